@@ -1,0 +1,69 @@
+package privacy
+
+import (
+	"math"
+)
+
+// Loss is what releases can have told, so far, about one secret: an upper bound that adds up under adaptive composition.
+//
+// A release whose noise is a Laplace part and an independent Gaussian part, and whose statistic moves by a known vector
+// between the two values of a secret pair, is at most as revealing as one Laplace release of pure loss Pure together
+// with one Gaussian shift of squared size Kappa2, except with probability Delta. Pure losses add [Dwork & Roth, Theorem
+// 3.16], squared Gaussian shifts add [Dong, Roth & Su, Corollary 3.3], failure probabilities add (union bound).
+type Loss struct {
+	Pure   float64 `json:"pure"`   // Σ ε of Laplace noise
+	Kappa2 float64 `json:"kappa2"` // Σ κ² of Gaussian noise
+	Delta  float64 `json:"delta"`  // probability that the bound does not hold
+}
+
+// Plus returns the loss of both.
+func (l Loss) Plus(m Loss) Loss {
+	return Loss{Pure: l.Pure + m.Pure, Kappa2: l.Kappa2 + m.Kappa2, Delta: l.Delta + m.Delta}
+}
+
+// Valid reports whether each part is finite and not negative.
+func (l Loss) Valid() bool {
+	ok := func(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }
+	return ok(l.Pure) && ok(l.Kappa2) && ok(l.Delta)
+}
+
+// DeltaAt returns a δ for which what was released is (ε,δ)-indistinguishable: δ(ε-Pure; √Kappa2) + Delta.
+// [Dwork & Roth, Theorem 3.16: a pure ε1 composed with an (ε2,δ) guarantee is (ε1+ε2,δ).]
+func (l Loss) DeltaAt(epsilon float64) float64 {
+	if !l.Valid() || epsilon < l.Pure {
+		return 1
+	}
+	return math.Min(1, GaussianDelta(epsilon-l.Pure, math.Sqrt(l.Kappa2))+l.Delta)
+}
+
+// EpsilonAt returns the smallest ε, rounded up, with DeltaAt(ε) ≤ δ; +Inf where there is none.
+func (l Loss) EpsilonAt(delta float64) float64 {
+	if !l.Valid() || l.Delta > delta {
+		return math.Inf(1)
+	}
+	if l.DeltaAt(l.Pure) <= delta {
+		return l.Pure
+	}
+	lo, hi := l.Pure, l.Pure+1
+	for l.DeltaAt(hi) > delta {
+		lo, hi = hi, l.Pure+2*(hi-l.Pure)
+		if math.IsInf(hi, 1) {
+			return hi
+		}
+	}
+	for range 200 {
+		mid := lo + (hi-lo)/2
+		if mid == lo || mid == hi {
+			break
+		}
+		if l.DeltaAt(mid) <= delta {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return hi
+}
+
+// Within reports whether the loss stays inside the budget.
+func (l Loss) Within(b Budget) bool { return l.DeltaAt(float64(b.Epsilon)) <= float64(b.Delta) }

@@ -1,0 +1,80 @@
+package wire
+
+import (
+	"context"
+	"net"
+)
+
+// Engine is what stands behind the protocol: it opens sessions and knows SQL, which this package does not.
+type Engine interface {
+	// Open gives an authenticated client its session. The error, if a *sqlstate.Error, is what the client is told.
+	Open(ctx context.Context, startup Startup) (Session, error)
+}
+
+// Startup is what a client asked for when it connected.
+type Startup struct {
+	User     string
+	Database string
+	// Parameters are the run-time parameters of the startup message, without user, database and the _pq_. options.
+	Parameters map[string]string
+}
+
+// Session is one client's side of the engine. Its methods are called from one goroutine at a time.
+type Session interface {
+	// Guest returns the connection that carries this client's traffic. It was opened by Open and is idle.
+	Guest() Guest
+	// Interpret decides about one SQL text: of a simple Query, or of a Parse. A nil slice means that the text is
+	// ordinary and goes to the guest as it is. Otherwise it is the text's statements in order, of which at least
+	// one needs work of the engine's. paramTypes are the type OIDs of the Parse message, nil for a simple Query.
+	Interpret(ctx context.Context, sql string, paramTypes []uint32) ([]Statement, error)
+	// Close ends the session and closes the guest connection.
+	Close()
+}
+
+// Guest is an established, idle upstream connection: protocol 3 after the first ReadyForQuery.
+type Guest interface {
+	Conn() net.Conn
+	// Parameters are the ParameterStatus values that the server reported so far.
+	Parameters() map[string]string
+	// Cancel asks the server, over a connection of its own, to cancel what the guest connection is running.
+	Cancel(ctx context.Context) error
+}
+
+// Statement is one SQL statement as the guest is to run it: the rewritten text, with parameters of the engine's own
+// behind the client's.
+type Statement interface {
+	// Text is what the guest parses. For an ordinary statement beside a protected one it is the client's own.
+	Text() string
+	// ParamTypes are the OIDs for the guest's Parse: the client's parameters first, then the engine's.
+	ParamTypes() []uint32
+	// ClientParams is the number of parameters the client sees and binds; the guest's further ones are the engine's.
+	ClientParams() int
+	// Tag replaces the command tag of the guest's CommandComplete; empty: the guest's own stands.
+	Tag() string
+	// Bind is called each time the statement is bound; it is here that budget is charged and noise drawn.
+	Bind(ctx context.Context, b Binding) (Bound, error)
+}
+
+// Binding is what a client binds to a Statement.
+type Binding struct {
+	// Formats and Values are as in the Bind message: no format codes, one for all, or one each; a nil value is NULL.
+	Formats []int16
+	Values  [][]byte
+	// Ask runs a statement on the session's guest connection, inside its current transaction and in order with
+	// everything sent before, and returns its rows in text format. It is for session state, never for data.
+	Ask func(ctx context.Context, sql string) ([][]string, error)
+}
+
+// Bound is what the engine adds to a Bind: text-format values for the parameters behind the client's, and notices to
+// send before the statement's own replies.
+type Bound struct {
+	Values  [][]byte
+	Notices []Notice
+}
+
+// Notice is a NOTICE for the client.
+type Notice struct {
+	Message string
+	Detail  string
+	Hint    string
+}
