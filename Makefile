@@ -1,0 +1,46 @@
+# Everything to build, try, test and measure Fugu. Each target installs what it needs first, see scripts/setup.sh.
+SHELL := /bin/bash
+export PATH := $(PATH):/usr/local/go/bin
+# Where Debian, and scripts/setup.sh if it has to use npm, put the node-postgres that tests use.
+export NODE_PATH := /usr/share/nodejs:$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/fugu/node/node_modules
+
+DATA ?=
+BENCH ?= .
+FUZZTIME ?= 10s
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test bench lint fuzz clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build bin/fugu
+	@scripts/setup.sh
+	go build -o bin/fugu ./cmd/proxy
+
+demo: ## a private PostgreSQL, generated data (or DATA=file.csv), Fugu, and a few statements through psql
+	@scripts/setup.sh server
+	go build -o bin/fugu ./cmd/proxy
+	go run ./cmd/demo $(if $(DATA),-data '$(DATA)')
+
+test: ## formatting, vet, staticcheck and all tests, under the race detector
+	@scripts/setup.sh server test
+	@scripts/test.sh
+
+bench: ## what Fugu costs beside PostgreSQL alone, and all package benchmarks; or those that match BENCH=regexp
+	@scripts/setup.sh server
+	go build -o bin/fugu ./cmd/proxy
+	$(if $(filter .,$(BENCH)),go run ./test/bench)
+	go test -run '^$$' -bench '$(BENCH)' -benchmem -p 1 $$(grep -rlE --include='*_test.go' '^func Benchmark' . | xargs -n1 dirname | sort -u)
+
+lint: ## formatting, vet and staticcheck
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
+	go vet ./...
+	go tool staticcheck ./...
+
+fuzz: ## each fuzz target for FUZZTIME (10s)
+	@scripts/setup.sh server
+	@scripts/fuzz.sh $(FUZZTIME)
+
+clean: ## remove what make builds
+	rm -rf bin coverage.out

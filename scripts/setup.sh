@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# Installs what building, running and testing Fugu needs on Debian, and only what is missing:
+#
+#   scripts/setup.sh                 a C compiler (the SQL parser is C)
+#   scripts/setup.sh server          and a PostgreSQL server, for the demo and the tests
+#   scripts/setup.sh server test     and the client libraries that the tests talk through: psycopg2, psycopg, node-postgres
+#
+# Go has to be there already; it is not installed, only checked. No PostgreSQL cluster of the system is created,
+# changed or started: the tests make their own, in temporary directories. When nothing is missing, nothing is run.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf 'setup: %s\n' "$*"; }
+die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+
+check_go() {
+  command -v go >/dev/null || PATH="$PATH:/usr/local/go/bin"
+  command -v go >/dev/null || die "Go is not installed: see https://go.dev/doc/install"
+  local want have
+  want=$(awk '$1 == "go" { print $2; exit }' go.mod)
+  # Inside the module, a Go command that may do so fetches the version that go.mod asks for; else it fails here.
+  have=$(go env GOVERSION 2>&1) || die "Go $want or newer is needed: $have"
+  have=${have#go}
+  [ "$(printf '%s\n' "$want" "${have%% *}" | sort -V | head -n 1)" = "$want" ] || die "Go $want or newer is needed, this is $have"
+}
+
+installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+
+has_server() {
+  local d
+  command -v initdb >/dev/null && return
+  for d in /usr/lib/postgresql/*/bin; do [ -x "$d/initdb" ] && [ -x "$d/postgres" ] && return; done
+  return 1
+}
+
+# has_node_pg looks where Debian's node-pg is, and where node_pg_from_npm puts it.
+node_dir="${XDG_CACHE_HOME:-$HOME/.cache}/fugu/node"
+has_node_pg() {
+  command -v node >/dev/null && NODE_PATH="/usr/share/nodejs:$node_dir/node_modules" node -e 'require("pg")' 2>/dev/null
+}
+
+# A Node.js that is not Debian's keeps apt from installing Debian's node-pg.
+node_pg_from_npm() {
+  command -v npm >/dev/null || die "node-pg cannot be installed beside this Node.js, and there is no npm"
+  say "installing pg with npm into $node_dir"
+  mkdir -p "$node_dir"
+  npm install --silent --prefix "$node_dir" --no-save --no-audit --no-fund --ignore-scripts pg@8.8.0 </dev/null >/dev/null
+}
+
+# as_root runs a command as root, without ever asking for a password.
+as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    env DEBIAN_FRONTEND=noninteractive "$@"
+  else
+    local keep=() v
+    for v in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY; do [ -z "${!v-}" ] || keep+=("$v=${!v}"); done
+    sudo -n env DEBIAN_FRONTEND=noninteractive "${keep[@]}" "$@"
+  fi </dev/null
+}
+
+# apt is apt-get, and silent unless it fails.
+apt() {
+  local log
+  log=$(as_root apt-get -qq -o DPkg::Lock::Timeout=300 -o Dpkg::Options::=--force-confold "$@" 2>&1) ||
+    die "apt-get $1 failed: $log"
+}
+
+# guard writes a file that keeps packages from starting services or creating a cluster; it is removed when the script ends.
+guarded=()
+guard() { # FILE MODE CONTENT
+  [ ! -e "$1" ] || return 0
+  as_root mkdir -p "$(dirname "$1")"
+  as_root sh -c "printf '%b' '$3' > '$1' && chmod $2 '$1'"
+  guarded+=("$1")
+}
+unguard() { [ ${#guarded[@]} = 0 ] || as_root rm -f "${guarded[@]}"; }
+trap unguard EXIT
+
+install_packages() {
+  command -v apt-get >/dev/null || die "please install: $*"
+  [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null ||
+    die "root is needed to install packages; run: sudo apt-get install --no-install-recommends $*"
+  say "installing $*"
+  guard /usr/sbin/policy-rc.d 755 '#!/bin/sh\nexit 101\n'
+  guard /etc/postgresql-common/createcluster.d/fugu-setup.conf 644 'create_main_cluster = false\n'
+  apt update
+  apt install -y --no-install-recommends "$@"
+}
+
+can_install() { command -v apt-get >/dev/null && apt-get install -s --no-install-recommends "$@" >/dev/null 2>&1; }
+
+want_server=false want_test=false
+for group in "$@"; do
+  case $group in
+  server) want_server=true ;;
+  test) want_test=true ;;
+  *) die "unknown group $group: there are server and test" ;;
+  esac
+done
+
+check_go
+missing=()
+if ! command -v gcc >/dev/null || ! [ -e /usr/include/stdlib.h ]; then missing+=(gcc libc6-dev); fi
+if $want_server; then
+  has_server || missing+=(postgresql)
+  command -v psql >/dev/null || missing+=(postgresql-client)
+fi
+if $want_test; then
+  for package in python3-psycopg2 python3-psycopg; do installed $package || missing+=("$package"); done
+  command -v node >/dev/null || missing+=(nodejs)
+fi
+[ ${#missing[@]} = 0 ] || install_packages "${missing[@]}"
+if $want_test && ! has_node_pg; then
+  if can_install node-pg; then install_packages node-pg; else node_pg_from_npm; fi
+  has_node_pg || die "node cannot load pg"
+fi
