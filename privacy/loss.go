@@ -33,12 +33,16 @@ func (l Loss) DeltaAt(epsilon float64) float64 {
 	if !l.Valid() || epsilon < l.Pure {
 		return 1
 	}
-	return math.Min(1, GaussianDelta(epsilon-l.Pure, math.Sqrt(l.Kappa2))+l.Delta)
+	g := GaussianDelta(epsilon-l.Pure, math.Sqrt(l.Kappa2))
+	if l.Kappa2 > 0 {
+		g = math.Max(g, math.SmallestNonzeroFloat64) // it underflows, but no Gaussian loss is free of δ
+	}
+	return math.Min(1, g+l.Delta)
 }
 
 // EpsilonAt returns the smallest ε, rounded up, with DeltaAt(ε) ≤ δ; +Inf where there is none.
 func (l Loss) EpsilonAt(delta float64) float64 {
-	if !l.Valid() || l.Delta > delta {
+	if !l.Valid() || l.Delta > delta || delta == 0 && l.Kappa2 > 0 {
 		return math.Inf(1)
 	}
 	if l.DeltaAt(l.Pure) <= delta {
