@@ -1,0 +1,132 @@
+// Package config reads fugu.yaml and the FUGU_ environment variables that override single keys of it.
+//
+// A Config that is returned is complete and consistent in itself; anything unknown, missing or contradictory is a
+// Finding with its line and column, or with the name of its variable, and all of them come at once. The package opens
+// no connection: whether servers answer, and whether the named files exist, is for their users to find out.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"fugu/internal/strictyaml"
+)
+
+// Finding is one thing that is wrong with the configuration.
+type Finding = strictyaml.Finding
+
+// Findings is the error that Load and Parse return: everything that is wrong, one finding a line.
+type Findings = strictyaml.Findings
+
+// Config is a validated configuration. Paths are relative to the working directory, or absolute.
+type Config struct {
+	Listen   string // host:port; an empty host is every address, port 0 any free one
+	Upstream Upstream
+	Auth     Auth
+	TLS      TLS
+	Policy   string // a policy file, or a directory of them
+	Ledger   Ledger
+	Admin    string // host:port of health, metrics and console; empty: none
+	Limits   Limits
+
+	Source string // the file
+}
+
+// Upstream is how to reach the database in Fugu's two roles, which are different.
+type Upstream struct {
+	Guest  DSN // client traffic and post-processing
+	Reader DSN // the statistics statements that Fugu composes
+}
+
+// Auth is how clients prove who they are.
+type Auth struct {
+	Method string // scram-sha-256 or trust
+	Users  string // file of users and verifiers; may be empty with trust
+}
+
+// TLS is whether clients may encrypt.
+type TLS struct {
+	Mode string // disable or prefer
+}
+
+// Ledger is where budgets are kept; one of the two is set.
+type Ledger struct {
+	SQLite   string // file
+	Postgres DSN
+}
+
+// Limits bound what clients can make Fugu spend.
+type Limits struct {
+	Clients          int           // connections at a time
+	MessageBytes     int64         // of one protocol message from a client
+	StatementTimeout time.Duration // of one statement upstream; whole milliseconds, as PostgreSQL counts
+	IdleTimeout      time.Duration // of a client that sends nothing
+}
+
+func defaults() *Config {
+	return &Config{
+		Auth: Auth{Method: "scram-sha-256"},
+		TLS:  TLS{Mode: "prefer"},
+		Limits: Limits{
+			Clients: 2000, MessageBytes: 64 << 20, StatementTimeout: 60 * time.Second, IdleTimeout: 30 * time.Minute,
+		},
+	}
+}
+
+// Load reads the file at path under the overrides in env, which is in the form of os.Environ. Relative paths in the
+// file start from its directory, those in env from the working directory. The error is of type Findings.
+func Load(path string, env []string) (*Config, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		var pe *os.PathError
+		if errors.As(err, &pe) {
+			err = pe.Err
+		}
+		return nil, Findings{{File: path, Message: fmt.Sprintf("cannot be read: %v", err)}}
+	}
+	return Parse(path, data, env)
+}
+
+// Parse is Load for a file whose text is at hand. The path is for findings and relative paths. It reads no file but
+// what a connection string names or PostgreSQL's PG* variables do: certificates, password and service files.
+func Parse(path string, data []byte, env []string) (*Config, error) {
+	r := &strictyaml.Report{File: path, Withhold: true}
+	c := defaults()
+	c.Source = path
+	d := decoder{report: r, config: c, env: environment(r, env), settings: map[string]setting{}}
+	d.file(strictyaml.Parse(r, data), filepath.Dir(path))
+	d.consistent()
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// consistent checks what single keys cannot show.
+func (d *decoder) consistent() {
+	c := d.config
+	if c.Auth.Method == "trust" && c.Listen != "" && !loopback(c.Listen) {
+		d.bad("auth.method", "listen on 127.0.0.1 or ::1, or write method: scram-sha-256",
+			"auth.method trust lets in anyone who reaches listen %s", c.Listen)
+	}
+	if c.Auth.Method == "scram-sha-256" && c.Auth.Users == "" {
+		d.missing("auth.users", `name the file of "name" "SCRAM-SHA-256$..." lines`)
+	}
+	if c.Admin != "" && c.Admin == c.Listen && !anyPort(c.Admin) {
+		d.bad("admin", "write another port", "admin and listen are both %s", c.Admin)
+	}
+	// By name alone: a replica has the roles of its primary.
+	if guest := c.Upstream.Guest.role(); guest != "" {
+		if guest == c.Upstream.Reader.role() {
+			d.bad("upstream.reader", "give each its own role: the guest's must have no right on protected tables",
+				"upstream.guest and upstream.reader are the same role")
+		}
+		if guest == c.Ledger.Postgres.role() {
+			d.bad("ledger", "give the ledger its own role: clients act as the guest, and could write to it",
+				"ledger and upstream.guest are the same role")
+		}
+	}
+}

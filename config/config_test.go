@@ -1,0 +1,254 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/*.bad.txt")
+
+func load(t *testing.T, path string, env ...string) *Config {
+	t.Helper()
+	c, err := Load(path, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestBad loads each *.bad.yaml; the findings, all of them, stand in the .txt beside it. None repeats a password.
+func TestBad(t *testing.T) {
+	paths, err := filepath.Glob("testdata/*.bad.yaml")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no testdata", err)
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			c, err := Load(path, []string{"HOME=/", "FUGUE_LISTEN=x"})
+			var findings Findings
+			if c != nil || !errors.As(err, &findings) {
+				t.Fatalf("config %v, error %v", c, err)
+			}
+			got := strings.ReplaceAll(err.Error(), "testdata/", "") + "\n"
+			if strings.Contains(got, "s3cr3t") || strings.Contains(got, "0ther") {
+				t.Errorf("a password in\n%s", got)
+			}
+			golden := strings.TrimSuffix(path, ".yaml") + ".txt"
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("got\n%swant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// example is what testdata/fugu.good.yaml, the example of the documentation, means.
+func example() *Config {
+	return &Config{
+		Listen: "127.0.0.1:6432",
+		Upstream: Upstream{
+			Guest:  "postgres://fugu_guest@127.0.0.1:5432/adult",
+			Reader: "postgres://fugu_reader@127.0.0.1:5432/adult",
+		},
+		Auth:   Auth{Method: "scram-sha-256", Users: "testdata/users.txt"},
+		TLS:    TLS{Mode: "prefer"},
+		Policy: "testdata/adult.policy.yaml",
+		Ledger: Ledger{SQLite: "testdata/fugu.db"},
+		Admin:  "127.0.0.1:6433",
+		Limits: Limits{Clients: 2000, MessageBytes: 67108864, StatementTimeout: time.Minute, IdleTimeout: 30 * time.Minute},
+		Source: "testdata/fugu.good.yaml",
+	}
+}
+
+func TestExample(t *testing.T) {
+	if got, want := load(t, "testdata/fugu.good.yaml"), example(); !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%#v\nwant\n%#v", got, want)
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	want := &Config{
+		Listen: "[::1]:0",
+		Upstream: Upstream{
+			Guest:  "host=/run/postgresql user=guest dbname=shop",
+			Reader: "postgres://reader:p%40ss@/shop?host=/run/postgresql",
+		},
+		Auth:   Auth{Method: "trust"},
+		TLS:    TLS{Mode: "prefer"},
+		Policy: "/etc/fugu/policies",
+		Ledger: Ledger{Postgres: "postgresql://fugu_ledger:s3cr3t@db.example.com/fugu"},
+		Limits: Limits{Clients: 1, MessageBytes: 65536, StatementTimeout: 1500 * time.Millisecond, IdleTimeout: 30 * time.Minute},
+		Source: "testdata/minimal.good.yaml",
+	}
+	if got := load(t, "testdata/minimal.good.yaml"); !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%#v\nwant\n%#v", got, want)
+	}
+}
+
+// TestEnvironment overrides every key, one at a time, and sees that key change and no other.
+func TestEnvironment(t *testing.T) {
+	overrides := map[string]struct {
+		value string
+		set   func(c *Config)
+	}{
+		"FUGU_LISTEN":                   {":7000", func(c *Config) { c.Listen = ":7000" }},
+		"FUGU_UPSTREAM_GUEST":           {"postgres://g@h/d", func(c *Config) { c.Upstream.Guest = "postgres://g@h/d" }},
+		"FUGU_UPSTREAM_READER":          {"postgres://r@h/d", func(c *Config) { c.Upstream.Reader = "postgres://r@h/d" }},
+		"FUGU_AUTH_METHOD":              {"trust", func(c *Config) { c.Auth.Method = "trust" }},
+		"FUGU_AUTH_USERS":               {"u.txt", func(c *Config) { c.Auth.Users = "u.txt" }},
+		"FUGU_TLS_MODE":                 {"disable", func(c *Config) { c.TLS.Mode = "disable" }},
+		"FUGU_POLICY":                   {"policies/", func(c *Config) { c.Policy = "policies" }},
+		"FUGU_LEDGER":                   {"sqlite:l.db", func(c *Config) { c.Ledger.SQLite = "l.db" }},
+		"FUGU_ADMIN":                    {"", func(c *Config) { c.Admin = "" }},
+		"FUGU_LIMITS_CLIENTS":           {"7", func(c *Config) { c.Limits.Clients = 7 }},
+		"FUGU_LIMITS_MESSAGE_BYTES":     {"1GiB", func(c *Config) { c.Limits.MessageBytes = 1 << 30 }},
+		"FUGU_LIMITS_STATEMENT_TIMEOUT": {"1h30m", func(c *Config) { c.Limits.StatementTimeout = 90 * time.Minute }},
+		"FUGU_LIMITS_IDLE_TIMEOUT":      {"1ms", func(c *Config) { c.Limits.IdleTimeout = time.Millisecond }},
+	}
+	for _, l := range leaves {
+		name := variable(l.path)
+		o, ok := overrides[name]
+		if !ok {
+			t.Errorf("%s is not tested", name)
+			continue
+		}
+		want := example()
+		o.set(want)
+		if got := load(t, "testdata/fugu.good.yaml", name+"="+o.value); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got\n%#v\nwant\n%#v", name, got, want)
+		}
+	}
+	want := example()
+	want.Ledger = Ledger{Postgres: "postgres://l@h/d"}
+	if got := load(t, "testdata/fugu.good.yaml", "FUGU_LEDGER=postgres://l@h/d", "FUGU_LEDGER=sqlite:other"); !reflect.DeepEqual(got, want) {
+		t.Errorf("ledger twice: got %#v", got.Ledger)
+	}
+}
+
+func TestEnvironmentCompletesTheFile(t *testing.T) {
+	env := []string{"FUGU_LISTEN=127.0.0.1:1", "FUGU_UPSTREAM_GUEST=postgres://g@h/d", "FUGU_UPSTREAM_READER=postgres://r@h/d",
+		"FUGU_AUTH_USERS=u.txt", "FUGU_POLICY=p", "FUGU_LEDGER=sqlite:l"}
+	if _, err := Parse("f", []byte("tls: {mode: disable}\n"), env); err != nil {
+		t.Error(err)
+	}
+	for i := range env {
+		without := append(append([]string{}, env[:i]...), env[i+1:]...)
+		if _, err := Parse("f", []byte("tls: {mode: disable}\n"), without); err == nil {
+			t.Errorf("accepted without %s", env[i])
+		}
+	}
+}
+
+func TestEnvironmentFindings(t *testing.T) {
+	_, err := Load("testdata/fugu.good.yaml", []string{
+		"FUGU_LISTEN=nowhere", "FUGU_UPSTREAM_GUEST=postgres://u:s3cr3t@h:port/d", "FUGU_UPSTREAM=x", "FUGU_limits_clients=1", "FUGU_LIMITS_CLIENTS=many",
+		"FUGU_AUTH_METHOD=cert", "FUGU_POLICY=", "FUGU_LEDGER=s3cr3t", "FUGU_AUTH_USERS=a\nb", "FUGU_=x",
+	})
+	want := `FUGU_: no key of the configuration has this variable; unset it, or name the section and the key as in FUGU_LIMITS_CLIENTS
+FUGU_AUTH_METHOD: auth.method: cert is not supported in this version; write scram-sha-256 or trust
+FUGU_AUTH_USERS: auth.users has a control character
+FUGU_LEDGER: ledger is neither sqlite:PATH nor a PostgreSQL URL; write ledger: sqlite:fugu.db or ledger: postgres://ROLE@HOST:PORT/DATABASE
+FUGU_LIMITS_CLIENTS: limits.clients must be a whole number between 1 and 100000
+FUGU_LISTEN: listen is not host:port; write host:port, such as 127.0.0.1:6432 or [::1]:6432
+FUGU_POLICY: policy is blank
+FUGU_UPSTREAM: no key of the configuration has this variable; unset it, or name the section and the key as in FUGU_LIMITS_CLIENTS
+FUGU_UPSTREAM_GUEST: upstream.guest is not a usable PostgreSQL connection string (details withheld, as it may hold a password); write postgres://ROLE@HOST:PORT/DATABASE; percent-encode special characters; name certificate files that can be read
+FUGU_limits_clients: no key of the configuration has this variable; unset it, or name the section and the key as in FUGU_LIMITS_CLIENTS`
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+	_, err = Load("testdata/fugu.good.yaml", []string{"FUGU_AUTH_METHOD=trust", "FUGU_LISTEN=:6432"})
+	want = "FUGU_AUTH_METHOD: auth.method trust lets in anyone who reaches listen :6432; listen on 127.0.0.1 or ::1, or write method: scram-sha-256"
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+}
+
+func TestTrustListens(t *testing.T) {
+	for listen, want := range map[string]bool{
+		"127.0.0.1:1": true, "127.8.8.8:1": true, "[::1]:1": true, "localhost:1": true, "[::ffff:127.0.0.1]:1": true,
+		":1": false, "0.0.0.0:1": false, "[::]:1": false, "10.0.0.1:1": false, "localhost.example.com:1": false, "db:1": false,
+	} {
+		_, err := Load("testdata/fugu.good.yaml", []string{"FUGU_AUTH_METHOD=trust", "FUGU_LISTEN=" + listen})
+		if (err == nil) != want {
+			t.Errorf("%s: %v", listen, err)
+		}
+	}
+}
+
+func TestMissingFile(t *testing.T) {
+	_, err := Load("testdata/nowhere.yaml", nil)
+	if err == nil || err.Error() != "testdata/nowhere.yaml: cannot be read: no such file or directory" {
+		t.Error(err)
+	}
+}
+
+// TestNoPassword prints a configuration in every way there is.
+func TestNoPassword(t *testing.T) {
+	c := load(t, "testdata/minimal.good.yaml", "FUGU_UPSTREAM_GUEST=host=h user=g password=p@ss sslpassword=p@ss")
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "%v %+v %#v %s", c, *c, c, c.Upstream.Reader)
+	slog.New(slog.NewTextHandler(&out, nil)).Info("x", "config", c, "dsn", c.Upstream.Reader, "ledger", c.Ledger)
+	slog.New(slog.NewJSONHandler(&out, nil)).Info("x", "config", c, "dsn", c.Upstream.Guest)
+	if err := json.NewEncoder(&out).Encode(c); err != nil {
+		t.Fatal(err)
+	}
+	for _, password := range []string{"p@ss", "p%40ss", "s3cr3t"} {
+		if strings.Contains(out.String(), password) {
+			t.Errorf("%s in %s", password, out.String())
+		}
+	}
+	if !strings.Contains(out.String(), "fugu_ledger@db.example.com:5432/fugu") {
+		t.Errorf("the role is not in %s", out.String())
+	}
+}
+
+// FuzzParse: nothing panics, no password comes back, and what is accepted is complete.
+func FuzzParse(f *testing.F) {
+	paths, _ := filepath.Glob("testdata/*.yaml")
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data, "")
+	}
+	f.Add([]byte("listen: :1\n"), "FUGU_LIMITS_MESSAGE_BYTES=1KiB")
+	f.Fuzz(func(t *testing.T, data []byte, env string) {
+		c, err := Parse("dir/f", data, strings.Split(env, "\n"))
+		if err != nil {
+			if strings.Contains(err.Error(), "s3cr3t") {
+				t.Errorf("a password in %v", err)
+			}
+			return
+		}
+		again, err := Parse("dir/f", data, strings.Split(env, "\n"))
+		if err != nil || !reflect.DeepEqual(c, again) {
+			t.Errorf("a second reading differs: %v", err)
+		}
+		l := c.Limits
+		if c.Listen == "" || c.Upstream.Guest == "" || c.Upstream.Reader == "" || c.Policy == "" || (c.Ledger.SQLite == "") == (c.Ledger.Postgres == "") ||
+			l.Clients < 1 || l.MessageBytes < 64<<10 || l.MessageBytes > 1<<30 || l.StatementTimeout < time.Millisecond || l.IdleTimeout < time.Millisecond ||
+			c.Auth.Method != "trust" && (c.Auth.Method != "scram-sha-256" || c.Auth.Users == "") || c.Auth.Method == "trust" && !loopback(c.Listen) {
+			t.Errorf("incomplete: %#v", c)
+		}
+	})
+}

@@ -1,0 +1,200 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fugu/internal/strictyaml"
+)
+
+// leaf is one key of fugu.yaml with a value of its own.
+type leaf struct {
+	path string // dotted
+	need string // what to write if it is missing; empty: optional
+	kind kind
+	set  func(c *Config, s setting)
+}
+
+// kind is the YAML type of a leaf; from the environment everything is text.
+type kind int
+
+const (
+	text   kind = iota
+	amount      // a number with a unit, or without
+	count       // a number
+)
+
+// setting is the value of a leaf, wherever it comes from.
+type setting struct {
+	path, text string
+	dir        string // where relative paths start
+	bad        func(hint, format string, args ...any)
+}
+
+var leaves = []leaf{
+	{"listen", "write listen: 127.0.0.1:6432", text, func(c *Config, s setting) { c.Listen = s.address() }},
+	{"upstream.guest", dsnHint, text, func(c *Config, s setting) { c.Upstream.Guest = s.dsn() }},
+	{"upstream.reader", dsnHint, text, func(c *Config, s setting) { c.Upstream.Reader = s.dsn() }},
+	{"auth.method", "", text, func(c *Config, s setting) { c.Auth.Method = s.word("cert", "scram-sha-256", "trust") }},
+	{"auth.users", "", text, func(c *Config, s setting) { c.Auth.Users = s.file() }},
+	{"tls.mode", "", text, func(c *Config, s setting) { c.TLS.Mode = s.word("require", "prefer", "disable") }},
+	{"policy", "write policy: FILE or a directory of *.policy.yaml", text, func(c *Config, s setting) { c.Policy = s.file() }},
+	{"ledger", ledgerHint, text, func(c *Config, s setting) { c.Ledger = s.ledger() }},
+	{"admin", "", text, func(c *Config, s setting) {
+		if s.text != "" {
+			c.Admin = s.address()
+		}
+	}},
+	{"limits.clients", "", count, func(c *Config, s setting) { c.Limits.Clients = s.number(1, 100_000) }},
+	{"limits.message_bytes", "", amount, func(c *Config, s setting) { c.Limits.MessageBytes = s.bytes(64<<10, 1<<30) }},
+	{"limits.statement_timeout", "", amount, func(c *Config, s setting) { c.Limits.StatementTimeout = s.duration() }},
+	{"limits.idle_timeout", "", amount, func(c *Config, s setting) { c.Limits.IdleTimeout = s.duration() }},
+}
+
+// sections are the known keys of each section of the file; "" is the top.
+func sections() map[string][]string {
+	known := map[string][]string{}
+	add := func(section, key string) {
+		if !slices.Contains(known[section], key) {
+			known[section] = append(known[section], key)
+		}
+	}
+	for _, l := range leaves {
+		section, key, nested := strings.Cut(l.path, ".")
+		add("", section)
+		if nested {
+			add(section, key)
+		}
+	}
+	return known
+}
+
+// prefix starts the names of the environment variables that override keys.
+const prefix = "FUGU_"
+
+// notSettings are variables that start with prefix and are no keys of the file.
+var notSettings = []string{}
+
+func variable(path string) string {
+	return prefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
+}
+
+// environment picks the overrides out of env, by name. Of a name that is there twice the first counts, as for os.Getenv.
+func environment(r *strictyaml.Report, env []string) map[string]string {
+	known := map[string]bool{}
+	for _, l := range leaves {
+		known[variable(l.path)] = true
+	}
+	overrides := map[string]string{}
+	for _, kv := range env {
+		name, value, _ := strings.Cut(kv, "=")
+		if !strings.HasPrefix(name, prefix) || slices.Contains(notSettings, name) {
+			continue
+		}
+		if !known[name] {
+			r.AddFinding(Finding{
+				File: name, Message: "no key of the configuration has this variable",
+				Hint: "unset it, or name the section and the key as in FUGU_LIMITS_CLIENTS",
+			})
+			continue
+		}
+		if _, twice := overrides[name]; !twice {
+			overrides[name] = value
+		}
+	}
+	return overrides
+}
+
+type decoder struct {
+	report   *strictyaml.Report
+	config   *Config
+	env      map[string]string
+	settings map[string]setting           // by path, those that are there
+	fields   map[string]strictyaml.Fields // by section
+}
+
+// file sets every leaf from the environment or else from the file, whose directory is dir.
+func (d *decoder) file(root *strictyaml.Value, dir string) {
+	known := sections()
+	top := root.Fields(known[""]...)
+	d.fields = map[string]strictyaml.Fields{"": top}
+	for section, keys := range known {
+		if v := top.Get(section); section != "" && v != nil {
+			d.fields[section] = v.Fields(keys...)
+		}
+	}
+	for _, l := range leaves {
+		section, key := split(l.path)
+		value := d.fields[section].Get(key)
+		name := variable(l.path)
+		if override, ok := d.env[name]; ok {
+			d.set(l, setting{path: l.path, text: override, bad: func(hint, format string, args ...any) {
+				d.report.AddFinding(Finding{File: name, Message: fmt.Sprintf(format, args...), Hint: hint})
+			}})
+		} else if value != nil {
+			if s, ok := fromFile(l, value); ok {
+				s.dir = dir
+				d.set(l, s)
+			} else {
+				d.settings[l.path] = setting{}
+			}
+		} else if l.need != "" {
+			d.missing(l.path, l.need)
+		}
+	}
+}
+
+func split(path string) (section, key string) {
+	section, key, nested := strings.Cut(path, ".")
+	if !nested {
+		return "", section
+	}
+	return section, key
+}
+
+func (d *decoder) set(l leaf, s setting) {
+	d.settings[l.path] = s
+	if strings.ContainsFunc(s.text, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+		s.bad("", "%s has a control character", s.path)
+		return
+	}
+	l.set(d.config, s)
+}
+
+func fromFile(l leaf, v *strictyaml.Value) (s setting, ok bool) {
+	s = setting{path: l.path, bad: v.Bad}
+	switch {
+	case l.kind == count:
+		var n int64
+		n, ok = v.Int(math.MinInt64, math.MaxInt64)
+		s.text = strconv.FormatInt(n, 10)
+	case l.kind == amount && (v.Kind == strictyaml.Int || v.Kind == strictyaml.Float):
+		s.text, _, ok = v.Scalar()
+	default:
+		s.text, ok = v.Text()
+	}
+	return s, ok
+}
+
+// bad reports a finding about a leaf that was set.
+func (d *decoder) bad(path, hint, format string, args ...any) {
+	if s := d.settings[path]; s.bad != nil {
+		s.bad(hint, format, args...)
+	}
+}
+
+// missing reports a leaf that is neither in the file nor in the environment.
+func (d *decoder) missing(path, hint string) {
+	if _, there := d.settings[path]; there {
+		return
+	}
+	section, _ := split(path)
+	f, ok := d.fields[section]
+	if !ok {
+		f = d.fields[""]
+	}
+	f.Missing(path, hint)
+}

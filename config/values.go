@@ -1,0 +1,196 @@
+package config
+
+import (
+	"log/slog"
+	"math"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// DSN is a PostgreSQL connection string that pgconn.ParseConfig accepts, password and all. It prints without its
+// password; string(dsn) is the whole.
+type DSN string
+
+// String names the role, host, port and database, and nothing else of the connection string.
+func (d DSN) String() string {
+	if d == "" {
+		return ""
+	}
+	c, err := pgconn.ParseConfig(string(d))
+	if err != nil {
+		return "(connection string withheld)"
+	}
+	return c.User + "@" + net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))) + "/" + c.Database
+}
+
+// GoString and LogValue keep the password out of %#v and of logs.
+func (d DSN) GoString() string { return strconv.Quote(d.String()) }
+
+// LogValue is String.
+func (d DSN) LogValue() slog.Value { return slog.StringValue(d.String()) }
+
+// MarshalText is String.
+func (d DSN) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// role is the user that the connection string logs in as; empty if there is no string.
+func (d DSN) role() string {
+	if c, err := pgconn.ParseConfig(string(d)); d != "" && err == nil {
+		return c.User
+	}
+	return ""
+}
+
+const dsnHint = "write postgres://ROLE@HOST:PORT/DATABASE"
+
+// dsn never repeats what it refuses, nor what pgconn says about it: either can hold the password.
+func (s setting) dsn() DSN {
+	if s.blank() {
+		return ""
+	}
+	if _, err := pgconn.ParseConfig(s.text); err != nil {
+		s.bad(dsnHint+"; percent-encode special characters; name certificate files that can be read",
+			"%s is not a usable PostgreSQL connection string (details withheld, as it may hold a password)", s.path)
+		return ""
+	}
+	return DSN(s.text)
+}
+
+const ledgerHint = "write ledger: sqlite:fugu.db or ledger: postgres://ROLE@HOST:PORT/DATABASE"
+
+func (s setting) ledger() Ledger {
+	if file, ok := strings.CutPrefix(s.text, "sqlite:"); ok {
+		// SQLite takes these for a database in memory or for options, and a budget must outlive the process.
+		if file == "" || file == ":memory:" || strings.HasPrefix(file, "file:") || strings.ContainsAny(file, "?#") {
+			s.bad("write sqlite: and the path of a file", "%s needs a plain file name", s.path)
+			return Ledger{}
+		}
+		return Ledger{SQLite: s.relative(file)}
+	}
+	if strings.HasPrefix(s.text, "postgres://") || strings.HasPrefix(s.text, "postgresql://") {
+		return Ledger{Postgres: s.dsn()}
+	}
+	s.bad(ledgerHint, "%s is neither sqlite:PATH nor a PostgreSQL URL", s.path)
+	return Ledger{}
+}
+
+func (s setting) blank() bool {
+	blank := strings.TrimSpace(s.text) == ""
+	if blank {
+		s.bad("", "%s is blank", s.path)
+	}
+	return blank
+}
+
+func (s setting) file() string {
+	if s.blank() {
+		return ""
+	}
+	return s.relative(s.text)
+}
+
+func (s setting) relative(file string) string {
+	if filepath.IsAbs(file) {
+		return filepath.Clean(file)
+	}
+	return filepath.Join(s.dir, file)
+}
+
+// word reads one of the words; those that this version knows but does not support yet it refuses as such.
+func (s setting) word(unsupported string, supported ...string) string {
+	switch {
+	case slices.Contains(supported, s.text):
+		return s.text
+	case s.text == unsupported:
+		s.bad("write "+strings.Join(supported, " or "), "%s: %s is not supported in this version", s.path, unsupported)
+	default:
+		s.bad("write "+strings.Join(supported, " or "), "%s: the word is not known", s.path)
+	}
+	return ""
+}
+
+var hostPattern = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$`)
+
+// address reads host:port; the result is written as net.JoinHostPort does.
+func (s setting) address() string {
+	host, port, err := net.SplitHostPort(s.text)
+	if err != nil {
+		s.bad("write host:port, such as 127.0.0.1:6432 or [::1]:6432", "%s is not host:port", s.path)
+		return ""
+	}
+	if _, err := netip.ParseAddr(host); err != nil && host != "" && !hostPattern.MatchString(host) {
+		s.bad("write an IP address or a host name; leave it out for every address", "%s: this is not a host", s.path)
+		return ""
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		s.bad("write a port number between 0 and 65535", "%s: this is not a port", s.path)
+		return ""
+	}
+	return net.JoinHostPort(host, strconv.FormatUint(n, 10))
+}
+
+// loopback reports whether nobody outside the machine can reach the address.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
+
+func anyPort(address string) bool { return strings.HasSuffix(address, ":0") }
+
+func (s setting) number(low, high int) int {
+	n, err := strconv.Atoi(s.text)
+	if err != nil || n < low || n > high {
+		s.bad("", "%s must be a whole number between %d and %d", s.path, low, high)
+		return 0
+	}
+	return n
+}
+
+var bytesPattern = regexp.MustCompile(`^([0-9]{1,10})(KiB|MiB|GiB)?$`)
+
+// bytes reads a number of bytes with an optional binary unit (IEC 80000-13).
+func (s setting) bytes(low, high int64) int64 {
+	parts := bytesPattern.FindStringSubmatch(s.text)
+	if parts == nil {
+		s.bad("write bytes, or a number with KiB, MiB or GiB: 64MiB", "%s is not a size", s.path)
+		return 0
+	}
+	unit := map[string]int64{"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}[parts[2]]
+	n, _ := strconv.ParseInt(parts[1], 10, 64) // the pattern has at most 10 digits
+	if n > high/unit || n*unit < low {
+		s.bad("", "%s must be between %d KiB and %d MiB", s.path, low>>10, high>>20)
+		return 0
+	}
+	return n * unit
+}
+
+// maxDuration is the largest timeout that PostgreSQL holds: an int of milliseconds.
+const maxDuration = math.MaxInt32 * time.Millisecond
+
+func (s setting) duration() time.Duration {
+	d, err := time.ParseDuration(s.text)
+	switch {
+	case err != nil:
+		s.bad("write a number with ms, s, m or h: 60s, 1h30m", "%s is not a duration", s.path)
+	case d < time.Millisecond || d > maxDuration || d%time.Millisecond != 0:
+		s.bad("", "%s must be whole milliseconds between 1ms and %v, not %v", s.path, maxDuration, d)
+	default:
+		return d
+	}
+	return 0
+}

@@ -1,0 +1,122 @@
+package policy
+
+import (
+	"fmt"
+	"regexp"
+
+	"fugu/internal/strictyaml"
+	"fugu/privacy"
+)
+
+// decode reads as much as there is, for the checks of several policies together; the result is a valid policy only if
+// the report stayed empty.
+func decode(r *strictyaml.Report, data []byte) *Policy {
+	p := &Policy{Source: r.File}
+	f := strictyaml.Parse(r, data).Fields(keys[""]...)
+	version, _ := f.Need("version", "write version: 1").Int(1, 1)
+	p.Version = int(version)
+	p.dataset(f.Need("dataset", "name the dataset: the name stands in budgets, notices and the ledger"))
+	tables(p, r, f.Need("tables", "list the protected tables"))
+	secrets(p, r, f.Need("secrets", "say what must stay hidden, for instance a proportion of rows"))
+	p.assume(f.Get("assume"))
+	p.privacy(f.Need("privacy", "write epsilon, delta and budget under privacy:"))
+	p.analysts(f.Get("analysts"))
+	p.Fingerprint = fingerprint(p)
+	return p
+}
+
+var labelPattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$`)
+
+const labelRule = "a name of at most 63 letters, digits, _, - and ., not starting with - or ."
+
+func (p *Policy) dataset(v *strictyaml.Value) {
+	name, ok := v.Text()
+	if !ok {
+		return
+	}
+	if !labelPattern.MatchString(name) {
+		v.Bad("write "+labelRule, "dataset cannot be named like this")
+		return
+	}
+	p.Dataset, p.datasetAt = name, v.At
+}
+
+func (p *Policy) assume(v *strictyaml.Value) {
+	items, _ := v.List()
+	for _, item := range items {
+		word, ok := item.Word(words["assume"]...)
+		switch {
+		case !ok:
+		case p.Accepts(Assumption(word)):
+			item.Bad("keep one of the two", "assume lists %s twice", word)
+		default:
+			p.Assume = append(p.Assume, Assumption(word))
+		}
+	}
+}
+
+func (p *Policy) analysts(v *strictyaml.Value) {
+	items, _ := v.List()
+	seen := map[string]bool{}
+	for _, item := range items {
+		user, ok := item.Text()
+		switch {
+		case !ok:
+		case seen[user]:
+			item.Bad("keep one of the two", "analysts lists %s twice", quoteIdent(user))
+		default:
+			seen[user] = true
+			p.Analysts = append(p.Analysts, user)
+		}
+	}
+}
+
+func (p *Policy) privacy(v *strictyaml.Value) {
+	f := v.Fields(keys["privacy"]...)
+	p.Privacy.Mechanism = "auto"
+	p.Privacy.Budget.Per = PerDataset
+	if m := f.Get("mechanism"); m != nil {
+		p.Privacy.Mechanism, _ = m.Word(words["privacy.mechanism"]...)
+	}
+	statement, okE, okD := spend(f, "per statement")
+	p.Privacy.Epsilon, p.Privacy.Delta = statement.Epsilon, statement.Delta
+	if okD && statement.Delta == 0 && p.Privacy.Mechanism == "expm-gaussian" {
+		f.Get("delta").Bad("write a delta above 0, or mechanism: expm-laplace", "privacy.delta is 0, and Gaussian noise needs more")
+	}
+
+	b := f.Need("budget", "write budget: {epsilon: ..., delta: ...}: what all statements together may reveal").Fields(keys["privacy.budget"]...)
+	if per := b.Get("per"); per != nil {
+		word, _ := per.Word(words["privacy.budget.per"]...)
+		p.Privacy.Budget.Per = Per(word)
+	}
+	budget, okBE, okBD := spend(b, "of all statements together")
+	p.Privacy.Budget.Epsilon, p.Privacy.Budget.Delta = budget.Epsilon, budget.Delta
+	const hint = "write a budget that pays for at least one statement"
+	if okE && okBE && budget.Epsilon < statement.Epsilon {
+		b.Get("epsilon").Bad(hint, "privacy.budget.epsilon %v is below privacy.epsilon %v", budget.Epsilon, statement.Epsilon)
+	}
+	if okD && okBD && budget.Delta < statement.Delta {
+		b.Get("delta").Bad(hint, "privacy.budget.delta %v is below privacy.delta %v", budget.Delta, statement.Delta)
+	}
+}
+
+// spend reads the keys epsilon and delta of a section.
+func spend(f strictyaml.Fields, whose string) (b privacy.Budget, okEpsilon, okDelta bool) {
+	e := f.Need("epsilon", fmt.Sprintf("write the epsilon %s", whose))
+	if x, ok := e.Float(); ok {
+		epsilon, err := privacy.NewEpsilon(x)
+		if err != nil {
+			e.Bad("", "%s: %v", e.Path, err)
+		}
+		b.Epsilon, okEpsilon = epsilon, err == nil
+	}
+	d := f.Need("delta", fmt.Sprintf("write the delta %s", whose))
+	if x, ok := d.Float(); ok {
+		delta, err := privacy.NewDelta(x)
+		if err != nil {
+			d.Bad("", "%s: %v", d.Path, err)
+		}
+		b.Delta, okDelta = delta, err == nil
+	}
+	return b, okEpsilon, okDelta
+}

@@ -1,0 +1,91 @@
+package policy
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestFingerprint changes the example one place at a time.
+func TestFingerprint(t *testing.T) {
+	data, err := os.ReadFile("testdata/adult.good.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	print := func(text string) string {
+		t.Helper()
+		p, err := Parse("f", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Fingerprint
+	}
+	original := print(text)
+	for _, c := range []struct {
+		old, new string
+		same     bool
+	}{
+		{old: "# Contract:", new: "# Example:", same: true},
+		{old: "version: 1\n", new: "version:   1\n\n", same: true},
+		{old: "public.adult:", new: `'"public".adult':`, same: true},
+		{old: "table: public.adult", new: "table: Adult", same: true},
+		{old: "[Female, Male]", new: "['Female', Male]", same: true},
+		{old: "income = '>50K'", new: `"income = '>50K'"`, same: true},
+		{old: "[[0.68, 0.72]]", new: "[[0.72, 68e-2]]", same: true},
+		{old: "[translation, gaussian]", new: "[gaussian, translation]", same: true},
+		{old: "mechanism: auto", new: "", same: true},
+		{old: "[alice, bob]", new: "[alice]", same: true},
+		{old: "epsilon: 20", new: "epsilon: 21", same: true},
+		{old: "per: dataset}", new: "per: user}", same: true},
+
+		{old: "dataset: adult", new: "dataset: adult2"},
+		{old: "public.adult", new: "public.adult3"},
+		{old: "rows: 35222", new: "rows: 35223"},
+		{old: "adult_reference", new: "adult_reference2"},
+		{old: "plain_rows: reference", new: "plain_rows: deny"},
+		{old: "[Female, Male]", new: "[Male, Female]"},
+		{old: "[Female, Male]", new: "[Female, Male, null]"},
+		{old: "education: reference", new: "education: [reference]"},
+		{old: "to: 90", new: "to: 91"},
+		{old: "high_income:", new: "higher_income:"},
+		{old: ">50K", new: ">60K"},
+		{old: "within: 0.05", new: "within: 0.06"},
+		{old: "0.72", new: "0.73"},
+		{old: "[translation, gaussian]", new: "[translation]"},
+		{old: "epsilon: 1 ", new: "epsilon: 2 "},
+		{old: "delta: 0.001", new: "delta: 0.002"},
+		{old: "mechanism: auto", new: "mechanism: directional"},
+	} {
+		changed := strings.ReplaceAll(text, c.old, c.new)
+		if changed == text {
+			t.Fatalf("%q is not in the example", c.old)
+		}
+		if got := print(changed); (got == original) != c.same {
+			t.Errorf("%q for %q: same fingerprint %v, want %v", c.new, c.old, got == original, c.same)
+		}
+	}
+}
+
+func TestFingerprintOrder(t *testing.T) {
+	data, err := os.ReadFile("testdata/names.good.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	first := strings.Index(text, "  '\"Shop\"")
+	second := strings.Index(text, "  shop.customers:\n")
+	end := strings.Index(text, "secrets:")
+	swapped := text[:first] + text[second:end] + text[first:second] + text[end:]
+	a, errA := Parse("f", []byte(text))
+	b, errB := Parse("f", []byte(swapped))
+	if errA != nil || errB != nil {
+		t.Fatal(errA, errB)
+	}
+	if a.Tables[0].Name == b.Tables[0].Name {
+		t.Fatal("not swapped")
+	}
+	if a.Fingerprint != b.Fingerprint {
+		t.Error("the order of tables changes the fingerprint")
+	}
+}

@@ -1,0 +1,127 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"fugu/internal/strictyaml"
+)
+
+// Suffix is how the names of policy files in a directory end.
+const Suffix = ".policy.yaml"
+
+// Load reads a policy file, or every file of a directory whose name ends in Suffix and does not start with a dot, in
+// the order of their names. Among them a dataset has one policy, and a table is protected by one and is nobody's
+// reference. The error is of type Findings.
+func Load(path string) ([]*Policy, error) {
+	files, err := policyFiles(path)
+	errs := []error{err}
+	var policies []*Policy
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			errs = append(errs, unreadable(file, err))
+			continue
+		}
+		r := &strictyaml.Report{File: file}
+		p := decode(r, data)
+		errs = append(errs, r.Err())
+		policies = append(policies, p)
+	}
+	errs = append(errs, checkTogether(policies))
+	if err := strictyaml.Join(path, errs...); err != nil {
+		return nil, err
+	}
+	return policies, nil
+}
+
+// Parse reads the text of one policy file; name stands for it in findings. The error is of type Findings.
+func Parse(name string, data []byte) (*Policy, error) {
+	r := &strictyaml.Report{File: name}
+	p := decode(r, data)
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func policyFiles(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	var files []string
+	var findings Findings
+	for _, e := range entries {
+		file, lower := filepath.Join(path, e.Name()), strings.ToLower(e.Name())
+		switch {
+		case strings.HasPrefix(e.Name(), "."):
+		case strings.HasSuffix(e.Name(), Suffix):
+			files = append(files, file)
+		case strings.HasSuffix(lower, Suffix), strings.HasSuffix(lower, ".policy.yml"):
+			findings = append(findings, Finding{
+				File: file, Message: "looks like a policy but would not be read", Hint: "name it *" + Suffix,
+			})
+		}
+	}
+	if len(files) == 0 {
+		findings = append(findings, Finding{
+			File: path, Message: "no policy file in the directory", Hint: "name policy files *" + Suffix,
+		})
+	}
+	if findings != nil {
+		return files, findings
+	}
+	return files, nil
+}
+
+func unreadable(file string, err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return Findings{{File: file, Message: fmt.Sprintf("cannot be read: %v", err)}}
+}
+
+// checkTogether reports what only the policies together have wrong.
+func checkTogether(policies []*Policy) error {
+	datasets := map[string]*Policy{}
+	tables := map[QualifiedName]*Policy{}
+	var errs []error
+	for _, p := range policies {
+		r := &strictyaml.Report{File: p.Source}
+		if other, twice := datasets[p.Dataset]; twice && p.Dataset != "" {
+			r.Add(p.datasetAt, "give each policy its own name", "dataset %s is already in %s", p.Dataset, other.Source)
+		} else {
+			datasets[p.Dataset] = p
+		}
+		for _, t := range p.Tables {
+			if other := tables[t.Qualified()]; other != nil && other != p {
+				r.Add(t.At, "protect a table in one policy only", "table %s is already protected by %s", t.Qualified(), other.Source)
+			} else {
+				tables[t.Qualified()] = p
+			}
+		}
+		errs = append(errs, r.Err())
+	}
+	for _, p := range policies {
+		r := &strictyaml.Report{File: p.Source}
+		for _, t := range p.Tables {
+			if other := tables[t.Reference]; other != nil && other != p {
+				r.Add(t.ReferenceAt, referenceHint, "reference %s is a protected table of %s", t.Reference, other.Source)
+			}
+		}
+		errs = append(errs, r.Err())
+	}
+	return strictyaml.Join("", errs...)
+}

@@ -1,0 +1,153 @@
+// Package policy reads policy files: which tables are protected, which properties of them are secret, what the owner
+// of the data assumes, and what each answer and all answers together may reveal.
+//
+// A policy that is returned is complete and consistent in itself; anything unknown, missing or contradictory in a file
+// is a Finding with its line and column, and all of them come at once. The package opens no database: whether tables
+// and columns exist, and what a predicate means, is for others to check. It does not parse SQL beyond names.
+package policy
+
+import (
+	"slices"
+
+	"fugu/internal/strictyaml"
+	"fugu/privacy"
+)
+
+// Finding is one thing that is wrong with a policy file.
+type Finding = strictyaml.Finding
+
+// Findings is the error that Load and Parse return: everything that is wrong, one finding a line.
+type Findings = strictyaml.Findings
+
+// Position is a line and column in the policy file, each from 1.
+type Position = strictyaml.Position
+
+// Policy is one policy file, decoded and validated.
+type Policy struct {
+	Version  int
+	Dataset  string // the name in budgets, notices and the ledger
+	Tables   []Table
+	Secrets  []Secret
+	Assume   []Assumption
+	Privacy  Privacy
+	Analysts []string // who may ask; empty: every authenticated user
+
+	Source      string // the file, as it was named to Load or Parse
+	Fingerprint string // hexadecimal SHA-256 of what affects answers: see fingerprint
+
+	datasetAt Position
+}
+
+// Table is a protected table.
+type Table struct {
+	Schema, Name string        // as PostgreSQL stores them
+	Rows         int64         // public number of rows, above 0
+	Reference    QualifiedName // public or held-out rows with the same columns
+	PlainRows    PlainRows
+	GroupBy      []Domain // public domains of grouping columns, in the order of the file
+
+	At          Position // the table's name in the file
+	ReferenceAt Position
+}
+
+// PlainRows says what a plain SELECT of a protected table's rows gets.
+type PlainRows string
+
+// The values of plain_rows.
+const (
+	DenyRows      PlainRows = "deny"
+	ReferenceRows PlainRows = "reference" // the reference's rows
+)
+
+// Domain is the public set of values that a grouping column can take: exactly one of Values, FromReference and Range.
+type Domain struct {
+	Column        string
+	Values        []Value
+	FromReference bool // the values that occur in the reference
+	Range         *IntRange
+
+	At Position // the column's name in the file
+}
+
+// Value is one value of a Domain, in a text form that PostgreSQL reads as the column's type.
+type Value struct {
+	Text   string
+	IsNull bool
+}
+
+// IntRange is the whole numbers From..To, both included, at most MaxRange of them.
+type IntRange struct {
+	From, To int64
+}
+
+// Secret is a property of a whole table whose value stays hidden: the proportion of rows that satisfy a predicate.
+type Secret struct {
+	Name       string
+	Table      QualifiedName // one of the policy's Tables
+	Proportion string        // SQL predicate over the table's columns; not parsed here
+	Spans      []Span        // which pairs of values must not be told apart
+
+	At           Position // the secret's name in the file
+	ProportionAt Position // the first character of the predicate in the file
+}
+
+// Span stands for every pair of proportions in [From, To] that lie at most Within apart.
+// 0 ≤ From < To ≤ 1 and 0 < Within ≤ To-From, up to rounding in float64.
+type Span struct {
+	From, To, Within float64
+}
+
+// Assumption is a modelling assumption that the owner of the data may accept.
+type Assumption string
+
+// The assumptions.
+const (
+	// Translation: between the two values of a secret pair the distribution of a statistic shifts and does nothing else.
+	Translation Assumption = "translation"
+	// Gaussian: the distribution of a statistic is normal.
+	Gaussian Assumption = "gaussian"
+)
+
+// Privacy is what a statement, and all statements together, may reveal, and by which mechanism.
+type Privacy struct {
+	Epsilon   privacy.Epsilon // per statement
+	Delta     privacy.Delta   // per statement
+	Mechanism string          // auto, expm-laplace, expm-gaussian or directional
+	Budget    Budget
+}
+
+// Budget is the limit on all statements together.
+type Budget struct {
+	Epsilon privacy.Epsilon
+	Delta   privacy.Delta
+	Per     Per
+}
+
+// Per says whose statements share one budget.
+type Per string
+
+// The values of per.
+const (
+	PerDataset Per = "dataset" // everyone's together: the promise that holds against colluding analysts
+	PerUser    Per = "user"    // each user's own
+)
+
+// Qualified returns the table's name.
+func (t Table) Qualified() QualifiedName { return QualifiedName{Schema: t.Schema, Name: t.Name} }
+
+// Accepts reports whether the owner of the data accepts the assumption.
+func (p *Policy) Accepts(a Assumption) bool { return slices.Contains(p.Assume, a) }
+
+// MayAsk reports whether the authenticated user may ask about the policy's tables.
+func (p *Policy) MayAsk(user string) bool {
+	return len(p.Analysts) == 0 || slices.Contains(p.Analysts, user)
+}
+
+// Table finds the protected table of that name.
+func (p *Policy) Table(name QualifiedName) (Table, bool) {
+	i := slices.IndexFunc(p.Tables, func(t Table) bool { return t.Qualified() == name })
+	if i < 0 {
+		return Table{}, false
+	}
+	return p.Tables[i], true
+}
