@@ -1,0 +1,248 @@
+// Package pgcluster starts private, throw-away PostgreSQL servers, for tests and for the demonstration: a fresh cluster
+// in a temporary directory, on a free port of the loopback interface and a socket in that directory, gone without a
+// trace when it is stopped or when the process that started it dies, however it dies.
+//
+// Everybody on the machine may connect as anybody (trust authentication), so it is for data that is not secret. It does
+// not touch clusters that the system has, and it does not install PostgreSQL: scripts/setup.sh does.
+package pgcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Options change what a cluster is started with. The zero value is right for most tests.
+type Options struct {
+	// Fsync makes the server wait for the disk. Without it, commits survive a crash of the server, but not of the machine.
+	Fsync bool
+	// MaxConnections is the server's limit; 0 means 200.
+	MaxConnections int
+	// Settings are further settings of the server, by the names of postgresql.conf; they override the package's own.
+	Settings map[string]string
+	// Log is the file that the server's log is appended to. Empty: a file that goes when the cluster goes.
+	Log string
+}
+
+// Cluster is a PostgreSQL cluster and its server. Its superuser is postgres. Methods that start or stop the server are
+// not for concurrent use.
+type Cluster struct {
+	bin      string
+	as       account
+	dir      string
+	log      string
+	port     int
+	settings map[string]string
+	server   *process // nil while the server is down
+	watchdog *watchdog
+}
+
+// Start creates a cluster and starts its server, which accepts connections when Start returns. The caller has to Stop it.
+// Canceling ctx aborts only the start.
+func Start(ctx context.Context, o Options) (_ *Cluster, err error) {
+	bin, err := findServer()
+	if err != nil {
+		return nil, err
+	}
+	as, err := unprivileged()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := as.tempDir()
+	if err != nil {
+		return nil, fmt.Errorf("pgcluster: make a directory: %w", err)
+	}
+	c := &Cluster{bin: bin, as: as, dir: dir, log: o.Log, settings: settings(o, dir)}
+	if c.log == "" {
+		c.log = filepath.Join(dir, "log")
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.Stop())
+		}
+	}()
+	if c.watchdog, err = watch(as, dir); err != nil {
+		return nil, fmt.Errorf("pgcluster: start the watchdog: %w", err)
+	}
+	if err := makeData(ctx, bin, as, c.data()); err != nil {
+		return nil, fmt.Errorf("pgcluster: create the cluster: %w", err)
+	}
+	// Between choosing a free port and using it, somebody else may take it.
+	for range 3 {
+		if c.port, err = freePort(); err != nil {
+			return nil, fmt.Errorf("pgcluster: choose a port: %w", err)
+		}
+		if err = c.startServer(ctx); err == nil || !errors.Is(err, errExited) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// settings gives the server's settings for o; dir is where its socket goes.
+func settings(o Options, dir string) map[string]string {
+	s := map[string]string{
+		"listen_addresses":        "127.0.0.1",
+		"unix_socket_directories": dir,
+		"max_connections":         "200",
+	}
+	if o.MaxConnections != 0 {
+		s["max_connections"] = strconv.Itoa(o.MaxConnections)
+	}
+	if !o.Fsync {
+		s["fsync"], s["full_page_writes"] = "off", "off"
+	}
+	maps.Copy(s, o.Settings)
+	return s
+}
+
+// Stop shuts the server down, disconnecting its clients, and removes the cluster. Further calls do nothing.
+func (c *Cluster) Stop() error {
+	err := c.stopServer(syscall.SIGINT)
+	err = errors.Join(err, os.RemoveAll(c.dir))
+	if c.watchdog != nil {
+		err = errors.Join(err, c.watchdog.dismiss())
+		c.watchdog = nil
+	}
+	return err
+}
+
+// Restart shuts the server down if it is up, disconnecting its clients, and starts it again with the same data and port.
+func (c *Cluster) Restart(ctx context.Context) error {
+	if err := c.stopServer(syscall.SIGINT); err != nil {
+		return err
+	}
+	return c.startServer(ctx)
+}
+
+// Kill makes the server crash: an immediate shutdown, after which a Restart goes through recovery.
+func (c *Cluster) Kill() error { return c.stopServer(syscall.SIGQUIT) }
+
+// Port is the server's TCP port on 127.0.0.1.
+func (c *Cluster) Port() int { return c.port }
+
+// SocketDir is the directory of the server's Unix socket.
+func (c *Cluster) SocketDir() string { return c.dir }
+
+// LogFile is the file that the server's log goes to.
+func (c *Cluster) LogFile() string { return c.log }
+
+// Tool is the path of a program that comes with PostgreSQL, such as psql or pgbench.
+func (c *Cluster) Tool(name string) string { return filepath.Join(c.bin, name) }
+
+// DSN is the URL under which user reaches the database db over TCP.
+func (c *Cluster) DSN(user, db string) string {
+	u := url.URL{
+		Scheme:   "postgres",
+		User:     url.User(user),
+		Host:     net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)),
+		Path:     "/" + db,
+		RawQuery: "sslmode=disable",
+	}
+	return u.String()
+}
+
+// Exec runs sql, one or more statements, as superuser in the database db and discards its results.
+func (c *Cluster) Exec(ctx context.Context, db, sql string) error {
+	conn, err := pgconn.Connect(ctx, c.DSN("postgres", db))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	_, err = conn.Exec(ctx, sql).ReadAll()
+	return err
+}
+
+func (c *Cluster) data() string { return filepath.Join(c.dir, "data") }
+
+// errExited says that the server ended before it accepted a connection.
+var errExited = errors.New("the server ended")
+
+func (c *Cluster) startServer(ctx context.Context) error {
+	log, err := os.OpenFile(c.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("pgcluster: open the server's log: %w", err)
+	}
+	defer log.Close()
+	args := []string{"-D", c.data(), "-p", strconv.Itoa(c.port)}
+	for name, value := range c.settings {
+		args = append(args, "-c", name+"="+value)
+	}
+	cmd := c.as.command(filepath.Join(c.bin, "postgres"), args...)
+	cmd.Stdout, cmd.Stderr = log, log
+	if c.server, err = start(cmd); err != nil {
+		return fmt.Errorf("pgcluster: start the server: %w", err)
+	}
+	if err := c.ready(ctx); err != nil {
+		return errors.Join(fmt.Errorf("pgcluster: start the server: %w; the end of its log:\n%s", err, tail(c.log)), c.stopServer(syscall.SIGQUIT))
+	}
+	return nil
+}
+
+// ready waits until the server accepts a connection.
+func (c *Cluster) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		conn, err := pgconn.Connect(ctx, c.DSN("postgres", "postgres"))
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		select {
+		case <-c.server.done:
+			return errExited
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", ctx.Err(), err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+func (c *Cluster) stopServer(signal syscall.Signal) error {
+	if c.server == nil {
+		return nil
+	}
+	err := c.server.stop(signal)
+	c.server = nil
+	if err != nil {
+		return fmt.Errorf("pgcluster: stop the server: %w", err)
+	}
+	return nil
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// tail is the last 4 kB of a file, for an error message.
+func tail(file string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return err.Error()
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Size() > 4096 {
+		_, _ = f.Seek(-4096, io.SeekEnd)
+	}
+	b, _ := io.ReadAll(f)
+	return string(b)
+}

@@ -1,0 +1,64 @@
+package pgcluster
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+)
+
+// StartTest starts a cluster that is stopped when the test and its subtests have ended. A missing PostgreSQL fails the test.
+func StartTest(t testing.TB, o Options) *Cluster {
+	t.Helper()
+	c, err := Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+var shared struct {
+	sync.Mutex
+	byMain  bool
+	cluster *Cluster
+}
+
+// Main runs the tests of a package that use Shared, and exits:
+//
+//	func TestMain(m *testing.M) { pgcluster.Main(m) }
+func Main(m *testing.M) {
+	shared.byMain = true
+	code := m.Run()
+	if shared.cluster != nil {
+		if err := shared.cluster.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
+	}
+	os.Exit(code)
+}
+
+// Shared is a cluster with the default options for all tests of a package whose TestMain is Main, started when first
+// asked for. Tests keep apart by using databases of their own; roles are shared.
+func Shared(t testing.TB) *Cluster {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if !shared.byMain {
+		t.Fatal("pgcluster: Shared needs a TestMain that calls Main")
+	}
+	if shared.cluster == nil {
+		c, err := Start(context.Background(), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared.cluster = c
+	}
+	return shared.cluster
+}
