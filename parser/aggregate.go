@@ -1,0 +1,167 @@
+package parser
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// aggregates are PostgreSQL's aggregate functions (manual, section 9.21): the answered ones with no hint, for the rest
+// what to write instead.
+var aggregates = map[string]string{
+	"count": "", "sum": "", "avg": "",
+	"min": hintExtreme, "max": hintExtreme, "any_value": hintExtreme,
+	"array_agg": hintList, "string_agg": hintList, "json_agg": hintList, "jsonb_agg": hintList, "json_object_agg": hintList, "jsonb_object_agg": hintList, "xmlagg": hintList,
+	"json_agg_strict": hintList, "jsonb_agg_strict": hintList, "json_arrayagg": hintList, "json_objectagg": hintList, "range_agg": hintList, "range_intersect_agg": hintList,
+	"bit_and": hintBool, "bit_or": hintBool, "bit_xor": hintBool, "bool_and": hintBool, "bool_or": hintBool, "every": hintBool,
+	"stddev": hintMoment, "stddev_pop": hintMoment, "stddev_samp": hintMoment, "variance": hintMoment, "var_pop": hintMoment, "var_samp": hintMoment,
+	"corr": hintMoment, "covar_pop": hintMoment, "covar_samp": hintMoment, "regr_avgx": hintMoment, "regr_avgy": hintMoment, "regr_count": hintMoment, "regr_intercept": hintMoment,
+	"regr_r2": hintMoment, "regr_slope": hintMoment, "regr_sxx": hintMoment, "regr_sxy": hintMoment, "regr_syy": hintMoment,
+	"mode": hintQuantile, "percentile_cont": hintQuantile, "percentile_disc": hintQuantile,
+	"rank": hintQuantile, "dense_rank": hintQuantile, "percent_rank": hintQuantile, "cume_dist": hintQuantile,
+}
+
+const (
+	hintExtreme  = "A minimum or maximum shows a single row. Count the rows beyond a threshold instead: count(*) with WHERE."
+	hintList     = "A list shows single rows. Use count, sum or avg, with GROUP BY."
+	hintBool     = "Count the rows for which the condition holds: count(*) with WHERE."
+	hintMoment   = "Use count, sum and avg of expressions: avg(x*x) and avg(x) give a variance."
+	hintQuantile = "Count the rows below a threshold instead: count(*) with WHERE."
+)
+
+func isAggregate(name string) bool {
+	_, ok := aggregates[name]
+	return ok
+}
+
+// aggregate reads one call of an aggregate function in c, and returns the aggregate of the cut that answers it: equal
+// calls share one.
+func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, error) {
+	name := lastString(f.Funcname)
+	refuse := func(hint, format string, args ...any) (Aggregate, error) {
+		return Aggregate{}, a.refuse(f.Location, hint, format, args...)
+	}
+	if hint := aggregates[name]; hint != "" {
+		return refuse(hint, "the aggregate %s cannot be answered on protected data", name)
+	}
+	if len(f.Funcname) == 2 && f.Funcname[0].GetString_().GetSval() != "pg_catalog" || len(f.Funcname) > 2 {
+		return refuse("Use PostgreSQL's own count, sum or avg.", "a user-defined aggregate cannot be answered on protected data")
+	}
+	switch {
+	case f.AggDistinct:
+		return refuse("Leave out DISTINCT.", "%s(DISTINCT ...) cannot be answered on protected data", name)
+	case f.AggFilter != nil:
+		return refuse("Write sum(CASE WHEN condition THEN x END), or put the condition into WHERE.", "FILTER cannot be used on protected data")
+	case len(f.AggOrder) > 0:
+		return refuse("Leave out ORDER BY inside the aggregate.", "an ordered aggregate cannot be answered on protected data")
+	case f.AggWithinGroup || f.FuncVariadic:
+		return refuse("Write a plain call.", "this form of %s cannot be answered on protected data", name)
+	}
+	agg := Aggregate{Func: name, Position: a.src.position(f.Location)}
+	switch {
+	case f.AggStar && name == "count":
+		agg.Source = "count(*)"
+	case !f.AggStar && len(f.Args) == 1:
+		arg, err := c.read.expr(f.Args[0])
+		if err != nil {
+			return agg, err
+		}
+		agg.Arg = arg
+		agg.Source = fmt.Sprintf("%s(%s)", name, SQL(arg, "", nil))
+	default:
+		return refuse("Write count(*), or one argument.", "%s takes one argument", name)
+	}
+	if i := slices.IndexFunc(c.Aggregates, func(b Aggregate) bool { return b.Source == agg.Source }); i >= 0 {
+		return c.Aggregates[i], nil
+	}
+	agg.Name = fmt.Sprintf("fugu aggregate %d", len(c.Aggregates)+1)
+	c.Aggregates = append(c.Aggregates, agg)
+	return agg, nil
+}
+
+// columnName is the name that PostgreSQL gives to an output column without AS (parse_target.c, FigureColname).
+func columnName(n *pg.Node) string {
+	if name, _ := figureName(n); name != "" {
+		return name
+	}
+	return "?column?"
+}
+
+// figureName returns a name and its strength: 2 for one that stands, 1 for one that a better may replace.
+func figureName(n *pg.Node) (string, int) {
+	switch x := n.GetNode().(type) {
+	case *pg.Node_ColumnRef:
+		for i := len(x.ColumnRef.Fields) - 1; i >= 0; i-- {
+			if s := x.ColumnRef.Fields[i].GetString_(); s != nil {
+				return s.Sval, 2
+			}
+		}
+	case *pg.Node_AIndirection:
+		for i := len(x.AIndirection.Indirection) - 1; i >= 0; i-- {
+			if s := x.AIndirection.Indirection[i].GetString_(); s != nil {
+				return s.Sval, 2
+			}
+		}
+		return figureName(x.AIndirection.Arg)
+	case *pg.Node_FuncCall:
+		return lastString(x.FuncCall.Funcname), 2
+	case *pg.Node_AExpr:
+		if x.AExpr.Kind == pg.A_Expr_Kind_AEXPR_NULLIF {
+			return "nullif", 2
+		}
+	case *pg.Node_TypeCast:
+		if name, strength := figureName(x.TypeCast.Arg); strength > 1 {
+			return name, strength
+		}
+		return lastString(x.TypeCast.TypeName.Names), 1
+	case *pg.Node_CollateClause:
+		return figureName(x.CollateClause.Arg)
+	case *pg.Node_GroupingFunc:
+		return "grouping", 2
+	case *pg.Node_SubLink:
+		switch x.SubLink.SubLinkType {
+		case pg.SubLinkType_EXISTS_SUBLINK:
+			return "exists", 2
+		case pg.SubLinkType_ARRAY_SUBLINK:
+			return "array", 2
+		case pg.SubLinkType_EXPR_SUBLINK:
+			s := x.SubLink.Subselect.GetSelectStmt()
+			for s.GetOp() != pg.SetOperation_SETOP_NONE && s.GetLarg() != nil {
+				s = s.Larg
+			}
+			if len(s.GetTargetList()) > 0 {
+				if rt := s.TargetList[0].GetResTarget(); rt.GetName() != "" {
+					return rt.Name, 2
+				} else if rt != nil {
+					return figureName(rt.Val)
+				}
+			}
+		}
+	case *pg.Node_CaseExpr:
+		if name, strength := figureName(x.CaseExpr.Defresult); strength > 1 {
+			return name, strength
+		}
+		return "case", 1
+	case *pg.Node_AArrayExpr:
+		return "array", 2
+	case *pg.Node_RowExpr:
+		return "row", 2
+	case *pg.Node_CoalesceExpr:
+		return "coalesce", 2
+	case *pg.Node_MinMaxExpr:
+		if x.MinMaxExpr.Op == pg.MinMaxOp_IS_LEAST {
+			return "least", 2
+		}
+		return "greatest", 2
+	case *pg.Node_SqlvalueFunction:
+		return sqlValueName(x.SqlvalueFunction.Op), 2
+	}
+	return "", 0
+}
+
+func sqlValueName(op pg.SQLValueFunctionOp) string {
+	name := strings.TrimPrefix(op.String(), "SVFOP_")
+	return strings.ToLower(strings.TrimSuffix(name, "_N"))
+}

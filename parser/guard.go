@@ -1,0 +1,44 @@
+package parser
+
+import (
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"fugu/sqlstate"
+)
+
+// Limits of a statement that has to be parsed. libpg_query recurses on the C stack, and an overflow there kills the
+// process: its parser does at about 22,000 nested operators, its deparser at about 4,500. Every level of nesting takes at
+// least one token that is neither a comma nor a constant, so a limit on those is a limit on the depth.
+const (
+	maxBytes  = 1 << 20
+	maxTokens = 1500
+)
+
+// guard refuses text that the parser could not survive, or could read otherwise than the server does.
+func guard(sql string) error {
+	if i := strings.IndexByte(sql, 0); i >= 0 {
+		return sqlstate.New(sqlstate.SyntaxError, "a statement cannot hold a NUL byte").At(charPosition(sql, i))
+	}
+	if len(sql) > maxBytes {
+		return sqlstate.New(sqlstate.ProgramLimitExceeded, "a statement on protected data can have at most %d bytes, this one has %d", maxBytes, len(sql)).
+			WithHint("Load long lists of values into a temporary table.")
+	}
+	scan, err := pg.Scan(sql)
+	if err != nil {
+		return syntaxError(sql, err)
+	}
+	n := 0
+	for _, t := range scan.Tokens {
+		switch t.Token {
+		case pg.Token_ASCII_44, pg.Token_SCONST, pg.Token_ICONST, pg.Token_FCONST, pg.Token_PARAM, pg.Token_SQL_COMMENT, pg.Token_C_COMMENT:
+			continue
+		}
+		if n++; n > maxTokens {
+			return sqlstate.New(sqlstate.StatementTooComplex, "a statement on protected data can have at most %d words and operators", maxTokens).
+				WithHint("Split it, or use IN with a list of constants, which do not count.").At(charPosition(sql, int(t.Start)))
+		}
+	}
+	return nil
+}

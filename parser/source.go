@@ -1,0 +1,73 @@
+package parser
+
+import (
+	"errors"
+	"unicode/utf8"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	pgerror "github.com/pganalyze/pg_query_go/v6/parser"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"fugu/sqlstate"
+)
+
+// source is the text that a tree was read from; it turns the tree's byte offsets into positions.
+type source struct{ sql string }
+
+// position returns the 1-based character position of a byte offset; 0 (none) for a negative one.
+func (s *source) position(offset int32) int {
+	if offset < 0 || int(offset) > len(s.sql) {
+		return 0
+	}
+	return charPosition(s.sql, int(offset))
+}
+
+func charPosition(sql string, offset int) int { return utf8.RuneCountInString(sql[:offset]) + 1 }
+
+// syntaxError turns an error of the parser's into PostgreSQL's 42601.
+func syntaxError(sql string, err error) error {
+	var pe *pgerror.Error
+	if errors.As(err, &pe) {
+		e := sqlstate.New(sqlstate.SyntaxError, "%s", pe.Message)
+		if pe.Cursorpos > 0 { // PostgreSQL's scanner already counts in characters, from 1
+			e = e.At(min(pe.Cursorpos, utf8.RuneCountInString(sql)+1))
+		}
+		return e
+	}
+	return sqlstate.New(sqlstate.SyntaxError, "the statement cannot be parsed").Because(err)
+}
+
+// location returns the byte offset at which the first part of n stands, -1 where nothing below n has one.
+func location(n *pg.Node) int32 {
+	best := int32(-1)
+	inspect(n.ProtoReflect(), func(m protoreflect.Message) bool {
+		if f := m.Descriptor().Fields().ByName("location"); f != nil && f.Kind() == protoreflect.Int32Kind {
+			// An unset location reads as 0, where no expression can start: a statement begins with a keyword.
+			if l := int32(m.Get(f).Int()); l > 0 && (best < 0 || l < best) {
+				best = l
+			}
+		}
+		return true
+	})
+	return best
+}
+
+// inspect calls f for m and every message below it, parents first; below a message for which f is false it does not go.
+func inspect(m protoreflect.Message, f func(protoreflect.Message) bool) {
+	if !m.IsValid() || !f(m) {
+		return
+	}
+	m.Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		if fd.Message() == nil {
+			return true
+		}
+		if fd.IsList() {
+			for i, l := 0, v.List(); i < l.Len(); i++ {
+				inspect(l.Get(i).Message(), f)
+			}
+			return true
+		}
+		inspect(v.Message(), f)
+		return true
+	})
+}

@@ -1,0 +1,310 @@
+package parser
+
+import (
+	"slices"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"fugu/sqlstate"
+)
+
+// Table is a relation that is not ordinary: a protected table, or a virtual one of Fugu's own.
+type Table struct {
+	Schema, Name string
+	Columns      []string
+	Virtual      bool
+}
+
+func (t Table) String() string { return t.Schema + "." + t.Name }
+
+// Catalog finds the relations that are not ordinary. schema is empty where the statement gave none.
+type Catalog interface {
+	Table(schema, name string) (Table, bool)
+}
+
+// Statement is one SQL statement.
+type Statement struct {
+	Text    string // as the client wrote it
+	Explain Explain
+	Cuts    []*Cut      // where protected rows are aggregated, outermost first
+	Virtual []*Virtual  // where Fugu's own tables are read
+	Plain   *Plain      // a plain SELECT of a protected table's rows, of which there is then nothing else
+	Setting *Setting    // SET fugu.x
+	Params  int         // the highest parameter number
+	root    *pg.RawStmt // nil once rewritten
+	version int32       // of the grammar that read it
+}
+
+// Ordinary reports whether the statement needs nothing of Fugu's.
+func (s *Statement) Ordinary() bool {
+	return len(s.Cuts) == 0 && len(s.Virtual) == 0 && s.Plain == nil && s.Explain == NoExplain
+}
+
+// Explain says whether a statement is EXPLAIN (PRIVACY), and in which format.
+type Explain int
+
+// Formats of EXPLAIN (PRIVACY).
+const (
+	NoExplain Explain = iota
+	ExplainText
+	ExplainJSON
+)
+
+// Virtual is a reference to one of Fugu's own tables.
+type Virtual struct {
+	Table Table
+	node  *pg.Node
+}
+
+// Plain is a plain SELECT of the rows of one protected table.
+type Plain struct {
+	Table    Table
+	Position int
+	rel      *pg.RangeVar
+}
+
+// Setting is SET fugu.Name = Value.
+type Setting struct {
+	Name, Value string
+	Default     bool // SET .. TO DEFAULT, RESET
+	Position    int
+}
+
+// Parse reads sql, which may hold several statements. What names a protected table and is not understood is an error
+// with a position, of all statements the first.
+func Parse(sql string, catalog Catalog) ([]*Statement, error) {
+	if err := guard(sql); err != nil {
+		return nil, err
+	}
+	tree, err := pg.Parse(sql)
+	if err != nil {
+		return nil, syntaxError(sql, err)
+	}
+	src := &source{sql}
+	out := make([]*Statement, 0, len(tree.Stmts))
+	for _, raw := range tree.Stmts {
+		end := len(sql)
+		if raw.StmtLen > 0 {
+			end = int(raw.StmtLocation + raw.StmtLen)
+		}
+		s := &Statement{Text: sql[raw.StmtLocation:end], root: raw, version: tree.Version}
+		if err := s.analyse(src, catalog); err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func (s *Statement) analyse(src *source, catalog Catalog) error {
+	a := &analysis{src: src, catalog: catalog, stmt: s, taken: map[*pg.RangeVar]bool{}}
+	if set := s.root.Stmt.GetVariableSetStmt(); set != nil {
+		s.Setting = setting(src, s.root, set)
+		return nil
+	}
+	if err := a.unwrapExplain(); err != nil {
+		return err
+	}
+	if s.Explain == NoExplain && !a.named() {
+		return nil
+	}
+	root := s.root.Stmt
+	switch root.GetNode().(type) {
+	case *pg.Node_SelectStmt, *pg.Node_InsertStmt, *pg.Node_UpdateStmt, *pg.Node_DeleteStmt:
+	default:
+		return a.refuseStatement()
+	}
+	if err := a.cutAll(root); err != nil {
+		return err
+	}
+	return a.leftover(root)
+}
+
+// analysis is the work on one statement.
+type analysis struct {
+	src     *source
+	catalog Catalog
+	stmt    *Statement
+	taken   map[*pg.RangeVar]bool // references that are accounted for
+}
+
+func (a *analysis) lookup(rv *pg.RangeVar) (Table, bool) {
+	return a.catalog.Table(rv.Schemaname, rv.Relname)
+}
+
+func (a *analysis) refuse(offset int32, hint, format string, args ...any) error {
+	return sqlstate.New(sqlstate.NotAnswerable, format, args...).WithHint("%s", hint).At(a.src.position(offset))
+}
+
+// named reports whether the statement refers to any relation that is not ordinary. In a utility statement a bare word
+// counts too: DROP TABLE and COMMENT ON hold names as words.
+func (a *analysis) named() bool {
+	found := false
+	utility := false
+	switch a.stmt.root.Stmt.GetNode().(type) {
+	case *pg.Node_SelectStmt, *pg.Node_InsertStmt, *pg.Node_UpdateStmt, *pg.Node_DeleteStmt, *pg.Node_MergeStmt, *pg.Node_TransactionStmt, *pg.Node_VariableShowStmt:
+	default:
+		utility = true
+	}
+	inspect(a.stmt.root.Stmt.ProtoReflect(), func(m protoreflect.Message) bool {
+		switch x := m.Interface().(type) {
+		case *pg.RangeVar:
+			if _, ok := a.lookup(x); ok {
+				found = true
+			}
+		case *pg.String:
+			if _, ok := a.catalog.Table("", x.Sval); ok && utility {
+				found = true
+			}
+		case *pg.ParamRef:
+			a.stmt.Params = max(a.stmt.Params, int(x.Number))
+		}
+		return true
+	})
+	return found
+}
+
+// cutAll finds every SELECT that reads a protected table, at any depth, and cuts it; and every virtual table.
+func (a *analysis) cutAll(root *pg.Node) error {
+	var err error
+	inspect(root.ProtoReflect(), func(m protoreflect.Message) bool {
+		if err != nil {
+			return false
+		}
+		switch x := m.Interface().(type) {
+		case *pg.CommonTableExpr:
+			if t, ok := a.catalog.Table("", x.Ctename); ok && !t.Virtual {
+				err = a.refuse(x.Location, "Give the WITH query another name.", "the WITH query %q has the name of a protected table", x.Ctename)
+			}
+		case *pg.SelectStmt:
+			err = a.cutSelect(x, x == root.GetSelectStmt())
+		case *pg.Node:
+			if rv := x.GetRangeVar(); rv != nil {
+				if t, ok := a.lookup(rv); ok && t.Virtual {
+					a.taken[rv] = true
+					a.stmt.Virtual = append(a.stmt.Virtual, &Virtual{Table: t, node: x})
+				}
+			}
+		}
+		return err == nil
+	})
+	return err
+}
+
+// leftover refuses the first reference that no cut accounts for: the net under everything above.
+func (a *analysis) leftover(root *pg.Node) error {
+	var err error
+	inspect(root.ProtoReflect(), func(m protoreflect.Message) bool {
+		if rv, ok := m.Interface().(*pg.RangeVar); ok && err == nil && !a.taken[rv] {
+			if t, ok := a.lookup(rv); ok {
+				if t.Virtual {
+					err = a.refuse(rv.Location, "It can be read in the FROM clause of a SELECT.", "the virtual table %s cannot be used here", t)
+				} else {
+					err = a.refuse(rv.Location, cutHint, "the protected table %s cannot be used here", t)
+				}
+			}
+		}
+		return err == nil
+	})
+	if err == nil && a.stmt.Plain != nil && (len(a.stmt.Cuts) > 0 || len(a.stmt.Virtual) > 0 || a.stmt.Explain != NoExplain) {
+		err = sqlstate.New(sqlstate.NotAnswerable, "rows of the protected table %s cannot be shown here", a.stmt.Plain.Table).
+			WithHint(cutHint).At(a.stmt.Plain.Position)
+	}
+	return err
+}
+
+// refuseStatement refuses a statement whose kind has no place for protected data.
+func (a *analysis) refuseStatement() error {
+	hint := "Only SELECT, and SELECT inside INSERT, UPDATE or DELETE, can read protected data."
+	if a.stmt.root.Stmt.GetExplainStmt() != nil {
+		hint = "EXPLAIN (PRIVACY) shows how the statement would be answered, and spends nothing."
+	}
+	pos := a.src.position(a.stmt.root.StmtLocation)
+	name := "a protected table"
+	inspect(a.stmt.root.Stmt.ProtoReflect(), func(m protoreflect.Message) bool {
+		if rv, ok := m.Interface().(*pg.RangeVar); ok {
+			if t, ok := a.lookup(rv); ok {
+				name, pos = t.String(), a.src.position(rv.Location)
+				return false
+			}
+		}
+		return true
+	})
+	return sqlstate.New(sqlstate.NotAnswerable, "this kind of statement cannot be used on %s", name).WithHint("%s", hint).At(max(1, pos))
+}
+
+// unwrapExplain takes EXPLAIN (PRIVACY [, FORMAT TEXT|JSON]) off the statement below it.
+func (a *analysis) unwrapExplain() error {
+	x := a.stmt.root.Stmt.GetExplainStmt()
+	if x == nil {
+		return nil
+	}
+	format, privacy := ExplainText, false
+	var other *pg.DefElem
+	for _, n := range x.Options {
+		d := n.GetDefElem()
+		switch strings.ToLower(d.Defname) {
+		case "privacy":
+			privacy = d.Arg == nil || slices.Contains([]string{"true", "on", "1"}, strings.ToLower(defText(d)))
+		case "format":
+			switch strings.ToLower(defText(d)) {
+			case "json":
+				format = ExplainJSON
+			case "text":
+			default:
+				other = d
+			}
+		default:
+			other = d
+		}
+	}
+	if !privacy {
+		return nil
+	}
+	if other != nil {
+		return sqlstate.New(sqlstate.FeatureNotSupported, "EXPLAIN (PRIVACY) does not take %s %s", strings.ToUpper(other.Defname), defText(other)).
+			WithHint("Write EXPLAIN (PRIVACY) or EXPLAIN (PRIVACY, FORMAT JSON).").At(a.src.position(other.Location))
+	}
+	a.stmt.Explain = format
+	a.stmt.root.Stmt = x.Query
+	a.named()
+	return nil
+}
+
+func defText(d *pg.DefElem) string {
+	switch v := d.GetArg().GetNode().(type) {
+	case *pg.Node_String_:
+		return v.String_.Sval
+	case *pg.Node_Boolean:
+		if v.Boolean.Boolval {
+			return "true"
+		}
+		return "false"
+	case *pg.Node_Integer:
+		if v.Integer.Ival == 1 {
+			return "1"
+		}
+	}
+	return ""
+}
+
+// setting reads SET fugu.x; other settings give nil.
+func setting(src *source, raw *pg.RawStmt, set *pg.VariableSetStmt) *Setting {
+	name, ok := strings.CutPrefix(strings.ToLower(set.Name), "fugu.")
+	if !ok {
+		return nil
+	}
+	out := &Setting{Name: name, Default: set.Kind != pg.VariableSetKind_VAR_SET_VALUE, Position: src.position(raw.StmtLocation)}
+	var words []string
+	for _, n := range set.Args {
+		c, err := (&reader{src: src}).constant(n, n.GetAConst())
+		if err != nil {
+			continue
+		}
+		words = append(words, c.(Const).Text)
+	}
+	out.Value = strings.Join(words, ", ")
+	return out
+}
