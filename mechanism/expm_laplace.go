@@ -1,0 +1,52 @@
+package mechanism
+
+import (
+	"math"
+
+	"fugu/sensitivity"
+)
+
+// expmLaplace is the Expected Value Mechanism with Laplace noise.
+//
+//	u_k   unit of component k           h_k   its lattice
+//	d_k   |Along_k| + Beside_k, the most that a secret moves it
+//	Δ1  = max over secrets of Σ_k d_k/u_k
+//	b   = Δ1/ε
+//	noise of component k: Laplace(max(b·u_k, h_k)), independent
+//
+// For translations it is (ε,0)-distribution private [Chen & Ohrimenko, Theorem 4.1, with components scaled by u_k]: a
+// shift by d costs Σ_k d_k/b_k. A scale below the lattice would release values nearly without noise, hence h_k; it only
+// lowers the loss.
+func expmLaplace(r Request) (design, error) {
+	delta1 := r.widest(func(s sensitivity.Shift) float64 {
+		var sum float64
+		for k, c := range r.Components {
+			sum += (math.Abs(s.Along[k]) + s.Beside[k]) / c.Unit
+		}
+		return sum
+	})
+	b := delta1 / float64(r.Budget.Epsilon)
+	return r.cells(b, func(c *cell, scale int64) { c.laplace = scale }), nil
+}
+
+// widest returns the largest value of f over the secrets.
+func (r Request) widest(f func(sensitivity.Shift) float64) float64 {
+	var most float64
+	for _, s := range r.Shifts {
+		most = math.Max(most, f(s))
+	}
+	return most
+}
+
+// cells is the design of independent noise of scale max(scale·u_k, h_k) in each component, set by set in grid steps.
+func (r Request) cells(scale float64, set func(*cell, int64)) design {
+	return func(inflate float64) Noise {
+		n := Noise{cells: make([]cell, len(r.Components))}
+		for k, c := range r.Components {
+			own := math.Max(scale*c.Unit, c.Lattice)
+			n.cells[k].exponent = gridFor(own)
+			set(&n.cells[k], steps(inflate*own, n.cells[k].exponent))
+		}
+		return n
+	}
+}

@@ -1,0 +1,182 @@
+package mechanism
+
+import (
+	"math"
+	"math/big"
+
+	"fugu/privacy"
+	"fugu/sensitivity"
+)
+
+// Noise is the law of what is added to F: integers on a power-of-two grid for each component. Only Calibrate makes it;
+// the zero Noise releases nothing.
+type Noise struct {
+	cells      []cell
+	directions []direction
+}
+
+// cell is the noise of one component, in steps of its grid. Exactly one of laplace and sigma is positive.
+type cell struct {
+	exponent int   // the grid's step is 2^exponent
+	laplace  int64 // scale of discrete Laplace noise, 0: none
+	sigma    int64 // σ of discrete Gaussian noise, 0: none
+	digits   int   // decimals of the published value
+}
+
+// direction is noise shared by all components: y ~ discrete Laplace(scale) moves component k by weights[k]·y grid
+// steps, rounded.
+type direction struct {
+	secret  string
+	reach   int64 // how far y must move to hide the widest pair of the secret: a power of two
+	scale   int64
+	weights []float64 // |weight| ≤ 1
+}
+
+const (
+	gridBits    = 28      // a noise scale is between 2^gridBits and 2^(gridBits+1) steps of its grid
+	slack       = 3       // what rounding adds to a shift, in steps; see the package comment
+	maxScale    = 1 << 50 // of a Laplace, in steps: the sampler multiplies it by less than 2^12
+	closeness   = 201     // gaussianDeviation's bound on the log ratio, times σ²
+	tailOutside = 1e-300  // (1+e^ε)·Pr(|N(0,1)| > 40 - ½/σ) for ε ≤ maxGaussianEpsilon
+)
+
+func step(exponent int) float64 { return math.Ldexp(1, exponent) }
+
+// gridFor returns the exponent of the grid for noise of the given scale.
+func gridFor(scale float64) int { return math.Ilogb(scale) - gridBits }
+
+// steps returns a length in steps of a grid, rounded up; 0, which valid refuses, if that is no reasonable number.
+func steps(length float64, exponent int) int64 {
+	n := math.Ceil(math.Ldexp(length, -exponent))
+	if !(n >= 1 && n <= maxScale) {
+		return 0
+	}
+	return int64(n)
+}
+
+// newDirection puts a secret's direction on the grids of the cells: y has 2^j steps to the widest pair, j the least with
+// which one step of y moves no component by more than one step of its grid. The scale is at least 2^j/rate.
+func newDirection(s sensitivity.Shift, cells []cell, rate float64) direction {
+	j := 0
+	for k, c := range cells {
+		if v := math.Abs(s.Along[k]); v > 0 {
+			j = max(j, math.Ilogb(v)-c.exponent+1)
+		}
+	}
+	d := direction{secret: s.Secret, weights: make([]float64, len(cells)), scale: steps(1/rate, -j)}
+	if j < 63 {
+		d.reach = 1 << j
+	}
+	for k, c := range cells {
+		d.weights[k] = math.Ldexp(s.Along[k], -j-c.exponent)
+	}
+	return d
+}
+
+// valid reports whether n can be sampled and leaves no component without noise.
+func (n Noise) valid() bool {
+	for _, c := range n.cells {
+		if c.laplace < 0 || c.sigma < 0 || (c.laplace > 0) == (c.sigma > 0) || c.laplace > maxScale || c.sigma > 1<<30 {
+			return false
+		}
+	}
+	for _, d := range n.directions {
+		if d.scale < 1 || d.scale > maxScale || d.reach < 1 || len(d.weights) != len(n.cells) {
+			return false
+		}
+	}
+	return len(n.cells) > 0
+}
+
+// loss bounds what a release with noise n tells about a secret. A direction of the secret's own hides its Along; the
+// rest of the shift is left to the cells. Discrete Laplace noise of scale t hides an integer shift i at |i|/t exactly;
+// for discrete Gaussian noise see gaussianDeviation.
+func (n Noise) loss(s sensitivity.Shift) privacy.Loss {
+	var l privacy.Loss
+	along := 1.0
+	for _, d := range n.directions {
+		if d.secret == s.Secret {
+			l.Pure += float64(d.reach) / float64(d.scale)
+			along = 0
+		}
+	}
+	for k, c := range n.cells {
+		shift := math.Ldexp(along*math.Abs(s.Along[k])+s.Beside[k], -c.exponent) + slack
+		if c.laplace > 0 {
+			l.Pure += shift / float64(c.laplace)
+			continue
+		}
+		sigma := float64(c.sigma)
+		l.Kappa2 += (shift / sigma) * (shift / sigma)
+		l = l.Plus(gaussianDeviation(sigma))
+	}
+	return l
+}
+
+// gaussianDeviation is the loss of taking D, discrete Gaussian noise, for R, a continuous N(0,σ²) rounded to integers
+// (which, shifted by integers, is post-processing of a continuous Gaussian shift), in one component. With
+// Z = Σ_j exp(-j²/2σ²) and S = √(2π)σ, Poisson summation gives 1 ≤ Z/S ≤ 1 + 3exp(-2π²σ²), and
+//
+//	Pr(R=k)/Pr(D=k) = Z/S · 2∫_0^½ cosh(kx/σ²) exp(-x²/2σ²) dx
+//
+// is at least exp(-1/8σ²) for every k, as cosh ≥ 1, and at most Z/S·exp(k²/8σ⁴), as cosh y ≤ exp(y²/2). So, with T the
+// chance that R is beyond 40σ, Pr_D ≤ e^(1/8σ²) Pr_R and Pr_R ≤ e^(200.5/σ²) Pr_D + T. An (ε',δ') guarantee of R is for D
+//
+//	Pr ≤ e^(1/8σ²) (e^ε' (e^(200.5/σ²) Pr' + T) + δ'),
+//
+// which is a pure loss of 201/σ² more, and 1/4σ² + (1+e^ε')T more in δ.
+func gaussianDeviation(sigma float64) privacy.Loss {
+	return privacy.Loss{Pure: closeness / (sigma * sigma), Delta: 1/(4*sigma*sigma) + tailOutside}
+}
+
+// sd returns the standard deviation of the noise of component k, in F's units: √(2t²) for Laplace noise of scale t (the
+// discrete one has 1/6 of a squared step less), σ for Gaussian noise (the discrete one has no more).
+func (n Noise) sd(k int) float64 {
+	c := n.cells[k]
+	sd := math.Hypot(math.Sqrt2*float64(c.laplace), float64(c.sigma))
+	for _, d := range n.directions {
+		sd = math.Hypot(sd, math.Sqrt2*float64(d.scale)*d.weights[k])
+	}
+	return math.Ldexp(sd, c.exponent)
+}
+
+// Covariance returns the covariance of the noise of components k and l, in F's units.
+func (n Noise) Covariance(k, l int) float64 {
+	if k == l {
+		return n.sd(k) * n.sd(k)
+	}
+	total := 0.0
+	for _, d := range n.directions {
+		total += 2 * float64(d.scale) * float64(d.scale) * d.weights[k] * d.weights[l]
+	}
+	return math.Ldexp(total, n.cells[k].exponent+n.cells[l].exponent)
+}
+
+// draw returns a draw of each cell's own noise, in steps of its grid, and of the y of each direction.
+func (n Noise) draw(s *source) (own, shared []int64) {
+	own, shared = make([]int64, len(n.cells)), make([]int64, len(n.directions))
+	for k, c := range n.cells {
+		if c.laplace > 0 {
+			own[k] = s.laplace(uint64(c.laplace))
+		} else {
+			own[k] = s.gaussian(uint64(c.sigma))
+		}
+	}
+	for i, d := range n.directions {
+		shared[i] = s.laplace(uint64(d.scale))
+	}
+	return own, shared
+}
+
+// times returns w·y rounded to the nearest integer, exactly.
+func times(w float64, y int64) *big.Int {
+	frac, exp := math.Frexp(w)
+	x := big.NewInt(int64(math.Ldexp(frac, 53)))
+	x.Mul(x, big.NewInt(y))
+	if exp >= 53 {
+		return x.Lsh(x, uint(exp-53))
+	}
+	half := big.NewInt(1)
+	x.Add(x, half.Lsh(half, uint(52-exp)))
+	return x.Rsh(x, uint(53-exp)) // floor
+}

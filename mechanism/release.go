@@ -1,0 +1,168 @@
+package mechanism
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"regexp"
+	"slices"
+)
+
+// Release is a vector of noisy values, fit for an analyst's eyes. It comes from Noise.Release, or from UnmarshalBinary of
+// one that did.
+type Release struct {
+	values []string
+}
+
+// Values returns the values as plain decimal texts, one for each component.
+func (r Release) Values() []string { return slices.Clone(r.values) }
+
+// Len returns the number of components.
+func (r Release) Len() int { return len(r.values) }
+
+// Release draws noise and returns F with it. It is the only way from Statistics to something readable. random must be
+// cryptographically secure and seeded by nobody: outside tests, call Calibration.Release. Its errors (a failing or
+// degenerate random source, the wrong number of values) say nothing of the values.
+func (n Noise) Release(random io.Reader, s Statistics) (Release, error) {
+	if !n.valid() {
+		return Release{}, errors.New("release: noise that no calibration made")
+	}
+	if s.reveal == nil {
+		return Release{}, errors.New("release: no statistics")
+	}
+	values := s.reveal()
+	if len(values) != len(n.cells) || slices.Contains(values, nil) {
+		return Release{}, fmt.Errorf("release: statistics do not have the %d values of the noise", len(n.cells))
+	}
+	src := newSource(random, len(n.cells)+len(n.directions))
+	own, shared := n.draw(src)
+	if src.err != nil {
+		return Release{}, fmt.Errorf("release: %w", src.err)
+	}
+	r := Release{values: make([]string, len(values))}
+	for k, c := range n.cells {
+		sum := toGrid(values[k], c.exponent)
+		sum.Add(sum, big.NewInt(own[k]))
+		for i, d := range n.directions {
+			sum.Add(sum, times(d.weights[k], shared[i]))
+		}
+		r.values[k] = decimal(sum, c.exponent, c.digits)
+	}
+	return r, nil
+}
+
+// toGrid returns v in steps of 2^exponent, rounded to the nearest integer, halves up.
+func toGrid(v *big.Rat, exponent int) *big.Int {
+	num, den := new(big.Int).Set(v.Num()), new(big.Int).Set(v.Denom())
+	if exponent < 0 {
+		num.Lsh(num, uint(-exponent))
+	} else {
+		den.Lsh(den, uint(exponent))
+	}
+	num.Lsh(num, 1).Add(num, den)
+	return num.Div(num, den.Lsh(den, 1)) // Euclidean, so floor: den > 0
+}
+
+// digits returns the decimals with which noise of standard deviation sd is published: the fewest whose unit is at most
+// sd/100, none for integers.
+func digits(sd float64, integer bool) int {
+	d := 0
+	if !integer {
+		for math.Pow10(-d) > sd/100 {
+			d++
+		}
+	}
+	return d
+}
+
+// decimal writes n·2^exponent with the given number of decimals, rounded half-even.
+func decimal(n *big.Int, exponent, digits int) string {
+	x := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil)
+	x.Mul(x, n)
+	if exponent >= 0 {
+		x.Lsh(x, uint(exponent))
+	} else {
+		unit := new(big.Int).Lsh(big.NewInt(1), uint(-exponent))
+		rest := new(big.Int)
+		x.DivMod(x, unit, rest)
+		switch rest.Lsh(rest, 1).Cmp(unit) {
+		case 1:
+			x.Add(x, big.NewInt(1))
+		case 0:
+			x.Add(x, big.NewInt(int64(x.Bit(0))))
+		}
+	}
+	text := fmt.Appendf(nil, "%0*d", digits+1, new(big.Int).Abs(x))
+	if digits > 0 {
+		text = slices.Insert(text, len(text)-digits, '.')
+	}
+	if x.Sign() < 0 {
+		text = slices.Insert(text, 0, '-')
+	}
+	return string(text)
+}
+
+// version is the first byte of a marshalled Release. What follows: the number of values, then each value's length and
+// text; numbers as in encoding/binary's shortest unsigned varint.
+const version = 1
+
+const maxText = 1 << 12 // bytes in one value
+
+var decimalText = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
+
+var errMalformed = errors.New("malformed release")
+
+// MarshalBinary writes r so that UnmarshalBinary restores it text for text.
+func (r Release) MarshalBinary() ([]byte, error) {
+	if len(r.values) == 0 {
+		return nil, errors.New("marshal release: it is empty")
+	}
+	b := binary.AppendUvarint([]byte{version}, uint64(len(r.values)))
+	for _, v := range r.values {
+		b = binary.AppendUvarint(b, uint64(len(v)))
+		b = append(b, v...)
+	}
+	return b, nil
+}
+
+// UnmarshalBinary accepts exactly what MarshalBinary writes.
+func (r *Release) UnmarshalBinary(data []byte) error {
+	values, err := decode(data)
+	if err != nil {
+		return fmt.Errorf("unmarshal release: %w", err)
+	}
+	if again, err := (Release{values}).MarshalBinary(); err != nil || !bytes.Equal(again, data) {
+		return fmt.Errorf("unmarshal release: %w", errMalformed)
+	}
+	r.values = values
+	return nil
+}
+
+func decode(data []byte) ([]string, error) {
+	if len(data) == 0 || data[0] != version {
+		return nil, errors.New("unknown version")
+	}
+	in := bytes.NewReader(data[1:])
+	count, err := binary.ReadUvarint(in)
+	if err != nil || count > uint64(in.Len()) { // a value takes at least one byte
+		return nil, errMalformed
+	}
+	values := make([]string, count)
+	for k := range values {
+		size, err := binary.ReadUvarint(in)
+		if err != nil || size > uint64(in.Len()) || size > maxText {
+			return nil, errMalformed
+		}
+		text := make([]byte, size)
+		_, _ = io.ReadFull(in, text) // in holds at least size bytes
+		if !decimalText.Match(text) {
+			return nil, errMalformed
+		}
+		values[k] = string(text)
+	}
+	return values, nil
+}
