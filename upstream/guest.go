@@ -1,0 +1,60 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"fugu/sqlstate"
+)
+
+// Guest is a client's own connection to the database.
+type Guest struct {
+	hijacked *pgconn.HijackedConn
+	canceler *pgconn.PgConn
+}
+
+// GuestParameters are what every guest session is pinned to: Fugu's parser reads UTF-8 and standard strings.
+var GuestParameters = map[string]string{"client_encoding": "UTF8", "standard_conforming_strings": "on"}
+
+// OpenGuest connects as the guest role, with the run-time parameters that the client asked for. What the database says
+// against it is passed on with its code; a database that cannot be reached is 08006.
+func OpenGuest(ctx context.Context, config *pgconn.Config, parameters map[string]string) (*Guest, error) {
+	cfg := config.Copy()
+	maps.Copy(cfg.RuntimeParams, parameters)
+	maps.Copy(cfg.RuntimeParams, GuestParameters)
+	delete(cfg.RuntimeParams, "replication") // a replication connection reads every table's changes
+	conn, err := pgconn.ConnectConfig(ctx, cfg)
+	if err != nil {
+		var pe *pgconn.PgError
+		if errors.As(err, &pe) && pe.Code[:2] != "28" {
+			return nil, sqlstate.New(sqlstate.Code(pe.Code), "%s", pe.Message).Because(err)
+		}
+		return nil, unavailable(err)
+	}
+	if err := conn.SyncConn(ctx); err != nil {
+		return nil, errors.Join(unavailable(err), conn.Close(ctx))
+	}
+	h, err := conn.Hijack()
+	if err != nil {
+		return nil, fmt.Errorf("taking over the guest connection: %w", err)
+	}
+	canceler, err := pgconn.Construct(h)
+	if err != nil {
+		return nil, fmt.Errorf("taking over the guest connection: %w", err)
+	}
+	return &Guest{h, canceler}, nil
+}
+
+// Conn is the connection itself; it is idle when the guest is opened.
+func (g *Guest) Conn() net.Conn { return g.hijacked.Conn }
+
+// Parameters are the ParameterStatus values that the server reported.
+func (g *Guest) Parameters() map[string]string { return g.hijacked.ParameterStatuses }
+
+// Cancel asks the server, over a connection of its own, to cancel what the guest is running.
+func (g *Guest) Cancel(ctx context.Context) error { return g.canceler.CancelRequest(ctx) }

@@ -1,0 +1,225 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"fugu/mechanism"
+	"fugu/planner"
+	"fugu/sqlstate"
+)
+
+// readerConns is the size of the reader's pool: statistics statements are scans, and more of them at a time than the
+// database has cores only wait for each other.
+const readerConns = 8
+
+// Reader runs statistics statements.
+type Reader struct{ pool *pgxpool.Pool }
+
+// pinned are the settings that could change what a statement of ours means, or how its result is written.
+func pinned(timeout time.Duration) map[string]string {
+	return map[string]string{
+		"application_name":              "fugu reader",
+		"default_transaction_read_only": "on",
+		"search_path":                   "pg_catalog, pg_temp",
+		"TimeZone":                      "UTC",
+		"DateStyle":                     "ISO, YMD",
+		"IntervalStyle":                 "postgres",
+		"extra_float_digits":            "1",
+		"client_encoding":               "UTF8",
+		"standard_conforming_strings":   "on",
+		// Everybody may read in pg_stat_all_indexes how many entries index scans have returned, and that would be the
+		// number of protected rows that a condition holds for. A scan of the whole table counts, and takes, the same always.
+		"enable_indexscan":     "off",
+		"enable_indexonlyscan": "off",
+		"enable_bitmapscan":    "off",
+		"statement_timeout":    strconv.FormatInt(timeout.Milliseconds(), 10),
+	}
+}
+
+// OpenReader makes the pool. It does not connect: a database that is down is reported by the first statement.
+func OpenReader(dsn string, timeout time.Duration, options ...func(*pgxpool.Config)) (*Reader, error) {
+	cfg, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("reading upstream.reader: %w", err)
+	}
+	cfg.MaxConns = readerConns
+	for k, v := range pinned(timeout) {
+		cfg.ConnConfig.RuntimeParams[k] = v
+	}
+	// A restart of the database must not fail the statement that meets it first.
+	cfg.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return true }
+	for _, o := range options {
+		o(cfg)
+	}
+	pool, err := pgxpool.NewWithConfig(context.Background(), cfg)
+	if err != nil {
+		return nil, fmt.Errorf("opening the reader's pool: %w", err)
+	}
+	return &Reader{pool}, nil
+}
+
+// Close closes the pool and waits for its connections.
+func (r *Reader) Close() { r.pool.Close() }
+
+// Describe asks PostgreSQL for a statement's types. Nothing runs. PostgreSQL's own error about the statement (an operator
+// or a literal that does not fit) is passed on with its code, without a position: it speaks of text and catalog only.
+func (r *Reader) Describe(ctx context.Context, sql string, paramTypes []uint32) (planner.Description, error) {
+	var out planner.Description
+	err := r.with(ctx, func(c *pgconn.PgConn) error {
+		d, err := c.Prepare(ctx, "", sql, paramTypes)
+		if err != nil {
+			var pe *pgconn.PgError
+			if errors.As(err, &pe) && len(pe.Code) == 5 && (pe.Code[:2] == "42" || pe.Code[:2] == "22") {
+				return sqlstate.New(sqlstate.Code(pe.Code), "%s", pe.Message)
+			}
+			return err
+		}
+		out.ParamTypes = d.ParamOIDs
+		for _, f := range d.Fields {
+			out.ResultTypes = append(out.ResultTypes, f.DataTypeOID)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Query runs a statement over reference tables or catalogs, and returns its rows in text form.
+func (r *Reader) Query(ctx context.Context, sql string, params [][]byte, paramTypes []uint32) ([][]planner.Value, error) {
+	var out [][]planner.Value
+	err := r.with(ctx, func(c *pgconn.PgConn) error {
+		rows := c.ExecParams(ctx, sql, params, paramTypes, nil, nil)
+		for rows.NextRow() {
+			row := make([]planner.Value, len(rows.Values()))
+			for i, v := range rows.Values() {
+				row[i] = planner.Value{Text: string(v), Null: v == nil}
+			}
+			out = append(out, row)
+		}
+		_, err := rows.Close()
+		return err
+	})
+	return out, err
+}
+
+// Question is one statistics statement and the places of its results in F.
+type Question struct {
+	Cut    *planner.Cut
+	Params [][]byte // text form, as the cut numbers them
+	// Component gives the index in F of a cell's aggregate, -1 where the model leaves it out.
+	Component [][]int // cell, aggregate
+}
+
+// Statistics runs the questions on one snapshot of the protected tables, and returns F. start holds F as it is where no
+// protected row is in a cell. An error of a statement's rows is PV005, without a detail.
+func (r *Reader) Statistics(ctx context.Context, questions []Question, start []*big.Rat) (mechanism.Statistics, error) {
+	f := append([]*big.Rat(nil), start...)
+	err := r.with(ctx, func(c *pgconn.PgConn) error {
+		if len(questions) > 1 {
+			if _, err := c.Exec(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").ReadAll(); err != nil {
+				return err
+			}
+			defer func() { _ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK").Close() }()
+		}
+		for _, q := range questions {
+			if err := q.run(ctx, c, f); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return mechanism.Statistics{}, err
+	}
+	return mechanism.NewStatistics(f), nil
+}
+
+func (q Question) run(ctx context.Context, c *pgconn.PgConn, f []*big.Rat) error {
+	index := q.Cut.Index()
+	keys := make([]planner.Value, len(q.Cut.Keys))
+	var failed error
+	rows := c.ExecParams(ctx, q.Cut.Statistics, q.Params, q.Cut.ParamTypes, nil, nil)
+	for rows.NextRow() {
+		v := rows.Values()
+		for i := range keys {
+			keys[i] = planner.Value{Text: string(v[i]), Null: v[i] == nil}
+		}
+		cell, ok := index.Find(keys)
+		if !ok {
+			continue
+		}
+		for a := range q.Cut.Aggregates {
+			k, text := q.Component[cell][a], v[len(keys)+a]
+			if k < 0 || text == nil {
+				continue
+			}
+			x, ok := new(big.Rat).SetString(string(text))
+			if !ok { // NaN or Infinity among the rows
+				failed = ErrStatistics
+				continue
+			}
+			f[k] = x
+		}
+	}
+	if _, err := rows.Close(); err != nil {
+		return err
+	}
+	return failed
+}
+
+// ErrStatistics is the error of a statistics statement that failed on its rows: PV005, whatever the reason.
+var ErrStatistics = sqlstate.New(sqlstate.StatisticsFailed, "the statement failed on protected rows").
+	WithDetail("The reason is withheld, since it can tell about the rows; the statement is charged as if it had been answered.").
+	WithHint("Keep divisors from zero with NULLIF, and do not cast text to numbers.")
+
+// ErrInterrupted is the error of a statistics statement that the database could not finish, for a reason that may be gone
+// at the next try: a timeout, memory, a lock. It is PV005 and charged like any other, since the data may have a part in it.
+var ErrInterrupted = sqlstate.New(sqlstate.StatisticsFailed, "the database could not finish the statement on protected rows").
+	WithDetail("The reason is withheld, since it can tell about the rows; the statement is charged as if it had been answered.").
+	WithHint("Select fewer rows. Another try is charged again.")
+
+// with runs f on a connection of the pool, and turns errors into what may be shown.
+func (r *Reader) with(ctx context.Context, f func(*pgconn.PgConn) error) error {
+	conn, err := r.pool.Acquire(ctx)
+	if err != nil && ctx.Err() == nil {
+		return unavailable(err) // whatever the code: no statement has run, so none has failed
+	} else if err != nil {
+		return scrub(ctx, err)
+	}
+	defer conn.Release()
+	return scrub(ctx, f(conn.Conn().PgConn()))
+}
+
+// scrub keeps what a reader's error may tell: that the client cancelled, that the database cannot be reached, or only
+// that the statement failed.
+func scrub(ctx context.Context, err error) error {
+	var known *sqlstate.Error
+	var pe *pgconn.PgError
+	switch {
+	case err == nil || errors.As(err, &known):
+		return err
+	case errors.Is(ctx.Err(), context.Canceled):
+		return sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to user request").Because(err)
+	case errors.As(err, &pe) && len(pe.Code) == 5:
+		switch class := pe.Code[:2]; {
+		case class == "08" || class == "28" || class == "3D" || pe.Code[:3] == "57P":
+			return unavailable(err)
+		case class == "22":
+			return ErrStatistics
+		}
+		return fmt.Errorf("%w (%s)", ErrInterrupted, pe.Code)
+	}
+	return unavailable(err)
+}
+
+func unavailable(err error) error {
+	return sqlstate.New(sqlstate.ConnectionFailure, "the database cannot be reached").
+		WithHint("Try again when it is back.").Because(err)
+}
