@@ -1,0 +1,11 @@
+// Package model gives f_θ, the distribution of a query vector F under each value θ of a secret, from a reference: rows
+// with the protected table's columns that may be known to everybody.
+//
+// For a secret proportion p (a predicate holds for a share p of the n rows) one scan of the reference, split by the
+// predicate, gives the class means and second moments of F's row functions, and from these the mean, the covariance and
+// the slope of F's mean in p follow in closed form for every p at once; averages by the delta method. The proportion is
+// a property of the dataset: exactly pn rows have it.
+//
+// The package never reads protected rows, does not decide which pairs are secret (sensitivity does), and does not widen
+// its estimates by their sampling error; Resolution tells what one reference row more could change.
+package model
