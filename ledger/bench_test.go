@@ -1,0 +1,77 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"fugu/privacy"
+)
+
+// filled is a ledger with n answers of two secrets each. Storing them does not sync: only what is measured does.
+func filled(b *testing.B, n int) *sqlite {
+	b.Helper()
+	path := filepath.Join(b.TempDir(), "fugu.db")
+	l := open(b, path, Options{})
+	if _, err := l.write.Exec(`PRAGMA synchronous = OFF`); err != nil {
+		b.Fatal(err)
+	}
+	for i := range n {
+		must(b, l, benchCharge(i))
+	}
+	closeLedger(b, l)
+	l = open(b, path, Options{Exclusive: true})
+	b.Cleanup(func() { closeLedger(b, l) })
+	return l
+}
+
+func benchCharge(i int) Charge {
+	return with(charge(i), func(c *Charge) {
+		c.Losses = map[string]privacy.Loss{"high_income": {Pure: 1e-6}, "private_sector": {Kappa2: 1e-9}}
+		c.Limit.Epsilon = 100
+		c.Answer = make([]byte, 500)
+	})
+}
+
+func eachSize(b *testing.B, f func(b *testing.B, l *sqlite, n int)) {
+	for _, n := range []int{1000, 100_000} {
+		var l *sqlite
+		b.Run(fmt.Sprint("stored=", n), func(b *testing.B) {
+			l = filled(b, n)
+			f(b, l, n)
+		})
+	}
+}
+
+func BenchmarkCharge(b *testing.B) {
+	eachSize(b, func(b *testing.B, l *sqlite, n int) {
+		i := n
+		for b.Loop() {
+			must(b, l, benchCharge(i))
+			i++
+		}
+	})
+}
+
+func BenchmarkFind(b *testing.B) {
+	eachSize(b, func(b *testing.B, l *sqlite, n int) {
+		i := 0
+		for b.Loop() {
+			if _, ok, err := l.Find(context.Background(), key(i*7919%n), ""); !ok || err != nil {
+				b.Fatal(ok, err)
+			}
+			i++
+		}
+	})
+}
+
+func BenchmarkVerify(b *testing.B) {
+	eachSize(b, func(b *testing.B, l *sqlite, _ int) {
+		for b.Loop() {
+			if err := verify(context.Background(), l.read); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,156 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"fugu/privacy"
+)
+
+// bookings are the statements that write.
+type bookings struct {
+	answer, charge, total *sql.Stmt
+}
+
+func (b *bookings) prepare(ctx context.Context, db *sql.DB) error {
+	return prepareAll(ctx, db, map[**sql.Stmt]string{
+		&b.answer: `INSERT INTO answers (key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes)
+		  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		&b.charge: `INSERT INTO charges (answer, scope, secret, user, at, pure, kappa2, delta) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		&b.total: `INSERT INTO totals (dataset, scope, secret, pure, kappa2, delta, releases) VALUES (?, ?, ?, ?, ?, ?, 1)
+		  ON CONFLICT DO UPDATE SET pure = excluded.pure, kappa2 = excluded.kappa2, delta = excluded.delta, releases = releases + 1`,
+	})
+}
+
+// Charge implements Ledger.
+func (l *sqlite) Charge(ctx context.Context, c Charge) (Answer, error) {
+	a, err := l.charge(ctx, c)
+	if err != nil {
+		return Answer{}, fmt.Errorf("charging: %w", err)
+	}
+	return a, nil
+}
+
+func (l *sqlite) charge(ctx context.Context, c Charge) (Answer, error) {
+	if l.write == nil {
+		return Answer{}, errors.New("the ledger is open for reading only")
+	}
+	if err := c.check(); err != nil {
+		return Answer{}, err
+	}
+	conn, err := l.write.Conn(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer func() { _ = conn.Close() }()
+	// From here on nothing interrupts: a transaction is short, and one broken off half-way is harder to be sure about.
+	ctx = context.WithoutCancel(ctx)
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer func() { _ = tx.Rollback() }()
+	b := booking{Charge: c, read: l.onWrite.in(tx), write: bookings{tx.Stmt(l.bookings.answer), tx.Stmt(l.bookings.charge), tx.Stmt(l.bookings.total)}}
+	a, paid, err := b.book(ctx)
+	if err != nil || paid {
+		return a, err
+	}
+	if err := tx.Commit(); err != nil {
+		return Answer{}, err
+	}
+	return a, nil
+}
+
+// booking is a charge inside its transaction.
+type booking struct {
+	Charge
+	read  *reading
+	write bookings
+}
+
+// book writes what is missing. paid: nothing is, and there is nothing to commit.
+func (b *booking) book(ctx context.Context) (a Answer, paid bool, err error) {
+	s, ok, err := b.read.byKey(ctx, b.Key)
+	if err != nil {
+		return Answer{}, false, err
+	}
+	if ok && s.dataset != b.Dataset {
+		return Answer{}, false, fmt.Errorf("the key belongs to an answer of dataset %q", s.dataset)
+	}
+	if ok {
+		if s.Losses, err = b.read.charged(ctx, s.ID, b.Scope); err != nil || s.Losses != nil {
+			return s.Answer, true, err
+		}
+		// What it costs is what the answer that was drawn tells, whatever this charge says.
+		if s.Losses, err = b.read.charged(ctx, s.ID, s.scope); err != nil {
+			return Answer{}, false, err
+		}
+	} else {
+		s.Losses = b.Losses
+	}
+	totals, err := b.afford(ctx, s.Losses)
+	if err != nil {
+		return Answer{}, false, err
+	}
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	if !ok {
+		if s.Answer, err = b.store(ctx, now); err != nil {
+			return Answer{}, false, err
+		}
+	}
+	for _, secret := range names(s.Losses) {
+		loss, total := s.Losses[secret], totals[secret]
+		if _, err := b.write.charge.ExecContext(ctx, s.ID, b.Scope, secret, b.User, now.UnixMicro(), loss.Pure, loss.Kappa2, loss.Delta); err != nil {
+			return Answer{}, false, err
+		}
+		if _, err := b.write.total.ExecContext(ctx, b.Dataset, b.Scope, secret, total.Pure, total.Kappa2, total.Delta); err != nil {
+			return Answer{}, false, err
+		}
+	}
+	return s.Answer, false, nil
+}
+
+// afford returns the totals after the losses, or says that they are too much for a secret.
+func (b *booking) afford(ctx context.Context, losses map[string]privacy.Loss) (map[string]privacy.Loss, error) {
+	totals := make(map[string]privacy.Loss, len(losses))
+	for _, secret := range names(losses) {
+		var spent privacy.Loss
+		err := b.read.total.QueryRowContext(ctx, b.Dataset, b.Scope, secret).Scan(&spent.Pure, &spent.Kappa2, &spent.Delta)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return nil, err
+		}
+		totals[secret] = plus(spent, losses[secret])
+		if !totals[secret].Within(b.Limit) {
+			return nil, &Exhausted{Dataset: b.Dataset, Scope: b.Scope, Secret: secret, Limit: b.Limit, Spent: spent, Wanted: losses[secret]}
+		}
+	}
+	return totals, nil
+}
+
+// store inserts the answer.
+func (b *booking) store(ctx context.Context, now time.Time) (Answer, error) {
+	a := Answer{Bytes: b.Answer, Failed: b.Failed, Mechanism: b.Mechanism, Assumption: b.Assumption, Requested: b.Requested,
+		Losses: b.Losses, Cells: b.Cells, At: now, Fresh: true}
+	cells := []byte("[]")
+	if len(b.Cells) > 0 {
+		var err error
+		if cells, err = json.Marshal(b.Cells); err != nil {
+			return Answer{}, err
+		}
+	}
+	bytes := b.Answer
+	if bytes == nil {
+		bytes = []byte{} // nil would be NULL
+	}
+	result, err := b.write.answer.ExecContext(ctx, string(b.Key), b.Dataset, b.Scope, now.UnixMicro(), float64(b.Requested.Epsilon),
+		float64(b.Requested.Delta), b.Mechanism, b.Assumption, b.Failed, string(cells), bytes)
+	if err != nil {
+		return Answer{}, err
+	}
+	a.ID, err = result.LastInsertId()
+	return a, err
+}

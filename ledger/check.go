@@ -1,0 +1,78 @@
+package ledger
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"fugu/privacy"
+)
+
+// check refuses a charge that could be booked wrongly. Its errors repeat names, never values.
+func (c Charge) check() error {
+	if err := c.Key.check(); err != nil {
+		return err
+	}
+	switch {
+	case c.Dataset == "":
+		return errors.New("no dataset")
+	case c.User == "":
+		return errors.New("no user")
+	case len(c.Losses) == 0:
+		return errors.New("no losses: an answer that costs no secret anything has no place here")
+	case c.Failed && (len(c.Answer) > 0 || len(c.Cells) > 0):
+		return errors.New("a failure with an answer")
+	case !c.Failed && (len(c.Answer) == 0 || c.Mechanism == "" || c.Assumption == ""):
+		return errors.New("an answer without bytes, mechanism or assumption")
+	}
+	for secret, loss := range c.Losses {
+		if secret == "" || !text(secret) {
+			return errors.New("a loss without the name of its secret")
+		}
+		if !loss.Valid() {
+			return fmt.Errorf("the loss of secret %s is not finite and non-negative", secret)
+		}
+	}
+	for _, b := range []privacy.Budget{c.Limit, c.Requested} {
+		if _, err := privacy.NewEpsilon(float64(b.Epsilon)); err != nil {
+			return err
+		}
+		if _, err := privacy.NewDelta(float64(b.Delta)); err != nil {
+			return err
+		}
+	}
+	if !text(c.Dataset, c.Scope, c.User, c.Mechanism, c.Assumption) {
+		return errors.New("a name is not UTF-8 text")
+	}
+	for i, cell := range c.Cells {
+		if !text(cell.Column, cell.GroupKey, cell.Value, cell.Secret) {
+			return fmt.Errorf("cell %d is not UTF-8 text", i)
+		}
+		if !finite(cell.SD) || cell.SD < 0 || !finite(cell.Lower) || !finite(cell.Upper) || cell.Lower > cell.Upper {
+			return fmt.Errorf("cell %d needs a finite noise and interval", i)
+		}
+	}
+	return nil
+}
+
+func (k Key) check() error {
+	if b, err := hex.DecodeString(string(k)); err != nil || len(b) != 32 || strings.ToLower(string(k)) != string(k) {
+		return errors.New("the key is not a SHA-256 in lower-case hexadecimal")
+	}
+	return nil
+}
+
+// text reports whether strings come back from the database as they went in.
+func text(ss ...string) bool {
+	return !slices.ContainsFunc(ss, func(s string) bool { return !utf8.ValidString(s) || strings.ContainsRune(s, 0) })
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// names returns the secrets of the losses in order.
+func names(losses map[string]privacy.Loss) []string { return slices.Sorted(maps.Keys(losses)) }

@@ -1,0 +1,47 @@
+package ledger
+
+import (
+	"fmt"
+	"strconv"
+
+	"fugu/privacy"
+)
+
+// Exhausted is the error of a charge that its scope cannot pay. Nothing was booked.
+type Exhausted struct {
+	Dataset, Scope, Secret string
+	Limit                  privacy.Budget
+	Spent, Wanted          privacy.Loss
+}
+
+// Error says what is left and what would be needed, as ε at the limit's δ. It depends on the ledger and on what was
+// asked, never on protected rows, so a client may see it.
+func (e *Exhausted) Error() string {
+	whose := fmt.Sprintf("dataset %q", e.Dataset)
+	if e.Scope != "" {
+		whose = fmt.Sprintf("user %q on %s", e.Scope, whose)
+	}
+	limit, delta := float64(e.Limit.Epsilon), float64(e.Limit.Delta)
+	spent, after := e.Spent.EpsilonAt(delta), plus(e.Spent, e.Wanted).EpsilonAt(delta)
+	left, needs := limit-spent, after-spent
+	leftText, needsText := "nothing", "more than its delta allows"
+	if left > 0 {
+		leftText = "epsilon " + short(left, apart(left, needs))
+	}
+	if finite(needs) {
+		needsText = "epsilon " + short(needs, apart(left, needs))
+	}
+	return fmt.Sprintf("the privacy budget of %s is exhausted for secret %q: of epsilon %s at delta %s, %s is left, and the statement needs %s",
+		whose, e.Secret, short(limit, -1), short(delta, -1), leftText, needsText)
+}
+
+// apart is the number of significant digits, 4 or more, that shows v and w as different where they are.
+func apart(v, w float64) int {
+	n := 4
+	for n < 17 && short(v, n) == short(w, n) {
+		n++
+	}
+	return n
+}
+
+func short(v float64, digits int) string { return strconv.FormatFloat(v, 'g', digits, 64) }

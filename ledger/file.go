@@ -1,0 +1,59 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"syscall"
+)
+
+// opening makes sure that no handle of this process creates and closes a file on which another one already holds locks:
+// POSIX drops a process's locks on a file whenever it closes any descriptor of it. It also keeps first openings of a
+// new file, which switch it to write-ahead logging, apart.
+var opening sync.Mutex
+
+// ensure makes sure that the file is there, regular, and closed to everyone but its owner.
+func ensure(path string, create bool) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) && create {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+		if err == nil {
+			return f.Close()
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		info, err = os.Stat(path)
+		if err != nil {
+			return err
+		}
+	} else if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return errors.New("it is not a regular file")
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return fmt.Errorf("others may open it (mode %04o): chmod 600 it", mode)
+	}
+	return nil
+}
+
+// lock takes the lock file beside the ledger. The kernel gives the lock back when the process ends, however it ends; the
+// file stays, since removing it would let two processes lock two files of the same name.
+func lock(path string) (*os.File, error) {
+	f, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, errors.New("another server uses it")
+		}
+		return nil, fmt.Errorf("locking %s: %w", f.Name(), err)
+	}
+	return f, nil
+}

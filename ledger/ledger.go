@@ -1,0 +1,128 @@
+// Package ledger keeps, durably, what every answer cost and the answer itself. An answer may be shown to a client when
+// Charge or Find has returned it, and only then: at that moment its cost is on disk.
+//
+// Losses are booked per dataset, scope and secret. They only grow: nothing here refunds, resets or edits, and the
+// database refuses it as well. What was answered once is answered the same way again, whoever asks.
+//
+// The package knows privacy losses and limits. It knows no SQL of clients, no mechanism and no policy: an answer is opaque
+// bytes beside a few descriptive rows, and the caller says what identifies it. It does not protect the file from
+// whoever may write to it, and does not notice when it is replaced by an older copy.
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"fugu/privacy"
+)
+
+// Key identifies an answer: the lower-case hexadecimal SHA-256 of everything that was asked. The caller computes it.
+type Key string
+
+// Charge is an answer with what it costs.
+type Charge struct {
+	Key     Key
+	Dataset string
+	Scope   string // whose budget pays: a user's name; empty, the whole dataset's
+	User    string // who asked
+	Losses  map[string]privacy.Loss
+	Limit   privacy.Budget // total of the scope, for each secret
+
+	Requested             privacy.Budget
+	Mechanism, Assumption string // may be empty only of a failure
+	Answer                []byte
+	Failed                bool // the statistics statement failed, and that is the answer
+	Cells                 []Cell
+}
+
+// Cell describes one released value. It holds noisy values only.
+type Cell struct {
+	Column   string  `json:"column"`
+	GroupKey string  `json:"group_key"`
+	Value    string  `json:"value"`
+	SD       float64 `json:"sd"` // of the noise, in the units of Value, as Lower and Upper are
+	Lower    float64 `json:"lower"`
+	Upper    float64 `json:"upper"`
+	Secret   string  `json:"secret"`
+}
+
+// Answer is a stored answer.
+type Answer struct {
+	ID                    int64 // grows with each new answer
+	Bytes                 []byte
+	Failed                bool
+	Mechanism, Assumption string
+	Requested             privacy.Budget
+	Losses                map[string]privacy.Loss // by secret: what it costs each scope that asks
+	Cells                 []Cell
+	At                    time.Time // when it was first given; whole microseconds, UTC
+	Fresh                 bool      // this call stored it; false: it was there already
+}
+
+// Account is what the releases to one scope have cost one secret.
+type Account struct {
+	Secret   string
+	Loss     privacy.Loss
+	Releases int
+}
+
+// Ledger is a store of charges and answers. It is safe for concurrent use, also by several processes.
+type Ledger interface {
+	// Find returns the answer stored under key, if scope has been charged for it.
+	Find(ctx context.Context, key Key, scope string) (Answer, bool, error)
+
+	// Charge books c and stores its answer, both or neither, and returns once they are on disk.
+	//
+	// Where the key has an answer already, that one is returned in place of c's; a scope that was not charged for it
+	// yet is charged the losses stored with it. A charge that takes any secret of the scope beyond c.Limit is an
+	// *Exhausted error. After any error nothing may be shown; it is possible that the charge was booked nevertheless.
+	//
+	// ctx bounds the wait for the ledger, not the transaction itself once it runs.
+	Charge(ctx context.Context, c Charge) (Answer, error)
+
+	// Spent returns the accounts of a scope, ordered by secret; a secret without charges has none.
+	Spent(ctx context.Context, dataset, scope string) ([]Account, error)
+
+	// Releases returns the last answers of a dataset, at most limit ≥ 1, newest first.
+	Releases(ctx context.Context, dataset string, limit int) ([]Answer, error)
+
+	// Scopes returns the scopes of a dataset that were charged, in order.
+	Scopes(ctx context.Context, dataset string) ([]string, error)
+
+	// Close waits for a running Charge. Calls after Close fail.
+	Close() error
+}
+
+// Options say how to open a ledger.
+type Options struct {
+	// Dir is where a relative path starts; empty: the working directory.
+	Dir string
+	// Exclusive refuses a ledger that another process has opened Exclusive, and keeps others out likewise. The
+	// transactions are sound without it: it is against running two servers on one file by mistake.
+	Exclusive bool
+	// ReadOnly opens a ledger that must exist, to look at it: Charge fails.
+	ReadOnly bool
+}
+
+// Open opens the ledger at url, "sqlite:PATH", and creates it where it does not exist. It checks the whole ledger: where
+// the running totals are not the sums of the charges, or an answer was not paid for, the ledger is refused.
+func Open(ctx context.Context, url string, o Options) (Ledger, error) {
+	if path, ok := strings.CutPrefix(url, "sqlite:"); ok && path != "" {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(o.Dir, path)
+		}
+		l, err := openSQLite(ctx, path, o)
+		if err != nil {
+			return nil, fmt.Errorf("ledger %s: %w", path, err)
+		}
+		return l, nil
+	}
+	if strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://") {
+		return nil, errors.New("postgres:// ledgers are not supported yet: use sqlite:PATH")
+	}
+	return nil, errors.New("a ledger is given as sqlite:PATH") // the url may hold a password: it is not repeated
+}

@@ -1,0 +1,174 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"fugu/privacy"
+)
+
+// reading are the statements that read. Rows never change once they are committed, and an answer is committed together
+// with its charges, so what several of them find belongs together.
+type reading struct {
+	answer, last, losses, total, accounts, scopes *sql.Stmt
+}
+
+const answerColumns = `SELECT id, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes FROM answers `
+
+func (r *reading) prepare(ctx context.Context, db *sql.DB) error {
+	return prepareAll(ctx, db, map[**sql.Stmt]string{
+		&r.answer:   answerColumns + `WHERE key = ?`,
+		&r.last:     answerColumns + `WHERE dataset = ? ORDER BY id DESC LIMIT ?`,
+		&r.losses:   `SELECT secret, pure, kappa2, delta FROM charges WHERE answer = ? AND scope = ?`,
+		&r.total:    `SELECT pure, kappa2, delta FROM totals WHERE dataset = ? AND scope = ? AND secret = ?`,
+		&r.accounts: `SELECT secret, pure, kappa2, delta, releases FROM totals WHERE dataset = ? AND scope = ? ORDER BY secret`,
+		&r.scopes:   `SELECT DISTINCT scope FROM totals WHERE dataset = ? ORDER BY scope`,
+	})
+}
+
+// in returns the statements inside a transaction.
+func (r *reading) in(tx *sql.Tx) *reading {
+	return &reading{answer: tx.Stmt(r.answer), losses: tx.Stmt(r.losses), total: tx.Stmt(r.total)}
+}
+
+// stored is an answer as a row: without its losses, with whose it is.
+type stored struct {
+	Answer
+	dataset, scope string
+}
+
+type scanner interface{ Scan(...any) error }
+
+func scan(row scanner) (stored, error) {
+	var s stored
+	var at int64
+	var cells string
+	err := row.Scan(&s.ID, &s.dataset, &s.scope, &at, &s.Requested.Epsilon, &s.Requested.Delta, &s.Mechanism, &s.Assumption, &s.Failed, &cells, &s.Bytes)
+	if err != nil {
+		return stored{}, err
+	}
+	s.At = time.UnixMicro(at).UTC()
+	if cells != "[]" {
+		if err := json.Unmarshal([]byte(cells), &s.Cells); err != nil {
+			return stored{}, fmt.Errorf("cells of answer %d: %w", s.ID, err)
+		}
+	}
+	return s, nil
+}
+
+func (r *reading) byKey(ctx context.Context, key Key) (stored, bool, error) {
+	s, err := scan(r.answer.QueryRowContext(ctx, string(key)))
+	if errors.Is(err, sql.ErrNoRows) {
+		return stored{}, false, nil
+	}
+	return s, err == nil, err
+}
+
+// charged returns what scope was charged for an answer, nil if it was not.
+func (r *reading) charged(ctx context.Context, answer int64, scope string) (map[string]privacy.Loss, error) {
+	var losses map[string]privacy.Loss
+	err := each(ctx, r.losses, func(row scanner) error {
+		var secret string
+		var l privacy.Loss
+		if err := row.Scan(&secret, &l.Pure, &l.Kappa2, &l.Delta); err != nil {
+			return err
+		}
+		if losses == nil {
+			losses = map[string]privacy.Loss{}
+		}
+		losses[secret] = l
+		return nil
+	}, answer, scope)
+	return losses, err
+}
+
+// each calls f with each row.
+func each(ctx context.Context, stmt *sql.Stmt, f func(scanner) error, args ...any) error {
+	rows, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := f(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Find implements Ledger.
+func (l *sqlite) Find(ctx context.Context, key Key, scope string) (Answer, bool, error) {
+	if err := key.check(); err != nil {
+		return Answer{}, false, fmt.Errorf("finding an answer: %w", err)
+	}
+	s, ok, err := l.onRead.byKey(ctx, key)
+	if err == nil && ok {
+		s.Losses, err = l.onRead.charged(ctx, s.ID, scope)
+	}
+	if err != nil {
+		return Answer{}, false, fmt.Errorf("finding an answer: %w", err)
+	}
+	if s.Losses == nil {
+		return Answer{}, false, nil
+	}
+	return s.Answer, true, nil
+}
+
+// Spent implements Ledger.
+func (l *sqlite) Spent(ctx context.Context, dataset, scope string) ([]Account, error) {
+	var out []Account
+	err := each(ctx, l.onRead.accounts, func(row scanner) error {
+		var a Account
+		err := row.Scan(&a.Secret, &a.Loss.Pure, &a.Loss.Kappa2, &a.Loss.Delta, &a.Releases)
+		out = append(out, a)
+		return err
+	}, dataset, scope)
+	if err != nil {
+		return nil, fmt.Errorf("reading what was spent: %w", err)
+	}
+	return out, nil
+}
+
+// Releases implements Ledger.
+func (l *sqlite) Releases(ctx context.Context, dataset string, limit int) ([]Answer, error) {
+	if limit < 1 {
+		return nil, fmt.Errorf("reading releases: a limit of %d", limit)
+	}
+	var found []stored
+	err := each(ctx, l.onRead.last, func(row scanner) error {
+		s, err := scan(row)
+		found = append(found, s)
+		return err
+	}, dataset, limit)
+	out := make([]Answer, len(found))
+	for i, s := range found {
+		if err == nil {
+			s.Losses, err = l.onRead.charged(ctx, s.ID, s.scope)
+			out[i] = s.Answer
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading releases: %w", err)
+	}
+	return out, nil
+}
+
+// Scopes implements Ledger.
+func (l *sqlite) Scopes(ctx context.Context, dataset string) ([]string, error) {
+	var out []string
+	err := each(ctx, l.onRead.scopes, func(row scanner) error {
+		var s string
+		err := row.Scan(&s)
+		out = append(out, s)
+		return err
+	}, dataset)
+	if err != nil {
+		return nil, fmt.Errorf("reading scopes: %w", err)
+	}
+	return out, nil
+}

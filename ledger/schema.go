@@ -1,0 +1,105 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// application marks the file as a ledger: "Fugu" in SQLite's application_id.
+const application = 0x46756775
+
+// migrations are the steps from each schema version to the next; the version is SQLite's user_version. A step that was
+// released is never edited.
+var migrations = []string{`
+CREATE TABLE answers (
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
+  key        TEXT NOT NULL UNIQUE CHECK (length(key) = 64 AND key NOT GLOB '*[^0-9a-f]*'),
+  dataset    TEXT NOT NULL CHECK (dataset <> ''),
+  scope      TEXT NOT NULL,     -- who paid first
+  at         INTEGER NOT NULL,  -- microseconds since 1970
+  epsilon    REAL NOT NULL CHECK (epsilon > 0 AND epsilon <= 1.7976931348623157e308),  -- as requested
+  delta      REAL NOT NULL CHECK (delta >= 0 AND delta < 1),
+  mechanism  TEXT NOT NULL,
+  assumption TEXT NOT NULL,
+  failed     INTEGER NOT NULL CHECK (failed IN (0, 1)),
+  cells      TEXT NOT NULL CHECK (json_valid(cells)),
+  bytes      BLOB NOT NULL CHECK (failed = (length(bytes) = 0))
+) STRICT;
+CREATE INDEX answers_by_dataset ON answers (dataset, id);
+
+CREATE TABLE charges (
+  id     INTEGER PRIMARY KEY AUTOINCREMENT,  -- the order in which totals were summed
+  answer INTEGER NOT NULL REFERENCES answers,
+  scope  TEXT NOT NULL,
+  secret TEXT NOT NULL CHECK (secret <> ''),
+  user   TEXT NOT NULL CHECK (user <> ''),
+  at     INTEGER NOT NULL,
+  pure   REAL NOT NULL CHECK (pure   >= 0 AND pure   <= 1.7976931348623157e308),
+  kappa2 REAL NOT NULL CHECK (kappa2 >= 0 AND kappa2 <= 1.7976931348623157e308),
+  delta  REAL NOT NULL CHECK (delta  >= 0 AND delta  <= 1.7976931348623157e308),
+  UNIQUE (answer, scope, secret)
+) STRICT;
+
+CREATE TABLE totals (
+  dataset  TEXT NOT NULL,
+  scope    TEXT NOT NULL,
+  secret   TEXT NOT NULL,
+  pure     REAL NOT NULL CHECK (pure   >= 0 AND pure   <= 1.7976931348623157e308),
+  kappa2   REAL NOT NULL CHECK (kappa2 >= 0 AND kappa2 <= 1.7976931348623157e308),
+  delta    REAL NOT NULL CHECK (delta  >= 0 AND delta  <= 1.7976931348623157e308),
+  releases INTEGER NOT NULL CHECK (releases > 0),
+  PRIMARY KEY (dataset, scope, secret)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER answers_stay  BEFORE DELETE ON answers BEGIN SELECT RAISE(ABORT, 'answers are append-only'); END;
+CREATE TRIGGER answers_fixed BEFORE UPDATE ON answers BEGIN SELECT RAISE(ABORT, 'answers are append-only'); END;
+CREATE TRIGGER charges_stay  BEFORE DELETE ON charges BEGIN SELECT RAISE(ABORT, 'charges are append-only'); END;
+CREATE TRIGGER charges_fixed BEFORE UPDATE ON charges BEGIN SELECT RAISE(ABORT, 'charges are append-only'); END;
+CREATE TRIGGER totals_stay   BEFORE DELETE ON totals  BEGIN SELECT RAISE(ABORT, 'totals only grow'); END;
+CREATE TRIGGER totals_grow   BEFORE UPDATE ON totals
+  WHEN NOT (NEW.dataset = OLD.dataset AND NEW.scope = OLD.scope AND NEW.secret = OLD.secret AND NEW.pure >= OLD.pure
+    AND NEW.kappa2 >= OLD.kappa2 AND NEW.delta >= OLD.delta AND NEW.releases = OLD.releases + 1)
+  BEGIN SELECT RAISE(ABORT, 'totals only grow'); END;
+`}
+
+// migrate brings the schema up to date, in one transaction; write false only checks that it is.
+func migrate(ctx context.Context, db *sql.DB, write bool) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("reading the schema version: %w", err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	var id, version, objects int
+	row := tx.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id, pragma_user_version`)
+	if err := row.Scan(&id, &version, &objects); err != nil {
+		return fmt.Errorf("reading the schema version: %w", err)
+	}
+	empty := id == 0 && version == 0 && objects == 0
+	switch {
+	case id != application && !(empty && write):
+		return errors.New("the file is not a ledger")
+	case version > len(migrations):
+		return fmt.Errorf("a newer fugu wrote it (schema %d, this one knows up to %d)", version, len(migrations))
+	case version < 0 || version == 0 && !empty:
+		return fmt.Errorf("unknown schema %d", version)
+	case version == len(migrations):
+		return nil
+	case !write:
+		return fmt.Errorf("an older fugu wrote it (schema %d): start the server once to bring it up to date", version)
+	}
+	for v, step := range migrations[version:] {
+		if _, err := tx.ExecContext(ctx, step); err != nil {
+			return fmt.Errorf("migrating from schema %d: %w", version+v, err)
+		}
+	}
+	stamp := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", application, len(migrations))
+	if _, err := tx.ExecContext(ctx, stamp); err != nil {
+		return fmt.Errorf("setting the schema version: %w", err)
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("migrating: %w", err)
+	}
+	return nil
+}

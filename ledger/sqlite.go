@@ -1,0 +1,142 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
+)
+
+// readers is how many Finds can run at a time; they wait for no writer [SQLite, Write-Ahead Logging].
+const readers = 4
+
+// sqlite is a Ledger in an SQLite file.
+type sqlite struct {
+	read     *sql.DB
+	write    *sql.DB // of one connection: having it is being the writer; nil: read only
+	lock     *os.File
+	onRead   reading
+	onWrite  reading
+	bookings bookings
+}
+
+func openSQLite(ctx context.Context, path string, o Options) (_ *sqlite, err error) {
+	opening.Lock()
+	defer opening.Unlock()
+	if err := ensure(path, !o.ReadOnly); err != nil {
+		return nil, err
+	}
+	l := new(sqlite)
+	defer func() {
+		if err != nil {
+			_ = l.Close()
+		}
+	}()
+	if o.Exclusive {
+		if l.lock, err = lock(path); err != nil {
+			return nil, err
+		}
+	}
+	if !o.ReadOnly {
+		if err := l.openWriter(ctx, path); err != nil {
+			return nil, err
+		}
+	}
+	if l.read, err = connect(path, readers, url.Values{"_query_only": {"1"}}); err != nil {
+		return nil, err
+	}
+	if err := migrate(ctx, l.read, false); err != nil {
+		return nil, err
+	}
+	if err := verify(ctx, l.read); err != nil {
+		return nil, err
+	}
+	if err := l.onRead.prepare(ctx, l.read); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *sqlite) openWriter(ctx context.Context, path string) (err error) {
+	if l.write, err = connect(path, 1, url.Values{"_journal_mode": {"WAL"}, "_txlock": {"immediate"}}); err != nil {
+		return err
+	}
+	if err := migrate(ctx, l.write, true); err != nil {
+		return err
+	}
+	// Some file systems do not allow write-ahead logging, and SQLite goes on without it.
+	var journal string
+	var synchronous, foreignKeys int
+	row := l.write.QueryRowContext(ctx, `SELECT journal_mode, synchronous, foreign_keys FROM pragma_journal_mode, pragma_synchronous, pragma_foreign_keys`)
+	if err := row.Scan(&journal, &synchronous, &foreignKeys); err != nil {
+		return fmt.Errorf("reading SQLite's settings: %w", err)
+	}
+	if full := 2; journal != "wal" || synchronous != full || foreignKeys != 1 {
+		return fmt.Errorf("SQLite does not give what durability needs: journal_mode %s, synchronous %d, foreign_keys %d", journal, synchronous, foreignKeys)
+	}
+	if err := l.onWrite.prepare(ctx, l.write); err != nil {
+		return err
+	}
+	return l.bookings.prepare(ctx, l.write)
+}
+
+// connect opens a pool of connections that stay open. The file must exist: SQLite would create it with another mode.
+func connect(path string, connections int, extra url.Values) (*sql.DB, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	v := url.Values{
+		"mode":                {"rw"},
+		"_busy_timeout":       {"10000"}, // ms
+		"_foreign_keys":       {"1"},
+		"_synchronous":        {"FULL"}, // sync the log at each commit [SQLite, PRAGMA synchronous]
+		"_recursive_triggers": {"1"},    // or REPLACE would delete past the triggers [SQLite, ON CONFLICT]
+	}
+	for name, value := range extra {
+		v[name] = value
+	}
+	db, err := sql.Open("sqlite3", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+v.Encode())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	return db, nil
+}
+
+// Close implements Ledger.
+func (l *sqlite) Close() error {
+	var errs []error
+	if l.read != nil {
+		errs = append(errs, l.read.Close())
+	}
+	if l.write != nil {
+		// While this holds the one connection no Charge runs, and none can begin before the pool is closed.
+		conn, err := l.write.Conn(context.Background())
+		errs = append(errs, l.write.Close())
+		if err == nil {
+			errs = append(errs, conn.Close())
+		}
+	}
+	if l.lock != nil {
+		errs = append(errs, l.lock.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// prepareAll prepares each text into its statement.
+func prepareAll(ctx context.Context, db *sql.DB, texts map[**sql.Stmt]string) error {
+	for stmt, text := range texts {
+		var err error
+		if *stmt, err = db.PrepareContext(ctx, text); err != nil {
+			return fmt.Errorf("preparing the ledger's statements: %w", err)
+		}
+	}
+	return nil
+}
