@@ -45,7 +45,9 @@ type Guest interface {
 type Statement interface {
 	// Text is what the guest parses. For an ordinary statement beside a protected one it is the client's own.
 	Text() string
-	// ParamTypes are the OIDs for the guest's Parse: the client's parameters first, then the engine's.
+	// Ordinary reports whether Text is the client's own, so that positions in the guest's errors are the client's.
+	Ordinary() bool
+	// ParamTypes are the OIDs for the guest's Parse, one for each parameter: the client's first, then the engine's.
 	ParamTypes() []uint32
 	// ClientParams is the number of parameters the client sees and binds; the guest's further ones are the engine's.
 	ClientParams() int
@@ -61,7 +63,8 @@ type Binding struct {
 	Formats []int16
 	Values  [][]byte
 	// Ask runs a statement on the session's guest connection, inside its current transaction and in order with
-	// everything sent before, and returns its rows in text format. It is for session state, never for data.
+	// everything sent before, and returns its rows in text format, NULL as an empty string. It is for session state, never
+	// for data. The statement fails with an error of it, which the client has been told: Bind returns it as it is.
 	Ask func(ctx context.Context, sql string) ([][]string, error)
 }
 

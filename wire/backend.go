@@ -1,0 +1,275 @@
+package wire
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fugu/sqlstate"
+)
+
+// backend relays the guest's replies until the guest's connection ends, and then tells the client why, if it has to be
+// told. It goes on when the client is gone: what the guest still has to say must not keep it from reading.
+func (s *session) backend() {
+	err := s.guarded(s.replies)
+	s.stop(err)
+	if last := farewell(s.why()); last != nil && !s.told {
+		s.client.muted = false
+		s.client.send(response(last))
+	}
+	s.client.flush()
+	s.exchange.close()
+	// After a panic the guest is still there, and the frontend may be writing to it.
+	_ = s.guest.Close()
+}
+
+func (s *session) replies() error {
+	in := newFrames(replyReader{s})
+	for {
+		typ, length, err := in.next()
+		if err == nil {
+			err = s.reply(in, typ, length)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", errGuest, err)
+		}
+	}
+}
+
+// replyReader is the guest's connection as the backend reads it: before it waits, the client gets what there is.
+type replyReader struct{ s *session }
+
+func (r replyReader) Read(b []byte) (int, error) {
+	r.s.client.flush()
+	if err := r.s.client.err; err != nil && !r.s.client.muted {
+		r.s.client.muted = true
+		r.s.stop(fmt.Errorf("%w: %w", errClient, err))
+	}
+	return r.s.guest.Read(b)
+}
+
+// endings are the kinds of entries that a reply of success may end, by its type.
+var endings = map[byte]string{
+	'1': "P", '2': "B", '3': "C", 'T': "dDQ", 't': "d", 'n': "dD", 'D': "EQ", 'C': "EQ", 'I': "EQ", 's': "E",
+	'G': "EQ", 'W': "EQ", 'H': "EQ", 'd': "EQ", 'c': "EQ", 'Z': "SQ",
+}
+
+// reply handles one message of the guest's.
+func (s *session) reply(in *frames, typ byte, length int) error {
+	switch typ {
+	case 'A': // NotificationResponse
+		return s.client.relay(in, length)
+	case 'S':
+		return s.parameterStatus(in, length)
+	}
+	e, ok := s.exchange.head()
+	s.client.send(e.before...)
+	switch typ {
+	case 'N': // NoticeResponse
+		return s.notice(in, length, e)
+	case 'E':
+		return s.errorResponse(in, length, e)
+	case 'Z':
+		return s.readyForQuery(in, length)
+	}
+	if !ok || !strings.ContainsRune(endings[typ], rune(e.kind)) {
+		return s.outOfStep(typ)
+	}
+	switch typ {
+	case 'D', 'd': // DataRow, CopyData
+		if e.rows != nil {
+			return s.collect(in, length, e)
+		}
+		return s.client.relay(in, length)
+	case '1', '2', '3', 's': // ParseComplete, BindComplete, CloseComplete, PortalSuspended
+		return s.finish(in, length, e, true)
+	case 't':
+		return s.parameters(in, length, e)
+	case 'T', 'I': // RowDescription, EmptyQueryResponse
+		return s.finish(in, length, e, e.kind != kindQuery)
+	case 'n':
+		e.hidden = e.hidden || e.quiet
+		return s.finish(in, length, e, true)
+	case 'C':
+		return s.commandComplete(in, length, e)
+	case 'G', 'W': // CopyInResponse, CopyBothResponse
+		switch err := s.exchange.startCopyIn(); {
+		case err == errCopyInScript:
+			return in.skip(length)
+		case err != nil:
+			s.fail(err)
+		}
+	}
+	return s.client.relay(in, length) // CopyOutResponse and CopyDone too
+}
+
+// fail ends the session for a reason that the client is told when the guest's connection has ended.
+func (s *session) fail(err error) {
+	s.stop(err)
+	s.client.muted = true
+}
+
+func (s *session) outOfStep(typ byte) error {
+	return fmt.Errorf("the guest sent %q, which answers nothing", typ)
+}
+
+func (s *session) readyForQuery(in *frames, length int) error {
+	body, err := in.read(length)
+	if err != nil {
+		return err
+	}
+	if len(body) != 1 || !s.exchange.ready(body[0]) {
+		return s.outOfStep('Z')
+	}
+	_, _ = s.client.Write(in.raw)
+	s.afterReady()
+	return nil
+}
+
+var errCopyInScript = sqlstate.New(sqlstate.FeatureNotSupported, "COPY FROM STDIN cannot stand in one query string with a statement on protected data").
+	WithHint("Send it as a query of its own.")
+
+// errDuringCopy ends a session: which messages the server took for part of the copy cannot be known.
+var errDuringCopy = sqlstate.New(sqlstate.ProtocolViolation, "unexpected message during COPY from stdin").Ending()
+
+// finish relays a reply, unless e hides it, and ends e if the reply is its last.
+func (s *session) finish(in *frames, length int, e entry, last bool) error {
+	var err error
+	if e.hidden {
+		err = in.skip(length)
+	} else {
+		err = s.client.relay(in, length)
+	}
+	if err == nil && last {
+		s.exchange.pop()
+		s.afterReady() // the reply may be the last that a draining session waits for
+	}
+	return err
+}
+
+func (s *session) collect(in *frames, length int, e entry) error {
+	body, err := in.read(length)
+	if err != nil {
+		return err
+	}
+	var row pgproto3.DataRow
+	if err := row.Decode(body); err != nil {
+		return err
+	}
+	text := make([]string, len(row.Values))
+	for i, v := range row.Values {
+		text[i] = string(v)
+	}
+	*e.rows = append(*e.rows, text)
+	return nil
+}
+
+// parameters shows the client its own parameters of a statement, and not those of the engine's behind them.
+func (s *session) parameters(in *frames, length int, e entry) error {
+	if e.params < 0 {
+		return s.client.relay(in, length)
+	}
+	body, err := in.read(length)
+	if err != nil {
+		return err
+	}
+	var d pgproto3.ParameterDescription
+	if err := d.Decode(body); err != nil {
+		return err
+	}
+	d.ParameterOIDs = d.ParameterOIDs[:min(e.params, len(d.ParameterOIDs))]
+	s.client.send(&d)
+	return nil
+}
+
+func (s *session) commandComplete(in *frames, length int, e entry) error {
+	if e.tag == "" || e.hidden {
+		return s.finish(in, length, e, e.kind == kindExecute)
+	}
+	if err := in.skip(length); err != nil {
+		return err
+	}
+	s.client.send(&pgproto3.CommandComplete{CommandTag: []byte(e.tag)})
+	s.exchange.pop()
+	return nil
+}
+
+// notice relays a notice; what Fugu's own statements have to say is not the client's concern.
+func (s *session) notice(in *frames, length int, e entry) error {
+	switch {
+	case e.rows != nil:
+		return in.skip(length)
+	case !e.scrub:
+		return s.client.relay(in, length)
+	}
+	body, err := in.read(length)
+	if err != nil {
+		return err
+	}
+	var m pgproto3.NoticeResponse
+	if err := m.Decode(body); err != nil {
+		return err
+	}
+	scrub((*pgproto3.ErrorResponse)(&m))
+	s.client.send(&m)
+	return nil
+}
+
+// errorResponse relays an error, or what e says in its place. One that ends the guest's session ends the client's.
+func (s *session) errorResponse(in *frames, length int, e entry) error {
+	body, err := in.read(length)
+	if err != nil {
+		return err
+	}
+	var m pgproto3.ErrorResponse
+	if err := m.Decode(body); err != nil {
+		return err
+	}
+	fatal := m.SeverityUnlocalized == "FATAL" || m.SeverityUnlocalized == "PANIC"
+	switch {
+	case e.replace != nil && !fatal:
+		s.client.send(response(e.replace))
+	case e.scrub:
+		scrub(&m)
+		s.client.send(&m)
+	default:
+		_, _ = s.client.Write(in.raw)
+	}
+	if fatal {
+		s.told = true
+		return errDone
+	}
+	s.exchange.fail()
+	return nil
+}
+
+// scrub takes from an error or notice what speaks of the rewritten text, or of the values bound to it.
+func scrub(m *pgproto3.ErrorResponse) {
+	m.Position, m.InternalPosition, m.InternalQuery, m.Where = 0, 0, "", ""
+	m.Detail, m.Hint, m.File, m.Line, m.Routine = "", "", "", 0, ""
+}
+
+// pins are the settings that Fugu's parser reads by; a session that changes one is over.
+var pins = map[string]string{"standard_conforming_strings": "on", "client_encoding": "UTF8"}
+
+func (s *session) parameterStatus(in *frames, length int) error {
+	body, err := in.read(length)
+	if err != nil {
+		return err
+	}
+	var p pgproto3.ParameterStatus
+	if err := p.Decode(body); err != nil {
+		return err
+	}
+	if want, ok := pins[p.Name]; ok && p.Value != want {
+		s.fail(pinned(p.Name, want))
+	}
+	_, _ = s.client.Write(in.raw)
+	return nil
+}
+
+func pinned(name, want string) error {
+	return sqlstate.New(sqlstate.FeatureNotSupported, "%s must be %s in a session through Fugu", name, want).
+		WithHint("Leave the setting as it is.").Ending()
+}

@@ -1,0 +1,98 @@
+package wire
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+func TestCancel(t *testing.T) {
+	p := serve(t, nil)
+	c := direct(t)
+	canceled := "E ERROR 57014 canceling statement due to user request"
+	type sleeper struct {
+		*peer
+		key *pgproto3.BackendKeyData
+	}
+	start := func(sql string) sleeper {
+		conn, err := net.Dial("tcp", p.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		s := sleeper{&peer{conn, newFrames(conn)}, &pgproto3.BackendKeyData{}}
+		s.put(t, encode(t, &pgproto3.StartupMessage{ProtocolVersion: protocol30, Parameters: map[string]string{"user": "postgres", "database": "postgres"}}))
+		for typ := byte(0); typ != 'Z'; {
+			var length int
+			if typ, length, err = s.in.next(); err != nil {
+				t.Fatal(err)
+			}
+			body, err := s.in.read(length)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if typ == 'K' {
+				if err := s.key.Decode(slices.Clone(body)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		s.put(t, encode(t, q(sql)))
+		return s
+	}
+	// cancel sends a cancel request; nothing may come back.
+	cancel := func(pid uint32, secret []byte) {
+		conn, err := net.Dial("tcp", p.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		b, err := (&pgproto3.CancelRequest{ProcessID: pid, SecretKey: secret}).Encode(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Write(b); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(conn); len(got) != 0 || err != nil {
+			t.Errorf("a cancel request is answered %q, %v", got, err)
+		}
+	}
+	for i, sql := range []string{"SELECT pg_sleep(600), 'cancel'", "SELECT x FROM noisy /*p*/ /*block*/", "SELECT x FROM noisy /*p*/ /*slowask*/"} {
+		a, b := start(sql), dial(t, p.address)
+		if i > 0 {
+			<-p.blocked
+		}
+		if i != 1 {
+			eventually(t, "it runs", func() bool { return running(t, c, "pg_sleep(600)") })
+		}
+		wrong := slices.Clone(a.key.SecretKey)
+		wrong[0]++
+		cancel(a.key.ProcessID, wrong)
+		cancel(a.key.ProcessID+1, a.key.SecretKey)
+		cancel(a.key.ProcessID, a.key.SecretKey[:3])
+		cancel(a.key.ProcessID, nil)
+		if i != 1 && !running(t, c, "pg_sleep(600)") {
+			t.Error("a wrong key cancels")
+		}
+		cancel(a.key.ProcessID, a.key.SecretKey)
+		if got := a.until(t, "Z"); len(got) < 2 || got[len(got)-2] != canceled || got[len(got)-1] != `Z "I"` {
+			t.Errorf("%s: canceled, it answers %q", sql, got)
+		}
+		cancel(a.key.ProcessID, a.key.SecretKey) // of nothing
+		compare(t, a.run(t, nil), append(slices.Clone(inStep), `Z "I"`))
+		compare(t, b.run(t, nil), append(slices.Clone(inStep), `Z "I"`))
+	}
+	seen := map[string]bool{}
+	for range 20 {
+		k := start("SELECT 1").key
+		if seen[fmt.Sprint(k.ProcessID)] || seen[string(k.SecretKey)] || k.ProcessID>>31 != 0 {
+			t.Errorf("key %d %x", k.ProcessID, k.SecretKey)
+		}
+		seen[fmt.Sprint(k.ProcessID)], seen[string(k.SecretKey)] = true, true
+	}
+}

@@ -1,0 +1,46 @@
+// Package wire speaks PostgreSQL's protocol 3 (manual, chapter "Frontend/Backend Protocol") with clients, and relays it to
+// the guest connection that stands behind each of them. It knows no SQL: an Engine says which statements are more than
+// ordinary, and what they become.
+//
+// # Layers
+//
+// A Server accepts connections; startup and authentication make each a session. A session has two goroutines. The
+// frontend reads the client's messages and writes the guest's; the backend reads the guest's replies and writes the
+// client's. Between them stands the exchange: the replies that are expected, in the order in which they were asked for.
+//
+// # Order
+//
+// Every reply to the client passes the backend goroutine, so none can overtake another. What Fugu says itself takes part
+// in that order: a notice goes out before the reply of the entry that it belongs to; an error of ours is raised on the
+// guest too, by sending it text that cannot be parsed and giving our error in place of its own. So the guest's
+// transaction aborts, the server skips to the next Sync by its own rule, and ReadyForQuery comes from the server.
+//
+// # Protected statements
+//
+// A statement that the Engine answers is prepared on the guest under the client's own name, with parameters of the
+// engine's behind the client's. Bind is where the engine works: it is called only when everything sent before has
+// succeeded, so that a statement which the server would skip costs nothing. In a simple Query that holds such a
+// statement, all of its statements run through the extended protocol with one Sync at the end, which gives them the one
+// implicit transaction that they would have had.
+//
+// # Back-pressure
+//
+// Frames that nobody needs to understand are relayed without decoding. A client that does not read stops its backend
+// goroutine, then the guest, and then, when the guest reads no more, the frontend: as with PostgreSQL itself, a client
+// that pipelines without bound must read. The backend never waits for the frontend, so between the two there is no other
+// way to a standstill.
+//
+// # Endings
+//
+// A session ends as PostgreSQL's do. Whatever the reason, the guest gets Terminate behind all that was sent before, and
+// the backend relays until the guest's end; the FATAL error that says why comes last, and there is one at most. All this
+// has a few seconds; what a client that went away left running is then cut off, but not canceled.
+//
+// # Gaps
+//
+// No TLS (SSLRequest and GSSENCRequest are answered N), no protocol 3.2, no FunctionCall, no replication. COPY FROM STDIN
+// cannot stand in one simple Query together with a protected statement. A message out of place during COPY FROM STDIN ends
+// the session, where PostgreSQL ends the statement. Whether a copy that fails at once, before it reads, has read a Sync
+// that was sent early cannot be told; its ReadyForQuery is relayed, as it comes. A prepared protected statement that was
+// deallocated by SQL is still bound by the engine before the server says that it is gone.
+package wire

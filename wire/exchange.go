@@ -1,0 +1,304 @@
+package wire
+
+import (
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fugu/sqlstate"
+)
+
+// Kinds of entries: what the client or Fugu sent, by the type byte of the message where it has one of its own.
+const (
+	kindQuery             = 'Q'
+	kindParse             = 'P'
+	kindBind              = 'B'
+	kindDescribeStatement = 'd'
+	kindDescribePortal    = 'D'
+	kindExecute           = 'E'
+	kindClose             = 'C'
+	kindSync              = 'S'
+	kindCopyEnd           = 'c' // a mark, which the server does not answer
+)
+
+// entry is a message to the guest whose reply is outstanding.
+type entry struct {
+	kind    byte
+	hidden  bool                      // the client did not ask: replies of success are dropped
+	quiet   bool                      // NoData is dropped
+	script  bool                      // part of a simple Query that runs through the extended protocol
+	scrub   bool                      // an error speaks of a rewritten text: its position and context are dropped
+	replace *sqlstate.Error           // stands in for the server's error, which was provoked
+	before  []pgproto3.BackendMessage // goes out before the reply
+	params  int                       // parameters that the client may see of a ParameterDescription; -1: all
+	tag     string                    // replaces the command tag; empty: the server's stands
+	rows    *[][]string               // collects rows instead of relaying them
+	done    func(ending)              // told how it ended; called with the exchange locked
+}
+
+// ending is how an entry ended.
+type ending int
+
+const (
+	succeeded ending = iota
+	failed           // the server answered with an error
+	dropped          // the server skipped the message
+)
+
+func (e *entry) end(how ending) {
+	if e.done != nil {
+		e.done(how)
+	}
+}
+
+// exchange is the queue of entries between a session's two goroutines.
+type exchange struct {
+	mu       sync.Mutex
+	changed  sync.Cond
+	entries  []entry // within store, or behind it where append had to move
+	store    []entry
+	skipping bool // the server skips to the next Sync
+	copyIn   bool // the server is in copy-in mode, and ignores Sync and Flush
+	refused  bool // copy-in mode that the frontend must end
+	open     bool // something was sent since the last Sync or Query
+	closed   bool
+	status   byte      // of the last ReadyForQuery
+	since    time.Time // when the last ReadyForQuery came
+	// ignored counts the Syncs sent where the server, being in copy-in mode, ignores them; if the copy fails before it
+	// has read them, it answers them after all, and then they are in stray.
+	ignored, stray int
+}
+
+func newExchange(status byte) *exchange {
+	x := &exchange{status: status, since: time.Now()}
+	x.changed.L = &x.mu
+	return x
+}
+
+// push adds an entry; while the server skips, it is told at once that it was dropped.
+func (x *exchange) push(e entry) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch {
+	case x.closed:
+		e.end(dropped)
+		return
+	case e.kind == kindCopyEnd:
+		x.copyIn = false
+		if len(x.entries) == 0 {
+			return
+		}
+	case e.kind == kindSync && x.copyIn:
+		x.ignored++
+		return
+	case e.kind == kindSync:
+		x.skipping, x.open = false, false
+	case x.skipping:
+		e.end(dropped)
+		return
+	default:
+		x.open = e.kind != kindQuery
+	}
+	if n := len(x.entries); n == cap(x.entries) {
+		x.store = make([]entry, 0, 2*n+16)
+		x.entries = append(x.store, x.entries...)
+	}
+	x.entries = append(x.entries, e)
+}
+
+// head returns the entry that the next reply belongs to; ok is false where none is outstanding.
+func (x *exchange) head() (entry, bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.entries) == 0 {
+		return entry{}, false
+	}
+	e := x.entries[0]
+	x.entries[0].before = nil // once
+	return e, true
+}
+
+// drop removes the first n entries, and the marks that then stand first.
+func (x *exchange) drop(n int) {
+	for n < len(x.entries) && x.entries[n].kind == kindCopyEnd {
+		n++
+	}
+	clear(x.entries[:n])
+	if x.entries = x.entries[n:]; len(x.entries) == 0 {
+		x.entries = x.store[:0]
+	}
+	x.changed.Broadcast()
+}
+
+// pop ends the head entry with success.
+func (x *exchange) pop() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		return
+	}
+	x.copyIn, x.ignored, x.stray = false, 0, 0
+	x.entries[0].end(succeeded)
+	x.drop(1)
+}
+
+// ready ends the head entry with a ReadyForQuery, and reports false where none is due.
+func (x *exchange) ready(status byte) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.status, x.since = status, time.Now()
+	switch {
+	case x.closed:
+	case len(x.entries) > 0 && (x.entries[0].kind == kindQuery || x.entries[0].kind == kindSync):
+		x.copyIn, x.ignored = false, 0
+		x.entries[0].end(succeeded)
+		x.drop(1)
+	case x.stray > 0:
+		x.stray--
+		x.skipping = false
+	default:
+		return false
+	}
+	return true
+}
+
+// fail ends the head entry with an error: in the extended protocol everything up to the next Sync fails with it.
+func (x *exchange) fail() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.stray += x.ignored
+	x.copyIn, x.refused, x.ignored = false, false, 0
+	if len(x.entries) == 0 || x.entries[0].kind == kindQuery || x.entries[0].kind == kindSync {
+		return // ReadyForQuery follows
+	}
+	n, how := 0, failed
+	for n < len(x.entries) && x.entries[n].kind != kindSync {
+		x.entries[n].end(how)
+		n, how = n+1, dropped
+	}
+	x.skipping = n == len(x.entries)
+	x.drop(n)
+}
+
+// startCopyIn takes note that the server entered copy-in mode: it ignores every Sync up to the end of the copy. The
+// error says why the copy cannot be: errCopyInScript, and then the head's error is replaced by it and the frontend is
+// told to end the copy, or errDuringCopy.
+func (x *exchange) startCopyIn() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		return nil
+	}
+	if x.entries[0].script {
+		x.entries[0].replace = errCopyInScript
+		x.refused = true
+		x.changed.Broadcast()
+		return errCopyInScript
+	}
+	x.copyIn = true
+	kept := x.entries[:1]
+	for _, e := range x.entries[1:] {
+		switch {
+		case !x.copyIn:
+		case e.kind == kindCopyEnd:
+			x.copyIn = false
+		case e.kind == kindSync:
+			x.ignored++
+			continue
+		default:
+			return errDuringCopy
+		}
+		kept = append(kept, e)
+	}
+	clear(x.entries[len(kept):])
+	x.entries = kept
+	x.changed.Broadcast()
+	return nil
+}
+
+// mode reports whether the server skips to the next Sync, and whether it is in copy-in mode.
+func (x *exchange) mode() (skipping, copyIn bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.skipping, x.copyIn
+}
+
+// idle reports whether nothing is outstanding, and since when at most.
+func (x *exchange) idle() (bool, time.Time) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.entries) == 0, x.since
+}
+
+// free reports whether nothing is outstanding or unfinished, not even a transaction.
+func (x *exchange) free() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.entries) == 0 && !x.open && !x.skipping && x.status == 'I'
+}
+
+// outcome is how a wait ended.
+type outcome int
+
+const (
+	settled outcome = iota // everything sent so far has succeeded
+	skipped                // the server skips to the next Sync
+	copying                // a copy has to be ended before anything else can be
+	gone                   // the session is over
+)
+
+// wait blocks until at most n replies are outstanding, or nothing more will come. It always ends: the backend closes the
+// exchange when it does.
+func (x *exchange) wait(n int) outcome {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for {
+		switch {
+		case x.closed:
+			return gone
+		case x.refused:
+			x.refused = false
+			return copying
+		case x.skipping:
+			return skipped
+		case len(x.entries) <= n:
+			return settled
+		case x.copyIn:
+			return copying
+		}
+		x.changed.Wait()
+	}
+}
+
+// finished takes note that what was sent last leaves nothing unfinished.
+func (x *exchange) finished() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.open = false
+}
+
+// crowded reports whether more than n replies are outstanding.
+func (x *exchange) crowded(n int) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.entries) > n
+}
+
+// close ends every entry and wakes whoever waits.
+func (x *exchange) close() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.closed = true
+	for i := range x.entries {
+		x.entries[i].end(dropped)
+	}
+	x.changed.Broadcast()
+}
+
+// transaction is the status byte of the last ReadyForQuery.
+func (x *exchange) transaction() byte {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.status
+}

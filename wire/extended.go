@@ -1,0 +1,289 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fugu/sqlstate"
+)
+
+// names are the prepared statements of the guest's that the engine answers. The backend commits a change when the server
+// has confirmed it; until then it is open.
+type names struct {
+	used bool // the session has prepared a protected statement: of the frontend
+
+	mu   sync.Mutex
+	open map[string]int
+	m    map[string]Statement
+}
+
+// changing returns what an entry is to do when the server has answered: st takes the name, or frees it where st is nil.
+// A failure leaves the name as it was, except that the unnamed statement is dropped before its successor is looked at
+// (manual, "Extended Query"). It is nil where it makes no difference.
+func (n *names) changing(name string, st Statement) func(ending) {
+	if st == nil && !n.used {
+		return nil
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if st == nil && n.m[name] == nil && n.open[name] == 0 {
+		return nil
+	}
+	if !n.used {
+		n.used, n.open, n.m = true, map[string]int{}, map[string]Statement{}
+	}
+	n.open[name]++
+	return func(how ending) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if n.open[name]--; n.open[name] == 0 {
+			delete(n.open, name)
+		}
+		switch {
+		case how == succeeded && st != nil:
+			n.m[name] = st
+		case how == succeeded, how == failed && name == "":
+			delete(n.m, name)
+		}
+	}
+}
+
+func (n *names) get(name string) (st Statement, open bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.m[name], n.open[name] > 0
+}
+
+// protected finds the protected statement of that name, nil for an ordinary one. It waits for the server's word where a
+// change of the name is open; a session that never prepared a protected statement never waits.
+func (s *session) protected(name string) (Statement, error) {
+	if !s.names.used {
+		return nil, nil
+	}
+	st, open := s.names.get(name)
+	if !open {
+		return st, nil
+	}
+	switch o, err := s.settle(); {
+	case err != nil:
+		return nil, err
+	case o == copying:
+		return nil, errDuringCopy
+	}
+	st, _ = s.names.get(name)
+	return st, nil
+}
+
+func (s *session) parse(body []byte) error {
+	var m pgproto3.Parse
+	if err := decode(&m, body, func() int { return len(m.Name) + len(m.Query) + 4 + 4*len(m.ParameterOIDs) }); err != nil {
+		return err
+	}
+	statements, err := s.interpret(m.Query, m.ParameterOIDs)
+	switch {
+	case err != nil:
+		return s.raise(err, m.Name)
+	case len(statements) != 1: // none: it is ordinary; several: PostgreSQL refuses them itself
+		s.exchange.push(entry{kind: kindParse, done: s.names.changing(m.Name, nil)})
+		return s.forward()
+	}
+	st := statements[0]
+	s.exchange.push(entry{kind: kindParse, scrub: !st.Ordinary(), done: s.names.changing(m.Name, st)})
+	return s.send(&pgproto3.Parse{Name: m.Name, Query: st.Text(), ParameterOIDs: st.ParamTypes()})
+}
+
+// bindSize is the length of a Bind's fields.
+func bindSize(m *pgproto3.Bind) int {
+	n := len(m.DestinationPortal) + len(m.PreparedStatement) + 8 + 2*len(m.ParameterFormatCodes) + 2*len(m.ResultFormatCodes) + 4*len(m.Parameters)
+	for _, v := range m.Parameters {
+		n += len(v)
+	}
+	return n
+}
+
+func (s *session) bind(body []byte) error {
+	var m pgproto3.Bind
+	if err := decode(&m, body, func() int { return bindSize(&m) }); err != nil {
+		return err
+	}
+	if !s.names.used {
+		s.exchange.push(entry{kind: kindBind})
+		return s.forward()
+	}
+	st, err := s.protected(m.PreparedStatement)
+	if err != nil {
+		return err
+	}
+	if st == nil {
+		delete(s.portals, m.DestinationPortal)
+		s.exchange.push(entry{kind: kindBind})
+		return s.forward()
+	}
+	if n := len(m.ParameterFormatCodes); n > 1 && n != len(m.Parameters) {
+		return s.raise(sqlstate.New(sqlstate.ProtocolViolation, "bind message has %d parameter formats but %d parameters", n, len(m.Parameters)), rejected)
+	}
+	if want := st.ClientParams(); len(m.Parameters) != want {
+		return s.raise(sqlstate.New(sqlstate.ProtocolViolation, "bind message supplies %d parameters, but prepared statement \"%s\" requires %d",
+			len(m.Parameters), m.PreparedStatement, want), rejected)
+	}
+	switch o, err := s.settle(); {
+	case err != nil:
+		return err
+	case o == copying:
+		return errDuringCopy
+	case o == skipped:
+		return nil // what the server skips is neither answered nor charged
+	}
+	if s.exchange.free() {
+		clear(s.portals) // they ended with their transaction
+	}
+	bound, err := s.compute(st, m.ParameterFormatCodes, m.Parameters)
+	switch {
+	case errors.Is(err, errTold):
+		return nil
+	case err != nil:
+		return s.raise(err, rejected)
+	case len(m.Parameters)+len(bound.Values) > math.MaxUint16:
+		return s.raise(sqlstate.New(sqlstate.ProgramLimitExceeded, "the statement has too many parameters"), rejected)
+	}
+	if s.portals == nil {
+		s.portals = map[string]Statement{}
+	}
+	s.portals[m.DestinationPortal] = st
+	s.exchange.push(entry{kind: kindBind, scrub: !st.Ordinary(), before: notices(bound.Notices)})
+	return s.send(combined(&m, bound.Values))
+}
+
+// rejected is the name under which what raises an error is parsed where no statement of the client's is concerned.
+const rejected = "fugu rejected"
+
+// compute lets the engine answer. A transaction that had failed at the last ReadyForQuery may be over by a ROLLBACK since:
+// the server is asked first, and refuses while it is not, so that what cannot run costs nothing.
+func (s *session) compute(st Statement, formats []int16, values [][]byte) (Bound, error) {
+	if !st.Ordinary() && s.exchange.transaction() == 'E' {
+		if _, err := s.ask(s.ctx, "SELECT"); err != nil {
+			return Bound{}, err
+		}
+	}
+	ctx, stop := s.working()
+	defer stop()
+	bound, err := st.Bind(ctx, Binding{Formats: formats, Values: values, Ask: s.ask})
+	if skipping, _ := s.exchange.mode(); skipping {
+		return bound, errTold // by an Ask that failed, whatever the engine made of it
+	}
+	return bound, s.canceled(ctx, err)
+}
+
+// combined is the client's Bind with the engine's values, in text, behind the client's.
+func combined(m *pgproto3.Bind, extra [][]byte) *pgproto3.Bind {
+	formats := make([]int16, 0, len(m.Parameters)+len(extra))
+	for i := range m.Parameters {
+		switch len(m.ParameterFormatCodes) {
+		case 0:
+			formats = append(formats, pgproto3.TextFormat)
+		case 1:
+			formats = append(formats, m.ParameterFormatCodes[0])
+		default:
+			formats = append(formats, m.ParameterFormatCodes[i])
+		}
+	}
+	for range extra {
+		formats = append(formats, pgproto3.TextFormat)
+	}
+	return &pgproto3.Bind{DestinationPortal: m.DestinationPortal, PreparedStatement: m.PreparedStatement, ParameterFormatCodes: formats,
+		Parameters: append(append([][]byte{}, m.Parameters...), extra...), ResultFormatCodes: m.ResultFormatCodes}
+}
+
+func (s *session) describe(body []byte) error {
+	var m pgproto3.Describe
+	if err := decode(&m, body, nil); err != nil {
+		return err
+	}
+	e := entry{kind: kindDescribePortal, params: -1}
+	switch m.ObjectType {
+	case 'P':
+		e.scrub = s.portals[m.Name] != nil
+	case 'S':
+		e.kind = kindDescribeStatement
+		st, err := s.protected(m.Name)
+		if err != nil {
+			return err
+		}
+		if st != nil {
+			e.params, e.scrub = st.ClientParams(), !st.Ordinary()
+		}
+	default:
+		return fmt.Errorf("%w: Describe of %q", errMessage, m.ObjectType)
+	}
+	s.exchange.push(e)
+	return s.forward()
+}
+
+func (s *session) execute(body []byte) error {
+	var m pgproto3.Execute
+	if err := decode(&m, body, func() int { return len(m.Portal) + 5 }); err != nil {
+		return err
+	}
+	e := entry{kind: kindExecute}
+	if st := s.portals[m.Portal]; st != nil {
+		e.tag, e.scrub = st.Tag(), !st.Ordinary()
+	}
+	s.exchange.push(e)
+	return s.forward()
+}
+
+func (s *session) closeMessage(body []byte) error {
+	var m pgproto3.Close
+	if err := decode(&m, body, nil); err != nil {
+		return err
+	}
+	e := entry{kind: kindClose}
+	switch m.ObjectType {
+	case 'S':
+		e.done = s.names.changing(m.Name, nil)
+	case 'P':
+		delete(s.portals, m.Name)
+	default:
+		return fmt.Errorf("%w: Close of %q", errMessage, m.ObjectType)
+	}
+	s.exchange.push(e)
+	return s.forward()
+}
+
+// errTold is an error that the client has been told of by the server itself.
+var errTold = errors.New("the server has told the client")
+
+// ask runs a statement on the guest, hidden from the client, in order with everything sent before. An error of it is
+// the server's to tell, since it fails the client's transaction. A statement of the same name can be left from an Ask
+// that failed, and is closed first.
+func (s *session) ask(ctx context.Context, sql string) ([][]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var rows [][]string
+	for _, kind := range []byte{kindClose, kindParse, kindBind, kindExecute, kindClose, kindClose} {
+		e := entry{kind: kind, hidden: true, scrub: true, rows: new([][]string)}
+		if kind == kindExecute {
+			e.rows = &rows
+		}
+		s.exchange.push(e)
+	}
+	err := s.send(&pgproto3.Close{ObjectType: 'S', Name: s.askName}, &pgproto3.Parse{Name: s.askName, Query: sql},
+		&pgproto3.Bind{DestinationPortal: s.askName, PreparedStatement: s.askName}, &pgproto3.Execute{Portal: s.askName},
+		&pgproto3.Close{ObjectType: 'P', Name: s.askName}, &pgproto3.Close{ObjectType: 'S', Name: s.askName})
+	if err != nil {
+		return nil, err
+	}
+	switch o, err := s.settle(); {
+	case err != nil:
+		return nil, err
+	case o != settled:
+		return nil, errTold
+	}
+	return rows, nil
+}

@@ -1,0 +1,300 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"fugu/sqlstate"
+	"fugu/test/pgcluster"
+)
+
+func TestMain(m *testing.M) { pgcluster.Main(m) }
+
+// fake is an engine whose protected statements are the texts with the mark /*p*/: the table "noisy" in them becomes an
+// array parameter, which Bind fills with what the table holds. So a script gives the same answers with and without
+// the proxy. Further marks: /*refuse*/ fails Interpret; /*budget*/, /*ask*/, /*badask*/, /*block*/, /*panic*/,
+// /*notice*/ and /*tag*/ say what Bind does.
+type fake struct {
+	guest   *pgconn.Config
+	openErr error
+	blocked chan struct{} // told when a Bind blocks
+	status  map[string]string
+	// guestConn, if set, takes the place of the guest's connection.
+	guestConn atomic.Pointer[net.Conn]
+
+	mu    sync.Mutex
+	binds []string // what the statements were bound with
+	open  int
+}
+
+func (f *fake) Open(ctx context.Context, startup Startup) (Session, error) {
+	if f.openErr != nil {
+		return nil, f.openErr
+	}
+	config := f.guest.Copy()
+	for k, v := range startup.Parameters {
+		config.RuntimeParams[k] = v
+	}
+	c, err := pgconn.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.SyncConn(ctx); err != nil {
+		return nil, err
+	}
+	h, err := c.Hijack()
+	if err != nil {
+		return nil, err
+	}
+	canceler, err := pgconn.Construct(h)
+	if err != nil {
+		return nil, err
+	}
+	for k, v := range f.status {
+		h.ParameterStatuses[k] = v
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.open++
+	return &fakeSession{f, h, canceler}, nil
+}
+
+// bound returns the protected statements bound since the last call.
+func (f *fake) bound() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := f.binds
+	f.binds = nil
+	return out
+}
+
+type fakeSession struct {
+	fake     *fake
+	hijacked *pgconn.HijackedConn
+	canceler *pgconn.PgConn
+}
+
+func (s *fakeSession) Guest() Guest { return s }
+func (s *fakeSession) Conn() net.Conn {
+	if c := s.fake.guestConn.Load(); c != nil {
+		return *c
+	}
+	return s.hijacked.Conn
+}
+func (s *fakeSession) Parameters() map[string]string    { return s.hijacked.ParameterStatuses }
+func (s *fakeSession) Cancel(ctx context.Context) error { return s.canceler.CancelRequest(ctx) }
+func (s *fakeSession) Close() {
+	_ = s.hijacked.Conn.Close()
+	s.fake.mu.Lock()
+	defer s.fake.mu.Unlock()
+	s.fake.open--
+}
+
+var placeholder = regexp.MustCompile(`\$(\d+)`)
+
+func (s *fakeSession) Interpret(_ context.Context, sql string, paramTypes []uint32) ([]Statement, error) {
+	switch {
+	case strings.Contains(sql, "/*refuse*/"):
+		return nil, sqlstate.New(sqlstate.NotAnswerable, "not answerable").WithHint("ask otherwise").At(8)
+	case strings.Contains(sql, "/*panic interpret*/"):
+		panic("Interpret")
+	case !strings.Contains(sql, "/*p*/"):
+		return nil, nil
+	}
+	var out []Statement
+	for text := range strings.SplitSeq(sql, ";") {
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		st := &fakeStatement{session: s, text: text, protected: strings.Contains(text, "/*p*/")}
+		for _, m := range placeholder.FindAllStringSubmatch(text, -1) {
+			n, _ := strconv.Atoi(m[1])
+			st.params = max(st.params, n)
+		}
+		if st.protected {
+			st.types = make([]uint32, st.params, st.params+1)
+			copy(st.types, paramTypes)
+			st.types = append(st.types, 1016) // int8[]
+			st.text = strings.ReplaceAll(text, "noisy", fmt.Sprintf("unnest($%d) noisy(x)", st.params+1))
+		}
+		out = append(out, st)
+	}
+	return out, nil
+}
+
+type fakeStatement struct {
+	session   *fakeSession
+	text      string
+	protected bool
+	params    int
+	types     []uint32
+}
+
+func (s *fakeStatement) Text() string         { return s.text }
+func (s *fakeStatement) Ordinary() bool       { return !s.protected }
+func (s *fakeStatement) ParamTypes() []uint32 { return s.types }
+func (s *fakeStatement) ClientParams() int    { return s.params }
+
+func (s *fakeStatement) Tag() string {
+	if strings.Contains(s.text, "/*tag*/") {
+		return "EXPLAIN"
+	}
+	return ""
+}
+
+func (s *fakeStatement) Bind(ctx context.Context, b Binding) (Bound, error) {
+	if !s.protected {
+		return Bound{}, nil
+	}
+	f := s.session.fake
+	f.mu.Lock()
+	f.binds = append(f.binds, fmt.Sprintf("%s %q %v", s.text, b.Values, b.Formats))
+	f.mu.Unlock()
+	var out Bound
+	has := func(mark string) bool { return strings.Contains(s.text, mark) }
+	switch {
+	case has("/*budget*/"):
+		return out, sqlstate.New(sqlstate.BudgetExhausted, "no budget")
+	case has("/*budget end*/"):
+		return out, sqlstate.New(sqlstate.BudgetExhausted, "no budget").Ending()
+	case has("/*internal*/"):
+		return out, errors.New("a secret of the proxy")
+	case has("/*panic*/"):
+		panic("Bind")
+	case has("/*block*/"):
+		f.blocked <- struct{}{}
+		<-ctx.Done()
+		return out, ctx.Err()
+	case has("/*ask*/"):
+		rows, err := b.Ask(ctx, "SELECT current_setting('application_name'), NULL::text, count(*) FROM pg_prepared_statements WHERE name = 'none'")
+		if err != nil {
+			return out, err
+		}
+		out.Notices = append(out.Notices, Notice{Message: fmt.Sprintf("asked %q", rows)})
+	case has("/*badask*/"):
+		if _, err := b.Ask(ctx, "SELECT 1/0"); err != nil {
+			return out, err
+		}
+	case has("/*heedless*/"):
+		_, _ = b.Ask(ctx, "SELECT 1/0")
+	case has("/*slowask*/"):
+		f.blocked <- struct{}{}
+		if _, err := b.Ask(ctx, "SELECT pg_sleep(600)"); err != nil {
+			return out, err
+		}
+	case has("/*notice*/"):
+		out.Notices = append(out.Notices, Notice{Message: "noise", Detail: "sd", Hint: "more"})
+	}
+	out.Values = [][]byte{[]byte("{1,2,3}")}
+	return out, nil
+}
+
+// proxy is a server over the shared cluster that ends with the test.
+type proxy struct {
+	*fake
+	server  *Server
+	address string
+	cancel  context.CancelFunc
+	done    chan error
+	log     *logBuffer
+}
+
+type logBuffer struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+var prepareOnce sync.Once
+
+// cluster is PostgreSQL with what the scripts need.
+func cluster(t testing.TB) *pgcluster.Cluster {
+	t.Helper()
+	c := pgcluster.Shared(t)
+	prepareOnce.Do(func() {
+		if err := c.Exec(context.Background(), "postgres", `CREATE TABLE noisy (x int8); INSERT INTO noisy VALUES (1),(2),(3);
+			CREATE TABLE kept (x int); CREATE TABLE deferred (x int UNIQUE DEFERRABLE INITIALLY DEFERRED);
+			CREATE VIEW seen AS SELECT x FROM kept UNION SELECT 1`); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return c
+}
+
+func serve(t testing.TB, edit func(*Config, *fake)) *proxy {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serveOn(t, listener, edit)
+}
+
+func serveOn(t testing.TB, listener net.Listener, edit func(*Config, *fake)) *proxy {
+	t.Helper()
+	guest, err := pgconn.ParseConfig(cluster(t).DSN("postgres", "postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{fake: &fake{guest: guest, blocked: make(chan struct{}, 1)}, address: listener.Addr().String(), done: make(chan error, 1), log: &logBuffer{}}
+	config := Config{Auth: Trust{}, MessageBytes: 1 << 20, DrainTimeout: 20 * time.Second, LoginTimeout: 20 * time.Second,
+		Logger: slog.New(slog.NewTextHandler(p.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	if edit != nil {
+		edit(&config, p.fake)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	p.cancel = cancel
+	p.server = New(config, p.fake)
+	go func() { p.done <- p.server.Serve(ctx, listener) }()
+	t.Cleanup(func() {
+		if err := p.stop(); err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+		if n := p.fake.opened(); n != 0 {
+			t.Errorf("%d guest sessions were not closed", n)
+		}
+	})
+	return p
+}
+
+// stop ends the server, and tells how Serve ended.
+func (p *proxy) stop() error {
+	p.cancel()
+	err := <-p.done
+	p.done <- err
+	return err
+}
+
+func (f *fake) opened() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.open
+}
+
+func (p *proxy) dsn(extra ...string) string {
+	return "postgres://postgres@" + p.address + "/postgres?" + strings.Join(slices.Concat([]string{"sslmode=disable"}, extra), "&")
+}

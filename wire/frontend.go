@@ -1,0 +1,217 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fugu/sqlstate"
+)
+
+// maxOutstanding bounds the replies that a client may leave outstanding before its messages wait.
+const maxOutstanding = 10_000
+
+// frontend reads the client's messages until it leaves.
+func (s *session) frontend() error {
+	for {
+		s.within = false
+		typ, length, err := s.in.next()
+		if err != nil {
+			return fmt.Errorf("reading from the client: %w", err)
+		}
+		s.within = true
+		if err := s.message(typ, length); err != nil {
+			return err
+		}
+		if s.exchange.crowded(maxOutstanding) {
+			if err := s.flush(&pgproto3.Flush{}); err != nil {
+				return err
+			}
+			s.exchange.wait(maxOutstanding / 2)
+		}
+	}
+}
+
+// message handles one message of the client's.
+func (s *session) message(typ byte, length int) error {
+	if !strings.ContainsRune("QPBDECSHFdcfX", rune(typ)) {
+		return fmt.Errorf("%w: type %q", errMessage, typ)
+	}
+	if length > s.maxBody {
+		return sqlstate.New(sqlstate.ProgramLimitExceeded, "a message has %d bytes, and at most %d are accepted", length, s.maxBody).Ending()
+	}
+	skipping, copyIn := s.exchange.mode()
+	switch {
+	case typ == 'X': // Terminate
+		return errDone
+	case skipping && typ != 'S':
+		return s.in.skip(length) // as the server would
+	case copyIn && !strings.ContainsRune("dcfHS", rune(typ)):
+		return errDuringCopy
+	case typ == 'd': // CopyData
+		return s.relay(length)
+	}
+	body, err := s.in.read(length)
+	if err != nil {
+		return fmt.Errorf("reading from the client: %w", err)
+	}
+	switch typ {
+	case 'Q':
+		return s.query(body)
+	case 'P':
+		return s.parse(body)
+	case 'B':
+		return s.bind(body)
+	case 'D':
+		return s.describe(body)
+	case 'E':
+		return s.execute(body)
+	case 'C':
+		return s.closeMessage(body)
+	case 'S':
+		s.exchange.push(entry{kind: kindSync})
+	case 'c', 'f': // CopyDone, CopyFail
+		s.exchange.push(entry{kind: kindCopyEnd})
+	case 'F':
+		return s.raiseQuery(sqlstate.New(sqlstate.FeatureNotSupported, "the function call protocol is not supported through Fugu").
+			WithHint("Use SELECT function(...)."))
+	}
+	return s.forward() // Flush too
+}
+
+// decode reads a message strictly: its fields and nothing behind them. size is the length of the fields as decoded.
+func decode(m pgproto3.FrontendMessage, body []byte, size func() int) error {
+	if err := m.Decode(body); err != nil {
+		return fmt.Errorf("%w: %w", errMessage, err)
+	}
+	if size != nil && size() != len(body) {
+		return fmt.Errorf("%w: %T has bytes to spare", errMessage, m)
+	}
+	return nil
+}
+
+// interpret asks the engine about a text.
+func (s *session) interpret(sql string, paramTypes []uint32) ([]Statement, error) {
+	if !utf8.ValidString(sql) {
+		return nil, sqlstate.New("22021", "invalid byte sequence for encoding \"UTF8\"")
+	}
+	ctx, stop := s.working()
+	defer stop()
+	statements, err := s.engine.Interpret(ctx, sql, paramTypes)
+	return statements, s.canceled(ctx, err)
+}
+
+// canceled gives work that was cut short by a cancel request the error that PostgreSQL has for it.
+func (s *session) canceled(ctx context.Context, err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil && s.asked && ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to user request").Because(err)
+	}
+	return err
+}
+
+// relay passes the frame that is next on to the guest.
+func (s *session) relay(length int) error {
+	s.torn = true
+	if err := s.in.relay(s.out, length); err != nil {
+		return fmt.Errorf("relaying to the guest: %w", err)
+	}
+	s.torn = false
+	return nil
+}
+
+// forward passes the frame that was read on to the guest. An error of the guest's connection shows when it is flushed.
+func (s *session) forward() error {
+	_, _ = s.out.Write(s.in.raw)
+	return nil
+}
+
+// send writes messages of our own to the guest.
+func (s *session) send(messages ...pgproto3.FrontendMessage) error {
+	for _, m := range messages {
+		b, err := m.Encode(s.buf[:0])
+		if err != nil {
+			return sqlstate.New(sqlstate.ProgramLimitExceeded, "a message to the database is too long").Because(err).Ending()
+		}
+		s.buf = b[:0]
+		_, _ = s.out.Write(b)
+	}
+	return nil
+}
+
+// flush writes messages of our own, and lets the guest have everything.
+func (s *session) flush(messages ...pgproto3.FrontendMessage) error {
+	if err := s.send(messages...); err != nil {
+		return err
+	}
+	if err := s.out.Flush(); err != nil {
+		return fmt.Errorf("%w: %w", errGuest, err)
+	}
+	return nil
+}
+
+// settle waits until everything sent so far has its reply.
+func (s *session) settle() (outcome, error) {
+	if idle, _ := s.exchange.idle(); !idle {
+		if err := s.flush(&pgproto3.Flush{}); err != nil {
+			return gone, err
+		}
+	}
+	o := s.exchange.wait(0)
+	if o == gone {
+		return o, s.why()
+	}
+	return o, nil
+}
+
+// refusal is what is sent to the guest where an error of ours is to be raised: it cannot be parsed.
+func refusal(e *sqlstate.Error) string { return "fugu refused a statement: " + string(e.Code) }
+
+// raise makes the guest fail in the extended protocol, and puts our error in the place of its own. name is a prepared
+// statement that the failure may drop, as PostgreSQL's own would.
+func (s *session) raise(err error, name string) error {
+	e := s.known(err)
+	if e.Fatal {
+		return e
+	}
+	s.exchange.push(entry{kind: kindParse, replace: e, done: s.names.changing(name, nil)})
+	return s.send(&pgproto3.Parse{Name: name, Query: refusal(e)})
+}
+
+// raiseQuery does the same in the simple protocol.
+func (s *session) raiseQuery(err error) error {
+	e := s.known(err)
+	if e.Fatal {
+		return e
+	}
+	s.exchange.push(entry{kind: kindQuery, replace: e, done: s.names.changing("", nil)})
+	return s.send(&pgproto3.Query{String: refusal(e)})
+}
+
+// known gives an error the form in which a client may see it, and logs what it may not see. What a database said can
+// repeat literals, so of that the log has the code alone.
+func (s *session) known(err error) *sqlstate.Error {
+	e := sqlstate.As(err)
+	switch e.Code {
+	case sqlstate.InternalError, sqlstate.ConnectionFailure, sqlstate.CannotConnectNow:
+		s.log.Error("a statement failed", "code", string(e.Code), "cause", loggable(e.Cause))
+	}
+	return e
+}
+
+func loggable(err error) string {
+	var p *pgconn.PgError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &p):
+		return "the database raised " + p.Code
+	}
+	return err.Error()
+}

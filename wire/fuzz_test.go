@@ -1,0 +1,319 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+func FuzzStartup(f *testing.F) {
+	f.Add(packet(protocol30, "user", "u", "database", "d", "_pq_.x", "1"))
+	f.Add(append(rawPacket(codeSSL, ""), packet(3<<16|2, "user", "u", "client_encoding", "UTF8")...))
+	f.Add(rawPacket(codeCancel, "\x00\x00\x00\x01abcd"))
+	f.Add([]byte("GET / HTTP/1.1\r\n\r\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var out bytes.Buffer
+		r, err := readStartup(bytes.NewReader(b), &out)
+		if strings.Trim(out.String(), "N") != "" || out.Len() > 2 {
+			t.Errorf("answered %q", out.String())
+		}
+		if err == nil && r.cancel == nil && (r.startup.User == "" || r.startup.Database == "") {
+			t.Errorf("accepted %+v", r.startup)
+		}
+		for name := range r.startup.Parameters {
+			if err == nil && (name == "" || name == "replication" || strings.HasPrefix(name, "_pq_.") || strings.Contains(name, "\x00")) {
+				t.Errorf("let %q through", name)
+			}
+		}
+	})
+}
+
+func FuzzUsers(f *testing.F) {
+	f.Add(`"a" "` + goodVerifier + "\"\n; comment\n")
+	f.Add(`"a""b"	"` + goodVerifier + `"`)
+	f.Add(`"" "SCRAM-SHA-256$4096:$:"`)
+	f.Fuzz(func(t *testing.T, text string) {
+		users, err := ParseUsers("f", text)
+		if err != nil {
+			return
+		}
+		for name, u := range users {
+			if name == "" || u.Iters < 4096 || len(u.Salt) == 0 || len(u.StoredKey) != 32 || len(u.ServerKey) != 32 {
+				t.Errorf("accepted user %q with %d iterations and keys of %d and %d bytes", name, u.Iters, len(u.StoredKey), len(u.ServerKey))
+			}
+		}
+	})
+}
+
+// FuzzSCRAM sends a client's two messages: nobody gets in with bytes that were made up.
+func FuzzSCRAM(f *testing.F) {
+	users, err := ParseUsers("f", `"alice" "`+goodVerifier+`"`)
+	if err != nil {
+		f.Fatal(err)
+	}
+	auth, err := NewSCRAM(users)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(initial("SCRAM-SHA-256", clientFirst), frame('p', "c=biws,r=rOprNGfwEbeRWgbNEkqO,p=AAAA"))
+	f.Add(initial("SCRAM-SHA-256", "y,,n=,r=abc"), frame('p', "c=eSws,r=,p="))
+	f.Add(initial("SCRAM-SHA-256-PLUS", "p=tls-server-end-point,,n=,r=abc"), []byte("p"))
+	f.Fuzz(func(t *testing.T, first, second []byte) {
+		for _, user := range []string{"alice", "bob"} {
+			var out bytes.Buffer
+			l := &login{newFrames(io.MultiReader(bytes.NewReader(first), bytes.NewReader(second))), newClient(&out)}
+			if err := auth.authenticate(l, user); err == nil {
+				t.Errorf("let %s in", user)
+			}
+		}
+	})
+}
+
+// scripted is a guest's server: it answers each message as PostgreSQL would, and knows no SQL but a word or two. It
+// ends when the connection does.
+func scripted(c net.Conn) {
+	defer c.Close()
+	in, out := newFrames(c), newClient(c)
+	skipping, copying, extended, status := false, false, false, byte('I')
+	fail := func(message string) {
+		out.send(&pgproto3.ErrorResponse{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: "42601", Message: message})
+		copying, skipping = false, extended
+		if !extended {
+			out.send(&pgproto3.ReadyForQuery{TxStatus: status})
+		}
+	}
+	run := func(sql string) {
+		switch {
+		case strings.Contains(sql, "COPY"):
+			copying = true
+			out.send(&pgproto3.CopyInResponse{})
+			return
+		case sql == "":
+			out.send(&pgproto3.EmptyQueryResponse{})
+		case strings.Contains(sql, "BEGIN"):
+			status = 'T'
+			out.send(&pgproto3.CommandComplete{CommandTag: []byte("BEGIN")})
+		default:
+			out.send(&pgproto3.DataRow{Values: [][]byte{[]byte("1")}}, &pgproto3.CommandComplete{CommandTag: []byte("SELECT 1")})
+		}
+	}
+	bad := func(sql string) bool { return strings.Contains(sql, "fugu refused") || strings.Contains(sql, "bad") }
+	var text string
+	for {
+		if in.r.Buffered() == 0 {
+			out.flush()
+		}
+		typ, length, err := in.next()
+		if err != nil {
+			return
+		}
+		body, err := in.read(length)
+		if err != nil {
+			return
+		}
+		if typ == 'S' && !copying {
+			skipping, extended = false, false
+			out.send(&pgproto3.ReadyForQuery{TxStatus: status})
+			continue
+		}
+		switch {
+		case typ == 'X':
+			return
+		case skipping, typ == 'H', copying && (typ == 'S' || typ == 'd'):
+			continue
+		case copying && typ == 'c':
+			copying = false
+			out.send(&pgproto3.CommandComplete{CommandTag: []byte("COPY 1")})
+			if !extended {
+				out.send(&pgproto3.ReadyForQuery{TxStatus: status})
+			}
+			continue
+		case copying && typ == 'f':
+			fail("given up")
+			continue
+		case copying:
+			out.send(&pgproto3.ErrorResponse{Severity: "FATAL", SeverityUnlocalized: "FATAL", Code: "08P01", Message: "synchronization was lost"})
+			out.flush()
+			return
+		}
+		if typ != 'd' && typ != 'c' && typ != 'f' {
+			extended = typ != 'Q'
+		}
+		switch typ {
+		case 'Q':
+			text, _, _ = strings.Cut(string(body), "\x00")
+			if bad(text) {
+				fail("bad")
+				continue
+			}
+			run(text)
+			if !copying {
+				out.send(&pgproto3.ReadyForQuery{TxStatus: status})
+			}
+		case 'P':
+			_, rest, _ := bytes.Cut(body, []byte{0})
+			if text = string(rest[:max(0, bytes.IndexByte(rest, 0))]); bad(text) {
+				fail("bad")
+				continue
+			}
+			out.send(&pgproto3.ParseComplete{})
+		case 'B':
+			out.send(&pgproto3.BindComplete{})
+		case 'D':
+			if len(body) > 0 && body[0] == 'S' {
+				out.send(&pgproto3.ParameterDescription{ParameterOIDs: []uint32{20, 1016}})
+			}
+			out.send(&pgproto3.NoData{})
+		case 'E':
+			run(text)
+		case 'C':
+			out.send(&pgproto3.CloseComplete{})
+		}
+	}
+}
+
+// pipeSession is a session of the fake engine's over a scripted guest.
+type pipeSession struct {
+	fakeSession
+	conn net.Conn
+}
+
+func (s *pipeSession) Guest() Guest   { return s }
+func (s *pipeSession) Conn() net.Conn { return s.conn }
+func (s *pipeSession) Parameters() map[string]string {
+	return map[string]string{"client_encoding": "UTF8"}
+}
+func (s *pipeSession) Cancel(context.Context) error { return nil }
+func (s *pipeSession) Close()                       { _ = s.conn.Close() }
+
+type pipeEngine struct{ done chan struct{} }
+
+func (e pipeEngine) Open(context.Context, Startup) (Session, error) {
+	near, far := net.Pipe()
+	go func() {
+		defer close(e.done)
+		scripted(far)
+	}()
+	return &pipeSession{fakeSession{fake: &fake{}}, near}, nil
+}
+
+// pipeListener gives one connection, and then none.
+type pipeListener struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (l pipeListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+func (l pipeListener) Close() error   { close(l.closed); return nil }
+func (l pipeListener) Addr() net.Addr { return &net.TCPAddr{} }
+
+// FuzzSession sends any bytes into a session. It must not panic, it must end when the client does, and what the client
+// reads must be whole frames, of which an error that ends the session is the last.
+func FuzzSession(f *testing.F) {
+	messages, _ := mixed()
+	pipeline := encode(f, messages...)
+	f.Add(pipeline)
+	for _, s := range sameScripts {
+		var b []byte
+		for _, m := range s {
+			switch m := m.(type) {
+			case pgproto3.FrontendMessage:
+				b = append(b, encode(f, m)...)
+			case []byte:
+				b = append(b, m...)
+			}
+		}
+		f.Add(b)
+	}
+	for i := range 40 {
+		f.Add(pipeline[:len(pipeline)*i/40])
+	}
+	f.Add(frame('F', "\x00\x00\x00\x01"))
+	f.Add([]byte("Q\x00\x00\x00\x00"))
+	f.Add(frame('B', "\x00\x00\x00\x01\x00\x01\x00\x01\xff\xff\xff\xfe"))
+	f.Add(append(encode(f, parse("s", protected), sync_), frame('B', "\x00s\x00\x00\x00\x00\x01\xff\xff\xff\xfe\x00\x00")...))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		watchdog := time.AfterFunc(time.Minute, func() { panic("the session hangs") })
+		defer watchdog.Stop()
+		var log logBuffer
+		e := pipeEngine{make(chan struct{})}
+		l := pipeListener{make(chan net.Conn, 1), make(chan struct{})}
+		client, server := net.Pipe()
+		l.conns <- server
+		ctx, stop := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() {
+			served <- New(Config{Auth: Trust{}, MessageBytes: 1 << 16, DrainTimeout: time.Hour, Logger: slog.New(slog.NewTextHandler(&log, nil))}, e).Serve(ctx, l)
+		}()
+		read := make(chan []byte)
+		go func() {
+			got, _ := io.ReadAll(client)
+			read <- got
+		}()
+		_, err := client.Write(packet(protocol30, "user", "u"))
+		if err == nil {
+			_, err = client.Write(append(bytes.Clone(b), encode(t, sync_, &pgproto3.Terminate{})...))
+		}
+		_ = err // the session may have ended already
+		// What was sent may be the start of a message, of which the rest does not come.
+		go func() {
+			select {
+			case <-e.done:
+			case <-time.After(20 * time.Millisecond):
+			}
+			stop()
+			_ = client.Close()
+		}()
+		got := <-read
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+		<-e.done
+		wholeFrames(t, got)
+		if s := strings.ReplaceAll(log.String(), "/*panic", ""); strings.Contains(s, "panicked") && !bytes.Contains(b, []byte("/*panic")) {
+			t.Errorf("it panicked: %s", s)
+		}
+	})
+}
+
+// wholeFrames checks that what a server sent is a sequence of frames with replies of the protocol's, and nothing behind
+// a FATAL error. The connection may have been cut inside the last.
+func wholeFrames(t *testing.T, got []byte) {
+	t.Helper()
+	fatal := false
+	for len(got) >= header {
+		n := 1 + int(binary.BigEndian.Uint32(got[1:]))
+		if fatal || n < header || !strings.ContainsRune("RSKZ123TDCIENAGHdcsnt", rune(got[0])) {
+			t.Fatalf("a frame of type %q and %d bytes, behind a FATAL error: %v", got[0], n, fatal)
+		}
+		if n > len(got) {
+			return
+		}
+		if got[0] == 'E' {
+			var m pgproto3.ErrorResponse
+			if err := m.Decode(got[header:n]); err != nil {
+				t.Fatal(err)
+			}
+			if len(m.Code) != 5 || m.Message == "" {
+				t.Errorf("an error without code or message: %+v", m)
+			}
+			fatal = m.Severity == "FATAL"
+		}
+		got = got[n:]
+	}
+}

@@ -1,0 +1,282 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+func scramServer(t *testing.T) *proxy {
+	t.Helper()
+	auth, err := NewSCRAM(usersOf(t, map[string]string{"alice": "wonderland", `o"brien`: "pä$$ word"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serve(t, func(c *Config, _ *fake) { c.Auth = auth })
+}
+
+func TestSCRAM(t *testing.T) {
+	p := scramServer(t)
+	connect := func(user, password string) error {
+		config, err := pgconn.ParseConfig(p.dsn())
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.User, config.Password = user, password
+		c, err := pgconn.ConnectConfig(t.Context(), config)
+		if err != nil {
+			return err
+		}
+		return c.Close(t.Context())
+	}
+	for _, c := range []struct {
+		user, password string
+		ok             bool
+	}{
+		{"alice", "wonderland", true},
+		{`o"brien`, "pä$$ word", true},
+		{"alice", "wonderland ", false},
+		{"alice", "pä$$ word", false},
+		{"bob", "wonderland", false},
+		{"bob", "", false},
+		{"Alice", "wonderland", false},
+	} {
+		err := connect(c.user, c.password)
+		if c.ok && err != nil {
+			t.Errorf("%s with the right password: %v", c.user, err)
+		}
+		var told *pgconn.PgError
+		if !c.ok && (!errors.As(err, &told) || told.Code != "28P01" || told.Severity != "FATAL" || told.Message != fmt.Sprintf(`password authentication failed for user "%s"`, c.user)) {
+			t.Errorf("%s with %q: %v", c.user, c.password, err)
+		}
+	}
+	if log := p.log.String(); strings.Contains(log, "wonderland") {
+		t.Errorf("a password in the log: %s", log)
+	}
+}
+
+// hello connects and sends a startup message of the user's.
+func hello(t testing.TB, address, user string) *peer {
+	t.Helper()
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	p := &peer{c, newFrames(c)}
+	p.put(t, packet(protocol30, "user", user, "database", "postgres"))
+	return p
+}
+
+const clientFirst = "n,,n=,r=rOprNGfwEbeRWgbNEkqO"
+
+func initial(mechanism, response string) []byte {
+	return frame('p', mechanism+"\x00"+string([]byte{0, 0, 0, byte(len(response))})+response)
+}
+
+// A user that does not exist gets a challenge like any other, with the same salt each time.
+func TestUnknownUserLooksKnown(t *testing.T) {
+	p := scramServer(t)
+	challenge := func(user string) string {
+		c := hello(t, p.address, user)
+		defer c.Close()
+		c.put(t, initial("SCRAM-SHA-256", clientFirst))
+		got := c.until(t, "RR")
+		_, after, found := strings.Cut(got[len(got)-1], ",s=")
+		if !found {
+			t.Fatalf("no challenge: %q", got)
+		}
+		return after
+	}
+	known, unknown := challenge("alice"), challenge("bob")
+	if len(known) != len(unknown) || known[strings.Index(known, ","):] != unknown[strings.Index(unknown, ","):] {
+		t.Errorf("challenges differ in form: %s and %s", known, unknown)
+	}
+	if challenge("bob") != unknown {
+		t.Error("the salt of a user that does not exist changes")
+	}
+	if challenge("bob2") == unknown || known == unknown {
+		t.Error("users share a salt")
+	}
+}
+
+func TestMalformedSCRAM(t *testing.T) {
+	p := scramServer(t)
+	for name, c := range map[string]struct {
+		first, second []byte
+		code          string
+	}{
+		"no mechanism":            {first: frame('p', ""), code: "08P01"},
+		"another mechanism":       {first: initial("SCRAM-SHA-1", clientFirst), code: "08P01"},
+		"mechanism not offered":   {first: initial("SCRAM-SHA-256-PLUS", "p=tls-server-end-point,,n=,r=abc"), code: "08P01"},
+		"no response":             {first: frame('p', "SCRAM-SHA-256\x00\xff\xff\xff\xff"), code: "28P01"},
+		"length beyond the end":   {first: frame('p', "SCRAM-SHA-256\x00\x00\x00\x01\x00n,,"), code: "28P01"},
+		"length without the rest": {first: frame('p', "SCRAM-SHA-256\x00\x00"), code: "08P01"},
+		"channel binding":         {first: initial("SCRAM-SHA-256", "p=tls-unique,,n=,r=abc"), code: "28P01"},
+		"no nonce":                {first: initial("SCRAM-SHA-256", "n,,n="), code: "28P01"},
+		"nonsense":                {first: initial("SCRAM-SHA-256", "\x00\xff,,,"), code: "28P01"},
+		"no GS2 header":           {first: initial("SCRAM-SHA-256", "n=,r=abc"), code: "28P01"},
+		"a query":                 {first: frame('Q', "SELECT 1\x00"), code: "08P01"},
+		"too long":                {first: []byte("p\x00\x00\x40\x00"), code: "08P01"},
+		"second: empty":           {first: initial("SCRAM-SHA-256", clientFirst), second: frame('p', ""), code: "28P01"},
+		"second: wrong nonce":     {first: initial("SCRAM-SHA-256", clientFirst), second: frame('p', "c=biws,r=abc,p=AAAA"), code: "28P01"},
+		"second: no proof":        {first: initial("SCRAM-SHA-256", clientFirst), second: frame('p', "c=biws,r=rOprNGfwEbeRWgbNEkqO"), code: "28P01"},
+		"second: a query":         {first: initial("SCRAM-SHA-256", clientFirst), second: frame('Q', "SELECT 1\x00"), code: "08P01"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn := hello(t, p.address, "alice")
+			conn.until(t, "R")
+			conn.put(t, c.first)
+			if c.second != nil {
+				conn.until(t, "R")
+				conn.put(t, c.second)
+			}
+			got := conn.until(t, "Z")
+			if len(got) != 2 || !strings.HasPrefix(got[0], "E FATAL "+c.code+" ") || got[1] != "end" {
+				t.Errorf("got %q, want one FATAL %s", got, c.code)
+			}
+		})
+	}
+	if p.opened() != 0 {
+		t.Error("a session was opened")
+	}
+}
+
+// fatal checks that the connection tells of one FATAL error, and ends.
+func fatal(t *testing.T, c *peer, code string) {
+	t.Helper()
+	got := c.until(t, "Z")
+	if len(got) != 2 || !strings.HasPrefix(got[0], "E FATAL "+code+" ") || got[1] != "end" {
+		t.Errorf("got %q, want one FATAL %s", got, code)
+	}
+}
+
+func TestMaxClients(t *testing.T) {
+	p := serve(t, func(c *Config, _ *fake) { c.MaxClients = 2 })
+	first, second := dial(t, p.address), dial(t, p.address)
+	fatal(t, hello(t, p.address, "postgres"), "53300")
+	for _, c := range []*peer{first, second} { // they are not disturbed
+		if got := c.run(t, script{}); len(got) != 4 {
+			t.Errorf("got %q", got)
+		}
+	}
+	pg, err := pgconn.ParseConfig(p.dsn())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = first.Close()
+	for deadline := time.Now().Add(patience); ; {
+		c, err := pgconn.ConnectConfig(t.Context(), pg)
+		if err == nil {
+			_ = c.Close(t.Context())
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the place of a client that left was not given away: %v", err)
+		}
+	}
+}
+
+func TestLoginTimeout(t *testing.T) {
+	auth, err := NewSCRAM(Users{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := serve(t, func(c *Config, _ *fake) { c.LoginTimeout, c.Auth = 50*time.Millisecond, auth })
+	for name, sent := range map[string][]byte{
+		"says nothing":             nil,
+		"stops in the packet":      packet(protocol30, "user", "postgres")[:9],
+		"stops after TLS":          rawPacket(codeSSL, ""),
+		"does not answer the SASL": packet(protocol30, "user", "postgres"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := net.Dial("tcp", p.address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			if _, err := c.Write(sent); err != nil {
+				t.Fatal(err)
+			}
+			_ = c.SetReadDeadline(time.Now().Add(patience))
+			if _, err := io.Copy(io.Discard, c); err != nil {
+				t.Errorf("the connection stays: %v", err)
+			}
+		})
+	}
+}
+
+func TestLoginTimeoutEndsWithTheLogin(t *testing.T) {
+	const timeout = 300 * time.Millisecond
+	p := serve(t, func(c *Config, _ *fake) { c.LoginTimeout = timeout })
+	c := dial(t, p.address)
+	time.Sleep(timeout + 50*time.Millisecond)
+	if got := c.run(t, script{}); len(got) != 4 {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestIdleTimeout(t *testing.T) {
+	p := serve(t, func(c *Config, _ *fake) { c.IdleTimeout = 100 * time.Millisecond })
+	c := dial(t, p.address)
+	// A statement that takes longer than the timeout is not idleness.
+	if got := c.run(t, script{q("SELECT pg_sleep(0.4)"), "Z"}); len(got) != 8 {
+		t.Errorf("got %q", got)
+	}
+	fatal(t, c, "57P05")
+}
+
+func TestMessageBytes(t *testing.T) {
+	p := serve(t, func(c *Config, _ *fake) { c.MessageBytes = 1000 })
+	c := dial(t, p.address)
+	if got := c.run(t, script{frame('Q', "SELECT 1"+strings.Repeat(" ", 1000-9)+"\x00"), "Z"}); len(got) != 8 {
+		t.Errorf("a message as long as can be: %q", got)
+	}
+	c.put(t, frame('Q', "SELECT 1"+strings.Repeat(" ", 1000-8)+"\x00"))
+	fatal(t, c, "54000")
+	c = dial(t, p.address)
+	c.put(t, []byte("d\x3f\xff\xff\xff"))
+	fatal(t, c, "54000")
+}
+
+// Nothing of the server's runs when Serve has returned, whatever its clients were doing.
+func TestServeWaitsForItsGoroutines(t *testing.T) {
+	p := serve(t, func(c *Config, _ *fake) { c.DrainTimeout = 50 * time.Millisecond })
+	silent, err := net.Dial("tcp", p.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	idle, failed, waiting, copying, blocked := dial(t, p.address), dial(t, p.address), dial(t, p.address), dial(t, p.address), dial(t, p.address)
+	idle.run(t, script{})
+	failed.put(t, encode(t, q("BEGIN; SELECT 1/0")))
+	failed.until(t, "Z")
+	copying.put(t, encode(t, q("COPY kept FROM STDIN"), data("1\n")))
+	copying.until(t, "G")
+	waiting.put(t, encode(t, parse("", "SELECT pg_sleep(600)"), bind("", ""), exec(""), parse("s", protected), bind("", "s")))
+	blocked.put(t, encode(t, q("SELECT x FROM noisy /*p*/ /*block*/")))
+	<-p.blocked
+	if err := p.stop(); err != nil {
+		t.Error(err)
+	}
+	if n := p.opened(); n != 0 {
+		t.Errorf("%d sessions are open", n)
+	}
+	for deadline := time.Now().Add(patience); ; runtime.Gosched() {
+		stacks := make([]byte, 1<<20)
+		stacks = stacks[:runtime.Stack(stacks, true)]
+		if !strings.Contains(string(stacks), "wire.(*session)") && !strings.Contains(string(stacks), "wire.(*Server)") {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("still running:\n%s", stacks)
+		}
+	}
+}

@@ -1,0 +1,256 @@
+package wire
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fugu/sqlstate"
+)
+
+// Config says how clients are served. Zero timeouts and limits mean none, except that a DrainTimeout of zero does not
+// wait. Auth and Logger must be given.
+type Config struct {
+	Auth         Authenticator
+	MaxClients   int
+	MessageBytes int           // of one message of a client's
+	LoginTimeout time.Duration // from connecting to the end of authentication
+	IdleTimeout  time.Duration // of a client that asks nothing
+	DrainTimeout time.Duration // for clients that are at work when the server stops
+	Logger       *slog.Logger
+}
+
+// Server serves clients.
+type Server struct {
+	config  Config
+	engine  Engine
+	keys    keys
+	clients atomic.Int64 // that have asked for a session
+	conns   atomic.Int64 // all, with those of which nothing is known yet
+}
+
+// New returns a server that answers from engine.
+func New(config Config, engine Engine) *Server {
+	if config.MessageBytes <= 0 || config.MessageBytes > maxFrame {
+		config.MessageBytes = maxFrame
+	}
+	return &Server{config: config, engine: engine, keys: keys{m: map[uint32]key{}}}
+}
+
+// Serve accepts clients until ctx ends. Then it takes no more, sends idle ones away, lets the others finish their
+// transaction for DrainTimeout, and returns when every session is over. It closes the listener.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	// Sessions outlive ctx by the time of the drain.
+	work, kill := context.WithCancel(context.WithoutCancel(ctx))
+	defer kill()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	closing := after(ctx, func() { _ = l.Close() })
+	defer closing()
+	var clients sync.WaitGroup
+	err := s.accept(ctx, l, func(conn net.Conn) {
+		clients.Go(func() { s.client(ctx, work, conn) })
+	})
+	stop()
+	timer := time.AfterFunc(s.config.DrainTimeout, kill)
+	defer timer.Stop()
+	clients.Wait()
+	return err
+}
+
+// after calls f when ctx has ended. stop prevents it, or if it is too late for that, waits for its end and reports false.
+func after(ctx context.Context, f func()) (stop func() bool) {
+	done := make(chan struct{})
+	prevent := context.AfterFunc(ctx, func() {
+		defer close(done)
+		f()
+	})
+	return sync.OnceValue(func() bool {
+		if prevent() {
+			return true
+		}
+		<-done
+		return false
+	})
+}
+
+func (s *Server) accept(ctx context.Context, l net.Listener, serve func(net.Conn)) error {
+	for {
+		conn, err := l.Accept()
+		switch {
+		case err == nil && ctx.Err() == nil:
+			serve(conn)
+		case err == nil:
+			_ = conn.Close()
+			return nil
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, net.ErrClosed):
+			return fmt.Errorf("accepting clients: %w", err)
+		default:
+			s.config.Logger.Warn("accepting a client failed", "error", err)
+			select { // out of file descriptors, usually
+			case <-ctx.Done():
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+	}
+}
+
+// client serves one connection from its first byte to its last. It is to end with ctx as soon as it can, and with work
+// in any case.
+func (s *Server) client(ctx, work context.Context, conn net.Conn) {
+	defer conn.Close()
+	defer s.conns.Add(-1)
+	// Cancel requests, and clients to be told that they are too many, need some room.
+	if n := s.conns.Add(1); s.config.MaxClients > 0 && n > int64(2*s.config.MaxClients+16) {
+		return
+	}
+	session, leave, err := s.login(ctx, work, conn)
+	if err != nil {
+		if last := farewell(err); last != nil {
+			out := newClient(conn)
+			out.send(response(last))
+			out.flush()
+		}
+		return
+	}
+	if session == nil {
+		return // it was a cancel request
+	}
+	defer leave()
+	draining := after(ctx, session.drain)
+	defer draining()
+	killing := after(work, func() { session.stop(errShutdown) })
+	defer killing()
+	session.run()
+}
+
+// source is where frames come from: it changes when a login becomes a session.
+type source struct{ io.Reader }
+
+// login brings a connection up to its first ReadyForQuery. A cancel request gives no session. leave is to be called when
+// the session is over.
+func (s *Server) login(ctx, work context.Context, conn net.Conn) (_ *session, leave func(), err error) {
+	var undo []func()
+	back := func() {
+		for _, f := range slices.Backward(undo) {
+			f()
+		}
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			s.config.Logger.Error("a login panicked", "panic", fmt.Sprintf("%T", p))
+			err = sqlstate.New(sqlstate.InternalError, "internal error").Ending()
+		}
+		if err != nil {
+			back()
+		}
+	}()
+	if s.config.LoginTimeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.config.LoginTimeout)
+		defer cancel()
+	}
+	hurry := after(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	defer hurry()
+
+	from := &source{conn}
+	in, out := newFrames(from), newClient(conn)
+	req, err := readStartup(in.r, conn)
+	switch {
+	case err != nil && !errors.Is(err, errMessage) && !isKnown(err):
+		return nil, nil, errDone // not a client of PostgreSQL's protocol, or gone: PostgreSQL says nothing either
+	case err != nil:
+		return nil, nil, err
+	case req.cancel != nil:
+		s.cancel(ctx, req.cancel)
+		return nil, nil, nil
+	}
+	undo = append(undo, func() { s.clients.Add(-1) })
+	if n := s.clients.Add(1); s.config.MaxClients > 0 && n > int64(s.config.MaxClients) {
+		return nil, nil, sqlstate.New(sqlstate.TooManyConnections, "sorry, too many clients already").Ending()
+	}
+	if req.notice != nil {
+		out.send(req.notice)
+	}
+	if err := s.config.Auth.authenticate(&login{in, out}, req.startup.User); err != nil {
+		if !isKnown(err) {
+			return nil, nil, errDone
+		}
+		s.config.Logger.Warn("a client was not let in", "user", req.startup.User, "address", conn.RemoteAddr())
+		return nil, nil, err
+	}
+	engine, err := s.engine.Open(ctx, req.startup)
+	if err != nil {
+		e := sqlstate.As(err)
+		s.config.Logger.Warn("a session could not be opened", "code", string(e.Code), "cause", loggable(e.Cause))
+		return nil, nil, e.Ending()
+	}
+	undo = append(undo, engine.Close)
+	greeting, err := greeting(engine.Guest().Parameters())
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithCancel(work)
+	session := &session{log: s.config.Logger, idle: s.config.IdleTimeout, ctx: ctx, conn: conn, guest: engine.Guest().Conn(), engine: engine,
+		exchange: newExchange('I'), in: in, maxBody: s.config.MessageBytes, out: bufio.NewWriterSize(engine.Guest().Conn(), 32<<10),
+		client: out}
+	undo = append(undo, cancel)
+	pid, secret, name := s.keys.add(session)
+	session.askName = name
+	undo = append(undo, func() { s.keys.remove(pid) })
+	out.send(append(greeting, &pgproto3.BackendKeyData{ProcessID: pid, SecretKey: secret}, &pgproto3.ReadyForQuery{TxStatus: 'I'})...)
+	out.flush()
+	if out.err != nil || !hurry() {
+		return nil, nil, errDone
+	}
+	from.Reader = requestReader{session}
+	// The engine's session is closed by its run.
+	undo = slices.Delete(undo, 1, 2)
+	return session, back, nil
+}
+
+// greeting is what a client is told when it is let in, up to its cancel key.
+func greeting(parameters map[string]string) ([]pgproto3.BackendMessage, error) {
+	out := []pgproto3.BackendMessage{&pgproto3.AuthenticationOk{}}
+	for _, name := range slices.Sorted(maps.Keys(parameters)) {
+		if want, ok := pins[name]; ok && parameters[name] != want {
+			return nil, pinned(name, want)
+		}
+		out = append(out, &pgproto3.ParameterStatus{Name: name, Value: parameters[name]})
+	}
+	return out, nil
+}
+
+func isKnown(err error) bool {
+	var e *sqlstate.Error
+	return errors.As(err, &e)
+}
+
+// cancelTimeout bounds the forwarding of a cancel request.
+const cancelTimeout = 10 * time.Second
+
+// cancel ends what the named session is at. A wrong key gets the same silence as a right one.
+func (s *Server) cancel(ctx context.Context, r *pgproto3.CancelRequest) {
+	session := s.keys.find(r.ProcessID, r.SecretKey)
+	if session == nil {
+		return
+	}
+	ctx, stop := context.WithTimeout(ctx, cancelTimeout)
+	defer stop()
+	if err := session.interrupt(ctx); err != nil {
+		s.config.Logger.Warn("a cancel request could not be forwarded", "error", err)
+	}
+}

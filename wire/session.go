@@ -1,0 +1,243 @@
+package wire
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fugu/sqlstate"
+)
+
+// session is one authenticated client with its guest connection.
+type session struct {
+	log      *slog.Logger
+	idle     time.Duration // after which a client that asks nothing is sent away; 0: never
+	ctx      context.Context
+	conn     net.Conn // the client's
+	guest    net.Conn
+	engine   Session
+	exchange *exchange
+
+	// Of the frontend.
+	in      *frames       // from the client
+	maxBody int           // of a message of the client's, in bytes
+	out     *bufio.Writer // to the guest
+	buf     []byte
+	within  bool // a message has begun to come, or is being handled
+	torn    bool // a frame to the guest was left unfinished
+	names   names
+	portals map[string]Statement // portals of protected statements
+	askName string
+
+	// Of the backend.
+	client *client // to the client
+	told   bool    // the guest's own FATAL was relayed
+
+	draining atomic.Bool
+
+	mu     sync.Mutex
+	reason error              // why the session ends; nil while it does not
+	cancel context.CancelFunc // of the engine's work under way
+	asked  bool               // that work was canceled on request
+}
+
+var (
+	errDone   = errors.New("the client has said goodbye")
+	errClient = errors.New("the client is gone")
+	errGuest  = errors.New("the guest is gone")
+)
+
+var errShutdown = sqlstate.New(sqlstate.AdminShutdown, "terminating connection due to administrator command").Ending()
+
+// linger is how long a session that ends waits for replies still to come, and for the client to take them.
+const linger = 2 * time.Second
+
+// run relays until one side is gone, and closes both. A session ends as PostgreSQL's do: what the client sent before is
+// still carried out, and its replies go out, before the client is told why.
+func (s *session) run() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.backend()
+	}()
+	s.stop(s.guarded(s.frontend))
+	if !s.torn {
+		_ = s.send(&pgproto3.Terminate{})
+		_ = s.out.Flush()
+	}
+	<-done
+	if idle, _ := s.exchange.idle(); !idle && errors.Is(s.why(), errShutdown) {
+		ctx, stop := context.WithTimeout(context.Background(), linger)
+		defer stop()
+		if err := s.engine.Guest().Cancel(ctx); err != nil {
+			s.log.Warn("a statement could not be canceled", "error", err)
+		}
+	}
+	s.engine.Close()
+	if last := farewell(s.why()); last != nil && last.Code == sqlstate.ProtocolViolation || last != nil && last.Code == sqlstate.ProgramLimitExceeded {
+		discard(s.conn)
+	}
+	_ = s.conn.Close()
+}
+
+// discard reads what a client still sends, for a moment: a connection that is closed before is reset, and the client may
+// never see what it was told last.
+func discard(conn net.Conn) {
+	if half, ok := conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		_ = conn.SetReadDeadline(time.Now().Add(linger / 4))
+		_, _ = io.Copy(io.Discard, conn)
+	}
+}
+
+// guarded turns a panic into an error: it ends this session, and no other.
+func (s *session) guarded(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("a session panicked", "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+			err = sqlstate.New(sqlstate.InternalError, "internal error").Ending()
+		}
+	}()
+	return f()
+}
+
+// stop ends the session, for the first reason given: whatever waits is woken, or has linger to end by itself.
+func (s *session) stop(reason error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reason != nil {
+		return
+	}
+	s.reason = reason
+	if s.cancel != nil {
+		s.cancel()
+	}
+	_ = s.conn.SetReadDeadline(time.Unix(1, 0))
+	_ = s.guest.SetDeadline(time.Now().Add(linger))
+	_ = s.conn.SetWriteDeadline(time.Now().Add(2 * linger)) // what the client is told last comes after the guest's end
+}
+
+func (s *session) why() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reason
+}
+
+// farewell is the FATAL error that an end deserves; nil for a client that left by itself.
+func farewell(err error) *sqlstate.Error {
+	var known *sqlstate.Error
+	switch {
+	case err == nil, errors.Is(err, errDone), errors.Is(err, errClient):
+		return nil
+	case errors.As(err, &known):
+		return known.Ending()
+	case !errors.Is(err, errGuest) && errors.Is(err, errMessage):
+		return sqlstate.New(sqlstate.ProtocolViolation, "%v", err).Ending()
+	}
+	return sqlstate.New(sqlstate.ConnectionFailure, "the connection to the database was lost").Ending()
+}
+
+// requestReader is the client's connection as the frontend reads it: before it waits, the guest gets what there is, and
+// it waits no longer than the session is to last.
+type requestReader struct{ s *session }
+
+func (r requestReader) Read(b []byte) (int, error) {
+	if err := r.s.flush(); err != nil {
+		return 0, err
+	}
+	for {
+		if err := r.s.attend(); err != nil {
+			return 0, err
+		}
+		n, err := r.s.conn.Read(b)
+		switch {
+		case n > 0:
+			return n, nil
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+			return 0, fmt.Errorf("%w: %w", errClient, err)
+		}
+	}
+}
+
+// attend sets how long to wait for the client, or says why not to.
+func (s *session) attend() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	free := !s.within && s.in.r.Buffered() == 0 && s.exchange.free()
+	switch {
+	case s.reason != nil:
+		return s.reason
+	case s.draining.Load() && free:
+		return errShutdown
+	case s.idle == 0:
+		return s.conn.SetReadDeadline(time.Time{})
+	}
+	left := s.idle
+	if quiet, since := s.exchange.idle(); quiet {
+		if left -= time.Since(since); left <= 0 {
+			return sqlstate.New(sqlstate.IdleSessionTimeout, "terminating connection due to idle-session timeout").Ending()
+		}
+	}
+	return s.conn.SetReadDeadline(time.Now().Add(left))
+}
+
+// drain asks the session to end as soon as nothing is under way, not even a transaction.
+func (s *session) drain() {
+	s.draining.Store(true)
+	s.wake()
+}
+
+// wake makes the frontend attend, if it waits for the client.
+func (s *session) wake() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_ = s.conn.SetReadDeadline(time.Unix(1, 0))
+}
+
+// afterReady lets the frontend of a draining session see that its transaction may be over.
+func (s *session) afterReady() {
+	if s.draining.Load() {
+		s.wake()
+	}
+}
+
+// working gives the engine a context that ends with the session, or by a cancel request.
+func (s *session) working() (context.Context, func()) {
+	ctx, cancel := context.WithCancel(s.ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cancel, s.asked = cancel, false
+	if s.reason != nil {
+		cancel()
+	}
+	return ctx, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.cancel = nil
+		cancel()
+	}
+}
+
+// interrupt ends the engine's work and the guest's, if any is under way, on request of the client's.
+func (s *session) interrupt(ctx context.Context) error {
+	s.mu.Lock()
+	if s.cancel != nil {
+		s.asked = true
+		s.cancel()
+	}
+	s.mu.Unlock()
+	if idle, _ := s.exchange.idle(); idle {
+		return nil
+	}
+	return s.engine.Guest().Cancel(ctx)
+}

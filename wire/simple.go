@@ -1,0 +1,102 @@
+package wire
+
+import (
+	"errors"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fugu/sqlstate"
+)
+
+// query handles a simple Query.
+func (s *session) query(body []byte) error {
+	var m pgproto3.Query
+	if err := decode(&m, body, nil); err != nil {
+		return err
+	}
+	statements, err := s.interpret(m.String, nil)
+	if err != nil {
+		return s.raiseQuery(err)
+	}
+	if len(statements) > 0 {
+		// If something before it fails, the server skips the Query.
+		switch o, err := s.settle(); {
+		case err != nil:
+			return err
+		case o == copying:
+			return errDuringCopy
+		case o == skipped:
+			return nil
+		}
+	}
+	delete(s.portals, "")
+	if len(statements) > 0 {
+		return s.script(statements)
+	}
+	// A simple Query drops the unnamed statement, also when it fails.
+	s.exchange.push(entry{kind: kindQuery, done: s.names.changing("", nil)})
+	return s.forward()
+}
+
+// script runs the statements of a Query through the extended protocol, as one implicit transaction: what the client
+// sees is what a simple Query shows.
+func (s *session) script(statements []Statement) error {
+	for _, st := range statements {
+		ok, err := s.step(st)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+	}
+	// A simple Query leaves neither an unnamed statement nor an unnamed portal behind, also when it fails: hence the Sync
+	// comes first, which ends the skipping.
+	s.exchange.push(entry{kind: kindSync})
+	s.exchange.push(entry{kind: kindClose, hidden: true})
+	s.exchange.push(entry{kind: kindClose, hidden: true})
+	s.exchange.finished()
+	return s.send(&pgproto3.Sync{}, &pgproto3.Close{ObjectType: 'S'}, &pgproto3.Close{ObjectType: 'P'}, &pgproto3.Flush{})
+}
+
+// step runs one statement of a script, and reports whether the next may follow. A statement is parsed, and with it all
+// before it has succeeded, before the engine answers it: one that cannot run costs nothing.
+func (s *session) step(st Statement) (bool, error) {
+	s.exchange.push(entry{kind: kindParse, hidden: true, script: true, scrub: !st.Ordinary(), done: s.names.changing("", nil)})
+	if err := s.send(&pgproto3.Parse{Query: st.Text(), ParameterOIDs: st.ParamTypes()}); err != nil {
+		return false, err
+	}
+	if ok, err := s.succeeded(); !ok {
+		return false, err
+	}
+	if st.ClientParams() > 0 {
+		return false, s.raise(sqlstate.New(sqlstate.UndefinedParameter, "there is no parameter $1"), "")
+	}
+	bound, err := s.compute(st, nil, nil)
+	if err != nil {
+		if errors.Is(err, errTold) {
+			return false, nil
+		}
+		return false, s.raise(err, "")
+	}
+	scrub := !st.Ordinary()
+	s.exchange.push(entry{kind: kindBind, hidden: true, script: true, scrub: scrub, before: notices(bound.Notices)})
+	s.exchange.push(entry{kind: kindDescribePortal, quiet: true, script: true, scrub: scrub, params: -1})
+	s.exchange.push(entry{kind: kindExecute, script: true, scrub: scrub, tag: st.Tag()})
+	err = s.send(combined(&pgproto3.Bind{}, bound.Values), &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{})
+	if err != nil {
+		return false, err
+	}
+	return s.succeeded()
+}
+
+// succeeded waits for everything sent so far, and ends a copy that a script cannot carry.
+func (s *session) succeeded() (bool, error) {
+	o, err := s.settle()
+	if err == nil && o == copying {
+		if err = s.send(&pgproto3.CopyFail{Message: "refused"}); err == nil {
+			o, err = s.settle()
+		}
+	}
+	return err == nil && o == settled, err
+}
