@@ -1,0 +1,254 @@
+package pipeline
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"fugu/ledger"
+	"fugu/mechanism"
+	"fugu/parser"
+	"fugu/planner"
+	"fugu/policy"
+	"fugu/privacy"
+	"fugu/sqlstate"
+	"fugu/upstream"
+	"fugu/wire"
+)
+
+// Bind answers the statement for one binding of its parameters: what it returns are the arrays that stand in the place
+// of the protected tables.
+func (s *statement) Bind(ctx context.Context, b wire.Binding) (wire.Bound, error) {
+	switch {
+	case s.plain != nil:
+		return wire.Bound{Notices: []wire.Notice{{
+			Message: fmt.Sprintf("these are rows of %s, not of %s", s.plain.reference, s.plain.table),
+			Hint:    "Rows of a protected table are not shown; the policy offers its reference instead."}}}, nil
+	case s.plan == nil:
+		return wire.Bound{}, nil
+	case s.session.engine.snapshot.Load() != s.snapshot:
+		return wire.Bound{}, sqlstate.New("0A000", "the policy has changed since the statement was prepared").WithHint("Prepare it again.")
+	}
+	set := settings{confidence: defaultConfidence}
+	if s.session.touched {
+		var err error
+		if set, err = readSettings(ctx, b.Ask); err != nil {
+			return wire.Bound{}, err
+		}
+	}
+	q, err := s.question(b, set)
+	if err != nil {
+		return wire.Bound{}, err
+	}
+	if s.plan.Explain != parser.NoExplain {
+		return q.explain(ctx)
+	}
+	var bound wire.Bound
+	virtual, err := s.virtual(ctx)
+	if err != nil {
+		return wire.Bound{}, err
+	}
+	if len(s.plan.Cuts) > 0 {
+		a, err := q.answer(ctx)
+		if err != nil {
+			return wire.Bound{}, err
+		}
+		if bound.Values, err = q.arrays(a); err != nil {
+			return wire.Bound{}, err
+		}
+		if err := q.record(ctx, a); err != nil {
+			return wire.Bound{}, err
+		}
+		if set.notices {
+			bound.Notices = append(bound.Notices, q.notice(ctx, a))
+		}
+	}
+	bound.Values = append(bound.Values, virtual...)
+	return bound, nil
+}
+
+// question is what one binding of a statement asks: its cuts with the values of their parameters, and what it may cost.
+type question struct {
+	*statement
+	engine   *Engine
+	policy   *policy.Policy
+	params   [][][]byte // of each cut, text form
+	budget   privacy.Budget
+	kind     mechanism.Kind
+	settings settings
+	key      ledger.Key
+	scope    string
+	paid     bool // this question was charged for its answer
+}
+
+// answer is the corridor. Nothing before Statistics has seen a protected row, and nothing after Charge is more than what
+// was charged.
+func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
+	if a, ok, err := q.engine.ledger.Find(ctx, q.key, q.scope); err != nil {
+		return ledger.Answer{}, ledgerError(err)
+	} else if ok {
+		return a, failed(a)
+	}
+	charge := ledger.Charge{Key: q.key, Dataset: q.policy.Dataset, Scope: q.scope, User: q.session.user, Requested: q.budget,
+		Limit: privacy.Budget{Epsilon: q.policy.Privacy.Budget.Epsilon, Delta: q.policy.Privacy.Budget.Delta}}
+
+	m, err := q.measure(ctx)
+	if sqlstate.Is(err, sqlstate.StatisticsFailed) {
+		// The reference's rows fail already. It costs the same as when only the protected ones do: what a statement
+		// costs must not tell which of them it was.
+		charge.Losses = q.nominal()
+		return q.fail(ctx, charge, err)
+	} else if err != nil {
+		return ledger.Answer{}, err
+	}
+	if m.width == 0 { // group keys alone, or averages of which the model knows nothing: all of it is public
+		bytes, err := m.encode(mechanism.Release{})
+		return ledger.Answer{Bytes: bytes}, err
+	}
+	c := m.calibration
+	charge.Losses, charge.Mechanism, charge.Assumption = c.Losses, string(c.Kind), c.Assumption
+	if err := q.covered(ctx, charge); err != nil {
+		return ledger.Answer{}, err
+	}
+
+	statistics, err := q.engine.reader.Statistics(ctx, m.questions, m.start)
+	if sqlstate.Is(err, sqlstate.StatisticsFailed) {
+		return q.fail(ctx, charge, err)
+	} else if err != nil {
+		return ledger.Answer{}, err
+	}
+	release, err := c.Release(statistics)
+	if err != nil {
+		return ledger.Answer{}, fmt.Errorf("adding noise: %w", err)
+	}
+	if charge.Answer, err = m.encode(release); err != nil {
+		return ledger.Answer{}, fmt.Errorf("storing the release: %w", err)
+	}
+	charge.Cells = q.cells(m, release.Values(), defaultConfidence)
+	return q.charge(ctx, charge)
+}
+
+// charge makes the answer durable together with its cost; an answer that was stored meanwhile takes its place.
+func (q *question) charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {
+	a, err := q.engine.ledger.Charge(context.WithoutCancel(ctx), c)
+	if err != nil {
+		return ledger.Answer{}, ledgerError(err)
+	}
+	q.paid = true
+	return a, failed(a)
+}
+
+// fail charges a statement that failed on its rows. The failure is stored as its answer, unless it may pass: then every
+// try is charged, under a key that will not be asked for again.
+func (q *question) fail(ctx context.Context, c ledger.Charge, cause error) (ledger.Answer, error) {
+	c.Failed = true
+	if errors.Is(cause, upstream.ErrInterrupted) {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", c.Key, q.session.user, time.Now().UnixNano()))
+		c.Key = ledger.Key(hex.EncodeToString(sum[:]))
+	}
+	a, err := q.charge(ctx, c)
+	if sqlstate.Is(err, sqlstate.StatisticsFailed) {
+		err = cause
+	}
+	return a, err
+}
+
+// covered refuses a statement that the budget does not cover before any protected row is read.
+func (q *question) covered(ctx context.Context, c ledger.Charge) error {
+	accounts, err := q.engine.ledger.Spent(ctx, c.Dataset, c.Scope)
+	if err != nil {
+		return ledgerError(err)
+	}
+	for secret, loss := range c.Losses {
+		var spent privacy.Loss
+		for _, a := range accounts {
+			if a.Secret == secret {
+				spent = a.Loss
+			}
+		}
+		if !spent.Plus(loss).Within(c.Limit) {
+			return ledgerError(&ledger.Exhausted{Dataset: c.Dataset, Scope: c.Scope, Secret: secret, Limit: c.Limit, Spent: spent, Wanted: loss})
+		}
+	}
+	return nil
+}
+
+// nominal is the full price of a statement whose losses cannot be computed.
+func (q *question) nominal() map[string]privacy.Loss {
+	losses := map[string]privacy.Loss{}
+	for _, c := range q.plan.Cuts {
+		for _, sec := range c.Table.Secrets {
+			losses[sec.Name] = privacy.Loss{Pure: float64(q.budget.Epsilon)}
+		}
+	}
+	return losses
+}
+
+// failed is the error of a stored failure.
+func failed(a ledger.Answer) error {
+	if a.Failed {
+		return upstream.ErrStatistics
+	}
+	return nil
+}
+
+func ledgerError(err error) error {
+	var x *ledger.Exhausted
+	if errors.As(err, &x) {
+		return sqlstate.New(sqlstate.BudgetExhausted, "%s", x.Error()).
+			WithHint("Answers already given stay free; a smaller fugu.epsilon costs less. SELECT * FROM fugu.budget shows what is left.")
+	}
+	return sqlstate.New(sqlstate.CannotConnectNow, "the privacy ledger is not available, so nothing can be answered").Because(err)
+}
+
+// stored is what the ledger keeps as an answer: the release, and where in it each cut's cells are.
+type stored struct {
+	Index   []int // cut, cell, aggregate in order: the component of the release, -1 where the model has none
+	Release []byte
+}
+
+// arrays are the parameters that take the place of the cuts: for each cut an array for each key, then for each aggregate.
+func (q *question) arrays(a ledger.Answer) ([][]byte, error) {
+	var s stored
+	if err := json.Unmarshal(a.Bytes, &s); err != nil {
+		return nil, fmt.Errorf("reading the stored answer %d: %w", a.ID, err)
+	}
+	var release mechanism.Release
+	if len(s.Release) > 0 {
+		if err := release.UnmarshalBinary(s.Release); err != nil {
+			return nil, fmt.Errorf("reading the stored answer %d: %w", a.ID, err)
+		}
+	}
+	values := release.Values()
+	var out [][]byte
+	for _, c := range q.plan.Cuts {
+		columns := make([][]planner.Value, len(c.Keys)+len(c.Aggregates))
+		for _, cell := range c.Cells {
+			for k := range c.Keys {
+				columns[k] = append(columns[k], cell[k])
+			}
+			for agg := range c.Aggregates {
+				if len(s.Index) == 0 || s.Index[0] >= len(values) {
+					return nil, fmt.Errorf("the stored answer %d does not fit the statement", a.ID)
+				}
+				v := planner.Value{Null: true}
+				if s.Index[0] >= 0 {
+					v = planner.Value{Text: values[s.Index[0]]}
+				}
+				s.Index = s.Index[1:]
+				columns[len(c.Keys)+agg] = append(columns[len(c.Keys)+agg], v)
+			}
+		}
+		for _, column := range columns {
+			out = append(out, planner.Array(column))
+		}
+	}
+	if len(s.Index) > 0 {
+		return nil, fmt.Errorf("the stored answer %d does not fit the statement", a.ID)
+	}
+	return out, nil
+}

@@ -1,0 +1,287 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"fugu/ledger"
+	"fugu/mechanism"
+	"fugu/sqlstate"
+	"fugu/wire"
+)
+
+func TestContainsFold(t *testing.T) {
+	for _, c := range []struct {
+		text, word string
+		want       bool
+	}{
+		{"select * from adult", "adult", true}, {"ADULT", "adult", true}, {"aDuLt", "adult", true}, {`"Adult"`, "adult", true},
+		{"xadultx", "adult", true}, {"adul", "adult", false}, {"", "adult", false}, {"adul t", "adult", false}, {"aadult", "adult", true},
+		{"SHOW fugu.epsilon", "fugu", true}, {"my_table", "my_table", true}, {"MY_TABLE", "my_table", true}, {"my\x7ftable", "my_table", false},
+		{"a table of Käufer", "käufer", true}, {"KÄUFER", "käufer", true},
+	} {
+		if got := containsFold(c.text, c.word); got != c.want {
+			t.Errorf("%q in %q: %v", c.word, c.text, got)
+		}
+	}
+}
+
+func FuzzContainsFold(f *testing.F) {
+	f.Add("SELECT 1 FROM Adult", "adult")
+	f.Add("ad\xffult", "u")
+	f.Fuzz(func(t *testing.T, text, word string) {
+		for _, b := range []byte(text + word) {
+			if b >= 0x80 {
+				return
+			}
+		}
+		word = strings.ToLower(word)
+		if word == "" {
+			return
+		}
+		if got, want := containsFold(text, word), strings.Contains(strings.ToLower(text), word); got != want {
+			t.Errorf("%q in %q: %v, want %v", word, text, got, want)
+		}
+	})
+}
+
+// What can name a protected table, or a setting or table of Fugu's, is never taken for ordinary.
+func TestMentions(t *testing.T) {
+	s := newHouse(t).engine.snapshot.Load()
+	for _, sql := range []string{"SELECT count(*) FROM adult", "TABLE Public.Adult", `SELECT 1 FROM "adult"`, "SHOW FUGU.epsilon", "SELECT * FROM fugu.budget", "SELECT 1 FROM adult_reference"} {
+		if !s.mentions(sql) {
+			t.Errorf("%s: taken for ordinary", sql)
+		}
+	}
+	for _, sql := range []string{"SELECT 1", "SELECT * FROM country", ""} {
+		if s.mentions(sql) {
+			t.Errorf("%s: not taken for ordinary", sql)
+		}
+	}
+	// A name in escapes is the guest's to refuse: it has no right on the table.
+	if s.mentions(`SELECT count(*) FROM U&"\0061dult"`) {
+		t.Error("escapes are decoded now: say so here")
+	}
+}
+
+func TestIdentity(t *testing.T) {
+	h := newHouse(t)
+	key := func(h *house, sql string, b *wire.Binding, set settings) ledger.Key {
+		t.Helper()
+		q, err := h.question(t, sql, b, set)
+		if err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+		return q.key
+	}
+	const base = "SELECT sex, avg(age), count(*) FROM adult WHERE education_num > $1 GROUP BY sex"
+	ten, plain := binding(0, "10"), settings{}
+	want := key(h, base, ten, plain)
+	for _, sql := range []string{
+		base,
+		"select  sex,\n avg(age), count(*) -- again\n from public.adult where education_num > $1 group by 1;",
+		"SELECT a.sex, avg(a.age) AS mean, count(*) FROM adult AS a WHERE (a.education_num > $1) GROUP BY a.sex",
+		base + " HAVING count(*) > 100",
+		base + " ORDER BY 2 DESC LIMIT 1",
+		"SELECT x.* FROM (" + base + ") AS x, country WHERE name = 'Cuba'",
+	} {
+		if got := key(h, sql, ten, plain); got != want {
+			t.Errorf("another key for %s", sql)
+		}
+	}
+	for name, b := range map[string]*wire.Binding{
+		"binary": binding(1, "\x00\x00\x00\x0a"), "a sign": binding(0, "+10"), "zeros": binding(0, "010"), "spaces": binding(0, " 10"),
+	} {
+		q, err := h.question(t, base, b, plain)
+		if err != nil && name != "binary" {
+			continue // refused is as good
+		}
+		if err != nil || q.key != want {
+			t.Errorf("%s: another key for the same value, %v", name, err)
+		}
+	}
+	if got := key(h, base, ten, settings{epsilon: 1, delta: 0.001, deltaSet: true, confidence: 0.5, notices: true}); got != want {
+		t.Error("another key for settings that say what stands already, or are about the client's output alone")
+	}
+
+	different := map[string]ledger.Key{"base": want}
+	add := func(name string, k ledger.Key) {
+		t.Helper()
+		for other, o := range different {
+			if o == k {
+				t.Errorf("%s has the key of %s", name, other)
+			}
+		}
+		different[name] = k
+	}
+	add("another parameter", key(h, base, binding(0, "11"), plain))
+	add("NULL", key(h, base, &wire.Binding{Values: [][]byte{nil}}, plain))
+	add("a constant", key(h, strings.Replace(base, "$1", "10", 1), nil, plain))
+	add("another column", key(h, strings.Replace(base, "avg(age)", "avg(capital_gain)", 1), ten, plain))
+	add("another function", key(h, strings.Replace(base, "avg(age)", "sum(age)", 1), ten, plain))
+	add("another filter", key(h, strings.Replace(base, ">", ">=", 1), ten, plain))
+	add("no groups", key(h, "SELECT avg(age), count(*) FROM adult WHERE education_num > $1", ten, plain))
+	add("less epsilon", key(h, base, ten, settings{epsilon: 0.5}))
+	add("less delta", key(h, base, ten, settings{delta: 1e-6, deltaSet: true}))
+	add("another mechanism", key(h, base, ten, settings{mechanism: mechanism.ExpmLaplace}))
+	add("another policy", key(newHouse(t, "within: 0.05", "within: 0.04"), base, ten, plain))
+	add("another public domain", key(newHouse(t, "[Female, Male]", "[Female, Male, Other]"), base, ten, plain))
+}
+
+// What the ledger has stored is believed only where it fits the statement.
+func TestArraysRefuseWhatDoesNotFit(t *testing.T) {
+	h := newHouse(t)
+	q, err := h.question(t, "SELECT sex, count(*) FROM adult GROUP BY sex", nil, settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	good, err := q.answer(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	arrays, err := q.arrays(good)
+	if err != nil || len(arrays) != 2 || string(arrays[0]) != `{"Female","Male"}` || strings.Count(string(arrays[1]), ",") != 1 {
+		t.Fatalf("%s, %v", arrays, err)
+	}
+	var s stored
+	if err := json.Unmarshal(good.Bytes, &s); err != nil {
+		t.Fatal(err)
+	}
+	encode := func(change func(*stored)) []byte {
+		c := stored{slices.Clone(s.Index), slices.Clone(s.Release)}
+		change(&c)
+		b, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	for name, bytes := range map[string][]byte{
+		"nothing":            nil,
+		"no JSON":            []byte("x"),
+		"no cells":           encode(func(s *stored) { s.Index = nil }),
+		"too few cells":      encode(func(s *stored) { s.Index = s.Index[:1] }),
+		"too many cells":     encode(func(s *stored) { s.Index = append(s.Index, 0) }),
+		"a component beyond": encode(func(s *stored) { s.Index[1] = 2 }),
+		"no release":         encode(func(s *stored) { s.Release = nil }),
+		"a broken release":   encode(func(s *stored) { s.Release = s.Release[:len(s.Release)-1] }),
+	} {
+		bad := good
+		bad.Bytes = bytes
+		if got, err := q.arrays(bad); err == nil {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	// Where the model has no value there is NULL.
+	null := good
+	null.Bytes = encode(func(s *stored) { s.Index[1] = -1 })
+	if got, err := q.arrays(null); err != nil || !strings.HasSuffix(string(got[1]), `,NULL}`) {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// A statement with several cuts has one answer, one price, and its values in the order of the cuts.
+func TestSeveralCuts(t *testing.T) {
+	h := newHouse(t)
+	q, err := h.question(t, "SELECT (SELECT count(*) FROM adult WHERE sex = 'Male'), x.a FROM (SELECT sex, avg(age) AS a FROM adult GROUP BY sex) AS x", nil, settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := q.answer(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	arrays, err := q.arrays(a)
+	if err != nil || len(arrays) != 3 {
+		t.Fatalf("%s, %v", arrays, err)
+	}
+	var columns []string
+	for _, c := range a.Cells {
+		columns = append(columns, c.Column+" "+c.GroupKey)
+	}
+	slices.Sort(columns)
+	if want := []string{"avg(age) sex=Female", "avg(age) sex=Male", "count(*) "}; !slices.Equal(columns, want) {
+		t.Errorf("cells are %q", columns)
+	}
+	again, err := q.answer(t.Context())
+	if err != nil || again.ID != a.ID || again.Fresh || string(again.Bytes) != string(a.Bytes) {
+		t.Errorf("asked again: %+v, %v", again, err)
+	}
+	accounts, err := Accounts(t.Context(), h.engine.ledger, q.policy, h.user)
+	if err != nil || len(accounts) != 2 || accounts[0].Releases != 1 || accounts[0].Spent > 1 || accounts[1].Spent > 1 {
+		t.Errorf("%+v, %v", accounts, err)
+	}
+}
+
+// With a budget for each user, each pays for an answer once and has the same one; with one budget for all, nobody pays again.
+func TestWhoPays(t *testing.T) {
+	for per, want := range map[string][]float64{"dataset": {1, 1, 1}, "user": {1, 1, 1}} {
+		h := newHouse(t, "per: dataset", "per: "+per)
+		var bytes []string
+		for i, user := range []string{"alice", "bob", "alice"} {
+			h.user = user
+			q, err := h.question(t, "SELECT count(*) FROM adult WHERE income = '>50K'", nil, settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := q.answer(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			bytes = append(bytes, string(a.Bytes))
+			accounts, err := Accounts(t.Context(), h.engine.ledger, q.policy, user)
+			if err != nil || accounts[0].Spent < want[i]*0.99 || accounts[0].Spent > want[i]*1.01 {
+				t.Errorf("per %s: %s has spent %+v, %v", per, user, accounts, err)
+			}
+		}
+		if bytes[0] != bytes[1] || bytes[0] != bytes[2] {
+			t.Errorf("per %s: different answers", per)
+		}
+		scopes, err := h.engine.ledger.Scopes(t.Context(), "adult")
+		if want := map[string][]string{"dataset": {""}, "user": {"alice", "bob"}}[per]; err != nil || !slices.Equal(scopes, want) {
+			t.Errorf("per %s: scopes %q, %v", per, scopes, err)
+		}
+	}
+}
+
+// Rows that fail cost what an answer costs, once, and are told in the same words when asked again.
+func TestRowFailure(t *testing.T) {
+	h := newHouse(t)
+	for range 2 {
+		q, err := h.question(t, "SELECT avg(100 / capital_gain) FROM adult", nil, settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := q.answer(t.Context()); !sqlstate.Is(err, sqlstate.StatisticsFailed) {
+			t.Fatal(err)
+		}
+		accounts, err := Accounts(t.Context(), h.engine.ledger, q.policy, h.user)
+		if err != nil || accounts[0].Releases != 1 || accounts[0].Spent != 1 {
+			t.Errorf("%+v, %v", accounts, err)
+		}
+	}
+}
+
+func TestTextParam(t *testing.T) {
+	h := newHouse(t)
+	for _, c := range []struct {
+		b    wire.Binding
+		code sqlstate.Code
+	}{
+		{wire.Binding{}, sqlstate.UndefinedParameter},
+		{*binding(0, "ten"), sqlstate.InvalidTextRepr},
+		{*binding(1, "10"), sqlstate.InvalidTextRepr},
+		{*binding(1, ""), sqlstate.InvalidTextRepr},
+		{*binding(0, "99999999999999999999"), sqlstate.InvalidTextRepr},
+		{*binding(7, "10"), sqlstate.InvalidTextRepr},
+	} {
+		_, err := h.question(t, "SELECT count(*) FROM adult WHERE age > $1", &c.b, settings{})
+		if !sqlstate.Is(err, c.code) {
+			t.Errorf("%+v: %v, want %s", c.b, err, c.code)
+		} else if shown := sqlstate.As(err); c.code == sqlstate.InvalidTextRepr && strings.Contains(shown.Message+shown.Detail, "ten") {
+			t.Errorf("%v repeats the value", shown)
+		}
+	}
+}

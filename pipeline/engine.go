@@ -1,0 +1,75 @@
+package pipeline
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"fugu/ledger"
+	"fugu/sqlstate"
+	"fugu/upstream"
+	"fugu/wire"
+)
+
+// Engine answers the statements of all sessions. It is safe for concurrent use.
+type Engine struct {
+	guest    *pgconn.Config
+	reader   *upstream.Reader
+	ledger   ledger.Ledger
+	log      *slog.Logger
+	snapshot atomic.Pointer[Snapshot]
+}
+
+// New returns an engine. Guests connect with the configuration guest; everything else is as loaded.
+func New(guest *pgconn.Config, reader *upstream.Reader, l ledger.Ledger, s *Snapshot, log *slog.Logger) *Engine {
+	e := &Engine{guest: guest, reader: reader, ledger: l, log: log}
+	e.snapshot.Store(s)
+	return e
+}
+
+// Replace makes later statements use another snapshot: a reload of the policy. Statements already prepared keep theirs,
+// and are refused when bound.
+func (e *Engine) Replace(s *Snapshot) { e.snapshot.Store(s) }
+
+// Open connects the client's guest.
+func (e *Engine) Open(ctx context.Context, startup wire.Startup) (wire.Session, error) {
+	if db := startup.Database; db != "" && db != e.guest.Database {
+		return nil, sqlstate.New(sqlstate.InvalidCatalogName, "database %q is not served here", db).
+			WithHint("Connect to database %q.", e.guest.Database).Ending()
+	}
+	s := &session{engine: e, user: startup.User}
+	for name, value := range startup.Parameters {
+		if containsFold(name+value, "fugu") {
+			s.touched = true
+		}
+	}
+	parameters := maps.Clone(startup.Parameters)
+	// The server takes the last of several -c, and a parameter of its own name before any of them: so the client's settings stand.
+	parameters["options"] = strings.TrimSpace(e.defaults() + " " + startup.Parameters["options"])
+	guest, err := upstream.OpenGuest(ctx, e.guest, parameters)
+	if err != nil {
+		return nil, err
+	}
+	s.guest = guest
+	return s, nil
+}
+
+// defaults are the settings as the policy has them, so that SHOW and RESET know them, behind the options of the guest's DSN.
+func (e *Engine) defaults() string {
+	values := map[string]string{"notices": "off", "confidence": strconv.FormatFloat(defaultConfidence, 'g', -1, 64)}
+	if p := e.snapshot.Load().policies; len(p) == 1 {
+		values["epsilon"] = strconv.FormatFloat(float64(p[0].Privacy.Epsilon), 'g', -1, 64)
+		values["delta"] = strconv.FormatFloat(float64(p[0].Privacy.Delta), 'g', -1, 64)
+		values["mechanism"] = p[0].Privacy.Mechanism
+	}
+	options := e.guest.RuntimeParams["options"]
+	for _, n := range settingNames {
+		options += " -c fugu." + n + "=" + values[n]
+	}
+	return options
+}

@@ -1,0 +1,239 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fugu/ledger"
+	"fugu/mechanism"
+	"fugu/parser"
+	"fugu/planner"
+	"fugu/sensitivity"
+	"fugu/wire"
+)
+
+// Explanation is what EXPLAIN (PRIVACY) says of a statement: how it would be answered, and what that would cost.
+type Explanation struct {
+	Dataset    string            `json:"dataset"`
+	Cuts       []ExplainedCut    `json:"cuts"`
+	Secrets    []ExplainedSecret `json:"secrets"`
+	Components int               `json:"components"` // the length of F
+	Mechanism  string            `json:"mechanism"`
+	Chosen     string            `json:"chosen_by"` // the setting that chose it: auto, or its own name
+	Assumption string            `json:"assumption"`
+	Noise      []ExplainedNoise  `json:"noise"`
+	Epsilon    float64           `json:"epsilon"`
+	Delta      float64           `json:"delta"`
+	Stored     bool              `json:"stored"` // the answer is stored already, and costs nothing
+	Cost       []ExplainedCost   `json:"cost"`
+	Above      string            `json:"above"` // the statement that the guest runs on the noisy values
+
+	Calibration mechanism.Calibration `json:"-"` // the noise itself
+}
+
+// ExplainedCut is one cut.
+type ExplainedCut struct {
+	Table      string   `json:"table"`
+	Keys       []string `json:"keys"`
+	Cells      int      `json:"cells"`
+	Aggregates []string `json:"aggregates"`
+	Below      string   `json:"below"` // the statistics statement
+}
+
+// ExplainedSecret is how far a secret moves F.
+type ExplainedSecret struct {
+	Secret string  `json:"secret"`
+	Norm1  float64 `json:"delta_e1"`
+	Norm2  float64 `json:"delta_e2"`
+	Along  float64 `json:"along"`  // length of the common direction
+	Beside float64 `json:"beside"` // what leaves it
+}
+
+// ExplainedNoise is the noise of one column: over its cells, the least and greatest standard deviation.
+type ExplainedNoise struct {
+	Column     string  `json:"column"`
+	Components int     `json:"components"`
+	SDMin      float64 `json:"noise_sd_min"`
+	SDMax      float64 `json:"noise_sd_max"`
+	HalfWidth  float64 `json:"interval_max"`    // half the width of the 95% interval around a released value
+	Inherent   float64 `json:"sampling_sd_max"` // what F itself varies by under the model
+}
+
+// ExplainedCost is what a statement takes from one secret's budget, in ε at the dataset's δ.
+type ExplainedCost struct {
+	Secret string  `json:"secret"`
+	Cost   float64 `json:"epsilon"`
+	Left   float64 `json:"epsilon_left"` // before the statement
+}
+
+// Explain derives the explanation; it reads no protected row and spends nothing.
+func (q *question) Explain(ctx context.Context) (Explanation, error) {
+	var x Explanation
+	if q.policy == nil {
+		x.Above = "The statement reads no protected table."
+		return x, nil
+	}
+	m, err := q.measure(ctx)
+	if err != nil {
+		return x, err
+	}
+	_, x.Stored, err = q.engine.ledger.Find(ctx, q.key, q.scope)
+	if err != nil {
+		return x, ledgerError(err)
+	}
+	x.Dataset, x.Components = q.policy.Dataset, m.width
+	x.Calibration = m.calibration
+	x.Mechanism, x.Chosen, x.Assumption = string(m.calibration.Kind), string(q.kind), m.calibration.Assumption
+	x.Epsilon, x.Delta = float64(q.budget.Epsilon), float64(q.budget.Delta)
+	x.Above = q.plan.Above
+	for _, c := range q.plan.Cuts {
+		e := ExplainedCut{Table: c.Table.String(), Cells: len(c.Cells), Below: c.Statistics}
+		for _, k := range c.Keys {
+			e.Keys = append(e.Keys, k.Name)
+		}
+		for _, a := range c.Aggregates {
+			e.Aggregates = append(e.Aggregates, a.Label)
+		}
+		x.Cuts = append(x.Cuts, e)
+	}
+	for _, s := range m.shifts {
+		along := sensitivity.Shift{Along: s.Along, Beside: make([]float64, len(s.Along))}
+		beside := sensitivity.Shift{Along: make([]float64, len(s.Beside)), Beside: s.Beside}
+		x.Secrets = append(x.Secrets, ExplainedSecret{s.Secret, s.Norm1(), s.Norm2(), along.Norm2(), beside.Norm2()})
+	}
+	x.Noise = m.noise()
+	accounts, err := Accounts(ctx, q.engine.ledger, q.policy, q.session.user)
+	if err != nil {
+		return x, err
+	}
+	spent, err := q.engine.ledger.Spent(ctx, q.policy.Dataset, q.scope)
+	if err != nil {
+		return x, ledgerError(err)
+	}
+	for _, a := range accounts {
+		cost := ExplainedCost{Secret: a.Secret, Left: a.Left}
+		if loss, ok := m.calibration.Losses[a.Secret]; ok && !x.Stored {
+			i := slices.IndexFunc(spent, func(b ledger.Account) bool { return b.Secret == a.Secret })
+			if i >= 0 {
+				loss = loss.Plus(spent[i].Loss)
+			}
+			cost.Cost = math.Max(0, loss.EpsilonAt(a.Delta)-a.Spent)
+		}
+		x.Cost = append(x.Cost, cost)
+	}
+	return x, nil
+}
+
+func (m *measured) noise() []ExplainedNoise {
+	var out []ExplainedNoise
+	for k, l := range m.labels {
+		i := slices.IndexFunc(out, func(n ExplainedNoise) bool { return n.Column == l.column })
+		if i < 0 {
+			i = len(out)
+			out = append(out, ExplainedNoise{Column: l.column, SDMin: math.Inf(1)})
+		}
+		n := &out[i]
+		n.Components++
+		n.SDMin, n.SDMax = math.Min(n.SDMin, m.calibration.SD[k]), math.Max(n.SDMax, m.calibration.SD[k])
+		n.HalfWidth = math.Max(n.HalfWidth, m.calibration.Noise.HalfWidth(k, defaultConfidence))
+		n.Inherent = math.Max(n.Inherent, m.inherent[k])
+	}
+	return out
+}
+
+// Lines writes the explanation for people.
+func (x Explanation) Lines() []string {
+	if x.Dataset == "" {
+		return []string{x.Above}
+	}
+	lines := []string{fmt.Sprintf("Answer from dataset %s: %d noisy values", x.Dataset, x.Components)}
+	add := func(format string, args ...any) { lines = append(lines, "  "+fmt.Sprintf(format, args...)) }
+	for i, c := range x.Cuts {
+		by := ""
+		if len(c.Keys) > 0 {
+			by = fmt.Sprintf(" by %s (%d public combinations)", strings.Join(c.Keys, ", "), c.Cells)
+		}
+		add("Cut %d: %s of %s%s", i+1, strings.Join(c.Aggregates, ", "), c.Table, by)
+		add("  Below: %s", c.Below)
+	}
+	add("Above: %s", x.Above)
+	for _, s := range x.Secrets {
+		add("Secret %s: moves F by at most %s (L1), %s (L2)", s.Secret, short(s.Norm1), short(s.Norm2))
+	}
+	if x.Components > 0 {
+		add("Mechanism: %s (%s), assuming %s", x.Mechanism, x.Chosen, x.Assumption)
+	}
+	for _, n := range x.Noise {
+		sd := short(n.SDMin)
+		if short(n.SDMax) != sd {
+			sd += " to " + short(n.SDMax)
+		}
+		add("Noise of %s: sd %s, 95%% within ±%s (sampling alone: sd up to %s)", n.Column, sd, short(n.HalfWidth), short(n.Inherent))
+	}
+	add("Asked: epsilon %s, delta %s", short(x.Epsilon), short(x.Delta))
+	for _, c := range x.Cost {
+		what := short(c.Cost)
+		if x.Stored {
+			what = "0 (the answer is stored)"
+		}
+		add("Cost for secret %s: epsilon %s of the %s left", c.Secret, what, short(c.Left))
+	}
+	return lines
+}
+
+func short(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+
+// explain answers EXPLAIN (PRIVACY).
+func (q *question) explain(ctx context.Context) (wire.Bound, error) {
+	x, err := q.Explain(ctx)
+	if err != nil {
+		return wire.Bound{}, err
+	}
+	var column []planner.Value
+	if q.plan.Explain == parser.ExplainJSON {
+		b, err := json.MarshalIndent([]Explanation{x}, "", "  ")
+		if err != nil {
+			return wire.Bound{}, fmt.Errorf("writing the explanation: %w", err)
+		}
+		column = []planner.Value{text(string(b))}
+	} else {
+		for _, l := range x.Lines() {
+			column = append(column, text(l))
+		}
+	}
+	return wire.Bound{Values: [][]byte{planner.Array(column)}}, nil
+}
+
+// notice says what was released, for SET fugu.notices = on.
+func (q *question) notice(ctx context.Context, a ledger.Answer) wire.Notice {
+	var parts []string
+	seen := map[string]bool{}
+	for _, c := range a.Cells {
+		if !seen[c.Column] {
+			seen[c.Column] = true
+			parts = append(parts, fmt.Sprintf("%s noise sd %s", c.Column, short(c.SD)))
+		}
+	}
+	cost := "stored answer, no cost"
+	if q.paid {
+		var most float64
+		for _, l := range a.Losses {
+			most = math.Max(most, l.EpsilonAt(float64(q.budget.Delta)))
+		}
+		cost = fmt.Sprintf("epsilon %s, delta %s", short(most), short(float64(q.budget.Delta)))
+	}
+	n := wire.Notice{Message: fmt.Sprintf("fugu: %s; %s, assuming %s; %s", strings.Join(parts, ", "), a.Mechanism, a.Assumption, cost)}
+	if accounts, err := Accounts(ctx, q.engine.ledger, q.policy, q.session.user); err == nil {
+		left := math.Inf(1)
+		for _, acc := range accounts {
+			left = math.Min(left, acc.Left)
+		}
+		n.Detail = fmt.Sprintf("epsilon %s of %s left", short(left), short(float64(q.policy.Privacy.Budget.Epsilon)))
+	}
+	return n
+}

@@ -1,0 +1,101 @@
+package pipeline
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"fugu/ledger"
+	"fugu/policy"
+	"fugu/test/adult"
+	"fugu/test/pgcluster"
+	"fugu/upstream"
+	"fugu/wire"
+)
+
+func TestMain(m *testing.M) { pgcluster.Main(m) }
+
+var rows int64 // of the Adult example, once it is loaded
+
+// house is an engine over the Adult example, without clients.
+type house struct {
+	engine *Engine
+	user   string
+}
+
+// newHouse makes one with a new ledger; edits of the policy are old and new in turn.
+func newHouse(t *testing.T, edits ...string) *house {
+	t.Helper()
+	c := pgcluster.Shared(t)
+	if rows == 0 {
+		loaded, err := adult.Load(t.Context(), c, "adult", adult.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = loaded.Rows
+	}
+	text, err := os.ReadFile("../examples/adult/adult.policy.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "adult.policy.yaml")
+	edits = append([]string{"rows: 35222", fmt.Sprintf("rows: %d", rows)}, edits...)
+	if err := os.WriteFile(file, []byte(strings.NewReplacer(edits...).Replace(string(text))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	policies, err := policy.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, err := upstream.OpenReader(c.DSN("fugu_reader", "adult"), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(reader.Close)
+	snapshot, err := Load(t.Context(), policies, reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := ledger.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "fugu.db"), ledger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	guest, err := pgconn.ParseConfig(c.DSN("fugu_guest", "adult"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &house{New(guest, reader, l, snapshot, slog.New(slog.DiscardHandler)), "alice"}
+}
+
+// binding is what a client binds: one format for all values.
+func binding(format int16, values ...string) *wire.Binding {
+	b := &wire.Binding{Formats: []int16{format}}
+	for _, v := range values {
+		b.Values = append(b.Values, []byte(v))
+	}
+	return b
+}
+
+// question prepares a text's one statement and binds it; nil is a binding without parameters.
+func (h *house) question(t *testing.T, sql string, b *wire.Binding, set settings) (*question, error) {
+	t.Helper()
+	s := &session{engine: h.engine, user: h.user}
+	statements, err := s.Interpret(t.Context(), sql, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(statements) != 1 {
+		t.Fatalf("%s: %d statements", sql, len(statements))
+	}
+	if b == nil {
+		b = binding(0)
+	}
+	return statements[0].(*statement).question(*b, set)
+}

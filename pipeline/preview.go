@@ -1,0 +1,48 @@
+package pipeline
+
+import (
+	"context"
+
+	"fugu/privacy"
+	"fugu/sqlstate"
+	"fugu/wire"
+)
+
+// Preview explains the one protected statement of a text under several ε: what EXPLAIN (PRIVACY) would say, without a
+// client. params are in text form. It reads no protected row and spends nothing.
+func (e *Engine) Preview(ctx context.Context, sql string, params []string, epsilons []privacy.Epsilon) ([]Explanation, error) {
+	s := &session{engine: e}
+	snap := e.snapshot.Load()
+	templates, err := s.templates(ctx, snap, sql, nil)
+	if err != nil {
+		return nil, err
+	}
+	var b wire.Binding
+	for _, p := range params {
+		b.Values = append(b.Values, []byte(p))
+	}
+	for _, t := range templates {
+		if t.plan == nil || t.policy == nil {
+			continue
+		}
+		var out []Explanation
+		for _, eps := range epsilons {
+			q, err := (&statement{template: t, session: s, snapshot: snap}).question(b, settings{confidence: defaultConfidence})
+			if err != nil {
+				return nil, err
+			}
+			q.budget.Epsilon = eps // also beyond the policy's: a preview is how an owner chooses it
+			if q.key, err = q.identity(); err != nil {
+				return nil, err
+			}
+			x, err := q.Explain(ctx)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, x)
+		}
+		return out, nil
+	}
+	return nil, sqlstate.New(sqlstate.NotAnswerable, "the statement aggregates no protected table").
+		WithHint("Give a SELECT with count, sum or avg over a protected table.")
+}

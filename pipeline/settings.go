@@ -1,0 +1,114 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fugu/mechanism"
+	"fugu/parser"
+	"fugu/privacy"
+	"fugu/sqlstate"
+)
+
+// settings are a session's SET fugu.x, which live on the guest connection as custom parameters of PostgreSQL's: so they
+// follow transactions, SET LOCAL, RESET and DISCARD by themselves. An empty one means the policy's value.
+type settings struct {
+	epsilon    privacy.Epsilon // 0: the policy's
+	delta      privacy.Delta
+	deltaSet   bool
+	mechanism  mechanism.Kind // empty: the policy's
+	notices    bool
+	confidence float64
+}
+
+// settingNames are all the settings, in the order that readSettings asks for them.
+var settingNames = []string{"epsilon", "delta", "mechanism", "notices", "confidence"}
+
+const defaultConfidence = 0.95
+
+// set takes over one setting, or says what is wrong with it.
+func (s *settings) set(name, value string) error {
+	bad := func(hint string) error {
+		return sqlstate.New(sqlstate.InvalidParameterValue, "invalid value for parameter \"fugu.%s\": %q", name, value).WithHint("%s", hint)
+	}
+	if value == "" && slices.Contains(settingNames, name) {
+		return nil
+	}
+	var err error
+	switch name {
+	case "epsilon":
+		if s.epsilon, err = privacy.ParseEpsilon(value); err != nil {
+			return bad("Give a finite number above 0, at most the policy's.")
+		}
+	case "delta":
+		if s.delta, err = privacy.ParseDelta(value); err != nil {
+			return bad("Give a number from 0 to below 1, at most the policy's.")
+		}
+		s.deltaSet = true
+	case "mechanism":
+		if s.mechanism, err = mechanism.ParseKind(strings.ToLower(value)); err != nil {
+			return bad("Give one of auto, expm-laplace, expm-gaussian, directional.")
+		}
+	case "notices":
+		switch strings.ToLower(value) {
+		case "on", "true", "yes", "1":
+			s.notices = true
+		case "off", "false", "no", "0":
+			s.notices = false
+		default:
+			return bad("Give on or off.")
+		}
+	case "confidence":
+		c, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(c > 0 && c < 1) {
+			return bad("Give a number between 0 and 1, such as 0.95.")
+		}
+		s.confidence = c
+	default:
+		return sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter \"fugu.%s\"", name).
+			WithHint("Fugu's settings are %s.", "fugu."+strings.Join(settingNames, ", fugu."))
+	}
+	return nil
+}
+
+// checkSetting refuses a SET that could not be used; the guest carries it out.
+func checkSetting(set *parser.Setting) error {
+	value := set.Value
+	if set.Default {
+		value = ""
+	}
+	err := new(settings).set(set.Name, value)
+	if err == nil && !set.Default && value == "" {
+		err = sqlstate.New(sqlstate.InvalidParameterValue, "invalid value for parameter \"fugu.%s\"", set.Name).
+			WithHint("Give a constant, or use RESET fugu.%s.", set.Name)
+	}
+	if err != nil {
+		return sqlstate.As(err).At(max(1, set.Position))
+	}
+	return nil
+}
+
+// readSettings asks the guest for the session's settings as they stand in its current transaction.
+func readSettings(ctx context.Context, ask func(context.Context, string) ([][]string, error)) (settings, error) {
+	s := settings{confidence: defaultConfidence}
+	calls := make([]string, len(settingNames))
+	for i, n := range settingNames {
+		calls[i] = "coalesce(pg_catalog.current_setting('fugu." + n + "', true), '')"
+	}
+	rows, err := ask(ctx, "SELECT "+strings.Join(calls, ", "))
+	if err != nil {
+		return s, err
+	}
+	if len(rows) != 1 || len(rows[0]) != len(settingNames) {
+		return s, fmt.Errorf("reading the session's settings: %d rows", len(rows))
+	}
+	for i, n := range settingNames {
+		if err := s.set(n, rows[0][i]); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}

@@ -1,0 +1,256 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"fugu/model"
+	"fugu/parser"
+	"fugu/planner"
+	"fugu/policy"
+	"fugu/sensitivity"
+	"fugu/upstream"
+)
+
+// Sizes of the caches. Their entries depend on texts, parameters and policy only; what is larger than the bounds is
+// worked out anew each time, so that no choice of statements takes more than some hundred megabytes.
+const (
+	planCache     = 4096
+	maxCachedText = 16 << 10
+	measuredCache = 256
+	maxMeasured   = 2048 // components
+)
+
+// Snapshot is everything that the policies and the catalog say, at one time.
+type Snapshot struct {
+	policies []*policy.Policy
+	tables   []*protected
+	words    []string // lower-case; a text with none of them is ordinary
+	plans    *lru.Cache[string, []template]
+	measured *lru.Cache[string, *measured]
+}
+
+// protected is one protected table with all that belongs to it.
+type protected struct {
+	policy    *policy.Policy
+	config    policy.Table
+	table     *planner.Table
+	syntax    parser.Table
+	spans     []sensitivity.Span // of table.Secrets, in order
+	totals    []model.Totals     // likewise
+	reference policy.QualifiedName
+}
+
+// Load reads from the database what the policies refer to: columns, public domains, and the reference's classes.
+func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reader) (*Snapshot, error) {
+	s := &Snapshot{policies: policies, words: []string{"fugu"}}
+	s.plans, _ = lru.New[string, []template](planCache)
+	s.measured, _ = lru.New[string, *measured](measuredCache)
+	for _, p := range policies {
+		for _, t := range p.Tables {
+			pt, err := loadTable(ctx, p, t, reader)
+			if err != nil {
+				return nil, fmt.Errorf("%s:%d:%d: table %s: %w", p.Source, t.At.Line, t.At.Column, t.Qualified(), err)
+			}
+			s.tables = append(s.tables, pt)
+			s.words = append(s.words, strings.ToLower(t.Name))
+		}
+	}
+	return s, nil
+}
+
+func loadTable(ctx context.Context, p *policy.Policy, t policy.Table, reader *upstream.Reader) (*protected, error) {
+	pt := &protected{policy: p, config: t, reference: t.Reference, table: &planner.Table{
+		Schema: t.Schema, Name: t.Name, Rows: t.Rows, Reference: Quoted(t.Reference), Domains: map[string][]planner.Value{}}}
+	columns, err := loadColumns(ctx, reader, Quoted(t.Qualified()))
+	if err != nil {
+		return nil, err
+	}
+	pt.table.Columns = columns
+	pt.syntax = parser.Table{Schema: t.Schema, Name: t.Name}
+	for _, c := range columns {
+		pt.syntax.Columns = append(pt.syntax.Columns, c.Name)
+	}
+	for _, d := range t.GroupBy {
+		values, err := loadDomain(ctx, reader, pt.table, d)
+		if err != nil {
+			return nil, fmt.Errorf("group_by %s: %w", d.Column, err)
+		}
+		pt.table.Domains[d.Column] = values
+	}
+	for _, sec := range p.Secrets {
+		if sec.Table != t.Qualified() {
+			continue
+		}
+		e, err := parser.ParsePredicate(sec.Proportion, pt.syntax)
+		if err != nil {
+			return nil, fmt.Errorf("secret %s: proportion (line %d): %w", sec.Name, sec.ProportionAt.Line, err)
+		}
+		var spans []sensitivity.Span
+		for _, sp := range sec.Spans {
+			spans = append(spans, sensitivity.Span(sp))
+		}
+		hull, err := sensitivity.Hull(spans)
+		if err != nil {
+			return nil, fmt.Errorf("secret %s: %w", sec.Name, err)
+		}
+		pt.table.Secrets = append(pt.table.Secrets, planner.Secret{Name: sec.Name, Predicate: e})
+		pt.spans = append(pt.spans, hull)
+	}
+	if len(pt.table.Secrets) == 0 {
+		return nil, fmt.Errorf("no secret of the policy speaks of this table, so it needs no protection")
+	}
+	pt.totals, err = model.CountClasses(ctx, reader, pt.table)
+	return pt, err
+}
+
+func loadColumns(ctx context.Context, reader *upstream.Reader, table string) ([]planner.Column, error) {
+	rows, err := reader.Query(ctx, `SELECT a.attname, format_type(a.atttypid, a.atttypmod) FROM pg_attribute a
+	  JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p')
+	  WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`, [][]byte{[]byte(table)}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("reading its columns: %w", err)
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("it does not exist, or is not a table")
+	}
+	columns := make([]planner.Column, len(rows))
+	for i, r := range rows {
+		columns[i] = planner.Column{Name: r[0].Text, Type: r[1].Text}
+	}
+	return columns, nil
+}
+
+// loadDomain lists the public values of a column, in the text form that PostgreSQL gives them.
+func loadDomain(ctx context.Context, reader *upstream.Reader, t *planner.Table, d policy.Domain) ([]planner.Value, error) {
+	typ := ""
+	for _, c := range t.Columns {
+		if c.Name == d.Column {
+			typ = c.Type
+		}
+	}
+	if typ == "" {
+		return nil, fmt.Errorf("the table has no such column")
+	}
+	var sql string
+	var params [][]byte
+	if d.FromReference {
+		col := "t." + parser.QuoteIdent(d.Column)
+		sql = "SELECT " + col + "::text FROM " + t.Reference + " AS t GROUP BY " + col + " ORDER BY " + col
+	} else {
+		var values []planner.Value
+		for _, v := range d.Values {
+			values = append(values, planner.Value{Text: v.Text, Null: v.IsNull})
+		}
+		if d.Range != nil {
+			for i := d.Range.From; i <= d.Range.To; i++ {
+				values = append(values, planner.Value{Text: strconv.FormatInt(i, 10)})
+			}
+		}
+		sql = "SELECT v::" + typ + "::text FROM unnest($1::text[]) WITH ORDINALITY AS u(v, i) ORDER BY i"
+		params = [][]byte{planner.Array(values)}
+	}
+	rows, err := reader.Query(ctx, sql, params, nil)
+	if err != nil {
+		return nil, fmt.Errorf("listing its values as %s: %w", typ, err)
+	}
+	seen := map[planner.Value]bool{}
+	var out []planner.Value
+	for _, r := range rows {
+		if seen[r[0]] {
+			return nil, fmt.Errorf("the value %q comes twice", r[0].Text)
+		}
+		seen[r[0]] = true
+		out = append(out, r[0])
+	}
+	return out, nil
+}
+
+// Quoted writes a qualified name as SQL.
+func Quoted(n policy.QualifiedName) string {
+	return parser.QuoteIdent(n.Schema) + "." + parser.QuoteIdent(n.Name)
+}
+
+// Table finds a relation that is not ordinary. A name without a schema is a protected table's if any has that name:
+// whatever the client's search_path says, the guest cannot read another one in its place by mistake.
+func (s *Snapshot) Table(schema, name string) (parser.Table, bool) {
+	if schema == "fugu" {
+		if v, ok := s.VirtualTable(name); ok {
+			t := parser.Table{Schema: schema, Name: name, Virtual: true}
+			for _, c := range v.Columns {
+				t.Columns = append(t.Columns, c.Name)
+			}
+			return t, true
+		}
+	}
+	if t := s.find(schema, name); t != nil {
+		return t.syntax, true
+	}
+	return parser.Table{}, false
+}
+
+func (s *Snapshot) find(schema, name string) *protected {
+	for _, t := range s.tables {
+		if t.table.Name == name && (schema == "" || t.table.Schema == schema) {
+			return t
+		}
+	}
+	return nil
+}
+
+// Protected is the planner's view of a protected table.
+func (s *Snapshot) Protected(schema, name string) (*planner.Table, bool) {
+	if t := s.find(schema, name); t != nil {
+		return t.table, true
+	}
+	return nil, false
+}
+
+// VirtualTable is the planner's view of one of Fugu's own tables.
+func (s *Snapshot) VirtualTable(name string) (planner.VirtualTable, bool) {
+	v, ok := virtualTables[name]
+	return planner.VirtualTable{Name: name, Columns: v}, ok
+}
+
+// mentions reports whether a text holds any word that could make it more than ordinary. It is all that ordinary
+// statements pay.
+func (s *Snapshot) mentions(sql string) bool {
+	for _, w := range s.words {
+		if containsFold(sql, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// containsFold is strings.Contains without regard to ASCII case; word is lower-case.
+func containsFold(s, word string) bool {
+	for i := 0; i+len(word) <= len(s); i++ {
+		if s[i]|0x20 == word[0]|0x20 && strings.EqualFold(s[i:i+len(word)], word) {
+			return true
+		}
+	}
+	return false
+}
+
+// virtualTables are the columns of the tables in the schema fugu.
+var virtualTables = map[string][]planner.Column{
+	"budget": columns("dataset text, scope text, secret text, epsilon_total float8, epsilon_spent float8, epsilon_left float8, delta_total float8, releases int8"),
+	"last_release": columns("statement_id int8, column_name text, group_key text, mechanism text, assumption text, noise_sd float8, lower float8, upper float8, " +
+		"epsilon float8, delta float8, secret text"),
+	"releases": columns("statement_id int8, dataset text, at timestamptz, mechanism text, assumption text, epsilon float8, delta float8, failed bool"),
+	"policy":   columns("dataset text, table_name text, secret text, proportion text, \"from\" float8, \"to\" float8, \"within\" float8"),
+}
+
+func columns(list string) []planner.Column {
+	var out []planner.Column
+	for _, c := range strings.Split(list, ", ") {
+		name, typ, _ := strings.Cut(c, " ")
+		out = append(out, planner.Column{Name: strings.Trim(name, `"`), Type: "pg_catalog." + typ})
+	}
+	return out
+}

@@ -1,0 +1,154 @@
+package pipeline
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"time"
+
+	"fugu/ledger"
+	"fugu/parser"
+	"fugu/planner"
+	"fugu/policy"
+	"fugu/privacy"
+)
+
+// lastRelease is a row of fugu.last_release.
+type lastRelease struct {
+	id                    int64
+	mechanism, assumption string
+	epsilon, delta        float64
+	cell                  ledger.Cell
+}
+
+// record keeps what the session was told last.
+func (q *question) record(ctx context.Context, a ledger.Answer) error {
+	cells := a.Cells
+	if q.settings.confidence != defaultConfidence && len(cells) > 0 {
+		m, err := q.measure(ctx)
+		if err != nil {
+			return err
+		}
+		values := make([]string, len(cells))
+		for i, c := range cells {
+			values[i] = c.Value
+		}
+		cells = q.cells(m, values, q.settings.confidence)
+	}
+	q.session.last = nil
+	for _, c := range cells {
+		loss := a.Losses[c.Secret]
+		q.session.last = append(q.session.last, lastRelease{a.ID, a.Mechanism, a.Assumption, loss.EpsilonAt(float64(q.budget.Delta)), stated(loss, q.budget), c})
+	}
+	return nil
+}
+
+// stated is the δ at which a loss is stated: the statement's, or 0 where the loss needs none.
+func stated(l privacy.Loss, b privacy.Budget) float64 {
+	if l.Kappa2 == 0 && l.Delta == 0 {
+		return 0
+	}
+	return float64(b.Delta)
+}
+
+// virtual returns the arrays of the statement's virtual tables.
+func (s *statement) virtual(ctx context.Context) ([][]byte, error) {
+	var out [][]byte
+	for _, v := range s.plan.Virtual {
+		rows, err := s.virtualRows(ctx, v.Name)
+		if err != nil {
+			return nil, err
+		}
+		for i := range v.Columns {
+			column := make([]planner.Value, len(rows))
+			for j, r := range rows {
+				column[j] = r[i]
+			}
+			out = append(out, planner.Array(column))
+		}
+	}
+	return out, nil
+}
+
+func (s *statement) virtualRows(ctx context.Context, name string) ([][]planner.Value, error) {
+	var rows [][]planner.Value
+	switch name {
+	case "last_release":
+		for _, r := range s.session.last {
+			rows = append(rows, []planner.Value{integer(r.id), text(r.cell.Column), text(r.cell.GroupKey), text(r.mechanism), text(r.assumption),
+				float(r.cell.SD), float(r.cell.Lower), float(r.cell.Upper), float(r.epsilon), float(r.delta), text(r.cell.Secret)})
+		}
+	case "budget":
+		for _, p := range s.snapshot.policies {
+			accounts, err := Accounts(ctx, s.session.engine.ledger, p, s.session.user)
+			if err != nil {
+				return nil, err
+			}
+			for _, a := range accounts {
+				rows = append(rows, []planner.Value{text(a.Dataset), text(a.Scope), text(a.Secret), float(a.Total), float(a.Spent), float(a.Left), float(a.Delta), integer(int64(a.Releases))})
+			}
+		}
+	case "releases":
+		for _, p := range s.snapshot.policies {
+			answers, err := s.session.engine.ledger.Releases(ctx, p.Dataset, 1000)
+			if err != nil {
+				return nil, ledgerError(err)
+			}
+			for _, a := range answers {
+				rows = append(rows, []planner.Value{integer(a.ID), text(p.Dataset), text(a.At.UTC().Format(time.RFC3339Nano)), text(a.Mechanism), text(a.Assumption),
+					float(float64(a.Requested.Epsilon)), float(float64(a.Requested.Delta)), text(strconv.FormatBool(a.Failed))})
+			}
+		}
+	case "policy":
+		for _, t := range s.snapshot.tables {
+			for i, sec := range t.table.Secrets {
+				rows = append(rows, []planner.Value{text(t.policy.Dataset), text(t.table.String()), text(sec.Name), text(parser.SQL(sec.Predicate, "", nil)),
+					float(t.spans[i].From), float(t.spans[i].To), float(t.spans[i].Within)})
+			}
+		}
+	}
+	return rows, nil
+}
+
+// Account is what one secret's budget stands at, in ε at the total δ of its dataset.
+type Account struct {
+	Dataset  string  `json:"dataset"`
+	Scope    string  `json:"scope"` // the user whose budget it is; empty: everyone's together
+	Secret   string  `json:"secret"`
+	Total    float64 `json:"epsilon_total"`
+	Spent    float64 `json:"epsilon_spent"`
+	Left     float64 `json:"epsilon_left"`
+	Delta    float64 `json:"delta_total"`
+	Releases int     `json:"releases"`
+}
+
+// Accounts returns the accounts of a policy's secrets, as they apply to user.
+func Accounts(ctx context.Context, l ledger.Ledger, p *policy.Policy, user string) ([]Account, error) {
+	scope := ""
+	if p.Privacy.Budget.Per == policy.PerUser {
+		scope = user
+	}
+	spent, err := l.Spent(ctx, p.Dataset, scope)
+	if err != nil {
+		return nil, ledgerError(err)
+	}
+	var out []Account
+	for _, sec := range p.Secrets {
+		a := Account{Dataset: p.Dataset, Scope: scope, Secret: sec.Name, Total: float64(p.Privacy.Budget.Epsilon), Delta: float64(p.Privacy.Budget.Delta)}
+		for _, s := range spent {
+			if s.Secret == sec.Name {
+				a.Spent, a.Releases = s.Loss.EpsilonAt(a.Delta), s.Releases
+			}
+		}
+		a.Left = math.Max(0, a.Total-a.Spent)
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+func text(s string) planner.Value { return planner.Value{Text: s} }
+
+func integer(v int64) planner.Value { return text(strconv.FormatInt(v, 10)) }
+
+// float writes enough digits for people and for comparison; a budget is no place for 17.
+func float(v float64) planner.Value { return text(strconv.FormatFloat(v, 'g', 10, 64)) }
