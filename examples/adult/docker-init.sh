@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Fills the database of docker-compose.yml: the postgres image runs it once, over the Unix socket, as superuser.
+set -euo pipefail
+export PGUSER="${POSTGRES_USER:-postgres}" PGDATABASE="$POSTGRES_DB"
+/example/load.sh
+psql -X -q -v ON_ERROR_STOP=1 -v guest="$GUEST_PASSWORD" -v reader="$READER_PASSWORD" <<'SQL'
+ALTER ROLE fugu_guest PASSWORD :'guest';
+ALTER ROLE fugu_reader PASSWORD :'reader';
+SQL

@@ -1,0 +1,246 @@
+// Package compose checks docker-compose.yml and the Dockerfile against the repository, without a container engine.
+package compose
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"fugu/config"
+	"fugu/policy"
+)
+
+const root = "../.."
+
+// file is what docker-compose.yml may contain. Its keys are those of the Compose specification.
+type file struct {
+	Services map[string]service  `yaml:"services"`
+	Volumes  map[string]struct{} `yaml:"volumes"`
+}
+
+type service struct {
+	Image       string                `yaml:"image"`
+	Build       string                `yaml:"build"`
+	Environment map[string]string     `yaml:"environment"`
+	Volumes     []string              `yaml:"volumes"`
+	Ports       []string              `yaml:"ports"`
+	Restart     string                `yaml:"restart"`
+	DependsOn   map[string]dependency `yaml:"depends_on"`
+	Healthcheck struct {
+		Test     string `yaml:"test"`
+		Interval string `yaml:"interval"`
+		Timeout  string `yaml:"timeout"`
+		Retries  int    `yaml:"retries"`
+	} `yaml:"healthcheck"`
+}
+
+type dependency struct {
+	Condition string `yaml:"condition"`
+}
+
+func TestRepository(t *testing.T) {
+	for _, f := range findings(read(t, "docker-compose.yml"), read(t, "Dockerfile")) {
+		t.Error(f)
+	}
+}
+
+// Each planted mistake is found.
+func TestFindings(t *testing.T) {
+	for _, c := range []struct{ file, old, new, want string }{
+		{"docker-compose.yml", "restart:", "restrat:", "unknown field"},
+		{"docker-compose.yml", "build: .", "build: ./nowhere", "no build context nowhere"},
+		{"docker-compose.yml", "build: .", "build: ./docs", "no Dockerfile in docs"},
+		{"docker-compose.yml", "./examples/adult/docker-init.sh", "./examples/adult/init.sh", "db mounts examples/adult/init.sh"},
+		{"docker-compose.yml", "- ledger:", "- ledgers:", "fugu mounts the volume ledgers"},
+		{"docker-compose.yml", "./examples/adult:/etc/fugu:ro", "./docs:/etc/fugu:ro", "fugu.yaml"},
+		{"docker-compose.yml", "FUGU_LEDGER", "FUGU_LEDGR", "FUGU_LEDGR: no key"},
+		{"docker-compose.yml", "sqlite:/var/lib/fugu/", "sqlite:/tmp/", "is not in a volume"},
+		{"docker-compose.yml", "guest-demo@db", "guest-demo@database", "FUGU_UPSTREAM_GUEST: no service database"},
+		{"docker-compose.yml", "GUEST_PASSWORD: guest-demo", "GUEST_PASSWORD: other", "FUGU_UPSTREAM_GUEST: another password"},
+		{"docker-compose.yml", "@db:5432/adult\n      FUGU_LEDGER", "@db:5432/other\n      FUGU_LEDGER", "FUGU_UPSTREAM_READER: another database"},
+		{"docker-compose.yml", "127.0.0.1:6432:6432", "127.0.0.1:6432:6431", "published"},
+		{"docker-compose.yml", "dev/tcp/127.0.0.1/6432", "dev/tcp/127.0.0.1/6431", "healthcheck"},
+		{"docker-compose.yml", "      db:\n        condition", "      database:\n        condition", "no service database"},
+		{"docker-compose.yml", "service_healthy", "service_started", "does not wait"},
+		{"Dockerfile", "COPY go.mod", "COPY go.work go.mod", "copies go.work"},
+		{"Dockerfile", "--from=build /etc", "--from=builder /etc", "no stage builder"},
+		{"Dockerfile", "./cmd/proxy", "./cmd/fugu", "builds ./cmd/fugu"},
+		{"Dockerfile", "USER fugu\n", "", "as root"},
+	} {
+		texts := map[string]string{"docker-compose.yml": read(t, "docker-compose.yml"), "Dockerfile": read(t, "Dockerfile")}
+		if strings.Count(texts[c.file], c.old) != 1 {
+			t.Errorf("%s does not have %q once", c.file, c.old)
+			continue
+		}
+		texts[c.file] = strings.Replace(texts[c.file], c.old, c.new, 1)
+		got := findings(texts["docker-compose.yml"], texts["Dockerfile"])
+		if !slices.ContainsFunc(got, func(f string) bool { return strings.Contains(f, c.want) }) {
+			t.Errorf("%q for %q: found %q, want %q", c.new, c.old, got, c.want)
+		}
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(filepath.Join(root, name))
+	return err == nil
+}
+
+// findings is what is wrong with the two files.
+func findings(composeText, dockerfile string) []string {
+	var f file
+	if err := yaml.UnmarshalWithOptions([]byte(composeText), &f, yaml.Strict()); err != nil {
+		return []string{err.Error()}
+	}
+	var all []string
+	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	for _, name := range slices.Sorted(maps.Keys(f.Services)) {
+		s := f.Services[name]
+		if s.Build != "" {
+			if dir := filepath.Clean(s.Build); !exists(dir) {
+				add("no build context %s", dir)
+			} else if !exists(filepath.Join(dir, "Dockerfile")) {
+				add("no Dockerfile in %s", dir)
+			}
+		}
+		for _, v := range s.Volumes {
+			source, _, _ := strings.Cut(v, ":")
+			if !strings.HasPrefix(source, ".") {
+				if _, ok := f.Volumes[source]; !ok {
+					add("%s mounts the volume %s, which is not declared", name, source)
+				}
+			} else if path := filepath.Clean(source); !exists(path) {
+				add("%s mounts %s, which does not exist", name, path)
+			}
+		}
+		for other, d := range s.DependsOn {
+			if o, ok := f.Services[other]; !ok {
+				add("%s depends on %s: no service %s", name, other, other)
+			} else if d.Condition != "service_healthy" || o.Healthcheck.Test == "" {
+				add("%s does not wait until %s is healthy", name, other)
+			}
+		}
+	}
+	return append(append(all, fuguFindings(f)...), dockerfileFindings(dockerfile)...)
+}
+
+// fuguFindings is what is wrong between the service fugu, its configuration and the service db.
+func fuguFindings(f file) []string {
+	var all []string
+	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	s := f.Services["fugu"]
+	var dir string
+	var durable []string
+	for _, v := range s.Volumes {
+		parts := strings.Split(v, ":")
+		if len(parts) > 1 && parts[1] == "/etc/fugu" {
+			dir = filepath.Join(root, parts[0])
+		} else if len(parts) == 2 {
+			durable = append(durable, parts[1])
+		}
+	}
+	var env []string
+	for k, v := range s.Environment {
+		env = append(env, k+"="+v)
+	}
+	c, err := config.Load(filepath.Join(dir, "fugu.yaml"), env)
+	if err != nil {
+		return append(all, err.Error())
+	}
+	if _, err := policy.Load(c.Policy); err != nil {
+		add("policy: %v", err)
+	}
+	if _, err := os.Stat(c.Auth.Users); err != nil {
+		add("auth.users: %v", err)
+	}
+	if !slices.Contains(durable, filepath.Dir(c.Ledger.SQLite)) {
+		add("the ledger %s is not in a volume", c.Ledger.SQLite)
+	}
+	_, port, _ := strings.Cut(c.Listen, ":")
+	if len(s.Ports) != 1 || !strings.HasSuffix(s.Ports[0], ":"+port) {
+		add("%v is published, fugu listens on %s", s.Ports, port)
+	}
+	if !strings.Contains(s.Healthcheck.Test, "/"+port+"'") {
+		add("the healthcheck is not of port %s", port)
+	}
+	for variable, upstream := range map[string]struct {
+		dsn      config.DSN
+		password string
+	}{
+		"FUGU_UPSTREAM_GUEST":  {c.Upstream.Guest, "GUEST_PASSWORD"},
+		"FUGU_UPSTREAM_READER": {c.Upstream.Reader, "READER_PASSWORD"},
+	} {
+		u, err := pgconn.ParseConfig(string(upstream.dsn))
+		if err != nil {
+			add("%s: %v", variable, err)
+			continue
+		}
+		db, ok := f.Services[u.Host]
+		if !ok {
+			add("%s: no service %s", variable, u.Host)
+			continue
+		}
+		if u.Password != db.Environment[upstream.password] {
+			add("%s: another password than %s", variable, upstream.password)
+		}
+		if u.Database != db.Environment["POSTGRES_DB"] {
+			add("%s: another database than POSTGRES_DB", variable)
+		}
+	}
+	return all
+}
+
+func dockerfileFindings(text string) []string {
+	var all, stages []string
+	user := ""
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		switch words[0] {
+		case "FROM":
+			user = ""
+			if len(words) == 4 && words[2] == "AS" {
+				stages = append(stages, words[3])
+			}
+		case "USER":
+			user = words[1]
+		case "COPY":
+			if stage, ok := strings.CutPrefix(words[1], "--from="); ok {
+				if !slices.Contains(stages, stage) {
+					all = append(all, "Dockerfile: no stage "+stage)
+				}
+				continue
+			}
+			for _, source := range words[1 : len(words)-1] {
+				if !exists(source) {
+					all = append(all, "Dockerfile copies "+source+", which does not exist")
+				}
+			}
+		case "RUN":
+			if target := words[len(words)-1]; slices.Contains(words, "build") && !exists(target) {
+				all = append(all, "Dockerfile builds "+target+", which does not exist")
+			}
+		}
+	}
+	if user == "" {
+		all = append(all, "Dockerfile: the image runs as root")
+	}
+	return all
+}
