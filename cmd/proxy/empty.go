@@ -1,0 +1,27 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"fugu/ledger"
+)
+
+// empty is a ledger that was never written: what a command that only looks finds before the first answer.
+type empty struct{}
+
+func (empty) Find(context.Context, ledger.Key, string) (ledger.Answer, bool, error) {
+	return ledger.Answer{}, false, nil
+}
+
+func (empty) Charge(context.Context, ledger.Charge) (ledger.Answer, error) {
+	return ledger.Answer{}, errors.New("there is no ledger to charge")
+}
+
+func (empty) Spent(context.Context, string, string) ([]ledger.Account, error) { return nil, nil }
+
+func (empty) Releases(context.Context, string, int) ([]ledger.Answer, error) { return nil, nil }
+
+func (empty) Scopes(context.Context, string) ([]string, error) { return nil, nil }
+
+func (empty) Close() error { return nil }

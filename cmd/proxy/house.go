@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"fugu/config"
+	"fugu/ledger"
+	"fugu/pipeline"
+	"fugu/policy"
+	"fugu/sqlstate"
+	"fugu/upstream"
+)
+
+// house is everything that the commands have in common, put together from one configuration.
+type house struct {
+	config   *config.Config
+	policies []*policy.Policy
+	guest    *pgconn.Config
+	reader   *upstream.Reader
+	snapshot *pipeline.Snapshot
+	ledger   ledger.Ledger
+}
+
+// open reads the configuration and the policies, and what they refer to in the database. Findings come all together.
+func open(ctx context.Context, path string) (*house, error) {
+	cfg, err := config.Load(path, os.Environ())
+	if err != nil {
+		return nil, err
+	}
+	h := &house{config: cfg}
+	if h.policies, err = policy.Load(cfg.Policy); err != nil {
+		return nil, err
+	}
+	if h.guest, err = pgconn.ParseConfig(string(cfg.Upstream.Guest)); err != nil {
+		return nil, fmt.Errorf("reading upstream.guest: %w", err)
+	}
+	h.guest.RuntimeParams["statement_timeout"] = strconv.FormatInt(cfg.Limits.StatementTimeout.Milliseconds(), 10)
+	if h.reader, err = upstream.OpenReader(string(cfg.Upstream.Reader), cfg.Limits.StatementTimeout); err != nil {
+		return nil, err
+	}
+	if err := h.grants(ctx); err != nil {
+		h.close()
+		return nil, err
+	}
+	if h.snapshot, err = pipeline.Load(ctx, h.policies, h.reader); err != nil {
+		h.close()
+		return nil, err
+	}
+	return h, nil
+}
+
+func (h *house) close() {
+	h.reader.Close()
+	if h.ledger != nil {
+		_ = h.ledger.Close()
+	}
+}
+
+// openLedger opens the ledger: for the one proxy that serves from it, or only to look.
+func (h *house) openLedger(ctx context.Context, serves bool) error {
+	l, err := ledger.Open(ctx, ledgerURL(h.config.Ledger), ledger.Options{Exclusive: serves, ReadOnly: !serves})
+	if !serves && errors.Is(err, fs.ErrNotExist) {
+		l, err = empty{}, nil
+	}
+	if err != nil {
+		return fmt.Errorf("opening the ledger: %w", err)
+	}
+	h.ledger = l
+	return nil
+}
+
+// grants refuses a database in which the guest could reach protected rows round the side.
+func (h *house) grants(ctx context.Context) error {
+	var protected []upstream.Protected
+	var references []string
+	for _, p := range h.policies {
+		for _, t := range p.Tables {
+			protected = append(protected, upstream.Protected{Schema: t.Schema, Name: t.Name})
+			references = append(references, pipeline.Quoted(t.Reference))
+		}
+	}
+	found, err := upstream.CheckGuest(ctx, h.guest, protected)
+	if err != nil {
+		return err
+	}
+	reader, err := pgconn.ParseConfig(string(h.config.Upstream.Reader))
+	if err != nil {
+		return fmt.Errorf("reading upstream.reader: %w", err)
+	}
+	more, err := upstream.CheckReader(ctx, reader, protected, references)
+	if err != nil {
+		return err
+	}
+	return upstream.Hole(append(found, more...))
+}
+
+// describe writes an error for people: with its hint, and with what a database said.
+func describe(err error) string {
+	var e *sqlstate.Error
+	if !errors.As(err, &e) {
+		return err.Error()
+	}
+	lines := []string{err.Error()}
+	for label, text := range map[string]string{"detail": e.Detail, "hint": e.Hint} {
+		if text != "" {
+			lines = append(lines, "  "+label+": "+text)
+		}
+	}
+	if e.Cause != nil {
+		lines = append(lines, "  cause: "+e.Cause.Error())
+	}
+	return strings.Join(lines, "\n")
+}
+
+func logger(stderr *os.File) *slog.Logger {
+	return slog.New(slog.NewTextHandler(stderr, nil))
+}
+
+func ledgerURL(l config.Ledger) string {
+	if l.Postgres != "" {
+		return string(l.Postgres)
+	}
+	return "sqlite:" + l.SQLite
+}

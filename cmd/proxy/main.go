@@ -1,0 +1,91 @@
+// Command fugu is a PostgreSQL proxy that keeps global properties of a dataset secret.
+//
+// This package is the command line alone: it reads the configuration, puts the other packages together, and prints.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// Exit codes.
+const (
+	exitOK      = 0
+	exitFailure = 1 // findings, or something failed
+	exitUsage   = 2
+)
+
+const usage = `fugu keeps global properties of a dataset secret, on PostgreSQL's wire.
+
+  fugu serve   -c fugu.yaml          answer clients
+  fugu check   -c fugu.yaml          check configuration, policies, grants and references, and say what is wrong
+  fugu preview -c fugu.yaml "SQL"    show F, mechanism, noise and interval for several epsilon; spends nothing
+  fugu budget  -c fugu.yaml          show what is left of every budget
+
+fugu COMMAND -h lists the flags of a command.
+`
+
+type command func(ctx context.Context, args []string, stdout, stderr io.Writer) error
+
+var commands = map[string]command{"serve": serve, "check": check, "preview": preview, "budget": budget}
+
+// usageError is a mistake on the command line.
+type usageError struct{ error }
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run carries out one command line and returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) == 0 {
+		fmt.Fprint(stderr, usage)
+		return exitUsage
+	}
+	switch args[0] {
+	case "help", "-h", "--help":
+		fmt.Fprint(stdout, usage)
+		return exitOK
+	}
+	cmd, ok := commands[args[0]]
+	if !ok {
+		fmt.Fprintf(stderr, "fugu: unknown command %q\n\n%s", args[0], usage)
+		return exitUsage
+	}
+	err := cmd(ctx, args[1:], stdout, stderr)
+	var mistake usageError
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return exitOK
+	case errors.As(err, &mistake):
+		fmt.Fprintf(stderr, "fugu %s: %v\n", args[0], err)
+		return exitUsage
+	}
+	fmt.Fprintln(stderr, describe(err))
+	return exitFailure
+}
+
+// flags parses a command's flags; every command has -c.
+func flags(name string, args []string, stderr io.Writer, define func(*flag.FlagSet)) (*flag.FlagSet, string, error) {
+	fs := flag.NewFlagSet("fugu "+name, flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	path := fs.String("c", "fugu.yaml", "configuration `file`")
+	if define != nil {
+		define(fs)
+	}
+	if err := fs.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return nil, "", err
+		}
+		return nil, "", usageError{err}
+	}
+	return fs, *path, nil
+}

@@ -1,0 +1,263 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"fugu/pipeline"
+	"fugu/test/adult"
+	"fugu/test/pgcluster"
+)
+
+// asFugu makes the test binary the command itself.
+const asFugu = "RUN_AS_FUGU"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asFugu) != "" {
+		main()
+	}
+	pgcluster.Main(m)
+}
+
+var loaded bool
+
+// setting writes a configuration over the Adult database into a directory of its own; edits are old and new in turn.
+func setting(t *testing.T, edits ...string) (path string) {
+	t.Helper()
+	c := pgcluster.Shared(t)
+	if !loaded {
+		if _, err := adult.Load(t.Context(), c, "adult", adult.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		loaded = true
+	}
+	dir := t.TempDir()
+	text := fmt.Sprintf("listen: 127.0.0.1:0\nupstream:\n  guest: %q\n  reader: %q\nauth:\n  method: trust\npolicy: adult.policy.yaml\nledger: sqlite:fugu.db\n",
+		c.DSN("fugu_guest", "adult"), c.DSN("fugu_reader", "adult"))
+	policy, err := os.ReadFile("../../examples/adult/adult.policy.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := strings.NewReplacer(edits...)
+	path = filepath.Join(dir, "fugu.yaml")
+	if err := errors.Join(os.WriteFile(path, []byte(r.Replace(text)), 0o600), os.WriteFile(filepath.Join(dir, "adult.policy.yaml"), []byte(r.Replace(string(policy))), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func invoke(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = run(t.Context(), args, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func TestExitCodes(t *testing.T) {
+	good := setting(t)
+	for _, c := range []struct {
+		args []string
+		code int
+		want string // in stdout or stderr
+	}{
+		{nil, 2, "fugu serve"},
+		{[]string{"help"}, 0, "fugu serve"},
+		{[]string{"nonsense"}, 2, "unknown command"},
+		{[]string{"check", "-nonsense"}, 2, "nonsense"},
+		{[]string{"check", "-h"}, 0, "-c"},
+		{[]string{"check", "-c", "nowhere.yaml"}, 1, "nowhere.yaml"},
+		{[]string{"check", "-c", good}, 0, "ok dataset adult"},
+		{[]string{"check", "-c", setting(t, "listen:", "lissten:", "within: 0.05", "within: 5")}, 1, "lissten"},
+		{[]string{"check", "-c", setting(t, "within: 0.05", "within: 5", "epsilon: 1 ", "epsilon: .nan ")}, 1, "within"},
+		{[]string{"check", "-c", setting(t, "income = '>50K'", "lower(income) = 'x'")}, 1, "lower"},
+		{[]string{"check", "-c", setting(t, "[Female, Male]", "[Female, Male]\n      nosuch: [1]")}, 1, "nosuch"},
+		{[]string{"check", "-c", setting(t, "income = '>50K'", "income = 'nobody'")}, 1, "PV004"},
+		{[]string{"check", "-c", setting(t, "fugu_guest", "postgres")}, 1, "superuser"},
+		{[]string{"preview", "-c", good}, 2, "one statement"},
+		{[]string{"preview", "-c", good, "-epsilon", "-1", "SELECT count(*) FROM adult"}, 2, "epsilon"},
+		{[]string{"preview", "-c", good, "SELECT max(age) FROM adult"}, 1, "PV001"},
+		{[]string{"preview", "-c", good, "SELECT 1"}, 1, "no protected table"},
+		{[]string{"serve", "-c", setting(t, "fugu_guest", "postgres")}, 1, "superuser"},
+		{[]string{"budget", "-c", good}, 0, "everyone"},
+	} {
+		code, stdout, stderr := invoke(t, c.args...)
+		if code != c.code || !strings.Contains(stdout+stderr, c.want) {
+			t.Errorf("fugu %v: exit %d, want %d with %q\n%s%s", c.args, code, c.code, c.want, stdout, stderr)
+		}
+	}
+}
+
+// All findings of a policy come at once.
+func TestCheckReportsEverything(t *testing.T) {
+	_, _, stderr := invoke(t, "check", "-c", setting(t, "within: 0.05", "within: 5", "version: 1", "version: 9", "per: dataset", "per: nobody"))
+	for _, word := range []string{"within", "version", "per", "adult.policy.yaml:"} {
+		if !strings.Contains(stderr, word) {
+			t.Errorf("%q is missing:\n%s", word, stderr)
+		}
+	}
+}
+
+// A preview shows noise for each epsilon, takes parameters, writes JSON, and leaves no ledger behind.
+func TestPreview(t *testing.T) {
+	path := setting(t)
+	code, stdout, stderr := invoke(t, "preview", "-c", path, "-epsilon", "0.5,2", "-p", "Male", "SELECT education, avg(age) FROM adult WHERE sex = $1 GROUP BY education")
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	for _, word := range []string{"F: avg(age) of public.adult by education", "high_income", "directional", "0.5", "95% within", "±"} {
+		if !strings.Contains(stdout, word) {
+			t.Errorf("%q is missing:\n%s", word, stdout)
+		}
+	}
+	code, stdout, _ = invoke(t, "preview", "-json", "-c", path, "-epsilon", "0.5,2", "SELECT avg(age) FROM adult")
+	var xs []pipeline.Explanation
+	if err := json.Unmarshal([]byte(stdout), &xs); err != nil || code != 0 || len(xs) != 2 || xs[0].Noise[0].SDMax <= xs[1].Noise[0].SDMax {
+		t.Errorf("exit %d, %v:\n%s", code, err, stdout)
+	}
+	if files, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "fugu.db*")); len(files) > 0 {
+		t.Errorf("a preview made %v", files)
+	}
+}
+
+// child is a fugu serve of its own.
+type child struct {
+	*exec.Cmd
+	address string
+	log     *bytes.Buffer
+}
+
+func startChild(t *testing.T, path string, env ...string) (*child, error) {
+	t.Helper()
+	c := &child{Cmd: exec.Command(os.Args[0], "serve", "-c", path), log: new(bytes.Buffer)}
+	c.Env = append(append(os.Environ(), asFugu+"=1"), env...)
+	c.Stderr = c.log
+	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	})
+	line, _ := bufio.NewReader(out).ReadString('\n')
+	address, ok := strings.CutPrefix(strings.TrimSpace(line), "fugu: ready on ")
+	if !ok {
+		_ = c.Wait()
+		return c, fmt.Errorf("%q: %s", line, c.log)
+	}
+	c.address = address
+	return c, nil
+}
+
+func (c *child) connect(t *testing.T) *pgx.Conn {
+	t.Helper()
+	u := url.URL{Scheme: "postgres", User: url.User("alice"), Host: c.address, Path: "adult"}
+	conn, err := pgx.Connect(t.Context(), u.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+// serve says when it is ready, keeps its ledger to itself, lets the environment override a key, and exits with 0 on
+// SIGTERM; the budget command reads its ledger meanwhile.
+func TestServe(t *testing.T) {
+	path := setting(t, "127.0.0.1:0", "127.0.0.1:1")
+	c, err := startChild(t, path, "FUGU_LISTEN=127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int64
+	if err := c.connect(t).QueryRow(t.Context(), "SELECT count(*) FROM adult WHERE income = '>50K'").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := invoke(t, "budget", "-json", "-c", path)
+	var accounts []pipeline.Account
+	if err := json.Unmarshal([]byte(stdout), &accounts); err != nil || code != 0 || accounts[0].Releases != 1 || accounts[0].Spent <= 0 {
+		t.Errorf("budget: exit %d, %v: %s%s", code, err, stdout, stderr)
+	}
+	if _, err := startChild(t, path, "FUGU_LISTEN=127.0.0.1:0"); err == nil {
+		t.Error("a second proxy serves from the same ledger")
+	}
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); err != nil {
+		t.Errorf("after SIGTERM: %v\n%s", err, c.log)
+	}
+}
+
+// SIGHUP takes over a good policy, and leaves the old one in force where the new one is broken.
+func TestReload(t *testing.T) {
+	path := setting(t)
+	c, err := startChild(t, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := c.connect(t)
+	file := filepath.Join(filepath.Dir(path), "adult.policy.yaml")
+	policy, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reload := func(old, new string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(strings.Replace(string(policy), old, new, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	allowed := func() bool {
+		_, err := conn.Exec(t.Context(), "SELECT count(*) FROM adult", pgx.QueryExecModeSimpleProtocol)
+		var pe *pgconn.PgError
+		if err != nil && (!errors.As(err, &pe) || pe.Code != "PV003") {
+			t.Fatal(err)
+		}
+		return err == nil
+	}
+	if !allowed() {
+		t.Fatal("alice may not ask")
+	}
+	reload("analysts: [alice, bob]", "analysts: [bob]")
+	for allowed() {
+	}
+	reload("version: 1", "version: one")
+	reload("version: 1", "version: 2")
+	if allowed() {
+		t.Error("a broken policy took the place of a good one")
+	}
+	reload("analysts: [alice, bob]", "analysts: [alice]")
+	for !allowed() {
+	}
+	// A table that does not exist any more, or a guest with rights, are as good as a broken file.
+	if err := pgcluster.Shared(t).Exec(t.Context(), "adult", "GRANT SELECT (age) ON adult TO fugu_guest"); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = pgcluster.Shared(t).Exec(context.Background(), "adult", "REVOKE SELECT (age) ON adult FROM fugu_guest")
+	}()
+	if code, _, stderr := invoke(t, "check", "-c", path); code != 1 || !strings.Contains(stderr, "REVOKE") {
+		t.Errorf("check: exit %d: %s", code, stderr)
+	}
+}

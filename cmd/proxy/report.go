@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"golang.org/x/term"
+
+	"fugu/pipeline"
+	"fugu/policy"
+	"fugu/privacy"
+)
+
+// check reads everything that serve would, and reports.
+func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	_, path, err := flags("check", args, stderr, nil)
+	if err != nil {
+		return err
+	}
+	h, err := open(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	if _, err := authenticator(h.config); err != nil {
+		return err
+	}
+	for _, p := range h.policies {
+		fmt.Fprintf(stdout, "%s dataset %s: %d protected tables, %d secrets\n", green(stdout, "ok"), p.Dataset, len(p.Tables), len(p.Secrets))
+		if p.Privacy.Budget.Per == policy.PerUser {
+			fmt.Fprintf(stdout, "   note: budget.per is user, so analysts who share their answers can learn more than one budget allows\n")
+		}
+		if !p.Accepts(policy.Translation) {
+			fmt.Fprintf(stdout, "   note: no assumption is accepted under which this version has a mechanism; every statement will be refused\n")
+		}
+	}
+	return nil
+}
+
+// budget prints every account.
+func budget(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	asJSON := false
+	_, path, err := flags("budget", args, stderr, func(fs *flag.FlagSet) { fs.BoolVar(&asJSON, "json", false, "print JSON") })
+	if err != nil {
+		return err
+	}
+	h, err := open(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	if err := h.openLedger(ctx, false); err != nil {
+		return err
+	}
+	var accounts []pipeline.Account
+	for _, p := range h.policies {
+		scopes := []string{""}
+		if p.Privacy.Budget.Per == policy.PerUser {
+			if scopes, err = h.ledger.Scopes(ctx, p.Dataset); err != nil {
+				return err
+			}
+		}
+		for _, scope := range scopes {
+			a, err := pipeline.Accounts(ctx, h.ledger, p, scope)
+			if err != nil {
+				return err
+			}
+			accounts = append(accounts, a...)
+		}
+	}
+	if asJSON {
+		return printJSON(stdout, accounts)
+	}
+	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "dataset\tuser\tsecret\tepsilon\tspent\tleft\treleases\t")
+	for _, a := range accounts {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t\n", a.Dataset, orAll(a.Scope), a.Secret, short(a.Total), short(a.Spent), short(a.Left), a.Releases)
+	}
+	return w.Flush()
+}
+
+// previewEpsilons are the ε that preview shows when none is asked for.
+const previewEpsilons = "0.1,0.2,0.5,1,2,5"
+
+// preview prints what a statement would get at several ε.
+func preview(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	asJSON, list := false, previewEpsilons
+	var params stringList
+	fs, path, err := flags("preview", args, stderr, func(fs *flag.FlagSet) {
+		fs.BoolVar(&asJSON, "json", false, "print JSON")
+		fs.StringVar(&list, "epsilon", list, "`list` of epsilon, separated by commas")
+		fs.Var(&params, "p", "`value` of the next parameter ($1, $2, ...); may be repeated")
+	})
+	if err != nil {
+		return err
+	}
+	if fs.NArg() != 1 {
+		return usageError{errors.New(`give one statement: fugu preview -c fugu.yaml "SELECT ..."`)}
+	}
+	var epsilons []privacy.Epsilon
+	for _, word := range strings.Split(list, ",") {
+		e, err := privacy.ParseEpsilon(strings.TrimSpace(word))
+		if err != nil {
+			return usageError{err}
+		}
+		epsilons = append(epsilons, e)
+	}
+	h, err := open(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	if err := h.openLedger(ctx, false); err != nil {
+		return err
+	}
+	xs, err := pipeline.New(h.guest, h.reader, h.ledger, h.snapshot, logger(os.Stderr)).Preview(ctx, fs.Arg(0), params, epsilons)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(stdout, xs)
+	}
+	for _, c := range xs[0].Cuts {
+		by := ""
+		if len(c.Keys) > 0 {
+			by = fmt.Sprintf(" by %s (%d public combinations)", strings.Join(c.Keys, ", "), c.Cells)
+		}
+		fmt.Fprintf(stdout, "F: %s of %s%s\n", strings.Join(c.Aggregates, ", "), c.Table, by)
+	}
+	for _, s := range xs[0].Secrets {
+		fmt.Fprintf(stdout, "secret %s moves F by at most %s (L1), %s (L2)\n", s.Secret, short(s.Norm1), short(s.Norm2))
+	}
+	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "\nepsilon\tmechanism\tcolumn\tnoise sd\t95% within\tsampling sd\t")
+	for _, x := range xs {
+		for _, n := range x.Noise {
+			sd := short(n.SDMin)
+			if short(n.SDMax) != sd {
+				sd += ".." + short(n.SDMax)
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t±%s\t%s\t\n", short(x.Epsilon), x.Mechanism, n.Column, sd, short(n.HalfWidth), short(n.Inherent))
+		}
+	}
+	return w.Flush()
+}
+
+type stringList []string
+
+func (l *stringList) String() string     { return strings.Join(*l, ",") }
+func (l *stringList) Set(s string) error { *l = append(*l, s); return nil }
+
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+func orAll(scope string) string {
+	if scope == "" {
+		return "everyone"
+	}
+	return scope
+}
+
+func short(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+
+func green(w io.Writer, s string) string {
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" {
+		return "\x1b[32m" + s + "\x1b[0m"
+	}
+	return s
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"fugu/pipeline"
+	"fugu/policy"
+	"fugu/wire"
+)
+
+// drainTimeout is how long clients may finish what they are at when fugu is told to stop.
+const drainTimeout = 20 * time.Second
+
+// serve answers clients until ctx ends, then drains.
+func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	_, path, err := flags("serve", args, stderr, nil)
+	if err != nil {
+		return err
+	}
+	h, err := open(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	if err := h.openLedger(ctx, true); err != nil {
+		return err
+	}
+	auth, err := authenticator(h.config)
+	if err != nil {
+		return err
+	}
+	log := logger(os.Stderr)
+	if h.config.Admin != "" {
+		log.Warn("admin is not served by this version", "admin", h.config.Admin)
+	}
+	engine := pipeline.New(h.guest, h.reader, h.ledger, h.snapshot, log)
+	server := wire.New(wire.Config{
+		Auth: auth, MaxClients: h.config.Limits.Clients, MessageBytes: int(h.config.Limits.MessageBytes), LoginTimeout: time.Minute,
+		IdleTimeout: h.config.Limits.IdleTimeout, DrainTimeout: drainTimeout, Logger: log,
+	}, engine)
+	listener, err := net.Listen("tcp", h.config.Listen)
+	if err != nil {
+		return fmt.Errorf("listening: %w", err)
+	}
+	reloads := make(chan os.Signal, 1)
+	signal.Notify(reloads, syscall.SIGHUP)
+	defer signal.Stop(reloads)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-reloads:
+				if err := reload(ctx, h, engine); err != nil {
+					log.Error("the policy was not reloaded, the old one stands", "error", describe(err))
+				} else {
+					log.Info("policy reloaded")
+				}
+			}
+		}
+	}()
+	fmt.Fprintf(stdout, "fugu: ready on %s\n", listener.Addr())
+	err = server.Serve(ctx, listener)
+	<-done
+	return err
+}
+
+// reload reads the policies again. Whatever is wrong with them, or with the grants, leaves the old ones in force.
+func reload(ctx context.Context, h *house, engine *pipeline.Engine) error {
+	policies, err := policy.Load(h.config.Policy)
+	if err != nil {
+		return err
+	}
+	next := *h
+	next.policies = policies
+	if err := next.grants(ctx); err != nil {
+		return err
+	}
+	snapshot, err := pipeline.Load(ctx, policies, h.reader)
+	if err != nil {
+		return err
+	}
+	engine.Replace(snapshot)
+	return nil
+}
