@@ -1,0 +1,195 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"gonum.org/v1/gonum/mat"
+
+	"fugu/ledger"
+	"fugu/mechanism"
+	"fugu/privacy"
+)
+
+// fresh is a ledger that a test can exchange for an empty one.
+type fresh struct{ current atomic.Pointer[ledger.Ledger] }
+
+func (f *fresh) ledger() ledger.Ledger { return *f.current.Load() }
+
+func (f *fresh) Find(ctx context.Context, k ledger.Key, scope string) (ledger.Answer, bool, error) {
+	return f.ledger().Find(ctx, k, scope)
+}
+func (f *fresh) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {
+	return f.ledger().Charge(ctx, c)
+}
+func (f *fresh) Spent(ctx context.Context, dataset, scope string) ([]ledger.Account, error) {
+	return f.ledger().Spent(ctx, dataset, scope)
+}
+func (f *fresh) Releases(ctx context.Context, dataset string, n int) ([]ledger.Answer, error) {
+	return f.ledger().Releases(ctx, dataset, n)
+}
+func (f *fresh) Scopes(ctx context.Context, dataset string) ([]string, error) {
+	return f.ledger().Scopes(ctx, dataset)
+}
+func (f *fresh) Close() error { return nil }
+
+// renew puts an empty ledger in place.
+func (f *fresh) renew(t *testing.T, dir string, i int) {
+	t.Helper()
+	l, err := ledger.Open(t.Context(), "sqlite:"+filepath.Join(dir, fmt.Sprintf("%d.db", i)), ledger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if old := f.current.Swap(&l); old != nil {
+		_ = (*old).Close()
+	}
+}
+
+// memory is a directory in which 2000 ledgers are synced quickly, where the machine has one.
+func memory(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "fugu-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+const noiseSQL = "SELECT sex, count(*), avg(age) FROM adult GROUP BY sex ORDER BY sex"
+
+// The noise that a client sees has the planned covariance: n releases of the same statement from n empty ledgers, whitened
+// by the planned covariance, have mean 0 and covariance I.
+//
+// n = 2000. A mean of a whitened component has standard deviation 1/√n and may be 6 of them off; an entry of the sample
+// covariance has a standard deviation of at most √(5/n) (the fourth moment of a mixture of Laplace and normal is at most
+// Laplace's 6), and may be 6.5 of them off. The normal tails are 2e-9 and 1e-10; for the skew of squared Laplace values
+// Cramér's correction multiplies the second by at most e^7. With 4 + 10 statistics a false alarm has probability below 1e-6.
+func TestNoiseHasThePlannedCovariance(t *testing.T) {
+	const n = 2000
+	f := &fresh{}
+	dir := memory(t)
+	f.renew(t, dir, 0)
+	server := serve(t, options{wrapLedger: func(ledger.Ledger) ledger.Ledger { return f }})
+	plan, err := server.engine.Preview(t.Context(), noiseSQL, nil, []privacy.Epsilon{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	calibration := plan[0].Calibration
+	if calibration.Kind != mechanism.Directional {
+		t.Fatalf("the statement is answered by %s; this test is about noise that is not independent", calibration.Kind)
+	}
+	truth := flat(t, adultDatabase(t).truth(t))
+	m := len(truth)
+	planned := mat.NewSymDense(m, nil)
+	for k := range m {
+		for l := k; l < m; l++ {
+			planned.SetSym(k, l, calibration.Noise.Covariance(k, l))
+		}
+	}
+	c := server.connect(t)
+	sample := make([][]float64, n)
+	for i := range sample {
+		f.renew(t, dir, i+1)
+		got := flat(t, c)
+		for k := range got {
+			got[k] -= truth[k]
+		}
+		sample[i] = got
+	}
+	if bad := deviations(sample, planned); len(bad) > 0 {
+		t.Errorf("%d releases: %v", n, bad)
+	}
+	// The same statistics must see a plan that is wrong: 30% more or less noise than there is, or independent components.
+	for name, wrong := range map[string]func(k, l int) float64{
+		"30% more noise": func(k, l int) float64 { return 1.69 },
+		"30% less noise": func(k, l int) float64 { return 0.49 },
+		"no correlation": func(k, l int) float64 {
+			if k == l {
+				return 1
+			}
+			return 0
+		},
+	} {
+		other := mat.NewSymDense(m, nil)
+		for k := range m {
+			for l := k; l < m; l++ {
+				other.SetSym(k, l, wrong(k, l)*planned.At(k, l))
+			}
+		}
+		if len(deviations(sample, other)) == 0 {
+			t.Errorf("the test does not see %s", name)
+		}
+	}
+}
+
+// flat returns the numbers of the statement's result in order.
+func flat(t *testing.T, c *pgx.Conn) []float64 {
+	t.Helper()
+	r, err := c.Query(t.Context(), noiseSQL, pgx.QueryResultFormats{pgx.TextFormatCode})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var out []float64
+	for r.Next() {
+		for _, v := range r.RawValues()[1:] {
+			x, err := strconv.ParseFloat(string(v), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, x)
+		}
+	}
+	if r.Err() != nil {
+		t.Fatal(r.Err())
+	}
+	return out
+}
+
+// deviations lists the statistics of the whitened sample that are further off than chance allows.
+func deviations(sample [][]float64, covariance *mat.SymDense) []string {
+	n, m := float64(len(sample)), len(sample[0])
+	var chol mat.Cholesky
+	if !chol.Factorize(covariance) {
+		return []string{"the planned covariance is not positive definite"}
+	}
+	var lower mat.TriDense
+	chol.LTo(&lower)
+	mean, second := make([]float64, m), mat.NewDense(m, m, nil)
+	z := mat.NewVecDense(m, nil)
+	for _, x := range sample {
+		if err := z.SolveVec(&lower, mat.NewVecDense(m, x)); err != nil {
+			return []string{err.Error()}
+		}
+		for k := range m {
+			mean[k] += z.AtVec(k) / n
+			for l := range m {
+				second.Set(k, l, second.At(k, l)+z.AtVec(k)*z.AtVec(l)/n)
+			}
+		}
+	}
+	var bad []string
+	for k := range m {
+		if math.Abs(mean[k])*math.Sqrt(n) > 6 {
+			bad = append(bad, fmt.Sprintf("mean of component %d is %.3f", k, mean[k]))
+		}
+		for l := range k + 1 {
+			want := 0.0
+			if k == l {
+				want = 1
+			}
+			if math.Abs(second.At(k, l)-want) > 6.5*math.Sqrt(5/n) {
+				bad = append(bad, fmt.Sprintf("covariance of components %d and %d is %.3f", k, l, second.At(k, l)))
+			}
+		}
+	}
+	return bad
+}

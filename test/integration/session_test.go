@@ -1,0 +1,289 @@
+package integration
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// SET fugu.x belongs to the session and its transactions as PostgreSQL's own settings do.
+func TestSettingsFollowTransactions(t *testing.T) {
+	f := serve(t, options{})
+	c := f.connect(t)
+	n := 0
+	for _, step := range []struct {
+		do   string // before the statement
+		want float64
+	}{
+		{"SET fugu.notices = off", 1},
+		{"BEGIN; SET fugu.epsilon = 0.5", 0.5},
+		{"ROLLBACK", 1},
+		{"BEGIN; SET LOCAL fugu.epsilon = 0.25", 0.25},
+		{"COMMIT", 1},
+		{"BEGIN; SAVEPOINT s; SET fugu.epsilon = 0.5; ROLLBACK TO s", 1},
+		{"COMMIT; SET fugu.epsilon = 0.125", 0.125},
+		{"RESET fugu.epsilon", 1},
+		{"SELECT set_config('fugu.epsilon', '0.5', false)", 0.5},
+		{"RESET ALL", 1},
+		{"SET SESSION fugu.epsilon TO 0.25", 0.25},
+		{"DISCARD ALL", 1},
+	} {
+		rows(t, c, step.do, pgx.QueryExecModeSimpleProtocol)
+		n++
+		rows(t, c, fmt.Sprintf("SELECT count(*) FROM adult WHERE income = '>50K' AND age > %d", n), pgx.QueryExecModeExec)
+		var got float64
+		if err := c.QueryRow(t.Context(), "SELECT max(epsilon) FROM fugu.last_release", pgx.QueryExecModeExec).Scan(&got); err != nil {
+			t.Fatal(err)
+		}
+		if got > step.want*1.000001 || got < step.want*0.99 {
+			t.Errorf("%s: the statement cost epsilon %g, not %g", step.do, got, step.want)
+		}
+	}
+	if got := rows(t, c, "SHOW fugu.epsilon"); !strings.Contains(got, `"1"`) {
+		t.Errorf("SHOW says %s", got)
+	}
+	other := connect(t, strings.Replace(f.dsn("alice"), "?", "?options=-c%20fugu.epsilon%3D0.25&", 1))
+	if got := rows(t, other, "SHOW fugu.epsilon"); !strings.Contains(got, "0.25") {
+		t.Errorf("the startup option is lost: %s", got)
+	}
+}
+
+// A statement that fails on protected data fails its transaction on the server too, and nothing behind it is run.
+func TestRefusalAbortsTheTransaction(t *testing.T) {
+	db := adultDatabase(t)
+	f := serve(t, options{})
+	c := f.connect(t)
+	kept := func() (n int) {
+		t.Helper()
+		if err := db.truth(t).QueryRow(t.Context(), "SELECT count(*) FROM country WHERE continent = 'Aborted'").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	const failing = "SELECT count(*) FROM adult WHERE 1 / (age - 39) > 0"
+	for _, x := range []struct{ refused, code string }{{"SELECT max(age) FROM adult", "PV001"}, {failing, "PV005"}, {"SET fugu.epsilon = 0", "22023"},
+		{"SELECT race, count(*) FROM adult GROUP BY race", "PV003"}} {
+		r := c.PgConn().Exec(t.Context(), "INSERT INTO country VALUES ('A', 'Aborted'); "+x.refused+"; INSERT INTO country VALUES ('B', 'Aborted')")
+		results, err := r.ReadAll()
+		if code(err) != x.code || len(results) > 2 {
+			t.Errorf("%s: %v, %d results", x.refused, err, len(results))
+		}
+		for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeExec, pgx.QueryExecModeDescribeExec} {
+			rows(t, c, "BEGIN")
+			rows(t, c, "INSERT INTO country VALUES ('C', 'Aborted')")
+			if _, err := c.Exec(t.Context(), x.refused, mode); code(err) != x.code {
+				t.Errorf("%s: %v", x.refused, err)
+			}
+			if s := c.PgConn().TxStatus(); s != 'E' {
+				t.Errorf("%s: the client is told status %c", x.refused, s)
+			}
+			if _, err := c.Exec(t.Context(), "SELECT 1"); code(err) != "25P02" {
+				t.Errorf("behind %s: %v", x.refused, err)
+			}
+			if tag, err := c.Exec(t.Context(), "COMMIT"); err != nil || tag.String() != "ROLLBACK" {
+				t.Errorf("%s: COMMIT says %s, %v", x.refused, tag, err)
+			}
+		}
+	}
+	if n := kept(); n != 0 {
+		t.Errorf("%d rows of refused transactions were kept", n)
+	}
+}
+
+// What cannot run costs nothing, and its error is PostgreSQL's own.
+func TestWhatCannotRunIsFree(t *testing.T) {
+	f := serve(t, options{})
+	c := f.connect(t)
+	if _, err := c.Prepare(t.Context(), "prepared", "SELECT count(*) FROM adult"); err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeExec, pgx.QueryExecModeDescribeExec} {
+		if _, err := c.Exec(t.Context(), "SELECT sex, nope FROM (SELECT sex, count(*) FROM adult GROUP BY sex) x", mode); code(err) != "42703" {
+			t.Errorf("%v: an unknown column above the cut: %v", mode, err)
+		}
+		if _, err := c.Exec(t.Context(), "SELECT count(*) FROM adult JOIN nowhere USING (sex)", mode); code(err) != "PV001" && code(err) != "42P01" {
+			t.Errorf("%v: an unknown table: %v", mode, err)
+		}
+		rows(t, c, "BEGIN")
+		if _, err := c.Exec(t.Context(), "SELECT 1/0"); code(err) != "22012" {
+			t.Fatal(err)
+		}
+		if _, err := c.Exec(t.Context(), "SELECT count(*) FROM adult", mode); code(err) != "25P02" {
+			t.Errorf("%v: in a failed transaction: %v", mode, err)
+		}
+		if _, err := c.Exec(t.Context(), "prepared"); code(err) != "25P02" {
+			t.Errorf("prepared before, in a failed transaction: %v", err)
+		}
+		rows(t, c, "ROLLBACK")
+	}
+	for _, value := range []string{"x", "", "1.5", "99999999999"} {
+		p := dial(t, f.dsn("alice"))
+		p.send(t, parse("", "SELECT count(*) FROM adult WHERE age > $1"), bind("", "", value), execute("", 0), sync)
+		got := p.until(t, ready(1))
+		if !contains(got, `"22P02"`) && !contains(got, `"22003"`) || contains(got, "DataRow") {
+			t.Errorf("parameter %q: %s", value, got)
+		}
+	}
+	if e, n := spent(t, c); e != 0 || n != 0 {
+		t.Errorf("%d releases, epsilon %g", n, e)
+	}
+}
+
+// Plain rows of a protected table are those of its reference, and a notice says so.
+func TestPlainRowsComeFromTheReference(t *testing.T) {
+	db := adultDatabase(t)
+	f := serve(t, options{})
+	cfg, err := pgx.ParseConfig(f.dsn("alice"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var notices []string
+	cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { notices = append(notices, n.Message) }
+	c, err := pgx.ConnectConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(context.Background())
+	const columns = "age, fnlwgt, education, sex, income FROM "
+	got := rows(t, c, "SELECT "+columns+"adult ORDER BY 1, 2, 3, 4, 5 LIMIT 50")
+	if want := rows(t, db.truth(t), "SELECT "+columns+"adult_reference ORDER BY 1, 2, 3, 4, 5 LIMIT 50"); got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+	if len(notices) != 1 || !contains(notices[0], "adult_reference") {
+		t.Errorf("notices %q", notices)
+	}
+	if e, n := spent(t, c); e != 0 || n != 0 {
+		t.Errorf("reference rows cost epsilon %g, %d releases", e, n)
+	}
+}
+
+func TestCopyThroughClients(t *testing.T) {
+	f := serve(t, options{})
+	c := f.connect(t)
+	rows(t, c, "CREATE TEMP TABLE t (a int, b text)")
+	tag, err := c.PgConn().CopyFrom(t.Context(), strings.NewReader(strings.Repeat("1\tx\n", 200_000)), "COPY t FROM STDIN")
+	if err != nil || tag.RowsAffected() != 200_000 {
+		t.Fatalf("%s, %v", tag, err)
+	}
+	if n, err := c.CopyFrom(t.Context(), pgx.Identifier{"t"}, []string{"a", "b"}, pgx.CopyFromRows([][]any{{2, "y"}, {3, nil}})); err != nil || n != 2 {
+		t.Errorf("%d, %v", n, err)
+	}
+	var out strings.Builder
+	if tag, err := c.PgConn().CopyTo(t.Context(), &out, "COPY t TO STDOUT"); err != nil || tag.RowsAffected() != 200_002 || out.Len() != 200_000*4+len("2\ty\n3\t\\N\n") {
+		t.Errorf("%s, %d bytes, %v", tag, out.Len(), err)
+	}
+	if _, err := c.PgConn().CopyFrom(t.Context(), strings.NewReader("one\tx\n"), "COPY t FROM STDIN"); code(err) != "22P02" {
+		t.Errorf("got %v", err)
+	}
+	if _, err := c.PgConn().CopyTo(t.Context(), &out, "COPY adult TO STDOUT"); code(err) != "PV001" {
+		t.Errorf("got %v", err)
+	}
+	rows(t, c, "SELECT count(*) FROM adult")
+
+	db, err := sql.Open("postgres", f.dsn("alice"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	stmt, err := tx.PrepareContext(t.Context(), "COPY country (name, continent) FROM STDIN")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 1000 {
+		if _, err := stmt.ExecContext(t.Context(), fmt.Sprint("Copyland ", i), "Nowhere"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := stmt.ExecContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := stmt.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := tx.QueryRowContext(t.Context(), "SELECT count(*) FROM country WHERE continent = 'Nowhere'").Scan(&n); err != nil || n != 1000 {
+		t.Errorf("%d, %v", n, err)
+	}
+}
+
+// A cancel request ends what the client is at, whether the guest runs it or the engine, and nothing else. A protected
+// statement that is cancelled before its charge costs nothing.
+func TestCancel(t *testing.T) {
+	db := adultDatabase(t)
+	f := serve(t, options{})
+	truth, locker := db.truth(t), db.truth(t) // in a transaction, pg_stat_activity stands still
+	c := f.connect(t)
+	if _, err := c.Prepare(t.Context(), "prepared", "SELECT count(*) FROM adult WHERE age > $1"); err != nil {
+		t.Fatal(err)
+	}
+	// cancelled runs a statement, cancels it when the condition holds at PostgreSQL, and returns its error.
+	cancelled := func(condition, sql string, args ...any) error {
+		t.Helper()
+		result := make(chan error, 1)
+		go func() {
+			_, err := c.Exec(t.Context(), sql, args...)
+			result <- err
+		}()
+		eventually(t, func() bool {
+			var is bool
+			if err := truth.QueryRow(t.Context(), "SELECT EXISTS ("+condition+")").Scan(&is); err != nil {
+				t.Fatal(err)
+			}
+			return is
+		}, condition)
+		if err := c.PgConn().CancelRequest(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return <-result
+	}
+	const asleep = "SELECT FROM pg_stat_activity WHERE usename = 'fugu_guest' AND wait_event = 'PgSleep'"
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeDescribeExec} {
+		if err := cancelled(asleep, "SELECT pg_sleep(60)", mode); code(err) != "57014" {
+			t.Errorf("an ordinary statement: %v", err)
+		}
+		if got := rows(t, c, "SELECT 1"); got != "[\"1\"]\n" {
+			t.Errorf("after a cancel: %s", got)
+		}
+	}
+	rows(t, locker, "BEGIN")
+	rows(t, locker, "LOCK adult IN ACCESS EXCLUSIVE MODE")
+	const waiting = "SELECT FROM pg_locks l JOIN pg_stat_activity USING (pid) WHERE usename = 'fugu_reader' AND NOT granted"
+	if err := cancelled(waiting, "prepared", 30); code(err) != "57014" {
+		t.Errorf("while the reader reads: %v", err)
+	}
+	eventually(t, func() bool { return rows(t, truth, "SELECT EXISTS ("+waiting+")") == "[\"f\"]\n" }, "the reader's statement ends too")
+	if err := cancelled(waiting, "SELECT avg(age) FROM adult WHERE sex = 'Male' AND age < 77", pgx.QueryExecModeSimpleProtocol); code(err) != "57014" {
+		t.Errorf("while the statement is planned: %v", err)
+	}
+	rows(t, locker, "ROLLBACK")
+	if e, n := spent(t, c); e != 0 || n != 0 {
+		t.Errorf("cancelled statements cost epsilon %g, %d releases", e, n)
+	}
+	rows(t, c, "prepared", 30)
+	if _, n := spent(t, c); n != 1 {
+		t.Errorf("%d releases", n)
+	}
+}
+
+// eventually waits until a condition holds; one that never does fails the test.
+func eventually(t testing.TB, holds func() bool, what string) {
+	t.Helper()
+	for range 2000 {
+		if holds() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("it never happened: %s", what)
+}
