@@ -1,0 +1,141 @@
+// Package arch states the rules that the repository's structure keeps, as code, and its tests hold the repository to
+// them: which package may import which, and a few rules about files. It reads sources as text; nothing imports it.
+package arch
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+const module = "fugu/"
+
+// rule is about the imports of packages.
+type rule struct {
+	name string
+	// forbids says whether the file may not import the package. A package of this module is named by its directory.
+	forbids func(f file, imported string) bool
+}
+
+// file is a Go file.
+type file struct {
+	dir  string // from the root
+	test bool
+}
+
+var rules = []rule{
+	{"a leaf imports nothing of ours", func(f file, imported string) bool {
+		return !f.test && in(f.dir, "privacy", "sqlstate") && ours(imported)
+	}},
+	{"wire imports sqlstate and nothing else of ours", func(f file, imported string) bool {
+		return !f.test && in(f.dir, "wire") && ours(imported) && !in(trim(imported), "sqlstate", "wire")
+	}},
+	{"SQL and mathematics know no protocol", func(f file, imported string) bool {
+		return !f.test && in(f.dir, "parser", "planner", "sensitivity", "mechanism", "model") &&
+			(ours(imported) && in(trim(imported), "wire", "pipeline", "upstream") || strings.HasSuffix(imported, "/pgproto3"))
+	}},
+	{"a program is not imported", func(_ file, imported string) bool {
+		return ours(imported) && in(trim(imported), "cmd")
+	}},
+	{"what is for tests stays there", func(f file, imported string) bool {
+		return ours(imported) && in(trim(imported), "test", "examples") && !f.test && !in(f.dir, "test", "cmd/demo")
+	}},
+	{"secret random numbers are made where noise and keys are", func(f file, imported string) bool {
+		return imported == "crypto/rand" && !f.test && !in(f.dir, "mechanism", "wire")
+	}},
+	{"predictable random numbers are for tests", func(f file, imported string) bool {
+		return in(imported, "math/rand") && !f.test
+	}},
+}
+
+// maxLines is the length beyond which a file should be two.
+const maxLines = 400
+
+// lengthy are the files that may be longer, with the reason.
+var lengthy = map[string]string{}
+
+// elsewhere are texts that mean something only on somebody's own machine.
+var elsewhere = []string{"/work" + "/main", "/work" + "/shared", "DESIGN" + ".md", "MATH" + ".md"}
+
+// Check returns what breaks the rules in the repository whose files are in root, one line each, in order.
+func Check(root fs.FS) ([]string, error) {
+	var found []string
+	seen := make(map[string]bool)
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && slices.Contains([]string{".git", "bin"}, name):
+			return fs.SkipDir
+		case !d.Type().IsRegular():
+			return nil
+		}
+		data, err := fs.ReadFile(root, name)
+		if err != nil || !utf8.Valid(data) {
+			return err
+		}
+		lines, problems, err := checkFile(name, string(data))
+		seen[name] = lines > maxLines
+		found = append(found, problems...)
+		return err
+	})
+	for name := range lengthy {
+		if !seen[name] {
+			found = append(found, name+": is on the list of lengthy files, but is not one")
+		}
+	}
+	slices.Sort(found)
+	return found, err
+}
+
+func checkFile(name, text string) (lines int, problems []string, err error) {
+	for i, line := range strings.Split(text, "\n") {
+		for _, e := range elsewhere {
+			if strings.Contains(line, e) {
+				problems = append(problems, fmt.Sprintf("%s:%d: mentions %s", name, i+1, e))
+			}
+		}
+	}
+	if !in(path.Ext(name), ".go", ".sh", ".sql") || strings.Contains(name, "testdata/") {
+		return 0, problems, nil
+	}
+	lines = strings.Count(text, "\n")
+	if _, ok := lengthy[name]; lines > maxLines && !ok {
+		problems = append(problems, fmt.Sprintf("%s: has %d lines, more than %d", name, lines, maxLines))
+	}
+	if path.Ext(name) != ".go" {
+		return lines, problems, nil
+	}
+	parsed, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ImportsOnly)
+	if err != nil {
+		return lines, problems, err
+	}
+	f := file{dir: path.Dir(name), test: strings.HasSuffix(name, "_test.go")}
+	for _, spec := range parsed.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return lines, problems, err
+		}
+		for _, r := range rules {
+			if r.forbids(f, imported) {
+				problems = append(problems, fmt.Sprintf("%s: imports %s: %s", name, imported, r.name))
+			}
+		}
+	}
+	return lines, problems, nil
+}
+
+func ours(imported string) bool { return strings.HasPrefix(imported, module) }
+
+func trim(imported string) string { return strings.TrimPrefix(imported, module) }
+
+// in is true if the path is one of dirs or below one.
+func in(path string, dirs ...string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") })
+}

@@ -1,0 +1,76 @@
+package arch
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func TestRepository(t *testing.T) {
+	found, err := Check(os.DirFS("../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range found {
+		t.Error(f)
+	}
+}
+
+// Each planted violation is found, and it alone.
+func TestCheck(t *testing.T) {
+	imports := func(paths ...string) string {
+		return "package p\n\nimport (\n\t_ \"" + strings.Join(paths, "\"\n\t_ \"") + "\"\n)\n"
+	}
+	for _, c := range []struct{ file, text, want string }{
+		{"privacy/p.go", imports("math", "fugu/sqlstate"), "privacy/p.go: imports fugu/sqlstate: a leaf imports nothing of ours"},
+		{"sqlstate/p.go", imports("fugu/privacy"), "sqlstate/p.go: imports fugu/privacy: a leaf imports nothing of ours"},
+		{"privacy/p_test.go", imports("fugu/sqlstate"), ""},
+		{"wire/p.go", imports("fugu/parser"), "wire/p.go: imports fugu/parser: wire imports sqlstate and nothing else of ours"},
+		{"wire/p.go", imports("fugu/sqlstate", "crypto/rand", "github.com/jackc/pgx/v5/pgproto3"), ""},
+		{"wire/p_test.go", imports("fugu/test/pgcluster"), ""},
+		{"model/p.go", imports("fugu/wire"), "model/p.go: imports fugu/wire: SQL and mathematics know no protocol"},
+		{"planner/sub/p.go", imports("fugu/upstream"), "planner/sub/p.go: imports fugu/upstream: SQL and mathematics know no protocol"},
+		{"parser/p.go", imports("github.com/jackc/pgx/v5/pgproto3"), "parser/p.go: imports github.com/jackc/pgx/v5/pgproto3: SQL and mathematics know no protocol"},
+		{"mechanism/p.go", imports("crypto/rand", "fugu/privacy"), ""},
+		{"sensitivity/p.go", imports("fugu/privacy"), ""},
+		{"pipeline/p.go", imports("fugu/cmd/proxy"), "pipeline/p.go: imports fugu/cmd/proxy: a program is not imported"},
+		{"pipeline/p.go", imports("fugu/test/adult"), "pipeline/p.go: imports fugu/test/adult: what is for tests stays there"},
+		{"pipeline/p_test.go", imports("fugu/test/adult"), ""},
+		{"cmd/proxy/p.go", imports("fugu/examples/adult"), "cmd/proxy/p.go: imports fugu/examples/adult: what is for tests stays there"},
+		{"cmd/demo/p.go", imports("fugu/test/adult"), ""},
+		{"test/adult/p.go", imports("fugu/examples/adult"), ""},
+		{"testing/p.go", imports("fugu/test/adult"), "testing/p.go: imports fugu/test/adult: what is for tests stays there"},
+		{"ledger/p.go", imports("crypto/rand"), "ledger/p.go: imports crypto/rand: secret random numbers are made where noise and keys are"},
+		{"mechanism/p.go", imports("math/rand/v2"), "mechanism/p.go: imports math/rand/v2: predictable random numbers are for tests"},
+		{"test/adult/p.go", imports("math/rand"), "test/adult/p.go: imports math/rand: predictable random numbers are for tests"},
+		{"mechanism/p_test.go", imports("math/rand/v2"), ""},
+		{"docs/p.md", "see\n" + elsewhere[0] + "/x\n", "docs/p.md:2: mentions " + elsewhere[0]},
+		{"p.sh", "cat " + elsewhere[3], "p.sh:1: mentions " + elsewhere[3]},
+		{"p/p.go", "package p\n" + strings.Repeat("\n", maxLines), "p/p.go: has 401 lines, more than 400"},
+		{"p/p.go", "package p\n" + strings.Repeat("\n", maxLines-1), ""},
+		{"p/testdata/p.sql", strings.Repeat("\n", 2*maxLines), ""},
+		{".git/p.go", imports("math/rand"), ""},
+	} {
+		repository := fstest.MapFS{c.file: {Data: []byte(c.text)}, "p/fine.go": {Data: []byte(imports("fugu/wire", "fugu/privacy"))}}
+		for name := range lengthy {
+			repository[name] = &fstest.MapFile{Data: []byte("package p" + strings.Repeat("\n", maxLines+1))}
+		}
+		var want []string
+		if c.want != "" {
+			want = []string{c.want}
+		}
+		if got, err := Check(repository); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, %v, want %q", c.file, got, err, want)
+		}
+	}
+	lengthy["gone.go"] = "a test's"
+	defer delete(lengthy, "gone.go")
+	if got, err := Check(fstest.MapFS{}); err != nil || !slices.Contains(got, "gone.go: is on the list of lengthy files, but is not one") {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if _, err := Check(fstest.MapFS{"p/p.go": {Data: []byte("no Go")}}); err == nil {
+		t.Error("a file that does not parse was accepted")
+	}
+}
