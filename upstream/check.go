@@ -100,6 +100,25 @@ func CheckGuest(ctx context.Context, config *pgconn.Config, protected []Protecte
 	return found, nil
 }
 
+// CheckReferences looks, with the guest's own connection, whether it could change a reference: whoever writes the model's
+// rows chooses how much noise there is. References are qualified and quoted.
+func CheckReferences(ctx context.Context, config *pgconn.Config, references []string) ([]Finding, error) {
+	conn, err := connect(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	const sql = `WITH roles AS (SELECT oid, rolname, rolsuper FROM pg_roles WHERE pg_has_role(session_user, oid, 'MEMBER')),
+	 wanted AS (SELECT w.t, c.oid, c.relowner FROM unnest($1::text[]) AS w(t)
+	    JOIN pg_namespace ns ON ns.nspname = (parse_ident(w.t))[1] JOIN pg_class c ON c.relnamespace = ns.oid AND c.relname = (parse_ident(w.t))[2])
+	SELECT format('the guest can change the reference %s%s', t, CASE WHEN r.rolname <> session_user THEN format(' (as role %I)', r.rolname) ELSE '' END),
+	       CASE WHEN r.oid = w.relowner THEN format('ALTER TABLE %s OWNER TO CURRENT_USER; or to any role but the guest''s.', t)
+	         ELSE format('REVOKE INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER ON %s FROM PUBLIC, %I;', t, r.rolname) END
+	FROM wanted w, roles r
+	WHERE NOT r.rolsuper AND (r.oid = w.relowner OR has_table_privilege(r.oid, w.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER') OR has_any_column_privilege(r.oid, w.oid, 'INSERT, UPDATE'))`
+	return findings(ctx, conn, sql, references)
+}
+
 // CheckReader looks, with the reader's own connection, whether it can do its work and no more.
 func CheckReader(ctx context.Context, config *pgconn.Config, protected []Protected, references []string) ([]Finding, error) {
 	conn, err := connect(ctx, config)

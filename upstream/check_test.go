@@ -195,6 +195,38 @@ func TestCheckGuestTable(t *testing.T) {
 	}
 }
 
+func TestCheckReferences(t *testing.T) {
+	for n, c := range []struct {
+		name  string
+		setup string
+		want  []string
+	}{
+		{name: "clean"},
+		{"reads", "GRANT SELECT ON adult_reference TO GUEST", nil},
+		{"writes", "GRANT INSERT ON adult_reference TO GUEST", []string{`^the guest can change the reference "public"\."adult_reference"$`}},
+		{"everybody writes a column", "GRANT UPDATE (age) ON adult_reference TO PUBLIC", []string{`^the guest can change the reference "public"\."adult_reference"$`}},
+		{"owns", "ALTER TABLE adult_reference OWNER TO GUEST", []string{`^the guest can change the reference "public"\."adult_reference"$`}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			db, names := newCase(t, n, "reference_case")
+			run(t, db, names(c.setup))
+			check := func() []Finding {
+				found, err := CheckReferences(t.Context(), config(t, names("GUEST"), db), []string{`"public"."adult_reference"`})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return found
+			}
+			found := check()
+			wantFindings(t, found, c.want)
+			heal(t, db, found)
+			if left := check(); len(left) > 0 {
+				t.Errorf("after what the hints say there is still %v", left)
+			}
+		})
+	}
+}
+
 func TestCheckReader(t *testing.T) {
 	for n, c := range []struct {
 		name  string

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -92,6 +93,10 @@ func (h *house) grants(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	poison, err := upstream.CheckReferences(ctx, h.guest, references)
+	if err != nil {
+		return err
+	}
 	reader, err := pgconn.ParseConfig(string(h.config.Upstream.Reader))
 	if err != nil {
 		return fmt.Errorf("reading upstream.reader: %w", err)
@@ -100,7 +105,7 @@ func (h *house) grants(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return upstream.Hole(append(found, more...))
+	return upstream.Hole(slices.Concat(found, poison, more))
 }
 
 // describe writes an error for people: with its hint, and with what a database said.
