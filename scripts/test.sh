@@ -33,6 +33,16 @@ step 'go vet' go vet ./...
 step staticcheck go tool staticcheck ./...
 step 'go test -race' tests "$@"
 
+# Tests with defences switched off, in a build that has switches for them: see internal/hook.
+hooked=$(grep -rlE --include='*_test.go' '^//go:build fuguhooks' test)
+packages=$(dirname $hooked | sort -u | sed 's|^|./|')
+names=$(grep -hoE '^func Test[A-Z][A-Za-z0-9_]*' $hooked | sed 's/^func //' | grep -v '^TestMain$' | paste -sd '|')
+with_hooks() { go test -race -tags fuguhooks -run "^($names)\$" -timeout 20m "$@" $packages 2>&1 | tee -a "$report"; }
+
+step 'go vet, with hooks' go vet -tags fuguhooks ./...
+step 'staticcheck, with hooks' go tool staticcheck -tags fuguhooks ./...
+step 'go test -race, with hooks' with_hooks "$@"
+
 printf '\n== summary: %d packages passed, %d failed, %d without tests\n' \
   "$(grep -c '^ok ' "$report")" "$(grep -c '^FAIL[[:space:]].' "$report")" "$(grep -c 'no test files' "$report")"
 grep -E '^(FAIL[[:space:]].|--- FAIL|panic:|WARNING: DATA RACE)' "$report"

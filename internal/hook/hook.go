@@ -1,0 +1,37 @@
+//go:build !fuguhooks
+
+// Package hook names the defences that a test may switch off, to show that an attack then succeeds or that nothing but
+// noise stands between an answer and the truth. In every build without the tag fuguhooks they are constants, so that the
+// compiler removes each hook: no configuration, flag or environment variable of a product binary can reach one.
+package hook
+
+// ZeroNoise makes every release exact.
+const ZeroNoise = false
+
+// BlankRelease makes every released value 0: what two sets of protected rows still differ in went round the noise.
+const BlankRelease = false
+
+// The defences of the attack suite, by the package whose work each undoes.
+const (
+	Blind           = false // pipeline: every statement is ordinary
+	NoStored        = false // pipeline: a statement that was answered before is answered anew
+	NoCharge        = false // pipeline: answers cost nothing
+	FreeFailures    = false // pipeline: a statement that failed on its rows costs nothing
+	StaleStatements = false // pipeline: a statement outlives the policy that it was prepared under
+	ModelFromData   = false // pipeline: the protected rows are their own reference
+	Overdraft       = false // ledger: a charge does not look at what is left
+	NoFloor         = false // mechanism: noise along the secrets' directions alone
+	RowErrors       = false // planner/row: expressions are evaluated as they are written, and fail on rows
+	AsSpelled       = false // planner/row: another spelling is another question
+	NoClamp         = false // planner: a row may contribute to a sum without bound
+	FloatSums       = false // planner: terms are summed as floating-point numbers
+	CoarseNoise     = false // mechanism: noise comes in whole numbers, and releases with many digits
+	NoStart         = false // upstream: what no row supports has no value
+	RawErrors       = false // upstream: errors of the reader's reach the client as they are
+	ReaderPath      = false // upstream: the reader looks in public before pg_catalog
+	ReaderIndexes   = false // upstream: the reader may scan indexes
+	LooseSnapshot   = false // upstream: ordinary tables may change while a statement is answered
+)
+
+// Unmasked shows the catalog's sizes and statistics as PostgreSQL has them, and lets code through that Fugu cannot see.
+const Unmasked = false

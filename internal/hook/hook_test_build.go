@@ -1,0 +1,35 @@
+//go:build fuguhooks
+
+// Package hook, built for tests: each defence is a variable.
+package hook
+
+// ZeroNoise makes every release exact.
+var ZeroNoise bool
+
+// BlankRelease makes every released value 0.
+var BlankRelease bool
+
+// The defences of the attack suite; hook.go says what each undoes.
+var (
+	Blind           bool
+	NoStored        bool
+	NoCharge        bool
+	FreeFailures    bool
+	StaleStatements bool
+	ModelFromData   bool
+	Overdraft       bool
+	NoFloor         bool
+	RowErrors       bool
+	AsSpelled       bool
+	NoClamp         bool
+	FloatSums       bool
+	CoarseNoise     bool
+	NoStart         bool
+	RawErrors       bool
+	ReaderPath      bool
+	ReaderIndexes   bool
+	LooseSnapshot   bool
+)
+
+// Unmasked shows the catalog's sizes and statistics as PostgreSQL has them, and lets code through that Fugu cannot see.
+var Unmasked bool
