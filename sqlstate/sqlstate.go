@@ -34,6 +34,8 @@ const (
 	InFailedTransaction     Code = "25P02"
 	SyntaxError             Code = "42601"
 	UndefinedColumn         Code = "42703"
+	AmbiguousColumn         Code = "42702"
+	InsufficientPrivilege   Code = "42501"
 	UndefinedTable          Code = "42P01"
 	UndefinedParameter      Code = "42P02"
 	GroupingError           Code = "42803"
