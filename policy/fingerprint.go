@@ -24,6 +24,8 @@ func fingerprint(p *Policy) string {
 		Rows            int64
 		PlainRows       PlainRows
 		GroupBy         []domain
+		LinkTo          *QualifiedName `json:",omitempty"`
+		LinkOn          []LinkKey      `json:",omitempty"`
 	}
 	type secret struct {
 		Name       string
@@ -48,6 +50,9 @@ func fingerprint(p *Policy) string {
 		m := table{Name: t.Qualified(), Reference: t.Reference, Rows: t.Rows, PlainRows: t.PlainRows}
 		for _, d := range t.GroupBy {
 			m.GroupBy = append(m.GroupBy, domain{d.Column, d.Values, d.FromReference, d.Range})
+		}
+		if t.Link != nil {
+			m.LinkTo, m.LinkOn = &t.Link.To, t.Link.On
 		}
 		meaning.Tables = append(meaning.Tables, m)
 	}

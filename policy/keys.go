@@ -3,7 +3,8 @@ package policy
 // keys are the known keys of each section of a policy file. A section under a name of the writer's choice has * there.
 var keys = map[string][]string{
 	"":                    {"version", "dataset", "tables", "secrets", "assume", "privacy", "analysts"},
-	"tables.*":            {"rows", "reference", "plain_rows", "group_by"},
+	"tables.*":            {"rows", "reference", "plain_rows", "group_by", "link"},
+	"tables.*.link":       {"to", "on"},
 	"tables.*.group_by.*": {"from", "to"},
 	"secrets.*":           {"table", "proportion", "mean", "categories", "values", "pairs"},
 	"secrets.*.values":    {"from", "to", "within"},

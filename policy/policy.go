@@ -45,10 +45,23 @@ type Table struct {
 	Reference    QualifiedName // public or held-out rows with the same columns
 	PlainRows    PlainRows
 	GroupBy      []Domain // public domains of grouping columns, in the order of the file
+	Link         *Link    // nil: its rows stand for themselves
 
 	At          Position // the table's name in the file
 	ReferenceAt Position
 }
+
+// Link says that each row of a table belongs to one row of another protected table, on which the secrets live. The
+// references belong together in the same way.
+type Link struct {
+	To QualifiedName
+	On []LinkKey // at least one, in the order of the file
+
+	At Position
+}
+
+// LinkKey is a column of the linked table and the column of the other that it equals.
+type LinkKey struct{ Own, To string }
 
 // PlainRows says what a plain SELECT of a protected table's rows gets.
 type PlainRows string

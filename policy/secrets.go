@@ -25,7 +25,10 @@ func secrets(p *Policy, r *strictyaml.Report, v *strictyaml.Value) {
 		p.Secrets = append(p.Secrets, s)
 	}
 	for _, t := range p.Tables {
-		if known && !covered[t.Qualified()] {
+		switch {
+		case covered[t.Qualified()] && t.Link != nil:
+			r.Add(t.At, "give the secret the table that this one is linked to", "a secret is about table %s, whose rows belong to those of %s: secrets live there", t.Qualified(), t.Link.To)
+		case known && !covered[t.Qualified()] && t.Link == nil:
 			r.Add(t.At, "add a secret whose table it is, or remove it here",
 				"no secret is about table %s, so its aggregates would be exact", t.Qualified())
 		}

@@ -37,6 +37,7 @@ func tables(p *Policy, r *strictyaml.Report, v *strictyaml.Value) {
 		t.Schema, t.Name = name.Schema, name.Name
 		p.Tables = append(p.Tables, t)
 	}
+	links(p, r)
 	for _, t := range p.Tables {
 		if _, protected := p.Table(t.Reference); protected {
 			r.Add(t.ReferenceAt, referenceHint, "reference %s is itself a protected table", t.Reference)
@@ -49,7 +50,12 @@ func protectable(q QualifiedName) bool { return !systemSchema(q.Schema) }
 func table(r *strictyaml.Report, e strictyaml.Entry) Table {
 	t := Table{At: e.At, PlainRows: DenyRows}
 	f := e.Value.Fields(keys["tables.*"]...)
-	t.Rows, _ = f.Need("rows", "write the public number of rows: the model assumes it").Int(1, maxRows)
+	if l := f.Get("link"); l != nil {
+		t.Link = link(r, l)
+	}
+	if rows := f.Get("rows"); rows != nil || t.Link == nil {
+		t.Rows, _ = f.Need("rows", "write the public number of rows: the model assumes it").Int(1, maxRows)
+	}
 	reference := f.Need("reference", referenceHint)
 	if name, ok := valueName(reference, ParseName); ok {
 		t.Reference, t.ReferenceAt = name, reference.At
