@@ -25,6 +25,9 @@ func guard(sql string) error {
 		return sqlstate.New(sqlstate.ProgramLimitExceeded, "a statement on protected data can have at most %d bytes, this one has %d", maxBytes, len(sql)).
 			WithHint("Load long lists of values into a temporary table.")
 	}
+	if atMost(sql) <= maxTokens {
+		return nil
+	}
 	scan, err := pg.Scan(sql)
 	if err != nil {
 		return syntaxError(sql, err)
@@ -41,4 +44,21 @@ func guard(sql string) error {
 		}
 	}
 	return nil
+}
+
+// atMost bounds the number of tokens in a text from above, without scanning it: it counts the places where one could
+// begin. None begins at a space, nor at a letter behind a letter: what a letter follows in one token ends at the end of
+// the letters at the earliest (scan.l: ident_cont, and the exponents and prefixes of numbers).
+func atMost(sql string) int {
+	n := 0
+	behind := false // a letter
+	for i := range len(sql) {
+		c := sql[i]
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80
+		if space := c == ' ' || c >= '\t' && c <= '\r'; !space && !(letter && behind) {
+			n++
+		}
+		behind = letter
+	}
+	return n
 }

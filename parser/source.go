@@ -51,23 +51,3 @@ func location(n *pg.Node) int32 {
 	})
 	return best
 }
-
-// inspect calls f for m and every message below it, parents first; below a message for which f is false it does not go.
-func inspect(m protoreflect.Message, f func(protoreflect.Message) bool) {
-	if !m.IsValid() || !f(m) {
-		return
-	}
-	m.Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		if fd.Message() == nil {
-			return true
-		}
-		if fd.IsList() {
-			for i, l := 0, v.List(); i < l.Len(); i++ {
-				inspect(l.Get(i).Message(), f)
-			}
-			return true
-		}
-		inspect(v.Message(), f)
-		return true
-	})
-}

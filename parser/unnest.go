@@ -1,0 +1,90 @@
+package parser
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+)
+
+// unnest builds the FROM item  unnest($1::t1[], $2::t2[]) AS alias(c1, c2). Column names that the alias already has stay.
+func unnest(r Relation, alias *pg.Alias) (*pg.Node_RangeFunction, error) {
+	call := &pg.FuncCall{Funcname: []*pg.Node{pg.MakeStrNode("unnest")}, Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL}
+	as := &pg.Alias{Aliasname: alias.Aliasname}
+	for i, c := range r.Columns {
+		t, err := arrayType(c.Type)
+		if err != nil {
+			return nil, err
+		}
+		arg := &pg.Node{Node: &pg.Node_ParamRef{ParamRef: &pg.ParamRef{Number: int32(r.First + i)}}}
+		call.Args = append(call.Args, &pg.Node{Node: &pg.Node_TypeCast{TypeCast: &pg.TypeCast{Arg: arg, TypeName: t}}})
+		name := c.Name
+		if i < len(alias.Colnames) {
+			name = alias.Colnames[i].GetString_().GetSval()
+		}
+		as.Colnames = append(as.Colnames, pg.MakeStrNode(name))
+	}
+	list := &pg.List{Items: []*pg.Node{{Node: &pg.Node_FuncCall{FuncCall: call}}, {}}} // the call, and no column definitions
+	return &pg.Node_RangeFunction{RangeFunction: &pg.RangeFunction{Functions: []*pg.Node{{Node: &pg.Node_List{List: list}}}, Alias: as}}, nil
+}
+
+// relation builds the FROM item that takes a table's place. unnest forgets the modifiers of types, such as the length of
+// varchar(10): columns that have one are cast again above it.
+func relation(r Relation, alias *pg.Alias) (*pg.Node, error) {
+	f, err := unnest(r, alias)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(r.Columns, RelationColumn.modified) {
+		return &pg.Node{Node: f}, nil
+	}
+	names := f.RangeFunction.Alias.Colnames
+	s := &pg.SelectStmt{FromClause: []*pg.Node{{Node: f}}, LimitOption: pg.LimitOption_LIMIT_OPTION_DEFAULT, Op: pg.SetOperation_SETOP_NONE}
+	for i, c := range r.Columns {
+		name := names[i].GetString_().Sval
+		x := &pg.Node{Node: qualified(alias.Aliasname, name)}
+		if c.modified() {
+			array, err := arrayType(c.Type)
+			if err != nil {
+				return nil, err
+			}
+			array.ArrayBounds = nil
+			x = &pg.Node{Node: &pg.Node_TypeCast{TypeCast: &pg.TypeCast{Arg: x, TypeName: array}}}
+		}
+		s.TargetList = append(s.TargetList, &pg.Node{Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{Name: name, Val: x}}})
+	}
+	sub := &pg.RangeSubselect{Subquery: &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: s}}, Alias: &pg.Alias{Aliasname: alias.Aliasname}}
+	return &pg.Node{Node: &pg.Node_RangeSubselect{RangeSubselect: sub}}, nil
+}
+
+// modified reports whether the column's type has a modifier.
+func (c RelationColumn) modified() bool { return strings.Contains(c.Type, "(") }
+
+// arrayTypes are the types that were parsed last; statements can ask for any number of them: numeric(7, 3).
+var arrayTypes = func() *lru.Cache[string, *pg.TypeName] {
+	c, _ := lru.New[string, *pg.TypeName](256)
+	return c
+}()
+
+// arrayType reads the type  typ[]  from SQL text.
+func arrayType(typ string) (*pg.TypeName, error) {
+	t, ok := arrayTypes.Get(typ)
+	if !ok {
+		tree, err := pg.Parse("SELECT NULL::" + typ + "[]")
+		if err != nil {
+			return nil, fmt.Errorf("building a relation of arrays: %w", err)
+		}
+		if len(tree.Stmts) == 1 && len(tree.Stmts[0].Stmt.GetSelectStmt().GetTargetList()) == 1 {
+			t = tree.Stmts[0].Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val.GetTypeCast().GetTypeName()
+		}
+		if t == nil {
+			return nil, errors.New("building a relation of arrays: not a type")
+		}
+		arrayTypes.Add(typ, t)
+	}
+	return proto.Clone(t).(*pg.TypeName), nil
+}
