@@ -1,0 +1,386 @@
+package parser
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"fugu/internal/hook"
+	"fugu/sqlstate"
+)
+
+// Shadows stand between clients and the catalog's values that depend on protected rows: sizes, row counts, statistics of
+// use. A statement that could see one is rewritten so that it gets a public value, or NULL, in its place; one that
+// cannot be rewritten is refused. nil shadows nothing. They are safe for concurrent use.
+type Shadows struct {
+	relations map[string]*pg.Node // what stands in the place of each relation: a subselect in FROM
+	masked    *pg.Node            // ARRAY(SELECT ...): the oids of everything that depends on protected rows
+}
+
+// ShadowRoot is a protected table: its name, its oid when the catalog was read, and the number of rows it has in public.
+type ShadowRoot struct {
+	Schema, Name string
+	OID          uint32
+	Rows         int64
+}
+
+// ShadowColumn is a column of a catalog relation, with its type as SQL.
+type ShadowColumn struct{ Name, Type string }
+
+// Shadower is a Catalog that shadows. What does not implement it shadows nothing.
+type Shadower interface{ Shadows() *Shadows }
+
+// NewShadows returns the shadows for protected tables. columns are those of ShadowedRelations, as the server has them; a
+// relation that it does not have is left out.
+func NewShadows(roots []ShadowRoot, columns map[string][]ShadowColumn) (*Shadows, error) {
+	if len(roots) == 0 {
+		return nil, nil
+	}
+	masked := maskedArray(roots)
+	s := &Shadows{relations: map[string]*pg.Node{}}
+	node, err := template("SELECT " + masked)
+	if err != nil {
+		return nil, err
+	}
+	s.masked = node.GetSelectStmt().TargetList[0].GetResTarget().Val
+	for name, shadow := range shadowed {
+		cs, ok := columns[name]
+		if !ok && shadow.where == "" {
+			continue
+		}
+		body, err := shadow.body(name, cs, roots, masked)
+		if err != nil {
+			return nil, err
+		}
+		node, err := template("SELECT FROM (" + body + ") AS x")
+		if err != nil {
+			return nil, err
+		}
+		s.relations[name] = node.GetSelectStmt().FromClause[0]
+	}
+	return s, nil
+}
+
+// ShadowedRelations are the catalog relations whose columns NewShadows needs to know.
+func ShadowedRelations() []string {
+	var names []string
+	for name, s := range shadowed {
+		if s.where == "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// template parses SQL of our own. Its operators become pg_catalog's, whatever the client's search_path says.
+func template(sql string) (*pg.Node, error) {
+	tree, err := pg.Parse(qualifiedOperators.Replace(sql))
+	if err != nil {
+		return nil, fmt.Errorf("building a shadow: %w", err)
+	}
+	return tree.Stmts[0].Stmt, nil
+}
+
+var qualifiedOperators = strings.NewReplacer(" = ", " OPERATOR(pg_catalog.=) ", " <> ", " OPERATOR(pg_catalog.<>) ")
+
+// named writes a condition on a column of type name. The name stands in an array, where nothing takes it for a reference
+// to the table, and has no spaces, which qualifiedOperators looks for.
+func named(column, name string) string {
+	return column + ` = ANY (E'{"` + strings.NewReplacer(`\`, `\\\\`, `"`, `\\"`, `'`, `\'`, " ", `\x20`).Replace(name) + `"}'::pg_catalog.name[])`
+}
+
+// maskedArray writes an array of the oids of protected tables and of all that hangs on them: inheritance parents and
+// children, partitions, indexes, TOAST tables, owned sequences, and materialized views over them. It is worked out
+// in the client's own transaction, so that what is created after the policies were loaded is masked too. A table
+// that was renamed since is known by its oid, one that took its name by the name.
+func maskedArray(roots []ShadowRoot) string {
+	oids := []string{"2619", "3429", "2613"} // pg_statistic, pg_statistic_ext_data, pg_largeobject: their rows are made of others' rows
+	var names []string
+	for _, r := range roots {
+		oids = append(oids, strconv.FormatUint(uint64(r.OID), 10))
+		names = append(names, named("n.nspname", r.Schema)+" AND "+named("c.relname", r.Name))
+	}
+	return `ARRAY(WITH RECURSIVE m(oid) AS (
+	  SELECT c.oid FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+	  WHERE c.oid = ANY ('{` + strings.Join(oids, ",") + `}'::pg_catalog.oid[]) OR ` + strings.Join(names, " OR ") + `
+	  UNION SELECT x.oid FROM m, LATERAL (
+	    SELECT i.inhrelid FROM pg_catalog.pg_inherits i WHERE i.inhparent = m.oid
+	    UNION ALL SELECT i.inhparent FROM pg_catalog.pg_inherits i WHERE i.inhrelid = m.oid
+	    UNION ALL SELECT i.indexrelid FROM pg_catalog.pg_index i WHERE i.indrelid = m.oid
+	    UNION ALL SELECT c.reltoastrelid FROM pg_catalog.pg_class c WHERE c.oid = m.oid
+	    UNION ALL SELECT d.objid FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass
+	      AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjid = m.oid AND d.deptype = ANY ('{a,i}'::"char"[])
+	    UNION ALL SELECT r.ev_class FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_rewrite r ON r.oid = d.objid
+	      WHERE d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjid = m.oid
+	  ) x(oid))
+	SELECT m.oid FROM m JOIN pg_catalog.pg_class c ON c.oid = m.oid WHERE c.relkind <> 'v')`
+}
+
+func clone[M proto.Message](m M) M { return proto.Clone(m).(M) }
+
+// RewriteShadows returns the text of a statement of which nothing but the shadows had to be rewritten. It can be called
+// once.
+func (s *Statement) RewriteShadows() (string, error) { return s.deparse() }
+
+// shadowing is the pass over one statement that puts the shadows in.
+type shadowing struct {
+	*analysis
+	shadows *Shadows
+	from    map[*pg.FuncCall]bool // calls that stand as items of FROM
+	ctes    map[string]bool
+	aliases map[string]bool // names by which whole rows of pg_class can be meant
+	changed bool
+}
+
+// shadow puts the shadows in the place of what could show protected values, anywhere in the statement.
+func (a *analysis) shadow() error {
+	c, ok := a.catalog.(Shadower)
+	if !ok || c.Shadows() == nil || hook.Unmasked {
+		return nil
+	}
+	s := &shadowing{analysis: a, shadows: c.Shadows(), from: map[*pg.FuncCall]bool{}, ctes: map[string]bool{}, aliases: map[string]bool{}}
+	root := a.stmt.root.Stmt
+	if err := s.refuseDynamic(root); err != nil {
+		return err
+	}
+	s.survey(root)
+	if err := s.names(root.ProtoReflect()); err != nil {
+		return err
+	}
+	if err := s.replace(root, s.exposes(root)); err != nil {
+		return err
+	}
+	a.stmt.Masked = s.changed
+	return s.refuseArguments(root)
+}
+
+// refuseArguments refuses masked values as arguments of EXECUTE, which takes no subselect and is not always sent as it was
+// rewritten.
+func (s *shadowing) refuseArguments(root *pg.Node) error {
+	var err error
+	inspect(root.ProtoReflect(), func(m protoreflect.Message) bool {
+		if x, ok := m.Interface().(*pg.ExecuteStmt); ok && s.changed {
+			err = sqlstate.New(sqlstate.NotAnswerable, "arguments of EXECUTE %s cannot ask the catalog", QuoteIdent(x.Name)).
+				WithHint("Ask for the value first.").At(max(1, s.src.position(s.stmt.root.StmtLocation)))
+		}
+		return err == nil
+	})
+	return err
+}
+
+// survey notes what the other steps must know of the whole statement.
+func (s *shadowing) survey(root *pg.Node) {
+	inspect(root.ProtoReflect(), func(m protoreflect.Message) bool {
+		switch x := m.Interface().(type) {
+		case *pg.RangeFunction:
+			for _, item := range x.Functions {
+				for _, n := range item.GetList().GetItems() {
+					if f := n.GetFuncCall(); f != nil {
+						s.from[f] = true
+					}
+				}
+			}
+		case *pg.CommonTableExpr:
+			s.ctes[x.Ctename] = true
+		case *pg.RangeVar:
+			if x.Relname == "pg_class" {
+				s.aliases[x.Relname] = true
+				s.aliases[x.GetAlias().GetAliasname()] = true
+			}
+		case *pg.JoinExpr:
+			s.aliases[x.GetAlias().GetAliasname()] = true
+			s.aliases[x.GetJoinUsingAlias().GetAliasname()] = true
+		}
+		return true
+	})
+}
+
+// exposes reports whether the statement could see a masked column of pg_class: by its name, by *, by a whole row, by a
+// natural join, or under another name. When in doubt it could.
+func (s *shadowing) exposes(root *pg.Node) bool {
+	found := false
+	inspect(root.ProtoReflect(), func(m protoreflect.Message) bool {
+		switch x := m.Interface().(type) {
+		case *pg.A_Star:
+			found = true
+		case *pg.A_Const:
+			return false
+		case *pg.String:
+			_, masked := classMasks[x.Sval]
+			found = found || masked
+		case *pg.ColumnRef:
+			found = found || s.aliases[lastString(x.Fields)]
+		case *pg.JoinExpr:
+			found = found || x.IsNatural || len(x.GetAlias().GetColnames()) > 0
+		case *pg.RangeVar:
+			found = found || x.Relname == "pg_class" && len(x.GetAlias().GetColnames()) > 0
+		}
+		return !found
+	})
+	return found
+}
+
+// replace puts subselects in the place of shadowed relations in FROM, and masks the arguments of functions.
+func (s *shadowing) replace(root *pg.Node, exposed bool) error {
+	var err error
+	var relations, calls []*pg.Node
+	item := func(n *pg.Node) {
+		if n.GetRangeVar() != nil {
+			relations = append(relations, n)
+		}
+	}
+	items := func(ns []*pg.Node) {
+		for _, n := range ns {
+			item(n)
+		}
+	}
+	inspect(root.ProtoReflect(), func(m protoreflect.Message) bool {
+		switch x := m.Interface().(type) {
+		case *pg.SelectStmt:
+			items(x.FromClause)
+		case *pg.UpdateStmt:
+			items(x.FromClause)
+		case *pg.DeleteStmt:
+			items(x.UsingClause)
+		case *pg.MergeStmt:
+			item(x.SourceRelation)
+		case *pg.JoinExpr:
+			item(x.Larg)
+			item(x.Rarg)
+		case *pg.RangeTableSample:
+			if rv := x.Relation.GetRangeVar(); rv != nil && s.find(rv) != nil && (exposed || rv.Relname != "pg_class") {
+				err = s.refuse(rv.Location, "Leave out TABLESAMPLE.", "a sample of %s cannot be taken through Fugu", rv.Relname)
+			}
+		case *pg.CopyStmt:
+			if rv := x.Relation; rv != nil && s.find(rv) != nil {
+				err = s.refuse(rv.Location, "Use COPY (SELECT ...) TO STDOUT.", "%s holds values that depend on protected rows, and cannot be copied as a table", rv.Relname)
+			}
+		case *pg.Node:
+			if x.GetFuncCall() != nil {
+				calls = append(calls, x)
+			}
+		}
+		return err == nil
+	})
+	for _, n := range relations {
+		if err == nil {
+			err = s.relation(n, n.GetRangeVar(), exposed)
+		}
+	}
+	// Innermost first: a call's arguments may hold calls.
+	for i := len(calls) - 1; i >= 0 && err == nil; i-- {
+		err = s.call(calls[i], calls[i].GetFuncCall())
+	}
+	return err
+}
+
+// find returns the shadow that a reference needs, nil for none.
+func (s *shadowing) find(rv *pg.RangeVar) *pg.Node {
+	shadow, ok := shadowed[rv.Relname]
+	if !ok || rv.Schemaname != "" && rv.Schemaname != "pg_catalog" && !shadow.extension {
+		return nil
+	}
+	return s.shadows.relations[rv.Relname]
+}
+
+func (s *shadowing) relation(n *pg.Node, rv *pg.RangeVar, exposed bool) error {
+	shadow := s.find(rv)
+	switch {
+	case shadow == nil && (rv.Schemaname == "" || rv.Schemaname == "pg_catalog") && unknownStatistics(rv.Relname) && !s.ctes[rv.Relname]:
+		return s.refuse(rv.Location, "Its values may depend on protected rows.", "%s cannot be read through Fugu", rv.Relname)
+	case shadow == nil, rv.Relname == "pg_class" && !exposed:
+		return nil
+	case rv.Schemaname == "" && s.ctes[rv.Relname]:
+		return s.refuse(rv.Location, "Give the WITH query another name.", "a WITH query has the name of the catalog's %s", rv.Relname)
+	}
+	sub := clone(shadow.GetRangeSubselect())
+	sub.Alias = rv.Alias
+	if sub.Alias == nil {
+		sub.Alias = &pg.Alias{Aliasname: rv.Relname}
+	}
+	if sel := sub.Subquery.GetSelectStmt(); rv.Relname == "pg_class" {
+		sel.TargetList = append(sel.TargetList, s.systemColumns()...)
+	} else if from := sel.FromClause[0].GetRangeVar(); shadowed[rv.Relname].extension {
+		from.Schemaname = rv.Schemaname
+	}
+	n.Node = &pg.Node_RangeSubselect{RangeSubselect: sub}
+	s.unqualify(rv)
+	s.changed = true
+	return nil
+}
+
+// unqualify takes the schema off references like pg_catalog.pg_class.oid, which do not find a subselect.
+func (s *shadowing) unqualify(rv *pg.RangeVar) {
+	inspect(s.stmt.root.Stmt.ProtoReflect(), func(m protoreflect.Message) bool {
+		c, ok := m.Interface().(*pg.ColumnRef)
+		if ok && len(c.Fields) == 3 && c.Fields[0].GetString_().GetSval() == "pg_catalog" && c.Fields[1].GetString_().GetSval() == rv.Relname {
+			c.Fields = c.Fields[1:]
+		}
+		return true
+	})
+}
+
+// systemColumns are those that the statement names. A subselect has none by itself.
+func (s *shadowing) systemColumns() []*pg.Node {
+	var out []*pg.Node
+	seen := map[string]bool{"tableoid": false, "ctid": false, "xmin": false, "xmax": false, "cmin": false, "cmax": false}
+	inspect(s.stmt.root.Stmt.ProtoReflect(), func(m protoreflect.Message) bool {
+		if c, ok := m.Interface().(*pg.ColumnRef); ok {
+			name := lastString(c.Fields)
+			if done, system := seen[name]; system && !done {
+				seen[name] = true
+				out = append(out, &pg.Node{Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{Val: &pg.Node{Node: qualified("s", name)}}}})
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// names refuses the name of a masked or refused function anywhere but in a call of it, where the call could not be seen
+// later: CREATE OPERATOR, AGGREGATE, CAST, and the notation row.function.
+func (s *shadowing) names(m protoreflect.Message) error {
+	var err error
+	visit := func(child protoreflect.Message) {
+		if err == nil && child.IsValid() {
+			err = s.names(child)
+		}
+	}
+	switch x := m.Interface().(type) {
+	case *pg.A_Const, *pg.Alias:
+		return nil
+	case *pg.ColumnRef:
+		if len(x.Fields) > 1 {
+			visit(x.Fields[len(x.Fields)-1].ProtoReflect())
+		}
+		return err
+	case *pg.String:
+		if functionKind(x.Sval) != openFunction {
+			return sqlstate.New(sqlstate.NotAnswerable, "%s can be used in a plain function call only", x.Sval).
+				WithHint("Its values may depend on protected rows.").At(max(1, s.src.position(s.stmt.root.StmtLocation)))
+		}
+	}
+	m.Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case fd.Message() == nil, fd.Name() == "funcname" && !isUtilityCall(m):
+		case fd.IsList():
+			for i, l := 0, v.List(); i < l.Len(); i++ {
+				visit(l.Get(i).Message())
+			}
+		default:
+			visit(v.Message())
+		}
+		return err == nil
+	})
+	return err
+}
+
+// isUtilityCall: the field funcname of everything but an expression's call names a function to be called later.
+func isUtilityCall(m protoreflect.Message) bool {
+	_, call := m.Interface().(*pg.FuncCall)
+	return !call
+}

@@ -1,0 +1,153 @@
+package parser
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// shadowRelation says how much of a catalog relation is shown. See the PostgreSQL manual, chapters 28.2 (statistics
+// views), 53 (catalogs) and 54 (views).
+type shadowRelation struct {
+	key       string   // column with the oid of a relation: its masked relations' rows keep only the columns of keep
+	database  string   // the same for a column with the oid of a database, of which the current one is masked
+	keep      []string // neither key nor database: these columns are all that is shown of any row
+	mask      []string // if set, the only columns that are masked
+	where     string   // the rows that are shown, whole; $masked stands for the masked oids
+	extension bool     // an extension's, in any schema
+}
+
+var (
+	tableKeys    = []string{"relid", "schemaname", "relname"}
+	indexKeys    = []string{"relid", "indexrelid", "schemaname", "relname", "indexrelname"}
+	own          = "(SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = SESSION_USER)"
+	tableView    = shadowRelation{key: "relid", keep: tableKeys}
+	indexView    = shadowRelation{key: "relid", keep: indexKeys}
+	ownProgress  = shadowRelation{where: "s.pid = ANY (ARRAY(SELECT a.pid FROM pg_catalog.pg_stat_activity a WHERE a.usesysid = " + own + "))"}
+	countersView = shadowRelation{keep: []string{"stats_reset"}}
+)
+
+// classMasks are the columns of pg_class that depend on rows, with what a masked relation shows: what it would before
+// its first VACUUM. A protected table shows the policy's number of rows.
+var classMasks = map[string]string{"reltuples": "'-1'", "relpages": "'0'", "relallvisible": "'0'", "relallfrozen": "'0'"}
+
+// shadowed are the relations that show values which depend on rows, or on how many of them were read.
+var shadowed = map[string]shadowRelation{
+	"pg_class":                 {key: "oid"},
+	"pg_stat_all_tables":       tableView,
+	"pg_stat_sys_tables":       tableView,
+	"pg_stat_user_tables":      tableView,
+	"pg_stat_xact_all_tables":  tableView,
+	"pg_stat_xact_sys_tables":  tableView,
+	"pg_stat_xact_user_tables": tableView,
+	"pg_statio_all_tables":     tableView,
+	"pg_statio_sys_tables":     tableView,
+	"pg_statio_user_tables":    tableView,
+	"pg_statio_all_sequences":  tableView,
+	"pg_statio_sys_sequences":  tableView,
+	"pg_statio_user_sequences": tableView,
+	"pg_stat_all_indexes":      indexView,
+	"pg_stat_sys_indexes":      indexView,
+	"pg_stat_user_indexes":     indexView,
+	"pg_statio_all_indexes":    indexView,
+	"pg_statio_sys_indexes":    indexView,
+	"pg_statio_user_indexes":   indexView,
+
+	// Counters of the database and of the cluster move with every scan of the reader's.
+	"pg_stat_database":          {database: "datid", keep: []string{"datid", "datname", "numbackends", "stats_reset"}},
+	"pg_stat_bgwriter":          countersView,
+	"pg_stat_checkpointer":      countersView,
+	"pg_stat_wal":               countersView,
+	"pg_stat_archiver":          countersView,
+	"pg_stat_recovery_prefetch": countersView,
+	"pg_stat_slru":              {keep: []string{"name", "stats_reset"}},
+	"pg_stat_io":                {keep: []string{"backend_type", "object", "context", "stats_reset"}},
+	"pg_stat_replication_slots": {keep: []string{"slot_name", "stats_reset"}},
+
+	// Positions in the write-ahead log count what is written.
+	"pg_replication_slots": {mask: []string{"restart_lsn", "confirmed_flush_lsn", "wal_status", "safe_wal_size"}},
+	"pg_stat_subscription": {mask: []string{"received_lsn", "latest_end_lsn"}},
+	"pg_stat_replication":  {mask: []string{"sent_lsn", "write_lsn", "flush_lsn", "replay_lsn"}},
+	"pg_stat_wal_receiver": {mask: []string{"receive_start_lsn", "written_lsn", "flushed_lsn", "received_lsn", "latest_end_lsn"}},
+
+	// Statements of the reader's have rows and times that depend on data.
+	"pg_stat_activity":   {where: "s.usesysid = " + own},
+	"pg_stat_statements": {where: "s.userid = " + own, extension: true},
+	// An autovacuum comes after so many changed rows.
+	"pg_stat_progress_analyze":      ownProgress,
+	"pg_stat_progress_basebackup":   ownProgress,
+	"pg_stat_progress_cluster":      ownProgress,
+	"pg_stat_progress_copy":         ownProgress,
+	"pg_stat_progress_create_index": ownProgress,
+	"pg_stat_progress_vacuum":       ownProgress,
+	// It has a row for each function that was called at least once, by a trigger too.
+	"pg_stat_user_functions": {where: "false"},
+	// Page and row locks are as many as the rows that are locked.
+	"pg_locks": {where: "s.relation IS NULL OR s.relation <> ALL ($masked)"},
+	// The guest may read pg_class, so it may read the statistics of its columns: a histogram of reltuples.
+	"pg_stats": {where: "NOT (s.schemaname = 'pg_catalog' AND s.tablename = 'pg_class')"},
+}
+
+// openStatistics are statistics views that PostgreSQL itself limits by privilege, or that count nothing which protected
+// rows move. Any other one, of a later version or an extension, is refused.
+var openStatistics = []string{"pg_stat_ssl", "pg_stat_gssapi", "pg_stat_database_conflicts", "pg_stat_subscription_stats", "pg_stat_xact_user_functions",
+	"pg_stat_statements_info"}
+
+func unknownStatistics(relation string) bool {
+	_, known := shadowed[relation]
+	return !known && (strings.HasPrefix(relation, "pg_stat_") || strings.HasPrefix(relation, "pg_statio_")) && !slices.Contains(openStatistics, relation)
+}
+
+// body writes the subselect that takes the relation's place: the same columns in the same order, with the same types.
+func (r shadowRelation) body(name string, columns []ShadowColumn, roots []ShadowRoot, masked string) (string, error) {
+	from := " FROM pg_catalog." + name + " AS s"
+	if r.where != "" {
+		return "SELECT s.*" + from + " WHERE " + strings.ReplaceAll(r.where, "$masked", masked), nil
+	}
+	condition := ""
+	switch {
+	case r.key != "":
+		condition = "s." + r.key + " = ANY (" + masked + ")"
+	case r.database != "":
+		condition = "s." + r.database + " = (SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())"
+	}
+	if len(columns) == 0 {
+		return "", fmt.Errorf("the server shows no columns of pg_catalog.%s", name)
+	}
+	var list []string
+	for _, c := range columns {
+		column := "s." + QuoteIdent(c.Name)
+		public := "NULL"
+		hidden := !slices.Contains(r.keep, c.Name)
+		if r.mask != nil {
+			hidden = slices.Contains(r.mask, c.Name)
+		}
+		if name == "pg_class" {
+			public, hidden = classMasks[c.Name]
+		}
+		switch public += "::" + c.Type; {
+		case !hidden:
+		case condition == "":
+			column = public + " AS " + QuoteIdent(c.Name)
+		case c.Name == "reltuples" && name == "pg_class":
+			column = "CASE WHEN " + condition + " THEN " + publicRows(roots) + "ELSE " + public + " END ELSE " + column + " END AS reltuples"
+		default:
+			column = "CASE WHEN " + condition + " THEN " + public + " ELSE " + column + " END AS " + QuoteIdent(c.Name)
+		}
+		list = append(list, column)
+	}
+	return "SELECT " + strings.Join(list, ", ") + from, nil
+}
+
+// publicRows writes the beginning of a CASE: the policy's number of rows for each protected table.
+func publicRows(roots []ShadowRoot) string {
+	var b strings.Builder
+	b.WriteString("CASE ")
+	for _, r := range roots {
+		b.WriteString("WHEN s.oid = '" + strconv.FormatUint(uint64(r.OID), 10) + "'::pg_catalog.oid OR " + named("s.relname", r.Name) +
+			" AND s.relnamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE " + named("n.nspname", r.Schema) + ")" +
+			" THEN '" + strconv.FormatInt(r.Rows, 10) + "'::pg_catalog.float4 ")
+	}
+	return b.String()
+}

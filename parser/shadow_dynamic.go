@@ -1,0 +1,190 @@
+package parser
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// Suspects is the first look: whether a text has any word that could make it need the shadows. It is all that other
+// texts pay.
+func (s *Shadows) Suspects(sql string) bool { return s != nil && suspicious(sql) }
+
+// Mentions reports whether a text could need the shadows: whether it names what they stand for, or holds code of its
+// own. It errs towards true.
+func (s *Shadows) Mentions(sql string) bool {
+	if !s.Suspects(sql) {
+		return false
+	}
+	scan, err := pg.Scan(sql)
+	return err != nil || speaks(sql, scan.Tokens)
+}
+
+// suspicious is a first look at the words of a text, in strings and comments too.
+func suspicious(sql string) bool {
+	for i := 0; i < len(sql); {
+		if c := sql[i] | 0x20; c < 'a' || c > 'z' {
+			i++
+			continue
+		}
+		start := i
+		for i < len(sql) && wordBytes[sql[i]] {
+			i++
+		}
+		first := sql[start] | 0x20
+		if n := i - start; n > maxWord || shadowLengths[first]>>n&1 == 0 && prefixesBy[first] == nil {
+			continue
+		}
+		var folded [maxWord]byte
+		for k := range i - start {
+			folded[k] = sql[start+k]
+			if c := folded[k]; c >= 'A' && c <= 'Z' {
+				folded[k] = c | 0x20
+			}
+		}
+		switch w := folded[:i-start]; string(w) {
+		case "u":
+			if strings.HasPrefix(sql[i:], `&"`) {
+				return true
+			}
+		case "do":
+			// Not the DO of ON CONFLICT, which long statements have.
+			next := strings.ToLower(strings.TrimLeft(sql[i:min(len(sql), i+32)], " \t\r\n"))
+			if !strings.HasPrefix(next, "nothing") && !strings.HasPrefix(next, "update") {
+				return true
+			}
+		case "function", "procedure":
+			return true
+		default:
+			if shadowWord(w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// maxWord is the length to which PostgreSQL cuts identifiers; all names here are shorter.
+const maxWord = 63
+
+var wordBytes = func() (word [256]bool) {
+	for c := range word {
+		word[c] = c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '_'
+	}
+	return word
+}()
+
+// shadowLengths are the lengths of the words that matter, by first byte, as sets of bits.
+var shadowLengths = func() (lengths [256]uint64) {
+	for _, w := range slices.Concat([]string{"u", "do", "function", "procedure", "ts_rewrite"}, slices.Collect(maps.Keys(shadowed)), slices.Collect(maps.Keys(shadowFunctions))) {
+		lengths[w[0]] |= 1 << len(w)
+	}
+	return lengths
+}()
+
+// shadowWord reports whether an identifier is the name of anything that is masked or refused.
+func shadowWord(w []byte) bool {
+	if _, relation := shadowed[string(w)]; relation {
+		return true
+	}
+	if _, function := shadowFunctions[string(w)]; function || string(w) == "ts_rewrite" {
+		return true
+	}
+	// Most words begin in no such way.
+	for _, p := range prefixesBy[w[0]] {
+		if bytes.HasPrefix(w, []byte(p)) {
+			return unknownStatistics(string(w)) || functionKind(string(w)) != openFunction
+		}
+	}
+	return false
+}
+
+// prefixesBy are the beginnings of names that are known by their beginning, by their first byte.
+var prefixesBy = func() (by [256][]string) {
+	for _, p := range append([]string{"pg_stat_", "pg_statio_"}, shadowPrefixNames()...) {
+		by[p[0]] = append(by[p[0]], p)
+	}
+	return by
+}()
+
+// speaks is the second look, at tokens: names, but not strings and comments, and code in strings.
+func speaks(sql string, tokens []*pg.ScanToken) bool {
+	for i, t := range tokens {
+		text := strings.ToLower(sql[t.Start:t.End])
+		switch t.Token {
+		case pg.Token_UIDENT:
+			return true
+		case pg.Token_DO:
+			if i+1 == len(tokens) || !slices.Contains([]pg.Token{pg.Token_NOTHING, pg.Token_UPDATE, pg.Token_ALSO, pg.Token_INSTEAD}, tokens[i+1].Token) {
+				return true
+			}
+		case pg.Token_FUNCTION, pg.Token_PROCEDURE:
+			if i > 0 && slices.Contains([]pg.Token{pg.Token_CREATE, pg.Token_REPLACE, pg.Token_SQL_COMMENT, pg.Token_C_COMMENT}, tokens[i-1].Token) {
+				return true
+			}
+		case pg.Token_SCONST, pg.Token_USCONST, pg.Token_SQL_COMMENT, pg.Token_C_COMMENT:
+		default:
+			if name := strings.Trim(text, `"`); name != "" && shadowWord([]byte(name)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// refuseDynamic refuses code that could run SQL which is put together when it runs, or that Fugu cannot read.
+func (s *shadowing) refuseDynamic(root *pg.Node) error {
+	var err error
+	inspect(root.ProtoReflect(), func(m protoreflect.Message) bool {
+		switch x := m.Interface().(type) {
+		case *pg.DoStmt:
+			if language, code := body(x.Args); !static(language, code) {
+				err = s.refuse(s.stmt.root.StmtLocation, bodyHint, "this DO block could read what Fugu cannot see")
+			}
+		case *pg.CreateFunctionStmt:
+			if language, code := body(x.Options); x.SqlBody == nil && !static(language, code) {
+				err = s.refuse(s.stmt.root.StmtLocation, bodyHint, "this function could read what Fugu cannot see")
+			}
+		}
+		return err == nil
+	})
+	return err
+}
+
+const bodyHint = "PL/pgSQL without EXECUTE, and SQL, are accepted where they name no statistics of the catalog."
+
+// body returns the language and the text of a DO block or a function. A function in C has two texts: its language
+// decides.
+func body(options []*pg.Node) (language, code string) {
+	language = "plpgsql"
+	for _, n := range options {
+		d := n.GetDefElem()
+		switch d.GetDefname() {
+		case "language":
+			language = d.Arg.GetString_().GetSval()
+		case "as":
+			code = d.Arg.GetString_().GetSval()
+			if l := d.Arg.GetList(); l != nil {
+				code = lastString(l.Items)
+			}
+		}
+	}
+	return language, code
+}
+
+// static reports whether code can run no SQL but what is written in it, of which nothing is shadowed. In PL/pgSQL
+// every way to run a text as SQL has the key word EXECUTE (manual, chapter 43.5.4).
+func static(language, code string) bool {
+	if language != "sql" && language != "plpgsql" || len(code) > maxBytes {
+		return false
+	}
+	scan, err := pg.Scan(code)
+	if err != nil || speaks(code, scan.Tokens) {
+		return false
+	}
+	return language == "sql" || !slices.ContainsFunc(scan.Tokens, func(t *pg.ScanToken) bool { return t.Token == pg.Token_EXECUTE })
+}
