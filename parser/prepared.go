@@ -1,0 +1,169 @@
+package parser
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"fugu/sqlstate"
+)
+
+// Prepare is PREPARE Name (Types) AS, around the statement that the cuts belong to. Parameters are that statement's.
+type Prepare struct {
+	Name     string
+	Types    []string // as SQL text, without modifiers: PREPARE ignores them
+	Position int      // of the first type
+}
+
+// prepare takes PREPARE off the statement below it.
+func (a *analysis) prepare(p *pg.PrepareStmt) *pg.Node {
+	out := &Prepare{Name: p.Name, Position: 1}
+	for i, n := range p.Argtypes {
+		t := n.GetTypeName()
+		parts := make([]string, len(t.Names))
+		for j, part := range t.Names {
+			parts[j] = QuoteIdent(part.GetString_().GetSval())
+		}
+		text := strings.Join(parts, ".")
+		if len(t.ArrayBounds) > 0 {
+			text += "[]"
+		}
+		if i == 0 {
+			out.Position = a.src.position(t.Location)
+		}
+		out.Types = append(out.Types, text)
+	}
+	a.stmt.Prepare = out
+	a.stmt.root.Stmt = p.Query
+	return p.Query
+}
+
+// mark stands before the client's own text at the end of a PREPARE as the guest gets it.
+const mark = "\n-- fugu "
+
+// SQL is the PREPARE that the guest runs: of the rewritten text, with the types of its parameters, and with the client's
+// text behind it in a comment. The server keeps it as long as the prepared statement lives, whatever ends that; so
+// nobody else has to keep books of it.
+func (p *Prepare) SQL(types []string, rewritten, original string) string {
+	list := ""
+	if len(types) > 0 {
+		list = " (" + strings.Join(types, ", ") + ")"
+	}
+	return "PREPARE " + QuoteIdent(p.Name) + list + " AS " + rewritten + mark + strconv.Quote(original)
+}
+
+// Original finds the client's text in a PREPARE as the guest got it. A client that writes the comment itself gets what
+// it wrote interpreted, as if it had sent it.
+func Original(text string) (string, bool) {
+	i := strings.LastIndex(text, mark)
+	if i < 0 {
+		return "", false
+	}
+	original, err := strconv.Unquote(text[i+len(mark):])
+	return original, err == nil
+}
+
+// Execute is EXECUTE Name (...), perhaps inside CREATE TABLE AS or below EXPLAIN. What it executes is not known before it
+// runs.
+type Execute struct {
+	Name      string
+	Explained bool // below a plain EXPLAIN
+	Position  int  // of the statement
+
+	src  *source
+	text string     // the whole statement
+	args []*pg.Node // not to be changed
+}
+
+// executes takes note of EXECUTE.
+func (a *analysis) executes() bool {
+	x := &Execute{src: a.src, text: a.stmt.Text, Position: max(1, a.src.position(a.stmt.root.StmtLocation))}
+	n := a.stmt.root.Stmt
+	if e := n.GetExplainStmt(); e != nil {
+		n, x.Explained = e.Query, true
+	}
+	if c := n.GetCreateTableAsStmt(); c != nil {
+		n, a.stmt.NoData = c.Query, c.Into.GetSkipData()
+	}
+	e := n.GetExecuteStmt()
+	if e == nil {
+		return false
+	}
+	x.Name, x.args = e.Name, e.Params
+	a.stmt.Execute = x
+	return true
+}
+
+// Args is the number of arguments.
+func (x *Execute) Args() int { return len(x.args) }
+
+// Values returns the arguments as a VALUES list of text, each behind a '=' so that an empty one differs from NULL: what
+// cannot stand in EXECUTE cannot stand there, but for what is refused here. types are SQL text.
+func (x *Execute) Values(types []string) (string, error) {
+	var err error
+	items := make([]string, len(x.args))
+	for i, n := range x.args {
+		inspect(n.ProtoReflect(), func(m protoreflect.Message) bool {
+			switch y := m.Interface().(type) {
+			case *pg.ParamRef:
+				err = noParameter(x.src, y)
+			case *pg.SubLink:
+				err = sqlstate.New(sqlstate.FeatureNotSupported, "cannot use subquery in EXECUTE parameter").At(x.src.position(y.Location))
+			}
+			return err == nil
+		})
+		if err != nil {
+			return "", err
+		}
+		text, err := deparse(n)
+		if err != nil {
+			return "", err
+		}
+		items[i] = fmt.Sprintf("'=' OPERATOR(pg_catalog.||) ((%s)::%s)::pg_catalog.text", text, types[i])
+	}
+	return "VALUES (" + strings.Join(items, ", ") + ")", nil
+}
+
+// Around returns the statement with the query in the place of EXECUTE.
+func (x *Execute) Around(query string) (string, error) {
+	outer, err := pg.Parse(x.text)
+	if err != nil || len(outer.Stmts) != 1 {
+		return "", fmt.Errorf("reading EXECUTE again: %w", err)
+	}
+	c := outer.Stmts[0].Stmt.GetCreateTableAsStmt()
+	if c == nil {
+		return query, nil
+	}
+	inner, err := pg.Parse(query)
+	if err != nil || len(inner.Stmts) != 1 {
+		return "", fmt.Errorf("reading a prepared statement again: %w", err)
+	}
+	if inner.Stmts[0].Stmt.GetSelectStmt() == nil {
+		return "", sqlstate.New("42809", "prepared statement is not a SELECT").At(x.Position)
+	}
+	c.Query = inner.Stmts[0].Stmt
+	return (&Statement{root: outer.Stmts[0], version: outer.Version}).deparse()
+}
+
+// deparse writes one expression as SQL, and proves that it reads back as the same.
+func deparse(n *pg.Node) (string, error) {
+	tree, err := pg.Parse("SELECT NULL")
+	if err != nil {
+		return "", fmt.Errorf("deparsing an expression: %w", err)
+	}
+	tree.Stmts[0].Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val = proto.Clone(n).(*pg.Node)
+	sql, err := pg.Deparse(tree)
+	if err != nil {
+		return "", fmt.Errorf("deparsing an expression: %w", err)
+	}
+	again, err := pg.Parse(sql)
+	text, ok := strings.CutPrefix(sql, "SELECT ")
+	if err != nil || !ok || len(again.Stmts) != 1 || !sameTree(tree.Stmts[0].Stmt, again.Stmts[0].Stmt) {
+		return "", sqlstate.New(sqlstate.NotAnswerable, "an argument cannot be rewritten without changing its meaning").WithHint("Write it more simply.").Because(err).At(1)
+	}
+	return text, nil
+}
