@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Expr is a row expression over one protected table. The types of this file are all there are: an Expr cannot hold a
-// subquery, a function call, or an operator that is not listed in read.go.
+// Expr is a row expression over the sources of a cut. The types of this package are all there are: an Expr cannot hold a
+// subquery over protected rows, a function that is not listed in functions.go, or an operator that is not in read.go.
 type Expr interface {
 	sql(b *strings.Builder, p printer)
 }
@@ -27,16 +27,18 @@ func SQL(e Expr, alias string, param map[int]int) string {
 	return b.String()
 }
 
-// Column is a column of the protected table.
+// Column is a column of one of the cut's sources.
 type Column struct {
 	Name     string
+	Rel      int // of its Source
 	Position int // 1-based, in characters
 }
 
 // Const is a literal. Kind decides how Text is written.
 type Const struct {
-	Kind ConstKind
-	Text string
+	Kind     ConstKind
+	Text     string
+	Position int
 }
 
 // ConstKind is the kind of a literal.
@@ -101,10 +103,33 @@ type Case struct {
 // When is one arm of a Case.
 type When struct{ Cond, Result Expr }
 
-// Cast is CAST(X AS Type); Type is one of castTypes.
+// Cast is CAST(X AS Type); Type is one of castTypes, quoted, with its modifiers. Below Any it may be an array of one.
 type Cast struct {
-	X    Expr
-	Type string
+	X        Expr
+	Type     string
+	Position int
+}
+
+// Func is a call of a function of pg_catalog's, one of functions.
+type Func struct {
+	Name     string
+	Args     []Expr
+	Position int
+}
+
+// Any is X = ANY(Array), or with Not X <> ALL(Array). Array is a Param or a String, or a Cast of one.
+type Any struct {
+	X        Expr
+	Not      bool
+	Array    Expr
+	Position int
+}
+
+// Form is an expression that the planner has composed: Text[0] Columns[0] Text[1] ... It holds neither constants of
+// unknown type nor parameters.
+type Form struct {
+	Text    []string // one more than Columns
+	Columns []Column
 }
 
 // Call is one of the keyword functions COALESCE, NULLIF, GREATEST, LEAST.
@@ -116,7 +141,7 @@ type Call struct {
 func (e Column) sql(b *strings.Builder, p printer) {
 	switch {
 	case p.alias != "":
-		b.WriteString(p.alias + "." + QuoteIdent(e.Name))
+		b.WriteString(Alias(p.alias, e.Rel) + "." + QuoteIdent(e.Name))
 	case plainIdent.MatchString(e.Name):
 		b.WriteString(e.Name)
 	default:
@@ -228,6 +253,27 @@ func (e Cast) sql(b *strings.Builder, p printer) {
 	fmt.Fprintf(b, " AS %s)", e.Type)
 }
 
+func (e Func) sql(b *strings.Builder, p printer) {
+	list(b, p, "pg_catalog."+e.Name+"(", ", ", e.Args)
+}
+
+func (e Any) sql(b *strings.Builder, p printer) {
+	b.WriteByte('(')
+	e.X.sql(b, p)
+	b.WriteString(map[bool]string{false: " = ANY (", true: " <> ALL ("}[e.Not])
+	e.Array.sql(b, p)
+	b.WriteString("))")
+}
+
+func (e Form) sql(b *strings.Builder, p printer) {
+	for i, t := range e.Text {
+		b.WriteString(t)
+		if i < len(e.Columns) {
+			e.Columns[i].sql(b, p)
+		}
+	}
+}
+
 func (e Call) sql(b *strings.Builder, p printer) {
 	list(b, p, e.Name+"(", ", ", e.Args)
 }
@@ -277,18 +323,43 @@ func children(e Expr) []Expr {
 		return []Expr{e.X}
 	case Call:
 		return e.Args
+	case Semi:
+		var out []Expr
+		for _, x := range []Expr{e.X, e.Value, e.Where} {
+			if x != nil {
+				out = append(out, x)
+			}
+		}
+		return out
+	case Func:
+		return e.Args
+	case Any:
+		return []Expr{e.X, e.Array}
+	case Form:
+		out := make([]Expr, len(e.Columns))
+		for i, c := range e.Columns {
+			out[i] = c
+		}
+		return out
 	}
 	return nil
 }
 
+// Walk calls f for e and every expression below it, parents first, in order of appearance.
+func Walk(e Expr, f func(Expr)) {
+	f(e)
+	for _, c := range children(e) {
+		Walk(c, f)
+	}
+}
+
 // Params calls f for each parameter in e, in order of appearance.
 func Params(e Expr, f func(number int)) {
-	if p, ok := e.(Param); ok {
-		f(p.Number)
-	}
-	for _, c := range children(e) {
-		Params(c, f)
-	}
+	Walk(e, func(x Expr) {
+		if p, ok := x.(Param); ok {
+			f(p.Number)
+		}
+	})
 }
 
 // QuoteIdent writes an identifier so that it is read back unchanged.

@@ -12,19 +12,21 @@ import (
 
 // infix are the operators that a row expression may use. Every one is pg_catalog's: the reader's search_path holds
 // nothing else.
-var infix = []string{"=", "<>", "<", ">", "<=", ">=", "+", "-", "*", "/", "%"}
+var infix = []string{"=", "<>", "<", ">", "<=", ">=", "+", "-", "*", "/", "%", "^", "||"}
 
 // castTypes are the types that a row expression may cast to, by PostgreSQL's internal names.
 var castTypes = []string{"bool", "int2", "int4", "int8", "numeric", "float4", "float8", "text", "varchar", "bpchar",
-	"date", "time", "timestamp", "timestamptz"}
+	"date", "time", "timestamp", "timestamptz", "interval", "uuid"}
 
-const exprHint = "Below an aggregate, use comparisons, AND/OR/NOT, IN, BETWEEN, LIKE, IS NULL, arithmetic, CASE, casts and COALESCE over columns, constants and parameters."
+const exprHint = "Below an aggregate, use comparisons, AND/OR/NOT, IN, BETWEEN, LIKE, IS NULL, arithmetic, CASE, casts, COALESCE and functions such as lower, round and date_trunc over columns, constants and parameters."
 
-// reader reads the row expressions of one table.
+// reader reads what stands below a cut, at one place of it.
 type reader struct {
 	src   *source
-	table Table
-	alias string
+	names *names
+	with  *with
+	a     *analysis // nil: no subqueries
+	inner bool      // the cut is not the whole statement: an unknown name may be that of a query around it
 }
 
 func (r *reader) refuse(n *pg.Node, hint, format string, args ...any) error {
@@ -102,15 +104,17 @@ func (r *reader) expr(n *pg.Node) (Expr, error) {
 		}
 		return Call{"GREATEST", args}, err
 	case *pg.Node_FuncCall:
-		name := lastString(x.FuncCall.Funcname)
-		if isAggregate(name) {
-			return nil, sqlstate.New(sqlstate.GroupingError, "aggregate functions are not allowed here").At(r.src.position(location(n)))
-		}
-		return nil, r.refuse(n, exprHint, "function %s cannot be evaluated on protected rows", name)
+		return r.function(n, x.FuncCall)
 	case *pg.Node_SubLink:
-		return nil, r.refuse(n, "Ask for the subquery's value first and pass it as a parameter.", "a subquery cannot be evaluated on protected rows")
+		return r.subquery(n, x.SubLink)
 	case *pg.Node_SqlvalueFunction:
-		return nil, r.refuse(n, "Pass the value as a parameter.", "a session value cannot be evaluated on protected rows")
+		return nil, r.refuse(n, hintSession, "%s cannot be used on protected rows", strings.ToUpper(sqlValueName(x.SqlvalueFunction.Op)))
+	case *pg.Node_CollateClause:
+		return nil, r.refuse(n, "Compare with = or <>, which ask for no order, or leave COLLATE out.", "COLLATE cannot be used on protected rows")
+	case *pg.Node_AArrayExpr:
+		return nil, r.refuse(n, "Arrays can stand in x = ANY(ARRAY[...]) and x <> ALL(ARRAY[...]).", "an array cannot be used here on protected rows")
+	case *pg.Node_RowExpr:
+		return nil, r.refuse(n, "Compare column by column: a = 1 AND b = 2.", "a row of values cannot be used on protected rows")
 	}
 	return nil, r.refuse(n, exprHint, "this expression cannot be evaluated on protected rows")
 }
@@ -120,69 +124,52 @@ func (r *reader) postfix(op string, arg *pg.Node) (Expr, error) {
 	return Unary{Op: op, Postfix: true, X: x}, err
 }
 
-// column resolves a reference to a column of the table.
-func (r *reader) column(c *pg.ColumnRef) (Expr, error) {
-	pos := r.src.position(c.Location)
-	names := make([]string, len(c.Fields))
-	for i, f := range c.Fields {
-		if f.GetAStar() != nil {
-			return nil, sqlstate.New(sqlstate.NotAnswerable, "* stands for whole rows of the protected table %s", r.table).
-				WithHint("Name the columns to aggregate: count, sum or avg of an expression.").At(pos)
-		}
-		names[i] = f.GetString_().GetSval()
-	}
-	name := names[len(names)-1]
-	if !r.qualifies(names[:len(names)-1]) {
-		return nil, sqlstate.New(sqlstate.UndefinedTable, "missing FROM-clause entry for table %s", QuoteIdent(names[len(names)-2])).At(pos)
-	}
-	if !slices.Contains(r.table.Columns, name) {
-		return nil, sqlstate.New(sqlstate.UndefinedColumn, "column %s does not exist", QuoteIdent(strings.Join(names, "."))).At(pos)
-	}
-	return Column{Name: name, Position: pos}, nil
-}
-
-// qualifies reports whether the qualifier of a column reference means the reader's relation.
-func (r *reader) qualifies(q []string) bool {
-	switch len(q) {
-	case 0:
-		return true
-	case 1:
-		return q[0] == r.alias
-	case 2:
-		return r.alias == r.table.Name && q[0] == r.table.Schema && q[1] == r.table.Name
-	}
-	return false
-}
-
 func (r *reader) constant(n *pg.Node, c *pg.A_Const) (Expr, error) {
+	pos := r.src.position(c.Location)
 	if c.Isnull {
-		return Const{Kind: Null}, nil
+		return Const{Null, "", pos}, nil
 	}
 	switch v := c.Val.(type) {
 	case *pg.A_Const_Ival:
-		return Const{Number, strconv.Itoa(int(v.Ival.Ival))}, nil
+		return Const{Number, strconv.Itoa(int(v.Ival.Ival)), pos}, nil
 	case *pg.A_Const_Fval:
-		return Const{Number, v.Fval.Fval}, nil
+		return Const{Number, v.Fval.Fval, pos}, nil
 	case *pg.A_Const_Sval:
-		return Const{String, v.Sval.Sval}, nil
+		return Const{String, v.Sval.Sval, pos}, nil
 	case *pg.A_Const_Boolval:
-		return Const{Bool, strconv.FormatBool(v.Boolval.Boolval)}, nil
+		return Const{Bool, strconv.FormatBool(v.Boolval.Boolval), pos}, nil
 	}
 	return nil, r.refuse(n, exprHint, "bit strings cannot be used on protected rows")
 }
 
 // operator reads the A_Expr kinds that are allowed.
 func (r *reader) operator(n *pg.Node, a *pg.A_Expr) (Expr, error) {
-	if len(a.Name) != 1 {
-		return nil, r.refuse(n, "Write the operator without OPERATOR(...).", "a qualified operator cannot be used on protected rows")
+	if len(a.Name) != 1 && (len(a.Name) != 2 || a.Name[0].GetString_().GetSval() != "pg_catalog") {
+		return nil, r.refuse(n, "Write the operator without OPERATOR(...).", "a user-defined operator cannot be used on protected rows")
 	}
 	op := lastString(a.Name)
+	refuse := func() (Expr, error) {
+		return nil, r.refuse(n, operatorHint(op), "operator %s cannot be used on protected rows", op)
+	}
 	if a.Lexpr == nil {
 		if a.Kind != pg.A_Expr_Kind_AEXPR_OP || op != "-" && op != "+" {
-			return nil, r.refuse(n, exprHint, "operator %s cannot be used on protected rows", op)
+			return refuse()
 		}
 		x, err := r.expr(a.Rexpr)
 		return Unary{Op: op, X: x}, err
+	}
+	switch a.Kind {
+	case pg.A_Expr_Kind_AEXPR_SIMILAR:
+		return nil, r.refuse(n, hintRegexp, "SIMILAR TO cannot be used on protected rows")
+	case pg.A_Expr_Kind_AEXPR_OP:
+		if !slices.Contains(infix, op) {
+			return refuse()
+		}
+	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL:
+		return r.any(n, op, a)
+	}
+	if a.Lexpr.GetRowExpr() != nil {
+		return r.rows(n, op, a)
 	}
 	l, err := r.expr(a.Lexpr)
 	if err != nil {
@@ -207,9 +194,7 @@ func (r *reader) operator(n *pg.Node, a *pg.A_Expr) (Expr, error) {
 	}
 	switch a.Kind {
 	case pg.A_Expr_Kind_AEXPR_OP:
-		if slices.Contains(infix, op) {
-			return Binary{op, l, right}, nil
-		}
+		return Binary{op, l, right}, nil
 	case pg.A_Expr_Kind_AEXPR_DISTINCT:
 		return Binary{"IS DISTINCT FROM", l, right}, nil
 	case pg.A_Expr_Kind_AEXPR_NOT_DISTINCT:
@@ -217,7 +202,7 @@ func (r *reader) operator(n *pg.Node, a *pg.A_Expr) (Expr, error) {
 	case pg.A_Expr_Kind_AEXPR_NULLIF:
 		return Call{"NULLIF", []Expr{l, right}}, nil
 	}
-	return nil, r.refuse(n, exprHint, "operator %s cannot be used on protected rows", op)
+	return refuse()
 }
 
 // like reads [NOT] [I]LIKE; the grammar turns an ESCAPE into a call of like_escape around the pattern.
@@ -263,19 +248,6 @@ func (r *reader) caseExpr(c *pg.CaseExpr) (Expr, error) {
 		}
 	}
 	return out, nil
-}
-
-// cast reads a cast to a listed type without modifiers: numeric(3,1) can round and raise, numeric cannot.
-func (r *reader) cast(n *pg.Node, c *pg.TypeCast) (Expr, error) {
-	t := c.TypeName
-	name := lastString(t.Names)
-	builtin := len(t.Names) == 1 || len(t.Names) == 2 && t.Names[0].GetString_().GetSval() == "pg_catalog"
-	// The grammar gives CHAR and VARCHAR without a length no modifier, or CHAR the modifier 1.
-	if !builtin || !slices.Contains(castTypes, name) || len(t.Typmods) > 0 || len(t.ArrayBounds) > 0 || t.Setof || t.PctType {
-		return nil, r.refuse(n, "Cast to "+strings.Join(castTypes, ", ")+", without a length or precision.", "this cast cannot be evaluated on protected rows")
-	}
-	x, err := r.expr(c.Arg)
-	return Cast{X: x, Type: "pg_catalog." + QuoteIdent(name)}, err
 }
 
 // lastString returns the last part of a qualified name.

@@ -1,0 +1,47 @@
+package parser
+
+import (
+	"maps"
+	"slices"
+)
+
+// Refused names something that people try below a cut, and what serves instead.
+type Refused struct{ Name, Instead string }
+
+// Aggregates lists the aggregate functions that are answered, in order.
+func Aggregates() []string {
+	var out []string
+	for name, hint := range aggregates {
+		if hint == "" {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// RefusedAggregates lists the aggregate functions that are not answered.
+func RefusedAggregates() []Refused {
+	var out []Refused
+	for _, name := range slices.Sorted(maps.Keys(aggregates)) {
+		if aggregates[name] != "" {
+			out = append(out, Refused{name, aggregates[name]})
+		}
+	}
+	return out
+}
+
+// RefusedFunctions lists functions that row expressions cannot call, and people often try.
+func RefusedFunctions() []Refused {
+	var out []Refused
+	for _, name := range slices.Sorted(maps.Keys(refusedFunctions)) {
+		out = append(out, Refused{name, refusedFunctions[name]})
+	}
+	return out
+}
+
+// Operators lists the infix operators of row expressions.
+func Operators() []string { return slices.Clone(infix) }
+
+// CastTypes lists the types that row expressions can cast to.
+func CastTypes() []string { return slices.Clone(castTypes) }
