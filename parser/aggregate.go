@@ -52,33 +52,50 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 	switch {
 	case f.AggDistinct:
 		return refuse("Leave out DISTINCT.", "%s(DISTINCT ...) cannot be answered on protected data", name)
-	case f.AggFilter != nil:
-		return refuse("Write sum(CASE WHEN condition THEN x END), or put the condition into WHERE.", "FILTER cannot be used on protected data")
 	case len(f.AggOrder) > 0:
 		return refuse("Leave out ORDER BY inside the aggregate.", "an ordered aggregate cannot be answered on protected data")
 	case f.AggWithinGroup || f.FuncVariadic:
 		return refuse("Write a plain call.", "this form of %s cannot be answered on protected data", name)
 	}
 	agg := Aggregate{Func: name, Position: a.src.position(f.Location)}
+	argument := "*"
 	switch {
 	case f.AggStar && name == "count":
-		agg.Source = "count(*)"
 	case !f.AggStar && len(f.Args) == 1:
 		arg, err := c.read.expr(f.Args[0])
 		if err != nil {
 			return agg, err
 		}
-		agg.Arg = arg
-		agg.Source = fmt.Sprintf("%s(%s)", name, SQL(arg, "", nil))
+		agg.Arg, argument = arg, SQL(arg, "", nil)
 	default:
 		return refuse("Write count(*), or one argument.", "%s takes one argument", name)
 	}
-	if i := slices.IndexFunc(c.Aggregates, func(b Aggregate) bool { return b.Source == agg.Source }); i >= 0 {
+	agg.Source = fmt.Sprintf("%s(%s)", name, argument)
+	if f.AggFilter != nil {
+		filter, err := c.read.expr(f.AggFilter)
+		if err != nil {
+			return agg, err
+		}
+		agg.Source += fmt.Sprintf(" FILTER (WHERE %s)", SQL(filter, "", nil))
+		if agg.Arg == nil {
+			agg.Arg = Const{Kind: Number, Text: "1"}
+		}
+		agg.Arg = Case{Whens: []When{{filter, agg.Arg}}}
+	}
+	if i := slices.IndexFunc(c.Aggregates, func(b Aggregate) bool { return b.same(agg) }); i >= 0 {
 		return c.Aggregates[i], nil
 	}
 	agg.Name = fmt.Sprintf("fugu aggregate %d", len(c.Aggregates)+1)
 	c.Aggregates = append(c.Aggregates, agg)
 	return agg, nil
+}
+
+// same reports whether two aggregates have the same value.
+func (g Aggregate) same(b Aggregate) bool {
+	if g.Arg == nil || b.Arg == nil {
+		return g.Func == b.Func && g.Arg == nil && b.Arg == nil
+	}
+	return g.Func == b.Func && SQL(g.Arg, "t", nil) == SQL(b.Arg, "t", nil)
 }
 
 // columnName is the name that PostgreSQL gives to an output column without AS (parse_target.c, FigureColname).

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"fmt"
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -9,21 +10,37 @@ import (
 	"fugu/sqlstate"
 )
 
-const cutHint = "Protected data can be aggregated: SELECT with count, sum or avg FROM the protected table alone, with WHERE and GROUP BY."
+const cutHint = "Protected data can be aggregated: SELECT with count, sum or avg FROM the protected table, with WHERE and GROUP BY."
 
-// Cut is a SELECT that aggregates the rows of one protected table. Below it are Where, Keys and Aggregates, which only
+// Cut is a SELECT that aggregates rows of a protected table. Below it are Sources, Where, Keys and Aggregates, which only
 // the reader sees; the rest of the SELECT stands above it and runs on a relation with the columns named here.
 type Cut struct {
-	Table      Table
-	Alias      string // of the relation, above the cut
-	Where      Expr   // nil: all rows
-	Keys       []Column
+	Sources    []Source
+	Where      Expr // nil: all rows
+	Keys       []Key
+	Sets       [][]int // of GROUPING SETS and their kin: the Keys of each; nil: one set of all Keys
+	Groupings  []Grouping
 	Aggregates []Aggregate
+	Alias      string // of the relation, above the cut
 	Position   int
 
 	sel  *pg.SelectStmt
 	from *pg.Node
 	read *reader
+}
+
+// Key is an expression that a cut groups by.
+type Key struct {
+	Expr     Expr
+	Name     string // its column, above the cut
+	Source   string // as it reads in SQL, for people
+	Position int
+}
+
+// Grouping is a call of GROUPING: its column above the cut, and the keys it asks about.
+type Grouping struct {
+	Name string
+	Keys []int
 }
 
 // Aggregate is one aggregate function of a cut.
@@ -35,101 +52,113 @@ type Aggregate struct {
 	Position int
 }
 
-// cutSelect cuts s if it reads a protected table directly. top: s is the whole statement.
-func (a *analysis) cutSelect(s *pg.SelectStmt, top bool) error {
-	rv, table := a.protectedIn(s.FromClause)
-	if rv == nil {
-		return nil
+// cutSelect cuts s, whose FROM reads rows of a protected table.
+func (a *analysis) cutSelect(s *pg.SelectStmt, w *with) error {
+	first, table := a.protectedIn(s.FromClause, w)
+	c := &Cut{Position: a.src.position(first), sel: s, Alias: fmt.Sprintf("fugu cut %d", len(a.stmt.Cuts)+1),
+		read: &reader{src: a.src, a: a, names: &names{merged: map[string]Expr{}},
+			inner: s != a.stmt.root.Stmt.GetSelectStmt()}}
+	switch {
+	case !folds(s):
+		return a.plain(s, first, table)
+	case len(s.LockingClause) > 0:
+		return a.refuse(first, "Leave out FOR UPDATE or FOR SHARE.", "rows of the protected table %s cannot be locked", table)
 	}
-	if len(s.FromClause) != 1 || s.FromClause[0].GetRangeVar() != rv {
-		return a.refuse(rv.Location, "Aggregate the protected table in a subquery of its own, and join the result.",
-			"the protected table %s cannot be joined or sampled", table)
+	a.rels = 0
+	var b block
+	if err := c.read.fromWhere(&b, s, w); err != nil {
+		return err
 	}
-	if rv.Alias != nil && len(rv.Alias.Colnames) > 0 {
-		return a.refuse(rv.Location, "Use the table's own column names.", "the columns of the protected table %s cannot be renamed in FROM", table)
+	c.Sources, c.Where = b.sources, and(b.where)
+	if alias := onlyAlias(s.FromClause); alias != "" {
+		c.Alias = alias
 	}
-	if len(s.LockingClause) > 0 {
-		return a.refuse(rv.Location, "Leave out FOR UPDATE or FOR SHARE.", "rows of the protected table %s cannot be locked", table)
-	}
-	if s.IntoClause != nil {
-		return a.refuse(rv.Location, "Use INSERT INTO ... SELECT.", "SELECT INTO cannot read the protected table %s", table)
-	}
-	alias := rv.Relname
-	if rv.Alias != nil {
-		alias = rv.Alias.Aliasname
-	}
-	c := &Cut{Table: table, Alias: alias, Position: a.src.position(rv.Location), sel: s, from: s.FromClause[0],
-		read: &reader{a.src, table, alias}}
-	if len(s.GroupClause) == 0 && s.HavingClause == nil && !hasAggregate(s) {
-		return a.plain(c, rv, top)
-	}
-	a.taken[rv] = true
 	a.stmt.Cuts = append(a.stmt.Cuts, c)
-	return a.cut(c)
-}
-
-// protectedIn finds the first protected table that FROM names outside of subqueries.
-func (a *analysis) protectedIn(from []*pg.Node) (*pg.RangeVar, Table) {
-	for _, n := range from {
-		switch x := n.GetNode().(type) {
-		case *pg.Node_RangeVar:
-			if t, ok := a.lookup(x.RangeVar); ok && !t.Virtual {
-				return x.RangeVar, t
-			}
-		case *pg.Node_JoinExpr:
-			if rv, t := a.protectedIn([]*pg.Node{x.JoinExpr.Larg, x.JoinExpr.Rarg}); rv != nil {
-				return rv, t
-			}
-		case *pg.Node_RangeTableSample:
-			if rv, t := a.protectedIn([]*pg.Node{x.RangeTableSample.Relation}); rv != nil {
-				return rv, t
-			}
-		}
+	if err := a.cut(c); err != nil {
+		return err
 	}
-	return nil, Table{}
+	c.from = &pg.Node{}
+	s.FromClause = []*pg.Node{c.from}
+	return nil
 }
 
-// hasAggregate reports whether s itself, not a subquery of it, calls an aggregate or a window function.
-func hasAggregate(s *pg.SelectStmt) bool {
-	found := false
-	for _, part := range [][]*pg.Node{s.TargetList, s.SortClause, s.DistinctClause} {
-		for _, n := range part {
-			inspect(n.ProtoReflect(), func(m protoreflect.Message) bool {
-				switch x := m.Interface().(type) {
-				case *pg.SelectStmt:
-					return false
-				case *pg.FuncCall:
-					found = found || isAggregate(lastString(x.Funcname)) || x.Over != nil || x.AggStar || x.AggDistinct || x.AggFilter != nil || x.AggWithinGroup
-				}
-				return true
-			})
+// onlyAlias is the name of the one relation in FROM, empty if there are more.
+func onlyAlias(from []*pg.Node) string {
+	if len(from) == 1 {
+		if rv := from[0].GetRangeVar(); rv != nil && rv.Alias == nil {
+			return rv.Relname
+		} else if rv != nil {
+			return rv.Alias.Aliasname
 		}
+		return from[0].GetRangeSubselect().GetAlias().GetAliasname()
+	}
+	return ""
+}
+
+// protectedIn finds where FROM first names a protected table, at any depth.
+func (a *analysis) protectedIn(from []*pg.Node, w *with) (int32, Table) {
+	for _, n := range from {
+		if !a.fromRows([]*pg.Node{n}, w) {
+			continue
+		}
+		at, table := int32(-1), Table{}
+		inspect(n.ProtoReflect(), func(m protoreflect.Message) bool {
+			rv, ok := m.Interface().(*pg.RangeVar)
+			if !ok || at >= 0 {
+				return at < 0
+			}
+			if q := w.find(rv); q != nil && a.yields(q) {
+				at = rv.Location
+				_, table = a.protectedIn(q.sel.GetFromClause(), bind(q.sel.GetWithClause(), q.sees))
+			} else if t, ok := a.lookup(rv); ok && !t.Virtual && q == nil {
+				at, table = rv.Location, t
+			}
+			return at < 0
+		})
+		return at, table
+	}
+	return -1, Table{}
+}
+
+// folds reports whether s itself, not a subquery of it, makes one row of many: by GROUP BY, DISTINCT, an aggregate or
+// a window function.
+func folds(s *pg.SelectStmt) bool {
+	return len(s.GroupClause) > 0 || s.HavingClause != nil || len(s.DistinctClause) > 0 || callsAggregate(s)
+}
+
+func callsAggregate(s *pg.SelectStmt) bool {
+	found := false
+	for _, n := range append(slices.Clone(s.TargetList), s.SortClause...) {
+		inspect(n.ProtoReflect(), func(m protoreflect.Message) bool {
+			switch x := m.Interface().(type) {
+			case *pg.SelectStmt:
+				return false
+			case *pg.FuncCall:
+				found = found || isAggregate(lastString(x.Funcname)) || x.Over != nil || x.AggStar || x.AggDistinct || x.AggFilter != nil || x.AggWithinGroup
+			}
+			return true
+		})
 	}
 	return found
 }
 
 // plain accepts a plain SELECT of rows, when it is the whole statement; the policy decides what it gets.
-func (a *analysis) plain(c *Cut, rv *pg.RangeVar, top bool) error {
-	if !top || a.stmt.Explain != NoExplain {
-		return a.refuse(rv.Location, cutHint, "rows of the protected table %s cannot be read here", c.Table)
+func (a *analysis) plain(s *pg.SelectStmt, at int32, table Table) error {
+	if s != a.stmt.root.Stmt.GetSelectStmt() || a.stmt.Explain != NoExplain || a.stmt.Prepare != nil || s.IntoClause != nil || len(s.LockingClause) > 0 || len(s.FromClause) != 1 ||
+		s.FromClause[0].GetRangeVar() == nil || s.WithClause != nil || table.View != "" {
+		return a.refuse(at, cutHint, "rows of the protected table %s cannot be read here", table)
 	}
+	rv := s.FromClause[0].GetRangeVar()
 	a.taken[rv] = true
-	a.stmt.Plain = &Plain{Table: c.Table, Position: c.Position, rel: rv}
+	a.stmt.Plain = &Plain{Table: table, Position: a.src.position(at), rel: rv}
 	return nil
 }
 
-// cut reads what stands below, and leaves above it a SELECT from the relation that takes the table's place.
-func (a *analysis) cut(c *Cut) (err error) {
+// cut reads the groups and aggregates, and leaves above them a SELECT from the relation that takes the sources' place.
+func (a *analysis) cut(c *Cut) error {
 	s := c.sel
-	if s.WhereClause != nil {
-		if c.Where, err = c.read.expr(s.WhereClause); err != nil {
-			return err
-		}
-	}
-	for _, g := range s.GroupClause {
-		if err := a.key(c, g); err != nil {
-			return err
-		}
+	if err := a.groups(c); err != nil {
+		return err
 	}
 	outputs := map[string]bool{}
 	for _, t := range s.TargetList {
@@ -139,8 +168,7 @@ func (a *analysis) cut(c *Cut) (err error) {
 		}
 		outputs[rt.Name] = true
 	}
-	var above []*pg.Node
-	above = append(above, s.TargetList...)
+	above := slices.Clone(s.TargetList)
 	// ORDER BY and DISTINCT ON look at the names of the output before those of the input.
 	for _, n := range s.SortClause {
 		if !isName(n.GetSortBy().GetNode(), outputs) {
@@ -162,7 +190,7 @@ func (a *analysis) cut(c *Cut) (err error) {
 		}
 	}
 	if len(c.Keys)+len(c.Aggregates) == 0 {
-		return a.refuse(c.from.GetRangeVar().Location, cutHint, "the statement aggregates nothing of the protected table %s", c.Table)
+		return sqlstate.New(sqlstate.NotAnswerable, "the statement aggregates nothing of the protected table %s", c.Sources[0].Table).WithHint(cutHint).At(c.Position)
 	}
 	s.WhereClause, s.HavingClause, s.GroupClause, s.GroupDistinct = s.HavingClause, nil, nil, false
 	return nil
@@ -171,84 +199,4 @@ func (a *analysis) cut(c *Cut) (err error) {
 func isName(n *pg.Node, outputs map[string]bool) bool {
 	r := n.GetColumnRef()
 	return r != nil && len(r.Fields) == 1 && outputs[r.Fields[0].GetString_().GetSval()]
-}
-
-// key reads one item of GROUP BY: a column, the number of an output column, or an output column's name.
-func (a *analysis) key(c *Cut, g *pg.Node) error {
-	target := g
-	if i := g.GetAConst().GetIval(); i != nil {
-		if i.Ival < 1 || int(i.Ival) > len(c.sel.TargetList) {
-			return sqlstate.New("42P10", "GROUP BY position %d is not in select list", i.Ival).At(a.src.position(location(g)))
-		}
-		target = c.sel.TargetList[i.Ival-1].GetResTarget().Val
-	} else if r := g.GetColumnRef(); r != nil && len(r.Fields) == 1 && !slices.Contains(c.Table.Columns, r.Fields[0].GetString_().GetSval()) {
-		for _, t := range c.sel.TargetList {
-			if rt := t.GetResTarget(); rt.Name != "" && rt.Name == r.Fields[0].GetString_().GetSval() {
-				target = rt.Val
-			}
-		}
-	}
-	ref := target.GetColumnRef()
-	if ref == nil {
-		return a.refuse(location(g), "GROUP BY takes columns whose values the policy declares public.", "protected rows cannot be grouped by an expression")
-	}
-	e, err := c.read.column(ref)
-	if err != nil {
-		return err
-	}
-	col := e.(Column)
-	if !slices.ContainsFunc(c.Keys, func(k Column) bool { return k.Name == col.Name }) {
-		c.Keys = append(c.Keys, col)
-	}
-	return nil
-}
-
-// lift walks an expression above the cut: it puts a column of the relation in the place of each aggregate, and allows
-// no other column of the table than the keys.
-func (a *analysis) lift(c *Cut, n *pg.Node) error {
-	var err error
-	inspect(n.ProtoReflect(), func(m protoreflect.Message) bool {
-		if err != nil {
-			return false
-		}
-		node, ok := m.Interface().(*pg.Node)
-		if !ok {
-			_, sub := m.Interface().(*pg.SelectStmt)
-			return !sub
-		}
-		switch x := node.GetNode().(type) {
-		case *pg.Node_FuncCall:
-			if x.FuncCall.Over != nil || !isAggregate(lastString(x.FuncCall.Funcname)) {
-				break
-			}
-			var agg Aggregate
-			if agg, err = a.aggregate(c, node, x.FuncCall); err == nil {
-				node.Node = &pg.Node_ColumnRef{ColumnRef: qualified(c.Alias, agg.Name)}
-			}
-			return false
-		case *pg.Node_GroupingFunc:
-			err = a.refuse(x.GroupingFunc.Location, "Use GROUP BY with plain columns.", "GROUPING cannot be used on protected data")
-		case *pg.Node_SelectStmt:
-			return false
-		case *pg.Node_ColumnRef:
-			var e Expr
-			if e, err = c.read.column(x.ColumnRef); err != nil {
-				return false
-			}
-			name := e.(Column).Name
-			if !slices.ContainsFunc(c.Keys, func(k Column) bool { return k.Name == name }) {
-				err = sqlstate.New(sqlstate.GroupingError, "column \"%s.%s\" must appear in the GROUP BY clause or be used in count, sum or avg", c.Alias, name).
-					At(a.src.position(x.ColumnRef.Location))
-				return false
-			}
-			node.Node = &pg.Node_ColumnRef{ColumnRef: qualified(c.Alias, name)}
-			return false
-		}
-		return err == nil
-	})
-	return err
-}
-
-func qualified(alias, column string) *pg.ColumnRef {
-	return &pg.ColumnRef{Fields: []*pg.Node{pg.MakeStrNode(alias), pg.MakeStrNode(column)}}
 }

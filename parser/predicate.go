@@ -22,7 +22,11 @@ func ParsePredicate(condition string, table Table) (Expr, error) {
 	if len(tree.Stmts) != 1 || len(s.GetTargetList()) != 1 || s.FromClause != nil || s.WhereClause != nil || s.TargetList[0].GetResTarget().GetName() != "" {
 		return nil, sqlstate.New(sqlstate.SyntaxError, "a predicate is one condition").At(1)
 	}
-	r := &reader{src: &source{sql}, table: table, alias: table.Name}
+	one := item{alias: table.Name, schema: table.Schema}
+	for _, c := range table.Columns {
+		one.output = append(one.output, output{c, Column{Name: c}})
+	}
+	r := &reader{src: &source{sql}, names: &names{items: []item{one}}}
 	e, err := r.expr(s.TargetList[0].GetResTarget().Val)
 	if err != nil {
 		return nil, shift(err, len(prefix))

@@ -3,10 +3,8 @@ package parser
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"fugu/sqlstate"
@@ -30,22 +28,23 @@ func (s *Statement) Rewrite(cuts, virtual []Relation) (string, error) {
 		return "", errors.New("rewriting a statement: each cut and virtual table takes one relation, once")
 	}
 	for i, c := range s.Cuts {
-		from, err := unnest(cuts[i], &pg.Alias{Aliasname: c.Alias})
+		from, err := relation(cuts[i], &pg.Alias{Aliasname: c.Alias})
 		if err != nil {
 			return "", err
 		}
-		c.from.Node = from
+		c.from.Node = from.Node
+		c.sel, c.from, c.read = nil, nil, nil // plans outlive the tree
 	}
 	for i, v := range s.Virtual {
 		alias := v.node.GetRangeVar().Alias
 		if alias == nil {
 			alias = &pg.Alias{Aliasname: v.Table.Name}
 		}
-		from, err := unnest(virtual[i], alias)
+		from, err := relation(virtual[i], alias)
 		if err != nil {
 			return "", err
 		}
-		v.node.Node = from
+		v.node.Node = from.Node
 	}
 	return s.deparse()
 }
@@ -68,33 +67,13 @@ func (s *Statement) RewritePlain(schema, name string) (string, error) {
 	return s.deparse()
 }
 
-// unnest builds the FROM item  unnest($1::t1[], $2::t2[]) AS alias(c1, c2). Column names that the alias already has stay.
-func unnest(r Relation, alias *pg.Alias) (*pg.Node_RangeFunction, error) {
-	args := make([]string, len(r.Columns))
-	names := make([]string, len(r.Columns))
-	for i, c := range r.Columns {
-		args[i] = fmt.Sprintf("$%d::%s[]", r.First+i, c.Type)
-		names[i] = QuoteIdent(c.Name)
-		if i < len(alias.Colnames) {
-			names[i] = QuoteIdent(alias.Colnames[i].GetString_().GetSval())
-		}
-	}
-	sql := fmt.Sprintf("SELECT FROM unnest(%s) AS %s(%s)", strings.Join(args, ", "), QuoteIdent(alias.Aliasname), strings.Join(names, ", "))
-	tree, err := pg.Parse(sql)
-	if err != nil {
-		return nil, fmt.Errorf("building a relation of arrays: %w", err)
-	}
-	f, ok := tree.Stmts[0].Stmt.GetSelectStmt().FromClause[0].Node.(*pg.Node_RangeFunction)
-	if !ok {
-		return nil, errors.New("building a relation of arrays: not a function in FROM")
-	}
-	return f, nil
-}
-
 // deparse writes the tree as SQL, and proves that it reads back as the same tree.
 func (s *Statement) deparse() (string, error) {
 	tree := &pg.ParseResult{Version: s.version, Stmts: []*pg.RawStmt{{Stmt: s.root.Stmt}}}
 	s.root = nil
+	for _, c := range s.Cuts { // they live on in plans, which are kept; the tree does not
+		c.sel, c.from, c.read = nil, nil, nil
+	}
 	sql, err := pg.Deparse(tree)
 	if err != nil {
 		return "", fmt.Errorf("deparsing: %w", err)
@@ -105,20 +84,4 @@ func (s *Statement) deparse() (string, error) {
 			WithHint("Write it more simply; parentheses and array subscripts are the usual reason.").Because(err).At(1)
 	}
 	return sql, nil
-}
-
-// sameTree compares two trees up to the places where their nodes stood. It changes both.
-func sameTree(a, b *pg.Node) bool {
-	for _, n := range []*pg.Node{a, b} {
-		inspect(n.ProtoReflect(), func(m protoreflect.Message) bool {
-			fields := m.Descriptor().Fields()
-			for _, name := range []protoreflect.Name{"location", "arg_location", "stmt_location", "stmt_len"} {
-				if f := fields.ByName(name); f != nil {
-					m.Clear(f)
-				}
-			}
-			return true
-		})
-	}
-	return proto.Equal(a, b)
 }

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -10,18 +11,24 @@ import (
 	"fugu/sqlstate"
 )
 
-// Table is a relation that is not ordinary: a protected table, or a virtual one of Fugu's own.
+// Table is a relation that a statement names: a protected table, unless it says otherwise.
 type Table struct {
 	Schema, Name string
 	Columns      []string
-	Virtual      bool
+	Virtual      bool   // one of Fugu's own
+	Ordinary     bool   // an ordinary table, which can be joined below a cut
+	Written      string // of an ordinary table: its name as the statement has it, quoted
+	View         string // the query of a view over protected tables
 }
 
 func (t Table) String() string { return t.Schema + "." + t.Name }
 
-// Catalog finds the relations that are not ordinary. schema is empty where the statement gave none.
+// Catalog finds relations. schema is empty where the statement gave none.
 type Catalog interface {
+	// Table finds the relations that are not ordinary.
 	Table(schema, name string) (Table, bool)
+	// Ordinary finds a table that can be joined with protected ones, or says why it cannot.
+	Ordinary(schema, name string) (Table, error)
 }
 
 // Statement is one SQL statement.
@@ -32,14 +39,19 @@ type Statement struct {
 	Virtual []*Virtual  // where Fugu's own tables are read
 	Plain   *Plain      // a plain SELECT of a protected table's rows, of which there is then nothing else
 	Setting *Setting    // SET fugu.x
-	Params  int         // the highest parameter number
+	Prepare *Prepare    // PREPARE: all of the above is the prepared statement's
+	Execute *Execute    // EXECUTE
+	Copy    bool        // COPY (...) TO STDOUT, which takes no parameters: their values go into the text
+	NoData  bool        // CREATE TABLE AS ... WITH NO DATA: nothing is asked
+	Masked  bool        // something of the catalog is masked in it
+	Params  int         // the highest parameter number; of a protected PREPARE, the prepared statement's
 	root    *pg.RawStmt // nil once rewritten
 	version int32       // of the grammar that read it
 }
 
 // Ordinary reports whether the statement needs nothing of Fugu's.
 func (s *Statement) Ordinary() bool {
-	return len(s.Cuts) == 0 && len(s.Virtual) == 0 && s.Plain == nil && s.Explain == NoExplain
+	return len(s.Cuts) == 0 && len(s.Virtual) == 0 && s.Plain == nil && s.Explain == NoExplain && s.Execute == nil && !s.Masked
 }
 
 // Explain says whether a statement is EXPLAIN (PRIVACY), and in which format.
@@ -104,22 +116,37 @@ func (s *Statement) analyse(src *source, catalog Catalog) error {
 		s.Setting = setting(src, s.root, set)
 		return nil
 	}
+	if err := a.shadow(); err != nil {
+		return err
+	}
 	if err := a.unwrapExplain(); err != nil {
 		return err
 	}
-	if s.Explain == NoExplain && !a.named() {
-		return nil
+	if a.executes() {
+		return a.leftover(s.root.Stmt)
 	}
-	root := s.root.Stmt
-	switch root.GetNode().(type) {
-	case *pg.Node_SelectStmt, *pg.Node_InsertStmt, *pg.Node_UpdateStmt, *pg.Node_DeleteStmt:
-	default:
-		return a.refuseStatement()
+	whole := s.root.Stmt
+	if s.Explain != NoExplain || a.named() {
+		if err := a.cutAll(); err != nil {
+			return err
+		}
 	}
-	if err := a.cutAll(root); err != nil {
+	if whole.GetPrepareStmt() != nil && len(s.Cuts)+len(s.Virtual) == 0 {
+		s.root.Stmt, s.Prepare, s.Params = whole, nil, 0 // its parameters are not the client's
+	}
+	return nil
+}
+
+// cutAll cuts every SELECT that aggregates protected rows, and refuses what then still names a protected table.
+func (a *analysis) cutAll() error {
+	query, err := a.query()
+	if err != nil || query == nil {
 		return err
 	}
-	return a.leftover(root)
+	if err := a.visit(query.ProtoReflect(), nil); err != nil {
+		return err
+	}
+	return a.leftover(a.stmt.root.Stmt)
 }
 
 // analysis is the work on one statement.
@@ -128,6 +155,7 @@ type analysis struct {
 	catalog Catalog
 	stmt    *Statement
 	taken   map[*pg.RangeVar]bool // references that are accounted for
+	rels    int                   // sources of the cut so far
 }
 
 func (a *analysis) lookup(rv *pg.RangeVar) (Table, bool) {
@@ -136,6 +164,15 @@ func (a *analysis) lookup(rv *pg.RangeVar) (Table, bool) {
 
 func (a *analysis) refuse(offset int32, hint, format string, args ...any) error {
 	return sqlstate.New(sqlstate.NotAnswerable, format, args...).WithHint("%s", hint).At(a.src.position(offset))
+}
+
+// placed gives an error about a relation the place where the statement names it.
+func (a *analysis) placed(err error, position int) error {
+	var known *sqlstate.Error
+	if errors.As(err, &known) {
+		return known.At(max(1, position))
+	}
+	return err
 }
 
 // named reports whether the statement refers to any relation that is not ordinary. In a utility statement a bare word
@@ -166,33 +203,6 @@ func (a *analysis) named() bool {
 	return found
 }
 
-// cutAll finds every SELECT that reads a protected table, at any depth, and cuts it; and every virtual table.
-func (a *analysis) cutAll(root *pg.Node) error {
-	var err error
-	inspect(root.ProtoReflect(), func(m protoreflect.Message) bool {
-		if err != nil {
-			return false
-		}
-		switch x := m.Interface().(type) {
-		case *pg.CommonTableExpr:
-			if t, ok := a.catalog.Table("", x.Ctename); ok && !t.Virtual {
-				err = a.refuse(x.Location, "Give the WITH query another name.", "the WITH query %q has the name of a protected table", x.Ctename)
-			}
-		case *pg.SelectStmt:
-			err = a.cutSelect(x, x == root.GetSelectStmt())
-		case *pg.Node:
-			if rv := x.GetRangeVar(); rv != nil {
-				if t, ok := a.lookup(rv); ok && t.Virtual {
-					a.taken[rv] = true
-					a.stmt.Virtual = append(a.stmt.Virtual, &Virtual{Table: t, node: x})
-				}
-			}
-		}
-		return err == nil
-	})
-	return err
-}
-
 // leftover refuses the first reference that no cut accounts for: the net under everything above.
 func (a *analysis) leftover(root *pg.Node) error {
 	var err error
@@ -213,26 +223,6 @@ func (a *analysis) leftover(root *pg.Node) error {
 			WithHint(cutHint).At(a.stmt.Plain.Position)
 	}
 	return err
-}
-
-// refuseStatement refuses a statement whose kind has no place for protected data.
-func (a *analysis) refuseStatement() error {
-	hint := "Only SELECT, and SELECT inside INSERT, UPDATE or DELETE, can read protected data."
-	if a.stmt.root.Stmt.GetExplainStmt() != nil {
-		hint = "EXPLAIN (PRIVACY) shows how the statement would be answered, and spends nothing."
-	}
-	pos := a.src.position(a.stmt.root.StmtLocation)
-	name := "a protected table"
-	inspect(a.stmt.root.Stmt.ProtoReflect(), func(m protoreflect.Message) bool {
-		if rv, ok := m.Interface().(*pg.RangeVar); ok {
-			if t, ok := a.lookup(rv); ok {
-				name, pos = t.String(), a.src.position(rv.Location)
-				return false
-			}
-		}
-		return true
-	})
-	return sqlstate.New(sqlstate.NotAnswerable, "this kind of statement cannot be used on %s", name).WithHint("%s", hint).At(max(1, pos))
 }
 
 // unwrapExplain takes EXPLAIN (PRIVACY [, FORMAT TEXT|JSON]) off the statement below it.

@@ -1,0 +1,102 @@
+package parser
+
+import (
+	"fmt"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"fugu/sqlstate"
+)
+
+// lift walks an expression above the cut: it puts a column of the relation in the place of each aggregate, key and call
+// of GROUPING, and allows nothing else of the sources.
+func (a *analysis) lift(c *Cut, n *pg.Node) error {
+	complex := false
+	for _, k := range c.Keys {
+		if _, ok := k.Expr.(Column); !ok {
+			complex = true
+		}
+	}
+	var err error
+	inspect(n.ProtoReflect(), func(m protoreflect.Message) bool {
+		if err != nil {
+			return false
+		}
+		node, ok := m.Interface().(*pg.Node)
+		if !ok {
+			return true
+		}
+		switch x := node.GetNode().(type) {
+		case *pg.Node_FuncCall:
+			if x.FuncCall.Over != nil || !isAggregate(lastString(x.FuncCall.Funcname)) {
+				break
+			}
+			var agg Aggregate
+			if agg, err = a.aggregate(c, node, x.FuncCall); err == nil {
+				node.Node = qualified(c.Alias, agg.Name)
+			}
+			return false
+		case *pg.Node_GroupingFunc:
+			var g Grouping
+			if g, err = a.grouping(c, x.GroupingFunc); err == nil {
+				node.Node = qualified(c.Alias, g.Name)
+			}
+			return false
+		case *pg.Node_SelectStmt:
+			err = a.liftInner(c, x.SelectStmt)
+			return false
+		case *pg.Node_ColumnRef:
+			err = a.liftColumn(c, node, x.ColumnRef)
+			return false
+		case *pg.Node_AConst, *pg.Node_String_, *pg.Node_List, *pg.Node_ResTarget, *pg.Node_SortBy, *pg.Node_WindowDef, *pg.Node_TypeName:
+			return true
+		}
+		if complex {
+			if e, bad := c.read.expr(node); bad == nil {
+				if i := c.keyOf(e); i >= 0 {
+					node.Node = qualified(c.Alias, c.Keys[i].Name)
+					return false
+				}
+			}
+		}
+		return true
+	})
+	return err
+}
+
+func (a *analysis) liftColumn(c *Cut, node *pg.Node, ref *pg.ColumnRef) error {
+	e, err := c.read.column(ref)
+	if err != nil {
+		return err
+	}
+	i := c.keyOf(e)
+	if i < 0 {
+		return sqlstate.New(sqlstate.GroupingError, "column \"%s.%s\" must appear in the GROUP BY clause or be used in count, sum or avg", c.Alias, lastString(ref.Fields)).
+			At(a.src.position(ref.Location))
+	}
+	node.Node = qualified(c.Alias, c.Keys[i].Name)
+	return nil
+}
+
+// grouping reads a call of GROUPING: for each argument a bit, 1 where the row's grouping set is without it.
+func (a *analysis) grouping(c *Cut, f *pg.GroupingFunc) (Grouping, error) {
+	g := Grouping{Name: fmt.Sprintf("fugu grouping %d", len(c.Groupings)+1)}
+	for _, n := range f.Args {
+		e, err := c.read.expr(n)
+		if err != nil {
+			return g, err
+		}
+		i := c.keyOf(e)
+		if i < 0 {
+			return g, sqlstate.New(sqlstate.GroupingError, "arguments to GROUPING must be grouping expressions of the associated query level").At(a.src.position(f.Location))
+		}
+		g.Keys = append(g.Keys, i)
+	}
+	c.Groupings = append(c.Groupings, g)
+	return g, nil
+}
+
+func qualified(alias, column string) *pg.Node_ColumnRef {
+	return &pg.Node_ColumnRef{ColumnRef: &pg.ColumnRef{Fields: []*pg.Node{pg.MakeStrNode(alias), pg.MakeStrNode(column)}}}
+}
