@@ -1,0 +1,118 @@
+package row
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fugu/parser"
+)
+
+// probe is the statement that asks for every type at once. The roots come first, as the client wrote them, since that is what
+// parameters and literals take their types from.
+func (r *resolver) probe(from, alias string) string {
+	bare := func(t *term) string {
+		if t.kind == kParam {
+			return "$" + itoa(r.numbers[t.number])
+		}
+		return "$" + itoa(t.number)
+	}
+	var cols []string
+	add := func(format string, t *term) {
+		cols = append(cols, fmt.Sprintf(format, parser.SQL(t.form(bare), alias, nil)))
+	}
+	for i, root := range r.roots {
+		switch {
+		case root.Aggregate != "":
+			add("pg_catalog."+root.Aggregate+"(%s) OVER ()", r.terms[i])
+		case root.Condition:
+			add("(%s) IS TRUE", r.terms[i])
+		default:
+			add("%s", r.terms[i])
+		}
+	}
+	for _, n := range r.nodes {
+		format := "%s"
+		for _, from := range slices.Backward(n.scope) {
+			format = "(SELECT " + format + " FROM " + strings.ReplaceAll(from, "%", "%%") + ")"
+		}
+		add(format, n.term)
+	}
+	return "SELECT " + strings.Join(cols, ", ") + " FROM " + from
+}
+
+// typed takes over the answer.
+func (r *resolver) typed(d Description) error {
+	if len(d.ResultTypes) != len(r.roots)+len(r.nodes) || len(d.ParamTypes) != r.slots {
+		return fmt.Errorf("describing expressions: %d columns and %d parameters", len(d.ResultTypes), len(d.ParamTypes))
+	}
+	r.Results, r.ParamTypes = d.ResultTypes[:len(r.roots)], d.ParamTypes[:len(r.Params)]
+	for i, n := range r.nodes {
+		t, k := n.term, len(r.roots)+i
+		t.typ = plain(d.ResultTypes[k])
+		if t.kind == kColumn {
+			t.typ.Mod = d.ResultMods[k]
+			for _, same := range r.columns[parser.SQL(t.column, "t", nil)] {
+				same.typ = t.typ
+			}
+		}
+	}
+	for _, t := range r.leaves {
+		n := t.number
+		if t.kind == kParam {
+			n = r.numbers[n]
+		}
+		t.typ = plain(d.ParamTypes[n-1])
+	}
+	return nil
+}
+
+// enums makes sure that types of users' are enums; others are of no class, and nothing is computed from them.
+func (r *resolver) enums(ctx context.Context, db Evaluator) error {
+	users := map[uint32]bool{}
+	all := slices.Clone(r.leaves)
+	for _, n := range r.nodes {
+		all = append(all, n.term)
+	}
+	for _, t := range all {
+		if t.typ.OID >= firstUser {
+			users[t.typ.OID] = false
+		}
+	}
+	if len(users) == 0 {
+		return nil
+	}
+	var list []string
+	for oid := range users {
+		list = append(list, strconv.FormatUint(uint64(oid), 10))
+	}
+	rows, err := db.Evaluate(ctx, "SELECT t.oid::pg_catalog.text FROM pg_catalog.pg_type AS t WHERE t.typtype = 'e' AND t.oid IN ("+strings.Join(list, ", ")+")", nil, nil)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		oid, err := strconv.ParseUint(row[0].Text, 10, 32)
+		if err != nil {
+			return fmt.Errorf("reading the enum types: %w", err)
+		}
+		users[uint32(oid)] = true
+	}
+	for _, list := range append([][]*term{all}, mapValues(r.columns)...) {
+		for _, t := range list {
+			if isEnum, user := users[t.typ.OID]; user && !isEnum {
+				t.typ.OID = 0
+			}
+		}
+	}
+	return nil
+}
+
+func mapValues(m map[string][]*term) [][]*term {
+	var out [][]*term
+	for _, v := range m {
+		out = append(out, v)
+	}
+	return out
+}
