@@ -1,46 +1,44 @@
 package planner
 
 import (
-	"fmt"
+	"context"
 	"slices"
 	"strconv"
 	"strings"
 
 	"fugu/parser"
+	"fugu/planner/row"
 	"fugu/sqlstate"
 )
 
-// maxCells bounds the key combinations of one cut.
-const maxCells = 20_000
-
-// PostgreSQL's type OIDs for the results of count, sum and avg (pg_type.dat).
-const (
-	oidInt8    = 20
-	oidFloat4  = 700
-	oidFloat8  = 701
-	oidNumeric = 1700
-)
-
-// Cut is a planned cut: F restricted to one SELECT over one protected table.
+// Cut is a planned cut: F restricted to one SELECT. What depends on the values of parameters is in Bound.
 type Cut struct {
-	Table      *Table
-	Keys       []Column // grouped by, with their types
-	Cells      []Cell   // every public key combination, in domain order; one without keys
+	Table      *Table // the root: its rows are what F sums over
+	Keys       []Key
+	Sets       [][]int // of grouping sets: the Keys of each; nil: one set of all
+	Groupings  []parser.Grouping
 	Aggregates []Aggregate
-	Terms      []Term // the row functions that the aggregates are made of
+	Ordinary   []parser.Table // ordinary tables that are read beside the protected ones
 
-	// Statistics is the statement that the reader runs on the protected table. Its rows hold the keys, then the
-	// aggregates, in text. Params are the client's parameter numbers that it takes as $1, $2, ...
-	Statistics string
+	// Params are the client's parameter numbers that stand below the cut, and ParamTypes their types.
 	Params     []int
 	ParamTypes []uint32
 
-	where string // the filter, printed; empty: none
-	cut   *parser.Cut
+	cut     *parser.Cut
+	typing  *row.Typing
+	sources *sources
+	number  map[int]int // the client's parameter numbers to the cut's own
+	static  *Bound      // nil: what is below depends on parameters or on ordinary tables
 }
 
-// Cell is one key combination.
-type Cell []Value
+// Key is an expression that a cut groups by.
+type Key struct {
+	Name  string // its column above the cut
+	Label string // as people read it
+	Type  string // SQL text that names its type
+
+	position int
+}
 
 // Aggregate is one column of F.
 type Aggregate struct {
@@ -48,265 +46,162 @@ type Aggregate struct {
 	Name    string // its column above the cut
 	Label   string // as people read it: avg(age)
 	Type    string // of its result: int8, numeric, float4, float8
-	Count   int    // the Term that counts the rows it is over
-	Sum     int    // the Term that it sums; -1 for counts
 	Integer bool
+	Count   int // the Term that counts the rows it is over
+	Sum     int // the Term that it sums; -1 for counts
+
+	whole bool // it is over values of type int2 or int4
 }
 
-// Term is a row function h: 1, 1[x is not null], or x with NULL as 0. F is made of its sums.
-type Term struct {
-	Arg       string // printed; empty for the constant 1
-	Indicator bool   // 1[Arg is not null] rather than Arg itself
-}
-
-// newCut lays out F and composes the statistics statement as PostgreSQL would resolve it; types come with typed.
-func newCut(t *Table, c *parser.Cut) (*Cut, error) {
-	out := &Cut{Table: t, cut: c}
-	number := out.number(c)
-	for _, k := range c.Keys {
-		typ, err := t.columnType(k.Name)
-		if err != nil {
-			return nil, err
-		}
-		if _, ok := t.Domains[k.Name]; !ok {
-			return nil, sqlstate.New(sqlstate.NotAllowed, "the policy declares no public values for column %s of %s", k.Name, t).
-				WithHint("%s", t.groupable()).At(k.Position)
-		}
-		out.Keys = append(out.Keys, Column{k.Name, typ})
-	}
-	if err := out.cells(c.Position); err != nil {
+// newCut lays out F as PostgreSQL resolves it.
+func newCut(ctx context.Context, c *parser.Cut, tables Tables, d Describer, types func(params []int) []uint32) (*Cut, error) {
+	c = ordered(c)
+	src, err := newSources(c, tables)
+	if err != nil {
 		return nil, err
 	}
-	if c.Where != nil {
-		out.where = parser.SQL(c.Where, "t", number)
+	out := &Cut{Table: src.tables[src.root], Sets: c.Sets, Groupings: c.Groupings, cut: c, sources: src}
+	out.parameters()
+	out.ordinary()
+	for _, k := range c.Keys {
+		out.Keys = append(out.Keys, Key{Name: k.Name, Label: k.Source, position: k.Position})
 	}
-	out.Terms = []Term{{}}
 	for _, a := range c.Aggregates {
-		agg := Aggregate{Func: a.Func, Name: a.Name, Label: a.Source, Sum: -1}
+		out.Aggregates = append(out.Aggregates, Aggregate{Func: a.Func, Name: a.Name, Label: a.Source, Sum: -1})
+	}
+	if err := out.resolve(ctx, d, types(out.Params)); err != nil {
+		return nil, err
+	}
+	return out, out.settle(ctx, d)
+}
+
+// all calls f for every expression below the cut: those of keys and aggregates first, since PostgreSQL, too, takes the type
+// of a parameter from the place where it comes first.
+func (c *Cut) all(f func(parser.Expr)) {
+	for _, k := range c.cut.Keys {
+		f(k.Expr)
+	}
+	for _, a := range c.cut.Aggregates {
 		if a.Arg != nil {
-			arg := parser.SQL(a.Arg, "t", number)
-			agg.Count = out.term(Term{arg, true})
-			if a.Func != "count" {
-				agg.Sum = out.term(Term{arg, false})
+			f(a.Arg)
+		}
+	}
+	for _, s := range c.sources.list {
+		if s.On != nil {
+			f(s.On)
+		}
+	}
+	for _, e := range c.sources.where {
+		f(e)
+	}
+}
+
+// parameters gives the parameters below the cut numbers of their own, in order of appearance.
+func (c *Cut) parameters() {
+	c.number = map[int]int{}
+	c.all(func(e parser.Expr) {
+		parser.Params(e, func(n int) {
+			if _, ok := c.number[n]; !ok {
+				c.Params = append(c.Params, n)
+				c.number[n] = len(c.Params)
+			}
+		})
+	})
+}
+
+// ordinary lists the ordinary tables that the cut reads.
+func (c *Cut) ordinary() {
+	add := func(list []parser.Source) {
+		for _, s := range list {
+			if s.Table.Ordinary && !slices.ContainsFunc(c.Ordinary, func(t parser.Table) bool { return t.String() == s.Table.String() && t.Written == s.Table.Written }) {
+				c.Ordinary = append(c.Ordinary, s.Table)
 			}
 		}
-		out.Aggregates = append(out.Aggregates, agg)
 	}
-	out.Statistics = out.statistics(nil)
-	return out, nil
+	add(c.sources.list)
+	c.all(func(e parser.Expr) {
+		parser.Walk(e, func(e parser.Expr) {
+			if s, ok := e.(parser.Semi); ok {
+				add(s.Sources)
+			}
+		})
+	})
 }
 
-// number gives the parameters below the cut numbers of their own, in order of appearance.
-func (c *Cut) number(p *parser.Cut) map[int]int {
-	number := map[int]int{}
-	add := func(n int) {
-		if _, ok := number[n]; !ok {
-			c.Params = append(c.Params, n)
-			number[n] = len(c.Params)
+// same reports whether two cuts of a statement ask for the same: then one answer serves both, so that a statement which
+// names it twice sees it once.
+func (c *Cut) same(d *Cut) bool {
+	return c.text() == d.text() && slices.Equal(c.Params, d.Params) && slices.Equal(c.ParamTypes, d.ParamTypes) &&
+		slices.EqualFunc(c.Groupings, d.Groupings, func(g, h parser.Grouping) bool { return slices.Equal(g.Keys, h.Keys) })
+}
+
+// text is all that stands below, printed.
+func (c *Cut) text() string {
+	var b strings.Builder
+	c.all(func(e parser.Expr) { b.WriteString(parser.SQL(e, "t", c.number) + ";") })
+	for _, a := range c.Aggregates {
+		b.WriteString(a.Func + ";")
+	}
+	for _, s := range c.Sets {
+		for _, k := range s {
+			b.WriteString(strconv.Itoa(k) + ",")
 		}
+		b.WriteByte(';')
 	}
-	for _, a := range p.Aggregates {
-		if a.Arg != nil {
-			parser.Params(a.Arg, add)
-		}
-	}
-	if p.Where != nil {
-		parser.Params(p.Where, add)
-	}
-	return number
+	return b.String() + c.sources.from(nil, c.number, false)
 }
 
-func (c *Cut) term(t Term) int {
-	if i := slices.Index(c.Terms, t); i >= 0 {
-		return i
-	}
-	c.Terms = append(c.Terms, t)
-	return len(c.Terms) - 1
-}
-
-// cells lists the product of the key domains, the last key fastest. Plans with the same keys share one list.
-func (c *Cut) cells(position int) error {
-	n, name := 1, ""
+// relation is the cut's place above: its keys, the results of GROUPING, then its aggregates.
+func (c *Cut) relation(first int) parser.Relation {
+	r := parser.Relation{First: first}
 	for _, k := range c.Keys {
-		name += parser.QuoteIdent(k.Name)
-		if n *= len(c.Table.Domains[k.Name]); n > maxCells {
-			return sqlstate.New(sqlstate.ProgramLimitExceeded, "the group keys have more than %d public combinations", maxCells).
-				WithHint("Group by fewer columns.").At(position)
-		}
+		r.Columns = append(r.Columns, parser.RelationColumn{Name: k.Name, Type: k.Type})
 	}
-	if shared, ok := c.Table.cells.Load(name); ok {
-		c.Cells = shared.([]Cell)
-		return nil
+	for _, g := range c.Groupings {
+		r.Columns = append(r.Columns, parser.RelationColumn{Name: g.Name, Type: "pg_catalog.int4"})
 	}
-	c.Cells = make([]Cell, n)
-	for i := range c.Cells {
-		cell := make(Cell, len(c.Keys))
-		rest := i
-		for k := len(c.Keys) - 1; k >= 0; k-- {
-			d := c.Table.Domains[c.Keys[k].Name]
-			cell[k] = d[rest%len(d)]
-			rest /= len(d)
-		}
-		c.Cells[i] = cell
+	for _, a := range c.Aggregates {
+		r.Columns = append(r.Columns, parser.RelationColumn{Name: a.Name, Type: "pg_catalog." + a.Type})
 	}
-	c.Table.cells.Store(name, c.Cells)
-	return nil
-}
-
-// statistics composes the statement over the protected table. exact marks the aggregates over floating-point values:
-// their terms are summed as numeric, so that neither overflow nor the order of rows can show in the result.
-func (c *Cut) statistics(exact map[int]bool) string {
-	var cols, keys []string
-	for _, k := range c.Keys {
-		cols = append(cols, "t."+parser.QuoteIdent(k.Name)+"::pg_catalog.text")
-		keys = append(keys, "t."+parser.QuoteIdent(k.Name))
-	}
-	for i, a := range c.Aggregates {
-		arg := c.Terms[a.Count].Arg
-		switch {
-		case arg == "":
-			arg = "*"
-		case exact[i]:
-			arg = "CAST(" + arg + " AS pg_catalog.numeric)"
-		}
-		cols = append(cols, "pg_catalog."+a.Func+"("+arg+")")
-	}
-	return selectSQL(cols, c.Table.quoted()+" AS t", c.where, keys)
-}
-
-// typed takes over what PostgreSQL resolved the statistics statement to.
-func (c *Cut) typed(d Description) error {
-	if len(d.ResultTypes) != len(c.Keys)+len(c.Aggregates) || len(d.ParamTypes) != len(c.Params) {
-		return fmt.Errorf("describing a statistics statement: %d columns and %d parameters", len(d.ResultTypes), len(d.ParamTypes))
-	}
-	c.ParamTypes = d.ParamTypes
-	exact := map[int]bool{}
-	for i := range c.Aggregates {
-		a := &c.Aggregates[i]
-		switch d.ResultTypes[len(c.Keys)+i] {
-		case oidInt8:
-			a.Type, a.Integer = "int8", true
-		case oidNumeric:
-			a.Type = "numeric"
-		case oidFloat4:
-			a.Type, exact[i] = "float4", true
-		case oidFloat8:
-			a.Type, exact[i] = "float8", true
-		default:
-			return sqlstate.New(sqlstate.NotAnswerable, "%s is not a number", a.Label).
-				WithHint("sum and avg take integers, numeric, real and double precision.").At(c.cut.Aggregates[i].Position)
-		}
-	}
-	c.Statistics = c.statistics(exact)
-	return nil
-}
-
-// Moments composes the statement over the reference whose rows give the class moments of the terms, split by the
-// secrets' predicates. A row holds: the keys; one boolean for each secret; the number of rows; for each Term but the
-// first its sum; for each pair i ≤ j of those the sum of the product; and for each Term that is not an indicator the
-// sum of |x|, the number of x ≠ 0, and the least and greatest x.
-func (c *Cut) Moments() string {
-	var inner, outer, group []string
-	for i, k := range c.Keys {
-		name := "k" + strconv.Itoa(i)
-		inner = append(inner, "t."+parser.QuoteIdent(k.Name)+" AS "+name)
-		outer = append(outer, name+"::pg_catalog.text")
-		group = append(group, name)
-	}
-	for i, s := range c.Table.Secrets {
-		name := "s" + strconv.Itoa(i)
-		inner = append(inner, "("+parser.SQL(s.Predicate, "t", nil)+") IS TRUE AS "+name)
-		outer = append(outer, name)
-		group = append(group, name)
-	}
-	outer = append(outer, "pg_catalog.count(*)")
-	h := func(i int) string { return "h" + strconv.Itoa(i) }
-	for i, t := range c.Terms {
-		if i == 0 {
-			continue
-		}
-		x := "COALESCE(CAST(" + t.Arg + " AS pg_catalog.float8), 0::pg_catalog.float8)"
-		if t.Indicator {
-			x = "CASE WHEN (" + t.Arg + ") IS NULL THEN 0::pg_catalog.float8 ELSE 1::pg_catalog.float8 END"
-		}
-		inner = append(inner, x+" AS "+h(i))
-		outer = append(outer, "pg_catalog.sum("+h(i)+")")
-	}
-	for i := 1; i < len(c.Terms); i++ {
-		for j := i; j < len(c.Terms); j++ {
-			outer = append(outer, "pg_catalog.sum("+h(i)+" * "+h(j)+")")
-		}
-	}
-	for i, t := range c.Terms {
-		if i > 0 && !t.Indicator {
-			outer = append(outer, "pg_catalog.sum(pg_catalog.abs("+h(i)+"))", "pg_catalog.count(NULLIF("+h(i)+", 0))", "pg_catalog.min("+h(i)+")", "pg_catalog.max("+h(i)+")")
-		}
-	}
-	from := "(" + selectSQL(inner, c.Table.Reference+" AS t", c.where, nil) + ") AS q"
-	return selectSQL(outer, from, "", group)
-}
-
-func selectSQL(columns []string, from, where string, group []string) string {
-	sql := "SELECT " + strings.Join(columns, ", ") + " FROM " + from
-	if where != "" {
-		sql += " WHERE " + where
-	}
-	if len(group) > 0 {
-		sql += " GROUP BY " + strings.Join(group, ", ")
-	}
-	return sql
-}
-
-// ClassTotals composes the statement that counts the reference's rows by the secrets' predicates: a row holds one
-// boolean for each secret and the number of rows.
-func (t *Table) ClassTotals() string {
-	var cols, group []string
-	for i, s := range t.Secrets {
-		cols = append(cols, "("+parser.SQL(s.Predicate, "t", nil)+") IS TRUE")
-		group = append(group, strconv.Itoa(i+1))
-	}
-	return selectSQL(append(cols, "pg_catalog.count(*)"), t.Reference+" AS t", "", group)
+	return r
 }
 
 // GroupKey writes a cell for people: education=Bachelors, sex=Male.
 func (c *Cut) GroupKey(cell Cell) string {
-	parts := make([]string, len(cell))
-	for i, v := range cell {
+	var parts []string
+	for i, v := range cell.Keys {
+		if c.Sets != nil && !slices.Contains(c.Sets[cell.Set], i) {
+			continue
+		}
 		text := v.Text
 		if v.Null {
 			text = "NULL"
 		}
-		parts[i] = c.Keys[i].Name + "=" + text
+		parts = append(parts, c.Keys[i].Label+"="+text)
 	}
 	return strings.Join(parts, ", ")
 }
 
-// Index finds cells by their keys.
-type Index map[string]int
-
-// Index returns the cut's cells by key.
-func (c *Cut) Index() Index {
-	ix := make(Index, len(c.Cells))
-	for i, cell := range c.Cells {
-		ix[indexKey(cell)] = i
-	}
-	return ix
-}
-
-// Find returns the cell with these keys.
-func (ix Index) Find(keys []Value) (int, bool) {
-	i, ok := ix[indexKey(keys)]
-	return i, ok
-}
-
-func indexKey(keys []Value) string {
-	var b strings.Builder
-	for _, k := range keys {
-		if k.Null {
-			b.WriteString("n")
-			continue
+// Grouping is the value of a call of GROUPING in a cell: a bit for each argument, the last the lowest, 1 where the cell's
+// set is without it (PostgreSQL manual, section 9.21).
+func (c *Cut) Grouping(g parser.Grouping, cell Cell) Value {
+	mask := 0
+	for _, k := range g.Keys {
+		mask <<= 1
+		if c.Sets != nil && !slices.Contains(c.Sets[cell.Set], k) {
+			mask |= 1
 		}
-		fmt.Fprintf(&b, "%d:%s", len(k.Text), k.Text)
 	}
-	return b.String()
+	return Value{Text: strconv.Itoa(mask)}
+}
+
+// Position is where the cut stands in the client's text.
+func (c *Cut) Position() int { return c.cut.Position }
+
+// Joined reports whether a row of the root can stand in several rows of what the cut reads.
+func (c *Cut) Joined() bool { return !c.sources.single() }
+
+func (c *Cut) tooMany(position int) error {
+	return sqlstate.New(sqlstate.ProgramLimitExceeded, "the group keys have more than %d public combinations", maxCells).
+		WithHint("Group by fewer columns, or by something coarser.").At(position)
 }

@@ -3,22 +3,21 @@ package planner
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"fugu/parser"
-	"fugu/sqlstate"
+	"fugu/planner/row"
 )
 
-// Describer says what PostgreSQL resolves a statement to, without running it.
+// Describer says what PostgreSQL resolves a statement to, without running it, and reads what is public.
 type Describer interface {
-	Describe(ctx context.Context, sql string, paramTypes []uint32) (Description, error)
+	row.Database
+	Querier
 }
 
-// Description holds the type OIDs of a statement's parameters and result columns.
-type Description struct {
-	ParamTypes  []uint32
-	ResultTypes []uint32
-}
+// Description holds what PostgreSQL resolves a statement to.
+type Description = row.Description
 
 // Plan is how a statement is answered. What depends on the parameters' values is not in it.
 type Plan struct {
@@ -51,19 +50,21 @@ func New(ctx context.Context, s *parser.Statement, tables Tables, d Describer, p
 	p := &Plan{Explain: s.Explain, ClientParams: max(s.Params, len(paramTypes))}
 	p.ParamTypes = make([]uint32, p.ClientParams)
 	copy(p.ParamTypes, paramTypes)
+	var cuts, virtual []parser.Relation
+	var first []int // of each of p.Cuts
+	next := p.ClientParams + 1
 	for _, c := range s.Cuts {
 		cut, err := p.plan(ctx, c, tables, d)
 		if err != nil {
 			return nil, err
 		}
-		p.Cuts = append(p.Cuts, cut)
-	}
-	var cuts, virtual []parser.Relation
-	next := p.ClientParams + 1
-	for _, c := range p.Cuts {
-		r := c.relation(next)
-		next += len(r.Columns)
-		cuts = append(cuts, r)
+		i := slices.IndexFunc(p.Cuts, cut.same)
+		if i < 0 {
+			i = len(p.Cuts)
+			p.Cuts, first = append(p.Cuts, cut), append(first, next)
+			next += len(cut.relation(next).Columns)
+		}
+		cuts = append(cuts, cut.relation(first[i]))
 	}
 	for _, v := range s.Virtual {
 		t, ok := tables.VirtualTable(v.Table.Name)
@@ -84,34 +85,45 @@ func New(ctx context.Context, s *parser.Statement, tables Tables, d Describer, p
 	}
 	p.SQL = p.Above
 	if p.Explain != parser.NoExplain {
-		p.SQL = p.explainSQL()
+		p.SQL = ExplainSQL(p.Explain, p.ClientParams+1)
 		next = p.ClientParams + 2
 	}
 	p.ParamTypes = append(p.ParamTypes, make([]uint32, next-1-p.ClientParams)...)
 	return p, nil
 }
 
-func (p *Plan) plan(ctx context.Context, c *parser.Cut, tables Tables, d Describer) (*Cut, error) {
-	t, ok := tables.Protected(c.Table.Schema, c.Table.Name)
-	if !ok {
-		return nil, fmt.Errorf("planning: no protected table %s", c.Table)
-	}
-	cut, err := newCut(t, c)
-	if err != nil {
-		return nil, err
-	}
-	types := make([]uint32, len(cut.Params))
-	for i, n := range cut.Params {
-		types[i] = p.ParamTypes[n-1]
-	}
-	desc, err := d.Describe(ctx, cut.Statistics, types)
-	if err != nil {
-		if e := sqlstate.As(err); e.Code != sqlstate.InternalError && e.Position == 0 {
-			return nil, e.At(c.Position)
+// Ordinary lists the ordinary tables that are read beside protected ones.
+func (p *Plan) Ordinary() []parser.Table {
+	var out []parser.Table
+	for _, c := range p.Cuts {
+		for _, t := range c.Ordinary {
+			if !slices.ContainsFunc(out, func(o parser.Table) bool { return o.String() == t.String() && o.Written == t.Written }) {
+				out = append(out, t)
+			}
 		}
-		return nil, err
 	}
-	if err := cut.typed(desc); err != nil {
+	return out
+}
+
+// Uses lists the functions, operators and types that stand below the cuts.
+func (p *Plan) Uses() []row.Use {
+	var out []row.Use
+	for _, c := range p.Cuts {
+		out = append(out, c.typing.Uses()...)
+	}
+	return out
+}
+
+func (p *Plan) plan(ctx context.Context, c *parser.Cut, tables Tables, d Describer) (*Cut, error) {
+	var types []uint32
+	cut, err := newCut(ctx, c, tables, d, func(params []int) []uint32 {
+		types = make([]uint32, len(params))
+		for i, n := range params {
+			types[i] = p.ParamTypes[n-1]
+		}
+		return types
+	})
+	if err != nil {
 		return nil, err
 	}
 	for i, n := range cut.Params {
@@ -120,25 +132,14 @@ func (p *Plan) plan(ctx context.Context, c *parser.Cut, tables Tables, d Describ
 	return cut, nil
 }
 
-// relation is the cut's place above: its keys, then its aggregates.
-func (c *Cut) relation(first int) parser.Relation {
-	r := parser.Relation{First: first}
-	for _, k := range c.Keys {
-		r.Columns = append(r.Columns, parser.RelationColumn(k))
-	}
-	for _, a := range c.Aggregates {
-		r.Columns = append(r.Columns, parser.RelationColumn{Name: a.Name, Type: "pg_catalog." + a.Type})
-	}
-	return r
-}
-
-// explainSQL selects the lines of the explanation, under the column name that PostgreSQL gives them.
-func (p *Plan) explainSQL() string {
+// ExplainSQL selects the lines of an explanation from the parameter that holds them, under the column name that
+// PostgreSQL gives them.
+func ExplainSQL(format parser.Explain, param int) string {
 	typ := "text"
-	if p.Explain == parser.ExplainJSON {
+	if format == parser.ExplainJSON {
 		typ = "json"
 	}
-	return fmt.Sprintf(`SELECT l AS "QUERY PLAN" FROM pg_catalog.unnest($%d::pg_catalog.%s[]) AS l`, p.ClientParams+1, typ)
+	return fmt.Sprintf(`SELECT l AS "QUERY PLAN" FROM pg_catalog.unnest($%d::pg_catalog.%s[]) AS l`, param, typ)
 }
 
 // Array writes values as a PostgreSQL array literal (manual, section 8.15.6).

@@ -1,94 +1,135 @@
-package planner
+package planner_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 
 	"fugu/parser"
+	"fugu/planner"
 	"fugu/sqlstate"
+	"fugu/test/pgcluster"
+	"fugu/upstream"
 )
 
-// world is the catalog of the golden files: the protected table adult with two secrets.
-type world struct{ adult *Table }
+func TestMain(m *testing.M) { pgcluster.Main(m) }
+
+// world is the catalog of the golden files: the protected table adult with a secret, visit linked to it, the ordinary
+// table country, and the view women.
+type world struct {
+	tables map[string]*planner.Table
+	reader *upstream.Reader
+}
+
+const schema = `
+  DROP TABLE IF EXISTS adult, adult_reference, visit, visit_reference, note, note_reference, other, country CASCADE;
+  CREATE TABLE adult (id int, age integer, fnlwgt bigint, education text, sex text, income text, workclass text, score double precision, native_country text);
+  CREATE TABLE adult_reference (LIKE adult);
+  CREATE TABLE visit (id int, adult_id int, kind text, cost numeric); CREATE TABLE visit_reference (LIKE visit);
+  CREATE TABLE note (visit_id int, stars int); CREATE TABLE note_reference (LIKE note);
+  CREATE TABLE other (x int);
+  CREATE TABLE country (name text, continent text); INSERT INTO country VALUES ('France', 'Europe'), ('Japan', 'Asia');
+  INSERT INTO adult_reference (workclass) VALUES (NULL);`
 
 func newWorld(t *testing.T) world {
 	t.Helper()
-	table := &Table{Schema: "public", Name: "adult", Reference: `"public"."adult_reference"`, Rows: 35222,
-		Domains: map[string][]Value{"sex": {{Text: "Female"}, {Text: "Male"}}, "education": {{Text: "Bachelors"}, {Text: "Masters"}, {Null: true}}}}
-	for _, c := range strings.Split("age integer,fnlwgt bigint,education text,sex text,income text,workclass text,score double precision", ",") {
-		name, typ, _ := strings.Cut(c, " ")
-		table.Columns = append(table.Columns, Column{name, typ})
+	c := pgcluster.Shared(t)
+	if err := c.Exec(t.Context(), "postgres", schema); err != nil {
+		t.Fatal(err)
 	}
-	w := world{table}
-	syntax, _ := w.Table("public", "adult")
-	for name, condition := range map[string]string{"high_income": "income = '>50K'"} {
-		e, err := parser.ParsePredicate(condition, syntax)
-		if err != nil {
-			t.Fatal(err)
+	reader, err := upstream.OpenReader(c.DSN("postgres", "postgres"), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(reader.Close)
+	w := world{map[string]*planner.Table{}, reader}
+	add := func(name, columns string, domains map[string][]planner.Value) *planner.Table {
+		table := &planner.Table{Schema: "public", Name: name, Reference: `"public"."` + name + `_reference"`, Domains: domains}
+		for _, c := range strings.Split(columns, ",") {
+			name, typ, _ := strings.Cut(c, " ")
+			table.Columns = append(table.Columns, planner.Column{Name: name, Type: typ})
 		}
-		table.Secrets = append(table.Secrets, Secret{name, e})
+		w.tables[name] = table
+		return table
 	}
+	adult := add("adult", "id integer,age integer,fnlwgt bigint,education text,sex text,income text,workclass text,score double precision,native_country text",
+		map[string][]planner.Value{"sex": {{Text: "Female"}, {Text: "Male"}}, "education": {{Text: "Bachelors"}, {Text: "Masters"}, {Null: true}}, "age": ages()})
+	adult.Rows, adult.Bounds = 35222, map[string][2]string{"age": {"17", "90"}}
+	syntax, _ := w.Table("public", "adult")
+	e, err := parser.ParsePredicate("income = '>50K'", syntax)
+	if err != nil {
+		t.Fatal(err)
+	}
+	adult.Secrets = append(adult.Secrets, planner.Secret{Name: "high_income", Predicate: e})
+	visit := add("visit", "id integer,adult_id integer,kind text,cost numeric", map[string][]planner.Value{"kind": {{Text: "in"}, {Text: "out"}}})
+	visit.Link = &planner.Link{To: adult, Keys: []planner.LinkKey{{Own: "adult_id", To: "id"}}}
+	note := add("note", "visit_id integer,stars integer", nil)
+	note.Link = &planner.Link{To: visit, Keys: []planner.LinkKey{{Own: "visit_id", To: "id"}}}
+	add("other", "x integer", nil)
 	return w
 }
 
-func (w world) Table(schema, name string) (parser.Table, bool) {
-	t := parser.Table{Schema: "public", Name: "adult"}
-	for _, c := range w.adult.Columns {
-		t.Columns = append(t.Columns, c.Name)
+func ages() []planner.Value {
+	var out []planner.Value
+	for i := 17; i <= 90; i++ {
+		out = append(out, planner.Value{Text: fmt.Sprint(i)})
 	}
+	return out
+}
+
+func (w world) Table(schema, name string) (parser.Table, bool) {
 	if schema == "fugu" {
 		return parser.Table{Schema: "fugu", Name: name, Columns: []string{"secret", "epsilon_left"}, Virtual: true}, name == "budget"
 	}
-	return t, name == "adult" && (schema == "" || schema == "public")
+	if name == "women" {
+		return parser.Table{Schema: "public", Name: name, Columns: []string{"years", "level"}, View: "SELECT age, education FROM public.adult WHERE sex = 'Female'"}, true
+	}
+	p, ok := w.tables[name]
+	if !ok {
+		return parser.Table{}, false
+	}
+	t := parser.Table{Schema: "public", Name: name}
+	for _, c := range p.Columns {
+		t.Columns = append(t.Columns, c.Name)
+	}
+	return t, schema == "" || schema == "public"
 }
 
-func (w world) Protected(_, name string) (*Table, bool) { return w.adult, name == "adult" }
-
-func (w world) VirtualTable(name string) (VirtualTable, bool) {
-	return VirtualTable{Name: name, Columns: []Column{{"secret", "text"}, {"epsilon_left", "float8"}}}, name == "budget"
+func (w world) Ordinary(_, name string) (parser.Table, error) {
+	if name != "country" {
+		return parser.Table{}, sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", name)
+	}
+	return parser.Table{Schema: "public", Name: name, Columns: []string{"name", "continent"}, Ordinary: true}, nil
 }
 
-// Describe resolves as PostgreSQL would for the columns above; every parameter is text.
-func (w world) Describe(_ context.Context, sql string, types []uint32) (Description, error) {
-	var d Description
-	list, _, _ := strings.Cut(strings.TrimPrefix(sql, "SELECT "), " FROM ")
-	for _, col := range strings.Split(list, ", ") {
-		oid := uint32(1700)
-		switch {
-		case strings.HasSuffix(col, "::pg_catalog.text"):
-			oid = 25
-		case strings.Contains(col, `"score"`) && !strings.Contains(col, "count"):
-			oid = oidFloat8
-		case strings.Contains(col, `"income"`) && !strings.Contains(col, "count"):
-			oid = 790 // stands for a type that is no number
-		case strings.Contains(col, ".count(") || strings.Contains(col, ".sum("):
-			oid = oidInt8
-		}
-		d.ResultTypes = append(d.ResultTypes, oid)
+func (w world) Protected(_, name string) (*planner.Table, bool) {
+	t, ok := w.tables[name]
+	return t, ok
+}
+
+func (w world) VirtualTable(name string) (planner.VirtualTable, bool) {
+	return planner.VirtualTable{Name: name, Columns: []planner.Column{{Name: "secret", Type: "text"}, {Name: "epsilon_left", Type: "float8"}}}, name == "budget"
+}
+
+func (w world) plan(ctx context.Context, sql string) (*planner.Plan, error) {
+	statements, err := parser.Parse(sql, w)
+	if err != nil {
+		return nil, err
 	}
-	for _, t := range types {
-		if t == 0 {
-			t = 25
-		}
-		d.ParamTypes = append(d.ParamTypes, t)
-	}
-	return d, nil
+	return planner.New(ctx, statements[0], w, w.reader, nil)
 }
 
 func TestRules(t *testing.T) {
 	w := newWorld(t)
 	datadriven.Walk(t, "testdata/rules", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			statements, err := parser.Parse(d.Input, w)
-			if err != nil {
-				return fmt.Sprintln("parser:", err)
-			}
-			p, err := New(t.Context(), statements[0], w, w, nil)
+			p, err := w.plan(t.Context(), d.Input)
 			var e *sqlstate.Error
 			if errors.As(err, &e) {
 				return fmt.Sprintf("%s at %d: %s\nhint: %s\n", e.Code, e.Position, e.Message, e.Hint)
@@ -97,8 +138,32 @@ func TestRules(t *testing.T) {
 			}
 			var b strings.Builder
 			for _, c := range p.Cuts {
-				fmt.Fprintf(&b, "cells %d params %v\n", len(c.Cells), c.Params)
-				fmt.Fprintf(&b, "statistics: %s\nmoments: %s\n", c.Statistics, c.Moments())
+				values := make([][]byte, len(c.Params))
+				for i := range values {
+					values[i] = []byte("30")
+				}
+				bound, err := c.Bind(t.Context(), w.reader, values)
+				if err != nil {
+					return fmt.Sprintln("binding:", err)
+				}
+				fmt.Fprintf(&b, "cells %d params %v\n", len(bound.Cells), c.Params)
+				for i, cell := range bound.Cells {
+					if len(bound.Cells) < 20 || i < 3 {
+						fmt.Fprintf(&b, "  %s\n", c.GroupKey(cell))
+					}
+				}
+				fmt.Fprintf(&b, "statistics: %s\nmoments: %s\n", bound.Statistics(), bound.Moments())
+				if _, err := w.reader.Query(t.Context(), bound.Moments(), values, c.ParamTypes); err != nil {
+					fmt.Fprintln(&b, "moments fail:", err)
+				}
+				limits := make([]planner.Limit, len(bound.Terms))
+				for i := range limits {
+					limits[i] = planner.Limit{Low: big.NewRat(-7, 2), High: big.NewRat(15, 4)}
+				}
+				arguments, types := bound.Arguments(limits)
+				if _, err := w.reader.Query(t.Context(), bound.Statistics(), arguments, types); err != nil {
+					fmt.Fprintln(&b, "statistics fail:", err)
+				}
 			}
 			fmt.Fprintf(&b, "guest: %s\ntypes %v, %d of the client's\n", p.SQL, p.ParamTypes, p.ClientParams)
 			return b.String()
@@ -108,30 +173,29 @@ func TestRules(t *testing.T) {
 
 func TestCellsAndIndex(t *testing.T) {
 	w := newWorld(t)
-	statements, err := parser.Parse("SELECT sex, education, count(*) FROM adult GROUP BY sex, education", w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := New(t.Context(), statements[0], w, w, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := p.Cuts[0]
-	index := c.Index()
-	for i, cell := range c.Cells {
-		if j, ok := index.Find(cell); !ok || i != j {
-			t.Errorf("cell %d (%s) is found at %d, %v", i, c.GroupKey(cell), j, ok)
+	for _, sql := range []string{"SELECT sex, education, count(*) FROM adult GROUP BY sex, education", "SELECT sex, education, count(*) FROM adult GROUP BY CUBE (sex, education)"} {
+		p, err := w.plan(t.Context(), sql)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	for _, keys := range [][]Value{{{Text: "Other"}, {Text: "Masters"}}, {{Null: true}, {Null: true}}, {{Text: "Female3:Mas"}, {Text: "ters"}}} {
-		if _, ok := index.Find(keys); ok {
-			t.Errorf("%v is found", keys)
+		b, err := p.Cuts[0].Bind(t.Context(), w.reader, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		index := b.Index()
+		if len(index) != len(b.Cells) {
+			t.Errorf("%d cells have %d keys", len(b.Cells), len(index))
+		}
+		for _, keys := range [][]planner.Value{{{Text: "Other"}, {Text: "Masters"}}, {{Null: true}, {Null: true}}, {{Text: "Female3:Mas"}, {Text: "ters"}}} {
+			if _, ok := index.Find(keys); ok {
+				t.Errorf("%v is found", keys)
+			}
 		}
 	}
 }
 
 func TestArray(t *testing.T) {
-	got := string(Array([]Value{{Text: `a"b\c`}, {Null: true}, {Text: "NULL"}, {Text: ""}, {Text: "{x,y}"}}))
+	got := string(planner.Array([]planner.Value{{Text: `a"b\c`}, {Null: true}, {Text: "NULL"}, {Text: ""}, {Text: "{x,y}"}}))
 	if want := `{"a\"b\\c",NULL,"NULL","","{x,y}"}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -1,0 +1,84 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"fugu/parser"
+	"fugu/planner/row"
+	"fugu/sqlstate"
+)
+
+// PostgreSQL's type OIDs for the results of count, sum and avg (pg_type.dat).
+const (
+	oidInt8    = 20
+	oidFloat4  = 700
+	oidFloat8  = 701
+	oidNumeric = 1700
+)
+
+// typeNames are the types that an expression can be grouped by.
+var typeNames = map[uint32]string{16: "bool", oidInt8: "int8", 21: "int2", 23: "int4", 25: "text", oidFloat4: "float4", oidFloat8: "float8",
+	1042: "bpchar", 1043: "varchar", 1082: "date", 1083: "time", 1114: "timestamp", 1184: "timestamptz", oidNumeric: "numeric"}
+
+// resolve takes over the types that PostgreSQL gives the keys, the aggregates and the parameters.
+func (c *Cut) resolve(ctx context.Context, d Describer, types []uint32) error {
+	var err error
+	c.typing, err = row.Resolve(ctx, d, c.sources.beside(), "t", c.written().roots(c), func(n int) uint32 { return types[c.number[n]-1] })
+	if err != nil {
+		return c.somewhere(err)
+	}
+	if !slices.Equal(c.typing.Params, c.Params) {
+		return fmt.Errorf("resolving a cut: parameters %v, want %v", c.typing.Params, c.Params)
+	}
+	c.ParamTypes = c.typing.ParamTypes
+	for i := range c.Keys {
+		if err := c.keyType(i, c.typing.Results[i]); err != nil {
+			return err
+		}
+	}
+	next := len(c.Keys)
+	for i := range c.Aggregates {
+		a := &c.Aggregates[i]
+		result := uint32(oidInt8) // of count(*)
+		if c.cut.Aggregates[i].Arg != nil {
+			result, a.whole = c.typing.Results[next], slices.Contains(smallIntegers, c.typing.Types[next])
+			next++
+		}
+		switch result {
+		case oidInt8:
+			a.Type, a.Integer = "int8", true
+		case oidNumeric:
+			a.Type = "numeric"
+		case oidFloat4:
+			a.Type = "float4"
+		case oidFloat8:
+			a.Type = "float8"
+		default:
+			return sqlstate.New(sqlstate.NotAnswerable, "%s is not a number", a.Label).
+				WithHint("sum and avg take integers, numeric, real and double precision.").At(c.cut.Aggregates[i].Position)
+		}
+	}
+	return nil
+}
+
+// smallIntegers are int2 and int4, whose sums PostgreSQL makes in int8.
+var smallIntegers = []uint32{21, 23}
+
+// keyType names the type of a key: a column's own, with its modifier, or that of an expression.
+func (c *Cut) keyType(i int, oid uint32) error {
+	k := &c.Keys[i]
+	if col, ok := c.cut.Keys[i].Expr.(parser.Column); ok && c.sources.tables[col.Rel] != nil {
+		var err error
+		k.Type, err = c.sources.tables[col.Rel].columnType(col.Name)
+		return err
+	}
+	name, ok := typeNames[oid]
+	if !ok {
+		return sqlstate.New(sqlstate.NotAnswerable, "protected rows cannot be grouped by %s: its type is not supported", k.Label).
+			WithHint("Cast it to text.").At(k.position)
+	}
+	k.Type = "pg_catalog." + name
+	return nil
+}

@@ -1,0 +1,221 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+
+	"fugu/parser"
+	"fugu/sqlstate"
+)
+
+// Link says to which table the rows of another belong: each row to the one row of To with the same key. Secrets live on
+// the root, the table at the end of the links.
+type Link struct {
+	To   *Table
+	Keys []LinkKey
+}
+
+// LinkKey is a column of the linked table and the column of To that it equals.
+type LinkKey struct{ Own, To string }
+
+// Root is the table whose rows the table's rows belong to.
+func (t *Table) Root() *Table {
+	for t.Link != nil {
+		t = t.Link.To
+	}
+	return t
+}
+
+// sources is what a cut reads, so that every combination of rows belongs to one row of the root: a statistic of the
+// combinations is then a sum over the root's rows, each with what belongs to it.
+type sources struct {
+	list      []parser.Source
+	where     []parser.Expr
+	tables    map[int]*Table // the protected ones, by Rel
+	root      int            // Rel
+	equal     [][2]parser.Column
+	protected []int // Rel of the protected ones, in order
+}
+
+// hiddenRel numbers the sources that only a link brings in.
+const hiddenRel = 10_000
+
+func newSources(c *parser.Cut, tables Tables) (*sources, error) {
+	s := &sources{list: slices.Clone(c.Sources), tables: map[int]*Table{}, root: -1}
+	if c.Where != nil {
+		s.where = []parser.Expr{c.Where}
+	}
+	for _, src := range s.list {
+		if src.Table.Ordinary {
+			continue
+		}
+		t, ok := tables.Protected(src.Table.Schema, src.Table.Name)
+		if !ok {
+			return nil, fmt.Errorf("planning: no protected table %s", src.Table)
+		}
+		s.tables[src.Rel] = t
+		s.protected = append(s.protected, src.Rel)
+	}
+	if err := s.outer(); err != nil {
+		return nil, err
+	}
+	s.equalities(s.where)
+	for i := 0; i < len(s.protected); i++ { // grows by the sources that links bring in
+		if err := s.link(s.protected[i]); err != nil {
+			return nil, err
+		}
+	}
+	if s.root < 0 {
+		return nil, fmt.Errorf("planning: a cut without a root")
+	}
+	return s, nil
+}
+
+func (s *sources) source(rel int) *parser.Source {
+	return &s.list[slices.IndexFunc(s.list, func(x parser.Source) bool { return x.Rel == rel })]
+}
+
+// outer sees to it that protected rows stand on the side of LEFT JOIN that keeps its rows. The table that another links
+// to is never missing, so LEFT JOIN and JOIN are the same for it.
+func (s *sources) outer() error {
+	for i, rel := range s.protected {
+		src := s.source(rel)
+		if !src.Left {
+			continue
+		}
+		before := s.protected[:i]
+		if slices.ContainsFunc(before, func(b int) bool { l := s.tables[b].Link; return l != nil && l.To == s.tables[rel] && !s.source(b).Left }) {
+			src.Left = false
+			if src.On != nil {
+				s.where, src.On = append(s.where, src.On), nil
+			}
+			continue
+		}
+		if s.tables[rel].Link == nil || !slices.ContainsFunc(before, func(b int) bool { return !s.source(b).Left }) {
+			return sqlstate.New(sqlstate.NotAnswerable, "the protected table %s stands on the side of an outer join that can be missing", src.Table).
+				WithHint("Put the protected table first: FROM %s LEFT JOIN ...; or use JOIN.", src.Table).At(src.Position)
+		}
+	}
+	return nil
+}
+
+// equalities collects the equalities of columns that hold for every combination that the conditions let through.
+func (s *sources) equalities(conditions []parser.Expr) {
+	for _, e := range conditions {
+		switch e := e.(type) {
+		case parser.Logic:
+			if e.Op == "AND" {
+				s.equalities(e.Args)
+			}
+		case parser.Binary:
+			l, okL := e.L.(parser.Column)
+			r, okR := e.R.(parser.Column)
+			if e.Op == "=" && okL && okR {
+				l.Position, r.Position = 0, 0
+				s.equal = append(s.equal, [2]parser.Column{l, r})
+			}
+		}
+	}
+}
+
+// equals reports whether two columns are equal by way of the equalities.
+func (s *sources) equals(a, b parser.Column) bool {
+	reached := []parser.Column{a}
+	for i := 0; i < len(reached); i++ {
+		for _, e := range s.equal {
+			for j := range 2 {
+				if e[j] == reached[i] && !slices.Contains(reached, e[1-j]) {
+					reached = append(reached, e[1-j])
+				}
+			}
+		}
+	}
+	return slices.Contains(reached, b)
+}
+
+// link finds the rows that a source's rows belong to, or brings them in, and proves that the statement keeps them together.
+func (s *sources) link(rel int) error {
+	src, t := *s.source(rel), s.tables[rel]
+	if t.Link == nil {
+		if s.root >= 0 {
+			other := s.source(s.root).Table
+			if s.tables[s.root] == t {
+				return sqlstate.New(sqlstate.NotAnswerable, "the protected table %s is joined with itself", t).
+					WithHint("Aggregate each in a subquery of its own, and join the results.").At(src.Position)
+			}
+			return sqlstate.New(sqlstate.NotAnswerable, "the protected tables %s and %s are not linked", other, t).
+				WithHint("Ask about each in a subquery of its own and join the results. The policy can link a table to the one that its rows belong to.").At(src.Position)
+		}
+		s.root = rel
+		return nil
+	}
+	if src.Left { // what ON says holds for the rows that it joins
+		kept := s.equal
+		defer func() { s.equal = kept }()
+		s.equalities([]parser.Expr{src.On})
+	}
+	present := false
+	for _, p := range s.protected {
+		if s.tables[p] != t.Link.To {
+			continue
+		}
+		present = true
+		if !slices.ContainsFunc(t.Link.Keys, func(k LinkKey) bool {
+			return !s.equals(parser.Column{Name: k.Own, Rel: rel}, parser.Column{Name: k.To, Rel: p})
+		}) {
+			return nil
+		}
+	}
+	if present || src.Left {
+		k := t.Link.Keys[0]
+		return sqlstate.New(sqlstate.NotAnswerable, "%s and %s are joined otherwise than the policy links them", t, t.Link.To).
+			WithHint("Join them ON %s.%s = %s.%s.", t.Name, k.Own, t.Link.To.Name, k.To).At(src.Position)
+	}
+	hidden := parser.Source{Table: parser.Table{Schema: t.Link.To.Schema, Name: t.Link.To.Name}, Rel: hiddenRel + len(s.list)}
+	s.list = append(s.list, hidden)
+	s.tables[hidden.Rel] = t.Link.To
+	s.protected = append(s.protected, hidden.Rel)
+	var on []parser.Expr
+	for _, k := range t.Link.Keys {
+		on = append(on, parser.Binary{Op: "=", L: parser.Column{Name: k.To, Rel: hidden.Rel}, R: parser.Column{Name: k.Own, Rel: rel}})
+	}
+	s.where = append(s.where, on...)
+	s.equalities(on)
+	return nil
+}
+
+// from prints the FROM clause over the protected tables, or over their references; on gives the conditions of LEFT JOIN,
+// nil as they were written.
+func (s *sources) from(on map[int]parser.Expr, number map[int]int, reference bool) string {
+	list := s.list
+	if on != nil {
+		list = slices.Clone(list)
+		for i := range list {
+			if list[i].Left {
+				list[i].On = on[list[i].Rel]
+			}
+		}
+	}
+	return parser.FromSQL(list, "t", number, func(src parser.Source) string {
+		t := s.tables[src.Rel]
+		switch {
+		case t == nil:
+			return parser.QuoteIdent(src.Table.Schema) + "." + parser.QuoteIdent(src.Table.Name)
+		case reference:
+			return t.Reference
+		}
+		return t.quoted()
+	})
+}
+
+// beside prints the sources side by side, for what they are and not for which rows they have.
+func (s *sources) beside() string {
+	plain := slices.Clone(s.list)
+	for i := range plain {
+		plain[i].Left, plain[i].On = false, nil
+	}
+	return (&sources{list: plain, tables: s.tables}).from(nil, nil, false)
+}
+
+// single reports whether the cut reads nothing but one table's rows: each then stands for itself.
+func (s *sources) single() bool { return len(s.list) == 1 }
