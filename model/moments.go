@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 
 	"fugu/planner"
@@ -13,18 +14,13 @@ import (
 // MinClass is the number of reference rows that each side of a secret's predicate must have.
 const MinClass = 30
 
-// Reference runs a statement over the reference and returns its rows in text form.
-type Reference interface {
-	Query(ctx context.Context, sql string, params [][]byte, paramTypes []uint32) ([][]planner.Value, error)
-}
-
 // Totals is the number of reference rows inside and outside a secret's predicate.
 type Totals struct{ In, Out float64 }
 
 // Moments are the class moments of one cut's F under one binding of its parameters.
 type Moments struct {
 	Components []Component // the entries of F: what the reference cannot support is left out
-	cut        *planner.Cut
+	cut        *planner.Bound
 	secrets    []classes
 	terms      []termStats
 	pooled     []float64 // cell × term: sums over the whole reference
@@ -45,7 +41,7 @@ type termStats struct{ abs, nonzero, min, max float64 }
 
 // CountClasses counts the reference's rows by class, for every secret of a table. A class with fewer than MinClass rows
 // makes the model unfit (PV004).
-func CountClasses(ctx context.Context, ref Reference, t *planner.Table) ([]Totals, error) {
+func CountClasses(ctx context.Context, ref planner.Querier, t *planner.Table) ([]Totals, error) {
 	rows, err := ref.Query(ctx, t.ClassTotals(), nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("counting the reference's classes of %s: %w", t, err)
@@ -73,10 +69,9 @@ func CountClasses(ctx context.Context, ref Reference, t *planner.Table) ([]Total
 	return out, nil
 }
 
-// Measure scans the reference once and returns the class moments of the cut's F. params are the values of the cut's
-// parameters in text form.
-func Measure(ctx context.Context, ref Reference, c *planner.Cut, totals []Totals, params [][]byte) (*Moments, error) {
-	rows, err := ref.Query(ctx, c.Moments(), params, c.ParamTypes)
+// Measure scans the reference once and returns the class moments of the cut's F.
+func Measure(ctx context.Context, ref planner.Querier, c *planner.Bound, totals []Totals) (*Moments, error) {
+	rows, err := ref.Query(ctx, c.Moments(), nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -94,11 +89,11 @@ func Measure(ctx context.Context, ref Reference, c *planner.Cut, totals []Totals
 	}
 	cells := c.Index()
 	for _, row := range rows {
-		cell, ok := cells.Find(row[:len(c.Keys)])
+		cell, ok := cells.Find(row[:c.Head()])
 		if !ok {
 			continue // a key that is not public: its rows are in no cell, here as in F
 		}
-		if err := m.add(cell, row[len(c.Keys):]); err != nil {
+		if err := m.add(cell, row[c.Head():]); err != nil {
 			return nil, fmt.Errorf("reading the moments of the reference: %w", err)
 		}
 	}
@@ -136,7 +131,7 @@ func (m *Moments) add(cell int, row []planner.Value) error {
 		}
 	}
 	for i, t := range m.cut.Terms {
-		if i > 0 && !t.Indicator {
+		if t.Sum {
 			s := &m.terms[i]
 			s.abs, s.nonzero, s.min, s.max = s.abs+v[0], s.nonzero+v[1], math.Min(s.min, v[2]), math.Max(s.max, v[3])
 			v = v[4:]
@@ -158,8 +153,28 @@ func (m *Moments) add(cell int, row []planner.Value) error {
 // has no model, and is left out: it is NULL whatever the protected rows are.
 func (m *Moments) support() error {
 	nt := len(m.terms)
+	for i, t := range m.cut.Terms {
+		if t.Low == "" {
+			continue
+		}
+		for j, text := range []string{t.Low, t.High} {
+			bound, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				return fmt.Errorf("the bounds of %s: %w", t.Label, err)
+			}
+			if s := &m.terms[i]; j == 0 {
+				s.min = math.Min(bound, 0)
+			} else {
+				s.max = math.Max(bound, 0)
+			}
+		}
+	}
 	for cell := range m.cut.Cells {
 		for a, agg := range m.cut.Aggregates {
+			if t := m.terms[agg.Count]; m.cut.Terms[agg.Count].Sum && t.nonzero == 0 {
+				return sqlstate.New(sqlstate.ModelUnfit, "the reference of %s has no row from which the noise of %s could be calibrated", m.cut.Table, agg.Label).
+					WithHint("Select more rows in WHERE.")
+			}
 			if agg.Sum >= 0 {
 				if s := m.terms[agg.Sum]; s.nonzero == 0 || math.IsInf(s.abs, 0) || math.IsNaN(s.abs) {
 					return sqlstate.New(sqlstate.ModelUnfit, "the reference of %s has no row from which the noise of %s could be calibrated", m.cut.Table, agg.Label).
@@ -173,6 +188,28 @@ func (m *Moments) support() error {
 		}
 	}
 	return nil
+}
+
+// Limits bounds what one row may contribute to each term: by what the policy says, or by what the reference shows.
+func (m *Moments) Limits() []planner.Limit {
+	out := make([]planner.Limit, len(m.terms))
+	for i, t := range m.cut.Terms {
+		low, high := new(big.Rat), new(big.Rat)
+		if t.Low != "" {
+			low.SetString(t.Low)
+			high.SetString(t.High)
+		} else if s := m.terms[i]; t.Sum && s.min <= s.max {
+			// A row to which nothing belongs contributes 0.
+			low.SetFloat64(math.Min(s.min, 0))
+			high.SetFloat64(math.Max(s.max, 0))
+			if !m.cut.Joined() {
+				low.SetFloat64(s.min)
+				high.SetFloat64(s.max)
+			}
+		}
+		out[i] = planner.Limit{Low: low, High: high}
+	}
+	return out
 }
 
 func number(v planner.Value) (float64, error) {

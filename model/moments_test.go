@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -84,12 +85,15 @@ type tables struct{ t *planner.Table }
 func (c tables) Table(_, name string) (parser.Table, bool) {
 	return parser.Table{Schema: "public", Name: "ref", Columns: []string{"s", "g", "x"}}, name == "ref"
 }
+func (c tables) Ordinary(string, string) (parser.Table, error) {
+	return parser.Table{}, errors.New("no ordinary tables")
+}
 func (c tables) Protected(_, _ string) (*planner.Table, bool) { return c.t, true }
 func (c tables) VirtualTable(string) (planner.VirtualTable, bool) {
 	return planner.VirtualTable{}, false
 }
 
-func measure(t *testing.T, reader *upstream.Reader, table *planner.Table, sql string, params ...string) (*planner.Cut, *model.Moments) {
+func bind(t *testing.T, reader *upstream.Reader, table *planner.Table, sql string, params ...string) *planner.Bound {
 	t.Helper()
 	ctx := context.Background()
 	statements, err := parser.Parse(sql, tables{table})
@@ -100,28 +104,38 @@ func measure(t *testing.T, reader *upstream.Reader, table *planner.Table, sql st
 	if err != nil {
 		t.Fatal(err)
 	}
-	totals, err := model.CountClasses(ctx, reader, table)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var values [][]byte
 	for _, s := range params {
 		values = append(values, []byte(s))
 	}
-	m, err := model.Measure(ctx, reader, p.Cuts[0], totals, values)
+	b, err := p.Cuts[0].Bind(ctx, reader, values)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.Cuts[0], m
+	return b
+}
+
+func measure(t *testing.T, reader *upstream.Reader, table *planner.Table, sql string, params ...string) (*planner.Bound, *model.Moments) {
+	t.Helper()
+	totals, err := model.CountClasses(t.Context(), reader, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := bind(t, reader, table, sql, params...)
+	m, err := model.Measure(t.Context(), reader, b, totals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, m
 }
 
 // evaluate computes F on a dataset by its definition.
-func evaluate(cut *planner.Cut, m *model.Moments, rows []row) []float64 {
+func evaluate(cut *planner.Bound, m *model.Moments, rows []row) []float64 {
 	out := make([]float64, len(m.Components))
 	for k, c := range m.Components {
 		var count, sum, nonnull float64
 		for _, r := range rows {
-			if r.g == cut.Cells[c.Cell][0].Text && (r.null || r.x > 15) {
+			if r.g == cut.Cells[c.Cell].Keys[0].Text && (r.null || r.x > 15) {
 				count++
 				if !r.null {
 					nonnull++
@@ -185,7 +199,7 @@ func TestClosedFormsAgainstSampledDatasets(t *testing.T) {
 			sd := math.Sqrt(square[k]/T - avg*avg)
 			model := math.Sqrt(m.Covariance(0, p, k, k))
 			bias, spread := 7.0, 0.12
-			if cut.Aggregates[c.Aggregate].Func == "avg" && cut.Cells[c.Cell][0].Text == "c" {
+			if cut.Aggregates[c.Aggregate].Func == "avg" && cut.Cells[c.Cell].Keys[0].Text == "c" {
 				bias, spread = 10, 0.25
 			}
 			if math.Abs(avg-mean[k]) > bias*sd/math.Sqrt(T) {
@@ -235,7 +249,7 @@ func TestUnsupportedCells(t *testing.T) {
 	resolution := m.Resolution(0, 0.1, 0.6)
 	counts, averages := 0, 0
 	for k, c := range m.Components {
-		if cut.Cells[c.Cell][0].Text != "d" {
+		if cut.Cells[c.Cell].Keys[0].Text != "d" {
 			continue
 		}
 		switch cut.Aggregates[c.Aggregate].Func {
@@ -264,9 +278,9 @@ func TestUnfitModels(t *testing.T) {
 	if _, err := model.CountClasses(t.Context(), reader, small); !sqlstate.Is(err, sqlstate.ModelUnfit) {
 		t.Errorf("a class of few rows: %v", err)
 	}
-	cut, _ := measure(t, reader, table, "SELECT sum(x) FROM ref WHERE x > $1", "0")
 	totals, _ := model.CountClasses(t.Context(), reader, table)
-	if _, err := model.Measure(t.Context(), reader, cut, totals, [][]byte{[]byte("1000")}); !sqlstate.Is(err, sqlstate.ModelUnfit) {
+	cut := bind(t, reader, table, "SELECT sum(x) FROM ref WHERE x > $1", "1000")
+	if _, err := model.Measure(t.Context(), reader, cut, totals); !sqlstate.Is(err, sqlstate.ModelUnfit) {
 		t.Errorf("a sum that no reference row supports: %v", err)
 	}
 }

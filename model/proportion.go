@@ -78,27 +78,43 @@ func (m *Moments) Resolution(secret int, from, to float64) []float64 {
 	row := n * (1/s.size[1] + 1/s.size[0])
 	out := make([]float64, len(m.Components))
 	for i, k := range m.Components {
-		_, count := m.at(k)
+		sum, count := m.at(k)
 		a := m.cut.Aggregates[k.Aggregate]
 		switch a.Func {
 		case "count":
-			out[i] = row
+			out[i] = row * m.largest(a.Count)
 		case "sum":
-			out[i] = row * math.Max(math.Abs(m.terms[a.Sum].min), math.Abs(m.terms[a.Sum].max))
+			out[i] = row * m.largest(a.Sum)
 		case "avg":
-			// A row x more in class 1 moves c1 by 1/N1 and s1 by x/N1, hence the slope by at most (x - s0/c0) c0/(N1 c²).
+			// A row with sum x and count y more in class 1 moves s1 by x/N1 and c1 by y/N1, hence the slope by at most
+			// (x - y s0/c0) c0/(N1 c²).
 			c := math.Min(s.mix(from, count), s.mix(to, count))
-			spread := math.Max(m.terms[a.Sum].max-m.terms[a.Sum].min, m.Lattice(a.Sum))
-			out[i] = spread * (s.mean[0][count]/s.size[1] + s.mean[1][count]/s.size[0]) / (c * c)
+			spread := [2]float64{}
+			for other := range spread {
+				spread[other] = m.terms[a.Sum].max - m.terms[a.Sum].min
+				if !m.cut.Terms[a.Count].Single() && s.mean[other][count] > 0 {
+					spread[other] = m.largest(a.Sum) + m.largest(a.Count)*math.Abs(s.mean[other][sum]/s.mean[other][count])
+				}
+				spread[other] = math.Max(spread[other], m.Lattice(a.Sum))
+			}
+			out[i] = (spread[0]*s.mean[0][count]/s.size[1] + spread[1]*s.mean[1][count]/s.size[0]) / (c * c)
 		}
 	}
 	return out
 }
 
+// largest bounds |h| of a term over the reference's rows.
+func (m *Moments) largest(term int) float64 {
+	if m.cut.Terms[term].Single() {
+		return 1
+	}
+	return math.Max(math.Abs(m.terms[term].min), math.Abs(m.terms[term].max))
+}
+
 // Lattice bounds the step of the lattice on which the sums of a term lie: the mean of |x| over the reference rows with
 // x ≠ 0. If every value is a multiple of a step, no nonzero one is smaller than it, and so neither is their mean.
 func (m *Moments) Lattice(term int) float64 {
-	if t := m.cut.Terms[term]; term == 0 || t.Indicator {
+	if m.cut.Terms[term].Single() {
 		return 1
 	}
 	return m.terms[term].abs / m.terms[term].nonzero
