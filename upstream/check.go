@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -29,7 +30,8 @@ var checks = []string{
 	 FROM roles WHERE rolsuper OR rolcreaterole OR rolreplication`,
 	`SELECT format('the guest is a member of %I, which %s', r.rolname, powers.what), format('REVOKE %I FROM %I; the guest may also have it through another role.', r.rolname, session_user)
 	 FROM (VALUES ('pg_read_server_files', 'reads files on the server'), ('pg_write_server_files', 'writes files on the server'),
-	         ('pg_execute_server_program', 'runs programs on the server'), ('pg_read_all_data', 'reads every table'), ('pg_write_all_data', 'changes every table')) AS powers(name, what)
+	         ('pg_execute_server_program', 'runs programs on the server'), ('pg_read_all_data', 'reads every table'), ('pg_write_all_data', 'changes every table'),
+	         ('pg_monitor', 'sees what other roles do'), ('pg_read_all_stats', 'sees what other roles do'), ('pg_stat_scan_tables', 'scans every table for its statistics')) AS powers(name, what)
 	   JOIN roles r ON r.rolname = powers.name
 	 WHERE NOT EXISTS (SELECT FROM roles WHERE rolsuper)`,
 	`SELECT format('the guest can act as role %I, which owns the protected table %s', r.rolname, c.oid::regclass), format('ALTER TABLE %s OWNER TO CURRENT_USER; or to any role but the guest''s.', c.oid::regclass)
@@ -90,8 +92,8 @@ func CheckGuest(ctx context.Context, config *pgconn.Config, protected []Protecte
 	if err != nil {
 		return nil, err
 	}
-	for _, check := range checks {
-		f, err := findings(ctx, conn, scope+check, schemas, names)
+	for _, check := range slices.Concat(checks, doorChecks) {
+		f, err := findings(ctx, conn, scope+mappings+check, schemas, names)
 		if err != nil {
 			return nil, err
 		}

@@ -113,6 +113,16 @@ func TestCheckGuest(t *testing.T) {
 		{"a partial index of a partition", "DROP TABLE adult; CREATE TABLE adult (age int, income text) PARTITION BY RANGE (age); CREATE TABLE young PARTITION OF adult FOR VALUES FROM (0) TO (40); CREATE INDEX rich ON young (age) WHERE income = '>50K'", []string{`(public\.)?rich is a partial index`}},
 		{name: "a whole index", setup: "CREATE INDEX i ON adult (age)"},
 		{"several", "GRANT SELECT ON adult TO GUEST; CREATE INDEX rich ON adult (age) WHERE income = '>50K'; ALTER ROLE GUEST REPLICATION", []string{readsTable, `partial index`, `allowed to replicate`}},
+		{"a serial column", "ALTER TABLE adult ADD id serial; GRANT USAGE ON SEQUENCE adult_id_seq TO GUEST", []string{`can use the sequence (public\.)?adult_id_seq of a protected table`}},
+		{"an identity column", "ALTER TABLE adult ADD id int GENERATED ALWAYS AS IDENTITY; GRANT SELECT ON SEQUENCE adult_id_seq TO PUBLIC", []string{`can use the sequence (public\.)?adult_id_seq of a protected table`}},
+		{name: "a sequence without rights", setup: "ALTER TABLE adult ADD id serial; CREATE SEQUENCE s; GRANT USAGE ON s TO GUEST"},
+		{"a foreign key to it", "ALTER TABLE adult ADD PRIMARY KEY (age); CREATE TABLE note (age int REFERENCES adult); GRANT INSERT (age) ON note TO GUEST", []string{`can change (public\.)?note, and the foreign key note_age_fkey then tells`}},
+		{"a foreign key of it", "ALTER TABLE country ADD PRIMARY KEY (name); ALTER TABLE adult ADD FOREIGN KEY (income) REFERENCES country", []string{`can change (public\.)?country, and the foreign key adult_income_fkey then tells`}},
+		{name: "a foreign key that the guest cannot reach", setup: "CREATE TABLE c (name text PRIMARY KEY); GRANT SELECT, INSERT ON c TO GUEST; ALTER TABLE adult ADD FOREIGN KEY (income) REFERENCES c"},
+		{"statistics of all roles", "GRANT pg_monitor TO GUEST", []string{`a member of pg_monitor`, `a member of pg_read_all_stats`, `a member of pg_stat_scan_tables`}},
+		{"a foreign server", "CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; GRANT USAGE ON FOREIGN SERVER s TO GUEST; CREATE USER MAPPING FOR PUBLIC SERVER s", []string{`can use the foreign server s with a user mapping`}},
+		{"a foreign table", "CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; CREATE USER MAPPING FOR GUEST SERVER s; CREATE FOREIGN TABLE ft (a int) SERVER s; GRANT SELECT ON ft TO GUEST", []string{`can use the foreign server s with a user mapping`}},
+		{name: "a foreign server without a mapping", setup: "CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; GRANT USAGE ON FOREIGN SERVER s TO GUEST; CREATE USER MAPPING FOR OTHER SERVER s"},
 		{name: "no USAGE on the schema", setup: "REVOKE USAGE ON SCHEMA public FROM PUBLIC"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"fugu/internal/hook"
 	"fugu/mechanism"
 	"fugu/planner"
 	"fugu/sqlstate"
@@ -25,7 +26,7 @@ type Reader struct{ pool *pgxpool.Pool }
 
 // pinned are the settings that could change what a statement of ours means, or how its result is written.
 func pinned(timeout time.Duration) map[string]string {
-	return map[string]string{
+	settings := map[string]string{
 		"application_name":              "fugu reader",
 		"default_transaction_read_only": "on",
 		"search_path":                   "pg_catalog, pg_temp",
@@ -42,6 +43,13 @@ func pinned(timeout time.Duration) map[string]string {
 		"enable_bitmapscan":    "off",
 		"statement_timeout":    strconv.FormatInt(timeout.Milliseconds(), 10),
 	}
+	if hook.ReaderPath {
+		settings["search_path"] = "public, pg_catalog"
+	}
+	if hook.ReaderIndexes {
+		settings["enable_indexscan"], settings["enable_seqscan"] = "on", "off"
+	}
+	return settings
 }
 
 // OpenReader makes the pool. It does not connect: a database that is down is reported by the first statement.
@@ -55,7 +63,7 @@ func OpenReader(dsn string, timeout time.Duration, options ...func(*pgxpool.Conf
 		cfg.ConnConfig.RuntimeParams[k] = v
 	}
 	// A restart of the database must not fail the statement that meets it first.
-	cfg.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return true }
+	cfg.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return doubtful(p) }
 	for _, o := range options {
 		o(cfg)
 	}
@@ -76,43 +84,67 @@ func (r *Reader) Describe(ctx context.Context, sql string, paramTypes []uint32) 
 	err := r.with(ctx, func(c *pgconn.PgConn) error {
 		d, err := c.Prepare(ctx, "", sql, paramTypes)
 		if err != nil {
-			var pe *pgconn.PgError
-			if errors.As(err, &pe) && len(pe.Code) == 5 && (pe.Code[:2] == "42" || pe.Code[:2] == "22") {
-				return sqlstate.New(sqlstate.Code(pe.Code), "%s", pe.Message)
-			}
-			return err
+			return aboutText(err)
 		}
 		out.ParamTypes = d.ParamOIDs
 		for _, f := range d.Fields {
 			out.ResultTypes = append(out.ResultTypes, f.DataTypeOID)
+			out.ResultMods = append(out.ResultMods, f.TypeModifier)
 		}
 		return nil
 	})
 	return out, err
 }
 
+// Evaluate runs a statement over constants. PostgreSQL's error about them is passed on with its code: it speaks of text only.
+func (r *Reader) Evaluate(ctx context.Context, sql string, params [][]byte, paramTypes []uint32) ([][]planner.Value, error) {
+	var out [][]planner.Value
+	err := r.with(ctx, func(c *pgconn.PgConn) (err error) {
+		out, err = query(ctx, c, sql, params, paramTypes)
+		return aboutText(err)
+	})
+	return out, err
+}
+
+// aboutText makes PostgreSQL's errors about a statement's text or its constants fit for the client.
+func aboutText(err error) error {
+	var pe *pgconn.PgError
+	if errors.As(err, &pe) && len(pe.Code) == 5 && (pe.Code[:2] == "42" || pe.Code[:2] == "22" || pe.Code[:2] == "3F") {
+		return sqlstate.New(sqlstate.Code(pe.Code), "%s", pe.Message)
+	}
+	return err
+}
+
 // Query runs a statement over reference tables or catalogs, and returns its rows in text form.
 func (r *Reader) Query(ctx context.Context, sql string, params [][]byte, paramTypes []uint32) ([][]planner.Value, error) {
 	var out [][]planner.Value
-	err := r.with(ctx, func(c *pgconn.PgConn) error {
-		rows := c.ExecParams(ctx, sql, params, paramTypes, nil, nil)
-		for rows.NextRow() {
-			row := make([]planner.Value, len(rows.Values()))
-			for i, v := range rows.Values() {
-				row[i] = planner.Value{Text: string(v), Null: v == nil}
-			}
-			out = append(out, row)
-		}
-		_, err := rows.Close()
+	err := r.with(ctx, func(c *pgconn.PgConn) (err error) {
+		out, err = query(ctx, c, sql, params, paramTypes)
 		return err
 	})
 	return out, err
 }
 
+func query(ctx context.Context, c *pgconn.PgConn, sql string, params [][]byte, paramTypes []uint32) ([][]planner.Value, error) {
+	var out [][]planner.Value
+	rows := c.ExecParams(ctx, sql, params, paramTypes, nil, nil)
+	for rows.NextRow() {
+		row := make([]planner.Value, len(rows.Values()))
+		for i, v := range rows.Values() {
+			row[i] = planner.Value{Text: string(v), Null: v == nil}
+		}
+		out = append(out, row)
+	}
+	_, err := rows.Close()
+	return out, err
+}
+
 // Question is one statistics statement and the places of its results in F.
 type Question struct {
-	Cut    *planner.Cut
-	Params [][]byte // text form, as the cut numbers them
+	Cut   *planner.Bound
+	SQL   string   // the cut's statistics statement
+	Args  [][]byte // its arguments, in text form
+	Types []uint32 // and their types
 	// Component gives the index in F of a cell's aggregate, -1 where the model leaves it out.
 	Component [][]int // cell, aggregate
 }
@@ -120,32 +152,51 @@ type Question struct {
 // Statistics runs the questions on one snapshot of the protected tables, and returns F. start holds F as it is where no
 // protected row is in a cell. An error of a statement's rows is PV005, without a detail.
 func (r *Reader) Statistics(ctx context.Context, questions []Question, start []*big.Rat) (mechanism.Statistics, error) {
-	f := append([]*big.Rat(nil), start...)
-	err := r.with(ctx, func(c *pgconn.PgConn) error {
+	var out mechanism.Statistics
+	err := r.with(ctx, func(c *pgconn.PgConn) (err error) {
 		if len(questions) > 1 {
-			if _, err := c.Exec(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").ReadAll(); err != nil {
+			if err := begin(ctx, c); err != nil {
 				return err
 			}
-			defer func() { _ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK").Close() }()
+			defer rollback(ctx, c)
 		}
-		for _, q := range questions {
-			if err := q.run(ctx, c, f); err != nil {
-				return err
-			}
-		}
-		return nil
+		out, err = statistics(ctx, c, questions, start)
+		return err
 	})
-	if err != nil {
-		return mechanism.Statistics{}, err
+	return out, err
+}
+
+func begin(ctx context.Context, c *pgconn.PgConn) error {
+	if hook.LooseSnapshot {
+		_, err := c.Exec(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY").ReadAll()
+		return err
+	}
+	_, err := c.Exec(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").ReadAll()
+	return err
+}
+
+func rollback(ctx context.Context, c *pgconn.PgConn) {
+	_ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK").Close()
+}
+
+func statistics(ctx context.Context, c *pgconn.PgConn, questions []Question, start []*big.Rat) (mechanism.Statistics, error) {
+	f := append([]*big.Rat(nil), start...)
+	if hook.NoStart {
+		clear(f)
+	}
+	for _, q := range questions {
+		if err := q.run(ctx, c, f); err != nil {
+			return mechanism.Statistics{}, err
+		}
 	}
 	return mechanism.NewStatistics(f), nil
 }
 
 func (q Question) run(ctx context.Context, c *pgconn.PgConn, f []*big.Rat) error {
 	index := q.Cut.Index()
-	keys := make([]planner.Value, len(q.Cut.Keys))
+	keys := make([]planner.Value, q.Cut.Head())
 	var failed error
-	rows := c.ExecParams(ctx, q.Cut.Statistics, q.Params, q.Cut.ParamTypes, nil, nil)
+	rows := c.ExecParams(ctx, q.SQL, q.Args, q.Types, nil, nil)
 	for rows.NextRow() {
 		v := rows.Values()
 		for i := range keys {
@@ -205,6 +256,8 @@ func scrub(ctx context.Context, err error) error {
 	switch {
 	case err == nil || errors.As(err, &known):
 		return err
+	case hook.RawErrors && errors.As(err, &pe):
+		return sqlstate.New(sqlstate.Code(pe.Code), "%s", pe.Message).Because(err)
 	case errors.Is(ctx.Err(), context.Canceled):
 		return sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to user request").Because(err)
 	case errors.As(err, &pe) && len(pe.Code) == 5:

@@ -38,7 +38,7 @@ func newReader(t *testing.T, db string, timeout time.Duration) *Reader {
 
 // scalar is a question with one aggregate and no keys, whose value is component k of F.
 func scalar(sql string, k int) Question {
-	return Question{Cut: &planner.Cut{Statistics: sql, Cells: []planner.Cell{{}}, Aggregates: make([]planner.Aggregate, 1)}, Component: [][]int{{k}}}
+	return Question{SQL: sql, Cut: &planner.Bound{Cut: &planner.Cut{}, Aggregates: make([]planner.Aggregate, 1), Cells: []planner.Cell{{}}}, Component: [][]int{{k}}}
 }
 
 // reveal gives F as integers. Statistics show nothing to anybody, so it adds noise that is too small to matter.
@@ -274,18 +274,16 @@ func TestReaderSnapshot(t *testing.T) {
 // Values go to their cells by their keys; a key that is not public goes nowhere, and what has no value stays as it was.
 func TestReaderCells(t *testing.T) {
 	r := newReader(t, "cells", time.Minute)
-	cut := &planner.Cut{
-		Statistics: "SELECT k, count(*), sum(x) FILTER (WHERE k <> 'a') FROM public.t WHERE x > $1 GROUP BY k",
-		Keys:       []planner.Column{{Name: "k"}},
-		Cells:      []planner.Cell{{{Text: "b"}}, {{Text: "a"}}, {{Text: "nobody"}}, {{Null: true}}},
-		Aggregates: make([]planner.Aggregate, 2),
-		ParamTypes: []uint32{23},
+	cut := &planner.Bound{Cut: &planner.Cut{Keys: []planner.Key{{Name: "k"}}}, Aggregates: make([]planner.Aggregate, 2)}
+	sql := "SELECT k, count(*), sum(x) FILTER (WHERE k <> 'a') FROM public.t WHERE x > $1 GROUP BY k"
+	for _, key := range []planner.Value{{Text: "b"}, {Text: "a"}, {Text: "nobody"}, {Null: true}} {
+		cut.Cells = append(cut.Cells, planner.Cell{Keys: []planner.Value{key}})
 	}
 	start := make([]*big.Rat, 7)
 	for k := range start {
 		start[k] = big.NewRat(int64(100+k), 1)
 	}
-	s, err := r.Statistics(t.Context(), []Question{{Cut: cut, Params: [][]byte{[]byte("0")}, Component: [][]int{{0, 1}, {2, 3}, {4, 5}, {6, -1}}}}, start)
+	s, err := r.Statistics(t.Context(), []Question{{Cut: cut, SQL: sql, Args: [][]byte{[]byte("0")}, Types: []uint32{23}, Component: [][]int{{0, 1}, {2, 3}, {4, 5}, {6, -1}}}}, start)
 	if err != nil {
 		t.Fatal(err)
 	}

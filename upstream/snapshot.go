@@ -1,0 +1,114 @@
+package upstream
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"fugu/mechanism"
+	"fugu/planner"
+	"fugu/sqlstate"
+)
+
+// Ordinary is an ordinary table that a statistics statement reads beside protected ones, with the columns it may use.
+type Ordinary struct {
+	Schema, Name string
+	Columns      []string
+}
+
+func (o Ordinary) String() string { return quoteIdent(o.Schema) + "." + quoteIdent(o.Name) }
+
+func quoteIdent(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
+
+// Snapshot is one moment of the database, in which ordinary tables cannot change while noise is calibrated to them and
+// protected rows are read: analysts may write to ordinary tables.
+type Snapshot struct {
+	conn *pgconn.PgConn
+	// Contents identifies what the ordinary tables hold: a hash of all their rows.
+	Contents []string
+}
+
+// InSnapshot runs f on one moment of the database. The tables are locked against being replaced, and refused unless they
+// still are plain tables: a view in the place of one would run its owner's functions with the reader's rights.
+func (r *Reader) InSnapshot(ctx context.Context, tables []Ordinary, f func(*Snapshot) error) error {
+	var failed error
+	err := r.with(ctx, func(c *pgconn.PgConn) error {
+		if err := begin(ctx, c); err != nil {
+			return err
+		}
+		defer rollback(ctx, c)
+		s := &Snapshot{conn: c}
+		for _, t := range tables { // before the first query: the snapshot is taken then
+			if _, err := c.Exec(ctx, "LOCK TABLE "+t.String()+" IN ACCESS SHARE MODE").ReadAll(); err != nil {
+				return unreadable(t)
+			}
+		}
+		for _, t := range tables {
+			if err := s.open(ctx, t); err != nil {
+				return err
+			}
+		}
+		failed = f(s)
+		return nil
+	})
+	if err == nil {
+		err = failed
+	}
+	return err
+}
+
+// open checks a table under its lock, and hashes its rows.
+func (s *Snapshot) open(ctx context.Context, t Ordinary) error {
+	rows, err := query(ctx, s.conn, PlainTable, [][]byte{[]byte(t.String())}, nil)
+	if err != nil {
+		return err
+	}
+	if len(rows) != 1 || rows[0][0].Text != "t" {
+		return unreadable(t)
+	}
+	columns := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		columns[i] = "t." + quoteIdent(c)
+	}
+	rows, err = query(ctx, s.conn, `SELECT encode(sha256(convert_to(coalesce(string_agg(length(r) || ':' || r, '' ORDER BY r COLLATE "C"), ''), 'UTF8')), 'hex')
+	  FROM (SELECT ROW(`+strings.Join(columns, ", ")+`)::text AS r FROM `+t.String()+` AS t) AS q`, nil, nil)
+	if err != nil {
+		return err
+	}
+	s.Contents = append(s.Contents, rows[0][0].Text)
+	return nil
+}
+
+// PlainTable tells of the relation named by its parameter whether it, with all its partitions and children, holds its rows
+// itself, shows them to everybody alike, and is none of a guest's session alone.
+const PlainTable = `WITH RECURSIVE down AS (SELECT to_regclass($1)::oid AS oid UNION SELECT inhrelid FROM pg_inherits JOIN down ON inhparent = down.oid)
+  SELECT bool_and(c.relkind IN ('r', 'p', 'm') AND NOT c.relrowsecurity AND c.relpersistence <> 't') AND count(*) > 0 FROM down JOIN pg_class c USING (oid)`
+
+func unreadable(t Ordinary) error {
+	return sqlstate.New(sqlstate.NotAnswerable, "the table %s.%s cannot be read together with protected rows", t.Schema, t.Name).
+		WithHint("It must be a plain table without row-level security that the reader may SELECT from: no view, foreign or temporary table.")
+}
+
+// Query runs a statement over references, ordinary tables or constants, and returns its rows in text form.
+func (s *Snapshot) Query(ctx context.Context, sql string, params [][]byte, paramTypes []uint32) ([][]planner.Value, error) {
+	rows, err := query(ctx, s.conn, sql, params, paramTypes)
+	if err != nil {
+		return nil, fmt.Errorf("reading beside protected rows: %w", scrub(ctx, err))
+	}
+	return rows, nil
+}
+
+// Statistics runs the questions, and returns F: see Reader.Statistics.
+func (s *Snapshot) Statistics(ctx context.Context, questions []Question, start []*big.Rat) (mechanism.Statistics, error) {
+	out, err := statistics(ctx, s.conn, questions, start)
+	return out, scrub(ctx, err)
+}
+
+// Evaluate runs a statement over constants. PostgreSQL's error about them is passed on with its code.
+func (s *Snapshot) Evaluate(ctx context.Context, sql string, params [][]byte, paramTypes []uint32) ([][]planner.Value, error) {
+	out, err := query(ctx, s.conn, sql, params, paramTypes)
+	return out, aboutText(err)
+}
