@@ -167,7 +167,10 @@ func (s *session) collect(in *frames, length int, e entry) error {
 
 // parameters shows the client its own parameters of a statement, and not those of the engine's behind them.
 func (s *session) parameters(in *frames, length int, e entry) error {
-	if e.params < 0 {
+	switch {
+	case e.hidden:
+		return in.skip(length)
+	case e.params < 0:
 		return s.client.relay(in, length)
 	}
 	body, err := in.read(length)

@@ -62,13 +62,13 @@ func TestCancel(t *testing.T) {
 			t.Errorf("a cancel request is answered %q, %v", got, err)
 		}
 	}
-	for i, sql := range []string{"SELECT pg_sleep(600), 'cancel'", "SELECT x FROM noisy /*p*/ /*block*/", "SELECT x FROM noisy /*p*/ /*slowask*/"} {
+	for i, sql := range []string{"SELECT pg_sleep(601)", "SELECT x FROM noisy /*p*/ /*block*/", "SELECT x FROM noisy /*p*/ /*slowask*/"} {
 		a, b := start(sql), dial(t, p.address)
 		if i > 0 {
 			<-p.blocked
 		}
 		if i != 1 {
-			eventually(t, "it runs", func() bool { return running(t, c, "pg_sleep(600)") })
+			eventually(t, "it runs", func() bool { return running(t, c, "pg_sleep(601)") })
 		}
 		wrong := slices.Clone(a.key.SecretKey)
 		wrong[0]++
@@ -76,7 +76,7 @@ func TestCancel(t *testing.T) {
 		cancel(a.key.ProcessID+1, a.key.SecretKey)
 		cancel(a.key.ProcessID, a.key.SecretKey[:3])
 		cancel(a.key.ProcessID, nil)
-		if i != 1 && !running(t, c, "pg_sleep(600)") {
+		if i != 1 && !running(t, c, "pg_sleep(601)") {
 			t.Error("a wrong key cancels")
 		}
 		cancel(a.key.ProcessID, a.key.SecretKey)

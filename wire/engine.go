@@ -73,6 +73,11 @@ type Binding struct {
 type Bound struct {
 	Values  [][]byte
 	Notices []Notice
+	// Text, if not empty, is what the guest runs for this binding in the place of the statement that it has parsed: where
+	// the text was not known then, or takes no parameters and holds the values itself. Values are then of all its
+	// parameters, whose types are ParamTypes. It returns what Statement.Text was described to return.
+	Text       string
+	ParamTypes []uint32
 }
 
 // Notice is a NOTICE for the client.

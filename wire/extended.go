@@ -131,6 +131,13 @@ func (s *session) bind(body []byte) error {
 		return s.raise(sqlstate.New(sqlstate.ProtocolViolation, "bind message supplies %d parameters, but prepared statement \"%s\" requires %d",
 			len(m.Parameters), m.PreparedStatement, want), rejected)
 	}
+	if m.PreparedStatement != "" {
+		// SQL can have ended it since (DEALLOCATE, DISCARD): then the server says so before anything is charged.
+		s.exchange.push(entry{kind: kindDescribeStatement, hidden: true})
+		if err := s.send(&pgproto3.Describe{ObjectType: 'S', Name: m.PreparedStatement}); err != nil {
+			return err
+		}
+	}
 	switch o, err := s.settle(); {
 	case err != nil:
 		return err
@@ -152,11 +159,28 @@ func (s *session) bind(body []byte) error {
 		return s.raise(sqlstate.New(sqlstate.ProgramLimitExceeded, "the statement has too many parameters"), rejected)
 	}
 	if s.portals == nil {
-		s.portals = map[string]Statement{}
+		s.portals = map[string]portal{}
 	}
-	s.portals[m.DestinationPortal] = st
-	s.exchange.push(entry{kind: kindBind, scrub: !st.Ordinary(), before: notices(bound.Notices)})
+	p := portal{tag: st.Tag(), scrub: !st.Ordinary() || bound.Text != ""}
+	s.portals[m.DestinationPortal] = p
+	if bound.Text != "" {
+		// The statement of the binding before may still be there.
+		m.PreparedStatement, m.Parameters, m.ParameterFormatCodes = s.askName+" bound", nil, nil
+		s.exchange.push(entry{kind: kindClose, hidden: true})
+		s.exchange.push(entry{kind: kindParse, hidden: true, scrub: true})
+		if err := s.send(&pgproto3.Close{ObjectType: 'S', Name: m.PreparedStatement},
+			&pgproto3.Parse{Name: m.PreparedStatement, Query: bound.Text, ParameterOIDs: bound.ParamTypes}); err != nil {
+			return err
+		}
+	}
+	s.exchange.push(entry{kind: kindBind, scrub: p.scrub, before: notices(bound.Notices)})
 	return s.send(combined(&m, bound.Values))
+}
+
+// portal is what the replies to a portal's Execute need.
+type portal struct {
+	tag   string
+	scrub bool
 }
 
 // rejected is the name under which what raises an error is parsed where no statement of the client's is concerned.
@@ -207,7 +231,7 @@ func (s *session) describe(body []byte) error {
 	e := entry{kind: kindDescribePortal, params: -1}
 	switch m.ObjectType {
 	case 'P':
-		e.scrub = s.portals[m.Name] != nil
+		e.scrub = s.portals[m.Name].scrub
 	case 'S':
 		e.kind = kindDescribeStatement
 		st, err := s.protected(m.Name)
@@ -229,11 +253,8 @@ func (s *session) execute(body []byte) error {
 	if err := decode(&m, body, func() int { return len(m.Portal) + 5 }); err != nil {
 		return err
 	}
-	e := entry{kind: kindExecute}
-	if st := s.portals[m.Portal]; st != nil {
-		e.tag, e.scrub = st.Tag(), !st.Ordinary()
-	}
-	s.exchange.push(e)
+	p := s.portals[m.Portal]
+	s.exchange.push(entry{kind: kindExecute, tag: p.tag, scrub: p.scrub})
 	return s.forward()
 }
 

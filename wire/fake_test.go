@@ -26,7 +26,8 @@ func TestMain(m *testing.M) { pgcluster.Main(m) }
 // fake is an engine whose protected statements are the texts with the mark /*p*/: the table "noisy" in them becomes an
 // array parameter, which Bind fills with what the table holds. So a script gives the same answers with and without
 // the proxy. Further marks: /*refuse*/ fails Interpret; /*budget*/, /*ask*/, /*badask*/, /*block*/, /*panic*/,
-// /*notice*/ and /*tag*/ say what Bind does.
+// /*notice*/ and /*tag*/ say what Bind does. /*late*/: the text is decided when it is bound, with an array's value in it for
+// COPY, with a parameter for others; /*late ordinary*/ decides that it stays as it is.
 type fake struct {
 	guest   *pgconn.Config
 	openErr error
@@ -124,7 +125,16 @@ func (s *fakeSession) Interpret(_ context.Context, sql string, paramTypes []uint
 			n, _ := strconv.Atoi(m[1])
 			st.params = max(st.params, n)
 		}
-		if st.protected {
+		if st.late = strings.Contains(text, "/*late"); st.late {
+			st.text = strings.ReplaceAll(text, "noisy", "unnest('{}'::int8[]) noisy(x)")
+			st.again = strings.ReplaceAll(text, "noisy", "unnest($1) noisy(x)")
+			if strings.HasPrefix(strings.TrimSpace(text), "COPY") {
+				st.again = strings.ReplaceAll(text, "noisy", "unnest('{1,2,3}'::int8[]) noisy(x)")
+			}
+			if strings.Contains(text, "/*late ordinary*/") {
+				st.again, st.text = "", text
+			}
+		} else if st.protected {
 			st.types = make([]uint32, st.params, st.params+1)
 			copy(st.types, paramTypes)
 			st.types = append(st.types, 1016) // int8[]
@@ -139,12 +149,14 @@ type fakeStatement struct {
 	session   *fakeSession
 	text      string
 	protected bool
+	late      bool
+	again     string // the text of late
 	params    int
 	types     []uint32
 }
 
 func (s *fakeStatement) Text() string         { return s.text }
-func (s *fakeStatement) Ordinary() bool       { return !s.protected }
+func (s *fakeStatement) Ordinary() bool       { return !s.protected || s.late }
 func (s *fakeStatement) ParamTypes() []uint32 { return s.types }
 func (s *fakeStatement) ClientParams() int    { return s.params }
 
@@ -192,13 +204,20 @@ func (s *fakeStatement) Bind(ctx context.Context, b Binding) (Bound, error) {
 		_, _ = b.Ask(ctx, "SELECT 1/0")
 	case has("/*slowask*/"):
 		f.blocked <- struct{}{}
-		if _, err := b.Ask(ctx, "SELECT pg_sleep(600)"); err != nil {
+		if _, err := b.Ask(ctx, "SELECT pg_sleep(601)"); err != nil {
 			return out, err
 		}
 	case has("/*notice*/"):
 		out.Notices = append(out.Notices, Notice{Message: "noise", Detail: "sd", Hint: "more"})
 	}
-	out.Values = [][]byte{[]byte("{1,2,3}")}
+	switch {
+	case !s.late:
+		out.Values = [][]byte{[]byte("{1,2,3}")}
+	case strings.Contains(s.again, "$1"):
+		out.Text, out.ParamTypes, out.Values = s.again, []uint32{1016}, [][]byte{[]byte("{1,2,3}")}
+	default:
+		out.Text = s.again
+	}
 	return out, nil
 }
 

@@ -87,14 +87,20 @@ func TestDrain(t *testing.T) {
 	transaction.until(t, "Z")
 	pipeline.put(t, encode(t, parse("", "SELECT 1"), flush))
 	pipeline.until(t, "1")
-	working.put(t, encode(t, q("SELECT pg_sleep(0.3), 'drain'")))
 	c := direct(t)
+	count(t, c, "SELECT 1 FROM pg_advisory_lock(1)")
+	working.put(t, encode(t, q("SELECT pg_advisory_lock(1), 'drain'")))
 	eventually(t, "the statement runs", func() bool { return running(t, c, "'drain'") })
 	p.cancel()
 	compare(t, idle.rest(t), []string{shutdown})
-	if _, err := net.Dial("tcp", p.address); err == nil {
-		t.Error("a draining server takes new clients")
-	}
+	eventually(t, "no new clients are taken", func() bool {
+		c, err := net.Dial("tcp", p.address)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err != nil
+	})
+	count(t, c, "SELECT 1 WHERE pg_advisory_unlock(1)")
 	got := working.rest(t)
 	if len(got) != 5 || got[3] != `Z "I"` || got[4] != shutdown {
 		t.Errorf("a client at work was told %q", got)

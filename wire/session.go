@@ -37,7 +37,7 @@ type session struct {
 	within  bool // a message has begun to come, or is being handled
 	torn    bool // a frame to the guest was left unfinished
 	names   names
-	portals map[string]Statement // portals of protected statements
+	portals map[string]portal // portals of the engine's statements
 	askName string
 
 	// Of the backend.

@@ -79,13 +79,22 @@ func (s *session) step(st Statement) (bool, error) {
 		}
 		return false, s.raise(err, "")
 	}
-	scrub := !st.Ordinary()
+	scrub := !st.Ordinary() || bound.Text != ""
+	if bound.Text != "" {
+		s.exchange.push(entry{kind: kindParse, hidden: true, script: true, scrub: true, done: s.names.changing("", nil)})
+		if err := s.send(&pgproto3.Parse{Query: bound.Text, ParameterOIDs: bound.ParamTypes}); err != nil {
+			return false, err
+		}
+	}
 	s.exchange.push(entry{kind: kindBind, hidden: true, script: true, scrub: scrub, before: notices(bound.Notices)})
 	s.exchange.push(entry{kind: kindDescribePortal, quiet: true, script: true, scrub: scrub, params: -1})
 	s.exchange.push(entry{kind: kindExecute, script: true, scrub: scrub, tag: st.Tag()})
 	err = s.send(combined(&pgproto3.Bind{}, bound.Values), &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{})
 	if err != nil {
 		return false, err
+	}
+	if !st.Ordinary() { // never a copy from the client; and if it fails, the next one's Parse says so
+		return true, nil
 	}
 	return s.succeeded()
 }

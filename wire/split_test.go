@@ -96,7 +96,8 @@ func mixed() ([]pgproto3.FrontendMessage, int) {
 		q("COPY c TO STDOUT"), flush, q(""),
 		parse("", protected), bind("", ""), exec(""), parse("", "SELECT 1/0"), bind("", ""), exec(""), bind("", "s", "3"), exec(""), sync_,
 		closeS("s"), sync_, q(protected + "; SELECT sum(x) FROM c"),
-	}, 18
+		parse("l", lateCopy), describeS("l"), bind("", "l"), describeP(""), exec(""), bind("p", "l"), exec("p"), closeS("l"), sync_, q(lateCopy + "; " + lateSelect),
+	}, 20
 }
 
 func mixedBytes(t testing.TB) (pipeline []byte, waits string) {
