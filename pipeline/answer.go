@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"fugu/internal/hook"
 	"fugu/ledger"
 	"fugu/mechanism"
 	"fugu/parser"
@@ -28,10 +29,28 @@ func (s *statement) Bind(ctx context.Context, b wire.Binding) (wire.Bound, error
 		return wire.Bound{Notices: []wire.Notice{{
 			Message: fmt.Sprintf("these are rows of %s, not of %s", s.plain.reference, s.plain.table),
 			Hint:    "Rows of a protected table are not shown; the policy offers its reference instead."}}}, nil
-	case s.plan == nil:
+	case s.execute != nil:
+		return s.run(ctx, b)
+	case s.plan == nil || s.prepare:
 		return wire.Bound{}, nil
-	case s.session.engine.snapshot.Load() != s.snapshot:
+	case s.session.engine.snapshot.Load() != s.snapshot && !hook.StaleStatements:
 		return wire.Bound{}, sqlstate.New("0A000", "the policy has changed since the statement was prepared").WithHint("Prepare it again.")
+	}
+	return s.respond(ctx, b, s.plan.Explain)
+}
+
+// respond answers the statement, or explains how it would.
+func (s *statement) respond(ctx context.Context, b wire.Binding, explain parser.Explain) (wire.Bound, error) {
+	if s.noData && explain == parser.NoExplain {
+		return wire.Bound{Values: empty(s.plan)}, nil
+	}
+	if s.probe != "" {
+		if _, err := b.Ask(ctx, s.probe); err != nil {
+			return wire.Bound{}, err
+		}
+	}
+	if err := s.meansWhatItSays(ctx, b); err != nil {
+		return wire.Bound{}, err
 	}
 	set := settings{confidence: defaultConfidence}
 	if s.session.touched {
@@ -40,12 +59,29 @@ func (s *statement) Bind(ctx context.Context, b wire.Binding) (wire.Bound, error
 			return wire.Bound{}, err
 		}
 	}
-	q, err := s.question(b, set)
+	tables := s.plan.Ordinary()
+	if len(tables) == 0 {
+		return s.bindOn(ctx, b, explain, set, s.session.engine.reader, nil)
+	}
+	if err := s.mayRead(ctx, b, tables); err != nil {
+		return wire.Bound{}, err
+	}
+	var bound wire.Bound
+	err := s.session.engine.reader.InSnapshot(ctx, locked(tables), func(snap *upstream.Snapshot) (err error) {
+		bound, err = s.bindOn(ctx, b, explain, set, snap, snap.Contents)
+		return err
+	})
+	return bound, err
+}
+
+// bindOn answers or explains the statement on db.
+func (s *statement) bindOn(ctx context.Context, b wire.Binding, explain parser.Explain, set settings, db database, contents []string) (wire.Bound, error) {
+	q, err := s.question(ctx, b, set, db, contents)
 	if err != nil {
 		return wire.Bound{}, err
 	}
-	if s.plan.Explain != parser.NoExplain {
-		return q.explain(ctx)
+	if explain != parser.NoExplain {
+		return q.explain(ctx, explain)
 	}
 	var bound wire.Bound
 	virtual, err := s.virtual(ctx)
@@ -68,7 +104,11 @@ func (s *statement) Bind(ctx context.Context, b wire.Binding) (wire.Bound, error
 		}
 	}
 	bound.Values = append(bound.Values, virtual...)
-	return bound, nil
+	if s.probe != "" {
+		bound.Text, err = parser.Inline(s.plan.SQL, bound.Values)
+		bound.Values = nil
+	}
+	return bound, err
 }
 
 // question is what one binding of a statement asks: its cuts with the values of their parameters, and what it may cost.
@@ -76,7 +116,8 @@ type question struct {
 	*statement
 	engine   *Engine
 	policy   *policy.Policy
-	params   [][][]byte // of each cut, text form
+	cuts     []*planner.Bound
+	database database
 	budget   privacy.Budget
 	kind     mechanism.Kind
 	settings settings
@@ -88,6 +129,9 @@ type question struct {
 // answer is the corridor. Nothing before Statistics has seen a protected row, and nothing after Charge is more than what
 // was charged.
 func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
+	if hook.NoStored {
+		q.key = q.once()
+	}
 	if a, ok, err := q.engine.ledger.Find(ctx, q.key, q.scope); err != nil {
 		return ledger.Answer{}, ledgerError(err)
 	} else if ok {
@@ -115,7 +159,7 @@ func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 
-	statistics, err := q.engine.reader.Statistics(ctx, m.questions, m.start)
+	statistics, err := q.database.Statistics(ctx, m.questions, m.start)
 	if sqlstate.Is(err, sqlstate.StatisticsFailed) {
 		return q.fail(ctx, charge, err)
 	} else if err != nil {
@@ -134,6 +178,12 @@ func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 
 // charge makes the answer durable together with its cost; an answer that was stored meanwhile takes its place.
 func (q *question) charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {
+	if hook.NoCharge {
+		c.Losses = make(map[string]privacy.Loss)
+		for _, sec := range q.policy.Secrets {
+			c.Losses[sec.Name] = privacy.Loss{}
+		}
+	}
 	a, err := q.engine.ledger.Charge(context.WithoutCancel(ctx), c)
 	if err != nil {
 		return ledger.Answer{}, ledgerError(err)
@@ -146,15 +196,23 @@ func (q *question) charge(ctx context.Context, c ledger.Charge) (ledger.Answer, 
 // try is charged, under a key that will not be asked for again.
 func (q *question) fail(ctx context.Context, c ledger.Charge, cause error) (ledger.Answer, error) {
 	c.Failed = true
+	if hook.FreeFailures {
+		return ledger.Answer{}, cause
+	}
 	if errors.Is(cause, upstream.ErrInterrupted) {
-		sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", c.Key, q.session.user, time.Now().UnixNano()))
-		c.Key = ledger.Key(hex.EncodeToString(sum[:]))
+		c.Key = q.once()
 	}
 	a, err := q.charge(ctx, c)
 	if sqlstate.Is(err, sqlstate.StatisticsFailed) {
 		err = cause
 	}
 	return a, err
+}
+
+// once is a key that will not be asked for again.
+func (q *question) once() ledger.Key {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", q.key, q.session.user, time.Now().UnixNano()))
+	return ledger.Key(hex.EncodeToString(sum[:]))
 }
 
 // covered refuses a statement that the budget does not cover before any protected row is read.
@@ -225,11 +283,15 @@ func (q *question) arrays(a ledger.Answer) ([][]byte, error) {
 	}
 	values := release.Values()
 	var out [][]byte
-	for _, c := range q.plan.Cuts {
-		columns := make([][]planner.Value, len(c.Keys)+len(c.Aggregates))
+	for _, c := range q.cuts {
+		before := len(c.Keys) + len(c.Groupings)
+		columns := make([][]planner.Value, before+len(c.Aggregates))
 		for _, cell := range c.Cells {
-			for k := range c.Keys {
-				columns[k] = append(columns[k], cell[k])
+			for k, v := range cell.Keys {
+				columns[k] = append(columns[k], v)
+			}
+			for i, g := range c.Groupings {
+				columns[len(c.Keys)+i] = append(columns[len(c.Keys)+i], c.Grouping(g, cell))
 			}
 			for agg := range c.Aggregates {
 				if len(s.Index) == 0 || s.Index[0] >= len(values) {
@@ -240,11 +302,14 @@ func (q *question) arrays(a ledger.Answer) ([][]byte, error) {
 					v = planner.Value{Text: values[s.Index[0]]}
 				}
 				s.Index = s.Index[1:]
-				columns[len(c.Keys)+agg] = append(columns[len(c.Keys)+agg], v)
+				columns[before+agg] = append(columns[before+agg], v)
 			}
 		}
-		for _, column := range columns {
+		for _, column := range columns[:before] {
 			out = append(out, planner.Array(column))
+		}
+		for _, agg := range c.Columns {
+			out = append(out, planner.Array(columns[before+agg]))
 		}
 	}
 	if len(s.Index) > 0 {

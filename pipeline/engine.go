@@ -23,6 +23,8 @@ type Engine struct {
 	ledger   ledger.Ledger
 	log      *slog.Logger
 	snapshot atomic.Pointer[Snapshot]
+
+	overloads overloads
 }
 
 // New returns an engine. Guests connect with the configuration guest; everything else is as loaded.

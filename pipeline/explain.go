@@ -42,7 +42,8 @@ type ExplainedCut struct {
 	Keys       []string `json:"keys"`
 	Cells      int      `json:"cells"`
 	Aggregates []string `json:"aggregates"`
-	Below      string   `json:"below"` // the statistics statement
+	Below      string   `json:"below"`  // the statistics statement
+	Bounds     []string `json:"bounds"` // what one row may contribute; more is taken for the bound
 }
 
 // ExplainedSecret is how far a secret moves F.
@@ -71,11 +72,13 @@ type ExplainedCost struct {
 	Left   float64 `json:"epsilon_left"` // before the statement
 }
 
+const readsNothing = "The statement reads no protected table."
+
 // Explain derives the explanation; it reads no protected row and spends nothing.
 func (q *question) Explain(ctx context.Context) (Explanation, error) {
 	var x Explanation
 	if q.policy == nil {
-		x.Above = "The statement reads no protected table."
+		x.Above = readsNothing
 		return x, nil
 	}
 	m, err := q.measure(ctx)
@@ -91,10 +94,10 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 	x.Mechanism, x.Chosen, x.Assumption = string(m.calibration.Kind), string(q.kind), m.calibration.Assumption
 	x.Epsilon, x.Delta = float64(q.budget.Epsilon), float64(q.budget.Delta)
 	x.Above = q.plan.Above
-	for _, c := range q.plan.Cuts {
-		e := ExplainedCut{Table: c.Table.String(), Cells: len(c.Cells), Below: c.Statistics}
+	for i, c := range q.cuts {
+		e := ExplainedCut{Table: c.Table.String(), Cells: len(c.Cells), Below: c.Statistics(), Bounds: m.bounds[i]}
 		for _, k := range c.Keys {
-			e.Keys = append(e.Keys, k.Name)
+			e.Keys = append(e.Keys, k.Label)
 		}
 		for _, a := range c.Aggregates {
 			e.Aggregates = append(e.Aggregates, a.Label)
@@ -160,6 +163,9 @@ func (x Explanation) Lines() []string {
 		}
 		add("Cut %d: %s of %s%s", i+1, strings.Join(c.Aggregates, ", "), c.Table, by)
 		add("  Below: %s", c.Below)
+		for _, b := range c.Bounds {
+			add("  Bounded: %s", b)
+		}
 	}
 	add("Above: %s", x.Above)
 	for _, s := range x.Secrets {
@@ -189,13 +195,17 @@ func (x Explanation) Lines() []string {
 func short(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 
 // explain answers EXPLAIN (PRIVACY).
-func (q *question) explain(ctx context.Context) (wire.Bound, error) {
+func (q *question) explain(ctx context.Context, format parser.Explain) (wire.Bound, error) {
 	x, err := q.Explain(ctx)
 	if err != nil {
 		return wire.Bound{}, err
 	}
+	return x.bound(format)
+}
+
+func (x Explanation) bound(format parser.Explain) (wire.Bound, error) {
 	var column []planner.Value
-	if q.plan.Explain == parser.ExplainJSON {
+	if format == parser.ExplainJSON {
 		b, err := json.MarshalIndent([]Explanation{x}, "", "  ")
 		if err != nil {
 			return wire.Bound{}, fmt.Errorf("writing the explanation: %w", err)

@@ -3,12 +3,14 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/big"
 
 	"fugu/ledger"
 	"fugu/mechanism"
 	"fugu/model"
+	"fugu/planner"
 	"fugu/policy"
 	"fugu/sensitivity"
 	"fugu/sqlstate"
@@ -23,8 +25,9 @@ type measured struct {
 	width       int   // components of F
 	start       []*big.Rat
 	shifts      []sensitivity.Shift
-	inherent    []float64 // the largest sd of F's components under the model, over the secrets
-	labels      []label   // of each component
+	inherent    []float64  // the largest sd of F's components under the model, over the secrets
+	labels      []label    // of each component
+	bounds      [][]string // of each cut: what one row may contribute, for people
 	calibration mechanism.Calibration
 }
 
@@ -33,27 +36,31 @@ type label struct{ column, group string }
 
 // measure derives F's model and noise from the reference; the cache makes it one scan for each question.
 func (q *question) measure(ctx context.Context) (*measured, error) {
-	if m, ok := q.snapshot.measured.Get(string(q.key)); ok {
+	if m, ok := q.snapshot.measured.get(q.key); ok {
 		return m, nil
 	}
 	m := &measured{}
 	var parts [][]sensitivity.Shift
 	var widths []int
 	var components []mechanism.Component
-	for i, c := range q.plan.Cuts {
+	for _, c := range q.cuts {
 		t := q.snapshot.find(c.Table.Schema, c.Table.Name)
-		ask := upstream.Question{Cut: c, Params: q.params[i], Component: make([][]int, len(c.Cells))}
+		ask := upstream.Question{Cut: c, SQL: c.Statistics(), Component: make([][]int, len(c.Cells))}
 		for cell := range ask.Component {
 			ask.Component[cell] = make([]int, len(c.Aggregates))
 			for a := range c.Aggregates {
 				ask.Component[cell][a] = -1
 			}
 		}
+		var bounds []string
 		if len(c.Aggregates) > 0 {
-			moments, err := model.Measure(ctx, q.engine.reader, c, t.totals, q.params[i])
+			moments, err := model.Measure(ctx, q.database, c, t.totals)
 			if err != nil {
 				return nil, err
 			}
+			limits := moments.Limits()
+			ask.Args, ask.Types = c.Arguments(limits)
+			bounds = describe(c, limits)
 			shifts, lattice, err := t.shifts(moments)
 			if err != nil {
 				return nil, err
@@ -73,7 +80,7 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 			}
 			m.width += len(moments.Components)
 		}
-		m.questions = append(m.questions, ask)
+		m.questions, m.bounds = append(m.questions, ask), append(m.bounds, bounds)
 		for _, row := range ask.Component {
 			m.index = append(m.index, row...)
 		}
@@ -90,10 +97,30 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 			return nil, err
 		}
 	}
-	if m.width <= maxMeasured {
-		q.snapshot.measured.Add(string(q.key), m)
-	}
+	q.snapshot.measured.add(q.key, m, weight(m))
 	return m, nil
+}
+
+// describe says within which bounds each row's contribution to a cut is taken.
+func describe(c *planner.Bound, limits []planner.Limit) []string {
+	var out []string
+	for i, t := range c.Terms {
+		if !t.Sum {
+			continue
+		}
+		source := "seen in the reference"
+		if t.Low != "" {
+			source = "declared by the policy"
+		}
+		what := t.Label
+		if c.Joined() {
+			what += " of one row of " + c.Table.String()
+		}
+		low, _ := limits[i].Low.Float64()
+		high, _ := limits[i].High.Float64()
+		out = append(out, fmt.Sprintf("%s in [%s, %s], as %s", what, short(low), short(high), source))
+	}
+	return out
 }
 
 // shifts says how far each secret of the table moves the components, and bounds their lattice steps.

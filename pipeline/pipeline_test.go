@@ -30,7 +30,7 @@ type house struct {
 }
 
 // newHouse makes one with a new ledger; edits of the policy are old and new in turn.
-func newHouse(t *testing.T, edits ...string) *house {
+func newHouse(t testing.TB, edits ...string) *house {
 	t.Helper()
 	c := pgcluster.Shared(t)
 	if rows == 0 {
@@ -71,7 +71,7 @@ func newHouse(t *testing.T, edits ...string) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &house{New(guest, reader, l, snapshot, slog.New(slog.DiscardHandler)), "alice"}
+	return &house{New(guest, reader, Remember(l), snapshot, slog.New(slog.DiscardHandler)), "alice"}
 }
 
 // binding is what a client binds: one format for all values.
@@ -97,5 +97,5 @@ func (h *house) question(t *testing.T, sql string, b *wire.Binding, set settings
 	if b == nil {
 		b = binding(0)
 	}
-	return statements[0].(*statement).question(*b, set)
+	return statements[0].(*statement).question(t.Context(), *b, set, h.engine.reader, nil)
 }

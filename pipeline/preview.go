@@ -5,6 +5,7 @@ import (
 
 	"fugu/privacy"
 	"fugu/sqlstate"
+	"fugu/upstream"
 	"fugu/wire"
 )
 
@@ -25,24 +26,38 @@ func (e *Engine) Preview(ctx context.Context, sql string, params []string, epsil
 		if t.plan == nil || t.policy == nil {
 			continue
 		}
-		var out []Explanation
-		for _, eps := range epsilons {
-			q, err := (&statement{template: t, session: s, snapshot: snap}).question(b, settings{confidence: defaultConfidence})
-			if err != nil {
-				return nil, err
-			}
-			q.budget.Epsilon = eps // also beyond the policy's: a preview is how an owner chooses it
-			if q.key, err = q.identity(); err != nil {
-				return nil, err
-			}
-			x, err := q.Explain(ctx)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, x)
+		st := &statement{template: t, session: s, snapshot: snap}
+		tables := t.plan.Ordinary()
+		if len(tables) == 0 {
+			return st.preview(ctx, b, epsilons, e.reader, nil)
 		}
-		return out, nil
+		var out []Explanation
+		err := e.reader.InSnapshot(ctx, locked(tables), func(db *upstream.Snapshot) (err error) {
+			out, err = st.preview(ctx, b, epsilons, db, db.Contents)
+			return err
+		})
+		return out, err
 	}
 	return nil, sqlstate.New(sqlstate.NotAnswerable, "the statement aggregates no protected table").
 		WithHint("Give a SELECT with count, sum or avg over a protected table.")
+}
+
+func (s *statement) preview(ctx context.Context, b wire.Binding, epsilons []privacy.Epsilon, db database, contents []string) ([]Explanation, error) {
+	q, err := s.question(ctx, b, settings{confidence: defaultConfidence}, db, contents)
+	if err != nil {
+		return nil, err
+	}
+	var out []Explanation
+	for _, eps := range epsilons {
+		q.budget.Epsilon = eps // also beyond the policy's: a preview is how an owner chooses it
+		if q.key, err = q.identity(contents); err != nil {
+			return nil, err
+		}
+		x, err := q.Explain(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, x)
+	}
+	return out, nil
 }

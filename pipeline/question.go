@@ -1,10 +1,12 @@
 package pipeline
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math/big"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
@@ -14,24 +16,34 @@ import (
 	"fugu/policy"
 	"fugu/privacy"
 	"fugu/sqlstate"
+	"fugu/upstream"
 	"fugu/wire"
 )
 
-// question takes in the parameters and settings of one binding.
-func (s *statement) question(b wire.Binding, set settings) (*question, error) {
-	q := &question{statement: s, engine: s.session.engine, policy: s.policy, settings: set}
+// database is where a question's cuts are measured and asked: the reader, or one snapshot of the database.
+type database interface {
+	planner.Querier
+	Statistics(ctx context.Context, questions []upstream.Question, start []*big.Rat) (mechanism.Statistics, error)
+}
+
+// question takes in the parameters and settings of one binding. contents identifies what the ordinary tables hold that
+// the cuts read.
+func (s *statement) question(ctx context.Context, b wire.Binding, set settings, db database, contents []string) (*question, error) {
+	q := &question{statement: s, engine: s.session.engine, policy: s.policy, settings: set, database: db}
 	if s.policy == nil {
 		return q, nil
 	}
 	p := s.policy.Privacy
 	q.budget = privacy.Budget{Epsilon: p.Epsilon, Delta: p.Delta}
 	if set.epsilon > p.Epsilon {
-		return nil, sqlstate.New(sqlstate.NotAllowed, "fugu.epsilon is %g, and the policy allows at most %g per statement", set.epsilon, p.Epsilon)
+		return nil, sqlstate.New(sqlstate.NotAllowed, "fugu.epsilon is %g, and the policy allows at most %g per statement", set.epsilon, p.Epsilon).
+			WithHint("Write SET fugu.epsilon = %g, or less; RESET fugu.epsilon gives the policy's.", p.Epsilon)
 	} else if set.epsilon > 0 {
 		q.budget.Epsilon = set.epsilon
 	}
 	if set.delta > p.Delta {
-		return nil, sqlstate.New(sqlstate.NotAllowed, "fugu.delta is %g, and the policy allows at most %g per statement", set.delta, p.Delta)
+		return nil, sqlstate.New(sqlstate.NotAllowed, "fugu.delta is %g, and the policy allows at most %g per statement", set.delta, p.Delta).
+			WithHint("Write SET fugu.delta = %g, or less; RESET fugu.delta gives the policy's.", p.Delta)
 	} else if set.deltaSet {
 		q.budget.Delta = set.delta
 	}
@@ -52,10 +64,14 @@ func (s *statement) question(b wire.Binding, set settings) (*question, error) {
 			}
 			params[i] = v
 		}
-		q.params = append(q.params, params)
+		bound, err := c.Bind(ctx, db, params)
+		if err != nil {
+			return nil, err
+		}
+		q.cuts = append(q.cuts, bound)
 	}
 	var err error
-	q.key, err = q.identity()
+	q.key, err = q.identity(contents)
 	return q, err
 }
 
@@ -98,11 +114,10 @@ func textParam(types *pgtype.Map, b wire.Binding, n int, oid uint32) ([]byte, er
 
 // identity is the key of the answer: everything below the cuts, and nothing above them, so that another HAVING or ORDER
 // BY over the same F is answered from what is stored.
-func (q *question) identity() (ledger.Key, error) {
+func (q *question) identity(contents []string) (ledger.Key, error) {
 	type cut struct {
 		Statistics string
-		Types      []uint32
-		Params     [][]byte
+		Types      []string // of the aggregates above: a sum of integers is released as a whole number
 		Cells      []planner.Cell
 		Totals     any
 	}
@@ -110,13 +125,18 @@ func (q *question) identity() (ledger.Key, error) {
 		Version     int
 		Fingerprint string
 		Cuts        []cut
+		Contents    []string
 		Epsilon     privacy.Epsilon
 		Delta       privacy.Delta
 		Mechanism   mechanism.Kind
-	}{1, q.policy.Fingerprint, nil, q.budget.Epsilon, q.budget.Delta, q.kind}
-	for i, c := range q.plan.Cuts {
+	}{3, q.policy.Fingerprint, nil, contents, q.budget.Epsilon, q.budget.Delta, q.kind}
+	for _, c := range q.cuts {
 		t := q.snapshot.find(c.Table.Schema, c.Table.Name)
-		id.Cuts = append(id.Cuts, cut{c.Statistics, c.ParamTypes, q.params[i], c.Cells, t.totals})
+		var types []string
+		for _, a := range c.Aggregates {
+			types = append(types, a.Type)
+		}
+		id.Cuts = append(id.Cuts, cut{c.Statistics(), types, c.Cells, t.totals})
 	}
 	text, err := json.Marshal(id)
 	if err != nil {

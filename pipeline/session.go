@@ -2,8 +2,9 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
+	"slices"
 
+	"fugu/internal/hook"
 	"fugu/parser"
 	"fugu/planner"
 	"fugu/policy"
@@ -18,53 +19,79 @@ type session struct {
 	user    string
 	guest   *upstream.Guest
 	touched bool // the client has named fugu, so its settings may differ from the defaults
-	last    []lastRelease
+	// prepared: the client has sent a PREPARE of a protected statement, so an EXECUTE may be more than ordinary.
+	prepared bool
+	last     lastRelease
 }
 
 func (s *session) Guest() wire.Guest { return s.guest }
 
 func (s *session) Close() { _ = s.guest.Conn().Close() }
 
-// template is one statement of a text as it is planned, for every session alike. Exactly one of plan, plain and ordinary
-// text is set.
+// template is one statement of a text as it is planned, for every session alike. At most one of plan, plain, execute and
+// masked is set; with none the text is the client's own.
 type template struct {
 	text   string
 	params int      // of the client's
 	types  []uint32 // that the client gave for them
 	plan   *planner.Plan
 	policy *policy.Policy // of the plan's cuts, or of plain; nil for virtual tables only
+	masked bool           // text masks parts of the catalog
 	plain  *protected     // a plain SELECT of rows: text reads the reference instead
+
+	prepare bool            // text is PREPARE of the plan, and asks nothing yet
+	execute *parser.Execute // EXECUTE of what will be found when it is bound
+	explain parser.Explain  // of execute
+	probe   string          // not empty: text takes no parameters, so that values are written into it; this looks at it before
+	noData  bool            // nothing is asked
 }
 
 // Interpret decides about one SQL text.
 func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32) ([]wire.Statement, error) {
 	snap := s.engine.snapshot.Load()
-	if !snap.mentions(sql) {
+	named := snap.mentions(sql)
+	if !named && !(s.prepared && containsFold(sql, "execute")) || hook.Blind {
 		return nil, nil
 	}
 	s.touched = s.touched || containsFold(sql, "fugu")
 	templates, err := s.templates(ctx, snap, sql, paramTypes)
+	if err != nil && !named {
+		return nil, nil // the server says what is wrong with it
+	}
 	if err != nil || templates == nil {
 		return nil, err
 	}
 	out := make([]wire.Statement, len(templates))
 	for i, t := range templates {
-		if t.policy != nil && !t.policy.MayAsk(s.user) {
-			return nil, sqlstate.New(sqlstate.NotAllowed, "user %q may not ask about dataset %s", s.user, t.policy.Dataset).
-				WithHint("The policy lists the analysts who may.")
+		if err := s.allowed(t); err != nil {
+			return nil, err
 		}
+		s.prepared = s.prepared || t.prepare
 		out[i] = &statement{template: t, session: s, snapshot: snap}
 	}
 	return out, nil
 }
 
+// allowed refuses a statement about a dataset that the user may not ask about.
+func (s *session) allowed(t template) error {
+	if t.policy != nil && !t.policy.MayAsk(s.user) {
+		return sqlstate.New(sqlstate.NotAllowed, "user %q may not ask about dataset %s", s.user, t.policy.Dataset).
+			WithHint("The policy lists the analysts who may.")
+	}
+	return nil
+}
+
 // templates parses and plans a text, or finds it in the cache. nil: every statement of it is ordinary.
 func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, paramTypes []uint32) ([]template, error) {
-	key := fmt.Sprint(paramTypes, sql)
-	if ts, ok := snap.plans.Get(key); ok {
+	key := newPlanKey(sql, paramTypes)
+	if ts, ok := snap.plans.get(key); ok {
 		return ts, nil
 	}
-	statements, err := parser.Parse(sql, snap)
+	if !s.prepared && !snap.words.in(sql) && !snap.shadows.Mentions(sql) && !containsFold(sql, "execute") {
+		snap.plans.add(key, nil, weight(key))
+		return nil, nil
+	}
+	statements, err := parser.Parse(sql, catalog{snap, ctx, s.engine.reader})
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +113,9 @@ func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, par
 	if !special {
 		out = nil
 	}
-	if len(sql) <= maxCachedText {
-		snap.plans.Add(key, out)
+	// What ordinary tables look like can change at any time.
+	if !slices.ContainsFunc(out, func(t template) bool { return t.plan != nil && len(t.plan.Ordinary()) > 0 }) {
+		snap.plans.add(key, out, weight(key)+weight(out))
 	}
 	return out, nil
 }
@@ -96,6 +124,17 @@ func (s *session) plan(ctx context.Context, snap *Snapshot, st *parser.Statement
 	t := template{text: st.Text, params: max(st.Params, len(paramTypes)), types: paramTypes}
 	switch {
 	case st.Ordinary():
+		return t, nil
+	case st.Masked && len(st.Cuts)+len(st.Virtual) == 0 && st.Plain == nil && st.Explain == parser.NoExplain:
+		var err error
+		t.masked = true
+		t.text, err = st.RewriteShadows()
+		return t, err
+	case st.Execute != nil:
+		t.execute, t.explain, t.noData, t.params = st.Execute, st.Explain, st.NoData, len(paramTypes)
+		if t.explain != parser.NoExplain {
+			t.text = planner.ExplainSQL(t.explain, 1)
+		}
 		return t, nil
 	case st.Plain != nil:
 		t.plain = snap.find(st.Plain.Table.Schema, st.Plain.Table.Name)
@@ -109,19 +148,30 @@ func (s *session) plan(ctx context.Context, snap *Snapshot, st *parser.Statement
 		return t, err
 	}
 	for _, c := range st.Cuts {
-		p := snap.find(c.Table.Schema, c.Table.Name).policy
-		if t.policy != nil && t.policy != p {
-			return t, sqlstate.New(sqlstate.NotAnswerable, "one statement cannot read the datasets %s and %s together", t.policy.Dataset, p.Dataset).
-				WithHint("Ask about each in a statement of its own.").At(c.Position)
+		for _, src := range c.Sources {
+			if src.Table.Ordinary {
+				continue
+			}
+			p := snap.find(src.Table.Schema, src.Table.Name).policy
+			if t.policy != nil && t.policy != p {
+				return t, sqlstate.New(sqlstate.NotAnswerable, "one statement cannot read the datasets %s and %s together", t.policy.Dataset, p.Dataset).
+					WithHint("Ask about each in a statement of its own.").At(src.Position)
+			}
+			t.policy = p
 		}
-		t.policy = p
+	}
+	if st.Prepare != nil {
+		return s.planPrepare(ctx, snap, st, t)
 	}
 	var err error
 	if t.plan, err = planner.New(ctx, st, snap, s.engine.reader, paramTypes); err != nil {
 		return t, err
 	}
-	t.text = t.plan.SQL
-	return t, nil
+	t.text, t.noData = t.plan.SQL, st.NoData
+	if st.Copy {
+		err = t.planCopy()
+	}
+	return t, err
 }
 
 // statement is a template in one session: what wire prepares and binds.
@@ -135,17 +185,19 @@ func (s *statement) Text() string { return s.text }
 
 func (s *statement) ClientParams() int { return s.params }
 
-func (s *statement) Ordinary() bool { return s.plan == nil && s.plain == nil }
+func (s *statement) Ordinary() bool {
+	return s.plan == nil && s.plain == nil && !s.masked && s.explain == parser.NoExplain
+}
 
 func (s *statement) ParamTypes() []uint32 {
-	if s.plan == nil {
+	if s.plan == nil || s.prepare || s.probe != "" {
 		return s.types
 	}
 	return s.plan.ParamTypes
 }
 
 func (s *statement) Tag() string {
-	if s.plan != nil && s.plan.Explain != parser.NoExplain {
+	if s.explain != parser.NoExplain || s.plan != nil && s.plan.Explain != parser.NoExplain {
 		return "EXPLAIN"
 	}
 	return ""

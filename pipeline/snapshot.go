@@ -3,11 +3,12 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
+	"fugu/internal/hook"
+	"fugu/ledger"
 	"fugu/model"
 	"fugu/parser"
 	"fugu/planner"
@@ -16,22 +17,24 @@ import (
 	"fugu/upstream"
 )
 
-// Sizes of the caches. Their entries depend on texts, parameters and policy only; what is larger than the bounds is
-// worked out anew each time, so that no choice of statements takes more than some hundred megabytes.
+// Sizes of the caches. What is in them depends on texts, parameters and policy only; what does not fit is worked out anew
+// each time, so that no choice of statements takes more memory.
 const (
-	planCache     = 4096
-	maxCachedText = 16 << 10
-	measuredCache = 256
-	maxMeasured   = 2048 // components
+	planEntries     = 4096
+	planBytes       = 64 << 20
+	measuredEntries = 256
+	measuredBytes   = 64 << 20
 )
 
 // Snapshot is everything that the policies and the catalog say, at one time.
 type Snapshot struct {
 	policies []*policy.Policy
 	tables   []*protected
-	words    []string // lower-case; a text with none of them is ordinary
-	plans    *lru.Cache[string, []template]
-	measured *lru.Cache[string, *measured]
+	views    []parser.Table // over protected tables
+	words    *words         // a text with none of them is ordinary
+	shadows  *parser.Shadows
+	plans    *cache[planKey, []template]
+	measured *cache[ledger.Key, *measured]
 }
 
 // protected is one protected table with all that belongs to it.
@@ -47,9 +50,9 @@ type protected struct {
 
 // Load reads from the database what the policies refer to: columns, public domains, and the reference's classes.
 func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reader) (*Snapshot, error) {
-	s := &Snapshot{policies: policies, words: []string{"fugu"}}
-	s.plans, _ = lru.New[string, []template](planCache)
-	s.measured, _ = lru.New[string, *measured](measuredCache)
+	s := &Snapshot{policies: policies, words: newWords("fugu")}
+	s.plans = newCache[planKey, []template](planEntries, planBytes)
+	s.measured = newCache[ledger.Key, *measured](measuredEntries, measuredBytes)
 	for _, p := range policies {
 		for _, t := range p.Tables {
 			pt, err := loadTable(ctx, p, t, reader)
@@ -57,15 +60,78 @@ func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reade
 				return nil, fmt.Errorf("%s:%d:%d: table %s: %w", p.Source, t.At.Line, t.At.Column, t.Qualified(), err)
 			}
 			s.tables = append(s.tables, pt)
-			s.words = append(s.words, strings.ToLower(t.Name))
+			s.words.add(t.Name)
+		}
+		if err := s.link(p); err != nil {
+			return nil, err
 		}
 	}
-	return s, nil
+	if err := s.loadShadows(ctx, reader); err != nil {
+		return nil, err
+	}
+	return s, s.loadViews(ctx, reader)
+}
+
+// link joins the tables of a policy that belong together, and sees to it that each has a secret to protect.
+func (s *Snapshot) link(p *policy.Policy) error {
+	for _, t := range s.tables {
+		if l := t.config.Link; t.policy == p && l != nil {
+			t.table.Link = &planner.Link{To: s.find(l.To.Schema, l.To.Name).table}
+			for _, k := range l.On {
+				t.table.Link.Keys = append(t.table.Link.Keys, planner.LinkKey(k))
+			}
+		}
+	}
+	for _, t := range s.tables {
+		root := t.table.Root()
+		if t.policy == p && len(root.Secrets) == 0 {
+			return fmt.Errorf("%s:%d:%d: table %s: no secret of the policy speaks of it, so it needs no protection", p.Source, t.config.At.Line, t.config.At.Column, t.table)
+		}
+		if l := t.table.Link; t.policy == p && l != nil {
+			for _, k := range l.Keys {
+				if !slices.Contains(t.syntax.Columns, k.Own) || !slices.Contains(s.find(l.To.Schema, l.To.Name).syntax.Columns, k.To) {
+					return fmt.Errorf("%s:%d:%d: table %s: link: there are no columns %s of it and %s of %s", p.Source, t.config.At.Line, t.config.At.Column, t.table, k.Own, k.To, l.To)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// loadViews finds the views that read protected tables: a cut can read them as if their query stood there.
+func (s *Snapshot) loadViews(ctx context.Context, reader *upstream.Reader) error {
+	var names []planner.Value
+	for _, t := range s.tables {
+		names = append(names, text(Quoted(t.config.Qualified())))
+	}
+	rows, err := reader.Query(ctx, `WITH RECURSIVE views AS (
+	    SELECT to_regclass(n)::oid AS oid FROM unnest($1::text[]) AS n
+	    UNION SELECT r.ev_class FROM views JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = views.oid AND d.classid = 'pg_rewrite'::regclass
+	      JOIN pg_rewrite r ON r.oid = d.objid)
+	  SELECT n.nspname, c.relname, pg_get_viewdef(c.oid), a.attname FROM views JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace
+	    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+	  WHERE c.relkind = 'v' ORDER BY c.oid, a.attnum`, [][]byte{planner.Array(names)}, nil)
+	if err != nil {
+		return fmt.Errorf("reading the views over protected tables: %w", err)
+	}
+	for _, r := range rows {
+		v := parser.Table{Schema: r[0].Text, Name: r[1].Text, View: r[2].Text}
+		if n := len(s.views); n == 0 || s.views[n-1].String() != v.String() {
+			s.views = append(s.views, v)
+			s.words.add(v.Name)
+		}
+		last := &s.views[len(s.views)-1]
+		last.Columns = append(last.Columns, r[3].Text)
+	}
+	return nil
 }
 
 func loadTable(ctx context.Context, p *policy.Policy, t policy.Table, reader *upstream.Reader) (*protected, error) {
 	pt := &protected{policy: p, config: t, reference: t.Reference, table: &planner.Table{
-		Schema: t.Schema, Name: t.Name, Rows: t.Rows, Reference: Quoted(t.Reference), Domains: map[string][]planner.Value{}}}
+		Schema: t.Schema, Name: t.Name, Rows: t.Rows, Reference: Quoted(t.Reference), Domains: map[string][]planner.Value{}, Bounds: map[string][2]string{}}}
+	if hook.ModelFromData {
+		pt.table.Reference = Quoted(t.Qualified())
+	}
 	columns, err := loadColumns(ctx, reader, Quoted(t.Qualified()))
 	if err != nil {
 		return nil, err
@@ -81,12 +147,19 @@ func loadTable(ctx context.Context, p *policy.Policy, t policy.Table, reader *up
 			return nil, fmt.Errorf("group_by %s: %w", d.Column, err)
 		}
 		pt.table.Domains[d.Column] = values
+		if d.Range != nil {
+			pt.table.Bounds[d.Column] = [2]string{strconv.FormatInt(d.Range.From, 10), strconv.FormatInt(d.Range.To, 10)}
+		}
 	}
 	for _, sec := range p.Secrets {
 		if sec.Table != t.Qualified() {
 			continue
 		}
 		e, err := parser.ParsePredicate(sec.Proportion, pt.syntax)
+		if err != nil {
+			return nil, fmt.Errorf("secret %s: proportion (line %d): %w", sec.Name, sec.ProportionAt.Line, err)
+		}
+		total, err := pt.table.Predicate(ctx, reader, e)
 		if err != nil {
 			return nil, fmt.Errorf("secret %s: proportion (line %d): %w", sec.Name, sec.ProportionAt.Line, err)
 		}
@@ -98,11 +171,11 @@ func loadTable(ctx context.Context, p *policy.Policy, t policy.Table, reader *up
 		if err != nil {
 			return nil, fmt.Errorf("secret %s: %w", sec.Name, err)
 		}
-		pt.table.Secrets = append(pt.table.Secrets, planner.Secret{Name: sec.Name, Predicate: e})
+		pt.table.Secrets = append(pt.table.Secrets, planner.Secret{Name: sec.Name, Predicate: total, Text: parser.SQL(e, "", nil)})
 		pt.spans = append(pt.spans, hull)
 	}
 	if len(pt.table.Secrets) == 0 {
-		return nil, fmt.Errorf("no secret of the policy speaks of this table, so it needs no protection")
+		return pt, nil
 	}
 	pt.totals, err = model.CountClasses(ctx, reader, pt.table)
 	return pt, err
@@ -190,6 +263,11 @@ func (s *Snapshot) Table(schema, name string) (parser.Table, bool) {
 	if t := s.find(schema, name); t != nil {
 		return t.syntax, true
 	}
+	for _, v := range s.views {
+		if v.Name == name && (schema == "" || v.Schema == schema) {
+			return v, true
+		}
+	}
 	return parser.Table{}, false
 }
 
@@ -218,24 +296,7 @@ func (s *Snapshot) VirtualTable(name string) (planner.VirtualTable, bool) {
 
 // mentions reports whether a text holds any word that could make it more than ordinary. It is all that ordinary
 // statements pay.
-func (s *Snapshot) mentions(sql string) bool {
-	for _, w := range s.words {
-		if containsFold(sql, w) {
-			return true
-		}
-	}
-	return false
-}
-
-// containsFold is strings.Contains without regard to ASCII case; word is lower-case.
-func containsFold(s, word string) bool {
-	for i := 0; i+len(word) <= len(s); i++ {
-		if s[i]|0x20 == word[0]|0x20 && strings.EqualFold(s[i:i+len(word)], word) {
-			return true
-		}
-	}
-	return false
-}
+func (s *Snapshot) mentions(sql string) bool { return s.words.in(sql) || s.shadows.Suspects(sql) }
 
 // virtualTables are the columns of the tables in the schema fugu.
 var virtualTables = map[string][]planner.Column{

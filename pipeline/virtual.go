@@ -7,18 +7,16 @@ import (
 	"time"
 
 	"fugu/ledger"
-	"fugu/parser"
 	"fugu/planner"
 	"fugu/policy"
 	"fugu/privacy"
 )
 
-// lastRelease is a row of fugu.last_release.
+// lastRelease is what fugu.last_release shows.
 type lastRelease struct {
-	id                    int64
-	mechanism, assumption string
-	epsilon, delta        float64
-	cell                  ledger.Cell
+	answer ledger.Answer
+	cells  []ledger.Cell // at the confidence that was set
+	budget privacy.Budget
 }
 
 // record keeps what the session was told last.
@@ -35,12 +33,23 @@ func (q *question) record(ctx context.Context, a ledger.Answer) error {
 		}
 		cells = q.cells(m, values, q.settings.confidence)
 	}
-	q.session.last = nil
-	for _, c := range cells {
-		loss := a.Losses[c.Secret]
-		q.session.last = append(q.session.last, lastRelease{a.ID, a.Mechanism, a.Assumption, loss.EpsilonAt(float64(q.budget.Delta)), stated(loss, q.budget), c})
-	}
+	q.session.last = lastRelease{a, cells, q.budget}
 	return nil
+}
+
+// rows are the rows of fugu.last_release. What a loss comes to takes longer to compute than everything else about an
+// answer, and few ask.
+func (l lastRelease) rows() [][]planner.Value {
+	epsilon := map[string]float64{}
+	for secret, loss := range l.answer.Losses {
+		epsilon[secret] = loss.EpsilonAt(float64(l.budget.Delta))
+	}
+	var rows [][]planner.Value
+	for _, c := range l.cells {
+		rows = append(rows, []planner.Value{integer(l.answer.ID), text(c.Column), text(c.GroupKey), text(l.answer.Mechanism), text(l.answer.Assumption),
+			float(c.SD), float(c.Lower), float(c.Upper), float(epsilon[c.Secret]), float(stated(l.answer.Losses[c.Secret], l.budget)), text(c.Secret)})
+	}
+	return rows
 }
 
 // stated is the δ at which a loss is stated: the statement's, or 0 where the loss needs none.
@@ -74,10 +83,7 @@ func (s *statement) virtualRows(ctx context.Context, name string) ([][]planner.V
 	var rows [][]planner.Value
 	switch name {
 	case "last_release":
-		for _, r := range s.session.last {
-			rows = append(rows, []planner.Value{integer(r.id), text(r.cell.Column), text(r.cell.GroupKey), text(r.mechanism), text(r.assumption),
-				float(r.cell.SD), float(r.cell.Lower), float(r.cell.Upper), float(r.epsilon), float(r.delta), text(r.cell.Secret)})
-		}
+		rows = s.session.last.rows()
 	case "budget":
 		for _, p := range s.snapshot.policies {
 			accounts, err := Accounts(ctx, s.session.engine.ledger, p, s.session.user)
@@ -102,7 +108,7 @@ func (s *statement) virtualRows(ctx context.Context, name string) ([][]planner.V
 	case "policy":
 		for _, t := range s.snapshot.tables {
 			for i, sec := range t.table.Secrets {
-				rows = append(rows, []planner.Value{text(t.policy.Dataset), text(t.table.String()), text(sec.Name), text(parser.SQL(sec.Predicate, "", nil)),
+				rows = append(rows, []planner.Value{text(t.policy.Dataset), text(t.table.String()), text(sec.Name), text(sec.Text),
 					float(t.spans[i].From), float(t.spans[i].To), float(t.spans[i].Within)})
 			}
 		}

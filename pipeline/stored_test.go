@@ -1,0 +1,123 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+
+	"fugu/ledger"
+	"fugu/upstream"
+)
+
+// asking counts what is asked of a ledger, which fails when it is down.
+type asking struct {
+	ledger.Ledger
+	finds, charges int
+	down           bool
+}
+
+var errDown = errors.New("down")
+
+func (l *asking) Find(ctx context.Context, key ledger.Key, scope string) (ledger.Answer, bool, error) {
+	if l.finds++; l.down {
+		return ledger.Answer{}, false, errDown
+	}
+	return l.Ledger.Find(ctx, key, scope)
+}
+
+func (l *asking) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {
+	if l.charges++; l.down {
+		return ledger.Answer{}, errDown
+	}
+	return l.Ledger.Charge(ctx, c)
+}
+
+func (h *house) ask(t *testing.T, user, sql string) (ledger.Answer, error) {
+	t.Helper()
+	h.user = user
+	q, err := h.question(t, sql, nil, settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q.answer(t.Context())
+}
+
+// What the ledger returned once is not asked of it again, for those who have paid; nothing else is remembered.
+func TestStoredAnswersAreRemembered(t *testing.T) {
+	h := newHouse(t, "per: dataset", "per: user")
+	l := &asking{Ledger: h.engine.ledger}
+	h.engine.ledger = Remember(l)
+	counts := func(finds, charges int) {
+		t.Helper()
+		if l.finds != finds || l.charges != charges {
+			t.Errorf("%d finds and %d charges, want %d and %d", l.finds, l.charges, finds, charges)
+		}
+	}
+	const sql = "SELECT count(*) FROM adult"
+	l.down = true
+	if _, err := h.ask(t, "alice", sql); err == nil {
+		t.Fatal("an answer without a ledger")
+	}
+	counts(1, 0)
+	l.down = false
+	first, err := h.ask(t, "alice", sql)
+	if err != nil || !first.Fresh {
+		t.Fatal(first, err)
+	}
+	counts(2, 1)
+	l.down = true
+	for range 3 {
+		again, err := h.ask(t, "alice", sql)
+		if again.Fresh {
+			t.Error("a stored answer is fresh")
+		}
+		again.Fresh = true
+		if err != nil || !reflect.DeepEqual(again, first) {
+			t.Errorf("%+v, %v, want %+v", again, err, first)
+		}
+	}
+	counts(2, 1)
+	if _, err := h.ask(t, "bob", sql); err == nil { // he has not paid
+		t.Error("bob got alice's answer")
+	}
+	l.down = false
+	if a, err := h.ask(t, "bob", sql); err != nil || a.ID != first.ID {
+		t.Error(a, err)
+	}
+	counts(4, 2)
+
+	// Another proxy on the same ledger finds it there, once.
+	h.engine = New(h.engine.guest, h.engine.reader, Remember(l), h.engine.snapshot.Load(), h.engine.log)
+	for range 2 {
+		if a, err := h.ask(t, "alice", sql); err != nil || a.ID != first.ID {
+			t.Error(a, err)
+		}
+	}
+	counts(5, 2)
+}
+
+// A failure that may pass is charged each time, and never taken for the answer.
+func TestInterruptedIsNotRemembered(t *testing.T) {
+	h := newHouse(t)
+	l := &asking{Ledger: h.engine.ledger}
+	h.engine.ledger = Remember(l)
+	const sql = "SELECT count(*) FROM adult"
+	for i := range 2 {
+		q, err := h.question(t, sql, nil, settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		charge := ledger.Charge{Key: q.key, Dataset: q.policy.Dataset, User: "alice", Requested: q.budget, Losses: q.nominal(), Limit: q.budget}
+		charge.Limit.Epsilon = 100
+		if _, err := q.fail(t.Context(), charge, upstream.ErrInterrupted); !errors.Is(err, upstream.ErrInterrupted) {
+			t.Fatal(err)
+		}
+		if l.charges != i+1 {
+			t.Errorf("%d charges after %d failures", l.charges, i+1)
+		}
+	}
+	if a, err := h.ask(t, "alice", sql); err != nil || a.Failed || !a.Fresh {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
