@@ -29,6 +29,7 @@ type house struct {
 	reader   *upstream.Reader
 	snapshot *pipeline.Snapshot
 	ledger   ledger.Ledger
+	warnings []upstream.Finding // what may be a hole
 }
 
 // open reads the configuration and the policies, and what they refer to in the database. Findings come all together.
@@ -75,6 +76,9 @@ func (h *house) openLedger(ctx context.Context, serves bool) error {
 	if err != nil {
 		return fmt.Errorf("opening the ledger: %w", err)
 	}
+	if serves {
+		l = pipeline.Remember(l)
+	}
 	h.ledger = l
 	return nil
 }
@@ -95,6 +99,9 @@ func (h *house) grants(ctx context.Context) error {
 	}
 	poison, err := upstream.CheckReferences(ctx, h.guest, references)
 	if err != nil {
+		return err
+	}
+	if h.warnings, err = upstream.GuestWarnings(ctx, h.guest, protected); err != nil {
 		return err
 	}
 	reader, err := pgconn.ParseConfig(string(h.config.Upstream.Reader))

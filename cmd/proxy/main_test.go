@@ -83,7 +83,7 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"check", "-c", good}, 0, "ok dataset adult"},
 		{[]string{"check", "-c", setting(t, "listen:", "lissten:", "within: 0.05", "within: 5")}, 1, "lissten"},
 		{[]string{"check", "-c", setting(t, "within: 0.05", "within: 5", "epsilon: 1 ", "epsilon: .nan ")}, 1, "within"},
-		{[]string{"check", "-c", setting(t, "income = '>50K'", "lower(income) = 'x'")}, 1, "lower"},
+		{[]string{"check", "-c", setting(t, "income = '>50K'", "random() < 0.5")}, 1, "random"},
 		{[]string{"check", "-c", setting(t, "[Female, Male]", "[Female, Male]\n      nosuch: [1]")}, 1, "nosuch"},
 		{[]string{"check", "-c", setting(t, "income = '>50K'", "income = 'nobody'")}, 1, "PV004"},
 		{[]string{"check", "-c", setting(t, "fugu_guest", "postgres")}, 1, "superuser"},
@@ -231,7 +231,7 @@ func TestReload(t *testing.T) {
 	allowed := func() bool {
 		_, err := conn.Exec(t.Context(), "SELECT count(*) FROM adult", pgx.QueryExecModeSimpleProtocol)
 		var pe *pgconn.PgError
-		if err != nil && (!errors.As(err, &pe) || pe.Code != "PV003") {
+		if err != nil && (!errors.As(err, &pe) || pe.Code != "PV003" && pe.Code != "0A000") { // 0A000: the reload came between reading and answering
 			t.Fatal(err)
 		}
 		return err == nil

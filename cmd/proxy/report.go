@@ -33,6 +33,9 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if _, err := authenticator(h.config); err != nil {
 		return err
 	}
+	for _, w := range h.warnings {
+		fmt.Fprintf(stdout, "warning: %s\n", w)
+	}
 	for _, p := range h.policies {
 		fmt.Fprintf(stdout, "%s dataset %s: %d protected tables, %d secrets\n", green(stdout, "ok"), p.Dataset, len(p.Tables), len(p.Secrets))
 		if p.Privacy.Budget.Per == policy.PerUser {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"os/signal"
@@ -40,6 +41,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if h.config.Admin != "" {
 		log.Warn("admin is not served by this version", "admin", h.config.Admin)
 	}
+	h.warn(log)
 	engine := pipeline.New(h.guest, h.reader, h.ledger, h.snapshot, log)
 	server := wire.New(wire.Config{
 		Auth: auth, MaxClients: h.config.Limits.Clients, MessageBytes: int(h.config.Limits.MessageBytes), LoginTimeout: time.Minute,
@@ -60,7 +62,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			case <-ctx.Done():
 				return
 			case <-reloads:
-				if err := reload(ctx, h, engine); err != nil {
+				if err := reload(ctx, h, engine, log); err != nil {
 					log.Error("the policy was not reloaded, the old one stands", "error", describe(err))
 				} else {
 					log.Info("policy reloaded")
@@ -74,8 +76,15 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
+// warn logs what may be a hole.
+func (h *house) warn(log *slog.Logger) {
+	for _, w := range h.warnings {
+		log.Warn(w.Message, "hint", w.Hint)
+	}
+}
+
 // reload reads the policies again. Whatever is wrong with them, or with the grants, leaves the old ones in force.
-func reload(ctx context.Context, h *house, engine *pipeline.Engine) error {
+func reload(ctx context.Context, h *house, engine *pipeline.Engine, log *slog.Logger) error {
 	policies, err := policy.Load(h.config.Policy)
 	if err != nil {
 		return err
@@ -89,6 +98,7 @@ func reload(ctx context.Context, h *house, engine *pipeline.Engine) error {
 	if err != nil {
 		return err
 	}
+	next.warn(log)
 	engine.Replace(snapshot)
 	return nil
 }
