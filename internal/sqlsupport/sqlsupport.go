@@ -1,0 +1,179 @@
+// Package sqlsupport writes the page of the documentation that says which SQL is answered on protected data, how, and what
+// is refused with which hint. It takes everything from the tables that the parser and the planner themselves go by, and
+// runs every example through the parser, so that the page cannot say otherwise than the program does.
+package sqlsupport
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"fugu/parser"
+	"fugu/sqlstate"
+)
+
+// section is a heading with the statements that show what it is about.
+type section struct {
+	title, text string
+	statements  []string
+}
+
+var sections = []section{
+	{"Above the cut: any SQL", "Every SELECT that aggregates protected rows is cut out of its statement, at any depth, and replaced by a relation of noisy values. What stands above runs on your own connection, as PostgreSQL runs it. Several cuts in a statement are one release, charged once; one that comes twice has one answer.", []string{
+		"SELECT sex, count(*) AS n FROM adult GROUP BY sex HAVING count(*) > 100 ORDER BY n DESC LIMIT 5",
+		"SELECT education, avg(age), rank() OVER (ORDER BY avg(age)), count(*) / sum(count(*)) OVER () AS share FROM adult GROUP BY education",
+		"WITH m AS MATERIALIZED (SELECT sex, count(*) n FROM adult GROUP BY sex) SELECT m.*, c.name FROM m JOIN country c ON length(c.name) < m.n",
+		"SELECT sex, count(*) FROM adult GROUP BY sex UNION ALL SELECT 'all', count(*) FROM adult",
+		"SELECT name FROM country WHERE length(name) < (SELECT avg(age) FROM adult)",
+		"INSERT INTO country SELECT sex, count(*)::text FROM adult GROUP BY sex",
+		"UPDATE country SET continent = (SELECT count(*)::text FROM adult)",
+		"CREATE TABLE kept AS SELECT sex, count(*) FROM adult GROUP BY sex",
+		"DECLARE c CURSOR WITH HOLD FOR SELECT sex, count(*) FROM adult GROUP BY sex",
+		"COPY (SELECT sex, count(*) FROM adult GROUP BY sex) TO STDOUT WITH CSV",
+		"PREPARE q (int) AS SELECT count(*) FROM adult WHERE age > $1",
+		"EXPLAIN (PRIVACY) SELECT count(*) FROM adult",
+	}},
+	{"Below the cut: what is read", "Derived tables, WITH queries and views that only filter and choose columns are taken apart. Ordinary tables can be joined, and asked with EXISTS and IN; the answer then stands for what they hold at that moment. Protected tables can be joined where the policy links them; a statistic of the joined rows is summed over what belongs to each row of the root, and bounded there.", []string{
+		"SELECT count(*) FROM (SELECT * FROM adult WHERE age > 30) AS s WHERE s.sex = 'Male'",
+		"WITH grown AS (SELECT age AS years, sex FROM adult WHERE age >= 18) SELECT sex, avg(years) FROM grown GROUP BY sex",
+		"SELECT c.continent, count(*) FROM adult a LEFT JOIN country c ON c.name = a.native_country GROUP BY c.continent",
+		"SELECT count(*) FROM adult JOIN education_level USING (education)",
+		"SELECT count(*) FROM adult WHERE native_country IN (SELECT name FROM country WHERE continent = 'Asia')",
+		"SELECT count(*) FROM adult a WHERE NOT EXISTS (SELECT FROM country c WHERE c.name = a.native_country)",
+		"SELECT sex, sum(v.cost) FROM adult a JOIN visit v ON v.adult_id = a.id GROUP BY sex",
+	}},
+	{"Groups", "A group key is an expression whose values follow from the policy's public domains, from an ordinary table, or from its own form. Every public combination is in the answer, empty or not; conditions of WHERE on the columns of a key choose among its values.", []string{
+		"SELECT sex, education, count(*) FROM adult GROUP BY sex, education",
+		"SELECT DISTINCT education FROM adult",
+		"SELECT age / 10 * 10 AS decade, count(*) FROM adult GROUP BY decade",
+		"SELECT CASE WHEN age < 30 THEN 'young' WHEN sex = 'Male' THEN 'man' ELSE 'woman' END AS who, count(*) FROM adult GROUP BY 1",
+		"SELECT age > 30 AS older, count(*) FROM adult GROUP BY older",
+		"SELECT sex, education, grouping(sex, education), count(*) FROM adult GROUP BY ROLLUP (sex, education)",
+		"SELECT sex, education, count(*) FROM adult GROUP BY GROUPING SETS ((sex), (education), ())",
+		"SELECT count(*) FILTER (WHERE age > 30), avg(age) FILTER (WHERE sex = 'Male') FROM adult",
+	}},
+	{"What is refused, and what to write instead", "Every refusal has the SQLSTATE, the position of the construct, and a hint.", []string{
+		"SELECT age FROM adult, country",
+		"SELECT max(age) FROM adult",
+		"SELECT count(DISTINCT native_country) FROM adult",
+		"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY age) FROM adult",
+		"SELECT string_agg(sex, ',') FROM adult",
+		"SELECT count(*) FROM adult a JOIN adult b ON a.age = b.age JOIN country ON false FULL JOIN country d ON true",
+		"SELECT count(*) FROM (SELECT age FROM adult ORDER BY age LIMIT 10) t",
+		"SELECT count(*) FROM (SELECT age FROM adult UNION ALL SELECT age FROM adult) t",
+		"SELECT count(*) FROM adult WHERE age > (SELECT avg(age) FROM adult)",
+		"SELECT *, (SELECT count(*) FROM adult WHERE adult.native_country = country.name) FROM country",
+		"SELECT count(*) FROM adult TABLESAMPLE SYSTEM (10)",
+		"SELECT count(*) FROM adult WHERE occupation ~ '^A'",
+		"SELECT count(*) FROM adult WHERE age > extract(year FROM now())",
+		"SELECT count(*) FROM adult WHERE ctid = '(0,1)'",
+		"SELECT count(adult) FROM adult",
+		"SELECT count(*) FROM adult, generate_series(1, 10)",
+		"DELETE FROM adult WHERE age > 3",
+		"COPY adult TO STDOUT",
+		"LOCK TABLE adult",
+		"CREATE VIEW v AS SELECT count(*) FROM adult",
+		"EXPLAIN ANALYZE SELECT count(*) FROM adult",
+	}},
+}
+
+// catalog is the schema of the examples.
+type catalog struct{}
+
+func (catalog) Table(schema, name string) (parser.Table, bool) {
+	switch {
+	case schema != "" && schema != "public":
+	case name == "adult":
+		return parser.Table{Schema: "public", Name: name, Columns: strings.Fields("id age education sex occupation native_country income")}, true
+	case name == "visit":
+		return parser.Table{Schema: "public", Name: name, Columns: strings.Fields("adult_id cost")}, true
+	}
+	return parser.Table{}, false
+}
+
+func (catalog) Ordinary(_, name string) (parser.Table, error) {
+	t := parser.Table{Schema: "public", Name: name, Ordinary: true}
+	switch name {
+	case "country":
+		t.Columns = []string{"name", "continent"}
+	case "education_level":
+		t.Columns = []string{"education", "degree"}
+	default:
+		return t, errors.New("no such table")
+	}
+	return t, nil
+}
+
+// Markdown returns the page.
+func Markdown() (string, error) {
+	var b strings.Builder
+	b.WriteString("<!-- Written by `go test ./internal/sqlsupport -update`; do not edit. -->\n\n# SQL on protected data\n\n" +
+		"In the examples `adult` is a protected table, `visit` one that the policy links to it, and `country` and `education_level` are ordinary.\n")
+	for _, s := range sections {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", s.title, s.text)
+		for _, sql := range s.statements {
+			outcome, err := try(sql)
+			if err != nil {
+				return "", fmt.Errorf("%s: %w", sql, err)
+			}
+			fmt.Fprintf(&b, "\n```sql\n%s\n```\n%s", sql, outcome)
+		}
+	}
+	b.WriteString("\n## Aggregates\n\nAnswered: `" + strings.Join(parser.Aggregates(), "`, `") + "`, each with FILTER. Refused:\n\n| aggregate | instead |\n|---|---|\n")
+	for _, r := range parser.RefusedAggregates() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", r.Name, r.Instead)
+	}
+	b.WriteString("\n## Row expressions\n\nWHERE, ON, FILTER, group keys and the arguments of aggregates are row expressions. They are read into a closed language, typed as PostgreSQL types them, " +
+		"brought to a normal form, so that another spelling is the same question, and made total: no row can make one fail.\n\n" +
+		"- Operators: `" + strings.Join(parser.Operators(), "` `") + "`, AND, OR, NOT, IN, BETWEEN, LIKE, ILIKE, IS [NOT] NULL / TRUE / FALSE / UNKNOWN / DISTINCT FROM, = ANY (array), <> ALL (array), CASE, COALESCE, NULLIF, GREATEST, LEAST, comparisons of rows (a, b) with = and IN\n" +
+		"- Casts to: `" + strings.Join(parser.CastTypes(), "`, `") + "`\n" +
+		"- Functions: `" + strings.Join(parser.FunctionNames(), "`, `") + "`\n")
+	b.WriteString(rules())
+	b.WriteString("\n### Refused functions\n\n| function | instead |\n|---|---|\n")
+	for _, r := range parser.RefusedFunctions() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", r.Name, strings.ReplaceAll(r.Instead, "|", `\|`))
+	}
+	return b.String(), nil
+}
+
+// try runs a statement through the parser.
+func try(sql string) (string, error) {
+	statements, err := parser.Parse(sql, catalog{})
+	var refusal *sqlstate.Error
+	if errors.As(err, &refusal) {
+		out := fmt.Sprintf("Refused with %s at character %d: %s.", refusal.Code, refusal.Position, refusal.Message)
+		if refusal.Hint != "" {
+			out += " *" + refusal.Hint + "*"
+		}
+		return out + "\n", nil
+	} else if err != nil {
+		return "", err
+	}
+	var parts []string
+	for _, c := range statements[0].Cuts {
+		var of []string
+		for _, a := range c.Aggregates {
+			of = append(of, "`"+a.Source+"`")
+		}
+		part := "groups alone, which are public"
+		if len(of) > 0 {
+			part = strings.Join(of, ", ")
+		}
+		for i, k := range c.Keys {
+			if i == 0 {
+				part += " by "
+			} else {
+				part += ", "
+			}
+			part += "`" + k.Source + "`"
+		}
+		if n := len(c.Sets); n > 0 {
+			part += fmt.Sprintf(" in %d grouping sets", n)
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) == 0 {
+		return "", errors.New("an example without a cut is answered")
+	}
+	return "Answered: " + strings.Join(parts, "; ") + ".\n", nil
+}

@@ -1,0 +1,30 @@
+package sqlsupport
+
+import (
+	"flag"
+	"os"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write docs/sql-support.md anew")
+
+const page = "../../docs/sql-support.md"
+
+func TestPageIsWhatTheProgramDoes(t *testing.T) {
+	want, err := Markdown()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Error("docs/sql-support.md is not what the rules say; run go test ./internal/sqlsupport -update")
+	}
+}
