@@ -1,0 +1,149 @@
+//go:build fuguhooks
+
+package corpus
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// unit is one entry of a corpus file: statements for one session, in order; mostly one.
+//
+//	-- from: the tool, and where the shape was read; "memory of" a tool: nowhere, and "hand-written": of no tool
+//	-- $1: the text of a parameter
+//	-- ties
+//	-- masked
+//	-- groups
+//	-- guest
+//	SELECT ...;
+type unit struct {
+	name  string // file and number
+	from  string
+	steps []string
+	// params are for every step; with them, a unit is for the extended protocol alone.
+	params []string
+	ties   bool // ORDER BY leaves rows in any order
+	rough  bool // numbers with a fraction are compared as reals
+	masked bool // PostgreSQL's values would tell about protected rows: the shape alone is compared
+	guest  bool // a catalog shows what one may see: PostgreSQL is asked as Fugu's guest
+	groups bool // WHERE leaves groups empty, which Fugu shows: PostgreSQL's rows are among Fugu's
+}
+
+// psql reports whether the unit is for psql: it has a command of psql's own.
+func (u unit) psql() bool { return strings.Contains(u.text(), `\`) }
+
+func (u unit) text() string { return strings.Join(u.steps, ";\n") }
+
+// corpus reads the files of a directory of testdata, by their names without extension.
+func corpus(t testing.TB, dir string) (names []string, units map[string][]unit) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", dir, "*.sql"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no corpus in %s: %v", dir, err)
+	}
+	units = map[string][]unit{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimSuffix(filepath.Base(file), ".sql")
+		if units[name], err = read(name, string(text)); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	return names, units
+}
+
+func read(name, text string) ([]unit, error) {
+	var out []unit
+	var body []string
+	flush := func() {
+		if len(out) > 0 {
+			out[len(out)-1].steps = steps(strings.Join(body, "\n"))
+		}
+		body = nil
+	}
+	for i, line := range strings.Split(text, "\n") {
+		_, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		switch {
+		case strings.HasPrefix(line, "-- from:"):
+			flush()
+			out = append(out, unit{name: fmt.Sprintf("%s/%d", name, len(out)+1), from: value})
+		case len(out) == 0 && line != "":
+			return nil, fmt.Errorf("%s:%d: stands before the first -- from:", name, i+1)
+		case strings.HasPrefix(line, "-- $"):
+			out[len(out)-1].params = append(out[len(out)-1].params, value)
+		case line == "-- ties":
+			out[len(out)-1].ties = true
+		case line == "-- masked":
+			out[len(out)-1].masked = true
+		case line == "-- guest":
+			out[len(out)-1].guest = true
+		case line == "-- groups":
+			out[len(out)-1].groups = true
+		default:
+			body = append(body, line)
+		}
+	}
+	flush()
+	for _, u := range out {
+		if len(u.steps) == 0 || u.from == "" {
+			return nil, fmt.Errorf("%s: no statement, or nothing says where it is from", u.name)
+		}
+	}
+	return out, nil
+}
+
+// steps splits at semicolons that end a line, and after a line with a command of psql's.
+func steps(text string) []string {
+	var out []string
+	var part []string
+	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		part = append(part, line)
+		trimmed := strings.TrimRight(line, " ")
+		if strings.HasSuffix(trimmed, ";") || strings.Contains(line, `\`) {
+			out = append(out, strings.TrimSuffix(strings.TrimSpace(strings.Join(part, "\n")), ";"))
+			part = nil
+		}
+	}
+	if rest := strings.TrimSpace(strings.Join(part, "\n")); rest != "" {
+		out = append(out, rest)
+	}
+	return out
+}
+
+// golden compares the lines of a corpus file with its golden file, or writes it.
+func golden(t *testing.T, dir, name string, lines []string) {
+	t.Helper()
+	path := filepath.Join("testdata", dir, name+".golden")
+	text := strings.Join(lines, "\n") + "\n"
+	if *rewrite {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := strings.Split(string(want), "\n")
+	for i, line := range strings.Split(text, "\n") {
+		if i >= len(old) || old[i] != line {
+			was := "nothing"
+			if i < len(old) {
+				was = old[i]
+			}
+			t.Errorf("%s line %d is\n\t%s\nwas\n\t%s", path, i+1, line, was)
+		}
+	}
+	if n := strings.Count(text, "\n") + 1; len(old) > n {
+		t.Errorf("%s has %d lines more", path, len(old)-n)
+	}
+}
