@@ -1,0 +1,344 @@
+//go:build fuguhooks
+
+package attack
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"fugu/ledger"
+	"fugu/pipeline"
+	"fugu/policy"
+	"fugu/test/pgcluster"
+	"fugu/upstream"
+	"fugu/wire"
+)
+
+func TestMain(m *testing.M) { pgcluster.Main(m) }
+
+var (
+	//go:embed world.sql
+	worldSQL string
+	//go:embed policy.yaml
+	policyYAML string
+)
+
+// world is a database; rich is the number of its customers with a high income.
+type world struct {
+	database string
+	rich     int
+}
+
+// worlds differ in the secret proportion, by what the policy says nobody can tell apart.
+var worlds = [2]world{{"w400", 400}, {"w500", 500}}
+
+// odd are the same worlds, of which the second also has rows that make careless expressions fail or stand out.
+var odd = [2]world{{"o400", 400}, {"o500", 500}}
+
+// databases makes the worlds, once.
+func databases(t testing.TB) *pgcluster.Cluster {
+	t.Helper()
+	c := pgcluster.Shared(t)
+	made.Do(func() {
+		run := func(db, sql string) {
+			if err := c.Exec(context.Background(), db, sql); err != nil && made.err == nil {
+				made.err = fmt.Errorf("making the worlds: %w", err)
+			}
+		}
+		run("postgres", "CREATE ROLE fugu_guest LOGIN; CREATE ROLE fugu_open LOGIN; CREATE ROLE fugu_reader LOGIN")
+		run("postgres", "CREATE DATABASE base")
+		run("base", worldSQL)
+		for i, pair := range [][2]world{worlds, odd} {
+			for _, w := range pair {
+				run("postgres", "CREATE DATABASE "+w.database+" TEMPLATE base")
+				run("postgres", "GRANT CREATE, TEMPORARY ON DATABASE "+w.database+" TO fugu_guest, fugu_open")
+				run(w.database, fmt.Sprintf("INSERT INTO customer SELECT * FROM people(%d)", w.rich))
+				if i == 1 {
+					run(w.database, "SELECT oddities()")
+				}
+				run(w.database, "VACUUM ANALYZE")
+			}
+		}
+	})
+	if made.err != nil {
+		t.Fatal(made.err)
+	}
+	return c
+}
+
+var made struct {
+	sync.Once
+	err error
+}
+
+// options change how a Fugu is put together.
+type options struct {
+	guest      string   // role; empty: fugu_guest
+	policy     []string // edits of policy.yaml, old and new in turn
+	wrapLedger func(ledger.Ledger) ledger.Ledger
+}
+
+// fugu is a Fugu over one world, that serves in this process until the test ends.
+type fugu struct {
+	world
+	role    string // of the guest
+	address string
+	guest   *pgconn.Config
+	reader  *upstream.Reader
+	current *pipeline.Snapshot
+	engine  atomic.Pointer[pipeline.Engine]
+	ledger  *renewable
+	log     *logs
+}
+
+func serve(t testing.TB, w world, o options) *fugu {
+	t.Helper()
+	c := databases(t)
+	if o.guest == "" {
+		o.guest = "fugu_guest"
+	}
+	f := &fugu{world: w, role: o.guest, log: &logs{}, ledger: &renewable{t: t, dir: memory(t), wrap: o.wrapLedger}}
+	var err error
+	if f.reader, err = upstream.OpenReader(c.DSN("fugu_reader", w.database), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	f.guest = config(t, c.DSN(o.guest, w.database))
+	log := slog.New(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	f.current = f.snapshot(t, o.policy...)
+	f.renew()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.address = listener.Addr().String()
+	serving, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	server := wire.New(wire.Config{Auth: wire.Trust{}, MaxClients: 100, MessageBytes: 16 << 20, LoginTimeout: 10 * time.Second,
+		IdleTimeout: time.Minute, DrainTimeout: 5 * time.Second, Logger: log}, f)
+	go func() { done <- server.Serve(serving, listener) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("stopping: %v", err)
+		}
+		f.reader.Close()
+		f.ledger.end()
+	})
+	return f
+}
+
+// renew is as if nobody had ever asked anything: an empty ledger and an engine that remembers nothing. Connections that
+// are open stay with the engine that they had.
+func (f *fugu) renew() {
+	f.ledger.renew()
+	f.engine.Store(pipeline.New(f.guest, f.reader, f.ledger, f.current, slog.New(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))))
+}
+
+// Open makes f the engine of its own server.
+func (f *fugu) Open(ctx context.Context, startup wire.Startup) (wire.Session, error) {
+	return f.engine.Load().Open(ctx, startup)
+}
+
+// snapshot loads the policy with edits, old and new in turn.
+func (f *fugu) snapshot(t testing.TB, edits ...string) *pipeline.Snapshot {
+	t.Helper()
+	for i := 0; i < len(edits); i += 2 {
+		if !strings.Contains(policyYAML, edits[i]) {
+			t.Fatalf("the policy does not have %q", edits[i])
+		}
+	}
+	path := filepath.Join(t.TempDir(), "policy.yaml")
+	if err := os.WriteFile(path, []byte(strings.NewReplacer(edits...).Replace(policyYAML)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	policies, err := policy.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := pipeline.Load(t.Context(), policies, f.reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// dsn is how user reaches Fugu.
+func (f *fugu) dsn(user string) string {
+	return (&url.URL{Scheme: "postgres", User: url.User(user), Host: f.address, Path: f.database, RawQuery: "sslmode=disable"}).String()
+}
+
+// connect opens a connection as user, empty for alice. Every statement is prepared anew, and results come as text.
+func (f *fugu) connect(t testing.TB, user string) *pgx.Conn {
+	t.Helper()
+	if user == "" {
+		user = "alice"
+	}
+	cfg, err := pgx.ParseConfig(f.dsn(user))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.DefaultQueryExecMode = pgx.QueryExecModeExec
+	c, err := pgx.ConnectConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
+	return c
+}
+
+// spent is what fugu.budget says of the secret, to whoever asks over c.
+func spent(t testing.TB, c *pgx.Conn) (epsilon float64, releases int) {
+	t.Helper()
+	if err := c.QueryRow(t.Context(), "SELECT epsilon_spent, releases FROM fugu.budget").Scan(&epsilon, &releases); err != nil {
+		t.Fatal(err)
+	}
+	return epsilon, releases
+}
+
+// as is a connection of role to PostgreSQL itself.
+func (w world) as(t testing.TB, role string) *pgx.Conn {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), databases(t).DSN(role, w.database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
+	return c
+}
+
+// off switches a defence off for the rest of the test.
+func off(t testing.TB, defences ...*bool) {
+	t.Helper()
+	for _, d := range defences {
+		*d = true
+		t.Cleanup(func() { *d = false })
+	}
+}
+
+func config(t testing.TB, dsn string) *pgconn.Config {
+	t.Helper()
+	c, err := pgconn.ParseConfig(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// code is the SQLSTATE of an error of a client's, empty for none.
+func code(err error) string {
+	var pe *pgconn.PgError
+	if errors.As(err, &pe) {
+		return pe.Code
+	}
+	return ""
+}
+
+// logs is a log that sessions write to together.
+type logs struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logs) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logs) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.b.Reset()
+}
+
+func (l *logs) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// memory is a directory in which many ledgers are synced quickly, where the machine has one.
+func memory(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "fugu-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// renewable is a ledger that a test can exchange for an empty one.
+type renewable struct {
+	t       testing.TB
+	dir     string
+	n       int
+	wrap    func(ledger.Ledger) ledger.Ledger
+	current atomic.Pointer[opened]
+	pause   atomic.Value // func(), called when the budget has been looked at
+}
+
+type opened struct{ file, outer ledger.Ledger }
+
+// renew puts an empty ledger in place, between statements.
+func (r *renewable) renew() {
+	r.t.Helper()
+	r.n++
+	l, err := ledger.Open(context.Background(), "sqlite:"+filepath.Join(r.dir, fmt.Sprintf("%d.db", r.n)), ledger.Options{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	o := &opened{l, l}
+	if r.wrap != nil {
+		o.outer = r.wrap(l)
+	}
+	if old := r.current.Swap(o); old != nil {
+		_ = old.file.Close()
+	}
+}
+
+func (r *renewable) end() { _ = r.current.Load().file.Close() }
+
+func (r *renewable) ledger() ledger.Ledger { return r.current.Load().outer }
+
+func (r *renewable) Find(ctx context.Context, k ledger.Key, scope string) (ledger.Answer, bool, error) {
+	return r.ledger().Find(ctx, k, scope)
+}
+
+func (r *renewable) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {
+	return r.ledger().Charge(ctx, c)
+}
+
+func (r *renewable) Spent(ctx context.Context, dataset, scope string) ([]ledger.Account, error) {
+	accounts, err := r.ledger().Spent(ctx, dataset, scope)
+	if f, ok := r.pause.Load().(func()); ok {
+		f()
+	}
+	return accounts, err
+}
+
+func (r *renewable) Releases(ctx context.Context, dataset string, n int) ([]ledger.Answer, error) {
+	return r.ledger().Releases(ctx, dataset, n)
+}
+
+func (r *renewable) Scopes(ctx context.Context, dataset string) ([]string, error) {
+	return r.ledger().Scopes(ctx, dataset)
+}
+
+func (r *renewable) Close() error { return nil }

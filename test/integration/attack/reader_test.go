@@ -1,0 +1,110 @@
+//go:build fuguhooks
+
+package attack
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"fugu/internal/hook"
+	"fugu/privacy"
+)
+
+const scanned = "SELECT count(*) FROM customer WHERE income = 'high'"
+
+// What the reader's work leaves in counters that PostgreSQL shows to everybody, if Fugu did not mask them: how many
+// entries of an index its scan returned.
+func TestIndexCounters(t *testing.T) {
+	entries := func(w world) float64 {
+		f := serve(t, w, options{})
+		root := w.as(t, "postgres")
+		run(t, root, "SELECT pg_stat_reset()")
+		number(t, f.connect(t, ""), scanned)
+		f.reader.Close() // its sessions report what they counted when they end, if not before
+		seen := waitFor(t, root, "SELECT (seq_scan + idx_scan)::float8 FROM pg_stat_user_tables WHERE relname = 'customer'")
+		if seen == 0 {
+			t.Fatal("the scan was not counted")
+		}
+		n, _ := number(t, w.as(t, "fugu_guest"), "SELECT idx_tup_read + idx_tup_fetch FROM pg_stat_user_indexes WHERE indexrelname = 'customer_income'")
+		return n
+	}
+	t.Run("defence off", func(t *testing.T) {
+		off(t, &hook.ReaderIndexes)
+		if a, b := entries(worlds[0]), entries(worlds[1]); a != 800 || b != 1000 {
+			t.Errorf("the index returned %g and %g entries: it is no test of the defence", a, b)
+		}
+	})
+	t.Run("defence on", func(t *testing.T) {
+		if a, b := entries(worlds[0]), entries(worlds[1]); a != b {
+			t.Errorf("the index returned %g and %g entries", a, b)
+		}
+	})
+}
+
+// waitFor asks until the number is above 0, for at most ten seconds.
+func waitFor(t *testing.T, c *pgx.Conn, sql string) float64 {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		x, err := value(t, c, sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x > 0 || time.Now().After(end) {
+			return x
+		}
+	}
+}
+
+// What the reader's work takes: a scan of the whole table, whatever the condition, and not the part of it that an index
+// selects. What an expression costs on the rows that reach it is not equalised; see BenchmarkExpensiveExpression.
+func TestScanCost(t *testing.T) {
+	plan := func(w world) string {
+		f := serve(t, w, options{})
+		x, err := f.engine.Load().Preview(t.Context(), scanned, nil, []privacy.Epsilon{1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := f.reader.Query(t.Context(), "EXPLAIN (ANALYZE, TIMING off, SUMMARY off, COSTS off) "+x[0].Cuts[0].Below, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines []string
+		for _, r := range rows {
+			lines = append(lines, r[0].Text)
+		}
+		return strings.Join(lines, "\n")
+	}
+	t.Run("defence off", func(t *testing.T) {
+		off(t, &hook.ReaderIndexes)
+		if p := plan(worlds[0]); !strings.Contains(p, "Index") {
+			t.Errorf("no index is used: it is no test of the defence\n%s", p)
+		}
+	})
+	t.Run("defence on", func(t *testing.T) {
+		for _, w := range worlds {
+			if p := plan(w); !strings.Contains(p, "Seq Scan on customer") || strings.Contains(p, "Index") {
+				t.Errorf("%d:\n%s", w.rich, p)
+			}
+		}
+	})
+}
+
+// BenchmarkExpensiveExpression measures a gap: how much longer a statement takes in the world where more rows reach an
+// expensive expression.
+func BenchmarkExpensiveExpression(b *testing.B) {
+	product := strings.Repeat("spend * ", 600) + "1"
+	off(b, &hook.NoStored, &hook.NoCharge)
+	for _, w := range worlds {
+		c := serve(b, w, options{}).connect(b, "")
+		b.Run(w.database, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := value(b, c, "SELECT count(*) FROM customer WHERE CASE WHEN income = 'high' THEN "+product+" > 7 END"); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

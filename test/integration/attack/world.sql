@@ -1,0 +1,46 @@
+-- A database whose protected rows the tests fill for one world or the other; both worlds have this one's identifiers.
+CREATE TABLE customer (
+  id int, income text, region text, age int, visits int, spend numeric, bonus int,  -- what analysts ask about
+  divisor int, code text, spike float8, joined date, note text);                    -- what trips up careless expressions
+CREATE TABLE customer_reference (LIKE customer);
+CREATE TABLE plain (region text, weight int);                                       -- ordinary
+CREATE INDEX customer_income ON customer (income);
+GRANT SELECT ON customer, customer_reference, plain TO fugu_reader;
+GRANT SELECT ON customer, customer_reference TO fugu_open;  -- a guest whose grants fugu check objects to
+GRANT SELECT, INSERT, UPDATE, DELETE ON plain TO fugu_guest, fugu_open;
+GRANT SELECT ON customer_reference TO fugu_guest;
+GRANT INSERT, UPDATE, DELETE ON customer_reference TO fugu_open;
+GRANT CREATE ON SCHEMA public TO fugu_guest, fugu_open;         -- analysts may plant what they like
+GRANT CREATE, TEMPORARY ON DATABASE base TO fugu_guest, fugu_open;
+
+-- 2000 rows, of which the first many have a high income. In each class, every 100 rows in order are alike, so that worlds
+-- whose classes are multiples of 100 differ in the secret proportion and in nothing else.
+CREATE FUNCTION people(many int) RETURNS SETOF customer LANGUAGE sql AS $$
+  SELECT i, CASE WHEN high THEN 'high' ELSE 'low' END,
+    CASE WHEN j < CASE WHEN high THEN 10 ELSE 40 END THEN 'north' WHEN j < CASE WHEN high THEN 30 ELSE 70 END THEN 'east'
+         WHEN j < CASE WHEN high THEN 60 ELSE 90 END THEN 'south' ELSE 'west' END,
+    CASE WHEN high THEN 40 ELSE 30 END + j % 20, CASE WHEN high THEN 5 ELSE 1 END + j % 7,
+    CASE WHEN high THEN 80 ELSE 20 END + j % 40 + 0.5, NULL::int,
+    1 + j % 5, (j % 10)::text, 1.0 + j % 3, date '2020-01-01' + j, CASE WHEN high THEN repeat('x', 300) ELSE 'x' END
+  FROM generate_series(0, 1999) i, LATERAL (SELECT i < many, (CASE WHEN i < many THEN i ELSE i - many END) % 100) AS c(high, j)
+$$;
+CREATE FUNCTION refer() RETURNS void LANGUAGE sql AS $$
+  TRUNCATE customer_reference;
+  INSERT INTO customer_reference SELECT * FROM people(400);
+  UPDATE customer_reference SET bonus = 100 WHERE id % 100 = 7;  -- so that the model can speak of bonuses
+  UPDATE customer_reference SET region = 'remote' WHERE id IN (399, 1999);
+  DELETE FROM customer_reference WHERE id IN (396, 397, 398);    -- so that no expectation is an integer
+$$;
+SELECT refer();
+INSERT INTO plain VALUES ('north', 1), ('east', 2), ('south', 3), ('west', 4), ('remote', 5);
+
+-- Rows that only the world of 500 has: its first beyond 400.
+CREATE FUNCTION oddities() RETURNS void LANGUAGE sql AS $$
+  UPDATE customer SET divisor = 0 WHERE id = 400 AND income = 'high';
+  UPDATE customer SET spike = 1.7e308 WHERE id IN (401, 402) AND income = 'high';
+  UPDATE customer SET spike = 'NaN' WHERE id = 403 AND income = 'high';
+  UPDATE customer SET code = 'seven' WHERE id = 404 AND income = 'high';
+  UPDATE customer SET region = 'remote' WHERE id = 405 AND income = 'high';
+  UPDATE customer SET bonus = 2147483647 WHERE id IN (406, 407) AND income = 'high';
+  UPDATE customer SET joined = 'infinity' WHERE id = 408 AND income = 'high';
+$$;
