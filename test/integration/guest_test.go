@@ -157,5 +157,5 @@ func attempt(t testing.TB, p *peer, steps []string, messages []message) string {
 
 // fruitful reports whether any row came.
 func fruitful(replies string) bool {
-	return contains(replies, `"DataRow"`) || contains(replies, `"CopyData"`) || contains(replies, `"Copy`)
+	return contains(replies, `"DataRow"`) || contains(replies, `"CopyData"`) || contains(replies, `"Type":"Copy`)
 }

@@ -138,9 +138,9 @@ func start(ctx context.Context, db *database, dir string, o options) (*fugu, err
 	if err != nil {
 		return nil, err
 	}
-	f := &fugu{ledger: l, reader: reader}
+	f := &fugu{ledger: pipeline.Remember(l), reader: reader}
 	if o.wrapLedger != nil {
-		f.ledger = o.wrapLedger(l)
+		f.ledger = o.wrapLedger(f.ledger)
 	}
 	guest, err := pgconn.ParseConfig(o.guest)
 	if err != nil {

@@ -63,7 +63,7 @@ func memory(t *testing.T) string {
 	return dir
 }
 
-const noiseSQL = "SELECT sex, count(*), avg(age) FROM adult GROUP BY sex ORDER BY sex"
+const noiseSQL = "SELECT sex, avg(age), count(*) FROM adult GROUP BY sex ORDER BY sex"
 
 // The noise that a client sees has the planned covariance: n releases of the same statement from n empty ledgers, whitened
 // by the planned covariance, have mean 0 and covariance I.

@@ -62,6 +62,10 @@ func (p *peer) until(t testing.TB, stop func(pgproto3.BackendMessage) bool) stri
 				m.SchemaName = "pg_temp"
 			}
 			if p.masked {
+				m.File, m.Line, m.Routine, m.Position = "", 0, "", 0
+			}
+		case *pgproto3.NoticeResponse:
+			if p.masked {
 				m.File, m.Line, m.Routine = "", 0, ""
 			}
 		case *pgproto3.RowDescription:
@@ -70,6 +74,10 @@ func (p *peer) until(t testing.TB, stop func(pgproto3.BackendMessage) bool) stri
 				if p.masked {
 					m.Fields[i].TableAttributeNumber = 0
 				}
+			}
+		case *pgproto3.CopyData:
+			if p.masked {
+				m.Data = []byte("?")
 			}
 		case *pgproto3.DataRow:
 			if p.masked {
