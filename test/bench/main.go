@@ -75,7 +75,10 @@ func bench(ctx context.Context, binary string, rows int64, rounds, seconds int) 
 	if err := passThrough(ctx, cluster.Tool("pgbench"), []target{direct, {"io.Copy relay", "fugu_guest", relay.address()}, through}, rounds, seconds); err != nil {
 		return err
 	}
-	return protected(ctx, cluster.DSN("fugu_reader", "adult"), direct, through, rows, rounds)
+	if err := protected(ctx, cluster.DSN("fugu_reader", "adult"), direct, through, rows, rounds); err != nil {
+		return err
+	}
+	return deciding(ctx, dir, cluster, rounds)
 }
 
 // load makes the Adult example with its protected rows repeated up to the number of rows, and pgbench's tables.

@@ -44,6 +44,11 @@ func protected(ctx context.Context, reader string, direct, through target, rows 
 		{name: "preparing a new statement, without Fugu", run: func() error { return prepare(ctx, plain, fresh()) }, times: 20},
 		{name: "preparing a new statement, through Fugu", run: func() error { return prepare(ctx, fugu, fresh()) }, times: 20, to: "preparing a new statement, without Fugu"},
 	}
+	return compare(measurements, rounds, fmt.Sprintf("Protected statements: %d rows, one client, medians of %d rounds in turn", rows, rounds))
+}
+
+// compare takes the measurements in turn and prints their medians.
+func compare(measurements []*measurement, rounds int, title string) error {
 	for round := range rounds + 1 { // the first warms up
 		for _, m := range measurements {
 			if err := m.measure(round > 0); err != nil {
@@ -51,11 +56,11 @@ func protected(ctx context.Context, reader string, direct, through target, rows 
 			}
 		}
 	}
-	w := newTable(fmt.Sprintf("Protected statements: %d rows, one client, medians of %d rounds in turn", rows, rounds), "statement", "ms", "ratio", "to")
+	w := newTable(title, "statement", "ms", "ratio", "to")
 	medians := map[string]float64{}
 	for _, m := range measurements {
 		medians[m.name] = median(m.ms)
-		row := []string{m.name, fmt.Sprintf("%.3f", medians[m.name]), "", ""}
+		row := []string{m.name, fmt.Sprintf("%.4f", medians[m.name]), "", ""}
 		if m.to != "" {
 			row[2], row[3] = ratio(medians[m.name], medians[m.to]), m.to
 		}
@@ -80,7 +85,7 @@ func (m *measurement) measure(keep bool) error {
 			return err
 		}
 		if keep {
-			m.ms = append(m.ms, float64(time.Since(start).Microseconds())/1000)
+			m.ms = append(m.ms, time.Since(start).Seconds()*1000)
 		}
 	}
 	return nil

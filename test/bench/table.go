@@ -42,4 +42,9 @@ func each(runs []run, f func(run) float64) []float64 {
 	return out
 }
 
-func ratio(v, base float64) string { return fmt.Sprintf("%.2f", v/base) }
+func ratio(v, base float64) string {
+	if v < base/20 {
+		return fmt.Sprintf("%.4f", v/base)
+	}
+	return fmt.Sprintf("%.2f", v/base)
+}
