@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"fugu/mechanism"
+	"fugu/parser"
 	"fugu/planner"
 	"fugu/sqlstate"
 )
@@ -19,9 +20,9 @@ type Ordinary struct {
 	Columns      []string
 }
 
-func (o Ordinary) String() string { return quoteIdent(o.Schema) + "." + quoteIdent(o.Name) }
-
-func quoteIdent(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
+func (o Ordinary) String() string {
+	return parser.QuoteIdent(o.Schema) + "." + parser.QuoteIdent(o.Name)
+}
 
 // Snapshot is one moment of the database, in which ordinary tables cannot change while noise is calibrated to them and
 // protected rows are read: analysts may write to ordinary tables.
@@ -62,7 +63,7 @@ func (r *Reader) InSnapshot(ctx context.Context, tables []Ordinary, f func(*Snap
 
 // open checks a table under its lock, and hashes its rows.
 func (s *Snapshot) open(ctx context.Context, t Ordinary) error {
-	rows, err := query(ctx, s.conn, PlainTable, [][]byte{[]byte(t.String())}, nil)
+	rows, err := query(ctx, s.conn, plainTable, [][]byte{[]byte(t.String())}, nil)
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (s *Snapshot) open(ctx context.Context, t Ordinary) error {
 	}
 	columns := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
-		columns[i] = "t." + quoteIdent(c)
+		columns[i] = "t." + parser.QuoteIdent(c)
 	}
 	rows, err = query(ctx, s.conn, `SELECT encode(sha256(convert_to(coalesce(string_agg(length(r) || ':' || r, '' ORDER BY r COLLATE "C"), ''), 'UTF8')), 'hex')
 	  FROM (SELECT ROW(`+strings.Join(columns, ", ")+`)::text AS r FROM `+t.String()+` AS t) AS q`, nil, nil)
@@ -82,9 +83,9 @@ func (s *Snapshot) open(ctx context.Context, t Ordinary) error {
 	return nil
 }
 
-// PlainTable tells of the relation named by its parameter whether it, with all its partitions and children, holds its rows
+// plainTable tells of the relation named by its parameter whether it, with all its partitions and children, holds its rows
 // itself, shows them to everybody alike, and is none of a guest's session alone.
-const PlainTable = `WITH RECURSIVE down AS (SELECT to_regclass($1)::oid AS oid UNION SELECT inhrelid FROM pg_inherits JOIN down ON inhparent = down.oid)
+const plainTable = `WITH RECURSIVE down AS (SELECT to_regclass($1)::oid AS oid UNION SELECT inhrelid FROM pg_inherits JOIN down ON inhparent = down.oid)
   SELECT bool_and(c.relkind IN ('r', 'p', 'm') AND NOT c.relrowsecurity AND c.relpersistence <> 't') AND count(*) > 0 FROM down JOIN pg_class c USING (oid)`
 
 func unreadable(t Ordinary) error {
