@@ -19,7 +19,8 @@ type Bound struct {
 	Aggregates []Aggregate // the cut's, in an order of their own and each once, with the terms they are made of
 	Columns    []int       // for each aggregate of the cut as it was planned, the one here that is its value
 
-	forms forms
+	forms      forms
+	statistics string
 }
 
 // Term is a row function h: 1, 1[x is not null], or x with NULL as 0. F is made of its sums. Where rows are joined, h is a
@@ -106,6 +107,7 @@ func (c *Cut) Bind(ctx context.Context, q Querier, values [][]byte) (*Bound, err
 		return nil, err
 	}
 	b.terms()
+	b.statistics = b.compose()
 	b.Cells, err = b.cells(ctx, q)
 	return b, err
 }

@@ -34,9 +34,12 @@ func (b *Bound) keys() []string {
 	return out
 }
 
-// Statistics composes the statement that the reader runs on the protected tables. Its rows hold the Head, then the
-// aggregates, in text. It takes two parameters for each Term that is a Sum: see Arguments.
-func (b *Bound) Statistics() string {
+// Statistics is the statement that the reader runs on the protected tables. Its rows hold the Head, then the aggregates,
+// in text. It takes two parameters for each Term that is a Sum: see Arguments.
+func (b *Bound) Statistics() string { return b.statistics }
+
+// compose writes the statistics statement: once, since each answer is known again by it.
+func (b *Bound) compose() string {
 	if !b.sources.single() {
 		return b.joined()
 	}
