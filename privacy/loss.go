@@ -21,6 +21,11 @@ func (l Loss) Plus(m Loss) Loss {
 	return Loss{Pure: l.Pure + m.Pure, Kappa2: l.Kappa2 + m.Kappa2, Delta: l.Delta + m.Delta}
 }
 
+// Max returns a loss that is at least both, part by part.
+func (l Loss) Max(m Loss) Loss {
+	return Loss{Pure: math.Max(l.Pure, m.Pure), Kappa2: math.Max(l.Kappa2, m.Kappa2), Delta: math.Max(l.Delta, m.Delta)}
+}
+
 // Valid reports whether each part is finite and not negative.
 func (l Loss) Valid() bool {
 	ok := func(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }

@@ -1,55 +1,55 @@
 package sensitivity
 
 import (
-	"errors"
 	"fmt"
 	"math"
 )
 
-// Shift bounds how the mean of F moves between the two values of any pair of one secret: every difference of means is
+// Shift bounds how the mean of F moves between the two values of a pair of one secret: every difference of means is
 //
 //	a·Along + r   with |a| ≤ 1 and |r_k| ≤ Beside_k for each component k,
 //
 // in both orders of the pair. Along is the direction that the pairs have in common, at the length of the widest pair;
 // Beside is what leaves that line: the curvature of ratios, and what the reference is too small to resolve. Both have
 // one entry for each component of F, in F's own units.
+//
+// A secret whose pairs have no direction in common has several shifts, its extreme movements: every difference of means is
+// a convex combination of theirs. What noise hides is convex in the movement (each component's share of a Laplace loss, a
+// Gaussian shift's size), so the loss of the secret is the greatest over its shifts, each part by itself.
 type Shift struct {
 	Secret string
 	Along  []float64
 	Beside []float64
+	Error  []float64 // standard error of each component's movement as the reference gives it; nil: not known
+
+	// Scatter is what is left to chance; nil: the distribution of F shifts and does nothing else.
+	Scatter *Scatter
 }
 
-// Span is a set of secret pairs of a proportion: every two values of [From, To] that are at most Within apart.
+// Span is a set of secret pairs: every two values of [From, To] that are at most Within apart.
 type Span struct{ From, To, Within float64 }
 
-// Hull returns one span that holds every pair of the spans.
-func Hull(spans []Span) (Span, error) {
-	if len(spans) == 0 {
-		return Span{}, errors.New("a secret without pairs has no sensitivity")
+// Check refuses what is no set of pairs.
+func (s Span) Check() error {
+	if !(s.From < s.To && finite(s.From) && finite(s.To) && 0 < s.Within && s.Within <= s.To-s.From+1e-12*math.Max(1, math.Abs(s.From)+math.Abs(s.To))) {
+		return fmt.Errorf("a span needs from < to and 0 < within ≤ to-from, not %+v", s)
 	}
-	h := spans[0]
-	for _, s := range spans {
-		if !(0 <= s.From && s.From < s.To && s.To <= 1 && 0 < s.Within && s.Within <= s.To-s.From+1e-12) {
-			return Span{}, fmt.Errorf("a span of proportions needs 0 ≤ from < to ≤ 1 and 0 < within ≤ to-from, not %+v", s)
-		}
-		h = Span{math.Min(h.From, s.From), math.Max(h.To, s.To), math.Max(h.Within, s.Within)}
-	}
-	return h, nil
+	return nil
 }
 
-// Between derives the Shift over a span from the slopes of the means at its two ends. It holds for the whole continuum
-// of pairs: where each component's slope is monotone over the span, the mean value theorem gives every difference of
-// means as w'·slope(ξ), w' ≤ Within, and slope(ξ) lies between the slopes at the ends. resolution bounds, for each
-// component, the error of its slope.
-func Between(secret string, span Span, slopeFrom, slopeTo, resolution []float64) (Shift, error) {
-	m := len(slopeFrom)
-	if len(slopeTo) != m || len(resolution) != m {
-		return Shift{}, fmt.Errorf("sensitivity to %s: slopes of %d, %d and %d components", secret, m, len(slopeTo), len(resolution))
+// Between derives the Shift over a span from bounds on the slopes of the means: for each component, no slope in the span
+// is outside [lo, hi] or, which is the same here, [hi, lo]. It holds for the whole continuum of pairs: the mean value
+// theorem gives every difference of means as w'·slope(ξ), w' ≤ Within. resolution bounds, for each component, the error
+// of its slope.
+func Between(secret string, span Span, lo, hi, resolution []float64) (Shift, error) {
+	m := len(lo)
+	if len(hi) != m || len(resolution) != m {
+		return Shift{}, fmt.Errorf("sensitivity to %s: slopes of %d, %d and %d components", secret, m, len(hi), len(resolution))
 	}
 	s := Shift{Secret: secret, Along: make([]float64, m), Beside: make([]float64, m)}
 	for k := range m {
-		s.Along[k] = span.Within * (slopeFrom[k] + slopeTo[k]) / 2
-		s.Beside[k] = span.Within * (math.Abs(slopeTo[k]-slopeFrom[k])/2 + resolution[k])
+		s.Along[k] = span.Within * (lo[k] + hi[k]) / 2
+		s.Beside[k] = span.Within * (math.Abs(hi[k]-lo[k])/2 + resolution[k])
 		if !finite(s.Along[k]) || !finite(s.Beside[k]) || s.Beside[k] < 0 {
 			return Shift{}, fmt.Errorf("sensitivity to %s: component %d is not finite", secret, k)
 		}
@@ -75,26 +75,40 @@ func (s Shift) Norm2() float64 {
 	return total
 }
 
-// Stack puts the shifts of independent parts of F above one another: parts[i] has a Shift for each secret that moves
-// part i, and widths[i] components.
+// Stack puts the shifts of parts of F above one another: parts[i] has the Shifts of each secret that moves part i, and
+// widths[i] components. Those of one secret are in the same order in every part.
 func Stack(parts [][]Shift, widths []int) []Shift {
 	total := 0
 	for _, w := range widths {
 		total += w
 	}
 	var out []Shift
-	index := map[string]int{}
+	type part struct {
+		secret string
+		nth    int // a secret with several sets of pairs has a shift for each, in the same order in every part
+	}
+	index := map[part]int{}
 	offset := 0
-	for i, part := range parts {
-		for _, s := range part {
-			j, ok := index[s.Secret]
+	for i, shifts := range parts {
+		seen := map[string]int{}
+		for _, s := range shifts {
+			key := part{s.Secret, seen[s.Secret]}
+			seen[s.Secret]++
+			j, ok := index[key]
 			if !ok {
 				j = len(out)
-				index[s.Secret] = j
+				index[key] = j
 				out = append(out, Shift{Secret: s.Secret, Along: make([]float64, total), Beside: make([]float64, total)})
 			}
 			copy(out[j].Along[offset:], s.Along)
 			copy(out[j].Beside[offset:], s.Beside)
+			if s.Error != nil {
+				if out[j].Error == nil {
+					out[j].Error = make([]float64, total)
+				}
+				copy(out[j].Error[offset:], s.Error)
+			}
+			s.Scatter.place(&out[j].Scatter, total, offset)
 		}
 		offset += widths[i]
 	}

@@ -2,19 +2,19 @@ package sensitivity
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
-func TestHull(t *testing.T) {
-	h, err := Hull([]Span{{0.1, 0.6, 0.05}, {0.68, 0.72, 0.04}})
-	if want := (Span{0.1, 0.72, 0.05}); err != nil || h != want {
-		t.Errorf("got %v, %v, want %v", h, err, want)
+func TestSpanCheck(t *testing.T) {
+	if err := (Span{0.1, 0.6, 0.05}).Check(); err != nil {
+		t.Error(err)
 	}
 	nan := math.NaN()
-	for _, bad := range [][]Span{nil, {{0.5, 0.5, 0.1}}, {{0.6, 0.1, 0.1}}, {{0.1, 0.2, 0}}, {{0.1, 0.2, 0.2}}, {{-0.1, 0.2, 0.1}}, {{0.1, 1.2, 0.1}}, {{nan, 0.2, 0.1}}, {{0.1, 0.2, nan}}} {
-		if _, err := Hull(bad); err == nil {
+	for _, bad := range []Span{{0.5, 0.5, 0.1}, {0.6, 0.1, 0.1}, {0.1, 0.2, 0}, {0.1, 0.2, 0.2}, {math.Inf(-1), 0.2, 0.1}, {nan, 0.2, 0.1}, {0.1, 0.2, nan}} {
+		if bad.Check() == nil {
 			t.Errorf("%v is accepted", bad)
 		}
 	}
@@ -72,24 +72,21 @@ func TestBetweenRefuses(t *testing.T) {
 }
 
 func TestNormsAndStack(t *testing.T) {
-	s := Shift{"s", []float64{3, -4}, []float64{1, 1}}
+	s := Shift{Secret: "s", Along: []float64{3, -4}, Beside: []float64{1, 1}}
 	if s.Norm1() != 9 || math.Abs(s.Norm2()-math.Hypot(4, 5)) > 1e-12 {
 		t.Errorf("norms %g, %g", s.Norm1(), s.Norm2())
 	}
-	got := Stack([][]Shift{{{"a", []float64{1}, []float64{2}}}, {{"b", []float64{3, 4}, []float64{5, 6}}, {"a", []float64{7, 8}, []float64{0, 0}}}}, []int{1, 2})
-	want := []Shift{{"a", []float64{1, 7, 8}, []float64{2, 0, 0}}, {"b", []float64{0, 3, 4}, []float64{0, 5, 6}}}
+	got := Stack([][]Shift{
+		{{Secret: "a", Along: []float64{1}, Beside: []float64{2}, Error: []float64{9}}, {Secret: "a", Along: []float64{2}, Beside: []float64{3}}},
+		{{Secret: "b", Along: []float64{3, 4}, Beside: []float64{5, 6}}, {Secret: "a", Along: []float64{7, 8}, Beside: []float64{0, 0}}, {Secret: "a", Along: []float64{5, 5}, Beside: []float64{1, 1}}},
+	}, []int{1, 2})
+	want := []Shift{{Secret: "a", Along: []float64{1, 7, 8}, Beside: []float64{2, 0, 0}, Error: []float64{9, 0, 0}}, {Secret: "a", Along: []float64{2, 5, 5}, Beside: []float64{3, 1, 1}},
+		{Secret: "b", Along: []float64{0, 3, 4}, Beside: []float64{0, 5, 6}}}
 	for i := range want {
-		if got[i].Secret != want[i].Secret || !equal(got[i].Along, want[i].Along) || !equal(got[i].Beside, want[i].Beside) {
+		if got[i].Secret != want[i].Secret || !equal(got[i].Along, want[i].Along) || !equal(got[i].Beside, want[i].Beside) || !equal(got[i].Error, want[i].Error) {
 			t.Errorf("got %v, want %v", got[i], want[i])
 		}
 	}
 }
 
-func equal(a, b []float64) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return len(a) == len(b)
-}
+func equal(a, b []float64) bool { return slices.Equal(a, b) }

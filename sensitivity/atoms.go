@@ -1,0 +1,126 @@
+package sensitivity
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Atoms is a distribution on R^m with finite support: Mass[i] of Total at Points[i]. Masses are integers, so that what
+// can be moved where is counted without rounding.
+type Atoms struct {
+	points [][]float64
+	mass   []int64
+	total  int64
+	blur   int64 // what rounding the weights can have moved, in units of mass
+}
+
+// weightBits is the resolution of the weights that Weighted takes: multiples of 2^-40.
+const weightBits = 40
+
+// Sample is the empirical distribution of points, each a vector of the same length m ≥ 1. It is exact.
+func Sample(points [][]float64) (Atoms, error) {
+	a := Atoms{points: points, mass: make([]int64, len(points)), total: int64(len(points))}
+	for i := range a.mass {
+		a.mass[i] = 1
+	}
+	return a, a.check()
+}
+
+// Weighted is the distribution with probability weights[i] at points[i]. Weights are rounded to multiples of 2^-40; what
+// that changes is part of every Close computed from it.
+func Weighted(points [][]float64, weights []float64) (Atoms, error) {
+	if len(points) != len(weights) {
+		return Atoms{}, fmt.Errorf("%d points with %d weights", len(points), len(weights))
+	}
+	a := Atoms{points: points, mass: make([]int64, len(points)), blur: int64(len(points))}
+	sum := 0.0
+	for i, w := range weights {
+		if !(w >= 0 && w <= 1) {
+			return Atoms{}, fmt.Errorf("weight %d is not between 0 and 1", i)
+		}
+		sum += w
+		a.mass[i] = int64(math.Round(math.Ldexp(w, weightBits)))
+		a.total += a.mass[i]
+	}
+	if math.Abs(sum-1) > 1e-9 {
+		return Atoms{}, fmt.Errorf("weights add up to %v, not to 1", sum)
+	}
+	if len(points) > 0 { // the remainder goes where it matters least
+		rest, most := 1<<weightBits-a.total, 0
+		for i, w := range a.mass {
+			if w > a.mass[most] {
+				most = i
+			}
+		}
+		a.mass[most] += rest
+		a.total += rest
+		a.blur += int64(math.Abs(float64(rest)))
+	}
+	return a, a.check()
+}
+
+func (a Atoms) check() error {
+	if len(a.points) == 0 {
+		return errors.New("a distribution without points")
+	}
+	for i, p := range a.points {
+		if len(p) == 0 || len(p) != len(a.points[0]) {
+			return fmt.Errorf("point %d has %d components", i, len(p))
+		}
+		if !slices.ContainsFunc(p, func(v float64) bool { return !(math.Abs(v) <= math.MaxFloat64/4) }) {
+			continue
+		}
+		return fmt.Errorf("point %d is not finite", i)
+	}
+	return nil
+}
+
+// dimension is m.
+func (a Atoms) dimension() int { return len(a.points[0]) }
+
+// common returns both distributions in the same unit of mass.
+func common(a, b Atoms) (Atoms, Atoms, error) {
+	if a.total < 1 || b.total < 1 || a.dimension() != b.dimension() {
+		return a, b, errors.New("two distributions on different spaces")
+	}
+	g := a.total
+	for r := b.total; r != 0; {
+		g, r = r, g%r
+	}
+	if bits := math.Log2(float64(a.total)) + math.Log2(float64(b.total/g)); bits > 61 {
+		return a, b, errors.New("two distributions with too fine a common unit of mass")
+	}
+	return a.times(b.total / g), b.times(a.total / g), nil
+}
+
+func (a Atoms) times(n int64) Atoms {
+	out := Atoms{points: a.points, mass: make([]int64, len(a.mass)), total: a.total * n, blur: a.blur * n}
+	for i, w := range a.mass {
+		out.mass[i] = w * n
+	}
+	return out
+}
+
+// sorted orders the points of a one-dimensional distribution.
+func (a Atoms) sorted() Atoms {
+	order := make([]int, len(a.points))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		switch x, y := a.points[i][0], a.points[j][0]; {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return i - j
+	})
+	out := Atoms{total: a.total, blur: a.blur}
+	for _, i := range order {
+		out.points, out.mass = append(out.points, a.points[i]), append(out.mass, a.mass[i])
+	}
+	return out
+}

@@ -1,0 +1,140 @@
+package sensitivity
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Close says that for every pair of a secret some coupling of the two distributions of F moves all of its mass but Delta
+// by at most W in the norm Σ_k |x_k-y_k|/Unit_k: (W,δ)-closeness [Chen & Ohrimenko, Definition 3.2]. Delta = 0 is
+// W∞ ≤ W [Definition 3.1].
+type Close struct {
+	Secret string
+	Unit   []float64 // one for each component of F; nil: all 1
+	W      float64
+	Delta  float64
+}
+
+// WInfinity returns the ∞-Wasserstein distance of two distributions in the L1 norm, as a Close whose Delta is 0 for
+// samples, and what rounding the weights may hide (below 1e-9 for up to 500 atoms) otherwise. In one dimension it is
+// sup_u |Q_a(u) - Q_b(u)|, Q the quantile functions.
+func WInfinity(a, b Atoms) (Close, error) {
+	if len(a.points) == 0 || len(b.points) == 0 || a.dimension() != 1 || b.dimension() != 1 || a.blur+b.blur > 0 {
+		return Closest(a, b, 0)
+	}
+	a, b, err := common(a, b)
+	if err != nil {
+		return Close{}, err
+	}
+	a, b = a.sorted(), b.sorted()
+	w, i, j := 0.0, 0, 0
+	leftA, leftB := a.mass[0], b.mass[0]
+	for {
+		w = math.Max(w, distance(a.points[i], b.points[j]))
+		step := min(leftA, leftB)
+		leftA, leftB = leftA-step, leftB-step
+		if leftA == 0 {
+			if i++; i == len(a.mass) {
+				return Close{W: w}, nil
+			}
+			leftA = a.mass[i]
+		}
+		if leftB == 0 {
+			j++
+			leftB = b.mass[j]
+		}
+	}
+}
+
+// Closest returns the smallest W for which the distributions are (W,δ)-close in the L1 norm, 0 ≤ δ < 1. The Delta of the
+// result is δ and what rounding the weights may hide.
+//
+// All but δ can be moved by at most W if and only if a transport along the pairs of points at most W apart carries 1-δ:
+// a maximum flow. That is monotone in W and changes only at the distances of the points, so W is found by bisection.
+func Closest(a, b Atoms, delta float64) (Close, error) {
+	if !(delta >= 0 && delta < 1) {
+		return Close{}, fmt.Errorf("δ must be at least 0 and below 1, not %v", delta)
+	}
+	if len(a.points) == 0 || len(b.points) == 0 {
+		return Close{}, errors.New("a distribution without points")
+	}
+	a, b, err := common(a, b)
+	if err != nil {
+		return Close{}, err
+	}
+	blur := a.blur + b.blur
+	need := a.total - int64(math.Floor(delta*float64(a.total)*(1+1e-15))) - blur
+	// The laws that were meant are within blur of the rounded ones, of which the transport leaves total-need.
+	out := Close{Delta: math.Max(delta, float64(a.total-need+blur)/float64(a.total))}
+	if need <= 0 {
+		return out, nil
+	}
+	carried := func(w float64) int64 { return flow(a, b, w) }
+	if a.dimension() == 1 {
+		a, b = a.sorted(), b.sorted()
+		carried = func(w float64) int64 { return sweep(a, b, w) }
+	}
+	if len(a.points)*len(b.points) > maxPairs {
+		return Close{}, fmt.Errorf("%d × %d points are too many to transport", len(a.points), len(b.points))
+	}
+	distances := make([]float64, 0, len(a.points)*len(b.points))
+	for _, x := range a.points {
+		for _, y := range b.points {
+			distances = append(distances, distance(x, y))
+		}
+	}
+	slices.Sort(distances)
+	distances = slices.Compact(distances)
+	lo, hi := 0, len(distances)-1 // the largest distance carries everything
+	for lo < hi {
+		if mid := (lo + hi) / 2; carried(distances[mid]) >= need {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	out.W = distances[hi]
+	return out, nil
+}
+
+// maxPairs bounds the work of a transport.
+const maxPairs = 1 << 24
+
+// Widest returns the Close of the pairs of a secret: the least that covers each pair of laws that Ψ names.
+func Widest(secret string, laws []Atoms, pairs [][2]int, delta float64) (Close, error) {
+	if len(pairs) == 0 {
+		return Close{}, fmt.Errorf("secret %s has no pairs", secret)
+	}
+	out := Close{Secret: secret}
+	for _, p := range pairs {
+		if min(p[0], p[1]) < 0 || max(p[0], p[1]) >= len(laws) {
+			return Close{}, fmt.Errorf("secret %s: no distributions %v", secret, p)
+		}
+		c, err := Closest(laws[p[0]], laws[p[1]], delta)
+		if err != nil {
+			return Close{}, fmt.Errorf("secret %s, pair %v: %w", secret, p, err)
+		}
+		out.W, out.Delta = math.Max(out.W, c.W), math.Max(out.Delta, c.Delta)
+	}
+	return out, nil
+}
+
+// Concentrated returns a Close from means and tails alone: if ‖F - E F‖₁ ≤ c with probability at least 1-δ/2 under every
+// distribution, and means are at most delta1 = Δ_{E,1} apart, then all pairs are (Δ_{E,1} + 2c, δ)-close
+// [Chen & Ohrimenko, Theorem 3.3].
+func Concentrated(secret string, delta1, c, delta float64) (Close, error) {
+	if !(delta1 >= 0 && c >= 0 && delta >= 0 && delta < 1) || !finite(delta1+2*c) {
+		return Close{}, fmt.Errorf("secret %s: no bound from Δ = %v, c = %v, δ = %v", secret, delta1, c, delta)
+	}
+	return Close{Secret: secret, W: delta1 + 2*c, Delta: delta}, nil
+}
+
+func distance(x, y []float64) float64 {
+	d := 0.0
+	for k := range x {
+		d += math.Abs(x[k] - y[k])
+	}
+	return d
+}

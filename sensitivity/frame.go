@@ -1,0 +1,109 @@
+package sensitivity
+
+import (
+	"fmt"
+	"math"
+)
+
+// ends returns the experiment of the box [a,b], (b,a).
+func (s *search) ends(a, b float64) (*Experiment, error) {
+	p, q, kappa2, err := s.aside(a, b)
+	if err != nil {
+		return nil, err
+	}
+	e, err := NewExperiment(s.release.Laplace, kappa2, nil)
+	if err != nil {
+		return nil, err
+	}
+	if s.inside { // so much longer than Within
+		e.moved = (b - a) / s.family.Span().Within
+	}
+	e.slopes = s.slopes
+	return e, e.between(s.frame, p, q)
+}
+
+// build makes the frame of [a,b]: the covariances at both ends, noise included, without what hides Beside and the bend. All
+// in between are mixtures of the two.
+func (s *search) build(a, b float64) error {
+	r := s.release
+	low, high := s.family.Covariance(a).Plus(1, r.Gaussian), s.family.Covariance(b).Plus(1, r.Gaussian)
+	rho, err := bend(s.family, a, b)
+	if err != nil {
+		return err
+	}
+	s.slopes = nil
+	for k, v := range rho {
+		t := s.share.bend * r.Floor[k]
+		if v > 0 && !(v < t) {
+			return errBend
+		}
+		if v > 0 {
+			s.slopes = append(s.slopes, math.Log1p(2*v/(t-v)))
+		}
+	}
+	if s.share.bend > 0 {
+		low, high = low.WithDiagonal(-s.share.bend, r.Floor), high.WithDiagonal(-s.share.bend, r.Floor)
+	}
+	s.kappa2 = 0
+	if s.share.beside > 0 {
+		for k, v := range r.Beside {
+			if v != 0 {
+				s.kappa2 += v * v / (s.share.beside * r.Floor[k])
+			}
+		}
+		low, high = low.WithDiagonal(-s.share.beside, r.Floor), high.WithDiagonal(-s.share.beside, r.Floor)
+	}
+	along := r.Along
+	if s.share.along == 0 && !s.inside {
+		along = nil
+	}
+	s.span = [2]float64{a, b}
+	s.frame, err = newPencil(low, high, along)
+	return err
+}
+
+// errBend says that the noise cannot take in how far the covariances leave a straight line: more may.
+var errBend = fmt.Errorf("%w: their differences are too far from a straight line for this noise", ErrUncertified)
+
+// aside returns the covariances at b and a, noise included, without the part that is set aside in all of [a,b], as
+// mixtures of the frame, and the squared Gaussian shift that this part hides.
+func (s *search) aside(a, b float64) (p, q mix, kappa2 float64, err error) {
+	switch sp := s.family.Span(); {
+	case !s.family.Affine():
+		err = s.build(a, b)
+	case s.frame == nil:
+		err = s.build(sp.From, sp.To)
+	}
+	if err != nil {
+		return p, q, 0, err
+	}
+	at := func(x float64) mix {
+		t := (x - s.span[0]) / (s.span[1] - s.span[0])
+		return mix{1 - t, t}
+	}
+	p, q, kappa2 = at(b), at(a), s.kappa2
+	if s.share.along == 0 {
+		return p, q, kappa2, nil
+	}
+	// In the basis of the box the middle's variances are the means of the ends', so all of the box is at least 1-g times
+	// the middle, g = max |high-low|/(high+low): that much can be set aside everywhere.
+	middle := mix{(p[0] + q[0]) / 2, (p[1] + q[1]) / 2}
+	without := func(m mix, share float64) mix { return mix{m[0] - share*middle[0], m[1] - share*middle[1]} }
+	lo, hi := 0., 1. // 1-g
+	for range 8 {
+		f := (lo + hi) / 2
+		_, _, okP := s.frame.logDet(without(p, f).complex())
+		_, _, okQ := s.frame.logDet(without(q, f).complex())
+		if okP && okQ {
+			lo = f
+		} else {
+			hi = f
+		}
+	}
+	_, quad, ok := s.frame.logDet(middle.complex())
+	if !ok || lo == 0 {
+		return p, q, 0, errNotPositive
+	}
+	share := s.share.along * lo
+	return without(p, share), without(q, share), kappa2 + real(quad)/share, nil
+}
