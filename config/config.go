@@ -29,6 +29,7 @@ type Config struct {
 	TLS      TLS
 	Policy   string // a policy file, or a directory of them
 	Ledger   Ledger
+	Models   string // directory of what fugu fit prepares
 	Admin    string // host:port of health, metrics and console; empty: none
 	Limits   Limits
 
@@ -108,6 +109,11 @@ func Parse(path string, data []byte, env []string) (*Config, error) {
 // consistent checks what single keys cannot show.
 func (d *decoder) consistent() {
 	c := d.config
+	if beside := c.Ledger.SQLite; c.Models == "" && beside != "" {
+		c.Models = filepath.Dir(beside)
+	} else if c.Models == "" {
+		c.Models = filepath.Dir(c.Source)
+	}
 	if c.Auth.Method == "trust" && c.Listen != "" && !loopback(c.Listen) {
 		d.bad("auth.method", "listen on 127.0.0.1 or ::1, or write method: scram-sha-256",
 			"auth.method trust lets in anyone who reaches listen %s", c.Listen)

@@ -43,6 +43,7 @@ var leaves = []leaf{
 	{"tls.mode", "", text, func(c *Config, s setting) { c.TLS.Mode = s.word("require", "prefer", "disable") }},
 	{"policy", "write policy: FILE or a directory of *.policy.yaml", text, func(c *Config, s setting) { c.Policy = s.file() }},
 	{"ledger", ledgerHint, text, func(c *Config, s setting) { c.Ledger = s.ledger() }},
+	{"models", "", text, func(c *Config, s setting) { c.Models = s.file() }},
 	{"admin", "", text, func(c *Config, s setting) {
 		if s.text != "" {
 			c.Admin = s.address()

@@ -19,8 +19,8 @@ type bookings struct {
 
 func (b *bookings) prepare(ctx context.Context, db *sql.DB) error {
 	return prepareAll(ctx, db, map[**sql.Stmt]string{
-		&b.answer: `INSERT INTO answers (key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes)
-		  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		&b.answer: `INSERT INTO answers (key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates)
+		  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		&b.charge: `INSERT INTO charges (answer, scope, secret, user, at, pure, kappa2, delta) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		&b.total: `INSERT INTO totals (dataset, scope, secret, pure, kappa2, delta, releases) VALUES (?, ?, ?, ?, ?, ?, 1)
 		  ON CONFLICT DO UPDATE SET pure = excluded.pure, kappa2 = excluded.kappa2, delta = excluded.delta, releases = releases + 1`,
@@ -135,23 +135,33 @@ func (b *booking) afford(ctx context.Context, losses map[string]privacy.Loss) (m
 // store inserts the answer.
 func (b *booking) store(ctx context.Context, now time.Time) (Answer, error) {
 	a := Answer{Bytes: b.Answer, Failed: b.Failed, Mechanism: b.Mechanism, Assumption: b.Assumption, Requested: b.Requested,
-		Losses: b.Losses, Cells: b.Cells, At: now, Fresh: true}
-	cells := []byte("[]")
-	if len(b.Cells) > 0 {
-		var err error
-		if cells, err = json.Marshal(b.Cells); err != nil {
-			return Answer{}, err
-		}
+		Losses: b.Losses, Cells: b.Cells, Certificates: b.Certificates, At: now, Fresh: true}
+	cells, err := list(b.Cells)
+	if err != nil {
+		return Answer{}, err
+	}
+	certificates, err := list(b.Certificates)
+	if err != nil {
+		return Answer{}, err
 	}
 	bytes := b.Answer
 	if bytes == nil {
 		bytes = []byte{} // nil would be NULL
 	}
 	result, err := b.write.answer.ExecContext(ctx, string(b.Key), b.Dataset, b.Scope, now.UnixMicro(), float64(b.Requested.Epsilon),
-		float64(b.Requested.Delta), b.Mechanism, b.Assumption, b.Failed, string(cells), bytes)
+		float64(b.Requested.Delta), b.Mechanism, b.Assumption, b.Failed, cells, bytes, certificates)
 	if err != nil {
 		return Answer{}, err
 	}
 	a.ID, err = result.LastInsertId()
 	return a, err
+}
+
+// list writes a list as JSON.
+func list[T any](v []T) (string, error) {
+	if len(v) == 0 {
+		return "[]", nil
+	}
+	b, err := json.Marshal(v)
+	return string(b), err
 }

@@ -25,7 +25,7 @@ func (c Charge) check() error {
 		return errors.New("no user")
 	case len(c.Losses) == 0:
 		return errors.New("no losses: an answer that costs no secret anything has no place here")
-	case c.Failed && (len(c.Answer) > 0 || len(c.Cells) > 0):
+	case c.Failed && (len(c.Answer) > 0 || len(c.Cells) > 0 || len(c.Certificates) > 0):
 		return errors.New("a failure with an answer")
 	case !c.Failed && (len(c.Answer) == 0 || c.Mechanism == "" || c.Assumption == ""):
 		return errors.New("an answer without bytes, mechanism or assumption")
@@ -48,6 +48,14 @@ func (c Charge) check() error {
 	}
 	if !text(c.Dataset, c.Scope, c.User, c.Mechanism, c.Assumption) {
 		return errors.New("a name is not UTF-8 text")
+	}
+	for _, x := range c.Certificates {
+		if !text(x.Secret, x.Mechanism) || !text(x.Assumptions...) {
+			return errors.New("a certificate is not UTF-8 text")
+		}
+		if _, ok := c.Losses[x.Secret]; !ok || !finite(x.Pair[0]) || !finite(x.Pair[1]) || !finite(x.Epsilon) || !finite(x.Delta) || !finite(x.Estimation) {
+			return errors.New("a certificate needs a secret that is charged, and finite numbers")
+		}
 	}
 	for i, cell := range c.Cells {
 		if !text(cell.Column, cell.GroupKey, cell.Value, cell.Secret) {

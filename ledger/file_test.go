@@ -165,7 +165,7 @@ func TestDamageIsFoundWhenOpening(t *testing.T) {
 		{"charge lowered", `UPDATE charges SET pure = 0 WHERE id = 1`, "not the sum"},
 		{"charge moved", `UPDATE charges SET scope = 'eve' WHERE id = 1`, "not the sum"},
 		{"charges moved", `UPDATE charges SET scope = 'eve' WHERE answer = 1`, "not paid for"},
-		{"answer not paid for", `INSERT INTO answers SELECT 99, replace(key, substr(key, 1, 1), 'f'), dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes FROM answers LIMIT 1`, "not paid for"},
+		{"answer not paid for", `INSERT INTO answers SELECT 99, replace(key, substr(key, 1, 1), 'f'), dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates FROM answers LIMIT 1`, "not paid for"},
 		{"answer lost", `DELETE FROM answers WHERE id = 1`, "not the sum"},
 		{"newer schema", `PRAGMA user_version = 99`, "newer fugu"},
 		{"no schema version", `PRAGMA user_version = 0`, "unknown schema"},
@@ -283,4 +283,27 @@ func TestFailedWriteReleasesNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A file of before certificates gets its column when the server opens it; its answers have none, and stay.
+func TestMigrationFromTheFirstSchema(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "old.db")
+	raw(t, path, migrations[0])
+	raw(t, path, `PRAGMA application_id = 1182099317; PRAGMA user_version = 1;
+	  INSERT INTO answers VALUES (1, '`+string(key("old"))+`', 'adult', '', 1, 0.25, 0.001, 'expm-laplace', 'translation', 0, '[]', x'01');
+	  INSERT INTO charges VALUES (1, 1, '', 'income', 'alice', 1, 0.25, 0, 0);
+	  INSERT INTO totals VALUES ('adult', '', 'income', 0.25, 0, 0, 1);`)
+	_ = os.Chmod(path, 0o600)
+	if _, err := Open(context.Background(), "sqlite:"+path, Options{ReadOnly: true}); err == nil || !strings.Contains(err.Error(), "an older fugu") {
+		t.Errorf("read-only: %v", err)
+	}
+	l := open(t, path, Options{})
+	old, ok, err := l.Find(context.Background(), key("old"), "")
+	if err != nil || !ok || old.Certificates != nil || old.Losses["income"].Pure != .25 {
+		t.Errorf("%+v, %v, %v", old, ok, err)
+	}
+	if a := must(t, l, with(charge("new"), func(c *Charge) { c.Certificates = certificate() })); len(a.Certificates) != 1 {
+		t.Errorf("%+v", a)
+	}
+	closeLedger(t, l)
 }

@@ -37,6 +37,19 @@ type Charge struct {
 	Answer                []byte
 	Failed                bool // the statistics statement failed, and that is the answer
 	Cells                 []Cell
+	Certificates          []Certificate
+}
+
+// Certificate is what holds for one secret of one release by itself: every pair of its values is
+// (Epsilon,Delta)-indistinguishable under the assumptions.
+type Certificate struct {
+	Secret      string     `json:"secret"`
+	Mechanism   string     `json:"mechanism"`
+	Assumptions []string   `json:"assumptions"`
+	Pair        [2]float64 `json:"pair"` // the values that are hardest to hide; 0, 0: all alike
+	Epsilon     float64    `json:"epsilon"`
+	Delta       float64    `json:"delta"`
+	Estimation  float64    `json:"estimation"` // the ε that holds under estimation error; 0: not known, below 0: unbounded
 }
 
 // Cell describes one released value. It holds noisy values only.
@@ -59,6 +72,7 @@ type Answer struct {
 	Requested             privacy.Budget
 	Losses                map[string]privacy.Loss // by secret: what it costs each scope that asks
 	Cells                 []Cell
+	Certificates          []Certificate
 	At                    time.Time // when it was first given; whole microseconds, UTC
 	Fresh                 bool      // this call stored it; false: it was there already
 }

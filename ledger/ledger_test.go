@@ -57,6 +57,12 @@ func charge(n any) Charge {
 	}
 }
 
+// certificate is for the charge of charge.
+func certificate() []Certificate {
+	return []Certificate{{Secret: "income", Mechanism: "directional", Assumptions: []string{"gaussian", "translation"}, Pair: [2]float64{.15, .1},
+		Epsilon: 0.25, Delta: 9.9e-4, Estimation: -1}}
+}
+
 func with(c Charge, f func(*Charge)) Charge { f(&c); return c }
 
 func must(t testing.TB, l Ledger, c Charge) Answer {
@@ -80,9 +86,12 @@ func spent(t testing.TB, l Ledger, scope string) []Account {
 func TestAnswerComesBackAsItWasStored(t *testing.T) {
 	ctx := context.Background()
 	all := charge("all")
+	all.Certificates = certificate()
 	all.Losses = map[string]privacy.Loss{"income": {Pure: 0.1, Kappa2: 1e-300, Delta: 5e-324}, "sector": {}}
 	failure := Charge{Key: key("failure"), Dataset: "adult", User: "bob", Losses: all.Losses, Limit: all.Limit, Requested: all.Requested, Failed: true}
-	binary := with(charge("binary"), func(c *Charge) { c.Answer, c.Cells, c.User = []byte{0, 0xff, 0}, nil, "o'brien \"x\"" })
+	binary := with(charge("binary"), func(c *Charge) {
+		c.Answer, c.Cells, c.User = []byte{0, 0xff, 0}, nil, "o'brien \"x\""
+	})
 
 	path := filepath.Join(t.TempDir(), "a file?with#odd%20 characters&mode=memory.db")
 	l := open(t, path, Options{})
@@ -94,7 +103,7 @@ func TestAnswerComesBackAsItWasStored(t *testing.T) {
 			t.Errorf("fresh %v at %v", a.Fresh, a.At)
 		}
 		expected := Answer{ID: a.ID, Bytes: c.Answer, Failed: c.Failed, Mechanism: c.Mechanism, Assumption: c.Assumption,
-			Requested: c.Requested, Losses: c.Losses, Cells: c.Cells, At: a.At, Fresh: true}
+			Requested: c.Requested, Losses: c.Losses, Cells: c.Cells, Certificates: c.Certificates, At: a.At, Fresh: true}
 		if !reflect.DeepEqual(a, expected) {
 			t.Errorf("charge returned\n%+v, want\n%+v", a, expected)
 		}
@@ -262,38 +271,43 @@ func repeat(n int, m map[string]privacy.Loss) []map[string]privacy.Loss {
 
 func TestMalformedChargeIsRefused(t *testing.T) {
 	tests := map[string]func(*Charge){
-		"no key":                 func(c *Charge) { c.Key = "" },
-		"short key":              func(c *Charge) { c.Key = c.Key[2:] },
-		"upper-case key":         func(c *Charge) { c.Key = Key(strings.Repeat("AB", 32)) },
-		"key that is no hex":     func(c *Charge) { c.Key = Key(strings.Repeat("xy", 32)) },
-		"no dataset":             func(c *Charge) { c.Dataset = "" },
-		"no user":                func(c *Charge) { c.User = "" },
-		"no losses":              func(c *Charge) { c.Losses = nil },
-		"nameless secret":        func(c *Charge) { c.Losses = map[string]privacy.Loss{"": {Pure: 0.1}} },
-		"negative loss":          func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Pure: -0.1}} },
-		"negative kappa2":        func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Kappa2: -0.1}} },
-		"negative delta":         func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Delta: -0.1}} },
-		"NaN loss":               func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Pure: math.NaN()}} },
-		"NaN delta beside":       func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {}, "b": {Delta: math.NaN()}} },
-		"infinite loss":          func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Kappa2: math.Inf(1)}} },
-		"no limit":               func(c *Charge) { c.Limit = privacy.Budget{} },
-		"infinite limit":         func(c *Charge) { c.Limit.Epsilon = privacy.Epsilon(math.Inf(1)) },
-		"NaN limit":              func(c *Charge) { c.Limit.Epsilon = privacy.Epsilon(math.NaN()) },
-		"limit of delta 1":       func(c *Charge) { c.Limit.Delta = 1 },
-		"negative limit delta":   func(c *Charge) { c.Limit.Delta = -0.1 },
-		"no request":             func(c *Charge) { c.Requested.Epsilon = 0 },
-		"no answer":              func(c *Charge) { c.Answer = nil },
-		"no mechanism":           func(c *Charge) { c.Mechanism = "" },
-		"no assumption":          func(c *Charge) { c.Assumption = "" },
-		"failure with an answer": func(c *Charge) { c.Failed = true; c.Cells = nil },
-		"failure with cells":     func(c *Charge) { c.Failed = true; c.Answer = nil },
-		"scope that is no text":  func(c *Charge) { c.Scope = "a\xff" },
-		"user with NUL":          func(c *Charge) { c.User = "a\x00b" },
-		"secret that is no text": func(c *Charge) { c.Losses = map[string]privacy.Loss{"\xff": {Pure: 0.1}} },
-		"cell that is no text":   func(c *Charge) { c.Cells = []Cell{{GroupKey: "\xff"}} },
-		"cell with NaN":          func(c *Charge) { c.Cells = []Cell{{SD: math.NaN()}} },
-		"cell with infinity":     func(c *Charge) { c.Cells = []Cell{{Upper: math.Inf(1)}} },
-		"cell upside down":       func(c *Charge) { c.Cells = []Cell{{Lower: 1}} },
+		"no key":                        func(c *Charge) { c.Key = "" },
+		"short key":                     func(c *Charge) { c.Key = c.Key[2:] },
+		"upper-case key":                func(c *Charge) { c.Key = Key(strings.Repeat("AB", 32)) },
+		"key that is no hex":            func(c *Charge) { c.Key = Key(strings.Repeat("xy", 32)) },
+		"no dataset":                    func(c *Charge) { c.Dataset = "" },
+		"no user":                       func(c *Charge) { c.User = "" },
+		"no losses":                     func(c *Charge) { c.Losses = nil },
+		"nameless secret":               func(c *Charge) { c.Losses = map[string]privacy.Loss{"": {Pure: 0.1}} },
+		"negative loss":                 func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Pure: -0.1}} },
+		"negative kappa2":               func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Kappa2: -0.1}} },
+		"negative delta":                func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Delta: -0.1}} },
+		"NaN loss":                      func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Pure: math.NaN()}} },
+		"NaN delta beside":              func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {}, "b": {Delta: math.NaN()}} },
+		"infinite loss":                 func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Kappa2: math.Inf(1)}} },
+		"no limit":                      func(c *Charge) { c.Limit = privacy.Budget{} },
+		"infinite limit":                func(c *Charge) { c.Limit.Epsilon = privacy.Epsilon(math.Inf(1)) },
+		"NaN limit":                     func(c *Charge) { c.Limit.Epsilon = privacy.Epsilon(math.NaN()) },
+		"limit of delta 1":              func(c *Charge) { c.Limit.Delta = 1 },
+		"negative limit delta":          func(c *Charge) { c.Limit.Delta = -0.1 },
+		"no request":                    func(c *Charge) { c.Requested.Epsilon = 0 },
+		"no answer":                     func(c *Charge) { c.Answer = nil },
+		"no mechanism":                  func(c *Charge) { c.Mechanism = "" },
+		"no assumption":                 func(c *Charge) { c.Assumption = "" },
+		"failure with an answer":        func(c *Charge) { c.Failed = true; c.Cells = nil },
+		"failure with cells":            func(c *Charge) { c.Failed = true; c.Answer = nil },
+		"scope that is no text":         func(c *Charge) { c.Scope = "a\xff" },
+		"user with NUL":                 func(c *Charge) { c.User = "a\x00b" },
+		"secret that is no text":        func(c *Charge) { c.Losses = map[string]privacy.Loss{"\xff": {Pure: 0.1}} },
+		"cell that is no text":          func(c *Charge) { c.Cells = []Cell{{GroupKey: "\xff"}} },
+		"cell with NaN":                 func(c *Charge) { c.Cells = []Cell{{SD: math.NaN()}} },
+		"cell with infinity":            func(c *Charge) { c.Cells = []Cell{{Upper: math.Inf(1)}} },
+		"certificate of another secret": func(c *Charge) { c.Certificates = certificate(); c.Certificates[0].Secret = "sector" },
+		"certificate with NaN":          func(c *Charge) { c.Certificates = certificate(); c.Certificates[0].Delta = math.NaN() },
+		"certificate with infinity":     func(c *Charge) { c.Certificates = certificate(); c.Certificates[0].Estimation = math.Inf(1) },
+		"certificate that is no text":   func(c *Charge) { c.Certificates = certificate(); c.Certificates[0].Assumptions = []string{"\xff"} },
+		"failure with a certificate":    func(c *Charge) { c.Failed, c.Answer, c.Cells, c.Certificates = true, nil, nil, certificate() },
+		"cell upside down":              func(c *Charge) { c.Cells = []Cell{{Lower: 1}} },
 	}
 	l := fresh(t)
 	for name, spoil := range tests {

@@ -17,7 +17,7 @@ type reading struct {
 	answer, last, losses, total, accounts, scopes *sql.Stmt
 }
 
-const answerColumns = `SELECT id, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes FROM answers `
+const answerColumns = `SELECT id, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates FROM answers `
 
 func (r *reading) prepare(ctx context.Context, db *sql.DB) error {
 	return prepareAll(ctx, db, map[**sql.Stmt]string{
@@ -46,8 +46,8 @@ type scanner interface{ Scan(...any) error }
 func scan(row scanner) (stored, error) {
 	var s stored
 	var at int64
-	var cells string
-	err := row.Scan(&s.ID, &s.dataset, &s.scope, &at, &s.Requested.Epsilon, &s.Requested.Delta, &s.Mechanism, &s.Assumption, &s.Failed, &cells, &s.Bytes)
+	var cells, certificates string
+	err := row.Scan(&s.ID, &s.dataset, &s.scope, &at, &s.Requested.Epsilon, &s.Requested.Delta, &s.Mechanism, &s.Assumption, &s.Failed, &cells, &s.Bytes, &certificates)
 	if err != nil {
 		return stored{}, err
 	}
@@ -55,6 +55,11 @@ func scan(row scanner) (stored, error) {
 	if cells != "[]" {
 		if err := json.Unmarshal([]byte(cells), &s.Cells); err != nil {
 			return stored{}, fmt.Errorf("cells of answer %d: %w", s.ID, err)
+		}
+	}
+	if certificates != "[]" {
+		if err := json.Unmarshal([]byte(certificates), &s.Certificates); err != nil {
+			return stored{}, fmt.Errorf("certificates of answer %d: %w", s.ID, err)
 		}
 	}
 	return s, nil

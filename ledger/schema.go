@@ -62,6 +62,8 @@ CREATE TRIGGER totals_grow   BEFORE UPDATE ON totals
   WHEN NOT (NEW.dataset = OLD.dataset AND NEW.scope = OLD.scope AND NEW.secret = OLD.secret AND NEW.pure >= OLD.pure
     AND NEW.kappa2 >= OLD.kappa2 AND NEW.delta >= OLD.delta AND NEW.releases = OLD.releases + 1)
   BEGIN SELECT RAISE(ABORT, 'totals only grow'); END;
+`, `
+ALTER TABLE answers ADD COLUMN certificates TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(certificates));
 `}
 
 // migrate brings the schema up to date, in one transaction; write false only checks that it is.

@@ -3,6 +3,9 @@ package mechanism
 import (
 	"math"
 	"slices"
+
+	"fugu/privacy"
+	"fugu/sensitivity"
 )
 
 // floorShare is the least Gaussian floor of a component as a share of Along_k/ε, the smallest that the noise along a
@@ -12,6 +15,10 @@ const floorShare = 1.0 / 1024
 // leastRate is the least share of ε that a direction gets. The rest of ε buys too little to give up more, and with
 // floorShare it bounds the scale of y by 2^48 steps.
 const leastRate = 1.0 / 256
+
+// searchSteps is how many powers of √2 a search for a certified floor goes up: some certificates cannot be met by any
+// floor, and the search has to end. What the shift alone asks for is always met in the end.
+const searchSteps = 80
 
 // directional adds, for each secret, noise along the one direction in which that secret moves the mean, and a Gaussian
 // floor in every component.
@@ -26,104 +33,217 @@ const leastRate = 1.0 / 256
 //	δ = δ_G(ε - 1/t_s; κ)
 //
 // [Chen & Ohrimenko, Theorem 4.3, for the direction; Balle & Wang 2018, Theorem 5, for δ_G; Dwork & Roth, Theorem 3.16,
-// for their sum]. Laplace noise along v alone has rank 1: an analyst who knows v tries the values of one count and sees
-// which of them puts the other components on their lattices. So G has full rank, with at least a lattice step of
-// standard deviation in each component.
+// for their sum]. Where f_θ is known, the release is certified besides: y_s hides a·v_s, a part of G hides r, and the rest
+// of G, with F's own spread, hides that the covariances differ (sensitivity.Certify). The other secrets' directions only
+// add noise that is independent of all this.
 //
-// The floor is searched over floor_k = max(h_k, |Along_k|/1024ε, f·√(Beside_k·u_k)), f in powers of √2 and then finer
-// about the best: of all floors with the same κ, those proportional to √(Beside_k·u_k) have the least Σ_k floor_k²/u_k²
-// (Lagrange). For each f, 1/t_s is the most that κ leaves of ε; the f of least total error wins.
+// Laplace noise along v alone has rank 1: an analyst who knows v tries the values of one count and sees which of them
+// puts the other components on their lattices. So G has full rank, with at least a lattice step of standard deviation in
+// each component. Where the shift has a Scatter, G hides that as well.
+//
+// The floor is searched over
+//
+//	floor_k² = max( h_k², (|Along_k|/1024ε)², f²·Beside_k·u_k, c²·(|g_k| u_k)^⅔ - V_k ),
+//
+// V_k the variance of F_k and g_k how far it differs in a pair. Among floors of the same Σ (Beside_k/floor_k)² those
+// proportional to √(Beside_k·u_k) have the least error Σ floor_k²/u_k², and among those of the same
+// Σ (g_k/(V_k+floor_k²))², the effect of the covariances to first order, those with V_k + floor_k² proportional to
+// (|g_k| u_k)^⅔ (Lagrange, twice). For each f and c, 1/t_s is the most that δ allows; the least total error wins.
 func directional(r Request) (design, error) {
 	if r.Budget.Delta == 0 || r.Budget.Epsilon > maxGaussianEpsilon {
 		return nil, unmet(Directional)
 	}
-	m := len(r.Components)
-	least, shape := make([]float64, m), make([]float64, m)
-	first := math.Inf(1)
-	for k, c := range r.Components {
-		var along, beside float64
-		for _, s := range r.Shifts {
-			along, beside = math.Max(along, math.Abs(s.Along[k])), math.Max(beside, s.Beside[k])
-		}
-		least[k] = math.Max(c.Lattice, floorShare*along/float64(r.Budget.Epsilon))
-		shape[k] = math.Sqrt(beside) * math.Sqrt(c.Unit)
-		if shape[k] > 0 {
-			first = math.Min(first, least[k]/shape[k])
-		}
+	s := newFloorSearch(r)
+	s.line(&s.f, s.firstF)
+	if s.families = r.certifiable(); len(s.families) > 0 {
+		s.best, s.floor = math.Inf(1), nil
+		s.line(&s.c, s.firstC)
+		s.line(&s.f, s.firstF)
 	}
-	spread := make([]float64, len(r.Shifts)) // Σ_k (v_k/u_k)²
-	for i, s := range r.Shifts {
-		for k, c := range r.Components {
-			spread[i] += (s.Along[k] / c.Unit) * (s.Along[k] / c.Unit)
-		}
-	}
-
-	best, at := math.Inf(1), 0.0
-	var cells []cell
-	var rates []float64
-	// try evaluates one f; it reports whether a larger f may still be better.
-	try := func(f float64) bool {
-		floor, sum := make([]cell, m), 0.0
-		for k, c := range r.Components {
-			sd := least[k]
-			if shape[k] > 0 {
-				sd = math.Max(sd, f*shape[k])
-			}
-			floor[k].exponent = gridFor(sd)
-			floor[k].sigma = steps(sd, floor[k].exponent)
-			sum += (sd / c.Unit) * (sd / c.Unit)
-		}
-		if sum >= best {
-			return false
-		}
-		if rate, ok := r.rates(floor); ok {
-			for i := range r.Shifts {
-				if spread[i] > 0 {
-					sum += 2 * spread[i] / rate[i] / rate[i]
-				}
-			}
-			if sum < best {
-				best, at, cells, rates = sum, f, floor, rate
-			}
-		}
-		return !math.IsInf(f, 1) // nothing beside the directions: the least floor is the only one
-	}
-	for f := first; try(f); f *= math.Sqrt2 {
-	}
-	for _, finer := range []float64{1. / 16, 1. / 128} { // eight steps either side of the best so far
-		f := at * math.Exp2(-8*finer)
-		for i := 0; i <= 16 && try(f); i++ {
-			f *= math.Exp2(finer)
-		}
-	}
-	if cells == nil {
+	if s.floor == nil {
 		return nil, unmet(Directional)
 	}
 	return func(inflate float64) Noise {
-		n := Noise{cells: slices.Clone(cells)}
-		for i, s := range r.Shifts {
-			if spread[i] > 0 {
-				n.directions = append(n.directions, newDirection(s, cells, rates[i]/inflate))
+		n := Noise{cells: slices.Clone(s.floor)}
+		for i, shift := range r.Shifts {
+			if s.spread[i] > 0 {
+				n.directions = append(n.directions, newDirection(shift, s.floor, s.rates[i]/inflate))
 			}
 		}
 		return n
 	}, nil
 }
 
-// rates returns, for each secret, the largest pure loss 1/t_s that the floor leaves of ε, and whether that is enough.
-func (r Request) rates(floor []cell) ([]float64, bool) {
-	rates := make([]float64, len(r.Shifts))
-	for i, s := range r.Shifts {
-		n := Noise{cells: floor, directions: []direction{{secret: s.Secret, scale: 1}}}
-		l := n.loss(s)
-		if !l.Within(r.Budget) {
+// floorSearch is the search for the floor of least error.
+type floorSearch struct {
+	Request
+	families       []sensitivity.Family // none yet: translation alone
+	probes         []*sensitivity.Probe
+	least          []float64 // of each component
+	beside, scale  []float64 // √(Beside·u), (|g| u)^⅓
+	variance       []float64 // V
+	spread         []float64 // of each shift, Σ_k (v_k/u_k)²
+	firstF, firstC float64   // from where on f and c matter
+
+	f, c  float64 // the best so far, and what it gives
+	best  float64
+	floor []cell
+	rates []float64
+}
+
+func newFloorSearch(r Request) *floorSearch {
+	m := len(r.Components)
+	s := &floorSearch{Request: r, best: math.Inf(1), firstF: math.Inf(1), firstC: math.Inf(1)}
+	s.least, s.beside, s.scale, s.variance = make([]float64, m), make([]float64, m), make([]float64, m), make([]float64, m)
+	for k := range s.variance {
+		s.variance[k] = math.Inf(1)
+	}
+	for _, f := range r.certifiable() {
+		sp := f.Span()
+		a, b := f.Covariance(sp.From).Diagonal(), f.Covariance(sp.To).Diagonal()
+		for k, c := range r.Components {
+			s.variance[k] = math.Min(s.variance[k], math.Max(0, math.Min(a[k], b[k]))) // 0, up to rounding, where F_k is known
+			g := math.Abs(b[k]-a[k]) * sp.Within / (sp.To - sp.From)
+			s.scale[k] = math.Max(s.scale[k], math.Cbrt(g*c.Unit))
+		}
+	}
+	s.spread = make([]float64, len(r.Shifts))
+	for k, c := range r.Components {
+		var along, beside float64
+		for i, shift := range r.Shifts {
+			left := shift.Beside[k]
+			if shift.Scatter != nil {
+				left += math.Sqrt(shift.Scatter.Variance[k])
+			}
+			along, beside = math.Max(along, math.Abs(shift.Along[k])), math.Max(beside, left)
+			s.spread[i] += (shift.Along[k] / c.Unit) * (shift.Along[k] / c.Unit)
+		}
+		s.least[k] = math.Max(c.Lattice, floorShare*along/float64(r.Budget.Epsilon))
+		s.beside[k] = math.Sqrt(beside) * math.Sqrt(c.Unit)
+		if s.beside[k] > 0 {
+			s.firstF = math.Min(s.firstF, s.least[k]/s.beside[k])
+		}
+		if s.scale[k] > 0 {
+			s.firstC = math.Min(s.firstC, math.Hypot(s.least[k], math.Sqrt(s.variance[k]))/s.scale[k])
+		}
+	}
+	return s
+}
+
+// cells returns the floor of f and c, and its error.
+func (s *floorSearch) cells(f, c float64) (floor []cell, sum float64) {
+	floor = make([]cell, len(s.Components))
+	for k, comp := range s.Components {
+		sd := s.least[k]
+		if s.beside[k] > 0 {
+			sd = math.Max(sd, f*s.beside[k])
+		}
+		if s.scale[k] > 0 {
+			if v := c*c*s.scale[k]*s.scale[k] - s.variance[k]; v > 0 {
+				sd = math.Max(sd, math.Sqrt(v))
+			}
+		}
+		floor[k].exponent = gridFor(sd)
+		floor[k].sigma = steps(sd, floor[k].exponent)
+		sum += (sd / comp.Unit) * (sd / comp.Unit)
+	}
+	return floor, sum
+}
+
+// line searches along one of f and c, from first on: in powers of √2, and then finer about the best.
+func (s *floorSearch) line(x *float64, first float64) {
+	s.probes = make([]*sensitivity.Probe, len(s.families))
+	if !(first <= magnitude) { // it shapes nothing: the least floor is the only one
+		s.try(s.f, s.c)
+		return
+	}
+	// at tries one value, and reports whether a larger one may still be better.
+	at := func(v float64) bool {
+		f, c := s.f, s.c
+		if x == &s.f {
+			f = v
+		} else {
+			c = v
+		}
+		return s.try(f, c)
+	}
+	for i, v := 0, first; at(v) && (i < searchSteps || len(s.families) == 0); i++ {
+		v *= math.Sqrt2
+	}
+	steps := 8 // either side of the best so far
+	if len(s.families) > 0 {
+		steps = 4 // certificates take their time
+	}
+	for _, finer := range []float64{.5, .5 / float64(steps)} {
+		finer /= float64(steps)
+		v := *x * math.Exp2(-float64(steps)*finer)
+		for i := 0; i <= 2*steps && at(v); i++ {
+			v *= math.Exp2(finer)
+		}
+	}
+}
+
+func (s *floorSearch) try(f, c float64) bool {
+	floor, sum := s.cells(f, c)
+	if sum >= s.best {
+		return false
+	}
+	rate, ok := s.allowed(floor)
+	if !ok {
+		return true
+	}
+	for i := range s.Shifts {
+		if s.spread[i] > 0 {
+			sum += 2 * s.spread[i] / rate[i] / rate[i]
+		}
+	}
+	if sum < s.best {
+		s.best, s.f, s.c, s.floor, s.rates = sum, f, c, floor, rate
+	}
+	return true
+}
+
+// allowed returns, for each shift, the largest pure loss 1/t_s that the floor leaves of ε, and whether that is enough.
+func (s *floorSearch) allowed(floor []cell) ([]float64, bool) {
+	rates := make([]float64, len(s.Shifts))
+	epsilon := float64(s.Budget.Epsilon)
+	n := Noise{cells: floor}
+	hidden := slices.Clone(s.Shifts)
+	left := map[string]privacy.Loss{} // of each secret, the most that any of its directions leaves
+	for i := range hidden {
+		hidden[i].Along = make([]float64, len(hidden[i].Along)) // the direction hides it
+		left[hidden[i].Secret] = left[hidden[i].Secret].Max(n.loss(hidden[i]))
+	}
+	for i, shift := range s.Shifts {
+		own, l := hidden[i], left[shift.Secret]
+		if !l.Within(s.Budget) {
 			return nil, false
 		}
-		epsilon := float64(r.Budget.Epsilon)
-		rates[i] = epsilon - l.EpsilonAt(float64(r.Budget.Delta))
+		rates[i] = epsilon - l.EpsilonAt(float64(s.Budget.Delta))
+		for j, f := range s.families {
+			if f.Secret() == shift.Secret {
+				rates[i] = math.Min(rates[i], s.certified(j, n.release([]sensitivity.Shift{own}, f.Covariance(f.Span().From))))
+			}
+		}
 		if rates[i] < leastRate*epsilon {
 			return nil, false
 		}
 	}
 	return rates, true
+}
+
+// certified returns the largest 1/t that the certificate of the j-th family is likely to allow.
+func (s *floorSearch) certified(j int, release sensitivity.Release) float64 {
+	if s.probes[j] == nil {
+		b := s.Budget
+		b.Delta *= searchShare
+		first := release
+		first.Laplace = append(slices.Clone(release.Laplace), .8*float64(b.Epsilon))
+		p, err := sensitivity.NewProbe(s.families[j], first, b)
+		if err != nil {
+			return 0
+		}
+		s.probes[j] = p
+	}
+	return s.probes[j].Laplace(release)
 }

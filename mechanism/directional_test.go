@@ -3,8 +3,6 @@ package mechanism
 import (
 	"io"
 	"math"
-	"math/rand/v2"
-	"slices"
 	"strconv"
 	"testing"
 
@@ -76,65 +74,5 @@ func TestDirectionalCovariance(t *testing.T) {
 				t.Errorf("covariance %d,%d: z = %.2f", i, j, v)
 			}
 		}
-	}
-}
-
-// An analyst who knows the direction v tries the values of one count, takes the noise off along v, and keeps the value
-// that puts the other components nearest to integers. With noise along v alone this finds all counts of nearly every
-// release; the Gaussian floor is there to stop it.
-func TestLatticeAttack(t *testing.T) {
-	const m, trials = 8, 200
-	r := counts(m, budget(1, 1e-6))
-	r.Shifts[0].Beside = make([]float64, m)
-	c := calibrated(t, Directional, r)
-	v := r.Shifts[0].Along
-	rng := rand.New(rand.NewChaCha8([32]byte{5}))
-	noise := rand.NewChaCha8([32]byte{6})
-	attack := func(floor bool) (found int) {
-		n := Noise{cells: slices.Clone(c.Noise.cells), directions: c.Noise.directions}
-		for k := range n.cells {
-			n.cells[k].digits = 3
-			if !floor {
-				n.cells[k].sigma = 1 // one grid step: 2^-28
-			}
-		}
-		for range trials {
-			f := make([]float64, m)
-			for k := range f {
-				f[k] = float64(rng.IntN(5000))
-			}
-			release, err := n.Release(noise, statistics(f...))
-			if err != nil {
-				t.Fatal(err)
-			}
-			x := make([]float64, m)
-			for k, text := range release.Values() {
-				x[k], _ = strconv.ParseFloat(text, 64)
-			}
-			least, guess := math.Inf(1), make([]float64, m)
-			for count := math.Floor(x[0] - 12*math.Abs(v[0])); count <= x[0]+12*math.Abs(v[0]); count++ {
-				y := (x[0] - count) / v[0]
-				var off float64
-				for k := range x {
-					off += math.Abs(x[k] - v[k]*y - math.Round(x[k]-v[k]*y))
-				}
-				if off < least {
-					least = off
-					for k := range x {
-						guess[k] = math.Round(x[k] - v[k]*y)
-					}
-				}
-			}
-			if slices.Equal(guess, f) {
-				found++
-			}
-		}
-		return found
-	}
-	if found := attack(false); found < trials*9/10 {
-		t.Errorf("without the floor the attack finds %d of %d: it is no test", found, trials)
-	}
-	if found := attack(true); found > trials/50 {
-		t.Errorf("with the floor the attack finds %d of %d", found, trials)
 	}
 }

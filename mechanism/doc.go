@@ -4,12 +4,15 @@
 // (sensitivity.Shift), the lattice and unit of every component, and the budget. Release draws it. Statistics go in and
 // only a Release comes out; nothing else in the program can read Statistics.
 //
-// # Assumption
+// # Assumptions
 //
-// All mechanisms here rest on translation: for each pair of a secret, the distributions of F are translations of each
-// other by the difference of their means [Chen & Ohrimenko, "Protecting Global Properties of Datasets with Distribution
-// Privacy Mechanisms", section 4]. Under it F and F' of a pair can be coupled so that F' = F + d, d that difference, and
-// what follows is an argument about d alone; the randomness of the data is not counted as noise.
+// Losses, which add up over releases, rest on translation: for each pair of a secret, the distributions of F are
+// translations of each other by the difference of their means [Chen & Ohrimenko, "Protecting Global Properties of Datasets
+// with Distribution Privacy Mechanisms", section 4]. Under it F and F' of a pair can be coupled so that F' = F + d, d that
+// difference, and what follows is an argument about d alone; the randomness of the data is not counted as noise.
+//
+// Certificates, which speak of one release, need none of that where the request has f_θ and it is normal (gaussian): they
+// bound δ for the two distributions of F as they are, of unequal covariances. Without f_θ they rest on translation too.
 //
 // # Grid
 //
@@ -22,7 +25,7 @@
 // What the rounding costs, in grid steps: rounding F and F' separately moves their difference by at most 1; noise v·y
 // along a direction, rounded before and after y is shifted, by at most 1; shifting y by whole steps only, by at most ½.
 // Every loss is computed with shifts enlarged by slack = 3 in each component, whose remainder also covers the error of
-// the floating-point arithmetic of the calibration itself.
+// the floating-point arithmetic of the calibration itself. Shared Gaussian noise adds to it; see Noise.loss.
 //
 // # Limits
 //

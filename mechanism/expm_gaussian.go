@@ -17,9 +17,16 @@ import (
 //
 // [Chen & Ohrimenko, Theorem 4.2, with the σ of Balle & Wang, "Improving the Gaussian Mechanism for Differential
 // Privacy", 2018, Theorem 8, in place of √(2 ln(1.25/δ))·Δ2/ε, which holds for ε < 1 only.] A shift by d is a Gaussian
-// shift of squared size κ² = Σ_k (d_k/sd_k)².
+// shift of squared size κ² = Σ_k (d_k/sd_k)². Where f_θ is known, σ is widened until the difference of the
+// covariances fits into δ as well; F's own spread then helps to hide its movement.
 func expmGaussian(r Request) (design, error) {
-	kappa := privacy.Kappa(r.Budget)
+	left := r.Budget // of it, what chance leaves
+	for _, s := range r.Shifts {
+		if c := s.Scatter; c != nil {
+			left.Delta = privacy.Delta(math.Min(float64(left.Delta), float64(r.Budget.Delta)-c.Failure-c.Beside))
+		}
+	}
+	kappa := privacy.Kappa(left)
 	if kappa == 0 || r.Budget.Epsilon > maxGaussianEpsilon {
 		return nil, unmet(ExpmGaussian)
 	}
@@ -29,7 +36,46 @@ func expmGaussian(r Request) (design, error) {
 			d := (math.Abs(s.Along[k]) + s.Beside[k]) / c.Unit
 			sum += d * d
 		}
+		if s.Scatter != nil {
+			return math.Sqrt(sum) + s.Scatter.Norm2(r.units())
+		}
 		return math.Sqrt(sum)
 	})
-	return r.cells(delta2/kappa, func(c *cell, sigma int64) { c.sigma = sigma }), nil
+	set := func(c *cell, sigma int64) { c.sigma = sigma }
+	least := delta2 / kappa
+	if len(r.certifiable()) == 0 {
+		return r.cells(least, set), nil
+	}
+	fits := func(sigma float64) bool {
+		d, ok := r.probe(r.cells(sigma, set)(1))
+		return ok && d <= searchShare*float64(r.Budget.Delta)
+	}
+	lo, hi := 0., .05
+	for hi <= 64 && !fits(least*(1+hi)) {
+		lo, hi = hi, 2*hi
+	}
+	for hi-lo > .004*(1+hi) {
+		if mid := (lo + hi) / 2; fits(least * (1 + mid)) {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return r.cells(least*(1+hi), set), nil
+}
+
+// searchShare is the share of δ at one pair that a search aims at; the boxes of the verification take a little more.
+const searchShare = .99
+
+// probe returns δ of the noise at the pairs of the certifiable families where it is largest.
+func (r Request) probe(n Noise) (float64, bool) {
+	worst := 0.0
+	for _, f := range r.certifiable() {
+		p, err := sensitivity.NewProbe(f, n.release(r.of(f.Secret()), f.Covariance(f.Span().From)), r.Budget)
+		if err != nil {
+			return 1, false
+		}
+		worst = math.Max(worst, p.Delta())
+	}
+	return worst, true
 }

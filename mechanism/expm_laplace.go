@@ -16,17 +16,83 @@ import (
 //
 // For translations it is (ε,0)-distribution private [Chen & Ohrimenko, Theorem 4.1, with components scaled by u_k]: a
 // shift by d costs Σ_k d_k/b_k. A scale below the lattice would release values nearly without noise, hence h_k; it only
-// lowers the loss.
+// lowers the loss. Where f_θ is known, b is widened until what the unequal covariances cost fits into ε as well.
 func expmLaplace(r Request) (design, error) {
 	delta1 := r.widest(func(s sensitivity.Shift) float64 {
 		var sum float64
 		for k, c := range r.Components {
 			sum += (math.Abs(s.Along[k]) + s.Beside[k]) / c.Unit
 		}
+		if s.Scatter != nil { // its bound grows as the scales fall, in proportion
+			sum += s.Scatter.Norm1(r.units())
+		}
 		return sum
 	})
 	b := delta1 / float64(r.Budget.Epsilon)
+	b, err := r.widened(b)
+	if err != nil {
+		return nil, uncertified(ExpmLaplace, err)
+	}
 	return r.cells(b, func(c *cell, scale int64) { c.laplace = scale }), nil
+}
+
+func (r Request) units() []float64 {
+	units := make([]float64, len(r.Components))
+	for k, c := range r.Components {
+		units[k] = c.Unit
+	}
+	return units
+}
+
+// widened returns the least scale from b on at which the shift and the difference of the covariances together cost at most
+// ε: see sensitivity.ScaleCost.
+func (r Request) widened(b float64) (float64, error) {
+	families := r.certifiable()
+	fits := func(scale float64) (bool, error) {
+		own := make([]float64, len(r.Components))
+		for k, c := range r.Components {
+			own[k] = math.Max(scale*c.Unit, c.Lattice)
+		}
+		for _, f := range families {
+			cost, err := sensitivity.ScaleCost(f, own)
+			if err != nil {
+				return false, err
+			}
+			for _, s := range r.of(f.Secret()) {
+				total := cost
+				for k := range own {
+					total += (math.Abs(s.Along[k]) + s.Beside[k]) / own[k]
+				}
+				if total > float64(r.Budget.Epsilon) {
+					return false, nil
+				}
+			}
+		}
+		return true, nil
+	}
+	lo, hi := b, b
+	for {
+		ok, err := fits(hi)
+		if err != nil || ok && lo == hi {
+			return hi, err
+		}
+		if ok {
+			break
+		}
+		if lo, hi = hi, 2*hi+1e-3; hi > magnitude {
+			return 0, sensitivity.ErrUncertified
+		}
+	}
+	for range 30 {
+		if mid := (lo + hi) / 2; mid > lo && mid < hi {
+			if ok, _ := fits(mid); ok {
+				hi = mid
+			} else {
+				lo = mid
+			}
+		}
+	}
+	return hi, nil
 }
 
 // widest returns the largest value of f over the secrets.

@@ -28,12 +28,18 @@ func (n Noise) HalfWidth(k int, confidence float64) float64 {
 	if c.laplace > 0 {
 		scales = append(scales, float64(c.laplace)*g)
 	}
+	sigma := float64(c.sigma) * g
+	rounding := g * 2
 	for _, d := range n.directions {
-		if w := math.Abs(d.weights[k]); w > 0 {
+		w := math.Abs(d.weights[k])
+		switch {
+		case w > 0 && d.scale > 0:
 			scales = append(scales, float64(d.scale)*w*g)
+		case w > 0:
+			sigma = math.Hypot(sigma, float64(d.sigma)*w*g)
+			rounding += g * (1 + w)
 		}
 	}
-	sigma := float64(c.sigma) * g
 
 	// Widening a symmetric unimodal part only widens the sum [Birnbaum, "On Random Variables with Comparable
 	// Peakedness", 1948], so scales may be moved apart, upwards, for the sake of the arithmetic.
@@ -60,7 +66,7 @@ func (n Noise) HalfWidth(k int, confidence float64) float64 {
 		}
 	}
 	// A discrete part is a continuous one moved by at most a step; rounding F to the grid moves it by half of one.
-	return hi + g*float64(2+len(scales)) + math.Pow10(-c.digits)/2
+	return hi + rounding + g*float64(len(scales)) + math.Pow10(-c.digits)/2
 }
 
 // twoSided returns Pr(|L_1 + … + L_n + G| > x), x ≥ 0, for independent L_i ~ Laplace(b_i), distinct, and G ~ N(0,σ²).

@@ -13,8 +13,8 @@ import (
 	"fugu/sensitivity"
 )
 
-// outputs is the exact law of F + noise in grid steps for noise of at most two components and one direction on grids of
-// step 1, with the package's own rounding. The box is wide enough that what lies outside weighs less than 1e-6.
+// outputs is the exact law of F + noise in grid steps for noise of at most two components on grids of step 1, with the
+// package's own rounding. The box is wide enough that what lies outside weighs less than 1e-6.
 func outputs(n Noise, f []float64, size int) []float64 {
 	own := make([][]float64, 2)
 	at := make([]int64, 2)
@@ -56,19 +56,26 @@ func outputs(n Noise, f []float64, size int) []float64 {
 			}
 		}
 	}
-	if len(n.directions) == 0 {
-		add(1, [2]int64{})
-		return p
-	}
-	d := n.directions[0]
-	pmf := laplacePMF(float64(d.scale))
-	for y := -16 * d.scale; y <= 16*d.scale; y++ {
-		var move [2]int64
-		for k, w := range d.weights {
-			move[k] = times(w, y).Int64()
+	var each func(directions []direction, weight float64, move [2]int64)
+	each = func(directions []direction, weight float64, move [2]int64) {
+		if len(directions) == 0 {
+			add(weight, move)
+			return
 		}
-		add(pmf(y), move)
+		d := directions[0]
+		pmf, reach := laplacePMF(float64(d.scale)), 16*d.scale
+		if d.sigma > 0 {
+			pmf, reach = gaussianPMF(float64(d.sigma)), 5*d.sigma // beyond is 6e-7
+		}
+		for y := -reach; y <= reach; y++ {
+			moved := move
+			for k, w := range d.weights {
+				moved[k] += times(w, y).Int64()
+			}
+			each(directions[1:], weight*pmf(y), moved)
+		}
 	}
+	each(n.directions, 1, [2]int64{})
 	return p
 }
 
@@ -121,6 +128,24 @@ func TestLossCoversTheExactLaw(t *testing.T) {
 		{"direction", Noise{cells: []cell{{sigma: 20}, {sigma: 25}},
 			directions: []direction{{reach: 4, scale: 5, weights: []float64{1, -.6}}}},
 			sensitivity.Shift{Along: []float64{4, -2.4}, Beside: []float64{8, 3}}, 250},
+		{"gaussian direction, one component", Noise{cells: []cell{{sigma: 90}},
+			directions: []direction{{sigma: 120, weights: []float64{1.4}}}},
+			sensitivity.Shift{Along: []float64{200}, Beside: []float64{30}}, 2200},
+		{"gaussian direction", Noise{cells: []cell{{sigma: 18}, {sigma: 18}},
+			directions: []direction{{sigma: 18, weights: []float64{1.2, -.6}}}},
+			sensitivity.Shift{Along: []float64{24, -12}, Beside: []float64{2, 4}}, 170},
+		{"gaussian direction in coarse steps", Noise{cells: []cell{{sigma: 12}},
+			directions: []direction{{sigma: 20, weights: []float64{60}}}},
+			sensitivity.Shift{Along: []float64{30}, Beside: []float64{0}}, 6100},
+		{"gaussian direction, aslant", Noise{cells: []cell{{sigma: 18}, {sigma: 18}},
+			directions: []direction{{sigma: 18, weights: []float64{.9, .5}}}},
+			sensitivity.Shift{Along: []float64{25, -10}, Beside: []float64{0, 3}}, 170},
+		{"two gaussian directions", Noise{cells: []cell{{sigma: 60}},
+			directions: []direction{{sigma: 20, weights: []float64{.8}}, {sigma: 20, weights: []float64{-3}}}},
+			sensitivity.Shift{Along: []float64{90}, Beside: []float64{10}}, 700},
+		{"gaussian and laplace directions", Noise{cells: []cell{{sigma: 60}},
+			directions: []direction{{secret: "other", reach: 4, scale: 5, weights: []float64{1}}, {sigma: 40, weights: []float64{2}}}},
+			sensitivity.Shift{Along: []float64{90}, Beside: []float64{10}}, 900},
 	}
 	rng := rand.New(rand.NewChaCha8([32]byte{7}))
 	for _, test := range tests {

@@ -1,39 +1,18 @@
 package mechanism
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"fugu/internal/hook"
 	"fugu/privacy"
 	"fugu/sensitivity"
 	"fugu/sqlstate"
 )
-
-// Kind names a mechanism.
-type Kind string
-
-const (
-	Auto         Kind = "auto" // whichever of the others has the least Error
-	ExpmLaplace  Kind = "expm-laplace"
-	ExpmGaussian Kind = "expm-gaussian"
-	Directional  Kind = "directional"
-)
-
-// Translation is the assumption on F of every mechanism here; see the package comment.
-const Translation = "translation"
-
-// ParseKind reads the name of a mechanism; what is not exactly one of the names it refuses.
-func ParseKind(s string) (Kind, error) {
-	switch k := Kind(s); k {
-	case Auto, ExpmLaplace, ExpmGaussian, Directional:
-		return k, nil
-	}
-	return "", sqlstate.New(sqlstate.InvalidParameterValue, "unknown mechanism").
-		WithHint("Use %s, %s, %s or %s.", Auto, ExpmLaplace, ExpmGaussian, Directional)
-}
 
 // Component describes one entry of F.
 type Component struct {
@@ -44,9 +23,15 @@ type Component struct {
 
 // Request is what a calibration depends on. It holds nothing from protected rows.
 type Request struct {
-	Shifts     []sensitivity.Shift // one for each secret, at least one
+	Shifts     []sensitivity.Shift // at least one; those of one secret together cover its pairs
 	Components []Component         // one for each entry of F, at least one
 	Budget     privacy.Budget      // what this release may cost each secret
+
+	// Families are f_θ, where it is known and the policy accepts that it is normal: those of one secret cover its pairs.
+	// A secret without one, or with one that is not affine, is left to the translation assumption.
+	Families []sensitivity.Family
+	// Close says of secrets how close the distributions of their pairs are, where that is known.
+	Close []sensitivity.Close
 }
 
 // Calibration is noise that keeps every secret of a request within its budget.
@@ -54,9 +39,11 @@ type Calibration struct {
 	Kind       Kind // never Auto
 	Assumption string
 	Noise      Noise
-	Losses     map[string]privacy.Loss // by secret, computed from the integer scales really used
+	Losses     map[string]privacy.Loss // by secret and noise alone, computed from the integer scales really used: what composes
 	SD         []float64               // standard deviation of the noise of each component, in F's units, before publication rounding
 	Error      float64                 // Σ_k SD_k²/Unit_k²
+
+	Certificates []Certificate // of each secret, in the order of Losses' names
 }
 
 // Release draws the noise from the operating system's random numbers and publishes F with it.
@@ -76,29 +63,22 @@ const maxGaussianEpsilon = 100
 // design gives the noise of a mechanism with its scales multiplied by inflate ≥ 1.
 type design func(inflate float64) Noise
 
-// designs holds the mechanisms in the order in which Auto breaks ties.
-var designs = []struct {
-	kind   Kind
-	design func(Request) (design, error)
-}{
-	{ExpmLaplace, expmLaplace},
-	{ExpmGaussian, expmGaussian},
-	{Directional, directional},
-}
-
 // Calibrate returns the noise of the given kind for r; Auto is the kind with the least Error. It is deterministic.
 // A kind that cannot meet the budget is a *sqlstate.Error; a malformed request is an ordinary error.
 func Calibrate(kind Kind, r Request) (Calibration, error) {
 	if err := r.check(); err != nil {
 		return Calibration{}, fmt.Errorf("calibrate: %w", err)
 	}
+	r.Shifts = merged(r.Shifts)
 	var best Calibration
 	var errs []error
-	for _, d := range designs {
-		if kind != d.kind && kind != Auto {
+	known := false
+	for _, d := range r.candidates(kind) {
+		known = true
+		if best.Kind != "" && d.least >= best.Error {
 			continue
 		}
-		c, err := calibrate(d.kind, d.design, r)
+		c, err := d.calibrate()
 		switch {
 		case err != nil:
 			errs = append(errs, err)
@@ -109,33 +89,78 @@ func Calibrate(kind Kind, r Request) (Calibration, error) {
 	switch {
 	case best.Kind != "":
 		return best, nil
-	case errs == nil:
+	case !known:
 		return Calibration{}, fmt.Errorf("calibrate: no mechanism of kind %q", kind)
 	}
 	return Calibration{}, fmt.Errorf("calibrate: %w", errors.Join(errs...))
 }
 
-// calibrate widens the design by the little that rounding needs, until the losses recomputed from its integer scales
-// are within the budget.
-func calibrate(kind Kind, f func(Request) (design, error), r Request) (Calibration, error) {
-	d, err := f(r)
+// candidate is a mechanism with the error that it would have at least: under translation alone.
+type candidate struct {
+	least     float64
+	calibrate func() (Calibration, error)
+}
+
+// candidates returns the mechanisms of a kind, those first that promise the least error.
+func (r Request) candidates(kind Kind) []candidate {
+	var out []candidate
+	for _, d := range designs {
+		if kind != d.kind && (kind != Auto || !d.auto) {
+			continue
+		}
+		full := candidate{0, func() (Calibration, error) { return d.calibrate(r) }}
+		if kind != Auto { // nothing to compare it with
+			return []candidate{full}
+		}
+		plain := r
+		plain.Families = nil
+		c, err := d.calibrate(plain)
+		full.least = c.Error
+		if err != nil || len(r.certifiable()) == 0 {
+			full.calibrate = func() (Calibration, error) { return c, err }
+		}
+		out = append(out, full)
+	}
+	slices.SortStableFunc(out, func(a, b candidate) int { return cmp.Compare(a.least, b.least) })
+	return out
+}
+
+// calibrate widens the design by the little that rounding needs, until what it promises holds for its integer scales;
+// then by what the certificates need.
+func (m mechanism) calibrate(r Request) (Calibration, error) {
+	if !m.auto && slices.ContainsFunc(r.Shifts, func(s sensitivity.Shift) bool { return s.Scatter != nil }) {
+		return Calibration{}, sqlstate.New(sqlstate.ModelUnfit, "mechanism %s needs an assumption on how statistics are distributed, and the policy accepts none", m.kind).
+			WithHint("Set fugu.mechanism to %s; or the owner of the policy can accept an assumption: assume: [translation].", Auto)
+	}
+	d, err := m.design(r)
 	if err != nil {
 		return Calibration{}, err
 	}
-	for i := range 58 {
-		inflate := 1.0
-		if i > 0 {
-			inflate += math.Ldexp(1, i-36)
-		}
+	inflate, certified := 1.0, 1
+	for i := 0; i < 58; {
 		n := d(inflate)
 		if !n.valid() {
 			break
 		}
 		losses, ok := r.losses(n)
+		if m.holds != nil {
+			ok = m.holds(r, n)
+		}
 		if !ok {
+			inflate = 1 + math.Ldexp(1, i-35)
+			i++
 			continue
 		}
-		c := Calibration{Kind: kind, Assumption: Translation, Noise: n, Losses: losses}
+		certificates, err := m.certificates(r, n, losses)
+		if errors.Is(err, sensitivity.ErrUncertified) && certified <= 12 {
+			inflate = 1 + math.Ldexp(1, certified-10) // .2% more, .4% … four times
+			certified++
+			continue
+		}
+		if err != nil {
+			return Calibration{}, uncertified(m.kind, err)
+		}
+		c := Calibration{Kind: m.kind, Assumption: assumption(certificates), Noise: n, Losses: losses, Certificates: certificates}
 		for k := range n.cells {
 			sd := n.sd(k)
 			c.SD = append(c.SD, sd)
@@ -147,7 +172,7 @@ func calibrate(kind Kind, f func(Request) (design, error), r Request) (Calibrati
 		}
 		return c, nil
 	}
-	return Calibration{}, unmet(kind)
+	return Calibration{}, unmet(m.kind)
 }
 
 func unmet(kind Kind) error {
@@ -155,16 +180,16 @@ func unmet(kind Kind) error {
 		WithHint("Set a larger fugu.delta, or set fugu.mechanism to %s.", Auto)
 }
 
-func (r Request) losses(n Noise) (map[string]privacy.Loss, bool) {
-	m := make(map[string]privacy.Loss, len(r.Shifts))
+// losses returns for each secret what each part costs at most, over its shifts, by the noise alone, and whether that is
+// within the budget.
+func (r Request) losses(n Noise) (losses map[string]privacy.Loss, within bool) {
+	losses, within = make(map[string]privacy.Loss, len(r.Shifts)), true
 	for _, s := range r.Shifts {
-		l := n.loss(s)
-		if !l.Within(r.Budget) {
-			return nil, false
-		}
-		m[s.Secret] = l
+		l := n.loss(s).Max(losses[s.Secret])
+		losses[s.Secret] = l
+		within = within && l.Within(r.Budget)
 	}
-	return m, true
+	return losses, within
 }
 
 func (r Request) check() error {
@@ -185,12 +210,9 @@ func (r Request) check() error {
 			return fmt.Errorf("component %d: lattice and unit must be positive and of reasonable size", k)
 		}
 	}
-	seen := map[string]bool{}
+	known := map[string]bool{}
 	for _, s := range r.Shifts {
-		if seen[s.Secret] {
-			return fmt.Errorf("secret %q: more than one shift", s.Secret)
-		}
-		seen[s.Secret] = true
+		known[s.Secret] = true
 		if len(s.Along) != len(r.Components) || len(s.Beside) != len(r.Components) {
 			return fmt.Errorf("secret %q: shift of %d and %d entries for %d components", s.Secret, len(s.Along), len(s.Beside), len(r.Components))
 		}
@@ -199,6 +221,19 @@ func (r Request) check() error {
 				return fmt.Errorf("secret %q: shift of component %d is not finite, negative or too large", s.Secret, k)
 			}
 		}
+		if s.Scatter != nil {
+			if err := s.Scatter.Check(len(r.Components)); err != nil {
+				return fmt.Errorf("secret %q: %w", s.Secret, err)
+			}
+		}
+		if s.Error != nil && len(s.Error) != len(r.Components) {
+			return fmt.Errorf("secret %q: %d standard errors for %d components", s.Secret, len(s.Error), len(r.Components))
+		}
 	}
-	return nil
+	for _, f := range r.Families {
+		if n := f.Covariance(f.Span().From).Len(); n != len(r.Components) || !known[f.Secret()] {
+			return fmt.Errorf("secret %q: a family of %d components for %d, or without a shift", f.Secret(), n, len(r.Components))
+		}
+	}
+	return r.checkClose()
 }

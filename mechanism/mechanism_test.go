@@ -267,7 +267,7 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 	for name, spoil := range map[string]func(*Request){
 		"no components":       func(r *Request) { r.Components = nil },
 		"no secrets":          func(r *Request) { r.Shifts = nil },
-		"secret twice":        func(r *Request) { r.Shifts = append(r.Shifts, r.Shifts[0]) },
+		"standard errors":     func(r *Request) { r.Shifts[0].Error = []float64{1} },
 		"short along":         func(r *Request) { r.Shifts[0].Along = r.Shifts[0].Along[:1] },
 		"long beside":         func(r *Request) { r.Shifts[0].Beside = append(r.Shifts[0].Beside, 1) },
 		"nan along":           func(r *Request) { r.Shifts[0].Along[1] = nan },

@@ -5,7 +5,6 @@ import (
 	"math/big"
 
 	"fugu/internal/hook"
-	"fugu/privacy"
 	"fugu/sensitivity"
 )
 
@@ -24,13 +23,14 @@ type cell struct {
 	digits   int   // decimals of the published value
 }
 
-// direction is noise shared by all components: y ~ discrete Laplace(scale) moves component k by weights[k]·y grid
-// steps, rounded.
+// direction is noise shared by all components: an integer y moves component k by weights[k]·y grid steps, rounded.
+// Exactly one of scale and sigma is positive.
 type direction struct {
-	secret  string
-	reach   int64 // how far y must move to hide the widest pair of the secret: a power of two
-	scale   int64
-	weights []float64 // |weight| ≤ 1
+	secret  string // whose Along a discrete Laplace y hides; a Gaussian one hides what it can of any shift
+	reach   int64  // of a Laplace: how far y must move to hide the widest pair of the secret: a power of two
+	scale   int64  // y ~ discrete Laplace(scale), 0: none
+	sigma   int64  // y ~ discrete Gaussian(sigma), 0: none
+	weights []float64
 }
 
 const (
@@ -38,6 +38,7 @@ const (
 	slack       = 3       // what rounding adds to a shift, in steps; see the package comment
 	maxScale    = 1 << 50 // of a Laplace, in steps: the sampler multiplies it by less than 2^12
 	closeness   = 201     // gaussianDeviation's bound on the log ratio, times σ²
+	maxWeight   = 1 << 24 // of a direction: one step of y moves a component by at most so many of its own
 	tailOutside = 1e-300  // (1+e^ε)·Pr(|N(0,1)| > 40 - ½/σ) for ε ≤ maxGaussianEpsilon
 )
 
@@ -74,6 +75,19 @@ func newDirection(s sensitivity.Shift, cells []cell, rate float64) direction {
 	return d
 }
 
+// hides reports whether the direction is the Laplace one of the shift.
+func (d direction) hides(s sensitivity.Shift, cells []cell) bool {
+	if d.scale == 0 || d.secret != s.Secret || len(d.weights) != len(s.Along) {
+		return false
+	}
+	for k, c := range cells {
+		if math.Ldexp(d.weights[k]*float64(d.reach), c.exponent) != s.Along[k] {
+			return false
+		}
+	}
+	return true
+}
+
 // valid reports whether n can be sampled and leaves no component without noise.
 func (n Noise) valid() bool {
 	for _, c := range n.cells {
@@ -82,52 +96,17 @@ func (n Noise) valid() bool {
 		}
 	}
 	for _, d := range n.directions {
-		if d.scale < 1 || d.scale > maxScale || d.reach < 1 || len(d.weights) != len(n.cells) {
+		if d.scale < 0 || d.sigma < 0 || (d.scale > 0) == (d.sigma > 0) || d.scale > maxScale || d.sigma > 1<<30 ||
+			d.scale > 0 && d.reach < 1 || len(d.weights) != len(n.cells) {
 			return false
+		}
+		for _, w := range d.weights {
+			if !(math.Abs(w) <= maxWeight) {
+				return false
+			}
 		}
 	}
 	return len(n.cells) > 0
-}
-
-// loss bounds what a release with noise n tells about a secret. A direction of the secret's own hides its Along; the
-// rest of the shift is left to the cells. Discrete Laplace noise of scale t hides an integer shift i at |i|/t exactly;
-// for discrete Gaussian noise see gaussianDeviation.
-func (n Noise) loss(s sensitivity.Shift) privacy.Loss {
-	var l privacy.Loss
-	along := 1.0
-	for _, d := range n.directions {
-		if d.secret == s.Secret {
-			l.Pure += float64(d.reach) / float64(d.scale)
-			along = 0
-		}
-	}
-	for k, c := range n.cells {
-		shift := math.Ldexp(along*math.Abs(s.Along[k])+s.Beside[k], -c.exponent) + slack
-		if c.laplace > 0 {
-			l.Pure += shift / float64(c.laplace)
-			continue
-		}
-		sigma := float64(c.sigma)
-		l.Kappa2 += (shift / sigma) * (shift / sigma)
-		l = l.Plus(gaussianDeviation(sigma))
-	}
-	return l
-}
-
-// gaussianDeviation is the loss of taking D, discrete Gaussian noise, for R, a continuous N(0,σ²) rounded to integers
-// (which, shifted by integers, is post-processing of a continuous Gaussian shift), in one component. With
-// Z = Σ_j exp(-j²/2σ²) and S = √(2π)σ, Poisson summation gives 1 ≤ Z/S ≤ 1 + 3exp(-2π²σ²), and
-//
-//	Pr(R=k)/Pr(D=k) = Z/S · 2∫_0^½ cosh(kx/σ²) exp(-x²/2σ²) dx
-//
-// is at least exp(-1/8σ²) for every k, as cosh ≥ 1, and at most Z/S·exp(k²/8σ⁴), as cosh y ≤ exp(y²/2). So, with T the
-// chance that R is beyond 40σ, Pr_D ≤ e^(1/8σ²) Pr_R and Pr_R ≤ e^(200.5/σ²) Pr_D + T. An (ε',δ') guarantee of R is for D
-//
-//	Pr ≤ e^(1/8σ²) (e^ε' (e^(200.5/σ²) Pr' + T) + δ'),
-//
-// which is a pure loss of 201/σ² more, and 1/4σ² + (1+e^ε')T more in δ.
-func gaussianDeviation(sigma float64) privacy.Loss {
-	return privacy.Loss{Pure: closeness / (sigma * sigma), Delta: 1/(4*sigma*sigma) + tailOutside}
 }
 
 // sd returns the standard deviation of the noise of component k, in F's units: √(2t²) for Laplace noise of scale t (the
@@ -136,10 +115,13 @@ func (n Noise) sd(k int) float64 {
 	c := n.cells[k]
 	sd := math.Hypot(math.Sqrt2*float64(c.laplace), float64(c.sigma))
 	for _, d := range n.directions {
-		sd = math.Hypot(sd, math.Sqrt2*float64(d.scale)*d.weights[k])
+		sd = math.Hypot(sd, d.sd()*d.weights[k])
 	}
 	return math.Ldexp(sd, c.exponent)
 }
+
+// sd returns the standard deviation of y, in its own steps.
+func (d direction) sd() float64 { return math.Hypot(math.Sqrt2*float64(d.scale), float64(d.sigma)) }
 
 // Covariance returns the covariance of the noise of components k and l, in F's units.
 func (n Noise) Covariance(k, l int) float64 {
@@ -148,7 +130,7 @@ func (n Noise) Covariance(k, l int) float64 {
 	}
 	total := 0.0
 	for _, d := range n.directions {
-		total += 2 * float64(d.scale) * float64(d.scale) * d.weights[k] * d.weights[l]
+		total += d.sd() * d.sd() * d.weights[k] * d.weights[l]
 	}
 	return math.Ldexp(total, n.cells[k].exponent+n.cells[l].exponent)
 }
@@ -167,7 +149,11 @@ func (n Noise) draw(s *source) (own, shared []int64) {
 		clear(own)
 	}
 	for i, d := range n.directions {
-		shared[i] = s.laplace(uint64(d.scale))
+		if d.scale > 0 {
+			shared[i] = s.laplace(uint64(d.scale))
+		} else {
+			shared[i] = s.gaussian(uint64(d.sigma))
+		}
 	}
 	return own, shared
 }

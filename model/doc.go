@@ -6,6 +6,8 @@
 // the slope of F's mean in p follow in closed form for every p at once; averages by the delta method. The proportion is
 // a property of the dataset: exactly pn rows have it.
 //
+// What is public of a table (Public) conditions the model (Given). Shapes tells how far F is from normal.
+//
 // The package never reads protected rows, does not decide which pairs are secret (sensitivity does), and does not widen
 // its estimates by their sampling error; Resolution tells what one reference row more could change.
 package model

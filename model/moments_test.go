@@ -29,6 +29,8 @@ type row struct {
 	null   bool // x is NULL
 }
 
+var psi = model.Psi{Name: "s", Spans: []sensitivity.Span{{From: 0.1, To: 0.6, Within: 0.2}}}
+
 const n = 1000 // rows of the protected table
 
 // fixture makes a reference of 400 rows, 100 of them in the predicate, with groups a, b, c of which c is rare, and group
@@ -83,7 +85,11 @@ func fixture(t *testing.T) ([]row, *upstream.Reader, *planner.Table) {
 type tables struct{ t *planner.Table }
 
 func (c tables) Table(_, name string) (parser.Table, bool) {
-	return parser.Table{Schema: "public", Name: "ref", Columns: []string{"s", "g", "x"}}, name == "ref"
+	t := parser.Table{Schema: c.t.Schema, Name: c.t.Name}
+	for _, col := range c.t.Columns {
+		t.Columns = append(t.Columns, col.Name)
+	}
+	return t, name == c.t.Name
 }
 func (c tables) Ordinary(string, string) (parser.Table, error) {
 	return parser.Table{}, errors.New("no ordinary tables")
@@ -94,6 +100,12 @@ func (c tables) VirtualTable(string) (planner.VirtualTable, bool) {
 }
 
 func bind(t *testing.T, reader *upstream.Reader, table *planner.Table, sql string, params ...string) *planner.Bound {
+	t.Helper()
+	return bindAll(t, reader, table, sql, params...)[0]
+}
+
+// bindAll binds every cut of a statement.
+func bindAll(t *testing.T, reader *upstream.Reader, table *planner.Table, sql string, params ...string) []*planner.Bound {
 	t.Helper()
 	ctx := context.Background()
 	statements, err := parser.Parse(sql, tables{table})
@@ -108,11 +120,15 @@ func bind(t *testing.T, reader *upstream.Reader, table *planner.Table, sql strin
 	for _, s := range params {
 		values = append(values, []byte(s))
 	}
-	b, err := p.Cuts[0].Bind(ctx, reader, values)
-	if err != nil {
-		t.Fatal(err)
+	var out []*planner.Bound
+	for _, c := range p.Cuts {
+		b, err := c.Bind(ctx, reader, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, b)
 	}
-	return b
+	return out
 }
 
 func measure(t *testing.T, reader *upstream.Reader, table *planner.Table, sql string, params ...string) (*planner.Bound, *model.Moments) {
@@ -192,14 +208,15 @@ func TestClosedFormsAgainstSampledDatasets(t *testing.T) {
 				square[k] += v * v
 			}
 		}
-		mean := m.Mean(0, p)
+		path := m.Paths(0, psi)[0]
+		mean, cov := path.Mean(p), dense(path.Covariance(p))
 		for k, c := range m.Components {
 			name := fmt.Sprintf("p=%g %s %s", p, cut.Aggregates[c.Aggregate].Label, cut.GroupKey(cut.Cells[c.Cell]))
 			avg := sum[k] / T
 			sd := math.Sqrt(square[k]/T - avg*avg)
-			model := math.Sqrt(m.Covariance(0, p, k, k))
+			model := math.Sqrt(cov.At(k, k))
 			bias, spread := 7.0, 0.12
-			if cut.Aggregates[c.Aggregate].Func == "avg" && cut.Cells[c.Cell].Keys[0].Text == "c" {
+			if cut.Aggregates[c.Aggregate].Name == "avg" && cut.Cells[c.Cell].Keys[0].Text == "c" {
 				bias, spread = 10, 0.25
 			}
 			if math.Abs(avg-mean[k]) > bias*sd/math.Sqrt(T) {
@@ -217,13 +234,15 @@ func TestClosedFormsAgainstSampledDatasets(t *testing.T) {
 func TestShiftBoundsEveryPair(t *testing.T) {
 	_, reader, table := fixture(t)
 	_, m := measure(t, reader, table, statement, "15")
-	span := sensitivity.Span{From: 0.1, To: 0.6, Within: 0.2}
-	s, err := sensitivity.Between("s", span, m.Slope(0, span.From), m.Slope(0, span.To), make([]float64, len(m.Components)))
+	path := m.Paths(0, psi)[0]
+	span := path.Span()
+	from, to := path.Slopes()
+	s, err := sensitivity.Between("s", span, from, to, make([]float64, len(m.Components)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	const h = 1e-6
-	lo, hi, slope := m.Mean(0, 0.3-h), m.Mean(0, 0.3+h), m.Slope(0, 0.3)
+	lo, hi, slope := path.Mean(0.3-h), path.Mean(0.3+h), path.Slope(0.3)
 	for k := range slope {
 		if d := (hi[k] - lo[k]) / (2 * h); math.Abs(d-slope[k]) > 1e-4*(1+math.Abs(d)) {
 			t.Errorf("component %d: slope %g, difference quotient %g", k, slope[k], d)
@@ -231,7 +250,7 @@ func TestShiftBoundsEveryPair(t *testing.T) {
 	}
 	for p := span.From; p < span.To; p += 0.01 {
 		for q := p + 0.001; q <= math.Min(p+span.Within, span.To); q += 0.013 {
-			a, b := m.Mean(0, p), m.Mean(0, q)
+			a, b := path.Mean(p), path.Mean(q)
 			for k := range a {
 				t1 := (q - p) / span.Within
 				if r := math.Abs(b[k] - a[k] - t1*s.Along[k]); r > s.Beside[k]*(1+1e-9)+1e-9 {
@@ -246,13 +265,13 @@ func TestShiftBoundsEveryPair(t *testing.T) {
 func TestUnsupportedCells(t *testing.T) {
 	_, reader, table := fixture(t)
 	cut, m := measure(t, reader, table, statement, "15")
-	resolution := m.Resolution(0, 0.1, 0.6)
+	resolution := m.Paths(0, psi)[0].Resolution(0.1)
 	counts, averages := 0, 0
 	for k, c := range m.Components {
 		if cut.Cells[c.Cell].Keys[0].Text != "d" {
 			continue
 		}
-		switch cut.Aggregates[c.Aggregate].Func {
+		switch cut.Aggregates[c.Aggregate].Name {
 		case "avg":
 			averages++
 		case "count":

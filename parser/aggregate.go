@@ -6,20 +6,18 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"fugu/smooth"
 )
 
-// aggregates are PostgreSQL's aggregate functions (manual, section 9.21): the answered ones with no hint, for the rest
-// what to write instead.
-var aggregates = map[string]string{
-	"count": "", "sum": "", "avg": "",
+// refused are those of PostgreSQL's aggregate functions (manual, section 9.21) that are not answered, with what to write
+// instead. The answered ones are package smooth's.
+var refused = map[string]string{
 	"min": hintExtreme, "max": hintExtreme, "any_value": hintExtreme,
 	"array_agg": hintList, "string_agg": hintList, "json_agg": hintList, "jsonb_agg": hintList, "json_object_agg": hintList, "jsonb_object_agg": hintList, "xmlagg": hintList,
 	"json_agg_strict": hintList, "jsonb_agg_strict": hintList, "json_arrayagg": hintList, "json_objectagg": hintList, "range_agg": hintList, "range_intersect_agg": hintList,
 	"bit_and": hintBool, "bit_or": hintBool, "bit_xor": hintBool, "bool_and": hintBool, "bool_or": hintBool, "every": hintBool,
-	"stddev": hintMoment, "stddev_pop": hintMoment, "stddev_samp": hintMoment, "variance": hintMoment, "var_pop": hintMoment, "var_samp": hintMoment,
-	"corr": hintMoment, "covar_pop": hintMoment, "covar_samp": hintMoment, "regr_avgx": hintMoment, "regr_avgy": hintMoment, "regr_count": hintMoment, "regr_intercept": hintMoment,
-	"regr_r2": hintMoment, "regr_slope": hintMoment, "regr_sxx": hintMoment, "regr_sxy": hintMoment, "regr_syy": hintMoment,
-	"mode": hintQuantile, "percentile_cont": hintQuantile, "percentile_disc": hintQuantile,
+	"mode": hintMode, "percentile_cont": hintQuantile, "percentile_disc": hintQuantile,
 	"rank": hintQuantile, "dense_rank": hintQuantile, "percent_rank": hintQuantile, "cume_dist": hintQuantile,
 }
 
@@ -27,13 +25,14 @@ const (
 	hintExtreme  = "A minimum or maximum shows a single row. Count the rows beyond a threshold instead: count(*) with WHERE."
 	hintList     = "A list shows single rows. Use count, sum or avg, with GROUP BY."
 	hintBool     = "Count the rows for which the condition holds: count(*) with WHERE."
-	hintMoment   = "Use count, sum and avg of expressions: avg(x*x) and avg(x) give a variance."
-	hintQuantile = "Count the rows below a threshold instead: count(*) with WHERE."
+	hintQuantile = "Count the rows below some thresholds in one statement instead, and interpolate: count(*) FILTER (WHERE x < 30)."
+	hintMode     = "Count the rows of each value instead, and take the largest: count(*) with GROUP BY."
+	hintDistinct = "Leave out DISTINCT. To count values that are public group keys, GROUP BY them in a subquery and count the groups with enough rows."
 )
 
 func isAggregate(name string) bool {
-	_, ok := aggregates[name]
-	return ok
+	_, answered := smooth.Lookup(name)
+	return answered || refused[name] != ""
 }
 
 // aggregate reads one call of an aggregate function in c, and returns the aggregate of the cut that answers it: equal
@@ -43,44 +42,52 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 	refuse := func(hint, format string, args ...any) (Aggregate, error) {
 		return Aggregate{}, a.refuse(f.Location, hint, format, args...)
 	}
-	if hint := aggregates[name]; hint != "" {
+	if hint := refused[name]; hint != "" {
 		return refuse(hint, "the aggregate %s cannot be answered on protected data", name)
 	}
 	if len(f.Funcname) == 2 && f.Funcname[0].GetString_().GetSval() != "pg_catalog" || len(f.Funcname) > 2 {
-		return refuse("Use PostgreSQL's own count, sum or avg.", "a user-defined aggregate cannot be answered on protected data")
+		return refuse("Use one of PostgreSQL's own: count, sum, avg, stddev, corr and the like.", "a user-defined aggregate cannot be answered on protected data")
 	}
 	switch {
 	case f.AggDistinct:
-		return refuse("Leave out DISTINCT.", "%s(DISTINCT ...) cannot be answered on protected data", name)
+		return refuse(hintDistinct, "%s(DISTINCT ...) cannot be answered on protected data", name)
 	case len(f.AggOrder) > 0:
 		return refuse("Leave out ORDER BY inside the aggregate.", "an ordered aggregate cannot be answered on protected data")
 	case f.AggWithinGroup || f.FuncVariadic:
 		return refuse("Write a plain call.", "this form of %s cannot be answered on protected data", name)
 	}
 	agg := Aggregate{Func: name, Position: a.src.position(f.Location)}
-	argument := "*"
+	arguments := []string{"*"}
+	function, _ := smooth.Lookup(name)
 	switch {
 	case f.AggStar && name == "count":
-	case !f.AggStar && len(f.Args) == 1:
-		arg, err := c.read.expr(f.Args[0])
-		if err != nil {
-			return agg, err
+	case !f.AggStar && len(f.Args) == function.Arguments:
+		arguments = nil
+		for _, n := range f.Args {
+			arg, err := c.read.expr(n)
+			if err != nil {
+				return agg, err
+			}
+			agg.Args, arguments = append(agg.Args, arg), append(arguments, SQL(arg, "", nil))
 		}
-		agg.Arg, argument = arg, SQL(arg, "", nil)
-	default:
+	case function.Arguments == 2:
+		return refuse(fmt.Sprintf("Write %s(y, x).", name), "%s takes two arguments", name)
+	case name == "count":
 		return refuse("Write count(*), or one argument.", "%s takes one argument", name)
+	default:
+		return refuse(fmt.Sprintf("Write %s(x).", name), "%s takes one argument", name)
 	}
-	agg.Source = fmt.Sprintf("%s(%s)", name, argument)
+	agg.Source = fmt.Sprintf("%s(%s)", name, strings.Join(arguments, ", "))
 	if f.AggFilter != nil {
 		filter, err := c.read.expr(f.AggFilter)
 		if err != nil {
 			return agg, err
 		}
 		agg.Source += fmt.Sprintf(" FILTER (WHERE %s)", SQL(filter, "", nil))
-		if agg.Arg == nil {
-			agg.Arg = Const{Kind: Number, Text: "1"}
+		if agg.Args == nil {
+			agg.Args = []Expr{Const{Kind: Number, Text: "1"}}
 		}
-		agg.Arg = Case{Whens: []When{{filter, agg.Arg}}}
+		agg.Args[0] = Case{Whens: []When{{filter, agg.Args[0]}}} // rows without one of the arguments do not count
 	}
 	if i := slices.IndexFunc(c.Aggregates, func(b Aggregate) bool { return b.same(agg) }); i >= 0 {
 		return c.Aggregates[i], nil
@@ -92,10 +99,7 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 
 // same reports whether two aggregates have the same value.
 func (g Aggregate) same(b Aggregate) bool {
-	if g.Arg == nil || b.Arg == nil {
-		return g.Func == b.Func && g.Arg == nil && b.Arg == nil
-	}
-	return g.Func == b.Func && SQL(g.Arg, "t", nil) == SQL(b.Arg, "t", nil)
+	return g.Func == b.Func && slices.EqualFunc(g.Args, b.Args, func(x, y Expr) bool { return SQL(x, "t", nil) == SQL(y, "t", nil) })
 }
 
 // columnName is the name that PostgreSQL gives to an output column without AS (parse_target.c, FigureColname).

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/proto"
 
 	"fugu/sqlstate"
 )
@@ -45,8 +45,8 @@ type Grouping struct {
 
 // Aggregate is one aggregate function of a cut.
 type Aggregate struct {
-	Func     string // count, sum, avg
-	Arg      Expr   // nil: count(*)
+	Func     string // one of package smooth's
+	Args     []Expr // none: count(*)
 	Name     string // its column, above the cut
 	Source   string // as it reads in SQL, for people
 	Position int
@@ -102,8 +102,8 @@ func (a *analysis) protectedIn(from []*pg.Node, w *with) (int32, Table) {
 			continue
 		}
 		at, table := int32(-1), Table{}
-		inspect(n.ProtoReflect(), func(m protoreflect.Message) bool {
-			rv, ok := m.Interface().(*pg.RangeVar)
+		inspect(n, func(m proto.Message) bool {
+			rv, ok := m.(*pg.RangeVar)
 			if !ok || at >= 0 {
 				return at < 0
 			}
@@ -129,8 +129,8 @@ func folds(s *pg.SelectStmt) bool {
 func callsAggregate(s *pg.SelectStmt) bool {
 	found := false
 	for _, n := range append(slices.Clone(s.TargetList), s.SortClause...) {
-		inspect(n.ProtoReflect(), func(m protoreflect.Message) bool {
-			switch x := m.Interface().(type) {
+		inspect(n, func(m proto.Message) bool {
+			switch x := m.(type) {
 			case *pg.SelectStmt:
 				return false
 			case *pg.FuncCall:

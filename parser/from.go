@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/proto"
 )
 
 // Source is a relation that a cut reads. Column.Rel refers to it.
@@ -161,7 +161,7 @@ func (r *reader) project(b *block, s *pg.SelectStmt, w *with, outer *names) ([]o
 	switch {
 	case s == nil || s.Op != pg.SetOperation_SETOP_NONE || len(s.ValuesLists) > 0:
 		return nil, r.refuse(at, projectOnly, "a set operation or VALUES cannot be read below an aggregate of protected rows")
-	case folds(s) || s.LimitCount != nil || s.LimitOffset != nil || s.IntoClause != nil || len(s.LockingClause) > 0:
+	case folds(s) || s.LimitCount != nil || !r.skipsNothing(b, s.LimitOffset) || s.IntoClause != nil || len(s.LockingClause) > 0:
 		return nil, r.refuse(at, projectOnly, "a subquery with GROUP BY, DISTINCT, LIMIT, a window function or a lock cannot be read below an aggregate of protected rows")
 	}
 	inner := &reader{src: r.src, a: r.a, names: &names{merged: map[string]Expr{}, outer: outer}}
@@ -196,11 +196,22 @@ func (r *reader) project(b *block, s *pg.SelectStmt, w *with, outer *names) ([]o
 	return out, nil
 }
 
+// skipsNothing accepts OFFSET 0, and OFFSET of a parameter that has to be 0 when it is bound: Prisma ends its subqueries so.
+func (r *reader) skipsNothing(b *block, offset *pg.Node) bool {
+	if p := offset.GetParamRef(); p != nil {
+		r.a.stmt.Zeros = append(r.a.stmt.Zeros, Zero{int(p.Number), r.src.position(p.Location)})
+		b.where = append(b.where, Binary{"=", Cast{X: Param{int(p.Number)}, Type: `pg_catalog."int8"`}, Const{Kind: Number, Text: "0"}})
+		return true
+	}
+	i := offset.GetAConst().GetIval()
+	return offset == nil || i != nil && i.Ival == 0
+}
+
 // callsUnknown reports whether n calls a function that is not listed.
 func callsUnknown(n *pg.Node) bool {
 	found := false
-	inspect(n.ProtoReflect(), func(m protoreflect.Message) bool {
-		if f, ok := m.Interface().(*pg.FuncCall); ok {
+	inspect(n, func(m proto.Message) bool {
+		if f, ok := m.(*pg.FuncCall); ok {
 			_, listed := functions[lastString(f.Funcname)]
 			found = found || !listed || len(f.Funcname) > 1
 		}

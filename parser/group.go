@@ -140,7 +140,7 @@ func (a *analysis) keySet(c *Cut, n *pg.Node) ([]int, error) {
 }
 
 // key reads one key: an expression, the number of an output column, or an output column's name. A constant groups nothing:
-// it is no key, and gives -1.
+// it is no key, and gives -1. A column of a subquery that is constant is one, since what stands above names it.
 func (a *analysis) key(c *Cut, g *pg.Node) (int, error) {
 	target := g
 	if i := g.GetAConst().GetIval(); i != nil {
@@ -159,7 +159,7 @@ func (a *analysis) key(c *Cut, g *pg.Node) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if _, ok := e.(Const); ok {
+	if _, ok := e.(Const); ok && target.GetColumnRef() == nil {
 		return -1, nil
 	}
 	if i := c.keyOf(e); i >= 0 {

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/proto"
 )
 
 // liftInner walks a subquery that stands above the cut and refers to it. By its level, an aggregate belongs to the
@@ -13,14 +13,14 @@ import (
 // taken the table's place, which has the keys and nothing else of the table.
 func (a *analysis) liftInner(c *Cut, s *pg.SelectStmt) error {
 	var err error
-	inspect(s.ProtoReflect(), func(m protoreflect.Message) bool {
+	inspect(s, func(m proto.Message) bool {
 		if err != nil {
 			return false
 		}
-		if inner, ok := m.Interface().(*pg.SelectStmt); ok && c.shadowed(inner) {
+		if inner, ok := m.(*pg.SelectStmt); ok && c.shadowed(inner) {
 			return false
 		}
-		node, ok := m.Interface().(*pg.Node)
+		node, ok := m.(*pg.Node)
 		if !ok {
 			return true
 		}
@@ -50,10 +50,10 @@ func (a *analysis) liftInner(c *Cut, s *pg.SelectStmt) error {
 // owns reports whether there are columns in an expression, and they are all qualified as the cut's.
 func (c *Cut) owns(n *pg.Node) bool {
 	own, other := false, false
-	inspect(n.ProtoReflect(), func(m protoreflect.Message) bool {
-		ref, ok := m.Interface().(*pg.ColumnRef)
+	inspect(n, func(m proto.Message) bool {
+		ref, ok := m.(*pg.ColumnRef)
 		if !ok {
-			_, sub := m.Interface().(*pg.SelectStmt)
+			_, sub := m.(*pg.SelectStmt)
 			other = other || sub
 			return !other
 		}
@@ -78,8 +78,8 @@ func (c *Cut) shadowed(s *pg.SelectStmt) bool {
 		return slices.ContainsFunc(c.read.names.items, func(it item) bool { return it.alias == name })
 	}
 	for _, n := range s.FromClause {
-		inspect(n.ProtoReflect(), func(m protoreflect.Message) bool {
-			switch x := m.Interface().(type) {
+		inspect(n, func(m proto.Message) bool {
+			switch x := m.(type) {
 			case *pg.SelectStmt:
 				return false
 			case *pg.RangeVar:

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/proto"
 
 	"fugu/sqlstate"
 )
@@ -19,11 +19,11 @@ func (a *analysis) lift(c *Cut, n *pg.Node) error {
 		}
 	}
 	var err error
-	inspect(n.ProtoReflect(), func(m protoreflect.Message) bool {
+	inspect(n, func(m proto.Message) bool {
 		if err != nil {
 			return false
 		}
-		node, ok := m.Interface().(*pg.Node)
+		node, ok := m.(*pg.Node)
 		if !ok {
 			return true
 		}

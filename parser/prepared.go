@@ -7,7 +7,6 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"fugu/sqlstate"
 )
@@ -107,8 +106,8 @@ func (x *Execute) Values(types []string) (string, error) {
 	var err error
 	items := make([]string, len(x.args))
 	for i, n := range x.args {
-		inspect(n.ProtoReflect(), func(m protoreflect.Message) bool {
-			switch y := m.Interface().(type) {
+		inspect(n, func(m proto.Message) bool {
+			switch y := m.(type) {
 			case *pg.ParamRef:
 				err = noParameter(x.src, y)
 			case *pg.SubLink:
@@ -160,9 +159,8 @@ func deparse(n *pg.Node) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("deparsing an expression: %w", err)
 	}
-	again, err := pg.Parse(sql)
 	text, ok := strings.CutPrefix(sql, "SELECT ")
-	if err != nil || !ok || len(again.Stmts) != 1 || !sameTree(tree.Stmts[0].Stmt, again.Stmts[0].Stmt) {
+	if same, err := reads(sql, tree); err != nil || !ok || !same {
 		return "", sqlstate.New(sqlstate.NotAnswerable, "an argument cannot be rewritten without changing its meaning").WithHint("Write it more simply.").Because(err).At(1)
 	}
 	return text, nil

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/proto"
 
 	"fugu/sqlstate"
 )
@@ -56,8 +56,8 @@ func (s *Statement) RewritePlain(schema, name string) (string, error) {
 		rv.Alias = &pg.Alias{Aliasname: rv.Relname}
 	}
 	// A reference by schema and table would not find the table under its alias.
-	inspect(s.root.Stmt.ProtoReflect(), func(m protoreflect.Message) bool {
-		if c, ok := m.Interface().(*pg.ColumnRef); ok && len(c.Fields) == 3 && c.Fields[0].GetString_().GetSval() == s.Plain.Table.Schema &&
+	inspect(s.root.Stmt, func(m proto.Message) bool {
+		if c, ok := m.(*pg.ColumnRef); ok && len(c.Fields) == 3 && c.Fields[0].GetString_().GetSval() == s.Plain.Table.Schema &&
 			c.Fields[1].GetString_().GetSval() == s.Plain.Table.Name {
 			c.Fields = c.Fields[1:]
 		}
@@ -78,8 +78,7 @@ func (s *Statement) deparse() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("deparsing: %w", err)
 	}
-	again, err := pg.Parse(sql)
-	if err != nil || len(again.Stmts) != 1 || !sameTree(tree.Stmts[0].Stmt, again.Stmts[0].Stmt) {
+	if same, err := reads(sql, tree); err != nil || !same {
 		return "", sqlstate.New(sqlstate.NotAnswerable, "the statement cannot be rewritten without changing its meaning").
 			WithHint("Write it more simply; parentheses and array subscripts are the usual reason.").Because(err).At(1)
 	}

@@ -2,12 +2,12 @@ package parser
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"fugu/internal/hook"
 	"fugu/sqlstate"
@@ -136,19 +136,25 @@ type shadowing struct {
 	changed bool
 }
 
-// shadow puts the shadows in the place of what could show protected values, anywhere in the statement.
+// shadow puts the shadows in the place of what could show protected values, anywhere in the statement. A text that the
+// first look does not suspect has nothing of the kind: by that alone ordinary texts reach the guest as they are.
 func (a *analysis) shadow() error {
 	c, ok := a.catalog.(Shadower)
-	if !ok || c.Shadows() == nil || hook.Unmasked {
+	if !ok || !c.Shadows().Suspects(a.src.sql) || hook.Unmasked {
 		return nil
 	}
-	s := &shadowing{analysis: a, shadows: c.Shadows(), from: map[*pg.FuncCall]bool{}, ctes: map[string]bool{}, aliases: map[string]bool{}}
+	return a.cast(c.Shadows())
+}
+
+// cast is shadow for a text that is suspected.
+func (a *analysis) cast(shadows *Shadows) error {
+	s := &shadowing{analysis: a, shadows: shadows, from: map[*pg.FuncCall]bool{}, ctes: map[string]bool{}, aliases: map[string]bool{}}
 	root := a.stmt.root.Stmt
 	if err := s.refuseDynamic(root); err != nil {
 		return err
 	}
 	s.survey(root)
-	if err := s.names(root.ProtoReflect()); err != nil {
+	if err := s.names(root); err != nil {
 		return err
 	}
 	if err := s.replace(root, s.exposes(root)); err != nil {
@@ -162,8 +168,8 @@ func (a *analysis) shadow() error {
 // rewritten.
 func (s *shadowing) refuseArguments(root *pg.Node) error {
 	var err error
-	inspect(root.ProtoReflect(), func(m protoreflect.Message) bool {
-		if x, ok := m.Interface().(*pg.ExecuteStmt); ok && s.changed {
+	inspect(root, func(m proto.Message) bool {
+		if x, ok := m.(*pg.ExecuteStmt); ok && s.changed {
 			err = sqlstate.New(sqlstate.NotAnswerable, "arguments of EXECUTE %s cannot ask the catalog", QuoteIdent(x.Name)).
 				WithHint("Ask for the value first.").At(max(1, s.src.position(s.stmt.root.StmtLocation)))
 		}
@@ -174,8 +180,8 @@ func (s *shadowing) refuseArguments(root *pg.Node) error {
 
 // survey notes what the other steps must know of the whole statement.
 func (s *shadowing) survey(root *pg.Node) {
-	inspect(root.ProtoReflect(), func(m protoreflect.Message) bool {
-		switch x := m.Interface().(type) {
+	inspect(root, func(m proto.Message) bool {
+		switch x := m.(type) {
 		case *pg.RangeFunction:
 			for _, item := range x.Functions {
 				for _, n := range item.GetList().GetItems() {
@@ -203,8 +209,8 @@ func (s *shadowing) survey(root *pg.Node) {
 // natural join, or under another name. When in doubt it could.
 func (s *shadowing) exposes(root *pg.Node) bool {
 	found := false
-	inspect(root.ProtoReflect(), func(m protoreflect.Message) bool {
-		switch x := m.Interface().(type) {
+	inspect(root, func(m proto.Message) bool {
+		switch x := m.(type) {
 		case *pg.A_Star:
 			found = true
 		case *pg.A_Const:
@@ -238,8 +244,8 @@ func (s *shadowing) replace(root *pg.Node, exposed bool) error {
 			item(n)
 		}
 	}
-	inspect(root.ProtoReflect(), func(m protoreflect.Message) bool {
-		switch x := m.Interface().(type) {
+	inspect(root, func(m proto.Message) bool {
+		switch x := m.(type) {
 		case *pg.SelectStmt:
 			items(x.FromClause)
 		case *pg.UpdateStmt:
@@ -315,8 +321,8 @@ func (s *shadowing) relation(n *pg.Node, rv *pg.RangeVar, exposed bool) error {
 
 // unqualify takes the schema off references like pg_catalog.pg_class.oid, which do not find a subselect.
 func (s *shadowing) unqualify(rv *pg.RangeVar) {
-	inspect(s.stmt.root.Stmt.ProtoReflect(), func(m protoreflect.Message) bool {
-		c, ok := m.Interface().(*pg.ColumnRef)
+	inspect(s.stmt.root.Stmt, func(m proto.Message) bool {
+		c, ok := m.(*pg.ColumnRef)
 		if ok && len(c.Fields) == 3 && c.Fields[0].GetString_().GetSval() == "pg_catalog" && c.Fields[1].GetString_().GetSval() == rv.Relname {
 			c.Fields = c.Fields[1:]
 		}
@@ -328,8 +334,8 @@ func (s *shadowing) unqualify(rv *pg.RangeVar) {
 func (s *shadowing) systemColumns() []*pg.Node {
 	var out []*pg.Node
 	seen := map[string]bool{"tableoid": false, "ctid": false, "xmin": false, "xmax": false, "cmin": false, "cmax": false}
-	inspect(s.stmt.root.Stmt.ProtoReflect(), func(m protoreflect.Message) bool {
-		if c, ok := m.Interface().(*pg.ColumnRef); ok {
+	inspect(s.stmt.root.Stmt, func(m proto.Message) bool {
+		if c, ok := m.(*pg.ColumnRef); ok {
 			name := lastString(c.Fields)
 			if done, system := seen[name]; system && !done {
 				seen[name] = true
@@ -343,44 +349,28 @@ func (s *shadowing) systemColumns() []*pg.Node {
 
 // names refuses the name of a masked or refused function anywhere but in a call of it, where the call could not be seen
 // later: CREATE OPERATOR, AGGREGATE, CAST, and the notation row.function.
-func (s *shadowing) names(m protoreflect.Message) error {
-	var err error
-	visit := func(child protoreflect.Message) {
-		if err == nil && child.IsValid() {
-			err = s.names(child)
-		}
-	}
-	switch x := m.Interface().(type) {
+func (s *shadowing) names(m proto.Message) (err error) {
+	var called []*pg.Node // an expression's call is looked at by itself; any other funcname is of a function to be called later
+	switch x := m.(type) {
 	case *pg.A_Const, *pg.Alias:
 		return nil
 	case *pg.ColumnRef:
 		if len(x.Fields) > 1 {
-			visit(x.Fields[len(x.Fields)-1].ProtoReflect())
+			return s.names(x.Fields[len(x.Fields)-1])
 		}
-		return err
+		return nil
 	case *pg.String:
 		if functionKind(x.Sval) != openFunction {
 			return sqlstate.New(sqlstate.NotAnswerable, "%s can be used in a plain function call only", x.Sval).
 				WithHint("Its values may depend on protected rows.").At(max(1, s.src.position(s.stmt.root.StmtLocation)))
 		}
+	case *pg.FuncCall:
+		called = x.Funcname
 	}
-	m.Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		switch {
-		case fd.Message() == nil, fd.Name() == "funcname" && !isUtilityCall(m):
-		case fd.IsList():
-			for i, l := 0, v.List(); i < l.Len(); i++ {
-				visit(l.Get(i).Message())
-			}
-		default:
-			visit(v.Message())
+	below(m, func(child proto.Message) {
+		if n, ok := child.(*pg.Node); err == nil && !(ok && slices.Contains(called, n)) {
+			err = s.names(child)
 		}
-		return err == nil
 	})
 	return err
-}
-
-// isUtilityCall: the field funcname of everything but an expression's call names a function to be called later.
-func isUtilityCall(m protoreflect.Message) bool {
-	_, call := m.Interface().(*pg.FuncCall)
-	return !call
 }

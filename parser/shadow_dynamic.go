@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/proto"
 )
 
 // Suspects is the first look: whether a text has any word that could make it need the shadows. It is all that other
@@ -139,8 +139,8 @@ func speaks(sql string, tokens []*pg.ScanToken) bool {
 // refuseDynamic refuses code that could run SQL which is put together when it runs, or that Fugu cannot read.
 func (s *shadowing) refuseDynamic(root *pg.Node) error {
 	var err error
-	inspect(root.ProtoReflect(), func(m protoreflect.Message) bool {
-		switch x := m.Interface().(type) {
+	inspect(root, func(m proto.Message) bool {
+		switch x := m.(type) {
 		case *pg.DoStmt:
 			if language, code := body(x.Args); !static(language, code) {
 				err = s.refuse(s.stmt.root.StmtLocation, bodyHint, "this DO block could read what Fugu cannot see")

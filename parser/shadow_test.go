@@ -1,6 +1,9 @@
 package parser
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +67,36 @@ func TestShadows(t *testing.T) {
 			out.WriteString(short.Replace(describe(s)))
 		}
 		return out.String()
+	})
+}
+
+// FuzzSuspects: in a text that the first look does not suspect there is nothing to shadow and nothing to refuse.
+func FuzzSuspects(f *testing.F) {
+	c := shadowingCatalog(f)
+	seeds := corpora(f)
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(shadowed)), slices.Collect(maps.Keys(shadowFunctions)), shadowPrefixNames(), []string{"pg_stat_get_numscans", "ts_rewrite"}) {
+		for _, form := range []string{"SELECT * FROM %s", `SELECT 1 FROM "%s" AS x`, "SELECT pg_catalog.%s(1)", `SELECT x."%s"('a', 'b') FROM x`, "SELECT (x).%s, 1%[1]s FROM x", "CREATE CAST (a AS b) WITH FUNCTION %s(a)", "SELECT 1/**/-%s()"} {
+			seeds = append(seeds, fmt.Sprintf(form, name), fmt.Sprintf(form, strings.ToUpper(name)))
+		}
+	}
+	for _, sql := range append(seeds, "DO 'x'", "DO\v$$BEGIN END$$", `SELECT U&"pg\005fclass" FROM t`, `SELECT * FROM u&"\0070g_class"`, "CREATE OR REPLACE FUNCTION f() RETURNS int LANGUAGE c AS 'x'") {
+		f.Add(sql)
+	}
+	f.Fuzz(func(t *testing.T, sql string) {
+		if guard(sql) != nil || c.shadows.Suspects(sql) {
+			return
+		}
+		tree, err := pg.Parse(sql)
+		if err != nil {
+			return
+		}
+		for _, raw := range tree.Stmts {
+			before := clone(raw.Stmt)
+			a := &analysis{src: &source{sql}, catalog: c, stmt: &Statement{root: raw}}
+			if err := a.cast(c.shadows); err != nil || a.stmt.Masked || !sameTree(before, raw.Stmt) {
+				t.Errorf("%q is not suspected, and %v, masked %v", sql, err, a.stmt.Masked)
+			}
+		}
 	})
 }
 

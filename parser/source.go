@@ -6,7 +6,7 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	pgerror "github.com/pganalyze/pg_query_go/v6/parser"
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/proto"
 
 	"fugu/sqlstate"
 )
@@ -40,12 +40,10 @@ func syntaxError(sql string, err error) error {
 // location returns the byte offset at which the first part of n stands, -1 where nothing below n has one.
 func location(n *pg.Node) int32 {
 	best := int32(-1)
-	inspect(n.ProtoReflect(), func(m protoreflect.Message) bool {
-		if f := m.Descriptor().Fields().ByName("location"); f != nil && f.Kind() == protoreflect.Int32Kind {
-			// An unset location reads as 0, where no expression can start: a statement begins with a keyword.
-			if l := int32(m.Get(f).Int()); l > 0 && (best < 0 || l < best) {
-				best = l
-			}
+	inspect(n, func(m proto.Message) bool {
+		// An unset location reads as 0, where no expression can start: a statement begins with a keyword.
+		if l := locationOf(m); l > 0 && (best < 0 || l < best) {
+			best = l
 		}
 		return true
 	})

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/proto"
 
 	"fugu/sqlstate"
 )
@@ -44,6 +44,7 @@ type Statement struct {
 	Copy    bool        // COPY (...) TO STDOUT, which takes no parameters: their values go into the text
 	NoData  bool        // CREATE TABLE AS ... WITH NO DATA: nothing is asked
 	Masked  bool        // something of the catalog is masked in it
+	Zeros   []Zero      // parameters that have to be 0
 	Params  int         // the highest parameter number; of a protected PREPARE, the prepared statement's
 	root    *pg.RawStmt // nil once rewritten
 	version int32       // of the grammar that read it
@@ -53,6 +54,9 @@ type Statement struct {
 func (s *Statement) Ordinary() bool {
 	return len(s.Cuts) == 0 && len(s.Virtual) == 0 && s.Plain == nil && s.Explain == NoExplain && s.Execute == nil && !s.Masked
 }
+
+// Zero is a parameter that stands as OFFSET of a subquery below a cut, where no row may be skipped.
+type Zero struct{ Number, Position int }
 
 // Explain says whether a statement is EXPLAIN (PRIVACY), and in which format.
 type Explain int
@@ -143,7 +147,7 @@ func (a *analysis) cutAll() error {
 	if err != nil || query == nil {
 		return err
 	}
-	if err := a.visit(query.ProtoReflect(), nil); err != nil {
+	if err := a.visit(query, nil); err != nil {
 		return err
 	}
 	return a.leftover(a.stmt.root.Stmt)
@@ -185,8 +189,8 @@ func (a *analysis) named() bool {
 	default:
 		utility = true
 	}
-	inspect(a.stmt.root.Stmt.ProtoReflect(), func(m protoreflect.Message) bool {
-		switch x := m.Interface().(type) {
+	inspect(a.stmt.root.Stmt, func(m proto.Message) bool {
+		switch x := m.(type) {
 		case *pg.RangeVar:
 			if _, ok := a.lookup(x); ok {
 				found = true
@@ -206,8 +210,8 @@ func (a *analysis) named() bool {
 // leftover refuses the first reference that no cut accounts for: the net under everything above.
 func (a *analysis) leftover(root *pg.Node) error {
 	var err error
-	inspect(root.ProtoReflect(), func(m protoreflect.Message) bool {
-		if rv, ok := m.Interface().(*pg.RangeVar); ok && err == nil && !a.taken[rv] {
+	inspect(root, func(m proto.Message) bool {
+		if rv, ok := m.(*pg.RangeVar); ok && err == nil && !a.taken[rv] {
 			if t, ok := a.lookup(rv); ok {
 				if t.Virtual {
 					err = a.refuse(rv.Location, "It can be read in the FROM clause of a SELECT.", "the virtual table %s cannot be used here", t)

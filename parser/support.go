@@ -3,30 +3,21 @@ package parser
 import (
 	"maps"
 	"slices"
+
+	"fugu/smooth"
 )
 
 // Refused names something that people try below a cut, and what serves instead.
 type Refused struct{ Name, Instead string }
 
 // Aggregates lists the aggregate functions that are answered, in order.
-func Aggregates() []string {
-	var out []string
-	for name, hint := range aggregates {
-		if hint == "" {
-			out = append(out, name)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
+func Aggregates() []string { return smooth.Names() }
 
 // RefusedAggregates lists the aggregate functions that are not answered.
 func RefusedAggregates() []Refused {
 	var out []Refused
-	for _, name := range slices.Sorted(maps.Keys(aggregates)) {
-		if aggregates[name] != "" {
-			out = append(out, Refused{name, aggregates[name]})
-		}
+	for _, name := range slices.Sorted(maps.Keys(refused)) {
+		out = append(out, Refused{name, refused[name]})
 	}
 	return out
 }

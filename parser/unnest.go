@@ -65,26 +65,53 @@ func relation(r Relation, alias *pg.Alias) (*pg.Node, error) {
 func (c RelationColumn) modified() bool { return strings.Contains(c.Type, "(") }
 
 // arrayTypes are the types that were parsed last; statements can ask for any number of them: numeric(7, 3).
-var arrayTypes = func() *lru.Cache[string, *pg.TypeName] {
-	c, _ := lru.New[string, *pg.TypeName](256)
+var arrayTypes = func() *lru.Cache[string, *typeName] {
+	c, _ := lru.New[string, *typeName](256)
 	return c
 }()
 
+// typeName is a type  typ[]  as a tree, and the type  typ  as the deparser writes it.
+type typeName struct {
+	array *pg.TypeName
+	sql   string
+}
+
 // arrayType reads the type  typ[]  from SQL text.
 func arrayType(typ string) (*pg.TypeName, error) {
-	t, ok := arrayTypes.Get(typ)
-	if !ok {
-		tree, err := pg.Parse("SELECT NULL::" + typ + "[]")
-		if err != nil {
-			return nil, fmt.Errorf("building a relation of arrays: %w", err)
-		}
-		if len(tree.Stmts) == 1 && len(tree.Stmts[0].Stmt.GetSelectStmt().GetTargetList()) == 1 {
-			t = tree.Stmts[0].Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val.GetTypeCast().GetTypeName()
-		}
-		if t == nil {
-			return nil, errors.New("building a relation of arrays: not a type")
-		}
-		arrayTypes.Add(typ, t)
+	t, err := readType(typ)
+	if err != nil {
+		return nil, err
 	}
-	return proto.Clone(t).(*pg.TypeName), nil
+	return proto.Clone(t.array).(*pg.TypeName), nil
+}
+
+// TypeSQL writes a type that is given as SQL text as it stands in the texts of Rewrite.
+func TypeSQL(typ string) (string, error) {
+	t, err := readType(typ)
+	if err != nil {
+		return "", err
+	}
+	return t.sql, nil
+}
+
+func readType(typ string) (*typeName, error) {
+	if t, ok := arrayTypes.Get(typ); ok {
+		return t, nil
+	}
+	tree, err := pg.Parse("SELECT NULL::" + typ + "[]")
+	if err != nil {
+		return nil, fmt.Errorf("building a relation of arrays: %w", err)
+	}
+	t := new(typeName)
+	if len(tree.Stmts) == 1 && len(tree.Stmts[0].Stmt.GetSelectStmt().GetTargetList()) == 1 {
+		t.array = tree.Stmts[0].Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val.GetTypeCast().GetTypeName()
+	}
+	text, err := pg.Deparse(tree)
+	cast, isCast := strings.CutPrefix(text, "SELECT NULL::")
+	sql, isArray := strings.CutSuffix(cast, "[]")
+	if t.sql = sql; t.array == nil || err != nil || !isCast || !isArray {
+		return nil, errors.New("building a relation of arrays: not a type")
+	}
+	arrayTypes.Add(typ, t)
+	return t, nil
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/proto"
 
 	"fugu/sqlstate"
 )
@@ -67,8 +67,8 @@ func (a *analysis) copy(c *pg.CopyStmt) (*pg.Node, error) {
 
 // special finds the first relation below n that is not ordinary.
 func (a *analysis) special(n *pg.Node) (found *pg.RangeVar) {
-	inspect(n.ProtoReflect(), func(m protoreflect.Message) bool {
-		if rv, ok := m.Interface().(*pg.RangeVar); ok && found == nil {
+	inspect(n, func(m proto.Message) bool {
+		if rv, ok := m.(*pg.RangeVar); ok && found == nil {
 			if _, ok := a.lookup(rv); ok {
 				found = rv
 			}
@@ -80,8 +80,8 @@ func (a *analysis) special(n *pg.Node) (found *pg.RangeVar) {
 
 // parameter finds a parameter below n.
 func parameter(n *pg.Node) (found *pg.ParamRef) {
-	inspect(n.ProtoReflect(), func(m protoreflect.Message) bool {
-		if p, ok := m.Interface().(*pg.ParamRef); ok && found == nil {
+	inspect(n, func(m proto.Message) bool {
+		if p, ok := m.(*pg.ParamRef); ok && found == nil {
 			found = p
 		}
 		return found == nil

@@ -3,39 +3,51 @@ package parser
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 
-	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 // inspect calls f for m and every message below it, parents first; below a message for which f is false it does not go.
-func inspect(m protoreflect.Message, f func(protoreflect.Message) bool) {
-	if !m.IsValid() || !f(m) {
-		return
+func inspect(m proto.Message, f func(proto.Message) bool) {
+	if v := reflect.ValueOf(m); !v.IsNil() {
+		descend(m, v, f)
 	}
-	below(m, func(c proto.Message) { inspect(c.ProtoReflect(), f) })
+}
+
+func descend(m proto.Message, v reflect.Value, f func(proto.Message) bool) {
+	if f(m) {
+		eachBelow(v, func(m proto.Message, v reflect.Value) { descend(m, v, f) })
+	}
 }
 
 // below calls f for every message directly below m, in the order of the grammar's structures.
-func below(m protoreflect.Message, f func(proto.Message)) {
-	v := reflect.ValueOf(m.Interface()).Elem()
+func below(m proto.Message, f func(proto.Message)) {
+	eachBelow(reflect.ValueOf(m), func(m proto.Message, _ reflect.Value) { f(m) })
+}
+
+// eachBelow calls f for every message directly below the one that v points to.
+func eachBelow(v reflect.Value, f func(proto.Message, reflect.Value)) {
+	v = v.Elem()
 	for _, i := range layoutOf(v.Type()).children {
 		eachMessage(v.Field(i), f)
 	}
 }
 
 // eachMessage calls f for the messages that a field holds.
-func eachMessage(v reflect.Value, f func(proto.Message)) {
+func eachMessage(v reflect.Value, f func(proto.Message, reflect.Value)) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			f(v.Interface().(proto.Message))
+			f(v.Interface().(proto.Message), v)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			f(v.Index(i).Interface().(proto.Message))
+			if m := v.Index(i); !m.IsNil() {
+				f(m.Interface().(proto.Message), m)
+			}
 		}
 	case reflect.Interface: // a oneof, which holds a wrapper of one field
 		if !v.IsNil() {
@@ -46,64 +58,29 @@ func eachMessage(v reflect.Value, f func(proto.Message)) {
 	}
 }
 
-// sameTree compares two trees up to the places where their nodes stood in the text.
-func sameTree(a, b *pg.Node) bool { return sameValue(reflect.ValueOf(a), reflect.ValueOf(b)) }
-
-// sameValue compares two values of one type. An empty list is the same as none.
-func sameValue(a, b reflect.Value) bool {
-	switch a.Kind() {
-	case reflect.Pointer:
-		return a.IsNil() && b.IsNil() || !a.IsNil() && !b.IsNil() && sameMessage(a.Elem(), b.Elem())
-	case reflect.Slice:
-		if a.Len() != b.Len() {
-			return false
-		}
-		for i := range a.Len() {
-			if !sameValue(a.Index(i), b.Index(i)) {
-				return false
-			}
-		}
-		return true
-	case reflect.Interface:
-		if a.IsNil() || b.IsNil() {
-			return a.IsNil() && b.IsNil()
-		}
-		x, y := a.Elem(), b.Elem()
-		return x.Type() == y.Type() && sameValue(x.Elem().Field(0), y.Elem().Field(0))
-	case reflect.String:
-		return a.String() == b.String()
-	case reflect.Int32, reflect.Int64:
-		return a.Int() == b.Int()
-	case reflect.Uint32, reflect.Uint64:
-		return a.Uint() == b.Uint()
-	case reflect.Bool:
-		return a.Bool() == b.Bool()
-	case reflect.Float32, reflect.Float64:
-		return a.Float() == b.Float()
+// locationOf is where m stood in the text, 0 where it does not say.
+func locationOf(m proto.Message) int32 {
+	v := reflect.ValueOf(m).Elem()
+	if i := layoutOf(v.Type()).location; i >= 0 {
+		return int32(v.Field(i).Int())
 	}
-	return false // nothing else is in a tree
+	return 0
 }
 
-func sameMessage(a, b reflect.Value) bool {
-	l := layoutOf(a.Type())
-	for _, i := range l.own {
-		if !sameValue(a.Field(i), b.Field(i)) {
-			return false
-		}
-	}
-	for _, i := range l.children {
-		if !sameValue(a.Field(i), b.Field(i)) {
-			return false
-		}
-	}
-	return true
-}
-
-// layout says which fields of a message's Go struct are what. Walking a tree by protobuf's own reflection would take
-// longer than parsing it.
+// layout says what the fields of a message's Go struct are. Walking a tree by protobuf's own reflection would take longer
+// than parsing it.
 type layout struct {
+	fields   []field
 	children []int // messages, lists of messages, and what is one of several
-	own      []int // values, but for the places in the text
+	location int   // -1: it has none
+}
+
+// field is one of a message's, or the one of the wrapper that a oneof holds.
+type field struct {
+	index int
+	key   string           // as it stands in JSON; empty for a oneof
+	place bool             // it says where a node stood in the text
+	names map[int64]string // of an enum's values, as they stand in JSON
 }
 
 var layouts sync.Map // reflect.Type to *layout, as many as the grammar has kinds of nodes
@@ -115,19 +92,50 @@ func layoutOf(t reflect.Type) *layout {
 	if l, ok := layouts.Load(t); ok {
 		return l.(*layout)
 	}
-	l := new(layout)
+	l := &layout{location: -1}
 	for i := range t.NumField() {
 		f := t.Field(i)
-		kind := f.Type.Kind()
-		switch {
-		case !f.IsExported():
-		case kind == reflect.Pointer, kind == reflect.Interface, kind == reflect.Slice && f.Type.Elem().Kind() == reflect.Pointer:
-			l.children = append(l.children, i)
-		case kind == reflect.Int32 && slices.Contains(places, f.Name):
-		default:
-			l.own = append(l.own, i)
+		if !f.IsExported() {
+			continue
 		}
+		kind := f.Type.Kind()
+		if f.Name == "Location" && kind == reflect.Int32 {
+			l.location = i
+		}
+		if kind == reflect.Pointer || kind == reflect.Interface || kind == reflect.Slice && f.Type.Elem().Kind() == reflect.Pointer {
+			l.children = append(l.children, i)
+		}
+		l.fields = append(l.fields, field{i, jsonKey(f), kind == reflect.Int32 && slices.Contains(places, f.Name), enumNames(f.Type)})
 	}
 	layouts.Store(t, l)
 	return l
+}
+
+// jsonKey writes the key of a field in protobuf's JSON, with its colon.
+func jsonKey(f reflect.StructField) string {
+	name := ""
+	for _, part := range strings.Split(f.Tag.Get("protobuf"), ",") {
+		if n, ok := strings.CutPrefix(part, "json="); ok {
+			name = n
+		} else if n, ok := strings.CutPrefix(part, "name="); ok && name == "" {
+			name = n
+		}
+	}
+	if name == "" {
+		return ""
+	}
+	return `"` + name + `":`
+}
+
+func enumNames(t reflect.Type) map[int64]string {
+	enum, ok := reflect.Zero(t).Interface().(protoreflect.Enum)
+	if !ok {
+		return nil
+	}
+	names := map[int64]string{}
+	values := enum.Descriptor().Values()
+	for i := range values.Len() {
+		names[int64(values.Get(i).Number())] = `"` + string(values.Get(i).Name()) + `"`
+	}
+	return names
 }

@@ -14,10 +14,9 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// trees are the statements of the corpora that PostgreSQL's grammar knows, and some of every other kind.
-func trees(t testing.TB) []*pg.Node {
+// corpora are the texts of testdata, and some of every other kind.
+func corpora(t testing.TB) []string {
 	t.Helper()
-	var out []*pg.Node
 	texts := []string{
 		"CREATE TABLE t (a int PRIMARY KEY, b text DEFAULT 'x' CHECK (b <> '')) PARTITION BY RANGE (a)", "CREATE TABLESPACE s LOCATION '/x'", "DO $$BEGIN END$$",
 		"SELECT GROUPING(a), b[1:2], (c).d, ARRAY[1,2], ROW(1,2), CASE a WHEN 1 THEN 2 ELSE 3 END, a::numeric(7,3)[], 1.5, 'x', B'1', NULL, true FROM t GROUP BY GROUPING SETS (a, ROLLUP(b, c))",
@@ -25,8 +24,10 @@ func trees(t testing.TB) []*pg.Node {
 		"COPY t (a) FROM STDIN WITH (FORMAT csv)", "GRANT SELECT ON t TO r", "EXPLAIN (ANALYZE, FORMAT JSON) SELECT 1", "NOTIFY c, 'p'", "DECLARE c SCROLL CURSOR WITH HOLD FOR SELECT 1",
 		"MERGE INTO t USING u ON t.a = u.a WHEN MATCHED THEN UPDATE SET b = 1 WHEN NOT MATCHED THEN INSERT VALUES (1)", "CREATE FUNCTION f(a int) RETURNS int LANGUAGE sql AS 'SELECT 1'",
 		"SELECT a, rank() OVER (PARTITION BY b ORDER BY c ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM a TABLESAMPLE system (1) CROSS JOIN LATERAL f(a.b) WITH ORDINALITY AS f(x, y) FOR UPDATE OF a SKIP LOCKED",
+		`SELECT E'\b\f\n\r\t\x01\x1f\x7f\\"<>/&', U&'\00e9\+01F600', "a""<b>\" AS "x'y", '' AS "é", -0.0, 0, 1e400, 9223372036854775807, 2147483648, x'1F', B'', false`,
+		"SELECT 1; SELECT 2; ;", "", "CREATE TABLE t (LIKE u INCLUDING ALL, a int GENERATED ALWAYS AS IDENTITY, b int GENERATED ALWAYS AS (a + 1) STORED, FOREIGN KEY (a) REFERENCES v MATCH FULL ON DELETE SET NULL (a))",
 	}
-	files, err := filepath.Glob("testdata/[abr]*")
+	files, err := filepath.Glob("testdata/*")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,15 +42,38 @@ func trees(t testing.TB) []*pg.Node {
 			texts = append(texts, sql)
 		}
 	}
-	for _, sql := range texts {
+	return texts
+}
+
+// parsed is a text and its tree.
+type parsed struct {
+	sql  string
+	tree *pg.ParseResult
+}
+
+// grammatical are the corpora as far as PostgreSQL's grammar knows them.
+func grammatical(t testing.TB) []parsed {
+	t.Helper()
+	var out []parsed
+	for _, sql := range corpora(t) {
 		if tree, err := pg.Parse(sql); err == nil {
-			for _, s := range tree.Stmts {
-				out = append(out, s.Stmt)
-			}
+			out = append(out, parsed{sql, tree})
 		}
 	}
 	if len(out) < 50 {
 		t.Fatalf("%d trees only", len(out))
+	}
+	return out
+}
+
+// trees are the statements of the corpora.
+func trees(t testing.TB) []*pg.Node {
+	t.Helper()
+	var out []*pg.Node
+	for _, p := range grammatical(t) {
+		for _, s := range p.tree.Stmts {
+			out = append(out, s.Stmt)
+		}
 	}
 	return out
 }
@@ -74,10 +98,10 @@ func rangeInspect(m protoreflect.Message, f func(protoreflect.Message) bool) {
 	})
 }
 
-// sameByProto is sameTree by protobuf's own reflection, on copies.
-func sameByProto(a, b *pg.Node) bool {
-	a, b = proto.Clone(a).(*pg.Node), proto.Clone(b).(*pg.Node)
-	for _, n := range []*pg.Node{a, b} {
+// sameTree compares two trees up to the places where their nodes stood, by protobuf's own reflection, on copies.
+func sameTree[M proto.Message](a, b M) bool {
+	x, y := proto.Clone(a), proto.Clone(b)
+	for _, n := range []proto.Message{x, y} {
 		rangeInspect(n.ProtoReflect(), func(m protoreflect.Message) bool {
 			for _, name := range []protoreflect.Name{"location", "arg_location", "stmt_location", "stmt_len"} {
 				if f := m.Descriptor().Fields().ByName(name); f != nil && f.Kind() == protoreflect.Int32Kind {
@@ -87,37 +111,47 @@ func sameByProto(a, b *pg.Node) bool {
 			return true
 		})
 	}
-	return proto.Equal(a, b)
+	return proto.Equal(x, y)
 }
 
-// Every message of every tree is met once, and what stands below a refused one is not.
+// Every message of every tree is met once, and what stands below a refused one is not. Each says where it stood.
 func TestInspect(t *testing.T) {
-	visit := func(walk func(protoreflect.Message, func(protoreflect.Message) bool), n *pg.Node, below func(protoreflect.Message) bool) map[proto.Message]int {
-		met := map[proto.Message]int{}
-		walk(n.ProtoReflect(), func(m protoreflect.Message) bool {
-			met[m.Interface()]++
-			return below(m)
-		})
-		return met
-	}
 	for _, n := range trees(t) {
-		for _, below := range []func(protoreflect.Message) bool{
-			func(protoreflect.Message) bool { return true },
-			func(m protoreflect.Message) bool { return m.Descriptor().Name() != "FuncCall" },
+		for _, below := range []func(proto.Message) bool{
+			func(proto.Message) bool { return true },
+			func(m proto.Message) bool { _, call := m.(*pg.FuncCall); return !call },
 		} {
-			if got, want := visit(inspect, n, below), visit(rangeInspect, n, below); !reflect.DeepEqual(got, want) {
+			got, want := map[proto.Message]int{}, map[proto.Message]int{}
+			inspect(n, func(m proto.Message) bool { got[m]++; return below(m) })
+			rangeInspect(n.ProtoReflect(), func(m protoreflect.Message) bool {
+				want[m.Interface()]++
+				return below(m.Interface())
+			})
+			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%v: %d messages, want %d", n, len(got), len(want))
+			}
+			for m := range got {
+				location := int64(0)
+				if f := m.ProtoReflect().Descriptor().Fields().ByName("location"); f != nil && f.Kind() == protoreflect.Int32Kind {
+					location = m.ProtoReflect().Get(f).Int()
+				}
+				if got := locationOf(m); int64(got) != location {
+					t.Errorf("%v stands at %d, want %d", m, got, location)
+				}
 			}
 		}
 	}
-	if (*pg.Node)(nil).ProtoReflect().IsValid() {
-		t.Fatal("a message that is not there is valid")
-	}
-	inspect((*pg.Node)(nil).ProtoReflect(), func(protoreflect.Message) bool { t.Error("a message that is not there was met"); return true })
+	inspect((*pg.Node)(nil), func(proto.Message) bool { t.Error("a message that is not there was met"); return true })
+	inspect(&pg.List{Items: []*pg.Node{nil}}, func(m proto.Message) bool {
+		if _, list := m.(*pg.List); !list {
+			t.Error("an item that is not there was met")
+		}
+		return true
+	})
 }
 
 // mutate changes one field of one message somewhere below n, as a deparser's mistake would, and names it.
-func mutate(r *rand.Rand, n *pg.Node) string {
+func mutate(r *rand.Rand, n proto.Message) string {
 	var all []protoreflect.Message
 	rangeInspect(n.ProtoReflect(), func(m protoreflect.Message) bool { all = append(all, m); return true })
 	for {
@@ -155,28 +189,30 @@ func mutate(r *rand.Rand, n *pg.Node) string {
 	}
 }
 
-// sameTree says what proto.Equal says without the places, of equal trees and of such that differ in any one field.
-func TestSameTree(t *testing.T) {
+// A text reads as its own tree, as no other text's, and as no tree that differs in any one field.
+func TestReads(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
-	all := trees(t)
+	all := grammatical(t)
+	check := func(sql string, tree *pg.ParseResult, want bool, what string) {
+		t.Helper()
+		if got, err := reads(sql, tree); err != nil || got != want {
+			t.Errorf("%q reads as %v: %v, want %v %s: %v", sql, tree, got, want, what, err)
+		}
+	}
 	same, different := 0, 0
-	for i, n := range all {
-		for j, m := range all[:i+1] {
-			if i-j > 5 && (i+j)%7 > 0 {
-				continue
-			}
-			if got, want := sameTree(n, m), sameByProto(n, m); got != want || i == j && !got {
-				t.Errorf("%v and %v: %v, want %v", n, m, got, want)
+	for i, p := range all {
+		check(p.sql, p.tree, true, "")
+		for j, q := range all[:i] {
+			if i-j <= 5 || (i+j)%23 == 0 {
+				check(p.sql, q.tree, sameTree(p.tree, q.tree), "")
 			}
 		}
-		for range 60 {
-			m := proto.Clone(n).(*pg.Node)
+		for range 25 {
+			m := clone(p.tree)
 			what := mutate(r, m)
-			got, want := sameTree(n, m), sameByProto(n, m)
-			if got != want {
-				t.Errorf("%s changed in %v: %v, want %v", what, n, got, want)
-			}
-			if got {
+			want := sameTree(p.tree, m)
+			check(p.sql, m, want, what)
+			if want {
 				same++
 			} else {
 				different++
@@ -186,6 +222,41 @@ func TestSameTree(t *testing.T) {
 	if same < 100 || different < 1000 {
 		t.Errorf("%d changes leave the tree the same, %d do not", same, different)
 	}
+	for _, sql := range []string{"SELECT 1)", "SELECT '"} {
+		if got, err := reads(sql, &pg.ParseResult{Version: all[0].tree.Version}); got || err == nil {
+			t.Errorf("%q reads as nothing", sql)
+		}
+	}
+}
+
+// FuzzReads: a text reads as its own tree, and as another only if the two are the same.
+func FuzzReads(f *testing.F) {
+	texts := corpora(f)
+	for i, sql := range texts {
+		f.Add(sql, texts[(i+1)%len(texts)], uint64(i))
+	}
+	f.Fuzz(func(t *testing.T, sql, other string, seed uint64) {
+		if guard(sql) != nil || guard(other) != nil {
+			return
+		}
+		tree, err := pg.Parse(sql)
+		if err != nil {
+			return
+		}
+		if got, err := reads(sql, tree); err != nil || !got {
+			t.Errorf("%q does not read as itself: %v", sql, err)
+		}
+		if second, err := pg.Parse(other); err == nil {
+			if got, _ := reads(other, tree); got != sameTree(tree, second) {
+				t.Errorf("%q reads as the tree of %q: %v", other, sql, got)
+			}
+		}
+		m := clone(tree)
+		what := mutate(rand.New(rand.NewPCG(seed, 1)), m)
+		if got, _ := reads(sql, m); got != sameTree(tree, m) {
+			t.Errorf("%q reads as itself with %s changed: %v", sql, what, got)
+		}
+	})
 }
 
 // The relation that is built is the one that would be parsed.

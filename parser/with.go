@@ -5,7 +5,6 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 // with holds the WITH queries that one place in a statement can see (PostgreSQL manual, section 7.8).
@@ -98,8 +97,8 @@ func (a *analysis) fromRows(from []*pg.Node, w *with) bool {
 }
 
 // visit cuts every SELECT at or below m that aggregates protected rows, and notes the virtual tables.
-func (a *analysis) visit(m protoreflect.Message, w *with) error {
-	switch x := m.Interface().(type) {
+func (a *analysis) visit(m proto.Message, w *with) error {
+	switch x := m.(type) {
 	case *pg.SelectStmt:
 		w, err := a.queries(&x.WithClause, w)
 		if err != nil {
@@ -127,7 +126,7 @@ func (a *analysis) visit(m protoreflect.Message, w *with) error {
 	return a.visitBelow(m, w)
 }
 
-func (a *analysis) visitChange(m protoreflect.Message, c **pg.WithClause, w *with) error {
+func (a *analysis) visitChange(m proto.Message, c **pg.WithClause, w *with) error {
 	w, err := a.queries(c, w)
 	if err != nil {
 		return err
@@ -165,7 +164,7 @@ func (a *analysis) queries(c **pg.WithClause, outer *with) (*with, error) {
 		if a.yields(q) {
 			continue
 		}
-		if err := a.visit(cte.Ctequery.ProtoReflect(), q.sees); err != nil {
+		if err := a.visit(cte.Ctequery, q.sees); err != nil {
 			return nil, err
 		}
 		kept = append(kept, n)
@@ -178,10 +177,10 @@ func (a *analysis) queries(c **pg.WithClause, outer *with) (*with, error) {
 
 // visitBelow visits what stands directly below m, but for WITH clauses, which their statement has visited. Always in the
 // same order: the order of the cuts is part of what a statement asks.
-func (a *analysis) visitBelow(m protoreflect.Message, w *with) (err error) {
+func (a *analysis) visitBelow(m proto.Message, w *with) (err error) {
 	below(m, func(c proto.Message) {
 		if _, queries := c.(*pg.WithClause); err == nil && !queries {
-			err = a.visit(c.ProtoReflect(), w)
+			err = a.visit(c, w)
 		}
 	})
 	return err

@@ -118,6 +118,7 @@ type question struct {
 	policy   *policy.Policy
 	cuts     []*planner.Bound
 	database database
+	recorder *recorder // of fugu fit; otherwise nil
 	budget   privacy.Budget
 	kind     mechanism.Kind
 	settings settings
@@ -149,12 +150,16 @@ func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 	} else if err != nil {
 		return ledger.Answer{}, err
 	}
-	if m.width == 0 { // group keys alone, or averages of which the model knows nothing: all of it is public
+	if m.width == 0 { // group keys alone, averages of which the model knows nothing, what the policy makes public: all of it is public
 		bytes, err := m.encode(mechanism.Release{})
 		return ledger.Answer{Bytes: bytes}, err
 	}
 	c := m.calibration
 	charge.Losses, charge.Mechanism, charge.Assumption = c.Losses, string(c.Kind), c.Assumption
+	for _, x := range c.Certificates {
+		charge.Certificates = append(charge.Certificates, ledger.Certificate{Secret: x.Secret, Mechanism: string(x.Mechanism), Assumptions: x.Assumptions,
+			Pair: x.Pair, Epsilon: x.Epsilon, Delta: x.Delta, Estimation: x.Estimation})
+	}
 	if err := q.covered(ctx, charge); err != nil {
 		return ledger.Answer{}, err
 	}
@@ -168,6 +173,11 @@ func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 	release, err := c.Release(statistics)
 	if err != nil {
 		return ledger.Answer{}, fmt.Errorf("adding noise: %w", err)
+	}
+	if len(m.sums) > 0 {
+		if release, err = release.SummingTo(c.Noise, m.sums); err != nil {
+			return ledger.Answer{}, err
+		}
 	}
 	if charge.Answer, err = m.encode(release); err != nil {
 		return ledger.Answer{}, fmt.Errorf("storing the release: %w", err)
@@ -195,7 +205,7 @@ func (q *question) charge(ctx context.Context, c ledger.Charge) (ledger.Answer, 
 // fail charges a statement that failed on its rows. The failure is stored as its answer, unless it may pass: then every
 // try is charged, under a key that will not be asked for again.
 func (q *question) fail(ctx context.Context, c ledger.Charge, cause error) (ledger.Answer, error) {
-	c.Failed = true
+	c.Failed, c.Certificates = true, nil
 	if hook.FreeFailures {
 		return ledger.Answer{}, cause
 	}
@@ -265,7 +275,8 @@ func ledgerError(err error) error {
 
 // stored is what the ledger keeps as an answer: the release, and where in it each cut's cells are.
 type stored struct {
-	Index   []int // cut, cell, aggregate in order: the component of the release, -1 where the model has none
+	Index   []int    // cut, cell, aggregate in order: the component of the release, -1 where the model has none, -2-i for Public[i]
+	Public  []string `json:",omitempty"` // values that the policy gives
 	Release []byte
 }
 
@@ -298,8 +309,13 @@ func (q *question) arrays(a ledger.Answer) ([][]byte, error) {
 					return nil, fmt.Errorf("the stored answer %d does not fit the statement", a.ID)
 				}
 				v := planner.Value{Null: true}
-				if s.Index[0] >= 0 {
-					v = planner.Value{Text: values[s.Index[0]]}
+				switch k := s.Index[0]; {
+				case k >= 0:
+					v = planner.Value{Text: values[k]}
+				case k < -1-len(s.Public):
+					return nil, fmt.Errorf("the stored answer %d does not fit the statement", a.ID)
+				case k <= -2:
+					v = planner.Value{Text: s.Public[-2-k]}
 				}
 				s.Index = s.Index[1:]
 				columns[before+agg] = append(columns[before+agg], v)

@@ -99,7 +99,7 @@ func TestArraysRefuseWhatDoesNotFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	encode := func(change func(*stored)) []byte {
-		c := stored{slices.Clone(s.Index), slices.Clone(s.Release)}
+		c := stored{Index: slices.Clone(s.Index), Release: slices.Clone(s.Release)}
 		change(&c)
 		b, err := json.Marshal(c)
 		if err != nil {
@@ -181,7 +181,7 @@ func TestWhoPays(t *testing.T) {
 			}
 			bytes = append(bytes, string(a.Bytes))
 			accounts, err := Accounts(t.Context(), h.engine.ledger, q.policy, user)
-			if err != nil || accounts[0].Spent < want[i]*0.99 || accounts[0].Spent > want[i]*1.01 {
+			if err != nil || accounts[0].Spent < want[i]*0.95 || accounts[0].Spent > want[i]*1.01 {
 				t.Errorf("per %s: %s has spent %+v, %v", per, user, accounts, err)
 			}
 		}
@@ -216,8 +216,30 @@ func TestRowFailure(t *testing.T) {
 			t.Fatal(err)
 		}
 		accounts, err := Accounts(t.Context(), h.engine.ledger, q.policy, h.user)
-		if err != nil || accounts[0].Releases != 1 || accounts[0].Spent < 0.99 || accounts[0].Spent > 1.01 {
+		if err != nil || accounts[0].Releases != 1 || accounts[0].Spent < 0.95 || accounts[0].Spent > 1.01 {
 			t.Errorf("%+v, %v", accounts, err)
+		}
+	}
+}
+
+// OFFSET of a subquery below a cut has to be 0, however it is sent, and then changes nothing.
+func TestZeroOffset(t *testing.T) {
+	h := newHouse(t)
+	plain, err := h.question(t, "SELECT count(*) FROM adult", nil, settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const sql = "SELECT count(*) FROM (SELECT age FROM adult OFFSET $1) x"
+	for _, b := range []*wire.Binding{binding(0, "0"), binding(1, "\x00\x00\x00\x00\x00\x00\x00\x00")} {
+		if q, err := h.question(t, sql, b, settings{}); err != nil || q.key != plain.key {
+			t.Errorf("%+v: %v, or another key", b, err)
+		}
+	}
+	null := binding(0, "")
+	null.Values[0] = nil
+	for _, b := range []*wire.Binding{binding(0, "1"), binding(0, "-1"), binding(1, "\x00\x00\x00\x00\x00\x00\x00\x01"), null} {
+		if _, err := h.question(t, sql, b, settings{}); !sqlstate.Is(err, sqlstate.NotAnswerable) || sqlstate.As(err).Position != 52 {
+			t.Errorf("%+v: %v at %d", b, err, sqlstate.As(err).Position)
 		}
 	}
 }

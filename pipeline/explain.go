@@ -33,6 +33,8 @@ type Explanation struct {
 	Cost       []ExplainedCost   `json:"cost"`
 	Above      string            `json:"above"` // the statement that the guest runs on the noisy values
 
+	Certificates []mechanism.Certificate `json:"certificates"` // of each secret: what this answer by itself guarantees
+
 	Calibration mechanism.Calibration `json:"-"` // the noise itself
 }
 
@@ -42,6 +44,8 @@ type ExplainedCut struct {
 	Keys       []string `json:"keys"`
 	Cells      int      `json:"cells"`
 	Aggregates []string `json:"aggregates"`
+	Model      string   `json:"model"`  // where f_θ is from: reference, prepared (of the reference, by fugu fit) or declared
+	Public     int      `json:"public"` // values that the policy makes public: exact, and free
 	Below      string   `json:"below"`  // the statistics statement
 	Bounds     []string `json:"bounds"` // what one row may contribute; more is taken for the bound
 }
@@ -53,6 +57,12 @@ type ExplainedSecret struct {
 	Norm2  float64 `json:"delta_e2"`
 	Along  float64 `json:"along"`  // length of the common direction
 	Beside float64 `json:"beside"` // what leaves it
+}
+
+// widen makes e hold for another shift of the secret too.
+func (e *ExplainedSecret) widen(o ExplainedSecret) {
+	e.Norm1, e.Norm2 = math.Max(e.Norm1, o.Norm1), math.Max(e.Norm2, o.Norm2)
+	e.Along, e.Beside = math.Max(e.Along, o.Along), math.Max(e.Beside, o.Beside)
 }
 
 // ExplainedNoise is the noise of one column: over its cells, the least and greatest standard deviation.
@@ -90,12 +100,20 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 		return x, ledgerError(err)
 	}
 	x.Dataset, x.Components = q.policy.Dataset, m.width
-	x.Calibration = m.calibration
+	x.Calibration, x.Certificates = m.calibration, m.calibration.Certificates
 	x.Mechanism, x.Chosen, x.Assumption = string(m.calibration.Kind), string(q.kind), m.calibration.Assumption
 	x.Epsilon, x.Delta = float64(q.budget.Epsilon), float64(q.budget.Delta)
 	x.Above = q.plan.Above
+	index := m.index
 	for i, c := range q.cuts {
-		e := ExplainedCut{Table: c.Table.String(), Cells: len(c.Cells), Below: c.Statistics(), Bounds: m.bounds[i]}
+		e := ExplainedCut{Table: c.Table.String(), Cells: len(c.Cells), Model: m.sources[i], Below: c.Statistics(), Bounds: m.bounds[i]}
+		here := len(c.Cells) * len(c.Aggregates)
+		for _, k := range index[:here] {
+			if k <= -2 {
+				e.Public++
+			}
+		}
+		index = index[here:]
 		for _, k := range c.Keys {
 			e.Keys = append(e.Keys, k.Label)
 		}
@@ -107,7 +125,12 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 	for _, s := range m.shifts {
 		along := sensitivity.Shift{Along: s.Along, Beside: make([]float64, len(s.Along))}
 		beside := sensitivity.Shift{Along: make([]float64, len(s.Beside)), Beside: s.Beside}
-		x.Secrets = append(x.Secrets, ExplainedSecret{s.Secret, s.Norm1(), s.Norm2(), along.Norm2(), beside.Norm2()})
+		e := ExplainedSecret{s.Secret, s.Norm1(), s.Norm2(), along.Norm2(), beside.Norm2()}
+		if n := len(x.Secrets); n > 0 && x.Secrets[n-1].Secret == s.Secret {
+			x.Secrets[n-1].widen(e)
+		} else {
+			x.Secrets = append(x.Secrets, e)
+		}
 	}
 	x.Noise = m.noise()
 	accounts, err := Accounts(ctx, q.engine.ledger, q.policy, q.session.user)
@@ -162,6 +185,12 @@ func (x Explanation) Lines() []string {
 			by = fmt.Sprintf(" by %s (%d public combinations)", strings.Join(c.Keys, ", "), c.Cells)
 		}
 		add("Cut %d: %s of %s%s", i+1, strings.Join(c.Aggregates, ", "), c.Table, by)
+		if c.Model != "" {
+			add("  Model: %s", c.Model)
+		}
+		if c.Public > 0 {
+			add("  Public: %d values, exact and free", c.Public)
+		}
 		add("  Below: %s", c.Below)
 		for _, b := range c.Bounds {
 			add("  Bounded: %s", b)
@@ -172,7 +201,10 @@ func (x Explanation) Lines() []string {
 		add("Secret %s: moves F by at most %s (L1), %s (L2)", s.Secret, short(s.Norm1), short(s.Norm2))
 	}
 	if x.Components > 0 {
-		add("Mechanism: %s (%s), assuming %s", x.Mechanism, x.Chosen, x.Assumption)
+		add("Mechanism: %s (%s), %s", x.Mechanism, x.Chosen, rests(x.Assumption))
+	}
+	for _, c := range x.Certificates {
+		add("%s", certificateLine(c))
 	}
 	for _, n := range x.Noise {
 		sd := short(n.SDMin)
@@ -190,6 +222,28 @@ func (x Explanation) Lines() []string {
 		add("Cost for secret %s: epsilon %s of the %s left", c.Secret, what, short(c.Left))
 	}
 	return lines
+}
+
+// rests says what a guarantee rests on.
+func rests(assumption string) string {
+	if assumption == mechanism.Coupling {
+		return "resting on coupled datasets alone"
+	}
+	return "assuming " + assumption
+}
+
+func certificateLine(c mechanism.Certificate) string {
+	line := fmt.Sprintf("Certificate for secret %s (%s): delta %s at epsilon %s", c.Secret, strings.Join(c.Assumptions, ", "), short(c.Delta), short(c.Epsilon))
+	if c.Pair != [2]float64{} {
+		line += ", hardest pair " + pair(c.Pair)
+	}
+	switch {
+	case c.Estimation > 0:
+		line += "; epsilon " + short(c.Estimation) + " if the reference is off by two standard errors"
+	case c.Estimation < 0:
+		line += "; no epsilon if the reference is off by two standard errors"
+	}
+	return line
 }
 
 func short(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
@@ -237,7 +291,7 @@ func (q *question) notice(ctx context.Context, a ledger.Answer) wire.Notice {
 		}
 		cost = fmt.Sprintf("epsilon %s, delta %s", short(most), short(float64(q.budget.Delta)))
 	}
-	n := wire.Notice{Message: fmt.Sprintf("fugu: %s; %s, assuming %s; %s", strings.Join(parts, ", "), a.Mechanism, a.Assumption, cost)}
+	n := wire.Notice{Message: fmt.Sprintf("fugu: %s; %s, %s; %s", strings.Join(parts, ", "), a.Mechanism, rests(a.Assumption), cost)}
 	if accounts, err := Accounts(ctx, q.engine.ledger, q.policy, q.session.user); err == nil {
 		left := math.Inf(1)
 		for _, acc := range accounts {

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
+	"strings"
 
 	"fugu/ledger"
 	"fugu/mechanism"
 	"fugu/model"
 	"fugu/planner"
 	"fugu/policy"
+	"fugu/privacy"
 	"fugu/sensitivity"
 	"fugu/sqlstate"
 	"fugu/upstream"
@@ -21,13 +24,16 @@ import (
 // it, and the noise that this takes.
 type measured struct {
 	questions   []upstream.Question
-	index       []int // cut, cell, aggregate in order: the component of F, -1 where the model has none
-	width       int   // components of F
+	index       []int    // cut, cell, aggregate in order: the component of F, -1 where the model has none, -2-i for public[i]
+	public      []string // values that everybody knows
+	sums        []mechanism.Sum
+	width       int // components of F
 	start       []*big.Rat
 	shifts      []sensitivity.Shift
 	inherent    []float64  // the largest sd of F's components under the model, over the secrets
 	labels      []label    // of each component
 	bounds      [][]string // of each cut: what one row may contribute, for people
+	sources     []string   // of each cut: where its model is from
 	calibration mechanism.Calibration
 }
 
@@ -43,8 +49,9 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 	var parts [][]sensitivity.Shift
 	var widths []int
 	var components []mechanism.Component
+	var models []modelled // those with components
+	normal, wide := false, false
 	for _, c := range q.cuts {
-		t := q.snapshot.find(c.Table.Schema, c.Table.Name)
 		ask := upstream.Question{Cut: c, SQL: c.Statistics(), Component: make([][]int, len(c.Cells))}
 		for cell := range ask.Component {
 			ask.Component[cell] = make([]int, len(c.Aggregates))
@@ -53,48 +60,67 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 			}
 		}
 		var bounds []string
+		var source string
+		var exact map[model.Component]string
 		if len(c.Aggregates) > 0 {
-			moments, err := model.Measure(ctx, q.database, c, t.totals)
+			f, err := q.model(ctx, c)
 			if err != nil {
 				return nil, err
 			}
-			limits := moments.Limits()
-			ask.Args, ask.Types = c.Arguments(limits)
-			bounds = describe(c, limits)
-			shifts, lattice, err := t.shifts(moments)
-			if err != nil {
-				return nil, err
-			}
-			parts, widths = append(parts, shifts), append(widths, len(moments.Components))
-			for k, comp := range moments.Components {
+			ask.Args, ask.Types = c.Arguments(f.limits)
+			bounds = f.describe(c)
+			units := f.units(q.policy.Privacy.Weights)
+			parts, widths = append(parts, f.shifts), append(widths, len(f.components))
+			for k, comp := range f.components {
 				ask.Component[comp.Cell][comp.Aggregate] = m.width + k
 				agg := c.Aggregates[comp.Aggregate]
-				inherent := t.inherent(moments, k)
-				// Error counts against what sampling alone makes of the component: so a sum of incomes and an average of
-				// ages, a large group and a small one, weigh alike.
-				unit := math.Hypot(inherent, lattice[k])
-				components = append(components, mechanism.Component{Lattice: lattice[k], Unit: unit, Integer: agg.Integer})
-				m.start = append(m.start, moments.Typical(k))
+				components = append(components, mechanism.Component{Lattice: f.lattice[k], Unit: units[k], Integer: agg.Integer})
 				m.labels = append(m.labels, label{agg.Label, c.GroupKey(c.Cells[comp.Cell])})
-				m.inherent = append(m.inherent, inherent)
 			}
-			m.width += len(moments.Components)
+			m.start, m.inherent = append(m.start, f.typical...), append(m.inherent, f.inherent...)
+			for _, sum := range f.sums {
+				shifted := mechanism.Sum{Total: sum.Total}
+				for _, k := range sum.Components {
+					shifted.Components = append(shifted.Components, m.width+k)
+				}
+				m.sums = append(m.sums, shifted)
+			}
+			source, exact = f.source, f.exact
+			normal = normal || f.normal
+			if len(f.components) > 0 {
+				models = append(models, f)
+				// What is known of how the covariances of second moments and of regression bend is too wide to certify noise by. A
+				// declared law says its covariances itself.
+				wide = wide || f.moments != nil && slices.ContainsFunc(c.Aggregates, func(a planner.Aggregate) bool { return a.Second() || a.Arguments == 2 && !a.Linear() })
+			}
+			m.width += len(f.components)
 		}
-		m.questions, m.bounds = append(m.questions, ask), append(m.bounds, bounds)
-		for _, row := range ask.Component {
-			m.index = append(m.index, row...)
+		m.questions, m.bounds, m.sources = append(m.questions, ask), append(m.bounds, bounds), append(m.sources, source)
+		for cell, row := range ask.Component {
+			for a, k := range row {
+				if v, ok := exact[model.Component{Cell: cell, Aggregate: a}]; ok {
+					k = -2 - len(m.public)
+					m.public = append(m.public, v)
+				}
+				m.index = append(m.index, k)
+			}
 		}
 	}
 	if m.width > 0 {
-		if !q.policy.Accepts(policy.Translation) {
-			return nil, sqlstate.New(sqlstate.ModelUnfit, "the policy of dataset %s accepts no assumption under which a mechanism of this version is private", q.policy.Dataset).
-				WithHint("The owner of the policy can accept it: assume: [translation].")
-		}
 		m.shifts = sensitivity.Stack(parts, widths)
+		var families []sensitivity.Family
 		var err error
-		m.calibration, err = mechanism.Calibrate(q.kind, mechanism.Request{Shifts: m.shifts, Components: components, Budget: q.budget})
+		if !wide {
+			if families, err = q.families(ctx, models); err != nil {
+				return nil, err
+			}
+		}
+		m.calibration, err = mechanism.Calibrate(q.kind, mechanism.Request{Shifts: m.shifts, Families: families, Components: components, Budget: q.budget})
 		if err != nil {
 			return nil, err
+		}
+		if a := m.calibration.Assumption; normal && !strings.Contains(a, string(policy.Gaussian)) {
+			m.calibration.Assumption = a + ", " + string(policy.Gaussian)
 		}
 	}
 	q.snapshot.measured.add(q.key, m, weight(m))
@@ -102,58 +128,78 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 }
 
 // describe says within which bounds each row's contribution to a cut is taken.
-func describe(c *planner.Bound, limits []planner.Limit) []string {
+func (m *modelled) describe(c *planner.Bound) []string {
 	var out []string
-	for i, t := range c.Terms {
-		if !t.Sum {
+	for i, t := range c.Bases {
+		if t.Indicator {
 			continue
 		}
 		source := "seen in the reference"
-		if t.Low != "" {
+		switch {
+		case t.Low != "":
 			source = "declared by the policy"
+		case c.Table.Reference == "":
+			source = "whole numbers of 63 bits are"
 		}
 		what := t.Label
 		if c.Joined() {
 			what += " of one row of " + c.Table.String()
 		}
-		low, _ := limits[i].Low.Float64()
-		high, _ := limits[i].High.Float64()
+		low, _ := m.limits[i].Low.Float64()
+		high, _ := m.limits[i].High.Float64()
 		out = append(out, fmt.Sprintf("%s in [%s, %s], as %s", what, short(low), short(high), source))
 	}
 	return out
 }
 
-// shifts says how far each secret of the table moves the components, and bounds their lattice steps.
-func (t *protected) shifts(m *model.Moments) ([]sensitivity.Shift, []float64, error) {
+// chance is the share of a statement's δ that bounds on coupled datasets may fail with, twice where averages are asked for.
+const chance = 1.0 / 64
+
+// shifts says how far each secret of the table moves the components, and bounds their lattice steps: under the assumption
+// that the distribution of F shifts, or, where the policy does not accept it, for coupled datasets.
+func (t *protected) shifts(m *model.Moments, b privacy.Budget) ([]sensitivity.Shift, []float64, error) {
 	var out []sensitivity.Shift
 	lattice := make([]float64, len(m.Components))
-	for i, sec := range t.table.Secrets {
-		span := t.spans[i]
-		s, err := sensitivity.Between(sec.Name, span, m.Slope(i, span.From), m.Slope(i, span.To), m.Resolution(i, span.From, span.To))
-		if err != nil {
-			return nil, nil, sqlstate.New(sqlstate.ModelUnfit, "the reference of %s cannot support the statement at every value of secret %s", t.table, sec.Name).
-				WithHint("Select more rows in WHERE, or group by fewer columns.").Because(err)
+	for i, psi := range t.psi {
+		var s []sensitivity.Shift
+		var err error
+		switch errors := t.policy.Privacy.Estimation; {
+		case t.policy.Accepts(policy.Translation):
+			s, err = m.Shifts(i, psi, errors)
+		case b.Delta > 0:
+			s, err = m.Coupled(i, psi, errors, chance*float64(b.Delta))
+		default:
+			err = sqlstate.New(sqlstate.ModelUnfit, "without an assumption on how statistics are distributed nothing is private at delta 0").
+				WithHint("Set fugu.delta above 0; or the owner of the policy can accept an assumption: assume: [translation].")
 		}
-		out = append(out, s)
-		for k, step := range m.LatticeSteps(i, span.From, span.To) {
+		if sqlstate.Is(err, sqlstate.ModelUnfit) {
+			return nil, nil, err
+		}
+		if err != nil {
+			return nil, nil, t.unsupported(psi.Name, err)
+		}
+		out = append(out, s...)
+		for k, step := range m.LatticeSteps(i, psi) {
 			lattice[k] = math.Max(lattice[k], step)
 		}
 	}
 	return out, lattice, nil
 }
 
-// inherent is the largest standard deviation of a component under the model: what sampling alone makes of it.
-func (t *protected) inherent(m *model.Moments, k int) float64 {
-	v := 0.0
-	for i, span := range t.spans {
-		v = math.Max(v, math.Max(m.Covariance(i, span.From, k, k), m.Covariance(i, span.To, k, k)))
+// inherent is the largest standard deviation of each component under the model: what sampling alone makes of it.
+func (t *protected) inherent(m *model.Moments) []float64 {
+	out := make([]float64, len(m.Components))
+	for i, psi := range t.psi {
+		for k, v := range m.Variances(i, psi) {
+			out[k] = math.Max(out[k], math.Sqrt(v))
+		}
 	}
-	return math.Sqrt(v)
+	return out
 }
 
 // encode makes the bytes that the ledger keeps.
 func (m *measured) encode(r mechanism.Release) ([]byte, error) {
-	s := stored{Index: m.index}
+	s := stored{Index: m.index, Public: m.public}
 	if m.width > 0 {
 		var err error
 		if s.Release, err = r.MarshalBinary(); err != nil {

@@ -32,6 +32,26 @@ type house struct {
 // newHouse makes one with a new ledger; edits of the policy are old and new in turn.
 func newHouse(t testing.TB, edits ...string) *house {
 	t.Helper()
+	snapshot, reader, err := loadExample(t, edits...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := pgcluster.Shared(t)
+	l, err := ledger.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "fugu.db"), ledger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	guest, err := pgconn.ParseConfig(c.DSN("fugu_guest", "adult"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &house{New(guest, reader, Remember(l), snapshot, slog.New(slog.DiscardHandler)), "alice"}
+}
+
+// loadExample loads the Adult example's policy, with edits.
+func loadExample(t testing.TB, edits ...string) (*Snapshot, *upstream.Reader, error) {
+	t.Helper()
 	c := pgcluster.Shared(t)
 	if rows == 0 {
 		loaded, err := adult.Load(t.Context(), c, "adult", adult.Options{})
@@ -46,7 +66,14 @@ func newHouse(t testing.TB, edits ...string) *house {
 	}
 	file := filepath.Join(t.TempDir(), "adult.policy.yaml")
 	edits = append([]string{"rows: 35222", fmt.Sprintf("rows: %d", rows)}, edits...)
-	if err := os.WriteFile(file, []byte(strings.NewReplacer(edits...).Replace(string(text))), 0o600); err != nil {
+	edited := string(text)
+	for i := 0; i < len(edits); i += 2 {
+		if !strings.Contains(edited, edits[i]) {
+			t.Fatalf("the example has no %q", edits[i])
+		}
+		edited = strings.Replace(edited, edits[i], edits[i+1], 1)
+	}
+	if err := os.WriteFile(file, []byte(edited), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	policies, err := policy.Load(file)
@@ -59,19 +86,7 @@ func newHouse(t testing.TB, edits ...string) *house {
 	}
 	t.Cleanup(reader.Close)
 	snapshot, err := Load(t.Context(), policies, reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := ledger.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "fugu.db"), ledger.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	guest, err := pgconn.ParseConfig(c.DSN("fugu_guest", "adult"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &house{New(guest, reader, Remember(l), snapshot, slog.New(slog.DiscardHandler)), "alice"}
+	return snapshot, reader, err
 }
 
 // binding is what a client binds: one format for all values.

@@ -55,6 +55,14 @@ func (s *statement) question(ctx context.Context, b wire.Binding, set settings, 
 		q.scope = s.session.user
 	}
 	types := pgtype.NewMap()
+	for _, z := range s.plan.Zeros {
+		if v, err := textParam(types, b, z.Number, s.plan.ParamTypes[z.Number-1]); err != nil {
+			return nil, err
+		} else if string(v) != "0" {
+			return nil, sqlstate.New(sqlstate.NotAnswerable, "OFFSET of a subquery below an aggregate of protected rows has to be 0").
+				WithHint("Aggregate all rows.").At(z.Position)
+		}
+	}
 	for _, c := range s.plan.Cuts {
 		params := make([][]byte, len(c.Params))
 		for i, n := range c.Params {
@@ -101,6 +109,9 @@ func textParam(types *pgtype.Map, b wire.Binding, n int, oid uint32) ([]byte, er
 		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "parameter $%d cannot be sent in binary on protected data", n).WithHint("Send it as text.")
 	}
 	bad := sqlstate.New(sqlstate.InvalidTextRepr, "invalid input for parameter $%d of type %s", n, t.Name)
+	if format == pgtype.TextFormatCode {
+		value = dateTime(oid, value)
+	}
 	v, err := t.Codec.DecodeValue(types, oid, format, value)
 	if err != nil {
 		return nil, bad.Because(err)
@@ -115,28 +126,20 @@ func textParam(types *pgtype.Map, b wire.Binding, n int, oid uint32) ([]byte, er
 // identity is the key of the answer: everything below the cuts, and nothing above them, so that another HAVING or ORDER
 // BY over the same F is answered from what is stored.
 func (q *question) identity(contents []string) (ledger.Key, error) {
-	type cut struct {
-		Statistics string
-		Types      []string // of the aggregates above: a sum of integers is released as a whole number
-		Cells      []planner.Cell
-		Totals     any
-	}
 	id := struct {
 		Version     int
 		Fingerprint string
-		Cuts        []cut
+		Cuts        []askedCut
 		Contents    []string
 		Epsilon     privacy.Epsilon
 		Delta       privacy.Delta
 		Mechanism   mechanism.Kind
-	}{3, q.policy.Fingerprint, nil, contents, q.budget.Epsilon, q.budget.Delta, q.kind}
+	}{4, q.policy.Fingerprint, nil, contents, q.budget.Epsilon, q.budget.Delta, q.kind}
 	for _, c := range q.cuts {
 		t := q.snapshot.find(c.Table.Schema, c.Table.Name)
-		var types []string
-		for _, a := range c.Aggregates {
-			types = append(types, a.Type)
-		}
-		id.Cuts = append(id.Cuts, cut{c.Statistics(), types, c.Cells, t.totals})
+		asked := describeCut(c)
+		asked.Totals = t.totals
+		id.Cuts = append(id.Cuts, asked)
 	}
 	text, err := json.Marshal(id)
 	if err != nil {

@@ -50,7 +50,7 @@ func (s *settings) set(name, value string) error {
 		s.deltaSet = true
 	case "mechanism":
 		if s.mechanism, err = mechanism.ParseKind(strings.ToLower(value)); err != nil {
-			return bad("Give one of auto, expm-laplace, expm-gaussian, directional.")
+			return bad("Give one of " + mechanism.Names() + ".")
 		}
 	case "notices":
 		switch strings.ToLower(value) {

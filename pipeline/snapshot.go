@@ -10,10 +10,10 @@ import (
 	"fugu/internal/hook"
 	"fugu/ledger"
 	"fugu/model"
+	"fugu/model/fitted"
 	"fugu/parser"
 	"fugu/planner"
 	"fugu/policy"
-	"fugu/sensitivity"
 	"fugu/upstream"
 )
 
@@ -35,6 +35,8 @@ type Snapshot struct {
 	shadows  *parser.Shadows
 	plans    *cache[planKey, []template]
 	measured *cache[ledger.Key, *measured]
+	declared map[string]*declared                // by cutKey
+	fitted   map[*policy.Policy]*fitted.Artifact // what fugu fit has prepared, where it holds
 }
 
 // protected is one protected table with all that belongs to it.
@@ -43,14 +45,15 @@ type protected struct {
 	config    policy.Table
 	table     *planner.Table
 	syntax    parser.Table
-	spans     []sensitivity.Span // of table.Secrets, in order
-	totals    []model.Totals     // likewise
+	psi       []model.Psi    // of table.Secrets, in order
+	totals    []model.Totals // likewise
 	reference policy.QualifiedName
+	public    *published // nil: nothing
 }
 
 // Load reads from the database what the policies refer to: columns, public domains, and the reference's classes.
 func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reader) (*Snapshot, error) {
-	s := &Snapshot{policies: policies, words: newWords("fugu")}
+	s := &Snapshot{policies: policies, words: newWords("fugu"), fitted: map[*policy.Policy]*fitted.Artifact{}, declared: map[string]*declared{}}
 	s.plans = newCache[planKey, []template](planEntries, planBytes)
 	s.measured = newCache[ledger.Key, *measured](measuredEntries, measuredBytes)
 	for _, p := range policies {
@@ -69,7 +72,13 @@ func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reade
 	if err := s.loadShadows(ctx, reader); err != nil {
 		return nil, err
 	}
-	return s, s.loadViews(ctx, reader)
+	if err := s.loadViews(ctx, reader); err != nil {
+		return nil, err
+	}
+	if err := s.loadDeclared(ctx, reader); err != nil {
+		return nil, err
+	}
+	return s, s.loadPublic(ctx, reader)
 }
 
 // link joins the tables of a policy that belong together, and sees to it that each has a secret to protect.
@@ -128,7 +137,10 @@ func (s *Snapshot) loadViews(ctx context.Context, reader *upstream.Reader) error
 
 func loadTable(ctx context.Context, p *policy.Policy, t policy.Table, reader *upstream.Reader) (*protected, error) {
 	pt := &protected{policy: p, config: t, reference: t.Reference, table: &planner.Table{
-		Schema: t.Schema, Name: t.Name, Rows: t.Rows, Reference: Quoted(t.Reference), Domains: map[string][]planner.Value{}, Bounds: map[string][2]string{}}}
+		Schema: t.Schema, Name: t.Name, Rows: t.Rows, Domains: map[string][]planner.Value{}, Bounds: map[string][2]string{}}}
+	if t.Reference.Name != "" {
+		pt.table.Reference = Quoted(t.Reference)
+	}
 	if hook.ModelFromData {
 		pt.table.Reference = Quoted(t.Qualified())
 	}
@@ -155,30 +167,24 @@ func loadTable(ctx context.Context, p *policy.Policy, t policy.Table, reader *up
 		if sec.Table != t.Qualified() {
 			continue
 		}
-		e, err := parser.ParsePredicate(sec.Proportion, pt.syntax)
+		secret, psi, err := pt.secret(ctx, reader, sec)
 		if err != nil {
-			return nil, fmt.Errorf("secret %s: proportion (line %d): %w", sec.Name, sec.ProportionAt.Line, err)
+			return nil, fmt.Errorf("secret %s (line %d): %w", sec.Name, sec.PropertyAt.Line, err)
 		}
-		total, err := pt.table.Predicate(ctx, reader, e)
-		if err != nil {
-			return nil, fmt.Errorf("secret %s: proportion (line %d): %w", sec.Name, sec.ProportionAt.Line, err)
-		}
-		var spans []sensitivity.Span
-		for _, sp := range sec.Spans {
-			spans = append(spans, sensitivity.Span(sp))
-		}
-		hull, err := sensitivity.Hull(spans)
-		if err != nil {
-			return nil, fmt.Errorf("secret %s: %w", sec.Name, err)
-		}
-		pt.table.Secrets = append(pt.table.Secrets, planner.Secret{Name: sec.Name, Predicate: total, Text: parser.SQL(e, "", nil)})
-		pt.spans = append(pt.spans, hull)
+		pt.table.Secrets, pt.psi = append(pt.table.Secrets, secret), append(pt.psi, psi)
 	}
-	if len(pt.table.Secrets) == 0 {
+	if len(pt.table.Secrets) == 0 || pt.table.Reference == "" {
 		return pt, nil
 	}
-	pt.totals, err = model.CountClasses(ctx, reader, pt.table)
-	return pt, err
+	if pt.totals, err = model.CountClasses(ctx, reader, pt.table); err != nil {
+		return nil, err
+	}
+	for i, psi := range pt.psi {
+		if err := psi.Check(pt.totals[i], t.Rows); err != nil {
+			return nil, err
+		}
+	}
+	return pt, nil
 }
 
 func loadColumns(ctx context.Context, reader *upstream.Reader, table string) ([]planner.Column, error) {
@@ -302,7 +308,7 @@ func (s *Snapshot) mentions(sql string) bool { return s.words.in(sql) || s.shado
 var virtualTables = map[string][]planner.Column{
 	"budget": columns("dataset text, scope text, secret text, epsilon_total float8, epsilon_spent float8, epsilon_left float8, delta_total float8, releases int8"),
 	"last_release": columns("statement_id int8, column_name text, group_key text, mechanism text, assumption text, noise_sd float8, lower float8, upper float8, " +
-		"epsilon float8, delta float8, secret text"),
+		"epsilon float8, delta float8, secret text, delta_reached float8, binding_pair text, epsilon_estimation float8"),
 	"releases": columns("statement_id int8, dataset text, at timestamptz, mechanism text, assumption text, epsilon float8, delta float8, failed bool"),
 	"policy":   columns("dataset text, table_name text, secret text, proportion text, \"from\" float8, \"to\" float8, \"within\" float8"),
 }

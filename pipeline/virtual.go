@@ -46,11 +46,38 @@ func (l lastRelease) rows() [][]planner.Value {
 	}
 	var rows [][]planner.Value
 	for _, c := range l.cells {
-		rows = append(rows, []planner.Value{integer(l.answer.ID), text(c.Column), text(c.GroupKey), text(l.answer.Mechanism), text(l.answer.Assumption),
-			float(c.SD), float(c.Lower), float(c.Upper), float(epsilon[c.Secret]), float(stated(l.answer.Losses[c.Secret], l.budget)), text(c.Secret)})
+		row := []planner.Value{integer(l.answer.ID), text(c.Column), text(c.GroupKey), text(l.answer.Mechanism), text(l.answer.Assumption),
+			float(c.SD), float(c.Lower), float(c.Upper), float(epsilon[c.Secret]), float(stated(l.answer.Losses[c.Secret], l.budget)), text(c.Secret)}
+		rows = append(rows, append(row, certified(l.answer.Certificates, c.Secret)...))
 	}
 	return rows
 }
+
+// certified are the columns of a secret's certificate: the δ that is reached at the statement's ε, the pair of values that is
+// hardest to hide, and the ε that holds if the reference is off by two standard errors. An answer of before certificates has
+// none.
+func certified(certificates []ledger.Certificate, secret string) []planner.Value {
+	null := planner.Value{Null: true}
+	for _, c := range certificates {
+		if c.Secret != secret {
+			continue
+		}
+		out := []planner.Value{float(c.Delta), null, null}
+		if c.Pair != [2]float64{} {
+			out[1] = text(pair(c.Pair))
+		}
+		switch {
+		case c.Estimation > 0:
+			out[2] = float(c.Estimation)
+		case c.Estimation < 0:
+			out[2] = text("Infinity")
+		}
+		return out
+	}
+	return []planner.Value{null, null, null}
+}
+
+func pair(p [2]float64) string { return short(p[0]) + " against " + short(p[1]) }
 
 // stated is the δ at which a loss is stated: the statement's, or 0 where the loss needs none.
 func stated(l privacy.Loss, b privacy.Budget) float64 {
@@ -108,8 +135,19 @@ func (s *statement) virtualRows(ctx context.Context, name string) ([][]planner.V
 	case "policy":
 		for _, t := range s.snapshot.tables {
 			for i, sec := range t.table.Secrets {
-				rows = append(rows, []planner.Value{text(t.policy.Dataset), text(t.table.String()), text(sec.Name), text(sec.Text),
-					float(t.spans[i].From), float(t.spans[i].To), float(t.spans[i].Within)})
+				spans := [][3]planner.Value{}
+				switch psi := t.psi[i]; {
+				case psi.Simplex != nil:
+					spans = append(spans, [3]planner.Value{float(psi.Simplex.From), float(psi.Simplex.To), float(psi.Simplex.Within)})
+				case psi.Vectors != nil: // each pair is a vector of proportions
+					spans = append(spans, [3]planner.Value{{Null: true}, {Null: true}, {Null: true}})
+				}
+				for _, s := range t.psi[i].Spans {
+					spans = append(spans, [3]planner.Value{float(s.From), float(s.To), float(s.Within)})
+				}
+				for _, s := range spans {
+					rows = append(rows, append([]planner.Value{text(t.policy.Dataset), text(t.table.String()), text(sec.Name), text(sec.Text)}, s[:]...))
+				}
 			}
 		}
 	}

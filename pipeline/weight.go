@@ -33,19 +33,18 @@ func (r reached) size(v reflect.Value) int {
 
 // below is what v points to, without v itself.
 func (r reached) below(v reflect.Value) int {
-	if shared[v.Type()] {
-		return 0
-	}
 	n := 0
 	switch v.Kind() {
 	case reflect.String:
 		return v.Len()
 	case reflect.Pointer:
-		if r.fresh(v.UnsafePointer()) {
+		if !shared[v.Type()] && r.fresh(v.UnsafePointer()) {
 			n = r.size(v.Elem())
 		}
 	case reflect.Interface:
-		n = r.size(v.Elem())
+		if !shared[v.Type()] {
+			n = r.size(v.Elem())
+		}
 	case reflect.Slice:
 		if !r.fresh(v.UnsafePointer()) {
 			return 0

@@ -17,9 +17,9 @@ func (f forms) roots(c *Cut) []row.Root {
 	for _, k := range f.keys {
 		out = append(out, row.Root{Expr: k})
 	}
-	for i, arg := range f.args {
-		if arg != nil {
-			out = append(out, row.Root{Aggregate: c.Aggregates[i].Func, Expr: arg})
+	for i, args := range f.args {
+		for k, arg := range args {
+			out = append(out, row.Root{Aggregate: c.cut.Aggregates[i].Func, Further: k > 0, Expr: arg})
 		}
 	}
 	for _, s := range c.sources.list {
@@ -55,11 +55,14 @@ func (c *Cut) bare(ctx context.Context, q Querier, values [][]byte) (*Bound, err
 	for range c.Keys {
 		b.forms.keys = append(b.forms.keys, next())
 	}
-	b.aggregates(c, func(i int) parser.Expr {
-		if c.cut.Aggregates[i].Arg == nil {
-			return nil
+	b.aggregates(c, func(i int) []parser.Expr {
+		var args []parser.Expr
+		for range c.cut.Aggregates[i].Args {
+			if e := next(); e != nil { // every row counts
+				args = append(args, e)
+			}
 		}
-		return next()
+		return args
 	})
 	for _, s := range c.sources.list {
 		if s.On != nil {
@@ -85,24 +88,24 @@ func (c *Cut) somewhere(err error) error {
 	return err
 }
 
-// aggregates takes over c's aggregates with the arguments that arg gives in their order.
-func (b *Bound) aggregates(c *Cut, arg func(i int) parser.Expr) {
+// aggregates takes over c's aggregates with the arguments that args gives in their order.
+func (b *Bound) aggregates(c *Cut, args func(i int) []parser.Expr) {
 	type one struct {
 		text    string // equal for equal ones; a sum of another type is another one
-		arg     parser.Expr
+		args    []parser.Expr
 		planned []int
 	}
 	var list []one
 	for i, a := range c.Aggregates {
-		e := arg(i)
-		text := a.Func + " " + a.Type + " "
-		if e != nil {
-			text += parser.SQL(e, "t", nil)
+		given := args(i)
+		text := a.Name + " " + a.Type + " "
+		for _, e := range given {
+			text += parser.SQL(e, "t", nil) + " "
 		}
 		k := slices.IndexFunc(list, func(o one) bool { return o.text == text })
 		if k < 0 {
 			k = len(list)
-			list = append(list, one{text: text, arg: e})
+			list = append(list, one{text: text, args: given})
 		}
 		list[k].planned = append(list[k].planned, i)
 	}
@@ -110,7 +113,7 @@ func (b *Bound) aggregates(c *Cut, arg func(i int) parser.Expr) {
 	b.Columns = make([]int, len(c.Aggregates))
 	b.cut.Aggregates, b.Cut.Aggregates = nil, nil
 	for k, o := range list {
-		b.forms.args = append(b.forms.args, o.arg)
+		b.forms.args = append(b.forms.args, o.args)
 		b.Cut.Aggregates = append(b.Cut.Aggregates, c.Aggregates[o.planned[0]])
 		b.cut.Aggregates = append(b.cut.Aggregates, c.cut.Aggregates[o.planned[0]])
 		for _, i := range o.planned {

@@ -14,38 +14,56 @@ import (
 type Bound struct {
 	*Cut
 	Cells []Cell // in domain order, the last key fastest, set after set; one without keys
-	Terms []Term // the row functions that the aggregates are made of
+	Bases []Base // what a row is evaluated to
+	Terms []Term // the row functions that the aggregates are made of: products of bases
 
 	Aggregates []Aggregate // the cut's, in an order of their own and each once, with the terms they are made of
 	Columns    []int       // for each aggregate of the cut as it was planned, the one here that is its value
 
 	forms      forms
 	statistics string
+	products   [][]int // the distinct products of at most two terms, as factors: the terms' own first
+	product    []int   // term × term: which of the products it is
 }
 
-// Term is a row function h: 1, 1[x is not null], or x with NULL as 0. F is made of its sums. Where rows are joined, h is a
-// sum over all that belongs to one row of the root.
-type Term struct {
+// Base is a value that a row is evaluated to: x with NULL as 0, or 1[x is not null]. Where rows are joined, it is a sum over
+// all that belongs to one row of the root.
+type Base struct {
 	Label     string // as people read it
 	Indicator bool   // 1[x is not null]
-	Sum       bool   // x, or a sum
 	Low, High string // what the policy says of x; empty: nothing
 
-	arg   string // printed; empty for the constant 1
-	whole bool   // x is of type int2 or int4
+	args  []string // printed: it is their product; none: 1
+	given []string // printed: it is 0 unless all of these are there, too
+	whole bool     // x is of type int2 or int4
+}
+
+// Degree is how many values of a row are multiplied in x.
+func (x Base) Degree() int {
+	if x.Indicator {
+		return 0
+	}
+	return max(1, len(x.args))
+}
+
+// Term is a row function h, the product of Factors, each an index in Bases; none: 1. F is made of its sums.
+type Term struct {
+	Label   string // as people read it
+	Factors []int
 }
 
 // Single reports whether a row of the root counts at most once: h is 0 or 1.
-func (t Term) Single() bool { return !t.Sum }
+func (b *Bound) Single(term int) bool {
+	return !slices.ContainsFunc(b.Terms[term].Factors, func(i int) bool { return !b.Bases[i].Indicator })
+}
 
-// Limit bounds what one row may contribute to a term that is not Single, in text form: less and more is taken for the
-// bound. They come from the policy or the reference, and so from nothing that a protected row could change.
+// Limit bounds what one row may contribute to a base that is no Indicator: less and more is taken for the bound. They come from the policy or the reference, and so from nothing that a protected row could change.
 type Limit struct{ Low, High *big.Rat }
 
 // forms are the expressions below a cut as they are evaluated.
 type forms struct {
 	keys  []parser.Expr
-	args  []parser.Expr // of each aggregate; nil: every row counts
+	args  [][]parser.Expr // of each aggregate; none: every row counts
 	where []parser.Expr
 	on    map[int]parser.Expr // of LEFT JOIN, by Rel
 }
@@ -57,7 +75,7 @@ func (c *Cut) written() forms {
 		f.keys = append(f.keys, k.Expr)
 	}
 	for _, a := range c.cut.Aggregates {
-		f.args = append(f.args, a.Arg)
+		f.args = append(f.args, a.Args)
 	}
 	for _, s := range c.sources.list {
 		if s.Left {
@@ -110,43 +128,4 @@ func (c *Cut) Bind(ctx context.Context, q Querier, values [][]byte) (*Bound, err
 	b.statistics = b.compose()
 	b.Cells, err = b.cells(ctx, q)
 	return b, err
-}
-
-// terms lays out what the aggregates are made of.
-func (b *Bound) terms() {
-	b.Terms = []Term{{Label: "count(*)"}}
-	b.Aggregates = slices.Clone(b.Cut.Aggregates)
-	joined := !b.sources.single()
-	for i := range b.Aggregates {
-		a := &b.Aggregates[i]
-		a.Count, a.Sum = 0, -1
-		if b.forms.args[i] == nil {
-			if joined {
-				a.Count = b.term(Term{Label: "count(*)", Sum: true, arg: "1"})
-			}
-			continue
-		}
-		arg := parser.SQL(b.forms.args[i], "t", b.number)
-		label := parser.SQL(b.cut.Aggregates[i].Arg, "", nil)
-		if joined {
-			a.Count = b.term(Term{Label: "count(" + label + ")", Sum: true, arg: "(CASE WHEN (" + arg + ") IS NULL THEN 0 ELSE 1 END)"})
-		} else {
-			a.Count = b.term(Term{Label: "count(" + label + ")", Indicator: true, arg: arg})
-		}
-		if a.Func != "count" {
-			t := Term{Label: label, Sum: true, arg: arg, whole: a.whole && !joined}
-			if col, ok := b.forms.args[i].(parser.Column); ok && !joined {
-				t.Low, t.High = b.Table.bounds(col.Name)
-			}
-			a.Sum = b.term(t)
-		}
-	}
-}
-
-func (b *Bound) term(t Term) int {
-	if i := slices.IndexFunc(b.Terms, func(o Term) bool { return o.arg == t.arg && o.Indicator == t.Indicator && o.Sum == t.Sum }); i >= 0 {
-		return i
-	}
-	b.Terms = append(b.Terms, t)
-	return len(b.Terms) - 1
 }

@@ -1,13 +1,14 @@
 package planner
 
 import (
-	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"fugu/parser"
 	"fugu/planner/row"
+	"fugu/smooth"
 	"fugu/sqlstate"
 )
 
@@ -42,19 +43,18 @@ type Key struct {
 
 // Aggregate is one column of F.
 type Aggregate struct {
-	Func    string // count, sum, avg
-	Name    string // its column above the cut
+	smooth.Function
+	Column  string // its name above the cut
 	Label   string // as people read it: avg(age)
 	Type    string // of its result: int8, numeric, float4, float8
 	Integer bool
-	Count   int // the Term that counts the rows it is over
-	Sum     int // the Term that it sums; -1 for counts
+	Terms   []int // whose sums it is a function of, in the order of Sums
 
-	whole bool // it is over values of type int2 or int4
+	whole []bool // which arguments are of type int2 or int4
 }
 
-// newCut lays out F as PostgreSQL resolves it.
-func newCut(ctx context.Context, c *parser.Cut, tables Tables, d Describer, types func(params []int) []uint32) (*Cut, error) {
+// newCut lays out F, but for what PostgreSQL has to resolve.
+func newCut(c *parser.Cut, tables Tables) (*Cut, error) {
 	c = ordered(c)
 	src, err := newSources(c, tables)
 	if err != nil {
@@ -64,15 +64,20 @@ func newCut(ctx context.Context, c *parser.Cut, tables Tables, d Describer, type
 	out.parameters()
 	out.ordinary()
 	for _, k := range c.Keys {
-		out.Keys = append(out.Keys, Key{Name: k.Name, Label: k.Source, position: k.Position})
+		typ, err := src.columnType(k.Expr)
+		if err != nil {
+			return nil, err
+		}
+		out.Keys = append(out.Keys, Key{Name: k.Name, Label: k.Source, Type: typ, position: k.Position})
 	}
 	for _, a := range c.Aggregates {
-		out.Aggregates = append(out.Aggregates, Aggregate{Func: a.Func, Name: a.Name, Label: a.Source, Sum: -1})
+		f, ok := smooth.Lookup(a.Func)
+		if !ok {
+			return nil, fmt.Errorf("planning: no aggregate %s", a.Func)
+		}
+		out.Aggregates = append(out.Aggregates, Aggregate{Function: f, Column: a.Name, Label: a.Source})
 	}
-	if err := out.resolve(ctx, d, types(out.Params)); err != nil {
-		return nil, err
-	}
-	return out, out.settle(ctx, d)
+	return out, nil
 }
 
 // all calls f for every expression below the cut: those of keys and aggregates first, since PostgreSQL, too, takes the type
@@ -82,8 +87,8 @@ func (c *Cut) all(f func(parser.Expr)) {
 		f(k.Expr)
 	}
 	for _, a := range c.cut.Aggregates {
-		if a.Arg != nil {
-			f(a.Arg)
+		for _, arg := range a.Args {
+			f(arg)
 		}
 	}
 	for _, s := range c.sources.list {
@@ -129,9 +134,9 @@ func (c *Cut) ordinary() {
 }
 
 // same reports whether two cuts of a statement ask for the same: then one answer serves both, so that a statement which
-// names it twice sees it once.
+// names it twice sees it once. A parameter has one type in all of a statement.
 func (c *Cut) same(d *Cut) bool {
-	return c.text() == d.text() && slices.Equal(c.Params, d.Params) && slices.Equal(c.ParamTypes, d.ParamTypes) &&
+	return c.text() == d.text() && slices.Equal(c.Params, d.Params) &&
 		slices.EqualFunc(c.Groupings, d.Groupings, func(g, h parser.Grouping) bool { return slices.Equal(g.Keys, h.Keys) })
 }
 
@@ -140,7 +145,7 @@ func (c *Cut) text() string {
 	var b strings.Builder
 	c.all(func(e parser.Expr) { b.WriteString(parser.SQL(e, "t", c.number) + ";") })
 	for _, a := range c.Aggregates {
-		b.WriteString(a.Func + ";")
+		b.WriteString(a.Name + ";")
 	}
 	for _, s := range c.Sets {
 		for _, k := range s {
@@ -151,7 +156,8 @@ func (c *Cut) text() string {
 	return b.String() + c.sources.from(nil, c.number, false)
 }
 
-// relation is the cut's place above: its keys, the results of GROUPING, then its aggregates.
+// relation is the cut's place above: its keys, the results of GROUPING, then its aggregates. A type is empty where
+// PostgreSQL has yet to say it.
 func (c *Cut) relation(first int) parser.Relation {
 	r := parser.Relation{First: first}
 	for _, k := range c.Keys {
@@ -161,7 +167,11 @@ func (c *Cut) relation(first int) parser.Relation {
 		r.Columns = append(r.Columns, parser.RelationColumn{Name: g.Name, Type: "pg_catalog.int4"})
 	}
 	for _, a := range c.Aggregates {
-		r.Columns = append(r.Columns, parser.RelationColumn{Name: a.Name, Type: "pg_catalog." + a.Type})
+		typ := a.Type
+		if typ != "" {
+			typ = "pg_catalog." + typ
+		}
+		r.Columns = append(r.Columns, parser.RelationColumn{Name: a.Column, Type: typ})
 	}
 	return r
 }

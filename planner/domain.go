@@ -47,7 +47,7 @@ func (b *Bound) shared() bool {
 	return true
 }
 
-// cells lists the product of the keys' domains, in each grouping set.
+// cells lists the product of what the parts of the keys can be, in each grouping set.
 func (b *Bound) cells(ctx context.Context, q Querier) ([]Cell, error) {
 	name := ""
 	for _, k := range b.keys() {
@@ -58,12 +58,9 @@ func (b *Bound) cells(ctx context.Context, q Querier) ([]Cell, error) {
 			return list, nil
 		}
 	}
-	domains := make([][]Value, len(b.Keys))
-	for i := range b.Keys {
-		var err error
-		if domains[i], err = b.domain(ctx, q, i); err != nil {
-			return nil, err
-		}
+	parts, err := b.parts(ctx, q)
+	if err != nil {
+		return nil, err
 	}
 	sets := b.Sets
 	if sets == nil {
@@ -76,9 +73,14 @@ func (b *Bound) cells(ctx context.Context, q Querier) ([]Cell, error) {
 	cells := []Cell{}
 	for s, set := range sets {
 		n := 1
-		for _, k := range set {
-			if n *= len(domains[k]); n+len(cells) > maxCells {
-				return nil, b.tooMany(max(b.cut.Position, 1))
+		var keys [][]int
+		var rows [][][]Value
+		for _, p := range parts {
+			if k, r := p.of(set); len(k) > 0 {
+				keys, rows = append(keys, k), append(rows, r)
+				if n *= len(r); n+len(cells) > maxCells {
+					return nil, b.tooMany(max(b.cut.Position, 1))
+				}
 			}
 		}
 		for i := range n {
@@ -87,9 +89,12 @@ func (b *Bound) cells(ctx context.Context, q Querier) ([]Cell, error) {
 				cell.Keys[k].Null = true
 			}
 			rest := i
-			for _, k := range slices.Backward(set) {
-				cell.Keys[k] = domains[k][rest%len(domains[k])]
-				rest /= len(domains[k])
+			for p := range slices.Backward(rows) {
+				row := rows[p][rest%len(rows[p])]
+				for j, k := range keys[p] {
+					cell.Keys[k] = row[j]
+				}
+				rest /= len(rows[p])
 			}
 			cells = append(cells, cell)
 		}
@@ -273,19 +278,21 @@ func (b *Bound) preimage(e parser.Expr, k Key) (from string, ok bool, err error)
 	return strings.Join(items, " CROSS JOIN "), true, nil
 }
 
-// values is a FROM item with every combination of the values that columns of a source can have.
+// valuesOf is a FROM item with every combination of the values that columns of a source can have; an outer join adds NULL in
+// all of them.
 func (b *Bound) valuesOf(rel int, columns []string) string {
 	quoted := make([]string, len(columns))
 	for i, name := range columns {
 		quoted[i] = parser.QuoteIdent(name)
 	}
 	list, alias := strings.Join(quoted, ", "), " AS "+parser.Alias("t", rel)
+	nulls := strings.TrimSuffix(strings.Repeat(" NULL,", len(columns)), ",")
 	src := b.sources.source(rel)
 	t := b.sources.tables[rel]
 	if t == nil {
 		sql := "SELECT DISTINCT " + list + " FROM " + parser.QuoteIdent(src.Table.Schema) + "." + parser.QuoteIdent(src.Table.Name)
 		if src.Left {
-			sql += " UNION SELECT" + strings.TrimSuffix(strings.Repeat(" NULL,", len(columns)), ",")
+			sql += " UNION SELECT" + nulls
 		}
 		return "(" + sql + ")" + alias
 	}
@@ -298,7 +305,11 @@ func (b *Bound) valuesOf(rel int, columns []string) string {
 		items = append(items, "pg_catalog.unnest("+parser.QuoteLiteral(string(Array(t.Domains[name])))+"::pg_catalog.text[]) AS v"+strconv.Itoa(i))
 		quoted[i] = "CAST(v" + strconv.Itoa(i) + " AS " + typ + ") AS " + quoted[i]
 	}
-	return "(SELECT " + strings.Join(quoted, ", ") + " FROM " + strings.Join(items, " CROSS JOIN ") + ")" + alias
+	sql := "SELECT " + strings.Join(quoted, ", ") + " FROM " + strings.Join(items, " CROSS JOIN ")
+	if src.Left {
+		sql += " UNION ALL SELECT" + nulls
+	}
+	return "(" + sql + ")" + alias
 }
 
 // undeclared says which column keeps an expression from being a key.

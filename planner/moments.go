@@ -1,61 +1,89 @@
 package planner
 
 import (
+	"slices"
 	"strconv"
-
-	"fugu/parser"
 )
 
 // Moments composes the statement over the references whose rows give the class moments of the terms, split by the
-// secrets' predicates. A row holds: the Head; one boolean for each secret; the number of rows; for each Term but the
-// first its sum; for each pair i ≤ j of those the sum of the product; and for each Term that is a Sum the sum of |x|,
-// the number of x ≠ 0, and the least and greatest x. With joins x is the sum over all that belongs to one row of the
+// secrets' classes. A row holds: the Head; the label of each secret that has classes; the sum of each of the Products; for
+// each secret mean of g the sum of the product of g with each Term; and for each Base x that is no Indicator the sum of
+// |x|, the number of x ≠ 0, and the least and greatest x. With joins x is the sum over all that belongs to one row of the
 // root.
 func (b *Bound) Moments() string {
-	keys, inner := b.inner(true, func(t Term) string {
-		switch {
-		case t.Indicator:
-			return "CASE WHEN (" + t.arg + ") IS NULL THEN 0::pg_catalog.float8 ELSE 1::pg_catalog.float8 END"
-		case t.Low != "":
-			return "CASE WHEN (" + t.arg + ") IS NULL THEN 0 ELSE LEAST(GREATEST(CAST(" + t.arg + " AS pg_catalog.float8), " + t.Low + "), " + t.High + ") END"
+	high := slices.ContainsFunc(b.products, func(p []int) bool { return len(p) > 2 })
+	keys, inner := b.inner(true, !b.sources.single(), b.float(high))
+	var labels, numbers []string
+	for i, s := range b.Table.Secrets {
+		if s.Number == nil {
+			labels = append(labels, "s"+strconv.Itoa(i))
+		} else {
+			numbers = append(numbers, "s"+strconv.Itoa(i))
 		}
-		return "COALESCE(CAST(" + t.arg + " AS pg_catalog.float8), 0::pg_catalog.float8)"
-	})
-	var secrets []string
-	for i := range b.Table.Secrets {
-		secrets = append(secrets, "s"+strconv.Itoa(i))
 	}
 	from := "(" + inner + ") AS q"
-	columns, group := b.head(keys, secrets)
+	columns, group := b.head(keys, labels)
 	if !b.sources.single() {
-		from = "(" + b.perRoot(inner, keys, secrets) + ") AS q"
-		columns, group = b.regroup(keys, secrets)
+		from = "(" + b.perRoot(inner, keys, slices.Concat(labels, numbers)) + ") AS q"
+		columns, group = b.regroup(keys, labels)
 	}
-	columns = append(append(columns, secrets...), "pg_catalog.count(*)")
-	h := func(i int) string { return "h" + strconv.Itoa(i) }
-	for i := 1; i < len(b.Terms); i++ {
-		columns = append(columns, "pg_catalog.sum("+h(i)+")")
-	}
-	for i := 1; i < len(b.Terms); i++ {
-		for j := i; j < len(b.Terms); j++ {
-			columns = append(columns, "pg_catalog.sum("+h(i)+" * "+h(j)+")")
+	columns = append(columns, labels...)
+	for _, p := range b.products {
+		if len(p) == 0 {
+			columns = append(columns, "pg_catalog.count(*)")
+		} else {
+			columns = append(columns, "pg_catalog.sum("+times(p, column)+")")
 		}
 	}
-	for i, t := range b.Terms {
-		if t.Sum {
-			columns = append(columns, "pg_catalog.sum(pg_catalog.abs("+h(i)+"))", "pg_catalog.count(NULLIF("+h(i)+", 0))", "pg_catalog.min("+h(i)+")", "pg_catalog.max("+h(i)+")")
+	for _, g := range numbers {
+		for _, t := range b.Terms {
+			columns = append(columns, "pg_catalog.sum("+times(t.Factors, column, g)+")")
+		}
+	}
+	for i, x := range b.Bases {
+		if h := column(i); !x.Indicator {
+			columns = append(columns, "pg_catalog.sum(pg_catalog.abs("+h+"))", "pg_catalog.count(NULLIF("+h+", 0))", "pg_catalog.min("+h+")", "pg_catalog.max("+h+")")
 		}
 	}
 	return selectSQL(columns, from, "", group)
 }
 
-// ClassTotals composes the statement that counts the reference's rows by the secrets' predicates: a row holds one
-// boolean for each secret and the number of rows.
+// most bounds what enters products, so that none of four factors overflows in a sum.
+const most = "1e70"
+
+// float writes the bases as numbers that are never NULL; high, where products of more than two are summed.
+func (b *Bound) float(high bool) func(int) string {
+	return func(i int) string {
+		switch x := b.Bases[i]; {
+		case x.Indicator:
+			return "CASE WHEN (" + x.given[0] + ") IS NULL THEN 0::pg_catalog.float8 ELSE 1::pg_catalog.float8 END"
+		case x.Low != "":
+			return "CASE WHEN (" + x.args[0] + ") IS NULL THEN 0 ELSE LEAST(GREATEST(CAST(" + x.args[0] + " AS pg_catalog.float8), " + x.Low + "), " + x.High + ") END"
+		case high && !x.whole && b.sources.single(): // fourth powers are summed
+			return "LEAST(GREATEST(" + x.value("pg_catalog.float8", "") + ", -" + most + "), " + most + ")"
+		default:
+			return x.value("pg_catalog.float8", most)
+		}
+	}
+}
+
+// ClassTotals composes the statement that counts the reference's rows by the secrets' classes: a row holds the label of
+// each secret that has classes, and the number of rows.
 func (t *Table) ClassTotals() string {
 	var cols, group []string
-	for i, s := range t.Secrets {
-		cols = append(cols, "("+parser.SQL(s.Predicate, "t", nil)+") IS TRUE")
-		group = append(group, strconv.Itoa(i+1))
+	for _, s := range t.Secrets {
+		if s.Number == nil {
+			cols = append(cols, s.label("t"))
+			group = append(group, strconv.Itoa(len(cols)))
+		}
 	}
 	return selectSQL(append(cols, "pg_catalog.count(*)"), t.Reference+" AS t", "", group)
+}
+
+// NumberTotals composes the statement that describes the number g whose mean is secret over the reference: the rows, those
+// where g is not NULL, its mean, its variance (divided by the rows), its least and its greatest value.
+func (t *Table) NumberTotals(s Secret) string {
+	g := s.number("t")
+	return selectSQL([]string{"pg_catalog.count(*)", "pg_catalog.count(" + g + ")", "pg_catalog.avg(" + g + ")", "pg_catalog.var_pop(" + g + ")",
+		"pg_catalog.min(" + g + ")", "pg_catalog.max(" + g + ")"}, t.Reference+" AS t", "", nil)
 }

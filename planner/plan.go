@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"fugu/parser"
 	"fugu/planner/row"
@@ -14,6 +15,8 @@ import (
 type Describer interface {
 	row.Database
 	Querier
+	// DescribeMeanwhile is Describe, and does work while it waits for the answer.
+	DescribeMeanwhile(ctx context.Context, sql string, paramTypes []uint32, work func()) (Description, error)
 }
 
 // Description holds what PostgreSQL resolves a statement to.
@@ -30,6 +33,7 @@ type Plan struct {
 	SQL          string
 	Above        string // the rewritten statement itself, also under EXPLAIN
 	ClientParams int
+	Zeros        []parser.Zero
 	ParamTypes   []uint32 // of every parameter; 0 where the guest shall infer, or the text says it
 }
 
@@ -47,24 +51,16 @@ type Tables interface {
 
 // New plans a statement that reads protected or virtual tables. paramTypes are the OIDs that the client gave.
 func New(ctx context.Context, s *parser.Statement, tables Tables, d Describer, paramTypes []uint32) (*Plan, error) {
-	p := &Plan{Explain: s.Explain, ClientParams: max(s.Params, len(paramTypes))}
+	p := &Plan{Explain: s.Explain, Zeros: s.Zeros, ClientParams: max(s.Params, len(paramTypes))}
 	p.ParamTypes = make([]uint32, p.ClientParams)
 	copy(p.ParamTypes, paramTypes)
-	var cuts, virtual []parser.Relation
-	var first []int // of each of p.Cuts
-	next := p.ClientParams + 1
+	var cuts []*Cut
 	for _, c := range s.Cuts {
-		cut, err := p.plan(ctx, c, tables, d)
+		cut, err := newCut(c, tables)
 		if err != nil {
 			return nil, err
 		}
-		i := slices.IndexFunc(p.Cuts, cut.same)
-		if i < 0 {
-			i = len(p.Cuts)
-			p.Cuts, first = append(p.Cuts, cut), append(first, next)
-			next += len(cut.relation(next).Columns)
-		}
-		cuts = append(cuts, cut.relation(first[i]))
+		cuts = append(cuts, cut)
 	}
 	for _, v := range s.Virtual {
 		t, ok := tables.VirtualTable(v.Table.Name)
@@ -72,17 +68,22 @@ func New(ctx context.Context, s *parser.Statement, tables Tables, d Describer, p
 			return nil, fmt.Errorf("planning: no virtual table %s", v.Table)
 		}
 		p.Virtual = append(p.Virtual, t)
-		r := parser.Relation{First: next}
-		for _, c := range t.Columns {
-			r.Columns = append(r.Columns, parser.RelationColumn(c))
-		}
-		next += len(r.Columns)
-		virtual = append(virtual, r)
 	}
+	a := newAbove(cuts, p.Virtual, p.ClientParams+1)
+	p.Cuts = a.cuts
+	var text string
 	var err error
-	if p.Above, err = s.Rewrite(cuts, virtual); err != nil {
+	rewrite := sync.OnceFunc(func() { text, err = s.Rewrite(a.places, a.tables) })
+	if err := p.resolve(ctx, meanwhile{d, rewrite}); err != nil {
 		return nil, err
 	}
+	if rewrite(); err != nil {
+		return nil, err
+	}
+	if p.Above, err = a.sql(text); err != nil {
+		return nil, err
+	}
+	next := a.next
 	p.SQL = p.Above
 	if p.Explain != parser.NoExplain {
 		p.SQL = ExplainSQL(p.Explain, p.ClientParams+1)
@@ -114,22 +115,24 @@ func (p *Plan) Uses() []row.Use {
 	return out
 }
 
-func (p *Plan) plan(ctx context.Context, c *parser.Cut, tables Tables, d Describer) (*Cut, error) {
-	var types []uint32
-	cut, err := newCut(ctx, c, tables, d, func(params []int) []uint32 {
-		types = make([]uint32, len(params))
-		for i, n := range params {
+// resolve asks PostgreSQL what stands below the cuts.
+func (p *Plan) resolve(ctx context.Context, d Describer) error {
+	for _, c := range p.Cuts {
+		types := make([]uint32, len(c.Params))
+		for i, n := range c.Params {
 			types[i] = p.ParamTypes[n-1]
 		}
-		return types
-	})
-	if err != nil {
-		return nil, err
+		if err := c.resolve(ctx, d, types); err != nil {
+			return err
+		}
+		for i, n := range c.Params {
+			p.ParamTypes[n-1] = c.ParamTypes[i]
+		}
+		if err := c.settle(ctx, d); err != nil {
+			return err
+		}
 	}
-	for i, n := range cut.Params {
-		p.ParamTypes[n-1] = cut.ParamTypes[i]
-	}
-	return cut, nil
+	return nil
 }
 
 // ExplainSQL selects the lines of an explanation from the parameter that holds them, under the column name that

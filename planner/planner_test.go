@@ -171,6 +171,47 @@ func TestRules(t *testing.T) {
 	})
 }
 
+// watched counts the questions that planning asks.
+type watched struct {
+	planner.Describer
+	described, evaluated int
+}
+
+func (w *watched) DescribeMeanwhile(ctx context.Context, sql string, types []uint32, work func()) (planner.Description, error) {
+	w.described++
+	return w.Describer.DescribeMeanwhile(ctx, sql, types, work)
+}
+
+func (w *watched) Describe(ctx context.Context, sql string, types []uint32) (planner.Description, error) {
+	return planner.Description{}, errors.New("nothing is done meanwhile")
+}
+
+func (w *watched) Evaluate(ctx context.Context, sql string, params [][]byte, types []uint32) ([][]planner.Value, error) {
+	w.evaluated++
+	return w.Describer.Evaluate(ctx, sql, params, types)
+}
+
+// Planning asks PostgreSQL once for each different cut, and for the values of constants that are not read here.
+func TestQuestions(t *testing.T) {
+	w := newWorld(t)
+	for sql, want := range map[string][2]int{
+		"SELECT count(*) FROM adult WHERE age > 30":                                                        {1, 0},
+		"SELECT education, avg(age) FROM adult WHERE sex = 'Male' GROUP BY education HAVING count(*) > 10": {1, 0},
+		"SELECT (SELECT avg(age) FROM adult), (SELECT avg(age) FROM adult), (SELECT count(*) FROM adult)":  {2, 0},
+		"SELECT count(*) FROM adult WHERE age > 20 + 10 AND score > 1e3":                                   {1, 1},
+		"SELECT * FROM fugu.budget": {0, 0},
+	} {
+		statements, err := parser.Parse(sql, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := &watched{Describer: w.reader}
+		if _, err := planner.New(t.Context(), statements[0], w, d, nil); err != nil || d.described != want[0] || d.evaluated != want[1] {
+			t.Errorf("%s: asked for %d types and %d values, want %v: %v", sql, d.described, d.evaluated, want, err)
+		}
+	}
+}
+
 func TestCellsAndIndex(t *testing.T) {
 	w := newWorld(t)
 	for _, sql := range []string{"SELECT sex, education, count(*) FROM adult GROUP BY sex, education", "SELECT sex, education, count(*) FROM adult GROUP BY CUBE (sex, education)"} {
@@ -190,6 +231,43 @@ func TestCellsAndIndex(t *testing.T) {
 			if _, ok := index.Find(keys); ok {
 				t.Errorf("%v is found", keys)
 			}
+		}
+	}
+}
+
+// Keys that read the same column, or the same ordinary table, have the combinations that its values or rows give, and no others.
+func TestDependentKeys(t *testing.T) {
+	w := newWorld(t)
+	cells := func(sql string) []planner.Cell {
+		t.Helper()
+		p, err := w.plan(t.Context(), sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := p.Cuts[0].Bind(t.Context(), w.reader, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.Cells
+	}
+	one := len(cells("SELECT education, count(*) FROM adult GROUP BY education"))
+	sexes := len(cells("SELECT sex, count(*) FROM adult GROUP BY sex"))
+	odd := "length(education) % 2"
+	for sql, want := range map[string]int{
+		"SELECT count(*) FROM adult GROUP BY education, upper(education)":                                             one,
+		"SELECT count(*) FROM adult GROUP BY upper(education), sex, education":                                        one * sexes,
+		"SELECT count(*) FROM adult GROUP BY education || sex, lower(education), sex":                                 one * sexes,
+		"SELECT count(*) FROM adult GROUP BY GROUPING SETS ((education, upper(education)), (upper(education)))":       2 * one,
+		"SELECT count(*) FROM adult GROUP BY GROUPING SETS ((education, " + odd + "), (" + odd + "), ())":             one + 2 + 1,
+		"SELECT count(*) FROM adult WHERE education IN ('Masters', 'Bachelors') GROUP BY education, upper(education)": 2,
+	} {
+		if got := cells(sql); len(got) != want {
+			t.Errorf("%s has %d cells, want %d: %v", sql, len(got), want, got)
+		}
+	}
+	for _, c := range cells("SELECT count(*) FROM adult GROUP BY upper(education), sex, education") {
+		if c.Keys[0].Text != strings.ToUpper(c.Keys[1].Text) { // the planner's own order
+			t.Errorf("a cell of %v", c.Keys)
 		}
 	}
 }

@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"fugu/parser"
 	"fugu/planner/row"
 	"fugu/sqlstate"
 )
 
-// PostgreSQL's type OIDs for the results of count, sum and avg (pg_type.dat).
+// PostgreSQL's type OIDs for the results of aggregates (pg_type.dat).
 const (
 	oidInt8    = 20
 	oidFloat4  = 700
@@ -42,8 +41,11 @@ func (c *Cut) resolve(ctx context.Context, d Describer, types []uint32) error {
 	for i := range c.Aggregates {
 		a := &c.Aggregates[i]
 		result := uint32(oidInt8) // of count(*)
-		if c.cut.Aggregates[i].Arg != nil {
-			result, a.whole = c.typing.Results[next], slices.Contains(smallIntegers, c.typing.Types[next])
+		for k := range c.cut.Aggregates[i].Args {
+			if k == 0 {
+				result = c.typing.Results[next]
+			}
+			a.whole = append(a.whole, slices.Contains(smallIntegers, c.typing.Types[next]))
 			next++
 		}
 		switch result {
@@ -57,7 +59,7 @@ func (c *Cut) resolve(ctx context.Context, d Describer, types []uint32) error {
 			a.Type = "float8"
 		default:
 			return sqlstate.New(sqlstate.NotAnswerable, "%s is not a number", a.Label).
-				WithHint("sum and avg take integers, numeric, real and double precision.").At(c.cut.Aggregates[i].Position)
+				WithHint("%s takes integers, numeric, real and double precision.", a.Name).At(c.cut.Aggregates[i].Position)
 		}
 	}
 	return nil
@@ -66,13 +68,11 @@ func (c *Cut) resolve(ctx context.Context, d Describer, types []uint32) error {
 // smallIntegers are int2 and int4, whose sums PostgreSQL makes in int8.
 var smallIntegers = []uint32{21, 23}
 
-// keyType names the type of a key: a column's own, with its modifier, or that of an expression.
+// keyType names the type of a key that is not a column of a protected table.
 func (c *Cut) keyType(i int, oid uint32) error {
 	k := &c.Keys[i]
-	if col, ok := c.cut.Keys[i].Expr.(parser.Column); ok && c.sources.tables[col.Rel] != nil {
-		var err error
-		k.Type, err = c.sources.tables[col.Rel].columnType(col.Name)
-		return err
+	if k.Type != "" {
+		return nil
 	}
 	name, ok := typeNames[oid]
 	if !ok {

@@ -75,6 +75,14 @@ func (s *sources) source(rel int) *parser.Source {
 	return &s.list[slices.IndexFunc(s.list, func(x parser.Source) bool { return x.Rel == rel })]
 }
 
+// columnType names the type of a protected table's column, with its modifier; empty for other expressions.
+func (s *sources) columnType(e parser.Expr) (string, error) {
+	if col, ok := e.(parser.Column); ok && s.tables[col.Rel] != nil {
+		return s.tables[col.Rel].columnType(col.Name)
+	}
+	return "", nil
+}
+
 // outer sees to it that protected rows stand on the side of LEFT JOIN that keeps its rows. The table that another links
 // to is never missing, so LEFT JOIN and JOIN are the same for it.
 func (s *sources) outer() error {

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,75 +29,136 @@ func (b *Bound) from(reference bool) string {
 
 func (b *Bound) keys() []string {
 	var out []string
-	for _, k := range b.forms.keys {
-		out = append(out, b.sql(k))
+	for i, k := range b.forms.keys {
+		text := b.sql(k)
+		if len(columns(k)) == 0 { // GROUP BY takes a bare constant for a position
+			text = "CAST(" + text + " AS " + b.Keys[i].Type + ")"
+		}
+		out = append(out, text)
 	}
 	return out
 }
 
-// Statistics is the statement that the reader runs on the protected tables. Its rows hold the Head, then the aggregates,
-// in text. It takes two parameters for each Term that is a Sum: see Arguments.
+// Statistics is the statement that the reader runs on the protected tables. Its rows hold the Head, then the sum of each
+// term that an aggregate is made of, in their order, in text. It takes two parameters for each Base that is no Indicator:
+// see Arguments.
 func (b *Bound) Statistics() string { return b.statistics }
 
-// compose writes the statistics statement: once, since each answer is known again by it.
+// Summed lists the terms that the statistics statement sums.
+func (b *Bound) Summed() []int {
+	var out []int
+	for i := range b.Terms {
+		if slices.ContainsFunc(b.Aggregates, func(a Aggregate) bool { return slices.Contains(a.Terms, i) }) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// compose writes the statistics statement: once, since each answer is known again by it. What stands for a base in an
+// expression is NULL where the base has no value.
 func (b *Bound) compose() string {
 	if !b.sources.single() {
 		return b.joined()
 	}
-	columns, group := b.head(b.keys(), nil)
+	summed := b.Summed()
+	bases := make([]string, len(b.Bases))
 	next := 1
-	clamped := map[int]string{}
-	for i, t := range b.Terms {
-		if t.Sum {
-			clamped[i] = "CASE WHEN (" + t.arg + ") IS NOT NULL THEN " + clamp("CAST("+t.arg+" AS "+t.exact()+")", next, t.exact()) + " END"
+	for i, x := range b.Bases {
+		if !x.Indicator {
+			bases[i] = "CASE WHEN (" + x.args[0] + ") IS NOT NULL THEN " + clamp("CAST("+x.args[0]+" AS "+x.exact()+")", next, x.exact()) + " END"
 			next += 2
 		}
 	}
-	for _, a := range b.Aggregates {
-		arg := "*"
-		switch {
-		case a.Sum >= 0:
-			arg = clamped[a.Sum]
-		case a.Count > 0:
-			arg = b.Terms[a.Count].arg
+	from, where, keys := b.from(false), b.forms.whereSQL(b.number), b.keys()
+	if slices.ContainsFunc(summed, func(i int) bool { return len(b.Terms[i].Factors) > 1 }) {
+		// Their factors are evaluated once.
+		var inner string
+		keys, inner = b.inner(false, false, func(i int) string {
+			if x := b.Bases[i]; x.Indicator {
+				return "CASE WHEN (" + x.given[0] + ") IS NOT NULL THEN 1 END"
+			}
+			return bases[i]
+		})
+		from, where = "("+inner+") AS q", ""
+		for i := range bases {
+			bases[i] = column(i)
 		}
-		columns = append(columns, "pg_catalog."+a.Func+"("+arg+")")
 	}
-	return selectSQL(columns, b.from(false), b.forms.whereSQL(b.number), group)
+	columns, group := b.head(keys, nil)
+	for _, i := range summed {
+		switch of := b.Terms[i].Factors; {
+		case len(of) == 0:
+			columns = append(columns, "pg_catalog.count(*)")
+		case len(of) == 1 && b.Bases[of[0]].Indicator && bases[of[0]] == "":
+			columns = append(columns, "pg_catalog.count("+b.Bases[of[0]].given[0]+")")
+		default:
+			columns = append(columns, "pg_catalog.sum("+times(of, func(i int) string { return bases[i] })+")")
+		}
+	}
+	return selectSQL(columns, from, where, group)
 }
 
 // joined composes the statement where rows are joined: what belongs to one row of the root is summed first, and bounded.
 func (b *Bound) joined() string {
-	keys, inner := b.inner(false, func(t Term) string {
+	keys, inner := b.inner(false, true, func(i int) string {
 		// What is far beyond every bound need not be summed as it is: sums that large would overflow.
-		return "LEAST(GREATEST(COALESCE(CAST(" + t.arg + " AS pg_catalog.numeric), 0), -1e300), 1e300)"
+		return "LEAST(GREATEST(" + b.Bases[i].value("pg_catalog.numeric", "") + ", -1e300), 1e300)"
 	})
-	from := "(" + b.perRoot(inner, keys, nil) + ") AS q"
 	columns, group := b.regroup(keys, nil)
-	h := make([]string, len(b.Terms))
-	for i := range b.Terms {
-		if i > 0 {
-			h[i] = "pg_catalog.sum(" + clamp("h"+strconv.Itoa(i), 2*i-1, "pg_catalog.numeric") + ")"
-		}
+	for _, i := range b.Summed() {
+		base := b.Terms[i].Factors[0]
+		columns = append(columns, "pg_catalog.sum("+clamp(column(base), 2*base+1, "pg_catalog.numeric")+")")
 	}
-	for _, a := range b.Aggregates {
-		switch a.Func {
-		case "count":
-			columns = append(columns, h[a.Count])
-		case "sum":
-			columns = append(columns, h[a.Sum])
-		default:
-			columns = append(columns, h[a.Sum]+" / NULLIF("+h[a.Count]+", 0)")
-		}
-	}
-	return selectSQL(columns, from, "", group)
+	return selectSQL(columns, "("+b.perRoot(inner, keys, nil)+") AS q", "", group)
 }
 
-// exact is the type in which a term's values are bounded and summed: neither overflow nor the order of rows can show in a
+// column is the name of a base in a subquery.
+func column(base int) string { return "h" + strconv.Itoa(base+1) }
+
+// times writes the product of factors, with more before them.
+func times(factors []int, text func(int) string, more ...string) string {
+	out := slices.Clone(more)
+	for _, i := range factors {
+		out = append(out, text(i))
+	}
+	return strings.Join(out, " * ")
+}
+
+// value writes a base as a number of the type, 0 where it has no value. A factor of a product is kept within ±most.
+func (x Base) value(typ, most string) string {
+	if len(x.args) == 0 && len(x.given) == 0 {
+		return "CAST(1 AS " + typ + ")"
+	}
+	var out []string
+	for _, a := range x.args {
+		v := "COALESCE(CAST(" + a + " AS " + typ + "), 0)"
+		if len(x.args) > 1 && most != "" {
+			v = "LEAST(GREATEST(" + v + ", -" + most + "), " + most + ")"
+		}
+		out = append(out, v)
+	}
+	if len(out) == 0 {
+		out = []string{"1"}
+	}
+	var missing []string
+	for _, g := range x.given {
+		if !slices.Contains(x.args, g) {
+			missing = append(missing, "("+g+") IS NULL")
+		}
+	}
+	v := strings.Join(out, " * ")
+	if len(missing) > 0 {
+		v = "CASE WHEN " + strings.Join(missing, " OR ") + " THEN 0 ELSE " + v + " END"
+	}
+	return v
+}
+
+// exact is the type in which a base's values are bounded and summed: neither overflow nor the order of rows can show in a
 // sum of it.
-func (t Term) exact() string {
+func (x Base) exact() string {
 	switch {
-	case t.whole:
+	case x.whole:
 		return "pg_catalog.int8"
 	case hook.FloatSums:
 		return "pg_catalog.float8"
@@ -111,14 +173,15 @@ func clamp(x string, param int, typ string) string {
 	return "LEAST(GREATEST(" + x + ", $" + strconv.Itoa(param) + "::" + typ + "), $" + strconv.Itoa(param+1) + "::" + typ + ")"
 }
 
-// Arguments are the parameters of Statistics, in text form, and their types. limits has an entry for each Term.
+// Arguments are the parameters of Statistics, in text form, and their types. limits has an entry for each Base.
 func (b *Bound) Arguments(limits []Limit) (values [][]byte, types []uint32) {
-	for i, t := range b.Terms {
-		if !t.Sum {
+	for i, x := range b.Bases {
+		if x.Indicator {
 			continue
 		}
 		low, high := limits[i].Low, limits[i].High
-		if t.whole {
+		if x.whole {
+			low, high = within(low, maxFactor), within(high, maxFactor)
 			values = append(values, []byte(floor(low).String()), []byte(new(big.Int).Neg(floor(new(big.Rat).Neg(high))).String()))
 			types = append(types, oidInt8, oidInt8)
 		} else {
@@ -127,6 +190,19 @@ func (b *Bound) Arguments(limits []Limit) (values [][]byte, types []uint32) {
 		}
 	}
 	return values, types
+}
+
+// maxFactor bounds integers of types int2 and int4, and of expressions of these types that PostgreSQL would give a value,
+// so that products of two fit int8.
+const maxFactor = 3037000499
+
+func within(x *big.Rat, most int64) *big.Rat {
+	for _, bound := range []int64{-most, most} {
+		if b := big.NewRat(bound, 1); x.Cmp(b)*b.Sign() > 0 {
+			return b
+		}
+	}
+	return x
 }
 
 func floor(x *big.Rat) *big.Int {
@@ -160,35 +236,46 @@ func (b *Bound) head(keys, others []string) (columns, group []string) {
 	return columns, []string{"GROUPING SETS (" + strings.Join(sets, ", ") + ")"}
 }
 
-// inner composes the statement that has a row for each row that the cut reads: its keys k0, ..., the secrets' predicates
-// s0, ... over references, the terms h1, ..., and with joins the place r0, r1 of the root's row.
-func (b *Bound) inner(reference bool, term func(Term) string) (keys []string, sql string) {
-	var columns []string
-	for i, k := range b.keys() {
-		keys = append(keys, "k"+strconv.Itoa(i))
-		columns = append(columns, k+" AS "+keys[i])
-	}
+// inner composes the statement that has a row for each row that the cut reads: its keys k0, ..., over references the
+// secrets' labels and numbers s0, ..., the bases h1, ..., and where it is wanted the place r0, r1 of the root's row.
+func (b *Bound) inner(reference, place bool, base func(int) string) (names []string, sql string) {
 	root := parser.Alias("t", b.sources.root)
-	if reference {
-		for i, s := range b.Table.Secrets {
-			columns = append(columns, "("+parser.SQL(s.Predicate, root, nil)+") IS TRUE AS s"+strconv.Itoa(i))
-		}
-	}
-	for i, t := range b.Terms {
-		if i > 0 {
-			columns = append(columns, term(t)+" AS h"+strconv.Itoa(i))
-		}
-	}
-	if !b.sources.single() {
+	keys, columns := b.selected(root, reference, base)
+	if place {
 		// ctid alone is the place in one partition.
 		columns = append(columns, root+".tableoid AS r0", root+".ctid AS r1")
 	}
 	return keys, selectSQL(columns, b.from(reference), b.forms.whereSQL(b.number), nil)
 }
 
-// perRoot sums the terms over what belongs to each row of the root, in each cell.
+// selected writes the keys k0, ..., the secrets' labels and numbers s0, ..., and the bases h1, ... .
+func (b *Bound) selected(root string, secrets bool, base func(int) string) (keys, columns []string) {
+	for i, k := range b.keys() {
+		keys = append(keys, "k"+strconv.Itoa(i))
+		columns = append(columns, k+" AS "+keys[i])
+	}
+	if secrets {
+		for i, s := range b.Table.Secrets {
+			what := s.number
+			if s.Number == nil {
+				what = s.label
+			}
+			columns = append(columns, what(root)+" AS s"+strconv.Itoa(i))
+		}
+	}
+	for i := range b.Bases {
+		columns = append(columns, base(i)+" AS "+column(i))
+	}
+	return keys, columns
+}
+
+// perRoot sums the bases over what belongs to each row of the root, in each cell.
 func (b *Bound) perRoot(inner string, keys, secrets []string) string {
-	_, group := b.head(keys, append([]string{"r0", "r1"}, secrets...))
+	group := secrets
+	if !slices.Contains(secrets, "r0") {
+		group = append([]string{"r0", "r1"}, secrets...)
+	}
+	_, group = b.head(keys, group)
 	columns := append([]string(nil), keys...)
 	if b.Sets != nil && len(keys) > 0 {
 		columns = append(columns, "GROUPING("+strings.Join(keys, ", ")+") AS g")
@@ -196,10 +283,8 @@ func (b *Bound) perRoot(inner string, keys, secrets []string) string {
 		columns = append(columns, "0 AS g")
 	}
 	columns = append(columns, secrets...)
-	for i := range b.Terms {
-		if i > 0 {
-			columns = append(columns, "pg_catalog.sum(h"+strconv.Itoa(i)+") AS h"+strconv.Itoa(i))
-		}
+	for i := range b.Bases {
+		columns = append(columns, "pg_catalog.sum("+column(i)+") AS "+column(i))
 	}
 	return selectSQL(columns, "("+inner+") AS q", "", group)
 }

@@ -30,24 +30,91 @@ type Column struct{ Name, Type string }
 // Value is a value in PostgreSQL's text form.
 type Value = row.Value
 
-// Secret is a secret proportion: the share of rows for which Predicate holds.
+// Secret is a property of the table that stays hidden: exactly one of Predicate, Column and Number.
 type Secret struct {
 	Name      string
-	Predicate parser.Expr // in the form in which no row can make it fail
+	Predicate parser.Expr // the share of rows for which it holds, in the form in which no row can make it fail
+	Column    string      // the shares of the rows that have each of its values
+	Number    parser.Expr // the mean of a numeric expression, in the form in which no row can make it fail
 	Text      string      // as people read it
+
+	Classes []Value // of Column: the values whose shares are secret
+}
+
+// Class is the number of a row's class by its Label, -1 if it is in none: of a Predicate 1 inside and 0 outside.
+func (s Secret) Class(label Value) int {
+	if s.Predicate != nil {
+		if label.Text == "t" {
+			return 1
+		}
+		return 0
+	}
+	return slices.Index(s.Classes, label)
+}
+
+// Size is the number of classes into which the secret divides the rows.
+func (s Secret) Size() int {
+	switch {
+	case s.Predicate != nil:
+		return 2
+	case s.Number != nil:
+		return 1
+	}
+	return len(s.Classes)
+}
+
+// Where says which rows a class has, for people.
+func (s Secret) Where(class int) string {
+	switch {
+	case s.Number != nil:
+		return "in all"
+	case s.Predicate == nil && s.Classes[class].Null:
+		return "where " + s.Column + " is NULL"
+	case s.Predicate == nil:
+		return "where " + s.Column + " is " + s.Classes[class].Text
+	case class == 1:
+		return "inside the predicate"
+	}
+	return "outside the predicate"
+}
+
+// label prints what tells a row's class.
+func (s Secret) label(alias string) string {
+	if s.Predicate != nil {
+		return "(" + parser.SQL(s.Predicate, alias, nil) + ") IS TRUE"
+	}
+	return "(" + parser.SQL(parser.Column{Name: s.Column}, alias, nil) + ")::pg_catalog.text"
+}
+
+// number prints the expression whose mean is secret.
+func (s Secret) number(alias string) string {
+	return "CAST(" + parser.SQL(s.Number, alias, nil) + " AS pg_catalog.float8)"
 }
 
 // Predicate gives a condition over the table's rows in the form in which no row can make it fail.
 func (t *Table) Predicate(ctx context.Context, db row.Database, condition parser.Expr) (parser.Expr, error) {
-	typing, err := row.Resolve(ctx, db, t.quoted()+" AS t", "t", []row.Root{{Condition: true, Expr: condition}}, nil)
+	out, err := t.total(ctx, db, row.Root{Condition: true, Expr: condition})
+	if err == nil && out == nil {
+		return parser.Const{Kind: parser.Bool, Text: "true"}, nil
+	}
+	return out, err
+}
+
+// Number gives an expression whose mean can be taken in the form in which no row can make it fail.
+func (t *Table) Number(ctx context.Context, db row.Database, expr parser.Expr) (parser.Expr, error) {
+	return t.total(ctx, db, row.Root{Aggregate: "avg", Expr: expr})
+}
+
+func (t *Table) total(ctx context.Context, db row.Database, root row.Root) (parser.Expr, error) {
+	typing, err := row.Resolve(ctx, db, t.quoted()+" AS t", "t", []row.Root{root}, nil)
 	if err != nil {
 		return nil, err
 	}
 	out, err := typing.Bind(ctx, db, nil)
-	if err == nil && out[0] == nil {
-		return parser.Const{Kind: parser.Bool, Text: "true"}, nil
+	if err != nil {
+		return nil, err
 	}
-	return out[0], err
+	return out[0], nil
 }
 
 // String is the table's qualified name as people write it.

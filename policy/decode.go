@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"regexp"
+	"slices"
 
 	"fugu/internal/strictyaml"
 	"fugu/privacy"
@@ -16,11 +17,14 @@ func decode(r *strictyaml.Report, data []byte) *Policy {
 	version, _ := f.Need("version", "write version: 1").Int(1, 1)
 	p.Version = int(version)
 	p.dataset(f.Need("dataset", "name the dataset: the name stands in budgets, notices and the ledger"))
-	tables(p, r, f.Need("tables", "list the protected tables"))
+	tables(p, r, f.Need("tables", "list the protected tables"), f.Get("declared") != nil)
 	secrets(p, r, f.Need("secrets", "say what must stay hidden, for instance a proportion of rows"))
 	p.assume(f.Get("assume"))
 	p.privacy(f.Need("privacy", "write epsilon, delta and budget under privacy:"))
 	p.analysts(f.Get("analysts"))
+	p.fit(f.Get("fit"))
+	p.declared(r, f.Get("declared"))
+	p.public(r, f.Get("public"))
 	p.Fingerprint = fingerprint(p)
 	return p
 }
@@ -71,16 +75,34 @@ func (p *Policy) analysts(v *strictyaml.Value) {
 	}
 }
 
+// maxEstimation is the largest number of standard errors that noise can be made to cover.
+const maxEstimation = 100
+
 func (p *Policy) privacy(v *strictyaml.Value) {
 	f := v.Fields(keys["privacy"]...)
 	p.Privacy.Mechanism = "auto"
 	p.Privacy.Budget.Per = PerDataset
+	p.Privacy.Weights = SamplingWeights
 	if m := f.Get("mechanism"); m != nil {
 		p.Privacy.Mechanism, _ = m.Word(words["privacy.mechanism"]...)
 	}
+	if w := f.Get("weights"); w != nil {
+		word, _ := w.Word(words["privacy.weights"]...)
+		p.Privacy.Weights = Weights(word)
+	}
+	if e := f.Get("estimation"); e != nil {
+		x, ok := e.Float()
+		if ok && !(x >= 0 && x <= maxEstimation) {
+			e.Bad("write 2 to cover what a reference of its size misses once in twenty times", "%s is a number of standard errors between 0 and %d, not %v", e.Path, maxEstimation, x)
+		}
+		p.Privacy.Estimation = x
+	}
 	statement, okE, okD := spend(f, "per statement")
 	p.Privacy.Epsilon, p.Privacy.Delta = statement.Epsilon, statement.Delta
-	if okD && statement.Delta == 0 && p.Privacy.Mechanism == "expm-gaussian" {
+	if slices.Contains(needNormal, p.Privacy.Mechanism) && !p.Accepts(Gaussian) {
+		f.Get("mechanism").Bad("write assume: [translation, gaussian], or mechanism: auto", "privacy.mechanism %s counts on normally distributed statistics, which assume does not list", p.Privacy.Mechanism)
+	}
+	if okD && statement.Delta == 0 && slices.Contains(needDelta, p.Privacy.Mechanism) {
 		f.Get("delta").Bad("write a delta above 0, or mechanism: expm-laplace", "privacy.delta is 0, and Gaussian noise needs more")
 	}
 

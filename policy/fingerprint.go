@@ -24,14 +24,33 @@ func fingerprint(p *Policy) string {
 		Rows            int64
 		PlainRows       PlainRows
 		GroupBy         []domain
+		Drawn           Drawn
 		LinkTo          *QualifiedName `json:",omitempty"`
 		LinkOn          []LinkKey      `json:",omitempty"`
 	}
 	type secret struct {
-		Name       string
-		Table      QualifiedName
-		Proportion string
-		Spans      []Span
+		Name                         string
+		Table                        QualifiedName
+		About                        About
+		Proportion, Mean, Categories string
+		Spans                        []Span
+		Vectors                      [][2][]Share
+		Range                        *SimplexRange
+	}
+	type law struct {
+		Secret      string
+		Values      []float64
+		Means       [][]float64
+		Covariances [][][]float64
+	}
+	type declared struct {
+		Statement  string
+		Components []string
+		Laws       []law
+	}
+	type public struct {
+		Statement string
+		Values    []PublicValue
 	}
 	meaning := struct {
 		Format         string
@@ -42,12 +61,17 @@ func fingerprint(p *Policy) string {
 		Assume         []Assumption
 		Epsilon, Delta float64
 		Mechanism      string
+		Declared       []declared `json:",omitempty"`
+		Public         []public   `json:",omitempty"`
+		Estimation     float64
+		Weights        Weights
 	}{
 		Format: "fugu policy", Version: p.Version, Dataset: p.Dataset, Assume: slices.Sorted(slices.Values(p.Assume)),
 		Epsilon: float64(p.Privacy.Epsilon), Delta: float64(p.Privacy.Delta), Mechanism: p.Privacy.Mechanism,
+		Estimation: p.Privacy.Estimation, Weights: p.Privacy.Weights,
 	}
 	for _, t := range p.Tables {
-		m := table{Name: t.Qualified(), Reference: t.Reference, Rows: t.Rows, PlainRows: t.PlainRows}
+		m := table{Name: t.Qualified(), Reference: t.Reference, Rows: t.Rows, Drawn: t.Drawn, PlainRows: t.PlainRows}
 		for _, d := range t.GroupBy {
 			m.GroupBy = append(m.GroupBy, domain{d.Column, d.Values, d.FromReference, d.Range})
 		}
@@ -58,9 +82,25 @@ func fingerprint(p *Policy) string {
 	}
 	slices.SortFunc(meaning.Tables, func(a, b table) int { return cmp.Compare(a.Name.String(), b.Name.String()) })
 	for _, s := range p.Secrets {
-		meaning.Secrets = append(meaning.Secrets, secret{s.Name, s.Table, s.Proportion, s.Spans})
+		meaning.Secrets = append(meaning.Secrets, secret{s.Name, s.Table, s.About, s.Proportion, s.Mean, s.Categories, s.Spans, s.Vectors, s.Range})
 	}
 	slices.SortFunc(meaning.Secrets, func(a, b secret) int { return cmp.Compare(a.Name, b.Name) })
+
+	for _, d := range p.Declared {
+		m := declared{Statement: d.Statement.SQL, Components: d.Components}
+		for _, l := range d.Laws {
+			m.Laws = append(m.Laws, law{l.Secret, l.Values, l.Means, l.Covariances})
+		}
+		slices.SortFunc(m.Laws, func(a, b law) int { return cmp.Compare(a.Secret, b.Secret) })
+		meaning.Declared = append(meaning.Declared, m)
+	}
+	slices.SortFunc(meaning.Declared, func(a, b declared) int { return cmp.Compare(a.Statement, b.Statement) })
+	for _, s := range p.Public {
+		m := public{s.Statement.SQL, slices.Clone(s.Values)}
+		slices.SortFunc(m.Values, func(a, b PublicValue) int { return cmp.Compare(a.Component, b.Component) })
+		meaning.Public = append(meaning.Public, m)
+	}
+	slices.SortFunc(meaning.Public, func(a, b public) int { return cmp.Compare(a.Statement, b.Statement) })
 
 	text, err := json.Marshal(meaning)
 	if err != nil {

@@ -56,6 +56,14 @@ func TestFingerprint(t *testing.T) {
 		{old: "epsilon: 1 ", new: "epsilon: 2 "},
 		{old: "delta: 0.001", new: "delta: 0.002"},
 		{old: "mechanism: auto", new: "mechanism: directional"},
+		{old: "mechanism: auto", new: "estimation: 2"},
+		{old: "mechanism: auto", new: "weights: absolute"},
+		{old: "mechanism: auto", new: "estimation: 0\n  weights: sampling", same: true},
+		{old: "rows: 35222", new: "rows: 35222\n    drawn: from-reference"},
+		{old: "rows: 35222", new: "rows: 35222\n    drawn: independently", same: true},
+		{old: "proportion: income", new: "about: distribution\n    proportion: income"},
+		{old: "proportion: income", new: "about: dataset\n    proportion: income", same: true},
+		{old: "proportion: income", new: "mean: income"},
 	} {
 		changed := strings.ReplaceAll(text, c.old, c.new)
 		if changed == text {
@@ -64,6 +72,26 @@ func TestFingerprint(t *testing.T) {
 		if got := print(changed); (got == original) != c.same {
 			t.Errorf("%q for %q: same fingerprint %v, want %v", c.new, c.old, got == original, c.same)
 		}
+	}
+}
+
+// TestFingerprintOfCategories changes the pairs of categories.
+func TestFingerprintOfCategories(t *testing.T) {
+	data, err := os.ReadFile("testdata/properties.good.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{}
+	for _, c := range [][2]string{{"", ""}, {"within: 0.05", "within: 0.06"}, {"{b: 1, a: 0}", "{b: 0.9, a: 0.1}"}, {"categories: zone, values: {from: 0.1", "categories: zone, values: {from: 0.2"},
+		{"to: 0.5, within: 0.2", "to: 0.6, within: 0.2"}, {"12.5", "12"}, {"[[3e3, 2500]]", "[[3e3, 2501]]"}, {"categories: grade", "categories: g2"}} {
+		p, err := Parse("f", []byte(strings.ReplaceAll(strings.ReplaceAll(string(data), "{grade: [", "{g2: [a, b, null], grade: ["), c[0], c[1])))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, twice := seen[p.Fingerprint]; twice {
+			t.Errorf("%q has the fingerprint of %q", c[1], other)
+		}
+		seen[p.Fingerprint] = c[1]
 	}
 }
 

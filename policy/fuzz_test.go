@@ -33,7 +33,7 @@ func checkPolicy(t *testing.T, p *Policy) {
 		t.Errorf("incomplete: %+v", p)
 	}
 	for _, table := range p.Tables {
-		if (table.Rows < 1 && table.Link == nil) || table.Reference.Name == "" || table.Reference.Schema == "" || table.PlainRows != DenyRows && table.PlainRows != ReferenceRows {
+		if (table.Rows < 1 && table.Link == nil) || (table.Reference.Name == "") != (table.Reference.Schema == "") || table.Reference.Name == "" && len(p.Declared) == 0 || table.PlainRows != DenyRows && table.PlainRows != ReferenceRows {
 			t.Errorf("table %+v", table)
 		}
 		if _, protected := p.Table(table.Reference); protected {
@@ -55,12 +55,55 @@ func checkPolicy(t *testing.T, p *Policy) {
 		}
 	}
 	for _, s := range p.Secrets {
-		if _, protected := p.Table(s.Table); !protected || s.Proportion == "" || len(s.Spans) == 0 || s.ProportionAt.Line < 1 {
+		properties, pairs := 0, len(s.Spans)+len(s.Vectors)
+		for _, has := range []bool{s.Proportion != "", s.Mean != "", s.Categories != ""} {
+			if has {
+				properties++
+			}
+		}
+		if s.Range != nil {
+			pairs++
+		}
+		_, protected := p.Table(s.Table)
+		if !protected || properties != 1 || pairs == 0 || (s.Categories == "") != (len(s.Spans) > 0) || s.PropertyAt.Line < 1 {
 			t.Errorf("secret %+v", s)
 		}
 		for _, span := range s.Spans {
-			if !(0 <= span.From && span.From < span.To && span.To <= 1 && 0 < span.Within && span.Within <= span.To-span.From+rounding) {
+			size := math.Max(1, math.Abs(span.From)+math.Abs(span.To))
+			if !(span.From < span.To && span.To <= maxMean && span.From >= -maxMean && 0 < span.Within && span.Within <= span.To-span.From+rounding*size) {
 				t.Errorf("span %+v", span)
+			}
+			if s.Mean == "" && !(0 <= span.From && span.To <= 1) {
+				t.Errorf("span of proportions %+v", span)
+			}
+		}
+		if r := s.Range; r != nil && !(0 <= r.From && r.From < r.To && r.To <= 1 && 0 < r.Within && r.Within <= 1) {
+			t.Errorf("range %+v", r)
+		}
+		for _, pair := range s.Vectors {
+			for _, v := range pair {
+				total := 0.0
+				for _, share := range v {
+					total += share.Proportion
+					if !(share.Proportion > 0 && share.Proportion <= 1) {
+						t.Errorf("share %+v", share)
+					}
+				}
+				if math.Abs(total-1) > 1e-9 {
+					t.Errorf("vector %+v", v)
+				}
+			}
+		}
+	}
+	for _, d := range p.Declared {
+		for _, l := range d.Laws {
+			if len(l.Values) < 2 || len(l.Means) != len(l.Values) || len(l.Covariances) != len(l.Values) {
+				t.Errorf("law %+v", l)
+			}
+			for i := range l.Means {
+				if len(l.Means[i]) != max(1, len(d.Components)) || len(l.Covariances[i]) != len(l.Means[i]) || !semidefinite(l.Covariances[i]) {
+					t.Errorf("law %+v", l)
+				}
 			}
 		}
 	}

@@ -2,20 +2,33 @@ package policy
 
 // keys are the known keys of each section of a policy file. A section under a name of the writer's choice has * there.
 var keys = map[string][]string{
-	"":                    {"version", "dataset", "tables", "secrets", "assume", "privacy", "analysts"},
-	"tables.*":            {"rows", "reference", "plain_rows", "group_by", "link"},
-	"tables.*.link":       {"to", "on"},
-	"tables.*.group_by.*": {"from", "to"},
-	"secrets.*":           {"table", "proportion", "mean", "categories", "values", "pairs"},
-	"secrets.*.values":    {"from", "to", "within"},
-	"privacy":             {"epsilon", "delta", "mechanism", "budget"},
-	"privacy.budget":      {"epsilon", "delta", "per"},
+	"":                     {"version", "dataset", "tables", "secrets", "assume", "privacy", "analysts", "fit", "declared", "public"},
+	"tables.*":             {"rows", "reference", "drawn", "plain_rows", "group_by", "link"},
+	"tables.*.link":        {"to", "on"},
+	"tables.*.group_by.*":  {"from", "to"},
+	"secrets.*":            {"table", "about", "proportion", "mean", "categories", "values", "pairs"},
+	"secrets.*.values":     {"from", "to", "within"},
+	"declared.*":           {"statement", "components", "secrets"},
+	"declared.*.secrets.*": {"values", "means", "covariances"},
+	"public.*":             {"statement", "values"},
+	"privacy":              {"epsilon", "delta", "mechanism", "estimation", "weights", "budget"},
+	"privacy.budget":       {"epsilon", "delta", "per"},
 }
 
 // The words that a value may be, by the path of the key.
 var words = map[string][]string{
 	"tables.*.plain_rows": {string(DenyRows), string(ReferenceRows)},
+	"tables.*.drawn":      {string(Independently), string(FromReference)},
+	"secrets.*.about":     {string(AboutDataset), string(AboutDistribution)},
 	"assume":              {string(Translation), string(Gaussian)},
-	"privacy.mechanism":   {"auto", "expm-laplace", "expm-gaussian", "directional"},
-	"privacy.budget.per":  {string(PerDataset), string(PerUser)},
+	"privacy.mechanism": {"auto", "expm-laplace", "expm-gaussian", "directional", "wasserstein", "approximate-wasserstein",
+		"no-noise", "eigm", "daum", "optimal-gaussian", "apgm"},
+	"privacy.weights":    {string(SamplingWeights), string(AbsoluteWeights), string(RelativeWeights)},
+	"privacy.budget.per": {string(PerDataset), string(PerUser)},
 }
+
+// The mechanisms that need a delta above 0, and those that count the randomness of normally distributed statistics.
+var (
+	needDelta  = append([]string{"expm-gaussian", "directional"}, needNormal...)
+	needNormal = []string{"no-noise", "eigm", "daum", "optimal-gaussian", "apgm"}
+)

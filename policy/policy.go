@@ -30,7 +30,10 @@ type Policy struct {
 	Secrets  []Secret
 	Assume   []Assumption
 	Privacy  Privacy
-	Analysts []string // who may ask; empty: every authenticated user
+	Analysts []string    // who may ask; empty: every authenticated user
+	Fit      []Statement // what fugu fit prepares beside its own list
+	Declared []Declared
+	Public   []Public
 
 	Source      string // the file, as it was named to Load or Parse
 	Fingerprint string // hexadecimal SHA-256 of what affects answers: see fingerprint
@@ -42,7 +45,8 @@ type Policy struct {
 type Table struct {
 	Schema, Name string        // as PostgreSQL stores them
 	Rows         int64         // public number of rows, above 0
-	Reference    QualifiedName // public or held-out rows with the same columns
+	Reference    QualifiedName // public or held-out rows with the same columns; empty: none, there are Declared models only
+	Drawn        Drawn         // how the rows relate to the reference's
 	PlainRows    PlainRows
 	GroupBy      []Domain // public domains of grouping columns, in the order of the file
 	Link         *Link    // nil: its rows stand for themselves
@@ -62,6 +66,15 @@ type Link struct {
 
 // LinkKey is a column of the linked table and the column of the other that it equals.
 type LinkKey struct{ Own, To string }
+
+// Drawn says how a table's rows relate to the reference's.
+type Drawn string
+
+// The values of drawn.
+const (
+	Independently Drawn = "independently"  // both are samples of the same population
+	FromReference Drawn = "from-reference" // the rows are some of the reference's, drawn without replacement
+)
 
 // PlainRows says what a plain SELECT of a protected table's rows gets.
 type PlainRows string
@@ -93,20 +106,49 @@ type IntRange struct {
 	From, To int64
 }
 
-// Secret is a property of a whole table whose value stays hidden: the proportion of rows that satisfy a predicate.
+// Secret is a property of a whole table whose value stays hidden: exactly one of Proportion, Mean and Categories. Its
+// pairs, the values that must not be told apart, are Spans, or for categories either Vectors or Range.
 type Secret struct {
 	Name       string
 	Table      QualifiedName // one of the policy's Tables
-	Proportion string        // SQL predicate over the table's columns; not parsed here
-	Spans      []Span        // which pairs of values must not be told apart
+	About      About
+	Proportion string // SQL predicate over the table's columns; not parsed here
+	Mean       string // SQL expression over the table's columns; not parsed here
+	Categories string // column, one of the table's GroupBy, whose vector of proportions is secret
 
-	At           Position // the secret's name in the file
-	ProportionAt Position // the first character of the predicate in the file
+	Spans   []Span
+	Vectors [][2][]Share
+	Range   *SimplexRange
+
+	At         Position // the secret's name in the file
+	PropertyAt Position // the first character of the predicate, expression or column in the file
 }
 
-// Span stands for every pair of proportions in [From, To] that lie at most Within apart.
-// 0 ≤ From < To ≤ 1 and 0 < Within ≤ To-From, up to rounding in float64.
+// About says whose property a secret is.
+type About string
+
+// The values of about.
+const (
+	AboutDataset      About = "dataset"      // the value that the table's rows have
+	AboutDistribution About = "distribution" // the parameter of the distribution from which the rows were drawn
+)
+
+// Span stands for every pair of values in [From, To] that lie at most Within apart: From < To, 0 < Within ≤ To-From, up
+// to rounding in float64; all finite. Of a proportion, 0 ≤ From and To ≤ 1; a mean's are in the expression's units.
 type Span struct {
+	From, To, Within float64
+}
+
+// Share is the proportion of one category; of those that a vector does not list it is 0.
+type Share struct {
+	Category   Value
+	Proportion float64
+}
+
+// SimplexRange stands for every pair of vectors of proportions that add up to 1, each proportion in [From, To], of which
+// one becomes the other when at most the share Within of the rows changes its category: their total variation distance.
+// 0 ≤ From < To ≤ 1 and 0 < Within ≤ 1.
+type SimplexRange struct {
 	From, To, Within float64
 }
 
@@ -125,9 +167,23 @@ const (
 type Privacy struct {
 	Epsilon   privacy.Epsilon // per statement
 	Delta     privacy.Delta   // per statement
-	Mechanism string          // auto, expm-laplace, expm-gaussian or directional
+	Mechanism string          // a name of package mechanism's
 	Budget    Budget
+
+	// Estimation is how many standard errors of the reference's estimates the noise covers; at least 0.
+	Estimation float64
+	Weights    Weights
 }
+
+// Weights says in which unit the error of each released value counts when noise is shared out.
+type Weights string
+
+// The values of weights.
+const (
+	SamplingWeights Weights = "sampling" // what drawing the rows anew would make of it
+	AbsoluteWeights Weights = "absolute" // 1, whatever it is
+	RelativeWeights Weights = "relative" // its own expected size
+)
 
 // Budget is the limit on all statements together.
 type Budget struct {

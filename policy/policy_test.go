@@ -75,7 +75,7 @@ func TestAdult(t *testing.T) {
 		Version: 1,
 		Dataset: "adult",
 		Tables: []Table{{
-			Schema: "public", Name: "adult", Rows: 35222, Reference: QualifiedName{"public", "adult_reference"}, PlainRows: "reference",
+			Schema: "public", Name: "adult", Rows: 35222, Reference: QualifiedName{"public", "adult_reference"}, PlainRows: "reference", Drawn: Independently,
 			GroupBy: []Domain{
 				{Column: "sex", Values: []Value{{Text: "Female"}, {Text: "Male"}}, At: at(11, 7)},
 				{Column: "education", FromReference: true, At: at(12, 7)},
@@ -84,11 +84,11 @@ func TestAdult(t *testing.T) {
 			At: at(6, 3), ReferenceAt: at(8, 16),
 		}},
 		Secrets: []Secret{
-			{Name: "high_income", Table: adult, Proportion: "income = '>50K'", Spans: []Span{{0.10, 0.60, 0.05}}, At: at(16, 3), ProportionAt: at(18, 17)},
-			{Name: "private_sector", Table: adult, Proportion: "workclass = 'Private'", Spans: []Span{{low, high, high - low}}, At: at(20, 3), ProportionAt: at(22, 17)},
+			{Name: "high_income", Table: adult, About: AboutDataset, Proportion: "income = '>50K'", Spans: []Span{{0.10, 0.60, 0.05}}, At: at(16, 3), PropertyAt: at(18, 17)},
+			{Name: "private_sector", Table: adult, About: AboutDataset, Proportion: "workclass = 'Private'", Spans: []Span{{low, high, high - low}}, At: at(20, 3), PropertyAt: at(22, 17)},
 		},
 		Assume:    []Assumption{"translation", "gaussian"},
-		Privacy:   Privacy{Epsilon: 1, Delta: 0.001, Mechanism: "auto", Budget: Budget{20, 0.01, "dataset"}},
+		Privacy:   Privacy{Epsilon: 1, Delta: 0.001, Mechanism: "auto", Budget: Budget{20, 0.01, "dataset"}, Weights: SamplingWeights},
 		Analysts:  []string{"alice", "bob"},
 		Source:    filepath.Join("testdata", "adult.good.yaml"),
 		datasetAt: at(3, 10),
@@ -109,11 +109,11 @@ func TestDefaults(t *testing.T) {
 	if !ok || table.PlainRows != DenyRows || table.GroupBy != nil || table.Reference != (QualifiedName{"archive", "visits_2019"}) {
 		t.Errorf("table %+v", table)
 	}
-	if want := (Privacy{1e-3, 0, "auto", Budget{1e-3, 0, PerDataset}}); p.Privacy != want {
+	if want := (Privacy{Epsilon: 1e-3, Mechanism: "auto", Budget: Budget{1e-3, 0, PerDataset}, Weights: SamplingWeights}); p.Privacy != want {
 		t.Errorf("privacy %+v", p.Privacy)
 	}
-	if s := p.Secrets[0]; s.Proportion != "hour >= 22\nOR hour < 6\n" || s.ProportionAt != (at(9, 7)) {
-		t.Errorf("proportion %q at %v", s.Proportion, s.ProportionAt)
+	if s := p.Secrets[0]; s.Proportion != "hour >= 22\nOR hour < 6\n" || s.PropertyAt != (at(9, 7)) {
+		t.Errorf("proportion %q at %v", s.Proportion, s.PropertyAt)
 	}
 	if p.Accepts(Translation) || p.Accepts(Gaussian) {
 		t.Error("accepts assumptions that it does not list")
@@ -145,6 +145,26 @@ func TestNamesAndDomains(t *testing.T) {
 	}
 	if p.Privacy.Budget.Per != PerUser || p.Privacy.Mechanism != "expm-laplace" || p.Privacy.Delta != privacy.Delta(1e-6) {
 		t.Errorf("privacy %+v", p.Privacy)
+	}
+}
+
+func TestProperties(t *testing.T) {
+	p := load(t, "testdata/properties.good.yaml")
+	if p.Tables[0].Drawn != FromReference || p.Tables[1].Drawn != Independently || p.Privacy.Estimation != 2 || p.Privacy.Weights != RelativeWeights {
+		t.Errorf("drawn %s, %s; estimation %v, weights %s", p.Tables[0].Drawn, p.Tables[1].Drawn, p.Privacy.Estimation, p.Privacy.Weights)
+	}
+	staff, people := QualifiedName{"public", "staff"}, QualifiedName{"public", "people"}
+	a, b, none := Value{Text: "a"}, Value{Text: "b"}, Value{IsNull: true}
+	want := []Secret{
+		{Name: "age", Table: people, About: AboutDistribution, Mean: "2 * age", Spans: []Span{{-10, 150, 12.5}}, At: at(11, 3), PropertyAt: at(11, 51)},
+		{Name: "pay", Table: staff, About: AboutDataset, Mean: "pay", Spans: []Span{{2500, 3e3, 500}}, At: at(12, 3), PropertyAt: at(12, 29)},
+		{Name: "grade", Table: staff, About: AboutDataset, Categories: "grade", At: at(13, 3), PropertyAt: at(15, 17),
+			Vectors: [][2][]Share{{{{none, 0.1}, {a, 0.1}, {b, 0.8}}, {{b, 1}}}}},
+		{Name: "site", Table: people, About: AboutDataset, Categories: "Site", Range: &SimplexRange{0, 1, 0.05}, At: at(17, 3), PropertyAt: at(17, 38)},
+		{Name: "zone", Table: people, About: AboutDistribution, Categories: "zone", Range: &SimplexRange{0.1, 0.5, 0.2}, At: at(18, 3), PropertyAt: at(18, 58)},
+	}
+	if !reflect.DeepEqual(p.Secrets, want) {
+		t.Errorf("got\n%+v\nwant\n%+v", p.Secrets, want)
 	}
 }
 

@@ -15,7 +15,8 @@ const maxRows = 1 << 53
 
 const referenceHint = "name a table of public or held-out rows: the model is fitted to the reference, and analysts may see it"
 
-func tables(p *Policy, r *strictyaml.Report, v *strictyaml.Value) {
+// tables reads the protected tables; with declared models they can be without a reference.
+func tables(p *Policy, r *strictyaml.Report, v *strictyaml.Value, declared bool) {
 	entries, ok := v.Entries()
 	if ok && len(entries) == 0 {
 		v.Bad("name at least one table to protect", "tables is empty")
@@ -26,7 +27,7 @@ func tables(p *Policy, r *strictyaml.Report, v *strictyaml.Value) {
 			r.Add(e.At, "name a table of your own", "%s is a system table", name)
 			ok = false
 		}
-		t := table(r, e)
+		t := table(r, e, declared)
 		if !ok {
 			continue
 		}
@@ -47,8 +48,8 @@ func tables(p *Policy, r *strictyaml.Report, v *strictyaml.Value) {
 
 func protectable(q QualifiedName) bool { return !systemSchema(q.Schema) }
 
-func table(r *strictyaml.Report, e strictyaml.Entry) Table {
-	t := Table{At: e.At, PlainRows: DenyRows}
+func table(r *strictyaml.Report, e strictyaml.Entry, declared bool) Table {
+	t := Table{At: e.At, Drawn: Independently, PlainRows: DenyRows}
 	f := e.Value.Fields(keys["tables.*"]...)
 	if l := f.Get("link"); l != nil {
 		t.Link = link(r, l)
@@ -56,9 +57,19 @@ func table(r *strictyaml.Report, e strictyaml.Entry) Table {
 	if rows := f.Get("rows"); rows != nil || t.Link == nil {
 		t.Rows, _ = f.Need("rows", "write the public number of rows: the model assumes it").Int(1, maxRows)
 	}
-	reference := f.Need("reference", referenceHint)
+	reference := f.Get("reference")
+	if !declared {
+		reference = f.Need("reference", referenceHint)
+	}
 	if name, ok := valueName(reference, ParseName); ok {
 		t.Reference, t.ReferenceAt = name, reference.At
+	}
+	if drawn := f.Get("drawn"); drawn != nil {
+		word, _ := drawn.Word(words["tables.*.drawn"]...)
+		t.Drawn = Drawn(word)
+		if t.Link != nil {
+			drawn.Bad("write it at the table that this one is linked to", "%s: rows of a linked table come with those of the other", drawn.Path)
+		}
 	}
 	if rows := f.Get("plain_rows"); rows != nil {
 		word, _ := rows.Word(words["tables.*.plain_rows"]...)
@@ -78,7 +89,18 @@ func table(r *strictyaml.Report, e strictyaml.Entry) Table {
 		d.Column = column
 		t.GroupBy = append(t.GroupBy, d)
 	}
+	if reference == nil && declared {
+		t.withoutReference(r, e)
+	}
 	return t
+}
+
+// withoutReference reports what needs a reference.
+func (t Table) withoutReference(r *strictyaml.Report, e strictyaml.Entry) {
+	if t.Link != nil || t.PlainRows == ReferenceRows || t.Drawn == FromReference ||
+		slices.ContainsFunc(t.GroupBy, func(d Domain) bool { return d.FromReference }) {
+		r.Add(e.At, referenceHint, "%s has no reference, and something that needs one: link, plain_rows, drawn or a domain", e.Value.Path)
+	}
 }
 
 const domainHint = "write a list of values, the word reference, or {from: 0, to: 9}"

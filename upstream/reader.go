@@ -80,18 +80,34 @@ func (r *Reader) Close() { r.pool.Close() }
 // Describe asks PostgreSQL for a statement's types. Nothing runs. PostgreSQL's own error about the statement (an operator
 // or a literal that does not fit) is passed on with its code, without a position: it speaks of text and catalog only.
 func (r *Reader) Describe(ctx context.Context, sql string, paramTypes []uint32) (planner.Description, error) {
+	return r.DescribeMeanwhile(ctx, sql, paramTypes, func() {})
+}
+
+// DescribeMeanwhile is Describe, and does work between the question and the answer.
+func (r *Reader) DescribeMeanwhile(ctx context.Context, sql string, paramTypes []uint32, work func()) (planner.Description, error) {
 	var out planner.Description
 	err := r.with(ctx, func(c *pgconn.PgConn) error {
-		d, err := c.Prepare(ctx, "", sql, paramTypes)
+		p := c.StartPipeline(ctx)
+		defer p.Close()
+		p.SendPrepare("", sql, paramTypes)
+		if err := p.Sync(); err != nil {
+			return err
+		}
+		work()
+		answer, err := p.GetResults()
 		if err != nil {
 			return aboutText(err)
+		}
+		d, ok := answer.(*pgconn.StatementDescription)
+		if !ok {
+			return fmt.Errorf("describing a statement gave %T", answer)
 		}
 		out.ParamTypes = d.ParamOIDs
 		for _, f := range d.Fields {
 			out.ResultTypes = append(out.ResultTypes, f.DataTypeOID)
 			out.ResultMods = append(out.ResultMods, f.TypeModifier)
 		}
-		return nil
+		return p.Close()
 	})
 	return out, err
 }
@@ -195,6 +211,7 @@ func statistics(ctx context.Context, c *pgconn.PgConn, questions []Question, sta
 func (q Question) run(ctx context.Context, c *pgconn.PgConn, f []*big.Rat) error {
 	index := q.Cut.Index()
 	keys := make([]planner.Value, q.Cut.Head())
+	summed, sums := q.Cut.Summed(), make([]*big.Rat, len(q.Cut.Terms))
 	var failed error
 	rows := c.ExecParams(ctx, q.SQL, q.Args, q.Types, nil, nil)
 	for rows.NextRow() {
@@ -206,17 +223,28 @@ func (q Question) run(ctx context.Context, c *pgconn.PgConn, f []*big.Rat) error
 		if !ok {
 			continue
 		}
-		for a := range q.Cut.Aggregates {
-			k, text := q.Component[cell][a], v[len(keys)+a]
-			if k < 0 || text == nil {
-				continue
-			}
-			x, ok := new(big.Rat).SetString(string(text))
-			if !ok { // NaN or Infinity among the rows
+		for i, t := range summed {
+			sums[t] = new(big.Rat)
+			if text := v[len(keys)+i]; text == nil { // a sum over no rows
+				if hook.NoStart {
+					sums[t] = nil
+				}
+			} else if x, ok := new(big.Rat).SetString(string(text)); ok {
+				sums[t] = x
+			} else { // NaN or Infinity among the rows
 				failed = ErrStatistics
-				continue
 			}
-			f[k] = x
+		}
+		for a, agg := range q.Cut.Aggregates {
+			s := make([]*big.Rat, len(agg.Terms))
+			for i, t := range agg.Terms {
+				s[i] = sums[t]
+			}
+			if k := q.Component[cell][a]; k >= 0 {
+				if x, ok := agg.Exact(s); ok {
+					f[k] = x
+				}
+			}
 		}
 	}
 	if _, err := rows.Close(); err != nil {

@@ -15,6 +15,7 @@ import (
 	"fugu/planner"
 	"fugu/privacy"
 	"fugu/sensitivity"
+	"fugu/smooth"
 	"fugu/sqlstate"
 	"fugu/test/pgcluster"
 )
@@ -38,7 +39,13 @@ func newReader(t *testing.T, db string, timeout time.Duration) *Reader {
 
 // scalar is a question with one aggregate and no keys, whose value is component k of F.
 func scalar(sql string, k int) Question {
-	return Question{SQL: sql, Cut: &planner.Bound{Cut: &planner.Cut{}, Aggregates: make([]planner.Aggregate, 1), Cells: []planner.Cell{{}}}, Component: [][]int{{k}}}
+	return Question{SQL: sql, Cut: &planner.Bound{Cut: &planner.Cut{}, Terms: make([]planner.Term, 1), Aggregates: []planner.Aggregate{aggregate("sum", 0)}, Cells: []planner.Cell{{}}},
+		Component: [][]int{{k}}}
+}
+
+func aggregate(name string, terms ...int) planner.Aggregate {
+	f, _ := smooth.Lookup(name)
+	return planner.Aggregate{Function: f, Terms: terms}
 }
 
 // reveal gives F as integers. Statistics show nothing to anybody, so it adds noise that is too small to matter.
@@ -238,6 +245,35 @@ func TestReaderDescribe(t *testing.T) {
 	}
 }
 
+// What is done meanwhile is done once, after the question; its panic costs no connection.
+func TestReaderDescribeMeanwhile(t *testing.T) {
+	r := newReader(t, "meanwhile", time.Minute)
+	done := 0
+	d, err := r.DescribeMeanwhile(t.Context(), "SELECT avg(x) FROM public.t", nil, func() { done++ })
+	if err != nil || done != 1 || !slices.Equal(d.ResultTypes, []uint32{1700}) {
+		t.Errorf("%v %v, done %d times", d, err, done)
+	}
+	_, err = r.DescribeMeanwhile(t.Context(), "SELECT no FROM public.t", nil, func() { done++ })
+	if wantCode(t, err, "42703"); done != 2 {
+		t.Errorf("done %d times", done)
+	}
+	for range 2 * readerConns {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("a panic is lost")
+				}
+			}()
+			_, _ = r.DescribeMeanwhile(t.Context(), "SELECT 1", nil, func() { panic("work") })
+		}()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, err := r.Describe(ctx, "SELECT 1", nil); err != nil {
+		t.Error(err)
+	}
+}
+
 // Several questions see one state of the database.
 func TestReaderSnapshot(t *testing.T) {
 	r := newReader(t, "snapshot", time.Minute)
@@ -274,8 +310,9 @@ func TestReaderSnapshot(t *testing.T) {
 // Values go to their cells by their keys; a key that is not public goes nowhere, and what has no value stays as it was.
 func TestReaderCells(t *testing.T) {
 	r := newReader(t, "cells", time.Minute)
-	cut := &planner.Bound{Cut: &planner.Cut{Keys: []planner.Key{{Name: "k"}}}, Aggregates: make([]planner.Aggregate, 2)}
-	sql := "SELECT k, count(*), sum(x) FILTER (WHERE k <> 'a') FROM public.t WHERE x > $1 GROUP BY k"
+	cut := &planner.Bound{Cut: &planner.Cut{Keys: []planner.Key{{Name: "k"}}}, Terms: make([]planner.Term, 3),
+		Aggregates: []planner.Aggregate{aggregate("count", 0), aggregate("avg", 1, 2)}}
+	sql := "SELECT k, count(*), count(x) FILTER (WHERE k <> 'a'), sum(x) FILTER (WHERE k <> 'a') FROM public.t WHERE x > $1 GROUP BY k"
 	for _, key := range []planner.Value{{Text: "b"}, {Text: "a"}, {Text: "nobody"}, {Null: true}} {
 		cut.Cells = append(cut.Cells, planner.Cell{Keys: []planner.Value{key}})
 	}

@@ -1,5 +1,5 @@
-// Command demo shows Fugu at work: it starts a private PostgreSQL cluster, loads example data, serves it through Fugu, and
-// runs a few statements through psql and a driver, with their true values beside the noisy ones.
+// Command demo shows Fugu at work: it starts a private PostgreSQL cluster, loads example data, fits models to it, serves it
+// through Fugu, and runs a few statements through psql and a driver, with their true values beside the noisy ones.
 //
 // It is no part of the product: it uses the test suite's clusters and data.
 package main
@@ -58,6 +58,10 @@ func demo(ctx context.Context, binary, data string) (err error) {
 	defer os.RemoveAll(dir)
 	if err := configure(dir, cluster, loaded.Rows); err != nil {
 		return err
+	}
+	say("fitting models to the reference")
+	if out, err := exec.CommandContext(ctx, binary, "fit", "-c", filepath.Join(dir, "fugu.yaml")).CombinedOutput(); err != nil {
+		return fmt.Errorf("fugu fit: %w\n%s", err, out)
 	}
 	say("serving it through Fugu")
 	p, err := serve(ctx, binary, dir)

@@ -83,6 +83,13 @@ func (h *house) openLedger(ctx context.Context, serves bool) error {
 	return nil
 }
 
+// takeOver uses what fugu fit has prepared, where it still holds; where it does not, a warning says so.
+func (h *house) takeOver(ctx context.Context) error {
+	stale, err := h.snapshot.TakeOver(ctx, h.config.Models, h.reader)
+	h.warnings = append(h.warnings, stale...)
+	return err
+}
+
 // grants refuses a database in which the guest could reach protected rows round the side.
 func (h *house) grants(ctx context.Context) error {
 	var protected []upstream.Protected
@@ -90,7 +97,9 @@ func (h *house) grants(ctx context.Context) error {
 	for _, p := range h.policies {
 		for _, t := range p.Tables {
 			protected = append(protected, upstream.Protected{Schema: t.Schema, Name: t.Name})
-			references = append(references, pipeline.Quoted(t.Reference))
+			if t.Reference.Name != "" {
+				references = append(references, pipeline.Quoted(t.Reference))
+			}
 		}
 	}
 	found, err := upstream.CheckGuest(ctx, h.guest, protected)

@@ -33,16 +33,25 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if _, err := authenticator(h.config); err != nil {
 		return err
 	}
+	if err := h.takeOver(ctx); err != nil {
+		return err
+	}
 	for _, w := range h.warnings {
 		fmt.Fprintf(stdout, "warning: %s\n", w)
 	}
 	for _, p := range h.policies {
 		fmt.Fprintf(stdout, "%s dataset %s: %d protected tables, %d secrets\n", green(stdout, "ok"), p.Dataset, len(p.Tables), len(p.Secrets))
+		for _, d := range p.Declared {
+			fmt.Fprintf(stdout, "   note: the model of %s is declared (%s), and believed as it stands: %s\n", d.Name, pipeline.Brief(d.Statement.SQL), d)
+		}
+		for _, s := range p.Public {
+			fmt.Fprintf(stdout, "   note: the policy says that everybody knows %s: %s: %s\n", s.Name, pipeline.Brief(s.Statement.SQL), s)
+		}
 		if p.Privacy.Budget.Per == policy.PerUser {
 			fmt.Fprintf(stdout, "   note: budget.per is user, so analysts who share their answers can learn more than one budget allows\n")
 		}
 		if !p.Accepts(policy.Translation) {
-			fmt.Fprintf(stdout, "   note: no assumption is accepted under which this version has a mechanism; every statement will be refused\n")
+			fmt.Fprintf(stdout, "   note: the assumption translation is not accepted, so noise rests on bounds for coupled datasets: there is more of it, and secret means are refused\n")
 		}
 	}
 	return nil
@@ -124,6 +133,9 @@ func preview(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err := h.openLedger(ctx, false); err != nil {
 		return err
 	}
+	if err := h.takeOver(ctx); err != nil {
+		return err
+	}
 	xs, err := pipeline.New(h.guest, h.reader, h.ledger, h.snapshot, logger(os.Stderr)).Preview(ctx, fs.Arg(0), params, epsilons)
 	if err != nil {
 		return err
@@ -175,9 +187,13 @@ func orAll(scope string) string {
 
 func short(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 
-func green(w io.Writer, s string) string {
+func green(w io.Writer, s string) string { return coloured(w, 32, s) }
+
+func red(w io.Writer, s string) string { return coloured(w, 31, s) }
+
+func coloured(w io.Writer, colour int, s string) string {
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" {
-		return "\x1b[32m" + s + "\x1b[0m"
+		return fmt.Sprintf("\x1b[%dm%s\x1b[0m", colour, s)
 	}
 	return s
 }

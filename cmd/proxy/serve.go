@@ -33,6 +33,9 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := h.openLedger(ctx, true); err != nil {
 		return err
 	}
+	if err := h.takeOver(ctx); err != nil {
+		return err
+	}
 	auth, err := authenticator(h.config)
 	if err != nil {
 		return err
@@ -96,6 +99,10 @@ func reload(ctx context.Context, h *house, engine *pipeline.Engine, log *slog.Lo
 	}
 	snapshot, err := pipeline.Load(ctx, policies, h.reader)
 	if err != nil {
+		return err
+	}
+	next.snapshot = snapshot
+	if err := next.takeOver(ctx); err != nil {
 		return err
 	}
 	next.warn(log)

@@ -42,7 +42,7 @@ var sections = []section{
 		"SELECT count(*) FROM adult a WHERE NOT EXISTS (SELECT FROM country c WHERE c.name = a.native_country)",
 		"SELECT sex, sum(v.cost) FROM adult a JOIN visit v ON v.adult_id = a.id GROUP BY sex",
 	}},
-	{"Groups", "A group key is an expression whose values follow from the policy's public domains, from an ordinary table, or from its own form. Every public combination is in the answer, empty or not; conditions of WHERE on the columns of a key choose among its values.", []string{
+	{"Groups", "A group key is an expression whose values follow from the policy's public domains, from an ordinary table, or from its own form. Every public combination is in the answer, empty or not; keys that read the same column, or the same ordinary table, have only the combinations that its values, or its rows, give them. Conditions of WHERE on the columns of a key choose among its values.", []string{
 		"SELECT sex, education, count(*) FROM adult GROUP BY sex, education",
 		"SELECT DISTINCT education FROM adult",
 		"SELECT age / 10 * 10 AS decade, count(*) FROM adult GROUP BY decade",

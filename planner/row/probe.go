@@ -20,13 +20,19 @@ func (r *resolver) probe(from, alias string) string {
 		return "$" + itoa(t.number)
 	}
 	var cols []string
-	add := func(format string, t *term) {
-		cols = append(cols, fmt.Sprintf(format, parser.SQL(t.form(bare), alias, nil)))
+	add := func(format string, terms ...*term) {
+		list := make([]string, len(terms))
+		for i, t := range terms {
+			list[i] = parser.SQL(t.form(bare), alias, nil)
+		}
+		cols = append(cols, fmt.Sprintf(format, strings.Join(list, ", ")))
 	}
 	for i, root := range r.roots {
 		switch {
+		case root.Further:
+			add("CAST(%s AS pg_catalog.float8)", r.terms[i]) // so they are for every aggregate of several arguments
 		case root.Aggregate != "":
-			add("pg_catalog."+root.Aggregate+"(%s) OVER ()", r.terms[i])
+			add("pg_catalog."+root.Aggregate+"(%s) OVER ()", r.arguments(i)...)
 		case root.Condition:
 			add("(%s) IS TRUE", r.terms[i])
 		default:
@@ -41,6 +47,15 @@ func (r *resolver) probe(from, alias string) string {
 		add(format, n.term)
 	}
 	return "SELECT " + strings.Join(cols, ", ") + " FROM " + from
+}
+
+// arguments are those of the aggregate whose first one root i is.
+func (t *Typing) arguments(i int) []*term {
+	end := i + 1
+	for end < len(t.roots) && t.roots[end].Further {
+		end++
+	}
+	return t.terms[i:end]
 }
 
 // typed takes over the answer.

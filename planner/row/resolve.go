@@ -12,7 +12,8 @@ import (
 
 // Root is an expression of a statement: a condition, a group key, or, with an Aggregate, the argument of that function.
 type Root struct {
-	Aggregate string // count, sum, avg ...; empty: a key or condition
+	Aggregate string // count, sum, corr ...; empty: a key or condition
+	Further   bool   // the next argument of the aggregate whose first one the root before is
 	Condition bool
 	Expr      parser.Expr
 }

@@ -134,7 +134,7 @@ func parse(expression string) (parser.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return statements[0].Cuts[0].Aggregates[0].Arg, nil
+	return statements[0].Cuts[0].Aggregates[0].Args[0], nil
 }
 
 // bind resolves and binds one expression, and prints its total form; empty where nothing is left of it.

@@ -18,7 +18,7 @@ type Use struct {
 
 // Names lists all that the expressions can use, by what it is: functions with the aggregates, operators, types.
 func Names() (functions, operators, types []string) {
-	functions = append(parser.FunctionNames(), "count", "sum", "avg")
+	functions = append(parser.FunctionNames(), parser.Aggregates()...)
 	for name := range mirrored {
 		if !strings.HasPrefix(name, "IS") {
 			operators = append(operators, name)
@@ -94,8 +94,8 @@ func (r *resolver) collectUses() {
 	}
 	for i, t := range r.terms {
 		walk(t)
-		if r.roots[i].Aggregate != "" {
-			add(r.roots[i].Aggregate, t)
+		if root := r.roots[i]; root.Aggregate != "" && !root.Further {
+			add(root.Aggregate, r.arguments(i)...)
 		}
 	}
 }

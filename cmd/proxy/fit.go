@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"golang.org/x/term"
+
+	"fugu/parser"
+	"fugu/pipeline"
+	"fugu/policy"
+)
+
+// fit prepares models and reports how well they fit.
+func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	asJSON, file := false, ""
+	var statements stringList
+	fs, path, err := flags("fit", args, stderr, func(fs *flag.FlagSet) {
+		fs.BoolVar(&asJSON, "json", false, "print JSON")
+		fs.Var(&statements, "statement", "`SQL` of a statement to prepare beside the standard ones; may be repeated")
+		fs.StringVar(&file, "f", "", "`file` of statements to prepare, each ended by a semicolon")
+	})
+	if err != nil {
+		return err
+	}
+	if fs.NArg() > 0 {
+		return usageError{errors.New("statements are given with -statement or -f")}
+	}
+	if file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return usageError{err}
+		}
+		more, err := parser.Split(string(text))
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", file, err)
+		}
+		statements = append(statements, more...)
+	}
+	h, err := open(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	engine := pipeline.New(h.guest, h.reader, empty{}, h.snapshot, logger(os.Stderr))
+	more, err := byPolicy(ctx, engine, h.policies, statements)
+	if err != nil {
+		return err
+	}
+	var reports []pipeline.FitReport
+	findings := 0
+	for _, p := range h.policies {
+		r, err := engine.Fit(ctx, p, h.config.Models, more[p], progress(stderr, p.Dataset))
+		if err != nil {
+			return fmt.Errorf("fitting dataset %s: %w", p.Dataset, err)
+		}
+		reports = append(reports, r)
+		findings += r.Findings()
+	}
+	if asJSON {
+		err = printJSON(stdout, reports)
+	} else {
+		for _, r := range reports {
+			err = errors.Join(err, printFit(stdout, r))
+		}
+	}
+	if err == nil && findings > 0 {
+		err = fmt.Errorf("%d findings", findings)
+	}
+	return err
+}
+
+// byPolicy tells which policy each statement is about.
+func byPolicy(ctx context.Context, e *pipeline.Engine, policies []*policy.Policy, statements []string) (map[*policy.Policy][]string, error) {
+	out := map[*policy.Policy][]string{}
+	for _, sql := range statements {
+		p, err := e.PolicyOf(ctx, sql)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", sql, err)
+		}
+		if !slices.Contains(policies, p) {
+			return nil, fmt.Errorf("%s: no policy of this configuration protects its tables", sql)
+		}
+		out[p] = append(out[p], sql)
+	}
+	return out, nil
+}
+
+// progress shows how far a fit has come: a bar on a terminal, lines otherwise.
+func progress(w io.Writer, dataset string) pipeline.Progress {
+	width := 0
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		width, _, _ = term.GetSize(int(f.Fd()))
+	}
+	return func(done, total int, statement string) {
+		statement = pipeline.Brief(statement)
+		if width < 40 {
+			if statement != "" {
+				fmt.Fprintf(w, "fugu fit: %s %d/%d %s\n", dataset, done+1, total, statement)
+			}
+			return
+		}
+		const cells = 20
+		filled := cells * done / max(1, total)
+		text := []rune(fmt.Sprintf("%s [%s%s] %d/%d %s", dataset, strings.Repeat("#", filled), strings.Repeat(".", cells-filled), done, total, statement))
+		fmt.Fprintf(w, "\r\x1b[K%s", string(text[:min(len(text), width-1)]))
+		if done == total {
+			fmt.Fprint(w, "\r\x1b[K")
+		}
+	}
+}
+
+// printFit writes a report for people.
+func printFit(w io.Writer, r pipeline.FitReport) error {
+	fmt.Fprintf(w, "%s dataset %s: %d statements over the references prepared in %s (%d asked now)\n", green(w, "ok"), r.Dataset, r.Parts, r.File, r.Asked)
+	fmt.Fprintf(w, "   content %s\n", r.Hash)
+	for _, ref := range r.References {
+		fmt.Fprintf(w, "   reference %s: %d rows\n", ref.Table, ref.Rows)
+	}
+	for _, s := range r.Secrets {
+		fmt.Fprintf(w, "   secret %s of %s (%d rows): %s\n", s.Secret, s.Table, s.Rows, s.Describe())
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "\nstatement\tsecret\tvalues\tempty cells\tskewness\tkurtosis\toff normal\tgaussian\tcovariances\tmovement (sd)")
+	for _, s := range r.Statements {
+		name := pipeline.Brief(s.Statement)
+		if len(s.Qualities) == 0 {
+			fmt.Fprintf(t, "%s\t\t%d\t\t\t\t\t\t\t\n", name, s.Components)
+		}
+		for _, q := range s.Qualities {
+			ratio, known := "unbounded", short(q.Movement)+" ± "+short(q.Missed)
+			if q.CovarianceRatio != nil {
+				ratio = "x" + short(*q.CovarianceRatio)
+			}
+			fmt.Fprintf(t, "%s\t%s\t%d\t%d of %d\t%s\t%s\t%s\t%s\t%s\t%s\n", name, q.Secret, s.Components, s.EmptyCount, s.Cells,
+				round(q.Skewness), round(q.Kurtosis), round(q.Off), q.Gaussian, ratio, known)
+			name = ""
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	for _, line := range r.Remarks() {
+		fmt.Fprintf(w, "   note: %s\n", line)
+	}
+	for _, s := range r.Statements {
+		for _, f := range s.Findings {
+			fmt.Fprintf(w, "%s %s: %s: %s\n", red(w, "not prepared"), s.Statement, f.Code, f.Message)
+			if f.Hint != "" {
+				fmt.Fprintf(w, "   %s\n", f.Hint)
+			}
+		}
+	}
+	return nil
+}
+
+func round(x float64) string {
+	if math.Abs(x) < 0.0005 && x != 0 {
+		return short(x)
+	}
+	return fmt.Sprintf("%.3f", x)
+}

@@ -1,0 +1,128 @@
+package mechanism
+
+import (
+	"fmt"
+	"math"
+
+	"fugu/privacy"
+	"fugu/sensitivity"
+)
+
+// wasserstein is the Wasserstein Mechanism, or the approximate one.
+//
+//	U_k   the norm's unit of component k      h_k   its lattice
+//	W   = max over secrets of sup over its pairs of W∞(f_θi, f_θj), or of the W for which all pairs are (W,δ)-close
+//	noise of component k: Laplace(max(W·U_k/ε, h_k)), independent
+//
+// (ε,0)-, respectively (ε,δ)-distribution private [Chen & Ohrimenko, Theorems 3.1 and 3.2, in the norm Σ_k |x_k|/U_k].
+// That needs no assumption on F but the Close itself. Where the request has no Close for a secret, translation gives one:
+// W∞(f, f+d) = ‖d‖₁ for every law f with a mean [the coupling by translation moves everything by d; by convexity of the
+// norm no coupling moves less], and the mechanism is that of expm-laplace.
+//
+// The couplings of different statements differ, so closeness does not compose; what is charged is the loss by noise
+// alone, as for every mechanism.
+func wasserstein(kind Kind) func(Request) (design, error) {
+	return func(r Request) (design, error) {
+		scale := make([]float64, len(r.Components))
+		for _, s := range r.Shifts {
+			c, _ := r.close(s)
+			if c.Delta > float64(r.Budget.Delta) || c.Delta > 0 && kind == Wasserstein {
+				return nil, unmet(kind)
+			}
+			for k := range scale {
+				scale[k] = math.Max(scale[k], c.W*c.Unit[k]/float64(r.Budget.Epsilon))
+			}
+		}
+		return func(inflate float64) Noise {
+			n := Noise{cells: make([]cell, len(r.Components))}
+			for k, c := range r.Components {
+				own := math.Max(scale[k], c.Lattice)
+				n.cells[k].exponent = gridFor(own)
+				n.cells[k].laplace = steps(inflate*own, n.cells[k].exponent)
+			}
+			return n
+		}, nil
+	}
+}
+
+// close returns how close the pairs of a secret are, with a unit for each component, and whether the request says so.
+func (r Request) close(s sensitivity.Shift) (close sensitivity.Close, given bool) {
+	for _, c := range r.Close {
+		if c.Secret == s.Secret {
+			if c.Unit == nil {
+				c.Unit = make([]float64, len(r.Components))
+				for k := range c.Unit {
+					c.Unit[k] = 1
+				}
+			}
+			return c, true
+		}
+	}
+	c := sensitivity.Close{Secret: s.Secret}
+	for k, comp := range r.Components {
+		c.Unit = append(c.Unit, comp.Unit)
+		c.W += (math.Abs(s.Along[k]) + s.Beside[k]) / comp.Unit
+	}
+	return c, false
+}
+
+// checkClose refuses a Close that is malformed or of no secret of the request.
+func (r Request) checkClose() error {
+	for _, c := range r.Close {
+		if len(r.of(c.Secret)) == 0 || c.Unit != nil && len(c.Unit) != len(r.Components) {
+			return fmt.Errorf("secret %q: a closeness without a shift, or of %d components", c.Secret, len(c.Unit))
+		}
+		if !(c.W >= 0 && c.W <= magnitude && c.Delta >= 0 && c.Delta < 1) {
+			return fmt.Errorf("secret %q: a closeness of W = %v, δ = %v", c.Secret, c.W, c.Delta)
+		}
+		for k, u := range c.Unit {
+			if !(u >= 1/magnitude && u <= magnitude) {
+				return fmt.Errorf("secret %q: a closeness in units of %v for component %d", c.Secret, u, k)
+			}
+		}
+	}
+	return nil
+}
+
+// closeEnough checks the promise for the integer scales used: moving by W costs at most W·max_k U_k/b_k, and rounding F
+// separately before and after at most a step in each component.
+func closeEnough(r Request, n Noise) bool {
+	for _, s := range r.Shifts {
+		c, _ := r.close(s)
+		most, rounding := 0.0, 0.0
+		for k, own := range n.cells {
+			most = math.Max(most, c.Unit[k]/math.Ldexp(float64(own.laplace), own.exponent))
+			rounding += slack / float64(own.laplace)
+		}
+		if !(c.W*most+rounding <= float64(r.Budget.Epsilon)) || c.Delta > float64(r.Budget.Delta) {
+			return false
+		}
+	}
+	return true
+}
+
+// certifyClose certifies secrets with a Close by it, whatever their distributions are; the others like every mechanism.
+func certifyClose(kind Kind) func(Request, Noise, map[string]privacy.Loss) ([]Certificate, error) {
+	return func(r Request, n Noise, losses map[string]privacy.Loss) ([]Certificate, error) {
+		rest := r
+		rest.Families = nil
+		given := map[string]sensitivity.Close{}
+		for _, s := range r.Shifts {
+			if c, ok := r.close(s); ok {
+				given[s.Secret] = c
+			}
+		}
+		for _, f := range r.Families {
+			if _, ok := given[f.Secret()]; !ok {
+				rest.Families = append(rest.Families, f)
+			}
+		}
+		certificates, err := rest.certify(kind, n, losses)
+		for i, c := range certificates {
+			if g, ok := given[c.Secret]; ok {
+				certificates[i].Delta, certificates[i].Estimation = g.Delta, 0
+			}
+		}
+		return certificates, err
+	}
+}

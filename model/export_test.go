@@ -1,0 +1,24 @@
+package model
+
+// EdgeBounds are the bounds of each component's derivative as rows move from class i to class j, without what the
+// reference cannot resolve.
+func (m *Moments) EdgeBounds(secret int, s *Simplex, i, j int) (low, high []float64) {
+	c := &m.secrets[secret]
+	along := make([]float64, len(c.Size))
+	along[i], along[j] = -1, 1
+	for _, k := range m.Components {
+		a, b := c.edge(m, k, s, along)
+		low, high = append(low, a), append(high, b)
+	}
+	return low, high
+}
+
+// GivenSlopes bounds the derivative of each component's mean given the public statistics, without any errors.
+func (g *Given) GivenSlopes(secret int, psi Psi) (low, high []float64, err error) {
+	k, err := g.public.along(secret, psi, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	low, high = g.slopes(secret, k)
+	return low, high, nil
+}

@@ -1,0 +1,209 @@
+package model
+
+import (
+	"context"
+	"fmt"
+
+	"fugu/planner"
+	"fugu/sensitivity"
+)
+
+// Joint is f_θ of F made of several cuts over one root, and of cuts in which a row of the root stands in several cells:
+// how their terms vary together, which the moments of each do not tell.
+type Joint struct {
+	parts []*Moments
+	cross []cross
+}
+
+// cross are the moments E h_a h_bᵀ of the terms of two parts by secret, class and pair of cells, per reference row of the
+// class.
+type cross struct {
+	a, b    int // a ≤ b; the same part where its cells overlap
+	moments []map[overlap][]float64
+}
+
+// overlap is a pair of cells and a class.
+type overlap struct{ a, b, class int }
+
+// Join measures how parts vary together: one scan of the reference for each pair of them. Parts over different roots do
+// not belong into one Joint.
+func Join(ctx context.Context, ref planner.Querier, parts ...*Moments) (*Joint, error) {
+	j := &Joint{parts: parts}
+	for a := range parts {
+		for b := a; b < len(parts); b++ {
+			if a == b && !parts[a].Overlapping() {
+				continue
+			}
+			c, err := measureCross(ctx, ref, parts[a], parts[b])
+			if err != nil {
+				return nil, err
+			}
+			c.a, c.b = a, b
+			j.cross = append(j.cross, c)
+		}
+	}
+	return j, nil
+}
+
+// Overlapping reports whether one row of the root can stand in several cells.
+func (m *Moments) Overlapping() bool {
+	return len(m.cut.Cells) > 1 && (m.cut.Joined() || len(m.cut.Sets) > 1)
+}
+
+func measureCross(ctx context.Context, ref planner.Querier, a, b *Moments) (cross, error) {
+	var out cross
+	sql, ok := planner.CrossMoments(a.cut, b.cut)
+	if !ok {
+		return out, fmt.Errorf("joint moments: statements over %s and %s", a.cut.Table, b.cut.Table)
+	}
+	rows, err := ref.Query(ctx, sql, nil, nil)
+	if err != nil {
+		return out, err
+	}
+	out.moments = make([]map[overlap][]float64, len(a.secrets))
+	for i := range out.moments {
+		out.moments[i] = map[overlap][]float64{}
+	}
+	left, right := a.cut.Index(), b.cut.Index()
+	for _, row := range rows {
+		i, okA := left.Find(row[:a.cut.Head()])
+		row = row[a.cut.Head():]
+		k, okB := right.Find(row[:b.cut.Head()])
+		row = row[b.cut.Head():]
+		if !okA || !okB {
+			continue // keys that are not public
+		}
+		var class []int
+		for s, secret := range a.cut.Table.Secrets {
+			if a.secrets[s].cross != nil {
+				class = append(class, 0)
+				continue
+			}
+			class = append(class, secret.Class(row[0]))
+			row = row[1:]
+		}
+		v := make([]float64, len(row))
+		for n := range v {
+			if v[n], err = number(row[n]); err != nil {
+				return out, err
+			}
+		}
+		for s, c := range class {
+			if c < 0 {
+				continue
+			}
+			at := overlap{i, k, c}
+			if out.moments[s][at] == nil {
+				out.moments[s][at] = make([]float64, len(v))
+			}
+			plus(out.moments[s][at], scaled(v, 1/a.secrets[s].Size[c]))
+		}
+	}
+	return out, nil
+}
+
+// Families is f_θ of all parts along each of the secret's Paths: one dense block. It is the parts' own family where there
+// is one whose cells do not overlap.
+func (j *Joint) Families(secret int, psi Psi) []sensitivity.Family {
+	if len(j.parts) == 1 && len(j.cross) == 0 {
+		return j.parts[0].Families(secret, psi)
+	}
+	var out []sensitivity.Family
+	for i := range j.parts[0].Paths(secret, psi) {
+		f := &jointPath{joint: j, secret: secret}
+		for _, m := range j.parts {
+			f.paths = append(f.paths, m.Paths(secret, psi)[i])
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// jointPath is f_θ of a Joint along a Path.
+type jointPath struct {
+	joint  *Joint
+	secret int
+	paths  []*Path // of the parts
+}
+
+func (f *jointPath) Secret() string         { return f.paths[0].Secret() }
+func (f *jointPath) Span() sensitivity.Span { return f.paths[0].Span() }
+
+func (f *jointPath) Mean(x float64) []float64 {
+	var out []float64
+	for _, p := range f.paths {
+		out = append(out, p.Mean(x)...)
+	}
+	return out
+}
+
+func (f *jointPath) Affine() bool {
+	for _, p := range f.paths {
+		if !p.Affine() {
+			return false
+		}
+	}
+	return true
+}
+
+// Covariance adds to the parts' own second moments those between cells: all shares and rank-one terms are the same.
+func (f *jointPath) Covariance(x float64) sensitivity.Covariance {
+	var offsets []int
+	total := 0
+	for _, p := range f.paths {
+		offsets = append(offsets, total)
+		total += len(p.m.Components)
+	}
+	dense := sensitivity.Block{Size: total, Entries: make([]float64, total*total)}
+	var out sensitivity.Covariance
+	for i, p := range f.paths {
+		own := p.covariance(x)
+		at := offsets[i]
+		for _, b := range own.Blocks {
+			for r := range b.Size {
+				copy(dense.Entries[(at+r)*total+at:], b.Entries[r*b.Size:(r+1)*b.Size])
+			}
+			at += b.Size
+		}
+		for l, low := range own.Low {
+			if i == 0 {
+				out.Low = append(out.Low, sensitivity.RankOne{Weight: low.Weight, Vector: make([]float64, total)})
+			}
+			copy(out.Low[l].Vector[offsets[i]:], low.Vector)
+		}
+	}
+	for _, c := range f.joint.cross {
+		a, b := f.paths[c.a], f.paths[c.b]
+		left, right := a.gradients(x), b.gradients(x)
+		weights := a.weights(x)
+		for i, k := range a.m.Components {
+			for j, l := range b.m.Components {
+				if c.a == c.b && k.Cell == l.Cell {
+					continue // its own block has it
+				}
+				v := 0.0
+				for class, w := range weights {
+					v += w * c.product(f.secret, overlap{k.Cell, l.Cell, class}, left[i], right[j], a.m.terms, b.m.terms)
+				}
+				r, s := offsets[c.a]+i, offsets[c.b]+j
+				dense.Entries[r*total+s], dense.Entries[s*total+r] = v, v
+			}
+		}
+	}
+	out.Blocks = []sensitivity.Block{dense}
+	return whole(out)
+}
+
+func (c *cross) product(secret int, at overlap, g, h []weighted, termsA, termsB int) float64 {
+	moments := c.moments[secret][at]
+	if moments == nil {
+		return 0
+	}
+	total := 0.0
+	for _, a := range g {
+		for _, b := range h {
+			total += a.weight * b.weight * moments[a.term%termsA*termsB+b.term%termsB]
+		}
+	}
+	return total
+}

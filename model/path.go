@@ -1,0 +1,237 @@
+package model
+
+import (
+	"math"
+
+	"fugu/sensitivity"
+)
+
+// Path is f_θ along a line of values x of one secret: the shares of its classes are base + x·along, and of a secret mean
+// the expectations of a row's terms move by beta for each unit. It implements sensitivity.Family. With class means m_c and
+// second moments M_c of the terms h, shares p_c, n rows of which class c has N_c in the reference:
+//
+//	E Σh    n μ, μ = Σ p_c m_c                                   [the law of total expectation]
+//	Cov Σh  n Σ p_c f_c (M_c - m_c m_cᵀ)                         the table's own shares: n p_c rows of each class
+//	        n (Σ p_c M_c - μ μᵀ)                                 shares of a distribution: rows are independent
+//	        f_c = 1, or 1 - n p_c/N_c if rows are drawn from the reference without replacement
+//
+// Of the mean a of a number g, where rows are jointly normal [Zhang, Ohrimenko & Cummings, section 4.1]:
+//
+//	E Σh    n (m + β (a - E g)), β = Cov(h, g)/Var(g)
+//	Cov Σh  n f (M - m mᵀ - Var(g) β βᵀ)                         given the table's own mean
+//	        n (M - m mᵀ)                                         the mean of a distribution
+type Path struct {
+	m           *Moments
+	c           *classes
+	psi         Psi
+	span        sensitivity.Span
+	base, along []float64
+	beta        []float64 // nil: not a mean
+}
+
+// Secret returns the secret's name.
+func (p *Path) Secret() string { return p.psi.Name }
+
+// Span returns the pairs of the line.
+func (p *Path) Span() sensitivity.Span { return p.span }
+
+func (p *Path) shares(x float64) []float64 {
+	out := make([]float64, len(p.base))
+	for c := range out {
+		out[c] = p.base[c] + x*p.along[c]
+	}
+	return out
+}
+
+// expected returns μ at x, in the cell × term layout.
+func (p *Path) expected(x float64) []float64 {
+	mu := p.c.mix(p.shares(x))
+	for i, b := range p.beta {
+		mu[i] += b * (x - p.c.Mean)
+	}
+	return mu
+}
+
+// moving returns dμ/dx.
+func (p *Path) moving() []float64 {
+	if p.beta != nil {
+		return p.beta
+	}
+	return p.c.mix(p.along)
+}
+
+// mix returns Σ w_c m_c.
+func (c *classes) mix(weights []float64) []float64 {
+	out := make([]float64, len(c.mean[0]))
+	for j, w := range weights {
+		for i, v := range c.mean[j] {
+			out[i] += w * v
+		}
+	}
+	return out
+}
+
+// Mean returns E F at x.
+func (p *Path) Mean(x float64) []float64 {
+	mu := p.expected(x)
+	out := make([]float64, len(p.m.Components))
+	for i, k := range p.m.Components {
+		out[i] = p.m.value(k, mu)
+	}
+	return out
+}
+
+// Slope returns d E F / dx at x: the gradient of φ along d E S / dx.
+func (p *Path) Slope(x float64) []float64 {
+	mu, d := p.expected(x), p.moving()
+	out := make([]float64, len(p.m.Components))
+	for i, k := range p.m.Components {
+		gradient, _ := p.m.gradient(k, mu, d)
+		for _, g := range gradient {
+			out[i] += p.m.rows() * g.weight * d[g.term]
+		}
+	}
+	return out
+}
+
+// Slopes bounds d E F / dx for every x of the span: lo ≤ slope ≤ hi for each component; NaN where φ is not defined for
+// every x as far as can be told.
+func (p *Path) Slopes() (lo, hi []float64) {
+	m := p.m
+	from, to := p.expected(p.span.From), p.expected(p.span.To)
+	lo, hi = make([]float64, len(m.Components)), make([]float64, len(m.Components))
+	for i, k := range m.Components {
+		a, b, ok := m.aggregate(k).Slope(m.sums(k, from), m.sums(k, to))
+		if lo[i], hi[i] = a/(p.span.To-p.span.From), b/(p.span.To-p.span.From); !ok {
+			lo[i], hi[i] = math.NaN(), math.NaN()
+		}
+	}
+	return lo, hi
+}
+
+func (p *Path) movement(errors float64) (movement, error) {
+	at := func(f func(x float64) []float64) []float64 { // the most over both ends and the middle
+		out := f(p.span.From)
+		for _, x := range []float64{(p.span.From + p.span.To) / 2, p.span.To} {
+			for k, v := range f(x) {
+				out[k] = math.Max(out[k], v)
+			}
+		}
+		return out
+	}
+	lo, hi := p.Slopes()
+	return between(p.psi.Name, p.span, lo, hi, at(p.Resolution), at(p.Deviation), errors)
+}
+
+// Affine reports whether the covariance is affine in x: not where functions other than sums, whose gradients move, are
+// among the components, nor where it is quadratic in the shares.
+func (p *Path) Affine() bool {
+	for _, k := range p.m.Components {
+		if p.m.total(k) < 0 {
+			return false
+		}
+	}
+	return p.beta != nil || !p.psi.Distribution && !p.psi.FromReference
+}
+
+// Covariance returns Cov F at x, carried to other functions than sums by the delta method.
+func (p *Path) Covariance(x float64) sensitivity.Covariance { return whole(p.covariance(x)) }
+
+// whole writes the rank-one terms into the block where there is but one: what is constant then shows as such, and does not
+// have to cancel later.
+func whole(c sensitivity.Covariance) sensitivity.Covariance {
+	if len(c.Blocks) != 1 {
+		return c
+	}
+	b := c.Blocks[0]
+	for _, r := range c.Low {
+		for i, v := range r.Vector {
+			for j, w := range r.Vector {
+				b.Entries[i*b.Size+j] += r.Weight * (v * w)
+			}
+		}
+	}
+	return sensitivity.Covariance{Blocks: c.Blocks}
+}
+
+// covariance is Covariance as one block for each cell and the rank-one terms of the classes.
+func (p *Path) covariance(x float64) sensitivity.Covariance {
+	m, n, nt := p.m, p.m.rows(), p.m.terms
+	mu, weight, gradients := p.expected(x), p.weights(x), p.gradients(x)
+	var out sensitivity.Covariance
+	for from := 0; from < len(m.Components); {
+		to := from
+		for to < len(m.Components) && m.Components[to].Cell == m.Components[from].Cell {
+			to++
+		}
+		b := sensitivity.Block{Size: to - from, Entries: make([]float64, (to-from)*(to-from))}
+		for i := range b.Size {
+			for j := i; j < b.Size; j++ {
+				for c, w := range weight {
+					b.Entries[i*b.Size+j] += w * p.c.product(c, nt, gradients[from+i], gradients[from+j])
+				}
+				b.Entries[j*b.Size+i] = b.Entries[i*b.Size+j] // to the last bit, of which differences may be made
+			}
+		}
+		out.Blocks = append(out.Blocks, b)
+		from = to
+	}
+	low := func(weight float64, v []float64) {
+		r := sensitivity.RankOne{Weight: weight, Vector: make([]float64, len(gradients))}
+		for i, g := range gradients {
+			for _, w := range g {
+				r.Vector[i] += w.weight * v[w.term]
+			}
+		}
+		out.Low = append(out.Low, r)
+	}
+	switch {
+	case p.beta != nil:
+		low(-weight[0], p.c.mean[0])
+		if !p.psi.Distribution {
+			low(-weight[0]*p.c.Variance, p.beta)
+		}
+	case p.psi.Distribution:
+		low(-n, mu)
+	default:
+		for c, w := range weight {
+			low(-w, p.c.mean[c])
+		}
+	}
+	return out
+}
+
+// weights returns what the second moments of each class count in the covariance at x.
+func (p *Path) weights(x float64) []float64 {
+	n := p.m.rows()
+	out := p.shares(x)
+	for c, share := range out {
+		out[c] = n * share
+		if p.psi.FromReference {
+			out[c] *= math.Max(0, 1-n*share/p.c.Size[c])
+		}
+	}
+	return out
+}
+
+// gradients returns the derivatives of the components by the sums of terms at x.
+func (p *Path) gradients(x float64) [][]weighted {
+	mu := p.expected(x)
+	still := make([]float64, len(mu))
+	out := make([][]weighted, len(p.m.Components))
+	for i, k := range p.m.Components {
+		out[i], _ = p.m.gradient(k, mu, still)
+	}
+	return out
+}
+
+// product returns the class's E (g·h)(g'·h) for two gradients within one cell.
+func (c *classes) product(class, terms int, g, h []weighted) float64 {
+	total := 0.0
+	for _, a := range g {
+		for _, b := range h {
+			total += a.weight * b.weight * c.second[class][a.term*terms+b.term%terms]
+		}
+	}
+	return total
+}

@@ -1,0 +1,268 @@
+package model_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"fugu/model"
+	"fugu/planner"
+	"fugu/sensitivity"
+	"fugu/sqlstate"
+	"fugu/upstream"
+)
+
+const publicKinds, publicY = "SELECT k, count(*) FROM people GROUP BY k", "SELECT sum(y) FROM people WHERE g = 'a'"
+
+// publicOf measures public statistics with their values in the order of the components.
+func publicOf(t *testing.T, reader *upstream.Reader, table *planner.Table, values []float64, statements ...string) *model.Public {
+	t.Helper()
+	var moments []*model.Moments
+	for _, sql := range statements {
+		_, m := measure(t, reader, table, sql)
+		moments = append(moments, m)
+	}
+	p, err := model.NewPublic(t.Context(), reader, moments, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// conditional is E[U|z] at the share x for linear functionals u of a row, worked out with dense matrices from the rows. Of
+// the public functionals none may be redundant.
+func conditional(all []person, rows, x float64, u, z func(person) []float64, value []float64) ([]float64, *mat.Dense) {
+	var mean [2][]float64
+	var second [2]*mat.Dense
+	var size [2]float64
+	width := 0
+	for _, p := range all {
+		c := inside(p)
+		v := append(u(p), z(p)...)
+		if mean[c] == nil {
+			width = len(v)
+			mean[c], second[c] = make([]float64, width), mat.NewDense(width, width, nil)
+		}
+		size[c]++
+		for i := range v {
+			mean[c][i] += v[i]
+			for j := range v {
+				second[c].Set(i, j, second[c].At(i, j)+v[i]*v[j])
+			}
+		}
+	}
+	mu, cov := make([]float64, width), mat.NewDense(width, width, nil)
+	for c, share := range []float64{1 - x, x} {
+		for i := range width {
+			mu[i] += rows * share * mean[c][i] / size[c]
+			for j := range width {
+				cov.Set(i, j, cov.At(i, j)+rows*share*(second[c].At(i, j)/size[c]-mean[c][i]*mean[c][j]/size[c]/size[c]))
+			}
+		}
+	}
+	nz := len(value)
+	nu := width - nz
+	var solved mat.VecDense
+	rest := mat.NewVecDense(nz, nil)
+	for i := range nz {
+		rest.SetVec(i, value[i]-mu[nu+i])
+	}
+	if err := solved.SolveVec(cov.Slice(nu, width, nu, width), rest); err != nil {
+		panic(err)
+	}
+	for i := range nu {
+		for j := range nz {
+			mu[i] += cov.At(i, nu+j) * solved.AtVec(j)
+		}
+	}
+	var regression, rest2 mat.Dense
+	if err := regression.Solve(cov.Slice(nu, width, nu, width), cov.Slice(nu, width, 0, nu)); err != nil {
+		panic(err)
+	}
+	rest2.Mul(cov.Slice(0, nu, nu, width), &regression)
+	rest2.Sub(cov.Slice(0, nu, 0, nu), &rest2)
+	return mu[:nu], &rest2
+}
+
+// The slopes of counts, sums and averages given public statistics enclose those of the conditional means, and are close.
+func TestGivenSlopes(t *testing.T) {
+	const rows = 5000
+	all, reader, table := people(t, rows)
+	psi := model.Psi{Name: "share", Spans: []sensitivity.Span{{From: 0.15, To: 0.45, Within: 0.1}}}
+	one := func(b bool) float64 {
+		if b {
+			return 1
+		}
+		return 0
+	}
+	z := func(p person) []float64 { return []float64{one(p.k == "u"), one(p.k == "v"), p.y * one(p.g == "a")} }
+	// Public values a little off what is expected at a share of 0.3.
+	var mean [3]float64
+	var size [2]float64
+	for _, p := range all {
+		size[inside(p)]++
+	}
+	for _, p := range all {
+		share := []float64{0.7, 0.3}[inside(p)]
+		for i, v := range z(p) {
+			mean[i] += rows * share * v / size[inside(p)]
+		}
+	}
+	value := []float64{math.Round(mean[0]) + 60, math.Round(mean[1]) - 20, math.Round(mean[2]) + 500}
+	known := publicOf(t, reader, table, []float64{value[0], value[1], rows - value[0] - value[1], value[2]}, publicKinds, publicY)
+	cut, m := measure(t, reader, table, "SELECT g, count(*), sum(x), avg(y) FROM people WHERE x > 4 GROUP BY g")
+	g, err := m.Given(t.Context(), reader, known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	low, high, err := g.GivenSlopes(secretShare, psi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := func(p person) []float64 {
+		a, b := one(p.x > 4 && p.g == "a"), one(p.x > 4 && p.g == "b")
+		return []float64{a, a * p.x, a * p.y, b, b * p.x, b * p.y}
+	}
+	at := func(x float64) []float64 {
+		e, _ := conditional(all, rows, x, u, z, value)
+		out := make([]float64, len(m.Components))
+		for i, c := range m.Components {
+			o := 3 * strings.Index("ab", cut.Cells[c.Cell].Keys[0].Text)
+			switch cut.Aggregates[c.Aggregate].Name {
+			case "count":
+				out[i] = e[o]
+			case "sum":
+				out[i] = e[o+1]
+			default:
+				out[i] = e[o+2] / e[o]
+			}
+		}
+		return out
+	}
+	least, most := make([]float64, len(low)), make([]float64, len(low))
+	for i := range least {
+		least[i], most[i] = math.Inf(1), math.Inf(-1)
+	}
+	const steps = 300
+	for s := range steps {
+		a, b := psi.Spans[0].From+0.3*float64(s)/steps, psi.Spans[0].From+0.3*float64(s+1)/steps
+		from, to := at(a), at(b)
+		for i := range from {
+			slope := (to[i] - from[i]) / (b - a)
+			least[i], most[i] = math.Min(least[i], slope), math.Max(most[i], slope)
+		}
+	}
+	for i, c := range m.Components {
+		name := cut.Aggregates[c.Aggregate].Label
+		scale := math.Max(math.Abs(least[i]), math.Abs(most[i]))
+		if low[i] > least[i]+1e-7*scale || high[i] < most[i]-1e-7*scale {
+			t.Errorf("%s: slopes from %v to %v are not within %v to %v", name, least[i], most[i], low[i], high[i])
+		}
+		if slack := 0.03*(most[i]-least[i]) + 0.05*scale; low[i] < least[i]-slack || high[i] > most[i]+slack {
+			t.Errorf("%s: %v to %v is much wider than the slopes, %v to %v", name, low[i], high[i], least[i], most[i])
+		}
+	}
+	families, err := g.Families(secretShare, psi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	family := families[0]
+	if sensitivity.Known(family) { // the bend of the unconditional covariance is not its own
+		t.Error("the covariance given what is public is taken for one whose bend is known")
+	}
+	for _, x := range []float64{0.15, 0.2, 0.45} {
+		mean, cov := family.Mean(x), dense(family.Covariance(x))
+		_, want := conditional(all, rows, x, u, z, value)
+		for i, c := range m.Components {
+			if w := at(x)[i]; math.Abs(mean[i]-w) > 1e-8*math.Abs(w) {
+				t.Errorf("E F = %v at %v, not %v", mean[i], x, w)
+			}
+			for j, d := range m.Components {
+				place := func(c model.Component) int {
+					return 3*strings.Index("ab", cut.Cells[c.Cell].Keys[0].Text) + map[string]int{"count": 0, "sum": 1}[cut.Aggregates[c.Aggregate].Name]
+				}
+				if a, b := cut.Aggregates[c.Aggregate].Name, cut.Aggregates[d.Aggregate].Name; a == "avg" || b == "avg" {
+					continue
+				}
+				if w := want.At(place(c), place(d)); math.Abs(cov.At(i, j)-w) > 1e-7*math.Sqrt(want.At(place(c), place(c))*want.At(place(d), place(d))) {
+					t.Errorf("Cov(%d, %d) = %v at %v, not %v", i, j, cov.At(i, j), x, w)
+				}
+			}
+		}
+	}
+	// Without public statistics the movement is another one: the test would not notice them otherwise.
+	plain := m.Paths(secretShare, psi)[0].Slope(0.3)
+	if math.Abs(plain[0]-least[0]) < 0.02*math.Abs(plain[0]) && math.Abs(plain[0]-most[0]) < 0.02*math.Abs(plain[0]) {
+		t.Errorf("the public statistics do not matter: %v, %v to %v", plain[0], least[0], most[0])
+	}
+	shifts, sd, err := g.Shifts(secretShare, psi, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := shifts[0]
+	unconditional := m.Variances(secretShare, psi)
+	for i := range unconditional {
+		unconditional[i] = math.Max(unconditional[i], dense(m.Paths(secretShare, psi)[0].Covariance(0.3)).At(i, i))
+	}
+	for i := range low {
+		if a := s.Along[i] - 0.1*(low[i]+high[i])/2; math.Abs(a) > 1e-6*math.Abs(s.Along[i])+1e-9 || s.Beside[i] < 0.1*(high[i]-low[i])/2 {
+			t.Errorf("shift %v ± %v of slopes %v to %v", s.Along[i], s.Beside[i], low[i], high[i])
+		}
+		if !(sd[i] > 0 && sd[i] <= math.Sqrt(unconditional[i])*(1+1e-9)) {
+			t.Errorf("sd %v, and %v without what is public", sd[i], math.Sqrt(unconditional[i]))
+		}
+	}
+}
+
+// Public statistics that tell the secret, or cannot be, are refused; those that say nothing change nothing.
+func TestPublicCheck(t *testing.T) {
+	const rows = 5000
+	_, reader, table := people(t, rows)
+	psi := model.Psi{Name: "share", Spans: []sensitivity.Span{{From: 0.15, To: 0.45, Within: 0.1}}}
+	for _, c := range []struct {
+		sql    []string
+		values []float64
+		want   string // of the error; empty: none
+	}{
+		{[]string{"SELECT count(*) FROM people"}, []float64{rows}, ""},
+		{[]string{"SELECT count(*) FROM people"}, []float64{rows + 1}, "contradict"},
+		{[]string{publicKinds}, []float64{1000, 2500, 1500}, ""},
+		{[]string{publicKinds}, []float64{1000, 2500, 1501}, "contradict"},
+		{[]string{"SELECT count(*) FROM people WHERE s"}, []float64{1000}, "tell the value of secret share"},
+		{[]string{"SELECT k, count(*) FROM people WHERE s GROUP BY k"}, []float64{250, 500, 250}, "tell the value of secret share"},
+		{[]string{publicKinds, "SELECT count(*) FROM people WHERE k = 'u'"}, []float64{1000, 2500, 1500, 1000}, ""},
+		{[]string{publicKinds, "SELECT count(*) FROM people WHERE k = 'u'"}, []float64{1000, 2500, 1500, 999}, "contradict"},
+		{[]string{"SELECT count(*) FROM people WHERE k = 'u' AND s", "SELECT count(*) FROM people WHERE k <> 'u' AND s"}, []float64{300, 700}, "tell the value of secret share"},
+	} {
+		err := publicOf(t, reader, table, c.values, c.sql...).Check(secretShare, psi)
+		if (c.want == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), c.want) || !sqlstate.Is(err, sqlstate.ModelUnfit)) {
+			t.Errorf("%v = %v: %v", c.sql, c.values, err)
+		}
+	}
+	// At 0 nobody has s: a statistic of those who have it is certain there, and nowhere else.
+	ends := model.Psi{Name: "share", Spans: []sensitivity.Span{{From: 0, To: 0.3, Within: 0.1}}}
+	if err := publicOf(t, reader, table, []float64{100}, "SELECT count(*) FROM people WHERE s AND k = 'u'").Check(secretShare, ends); !sqlstate.Is(err, sqlstate.ModelUnfit) {
+		t.Errorf("certain at one end: %v", err)
+	}
+	_, m := measure(t, reader, table, linear)
+	g, err := m.Given(t.Context(), reader, publicOf(t, reader, table, []float64{rows}, "SELECT count(*) FROM people"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	low, high, err := g.GivenSlopes(secretShare, psi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range m.Paths(secretShare, psi)[0].Slope(0.2) {
+		if math.Abs(low[i]-want) > 1e-6*math.Abs(want) || math.Abs(high[i]-want) > 1e-6*math.Abs(want) {
+			t.Errorf("component %d: %v to %v given the number of rows, %v without", i, low[i], high[i], want)
+		}
+	}
+	_, sets := measure(t, reader, table, "SELECT g, k, count(*) FROM people GROUP BY GROUPING SETS (g, k)")
+	if _, err := sets.Given(t.Context(), reader, publicOf(t, reader, table, []float64{rows}, "SELECT count(*) FROM people")); !errors.Is(err, model.ErrPublic) {
+		t.Errorf("grouping sets: %v", err)
+	}
+}

@@ -1,0 +1,112 @@
+package model
+
+import (
+	"math"
+
+	"fugu/smooth"
+)
+
+// box is what one row's value of a base is taken to lie in: what the reference shows or the policy says, and at least a
+// lattice step wide.
+func (m *Moments) box(base int) (lo, hi float64) {
+	s := m.bases[base]
+	return s.min, math.Max(s.max, s.min+m.step(base))
+}
+
+// step bounds the step of the lattice on which the values of a base lie: the mean of |x| over the reference rows with
+// x ≠ 0. If every value is a multiple of a step, no nonzero one is smaller than it, and so neither is their mean.
+func (m *Moments) step(base int) float64 {
+	if m.cut.Bases[base].Indicator {
+		return 1
+	}
+	return m.bases[base].abs / m.bases[base].nonzero
+}
+
+// Lattice bounds the step of the lattice on which the sums of a term lie. Where the sums of the factors stay as they are,
+// two rows can change those of a product by two steps of it, and by no less: (x+a)² + (y-a)² is x² + y² + 2a(x-y) + 2a².
+func (m *Moments) Lattice(term int) float64 {
+	step, factors := 1.0, 0
+	for _, i := range m.cut.Terms[term].Factors {
+		if !m.cut.Bases[i].Indicator {
+			step *= m.step(i)
+			factors++
+		}
+	}
+	if factors > 1 {
+		step *= 2
+	}
+	return step
+}
+
+// largest bounds |h| of a term over one row.
+func (m *Moments) largest(term int) float64 {
+	out := 1.0
+	for _, i := range m.cut.Terms[term].Factors {
+		if !m.cut.Bases[i].Indicator {
+			out *= math.Max(math.Abs(m.bases[i].min), math.Abs(m.bases[i].max))
+		}
+	}
+	return out
+}
+
+// extreme bounds |Σ w_j h_j| over one row, h the terms of the component: the values of a polynomial of second degree on
+// the box of its arguments. Where many joined rows make one of the root's, each sum is on its own.
+func (m *Moments) extreme(k Component, w []float64) float64 {
+	a := m.aggregate(k)
+	if m.cut.Joined() || a.Linear() {
+		total := 0.0
+		for j, t := range a.Terms {
+			total += math.Abs(w[j]) * m.largest(t)
+		}
+		return total
+	}
+	var q quadratic
+	for j, sum := range a.Sums {
+		q.w[sum] = w[j]
+		for _, i := range m.cut.Terms[a.Terms[j]].Factors {
+			if m.cut.Bases[i].Indicator {
+				continue
+			}
+			switch sum {
+			case smooth.X:
+				q.x[0], q.x[1] = m.box(i)
+			case smooth.Y:
+				q.y[0], q.y[1] = m.box(i)
+			}
+		}
+	}
+	return q.largest()
+}
+
+// quadratic is the polynomial w_N + w_X x + w_Y y + w_XX x² + w_XY xy + w_YY y² on a box.
+type quadratic struct {
+	w    [6]float64 // by smooth.Sum
+	x, y [2]float64
+}
+
+func (q quadratic) at(x, y float64) float64 {
+	w := q.w
+	return w[smooth.N] + w[smooth.X]*x + w[smooth.Y]*y + w[smooth.XX]*x*x + w[smooth.XY]*x*y + w[smooth.YY]*y*y
+}
+
+// largest returns the largest |q| on the box: it is at a corner, where the derivative along an edge is 0, or where both
+// are.
+func (q quadratic) largest() float64 {
+	out, w := 0.0, q.w
+	try := func(x, y float64) {
+		if !math.IsNaN(x) && !math.IsNaN(y) {
+			x, y = math.Min(math.Max(x, q.x[0]), q.x[1]), math.Min(math.Max(y, q.y[0]), q.y[1])
+			out = math.Max(out, math.Abs(q.at(x, y)))
+		}
+	}
+	for _, x := range q.x {
+		for _, y := range q.y {
+			try(x, y)
+			try(-(w[smooth.X]+w[smooth.XY]*y)/(2*w[smooth.XX]), y)
+			try(x, -(w[smooth.Y]+w[smooth.XY]*x)/(2*w[smooth.YY]))
+		}
+	}
+	det := 4*w[smooth.XX]*w[smooth.YY] - w[smooth.XY]*w[smooth.XY]
+	try((w[smooth.XY]*w[smooth.Y]-2*w[smooth.YY]*w[smooth.X])/det, (w[smooth.XY]*w[smooth.X]-2*w[smooth.XX]*w[smooth.Y])/det)
+	return out
+}

@@ -1,0 +1,91 @@
+package pipeline
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"fugu/privacy"
+)
+
+// What a statement's certificates rest on: f_θ where it is known, translation where it is not or where the policy accepts
+// no more; and they reach EXPLAIN (PRIVACY), the ledger and fugu.last_release.
+func TestCertificatesTravel(t *testing.T) {
+	assume := []string{"assume: [translation, gaussian]", "assume: [translation]"}
+	full, bare := newHouse(t), newHouse(t, assume...)
+	for sql, known := range map[string]bool{
+		"SELECT education, count(*) FROM adult GROUP BY education":                         true,
+		"SELECT sex, count(*), sum(age) FROM adult WHERE education_num > 9 GROUP BY sex":   true,
+		"SELECT sex, avg(age) FROM adult GROUP BY sex":                                     true,
+		"SELECT sex, count(*) FROM adult GROUP BY ROLLUP (sex)":                            true, // cells overlap
+		"SELECT (SELECT count(*) FROM adult), (SELECT count(*) FROM adult WHERE age > 40)": true, // two cuts
+	} {
+		for _, h := range []*house{full, bare} {
+			want := "translation"
+			if h == full && known {
+				want = "gaussian, translation"
+			}
+			q, err := h.question(t, sql, nil, settings{})
+			if err != nil {
+				t.Fatalf("%s: %v", sql, err)
+			}
+			x, err := q.Explain(t.Context())
+			if err != nil {
+				t.Fatalf("%s: %v", sql, err)
+			}
+			a, err := q.answer(t.Context())
+			if err != nil {
+				t.Fatalf("%s: %v", sql, err)
+			}
+			if a.Assumption != want || x.Assumption != want || len(a.Certificates) != 2 || len(x.Certificates) != 2 {
+				t.Errorf("%s: assuming %q and %q, want %q: %+v", sql, a.Assumption, x.Assumption, want, a.Certificates)
+				continue
+			}
+			for i, c := range a.Certificates {
+				y := x.Certificates[i]
+				if c.Secret != y.Secret || c.Delta != y.Delta || c.Pair != y.Pair || c.Delta > .001 || c.Epsilon != 1 || !(c.Estimation > 0) || c.Mechanism != a.Mechanism {
+					t.Errorf("%s: stored %+v, explained %+v", sql, c, y)
+				}
+				if strings.Join(c.Assumptions, ", ") != want || (c.Pair != [2]float64{}) != (want != "translation") {
+					t.Errorf("%s: %+v, want %s", sql, c, want)
+				}
+			}
+			last := lastRelease{a, a.Cells, privacy.Budget{Epsilon: 1, Delta: .001}}.rows()
+			if n := len(virtualTables["last_release"]); len(last) == 0 || len(last[0]) != n || last[0][11].Null || last[0][12].Null != (want == "translation") || last[0][13].Null {
+				t.Errorf("%s: %d columns of %d: %v", sql, len(last[0]), n, last[0])
+			}
+			if lines := strings.Join(x.Lines(), "\n"); strings.Count(lines, "Certificate for secret") != 2 || strings.Contains(lines, "hardest pair") != (want != "translation") {
+				t.Errorf("%s:\n%s", sql, lines)
+			}
+		}
+	}
+}
+
+// Pairs far apart stay pairs: the noise is that of the wider one, not that of all between.
+func TestPairsAreSpansOfTheirOwn(t *testing.T) {
+	errors := map[string]float64{}
+	for name, values := range map[string]string{
+		"pairs": "pairs: [[0.10, 0.15], [0.55, 0.60]]",
+		"one":   "pairs: [[0.10, 0.15]]",
+		"range": "values: {from: 0.10, to: 0.60, within: 0.05}",
+		"wide":  "pairs: [[0.10, 0.60]]",
+	} {
+		h := newHouse(t, "values: {from: 0.10, to: 0.60, within: 0.05}", values)
+		spans := h.engine.snapshot.Load().tables[0].psi[0].Spans
+		if n := len(spans); n != strings.Count(values, "], [")+1 {
+			t.Errorf("%s: %d spans", values, n)
+		}
+		q, err := h.question(t, "SELECT avg(age) FROM adult", nil, settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := q.measure(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		errors[name] = slices.Max(m.calibration.SD)
+	}
+	if errors["pairs"] < errors["one"] || errors["pairs"] > 1.2*errors["range"] || errors["wide"] < 4*errors["pairs"] {
+		t.Errorf("%v", errors)
+	}
+}

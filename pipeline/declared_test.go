@@ -1,0 +1,204 @@
+package pipeline
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"fugu/policy"
+	"fugu/sensitivity"
+	"fugu/sqlstate"
+)
+
+const declaredAges = `declared:
+  ages:
+    statement: SELECT sex, avg(age) AS a, count(*) FROM adult GROUP BY sex
+    components: [count(*) at sex=Male, avg(age) at sex=Female, avg(age) at sex=Male, count(*) at sex=Female]
+    secrets:
+      high_income:
+        values: [0.10, 0.60]
+        means: [[20000, 36, 38, 15000], [26000, 41, 43.5, 9000]]
+        covariances: [[[6000, 0, 0, -6000], [0, 0.016, 0, 0], [0, 0, 0.007, 0], [-6000, 0, 0, 6000]], [[5000, 0, 0, -5000], [0, 0.014, 0, 0], [0, 0, 0.006, 0], [-5000, 0, 0, 5000]]]
+      private_sector:
+        values: [0.68, 0.70, 0.72]
+        means: [[24000, 37, 39, 12000], [24000, 37, 39, 12000], [24100, 37, 39.4, 11900]]
+        covariances: [[[6000, 0, 0, 0], [0, 0.02, 0, 0], [0, 0, 0.01, 0], [0, 0, 0, 6000]], [[6000, 0, 0, 0], [0, 0.02, 0, 0], [0, 0, 0.01, 0], [0, 0, 0, 6000]], [[6000, 0, 0, 0], [0, 0.02, 0, 0], [0, 0, 0.01, 0], [0, 0, 0, 6000]]]
+analysts:`
+
+// A declared model takes the place of the reference's for every spelling of its statement, and for no other.
+func TestDeclared(t *testing.T) {
+	h := newHouse(t, "analysts:", declaredAges)
+	for _, sql := range []string{
+		"SELECT sex, avg(age) AS a, count(*) FROM adult GROUP BY sex",
+		"select x.sex as s, count(*) + 1, round(avg(x.age)) from public.adult x group by 1 having avg(x.age) > 3 order by 2",
+		"SELECT avg(age), count(*), sex FROM (SELECT * FROM adult) q GROUP BY sex",
+	} {
+		q, err := h.question(t, sql, nil, settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := q.measure(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(m.sources) != 1 || m.sources[0] != "declared" || m.width != 4 {
+			t.Fatalf("%s: %v, %d components", sql, m.sources, m.width)
+		}
+		// By hand, a tenth of what high_income moves F over its whole range, and of private_sector the one pair.
+		want := map[string]map[string]float64{
+			"high_income":    {"count(*) at sex=Male": 600, "avg(age) at sex=Female": 0.5, "avg(age) at sex=Male": 0.55, "count(*) at sex=Female": -600},
+			"private_sector": {"count(*) at sex=Male": 100, "avg(age) at sex=Female": 0, "avg(age) at sex=Male": 0.4, "count(*) at sex=Female": -100},
+		}
+		sd := map[string]float64{"count(*) at sex=Male": math.Sqrt(6000), "avg(age) at sex=Female": math.Sqrt(0.02), "avg(age) at sex=Male": 0.1, "count(*) at sex=Female": math.Sqrt(6000)}
+		for _, s := range m.shifts {
+			for k, l := range m.labels {
+				name := strings.Replace(l.String(), "avg(x.age)", "avg(age)", 1)
+				if math.Abs(s.Along[k]-want[s.Secret][name]) > 1e-9 || s.Beside[k] > 1e-9 {
+					t.Errorf("%s: %s moves %s by %v and %v aside, not %v", sql, s.Secret, name, s.Along[k], s.Beside[k], want[s.Secret][name])
+				}
+				if math.Abs(m.inherent[k]-sd[name]) > 1e-9 {
+					t.Errorf("%s: %s has sd %v, not %v", sql, name, m.inherent[k], sd[name])
+				}
+			}
+		}
+		x, err := q.Explain(t.Context())
+		if text := strings.Join(x.Lines(), "\n"); err != nil || !strings.Contains(text, "Model: declared") || x.Cuts[0].Model != "declared" {
+			t.Errorf("%s: %v:\n%s", sql, err, text)
+		}
+	}
+	for _, sql := range []string{"SELECT sex, avg(age) FROM adult GROUP BY sex", "SELECT sex, avg(age), count(*) FROM adult WHERE age > 17 GROUP BY sex", "SELECT avg(age), count(*) FROM adult"} {
+		q, err := h.question(t, sql, nil, settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, err := q.measure(t.Context()); err != nil || m.sources[0] != "reference" {
+			t.Errorf("%s: %v, %v", sql, m, err)
+		}
+	}
+}
+
+// A declared model of a function of second moments is that function's, and no other's of the same sums. It needs no reference.
+func TestDeclaredSecond(t *testing.T) {
+	const spread = `declared:
+  spread:
+    statement: SELECT stddev(age) FROM adult
+    secrets:
+      high_income: {values: [0.10, 0.60], means: [[13], [14]], covariances: [[[0.01]], [[0.02]]]}
+      private_sector: {values: [0.68, 0.70, 0.72], means: [[13], [13.1], [13.2]], covariances: [[[0.01]], [[0.01]], [[0.01]]]}
+analysts:`
+	for _, h := range []*house{newHouse(t, "analysts:", spread), newHouse(t, "reference: public.adult_reference", "# no reference",
+		"plain_rows: reference", "plain_rows: deny", "education: reference", "education: [Masters, Doctorate]", "analysts:", spread)} {
+		for sql, own := range map[string]bool{"SELECT stddev_samp(age) FROM adult": true, "SELECT variance(age) FROM adult": false, "SELECT stddev_pop(age) FROM adult": false} {
+			q, err := h.question(t, sql, nil, settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := q.measure(t.Context())
+			if err != nil && (own || h.engine.snapshot.Load().find("public", "adult").table.Reference != "") {
+				t.Errorf("%s: %v", sql, err)
+			}
+			if err == nil && (m.sources[0] == "declared") != own {
+				t.Errorf("%s: %v", sql, m.sources)
+			}
+			if !own {
+				continue
+			}
+			for _, s := range m.shifts {
+				// A tenth of what high_income moves it over its whole range, and of private_sector the one pair.
+				if want := map[string]float64{"high_income": 0.1, "private_sector": 0.2}[s.Secret]; math.Abs(s.Along[0]-want) > 1e-9 {
+					t.Errorf("%s moves it by %v", s.Secret, s.Along[0])
+				}
+			}
+			a, err := q.answer(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x, err := q.arrays(a); err != nil || len(x) == 0 {
+				t.Errorf("%v", err)
+			}
+		}
+	}
+}
+
+// What a declared model says of pairs is how far they move F, each of them by itself.
+func TestLawShift(t *testing.T) {
+	l := policy.Law{Secret: "s", Values: []float64{0, 1, 2, 4}, Means: [][]float64{{0, 0}, {1, 5}, {2, -5}, {8, 1}}}
+	for _, c := range []struct {
+		span sensitivity.Span
+		want [2]float64
+	}{{sensitivity.Span{From: 0, To: 1, Within: 1}, [2]float64{1, 5}}, {sensitivity.Span{From: 1, To: 2, Within: 1}, [2]float64{1, -10}}, {sensitivity.Span{From: 0, To: 4, Within: 4}, [2]float64{8, 1}}} {
+		s, err := lawShift(l, c.span)
+		if err != nil || s.Secret != "s" || [2]float64(s.Along) != c.want || s.Beside[0]+s.Beside[1] != 0 {
+			t.Errorf("%+v: %+v, %v", c.span, s, err)
+		}
+	}
+	l.Values, l.Means = l.Values[:2], l.Means[:2]
+	if s, err := lawShift(l, sensitivity.Span{From: 0.2, To: 0.8, Within: 0.1}); err != nil || math.Abs(s.Along[0]-0.1) > 1e-12 || math.Abs(s.Along[1]-0.5) > 1e-12 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// Between two declared values the distribution is interpolated; of more each has its own.
+func TestLawFamily(t *testing.T) {
+	l := policy.Law{Secret: "s", Values: []float64{1, 3}, Means: [][]float64{{10, 0}, {20, 4}}, Covariances: [][][]float64{{{4, 1}, {1, 2}}, {{8, 3}, {3, 6}}}}
+	f := lawFamily{l, sensitivity.Span{From: 1, To: 3, Within: 1}}
+	c := f.Covariance(1.5).Blocks[0].Entries
+	if m := f.Mean(1.5); !f.Affine() || m[0] != 12.5 || m[1] != 1 || c[0] != 5 || c[1] != 1.5 || c[2] != 1.5 || c[3] != 3 {
+		t.Errorf("%v, %v", m, c)
+	}
+	l.Values, l.Means, l.Covariances = append(l.Values, 9), append(l.Means, []float64{-1, -1}), append(l.Covariances, [][]float64{{1, 0}, {0, 1}})
+	f.law = l
+	if m := f.Mean(3); f.Affine() || m[0] != 20 || f.Mean(9)[1] != -1 || f.Covariance(9).Blocks[0].Entries[3] != 1 {
+		t.Errorf("%v", m)
+	}
+}
+
+// Without a reference, what is declared is answered and everything else is PV004.
+func TestWithoutReference(t *testing.T) {
+	h := newHouse(t, "reference: public.adult_reference", "# no reference", "plain_rows: reference", "plain_rows: deny",
+		"education: reference", "education: [Masters, Doctorate]", "analysts:", declaredAges)
+	q, err := h.question(t, "SELECT sex, avg(age), count(*) FROM adult GROUP BY sex", nil, settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := q.answer(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for _, sql := range []string{"SELECT count(*) FROM adult", "SELECT sex, avg(age) FROM adult GROUP BY sex", "SELECT education, count(*) FROM adult GROUP BY 1"} {
+		q, err := h.question(t, sql, nil, settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := q.answer(t.Context()); !sqlstate.Is(err, sqlstate.ModelUnfit) {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	r := fitHouse(t, h, t.TempDir(), "SELECT sex, avg(age), count(*) FROM adult GROUP BY sex", "SELECT count(*) FROM adult")
+	for _, x := range r.Statements[0].Qualities {
+		if x.CovarianceRatio == nil || x.Movement <= 0 {
+			t.Errorf("%+v", x)
+		}
+	}
+	if len(r.Statements) != 2 || len(r.Statements[0].Declared) != 1 || r.Findings() != 1 || r.Statements[1].Findings[0].Code != "PV004" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A declared model that does not fit its statement stops everything.
+func TestDeclaredMistakes(t *testing.T) {
+	for _, c := range []struct{ old, new, want string }{
+		{"avg(age) at sex=Male, ", "avg(age) at sex=Males, ", "which are: "},
+		{"avg(age) at sex=Male, ", "avg(age), ", "avg(age) at sex=Female"},
+		{"SELECT sex, avg(age) AS a, count(*) FROM adult GROUP BY sex", "SELECT sex, avg(age), count(*) FROM adult WHERE age > $1 GROUP BY sex", "parameters"},
+		{"SELECT sex, avg(age) AS a, count(*) FROM adult GROUP BY sex", "SELECT 1", "aggregates a protected table"},
+		{"SELECT sex, avg(age) AS a, count(*) FROM adult GROUP BY sex", "SELECT (SELECT count(*) FROM adult), (SELECT avg(age) FROM adult)", "2 SELECTs"},
+	} {
+		if _, _, err := loadExample(t, "analysts:", strings.Replace(declaredAges, c.old, c.new, 1)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s in place of %s: %v", c.new, c.old, err)
+		}
+	}
+	short := declaredAges[:strings.Index(declaredAges, "      private_sector")] + "analysts:"
+	if _, _, err := loadExample(t, "analysts:", short); err == nil || !strings.Contains(err.Error(), "private_sector") {
+		t.Errorf("a secret without a law: %v", err)
+	}
+}

@@ -1,0 +1,159 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"fugu/planner"
+	"fugu/sqlstate"
+	"fugu/test/pgcluster"
+)
+
+// deaf is a database that answers nothing.
+type deaf struct{ database }
+
+var errAsked = errors.New("the database was asked")
+
+func (deaf) Query(context.Context, string, [][]byte, []uint32) ([][]planner.Value, error) {
+	return nil, errAsked
+}
+
+func silent(int, int, string) {}
+
+func fitHouse(t *testing.T, h *house, dir string, more ...string) FitReport {
+	t.Helper()
+	r, err := h.engine.Fit(t.Context(), h.engine.snapshot.Load().policies[0], dir, more, silent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// same compares what two measurements say, bit for bit.
+func same(a, b *measured) bool {
+	return reflect.DeepEqual(a.calibration, b.calibration) && reflect.DeepEqual(a.shifts, b.shifts) && reflect.DeepEqual(a.inherent, b.inherent) &&
+		reflect.DeepEqual(a.index, b.index) && reflect.DeepEqual(a.start, b.start) && reflect.DeepEqual(a.bounds, b.bounds)
+}
+
+// A model from the artifact is the one that a scan gives, and needs no database; what is not prepared does.
+func TestFittedModels(t *testing.T) {
+	fresh, prepared := newHouse(t), newHouse(t)
+	dir := t.TempDir()
+	more := []string{
+		"SELECT education, sex, avg(age), sum(capital_gain) FROM adult WHERE hours_per_week > 30 GROUP BY education, sex",
+		"SELECT (SELECT avg(age) FROM adult WHERE sex = 'Male') - (SELECT avg(age) FROM adult WHERE sex = 'Female')",
+	}
+	report := fitHouse(t, fresh, dir, more...)
+	if report.Findings() > 0 || report.Asked != report.Parts || len(report.Secrets) != 2 {
+		t.Fatalf("%+v", report)
+	}
+	snap := prepared.engine.snapshot.Load()
+	if stale, err := snap.TakeOver(t.Context(), dir, prepared.engine.reader); err != nil || len(stale) > 0 {
+		t.Fatal(stale, err)
+	}
+	statements := append([]string{ // as clients write what stands in the standard set
+		"select count(*) as n from adult", "SELECT avg(age) FROM public.adult", "SELECT round(sum(age) / 2) FROM adult AS a HAVING count(*) > 0",
+		"SELECT count(*), sex FROM adult GROUP BY sex ORDER BY 1 DESC LIMIT 1", "SELECT count(fnlwgt) FROM adult",
+		"SELECT education, count(*) FROM adult GROUP BY 1 HAVING count(*) > 100",
+	}, more...)
+	for _, sql := range statements {
+		q, err := fresh.question(t, sql, nil, settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := q.measure(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q, err = prepared.question(t, sql, nil, settings{}); err != nil {
+			t.Fatal(err)
+		}
+		q.database = deaf{q.database}
+		got, err := q.measure(t.Context())
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+		} else if !same(got, want) {
+			t.Errorf("%s: the models differ:\n%+v\n%+v", sql, got, want)
+		}
+	}
+	q, err := prepared.question(t, "SELECT count(*) FROM adult WHERE age = 33", nil, settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.database = deaf{q.database}
+	if _, err := q.measure(t.Context()); !errors.Is(err, errAsked) {
+		t.Errorf("a statement that nobody prepared: %v", err)
+	}
+}
+
+// A changed row of the reference, whatever else stays, is a change; so is a changed policy. Neither is served from.
+func TestFittedStale(t *testing.T) {
+	h := newHouse(t)
+	dir := t.TempDir()
+	fitHouse(t, h, dir)
+	look := func(h *house, want string) {
+		t.Helper()
+		snap := h.engine.snapshot.Load()
+		clear(snap.fitted)
+		stale, err := snap.TakeOver(t.Context(), dir, h.engine.reader)
+		if err != nil || (want == "") != (len(stale) == 0) || want != "" && !strings.Contains(stale[0].Message, want) {
+			t.Errorf("want %q, got %v, %v", want, stale, err)
+		}
+		if (len(snap.fitted) == 0) != (want != "") {
+			t.Errorf("%q, and %d artifacts are in use", want, len(snap.fitted))
+		}
+	}
+	run := func(sql string) {
+		t.Helper()
+		if err := pgcluster.Shared(t).Exec(t.Context(), "adult", sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look(h, "")
+	look(newHouse(t, "within: 0.05", "within: 0.04"), "the policy has changed")
+	run("CREATE TABLE aside AS SELECT * FROM adult_reference WHERE age = 41; UPDATE adult_reference SET age = 42 WHERE ctid = (SELECT min(ctid) FROM adult_reference WHERE age = 41)")
+	look(h, "public.adult_reference has changed")
+	run("DELETE FROM adult_reference WHERE age = 41 OR ctid = (SELECT max(ctid) FROM adult_reference WHERE age = 42); INSERT INTO adult_reference SELECT * FROM aside; DROP TABLE aside")
+	look(h, "")
+	if err := os.Truncate(ModelFile(dir, "adult"), 100); err != nil {
+		t.Fatal(err)
+	}
+	look(h, "not complete")
+}
+
+// A fit that is interrupted at any statement asks later only for what is left, and ends with the same models.
+func TestFitResumes(t *testing.T) {
+	h := newHouse(t)
+	p := h.engine.snapshot.Load().policies[0]
+	whole := fitHouse(t, h, t.TempDir())
+	dir := t.TempDir()
+	for _, stop := range []int{1, 2, 7} {
+		h := newHouse(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := h.engine.Fit(ctx, h.engine.snapshot.Load().policies[0], dir, nil, func(done, _ int, _ string) {
+			if done == stop {
+				cancel()
+			}
+		})
+		if !errors.Is(err, context.Canceled) && !sqlstate.Is(err, sqlstate.QueryCanceled) {
+			t.Fatalf("stopped at %d: %v", stop, err)
+		}
+		cancel()
+		if _, err := os.Stat(ModelFile(dir, p.Dataset)); !errors.Is(err, os.ErrNotExist) {
+			t.Fatalf("stopped at %d: a file that is not complete: %v", stop, err)
+		}
+	}
+	h = newHouse(t)
+	r := fitHouse(t, h, dir)
+	// Four counts, which need one scan each, and three statements with numbers in them, which need two.
+	if r.Parts != whole.Parts || r.Asked != whole.Asked-(4+3*2) {
+		t.Errorf("asked %d of %d after 7 statements were done", r.Asked, r.Parts)
+	}
+	if !reflect.DeepEqual(r.Statements, whole.Statements) {
+		t.Error("another report than of a fit that nobody stopped")
+	}
+}

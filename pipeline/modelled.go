@@ -1,0 +1,138 @@
+package pipeline
+
+import (
+	"context"
+	"math"
+	"math/big"
+
+	"fugu/mechanism"
+	"fugu/model"
+	"fugu/planner"
+	"fugu/policy"
+	"fugu/sensitivity"
+	"fugu/sqlstate"
+)
+
+// Where the model of a cut is from, as EXPLAIN (PRIVACY) says it.
+const (
+	fromReference = "reference"
+	fromArtifact  = "prepared"
+	fromPolicy    = "declared"
+)
+
+// modelled is the model of one cut's F, and what follows from it for noise. Lists have an entry for each component.
+type modelled struct {
+	source     string
+	components []model.Component
+	limits     []planner.Limit // of the cut's bases
+	shifts     []sensitivity.Shift
+	lattice    []float64
+	inherent   []float64 // the largest standard deviation over the secrets
+	expected   []float64
+	typical    []*big.Rat // what stands in where no protected row is in a cell
+
+	exact   map[model.Component]string // what is public, and so no part of F
+	sums    []mechanism.Sum            // what F's components add up to
+	root    *protected
+	moments *model.Moments // nil: F has another model than these
+	// families are f_θ along the values of each secret; asked for where they are needed.
+	families func(context.Context) ([]sensitivity.Family, error)
+
+	// normal: the model rests on F being normal together with what is public.
+	normal bool
+}
+
+// model finds a cut's model: the policy's own, or the reference's.
+func (q *question) model(ctx context.Context, c *planner.Bound) (modelled, error) {
+	t := q.snapshot.find(c.Table.Schema, c.Table.Name)
+	if d, err := q.snapshot.declaredFor(c); err != nil {
+		return modelled{}, err
+	} else if d != nil {
+		return q.declared(ctx, c, d)
+	}
+	if t.table.Reference == "" {
+		return modelled{}, sqlstate.New(sqlstate.ModelUnfit, "the policy of dataset %s declares no model of this statement, and no reference of %s", q.policy.Dataset, t.table).
+			WithHint("SELECT * FROM fugu.policy, and the policy's owner, say what can be asked.")
+	}
+	moments, err := model.Measure(ctx, q.reference(), c, t.totals)
+	if err != nil {
+		return modelled{}, err
+	}
+	out := modelled{source: fromReference, components: moments.Components, limits: moments.Limits(), inherent: t.inherent(moments), expected: moments.Reference()}
+	if q.snapshot.fitted[q.policy].Has(c.Moments()) {
+		out.source = fromArtifact
+	}
+	if t.public != nil {
+		return out, q.given(ctx, t, c, moments, &out)
+	}
+	out.root, out.moments = t, moments
+	out.families = func(ctx context.Context) ([]sensitivity.Family, error) { return q.joint(ctx, t, moments) }
+	for k := range moments.Components {
+		out.typical = append(out.typical, moments.Typical(k))
+	}
+	out.shifts, out.lattice, err = t.shifts(moments, q.budget)
+	return out, err
+}
+
+// units are what counts as one of each component's error, by the policy's weights.
+func (m *modelled) units(w policy.Weights) []float64 {
+	out := make([]float64, len(m.components))
+	for k := range out {
+		switch w {
+		case policy.AbsoluteWeights:
+			out[k] = 1
+		case policy.RelativeWeights:
+			out[k] = math.Max(math.Abs(m.expected[k]), m.lattice[k])
+		default:
+			// So a sum of incomes and an average of ages, a large group and a small one, weigh alike.
+			out[k] = math.Hypot(m.inherent[k], m.lattice[k])
+		}
+	}
+	return out
+}
+
+// maxJoint bounds the components whose joint covariance is one dense block.
+const maxJoint = 64
+
+// joint are the distributions of F along the secrets of a table; none where they are not known.
+func (q *question) joint(ctx context.Context, t *protected, parts ...*model.Moments) ([]sensitivity.Family, error) {
+	families := parts[0].Families
+	if len(parts) > 1 || parts[0].Overlapping() {
+		width := 0
+		for _, m := range parts {
+			width += len(m.Components)
+		}
+		if width > maxJoint {
+			return nil, nil
+		}
+		joint, err := model.Join(ctx, q.reference(), parts...)
+		if err != nil {
+			return nil, err
+		}
+		families = joint.Families
+	}
+	var out []sensitivity.Family
+	for i, psi := range t.psi {
+		out = append(out, families(i, psi)...)
+	}
+	return out, nil
+}
+
+// families are the distributions of F, of all cuts, along the secrets; none where they are not known or the policy does
+// not accept that they are normal and shift.
+func (q *question) families(ctx context.Context, parts []modelled) ([]sensitivity.Family, error) {
+	if len(parts) == 0 || !q.policy.Accepts(policy.Gaussian) || !q.policy.Accepts(policy.Translation) {
+		return nil, nil
+	}
+	if len(parts) == 1 {
+		return parts[0].families(ctx)
+	}
+	var moments []*model.Moments
+	for _, p := range parts {
+		if p.moments == nil || p.root != parts[0].root { // nobody knows how they vary together
+			return nil, nil
+		}
+		moments = append(moments, p.moments)
+	}
+	return q.joint(ctx, parts[0].root, moments...)
+}

@@ -1,0 +1,91 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fugu/parser"
+	"fugu/sqlstate"
+)
+
+// above is what stands above the cuts. It is written while PostgreSQL is asked for the types below them: to write a
+// statement and to read it back takes longer than to ask. What has no type yet gets the name of one that does not exist,
+// and the type's own name takes its place in the text.
+type above struct {
+	cuts           []*Cut // each once
+	places, tables []parser.Relation
+	open           []open
+	next           int // the parameter after the last
+}
+
+// open is a column whose type PostgreSQL has yet to say.
+type open struct {
+	cut, column int
+	name        string // of its type, for the time being
+	places      int    // how often the statement has the cut
+}
+
+// newAbove lays out the relations that take the places of the cuts, and of the virtual tables, from the parameter first on.
+func newAbove(all []*Cut, virtual []VirtualTable, first int) *above {
+	a := &above{next: first}
+	var once []parser.Relation
+	for _, c := range all {
+		i := slices.IndexFunc(a.cuts, c.same)
+		if i < 0 {
+			i = len(a.cuts)
+			r := c.relation(a.next)
+			for k := range r.Columns {
+				if column := &r.Columns[k]; column.Type == "" {
+					column.Type = fmt.Sprintf("\"fugu type %d\"", a.next+k)
+					a.open = append(a.open, open{cut: i, column: k, name: column.Type})
+				}
+			}
+			a.cuts, once = append(a.cuts, c), append(once, r)
+			a.next += len(r.Columns)
+		}
+		for k := range a.open {
+			if a.open[k].cut == i {
+				a.open[k].places++
+			}
+		}
+		a.places = append(a.places, once[i])
+	}
+	for _, t := range virtual {
+		r := parser.Relation{First: a.next}
+		for _, c := range t.Columns {
+			r.Columns = append(r.Columns, parser.RelationColumn(c))
+		}
+		a.next += len(r.Columns)
+		a.tables = append(a.tables, r)
+	}
+	return a
+}
+
+// sql takes what was rewritten with the names of no types, and puts in those of the cuts, which are resolved.
+func (a *above) sql(text string) (string, error) {
+	var types []string
+	for _, o := range a.open {
+		if strings.Count(text, o.name) != o.places {
+			return "", sqlstate.New(sqlstate.NotAnswerable, "the statement cannot hold %s, which stands for a type", o.name).
+				WithHint("Write it in another way.").At(1)
+		}
+		typ, err := parser.TypeSQL(a.cuts[o.cut].relation(0).Columns[o.column].Type)
+		if err != nil {
+			return "", err
+		}
+		types = append(types, o.name, typ)
+	}
+	return strings.NewReplacer(types...).Replace(text), nil
+}
+
+// meanwhile does work while the Describer is first asked.
+type meanwhile struct {
+	Describer
+	work func() // does nothing when it is done
+}
+
+func (m meanwhile) Describe(ctx context.Context, sql string, paramTypes []uint32) (Description, error) {
+	return m.DescribeMeanwhile(ctx, sql, paramTypes, m.work)
+}

@@ -1,0 +1,33 @@
+package planner
+
+import (
+	"slices"
+
+	"fugu/parser"
+)
+
+// Simple reports whether F is made of sums over single rows of the root, each in one cell at most.
+func (b *Bound) Simple() bool { return b.sources.single() && b.Sets == nil }
+
+// SameRows reports whether two simple cuts select the same rows, and how the keys of b contain those of z: for each key of z
+// its place among b's.
+func (b *Bound) SameRows(z *Bound) (keys []int, ok bool) {
+	if b.Table != z.Table || !b.Simple() || !z.Simple() || b.sources.root != z.sources.root || b.forms.whereSQL(b.number) != z.forms.whereSQL(z.number) {
+		return nil, false
+	}
+	own := b.keys()
+	for _, k := range z.keys() {
+		i := slices.Index(own, k)
+		if i < 0 {
+			return nil, false
+		}
+		keys = append(keys, i)
+	}
+	return keys, true
+}
+
+// SameAggregate reports whether two aggregates of cuts that select the same rows are one.
+func (b *Bound) SameAggregate(i int, z *Bound, j int) bool {
+	return b.Aggregates[i].Name == z.Aggregates[j].Name &&
+		slices.EqualFunc(b.forms.args[i], z.forms.args[j], func(x, y parser.Expr) bool { return b.sql(x) == z.sql(y) })
+}
