@@ -9,7 +9,7 @@ BENCH ?= .
 FUZZTIME ?= 10s
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test bench lint fuzz clean
+.PHONY: help build demo test bench paper lint fuzz clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,11 +27,16 @@ test: ## formatting, vet, staticcheck and all tests, under the race detector
 	@scripts/setup.sh server test
 	@scripts/test.sh
 
-bench: ## what Fugu costs beside PostgreSQL alone, and all package benchmarks; or those that match BENCH=regexp
+bench: ## what Fugu costs beside PostgreSQL alone, make paper, and all package benchmarks; or those that match BENCH=regexp
 	@scripts/setup.sh server
 	go build -o bin/fugu ./cmd/proxy
 	$(if $(filter .,$(BENCH)),go run ./test/bench)
+	$(if $(filter .,$(BENCH)),go run ./test/paper $(if $(DATA),-data '$(DATA)'))
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -p 1 $$(grep -rlE --include='*_test.go' '^func Benchmark' . | xargs -n1 dirname | sort -u)
+
+paper: ## the experiments of Chen & Ohrimenko beside Fugu's, with plots in build/paper; DATA=file.csv as for demo
+	@scripts/setup.sh server
+	go run ./test/paper $(if $(DATA),-data '$(DATA)')
 
 lint: ## formatting, vet and staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
@@ -43,4 +48,4 @@ fuzz: ## each fuzz target for FUZZTIME (10s)
 	@scripts/fuzz.sh $(FUZZTIME)
 
 clean: ## remove what make builds
-	rm -rf bin coverage.out
+	rm -rf bin build coverage.out

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"fugu/ledger"
 	"fugu/pipeline"
@@ -19,9 +21,19 @@ import (
 	"fugu/wire"
 )
 
+// Statements to plan, each with the place of a number that makes it a new one.
+const (
+	count   = "SELECT count(*) FROM adult WHERE hours_per_week > %d"
+	grouped = "SELECT education, round(avg(age), 1) AS a FROM adult WHERE sex = 'Male' AND hours_per_week > %d GROUP BY education HAVING count(*) > 10 ORDER BY a"
+	report  = "WITH e AS (SELECT education, sex, avg(age) AS a, count(*) AS n FROM adult WHERE hours_per_week BETWEEN 20 AND %d GROUP BY education, sex) " +
+		"SELECT e.education, sum(e.n), max(e.a) - min(e.a), rank() OVER (ORDER BY sum(e.n)) FROM e JOIN (VALUES ('Bachelors'), ('Masters')) v(x) ON v.x = e.education " +
+		"GROUP BY 1 ORDER BY 2 DESC LIMIT 10"
+)
+
 // deciding measures what Fugu does with a text before anything runs: to find that it is ordinary, to plan it, to find the
-// plan again; beside what PostgreSQL takes to parse and describe the same text, and for a point select. The engine runs in
-// this process, so that no protocol is in it.
+// plan again; beside what PostgreSQL takes to parse and describe the same text, and for a point select; and, for planning,
+// beside what it cannot do without: libpg_query reads the statement and writes another, and PostgreSQL is asked once. The
+// engine runs in this process, so that no protocol is in it.
 func deciding(ctx context.Context, dir string, cluster *pgcluster.Cluster, rounds int) error {
 	session, err := openSession(ctx, dir, cluster)
 	if err != nil {
@@ -35,10 +47,13 @@ func deciding(ctx context.Context, dir string, cluster *pgcluster.Cluster, round
 	defer plain.Close(context.WithoutCancel(ctx))
 
 	number := 0
-	fresh := func() string {
-		number++
-		return fmt.Sprintf("SELECT education, round(avg(age), 1) AS a FROM adult WHERE sex = 'Male' AND hours_per_week > %d GROUP BY education HAVING count(*) > 10 ORDER BY a", number)
+	text := func(sql string) func() string { // new each time
+		return func() string {
+			number++
+			return fmt.Sprintf(sql, number)
+		}
 	}
+	fresh := text(grouped)
 	interpret := func(sql string) error {
 		_, err := session.Interpret(ctx, sql, nil)
 		return err
@@ -51,11 +66,28 @@ func deciding(ctx context.Context, dir string, cluster *pgcluster.Cluster, round
 	)
 	measurements := []*measurement{
 		{name: parsing, run: func() error { return prepare(ctx, plain, fresh()) }, times: 100},
-		{name: "planned: a new protected statement", run: func() error { return interpret(fresh()) }, times: 100, to: parsing},
 		{name: "found again: a protected statement", run: func() error { return interpret(cached) }, times: 1000, to: parsing},
 		{name: point, run: func() error { return query(ctx, plain, "SELECT 1") }, times: 100},
 		{name: "found ordinary: no special word in it", run: func() error { return interpret(ordinary) }, times: 1000, to: point},
 		{name: "found ordinary again: a special word in it", run: func() error { return interpret(mentions) }, times: 1000, to: point},
+	}
+	for _, c := range []struct{ name, sql string }{{"a count", count}, {"a grouped average", grouped}, {"a report", report}} {
+		next := text(c.sql)
+		sql := next()
+		tree, err := pg.Parse(sql)
+		if err != nil {
+			return err
+		}
+		parse := func() error { _, err := pg.Parse(sql); return err }
+		deparse := func() error { _, err := pg.Deparse(tree); return err }
+		trip := func() error { return prepare(ctx, plain, "SELECT 1") }
+		least := c.name + ": libpg_query reads it and writes it, one round trip"
+		measurements = append(measurements,
+			&measurement{name: c.name + ": libpg_query reads it", run: parse, times: 100},
+			&measurement{name: c.name + ": libpg_query writes it", run: deparse, times: 100},
+			&measurement{name: c.name + ": one round trip", run: trip, times: 100},
+			&measurement{name: least, run: func() error { return cmp.Or(parse(), deparse(), trip()) }, times: 100},
+			&measurement{name: c.name + ", planned: new", run: func() error { return interpret(next()) }, times: 100, to: least})
 	}
 	title := fmt.Sprintf("Deciding and planning, in the engine: medians of %d rounds in turn", rounds)
 	if err := compare(measurements, rounds, title); err != nil {
@@ -92,34 +124,43 @@ func distinct(interpret func(string) error, fresh func() string) error {
 	return w.flush()
 }
 
-// openSession makes an engine of this process's own on the files that fugu serves from, with a ledger of its own.
+// openSession opens a session with an engine on the policy that fugu serves from.
 func openSession(ctx context.Context, dir string, cluster *pgcluster.Cluster) (wire.Session, error) {
-	policies, err := policy.Load(filepath.Join(dir, "adult.policy.yaml"))
+	engine, done, err := openEngine(ctx, filepath.Join(dir, "adult.policy.yaml"), cluster)
 	if err != nil {
 		return nil, err
 	}
-	reader, err := upstream.OpenReader(cluster.DSN("fugu_reader", "adult"), time.Minute)
-	if err != nil {
-		return nil, err
-	}
-	snapshot, err := pipeline.Load(ctx, policies, reader)
-	if err != nil {
-		return nil, err
-	}
-	l, err := ledger.Open(ctx, "sqlite:"+filepath.Join(dir, "deciding.db"), ledger.Options{})
-	if err != nil {
-		return nil, err
-	}
-	guest, err := pgconn.ParseConfig(cluster.DSN("fugu_guest", "adult"))
-	if err != nil {
-		return nil, err
-	}
-	engine := pipeline.New(guest, reader, l, snapshot, slog.New(slog.DiscardHandler))
 	session, err := engine.Open(ctx, wire.Startup{User: "alice", Parameters: map[string]string{}})
 	if err != nil {
 		return nil, err
 	}
-	return closing{session, func() { reader.Close(); _ = l.Close() }}, nil
+	return closing{session, done}, nil
+}
+
+// openEngine makes an engine of this process's own on a policy, with a ledger of its own.
+func openEngine(ctx context.Context, path string, cluster *pgcluster.Cluster) (*pipeline.Engine, func(), error) {
+	policies, err := policy.Load(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	reader, err := upstream.OpenReader(cluster.DSN("fugu_reader", "adult"), time.Minute)
+	if err != nil {
+		return nil, nil, err
+	}
+	snapshot, err := pipeline.Load(ctx, policies, reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := ledger.Open(ctx, "sqlite:"+path+".db", ledger.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	guest, err := pgconn.ParseConfig(cluster.DSN("fugu_guest", "adult"))
+	if err != nil {
+		return nil, nil, err
+	}
+	done := func() { reader.Close(); _ = l.Close() }
+	return pipeline.New(guest, reader, l, snapshot, slog.New(slog.DiscardHandler)), done, nil
 }
 
 // closing is a session that takes its engine along.

@@ -78,6 +78,12 @@ func bench(ctx context.Context, binary string, rows int64, rounds, seconds int) 
 	if err := protected(ctx, cluster.DSN("fugu_reader", "adult"), direct, through, rows, rounds); err != nil {
 		return err
 	}
+	if err := modelling(ctx, dir, cluster, rows, rounds); err != nil {
+		return err
+	}
+	if err := calibrating(rounds); err != nil {
+		return err
+	}
 	return deciding(ctx, dir, cluster, rounds)
 }
 

@@ -138,11 +138,11 @@ func TestRespelledAveraging(t *testing.T) {
 	}}.play(t)
 }
 
-// Spellings whose values differ in the bytes of a parameter.
+// Spellings whose values differ in the bytes of a parameter. Up to 30 decimals the normal form sees through them.
 func TestAveragingByParameters(t *testing.T) {
 	game{off: []*bool{&hook.NoCharge}, guess: func(a analyst) float64 {
 		return until(many, func(i int) (float64, bool) {
-			return number(a.t, a.conn, rich+" AND id > $1::numeric AND id > $2::int", fmt.Sprintf("-1.%0*d", 1+i%200, 0), -1-i/200)
+			return number(a.t, a.conn, rich+" AND id > $1::numeric AND id > $2::int", fmt.Sprintf("-1.%0*d", 31+i%200, 0), -1-i/200)
 		})
 	}}.play(t)
 }

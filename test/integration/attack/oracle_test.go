@@ -15,6 +15,9 @@ func TestErrorOracle(t *testing.T) {
 		"SELECT count(*) FROM customer WHERE 10 / divisor > 3",
 		"SELECT sum(10 % divisor) FROM customer",
 		"SELECT region, avg(age / divisor) FROM customer GROUP BY region",
+		"SELECT stddev(age / divisor) FROM customer",
+		"SELECT corr(age, 10 % divisor), regr_slope(spend, visits) FROM customer",
+		"SELECT covar_pop(code::int, age) FROM customer",
 		"SELECT count(*) FROM customer WHERE CASE WHEN income = 'high' AND id = 400 THEN 1 / (age - age) ELSE 1 END = 1",
 		"SELECT count(*) FROM customer WHERE code::int > 4",
 		"SELECT sum(bonus + 1) FROM customer WHERE id < 1000",
@@ -84,6 +87,8 @@ func TestFloatSumThreshold(t *testing.T) {
 	channel{off: []*bool{&hook.FloatSums, &hook.NoClamp}, tell: []string{
 		"SELECT sum(spike) FROM customer WHERE id <> 403",
 		"SELECT avg(spike) FROM customer WHERE spike > 0 AND id <> 403",
+		"SELECT stddev(spike) FROM customer WHERE id <> 403",
+		"SELECT covar_samp(spike, age) FROM customer WHERE id <> 403",
 		"SELECT region, sum(spike) FROM customer WHERE id <> 403 GROUP BY region",
 	}}.compare(t)
 }
@@ -93,6 +98,10 @@ func TestNullOracle(t *testing.T) {
 	channel{off: []*bool{&hook.NoStart}, tell: []string{
 		"SELECT avg(age) FROM customer WHERE region = 'remote'",
 		"SELECT sum(bonus) FROM customer",
+		"SELECT stddev(bonus + visits) FROM customer",
+		"SELECT corr(spend, age + bonus * 0) IS NULL FROM customer",
+		"SELECT regr_slope(spend, age + bonus * 0) FROM customer",
+		"SELECT regr_sxx(spend, bonus + visits), var_pop(bonus + age) FROM customer",
 		"SELECT avg(bonus) IS NULL FROM customer",
 		"SELECT coalesce(sum(visits), 0) FROM customer WHERE region = 'remote'",
 		"SELECT 1 / count(*) FROM (SELECT avg(bonus) AS b FROM customer) q WHERE b IS NULL",

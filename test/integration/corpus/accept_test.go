@@ -98,12 +98,12 @@ func TestAccept(t *testing.T) {
 		for _, u := range units[name] {
 			if strings.HasPrefix(u.from, "memory of") {
 				remembered++
-			} else if !strings.HasPrefix(u.from, "hand-written") {
+			} else if u.tool() != "" {
 				sourced++
 			}
 		}
 	}
-	t.Logf("%d statements: %d with a source, %d remembered of tools", total, sourced, remembered)
+	t.Logf("%d statements: %d read or recorded of tools, %d remembered of tools", total, sourced, remembered)
 	if total < 250 {
 		t.Errorf("the corpus has %d statements", total)
 	}

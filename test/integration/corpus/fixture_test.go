@@ -5,7 +5,6 @@ package corpus
 import (
 	"context"
 	_ "embed"
-	"flag"
 	"io"
 	"log/slog"
 	"net"
@@ -28,8 +27,6 @@ import (
 	"fugu/upstream"
 	"fugu/wire"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
 //go:embed testdata/fixture.sql
 var schema string

@@ -1,5 +1,3 @@
-//go:build fuguhooks
-
 package corpus
 
 import (
@@ -12,9 +10,11 @@ import (
 
 // unit is one entry of a corpus file: statements for one session, in order; mostly one.
 //
-//	-- from: the tool, and where the shape was read; "memory of" a tool: nowhere, and "hand-written": of no tool
+//	-- from: the tool, what it does: where the shape was read; "recorded" is from the log of a server that the tool spoke to;
+//	   "memory of" a tool: nowhere, and "hand-written": of no tool
 //	-- $1: the text of a parameter
 //	-- ties
+//	-- rough
 //	-- masked
 //	-- groups
 //	-- guest
@@ -34,6 +34,19 @@ type unit struct {
 
 // psql reports whether the unit is for psql: it has a command of psql's own.
 func (u unit) psql() bool { return strings.Contains(u.text(), `\`) }
+
+// tool is the tool, without its version, whose statement was read or recorded; empty where none was.
+func (u unit) tool() string {
+	named, _, ok := strings.Cut(u.from, ": ")
+	if !ok || strings.HasPrefix(u.from, "memory of") || strings.HasPrefix(u.from, "hand-written") {
+		return ""
+	}
+	tool, _, _ := strings.Cut(named, ",")
+	if i := strings.LastIndex(tool, " "); i >= 0 && strings.ContainsAny(tool[i+1:i+2], "0123456789") {
+		tool = tool[:i]
+	}
+	return tool
+}
 
 func (u unit) text() string { return strings.Join(u.steps, ";\n") }
 
@@ -81,6 +94,8 @@ func read(name, text string) ([]unit, error) {
 			out[len(out)-1].params = append(out[len(out)-1].params, value)
 		case line == "-- ties":
 			out[len(out)-1].ties = true
+		case line == "-- rough":
+			out[len(out)-1].rough = true
 		case line == "-- masked":
 			out[len(out)-1].masked = true
 		case line == "-- guest":
@@ -116,34 +131,4 @@ func steps(text string) []string {
 		out = append(out, rest)
 	}
 	return out
-}
-
-// golden compares the lines of a corpus file with its golden file, or writes it.
-func golden(t *testing.T, dir, name string, lines []string) {
-	t.Helper()
-	path := filepath.Join("testdata", dir, name+".golden")
-	text := strings.Join(lines, "\n") + "\n"
-	if *rewrite {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := strings.Split(string(want), "\n")
-	for i, line := range strings.Split(text, "\n") {
-		if i >= len(old) || old[i] != line {
-			was := "nothing"
-			if i < len(old) {
-				was = old[i]
-			}
-			t.Errorf("%s line %d is\n\t%s\nwas\n\t%s", path, i+1, line, was)
-		}
-	}
-	if n := strings.Count(text, "\n") + 1; len(old) > n {
-		t.Errorf("%s has %d lines more", path, len(old)-n)
-	}
 }

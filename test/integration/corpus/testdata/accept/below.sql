@@ -286,3 +286,15 @@ WITH orders AS (SELECT 1 AS id) SELECT count(*) FROM orders;
 
 -- from: hand-written, an expression of an undeclared key
 SELECT amount > 100, count(*) FROM orders GROUP BY 1;
+
+-- from: hand-written, an expression of a linked table that may be missing
+SELECT upper(v.department) AS d, count(*) FROM patients p LEFT JOIN visits v ON v.patient_id = p.id GROUP BY 1;
+
+-- from: hand-written, keys of one column of a linked table that may be missing
+SELECT v.department, upper(v.department) AS d, v.urgent, count(*) FROM patients p LEFT JOIN visits v ON v.patient_id = p.id GROUP BY 1, 2, 3;
+
+-- from: hand-written, keys of one column, in sets
+SELECT upper(status) AS u, status, channel, count(*) FROM orders GROUP BY GROUPING SETS ((u, status), (u, channel), (status), ());
+
+-- from: hand-written, keys of one ordinary table
+SELECT p.category, p.active, count(*) FROM orders o LEFT JOIN products p ON p.id = o.product_id GROUP BY 1, 2;

@@ -128,47 +128,6 @@ FROM (
     COALESCE(subq_22.country, subq_33.country)
 ) subq_34;
 
--- from: memory of MetricFlow, a metric joined to the time spine and filled with 0
-SELECT
-  subq_9.day AS metric_time__day
-  , COALESCE(subq_6.bookings, 0) AS bookings_fill_nulls_with_0
-FROM public.calendar subq_9
-LEFT OUTER JOIN (
-  SELECT created_on AS metric_time__day, SUM(1) AS bookings FROM public.orders bookings_source_src_28000 GROUP BY created_on
-) subq_6
-ON
-  subq_9.day = subq_6.metric_time__day;
-
--- from: memory of MetricFlow, a derived metric with an offset
-SELECT
-  metric_time__day
-  , bookings - bookings_2_weeks_ago AS bookings_growth_2_weeks
-FROM (
-  SELECT
-    COALESCE(subq_16.metric_time__day, subq_24.metric_time__day) AS metric_time__day
-    , MAX(subq_16.bookings) AS bookings
-    , MAX(subq_24.bookings_2_weeks_ago) AS bookings_2_weeks_ago
-  FROM (
-    SELECT created_on AS metric_time__day, SUM(1) AS bookings FROM public.orders GROUP BY created_on
-  ) subq_16
-  FULL OUTER JOIN (
-    SELECT
-      time_spine.day AS metric_time__day
-      , SUM(subq_17.bookings) AS bookings_2_weeks_ago
-    FROM public.calendar time_spine
-    INNER JOIN (
-      SELECT created_on AS metric_time__day, COUNT(*) AS bookings FROM public.orders GROUP BY created_on
-    ) subq_17
-    ON
-      time_spine.day - MAKE_INTERVAL(days => 14) = subq_17.metric_time__day
-    GROUP BY time_spine.day
-  ) subq_24
-  ON
-    subq_16.metric_time__day = subq_24.metric_time__day
-  GROUP BY
-    COALESCE(subq_16.metric_time__day, subq_24.metric_time__day)
-) subq_25;
-
 -- from: memory of MetricFlow, count of distinct
 SELECT
   status
@@ -180,17 +139,428 @@ GROUP BY
 -- from: memory of dbt snapshot freshness
 select max(created_at) as max_loaded_at from public.orders;
 
--- from: memory of dbt_utils, get_column_values
-select status as value
-from public.orders
-group by status
-order by count(*) desc, status;
-
--- from: memory of dbt_utils, pivot
+-- from: dbt-utils, pivot: dbt-labs/dbt-utils, macros/sql/pivot.sql
 select
   country,
-  sum(case when status = 'new' then 1 else 0 end) as "new",
-  sum(case when status = 'open' then 1 else 0 end) as "open",
-  sum(case when status = 'shipped' then 1 else 0 end) as "shipped"
-from public.orders
+    sum(
+
+      case
+      when status = 'new'
+        then 1
+      else 0
+      end
+    )
+
+            as "new"
+
+    ,
+
+    sum(
+
+      case
+      when status = 'shipped'
+        then 1
+      else 0
+      end
+    )
+
+            as "shipped"
+
+from "shop"."public"."orders"
 group by country;
+
+-- from: dbt-utils, get_column_values: dbt-labs/dbt-utils, macros/sql/get_column_values.sql
+-- ties
+            select
+                status as value
+
+            from "shop"."public"."orders"
+
+
+
+            group by status
+            order by count(*) desc;
+
+-- from: dbt-utils, equal_rowcount by group, in dbt's wrapper: dbt-labs/dbt-utils, macros/generic_tests/equal_rowcount.sql
+select
+      sum(coalesce(diff_count, 0)) as failures,
+      sum(coalesce(diff_count, 0)) != 0 as should_warn,
+      sum(coalesce(diff_count, 0)) != 0 as should_error
+    from (
+with a as (
+
+    select
+      country,
+      1 as id_dbtutils_test_equal_rowcount,
+      count(*) as count_a
+    from "shop"."public"."orders"
+    group by id_dbtutils_test_equal_rowcount,country
+
+
+),
+b as (
+
+    select
+      country,
+      1 as id_dbtutils_test_equal_rowcount,
+      count(*) as count_b
+    from "shop"."public"."targets"
+    group by id_dbtutils_test_equal_rowcount,country
+
+),
+final as (
+
+    select
+
+        a.id_dbtutils_test_equal_rowcount as id_dbtutils_test_equal_rowcount_a,
+          b.id_dbtutils_test_equal_rowcount as id_dbtutils_test_equal_rowcount_b,
+        a.country as country_a,
+          b.country as country_b,
+
+
+        count_a,
+        count_b,
+        abs(count_a - count_b) as diff_count
+
+    from a
+    full join b
+    on
+    a.id_dbtutils_test_equal_rowcount = b.id_dbtutils_test_equal_rowcount
+
+      and a.country = b.country
+
+
+)
+
+select * from final
+    ) dbt_internal_test;
+
+-- from: dbt-utils, not_null_proportion by group: dbt-labs/dbt-utils, macros/generic_tests/not_null_proportion.sql
+with validation as (
+  select
+    country,
+    sum(case when rating is null then 0 else 1 end) / cast(count(*) as numeric(28, 6)) as not_null_proportion
+  from "shop"."public"."orders"
+  group by country
+),
+validation_errors as (
+  select
+    country,
+    not_null_proportion
+  from validation
+  where not_null_proportion < 0.95 or not_null_proportion > 1.0
+)
+select
+  *
+from validation_errors;
+
+-- from: dbt-utils, at_least_one by group: dbt-labs/dbt-utils, macros/generic_tests/at_least_one.sql
+select *
+from (
+    with pruned_rows as (
+      select
+        country ,rating
+      from "shop"."public"."orders"
+
+    )
+    select
+
+      country,
+      count(rating) as filler_column
+
+    from pruned_rows
+
+    group by country
+
+    having count(rating) = 0
+
+) validation_errors;
+
+-- from: MetricFlow, a date part: dbt-labs/metricflow, snapshots, test_simple_query_with_date_part
+-- Aggregate Inputs for Simple Metrics
+-- Compute Metrics via Expressions
+-- Write to DataTable
+SELECT
+  metric_time__extract_dow
+  , SUM(__bookings) AS bookings
+FROM (
+  -- Read Elements From Semantic Model 'bookings_source'
+  -- Metric Time Dimension 'ds'
+  -- Select: ['__bookings', 'metric_time__extract_dow']
+  SELECT
+    EXTRACT(isodow FROM created_on) AS metric_time__extract_dow
+    , 1 AS __bookings
+  FROM public.orders bookings_source_src_28000
+) subq_9
+GROUP BY
+  metric_time__extract_dow;
+
+-- from: MetricFlow, a metric filled with 0 by a dimension: dbt-labs/metricflow, snapshots, test_simple_fill_nulls_with_0_with_categorical_dimension
+SELECT
+  booking__is_instant
+  , COALESCE(__bookings_fill_nulls_with_0, 0) AS bookings_fill_nulls_with_0
+FROM (
+  -- Aggregate Inputs for Simple Metrics
+  SELECT
+    booking__is_instant
+    , SUM(__bookings_fill_nulls_with_0) AS __bookings_fill_nulls_with_0
+  FROM (
+    SELECT
+      is_paid AS booking__is_instant
+      , 1 AS __bookings_fill_nulls_with_0
+    FROM public.orders bookings_source_src_28000
+  ) subq_9
+  GROUP BY
+    booking__is_instant
+) subq_10;
+
+-- from: MetricFlow, a metric joined to the time spine by month: dbt-labs/metricflow, snapshots, test_simple_fill_nulls_with_0_month
+SELECT
+  metric_time__month
+  , COALESCE(__bookings_fill_nulls_with_0, 0) AS bookings_fill_nulls_with_0
+FROM (
+  -- Join to Time Spine Dataset
+  SELECT
+    subq_19.metric_time__month AS metric_time__month
+    , subq_15.__bookings_fill_nulls_with_0 AS __bookings_fill_nulls_with_0
+  FROM (
+    SELECT
+      DATE_TRUNC('month', day) AS metric_time__month
+    FROM public.calendar time_spine_src_28006
+    GROUP BY
+      DATE_TRUNC('month', day)
+  ) subq_19
+  LEFT OUTER JOIN (
+    -- Aggregate Inputs for Simple Metrics
+    SELECT
+      metric_time__month
+      , SUM(__bookings_fill_nulls_with_0) AS __bookings_fill_nulls_with_0
+    FROM (
+      SELECT
+        DATE_TRUNC('month', created_on) AS metric_time__month
+        , 1 AS __bookings_fill_nulls_with_0
+      FROM public.orders bookings_source_src_28000
+    ) subq_14
+    GROUP BY
+      metric_time__month
+  ) subq_15
+  ON
+    subq_19.metric_time__month = subq_15.metric_time__month
+) subq_20;
+
+-- from: MetricFlow, a derived metric: dbt-labs/metricflow, snapshots, test_derived_metric
+SELECT
+  metric_time__day
+  , (bookings - ref_bookings) * 1.0 / bookings AS non_referred_bookings_pct
+FROM (
+  SELECT
+    metric_time__day
+    , SUM(__referred_bookings) AS ref_bookings
+    , SUM(__bookings) AS bookings
+  FROM (
+    SELECT
+      DATE_TRUNC('month', created_on) AS metric_time__day
+      , 1 AS __bookings
+      , CASE WHEN rating IS NOT NULL THEN 1 ELSE 0 END AS __referred_bookings
+    FROM public.orders bookings_source_src_28000
+  ) subq_16
+  GROUP BY
+    metric_time__day
+) subq_18;
+
+-- from: MetricFlow, a nested derived metric over one WITH: dbt-labs/metricflow, snapshots, test_nested_derived_metric
+WITH sma_28009_cte AS (
+  -- Read Elements From Semantic Model 'bookings_source'
+  -- Metric Time Dimension 'ds'
+  SELECT
+    DATE_TRUNC('month', created_on) AS metric_time__day
+    , 1 AS __bookings
+    , CASE WHEN is_paid THEN 1 ELSE 0 END AS __instant_bookings
+    , CASE WHEN rating IS NOT NULL THEN 1 ELSE 0 END AS __referred_bookings
+  FROM public.orders bookings_source_src_28000
+)
+
+SELECT
+  metric_time__day AS metric_time__day
+  , non_referred + (instant * 1.0 / bookings) AS instant_plus_non_referred_bookings_pct
+FROM (
+  -- Combine Aggregated Outputs
+  SELECT
+    COALESCE(subq_27.metric_time__day, subq_32.metric_time__day) AS metric_time__day
+    , MAX(subq_27.non_referred) AS non_referred
+    , MAX(subq_32.instant) AS instant
+    , MAX(subq_32.bookings) AS bookings
+  FROM (
+    -- Compute Metrics via Expressions
+    SELECT
+      metric_time__day
+      , (bookings - ref_bookings) * 1.0 / bookings AS non_referred
+    FROM (
+      SELECT
+        metric_time__day
+        , SUM(__referred_bookings) AS ref_bookings
+        , SUM(__bookings) AS bookings
+      FROM sma_28009_cte
+      GROUP BY
+        metric_time__day
+    ) subq_26
+  ) subq_27
+  FULL OUTER JOIN (
+    SELECT
+      metric_time__day
+      , SUM(__instant_bookings) AS instant
+      , SUM(__bookings) AS bookings
+    FROM sma_28009_cte
+    GROUP BY
+      metric_time__day
+  ) subq_32
+  ON
+    subq_27.metric_time__day = subq_32.metric_time__day
+  GROUP BY
+    COALESCE(subq_27.metric_time__day, subq_32.metric_time__day)
+) subq_33;
+
+-- from: MetricFlow, a derived metric with an offset over one WITH: dbt-labs/metricflow, snapshots, test_derived_metric_with_offset_window
+WITH sma_28009_cte AS (
+  -- Read Elements From Semantic Model 'bookings_source'
+  -- Metric Time Dimension 'ds'
+  SELECT
+    DATE_TRUNC('day', created_on) AS metric_time__day
+    , 1 AS __bookings
+  FROM public.orders bookings_source_src_28000
+)
+
+SELECT
+  metric_time__day AS metric_time__day
+  , bookings - bookings_2_weeks_ago AS bookings_growth_2_weeks
+FROM (
+  -- Combine Aggregated Outputs
+  SELECT
+    COALESCE(subq_23.metric_time__day, subq_33.metric_time__day) AS metric_time__day
+    , MAX(subq_23.bookings) AS bookings
+    , MAX(subq_33.bookings_2_weeks_ago) AS bookings_2_weeks_ago
+  FROM (
+    SELECT
+      metric_time__day
+      , SUM(__bookings) AS bookings
+    FROM sma_28009_cte
+    GROUP BY
+      metric_time__day
+  ) subq_23
+  FULL OUTER JOIN (
+    -- Join to Time Spine Dataset
+    SELECT
+      time_spine_src_28006.day AS metric_time__day
+      , subq_27.__bookings AS bookings_2_weeks_ago
+    FROM public.calendar time_spine_src_28006
+    INNER JOIN (
+      SELECT
+        metric_time__day
+        , SUM(__bookings) AS __bookings
+      FROM sma_28009_cte
+      GROUP BY
+        metric_time__day
+    ) subq_27
+    ON
+      time_spine_src_28006.day - MAKE_INTERVAL(days => 14) = subq_27.metric_time__day
+  ) subq_33
+  ON
+    subq_23.metric_time__day = subq_33.metric_time__day
+  GROUP BY
+    COALESCE(subq_23.metric_time__day, subq_33.metric_time__day)
+) subq_34;
+
+-- from: MetricFlow, a filter on a joined dimension: dbt-labs/metricflow, snapshots, test_filter_with_where_constraint_on_join_dim
+SELECT
+  booking__is_instant
+  , SUM(bookings) AS bookings
+FROM (
+  SELECT
+    subq_12.booking__is_instant AS booking__is_instant
+    , listings_latest_src_28000.category AS listing__country_latest
+    , subq_12.__bookings AS bookings
+  FROM (
+    SELECT
+      product_id AS listing
+      , is_paid AS booking__is_instant
+      , 1 AS __bookings
+    FROM public.orders bookings_source_src_28000
+  ) subq_12
+  LEFT OUTER JOIN
+    public.products listings_latest_src_28000
+  ON
+    subq_12.listing = listings_latest_src_28000.id
+) subq_17
+WHERE listing__country_latest = 'Seat'
+GROUP BY
+  booking__is_instant;
+
+-- from: MetricFlow, a filter by a boolean dimension, grouped by a joined one: dbt-labs/metricflow, snapshots, test_single_categorical_dimension_pushdown
+SELECT
+  listing__country_latest
+  , SUM(bookings) AS bookings
+FROM (
+  SELECT
+    subq_12.booking__is_instant AS booking__is_instant
+    , listings_latest_src_28000.category AS listing__country_latest
+    , subq_12.__bookings AS bookings
+  FROM (
+    SELECT
+      product_id AS listing
+      , is_paid AS booking__is_instant
+      , 1 AS __bookings
+    FROM public.orders bookings_source_src_28000
+  ) subq_12
+  LEFT OUTER JOIN
+    public.products listings_latest_src_28000
+  ON
+    subq_12.listing = listings_latest_src_28000.id
+) subq_17
+WHERE booking__is_instant
+GROUP BY
+  listing__country_latest;
+
+-- from: MetricFlow, a ratio of metrics of two sources: dbt-labs/metricflow, snapshots, test_metric_with_simple_metrics_from_multiple_sources_no_dimensions
+SELECT
+  CAST(MAX(subq_19.bookings) AS DOUBLE PRECISION) / CAST(NULLIF(MAX(subq_25.listings), 0) AS DOUBLE PRECISION) AS bookings_per_listing
+FROM (
+  SELECT
+    SUM(1) AS bookings
+  FROM public.orders bookings_source_src_28000
+) subq_19
+CROSS JOIN (
+  SELECT
+    SUM(1) AS listings
+  FROM public.products listings_latest_src_28000
+) subq_25;
+
+-- from: MetricFlow, a metric in a filter: dbt-labs/metricflow, snapshots, test_query_with_simple_metric_in_where_filter
+SELECT
+  SUM(listings) AS listings
+FROM (
+  SELECT
+    subq_31.listing__bookings AS listing__bookings
+    , subq_24.__listings AS listings
+  FROM (
+    SELECT
+      id AS listing
+      , 1 AS __listings
+    FROM public.products listings_latest_src_28000
+  ) subq_24
+  LEFT OUTER JOIN (
+    SELECT
+      listing
+      , SUM(__bookings) AS listing__bookings
+    FROM (
+      SELECT
+        product_id AS listing
+        , 1 AS __bookings
+      FROM public.orders bookings_source_src_28000
+    ) subq_28
+    GROUP BY
+      listing
+  ) subq_31
+  ON
+    subq_24.listing = subq_31.listing
+) subq_33
+WHERE listing__bookings > 2;

@@ -20,19 +20,6 @@ ORDER BY
     1 DESC
 FETCH NEXT 500 ROWS ONLY;
 
--- from: memory of Looker, ranked by a measure
-SELECT
-    orders.country  AS "orders.country",
-    COALESCE(SUM(CAST(orders.amount  AS DOUBLE PRECISION)), 0) AS "orders.sum_amount",
-    COALESCE(SUM(CAST(orders.quantity  AS DOUBLE PRECISION)), 0) AS "orders.sum_quantity"
-FROM public.orders  AS orders
-WHERE ((( orders.created_on  ) >= ((DATE '2024-01-01')) AND ( orders.created_on  ) < ((DATE '2024-02-01'))))
-GROUP BY
-    1
-ORDER BY
-    2 DESC
-FETCH NEXT 500 ROWS ONLY;
-
 -- from: memory of Looker, a filter on a measure
 SELECT
     orders.status  AS "orders.status",
@@ -131,4 +118,45 @@ GROUP BY
     (CASE WHEN orders.amount > 200  THEN true ELSE false END), 1
 ORDER BY
     1
+FETCH NEXT 500 ROWS ONLY;
+
+-- from: Looker, a count, the first five: AdobeDocs/analytics-platform.en, bi-extension/limits.md
+-- Looker Query Context '{"user_id":6,"history_slug":"a8f3b1ebd5712413ca1ae695090f70db","instance_slug":"71d4667f0b76c0011463658f45c3f7a3"}'
+SELECT
+    orders."country"  AS "orders.country",
+    COUNT(*) AS "orders.count"
+FROM
+    "public"."orders" AS "orders"
+WHERE ((( orders."created_on"  ) >= (DATE_TRUNC('day', DATE '2024-01-31')) AND ( orders."created_on"  ) < (DATE_TRUNC('day', DATE '2025-01-01'))))
+GROUP BY
+    1
+ORDER BY
+    2 DESC
+FETCH NEXT 5 ROWS ONLY;
+
+-- from: Looker, a custom measure in order: AdobeDocs/analytics-platform.en, bi-extension/sort.md
+-- Looker Query Context '{"user_id":6,"history_slug":"fc83573987b999306eaf6e1a3f2cde70","instance_slug":"71d4667f0b76c0011463658f45c3f7a3"}'
+SELECT
+    orders."status"  AS "orders.status",
+    COALESCE(SUM(CAST(( orders."amount"  ) AS DOUBLE PRECISION)), 0) AS "amount"
+FROM
+    "public"."orders" AS "orders"
+WHERE ((( orders."created_on"  ) >= (DATE_TRUNC('day', DATE '2024-01-31')) AND ( orders."created_on"  ) < (DATE_TRUNC('day', DATE '2024-12-01'))))
+GROUP BY
+    1
+ORDER BY
+    2 DESC
+FETCH NEXT 500 ROWS ONLY;
+
+-- from: Looker, a transformed dimension and two measures: AdobeDocs/analytics-platform, bi-extension/transformations
+SELECT
+    LOWER((orders."country")) AS "country",
+    COALESCE(SUM(CAST(( orders."amount"  ) AS DOUBLE PRECISION)), 0) AS "sum_of_amount",
+    COALESCE(SUM(CAST(( orders."quantity"  ) AS DOUBLE PRECISION)), 0) AS "sum_of_quantity"
+FROM public.orders  AS orders
+WHERE ((( orders."created_on"  ) >= (DATE_TRUNC('day', DATE '2024-01-01')) AND ( orders."created_on"  ) < (DATE_TRUNC('day', DATE '2025-01-01'))))
+GROUP BY
+    1
+ORDER BY
+    2 DESC
 FETCH NEXT 500 ROWS ONLY;

@@ -1,41 +1,3 @@
--- from: memory of Prisma, aggregate
--- $1: 0
-SELECT COUNT(*), SUM("quantity"), AVG("amount") FROM (SELECT "public"."orders"."id", "public"."orders"."quantity", "public"."orders"."amount" FROM "public"."orders" WHERE 1=1 OFFSET $1) AS "sub";
-
--- from: memory of Prisma 5, aggregate without a subquery
-SELECT COUNT(*) AS "_count$_all", SUM("t0"."amount") AS "_sum$amount" FROM "public"."orders" AS "t0" WHERE 1=1;
-
--- from: memory of Prisma, groupBy
--- $1: DE
--- $2: 0
-SELECT COUNT(*) AS "_count._all", "public"."orders"."status" FROM "public"."orders" WHERE "public"."orders"."country" = $1 GROUP BY "public"."orders"."status" ORDER BY "public"."orders"."status" ASC OFFSET $2;
-
--- from: memory of Prisma, groupBy with having
--- $1: 50
-SELECT SUM("public"."orders"."quantity") AS "_sum.quantity", "public"."orders"."country" FROM "public"."orders" WHERE 1=1 GROUP BY "public"."orders"."country" HAVING AVG("public"."orders"."amount") > $1;
-
--- from: Prisma, count of a relation: statements in public repositories (_aggr_count_)
-SELECT "public"."products"."id", COALESCE("aggr_selection_0_orders"."_aggr_count_orders", 0) AS "_aggr_count_orders" FROM "public"."products" LEFT JOIN (SELECT "public"."orders"."product_id", COUNT(*) AS "_aggr_count_orders" FROM "public"."orders" WHERE 1=1 GROUP BY "public"."orders"."product_id") AS "aggr_selection_0_orders" ON ("public"."products"."id" = "aggr_selection_0_orders"."product_id") WHERE 1=1;
-
--- from: memory of TypeORM, getCount
-SELECT COUNT(1) AS "cnt" FROM "public"."orders" "order" WHERE "order"."is_paid" = true;
-
--- from: memory of TypeORM, getCount with a join
-SELECT COUNT(DISTINCT("order"."id")) AS "cnt" FROM "orders" "order" LEFT JOIN "products" "product" ON "product"."id"="order"."product_id";
-
--- from: memory of TypeORM, getRawMany with sums
--- $1: new
-SELECT "order"."country" AS "country", SUM("order"."amount") AS "sum" FROM "orders" "order" WHERE "order"."status" = $1 GROUP BY "order"."country";
-
--- from: memory of TypeORM, sum and average of a repository
-SELECT SUM("order"."quantity") AS "SUM" FROM "orders" "order" WHERE (("order"."country" = 'AT'));
-
--- from: memory of Sequelize, count
-SELECT count(*) AS "count" FROM "orders" AS "order" WHERE "order"."status" IN ('new', 'open');
-
--- from: memory of Sequelize, findAll with fn and group
-SELECT "status", COUNT("id") AS "n", SUM("amount") AS "total" FROM "orders" AS "order" GROUP BY "status";
-
 -- from: memory of Hibernate 6, count
 select count(*) from orders o1_0;
 
@@ -73,42 +35,143 @@ select "t"."status", "t"."n", count(*) over () as "total" from (select "public".
 -- from: memory of jOOQ, grouping sets
 select "public"."orders"."status", "public"."orders"."channel", count(*) from "public"."orders" group by rollup ("public"."orders"."status", "public"."orders"."channel") order by 1 nulls last, 2 nulls last;
 
--- from: memory of Entity Framework Core with Npgsql, group by
-SELECT o.status AS "Key", count(*)::int AS "Count", COALESCE(sum(o.amount), 0.0) AS "Total"
-FROM orders AS o
-GROUP BY o.status;
-
 -- from: memory of Entity Framework Core with Npgsql, count with predicate
 SELECT count(*)::int
 FROM orders AS o
 WHERE o.country = 'CH';
 
--- from: memory of Entity Framework Core with Npgsql, average
-SELECT avg(o.quantity::double precision)
-FROM orders AS o;
-
--- from: memory of Ecto, aggregate
-SELECT count(o0."id") FROM "orders" AS o0;
-
 -- from: memory of Ecto, group_by with select_merge and params
 -- $1: 100
 SELECT o0."country", sum(o0."amount"), avg(o0."quantity")::float FROM "orders" AS o0 WHERE (o0."amount" > $1::numeric) GROUP BY o0."country";
 
--- from: memory of Laravel Eloquent, count and sum
-select count(*) as aggregate from "orders" where "status" = 'open';
+-- from: Entity Framework Core with Npgsql, average by group: npgsql/efcore.pg, NorthwindGroupByQueryNpgsqlTest, GroupBy_Property_Select_Average
+SELECT avg(o.quantity::double precision)
+FROM orders AS o
+GROUP BY o.country;
 
--- from: memory of Laravel Eloquent, withCount
-select "products".*, (select count(*) from "orders" where "products"."id" = "orders"."product_id") as "orders_count" from "products";
+-- from: Entity Framework Core with Npgsql, key and sum: npgsql/efcore.pg, NorthwindGroupByQueryNpgsqlTest, GroupBy_Composite_Select_Key_Sum
+SELECT o.country, o.status, COALESCE(sum(o.quantity), 0)::int AS "Sum"
+FROM orders AS o
+GROUP BY o.country, o.status;
 
--- from: memory of Knex, count and group by
-select "channel", count(*) as "n" from "orders" where not "status" = 'returned' group by "channel";
+-- from: Entity Framework Core with Npgsql, a constant as key: npgsql/efcore.pg, NorthwindGroupByQueryNpgsqlTest, GroupBy_Constant_with_element_selector_Select_Sum_Min_Key_Max_Avg
+SELECT COALESCE(sum(o0.quantity), 0)::int AS "Sum", o0."Key"
+FROM (
+    SELECT o.quantity, 2 AS "Key"
+    FROM orders AS o
+) AS o0
+GROUP BY o0."Key";
 
--- from: memory of Doctrine, paginator's count
-SELECT count(DISTINCT o0_.id) AS sclr_0 FROM orders o0_;
+-- from: Entity Framework Core with Npgsql, an expression as key: npgsql/efcore.pg, NorthwindGroupByQueryNpgsqlTest, GroupBy_anonymous_key_type_mismatch_with_aggregate
+SELECT count(*)::int AS "I0", o0."I0" AS "I1"
+FROM (
+    SELECT date_part('month', o.created_on)::int AS "I0"
+    FROM orders AS o
+) AS o0
+GROUP BY o0."I0"
+ORDER BY o0."I0" NULLS FIRST;
 
--- from: memory of GORM, Count and Group
--- $1: shop
-SELECT count(*) FROM "orders" WHERE channel = $1;
+-- from: Entity Framework Core with Npgsql, a CASE over aggregates: npgsql/efcore.pg, NorthwindGroupByQueryNpgsqlTest, GroupBy_aggregate_projecting_conditional_expression
+SELECT o.country AS "Key", CASE
+    WHEN count(*)::int = 0 THEN 1
+    ELSE COALESCE(sum(CASE
+        WHEN o.quantity % 2 = 0 THEN 1
+        ELSE 0
+    END), 0)::int / count(*)::int
+END AS "SomeValue"
+FROM orders AS o
+GROUP BY o.country;
 
--- from: memory of GORM, a subquery
-SELECT "status",AVG(amount) as avgamount FROM "orders" GROUP BY "status" HAVING AVG(amount) > (SELECT AVG(amount) FROM "orders" WHERE channel = 'web') - 1000;
+-- from: Entity Framework Core with Npgsql, counts with predicates: npgsql/efcore.pg, NorthwindGroupByQueryNpgsqlTest, GroupBy_multiple_Count_with_predicate
+SELECT o.country, count(*)::int AS "All", count(*) FILTER (WHERE o.quantity < 3)::int AS "Few", count(*) FILTER (WHERE o.quantity < 7)::int AS "Some"
+FROM orders AS o
+GROUP BY o.country;
+
+-- from: Entity Framework Core with Npgsql, sums of conditions: npgsql/efcore.pg, NorthwindGroupByQueryNpgsqlTest, GroupBy_multiple_Sum_with_conditional_projection
+SELECT o.status, COALESCE(sum(CASE
+    WHEN o.quantity < 3 THEN o.quantity
+    ELSE 0
+END), 0)::int AS "Few", COALESCE(sum(CASE
+    WHEN o.quantity >= 3 THEN o.quantity
+    ELSE 0
+END), 0)::int AS "Many"
+FROM orders AS o
+GROUP BY o.status;
+
+-- from: Entity Framework Core with Npgsql, HAVING and order by a count: npgsql/efcore.pg, NorthwindGroupByQueryNpgsqlTest, GroupBy_filter_count_OrderBy_count_Select_sum
+SELECT o.country AS "Key", count(*)::int AS "Count", COALESCE(sum(o.quantity), 0)::int AS "Sum"
+FROM orders AS o
+GROUP BY o.country
+HAVING count(*)::int > 4
+ORDER BY count(*)::int NULLS FIRST, o.country NULLS FIRST;
+
+-- from: Entity Framework Core with Npgsql, HAVING on the key: npgsql/efcore.pg, NorthwindGroupByQueryNpgsqlTest, GroupBy_filter_key
+SELECT o.country AS "Key", count(*)::int AS c
+FROM orders AS o
+GROUP BY o.country
+HAVING o.country = 'DE';
+
+-- from: Entity Framework Core with Npgsql, a join: npgsql/efcore.pg, NorthwindGroupByQueryNpgsqlTest, Join_GroupBy_Aggregate
+-- groups
+SELECT c.code AS "Key", avg(o.quantity::double precision) AS "Count"
+FROM orders AS o
+INNER JOIN countries AS c ON o.country = c.code
+GROUP BY c.code;
+
+-- from: Entity Framework Core with Npgsql, an ordinary table left joined to groups: npgsql/efcore.pg, NorthwindGroupByQueryNpgsqlTest, Join_GroupBy_Aggregate_with_left_join
+SELECT c.code, c.name, c.region, o0."LastOrderID"
+FROM countries AS c
+LEFT JOIN (
+    SELECT o.country, sum(o.quantity) AS "LastOrderID"
+    FROM orders AS o
+    GROUP BY o.country
+    HAVING count(*)::int > 5
+) AS o0 ON c.code = o0.country
+WHERE c.code LIKE 'A%';
+
+-- from: Entity Framework Core with Npgsql, distinct rows below a group: npgsql/efcore.pg, NorthwindGroupByQueryNpgsqlTest, Distinct_GroupBy_Aggregate
+SELECT o0.country AS "Key", count(*)::int AS c
+FROM (
+    SELECT DISTINCT o.id, o.country, o.status, o.created_on
+    FROM orders AS o
+) AS o0
+GROUP BY o0.country;
+
+-- from: Entity Framework Core with Npgsql, groups of a page of rows: npgsql/efcore.pg, NorthwindGroupByQueryNpgsqlTest, OrderBy_Skip_Take_GroupBy_Aggregate
+-- $1: 500
+-- $2: 80
+SELECT max(o0.quantity)
+FROM (
+    SELECT o.quantity, o.country
+    FROM orders AS o
+    ORDER BY o.id NULLS FIRST
+    LIMIT $1 OFFSET $2
+) AS o0
+GROUP BY o0.country;
+
+-- from: Ecto, count: elixir-ecto/ecto_sql, postgres_test.exs, aggregates
+SELECT count(s0."rating") FROM "orders" AS s0;
+
+-- from: Ecto, count with a filter: elixir-ecto/ecto_sql, postgres_test.exs, aggregate filters
+SELECT count(s0."rating") FILTER (WHERE (s0."quantity" > 2) AND (s0."quantity" < 7)) FROM "orders" AS s0;
+
+-- from: Ecto, count of distinct: elixir-ecto/ecto_sql, postgres_test.exs, aggregates
+SELECT count(DISTINCT s0."customer_id") FROM "orders" AS s0;
+
+-- from: Ecto, selected_as over sum and coalesce: elixir-ecto/ecto_sql, postgres_test.exs, aliasing a selected value with selected_as/2
+SELECT sum(coalesce(s0."rating", 0)) AS "integer" FROM "orders" AS s0;
+
+-- from: Ecto, group_by of selected_as: elixir-ecto/ecto_sql, postgres_test.exs, group_by can reference the alias of a selected value with selected_as/1
+SELECT s0."status" AS "integer" FROM "orders" AS s0 GROUP BY "integer";
+
+-- from: Ecto, group_by two columns: elixir-ecto/ecto_sql, postgres_test.exs, group by
+SELECT s0."country" FROM "orders" AS s0 GROUP BY s0."country", s0."status";
+
+-- from: jOOQ, filterWhere: jOOQ manual, sql-building/column-expressions/aggregate-functions/aggregate-filter
+SELECT
+  status,
+  count(*),
+  count(*) FILTER (WHERE note LIKE 'C%'),
+  count(*) FILTER (WHERE note LIKE '%a%')
+FROM orders
+GROUP BY status;

@@ -153,3 +153,28 @@ order by TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION;
 
 -- from: memory of Power BI, preview of a table
 select "$Table"."code" as "code", "$Table"."name" as "name" from "public"."countries" "$Table" order by 1 limit 1000;
+
+-- from: Power BI DirectQuery, the best n by their names: AdobeDocs/analytics-platform.en, bi-extension/limits.md
+-- groups
+select "_"."country",
+    "_"."a0"
+from
+(
+    select "rows"."country" as "country",
+        sum("rows"."quantity") as "a0"
+    from
+    (
+        select "_"."id",
+            "_"."customer_id",
+            "_"."status",
+            "_"."country",
+            "_"."created_on",
+            "_"."amount",
+            "_"."quantity"
+        from "public"."orders" "_"
+        where (("_"."country" in ('AT', 'DE', 'JP')) and "_"."created_on" < date '2025-01-01') and "_"."created_on" >= date '2024-01-01'
+    ) "rows"
+    group by "country"
+) "_"
+where not "_"."a0" is null
+limit 1000001;

@@ -43,13 +43,6 @@ GROUP BY channel
 ORDER BY "AVG(amount)" DESC
 LIMIT 1000;
 
--- from: memory of Apache Superset, virtual dataset of named columns
-SELECT channel AS channel, AVG(amount) AS "AVG(amount)"
-FROM (SELECT channel, amount FROM orders WHERE quantity > 2) AS virtual_table
-GROUP BY channel
-ORDER BY "AVG(amount)" DESC
-LIMIT 1000;
-
 -- from: memory of Apache Superset, filter values of a column
 SELECT DISTINCT status AS column_values
 FROM public.orders
@@ -82,25 +75,30 @@ LIMIT 100;
 SELECT COUNT(*) AS rowcount
 FROM (SELECT status AS status, COUNT(*) AS count FROM public.orders GROUP BY status LIMIT 10000) AS rowcount_qry;
 
--- from: memory of SQLAlchemy 2, func.count with group_by through psycopg's server-side parameters
--- $1: web
-SELECT orders.status, count(orders.id) AS count_1
-FROM orders
-WHERE orders.channel = $1::VARCHAR GROUP BY orders.status ORDER BY orders.status;
+-- from: Apache Superset, a virtual dataset by day and a dimension: a chart's SQL in a public repository (Key-insight-data-2)
+-- ties
+SELECT DATE_TRUNC('week', created_on) AS created_on, channel AS channel, SUM(quantity) AS "SUM(quantity)"
+FROM (SELECT created_on, channel, quantity FROM public.orders WHERE status = 'new'
+) AS virtual_table GROUP BY DATE_TRUNC('week', created_on), channel ORDER BY "SUM(quantity)" DESC
+ LIMIT 1000;
 
--- from: memory of SQLAlchemy 1.4, Query.count
-SELECT count(*) AS count_1
-FROM (SELECT orders.id AS orders_id, orders.customer_id AS orders_customer_id, orders.status AS orders_status
-FROM orders
-WHERE orders.is_paid IS true) AS anon_1;
-
--- from: memory of SQLAlchemy, dialect's first statements
--- masked
-select pg_catalog.version();
-select current_schema();
-show standard_conforming_strings;
-
--- from: memory of SQLAlchemy, has_table
-SELECT pg_catalog.pg_class.relname
-FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_catalog.pg_namespace.oid = pg_catalog.pg_class.relnamespace
-WHERE pg_catalog.pg_class.relname = 'orders' AND pg_catalog.pg_class.relkind = ANY (ARRAY['r', 'p', 'f', 'v', 'm']) AND pg_catalog.pg_table_is_visible(pg_catalog.pg_class.oid) AND pg_catalog.pg_namespace.nspname != 'pg_catalog';
+-- from: Apache Superset, a virtual dataset that aggregates: a chart's SQL in a public repository (Key-insight-data-2)
+-- ties
+SELECT status AS status, SUM(share)*0.01 AS "Percentage"
+FROM (WITH counts AS (
+  SELECT
+    status,
+    COUNT(*) AS n
+  FROM public.orders
+  GROUP BY status
+),
+total AS (
+  SELECT SUM(n) AS total_count FROM counts
+)
+SELECT
+  counts.status,
+  ROUND((counts.n * 100.0) / total.total_count, 2) AS share
+FROM counts, total
+ORDER BY share DESC
+) AS virtual_table GROUP BY status ORDER BY "Percentage" DESC
+ LIMIT 1000;

@@ -3,13 +3,6 @@ SELECT SUM(1) AS "cnt:TEMP(row count)(290714814)(0):qk"
 FROM "public"."orders" "orders"
 HAVING (COUNT(1) > 0);
 
--- from: memory of Tableau, a dimension and a measure
-SELECT "orders"."country" AS "country",
-  SUM("orders"."amount") AS "sum:amount:ok"
-FROM "public"."orders" "orders"
-WHERE (("orders"."created_on" >= (DATE '2024-01-01')) AND ("orders"."created_on" <= (DATE '2024-01-31')))
-GROUP BY 1;
-
 -- from: Tableau, a range filter on the measure: AdobeDocs/analytics-platform, BI extension use cases, transformations
 SELECT "orders"."country" AS "country",
   SUM("orders"."amount") AS "sum:amount:ok",
@@ -124,3 +117,35 @@ BEGIN;
 CREATE LOCAL TEMPORARY TABLE "#Tableau_1_Connect" ( "COL" INTEGER ) ON COMMIT PRESERVE ROWS;
 DROP TABLE "#Tableau_1_Connect";
 COMMIT;
+
+-- from: Tableau, the best n by a join: AdobeDocs/analytics-platform.en, bi-extension/limits.md
+SELECT CAST("orders"."country" AS TEXT) AS "country",
+  SUM("orders"."quantity") AS "sum:quantity:ok"
+FROM "public"."orders" "orders"
+  INNER JOIN (
+  SELECT CAST("orders"."country" AS TEXT) AS "country",
+    SUM("orders"."quantity") AS "$__alias__0"
+  FROM "public"."orders" "orders"
+  GROUP BY 1
+  ORDER BY 2 DESC,
+    1 ASC
+  LIMIT 5
+) "t0" ON (CAST("orders"."country" AS TEXT) = "t0"."country")
+WHERE (("orders"."created_at" >= (TIMESTAMP '2024-01-01 00:00:00.000')) AND ("orders"."created_at" < (TIMESTAMP '2025-01-01 00:00:00.000')))
+GROUP BY 1;
+
+-- from: Tableau, a dimension and a measure in a range of times: AdobeDocs/analytics-platform.en, bi-extension/limits.md
+SELECT CAST("orders"."country" AS TEXT) AS "country",
+  SUM("orders"."quantity") AS "sum:quantity:ok"
+FROM "public"."orders" "orders"
+WHERE (("orders"."created_at" >= (TIMESTAMP '2024-01-01 00:00:00.000')) AND ("orders"."created_at" < (TIMESTAMP '2025-01-01 00:00:00.000')))
+GROUP BY 1;
+
+-- from: Tableau, several measures in a range of dates: AdobeDocs/analytics-platform.en, bi-extension/sort.md
+SELECT CAST("orders"."status" AS TEXT) AS "status",
+  SUM("orders"."quantity") AS "sum:quantity:ok",
+  SUM("orders"."amount") AS "sum:amount:ok",
+  SUM("orders"."discount") AS "sum:discount:ok"
+FROM "public"."orders" "orders"
+WHERE (("orders"."created_on" >= (DATE '2024-01-01')) AND ("orders"."created_on" <= (DATE '2024-02-01')))
+GROUP BY 1;

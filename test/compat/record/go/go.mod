@@ -1,0 +1,3 @@
+module record
+
+go 1.24

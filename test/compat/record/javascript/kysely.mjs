@@ -1,0 +1,13 @@
+import {Kysely,PostgresDialect,sql} from 'kysely';import pg from 'pg';
+const pool=new pg.Pool({connectionString:'postgres://postgres@127.0.0.1:5599/shop',max:1});
+const db=new Kysely({dialect:new PostgresDialect({pool})});
+const go=async(l,f)=>{await sql`SELECT ${sql.lit('## '+l)}`.execute(db);try{await f()}catch(e){console.log(l,e.message)}};
+await go('count',()=>db.selectFrom('orders').select(eb=>eb.fn.countAll().as('n')).where('status','=','new').executeTakeFirst());
+await go('group having',()=>db.selectFrom('orders').select(['country',eb=>eb.fn.sum('amount').as('total'),eb=>eb.fn.avg('quantity').as('mean')]).groupBy('country').having(eb=>eb.fn.count('id'),'>',100).orderBy('total','desc').limit(3).execute());
+await go('filter',()=>db.selectFrom('orders').select(eb=>[eb.fn.count('id').filterWhere('is_paid','=',true).as('paid'),eb.fn.sum(eb.case().when('status','=','shipped').then(eb.ref('amount')).else(0).end()).as('shipped')]).execute());
+await go('join',()=>db.selectFrom('orders as o').innerJoin('products as p','p.id','o.product_id').select(({fn})=>['p.category',fn.avg('o.amount').as('mean')]).groupBy('p.category').execute());
+await go('cte',()=>db.with('c',q=>q.selectFrom('orders').select(['country',eb=>eb.fn.count('id').as('n')]).groupBy('country')).selectFrom('c').select(eb=>[eb.fn.sum('n').as('all')]).execute());
+await go('over',()=>db.selectFrom('orders').select(['country',eb=>eb.fn.sum(eb.fn.count('id')).over(ob=>ob.orderBy('country')).as('running')]).groupBy('country').execute());
+await go('exists or',()=>db.selectFrom('orders').select(eb=>eb.fn.countAll().as('n')).where(eb=>eb.or([eb('rating','is',null),eb.exists(eb.selectFrom('products').select(sql`1`.as('one')).whereRef('products.id','=','orders.product_id').where('category','=','Seat'))])).execute());
+await go('coalesce',()=>db.selectFrom('orders').select(eb=>[eb.fn.coalesce(eb.fn.sum('discount'),sql`0`).as('d'),eb.cast(eb.fn.avg('amount'),'integer').as('m')]).execute());
+await db.destroy();

@@ -1,0 +1,11 @@
+const {MikroORM,EntitySchema,raw,sql}=require('@mikro-orm/postgresql');
+const Product=new EntitySchema({name:'Product',tableName:'products',properties:{id:{type:'number',primary:true},category:{type:'text'},active:{type:'boolean'}}});
+const Order=new EntitySchema({name:'Order',tableName:'orders',properties:{id:{type:'number',primary:true},status:{type:'text'},country:{type:'text'},amount:{type:'number'},quantity:{type:'number'},is_paid:{type:'boolean',fieldName:'is_paid'},rating:{type:'number',nullable:true},product:{kind:'m:1',entity:'Product',fieldName:'product_id',nullable:true}}});
+(async()=>{const o=await MikroORM.init({clientUrl:'postgres://postgres@127.0.0.1:5599/shop',entities:[Product,Order],pool:{min:1,max:1},debug:false});
+const em=o.em.fork();const go=async(l,f)=>{await em.getConnection().execute(`SELECT '## ${l}'`);try{await f()}catch(e){console.log(l,e.message)}};
+await go('count',()=>em.count('Order',{status:{$in:['new','open']}}));
+await go('count relation',()=>em.count('Order',{product:{category:'Seat'}}));
+await go('qb',()=>em.createQueryBuilder('Order','o').select(['o.country',raw('count(*) as n'),raw('sum(o.amount) as total')]).where({is_paid:true,$or:[{rating:null},{quantity:{$gte:3}}]}).groupBy('o.country').having({[raw('count(*)')]:{$gt:100}}).orderBy({country:'asc'}).execute());
+await go('getCount',()=>em.createQueryBuilder('Order').where({country:'DE'}).getCount());
+await go('join',()=>em.createQueryBuilder('Order','o').select(['p.category',raw('avg(o.amount) as mean')]).leftJoin('o.product','p').groupBy('p.category').execute());
+await o.close()})();

@@ -1,0 +1,24 @@
+const {Sequelize,DataTypes:D,Op,fn,col,literal,cast,where}=require('sequelize');
+const s=new Sequelize('postgres://postgres@127.0.0.1:5599/shop',{logging:false,pool:{max:1}});
+const t={timestamps:false};
+const Product=s.define('product',{category:D.TEXT,active:D.BOOLEAN},t);
+const Order=s.define('order',{id:{type:D.BIGINT,primaryKey:true},status:D.TEXT,channel:D.TEXT,country:D.TEXT,customer_id:D.INTEGER,created_at:D.DATE,created_on:D.DATEONLY,is_paid:D.BOOLEAN,amount:D.DECIMAL,quantity:D.INTEGER,rating:D.INTEGER,note:D.TEXT},t);
+Order.belongsTo(Product,{foreignKey:'product_id'});Product.hasMany(Order,{foreignKey:'product_id'});
+const go=async(l,f)=>{await s.query(`SELECT '## ${l}'`);try{await f()}catch(e){console.log(l,e.message)}};
+(async()=>{
+await go('count in',()=>Order.count({where:{status:{[Op.in]:['new','open']}}}));
+await go('count and or',()=>Order.count({where:{[Op.or]:[{rating:null},{quantity:{[Op.between]:[2,5]}}],status:{[Op.ne]:'returned'}}}));
+await go('sum',()=>Order.sum('amount',{where:{is_paid:true}}));
+await go('findAll group',()=>Order.findAll({attributes:['status',[fn('COUNT',col('id')),'n'],[fn('SUM',col('amount')),'total']],group:['status'],order:[['status','ASC']],raw:true}));
+await go('having',()=>Order.findAll({attributes:['country',[fn('AVG',col('amount')),'mean']],group:'country',having:where(fn('COUNT',col('id')),{[Op.gt]:100}),order:[[literal('mean'),'DESC']],limit:3,raw:true}));
+await go('count group',()=>Order.count({group:['country','is_paid']}));
+await go('count distinct',()=>Order.count({distinct:true,col:'customer_id'}));
+await go('include group',()=>Order.findAll({attributes:[[fn('SUM',col('order.quantity')),'units']],include:[{model:Product,attributes:['category'],where:{active:true}}],group:['product.category'],raw:true}));
+await go('findAndCountAll include',()=>Order.count({include:[{model:Product,where:{category:'Seat'}}]}));
+await go('date_trunc',()=>Order.findAll({attributes:[[fn('date_trunc','month',col('created_at')),'month'],[fn('count','*'),'n']],group:[fn('date_trunc','month',col('created_at'))],raw:true}));
+await go('literal case',()=>Order.findOne({attributes:[[fn('SUM',literal("CASE WHEN status = 'shipped' THEN 1 ELSE 0 END")),'shipped'],[cast(fn('AVG',col('amount')),'integer'),'mean']],raw:true}));
+await go('date range',()=>Order.count({where:{created_on:{[Op.gte]:'2024-02-01',[Op.lt]:'2024-03-01'},note:{[Op.iLike]:'%call%'}}}));
+await go('literal subquery',()=>Product.findAll({attributes:['id',[literal('(SELECT COUNT(*) FROM orders WHERE orders.product_id = product.id)'),'n']],order:['id'],limit:5}));
+await go('max',()=>Order.max('amount'));
+await s.close();
+})();

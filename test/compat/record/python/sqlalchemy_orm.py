@@ -1,0 +1,50 @@
+from sqlalchemy import *
+from sqlalchemy import types
+from sqlalchemy.orm import *
+import sqlalchemy, datetime as dt
+e=create_engine('postgresql+psycopg2://postgres@127.0.0.1:5599/shop')
+class B(DeclarativeBase): pass
+class Product(B):
+    __tablename__='products'; id=mapped_column(Integer,primary_key=True); category=mapped_column(Text); active=mapped_column(Boolean); name=mapped_column(Text)
+class Order(B):
+    __tablename__='orders'; id=mapped_column(BigInteger,primary_key=True); product_id=mapped_column(ForeignKey('products.id')); status=mapped_column(Text); channel=mapped_column(Text); country=mapped_column(Text); customer_id=mapped_column(Integer)
+    created_at=mapped_column(DateTime); created_on=mapped_column(Date); is_paid=mapped_column(Boolean); amount=mapped_column(Numeric(12,2)); discount=mapped_column(Float); quantity=mapped_column(Integer); rating=mapped_column(Integer); note=mapped_column(Text)
+    product=relationship(Product)
+print(sqlalchemy.__version__)
+s=Session(e, autoflush=False)
+def go(l,q):
+    s.execute(text("SELECT '## %s'"%l.replace(':',';')))
+    try: r=s.execute(q) if not callable(q) else q(); 
+    except Exception as x: print(l,str(x)[:200]); s.rollback()
+n=func.count(Order.id)
+go('group by',select(Order.status,func.count(Order.id)).where(Order.channel=='web').group_by(Order.status).order_by(Order.status))
+go('Query.count',lambda: s.query(Order.id,Order.status).filter(Order.is_paid.is_(True)).count())
+go('Query.count of groups',lambda: s.query(Order.country,func.sum(Order.amount)).group_by(Order.country).count())
+go('labels having',select(Order.country.label('country'),func.sum(Order.amount).label('total'),func.avg(Order.quantity).label('mean')).group_by(Order.country).having(func.count()>100).order_by(desc('total')))
+go('filter',select(func.count().filter(Order.is_paid),func.sum(Order.amount).filter(Order.status=='shipped',Order.quantity>2)))
+go('case',select(func.sum(case((Order.is_paid,Order.amount),else_=0)),func.count(case((Order.amount>200,1)))))
+go('case group',lambda: s.execute(select((c:=case((Order.quantity<3,'few'),else_='many').label('size')),n).group_by(c)))
+go('date_trunc',lambda: s.execute(select((m:=func.date_trunc(literal_column("'month'"),Order.created_at).label('month')),func.sum(Order.amount)).group_by(m).order_by(m)))
+go('extract',select(extract('month',Order.created_on).label('m'),n).group_by(extract('month',Order.created_on)))
+go('join',select(Product.category,func.avg(Order.amount)).join(Order.product).where(Product.active).group_by(Product.category))
+go('in like between',select(func.count()).select_from(Order).where(Order.country.in_(['AT','DE']),Order.note.ilike('%call%'),Order.quantity.between(2,5)))
+go('or not null',select(func.count()).select_from(Order).where(or_(Order.rating.is_(None),not_(Order.status=='new'))))
+sub=select(Order.country,n.label('n')).group_by(Order.country).subquery()
+go('subquery avg',select(func.avg(sub.c.n)))
+go('subquery join',select(sub.c.country,sub.c.n).where(sub.c.n>select(func.avg(sub.c.n)).scalar_subquery()))
+cte=select(Order.country,func.sum(Order.amount).label('total')).group_by(Order.country).cte('regional')
+go('cte',select(cte.c.country,cte.c.total/select(func.sum(cte.c.total)).scalar_subquery()))
+go('window',select(Order.country,n,func.rank().over(order_by=n.desc()),func.sum(n).over(order_by=Order.country,rows=(None,0))).group_by(Order.country))
+go('limit offset',select(Order.country,n).group_by(Order.country).order_by(Order.country).limit(2).offset(1))
+go('union',union_all(select(literal('a').label('x'),func.count()).select_from(Order).where(Order.country=='AT'),select(literal('b'),func.count()).select_from(Order)))
+go('exists',select(func.count()).select_from(Order).where(exists().where(Product.id==Order.product_id,Product.category=='Seat')))
+go('rollup',select(Order.status,Order.channel,func.count()).group_by(func.rollup(Order.status,Order.channel)))
+go('cast coalesce',select(cast(func.avg(Order.amount),Integer),func.coalesce(func.sum(Order.discount),0.0),func.round(func.avg(Order.amount),2)))
+go('count distinct',select(func.count(distinct(Order.customer_id))))
+go('scalar subquery column',select(Product.id,select(func.count()).where(Order.product_id==Product.id).scalar_subquery().label('n')).order_by(Product.id).limit(5))
+go('arith',select(func.sum(Order.amount*Order.quantity),func.sum(Order.amount/func.nullif(Order.quantity,0))))
+go('lateral/outerjoin',select(Product.name,func.count(Order.id)).outerjoin(Order,Order.product_id==Product.id).group_by(Product.name).order_by(Product.name))
+go('percentile',select(func.percentile_cont(0.5).within_group(Order.amount)))
+go('aliased',lambda: (lambda o: s.execute(select(o.status,func.sum(o.quantity)).group_by(o.status)))(aliased(Order)))
+go('has_table',lambda: inspect(s.connection()).has_table('orders'))
+go('get_columns',lambda: inspect(s.connection()).get_columns('orders'))

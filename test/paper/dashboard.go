@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"fugu/mechanism"
+	"fugu/pipeline"
+	"fugu/privacy"
+	"fugu/test/falsify"
+	"fugu/test/pgcluster"
+)
+
+// panel is a statement of the dashboard: what follows its keys are the aggregates.
+type panel struct {
+	name, sql string
+	keys      int
+	grouped   bool // grouped counts, for which there is a goal
+}
+
+var panels = []panel{
+	{"count by education", "SELECT education, count(*) FROM adult GROUP BY education", 1, true},
+	{"count by race", "SELECT race, count(*) FROM adult GROUP BY race", 1, true},
+	{"count by sex", "SELECT sex, count(*) FROM adult GROUP BY sex", 1, true},
+	{"count by sex, education", "SELECT sex, education, count(*) FROM adult GROUP BY sex, education", 2, true},
+	{"count by age", "SELECT age, count(*) FROM adult GROUP BY age", 1, true},
+	{"women by education", "SELECT education, count(*) FROM adult WHERE sex = 'Female' GROUP BY education", 1, true},
+	{"average age by education", "SELECT education, avg(age) FROM adult GROUP BY education", 1, false},
+	{"average hours by sex", "SELECT sex, avg(hours_per_week) FROM adult GROUP BY sex", 1, false},
+	{"count under 30", "SELECT count(*) FROM adult WHERE age < 30", 0, false},
+	{"average age, long hours", "SELECT avg(age) FROM adult WHERE sex = 'Female' AND hours_per_week > 40", 0, false},
+	{"share of women by education", "SELECT education, avg(CASE WHEN sex = 'Female' THEN 1 ELSE 0 END) FROM adult GROUP BY education", 1, false},
+	{"sum of gains by sex", "SELECT sex, sum(capital_gain) FROM adult GROUP BY sex", 1, false},
+}
+
+// goalShare is how much of the optimal Gaussian mechanism's error auto may have on grouped counts.
+const goalShare = .66
+
+// policyText is the example's policy with a mechanism, race as a public key, and other edits: old and new in turn.
+func policyText(mechanism string, edits ...string) (string, error) {
+	text, err := os.ReadFile("examples/adult/adult.policy.yaml")
+	if err != nil {
+		return "", err
+	}
+	edits = append([]string{"mechanism: auto", "mechanism: " + mechanism, "education: reference", "education: reference\n      race: reference"}, edits...)
+	return strings.NewReplacer(edits...).Replace(string(text)), nil
+}
+
+// onlyIncome leaves out the second secret: the setting in which the goals' reference numbers were computed.
+var onlyIncome = []string{`  private_sector:
+    table: public.adult
+    proportion: workclass = 'Private'
+    pairs: [[0.68, 0.72]]
+`, ""}
+
+// dashboards prints the error of each panel at ε = 1, under the example's policy and with its first secret alone.
+func dashboards(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Conn) error {
+	for _, setting := range []struct {
+		title string
+		edits []string
+	}{{"the example's policy, two secrets", nil}, {"its first secret alone", onlyIncome}} {
+		if err := dashboard(ctx, cluster, truth, setting.title, setting.edits); err != nil {
+			return fmt.Errorf("dashboard, %s: %w", setting.title, err)
+		}
+	}
+	return nil
+}
+
+func dashboard(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Conn, title string, edits []string) (err error) {
+	engines := map[string]*pipeline.Engine{}
+	for _, kind := range []mechanism.Kind{mechanism.ExpmGaussian, mechanism.Auto} {
+		text, err := policyText(string(kind), edits...)
+		if err != nil {
+			return err
+		}
+		fugu, err := serve(ctx, cluster, text)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, fugu.stop()) }()
+		engines[string(kind)] = fugu.engine
+	}
+	models, err := newModels(ctx, truth, cluster, len(edits) == 0)
+	if err != nil {
+		return err
+	}
+	defer models.close()
+	s := newSheet(fmt.Sprintf("Dashboard, ε = 1, %s: Σ|noise|/Σ|F|, and the median over cells of |noise|/|F|", title),
+		"statement", "cells", "ExpM (G)", "median", "optimal (G), not certified", "median", "auto", "median", "by", "auto/optimal", "")
+	rng := rand.New(rand.NewPCG(8, 0))
+	for _, p := range panels {
+		exact, err := cells(ctx, truth, p)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		f, err := models.measure(ctx, p.sql)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		var total, median [3]float64
+		by := ""
+		for i, kind := range []mechanism.Kind{mechanism.ExpmGaussian, mechanism.Auto} {
+			noise, chosen, err := expected(ctx, engines[string(kind)], p.sql, f.labels, rng)
+			if err != nil {
+				return fmt.Errorf("%s by %s: %w", p.name, kind, err)
+			}
+			if total[2*i], median[2*i], err = relative(noise, exact); err != nil {
+				return fmt.Errorf("%s by %s: %w", p.name, kind, err)
+			}
+			by = chosen
+		}
+		if total[1], median[1], err = relative(models.optimal(f, budget(1, .001)), exact); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		share, verdict := total[2]/total[1], ""
+		if p.grouped {
+			verdict = fmt.Sprintf("goal ≤ %g: reached", goalShare)
+			if !(share <= goalShare) {
+				verdict = fmt.Sprintf("goal ≤ %g: MISSED", goalShare)
+			}
+		}
+		s.row(p.name, len(exact), number(total[0]), number(median[0]), number(total[1]), number(median[1]), number(total[2]), number(median[2]), by, fmt.Sprintf("%.2f", share), verdict)
+	}
+	return s.w.Flush()
+}
+
+// cells are the exact values of a panel by group key.
+func cells(ctx context.Context, truth *pgx.Conn, p panel) (map[string]float64, error) {
+	rows, err := truth.Query(ctx, p.sql, pgx.QueryResultFormats{pgx.TextFormatCode})
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := map[string]float64{}
+	for rows.Next() {
+		var keys []string
+		var value float64
+		for i, v := range rows.RawValues() {
+			if i < p.keys {
+				keys = append(keys, rows.FieldDescriptions()[i].Name+"="+string(v))
+				continue
+			}
+			if value, err = strconv.ParseFloat(string(v), 64); err != nil {
+				return nil, err
+			}
+		}
+		out[inOrder(keys)] = value
+	}
+	return out, rows.Err()
+}
+
+// inOrder writes a cell's keys in one order, whatever the statement's.
+func inOrder(keys []string) string {
+	slices.Sort(keys)
+	return strings.Join(keys, ", ")
+}
+
+// expected is E|noise| of each cell, labels naming them in F's order, and the mechanism.
+func expected(ctx context.Context, e *pipeline.Engine, sql string, labels []string, rng *rand.Rand) (map[string]float64, string, error) {
+	x, err := e.Preview(ctx, sql, nil, []privacy.Epsilon{1})
+	if err != nil {
+		return nil, "", err
+	}
+	if x[0].Components != len(labels) {
+		return nil, "", fmt.Errorf("%d components in the engine and %d here", x[0].Components, len(labels))
+	}
+	const draws = 1000
+	out, zero := map[string]float64{}, make([]float64, len(labels))
+	for range draws {
+		for k, v := range falsify.Release(nil, x[0].Calibration.Noise, zero, rng) {
+			out[labels[k]] += math.Abs(v) / draws
+		}
+	}
+	return out, x[0].Mechanism, nil
+}
+
+// relative is Σ|noise|/Σ|F| and the median of |noise|/|F|, over the cells that hold something.
+func relative(noise, exact map[string]float64) (total, median float64, err error) {
+	var all, size float64
+	var each []float64
+	for key, f := range exact {
+		e, ok := noise[key]
+		if !ok {
+			return 0, 0, fmt.Errorf("no noise is known of cell %q", key)
+		}
+		all, size = all+e, size+math.Abs(f)
+		if f != 0 {
+			each = append(each, e/math.Abs(f))
+		}
+	}
+	slices.Sort(each)
+	return all / size, each[len(each)/2], nil
+}

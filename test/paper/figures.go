@@ -1,0 +1,220 @@
+package main
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/plotutil"
+	"gonum.org/v1/plot/vg"
+
+	"fugu/test/setting"
+)
+
+func sqrt(v float64) float64 { return math.Sqrt(v) }
+
+// figure is a set of curves: written as SVG, PNG and CSV under its name.
+type figure struct {
+	name, title, x, y string
+	logX, logY        bool
+	legend            place
+	curves            []curve
+}
+
+// place is where a figure's curves leave room for the legend, at its left.
+type place int
+
+const (
+	top place = iota
+	bottom
+	above
+)
+
+type curve struct {
+	name   string
+	points plotter.XYs
+}
+
+func (f *figure) add(name string, x, y float64) {
+	if n := len(f.curves); n == 0 || f.curves[n-1].name != name {
+		f.curves = append(f.curves, curve{name: name})
+	}
+	c := &f.curves[len(f.curves)-1]
+	c.points = append(c.points, plotter.XY{X: x, Y: y})
+}
+
+func (f *figure) write(dir string) error {
+	p := plot.New()
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = f.title, f.x, f.y
+	if f.logX {
+		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	}
+	if f.logY {
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	}
+	p.Legend.Top, p.Legend.Left = f.legend != bottom, true
+	p.Legend.TextStyle.Font.Size = 9
+	p.Add(plotter.NewGrid())
+	for i, c := range f.curves {
+		line, points, err := plotter.NewLinePoints(c.points)
+		if err != nil {
+			return err
+		}
+		line.Color, line.Dashes = plotutil.Color(i), plotutil.Dashes(i/7)
+		points.Color, points.Shape, points.Radius = plotutil.Color(i), plotutil.Shape(i), vg.Points(2)
+		p.Add(line, points)
+		p.Legend.Add(c.name, line, points)
+	}
+	if f.legend == above {
+		p.Y.Max += .6 * (p.Y.Max - p.Y.Min)
+	}
+	path := filepath.Join(dir, f.name)
+	return errors.Join(p.Save(16*vg.Centimeter, 11*vg.Centimeter, path+".svg"), p.Save(16*vg.Centimeter, 11*vg.Centimeter, path+".png"), f.csv(path+".csv"))
+}
+
+func (f *figure) csv(path string) error {
+	out, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	w := csv.NewWriter(out)
+	_ = w.Write([]string{"curve", f.x, f.y}) // what fails, Error tells
+	for _, c := range f.curves {
+		for _, p := range c.points {
+			_ = w.Write([]string{c.name, fmt.Sprintf("%.4g", p.X), fmt.Sprintf("%.5g", p.Y)})
+		}
+	}
+	w.Flush()
+	return errors.Join(w.Error(), out.Close())
+}
+
+// span returns n points from a to b, each the same factor from the last.
+func span(a, b float64, n int) []float64 {
+	var out []float64
+	for i := range n {
+		out = append(out, a*math.Pow(b/a, float64(i)/float64(n-1)))
+	}
+	return out
+}
+
+// figures draws the paper's Figures 2 to 4 for both secrets, with ours added.
+func figures(data census, dir string, repetitions int) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, s := range secrets {
+		for _, draw := range []func() (*figure, error){
+			func() (*figure, error) { return errorByEpsilon(data, s) },
+			func() (*figure, error) { return errorByDistance(data, s) },
+			func() (*figure, error) { return attackByEpsilon(data, s, repetitions) },
+		} {
+			f, err := draw()
+			if err != nil {
+				return err
+			}
+			if err := f.write(dir); err != nil {
+				return fmt.Errorf("%s: %w", f.name, err)
+			}
+		}
+	}
+	fmt.Printf("\nFigures 2 to 4 are in %s\n", dir)
+	return nil
+}
+
+// drawn says which mechanisms a figure shows: the baseline for groups is ten times above all others, and of ours two are
+// enough.
+func drawn(d defence, only ...string) bool {
+	if strings.HasPrefix(d.name, "GroupDP") || d.name == "Fugu auto" || d.name == "Fugu eigm" || d.name == "Fugu daum" {
+		return false
+	}
+	for _, name := range only {
+		if d.name == name {
+			return true
+		}
+	}
+	return len(only) == 0
+}
+
+// errorByEpsilon is Figure 2.
+func errorByEpsilon(data census, s secret) (*figure, error) {
+	f := &figure{name: "figure2_" + s.name, title: fmt.Sprintf("%s, Δp = %g, δ = .001", s.title, s.delta), x: "ε", y: "mean L2 error", logX: true, logY: true, legend: bottom}
+	c := divide(data.modelling, s).classes()
+	rng := rand.New(rand.NewPCG(4, 0))
+	for _, d := range defences() {
+		if !drawn(d) {
+			continue
+		}
+		for _, epsilon := range span(.1, 10, 9) {
+			made, err := d.calibrate(c, s.delta, budget(epsilon, .001))
+			if err != nil {
+				continue // refused at this ε: the curve has no point there
+			}
+			if mean, _ := meanError(made, c.At(.5).Mean, 1000, rng); mean > 0 {
+				f.add(d.name, epsilon, mean)
+			}
+		}
+	}
+	return f, nil
+}
+
+// errorByDistance is Figure 3: beside the Gaussian mechanism of differential privacy, which protects one record.
+func errorByDistance(data census, s secret) (*figure, error) {
+	f := &figure{name: "figure3_" + s.name, title: s.title + ", ε = 1, δ = .001", x: "Δp", y: "mean L2 error"}
+	c := divide(data.modelling, s).classes()
+	rng := rand.New(rand.NewPCG(5, 0))
+	for _, d := range append(defences(), fromPaper(setting.OneGaussian)) {
+		if !drawn(d) {
+			continue
+		}
+		for _, delta := range []float64{.02, .04, .08, .12, .16, .2, .24, .28, .32, .36, .4} {
+			made, err := d.calibrate(c, delta, budget(1, .001))
+			if err != nil {
+				continue
+			}
+			mean, _ := meanError(made, c.At(.5).Mean, 1000, rng)
+			f.add(d.name, delta, mean)
+		}
+	}
+	return f, nil
+}
+
+// attackByEpsilon is Figure 4, with the attacker who trains on noised features beside the paper's.
+func attackByEpsilon(data census, s secret, repetitions int) (*figure, error) {
+	f := &figure{name: "figure4_" + s.name, title: s.title + ", Δp = .1, δ = .001", x: "ε", y: "accuracy of the attack", logX: true, legend: above}
+	auxiliary, testing := divide(data.auxiliary, s), divide(data.testing, s)
+	c := divide(data.modelling, s).classes()
+	rng := rand.New(rand.NewPCG(6, 0))
+	for _, d := range append([]defence{none}, defences()...) {
+		if !drawn(d, none.name, "ExpM (G)", "EigM (G)", "DauM (G)", "Fugu directional") {
+			continue
+		}
+		for _, noised := range []bool{false, true} {
+			name := d.name
+			if noised {
+				name += ", trained on noised"
+			}
+			if d.name == none.name && noised {
+				continue
+			}
+			for _, epsilon := range span(.1, 10, 5) {
+				made, err := d.calibrate(c, .1, budget(epsilon, .001))
+				if err != nil {
+					continue
+				}
+				rate, err := accuracy(made, auxiliary, testing, .1, repetitions, noised, rng)
+				if err != nil {
+					return nil, err
+				}
+				f.add(name, epsilon, rate)
+			}
+		}
+	}
+	return f, nil
+}

@@ -1,0 +1,73 @@
+// Command paper repeats the experiments of Chen & Ohrimenko, "Protecting Global Properties of Datasets with Distribution
+// Privacy Mechanisms", beside the paper's numbers, with Fugu's own mechanisms added: errors (Table 2, Figures 2 and 3),
+// the property inference attack (Table 3, Figure 4), the δ that each mechanism really has, the same through the proxy,
+// and a dashboard of statements under the example's policy. It asserts nothing but that proxy and process agree.
+//
+// It is no part of the product: it uses the test suite's clusters, data and mechanisms.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/jackc/pgx/v5"
+
+	"fugu/test/adult"
+	"fugu/test/pgcluster"
+)
+
+func main() {
+	out := flag.String("out", "build/paper", "the `directory` for plots and CSV")
+	data := flag.String("data", adult.CensusFile(), "a CSV `file` with the columns of the Adult census file; without it, generated data")
+	repetitions := flag.Int("repetitions", 50, "`repetitions` of the attack")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := paper(ctx, *out, *data, *repetitions); err != nil {
+		fmt.Fprintln(os.Stderr, "paper:", err)
+		os.Exit(1)
+	}
+}
+
+func paper(ctx context.Context, out, file string, repetitions int) (err error) {
+	cluster, err := pgcluster.Start(ctx, pgcluster.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cluster.Stop()) }()
+	if _, err := adult.Load(ctx, cluster, "adult", adult.Options{CSV: file}); err != nil {
+		return err
+	}
+	conn, err := pgx.Connect(ctx, cluster.DSN("postgres", "adult"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	data, err := readCensus(ctx, conn)
+	if err != nil {
+		return err
+	}
+	from := "the Adult census"
+	if file == "" {
+		from = "generated data; the paper's numbers are of the Adult census"
+	}
+	fmt.Printf("Data: %s; %d auxiliary, %d testing and %d modelling records\n", from, len(data.auxiliary), len(data.testing), len(data.modelling))
+	if err := printTable2(divide(data.testing, secrets[0]), divide(data.modelling, secrets[0])); err != nil {
+		return err
+	}
+	if err := printTable3(data, repetitions); err != nil {
+		return err
+	}
+	if err := throughProxy(ctx, cluster, conn, 1000); err != nil {
+		return err
+	}
+	if err := dashboards(ctx, cluster, conn); err != nil {
+		return err
+	}
+	return figures(data, out, repetitions)
+}
