@@ -38,9 +38,15 @@ var leaves = []leaf{
 	{"listen", "write listen: 127.0.0.1:6432", text, func(c *Config, s setting) { c.Listen = s.address() }},
 	{"upstream.guest", dsnHint, text, func(c *Config, s setting) { c.Upstream.Guest = s.dsn() }},
 	{"upstream.reader", dsnHint, text, func(c *Config, s setting) { c.Upstream.Reader = s.dsn() }},
-	{"auth.method", "", text, func(c *Config, s setting) { c.Auth.Method = s.word("cert", "scram-sha-256", "trust") }},
+	{"auth.method", "", text, func(c *Config, s setting) { c.Auth.Method = s.word("scram-sha-256", "cert", "trust") }},
 	{"auth.users", "", text, func(c *Config, s setting) { c.Auth.Users = s.file() }},
-	{"tls.mode", "", text, func(c *Config, s setting) { c.TLS.Mode = s.word("require", "prefer", "disable") }},
+	{"auth.secret", "", text, func(c *Config, s setting) { c.Auth.Secret = s.file() }},
+	{"auth.certificates", "", text, func(c *Config, s setting) { c.Auth.Certificates = s.file() }},
+	{"tls.mode", "", text, func(c *Config, s setting) { c.TLS.Mode = s.word("disable", "prefer", "require") }},
+	{"tls.certificate", "", text, func(c *Config, s setting) { c.TLS.Certificate = s.file() }},
+	{"tls.key", "", text, func(c *Config, s setting) { c.TLS.Key = s.file() }},
+	{"tls.client_ca", "", text, func(c *Config, s setting) { c.TLS.ClientCA = s.file() }},
+	{"tls.client_cert", "", text, func(c *Config, s setting) { c.TLS.ClientCert = s.word("verify-ca", "verify-full") }},
 	{"policy", "write policy: FILE or a directory of *.policy.yaml", text, func(c *Config, s setting) { c.Policy = s.file() }},
 	{"ledger", ledgerHint, text, func(c *Config, s setting) { c.Ledger = s.ledger() }},
 	{"models", "", text, func(c *Config, s setting) { c.Models = s.file() }},
@@ -70,6 +76,7 @@ func sections() map[string][]string {
 			add(section, key)
 		}
 	}
+	add("upstream", "guests")
 	return known
 }
 
@@ -146,6 +153,7 @@ func (d *decoder) file(root *strictyaml.Value, dir string) {
 			d.missing(l.path, l.need)
 		}
 	}
+	d.guests(d.fields["upstream"].Get("guests"))
 }
 
 func split(path string) (section, key string) {
