@@ -50,6 +50,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	h.warn(log)
 	engine := pipeline.New(h.guest, h.reader, h.ledger, h.snapshot, log)
+	engine.GiveGuests(h.guests)
 	server := wire.New(wire.Config{
 		Auth: door.auth, TLS: door.tls, MaxClients: h.config.Limits.Clients, MessageBytes: int(h.config.Limits.MessageBytes), LoginTimeout: time.Minute,
 		IdleTimeout: h.config.Limits.IdleTimeout, DrainTimeout: drainTimeout, Logger: log,
