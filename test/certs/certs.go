@@ -39,15 +39,21 @@ func NewAuthority(t testing.TB, algorithm x509.SignatureAlgorithm) *Authority {
 // Pair is a certificate with its key, in PEM.
 type Pair struct{ Certificate, Key []byte }
 
-// Issue makes a certificate for the common name: a server's of localhost and 127.0.0.1, and a client's.
+// Issue makes a certificate for the common names: a server's of localhost and 127.0.0.1, and a client's.
 func (a *Authority) Issue(t testing.TB, names ...string) Pair {
+	t.Helper()
+	return a.IssueFor(t, []string{"localhost"}, []net.IP{net.IPv4(127, 0, 0, 1)}, names...)
+}
+
+// IssueFor makes a certificate for the common names: a server's of the hosts and addresses, and a client's.
+func (a *Authority) IssueFor(t testing.TB, hosts []string, addresses []net.IP, names ...string) Pair {
 	t.Helper()
 	subject := pkix.Name{}
 	for _, n := range names {
 		subject.ExtraNames = append(subject.ExtraNames, pkix.AttributeTypeAndValue{Type: []int{2, 5, 4, 3}, Value: n})
 	}
 	template := template(subject, a.cert.SignatureAlgorithm)
-	template.DNSNames, template.IPAddresses = []string{"localhost"}, []net.IP{net.IPv4(127, 0, 0, 1)}
+	template.DNSNames, template.IPAddresses = hosts, addresses
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
 	key := newKey(t, a.cert.SignatureAlgorithm)
 	_, cert := sign(t, template, a.cert, key.Public(), a.key)
