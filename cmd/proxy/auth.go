@@ -21,11 +21,13 @@ type door struct {
 	scram        *wire.SCRAM        // in auth; nil: it is not asked
 	certificates *wire.Certificates // likewise
 	warnings     []string
+	seen         string // the state of the files when they were read
 }
 
 // openDoor reads all files. keep makes the secret that is to be kept, where there is none yet.
 func openDoor(c *config.Config, keep bool) (*door, error) {
 	d := &door{config: c}
+	d.seen = d.state()
 	if c.TLS.Mode != "disable" && c.TLS.Certificate != "" {
 		t, err := wire.NewTLS(wire.TLSFiles{Certificate: c.TLS.Certificate, Key: c.TLS.Key, ClientCA: c.TLS.ClientCA}, c.TLS.Mode == "require")
 		if err != nil {
@@ -113,7 +115,6 @@ const watchEvery = 2 * time.Second
 
 // watch reads the files again whenever one of them has changed, until ctx ends.
 func (d *door) watch(ctx context.Context, log *slog.Logger) {
-	seen := d.state()
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
@@ -121,8 +122,8 @@ func (d *door) watch(ctx context.Context, log *slog.Logger) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if now := d.state(); now != seen {
-				seen = now
+			if now := d.state(); now != d.seen {
+				d.seen = now
 				d.reloaded(log)
 			}
 		}
