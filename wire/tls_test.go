@@ -324,3 +324,28 @@ func TestLoginTimeoutInHandshake(t *testing.T) {
 		}
 	}
 }
+
+// A read that was woken goes on where it was, also in the middle of TLS records: a client in a transaction is let finish it
+// while the server drains.
+func TestDrainOverTLS(t *testing.T) {
+	s := serveTrusting(t, nil)
+	p := greet(t, overTLS(t, s.fugu.address).Conn)
+	p.put(t, encode(t, q("BEGIN")))
+	p.until(t, "Z")
+	commit := encode(t, q("COMMIT"))
+	p.put(t, commit[:3])
+	s.fugu.cancel()
+	eventually(t, "the listener is closed", func() bool {
+		c, err := net.Dial("tcp", s.fugu.address)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err != nil
+	})
+	for _, b := range commit[3:] {
+		p.put(t, []byte{b})
+	}
+	if got := p.until(t, "ZE"); len(got) != 3 || !strings.HasPrefix(got[0], "C ") || !strings.HasPrefix(got[2], "E FATAL 57P01 ") {
+		t.Errorf("got %q", got)
+	}
+}
