@@ -20,15 +20,16 @@ type bookings struct {
 func (b *bookings) prepare(ctx context.Context, db *sql.DB) error {
 	return prepareAll(ctx, db, map[**sql.Stmt]string{
 		&b.answer: `INSERT INTO answers (key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates)
-		  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		&b.charge: `INSERT INTO charges (answer, scope, secret, user, at, pure, kappa2, delta) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		&b.total: `INSERT INTO totals (dataset, scope, secret, pure, kappa2, delta, releases) VALUES (?, ?, ?, ?, ?, ?, 1)
-		  ON CONFLICT DO UPDATE SET pure = excluded.pure, kappa2 = excluded.kappa2, delta = excluded.delta, releases = releases + 1`,
+		  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING id`,
+		&b.charge: `INSERT INTO charges (answer, scope, secret, "user", at, pure, kappa2, delta) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		&b.total: `INSERT INTO totals (dataset, scope, secret, pure, kappa2, delta, releases) VALUES ($1, $2, $3, $4, $5, $6, 1)
+		  ON CONFLICT (dataset, scope, secret) DO UPDATE
+		  SET pure = excluded.pure, kappa2 = excluded.kappa2, delta = excluded.delta, releases = totals.releases + 1`,
 	})
 }
 
 // Charge implements Ledger.
-func (l *sqlite) Charge(ctx context.Context, c Charge) (Answer, error) {
+func (l *store) Charge(ctx context.Context, c Charge) (Answer, error) {
 	a, err := l.charge(ctx, c)
 	if err != nil {
 		return Answer{}, fmt.Errorf("charging: %w", err)
@@ -36,25 +37,18 @@ func (l *sqlite) Charge(ctx context.Context, c Charge) (Answer, error) {
 	return a, nil
 }
 
-func (l *sqlite) charge(ctx context.Context, c Charge) (Answer, error) {
+func (l *store) charge(ctx context.Context, c Charge) (Answer, error) {
 	if l.write == nil {
 		return Answer{}, errors.New("the ledger is open for reading only")
 	}
 	if err := c.check(); err != nil {
 		return Answer{}, err
 	}
-	conn, err := l.write.Conn(ctx)
+	ctx, tx, end, err := l.begin(ctx)
 	if err != nil {
 		return Answer{}, err
 	}
-	defer func() { _ = conn.Close() }()
-	// From here on nothing interrupts: a transaction is short, and one broken off half-way is harder to be sure about.
-	ctx = context.WithoutCancel(ctx)
-	tx, err := conn.BeginTx(ctx, nil)
-	if err != nil {
-		return Answer{}, err
-	}
-	defer func() { _ = tx.Rollback() }()
+	defer end()
 	b := booking{Charge: c, read: l.onWrite.in(tx), write: bookings{tx.Stmt(l.bookings.answer), tx.Stmt(l.bookings.charge), tx.Stmt(l.bookings.total)}}
 	a, paid, err := b.book(ctx)
 	if err != nil || paid {
@@ -148,12 +142,12 @@ func (b *booking) store(ctx context.Context, now time.Time) (Answer, error) {
 	if bytes == nil {
 		bytes = []byte{} // nil would be NULL
 	}
-	result, err := b.write.answer.ExecContext(ctx, string(b.Key), b.Dataset, b.Scope, now.UnixMicro(), float64(b.Requested.Epsilon),
-		float64(b.Requested.Delta), b.Mechanism, b.Assumption, b.Failed, cells, bytes, certificates)
-	if err != nil {
-		return Answer{}, err
+	failed := 0
+	if b.Failed {
+		failed = 1
 	}
-	a.ID, err = result.LastInsertId()
+	err = b.write.answer.QueryRowContext(ctx, string(b.Key), b.Dataset, b.Scope, now.UnixMicro(), float64(b.Requested.Epsilon),
+		float64(b.Requested.Delta), b.Mechanism, b.Assumption, failed, cells, bytes, certificates).Scan(&a.ID)
 	return a, err
 }
 

@@ -31,7 +31,8 @@ func TestOpenRefusesWhatItDoesNotKnow(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := []struct{ name, url, want string }{
-		{"PostgreSQL", "postgres://fugu:secret@host/db", "not supported yet"},
+		{"a PostgreSQL that is not there", "postgres://fugu:secret@127.0.0.1:1/db", "refused"},
+		{"a PostgreSQL URL that is none", "postgres://fugu:secret@host:port/db", "cannot be read"},
 		{"nothing", "", "sqlite:PATH"},
 		{"no path", "sqlite:", "sqlite:PATH"},
 		{"another scheme", "mysql://fugu:secret@host/db", "sqlite:PATH"},
@@ -60,6 +61,16 @@ func TestOpenRefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
+func TestPathCanHaveAnyCharacter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a file?with#odd%20 characters&mode=memory.db")
+	l := open(t, path, Options{})
+	must(t, l, charge(1))
+	closeLedger(t, l)
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+		t.Errorf("the answers are in some other file: %v", err)
+	}
+}
+
 func TestPathIsRelativeToDir(t *testing.T) {
 	dir := t.TempDir()
 	l, err := Open(context.Background(), "sqlite:fugu.db", Options{Dir: dir})
@@ -73,9 +84,10 @@ func TestPathIsRelativeToDir(t *testing.T) {
 }
 
 func TestFilesAreTheOwnersAlone(t *testing.T) {
-	l := open(t, filepath.Join(t.TempDir(), "fugu.db"), Options{Exclusive: true})
+	name := filepath.Join(t.TempDir(), "fugu.db")
+	l := open(t, name, Options{Exclusive: true})
 	must(t, l, charge(1))
-	files, err := filepath.Glob(l.lock.Name()[:len(l.lock.Name())-len(".lock")] + "*")
+	files, err := filepath.Glob(name + "*")
 	if err != nil || len(files) != 4 { // database, log, shared memory, lock
 		t.Fatalf("files %q, %v", files, err)
 	}

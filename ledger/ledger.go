@@ -115,14 +115,16 @@ type Ledger interface {
 type Options struct {
 	// Dir is where a relative path starts; empty: the working directory.
 	Dir string
-	// Exclusive refuses a ledger that another process has opened Exclusive, and keeps others out likewise. The
-	// transactions are sound without it: it is against running two servers on one file by mistake.
+	// Exclusive refuses a file that another process has opened Exclusive, and keeps others out likewise. The
+	// transactions are sound without it: it is against running two servers on one file by mistake. A PostgreSQL ledger
+	// is made for several servers, and ignores it.
 	Exclusive bool
-	// ReadOnly opens a ledger that must exist, to look at it: Charge fails.
+	// ReadOnly opens a ledger that must exist (else fs.ErrNotExist), to look at it: Charge fails.
 	ReadOnly bool
 }
 
-// Open opens the ledger at url, "sqlite:PATH", and creates it where it does not exist. It checks the whole ledger: where
+// Open opens the ledger at url, "sqlite:PATH" for one server or "postgres://..." for any number, and creates it where it
+// does not exist. It checks the whole ledger: where
 // the running totals are not the sums of the charges, or an answer was not paid for, the ledger is refused.
 func Open(ctx context.Context, url string, o Options) (Ledger, error) {
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok && path != "" {
@@ -136,7 +138,11 @@ func Open(ctx context.Context, url string, o Options) (Ledger, error) {
 		return l, nil
 	}
 	if strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://") {
-		return nil, errors.New("postgres:// ledgers are not supported yet: use sqlite:PATH")
+		l, err := openPostgres(ctx, url, o)
+		if err != nil {
+			return nil, fmt.Errorf("ledger in PostgreSQL: %w", err) // the url may hold a password: it is not repeated
+		}
+		return l, nil
 	}
-	return nil, errors.New("a ledger is given as sqlite:PATH") // the url may hold a password: it is not repeated
+	return nil, errors.New("a ledger is given as sqlite:PATH or a PostgreSQL URL")
 }

@@ -21,12 +21,12 @@ const answerColumns = `SELECT id, dataset, scope, at, epsilon, delta, mechanism,
 
 func (r *reading) prepare(ctx context.Context, db *sql.DB) error {
 	return prepareAll(ctx, db, map[**sql.Stmt]string{
-		&r.answer:   answerColumns + `WHERE key = ?`,
-		&r.last:     answerColumns + `WHERE dataset = ? ORDER BY id DESC LIMIT ?`,
-		&r.losses:   `SELECT secret, pure, kappa2, delta FROM charges WHERE answer = ? AND scope = ?`,
-		&r.total:    `SELECT pure, kappa2, delta FROM totals WHERE dataset = ? AND scope = ? AND secret = ?`,
-		&r.accounts: `SELECT secret, pure, kappa2, delta, releases FROM totals WHERE dataset = ? AND scope = ? ORDER BY secret`,
-		&r.scopes:   `SELECT DISTINCT scope FROM totals WHERE dataset = ? ORDER BY scope`,
+		&r.answer:   answerColumns + `WHERE key = $1`,
+		&r.last:     answerColumns + `WHERE dataset = $1 ORDER BY id DESC LIMIT $2`,
+		&r.losses:   `SELECT secret, pure, kappa2, delta FROM charges WHERE answer = $1 AND scope = $2`,
+		&r.total:    `SELECT pure, kappa2, delta FROM totals WHERE dataset = $1 AND scope = $2 AND secret = $3`,
+		&r.accounts: `SELECT secret, pure, kappa2, delta, releases FROM totals WHERE dataset = $1 AND scope = $2 ORDER BY secret`,
+		&r.scopes:   `SELECT DISTINCT scope FROM totals WHERE dataset = $1 ORDER BY scope`,
 	})
 }
 
@@ -107,14 +107,18 @@ func each(ctx context.Context, stmt *sql.Stmt, f func(scanner) error, args ...an
 }
 
 // Find implements Ledger.
-func (l *sqlite) Find(ctx context.Context, key Key, scope string) (Answer, bool, error) {
+func (l *store) Find(ctx context.Context, key Key, scope string) (Answer, bool, error) {
 	if err := key.check(); err != nil {
 		return Answer{}, false, fmt.Errorf("finding an answer: %w", err)
 	}
-	s, ok, err := l.onRead.byKey(ctx, key)
-	if err == nil && ok {
-		s.Losses, err = l.onRead.charged(ctx, s.ID, scope)
-	}
+	var s stored
+	err := l.again(ctx, func() (err error) {
+		var ok bool
+		if s, ok, err = l.onRead.byKey(ctx, key); err == nil && ok {
+			s.Losses, err = l.onRead.charged(ctx, s.ID, scope)
+		}
+		return err
+	})
 	if err != nil {
 		return Answer{}, false, fmt.Errorf("finding an answer: %w", err)
 	}
@@ -125,14 +129,17 @@ func (l *sqlite) Find(ctx context.Context, key Key, scope string) (Answer, bool,
 }
 
 // Spent implements Ledger.
-func (l *sqlite) Spent(ctx context.Context, dataset, scope string) ([]Account, error) {
+func (l *store) Spent(ctx context.Context, dataset, scope string) ([]Account, error) {
 	var out []Account
-	err := each(ctx, l.onRead.accounts, func(row scanner) error {
-		var a Account
-		err := row.Scan(&a.Secret, &a.Loss.Pure, &a.Loss.Kappa2, &a.Loss.Delta, &a.Releases)
-		out = append(out, a)
-		return err
-	}, dataset, scope)
+	err := l.again(ctx, func() error {
+		out = nil
+		return each(ctx, l.onRead.accounts, func(row scanner) error {
+			var a Account
+			err := row.Scan(&a.Secret, &a.Loss.Pure, &a.Loss.Kappa2, &a.Loss.Delta, &a.Releases)
+			out = append(out, a)
+			return err
+		}, dataset, scope)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("reading what was spent: %w", err)
 	}
@@ -140,23 +147,27 @@ func (l *sqlite) Spent(ctx context.Context, dataset, scope string) ([]Account, e
 }
 
 // Releases implements Ledger.
-func (l *sqlite) Releases(ctx context.Context, dataset string, limit int) ([]Answer, error) {
+func (l *store) Releases(ctx context.Context, dataset string, limit int) ([]Answer, error) {
 	if limit < 1 {
 		return nil, fmt.Errorf("reading releases: a limit of %d", limit)
 	}
-	var found []stored
-	err := each(ctx, l.onRead.last, func(row scanner) error {
-		s, err := scan(row)
-		found = append(found, s)
-		return err
-	}, dataset, limit)
-	out := make([]Answer, len(found))
-	for i, s := range found {
-		if err == nil {
-			s.Losses, err = l.onRead.charged(ctx, s.ID, s.scope)
-			out[i] = s.Answer
+	var out []Answer
+	err := l.again(ctx, func() error {
+		var found []stored
+		err := each(ctx, l.onRead.last, func(row scanner) error {
+			s, err := scan(row)
+			found = append(found, s)
+			return err
+		}, dataset, limit)
+		out = make([]Answer, len(found))
+		for i, s := range found {
+			if err == nil {
+				s.Losses, err = l.onRead.charged(ctx, s.ID, s.scope)
+				out[i] = s.Answer
+			}
 		}
-	}
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("reading releases: %w", err)
 	}
@@ -164,14 +175,17 @@ func (l *sqlite) Releases(ctx context.Context, dataset string, limit int) ([]Ans
 }
 
 // Scopes implements Ledger.
-func (l *sqlite) Scopes(ctx context.Context, dataset string) ([]string, error) {
+func (l *store) Scopes(ctx context.Context, dataset string) ([]string, error) {
 	var out []string
-	err := each(ctx, l.onRead.scopes, func(row scanner) error {
-		var s string
-		err := row.Scan(&s)
-		out = append(out, s)
-		return err
-	}, dataset)
+	err := l.again(ctx, func() error {
+		out = nil
+		return each(ctx, l.onRead.scopes, func(row scanner) error {
+			var s string
+			err := row.Scan(&s)
+			out = append(out, s)
+			return err
+		}, dataset)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("reading scopes: %w", err)
 	}

@@ -12,7 +12,7 @@ import (
 // verify adds all charges up again, in the order in which they were booked, and compares with the running totals, bit for
 // bit. It reads one snapshot, so others may be charging meanwhile.
 func verify(ctx context.Context, db *sql.DB) error {
-	tx, err := db.BeginTx(ctx, nil)
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
 		return fmt.Errorf("verifying: %w", err)
 	}
