@@ -69,7 +69,7 @@ func BenchmarkFind(b *testing.B) {
 func BenchmarkVerify(b *testing.B) {
 	eachSize(b, func(b *testing.B, l *store, _ int) {
 		for b.Loop() {
-			if err := verify(context.Background(), l.read); err != nil {
+			if err := l.verify(context.Background()); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -14,7 +14,7 @@ import (
 
 // bookings are the statements that write.
 type bookings struct {
-	answer, charge, total *sql.Stmt
+	answer, charge, total, entry *sql.Stmt
 }
 
 func (b *bookings) prepare(ctx context.Context, db *sql.DB) error {
@@ -25,6 +25,7 @@ func (b *bookings) prepare(ctx context.Context, db *sql.DB) error {
 		&b.total: `INSERT INTO totals (dataset, scope, secret, pure, kappa2, delta, releases) VALUES ($1, $2, $3, $4, $5, $6, 1)
 		  ON CONFLICT (dataset, scope, secret) DO UPDATE
 		  SET pure = excluded.pure, kappa2 = excluded.kappa2, delta = excluded.delta, releases = totals.releases + 1`,
+		&b.entry: insertEntry,
 	})
 }
 
@@ -49,7 +50,7 @@ func (l *store) charge(ctx context.Context, c Charge) (Answer, error) {
 		return Answer{}, err
 	}
 	defer end()
-	b := booking{Charge: c, read: l.onWrite.in(tx), write: bookings{tx.Stmt(l.bookings.answer), tx.Stmt(l.bookings.charge), tx.Stmt(l.bookings.total)}}
+	b := booking{Charge: c, chain: l.chain, read: l.onWrite.in(tx), write: bookings{tx.Stmt(l.bookings.answer), tx.Stmt(l.bookings.charge), tx.Stmt(l.bookings.total), tx.Stmt(l.bookings.entry)}}
 	a, paid, err := b.book(ctx)
 	if err != nil || paid {
 		return a, err
@@ -63,6 +64,7 @@ func (l *store) charge(ctx context.Context, c Charge) (Answer, error) {
 // booking is a charge inside its transaction.
 type booking struct {
 	Charge
+	chain chain
 	read  *reading
 	write bookings
 }
@@ -92,8 +94,10 @@ func (b *booking) book(ctx context.Context) (a Answer, paid bool, err error) {
 		return Answer{}, false, err
 	}
 	now := time.Now().UTC().Truncate(time.Microsecond)
+	event := Joined
 	if !ok {
-		if s.Answer, err = b.store(ctx, now); err != nil {
+		event = Release
+		if s, err = b.store(ctx, now); err != nil {
 			return Answer{}, false, err
 		}
 	}
@@ -106,7 +110,7 @@ func (b *booking) book(ctx context.Context) (a Answer, paid bool, err error) {
 			return Answer{}, false, err
 		}
 	}
-	return s.Answer, false, nil
+	return s.Answer, false, b.append(ctx, s.entry(event, b.Scope, b.User, s.Losses, now))
 }
 
 // afford returns the totals after the losses, or says that they are too much for a secret.
@@ -127,16 +131,16 @@ func (b *booking) afford(ctx context.Context, losses map[string]privacy.Loss) (m
 }
 
 // store inserts the answer.
-func (b *booking) store(ctx context.Context, now time.Time) (Answer, error) {
-	a := Answer{Bytes: b.Answer, Failed: b.Failed, Mechanism: b.Mechanism, Assumption: b.Assumption, Requested: b.Requested,
-		Losses: b.Losses, Cells: b.Cells, Certificates: b.Certificates, At: now, Fresh: true}
+func (b *booking) store(ctx context.Context, now time.Time) (stored, error) {
+	s := stored{key: b.Key, dataset: b.Dataset, scope: b.Scope, Answer: Answer{Bytes: b.Answer, Failed: b.Failed, Mechanism: b.Mechanism, Assumption: b.Assumption,
+		Requested: b.Requested, Losses: b.Losses, Cells: b.Cells, Certificates: b.Certificates, At: now, Fresh: true}}
 	cells, err := list(b.Cells)
 	if err != nil {
-		return Answer{}, err
+		return stored{}, err
 	}
 	certificates, err := list(b.Certificates)
 	if err != nil {
-		return Answer{}, err
+		return stored{}, err
 	}
 	bytes := b.Answer
 	if bytes == nil {
@@ -146,9 +150,10 @@ func (b *booking) store(ctx context.Context, now time.Time) (Answer, error) {
 	if b.Failed {
 		failed = 1
 	}
+	s.content = content(bytes, cells)
 	err = b.write.answer.QueryRowContext(ctx, string(b.Key), b.Dataset, b.Scope, now.UnixMicro(), float64(b.Requested.Epsilon),
-		float64(b.Requested.Delta), b.Mechanism, b.Assumption, failed, cells, bytes, certificates).Scan(&a.ID)
-	return a, err
+		float64(b.Requested.Delta), b.Mechanism, b.Assumption, failed, cells, bytes, certificates).Scan(&s.ID)
+	return s, err
 }
 
 // list writes a list as JSON.

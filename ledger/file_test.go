@@ -251,7 +251,7 @@ func TestDatabaseRefusesToForget(t *testing.T) {
 			t.Errorf("on a reading connection: %s", s)
 		}
 	}
-	if err := verify(context.Background(), l.read); err != nil {
+	if err := l.verify(context.Background()); err != nil {
 		t.Error(err)
 	}
 	if _, err := l.read.Exec(`INSERT INTO totals VALUES ('adult', 'eve', 'a', 0, 0, 0, 1)`); err == nil {
@@ -290,7 +290,7 @@ func TestFailedWriteReleasesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			must(t, l, c)
-			if err := verify(ctx, l.read); err != nil {
+			if err := l.verify(ctx); err != nil {
 				t.Error(err)
 			}
 		})

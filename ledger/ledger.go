@@ -107,6 +107,11 @@ type Ledger interface {
 	// Scopes returns the scopes of a dataset that were charged, in order.
 	Scopes(ctx context.Context, dataset string) ([]string, error)
 
+	// Audit verifies everything: that the totals are the sums of the charges, that the audit chain is whole, and that
+	// answers and charges are what the chain says. It calls visit, which may be nil, with each link and returns the last.
+	// What it cannot find is a ledger that was put back as a whole to what it was: keep the last hash elsewhere.
+	Audit(ctx context.Context, visit func(Link) error) (head Link, err error)
+
 	// Close waits for a running Charge. Calls after Close fail.
 	Close() error
 }

@@ -50,7 +50,7 @@ func openPostgres(ctx context.Context, url string, o Options) (_ *store, err err
 		l.write = stdlib.OpenDB(*config)
 		l.write.SetMaxOpenConns(1)
 		l.write.SetMaxIdleConns(1)
-		if err := migratePostgres(ctx, l.write, true); err != nil {
+		if err := migratePostgres(ctx, l.write, l.chain, true); err != nil {
 			return nil, err
 		}
 		if err := durable(ctx, l.write); err != nil {
@@ -65,10 +65,10 @@ func openPostgres(ctx context.Context, url string, o Options) (_ *store, err err
 	l.read = stdlib.OpenDB(*looking)
 	l.read.SetMaxOpenConns(readers)
 	l.read.SetMaxIdleConns(readers)
-	if err := migratePostgres(ctx, l.read, false); err != nil {
+	if err := migratePostgres(ctx, l.read, l.chain, false); err != nil {
 		return nil, err
 	}
-	if err := verify(ctx, l.read); err != nil {
+	if err := l.verify(ctx); err != nil {
 		return nil, err
 	}
 	if err := l.onRead.prepare(ctx, l.read); err != nil {

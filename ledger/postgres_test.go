@@ -105,7 +105,7 @@ func TestPostgresRefusesToForget(t *testing.T) {
 			t.Errorf("a stranger's: %s", s)
 		}
 	}
-	if err := verify(t.Context(), l.read); err != nil {
+	if err := l.verify(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if _, err := l.read.Exec(`INSERT INTO totals VALUES ('adult', 'eve', 'a', 0, 0, 0, 1)`); err == nil {
@@ -226,7 +226,7 @@ func TestPostgresServerKilled(t *testing.T) {
 		t.Errorf("%d answers were given, %d are booked", n, got[0].Releases)
 	}
 	must(t, l, with(charge("after"), func(c *Charge) { c.Limit.Epsilon = 1e6 }))
-	if err := verify(t.Context(), l.read); err != nil {
+	if err := l.verify(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

@@ -14,10 +14,10 @@ import (
 // reading are the statements that read. Rows never change once they are committed, and an answer is committed together
 // with its charges, so what several of them find belongs together.
 type reading struct {
-	answer, last, losses, total, accounts, scopes *sql.Stmt
+	answer, last, losses, total, accounts, scopes, head *sql.Stmt
 }
 
-const answerColumns = `SELECT id, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates FROM answers `
+const answerColumns = `SELECT id, key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates FROM answers `
 
 func (r *reading) prepare(ctx context.Context, db *sql.DB) error {
 	return prepareAll(ctx, db, map[**sql.Stmt]string{
@@ -27,18 +27,21 @@ func (r *reading) prepare(ctx context.Context, db *sql.DB) error {
 		&r.total:    `SELECT pure, kappa2, delta FROM totals WHERE dataset = $1 AND scope = $2 AND secret = $3`,
 		&r.accounts: `SELECT secret, pure, kappa2, delta, releases FROM totals WHERE dataset = $1 AND scope = $2 ORDER BY secret`,
 		&r.scopes:   `SELECT DISTINCT scope FROM totals WHERE dataset = $1 ORDER BY scope`,
+		&r.head:     `SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1`,
 	})
 }
 
 // in returns the statements inside a transaction.
 func (r *reading) in(tx *sql.Tx) *reading {
-	return &reading{answer: tx.Stmt(r.answer), losses: tx.Stmt(r.losses), total: tx.Stmt(r.total)}
+	return &reading{answer: tx.Stmt(r.answer), losses: tx.Stmt(r.losses), total: tx.Stmt(r.total), head: tx.Stmt(r.head)}
 }
 
 // stored is an answer as a row: without its losses, with whose it is.
 type stored struct {
 	Answer
+	key            Key
 	dataset, scope string
+	content        string // see the function
 }
 
 type scanner interface{ Scan(...any) error }
@@ -47,11 +50,11 @@ func scan(row scanner) (stored, error) {
 	var s stored
 	var at int64
 	var cells, certificates string
-	err := row.Scan(&s.ID, &s.dataset, &s.scope, &at, &s.Requested.Epsilon, &s.Requested.Delta, &s.Mechanism, &s.Assumption, &s.Failed, &cells, &s.Bytes, &certificates)
+	err := row.Scan(&s.ID, &s.key, &s.dataset, &s.scope, &at, &s.Requested.Epsilon, &s.Requested.Delta, &s.Mechanism, &s.Assumption, &s.Failed, &cells, &s.Bytes, &certificates)
 	if err != nil {
 		return stored{}, err
 	}
-	s.At = time.UnixMicro(at).UTC()
+	s.At, s.content = time.UnixMicro(at).UTC(), content(s.Bytes, cells)
 	if cells != "[]" {
 		if err := json.Unmarshal([]byte(cells), &s.Cells); err != nil {
 			return stored{}, fmt.Errorf("cells of answer %d: %w", s.ID, err)

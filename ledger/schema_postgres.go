@@ -51,6 +51,12 @@ CREATE TABLE totals (
   PRIMARY KEY (dataset, scope, secret)
 );
 
+CREATE TABLE audit (
+  number bigint PRIMARY KEY CHECK (number >= 0),
+  entry  text NOT NULL CHECK (entry::json IS NOT NULL),
+  hash   text NOT NULL UNIQUE CHECK (length(hash) = 64)
+);
+
 CREATE FUNCTION append_only() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION '% are append-only', TG_TABLE_NAME;
@@ -65,6 +71,7 @@ BEGIN
 END $$;
 CREATE TRIGGER answers_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON answers FOR EACH STATEMENT EXECUTE FUNCTION append_only();
 CREATE TRIGGER charges_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON charges FOR EACH STATEMENT EXECUTE FUNCTION append_only();
+CREATE TRIGGER audit_stays  BEFORE UPDATE OR DELETE OR TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION append_only();
 CREATE TRIGGER totals_stay  BEFORE DELETE OR TRUNCATE ON totals FOR EACH STATEMENT EXECUTE FUNCTION append_only();
 CREATE TRIGGER totals_grow  BEFORE UPDATE ON totals FOR EACH ROW EXECUTE FUNCTION only_grow();
 `}
@@ -73,8 +80,8 @@ CREATE TRIGGER totals_grow  BEFORE UPDATE ON totals FOR EACH ROW EXECUTE FUNCTIO
 const postgresApplication = "fugu ledger"
 
 // migratePostgres brings the schema up to date, in one transaction that keeps out all others that want to; write false
-// only checks that it is.
-func migratePostgres(ctx context.Context, db *sql.DB, write bool) error {
+// only checks that it is. c begins the audit chain.
+func migratePostgres(ctx context.Context, db *sql.DB, c chain, write bool) error {
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: !write})
 	if err != nil {
 		return fmt.Errorf("reading the schema version: %w", err)
@@ -129,6 +136,11 @@ func migratePostgres(ctx context.Context, db *sql.DB, write bool) error {
 	for v, step := range postgresMigrations[version:] {
 		if _, err := tx.ExecContext(ctx, step); err != nil {
 			return fmt.Errorf("migrating from schema %d: %w", version+v, err)
+		}
+	}
+	if version < 1 {
+		if err := c.begin(ctx, tx); err != nil {
+			return fmt.Errorf("beginning the audit chain: %w", err)
 		}
 	}
 	if _, err := tx.ExecContext(ctx, `UPDATE version SET version = $1`, len(postgresMigrations)); err != nil {

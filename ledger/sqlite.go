@@ -41,10 +41,10 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *store, err erro
 	if l.read, err = connect(path, readers, url.Values{"_query_only": {"1"}}); err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, l.read, false); err != nil {
+	if err := migrate(ctx, l.read, l.chain, false); err != nil {
 		return nil, err
 	}
-	if err := verify(ctx, l.read); err != nil {
+	if err := l.verify(ctx); err != nil {
 		return nil, err
 	}
 	if err := l.onRead.prepare(ctx, l.read); err != nil {
@@ -57,7 +57,7 @@ func (l *store) openWriter(ctx context.Context, path string) (err error) {
 	if l.write, err = connect(path, 1, url.Values{"_journal_mode": {"WAL"}, "_txlock": {"immediate"}}); err != nil {
 		return err
 	}
-	if err := migrate(ctx, l.write, true); err != nil {
+	if err := migrate(ctx, l.write, l.chain, true); err != nil {
 		return err
 	}
 	// Some file systems do not allow write-ahead logging, and SQLite goes on without it.
