@@ -5,7 +5,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"database/sql"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -94,17 +93,6 @@ func (c chain) hash(before, text string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// content is the digest of an answer's bytes and cells.
-func content(bytes []byte, cells string) string {
-	h := sha256.New()
-	var n [8]byte
-	binary.BigEndian.PutUint64(n[:], uint64(len(bytes)))
-	h.Write(n[:])
-	h.Write(bytes)
-	h.Write([]byte(cells))
-	return hex.EncodeToString(h.Sum(nil))
-}
-
 // entry tells of a scope that paid for an answer.
 func (s stored) entry(event Event, scope, user string, losses map[string]privacy.Loss, at time.Time) Entry {
 	return Entry{At: at, Event: event, Dataset: s.dataset, Scope: scope, User: user, Answer: s.ID, Key: s.key, Losses: losses,
@@ -121,7 +109,7 @@ func (b *booking) append(ctx context.Context, e Entry) error {
 		return err
 	}
 	e.Number++
-	l, err := b.chain.follow(before, e)
+	l, err := b.seal.chain.follow(before, e)
 	if err != nil {
 		return err
 	}
@@ -130,13 +118,13 @@ func (b *booking) append(ctx context.Context, e Entry) error {
 }
 
 // begin makes the first entry of a chain, in the transaction that makes its table.
-func (c chain) begin(ctx context.Context, tx *sql.Tx) error {
-	p, err := payments(ctx, tx)
+func (s seal) begin(ctx context.Context, tx *sql.Tx) error {
+	p, err := s.payments(ctx, tx)
 	if err != nil {
 		return err
 	}
 	before := p.digest(math.MaxInt64, math.MaxInt64)
-	l, err := c.follow("", Entry{At: time.Now().UTC().Truncate(time.Microsecond), Event: Begin, Before: &before})
+	l, err := s.chain.follow("", Entry{At: time.Now().UTC().Truncate(time.Microsecond), Event: Begin, Before: &before})
 	if err != nil {
 		return err
 	}

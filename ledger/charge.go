@@ -19,8 +19,8 @@ type bookings struct {
 
 func (b *bookings) prepare(ctx context.Context, db *sql.DB) error {
 	return prepareAll(ctx, db, map[**sql.Stmt]string{
-		&b.answer: `INSERT INTO answers (key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates)
-		  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING id`,
+		&b.answer: `INSERT INTO answers (key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates, sealed)
+		  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id`,
 		&b.charge: `INSERT INTO charges (answer, scope, secret, "user", at, pure, kappa2, delta) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		&b.total: `INSERT INTO totals (dataset, scope, secret, pure, kappa2, delta, releases) VALUES ($1, $2, $3, $4, $5, $6, 1)
 		  ON CONFLICT (dataset, scope, secret) DO UPDATE
@@ -50,7 +50,7 @@ func (l *store) charge(ctx context.Context, c Charge) (Answer, error) {
 		return Answer{}, err
 	}
 	defer end()
-	b := booking{Charge: c, chain: l.chain, read: l.onWrite.in(tx), write: bookings{tx.Stmt(l.bookings.answer), tx.Stmt(l.bookings.charge), tx.Stmt(l.bookings.total), tx.Stmt(l.bookings.entry)}}
+	b := booking{Charge: c, seal: l.seal, read: l.onWrite.in(tx), write: bookings{tx.Stmt(l.bookings.answer), tx.Stmt(l.bookings.charge), tx.Stmt(l.bookings.total), tx.Stmt(l.bookings.entry)}}
 	a, paid, err := b.book(ctx)
 	if err != nil || paid {
 		return a, err
@@ -64,7 +64,7 @@ func (l *store) charge(ctx context.Context, c Charge) (Answer, error) {
 // booking is a charge inside its transaction.
 type booking struct {
 	Charge
-	chain chain
+	seal  seal
 	read  *reading
 	write bookings
 }
@@ -150,9 +150,13 @@ func (b *booking) store(ctx context.Context, now time.Time) (stored, error) {
 	if b.Failed {
 		failed = 1
 	}
-	s.content = content(bytes, cells)
+	s.content = b.seal.content(bytes, cells)
+	bytes, cells, sealed, err := b.seal.closed(bytes, cells, b.Key)
+	if err != nil {
+		return stored{}, err
+	}
 	err = b.write.answer.QueryRowContext(ctx, string(b.Key), b.Dataset, b.Scope, now.UnixMicro(), float64(b.Requested.Epsilon),
-		float64(b.Requested.Delta), b.Mechanism, b.Assumption, failed, cells, bytes, certificates).Scan(&s.ID)
+		float64(b.Requested.Delta), b.Mechanism, b.Assumption, failed, cells, bytes, certificates, sealed).Scan(&s.ID)
 	return s, err
 }
 

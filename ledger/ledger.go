@@ -126,6 +126,10 @@ type Options struct {
 	Exclusive bool
 	// ReadOnly opens a ledger that must exist (else fs.ErrNotExist), to look at it: Charge fails.
 	ReadOnly bool
+	// Key, of KeyBytes random bytes, seals answers and the audit chain: who can read or write the database, but has no
+	// key, can neither read what was given nor make a chain that fits. nil: all is in the open. A ledger has one key from
+	// its beginning to its end.
+	Key []byte
 }
 
 // Open opens the ledger at url, "sqlite:PATH" for one server or "postgres://..." for any number, and creates it where it

@@ -99,7 +99,7 @@ func (m *model) check(t *rapid.T) {
 func TestLedgerBehavesLikeItsModel(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		if p.remote() { // a step takes ten times as long
-			few(t, 20)
+			few(t, 8)
 		}
 		rapid.Check(t, func(t *rapid.T) {
 			m := &model{answers: map[Key]Charge{}, paid: map[[2]string]bool{}, totals: map[[2]string]*Account{}}

@@ -40,7 +40,11 @@ func openPostgres(ctx context.Context, url string, o Options) (_ *store, err err
 	for name, value := range postgresSettings {
 		config.RuntimeParams[name] = value
 	}
-	l := &store{alone: lockTotals, patience: postgresPatience, attempts: readers + 1}
+	sealed, err := newSeal(o.Key)
+	if err != nil {
+		return nil, err
+	}
+	l := &store{seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed}, alone: lockTotals, patience: postgresPatience, attempts: readers + 1}
 	defer func() {
 		if err != nil {
 			_ = l.Close()
@@ -50,7 +54,7 @@ func openPostgres(ctx context.Context, url string, o Options) (_ *store, err err
 		l.write = stdlib.OpenDB(*config)
 		l.write.SetMaxOpenConns(1)
 		l.write.SetMaxIdleConns(1)
-		if err := migratePostgres(ctx, l.write, l.chain, true); err != nil {
+		if err := migratePostgres(ctx, l.write, l.seal, true); err != nil {
 			return nil, err
 		}
 		if err := durable(ctx, l.write); err != nil {
@@ -65,7 +69,7 @@ func openPostgres(ctx context.Context, url string, o Options) (_ *store, err err
 	l.read = stdlib.OpenDB(*looking)
 	l.read.SetMaxOpenConns(readers)
 	l.read.SetMaxIdleConns(readers)
-	if err := migratePostgres(ctx, l.read, l.chain, false); err != nil {
+	if err := migratePostgres(ctx, l.read, l.seal, false); err != nil {
 		return nil, err
 	}
 	if err := l.verify(ctx); err != nil {

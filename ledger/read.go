@@ -14,10 +14,12 @@ import (
 // reading are the statements that read. Rows never change once they are committed, and an answer is committed together
 // with its charges, so what several of them find belongs together.
 type reading struct {
+	seal seal
+
 	answer, last, losses, total, accounts, scopes, head *sql.Stmt
 }
 
-const answerColumns = `SELECT id, key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates FROM answers `
+const answerColumns = `SELECT id, key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates, sealed FROM answers `
 
 func (r *reading) prepare(ctx context.Context, db *sql.DB) error {
 	return prepareAll(ctx, db, map[**sql.Stmt]string{
@@ -33,7 +35,7 @@ func (r *reading) prepare(ctx context.Context, db *sql.DB) error {
 
 // in returns the statements inside a transaction.
 func (r *reading) in(tx *sql.Tx) *reading {
-	return &reading{answer: tx.Stmt(r.answer), losses: tx.Stmt(r.losses), total: tx.Stmt(r.total), head: tx.Stmt(r.head)}
+	return &reading{seal: r.seal, answer: tx.Stmt(r.answer), losses: tx.Stmt(r.losses), total: tx.Stmt(r.total), head: tx.Stmt(r.head)}
 }
 
 // stored is an answer as a row: without its losses, with whose it is.
@@ -46,15 +48,19 @@ type stored struct {
 
 type scanner interface{ Scan(...any) error }
 
-func scan(row scanner) (stored, error) {
+func (l seal) scan(row scanner) (stored, error) {
 	var s stored
 	var at int64
+	var sealed int
 	var cells, certificates string
-	err := row.Scan(&s.ID, &s.key, &s.dataset, &s.scope, &at, &s.Requested.Epsilon, &s.Requested.Delta, &s.Mechanism, &s.Assumption, &s.Failed, &cells, &s.Bytes, &certificates)
+	err := row.Scan(&s.ID, &s.key, &s.dataset, &s.scope, &at, &s.Requested.Epsilon, &s.Requested.Delta, &s.Mechanism, &s.Assumption, &s.Failed, &cells, &s.Bytes, &certificates, &sealed)
 	if err != nil {
 		return stored{}, err
 	}
-	s.At, s.content = time.UnixMicro(at).UTC(), content(s.Bytes, cells)
+	if s.Bytes, cells, err = l.opened(s.Bytes, cells, sealed, s.key); err != nil {
+		return stored{}, fmt.Errorf("answer %d: %w", s.ID, err)
+	}
+	s.At, s.content = time.UnixMicro(at).UTC(), l.content(s.Bytes, cells)
 	if cells != "[]" {
 		if err := json.Unmarshal([]byte(cells), &s.Cells); err != nil {
 			return stored{}, fmt.Errorf("cells of answer %d: %w", s.ID, err)
@@ -69,7 +75,7 @@ func scan(row scanner) (stored, error) {
 }
 
 func (r *reading) byKey(ctx context.Context, key Key) (stored, bool, error) {
-	s, err := scan(r.answer.QueryRowContext(ctx, string(key)))
+	s, err := r.seal.scan(r.answer.QueryRowContext(ctx, string(key)))
 	if errors.Is(err, sql.ErrNoRows) {
 		return stored{}, false, nil
 	}
@@ -158,7 +164,7 @@ func (l *store) Releases(ctx context.Context, dataset string, limit int) ([]Answ
 	err := l.again(ctx, func() error {
 		var found []stored
 		err := each(ctx, l.onRead.last, func(row scanner) error {
-			s, err := scan(row)
+			s, err := l.seal.scan(row)
 			found = append(found, s)
 			return err
 		}, dataset, limit)

@@ -23,7 +23,8 @@ CREATE TABLE answers (
   failed       int2 NOT NULL CHECK (failed IN (0, 1)),
   cells        text NOT NULL CHECK (cells::json IS NOT NULL),
   bytes        bytea NOT NULL CHECK ((failed = 1) = (length(bytes) = 0)),
-  certificates text NOT NULL CHECK (certificates::json IS NOT NULL)
+  certificates text NOT NULL CHECK (certificates::json IS NOT NULL),
+  sealed       int2 NOT NULL CHECK (sealed IN (0, 1))
 );
 CREATE INDEX answers_by_dataset ON answers (dataset, id);
 
@@ -81,7 +82,7 @@ const postgresApplication = "fugu ledger"
 
 // migratePostgres brings the schema up to date, in one transaction that keeps out all others that want to; write false
 // only checks that it is. c begins the audit chain.
-func migratePostgres(ctx context.Context, db *sql.DB, c chain, write bool) error {
+func migratePostgres(ctx context.Context, db *sql.DB, c seal, write bool) error {
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: !write})
 	if err != nil {
 		return fmt.Errorf("reading the schema version: %w", err)

@@ -65,6 +65,7 @@ CREATE TRIGGER totals_grow   BEFORE UPDATE ON totals
 `, `
 ALTER TABLE answers ADD COLUMN certificates TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(certificates));
 `, `
+ALTER TABLE answers ADD COLUMN sealed INTEGER NOT NULL DEFAULT 0 CHECK (sealed IN (0, 1));
 CREATE TABLE audit (
   number INTEGER PRIMARY KEY CHECK (number >= 0),
   entry  TEXT NOT NULL CHECK (json_valid(entry)),
@@ -75,7 +76,7 @@ CREATE TRIGGER audit_fixed BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'aud
 `}
 
 // migrate brings the schema up to date, in one transaction; write false only checks that it is. c begins the audit chain.
-func migrate(ctx context.Context, db *sql.DB, c chain, write bool) error {
+func migrate(ctx context.Context, db *sql.DB, c seal, write bool) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("reading the schema version: %w", err)

@@ -20,7 +20,11 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *store, err erro
 	if err := ensure(path, !o.ReadOnly); err != nil {
 		return nil, err
 	}
-	l := new(store)
+	sealed, err := newSeal(o.Key)
+	if err != nil {
+		return nil, err
+	}
+	l := &store{seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed}}
 	defer func() {
 		if err != nil {
 			_ = l.Close()
@@ -41,7 +45,7 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *store, err erro
 	if l.read, err = connect(path, readers, url.Values{"_query_only": {"1"}}); err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, l.read, l.chain, false); err != nil {
+	if err := migrate(ctx, l.read, l.seal, false); err != nil {
 		return nil, err
 	}
 	if err := l.verify(ctx); err != nil {
@@ -57,7 +61,7 @@ func (l *store) openWriter(ctx context.Context, path string) (err error) {
 	if l.write, err = connect(path, 1, url.Values{"_journal_mode": {"WAL"}, "_txlock": {"immediate"}}); err != nil {
 		return err
 	}
-	if err := migrate(ctx, l.write, l.chain, true); err != nil {
+	if err := migrate(ctx, l.write, l.seal, true); err != nil {
 		return err
 	}
 	// Some file systems do not allow write-ahead logging, and SQLite goes on without it.

@@ -17,7 +17,7 @@ type store struct {
 	onRead   reading
 	onWrite  reading
 	bookings bookings
-	chain    chain
+	seal     seal
 	// alone makes a transaction the only one that writes, of all processes; nil: it is from the start.
 	alone func(context.Context, *sql.Tx) error
 	// patience bounds a transaction that has begun to write; 0: nothing can keep it.

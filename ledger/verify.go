@@ -65,7 +65,7 @@ func (l *store) verify(ctx context.Context) error {
 		if err := verifyTotals(ctx, tx); err != nil {
 			return err
 		}
-		_, err := l.chain.verify(ctx, tx, nil)
+		_, err := l.seal.chain.verify(ctx, tx, nil)
 		return err
 	})
 }
@@ -155,11 +155,11 @@ func (l *store) Audit(ctx context.Context, visit func(Link) error) (head Link, e
 		if err := verifyTotals(ctx, tx); err != nil {
 			return err
 		}
-		paid, err := payments(ctx, tx)
+		paid, err := l.seal.payments(ctx, tx)
 		if err != nil {
 			return err
 		}
-		head, err = l.chain.verify(ctx, tx, func(number int64, l Link) error {
+		head, err = l.seal.chain.verify(ctx, tx, func(number int64, l Link) error {
 			e, err := l.Entry()
 			if err != nil || e.Number != number {
 				return fmt.Errorf("it is damaged: entry %d of the audit chain cannot be read", number)
@@ -199,10 +199,10 @@ type payment struct {
 	scope  string
 }
 
-func payments(ctx context.Context, tx *sql.Tx) (*ledgered, error) {
+func (l seal) payments(ctx context.Context, tx *sql.Tx) (*ledgered, error) {
 	p := &ledgered{byID: map[int64]*stored{}, open: map[payment]*Entry{}}
 	err := rows(ctx, tx, oldAnswers, func(row scanner) error {
-		s, err := scan(row)
+		s, err := l.scan(row)
 		s.Bytes = nil
 		p.answers = append(p.answers, s)
 		return err
