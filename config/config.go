@@ -66,10 +66,11 @@ type TLS struct {
 	ClientCert  string // verify-ca or verify-full: sessions need a certificate besides auth.method; empty: they do not
 }
 
-// Ledger is where budgets are kept; one of the two is set.
+// Ledger is where budgets are kept; one of the first two is set.
 type Ledger struct {
 	SQLite   string // file
 	Postgres DSN
+	Key      Key // what seals it; nil: it is in the open
 }
 
 // Limits bound what clients can make Fugu spend.
