@@ -182,7 +182,7 @@ func TestDirectTLS(t *testing.T) {
 	if got := greet(t, c).run(t, script{}); len(got) != 4 {
 		t.Errorf("got %q", got)
 	}
-	if c, err = dial(&tls.Config{NextProtos: []string{"http/1.1"}}); err == nil {
+	if _, err := dial(&tls.Config{NextProtos: []string{"http/1.1"}}); err == nil {
 		t.Error("another protocol was agreed on")
 	}
 	if c, err = dial(&tls.Config{}); err == nil { // the client is done before the server has looked
