@@ -55,7 +55,7 @@ func modelling(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows
 	defer plain.Close(context.WithoutCancel(ctx))
 	number := 0
 	var measurements []*measurement
-	for _, aggregate := range []string{"count(*)", "avg(age)", "count(*), sum(hours_per_week), avg(age)"} {
+	for _, aggregate := range []string{"count(*)", "avg(age)", "count(*), sum(hours_per_week), avg(age)", "stddev(age)", "corr(age, hours_per_week)"} {
 		statement := func(table string) string { // true of every row, and new each time
 			number++
 			return fmt.Sprintf("SELECT cell, %s FROM %s WHERE hours_per_week > %d GROUP BY cell", aggregate, table, -number)
