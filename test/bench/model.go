@@ -21,7 +21,7 @@ const widePolicy = `
 version: 1
 dataset: wide
 tables:
-  public.wide: {rows: 1000000, reference: public.wide_reference, group_by: {cell: {from: 0, to: 99}}}
+  public.wide: {rows: 1000000, reference: public.wide_reference, group_by: {cell: {from: 0, to: 99}, age: {from: 17, to: 90}}}
 secrets:
   high_income: {table: public.wide, proportion: income = '>50K', values: {from: 0.10, to: 0.60, within: 0.05}}
   private_sector: {table: public.wide, proportion: workclass = 'Private', pairs: [[0.68, 0.72]]}
