@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"slices"
+	"unsafe"
 
 	"fugu/internal/hook"
 	"fugu/parser"
@@ -44,6 +45,12 @@ type template struct {
 	explain parser.Explain  // of execute
 	probe   string          // not empty: text takes no parameters, so that values are written into it; this looks at it before
 	noData  bool            // nothing is asked
+}
+
+// Ordinary looks at a text's words, which is all that an ordinary statement pays.
+func (s *session) Ordinary(sql []byte) bool {
+	text := unsafe.String(unsafe.SliceData(sql), len(sql)) // nothing below keeps it
+	return !s.engine.snapshot.Load().mentions(text) && !(s.prepared && containsFold(text, "execute")) || hook.Blind
 }
 
 // Interpret decides about one SQL text.

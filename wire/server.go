@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -205,7 +204,7 @@ func (s *Server) login(ctx, work context.Context, conn net.Conn) (_ *session, le
 	}
 	ctx, cancel := context.WithCancel(work)
 	session := &session{log: s.config.Logger, idle: s.config.IdleTimeout, ctx: ctx, conn: conn, guest: engine.Guest().Conn(), engine: engine,
-		exchange: newExchange('I'), in: in, maxBody: s.config.MessageBytes, out: bufio.NewWriterSize(engine.Guest().Conn(), 32<<10),
+		exchange: newExchange('I'), in: in, maxBody: s.config.MessageBytes, out: newOutlet(engine.Guest().Conn()),
 		client: out}
 	undo = append(undo, cancel)
 	pid, secret, name := s.keys.add(session)
@@ -216,7 +215,7 @@ func (s *Server) login(ctx, work context.Context, conn net.Conn) (_ *session, le
 	if out.err != nil || !hurry() {
 		return nil, nil, errDone
 	}
-	from.Reader = requestReader{session}
+	in.r.from = requestReader{session}
 	// The engine's session is closed by its run.
 	undo = slices.Delete(undo, 1, 2)
 	return session, back, nil

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -30,9 +29,9 @@ type session struct {
 	exchange *exchange
 
 	// Of the frontend.
-	in      *frames       // from the client
-	maxBody int           // of a message of the client's, in bytes
-	out     *bufio.Writer // to the guest
+	in      *frames // from the client
+	maxBody int     // of a message of the client's, in bytes
+	out     *outlet // to the guest
 	buf     []byte
 	within  bool // a message has begun to come, or is being handled
 	torn    bool // a frame to the guest was left unfinished
@@ -151,7 +150,7 @@ func farewell(err error) *sqlstate.Error {
 // it waits no longer than the session is to last.
 type requestReader struct{ s *session }
 
-func (r requestReader) Read(b []byte) (int, error) {
+func (r requestReader) fill(in *inlet) (int, error) {
 	if err := r.s.flush(); err != nil {
 		return 0, err
 	}
@@ -159,7 +158,7 @@ func (r requestReader) Read(b []byte) (int, error) {
 		if err := r.s.attend(); err != nil {
 			return 0, err
 		}
-		n, err := r.s.conn.Read(b)
+		n, err := in.read(r.s.conn)
 		switch {
 		case n > 0:
 			return n, nil
