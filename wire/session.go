@@ -47,6 +47,7 @@ type session struct {
 
 	mu     sync.Mutex
 	reason error              // why the session ends; nil while it does not
+	armed  bool               // the client's read deadline is set, and not later than the session's end from idleness
 	cancel context.CancelFunc // of the engine's work under way
 	asked  bool               // that work was canceled on request
 }
@@ -121,7 +122,7 @@ func (s *session) stop(reason error) {
 	if s.cancel != nil {
 		s.cancel()
 	}
-	_ = s.conn.SetReadDeadline(time.Unix(1, 0))
+	s.expire()
 	_ = s.guest.SetDeadline(time.Now().Add(linger))
 	_ = s.conn.SetWriteDeadline(time.Now().Add(2 * linger)) // what the client is told last comes after the guest's end
 }
@@ -165,6 +166,7 @@ func (r requestReader) fill(in *inlet) (int, error) {
 		case !errors.Is(err, os.ErrDeadlineExceeded):
 			return 0, fmt.Errorf("%w: %w", errClient, err)
 		}
+		r.s.expired()
 	}
 }
 
@@ -172,14 +174,15 @@ func (r requestReader) fill(in *inlet) (int, error) {
 func (s *session) attend() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	free := !s.within && s.in.r.Buffered() == 0 && s.exchange.free()
 	switch {
 	case s.reason != nil:
 		return s.reason
-	case s.draining.Load() && free:
+	case s.draining.Load() && !s.within && s.in.r.Buffered() == 0 && s.exchange.free():
 		return errShutdown
+	case s.armed: // perhaps for sooner than need be: then it is looked at again
+		return nil
 	case s.idle == 0:
-		return s.conn.SetReadDeadline(time.Time{})
+		return s.arm(time.Time{})
 	}
 	left := s.idle
 	if quiet, since := s.exchange.idle(); quiet {
@@ -187,7 +190,7 @@ func (s *session) attend() error {
 			return sqlstate.New(sqlstate.IdleSessionTimeout, "terminating connection due to idle-session timeout").Ending()
 		}
 	}
-	return s.conn.SetReadDeadline(time.Now().Add(left))
+	return s.arm(time.Now().Add(left))
 }
 
 // drain asks the session to end as soon as nothing is under way, not even a transaction.
@@ -200,7 +203,26 @@ func (s *session) drain() {
 func (s *session) wake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.expire()
+}
+
+// arm lets the frontend wait up to a time; never, if that is zero. With mu held.
+func (s *session) arm(t time.Time) error {
+	s.armed = true
+	return s.conn.SetReadDeadline(t)
+}
+
+// expire ends the wait at once. With mu held.
+func (s *session) expire() {
+	s.armed = false
 	_ = s.conn.SetReadDeadline(time.Unix(1, 0))
+}
+
+// expired takes note that the deadline has come.
+func (s *session) expired() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.armed = false
 }
 
 // afterReady lets the frontend of a draining session see that its transaction may be over.

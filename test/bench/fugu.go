@@ -40,7 +40,7 @@ func serve(binary, dir string, cluster *pgcluster.Cluster, rows int64, clients i
 	config := fmt.Sprintf("listen: 127.0.0.1:0\nupstream:\n  guest: %q\n  reader: %q\nauth:\n  method: trust\npolicy: adult.policy.yaml\nledger: sqlite:fugu.db\nlimits: {clients: %d}\n",
 		cluster.DSN("fugu_guest", "adult"), cluster.DSN("fugu_reader", "adult"), clients)
 	path := filepath.Join(dir, "fugu.yaml")
-	if err := errors.Join(os.WriteFile(filepath.Join(dir, "adult.policy.yaml"), []byte(text), 0o600), os.WriteFile(path, []byte(config), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "adult.policy.yaml"), []byte(text), 0o600), os.WriteFile(path, []byte(config), 0o600)); err != nil {
 		return nil, err
 	}
 	p := &process{cmd: command(context.Background(), binary, "serve", "-c", path), rest: make(chan struct{})}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,18 +24,19 @@ var parts = []string{"relay", "idle", "protected", "model", "calibrate", "decide
 
 // options are the command line.
 type options struct {
-	binary       string
-	rows         int64
-	rounds       int
-	transactions int
-	only         []string // of parts
-	workloads    *regexp.Regexp
-	clients      int
+	binary, before string
+	rows           int64
+	rounds         int
+	transactions   int
+	only           []string // of parts
+	workloads      *regexp.Regexp
+	clients        int
 }
 
 func main() {
 	o := options{}
 	flag.StringVar(&o.binary, "fugu", "bin/fugu", "the fugu `binary`")
+	flag.StringVar(&o.before, "before", "", "another fugu `binary`, to relay beside the first")
 	flag.Int64Var(&o.rows, "rows", 1_000_000, "`rows` of the protected table")
 	flag.IntVar(&o.rounds, "rounds", 5, "how often each thing is measured, in turn with the others")
 	flag.IntVar(&o.transactions, "transactions", 40_000, "`number` of transactions of one run of pgbench")
@@ -118,7 +120,7 @@ func proxied(ctx context.Context, o options, dir string, cluster *pgcluster.Clus
 		return err
 	}
 	defer func() { err = errors.Join(err, serving.stop()) }()
-	through := target{fugu, "alice", serving.address}
+	through := target{fugu, "alice", serving.address, serving.cmd.Process.Pid}
 	if wanted("idle") { // first: the memory that work leaves behind would do for the clients
 		if err := idling(ctx, serving.cmd.Process.Pid, through, o.clients); err != nil {
 			return err
@@ -130,12 +132,20 @@ func proxied(ctx context.Context, o options, dir string, cluster *pgcluster.Clus
 			return err
 		}
 		defer stop()
+		if o.before != "" {
+			other, err := serve(o.before, filepath.Join(dir, "before"), cluster, o.rows, o.clients+100)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, other.stop()) }()
+			peers = append(peers, target{"fugu before", "alice", other.address, other.cmd.Process.Pid})
+		}
 		if err := relaying(ctx, cluster.Tool("pgbench"), append(peers, through), o.workloads, o.rounds, o.transactions); err != nil {
 			return err
 		}
 	}
 	if wanted("protected") {
-		guest := target{direct, "fugu_guest", fmt.Sprintf("127.0.0.1:%d", cluster.Port())}
+		guest := target{name: direct, user: "fugu_guest", addr: fmt.Sprintf("127.0.0.1:%d", cluster.Port())}
 		return protected(ctx, cluster.DSN("fugu_reader", "adult"), guest, through, o.rows, o.rounds)
 	}
 	return nil

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -24,6 +27,32 @@ type target struct {
 	name string
 	user string
 	addr string
+	pid  int // of the proxy; 0: none
+}
+
+// cpu is the processor time that the proxy has taken so far, in seconds; NaN where there is none.
+func (t target) cpu() (float64, error) {
+	if t.pid == 0 {
+		return math.NaN(), nil
+	}
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", t.pid))
+	if err != nil {
+		return 0, err
+	}
+	total := 0.0
+	for _, task := range tasks {
+		text, err := os.ReadFile(task)
+		if err != nil {
+			return 0, err
+		}
+		running, _, _ := strings.Cut(string(text), " ")
+		ns, err := strconv.ParseFloat(running, 64)
+		if err != nil {
+			return 0, err
+		}
+		total += ns / 1e9
+	}
+	return total, nil
 }
 
 func (t target) dsn() string {
@@ -54,12 +83,12 @@ func startPeers(ctx context.Context, dir string, cluster *pgcluster.Cluster) (_ 
 		}
 	}()
 	database := net.JoinHostPort("127.0.0.1", fmt.Sprint(cluster.Port()))
-	targets := []target{{direct, "fugu_guest", database}}
+	targets := []target{{name: direct, user: "fugu_guest", addr: database}}
 	for _, start := range []func(addr string) (target, *exec.Cmd, error){
 		func(addr string) (target, *exec.Cmd, error) { return startBouncer(dir, addr, cluster) },
 		func(addr string) (target, *exec.Cmd, error) {
 			self, err := os.Executable()
-			return target{copyRelay, "fugu_guest", addr}, command(context.Background(), self, "-relay", addr, "-to", database), err
+			return target{name: copyRelay, user: "fugu_guest", addr: addr}, command(context.Background(), self, "-relay", addr, "-to", database), err
 		},
 	} {
 		addr, err := freeAddress()
@@ -78,6 +107,7 @@ func startPeers(ctx context.Context, dir string, cluster *pgcluster.Cluster) (_ 
 		if err := await(ctx, t.dsn()); err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", t.name, err)
 		}
+		t.pid = cmd.Process.Pid
 		targets = append(targets, t)
 	}
 	return targets, end, nil
@@ -106,7 +136,7 @@ func startBouncer(dir, addr string, cluster *pgcluster.Cluster) (target, *exec.C
 	if os.Geteuid() == 0 {
 		args = append([]string{"-u", "nobody"}, args...)
 	}
-	return target{bouncer, "fugu_guest", addr}, command(context.Background(), path, args...), nil
+	return target{name: bouncer, user: "fugu_guest", addr: addr}, command(context.Background(), path, args...), nil
 }
 
 func freeAddress() (string, error) {

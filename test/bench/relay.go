@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -16,8 +17,10 @@ import (
 
 // run is what one run of a workload gave.
 type run struct {
-	rate float64 // transactions, or kept connections, or rows a second
+	rate float64 // transactions or rows a second
 	p99  float64 // latency, milliseconds; NaN where a run is one statement
+	n    int     // transactions or rows
+	cpu  float64 // processor time of the proxy for each of them, microseconds; NaN where there is none
 }
 
 // workload is ordinary traffic, which Fugu has nothing to do with but to relay.
@@ -67,7 +70,7 @@ func workloads(pgbench string, transactions int) []workload {
 // machine is not equally fast at all times. Ratios are medians of the rounds' own ratios.
 func relaying(ctx context.Context, pgbench string, targets []target, only *regexp.Regexp, rounds, transactions int) error {
 	w := newTable(fmt.Sprintf("Ordinary traffic: medians of %d rounds in turn, runs of %d transactions of pgbench -S", rounds, transactions),
-		"", "through", "", "", "of direct", "of PgBouncer", "of io.Copy", "p99 ms", "of direct", "of PgBouncer", "of io.Copy")
+		"", "through", "", "", "of direct", "of PgBouncer", "of io.Copy", "p99 ms", "of direct", "of PgBouncer", "of io.Copy", "CPU µs", "of PgBouncer", "of io.Copy")
 	for _, load := range workloads(pgbench, transactions) {
 		if !only.MatchString(load.name) {
 			continue
@@ -76,21 +79,28 @@ func relaying(ctx context.Context, pgbench string, targets []target, only *regex
 		for round := range rounds {
 			for i := range targets {
 				t := targets[(i+round)%len(targets)]
+				before, err1 := t.cpu()
 				r, err := load.run(ctx, t)
-				if err != nil {
+				after, err2 := t.cpu()
+				if err := errors.Join(err, err1, err2); err != nil {
 					return fmt.Errorf("%s through %s: %w", load.name, t.name, err)
 				}
+				r.cpu = (after - before) / float64(r.n) * 1e6
 				runs[t.name] = append(runs[t.name], r)
 			}
 		}
 		for _, t := range targets {
 			row := []string{load.name, t.name}
-			for _, f := range []func(run) float64{func(r run) float64 { return r.rate }, func(r run) float64 { return r.p99 }} {
+			for i, f := range []func(run) float64{func(r run) float64 { return r.rate }, func(r run) float64 { return r.p99 }, func(r run) float64 { return r.cpu }} {
 				row = append(row, figure(median(each(runs[t.name], f))))
-				if len(row) == 3 {
+				bases := []string{direct, bouncer, copyRelay}
+				switch i {
+				case 0:
 					row = append(row, load.unit)
+				case 2:
+					bases = bases[1:]
 				}
-				for _, base := range []string{direct, bouncer, copyRelay} {
+				for _, base := range bases {
 					row = append(row, figure(medianRatio(each(runs[t.name], f), each(runs[base], f))))
 				}
 			}
@@ -139,7 +149,7 @@ func bulk(ctx context.Context, t target, rows func(context.Context, *pgconn.PgCo
 	if err == nil && n != bulkRows {
 		err = fmt.Errorf("%d rows came, and not %d", n, bulkRows)
 	}
-	return run{float64(n) / time.Since(start).Seconds(), math.NaN()}, err
+	return run{rate: float64(n) / time.Since(start).Seconds(), p99: math.NaN(), n: bulkRows}, err
 }
 
 var (
@@ -164,7 +174,7 @@ func pointSelects(ctx context.Context, pgbench string, t target, clients, transa
 	if found == nil {
 		return run{}, fmt.Errorf("pgbench: no rate in %s", out)
 	}
-	r := run{}
+	r := run{n: transactions}
 	if r.rate, err = strconv.ParseFloat(string(found[1]), 64); err != nil {
 		return run{}, err
 	}
