@@ -17,7 +17,7 @@ type client struct {
 	torn  bool // a frame was left unfinished: nothing can follow
 }
 
-func newClient(w io.Writer) *client { return &client{outlet: outlet{to: w}} }
+func newClient(w io.Writer) *client { return &client{outlet: *newOutlet(w)} }
 
 // Write takes whole frames, or parts of them in order. It does not fail: what went wrong is in err.
 func (c *client) Write(b []byte) (int, error) {

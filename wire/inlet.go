@@ -2,7 +2,6 @@ package wire
 
 import (
 	"io"
-	"net"
 	"sync"
 	"syscall"
 )
@@ -74,16 +73,10 @@ func (i *inlet) read(conn io.Reader) (int, error) {
 	return n, err
 }
 
-// descriptor gives access to the file descriptor of a connection that is nothing more than one.
+// descriptor is the one of the connection that is read.
 func (i *inlet) descriptor(conn io.Reader) syscall.RawConn {
-	switch conn.(type) {
-	case *net.TCPConn, *net.UnixConn:
-	default:
-		return nil
-	}
 	if i.conn != conn {
-		i.conn, i.attempt = conn, i.try
-		i.raw, _ = conn.(syscall.Conn).SyscallConn()
+		i.conn, i.raw, i.attempt = conn, descriptor(conn), i.try
 	}
 	return i.raw
 }
@@ -91,21 +84,11 @@ func (i *inlet) descriptor(conn io.Reader) syscall.RawConn {
 // try reads if that is possible without waiting. If not, it gives the buffer back before the wait.
 func (i *inlet) try(fd uintptr) bool {
 	i.lend()
-	for {
-		i.n, i.err = syscall.Read(int(fd), i.buf[i.end:])
-		switch {
-		case i.err == syscall.EINTR:
-			continue
-		case i.err == syscall.EAGAIN:
-			i.release()
-			return false
-		case i.err != nil:
-			i.n = 0
-		case i.n == 0:
-			i.err = io.EOF
-		}
-		return true
+	if i.n, i.err = readNow(fd, i.buf[i.end:]); i.err == syscall.EAGAIN {
+		i.release()
+		return false
 	}
+	return true
 }
 
 func (i *inlet) lend() {

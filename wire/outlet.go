@@ -1,6 +1,9 @@
 package wire
 
-import "io"
+import (
+	"io"
+	"syscall"
+)
 
 // joined is up to which length, in bytes, it is cheaper to copy a run than to write it by itself.
 const joined = 8 << 10
@@ -13,9 +16,13 @@ type outlet struct {
 	n   int               // bytes of own
 	run []byte            // what was passed last
 	err error             // the first
+
+	raw     syscall.RawConn       // of to, if it is nothing but a descriptor
+	attempt func(fd uintptr) bool // o.try, made once
+	rest    []byte                // what is being written to raw
 }
 
-func newOutlet(to io.Writer) *outlet { return &outlet{to: to} }
+func newOutlet(to io.Writer) *outlet { return &outlet{to: to, raw: descriptor(to)} }
 
 // pass takes b, which is not empty and has to stay as it is until Flush.
 func (o *outlet) pass(b []byte) {
@@ -50,10 +57,44 @@ func (o *outlet) copy(b []byte) {
 
 // write writes the copies.
 func (o *outlet) write() {
-	if o.n > 0 && o.err == nil {
-		_, o.err = o.to.Write(o.own[:o.n])
+	if o.n > 0 {
+		o.put(o.own[:o.n])
 	}
 	o.n = 0
+}
+
+// put writes b, now.
+func (o *outlet) put(b []byte) {
+	switch {
+	case o.err != nil:
+		return
+	case o.raw == nil:
+		_, o.err = o.to.Write(b)
+		return
+	case o.attempt == nil:
+		o.attempt = o.try
+	}
+	o.rest = b
+	if err := o.raw.Write(o.attempt); err != nil {
+		o.err = err
+	}
+	o.rest = nil
+}
+
+// try writes what is possible without waiting, and reports whether that is the end of it.
+func (o *outlet) try(fd uintptr) bool {
+	for len(o.rest) > 0 {
+		n, err := writeNow(fd, o.rest)
+		switch {
+		case err == syscall.EAGAIN:
+			return false
+		case err != nil:
+			o.err = err
+			return true
+		}
+		o.rest = o.rest[n:]
+	}
+	return true
 }
 
 // Write takes a copy of b.
@@ -69,8 +110,8 @@ func (o *outlet) Flush() error {
 		o.hold()
 	}
 	o.write()
-	if len(o.run) > 0 && o.err == nil {
-		_, o.err = o.to.Write(o.run)
+	if len(o.run) > 0 {
+		o.put(o.run)
 	}
 	o.run = nil
 	if o.own != nil {
