@@ -26,6 +26,10 @@ func (s *session) backend() {
 
 func (s *session) replies() error {
 	in := &frames{r: &inlet{from: replyReader{s}}}
+	defer func() {
+		s.client.flush() // before what it is to write goes
+		in.r.close()
+	}()
 	for {
 		typ, length, err := in.next()
 		if err == nil {

@@ -105,6 +105,12 @@ func (i *inlet) release() {
 	}
 }
 
+// close gives the buffer back, whatever is in it.
+func (i *inlet) close() {
+	i.pos = i.end
+	i.release()
+}
+
 // Buffered is the number of bytes that can be taken.
 func (i *inlet) Buffered() int { return i.end - i.pos }
 
@@ -157,7 +163,6 @@ func (i *inlet) Discard(n int) error {
 
 // Reset makes it read from another source, and drops what there is.
 func (i *inlet) Reset(from io.Reader) {
-	i.pos = i.end
-	i.release()
+	i.close()
 	i.from = plain{from}
 }

@@ -84,6 +84,7 @@ func (s *session) run() {
 			s.log.Warn("a statement could not be canceled", "error", err)
 		}
 	}
+	s.in.r.close()
 	s.engine.Close()
 	if last := farewell(s.why()); last != nil && last.Code == sqlstate.ProtocolViolation || last != nil && last.Code == sqlstate.ProgramLimitExceeded {
 		discard(s.conn)
