@@ -322,13 +322,15 @@ func TestBigPipeline(t *testing.T) {
 // Messages and replies that do not fit into a buffer, or just so, one behind the other: none is written over by the next.
 func TestLongMessagesInARow(t *testing.T) {
 	c := dial(t, serve(t, nil).address)
-	var messages []pgproto3.FrontendMessage
+	var messages, later []pgproto3.FrontendMessage
 	var want []string
 	for i, n := range []int{bufferSize - 100, bufferSize, 3 * bufferSize, 10, 2 * bufferSize, bufferSize + 1, bufferSize - header - 60, 5} {
 		value := strings.Repeat(string(rune('a'+i)), n)
-		messages = append(messages, q("SELECT '"+value+"'"), parse("", "SELECT $1::text"), bind("", "", value), exec(""), sync_)
-		want = append(want, fmt.Sprintf("D [%q]", value), fmt.Sprintf("D [%q]", value))
+		messages = append(messages, q("SELECT '"+value+"'"))
+		later = append(later, parse("", "SELECT $1::text"), bind("", "", value), exec(""), sync_)
+		want = append(want, fmt.Sprintf("D [%q]", value))
 	}
+	messages, want = append(messages, later...), append(want, want...)
 	c.put(t, encode(t, messages...))
 	var got []string
 	for _, line := range c.until(t, strings.Repeat("Z", len(want))) {
