@@ -106,8 +106,11 @@ func relaying(ctx context.Context, pgbench string, targets []target, only *regex
 			}
 			w.row(row...)
 		}
+		if err := w.flush(); err != nil { // it takes minutes
+			return err
+		}
 	}
-	return w.flush()
+	return nil
 }
 
 func each(runs []run, f func(run) float64) []float64 {
