@@ -28,7 +28,7 @@ const searchSteps = 80
 //	noise = Σ_s v_s·y_s + G
 //
 // A pair of s moves F by a·v_s + r. Condition on the other secrets' y. Replacing y_s by y_s+a hides a·v_s and costs
-// |a|/t_s ≤ 1/t_s; given y_s, G hides r, a Gaussian shift of κ² = Σ_k (Beside_k/floor_k)². Together
+// |a|/t_s ≤ 1/t_s; given y_s, G hides r, a Gaussian shift of κ = ‖Beside, Unseen‖ (Shift.Norm2 for floor). Together
 //
 //	δ = δ_G(ε - 1/t_s; κ)
 //
@@ -43,12 +43,11 @@ const searchSteps = 80
 //
 // The floor is searched over
 //
-//	floor_k² = max( h_k², (|Along_k|/1024ε)², f²·Beside_k·u_k, c²·(|g_k| u_k)^⅔ - V_k ),
+//	floor_k² = max( h_k², (|Along_k|/1024ε)², f²·b_k², c²·(|g_k| u_k)^⅔ - V_k ),
 //
-// V_k the variance of F_k and g_k how far it differs in a pair. Among floors of the same Σ (Beside_k/floor_k)² those
-// proportional to √(Beside_k·u_k) have the least error Σ floor_k²/u_k², and among those of the same
-// Σ (g_k/(V_k+floor_k²))², the effect of the covariances to first order, those with V_k + floor_k² proportional to
-// (|g_k| u_k)^⅔ (Lagrange, twice). For each f and c, 1/t_s is the most that δ allows; the least total error wins.
+// b_k the shape against what is beside the directions (besideFloor), V_k the variance of F_k and g_k how far it differs in a pair.
+// Among floors of the same Σ (g_k/(V_k+floor_k²))², the effect of the covariances to first order, those with V_k + floor_k²
+// proportional to (|g_k| u_k)^⅔ have the least error Σ floor_k²/u_k² (Lagrange). For each f and c, 1/t_s is the most that δ allows; the least total error wins.
 func directional(r Request) (design, error) {
 	if r.Budget.Delta == 0 || r.Budget.Epsilon > maxGaussianEpsilon {
 		return nil, unmet(Directional)
@@ -80,7 +79,7 @@ type floorSearch struct {
 	families       []sensitivity.Family // none yet: translation alone
 	probes         []*sensitivity.Probe
 	least          []float64 // of each component
-	beside, scale  []float64 // √(Beside·u), (|g| u)^⅓
+	beside, scale  []float64 // b, (|g| u)^⅓
 	variance       []float64 // V
 	spread         []float64 // of each shift, Σ_k (v_k/u_k)²
 	firstF, firstC float64   // from where on f and c matter
@@ -94,7 +93,7 @@ type floorSearch struct {
 func newFloorSearch(r Request) *floorSearch {
 	m := len(r.Components)
 	s := &floorSearch{Request: r, best: math.Inf(1), firstF: math.Inf(1), firstC: math.Inf(1)}
-	s.least, s.beside, s.scale, s.variance = make([]float64, m), make([]float64, m), make([]float64, m), make([]float64, m)
+	s.least, s.beside, s.scale, s.variance = make([]float64, m), r.besideFloor(), make([]float64, m), make([]float64, m)
 	for k := range s.variance {
 		s.variance[k] = math.Inf(1)
 	}
@@ -109,17 +108,12 @@ func newFloorSearch(r Request) *floorSearch {
 	}
 	s.spread = make([]float64, len(r.Shifts))
 	for k, c := range r.Components {
-		var along, beside float64
+		along := 0.0
 		for i, shift := range r.Shifts {
-			left := shift.Beside[k]
-			if shift.Scatter != nil {
-				left += math.Sqrt(shift.Scatter.Variance[k])
-			}
-			along, beside = math.Max(along, math.Abs(shift.Along[k])), math.Max(beside, left)
+			along = math.Max(along, math.Abs(shift.Along[k]))
 			s.spread[i] += (shift.Along[k] / c.Unit) * (shift.Along[k] / c.Unit)
 		}
 		s.least[k] = math.Max(c.Lattice, floorShare*along/float64(r.Budget.Epsilon))
-		s.beside[k] = math.Sqrt(beside) * math.Sqrt(c.Unit)
 		if s.beside[k] > 0 {
 			s.firstF = math.Min(s.firstF, s.least[k]/s.beside[k])
 		}
@@ -211,7 +205,7 @@ func (s *floorSearch) allowed(floor []cell) ([]float64, bool) {
 	hidden := slices.Clone(s.Shifts)
 	left := map[string]privacy.Loss{} // of each secret, the most that any of its directions leaves
 	for i := range hidden {
-		hidden[i].Along = make([]float64, len(hidden[i].Along)) // the direction hides it
+		hidden[i] = hidden[i].Aside() // the direction hides the rest
 		left[hidden[i].Secret] = left[hidden[i].Secret].Max(n.loss(hidden[i]))
 	}
 	for i, shift := range s.Shifts {

@@ -46,11 +46,8 @@ func (s *search) build(a, b float64) error {
 	}
 	s.kappa2 = 0
 	if s.share.beside > 0 {
-		for k, v := range r.Beside {
-			if v != 0 {
-				s.kappa2 += v * v / (s.share.beside * r.Floor[k])
-			}
-		}
+		kappa := r.beside()
+		s.kappa2 = kappa * kappa / s.share.beside
 		low, high = low.WithDiagonal(-s.share.beside, r.Floor), high.WithDiagonal(-s.share.beside, r.Floor)
 	}
 	along := r.Along
