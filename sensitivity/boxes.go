@@ -47,7 +47,7 @@ const (
 	finest = 32 // and are split until they are this many times finer
 )
 
-// share says how the Gaussian noise is divided: beside is the share of Floor that hides Beside; bend the share of it that
+// share says how the Gaussian noise is divided: beside is the share of Release.besides that hides Beside and Unseen; bend the share of it that
 // hides how far covariances leave a straight line; along the share of what is left, inherent randomness included, that
 // hides Along.
 type share struct{ beside, bend, along float64 }
@@ -135,7 +135,7 @@ func newSearch(f Family, r Release, b privacy.Budget) (*search, error) {
 			}
 		}
 	}
-	if r.beside() != 0 { // NaN, too
+	if _, kappa := r.besides(); kappa != 0 { // NaN, too
 		s.share.beside = .25
 	}
 	if !f.Affine() {
@@ -161,26 +161,6 @@ func newSearch(f Family, r Release, b privacy.Budget) (*search, error) {
 		}
 	}
 	return s, nil
-}
-
-// beside bounds κ of what is beside Along, were it hidden by noise of the variances Floor.
-func (r Release) beside() float64 {
-	m := len(r.Floor)
-	rest, sd := Shift{Along: make([]float64, m), Beside: r.Beside}, make([]float64, m)
-	if rest.Beside == nil {
-		rest.Beside = rest.Along
-	}
-	for k, v := range r.Floor {
-		sd[k] = math.Sqrt(v)
-		if sd[k] == 0 {
-			sd[k] = math.SmallestNonzeroFloat64 // nothing hides what moves there
-		}
-	}
-	most := rest.Norm2(sd)
-	for _, rest.Unseen = range r.Unseen {
-		most = math.Max(most, rest.Norm2(sd))
-	}
-	return most
 }
 
 func (s *search) moves(v []float64) bool {

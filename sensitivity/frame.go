@@ -46,9 +46,9 @@ func (s *search) build(a, b float64) error {
 	}
 	s.kappa2 = 0
 	if s.share.beside > 0 {
-		kappa := r.beside()
+		part, kappa := r.besides()
 		s.kappa2 = kappa * kappa / s.share.beside
-		low, high = low.WithDiagonal(-s.share.beside, r.Floor), high.WithDiagonal(-s.share.beside, r.Floor)
+		low, high = low.WithDiagonal(-s.share.beside, part), high.WithDiagonal(-s.share.beside, part)
 	}
 	along := r.Along
 	if s.share.along == 0 && !s.inside {

@@ -74,8 +74,8 @@ func (s Shift) Norm1(scale []float64) float64 {
 	return total
 }
 
-// Norm2 bounds Δ_{E,2}, the same for (Σ_k (d_k/sd_k)²)^½: by the triangle inequality, or the box around all, whichever is
-// less.
+// Norm2 bounds Δ_{E,2}, the same for (Σ_k (d_k/sd_k)²)^½. It is exact with one Unseen; of several, all but one are added by
+// the triangle inequality, or all by the box around them, whichever is less.
 func (s Shift) Norm2(sd []float64) float64 {
 	sd = s.orOnes(sd)
 	most := make([]float64, len(s.Along))
@@ -89,15 +89,22 @@ func (s Shift) Norm2(sd []float64) float64 {
 		}
 		return math.Sqrt(total)
 	}
-	sum := length()
 	if len(s.Unseen) == 0 {
-		return sum
+		return length()
+	}
+	alone, sum, least := length(), 0.0, math.Inf(1)
+	each := make([]float64, len(s.Unseen))
+	for i, u := range s.Unseen {
+		each[i] = u.Norm2(sd)
+		sum += each[i]
+	}
+	for i, u := range s.Unseen {
+		least = math.Min(least, u.beside(most, alone, sd)+math.Max(0, sum-each[i]))
 	}
 	for _, u := range s.Unseen {
-		sum += u.Norm2(sd)
 		u.box(most)
 	}
-	return math.Min(sum, length())
+	return math.Min(least, length())
 }
 
 // Box is Beside and Unseen in one: what each component by itself leaves the line by, at most.

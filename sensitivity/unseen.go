@@ -61,6 +61,42 @@ func (u Unseen) Norm2(sd []float64) float64 {
 	}))
 }
 
+// even raises weight to what each component needs of noise of standard deviations sd, 1 being all of it, for u to have the
+// norm that it has with all of it: cells that do not count among the Rows largest need no more than makes them as large as
+// the last of these.
+func (u Unseen) even(weight, sd []float64) {
+	var cells []float64
+	of := make([]int, len(u.At)) // the cell of each of At
+	for i, k := range u.At {
+		if i == 0 || u.Cell[i] != u.Cell[i-1] {
+			cells = append(cells, 0)
+		}
+		of[i] = len(cells) - 1
+		cells[of[i]] += u.Size[i] / sd[k] * u.Size[i] / sd[k]
+	}
+	if len(cells) == 0 {
+		return
+	}
+	sorted := slices.Sorted(slices.Values(cells))
+	last := sorted[max(0, len(sorted)-u.Rows)]
+	for i, k := range u.At {
+		switch share := cells[of[i]] / last; {
+		case share < 1:
+			weight[k] = math.Max(weight[k], share)
+		case u.Size[i] != 0: // NaN, too
+			weight[k] = 1
+		}
+	}
+}
+
+// beside is the greatest (Σ_k ((v_k+r_k)/sd_k)²)^½ for v ≥ 0, of which alone is that without r.
+func (u Unseen) beside(v []float64, alone float64, sd []float64) float64 {
+	return math.Sqrt(alone*alone + u.greatest(func(i int) float64 {
+		k := u.At[i]
+		return u.Size[i] / sd[k] * (2*v[k] + u.Size[i]) / sd[k]
+	}))
+}
+
 // greatest adds a quantity of the components up within cells, and returns the sum of the Rows largest cells.
 func (u Unseen) greatest(of func(i int) float64) float64 {
 	most, total := 0.0, 0.0
