@@ -128,3 +128,65 @@ func TestUnseenThatFitsNoRequest(t *testing.T) {
 		}
 	}
 }
+
+// The certificate of a given noise counts unseen rows: its δ is no less than the exact one of two normal distributions of which
+// one has a row more in a cell, whichever cell, and would be without them.
+func TestCertificateCountsUnseenRows(t *testing.T) {
+	f := wide(6)
+	r := f.request(300, 900, budget(1, .5))
+	r.Shifts[0] = thinned(r.Shifts[0], 2)
+	floor := make([]float64, len(f.in))
+	for k := range floor {
+		floor[k] = 30
+	}
+	n := gaussian(floor, nil)
+	n.directions = append(n.directions, newDirection(r.Shifts[0], n.cells, .5))
+	c, err := r.certified(n, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare := r
+	bare.Shifts = []sensitivity.Shift{thinned(r.Shifts[0], 0)}
+	without, err := bare.certified(n, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worst := 0.0
+	var noise sensitivity.Covariance
+	for _, sd := range floor {
+		noise.Blocks = append(noise.Blocks, sensitivity.Block{Size: 1, Entries: []float64{sd * sd}})
+	}
+	for _, row := range extremes(len(floor), r.Shifts[0].Unseen) {
+		for _, q := range []float64{.1, .3, .55} {
+			// y takes a share of the movement along the direction, all of which it hides; the rest is a row.
+			e, err := sensitivity.NewExperiment([]float64{.5}, 0, &sensitivity.Pair{P: f.Covariance(q+.05).Plus(1, noise), Q: f.Covariance(q).Plus(1, noise), Mean: row})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, x := range []*sensitivity.Experiment{e, e.Swapped()} {
+				worst = math.Max(worst, x.Delta(1).Low)
+			}
+		}
+	}
+	t.Logf("δ = %.3g, of the worst row %.3g, without unseen rows %.3g", c.Delta, worst, without.Delta)
+	if c.Delta < worst {
+		t.Errorf("certified δ = %g, of the worst row %g", c.Delta, worst)
+	}
+	if without.Delta > .5*worst {
+		t.Errorf("δ = %g without unseen rows, %g with them: the test has no teeth", without.Delta, worst)
+	}
+	// Of several movements any may be the pair's; Laplace noise in single components hides each by itself.
+	like := f.Covariance(.1)
+	other := thinned(r.Shifts[0], .5)
+	if got := n.release([]sensitivity.Shift{r.Shifts[0], other}, like); len(got.Unseen) != 2 || got.Unseen[0][0].Size[1] != 2*got.Unseen[1][0].Size[1] {
+		t.Errorf("%+v", got.Unseen)
+	}
+	own := calibrated(t, ExpmLaplace, r).Noise
+	got := own.release(r.Shifts, like)
+	for k, box := range r.Shifts[0].Box() {
+		b := math.Ldexp(float64(own.cells[k].laplace), own.cells[k].exponent)
+		if want := (box + math.Abs(r.Shifts[0].Along[k])) / b; len(got.Unseen[0]) > 0 || got.Laplace[k] < want || got.Laplace[k] > want*(1+1e-6) {
+			t.Errorf("component %d: a loss of %g, want %g", k, got.Laplace[k], want)
+		}
+	}
+}
