@@ -43,11 +43,12 @@ const searchSteps = 80
 //
 // The floor is searched over
 //
-//	floor_k² = max( h_k², (|Along_k|/1024ε)², f²·b_k², c²·(|g_k| u_k)^⅔ - V_k ),
+//	floor_k² = max( h_k², (|Along_k|/1024ε)², f²·b_k² + (c²·(|g_k| u_k)^⅔ - V_k)₊ ),
 //
 // b_k the shape against what is beside the directions (besideFloor), V_k the variance of F_k and g_k how far it differs in a pair.
 // Among floors of the same Σ (g_k/(V_k+floor_k²))², the effect of the covariances to first order, those with V_k + floor_k²
-// proportional to (|g_k| u_k)^⅔ have the least error Σ floor_k²/u_k² (Lagrange). For each f and c, 1/t_s is the most that δ allows; the least total error wins.
+// proportional to (|g_k| u_k)^⅔ have the least error Σ floor_k²/u_k² (Lagrange). The two add up, as what hides r is set aside (see
+// sensitivity.Release). For each f and c, 1/t_s is the most that δ allows; the least total error wins.
 func directional(r Request) (design, error) {
 	if r.Budget.Delta == 0 || r.Budget.Epsilon > maxGaussianEpsilon {
 		return nil, unmet(Directional)
@@ -128,15 +129,16 @@ func newFloorSearch(r Request) *floorSearch {
 func (s *floorSearch) cells(f, c float64) (floor []cell, sum float64) {
 	floor = make([]cell, len(s.Components))
 	for k, comp := range s.Components {
-		sd := s.least[k]
-		if s.beside[k] > 0 {
-			sd = math.Max(sd, f*s.beside[k])
-		}
+		sd := 0.0
 		if s.scale[k] > 0 {
 			if v := c*c*s.scale[k]*s.scale[k] - s.variance[k]; v > 0 {
-				sd = math.Max(sd, math.Sqrt(v))
+				sd = math.Sqrt(v)
 			}
 		}
+		if s.beside[k] > 0 {
+			sd = math.Hypot(sd, f*s.beside[k])
+		}
+		sd = math.Max(sd, s.least[k])
 		floor[k].exponent = gridFor(sd)
 		floor[k].sigma = steps(sd, floor[k].exponent)
 		sum += (sd / comp.Unit) * (sd / comp.Unit)
