@@ -43,12 +43,12 @@ const searchSteps = 80
 //
 // The floor is searched over
 //
-//	floor_k² = max( h_k², (|Along_k|/1024ε)², f²·b_k² + (c²·(|g_k| u_k)^⅔ - V_k)₊ ),
+//	floor_k² = max( h_k², (|Along_k|/1024ε)², f²·b_k², f²·r_k² + (c²·(|g_k| u_k)^⅔ - V_k)₊ ),
 //
-// b_k the shape against what is beside the directions (besideFloor), V_k the variance of F_k and g_k how far it differs in a pair.
+// b_k and r_k the shapes of box and exact in besideFloor, V_k the variance of F_k and g_k how far it differs in a pair.
 // Among floors of the same Σ (g_k/(V_k+floor_k²))², the effect of the covariances to first order, those with V_k + floor_k²
-// proportional to (|g_k| u_k)^⅔ have the least error Σ floor_k²/u_k² (Lagrange). The two add up, as what hides r is set aside (see
-// sensitivity.Release). For each f and c, 1/t_s is the most that δ allows; the least total error wins.
+// proportional to (|g_k| u_k)^⅔ have the least error Σ floor_k²/u_k² (Lagrange). To these r_k adds up, as just
+// so much is set aside. For each f and c, 1/t_s is the most that δ allows; the least total error wins.
 func directional(r Request) (design, error) {
 	if r.Budget.Delta == 0 || r.Budget.Epsilon > maxGaussianEpsilon {
 		return nil, unmet(Directional)
@@ -80,7 +80,8 @@ type floorSearch struct {
 	families       []sensitivity.Family // none yet: translation alone
 	probes         []*sensitivity.Probe
 	least          []float64 // of each component
-	beside, scale  []float64 // b, (|g| u)^⅓
+	beside, exact  []float64 // b, r
+	scale          []float64 // (|g| u)^⅓
 	variance       []float64 // V
 	spread         []float64 // of each shift, Σ_k (v_k/u_k)²
 	firstF, firstC float64   // from where on f and c matter
@@ -94,7 +95,8 @@ type floorSearch struct {
 func newFloorSearch(r Request) *floorSearch {
 	m := len(r.Components)
 	s := &floorSearch{Request: r, best: math.Inf(1), firstF: math.Inf(1), firstC: math.Inf(1)}
-	s.least, s.beside, s.scale, s.variance = make([]float64, m), r.besideFloor(), make([]float64, m), make([]float64, m)
+	s.least, s.scale, s.variance = make([]float64, m), make([]float64, m), make([]float64, m)
+	s.beside, s.exact = r.besideFloor()
 	for k := range s.variance {
 		s.variance[k] = math.Inf(1)
 	}
@@ -115,8 +117,8 @@ func newFloorSearch(r Request) *floorSearch {
 			s.spread[i] += (shift.Along[k] / c.Unit) * (shift.Along[k] / c.Unit)
 		}
 		s.least[k] = math.Max(c.Lattice, floorShare*along/float64(r.Budget.Epsilon))
-		if s.beside[k] > 0 {
-			s.firstF = math.Min(s.firstF, s.least[k]/s.beside[k])
+		if b := math.Max(s.beside[k], s.exact[k]); b > 0 {
+			s.firstF = math.Min(s.firstF, s.least[k]/b)
 		}
 		if s.scale[k] > 0 {
 			s.firstC = math.Min(s.firstC, math.Hypot(s.least[k], math.Sqrt(s.variance[k]))/s.scale[k])
@@ -135,8 +137,11 @@ func (s *floorSearch) cells(f, c float64) (floor []cell, sum float64) {
 				sd = math.Sqrt(v)
 			}
 		}
+		if s.exact[k] > 0 {
+			sd = math.Hypot(sd, f*s.exact[k])
+		}
 		if s.beside[k] > 0 {
-			sd = math.Hypot(sd, f*s.beside[k])
+			sd = math.Max(sd, f*s.beside[k])
 		}
 		sd = math.Max(sd, s.least[k])
 		floor[k].exponent = gridFor(sd)

@@ -8,13 +8,14 @@ import (
 
 // besideFloor is the shape of Gaussian noise against what is beside the directions: standard deviations of about the
 // least error Σ_k (sd_k/u_k)² for which it is a Gaussian shift of about κ = 1, for the secret that needs most in each
-// component; 0 where nothing is beside. It only guides a search.
+// component; 0 where nothing is beside. It only guides a search. Where there is Unseen it is exact: sensitivity.Release sets just
+// so much aside. Against Beside alone a share of all is set aside; that is box.
 //
 // For a box of sides b_k the least error at κ² = Σ (b_k/sd_k)² is that of sd_k² = b_k·u_k·W, W = Σ b_k/u_k (Lagrange). For one
 // unseen row it is that within each cell c, W_c the sum over the cell: each cell then has κ = 1 by itself. So it is for Rows of
 // them, with Rows times the variance, unless the box is cheaper. Two parts of errors E₁ and E₂ at κ = 1 cost least
 // together at κ_i in proportion to E_i^⅓.
-func (r Request) besideFloor() []float64 {
+func (r Request) besideFloor() (box, exact []float64) {
 	m := len(r.Components)
 	box, unseen := make([]float64, m), make([]float64, m)
 	for _, s := range r.Shifts {
@@ -47,10 +48,14 @@ func (r Request) besideFloor() []float64 {
 		}
 		return sd / error
 	}
-	for k := range box {
-		box[k] = (first + second) * math.Hypot(part(box[k], first), part(unseen[k], second))
+	if second == 0 {
+		return box, unseen
 	}
-	return box
+	for k := range box {
+		unseen[k] = (first + second) * math.Hypot(part(box[k], first), part(unseen[k], second))
+		box[k] = 0
+	}
+	return box, unseen
 }
 
 // unseenFloor adds the shape against unseen rows to sd.

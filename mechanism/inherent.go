@@ -39,7 +39,7 @@ type structure func(cs []constraint, kappa float64) [][]float64
 //
 //	floor_k² = max(h_k², f²·b_k², c·(|g_k|·u_k)^(2/3) - V_k),   g_k = change of V_k = Σ_kk over a pair
 //
-// b_k the shape of besideFloor, the third for a given Σ (g/(V+floor²))² (Lagrange).
+// b_k the larger of the shapes of besideFloor, the third for a given Σ (g/(V+floor²))² (Lagrange).
 // A nil structure has no lines, and no floor beyond h.
 func inherent(kind Kind, lines structure) func(Request) (design, error) {
 	return func(r Request) (design, error) {
@@ -86,7 +86,12 @@ type search struct {
 
 func (s *search) prepare() {
 	m := len(s.r.Components)
-	s.beside, s.change, s.spread = s.r.besideFloor(), make([]float64, m), make([]float64, m)
+	s.change, s.spread = make([]float64, m), make([]float64, m)
+	var exact []float64
+	s.beside, exact = s.r.besideFloor()
+	for k, v := range exact {
+		s.beside[k] = math.Max(s.beside[k], v)
+	}
 	for k := range m {
 		s.spread[k] = math.Inf(1)
 	}

@@ -7,8 +7,9 @@ const boxLeast = .1
 
 // besides returns the variances of a part of Floor to hide what is beside Along, and κ were all of this part set aside for it.
 // Whatever part of Floor is sound; this one leaves as much of Floor as it can for the rest. Cells that move by less than
-// others, for their Floor, need no more than makes them equal (Unseen.even). Against a box of sides b_k the part of a given Σ
-// part_k/Floor_k that hides most is in proportion to b_k·√Floor_k (Lagrange).
+// others, for their Floor, need no more than makes them equal (Unseen.even). Against Beside alone it is all
+// of Floor; with Unseen, against a box of sides b_k, in proportion to b_k·√Floor_k, the part of a given Σ part_k/Floor_k that
+// hides most (Lagrange), and less where there is little to hide.
 func (r Release) besides() (part []float64, kappa float64) {
 	m := len(r.Floor)
 	box, sd := Shift{Along: make([]float64, m), Beside: r.Beside}, make([]float64, m)
@@ -28,17 +29,20 @@ func (r Release) besides() (part []float64, kappa float64) {
 		}
 		cells = math.Max(cells, sum)
 	}
-	most, scale := 0.0, 1.0
+	most, share := 0.0, 1.0
 	for k, v := range box.Beside {
 		most = math.Max(most, v/sd[k])
 	}
 	if cells > 0 && length < boxLeast*cells {
-		scale = (length / (boxLeast * cells)) * (length / (boxLeast * cells))
+		share = (length / (boxLeast * cells)) * (length / (boxLeast * cells))
 	}
 	part = make([]float64, m)
 	for k, v := range box.Beside {
-		if v != 0 { // NaN, too
-			weight[k] = math.Max(weight[k], scale*(v/sd[k]/most))
+		switch {
+		case cells == 0 && v != 0: // NaN, too
+			weight[k] = 1
+		case v != 0:
+			weight[k] = math.Max(weight[k], share*(v/sd[k]/most))
 		}
 		part[k] = r.Floor[k] * weight[k]
 		sd[k] *= math.Sqrt(weight[k])
