@@ -123,7 +123,7 @@ func TestUnseenThatFitsNoRequest(t *testing.T) {
 	} {
 		r := wide(4).request(8000, 24_000, budget(1, .001))
 		spoil(&r.Shifts[0].Unseen[0])
-		if c, err := Calibrate(Auto, r); err == nil {
+		if c, err := Calibrate(t.Context(), Auto, r); err == nil {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}

@@ -91,14 +91,15 @@ func (m *Moments) edges(secret int, psi Psi, standardErrors float64) ([]movement
 		for j := i + 1; j < k; j++ {
 			along := make([]float64, k)
 			along[i], along[j] = -1, 1
+			at := c.mixture(center, along)
 			low, high := make([]float64, len(m.Components)), make([]float64, len(m.Components))
 			rows, deviation := make([][]unseen, k), make([]float64, len(m.Components))
 			for l, comp := range m.Components {
-				low[l], high[l] = c.edge(m, comp, s, along)
-				for class, u := range c.anywhere(m, comp, s, along) {
+				low[l], high[l] = c.edge(m, comp, s, at.d)
+				for class, u := range c.anywhere(m, comp, s, at) {
 					rows[class] = append(rows[class], u)
 				}
-				deviation[l] = c.deviation(m, comp, center, along)
+				deviation[l] = c.deviation(m, comp, at)
 			}
 			shift, err := m.between(c, psi.Name, sensitivity.Span{Within: s.Within}, low, high, rows, deviation, standardErrors)
 			if err != nil {
@@ -110,9 +111,8 @@ func (m *Moments) edges(secret int, psi Psi, standardErrors float64) ([]movement
 	return out, nil
 }
 
-// edge bounds a component's derivative along a direction over all vectors of the simplex.
-func (c *classes) edge(m *Moments, k Component, s *Simplex, along []float64) (low, high float64) {
-	d := c.mix(along)
+// edge bounds a component's derivative along a direction, in which a row's terms move by d, over all vectors of the simplex.
+func (c *classes) edge(m *Moments, k Component, s *Simplex, d []float64) (low, high float64) {
 	if t := m.total(k); t >= 0 {
 		return m.rows() * d[t], m.rows() * d[t]
 	}
@@ -128,9 +128,9 @@ func (c *classes) edge(m *Moments, k Component, s *Simplex, along []float64) (lo
 }
 
 // anywhere is unseen for all vectors of the simplex.
-func (c *classes) anywhere(m *Moments, k Component, s *Simplex, along []float64) []unseen {
+func (c *classes) anywhere(m *Moments, k Component, s *Simplex, at mixture) []unseen {
 	if m.total(k) >= 0 {
-		return c.unseen(m, k, along, along) // of totals it does not depend on the shares
+		return c.unseen(m, k, at) // of totals it does not depend on the shares
 	}
 	out := make([]unseen, len(c.Size))
 	sum, count, _ := m.quotient(k)
@@ -142,9 +142,9 @@ func (c *classes) anywhere(m *Moments, k Component, s *Simplex, along []float64)
 		return out
 	}
 	low, high := s.quotients(c.column(sum), c.column(count))
-	spread, turn := m.spread(k, math.Max(math.Abs(low), math.Abs(high))), math.Abs(c.mix(along)[count])/least
+	spread, turn := m.spread(k, math.Max(math.Abs(low), math.Abs(high))), math.Abs(at.d[count])/least
 	for j, size := range c.Size {
-		n := (math.Abs(along[j]) + s.To*turn) / least / size
+		n := (math.Abs(at.along[j]) + s.To*turn) / least / size
 		mean := math.Max(math.Abs(c.mean[j][sum]-low*c.mean[j][count]), math.Abs(c.mean[j][sum]-high*c.mean[j][count]))
 		out[j] = unseen{own: n * spread, rest: n * mean}
 	}

@@ -12,9 +12,9 @@ type unseen struct{ own, rest float64 }
 
 // unseen of a class with N_c rows, of mean m_c, whose slopes depend on that mean through the functional f: a row h moves the mean by
 // (h - m_c)/(N_c + 1), and h is 0 in the cells that the row is not in.
-func (c *classes) unseen(m *Moments, k Component, p, along []float64) []unseen {
-	out := make([]unseen, len(p))
-	for j, f := range c.influences(m, k, p, along) {
+func (c *classes) unseen(m *Moments, k Component, at mixture) []unseen {
+	out := make([]unseen, len(at.p))
+	for j, f := range c.influences(m, k, at) {
 		mean := 0.0
 		for _, w := range f.functional {
 			mean += w.weight * c.mean[j][w.term]
@@ -42,12 +42,13 @@ func (m *Moments) oneSided(k Component) bool {
 // unseen is what one reference row more of each class would change the slope of each component by, at x.
 func (p *Path) unseen(x float64) [][]unseen {
 	out := make([][]unseen, len(p.c.Size))
+	at := p.c.mixture(p.shares(x), p.along)
 	for _, k := range p.m.Components {
 		var of []unseen
 		if p.beta != nil {
 			of = []unseen{p.regressed(k, x).unseen}
 		} else {
-			of = p.c.unseen(p.m, k, p.shares(x), p.along)
+			of = p.c.unseen(p.m, k, at)
 		}
 		for j := range out {
 			out[j] = append(out[j], of[j])

@@ -7,6 +7,9 @@ import (
 
 // ends returns the experiment of the box [a,b], (b,a).
 func (s *search) ends(a, b float64) (*Experiment, error) {
+	if err := s.memory.err(); err != nil {
+		return nil, fmt.Errorf("certify: %w", err)
+	}
 	p, q, kappa2, err := s.aside(a, b)
 	if err != nil {
 		return nil, err
@@ -41,21 +44,29 @@ func (s *search) build(a, b float64) error {
 			s.slopes = append(s.slopes, math.Log1p(2*v/(t-v)))
 		}
 	}
-	if s.share.bend > 0 {
-		low, high = low.WithDiagonal(-s.share.bend, r.Floor), high.WithDiagonal(-s.share.bend, r.Floor)
+	aside := make([]float64, len(r.Floor))
+	for k, v := range r.Floor {
+		aside[k] = s.share.bend * v
 	}
 	s.kappa2 = 0
 	if s.share.beside > 0 {
 		part, kappa := r.besides()
 		s.kappa2 = kappa * kappa / s.share.beside
-		low, high = low.WithDiagonal(-s.share.beside, part), high.WithDiagonal(-s.share.beside, part)
+		for k, v := range part {
+			aside[k] += s.share.beside * v
+		}
+	}
+	if s.share.bend+s.share.beside > 0 {
+		low, high = low.WithDiagonal(-1, aside), high.WithDiagonal(-1, aside)
 	}
 	along := r.Along
 	if s.share.along == 0 && !s.inside {
 		along = nil
 	}
 	s.span = [2]float64{a, b}
-	s.frame, err = newPencil(low, high, along)
+	if s.frame, err = newPencil(low, high, along, s.memory.order); err == nil {
+		s.memory.order = s.frame.elimination
+	}
 	return err
 }
 
