@@ -208,7 +208,7 @@ func (s *Server) login(ctx, work context.Context, conn net.Conn) (_ *session, le
 		exchange: newExchange('I'), in: in, maxBody: s.config.MessageBytes, out: bufio.NewWriterSize(engine.Guest().Conn(), 32<<10),
 		client: out}
 	undo = append(undo, cancel)
-	pid, secret, name := s.keys.add(session)
+	pid, secret, name := s.keys.add(session, engine.Guest().PID())
 	session.askName = name
 	undo = append(undo, func() { s.keys.remove(pid) })
 	out.send(append(greeting, &pgproto3.BackendKeyData{ProcessID: pid, SecretKey: secret}, &pgproto3.ReadyForQuery{TxStatus: 'I'})...)
