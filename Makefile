@@ -9,7 +9,7 @@ BENCH ?= .
 FUZZTIME ?= 10s
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test bench paper lint fuzz clean
+.PHONY: help build demo test compat bench paper lint fuzz clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +26,11 @@ demo: ## a private PostgreSQL, generated data (or DATA=file.csv), Fugu, and a fe
 test: ## formatting, vet, staticcheck and all tests, under the race detector
 	@scripts/setup.sh server test
 	@scripts/test.sh
+
+compat: ## the test suites of pgx, lib/pq and libpq, and 17 clients, through Fugu as directly
+	@scripts/setup.sh server compat
+	go run ./test/compat/clients
+	go run ./test/compat/suites
 
 bench: ## what Fugu costs beside PostgreSQL alone, make paper, and all package benchmarks; or those that match BENCH=regexp
 	@scripts/setup.sh server

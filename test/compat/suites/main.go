@@ -200,11 +200,6 @@ func (c comparison) notes() (notes []string, findings int) {
 	}
 	if len(failed) > 0 {
 		notes = append(notes, fmt.Sprintf("%s: fails directly: %s", c.part, strings.Join(failed, ", ")))
-		if os.Getenv("DBG") != "" {
-			for _, n := range failed {
-				notes = append(notes, n, indent(c.direct[n].output))
-			}
-		}
 	}
 	if 10*len(failed) > len(c.direct) {
 		findings++
