@@ -29,8 +29,7 @@ test: ## formatting, vet, staticcheck and all tests, under the race detector
 
 compat: ## the test suites of pgx, lib/pq and libpq, and 17 clients, through Fugu as directly
 	@scripts/setup.sh server compat
-	go run ./test/compat/clients
-	go run ./test/compat/suites
+	@failed=0; go run ./test/compat/clients || failed=1; go run ./test/compat/suites || failed=1; exit $$failed
 
 bench: ## what Fugu costs beside PostgreSQL alone, make paper, and all package benchmarks; or those that match BENCH=regexp
 	@scripts/setup.sh server
