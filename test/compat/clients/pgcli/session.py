@@ -39,6 +39,7 @@ on_error = RESUME
 
 
 def session(script):
+    """What pgcli answers to each line of the script."""
     with tempfile.TemporaryDirectory() as home:
         config = os.path.join(home, "config")
         with open(config, "w") as f:
@@ -49,24 +50,23 @@ def session(script):
             os.execvpe("/usr/bin/pgcli", ["pgcli", "--pgclirc", config, "--no-password"], env)
         text = b""
 
-        def until_prompt(count):
+        def until(mark):
             nonlocal text
-            while text.count(b"fugu> ") < count:
+            while mark not in text:
                 if not select.select([fd], [], [], 60)[0]:
                     sys.exit("pgcli is silent after %r" % text[-2000:])
                 try:
-                    data = os.read(fd, 65536)
+                    text += os.read(fd, 65536)
                 except OSError:
                     sys.exit("pgcli ended after %r" % text[-2000:])
-                text += data
+            answer, text = text.split(mark, 1)
+            return answer.decode()
 
-        until_prompt(1)
-        for line in script.splitlines():
-            count = text.count(b"fugu> ")
-            start = len(text)
-            os.write(fd, line.encode() + b"\r")
-            until_prompt(count + 1)
-            yield text[start:].decode()
+        until(b"fugu> ")
+        for n, line in enumerate(script.splitlines()):
+            # The terminal echoes what is written, once or twice; the mark is a line only as a value.
+            os.write(fd, line.encode() + b"\rSELECT 'answered-%d' AS mark;\r" % n)
+            yield plain(until(b"\nmark\r\nanswered-%d\r\nSELECT 1\r\n" % n), line)
         os.write(fd, b"\\q\r")
         try:
             while os.read(fd, 65536):
@@ -76,10 +76,10 @@ def session(script):
         os.waitpid(pid, 0)
 
 
-def plain(answer):
-    """The lines of an answer, without colours, the prompt, and the statement that the terminal echoes."""
+def plain(answer, statement):
+    """The lines of an answer, without colours, the prompt, and what the terminal echoes."""
     text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", answer).replace("\r", "").replace("fugu> ", "")
-    return [line for line in text.split("\n")[2:] if line.strip()]
+    return [line for line in text.split("\n") if line.strip() not in ("", statement) and "AS mark;" not in line]
 
 
 if __name__ == "__main__":
@@ -87,4 +87,4 @@ if __name__ == "__main__":
         print(subprocess.run(["/usr/bin/pgcli", "--version"], capture_output=True, text=True).stdout.strip())
     else:
         for answer in session(SCRIPTS[sys.argv[1]]):
-            print(*plain(answer), sep="\n")
+            print(*answer, sep="\n")
