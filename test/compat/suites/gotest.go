@@ -18,6 +18,7 @@ import (
 // module is a suite that is the tests of a Go module, of the version that Fugu itself uses.
 type module struct {
 	path        string
+	skip        string                                  // test that cannot be run here; empty: none
 	environment func(s sides.Side, dir string) []string // dir: for files of its own
 }
 
@@ -49,6 +50,9 @@ func (m module) fetch(ctx context.Context, dir string) (runner, error) {
 	}
 	return func(ctx context.Context, side sides.Side, part string, only []string, count int) (results, error) {
 		args := []string{"test", "-json", fmt.Sprintf("-count=%d", count), "-timeout=10m"}
+		if m.skip != "" {
+			args = append(args, "-skip=^("+m.skip+")$")
+		}
 		if only != nil {
 			args = append(args, "-run=^("+strings.Join(only, "|")+")$")
 		}
@@ -109,6 +113,7 @@ const whole = "(package)"
 // readEvents reads the output of go test -json. A test that runs several times has failed if it has failed once.
 func readEvents(out []byte) (results, error) {
 	r := results{}
+	var last []string // that was said by any test
 	lines := bufio.NewScanner(bytes.NewReader(out))
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
@@ -124,6 +129,9 @@ func readEvents(out []byte) (results, error) {
 		switch e.Action {
 		case "output":
 			t.output += e.Output
+			if last = append(last, e.Output); len(last) > 40 {
+				last = last[1:]
+			}
 		case "pass", "fail", "skip":
 			if t.outcome != "fail" {
 				t.outcome = e.Action
@@ -133,15 +141,19 @@ func readEvents(out []byte) (results, error) {
 		}
 		r[name] = t
 	}
-	// A test without an end was cut off with its package.
+	// A test without an end was cut off with its package, whose output may say why.
+	cut := false
 	for name, t := range r {
 		if t.outcome == "" {
-			t.outcome = "fail"
+			t.outcome, cut = "fail", true
 			r[name] = t
 		}
 	}
-	// The package's own word says no more than its tests, unless it has none that failed.
-	if t, ok := r[whole]; ok && (t.outcome != "fail" || anyFailed(r)) {
+	// Otherwise the package's own word says no more than its tests, unless it has none that failed.
+	if t, ok := r[whole]; ok && cut {
+		t.output = strings.Join(last, "")
+		r[whole] = t
+	} else if ok && (t.outcome != "fail" || anyFailed(r)) {
 		delete(r, whole)
 	}
 	return r, lines.Err()

@@ -92,6 +92,22 @@ type comparison struct {
 	direct, through results
 	differences     []string // names of tests
 	steady          map[string]bool
+	early           []string // runs that ended early, what they said last
+}
+
+// run runs a part, and again, twice at most, when it ends before its end: a single test can take the whole process with it.
+func (c *comparison) run(ctx context.Context, run runner, side sides.Side, part string) (r results, err error) {
+	for range 3 {
+		if r, err = run(ctx, side, part, nil, 1); err != nil {
+			return nil, err
+		}
+		t, cut := r[whole]
+		if !cut {
+			break
+		}
+		c.early = append(c.early, fmt.Sprintf("%s: %s, a run ended early:\n%s", c.part, side.Name, indent(t.output)))
+	}
+	return r, nil
 }
 
 func (s suite) compare(ctx context.Context, binary, dir string) (out []comparison, err error) {
@@ -113,10 +129,10 @@ func (s suite) compare(ctx context.Context, binary, dir string) (out []compariso
 	}()
 	for _, part := range s.parts {
 		c := comparison{part: strings.TrimSpace(s.name + " " + strings.TrimPrefix(part, "./")), steady: map[string]bool{}}
-		if c.direct, err = run(ctx, w.direct, part, nil, 1); err != nil {
+		if c.direct, err = c.run(ctx, run, w.direct, part); err != nil {
 			return nil, err
 		}
-		if c.through, err = run(ctx, w.through, part, nil, 1); err != nil {
+		if c.through, err = c.run(ctx, run, w.through, part); err != nil {
 			return nil, err
 		}
 		if c.differences = differences(c.direct, c.through); len(c.differences) > 0 {
@@ -191,6 +207,7 @@ func (c comparison) notes() (notes []string, findings int) {
 			notes = append(notes, "  direct:\n"+indent(direct.exact)+"  fugu:\n"+indent(through.exact))
 		}
 	}
+	notes = append(notes, c.early...)
 	// What fails on PostgreSQL itself says nothing about Fugu: it is here to be seen, and too much of it is a broken set-up.
 	var failed []string
 	for _, name := range slices.Sorted(maps.Keys(c.direct)) {
@@ -200,6 +217,10 @@ func (c comparison) notes() (notes []string, findings int) {
 	}
 	if len(failed) > 0 {
 		notes = append(notes, fmt.Sprintf("%s: fails directly: %s", c.part, strings.Join(failed, ", ")))
+	}
+	if _, cut := c.direct[whole]; cut {
+		findings++
+		notes = append(notes, c.part+": directly, each run ends early")
 	}
 	if 10*len(failed) > len(c.direct) {
 		findings++

@@ -49,7 +49,7 @@ var suites = []suite{
 			CREATE ROLE " tricky, ' } "" \ test user ";
 			GRANT SET ON PARAMETER log_statement TO pgx_md5;`,
 		parts: []string{".", "./pgconn", "./pgtype", "./pgxpool", "./stdlib"},
-		fetch: module{"github.com/jackc/pgx/v5", func(s sides.Side, dir string) []string {
+		fetch: module{"github.com/jackc/pgx/v5", "", func(s sides.Side, dir string) []string {
 			as := func(user string) string {
 				return fmt.Sprintf("host=%s port=%s user=%s password=secret dbname=%s sslmode=disable", s.Host, s.Port, user, s.Database)
 			}
@@ -61,7 +61,8 @@ var suites = []suite{
 		name: "lib/pq", role: "pqgo", password: "unused", database: "pqgo",
 		others: map[string]string{"pqgomd5": "wordpass", "pqgopassword": "wordpass", "pqgoscram": "wordpass", "pqgossl": "", "pqgosslcert": ""},
 		parts:  []string{"."},
-		fetch:  module{"github.com/lib/pq", pqEnvironment}.fetch,
+		// These connect to port 5432 and to a host postgres, whatever the environment, and end the process if nobody is there.
+		fetch: module{"github.com/lib/pq", "Example_openConfig|ExampleNewConnector", pqEnvironment}.fetch,
 	},
 	{
 		name: "libpq_pipeline", role: "pipeline", password: "secret", database: "pipeline",

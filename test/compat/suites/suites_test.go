@@ -41,17 +41,18 @@ func TestReadEvents(t *testing.T) {
 {"Action":"skip","Test":"TestB"}
 {"Action":"pass","Test":"TestC/file=/tmp/TestC1234567/001/x"}
 {"Action":"output","Test":"TestCut","Output":"and then"}
+{"Action":"output","Output":"panic"}
 {"Action":"fail"}
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"TestA": "fail", "TestB": "skip", "TestC/file=/tmp/TestCN/x": "pass", "TestCut": "fail"} {
+	for name, want := range map[string]string{"TestA": "fail", "TestB": "skip", "TestC/file=/tmp/TestCN/x": "pass", "TestCut": "fail", whole: "fail"} {
 		if r[name].outcome != want {
 			t.Errorf("%s: %q, want %q", name, r[name].outcome, want)
 		}
 	}
-	if len(r) != 4 || r["TestA"].output != "hello\n" {
+	if len(r) != 5 || r[whole].output != "hello\nand thenpanic" || r["TestA"].output != "hello\n" {
 		t.Errorf("got %v", r)
 	}
 	if r, err := readEvents([]byte(`{"Action":"output","Output":"does not build"}` + "\n" + `{"Action":"fail"}`)); err != nil || r[whole].outcome != "fail" {
