@@ -62,7 +62,7 @@ var suites = []suite{
 		others: map[string]string{"pqgomd5": "wordpass", "pqgopassword": "wordpass", "pqgoscram": "wordpass", "pqgossl": "", "pqgosslcert": ""},
 		parts:  []string{"."},
 		// These connect to port 5432 and to a host postgres, whatever the environment, and end the process if nobody is there.
-		fetch: module{"github.com/lib/pq", "Example_openConfig|ExampleNewConnector", pqEnvironment}.fetch,
+		fetch: module{"github.com/lib/pq", "Example_openConfig|ExampleNewConnector|ExampleRegisterTLSConfig", pqEnvironment}.fetch,
 	},
 	{
 		name: "libpq_pipeline", role: "pipeline", password: "secret", database: "pipeline",
