@@ -20,22 +20,32 @@ type key struct {
 	session *session
 }
 
-// add gives a session a process id that no other has, a secret, and a name for statements of Fugu's own, which the
-// client cannot guess. The id is wanted, the guest's, if it is free: clients give what they were told to
-// pg_terminate_backend, and compare it with that of notifications and of pg_stat_activity.
-func (k *keys) add(s *session, wanted uint32) (pid uint32, secret []byte, name string) {
+// Lengths of cancel keys, in bytes: up to protocol 3.1 there is one only, and from 3.2 on it is PostgreSQL's
+// (MAX_CANCEL_KEY_LENGTH).
+const (
+	shortKey = 4
+	longKey  = 32
+)
+
+// add gives a session a process id that no other has, a secret as long as the version of the protocol allows, and a name
+// for statements of Fugu's own, which the client cannot guess. The id is wanted, the guest's, if it is free: clients give
+// what they were told to pg_terminate_backend, and compare it with that of notifications and of pg_stat_activity.
+func (k *keys) add(s *session, wanted, version uint32) (pid uint32, secret []byte, name string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for pid := wanted; ; {
-		var random [16]byte
+		var random [12 + longKey]byte
 		_, _ = rand.Read(random[:]) // it does not fail
 		if _, taken := k.m[pid]; taken || pid == 0 {
 			pid = binary.BigEndian.Uint32(random[:]) & 0x7fffffff
 			continue
 		}
-		secret := random[4:8]
+		secret := random[12:]
+		if version < protocol32 {
+			secret = secret[:shortKey:shortKey]
+		}
 		k.m[pid] = key{secret, s}
-		return pid, secret, "fugu " + hex.EncodeToString(random[8:])
+		return pid, secret, "fugu " + hex.EncodeToString(random[4:12])
 	}
 }
 

@@ -28,9 +28,9 @@ func TestProcessIDIsTheGuests(t *testing.T) {
 func TestProcessIDsAreDistinct(t *testing.T) {
 	k := keys{m: map[uint32]key{}}
 	a, b := new(session), new(session)
-	first, secret, _ := k.add(a, 7)
-	second, other, _ := k.add(b, 7)
-	unknown, _, _ := k.add(new(session), 0)
+	first, secret, _ := k.add(a, 7, protocol30)
+	second, other, _ := k.add(b, 7, protocol30)
+	unknown, _, _ := k.add(new(session), 0, protocol30)
 	if first != 7 || second == 7 || second>>31 != 0 || unknown == 0 || unknown == second || string(secret) == string(other) {
 		t.Errorf("ids %d, %d and %d, secrets %x and %x", first, second, unknown, secret, other)
 	}
