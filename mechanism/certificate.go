@@ -93,7 +93,7 @@ func (r Request) certified(n Noise, f sensitivity.Family) (sensitivity.Certifica
 // rests is what the losses of a secret rest on.
 func (r Request) rests(secret string) string {
 	for _, s := range r.of(secret) {
-		if s.Scatter == nil {
+		if s.Scatter == nil && !s.Coupled {
 			return Translation
 		}
 	}
@@ -278,7 +278,8 @@ next:
 			if square > 0 {
 				a = math.Max(-1, math.Min(1, dot/square))
 			}
-			m := sensitivity.Shift{Secret: s.Secret, Along: long.Along, Beside: slices.Clone(long.Beside), Error: slices.Clone(long.Error)}
+			m := sensitivity.Shift{Secret: s.Secret, Along: long.Along, Beside: slices.Clone(long.Beside), Error: slices.Clone(long.Error),
+				Failure: math.Max(long.Failure, short.Failure), Coupled: long.Coupled && short.Coupled}
 			parallel := (long.Error == nil) == (short.Error == nil)
 			for k, v := range long.Along {
 				rest := math.Abs(short.Along[k] - a*v)

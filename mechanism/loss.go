@@ -65,6 +65,7 @@ func (n Noise) loss(s sensitivity.Shift) privacy.Loss {
 		l.Kappa2 += (shift / sigma) * (shift / sigma)
 		l = l.Plus(gaussianDeviation(sigma))
 	}
+	l.Delta += s.Failure
 	return n.scattered(l, s.Scatter)
 }
 
