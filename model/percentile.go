@@ -164,6 +164,18 @@ func (q *quantile) reaches(i, j int, target float64) bool {
 
 // width returns the W within which the percentiles of coupled datasets are, but for a probability of failure.
 func (q *quantile) width(failure float64) float64 {
+	w := 0.0
+	for _, part := range q.psi.parts() {
+		own := *q
+		own.psi = part
+		w = math.Max(w, own.widest(failure))
+	}
+	// Values are compared in double precision, and in PostgreSQL with 15 digits.
+	return w + 4e-14*math.Max(math.Abs(q.grid[0]), math.Abs(q.grid[len(q.grid)-1]))
+}
+
+// widest is width for pairs that are close together: what is not likely under one of them is hardly so under another.
+func (q *quantile) widest(failure float64) float64 {
 	last := len(q.grid) - 1
 	// Four times Q or Q' is out of where it may lie, and then in either order one event for each point there.
 	ends := math.Log(failure / 8)
@@ -176,6 +188,5 @@ func (q *quantile) width(failure float64) float64 {
 		}
 		w = math.Max(w, q.grid[j]-q.grid[i])
 	}
-	// Values are compared in double precision, and in PostgreSQL with 15 digits.
-	return w + 4e-14*math.Max(math.Abs(q.grid[0]), math.Abs(q.grid[last]))
+	return w
 }

@@ -256,15 +256,20 @@ func (x *argument) apart(psi Psi, rows float64, of [][]float64, sizes []float64,
 		}
 		return newQuantile(psi, rows, x.sampled.Fraction, x.lo, x.hi, values, sizes, failure).width(failure)
 	}
-	v := newVariety(psi, rows, x.values, x.sampled.Domain != nil, of, sizes, failure)
-	m := v.moved(failure)
-	switch x.sampled.Kind {
-	case planner.DistinctCount:
-		return m.count(v.named)
-	case planner.DistinctSum:
-		return m.sum(v, x.lo, x.hi)
+	w := 0.0
+	for _, part := range psi.parts() {
+		v := newVariety(part, rows, x.values, x.sampled.Domain != nil, of, sizes, failure)
+		m := v.moved(failure)
+		switch x.sampled.Kind {
+		case planner.DistinctCount:
+			w = math.Max(w, m.count(v.named))
+		case planner.DistinctSum:
+			w = math.Max(w, m.sum(v, x.lo, x.hi))
+		default:
+			w = math.Max(w, m.mean(v, x.lo, x.hi)+4e-14*math.Max(math.Abs(x.lo), math.Abs(x.hi)))
+		}
 	}
-	return m.mean(v, x.lo, x.hi) + 4e-14*math.Max(math.Abs(x.lo), math.Abs(x.hi))
+	return w
 }
 
 // describe says what the reference shows, where the table has scale times its rows: the aggregate's value, and what it
@@ -317,8 +322,8 @@ func (x *argument) lattice() float64 {
 			step = math.Min(step, math.Abs(v))
 		}
 	}
-	if math.IsInf(step, 1) { // one value
-		step = math.Max(math.Abs(x.values[0]), 1)
+	if math.IsInf(step, 1) { // nothing has been seen that it could divide
+		step = math.Max(1, math.Max(math.Abs(x.lo), math.Abs(x.hi)))
 	}
 	if x.sampled.Kind == planner.DistinctMean {
 		step /= math.Max(1, float64(len(x.values)))

@@ -1,6 +1,10 @@
 package model
 
-import "math"
+import (
+	"math"
+
+	"fugu/sensitivity"
+)
 
 // couple bounds an exponential moment of coupled datasets D and D' over every pair of the secret, in both orders. Where the
 // shares of the classes are p and p', a share Σ_c min(p_c, p'_c) of the n rows is in both; (p_c - p'_c)₊ n rows of class c
@@ -46,6 +50,31 @@ func (psi Psi) couple(n float64, shared, first, second []float64) float64 {
 		}
 	}
 	return worst
+}
+
+// parts are sets of pairs that together hold every pair: of a span, overlapping pieces twice as long as pairs are wide. What
+// holds for the pairs of each part but for a probability holds for every pair but for the same.
+func (psi Psi) parts() []Psi {
+	var out []Psi
+	for _, v := range psi.Vectors {
+		part := psi
+		part.Vectors = [][2][]float64{v}
+		out = append(out, part)
+	}
+	for _, s := range psi.Spans {
+		for from := s.From; ; from += s.Within {
+			part := psi
+			part.Spans = []sensitivity.Span{{From: from, To: math.Min(s.To, from+2*s.Within), Within: s.Within}}
+			if left := s.To - from; left < s.Within && from > s.From {
+				break
+			}
+			out = append(out, part)
+		}
+	}
+	if psi.Simplex != nil {
+		out = append(out, psi)
+	}
+	return out
 }
 
 // replacedAlike is the moment of a row that is drawn anew: which class it leaves and which it enters are independent.

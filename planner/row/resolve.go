@@ -49,7 +49,7 @@ func Resolve(ctx context.Context, db Database, from, alias string, roots []Root,
 	}
 	r.slots = len(r.Params)
 	for _, root := range roots {
-		t, err := r.term(root.Expr, root.Aggregate == "count" && !root.Value)
+		t, err := r.term(root.Expr, root.Aggregate == "count")
 		if err != nil {
 			return nil, err
 		}
