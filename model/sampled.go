@@ -222,7 +222,7 @@ func (x *argument) ascending(rows []float64) []valued {
 // Apart returns the W within which each component stays between coupled datasets, but for a probability of failure that
 // one of them does not. A secret mean has no such coupling, and rows that are drawn from the reference without replacement
 // are not independent (PV004).
-func (s *Sampled) Apart(secret int, psi Psi, failure float64) ([]float64, error) {
+func (s *Sampled) Apart(ctx context.Context, secret int, psi Psi, failure float64) ([]float64, error) {
 	label := s.cut.Aggregates[s.Components[0].Aggregate].Label
 	switch {
 	case s.cut.Table.Secrets[secret].Number != nil:
@@ -238,6 +238,9 @@ func (s *Sampled) Apart(secret int, psi Psi, failure float64) ([]float64, error)
 	out := make([]float64, len(s.Components))
 	each := failure / float64(2*len(s.Components))
 	for i, k := range s.Components {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		x := s.cells[k.Cell][k.Aggregate]
 		out[i] = x.apart(psi, float64(s.cut.Table.Rows), x.rows[secret], s.totals[secret].Size, each)
 		if math.IsNaN(out[i]) || math.IsInf(out[i], 0) {

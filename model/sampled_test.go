@@ -55,7 +55,7 @@ func TestSampledFromAReference(t *testing.T) {
 			t.Errorf("%s: expected %v, typical %v, lattice %v; want %v, %v and 1", g, s.Expected[i], typical, s.Lattice[i], want, want)
 		}
 	}
-	w, err := s.Apart(0, psi, 1e-3)
+	w, err := s.Apart(t.Context(), 0, psi, 1e-3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestSampledFromAReference(t *testing.T) {
 	if math.Abs(s.Expected[0]-3) > 1e-6 || s.Expected[1] > float64(len(seen)) || s.Expected[1] < .8*float64(len(seen)) || s.Expected[2] != 0 {
 		t.Errorf("expected %v; want 3, as z is not public, nearly %d, and 0", s.Expected, len(seen))
 	}
-	if w, err = s.Apart(0, psi, 1e-3); err != nil || w[0] > 2 || w[1] != 200 {
+	if w, err = s.Apart(t.Context(), 0, psi, 1e-3); err != nil || w[0] > 2 || w[1] != 200 {
 		t.Errorf("W = %v, %v; want at most 2, c and d being rare, and 200 of 1,000 rows", w, err)
 	}
 }
@@ -85,15 +85,15 @@ func TestSampledRefusals(t *testing.T) {
 	drawn := psi
 	drawn.FromReference = true
 	for name, err := range map[string]error{
-		"delta 0":              second(s.Apart(0, psi, 0)),
-		"drawn from reference": second(s.Apart(0, drawn, 1e-3)),
-		"a probability of NaN": second(s.Apart(0, psi, math.NaN())),
+		"delta 0":              second(s.Apart(t.Context(), 0, psi, 0)),
+		"drawn from reference": second(s.Apart(t.Context(), 0, drawn, 1e-3)),
+		"a probability of NaN": second(s.Apart(t.Context(), 0, psi, math.NaN())),
 	} {
 		if !sqlstate.Is(err, sqlstate.ModelUnfit) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	w, err := s.Apart(0, psi, 1e-3)
+	w, err := s.Apart(t.Context(), 0, psi, 1e-3)
 	if err != nil || len(w) != 1 || slices.ContainsFunc(w, func(x float64) bool { return !(x > 0) }) {
 		t.Errorf("W = %v, %v", w, err)
 	}

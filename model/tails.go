@@ -158,15 +158,18 @@ func tail(target float64, s *float64, moment func(s float64) float64) bool {
 // most n² such arcs; every arc of values holds the one from its first sample point to its last.
 //
 // Of a number of events that do not depend on the sample, each has at least q with Pr(Bin(n, q) ≥ k), k its sample points.
-type coverage struct{ n, level, ends float64 }
+type coverage struct {
+	n, level, ends float64
+	known          map[float64]float64 // what least has found, by count
+}
 
 func newCoverage(n, failure float64) coverage {
-	return coverage{n, math.Log(n * n / failure), 1}
+	return coverage{n, math.Log(n * n / failure), 1, map[float64]float64{}}
 }
 
 // coverageOf bounds the probabilities of so many events.
 func coverageOf(events, n, failure float64) coverage {
-	return coverage{n, math.Log(events / failure), 0}
+	return coverage{n, math.Log(events / failure), 0, map[float64]float64{}}
 }
 
 // least bounds from below the probability of an arc, or an event, that has count of the sample's points.
@@ -174,6 +177,9 @@ func (c coverage) least(count float64) float64 {
 	k := count - c.ends
 	if !(k > 0) {
 		return 0
+	}
+	if lo, ok := c.known[count]; ok {
+		return lo
 	}
 	p := k / c.n
 	lo, hi := 0.0, p
@@ -188,6 +194,7 @@ func (c coverage) least(count float64) float64 {
 			hi = mid
 		}
 	}
+	c.known[count] = lo
 	return lo
 }
 

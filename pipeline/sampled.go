@@ -30,8 +30,8 @@ func (q *question) sampled(ctx context.Context, t *protected, c *planner.Bound, 
 	failure := chance * float64(q.budget.Delta)
 	widest := make([]float64, len(s.Components))
 	for i, psi := range t.psi {
-		beside, err := s.Apart(i, psi, failure)
-		if sqlstate.Is(err, sqlstate.ModelUnfit) {
+		beside, err := s.Apart(ctx, i, psi, failure)
+		if ctx.Err() != nil || sqlstate.Is(err, sqlstate.ModelUnfit) {
 			return err
 		} else if err != nil {
 			return t.unsupported(psi.Name, err)
