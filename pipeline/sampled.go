@@ -31,7 +31,9 @@ func (q *question) sampled(ctx context.Context, t *protected, c *planner.Bound, 
 	widest := make([]float64, len(s.Components))
 	for i, psi := range t.psi {
 		beside, err := s.Apart(ctx, i, psi, failure)
-		if ctx.Err() != nil || sqlstate.Is(err, sqlstate.ModelUnfit) {
+		if ctx.Err() != nil {
+			return sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to user request").Because(ctx.Err())
+		} else if sqlstate.Is(err, sqlstate.ModelUnfit) {
 			return err
 		} else if err != nil {
 			return t.unsupported(psi.Name, err)
