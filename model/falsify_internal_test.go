@@ -44,7 +44,7 @@ func TestSampledReleasesKeepThePromise(t *testing.T) {
 			for _, share := range []float64{1, .5} {
 				t.Run(fmt.Sprintf("%s, %s for %g of W", name, kind, share), func(t *testing.T) {
 					moved := sensitivity.Shift{Secret: "s"}.With([]float64{share * w}, 2*failure)
-					c, err := mechanism.Calibrate(kind, mechanism.Request{Budget: promise, Shifts: []sensitivity.Shift{moved},
+					c, err := mechanism.Calibrate(t.Context(), kind, mechanism.Request{Budget: promise, Shifts: []sensitivity.Shift{moved},
 						Components: []mechanism.Component{{Lattice: .1, Unit: w}}})
 					if err != nil {
 						t.Fatal(err)
