@@ -30,6 +30,8 @@ const (
 	Translation = "translation" // what composes: every mechanism's Losses
 	Gaussian    = "gaussian"    // of mechanisms that count the randomness of the data as well
 	Coupling    = "coupling"    // none, beyond the model of rows: bounds on coupled datasets
+
+	RelaxedModel = "relaxed" // beside others: they need to hold only nearly
 )
 
 // mechanism is one way to make noise for a request.

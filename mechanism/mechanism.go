@@ -32,6 +32,10 @@ type Request struct {
 	Families []sensitivity.Family
 	// Close says of secrets how close the distributions of their pairs are, where that is known.
 	Close []sensitivity.Close
+	// Relaxed says how far all of this may be from the truth; nil: it is exact.
+	Relaxed *Relaxed
+
+	promised privacy.Budget // for the true distributions; Budget is what that leaves
 }
 
 // Calibration is noise that keeps every secret of a request within its budget.
@@ -67,6 +71,10 @@ type design func(inflate float64) Noise
 // A kind that cannot meet the budget is a *sqlstate.Error; a malformed request is an ordinary error.
 func Calibrate(kind Kind, r Request) (Calibration, error) {
 	if err := r.check(); err != nil {
+		return Calibration{}, fmt.Errorf("calibrate: %w", err)
+	}
+	r, err := r.tightened()
+	if err != nil {
 		return Calibration{}, fmt.Errorf("calibrate: %w", err)
 	}
 	r.Shifts = merged(r.Shifts)
@@ -138,11 +146,16 @@ func (m mechanism) calibrate(r Request) (Calibration, error) {
 	}
 	inflate, certified := 1.0, 1
 	for i := 0; i < 58; {
-		n := d(inflate)
+		n := r.extended(d(inflate))
 		if !n.valid() {
 			break
 		}
 		losses, ok := r.losses(n)
+		charged := make(map[string]privacy.Loss, len(losses))
+		for secret, l := range losses {
+			charged[secret] = r.charged(l)
+			ok = ok && charged[secret].Within(r.promised)
+		}
 		if m.holds != nil {
 			ok = m.holds(r, n)
 		}
@@ -160,7 +173,10 @@ func (m mechanism) calibrate(r Request) (Calibration, error) {
 		if err != nil {
 			return Calibration{}, uncertified(m.kind, err)
 		}
-		c := Calibration{Kind: m.kind, Assumption: assumption(certificates), Noise: n, Losses: losses, Certificates: certificates}
+		if certificates, err = r.weakened(certificates); err != nil {
+			return Calibration{}, unmet(m.kind)
+		}
+		c := Calibration{Kind: m.kind, Assumption: assumption(certificates), Noise: n, Losses: charged, Certificates: certificates}
 		for k := range n.cells {
 			sd := n.sd(k)
 			c.SD = append(c.SD, sd)
