@@ -33,6 +33,9 @@ type Explanation struct {
 	Cost       []ExplainedCost   `json:"cost"`
 	Above      string            `json:"above"` // the statement that the guest runs on the noisy values
 
+	// Relaxed is how far the policy lets the model be from the truth; empty: not at all.
+	Relaxed string `json:"relaxed,omitempty"`
+
 	Certificates []mechanism.Certificate `json:"certificates"` // of each secret: what this answer by itself guarantees
 
 	Calibration mechanism.Calibration `json:"-"` // the noise itself
@@ -104,6 +107,9 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 	x.Mechanism, x.Chosen, x.Assumption = string(m.calibration.Kind), string(q.kind), m.calibration.Assumption
 	x.Epsilon, x.Delta = float64(q.budget.Epsilon), float64(q.budget.Delta)
 	x.Above = q.plan.Above
+	if w := q.policy.Privacy.Within; w != nil && m.width > 0 {
+		x.Relaxed = w.String()
+	}
 	index := m.index
 	for i, c := range q.cuts {
 		e := ExplainedCut{Table: c.Table.String(), Cells: len(c.Cells), Model: m.sources[i], Below: c.Statistics(), Bounds: m.bounds[i]}
@@ -203,6 +209,9 @@ func (x Explanation) Lines() []string {
 	if x.Components > 0 {
 		add("Mechanism: %s (%s), %s", x.Mechanism, x.Chosen, rests(x.Assumption))
 	}
+	if x.Relaxed != "" {
+		add("Relaxed: %s", x.Relaxed)
+	}
 	for _, c := range x.Certificates {
 		add("%s", certificateLine(c))
 	}
@@ -226,8 +235,11 @@ func (x Explanation) Lines() []string {
 
 // rests says what a guarantee rests on.
 func rests(assumption string) string {
-	if assumption == mechanism.Coupling {
+	switch assumption {
+	case mechanism.Coupling:
 		return "resting on coupled datasets alone"
+	case mechanism.Coupling + ", " + mechanism.RelaxedModel:
+		return "resting on coupled datasets alone, relaxed"
 	}
 	return "assuming " + assumption
 }

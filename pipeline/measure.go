@@ -51,6 +51,7 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 	var components []mechanism.Component
 	var models []modelled // those with components
 	normal, wide := false, false
+	off := 0.0 // how far F moves with the rows that the policy lets its model be off by
 	for _, c := range q.cuts {
 		ask := upstream.Question{Cut: c, SQL: c.Statistics(), Component: make([][]int, len(c.Cells))}
 		for cell := range ask.Component {
@@ -70,6 +71,13 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 			ask.Args, ask.Types = c.Arguments(f.limits)
 			bounds = f.describe(c)
 			units := f.units(q.policy.Privacy.Weights)
+			if w := q.policy.Privacy.Within; w != nil && w.Rows > 0 {
+				moved, err := f.reach(c, units, w.Rows)
+				if err != nil {
+					return nil, err
+				}
+				off += moved
+			}
 			parts, widths = append(parts, f.shifts), append(widths, len(f.components))
 			for k, comp := range f.components {
 				ask.Component[comp.Cell][comp.Aggregate] = m.width + k
@@ -115,7 +123,7 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 				return nil, err
 			}
 		}
-		m.calibration, err = mechanism.Calibrate(q.kind, mechanism.Request{Shifts: m.shifts, Families: families, Components: components, Budget: q.budget})
+		m.calibration, err = mechanism.Calibrate(q.kind, mechanism.Request{Shifts: m.shifts, Families: families, Components: components, Budget: q.budget, Relaxed: q.relaxed(off)})
 		if err != nil {
 			return nil, err
 		}

@@ -120,6 +120,10 @@ func (p *Policy) privacy(v *strictyaml.Value) {
 	if okD && okBD && budget.Delta < statement.Delta {
 		b.Get("delta").Bad(hint, "privacy.budget.delta %v is below privacy.delta %v", budget.Delta, statement.Delta)
 	}
+	w, eta, lambda := within(f.Get("model"))
+	if p.Privacy.Within = w; w != nil && okE && okD && okBE && okBD {
+		w.leaves(statement, budget, eta, lambda)
+	}
 }
 
 // spend reads the keys epsilon and delta of a section.

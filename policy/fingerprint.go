@@ -65,10 +65,11 @@ func fingerprint(p *Policy) string {
 		Public         []public   `json:",omitempty"`
 		Estimation     float64
 		Weights        Weights
+		Within         *Within `json:",omitempty"`
 	}{
 		Format: "fugu policy", Version: p.Version, Dataset: p.Dataset, Assume: slices.Sorted(slices.Values(p.Assume)),
 		Epsilon: float64(p.Privacy.Epsilon), Delta: float64(p.Privacy.Delta), Mechanism: p.Privacy.Mechanism,
-		Estimation: p.Privacy.Estimation, Weights: p.Privacy.Weights,
+		Estimation: p.Privacy.Estimation, Weights: p.Privacy.Weights, Within: p.Privacy.Within,
 	}
 	for _, t := range p.Tables {
 		m := table{Name: t.Qualified(), Reference: t.Reference, Rows: t.Rows, Drawn: t.Drawn, PlainRows: t.PlainRows}

@@ -11,7 +11,9 @@ var keys = map[string][]string{
 	"declared.*":           {"statement", "components", "secrets"},
 	"declared.*.secrets.*": {"values", "means", "covariances"},
 	"public.*":             {"statement", "values"},
-	"privacy":              {"epsilon", "delta", "mechanism", "estimation", "weights", "budget"},
+	"privacy":              {"epsilon", "delta", "mechanism", "estimation", "weights", "model", "budget"},
+	"privacy.model":        {"within"},
+	"privacy.model.within": {"eta", "rows", "lambda"},
 	"privacy.budget":       {"epsilon", "delta", "per"},
 }
 

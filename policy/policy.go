@@ -173,6 +173,17 @@ type Privacy struct {
 	// Estimation is how many standard errors of the reference's estimates the noise covers; at least 0.
 	Estimation float64
 	Weights    Weights
+	Within     *Within // nil: the model is taken for the truth
+}
+
+// Within says how far the model may be from the truth, in one of two ways. With Rows = 0 the distributions of the table
+// that the model gives and the true one are within Lambda of each other in Eta-approximate max-divergence; otherwise a
+// true table can be drawn together with one of the model so that they differ in at most Rows rows, and noise hides that
+// at a loss of 2·Lambda.
+type Within struct {
+	Eta    float64 // 0 ≤ Eta < 1
+	Rows   int64   // at least 0
+	Lambda float64 // at least 0; above 0 with Rows
 }
 
 // Weights says in which unit the error of each released value counts when noise is shared out.
