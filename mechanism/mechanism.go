@@ -23,7 +23,7 @@ type Component struct {
 
 // Request is what a calibration depends on. It holds nothing from protected rows.
 type Request struct {
-	Shifts     []sensitivity.Shift // at least one; those of one secret together cover its pairs
+	Shifts     []sensitivity.Shift // at least one, unless there are Quilts; those of one secret together cover its pairs
 	Components []Component         // one for each entry of F, at least one
 	Budget     privacy.Budget      // what this release may cost each secret
 
@@ -32,6 +32,9 @@ type Request struct {
 	Families []sensitivity.Family
 	// Close says of secrets how close the distributions of their pairs are, where that is known.
 	Close []sensitivity.Close
+	// Quilts are those of secrets that are parameters of a network; a request has either these or other secrets. Widths
+	// are in Σ_k |x_k|/u_k, u_k the units.
+	Quilts []sensitivity.Quilt
 	// Relaxed says how far all of this may be from the truth; nil: it is exact.
 	Relaxed *Relaxed
 
@@ -72,6 +75,12 @@ type design func(inflate float64) Noise
 func Calibrate(kind Kind, r Request) (Calibration, error) {
 	if err := r.check(); err != nil {
 		return Calibration{}, fmt.Errorf("calibrate: %w", err)
+	}
+	if err := r.checkQuilts(kind); err != nil {
+		return Calibration{}, fmt.Errorf("calibrate: %w", err)
+	}
+	if len(r.Quilts) > 0 {
+		kind = MarkovQuilt
 	}
 	r, err := r.tightened()
 	if err != nil {
@@ -205,6 +214,10 @@ func (r Request) losses(n Noise) (losses map[string]privacy.Loss, within bool) {
 		losses[s.Secret] = l
 		within = within && l.Within(r.Budget)
 	}
+	for _, q := range r.Quilts {
+		losses[q.Attribute] = r.quilted(q, n)
+		within = within && losses[q.Attribute].Within(r.Budget)
+	}
 	return losses, within
 }
 
@@ -218,7 +231,7 @@ func (r Request) check() error {
 	if len(r.Components) == 0 {
 		return errors.New("no components")
 	}
-	if len(r.Shifts) == 0 {
+	if len(r.Shifts)+len(r.Quilts) == 0 {
 		return errors.New("no secrets")
 	}
 	for k, c := range r.Components {

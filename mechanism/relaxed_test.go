@@ -84,7 +84,7 @@ func TestEveryKindRelaxed(t *testing.T) {
 				}
 			}
 			for secret, l := range c.Losses {
-				if l.Pure < exact.Losses[secret].Pure && kind != ExpmLaplace && kind != Directional || !l.Valid() {
+				if l.Pure < exact.Losses[secret].Pure && kind != ExpmLaplace && kind != Directional && kind != MarkovQuilt || !l.Valid() {
 					t.Errorf("%s, %s: loss %+v after %+v", kind, name, l, exact.Losses[secret])
 				}
 			}
