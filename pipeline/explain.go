@@ -22,7 +22,8 @@ type Explanation struct {
 	Dataset    string            `json:"dataset"`
 	Cuts       []ExplainedCut    `json:"cuts"`
 	Secrets    []ExplainedSecret `json:"secrets"`
-	Components int               `json:"components"` // the length of F
+	Quilts     []ExplainedQuilt  `json:"quilts,omitempty"` // of secrets that are parameters
+	Components int               `json:"components"`       // the length of F
 	Mechanism  string            `json:"mechanism"`
 	Chosen     string            `json:"chosen_by"` // the setting that chose it: auto, or its own name
 	Assumption string            `json:"assumption"`
@@ -138,6 +139,9 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 			x.Secrets = append(x.Secrets, e)
 		}
 	}
+	if m.network != nil {
+		x.Quilts = m.network.explain(m.quilts)
+	}
 	x.Noise = m.noise()
 	accounts, err := Accounts(ctx, q.engine.ledger, q.policy, q.session.user)
 	if err != nil {
@@ -205,6 +209,9 @@ func (x Explanation) Lines() []string {
 	add("Above: %s", x.Above)
 	for _, s := range x.Secrets {
 		add("Secret %s: moves F by at most %s (L1), %s (L2)", s.Secret, short(s.Norm1), short(s.Norm2))
+	}
+	for _, s := range x.Quilts {
+		add("Parameter %s", s)
 	}
 	if x.Components > 0 {
 		add("Mechanism: %s (%s), %s", x.Mechanism, x.Chosen, rests(x.Assumption))

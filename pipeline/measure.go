@@ -30,10 +30,12 @@ type measured struct {
 	width       int // components of F
 	start       []*big.Rat
 	shifts      []sensitivity.Shift
-	inherent    []float64  // the largest sd of F's components under the model, over the secrets
-	labels      []label    // of each component
-	bounds      [][]string // of each cut: what one row may contribute, for people
-	sources     []string   // of each cut: where its model is from
+	network     *network            // nil: no secret is a parameter
+	quilts      []sensitivity.Quilt // of its secrets, in place of shifts
+	inherent    []float64           // the largest sd of F's components under the model, over the secrets
+	labels      []label             // of each component
+	bounds      [][]string          // of each cut: what one row may contribute, for people
+	sources     []string            // of each cut: where its model is from
 	calibration mechanism.Calibration
 }
 
@@ -50,6 +52,7 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 	var widths []int
 	var components []mechanism.Component
 	var models []modelled // those with components
+	var asked []part      // likewise
 	normal, wide := false, false
 	off := 0.0 // how far F moves with the rows that the policy lets its model be off by
 	for _, c := range q.cuts {
@@ -96,7 +99,7 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 			source, exact = f.source, f.exact
 			normal = normal || f.normal
 			if len(f.components) > 0 {
-				models = append(models, f)
+				models, asked = append(models, f), append(asked, part{c, f, units})
 				// What is known of how the covariances of second moments and of regression bend is too wide to certify noise by. A
 				// declared law says its covariances itself.
 				wide = wide || f.moments != nil && slices.ContainsFunc(c.Aggregates, func(a planner.Aggregate) bool { return a.Second() || a.Arguments == 2 && !a.Linear() })
@@ -118,12 +121,15 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 		m.shifts = sensitivity.Stack(parts, widths)
 		var families []sensitivity.Family
 		var err error
-		if !wide {
+		if m.network, m.quilts, err = q.quilts(asked); err != nil {
+			return nil, err
+		}
+		if !wide && m.network == nil {
 			if families, err = q.families(ctx, models); err != nil {
 				return nil, err
 			}
 		}
-		m.calibration, err = mechanism.Calibrate(q.kind, mechanism.Request{Shifts: m.shifts, Families: families, Components: components, Budget: q.budget, Relaxed: q.relaxed(off)})
+		m.calibration, err = mechanism.Calibrate(q.kind, mechanism.Request{Shifts: m.shifts, Families: families, Quilts: m.quilts, Components: components, Budget: q.budget, Relaxed: q.relaxed(off)})
 		if err != nil {
 			return nil, err
 		}
@@ -235,10 +241,16 @@ func (q *question) cells(m *measured, values []string, confidence float64) []led
 // binding is the secret that the release costs most.
 func (m *measured) binding(delta float64) string {
 	name, most := "", -1.0
-	for _, s := range m.shifts {
-		if e := m.calibration.Losses[s.Secret].EpsilonAt(delta); e > most {
-			name, most = s.Secret, e
+	consider := func(secret string) {
+		if e := m.calibration.Losses[secret].EpsilonAt(delta); e > most {
+			name, most = secret, e
 		}
+	}
+	for _, s := range m.shifts {
+		consider(s.Secret)
+	}
+	for _, s := range m.quilts {
+		consider(s.Attribute)
 	}
 	return name
 }

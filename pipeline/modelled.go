@@ -70,6 +70,11 @@ func (q *question) model(ctx context.Context, c *planner.Bound) (modelled, error
 	for k := range moments.Components {
 		out.typical = append(out.typical, moments.Typical(k))
 	}
+	if t.network != nil { // its quilts say what moves F
+		out.families = func(context.Context) ([]sensitivity.Family, error) { return nil, nil }
+		out.lattice = moments.LatticeSteps(0, t.psi[0])
+		return out, nil
+	}
 	out.shifts, out.lattice, err = t.shifts(moments, q.budget)
 	return out, err
 }
