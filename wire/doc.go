@@ -36,9 +36,15 @@
 // the backend relays until the guest's end; the FATAL error that says why comes last, and there is one at most. All this
 // has a few seconds; what a client that went away left running is then cut off, but not canceled.
 //
+// # Start
+//
+// A connection begins as a login: startup packets, encryption, authentication, in PostgreSQL's order and with its words.
+// Each layer of it can be read by itself: startup.go and parameters.go what is asked for, tls.go how it is encrypted,
+// auth.go, scram.go and backoff.go who may come in. What they read from files can be replaced while sessions go on.
+//
 // # Gaps
 //
-// No TLS (SSLRequest and GSSENCRequest are answered N), no protocol 3.2, no FunctionCall, no replication. COPY FROM STDIN
+// No encryption by GSSAPI, no FunctionCall, no replication. COPY FROM STDIN
 // cannot stand in one simple Query together with a protected statement. A message out of place during COPY FROM STDIN ends
 // the session, where PostgreSQL ends the statement. Whether a copy that fails at once, before it reads, has read a Sync
 // that was sent early cannot be told; its ReadyForQuery is relayed, as it comes. A prepared protected statement that was

@@ -50,6 +50,10 @@ func (f *fake) Open(ctx context.Context, startup Startup) (Session, error) {
 		config.RuntimeParams[k] = v
 	}
 	c, err := pgconn.ConnectConfig(ctx, config)
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		return nil, sqlstate.New(sqlstate.Code(refused.Code), "%s", refused.Message)
+	}
 	if err != nil {
 		return nil, err
 	}
