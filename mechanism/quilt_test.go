@@ -48,29 +48,29 @@ func TestMarkovQuiltRefuses(t *testing.T) {
 		"nan width": {{Attribute: "a", Width: nan}}, "negative": {{Attribute: "a", Width: -1}}, "endless": {{Attribute: "a", Width: math.Inf(1)}},
 		"endless influence": {{Attribute: "a", Influence: math.Inf(1)}}, "twice": {whole, whole},
 	} {
-		if c, err := Calibrate(MarkovQuilt, quilts(q...)); err == nil {
+		if c, err := Calibrate(t.Context(), MarkovQuilt, quilts(q...)); err == nil {
 			t.Errorf("%s: %v", name, c.SD)
 		}
 	}
 	for _, b := range [][2]float64{{0, 0}, {nan, 0}, {1, 1}, {1, nan}} {
 		r := quilts(whole)
 		r.Budget = privacy.Budget{Epsilon: privacy.Epsilon(b[0]), Delta: privacy.Delta(b[1])}
-		if _, err := Calibrate(MarkovQuilt, r); err == nil {
+		if _, err := Calibrate(t.Context(), MarkovQuilt, r); err == nil {
 			t.Errorf("%v is accepted", b)
 		}
 	}
 	for _, kind := range Kinds() {
-		if _, err := Calibrate(kind, quilts(whole)); (err == nil) != (kind == MarkovQuilt || kind == Auto) {
+		if _, err := Calibrate(t.Context(), kind, quilts(whole)); (err == nil) != (kind == MarkovQuilt || kind == Auto) {
 			t.Errorf("%s hides a parameter: %v", kind, err)
 		}
 	}
 	mixed := counts(2, budget(1, .001))
-	if c, err := Calibrate(MarkovQuilt, mixed); err == nil {
+	if c, err := Calibrate(t.Context(), MarkovQuilt, mixed); err == nil {
 		t.Errorf("a proportion is hidden by %s: %v", MarkovQuilt, c.SD)
 	}
 	mixed.Quilts = []sensitivity.Quilt{whole}
 	for _, kind := range []Kind{Auto, MarkovQuilt} {
-		if c, err := Calibrate(kind, mixed); err == nil {
+		if c, err := Calibrate(t.Context(), kind, mixed); err == nil {
 			t.Errorf("%s hides a proportion and a parameter: %v", kind, c.SD)
 		}
 	}

@@ -70,7 +70,7 @@ func TestEveryKindRelaxed(t *testing.T) {
 			r := everyKind(kind, 1)
 			exact := calibrated(t, kind, r)
 			r.Relaxed = relaxed
-			c, err := Calibrate(kind, r)
+			c, err := Calibrate(t.Context(), kind, r)
 			if err != nil {
 				t.Errorf("%s, %s: %v", kind, name, err)
 				continue
@@ -142,7 +142,7 @@ func TestRelaxedRefuses(t *testing.T) {
 		"too far":           {Nearby: &privacy.Nearby{W: 1e40, Lambda: .1}, Limit: budget(20, .01)},
 	} {
 		r.Relaxed = relaxed
-		c, err := Calibrate(ExpmGaussian, r)
+		c, err := Calibrate(t.Context(), ExpmGaussian, r)
 		if err == nil {
 			t.Errorf("%s: %+v", name, c)
 		}

@@ -38,7 +38,7 @@ func TestMarkovQuilt(t *testing.T) {
 		t.Run(fmt.Sprintf("influence %.3f", influence), func(t *testing.T) {
 			q := quilt
 			q.Influence = influence
-			c, err := mechanism.Calibrate(mechanism.MarkovQuilt, mechanism.Request{Budget: promise, Quilts: []sensitivity.Quilt{q},
+			c, err := mechanism.Calibrate(t.Context(), mechanism.MarkovQuilt, mechanism.Request{Budget: promise, Quilts: []sensitivity.Quilt{q},
 				Components: []mechanism.Component{{Lattice: 1, Unit: 1}, {Lattice: .001, Unit: .001}}})
 			if err != nil {
 				t.Fatal(err)

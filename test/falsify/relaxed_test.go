@@ -14,7 +14,7 @@ import (
 // relaxations calibrates noise for a count that the model lets move by 30, with or without what a relaxation asks for.
 func relaxations(t *testing.T, kind mechanism.Kind, promise privacy.Budget, relaxed *mechanism.Relaxed) mechanism.Calibration {
 	t.Helper()
-	c, err := mechanism.Calibrate(kind, mechanism.Request{Budget: promise, Relaxed: relaxed, Components: []mechanism.Component{{Lattice: 1, Unit: 1}},
+	c, err := mechanism.Calibrate(t.Context(), kind, mechanism.Request{Budget: promise, Relaxed: relaxed, Components: []mechanism.Component{{Lattice: 1, Unit: 1}},
 		Shifts: []sensitivity.Shift{{Secret: "s", Along: []float64{30}, Beside: []float64{0}}}})
 	if err != nil {
 		t.Fatal(err)
