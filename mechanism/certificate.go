@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -254,8 +255,17 @@ func assumption(certificates []Certificate) string {
 			}
 		}
 	}
-	slices.Sort(all)
+	slices.SortFunc(all, func(a, b string) int { // what is said of the others comes last
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
+	})
 	return strings.Join(all, ", ")
+}
+
+func rank(assumption string) int {
+	if assumption == RelaxedModel {
+		return 1
+	}
+	return 0
 }
 
 // uncertified is the error of a mechanism for which no noise of the search was enough, or whose model cannot be certified.

@@ -28,6 +28,9 @@ func (n Noise) HalfWidth(k int, confidence float64) float64 {
 	if c.laplace > 0 {
 		scales = append(scales, float64(c.laplace)*g)
 	}
+	if c.extra > 0 {
+		scales = append(scales, float64(c.extra)*g)
+	}
 	sigma := float64(c.sigma) * g
 	rounding := g * 2
 	for _, d := range n.directions {

@@ -23,6 +23,7 @@ const (
 	Daum                   Kind = "daum"
 	OptimalGaussian        Kind = "optimal-gaussian"
 	Apgm                   Kind = "apgm"
+	MarkovQuilt            Kind = "markov-quilt"
 )
 
 // The assumptions on F; see the package comment.
@@ -30,6 +31,11 @@ const (
 	Translation = "translation" // what composes: every mechanism's Losses
 	Gaussian    = "gaussian"    // of mechanisms that count the randomness of the data as well
 	Coupling    = "coupling"    // none, beyond the model of rows: bounds on coupled datasets
+
+	// IndependentColumns: the columns are independent of each other given all parameters of a network.
+	IndependentColumns = "independent columns"
+
+	RelaxedModel = "relaxed" // beside others: they need to hold only nearly
 )
 
 // mechanism is one way to make noise for a request.
@@ -64,6 +70,7 @@ var designs = []mechanism{
 	{kind: Daum, design: inherent(Daum, daum), holds: certificateOnly},
 	{kind: OptimalGaussian, design: inherent(OptimalGaussian, optimal), holds: certificateOnly},
 	{kind: Apgm, design: inherent(Apgm, apgm), holds: certificateOnly},
+	{kind: MarkovQuilt, design: markovQuilt, certify: certifyQuilts},
 }
 
 // Kinds returns the names of all mechanisms, Auto first.

@@ -3,7 +3,6 @@ package mechanism
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 	"testing"
 
@@ -36,6 +35,10 @@ func everyKind(kind Kind, components int) Request {
 	if kind == ApproximateWasserstein {
 		r.Close = []sensitivity.Close{{Secret: "s", W: 40, Delta: .0005}}
 	}
+	if kind == MarkovQuilt {
+		r.Quilts = []sensitivity.Quilt{{Attribute: "s", Influence: .2, Width: 40}}
+		return r
+	}
 	r.Shifts, r.Families = []sensitivity.Shift{s}, []sensitivity.Family{f}
 	return r
 }
@@ -67,7 +70,7 @@ func (w broad) Covariance(x float64) sensitivity.Covariance {
 // within 6 of its own standard errors of Noise.Covariance, every mean of 0, and each value of independent Laplace noise or
 // of normal noise, whitened by the Cholesky factor, passes a chi-square test in 64 bins of equal probability. Intervals hold
 // the share of values that they promise, at most 1% more, within 6 standard errors. Each of the at most 15 moments and
-// shares a mechanism has probability 2e-9 of failing by chance, each of the 3 tests 1e-8: for 10 mechanisms 6e-7 in all,
+// shares a mechanism has probability 2e-9 of failing by chance, each of the 3 tests 1e-8: for 11 mechanisms 7e-7 in all,
 // were seeds not fixed. Noise of 1.1 times the scale fails.
 func TestOutputLawOfEveryKind(t *testing.T) {
 	const n, m, bins, limit = 20_000, 3, 64, 6
@@ -156,6 +159,9 @@ func TestOutputLawOfEveryKind(t *testing.T) {
 func TestEveryKindRefuses(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, kind := range Kinds() {
+		if kind == MarkovQuilt {
+			continue // TestMarkovQuiltRefuses
+		}
 		components := 2
 		if kind == Apgm {
 			components = 1
@@ -256,38 +262,6 @@ func TestReleaseCountsGaussianDirections(t *testing.T) {
 	}
 	if want := gaussianDeviation(100).Plus(gaussianDeviation(50)); r.Extra != want {
 		t.Errorf("extra %+v, want %+v", r.Extra, want)
-	}
-}
-
-func TestMarkovQuilt(t *testing.T) {
-	comps := []Component{{Lattice: 1, Unit: 1}, {Lattice: 1, Unit: 5}}
-	quilts := []sensitivity.Quilt{{Attribute: "a", Influence: .4, Width: 30}, {Attribute: "b", Influence: 0, Width: 20}}
-	c, err := MarkovQuilt(quilts, comps, budget(1, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a, b := c.SD[0]/math.Sqrt2, c.SD[1]/math.Sqrt2; math.Abs(a-50) > 1e-5 || math.Abs(b-250) > 1e-4 {
-		t.Errorf("scales %g and %g, want 30/(1-.4) and five times that", a, b)
-	}
-	if a, b := c.Losses["a"].Pure, c.Losses["b"].Pure; a > 1 || a < .9999 || math.Abs(b-.4) > 1e-4 {
-		t.Errorf("losses %+v", c.Losses)
-	}
-	if r, err := c.Release(NewStatistics([]*big.Rat{big.NewRat(1, 1), big.NewRat(2, 1)})); err != nil || r.Len() != 2 {
-		t.Errorf("%v, %v", r, err)
-	}
-	nan := math.NaN()
-	for name, q := range map[string][]sensitivity.Quilt{
-		"none": nil, "influence ε": {{Attribute: "a", Influence: 1, Width: 1}}, "nan influence": {{Attribute: "a", Influence: nan, Width: 1}},
-		"nan width": {{Attribute: "a", Width: nan}}, "negative": {{Attribute: "a", Width: -1}}, "endless": {{Attribute: "a", Width: math.Inf(1)}},
-	} {
-		if c, err := MarkovQuilt(q, comps, budget(1, 0)); err == nil {
-			t.Errorf("%s: %v", name, c.SD)
-		}
-	}
-	for _, b := range [][2]float64{{0, 0}, {nan, 0}, {1, 1}, {1, nan}} {
-		if _, err := MarkovQuilt(quilts, comps, budget(b[0], b[1])); err == nil {
-			t.Errorf("%v is accepted", b)
-		}
 	}
 }
 

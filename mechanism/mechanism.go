@@ -24,7 +24,7 @@ type Component struct {
 
 // Request is what a calibration depends on. It holds nothing from protected rows.
 type Request struct {
-	Shifts     []sensitivity.Shift // at least one; those of one secret together cover its pairs
+	Shifts     []sensitivity.Shift // at least one, unless there are Quilts; those of one secret together cover its pairs
 	Components []Component         // one for each entry of F, at least one
 	Budget     privacy.Budget      // what this release may cost each secret
 
@@ -33,6 +33,13 @@ type Request struct {
 	Families []sensitivity.Family
 	// Close says of secrets how close the distributions of their pairs are, where that is known.
 	Close []sensitivity.Close
+	// Quilts are those of secrets that are parameters of a network; a request has either these or other secrets. Widths
+	// are in Σ_k |x_k|/u_k, u_k the units.
+	Quilts []sensitivity.Quilt
+	// Relaxed says how far all of this may be from the truth; nil: it is exact.
+	Relaxed *Relaxed
+
+	promised privacy.Budget // for the true distributions; Budget is what that leaves
 }
 
 // Calibration is noise that keeps every secret of a request within its budget.
@@ -71,6 +78,16 @@ type design func(inflate float64) Noise
 // It ends early where ctx does. A kind that cannot meet the budget is a *sqlstate.Error; a malformed request is an ordinary error.
 func Calibrate(ctx context.Context, kind Kind, r Request) (Calibration, error) {
 	if err := r.check(); err != nil {
+		return Calibration{}, fmt.Errorf("calibrate: %w", err)
+	}
+	if err := r.checkQuilts(kind); err != nil {
+		return Calibration{}, fmt.Errorf("calibrate: %w", err)
+	}
+	if len(r.Quilts) > 0 {
+		kind = MarkovQuilt
+	}
+	r, err := r.tightened()
+	if err != nil {
 		return Calibration{}, fmt.Errorf("calibrate: %w", err)
 	}
 	r.Shifts = merged(r.Shifts)
@@ -152,11 +169,16 @@ func (m mechanism) calibrate(r Request) (Calibration, error) {
 	}
 	inflate, certified := 1.0, 1
 	for i := 0; i < 58; {
-		n := d(inflate)
+		n := r.extended(d(inflate))
 		if !n.valid() {
 			break
 		}
 		losses, ok := r.losses(n)
+		charged := make(map[string]privacy.Loss, len(losses))
+		for secret, l := range losses {
+			charged[secret] = r.charged(l)
+			ok = ok && charged[secret].Within(r.promised)
+		}
 		if m.holds != nil {
 			ok = m.holds(r, n)
 		}
@@ -174,7 +196,10 @@ func (m mechanism) calibrate(r Request) (Calibration, error) {
 		if err != nil {
 			return Calibration{}, uncertified(m.kind, err)
 		}
-		c := Calibration{Kind: m.kind, Assumption: assumption(certificates), Noise: n, Losses: losses, Certificates: certificates}
+		if certificates, err = r.weakened(certificates); err != nil {
+			return Calibration{}, unmet(m.kind)
+		}
+		c := Calibration{Kind: m.kind, Assumption: assumption(certificates), Noise: n, Losses: charged, Certificates: certificates}
 		for k := range n.cells {
 			sd := n.sd(k)
 			c.SD = append(c.SD, sd)
@@ -203,6 +228,10 @@ func (r Request) losses(n Noise) (losses map[string]privacy.Loss, within bool) {
 		losses[s.Secret] = l
 		within = within && l.Within(r.Budget)
 	}
+	for _, q := range r.Quilts {
+		losses[q.Attribute] = r.quilted(q, n)
+		within = within && losses[q.Attribute].Within(r.Budget)
+	}
 	return losses, within
 }
 
@@ -216,7 +245,7 @@ func (r Request) check() error {
 	if len(r.Components) == 0 {
 		return errors.New("no components")
 	}
-	if len(r.Shifts) == 0 {
+	if len(r.Shifts)+len(r.Quilts) == 0 {
 		return errors.New("no secrets")
 	}
 	for k, c := range r.Components {

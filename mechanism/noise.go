@@ -15,11 +15,13 @@ type Noise struct {
 	directions []direction
 }
 
-// cell is the noise of one component, in steps of its grid. Exactly one of laplace and sigma is positive.
+// cell is the noise of one component, in steps of its grid. Exactly one of laplace and sigma is positive. What extra adds
+// hides how far F is from its model, and counts for nothing else.
 type cell struct {
 	exponent int   // the grid's step is 2^exponent
 	laplace  int64 // scale of discrete Laplace noise, 0: none
 	sigma    int64 // σ of discrete Gaussian noise, 0: none
+	extra    int64 // scale of more discrete Laplace noise; 0: none
 	digits   int   // decimals of the published value
 }
 
@@ -91,7 +93,8 @@ func (d direction) hides(s sensitivity.Shift, cells []cell) bool {
 // valid reports whether n can be sampled and leaves no component without noise.
 func (n Noise) valid() bool {
 	for _, c := range n.cells {
-		if c.laplace < 0 || c.sigma < 0 || (c.laplace > 0) == (c.sigma > 0) || c.laplace > maxScale || c.sigma > 1<<30 {
+		if c.laplace < 0 || c.sigma < 0 || (c.laplace > 0) == (c.sigma > 0) || c.laplace > maxScale || c.sigma > 1<<30 ||
+			c.extra < 0 || c.extra > maxScale {
 			return false
 		}
 	}
@@ -113,7 +116,7 @@ func (n Noise) valid() bool {
 // discrete one has 1/6 of a squared step less), σ for Gaussian noise (the discrete one has no more).
 func (n Noise) sd(k int) float64 {
 	c := n.cells[k]
-	sd := math.Hypot(math.Sqrt2*float64(c.laplace), float64(c.sigma))
+	sd := math.Hypot(math.Sqrt2*math.Hypot(float64(c.laplace), float64(c.extra)), float64(c.sigma))
 	for _, d := range n.directions {
 		sd = math.Hypot(sd, d.sd()*d.weights[k])
 	}
@@ -143,6 +146,9 @@ func (n Noise) draw(s *source) (own, shared []int64) {
 			own[k] = s.laplace(uint64(c.laplace))
 		} else {
 			own[k] = s.gaussian(uint64(c.sigma))
+		}
+		if c.extra > 0 {
+			own[k] += s.laplace(uint64(c.extra))
 		}
 	}
 	if hook.NoFloor && len(n.directions) > 0 {

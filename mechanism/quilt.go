@@ -1,14 +1,15 @@
 package mechanism
 
 import (
-	"errors"
+	"fmt"
 	"math"
 
 	"fugu/privacy"
 	"fugu/sensitivity"
+	"fugu/sqlstate"
 )
 
-// MarkovQuilt is the Attribute-Private Markov Quilt Mechanism: it hides parameters of the distribution that the data is
+// markovQuilt is the Attribute-Private Markov Quilt Mechanism: it hides parameters of the distribution that the data is
 // drawn from, which a Bayesian network relates to each other.
 //
 //	e_i   max-influence of parameter i on its quilt     Δ_i   the most by which the columns near it move F, Σ_k |x_k|/u_k
@@ -16,58 +17,66 @@ import (
 //	noise of component k: Laplace(max(b·u_k, h_k)), independent
 //
 // (ε,0)-distributional attribute private, if columns are independent given all parameters [Zhang, Ohrimenko & Cummings,
-// section 5; Song, Wang & Chaudhuri 2017, Theorem 4.3]. Widths of quilts are in units. Losses are Δ_i/b + e_i. They may
-// be added up over releases that use the same quilts, and only those: for others nothing is known of the joint law
-// [Song, Wang & Chaudhuri, Theorem 4.4]. No policy can declare a network, so nothing but a program chooses this mechanism.
-func MarkovQuilt(quilts []sensitivity.Quilt, components []Component, b privacy.Budget) (Calibration, error) {
-	r := Request{Components: components, Budget: b}
+// section 5; Song, Wang & Chaudhuri 2017, Theorem 4.3]. Losses are Δ_i/b + e_i. They may be added up over releases that use
+// the same quilt of a parameter, and only those: given the parameters of the quilt and those that it separates, with all
+// of their columns, each release's F moves by at most its own Δ_i, so that its noise hides that at Δ_i/b whatever came
+// before, and e_i bounds once and for all what the quilt itself tells [Song, Wang & Chaudhuri, Theorem 4.4, for the general
+// form, which adds e_i for each release, as is done here]. For other quilts nothing is known of the joint law.
+func markovQuilt(r Request) (design, error) {
+	if len(r.Quilts) == 0 {
+		return nil, sqlstate.New(sqlstate.InvalidParameterValue, "mechanism %s hides parameters of a network, and this table has none", MarkovQuilt).
+			WithHint("Set fugu.mechanism to %s.", Auto)
+	}
 	scale := 0.0
-	for _, q := range quilts {
-		r.Shifts = append(r.Shifts, sensitivity.Shift{Secret: q.Attribute, Along: make([]float64, len(components)), Beside: make([]float64, len(components))})
-		scale = math.Max(scale, q.Scale(float64(b.Epsilon)))
-		if !(q.Width >= 0 && q.Influence >= 0) {
-			return Calibration{}, errors.New("calibrate: a quilt without width or influence")
+	for _, q := range r.Quilts {
+		if q.Influence >= float64(r.Budget.Epsilon) {
+			return nil, sqlstate.New(sqlstate.InvalidParameterValue, "epsilon %.4g is not above %.4g, what parameter %s has to do with those that separate it from the rest", float64(r.Budget.Epsilon), q.Influence, q.Attribute).
+				WithHint("Set a larger fugu.epsilon.")
 		}
+		scale = math.Max(scale, q.Scale(float64(r.Budget.Epsilon)))
 	}
-	if err := r.check(); err != nil {
-		return Calibration{}, err
-	}
-	if math.IsInf(scale, 1) || math.IsNaN(scale) {
-		return Calibration{}, unmet("markov-quilt")
-	}
-	cost := func(q sensitivity.Quilt, n Noise) float64 {
-		loss := q.Influence
-		most := 0.0
-		for k, c := range n.cells {
-			most = math.Max(most, components[k].Unit/math.Ldexp(float64(c.laplace), c.exponent))
-			loss += slack / float64(c.laplace)
+	return r.cells(scale, func(c *cell, scale int64) { c.laplace = scale }), nil
+}
+
+// quilted is what a release with noise n costs the parameter of a quilt.
+func (r Request) quilted(q sensitivity.Quilt, n Noise) privacy.Loss {
+	most, rounding := 0.0, 0.0
+	for k, c := range n.cells {
+		if c.laplace == 0 {
+			return privacy.Loss{Pure: math.Inf(1)}
 		}
-		return loss + q.Width*most
+		most = math.Max(most, r.Components[k].Unit/math.Ldexp(float64(c.laplace), c.exponent))
+		rounding += slack / float64(c.laplace)
 	}
-	m := mechanism{kind: "markov-quilt",
-		design: func(r Request) (design, error) {
-			return r.cells(scale, func(c *cell, scale int64) { c.laplace = scale }), nil
-		},
-		holds: func(r Request, n Noise) bool {
-			for _, q := range quilts {
-				if !(cost(q, n) <= float64(b.Epsilon)) {
-					return false
-				}
-			}
-			return true
-		},
-		certify: func(_ Request, n Noise, _ map[string]privacy.Loss) (out []Certificate, _ error) {
-			for _, q := range quilts {
-				out = append(out, Certificate{Mechanism: "markov-quilt", Assumptions: []string{"independent columns"}, Secret: q.Attribute, Epsilon: cost(q, n)})
-			}
-			return out, nil
-		}}
-	c, err := m.calibrate(r)
-	if err != nil {
-		return Calibration{}, err
+	return privacy.Loss{Pure: q.Influence + q.Width*most + rounding}
+}
+
+// certifyQuilts certifies what the losses say, of each parameter.
+func certifyQuilts(r Request, _ Noise, losses map[string]privacy.Loss) (out []Certificate, _ error) {
+	for _, q := range r.Quilts {
+		out = append(out, Certificate{Mechanism: MarkovQuilt, Assumptions: []string{IndependentColumns}, Secret: q.Attribute, Epsilon: losses[q.Attribute].Pure})
 	}
-	for _, q := range quilts {
-		c.Losses[q.Attribute] = privacy.Loss{Pure: cost(q, c.Noise)}
+	return out, nil
+}
+
+// checkQuilts refuses quilts that are malformed, stand beside other secrets, or are asked of another mechanism.
+func (r Request) checkQuilts(kind Kind) error {
+	if len(r.Quilts) == 0 {
+		return nil
 	}
-	return c, nil
+	if len(r.Shifts)+len(r.Families)+len(r.Close) > 0 {
+		return fmt.Errorf("parameters and other secrets in one request")
+	}
+	if kind != MarkovQuilt && kind != Auto {
+		return sqlstate.New(sqlstate.InvalidParameterValue, "mechanism %s cannot hide a parameter of a network", kind).
+			WithHint("Set fugu.mechanism to %s or %s.", MarkovQuilt, Auto)
+	}
+	seen := map[string]bool{}
+	for _, q := range r.Quilts {
+		if seen[q.Attribute] || !(q.Width >= 0 && q.Width <= magnitude && q.Influence >= 0) || math.IsInf(q.Influence, 1) {
+			return fmt.Errorf("parameter %q: two quilts, or one without width or influence", q.Attribute)
+		}
+		seen[q.Attribute] = true
+	}
+	return nil
 }

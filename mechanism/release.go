@@ -34,7 +34,7 @@ func (n Noise) Release(random io.Reader, s Statistics) (Release, error) {
 	if err != nil {
 		return Release{}, err
 	}
-	src := newSource(random, len(n.cells)+len(n.directions))
+	src := newSource(random, 2*len(n.cells)+len(n.directions))
 	own, shared := n.draw(src)
 	if src.err != nil {
 		return Release{}, fmt.Errorf("release: %w", src.err)

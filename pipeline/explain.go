@@ -22,7 +22,8 @@ type Explanation struct {
 	Dataset    string            `json:"dataset"`
 	Cuts       []ExplainedCut    `json:"cuts"`
 	Secrets    []ExplainedSecret `json:"secrets"`
-	Components int               `json:"components"` // the length of F
+	Quilts     []ExplainedQuilt  `json:"quilts,omitempty"` // of secrets that are parameters
+	Components int               `json:"components"`       // the length of F
 	Mechanism  string            `json:"mechanism"`
 	Chosen     string            `json:"chosen_by"` // the setting that chose it: auto, or its own name
 	Assumption string            `json:"assumption"`
@@ -32,6 +33,9 @@ type Explanation struct {
 	Stored     bool              `json:"stored"` // the answer is stored already, and costs nothing
 	Cost       []ExplainedCost   `json:"cost"`
 	Above      string            `json:"above"` // the statement that the guest runs on the noisy values
+
+	// Relaxed is how far the policy lets the model be from the truth; empty: not at all.
+	Relaxed string `json:"relaxed,omitempty"`
 
 	Certificates []mechanism.Certificate `json:"certificates"` // of each secret: what this answer by itself guarantees
 
@@ -104,6 +108,9 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 	x.Mechanism, x.Chosen, x.Assumption = string(m.calibration.Kind), string(q.kind), m.calibration.Assumption
 	x.Epsilon, x.Delta = float64(q.budget.Epsilon), float64(q.budget.Delta)
 	x.Above = q.plan.Above
+	if w := q.policy.Privacy.Within; w != nil && m.width > 0 {
+		x.Relaxed = w.String()
+	}
 	index := m.index
 	for i, c := range q.cuts {
 		e := ExplainedCut{Table: c.Table.String(), Cells: len(c.Cells), Model: m.sources[i], Below: c.Statistics(), Bounds: m.bounds[i]}
@@ -130,6 +137,9 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 		} else {
 			x.Secrets = append(x.Secrets, e)
 		}
+	}
+	if m.network != nil {
+		x.Quilts = m.network.explain(m.quilts)
 	}
 	x.Noise = m.noise()
 	accounts, err := Accounts(ctx, q.engine.ledger, q.policy, q.session.user)
@@ -199,8 +209,14 @@ func (x Explanation) Lines() []string {
 	for _, s := range x.Secrets {
 		add("Secret %s: moves F by at most %s (L1), %s (L2)", s.Secret, short(s.Norm1), short(s.Norm2))
 	}
+	for _, s := range x.Quilts {
+		add("Parameter %s", s)
+	}
 	if x.Components > 0 {
 		add("Mechanism: %s (%s), %s", x.Mechanism, x.Chosen, rests(x.Assumption))
+	}
+	if x.Relaxed != "" {
+		add("Relaxed: %s", x.Relaxed)
 	}
 	for _, c := range x.Certificates {
 		add("%s", certificateLine(c))
@@ -225,8 +241,11 @@ func (x Explanation) Lines() []string {
 
 // rests says what a guarantee rests on.
 func rests(assumption string) string {
-	if assumption == mechanism.Coupling {
+	switch assumption {
+	case mechanism.Coupling:
 		return "resting on coupled datasets alone"
+	case mechanism.Coupling + ", " + mechanism.RelaxedModel:
+		return "resting on coupled datasets alone, relaxed"
 	}
 	return "assuming " + assumption
 }

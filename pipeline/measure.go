@@ -31,10 +31,12 @@ type measured struct {
 	width       int // components of F
 	start       []*big.Rat
 	shifts      []sensitivity.Shift
-	inherent    []float64  // the largest sd of F's components under the model, over the secrets
-	labels      []label    // of each component
-	bounds      [][]string // of each cut: what one row may contribute, for people
-	sources     []string   // of each cut: where its model is from
+	network     *network            // nil: no secret is a parameter
+	quilts      []sensitivity.Quilt // of its secrets, in place of shifts
+	inherent    []float64           // the largest sd of F's components under the model, over the secrets
+	labels      []label             // of each component
+	bounds      [][]string          // of each cut: what one row may contribute, for people
+	sources     []string            // of each cut: where its model is from
 	calibration mechanism.Calibration
 }
 
@@ -51,7 +53,9 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 	var widths []int
 	var components []mechanism.Component
 	var models []modelled // those with components
+	var asked []part      // likewise
 	normal, wide := false, false
+	off := 0.0 // how far F moves with the rows that the policy lets its model be off by
 	for _, c := range q.cuts {
 		ask := upstream.Question{Cut: c, SQL: c.Statistics(), Component: make([][]int, len(c.Cells))}
 		for cell := range ask.Component {
@@ -71,6 +75,13 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 			ask.Args, ask.Types = c.Arguments(f.limits)
 			bounds = append(f.describe(c), f.apart...)
 			units := f.units(q.policy.Privacy.Weights)
+			if w := q.policy.Privacy.Within; w != nil && w.Rows > 0 {
+				moved, err := f.reach(c, units, w.Rows)
+				if err != nil {
+					return nil, err
+				}
+				off += moved
+			}
 			parts, widths = append(parts, f.shifts), append(widths, len(f.components))
 			for k, comp := range f.components {
 				ask.Component[comp.Cell][comp.Aggregate] = m.width + k
@@ -89,7 +100,7 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 			source, exact = f.source, f.exact
 			normal = normal || f.normal
 			if len(f.components) > 0 {
-				models = append(models, f)
+				models, asked = append(models, f), append(asked, part{c, f, units})
 				// What is known of how the covariances of second moments and of regression bend is too wide to certify noise by. A
 				// declared law says its covariances itself.
 				wide = wide || sampled(c) && f.source != fromPolicy || f.moments != nil && slices.ContainsFunc(c.Aggregates, func(a planner.Aggregate) bool { return a.Second() || a.Arguments == 2 && !a.Linear() })
@@ -111,12 +122,15 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 		m.shifts = sensitivity.Stack(parts, widths)
 		var families []sensitivity.Family
 		var err error
-		if !wide {
+		if m.network, m.quilts, err = q.quilts(asked); err != nil {
+			return nil, err
+		}
+		if !wide && m.network == nil {
 			if families, err = q.families(ctx, models); err != nil {
 				return nil, err
 			}
 		}
-		m.calibration, err = q.calibrate(ctx, mechanism.Request{Shifts: m.shifts, Families: families, Components: components, Budget: q.budget})
+		m.calibration, err = q.calibrate(ctx, mechanism.Request{Shifts: m.shifts, Families: families, Quilts: m.quilts, Components: components, Budget: q.budget, Relaxed: q.relaxed(off)})
 		if err != nil {
 			return nil, err
 		}
@@ -243,10 +257,16 @@ func (q *question) cells(m *measured, values []string, confidence float64) []led
 // binding is the secret that the release costs most.
 func (m *measured) binding(delta float64) string {
 	name, most := "", -1.0
-	for _, s := range m.shifts {
-		if e := m.calibration.Losses[s.Secret].EpsilonAt(delta); e > most {
-			name, most = s.Secret, e
+	consider := func(secret string) {
+		if e := m.calibration.Losses[secret].EpsilonAt(delta); e > most {
+			name, most = secret, e
 		}
+	}
+	for _, s := range m.shifts {
+		consider(s.Secret)
+	}
+	for _, s := range m.quilts {
+		consider(s.Attribute)
 	}
 	return name
 }

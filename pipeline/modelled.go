@@ -77,6 +77,15 @@ func (q *question) model(ctx context.Context, c *planner.Bound) (modelled, error
 	for k := range moments.Components {
 		out.typical = append(out.typical, moments.Typical(k))
 	}
+	if t.network != nil { // its quilts say what moves F
+		if sampled(c) {
+			return out, sqlstate.New(sqlstate.ModelUnfit, "secrets of %s are parameters of a network, and nothing bounds how far its columns move percentiles and distinct values", t.table).
+				WithHint("Ask for counts, sums and averages.")
+		}
+		out.families = func(context.Context) ([]sensitivity.Family, error) { return nil, nil }
+		out.lattice = moments.LatticeSteps(0, t.psi[0])
+		return out, nil
+	}
 	if out.shifts, out.lattice, err = t.shifts(moments, q.budget); err != nil {
 		return out, err
 	}

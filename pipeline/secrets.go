@@ -21,6 +21,11 @@ const maxCategories = 32
 func (t *protected) secret(ctx context.Context, reader *upstream.Reader, sec policy.Secret) (planner.Secret, model.Psi, error) {
 	out := planner.Secret{Name: sec.Name}
 	psi := model.Psi{Name: sec.Name, Distribution: sec.About == policy.AboutDistribution, FromReference: t.config.Drawn == policy.FromReference}
+	if sec.Parameter != "" {
+		out.Parameter, out.Text = true, "parameter "+sec.Parameter
+		psi.Vectors = [][2][]float64{{{1}, {1}}} // the reference's rows, as they are
+		return out, psi, nil
+	}
 	if sec.Categories != "" {
 		err := t.categories(sec, &out, &psi)
 		return out, psi, err

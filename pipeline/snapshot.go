@@ -49,6 +49,7 @@ type protected struct {
 	totals    []model.Totals // likewise
 	reference policy.QualifiedName
 	public    *published // nil: nothing
+	network   *network   // of secrets that are parameters; nil: none is
 }
 
 // Load reads from the database what the policies refer to: columns, public domains, and the reference's classes.
@@ -172,6 +173,9 @@ func loadTable(ctx context.Context, p *policy.Policy, t policy.Table, reader *up
 			return nil, fmt.Errorf("secret %s (line %d): %w", sec.Name, sec.PropertyAt.Line, err)
 		}
 		pt.table.Secrets, pt.psi = append(pt.table.Secrets, secret), append(pt.psi, psi)
+	}
+	if err := pt.loadNetwork(); err != nil {
+		return nil, err
 	}
 	if len(pt.table.Secrets) == 0 || pt.table.Reference == "" {
 		return pt, nil

@@ -13,6 +13,7 @@ var shared = map[reflect.Type]bool{
 	reflect.TypeFor[*planner.Table](): true,
 	reflect.TypeFor[*policy.Policy](): true,
 	reflect.TypeFor[*protected]():     true,
+	reflect.TypeFor[*network]():       true,
 	reflect.TypeFor[*Snapshot]():      true,
 	reflect.TypeFor[reflect.Type]():   true,
 }

@@ -138,3 +138,17 @@ func (c *Cut) Bind(ctx context.Context, q Querier, values [][]byte) (*Bound, err
 	b.Cells, err = b.cells(ctx, q)
 	return b, err
 }
+
+// Reads lists the columns of protected tables that the statistics statement names, and so all that F depends on beside the
+// number of their rows. A constant that holds such a name counts as one.
+func (b *Bound) Reads() []string {
+	var out []string
+	for _, rel := range b.sources.protected {
+		for _, c := range b.sources.tables[rel].Columns {
+			if strings.Contains(b.statistics, parser.SQL(parser.Column{Name: c.Name, Rel: rel}, "t", nil)) && !slices.Contains(out, c.Name) {
+				out = append(out, c.Name)
+			}
+		}
+	}
+	return out
+}

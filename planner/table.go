@@ -30,12 +30,13 @@ type Column struct{ Name, Type string }
 // Value is a value in PostgreSQL's text form.
 type Value = row.Value
 
-// Secret is a property of the table that stays hidden: exactly one of Predicate, Column and Number.
+// Secret is a property of the table that stays hidden: exactly one of Predicate, Column, Number and Parameter.
 type Secret struct {
 	Name      string
 	Predicate parser.Expr // the share of rows for which it holds, in the form in which no row can make it fail
 	Column    string      // the shares of the rows that have each of its values
 	Number    parser.Expr // the mean of a numeric expression, in the form in which no row can make it fail
+	Parameter bool        // of the distribution that a column is drawn from: all rows are of one class
 	Text      string      // as people read it
 
 	Classes []Value // of Column: the values whose shares are secret
@@ -43,6 +44,9 @@ type Secret struct {
 
 // Class is the number of a row's class by its Label, -1 if it is in none: of a Predicate 1 inside and 0 outside.
 func (s Secret) Class(label Value) int {
+	if s.Parameter {
+		return 0
+	}
 	if s.Predicate != nil {
 		if label.Text == "t" {
 			return 1
@@ -57,7 +61,7 @@ func (s Secret) Size() int {
 	switch {
 	case s.Predicate != nil:
 		return 2
-	case s.Number != nil:
+	case s.Number != nil || s.Parameter:
 		return 1
 	}
 	return len(s.Classes)
@@ -66,7 +70,7 @@ func (s Secret) Size() int {
 // Where says which rows a class has, for people.
 func (s Secret) Where(class int) string {
 	switch {
-	case s.Number != nil:
+	case s.Number != nil || s.Parameter:
 		return "in all"
 	case s.Predicate == nil && s.Classes[class].Null:
 		return "where " + s.Column + " is NULL"
@@ -80,6 +84,9 @@ func (s Secret) Where(class int) string {
 
 // label prints what tells a row's class.
 func (s Secret) label(alias string) string {
+	if s.Parameter {
+		return "true"
+	}
 	if s.Predicate != nil {
 		return "(" + parser.SQL(s.Predicate, alias, nil) + ") IS TRUE"
 	}

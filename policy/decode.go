@@ -18,9 +18,11 @@ func decode(r *strictyaml.Report, data []byte) *Policy {
 	p.Version = int(version)
 	p.dataset(f.Need("dataset", "name the dataset: the name stands in budgets, notices and the ledger"))
 	tables(p, r, f.Need("tables", "list the protected tables"), f.Get("declared") != nil)
+	p.networks(r, f.Get("networks"))
 	secrets(p, r, f.Need("secrets", "say what must stay hidden, for instance a proportion of rows"))
 	p.assume(f.Get("assume"))
-	p.privacy(f.Need("privacy", "write epsilon, delta and budget under privacy:"))
+	mechanism := p.privacy(f.Need("privacy", "write epsilon, delta and budget under privacy:"))
+	p.parameters(r, mechanism)
 	p.analysts(f.Get("analysts"))
 	p.fit(f.Get("fit"))
 	p.declared(r, f.Get("declared"))
@@ -78,7 +80,8 @@ func (p *Policy) analysts(v *strictyaml.Value) {
 // maxEstimation is the largest number of standard errors that noise can be made to cover.
 const maxEstimation = 100
 
-func (p *Policy) privacy(v *strictyaml.Value) {
+// privacy reads the section and returns its key mechanism.
+func (p *Policy) privacy(v *strictyaml.Value) (mechanism *strictyaml.Value) {
 	f := v.Fields(keys["privacy"]...)
 	p.Privacy.Mechanism = "auto"
 	p.Privacy.Budget.Per = PerDataset
@@ -120,6 +123,11 @@ func (p *Policy) privacy(v *strictyaml.Value) {
 	if okD && okBD && budget.Delta < statement.Delta {
 		b.Get("delta").Bad(hint, "privacy.budget.delta %v is below privacy.delta %v", budget.Delta, statement.Delta)
 	}
+	w, eta, lambda := within(f.Get("model"))
+	if p.Privacy.Within = w; w != nil && okE && okD && okBE && okBD {
+		w.leaves(statement, budget, eta, lambda)
+	}
+	return f.Get("mechanism")
 }
 
 // spend reads the keys epsilon and delta of a section.

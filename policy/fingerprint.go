@@ -33,9 +33,21 @@ func fingerprint(p *Policy) string {
 		Table                        QualifiedName
 		About                        About
 		Proportion, Mean, Categories string
+		Parameter                    string `json:",omitempty"`
 		Spans                        []Span
 		Vectors                      [][2][]Share
 		Range                        *SimplexRange
+	}
+	type parameter struct {
+		Name, Column  string
+		Values        []string
+		Parents       []int
+		Probabilities [][]float64
+	}
+	type network struct {
+		Table       QualifiedName
+		Independent []string
+		Parameters  []parameter
 	}
 	type law struct {
 		Secret      string
@@ -65,10 +77,12 @@ func fingerprint(p *Policy) string {
 		Public         []public   `json:",omitempty"`
 		Estimation     float64
 		Weights        Weights
+		Within         *Within   `json:",omitempty"`
+		Networks       []network `json:",omitempty"`
 	}{
 		Format: "fugu policy", Version: p.Version, Dataset: p.Dataset, Assume: slices.Sorted(slices.Values(p.Assume)),
 		Epsilon: float64(p.Privacy.Epsilon), Delta: float64(p.Privacy.Delta), Mechanism: p.Privacy.Mechanism,
-		Estimation: p.Privacy.Estimation, Weights: p.Privacy.Weights,
+		Estimation: p.Privacy.Estimation, Weights: p.Privacy.Weights, Within: p.Privacy.Within,
 	}
 	for _, t := range p.Tables {
 		m := table{Name: t.Qualified(), Reference: t.Reference, Rows: t.Rows, Drawn: t.Drawn, PlainRows: t.PlainRows}
@@ -81,8 +95,16 @@ func fingerprint(p *Policy) string {
 		meaning.Tables = append(meaning.Tables, m)
 	}
 	slices.SortFunc(meaning.Tables, func(a, b table) int { return cmp.Compare(a.Name.String(), b.Name.String()) })
+	for _, n := range p.Networks {
+		m := network{Table: n.Table, Independent: slices.Sorted(slices.Values(n.Independent))}
+		for _, q := range n.Parameters {
+			m.Parameters = append(m.Parameters, parameter{q.Name, q.Column, q.Values, q.Parents, q.Probabilities})
+		}
+		meaning.Networks = append(meaning.Networks, m)
+	}
+	slices.SortFunc(meaning.Networks, func(a, b network) int { return cmp.Compare(a.Table.String(), b.Table.String()) })
 	for _, s := range p.Secrets {
-		meaning.Secrets = append(meaning.Secrets, secret{s.Name, s.Table, s.About, s.Proportion, s.Mean, s.Categories, s.Spans, s.Vectors, s.Range})
+		meaning.Secrets = append(meaning.Secrets, secret{s.Name, s.Table, s.About, s.Proportion, s.Mean, s.Categories, s.Parameter, s.Spans, s.Vectors, s.Range})
 	}
 	slices.SortFunc(meaning.Secrets, func(a, b secret) int { return cmp.Compare(a.Name, b.Name) })
 

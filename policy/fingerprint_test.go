@@ -58,6 +58,7 @@ func TestFingerprint(t *testing.T) {
 		{old: "mechanism: auto", new: "mechanism: directional"},
 		{old: "mechanism: auto", new: "estimation: 2"},
 		{old: "mechanism: auto", new: "weights: absolute"},
+		{old: "mechanism: auto", new: "model: {within: {rows: 5, lambda: 0.1}}"},
 		{old: "mechanism: auto", new: "estimation: 0\n  weights: sampling", same: true},
 		{old: "rows: 35222", new: "rows: 35222\n    drawn: from-reference"},
 		{old: "rows: 35222", new: "rows: 35222\n    drawn: independently", same: true},
@@ -115,5 +116,42 @@ func TestFingerprintOrder(t *testing.T) {
 	}
 	if a.Fingerprint != b.Fingerprint {
 		t.Error("the order of tables changes the fingerprint")
+	}
+}
+
+// TestFingerprintOfNetworks changes one place of a network at a time.
+func TestFingerprintOfNetworks(t *testing.T) {
+	data, err := os.ReadFile("testdata/network.good.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	original, err := Parse("f", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		old, new string
+		same     bool
+	}{
+		{old: `[sex, '"Age"']`, new: `['"Age"', sex]`, same: true},
+		{old: `[sex, '"Age"']`, new: "[sex]"},
+		{old: "[weak, strong]", new: "[strong, weak]"},
+		{old: "[[0.4, 0.6]]", new: "[[0.6, 0.4]]"},
+		{old: "column: income", new: "column: incomes"},
+		{old: "parents: [incomes, hours]", new: "parents: [hours, incomes]"},
+		{old: "parameter: incomes", new: "parameter: schooling"},
+	} {
+		changed := strings.Replace(text, c.old, c.new, 1)
+		if changed == text {
+			t.Fatalf("%q is not in the file", c.old)
+		}
+		p, err := Parse("f", []byte(changed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (p.Fingerprint == original.Fingerprint) != c.same {
+			t.Errorf("%q for %q: same fingerprint %v, want %v", c.new, c.old, !c.same, c.same)
+		}
 	}
 }

@@ -3,7 +3,10 @@ package policy
 import (
 	"math"
 	"os"
+	"slices"
 	"testing"
+
+	"fugu/sensitivity"
 )
 
 // FuzzParse: nothing panics, and what is accepted satisfies what the types promise.
@@ -56,7 +59,7 @@ func checkPolicy(t *testing.T, p *Policy) {
 	}
 	for _, s := range p.Secrets {
 		properties, pairs := 0, len(s.Spans)+len(s.Vectors)
-		for _, has := range []bool{s.Proportion != "", s.Mean != "", s.Categories != ""} {
+		for _, has := range []bool{s.Proportion != "", s.Mean != "", s.Categories != "", s.Parameter != ""} {
 			if has {
 				properties++
 			}
@@ -65,7 +68,17 @@ func checkPolicy(t *testing.T, p *Policy) {
 			pairs++
 		}
 		_, protected := p.Table(s.Table)
-		if !protected || properties != 1 || pairs == 0 || (s.Categories == "") != (len(s.Spans) > 0) || s.PropertyAt.Line < 1 {
+		if s.Parameter != "" {
+			n, ok := p.Network(s.Table)
+			if !ok || pairs != 0 || s.About != AboutDistribution || !slices.ContainsFunc(n.Parameters, func(q Parameter) bool { return q.Name == s.Parameter }) {
+				t.Errorf("secret %+v of network %+v", s, n)
+			}
+			pairs = 1
+		}
+		if p.parametric(s.Table) != (s.Parameter != "") {
+			t.Errorf("secret %+v beside others", s)
+		}
+		if !protected || properties != 1 || pairs == 0 || (s.Categories == "" && s.Parameter == "") != (len(s.Spans) > 0) || s.PropertyAt.Line < 1 {
 			t.Errorf("secret %+v", s)
 		}
 		for _, span := range s.Spans {
@@ -95,6 +108,18 @@ func checkPolicy(t *testing.T, p *Policy) {
 			}
 		}
 	}
+	for _, n := range p.Networks {
+		nodes := make([]sensitivity.Parameter, len(n.Parameters))
+		for i, q := range n.Parameters {
+			nodes[i] = sensitivity.Parameter{Name: q.Name, Values: len(q.Values), Parents: q.Parents, Table: q.Probabilities}
+			if len(q.Values) < 2 || q.Column != "" && slices.Contains(n.Independent, q.Column) {
+				t.Errorf("parameter %+v", q)
+			}
+		}
+		if _, err := sensitivity.NewNetwork(nodes); err != nil || len(nodes) > maxParameters {
+			t.Errorf("network %+v: %v", n, err)
+		}
+	}
 	for _, d := range p.Declared {
 		for _, l := range d.Laws {
 			if len(l.Values) < 2 || len(l.Means) != len(l.Values) || len(l.Covariances) != len(l.Values) {
@@ -111,5 +136,8 @@ func checkPolicy(t *testing.T, p *Policy) {
 	b := p.Privacy.Budget
 	if !(e > 0) || math.IsInf(e, 0) || !(d >= 0 && d < 1) || !(float64(b.Epsilon) >= e) || math.IsInf(float64(b.Epsilon), 0) || !(float64(b.Delta) >= d && b.Delta < 1) {
 		t.Errorf("privacy %+v", p.Privacy)
+	}
+	if w := p.Privacy.Within; w != nil && !(w.Lambda >= 0 && e > 2*w.Lambda && w.Eta >= 0 && w.Eta < 1 && w.Rows >= 0 && (w.Rows == 0 || w.Lambda > 0 && w.Eta == 0)) {
+		t.Errorf("within %+v of %+v", *w, p.Privacy)
 	}
 }

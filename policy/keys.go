@@ -2,17 +2,21 @@ package policy
 
 // keys are the known keys of each section of a policy file. A section under a name of the writer's choice has * there.
 var keys = map[string][]string{
-	"":                     {"version", "dataset", "tables", "secrets", "assume", "privacy", "analysts", "fit", "declared", "public"},
-	"tables.*":             {"rows", "reference", "drawn", "plain_rows", "group_by", "link"},
-	"tables.*.link":        {"to", "on"},
-	"tables.*.group_by.*":  {"from", "to"},
-	"secrets.*":            {"table", "about", "proportion", "mean", "categories", "values", "pairs"},
-	"secrets.*.values":     {"from", "to", "within"},
-	"declared.*":           {"statement", "components", "secrets"},
-	"declared.*.secrets.*": {"values", "means", "covariances"},
-	"public.*":             {"statement", "values"},
-	"privacy":              {"epsilon", "delta", "mechanism", "estimation", "weights", "budget"},
-	"privacy.budget":       {"epsilon", "delta", "per"},
+	"":                        {"version", "dataset", "tables", "networks", "secrets", "assume", "privacy", "analysts", "fit", "declared", "public"},
+	"tables.*":                {"rows", "reference", "drawn", "plain_rows", "group_by", "link"},
+	"tables.*.link":           {"to", "on"},
+	"tables.*.group_by.*":     {"from", "to"},
+	"networks.*":              {"independent", "parameters"},
+	"networks.*.parameters.*": {"column", "values", "parents", "probabilities"},
+	"secrets.*":               {"table", "about", "proportion", "mean", "categories", "parameter", "values", "pairs"},
+	"secrets.*.values":        {"from", "to", "within"},
+	"declared.*":              {"statement", "components", "secrets"},
+	"declared.*.secrets.*":    {"values", "means", "covariances"},
+	"public.*":                {"statement", "values"},
+	"privacy":                 {"epsilon", "delta", "mechanism", "estimation", "weights", "model", "budget"},
+	"privacy.model":           {"within"},
+	"privacy.model.within":    {"eta", "rows", "lambda"},
+	"privacy.budget":          {"epsilon", "delta", "per"},
 }
 
 // The words that a value may be, by the path of the key.
@@ -22,7 +26,7 @@ var words = map[string][]string{
 	"secrets.*.about":     {string(AboutDataset), string(AboutDistribution)},
 	"assume":              {string(Translation), string(Gaussian)},
 	"privacy.mechanism": {"auto", "expm-laplace", "expm-gaussian", "directional", "wasserstein", "approximate-wasserstein",
-		"no-noise", "eigm", "daum", "optimal-gaussian", "apgm"},
+		"no-noise", "eigm", "daum", "optimal-gaussian", "apgm", "markov-quilt"},
 	"privacy.weights":    {string(SamplingWeights), string(AbsoluteWeights), string(RelativeWeights)},
 	"privacy.budget.per": {string(PerDataset), string(PerUser)},
 }

@@ -27,6 +27,7 @@ type Policy struct {
 	Version  int
 	Dataset  string // the name in budgets, notices and the ledger
 	Tables   []Table
+	Networks []Network // at most one for a table
 	Secrets  []Secret
 	Assume   []Assumption
 	Privacy  Privacy
@@ -106,8 +107,9 @@ type IntRange struct {
 	From, To int64
 }
 
-// Secret is a property of a whole table whose value stays hidden: exactly one of Proportion, Mean and Categories. Its
-// pairs, the values that must not be told apart, are Spans, or for categories either Vectors or Range.
+// Secret is a property of a whole table whose value stays hidden: exactly one of Proportion, Mean, Categories and
+// Parameter. Its pairs, the values that must not be told apart, are Spans, for categories either Vectors or Range, and all
+// pairs of values of a parameter. Secrets of one table are all parameters or none is.
 type Secret struct {
 	Name       string
 	Table      QualifiedName // one of the policy's Tables
@@ -115,6 +117,7 @@ type Secret struct {
 	Proportion string // SQL predicate over the table's columns; not parsed here
 	Mean       string // SQL expression over the table's columns; not parsed here
 	Categories string // column, one of the table's GroupBy, whose vector of proportions is secret
+	Parameter  string // of the table's Network
 
 	Spans   []Span
 	Vectors [][2][]Share
@@ -173,6 +176,17 @@ type Privacy struct {
 	// Estimation is how many standard errors of the reference's estimates the noise covers; at least 0.
 	Estimation float64
 	Weights    Weights
+	Within     *Within // nil: the model is taken for the truth
+}
+
+// Within says how far the model may be from the truth, in one of two ways. With Rows = 0 the distributions of the table
+// that the model gives and the true one are within Lambda of each other in Eta-approximate max-divergence; otherwise a
+// true table can be drawn together with one of the model so that they differ in at most Rows rows, and noise hides that
+// at a loss of 2·Lambda.
+type Within struct {
+	Eta    float64 // 0 ≤ Eta < 1
+	Rows   int64   // at least 0
+	Lambda float64 // at least 0; above 0 with Rows
 }
 
 // Weights says in which unit the error of each released value counts when noise is shared out.

@@ -52,7 +52,7 @@ func secret(p *Policy, e strictyaml.Entry) Secret {
 		s.About = About(word)
 	}
 	property := f.Get("proportion")
-	for _, key := range []string{"mean", "categories"} {
+	for _, key := range []string{"mean", "categories", "parameter"} {
 		v := f.Get(key)
 		if v != nil && property != nil {
 			v.Bad("keep one of the two; a second secret can have the other", "%s: a secret is one property, and has %s already", v.Path, property.Path)
@@ -61,7 +61,7 @@ func secret(p *Policy, e strictyaml.Entry) Secret {
 		}
 	}
 	if property == nil {
-		f.Need("proportion", "write proportion: PREDICATE, for instance income = '>50K', or mean: EXPRESSION, or categories: COLUMN")
+		f.Need("proportion", "write proportion: PREDICATE, for instance income = '>50K', or mean: EXPRESSION, or categories: COLUMN, or parameter: NAME")
 		spans(f, unit{})
 		return s
 	}
@@ -73,6 +73,8 @@ func secret(p *Policy, e strictyaml.Entry) Secret {
 	case f.Get("mean"):
 		s.Mean, _ = property.Text()
 		s.Spans = spans(f, unit{})
+	case f.Get("parameter"):
+		s.parameter(p, f)
 	default:
 		column, ok := valueName(property, parseColumn)
 		s.Categories = column

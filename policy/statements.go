@@ -164,6 +164,8 @@ func (p *Policy) law(r *strictyaml.Report, e strictyaml.Entry, size int) Law {
 	switch {
 	case i < 0:
 		r.Add(e.At, "name one of the secrets of this policy", "%q is no secret", e.Key)
+	case p.Secrets[i].Parameter != "":
+		r.Add(e.At, "leave the statement to the network", "secret %s is a parameter, for which no model can be declared", e.Key)
 	case p.Secrets[i].Categories != "":
 		r.Add(e.At, "leave the statement to the reference", "secret %s is a vector of proportions, for which no model can be declared", e.Key)
 	case ok && len(numbers) >= 2:

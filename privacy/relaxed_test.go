@@ -134,3 +134,66 @@ func TestRelaxationsRefuse(t *testing.T) {
 		t.Errorf("nothing is left of ε: %v", g)
 	}
 }
+
+// What is charged for releases one by one is, at the limit, at least what Theorem 4.6 says of all of them together.
+func TestLossOfApproximatedCoversAll(t *testing.T) {
+	held := 0
+	rapid.Check(t, func(t *rapid.T) {
+		a := Approximated{rapid.Float64Range(0, 1e-3).Draw(t, "η"), rapid.Float64Range(0, .2).Draw(t, "λ")}
+		limit := Epsilon(rapid.Float64Range(.5, 5).Draw(t, "ε"))
+		var all, charged Loss
+		for range rapid.IntRange(1, 5).Draw(t, "releases") {
+			l := losses(t)
+			l.Pure, l.Kappa2, l.Delta = l.Pure/50, l.Kappa2/10, l.Delta/10
+			all, charged = all.Plus(l), charged.Plus(a.Loss(l, Budget{limit, .5}))
+		}
+		reached := charged.DeltaAt(float64(limit))
+		if reached > .5 || float64(limit) <= 2*a.Lambda {
+			return
+		}
+		held++
+		inner := limit - Epsilon(2*a.Lambda)
+		b, err := a.Guarantee(Budget{inner, Delta(all.DeltaAt(float64(inner)))})
+		if err != nil || float64(b.Delta) > reached*(1+1e-9) || math.Abs(float64(b.Epsilon-limit)) > 1e-12 {
+			t.Fatalf("charged %+v, δ = %g, but all of %+v are %v, %v", charged, reached, all, b, err)
+		}
+	})
+	if held == 0 {
+		t.Error("no releases were within their limit")
+	}
+}
+
+// The factor of κ² against the Gaussian δ itself: multiplying δ by e^λ is never more than multiplying κ by e^(3λ/2).
+func TestWiderKappaCoversTheFactor(t *testing.T) {
+	for epsilon := 0.0; epsilon <= 30; epsilon += .25 {
+		for kappa := .02; kappa < 12; kappa *= 1.07 {
+			for _, lambda := range []float64{1e-3, .01, .1, .5, 2} {
+				if wide := GaussianDelta(epsilon, kappa*math.Exp(1.5*lambda)); wide <= .5 && wide < math.Exp(lambda)*GaussianDelta(epsilon, kappa)*(1-1e-9) {
+					t.Fatalf("ε = %g, κ = %g, λ = %g: %g against %g", epsilon, kappa, lambda, wide, math.Exp(lambda)*GaussianDelta(epsilon, kappa))
+				}
+			}
+		}
+	}
+}
+
+// By hand: with λ = .1 and η = 1e-6 under ε = 2, and 2λ for what Laplace noise hides.
+func TestLossesOfRelaxations(t *testing.T) {
+	l := Loss{Pure: .5, Kappa2: .04, Delta: 1e-5}
+	limit := Budget{2, .01}
+	want := Loss{Pure: .7, Kappa2: .04 * 1.3498588, Delta: 1e-5*1.1051709 + (1+6.6858944)*1e-6}
+	if got := (Approximated{1e-6, .1}).Loss(l, limit); !near(got.Pure, want.Pure, 1e-9) || !near(got.Kappa2, want.Kappa2, 1e-7) || !near(got.Delta, want.Delta, 1e-7) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := (Nearby{5, .1}).Loss(l); got != (Loss{.7, .04, 1e-5}) {
+		t.Errorf("%+v", got)
+	}
+	if (Approximated{1e-6, .1}).Loss(l, Budget{2, .6}).Valid() || (Nearby{5, 0}).Loss(l).Valid() {
+		t.Error("a loss where there is no bound")
+	}
+	// Calibrated under the limit, a pure release and what is added to it are within the statement's own budget.
+	b := Budget{.8, 1e-4}
+	inner, err := Approximated{1e-6, .1}.Under(limit.Epsilon, b).Calibrate(b)
+	if err != nil || !near(float64(inner.Epsilon), .6, 1e-9) || !near(float64(inner.Delta), (1e-4-7.6858944e-6)/1.1051709, 1e-7) {
+		t.Errorf("%v, %v", inner, err)
+	}
+}

@@ -33,7 +33,8 @@ const maxQuilted = 16
 
 // BestQuilt returns the quilt of parameter i of least scale. width gives Δ for a set of columns: the most by which F
 // moves in L1 when they, and no others, change; more columns never less. The quilt without parameters is among those
-// tried, so that independence and, at worst, the width of all columns serve.
+// tried, so that independence and, at worst, the width of all columns serve. Not tried are quilts that separate as much
+// without one of their parameters: then the influence on the rest is no more, and neither is the width.
 func (n *Network) BestQuilt(i int, epsilon float64, width func(near []bool) float64) (Quilt, error) {
 	if i < 0 || i >= len(n.nodes) || !(epsilon > 0) || !finite(epsilon) {
 		return Quilt{}, fmt.Errorf("no quilt for parameter %d at ε = %v", i, epsilon)
@@ -41,17 +42,26 @@ func (n *Network) BestQuilt(i int, epsilon float64, width func(near []bool) floa
 	if len(n.nodes) > maxQuilted {
 		return Quilt{}, errors.New("too many parameters to search their quilts")
 	}
+	near := make([]uint32, 1<<len(n.nodes)) // by quilt; 0 where i is in it
 	var best Quilt
 	least := math.Inf(1)
-	for set := range 1 << len(n.nodes) {
+	for set := range near {
 		if set>>i&1 == 1 {
 			continue
 		}
-		quilt := make([]bool, len(n.nodes))
-		for j := range quilt {
-			quilt[j] = set>>j&1 == 1
+		q := Quilt{Attribute: n.nodes[i].Name, Quilt: make([]bool, len(n.nodes))}
+		for j := range q.Quilt {
+			q.Quilt[j] = set>>j&1 == 1
 		}
-		q := Quilt{Attribute: n.nodes[i].Name, Near: n.near(i, quilt), Quilt: quilt}
+		q.Near = n.near(i, q.Quilt)
+		for j, in := range q.Near {
+			if in {
+				near[set] |= 1 << j
+			}
+		}
+		if spare(near, set) {
+			continue
+		}
 		q.Width = width(q.Near)
 		if !(q.Width >= 0) || !finite(q.Width) {
 			return Quilt{}, fmt.Errorf("parameter %s: a width of %v", q.Attribute, q.Width)
@@ -59,10 +69,20 @@ func (n *Network) BestQuilt(i int, epsilon float64, width func(near []bool) floa
 		if q.Width/epsilon >= least {
 			continue // even without any influence
 		}
-		q.Influence = n.Influence(i, quilt)
+		q.Influence = n.Influence(i, q.Quilt)
 		if s := q.Scale(epsilon); s < least {
 			best, least = q, s
 		}
 	}
 	return best, nil
+}
+
+// spare reports whether a quilt has a parameter without which no more are near.
+func spare(near []uint32, set int) bool {
+	for j := 0; set>>j > 0; j++ {
+		if set>>j&1 == 1 && near[set&^(1<<j)]&^near[set] == 0 {
+			return true
+		}
+	}
+	return false
 }

@@ -259,3 +259,35 @@ func TestNetworksAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// What is not tried is no better: the best scale is that over all sets of parameters.
+func TestBestQuiltIsBestOfAll(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		nodes := networks(t)
+		n, err := NewNetwork(nodes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := rapid.IntRange(0, len(nodes)-1).Draw(t, "i")
+		epsilon := rapid.Float64Range(.1, 4).Draw(t, "ε")
+		weights := rapid.SliceOfN(rapid.Float64Range(0, 3), len(nodes), len(nodes)).Draw(t, "w")
+		width := columns(weights...)
+		q, err := n.BestQuilt(i, epsilon, width)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for set := range 1 << len(nodes) {
+			quilt := make([]bool, len(nodes))
+			for j := range quilt {
+				quilt[j] = set>>j&1 == 1
+			}
+			if quilt[i] {
+				continue
+			}
+			o := Quilt{Influence: n.Influence(i, quilt), Width: width(n.near(i, quilt))}
+			if o.Scale(epsilon) < q.Scale(epsilon)*(1-1e-9) {
+				t.Fatalf("%v has scale %g, and %+v %g", quilt, o.Scale(epsilon), q, q.Scale(epsilon))
+			}
+		}
+	})
+}
