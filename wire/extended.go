@@ -60,8 +60,8 @@ func (n *names) get(name string) (st Statement, open bool) {
 }
 
 // protected finds the protected statement of that name, nil for an ordinary one. It waits for the server's word where a
-// change of the name is open; a session that never prepared a protected statement never waits.
-func (s *session) protected(name string) (Statement, error) {
+// change of the name is open, on behalf of a message of the type; a session that never prepared a protected statement never waits.
+func (s *session) protected(typ byte, name string) (Statement, error) {
 	if !s.names.used {
 		return nil, nil
 	}
@@ -69,11 +69,8 @@ func (s *session) protected(name string) (Statement, error) {
 	if !open {
 		return st, nil
 	}
-	switch o, err := s.settle(); {
-	case err != nil:
+	if _, err := s.settleFor(typ); err != nil {
 		return nil, err
-	case o == copying:
-		return nil, errDuringCopy
 	}
 	st, _ = s.names.get(name)
 	return st, nil
@@ -115,7 +112,7 @@ func (s *session) bind(body []byte) error {
 		s.exchange.push(entry{kind: kindBind})
 		return s.forward()
 	}
-	st, err := s.protected(m.PreparedStatement)
+	st, err := s.protected('B', m.PreparedStatement)
 	if err != nil {
 		return err
 	}
@@ -138,11 +135,9 @@ func (s *session) bind(body []byte) error {
 			return err
 		}
 	}
-	switch o, err := s.settle(); {
+	switch o, err := s.settleFor('B'); {
 	case err != nil:
 		return err
-	case o == copying:
-		return errDuringCopy
 	case o == skipped:
 		return nil // what the server skips is neither answered nor charged
 	}
@@ -234,7 +229,7 @@ func (s *session) describe(body []byte) error {
 		e.scrub = s.portals[m.Name].scrub
 	case 'S':
 		e.kind = kindDescribeStatement
-		st, err := s.protected(m.Name)
+		st, err := s.protected('D', m.Name)
 		if err != nil {
 			return err
 		}
@@ -254,6 +249,7 @@ func (s *session) execute(body []byte) error {
 		return err
 	}
 	p := s.portals[m.Portal]
+	s.fed = false
 	s.exchange.push(entry{kind: kindExecute, tag: p.tag, scrub: p.scrub})
 	return s.forward()
 }

@@ -50,7 +50,10 @@ func (f *fake) Open(ctx context.Context, startup Startup) (Session, error) {
 		config.RuntimeParams[k] = v
 	}
 	c, err := pgconn.ConnectConfig(ctx, config)
-	if err != nil {
+	var pe *pgconn.PgError
+	if errors.As(err, &pe) {
+		return nil, sqlstate.New(sqlstate.Code(pe.Code), "%s", pe.Message)
+	} else if err != nil {
 		return nil, err
 	}
 	if err := c.SyncConn(ctx); err != nil {

@@ -70,7 +70,7 @@ func hello(t testing.TB, address, user string) *peer {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	p := &peer{c, newFrames(c)}
+	p := &peer{Conn: c, in: newFrames(c)}
 	p.put(t, packet(protocol30, "user", user, "database", "postgres"))
 	return p
 }

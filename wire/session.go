@@ -39,12 +39,16 @@ type session struct {
 	names   names
 	portals map[string]portal // portals of the engine's statements
 	askName string
+	fed     bool // the copy that was started last got data
 
 	// Of the backend.
 	client *client // to the client
 	told   bool    // the guest's own FATAL was relayed
+	// complete is the CommandComplete of a script's last statement: PostgreSQL sends a Query's after the commit.
+	complete *pgproto3.CommandComplete
 
-	draining atomic.Bool
+	draining  atomic.Bool
+	following atomic.Bool // the client is at a copy within a script
 
 	mu     sync.Mutex
 	reason error              // why the session ends; nil while it does not
@@ -177,6 +181,8 @@ func (s *session) attend() error {
 	switch {
 	case s.reason != nil:
 		return s.reason
+	case s.following.Load() && !s.within && !s.copyIn():
+		return errCopyOver
 	case s.draining.Load() && free:
 		return errShutdown
 	case s.idle == 0:
