@@ -50,9 +50,13 @@ var leaves = []leaf{
 		}
 	}},
 	{"limits.clients", "", count, func(c *Config, s setting) { c.Limits.Clients = s.number(1, 100_000) }},
+	{"limits.user_clients", "", count, func(c *Config, s setting) { c.Limits.UserClients = s.number(1, 100_000) }},
 	{"limits.message_bytes", "", amount, func(c *Config, s setting) { c.Limits.MessageBytes = s.bytes(64<<10, 1<<30) }},
 	{"limits.statement_timeout", "", amount, func(c *Config, s setting) { c.Limits.StatementTimeout = s.duration() }},
+	{"limits.login_timeout", "", amount, func(c *Config, s setting) { c.Limits.LoginTimeout = s.duration() }},
 	{"limits.idle_timeout", "", amount, func(c *Config, s setting) { c.Limits.IdleTimeout = s.duration() }},
+	{"limits.idle_in_transaction_timeout", "", amount, func(c *Config, s setting) { c.Limits.IdleInTransactionTimeout = s.duration() }},
+	{"limits.keepalive", "", amount, func(c *Config, s setting) { c.Limits.KeepAlive = s.wholeSeconds() }},
 }
 
 // sections are the known keys of each section of the file; "" is the top.

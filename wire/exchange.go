@@ -66,7 +66,7 @@ type exchange struct {
 	open     bool // something was sent since the last Sync or Query
 	closed   bool
 	status   byte      // of the last ReadyForQuery
-	since    time.Time // when the last ReadyForQuery came
+	since    time.Time // when nothing was outstanding any more
 	stray    int       // Syncs sent to a copy that has failed: the server has ignored them, or will answer them
 }
 
@@ -125,6 +125,9 @@ func (x *exchange) drop(n int) {
 	clear(x.entries[:n])
 	if x.entries = x.entries[n:]; len(x.entries) == 0 {
 		x.entries = x.store[:0]
+		if x.open {
+			x.since = time.Now()
+		}
 	}
 	x.changed.Broadcast()
 }

@@ -24,11 +24,14 @@ import (
 type Config struct {
 	Auth         Authenticator
 	MaxClients   int
+	UserClients  int           // at a time, of one user
 	MessageBytes int           // of one message of a client's
 	LoginTimeout time.Duration // from connecting to the end of authentication
-	IdleTimeout  time.Duration // of a client that asks nothing
-	DrainTimeout time.Duration // for clients that are at work when the server stops
-	Logger       *slog.Logger
+	// IdleTimeout is of a client that asks nothing, IdleInTransactionTimeout of one that does so in a transaction.
+	IdleTimeout, IdleInTransactionTimeout time.Duration
+	KeepAlive                             time.Duration // of a client's silence, until TCP asks whether it is there
+	DrainTimeout                          time.Duration // for clients that are at work when the server stops
+	Logger                                *slog.Logger
 }
 
 // Server serves clients.
@@ -36,6 +39,7 @@ type Server struct {
 	config  Config
 	engine  Engine
 	keys    keys
+	users   places
 	clients atomic.Int64 // that have asked for a session
 	conns   atomic.Int64 // all, with those of which nothing is known yet
 }
@@ -117,9 +121,11 @@ func (s *Server) client(ctx, work context.Context, conn net.Conn) {
 	if n := s.conns.Add(1); s.config.MaxClients > 0 && n > int64(2*s.config.MaxClients+16) {
 		return
 	}
+	keepAlive(conn, s.config.KeepAlive)
 	session, leave, err := s.login(ctx, work, conn)
 	if err != nil {
 		if last := farewell(err); last != nil {
+			_ = conn.SetDeadline(time.Now().Add(linger))
 			out := newClient(conn)
 			out.send(response(last))
 			out.flush()
@@ -187,24 +193,29 @@ func (s *Server) login(ctx, work context.Context, conn net.Conn) (_ *session, le
 	}
 	if err := s.config.Auth.authenticate(&login{in, out}, req.startup.User); err != nil {
 		if !isKnown(err) {
-			return nil, nil, errDone
+			return nil, nil, late(ctx)
 		}
 		s.config.Logger.Warn("a client was not let in", "user", req.startup.User, "address", conn.RemoteAddr())
 		return nil, nil, err
 	}
+	if !s.users.enter(req.startup.User, s.config.UserClients) {
+		return nil, nil, sqlstate.New(sqlstate.TooManyConnections, "too many connections for role \"%s\"", req.startup.User).Ending()
+	}
+	undo = append(undo, func() { s.users.leave(req.startup.User) })
 	engine, err := s.engine.Open(ctx, req.startup)
 	if err != nil {
 		e := sqlstate.As(err)
 		s.config.Logger.Warn("a session could not be opened", "code", string(e.Code), "cause", loggable(e.Cause))
 		return nil, nil, e.Ending()
 	}
+	opened := len(undo)
 	undo = append(undo, engine.Close)
 	greeting, err := greeting(engine.Guest().Parameters())
 	if err != nil {
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithCancel(work)
-	session := &session{log: s.config.Logger, idle: s.config.IdleTimeout, ctx: ctx, conn: conn, guest: engine.Guest().Conn(), engine: engine,
+	session := &session{log: s.config.Logger, idle: s.config.IdleTimeout, idleInTransaction: s.config.IdleInTransactionTimeout, ctx: ctx, conn: conn, guest: engine.Guest().Conn(), engine: engine,
 		exchange: newExchange('I'), in: in, maxBody: s.config.MessageBytes, out: bufio.NewWriterSize(engine.Guest().Conn(), 32<<10),
 		client: out}
 	undo = append(undo, cancel)
@@ -218,7 +229,7 @@ func (s *Server) login(ctx, work context.Context, conn net.Conn) (_ *session, le
 	}
 	from.Reader = requestReader{session}
 	// The engine's session is closed by its run.
-	undo = slices.Delete(undo, 1, 2)
+	undo = slices.Delete(undo, opened, opened+1)
 	return session, back, nil
 }
 

@@ -21,13 +21,14 @@ import (
 
 // session is one authenticated client with its guest connection.
 type session struct {
-	log      *slog.Logger
-	idle     time.Duration // after which a client that asks nothing is sent away; 0: never
-	ctx      context.Context
-	conn     net.Conn // the client's
-	guest    net.Conn
-	engine   Session
-	exchange *exchange
+	log *slog.Logger
+	// idle and idleInTransaction are how long a client may ask nothing before it is sent away; 0: for ever.
+	idle, idleInTransaction time.Duration
+	ctx                     context.Context
+	conn                    net.Conn // the client's
+	guest                   net.Conn
+	engine                  Session
+	exchange                *exchange
 
 	// Of the frontend.
 	in      *frames       // from the client
@@ -185,16 +186,12 @@ func (s *session) attend() error {
 		return errCopyOver
 	case s.draining.Load() && free:
 		return errShutdown
-	case s.idle == 0:
-		return s.conn.SetReadDeadline(time.Time{})
 	}
-	left := s.idle
-	if quiet, since := s.exchange.idle(); quiet {
-		if left -= time.Since(since); left <= 0 {
-			return sqlstate.New(sqlstate.IdleSessionTimeout, "terminating connection due to idle-session timeout").Ending()
-		}
+	deadline, err := s.patience()
+	if err != nil {
+		return err
 	}
-	return s.conn.SetReadDeadline(time.Now().Add(left))
+	return s.conn.SetReadDeadline(deadline)
 }
 
 // drain asks the session to end as soon as nothing is under way, not even a transaction.
