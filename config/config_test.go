@@ -225,6 +225,9 @@ func TestNoPassword(t *testing.T) {
 			t.Errorf("%s in %s", password, out.String())
 		}
 	}
+	if got := DSN("postgres://u:s3cr3t@a:1,b:2/d?target_session_attrs=read-write").String(); got != "u@a:1,b:2/d" {
+		t.Errorf("several hosts are written %s", got)
+	}
 	if !strings.Contains(out.String(), "fugu_ledger@db.example.com:5432/fugu") {
 		t.Errorf("the role is not in %s", out.String())
 	}
