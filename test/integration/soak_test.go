@@ -112,6 +112,7 @@ func TestSoak(t *testing.T) {
 		sitting[i] = dial(t, f.dsn("alice"))
 	}
 	for _, p := range sitting {
+		_ = p.Conn.SetDeadline(time.Now().Add(hang))
 		p.send(t, query("SELECT 'still here'"))
 		if got := p.until(t, ready(1)); !contains(got, "still here") {
 			t.Fatalf("an idle client got %s", got)
@@ -121,6 +122,7 @@ func TestSoak(t *testing.T) {
 		t.Error(err)
 	}
 	for _, p := range sitting {
+		_ = p.Conn.SetDeadline(time.Now().Add(hang))
 		if rest, _ := io.ReadAll(p.Conn); strings.Count(string(rest), "FATAL\x00C57P01\x00") != 1 {
 			t.Fatalf("an idle client was told %q when the server stopped", rest)
 		}
