@@ -34,6 +34,7 @@ bench: ## what Fugu costs beside PostgreSQL alone, make paper, and all package b
 	$(if $(filter .,$(BENCH)),go run ./test/bench)
 	$(if $(filter .,$(BENCH)),go run ./test/paper $(if $(DATA),-data '$(DATA)'))
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -p 1 $$(grep -rlE --include='*_test.go' '^func Benchmark' . | xargs -n1 dirname | sort -u)
+	go test -tags fuguhooks -run '^$$' -bench '$(BENCH)' -benchtime 3x ./test/integration/corpus
 
 paper: ## the experiments of Chen & Ohrimenko beside Fugu's, with plots in build/paper; DATA=file.csv as for demo
 	@scripts/setup.sh server

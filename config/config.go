@@ -53,10 +53,11 @@ type TLS struct {
 	Mode string // disable or prefer
 }
 
-// Ledger is where budgets are kept; one of the two is set.
+// Ledger is where budgets are kept; one of the first two is set.
 type Ledger struct {
 	SQLite   string // file
 	Postgres DSN
+	Key      Key // what seals it; nil: it is in the open
 }
 
 // Limits bound what clients can make Fugu spend.

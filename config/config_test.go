@@ -120,6 +120,7 @@ func TestEnvironment(t *testing.T) {
 		"FUGU_AUTH_USERS":                         {"u.txt", func(c *Config) { c.Auth.Users = "u.txt" }},
 		"FUGU_TLS_MODE":                           {"disable", func(c *Config) { c.TLS.Mode = "disable" }},
 		"FUGU_POLICY":                             {"policies/", func(c *Config) { c.Policy = "policies" }},
+		"FUGU_LEDGER_KEY":                         {strings.Repeat("0a", 32), func(c *Config) { c.Ledger.Key = bytes.Repeat([]byte{10}, 32) }},
 		"FUGU_LEDGER":                             {"sqlite:l.db", func(c *Config) { c.Ledger.SQLite, c.Models = "l.db", "." }},
 		"FUGU_MODELS":                             {"models/", func(c *Config) { c.Models = "models" }},
 		"FUGU_ADMIN":                              {"", func(c *Config) { c.Admin = "" }},
@@ -212,7 +213,7 @@ func TestMissingFile(t *testing.T) {
 
 // TestNoPassword prints a configuration in every way there is.
 func TestNoPassword(t *testing.T) {
-	c := load(t, "testdata/minimal.good.yaml", "FUGU_UPSTREAM_GUEST=host=h user=g password=p@ss sslpassword=p@ss")
+	c := load(t, "testdata/minimal.good.yaml", "FUGU_UPSTREAM_GUEST=host=h user=g password=p@ss sslpassword=p@ss", "FUGU_LEDGER_KEY="+strings.Repeat("5e", 32))
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%v %+v %#v %s", c, *c, c, c.Upstream.Reader)
 	slog.New(slog.NewTextHandler(&out, nil)).Info("x", "config", c, "dsn", c.Upstream.Reader, "ledger", c.Ledger)
@@ -220,7 +221,7 @@ func TestNoPassword(t *testing.T) {
 	if err := json.NewEncoder(&out).Encode(c); err != nil {
 		t.Fatal(err)
 	}
-	for _, password := range []string{"p@ss", "p%40ss", "s3cr3t"} {
+	for _, password := range []string{"p@ss", "p%40ss", "s3cr3t", "5e5e", "94 94", "Xl5e", "^^^"} {
 		if strings.Contains(out.String(), password) {
 			t.Errorf("%s in %s", password, out.String())
 		}

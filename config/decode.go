@@ -16,6 +16,7 @@ type leaf struct {
 	need string // what to write if it is missing; empty: optional
 	kind kind
 	set  func(c *Config, s setting)
+	env  bool // a secret, for the environment alone
 }
 
 // kind is the YAML type of a leaf; from the environment everything is text.
@@ -35,28 +36,29 @@ type setting struct {
 }
 
 var leaves = []leaf{
-	{"listen", "write listen: 127.0.0.1:6432", text, func(c *Config, s setting) { c.Listen = s.address() }},
-	{"upstream.guest", dsnHint, text, func(c *Config, s setting) { c.Upstream.Guest = s.dsn() }},
-	{"upstream.reader", dsnHint, text, func(c *Config, s setting) { c.Upstream.Reader = s.dsn() }},
-	{"auth.method", "", text, func(c *Config, s setting) { c.Auth.Method = s.word("cert", "scram-sha-256", "trust") }},
-	{"auth.users", "", text, func(c *Config, s setting) { c.Auth.Users = s.file() }},
-	{"tls.mode", "", text, func(c *Config, s setting) { c.TLS.Mode = s.word("require", "prefer", "disable") }},
-	{"policy", "write policy: FILE or a directory of *.policy.yaml", text, func(c *Config, s setting) { c.Policy = s.file() }},
-	{"ledger", ledgerHint, text, func(c *Config, s setting) { c.Ledger = s.ledger() }},
-	{"models", "", text, func(c *Config, s setting) { c.Models = s.file() }},
+	{"listen", "write listen: 127.0.0.1:6432", text, func(c *Config, s setting) { c.Listen = s.address() }, false},
+	{"upstream.guest", dsnHint, text, func(c *Config, s setting) { c.Upstream.Guest = s.dsn() }, false},
+	{"upstream.reader", dsnHint, text, func(c *Config, s setting) { c.Upstream.Reader = s.dsn() }, false},
+	{"auth.method", "", text, func(c *Config, s setting) { c.Auth.Method = s.word("cert", "scram-sha-256", "trust") }, false},
+	{"auth.users", "", text, func(c *Config, s setting) { c.Auth.Users = s.file() }, false},
+	{"tls.mode", "", text, func(c *Config, s setting) { c.TLS.Mode = s.word("require", "prefer", "disable") }, false},
+	{"policy", "write policy: FILE or a directory of *.policy.yaml", text, func(c *Config, s setting) { c.Policy = s.file() }, false},
+	{"ledger", ledgerHint, text, func(c *Config, s setting) { l := s.ledger(); l.Key = c.Ledger.Key; c.Ledger = l }, false},
+	{"ledger_key", "", text, func(c *Config, s setting) { c.Ledger.Key = s.key() }, true},
+	{"models", "", text, func(c *Config, s setting) { c.Models = s.file() }, false},
 	{"admin", "", text, func(c *Config, s setting) {
 		if s.text != "" {
 			c.Admin = s.address()
 		}
-	}},
-	{"limits.clients", "", count, func(c *Config, s setting) { c.Limits.Clients = s.number(1, 100_000) }},
-	{"limits.user_clients", "", count, func(c *Config, s setting) { c.Limits.UserClients = s.number(1, 100_000) }},
-	{"limits.message_bytes", "", amount, func(c *Config, s setting) { c.Limits.MessageBytes = s.bytes(64<<10, 1<<30) }},
-	{"limits.statement_timeout", "", amount, func(c *Config, s setting) { c.Limits.StatementTimeout = s.duration() }},
-	{"limits.login_timeout", "", amount, func(c *Config, s setting) { c.Limits.LoginTimeout = s.duration() }},
-	{"limits.idle_timeout", "", amount, func(c *Config, s setting) { c.Limits.IdleTimeout = s.duration() }},
-	{"limits.idle_in_transaction_timeout", "", amount, func(c *Config, s setting) { c.Limits.IdleInTransactionTimeout = s.duration() }},
-	{"limits.keepalive", "", amount, func(c *Config, s setting) { c.Limits.KeepAlive = s.wholeSeconds() }},
+	}, false},
+	{"limits.clients", "", count, func(c *Config, s setting) { c.Limits.Clients = s.number(1, 100_000) }, false},
+	{"limits.user_clients", "", count, func(c *Config, s setting) { c.Limits.UserClients = s.number(1, 100_000) }, false},
+	{"limits.message_bytes", "", amount, func(c *Config, s setting) { c.Limits.MessageBytes = s.bytes(64<<10, 1<<30) }, false},
+	{"limits.statement_timeout", "", amount, func(c *Config, s setting) { c.Limits.StatementTimeout = s.duration() }, false},
+	{"limits.login_timeout", "", amount, func(c *Config, s setting) { c.Limits.LoginTimeout = s.duration() }, false},
+	{"limits.idle_timeout", "", amount, func(c *Config, s setting) { c.Limits.IdleTimeout = s.duration() }, false},
+	{"limits.idle_in_transaction_timeout", "", amount, func(c *Config, s setting) { c.Limits.IdleInTransactionTimeout = s.duration() }, false},
+	{"limits.keepalive", "", amount, func(c *Config, s setting) { c.Limits.KeepAlive = s.wholeSeconds() }, false},
 }
 
 // sections are the known keys of each section of the file; "" is the top.
@@ -68,6 +70,9 @@ func sections() map[string][]string {
 		}
 	}
 	for _, l := range leaves {
+		if l.env {
+			continue
+		}
 		section, key, nested := strings.Cut(l.path, ".")
 		add("", section)
 		if nested {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/hex"
 	"log/slog"
 	"math"
 	"net"
@@ -67,6 +68,35 @@ func (s setting) dsn() DSN {
 		return ""
 	}
 	return DSN(s.text)
+}
+
+// Key is 32 secret bytes. It prints as nothing but whether it is there.
+type Key []byte
+
+// String tells no byte of the key.
+func (k Key) String() string {
+	if k == nil {
+		return ""
+	}
+	return "(key withheld)"
+}
+
+// GoString, LogValue and MarshalText keep the key out of %#v, logs and JSON.
+func (k Key) GoString() string { return strconv.Quote(k.String()) }
+
+// LogValue is String.
+func (k Key) LogValue() slog.Value { return slog.StringValue(k.String()) }
+
+// MarshalText is String.
+func (k Key) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+func (s setting) key() Key {
+	b, err := hex.DecodeString(strings.TrimSpace(s.text))
+	if err != nil || len(b) != 32 {
+		s.bad("make one with: openssl rand -hex 32", "%s needs 64 hexadecimal digits", s.path)
+		return nil
+	}
+	return b
 }
 
 const ledgerHint = "write ledger: sqlite:fugu.db or ledger: postgres://ROLE@HOST:PORT/DATABASE"

@@ -10,7 +10,7 @@ import (
 )
 
 // filled is a ledger with n answers of two secrets each. Storing them does not sync: only what is measured does.
-func filled(b *testing.B, n int) *sqlite {
+func filled(b *testing.B, n int) *store {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "fugu.db")
 	l := open(b, path, Options{})
@@ -34,9 +34,9 @@ func benchCharge(i int) Charge {
 	})
 }
 
-func eachSize(b *testing.B, f func(b *testing.B, l *sqlite, n int)) {
+func eachSize(b *testing.B, f func(b *testing.B, l *store, n int)) {
 	for _, n := range []int{1000, 100_000} {
-		var l *sqlite
+		var l *store
 		b.Run(fmt.Sprint("stored=", n), func(b *testing.B) {
 			l = filled(b, n)
 			f(b, l, n)
@@ -45,7 +45,7 @@ func eachSize(b *testing.B, f func(b *testing.B, l *sqlite, n int)) {
 }
 
 func BenchmarkCharge(b *testing.B) {
-	eachSize(b, func(b *testing.B, l *sqlite, n int) {
+	eachSize(b, func(b *testing.B, l *store, n int) {
 		i := n
 		for b.Loop() {
 			must(b, l, benchCharge(i))
@@ -55,7 +55,7 @@ func BenchmarkCharge(b *testing.B) {
 }
 
 func BenchmarkFind(b *testing.B) {
-	eachSize(b, func(b *testing.B, l *sqlite, n int) {
+	eachSize(b, func(b *testing.B, l *store, n int) {
 		i := 0
 		for b.Loop() {
 			if _, ok, err := l.Find(context.Background(), key(i*7919%n), ""); !ok || err != nil {
@@ -67,9 +67,9 @@ func BenchmarkFind(b *testing.B) {
 }
 
 func BenchmarkVerify(b *testing.B) {
-	eachSize(b, func(b *testing.B, l *sqlite, _ int) {
+	eachSize(b, func(b *testing.B, l *store, _ int) {
 		for b.Loop() {
-			if err := verify(context.Background(), l.read); err != nil {
+			if err := l.verify(context.Background()); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -14,21 +14,23 @@ import (
 
 // bookings are the statements that write.
 type bookings struct {
-	answer, charge, total *sql.Stmt
+	answer, charge, total, entry *sql.Stmt
 }
 
 func (b *bookings) prepare(ctx context.Context, db *sql.DB) error {
 	return prepareAll(ctx, db, map[**sql.Stmt]string{
-		&b.answer: `INSERT INTO answers (key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates)
-		  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		&b.charge: `INSERT INTO charges (answer, scope, secret, user, at, pure, kappa2, delta) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		&b.total: `INSERT INTO totals (dataset, scope, secret, pure, kappa2, delta, releases) VALUES (?, ?, ?, ?, ?, ?, 1)
-		  ON CONFLICT DO UPDATE SET pure = excluded.pure, kappa2 = excluded.kappa2, delta = excluded.delta, releases = releases + 1`,
+		&b.answer: `INSERT INTO answers (key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates, sealed)
+		  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id`,
+		&b.charge: `INSERT INTO charges (answer, scope, secret, "user", at, pure, kappa2, delta) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		&b.total: `INSERT INTO totals (dataset, scope, secret, pure, kappa2, delta, releases) VALUES ($1, $2, $3, $4, $5, $6, 1)
+		  ON CONFLICT (dataset, scope, secret) DO UPDATE
+		  SET pure = excluded.pure, kappa2 = excluded.kappa2, delta = excluded.delta, releases = totals.releases + 1`,
+		&b.entry: insertEntry,
 	})
 }
 
 // Charge implements Ledger.
-func (l *sqlite) Charge(ctx context.Context, c Charge) (Answer, error) {
+func (l *store) Charge(ctx context.Context, c Charge) (Answer, error) {
 	a, err := l.charge(ctx, c)
 	if err != nil {
 		return Answer{}, fmt.Errorf("charging: %w", err)
@@ -36,26 +38,19 @@ func (l *sqlite) Charge(ctx context.Context, c Charge) (Answer, error) {
 	return a, nil
 }
 
-func (l *sqlite) charge(ctx context.Context, c Charge) (Answer, error) {
+func (l *store) charge(ctx context.Context, c Charge) (Answer, error) {
 	if l.write == nil {
 		return Answer{}, errors.New("the ledger is open for reading only")
 	}
 	if err := c.check(); err != nil {
 		return Answer{}, err
 	}
-	conn, err := l.write.Conn(ctx)
+	ctx, tx, end, err := l.begin(ctx)
 	if err != nil {
 		return Answer{}, err
 	}
-	defer func() { _ = conn.Close() }()
-	// From here on nothing interrupts: a transaction is short, and one broken off half-way is harder to be sure about.
-	ctx = context.WithoutCancel(ctx)
-	tx, err := conn.BeginTx(ctx, nil)
-	if err != nil {
-		return Answer{}, err
-	}
-	defer func() { _ = tx.Rollback() }()
-	b := booking{Charge: c, read: l.onWrite.in(tx), write: bookings{tx.Stmt(l.bookings.answer), tx.Stmt(l.bookings.charge), tx.Stmt(l.bookings.total)}}
+	defer end()
+	b := booking{Charge: c, seal: l.seal, read: l.onWrite.in(tx), write: bookings{tx.Stmt(l.bookings.answer), tx.Stmt(l.bookings.charge), tx.Stmt(l.bookings.total), tx.Stmt(l.bookings.entry)}}
 	a, paid, err := b.book(ctx)
 	if err != nil || paid {
 		return a, err
@@ -69,6 +64,7 @@ func (l *sqlite) charge(ctx context.Context, c Charge) (Answer, error) {
 // booking is a charge inside its transaction.
 type booking struct {
 	Charge
+	seal  seal
 	read  *reading
 	write bookings
 }
@@ -98,8 +94,10 @@ func (b *booking) book(ctx context.Context) (a Answer, paid bool, err error) {
 		return Answer{}, false, err
 	}
 	now := time.Now().UTC().Truncate(time.Microsecond)
+	event := Joined
 	if !ok {
-		if s.Answer, err = b.store(ctx, now); err != nil {
+		event = Release
+		if s, err = b.store(ctx, now); err != nil {
 			return Answer{}, false, err
 		}
 	}
@@ -112,7 +110,7 @@ func (b *booking) book(ctx context.Context) (a Answer, paid bool, err error) {
 			return Answer{}, false, err
 		}
 	}
-	return s.Answer, false, nil
+	return s.Answer, false, b.append(ctx, s.entry(event, b.Scope, b.User, s.Losses, now))
 }
 
 // afford returns the totals after the losses, or says that they are too much for a secret.
@@ -133,28 +131,33 @@ func (b *booking) afford(ctx context.Context, losses map[string]privacy.Loss) (m
 }
 
 // store inserts the answer.
-func (b *booking) store(ctx context.Context, now time.Time) (Answer, error) {
-	a := Answer{Bytes: b.Answer, Failed: b.Failed, Mechanism: b.Mechanism, Assumption: b.Assumption, Requested: b.Requested,
-		Losses: b.Losses, Cells: b.Cells, Certificates: b.Certificates, At: now, Fresh: true}
+func (b *booking) store(ctx context.Context, now time.Time) (stored, error) {
+	s := stored{key: b.Key, dataset: b.Dataset, scope: b.Scope, Answer: Answer{Bytes: b.Answer, Failed: b.Failed, Mechanism: b.Mechanism, Assumption: b.Assumption,
+		Requested: b.Requested, Losses: b.Losses, Cells: b.Cells, Certificates: b.Certificates, At: now, Fresh: true}}
 	cells, err := list(b.Cells)
 	if err != nil {
-		return Answer{}, err
+		return stored{}, err
 	}
 	certificates, err := list(b.Certificates)
 	if err != nil {
-		return Answer{}, err
+		return stored{}, err
 	}
 	bytes := b.Answer
 	if bytes == nil {
 		bytes = []byte{} // nil would be NULL
 	}
-	result, err := b.write.answer.ExecContext(ctx, string(b.Key), b.Dataset, b.Scope, now.UnixMicro(), float64(b.Requested.Epsilon),
-		float64(b.Requested.Delta), b.Mechanism, b.Assumption, b.Failed, cells, bytes, certificates)
-	if err != nil {
-		return Answer{}, err
+	failed := 0
+	if b.Failed {
+		failed = 1
 	}
-	a.ID, err = result.LastInsertId()
-	return a, err
+	s.content = b.seal.content(bytes, cells)
+	bytes, cells, sealed, err := b.seal.closed(bytes, cells, b.Key)
+	if err != nil {
+		return stored{}, err
+	}
+	err = b.write.answer.QueryRowContext(ctx, string(b.Key), b.Dataset, b.Scope, now.UnixMicro(), float64(b.Requested.Epsilon),
+		float64(b.Requested.Delta), b.Mechanism, b.Assumption, failed, cells, bytes, certificates, sealed).Scan(&s.ID)
+	return s, err
 }
 
 // list writes a list as JSON.

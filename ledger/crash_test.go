@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,19 +19,20 @@ import (
 // charge once Charge has returned.
 const (
 	childMode = "FUGU_LEDGER_TEST_MODE"
-	childPath = "FUGU_LEDGER_TEST_PATH"
+	childURL  = "FUGU_LEDGER_TEST_URL"
 	childFrom = "FUGU_LEDGER_TEST_FROM"
 )
 
 func TestMain(m *testing.M) {
 	if mode := os.Getenv(childMode); mode != "" {
-		if err := child(mode, os.Getenv(childPath), os.Getenv(childFrom)); err != nil {
+		if err := child(mode, os.Getenv(childURL), os.Getenv(childFrom)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	os.Exit(max(code, stopServer()))
 }
 
 // late is a ledger with a planted fault: it shows the answer first and charges afterwards.
@@ -43,15 +43,18 @@ func (l late) Charge(_ context.Context, c Charge) (Answer, error) {
 	return Answer{Bytes: c.Answer}, nil
 }
 
-func child(mode, path, from string) error {
-	l, err := Open(context.Background(), "sqlite:"+path, Options{Exclusive: true})
+func child(mode, url, from string) error {
+	l, err := Open(context.Background(), url, Options{Exclusive: true})
 	if err != nil {
 		return err
 	}
 	switch mode {
 	case "sound":
+		if place(url).remote() {
+			break
+		}
 		// Write back to the database often, so that kills fall into that as well.
-		if _, err := l.(*sqlite).write.Exec(`PRAGMA wal_autocheckpoint = 20`); err != nil {
+		if _, err := l.(*store).write.Exec(`PRAGMA wal_autocheckpoint = 20`); err != nil {
 			return err
 		}
 	case "late":
@@ -83,10 +86,10 @@ func crashCharge(name string) Charge {
 }
 
 // run starts a child, stops it with stop once it has printed something, and returns all that it printed.
-func run(t *testing.T, mode, path, from string, stop func(*os.Process)) []string {
+func run(t *testing.T, mode string, p place, from string, stop func(*os.Process)) []string {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childMode+"="+mode, childPath+"="+path, childFrom+"="+from)
+	cmd.Env = append(os.Environ(), childMode+"="+mode, childURL+"="+string(p), childFrom+"="+from)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -116,9 +119,9 @@ func run(t *testing.T, mode, path, from string, stop func(*os.Process)) []string
 }
 
 // missing opens the ledger, which verifies the totals, and returns those of the printed charges that it does not have.
-func missing(t *testing.T, path string, printed []string) []string {
+func missing(t *testing.T, p place, printed []string) []string {
 	t.Helper()
-	l := open(t, path, Options{})
+	l := p.open(t, Options{})
 	defer closeLedger(t, l)
 	var out []string
 	for _, name := range printed {
@@ -135,49 +138,56 @@ func missing(t *testing.T, path string, printed []string) []string {
 
 // kills runs a child again and again on one ledger and kills it at a random moment, and returns what it had printed and
 // the ledger then did not have.
-func kills(t *testing.T, mode string, rounds int) (printed, lost []string) {
-	path := filepath.Join(t.TempDir(), "fugu.db")
+func kills(t *testing.T, mode string, p place, rounds int) (printed, lost []string) {
 	r := rand.New(rand.NewPCG(3, uint64(rounds)))
 	for i := range rounds {
 		wait := time.Duration(r.IntN(20000)) * time.Microsecond
-		now := run(t, mode, path, fmt.Sprint(mode, i), func(p *os.Process) {
+		now := run(t, mode, p, fmt.Sprint(mode, i), func(p *os.Process) {
 			time.Sleep(wait)
 			_ = p.Kill()
 		})
-		lost = append(lost, missing(t, path, now)...)
+		lost = append(lost, missing(t, p, now)...)
 		printed = append(printed, now...)
 	}
-	return printed, append(lost, missing(t, path, printed)...)
+	return printed, append(lost, missing(t, p, printed)...)
 }
 
 func TestKilledLedgerHasEveryAnswerThatWasGiven(t *testing.T) {
-	printed, lost := kills(t, "sound", 64)
-	if len(lost) > 0 {
-		t.Errorf("%d of %d answers were given and are lost: %q", len(lost), len(printed), lost)
-	}
-	t.Logf("%d answers survived 64 kills", len(printed))
+	everywhere(t, func(t *testing.T, p place) {
+		rounds := 64
+		if p.remote() { // a child takes longer to start
+			rounds = 24
+		}
+		printed, lost := kills(t, "sound", p, rounds)
+		if len(lost) > 0 {
+			t.Errorf("%d of %d answers were given and are lost: %q", len(lost), len(printed), lost)
+		}
+		t.Logf("%d answers survived %d kills", len(printed), rounds)
+	})
 }
 
 // The test above finds a ledger that answers before it charges.
 func TestKillFindsALateCharge(t *testing.T) {
-	printed, lost := kills(t, "late", 4)
-	if len(lost) == 0 {
-		t.Errorf("none of %d answers that were given before they were charged is missed", len(printed))
-	}
+	everywhere(t, func(t *testing.T, p place) {
+		printed, lost := kills(t, "late", p, 4)
+		if len(lost) == 0 {
+			t.Errorf("none of %d answers that were given before they were charged is missed", len(printed))
+		}
+	})
 }
 
 func TestFullDiskRefuses(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "fugu.db")
-	printed := run(t, "full", path, "full", func(*os.Process) {})
+	p := inFile(t)
+	printed := run(t, "full", p, "full", func(*os.Process) {})
 	last := len(printed) - 1
 	refused, ok := strings.CutPrefix(printed[last], "refused ")
 	if !ok || last == 0 {
 		t.Fatalf("the child met no full disk: %q", printed[last])
 	}
-	if lost := missing(t, path, printed[:last]); len(lost) > 0 {
+	if lost := missing(t, p, printed[:last]); len(lost) > 0 {
 		t.Errorf("given before the disk was full, and lost: %q", lost)
 	}
-	l := open(t, path, Options{})
+	l := p.open(t, Options{})
 	defer closeLedger(t, l)
 	if got := spent(t, l, ""); got[0].Releases != last {
 		t.Errorf("%d releases, want %d: the refused one is not to count", got[0].Releases, last)

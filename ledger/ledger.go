@@ -107,6 +107,11 @@ type Ledger interface {
 	// Scopes returns the scopes of a dataset that were charged, in order.
 	Scopes(ctx context.Context, dataset string) ([]string, error)
 
+	// Audit verifies everything: that the totals are the sums of the charges, that the audit chain is whole, and that
+	// answers and charges are what the chain says. It calls visit, which may be nil, with each link and returns the last.
+	// What it cannot find is a ledger that was put back as a whole to what it was: keep the last hash elsewhere.
+	Audit(ctx context.Context, visit func(Link) error) (head Link, err error)
+
 	// Close waits for a running Charge. Calls after Close fail.
 	Close() error
 }
@@ -115,14 +120,20 @@ type Ledger interface {
 type Options struct {
 	// Dir is where a relative path starts; empty: the working directory.
 	Dir string
-	// Exclusive refuses a ledger that another process has opened Exclusive, and keeps others out likewise. The
-	// transactions are sound without it: it is against running two servers on one file by mistake.
+	// Exclusive refuses a file that another process has opened Exclusive, and keeps others out likewise. The
+	// transactions are sound without it: it is against running two servers on one file by mistake. A PostgreSQL ledger
+	// is made for several servers, and ignores it.
 	Exclusive bool
-	// ReadOnly opens a ledger that must exist, to look at it: Charge fails.
+	// ReadOnly opens a ledger that must exist (else fs.ErrNotExist), to look at it: Charge fails.
 	ReadOnly bool
+	// Key, of KeyBytes random bytes, seals answers and the audit chain: who can read or write the database, but has no
+	// key, can neither read what was given nor make a chain that fits. nil: all is in the open. A ledger has one key from
+	// its beginning to its end.
+	Key []byte
 }
 
-// Open opens the ledger at url, "sqlite:PATH", and creates it where it does not exist. It checks the whole ledger: where
+// Open opens the ledger at url, "sqlite:PATH" for one server or "postgres://..." for any number, and creates it where it
+// does not exist. It checks the whole ledger: where
 // the running totals are not the sums of the charges, or an answer was not paid for, the ledger is refused.
 func Open(ctx context.Context, url string, o Options) (Ledger, error) {
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok && path != "" {
@@ -136,7 +147,11 @@ func Open(ctx context.Context, url string, o Options) (Ledger, error) {
 		return l, nil
 	}
 	if strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://") {
-		return nil, errors.New("postgres:// ledgers are not supported yet: use sqlite:PATH")
+		l, err := openPostgres(ctx, url, o)
+		if err != nil {
+			return nil, fmt.Errorf("ledger in PostgreSQL: %w", err) // the url may hold a password: it is not repeated
+		}
+		return l, nil
 	}
-	return nil, errors.New("a ledger is given as sqlite:PATH") // the url may hold a password: it is not repeated
+	return nil, errors.New("a ledger is given as sqlite:PATH or a PostgreSQL URL")
 }

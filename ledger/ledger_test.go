@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -17,17 +16,17 @@ import (
 	"fugu/privacy"
 )
 
-func open(t testing.TB, path string, o Options) *sqlite {
+func open(t testing.TB, path string, o Options) *store {
 	t.Helper()
 	l, err := Open(context.Background(), "sqlite:"+path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = l.(*sqlite).read.Close() }) // a test that fails half-way
-	return l.(*sqlite)
+	t.Cleanup(func() { _ = l.(*store).read.Close() }) // a test that fails half-way
+	return l.(*store)
 }
 
-func fresh(t testing.TB) *sqlite {
+func fresh(t testing.TB) *store {
 	t.Helper()
 	return open(t, filepath.Join(t.TempDir(), "fugu.db"), Options{})
 }
@@ -84,128 +83,130 @@ func spent(t testing.TB, l Ledger, scope string) []Account {
 }
 
 func TestAnswerComesBackAsItWasStored(t *testing.T) {
-	ctx := context.Background()
-	all := charge("all")
-	all.Certificates = certificate()
-	all.Losses = map[string]privacy.Loss{"income": {Pure: 0.1, Kappa2: 1e-300, Delta: 5e-324}, "sector": {}}
-	failure := Charge{Key: key("failure"), Dataset: "adult", User: "bob", Losses: all.Losses, Limit: all.Limit, Requested: all.Requested, Failed: true}
-	binary := with(charge("binary"), func(c *Charge) {
-		c.Answer, c.Cells, c.User = []byte{0, 0xff, 0}, nil, "o'brien \"x\""
-	})
+	everywhere(t, func(t *testing.T, p place) {
+		ctx := context.Background()
+		all := charge("all")
+		all.Certificates = certificate()
+		all.Losses = map[string]privacy.Loss{"income": {Pure: 0.1, Kappa2: 1e-300, Delta: 5e-324}, "sector": {}}
+		failure := Charge{Key: key("failure"), Dataset: "adult", User: "bob", Losses: all.Losses, Limit: all.Limit, Requested: all.Requested, Failed: true}
+		binary := with(charge("binary"), func(c *Charge) {
+			c.Answer, c.Cells, c.User = []byte{0, 0xff, 0}, nil, "o'brien \"x\""
+		})
 
-	path := filepath.Join(t.TempDir(), "a file?with#odd%20 characters&mode=memory.db")
-	l := open(t, path, Options{})
-	before := time.Now().Add(-time.Microsecond)
-	var want []Answer
-	for _, c := range []Charge{all, failure, binary} {
-		a := must(t, l, c)
-		if !a.Fresh || a.At.Before(before) || a.At.After(time.Now()) {
-			t.Errorf("fresh %v at %v", a.Fresh, a.At)
+		l := p.open(t, Options{})
+		before := time.Now().Add(-time.Microsecond)
+		var want []Answer
+		for _, c := range []Charge{all, failure, binary} {
+			a := must(t, l, c)
+			if !a.Fresh || a.At.Before(before) || a.At.After(time.Now()) {
+				t.Errorf("fresh %v at %v", a.Fresh, a.At)
+			}
+			expected := Answer{ID: a.ID, Bytes: c.Answer, Failed: c.Failed, Mechanism: c.Mechanism, Assumption: c.Assumption,
+				Requested: c.Requested, Losses: c.Losses, Cells: c.Cells, Certificates: c.Certificates, At: a.At, Fresh: true}
+			if !reflect.DeepEqual(a, expected) {
+				t.Errorf("charge returned\n%+v, want\n%+v", a, expected)
+			}
+			a.Fresh = false
+			if a.Bytes == nil {
+				a.Bytes = []byte{}
+			}
+			want = append([]Answer{a}, want...)
 		}
-		expected := Answer{ID: a.ID, Bytes: c.Answer, Failed: c.Failed, Mechanism: c.Mechanism, Assumption: c.Assumption,
-			Requested: c.Requested, Losses: c.Losses, Cells: c.Cells, Certificates: c.Certificates, At: a.At, Fresh: true}
-		if !reflect.DeepEqual(a, expected) {
-			t.Errorf("charge returned\n%+v, want\n%+v", a, expected)
-		}
-		a.Fresh = false
-		if a.Bytes == nil {
-			a.Bytes = []byte{}
-		}
-		want = append([]Answer{a}, want...)
-	}
-	check := func(l Ledger) {
-		t.Helper()
-		got, err := l.Releases(ctx, "adult", 10)
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("releases\n%+v, %v, want\n%+v", got, err, want)
-		}
-		for i, k := range []Key{binary.Key, failure.Key, all.Key} {
-			a, ok, err := l.Find(ctx, k, "")
-			if err != nil || !ok || !reflect.DeepEqual(a, want[i]) {
-				t.Errorf("found\n%+v, %v, %v, want\n%+v", a, ok, err, want[i])
+		check := func(l Ledger) {
+			t.Helper()
+			got, err := l.Releases(ctx, "adult", 10)
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("releases\n%+v, %v, want\n%+v", got, err, want)
+			}
+			for i, k := range []Key{binary.Key, failure.Key, all.Key} {
+				a, ok, err := l.Find(ctx, k, "")
+				if err != nil || !ok || !reflect.DeepEqual(a, want[i]) {
+					t.Errorf("found\n%+v, %v, %v, want\n%+v", a, ok, err, want[i])
+				}
 			}
 		}
-	}
-	check(l)
-	closeLedger(t, l)
-	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
-		t.Errorf("the answers are in some other file: %v", err)
-	}
-	l = open(t, path, Options{})
-	check(l)
-	closeLedger(t, l)
-	l = open(t, path, Options{ReadOnly: true})
-	check(l)
-	if _, err := l.Charge(ctx, charge("late")); err == nil {
-		t.Error("a read-only ledger charged")
-	}
-	closeLedger(t, l)
+		check(l)
+		closeLedger(t, l)
+		l = p.open(t, Options{})
+		check(l)
+		closeLedger(t, l)
+		l = p.open(t, Options{ReadOnly: true})
+		check(l)
+		if _, err := l.Charge(ctx, charge("late")); err == nil {
+			t.Error("a read-only ledger charged")
+		}
+		closeLedger(t, l)
+	})
 }
 
 func TestSameKeyIsPaidOncePerScope(t *testing.T) {
-	ctx := context.Background()
-	l := fresh(t)
-	first := must(t, l, with(charge(1), func(c *Charge) { c.Scope = "alice" }))
+	everywhere(t, func(t *testing.T, p place) {
+		ctx := context.Background()
+		l := p.open(t, Options{})
+		first := must(t, l, with(charge(1), func(c *Charge) { c.Scope = "alice" }))
 
-	other := with(charge(1), func(c *Charge) { c.Scope = "alice"; c.Answer = []byte("another draw") })
-	if a := must(t, l, other); a.ID != first.ID || string(a.Bytes) != string(first.Bytes) || a.Fresh {
-		t.Errorf("asked again: %+v", a)
-	}
-	if _, ok, err := l.Find(ctx, key(1), "bob"); ok || err != nil {
-		t.Errorf("bob found an answer that he has not paid: %v, %v", ok, err)
-	}
-	if _, ok, err := l.Find(ctx, key(1), ""); ok || err != nil {
-		t.Errorf("the dataset's scope found an answer that it has not paid: %v, %v", ok, err)
-	}
+		other := with(charge(1), func(c *Charge) { c.Scope = "alice"; c.Answer = []byte("another draw") })
+		if a := must(t, l, other); a.ID != first.ID || string(a.Bytes) != string(first.Bytes) || a.Fresh {
+			t.Errorf("asked again: %+v", a)
+		}
+		if _, ok, err := l.Find(ctx, key(1), "bob"); ok || err != nil {
+			t.Errorf("bob found an answer that he has not paid: %v, %v", ok, err)
+		}
+		if _, ok, err := l.Find(ctx, key(1), ""); ok || err != nil {
+			t.Errorf("the dataset's scope found an answer that it has not paid: %v, %v", ok, err)
+		}
 
-	// What bob pays is the price of the answer that he gets, not of the one that he brings.
-	bob := with(other, func(c *Charge) {
-		c.Scope, c.User = "bob", "bob"
-		c.Losses = map[string]privacy.Loss{"income": {}, "sector": {Pure: 1}}
+		// What bob pays is the price of the answer that he gets, not of the one that he brings.
+		bob := with(other, func(c *Charge) {
+			c.Scope, c.User = "bob", "bob"
+			c.Losses = map[string]privacy.Loss{"income": {}, "sector": {Pure: 1}}
+		})
+		if a := must(t, l, bob); a.ID != first.ID || string(a.Bytes) != string(first.Bytes) || a.Fresh || !reflect.DeepEqual(a.Losses, first.Losses) {
+			t.Errorf("bob: %+v", a)
+		}
+		for _, scope := range []string{"alice", "bob"} {
+			if got, want := spent(t, l, scope), []Account{{"income", privacy.Loss{Pure: 0.25}, 1}}; !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %+v, want %+v", scope, got, want)
+			}
+			if _, ok, err := l.Find(ctx, key(1), scope); !ok || err != nil {
+				t.Errorf("%s has paid and does not find: %v", scope, err)
+			}
+		}
+
+		// Who cannot pay does not get what others paid for.
+		carol := with(bob, func(c *Charge) { c.Scope, c.Limit.Epsilon = "carol", 0.2 })
+		var x *Exhausted
+		if a, err := l.Charge(ctx, carol); !errors.As(err, &x) || a.Bytes != nil {
+			t.Errorf("carol: %+v, %v", a, err)
+		}
+		if _, ok, _ := l.Find(ctx, key(1), "carol"); ok {
+			t.Error("carol finds it")
+		}
+		if got, err := l.Scopes(ctx, "adult"); err != nil || !reflect.DeepEqual(got, []string{"alice", "bob"}) {
+			t.Errorf("scopes %q, %v", got, err)
+		}
+		if got, err := l.Releases(ctx, "adult", 10); err != nil || len(got) != 1 {
+			t.Errorf("%d releases, %v", len(got), err)
+		}
+		// A key is of one dataset.
+		if _, err := l.Charge(ctx, with(charge(1), func(c *Charge) { c.Dataset = "census" })); err == nil || errors.As(err, &x) {
+			t.Errorf("the key of another dataset: %v", err)
+		}
 	})
-	if a := must(t, l, bob); a.ID != first.ID || string(a.Bytes) != string(first.Bytes) || a.Fresh || !reflect.DeepEqual(a.Losses, first.Losses) {
-		t.Errorf("bob: %+v", a)
-	}
-	for _, scope := range []string{"alice", "bob"} {
-		if got, want := spent(t, l, scope), []Account{{"income", privacy.Loss{Pure: 0.25}, 1}}; !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %+v, want %+v", scope, got, want)
-		}
-		if _, ok, err := l.Find(ctx, key(1), scope); !ok || err != nil {
-			t.Errorf("%s has paid and does not find: %v", scope, err)
-		}
-	}
-
-	// Who cannot pay does not get what others paid for.
-	carol := with(bob, func(c *Charge) { c.Scope, c.Limit.Epsilon = "carol", 0.2 })
-	var x *Exhausted
-	if a, err := l.Charge(ctx, carol); !errors.As(err, &x) || a.Bytes != nil {
-		t.Errorf("carol: %+v, %v", a, err)
-	}
-	if _, ok, _ := l.Find(ctx, key(1), "carol"); ok {
-		t.Error("carol finds it")
-	}
-	if got, err := l.Scopes(ctx, "adult"); err != nil || !reflect.DeepEqual(got, []string{"alice", "bob"}) {
-		t.Errorf("scopes %q, %v", got, err)
-	}
-	if got, err := l.Releases(ctx, "adult", 10); err != nil || len(got) != 1 {
-		t.Errorf("%d releases, %v", len(got), err)
-	}
-	// A key is of one dataset.
-	if _, err := l.Charge(ctx, with(charge(1), func(c *Charge) { c.Dataset = "census" })); err == nil || errors.As(err, &x) {
-		t.Errorf("the key of another dataset: %v", err)
-	}
 }
 
 func TestFailureIsStoredAndPaidLikeAnAnswer(t *testing.T) {
-	l := fresh(t)
-	failure := with(charge(1), func(c *Charge) { c.Failed, c.Answer, c.Cells = true, nil, nil })
-	must(t, l, failure)
-	if a := must(t, l, charge(1)); !a.Failed || len(a.Bytes) != 0 {
-		t.Errorf("a later success replaced a stored failure: %+v", a)
-	}
-	if got := spent(t, l, ""); len(got) != 1 || got[0].Loss.Pure != 0.25 || got[0].Releases != 1 {
-		t.Errorf("spent %+v", got)
-	}
+	everywhere(t, func(t *testing.T, p place) {
+		l := p.open(t, Options{})
+		failure := with(charge(1), func(c *Charge) { c.Failed, c.Answer, c.Cells = true, nil, nil })
+		must(t, l, failure)
+		if a := must(t, l, charge(1)); !a.Failed || len(a.Bytes) != 0 {
+			t.Errorf("a later success replaced a stored failure: %+v", a)
+		}
+		if got := spent(t, l, ""); len(got) != 1 || got[0].Loss.Pure != 0.25 || got[0].Releases != 1 {
+			t.Errorf("spent %+v", got)
+		}
+	})
 }
 
 func TestLimitHoldsForEverySecret(t *testing.T) {
@@ -234,29 +235,31 @@ func TestLimitHoldsForEverySecret(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			l := fresh(t)
-			last := len(tt.losses) - 1
-			for i, losses := range tt.losses {
-				c := with(charge(i), func(c *Charge) { c.Losses, c.Limit = losses, limit })
-				before := spent(t, l, "")
-				_, err := l.Charge(context.Background(), c)
-				var x *Exhausted
-				switch {
-				case i < last || tt.over == "":
-					if err != nil {
-						t.Fatalf("charge %d: %v", i, err)
-					}
-				case !errors.As(err, &x) || x.Secret != tt.over || x.Dataset != "adult" || x.Wanted != losses[tt.over]:
-					t.Errorf("got %#v, want secret %s exhausted", err, tt.over)
-				default:
-					if after := spent(t, l, ""); !reflect.DeepEqual(after, before) {
-						t.Errorf("a refused charge was booked: %+v, before %+v", after, before)
-					}
-					if _, ok, _ := l.Find(context.Background(), c.Key, ""); ok {
-						t.Error("a refused answer was stored")
+			everywhere(t, func(t *testing.T, p place) {
+				l := p.open(t, Options{})
+				last := len(tt.losses) - 1
+				for i, losses := range tt.losses {
+					c := with(charge(i), func(c *Charge) { c.Losses, c.Limit = losses, limit })
+					before := spent(t, l, "")
+					_, err := l.Charge(context.Background(), c)
+					var x *Exhausted
+					switch {
+					case i < last || tt.over == "":
+						if err != nil {
+							t.Fatalf("charge %d: %v", i, err)
+						}
+					case !errors.As(err, &x) || x.Secret != tt.over || x.Dataset != "adult" || x.Wanted != losses[tt.over]:
+						t.Errorf("got %#v, want secret %s exhausted", err, tt.over)
+					default:
+						if after := spent(t, l, ""); !reflect.DeepEqual(after, before) {
+							t.Errorf("a refused charge was booked: %+v, before %+v", after, before)
+						}
+						if _, ok, _ := l.Find(context.Background(), c.Key, ""); ok {
+							t.Error("a refused answer was stored")
+						}
 					}
 				}
-			}
+			})
 		})
 	}
 }
@@ -270,64 +273,66 @@ func repeat(n int, m map[string]privacy.Loss) []map[string]privacy.Loss {
 }
 
 func TestMalformedChargeIsRefused(t *testing.T) {
-	tests := map[string]func(*Charge){
-		"no key":                        func(c *Charge) { c.Key = "" },
-		"short key":                     func(c *Charge) { c.Key = c.Key[2:] },
-		"upper-case key":                func(c *Charge) { c.Key = Key(strings.Repeat("AB", 32)) },
-		"key that is no hex":            func(c *Charge) { c.Key = Key(strings.Repeat("xy", 32)) },
-		"no dataset":                    func(c *Charge) { c.Dataset = "" },
-		"no user":                       func(c *Charge) { c.User = "" },
-		"no losses":                     func(c *Charge) { c.Losses = nil },
-		"nameless secret":               func(c *Charge) { c.Losses = map[string]privacy.Loss{"": {Pure: 0.1}} },
-		"negative loss":                 func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Pure: -0.1}} },
-		"negative kappa2":               func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Kappa2: -0.1}} },
-		"negative delta":                func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Delta: -0.1}} },
-		"NaN loss":                      func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Pure: math.NaN()}} },
-		"NaN delta beside":              func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {}, "b": {Delta: math.NaN()}} },
-		"infinite loss":                 func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Kappa2: math.Inf(1)}} },
-		"no limit":                      func(c *Charge) { c.Limit = privacy.Budget{} },
-		"infinite limit":                func(c *Charge) { c.Limit.Epsilon = privacy.Epsilon(math.Inf(1)) },
-		"NaN limit":                     func(c *Charge) { c.Limit.Epsilon = privacy.Epsilon(math.NaN()) },
-		"limit of delta 1":              func(c *Charge) { c.Limit.Delta = 1 },
-		"negative limit delta":          func(c *Charge) { c.Limit.Delta = -0.1 },
-		"no request":                    func(c *Charge) { c.Requested.Epsilon = 0 },
-		"no answer":                     func(c *Charge) { c.Answer = nil },
-		"no mechanism":                  func(c *Charge) { c.Mechanism = "" },
-		"no assumption":                 func(c *Charge) { c.Assumption = "" },
-		"failure with an answer":        func(c *Charge) { c.Failed = true; c.Cells = nil },
-		"failure with cells":            func(c *Charge) { c.Failed = true; c.Answer = nil },
-		"scope that is no text":         func(c *Charge) { c.Scope = "a\xff" },
-		"user with NUL":                 func(c *Charge) { c.User = "a\x00b" },
-		"secret that is no text":        func(c *Charge) { c.Losses = map[string]privacy.Loss{"\xff": {Pure: 0.1}} },
-		"cell that is no text":          func(c *Charge) { c.Cells = []Cell{{GroupKey: "\xff"}} },
-		"cell with NaN":                 func(c *Charge) { c.Cells = []Cell{{SD: math.NaN()}} },
-		"cell with infinity":            func(c *Charge) { c.Cells = []Cell{{Upper: math.Inf(1)}} },
-		"certificate of another secret": func(c *Charge) { c.Certificates = certificate(); c.Certificates[0].Secret = "sector" },
-		"certificate with NaN":          func(c *Charge) { c.Certificates = certificate(); c.Certificates[0].Delta = math.NaN() },
-		"certificate with infinity":     func(c *Charge) { c.Certificates = certificate(); c.Certificates[0].Estimation = math.Inf(1) },
-		"certificate that is no text":   func(c *Charge) { c.Certificates = certificate(); c.Certificates[0].Assumptions = []string{"\xff"} },
-		"failure with a certificate":    func(c *Charge) { c.Failed, c.Answer, c.Cells, c.Certificates = true, nil, nil, certificate() },
-		"cell upside down":              func(c *Charge) { c.Cells = []Cell{{Lower: 1}} },
-	}
-	l := fresh(t)
-	for name, spoil := range tests {
-		t.Run(name, func(t *testing.T) {
-			c := with(charge(name), spoil)
-			if c.check() == nil {
-				t.Error("not seen before the transaction")
-			}
-			if a, err := l.Charge(context.Background(), c); err == nil {
-				t.Errorf("charged: %+v", a)
-			}
-		})
-	}
-	if got, err := l.Scopes(context.Background(), "adult"); err != nil || len(got) > 0 {
-		t.Errorf("something was booked: %q, %v", got, err)
-	}
-	if _, _, err := l.Find(context.Background(), "abc", ""); err == nil {
-		t.Error("found by a malformed key")
-	}
-	if _, err := l.Releases(context.Background(), "adult", 0); err == nil {
-		t.Error("a limit of 0")
-	}
+	everywhere(t, func(t *testing.T, p place) {
+		tests := map[string]func(*Charge){
+			"no key":                        func(c *Charge) { c.Key = "" },
+			"short key":                     func(c *Charge) { c.Key = c.Key[2:] },
+			"upper-case key":                func(c *Charge) { c.Key = Key(strings.Repeat("AB", 32)) },
+			"key that is no hex":            func(c *Charge) { c.Key = Key(strings.Repeat("xy", 32)) },
+			"no dataset":                    func(c *Charge) { c.Dataset = "" },
+			"no user":                       func(c *Charge) { c.User = "" },
+			"no losses":                     func(c *Charge) { c.Losses = nil },
+			"nameless secret":               func(c *Charge) { c.Losses = map[string]privacy.Loss{"": {Pure: 0.1}} },
+			"negative loss":                 func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Pure: -0.1}} },
+			"negative kappa2":               func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Kappa2: -0.1}} },
+			"negative delta":                func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Delta: -0.1}} },
+			"NaN loss":                      func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Pure: math.NaN()}} },
+			"NaN delta beside":              func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {}, "b": {Delta: math.NaN()}} },
+			"infinite loss":                 func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Kappa2: math.Inf(1)}} },
+			"no limit":                      func(c *Charge) { c.Limit = privacy.Budget{} },
+			"infinite limit":                func(c *Charge) { c.Limit.Epsilon = privacy.Epsilon(math.Inf(1)) },
+			"NaN limit":                     func(c *Charge) { c.Limit.Epsilon = privacy.Epsilon(math.NaN()) },
+			"limit of delta 1":              func(c *Charge) { c.Limit.Delta = 1 },
+			"negative limit delta":          func(c *Charge) { c.Limit.Delta = -0.1 },
+			"no request":                    func(c *Charge) { c.Requested.Epsilon = 0 },
+			"no answer":                     func(c *Charge) { c.Answer = nil },
+			"no mechanism":                  func(c *Charge) { c.Mechanism = "" },
+			"no assumption":                 func(c *Charge) { c.Assumption = "" },
+			"failure with an answer":        func(c *Charge) { c.Failed = true; c.Cells = nil },
+			"failure with cells":            func(c *Charge) { c.Failed = true; c.Answer = nil },
+			"scope that is no text":         func(c *Charge) { c.Scope = "a\xff" },
+			"user with NUL":                 func(c *Charge) { c.User = "a\x00b" },
+			"secret that is no text":        func(c *Charge) { c.Losses = map[string]privacy.Loss{"\xff": {Pure: 0.1}} },
+			"cell that is no text":          func(c *Charge) { c.Cells = []Cell{{GroupKey: "\xff"}} },
+			"cell with NaN":                 func(c *Charge) { c.Cells = []Cell{{SD: math.NaN()}} },
+			"cell with infinity":            func(c *Charge) { c.Cells = []Cell{{Upper: math.Inf(1)}} },
+			"certificate of another secret": func(c *Charge) { c.Certificates = certificate(); c.Certificates[0].Secret = "sector" },
+			"certificate with NaN":          func(c *Charge) { c.Certificates = certificate(); c.Certificates[0].Delta = math.NaN() },
+			"certificate with infinity":     func(c *Charge) { c.Certificates = certificate(); c.Certificates[0].Estimation = math.Inf(1) },
+			"certificate that is no text":   func(c *Charge) { c.Certificates = certificate(); c.Certificates[0].Assumptions = []string{"\xff"} },
+			"failure with a certificate":    func(c *Charge) { c.Failed, c.Answer, c.Cells, c.Certificates = true, nil, nil, certificate() },
+			"cell upside down":              func(c *Charge) { c.Cells = []Cell{{Lower: 1}} },
+		}
+		l := p.open(t, Options{})
+		for name, spoil := range tests {
+			t.Run(name, func(t *testing.T) {
+				c := with(charge(name), spoil)
+				if c.check() == nil {
+					t.Error("not seen before the transaction")
+				}
+				if a, err := l.Charge(context.Background(), c); err == nil {
+					t.Errorf("charged: %+v", a)
+				}
+			})
+		}
+		if got, err := l.Scopes(context.Background(), "adult"); err != nil || len(got) > 0 {
+			t.Errorf("something was booked: %q, %v", got, err)
+		}
+		if _, _, err := l.Find(context.Background(), "abc", ""); err == nil {
+			t.Error("found by a malformed key")
+		}
+		if _, err := l.Releases(context.Background(), "adult", 0); err == nil {
+			t.Error("a limit of 0")
+		}
+	})
 }

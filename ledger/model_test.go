@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -20,8 +20,7 @@ type model struct {
 	answers map[Key]Charge         // the first one of each key
 	paid    map[[2]string]bool     // key, scope
 	totals  map[[2]string]*Account // scope, secret
-	path    string
-	*sqlite
+	*store
 }
 
 func (m *model) charge(t *rapid.T, c Charge) {
@@ -98,45 +97,60 @@ func (m *model) check(t *rapid.T) {
 
 // Any sequence of charges has the outcome that the model has, across closing and opening again.
 func TestLedgerBehavesLikeItsModel(t *testing.T) {
-	dir := t.TempDir()
-	runs := 0
-	rapid.Check(t, func(t *rapid.T) {
-		runs++
-		m := &model{answers: map[Key]Charge{}, paid: map[[2]string]bool{}, totals: map[[2]string]*Account{},
-			path: filepath.Join(dir, fmt.Sprint(runs, ".db"))}
-		reopen := func(t *rapid.T) {
-			if m.sqlite != nil {
-				if err := m.Close(); err != nil {
+	everywhere(t, func(t *testing.T, p place) {
+		if p.remote() { // a step takes ten times as long
+			few(t, 8)
+		}
+		rapid.Check(t, func(t *rapid.T) {
+			m := &model{answers: map[Key]Charge{}, paid: map[[2]string]bool{}, totals: map[[2]string]*Account{}}
+			reopen := func(t *rapid.T) {
+				if m.store != nil {
+					if err := m.Close(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				l, err := Open(context.Background(), string(p), Options{Exclusive: true})
+				if err != nil {
 					t.Fatal(err)
 				}
+				m.store = l.(*store)
 			}
-			l, err := Open(context.Background(), "sqlite:"+m.path, Options{Exclusive: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			m.sqlite = l.(*sqlite)
-		}
-		reopen(t)
-		defer func() {
-			_ = m.Close()
-			_ = os.Remove(m.path)
-		}()
-		n := 0
-		sixteenths := rapid.Custom(func(t *rapid.T) privacy.Loss {
-			return privacy.Loss{Pure: float64(rapid.IntRange(0, 8).Draw(t, "pure")) / 16, Kappa2: float64(rapid.IntRange(0, 1).Draw(t, "kappa2")) / 16}
-		})
-		t.Repeat(map[string]func(*rapid.T){
-			"charge": func(t *rapid.T) {
-				n++
-				c := charge(rapid.IntRange(0, 9).Draw(t, "key"))
-				c.Scope = rapid.SampledFrom([]string{"", "alice", "bob"}).Draw(t, "scope")
-				c.Losses = rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c"}), sixteenths, 1, 3).Draw(t, "losses")
-				c.Limit.Epsilon = privacy.Epsilon(rapid.IntRange(1, 4).Draw(t, "limit"))
-				c.Answer = fmt.Append(nil, n)
-				m.charge(t, c)
-			},
-			"reopen": reopen,
-			"":       m.check,
+			reopen(t)
+			defer func() {
+				p.clear(t, m.store)
+				_ = m.Close()
+			}()
+			n := 0
+			sixteenths := rapid.Custom(func(t *rapid.T) privacy.Loss {
+				return privacy.Loss{Pure: float64(rapid.IntRange(0, 8).Draw(t, "pure")) / 16, Kappa2: float64(rapid.IntRange(0, 1).Draw(t, "kappa2")) / 16}
+			})
+			t.Repeat(map[string]func(*rapid.T){
+				"charge": func(t *rapid.T) {
+					n++
+					c := charge(rapid.IntRange(0, 9).Draw(t, "key"))
+					c.Scope = rapid.SampledFrom([]string{"", "alice", "bob"}).Draw(t, "scope")
+					c.Losses = rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c"}), sixteenths, 1, 3).Draw(t, "losses")
+					c.Limit.Epsilon = privacy.Epsilon(rapid.IntRange(1, 4).Draw(t, "limit"))
+					c.Answer = fmt.Append(nil, n)
+					m.charge(t, c)
+				},
+				"reopen": reopen,
+				"":       m.check,
+			})
 		})
 	})
+}
+
+// few makes rapid try fewer examples until the test ends.
+func few(t *testing.T, checks int) {
+	t.Helper()
+	checksFlag := flag.Lookup("rapid.checks")
+	before := checksFlag.Value.String()
+	if n, err := strconv.Atoi(before); err != nil || n != 100 { // somebody asked for more
+		return
+	}
+	if err := checksFlag.Value.Set(strconv.Itoa(checks)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = checksFlag.Value.Set(before) })
 }

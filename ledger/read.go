@@ -14,44 +14,53 @@ import (
 // reading are the statements that read. Rows never change once they are committed, and an answer is committed together
 // with its charges, so what several of them find belongs together.
 type reading struct {
-	answer, last, losses, total, accounts, scopes *sql.Stmt
+	seal seal
+
+	answer, last, losses, total, accounts, scopes, head *sql.Stmt
 }
 
-const answerColumns = `SELECT id, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates FROM answers `
+const answerColumns = `SELECT id, key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates, sealed FROM answers `
 
 func (r *reading) prepare(ctx context.Context, db *sql.DB) error {
 	return prepareAll(ctx, db, map[**sql.Stmt]string{
-		&r.answer:   answerColumns + `WHERE key = ?`,
-		&r.last:     answerColumns + `WHERE dataset = ? ORDER BY id DESC LIMIT ?`,
-		&r.losses:   `SELECT secret, pure, kappa2, delta FROM charges WHERE answer = ? AND scope = ?`,
-		&r.total:    `SELECT pure, kappa2, delta FROM totals WHERE dataset = ? AND scope = ? AND secret = ?`,
-		&r.accounts: `SELECT secret, pure, kappa2, delta, releases FROM totals WHERE dataset = ? AND scope = ? ORDER BY secret`,
-		&r.scopes:   `SELECT DISTINCT scope FROM totals WHERE dataset = ? ORDER BY scope`,
+		&r.answer:   answerColumns + `WHERE key = $1`,
+		&r.last:     answerColumns + `WHERE dataset = $1 ORDER BY id DESC LIMIT $2`,
+		&r.losses:   `SELECT secret, pure, kappa2, delta FROM charges WHERE answer = $1 AND scope = $2`,
+		&r.total:    `SELECT pure, kappa2, delta FROM totals WHERE dataset = $1 AND scope = $2 AND secret = $3`,
+		&r.accounts: `SELECT secret, pure, kappa2, delta, releases FROM totals WHERE dataset = $1 AND scope = $2 ORDER BY secret`,
+		&r.scopes:   `SELECT DISTINCT scope FROM totals WHERE dataset = $1 ORDER BY scope`,
+		&r.head:     `SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1`,
 	})
 }
 
 // in returns the statements inside a transaction.
 func (r *reading) in(tx *sql.Tx) *reading {
-	return &reading{answer: tx.Stmt(r.answer), losses: tx.Stmt(r.losses), total: tx.Stmt(r.total)}
+	return &reading{seal: r.seal, answer: tx.Stmt(r.answer), losses: tx.Stmt(r.losses), total: tx.Stmt(r.total), head: tx.Stmt(r.head)}
 }
 
 // stored is an answer as a row: without its losses, with whose it is.
 type stored struct {
 	Answer
+	key            Key
 	dataset, scope string
+	content        string // see the function
 }
 
 type scanner interface{ Scan(...any) error }
 
-func scan(row scanner) (stored, error) {
+func (l seal) scan(row scanner) (stored, error) {
 	var s stored
 	var at int64
+	var sealed int
 	var cells, certificates string
-	err := row.Scan(&s.ID, &s.dataset, &s.scope, &at, &s.Requested.Epsilon, &s.Requested.Delta, &s.Mechanism, &s.Assumption, &s.Failed, &cells, &s.Bytes, &certificates)
+	err := row.Scan(&s.ID, &s.key, &s.dataset, &s.scope, &at, &s.Requested.Epsilon, &s.Requested.Delta, &s.Mechanism, &s.Assumption, &s.Failed, &cells, &s.Bytes, &certificates, &sealed)
 	if err != nil {
 		return stored{}, err
 	}
-	s.At = time.UnixMicro(at).UTC()
+	if s.Bytes, cells, err = l.opened(s.Bytes, cells, sealed, s.key); err != nil {
+		return stored{}, fmt.Errorf("answer %d: %w", s.ID, err)
+	}
+	s.At, s.content = time.UnixMicro(at).UTC(), l.content(s.Bytes, cells)
 	if cells != "[]" {
 		if err := json.Unmarshal([]byte(cells), &s.Cells); err != nil {
 			return stored{}, fmt.Errorf("cells of answer %d: %w", s.ID, err)
@@ -66,7 +75,7 @@ func scan(row scanner) (stored, error) {
 }
 
 func (r *reading) byKey(ctx context.Context, key Key) (stored, bool, error) {
-	s, err := scan(r.answer.QueryRowContext(ctx, string(key)))
+	s, err := r.seal.scan(r.answer.QueryRowContext(ctx, string(key)))
 	if errors.Is(err, sql.ErrNoRows) {
 		return stored{}, false, nil
 	}
@@ -107,14 +116,18 @@ func each(ctx context.Context, stmt *sql.Stmt, f func(scanner) error, args ...an
 }
 
 // Find implements Ledger.
-func (l *sqlite) Find(ctx context.Context, key Key, scope string) (Answer, bool, error) {
+func (l *store) Find(ctx context.Context, key Key, scope string) (Answer, bool, error) {
 	if err := key.check(); err != nil {
 		return Answer{}, false, fmt.Errorf("finding an answer: %w", err)
 	}
-	s, ok, err := l.onRead.byKey(ctx, key)
-	if err == nil && ok {
-		s.Losses, err = l.onRead.charged(ctx, s.ID, scope)
-	}
+	var s stored
+	err := l.again(ctx, func() (err error) {
+		var ok bool
+		if s, ok, err = l.onRead.byKey(ctx, key); err == nil && ok {
+			s.Losses, err = l.onRead.charged(ctx, s.ID, scope)
+		}
+		return err
+	})
 	if err != nil {
 		return Answer{}, false, fmt.Errorf("finding an answer: %w", err)
 	}
@@ -125,14 +138,17 @@ func (l *sqlite) Find(ctx context.Context, key Key, scope string) (Answer, bool,
 }
 
 // Spent implements Ledger.
-func (l *sqlite) Spent(ctx context.Context, dataset, scope string) ([]Account, error) {
+func (l *store) Spent(ctx context.Context, dataset, scope string) ([]Account, error) {
 	var out []Account
-	err := each(ctx, l.onRead.accounts, func(row scanner) error {
-		var a Account
-		err := row.Scan(&a.Secret, &a.Loss.Pure, &a.Loss.Kappa2, &a.Loss.Delta, &a.Releases)
-		out = append(out, a)
-		return err
-	}, dataset, scope)
+	err := l.again(ctx, func() error {
+		out = nil
+		return each(ctx, l.onRead.accounts, func(row scanner) error {
+			var a Account
+			err := row.Scan(&a.Secret, &a.Loss.Pure, &a.Loss.Kappa2, &a.Loss.Delta, &a.Releases)
+			out = append(out, a)
+			return err
+		}, dataset, scope)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("reading what was spent: %w", err)
 	}
@@ -140,23 +156,27 @@ func (l *sqlite) Spent(ctx context.Context, dataset, scope string) ([]Account, e
 }
 
 // Releases implements Ledger.
-func (l *sqlite) Releases(ctx context.Context, dataset string, limit int) ([]Answer, error) {
+func (l *store) Releases(ctx context.Context, dataset string, limit int) ([]Answer, error) {
 	if limit < 1 {
 		return nil, fmt.Errorf("reading releases: a limit of %d", limit)
 	}
-	var found []stored
-	err := each(ctx, l.onRead.last, func(row scanner) error {
-		s, err := scan(row)
-		found = append(found, s)
-		return err
-	}, dataset, limit)
-	out := make([]Answer, len(found))
-	for i, s := range found {
-		if err == nil {
-			s.Losses, err = l.onRead.charged(ctx, s.ID, s.scope)
-			out[i] = s.Answer
+	var out []Answer
+	err := l.again(ctx, func() error {
+		var found []stored
+		err := each(ctx, l.onRead.last, func(row scanner) error {
+			s, err := l.seal.scan(row)
+			found = append(found, s)
+			return err
+		}, dataset, limit)
+		out = make([]Answer, len(found))
+		for i, s := range found {
+			if err == nil {
+				s.Losses, err = l.onRead.charged(ctx, s.ID, s.scope)
+				out[i] = s.Answer
+			}
 		}
-	}
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("reading releases: %w", err)
 	}
@@ -164,14 +184,17 @@ func (l *sqlite) Releases(ctx context.Context, dataset string, limit int) ([]Ans
 }
 
 // Scopes implements Ledger.
-func (l *sqlite) Scopes(ctx context.Context, dataset string) ([]string, error) {
+func (l *store) Scopes(ctx context.Context, dataset string) ([]string, error) {
 	var out []string
-	err := each(ctx, l.onRead.scopes, func(row scanner) error {
-		var s string
-		err := row.Scan(&s)
-		out = append(out, s)
-		return err
-	}, dataset)
+	err := l.again(ctx, func() error {
+		out = nil
+		return each(ctx, l.onRead.scopes, func(row scanner) error {
+			var s string
+			err := row.Scan(&s)
+			out = append(out, s)
+			return err
+		}, dataset)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("reading scopes: %w", err)
 	}

@@ -3,10 +3,8 @@ package ledger
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 
 	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
@@ -15,32 +13,29 @@ import (
 // readers is how many Finds can run at a time; they wait for no writer [SQLite, Write-Ahead Logging].
 const readers = 4
 
-// sqlite is a Ledger in an SQLite file.
-type sqlite struct {
-	read     *sql.DB
-	write    *sql.DB // of one connection: having it is being the writer; nil: read only
-	lock     *os.File
-	onRead   reading
-	onWrite  reading
-	bookings bookings
-}
-
-func openSQLite(ctx context.Context, path string, o Options) (_ *sqlite, err error) {
+// openSQLite opens a ledger in an SQLite file.
+func openSQLite(ctx context.Context, path string, o Options) (_ *store, err error) {
 	opening.Lock()
 	defer opening.Unlock()
 	if err := ensure(path, !o.ReadOnly); err != nil {
 		return nil, err
 	}
-	l := new(sqlite)
+	sealed, err := newSeal(o.Key)
+	if err != nil {
+		return nil, err
+	}
+	l := &store{seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed}}
 	defer func() {
 		if err != nil {
 			_ = l.Close()
 		}
 	}()
 	if o.Exclusive {
-		if l.lock, err = lock(path); err != nil {
+		f, err := lock(path)
+		if err != nil {
 			return nil, err
 		}
+		l.lock = f
 	}
 	if !o.ReadOnly {
 		if err := l.openWriter(ctx, path); err != nil {
@@ -50,10 +45,10 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *sqlite, err err
 	if l.read, err = connect(path, readers, url.Values{"_query_only": {"1"}}); err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, l.read, false); err != nil {
+	if err := migrate(ctx, l.read, l.seal, false); err != nil {
 		return nil, err
 	}
-	if err := verify(ctx, l.read); err != nil {
+	if err := l.verify(ctx); err != nil {
 		return nil, err
 	}
 	if err := l.onRead.prepare(ctx, l.read); err != nil {
@@ -62,11 +57,11 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *sqlite, err err
 	return l, nil
 }
 
-func (l *sqlite) openWriter(ctx context.Context, path string) (err error) {
+func (l *store) openWriter(ctx context.Context, path string) (err error) {
 	if l.write, err = connect(path, 1, url.Values{"_journal_mode": {"WAL"}, "_txlock": {"immediate"}}); err != nil {
 		return err
 	}
-	if err := migrate(ctx, l.write, true); err != nil {
+	if err := migrate(ctx, l.write, l.seal, true); err != nil {
 		return err
 	}
 	// Some file systems do not allow write-ahead logging, and SQLite goes on without it.
@@ -108,35 +103,4 @@ func connect(path string, connections int, extra url.Values) (*sql.DB, error) {
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
 	return db, nil
-}
-
-// Close implements Ledger.
-func (l *sqlite) Close() error {
-	var errs []error
-	if l.read != nil {
-		errs = append(errs, l.read.Close())
-	}
-	if l.write != nil {
-		// While this holds the one connection no Charge runs, and none can begin before the pool is closed.
-		conn, err := l.write.Conn(context.Background())
-		errs = append(errs, l.write.Close())
-		if err == nil {
-			errs = append(errs, conn.Close())
-		}
-	}
-	if l.lock != nil {
-		errs = append(errs, l.lock.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// prepareAll prepares each text into its statement.
-func prepareAll(ctx context.Context, db *sql.DB, texts map[**sql.Stmt]string) error {
-	for stmt, text := range texts {
-		var err error
-		if *stmt, err = db.PrepareContext(ctx, text); err != nil {
-			return fmt.Errorf("preparing the ledger's statements: %w", err)
-		}
-	}
-	return nil
 }

@@ -48,6 +48,9 @@ func (p *Path) Bend(a, b float64) []float64 {
 	for _, v := range variances {
 		most = math.Max(most, v)
 	}
+	if most == 0 { // constants: rounding errors are all there is
+		most = 1
+	}
 	d := make([]float64, len(variances))
 	for k, v := range variances {
 		d[k] = 1 / math.Sqrt(math.Max(v, 1e-12*most))

@@ -44,11 +44,14 @@ step 'go test -race' tests "$@"
 hooked=$(grep -rlE --include='*_test.go' '^//go:build fuguhooks' test)
 packages=$(dirname $hooked | sort -u | sed 's|^|./|')
 names=$(grep -hoE '^func Test[A-Z][A-Za-z0-9_]*' $hooked | sed 's/^func //' | grep -v '^TestMain$' | paste -sd '|')
-with_hooks() { go test -race -tags fuguhooks -run "^($names)\$" -timeout 20m "$@" $packages 2>&1 | tee -a "$report"; }
+# Two thousand statements one after the other: the differential corpus finds no race that test/integration does not, and is six times faster without the detector.
+corpus=$(grep -E '/corpus$' <<<"$packages")
+with_hooks() { go test "${@:2}" -tags fuguhooks -run "^($names)\$" -timeout 20m $1 2>&1 | tee -a "$report"; }
 
 step 'go vet, with hooks' go vet -tags fuguhooks ./...
 step 'staticcheck, with hooks' go tool staticcheck -tags fuguhooks ./...
-step 'go test -race, with hooks' with_hooks "$@"
+step 'go test, corpus with hooks' with_hooks "$corpus" "$@"
+step 'go test -race, with hooks' with_hooks "$(grep -vxF "$corpus" <<<"$packages")" -race "$@"
 
 printf '\n== summary: %d packages passed, %d failed, %d without tests\n' \
   "$(grep -c '^ok ' "$report")" "$(grep -c '^FAIL[[:space:]].' "$report")" "$(grep -c 'no test files' "$report")"

@@ -24,4 +24,8 @@ func (empty) Releases(context.Context, string, int) ([]ledger.Answer, error) { r
 
 func (empty) Scopes(context.Context, string) ([]string, error) { return nil, nil }
 
+func (empty) Audit(context.Context, func(ledger.Link) error) (ledger.Link, error) {
+	return ledger.Link{}, errors.New("there is no ledger yet")
+}
+
 func (empty) Close() error { return nil }

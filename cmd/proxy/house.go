@@ -73,7 +73,7 @@ func (h *house) close() {
 
 // openLedger opens the ledger: for the one proxy that serves from it, or only to look.
 func (h *house) openLedger(ctx context.Context, serves bool) error {
-	l, err := ledger.Open(ctx, ledgerURL(h.config.Ledger), ledger.Options{Exclusive: serves, ReadOnly: !serves})
+	l, err := ledger.Open(ctx, ledgerURL(h.config.Ledger), ledger.Options{Exclusive: serves, ReadOnly: !serves, Key: h.config.Ledger.Key})
 	if !serves && errors.Is(err, fs.ErrNotExist) {
 		l, err = empty{}, nil
 	}

@@ -28,13 +28,15 @@ const usage = `fugu keeps global properties of a dataset secret, on PostgreSQL's
   fugu fit     -c fugu.yaml          prepare models from the references, and report how well they fit
   fugu preview -c fugu.yaml "SQL"    show F, mechanism, noise and interval for several epsilon; spends nothing
   fugu budget  -c fugu.yaml          show what is left of every budget
+  fugu audit verify|export -c fugu.yaml
+                                     verify the ledger and its audit chain; print the chain
 
 fugu COMMAND -h lists the flags of a command.
 `
 
 type command func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
-var commands = map[string]command{"serve": serve, "check": check, "preview": preview, "fit": fit, "budget": budget}
+var commands = map[string]command{"serve": serve, "check": check, "preview": preview, "fit": fit, "budget": budget, "audit": audit}
 
 // usageError is a mistake on the command line.
 type usageError struct{ error }

@@ -44,8 +44,8 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Shared is a cluster with the default options for all tests of a package whose TestMain is Main, started when first
-// asked for. Tests keep apart by using databases of their own; roles are shared.
+// Shared is a cluster for all tests of a package whose TestMain is Main, started when first asked for, with the default
+// options but for autovacuum, which would change catalogs in the middle of a test. Tests keep apart by using databases of their own; roles are shared.
 func Shared(t testing.TB) *Cluster {
 	t.Helper()
 	shared.Lock()
@@ -54,7 +54,7 @@ func Shared(t testing.TB) *Cluster {
 		t.Fatal("pgcluster: Shared needs a TestMain that calls Main")
 	}
 	if shared.cluster == nil {
-		c, err := Start(context.Background(), Options{})
+		c, err := Start(context.Background(), Options{Settings: map[string]string{"autovacuum": "off"}})
 		if err != nil {
 			t.Fatal(err)
 		}

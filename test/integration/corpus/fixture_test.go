@@ -43,6 +43,7 @@ type fixture struct {
 	cluster *pgcluster.Cluster
 	address string
 	reader  *watch
+	engine  *pipeline.Engine
 }
 
 var loaded bool
@@ -86,8 +87,9 @@ func start(t testing.TB) *fixture {
 		t.Fatal(err)
 	}
 	f.address = listener.Addr().String()
+	f.engine = pipeline.New(guest, reader, l, snapshot, log)
 	server := wire.New(wire.Config{Auth: wire.Trust{}, MaxClients: 20, MessageBytes: 16 << 20, LoginTimeout: 10 * time.Second,
-		IdleTimeout: 10 * time.Minute, DrainTimeout: 5 * time.Second, Logger: log}, pipeline.New(guest, reader, l, snapshot, log))
+		IdleTimeout: 10 * time.Minute, DrainTimeout: 5 * time.Second, Logger: log}, f.engine)
 	serving, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(serving, listener) }()

@@ -64,10 +64,19 @@ CREATE TRIGGER totals_grow   BEFORE UPDATE ON totals
   BEGIN SELECT RAISE(ABORT, 'totals only grow'); END;
 `, `
 ALTER TABLE answers ADD COLUMN certificates TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(certificates));
+`, `
+ALTER TABLE answers ADD COLUMN sealed INTEGER NOT NULL DEFAULT 0 CHECK (sealed IN (0, 1));
+CREATE TABLE audit (
+  number INTEGER PRIMARY KEY CHECK (number >= 0),
+  entry  TEXT NOT NULL CHECK (json_valid(entry)),
+  hash   TEXT NOT NULL UNIQUE CHECK (length(hash) = 64)
+) STRICT;
+CREATE TRIGGER audit_stays BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
+CREATE TRIGGER audit_fixed BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
 `}
 
-// migrate brings the schema up to date, in one transaction; write false only checks that it is.
-func migrate(ctx context.Context, db *sql.DB, write bool) error {
+// migrate brings the schema up to date, in one transaction; write false only checks that it is. c begins the audit chain.
+func migrate(ctx context.Context, db *sql.DB, c seal, write bool) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("reading the schema version: %w", err)
@@ -94,6 +103,11 @@ func migrate(ctx context.Context, db *sql.DB, write bool) error {
 	for v, step := range migrations[version:] {
 		if _, err := tx.ExecContext(ctx, step); err != nil {
 			return fmt.Errorf("migrating from schema %d: %w", version+v, err)
+		}
+	}
+	if version < 3 {
+		if err := c.begin(ctx, tx); err != nil {
+			return fmt.Errorf("beginning the audit chain: %w", err)
 		}
 	}
 	stamp := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", application, len(migrations))

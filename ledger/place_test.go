@@ -1,0 +1,113 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"fugu/test/pgcluster"
+)
+
+// place is where one ledger is: its URL, which opens the same ledger again.
+type place string
+
+func (p place) open(t testing.TB, o Options) *store {
+	t.Helper()
+	l, err := Open(context.Background(), string(p), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.(*store).read.Close() }) // a test that fails half-way
+	return l.(*store)
+}
+
+func (p place) remote() bool { return !strings.HasPrefix(string(p), "sqlite:") }
+
+// clear makes the ledger one that was never used.
+func (p place) clear(t interface{ Fatal(...any) }, l *store) {
+	if !p.remote() {
+		path := strings.TrimPrefix(string(p), "sqlite:")
+		for _, end := range []string{"", "-wal", "-shm"} {
+			if err := os.Remove(path + end); err != nil && !os.IsNotExist(err) {
+				t.Fatal(err)
+			}
+		}
+		return
+	}
+	for _, table := range []string{"totals", "charges", "answers"} {
+		if _, err := l.write.Exec(fmt.Sprintf(`ALTER TABLE %[1]s DISABLE TRIGGER USER; DELETE FROM %[1]s; ALTER TABLE %[1]s ENABLE TRIGGER USER`, table)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// everywhere runs a test on a new ledger of each kind.
+func everywhere(t *testing.T, f func(t *testing.T, p place)) {
+	t.Run("SQLite", func(t *testing.T) { f(t, inFile(t)) })
+	t.Run("PostgreSQL", func(t *testing.T) { f(t, inDatabase(t)) })
+}
+
+func inFile(t testing.TB) place { return place("sqlite:" + filepath.Join(t.TempDir(), "fugu.db")) }
+
+// server is a PostgreSQL of the package's own, which waits for its disk; started when first asked for.
+var server struct {
+	sync.Mutex
+	*pgcluster.Cluster
+	databases int
+}
+
+// inDatabase makes a database of a role that owns nothing else.
+func inDatabase(t testing.TB) place {
+	t.Helper()
+	server.Lock()
+	defer server.Unlock()
+	if server.Cluster == nil {
+		c, err := pgcluster.Start(context.Background(), pgcluster.Options{Fsync: true, Settings: map[string]string{"autovacuum": "off"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		server.Cluster = c
+		if err := c.Exec(t.Context(), "postgres", `CREATE ROLE fugu_ledger LOGIN`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server.databases++
+	name := fmt.Sprint("ledger_", server.databases)
+	if err := server.Exec(t.Context(), "postgres", fmt.Sprintf(`CREATE DATABASE %s OWNER fugu_ledger`, name)); err != nil {
+		t.Fatal(err)
+	}
+	return place(server.DSN("fugu_ledger", name))
+}
+
+// inCopy makes a copy of a ledger's database, to which nobody is connected.
+func inCopy(t testing.TB, p place) place {
+	t.Helper()
+	config, err := pgx.ParseConfig(string(p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Lock()
+	defer server.Unlock()
+	server.databases++
+	name := fmt.Sprint("ledger_", server.databases)
+	if err := server.Exec(t.Context(), "postgres", fmt.Sprintf(`CREATE DATABASE %s TEMPLATE %s OWNER fugu_ledger`, name, config.Database)); err != nil {
+		t.Fatal(err)
+	}
+	return place(server.DSN("fugu_ledger", name))
+}
+
+func stopServer() (code int) {
+	if server.Cluster != nil {
+		if err := server.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	return 0
+}

@@ -1,0 +1,164 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io/fs"
+)
+
+// postgresMigrations are the steps of the schema in PostgreSQL, as migrations are those in SQLite. The version is in a
+// table of one row, beside the name of the application.
+var postgresMigrations = []string{`
+CREATE TABLE answers (
+  id           bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+  key          text NOT NULL UNIQUE CHECK (key ~ '^[0-9a-f]{64}$'),
+  dataset      text NOT NULL CHECK (dataset <> ''),
+  scope        text NOT NULL,
+  at           bigint NOT NULL,
+  epsilon      float8 NOT NULL CHECK (epsilon > 0 AND epsilon <= 1.7976931348623157e308),
+  delta        float8 NOT NULL CHECK (delta >= 0 AND delta < 1),
+  mechanism    text NOT NULL,
+  assumption   text NOT NULL,
+  failed       int2 NOT NULL CHECK (failed IN (0, 1)),
+  cells        text NOT NULL CHECK (cells::json IS NOT NULL),
+  bytes        bytea NOT NULL CHECK ((failed = 1) = (length(bytes) = 0)),
+  certificates text NOT NULL CHECK (certificates::json IS NOT NULL),
+  sealed       int2 NOT NULL CHECK (sealed IN (0, 1))
+);
+CREATE INDEX answers_by_dataset ON answers (dataset, id);
+
+CREATE TABLE charges (
+  id     bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+  answer bigint NOT NULL REFERENCES answers,
+  scope  text NOT NULL,
+  secret text NOT NULL CHECK (secret <> ''),
+  "user" text NOT NULL CHECK ("user" <> ''),
+  at     bigint NOT NULL,
+  pure   float8 NOT NULL CHECK (pure   >= 0 AND pure   <= 1.7976931348623157e308),
+  kappa2 float8 NOT NULL CHECK (kappa2 >= 0 AND kappa2 <= 1.7976931348623157e308),
+  delta  float8 NOT NULL CHECK (delta  >= 0 AND delta  <= 1.7976931348623157e308),
+  UNIQUE (answer, scope, secret)
+);
+
+CREATE TABLE totals (
+  dataset  text NOT NULL,
+  scope    text NOT NULL,
+  secret   text NOT NULL,
+  pure     float8 NOT NULL CHECK (pure   >= 0 AND pure   <= 1.7976931348623157e308),
+  kappa2   float8 NOT NULL CHECK (kappa2 >= 0 AND kappa2 <= 1.7976931348623157e308),
+  delta    float8 NOT NULL CHECK (delta  >= 0 AND delta  <= 1.7976931348623157e308),
+  releases bigint NOT NULL CHECK (releases > 0),
+  PRIMARY KEY (dataset, scope, secret)
+);
+
+CREATE TABLE audit (
+  number bigint PRIMARY KEY CHECK (number >= 0),
+  entry  text NOT NULL CHECK (entry::json IS NOT NULL),
+  hash   text NOT NULL UNIQUE CHECK (length(hash) = 64)
+);
+
+CREATE FUNCTION append_only() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION '% are append-only', TG_TABLE_NAME;
+END $$;
+CREATE FUNCTION only_grow() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NEW.dataset = OLD.dataset AND NEW.scope = OLD.scope AND NEW.secret = OLD.secret AND NEW.pure >= OLD.pure
+    AND NEW.kappa2 >= OLD.kappa2 AND NEW.delta >= OLD.delta AND NEW.releases = OLD.releases + 1 THEN
+    RETURN NEW;
+  END IF;
+  RAISE EXCEPTION 'totals only grow';
+END $$;
+CREATE TRIGGER answers_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON answers FOR EACH STATEMENT EXECUTE FUNCTION append_only();
+CREATE TRIGGER charges_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON charges FOR EACH STATEMENT EXECUTE FUNCTION append_only();
+CREATE TRIGGER audit_stays  BEFORE UPDATE OR DELETE OR TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION append_only();
+CREATE TRIGGER totals_stay  BEFORE DELETE OR TRUNCATE ON totals FOR EACH STATEMENT EXECUTE FUNCTION append_only();
+CREATE TRIGGER totals_grow  BEFORE UPDATE ON totals FOR EACH ROW EXECUTE FUNCTION only_grow();
+`}
+
+// postgresApplication marks a schema as a ledger.
+const postgresApplication = "fugu ledger"
+
+// migratePostgres brings the schema up to date, in one transaction that keeps out all others that want to; write false
+// only checks that it is. c begins the audit chain.
+func migratePostgres(ctx context.Context, db *sql.DB, c seal, write bool) error {
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: !write})
+	if err != nil {
+		return fmt.Errorf("reading the schema version: %w", err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	if write {
+		if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1)`, application); err != nil {
+			return fmt.Errorf("waiting for another server that migrates: %w", err)
+		}
+		if _, err := tx.ExecContext(ctx, `CREATE SCHEMA IF NOT EXISTS `+postgresSchema); err != nil {
+			return fmt.Errorf("creating the schema %s: %w", postgresSchema, err)
+		}
+	}
+	var known bool
+	var objects int
+	err = tx.QueryRowContext(ctx, `SELECT to_regclass($1) IS NOT NULL, (SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $2)`,
+		postgresSchema+".version", postgresSchema).Scan(&known, &objects)
+	if err != nil {
+		return fmt.Errorf("reading the schema version: %w", err)
+	}
+	version := 0
+	if known {
+		var name string
+		if err := tx.QueryRowContext(ctx, `SELECT application, version FROM version`).Scan(&name, &version); err != nil {
+			return fmt.Errorf("reading the schema version: %w", err)
+		}
+		if name != postgresApplication || version < 1 {
+			return fmt.Errorf("the schema %s is not a ledger", postgresSchema)
+		}
+	}
+	switch {
+	case version > len(postgresMigrations):
+		return fmt.Errorf("a newer fugu wrote it (schema %d, this one knows up to %d)", version, len(postgresMigrations))
+	case version == len(postgresMigrations):
+		return nil
+	case !write && !known:
+		return errNoLedger
+	case !write:
+		return fmt.Errorf("an older fugu wrote it (schema %d): start the server once to bring it up to date", version)
+	case !known && objects > 0:
+		return fmt.Errorf("the schema %s is not a ledger", postgresSchema)
+	}
+	if !known {
+		const create = `CREATE TABLE version (application text NOT NULL, version int NOT NULL); CREATE UNIQUE INDEX version_is_one ON version ((true))`
+		if _, err := tx.ExecContext(ctx, create); err != nil {
+			return fmt.Errorf("creating the schema: %w", err)
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT INTO version VALUES ($1, 0)`, postgresApplication); err != nil {
+			return fmt.Errorf("creating the schema: %w", err)
+		}
+	}
+	for v, step := range postgresMigrations[version:] {
+		if _, err := tx.ExecContext(ctx, step); err != nil {
+			return fmt.Errorf("migrating from schema %d: %w", version+v, err)
+		}
+	}
+	if version < 1 {
+		if err := c.begin(ctx, tx); err != nil {
+			return fmt.Errorf("beginning the audit chain: %w", err)
+		}
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE version SET version = $1`, len(postgresMigrations)); err != nil {
+		return fmt.Errorf("setting the schema version: %w", err)
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("migrating: %w", err)
+	}
+	return nil
+}
+
+// errNoLedger is fs.ErrNotExist in the words of a database.
+var errNoLedger error = noLedger{}
+
+type noLedger struct{}
+
+func (noLedger) Error() string {
+	return "there is no ledger in this database yet: fugu serve makes it"
+}
+func (noLedger) Is(target error) bool { return target == fs.ErrNotExist }
