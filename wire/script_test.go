@@ -37,7 +37,6 @@ func describeP(name string) *pgproto3.Describe {
 	return &pgproto3.Describe{ObjectType: 'P', Name: name}
 }
 func closeS(name string) *pgproto3.Close   { return &pgproto3.Close{ObjectType: 'S', Name: name} }
-func closeP(name string) *pgproto3.Close   { return &pgproto3.Close{ObjectType: 'P', Name: name} }
 func exec(portal string) *pgproto3.Execute { return &pgproto3.Execute{Portal: portal} }
 func execN(portal string, n uint32) *pgproto3.Execute {
 	return &pgproto3.Execute{Portal: portal, MaxRows: n}
