@@ -39,7 +39,7 @@ func (f *fresh) Scopes(ctx context.Context, dataset string) ([]string, error) {
 	return f.ledger().Scopes(ctx, dataset)
 }
 func (f *fresh) Audit(ctx context.Context, visit func(ledger.Link) error) (ledger.Link, error) {
-	return (*f.current.Load()).Audit(ctx, visit)
+	return f.ledger().Audit(ctx, visit)
 }
 func (f *fresh) Close() error { return nil }
 
