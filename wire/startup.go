@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
@@ -50,7 +49,7 @@ func readStartup(r io.Reader, w io.Writer) (request, error) {
 			if _, err := w.Write([]byte{'N'}); err != nil {
 				return request{}, err
 			}
-			if b, ok := r.(*bufio.Reader); ok && b.Buffered() > 0 {
+			if b, ok := r.(interface{ Buffered() int }); ok && b.Buffered() > 0 {
 				return request{}, sqlstate.New(sqlstate.ProtocolViolation, "received unencrypted data after %s request", map[uint32]string{codeSSL: "SSL", codeGSS: "GSSAPI encryption"}[code]).
 					WithDetail("This could be either a client-software bug or evidence of an attempted man-in-the-middle attack.").Ending()
 			}
