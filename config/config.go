@@ -38,19 +38,32 @@ type Config struct {
 
 // Upstream is how to reach the database in Fugu's two roles, which are different.
 type Upstream struct {
-	Guest  DSN // client traffic and post-processing
-	Reader DSN // the statistics statements that Fugu composes
+	Guest  DSN              // client traffic and post-processing
+	Reader DSN              // the statistics statements that Fugu composes
+	Guests map[string]Guest // by user, of those who have a guest of their own
+}
+
+// Guest is what a user's sessions run as in the place of upstream.guest; one of the two is set.
+type Guest struct {
+	DSN  DSN    // a login of the user's own
+	Role string // a role that the guest of all starts as
 }
 
 // Auth is how clients prove who they are.
 type Auth struct {
-	Method string // scram-sha-256 or trust
-	Users  string // file of users and verifiers; may be empty with trust
+	Method       string // scram-sha-256, cert or trust
+	Users        string // file of users and verifiers; may be empty with cert and trust
+	Secret       string // file of the secret from which verifiers of unknown users are made up; empty: beside Users, Users.secret
+	Certificates string // file of the users that the common names of certificates may be; empty: each is its own
 }
 
-// TLS is whether clients may encrypt.
+// TLS is whether and how clients may encrypt.
 type TLS struct {
-	Mode string // disable or prefer
+	Mode        string // disable, prefer or require; without a certificate prefer is disable
+	Certificate string // file; empty: there is none
+	Key         string // file, of the certificate's key
+	ClientCA    string // file of the authorities of client certificates; empty: clients are not asked for one
+	ClientCert  string // verify-ca or verify-full: sessions need a certificate besides auth.method; empty: they do not
 }
 
 // Ledger is where budgets are kept; one of the first two is set.
@@ -121,6 +134,7 @@ func (d *decoder) consistent() {
 	} else if c.Models == "" {
 		c.Models = filepath.Dir(c.Source)
 	}
+	d.encrypted()
 	if c.Auth.Method == "trust" && c.Listen != "" && !loopback(c.Listen) {
 		d.bad("auth.method", "listen on 127.0.0.1 or ::1, or write method: scram-sha-256",
 			"auth.method trust lets in anyone who reaches listen %s", c.Listen)
@@ -141,5 +155,35 @@ func (d *decoder) consistent() {
 			d.bad("ledger", "give the ledger its own role: clients act as the guest, and could write to it",
 				"ledger and upstream.guest are the same role")
 		}
+	}
+}
+
+// encrypted checks what TLS and certificates need of each other.
+func (d *decoder) encrypted() {
+	t, cert := d.config.TLS, d.config.Auth.Method == "cert"
+	if t.Certificate == "" && t.Key != "" {
+		d.missing("tls.certificate", "name the file of the certificate that tls.key is of")
+	}
+	if t.Key == "" && t.Certificate != "" {
+		d.missing("tls.key", "name the file of the certificate's private key")
+	}
+	clients := false // need certificates
+	for _, path := range []string{"auth.method", "tls.client_cert"} {
+		if path == "auth.method" && !cert || path == "tls.client_cert" && t.ClientCert == "" {
+			continue
+		}
+		clients = true
+		if t.Mode == "disable" {
+			d.bad(path, "write tls.mode: require", "%s needs TLS, which tls.mode disables", path)
+		}
+	}
+	if t.Certificate == "" && t.Key == "" && (t.Mode == "require" || clients && t.Mode != "disable") {
+		d.missing("tls.certificate", "name the file of the server's certificate, and tls.key")
+	}
+	if clients {
+		d.missing("tls.client_ca", "name the file of the authority that signs client certificates")
+	}
+	if d.config.Auth.Certificates != "" && !cert && t.ClientCert != "verify-full" {
+		d.bad("auth.certificates", "write auth.method: cert or tls.client_cert: verify-full", "auth.certificates is for certificates that name users, and none does")
 	}
 }

@@ -116,9 +116,15 @@ func TestEnvironment(t *testing.T) {
 		"FUGU_LISTEN":                             {":7000", func(c *Config) { c.Listen = ":7000" }},
 		"FUGU_UPSTREAM_GUEST":                     {"postgres://g@h/d", func(c *Config) { c.Upstream.Guest = "postgres://g@h/d" }},
 		"FUGU_UPSTREAM_READER":                    {"postgres://r@h/d", func(c *Config) { c.Upstream.Reader = "postgres://r@h/d" }},
-		"FUGU_AUTH_METHOD":                        {"trust", func(c *Config) { c.Auth.Method = "trust" }},
+		"FUGU_AUTH_METHOD":                        {"cert", func(c *Config) { c.Auth.Method = "cert" }},
 		"FUGU_AUTH_USERS":                         {"u.txt", func(c *Config) { c.Auth.Users = "u.txt" }},
+		"FUGU_AUTH_SECRET":                        {"s", func(c *Config) { c.Auth.Secret = "s" }},
+		"FUGU_AUTH_CERTIFICATES":                  {"names.txt", func(c *Config) { c.Auth.Certificates = "names.txt" }},
 		"FUGU_TLS_MODE":                           {"disable", func(c *Config) { c.TLS.Mode = "disable" }},
+		"FUGU_TLS_CERTIFICATE":                    {"s.crt", func(c *Config) { c.TLS.Certificate = "s.crt" }},
+		"FUGU_TLS_KEY":                            {"s.key", func(c *Config) { c.TLS.Key = "s.key" }},
+		"FUGU_TLS_CLIENT_CA":                      {"ca.crt", func(c *Config) { c.TLS.ClientCA = "ca.crt" }},
+		"FUGU_TLS_CLIENT_CERT":                    {"verify-ca", func(c *Config) { c.TLS.ClientCert = "verify-ca" }},
 		"FUGU_POLICY":                             {"policies/", func(c *Config) { c.Policy = "policies" }},
 		"FUGU_LEDGER_KEY":                         {strings.Repeat("0a", 32), func(c *Config) { c.Ledger.Key = bytes.Repeat([]byte{10}, 32) }},
 		"FUGU_LEDGER":                             {"sqlite:l.db", func(c *Config) { c.Ledger.SQLite, c.Models = "l.db", "." }},
@@ -133,6 +139,9 @@ func TestEnvironment(t *testing.T) {
 		"FUGU_LIMITS_KEEPALIVE":                   {"1h", func(c *Config) { c.Limits.KeepAlive = time.Hour }},
 		"FUGU_LIMITS_IDLE_IN_TRANSACTION_TIMEOUT": {"1m", func(c *Config) { c.Limits.IdleInTransactionTimeout = time.Minute }},
 	}
+	certificates := []string{"FUGU_TLS_CERTIFICATE", "FUGU_TLS_KEY", "FUGU_TLS_CLIENT_CA"}
+	needs := map[string][]string{"FUGU_TLS_CERTIFICATE": {"FUGU_TLS_KEY"}, "FUGU_TLS_KEY": {"FUGU_TLS_CERTIFICATE"},
+		"FUGU_TLS_CLIENT_CERT": certificates, "FUGU_AUTH_METHOD": certificates, "FUGU_AUTH_CERTIFICATES": append([]string{"FUGU_AUTH_METHOD"}, certificates...)}
 	for _, l := range leaves {
 		name := variable(l.path)
 		o, ok := overrides[name]
@@ -142,7 +151,13 @@ func TestEnvironment(t *testing.T) {
 		}
 		want := example()
 		o.set(want)
-		if got := load(t, "testdata/fugu.good.yaml", name+"="+o.value); !reflect.DeepEqual(got, want) {
+		// What a key needs beside it, for the file to be consistent.
+		env := []string{name + "=" + o.value}
+		for _, other := range needs[name] {
+			env = append(env, other+"="+overrides[other].value)
+			overrides[other].set(want)
+		}
+		if got := load(t, "testdata/fugu.good.yaml", env...); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got\n%#v\nwant\n%#v", name, got, want)
 		}
 	}
@@ -170,10 +185,10 @@ func TestEnvironmentCompletesTheFile(t *testing.T) {
 func TestEnvironmentFindings(t *testing.T) {
 	_, err := Load("testdata/fugu.good.yaml", []string{
 		"FUGU_LISTEN=nowhere", "FUGU_UPSTREAM_GUEST=postgres://u:s3cr3t@h:port/d", "FUGU_UPSTREAM=x", "FUGU_limits_clients=1", "FUGU_LIMITS_CLIENTS=many",
-		"FUGU_AUTH_METHOD=cert", "FUGU_POLICY=", "FUGU_LEDGER=s3cr3t", "FUGU_AUTH_USERS=a\nb", "FUGU_=x",
+		"FUGU_AUTH_METHOD=md5", "FUGU_POLICY=", "FUGU_LEDGER=s3cr3t", "FUGU_AUTH_USERS=a\nb", "FUGU_=x",
 	})
 	want := `FUGU_: no key of the configuration has this variable; unset it, or name the section and the key as in FUGU_LIMITS_CLIENTS
-FUGU_AUTH_METHOD: auth.method: cert is not supported in this version; write scram-sha-256 or trust
+FUGU_AUTH_METHOD: auth.method: the word is not known; write scram-sha-256 or cert or trust
 FUGU_AUTH_USERS: auth.users has a control character
 FUGU_LEDGER: ledger is neither sqlite:PATH nor a PostgreSQL URL; write ledger: sqlite:fugu.db or ledger: postgres://ROLE@HOST:PORT/DATABASE
 FUGU_LIMITS_CLIENTS: limits.clients must be a whole number between 1 and 100000
@@ -260,8 +275,23 @@ func FuzzParse(f *testing.F) {
 		l := c.Limits
 		if c.Listen == "" || c.Upstream.Guest == "" || c.Upstream.Reader == "" || c.Policy == "" || (c.Ledger.SQLite == "") == (c.Ledger.Postgres == "") ||
 			l.Clients < 1 || l.MessageBytes < 64<<10 || l.MessageBytes > 1<<30 || l.StatementTimeout < time.Millisecond || l.IdleTimeout < time.Millisecond ||
-			c.Auth.Method != "trust" && (c.Auth.Method != "scram-sha-256" || c.Auth.Users == "") || c.Auth.Method == "trust" && !loopback(c.Listen) {
+			c.Auth.Method == "scram-sha-256" && c.Auth.Users == "" || (c.TLS.Certificate == "") != (c.TLS.Key == "") ||
+			(c.Auth.Method == "cert" || c.TLS.ClientCert != "") && (c.TLS.Mode == "disable" || c.TLS.ClientCA == "" || c.TLS.Key == "") || c.TLS.Mode == "require" && c.TLS.Key == "" || c.Auth.Method == "trust" && !loopback(c.Listen) {
 			t.Errorf("incomplete: %#v", c)
 		}
 	})
+}
+
+func TestGuests(t *testing.T) {
+	c := load(t, "testdata/guests.good.yaml")
+	want := map[string]Guest{"alice": {DSN: "postgres://a:s3cr3t@h1,h2/d?sslmode=prefer"}, "bob@example.com": {Role: "An Analyst"}}
+	if !reflect.DeepEqual(c.Upstream.Guests, want) {
+		t.Errorf("got %#v", c.Upstream.Guests)
+	}
+	if shown := fmt.Sprintf("%v %+v %#v", c, c, c); strings.Contains(shown, "s3cr3t") {
+		t.Errorf("a password in %s", shown)
+	}
+	if got, want := c.TLS, (TLS{"require", "/etc/fugu/server.crt", "testdata/server.key", "testdata/ca.crt", "verify-full"}); got != want {
+		t.Errorf("got %+v", got)
+	}
 }

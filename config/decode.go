@@ -39,9 +39,15 @@ var leaves = []leaf{
 	{"listen", "write listen: 127.0.0.1:6432", text, func(c *Config, s setting) { c.Listen = s.address() }, false},
 	{"upstream.guest", dsnHint, text, func(c *Config, s setting) { c.Upstream.Guest = s.dsn() }, false},
 	{"upstream.reader", dsnHint, text, func(c *Config, s setting) { c.Upstream.Reader = s.dsn() }, false},
-	{"auth.method", "", text, func(c *Config, s setting) { c.Auth.Method = s.word("cert", "scram-sha-256", "trust") }, false},
+	{"auth.method", "", text, func(c *Config, s setting) { c.Auth.Method = s.word("scram-sha-256", "cert", "trust") }, false},
 	{"auth.users", "", text, func(c *Config, s setting) { c.Auth.Users = s.file() }, false},
-	{"tls.mode", "", text, func(c *Config, s setting) { c.TLS.Mode = s.word("require", "prefer", "disable") }, false},
+	{"auth.secret", "", text, func(c *Config, s setting) { c.Auth.Secret = s.file() }, false},
+	{"auth.certificates", "", text, func(c *Config, s setting) { c.Auth.Certificates = s.file() }, false},
+	{"tls.mode", "", text, func(c *Config, s setting) { c.TLS.Mode = s.word("disable", "prefer", "require") }, false},
+	{"tls.certificate", "", text, func(c *Config, s setting) { c.TLS.Certificate = s.file() }, false},
+	{"tls.key", "", text, func(c *Config, s setting) { c.TLS.Key = s.file() }, false},
+	{"tls.client_ca", "", text, func(c *Config, s setting) { c.TLS.ClientCA = s.file() }, false},
+	{"tls.client_cert", "", text, func(c *Config, s setting) { c.TLS.ClientCert = s.word("verify-ca", "verify-full") }, false},
 	{"policy", "write policy: FILE or a directory of *.policy.yaml", text, func(c *Config, s setting) { c.Policy = s.file() }, false},
 	{"ledger", ledgerHint, text, func(c *Config, s setting) { l := s.ledger(); l.Key = c.Ledger.Key; c.Ledger = l }, false},
 	{"ledger_key", "", text, func(c *Config, s setting) { c.Ledger.Key = s.key() }, true},
@@ -79,6 +85,7 @@ func sections() map[string][]string {
 			add(section, key)
 		}
 	}
+	add("upstream", "guests")
 	return known
 }
 
@@ -155,6 +162,7 @@ func (d *decoder) file(root *strictyaml.Value, dir string) {
 			d.missing(l.path, l.need)
 		}
 	}
+	d.guests(d.fields["upstream"].Get("guests"))
 }
 
 func split(path string) (section, key string) {

@@ -139,16 +139,12 @@ func (s setting) relative(file string) string {
 	return filepath.Join(s.dir, file)
 }
 
-// word reads one of the words; those that this version knows but does not support yet it refuses as such.
-func (s setting) word(unsupported string, supported ...string) string {
-	switch {
-	case slices.Contains(supported, s.text):
+// word reads one of the words.
+func (s setting) word(words ...string) string {
+	if slices.Contains(words, s.text) {
 		return s.text
-	case s.text == unsupported:
-		s.bad("write "+strings.Join(supported, " or "), "%s: %s is not supported in this version", s.path, unsupported)
-	default:
-		s.bad("write "+strings.Join(supported, " or "), "%s: the word is not known", s.path)
 	}
+	s.bad("write "+strings.Join(words, " or "), "%s: the word is not known", s.path)
 	return ""
 }
 

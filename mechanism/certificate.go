@@ -32,6 +32,9 @@ type Certificate struct {
 // estimationErrors is the number of standard errors that Certificate.Estimation allows for.
 const estimationErrors = 2
 
+// enough is the share of δ below which certificates take bounds as they come.
+const enough = .25
+
 // certifiable returns the families that bounds on unequal covariances exist for: those of a secret all of whose are known.
 func (r Request) certifiable() []sensitivity.Family {
 	crooked := map[string]bool{}
@@ -87,7 +90,9 @@ func (r Request) certified(n Noise, f sensitivity.Family) (sensitivity.Certifica
 		sp := f.Span()
 		return sensitivity.Certificate{Epsilon: float64(r.Budget.Epsilon), Pair: [2]float64{sp.From, sp.From + sp.Within}}, nil
 	}
-	return sensitivity.Certify(f, n.release(r.of(f.Secret()), f.Covariance(f.Span().From)), r.Budget)
+	release := n.release(r.of(f.Secret()), f.Covariance(f.Span().From))
+	release.Enough = enough * float64(r.Budget.Delta)
+	return sensitivity.Certify(f, release, r.Budget)
 }
 
 // rests is what the losses of a secret rest on.

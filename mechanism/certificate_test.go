@@ -269,7 +269,7 @@ func TestFamiliesThatCannotBeCertified(t *testing.T) {
 		spoil(&bad)
 		r.Families = []sensitivity.Family{bad}
 		for _, kind := range []Kind{ExpmGaussian, Directional} {
-			if c, err := Calibrate(kind, r); err == nil {
+			if c, err := Calibrate(t.Context(), kind, r); err == nil {
 				t.Errorf("%s: %s: %+v", name, kind, c.Certificates)
 			}
 		}
@@ -280,7 +280,7 @@ func TestFamiliesThatCannotBeCertified(t *testing.T) {
 	} {
 		r := wide(4).request(8000, 24_000, budget(1, .001))
 		spoil(&r)
-		if _, err := Calibrate(Auto, r); err == nil || sqlstate.Is(err, sqlstate.ModelUnfit) {
+		if _, err := Calibrate(t.Context(), Auto, r); err == nil || sqlstate.Is(err, sqlstate.ModelUnfit) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

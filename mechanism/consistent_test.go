@@ -20,7 +20,7 @@ func rats(texts []string) []*big.Rat {
 
 // What comes out adds up exactly, is no nearer to any other vector that does, and is the same again.
 func TestSummingTo(t *testing.T) {
-	c, err := Calibrate(Directional, Request{
+	c, err := Calibrate(t.Context(), Directional, Request{
 		Shifts: []sensitivity.Shift{{Secret: "s", Along: []float64{50, -30, -20, 5, 1}, Beside: []float64{1, 2, 1, 1, 1}}},
 		Components: []Component{{Lattice: 1, Unit: 10, Integer: true}, {Lattice: 1, Unit: 30, Integer: true}, {Lattice: 1, Unit: 20, Integer: true},
 			{Lattice: 0.1, Unit: 1}, {Lattice: 0.01, Unit: 1}},

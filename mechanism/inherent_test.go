@@ -273,21 +273,21 @@ func TestInherentRefuses(t *testing.T) {
 	for _, kind := range []Kind{NoNoise, Eigm, Daum, OptimalGaussian, Apgm} {
 		r := income(1, .001)
 		r.Families = nil
-		if _, err := Calibrate(kind, r); !sqlstate.Is(err, sqlstate.ModelUnfit) {
+		if _, err := Calibrate(t.Context(), kind, r); !sqlstate.Is(err, sqlstate.ModelUnfit) {
 			t.Errorf("%s without a family: %v", kind, err)
 		}
 		r = income(1, .001)
 		r.Families = []sensitivity.Family{crooked{r.Families[0].(adult)}}
-		if _, err := Calibrate(kind, r); err == nil {
+		if _, err := Calibrate(t.Context(), kind, r); err == nil {
 			t.Errorf("%s: covariances that are not affine are accepted", kind)
 		}
 		r = income(1, .001)
 		r.Families = []sensitivity.Family{indefinite{r.Families[0].(adult)}}
-		if c, err := Calibrate(kind, r); err == nil {
+		if c, err := Calibrate(t.Context(), kind, r); err == nil {
 			t.Errorf("%s: a covariance that is not positive semidefinite is accepted: %v", kind, c.SD)
 		}
 	}
-	if _, err := Calibrate(NoNoise, income(.5, .001)); !sqlstate.Is(err, sqlstate.InvalidParameterValue) {
+	if _, err := Calibrate(t.Context(), NoNoise, income(.5, .001)); !sqlstate.Is(err, sqlstate.InvalidParameterValue) {
 		t.Errorf("no noise where it is needed: %v", err)
 	}
 }
@@ -319,7 +319,7 @@ func TestApgmIsForOneValue(t *testing.T) {
 	if least, most := math.Sqrt(100/kappa/kappa-120), 1.2*10/kappa; a.SD[0] < least || a.SD[0] > most {
 		t.Errorf("apgm %g, between %g and %g", a.SD[0], least, most)
 	}
-	if c, err := Calibrate(Apgm, income(1, .001)); err == nil {
+	if c, err := Calibrate(t.Context(), Apgm, income(1, .001)); err == nil {
 		t.Errorf("five values: %v", c.SD)
 	}
 }

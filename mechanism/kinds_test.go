@@ -186,14 +186,14 @@ func TestEveryKindRefuses(t *testing.T) {
 		} {
 			r := everyKind(kind, components)
 			spoil(&r)
-			if c, err := Calibrate(kind, r); (err == nil) != (name == "nothing wrong") {
+			if c, err := Calibrate(t.Context(), kind, r); (err == nil) != (name == "nothing wrong") {
 				t.Errorf("%s, %s: %v, %v", kind, name, c.SD, err)
 			}
 		}
 		// δ = 0 is for Laplace noise alone.
 		r := everyKind(kind, components)
 		r.Budget.Delta = 0
-		_, err := Calibrate(kind, r)
+		_, err := Calibrate(t.Context(), kind, r)
 		if pure := slices.Contains([]Kind{Auto, ExpmLaplace, Wasserstein}, kind); pure != (err == nil) {
 			t.Errorf("%s at δ = 0: %v", kind, err)
 		}
@@ -220,7 +220,7 @@ func TestWassersteinUsesCloseness(t *testing.T) {
 		t.Errorf("closeness is of one release, but is charged %+v; %+v", l, c.Certificates)
 	}
 	r.Close[0] = sensitivity.Close{Secret: "s", W: 12, Delta: .0009, Unit: []float64{1, 10}}
-	if _, err := Calibrate(Wasserstein, r); err == nil {
+	if _, err := Calibrate(t.Context(), Wasserstein, r); err == nil {
 		t.Error("all but δ is taken for all")
 	}
 	c = calibrated(t, ApproximateWasserstein, r)
@@ -228,7 +228,7 @@ func TestWassersteinUsesCloseness(t *testing.T) {
 		t.Errorf("approximate: %v, %+v", c.SD, c.Certificates)
 	}
 	r.Close[0].Delta = .0011
-	if _, err := Calibrate(ApproximateWasserstein, r); err == nil {
+	if _, err := Calibrate(t.Context(), ApproximateWasserstein, r); err == nil {
 		t.Error("more than δ is left out")
 	}
 }

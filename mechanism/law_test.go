@@ -206,7 +206,7 @@ func TestCalibrationsMeetTheBudget(t *testing.T) {
 				}
 				for _, kind := range []Kind{ExpmLaplace, ExpmGaussian, Directional} {
 					t.Run(fmt.Sprint(kind, i, epsilon, delta), func(t *testing.T) {
-						c, err := Calibrate(kind, r)
+						c, err := Calibrate(t.Context(), kind, r)
 						if err != nil {
 							t.Fatal(err)
 						}

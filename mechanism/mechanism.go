@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -57,6 +58,9 @@ func (c Calibration) Release(s Statistics) (Release, error) {
 // magnitude bounds every length in a request, from above and (lattice, unit) from below: squares stay in float64.
 const magnitude = 1e100
 
+// MaxEffort bounds sensitivity.Effort of a family: some ten seconds.
+const MaxEffort = 5e9
+
 // maxGaussianEpsilon is the largest ε for which the tails left out in gaussianDeviation are negligible.
 const maxGaussianEpsilon = 100
 
@@ -64,12 +68,20 @@ const maxGaussianEpsilon = 100
 type design func(inflate float64) Noise
 
 // Calibrate returns the noise of the given kind for r; Auto is the kind with the least Error. It is deterministic.
-// A kind that cannot meet the budget is a *sqlstate.Error; a malformed request is an ordinary error.
-func Calibrate(kind Kind, r Request) (Calibration, error) {
+// It ends early where ctx does. A kind that cannot meet the budget is a *sqlstate.Error; a malformed request is an ordinary error.
+func Calibrate(ctx context.Context, kind Kind, r Request) (Calibration, error) {
 	if err := r.check(); err != nil {
 		return Calibration{}, fmt.Errorf("calibrate: %w", err)
 	}
 	r.Shifts = merged(r.Shifts)
+	r.Families = slices.Clone(r.Families)
+	for i, f := range r.Families {
+		r.Families[i] = sensitivity.Remember(ctx, f)
+		if effort := sensitivity.Effort(r.Families[i]); effort > MaxEffort {
+			return Calibration{}, sqlstate.New(sqlstate.NotAnswerable, "the noise of %d values cannot be worked out in reasonable time for all pairs of secret %s", len(r.Components), f.Secret()).
+				WithHint("Group by fewer columns, and by one set of columns in a statement.").Because(fmt.Errorf("calibrate: an effort of %.2g", effort))
+		}
+	}
 	var best Calibration
 	var errs []error
 	known := false
@@ -80,6 +92,8 @@ func Calibrate(kind Kind, r Request) (Calibration, error) {
 		}
 		c, err := d.calibrate()
 		switch {
+		case ctx.Err() != nil: // the search was cut short
+			return Calibration{}, fmt.Errorf("calibrate: %w", ctx.Err())
 		case err != nil:
 			errs = append(errs, err)
 		case best.Kind == "" || c.Error < best.Error:

@@ -1,6 +1,8 @@
 package mechanism
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -31,7 +33,7 @@ func counts(m int, b privacy.Budget) Request {
 
 func calibrated(t testing.TB, kind Kind, r Request) Calibration {
 	t.Helper()
-	c, err := Calibrate(kind, r)
+	c, err := Calibrate(t.Context(), kind, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,12 +141,12 @@ func TestEveryCalibrationHolds(t *testing.T) {
 		r := requests(t)
 		least := math.Inf(1)
 		for _, kind := range []Kind{ExpmLaplace, ExpmGaussian, Directional} {
-			c, err := Calibrate(kind, r)
+			c, err := Calibrate(t.Context(), kind, r)
 			if err != nil {
 				t.Fatalf("%s: %v", kind, err)
 			}
 			least = math.Min(least, c.Error)
-			if again, _ := Calibrate(kind, r); !reflect.DeepEqual(c, again) {
+			if again, _ := Calibrate(t.Context(), kind, r); !reflect.DeepEqual(c, again) {
 				t.Fatalf("%s: not deterministic", kind)
 			}
 			if len(c.Losses) != len(r.Shifts) || c.Assumption != "translation" || c.Kind != kind || !c.Noise.valid() {
@@ -201,7 +203,7 @@ func TestEveryCalibrationHolds(t *testing.T) {
 				}
 			}
 		}
-		if c, err := Calibrate(Auto, r); err != nil || c.Error != least || c.Kind == Auto {
+		if c, err := Calibrate(t.Context(), Auto, r); err != nil || c.Error != least || c.Kind == Auto {
 			t.Fatalf("auto: %s with %g, least %g: %v", c.Kind, c.Error, least, err)
 		}
 	})
@@ -220,7 +222,7 @@ func TestBudgetIsUsed(t *testing.T) {
 func TestDeltaZero(t *testing.T) {
 	r := counts(3, budget(1, 0))
 	for kind, want := range map[Kind]Kind{Auto: ExpmLaplace, ExpmLaplace: ExpmLaplace, ExpmGaussian: "", Directional: ""} {
-		c, err := Calibrate(kind, r)
+		c, err := Calibrate(t.Context(), kind, r)
 		if c.Kind != want || (want == "") != sqlstate.Is(err, sqlstate.InvalidParameterValue) {
 			t.Errorf("%s: %q, %v", kind, c.Kind, err)
 		}
@@ -232,7 +234,7 @@ func TestDeltaZero(t *testing.T) {
 
 func TestGaussianRefusesHugeEpsilon(t *testing.T) {
 	for _, kind := range []Kind{ExpmGaussian, Directional} {
-		if _, err := Calibrate(kind, counts(2, budget(101, 1e-6))); err == nil {
+		if _, err := Calibrate(t.Context(), kind, counts(2, budget(101, 1e-6))); err == nil {
 			t.Errorf("%s accepted", kind)
 		}
 	}
@@ -291,13 +293,13 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 		for _, kind := range []Kind{Auto, ExpmLaplace, ExpmGaussian, Directional} {
 			r := counts(2, budget(1, 1e-6))
 			spoil(&r)
-			if c, err := Calibrate(kind, r); err == nil {
+			if c, err := Calibrate(t.Context(), kind, r); err == nil {
 				t.Errorf("%s: %s accepted: %+v", name, kind, c)
 			}
 		}
 	}
 	for _, kind := range []Kind{"", "laplace", "AUTO"} {
-		if _, err := Calibrate(kind, counts(2, budget(1, 1e-6))); err == nil {
+		if _, err := Calibrate(t.Context(), kind, counts(2, budget(1, 1e-6))); err == nil {
 			t.Errorf("kind %q accepted", kind)
 		}
 		if _, err := ParseKind(string(kind)); !sqlstate.Is(err, sqlstate.InvalidParameterValue) || strings.Contains(err.Error(), "laplace") {
@@ -309,6 +311,32 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 			t.Errorf("%q: %q, %v", kind, k, err)
 		}
 	}
+}
+
+// A search ends with its context, and does not begin where it would take too long.
+func TestCalibrationEnds(t *testing.T) {
+	r := wide(16).request(4000, 4000, budget(1, .001))
+	if _, err := Calibrate(t.Context(), Auto, r); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Calibrate(ctx, Auto, r); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end of the context: %v", err)
+	}
+	r.Families[0] = narrow{r.Families[0]}
+	if _, err := Calibrate(t.Context(), Auto, r); !sqlstate.Is(err, sqlstate.NotAnswerable) {
+		t.Errorf("too many pairs: %v", err)
+	}
+}
+
+// narrow is a family of very many pairs.
+type narrow struct{ sensitivity.Family }
+
+func (f narrow) Span() sensitivity.Span {
+	s := f.Family.Span()
+	s.Within = 1e-9
+	return s
 }
 
 func BenchmarkCalibrate(b *testing.B) {

@@ -129,6 +129,9 @@ func (s *search) dense(c sensitivity.Covariance) *mat.SymDense {
 		}
 		k += b.Size
 	}
+	for _, e := range c.Off {
+		out.SetSym(e.Row, e.Col, out.At(e.Row, e.Col)+e.Value)
+	}
 	for _, l := range c.Low {
 		out.SymRankOne(out, l.Weight, mat.NewVecDense(len(l.Vector), l.Vector))
 	}

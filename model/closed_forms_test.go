@@ -120,6 +120,9 @@ func dense(c sensitivity.Covariance) *mat.SymDense {
 		}
 		at += b.Size
 	}
+	for _, e := range c.Off {
+		out.SetSym(e.Row, e.Col, out.At(e.Row, e.Col)+e.Value)
+	}
 	for _, l := range c.Low {
 		out.SymRankOne(out, l.Weight, mat.NewVecDense(m, l.Vector))
 	}

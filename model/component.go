@@ -102,6 +102,12 @@ func (m *Moments) extent(k Component) float64 {
 // to hold under any value of the secret.
 func (m *Moments) LatticeSteps(secret int, psi Psi) []float64 {
 	out := make([]float64, len(m.Components))
+	var ends [][]float64 // what a row's terms are expected to be at the ends of the paths
+	if psi.Simplex == nil {
+		for _, p := range m.Paths(secret, psi) {
+			ends = append(ends, p.expected(p.span.From), p.expected(p.span.To))
+		}
+	}
 	for i, k := range m.Components {
 		if psi.Simplex != nil {
 			out[i] = 1
@@ -113,10 +119,8 @@ func (m *Moments) LatticeSteps(secret int, psi Psi) []float64 {
 			}
 			continue
 		}
-		for _, p := range m.Paths(secret, psi) {
-			for _, x := range []float64{p.span.From, p.span.To} {
-				out[i] = math.Max(out[i], m.latticeStep(k, m.sums(k, p.expected(x))))
-			}
+		for _, mu := range ends {
+			out[i] = math.Max(out[i], m.latticeStep(k, m.sums(k, mu)))
 		}
 	}
 	return out

@@ -9,16 +9,24 @@ type influence struct {
 	most       float64
 }
 
+// mixture is a place on a path: the shares of the classes and their direction, and what a row's terms are expected to be
+// and how that moves.
+type mixture struct{ p, along, mu, d []float64 }
+
+func (c *classes) mixture(p, along []float64) mixture {
+	return mixture{p, along, c.mix(p), c.mix(along)}
+}
+
 // influences returns the influence of each class on the slope of component k, where the classes have the shares p and the
 // direction is along. With S' = n Σ along_c m_c the slope is φ'(S)·S', and m_c moves it by
 //
 //	n (along_c φ'(S) + p_c φ''(S) S').
-func (c *classes) influences(m *Moments, k Component, p, along []float64) []influence {
-	gradient, change := m.gradient(k, c.mix(p), c.mix(along))
-	out := make([]influence, len(p))
+func (c *classes) influences(m *Moments, k Component, at mixture) []influence {
+	gradient, change := m.gradient(k, at.mu, at.d)
+	out := make([]influence, len(at.p))
 	for j := range out {
 		for i, g := range gradient {
-			out[j].functional = append(out[j].functional, weighted{g.term, m.rows() * (along[j]*g.weight + p[j]*change[i].weight)})
+			out[j].functional = append(out[j].functional, weighted{g.term, m.rows() * (at.along[j]*g.weight + at.p[j]*change[i].weight)})
 		}
 		out[j].most = m.farthest(k, out[j].functional)
 	}
@@ -28,9 +36,9 @@ func (c *classes) influences(m *Moments, k Component, p, along []float64) []infl
 // resolution bounds how much one reference row more in each class, of the most extreme kind, would change the slope of a
 // component: the finest difference between classes that a reference of this size can show. Without it a component that no
 // reference row supports would seem not to move at all, and would be released for nothing.
-func (c *classes) resolution(m *Moments, k Component, p, along []float64) float64 {
+func (c *classes) resolution(m *Moments, k Component, at mixture) float64 {
 	total := 0.0
-	for j, f := range c.influences(m, k, p, along) {
+	for j, f := range c.influences(m, k, at) {
 		total += f.most / c.Size[j]
 	}
 	return total
@@ -38,9 +46,9 @@ func (c *classes) resolution(m *Moments, k Component, p, along []float64) float6
 
 // deviation estimates the standard error of the slope of a component: class means of N_c independent rows have the
 // covariance C_c/N_c.
-func (c *classes) deviation(m *Moments, k Component, p, along []float64) float64 {
+func (c *classes) deviation(m *Moments, k Component, at mixture) float64 {
 	total := 0.0
-	for j, f := range c.influences(m, k, p, along) {
+	for j, f := range c.influences(m, k, at) {
 		total += math.Max(0, c.variance(j, m.terms, f.functional)) / c.Size[j]
 	}
 	return math.Sqrt(total)
@@ -58,11 +66,12 @@ func (c *classes) variance(class, terms int, f []weighted) float64 {
 // Resolution bounds how much one reference row more in each class would change each component's slope at x.
 func (p *Path) Resolution(x float64) []float64 {
 	out := make([]float64, len(p.m.Components))
+	at := p.c.mixture(p.shares(x), p.along)
 	for i, k := range p.m.Components {
 		if p.beta != nil {
 			out[i] = p.regressed(k, x).resolution
 		} else {
-			out[i] = p.c.resolution(p.m, k, p.shares(x), p.along)
+			out[i] = p.c.resolution(p.m, k, at)
 		}
 	}
 	return out
@@ -71,11 +80,12 @@ func (p *Path) Resolution(x float64) []float64 {
 // Deviation estimates the standard error of each component's slope at x.
 func (p *Path) Deviation(x float64) []float64 {
 	out := make([]float64, len(p.m.Components))
+	at := p.c.mixture(p.shares(x), p.along)
 	for i, k := range p.m.Components {
 		if p.beta != nil {
 			out[i] = p.regressed(k, x).deviation
 		} else {
-			out[i] = p.c.deviation(p.m, k, p.shares(x), p.along)
+			out[i] = p.c.deviation(p.m, k, at)
 		}
 	}
 	return out

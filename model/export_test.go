@@ -7,7 +7,7 @@ func (m *Moments) EdgeBounds(secret int, s *Simplex, i, j int) (low, high []floa
 	along := make([]float64, len(c.Size))
 	along[i], along[j] = -1, 1
 	for _, k := range m.Components {
-		a, b := c.edge(m, k, s, along)
+		a, b := c.edge(m, k, s, c.mix(along))
 		low, high = append(low, a), append(high, b)
 	}
 	return low, high

@@ -3,6 +3,8 @@ package model
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"fugu/planner"
 	"fugu/sensitivity"
@@ -20,6 +22,7 @@ type Joint struct {
 type cross struct {
 	a, b    int // a ≤ b; the same part where its cells overlap
 	moments []map[overlap][]float64
+	meet    [][2]int // components of a and b whose cells overlap
 }
 
 // overlap is a pair of cells and a class.
@@ -39,6 +42,7 @@ func Join(ctx context.Context, ref planner.Querier, parts ...*Moments) (*Joint, 
 				return nil, err
 			}
 			c.a, c.b = a, b
+			c.pair(parts[a], parts[b])
 			j.cross = append(j.cross, c)
 		}
 	}
@@ -102,7 +106,33 @@ func measureCross(ctx context.Context, ref planner.Querier, a, b *Moments) (cros
 	return out, nil
 }
 
-// Families is f_θ of all parts along each of the secret's Paths: one dense block. It is the parts' own family where there
+// pair finds the components whose cells overlap, each pair once and none in one cell.
+func (c *cross) pair(a, b *Moments) {
+	overlapping := map[int]map[int]bool{}
+	for _, of := range c.moments {
+		for o := range of {
+			if overlapping[o.a] == nil {
+				overlapping[o.a] = map[int]bool{}
+			}
+			overlapping[o.a][o.b] = true
+		}
+	}
+	in := map[int][]int{} // of each cell of b
+	for j, l := range b.Components {
+		in[l.Cell] = append(in[l.Cell], j)
+	}
+	for i, k := range a.Components {
+		for _, cell := range slices.Sorted(maps.Keys(overlapping[k.Cell])) {
+			for _, j := range in[cell] {
+				if c.a != c.b || cell != k.Cell && i < j {
+					c.meet = append(c.meet, [2]int{i, j})
+				}
+			}
+		}
+	}
+}
+
+// Families is f_θ of all parts along each of the secret's Paths. It is the parts' own family where there
 // is one whose cells do not overlap.
 func (j *Joint) Families(secret int, psi Psi) []sensitivity.Family {
 	if len(j.parts) == 1 && len(j.cross) == 0 {
@@ -154,17 +184,10 @@ func (f *jointPath) Covariance(x float64) sensitivity.Covariance {
 		offsets = append(offsets, total)
 		total += len(p.m.Components)
 	}
-	dense := sensitivity.Block{Size: total, Entries: make([]float64, total*total)}
 	var out sensitivity.Covariance
 	for i, p := range f.paths {
 		own := p.covariance(x)
-		at := offsets[i]
-		for _, b := range own.Blocks {
-			for r := range b.Size {
-				copy(dense.Entries[(at+r)*total+at:], b.Entries[r*b.Size:(r+1)*b.Size])
-			}
-			at += b.Size
-		}
+		out.Blocks = append(out.Blocks, own.Blocks...)
 		for l, low := range own.Low {
 			if i == 0 {
 				out.Low = append(out.Low, sensitivity.RankOne{Weight: low.Weight, Vector: make([]float64, total)})
@@ -176,23 +199,23 @@ func (f *jointPath) Covariance(x float64) sensitivity.Covariance {
 		a, b := f.paths[c.a], f.paths[c.b]
 		left, right := a.gradients(x), b.gradients(x)
 		weights := a.weights(x)
-		for i, k := range a.m.Components {
-			for j, l := range b.m.Components {
-				if c.a == c.b && k.Cell == l.Cell {
-					continue // its own block has it
-				}
-				v := 0.0
-				for class, w := range weights {
-					v += w * c.product(f.secret, overlap{k.Cell, l.Cell, class}, left[i], right[j], a.m.terms, b.m.terms)
-				}
-				r, s := offsets[c.a]+i, offsets[c.b]+j
-				dense.Entries[r*total+s], dense.Entries[s*total+r] = v, v
+		for _, pair := range c.meet {
+			i, j := pair[0], pair[1]
+			v := 0.0
+			for class, w := range weights {
+				v += w * c.product(f.secret, overlap{a.m.Components[i].Cell, b.m.Components[j].Cell, class}, left[i], right[j], a.m.terms, b.m.terms)
 			}
+			out.Off = append(out.Off, sensitivity.Entry{Row: offsets[c.a] + i, Col: offsets[c.b] + j, Value: v})
 		}
 	}
-	out.Blocks = []sensitivity.Block{dense}
-	return whole(out)
+	if total <= maxWhole {
+		return out.Whole()
+	}
+	return out
 }
+
+// maxWhole is up to how many components a Joint is one block, as whole has it: it takes the third power of time.
+const maxWhole = 64
 
 func (c *cross) product(secret int, at overlap, g, h []weighted, termsA, termsB int) float64 {
 	moments := c.moments[secret][at]

@@ -106,6 +106,7 @@ func (m *Moments) add(cell int, row []planner.Value) error {
 			prod[i*nt+j] = v[m.cut.Product(i, j)]
 		}
 	}
+	products := v[:m.cut.Products()]
 	v = v[m.cut.Products():]
 	for i := range m.secrets {
 		if c := m.secrets[i].cross; c != nil {
@@ -116,8 +117,20 @@ func (m *Moments) add(cell int, row []planner.Value) error {
 	for i, x := range m.cut.Bases {
 		if !x.Indicator {
 			s := &m.bases[i]
-			s.abs, s.nonzero, s.min, s.max = s.abs+v[0], s.nonzero+v[1], math.Min(s.min, v[2]), math.Max(s.max, v[3])
-			v = v[4:]
+			next := func(known int) (x float64) {
+				if known >= 0 {
+					return products[known]
+				}
+				x, v = v[0], v[1:]
+				return x
+			}
+			number, sum := m.cut.Known(i)
+			s.nonzero += next(number)
+			s.abs += next(sum)
+			if x.Low == "" {
+				s.min, s.max = math.Min(s.min, v[0]), math.Max(s.max, v[1])
+				v = v[2:]
+			}
 		}
 	}
 	plus(m.pooled[cell*nt:], sum)

@@ -143,15 +143,7 @@ func whole(c sensitivity.Covariance) sensitivity.Covariance {
 	if len(c.Blocks) != 1 {
 		return c
 	}
-	b := c.Blocks[0]
-	for _, r := range c.Low {
-		for i, v := range r.Vector {
-			for j, w := range r.Vector {
-				b.Entries[i*b.Size+j] += r.Weight * (v * w)
-			}
-		}
-	}
-	return sensitivity.Covariance{Blocks: c.Blocks}
+	return c.Whole()
 }
 
 // covariance is Covariance as one block for each cell and the rank-one terms of the classes.

@@ -91,12 +91,13 @@ func (m *Moments) edges(secret int, psi Psi, standardErrors float64) ([]movement
 		for j := i + 1; j < k; j++ {
 			along := make([]float64, k)
 			along[i], along[j] = -1, 1
+			at := c.mixture(center, along)
 			low, high := make([]float64, len(m.Components)), make([]float64, len(m.Components))
 			resolution, deviation := make([]float64, len(m.Components)), make([]float64, len(m.Components))
 			for l, comp := range m.Components {
-				low[l], high[l] = c.edge(m, comp, s, along)
-				resolution[l] = c.farthest(m, comp, s, along)
-				deviation[l] = c.deviation(m, comp, center, along)
+				low[l], high[l] = c.edge(m, comp, s, at.d)
+				resolution[l] = c.farthest(m, comp, s, at)
+				deviation[l] = c.deviation(m, comp, at)
 			}
 			shift, err := between(psi.Name, sensitivity.Span{Within: s.Within}, low, high, resolution, deviation, standardErrors)
 			if err != nil {
@@ -108,9 +109,8 @@ func (m *Moments) edges(secret int, psi Psi, standardErrors float64) ([]movement
 	return out, nil
 }
 
-// edge bounds a component's derivative along a direction over all vectors of the simplex.
-func (c *classes) edge(m *Moments, k Component, s *Simplex, along []float64) (low, high float64) {
-	d := c.mix(along)
+// edge bounds a component's derivative along a direction, in which a row's terms move by d, over all vectors of the simplex.
+func (c *classes) edge(m *Moments, k Component, s *Simplex, d []float64) (low, high float64) {
 	if t := m.total(k); t >= 0 {
 		return m.rows() * d[t], m.rows() * d[t]
 	}
@@ -126,9 +126,9 @@ func (c *classes) edge(m *Moments, k Component, s *Simplex, along []float64) (lo
 }
 
 // farthest bounds resolution over all vectors of the simplex.
-func (c *classes) farthest(m *Moments, k Component, s *Simplex, along []float64) float64 {
+func (c *classes) farthest(m *Moments, k Component, s *Simplex, at mixture) float64 {
 	if m.total(k) >= 0 {
-		return c.resolution(m, k, along, along) // of totals it does not depend on the shares
+		return c.resolution(m, k, at) // of totals it does not depend on the shares
 	}
 	sum, count, _ := m.quotient(k)
 	least, _ := s.bounds(c.column(count))
@@ -136,10 +136,10 @@ func (c *classes) farthest(m *Moments, k Component, s *Simplex, along []float64)
 		return math.Inf(1)
 	}
 	low, high := s.quotients(c.column(sum), c.column(count))
-	spread, turn := m.spread(k, math.Max(math.Abs(low), math.Abs(high))), math.Abs(c.mix(along)[count])/least
+	spread, turn := m.spread(k, math.Max(math.Abs(low), math.Abs(high))), math.Abs(at.d[count])/least
 	total := 0.0
 	for j, size := range c.Size {
-		total += spread * (math.Abs(along[j]) + s.To*turn) / least / size
+		total += spread * (math.Abs(at.along[j]) + s.To*turn) / least / size
 	}
 	return total
 }

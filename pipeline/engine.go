@@ -19,6 +19,7 @@ import (
 // Engine answers the statements of all sessions. It is safe for concurrent use.
 type Engine struct {
 	guest    *pgconn.Config
+	guests   map[string]*pgconn.Config // by user, of those who have one of their own
 	reader   *upstream.Reader
 	ledger   ledger.Ledger
 	log      *slog.Logger
@@ -33,6 +34,9 @@ func New(guest *pgconn.Config, reader *upstream.Reader, l ledger.Ledger, s *Snap
 	e.snapshot.Store(s)
 	return e
 }
+
+// GiveGuests has sessions of the users named run as guests of their own, on the same database; before the first Open.
+func (e *Engine) GiveGuests(guests map[string]*pgconn.Config) { e.guests = guests }
 
 // Replace makes later statements use another snapshot: a reload of the policy. Statements already prepared keep theirs,
 // and are refused when bound.
@@ -50,10 +54,19 @@ func (e *Engine) Open(ctx context.Context, startup wire.Startup) (wire.Session, 
 			s.touched = true
 		}
 	}
+	config, own := e.guests[startup.User]
+	if !own {
+		config = e.guest
+	}
+	if role, given := config.RuntimeParams["role"]; given {
+		if asked, ok := startup.Parameters["role"]; ok && asked != role {
+			return nil, sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied to set role \"%s\"", asked).Ending()
+		}
+	}
 	parameters := maps.Clone(startup.Parameters)
-	// The server takes the last of several -c, and a parameter of its own name before any of them: so the client's settings stand.
-	parameters["options"] = strings.TrimSpace(e.defaults() + " " + startup.Parameters["options"])
-	guest, err := upstream.OpenGuest(ctx, e.guest, parameters)
+	// The server takes a parameter of its own name before any of the options: so the client's settings stand.
+	parameters["options"] = e.defaults(config)
+	guest, err := upstream.OpenGuest(ctx, config, parameters)
 	if err != nil {
 		return nil, err
 	}
@@ -62,16 +75,16 @@ func (e *Engine) Open(ctx context.Context, startup wire.Startup) (wire.Session, 
 }
 
 // defaults are the settings as the policy has them, so that SHOW and RESET know them, behind the options of the guest's DSN.
-func (e *Engine) defaults() string {
+func (e *Engine) defaults(guest *pgconn.Config) string {
 	values := map[string]string{"notices": "off", "confidence": strconv.FormatFloat(defaultConfidence, 'g', -1, 64)}
 	if p := e.snapshot.Load().policies; len(p) == 1 {
 		values["epsilon"] = strconv.FormatFloat(float64(p[0].Privacy.Epsilon), 'g', -1, 64)
 		values["delta"] = strconv.FormatFloat(float64(p[0].Privacy.Delta), 'g', -1, 64)
 		values["mechanism"] = p[0].Privacy.Mechanism
 	}
-	options := e.guest.RuntimeParams["options"]
+	options := guest.RuntimeParams["options"]
 	for _, n := range settingNames {
 		options += " -c fugu." + n + "=" + values[n]
 	}
-	return options
+	return strings.TrimSpace(options)
 }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -115,7 +116,7 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 				return nil, err
 			}
 		}
-		m.calibration, err = mechanism.Calibrate(q.kind, mechanism.Request{Shifts: m.shifts, Families: families, Components: components, Budget: q.budget})
+		m.calibration, err = q.calibrate(ctx, mechanism.Request{Shifts: m.shifts, Families: families, Components: components, Budget: q.budget})
 		if err != nil {
 			return nil, err
 		}
@@ -125,6 +126,21 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 	}
 	q.snapshot.measured.add(q.key, m, weight(m))
 	return m, nil
+}
+
+// calibrate looks for the noise, for as long as a statement may take.
+func (q *question) calibrate(ctx context.Context, r mechanism.Request) (mechanism.Calibration, error) {
+	if limit := q.engine.reader.Timeout(); limit > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, limit)
+		defer stop()
+	}
+	c, err := mechanism.Calibrate(ctx, q.kind, r)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return c, sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to statement timeout").
+			WithDetail("The search for the noise of %d values took too long.", len(r.Components)).WithHint("Group by fewer columns.").Because(err)
+	}
+	return c, err
 }
 
 // describe says within which bounds each row's contribution to a cut is taken.
@@ -163,11 +179,11 @@ func (t *protected) shifts(m *model.Moments, b privacy.Budget) ([]sensitivity.Sh
 	for i, psi := range t.psi {
 		var s []sensitivity.Shift
 		var err error
-		switch errors := t.policy.Privacy.Estimation; {
+		switch width := t.policy.Privacy.Estimation; {
 		case t.policy.Accepts(policy.Translation):
-			s, err = m.Shifts(i, psi, errors)
+			s, err = m.Shifts(i, psi, width)
 		case b.Delta > 0:
-			s, err = m.Coupled(i, psi, errors, chance*float64(b.Delta))
+			s, err = m.Coupled(i, psi, width, chance*float64(b.Delta))
 		default:
 			err = sqlstate.New(sqlstate.ModelUnfit, "without an assumption on how statistics are distributed nothing is private at delta 0").
 				WithHint("Set fugu.delta above 0; or the owner of the policy can accept an assumption: assume: [translation].")

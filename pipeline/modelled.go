@@ -91,13 +91,14 @@ func (m *modelled) units(w policy.Weights) []float64 {
 	return out
 }
 
-// maxJoint bounds the components whose joint covariance is one dense block.
-const maxJoint = 64
+// maxJoint bounds the components of cells that overlap whose joint moments are measured.
+const maxJoint = 2000
 
 // joint are the distributions of F along the secrets of a table; none where they are not known.
 func (q *question) joint(ctx context.Context, t *protected, parts ...*model.Moments) ([]sensitivity.Family, error) {
 	families := parts[0].Families
-	if len(parts) > 1 || parts[0].Overlapping() {
+	joint := len(parts) > 1 || parts[0].Overlapping()
+	if joint {
 		width := 0
 		for _, m := range parts {
 			width += len(m.Components)
@@ -105,15 +106,20 @@ func (q *question) joint(ctx context.Context, t *protected, parts ...*model.Mome
 		if width > maxJoint {
 			return nil, nil
 		}
-		joint, err := model.Join(ctx, q.reference(), parts...)
+		all, err := model.Join(ctx, q.reference(), parts...)
 		if err != nil {
 			return nil, err
 		}
-		families = joint.Families
+		families = all.Families
 	}
 	var out []sensitivity.Family
 	for i, psi := range t.psi {
-		out = append(out, families(i, psi)...)
+		for _, f := range families(i, psi) {
+			if joint && sensitivity.Effort(f) > mechanism.MaxEffort/5 {
+				return nil, nil // cells that nearly all overlap
+			}
+			out = append(out, f)
+		}
 	}
 	return out, nil
 }

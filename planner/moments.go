@@ -1,15 +1,16 @@
 package planner
 
 import (
+	"math/big"
 	"slices"
 	"strconv"
 )
 
 // Moments composes the statement over the references whose rows give the class moments of the terms, split by the
 // secrets' classes. A row holds: the Head; the label of each secret that has classes; the sum of each of the Products; for
-// each secret mean of g the sum of the product of g with each Term; and for each Base x that is no Indicator the sum of
-// |x|, the number of x ≠ 0, and the least and greatest x. With joins x is the sum over all that belongs to one row of the
-// root.
+// each secret mean of g the sum of the product of g with each Term; and for each Base x that is no Indicator the number of
+// x ≠ 0 and the sum of |x| unless they are Known, and the least and greatest x where the policy has no bounds. With joins x is
+// the sum over all that belongs to one row of the root.
 func (b *Bound) Moments() string {
 	high := slices.ContainsFunc(b.products, func(p []int) bool { return len(p) > 2 })
 	keys, inner := b.inner(true, !b.sources.single(), b.float(high))
@@ -42,10 +43,39 @@ func (b *Bound) Moments() string {
 	}
 	for i, x := range b.Bases {
 		if h := column(i); !x.Indicator {
-			columns = append(columns, "pg_catalog.sum(pg_catalog.abs("+h+"))", "pg_catalog.count(NULLIF("+h+", 0))", "pg_catalog.min("+h+")", "pg_catalog.max("+h+")")
+			number, sum := b.Known(i)
+			if number < 0 {
+				columns = append(columns, "pg_catalog.count(NULLIF("+h+", 0))")
+			}
+			if sum < 0 {
+				columns = append(columns, "pg_catalog.sum(pg_catalog.abs("+h+"))")
+			}
+			if x.Low == "" {
+				columns = append(columns, "pg_catalog.min("+h+")", "pg_catalog.max("+h+")")
+			}
 		}
 	}
 	return selectSQL(columns, from, "", group)
+}
+
+// Known returns those of the Products that are the number of x ≠ 0, since x is positive by the policy where there is
+// one, and the sum of |x|, since x is never negative; -1 where none is.
+func (b *Bound) Known(base int) (number, sum int) {
+	low, ok := new(big.Rat).SetString(b.Bases[base].Low)
+	if !ok || low.Sign() < 0 {
+		return -1, -1
+	}
+	is := func(match func(Base) bool) int {
+		return slices.IndexFunc(b.products, func(p []int) bool { return len(p) == 1 && match(b.Bases[p[0]]) })
+	}
+	x := b.Bases[base]
+	number, sum = -1, is(func(o Base) bool {
+		return !o.Indicator && slices.Equal(o.args, x.args) && slices.Equal(o.given, x.given)
+	})
+	if low.Sign() > 0 {
+		number = is(func(o Base) bool { return o.Indicator && slices.Equal(o.given, x.args) })
+	}
+	return number, sum
 }
 
 // most bounds what enters products, so that none of four factors overflows in a sum.

@@ -23,6 +23,7 @@ type Release struct {
 	Beside   []float64  // likewise; nil: nothing
 	Gaussian Covariance // N, of all Gaussian noise, in blocks like the family's
 	Floor    []float64  // variances of Gaussian noise of single components: N - diag(Floor) is positive semidefinite
+	Enough   float64    // a bound on δ below this one need not be tighter
 	Extra    privacy.Loss
 	// Extra is what it costs to take the noise for this ideal: Pr ≤ e^(Pure) (Pr of the ideal) + Delta, and likewise the
 	// other way round, both times together. Pure comes off ε and, as a factor, off δ. Kappa2 must be 0.
@@ -42,8 +43,9 @@ var ErrUncertified = errors.New("the distributions of F differ by more than the 
 var ErrNotAffine = errors.New("the covariances are not affine in the secret's value")
 
 const (
-	coarse = 4  // boxes start this many times finer than Within
-	finest = 32 // and are split until they are this many times finer
+	coarse = 4    // boxes start this many times finer than Within
+	finest = 32   // and are split until they are this many times finer,
+	margin = 1.02 // but not where the bound is at most so many times what some pair needs
 )
 
 // share says how the Gaussian noise is divided: beside is the share of Floor that hides Beside; bend the share of it that
@@ -56,8 +58,9 @@ type search struct {
 	family  Family
 	release Release
 	share   share
-	inside  bool       // the Gaussian pair has the movement Along inside
-	frame   *pencil    // of release, share and span; nil: to be built
+	inside  bool    // the Gaussian pair has the movement Along inside
+	frame   *pencil // of release, share and span; nil: to be built
+	memory  *memory
 	span    [2]float64 // where the frame's matrices are
 	kappa2  float64    // what share.beside hides
 	slopes  []float64  // of the experiment, for share.bend
@@ -67,7 +70,7 @@ type search struct {
 	reached float64
 	pair    [2]float64
 	goal    float64 // a bound that needs no smaller boxes
-	ln      float64 // ln of what Chernoff gives at the pair
+	ln      float64 // what Chernoff gives at the pair, its logarithm
 }
 
 // Certify bounds δ at the budget's ε over all pairs of the family's span, in both orders. It returns ErrUncertified, or an
@@ -111,18 +114,20 @@ func newSearch(f Family, r Release, b privacy.Budget) (*search, error) {
 	if r.Gaussian.Len() != m || len(r.Floor) != m || r.Along != nil && len(r.Along) != m || r.Beside != nil && len(r.Beside) != m {
 		return nil, fmt.Errorf("certify: noise, floor or movement do not have the %d components of F", m)
 	}
+	memory := remembered(f)
 	for _, x := range []float64{sp.From, sp.To} { // a mixture of two covariances is one
 		c := f.Covariance(x)
 		all := Covariance{Blocks: c.Plus(1, r.Gaussian).Blocks}.Diagonal() // what it may have been rounded from
-		p, err := newPencil(c.WithDiagonal(1e-6, all), Covariance{Blocks: c.Plus(-1, c).Blocks}.WithDiagonal(1, all), nil)
+		p, err := newPencil(c.WithDiagonal(1e-6, all), Covariance{Blocks: c.Plus(-1, c).Blocks}.WithDiagonal(1, all), nil, memory.order)
 		if err != nil {
 			return nil, fmt.Errorf("certify: %w", err)
 		}
+		memory.order = p.elimination
 		if _, _, ok := p.logDet(1, 0); !ok {
 			return nil, fmt.Errorf("certify: F: %w", errNotPositive)
 		}
 	}
-	s := &search{family: f, release: r, epsilon: float64(b.Epsilon) - r.Extra.Pure, delta: (float64(b.Delta) - r.Extra.Delta) * math.Exp(-r.Extra.Pure)}
+	s := &search{family: f, release: r, memory: memory, epsilon: float64(b.Epsilon) - r.Extra.Pure, delta: (float64(b.Delta) - r.Extra.Delta) * math.Exp(-r.Extra.Pure)}
 	if !(s.epsilon > 0 && s.delta > 0) {
 		return nil, ErrUncertified
 	}
@@ -183,7 +188,8 @@ func (s *search) tune() error {
 	var e *Experiment
 	worst := math.Inf(-1)
 	const points = 16
-	for i := range points + 1 {
+	for n := range points + 1 {
+		i := n * 7 % (points + 1) // far apart, so that what is worst comes early
 		a := from + (to-from)*float64(i)/points
 		b := s.right(a + last)
 		x, err := s.ends(a, b)
@@ -191,6 +197,9 @@ func (s *search) tune() error {
 			return err
 		}
 		for _, y := range []*Experiment{x, x.Swapped()} {
+			if e != nil && chernoff(s.c, y.cgf(s.c), s.epsilon) <= worst {
+				continue
+			}
 			c, k := y.saddle(s.epsilon, s.c)
 			if c == 0 {
 				return fmt.Errorf("certify: %w", errNotPositive)
@@ -267,7 +276,11 @@ func (s *search) tuneShare(which *float64, worst float64) (best *Experiment, err
 
 // cover verifies every pair.
 func (s *search) cover() (Certificate, error) {
-	s.goal = math.Min(1.02*s.reached, s.delta)
+	if !(s.reached <= s.delta) {
+		return Certificate{}, ErrUncertified
+	}
+	s.goal = math.Min(math.Max(margin*s.reached, s.release.Enough), s.delta)
+	s.ln += math.Log(s.goal / s.reached) // about what Chernoff gives where the goal is reached
 	from, to := s.lefts()
 	n := max(1, int(math.Ceil(coarse*(to-from)/s.family.Span().Within)))
 	for i := range n {
@@ -299,6 +312,12 @@ func (s *search) verify(q0, q1 float64) error {
 		switch {
 		case math.Exp(ln) <= s.reached:
 			continue
+		case math.Exp(ln) <= s.release.Enough:
+			s.reached, s.pair = math.Exp(ln), [2]float64{b, q0}
+			if x.swapped {
+				s.pair = [2]float64{q0, b}
+			}
+			continue
 		case !small && ln > s.ln: // the integral is likely to be too large as well
 			return s.halves(q0, q1)
 		}
@@ -322,7 +341,7 @@ func (s *search) verify(q0, q1 float64) error {
 
 func (s *search) halves(q0, q1 float64) error {
 	middle := q0 + (q1-q0)/2
-	if err := s.verify(q0, middle); err != nil {
+	if err := s.verify(q0, middle); err != nil || !(s.reached <= s.delta) {
 		return err
 	}
 	return s.verify(middle, q1)

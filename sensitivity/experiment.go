@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/cmplx"
+	"slices"
 )
 
 // Experiment is a pair of distributions (P,Q): what is known of one release under the two values of a secret pair. It is
@@ -71,7 +72,7 @@ func NewExperiment(laplace []float64, kappa2 float64, pair *Pair) (*Experiment, 
 	if pair == nil {
 		return e, nil
 	}
-	x, err := newPencil(pair.P, pair.Q, pair.Mean)
+	x, err := newPencil(pair.P, pair.Q, pair.Mean, nil)
 	if err == nil {
 		err = e.between(x, mix{1, 0}, mix{0, 1})
 	}
@@ -99,22 +100,8 @@ func (e *Experiment) between(x *pencil, p, q mix) error {
 
 // same reports whether P = Q and the mean is 0.
 func (x *pencil) same() bool {
-	for i := range x.p {
-		if x.p[i] != x.q[i] {
-			return false
-		}
-	}
-	for i := range x.wp {
-		if x.wp[i] != x.wq[i] {
-			return false
-		}
-	}
-	for _, v := range x.mean {
-		if v != 0 {
-			return false
-		}
-	}
-	return true
+	return slices.Equal(x.p, x.q) && slices.Equal(x.po, x.qo) && slices.Equal(x.wp, x.wq) &&
+		!(x.mean && slices.ContainsFunc(x.u[len(x.u)-1], func(v float64) bool { return v != 0 }))
 }
 
 // Swapped returns (Q,P).

@@ -1,18 +1,28 @@
 package sensitivity
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 )
 
-// Covariance is a covariance matrix of F that is block diagonal up to a few rank-one terms:
+// Covariance is a covariance matrix of F that is block diagonal up to a few entries and rank-one terms:
 //
-//	Σ = diag(Blocks) + Σ_i Low_i.Weight · Low_i.Vector Low_i.Vectorᵀ
+//	Σ = diag(Blocks) + Off + Offᵀ + Σ_i Low_i.Weight · Low_i.Vector Low_i.Vectorᵀ
 //
-// Sums over the rows of disjoint groups have this shape: rows of different groups meet only through the class means.
+// Sums over the rows of disjoint groups have this shape: rows of different groups meet only through the class means. Where
+// a row is in several groups, as in those of GROUPING SETS, these meet in Off.
 type Covariance struct {
 	Blocks []Block   // in the order of the components; their sizes add up to m
 	Low    []RankOne // few
+	Off    []Entry   // between components of different blocks
+}
+
+// Entry is what two components have in common, Row < Col; entries of one place add up.
+type Entry struct {
+	Row, Col int
+	Value    float64
 }
 
 // Block is a symmetric matrix of Size × Size entries, row by row.
@@ -93,6 +103,11 @@ func (c Covariance) At(k, l int) float64 {
 		}
 		base += b.Size
 	}
+	for _, e := range c.Off {
+		if e.Row == min(k, l) && e.Col == max(k, l) {
+			v += e.Value
+		}
+	}
 	for _, t := range c.Low {
 		v += t.Weight * t.Vector[k] * t.Vector[l]
 	}
@@ -115,11 +130,18 @@ func (c Covariance) Diagonal() []float64 {
 	return out
 }
 
-// Plus returns c + w·d, for covariances of the same blocks. They share the vectors of their low-rank terms with the sum.
+// Plus returns c + w·d. d has the blocks of c, or blocks of one component each. They share the vectors of their low-rank
+// terms with the sum.
 func (c Covariance) Plus(w float64, d Covariance) Covariance {
-	out := Covariance{Blocks: make([]Block, len(c.Blocks))}
+	if len(d.Blocks) != len(c.Blocks) {
+		v := make([]float64, 0, len(d.Blocks))
+		for _, b := range d.Blocks {
+			v = append(v, b.Entries[0])
+		}
+		return c.WithDiagonal(w, v).Plus(w, Covariance{Blocks: c.empty(), Low: d.Low, Off: d.Off})
+	}
+	out := Covariance{Blocks: c.empty()}
 	for i, b := range c.Blocks {
-		out.Blocks[i] = Block{b.Size, make([]float64, len(b.Entries))}
 		for j, v := range b.Entries {
 			out.Blocks[i].Entries[j] = v + w*d.Blocks[i].Entries[j]
 		}
@@ -128,20 +150,96 @@ func (c Covariance) Plus(w float64, d Covariance) Covariance {
 	for _, t := range d.Low {
 		out.Low = append(out.Low, RankOne{w * t.Weight, t.Vector})
 	}
+	out.Off = append(out.Off, c.Off...)
+	for _, e := range d.Off {
+		out.Off = append(out.Off, Entry{e.Row, e.Col, w * e.Value})
+	}
 	return out
+}
+
+// empty returns blocks of zeros of the sizes of c's.
+func (c Covariance) empty() []Block {
+	total := 0
+	for _, b := range c.Blocks {
+		total += len(b.Entries)
+	}
+	all, out := make([]float64, total), make([]Block, len(c.Blocks))
+	for i, b := range c.Blocks {
+		n := len(b.Entries)
+		out[i], all = Block{b.Size, all[:n:n]}, all[n:]
+	}
+	return out
+}
+
+// merged returns Off with one entry for each place.
+func (c Covariance) merged() []Entry {
+	all := slices.Clone(c.Off)
+	slices.SortStableFunc(all, func(a, b Entry) int { return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Col, b.Col)) })
+	var out []Entry
+	for _, e := range all {
+		if n := len(out); n > 0 && out[n-1].Row == e.Row && out[n-1].Col == e.Col {
+			out[n-1].Value += e.Value
+		} else {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Whole returns c as one block. Vectors and entries are of its components.
+func (c Covariance) Whole() Covariance {
+	m := c.Len()
+	all := Block{m, make([]float64, m*m)}
+	base := 0
+	for _, b := range c.Blocks {
+		for i := range b.Size {
+			copy(all.Entries[(base+i)*m+base:], b.Entries[i*b.Size:(i+1)*b.Size])
+		}
+		base += b.Size
+	}
+	for _, t := range c.Low {
+		for i, v := range t.Vector {
+			for j, w := range t.Vector {
+				all.Entries[i*m+j] += t.Weight * (v * w)
+			}
+		}
+	}
+	for _, e := range c.Off {
+		all.Entries[e.Row*m+e.Col] += e.Value
+		all.Entries[e.Col*m+e.Row] += e.Value
+	}
+	return Covariance{Blocks: []Block{all}}
+}
+
+// meet returns the pairs of components that have an entry other than 0 besides the rank-one terms.
+func (c Covariance) meet() (pairs [][2]int) {
+	base := 0
+	for _, b := range c.Blocks {
+		for i := range b.Size {
+			for j := i + 1; j < b.Size; j++ {
+				if b.Entries[i*b.Size+j] != 0 {
+					pairs = append(pairs, [2]int{base + i, base + j})
+				}
+			}
+		}
+		base += b.Size
+	}
+	for _, e := range c.Off {
+		pairs = append(pairs, [2]int{e.Row, e.Col})
+	}
+	return pairs
 }
 
 // WithDiagonal returns c with w·v_k added to the variance of each component k.
 func (c Covariance) WithDiagonal(w float64, v []float64) Covariance {
-	out := Covariance{Blocks: make([]Block, len(c.Blocks)), Low: c.Low}
+	out := Covariance{Blocks: c.empty(), Low: c.Low, Off: c.Off}
 	k := 0
 	for i, b := range c.Blocks {
-		e := append([]float64(nil), b.Entries...)
+		copy(out.Blocks[i].Entries, b.Entries)
 		for j := range b.Size {
-			e[j*b.Size+j] += w * v[k]
+			out.Blocks[i].Entries[j*b.Size+j] += w * v[k]
 			k++
 		}
-		out.Blocks[i] = Block{b.Size, e}
 	}
 	return out
 }

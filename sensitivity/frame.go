@@ -7,6 +7,9 @@ import (
 
 // ends returns the experiment of the box [a,b], (b,a).
 func (s *search) ends(a, b float64) (*Experiment, error) {
+	if err := s.memory.err(); err != nil {
+		return nil, fmt.Errorf("certify: %w", err)
+	}
 	p, q, kappa2, err := s.aside(a, b)
 	if err != nil {
 		return nil, err
@@ -41,8 +44,8 @@ func (s *search) build(a, b float64) error {
 			s.slopes = append(s.slopes, math.Log1p(2*v/(t-v)))
 		}
 	}
-	if s.share.bend > 0 {
-		low, high = low.WithDiagonal(-s.share.bend, r.Floor), high.WithDiagonal(-s.share.bend, r.Floor)
+	if aside := s.share.bend + s.share.beside; aside > 0 {
+		low, high = low.WithDiagonal(-aside, r.Floor), high.WithDiagonal(-aside, r.Floor)
 	}
 	s.kappa2 = 0
 	if s.share.beside > 0 {
@@ -51,14 +54,15 @@ func (s *search) build(a, b float64) error {
 				s.kappa2 += v * v / (s.share.beside * r.Floor[k])
 			}
 		}
-		low, high = low.WithDiagonal(-s.share.beside, r.Floor), high.WithDiagonal(-s.share.beside, r.Floor)
 	}
 	along := r.Along
 	if s.share.along == 0 && !s.inside {
 		along = nil
 	}
 	s.span = [2]float64{a, b}
-	s.frame, err = newPencil(low, high, along)
+	if s.frame, err = newPencil(low, high, along, s.memory.order); err == nil {
+		s.memory.order = s.frame.elimination
+	}
 	return err
 }
 

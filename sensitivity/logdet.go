@@ -5,37 +5,55 @@ import (
 	"fmt"
 	"math"
 	"math/cmplx"
+	"slices"
 )
 
 // pencil evaluates determinants and quadratic forms of aP + bQ for two covariance matrices and complex a, b, in time
-// proportional to their blocks and low-rank vectors. Components are scaled so that Q has a unit diagonal; ratios of
-// determinants do not notice.
+// proportional to their entries, as far as components meet, and low-rank vectors. Components are scaled so that Q has a
+// unit diagonal; ratios of determinants do not notice. It is for one goroutine: it keeps room for its work.
 type pencil struct {
-	sizes  []int
-	p, q   []float64   // the blocks' entries, one block after the other
-	u      [][]float64 // vectors of the rank-one terms
-	wp, wq []float64   // their weights in P and Q
-	mean   []float64   // a vector whose quadratic form is wanted; nil: none
-	wide   int         // the largest block
+	*elimination
+	p, q   []float64 // the diagonals, in the order of elimination
+	po, qo []float64 // the entries of L's shape
+	u      [][]float64
+	// u are the vectors of the rank-one terms and, behind them, one whose quadratic form is wanted; wp and wq the
+	// terms' weights in P and Q.
+	wp, wq   []float64
+	mean     bool      // there is a vector whose quadratic form is wanted
+	products []float64 // of components that meet no other, u_i·u_j for i ≤ j
+	real     room[float64]
+	complex  room[complex128]
 }
+
+// room is what an evaluation works in.
+type room[T float64 | complex128] struct{ diagonal, entries, side, inverse, column, z []T }
+
+func (x *room[T]) of(e *elimination, r int) {
+	if x.z == nil {
+		m := len(e.order)
+		x.diagonal, x.inverse, x.column, x.entries, x.side, x.z = make([]T, m), make([]T, m), make([]T, m), make([]T, len(e.row)), make([]T, m*r), make([]T, r*r)
+	}
+	clear(x.z)
+}
+
+// small is up to how many components rank-one terms are written out. What the blocks have and rank-one terms take away, as of
+// counts that are constant, then does not have to cancel, and K is defined wherever the sums are positive definite.
+const small = 12
 
 var errNotPositive = errors.New("a covariance is not positive definite")
 
 // newPencil checks that P and Q are finite, symmetric and of one shape. Whether they are positive definite shows when
-// they are evaluated.
-func newPencil(p, q Covariance, mean []float64) (*pencil, error) {
+// they are evaluated. order may be that of an earlier pencil: it is used if it has room for all that meet here.
+func newPencil(p, q Covariance, mean []float64, order *elimination) (*pencil, error) {
 	m := 0
 	if len(p.Blocks) != len(q.Blocks) {
 		return nil, fmt.Errorf("covariances of %d and %d blocks", len(p.Blocks), len(q.Blocks))
 	}
-	x := &pencil{}
 	for i, b := range p.Blocks {
 		c := q.Blocks[i]
 		if b.Size < 1 || b.Size != c.Size || len(b.Entries) != b.Size*b.Size || len(c.Entries) != len(b.Entries) {
 			return nil, fmt.Errorf("block %d: sizes %d and %d with %d and %d entries", i, b.Size, c.Size, len(b.Entries), len(c.Entries))
 		}
-		x.sizes = append(x.sizes, b.Size)
-		x.wide = max(x.wide, b.Size)
 		m += b.Size
 	}
 	if m == 0 || mean != nil && len(mean) != m {
@@ -48,73 +66,125 @@ func newPencil(p, q Covariance, mean []float64) (*pencil, error) {
 		}
 		scale[k] = 1 / math.Sqrt(v)
 	}
-	base := 0
-	for i, b := range p.Blocks {
-		c := q.Blocks[i]
-		for j := range b.Size {
-			for l := range b.Size {
-				s := scale[base+j] * scale[base+l]
-				x.p = append(x.p, s*b.Entries[j*b.Size+l])
-				x.q = append(x.q, s*c.Entries[j*b.Size+l])
-				if o := l*b.Size + j; math.Abs(b.Entries[o]-b.Entries[j*b.Size+l])*s > 1e-12 || math.Abs(c.Entries[o]-c.Entries[j*b.Size+l])*s > 1e-12 {
-					return nil, fmt.Errorf("block %d is not symmetric", i)
-				}
+	for _, c := range []Covariance{p, q} {
+		for _, t := range c.Low {
+			if len(t.Vector) != m {
+				return nil, fmt.Errorf("a rank-one term of %d entries for %d components", len(t.Vector), m)
 			}
 		}
-		base += b.Size
+		for _, e := range c.Off {
+			if e.Row < 0 || e.Row >= e.Col || e.Col >= m {
+				return nil, fmt.Errorf("an entry at %d, %d for %d components", e.Row, e.Col, m)
+			}
+		}
+	}
+	x := &pencil{}
+	if m <= small {
+		p, q = p.Whole(), q.Whole()
+	}
+	if err := x.place(p, q, scale, order); err != nil {
+		return nil, err
 	}
 	for _, side := range []struct {
 		low []RankOne
 		p   float64
 	}{{p.Low, 1}, {q.Low, 0}} {
 		for _, t := range side.low {
-			if len(t.Vector) != m {
-				return nil, fmt.Errorf("a rank-one term of %d entries for %d components", len(t.Vector), m)
-			}
 			x.add(t, scale, side.p)
 		}
 	}
 	if mean != nil {
-		x.mean = make([]float64, m)
-		for k, v := range mean {
-			x.mean[k] = v * scale[k]
-		}
+		x.mean = true
+		x.u = append(x.u, x.scaled(mean, scale))
 	}
-	for _, list := range append([][]float64{x.p, x.q, x.wp, x.wq, x.mean}, x.u...) {
+	for _, list := range append([][]float64{x.p, x.q, x.po, x.qo, x.wp, x.wq}, x.u...) {
 		for _, v := range list {
 			if !finite(v) {
 				return nil, errors.New("a covariance or mean is not finite")
 			}
 		}
 	}
+	for k := range x.alone {
+		for i, u := range x.u {
+			for _, v := range x.u[i:] {
+				x.products = append(x.products, u[k]*v[k])
+			}
+		}
+	}
 	return x, nil
+}
+
+// scaled brings a vector into the pencil's coordinates.
+func (x *pencil) scaled(v, scale []float64) []float64 {
+	out := make([]float64, len(v))
+	for i, k := range x.order {
+		out[i] = v[k] * scale[k]
+	}
+	return out
+}
+
+// place puts the entries of P and Q where the elimination wants them.
+func (x *pencil) place(p, q Covariance, scale []float64, order *elimination) error {
+	m := len(scale)
+	diagonal := [2][]float64{make([]float64, m), make([]float64, m)}
+	var meet [][2]int
+	var values [][2]float64
+	base := 0
+	for i, b := range p.Blocks {
+		c := q.Blocks[i]
+		for j := range b.Size {
+			k := base + j
+			o := j * (b.Size + 1)
+			diagonal[0][k], diagonal[1][k] = scale[k]*scale[k]*b.Entries[o], scale[k]*scale[k]*c.Entries[o]
+			for l := j + 1; l < b.Size; l++ {
+				s := scale[k] * scale[base+l]
+				o, t := j*b.Size+l, l*b.Size+j
+				if math.Abs(b.Entries[t]-b.Entries[o])*s > 1e-12 || math.Abs(c.Entries[t]-c.Entries[o])*s > 1e-12 {
+					return fmt.Errorf("block %d is not symmetric", i)
+				}
+				if b.Entries[o] != 0 || c.Entries[o] != 0 {
+					meet, values = append(meet, [2]int{k, base + l}), append(values, [2]float64{s * b.Entries[o], s * c.Entries[o]})
+				}
+			}
+		}
+		base += b.Size
+	}
+	for i, off := range [][]Entry{p.Off, q.Off} {
+		for _, e := range off {
+			v := [2]float64{}
+			v[i] = scale[e.Row] * scale[e.Col] * e.Value
+			meet, values = append(meet, [2]int{e.Row, e.Col}), append(values, v)
+		}
+	}
+	if !order.holds(m, meet) {
+		order = newElimination(m, meet)
+	}
+	x.elimination = order
+	x.p, x.q, x.po, x.qo = make([]float64, m), make([]float64, m), make([]float64, len(order.row)), make([]float64, len(order.row))
+	for i, k := range order.order {
+		x.p[i], x.q[i] = diagonal[0][k], diagonal[1][k]
+	}
+	for i, v := range values {
+		at := order.at(meet[i][0], meet[i][1])
+		x.po[at] += v[0]
+		x.qo[at] += v[1]
+	}
+	return nil
 }
 
 // add takes in a rank-one term of P (side 1) or Q (side 0); terms that share their vector become one.
 func (x *pencil) add(t RankOne, scale []float64, side float64) {
-	v := make([]float64, len(t.Vector))
+	v := x.scaled(t.Vector, scale)
 	zero := true
-	for k := range v {
-		v[k] = t.Vector[k] * scale[k]
-		zero = zero && v[k] == 0
+	for _, c := range v {
+		zero = zero && c == 0
 	}
 	if zero || t.Weight == 0 {
 		return
 	}
-	i := 0
-	for ; i < len(x.u); i++ {
-		same := true
-		for k := range v {
-			if v[k] != x.u[i][k] {
-				same = false
-				break
-			}
-		}
-		if same {
-			break
-		}
-	}
-	if i == len(x.u) {
+	i := slices.IndexFunc(x.u, func(u []float64) bool { return slices.Equal(u, v) })
+	if i < 0 {
+		i = len(x.u)
 		x.u, x.wp, x.wq = append(x.u, v), append(x.wp, 0), append(x.wq, 0)
 	}
 	x.wp[i] += side * t.Weight
@@ -136,71 +206,60 @@ const cancelled = 1e-7
 // No factor 1 + w uᵀM⁻¹u is a real -x ≤ 0: else M + w/(1+x)·uuᵀ would be singular, while its real part lies between R and
 // R + Re(w)uuᵀ, both positive definite. So their principal logarithms are on the same branch as well.
 func (x *pencil) logDet(a, b complex128) (logdet, quad complex128, ok bool) {
-	n := len(x.u)
-	r := n
-	if x.mean != nil {
-		r++
+	if imag(a) == 0 && imag(b) == 0 {
+		d, q, ok := x.realLogDet(real(a), real(b))
+		return complex(d, 0), complex(q, 0), ok
 	}
-	column := func(j int) []float64 {
-		if j < n {
-			return x.u[j]
+	r := len(x.u)
+	w := &x.complex
+	w.of(x.elimination, r)
+	var size winding
+	size.z = 1
+	pairs := r * (r + 1) / 2
+	sums := make([]complex128, pairs) // u_iᵀ M⁻¹ u_j, i ≤ j
+	for k := range x.alone {
+		re, im := real(a)*x.p[k]+real(b)*x.q[k], imag(a)*x.p[k]+imag(b)*x.q[k]
+		if !(re > 0) {
+			return 0, 0, false
 		}
-		return x.mean
+		size.times(complex(re, im))
+		n := 1 / (re*re + im*im)
+		re, im = re*n, -im*n
+		for i, v := range x.products[k*pairs : (k+1)*pairs] {
+			sums[i] += complex(v*re, v*im)
+		}
 	}
-	z := make([]complex128, r*r) // z[i][j] = u_iᵀ M⁻¹ u_j, i ≤ j
-	block := make([]complex128, x.wide*x.wide)
-	side := make([]complex128, x.wide*r)
-	product := complex(1, 0)
-	base, at := 0, 0
-	for _, size := range x.sizes {
-		for i := range size * size {
-			block[i] = a*complex(x.p[at+i], 0) + b*complex(x.q[at+i], 0)
-		}
-		for i := range size {
-			for j := range r {
-				side[i*r+j] = complex(column(j)[base+i], 0)
+	if x.alone < len(x.order) {
+		for k := x.alone; k < len(x.order); k++ {
+			w.diagonal[k] = a*complex(x.p[k], 0) + b*complex(x.q[k], 0)
+			for i, u := range x.u {
+				w.side[k*r+i] = complex(u[k], 0)
 			}
 		}
-		for i := range size {
-			d := block[i*size+i]
-			if !(real(d) > 0) {
+		for i, v := range x.po {
+			w.entries[i] = a*complex(v, 0) + b*complex(x.qo[i], 0)
+		}
+		factor(x.elimination, w.diagonal, w.entries, w.side, r, w.inverse, w.column)
+		for k := x.alone; k < len(x.order); k++ {
+			if !(real(w.diagonal[k]) > 0) {
 				return 0, 0, false
 			}
-			// The product of two numbers of the right half plane has the sum of their arguments as its argument.
-			if m := math.Abs(real(product)) + math.Abs(imag(product)); real(product) > 0 && m > 1e-100 && m < 1e100 {
-				product *= d
-			} else {
-				logdet += cmplx.Log(product)
-				product = d
-			}
-			inv := 1 / d
-			for j := range r {
-				if s := side[i*r+j]; s != 0 {
-					s *= inv
-					for k := j; k < r; k++ {
-						z[j*r+k] += s * side[i*r+k]
-					}
-				}
-			}
-			for l := i + 1; l < size; l++ {
-				f := block[l*size+i] * inv
-				if f == 0 {
-					continue
-				}
-				for k := i + 1; k < size; k++ {
-					block[l*size+k] -= f * block[i*size+k]
-				}
-				for j := range r {
-					side[l*r+j] -= f * side[i*r+j]
+			size.times(w.diagonal[k])
+			n, side := 0, w.side[k*r:(k+1)*r]
+			for i, s := range side {
+				s *= w.inverse[k]
+				for _, t := range side[i:] {
+					sums[n] += s * t
+					n++
 				}
 			}
 		}
-		base += size
-		at += size * size
 	}
-	logdet += cmplx.Log(product)
+	logdet = size.log()
+	z := w.z
+	unfold(z, sums, r)
 	for _, positive := range []bool{true, false} {
-		for i := range n {
+		for i := range x.wp {
 			w := a*complex(x.wp[i], 0) + b*complex(x.wq[i], 0)
 			if real(w) >= 0 != positive || w == 0 {
 				continue
@@ -210,26 +269,107 @@ func (x *pencil) logDet(a, b complex128) (logdet, quad complex128, ok bool) {
 				return 0, 0, false
 			}
 			logdet += cmplx.Log(f)
-			g := w / f
-			get := func(j int) complex128 {
-				if j < i {
-					return z[j*r+i]
-				}
-				return z[i*r+j]
+			lower(z, r, i, w/f)
+		}
+	}
+	if x.mean {
+		quad = z[r*r-1]
+	}
+	return logdet, quad, !cmplx.IsNaN(logdet) && !cmplx.IsInf(logdet) && !cmplx.IsNaN(quad) && !cmplx.IsInf(quad)
+}
+
+// realLogDet is logDet for real a and b.
+func (x *pencil) realLogDet(a, b float64) (logdet, quad float64, ok bool) {
+	r := len(x.u)
+	w := &x.real
+	w.of(x.elimination, r)
+	pairs := r * (r + 1) / 2
+	sums := make([]float64, pairs)
+	product := 1.
+	times := func(d float64) {
+		if product *= d; !(product > 1e-100 && product < 1e100) {
+			logdet += math.Log(product)
+			product = 1
+		}
+	}
+	for k := range x.alone {
+		d := a*x.p[k] + b*x.q[k]
+		if !(d > 0) {
+			return 0, 0, false
+		}
+		times(d)
+		d = 1 / d
+		for i, v := range x.products[k*pairs : (k+1)*pairs] {
+			sums[i] += v * d
+		}
+	}
+	if x.alone < len(x.order) {
+		for k := x.alone; k < len(x.order); k++ {
+			w.diagonal[k] = a*x.p[k] + b*x.q[k]
+			for i, u := range x.u {
+				w.side[k*r+i] = u[k]
 			}
-			zi := make([]complex128, r)
-			for j := range r {
-				zi[j] = get(j)
+		}
+		for i, v := range x.po {
+			w.entries[i] = a*v + b*x.qo[i]
+		}
+		factor(x.elimination, w.diagonal, w.entries, w.side, r, w.inverse, w.column)
+		for k := x.alone; k < len(x.order); k++ {
+			if !(w.diagonal[k] > 0) {
+				return 0, 0, false
 			}
-			for j := range r {
-				for k := j; k < r; k++ {
-					z[j*r+k] -= g * zi[j] * zi[k]
+			times(w.diagonal[k])
+			n, side := 0, w.side[k*r:(k+1)*r]
+			for i, s := range side {
+				s *= w.inverse[k]
+				for _, t := range side[i:] {
+					sums[n] += s * t
+					n++
 				}
 			}
 		}
 	}
-	if x.mean != nil {
+	logdet += math.Log(product)
+	z := w.z
+	unfold(z, sums, r)
+	for _, positive := range []bool{true, false} {
+		for i := range x.wp {
+			w := a*x.wp[i] + b*x.wq[i]
+			if w >= 0 != positive || w == 0 {
+				continue
+			}
+			f := 1 + w*z[i*r+i]
+			if !(f > cancelled*(1+math.Abs(w*z[i*r+i]))) {
+				return 0, 0, false
+			}
+			logdet += math.Log(f)
+			lower(z, r, i, w/f)
+		}
+	}
+	if x.mean {
 		quad = z[r*r-1]
 	}
-	return logdet, quad, !cmplx.IsNaN(logdet) && !cmplx.IsInf(logdet) && !cmplx.IsNaN(quad) && !cmplx.IsInf(quad)
+	return logdet, quad, finite(logdet) && finite(quad)
+}
+
+// unfold writes an upper triangle out.
+func unfold[T float64 | complex128](z, upper []T, r int) {
+	n := 0
+	for i := range r {
+		for j := i; j < r; j++ {
+			z[i*r+j], z[j*r+i] = upper[n], upper[n]
+			n++
+		}
+	}
+}
+
+// lower takes g·z_i z_iᵀ from z.
+func lower[T float64 | complex128](z []T, r, i int, g T) {
+	row := append([]T(nil), z[i*r:(i+1)*r]...)
+	for j := range r {
+		f := g * row[j]
+		for k := range r {
+			z[j*r+k] -= f * row[k]
+		}
+	}
 }

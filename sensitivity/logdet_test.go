@@ -22,6 +22,9 @@ func dense(c Covariance) *mat.SymDense {
 		}
 		base += b.Size
 	}
+	for _, e := range c.Off {
+		s.SetSym(e.Row, e.Col, s.At(e.Row, e.Col)+e.Value)
+	}
 	for _, t := range c.Low {
 		for i := range m {
 			for j := i; j < m; j++ {

@@ -78,6 +78,13 @@ func scaleCost(f Family, from, to, w float64, b []float64) (float64, error) {
 		}
 		base += block.Size
 	}
+	// An entry e of x and y is e/2·((x+y)(x+y)ᵀ - (x-y)(x-y)ᵀ).
+	for _, e := range d.merged() {
+		for i := range parts {
+			parts[i][e.Row] += math.Abs(e.Value) / 2
+			parts[i][e.Col] += math.Abs(e.Value) / 2
+		}
+	}
 	// Weights of one vector add up before they are split: those of p and q have opposite signs.
 	weights := make([]float64, len(d.Low))
 	for i, t := range d.Low {

@@ -87,6 +87,9 @@ func scaled(c Covariance, scale []float64) *mat.SymDense {
 		}
 		from += b.Size
 	}
+	for _, e := range c.Off {
+		out.SetSym(e.Row, e.Col, out.At(e.Row, e.Col)+e.Value)
+	}
 	for _, t := range c.Low {
 		out.SymRankOne(out, t.Weight, mat.NewVecDense(len(t.Vector), t.Vector))
 	}

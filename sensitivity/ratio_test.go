@@ -32,7 +32,7 @@ func TestLogRatio(t *testing.T) {
 		{"correlation only", plain(block(2, 1, 0.6, 0.6, 1)), plain(block(2, 1, 0, 0, 1)), math.Log(1 / 0.4), true},
 		{"units do not matter", plain(block(2, 1e12, 0.6e3, 0.6e3, 1e-6)), plain(block(2, 1e12, 0, 0, 1e-6)), math.Log(1 / 0.4), true},
 		// I + 3vvᵀ, v of length 1, against I.
-		{"rank one", Covariance{[]Block{block(1, 1), block(1, 1)}, []RankOne{{3, []float64{0.6, 0.8}}}}, plain(block(1, 1), block(1, 1)), math.Log(4), true},
+		{"rank one", Covariance{Blocks: []Block{block(1, 1), block(1, 1)}, Low: []RankOne{{3, []float64{0.6, 0.8}}}}, plain(block(1, 1), block(1, 1)), math.Log(4), true},
 		{"nothing varies in one direction", plain(block(2, 1, 1, 1, 1)), plain(block(2, 2, 2, 2, 2)), math.Log(2), true},
 		{"only one varies", plain(block(2, 1, 1, 1, 1)), plain(block(2, 1, 0, 0, 1)), math.Inf(1), true},
 		{"nothing varies", plain(block(1, 0)), plain(block(1, 0)), 0, true},

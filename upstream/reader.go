@@ -22,7 +22,10 @@ import (
 const readerConns = 8
 
 // Reader runs statistics statements.
-type Reader struct{ pool *pgxpool.Pool }
+type Reader struct {
+	pool    *pgxpool.Pool
+	timeout time.Duration
+}
 
 // pinned are the settings that could change what a statement of ours means, or how its result is written.
 func pinned(timeout time.Duration) map[string]string {
@@ -79,8 +82,11 @@ func OpenReader(dsn string, timeout time.Duration, options ...func(*pgxpool.Conf
 	if err != nil {
 		return nil, fmt.Errorf("opening the reader's pool: %w", err)
 	}
-	return &Reader{pool}, nil
+	return &Reader{pool, timeout}, nil
 }
+
+// Timeout is how long a statement of the reader's may take; 0: as long as it likes.
+func (r *Reader) Timeout() time.Duration { return r.timeout }
 
 // Close closes the pool and waits for its connections.
 func (r *Reader) Close() { r.pool.Close() }

@@ -57,7 +57,7 @@ func reveal(t *testing.T, s mechanism.Statistics, width int) []string {
 		shift.Along[k] = 1e-6
 		components[k] = mechanism.Component{Lattice: 1e-6, Unit: 1, Integer: true}
 	}
-	c, err := mechanism.Calibrate(mechanism.ExpmLaplace, mechanism.Request{
+	c, err := mechanism.Calibrate(t.Context(), mechanism.ExpmLaplace, mechanism.Request{
 		Shifts: []sensitivity.Shift{shift}, Components: components, Budget: privacy.Budget{Epsilon: 1}})
 	if err != nil {
 		t.Fatal(err)

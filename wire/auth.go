@@ -1,14 +1,13 @@
 package wire
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/binary"
-	"maps"
+	"context"
+	"net"
+	"net/netip"
 	"slices"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgproto3"
-	"github.com/xdg-go/scram"
 
 	"fugu/sqlstate"
 )
@@ -16,14 +15,11 @@ import (
 // Authenticator finds out whether a client is who it says.
 type Authenticator interface {
 	// authenticate runs the exchange with the client; a nil error means that the user is who it says.
-	authenticate(c *login, user string) error
+	authenticate(ctx context.Context, c *login, user string) error
 }
 
-// login is the connection of a client that is not a session yet.
-type login struct {
-	in  *frames
-	out *client
-}
+// maxSASL is the longest message of an authentication exchange (PG_MAX_SASL_MESSAGE_LENGTH), in bytes.
+const maxSASL = 1024
 
 func (l *login) send(m pgproto3.BackendMessage) error {
 	l.out.send(m)
@@ -37,97 +33,83 @@ func (l *login) receive() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if typ != 'p' || length > maxStartup {
+	if typ != 'p' {
 		return nil, sqlstate.New(sqlstate.ProtocolViolation, "expected SASL response, got message type %d", typ).Ending()
+	}
+	if length > maxSASL {
+		return nil, sqlstate.New(sqlstate.ProtocolViolation, "invalid message length").Ending()
 	}
 	return l.in.read(length)
 }
 
-// Trust lets everybody be whoever they say. It is for listeners on the loopback interface.
+// Trust lets everybody be whoever they say, if they come from this machine.
 type Trust struct{}
 
-func (Trust) authenticate(*login, string) error { return nil }
-
-// SCRAM asks for a password by SCRAM-SHA-256 (RFC 7677; manual, "SASL Authentication").
-type SCRAM struct {
-	users  Users
-	decoys decoys
+func (Trust) authenticate(_ context.Context, c *login, user string) error {
+	if !local(c.conn.RemoteAddr()) {
+		return sqlstate.New(sqlstate.InvalidAuthorization, "\"trust\" authentication failed for user \"%s\"", user).
+			WithHint("Without a password only clients on the server's own machine are let in.").Ending()
+	}
+	return nil
 }
 
-// decoys makes up verifiers for users that do not exist, the same at each try and after a restart.
-type decoys struct {
-	key   []byte
-	likes []scram.KeyFactors // what the real ones look like
+// local reports whether an address is of this machine. What has no IP address does not leave it.
+func local(a net.Addr) bool {
+	at, err := netip.ParseAddrPort(a.String())
+	return err != nil && a.Network() != "tcp" || err == nil && at.Addr().Unmap().IsLoopback()
 }
 
-// NewSCRAM takes the verifiers of a users file.
-func NewSCRAM(users Users) (*SCRAM, error) {
-	s := &SCRAM{users: users, decoys: decoys{likes: []scram.KeyFactors{{Salt: string(make([]byte, 16)), Iters: 4096}}}}
-	secret := sha256.New()
-	for i, name := range slices.Sorted(maps.Keys(users)) {
-		c := users[name]
-		secret.Write(c.ServerKey)
-		if i == 0 {
-			s.decoys.likes = nil
+// Names are the users that a client certificate may be, by its common name. nil: each common name is that user alone.
+type Names map[string][]string
+
+func (n Names) are(cert, user string) bool {
+	if n == nil {
+		return cert == user
+	}
+	return slices.Contains(n[cert], user)
+}
+
+// Certificates decide by the certificate that a client has shown; the TLS of the server must have a ClientCA.
+type Certificates struct {
+	next    Authenticator
+	anyName bool
+	names   atomic.Pointer[Names]
+	users   atomic.Pointer[Users]
+}
+
+// NewCertificates lets in whom a certificate names. next, if not nil, is asked too, when there is a good certificate;
+// with anyName each certificate of the authority will then do for each user (PostgreSQL's clientcert=verify-ca).
+func NewCertificates(next Authenticator, anyName bool, names Names, users Users) *Certificates {
+	c := &Certificates{next: next, anyName: anyName}
+	c.Replace(names, users)
+	return c
+}
+
+// Replace changes which names and users there are, for clients to come. nil users: every one that a certificate names.
+func (c *Certificates) Replace(names Names, users Users) {
+	c.names.Store(&names)
+	c.users.Store(&users)
+}
+
+func (c *Certificates) authenticate(ctx context.Context, l *login, user string) error {
+	if l.channel == nil || l.channel.peer == nil {
+		return sqlstate.New(sqlstate.InvalidAuthorization, "connection requires a valid client certificate").Ending()
+	}
+	if c.next != nil {
+		if err := c.next.authenticate(ctx, l, user); err != nil {
+			return err
 		}
-		s.decoys.likes = append(s.decoys.likes, c.KeyFactors)
 	}
-	s.decoys.key = secret.Sum(nil)
-	return s, nil
-}
-
-// credentials finds a user's verifier. For a user that does not exist it makes one up that no password fits, so that the
-// exchange looks the same.
-func (s *SCRAM) credentials(user string) scram.StoredCredentials {
-	if c, ok := s.users[user]; ok {
-		return c
+	if c.anyName {
+		return nil
 	}
-	derive := func(label string) []byte {
-		m := hmac.New(sha256.New, s.decoys.key)
-		m.Write([]byte(label + user))
-		return m.Sum(nil)
+	name := commonName(l.channel.peer)
+	known := true
+	if users := *c.users.Load(); users != nil {
+		_, known = users[user]
 	}
-	like := s.decoys.likes[binary.BigEndian.Uint32(derive("like"))%uint32(len(s.decoys.likes))]
-	salt := derive("salt")
-	return scram.StoredCredentials{KeyFactors: scram.KeyFactors{Salt: string(salt[:min(len(salt), len(like.Salt))]), Iters: like.Iters},
-		StoredKey: derive("stored"), ServerKey: derive("server")}
-}
-
-func (s *SCRAM) authenticate(c *login, user string) error {
-	refused := sqlstate.New(sqlstate.InvalidPassword, "password authentication failed for user \"%s\"", user).Ending()
-	// The name inside the exchange is ignored, as PostgreSQL does: the startup packet has it.
-	server, err := scram.SHA256.NewServer(func(string) (scram.StoredCredentials, error) { return s.credentials(user), nil })
-	if err != nil {
-		return err
+	if name == "" || !known || !(*c.names.Load()).are(name, user) {
+		return sqlstate.New(sqlstate.InvalidAuthorization, "certificate authentication failed for user \"%s\"", user).Ending()
 	}
-	if err := c.send(&pgproto3.AuthenticationSASL{AuthMechanisms: []string{"SCRAM-SHA-256"}}); err != nil {
-		return err
-	}
-	body, err := c.receive()
-	if err != nil {
-		return err
-	}
-	var first pgproto3.SASLInitialResponse
-	if err := first.Decode(body); err != nil || first.AuthMechanism != "SCRAM-SHA-256" {
-		return sqlstate.New(sqlstate.ProtocolViolation, "client selected an invalid SASL authentication mechanism").Ending()
-	}
-	conversation := server.NewConversation()
-	challenge, err := conversation.Step(string(first.Data))
-	if err != nil {
-		return refused.Because(err)
-	}
-	if conversation.AuthzID() != "" {
-		return sqlstate.New(sqlstate.FeatureNotSupported, "client uses authorization identity, but it is not supported").Ending()
-	}
-	if err := c.send(&pgproto3.AuthenticationSASLContinue{Data: []byte(challenge)}); err != nil {
-		return err
-	}
-	if body, err = c.receive(); err != nil {
-		return err
-	}
-	final, err := conversation.Step(string(body))
-	if _, known := s.users[user]; err != nil || !conversation.Valid() || !known {
-		return refused.Because(err)
-	}
-	return c.send(&pgproto3.AuthenticationSASLFinal{Data: []byte(final)})
+	return nil
 }

@@ -18,6 +18,7 @@ func TestCancel(t *testing.T) {
 		*peer
 		key *pgproto3.BackendKeyData
 	}
+	version := uint32(protocol30)
 	start := func(sql string) sleeper {
 		conn, err := net.Dial("tcp", p.address)
 		if err != nil {
@@ -25,7 +26,7 @@ func TestCancel(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = conn.Close() })
 		s := sleeper{&peer{Conn: conn, in: newFrames(conn)}, &pgproto3.BackendKeyData{}}
-		s.put(t, encode(t, &pgproto3.StartupMessage{ProtocolVersion: protocol30, Parameters: map[string]string{"user": "postgres", "database": "postgres"}}))
+		s.put(t, encode(t, &pgproto3.StartupMessage{ProtocolVersion: version, Parameters: map[string]string{"user": "postgres", "database": "postgres"}}))
 		for typ := byte(0); typ != 'Z'; {
 			var length int
 			if typ, length, err = s.in.next(); err != nil {
@@ -63,6 +64,7 @@ func TestCancel(t *testing.T) {
 		}
 	}
 	for i, sql := range []string{"SELECT pg_sleep(601)", "SELECT x FROM noisy /*p*/ /*block*/", "SELECT x FROM noisy /*p*/ /*slowask*/"} {
+		version = []uint32{protocol30, protocol32, 3<<16 | 9}[i]
 		a, b := start(sql), dial(t, p.address)
 		if i > 0 {
 			<-p.blocked
@@ -94,5 +96,11 @@ func TestCancel(t *testing.T) {
 			t.Errorf("key %d %x", k.ProcessID, k.SecretKey)
 		}
 		seen[fmt.Sprint(k.ProcessID)], seen[string(k.SecretKey)] = true, true
+	}
+	for v, length := range map[uint32]int{protocol30: 4, 3<<16 | 1: 4, protocol32: 32, 3<<16 | 3: 32} {
+		version = v
+		if k := start("SELECT 1").key; len(k.SecretKey) != length {
+			t.Errorf("the key of protocol 3.%d has %d bytes", v&0xffff, len(k.SecretKey))
+		}
 	}
 }

@@ -43,9 +43,15 @@
 // whether the copy has read them. Where it has to be known whether a copy goes on, the server is sent a CopyFail, which it
 // ignores outside of one.
 //
+// # Start
+//
+// A connection begins as a login: startup packets, encryption, authentication, in PostgreSQL's order and with its words.
+// Each layer of it can be read by itself: startup.go and parameters.go what is asked for, tls.go how it is encrypted,
+// auth.go, scram.go and backoff.go who may come in. What they read from files can be replaced while sessions go on.
+//
 // # Gaps
 //
-// No TLS (SSLRequest and GSSENCRequest are answered N), no protocol 3.2, no FunctionCall, no replication. Of Syncs sent
-// early to a copy for which data and then other messages were sent, all before the server's first reply, it cannot be
-// told which were read; such a session can end where PostgreSQL goes on.
+// No encryption by GSSAPI, no FunctionCall, no replication. Of Syncs sent early to a copy for which data and then other
+// messages were sent, all before the server's first reply, it cannot be told which were read; such a session can end where
+// PostgreSQL goes on.
 package wire

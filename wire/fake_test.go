@@ -50,10 +50,11 @@ func (f *fake) Open(ctx context.Context, startup Startup) (Session, error) {
 		config.RuntimeParams[k] = v
 	}
 	c, err := pgconn.ConnectConfig(ctx, config)
-	var pe *pgconn.PgError
-	if errors.As(err, &pe) {
-		return nil, sqlstate.New(sqlstate.Code(pe.Code), "%s", pe.Message)
-	} else if err != nil {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		return nil, sqlstate.New(sqlstate.Code(refused.Code), "%s", refused.Message)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := c.SyncConn(ctx); err != nil {

@@ -7,9 +7,12 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 )
@@ -20,16 +23,16 @@ func FuzzStartup(f *testing.F) {
 	f.Add(rawPacket(codeCancel, "\x00\x00\x00\x01abcd"))
 	f.Add([]byte("GET / HTTP/1.1\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var out bytes.Buffer
-		r, err := readStartup(bytes.NewReader(b), &out)
-		if strings.Trim(out.String(), "N") != "" || out.Len() > 2 {
-			t.Errorf("answered %q", out.String())
+		conn := &spoken{parts: [][]byte{b[:len(b)/2], b[len(b)/2:]}}
+		r, err := newLogin(conn).readStartup(context.Background(), nil)
+		if strings.Trim(conn.out.String(), "N") != "" || conn.out.Len() > 2 {
+			t.Errorf("answered %q", conn.out.String())
 		}
 		if err == nil && r.cancel == nil && (r.startup.User == "" || r.startup.Database == "") {
 			t.Errorf("accepted %+v", r.startup)
 		}
 		for name := range r.startup.Parameters {
-			if err == nil && (name == "" || name == "replication" || strings.HasPrefix(name, "_pq_.") || strings.Contains(name, "\x00")) {
+			if err == nil && !ownSettings[name] && !customName.MatchString(name) {
 				t.Errorf("let %q through", name)
 			}
 		}
@@ -53,24 +56,63 @@ func FuzzUsers(f *testing.F) {
 	})
 }
 
+func FuzzNames(f *testing.F) {
+	f.Add(`"cn" "a"` + "\n; comment\n" + `"c""n"	"b"`)
+	f.Add(`"" ""`)
+	f.Fuzz(func(t *testing.T, text string) {
+		names, err := ParseNames("f", text)
+		for cert, users := range names {
+			for _, u := range users {
+				if err == nil && (cert == "" || u == "" || len(u) > maxName || !utf8.ValidString(u)) {
+					t.Errorf("accepted %q as %q", cert, u)
+				}
+			}
+		}
+	})
+}
+
+// FuzzOptions: what parses is what PostgreSQL's own way of writing options gives back.
+func FuzzOptions(f *testing.F) {
+	f.Add(`-c geqo=off --search-path=a\ b  -cx.y=\\`)
+	f.Add("-c")
+	f.Fuzz(func(t *testing.T, text string) {
+		settings, err := parseOptions(text)
+		if err != nil {
+			if !isKnown(err) {
+				t.Errorf("%v", err)
+			}
+			return
+		}
+		var again []string
+		for _, s := range settings {
+			quoted := regexp.MustCompile(`[\s\\\v]`).ReplaceAllString(s.value, `\$0`)
+			again = append(again, "-c", regexp.MustCompile(`[\s\\\v]`).ReplaceAllString(s.name, `\$0`)+"="+quoted)
+		}
+		if got, err := parseOptions(strings.Join(again, " ")); err != nil || !slices.Equal(got, settings) {
+			t.Errorf("%q gives %q, again %q, %v", text, settings, got, err)
+		}
+	})
+}
+
 // FuzzSCRAM sends a client's two messages: nobody gets in with bytes that were made up.
 func FuzzSCRAM(f *testing.F) {
 	users, err := ParseUsers("f", `"alice" "`+goodVerifier+`"`)
 	if err != nil {
 		f.Fatal(err)
 	}
-	auth, err := NewSCRAM(users)
-	if err != nil {
-		f.Fatal(err)
-	}
+	auth := NewSCRAM(users, []byte("secret"))
+	auth.backoff.sleep = func(context.Context, time.Duration) error { return nil }
 	f.Add(initial("SCRAM-SHA-256", clientFirst), frame('p', "c=biws,r=rOprNGfwEbeRWgbNEkqO,p=AAAA"))
 	f.Add(initial("SCRAM-SHA-256", "y,,n=,r=abc"), frame('p', "c=eSws,r=,p="))
 	f.Add(initial("SCRAM-SHA-256-PLUS", "p=tls-server-end-point,,n=,r=abc"), []byte("p"))
+	for _, c := range malformedExchanges {
+		f.Add(c.first, c.second)
+	}
 	f.Fuzz(func(t *testing.T, first, second []byte) {
 		for _, user := range []string{"alice", "bob"} {
-			var out bytes.Buffer
-			l := &login{newFrames(io.MultiReader(bytes.NewReader(first), bytes.NewReader(second))), newClient(&out)}
-			if err := auth.authenticate(l, user); err == nil {
+			l := newLogin(&spoken{parts: [][]byte{first, second}})
+			l.channel = &channel{binding: []byte("binding")}
+			if err := auth.authenticate(t.Context(), l, user); err == nil {
 				t.Errorf("let %s in", user)
 			}
 		}

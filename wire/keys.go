@@ -20,21 +20,31 @@ type key struct {
 	session *session
 }
 
-// add gives a session a process id that no other has, a secret, and a name for statements of Fugu's own, which the
-// client cannot guess.
-func (k *keys) add(s *session) (pid uint32, secret []byte, name string) {
+// Lengths of cancel keys, in bytes: up to protocol 3.1 there is one only, and from 3.2 on it is PostgreSQL's
+// (MAX_CANCEL_KEY_LENGTH).
+const (
+	shortKey = 4
+	longKey  = 32
+)
+
+// add gives a session a process id that no other has, a secret as long as the version of the protocol allows, and a name
+// for statements of Fugu's own, which the client cannot guess.
+func (k *keys) add(s *session, version uint32) (pid uint32, secret []byte, name string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for {
-		var random [16]byte
+		var random [12 + longKey]byte
 		_, _ = rand.Read(random[:]) // it does not fail
 		pid := binary.BigEndian.Uint32(random[:]) & 0x7fffffff
 		if _, taken := k.m[pid]; taken || pid == 0 {
 			continue
 		}
-		secret := random[4:8]
+		secret := random[12:]
+		if version < protocol32 {
+			secret = secret[:shortKey:shortKey]
+		}
 		k.m[pid] = key{secret, s}
-		return pid, secret, "fugu " + hex.EncodeToString(random[8:])
+		return pid, secret, "fugu " + hex.EncodeToString(random[4:12])
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 // wait. Auth and Logger must be given.
 type Config struct {
 	Auth         Authenticator
+	TLS          *TLS // nil: clients are not offered encryption
 	MaxClients   int
 	UserClients  int           // at a time, of one user
 	MessageBytes int           // of one message of a client's
@@ -122,13 +123,13 @@ func (s *Server) client(ctx, work context.Context, conn net.Conn) {
 		return
 	}
 	keepAlive(conn, s.config.KeepAlive)
-	session, leave, err := s.login(ctx, work, conn)
+	l := newLogin(conn)
+	session, leave, err := s.login(ctx, work, l)
+	defer func() { _ = l.conn.Close() }()
 	if err != nil {
 		if last := farewell(err); last != nil {
-			_ = conn.SetDeadline(time.Now().Add(linger))
-			out := newClient(conn)
-			out.send(response(last))
-			out.flush()
+			_ = conn.SetDeadline(time.Now().Add(linger)) // the one of the login may be over
+			l.refuse(last)
 		}
 		return
 	}
@@ -148,7 +149,7 @@ type source struct{ io.Reader }
 
 // login brings a connection up to its first ReadyForQuery. A cancel request gives no session. leave is to be called when
 // the session is over.
-func (s *Server) login(ctx, work context.Context, conn net.Conn) (_ *session, leave func(), err error) {
+func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave func(), err error) {
 	var undo []func()
 	back := func() {
 		for _, f := range slices.Backward(undo) {
@@ -169,14 +170,16 @@ func (s *Server) login(ctx, work context.Context, conn net.Conn) (_ *session, le
 		ctx, cancel = context.WithTimeout(ctx, s.config.LoginTimeout)
 		defer cancel()
 	}
-	hurry := after(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	plain := l.conn
+	hurry := after(ctx, func() { _ = plain.SetDeadline(time.Unix(1, 0)) })
 	defer hurry()
 
-	from := &source{conn}
-	in, out := newFrames(from), newClient(conn)
-	req, err := readStartup(in.r, conn)
+	req, err := l.readStartup(ctx, s.config.TLS)
 	switch {
-	case err != nil && !errors.Is(err, errMessage) && !isKnown(err):
+	case errors.Is(err, errHandshake):
+		s.config.Logger.Warn("a client was not let in", "address", plain.RemoteAddr(), "cause", err)
+		return nil, nil, errDone
+	case err != nil && !isKnown(err):
 		return nil, nil, errDone // not a client of PostgreSQL's protocol, or gone: PostgreSQL says nothing either
 	case err != nil:
 		return nil, nil, err
@@ -188,14 +191,15 @@ func (s *Server) login(ctx, work context.Context, conn net.Conn) (_ *session, le
 	if n := s.clients.Add(1); s.config.MaxClients > 0 && n > int64(s.config.MaxClients) {
 		return nil, nil, sqlstate.New(sqlstate.TooManyConnections, "sorry, too many clients already").Ending()
 	}
-	if req.notice != nil {
-		out.send(req.notice)
+	err = s.config.TLS.admits(l, req.startup)
+	if err == nil {
+		err = s.config.Auth.authenticate(ctx, l, req.startup.User)
 	}
-	if err := s.config.Auth.authenticate(&login{in, out}, req.startup.User); err != nil {
+	if err != nil {
 		if !isKnown(err) {
 			return nil, nil, late(ctx)
 		}
-		s.config.Logger.Warn("a client was not let in", "user", req.startup.User, "address", conn.RemoteAddr())
+		s.config.Logger.Warn("a client was not let in", "user", req.startup.User, "address", plain.RemoteAddr(), "code", string(sqlstate.As(err).Code))
 		return nil, nil, err
 	}
 	if !s.users.enter(req.startup.User, s.config.UserClients) {
@@ -215,19 +219,19 @@ func (s *Server) login(ctx, work context.Context, conn net.Conn) (_ *session, le
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithCancel(work)
-	session := &session{log: s.config.Logger, idle: s.config.IdleTimeout, idleInTransaction: s.config.IdleInTransactionTimeout, ctx: ctx, conn: conn, guest: engine.Guest().Conn(), engine: engine,
-		exchange: newExchange('I'), in: in, maxBody: s.config.MessageBytes, out: bufio.NewWriterSize(engine.Guest().Conn(), 32<<10),
-		client: out}
+	session := &session{log: s.config.Logger, idle: s.config.IdleTimeout, idleInTransaction: s.config.IdleInTransactionTimeout, ctx: ctx, conn: l.conn, guest: engine.Guest().Conn(), engine: engine,
+		exchange: newExchange('I'), in: l.in, maxBody: s.config.MessageBytes, out: bufio.NewWriterSize(engine.Guest().Conn(), 32<<10),
+		client: l.out}
 	undo = append(undo, cancel)
-	pid, secret, name := s.keys.add(session)
+	pid, secret, name := s.keys.add(session, req.version)
 	session.askName = name
 	undo = append(undo, func() { s.keys.remove(pid) })
-	out.send(append(greeting, &pgproto3.BackendKeyData{ProcessID: pid, SecretKey: secret}, &pgproto3.ReadyForQuery{TxStatus: 'I'})...)
-	out.flush()
-	if out.err != nil || !hurry() {
+	l.out.send(append(greeting, &pgproto3.BackendKeyData{ProcessID: pid, SecretKey: secret}, &pgproto3.ReadyForQuery{TxStatus: 'I'})...)
+	l.out.flush()
+	if l.out.err != nil || !hurry() {
 		return nil, nil, errDone
 	}
-	from.Reader = requestReader{session}
+	l.from.Reader = requestReader{session}
 	// The engine's session is closed by its run.
 	undo = slices.Delete(undo, opened, opened+1)
 	return session, back, nil

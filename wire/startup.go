@@ -2,11 +2,14 @@ package wire
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
@@ -18,60 +21,124 @@ const (
 	codeCancel = 80877102
 	codeSSL    = 80877103
 	codeGSS    = 80877104
-	protocol30 = 3 << 16
 )
 
-// maxStartup is PostgreSQL's own limit on a startup packet (MAX_STARTUP_PACKET_LENGTH).
-const maxStartup = 10_000
+// Versions of the protocol.
+const (
+	protocol30     = 3 << 16
+	protocol32     = 3<<16 | 2
+	protocolLatest = protocol32
+)
+
+const (
+	// maxStartup is PostgreSQL's own limit on what follows the length of a startup packet (MAX_STARTUP_PACKET_LENGTH).
+	maxStartup = 10_000
+	// maxName is what PostgreSQL cuts names of users and databases off at, in bytes (NAMEDATALEN - 1).
+	maxName = 63
+	// maxCancelKey is the longest key that a cancel request may have in protocol 3.2, in bytes.
+	maxCancelKey = 256
+)
 
 // request is what a connection asked for first: a session, or the cancelling of another's statement.
 type request struct {
+	version uint32 // of the protocol that both sides speak from here on
 	startup Startup
 	cancel  *pgproto3.CancelRequest
-	notice  *pgproto3.NegotiateProtocolVersion // to send before authentication; nil: nothing to negotiate
 }
 
-// readStartup reads startup packets up to the one that says what the connection is for. Requests for encryption are
-// answered N, each at most once.
-func readStartup(r io.Reader, w io.Writer) (request, error) {
-	asked := map[uint32]bool{}
-	for {
-		code, body, err := startupPacket(r)
-		if err != nil {
+// login is the connection of a client that is not a session yet.
+type login struct {
+	conn    net.Conn // encrypted, once it is
+	from    *source  // of in
+	in      *frames
+	out     *client
+	channel *channel // what TLS is known to be; nil: plain
+	ancient bool     // the client speaks protocol 2, or none, and reads its errors in that form
+}
+
+func newLogin(conn net.Conn) *login {
+	from := &source{conn}
+	return &login{conn: conn, from: from, in: newFrames(from), out: newClient(conn)}
+}
+
+// readStartup reads startup packets up to the one that says what the connection is for. A request for TLS is granted if
+// encryption is there, one for GSSAPI is not. What the client has to know of the protocol is left in out. The order of all
+// this, and its errors, are PostgreSQL's (ProcessStartupPacket).
+func (l *login) readStartup(ctx context.Context, encryption *TLS) (request, error) {
+	if first, err := l.in.r.Peek(1); err == nil && first[0] == recordHandshake {
+		if err := l.direct(ctx, encryption); err != nil {
 			return request{}, err
 		}
-		switch code {
-		case codeSSL, codeGSS:
-			if asked[code] {
-				return request{}, fmt.Errorf("%w: encryption was asked for twice", errMessage)
-			}
-			asked[code] = true
-			if _, err := w.Write([]byte{'N'}); err != nil {
+	}
+	sslDone, gssDone := false, false
+	for {
+		code, body, err := startupPacket(l.in.r)
+		switch {
+		case err != nil:
+			return request{}, err
+		case code == codeSSL && !sslDone:
+			sslDone = true
+			granted := encryption.offered() && l.channel == nil
+			if err := l.answer(granted, 'S'); err != nil {
 				return request{}, err
 			}
-			if b, ok := r.(interface{ Buffered() int }); ok && b.Buffered() > 0 {
-				return request{}, sqlstate.New(sqlstate.ProtocolViolation, "received unencrypted data after %s request", map[uint32]string{codeSSL: "SSL", codeGSS: "GSSAPI encryption"}[code]).
-					WithDetail("This could be either a client-software bug or evidence of an attempted man-in-the-middle attack.").Ending()
+			early := l.in.r.Buffered() > 0
+			if granted {
+				gssDone = true
+				if err := l.encrypt(ctx, encryption, l.conn); err != nil {
+					return request{}, err
+				}
 			}
-		case codeCancel:
-			if len(body) < 8 || len(body) > 4+256 {
+			if early {
+				return request{}, tooEarly("SSL")
+			}
+		case code == codeGSS && !gssDone:
+			gssDone = true
+			if err := l.answer(false, 'G'); err != nil {
+				return request{}, err
+			}
+			if l.in.r.Buffered() > 0 {
+				return request{}, tooEarly("GSSAPI encryption")
+			}
+		case code == codeCancel:
+			if len(body) < 5 || len(body) > 4+maxCancelKey {
 				return request{}, errors.New("a cancel request of the wrong length") // which is not answered, as none is
 			}
 			return request{cancel: &pgproto3.CancelRequest{ProcessID: binary.BigEndian.Uint32(body), SecretKey: body[4:]}}, nil
 		default:
-			return parseStartup(code, body)
+			return l.parseStartup(code, body)
 		}
 	}
 }
 
+// answer says whether the client can have what it asked for.
+func (l *login) answer(granted bool, yes byte) error {
+	b := []byte{'N'}
+	if granted {
+		b[0] = yes
+	}
+	_, err := l.conn.Write(b)
+	return err
+}
+
+// tooEarly refuses a client that sent more before encryption was settled. Somebody between could have put it there
+// (CVE-2021-3935), so nothing of it is read.
+func tooEarly(what string) error {
+	return sqlstate.New(sqlstate.ProtocolViolation, "received unencrypted data after %s request", what).
+		WithDetail("This could be either a client-software bug or evidence of an attempted man-in-the-middle attack.").Ending()
+}
+
 func startupPacket(r io.Reader) (code uint32, body []byte, err error) {
 	var head [8]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
+	if _, err := io.ReadFull(r, head[:4]); err != nil {
 		return 0, nil, err
 	}
 	n := binary.BigEndian.Uint32(head[:4])
-	if n < 8 || n > maxStartup {
-		return 0, nil, fmt.Errorf("%w: length of startup packet", errMessage)
+	if n < 8 || n > 4+maxStartup {
+		return 0, nil, errors.New("invalid length of startup packet") // which PostgreSQL does not answer either
+	}
+	if _, err := io.ReadFull(r, head[4:]); err != nil {
+		return 0, nil, err
 	}
 	body = make([]byte, n-8)
 	if _, err := io.ReadFull(r, body); err != nil {
@@ -80,77 +147,107 @@ func startupPacket(r io.Reader) (code uint32, body []byte, err error) {
 	return binary.BigEndian.Uint32(head[4:]), body, nil
 }
 
-// parseStartup reads a StartupMessage: name and value pairs, each ended by a NUL, and one NUL more.
-func parseStartup(version uint32, body []byte) (request, error) {
+// parseStartup reads a StartupMessage: name and value pairs, each ended by a NUL, and one NUL more. Where the client speaks
+// a newer minor version, or names options of the protocol, NegotiateProtocolVersion says what it gets.
+func (l *login) parseStartup(version uint32, body []byte) (request, error) {
 	if version>>16 != 3 {
-		return request{}, sqlstate.New(sqlstate.FeatureNotSupported, "unsupported frontend protocol %d.%d: server supports 3.0", version>>16, version&0xffff).Ending()
+		l.ancient = version>>16 < 3
+		return request{}, sqlstate.New(sqlstate.FeatureNotSupported, "unsupported frontend protocol %d.%d: server supports %d.0 to %d.%d",
+			version>>16, version&0xffff, protocol30>>16, protocolLatest>>16, protocolLatest&0xffff).Ending()
 	}
-	if len(body) == 0 || body[len(body)-1] != 0 {
-		return request{}, fmt.Errorf("%w: startup packet without terminator", errMessage)
+	req := request{version: min(version, protocolLatest), startup: Startup{Parameters: map[string]string{}}}
+	fields, ok := bytes.CutSuffix(body, []byte{0})
+	pairs := bytes.Split(fields, []byte{0})
+	if n := len(pairs); !ok || n%2 != 1 || len(pairs[n-1]) != 0 {
+		return req, layout()
 	}
-	req := request{startup: Startup{Parameters: map[string]string{}}}
+	given := parameters{}
 	var unknown []string
-	fields := bytes.Split(body[:len(body)-1], []byte{0})
-	if n := len(fields); len(fields[n-1]) != 0 || n%2 != 1 {
-		return request{}, fmt.Errorf("%w: startup packet", errMessage)
-	}
-	for i := 0; i+1 < len(fields); i += 2 {
-		name, value := string(fields[i]), string(fields[i+1])
+	for i := 0; i+1 < len(pairs); i += 2 {
+		name, value := string(pairs[i]), string(pairs[i+1])
 		switch {
 		case name == "":
-			return request{}, fmt.Errorf("%w: startup packet", errMessage)
+			return req, layout()
 		case name == "user":
 			req.startup.User = value
 		case name == "database":
 			req.startup.Database = value
+		case name == "options":
+			given.options = value
+		case name == "replication":
+			if err := checkReplication(value); err != nil {
+				return req, err
+			}
 		case strings.HasPrefix(name, "_pq_."):
 			unknown = append(unknown, name)
 		default:
-			req.startup.Parameters[name] = value
+			given.settings = append(given.settings, setting{name, value})
 		}
 	}
-	if version != protocol30 || unknown != nil {
-		req.notice = &pgproto3.NegotiateProtocolVersion{NewestMinorProtocol: protocol30, UnrecognizedOptions: unknown}
+	if version > protocolLatest || unknown != nil {
+		l.out.send(&pgproto3.NegotiateProtocolVersion{NewestMinorProtocol: req.version, UnrecognizedOptions: unknown})
 	}
-	return req, check(&req.startup)
+	if err := req.startup.names(); err != nil {
+		return req, err
+	}
+	var err error
+	req.startup.Parameters, err = given.allowed()
+	return req, err
 }
 
-// check refuses what a session cannot have, and drops what is pinned anyway.
-func check(s *Startup) error {
+func layout() error {
+	return sqlstate.New(sqlstate.ProtocolViolation, "invalid startup packet layout: expected terminator as last byte").Ending()
+}
+
+// names completes the names of the user and the database.
+func (s *Startup) names() error {
 	if s.User == "" {
 		return sqlstate.New(sqlstate.InvalidAuthorization, "no PostgreSQL user name specified in startup packet").Ending()
 	}
 	if s.Database == "" {
 		s.Database = s.User
 	}
-	if v, ok := s.Parameters["replication"]; ok && !isFalse(v) {
-		return sqlstate.New(sqlstate.FeatureNotSupported, "replication is not possible through Fugu").Ending()
+	for _, name := range []*string{&s.User, &s.Database} {
+		if *name = (*name)[:min(len(*name), maxName)]; !utf8.ValidString(*name) {
+			return sqlstate.New(sqlstate.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\" in startup packet").Ending()
+		}
 	}
-	delete(s.Parameters, "replication")
-	if v, ok := s.Parameters["client_encoding"]; ok && !isUTF8(v) {
-		return pinned("client_encoding", "UTF8")
-	}
-	delete(s.Parameters, "client_encoding")
-	if v, ok := s.Parameters["standard_conforming_strings"]; ok && (v == "" || isFalse(v)) {
-		return pinned("standard_conforming_strings", "on")
-	}
-	delete(s.Parameters, "standard_conforming_strings")
 	return nil
 }
 
-func isFalse(v string) bool {
-	switch strings.ToLower(v) {
-	case "false", "off", "no", "0", "f", "n", "of":
-		return true
+// checkReplication refuses what would make a connection one of replication, which reads the changes of every table.
+func checkReplication(value string) error {
+	if on, ok := parseBool(value); ok && !on {
+		return nil
+	} else if ok || value == "database" {
+		return sqlstate.New(sqlstate.FeatureNotSupported, "replication is not possible through Fugu").Ending()
 	}
-	return false
+	return sqlstate.New(sqlstate.InvalidParameterValue, "invalid value for parameter \"replication\": \"%s\"", value).
+		WithHint(`Valid values are: "false", 0, "true", 1, "database".`).Ending()
 }
 
-// isUTF8 knows the spellings that PostgreSQL takes for the encoding, with the quotes that some drivers put round it.
-// SQL_ASCII, which psql asks for on a terminal in the C locale, means bytes as they are: such a client gets UTF8, and is
-// told so by a ParameterStatus.
-func isUTF8(v string) bool {
-	v = strings.ToLower(strings.Trim(v, `'"`))
-	v = strings.NewReplacer("-", "", "_", "").Replace(v)
-	return v == "utf8" || v == "unicode" || v == "sqlascii"
+// parseBool reads what PostgreSQL takes for a boolean (parse_bool): the words, their unique beginnings, 0 and 1.
+func parseBool(v string) (value, ok bool) {
+	v = strings.ToLower(v)
+	begins := func(word string, least int) bool { return len(v) >= least && strings.HasPrefix(word, v) }
+	switch {
+	case begins("true", 1), begins("yes", 1), begins("on", 2), v == "1":
+		return true, true
+	case begins("false", 1), begins("no", 1), begins("off", 2), v == "0":
+		return false, true
+	}
+	return false, false
+}
+
+// refuse tells the client why it is not let in, in the form that it can read.
+func (l *login) refuse(why *sqlstate.Error) {
+	if l.ancient { // protocol 2: the text up to a NUL
+		_, _ = l.out.Write(fmt.Appendf(nil, "EFATAL:  %s\n\x00", field(why.Message)))
+	} else {
+		l.out.send(response(why))
+	}
+	l.out.flush()
+	if why.Code == sqlstate.ProtocolViolation || why.Code == sqlstate.FeatureNotSupported {
+		discard(l.conn)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/xdg-go/scram"
 )
@@ -25,37 +26,78 @@ func ReadUsers(path string) (Users, error) {
 	return ParseUsers(path, string(text))
 }
 
-var userLine = regexp.MustCompile(`^"((?:[^"]|"")+)"\s+"([^"]*)"$`)
-
 // ParseUsers reads the text of a users file; every finding comes with its line, and all come together.
 func ParseUsers(path, text string) (Users, error) {
 	users := Users{}
+	err := pairs(path, text, `a line is "name" "SCRAM-SHA-256$..."`, func(name, secret string) error {
+		c, err := verifier(secret)
+		if err != nil {
+			return fmt.Errorf("user %q: %w", name, err)
+		}
+		if err := userName(name); err != nil {
+			return err
+		}
+		if _, twice := users[name]; twice {
+			return fmt.Errorf("user %q comes twice", name)
+		}
+		users[name] = c
+		return nil
+	})
+	return users, err
+}
+
+// ReadNames reads a file that says which users the common names of client certificates may be: lines of two names in
+// double quotes, the common name's first. Either may come more than once.
+func ReadNames(path string) (Names, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading names of certificates: %w", err)
+	}
+	return ParseNames(path, string(text))
+}
+
+// ParseNames reads the text of a file of names; every finding comes with its line, and all come together.
+func ParseNames(path, text string) (Names, error) {
+	names := Names{}
+	err := pairs(path, text, `a line is "common name" "user"`, func(cert, user string) error {
+		if err := userName(user); err != nil {
+			return err
+		}
+		names[cert] = append(names[cert], user)
+		return nil
+	})
+	return names, err
+}
+
+// userName says what is wrong with a name that no startup packet could have.
+func userName(name string) error {
+	if len(name) > maxName || !utf8.ValidString(name) || name == "" {
+		return fmt.Errorf("user %q: a name has up to %d bytes of UTF-8", name, maxName)
+	}
+	return nil
+}
+
+var pairLine = regexp.MustCompile(`^"((?:[^"]|"")+)"\s+"((?:[^"]|"")*)"$`)
+
+// pairs reads lines of two texts in double quotes, in which a double quote is written twice. Empty lines and lines that
+// start with ; or # are skipped.
+func pairs(path, text, form string, use func(first, second string) error) error {
 	var findings []error
 	for i, line := range strings.Split(text, "\n") {
-		bad := func(format string, args ...any) {
-			findings = append(findings, fmt.Errorf("%s:%d: %s", path, i+1, fmt.Sprintf(format, args...)))
-		}
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == ';' || line[0] == '#' {
 			continue
 		}
-		m := userLine.FindStringSubmatch(line)
+		m := pairLine.FindStringSubmatch(line)
 		if m == nil {
-			bad(`a line is "name" "SCRAM-SHA-256$..."`)
+			findings = append(findings, fmt.Errorf("%s:%d: %s", path, i+1, form))
 			continue
 		}
-		name := strings.ReplaceAll(m[1], `""`, `"`)
-		c, err := verifier(m[2])
-		if err != nil {
-			bad("user %q: %v", name, err)
-			continue
+		if err := use(strings.ReplaceAll(m[1], `""`, `"`), strings.ReplaceAll(m[2], `""`, `"`)); err != nil {
+			findings = append(findings, fmt.Errorf("%s:%d: %w", path, i+1, err))
 		}
-		if _, twice := users[name]; twice {
-			bad("user %q comes twice", name)
-		}
-		users[name] = c
 	}
-	return users, errors.Join(findings...)
+	return errors.Join(findings...)
 }
 
 // verifier reads SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey (manual, "pg_authid"). Errors do not repeat it.

@@ -1,23 +1,156 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"log/slog"
+	"os"
+	"time"
 
 	"fugu/config"
 	"fugu/wire"
 )
 
-// authenticator is how clients prove who they are, as the configuration says.
-func authenticator(c *config.Config) (wire.Authenticator, error) {
-	switch c.Auth.Method {
-	case "trust":
-		return wire.Trust{}, nil
-	case "scram-sha-256":
-		users, err := wire.ReadUsers(c.Auth.Users)
+// door is what stands between the network and a session, as the configuration says: encryption, and how clients prove who
+// they are. Its files can be read again while it is in use.
+type door struct {
+	config       *config.Config
+	tls          *wire.TLS // nil: none is offered
+	auth         wire.Authenticator
+	scram        *wire.SCRAM        // in auth; nil: it is not asked
+	certificates *wire.Certificates // likewise
+	warnings     []string
+	seen         string // the state of the files when they were read
+}
+
+// openDoor reads all files. keep makes the secret that is to be kept, where there is none yet.
+func openDoor(c *config.Config, keep bool) (*door, error) {
+	d := &door{config: c}
+	d.seen = d.state()
+	if c.TLS.Mode != "disable" && c.TLS.Certificate != "" {
+		t, err := wire.NewTLS(wire.TLSFiles{Certificate: c.TLS.Certificate, Key: c.TLS.Key, ClientCA: c.TLS.ClientCA}, c.TLS.Mode == "require")
 		if err != nil {
 			return nil, err
 		}
-		return wire.NewSCRAM(users)
+		if d.tls = t; !t.Binds() && c.Auth.Method == "scram-sha-256" {
+			d.warnings = append(d.warnings, "the signature of tls.certificate has no hash function of its own, so that SCRAM-SHA-256-PLUS is not offered")
+		}
 	}
-	return nil, fmt.Errorf("auth.method %q is not supported", c.Auth.Method)
+	users, names, err := d.files()
+	if err != nil {
+		return nil, err
+	}
+	switch c.Auth.Method {
+	case "trust":
+		d.auth = wire.Trust{}
+	case "scram-sha-256":
+		d.scram = wire.NewSCRAM(users, d.secret(users, keep))
+		d.auth = d.scram
+	case "cert":
+		d.certificates = wire.NewCertificates(nil, false, names, users)
+		d.auth = d.certificates
+	default:
+		return nil, fmt.Errorf("auth.method %q is not supported", c.Auth.Method)
+	}
+	if c.TLS.ClientCert != "" && d.certificates == nil {
+		d.certificates = wire.NewCertificates(d.auth, c.TLS.ClientCert == "verify-ca", names, users)
+		d.auth = d.certificates
+	}
+	return d, nil
+}
+
+// secret is what verifiers of users that do not exist are made from. Without a file to keep it in, it is worked out from
+// the users, and changes when they do and the proxy is started anew.
+func (d *door) secret(users wire.Users, keep bool) []byte {
+	path := d.config.Auth.Secret
+	if path == "" {
+		path = d.config.Auth.Users + ".secret"
+	}
+	if !keep {
+		return users.Secret()
+	}
+	secret, err := wire.KeptSecret(path)
+	if err != nil {
+		d.warnings = append(d.warnings, fmt.Sprintf("who watches logins over a restart with other users may learn which users exist: %v", err))
+		return users.Secret()
+	}
+	return secret
+}
+
+// files reads who there is. nil users: everybody, of those whom a certificate names.
+func (d *door) files() (users wire.Users, names wire.Names, err error) {
+	if d.config.Auth.Users != "" && d.config.Auth.Method != "trust" {
+		if users, err = wire.ReadUsers(d.config.Auth.Users); err != nil {
+			return nil, nil, err
+		}
+	}
+	if d.config.Auth.Certificates != "" {
+		if names, err = wire.ReadNames(d.config.Auth.Certificates); err != nil {
+			return nil, nil, err
+		}
+	}
+	return users, names, nil
+}
+
+// reload reads the files again. What is wrong leaves in force what was read before: users, or TLS.
+func (d *door) reload() error {
+	users, names, err := d.files()
+	if err == nil {
+		if d.scram != nil {
+			d.scram.Replace(users)
+		}
+		if d.certificates != nil {
+			d.certificates.Replace(names, users)
+		}
+	}
+	if d.tls != nil {
+		err = errors.Join(err, d.tls.Reload())
+	}
+	return err
+}
+
+// watchEvery is how often files are looked at: as often as they may be changed in two steps, and no more.
+const watchEvery = 2 * time.Second
+
+// watch reads the files again whenever one of them has changed, until ctx ends.
+func (d *door) watch(ctx context.Context, log *slog.Logger) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if now := d.state(); now != d.seen {
+				d.seen = now
+				d.reloaded(log)
+			}
+		}
+	}
+}
+
+func (d *door) reloaded(log *slog.Logger) {
+	if err := d.reload(); err != nil {
+		log.Error("users or certificates were not reloaded, the old ones stand", "error", err)
+		return
+	}
+	log.Info("users and certificates reloaded")
+}
+
+// state tells one state of the files from another: what their names lead to, its time and its size.
+func (d *door) state() string {
+	var state string
+	for _, path := range []string{d.config.Auth.Users, d.config.Auth.Certificates, d.config.TLS.Certificate, d.config.TLS.Key, d.config.TLS.ClientCA} {
+		if path == "" {
+			continue
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			state += "none\n"
+			continue
+		}
+		state += fmt.Sprintf("%d %d %v\n", info.ModTime().UnixNano(), info.Size(), info.Mode())
+	}
+	return state
 }

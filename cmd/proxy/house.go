@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -27,6 +28,7 @@ type house struct {
 	config   *config.Config
 	policies []*policy.Policy
 	guest    *pgconn.Config
+	guests   map[string]*pgconn.Config // by user, of those who have one of their own
 	reader   *upstream.Reader
 	snapshot *pipeline.Snapshot
 	ledger   ledger.Ledger
@@ -48,6 +50,9 @@ func open(ctx context.Context, path string) (*house, error) {
 	}
 	h.guest.RuntimeParams["statement_timeout"] = strconv.FormatInt(cfg.Limits.StatementTimeout.Milliseconds(), 10)
 	h.guest.DialFunc = upstream.Dialer(cfg.Limits.KeepAlive)
+	if err := h.ownGuests(); err != nil {
+		return nil, err
+	}
 	if h.reader, err = upstream.OpenReader(string(cfg.Upstream.Reader), cfg.Limits.StatementTimeout, func(c *pgxpool.Config) {
 		c.ConnConfig.DialFunc = h.guest.DialFunc
 	}); err != nil {
@@ -94,6 +99,25 @@ func (h *house) takeOver(ctx context.Context) error {
 	return err
 }
 
+// ownGuests works out the guests of users that have one of their own.
+func (h *house) ownGuests() error {
+	h.guests = map[string]*pgconn.Config{}
+	for user, g := range h.config.Upstream.Guests {
+		if g.DSN == "" {
+			h.guests[user] = h.guest.Copy()
+			h.guests[user].RuntimeParams["role"] = g.Role
+			continue
+		}
+		own, err := pgconn.ParseConfig(string(g.DSN))
+		if err != nil {
+			return fmt.Errorf("reading upstream.guests: %w", err)
+		}
+		own.RuntimeParams["statement_timeout"] = h.guest.RuntimeParams["statement_timeout"]
+		h.guests[user] = own
+	}
+	return nil
+}
+
 // grants refuses a database in which the guest could reach protected rows round the side.
 func (h *house) grants(ctx context.Context) error {
 	var protected []upstream.Protected
@@ -106,16 +130,21 @@ func (h *house) grants(ctx context.Context) error {
 			}
 		}
 	}
-	found, err := upstream.CheckGuest(ctx, h.guest, protected)
+	h.warnings = nil
+	found, err := h.guestGrants(ctx, h.guest, protected, references)
 	if err != nil {
 		return err
 	}
-	poison, err := upstream.CheckReferences(ctx, h.guest, references)
-	if err != nil {
-		return err
-	}
-	if h.warnings, err = upstream.GuestWarnings(ctx, h.guest, protected); err != nil {
-		return err
+	for _, user := range slices.Sorted(maps.Keys(h.guests)) {
+		own, err := h.guestGrants(ctx, h.guests[user], protected, references)
+		if err != nil {
+			return fmt.Errorf("the guest of user %q: %w", user, err)
+		}
+		for _, f := range own {
+			if !slices.Contains(found, f) {
+				found = append(found, f)
+			}
+		}
 	}
 	reader, err := pgconn.ParseConfig(string(h.config.Upstream.Reader))
 	if err != nil {
@@ -125,7 +154,29 @@ func (h *house) grants(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return upstream.Hole(slices.Concat(found, poison, more))
+	return upstream.Hole(slices.Concat(found, more))
+}
+
+// guestGrants are the holes that one guest has; what may be one goes to the warnings.
+func (h *house) guestGrants(ctx context.Context, guest *pgconn.Config, protected []upstream.Protected, references []string) ([]upstream.Finding, error) {
+	found, err := upstream.CheckGuest(ctx, guest, protected)
+	if err != nil {
+		return nil, err
+	}
+	poison, err := upstream.CheckReferences(ctx, guest, references)
+	if err != nil {
+		return nil, err
+	}
+	warnings, err := upstream.GuestWarnings(ctx, guest, protected)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range warnings {
+		if !slices.Contains(h.warnings, w) {
+			h.warnings = append(h.warnings, w)
+		}
+	}
+	return slices.Concat(found, poison), nil
 }
 
 // describe writes an error for people: with its hint, and with what a database said.

@@ -30,11 +30,15 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer h.close()
-	if _, err := authenticator(h.config); err != nil {
+	door, err := openDoor(h.config, false)
+	if err != nil {
 		return err
 	}
 	if err := h.takeOver(ctx); err != nil {
 		return err
+	}
+	for _, w := range door.warnings {
+		fmt.Fprintf(stdout, "warning: %s\n", w)
 	}
 	for _, w := range h.warnings {
 		fmt.Fprintf(stdout, "warning: %s\n", w)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -36,19 +37,23 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := h.takeOver(ctx); err != nil {
 		return err
 	}
-	auth, err := authenticator(h.config)
+	door, err := openDoor(h.config, true)
 	if err != nil {
 		return err
 	}
 	log := logger(os.Stderr)
+	for _, w := range door.warnings {
+		log.Warn(w)
+	}
 	if h.config.Admin != "" {
 		log.Warn("admin is not served by this version", "admin", h.config.Admin)
 	}
 	h.warn(log)
 	engine := pipeline.New(h.guest, h.reader, h.ledger, h.snapshot, log)
+	engine.GiveGuests(h.guests)
 	limits := h.config.Limits
 	server := wire.New(wire.Config{
-		Auth: auth, MaxClients: limits.Clients, UserClients: limits.UserClients, MessageBytes: int(limits.MessageBytes),
+		Auth: door.auth, TLS: door.tls, MaxClients: limits.Clients, UserClients: limits.UserClients, MessageBytes: int(limits.MessageBytes),
 		LoginTimeout: limits.LoginTimeout, IdleTimeout: limits.IdleTimeout, IdleInTransactionTimeout: limits.IdleInTransactionTimeout,
 		KeepAlive: limits.KeepAlive, DrainTimeout: drainTimeout, Logger: log,
 	}, engine)
@@ -59,14 +64,15 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	reloads := make(chan os.Signal, 1)
 	signal.Notify(reloads, syscall.SIGHUP)
 	defer signal.Stop(reloads)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	var watching sync.WaitGroup
+	watching.Go(func() { door.watch(ctx, log) })
+	watching.Go(func() {
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-reloads:
+				door.reloaded(log)
 				if err := reload(ctx, h, engine, log); err != nil {
 					log.Error("the policy was not reloaded, the old one stands", "error", describe(err))
 				} else {
@@ -74,10 +80,10 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 				}
 			}
 		}
-	}()
+	})
 	fmt.Fprintf(stdout, "fugu: ready on %s\n", listener.Addr())
 	err = server.Serve(ctx, listener)
-	<-done
+	watching.Wait()
 	return err
 }
 

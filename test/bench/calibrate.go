@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"fugu/mechanism"
@@ -9,12 +10,12 @@ import (
 )
 
 // calibrating measures the search for noise for grouped counts of m cells.
-func calibrating(rounds int) error {
+func calibrating(ctx context.Context, rounds int) error {
 	var measurements []*measurement
 	for _, m := range []int{10, 1000} {
 		r := groupedCounts(m)
 		measurements = append(measurements, &measurement{name: fmt.Sprintf("counts of %d cells", m), times: 1, run: func() error {
-			_, err := mechanism.Calibrate(mechanism.Auto, r)
+			_, err := mechanism.Calibrate(ctx, mechanism.Auto, r)
 			return err
 		}})
 	}

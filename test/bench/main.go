@@ -81,7 +81,7 @@ func bench(ctx context.Context, binary string, rows int64, rounds, seconds int) 
 	if err := modelling(ctx, dir, cluster, rows, rounds); err != nil {
 		return err
 	}
-	if err := calibrating(rounds); err != nil {
+	if err := calibrating(ctx, rounds); err != nil {
 		return err
 	}
 	return deciding(ctx, dir, cluster, rounds)

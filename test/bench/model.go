@@ -21,7 +21,7 @@ const widePolicy = `
 version: 1
 dataset: wide
 tables:
-  public.wide: {rows: 1000000, reference: public.wide_reference, group_by: {cell: {from: 0, to: 99}}}
+  public.wide: {rows: 1000000, reference: public.wide_reference, group_by: {cell: {from: 0, to: 99}, age: {from: 17, to: 90}}}
 secrets:
   high_income: {table: public.wide, proportion: income = '>50K', values: {from: 0.10, to: 0.60, within: 0.05}}
   private_sector: {table: public.wide, proportion: workclass = 'Private', pairs: [[0.68, 0.72]]}
@@ -55,7 +55,7 @@ func modelling(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows
 	defer plain.Close(context.WithoutCancel(ctx))
 	number := 0
 	var measurements []*measurement
-	for _, aggregate := range []string{"count(*)", "avg(age)", "count(*), sum(hours_per_week), avg(age)"} {
+	for _, aggregate := range []string{"count(*)", "avg(age)", "count(*), sum(hours_per_week), avg(age)", "stddev(age)", "corr(age, hours_per_week)"} {
 		statement := func(table string) string { // true of every row, and new each time
 			number++
 			return fmt.Sprintf("SELECT cell, %s FROM %s WHERE hours_per_week > %d GROUP BY cell", aggregate, table, -number)

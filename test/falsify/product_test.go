@@ -1,6 +1,7 @@
 package falsify
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -29,7 +30,7 @@ func calibrate(t *testing.T, kind mechanism.Kind, promise privacy.Budget, share 
 	for _, l := range setting.Lattice {
 		r.Components = append(r.Components, mechanism.Component{Lattice: l, Unit: 1})
 	}
-	c, err := mechanism.Calibrate(kind, r)
+	c, err := mechanism.Calibrate(t.Context(), kind, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +177,7 @@ func TestNoiseAlongOneDirectionOnly(t *testing.T) {
 		r.Components = append(r.Components, mechanism.Component{Lattice: 1, Unit: 1})
 	}
 	counts[0], counts[1] = normal(counts[0].Mean, 9), normal(counts[1].Mean, 9)
-	product, err := mechanism.Calibrate(mechanism.Directional, r)
+	product, err := mechanism.Calibrate(t.Context(), mechanism.Directional, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +252,7 @@ func TestInverseDistributionInFloats(t *testing.T) {
 	promise := budget(1, 0)
 	r := mechanism.Request{Budget: promise, Components: []mechanism.Component{{Lattice: 1e-9, Unit: 1}},
 		Shifts: []sensitivity.Shift{{Secret: "s", Along: []float64{1}, Beside: []float64{0}}}}
-	product, err := mechanism.Calibrate(mechanism.ExpmLaplace, r)
+	product, err := mechanism.Calibrate(t.Context(), mechanism.ExpmLaplace, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +289,7 @@ func certified(kind mechanism.Kind, promise privacy.Budget, from, to float64, kn
 	for _, l := range setting.Lattice {
 		r.Components = append(r.Components, mechanism.Component{Lattice: l, Unit: 1})
 	}
-	return mechanism.Calibrate(kind, r)
+	return mechanism.Calibrate(context.Background(), kind, r)
 }
 
 // The covariances of F differ between the values of the pair, and noise that is certified keeps its promise all the same.

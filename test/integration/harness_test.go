@@ -69,7 +69,8 @@ func writePolicy(path string, rows int64, edits ...string) error {
 
 // options change how a test's Fugu is put together.
 type options struct {
-	guest, reader string   // DSNs; empty: the cluster's
+	guest, reader string // DSNs; empty: the cluster's
+	guests        map[string]*pgconn.Config
 	policy        []string // edits of the example's policy, old and new in turn
 	ledger        string   // file; empty: a new one
 	wrapLedger    func(ledger.Ledger) ledger.Ledger
@@ -151,6 +152,7 @@ func start(ctx context.Context, db *database, dir string, o options) (*fugu, err
 		log = slog.New(o.log)
 	}
 	f.engine = pipeline.New(guest, reader, f.ledger, snapshot, log)
+	f.engine.GiveGuests(o.guests)
 	var engine wire.Engine = f.engine
 	if o.wrapEngine != nil {
 		engine = o.wrapEngine(engine)

@@ -130,10 +130,7 @@ func TestSCRAM(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	auth, err := wire.NewSCRAM(users)
-	if err != nil {
-		t.Fatal(err)
-	}
+	auth := wire.NewSCRAM(users, users.Secret())
 	f := serve(t, options{limits: func(c *wire.Config) { c.Auth = auth }})
 	for _, x := range []struct {
 		user, password string

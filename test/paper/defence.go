@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -104,7 +105,7 @@ func sampledDelta(p setting.Pair, n setting.Noise, epsilon float64) (string, err
 func ours(kind mechanism.Kind) defence {
 	return defence{"Fugu " + string(kind), func(c setting.Classes, delta float64, b privacy.Budget) (defended, error) {
 		p := c.Between(between(delta))
-		made, err := mechanism.Calibrate(kind, request(c, delta, b))
+		made, err := mechanism.Calibrate(context.Background(), kind, request(c, delta, b))
 		if err != nil {
 			return defended{}, err
 		}

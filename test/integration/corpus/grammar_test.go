@@ -65,6 +65,9 @@ var keysOf = map[string][]string{
 	"created_at": {"date_trunc('month', %s)", "extract(hour FROM %s)", "%s::date", "date_part('month', %s)"},
 }
 
+// byDay are the keys of a group for each day.
+var byDay = map[string]string{"created_on": "%s", "created_at": "%s::date"}
+
 // source makes what stands in FROM.
 func (g *grammar) source() source {
 	s := source{keys: map[string][]string{}}
@@ -153,7 +156,11 @@ func (g *grammar) cut(keys, aggs int) cut {
 	columns := slices.Sorted(maps.Keys(s.keys))
 	var list, group, plain, distinct, present []string
 	for i, name := range g.pick(keys, columns) {
-		key := strings.ReplaceAll(g.one(s.keys[name]...), "%s", "%[1]s")
+		key := g.one(s.keys[name]...)
+		if days := byDay[name]; key == days && keys > 1 && !g.chance(10) { // a year's days times other keys take their time
+			key = strings.Replace("date_trunc('month', %s)", "%s", days, 1)
+		}
+		key = strings.ReplaceAll(key, "%s", "%[1]s")
 		key = strings.ReplaceAll(key, "% 2", "%% 2")
 		if name != "p" {
 			key = fmt.Sprintf(key, s.column(name))

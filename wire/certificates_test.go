@@ -1,0 +1,141 @@
+package wire
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"slices"
+	"strings"
+	"testing"
+
+	"fugu/test/certs"
+)
+
+func keyPair(t *testing.T, pair certs.Pair) tls.Certificate {
+	t.Helper()
+	c, err := tls.X509KeyPair(pair.Certificate, pair.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Certificates let in whom they name, as PostgreSQL's method cert and its option clientcert do.
+func TestCertificates(t *testing.T) {
+	refused := `E FATAL 28000 certificate authentication failed for user "alice"`
+	needed := "E FATAL 28000 connection requires a valid client certificate"
+	for _, c := range []struct {
+		method, rules string
+		auth          func(scram Authenticator, users Users) Authenticator
+		// What a login as alice with each certificate gives first.
+		alice, bob, two, nobody, none string
+	}{
+		{"cert", "hostssl all all all cert\n", func(Authenticator, Users) Authenticator { return NewCertificates(nil, false, nil, nil) },
+			"R", refused, refused, refused, needed},
+		{"cert, users known", "hostssl all all all cert\n", func(_ Authenticator, u Users) Authenticator { return NewCertificates(nil, false, nil, u) },
+			"R", refused, refused, refused, needed},
+		{"clientcert=verify-ca", "hostssl all all all scram-sha-256 clientcert=verify-ca\n",
+			func(scram Authenticator, _ Users) Authenticator { return NewCertificates(scram, true, nil, nil) },
+			"R", "R", "R", "R", needed},
+	} {
+		t.Run(c.method, func(t *testing.T) {
+			s := serveSecure(t, x509.ECDSAWithSHA256, c.rules, func(config *Config, users Users) { config.Auth = c.auth(config.Auth, users) })
+			own := map[string][]tls.Certificate{"alice": {keyPair(t, s.authority.Issue(t, "alice"))}, "bob": {keyPair(t, s.authority.Issue(t, "bob"))},
+				"two": {keyPair(t, s.authority.Issue(t, "bob", "alice"))}, "nobody": {keyPair(t, s.authority.Issue(t))}, "none": nil}
+			for _, side := range s.sides {
+				for name, want := range map[string]string{"alice": c.alice, "bob": c.bob, "two": c.two, "nobody": c.nobody, "none": c.none} {
+					p := overTLS(t, side.address, own[name]...)
+					p.put(t, packet(protocol30, "user", "alice", "database", "postgres"))
+					if got := p.until(t, "R"); !strings.HasPrefix(got[0], want) {
+						t.Errorf("%s: alice with the certificate of %s: %q, want %s", side.name, name, got, want)
+					}
+				}
+				// Another's authority is refused by an alert, before PostgreSQL's protocol begins.
+				stranger := certs.NewAuthority(t, x509.ECDSAWithSHA256).Issue(t, "alice")
+				conn := tls.Client(asksTLS(t, side.address), &tls.Config{InsecureSkipVerify: true, Certificates: []tls.Certificate{keyPair(t, stranger)}})
+				_ = conn.Handshake()
+				_, _ = conn.Write(packet(protocol30, "user", "alice", "database", "postgres"))
+				if _, err := conn.Read(make([]byte, 1)); err == nil || !strings.Contains(err.Error(), "unknown certificate authority") {
+					t.Errorf("%s: a stranger's certificate: %v", side.name, err)
+				}
+			}
+			dir := t.TempDir()
+			crt, key := s.authority.Issue(t, "alice").Write(t, dir, "alice")
+			for _, side := range s.sides {
+				if out := psql(t, side.address, "alice", passwords["alice"], "sslmode=require", "sslcert="+crt, "sslkey="+key); !strings.Contains(out, "in\n") {
+					t.Errorf("%s: psql: %s", side.name, out)
+				}
+				if err := pgxLogin(t, side.address, "alice", passwords["alice"], "sslmode=require", "sslcert="+crt, "sslkey="+key); err != nil {
+					t.Errorf("%s: pgx: %v", side.name, err)
+				}
+			}
+		})
+	}
+}
+
+// With clientcert=verify-full the password and the name must both be right.
+func TestCertificateAndPassword(t *testing.T) {
+	s := serveSecure(t, x509.ECDSAWithSHA256, "hostssl all all all scram-sha-256 clientcert=verify-full\n", func(c *Config, _ Users) {
+		c.Auth = NewCertificates(c.Auth, false, nil, nil)
+	})
+	dir := t.TempDir()
+	for _, name := range []string{"alice", "bob"} {
+		s.authority.Issue(t, name).Write(t, dir, name)
+	}
+	for _, c := range []struct {
+		cert, password string
+		in             bool
+	}{{"alice", passwords["alice"], true}, {"alice", "nonsense", false}, {"bob", passwords["alice"], false}, {"bob", passwords["bob"], false}} {
+		for _, side := range s.sides {
+			err := pgxLogin(t, side.address, "alice", c.password, "sslmode=require", "sslcert="+dir+"/"+c.cert+".crt", "sslkey="+dir+"/"+c.cert+".key")
+			if (err == nil) != c.in || err != nil && !strings.HasPrefix(code(err), "28") {
+				t.Errorf("%s: the certificate of %s with %q: %v", side.name, c.cert, c.password, err)
+			}
+		}
+	}
+}
+
+func TestCertificateNames(t *testing.T) {
+	names, err := ParseNames("f", "# who is who\n\"alice@example.com\" \"alice\"\n\"robot\" \"alice\"\n\"robot\" \"b\"\"ob\"\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		cert, user string
+		is         bool
+	}{{"alice@example.com", "alice", true}, {"robot", "alice", true}, {"robot", `b"ob`, true}, {"alice", "alice", false}, {"Robot", "alice", false}, {"robot", "robot", false}} {
+		if names.are(c.cert, c.user) != c.is {
+			t.Errorf("%s is %s: %v", c.cert, c.user, !c.is)
+		}
+	}
+	if !Names(nil).are("x", "x") || Names(nil).are("x", "y") || (Names{}).are("x", "x") {
+		t.Error("without a file each name is its own user; in an empty one there is none")
+	}
+	_, err = ParseNames("f", "x\n\"a\" \"\"\n\"a\" \""+strings.Repeat("u", 64)+"\"\n")
+	if err == nil || strings.Count(err.Error(), "\n") != 2 || !slices.ContainsFunc(strings.Split(err.Error(), "\n"), func(l string) bool { return strings.HasPrefix(l, "f:3: ") }) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Names and users can change while clients come.
+func TestCertificatesReplace(t *testing.T) {
+	auth := NewCertificates(nil, false, nil, nil)
+	block := keyPair(t, certs.NewAuthority(t, x509.ECDSAWithSHA256).Issue(t, "robot"))
+	peer, err := x509.ParseCertificate(block.Certificate[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newLogin(&spoken{})
+	l.channel = &channel{peer: peer}
+	in := func(user string) bool { return auth.authenticate(t.Context(), l, user) == nil }
+	if !in("robot") || in("alice") {
+		t.Error("at first")
+	}
+	auth.Replace(Names{"robot": {"alice"}}, nil)
+	if in("robot") || !in("alice") {
+		t.Error("with names")
+	}
+	auth.Replace(Names{"robot": {"alice", "bob"}}, Users{"bob": {}})
+	if in("alice") || !in("bob") {
+		t.Error("with users")
+	}
+}
