@@ -28,13 +28,17 @@ test: ## formatting, vet, staticcheck and all tests, under the race detector
 	@scripts/setup.sh server test
 	@scripts/test.sh
 
-bench: ## what Fugu costs beside PostgreSQL alone, make paper, and all package benchmarks; or those that match BENCH=regexp
-	@scripts/setup.sh server
+bench: ## what Fugu costs beside PostgreSQL and PgBouncer, make paper, and all package benchmarks; or those that match BENCH=regexp, or PART=relay (see docs/operations.md)
+	@scripts/setup.sh server peers
 	go build -o bin/fugu ./cmd/proxy
+ifdef PART
+	go run ./test/bench -only '$(PART)'
+else
 	$(if $(filter .,$(BENCH)),go run ./test/bench)
 	$(if $(filter .,$(BENCH)),go run ./test/paper $(if $(DATA),-data '$(DATA)'))
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -p 1 $$(grep -rlE --include='*_test.go' '^func Benchmark' . | xargs -n1 dirname | sort -u)
 	go test -tags fuguhooks -run '^$$' -bench '$(BENCH)' -benchtime 3x ./test/integration/corpus
+endif
 
 paper: ## the experiments of Chen & Ohrimenko beside Fugu's, with plots in build/paper; DATA=file.csv as for demo
 	@scripts/setup.sh server

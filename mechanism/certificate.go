@@ -164,8 +164,12 @@ func (n Noise) release(shifts []sensitivity.Shift, like sensitivity.Covariance) 
 		r.Gaussian.Low = append(r.Gaussian.Low, sensitivity.RankOne{Weight: 1, Vector: v})
 	}
 	direction := 0.0
-	laplace := make([]float64, m)
+	laplace, pure := make([]float64, m), slices.ContainsFunc(n.cells, func(c cell) bool { return c.laplace > 0 })
 	for _, s := range shifts {
+		if pure { // its shifts are bounded each by itself
+			s.Beside, s.Unseen = s.Box(), nil
+		}
+		r.Unseen = append(r.Unseen, s.Unseen)
 		hidden := 0.0
 		for _, d := range n.directions {
 			if d.hides(s, n.cells) {
@@ -260,8 +264,8 @@ func uncertified(kind Kind, err error) error {
 		WithHint("Group by fewer columns, set a larger fugu.delta, or set fugu.mechanism to %s.", Auto).Because(err)
 }
 
-// merged returns the shifts with those of one secret that lie along one line made one: the longest, whose Beside covers
-// the others'.
+// merged returns the shifts with those of one secret that lie along one line made one: the longest, whose Beside and
+// Unseen cover the others'.
 func merged(shifts []sensitivity.Shift) []sensitivity.Shift {
 	var out []sensitivity.Shift
 next:
@@ -271,7 +275,7 @@ next:
 				continue
 			}
 			long, short := o, s
-			if s.Norm2() > o.Norm2() {
+			if s.Norm2(nil) > o.Norm2(nil) {
 				long, short = s, o
 			}
 			var dot, square float64
@@ -284,7 +288,8 @@ next:
 				a = math.Max(-1, math.Min(1, dot/square))
 			}
 			m := sensitivity.Shift{Secret: s.Secret, Along: long.Along, Beside: slices.Clone(long.Beside), Error: slices.Clone(long.Error)}
-			parallel := (long.Error == nil) == (short.Error == nil)
+			unseen, parallel := sensitivity.Cover(long.Unseen, short.Unseen)
+			m.Unseen, parallel = unseen, parallel && (long.Error == nil) == (short.Error == nil)
 			for k, v := range long.Along {
 				rest := math.Abs(short.Along[k] - a*v)
 				parallel = parallel && rest <= 1e-9*math.Abs(short.Along[k])+1e-12*math.Sqrt(square)

@@ -98,9 +98,7 @@ func TestCertifiedNoiseHidesUnequalCovariances(t *testing.T) {
 	for _, m := range []int{4, 16} {
 		f := wide(m)
 		r := f.request(8000, 24_000, budget(1, .001))
-		for k := range r.Shifts[0].Beside {
-			r.Shifts[0].Beside[k] *= .01
-		}
+		r.Shifts[0] = thinned(r.Shifts[0], .01)
 		c := calibrated(t, Directional, r)
 		plain := r
 		plain.Families = nil

@@ -28,7 +28,7 @@ const searchSteps = 80
 //	noise = Σ_s v_s·y_s + G
 //
 // A pair of s moves F by a·v_s + r. Condition on the other secrets' y. Replacing y_s by y_s+a hides a·v_s and costs
-// |a|/t_s ≤ 1/t_s; given y_s, G hides r, a Gaussian shift of κ² = Σ_k (Beside_k/floor_k)². Together
+// |a|/t_s ≤ 1/t_s; given y_s, G hides r, a Gaussian shift of κ = ‖Beside, Unseen‖ (Shift.Norm2 for floor). Together
 //
 //	δ = δ_G(ε - 1/t_s; κ)
 //
@@ -43,12 +43,12 @@ const searchSteps = 80
 //
 // The floor is searched over
 //
-//	floor_k² = max( h_k², (|Along_k|/1024ε)², f²·Beside_k·u_k, c²·(|g_k| u_k)^⅔ - V_k ),
+//	floor_k² = max( h_k², (|Along_k|/1024ε)², f²·b_k², f²·r_k² + (c²·(|g_k| u_k)^⅔ - V_k)₊ ),
 //
-// V_k the variance of F_k and g_k how far it differs in a pair. Among floors of the same Σ (Beside_k/floor_k)² those
-// proportional to √(Beside_k·u_k) have the least error Σ floor_k²/u_k², and among those of the same
-// Σ (g_k/(V_k+floor_k²))², the effect of the covariances to first order, those with V_k + floor_k² proportional to
-// (|g_k| u_k)^⅔ (Lagrange, twice). For each f and c, 1/t_s is the most that δ allows; the least total error wins.
+// b_k and r_k the shapes of box and exact in besideFloor, V_k the variance of F_k and g_k how far it differs in a pair.
+// Among floors of the same Σ (g_k/(V_k+floor_k²))², the effect of the covariances to first order, those with V_k + floor_k²
+// proportional to (|g_k| u_k)^⅔ have the least error Σ floor_k²/u_k² (Lagrange). To these r_k adds up, as just
+// so much is set aside. For each f and c, 1/t_s is the most that δ allows; the least total error wins.
 func directional(r Request) (design, error) {
 	if r.Budget.Delta == 0 || r.Budget.Epsilon > maxGaussianEpsilon {
 		return nil, unmet(Directional)
@@ -80,7 +80,8 @@ type floorSearch struct {
 	families       []sensitivity.Family // none yet: translation alone
 	probes         []*sensitivity.Probe
 	least          []float64 // of each component
-	beside, scale  []float64 // √(Beside·u), (|g| u)^⅓
+	beside, exact  []float64 // b, r
+	scale          []float64 // (|g| u)^⅓
 	variance       []float64 // V
 	spread         []float64 // of each shift, Σ_k (v_k/u_k)²
 	firstF, firstC float64   // from where on f and c matter
@@ -94,7 +95,8 @@ type floorSearch struct {
 func newFloorSearch(r Request) *floorSearch {
 	m := len(r.Components)
 	s := &floorSearch{Request: r, best: math.Inf(1), firstF: math.Inf(1), firstC: math.Inf(1)}
-	s.least, s.beside, s.scale, s.variance = make([]float64, m), make([]float64, m), make([]float64, m), make([]float64, m)
+	s.least, s.scale, s.variance = make([]float64, m), make([]float64, m), make([]float64, m)
+	s.beside, s.exact = r.besideFloor()
 	for k := range s.variance {
 		s.variance[k] = math.Inf(1)
 	}
@@ -109,19 +111,14 @@ func newFloorSearch(r Request) *floorSearch {
 	}
 	s.spread = make([]float64, len(r.Shifts))
 	for k, c := range r.Components {
-		var along, beside float64
+		along := 0.0
 		for i, shift := range r.Shifts {
-			left := shift.Beside[k]
-			if shift.Scatter != nil {
-				left += math.Sqrt(shift.Scatter.Variance[k])
-			}
-			along, beside = math.Max(along, math.Abs(shift.Along[k])), math.Max(beside, left)
+			along = math.Max(along, math.Abs(shift.Along[k]))
 			s.spread[i] += (shift.Along[k] / c.Unit) * (shift.Along[k] / c.Unit)
 		}
 		s.least[k] = math.Max(c.Lattice, floorShare*along/float64(r.Budget.Epsilon))
-		s.beside[k] = math.Sqrt(beside) * math.Sqrt(c.Unit)
-		if s.beside[k] > 0 {
-			s.firstF = math.Min(s.firstF, s.least[k]/s.beside[k])
+		if b := math.Max(s.beside[k], s.exact[k]); b > 0 {
+			s.firstF = math.Min(s.firstF, s.least[k]/b)
 		}
 		if s.scale[k] > 0 {
 			s.firstC = math.Min(s.firstC, math.Hypot(s.least[k], math.Sqrt(s.variance[k]))/s.scale[k])
@@ -134,15 +131,19 @@ func newFloorSearch(r Request) *floorSearch {
 func (s *floorSearch) cells(f, c float64) (floor []cell, sum float64) {
 	floor = make([]cell, len(s.Components))
 	for k, comp := range s.Components {
-		sd := s.least[k]
+		sd := 0.0
+		if s.scale[k] > 0 {
+			if v := c*c*s.scale[k]*s.scale[k] - s.variance[k]; v > 0 {
+				sd = math.Sqrt(v)
+			}
+		}
+		if s.exact[k] > 0 {
+			sd = math.Hypot(sd, f*s.exact[k])
+		}
 		if s.beside[k] > 0 {
 			sd = math.Max(sd, f*s.beside[k])
 		}
-		if s.scale[k] > 0 {
-			if v := c*c*s.scale[k]*s.scale[k] - s.variance[k]; v > 0 {
-				sd = math.Max(sd, math.Sqrt(v))
-			}
-		}
+		sd = math.Max(sd, s.least[k])
 		floor[k].exponent = gridFor(sd)
 		floor[k].sigma = steps(sd, floor[k].exponent)
 		sum += (sd / comp.Unit) * (sd / comp.Unit)
@@ -211,7 +212,7 @@ func (s *floorSearch) allowed(floor []cell) ([]float64, bool) {
 	hidden := slices.Clone(s.Shifts)
 	left := map[string]privacy.Loss{} // of each secret, the most that any of its directions leaves
 	for i := range hidden {
-		hidden[i].Along = make([]float64, len(hidden[i].Along)) // the direction hides it
+		hidden[i] = hidden[i].Aside() // the direction hides the rest
 		left[hidden[i].Secret] = left[hidden[i].Secret].Max(n.loss(hidden[i]))
 	}
 	for i, shift := range s.Shifts {

@@ -10,8 +10,7 @@ import (
 // expmGaussian is the Expected Value Mechanism with Gaussian noise, calibrated exactly.
 //
 //	u_k   unit of component k           h_k   its lattice
-//	d_k   |Along_k| + Beside_k, the most that a secret moves it
-//	Δ2  = max over secrets of √(Σ_k (d_k/u_k)²)
+//	Δ2  = max over secrets and the d by which they move F of √(Σ_k (d_k/u_k)²)
 //	σ   = Δ2/κ*(ε,δ)
 //	noise of component k: N(0, max(σ·u_k, h_k)²), independent
 //
@@ -31,15 +30,11 @@ func expmGaussian(r Request) (design, error) {
 		return nil, unmet(ExpmGaussian)
 	}
 	delta2 := r.widest(func(s sensitivity.Shift) float64 {
-		var sum float64
-		for k, c := range r.Components {
-			d := (math.Abs(s.Along[k]) + s.Beside[k]) / c.Unit
-			sum += d * d
-		}
+		length := s.Norm2(r.units())
 		if s.Scatter != nil {
-			return math.Sqrt(sum) + s.Scatter.Norm2(r.units())
+			length += s.Scatter.Norm2(r.units())
 		}
-		return math.Sqrt(sum)
+		return length
 	})
 	set := func(c *cell, sigma int64) { c.sigma = sigma }
 	least := delta2 / kappa

@@ -9,8 +9,7 @@ import (
 // expmLaplace is the Expected Value Mechanism with Laplace noise.
 //
 //	u_k   unit of component k           h_k   its lattice
-//	d_k   |Along_k| + Beside_k, the most that a secret moves it
-//	Δ1  = max over secrets of Σ_k d_k/u_k
+//	Δ1  = max over secrets and the d by which they move F of Σ_k |d_k|/u_k
 //	b   = Δ1/ε
 //	noise of component k: Laplace(max(b·u_k, h_k)), independent
 //
@@ -19,10 +18,7 @@ import (
 // lowers the loss. Where f_θ is known, b is widened until what the unequal covariances cost fits into ε as well.
 func expmLaplace(r Request) (design, error) {
 	delta1 := r.widest(func(s sensitivity.Shift) float64 {
-		var sum float64
-		for k, c := range r.Components {
-			sum += (math.Abs(s.Along[k]) + s.Beside[k]) / c.Unit
-		}
+		sum := s.Norm1(r.units())
 		if s.Scatter != nil { // its bound grows as the scales fall, in proportion
 			sum += s.Scatter.Norm1(r.units())
 		}
@@ -59,11 +55,7 @@ func (r Request) widened(b float64) (float64, error) {
 				return false, err
 			}
 			for _, s := range r.of(f.Secret()) {
-				total := cost
-				for k := range own {
-					total += (math.Abs(s.Along[k]) + s.Beside[k]) / own[k]
-				}
-				if total > float64(r.Budget.Epsilon) {
+				if cost+s.Norm1(own) > float64(r.Budget.Epsilon) {
 					return false, nil
 				}
 			}

@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -36,9 +37,9 @@ type structure func(cs []constraint, kappa float64) [][]float64
 // searched for the least error for which sensitivity.Certify proves (ε,δ) for every pair as it is; a smaller κ hides the
 // mean better, a larger floor the covariances and what is beside the direction:
 //
-//	floor_k² = max(h_k², f²·Beside_k·u_k, c·(|g_k|·u_k)^(2/3) - V_k),   g_k = change of V_k = Σ_kk over a pair
+//	floor_k² = max(h_k², f²·b_k², c·(|g_k|·u_k)^(2/3) - V_k),   g_k = change of V_k = Σ_kk over a pair
 //
-// the second minimising Σ floor²/u² for a given Σ (Beside/floor)², the third for a given Σ (g/(V+floor²))² (Lagrange).
+// b_k the larger of the shapes of besideFloor, the third for a given Σ (g/(V+floor²))² (Lagrange).
 // A nil structure has no lines, and no floor beyond h.
 func inherent(kind Kind, lines structure) func(Request) (design, error) {
 	return func(r Request) (design, error) {
@@ -74,7 +75,7 @@ type search struct {
 	r      Request
 	lines  structure
 	limit  float64   // κ*
-	beside []float64 // floors' shape against what is beside the direction
+	beside []float64 // floors' shape against what is beside the direction: besideFloor
 	change []float64 // (|g_k|u_k)^(2/3)
 	spread []float64 // V_k, the least over the families
 	ends   []constraint
@@ -85,14 +86,16 @@ type search struct {
 
 func (s *search) prepare() {
 	m := len(s.r.Components)
-	s.beside, s.change, s.spread = make([]float64, m), make([]float64, m), make([]float64, m)
+	s.change, s.spread = make([]float64, m), make([]float64, m)
+	var exact []float64
+	s.beside, exact = s.r.besideFloor()
+	for k, v := range exact {
+		s.beside[k] = math.Max(s.beside[k], v)
+	}
 	for k := range m {
 		s.spread[k] = math.Inf(1)
 	}
 	for _, shift := range s.r.Shifts {
-		for k, c := range s.r.Components {
-			s.beside[k] = math.Max(s.beside[k], math.Sqrt(shift.Beside[k]*c.Unit))
-		}
 		s.ends = append(s.ends, s.constraints(shift)...)
 	}
 	for _, f := range s.r.Families {
@@ -216,15 +219,9 @@ func (s *search) tune(f, c float64) {
 
 func (s *search) run() {
 	// The f for which what is beside takes a quarter of κ*, were there nothing else, and about it.
-	sum := 0.0
-	for k, b := range s.beside {
-		if b > 0 {
-			sum += (b / s.r.Components[k].Unit) * (b / s.r.Components[k].Unit) // (Beside/(f·beside))²·f²
-		}
-	}
 	fs := []float64{0}
-	if sum > 0 {
-		f := 4 * math.Sqrt(sum) / s.limit
+	if slices.Max(s.beside) > 0 {
+		f := 4 / s.limit
 		fs = []float64{f, f / 2, 2 * f, 4 * f}
 	}
 	// From the c at which a floor begins to rise, until the floor alone costs more than the best.

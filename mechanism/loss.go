@@ -16,9 +16,9 @@ import (
 // (|c_j|+½)/σ_j. What that leaves, |r_k| and ρ_k = |Along_k - Σ_j c_j·w_jk| and rounding, is hidden by the cells. The
 // argument reveals every y and composes: given them, the shifts left to the cells are bounded by constants. So for any c
 //
-//	κ² = Σ_j ((|c_j|+½)/σ_j)² + Σ_k ((ρ_k + Beside_k + rounding_k)/σ_k)²
+//	κ² = Σ_j ((|c_j|+½)/σ_j)² + ‖ρ_k + Beside_k + rounding_k, Unseen‖²
 //
-// is sound, and for the c of shares, but for rounding and Beside, it is Alongᵀ Σ_Z⁻¹ Along, the least possible.
+// with the norm of Shift.Norm2 for the cells' σ_k is sound, and for the c of shares, but for rounding and Beside, it is Alongᵀ Σ_Z⁻¹ Along, the least possible.
 //
 // In grid steps, rounding F and F' separately moves their difference by at most 1; moving y_j by whole steps only leaves
 // ½|w_jk|; and round(w(y+i)) - round(wy) differs from wi by at most 1. slack is the first, the last of one direction,
@@ -55,17 +55,33 @@ func (n Noise) loss(s sensitivity.Shift) privacy.Loss {
 		}
 		l = l.Plus(gaussianDeviation(float64(d.sigma)))
 	}
+	rest := sensitivity.Shift{Along: left, Beside: make([]float64, len(n.cells)), Unseen: s.Unseen}
 	for k, c := range n.cells {
-		shift := math.Abs(left[k]) + math.Ldexp(s.Beside[k], -c.exponent) + rounding[k] + slack
-		if c.laplace > 0 {
-			l.Pure += shift / float64(c.laplace)
-			continue
+		left[k] = math.Ldexp(left[k], c.exponent)
+		rest.Beside[k] = s.Beside[k] + math.Ldexp(rounding[k]+slack, c.exponent)
+		if c.laplace == 0 {
+			l = l.Plus(gaussianDeviation(float64(c.sigma)))
 		}
-		sigma := float64(c.sigma)
-		l.Kappa2 += (shift / sigma) * (shift / sigma)
-		l = l.Plus(gaussianDeviation(sigma))
 	}
+	scale, sd := n.scales()
+	kappa := rest.Norm2(sd)
+	l = l.Plus(privacy.Loss{Pure: rest.Norm1(scale), Kappa2: kappa * kappa})
 	return n.scattered(l, s.Scatter)
+}
+
+// scales returns, in F's units, the scales of the cells' Laplace noise and the standard deviations of their Gaussian
+// noise; +Inf where it is of the other kind.
+func (n Noise) scales() (scale, sd []float64) {
+	scale, sd = make([]float64, len(n.cells)), make([]float64, len(n.cells))
+	for k, c := range n.cells {
+		scale[k], sd[k] = math.Inf(1), math.Inf(1)
+		if c.laplace > 0 {
+			scale[k] = math.Ldexp(float64(c.laplace), c.exponent)
+		} else {
+			sd[k] = math.Ldexp(float64(c.sigma), c.exponent)
+		}
+	}
+	return scale, sd
 }
 
 // scattered adds what is left to chance, in the metric of each kind of the cells' noise: the norms' triangle inequality.
@@ -73,15 +89,10 @@ func (n Noise) scattered(l privacy.Loss, s *sensitivity.Scatter) privacy.Loss {
 	if s == nil {
 		return l
 	}
-	scale, sd := make([]float64, len(n.cells)), make([]float64, len(n.cells))
+	scale, sd := n.scales()
 	laplace, gaussian := false, false
-	for k, c := range n.cells {
-		scale[k], sd[k] = math.Inf(1), math.Inf(1)
-		if c.laplace > 0 {
-			scale[k], laplace = math.Ldexp(float64(c.laplace), c.exponent), true
-		} else {
-			sd[k], gaussian = math.Ldexp(float64(c.sigma), c.exponent), true
-		}
+	for _, c := range n.cells {
+		laplace, gaussian = laplace || c.laplace > 0, gaussian || c.laplace == 0
 	}
 	l.Delta += s.Beside
 	if laplace {

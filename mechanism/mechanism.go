@@ -235,6 +235,14 @@ func (r Request) check() error {
 				return fmt.Errorf("secret %q: shift of component %d is not finite, negative or too large", s.Secret, k)
 			}
 		}
+		for _, u := range s.Unseen {
+			if err := u.Check(len(r.Components)); err != nil {
+				return fmt.Errorf("secret %q: %w", s.Secret, err)
+			}
+			if slices.ContainsFunc(u.Size, func(v float64) bool { return v > magnitude }) {
+				return fmt.Errorf("secret %q: unseen rows add too much", s.Secret)
+			}
+		}
 		if s.Scatter != nil {
 			if err := s.Scatter.Check(len(r.Components)); err != nil {
 				return fmt.Errorf("secret %q: %w", s.Secret, err)

@@ -129,6 +129,16 @@ func requests(t *rapid.T) Request {
 			s.Along = append(s.Along, rapid.SampledFrom([]float64{-1, 0, 1}).Draw(t, "sign")*length.Draw(t, "along"))
 			s.Beside = append(s.Beside, rapid.SampledFrom([]float64{0, 1e-3, 1}).Draw(t, "part")*length.Draw(t, "beside"))
 		}
+		for range rapid.IntRange(0, 2).Draw(t, "unseen") {
+			u := sensitivity.Unseen{Rows: rapid.IntRange(1, 3).Draw(t, "rows")}
+			for k := range m {
+				u.At, u.Cell = append(u.At, k), append(u.Cell, k/rapid.IntRange(1, 2).Draw(t, "in a cell"))
+				u.Size = append(u.Size, length.Draw(t, "size"))
+			}
+			if u.Check(m) == nil {
+				s.Unseen = append(s.Unseen, u)
+			}
+		}
 		r.Shifts = append(r.Shifts, s)
 	}
 	return r
@@ -172,17 +182,21 @@ func TestEveryCalibrationHolds(t *testing.T) {
 					t.Fatalf("%s: %+v", kind, l)
 				}
 				var l privacy.Loss
-				for k, sd := range c.SD {
-					d := math.Abs(s.Along[k]) + s.Beside[k]
-					switch kind {
-					case ExpmLaplace:
-						l.Pure += d / (sd / math.Sqrt2)
-					case ExpmGaussian:
-						l.Kappa2 += d / sd * d / sd
-					case Directional:
-						floor := math.Ldexp(float64(c.Noise.cells[k].sigma), c.Noise.cells[k].exponent)
-						l.Kappa2 += s.Beside[k] / floor * s.Beside[k] / floor
+				for _, u := range extremes(len(c.SD), s.Unseen) {
+					var own privacy.Loss
+					for k, sd := range c.SD {
+						d := math.Abs(s.Along[k]) + s.Beside[k] + u[k]
+						switch kind {
+						case ExpmLaplace:
+							own.Pure += d / (sd / math.Sqrt2)
+						case ExpmGaussian:
+							own.Kappa2 += d / sd * d / sd
+						case Directional:
+							floor := math.Ldexp(float64(c.Noise.cells[k].sigma), c.Noise.cells[k].exponent)
+							own.Kappa2 += (s.Beside[k] + u[k]) / floor * (s.Beside[k] + u[k]) / floor
+						}
 					}
+					l = l.Max(own)
 				}
 				for _, d := range c.Noise.directions {
 					if d.secret != s.Secret {

@@ -58,12 +58,7 @@ func (r Request) close(s sensitivity.Shift) (close sensitivity.Close, given bool
 			return c, true
 		}
 	}
-	c := sensitivity.Close{Secret: s.Secret}
-	for k, comp := range r.Components {
-		c.Unit = append(c.Unit, comp.Unit)
-		c.W += (math.Abs(s.Along[k]) + s.Beside[k]) / comp.Unit
-	}
-	return c, false
+	return sensitivity.Close{Secret: s.Secret, Unit: r.units(), W: s.Norm1(r.units())}, false
 }
 
 // checkClose refuses a Close that is malformed or of no secret of the request.

@@ -229,11 +229,7 @@ func (r replacement) scatter(m *Moments, s *sensitivity.Scatter) {
 		}
 		s.Variance, s.Second, s.Extent = append(s.Variance, variance), append(s.Second, second), append(s.Extent, extent)
 		s.Cell = append(s.Cell, ordinal(cells, k.Cell))
-		layer := m.cut.Cells[k.Cell].Set
-		if m.cut.Joined() { // what belongs to one row can be in several cells
-			layer = k.Cell
-		}
-		s.Layer = append(s.Layer, ordinal(layers, layer))
+		s.Layer = append(s.Layer, ordinal(layers, m.cut.Layer(k.Cell)))
 	}
 }
 

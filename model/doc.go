@@ -9,5 +9,6 @@
 // What is public of a table (Public) conditions the model (Given). Shapes tells how far F is from normal.
 //
 // The package never reads protected rows, does not decide which pairs are secret (sensitivity does), and does not widen
-// its estimates by their sampling error; Resolution tells what one reference row more could change.
+// its estimates by their sampling error, unless it is asked to; what rows that the reference does not show could change is in
+// every Shift (sensitivity.Unseen).
 package model

@@ -33,17 +33,6 @@ func (c *classes) influences(m *Moments, k Component, at mixture) []influence {
 	return out
 }
 
-// resolution bounds how much one reference row more in each class, of the most extreme kind, would change the slope of a
-// component: the finest difference between classes that a reference of this size can show. Without it a component that no
-// reference row supports would seem not to move at all, and would be released for nothing.
-func (c *classes) resolution(m *Moments, k Component, at mixture) float64 {
-	total := 0.0
-	for j, f := range c.influences(m, k, at) {
-		total += f.most / c.Size[j]
-	}
-	return total
-}
-
 // deviation estimates the standard error of the slope of a component: class means of N_c independent rows have the
 // covariance C_c/N_c.
 func (c *classes) deviation(m *Moments, k Component, at mixture) float64 {
@@ -63,20 +52,6 @@ func (c *classes) variance(class, terms int, f []weighted) float64 {
 	return c.product(class, terms, f, f) - mean*mean
 }
 
-// Resolution bounds how much one reference row more in each class would change each component's slope at x.
-func (p *Path) Resolution(x float64) []float64 {
-	out := make([]float64, len(p.m.Components))
-	at := p.c.mixture(p.shares(x), p.along)
-	for i, k := range p.m.Components {
-		if p.beta != nil {
-			out[i] = p.regressed(k, x).resolution
-		} else {
-			out[i] = p.c.resolution(p.m, k, at)
-		}
-	}
-	return out
-}
-
 // Deviation estimates the standard error of each component's slope at x.
 func (p *Path) Deviation(x float64) []float64 {
 	out := make([]float64, len(p.m.Components))
@@ -92,11 +67,14 @@ func (p *Path) Deviation(x float64) []float64 {
 }
 
 // regression is what is missed of a slope by a regression on g.
-type regression struct{ resolution, deviation float64 }
+type regression struct {
+	unseen
+	deviation float64
+}
 
 // regressed says what the reference's N rows miss of a component's slope in the mean of g. Through its gradient the slope is
 // that of one linear functional f of a row's terms. One row more changes it by at most |g - ḡ| |f - f̄ - β(g - ḡ)| / (N Var
-// g); its standard error is √(Var(f - βg) / (N Var g)), the usual one where residuals do not depend on g. That the gradient
+// g), where f is 0 if the row is in another cell; its standard error is √(Var(f - βg) / (N Var g)), the usual one where residuals do not depend on g. That the gradient
 // is taken at estimates too adds to the standard error.
 func (p *Path) regressed(k Component, x float64) regression {
 	m, c := p.m, p.c
@@ -114,7 +92,7 @@ func (p *Path) regressed(k Component, x float64) regression {
 	left := math.Max(0, c.variance(0, m.terms, f)-beta*beta*c.Variance)
 	sxx := c.Size[0] * c.Variance
 	return regression{
-		resolution: reach * (m.farthest(k, f) + math.Abs(mean) + math.Abs(beta)*reach) / sxx,
-		deviation:  math.Sqrt(left/sxx) + math.Sqrt(math.Max(0, c.variance(0, m.terms, moved))/c.Size[0]),
+		unseen:    unseen{own: reach * m.farthest(k, f) / sxx, rest: reach * (math.Abs(mean) + math.Abs(beta)*reach) / sxx},
+		deviation: math.Sqrt(left/sxx) + math.Sqrt(math.Max(0, c.variance(0, m.terms, moved))/c.Size[0]),
 	}
 }

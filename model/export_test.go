@@ -1,5 +1,7 @@
 package model
 
+import "fugu/sensitivity"
+
 // EdgeBounds are the bounds of each component's derivative as rows move from class i to class j, without what the
 // reference cannot resolve.
 func (m *Moments) EdgeBounds(secret int, s *Simplex, i, j int) (low, high []float64) {
@@ -21,4 +23,22 @@ func (g *Given) GivenSlopes(secret int, psi Psi) (low, high []float64, err error
 	}
 	low, high = g.slopes(secret, k)
 	return low, high, nil
+}
+
+// Resolution bounds how much one reference row more in each class would change each component's slope at x.
+func (p *Path) Resolution(x float64) []float64 {
+	out := make([]float64, len(p.m.Components))
+	for _, class := range p.unseen(x) {
+		for k, u := range class {
+			out[k] += u.own + u.rest
+		}
+	}
+	return out
+}
+
+// Unseen bounds what reference rows more would change the slopes at x by.
+func (p *Path) Unseen(x float64) sensitivity.Shift {
+	s := sensitivity.Shift{Along: make([]float64, len(p.m.Components))}
+	s.Beside, s.Unseen = p.m.disjoint(p.c, p.unseen(x))
+	return s
 }

@@ -180,7 +180,7 @@ func (f *givenFamily) Covariance(x float64) sensitivity.Covariance {
 	return out
 }
 
-// Shifts says how far a secret proportion moves F given the public statistics, with the resolution and errors that the
+// Shifts says how far a secret proportion moves F given the public statistics, with what unseen rows change and the errors that the
 // unconditional movement has, and what a row more of the reference changes in the regression on Z; and what sampling alone
 // makes of each component.
 func (g *Given) Shifts(secret int, psi Psi, standardErrors float64) (shifts []sensitivity.Shift, sd []float64, err error) {
@@ -204,27 +204,35 @@ func (g *Given) shift(secret int, psi Psi, k *known, path *Path, standardErrors 
 	m := g.m
 	n, width := len(m.Components), k.span.To-k.span.From
 	low, high := g.slopes(secret, k)
-	resolution, deviation := make([]float64, n), make([]float64, n)
+	c := &m.secrets[secret]
+	rows, deviation := [][]unseen{make([]unseen, n), make([]unseen, n)}, make([]float64, n)
 	ends := []float64{k.span.From, (k.span.From + k.span.To) / 2, k.span.To}
 	for _, x := range ends {
 		t := (x - k.span.From) / width
-		r, d := path.Resolution(x), path.Deviation(x)
+		r, d := path.unseen(x), path.Deviation(x)
 		more := g.leverage(k, t, width)
 		v := path.Covariance(x).Diagonal()
 		for i, comp := range m.Components {
 			gradient, _ := m.gradient(comp, path.expected(x), path.moving())
 			f := g.regression(secret, psi, k, gradient, x)
-			resolution[i] = math.Max(resolution[i], (r[i]+f.resolution)*more)
+			for class := range rows {
+				r[class][i].own *= more
+				r[class][i].rest = (r[class][i].rest + f.rows[class]) * more
+			}
 			deviation[i] = math.Max(deviation[i], (d[i]+f.deviation)*more)
 			sd[i] = math.Max(sd[i], math.Sqrt(math.Max(0, v[i]-f.explained)))
 		}
+		widen(rows, r)
 	}
-	s, err := between(psi.Name, k.span, low, high, resolution, deviation, standardErrors)
+	s, err := m.between(c, psi.Name, k.span, low, high, rows, deviation, standardErrors)
 	return s.Shift, err
 }
 
 // regressed is what the regression of a functional of F on Z adds to the errors of its slope, and takes from its variance.
-type regressed struct{ resolution, deviation, explained float64 }
+type regressed struct {
+	rows                 [2]float64 // what one row more of each class changes
+	deviation, explained float64
+}
 
 // regression takes the functional with these weights, whose coefficients on Z are B = Σ_FZ Σ_ZZ⁻¹. A row of the reference
 // is in one cell of each public statistic at most, so one more changes B μ_Z by the largest of B h over the cells; the
@@ -253,7 +261,9 @@ func (g *Given) regression(secret int, psi Psi, k *known, weights []weighted, x 
 	}
 	c := &g.m.secrets[secret]
 	for _, most := range g.public.mostOf(coefficients) {
-		out.resolution += g.m.rows() * most * (1/c.Size[0] + 1/c.Size[1])
+		for class := range out.rows {
+			out.rows[class] += g.m.rows() * most / c.Size[class]
+		}
 	}
 	i := 0
 	for _, z := range g.public.moments {

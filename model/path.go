@@ -110,17 +110,16 @@ func (p *Path) Slopes() (lo, hi []float64) {
 }
 
 func (p *Path) movement(errors float64) (movement, error) {
-	at := func(f func(x float64) []float64) []float64 { // the most over both ends and the middle
-		out := f(p.span.From)
-		for _, x := range []float64{(p.span.From + p.span.To) / 2, p.span.To} {
-			for k, v := range f(x) {
-				out[k] = math.Max(out[k], v)
-			}
+	// The most over both ends and the middle.
+	rows, deviation := p.unseen(p.span.From), p.Deviation(p.span.From)
+	for _, x := range []float64{(p.span.From + p.span.To) / 2, p.span.To} {
+		widen(rows, p.unseen(x))
+		for k, v := range p.Deviation(x) {
+			deviation[k] = math.Max(deviation[k], v)
 		}
-		return out
 	}
 	lo, hi := p.Slopes()
-	return between(p.psi.Name, p.span, lo, hi, at(p.Resolution), at(p.Deviation), errors)
+	return p.m.between(p.c, p.psi.Name, p.span, lo, hi, rows, deviation, errors)
 }
 
 // Affine reports whether the covariance is affine in x: not where functions other than sums, whose gradients move, are

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"math"
 
 	"fugu/sensitivity"
@@ -140,17 +141,25 @@ func (m *Moments) movements(secret int, psi Psi, errors float64) ([]movement, er
 	return out, nil
 }
 
-// between makes a movement of slopes at both ends of what they lie between, and of their errors.
-func between(name string, span sensitivity.Span, from, to, resolution, deviation []float64, errors float64) (movement, error) {
-	v := movement{widened: make([]float64, len(resolution))}
+// between makes a movement of slopes at both ends of what they lie between, and of their errors: what rows that the
+// reference does not show would change, and standard errors.
+func (m *Moments) between(c *classes, name string, span sensitivity.Span, from, to []float64, rows [][]unseen, deviation []float64, errors float64) (movement, error) {
+	beside, unseen := m.disjoint(c, rows)
+	v := movement{widened: beside}
 	for k := range v.widened {
-		v.widened[k] = resolution[k] + errors*deviation[k]
+		v.widened[k] += errors * deviation[k]
 	}
 	var err error
 	if v.Shift, err = sensitivity.Between(name, span, from, to, v.widened); err != nil {
 		return v, err
 	}
-	v.Error = deviation
+	for _, u := range unseen {
+		scale(u.Size, span.Within)
+		if err := u.Check(len(from)); err != nil {
+			return v, fmt.Errorf("sensitivity to %s: %w", name, err)
+		}
+	}
+	v.Error, v.Unseen = deviation, unseen
 	scale(v.Error, span.Within)
 	scale(v.widened, span.Within)
 	return v, nil

@@ -93,13 +93,15 @@ func (m *Moments) edges(secret int, psi Psi, standardErrors float64) ([]movement
 			along[i], along[j] = -1, 1
 			at := c.mixture(center, along)
 			low, high := make([]float64, len(m.Components)), make([]float64, len(m.Components))
-			resolution, deviation := make([]float64, len(m.Components)), make([]float64, len(m.Components))
+			rows, deviation := make([][]unseen, k), make([]float64, len(m.Components))
 			for l, comp := range m.Components {
 				low[l], high[l] = c.edge(m, comp, s, at.d)
-				resolution[l] = c.farthest(m, comp, s, at)
+				for class, u := range c.anywhere(m, comp, s, at) {
+					rows[class] = append(rows[class], u)
+				}
 				deviation[l] = c.deviation(m, comp, at)
 			}
-			shift, err := between(psi.Name, sensitivity.Span{Within: s.Within}, low, high, resolution, deviation, standardErrors)
+			shift, err := m.between(c, psi.Name, sensitivity.Span{Within: s.Within}, low, high, rows, deviation, standardErrors)
 			if err != nil {
 				return nil, err
 			}
@@ -125,23 +127,28 @@ func (c *classes) edge(m *Moments, k Component, s *Simplex, d []float64) (low, h
 	return math.Min(low/least, low/most), math.Max(high/least, high/most)
 }
 
-// farthest bounds resolution over all vectors of the simplex.
-func (c *classes) farthest(m *Moments, k Component, s *Simplex, at mixture) float64 {
+// anywhere is unseen for all vectors of the simplex.
+func (c *classes) anywhere(m *Moments, k Component, s *Simplex, at mixture) []unseen {
 	if m.total(k) >= 0 {
-		return c.resolution(m, k, at) // of totals it does not depend on the shares
+		return c.unseen(m, k, at) // of totals it does not depend on the shares
 	}
+	out := make([]unseen, len(c.Size))
 	sum, count, _ := m.quotient(k)
 	least, _ := s.bounds(c.column(count))
 	if least <= 0 {
-		return math.Inf(1)
+		for j := range out {
+			out[j].rest = math.Inf(1)
+		}
+		return out
 	}
 	low, high := s.quotients(c.column(sum), c.column(count))
 	spread, turn := m.spread(k, math.Max(math.Abs(low), math.Abs(high))), math.Abs(at.d[count])/least
-	total := 0.0
 	for j, size := range c.Size {
-		total += spread * (math.Abs(at.along[j]) + s.To*turn) / least / size
+		n := (math.Abs(at.along[j]) + s.To*turn) / least / size
+		mean := math.Max(math.Abs(c.mean[j][sum]-low*c.mean[j][count]), math.Abs(c.mean[j][sum]-high*c.mean[j][count]))
+		out[j] = unseen{own: n * spread, rest: n * mean}
 	}
-	return total
+	return out
 }
 
 // spread bounds |x - φ y| for a row that adds x to the sum and y to the number of an average of size at most |φ|, which

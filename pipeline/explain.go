@@ -124,8 +124,7 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 	}
 	for _, s := range m.shifts {
 		along := sensitivity.Shift{Along: s.Along, Beside: make([]float64, len(s.Along))}
-		beside := sensitivity.Shift{Along: make([]float64, len(s.Beside)), Beside: s.Beside}
-		e := ExplainedSecret{s.Secret, s.Norm1(), s.Norm2(), along.Norm2(), beside.Norm2()}
+		e := ExplainedSecret{s.Secret, s.Norm1(nil), s.Norm2(nil), along.Norm2(nil), s.Aside().Norm2(nil)}
 		if n := len(x.Secrets); n > 0 && x.Secrets[n-1].Secret == s.Secret {
 			x.Secrets[n-1].widen(e)
 		} else {

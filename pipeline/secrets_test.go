@@ -142,12 +142,12 @@ func TestWeightsAndEstimation(t *testing.T) {
 func TestJointStatementsAreCertified(t *testing.T) {
 	h := newHouse(t)
 	for sql, want := range map[string]string{
-		"SELECT sex, count(*) FROM adult GROUP BY sex":                                                                                   "gaussian, translation",
-		"SELECT sex, count(*) FROM adult GROUP BY ROLLUP (sex)":                                                                          "gaussian, translation",
-		"SELECT (SELECT count(*) FROM adult WHERE age > 40), c FROM (SELECT sex, count(*) AS c FROM adult GROUP BY sex) AS q":            "gaussian, translation",
-		"SELECT (SELECT count(*) FROM adult WHERE age > 40), c FROM (SELECT age, count(*) AS c FROM adult GROUP BY age) AS q":            "gaussian, translation",
+		"SELECT sex, count(*) FROM adult GROUP BY sex":                                                                                                                                                  "gaussian, translation",
+		"SELECT sex, count(*) FROM adult GROUP BY ROLLUP (sex)":                                                                                                                                         "gaussian, translation",
+		"SELECT (SELECT count(*) FROM adult WHERE age > 40), c FROM (SELECT sex, count(*) AS c FROM adult GROUP BY sex) AS q":                                                                           "gaussian, translation",
+		"SELECT (SELECT count(*) FROM adult WHERE age > 40), c FROM (SELECT age, count(*) AS c FROM adult GROUP BY age) AS q":                                                                           "gaussian, translation",
 		"SELECT count(*) FROM (SELECT age, education, count(*) FROM adult WHERE sex = 'Male' GROUP BY 1, 2) AS m, (SELECT age, education, count(*) FROM adult WHERE sex = 'Female' GROUP BY 1, 2) AS f": "translation",
-		"SELECT (SELECT avg(hours_per_week) FROM adult WHERE age > 40), c FROM (SELECT sex, count(*) AS c FROM adult GROUP BY sex) AS q": "translation",
+		"SELECT (SELECT avg(hours_per_week) FROM adult WHERE age > 40), c FROM (SELECT sex, count(*) AS c FROM adult GROUP BY sex) AS q":                                                                "translation",
 	} {
 		x, err := h.explain(t, sql)
 		if err != nil || x.Assumption != want || len(x.Certificates) != 2 {

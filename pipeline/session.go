@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"slices"
+	"unsafe"
 
 	"fugu/internal/hook"
 	"fugu/parser"
@@ -44,6 +45,21 @@ type template struct {
 	explain parser.Explain  // of execute
 	probe   string          // not empty: text takes no parameters, so that values are written into it; this looks at it before
 	noData  bool            // nothing is asked
+}
+
+// Ordinary looks at a text's words, which is all that most statements pay, and for what was decided about it before.
+func (s *session) Ordinary(sql []byte) bool {
+	snap := s.engine.snapshot.Load()
+	text := unsafe.String(unsafe.SliceData(sql), len(sql)) // nothing below keeps it
+	if !snap.mentions(text) && !(s.prepared && containsFold(text, "execute")) || hook.Blind {
+		return true
+	}
+	// A decision that a text is ordinary does not depend on its parameters' types.
+	if templates, known := snap.plans.get(planKey{sql: text}); !known || templates != nil || s.prepared {
+		return false
+	}
+	s.touched = s.touched || containsFold(text, "fugu")
+	return true
 }
 
 // Interpret decides about one SQL text.

@@ -57,6 +57,15 @@ func (b *Bound) Single(term int) bool {
 	return !slices.ContainsFunc(b.Terms[term].Factors, func(i int) bool { return !b.Bases[i].Indicator })
 }
 
+// Layer numbers sets of cells that are disjoint: no row of the root is in two cells of one. They are the grouping sets, and each
+// cell by itself where what belongs to one row can be in several cells.
+func (b *Bound) Layer(cell int) int {
+	if b.Joined() {
+		return cell
+	}
+	return b.Cells[cell].Set
+}
+
 // Limit bounds what one row may contribute to a base that is no Indicator: less and more is taken for the bound. They come from the policy or the reference, and so from nothing that a protected row could change.
 type Limit struct{ Low, High *big.Rat }
 

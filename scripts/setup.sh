@@ -4,6 +4,7 @@
 #   scripts/setup.sh                 a C compiler (the SQL parser is C)
 #   scripts/setup.sh server          and a PostgreSQL server, for the demo and the tests
 #   scripts/setup.sh server test     and the client libraries that the tests talk through: psycopg2, psycopg, node-postgres
+#   scripts/setup.sh server peers    and PgBouncer, to measure Fugu beside it
 #
 # Go has to be there already; it is not installed, only checked. No PostgreSQL cluster of the system is created,
 # changed or started: the tests make their own, in temporary directories. When nothing is missing, nothing is run.
@@ -89,12 +90,13 @@ install_packages() {
 
 can_install() { command -v apt-get >/dev/null && apt-get install -s --no-install-recommends "$@" >/dev/null 2>&1; }
 
-want_server=false want_test=false
+want_server=false want_test=false want_peers=false
 for group in "$@"; do
   case $group in
   server) want_server=true ;;
   test) want_test=true ;;
-  *) die "unknown group $group: there are server and test" ;;
+  peers) want_peers=true ;;
+  *) die "unknown group $group: there are server, test and peers" ;;
   esac
 done
 
@@ -109,6 +111,7 @@ if $want_test; then
   for package in python3-psycopg2 python3-psycopg; do installed $package || missing+=("$package"); done
   command -v node >/dev/null || missing+=(nodejs)
 fi
+if $want_peers && ! installed pgbouncer; then missing+=(pgbouncer); fi
 [ ${#missing[@]} = 0 ] || install_packages "${missing[@]}"
 if $want_test && ! has_node_pg; then
   if can_install node-pg; then install_packages node-pg; else node_pg_from_npm; fi

@@ -10,8 +10,8 @@ import (
 
 // Release is what a noise does for one secret: how it hides the movement of F's mean, and what Gaussian noise it adds.
 //
-// F is N(μ_x, Σ_x). For a pair p, q of values let μ_p-μ_q = Σ_i a_i·d_i + (a·Along + r), |a_i|, |a| ≤ 1, |r_k| ≤ Beside_k, where
-// Laplace noise of scale t_i along d_i hides a_i·d_i. A part T of the Gaussian covariance is set aside to hide a·Along + r:
+// F is N(μ_x, Σ_x). For a pair p, q of values let μ_p-μ_q = Σ_i a_i·d_i + (a·Along + r), |a_i|, |a| ≤ 1, r = s + Σ_j u_j with
+// |s_k| ≤ Beside_k and u_j in the j-th Unseen, where Laplace noise of scale t_i along d_i hides a_i·d_i. A part T of the Gaussian covariance is set aside to hide a·Along + r:
 // released is then a function of independent parts, and dominated by the Experiment
 //
 //	[Laplace: 1/t_i]  ×  [Gaussian shift, κ² = (a·Along+r)ᵀT⁻¹(a·Along+r)]  ×  [N(0, Σ_p+N-T) against N(0, Σ_q+N-T)]
@@ -21,6 +21,7 @@ type Release struct {
 	Laplace  []float64  // 1/t_i: |shift|/scale of independent Laplace noises
 	Along    []float64  // of the mean's movement, what Gaussian noise hides; nil: nothing
 	Beside   []float64  // likewise; nil: nothing
+	Unseen   [][]Unseen // likewise, one of these lists; nil: nothing
 	Gaussian Covariance // N, of all Gaussian noise, in blocks like the family's
 	Floor    []float64  // variances of Gaussian noise of single components: N - diag(Floor) is positive semidefinite
 	Enough   float64    // a bound on δ below this one need not be tighter
@@ -48,7 +49,7 @@ const (
 	margin = 1.02 // but not where the bound is at most so many times what some pair needs
 )
 
-// share says how the Gaussian noise is divided: beside is the share of Floor that hides Beside; bend the share of it that
+// share says how the Gaussian noise is divided: beside is the share of Release.besides that hides Beside and Unseen; bend the share of it that
 // hides how far covariances leave a straight line; along the share of what is left, inherent randomness included, that
 // hides Along.
 type share struct{ beside, bend, along float64 }
@@ -132,7 +133,14 @@ func newSearch(f Family, r Release, b privacy.Budget) (*search, error) {
 		return nil, ErrUncertified
 	}
 	s.share = share{}
-	if s.moves(r.Beside) {
+	for _, list := range r.Unseen {
+		for _, u := range list {
+			if err := u.Check(m); err != nil {
+				return nil, fmt.Errorf("certify: %w", err)
+			}
+		}
+	}
+	if _, kappa := r.besides(); kappa != 0 { // NaN, too
 		s.share.beside = .25
 	}
 	if !f.Affine() {

@@ -189,7 +189,12 @@ func TestSetAside(t *testing.T) {
 		f := family(r, []int{1, 2, 2})
 		floor := []float64{1, .5, 2, 1, 3}
 		n := Covariance{Blocks: zero(f.at0).Blocks}.WithDiagonal(1, floor)
-		release := Release{Along: vectors(r, 5, 1)[0], Beside: []float64{.1, 0, .3, .2, .1}, Gaussian: n, Floor: floor}
+		release := Release{Along: vectors(r, 5, 1)[0], Beside: []float64{.1, 0, .3, .2, .1}, Gaussian: n, Floor: floor,
+			Unseen: [][]Unseen{{{Rows: 1, At: []int{0, 1, 2, 3}, Cell: []int{0, 1, 1, 2}, Size: vectors(r, 4, 1)[0]}}, {{Rows: 1, At: []int{4}, Cell: []int{0}, Size: []float64{r.Float64()}}}}}
+		for k, v := range release.Unseen[0][0].Size {
+			release.Unseen[0][0].Size[k] = math.Abs(v)
+		}
+		hides, _ := release.besides()
 		s, err := newSearch(f, release, budgetOf(1, .5))
 		if err != nil {
 			t.Fatal(err)
@@ -202,7 +207,7 @@ func TestSetAside(t *testing.T) {
 		}
 		mixed := func(m mix) *mat.SymDense {
 			out, other := dense(f.Covariance(f.span.From).Plus(1, n)), dense(f.Covariance(f.span.To).Plus(1, n))
-			for k, v := range floor {
+			for k, v := range hides {
 				out.SetSym(k, k, out.At(k, k)-s.share.beside*v)
 				other.SetSym(k, k, other.At(k, k)-s.share.beside*v)
 			}
@@ -230,8 +235,8 @@ func TestSetAside(t *testing.T) {
 				t.Fatal("what is left is not on a line")
 			}
 		}
-		for k := range floor { // T hides Along and Beside by two parts of its own
-			part.SetSym(k, k, part.At(k, k)-s.share.beside*floor[k])
+		for k, v := range hides { // T hides Along and what is beside it by two parts of its own
+			part.SetSym(k, k, part.At(k, k)-s.share.beside*v)
 		}
 		var chol mat.Cholesky
 		if !chol.Factorize(part) {
@@ -243,9 +248,19 @@ func TestSetAside(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := mat.Dot(v, &y)
-		for k, d := range release.Beside {
-			want += d * d / (s.share.beside * floor[k])
+		most := 0.0
+		for _, list := range release.Unseen {
+			everyMovement(5, list, func(u []float64) {
+				kappa := 0.0
+				for k, d := range release.Beside {
+					if d += u[k]; d != 0 {
+						kappa += d * d / (s.share.beside * hides[k])
+					}
+				}
+				most = math.Max(most, kappa)
+			})
 		}
+		want += most
 		if kappa2 < want*(1-1e-9) || kappa2 > want*(1+1e-9) {
 			t.Fatalf("κ² = %g, want %g", kappa2, want)
 		}

@@ -44,16 +44,20 @@ func (s *search) build(a, b float64) error {
 			s.slopes = append(s.slopes, math.Log1p(2*v/(t-v)))
 		}
 	}
-	if aside := s.share.bend + s.share.beside; aside > 0 {
-		low, high = low.WithDiagonal(-aside, r.Floor), high.WithDiagonal(-aside, r.Floor)
+	aside := make([]float64, len(r.Floor))
+	for k, v := range r.Floor {
+		aside[k] = s.share.bend * v
 	}
 	s.kappa2 = 0
 	if s.share.beside > 0 {
-		for k, v := range r.Beside {
-			if v != 0 {
-				s.kappa2 += v * v / (s.share.beside * r.Floor[k])
-			}
+		part, kappa := r.besides()
+		s.kappa2 = kappa * kappa / s.share.beside
+		for k, v := range part {
+			aside[k] += s.share.beside * v
 		}
+	}
+	if s.share.bend+s.share.beside > 0 {
+		low, high = low.WithDiagonal(-1, aside), high.WithDiagonal(-1, aside)
 	}
 	along := r.Along
 	if s.share.along == 0 && !s.inside {

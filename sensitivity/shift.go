@@ -3,15 +3,17 @@ package sensitivity
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Shift bounds how the mean of F moves between the two values of a pair of one secret: every difference of means is
 //
-//	a·Along + r   with |a| ≤ 1 and |r_k| ≤ Beside_k for each component k,
+//	a·Along + r + Σ_i u_i   with |a| ≤ 1, |r_k| ≤ Beside_k for each component k, and u_i in Unseen_i,
 //
 // in both orders of the pair. Along is the direction that the pairs have in common, at the length of the widest pair;
-// Beside is what leaves that line: the curvature of ratios, and what the reference is too small to resolve. Both have
-// one entry for each component of F, in F's own units.
+// Beside and Unseen are what leaves that line: the curvature of ratios, and what the reference is too small to resolve.
+// Along and Beside have one entry for each component of F, in F's own units. Unseen has one for each set of disjoint
+// cells and class of rows: see there.
 //
 // A secret whose pairs have no direction in common has several shifts, its extreme movements: every difference of means is
 // a convex combination of theirs. What noise hides is convex in the movement (each component's share of a Laplace loss, a
@@ -20,6 +22,7 @@ type Shift struct {
 	Secret string
 	Along  []float64
 	Beside []float64
+	Unseen []Unseen
 	Error  []float64 // standard error of each component's movement as the reference gives it; nil: not known
 
 	// Scatter is what is left to chance; nil: the distribution of F shifts and does nothing else.
@@ -57,22 +60,73 @@ func Between(secret string, span Span, lo, hi, resolution []float64) (Shift, err
 	return s, nil
 }
 
-// Norm1 bounds Δ_{E,1} = sup ‖E f_θi - E f_θj‖₁ over the secret's pairs [Chen & Ohrimenko, section 4.1].
-func (s Shift) Norm1() float64 {
+// Norm1 bounds Δ_{E,1} = sup Σ_k |d_k|/scale_k over the differences d of E f_θi and E f_θj, for the secret's pairs
+// [Chen & Ohrimenko, section 4.1]. A component of which scale is +Inf does not count; nil: all scales are 1.
+func (s Shift) Norm1(scale []float64) float64 {
+	scale = s.orOnes(scale)
 	total := 0.0
-	for k := range s.Along {
-		total += math.Abs(s.Along[k]) + s.Beside[k]
+	for k, v := range s.Along {
+		total += (math.Abs(v) + s.Beside[k]) / scale[k]
+	}
+	for _, u := range s.Unseen {
+		total += u.Norm1(scale)
 	}
 	return total
 }
 
-// Norm2 bounds Δ_{E,2}, the same in the Euclidean norm.
-func (s Shift) Norm2() float64 {
-	total := 0.0
-	for k := range s.Along {
-		total = math.Hypot(total, math.Abs(s.Along[k])+s.Beside[k])
+// Norm2 bounds Δ_{E,2}, the same for (Σ_k (d_k/sd_k)²)^½. It is exact with one Unseen; of several, all but one are added by
+// the triangle inequality, or all by the box around them, whichever is less.
+func (s Shift) Norm2(sd []float64) float64 {
+	sd = s.orOnes(sd)
+	most := make([]float64, len(s.Along))
+	for k, v := range s.Along {
+		most[k] = math.Abs(v) + s.Beside[k]
 	}
-	return total
+	length := func() float64 {
+		total := 0.0
+		for k, v := range most {
+			total += (v / sd[k]) * (v / sd[k])
+		}
+		return math.Sqrt(total)
+	}
+	if len(s.Unseen) == 0 {
+		return length()
+	}
+	alone, sum, least := length(), 0.0, math.Inf(1)
+	each := make([]float64, len(s.Unseen))
+	for i, u := range s.Unseen {
+		each[i] = u.Norm2(sd)
+		sum += each[i]
+	}
+	for i, u := range s.Unseen {
+		least = math.Min(least, u.beside(most, alone, sd)+math.Max(0, sum-each[i]))
+	}
+	for _, u := range s.Unseen {
+		u.box(most)
+	}
+	return math.Min(least, length())
+}
+
+// Box is Beside and Unseen in one: what each component by itself leaves the line by, at most.
+func (s Shift) Box() []float64 {
+	out := slices.Clone(s.Beside)
+	for _, u := range s.Unseen {
+		u.box(out)
+	}
+	return out
+}
+
+func (s Shift) orOnes(v []float64) []float64 {
+	if v != nil {
+		return v
+	}
+	return slices.Repeat([]float64{1}, len(s.Along))
+}
+
+// Aside is the shift without what it has along its direction: what Beside and Unseen bound.
+func (s Shift) Aside() Shift {
+	s.Along = make([]float64, len(s.Along))
+	return s
 }
 
 // Stack puts the shifts of parts of F above one another: parts[i] has the Shifts of each secret that moves part i, and
@@ -102,6 +156,9 @@ func Stack(parts [][]Shift, widths []int) []Shift {
 			}
 			copy(out[j].Along[offset:], s.Along)
 			copy(out[j].Beside[offset:], s.Beside)
+			for _, u := range s.Unseen { // another part is another statement: unseen rows are in both
+				out[j].Unseen = append(out[j].Unseen, u.placed(offset))
+			}
 			if s.Error != nil {
 				if out[j].Error == nil {
 					out[j].Error = make([]float64, total)

@@ -73,8 +73,8 @@ func TestBetweenRefuses(t *testing.T) {
 
 func TestNormsAndStack(t *testing.T) {
 	s := Shift{Secret: "s", Along: []float64{3, -4}, Beside: []float64{1, 1}}
-	if s.Norm1() != 9 || math.Abs(s.Norm2()-math.Hypot(4, 5)) > 1e-12 {
-		t.Errorf("norms %g, %g", s.Norm1(), s.Norm2())
+	if s.Norm1(nil) != 9 || math.Abs(s.Norm2(nil)-math.Hypot(4, 5)) > 1e-12 {
+		t.Errorf("norms %g, %g", s.Norm1(nil), s.Norm2(nil))
 	}
 	got := Stack([][]Shift{
 		{{Secret: "a", Along: []float64{1}, Beside: []float64{2}, Error: []float64{9}}, {Secret: "a", Along: []float64{2}, Beside: []float64{3}}},

@@ -26,7 +26,11 @@ func (s *session) backend() {
 }
 
 func (s *session) replies() error {
-	in := newFrames(replyReader{s})
+	in := &frames{r: &inlet{from: replyReader{s}}}
+	defer func() {
+		s.client.flush() // before what it is to write goes
+		in.r.close()
+	}()
 	for {
 		typ, length, err := in.next()
 		if err == nil {
@@ -41,17 +45,17 @@ func (s *session) replies() error {
 // replyReader is the guest's connection as the backend reads it: before it waits, the client gets what there is.
 type replyReader struct{ s *session }
 
-func (r replyReader) Read(b []byte) (int, error) {
+func (r replyReader) fill(in *inlet) (int, error) {
 	r.s.client.flush()
 	if err := r.s.client.err; err != nil && !r.s.client.muted {
 		r.s.client.muted = true
 		r.s.stop(fmt.Errorf("%w: %w", errClient, err))
 	}
-	return r.s.guest.Read(b)
+	return in.read(r.s.guest)
 }
 
 // endings are the kinds of entries that a reply of success may end, by its type.
-var endings = map[byte]string{
+var endings = [256]string{
 	'1': "P", '2': "B", '3': "C", 'T': "dDQ", 't': "d", 'n': "dD", 'D': "EQ", 'C': "EQ", 'I': "EQ", 's': "E",
 	'G': "EQ", 'W': "EQ", 'H': "EQ", 'd': "EQ", 'c': "EQ", 'Z': "SQ",
 }
@@ -76,7 +80,7 @@ func (s *session) reply(in *frames, typ byte, length int) error {
 	case 'Z':
 		return s.readyForQuery(in, length)
 	}
-	if !ok || !strings.ContainsRune(endings[typ], rune(e.kind)) {
+	if !ok || strings.IndexByte(endings[typ], e.kind) < 0 {
 		return s.outOfStep(typ)
 	}
 	switch typ {
@@ -84,7 +88,11 @@ func (s *session) reply(in *frames, typ byte, length int) error {
 		if e.rows != nil {
 			return s.collect(in, length, e)
 		}
-		return s.client.relay(in, length)
+		if err := s.client.relay(in, length); err != nil {
+			return err
+		}
+		in.relayAlike(s.client, typ) // they belong to the same entry
+		return nil
 	case '1', '2', '3', 's': // ParseComplete, BindComplete, CloseComplete, PortalSuspended
 		return s.finish(in, length, e, true)
 	case 't':
@@ -121,7 +129,7 @@ func (s *session) readyForQuery(in *frames, length int) error {
 		return s.outOfStep('Z')
 	}
 	s.completed()
-	_, _ = s.client.Write(in.raw)
+	s.client.pass(in.raw)
 	s.afterReady()
 	return nil
 }

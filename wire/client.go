@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bufio"
 	"io"
 	"strings"
 
@@ -12,22 +11,30 @@ import (
 
 // client writes to a client; one goroutine at a time uses it. After an error, writing does nothing.
 type client struct {
-	w     *bufio.Writer
+	outlet
 	buf   []byte
-	err   error // the first
-	muted bool  // the session is ending, and the client is to hear no more than why
-	torn  bool  // a frame was left unfinished: nothing can follow
+	muted bool // the session is ending, and the client is to hear no more than why
+	torn  bool // a frame was left unfinished: nothing can follow
 }
 
-func newClient(w io.Writer) *client { return &client{w: bufio.NewWriterSize(w, 32<<10)} }
+func newClient(w io.Writer) *client { return &client{outlet: *newOutlet(w)} }
 
 // Write takes whole frames, or parts of them in order. It does not fail: what went wrong is in err.
 func (c *client) Write(b []byte) (int, error) {
-	if c.err == nil && !c.muted && !c.torn {
-		_, c.err = c.w.Write(b)
+	if c.hears() {
+		_, _ = c.outlet.Write(b)
 	}
 	return len(b), nil
 }
+
+// pass is Write for bytes that stay as they are until the next flush.
+func (c *client) pass(b []byte) {
+	if c.hears() {
+		c.outlet.pass(b)
+	}
+}
+
+func (c *client) hears() bool { return c.err == nil && !c.muted && !c.torn }
 
 func (c *client) send(messages ...pgproto3.BackendMessage) {
 	for _, m := range messages {
@@ -48,11 +55,7 @@ func (c *client) relay(in *frames, length int) error {
 	return err
 }
 
-func (c *client) flush() {
-	if c.err == nil && c.w.Buffered() > 0 {
-		c.err = c.w.Flush()
-	}
-}
+func (c *client) flush() { _ = c.Flush() }
 
 // response is the ErrorResponse of an error of ours.
 func response(e *sqlstate.Error) *pgproto3.ErrorResponse {

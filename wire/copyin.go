@@ -70,7 +70,7 @@ func (s *session) follow() error {
 			return errDone
 		case 'd':
 			s.feed()
-			if err := s.relay(length); err != nil {
+			if err := s.relay(typ, length); err != nil {
 				return err
 			}
 		case 'S', 'H':

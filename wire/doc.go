@@ -23,11 +23,16 @@
 // statement, all of its statements run through the extended protocol with one Sync at the end, which gives them the one
 // implicit transaction that they would have had.
 //
+// # Relay
+//
+// Frames that nobody needs to understand are relayed without decoding, from the buffer that they were read into: an inlet
+// reads, frames finds out where each ends, and an outlet writes what stands together in one call, when nothing more is
+// there to be read. Nothing is allocated for a message. A connection that waits holds no buffer.
+//
 // # Back-pressure
 //
-// Frames that nobody needs to understand are relayed without decoding. A client that does not read stops its backend
-// goroutine, then the guest, and then, when the guest reads no more, the frontend: as with PostgreSQL itself, a client
-// that pipelines without bound must read. The backend never waits for the frontend, so between the two there is no other
+// A client that does not read stops its backend goroutine, then the guest, and then, when the guest reads no more, the
+// frontend: as with PostgreSQL itself, a client that pipelines without bound must read. The backend never waits for the frontend, so between the two there is no other
 // way to a standstill.
 //
 // # Endings

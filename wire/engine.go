@@ -23,6 +23,9 @@ type Startup struct {
 type Session interface {
 	// Guest returns the connection that carries this client's traffic. It was opened by Open and is idle.
 	Guest() Guest
+	// Ordinary reports that a text is ordinary where a glance at it tells: Interpret would return nil. It allocates
+	// nothing, and does not keep sql, whose bytes change after it returns.
+	Ordinary(sql []byte) bool
 	// Interpret decides about one SQL text: of a simple Query, or of a Parse. A nil slice means that the text is
 	// ordinary and goes to the guest as it is. Otherwise it is the text's statements in order, of which at least
 	// one needs work of the engine's. paramTypes are the type OIDs of the Parse message, nil for a simple Query.

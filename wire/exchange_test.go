@@ -288,11 +288,11 @@ func TestNames(t *testing.T) {
 				n.changing(c.name, c.before)(succeeded)
 			}
 			done := n.changing(c.name, c.change)
-			if _, open := n.get(c.name); !open {
+			if _, open := n.get([]byte(c.name)); !open {
 				t.Error("the change is not open")
 			}
 			done(c.how)
-			if got, open := n.get(c.name); got != c.want || open {
+			if got, open := n.get([]byte(c.name)); got != c.want || open {
 				t.Errorf("got %v, open %v", got, open)
 			}
 		})

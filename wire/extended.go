@@ -53,15 +53,23 @@ func (n *names) changing(name string, st Statement) func(ending) {
 	}
 }
 
-func (n *names) get(name string) (st Statement, open bool) {
+// freeing is changing for a name that an ordinary statement takes, or none.
+func (n *names) freeing(name []byte) func(ending) {
+	if !n.used {
+		return nil
+	}
+	return n.changing(string(name), nil)
+}
+
+func (n *names) get(name []byte) (st Statement, open bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.m[name], n.open[name] > 0
+	return n.m[string(name)], n.open[string(name)] > 0
 }
 
 // protected finds the protected statement of that name, nil for an ordinary one. It waits for the server's word where a
 // change of the name is open, on behalf of a message of the type; a session that never prepared a protected statement never waits.
-func (s *session) protected(typ byte, name string) (Statement, error) {
+func (s *session) protected(typ byte, name []byte) (Statement, error) {
 	if !s.names.used {
 		return nil, nil
 	}
@@ -77,49 +85,40 @@ func (s *session) protected(typ byte, name string) (Statement, error) {
 }
 
 func (s *session) parse(body []byte) error {
-	var m pgproto3.Parse
-	if err := decode(&m, body, func() int { return len(m.Name) + len(m.Query) + 4 + 4*len(m.ParameterOIDs) }); err != nil {
+	name, sql, types, err := parseFields(body)
+	if err != nil {
 		return err
 	}
-	statements, err := s.interpret(m.Query, m.ParameterOIDs)
+	statements, err := s.interpret(sql, types)
 	switch {
 	case err != nil:
-		return s.raise(err, m.Name)
+		return s.raise(err, string(name))
 	case len(statements) != 1: // none: it is ordinary; several: PostgreSQL refuses them itself
-		s.exchange.push(entry{kind: kindParse, done: s.names.changing(m.Name, nil)})
+		s.exchange.push(entry{kind: kindParse, done: s.names.freeing(name)})
 		return s.forward()
 	}
 	st := statements[0]
-	s.exchange.push(entry{kind: kindParse, scrub: !st.Ordinary(), done: s.names.changing(m.Name, st)})
-	return s.send(&pgproto3.Parse{Name: m.Name, Query: st.Text(), ParameterOIDs: st.ParamTypes()})
-}
-
-// bindSize is the length of a Bind's fields.
-func bindSize(m *pgproto3.Bind) int {
-	n := len(m.DestinationPortal) + len(m.PreparedStatement) + 8 + 2*len(m.ParameterFormatCodes) + 2*len(m.ResultFormatCodes) + 4*len(m.Parameters)
-	for _, v := range m.Parameters {
-		n += len(v)
-	}
-	return n
+	s.exchange.push(entry{kind: kindParse, scrub: !st.Ordinary(), done: s.names.changing(string(name), st)})
+	return s.send(&pgproto3.Parse{Name: string(name), Query: st.Text(), ParameterOIDs: st.ParamTypes()})
 }
 
 func (s *session) bind(body []byte) error {
-	var m pgproto3.Bind
-	if err := decode(&m, body, func() int { return bindSize(&m) }); err != nil {
+	name, statement, err := bindFields(body)
+	if err != nil {
 		return err
 	}
-	if !s.names.used {
-		s.exchange.push(entry{kind: kindBind})
-		return s.forward()
-	}
-	st, err := s.protected('B', m.PreparedStatement)
+	st, err := s.protected('B', statement)
 	if err != nil {
 		return err
 	}
 	if st == nil {
-		delete(s.portals, m.DestinationPortal)
+		delete(s.portals, string(name))
 		s.exchange.push(entry{kind: kindBind})
 		return s.forward()
+	}
+	var m pgproto3.Bind
+	if err := m.Decode(body); err != nil {
+		return fmt.Errorf("%w: %w", errMessage, err)
 	}
 	if n := len(m.ParameterFormatCodes); n > 1 && n != len(m.Parameters) {
 		return s.raise(sqlstate.New(sqlstate.ProtocolViolation, "bind message has %d parameter formats but %d parameters", n, len(m.Parameters)), rejected)
@@ -219,17 +218,17 @@ func combined(m *pgproto3.Bind, extra [][]byte) *pgproto3.Bind {
 }
 
 func (s *session) describe(body []byte) error {
-	var m pgproto3.Describe
-	if err := decode(&m, body, nil); err != nil {
+	object, name, err := objectFields(body, "Describe")
+	if err != nil {
 		return err
 	}
 	e := entry{kind: kindDescribePortal, params: -1}
-	switch m.ObjectType {
+	switch object {
 	case 'P':
-		e.scrub = s.portals[m.Name].scrub
+		e.scrub = s.portals[string(name)].scrub
 	case 'S':
 		e.kind = kindDescribeStatement
-		st, err := s.protected('D', m.Name)
+		st, err := s.protected('D', name)
 		if err != nil {
 			return err
 		}
@@ -237,36 +236,36 @@ func (s *session) describe(body []byte) error {
 			e.params, e.scrub = st.ClientParams(), !st.Ordinary()
 		}
 	default:
-		return fmt.Errorf("%w: Describe of %q", errMessage, m.ObjectType)
+		return fmt.Errorf("%w: Describe of %q", errMessage, object)
 	}
 	s.exchange.push(e)
 	return s.forward()
 }
 
 func (s *session) execute(body []byte) error {
-	var m pgproto3.Execute
-	if err := decode(&m, body, func() int { return len(m.Portal) + 5 }); err != nil {
+	name, err := executeFields(body)
+	if err != nil {
 		return err
 	}
-	p := s.portals[m.Portal]
+	p := s.portals[string(name)]
 	s.fed = false
 	s.exchange.push(entry{kind: kindExecute, tag: p.tag, scrub: p.scrub})
 	return s.forward()
 }
 
 func (s *session) closeMessage(body []byte) error {
-	var m pgproto3.Close
-	if err := decode(&m, body, nil); err != nil {
+	object, name, err := objectFields(body, "Close")
+	if err != nil {
 		return err
 	}
 	e := entry{kind: kindClose}
-	switch m.ObjectType {
+	switch object {
 	case 'S':
-		e.done = s.names.changing(m.Name, nil)
+		e.done = s.names.freeing(name)
 	case 'P':
-		delete(s.portals, m.Name)
+		delete(s.portals, string(name))
 	default:
-		return fmt.Errorf("%w: Close of %q", errMessage, m.ObjectType)
+		return fmt.Errorf("%w: Close of %q", errMessage, object)
 	}
 	s.exchange.push(e)
 	return s.forward()

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -109,6 +110,8 @@ func (s *fakeSession) Close() {
 }
 
 var placeholder = regexp.MustCompile(`\$(\d+)`)
+
+func (s *fakeSession) Ordinary(sql []byte) bool { return !bytes.Contains(sql, []byte("/*")) }
 
 func (s *fakeSession) Interpret(_ context.Context, sql string, paramTypes []uint32) ([]Statement, error) {
 	switch {

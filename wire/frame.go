@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -20,11 +19,12 @@ const maxFrame = 1 << 30
 
 // frames reads protocol frames.
 type frames struct {
-	r   *bufio.Reader
+	r   *inlet
 	raw []byte // the frame read last, header and all
+	big []byte // where raw is, if it does not fit into a buffer
 }
 
-func newFrames(r io.Reader) *frames { return &frames{r: bufio.NewReaderSize(r, 32<<10)} }
+func newFrames(r io.Reader) *frames { return &frames{r: newInlet(r)} }
 
 // next reads a frame's header, and gives the length of its body in bytes.
 func (f *frames) next() (typ byte, length int, err error) {
@@ -45,38 +45,61 @@ func (f *frames) next() (typ byte, length int, err error) {
 // read reads the frame of the header that next returned. The body is good until the next call. Memory grows with the
 // bytes that come, not with the length that the header claims.
 func (f *frames) read(length int) (body []byte, err error) {
-	f.raw = f.raw[:0]
-	if cap(f.raw) > 1<<20 {
-		f.raw = nil
+	total := header + length
+	if total <= bufferSize {
+		f.big = nil
+		if _, err := f.r.Peek(total); err != nil {
+			return nil, err
+		}
+		f.raw = f.r.take(total)
+		return f.raw[header:], nil
 	}
-	for total := header + length; len(f.raw) < total; {
-		have := len(f.raw)
-		f.raw = slices.Grow(f.raw, min(total-have, max(4096, have)))
-		f.raw = f.raw[:min(total, cap(f.raw))]
-		if _, err := io.ReadFull(f.r, f.raw[have:]); err != nil {
+	if f.big = f.big[:0]; cap(f.big) > 1<<20 {
+		f.big = nil
+	}
+	for len(f.big) < total {
+		have := len(f.big)
+		f.big = slices.Grow(f.big, min(total-have, max(bufferSize, have)))
+		f.big = f.big[:min(total, cap(f.big))]
+		if _, err := io.ReadFull(f.r, f.big[have:]); err != nil {
 			return nil, err
 		}
 	}
+	f.raw = f.big
 	return f.raw[header:], nil
 }
 
+// passer takes bytes that stay as they are until the frames are read on from their source: it is flushed before.
+type passer interface{ pass(b []byte) }
+
 // relay passes the frame of the header that next returned on, without holding it. What w does with it is w's concern: an
 // error is of reading.
-func (f *frames) relay(w io.Writer, length int) error {
+func (f *frames) relay(w passer, length int) error {
 	for left := header + length; left > 0; {
-		chunk, err := f.r.Peek(min(left, max(1, f.r.Buffered())))
-		if err != nil {
+		if _, err := f.r.Peek(1); err != nil {
 			return err
 		}
-		_, _ = w.Write(chunk)
-		_, _ = f.r.Discard(len(chunk))
-		left -= len(chunk)
+		b := f.r.take(min(left, f.r.Buffered()))
+		w.pass(b)
+		left -= len(b)
 	}
 	return nil
 }
 
-// skip drops the frame of the header that next returned.
-func (f *frames) skip(length int) error {
-	_, err := f.r.Discard(header + length)
-	return err
+// relayAlike passes on those of the frames that come next which are of the type and are there as a whole.
+func (f *frames) relayAlike(w passer, typ byte) {
+	b, n := f.r.buffered(), 0
+	for len(b)-n >= header && b[n] == typ {
+		length := binary.BigEndian.Uint32(b[n+1:])
+		if length < 4 || uint64(length) >= uint64(len(b)-n) {
+			break
+		}
+		n += 1 + int(length)
+	}
+	if n > 0 {
+		w.pass(f.r.take(n))
+	}
 }
+
+// skip drops the frame of the header that next returned.
+func (f *frames) skip(length int) error { return f.r.Discard(header + length) }

@@ -68,7 +68,7 @@ func (s *session) message(typ byte, length int) error {
 		return s.message(typ, length)
 	case typ == 'd': // CopyData
 		s.feed()
-		return s.relay(length)
+		return s.relay(typ, length)
 	}
 	body, err := s.in.read(length)
 	if err != nil {
@@ -98,25 +98,21 @@ func (s *session) message(typ byte, length int) error {
 	return s.forward() // Flush too
 }
 
-// decode reads a message strictly: its fields and nothing behind them. size is the length of the fields as decoded.
-func decode(m pgproto3.FrontendMessage, body []byte, size func() int) error {
-	if err := m.Decode(body); err != nil {
-		return fmt.Errorf("%w: %w", errMessage, err)
-	}
-	if size != nil && size() != len(body) {
-		return fmt.Errorf("%w: %T has bytes to spare", errMessage, m)
-	}
-	return nil
-}
-
-// interpret asks the engine about a text.
-func (s *session) interpret(sql string, paramTypes []uint32) ([]Statement, error) {
-	if !utf8.ValidString(sql) {
+// interpret asks the engine about a text. types are the fields of a Parse.
+func (s *session) interpret(sql, types []byte) ([]Statement, error) {
+	switch {
+	case !utf8.Valid(sql):
 		return nil, sqlstate.New("22021", "invalid byte sequence for encoding \"UTF8\"")
+	case s.engine.Ordinary(sql):
+		return nil, nil
+	}
+	var paramTypes []uint32
+	for f := (fields{rest: types}); len(f.rest) > 0; {
+		paramTypes = append(paramTypes, uint32(f.int32()))
 	}
 	ctx, stop := s.working()
 	defer stop()
-	statements, err := s.engine.Interpret(ctx, sql, paramTypes)
+	statements, err := s.engine.Interpret(ctx, string(sql), paramTypes)
 	return statements, s.canceled(ctx, err)
 }
 
@@ -130,19 +126,23 @@ func (s *session) canceled(ctx context.Context, err error) error {
 	return err
 }
 
-// relay passes the frame that is next on to the guest.
-func (s *session) relay(length int) error {
+// relay passes the frame that is next on to the guest, and those of its type that are there.
+func (s *session) relay(typ byte, length int) error {
 	s.torn = true
 	if err := s.in.relay(s.out, length); err != nil {
 		return fmt.Errorf("relaying to the guest: %w", err)
 	}
 	s.torn = false
+	s.in.relayAlike(s.out, typ)
 	return nil
 }
 
 // forward passes the frame that was read on to the guest. An error of the guest's connection shows when it is flushed.
 func (s *session) forward() error {
-	_, _ = s.out.Write(s.in.raw)
+	s.out.pass(s.in.raw)
+	if len(s.in.raw) > bufferSize {
+		_ = s.out.Flush() // such a frame is not in a buffer
+	}
 	return nil
 }
 

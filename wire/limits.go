@@ -59,11 +59,7 @@ func (s *session) patience() (time.Time, error) {
 	}
 	quiet, since := s.exchange.idle()
 	if !quiet { // which of the two it will be is known when the replies have come
-		shorter := s.idle
-		if shorter == 0 || s.idleInTransaction > 0 && s.idleInTransaction < shorter {
-			shorter = s.idleInTransaction
-		}
-		return time.Now().Add(shorter), nil
+		return time.Now().Add(s.shorter()), nil
 	}
 	limit, over := s.idle, errIdle
 	if !s.exchange.free() {
@@ -77,6 +73,14 @@ func (s *session) patience() (time.Time, error) {
 	default:
 		return deadline, nil
 	}
+}
+
+// shorter is the shorter of the two times that a client may be idle, 0 where there is neither.
+func (s *session) shorter() time.Duration {
+	if s.idle == 0 || s.idleInTransaction > 0 && s.idleInTransaction < s.idle {
+		return s.idleInTransaction
+	}
+	return s.idle
 }
 
 // probes is how many of TCP's questions may go unanswered before a connection is given up.

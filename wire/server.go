@@ -1,11 +1,9 @@
 package wire
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"net"
@@ -144,9 +142,6 @@ func (s *Server) client(ctx, work context.Context, conn net.Conn) {
 	session.run()
 }
 
-// source is where frames come from: it changes when a login becomes a session.
-type source struct{ io.Reader }
-
 // login brings a connection up to its first ReadyForQuery. A cancel request gives no session. leave is to be called when
 // the session is over.
 func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave func(), err error) {
@@ -220,7 +215,7 @@ func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave f
 	}
 	ctx, cancel := context.WithCancel(work)
 	session := &session{log: s.config.Logger, idle: s.config.IdleTimeout, idleInTransaction: s.config.IdleInTransactionTimeout, ctx: ctx, conn: l.conn, guest: engine.Guest().Conn(), engine: engine,
-		exchange: newExchange('I'), in: l.in, maxBody: s.config.MessageBytes, out: bufio.NewWriterSize(engine.Guest().Conn(), 32<<10),
+		exchange: newExchange('I'), in: l.in, maxBody: s.config.MessageBytes, out: newOutlet(engine.Guest().Conn()),
 		client: l.out}
 	undo = append(undo, cancel)
 	pid, secret, name := s.keys.add(session, req.version)
@@ -231,7 +226,7 @@ func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave f
 	if l.out.err != nil || !hurry() {
 		return nil, nil, errDone
 	}
-	l.from.Reader = requestReader{session}
+	l.in.r.from, l.in.r.keep = requestReader{session}, false
 	// The engine's session is closed by its run.
 	undo = slices.Delete(undo, opened, opened+1)
 	return session, back, nil

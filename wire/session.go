@@ -1,12 +1,12 @@
 package wire
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"os"
 	"runtime/debug"
@@ -31,9 +31,9 @@ type session struct {
 	exchange                *exchange
 
 	// Of the frontend.
-	in      *frames       // from the client
-	maxBody int           // of a message of the client's, in bytes
-	out     *bufio.Writer // to the guest
+	in      *frames // from the client
+	maxBody int     // of a message of the client's, in bytes
+	out     *outlet // to the guest
 	buf     []byte
 	within  bool // a message has begun to come, or is being handled
 	torn    bool // a frame to the guest was left unfinished
@@ -51,10 +51,12 @@ type session struct {
 	draining  atomic.Bool
 	following atomic.Bool // the client is at a copy within a script
 
-	mu     sync.Mutex
-	reason error              // why the session ends; nil while it does not
-	cancel context.CancelFunc // of the engine's work under way
-	asked  bool               // that work was canceled on request
+	mu       sync.Mutex
+	reason   error              // why the session ends; nil while it does not
+	armed    bool               // the client's read deadline is set, and not later than the session's end from idleness
+	armedFor time.Duration      // from when it was set
+	cancel   context.CancelFunc // of the engine's work under way
+	asked    bool               // that work was canceled on request
 }
 
 var (
@@ -89,6 +91,7 @@ func (s *session) run() {
 			s.log.Warn("a statement could not be canceled", "error", err)
 		}
 	}
+	s.in.r.close()
 	s.engine.Close()
 	if last := farewell(s.why()); last != nil && last.Code == sqlstate.ProtocolViolation || last != nil && last.Code == sqlstate.ProgramLimitExceeded {
 		discard(s.conn)
@@ -127,7 +130,7 @@ func (s *session) stop(reason error) {
 	if s.cancel != nil {
 		s.cancel()
 	}
-	_ = s.conn.SetReadDeadline(time.Unix(1, 0))
+	s.expire()
 	_ = s.guest.SetDeadline(time.Now().Add(linger))
 	_ = s.conn.SetWriteDeadline(time.Now().Add(2 * linger)) // what the client is told last comes after the guest's end
 }
@@ -156,7 +159,7 @@ func farewell(err error) *sqlstate.Error {
 // it waits no longer than the session is to last.
 type requestReader struct{ s *session }
 
-func (r requestReader) Read(b []byte) (int, error) {
+func (r requestReader) fill(in *inlet) (int, error) {
 	if err := r.s.flush(); err != nil {
 		return 0, err
 	}
@@ -164,13 +167,14 @@ func (r requestReader) Read(b []byte) (int, error) {
 		if err := r.s.attend(); err != nil {
 			return 0, err
 		}
-		n, err := r.s.conn.Read(b)
+		n, err := in.read(r.s.conn)
 		switch {
 		case n > 0:
 			return n, nil
 		case !errors.Is(err, os.ErrDeadlineExceeded):
 			return 0, fmt.Errorf("%w: %w", errClient, err)
 		}
+		r.s.expired()
 	}
 }
 
@@ -178,20 +182,21 @@ func (r requestReader) Read(b []byte) (int, error) {
 func (s *session) attend() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	free := !s.within && s.in.r.Buffered() == 0 && s.exchange.free()
 	switch {
 	case s.reason != nil:
 		return s.reason
 	case s.following.Load() && !s.within && !s.copyIn():
 		return errCopyOver
-	case s.draining.Load() && free:
+	case s.draining.Load() && !s.within && s.in.r.Buffered() == 0 && s.exchange.free():
 		return errShutdown
+	case s.armed && s.armedFor <= s.shorter(): // perhaps for sooner than need be: then it is looked at again
+		return nil
 	}
 	deadline, err := s.patience()
 	if err != nil {
 		return err
 	}
-	return s.conn.SetReadDeadline(deadline)
+	return s.arm(deadline)
 }
 
 // drain asks the session to end as soon as nothing is under way, not even a transaction.
@@ -204,7 +209,29 @@ func (s *session) drain() {
 func (s *session) wake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.expire()
+}
+
+// arm lets the frontend wait up to a time; for ever, if that is zero. With mu held.
+func (s *session) arm(t time.Time) error {
+	s.armed, s.armedFor = true, time.Until(t)
+	if t.IsZero() && s.shorter() > 0 { // but not in another state
+		s.armedFor = math.MaxInt64
+	}
+	return s.conn.SetReadDeadline(t)
+}
+
+// expire ends the wait at once. With mu held.
+func (s *session) expire() {
+	s.armed = false
 	_ = s.conn.SetReadDeadline(time.Unix(1, 0))
+}
+
+// expired takes note that the deadline has come.
+func (s *session) expired() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.armed = false
 }
 
 // afterReady lets the frontend of a draining session see that its transaction may be over.

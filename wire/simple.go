@@ -10,11 +10,11 @@ import (
 
 // query handles a simple Query.
 func (s *session) query(body []byte) error {
-	var m pgproto3.Query
-	if err := decode(&m, body, nil); err != nil {
+	sql, err := queryFields(body)
+	if err != nil {
 		return err
 	}
-	statements, err := s.interpret(m.String, nil)
+	statements, err := s.interpret(sql, nil)
 	if err != nil {
 		return s.raiseQuery(err)
 	}
@@ -33,7 +33,7 @@ func (s *session) query(body []byte) error {
 		return s.script(statements)
 	}
 	// A simple Query drops the unnamed statement, also when it fails.
-	s.exchange.push(entry{kind: kindQuery, done: s.names.changing("", nil)})
+	s.exchange.push(entry{kind: kindQuery, done: s.names.freeing(nil)})
 	return s.forward()
 }
 

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 )
@@ -166,6 +169,66 @@ func TestEveryByteSplit(t *testing.T) {
 	}
 }
 
+// keeping is a listener that keeps the connection accepted last.
+type keeping struct {
+	net.Listener
+	last atomic.Pointer[net.TCPConn]
+}
+
+func (l *keeping) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err == nil {
+		l.last.Store(c.(*net.TCPConn))
+	}
+	return c, err
+}
+
+// drained waits until everything that was sent to a connection of this process has been read from it.
+func drained(t *testing.T, conn *net.TCPConn) {
+	t.Helper()
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); runtime.Gosched() {
+		var left int32
+		var errno syscall.Errno
+		if err := raw.Control(func(fd uintptr) {
+			_, _, errno = syscall.Syscall(syscall.SYS_IOCTL, fd, syscall.TIOCINQ, uintptr(unsafe.Pointer(&left)))
+		}); err != nil || errno != 0 {
+			t.Fatal(err, errno)
+		}
+		if left == 0 {
+			return
+		}
+	}
+	t.Fatal("a message is not read")
+}
+
+// The same where the connection is read by its descriptor, as it is without TLS: the first part is read before the second is sent.
+func TestEveryByteSplitOfADescriptor(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := &keeping{Listener: listener}
+	p := serveOn(t, keep, nil)
+	want := unsplit(t, p.address)
+	pipeline, waits := mixedBytes(t)
+	c := dial(t, p.address)
+	c.run(t, script{q(copyTable), "Z"})
+	for i := 1; i < len(pipeline); i++ {
+		c.put(t, pipeline[:i])
+		drained(t, keep.last.Load())
+		c.put(t, pipeline[i:])
+		if got := c.until(t, waits); !slices.Equal(got, want) {
+			t.Errorf("split after %d bytes:", i)
+			compare(t, got, want)
+			return
+		}
+	}
+}
+
 // withEngine serves an engine of the test's own.
 func withEngine(t testing.TB, l net.Listener, engine func(*fake) Engine) (address string, f *fake) {
 	t.Helper()
@@ -253,5 +316,34 @@ func TestBigPipeline(t *testing.T) {
 	writer.Wait()
 	if end := c.run(t, script{}); len(end) != 4 {
 		t.Errorf("not in step: %q", end)
+	}
+}
+
+// Messages and replies that do not fit into a buffer, or just so, one behind the other: none is written over by the next.
+func TestLongMessagesInARow(t *testing.T) {
+	c := dial(t, serve(t, nil).address)
+	var messages, later []pgproto3.FrontendMessage
+	var want []string
+	for i, n := range []int{bufferSize - 100, bufferSize, 3 * bufferSize, 10, 2 * bufferSize, bufferSize + 1, bufferSize - header - 60, 5} {
+		value := strings.Repeat(string(rune('a'+i)), n)
+		messages = append(messages, q("SELECT '"+value+"'"))
+		later = append(later, parse("", "SELECT $1::text"), bind("", "", value), exec(""), sync_)
+		want = append(want, fmt.Sprintf("D [%q]", value))
+	}
+	messages, want = append(messages, later...), append(want, want...)
+	c.put(t, encode(t, messages...))
+	var got []string
+	for _, line := range c.until(t, strings.Repeat("Z", len(want))) {
+		if strings.HasPrefix(line, "D ") {
+			got = append(got, line)
+		}
+	}
+	if !slices.Equal(got, want) {
+		for i := range min(len(got), len(want)) {
+			if got[i] != want[i] {
+				t.Errorf("row %d is %.40q with %d bytes, want %.40q with %d", i, got[i], len(got[i]), want[i], len(want[i]))
+			}
+		}
+		t.Errorf("%d rows, want %d", len(got), len(want))
 	}
 }

@@ -49,7 +49,6 @@ type request struct {
 // login is the connection of a client that is not a session yet.
 type login struct {
 	conn    net.Conn // encrypted, once it is
-	from    *source  // of in
 	in      *frames
 	out     *client
 	channel *channel // what TLS is known to be; nil: plain
@@ -57,8 +56,9 @@ type login struct {
 }
 
 func newLogin(conn net.Conn) *login {
-	from := &source{conn}
-	return &login{conn: conn, from: from, in: newFrames(from), out: newClient(conn)}
+	l := &login{conn: conn, in: newFrames(conn), out: newClient(conn)}
+	l.in.r.keep = true
+	return l
 }
 
 // readStartup reads startup packets up to the one that says what the connection is for. A request for TLS is granted if

@@ -142,8 +142,8 @@ func (l *login) encrypt(ctx context.Context, t *TLS, plain net.Conn) error {
 	if chains := conn.ConnectionState().VerifiedChains; len(chains) > 0 {
 		l.channel.peer = chains[0][0]
 	}
-	l.conn, l.from.Reader, l.out = conn, conn, newClient(conn)
-	l.in.r.Reset(l.from)
+	l.conn, l.out = conn, newClient(conn)
+	l.in.r.Reset(conn)
 	return nil
 }
 

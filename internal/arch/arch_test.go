@@ -45,7 +45,7 @@ func TestCheck(t *testing.T) {
 		{"testing/p.go", imports("fugu/test/adult"), "testing/p.go: imports fugu/test/adult: what is for tests stays there"},
 		{"mechanism/p.go", imports("fugu/mechanism/published"), "mechanism/p.go: imports fugu/mechanism/published: mechanisms as published are for comparison"},
 		{"test/paper/p.go", imports("fugu/mechanism/published"), ""},
-		{"ledger/p.go", imports("crypto/rand"), "ledger/p.go: imports crypto/rand: secret random numbers are made where noise and keys are"},
+		{"pipeline/p.go", imports("crypto/rand"), "pipeline/p.go: imports crypto/rand: secret random numbers are made where noise and keys are"},
 		{"mechanism/p.go", imports("math/rand/v2"), "mechanism/p.go: imports math/rand/v2: predictable random numbers are for tests"},
 		{"cmd/demo/p.go", imports("math/rand"), "cmd/demo/p.go: imports math/rand: predictable random numbers are for tests"},
 		{"test/adult/p.go", imports("math/rand"), ""},

@@ -27,7 +27,7 @@ func calibrating(ctx context.Context, rounds int) error {
 func groupedCounts(m int) mechanism.Request {
 	r := mechanism.Request{Budget: privacy.Budget{Epsilon: 1, Delta: .001}}
 	f := counts{n: 1e6}
-	s := sensitivity.Shift{Secret: f.Secret(), Along: make([]float64, m), Beside: make([]float64, m)}
+	s := sensitivity.Shift{Secret: f.Secret(), Along: make([]float64, m), Beside: make([]float64, m), Unseen: []sensitivity.Unseen{{Rows: 1}, {Rows: 1}}}
 	total := float64(m) * float64(m+1) / 2
 	for k := range m {
 		f.inside = append(f.inside, float64(k+1)/total)
@@ -35,7 +35,11 @@ func groupedCounts(m int) mechanism.Request {
 	}
 	for k := range m {
 		s.Along[k] = f.n * f.Span().Within * (f.inside[k] - f.outside[k])
-		s.Beside[k] = f.n * f.Span().Within * (1./2000 + 1./8000)
+		for i, rows := range []float64{2000, 8000} { // of a class of the reference
+			u := &s.Unseen[i]
+			u.At, u.Cell, u.Size = append(u.At, k), append(u.Cell, k), append(u.Size, f.n*f.Span().Within/rows)
+			s.Beside[k] += f.n * f.Span().Within / rows * []float64{f.inside[k], f.outside[k]}[i]
+		}
 		r.Components = append(r.Components, mechanism.Component{Lattice: 1, Unit: 1, Integer: true})
 	}
 	r.Shifts, r.Families = []sensitivity.Shift{s}, []sensitivity.Family{f}

@@ -30,17 +30,17 @@ type process struct {
 }
 
 // serve starts a fugu with the example's policy and a budget that no benchmark exhausts.
-func serve(binary, dir string, cluster *pgcluster.Cluster, rows int64) (*process, error) {
+func serve(binary, dir string, cluster *pgcluster.Cluster, rows int64, clients int) (*process, error) {
 	policy, err := os.ReadFile("examples/adult/adult.policy.yaml")
 	if err != nil {
 		return nil, err
 	}
 	text := strings.NewReplacer("rows: 35222", fmt.Sprintf("rows: %d", rows), "delta: 0.001", "delta: 1e-9",
 		"{epsilon: 20, delta: 0.01, per: dataset}", "{epsilon: 1000000, delta: 0.01, per: dataset}").Replace(string(policy))
-	config := fmt.Sprintf("listen: 127.0.0.1:0\nupstream:\n  guest: %q\n  reader: %q\nauth:\n  method: trust\npolicy: adult.policy.yaml\nledger: sqlite:fugu.db\n",
-		cluster.DSN("fugu_guest", "adult"), cluster.DSN("fugu_reader", "adult"))
+	config := fmt.Sprintf("listen: 127.0.0.1:0\nupstream:\n  guest: %q\n  reader: %q\nauth:\n  method: trust\npolicy: adult.policy.yaml\nledger: sqlite:fugu.db\nlimits: {clients: %d}\n",
+		cluster.DSN("fugu_guest", "adult"), cluster.DSN("fugu_reader", "adult"), clients)
 	path := filepath.Join(dir, "fugu.yaml")
-	if err := errors.Join(os.WriteFile(filepath.Join(dir, "adult.policy.yaml"), []byte(text), 0o600), os.WriteFile(path, []byte(config), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "adult.policy.yaml"), []byte(text), 0o600), os.WriteFile(path, []byte(config), 0o600)); err != nil {
 		return nil, err
 	}
 	p := &process{cmd: command(context.Background(), binary, "serve", "-c", path), rest: make(chan struct{})}

@@ -1,5 +1,5 @@
-// Command bench measures what Fugu costs: it starts a private PostgreSQL cluster and a fugu, asks the same of both in
-// turn, and prints medians and ratios. It asserts nothing; on a busy machine the ratios mean more than the times.
+// Command bench measures what Fugu costs: it starts a private PostgreSQL cluster, a fugu, and other proxies, asks the same
+// of each in turn, and prints medians and ratios. It asserts nothing; on a busy machine the ratios mean more than the times.
 package main
 
 import (
@@ -7,157 +7,168 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"net"
-	"net/url"
 	"os"
 	"os/signal"
-	"sync"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"syscall"
-	"time"
 
 	"fugu/test/adult"
 	"fugu/test/pgcluster"
 )
 
+// parts are what can be measured by itself.
+var parts = []string{"relay", "idle", "protected", "model", "calibrate", "decide"}
+
+// options are the command line.
+type options struct {
+	binary, before string
+	rows           int64
+	rounds         int
+	transactions   int
+	only           []string // of parts
+	workloads      *regexp.Regexp
+	clients        int
+}
+
 func main() {
-	binary := flag.String("fugu", "bin/fugu", "the fugu `binary`")
-	rows := flag.Int64("rows", 1_000_000, "`rows` of the protected table")
-	rounds := flag.Int("rounds", 5, "how often each thing is measured, in turn with the others")
-	seconds := flag.Int("seconds", 2, "length of one run of pgbench")
+	o := options{}
+	flag.StringVar(&o.binary, "fugu", "bin/fugu", "the fugu `binary`")
+	flag.StringVar(&o.before, "before", "", "another fugu `binary`, to relay beside the first")
+	flag.Int64Var(&o.rows, "rows", 1_000_000, "`rows` of the protected table")
+	flag.IntVar(&o.rounds, "rounds", 5, "how often each thing is measured, in turn with the others")
+	flag.IntVar(&o.transactions, "transactions", 40_000, "`number` of transactions of one run of pgbench")
+	flag.IntVar(&o.clients, "idle", 2000, "`clients` that are idle")
+	only := flag.String("only", strings.Join(parts, ","), "the `parts` to measure")
+	workloads := flag.String("workload", ".", "a `pattern` of the names of what is relayed")
+	listen, to := flag.String("relay", "", "be a relay of bytes that listens at this `address`"), flag.String("to", "", "the `address` to which it relays")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := bench(ctx, *binary, *rows, *rounds, *seconds); err != nil {
+	err := func() (err error) {
+		if *listen != "" {
+			return relay(ctx, *listen, *to)
+		}
+		if o.workloads, err = regexp.Compile(*workloads); err != nil {
+			return err
+		}
+		o.only = strings.Split(*only, ",")
+		for _, part := range o.only {
+			if !slices.Contains(parts, part) {
+				return fmt.Errorf("there is no part %q: there are %s", part, strings.Join(parts, ", "))
+			}
+		}
+		return bench(ctx, o)
+	}()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-// target is a way to the database.
-type target struct {
-	name string
-	user string
-	addr string
-}
-
-func (t target) dsn() string {
-	return (&url.URL{Scheme: "postgres", User: url.User(t.user), Host: t.addr, Path: "adult", RawQuery: "sslmode=disable"}).String()
-}
-
-func bench(ctx context.Context, binary string, rows int64, rounds, seconds int) (err error) {
-	cluster, err := pgcluster.Start(ctx, pgcluster.Options{Settings: map[string]string{"shared_buffers": "512MB"}})
+func bench(ctx context.Context, o options) (err error) {
+	wanted := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(o.only, p) })
+	}
+	if !wanted("protected", "model") {
+		o.rows = 0 // as many as the example has
+	}
+	connections := 200
+	if wanted("idle") {
+		connections += o.clients
+	}
+	cluster, err := pgcluster.Start(ctx, pgcluster.Options{MaxConnections: connections, Settings: map[string]string{"shared_buffers": "512MB"}})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, cluster.Stop()) }()
-	if err := load(ctx, cluster, rows); err != nil {
+	if o.rows, err = load(ctx, cluster, o.rows); err != nil {
 		return err
 	}
-	database := net.JoinHostPort("127.0.0.1", fmt.Sprint(cluster.Port()))
 	dir, err := os.MkdirTemp("", "fugu-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	fugu, err := serve(binary, dir, cluster, rows)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, fugu.stop()) }()
-	relay, err := startRelay(database)
-	if err != nil {
-		return err
-	}
-	defer relay.stop()
-
-	direct, through := target{"direct", "fugu_guest", database}, target{"fugu", "alice", fugu.address}
-	if err := passThrough(ctx, cluster.Tool("pgbench"), []target{direct, {"io.Copy relay", "fugu_guest", relay.address()}, through}, rounds, seconds); err != nil {
-		return err
-	}
-	if err := protected(ctx, cluster.DSN("fugu_reader", "adult"), direct, through, rows, rounds); err != nil {
-		return err
-	}
-	if err := modelling(ctx, dir, cluster, rows, rounds); err != nil {
-		return err
-	}
-	if err := calibrating(ctx, rounds); err != nil {
-		return err
-	}
-	return deciding(ctx, dir, cluster, rounds)
-}
-
-// load makes the Adult example with its protected rows repeated up to the number of rows, and pgbench's tables.
-func load(ctx context.Context, c *pgcluster.Cluster, rows int64) error {
-	loaded, err := adult.Load(ctx, c, "adult", adult.Options{})
-	if err != nil {
-		return err
-	}
-	if err := c.Exec(ctx, "adult", fmt.Sprintf("INSERT INTO adult SELECT a.* FROM generate_series(2, %d) AS times, adult a LIMIT %d", rows/loaded.Rows+1, rows-loaded.Rows)); err != nil {
-		return err
-	}
-	if out, err := command(ctx, c.Tool("pgbench"), "-i", "-q", "-s", "10", c.DSN("postgres", "adult")).CombinedOutput(); err != nil {
-		return fmt.Errorf("pgbench -i: %w: %s", err, out)
-	}
-	for _, sql := range []string{"GRANT SELECT ON pgbench_accounts, pgbench_branches TO fugu_guest", "VACUUM ANALYZE"} {
-		if err := c.Exec(ctx, "adult", sql); err != nil {
+	if wanted("relay", "idle", "protected") {
+		if err := proxied(ctx, o, dir, cluster, wanted); err != nil {
 			return err
 		}
+	}
+	if wanted("model") {
+		if err := modelling(ctx, dir, cluster, o.rows, o.rounds); err != nil {
+			return err
+		}
+	}
+	if wanted("calibrate") {
+		if err := calibrating(ctx, o.rounds); err != nil {
+			return err
+		}
+	}
+	if wanted("decide") {
+		return deciding(ctx, dir, cluster, o.rounds)
 	}
 	return nil
 }
 
-// relay passes bytes on and looks at none of them: what any proxy in Go costs at least.
-type relay struct {
-	listener net.Listener
-	to       string
-	mu       sync.Mutex
-	conns    []net.Conn
-	running  sync.WaitGroup
-}
-
-func startRelay(to string) (*relay, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// proxied measures what goes through a running fugu.
+func proxied(ctx context.Context, o options, dir string, cluster *pgcluster.Cluster, wanted func(...string) bool) (err error) {
+	serving, err := serve(o.binary, dir, cluster, o.rows, o.clients+100)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := &relay{listener: l, to: to}
-	r.running.Go(r.accept)
-	return r, nil
+	defer func() { err = errors.Join(err, serving.stop()) }()
+	through := target{fugu, "alice", serving.address, serving.cmd.Process.Pid}
+	if wanted("idle") { // first: the memory that work leaves behind would do for the clients
+		if err := idling(ctx, serving.cmd.Process.Pid, through, o.clients); err != nil {
+			return err
+		}
+	}
+	if wanted("relay") {
+		peers, stop, err := startPeers(ctx, dir, cluster)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		if o.before != "" {
+			other, err := serve(o.before, filepath.Join(dir, "before"), cluster, o.rows, o.clients+100)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, other.stop()) }()
+			peers = append(peers, target{"fugu before", "alice", other.address, other.cmd.Process.Pid})
+		}
+		if err := relaying(ctx, cluster.Tool("pgbench"), append(peers, through), o.workloads, o.rounds, o.transactions); err != nil {
+			return err
+		}
+	}
+	if wanted("protected") {
+		guest := target{name: direct, user: "fugu_guest", addr: fmt.Sprintf("127.0.0.1:%d", cluster.Port())}
+		return protected(ctx, cluster.DSN("fugu_reader", "adult"), guest, through, o.rows, o.rounds)
+	}
+	return nil
 }
 
-func (r *relay) address() string { return r.listener.Addr().String() }
-
-func (r *relay) accept() {
-	for {
-		client, err := r.listener.Accept()
-		if err != nil {
-			return
-		}
-		server, err := net.DialTimeout("tcp", r.to, 10*time.Second)
-		if err != nil {
-			client.Close()
-			continue
-		}
-		r.mu.Lock()
-		r.conns = append(r.conns, client, server)
-		r.mu.Unlock()
-		for _, pair := range [][2]net.Conn{{client, server}, {server, client}} {
-			r.running.Go(func() {
-				_, _ = io.Copy(pair[0], pair[1])
-				pair[0].Close()
-				pair[1].Close()
-			})
+// load makes the Adult example with its protected rows repeated up to the number of rows, which it returns, and pgbench's
+// tables.
+func load(ctx context.Context, c *pgcluster.Cluster, rows int64) (int64, error) {
+	loaded, err := adult.Load(ctx, c, "adult", adult.Options{})
+	if err != nil {
+		return 0, err
+	}
+	rows = max(rows, loaded.Rows)
+	if err := c.Exec(ctx, "adult", fmt.Sprintf("INSERT INTO adult SELECT a.* FROM generate_series(2, %d) AS times, adult a LIMIT %d", rows/loaded.Rows+1, rows-loaded.Rows)); err != nil {
+		return 0, err
+	}
+	if out, err := command(ctx, c.Tool("pgbench"), "-i", "-q", "-s", "10", c.DSN("postgres", "adult")).CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("pgbench -i: %w: %s", err, out)
+	}
+	for _, sql := range []string{"GRANT SELECT ON pgbench_accounts, pgbench_branches TO fugu_guest", "VACUUM ANALYZE"} {
+		if err := c.Exec(ctx, "adult", sql); err != nil {
+			return 0, err
 		}
 	}
-}
-
-func (r *relay) stop() {
-	r.listener.Close()
-	r.mu.Lock()
-	for _, c := range r.conns {
-		c.Close()
-	}
-	r.mu.Unlock()
-	r.running.Wait()
+	return rows, nil
 }

@@ -34,14 +34,6 @@ func quantile(values []float64, q float64) float64 {
 
 func median(values []float64) float64 { return quantile(values, 0.5) }
 
-func each(runs []run, f func(run) float64) []float64 {
-	var out []float64
-	for _, r := range runs {
-		out = append(out, f(r))
-	}
-	return out
-}
-
 func ratio(v, base float64) string {
 	if v < base/20 {
 		return fmt.Sprintf("%.4f", v/base)

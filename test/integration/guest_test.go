@@ -21,6 +21,8 @@ func (e blind) Open(ctx context.Context, startup wire.Startup) (wire.Session, er
 	return blindSession{s}, nil
 }
 
+func (blindSession) Ordinary([]byte) bool { return true }
+
 func (blindSession) Interpret(context.Context, string, []uint32) ([]wire.Statement, error) {
 	return nil, nil
 }

@@ -315,6 +315,11 @@ func (r *renewable) renew() {
 
 func (r *renewable) end() { _ = r.current.Load().file.Close() }
 
+// Audit implements ledger.Ledger.
+func (r *renewable) Audit(ctx context.Context, visit func(ledger.Link) error) (ledger.Link, error) {
+	return r.ledger().Audit(ctx, visit)
+}
+
 func (r *renewable) ledger() ledger.Ledger { return r.current.Load().outer }
 
 func (r *renewable) Find(ctx context.Context, k ledger.Key, scope string) (ledger.Answer, bool, error) {

@@ -1,0 +1,135 @@
+package model
+
+import (
+	"math"
+
+	"fugu/sensitivity"
+)
+
+// unseen is what one reference row more in a class would change a component's slope by, at most: rest wherever the row
+// is, as the class's other rows then count for less, and own besides where it is in the component's cell.
+type unseen struct{ own, rest float64 }
+
+// unseen of a class with N_c rows, of mean m_c, whose slopes depend on that mean through the functional f: a row h moves the mean by
+// (h - m_c)/(N_c + 1), and h is 0 in the cells that the row is not in.
+func (c *classes) unseen(m *Moments, k Component, at mixture) []unseen {
+	out := make([]unseen, len(at.p))
+	for j, f := range c.influences(m, k, at) {
+		mean := 0.0
+		for _, w := range f.functional {
+			mean += w.weight * c.mean[j][w.term]
+		}
+		out[j] = unseenOf(f.most, math.Abs(mean), m.oneSided(k))
+		out[j].own, out[j].rest = out[j].own/c.Size[j], out[j].rest/c.Size[j]
+	}
+	return out
+}
+
+// unseenOf bounds |f·h - f·m| by own + rest, and |f·m| by rest, where |f·h| ≤ most and |f·m| = mean. If f·h has one sign
+// whatever the row is, no row is farther from the mean than most.
+func unseenOf(most, mean float64, oneSided bool) unseen {
+	if oneSided {
+		return unseen{own: math.Max(0, most-mean), rest: mean}
+	}
+	return unseen{own: most, rest: mean}
+}
+
+// oneSided reports whether a component is a sum of terms that all have one sign.
+func (m *Moments) oneSided(k Component) bool {
+	return m.total(k) >= 0 && m.extent(k) <= m.largest(m.aggregate(k).Terms[0])
+}
+
+// unseen is what one reference row more of each class would change the slope of each component by, at x.
+func (p *Path) unseen(x float64) [][]unseen {
+	out := make([][]unseen, len(p.c.Size))
+	at := p.c.mixture(p.shares(x), p.along)
+	for _, k := range p.m.Components {
+		var of []unseen
+		if p.beta != nil {
+			of = []unseen{p.regressed(k, x).unseen}
+		} else {
+			of = p.c.unseen(p.m, k, at)
+		}
+		for j := range out {
+			out[j] = append(out[j], of[j])
+		}
+	}
+	return out
+}
+
+// widen makes a hold for b as well.
+func widen(a, b [][]unseen) {
+	for j := range a {
+		for k := range a[j] {
+			a[j][k].own, a[j][k].rest = math.Max(a[j][k].own, b[j][k].own), math.Max(a[j][k].rest, b[j][k].rest)
+		}
+	}
+}
+
+// disjoint says what rows of each class that the reference does not show may change together: what they change wherever
+// they are is a bound for each component by itself, beside, and the rest is in one cell of each layer for each row.
+//
+// A reference of N rows cannot tell a condition that holds for one row in N from one that never holds: that is the one row. It
+// is one in all cells of a layer, as they split one condition, that of having been seen in none of them. But where many
+// cells are hardly seen it is more: the share of all rows that is in cells not seen is, on average, that of the cells seen
+// once [Good 1953, "The population frequencies of species and the estimation of population parameters", section 2]. So there
+// are as many rows more as cells that were seen once, but no more than cells that were not seen, as each of these has a
+// row at most. Cells no more than the rows are a box; so they are where cells may overlap.
+func (m *Moments) disjoint(c *classes, of [][]unseen) (beside []float64, rows []sensitivity.Unseen) {
+	beside = make([]float64, len(m.Components))
+	for class, each := range of {
+		more := m.hardlySeen(c, class)
+		var layers []sensitivity.Unseen
+		index := map[int]int{}
+		for k, comp := range m.Components {
+			layer := m.cut.Layer(comp.Cell)
+			i := ordinal(index, layer)
+			if i == len(layers) {
+				layers = append(layers, sensitivity.Unseen{Rows: max(1, more[layer])})
+			}
+			u := &layers[i]
+			beside[k] += float64(u.Rows) * each[k].rest
+			u.At, u.Cell, u.Size = append(u.At, k), append(u.Cell, comp.Cell), append(u.Size, each[k].own)
+		}
+		for _, u := range layers {
+			if u.Rows < u.Cells() {
+				rows = append(rows, u)
+				continue
+			}
+			for i, k := range u.At {
+				beside[k] += u.Size[i]
+			}
+		}
+	}
+	return beside, rows
+}
+
+// hardlySeen counts, in each layer, the cells with components of which a class has a single row, and those of which it has
+// none, and returns the lesser number. A single row is all there is of a term h exactly if (Σh)² = Σh² > 0, up to rounding.
+// Where terms of a cell differ, it counts if any of them says so: one that is 0 in some rows makes the numbers larger.
+func (m *Moments) hardlySeen(c *classes, class int) map[int]int {
+	once, never := map[int]int{}, map[int]int{}
+	last := -1
+	for _, k := range m.Components {
+		if k.Cell == last {
+			continue
+		}
+		last = k.Cell
+		var one, none bool
+		for t := range m.terms {
+			at := k.Cell*m.terms + t
+			sum, square := c.mean[class][at]*c.Size[class], c.second[class][at*m.terms+t]*c.Size[class]
+			one, none = one || square > 0 && sum*sum <= square*(1+1e-6), none || square <= 0
+		}
+		if layer := m.cut.Layer(k.Cell); one {
+			once[layer]++
+		}
+		if layer := m.cut.Layer(k.Cell); none {
+			never[layer]++
+		}
+	}
+	for layer, n := range once {
+		once[layer] = min(n, never[layer])
+	}
+	return once
+}

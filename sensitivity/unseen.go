@@ -1,0 +1,167 @@
+package sensitivity
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Unseen is what rows that a reference does not show add to a movement of F. Its cells are disjoint: a row is in one of
+// them, and adds to all components of that cell at once. So the movements are
+//
+//	r with |r_k| ≤ a_c·Size_k for component k of cell c, and 0 for the others, 0 ≤ a_c ≤ 1, Σ_c a_c ≤ Rows:
+//
+// for one row and one component a cell an L1 ball, the convex hull of ±Size_k e_k. For as many rows as cells it is a box.
+// The extreme points have a_c = 1 in at most Rows cells, and a_c = 0 in the rest. A convex function is greatest in one of
+// them, which makes both norms below exact.
+//
+// What disjoint cells have in common is what makes this smaller than a box: each cell by itself may hold a row that was
+// never seen, and 100 of them together do not hold 100.
+type Unseen struct {
+	Rows int       // at least 1
+	At   []int     // the components that it moves, cell after cell
+	Cell []int     // of each of At: a number that its cell has alone
+	Size []float64 // of each of At: what one row adds at most, in F's units
+}
+
+// Check reports what does not fit a Shift of m components. A cell in two places would count as two cells.
+func (u Unseen) Check(m int) error {
+	if u.Rows < 1 || len(u.Cell) != len(u.At) || len(u.Size) != len(u.At) {
+		return fmt.Errorf("%d unseen rows, in %d components of %d cells, of %d sizes", u.Rows, len(u.At), len(u.Cell), len(u.Size))
+	}
+	component, cell := make([]bool, m), map[int]bool{}
+	for i, k := range u.At {
+		if k < 0 || k >= m || component[k] {
+			return fmt.Errorf("unseen rows in component %d of %d, or twice in it", k, m)
+		}
+		component[k] = true
+		if i == 0 || u.Cell[i] != u.Cell[i-1] {
+			if cell[u.Cell[i]] {
+				return fmt.Errorf("unseen rows in cell %d, whose components do not follow one another", u.Cell[i])
+			}
+			cell[u.Cell[i]] = true
+		}
+		if v := u.Size[i]; !(v >= 0 && finite(v)) {
+			return fmt.Errorf("what unseen rows add to component %d is not finite, or negative", k)
+		}
+	}
+	return nil
+}
+
+// Norm1 is the greatest Σ_k |r_k|/scale_k. A component of which scale is +Inf does not count.
+func (u Unseen) Norm1(scale []float64) float64 {
+	return u.greatest(func(i int) float64 { return u.Size[i] / scale[u.At[i]] })
+}
+
+// Norm2 is the greatest (Σ_k (r_k/sd_k)²)^½. A component of which sd is +Inf does not count.
+func (u Unseen) Norm2(sd []float64) float64 {
+	return math.Sqrt(u.greatest(func(i int) float64 {
+		v := u.Size[i] / sd[u.At[i]]
+		return v * v
+	}))
+}
+
+// even raises weight to what each component needs of noise of standard deviations sd, 1 being all of it, for u to have the
+// norm that it has with all of it: cells that do not count among the Rows largest need no more than makes them as large as
+// the last of these.
+func (u Unseen) even(weight, sd []float64) {
+	var cells []float64
+	of := make([]int, len(u.At)) // the cell of each of At
+	for i, k := range u.At {
+		if i == 0 || u.Cell[i] != u.Cell[i-1] {
+			cells = append(cells, 0)
+		}
+		of[i] = len(cells) - 1
+		cells[of[i]] += u.Size[i] / sd[k] * u.Size[i] / sd[k]
+	}
+	if len(cells) == 0 {
+		return
+	}
+	sorted := slices.Sorted(slices.Values(cells))
+	last := sorted[max(0, len(sorted)-u.Rows)]
+	for i, k := range u.At {
+		switch share := cells[of[i]] / last; {
+		case share < 1:
+			weight[k] = math.Max(weight[k], share)
+		case u.Size[i] != 0: // NaN, too
+			weight[k] = 1
+		}
+	}
+}
+
+// beside is the greatest (Σ_k ((v_k+r_k)/sd_k)²)^½ for v ≥ 0, of which alone is that without r.
+func (u Unseen) beside(v []float64, alone float64, sd []float64) float64 {
+	return math.Sqrt(alone*alone + u.greatest(func(i int) float64 {
+		k := u.At[i]
+		return u.Size[i] / sd[k] * (2*v[k] + u.Size[i]) / sd[k]
+	}))
+}
+
+// greatest adds a quantity of the components up within cells, and returns the sum of the Rows largest cells.
+func (u Unseen) greatest(of func(i int) float64) float64 {
+	most, total := 0.0, 0.0
+	var cells []float64
+	for i := 0; i < len(u.At); {
+		sum, cell := 0.0, u.Cell[i]
+		for ; i < len(u.At) && u.Cell[i] == cell; i++ {
+			sum += of(i)
+		}
+		if most = math.Max(most, sum); u.Rows > 1 {
+			cells = append(cells, sum)
+		}
+	}
+	if u.Rows == 1 {
+		return most
+	}
+	slices.Sort(cells)
+	for _, v := range cells[max(0, len(cells)-u.Rows):] {
+		total += v
+	}
+	return total
+}
+
+// Cells is the number of cells.
+func (u Unseen) Cells() int {
+	n := 0
+	for i := range u.At {
+		if i == 0 || u.Cell[i] != u.Cell[i-1] {
+			n++
+		}
+	}
+	return n
+}
+
+// box adds to each component of out what it moves by at most.
+func (u Unseen) box(out []float64) {
+	for i, k := range u.At {
+		out[k] += u.Size[i]
+	}
+}
+
+// placed returns u with its components counted from offset on.
+func (u Unseen) placed(offset int) Unseen {
+	u.At = slices.Clone(u.At)
+	for i := range u.At {
+		u.At[i] += offset
+	}
+	return u
+}
+
+// Cover returns what holds the movements of a as well as of b, if they are in the same cells.
+func Cover(a, b []Unseen) ([]Unseen, bool) {
+	if len(a) != len(b) {
+		return nil, false
+	}
+	out := slices.Clone(a)
+	for i, u := range out {
+		v := b[i]
+		if !slices.Equal(u.At, v.At) || !slices.Equal(u.Cell, v.Cell) {
+			return nil, false
+		}
+		out[i].Rows, out[i].Size = max(u.Rows, v.Rows), slices.Clone(u.Size)
+		for j := range v.Size {
+			out[i].Size[j] = math.Max(u.Size[j], v.Size[j])
+		}
+	}
+	return out, true
+}

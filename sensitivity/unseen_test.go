@@ -1,0 +1,223 @@
+package sensitivity
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// everyMovement calls f for the extreme points of the sum of the lists' sets in which no component is negative: for each list
+// as many cells as it has rows, whole, and nothing in the others.
+func everyMovement(m int, list []Unseen, f func(u []float64)) {
+	at := make([]float64, m)
+	var next func(list []Unseen)
+	next = func(list []Unseen) {
+		if len(list) == 0 {
+			f(at)
+			return
+		}
+		u := list[0]
+		cells := slices.Compact(slices.Clone(u.Cell))
+		for mask := range 1 << len(cells) {
+			rows := 0
+			for i := range cells {
+				rows += mask >> i & 1
+			}
+			if rows > u.Rows {
+				continue
+			}
+			before := slices.Clone(at)
+			for i, k := range u.At {
+				at[k] += u.Size[i] * float64(mask>>slices.Index(cells, u.Cell[i])&1)
+			}
+			next(list[1:])
+			copy(at, before)
+		}
+	}
+	next(list)
+}
+
+func drawUnseen(t *rapid.T, m int) Unseen {
+	u := Unseen{Rows: rapid.IntRange(1, 4).Draw(t, "rows")}
+	cell := 7
+	for k := range m {
+		if rapid.IntRange(0, 3).Draw(t, "left out") == 0 {
+			continue
+		}
+		if rapid.Bool().Draw(t, "next cell") {
+			cell--
+		}
+		u.At, u.Cell, u.Size = append(u.At, k), append(u.Cell, cell), append(u.Size, rapid.Float64Range(0, 3).Draw(t, "size"))
+	}
+	return u
+}
+
+// The norms of one Unseen are those of its worst extreme point, and so are a Shift's with one; of several, no extreme point of
+// their sum is longer, the sum norm is reached, and the Euclidean one is no more than that of the box.
+func TestNormsOfUnseen(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := rapid.IntRange(1, 6).Draw(t, "m")
+		draw := func(name string, low, high float64) []float64 {
+			return rapid.SliceOfN(rapid.Float64Range(low, high), m, m).Draw(t, name)
+		}
+		s := Shift{Along: draw("along", -2, 2), Beside: draw("beside", 0, 2)}
+		for range rapid.IntRange(1, 3).Draw(t, "sets") {
+			u := drawUnseen(t, m)
+			if err := u.Check(m); err != nil {
+				t.Fatal(err)
+			}
+			s.Unseen = append(s.Unseen, u)
+		}
+		scale := draw("scale", .5, 5)
+		if i := rapid.IntRange(0, 2*m).Draw(t, "left out"); i < m {
+			scale[i] = math.Inf(1)
+		}
+		norms := func(list []Unseen, fixed []float64) (one, two float64) {
+			everyMovement(m, list, func(u []float64) {
+				a, b := 0.0, 0.0
+				for k, v := range u {
+					v = (v + fixed[k]) / scale[k]
+					a, b = a+v, b+v*v
+				}
+				one, two = math.Max(one, a), math.Max(two, math.Sqrt(b))
+			})
+			return one, two
+		}
+		same := func(what string, got, want float64) {
+			if math.Abs(got-want) > 1e-9*(1+want) {
+				t.Fatalf("%s: %g, and the worst of all movements is %g", what, got, want)
+			}
+		}
+		fixed := make([]float64, m)
+		one, two := norms(s.Unseen[:1], fixed)
+		same("Norm1 of one", s.Unseen[0].Norm1(scale), one)
+		same("Norm2 of one", s.Unseen[0].Norm2(scale), two)
+		box := s.Box()
+		for k := range fixed {
+			fixed[k] = math.Abs(s.Along[k]) + s.Beside[k]
+			box[k] = (box[k] + math.Abs(s.Along[k])) / scale[k]
+		}
+		one, two = norms(s.Unseen, fixed)
+		same("Norm1 of a shift", s.Norm1(scale), one)
+		most := 0.0
+		for _, v := range box {
+			most = math.Hypot(most, v)
+		}
+		if got := s.Norm2(scale); got < two*(1-1e-12) || got > most*(1+1e-12) {
+			t.Fatalf("Norm2 of a shift: %g, the worst of all movements is %g, the box around them %g", got, two, most)
+		}
+		if len(s.Unseen) == 1 {
+			same("Norm2 of a shift", s.Norm2(scale), two)
+		}
+	})
+}
+
+// What is set aside for unseen rows is a part of the floor, hides every movement as well as it says, and leaves more than
+// as much of every floor would; for unseen rows alone it hides no less.
+func TestWhatHidesUnseenRows(t *testing.T) {
+	less := 0
+	rapid.Check(t, func(t *rapid.T) {
+		m := rapid.IntRange(1, 6).Draw(t, "m")
+		r := Release{Floor: rapid.SliceOfN(rapid.Float64Range(.1, 9), m, m).Draw(t, "floor")}
+		alone := rapid.Bool().Draw(t, "alone")
+		if !alone {
+			r.Beside = rapid.SliceOfN(rapid.Float64Range(0, 1), m, m).Draw(t, "beside")
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "lists") {
+			var list []Unseen
+			for range rapid.IntRange(0, 2).Draw(t, "sets") {
+				list = append(list, drawUnseen(t, m))
+			}
+			r.Unseen = append(r.Unseen, list)
+		}
+		part, kappa := r.besides()
+		for k, v := range part {
+			if !(v >= 0 && v <= r.Floor[k]) {
+				t.Fatalf("%g of %g is set aside", v, r.Floor[k])
+			}
+			if v < r.Floor[k] {
+				less++
+			}
+		}
+		worst, all := 0.0, 0.0
+		for _, list := range append(r.Unseen, nil) {
+			everyMovement(m, list, func(u []float64) {
+				a, b := 0.0, 0.0
+				for k, v := range u {
+					if r.Beside != nil {
+						v += r.Beside[k]
+					}
+					if v > 0 {
+						a, b = a+v*v/part[k], b+v*v/r.Floor[k]
+					}
+				}
+				worst, all = math.Max(worst, math.Sqrt(a)), math.Max(all, math.Sqrt(b))
+			})
+		}
+		if kappa < worst*(1-1e-9) {
+			t.Fatalf("κ = %g, and a movement has %g", kappa, worst)
+		}
+		if single := len(r.Unseen) == 1 && len(r.Unseen[0]) == 1; alone && single && math.Abs(kappa-all) > 1e-9*all {
+			t.Fatalf("κ = %g, of the whole floor %g", kappa, all)
+		}
+	})
+	if less == 0 {
+		t.Error("always all of the floor is set aside")
+	}
+}
+
+func TestUnseenThatIsNone(t *testing.T) {
+	good := Unseen{Rows: 1, At: []int{0, 1, 3}, Cell: []int{5, 5, 2}, Size: []float64{1, 2, 3}}
+	if err := good.Check(4); err != nil {
+		t.Fatal(err)
+	}
+	for name, spoil := range map[string]func(*Unseen){
+		"no rows":          func(u *Unseen) { u.Rows = 0 },
+		"component beyond": func(u *Unseen) { u.At[2] = 4 },
+		"component twice":  func(u *Unseen) { u.At[2] = 0 },
+		"a cell in two":    func(u *Unseen) { u.Cell = []int{5, 2, 5} },
+		"negative":         func(u *Unseen) { u.Size[0] = -1 },
+		"NaN":              func(u *Unseen) { u.Size[0] = math.NaN() },
+		"infinite":         func(u *Unseen) { u.Size[0] = math.Inf(1) },
+		"lengths":          func(u *Unseen) { u.Cell = u.Cell[1:] },
+	} {
+		u := Unseen{good.Rows, slices.Clone(good.At), slices.Clone(good.Cell), slices.Clone(good.Size)}
+		spoil(&u)
+		if err := u.Check(4); err == nil {
+			t.Errorf("%s: %+v is taken", name, u)
+		}
+		f := family(rand.New(rand.NewPCG(1, 1)), []int{1, 1, 1, 1})
+		r := Release{Unseen: [][]Unseen{{u}}, Gaussian: variances(1, 1, 1, 1), Floor: ones(4, 1)}
+		if c, err := Certify(f, r, budgetOf(5, .1)); err == nil {
+			t.Errorf("%s: certified, %+v", name, c)
+		}
+	}
+}
+
+// Statements side by side: the unseen rows of each are in cells of their own, and add up.
+func TestUnseenOfStatements(t *testing.T) {
+	one := Shift{Secret: "s", Along: []float64{1, 1}, Beside: []float64{0, 0}, Unseen: []Unseen{{Rows: 1, At: []int{0, 1}, Cell: []int{0, 1}, Size: []float64{3, 4}}}}
+	both := Stack([][]Shift{{one}, {one}}, []int{2, 2})
+	if len(both) != 1 || len(both[0].Unseen) != 2 || !slices.Equal(both[0].Unseen[1].At, []int{2, 3}) || both[0].Unseen[0].At[0] != 0 {
+		t.Fatalf("%+v", both)
+	}
+	if got := both[0].Aside().Norm1(nil); got != 8 {
+		t.Errorf("two statements move by %g, not by 8", got)
+	}
+	if got := one.Aside().Norm1(nil); got != 4 {
+		t.Errorf("one statement moves by %g, not by 4", got)
+	}
+	wide, ok := Cover(one.Unseen, []Unseen{{Rows: 2, At: []int{0, 1}, Cell: []int{0, 1}, Size: []float64{5, 1}}})
+	if !ok || wide[0].Rows != 2 || !slices.Equal(wide[0].Size, []float64{5, 4}) || one.Unseen[0].Size[0] != 3 {
+		t.Errorf("%+v", wide)
+	}
+	if _, ok := Cover(one.Unseen, both[0].Unseen); ok {
+		t.Error("one list covers two")
+	}
+	if _, ok := Cover(one.Unseen, both[0].Unseen[1:]); ok {
+		t.Error("cells of other components are covered")
+	}
+}
