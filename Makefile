@@ -10,7 +10,7 @@ FUZZTIME ?= 10s
 SOAK ?= 10m
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test bench paper lint fuzz soak clean
+.PHONY: help build demo test compat bench paper lint fuzz soak clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +27,10 @@ demo: ## a private PostgreSQL, generated data (or DATA=file.csv), Fugu, and a fe
 test: ## formatting, vet, staticcheck and all tests, under the race detector
 	@scripts/setup.sh server test
 	@scripts/test.sh
+
+compat: ## the test suites of pgx, lib/pq and libpq, and 17 clients, through Fugu as directly
+	@scripts/setup.sh server compat
+	@failed=0; go run ./test/compat/clients || failed=1; go run ./test/compat/suites || failed=1; exit $$failed
 
 bench: ## what Fugu costs beside PostgreSQL and PgBouncer, make paper, and all package benchmarks; or those that match BENCH=regexp, or PART=relay (see docs/operations.md)
 	@scripts/setup.sh server peers

@@ -98,7 +98,7 @@ func (r Request) certified(n Noise, f sensitivity.Family) (sensitivity.Certifica
 // rests is what the losses of a secret rest on.
 func (r Request) rests(secret string) string {
 	for _, s := range r.of(secret) {
-		if s.Scatter == nil {
+		if s.Scatter == nil && !s.Coupled {
 			return Translation
 		}
 	}
@@ -287,7 +287,8 @@ next:
 			if square > 0 {
 				a = math.Max(-1, math.Min(1, dot/square))
 			}
-			m := sensitivity.Shift{Secret: s.Secret, Along: long.Along, Beside: slices.Clone(long.Beside), Error: slices.Clone(long.Error)}
+			m := sensitivity.Shift{Secret: s.Secret, Along: long.Along, Beside: slices.Clone(long.Beside), Error: slices.Clone(long.Error),
+				Failure: math.Max(long.Failure, short.Failure), Coupled: long.Coupled && short.Coupled}
 			unseen, parallel := sensitivity.Cover(long.Unseen, short.Unseen)
 			m.Unseen, parallel = unseen, parallel && (long.Error == nil) == (short.Error == nil)
 			for k, v := range long.Along {

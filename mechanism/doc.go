@@ -11,6 +11,8 @@
 // with Distribution Privacy Mechanisms", section 4]. Under it F and F' of a pair can be coupled so that F' = F + d, d that
 // difference, and what follows is an argument about d alone; the randomness of the data is not counted as noise.
 //
+// A Shift that is Coupled needs none of that: coupled datasets are within its Beside, but for its Failure.
+//
 // Certificates, which speak of one release, need none of that where the request has f_θ and it is normal (gaussian): they
 // bound δ for the two distributions of F as they are, of unequal covariances. Without f_θ they rest on translation too.
 //

@@ -21,9 +21,11 @@ import (
 func expmGaussian(r Request) (design, error) {
 	left := r.Budget // of it, what chance leaves
 	for _, s := range r.Shifts {
+		failure := s.Failure
 		if c := s.Scatter; c != nil {
-			left.Delta = privacy.Delta(math.Min(float64(left.Delta), float64(r.Budget.Delta)-c.Failure-c.Beside))
+			failure += c.Failure + c.Beside
 		}
+		left.Delta = privacy.Delta(math.Min(float64(left.Delta), float64(r.Budget.Delta)-failure))
 	}
 	kappa := privacy.Kappa(left)
 	if kappa == 0 || r.Budget.Epsilon > maxGaussianEpsilon {

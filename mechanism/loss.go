@@ -66,6 +66,7 @@ func (n Noise) loss(s sensitivity.Shift) privacy.Loss {
 	scale, sd := n.scales()
 	kappa := rest.Norm2(sd)
 	l = l.Plus(privacy.Loss{Pure: rest.Norm1(scale), Kappa2: kappa * kappa})
+	l.Delta += s.Failure
 	return n.scattered(l, s.Scatter)
 }
 

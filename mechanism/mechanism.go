@@ -243,6 +243,9 @@ func (r Request) check() error {
 				return fmt.Errorf("secret %q: unseen rows add too much", s.Secret)
 			}
 		}
+		if !(s.Failure >= 0 && s.Failure < 1) {
+			return fmt.Errorf("secret %q: a bound that fails with probability %v", s.Secret, s.Failure)
+		}
 		if s.Scatter != nil {
 			if err := s.Scatter.Check(len(r.Components)); err != nil {
 				return fmt.Errorf("secret %q: %w", s.Secret, err)
@@ -253,6 +256,9 @@ func (r Request) check() error {
 		}
 	}
 	for _, f := range r.Families {
+		if slices.ContainsFunc(r.of(f.Secret()), func(s sensitivity.Shift) bool { return s.Failure > 0 }) {
+			return fmt.Errorf("secret %q: a family beside bounds on coupled datasets", f.Secret())
+		}
 		if n := f.Covariance(f.Span().From).Len(); n != len(r.Components) || !known[f.Secret()] {
 			return fmt.Errorf("secret %q: a family of %d components for %d, or without a shift", f.Secret(), n, len(r.Components))
 		}

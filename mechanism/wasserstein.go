@@ -15,7 +15,8 @@ import (
 //	noise of component k: Laplace(max(W·U_k/ε, h_k)), independent
 //
 // (ε,0)-, respectively (ε,δ)-distribution private [Chen & Ohrimenko, Theorems 3.1 and 3.2, in the norm Σ_k |x_k|/U_k].
-// That needs no assumption on F but the Close itself. Where the request has no Close for a secret, translation gives one:
+// That needs no assumption on F but the Close itself. Where a Shift bounds coupled datasets, it is one: they are
+// within its Beside but for its Failure. Otherwise, where the request has no Close for a secret, translation gives one:
 // W∞(f, f+d) = ‖d‖₁ for every law f with a mean [the coupling by translation moves everything by d; by convexity of the
 // norm no coupling moves less], and the mechanism is that of expm-laplace.
 //
@@ -58,7 +59,7 @@ func (r Request) close(s sensitivity.Shift) (close sensitivity.Close, given bool
 			return c, true
 		}
 	}
-	return sensitivity.Close{Secret: s.Secret, Unit: r.units(), W: s.Norm1(r.units())}, false
+	return sensitivity.Close{Secret: s.Secret, Unit: r.units(), W: s.Norm1(r.units()), Delta: s.Failure}, false
 }
 
 // checkClose refuses a Close that is malformed or of no secret of the request.

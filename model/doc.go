@@ -6,6 +6,9 @@
 // the slope of F's mean in p follow in closed form for every p at once; averages by the delta method. The proportion is
 // a property of the dataset: exactly pn rows have it.
 //
+// Percentiles and aggregates of distinct values are no functions of sums: Sampled bounds how far they are apart on coupled
+// datasets, from the distribution of their argument in the classes.
+//
 // What is public of a table (Public) conditions the model (Given). Shapes tells how far F is from normal.
 //
 // The package never reads protected rows, does not decide which pairs are secret (sensitivity does), and does not widen

@@ -119,6 +119,8 @@ func (s *Shapes) At(secret int, p float64, k Component) (Shape, bool) {
 	a := s.cut.Aggregates[k.Aggregate]
 	sum, count := -1, -1
 	switch {
+	case a.Sampled != nil:
+		return Shape{}, false
 	case a.Linear() && s.cut.Single(a.Terms[0]):
 		count = a.Terms[0]
 	case a.Linear():

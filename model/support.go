@@ -41,6 +41,9 @@ func (m *Moments) support() error {
 	second := make([]int, len(m.cut.Aggregates)) // cells in which an aggregate of second moments is supported
 	for cell := range m.cut.Cells {
 		for a, agg := range m.cut.Aggregates {
+			if agg.Sampled != nil {
+				continue
+			}
 			if !m.seen(agg) {
 				return sqlstate.New(sqlstate.ModelUnfit, "the reference of %s has no row from which the noise of %s could be calibrated", m.cut.Table, agg.Label).
 					WithHint("Select more rows in WHERE.")

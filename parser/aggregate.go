@@ -17,7 +17,7 @@ var refused = map[string]string{
 	"array_agg": hintList, "string_agg": hintList, "json_agg": hintList, "jsonb_agg": hintList, "json_object_agg": hintList, "jsonb_object_agg": hintList, "xmlagg": hintList,
 	"json_agg_strict": hintList, "jsonb_agg_strict": hintList, "json_arrayagg": hintList, "json_objectagg": hintList, "range_agg": hintList, "range_intersect_agg": hintList,
 	"bit_and": hintBool, "bit_or": hintBool, "bit_xor": hintBool, "bool_and": hintBool, "bool_or": hintBool, "every": hintBool,
-	"mode": hintMode, "percentile_cont": hintQuantile, "percentile_disc": hintQuantile,
+	"mode": hintMode,
 	"rank": hintQuantile, "dense_rank": hintQuantile, "percent_rank": hintQuantile, "cume_dist": hintQuantile,
 }
 
@@ -26,13 +26,13 @@ const (
 	hintList     = "A list shows single rows. Use count, sum or avg, with GROUP BY."
 	hintBool     = "Count the rows for which the condition holds: count(*) with WHERE."
 	hintQuantile = "Count the rows below some thresholds in one statement instead, and interpolate: count(*) FILTER (WHERE x < 30)."
-	hintMode     = "Count the rows of each value instead, and take the largest: count(*) with GROUP BY."
-	hintDistinct = "Leave out DISTINCT. To count values that are public group keys, GROUP BY them in a subquery and count the groups with enough rows."
+	hintMode     = "Count the rows of each value instead, and take the largest: count(*) with GROUP BY, ORDER BY and LIMIT 1. Of a number, percentile_disc(0.5) is a typical value, too."
+	hintDistinct = "DISTINCT can stand in count, sum and avg."
 )
 
 func isAggregate(name string) bool {
 	_, answered := smooth.Lookup(name)
-	return answered || refused[name] != ""
+	return answered || slices.Contains(percentiles, name) || refused[name] != ""
 }
 
 // aggregate reads one call of an aggregate function in c, and returns the aggregate of the cut that answers it: equal
@@ -48,15 +48,25 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 	if len(f.Funcname) == 2 && f.Funcname[0].GetString_().GetSval() != "pg_catalog" || len(f.Funcname) > 2 {
 		return refuse("Use one of PostgreSQL's own: count, sum, avg, stddev, corr and the like.", "a user-defined aggregate cannot be answered on protected data")
 	}
+	agg := Aggregate{Func: name, Position: a.src.position(f.Location)}
 	switch {
+	case slices.Contains(percentiles, name):
+		if err := a.percentile(c, f, &agg); err != nil {
+			return agg, err
+		}
+		return a.filtered(c, f, agg)
 	case f.AggDistinct:
-		return refuse(hintDistinct, "%s(DISTINCT ...) cannot be answered on protected data", name)
+		if !slices.Contains(distinct, name) {
+			return refuse(hintDistinct, "%s(DISTINCT ...) cannot be answered on protected data", name)
+		}
+		agg.Distinct = true
+	}
+	switch {
 	case len(f.AggOrder) > 0:
 		return refuse("Leave out ORDER BY inside the aggregate.", "an ordered aggregate cannot be answered on protected data")
 	case f.AggWithinGroup || f.FuncVariadic:
 		return refuse("Write a plain call.", "this form of %s cannot be answered on protected data", name)
 	}
-	agg := Aggregate{Func: name, Position: a.src.position(f.Location)}
 	arguments := []string{"*"}
 	function, _ := smooth.Lookup(name)
 	switch {
@@ -78,6 +88,14 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 		return refuse(fmt.Sprintf("Write %s(x).", name), "%s takes one argument", name)
 	}
 	agg.Source = fmt.Sprintf("%s(%s)", name, strings.Join(arguments, ", "))
+	if agg.Distinct {
+		agg.Source = fmt.Sprintf("%s(DISTINCT %s)", name, arguments[0])
+	}
+	return a.filtered(c, f, agg)
+}
+
+// filtered takes in the call's FILTER, and finds the aggregate of the cut that is the same.
+func (a *analysis) filtered(c *Cut, f *pg.FuncCall, agg Aggregate) (Aggregate, error) {
 	if f.AggFilter != nil {
 		filter, err := c.read.expr(f.AggFilter)
 		if err != nil {
@@ -99,7 +117,7 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 
 // same reports whether two aggregates have the same value.
 func (g Aggregate) same(b Aggregate) bool {
-	return g.Func == b.Func && slices.EqualFunc(g.Args, b.Args, func(x, y Expr) bool { return SQL(x, "t", nil) == SQL(y, "t", nil) })
+	return g.Func == b.Func && g.Distinct == b.Distinct && g.Fraction == b.Fraction && slices.EqualFunc(g.Args, b.Args, func(x, y Expr) bool { return SQL(x, "t", nil) == SQL(y, "t", nil) })
 }
 
 // columnName is the name that PostgreSQL gives to an output column without AS (parse_target.c, FigureColname).

@@ -11,7 +11,12 @@ import (
 type Refused struct{ Name, Instead string }
 
 // Aggregates lists the aggregate functions that are answered, in order.
-func Aggregates() []string { return smooth.Names() }
+func Aggregates() []string {
+	return slices.Sorted(slices.Values(append(smooth.Names(), percentiles...)))
+}
+
+// DistinctAggregates lists those that take DISTINCT.
+func DistinctAggregates() []string { return slices.Clone(distinct) }
 
 // RefusedAggregates lists the aggregate functions that are not answered.
 func RefusedAggregates() []Refused {

@@ -43,12 +43,18 @@ type askedAggregate struct {
 	Name  string
 	Terms []int  // their places among the sums of Statistics
 	Type  string // above: a sum of integers is released as a whole number
+
+	Domain []planner.Value `json:",omitempty"` // the values that count, where they are public
 }
 
 func describeCut(c *planner.Bound) askedCut {
 	out := askedCut{Statistics: c.Statistics(), Cells: c.Cells}
 	for _, a := range c.Aggregates {
-		out.Aggregates = append(out.Aggregates, askedAggregate{a.Name, a.Terms, a.Type})
+		asked := askedAggregate{Name: a.Name, Terms: a.Terms, Type: a.Type}
+		if a.Sampled != nil {
+			asked.Domain = a.Sampled.Domain
+		}
+		out.Aggregates = append(out.Aggregates, asked)
 	}
 	return out
 }

@@ -69,7 +69,7 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 				return nil, err
 			}
 			ask.Args, ask.Types = c.Arguments(f.limits)
-			bounds = f.describe(c)
+			bounds = append(f.describe(c), f.apart...)
 			units := f.units(q.policy.Privacy.Weights)
 			parts, widths = append(parts, f.shifts), append(widths, len(f.components))
 			for k, comp := range f.components {
@@ -92,7 +92,7 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 				models = append(models, f)
 				// What is known of how the covariances of second moments and of regression bend is too wide to certify noise by. A
 				// declared law says its covariances itself.
-				wide = wide || f.moments != nil && slices.ContainsFunc(c.Aggregates, func(a planner.Aggregate) bool { return a.Second() || a.Arguments == 2 && !a.Linear() })
+				wide = wide || sampled(c) && f.source != fromPolicy || f.moments != nil && slices.ContainsFunc(c.Aggregates, func(a planner.Aggregate) bool { return a.Second() || a.Arguments == 2 && !a.Linear() })
 			}
 			m.width += len(f.components)
 		}

@@ -40,6 +40,9 @@ type modelled struct {
 
 	// normal: the model rests on F being normal together with what is public.
 	normal bool
+	// widest are the bounds of the last components, those that are bounded on coupled datasets; apart says it for people.
+	widest []float64
+	apart  []string
 }
 
 // model finds a cut's model: the policy's own, or the reference's.
@@ -63,6 +66,10 @@ func (q *question) model(ctx context.Context, c *planner.Bound) (modelled, error
 		out.source = fromArtifact
 	}
 	if t.public != nil {
+		if sampled(c) {
+			return out, sqlstate.New(sqlstate.ModelUnfit, "statistics of %s are public, and percentiles and distinct values have no model given them", t.table).
+				WithHint("Ask for counts, sums and averages over the table alone, without grouping sets.")
+		}
 		return out, q.given(ctx, t, c, moments, &out)
 	}
 	out.root, out.moments = t, moments
@@ -70,8 +77,10 @@ func (q *question) model(ctx context.Context, c *planner.Bound) (modelled, error
 	for k := range moments.Components {
 		out.typical = append(out.typical, moments.Typical(k))
 	}
-	out.shifts, out.lattice, err = t.shifts(moments, q.budget)
-	return out, err
+	if out.shifts, out.lattice, err = t.shifts(moments, q.budget); err != nil {
+		return out, err
+	}
+	return out, q.sampled(ctx, t, c, &out)
 }
 
 // units are what counts as one of each component's error, by the policy's weights.
@@ -84,8 +93,12 @@ func (m *modelled) units(w policy.Weights) []float64 {
 		case policy.RelativeWeights:
 			out[k] = math.Max(math.Abs(m.expected[k]), m.lattice[k])
 		default:
-			// So a sum of incomes and an average of ages, a large group and a small one, weigh alike.
+			// So a sum of incomes and an average of ages, a large group and a small one, weigh alike. What is bounded on coupled
+			// datasets is measured by that bound: the noise is never much less.
 			out[k] = math.Hypot(m.inherent[k], m.lattice[k])
+			if k >= len(out)-len(m.widest) {
+				out[k] = math.Max(out[k], m.widest[k-len(out)+len(m.widest)])
+			}
 		}
 	}
 	return out

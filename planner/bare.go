@@ -19,7 +19,9 @@ func (f forms) roots(c *Cut) []row.Root {
 	}
 	for i, args := range f.args {
 		for k, arg := range args {
-			out = append(out, row.Root{Aggregate: c.cut.Aggregates[i].Func, Further: k > 0, Expr: arg})
+			root := c.Aggregates[i].Sampled.root(c.cut.Aggregates[i], arg)
+			root.Further = k > 0
+			out = append(out, root)
 		}
 	}
 	for _, s := range c.sources.list {
@@ -98,7 +100,7 @@ func (b *Bound) aggregates(c *Cut, args func(i int) []parser.Expr) {
 	var list []one
 	for i, a := range c.Aggregates {
 		given := args(i)
-		text := a.Name + " " + a.Type + " "
+		text := a.Name + " " + a.Type + " " + a.Sampled.key()
 		for _, e := range given {
 			text += parser.SQL(e, "t", nil) + " "
 		}

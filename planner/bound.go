@@ -17,7 +17,7 @@ type Bound struct {
 	Bases []Base // what a row is evaluated to
 	Terms []Term // the row functions that the aggregates are made of: products of bases
 
-	Aggregates []Aggregate // the cut's, in an order of their own and each once, with the terms they are made of
+	Aggregates []Aggregate // the cut's, in an order of their own and each once, with the terms they are made of, or their domain
 	Columns    []int       // for each aggregate of the cut as it was planned, the one here that is its value
 
 	forms      forms

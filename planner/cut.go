@@ -48,7 +48,8 @@ type Aggregate struct {
 	Label   string // as people read it: avg(age)
 	Type    string // of its result: int8, numeric, float4, float8
 	Integer bool
-	Terms   []int // whose sums it is a function of, in the order of Sums
+	Terms   []int    // whose sums it is a function of, in the order of Sums
+	Sampled *Sampled // nil: it is such a function; otherwise Sums bound its argument
 
 	whole []bool // which arguments are of type int2 or int4
 }
@@ -71,13 +72,13 @@ func newCut(c *parser.Cut, tables Tables) (*Cut, error) {
 		out.Keys = append(out.Keys, Key{Name: k.Name, Label: k.Source, Type: typ, position: k.Position})
 	}
 	for _, a := range c.Aggregates {
-		f, ok := smooth.Lookup(a.Func)
+		f, sampled, ok := function(a)
 		if !ok {
 			return nil, fmt.Errorf("planning: no aggregate %s", a.Func)
 		}
-		out.Aggregates = append(out.Aggregates, Aggregate{Function: f, Column: a.Name, Label: a.Source})
+		out.Aggregates = append(out.Aggregates, Aggregate{Function: f, Column: a.Name, Label: a.Source, Sampled: sampled})
 	}
-	return out, nil
+	return out, out.unsampled()
 }
 
 // all calls f for every expression below the cut: those of keys and aggregates first, since PostgreSQL, too, takes the type

@@ -40,15 +40,15 @@ func (b *Bound) keys() []string {
 }
 
 // Statistics is the statement that the reader runs on the protected tables. Its rows hold the Head, then the sum of each
-// term that an aggregate is made of, in their order, in text. It takes two parameters for each Base that is no Indicator:
-// see Arguments.
+// term that an aggregate is made of, in their order, and the value of each Sampled aggregate, in text. Its parameters are
+// those of Arguments: two for each Base that is no Indicator, and one for each domain.
 func (b *Bound) Statistics() string { return b.statistics }
 
 // Summed lists the terms that the statistics statement sums.
 func (b *Bound) Summed() []int {
 	var out []int
 	for i := range b.Terms {
-		if slices.ContainsFunc(b.Aggregates, func(a Aggregate) bool { return slices.Contains(a.Terms, i) }) {
+		if slices.ContainsFunc(b.Aggregates, func(a Aggregate) bool { return a.Sampled == nil && slices.Contains(a.Terms, i) }) {
 			out = append(out, i)
 		}
 	}
@@ -70,6 +70,14 @@ func (b *Bound) compose() string {
 			next += 2
 		}
 	}
+	params := b.domainParams(next)
+	argument := func(i int) string { // of a sampled aggregate
+		x := b.sql(b.forms.args[i][0])
+		if k := b.argument(i); k >= 0 {
+			x = bases[k]
+		}
+		return b.among(i, x, params[i])
+	}
 	from, where, keys := b.from(false), b.forms.whereSQL(b.number), b.keys()
 	if slices.ContainsFunc(summed, func(i int) bool { return len(b.Terms[i].Factors) > 1 }) {
 		// Their factors are evaluated once.
@@ -79,7 +87,8 @@ func (b *Bound) compose() string {
 				return "CASE WHEN (" + x.given[0] + ") IS NOT NULL THEN 1 END"
 			}
 			return bases[i]
-		})
+		}, func(i int) string { return argument(i) + " AS " + distinctColumn(i) })
+		argument = distinctColumn
 		from, where = "("+inner+") AS q", ""
 		for i := range bases {
 			bases[i] = column(i)
@@ -95,6 +104,9 @@ func (b *Bound) compose() string {
 		default:
 			columns = append(columns, "pg_catalog.sum("+times(of, func(i int) string { return bases[i] })+")")
 		}
+	}
+	for _, i := range b.sampled() {
+		columns = append(columns, b.evaluate(i, argument))
 	}
 	return selectSQL(columns, from, where, group)
 }
@@ -189,8 +201,15 @@ func (b *Bound) Arguments(limits []Limit) (values [][]byte, types []uint32) {
 			types = append(types, oidNumeric, oidNumeric)
 		}
 	}
+	for _, i := range b.sampled() {
+		if d := b.Aggregates[i].Sampled.Domain; d != nil {
+			values, types = append(values, Array(d)), append(types, oidTextArray)
+		}
+	}
 	return values, types
 }
+
+const oidTextArray = 1009
 
 // maxFactor bounds integers of types int2 and int4, and of expressions of these types that PostgreSQL would give a value,
 // so that products of two fit int8.
@@ -237,10 +256,16 @@ func (b *Bound) head(keys, others []string) (columns, group []string) {
 }
 
 // inner composes the statement that has a row for each row that the cut reads: its keys k0, ..., over references the
-// secrets' labels and numbers s0, ..., the bases h1, ..., and where it is wanted the place r0, r1 of the root's row.
-func (b *Bound) inner(reference, place bool, base func(int) string) (names []string, sql string) {
+// secrets' labels and numbers s0, ..., the bases h1, ..., the arguments of sampled aggregates as they are given, and where it
+// is wanted the place r0, r1 of the root's row.
+func (b *Bound) inner(reference, place bool, base func(int) string, sampled ...func(int) string) (names []string, sql string) {
 	root := parser.Alias("t", b.sources.root)
 	keys, columns := b.selected(root, reference, base)
+	for _, text := range sampled {
+		for _, i := range b.sampled() {
+			columns = append(columns, text(i))
+		}
+	}
 	if place {
 		// ctid alone is the place in one partition.
 		columns = append(columns, root+".tableoid AS r0", root+".ctid AS r1")
@@ -264,7 +289,9 @@ func (b *Bound) selected(root string, secrets bool, base func(int) string) (keys
 		}
 	}
 	for i := range b.Bases {
-		columns = append(columns, base(i)+" AS "+column(i))
+		if base != nil {
+			columns = append(columns, base(i)+" AS "+column(i))
+		}
 	}
 	return keys, columns
 }

@@ -29,6 +29,7 @@ func (b *Bound) terms() {
 		}
 	}
 	b.multiply()
+	b.domains()
 }
 
 // factors are the arguments, by their place, whose product a sum is over: PostgreSQL calls f(x) or f(y, x).

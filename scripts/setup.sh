@@ -5,6 +5,7 @@
 #   scripts/setup.sh server          and a PostgreSQL server, for the demo and the tests
 #   scripts/setup.sh server test     and the client libraries that the tests talk through: psycopg2, psycopg, node-postgres
 #   scripts/setup.sh server peers    and PgBouncer, to measure Fugu beside it
+#   scripts/setup.sh server compat   and every client that make compat runs, and what PostgreSQL's own tests are compiled with
 #
 # Go has to be there already; it is not installed, only checked. No PostgreSQL cluster of the system is created,
 # changed or started: the tests make their own, in temporary directories. When nothing is missing, nothing is run.
@@ -46,6 +47,22 @@ node_pg_from_npm() {
   say "installing pg with npm into $node_dir"
   mkdir -p "$node_dir"
   npm install --silent --prefix "$node_dir" --no-save --no-audit --no-fund --ignore-scripts pg@8.8.0 </dev/null >/dev/null
+}
+
+# The clients that Debian has, and for PostgreSQL's own tests the headers and the unpacker of its source.
+compat_packages=(
+  python3-psycopg2 python3-psycopg python3-asyncpg python3-pg8000 python3-sqlalchemy python3-django pgcli
+  python3-pyodbc unixodbc odbc-postgresql libpostgresql-jdbc-java libdbd-pg-perl ruby ruby-pg libpq-dev bzip2
+)
+
+# compat_npm installs the clients that npm has, in these versions.
+compat_npm() {
+  local dir="${XDG_CACHE_HOME:-$HOME/.cache}/fugu/compat" want=(pg@8.23.1 pg-cursor@2.22.0 postgres@3.4.9)
+  [ "$(cat "$dir/installed" 2>/dev/null)" != "${want[*]}" ] || return 0
+  say "installing ${want[*]} with npm into $dir"
+  mkdir -p "$dir"
+  npm install --silent --prefix "$dir" --no-save --no-audit --no-fund --ignore-scripts "${want[@]}" </dev/null >/dev/null
+  echo "${want[*]}" >"$dir/installed"
 }
 
 # as_root runs a command as root, without ever asking for a password.
@@ -90,13 +107,14 @@ install_packages() {
 
 can_install() { command -v apt-get >/dev/null && apt-get install -s --no-install-recommends "$@" >/dev/null 2>&1; }
 
-want_server=false want_test=false want_peers=false
+want_server=false want_test=false want_peers=false want_compat=false
 for group in "$@"; do
   case $group in
   server) want_server=true ;;
   test) want_test=true ;;
   peers) want_peers=true ;;
-  *) die "unknown group $group: there are server, test and peers" ;;
+  compat) want_compat=true ;;
+  *) die "unknown group $group: there are server, test, peers and compat" ;;
   esac
 done
 
@@ -112,7 +130,13 @@ if $want_test; then
   command -v node >/dev/null || missing+=(nodejs)
 fi
 if $want_peers && ! installed pgbouncer; then missing+=(pgbouncer); fi
+if $want_compat; then
+  for package in "${compat_packages[@]}"; do installed "$package" || missing+=("$package"); done
+  command -v javac >/dev/null || missing+=(default-jdk-headless)
+  command -v npm >/dev/null || missing+=(nodejs npm)
+fi
 [ ${#missing[@]} = 0 ] || install_packages "${missing[@]}"
+if $want_compat; then compat_npm; fi
 if $want_test && ! has_node_pg; then
   if can_install node-pg; then install_packages node-pg; else node_pg_from_npm; fi
   has_node_pg || die "node cannot load pg"

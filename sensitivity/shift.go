@@ -25,6 +25,11 @@ type Shift struct {
 	Unseen []Unseen
 	Error  []float64 // standard error of each component's movement as the reference gives it; nil: not known
 
+	// Failure is the probability that Beside does not hold, where it bounds chance on coupled datasets.
+	Failure float64
+	// Coupled: all of it is a bound on coupled datasets, and no translation is assumed.
+	Coupled bool
+
 	// Scatter is what is left to chance; nil: the distribution of F shifts and does nothing else.
 	Scatter *Scatter
 }
@@ -129,6 +134,31 @@ func (s Shift) Aside() Shift {
 	return s
 }
 
+// With is the shift with further components after its own: on coupled datasets they differ by at most beside, but for a
+// probability failure that one of them differs by more.
+func (s Shift) With(beside []float64, failure float64) Shift {
+	out, m := s, len(s.Along)
+	zero := make([]float64, len(beside))
+	out.Along, out.Beside = append(slices.Clone(s.Along), zero...), append(slices.Clone(s.Beside), beside...)
+	out.Failure += failure
+	if s.Error != nil {
+		out.Error = append(slices.Clone(s.Error), zero...)
+	}
+	if s.Scatter != nil {
+		c := *s.Scatter
+		c.Variance, c.Second, c.Extent = append(slices.Clone(c.Variance), zero...), append(slices.Clone(c.Second), zero...), append(slices.Clone(c.Extent), zero...)
+		c.Cell, c.Layer = slices.Clone(c.Cell), slices.Clone(c.Layer)
+		for k := range beside { // cells of their own
+			c.Cell, c.Layer = append(c.Cell, -1-m-k), append(c.Layer, -1-m-k)
+		}
+		out.Scatter = &c
+	}
+	if m == 0 { // nothing else moves
+		out.Scatter, out.Coupled = nil, true
+	}
+	return out
+}
+
 // Stack puts the shifts of parts of F above one another: parts[i] has the Shifts of each secret that moves part i, and
 // widths[i] components. Those of one secret are in the same order in every part.
 func Stack(parts [][]Shift, widths []int) []Shift {
@@ -152,13 +182,15 @@ func Stack(parts [][]Shift, widths []int) []Shift {
 			if !ok {
 				j = len(out)
 				index[key] = j
-				out = append(out, Shift{Secret: s.Secret, Along: make([]float64, total), Beside: make([]float64, total)})
+				out = append(out, Shift{Secret: s.Secret, Along: make([]float64, total), Beside: make([]float64, total), Coupled: true})
 			}
 			copy(out[j].Along[offset:], s.Along)
 			copy(out[j].Beside[offset:], s.Beside)
 			for _, u := range s.Unseen { // another part is another statement: unseen rows are in both
 				out[j].Unseen = append(out[j].Unseen, u.placed(offset))
 			}
+			out[j].Failure += s.Failure
+			out[j].Coupled = out[j].Coupled && s.Coupled
 			if s.Error != nil {
 				if out[j].Error == nil {
 					out[j].Error = make([]float64, total)

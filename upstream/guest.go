@@ -56,5 +56,8 @@ func (g *Guest) Conn() net.Conn { return g.hijacked.Conn }
 // Parameters are the ParameterStatus values that the server reported.
 func (g *Guest) Parameters() map[string]string { return g.hijacked.ParameterStatuses }
 
+// PID is the server's process id of the connection.
+func (g *Guest) PID() uint32 { return g.hijacked.PID }
+
 // Cancel asks the server, over a connection of its own, to cancel what the guest is running.
 func (g *Guest) Cancel(ctx context.Context) error { return g.canceler.CancelRequest(ctx) }

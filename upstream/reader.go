@@ -249,7 +249,21 @@ func (q Question) run(ctx context.Context, c *pgconn.PgConn, f []*big.Rat) error
 				failed = ErrStatistics
 			}
 		}
+		sampled := v[len(keys)+len(summed):]
 		for a, agg := range q.Cut.Aggregates {
+			if agg.Sampled != nil {
+				text := sampled[0]
+				sampled = sampled[1:]
+				if k := q.Component[cell][a]; k >= 0 && text != nil {
+					x, ok := new(big.Rat).SetString(string(text))
+					if !ok {
+						failed = ErrStatistics
+						continue
+					}
+					f[k] = x
+				}
+				continue
+			}
 			s := make([]*big.Rat, len(agg.Terms))
 			for i, t := range agg.Terms {
 				s[i] = sums[t]

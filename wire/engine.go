@@ -39,6 +39,8 @@ type Guest interface {
 	Conn() net.Conn
 	// Parameters are the ParameterStatus values that the server reported so far.
 	Parameters() map[string]string
+	// PID is the server's process id of the connection, as pg_backend_pid gives it; 0 if it is not known.
+	PID() uint32
 	// Cancel asks the server, over a connection of its own, to cancel what the guest connection is running.
 	Cancel(ctx context.Context) error
 }

@@ -101,6 +101,7 @@ func (s *fakeSession) Conn() net.Conn {
 	return s.hijacked.Conn
 }
 func (s *fakeSession) Parameters() map[string]string    { return s.hijacked.ParameterStatuses }
+func (s *fakeSession) PID() uint32                      { return s.hijacked.PID }
 func (s *fakeSession) Cancel(ctx context.Context) error { return s.canceler.CancelRequest(ctx) }
 func (s *fakeSession) Close() {
 	_ = s.hijacked.Conn.Close()

@@ -233,6 +233,7 @@ func (s *pipeSession) Conn() net.Conn { return s.conn }
 func (s *pipeSession) Parameters() map[string]string {
 	return map[string]string{"client_encoding": "UTF8"}
 }
+func (s *pipeSession) PID() uint32                  { return 0 }
 func (s *pipeSession) Cancel(context.Context) error { return nil }
 func (s *pipeSession) Close()                       { _ = s.conn.Close() }
 

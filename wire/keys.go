@@ -28,15 +28,16 @@ const (
 )
 
 // add gives a session a process id that no other has, a secret as long as the version of the protocol allows, and a name
-// for statements of Fugu's own, which the client cannot guess.
-func (k *keys) add(s *session, version uint32) (pid uint32, secret []byte, name string) {
+// for statements of Fugu's own, which the client cannot guess. The id is wanted, the guest's, if it is free: clients give
+// what they were told to pg_terminate_backend, and compare it with that of notifications and of pg_stat_activity.
+func (k *keys) add(s *session, wanted, version uint32) (pid uint32, secret []byte, name string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for {
+	for pid := wanted; ; {
 		var random [12 + longKey]byte
 		_, _ = rand.Read(random[:]) // it does not fail
-		pid := binary.BigEndian.Uint32(random[:]) & 0x7fffffff
 		if _, taken := k.m[pid]; taken || pid == 0 {
+			pid = binary.BigEndian.Uint32(random[:]) & 0x7fffffff
 			continue
 		}
 		secret := random[12:]

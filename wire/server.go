@@ -218,7 +218,7 @@ func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave f
 		exchange: newExchange('I'), in: l.in, maxBody: s.config.MessageBytes, out: newOutlet(engine.Guest().Conn()),
 		client: l.out}
 	undo = append(undo, cancel)
-	pid, secret, name := s.keys.add(session, req.version)
+	pid, secret, name := s.keys.add(session, engine.Guest().PID(), req.version)
 	session.askName = name
 	undo = append(undo, func() { s.keys.remove(pid) })
 	l.out.send(append(greeting, &pgproto3.BackendKeyData{ProcessID: pid, SecretKey: secret}, &pgproto3.ReadyForQuery{TxStatus: 'I'})...)

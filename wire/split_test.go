@@ -80,6 +80,7 @@ func (e choppyEngine) Open(ctx context.Context, startup Startup) (Session, error
 func (s choppySession) Guest() Guest                     { return s }
 func (s choppySession) Conn() net.Conn                   { return s.conn }
 func (s choppySession) Parameters() map[string]string    { return s.guest.Parameters() }
+func (s choppySession) PID() uint32                      { return s.guest.PID() }
 func (s choppySession) Cancel(ctx context.Context) error { return s.guest.Cancel(ctx) }
 
 // mixed is a pipeline of everything: protected, ordinary and refused statements in both protocols, errors in the middle,

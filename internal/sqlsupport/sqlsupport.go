@@ -52,11 +52,16 @@ var sections = []section{
 		"SELECT sex, education, count(*) FROM adult GROUP BY GROUPING SETS ((sex), (education), ())",
 		"SELECT count(*) FILTER (WHERE age > 30), avg(age) FILTER (WHERE sex = 'Male') FROM adult",
 	}},
+	{"Percentiles and distinct values", "They are answered of one table, without joins. The noise is that of [percentiles and distinct values](mechanisms.md#percentiles-and-distinct-values).", []string{
+		"SELECT sex, percentile_cont(0.5) WITHIN GROUP (ORDER BY age) AS median FROM adult GROUP BY sex",
+		"SELECT percentile_disc(0.9) WITHIN GROUP (ORDER BY age) FILTER (WHERE sex = 'Male') FROM adult",
+		"SELECT count(DISTINCT native_country), sum(DISTINCT age), avg(DISTINCT age) FROM adult",
+	}},
 	{"What is refused, and what to write instead", "Every refusal has the SQLSTATE, the position of the construct, and a hint.", []string{
 		"SELECT age FROM adult, country",
 		"SELECT max(age) FROM adult",
-		"SELECT count(DISTINCT native_country) FROM adult",
-		"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY age) FROM adult",
+		"SELECT percentile_cont(ARRAY[0.25, 0.75]) WITHIN GROUP (ORDER BY age) FROM adult",
+		"SELECT mode() WITHIN GROUP (ORDER BY age) FROM adult",
 		"SELECT string_agg(sex, ',') FROM adult",
 		"SELECT count(*) FROM adult a JOIN adult b ON a.age = b.age JOIN country ON false FULL JOIN country d ON true",
 		"SELECT count(*) FROM (SELECT age FROM adult ORDER BY age LIMIT 10) t",
@@ -119,7 +124,7 @@ func Markdown() (string, error) {
 			fmt.Fprintf(&b, "\n```sql\n%s\n```\n%s", sql, outcome)
 		}
 	}
-	b.WriteString("\n## Aggregates\n\nAnswered: `" + strings.Join(parser.Aggregates(), "`, `") + "`, each with FILTER. Refused:\n\n| aggregate | instead |\n|---|---|\n")
+	b.WriteString("\n## Aggregates\n\nAnswered: `" + strings.Join(parser.Aggregates(), "`, `") + "`, each with FILTER; `" + strings.Join(parser.DistinctAggregates(), "`, `") + "` also with DISTINCT. Refused:\n\n| aggregate | instead |\n|---|---|\n")
 	for _, r := range parser.RefusedAggregates() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", r.Name, r.Instead)
 	}

@@ -59,7 +59,7 @@ func (r Root) finish(x *term) (parser.Expr, error) {
 		}
 	}
 	switch {
-	case r.Condition && x.kind == kConst && x.text == "true", r.Aggregate == "count" && x.kind == kConst:
+	case r.Condition && x.kind == kConst && x.text == "true", r.Aggregate == "count" && !r.Value && x.kind == kConst:
 		return nil, nil
 	}
 	if hook.RowErrors {

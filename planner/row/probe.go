@@ -31,7 +31,7 @@ func (r *resolver) probe(from, alias string) string {
 		switch {
 		case root.Further:
 			add("CAST(%s AS pg_catalog.float8)", r.terms[i]) // so they are for every aggregate of several arguments
-		case root.Aggregate != "":
+		case root.Aggregate != "" && !root.Value:
 			add("pg_catalog."+root.Aggregate+"(%s) OVER ()", r.arguments(i)...)
 		case root.Condition:
 			add("(%s) IS TRUE", r.terms[i])

@@ -14,6 +14,7 @@ import (
 type Root struct {
 	Aggregate string // count, sum, corr ...; empty: a key or condition
 	Further   bool   // the next argument of the aggregate whose first one the root before is
+	Value     bool   // the type that is asked for is the argument's, not the aggregate's; count, too, looks at its value
 	Condition bool
 	Expr      parser.Expr
 }

@@ -95,7 +95,11 @@ func (r *resolver) collectUses() {
 	for i, t := range r.terms {
 		walk(t)
 		if root := r.roots[i]; root.Aggregate != "" && !root.Further {
-			add(root.Aggregate, r.arguments(i)...)
+			args := r.arguments(i)
+			if strings.HasPrefix(root.Aggregate, "percentile_") { // its fraction comes first
+				args = append([]*term{{typ: plain(oidFloat8)}}, args...)
+			}
+			add(root.Aggregate, args...)
 		}
 	}
 }

@@ -1,0 +1,335 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"fugu/planner"
+	"fugu/sqlstate"
+)
+
+// Sampled is the model of those aggregates of a cut that are no functions of sums: percentiles, and numbers, sums and means
+// of distinct values. Their distribution follows from that of their argument in the classes of a secret, and what is said of
+// it needs no assumption but the model of rows: how far coupled datasets (see Moments.Coupled) are apart, but for a
+// probability.
+//
+// The classes' distributions are the reference's up to what its size leaves open (see coverage), and that is part of the
+// bound: half of the failure is the reference's, half the datasets'.
+type Sampled struct {
+	Components []Component
+	Expected   []float64  // of each component: of the reference, scaled to the table's rows
+	Inherent   []float64  // what it varies by, roughly
+	Lattice    []float64  // a bound on the step of the lattice it lives on
+	Typical    []*big.Rat // what stands in where no protected row is in a cell
+
+	cut    *planner.Bound
+	totals []Totals
+	cells  [][]*argument // cell, aggregate; nil: no sampled aggregate, or nothing known
+}
+
+// argument is the distribution of an aggregate's argument in one cell.
+type argument struct {
+	sampled *planner.Sampled
+	lo, hi  float64 // within which values are taken
+	values  []float64
+	rows    [][][]float64 // secret, class, value: rows of the reference
+	all     []float64     // value: rows of the whole reference
+}
+
+// MeasureSampled scans the reference once for each sampled aggregate. limits are those of the cut's bases.
+func MeasureSampled(ctx context.Context, ref planner.Querier, c *planner.Bound, totals []Totals, limits []planner.Limit) (*Sampled, error) {
+	s := &Sampled{cut: c, totals: totals, cells: make([][]*argument, len(c.Cells))}
+	for cell := range s.cells {
+		s.cells[cell] = make([]*argument, len(c.Aggregates))
+	}
+	for a, agg := range c.Aggregates {
+		if agg.Sampled == nil {
+			continue
+		}
+		if err := s.read(ctx, ref, a, limits); err != nil {
+			return nil, fmt.Errorf("reading the distribution of %s in the reference: %w", agg.Label, err)
+		}
+	}
+	for cell := range s.cells {
+		for a, x := range s.cells[cell] {
+			if x == nil {
+				continue
+			}
+			s.Components = append(s.Components, Component{cell, a})
+			expected, inherent := x.describe(float64(c.Table.Rows) / (totals[0].Outside + sumOf(totals[0].Size)))
+			s.Expected, s.Inherent, s.Lattice = append(s.Expected, expected), append(s.Inherent, inherent), append(s.Lattice, x.lattice())
+			typical := new(big.Rat)
+			if !c.Aggregates[a].Extensive {
+				typical.SetFloat64(expected)
+			}
+			s.Typical = append(s.Typical, typical)
+		}
+	}
+	return s, nil
+}
+
+// read takes in the distribution of one aggregate's argument.
+func (s *Sampled) read(ctx context.Context, ref planner.Querier, aggregate int, limits []planner.Limit) error {
+	c, sampled := s.cut, s.cut.Aggregates[aggregate].Sampled
+	rows, err := ref.Query(ctx, c.Distribution(aggregate), nil, nil)
+	if err != nil {
+		return err
+	}
+	lo, hi := 0.0, 0.0
+	if i := c.Argument(aggregate); i >= 0 {
+		lo, _ = limits[i].Low.Float64()
+		hi, _ = limits[i].High.Float64()
+	}
+	places := make([]map[string]int, len(c.Cells)) // of each value, by what tells it from others
+	start := func(cell int) *argument {
+		x := &argument{sampled: sampled, lo: lo, hi: hi}
+		places[cell] = map[string]int{}
+		for i := range s.totals {
+			x.rows = append(x.rows, make([][]float64, len(s.totals[i].Size)))
+		}
+		for _, v := range sampled.Domain {
+			if _, err := x.place(places[cell], v.Text, v.Text); err != nil {
+				return nil
+			}
+		}
+		s.cells[cell][aggregate] = x
+		return x
+	}
+	if !sampled.Percentile() && sampled.Kind != planner.DistinctMean { // no rows are no values, and that is a number
+		for cell := range c.Cells {
+			if start(cell) == nil {
+				return sqlstate.New(sqlstate.ModelUnfit, "a public value of %s is not a number", c.Aggregates[aggregate].Label)
+			}
+		}
+	}
+	index := c.Index()
+	for _, row := range rows {
+		cell, ok := index.Find(row[:c.Head()])
+		if !ok {
+			continue
+		}
+		row = row[c.Head():]
+		var class []int
+		for _, sec := range c.Table.Secrets {
+			if sec.Number != nil {
+				class = append(class, 0)
+				continue
+			}
+			class = append(class, sec.Class(row[0]))
+			row = row[1:]
+		}
+		value, text := row[0], row[1]
+		n, err := number(row[2])
+		if err != nil {
+			return err
+		}
+		if value.Null {
+			continue
+		}
+		x := s.cells[cell][aggregate]
+		if x == nil {
+			if x = start(cell); x == nil {
+				return sqlstate.New(sqlstate.ModelUnfit, "a public value of %s is not a number", c.Aggregates[aggregate].Label)
+			}
+		}
+		if text.Null {
+			text = value
+		}
+		if sampled.Domain != nil {
+			if _, ok := places[cell][text.Text]; !ok {
+				continue // it does not count
+			}
+		}
+		at, err := x.place(places[cell], text.Text, value.Text)
+		if err != nil {
+			return err
+		}
+		x.all[at] += n
+		for i, k := range class {
+			if k >= 0 {
+				x.grow(i, k, at)[at] += n
+			}
+		}
+	}
+	for cell := range s.cells {
+		if x := s.cells[cell][aggregate]; x != nil {
+			x.finish()
+		}
+	}
+	return nil
+}
+
+// place finds a value, or takes it in.
+func (x *argument) place(places map[string]int, text, value string) (int, error) {
+	if at, ok := places[text]; ok {
+		return at, nil
+	}
+	v := 0.0
+	if x.sampled.Kind != planner.DistinctCount {
+		var err error
+		if v, err = number(planner.Value{Text: value}); err != nil {
+			return 0, err
+		}
+	}
+	places[text] = len(x.values)
+	x.values, x.all = append(x.values, math.Max(x.lo, math.Min(x.hi, v))), append(x.all, 0)
+	return places[text], nil
+}
+
+func (x *argument) grow(secret, class, at int) []float64 {
+	list := x.rows[secret][class]
+	for len(list) <= at {
+		list = append(list, 0)
+	}
+	x.rows[secret][class] = list
+	return list
+}
+
+// finish gives every class all of the values.
+func (x *argument) finish() {
+	for i := range x.rows {
+		for k := range x.rows[i] {
+			if n := len(x.values); n > 0 {
+				x.grow(i, k, n-1)
+			}
+		}
+	}
+}
+
+// ascending returns the values of a number of rows each, in order.
+func (x *argument) ascending(rows []float64) []valued {
+	var out []valued
+	for i, n := range rows {
+		if n > 0 {
+			out = append(out, valued{x.values[i], n})
+		}
+	}
+	slices.SortFunc(out, func(a, b valued) int {
+		switch {
+		case a.value < b.value:
+			return -1
+		case a.value > b.value:
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+// Apart returns the W within which each component stays between coupled datasets, but for a probability of failure that
+// one of them does not. A secret mean has no such coupling, and rows that are drawn from the reference without replacement
+// are not independent (PV004).
+func (s *Sampled) Apart(ctx context.Context, secret int, psi Psi, failure float64) ([]float64, error) {
+	label := s.cut.Aggregates[s.Components[0].Aggregate].Label
+	switch {
+	case s.cut.Table.Secrets[secret].Number != nil:
+		return nil, sqlstate.New(sqlstate.ModelUnfit, "secret %s is a mean, and nothing bounds how %s of two datasets of different means differ", psi.Name, label).
+			WithHint("Ask for counts, sums and averages.")
+	case psi.FromReference:
+		return nil, sqlstate.New(sqlstate.ModelUnfit, "nothing bounds how %s of datasets that are drawn from the reference differ", label).
+			WithHint("Ask for counts, sums and averages; or the owner of the policy can leave drawn: from-reference out.")
+	case !(failure > 0):
+		return nil, sqlstate.New(sqlstate.ModelUnfit, "%s can be bounded but for a probability only, and delta is 0", label).
+			WithHint("Set fugu.delta above 0.")
+	}
+	out := make([]float64, len(s.Components))
+	each := failure / float64(2*len(s.Components))
+	for i, k := range s.Components {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		x := s.cells[k.Cell][k.Aggregate]
+		out[i] = x.apart(psi, float64(s.cut.Table.Rows), x.rows[secret], s.totals[secret].Size, each)
+		if math.IsNaN(out[i]) || math.IsInf(out[i], 0) {
+			return nil, fmt.Errorf("how far %s of coupled datasets are apart is not finite", label)
+		}
+	}
+	return out, nil
+}
+
+// apart bounds one component: failure is that of the reference and of the datasets each.
+func (x *argument) apart(psi Psi, rows float64, of [][]float64, sizes []float64, failure float64) float64 {
+	if x.sampled.Percentile() {
+		values := make([][]valued, len(of))
+		for c := range of {
+			values[c] = x.ascending(of[c])
+		}
+		return newQuantile(psi, rows, x.sampled.Fraction, x.lo, x.hi, values, sizes, failure).width(failure)
+	}
+	w := 0.0
+	for _, part := range psi.parts() {
+		v := newVariety(part, rows, x.values, x.sampled.Domain != nil, of, sizes, failure)
+		m := v.moved(failure)
+		switch x.sampled.Kind {
+		case planner.DistinctCount:
+			w = math.Max(w, m.count(v.named))
+		case planner.DistinctSum:
+			w = math.Max(w, m.sum(v, x.lo, x.hi))
+		default:
+			w = math.Max(w, m.mean(v, x.lo, x.hi)+4e-14*math.Max(math.Abs(x.lo), math.Abs(x.hi)))
+		}
+	}
+	return w
+}
+
+// describe says what the reference shows, where the table has scale times its rows: the aggregate's value, and what it
+// varies by. Neither counts for privacy.
+func (x *argument) describe(scale float64) (expected, inherent float64) {
+	n := sumOf(x.all) * scale
+	if x.sampled.Percentile() {
+		list := x.ascending(x.all)
+		at := func(p float64) float64 {
+			left := p * sumOf(x.all)
+			for _, v := range list {
+				if left -= v.rows; left <= 0 {
+					return v.value
+				}
+			}
+			return list[len(list)-1].value
+		}
+		p := x.sampled.Fraction
+		off := math.Sqrt(p * (1 - p) / n)
+		return at(p), (at(math.Min(1, p+off)) - at(math.Max(0, p-off))) / 2
+	}
+	var number, variance, sum, squares float64
+	for i, r := range x.all {
+		there := -math.Expm1(-r * scale)
+		number, variance = number+there, variance+there*(1-there)
+		sum, squares = sum+there*x.values[i], squares+there*(1-there)*x.values[i]*x.values[i]
+	}
+	switch x.sampled.Kind {
+	case planner.DistinctCount:
+		return number, math.Sqrt(variance)
+	case planner.DistinctSum:
+		return sum, math.Sqrt(squares)
+	}
+	return sum / number, math.Sqrt(squares) / number
+}
+
+// lattice bounds the step of the lattice on which the values, and so their percentiles and sums, lie: it divides every
+// difference of two, and of sums every value, too.
+func (x *argument) lattice() float64 {
+	if x.sampled.Kind == planner.DistinctCount {
+		return 1
+	}
+	step := math.Inf(1)
+	sorted := slices.Sorted(slices.Values(x.values))
+	for i, v := range sorted {
+		if i > 0 && v > sorted[i-1] {
+			step = math.Min(step, v-sorted[i-1])
+		}
+		if v != 0 && !x.sampled.Percentile() {
+			step = math.Min(step, math.Abs(v))
+		}
+	}
+	if math.IsInf(step, 1) { // nothing has been seen that it could divide
+		step = math.Max(1, math.Max(math.Abs(x.lo), math.Abs(x.hi)))
+	}
+	if x.sampled.Kind == planner.DistinctMean {
+		step /= math.Max(1, float64(len(x.values)))
+	}
+	return step
+}

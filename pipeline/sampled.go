@@ -1,0 +1,72 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"fugu/model"
+	"fugu/planner"
+	"fugu/sensitivity"
+	"fugu/sqlstate"
+)
+
+// sampled reports whether a cut has aggregates that are no functions of sums.
+func sampled(c *planner.Bound) bool {
+	return slices.ContainsFunc(c.Aggregates, func(a planner.Aggregate) bool { return a.Sampled != nil })
+}
+
+// sampled adds those aggregates of a cut that are no functions of sums to the model of the others. How far they move is a
+// bound on coupled datasets, whatever the policy assumes of the rest.
+func (q *question) sampled(ctx context.Context, t *protected, c *planner.Bound, out *modelled) error {
+	if !sampled(c) {
+		return nil
+	}
+	s, err := model.MeasureSampled(ctx, q.reference(), c, t.totals, out.limits)
+	if err != nil || len(s.Components) == 0 {
+		return err
+	}
+	failure := chance * float64(q.budget.Delta)
+	widest := make([]float64, len(s.Components))
+	for i, psi := range t.psi {
+		beside, err := s.Apart(ctx, i, psi, failure)
+		if ctx.Err() != nil {
+			return sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to user request").Because(ctx.Err())
+		} else if sqlstate.Is(err, sqlstate.ModelUnfit) {
+			return err
+		} else if err != nil {
+			return t.unsupported(psi.Name, err)
+		}
+		for k, shift := range out.shifts {
+			if shift.Secret == psi.Name {
+				out.shifts[k] = shift.With(beside, failure)
+			}
+		}
+		for k, w := range beside {
+			widest[k] = math.Max(widest[k], w)
+		}
+	}
+	out.components = append(slices.Clone(out.components), s.Components...)
+	out.expected, out.inherent, out.lattice = append(out.expected, s.Expected...), append(out.inherent, s.Inherent...), append(out.lattice, s.Lattice...)
+	out.widest = widest
+	out.typical = append(out.typical, s.Typical...)
+	out.families = func(context.Context) ([]sensitivity.Family, error) { return nil, nil } // nobody knows how they vary together
+	for a, agg := range c.Aggregates {
+		most := -1.0
+		for k, comp := range s.Components {
+			if comp.Aggregate == a {
+				most = math.Max(most, widest[k])
+			}
+		}
+		if most >= 0 {
+			line := fmt.Sprintf("%s differs by at most %s between coupled datasets, but for a probability of %s, half of it that the reference misleads",
+				agg.Label, short(most), short(failure))
+			if !agg.Sampled.Percentile() && agg.Sampled.Domain == nil {
+				line += "; group_by in the policy could name its values, and so narrow it"
+			}
+			out.apart = append(out.apart, line)
+		}
+	}
+	return nil
+}

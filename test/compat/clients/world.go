@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"fugu/test/adult"
+	"fugu/test/compat/sides"
+	"fugu/test/pgcluster"
+)
+
+// world is the Adult example's database with an ordinary table for the clients to work on, and a Fugu in front of it
+// that asks for passwords.
+type world struct {
+	direct   sides.Side // as the guest's role
+	owner    sides.Side // as a superuser, who may see protected rows
+	through  sides.Side // Fugu, which asks for a password
+	trusting sides.Side // a second Fugu, which does not
+	cluster  *pgcluster.Cluster
+	stop     func() error
+}
+
+const password = "salt and pepper" // alice's
+
+// item has the types that clients handle in ways of their own. It is emptied before each session.
+const item = `
+CREATE TABLE item (id int PRIMARY KEY, name text NOT NULL, price numeric(10,2), weight float8, ok bool, added timestamptz, day date, data bytea, tags text[]);
+CREATE ROLE alice PASSWORD '` + password + `';
+ALTER TABLE item OWNER TO fugu_guest;
+GRANT CREATE ON SCHEMA public TO fugu_guest;
+`
+
+func newWorld(ctx context.Context, dir string) (_ *world, err error) {
+	binary, err := sides.Build(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	c, err := pgcluster.Start(ctx, pgcluster.Options{})
+	if err != nil {
+		return nil, err
+	}
+	w := &world{cluster: c, direct: sides.Direct(c, "fugu_guest", "", "adult"), owner: sides.Direct(c, "postgres", "", "adult"), stop: c.Stop}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.stop())
+		}
+	}()
+	loaded, err := adult.Load(ctx, c, "adult", adult.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Exec(ctx, "adult", item); err != nil {
+		return nil, err
+	}
+	verifier, err := w.verifier(ctx)
+	if err != nil {
+		return nil, err
+	}
+	example, err := os.ReadFile(filepath.Join(moduleRoot(), "examples/adult/adult.policy.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	// A large epsilon, so that the noise is small and a wrong value is seen.
+	policy := strings.NewReplacer("rows: 35222", fmt.Sprintf("rows: %d", loaded.Rows), "epsilon: 1 ", "epsilon: 100 ", "delta: 0.001", "delta: 1e-5",
+		"{epsilon: 20, delta: 0.01, per: dataset}", "{epsilon: 100000, delta: 0.01, per: dataset}").Replace(string(example))
+	for name, users := range map[string]string{"scram": fmt.Sprintf("\"alice\" \"%s\"\n", verifier), "trust": ""} {
+		own := filepath.Join(dir, name)
+		if err := os.Mkdir(own, 0o700); err != nil {
+			return nil, err
+		}
+		proxy, err := sides.Serve(sides.Config{Binary: binary, Dir: own, Policy: policy, Users: users,
+			Guest: c.DSN("fugu_guest", "adult"), Reader: c.DSN("fugu_reader", "adult")})
+		if err != nil {
+			return nil, err
+		}
+		before := w.stop
+		w.stop = func() error { return errors.Join(proxy.Stop(), before()) }
+		if users != "" {
+			w.through = proxy.Side("alice", password, "adult")
+		} else {
+			w.trusting = proxy.Side("alice", "", "adult")
+		}
+	}
+	return w, nil
+}
+
+// verifier is what PostgreSQL keeps of alice's password.
+func (w *world) verifier(ctx context.Context) (v string, err error) {
+	conn, err := pgx.Connect(ctx, w.owner.DSN())
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	err = conn.QueryRow(ctx, "SELECT rolpassword FROM pg_authid WHERE rolname = 'alice'").Scan(&v)
+	return v, err
+}
+
+// empty brings the ordinary table back to its beginning.
+func (w *world) empty(ctx context.Context) error {
+	return w.cluster.Exec(ctx, "adult", "TRUNCATE item")
+}
+
+// moduleRoot is the directory of go.mod, from the working directory up.
+func moduleRoot() string {
+	dir, err := os.Getwd()
+	for ; err == nil && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+	}
+	return "."
+}

@@ -1,0 +1,156 @@
+// Package sides starts the two sides that compatibility is measured between: a private PostgreSQL, and Fugu in front of
+// the same PostgreSQL. Fugu is the program itself, run as its users run it, with all its checks at the start.
+package sides
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"fugu/test/pgcluster"
+)
+
+// Side is one way to a database.
+type Side struct {
+	Name       string // direct or fugu
+	Host, Port string
+	User       string
+	Password   string // empty: none is asked for
+	Database   string
+}
+
+// Environment is what libpq, and all that follow it, read to find the side; the file psqlrc is not read.
+func (s Side) Environment() []string {
+	return []string{"PGHOST=" + s.Host, "PGPORT=" + s.Port, "PGUSER=" + s.User, "PGDATABASE=" + s.Database, "PGPASSWORD=" + s.Password, "PGSSLMODE=disable",
+		"PGCONNECT_TIMEOUT=20", "PSQLRC=/dev/null", "PAGER="}
+}
+
+// DSN is the side as a URL.
+func (s Side) DSN() string {
+	user := url.User(s.User)
+	if s.Password != "" {
+		user = url.UserPassword(s.User, s.Password)
+	}
+	u := url.URL{Scheme: "postgres", User: user, Host: net.JoinHostPort(s.Host, s.Port), Path: "/" + s.Database, RawQuery: "sslmode=disable"}
+	return u.String()
+}
+
+// Direct is PostgreSQL itself.
+func Direct(c *pgcluster.Cluster, user, password, database string) Side {
+	return Side{"direct", "127.0.0.1", fmt.Sprint(c.Port()), user, password, database}
+}
+
+// Build builds fugu into dir and returns its path. The working directory must be inside the module.
+func Build(ctx context.Context, dir string) (string, error) {
+	path := filepath.Join(dir, "fugu")
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", path, "fugu/cmd/proxy").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building fugu: %w\n%s", err, out)
+	}
+	return path, nil
+}
+
+// Command is a child that dies with this process.
+func Command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	return cmd
+}
+
+// Proxy is a running fugu.
+type Proxy struct {
+	cmd     *exec.Cmd
+	address string
+	log     string
+	rest    chan struct{} // closed when its output has ended
+}
+
+// Config is what a Proxy is started with.
+type Config struct {
+	Binary        string
+	Dir           string // of its own: for the configuration, the ledger and the log
+	Guest, Reader string // DSNs
+	Policy        string // the text of the policy file
+	Users         string // the text of the users file; empty: clients are trusted
+}
+
+func (c Config) write() (path string, err error) {
+	auth := "{method: trust}"
+	if c.Users != "" {
+		auth = "{method: scram-sha-256, users: users.txt}"
+	}
+	text := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q}\nauth: %s\npolicy: the.policy.yaml\nledger: sqlite:fugu.db\n", c.Guest, c.Reader, auth)
+	for name, content := range map[string]string{"fugu.yaml": text, "the.policy.yaml": c.Policy, "users.txt": c.Users} {
+		err = errors.Join(err, os.WriteFile(filepath.Join(c.Dir, name), []byte(content), 0o600))
+	}
+	return filepath.Join(c.Dir, "fugu.yaml"), err
+}
+
+// Serve starts a fugu on a free port.
+func Serve(c Config) (*Proxy, error) {
+	path, err := c.write()
+	if err != nil {
+		return nil, err
+	}
+	// Not of the caller's context: Stop ends it, in order.
+	p := &Proxy{cmd: Command(context.Background(), c.Binary, "serve", "-c", path), log: filepath.Join(c.Dir, "log"), rest: make(chan struct{})}
+	log, err := os.Create(p.log)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	p.cmd.Stderr = log
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	lines := bufio.NewReader(out)
+	line, _ := lines.ReadString('\n')
+	address, ok := strings.CutPrefix(strings.TrimSpace(line), "fugu: ready on ")
+	if !ok {
+		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Wait()
+		return nil, fmt.Errorf("fugu did not start:\n%s", p.Log())
+	}
+	p.address = address
+	go func() {
+		_, _ = io.Copy(io.Discard, lines)
+		close(p.rest)
+	}()
+	return p, nil
+}
+
+// Side is the way through the proxy.
+func (p *Proxy) Side(user, password, database string) Side {
+	host, port, _ := net.SplitHostPort(p.address)
+	return Side{"fugu", host, port, user, password, database}
+}
+
+// Log is what fugu has logged so far.
+func (p *Proxy) Log() string {
+	b, err := os.ReadFile(p.log)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+// Stop ends fugu as an init system would, and waits for it.
+func (p *Proxy) Stop() error {
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	<-p.rest
+	return p.cmd.Wait()
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"fugu/test/compat/sides"
+)
+
+// module is a suite that is the tests of a Go module, of the version that Fugu itself uses.
+type module struct {
+	path        string
+	skip        string                                  // test that cannot be run here; empty: none
+	environment func(s sides.Side, dir string) []string // dir: for files of its own
+}
+
+func (m module) fetch(ctx context.Context, dir string) (runner, error) {
+	version, err := goOutput(ctx, "", "list", "-m", "-f", "{{.Version}}", m.path)
+	if err != nil {
+		return nil, err
+	}
+	out, err := goOutput(ctx, "", "mod", "download", "-json", m.path+"@"+strings.TrimSpace(string(version)))
+	if err != nil {
+		return nil, err
+	}
+	var where struct{ Dir string }
+	if err := json.Unmarshal(out, &where); err != nil {
+		return nil, fmt.Errorf("go mod download: %w", err)
+	}
+	var caches []string // wherever HOME is in the tests
+	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
+		value, err := goOutput(ctx, "", "env", name)
+		if err != nil {
+			return nil, err
+		}
+		caches = append(caches, name+"="+strings.TrimSpace(string(value)))
+	}
+	// A copy: the module cache is read-only, and tests write.
+	source := filepath.Join(dir, "source")
+	if err := os.CopyFS(source, os.DirFS(where.Dir)); err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, side sides.Side, part string, only []string, count int) (results, error) {
+		args := []string{"test", "-json", fmt.Sprintf("-count=%d", count), "-timeout=10m"}
+		if m.skip != "" {
+			args = append(args, "-skip=^("+m.skip+")$")
+		}
+		if only != nil {
+			args = append(args, "-run=^("+strings.Join(only, "|")+")$")
+		}
+		cmd := sides.Command(ctx, "go", append(args, part)...)
+		cmd.Dir = source
+		// Not the caller's variables for libpq and Go: the tests are to find the same on every machine.
+		cmd.Env = append(without(os.Environ(), "PG", "GOFLAGS=", "GOWORK="), append(m.environment(side, dir), append(caches, "GOFLAGS=-mod=mod", "GOWORK=off")...)...)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		r, parseErr := readEvents(out)
+		if parseErr != nil {
+			return nil, parseErr
+		}
+		if len(r) == 0 {
+			return nil, fmt.Errorf("%s %s ran no test: %w\n%s%s", m.path, part, err, out, stderr.Bytes())
+		}
+		return r, nil
+	}, nil
+}
+
+func goOutput(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go %s: %w\n%s%s", strings.Join(args, " "), err, out, stderr.Bytes())
+	}
+	return out, nil
+}
+
+// without leaves out the variables whose names begin with a prefix.
+func without(environment []string, prefixes ...string) []string {
+	var out []string
+	for _, v := range environment {
+		keep := true
+		for _, p := range prefixes {
+			keep = keep && !strings.HasPrefix(v, p)
+		}
+		if keep {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// passing are parts of test names that differ from run to run: the directories that t.TempDir makes.
+var passing = regexp.MustCompile(`\d{6,}/\d+/`)
+
+// whole is the name for what is of no test: a package that does not build, or ends early.
+const whole = "(package)"
+
+// readEvents reads the output of go test -json. A test that runs several times has failed if it has failed once.
+func readEvents(out []byte) (results, error) {
+	r := results{}
+	var last []string // that was said by any test
+	lines := bufio.NewScanner(bytes.NewReader(out))
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var e struct{ Action, Test, Output string }
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			return nil, fmt.Errorf("go test -json: %w in %.200q", err, lines.Text())
+		}
+		name := passing.ReplaceAllString(e.Test, "N/")
+		if name == "" {
+			name = whole
+		}
+		t := r[name]
+		switch e.Action {
+		case "output":
+			t.output += e.Output
+			if last = append(last, e.Output); len(last) > 40 {
+				last = last[1:]
+			}
+		case "pass", "fail", "skip":
+			if t.outcome != "fail" {
+				t.outcome = e.Action
+			}
+		default:
+			continue
+		}
+		r[name] = t
+	}
+	// A test without an end was cut off with its package, whose output may say why.
+	cut := false
+	for name, t := range r {
+		if t.outcome == "" {
+			t.outcome, cut = "fail", true
+			r[name] = t
+		}
+	}
+	// Otherwise the package's own word says no more than its tests, unless it has none that failed.
+	if t, ok := r[whole]; ok && cut {
+		t.output = strings.Join(last, "")
+		r[whole] = t
+	} else if ok && (t.outcome != "fail" || anyFailed(r)) {
+		delete(r, whole)
+	}
+	return r, lines.Err()
+}
+
+func anyFailed(r results) bool {
+	for name, t := range r {
+		if name != whole && t.outcome == "fail" {
+			return true
+		}
+	}
+	return false
+}
