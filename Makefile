@@ -7,9 +7,10 @@ export NODE_PATH := /usr/share/nodejs:$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/fug
 DATA ?=
 BENCH ?= .
 FUZZTIME ?= 10s
+SOAK ?= 10m
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test compat bench paper lint fuzz clean
+.PHONY: help build demo test compat bench paper lint fuzz soak clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +52,10 @@ lint: ## formatting, vet and staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 	go vet ./...
 	go tool staticcheck ./...
+
+soak: ## everything goes wrong at once for SOAK (10m), with 2,000 idle clients at the end
+	@scripts/setup.sh server
+	FUGU_SOAK=$(SOAK) FUGU_SOAK_IDLE=2000 go test -count=1 -timeout 0 -v -run '^TestSoak$$' ./test/integration
 
 fuzz: ## each fuzz target for FUZZTIME (10s)
 	@scripts/setup.sh server

@@ -76,9 +76,14 @@ type Ledger struct {
 // Limits bound what clients can make Fugu spend.
 type Limits struct {
 	Clients          int           // connections at a time
+	UserClients      int           // of one user; 0: any number
 	MessageBytes     int64         // of one protocol message from a client
 	StatementTimeout time.Duration // of one statement upstream; whole milliseconds, as PostgreSQL counts
-	IdleTimeout      time.Duration // of a client that sends nothing
+	LoginTimeout     time.Duration // from connecting to the end of authentication
+	IdleTimeout      time.Duration // of a client that sends nothing, outside of a transaction
+	// IdleInTransactionTimeout is of a client that sends nothing while its transaction is open.
+	IdleInTransactionTimeout time.Duration
+	KeepAlive                time.Duration // of a connection's silence, until TCP asks whether the peer is there
 }
 
 func defaults() *Config {
@@ -86,7 +91,8 @@ func defaults() *Config {
 		Auth: Auth{Method: "scram-sha-256"},
 		TLS:  TLS{Mode: "prefer"},
 		Limits: Limits{
-			Clients: 2000, MessageBytes: 64 << 20, StatementTimeout: 60 * time.Second, IdleTimeout: 30 * time.Minute,
+			Clients: 2000, MessageBytes: 64 << 20, StatementTimeout: 60 * time.Second, LoginTimeout: time.Minute,
+			IdleTimeout: 30 * time.Minute, IdleInTransactionTimeout: 30 * time.Minute, KeepAlive: time.Minute,
 		},
 	}
 }

@@ -74,7 +74,8 @@ func example() *Config {
 		Ledger: Ledger{SQLite: "testdata/fugu.db"},
 		Models: "testdata",
 		Admin:  "127.0.0.1:6433",
-		Limits: Limits{Clients: 2000, MessageBytes: 67108864, StatementTimeout: time.Minute, IdleTimeout: 30 * time.Minute},
+		Limits: Limits{Clients: 2000, MessageBytes: 67108864, StatementTimeout: time.Minute, LoginTimeout: time.Minute,
+			IdleTimeout: 30 * time.Minute, IdleInTransactionTimeout: 30 * time.Minute, KeepAlive: time.Minute},
 		Source: "testdata/fugu.good.yaml",
 	}
 }
@@ -97,7 +98,8 @@ func TestDefaults(t *testing.T) {
 		Policy: "/etc/fugu/policies",
 		Ledger: Ledger{Postgres: "postgresql://fugu_ledger:s3cr3t@db.example.com/fugu"},
 		Models: "testdata",
-		Limits: Limits{Clients: 1, MessageBytes: 65536, StatementTimeout: 1500 * time.Millisecond, IdleTimeout: 30 * time.Minute},
+		Limits: Limits{Clients: 1, UserClients: 1, MessageBytes: 65536, StatementTimeout: 1500 * time.Millisecond, LoginTimeout: 10 * time.Second,
+			IdleTimeout: 30 * time.Minute, IdleInTransactionTimeout: 5 * time.Minute, KeepAlive: 15 * time.Second},
 		Source: "testdata/minimal.good.yaml",
 	}
 	if got := load(t, "testdata/minimal.good.yaml"); !reflect.DeepEqual(got, want) {
@@ -111,27 +113,31 @@ func TestEnvironment(t *testing.T) {
 		value string
 		set   func(c *Config)
 	}{
-		"FUGU_LISTEN":                   {":7000", func(c *Config) { c.Listen = ":7000" }},
-		"FUGU_UPSTREAM_GUEST":           {"postgres://g@h/d", func(c *Config) { c.Upstream.Guest = "postgres://g@h/d" }},
-		"FUGU_UPSTREAM_READER":          {"postgres://r@h/d", func(c *Config) { c.Upstream.Reader = "postgres://r@h/d" }},
-		"FUGU_AUTH_METHOD":              {"cert", func(c *Config) { c.Auth.Method = "cert" }},
-		"FUGU_AUTH_USERS":               {"u.txt", func(c *Config) { c.Auth.Users = "u.txt" }},
-		"FUGU_AUTH_SECRET":              {"s", func(c *Config) { c.Auth.Secret = "s" }},
-		"FUGU_AUTH_CERTIFICATES":        {"names.txt", func(c *Config) { c.Auth.Certificates = "names.txt" }},
-		"FUGU_TLS_MODE":                 {"disable", func(c *Config) { c.TLS.Mode = "disable" }},
-		"FUGU_TLS_CERTIFICATE":          {"s.crt", func(c *Config) { c.TLS.Certificate = "s.crt" }},
-		"FUGU_TLS_KEY":                  {"s.key", func(c *Config) { c.TLS.Key = "s.key" }},
-		"FUGU_TLS_CLIENT_CA":            {"ca.crt", func(c *Config) { c.TLS.ClientCA = "ca.crt" }},
-		"FUGU_TLS_CLIENT_CERT":          {"verify-ca", func(c *Config) { c.TLS.ClientCert = "verify-ca" }},
-		"FUGU_POLICY":                   {"policies/", func(c *Config) { c.Policy = "policies" }},
-		"FUGU_LEDGER_KEY":               {strings.Repeat("0a", 32), func(c *Config) { c.Ledger.Key = bytes.Repeat([]byte{10}, 32) }},
-		"FUGU_LEDGER":                   {"sqlite:l.db", func(c *Config) { c.Ledger.SQLite, c.Models = "l.db", "." }},
-		"FUGU_MODELS":                   {"models/", func(c *Config) { c.Models = "models" }},
-		"FUGU_ADMIN":                    {"", func(c *Config) { c.Admin = "" }},
-		"FUGU_LIMITS_CLIENTS":           {"7", func(c *Config) { c.Limits.Clients = 7 }},
-		"FUGU_LIMITS_MESSAGE_BYTES":     {"1GiB", func(c *Config) { c.Limits.MessageBytes = 1 << 30 }},
-		"FUGU_LIMITS_STATEMENT_TIMEOUT": {"1h30m", func(c *Config) { c.Limits.StatementTimeout = 90 * time.Minute }},
-		"FUGU_LIMITS_IDLE_TIMEOUT":      {"1ms", func(c *Config) { c.Limits.IdleTimeout = time.Millisecond }},
+		"FUGU_LISTEN":                             {":7000", func(c *Config) { c.Listen = ":7000" }},
+		"FUGU_UPSTREAM_GUEST":                     {"postgres://g@h/d", func(c *Config) { c.Upstream.Guest = "postgres://g@h/d" }},
+		"FUGU_UPSTREAM_READER":                    {"postgres://r@h/d", func(c *Config) { c.Upstream.Reader = "postgres://r@h/d" }},
+		"FUGU_AUTH_METHOD":                        {"cert", func(c *Config) { c.Auth.Method = "cert" }},
+		"FUGU_AUTH_USERS":                         {"u.txt", func(c *Config) { c.Auth.Users = "u.txt" }},
+		"FUGU_AUTH_SECRET":                        {"s", func(c *Config) { c.Auth.Secret = "s" }},
+		"FUGU_AUTH_CERTIFICATES":                  {"names.txt", func(c *Config) { c.Auth.Certificates = "names.txt" }},
+		"FUGU_TLS_MODE":                           {"disable", func(c *Config) { c.TLS.Mode = "disable" }},
+		"FUGU_TLS_CERTIFICATE":                    {"s.crt", func(c *Config) { c.TLS.Certificate = "s.crt" }},
+		"FUGU_TLS_KEY":                            {"s.key", func(c *Config) { c.TLS.Key = "s.key" }},
+		"FUGU_TLS_CLIENT_CA":                      {"ca.crt", func(c *Config) { c.TLS.ClientCA = "ca.crt" }},
+		"FUGU_TLS_CLIENT_CERT":                    {"verify-ca", func(c *Config) { c.TLS.ClientCert = "verify-ca" }},
+		"FUGU_POLICY":                             {"policies/", func(c *Config) { c.Policy = "policies" }},
+		"FUGU_LEDGER_KEY":                         {strings.Repeat("0a", 32), func(c *Config) { c.Ledger.Key = bytes.Repeat([]byte{10}, 32) }},
+		"FUGU_LEDGER":                             {"sqlite:l.db", func(c *Config) { c.Ledger.SQLite, c.Models = "l.db", "." }},
+		"FUGU_MODELS":                             {"models/", func(c *Config) { c.Models = "models" }},
+		"FUGU_ADMIN":                              {"", func(c *Config) { c.Admin = "" }},
+		"FUGU_LIMITS_CLIENTS":                     {"7", func(c *Config) { c.Limits.Clients = 7 }},
+		"FUGU_LIMITS_MESSAGE_BYTES":               {"1GiB", func(c *Config) { c.Limits.MessageBytes = 1 << 30 }},
+		"FUGU_LIMITS_STATEMENT_TIMEOUT":           {"1h30m", func(c *Config) { c.Limits.StatementTimeout = 90 * time.Minute }},
+		"FUGU_LIMITS_IDLE_TIMEOUT":                {"1ms", func(c *Config) { c.Limits.IdleTimeout = time.Millisecond }},
+		"FUGU_LIMITS_USER_CLIENTS":                {"3", func(c *Config) { c.Limits.UserClients = 3 }},
+		"FUGU_LIMITS_LOGIN_TIMEOUT":               {"5s", func(c *Config) { c.Limits.LoginTimeout = 5 * time.Second }},
+		"FUGU_LIMITS_KEEPALIVE":                   {"1h", func(c *Config) { c.Limits.KeepAlive = time.Hour }},
+		"FUGU_LIMITS_IDLE_IN_TRANSACTION_TIMEOUT": {"1m", func(c *Config) { c.Limits.IdleInTransactionTimeout = time.Minute }},
 	}
 	certificates := []string{"FUGU_TLS_CERTIFICATE", "FUGU_TLS_KEY", "FUGU_TLS_CLIENT_CA"}
 	needs := map[string][]string{"FUGU_TLS_CERTIFICATE": {"FUGU_TLS_KEY"}, "FUGU_TLS_KEY": {"FUGU_TLS_CERTIFICATE"},
@@ -234,6 +240,9 @@ func TestNoPassword(t *testing.T) {
 		if strings.Contains(out.String(), password) {
 			t.Errorf("%s in %s", password, out.String())
 		}
+	}
+	if got := DSN("postgres://u:s3cr3t@a:1,b:2/d?target_session_attrs=read-write").String(); got != "u@a:1,b:2/d" {
+		t.Errorf("several hosts are written %s", got)
 	}
 	if !strings.Contains(out.String(), "fugu_ledger@db.example.com:5432/fugu") {
 		t.Errorf("the role is not in %s", out.String())

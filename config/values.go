@@ -20,7 +20,7 @@ import (
 // password; string(dsn) is the whole.
 type DSN string
 
-// String names the role, host, port and database, and nothing else of the connection string.
+// String names the role, hosts, ports and database, and nothing else of the connection string.
 func (d DSN) String() string {
 	if d == "" {
 		return ""
@@ -29,7 +29,13 @@ func (d DSN) String() string {
 	if err != nil {
 		return "(connection string withheld)"
 	}
-	return c.User + "@" + net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))) + "/" + c.Database
+	hosts := []string{net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))}
+	for _, f := range c.Fallbacks { // further hosts, and each host without TLS
+		if h := net.JoinHostPort(f.Host, strconv.Itoa(int(f.Port))); !slices.Contains(hosts, h) {
+			hosts = append(hosts, h)
+		}
+	}
+	return c.User + "@" + strings.Join(hosts, ",") + "/" + c.Database
 }
 
 // GoString and LogValue keep the password out of %#v and of logs.
@@ -219,4 +225,14 @@ func (s setting) duration() time.Duration {
 		return d
 	}
 	return 0
+}
+
+// wholeSeconds reads a duration that an operating system counts in seconds.
+func (s setting) wholeSeconds() time.Duration {
+	d := s.duration()
+	if d > 0 && (d%time.Second != 0 || d > time.Hour) {
+		s.bad("", "%s must be whole seconds, at most %v", s.path, time.Hour)
+		return 0
+	}
+	return d
 }

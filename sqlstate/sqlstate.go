@@ -33,6 +33,7 @@ const (
 	InvalidPassword          Code = "28P01"
 	InvalidCatalogName       Code = "3D000"
 	InFailedTransaction      Code = "25P02"
+	IdleInTransaction        Code = "25P03"
 	SyntaxError              Code = "42601"
 	UndefinedColumn          Code = "42703"
 	AmbiguousColumn          Code = "42702"

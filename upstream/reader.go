@@ -65,6 +65,14 @@ func OpenReader(dsn string, timeout time.Duration, options ...func(*pgxpool.Conf
 	for k, v := range pinned(timeout) {
 		cfg.ConnConfig.RuntimeParams[k] = v
 	}
+	if cfg.ConnConfig.ValidateConnect != nil {
+		// target_session_attrs=read-write asks the session whether it is read-only, so it may be so only behind that.
+		readOnly := cfg.ConnConfig.RuntimeParams["default_transaction_read_only"]
+		delete(cfg.ConnConfig.RuntimeParams, "default_transaction_read_only")
+		cfg.ConnConfig.AfterConnect = func(ctx context.Context, c *pgconn.PgConn) error {
+			return c.Exec(ctx, "SET default_transaction_read_only = "+readOnly).Close()
+		}
+	}
 	// A restart of the database must not fail the statement that meets it first.
 	cfg.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return doubtful(p) }
 	for _, o := range options {

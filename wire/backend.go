@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -63,8 +64,10 @@ var endings = [256]string{
 func (s *session) reply(in *frames, typ byte, length int) error {
 	switch typ {
 	case 'A': // NotificationResponse
+		s.completed()
 		return s.client.relay(in, length)
 	case 'S':
+		s.completed()
 		return s.parameterStatus(in, length)
 	}
 	e, ok := s.exchange.head()
@@ -102,12 +105,7 @@ func (s *session) reply(in *frames, typ byte, length int) error {
 	case 'C':
 		return s.commandComplete(in, length, e)
 	case 'G', 'W': // CopyInResponse, CopyBothResponse
-		switch err := s.exchange.startCopyIn(); {
-		case err == errCopyInScript:
-			return in.skip(length)
-		case err != nil:
-			s.fail(err)
-		}
+		s.exchange.startCopyIn()
 	}
 	return s.client.relay(in, length) // CopyOutResponse and CopyDone too
 }
@@ -130,16 +128,11 @@ func (s *session) readyForQuery(in *frames, length int) error {
 	if len(body) != 1 || !s.exchange.ready(body[0]) {
 		return s.outOfStep('Z')
 	}
+	s.completed()
 	s.client.pass(in.raw)
 	s.afterReady()
 	return nil
 }
-
-var errCopyInScript = sqlstate.New(sqlstate.FeatureNotSupported, "COPY FROM STDIN cannot stand in one query string with a statement on protected data").
-	WithHint("Send it as a query of its own.")
-
-// errDuringCopy ends a session: which messages the server took for part of the copy cannot be known.
-var errDuringCopy = sqlstate.New(sqlstate.ProtocolViolation, "unexpected message during COPY from stdin").Ending()
 
 // finish relays a reply, unless e hides it, and ends e if the reply is its last.
 func (s *session) finish(in *frames, length int, e entry, last bool) error {
@@ -195,15 +188,38 @@ func (s *session) parameters(in *frames, length int, e entry) error {
 }
 
 func (s *session) commandComplete(in *frames, length int, e entry) error {
-	if e.tag == "" || e.hidden {
+	if e.copying && e.kind == kindQuery {
+		s.exchange.copyDone()
+	}
+	if e.tag == "" && !e.final || e.hidden {
 		return s.finish(in, length, e, e.kind == kindExecute)
 	}
-	if err := in.skip(length); err != nil {
+	body, err := in.read(length)
+	if err != nil {
 		return err
 	}
-	s.client.send(&pgproto3.CommandComplete{CommandTag: []byte(e.tag)})
+	c := pgproto3.CommandComplete{CommandTag: []byte(e.tag)}
+	if e.tag == "" {
+		if err := c.Decode(body); err != nil {
+			return err
+		}
+		c.CommandTag = bytes.Clone(c.CommandTag)
+	}
+	if e.final {
+		s.complete = &c
+	} else {
+		s.client.send(&c)
+	}
 	s.exchange.pop()
 	return nil
+}
+
+// completed sends the CommandComplete that was held back: what comes now comes behind the commit.
+func (s *session) completed() {
+	if s.complete != nil {
+		s.client.send(s.complete)
+		s.complete = nil
+	}
 }
 
 // notice relays a notice; what Fugu's own statements have to say is not the client's concern.
@@ -237,9 +253,15 @@ func (s *session) errorResponse(in *frames, length int, e entry) error {
 	if err := m.Decode(body); err != nil {
 		return err
 	}
+	s.complete = nil // the commit behind it has failed
 	fatal := m.SeverityUnlocalized == "FATAL" || m.SeverityUnlocalized == "PANIC"
 	switch {
-	case e.replace != nil && !fatal:
+	case e.copying && e.replace != nil && m.Code == string(sqlstate.QueryCanceled):
+		own := response(e.replace)
+		own.Where = m.Where
+		s.client.send(own)
+		s.fail(errSynchronization)
+	case e.replace != nil && !e.copying && !fatal:
 		s.client.send(response(e.replace))
 	case e.scrub:
 		scrub(&m)
@@ -251,7 +273,10 @@ func (s *session) errorResponse(in *frames, length int, e entry) error {
 		s.told = true
 		return errDone
 	}
-	s.exchange.fail()
+	s.exchange.fail(m.Code)
+	if s.following.Load() {
+		s.wake()
+	}
 	return nil
 }
 

@@ -25,7 +25,7 @@ func TestCancel(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = conn.Close() })
-		s := sleeper{&peer{conn, newFrames(conn)}, &pgproto3.BackendKeyData{}}
+		s := sleeper{&peer{Conn: conn, in: newFrames(conn)}, &pgproto3.BackendKeyData{}}
 		s.put(t, encode(t, &pgproto3.StartupMessage{ProtocolVersion: version, Parameters: map[string]string{"user": "postgres", "database": "postgres"}}))
 		for typ := byte(0); typ != 'Z'; {
 			var length int

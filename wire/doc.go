@@ -41,6 +41,13 @@
 // the backend relays until the guest's end; the FATAL error that says why comes last, and there is one at most. All this
 // has a few seconds; what a client that went away left running is then cut off, but not canceled.
 //
+// # Copies
+//
+// In copy-in mode the server ignores Sync and Flush, and dies of any other message that is no part of the copy. That it is
+// in that mode is known only when it says so, so the exchange keeps the Syncs that were sent meanwhile until it is known
+// whether the copy has read them. Where it has to be known whether a copy goes on, the server is sent a CopyFail, which it
+// ignores outside of one.
+//
 // # Start
 //
 // A connection begins as a login: startup packets, encryption, authentication, in PostgreSQL's order and with its words.
@@ -49,9 +56,7 @@
 //
 // # Gaps
 //
-// No encryption by GSSAPI, no FunctionCall, no replication. COPY FROM STDIN
-// cannot stand in one simple Query together with a protected statement. A message out of place during COPY FROM STDIN ends
-// the session, where PostgreSQL ends the statement. Whether a copy that fails at once, before it reads, has read a Sync
-// that was sent early cannot be told; its ReadyForQuery is relayed, as it comes. A prepared protected statement that was
-// deallocated by SQL is still bound by the engine before the server says that it is gone.
+// No encryption by GSSAPI, no FunctionCall, no replication. Of Syncs sent early to a copy for which data and then other
+// messages were sent, all before the server's first reply, it cannot be told which were read; such a session can end where
+// PostgreSQL goes on.
 package wire

@@ -19,7 +19,9 @@ const (
 	kindExecute           = 'E'
 	kindClose             = 'C'
 	kindSync              = 'S'
-	kindCopyEnd           = 'c' // a mark, which the server does not answer
+	// Marks, which the server does not answer.
+	kindCopyData = 'k' // CopyData follows
+	kindCopyEnd  = 'c' // CopyDone or CopyFail; hidden: a CopyFail of Fugu's
 )
 
 // entry is a message to the guest whose reply is outstanding.
@@ -27,13 +29,14 @@ type entry struct {
 	kind    byte
 	hidden  bool                      // the client did not ask: replies of success are dropped
 	quiet   bool                      // NoData is dropped
-	script  bool                      // part of a simple Query that runs through the extended protocol
+	final   bool                      // the last statement of a script: its CommandComplete waits for what follows
 	scrub   bool                      // an error speaks of a rewritten text: its position and context are dropped
 	replace *sqlstate.Error           // stands in for the server's error, which was provoked
 	before  []pgproto3.BackendMessage // goes out before the reply
 	params  int                       // parameters that the client may see of a ParameterDescription; -1: all
 	tag     string                    // replaces the command tag; empty: the server's stands
 	rows    *[][]string               // collects rows instead of relaying them
+	copying bool                      // the server reads a copy for it; replace is then for a copy that was given up
 	done    func(ending)              // told how it ended; called with the exchange locked
 }
 
@@ -60,14 +63,11 @@ type exchange struct {
 	store    []entry
 	skipping bool // the server skips to the next Sync
 	copyIn   bool // the server is in copy-in mode, and ignores Sync and Flush
-	refused  bool // copy-in mode that the frontend must end
 	open     bool // something was sent since the last Sync or Query
 	closed   bool
 	status   byte      // of the last ReadyForQuery
-	since    time.Time // when the last ReadyForQuery came
-	// ignored counts the Syncs sent where the server, being in copy-in mode, ignores them; if the copy fails before it
-	// has read them, it answers them after all, and then they are in stray.
-	ignored, stray int
+	since    time.Time // when nothing was outstanding any more
+	stray    int       // Syncs sent to a copy that has failed: the server has ignored them, or will answer them
 }
 
 func newExchange(status byte) *exchange {
@@ -84,14 +84,12 @@ func (x *exchange) push(e entry) {
 	case x.closed:
 		e.end(dropped)
 		return
-	case e.kind == kindCopyEnd:
-		x.copyIn = false
+	case e.kind == kindCopyData, e.kind == kindCopyEnd:
+		x.copyIn = x.copyIn && e.kind != kindCopyEnd
 		if len(x.entries) == 0 {
 			return
 		}
-	case e.kind == kindSync && x.copyIn:
-		x.ignored++
-		return
+	case e.kind == kindSync && x.copyIn: // ignored, if the server reads it in time
 	case e.kind == kindSync:
 		x.skipping, x.open = false, false
 	case x.skipping:
@@ -121,12 +119,15 @@ func (x *exchange) head() (entry, bool) {
 
 // drop removes the first n entries, and the marks that then stand first.
 func (x *exchange) drop(n int) {
-	for n < len(x.entries) && x.entries[n].kind == kindCopyEnd {
+	for n < len(x.entries) && (x.entries[n].kind == kindCopyEnd || x.entries[n].kind == kindCopyData) {
 		n++
 	}
 	clear(x.entries[:n])
 	if x.entries = x.entries[n:]; len(x.entries) == 0 {
 		x.entries = x.store[:0]
+		if x.open {
+			x.since = time.Now()
+		}
 	}
 	x.changed.Broadcast()
 }
@@ -138,7 +139,8 @@ func (x *exchange) pop() {
 	if x.closed {
 		return
 	}
-	x.copyIn, x.ignored, x.stray = false, 0, 0
+	x.copied()
+	x.stray = 0
 	x.entries[0].end(succeeded)
 	x.drop(1)
 }
@@ -151,9 +153,10 @@ func (x *exchange) ready(status byte) bool {
 	switch {
 	case x.closed:
 	case len(x.entries) > 0 && (x.entries[0].kind == kindQuery || x.entries[0].kind == kindSync):
-		x.copyIn, x.ignored = false, 0
+		x.copied()
 		x.entries[0].end(succeeded)
 		x.drop(1)
+		x.open = x.open && len(x.entries) > 0 // a Sync that was not ignored
 	case x.stray > 0:
 		x.stray--
 		x.skipping = false
@@ -163,12 +166,12 @@ func (x *exchange) ready(status byte) bool {
 	return true
 }
 
-// fail ends the head entry with an error: in the extended protocol everything up to the next Sync fails with it.
-func (x *exchange) fail() {
+// fail ends the head entry with an error of that code: in the extended protocol everything up to the next Sync fails
+// with it.
+func (x *exchange) fail(code string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.stray += x.ignored
-	x.copyIn, x.refused, x.ignored = false, false, 0
+	x.copyFailed(code)
 	if len(x.entries) == 0 || x.entries[0].kind == kindQuery || x.entries[0].kind == kindSync {
 		return // ReadyForQuery follows
 	}
@@ -179,42 +182,6 @@ func (x *exchange) fail() {
 	}
 	x.skipping = n == len(x.entries)
 	x.drop(n)
-}
-
-// startCopyIn takes note that the server entered copy-in mode: it ignores every Sync up to the end of the copy. The
-// error says why the copy cannot be: errCopyInScript, and then the head's error is replaced by it and the frontend is
-// told to end the copy, or errDuringCopy.
-func (x *exchange) startCopyIn() error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.closed {
-		return nil
-	}
-	if x.entries[0].script {
-		x.entries[0].replace = errCopyInScript
-		x.refused = true
-		x.changed.Broadcast()
-		return errCopyInScript
-	}
-	x.copyIn = true
-	kept := x.entries[:1]
-	for _, e := range x.entries[1:] {
-		switch {
-		case !x.copyIn:
-		case e.kind == kindCopyEnd:
-			x.copyIn = false
-		case e.kind == kindSync:
-			x.ignored++
-			continue
-		default:
-			return errDuringCopy
-		}
-		kept = append(kept, e)
-	}
-	clear(x.entries[len(kept):])
-	x.entries = kept
-	x.changed.Broadcast()
-	return nil
 }
 
 // mode reports whether the server skips to the next Sync, and whether it is in copy-in mode.
@@ -244,7 +211,7 @@ type outcome int
 const (
 	settled outcome = iota // everything sent so far has succeeded
 	skipped                // the server skips to the next Sync
-	copying                // a copy has to be ended before anything else can be
+	copying                // the server reads a copy, and nothing else before its end
 	gone                   // the session is over
 )
 
@@ -257,9 +224,6 @@ func (x *exchange) wait(n int) outcome {
 		switch {
 		case x.closed:
 			return gone
-		case x.refused:
-			x.refused = false
-			return copying
 		case x.skipping:
 			return skipped
 		case len(x.entries) <= n:

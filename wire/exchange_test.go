@@ -2,6 +2,7 @@ package wire
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"fugu/sqlstate"
@@ -76,7 +77,7 @@ func TestExchangeSkipsToTheNextSync(t *testing.T) {
 	x := newExchange('I')
 	x.push(o.entry(kindParse, "parse"))
 	x.push(o.entry(kindBind, "bind"))
-	x.fail()
+	x.fail("22012")
 	o.want(t, "parse failed", "bind dropped")
 	if x.wait(0) != skipped {
 		t.Error("it does not skip")
@@ -98,7 +99,7 @@ func TestExchangeSkipsToTheNextSync(t *testing.T) {
 func TestExchangeErrorStopsAtASyncThatWasSent(t *testing.T) {
 	x := newExchange('I')
 	pushAll(x, "PBESPBS")
-	x.fail()
+	x.fail("22012")
 	if got := outstanding(x); got != "SPBS" {
 		t.Errorf("outstanding %q", got)
 	}
@@ -111,7 +112,7 @@ func TestExchangeErrorsOfQueryAndSyncAreFollowedByReady(t *testing.T) {
 	for _, kind := range []byte{kindQuery, kindSync} {
 		x := newExchange('I')
 		pushAll(x, string(kind)+"P")
-		x.fail()
+		x.fail("22012")
 		if got := outstanding(x); got != string(kind)+"P" {
 			t.Errorf("outstanding %q", got)
 		}
@@ -132,82 +133,82 @@ func TestExchangeBeforeGoesOutOnce(t *testing.T) {
 	}
 }
 
-func TestExchangeCopyInIgnoresSync(t *testing.T) {
+func TestExchangeCopies(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after string // pushed before and after the server says that it reads a copy
+		error         string // that the copy ends with; empty: it succeeds
+		want          string // outstanding then
+		skipping      bool
+		stray         int
+	}{
+		"syncs are ignored":                  {before: "ESS", after: "SkSc", want: ""},
+		"the sync behind it counts":          {before: "ES", after: "kScSP", want: "SP"},
+		"sent whole":                         {before: "EkScSPS", want: "SPS"},
+		"in a query":                         {before: "Q", after: "kcQ", want: "QQ"},
+		"bad data":                           {before: "ES", after: "k", error: "22P02", skipping: true, stray: 1},
+		"bad data, then a sync":              {before: "ES", after: "kS", error: "22P02", skipping: true, stray: 2},
+		"bad data, sent whole":               {before: "EkcSP", error: "22P02", want: "SP"},
+		"bad data in a query":                {before: "Q", after: "kS", error: "22P02", want: "Q", stray: 1},
+		"given up by the client":             {before: "ES", after: "cS", error: "57014", want: "S", stray: 1},
+		"canceled while it waits":            {before: "ES", error: "57014", skipping: true, stray: 1},
+		"fails before it reads":              {before: "ES", error: "42809", want: "S"},
+		"fails before it reads, then others": {before: "ESPBES", error: "42809", want: "SPBES"},
+		"fails before it reads, no sync":     {before: "EPBES", error: "42809", want: "S"},
+		"data that came too late":            {before: "ESkcSP", error: "42809", want: "SP", stray: 1},
+		"another message in it":              {before: "EP", error: "08P01", skipping: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newExchange('I')
+			pushAll(x, c.before)
+			x.startCopyIn()
+			pushAll(x, c.after)
+			switch {
+			case c.error != "":
+				x.fail(c.error)
+			case c.before[0] == 'Q':
+				x.copyDone()
+			default:
+				x.pop()
+			}
+			if got := outstanding(x); got != c.want {
+				t.Errorf("outstanding %q, want %q", got, c.want)
+			}
+			if skipping, copyIn := x.mode(); skipping != c.skipping || copyIn || x.stray != c.stray {
+				t.Errorf("skipping %v, in a copy %v, %d stray", skipping, copyIn, x.stray)
+			}
+			for range c.stray + strings.Count(c.want, "S") + strings.Count(c.want, "Q") {
+				for x.stray == 0 && len(x.entries) > 0 && !strings.ContainsRune("SQ", rune(x.entries[0].kind)) {
+					x.pop()
+				}
+				if !x.ready('I') {
+					t.Error("a ReadyForQuery that may come is not expected")
+				}
+			}
+			if x.ready('I') {
+				t.Error("a ReadyForQuery too many")
+			}
+		})
+	}
+}
+
+func TestExchangeInACopy(t *testing.T) {
 	x := newExchange('I')
-	pushAll(x, "ESS")
-	if err := x.startCopyIn(); err != nil {
-		t.Fatal(err)
-	}
-	pushAll(x, "S")
-	if got := outstanding(x); got != "E" {
-		t.Errorf("outstanding %q", got)
-	}
+	pushAll(x, "E")
+	x.startCopyIn()
 	if x.wait(0) != copying {
 		t.Error("it waits for a copy that has no end")
 	}
-	pushAll(x, "cSP")
-	x.pop()
-	if got := outstanding(x); got != "SP" {
-		t.Errorf("outstanding %q", got)
+	e := sqlstate.New(sqlstate.ProtocolViolation, "misplaced")
+	if h, _ := x.head(); h.replace != nil || !x.giveUp(e) {
+		t.Error("the copy is not given up")
 	}
-	if !x.ready('I') || x.ready('I') {
-		t.Error("not one ReadyForQuery, but another number")
+	x.push(entry{kind: kindCopyEnd, hidden: true})
+	if h, _ := x.head(); h.replace != e || x.giveUp(e) {
+		t.Error("it is given up twice")
 	}
-}
-
-func TestExchangeCopyInThatWasSentWhole(t *testing.T) {
-	x := newExchange('I')
-	pushAll(x, "EScSPS")
-	if err := x.startCopyIn(); err != nil {
-		t.Fatal(err)
-	}
-	if got := outstanding(x); got != "EcSPS" {
-		t.Errorf("outstanding %q", got)
-	}
-}
-
-// A copy may fail before the server has read the Sync sent with it, and then the Sync is answered.
-func TestExchangeFailedCopyMayAnswerItsSync(t *testing.T) {
-	x := newExchange('I')
-	pushAll(x, "ES")
-	if err := x.startCopyIn(); err != nil {
-		t.Fatal(err)
-	}
-	x.fail()
-	if !x.ready('I') {
-		t.Error("the Sync is not answered")
-	}
-	if x.ready('I') {
-		t.Error("the Sync is answered twice")
-	}
-	if skipping, _ := x.mode(); skipping || x.wait(0) != settled {
-		t.Error("it goes on skipping")
-	}
-}
-
-func TestExchangeEndsACopyInAScript(t *testing.T) {
-	x := newExchange('I')
-	x.push(entry{kind: kindExecute, script: true})
-	if err := x.startCopyIn(); err != errCopyInScript {
-		t.Fatalf("got %v", err)
-	}
-	if x.wait(0) != copying {
-		t.Error("the frontend is not told to end the copy")
-	}
-	if e, _ := x.head(); !sqlstate.Is(e.replace, sqlstate.FeatureNotSupported) {
-		t.Errorf("replaced by %v", e.replace)
-	}
-	x.fail()
-	if x.wait(0) != skipped {
-		t.Error("the copy is still to be ended")
-	}
-}
-
-func TestExchangeMessageBehindACopy(t *testing.T) {
-	x := newExchange('I')
-	pushAll(x, "ESP")
-	if err := x.startCopyIn(); err != errDuringCopy {
-		t.Errorf("got %v", err)
+	x.fail("42809") // it had failed by itself
+	if x.giveUp(e) {
+		t.Error("a copy that has failed is given up")
 	}
 }
 
@@ -224,11 +225,10 @@ func TestExchangeCloseEndsEverything(t *testing.T) {
 	x.push(o.entry(kindBind, "bind"))
 	o.want(t, "parse dropped", "bind dropped")
 	x.pop() // the backend may be about to
-	x.fail()
+	x.fail("22012")
 	x.ready('I')
-	if err := x.startCopyIn(); err != nil {
-		t.Error(err)
-	}
+	x.startCopyIn()
+	x.copyDone()
 }
 
 func TestExchangeKeepsOrderWhileItGrows(t *testing.T) {
@@ -300,30 +300,5 @@ func TestNames(t *testing.T) {
 	var n names
 	if n.changing("s", nil) != nil {
 		t.Error("a session without protected statements keeps books")
-	}
-}
-
-// Copies of which the proxy cannot know beforehand which Sync the server heeds.
-func TestFailingCopyPipelines(t *testing.T) {
-	p := serve(t, nil)
-	copyInto := func(table string) script {
-		return script{parse("", "COPY "+table+" FROM STDIN"), bind("", ""), exec("")}
-	}
-	next := script{parse("", "SELECT 'next'"), bind("", ""), exec(""), sync_}
-	for name, s := range map[string]script{
-		"never starts":                       append(copyInto("seen"), sync_, "Z"),
-		"never starts, whole in one write":   append(copyInto("seen"), sync_, data("1\n"), copyDone, sync_, "ZZ"),
-		"never starts, given up":             append(copyInto("seen"), sync_, copyFail, sync_, "ZZ"),
-		"bad data, no end":                   append(copyInto("c"), flush, "G", data("x\n"), sync_, "Z"),
-		"bad data, end in one write":         append(copyInto("c"), sync_, data("x\n"), copyDone, sync_, "Z"),
-		"no table":                           append(copyInto("none"), sync_, data("x\n"), copyDone, sync_, "ZZ"),
-		"simple, never starts":               {q("COPY seen FROM STDIN"), data("1\n"), copyDone, "Z"},
-		"simple, bad data, two in the query": {q("COPY c FROM STDIN; COPY c FROM STDIN"), "G", data("x\n"), copyDone, "Z"},
-		"simple, two in the query":           {q("COPY c FROM STDIN; COPY c FROM STDIN"), "G", data("1\n"), copyDone, "G", data("2\n"), copyDone, "Z"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s = slices.Concat(script{q(copyTable), "Z"}, s, next, script{"Z", parse("", protected), bind("", ""), exec(""), sync_, "Z"})
-			same(t, p, s)
-		})
 	}
 }

@@ -68,8 +68,8 @@ func (n *names) get(name []byte) (st Statement, open bool) {
 }
 
 // protected finds the protected statement of that name, nil for an ordinary one. It waits for the server's word where a
-// change of the name is open; a session that never prepared a protected statement never waits.
-func (s *session) protected(name []byte) (Statement, error) {
+// change of the name is open, on behalf of a message of the type; a session that never prepared a protected statement never waits.
+func (s *session) protected(typ byte, name []byte) (Statement, error) {
 	if !s.names.used {
 		return nil, nil
 	}
@@ -77,11 +77,8 @@ func (s *session) protected(name []byte) (Statement, error) {
 	if !open {
 		return st, nil
 	}
-	switch o, err := s.settle(); {
-	case err != nil:
+	if _, err := s.settleFor(typ); err != nil {
 		return nil, err
-	case o == copying:
-		return nil, errDuringCopy
 	}
 	st, _ = s.names.get(name)
 	return st, nil
@@ -110,7 +107,7 @@ func (s *session) bind(body []byte) error {
 	if err != nil {
 		return err
 	}
-	st, err := s.protected(statement)
+	st, err := s.protected('B', statement)
 	if err != nil {
 		return err
 	}
@@ -137,11 +134,9 @@ func (s *session) bind(body []byte) error {
 			return err
 		}
 	}
-	switch o, err := s.settle(); {
+	switch o, err := s.settleFor('B'); {
 	case err != nil:
 		return err
-	case o == copying:
-		return errDuringCopy
 	case o == skipped:
 		return nil // what the server skips is neither answered nor charged
 	}
@@ -233,7 +228,7 @@ func (s *session) describe(body []byte) error {
 		e.scrub = s.portals[string(name)].scrub
 	case 'S':
 		e.kind = kindDescribeStatement
-		st, err := s.protected(name)
+		st, err := s.protected('D', name)
 		if err != nil {
 			return err
 		}
@@ -253,6 +248,7 @@ func (s *session) execute(body []byte) error {
 		return err
 	}
 	p := s.portals[string(name)]
+	s.fed = false
 	s.exchange.push(entry{kind: kindExecute, tag: p.tag, scrub: p.scrub})
 	return s.forward()
 }

@@ -32,18 +32,28 @@ func (s *session) frontend() error {
 			if err := s.flush(&pgproto3.Flush{}); err != nil {
 				return err
 			}
-			s.exchange.wait(maxOutstanding / 2)
+			if o := s.exchange.wait(maxOutstanding / 2); o == copying && s.exchange.crowded(2*maxOutstanding) {
+				return sqlstate.New(sqlstate.ProgramLimitExceeded, "too many messages during COPY from stdin").Ending()
+			}
 		}
 	}
 }
 
-// message handles one message of the client's.
-func (s *session) message(typ byte, length int) error {
+// admit refuses messages that are none of the protocol's, and those that are too long.
+func (s *session) admit(typ byte, length int) error {
 	if !strings.ContainsRune("QPBDECSHFdcfX", rune(typ)) {
 		return fmt.Errorf("%w: type %q", errMessage, typ)
 	}
 	if length > s.maxBody {
 		return sqlstate.New(sqlstate.ProgramLimitExceeded, "a message has %d bytes, and at most %d are accepted", length, s.maxBody).Ending()
+	}
+	return nil
+}
+
+// message handles one message of the client's.
+func (s *session) message(typ byte, length int) error {
+	if err := s.admit(typ, length); err != nil {
+		return err
 	}
 	skipping, copyIn := s.exchange.mode()
 	switch {
@@ -52,8 +62,12 @@ func (s *session) message(typ byte, length int) error {
 	case skipping && typ != 'S':
 		return s.in.skip(length) // as the server would
 	case copyIn && !strings.ContainsRune("dcfHS", rune(typ)):
-		return errDuringCopy
+		if err := s.misplaced(typ); err != nil {
+			return err
+		}
+		return s.message(typ, length)
 	case typ == 'd': // CopyData
+		s.feed()
 		return s.relay(typ, length)
 	}
 	body, err := s.in.read(length)
@@ -76,7 +90,7 @@ func (s *session) message(typ byte, length int) error {
 	case 'S':
 		s.exchange.push(entry{kind: kindSync})
 	case 'c', 'f': // CopyDone, CopyFail
-		s.exchange.push(entry{kind: kindCopyEnd})
+		s.copyEnd()
 	case 'F':
 		return s.raiseQuery(sqlstate.New(sqlstate.FeatureNotSupported, "the function call protocol is not supported through Fugu").
 			WithHint("Use SELECT function(...)."))

@@ -125,8 +125,8 @@ func scripted(c net.Conn) {
 	defer c.Close()
 	in, out := newFrames(c), newClient(c)
 	skipping, copying, extended, status := false, false, false, byte('I')
-	fail := func(message string) {
-		out.send(&pgproto3.ErrorResponse{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: "42601", Message: message})
+	fail := func(code, message string) {
+		out.send(&pgproto3.ErrorResponse{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: code, Message: message})
 		copying, skipping = false, extended
 		if !extended {
 			out.send(&pgproto3.ReadyForQuery{TxStatus: status})
@@ -179,7 +179,7 @@ func scripted(c net.Conn) {
 			}
 			continue
 		case copying && typ == 'f':
-			fail("given up")
+			fail("57014", "given up")
 			continue
 		case copying:
 			out.send(&pgproto3.ErrorResponse{Severity: "FATAL", SeverityUnlocalized: "FATAL", Code: "08P01", Message: "synchronization was lost"})
@@ -193,7 +193,7 @@ func scripted(c net.Conn) {
 		case 'Q':
 			text, _, _ = strings.Cut(string(body), "\x00")
 			if bad(text) {
-				fail("bad")
+				fail("42601", "bad")
 				continue
 			}
 			run(text)
@@ -203,7 +203,7 @@ func scripted(c net.Conn) {
 		case 'P':
 			_, rest, _ := bytes.Cut(body, []byte{0})
 			if text = string(rest[:max(0, bytes.IndexByte(rest, 0))]); bad(text) {
-				fail("bad")
+				fail("42601", "bad")
 				continue
 			}
 			out.send(&pgproto3.ParseComplete{})
@@ -271,16 +271,7 @@ func FuzzSession(f *testing.F) {
 	messages, _ := mixed()
 	pipeline := encode(f, messages...)
 	f.Add(pipeline)
-	for _, s := range sameScripts {
-		var b []byte
-		for _, m := range s {
-			switch m := m.(type) {
-			case pgproto3.FrontendMessage:
-				b = append(b, encode(f, m)...)
-			case []byte:
-				b = append(b, m...)
-			}
-		}
+	for _, b := range pgtestBytes(f) {
 		f.Add(b)
 	}
 	for i := range 40 {

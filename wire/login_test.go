@@ -8,10 +8,12 @@ import (
 	"net"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 )
 
 func scramServer(t *testing.T) *proxy {
@@ -71,7 +73,7 @@ func hello(t testing.TB, address, user string) *peer {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	p := &peer{c, newFrames(c)}
+	p := &peer{Conn: c, in: newFrames(c)}
 	p.put(t, packet(protocol30, "user", user, "database", "postgres"))
 	return p
 }
@@ -163,6 +165,35 @@ func TestLoginTimeout(t *testing.T) {
 	}
 }
 
+func TestLoginTimeoutIsPostgreSQLs(t *testing.T) {
+	auth := NewSCRAM(Users{}, []byte("secret"))
+	p := serve(t, func(c *Config, _ *fake) { c.LoginTimeout, c.Auth = 50*time.Millisecond, auth })
+	got := hello(t, p.address, "postgres").until(t, "Z")
+	if len(got) != 3 || got[0][0] != 'R' || got[1] != "E FATAL 57014 canceling authentication due to timeout" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestUserClients(t *testing.T) {
+	p := serve(t, func(c *Config, _ *fake) { c.UserClients = 2 })
+	if err := cluster(t).Exec(t.Context(), "postgres", "CREATE ROLE other LOGIN"); err != nil {
+		t.Fatal(err)
+	}
+	first, second := dial(t, p.address), dial(t, p.address)
+	compare(t, hello(t, p.address, "postgres").until(t, "Z"), []string{`E FATAL 53300 too many connections for role "postgres"`, "end"})
+	hello(t, p.address, "other").until(t, "Z")
+	second.run(t, script{})
+	_ = first.Close()
+	eventually(t, "the place of a client that left is given away", func() bool {
+		got := hello(t, p.address, "postgres").until(t, "Z")
+		return got[len(got)-1] == `Z "I"`
+	})
+	stopped(t, p)
+	if n := len(p.server.users.n); n != 0 {
+		t.Errorf("%d users have places when everybody has left", n)
+	}
+}
+
 func TestLoginTimeoutEndsWithTheLogin(t *testing.T) {
 	const timeout = 300 * time.Millisecond
 	p := serve(t, func(c *Config, _ *fake) { c.LoginTimeout = timeout })
@@ -181,6 +212,60 @@ func TestIdleTimeout(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	fatal(t, c, "57P05")
+}
+
+func TestIdleInTransactionTimeout(t *testing.T) {
+	const timeout = "E FATAL 25P03 terminating connection due to idle-in-transaction timeout"
+	p := serve(t, func(c *Config, _ *fake) { c.IdleInTransactionTimeout = 100 * time.Millisecond })
+	idle := dial(t, p.address)
+	for name, s := range map[string]script{
+		"in a transaction":        {q("BEGIN"), "Z"},
+		"in one that has failed":  {q("BEGIN; SELECT 1/0"), "Z"},
+		"in a pipeline":           {parse("", "SELECT 1"), flush, "1"},
+		"behind a protected one":  {q("BEGIN; " + protected), "Z"},
+		"in a pipeline, skipping": {parse("", "nonsense"), "E"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := dial(t, p.address)
+			for _, step := range s {
+				if m, ok := step.(pgproto3.FrontendMessage); ok {
+					c.put(t, encode(t, m))
+				} else {
+					c.until(t, step.(string))
+				}
+			}
+			compare(t, c.rest(t), []string{timeout})
+		})
+	}
+	// A statement that takes longer is not idleness, nor is time between transactions.
+	idle.run(t, script{q("BEGIN; SELECT pg_sleep(0.3); COMMIT"), "Z"})
+	both := serve(t, func(c *Config, _ *fake) { c.IdleTimeout, c.IdleInTransactionTimeout = 100*time.Millisecond, time.Hour })
+	c := dial(t, both.address)
+	c.put(t, encode(t, q("BEGIN")))
+	c.until(t, "Z")
+	time.Sleep(300 * time.Millisecond)
+	c.run(t, script{q("COMMIT"), "Z"})
+	fatal(t, c, "57P05")
+}
+
+func TestKeepAlive(t *testing.T) {
+	p := serve(t, func(c *Config, _ *fake) { c.KeepAlive = 123 * time.Second })
+	dial(t, p.address).run(t, script{})
+	p.server.keys.mu.Lock()
+	defer p.server.keys.mu.Unlock()
+	for _, k := range p.server.keys.m {
+		raw, err := k.session.conn.(*net.TCPConn).SyscallConn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = raw.Control(func(fd uintptr) {
+			for option, want := range map[int]int{syscall.TCP_KEEPIDLE: 123, syscall.TCP_KEEPINTVL: 31, syscall.TCP_KEEPCNT: 4} {
+				if got, err := syscall.GetsockoptInt(int(fd), syscall.IPPROTO_TCP, option); got != want || err != nil {
+					t.Errorf("option %d is %d, %v, want %d", option, got, err, want)
+				}
+			}
+		})
+	}
 }
 
 func TestMessageBytes(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -36,7 +37,6 @@ func describeP(name string) *pgproto3.Describe {
 	return &pgproto3.Describe{ObjectType: 'P', Name: name}
 }
 func closeS(name string) *pgproto3.Close   { return &pgproto3.Close{ObjectType: 'S', Name: name} }
-func closeP(name string) *pgproto3.Close   { return &pgproto3.Close{ObjectType: 'P', Name: name} }
 func exec(portal string) *pgproto3.Execute { return &pgproto3.Execute{Portal: portal} }
 func execN(portal string, n uint32) *pgproto3.Execute {
 	return &pgproto3.Execute{Portal: portal, MaxRows: n}
@@ -50,10 +50,19 @@ var (
 	copyFail = &pgproto3.CopyFail{Message: "changed my mind"}
 )
 
+// protected is a statement of the fake engine's.
+const protected = "SELECT x FROM noisy ORDER BY x /*p*/"
+
+const one = `C "INSERT 0 1\x00"`
+
+// inStep are the replies that every script ends with, up to ReadyForQuery.
+var inStep = []string{`T ?column?:25/-1/0`, `D ["in step"]`, `C "SELECT 1\x00"`}
+
 // peer is a client's end of a connection, read as raw frames.
 type peer struct {
 	net.Conn
-	in *frames
+	in  *frames
+	key []byte // process id and secret, as cancel requests need them
 }
 
 // patience is how long a peer waits for a reply before the test fails.
@@ -72,7 +81,7 @@ func dial(t testing.TB, address string) *peer {
 func greet(t testing.TB, c net.Conn) *peer {
 	t.Helper()
 	t.Cleanup(func() { _ = c.Close() })
-	p := &peer{c, newFrames(c)}
+	p := &peer{Conn: c, in: newFrames(c)}
 	hello := &pgproto3.StartupMessage{ProtocolVersion: protocol30, Parameters: map[string]string{"user": "postgres", "database": "postgres", "application_name": "wiretest"}}
 	p.put(t, encode(t, hello))
 	if got := p.until(t, "Z"); len(got) == 0 || !strings.HasPrefix(got[len(got)-1], "Z") {
@@ -121,29 +130,51 @@ func (p *peer) until(t testing.TB, types string) []string {
 		if typ == types[0] {
 			types = types[1:]
 		}
+		if typ == 'K' {
+			p.key = slices.Clone(body)
+		}
 		got = append(got, show(typ, body))
 	}
 	return got
 }
 
-// run plays a script and returns the replies. It ends with a query, which shows that client and server are in step.
+// run plays a script and returns the replies. It ends with a query, which shows that client and server are in step, and
+// whose replies are checked and left out. Nothing is played behind the end of the connection.
 func (p *peer) run(t testing.TB, s script) []string {
 	t.Helper()
-	var out []byte
 	var got []string
+	var out []byte
+	var writing sync.WaitGroup
+	defer writing.Wait()
+	write := func() {
+		b := out
+		out = nil
+		writing.Wait()
+		// A client that does not read while it writes can stand still, as with PostgreSQL.
+		writing.Go(func() { _, _ = p.Write(b) })
+	}
 	for _, step := range append(slices.Clone(s), q("SELECT 'in step'"), "TZ") {
 		switch step := step.(type) {
 		case pgproto3.FrontendMessage:
 			out = append(out, encode(t, step)...)
 		case []byte:
 			out = append(out, step...)
+		case action:
+			write()
+			writing.Wait()
+			step(t, p)
 		case string:
-			p.put(t, out)
-			out = nil
+			write()
 			got = append(got, p.until(t, step)...)
+			if len(got) > 0 && got[len(got)-1] == "end" {
+				return got
+			}
 		default:
 			t.Fatalf("%T in a script", step)
 		}
+	}
+	if n := len(got) - 4; n < 0 || !slices.Equal(got[n:n+3], inStep) {
+		t.Errorf("out of step: %q", got)
 	}
 	return got
 }

@@ -143,7 +143,7 @@ func overTLS(t *testing.T, address string, own ...tls.Certificate) *peer {
 	if err := c.Handshake(); err != nil {
 		t.Fatal(err)
 	}
-	return &peer{c, newFrames(c)}
+	return &peer{Conn: c, in: newFrames(c)}
 }
 
 // between is an attacker in the middle: it gives clients a certificate of its own and speaks TLS with the server itself.

@@ -23,11 +23,14 @@ type Config struct {
 	Auth         Authenticator
 	TLS          *TLS // nil: clients are not offered encryption
 	MaxClients   int
+	UserClients  int           // at a time, of one user
 	MessageBytes int           // of one message of a client's
 	LoginTimeout time.Duration // from connecting to the end of authentication
-	IdleTimeout  time.Duration // of a client that asks nothing
-	DrainTimeout time.Duration // for clients that are at work when the server stops
-	Logger       *slog.Logger
+	// IdleTimeout is of a client that asks nothing, IdleInTransactionTimeout of one that does so in a transaction.
+	IdleTimeout, IdleInTransactionTimeout time.Duration
+	KeepAlive                             time.Duration // of a client's silence, until TCP asks whether it is there
+	DrainTimeout                          time.Duration // for clients that are at work when the server stops
+	Logger                                *slog.Logger
 }
 
 // Server serves clients.
@@ -35,6 +38,7 @@ type Server struct {
 	config  Config
 	engine  Engine
 	keys    keys
+	users   places
 	clients atomic.Int64 // that have asked for a session
 	conns   atomic.Int64 // all, with those of which nothing is known yet
 }
@@ -116,11 +120,13 @@ func (s *Server) client(ctx, work context.Context, conn net.Conn) {
 	if n := s.conns.Add(1); s.config.MaxClients > 0 && n > int64(2*s.config.MaxClients+16) {
 		return
 	}
+	keepAlive(conn, s.config.KeepAlive)
 	l := newLogin(conn)
 	session, leave, err := s.login(ctx, work, l)
 	defer func() { _ = l.conn.Close() }()
 	if err != nil {
 		if last := farewell(err); last != nil {
+			_ = conn.SetDeadline(time.Now().Add(linger)) // the one of the login may be over
 			l.refuse(last)
 		}
 		return
@@ -186,24 +192,29 @@ func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave f
 	}
 	if err != nil {
 		if !isKnown(err) {
-			return nil, nil, errDone
+			return nil, nil, late(ctx)
 		}
 		s.config.Logger.Warn("a client was not let in", "user", req.startup.User, "address", plain.RemoteAddr(), "code", string(sqlstate.As(err).Code))
 		return nil, nil, err
 	}
+	if !s.users.enter(req.startup.User, s.config.UserClients) {
+		return nil, nil, sqlstate.New(sqlstate.TooManyConnections, "too many connections for role \"%s\"", req.startup.User).Ending()
+	}
+	undo = append(undo, func() { s.users.leave(req.startup.User) })
 	engine, err := s.engine.Open(ctx, req.startup)
 	if err != nil {
 		e := sqlstate.As(err)
 		s.config.Logger.Warn("a session could not be opened", "code", string(e.Code), "cause", loggable(e.Cause))
 		return nil, nil, e.Ending()
 	}
+	opened := len(undo)
 	undo = append(undo, engine.Close)
 	greeting, err := greeting(engine.Guest().Parameters())
 	if err != nil {
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithCancel(work)
-	session := &session{log: s.config.Logger, idle: s.config.IdleTimeout, ctx: ctx, conn: l.conn, guest: engine.Guest().Conn(), engine: engine,
+	session := &session{log: s.config.Logger, idle: s.config.IdleTimeout, idleInTransaction: s.config.IdleInTransactionTimeout, ctx: ctx, conn: l.conn, guest: engine.Guest().Conn(), engine: engine,
 		exchange: newExchange('I'), in: l.in, maxBody: s.config.MessageBytes, out: newOutlet(engine.Guest().Conn()),
 		client: l.out}
 	undo = append(undo, cancel)
@@ -217,7 +228,7 @@ func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave f
 	}
 	l.in.r.from, l.in.r.keep = requestReader{session}, false
 	// The engine's session is closed by its run.
-	undo = slices.Delete(undo, 1, 2)
+	undo = slices.Delete(undo, opened, opened+1)
 	return session, back, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"os"
 	"runtime/debug"
@@ -20,13 +21,14 @@ import (
 
 // session is one authenticated client with its guest connection.
 type session struct {
-	log      *slog.Logger
-	idle     time.Duration // after which a client that asks nothing is sent away; 0: never
-	ctx      context.Context
-	conn     net.Conn // the client's
-	guest    net.Conn
-	engine   Session
-	exchange *exchange
+	log *slog.Logger
+	// idle and idleInTransaction are how long a client may ask nothing before it is sent away; 0: for ever.
+	idle, idleInTransaction time.Duration
+	ctx                     context.Context
+	conn                    net.Conn // the client's
+	guest                   net.Conn
+	engine                  Session
+	exchange                *exchange
 
 	// Of the frontend.
 	in      *frames // from the client
@@ -38,18 +40,23 @@ type session struct {
 	names   names
 	portals map[string]portal // portals of the engine's statements
 	askName string
+	fed     bool // the copy that was started last got data
 
 	// Of the backend.
 	client *client // to the client
 	told   bool    // the guest's own FATAL was relayed
+	// complete is the CommandComplete of a script's last statement: PostgreSQL sends a Query's after the commit.
+	complete *pgproto3.CommandComplete
 
-	draining atomic.Bool
+	draining  atomic.Bool
+	following atomic.Bool // the client is at a copy within a script
 
-	mu     sync.Mutex
-	reason error              // why the session ends; nil while it does not
-	armed  bool               // the client's read deadline is set, and not later than the session's end from idleness
-	cancel context.CancelFunc // of the engine's work under way
-	asked  bool               // that work was canceled on request
+	mu       sync.Mutex
+	reason   error              // why the session ends; nil while it does not
+	armed    bool               // the client's read deadline is set, and not later than the session's end from idleness
+	armedFor time.Duration      // from when it was set
+	cancel   context.CancelFunc // of the engine's work under way
+	asked    bool               // that work was canceled on request
 }
 
 var (
@@ -178,20 +185,18 @@ func (s *session) attend() error {
 	switch {
 	case s.reason != nil:
 		return s.reason
+	case s.following.Load() && !s.within && !s.copyIn():
+		return errCopyOver
 	case s.draining.Load() && !s.within && s.in.r.Buffered() == 0 && s.exchange.free():
 		return errShutdown
-	case s.armed: // perhaps for sooner than need be: then it is looked at again
+	case s.armed && s.armedFor <= s.shorter(): // perhaps for sooner than need be: then it is looked at again
 		return nil
-	case s.idle == 0:
-		return s.arm(time.Time{})
 	}
-	left := s.idle
-	if quiet, since := s.exchange.idle(); quiet {
-		if left -= time.Since(since); left <= 0 {
-			return sqlstate.New(sqlstate.IdleSessionTimeout, "terminating connection due to idle-session timeout").Ending()
-		}
+	deadline, err := s.patience()
+	if err != nil {
+		return err
 	}
-	return s.arm(time.Now().Add(left))
+	return s.arm(deadline)
 }
 
 // drain asks the session to end as soon as nothing is under way, not even a transaction.
@@ -207,9 +212,12 @@ func (s *session) wake() {
 	s.expire()
 }
 
-// arm lets the frontend wait up to a time; never, if that is zero. With mu held.
+// arm lets the frontend wait up to a time; for ever, if that is zero. With mu held.
 func (s *session) arm(t time.Time) error {
-	s.armed = true
+	s.armed, s.armedFor = true, time.Until(t)
+	if t.IsZero() && s.shorter() > 0 { // but not in another state
+		s.armedFor = math.MaxInt64
+	}
 	return s.conn.SetReadDeadline(t)
 }
 

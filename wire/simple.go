@@ -20,16 +20,15 @@ func (s *session) query(body []byte) error {
 	}
 	if len(statements) > 0 {
 		// If something before it fails, the server skips the Query.
-		switch o, err := s.settle(); {
+		switch o, err := s.settleFor('Q'); {
 		case err != nil:
 			return err
-		case o == copying:
-			return errDuringCopy
 		case o == skipped:
 			return nil
 		}
 	}
 	delete(s.portals, "")
+	s.fed = false
 	if len(statements) > 0 {
 		return s.script(statements)
 	}
@@ -41,8 +40,8 @@ func (s *session) query(body []byte) error {
 // script runs the statements of a Query through the extended protocol, as one implicit transaction: what the client
 // sees is what a simple Query shows.
 func (s *session) script(statements []Statement) error {
-	for _, st := range statements {
-		ok, err := s.step(st)
+	for i, st := range statements {
+		ok, err := s.step(st, i == len(statements)-1)
 		if err != nil {
 			return err
 		}
@@ -61,8 +60,8 @@ func (s *session) script(statements []Statement) error {
 
 // step runs one statement of a script, and reports whether the next may follow. A statement is parsed, and with it all
 // before it has succeeded, before the engine answers it: one that cannot run costs nothing.
-func (s *session) step(st Statement) (bool, error) {
-	s.exchange.push(entry{kind: kindParse, hidden: true, script: true, scrub: !st.Ordinary(), done: s.names.changing("", nil)})
+func (s *session) step(st Statement, final bool) (bool, error) {
+	s.exchange.push(entry{kind: kindParse, hidden: true, scrub: !st.Ordinary(), done: s.names.changing("", nil)})
 	if err := s.send(&pgproto3.Parse{Query: st.Text(), ParameterOIDs: st.ParamTypes()}); err != nil {
 		return false, err
 	}
@@ -81,14 +80,14 @@ func (s *session) step(st Statement) (bool, error) {
 	}
 	scrub := !st.Ordinary() || bound.Text != ""
 	if bound.Text != "" {
-		s.exchange.push(entry{kind: kindParse, hidden: true, script: true, scrub: true, done: s.names.changing("", nil)})
+		s.exchange.push(entry{kind: kindParse, hidden: true, scrub: true, done: s.names.changing("", nil)})
 		if err := s.send(&pgproto3.Parse{Query: bound.Text, ParameterOIDs: bound.ParamTypes}); err != nil {
 			return false, err
 		}
 	}
-	s.exchange.push(entry{kind: kindBind, hidden: true, script: true, scrub: scrub, before: notices(bound.Notices)})
-	s.exchange.push(entry{kind: kindDescribePortal, quiet: true, script: true, scrub: scrub, params: -1})
-	s.exchange.push(entry{kind: kindExecute, script: true, scrub: scrub, tag: st.Tag()})
+	s.exchange.push(entry{kind: kindBind, hidden: true, scrub: scrub, before: notices(bound.Notices)})
+	s.exchange.push(entry{kind: kindDescribePortal, quiet: true, scrub: scrub, params: -1})
+	s.exchange.push(entry{kind: kindExecute, final: final, scrub: scrub, tag: st.Tag()})
 	err = s.send(combined(&pgproto3.Bind{}, bound.Values), &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{})
 	if err != nil {
 		return false, err
@@ -99,11 +98,11 @@ func (s *session) step(st Statement) (bool, error) {
 	return s.succeeded()
 }
 
-// succeeded waits for everything sent so far, and ends a copy that a script cannot carry.
+// succeeded waits for everything sent so far, and lets the client send what a copy reads.
 func (s *session) succeeded() (bool, error) {
 	o, err := s.settle()
 	if err == nil && o == copying {
-		if err = s.send(&pgproto3.CopyFail{Message: "refused"}); err == nil {
+		if err = s.follow(); err == nil {
 			o, err = s.settle()
 		}
 	}

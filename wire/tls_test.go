@@ -116,7 +116,7 @@ func TestBytesBeforeTheHandshake(t *testing.T) {
 			if err := c.Handshake(); err != nil {
 				t.Fatalf("%s: %s: %v", side.name, name, err)
 			}
-			p := &peer{c, newFrames(c)}
+			p := &peer{Conn: c, in: newFrames(c)}
 			want := []string{"E FATAL 08P01 received unencrypted data after SSL request detail: This could be either a client-software bug or evidence of an attempted man-in-the-middle attack.", "end"}
 			if got := p.until(t, "Z"); !slices.Equal(got, want) {
 				t.Errorf("%s: %s: %q", side.name, name, got)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"fugu/config"
 	"fugu/ledger"
@@ -48,10 +49,13 @@ func open(ctx context.Context, path string) (*house, error) {
 		return nil, fmt.Errorf("reading upstream.guest: %w", err)
 	}
 	h.guest.RuntimeParams["statement_timeout"] = strconv.FormatInt(cfg.Limits.StatementTimeout.Milliseconds(), 10)
+	h.guest.DialFunc = upstream.Dialer(cfg.Limits.KeepAlive)
 	if err := h.ownGuests(); err != nil {
 		return nil, err
 	}
-	if h.reader, err = upstream.OpenReader(string(cfg.Upstream.Reader), cfg.Limits.StatementTimeout); err != nil {
+	if h.reader, err = upstream.OpenReader(string(cfg.Upstream.Reader), cfg.Limits.StatementTimeout, func(c *pgxpool.Config) {
+		c.ConnConfig.DialFunc = h.guest.DialFunc
+	}); err != nil {
 		return nil, err
 	}
 	if err := h.grants(ctx); err != nil {

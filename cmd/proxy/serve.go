@@ -51,9 +51,11 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	h.warn(log)
 	engine := pipeline.New(h.guest, h.reader, h.ledger, h.snapshot, log)
 	engine.GiveGuests(h.guests)
+	limits := h.config.Limits
 	server := wire.New(wire.Config{
-		Auth: door.auth, TLS: door.tls, MaxClients: h.config.Limits.Clients, MessageBytes: int(h.config.Limits.MessageBytes), LoginTimeout: time.Minute,
-		IdleTimeout: h.config.Limits.IdleTimeout, DrainTimeout: drainTimeout, Logger: log,
+		Auth: door.auth, TLS: door.tls, MaxClients: limits.Clients, UserClients: limits.UserClients, MessageBytes: int(limits.MessageBytes),
+		LoginTimeout: limits.LoginTimeout, IdleTimeout: limits.IdleTimeout, IdleInTransactionTimeout: limits.IdleInTransactionTimeout,
+		KeepAlive: limits.KeepAlive, DrainTimeout: drainTimeout, Logger: log,
 	}, engine)
 	listener, err := net.Listen("tcp", h.config.Listen)
 	if err != nil {

@@ -102,7 +102,10 @@ var mixedScripts = map[string][]message{
 	"names": {parse("a", "SELECT count(*) FROM @"), parse("a", "SELECT 1"), sync, closing('S', "a"), parse("a", "SELECT 1"), bind("", "a"), execute("", 0), sync,
 		query("DEALLOCATE a"), bind("", "a"), sync, parse("", "SELECT count(*) FROM @"), sync, query("SELECT 1"), bind("", ""), sync},
 	"parameters": {parse("a", "SELECT count(*) FROM @ WHERE sex = $1"), bind("", "a", "Male", "Female"), sync, bind("", "a"), sync},
-	"row limits": {query("BEGIN"), parse("", "SELECT sex, count(*) FROM @ GROUP BY sex ORDER BY sex"), bind("c", ""), describe('P', "c"), execute("c", 1), execute("c", 1), execute("c", 1), sync, query("ROLLBACK")},
+	"copy in": {query("CREATE TEMP TABLE t (a int)"), query("COPY t FROM STDIN; SELECT count(*) FROM @; TABLE t"), copyData("1\n2\n"), done,
+		query("SELECT count(*) FROM @; COPY t FROM STDIN; SELECT 1"), copyData("one\n"), copyData("2\n"), done, query("SELECT count(*) FROM @; TABLE t")},
+	"error on commit": queries("CREATE TEMP TABLE d (a int UNIQUE DEFERRABLE INITIALLY DEFERRED)", "INSERT INTO d VALUES (1), (1); SELECT count(*) FROM @", "TABLE d"),
+	"row limits":      {query("BEGIN"), parse("", "SELECT sex, count(*) FROM @ GROUP BY sex ORDER BY sex"), bind("c", ""), describe('P', "c"), execute("c", 1), execute("c", 1), execute("c", 1), sync, query("ROLLBACK")},
 }
 
 func TestMixedAsOnPostgreSQL(t *testing.T) {
