@@ -81,8 +81,9 @@ func (u Unseen) even(weight, sd []float64) {
 	last := sorted[max(0, len(sorted)-u.Rows)]
 	for i, k := range u.At {
 		switch share := cells[of[i]] / last; {
+		case share < 1 && u.Size[i] != 0: // a square may have become 0
+			weight[k] = math.Max(weight[k], math.Max(share, 1e-30))
 		case share < 1:
-			weight[k] = math.Max(weight[k], share)
 		case u.Size[i] != 0: // NaN, too
 			weight[k] = 1
 		}

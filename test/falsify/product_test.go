@@ -143,7 +143,7 @@ func TestAdaptiveComposition(t *testing.T) {
 		}
 	}
 	trial := Trial{Sampler: sampler, Pairs: [][2]float64{{0, 1}}, Promise: budget(all.EpsilonAt(delta), delta),
-		Train: 1500, Held: effort(5000), Alarm: alarm, Seed: 22, Tests: []Test{Ratio(density), Logistic(false)}}
+		Train: 1500, Held: effort(12000), Alarm: alarm, Seed: 22, Tests: []Test{Ratio(density), Logistic(false)}}
 	found := trial.Run()
 	t.Logf("promised ε = %.3f, of one release %.3f: %v", trial.Promise.Epsilon, worst.EpsilonAt(delta), found)
 	if found.Refutes(trial.Promise) {
