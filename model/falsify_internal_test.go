@@ -43,6 +43,7 @@ func TestSampledReleasesKeepThePromise(t *testing.T) {
 		for _, kind := range []mechanism.Kind{mechanism.ExpmLaplace, mechanism.ApproximateWasserstein, mechanism.ExpmGaussian, mechanism.Directional} {
 			for _, share := range []float64{1, .5} {
 				t.Run(fmt.Sprintf("%s, %s for %g of W", name, kind, share), func(t *testing.T) {
+					t.Parallel()
 					moved := sensitivity.Shift{Secret: "s"}.With([]float64{share * w}, 2*failure)
 					c, err := mechanism.Calibrate(t.Context(), kind, mechanism.Request{Budget: promise, Shifts: []sensitivity.Shift{moved},
 						Components: []mechanism.Component{{Lattice: .1, Unit: w}}})

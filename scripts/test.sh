@@ -26,7 +26,7 @@ formatted() {
 }
 
 # Mathematics that starts no goroutine: there the race detector finds nothing, and makes it ten times slower.
-plain=$(go list ./mechanism/... ./sensitivity ./smooth ./test/falsify ./test/setting)
+plain=$(go list ./mechanism/... ./model ./sensitivity ./smooth ./test/falsify ./test/setting)
 arithmetic() {
   ! grep -nE '^\s*go [a-z(]|"sync(/atomic)?"' $(go list -f '{{range .GoFiles}}{{$.Dir}}/{{.}} {{end}}' $plain) || return 1
   go test -timeout 20m "$@" $plain 2>&1 | tee "$report"
