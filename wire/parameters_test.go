@@ -88,12 +88,11 @@ func TestOwnSettingsArePostgreSQLs(t *testing.T) {
 // Startup parameters mean to a session through the proxy what they mean to one of PostgreSQL's, and what is refused is
 // refused by both under the same code.
 func TestParametersAsPostgreSQL(t *testing.T) {
-	p := serve(t, nil)
+	p := serve(t, func(_ *Config, f *fake) { f.guest.User = "plain" })
 	config, err := pgconn.ParseConfig(cluster(t).DSN("postgres", "postgres"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.guest.User = "plain"
 	if err := cluster(t).Configure(t.Context(), map[string]string{"pg_hba.conf": "host all all 127.0.0.1/32 trust\n"}, nil); err != nil {
 		t.Fatal(err)
 	}

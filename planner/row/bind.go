@@ -95,8 +95,7 @@ func (b *binder) substitute(t *term) (*term, error) {
 	case t.kind != kOp:
 		return t, nil
 	}
-	out := *t
-	out.args = make([]*term, len(t.args))
+	out := t.of(make([]*term, len(t.args)))
 	for i, a := range t.args {
 		var err error
 		if out.args[i], err = b.substitute(a); err != nil {
@@ -104,9 +103,9 @@ func (b *binder) substitute(t *term) (*term, error) {
 		}
 	}
 	if t.op == opAny || t.op == opAll {
-		return spread(&out)
+		return spread(out)
 	}
-	return &out, nil
+	return out, nil
 }
 
 // spread turns x = ANY(array) into x IN (elements).
@@ -171,12 +170,11 @@ func (b *binder) fold(t *term) *term {
 	case t.op == "date_trunc" && len(t.args) == 3:
 		b.checkZone(t.args[2])
 	}
-	out := *t
-	out.args = make([]*term, len(t.args))
+	out := t.of(make([]*term, len(t.args)))
 	for i, a := range t.args {
 		out.args[i] = b.fold(a)
 	}
-	return &out
+	return out
 }
 
 // checkZone has PostgreSQL use the time zone once, since an unknown one is an error for a row.
@@ -259,10 +257,9 @@ func (b *binder) replace(t *term) *term {
 	if t.kind != kOp || len(b.asked) == 0 {
 		return t
 	}
-	out := *t
-	out.args = make([]*term, len(t.args))
+	out := t.of(make([]*term, len(t.args)))
 	for i, a := range t.args {
 		out.args[i] = b.replace(a)
 	}
-	return &out
+	return out
 }

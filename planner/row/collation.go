@@ -47,10 +47,9 @@ func collated(t *term) *term {
 	case t.kind != kOp || t.op == opCollate:
 		return t
 	}
-	out := *t
-	out.key, out.args = "", make([]*term, len(t.args))
+	args := make([]*term, len(t.args))
 	for i, a := range t.args {
-		out.args[i] = collated(a)
+		args[i] = collated(a)
 	}
-	return &out
+	return t.of(args)
 }

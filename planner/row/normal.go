@@ -29,9 +29,7 @@ func normal(t *term) *term {
 	}
 	out := normalOp(t, args)
 	if out.pos == 0 && out.kind == kOp && t.pos > 0 {
-		c := *out
-		c.pos = t.pos
-		out = &c
+		out = out.of(out.args).at(t.pos)
 	}
 	return out
 }
@@ -54,8 +52,7 @@ func filter(t *term) *term {
 }
 
 func normalOp(t *term, args []*term) *term {
-	rebuilt := *t
-	rebuilt.args, rebuilt.key = args, ""
+	rebuilt := t.of(args)
 	if strict(t.op) && slices.ContainsFunc(args, func(a *term) bool { return a.kind == kNull }) {
 		return &term{kind: kNull, typ: plain(t.typ.OID), pos: t.pos}
 	}
@@ -90,18 +87,18 @@ func normalOp(t *term, args []*term) *term {
 			return compare(map[string]string{"LIKE": "=", "NOT LIKE": "<>"}[t.op], args[0], p)
 		}
 	case opCase:
-		return choose(&rebuilt)
+		return choose(rebuilt)
 	case "COALESCE":
-		return coalesce(&rebuilt)
+		return coalesce(rebuilt)
 	case "GREATEST", "LEAST":
-		return extreme(&rebuilt)
+		return extreme(rebuilt)
 	case opCast:
 		a := args[0]
 		if t.typ.Mod < 0 && a.kind != kNull && (a.typ == t.typ || a.class() == t.class() && (t.class() == integer || t.class() == text && a.typ.OID != oidName && t.typ.OID != oidName)) {
 			return a
 		}
 	case "+", "*", "-", opNegate:
-		return arithmetic(&rebuilt)
+		return arithmetic(rebuilt)
 	case "mod":
 		rebuilt.op = "%"
 	case "^", "pow":
@@ -121,7 +118,7 @@ func normalOp(t *term, args []*term) *term {
 			rebuilt.args = append([]*term{constant(oidText, strings.ToLower(strings.TrimSpace(f.text)))}, args[1:]...)
 		}
 	}
-	return &rebuilt
+	return rebuilt
 }
 
 // strict reports whether an operation on NULL is NULL. Those that are written with capitals look at NULL in their own ways.

@@ -3,6 +3,7 @@ package row
 import (
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"fugu/parser"
 )
@@ -14,10 +15,10 @@ type term struct {
 	args   []*term
 	typ    Type
 	column parser.Column
-	text   string // of a constant, in the form that PostgreSQL writes; of a literal, as the client wrote it
-	number int    // of a slot or a parameter
-	pos    int    // in the client's text; 0: unknown
-	key    string // cached by String
+	text   string                 // of a constant, in the form that PostgreSQL writes; of a literal, as the client wrote it
+	number int                    // of a slot or a parameter
+	pos    int                    // in the client's text; 0: unknown
+	key    atomic.Pointer[string] // cached by String: sessions share what was planned
 	semi   *parser.Semi
 }
 
@@ -104,6 +105,11 @@ func (t *term) position() int {
 	return 0
 }
 
+// of is t with other arguments.
+func (t *term) of(args []*term) *term {
+	return &term{kind: t.kind, op: t.op, args: args, typ: t.typ, column: t.column, text: t.text, number: t.number, pos: t.pos, semi: t.semi}
+}
+
 // size is the number of nodes of t as it is printed, at most limit.
 func (t *term) size(limit int) int {
 	n := 1
@@ -118,10 +124,12 @@ func (t *term) size(limit int) int {
 
 // String prints t for comparison with other terms: equal terms print equally.
 func (t *term) String() string {
-	if t.key == "" {
-		t.key = parser.SQL(t.form(nil), "t", nil)
+	if key := t.key.Load(); key != nil {
+		return *key
 	}
-	return t.key
+	key := parser.SQL(t.form(nil), "t", nil)
+	t.key.Store(&key)
+	return key
 }
 
 // expr makes an expression of the parser's of t: what chooses among values keeps its shape, for those who follow where values come from.

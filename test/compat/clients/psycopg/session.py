@@ -29,10 +29,9 @@ def crud():
             b = conn.execute("SELECT weight FROM item WHERE id = 2")
             p.sync()
             session.say(a.fetchone(), b.fetchone())
+            failing = conn.execute("SELECT 1/0")
             try:
-                conn.execute("SELECT 1/0")
-                conn.execute("SELECT 2")
-                p.sync()
+                failing.fetchone()  # waits for the answer: when the error of an execute comes is a matter of luck
             except psycopg.Error as e:
                 session.say(e.sqlstate)
         conn.rollback()
