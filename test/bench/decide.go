@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -34,8 +35,8 @@ const (
 // plan again; beside what PostgreSQL takes to parse and describe the same text, and for a point select; and, for planning,
 // beside what it cannot do without: libpg_query reads the statement and writes another, and PostgreSQL is asked once. The
 // engine runs in this process, so that no protocol is in it.
-func deciding(ctx context.Context, dir string, cluster *pgcluster.Cluster, rounds int) error {
-	session, err := openSession(ctx, dir, cluster)
+func deciding(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows int64, rounds int) error {
+	session, err := openSession(ctx, dir, cluster, rows)
 	if err != nil {
 		return err
 	}
@@ -125,8 +126,16 @@ func distinct(interpret func(string) error, fresh func() string) error {
 }
 
 // openSession opens a session with an engine on the policy that fugu serves from.
-func openSession(ctx context.Context, dir string, cluster *pgcluster.Cluster) (wire.Session, error) {
-	engine, done, err := openEngine(ctx, filepath.Join(dir, "adult.policy.yaml"), cluster)
+func openSession(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows int64) (wire.Session, error) {
+	text, err := example(rows)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "adult.policy.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	engine, done, err := openEngine(ctx, path, cluster)
 	if err != nil {
 		return nil, err
 	}

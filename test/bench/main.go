@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"fugu/test/adult"
+	"fugu/test/compat/sides"
 	"fugu/test/pgcluster"
 )
 
@@ -108,7 +109,7 @@ func bench(ctx context.Context, o options) (err error) {
 		}
 	}
 	if wanted("decide") {
-		return deciding(ctx, dir, cluster, o.rounds)
+		return deciding(ctx, dir, cluster, o.rows, o.rounds)
 	}
 	return nil
 }
@@ -119,10 +120,10 @@ func proxied(ctx context.Context, o options, dir string, cluster *pgcluster.Clus
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, serving.stop()) }()
-	through := target{fugu, "alice", serving.address, serving.cmd.Process.Pid}
+	defer func() { err = errors.Join(err, serving.Stop()) }()
+	through := target{fugu, "alice", serving.Address(), serving.PID()}
 	if wanted("idle") { // first: the memory that work leaves behind would do for the clients
-		if err := idling(ctx, serving.cmd.Process.Pid, through, o.clients); err != nil {
+		if err := idling(ctx, serving.PID(), through, o.clients); err != nil {
 			return err
 		}
 	}
@@ -137,8 +138,8 @@ func proxied(ctx context.Context, o options, dir string, cluster *pgcluster.Clus
 			if err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, other.stop()) }()
-			peers = append(peers, target{"fugu before", "alice", other.address, other.cmd.Process.Pid})
+			defer func() { err = errors.Join(err, other.Stop()) }()
+			peers = append(peers, target{"fugu before", "alice", other.Address(), other.PID()})
 		}
 		if err := relaying(ctx, cluster.Tool("pgbench"), append(peers, through), o.workloads, o.rounds, o.transactions); err != nil {
 			return err
@@ -162,7 +163,7 @@ func load(ctx context.Context, c *pgcluster.Cluster, rows int64) (int64, error) 
 	if err := c.Exec(ctx, "adult", fmt.Sprintf("INSERT INTO adult SELECT a.* FROM generate_series(2, %d) AS times, adult a LIMIT %d", rows/loaded.Rows+1, rows-loaded.Rows)); err != nil {
 		return 0, err
 	}
-	if out, err := command(ctx, c.Tool("pgbench"), "-i", "-q", "-s", "10", c.DSN("postgres", "adult")).CombinedOutput(); err != nil {
+	if out, err := sides.Command(ctx, c.Tool("pgbench"), "-i", "-q", "-s", "10", c.DSN("postgres", "adult")).CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("pgbench -i: %w: %s", err, out)
 	}
 	for _, sql := range []string{"GRANT SELECT ON pgbench_accounts, pgbench_branches TO fugu_guest", "VACUUM ANALYZE"} {

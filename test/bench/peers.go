@@ -19,6 +19,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"fugu/test/compat/sides"
 	"fugu/test/pgcluster"
 )
 
@@ -88,7 +89,7 @@ func startPeers(ctx context.Context, dir string, cluster *pgcluster.Cluster) (_ 
 		func(addr string) (target, *exec.Cmd, error) { return startBouncer(dir, addr, cluster) },
 		func(addr string) (target, *exec.Cmd, error) {
 			self, err := os.Executable()
-			return target{name: copyRelay, user: "fugu_guest", addr: addr}, command(context.Background(), self, "-relay", addr, "-to", database), err
+			return target{name: copyRelay, user: "fugu_guest", addr: addr}, sides.Command(context.Background(), self, "-relay", addr, "-to", database), err
 		},
 	} {
 		addr, err := freeAddress()
@@ -136,7 +137,7 @@ func startBouncer(dir, addr string, cluster *pgcluster.Cluster) (target, *exec.C
 	if os.Geteuid() == 0 {
 		args = append([]string{"-u", "nobody"}, args...)
 	}
-	return target{name: bouncer, user: "fugu_guest", addr: addr}, command(context.Background(), path, args...), nil
+	return target{name: bouncer, user: "fugu_guest", addr: addr}, sides.Command(context.Background(), path, args...), nil
 }
 
 func freeAddress() (string, error) {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"fugu/test/compat/sides"
 )
 
 // run is what one run of a workload gave.
@@ -169,7 +171,7 @@ func pointSelects(ctx context.Context, pgbench string, t target, clients, transa
 	}
 	defer os.RemoveAll(dir)
 	args = append(args, "-n", "-S", "-j", "2", "-c", strconv.Itoa(clients), "-t", strconv.Itoa(transactions/clients), "-l", "--sampling-rate=0.1", "--log-prefix="+filepath.Join(dir, "log"), t.dsn())
-	out, err := command(ctx, pgbench, args...).CombinedOutput()
+	out, err := sides.Command(ctx, pgbench, args...).CombinedOutput()
 	if err != nil {
 		return run{}, fmt.Errorf("pgbench: %w: %s", err, out)
 	}

@@ -80,6 +80,7 @@ type Config struct {
 	Guest, Reader string // DSNs
 	Policy        string // the text of the policy file
 	Users         string // the text of the users file; empty: clients are trusted
+	Clients       int    // limits.clients; 0: the default
 }
 
 func (c Config) write() (path string, err error) {
@@ -88,6 +89,9 @@ func (c Config) write() (path string, err error) {
 		auth = "{method: scram-sha-256, users: users.txt}"
 	}
 	text := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q}\nauth: %s\npolicy: the.policy.yaml\nledger: sqlite:fugu.db\n", c.Guest, c.Reader, auth)
+	if c.Clients != 0 {
+		text += fmt.Sprintf("limits: {clients: %d}\n", c.Clients)
+	}
 	for name, content := range map[string]string{"fugu.yaml": text, "the.policy.yaml": c.Policy, "users.txt": c.Users} {
 		err = errors.Join(err, os.WriteFile(filepath.Join(c.Dir, name), []byte(content), 0o600))
 	}
@@ -136,6 +140,12 @@ func (p *Proxy) Side(user, password, database string) Side {
 	host, port, _ := net.SplitHostPort(p.address)
 	return Side{"fugu", host, port, user, password, database}
 }
+
+// Address is where it listens, host:port.
+func (p *Proxy) Address() string { return p.address }
+
+// PID is its process.
+func (p *Proxy) PID() int { return p.cmd.Process.Pid }
 
 // Log is what fugu has logged so far.
 func (p *Proxy) Log() string {
