@@ -61,6 +61,9 @@ func describeReply(r string, brief bool) string {
 	if text, err := strconv.Unquote(rest); err == nil && strings.ContainsRune("CZS123sncKI", rune(r[0])) {
 		rest = strings.ReplaceAll(strings.TrimSuffix(text, "\x00"), "\x00", "=")
 	}
+	if name, _, ok := strings.Cut(rest, "="); ok && r[0] == 'S' && name == "server_version" { // which one is installed does not matter
+		rest = name
+	}
 	return strings.TrimSpace(typ + " " + rest)
 }
 
