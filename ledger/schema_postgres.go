@@ -134,15 +134,8 @@ func migratePostgres(ctx context.Context, db *sql.DB, c seal, write bool) error 
 			return fmt.Errorf("creating the schema: %w", err)
 		}
 	}
-	for v, step := range postgresMigrations[version:] {
-		if _, err := tx.ExecContext(ctx, step); err != nil {
-			return fmt.Errorf("migrating from schema %d: %w", version+v, err)
-		}
-	}
-	if version < 1 {
-		if err := c.begin(ctx, tx); err != nil {
-			return fmt.Errorf("beginning the audit chain: %w", err)
-		}
+	if err := upgrade(ctx, tx, c, postgresMigrations, version, 1); err != nil {
+		return err
 	}
 	if _, err := tx.ExecContext(ctx, `UPDATE version SET version = $1`, len(postgresMigrations)); err != nil {
 		return fmt.Errorf("setting the schema version: %w", err)

@@ -100,15 +100,8 @@ func migrate(ctx context.Context, db *sql.DB, c seal, write bool) error {
 	case !write:
 		return fmt.Errorf("an older fugu wrote it (schema %d): start the server once to bring it up to date", version)
 	}
-	for v, step := range migrations[version:] {
-		if _, err := tx.ExecContext(ctx, step); err != nil {
-			return fmt.Errorf("migrating from schema %d: %w", version+v, err)
-		}
-	}
-	if version < 3 {
-		if err := c.begin(ctx, tx); err != nil {
-			return fmt.Errorf("beginning the audit chain: %w", err)
-		}
+	if err := upgrade(ctx, tx, c, migrations, version, 3); err != nil {
+		return err
 	}
 	stamp := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", application, len(migrations))
 	if _, err := tx.ExecContext(ctx, stamp); err != nil {

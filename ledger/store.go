@@ -111,3 +111,19 @@ func prepareAll(ctx context.Context, db *sql.DB, texts map[**sql.Stmt]string) er
 	}
 	return nil
 }
+
+// upgrade takes the steps that are missing behind a schema version; the one that leads to the version chained makes the
+// table of the audit chain, which then begins.
+func upgrade(ctx context.Context, tx *sql.Tx, s seal, steps []string, version, chained int) error {
+	for v, step := range steps[version:] {
+		if _, err := tx.ExecContext(ctx, step); err != nil {
+			return fmt.Errorf("migrating from schema %d: %w", version+v, err)
+		}
+	}
+	if version < chained {
+		if err := s.begin(ctx, tx); err != nil {
+			return fmt.Errorf("beginning the audit chain: %w", err)
+		}
+	}
+	return nil
+}
