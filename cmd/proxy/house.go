@@ -113,6 +113,7 @@ func (h *house) ownGuests() error {
 			return fmt.Errorf("reading upstream.guests: %w", err)
 		}
 		own.RuntimeParams["statement_timeout"] = h.guest.RuntimeParams["statement_timeout"]
+		own.DialFunc = h.guest.DialFunc
 		h.guests[user] = own
 	}
 	return nil
