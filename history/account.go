@@ -157,13 +157,10 @@ func (a *Account) covariances(m *moments, r Release) *covariances {
 		}
 	}
 	cross := r.Terms.crossing(m.class, classes)
-	x.corner = make([]float64, width*classes*width)
-	cross.products(r.Terms, x.corner)
-	x.stack = make([]float64, len(a.noise)*classes*width)
-	parallel(len(a.stack), func(i int) {
-		from := a.first[i] * classes * width
-		cross.products(a.stack[i], x.stack[from:from+a.stack[i].width*classes*width])
-	})
+	x.corner = newSums(width, width, classes)
+	cross.products(r.Terms, 0, x.corner)
+	x.stack = newSums(len(a.noise), width, classes)
+	parallel(len(a.stack), func(i int) { cross.products(a.stack[i], a.first[i], x.stack) })
 	return x
 }
 
