@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"fugu/privacy"
 )
 
@@ -21,23 +23,29 @@ type Cost struct {
 // setAside is the share of the normal noise of each component that is for what Release.Rounding bounds.
 const setAside = 1. / (1 << 22)
 
+// wrong is by what part κ² may be too small for floating point: a solve is the exact one of a matrix whose entries are off by
+// a few units in the last place, and S is at least `least` times the identity. Rounding errors are as good as independent, so that
+// the norm of what is off grows with the size and not with its square [Higham & Mary 2019].
+func wrong(size int, least float64) float64 { return 1e-9 + 8*float64(size)*0x1p-52/least }
+
+// tolerable is the part beyond which an account is refused.
+const tolerable = .01
+
 // newCost puts the parts of a pair together, rounded up.
 func newCost(kappa2, least float64, size int, aside, rounding float64, square []float64, rows [][]float64) Cost {
 	c := Cost{}
 	if size == 0 {
 		return c
 	}
-	// A solve in floating point is the exact one of a matrix whose entries are off by a few units in the last place; S is at
-	// least `least` times the identity.
-	wrong := 1e-9 + 8*float64(size)*0x1p-52/least
-	k := math.Sqrt(kappa2*(1+wrong)/(1-setAside)) + math.Sqrt(aside)
+	up := 1 + wrong(size, least)
+	k := math.Sqrt(kappa2*up/(1-setAside)) + math.Sqrt(aside/(1-setAside))
 	c.Kappa2 = k*k + rounding/setAside
 	for _, s := range square {
-		c.G = math.Max(c.G, s*(1+wrong))
+		c.G = math.Max(c.G, s*up)
 	}
 	for _, r := range rows {
 		for _, v := range r {
-			c.Slope = math.Max(c.Slope, v*(1+wrong))
+			c.Slope = math.Max(c.Slope, v*up)
 		}
 	}
 	return c
@@ -68,7 +76,9 @@ func (c Cost) Delta(epsilon float64, laplace []float64, failure float64) (float6
 		return 1, errors.New("history: a cost that is negative or not a number")
 	}
 	best := 1.0
-	if c.G == 0 {
+	if c.Kappa2 == 0 && c.G == 0 && floats.Sum(laplace) <= epsilon {
+		best = 0
+	} else if c.G == 0 {
 		best = tail(epsilon, c.Kappa2, laplace, 0, 0)
 	} else {
 		for _, tau := range shares {

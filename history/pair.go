@@ -70,6 +70,9 @@ func (p *pair) charge(x *covariances) (*charge, error) {
 			delta[l] = p.moves(x.mean, x.along, l) / c.scale[l]
 		}
 	}
+	if !(wrong(size+width, c.least) <= tolerable) {
+		return nil, errSingular
+	}
 	p.differences(x, c)
 	p.factor.solve(c.factor)
 	if err := p.factor.extend(c.factor, bound); err != nil {

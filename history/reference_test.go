@@ -4,7 +4,10 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"fugu/sensitivity"
 )
 
 // slow is an accountant written from the definitions: the terms as a dense matrix, every moment by its formula, and a
@@ -141,13 +144,65 @@ func (a *slow) moments(s Secret, p Pair) (sigma *mat.SymDense, delta []float64, 
 	return sigma, delta, differ
 }
 
-// kappa2 is Delta'(Sigma0 + diag N)⁻¹Delta.
-func (a *slow) kappa2(s Secret, p Pair) float64 {
-	sigma, delta, _ := a.moments(s, p)
+// cost has Delta'(Sigma0 + diag N)⁻¹Delta, and the greatest norms of N^-½ D N^-½ at the ends.
+func (a *slow) cost(s Secret, p Pair) Cost {
+	sigma, delta, differ := a.moments(s, p)
+	var c Cost
+	for _, d := range differ {
+		square := 0.0
+		for k := range a.noise {
+			row := 0.0
+			for l := range a.noise {
+				v := math.Abs(d.At(k, l)) / math.Sqrt(a.noise[k]*a.noise[l])
+				square, row = square+v*v, row+v
+			}
+			c.Slope = math.Max(c.Slope, row)
+		}
+		c.G = math.Max(c.G, square)
+	}
 	for k, n := range a.noise {
 		sigma.SetSym(k, k, sigma.At(k, k)+n)
 	}
-	return quadratic(sigma, delta)
+	c.Kappa2 = quadratic(sigma, delta)
+	return c
+}
+
+// experiment is all releases under both values of a pair, with their covariances: of the class's rows, and of how many there
+// are, where they are drawn. What hides Delta in hidden ones is not among it.
+func (a *slow) experiment(t interface{ Fatal(...any) }, s Secret, p Pair, laplace []float64) *sensitivity.Experiment {
+	m := len(a.noise)
+	_, delta, _ := a.moments(s, p)
+	pair := sensitivity.Pair{Mean: delta}
+	for _, side := range []struct {
+		shares []float64
+		to     *sensitivity.Covariance
+	}{{p.P, &pair.P}, {p.Q, &pair.Q}} {
+		sigma, _, _ := a.moments(s, Pair{P: side.shares, Q: side.shares})
+		for k, n := range a.noise {
+			sigma.SetSym(k, k, sigma.At(k, k)+n)
+		}
+		if s.Distribution {
+			mu := make([]float64, m)
+			for c, share := range side.shares {
+				mean, _ := a.within(func(r int) bool { return int(a.sample.Classes[s.Name][r]) == c })
+				sigma.SymRankOne(sigma, s.N*share, mat.NewVecDense(m, mean))
+				floats.AddScaled(mu, share, mean)
+			}
+			sigma.SymRankOne(sigma, -s.N, mat.NewVecDense(m, mu))
+		}
+		b := sensitivity.Block{Size: m, Entries: make([]float64, m*m)}
+		for k := range m {
+			for l := range m {
+				b.Entries[k*m+l] = sigma.At(k, l)
+			}
+		}
+		side.to.Blocks = []sensitivity.Block{b}
+	}
+	e, err := sensitivity.NewExperiment(laplace, 0, &pair)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
 }
 
 func quadratic(sigma *mat.SymDense, delta []float64) float64 {
