@@ -19,7 +19,7 @@ import (
 // groups. Covariances within the two classes are as different as their distributions are.
 const (
 	kindsOfRows = 12
-	rows    = 40_000
+	rows        = 40_000
 )
 
 func kindOf(class, bit, group int) int { return 6*class + 3*bit + group }
