@@ -118,17 +118,26 @@ func (a *Account) Trial(r Release) (*Trial, error) {
 		return nil, fmt.Errorf("history: %w", err)
 	}
 	t := &Trial{account: a, version: a.version, release: r}
-	for _, m := range a.secrets {
-		x := a.covariances(m, r)
-		var charges []*charge
-		for _, p := range m.pairs {
-			c, err := p.charge(x)
-			if err != nil {
-				return nil, fmt.Errorf("history: secret %q: %w", m.Name, err)
-			}
-			charges = append(charges, c)
+	type task struct{ secret, pair int }
+	var tasks []task
+	for i, m := range a.secrets {
+		t.of = append(t.of, trial{a.covariances(m, r), make([]*charge, len(m.pairs))})
+		for j := range m.pairs {
+			tasks = append(tasks, task{i, j})
 		}
-		t.of = append(t.of, trial{x, charges})
+	}
+	errs := make([]error, len(tasks))
+	parallel(len(tasks), func(n int) {
+		i, j := tasks[n].secret, tasks[n].pair
+		m := a.secrets[i]
+		c, err := m.pairs[j].charge(t.of[i].covariances, max(1, processors()/len(tasks)))
+		if err != nil {
+			errs[n] = fmt.Errorf("history: secret %q: %w", m.Name, err)
+		}
+		t.of[i].charges[j] = c
+	})
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
 	}
 	return t, nil
 }

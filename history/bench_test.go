@@ -29,8 +29,17 @@ func grouped(rng *rand.Rand, rows, cells int, key []int16) Release {
 	return r
 }
 
-// BenchmarkCharge200x20 is a trial and its commit after 200 releases of 20 cells each, over 10,000 rows of reference.
+// BenchmarkCharge200x20 is a trial after 200 releases of 20 cells each, over 10,000 rows of reference: of a secret with one
+// pair, and with the two of a span.
 func BenchmarkCharge200x20(b *testing.B) {
+	low, high := []float64{.75, .25}, []float64{.7, .3}
+	b.Run("pair", func(b *testing.B) { charges(b, Pair{P: high, Q: low}) })
+	b.Run("span", func(b *testing.B) {
+		charges(b, Pair{P: high, Q: low}, Pair{P: []float64{.4, .6}, Q: []float64{.45, .55}})
+	})
+}
+
+func charges(b *testing.B, pairs ...Pair) {
 	const rows, cells, before = 10_000, 20, 200
 	rng := rand.New(rand.NewPCG(1, 2))
 	s := Sample{Rows: rows, Classes: map[string][]int16{"s": make([]int16, rows)}}
@@ -46,7 +55,7 @@ func BenchmarkCharge200x20(b *testing.B) {
 			keys[k][r] = int16(rng.IntN(cells))
 		}
 	}
-	a, err := New(s, []Secret{{Name: "s", N: 35_000, Pairs: []Pair{{P: []float64{.7, .3}, Q: []float64{.75, .25}}}}})
+	a, err := New(s, []Secret{{Name: "s", N: 35_000, Pairs: pairs}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -13,12 +13,12 @@ type factor struct {
 // lanes is how many rows are solved at a time, and abreast how many right-hand sides: see dots.
 const lanes, abreast = 4, 3
 
-// solve replaces each of the vectors, in its first len(rows) entries, by L⁻¹ of it.
-func (f *factor) solve(vectors [][]float64) {
+// solve replaces each of the vectors, in its first len(rows) entries, by L⁻¹ of it, by so many goroutines.
+func (f *factor) solve(vectors [][]float64, goroutines int) {
 	batches := (len(vectors) + abreast - 1) / abreast
-	// All vectors of a part pass over L together, as it is too large for a cache.
-	const most = 4 * abreast
-	parts := max(1, min(batches, max((len(vectors)+most-1)/most, processors())))
+	// The vectors of a part pass over L together: L is larger than caches, and they should not be.
+	const most = 8 * abreast
+	parts := max(1, min(batches, max((len(vectors)+most-1)/most, goroutines)))
 	parallel(parts, func(p int) {
 		from, to := abreast*(p*batches/parts), min(abreast*((p+1)*batches/parts), len(vectors))
 		f.forward(vectors[from:to])

@@ -42,8 +42,8 @@ type covariances struct {
 	hidden        bool
 }
 
-// charge computes what all releases tell together, with the new one.
-func (p *pair) charge(x *covariances) (*charge, error) {
+// charge computes what all releases tell together, with the new one, by so many goroutines.
+func (p *pair) charge(x *covariances, goroutines int) (*charge, error) {
 	size, width := len(x.before), len(x.noise)
 	c := &charge{scale: make([]float64, width), least: p.least, factor: make([][]float64, width)}
 	bound, delta := make([]float64, width), make([]float64, width)
@@ -74,7 +74,7 @@ func (p *pair) charge(x *covariances) (*charge, error) {
 		return nil, errSingular
 	}
 	p.differences(x, c)
-	p.factor.solve(c.factor)
+	p.factor.solve(c.factor, goroutines)
 	if err := p.factor.extend(c.factor, bound); err != nil {
 		return nil, err
 	}
