@@ -38,6 +38,12 @@ type Charge struct {
 	Failed                bool // the statistics statement failed, and that is the answer
 	Cells                 []Cell
 	Certificates          []Certificate
+
+	// Terms say, for the joint account of the dataset, what was released: opaque here; nil: nothing says it. After is the
+	// newest answer of the dataset that Losses count with, 0 where there was none: once there is a newer one, the charge is
+	// ErrOvertaken. nil: Losses depend on no other answer.
+	Terms []byte
+	After *int64
 }
 
 // Certificate is what holds for one secret of one release by itself: every pair of its values is
@@ -100,6 +106,9 @@ type Ledger interface {
 
 	// Spent returns the accounts of a scope, ordered by secret; a secret without charges has none.
 	Spent(ctx context.Context, dataset, scope string) ([]Account, error)
+
+	// History returns the answers of a dataset behind the id after, oldest first: what Losses of a joint account count with.
+	History(ctx context.Context, dataset string, after int64) ([]Past, error)
 
 	// Releases returns the last answers of a dataset, at most limit ≥ 1, newest first.
 	Releases(ctx context.Context, dataset string, limit int) ([]Answer, error)
