@@ -41,6 +41,8 @@ type covariances struct {
 	along         []float64
 	noise         []float64 // of the new components
 	before        []float64 // of the old ones
+	lines         [][]float64
+	still         []bool
 	hidden        bool
 }
 
@@ -50,6 +52,13 @@ func (p *pair) charge(x *covariances) (*charge, error) {
 	c := &charge{scale: make([]float64, width), least: p.least}
 	corner, bound, delta := make([]float64, width*width), make([]float64, width), make([]float64, width)
 	p.covariance(x, x.corner, x.mean, x.along, corner)
+	for _, v := range x.lines {
+		for k, a := range v {
+			for l, b := range v {
+				corner[k*width+l] += a * b
+			}
+		}
+	}
 	for l, n := range x.noise {
 		v := math.Max(corner[l*width+l], 0)
 		c.scale[l] = math.Sqrt(v + n)
@@ -57,7 +66,7 @@ func (p *pair) charge(x *covariances) (*charge, error) {
 		if c.least == 0 || bound[l] < c.least {
 			c.least = bound[l]
 		}
-		if !x.hidden {
+		if !x.hidden && (x.still == nil || !x.still[l]) {
 			delta[l] = p.moves(x.mean, x.along, l) / c.scale[l]
 		}
 	}

@@ -56,6 +56,9 @@ type Certificate struct {
 	Epsilon     float64    `json:"epsilon"`
 	Delta       float64    `json:"delta"`
 	Estimation  float64    `json:"estimation"` // the ε that holds under estimation error; 0: not known, below 0: unbounded
+
+	// Together is δ of all answers of the dataset, this one the last, at the ε of its whole budget: of a joint account alone.
+	Together float64 `json:"together,omitempty"`
 }
 
 // Cell describes one released value. It holds noisy values only.
