@@ -63,18 +63,21 @@ func (s *Snapshot) loadAccount(ctx context.Context, p *policy.Policy, reader pla
 	return nil
 }
 
+// roundedUp is above what adding up loses.
+const roundedUp = 1 + 1e-11
+
 // with is what all answers cost with one more: no more than by the noise alone, which is what all costs where the
 // randomness of the rows is little beside it.
 func (t *tableAccount) with(trial *history.Trial, part tableTerms, secret string) history.Cost {
 	c := trial.Cost(secret)
-	c.Kappa2 = math.Min(c.Kappa2, t.alone[secret]+part.Alone[secret])
+	c.Kappa2 = math.Min(c.Kappa2, (t.alone[secret]+part.Alone[secret])*roundedUp)
 	return c
 }
 
 // cost is what all answers cost.
 func (t *tableAccount) cost(secret string) history.Cost {
 	c := t.Cost(secret)
-	c.Kappa2 = math.Min(c.Kappa2, t.alone[secret])
+	c.Kappa2 = math.Min(c.Kappa2, t.alone[secret]*roundedUp)
 	return c
 }
 
