@@ -170,13 +170,10 @@ func (a *Account) covariances(m *moments, r Release) *covariances {
 		}
 	}
 	cross := r.Terms.crossing(m.class, classes)
-	x.corner = make([]float64, width*classes*width)
-	cross.products(r.Terms, x.corner)
-	x.stack = make([]float64, len(a.noise)*classes*width)
-	parallel(len(a.stack), func(i int) {
-		from := a.first[i] * classes * width
-		cross.products(a.stack[i], x.stack[from:from+a.stack[i].width*classes*width])
-	})
+	x.corner = newSums(width, width, classes)
+	cross.products(r.Terms, 0, x.corner)
+	x.stack = newSums(len(a.noise), width, classes)
+	parallel(len(a.stack), func(i int) { cross.products(a.stack[i], a.first[i], x.stack) })
 	return x
 }
 
@@ -190,7 +187,7 @@ func (t *Trial) Cost(secret string) Cost {
 		aside, rounding := m.aside+k*k, t.account.rounding+t.release.Rounding*t.release.Rounding
 		var worst Cost
 		for _, c := range t.of[i].charges {
-			worst = worst.max(newCost(c.kappa2, c.least, len(c.scale)+t.account.Components(), aside, rounding, c.square, c.rows))
+			worst = worst.max(newCost(c.kappa2, c.least, len(c.scale)+t.account.Components(), aside, rounding, c.differences))
 		}
 		return worst
 	}
@@ -240,7 +237,7 @@ func (a *Account) Cost(secret string) Cost {
 	}
 	var worst Cost
 	for _, p := range m.pairs {
-		worst = worst.max(newCost(p.kappa2, p.least, len(a.noise), m.aside, a.rounding, p.square, p.rows))
+		worst = worst.max(newCost(p.kappa2, p.least, len(a.noise), m.aside, a.rounding, p.differences))
 	}
 	return worst
 }

@@ -12,7 +12,7 @@ type Cost struct {
 	// Kappa2 is the squared size of a Gaussian shift that is at least theirs, adaptively, under translation.
 	Kappa2 float64
 	// G bounds Σ (2 sinh(y/2))² over the coordinates in which the covariances under the two values differ by a factor of e^y,
-	// times the square of the share of the noise that is set aside for it.
+	// times the square of the share of the noise, or of it and the randomness of the rows, that is set aside for it.
 	G float64
 	// Slope bounds how far each factor is from 1, times the same share.
 	Slope float64
@@ -22,7 +22,7 @@ type Cost struct {
 const setAside = 1. / (1 << 22)
 
 // newCost puts the parts of a pair together, rounded up.
-func newCost(kappa2, least float64, size int, aside, rounding float64, square []float64, rows [][]float64) Cost {
+func newCost(kappa2, least float64, size int, aside, rounding float64, d differences) Cost {
 	c := Cost{}
 	if size == 0 {
 		return c
@@ -32,11 +32,13 @@ func newCost(kappa2, least float64, size int, aside, rounding float64, square []
 	wrong := 1e-9 + 8*float64(size)*0x1p-52/least
 	k := math.Sqrt(kappa2*(1+wrong)/(1-setAside)) + math.Sqrt(aside)
 	c.Kappa2 = k*k + rounding/setAside
-	for _, s := range square {
-		c.G = math.Max(c.G, s*(1+wrong))
-	}
-	for _, r := range rows {
-		for _, v := range r {
+	for end, square := range d.square {
+		sums := d.rows[end]
+		if w := d.whited[end]; w != nil {
+			square, sums = w.square, w.sums
+		}
+		c.G = math.Max(c.G, square*(1+wrong))
+		for _, v := range sums {
 			c.Slope = math.Max(c.Slope, v*(1+wrong))
 		}
 	}

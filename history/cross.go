@@ -1,32 +1,5 @@
 package history
 
-import (
-	"runtime"
-	"sync"
-	"sync/atomic"
-)
-
-// parallel calls work for 0 to n-1 on all processors, and waits.
-func parallel(n int, work func(i int)) {
-	workers := min(n, runtime.GOMAXPROCS(0))
-	if workers <= 1 {
-		for i := range n {
-			work(i)
-		}
-		return
-	}
-	var next atomic.Int64
-	var all sync.WaitGroup
-	for range workers {
-		all.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				work(i)
-			}
-		})
-	}
-	all.Wait()
-}
-
 // crossing is a release prepared for its products with others, class by class: for each group and row of the reference,
 // where in a table by (cell of the other's, cell of this, class) the row counts. Cells and classes are from 1 there, and 0
 // is for none.
@@ -50,9 +23,21 @@ func (t *Terms) crossing(class []int32, classes int) *crossing {
 	return x
 }
 
-// products adds Σ h_i h_l over the rows of class c, for each component i of the other terms and l of x, to
-// out[(i·classes + c)·width + l].
-func (x *crossing) products(other *Terms, out []float64) {
+// sums are Σ h_i h_l over the rows of each class, of components i of a stack and l of a release.
+type sums struct {
+	size, width int
+	data        []float64
+}
+
+func newSums(size, width, classes int) sums {
+	return sums{size, width, make([]float64, classes*width*size)}
+}
+
+// of are the sums of a class and a new component with all old ones.
+func (s sums) of(class, l int) []float64 { return s.data[(class*s.width+l)*s.size:][:s.size] }
+
+// products adds what the other terms, the stack's from the first component on, have in common with x.
+func (x *crossing) products(other *Terms, first int, out sums) {
 	var table []float64
 	for j, g := range x.terms.groups {
 		at, stride := x.at[j], x.stride[j]
@@ -66,7 +51,7 @@ func (x *crossing) products(other *Terms, out []float64) {
 					t := table[:(cells+1)*stride]
 					clear(t)
 					tabulate(t, stride, o.Cells, oc.Values, at, c.Values)
-					x.add(t, stride, oc.At, c.At, out)
+					x.add(t, stride, oc.At, c.At, first, out)
 				}
 			}
 		}
@@ -99,13 +84,12 @@ func tabulate(table []float64, stride int, cells []int16, values []float64, at [
 	}
 }
 
-func (x *crossing) add(table []float64, stride int, rows, columns []int, out []float64) {
-	width := x.terms.width
-	for a, i := range rows {
-		line := table[(a+1)*stride:]
-		for b, l := range columns {
-			for c := range x.classes {
-				out[(i*x.classes+c)*width+l] += line[(b+1)*(x.classes+1)+c+1]
+func (x *crossing) add(table []float64, stride int, rows, columns []int, first int, out sums) {
+	for b, l := range columns {
+		for c := range x.classes {
+			line, from := out.of(c, l), (b+1)*(x.classes+1)+c+1
+			for a, i := range rows {
+				line[first+i] += table[(a+1)*stride+from]
 			}
 		}
 	}

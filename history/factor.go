@@ -2,101 +2,93 @@ package history
 
 import (
 	"errors"
-
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
+	"math"
 )
 
-// factor is a lower triangular L with LL' = S, S growing by blocks of rows and columns.
+// factor is a lower triangular L with LL' = S, row by row, S growing by rows and columns.
 type factor struct {
-	size   int
-	blocks []block
+	rows [][]float64 // the i-th has i+1 entries
 }
 
-// block is some rows of L, as far as the diagonal goes.
-type block struct {
-	first, width int
-	rows         []float64 // width × (first+width)
-}
+// lanes is how many rows are solved at a time, and abreast how many right-hand sides: see dots.
+const lanes, abreast = 4, 3
 
-func (b block) stride() int { return b.first + b.width }
-
-// solve replaces the columns of w, of so many rows as L has, by L⁻¹ of them.
-func (f *factor) solve(w blas64.General) {
-	if f.size == 0 {
-		return
-	}
-	parts := min(w.Cols, 2)
+// solve replaces each of the vectors, in its first len(rows) entries, by L⁻¹ of it.
+func (f *factor) solve(vectors [][]float64) {
+	batches := (len(vectors) + abreast - 1) / abreast
+	// All vectors of a part pass over L together, as it is too large for a cache.
+	const most = 4 * abreast
+	parts := max(1, min(batches, max((len(vectors)+most-1)/most, processors())))
 	parallel(parts, func(p int) {
-		from, to := p*w.Cols/parts, (p+1)*w.Cols/parts
-		f.forward(blas64.General{Rows: w.Rows, Cols: to - from, Stride: w.Stride, Data: w.Data[from:]})
+		from, to := abreast*(p*batches/parts), min(abreast*((p+1)*batches/parts), len(vectors))
+		f.forward(vectors[from:to])
 	})
 }
 
-func (f *factor) forward(w blas64.General) {
-	for _, b := range f.blocks {
-		part := blas64.General{Rows: b.width, Cols: w.Cols, Stride: w.Stride, Data: w.Data[b.first*w.Stride:]}
-		if b.first > 0 {
-			before := blas64.General{Rows: b.first, Cols: w.Cols, Stride: w.Stride, Data: w.Data}
-			blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, blas64.General{Rows: b.width, Cols: b.first, Stride: b.stride(), Data: b.rows}, before, 1, part)
+// forward is solve, by one goroutine.
+func (f *factor) forward(vectors [][]float64) {
+	var rows [lanes]*float64
+	var out [lanes * abreast]float64
+	for i := 0; i < len(f.rows); i += lanes {
+		n := min(lanes, len(f.rows)-i)
+		for r := range rows {
+			rows[r] = &f.rows[i+min(r, n-1)][0]
 		}
-		blas64.Trsm(blas.Left, blas.NoTrans, 1, b.triangle(), part)
+		for j := 0; j < len(vectors); j += abreast {
+			var columns [abreast]*float64
+			for c := range columns {
+				columns[c] = &vectors[min(j+c, len(vectors)-1)][0]
+			}
+			dots(i, &rows, &columns, &out)
+			for c := range min(abreast, len(vectors)-j) {
+				x := vectors[j+c][i : i+n]
+				for r := range x {
+					row := f.rows[i+r]
+					v := x[r] - out[r*abreast+c]
+					for k := range r {
+						v -= row[i+k] * x[k]
+					}
+					x[r] = v / row[i+r]
+				}
+			}
+		}
 	}
-}
-
-func (b block) triangle() blas64.Triangular {
-	return blas64.Triangular{N: b.width, Stride: b.stride(), Uplo: blas.Lower, Diag: blas.NonUnit, Data: b.rows[b.first:]}
 }
 
 var errSingular = errors.New("the covariances of all releases together are too near singular for arithmetic")
 
-// next returns the block by which L grows when S grows by the columns w below it, already solved, and the corner. least are
-// lower bounds on what is left of the corner's diagonal, which hold but for rounding.
-func (f *factor) next(w blas64.General, corner []float64, least []float64) (block, error) {
-	b := block{first: f.size, width: len(least)}
-	b.rows = make([]float64, b.width*b.stride())
-	c := blas64.Symmetric{N: b.width, Stride: b.width, Uplo: blas.Lower, Data: append([]float64(nil), corner...)}
-	if f.size > 0 {
-		blas64.Syrk(blas.Trans, -1, w, 1, c)
-		for k := range w.Rows {
-			for l := range b.width {
-				b.rows[l*b.stride()+k] = w.Data[k*w.Stride+l]
+// extend turns the rows that S grows by, already solved as far as L goes, into rows of L. least are lower bounds on what is
+// left of their diagonals, which hold but for rounding.
+func (f *factor) extend(rows [][]float64, least []float64) error {
+	size := len(f.rows)
+	for l, row := range rows {
+		// One more right-hand side for the rows before it that are new as well.
+		parallel((l+solvedAtOnce-1)/solvedAtOnce, func(p int) {
+			for k := p * solvedAtOnce; k < min(l, (p+1)*solvedAtOnce); k++ {
+				row[size+k] -= dot(row[:size], rows[k])
 			}
-		}
-	}
-	if _, ok := lapack64.Potrf(c); !ok {
-		return b, errSingular
-	}
-	for l := range b.width {
-		for k := range l + 1 {
-			b.rows[l*b.stride()+b.first+k] = c.Data[l*b.width+k]
-		}
-		if d := c.Data[l*b.width+l]; !(d*d >= least[l]*(1-1e-6)) {
-			return b, errSingular
-		}
-	}
-	return b, nil
-}
-
-// whiten returns the part of L⁻¹x that belongs to b, from what it is before and x's own part.
-func (b block) whiten(before, x []float64) []float64 {
-	out := append([]float64(nil), x...)
-	for l := range b.width {
-		row := b.rows[l*b.stride():]
-		for k, v := range before {
-			out[l] -= row[k] * v
-		}
+		})
 		for k := range l {
-			out[l] -= row[b.first+k] * out[k]
+			row[size+k] = (row[size+k] - dot(row[size:size+k], rows[k][size:])) / rows[k][size+k]
 		}
-		out[l] /= row[b.first+l]
+		d := row[size+l] - dot(row[:size+l], row)
+		if !(d >= least[l]*(1-1e-6)) || math.IsInf(d, 1) {
+			return errSingular
+		}
+		row[size+l] = math.Sqrt(d)
 	}
-	return out
+	return nil
 }
 
-// grow appends a block.
-func (f *factor) grow(b block) {
-	f.blocks = append(f.blocks, b)
-	f.size += b.width
+// solvedAtOnce is how many products are worth a goroutine.
+const solvedAtOnce = 64
+
+// whiten returns the part of L⁻¹x that belongs to new rows, from what it is before and x's own part.
+func whiten(rows [][]float64, before, x []float64) []float64 {
+	all := append(append([]float64(nil), before...), x...)
+	for l, row := range rows {
+		i := len(before) + l
+		all[i] = (all[i] - dot(row[:i], all)) / row[i]
+	}
+	return all[len(before):]
 }

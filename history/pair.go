@@ -2,8 +2,6 @@ package history
 
 import (
 	"math"
-
-	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // pair is the account of one pair of values of a secret.
@@ -18,25 +16,30 @@ type pair struct {
 	white  []float64 // L⁻¹Delta
 	kappa2 float64   // its square
 	least  float64   // a lower bound on the eigenvalues of S in units of scale
-	square []float64 // for each end: ‖N^-½ D N^-½‖² by Frobenius
-	rows   [][]float64
+	differences
+}
+
+// differences is how far the covariances under the two values differ: D, at each end of the way from one to the other.
+type differences struct {
+	square []float64   // ‖N^-½ D N^-½‖² by Frobenius
+	rows   [][]float64 // the sums of moduli of the rows of N^-½ D N^-½
+	whited []*whited   // D by S; nil once that is too large
 }
 
 // charge is what a release adds to a pair's account.
 type charge struct {
-	block  block
+	factor [][]float64
 	scale  []float64
 	white  []float64
 	kappa2 float64
 	least  float64
-	square []float64
-	rows   [][]float64 // the sums of moduli of the rows of N^-½ D N^-½, of all components
+	differences
 }
 
 // covariances are the moments of a new release, with the stack's and among themselves.
 type covariances struct {
 	*moments
-	stack, corner []float64 // Σ h_i h_l of the rows of class c, at (i·classes+c)·width+l: i old, and i new
+	stack, corner sums
 	mean          [][]float64
 	along         []float64
 	noise         []float64 // of the new components
@@ -48,48 +51,43 @@ type covariances struct {
 
 // charge computes what all releases tell together, with the new one.
 func (p *pair) charge(x *covariances) (*charge, error) {
-	width := len(x.noise)
-	c := &charge{scale: make([]float64, width), least: p.least}
-	corner, bound, delta := make([]float64, width*width), make([]float64, width), make([]float64, width)
-	p.covariance(x, x.corner, x.mean, x.along, corner)
-	for _, v := range x.lines {
-		for k, a := range v {
-			for l, b := range v {
-				corner[k*width+l] += a * b
+	size, width := len(x.before), len(x.noise)
+	c := &charge{scale: make([]float64, width), least: p.least, factor: make([][]float64, width)}
+	bound, delta := make([]float64, width), make([]float64, width)
+	data := make([]float64, width*size+width*(width+1)/2)
+	for l := range width {
+		n := size + l + 1
+		c.factor[l], data = data[:n:n], data[n:]
+		p.covariance(x, l, x.stack, x.moments.mean, x.moments.along, c.factor[l][:size])
+		p.covariance(x, l, x.corner, x.mean, x.along, c.factor[l][size:])
+		for _, line := range x.lines {
+			for k := range l + 1 {
+				c.factor[l][size+k] += line[l] * line[k]
 			}
 		}
-	}
-	for l, n := range x.noise {
-		v := math.Max(corner[l*width+l], 0)
-		c.scale[l] = math.Sqrt(v + n)
-		bound[l] = n / (v + n)
+		v := math.Max(c.factor[l][size+l], 0)
+		c.scale[l] = math.Sqrt(v + x.noise[l])
+		bound[l] = x.noise[l] / (v + x.noise[l])
 		if c.least == 0 || bound[l] < c.least {
 			c.least = bound[l]
 		}
+		for k, s := range p.scale {
+			c.factor[l][k] /= s * c.scale[l]
+		}
+		for k, s := range c.scale[:l] {
+			c.factor[l][size+k] /= s * c.scale[l]
+		}
+		c.factor[l][size+l] = 1
 		if !x.hidden && (x.still == nil || !x.still[l]) {
 			delta[l] = p.moves(x.mean, x.along, l) / c.scale[l]
 		}
 	}
-	for k := range width {
-		for l := range width {
-			corner[k*width+l] /= c.scale[k] * c.scale[l]
-		}
-		corner[k*width+k] = 1
-	}
-	w := blas64.General{Rows: p.factor.size, Cols: width, Stride: width, Data: make([]float64, p.factor.size*width)}
-	p.covariance(x, x.stack, x.moments.mean, x.moments.along, w.Data)
-	for k, s := range p.scale {
-		for l := range width {
-			w.Data[k*width+l] /= s * c.scale[l]
-		}
-	}
-	p.differences(x, c)
-	p.factor.solve(w)
-	var err error
-	if c.block, err = p.factor.next(w, corner, bound); err != nil {
+	p.factor.solve(c.factor)
+	if err := p.factor.extend(c.factor, bound); err != nil {
 		return nil, err
 	}
-	c.white = c.block.whiten(p.white, delta)
+	p.differ(x, c)
+	c.white = whiten(c.factor, p.white, delta)
 	c.kappa2 = p.kappa2
 	for _, v := range c.white {
 		c.kappa2 += v * v
@@ -112,101 +110,87 @@ func (p *pair) moves(mean [][]float64, along []float64, k int) float64 {
 	return sum
 }
 
-// covariance writes Sigma0 of the components whose sums of products, means and covariances with the number are given
-// with the new ones.
-func (p *pair) covariance(x *covariances, sums []float64, mean [][]float64, along []float64, out []float64) {
-	width, classes := len(x.noise), len(p.shared)
-	for k := range len(out) / width {
-		line := out[k*width : (k+1)*width]
-		for c, n := range p.shared {
-			if n == 0 {
-				continue
-			}
-			products, m, weight := sums[(k*classes+c)*width:], n*mean[c][k], n/x.moments.rows[c]
-			for l, y := range x.mean[c] {
-				line[l] += weight*products[l] - m*y
-			}
+// covariance writes Sigma0 of the new component l with as many as out has room for, whose sums of products, means and
+// covariances with the number are given.
+func (p *pair) covariance(x *covariances, l int, products sums, mean [][]float64, along, out []float64) {
+	for c, n := range p.shared {
+		if n == 0 {
+			continue
 		}
-		if along != nil {
-			a := x.N * along[k] / x.spread
-			for l, b := range x.along {
-				line[l] -= a * b
-			}
+		weight, m := n/x.rows[c], n*x.mean[c][l]
+		from, y := products.of(c, l)[:len(out)], mean[c][:len(out)]
+		for k := range out {
+			out[k] += weight*from[k] - m*y[k]
+		}
+	}
+	if along != nil {
+		a := x.N * x.along[l] / x.spread
+		for k := range out {
+			out[k] -= a * along[k]
 		}
 	}
 }
 
-// differences adds what D has in the new rows and columns: its square, and the sums of its rows.
-func (p *pair) differences(x *covariances, c *charge) {
+// differ adds what D has in the new rows and columns: its square, and the sums of its rows.
+func (p *pair) differ(x *covariances, c *charge) {
+	size, width := len(x.before), len(x.noise)
 	ends := p.ends
 	if ends == nil {
 		ends = [][]float64{nil}
 	}
-	width, classes := len(x.noise), len(p.shared)
-	root := make([]float64, width)
-	for l, n := range x.noise {
-		root[l] = math.Sqrt(n)
-	}
-	line := make([]float64, width)
+	line := make([]float64, max(size, width))
 	for e, at := range ends {
-		square, rows := 0.0, make([]float64, len(x.before)+width)
+		square, rows := 0.0, make([]float64, size+width)
+		grown := p.grow(e, x, c)
 		if p.rows != nil {
 			copy(rows, p.rows[e])
 			square = p.square[e]
 		}
-		if x.number != nil {
-			c.square, c.rows = append(c.square, 0), append(c.rows, rows)
-			continue
-		}
-		middle, delta := make([]float64, width), make([]float64, width)
-		if at != nil {
-			for l := range width {
-				middle[l], delta[l] = average(at, x.mean, l), average(p.moved, x.mean, l)
+		for l, n := range x.noise {
+			if x.number != nil {
+				break // the same under both values
 			}
-		}
-		part := func(sums []float64, mean [][]float64, k int) {
-			clear(line)
-			for c, n := range p.moved {
-				if n == 0 {
-					continue
-				}
-				products, weight := sums[(k*classes+c)*width:], n/x.moments.rows[c]
-				for l := range line {
-					line[l] += weight * products[l]
-				}
-				if at == nil { // else between takes them away
-					m := n * mean[c][k]
-					for l, y := range x.mean[c] {
-						line[l] -= m * y
-					}
-				}
-			}
-			if at != nil {
-				mu, d := average(at, mean, k), average(p.moved, mean, k)
-				for l := range line {
-					line[l] -= mu*delta[l] + d*middle[l]
-				}
-			}
-		}
-		for k, n := range x.before {
-			part(x.stack, x.moments.mean, k)
-			s := math.Sqrt(n)
-			for l, v := range line {
-				v = math.Abs(v / (s * root[l]))
+			p.difference(x, l, at, x.stack, x.moments.mean, line[:size])
+			grown.take(l, line[:size])
+			for k, v := range line[:size] {
+				v = math.Abs(v) / math.Sqrt(n*x.before[k])
 				square += 2 * v * v
 				rows[k] += v
-				rows[len(x.before)+l] += v
+				rows[size+l] += v
 			}
-		}
-		for k := range width {
-			part(x.corner, x.mean, k)
-			for l, v := range line {
-				v = math.Abs(v / (root[k] * root[l]))
+			p.difference(x, l, at, x.corner, x.mean, line[:width])
+			grown.corner(l, line[:width])
+			for k, v := range line[:width] {
+				v = math.Abs(v) / math.Sqrt(n*x.noise[k])
 				square += v * v
-				rows[len(x.before)+k] += v
+				rows[size+l] += v
 			}
 		}
-		c.square, c.rows = append(c.square, square), append(c.rows, rows)
+		c.square, c.rows, c.whited = append(c.square, square), append(c.rows, rows), append(c.whited, grown.whiten(&p.factor))
+	}
+}
+
+// difference writes D of the new component l with others. Of a secret about a distribution it is the
+// derivative of the covariance along the way from one value to the other, at the shares at: D is between its values at the ends.
+func (p *pair) difference(x *covariances, l int, at []float64, products sums, mean [][]float64, out []float64) {
+	clear(out)
+	mu, delta := 0.0, 0.0
+	if at != nil {
+		mu, delta = average(at, x.mean, l), average(p.moved, x.mean, l)
+	}
+	for c, n := range p.moved {
+		weight := 0.0
+		if n != 0 {
+			weight = n / x.rows[c]
+		}
+		m := n * x.mean[c][l] // what the rows of one class have between them
+		if at != nil {
+			m = mu*n + delta*at[c] // what all have
+		}
+		from, y := products.of(c, l), mean[c]
+		for k := range out {
+			out[k] += weight*from[k] - m*y[k]
+		}
 	}
 }
 
@@ -223,8 +207,8 @@ func average(weights []float64, mean [][]float64, k int) float64 {
 
 // commit takes the charge into the account.
 func (p *pair) commit(c *charge) {
-	p.factor.grow(c.block)
+	p.factor.rows = append(p.factor.rows, c.factor...)
 	p.scale = append(p.scale, c.scale...)
 	p.white = append(p.white, c.white...)
-	p.kappa2, p.least, p.square, p.rows = c.kappa2, c.least, c.square, c.rows
+	p.kappa2, p.least, p.differences = c.kappa2, c.least, c.differences
 }

@@ -86,7 +86,7 @@ func (q *question) jointly(ctx context.Context, parts []part, m *measured) (*joi
 	offset = 0
 	for _, p := range parts {
 		t, to := p.model.root, offset+len(p.model.components)
-		if err := terms[t].add(ctx, q.reference(), t.places, t.psi, p.model.moments, variance[offset:to], sums[offset:to]); err != nil {
+		if err := terms[t].add(ctx, q.database, t.places, t.psi, p.model.moments, variance[offset:to], sums[offset:to]); err != nil {
 			return nil, err
 		}
 		offset = to

@@ -1,0 +1,31 @@
+package history
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// processors is how many goroutines are worth starting.
+func processors() int { return runtime.GOMAXPROCS(0) }
+
+// parallel calls work for 0 to n-1 on all processors, and waits.
+func parallel(n int, work func(i int)) {
+	workers := min(n, processors())
+	if workers <= 1 {
+		for i := range n {
+			work(i)
+		}
+		return
+	}
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				work(i)
+			}
+		})
+	}
+	all.Wait()
+}
