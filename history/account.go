@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -14,6 +15,10 @@ type Release struct {
 	// Noise has the variance of the independent normal noise of each component. What other noise there is, independent of
 	// it and of the rows, is not counted.
 	Noise []float64
+	// Lines are normal noise that components share: a standard normal number moves all along each of these vectors.
+	Lines [][]float64
+	// Still are the components of which Delta is counted in Aside; nil: none.
+	Still []bool
 	// Hidden are the secrets whose Delta other noise hides in this release, at a loss that is counted elsewhere.
 	Hidden map[string]bool
 	// Aside is, by secret, κ of what moves beside Delta, by the noise alone: at most r in each component, whatever the
@@ -84,6 +89,14 @@ func (a *Account) check(r Release) error {
 			return fmt.Errorf("noise of variance %g", n)
 		}
 	}
+	for _, v := range r.Lines {
+		if len(v) != len(r.Noise) || slices.ContainsFunc(v, func(x float64) bool { return !(math.Abs(x) <= math.Sqrt(largest)) }) {
+			return errors.New("noise along a line that is not finite, or of another length")
+		}
+	}
+	if r.Still != nil && len(r.Still) != len(r.Noise) {
+		return fmt.Errorf("%d components that are still or not, of %d", len(r.Still), len(r.Noise))
+	}
 	for name := range r.Hidden {
 		if a.secret(name) == nil {
 			return fmt.Errorf("no secret %q", name)
@@ -145,7 +158,7 @@ func (a *Account) Trial(r Release) (*Trial, error) {
 // covariances takes the moments of a release from the reference.
 func (a *Account) covariances(m *moments, r Release) *covariances {
 	width, classes := r.Terms.width, len(m.rows)
-	x := &covariances{moments: m, noise: r.Noise, before: a.noise, hidden: r.Hidden[m.Name]}
+	x := &covariances{moments: m, noise: r.Noise, lines: r.Lines, still: r.Still, before: a.noise, hidden: r.Hidden[m.Name]}
 	for range classes {
 		x.mean = append(x.mean, make([]float64, width))
 	}
@@ -183,7 +196,7 @@ func (t *Trial) Cost(secret string) Cost {
 		aside, rounding := m.aside+k*k, t.account.rounding+t.release.Rounding*t.release.Rounding
 		var worst Cost
 		for _, c := range t.of[i].charges {
-			worst = worst.max(newCost(c.kappa2, c.least, len(c.scale)+t.account.Components(), aside, rounding, c.square, c.rows))
+			worst = worst.max(newCost(c.kappa2, c.least, len(c.scale)+t.account.Components(), aside, rounding, c.differences))
 		}
 		return worst
 	}
@@ -233,7 +246,7 @@ func (a *Account) Cost(secret string) Cost {
 	}
 	var worst Cost
 	for _, p := range m.pairs {
-		worst = worst.max(newCost(p.kappa2, p.least, len(a.noise), m.aside, a.rounding, p.square, p.rows))
+		worst = worst.max(newCost(p.kappa2, p.least, len(a.noise), m.aside, a.rounding, p.differences))
 	}
 	return worst
 }

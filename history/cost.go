@@ -14,7 +14,7 @@ type Cost struct {
 	// Kappa2 is the squared size of a Gaussian shift that is at least theirs, adaptively, under translation.
 	Kappa2 float64
 	// G bounds Σ (2 sinh(y/2))² over the coordinates in which the covariances under the two values differ by a factor of e^y,
-	// times the square of the share of the noise that is set aside for it.
+	// times the square of the share of the noise, or of it and the randomness of the rows, that is set aside for it.
 	G float64
 	// Slope bounds how far each factor is from 1, times the same share.
 	Slope float64
@@ -32,7 +32,7 @@ func wrong(size int, least float64) float64 { return 1e-9 + 8*float64(size)*0x1p
 const tolerable = .01
 
 // newCost puts the parts of a pair together, rounded up.
-func newCost(kappa2, least float64, size int, aside, rounding float64, square []float64, rows [][]float64) Cost {
+func newCost(kappa2, least float64, size int, aside, rounding float64, d differences) Cost {
 	c := Cost{}
 	if size == 0 {
 		return c
@@ -40,11 +40,13 @@ func newCost(kappa2, least float64, size int, aside, rounding float64, square []
 	up := 1 + wrong(size, least)
 	k := math.Sqrt(kappa2*up/(1-setAside)) + math.Sqrt(aside/(1-setAside))
 	c.Kappa2 = k*k + rounding/setAside
-	for _, s := range square {
-		c.G = math.Max(c.G, s*up)
-	}
-	for _, r := range rows {
-		for _, v := range r {
+	for end, square := range d.square {
+		sums := d.rows[end]
+		if w := d.whited[end]; w != nil {
+			square, sums = w.square, w.sums
+		}
+		c.G = math.Max(c.G, square*up)
+		for _, v := range sums {
 			c.Slope = math.Max(c.Slope, v*up)
 		}
 	}

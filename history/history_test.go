@@ -90,13 +90,12 @@ func TestLinearFunctions(t *testing.T) {
 // The same statement a thousand times tells in the end what the statement without noise would: Delta'Sigma0⁻¹Delta. Were each
 // paid for by itself, that would be a hundred times as much, and by the noise alone more still.
 func TestAskingAThousandTimes(t *testing.T) {
-	a, s, row := census(t)
-	r := counts(t, s.Rows, 1, 2000, func(r int) int {
-		if class, _, bit := row(r); class == 1 && bit == 1 {
-			return 0
-		}
-		return -1
-	})
+	s := Sample{Rows: 5, Classes: map[string][]int16{"s": {0, 0, 0, 1, 1}}}
+	a, err := New(s, []Secret{{Name: "s", N: 10_000, Pairs: []Pair{{P: []float64{.74, .26}, Q: []float64{.76, .24}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := counts(t, s.Rows, 1, 2000, func(r int) int { return r/4 - 1 })
 	one := kappa2(t, a, r)
 	for range 1000 {
 		if err := a.Append(r); err != nil {

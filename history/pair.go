@@ -16,8 +16,14 @@ type pair struct {
 	white  []float64 // L⁻¹Delta
 	kappa2 float64   // its square
 	least  float64   // a lower bound on the eigenvalues of S in units of scale
-	square []float64 // for each end: ‖N^-½ D N^-½‖² by Frobenius
-	rows   [][]float64
+	differences
+}
+
+// differences is how far the covariances under the two values differ: D, at each end of the way from one to the other.
+type differences struct {
+	square []float64   // ‖N^-½ D N^-½‖² by Frobenius
+	rows   [][]float64 // the sums of moduli of the rows of N^-½ D N^-½
+	whited []*whited   // D by S; nil once that is too large
 }
 
 // charge is what a release adds to a pair's account.
@@ -27,8 +33,7 @@ type charge struct {
 	white  []float64
 	kappa2 float64
 	least  float64
-	square []float64
-	rows   [][]float64 // the sums of moduli of the rows of N^-½ D N^-½, of all components
+	differences
 }
 
 // covariances are the moments of a new release, with the stack's and among themselves.
@@ -39,6 +44,8 @@ type covariances struct {
 	along         []float64
 	noise         []float64 // of the new components
 	before        []float64 // of the old ones
+	lines         [][]float64
+	still         []bool
 	hidden        bool
 }
 
@@ -53,6 +60,11 @@ func (p *pair) charge(x *covariances, goroutines int) (*charge, error) {
 		c.factor[l], data = data[:n:n], data[n:]
 		p.covariance(x, l, x.stack, x.moments.mean, x.moments.along, c.factor[l][:size])
 		p.covariance(x, l, x.corner, x.mean, x.along, c.factor[l][size:])
+		for _, line := range x.lines {
+			for k := range l + 1 {
+				c.factor[l][size+k] += line[l] * line[k]
+			}
+		}
 		v := math.Max(c.factor[l][size+l], 0)
 		c.scale[l] = math.Sqrt(v + x.noise[l])
 		bound[l] = x.noise[l] / (v + x.noise[l])
@@ -66,18 +78,18 @@ func (p *pair) charge(x *covariances, goroutines int) (*charge, error) {
 			c.factor[l][size+k] /= s * c.scale[l]
 		}
 		c.factor[l][size+l] = 1
-		if !x.hidden {
+		if !x.hidden && (x.still == nil || !x.still[l]) {
 			delta[l] = p.moves(x.mean, x.along, l) / c.scale[l]
 		}
 	}
 	if !(wrong(size+width, c.least) <= tolerable) {
 		return nil, errSingular
 	}
-	p.differences(x, c)
 	p.factor.solve(c.factor, goroutines)
 	if err := p.factor.extend(c.factor, bound); err != nil {
 		return nil, err
 	}
+	p.differ(x, c, goroutines)
 	c.white = whiten(c.factor, p.white, delta)
 	c.kappa2 = p.kappa2
 	for _, v := range c.white {
@@ -122,8 +134,8 @@ func (p *pair) covariance(x *covariances, l int, products sums, mean [][]float64
 	}
 }
 
-// differences adds what D has in the new rows and columns: its square, and the sums of its rows.
-func (p *pair) differences(x *covariances, c *charge) {
+// differ adds what D has in the new rows and columns: its square, and the sums of its rows.
+func (p *pair) differ(x *covariances, c *charge, goroutines int) {
 	size, width := len(x.before), len(x.noise)
 	ends := p.ends
 	if ends == nil {
@@ -132,6 +144,7 @@ func (p *pair) differences(x *covariances, c *charge) {
 	line := make([]float64, max(size, width))
 	for e, at := range ends {
 		square, rows := 0.0, make([]float64, size+width)
+		grown := p.grow(e, x, c)
 		if p.rows != nil {
 			copy(rows, p.rows[e])
 			square = p.square[e]
@@ -141,6 +154,7 @@ func (p *pair) differences(x *covariances, c *charge) {
 				break // the same under both values
 			}
 			p.difference(x, l, at, x.stack, x.moments.mean, line[:size])
+			grown.take(l, line[:size])
 			for k, v := range line[:size] {
 				v = math.Abs(v) / math.Sqrt(n*x.before[k])
 				square += 2 * v * v
@@ -148,13 +162,14 @@ func (p *pair) differences(x *covariances, c *charge) {
 				rows[size+l] += v
 			}
 			p.difference(x, l, at, x.corner, x.mean, line[:width])
+			grown.corner(l, line[:width])
 			for k, v := range line[:width] {
 				v = math.Abs(v) / math.Sqrt(n*x.noise[k])
 				square += v * v
 				rows[size+l] += v
 			}
 		}
-		c.square, c.rows = append(c.square, square), append(c.rows, rows)
+		c.square, c.rows, c.whited = append(c.square, square), append(c.rows, rows), append(c.whited, grown.whiten(&p.factor, goroutines))
 	}
 }
 
@@ -198,5 +213,5 @@ func (p *pair) commit(c *charge) {
 	p.factor.rows = append(p.factor.rows, c.factor...)
 	p.scale = append(p.scale, c.scale...)
 	p.white = append(p.white, c.white...)
-	p.kappa2, p.least, p.square, p.rows = c.kappa2, c.least, c.square, c.rows
+	p.kappa2, p.least, p.differences = c.kappa2, c.least, c.differences
 }

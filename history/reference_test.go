@@ -17,7 +17,9 @@ type slow struct {
 	releases []Release
 	terms    [][]float64 // by component: of each row
 	noise    []float64
+	lines    [][]float64
 	hidden   []map[string]bool // by component
+	still    []bool
 }
 
 func (a *slow) add(r Release) {
@@ -25,6 +27,10 @@ func (a *slow) add(r Release) {
 	for k := range dense {
 		dense[k] = make([]float64, a.sample.Rows)
 		a.hidden = append(a.hidden, r.Hidden)
+		a.still = append(a.still, r.Still != nil && r.Still[k])
+	}
+	for _, line := range r.Lines {
+		a.lines = append(a.lines, append(make([]float64, len(a.terms)), line...))
 	}
 	r.Terms.each(func(row, component int, v float64) { dense[component][row] += v })
 	a.terms = append(a.terms, dense...)
@@ -137,33 +143,56 @@ func (a *slow) moments(s Secret, p Pair) (sigma *mat.SymDense, delta []float64, 
 		}
 	}
 	for k, h := range a.hidden {
-		if h[s.Name] {
+		if h[s.Name] || a.still[k] {
 			delta[k] = 0
 		}
 	}
 	return sigma, delta, differ
 }
 
-// cost has Delta'(Sigma0 + diag N)⁻¹Delta, and the greatest norms of N^-½ D N^-½ at the ends.
+// noisy adds the noise to a covariance.
+func (a *slow) noisy(sigma *mat.SymDense) {
+	for k, n := range a.noise {
+		sigma.SetSym(k, k, sigma.At(k, k)+n)
+	}
+	for _, line := range a.lines {
+		sigma.SymRankOne(sigma, 1, mat.NewVecDense(len(a.noise), append(slices.Clone(line), make([]float64, len(a.noise)-len(line))...)))
+	}
+}
+
+// cost has Delta'S⁻¹Delta, S = Sigma0 and the noise, and the greatest norms of L⁻¹DL⁻ᵀ at the ends, LL' = S.
 func (a *slow) cost(s Secret, p Pair) Cost {
 	sigma, delta, differ := a.moments(s, p)
+	a.noisy(sigma)
 	var c Cost
+	var chol mat.Cholesky
+	if !chol.Factorize(sigma) {
+		panic("not positive definite")
+	}
+	var l mat.TriDense
+	chol.LTo(&l)
 	for _, d := range differ {
+		var x, w mat.Dense
+		if x.Solve(&l, d) != nil || w.Solve(&l, x.T()) != nil {
+			panic("singular")
+		}
 		square := 0.0
 		for k := range a.noise {
 			row := 0.0
 			for l := range a.noise {
-				v := math.Abs(d.At(k, l)) / math.Sqrt(a.noise[k]*a.noise[l])
+				v := math.Abs(w.At(k, l))
 				square, row = square+v*v, row+v
 			}
 			c.Slope = math.Max(c.Slope, row)
 		}
 		c.G = math.Max(c.G, square)
 	}
-	for k, n := range a.noise {
-		sigma.SetSym(k, k, sigma.At(k, k)+n)
+	var x mat.VecDense
+	d := mat.NewVecDense(len(delta), slices.Clone(delta))
+	if err := chol.SolveVecTo(&x, d); err != nil {
+		panic(err)
 	}
-	c.Kappa2 = quadratic(sigma, delta)
+	c.Kappa2 = mat.Dot(d, &x)
 	return c
 }
 
@@ -178,9 +207,7 @@ func (a *slow) experiment(t interface{ Fatal(...any) }, s Secret, p Pair, laplac
 		to     *sensitivity.Covariance
 	}{{p.P, &pair.P}, {p.Q, &pair.Q}} {
 		sigma, _, _ := a.moments(s, Pair{P: side.shares, Q: side.shares})
-		for k, n := range a.noise {
-			sigma.SetSym(k, k, sigma.At(k, k)+n)
-		}
+		a.noisy(sigma)
 		if s.Distribution {
 			mu := make([]float64, m)
 			for c, share := range side.shares {
@@ -203,17 +230,4 @@ func (a *slow) experiment(t interface{ Fatal(...any) }, s Secret, p Pair, laplac
 		t.Fatal(err)
 	}
 	return e
-}
-
-func quadratic(sigma *mat.SymDense, delta []float64) float64 {
-	var chol mat.Cholesky
-	if !chol.Factorize(sigma) {
-		panic("not positive definite")
-	}
-	var x mat.VecDense
-	d := mat.NewVecDense(len(delta), slices.Clone(delta))
-	if err := chol.SolveVecTo(&x, d); err != nil {
-		panic(err)
-	}
-	return mat.Dot(d, &x)
 }

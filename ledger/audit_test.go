@@ -88,7 +88,7 @@ func TestAuditFindsTampering(t *testing.T) {
 		{"all cut off", `DELETE FROM audit`},
 		{"an entry left out, numbers closed up", `DELETE FROM audit WHERE number = 2; UPDATE audit SET number = 2 WHERE number = 3; UPDATE audit SET number = 3 WHERE number = 4`},
 		{"two entries in the wrong order", `UPDATE audit SET number = 9 WHERE number = 2; UPDATE audit SET number = 2 WHERE number = 3; UPDATE audit SET number = 3 WHERE number = 9`},
-		{"an entry twice", `INSERT INTO audit SELECT 5, entry, replace(hash, substr(hash, 2, 1), 'f') FROM audit WHERE number = 4`},
+		{"an entry twice", `INSERT INTO audit SELECT 5, entry, substr(hash, 2) || 'g' FROM audit WHERE number = 4`},
 		{"who was charged", `UPDATE charges SET "user" = 'bob' WHERE answer = 2`},
 		{"when", `UPDATE charges SET at = at + 1 WHERE answer = 2`},
 		{"what was given", `UPDATE answers SET bytes = (SELECT bytes FROM answers WHERE id = 1) WHERE id = 2`},

@@ -14,7 +14,7 @@ import (
 
 // bookings are the statements that write.
 type bookings struct {
-	answer, charge, total, entry *sql.Stmt
+	answer, charge, total, entry, terms *sql.Stmt
 }
 
 func (b *bookings) prepare(ctx context.Context, db *sql.DB) error {
@@ -26,6 +26,7 @@ func (b *bookings) prepare(ctx context.Context, db *sql.DB) error {
 		  ON CONFLICT (dataset, scope, secret) DO UPDATE
 		  SET pure = excluded.pure, kappa2 = excluded.kappa2, delta = excluded.delta, releases = totals.releases + 1`,
 		&b.entry: insertEntry,
+		&b.terms: `INSERT INTO terms (answer, bytes, sealed) VALUES ($1, $2, $3)`,
 	})
 }
 
@@ -50,7 +51,7 @@ func (l *store) charge(ctx context.Context, c Charge) (Answer, error) {
 		return Answer{}, err
 	}
 	defer end()
-	b := booking{Charge: c, seal: l.seal, read: l.onWrite.in(tx), write: bookings{tx.Stmt(l.bookings.answer), tx.Stmt(l.bookings.charge), tx.Stmt(l.bookings.total), tx.Stmt(l.bookings.entry)}}
+	b := booking{Charge: c, seal: l.seal, read: l.onWrite.in(tx), write: bookings{tx.Stmt(l.bookings.answer), tx.Stmt(l.bookings.charge), tx.Stmt(l.bookings.total), tx.Stmt(l.bookings.entry), tx.Stmt(l.bookings.terms)}}
 	a, paid, err := b.book(ctx)
 	if err != nil || paid {
 		return a, err
@@ -87,6 +88,9 @@ func (b *booking) book(ctx context.Context) (a Answer, paid bool, err error) {
 			return Answer{}, false, err
 		}
 	} else {
+		if err := b.counted(ctx); err != nil {
+			return Answer{}, false, err
+		}
 		s.Losses = b.Losses
 	}
 	totals, err := b.afford(ctx, s.Losses)
@@ -155,9 +159,11 @@ func (b *booking) store(ctx context.Context, now time.Time) (stored, error) {
 	if err != nil {
 		return stored{}, err
 	}
-	err = b.write.answer.QueryRowContext(ctx, string(b.Key), b.Dataset, b.Scope, now.UnixMicro(), float64(b.Requested.Epsilon),
-		float64(b.Requested.Delta), b.Mechanism, b.Assumption, failed, cells, bytes, certificates, sealed).Scan(&s.ID)
-	return s, err
+	if err := b.write.answer.QueryRowContext(ctx, string(b.Key), b.Dataset, b.Scope, now.UnixMicro(), float64(b.Requested.Epsilon),
+		float64(b.Requested.Delta), b.Mechanism, b.Assumption, failed, cells, bytes, certificates, sealed).Scan(&s.ID); err != nil {
+		return stored{}, err
+	}
+	return s, b.storeTerms(ctx, &s)
 }
 
 // list writes a list as JSON.

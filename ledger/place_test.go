@@ -40,7 +40,7 @@ func (p place) clear(t interface{ Fatal(...any) }, l *store) {
 		}
 		return
 	}
-	for _, table := range []string{"totals", "charges", "answers"} {
+	for _, table := range []string{"totals", "charges", "terms", "answers"} {
 		if _, err := l.write.Exec(fmt.Sprintf(`ALTER TABLE %[1]s DISABLE TRIGGER USER; DELETE FROM %[1]s; ALTER TABLE %[1]s ENABLE TRIGGER USER`, table)); err != nil {
 			t.Fatal(err)
 		}

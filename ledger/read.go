@@ -16,7 +16,7 @@ import (
 type reading struct {
 	seal seal
 
-	answer, last, losses, total, accounts, scopes, head *sql.Stmt
+	answer, last, losses, total, accounts, scopes, head, history, newest *sql.Stmt
 }
 
 const answerColumns = `SELECT id, key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates, sealed FROM answers `
@@ -29,13 +29,16 @@ func (r *reading) prepare(ctx context.Context, db *sql.DB) error {
 		&r.total:    `SELECT pure, kappa2, delta FROM totals WHERE dataset = $1 AND scope = $2 AND secret = $3`,
 		&r.accounts: `SELECT secret, pure, kappa2, delta, releases FROM totals WHERE dataset = $1 AND scope = $2 ORDER BY secret`,
 		&r.scopes:   `SELECT DISTINCT scope FROM totals WHERE dataset = $1 ORDER BY scope`,
-		&r.head:     `SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1`,
+		&r.history: `SELECT a.id, a.key, a.failed, t.bytes, t.sealed FROM answers a LEFT JOIN terms t ON t.answer = a.id
+		  WHERE a.dataset = $1 AND a.id > $2 ORDER BY a.id`,
+		&r.newest: `SELECT coalesce(max(id), 0) FROM answers WHERE dataset = $1`,
+		&r.head:   `SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1`,
 	})
 }
 
 // in returns the statements inside a transaction.
 func (r *reading) in(tx *sql.Tx) *reading {
-	return &reading{seal: r.seal, answer: tx.Stmt(r.answer), losses: tx.Stmt(r.losses), total: tx.Stmt(r.total), head: tx.Stmt(r.head)}
+	return &reading{seal: r.seal, answer: tx.Stmt(r.answer), losses: tx.Stmt(r.losses), total: tx.Stmt(r.total), head: tx.Stmt(r.head), newest: tx.Stmt(r.newest)}
 }
 
 // stored is an answer as a row: without its losses, with whose it is.
@@ -44,6 +47,7 @@ type stored struct {
 	key            Key
 	dataset, scope string
 	content        string // see the function
+	terms          string // digest of its terms; empty: none
 }
 
 type scanner interface{ Scan(...any) error }

@@ -75,6 +75,13 @@ CREATE TRIGGER charges_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON charges FOR E
 CREATE TRIGGER audit_stays  BEFORE UPDATE OR DELETE OR TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION append_only();
 CREATE TRIGGER totals_stay  BEFORE DELETE OR TRUNCATE ON totals FOR EACH STATEMENT EXECUTE FUNCTION append_only();
 CREATE TRIGGER totals_grow  BEFORE UPDATE ON totals FOR EACH ROW EXECUTE FUNCTION only_grow();
+`, `
+CREATE TABLE terms (
+  answer bigint PRIMARY KEY REFERENCES answers,
+  bytes  bytea NOT NULL,
+  sealed int2 NOT NULL CHECK (sealed IN (0, 1))
+);
+CREATE TRIGGER terms_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON terms FOR EACH STATEMENT EXECUTE FUNCTION append_only();
 `}
 
 // postgresApplication marks a schema as a ledger.

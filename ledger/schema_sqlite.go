@@ -73,6 +73,14 @@ CREATE TABLE audit (
 ) STRICT;
 CREATE TRIGGER audit_stays BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
 CREATE TRIGGER audit_fixed BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
+`, `
+CREATE TABLE terms (
+  answer INTEGER PRIMARY KEY REFERENCES answers,
+  bytes  BLOB NOT NULL,
+  sealed INTEGER NOT NULL CHECK (sealed IN (0, 1))
+) STRICT;
+CREATE TRIGGER terms_stay  BEFORE DELETE ON terms BEGIN SELECT RAISE(ABORT, 'terms are append-only'); END;
+CREATE TRIGGER terms_fixed BEFORE UPDATE ON terms BEGIN SELECT RAISE(ABORT, 'terms are append-only'); END;
 `}
 
 // migrate brings the schema up to date, in one transaction; write false only checks that it is. c begins the audit chain.

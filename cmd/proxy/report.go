@@ -51,6 +51,9 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		for _, s := range p.Public {
 			fmt.Fprintf(stdout, "   note: the policy says that everybody knows %s: %s: %s\n", s.Name, pipeline.Brief(s.Statement.SQL), s)
 		}
+		if p.Privacy.Composition == policy.Jointly {
+			fmt.Fprintf(stdout, "   note: composition is joint: answers count the randomness of the rows once, all together; counts, sums and averages alone are answered\n")
+		}
 		if p.Privacy.Budget.Per == policy.PerUser {
 			fmt.Fprintf(stdout, "   note: budget.per is user, so analysts who share their answers can learn more than one budget allows\n")
 		}
