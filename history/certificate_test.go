@@ -47,12 +47,11 @@ func TestCertificateOfShifts(t *testing.T) {
 	}
 }
 
-// Many coordinates that differ a little each tell apart more than few that differ much at small ε, though never more by their
-// moments: a certificate that took the few in the place of the many as an experiment would be wrong, and this one is not.
+// Coordinates in pairs, e^y and e^-y, the sum of whose (2 sinh(y/2))² is total, are certified at no less than they tell, be they few or
+// many. Many that differ a little each tell more at small ε than few that differ much, though never by their moments: a
+// certificate that took the few for an experiment in the place of the many would be wrong.
 func TestFewDoNotDominateMany(t *testing.T) {
-	const total, most, epsilon = 1., 1., .2
-	many, few := 400, 1
-	pairs := func(count int) *sensitivity.Experiment { // two coordinates each, e^y and e^-y
+	exact := func(total float64, count int) *sensitivity.Experiment {
 		y := 2 * math.Asinh(math.Sqrt(total/float64(count))/2)
 		p, q := sensitivity.Covariance{}, sensitivity.Covariance{}
 		for range count {
@@ -67,11 +66,18 @@ func TestFewDoNotDominateMany(t *testing.T) {
 		}
 		return e
 	}
-	a, b := pairs(many).Delta(epsilon), pairs(few).Delta(epsilon)
-	if !(a.Low > b.High) {
-		t.Errorf("of many δ = %g, of few %g", a, b)
+	for _, c := range []struct {
+		total   float64
+		count   int
+		epsilon float64
+	}{{1, 1, .2}, {1, 1, 3}, {1, 400, .2}, {1, 400, 3}, {8, 4, 1}, {8, 80, 1}, {.1, 5, .1}, {.1, 5, 2}} {
+		for _, most := range []float64{c.total / float64(c.count), c.total} {
+			if got, want := tail(c.epsilon, 0, nil, c.total, most), exact(c.total, c.count).Delta(c.epsilon).Low; got < want {
+				t.Errorf("%+v, each at most %g: certified %g, is %g", c, most, got, want)
+			}
+		}
 	}
-	if got := tail(epsilon, 0, nil, total, most); got < a.High {
-		t.Errorf("certified %g, of many %g", got, a)
+	if a, b := exact(1, 400).Delta(.2), exact(1, 1).Delta(.2); !(a.Low > b.High) {
+		t.Errorf("of many δ = %g, of few %g", a, b)
 	}
 }
