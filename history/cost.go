@@ -58,7 +58,7 @@ func (c Cost) max(d Cost) Cost {
 }
 
 // shares are the shares of the noise that are tried for what differs in the covariances.
-var shares = []float64{1e-4, 3e-4, 1e-3, 3e-3, .01, .02, .05, .1, .15, .2, .3, .4, .5, .7}
+var shares = []float64{1e-4, 3e-4, 1e-3, 3e-3, .01, .02, .05, .1, .15, .2, .3, .4, .5, .7, .9, .99}
 
 // Delta returns a δ for which all releases together, if their statements were fixed beforehand, are (ε,δ)-indistinguishable with the
 // covariances as they are under both values. Besides the account's there may be Laplace noise that hides movements by

@@ -341,3 +341,23 @@ func TestJointAccountOfAdaptiveSequences(t *testing.T) {
 	}
 	p.prepare().try(t, .001, 30_000, 42, "one by one", "the last alone", "hidden left out")
 }
+
+// Sums that the secret moves in nothing but their covariances: by translation they tell nothing, whoever adds up, and that is
+// refuted. The certificate counts covariances as they are.
+func TestJointCertificateOfCovariances(t *testing.T) {
+	t.Parallel()
+	var contrasts [][]float64
+	for group := range 3 {
+		h := count(func(c, b, g int) bool { return c == 1 && b == 1 && g == group })
+		floats.Sub(h, count(func(c, b, g int) bool { return c == 1 && b == 0 && g == group }))
+		contrasts = append(contrasts, h)
+	}
+	p := plan{questions: []question{{terms: contrasts[:1], noise: 100}, {terms: contrasts[1:], noise: 100}}, pair: [2]float64{.2, .3}, paths: [][]int{{0, 1}}}
+	p.next = func(asked []int, _ []float64) int {
+		if len(asked) == 2 {
+			return -1
+		}
+		return len(asked)
+	}
+	p.prepare().try(t, .001, 20_000, 43, "joint", "noise alone", "one by one", "the last alone", "hidden left out")
+}
