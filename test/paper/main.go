@@ -25,7 +25,7 @@ func main() {
 	out := flag.String("out", "build/paper", "the `directory` for plots and CSV")
 	data := flag.String("data", adult.CensusFile(), "a CSV `file` with the columns of the Adult census file; without it, generated data")
 	repetitions := flag.Int("repetitions", 50, "`repetitions` of the attack")
-	only := flag.Bool("dashboard", false, "the dashboards alone")
+	only := flag.Bool("dashboard", false, "the dashboards of statements alone")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
