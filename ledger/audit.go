@@ -38,6 +38,14 @@ type Entry struct {
 	Certificates []Certificate           `json:"certificates,omitempty"`
 	Failed       bool                    `json:"failed,omitempty"`
 	Content      string                  `json:"content,omitempty"` // SHA-256 of what was given and its description
+
+	Statement string     `json:"statement,omitempty"` // fingerprint of the statement's shape, without its literals
+	Code      string     `json:"code,omitempty"`      // of Refused: the SQLSTATE
+	Times     int64      `json:"times,omitempty"`     // of Refused: how often, if more than once, until Until; of Lost: how many
+	Until     *time.Time `json:"until,omitempty"`
+	Reason    string     `json:"reason,omitempty"`  // of Reset and Compacted: what User says
+	Charges   int64      `json:"charges,omitempty"` // of Reset: the last charge that does not count any more
+	Dropped   *Dropped   `json:"dropped,omitempty"` // of Compacted
 }
 
 // Event is what an Entry tells of.
@@ -48,6 +56,11 @@ const (
 	Begin   Event = "begin"   // of the chain
 	Release Event = "release" // a new answer, and who paid
 	Joined  Event = "joined"  // a scope that paid for an answer which was there already
+
+	Refused   Event = "refused"   // a statement that was not answered
+	Lost      Event = "lost"      // refusals that are not in the chain: there were too many, or the ledger was down
+	Reset     Event = "reset"     // the accounts of a dataset start anew
+	Compacted Event = "compacted" // answers lost their content
 )
 
 // Before is what an older Fugu, which kept no chain, had booked.
@@ -119,12 +132,15 @@ func (b *booking) append(ctx context.Context, e Entry) error {
 
 // begin makes the first entry of a chain, in the transaction that makes its table.
 func (s seal) begin(ctx context.Context, tx *sql.Tx) error {
-	p, err := s.payments(ctx, tx)
+	if s.fill != nil {
+		return s.fill(ctx, tx, s)
+	}
+	p, err := s.payments(ctx, tx, new(done))
 	if err != nil {
 		return err
 	}
 	before := p.digest(math.MaxInt64, math.MaxInt64)
-	l, err := s.chain.follow("", Entry{At: time.Now().UTC().Truncate(time.Microsecond), Event: Begin, Before: &before})
+	l, err := s.chain.follow("", Entry{At: now(), Event: Begin, Before: &before})
 	if err != nil {
 		return err
 	}

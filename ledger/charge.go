@@ -22,8 +22,8 @@ func (b *bookings) prepare(ctx context.Context, db *sql.DB) error {
 		&b.answer: `INSERT INTO answers (key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates, sealed)
 		  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id`,
 		&b.charge: `INSERT INTO charges (answer, scope, secret, "user", at, pure, kappa2, delta) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		&b.total: `INSERT INTO totals (dataset, scope, secret, pure, kappa2, delta, releases) VALUES ($1, $2, $3, $4, $5, $6, 1)
-		  ON CONFLICT (dataset, scope, secret) DO UPDATE
+		&b.total: `INSERT INTO totals (dataset, scope, secret, pure, kappa2, delta, releases, since) VALUES ($1, $2, $3, $4, $5, $6, 1, ` + since + `)
+		  ON CONFLICT (dataset, scope, secret, since) DO UPDATE
 		  SET pure = excluded.pure, kappa2 = excluded.kappa2, delta = excluded.delta, releases = totals.releases + 1`,
 		&b.entry: insertEntry,
 	})
@@ -40,7 +40,7 @@ func (l *store) Charge(ctx context.Context, c Charge) (Answer, error) {
 
 func (l *store) charge(ctx context.Context, c Charge) (Answer, error) {
 	if l.write == nil {
-		return Answer{}, errors.New("the ledger is open for reading only")
+		return Answer{}, errReadOnly
 	}
 	if err := c.check(); err != nil {
 		return Answer{}, err
@@ -93,7 +93,7 @@ func (b *booking) book(ctx context.Context) (a Answer, paid bool, err error) {
 	if err != nil {
 		return Answer{}, false, err
 	}
-	now := time.Now().UTC().Truncate(time.Microsecond)
+	now := now()
 	event := Joined
 	if !ok {
 		event = Release
@@ -110,7 +110,9 @@ func (b *booking) book(ctx context.Context) (a Answer, paid bool, err error) {
 			return Answer{}, false, err
 		}
 	}
-	return s.Answer, false, b.append(ctx, s.entry(event, b.Scope, b.User, s.Losses, now))
+	e := s.entry(event, b.Scope, b.User, s.Losses, now)
+	e.Statement = b.Statement
+	return s.Answer, false, b.append(ctx, e)
 }
 
 // afford returns the totals after the losses, or says that they are too much for a secret.

@@ -49,6 +49,9 @@ func (c Charge) check() error {
 	if !text(c.Dataset, c.Scope, c.User, c.Mechanism, c.Assumption) {
 		return errors.New("a name is not UTF-8 text")
 	}
+	if !fingerprint(c.Statement) {
+		return errors.New("the statement's fingerprint is not one")
+	}
 	for _, x := range c.Certificates {
 		if !text(x.Secret, x.Mechanism) || !text(x.Assumptions...) {
 			return errors.New("a certificate is not UTF-8 text")

@@ -232,15 +232,15 @@ func TestDatabaseRefusesToForget(t *testing.T) {
 		`UPDATE totals SET pure = pure + 1`, `UPDATE totals SET scope = 'eve', releases = releases + 1`,
 		`INSERT OR REPLACE INTO answers SELECT 1, key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, x'00', certificates, sealed FROM answers WHERE id = 1`,
 		`INSERT OR REPLACE INTO charges SELECT id, answer, scope, secret, user, at, 0, 0, 0 FROM charges`,
-		`INSERT OR REPLACE INTO totals SELECT dataset, scope, secret, 0, 0, 0, 1 FROM totals`,
+		`INSERT OR REPLACE INTO totals SELECT dataset, scope, secret, 0, 0, 0, 1, since FROM totals`,
 		`INSERT INTO answers SELECT 9, key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates, sealed FROM answers WHERE id = 1`,
 		`INSERT INTO charges SELECT 9, answer, scope, secret, user, at, pure, kappa2, delta FROM charges WHERE id = 1`,
 		`INSERT INTO charges SELECT 9, 77, scope, secret, user, at, pure, kappa2, delta FROM charges WHERE id = 1`,
 		`INSERT INTO charges SELECT 9, answer, 'eve', secret, user, at, -1, kappa2, delta FROM charges WHERE id = 1`,
 		`INSERT INTO charges SELECT 9, answer, 'eve', secret, user, at, 9e999, kappa2, delta FROM charges WHERE id = 1`,
 		`INSERT INTO charges SELECT 9, answer, 'eve', secret, user, at, 'free', kappa2, delta FROM charges WHERE id = 1`,
-		`INSERT INTO totals VALUES ('adult', 'eve', 'a', 9e999, 0, 0, 1)`,
-		`INSERT INTO totals VALUES ('adult', 'eve', 'a', 0, -1, 0, 1)`,
+		`INSERT INTO totals VALUES ('adult', 'eve', 'a', 9e999, 0, 0, 1, 0)`,
+		`INSERT INTO totals VALUES ('adult', 'eve', 'a', 0, -1, 0, 1, 0)`,
 		`DELETE FROM audit`, `UPDATE audit SET hash = hash`, `INSERT OR REPLACE INTO audit SELECT number, '{}', hash FROM audit`,
 	} {
 		result, err := l.write.Exec(s)

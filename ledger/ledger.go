@@ -1,8 +1,9 @@
 // Package ledger keeps, durably, what every answer cost and the answer itself. An answer may be shown to a client when
 // Charge or Find has returned it, and only then: at that moment its cost is on disk.
 //
-// Losses are booked per dataset, scope and secret. They only grow: nothing here refunds, resets or edits, and the
-// database refuses it as well. What was answered once is answered the same way again, whoever asks.
+// Losses are booked per dataset, scope and secret. They only grow: nothing here refunds or edits, and the database
+// refuses it as well. An operator can have accounts start anew, which is audited and gives up what the budget promised. What
+// was answered once is answered the same way again, whoever asks, until it is compacted; then it is charged anew.
 //
 // The package knows privacy losses and limits. It knows no SQL of clients, no mechanism and no policy: an answer is opaque
 // bytes beside a few descriptive rows, and the caller says what identifies it. It does not protect the file from
@@ -11,6 +12,7 @@ package ledger
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -29,8 +31,11 @@ type Charge struct {
 	Dataset string
 	Scope   string // whose budget pays: a user's name; empty, the whole dataset's
 	User    string // who asked
-	Losses  map[string]privacy.Loss
-	Limit   privacy.Budget // total of the scope, for each secret
+	// Statement is the fingerprint of the statement's shape, up to 64 hexadecimal digits; empty: it has none. It is
+	// written into the audit chain.
+	Statement string
+	Losses    map[string]privacy.Loss
+	Limit     privacy.Budget // total of the scope, for each secret
 
 	Requested             privacy.Budget
 	Mechanism, Assumption string // may be empty only of a failure
@@ -107,6 +112,10 @@ type Ledger interface {
 	// Scopes returns the scopes of a dataset that were charged, in order.
 	Scopes(ctx context.Context, dataset string) ([]string, error)
 
+	// Refuse writes into the audit chain that statements were not answered, and that there were lost ones besides, of which
+	// nothing else is known. All of it is written, or nothing.
+	Refuse(ctx context.Context, refusals []Refusal, lost int64) error
+
 	// Audit verifies everything: that the totals are the sums of the charges, that the audit chain is whole, and that
 	// answers and charges are what the chain says. It calls visit, which may be nil, with each link and returns the last.
 	// What it cannot find is a ledger that was put back as a whole to what it was: keep the last hash elsewhere.
@@ -130,16 +139,29 @@ type Options struct {
 	// key, can neither read what was given nor make a chain that fits. nil: all is in the open. A ledger has one key from
 	// its beginning to its end.
 	Key []byte
+
+	// fill makes the content of a new ledger in the transaction that makes its tables, in the place of the beginning of an
+	// audit chain. It is not called where there is a ledger.
+	fill func(context.Context, *sql.Tx, seal) error
+}
+
+// sqlitePath is the path in the URL of an SQLite ledger, empty of another.
+func sqlitePath(url, dir string) string {
+	path, ok := strings.CutPrefix(url, "sqlite:")
+	if ok && path != "" && !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	if !ok {
+		return ""
+	}
+	return path
 }
 
 // Open opens the ledger at url, "sqlite:PATH" for one server or "postgres://..." for any number, and creates it where it
 // does not exist. It checks the whole ledger: where
 // the running totals are not the sums of the charges, or an answer was not paid for, the ledger is refused.
 func Open(ctx context.Context, url string, o Options) (Ledger, error) {
-	if path, ok := strings.CutPrefix(url, "sqlite:"); ok && path != "" {
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(o.Dir, path)
-		}
+	if path := sqlitePath(url, o.Dir); path != "" {
 		l, err := openSQLite(ctx, path, o)
 		if err != nil {
 			return nil, fmt.Errorf("ledger %s: %w", path, err)

@@ -26,10 +26,10 @@ func (r *reading) prepare(ctx context.Context, db *sql.DB) error {
 		&r.answer:   answerColumns + `WHERE key = $1`,
 		&r.last:     answerColumns + `WHERE dataset = $1 ORDER BY id DESC LIMIT $2`,
 		&r.losses:   `SELECT secret, pure, kappa2, delta FROM charges WHERE answer = $1 AND scope = $2`,
-		&r.total:    `SELECT pure, kappa2, delta FROM totals WHERE dataset = $1 AND scope = $2 AND secret = $3`,
-		&r.accounts: `SELECT secret, pure, kappa2, delta, releases FROM totals WHERE dataset = $1 AND scope = $2 ORDER BY secret`,
+		&r.total:    `SELECT pure, kappa2, delta FROM totals WHERE dataset = $1 AND scope = $2 AND secret = $3 AND since = ` + since,
+		&r.accounts: `SELECT secret, pure, kappa2, delta, releases FROM totals WHERE dataset = $1 AND scope = $2 AND since = ` + since + ` ORDER BY secret`,
 		&r.scopes:   `SELECT DISTINCT scope FROM totals WHERE dataset = $1 ORDER BY scope`,
-		&r.head:     `SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1`,
+		&r.head:     lastEntry,
 	})
 }
 

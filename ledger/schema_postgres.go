@@ -75,7 +75,9 @@ CREATE TRIGGER charges_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON charges FOR E
 CREATE TRIGGER audit_stays  BEFORE UPDATE OR DELETE OR TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION append_only();
 CREATE TRIGGER totals_stay  BEFORE DELETE OR TRUNCATE ON totals FOR EACH STATEMENT EXECUTE FUNCTION append_only();
 CREATE TRIGGER totals_grow  BEFORE UPDATE ON totals FOR EACH ROW EXECUTE FUNCTION only_grow();
-`}
+`,
+	operationsPostgres,
+}
 
 // postgresApplication marks a schema as a ledger.
 const postgresApplication = "fugu ledger"

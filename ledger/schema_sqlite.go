@@ -73,7 +73,9 @@ CREATE TABLE audit (
 ) STRICT;
 CREATE TRIGGER audit_stays BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
 CREATE TRIGGER audit_fixed BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
-`}
+`,
+	operationsSQLite,
+}
 
 // migrate brings the schema up to date, in one transaction; write false only checks that it is. c begins the audit chain.
 func migrate(ctx context.Context, db *sql.DB, c seal, write bool) error {

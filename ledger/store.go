@@ -22,6 +22,7 @@ type store struct {
 	alone func(context.Context, *sql.Tx) error
 	// patience bounds a transaction that has begun to write; 0: nothing can keep it.
 	patience time.Duration
+	path     string    // of an SQLite file
 	lock     io.Closer // what keeps other servers out; may be nil
 	// attempts is how often what has written nothing is tried: each may meet a connection that the server has ended.
 	attempts int

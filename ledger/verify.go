@@ -34,8 +34,8 @@ func (b *booked) scan(row scanner) error {
 }
 
 // rows calls f with each row of a query in a transaction.
-func rows(ctx context.Context, tx *sql.Tx, query string, f func(scanner) error) error {
-	rows, err := tx.QueryContext(ctx, query)
+func rows(ctx context.Context, tx *sql.Tx, query string, f func(scanner) error, args ...any) error {
+	rows, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}
@@ -52,25 +52,44 @@ func rows(ctx context.Context, tx *sql.Tx, query string, f func(scanner) error) 
 func (l *store) snapshot(ctx context.Context, f func(*sql.Tx) error) error {
 	tx, err := l.read.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
-		return fmt.Errorf("verifying: %w", err)
+		return fmt.Errorf("reading: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }()
 	return f(tx)
 }
 
 // verify adds all charges up again, in the order in which they were booked, and compares with the running totals, bit for
-// bit; and follows the audit chain.
+// bit; and follows the audit chain, in which every reset must be.
 func (l *store) verify(ctx context.Context) error {
 	return l.snapshot(ctx, func(tx *sql.Tx) error {
-		if err := verifyTotals(ctx, tx); err != nil {
+		d, err := readDone(ctx, tx)
+		if err != nil {
 			return err
 		}
-		_, err := l.seal.chain.verify(ctx, tx, nil)
-		return err
+		if err := verifyTotals(ctx, tx, d); err != nil {
+			return err
+		}
+		_, err = l.seal.chain.verify(ctx, tx, func(number int64, l Link) error {
+			if !d.told(l) {
+				return nil
+			}
+			e, err := l.Entry()
+			if err == nil {
+				err = d.settle(e)
+			}
+			if err != nil {
+				return fmt.Errorf("it is damaged: entry %d of the audit chain: %w", number, err)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return d.rest()
 	})
 }
 
-func verifyTotals(ctx context.Context, tx *sql.Tx) error {
+func verifyTotals(ctx context.Context, tx *sql.Tx, d *done) error {
 	var unpaid int64
 	err := tx.QueryRowContext(ctx, `SELECT id FROM answers a WHERE NOT EXISTS (SELECT 1 FROM charges c WHERE c.answer = a.id AND c.scope = a.scope) LIMIT 1`).Scan(&unpaid)
 	switch {
@@ -79,7 +98,10 @@ func verifyTotals(ctx context.Context, tx *sql.Tx) error {
 	case !errors.Is(err, sql.ErrNoRows):
 		return fmt.Errorf("verifying: %w", err)
 	}
-	type account struct{ dataset, scope, secret string }
+	type account struct {
+		dataset, scope, secret string
+		since                  int64
+	}
 	type sum struct {
 		privacy.Loss
 		releases int
@@ -88,7 +110,7 @@ func verifyTotals(ctx context.Context, tx *sql.Tx) error {
 		err := rows(ctx, tx, query, func(row scanner) error {
 			var a account
 			var s sum
-			err := row.Scan(&a.dataset, &a.scope, &a.secret, &s.Pure, &s.Kappa2, &s.Delta, &s.releases)
+			err := row.Scan(&a.dataset, &a.scope, &a.secret, &a.since, &s.Pure, &s.Kappa2, &s.Delta, &s.releases)
 			visit(a, s)
 			return err
 		})
@@ -99,9 +121,12 @@ func verifyTotals(ctx context.Context, tx *sql.Tx) error {
 	}
 	booked, totals := map[account]sum{}, map[account]sum{}
 	err = errors.Join(
-		collect(`SELECT a.dataset, c.scope, c.secret, c.pure, c.kappa2, c.delta, 1 FROM charges c JOIN answers a ON a.id = c.answer ORDER BY c.id`,
-			func(a account, s sum) { booked[a] = sum{plus(booked[a].Loss, s.Loss), booked[a].releases + 1} }),
-		collect(`SELECT dataset, scope, secret, pure, kappa2, delta, releases FROM totals`, func(a account, s sum) { totals[a] = s }))
+		collect(`SELECT a.dataset, c.scope, c.secret, c.id, c.pure, c.kappa2, c.delta, 1 FROM charges c JOIN answers a ON a.id = c.answer ORDER BY c.id`,
+			func(a account, s sum) {
+				a.since = d.era(a.dataset, a.since)
+				booked[a] = sum{plus(booked[a].Loss, s.Loss), booked[a].releases + 1}
+			}),
+		collect(`SELECT dataset, scope, secret, since, pure, kappa2, delta, releases FROM totals`, func(a account, s sum) { totals[a] = s }))
 	if err != nil {
 		return err
 	}
@@ -152,36 +177,55 @@ func (c chain) verify(ctx context.Context, tx *sql.Tx, visit func(number int64, 
 // Audit implements Ledger.
 func (l *store) Audit(ctx context.Context, visit func(Link) error) (head Link, err error) {
 	err = l.snapshot(ctx, func(tx *sql.Tx) error {
-		if err := verifyTotals(ctx, tx); err != nil {
-			return err
-		}
-		paid, err := l.seal.payments(ctx, tx)
-		if err != nil {
-			return err
-		}
-		head, err = l.seal.chain.verify(ctx, tx, func(number int64, l Link) error {
-			e, err := l.Entry()
-			if err != nil || e.Number != number {
-				return fmt.Errorf("it is damaged: entry %d of the audit chain cannot be read", number)
-			}
-			if e.Event == Begin {
-				err = paid.before(*e.Before)
-			} else {
-				err = paid.settle(e, l)
-			}
-			if err != nil {
-				return fmt.Errorf("it is damaged: entry %d of the audit chain: %w", number, err)
-			}
-			if visit == nil {
-				return nil
-			}
-			return visit(l)
-		})
-		if err == nil && len(paid.open) > 0 {
-			err = fmt.Errorf("it is damaged: %d charges are not in the audit chain", len(paid.open))
-		}
+		head, err = l.seal.audit(ctx, tx, visit)
 		return err
 	})
+	return head, err
+}
+
+// audit is Audit of the state that a transaction sees.
+func (l seal) audit(ctx context.Context, tx *sql.Tx, visit func(Link) error) (head Link, err error) {
+	d, err := readDone(ctx, tx)
+	if err != nil {
+		return Link{}, err
+	}
+	if err := verifyTotals(ctx, tx, d); err != nil {
+		return Link{}, err
+	}
+	paid, err := l.payments(ctx, tx, d)
+	if err != nil {
+		return Link{}, err
+	}
+	head, err = l.chain.verify(ctx, tx, func(number int64, l Link) error {
+		e, err := l.Entry()
+		if err != nil || e.Number != number {
+			return fmt.Errorf("it is damaged: entry %d of the audit chain cannot be read", number)
+		}
+		switch e.Event {
+		case Begin:
+			err = paid.before(e.Before)
+		case Release, Joined:
+			err = paid.settle(e, l)
+		case Reset, Compacted:
+			err = d.settle(e)
+		case Refused, Lost: // they are in the chain alone
+		default:
+			err = fmt.Errorf("it tells of %q, which this fugu does not know", e.Event)
+		}
+		if err != nil {
+			return fmt.Errorf("it is damaged: entry %d of the audit chain: %w", number, err)
+		}
+		if visit == nil {
+			return nil
+		}
+		return visit(l)
+	})
+	if err == nil {
+		err = d.rest()
+	}
+	if err == nil && len(paid.open) > 0 {
+		err = fmt.Errorf("it is damaged: %d charges are not in the audit chain", len(paid.open))
+	}
 	return head, err
 }
 
@@ -199,11 +243,14 @@ type payment struct {
 	scope  string
 }
 
-func (l seal) payments(ctx context.Context, tx *sql.Tx) (*ledgered, error) {
+func (l seal) payments(ctx context.Context, tx *sql.Tx, d *done) (*ledgered, error) {
 	p := &ledgered{byID: map[int64]*stored{}, open: map[payment]*Entry{}}
 	err := rows(ctx, tx, oldAnswers, func(row scanner) error {
 		s, err := l.scan(row)
 		s.Bytes = nil
+		if err == nil {
+			err = d.restore(&s, l)
+		}
 		p.answers = append(p.answers, s)
 		return err
 	})
@@ -261,8 +308,8 @@ func (p *ledgered) digest(answer, charge int64) Before {
 }
 
 // before settles what is older than the chain.
-func (p *ledgered) before(b Before) error {
-	if p.digest(b.Answers, b.Charges) != b {
+func (p *ledgered) before(b *Before) error {
+	if b == nil || p.digest(b.Answers, b.Charges) != *b {
 		return errors.New("what was booked before it was changed")
 	}
 	for _, x := range p.charges {
@@ -281,7 +328,7 @@ func (p *ledgered) settle(e Entry, l Link) error {
 		return errors.New("the answer or its charge is missing")
 	}
 	delete(p.open, id)
-	told.Number = e.Number
+	told.Number, told.Statement = e.Number, e.Statement // of which the chain alone knows
 	same, err := chain{}.follow("", *told)
 	if err != nil || same.Text != l.Text {
 		return errors.New("the answer or its charge was changed")

@@ -24,6 +24,10 @@ func (empty) Releases(context.Context, string, int) ([]ledger.Answer, error) { r
 
 func (empty) Scopes(context.Context, string) ([]string, error) { return nil, nil }
 
+func (empty) Refuse(context.Context, []ledger.Refusal, int64) error {
+	return errors.New("there is no ledger yet")
+}
+
 func (empty) Audit(context.Context, func(ledger.Link) error) (ledger.Link, error) {
 	return ledger.Link{}, errors.New("there is no ledger yet")
 }

@@ -38,6 +38,9 @@ func (f *fresh) Releases(ctx context.Context, dataset string, n int) ([]ledger.A
 func (f *fresh) Scopes(ctx context.Context, dataset string) ([]string, error) {
 	return f.ledger().Scopes(ctx, dataset)
 }
+func (f *fresh) Refuse(ctx context.Context, refusals []ledger.Refusal, lost int64) error {
+	return f.ledger().Refuse(ctx, refusals, lost)
+}
 func (f *fresh) Audit(ctx context.Context, visit func(ledger.Link) error) (ledger.Link, error) {
 	return f.ledger().Audit(ctx, visit)
 }

@@ -315,6 +315,11 @@ func (r *renewable) renew() {
 
 func (r *renewable) end() { _ = r.current.Load().file.Close() }
 
+// Refuse implements ledger.Ledger.
+func (r *renewable) Refuse(ctx context.Context, refusals []ledger.Refusal, lost int64) error {
+	return r.ledger().Refuse(ctx, refusals, lost)
+}
+
 // Audit implements ledger.Ledger.
 func (r *renewable) Audit(ctx context.Context, visit func(ledger.Link) error) (ledger.Link, error) {
 	return r.ledger().Audit(ctx, visit)
