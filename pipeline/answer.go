@@ -24,6 +24,21 @@ import (
 // Bind answers the statement for one binding of its parameters: what it returns are the arrays that stand in the place
 // of the protected tables.
 func (s *statement) Bind(ctx context.Context, b wire.Binding) (wire.Bound, error) {
+	ask, told := b.Ask, false
+	b.Ask = func(ctx context.Context, sql string) ([][]string, error) {
+		rows, err := ask(ctx, sql)
+		told = told || err != nil // by the server, to the client
+		return rows, err
+	}
+	s.found = nil
+	bound, err := s.bind(ctx, b)
+	if err != nil && !told {
+		s.refused(ctx, err)
+	}
+	return bound, err
+}
+
+func (s *statement) bind(ctx context.Context, b wire.Binding) (wire.Bound, error) {
 	switch {
 	case s.plain != nil:
 		return wire.Bound{Notices: []wire.Notice{{
@@ -138,7 +153,7 @@ func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 	} else if ok {
 		return a, failed(a)
 	}
-	charge := ledger.Charge{Key: q.key, Dataset: q.policy.Dataset, Scope: q.scope, User: q.session.user, Requested: q.budget,
+	charge := ledger.Charge{Key: q.key, Dataset: q.policy.Dataset, Scope: q.scope, User: q.session.user, Statement: q.fingerprint, Requested: q.budget,
 		Limit: privacy.Budget{Epsilon: q.policy.Privacy.Budget.Epsilon, Delta: q.policy.Privacy.Budget.Delta}}
 
 	m, err := q.measure(ctx)

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"fugu/ledger"
 	"fugu/pipeline"
 	"fugu/policy"
 	"fugu/wire"
@@ -51,6 +52,9 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	h.warn(log)
 	engine := pipeline.New(h.guest, h.reader, h.ledger, h.snapshot, log)
 	engine.GiveGuests(h.guests)
+	refusals := ledger.NewRefusals(h.ledger, log)
+	defer refusals.Close()
+	engine.Record(refusals)
 	limits := h.config.Limits
 	server := wire.New(wire.Config{
 		Auth: door.auth, TLS: door.tls, MaxClients: limits.Clients, UserClients: limits.UserClients, MessageBytes: int(limits.MessageBytes),
