@@ -61,48 +61,6 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// budget prints every account.
-func budget(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	asJSON := false
-	_, path, err := flags("budget", args, stderr, func(fs *flag.FlagSet) { fs.BoolVar(&asJSON, "json", false, "print JSON") })
-	if err != nil {
-		return err
-	}
-	h, err := open(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer h.close()
-	if err := h.openLedger(ctx, false); err != nil {
-		return err
-	}
-	var accounts []pipeline.Account
-	for _, p := range h.policies {
-		scopes := []string{""}
-		if p.Privacy.Budget.Per == policy.PerUser {
-			if scopes, err = h.ledger.Scopes(ctx, p.Dataset); err != nil {
-				return err
-			}
-		}
-		for _, scope := range scopes {
-			a, err := pipeline.Accounts(ctx, h.ledger, p, scope)
-			if err != nil {
-				return err
-			}
-			accounts = append(accounts, a...)
-		}
-	}
-	if asJSON {
-		return printJSON(stdout, accounts)
-	}
-	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "dataset\tuser\tsecret\tepsilon\tspent\tleft\treleases\t")
-	for _, a := range accounts {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t\n", a.Dataset, orAll(a.Scope), a.Secret, short(a.Total), short(a.Spent), short(a.Left), a.Releases)
-	}
-	return w.Flush()
-}
-
 // previewEpsilons are the ε that preview shows when none is asked for.
 const previewEpsilons = "0.1,0.2,0.5,1,2,5"
 
@@ -191,12 +149,12 @@ func orAll(scope string) string {
 
 func short(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 
-func green(w io.Writer, s string) string { return coloured(w, 32, s) }
+func green(w io.Writer, s string) string { return coloured(w, inGreen, s) }
 
-func red(w io.Writer, s string) string { return coloured(w, 31, s) }
+func red(w io.Writer, s string) string { return coloured(w, inRed, s) }
 
 func coloured(w io.Writer, colour int, s string) string {
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" {
+	if f, ok := w.(*os.File); colour != inPlain && ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" {
 		return fmt.Sprintf("\x1b[%dm%s\x1b[0m", colour, s)
 	}
 	return s
