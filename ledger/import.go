@@ -51,6 +51,11 @@ func Import(ctx context.Context, url string, o Options, r io.Reader) (head Link,
 
 // load fills the empty tables of a new ledger, and verifies what is in them then.
 func (s seal) load(ctx context.Context, tx *sql.Tx, r io.Reader, remote bool) (head Link, err error) {
+	if remote {
+		if _, err := tx.ExecContext(ctx, withoutTimeout); err != nil {
+			return Link{}, err
+		}
+	}
 	insert := map[string]*sql.Stmt{}
 	byName := map[string]table{}
 	for _, t := range tables {

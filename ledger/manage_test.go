@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -359,4 +360,27 @@ func TestBackupWhileCharging(t *testing.T) {
 		}
 		t.Logf("%d charges meanwhile", len(all)-2)
 	})
+}
+
+// Verifying and copying a large ledger takes longer than a statement of a charge may, and only these may.
+func TestSnapshotsAreNotTimedOut(t *testing.T) {
+	l := inDatabase(t).open(t, Options{})
+	l.read.SetMaxOpenConns(1)
+	timeout := func(q interface {
+		QueryRowContext(context.Context, string, ...any) *sql.Row
+	}) (s string) {
+		if err := q.QueryRowContext(t.Context(), `SHOW statement_timeout`).Scan(&s); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	_ = l.snapshot(t.Context(), func(tx *sql.Tx) error {
+		if s := timeout(tx); s != "0" {
+			t.Errorf("a snapshot's statements end after %s", s)
+		}
+		return nil
+	})
+	if s := timeout(l.read); s != postgresSettings["statement_timeout"] {
+		t.Errorf("others end after %s", s)
+	}
 }

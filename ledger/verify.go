@@ -55,8 +55,22 @@ func (l *store) snapshot(ctx context.Context, f func(*sql.Tx) error) error {
 		return fmt.Errorf("reading: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }()
+	if err := l.unhurried(ctx, tx); err != nil {
+		return err
+	}
 	return f(tx)
 }
+
+// unhurried lets the statements of a transaction take as long as the ledger is large, where a server would end them.
+func (l *store) unhurried(ctx context.Context, tx *sql.Tx) error {
+	if l.alone == nil {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, withoutTimeout)
+	return err
+}
+
+const withoutTimeout = `SET LOCAL statement_timeout = 0`
 
 // verify adds all charges up again, in the order in which they were booked, and compares with the running totals, bit for
 // bit; and follows the audit chain, in which every reset must be.
@@ -247,7 +261,7 @@ func (l seal) payments(ctx context.Context, tx *sql.Tx, d *done) (*ledgered, err
 	p := &ledgered{byID: map[int64]*stored{}, open: map[payment]*Entry{}}
 	err := rows(ctx, tx, oldAnswers, func(row scanner) error {
 		s, err := l.scan(row)
-		s.Bytes = nil
+		s.Bytes, s.Cells = nil, nil
 		if err == nil {
 			err = d.restore(&s, l)
 		}
