@@ -172,7 +172,7 @@ func TestDamageIsFoundWhenOpening(t *testing.T) {
 		{"fewer releases", `UPDATE totals SET releases = 1 WHERE secret = 'a'`, "not the sum"},
 		{"total lost", `DELETE FROM totals WHERE secret = 'b'`, "no total"},
 		{"all totals lost", `DELETE FROM totals`, "no total"},
-		{"total of nothing", `INSERT INTO totals VALUES ('adult', 'eve', 'a', 0, 0, 0, 1)`, "not the sum"},
+		{"total of nothing", `INSERT INTO totals VALUES ('adult', 'eve', 'a', 0, 0, 0, 1, 0)`, "not the sum"},
 		{"charge lost", `DELETE FROM charges WHERE id = (SELECT max(id) FROM charges)`, "not the sum"},
 		{"charge lowered", `UPDATE charges SET pure = 0 WHERE id = 1`, "not the sum"},
 		{"charge moved", `UPDATE charges SET scope = 'eve' WHERE id = 1`, "not the sum"},
@@ -257,7 +257,7 @@ func TestDatabaseRefusesToForget(t *testing.T) {
 	if err := l.verify(context.Background()); err != nil {
 		t.Error(err)
 	}
-	if _, err := l.read.Exec(`INSERT INTO totals VALUES ('adult', 'eve', 'a', 0, 0, 0, 1)`); err == nil {
+	if _, err := l.read.Exec(`INSERT INTO totals VALUES ('adult', 'eve', 'a', 0, 0, 0, 1, 0)`); err == nil {
 		t.Error("a reading connection wrote")
 	}
 }

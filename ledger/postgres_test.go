@@ -108,7 +108,7 @@ func TestPostgresRefusesToForget(t *testing.T) {
 	if err := l.verify(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if _, err := l.read.Exec(`INSERT INTO totals VALUES ('adult', 'eve', 'a', 0, 0, 0, 1)`); err == nil {
+	if _, err := l.read.Exec(`INSERT INTO totals VALUES ('adult', 'eve', 'a', 0, 0, 0, 1, 0)`); err == nil {
 		t.Error("a reading connection wrote")
 	}
 }
