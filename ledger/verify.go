@@ -18,7 +18,7 @@ const (
 	oldAnswers  = answerColumns + `ORDER BY id`
 	oldCharges  = chargeColumns + `ORDER BY id`
 
-	chargeColumns = `SELECT id, answer, scope, secret, "user", at, pure, kappa2, delta FROM charges `
+	chargeColumns = `SELECT id, answer, scope, secret, "user", at, pure, kappa2, delta, period FROM charges `
 )
 
 // booked is a charge as a row.
@@ -27,10 +27,11 @@ type booked struct {
 	scope, secret, user string
 	at                  int64 // microseconds since 1970
 	loss                privacy.Loss
+	period              int64
 }
 
 func (b *booked) scan(row scanner) error {
-	return row.Scan(&b.id, &b.answer, &b.scope, &b.secret, &b.user, &b.at, &b.loss.Pure, &b.loss.Kappa2, &b.loss.Delta)
+	return row.Scan(&b.id, &b.answer, &b.scope, &b.secret, &b.user, &b.at, &b.loss.Pure, &b.loss.Kappa2, &b.loss.Delta, &b.period)
 }
 
 // rows calls f with each row of a query in a transaction.
@@ -72,14 +73,17 @@ func (l *store) verify(ctx context.Context) error {
 
 func verifyTotals(ctx context.Context, tx *sql.Tx) error {
 	var unpaid int64
-	err := tx.QueryRowContext(ctx, `SELECT id FROM answers a WHERE NOT EXISTS (SELECT 1 FROM charges c WHERE c.answer = a.id AND c.scope = a.scope) LIMIT 1`).Scan(&unpaid)
+	err := tx.QueryRowContext(ctx, `SELECT id FROM answers a WHERE NOT EXISTS (SELECT 1 FROM charges c WHERE c.answer = a.id AND c.scope = '') LIMIT 1`).Scan(&unpaid)
 	switch {
 	case err == nil:
 		return fmt.Errorf("it is damaged: answer %d was not paid for", unpaid)
 	case !errors.Is(err, sql.ErrNoRows):
 		return fmt.Errorf("verifying: %w", err)
 	}
-	type account struct{ dataset, scope, secret string }
+	type account struct {
+		dataset, scope, secret string
+		period                 int64
+	}
 	type sum struct {
 		privacy.Loss
 		releases int
@@ -88,7 +92,7 @@ func verifyTotals(ctx context.Context, tx *sql.Tx) error {
 		err := rows(ctx, tx, query, func(row scanner) error {
 			var a account
 			var s sum
-			err := row.Scan(&a.dataset, &a.scope, &a.secret, &s.Pure, &s.Kappa2, &s.Delta, &s.releases)
+			err := row.Scan(&a.dataset, &a.scope, &a.secret, &s.Pure, &s.Kappa2, &s.Delta, &s.releases, &a.period)
 			visit(a, s)
 			return err
 		})
@@ -99,9 +103,9 @@ func verifyTotals(ctx context.Context, tx *sql.Tx) error {
 	}
 	booked, totals := map[account]sum{}, map[account]sum{}
 	err = errors.Join(
-		collect(`SELECT a.dataset, c.scope, c.secret, c.pure, c.kappa2, c.delta, 1 FROM charges c JOIN answers a ON a.id = c.answer ORDER BY c.id`,
+		collect(`SELECT a.dataset, c.scope, c.secret, c.pure, c.kappa2, c.delta, 1, c.period FROM charges c JOIN answers a ON a.id = c.answer ORDER BY c.id`,
 			func(a account, s sum) { booked[a] = sum{plus(booked[a].Loss, s.Loss), booked[a].releases + 1} }),
-		collect(`SELECT dataset, scope, secret, pure, kappa2, delta, releases FROM totals`, func(a account, s sum) { totals[a] = s }))
+		collect(`SELECT dataset, scope, secret, pure, kappa2, delta, releases, period FROM totals`, func(a account, s sum) { totals[a] = s }))
 	if err != nil {
 		return err
 	}
@@ -164,10 +168,15 @@ func (l *store) Audit(ctx context.Context, visit func(Link) error) (head Link, e
 			if err != nil || e.Number != number {
 				return fmt.Errorf("it is damaged: entry %d of the audit chain cannot be read", number)
 			}
-			if e.Event == Begin {
+			switch e.Event {
+			case Begin:
 				err = paid.before(*e.Before)
-			} else {
-				err = paid.settle(e, l)
+			case NewEpoch, NewPeriod:
+				err = paid.begun.settle(e, l)
+			default:
+				if err = paid.begun.during(e); err == nil {
+					err = paid.settle(e, l)
+				}
 			}
 			if err != nil {
 				return fmt.Errorf("it is damaged: entry %d of the audit chain: %w", number, err)
@@ -177,8 +186,8 @@ func (l *store) Audit(ctx context.Context, visit func(Link) error) (head Link, e
 			}
 			return visit(l)
 		})
-		if err == nil && len(paid.open) > 0 {
-			err = fmt.Errorf("it is damaged: %d charges are not in the audit chain", len(paid.open))
+		if n := len(paid.open) + len(paid.begun.open); err == nil && n > 0 {
+			err = fmt.Errorf("it is damaged: %d charges, epochs or periods are not in the audit chain", n)
 		}
 		return err
 	})
@@ -191,6 +200,7 @@ type ledgered struct {
 	charges []booked
 	byID    map[int64]*stored
 	open    map[payment]*Entry
+	begun   beginnings
 }
 
 // payment is a scope that paid for an answer.
@@ -201,7 +211,12 @@ type payment struct {
 
 func (l seal) payments(ctx context.Context, tx *sql.Tx) (*ledgered, error) {
 	p := &ledgered{byID: map[int64]*stored{}, open: map[payment]*Entry{}}
-	err := rows(ctx, tx, oldAnswers, func(row scanner) error {
+	begun, err := readBeginnings(ctx, tx)
+	if err != nil {
+		return nil, fmt.Errorf("verifying: %w", err)
+	}
+	p.begun = begun
+	err = rows(ctx, tx, oldAnswers, func(row scanner) error {
 		s, err := l.scan(row)
 		s.Bytes = nil
 		p.answers = append(p.answers, s)
@@ -232,7 +247,7 @@ func (l seal) payments(ctx context.Context, tx *sql.Tx) (*ledgered, error) {
 			if b.scope == s.scope {
 				event = Release
 			}
-			e := s.entry(event, b.scope, b.user, map[string]privacy.Loss{}, time.UnixMicro(b.at).UTC())
+			e := s.entry(event, b.period, b.scope, b.user, map[string]privacy.Loss{}, time.UnixMicro(b.at).UTC())
 			p.open[id] = &e
 		}
 		p.open[id].Losses[b.secret] = b.loss
@@ -243,18 +258,24 @@ func (l seal) payments(ctx context.Context, tx *sql.Tx) (*ledgered, error) {
 // digest tells of the answers and charges up to two ids.
 func (p *ledgered) digest(answer, charge int64) Before {
 	var b Before
+	old := true
 	h := sha256.New()
 	for _, s := range p.answers {
 		if s.ID <= answer {
 			b.Answers = s.ID
 			fmt.Fprintf(h, "%d %s %q %q %s\n", s.ID, s.key, s.dataset, s.scope, s.content)
+			old = old && s.epoch == 0
 		}
 	}
 	for _, x := range p.charges {
 		if x.id <= charge {
 			b.Charges = x.id
 			fmt.Fprintf(h, "%d %d %q %q %q %d %v %v %v\n", x.id, x.answer, x.scope, x.secret, x.user, x.at, x.loss.Pure, x.loss.Kappa2, x.loss.Delta)
+			old = old && x.period == 0
 		}
+	}
+	if !old { // of before there were epochs and periods
+		return Before{}
 	}
 	b.Digest = hex.EncodeToString(h.Sum(nil))
 	return b
@@ -281,10 +302,15 @@ func (p *ledgered) settle(e Entry, l Link) error {
 		return errors.New("the answer or its charge is missing")
 	}
 	delete(p.open, id)
-	told.Number = e.Number
-	same, err := chain{}.follow("", *told)
-	if err != nil || same.Text != l.Text {
+	if !told.is(e.Number, l) {
 		return errors.New("the answer or its charge was changed")
 	}
 	return nil
+}
+
+// is reports whether the entry, as the tables have it, is what the link of that number says.
+func (e Entry) is(number int64, l Link) bool {
+	e.Number = number
+	same, err := chain{}.follow("", e)
+	return err == nil && same.Text == l.Text
 }
