@@ -36,17 +36,26 @@ func GroupScope(group string) string { return groupMark + group }
 
 // whose says in words whose budget a scope's is.
 func whose(dataset, scope string) string {
-	name, marked := strings.CutPrefix(scope, groupMark)
+	name, user := User(scope)
 	switch {
 	case scope == Everybody:
 		return fmt.Sprintf("dataset %q", dataset)
-	case marked && !strings.HasPrefix(name, groupMark):
-		return fmt.Sprintf("group %q on dataset %q", name, dataset)
+	case user:
+		return fmt.Sprintf("user %q on dataset %q", name, dataset)
 	}
-	return fmt.Sprintf("user %q on dataset %q", name, dataset)
+	return fmt.Sprintf("group %q on dataset %q", strings.TrimPrefix(scope, groupMark), dataset)
 }
 
 // limits are those of a charge, the total's first.
 func (c Charge) limits() []Share {
 	return append([]Share{{Everybody, c.Limit}}, c.Shares...)
+}
+
+// User returns whose scope it is, if it is a user's.
+func User(scope string) (name string, ok bool) {
+	name, marked := strings.CutPrefix(scope, groupMark)
+	if scope == Everybody || marked && !strings.HasPrefix(name, groupMark) {
+		return "", false
+	}
+	return name, true
 }

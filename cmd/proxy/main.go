@@ -28,6 +28,8 @@ const usage = `fugu keeps global properties of a dataset secret, on PostgreSQL's
   fugu fit     -c fugu.yaml          prepare models from the references, and report how well they fit
   fugu preview -c fugu.yaml "SQL"    show F, mechanism, noise and interval for several epsilon; spends nothing
   fugu budget  -c fugu.yaml          show what is left of every budget
+  fugu epoch advance -c fugu.yaml DATASET -reason "..."
+                                     say that the tables hold other data: stored answers end
   fugu audit verify|export -c fugu.yaml
                                      verify the ledger and its audit chain; print the chain
 
@@ -36,7 +38,7 @@ fugu COMMAND -h lists the flags of a command.
 
 type command func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
-var commands = map[string]command{"serve": serve, "check": check, "preview": preview, "fit": fit, "budget": budget, "audit": audit}
+var commands = map[string]command{"serve": serve, "check": check, "preview": preview, "fit": fit, "budget": budget, "audit": audit, "epoch": epoch}
 
 // usageError is a mistake on the command line.
 type usageError struct{ error }
