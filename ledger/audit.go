@@ -27,6 +27,8 @@ type Entry struct {
 
 	// Of the others.
 	Dataset      string                  `json:"dataset,omitempty"`
+	Epoch        int64                   `json:"epoch,omitempty"`  // of the answer, or that began
+	Period       int64                   `json:"period,omitempty"` // in which it was charged, or that began
 	Scope        string                  `json:"scope,omitempty"`
 	User         string                  `json:"user,omitempty"`
 	Answer       int64                   `json:"answer,omitempty"`
@@ -39,12 +41,16 @@ type Entry struct {
 	Failed       bool                    `json:"failed,omitempty"`
 	Content      string                  `json:"content,omitempty"` // SHA-256 of what was given and its description
 
+	// Of NewEpoch and NewPeriod.
+	Label       string     `json:"label,omitempty"`
+	Independent bool       `json:"independent,omitempty"`
+	Reason      string     `json:"reason,omitempty"` // of Reset and Compacted too: what User says
+	Began       *time.Time `json:"began,omitempty"`  // of a period; At is when the ledger saw it
+
 	Statement string     `json:"statement,omitempty"` // fingerprint of the statement's shape, without its literals
 	Code      string     `json:"code,omitempty"`      // of Refused: the SQLSTATE
 	Times     int64      `json:"times,omitempty"`     // of Refused: how often, if more than once, until Until; of Lost: how many
 	Until     *time.Time `json:"until,omitempty"`
-	Reason    string     `json:"reason,omitempty"`  // of Reset and Compacted: what User says
-	Charges   int64      `json:"charges,omitempty"` // of Reset: the last charge that does not count any more
 	Dropped   *Dropped   `json:"dropped,omitempty"` // of Compacted
 }
 
@@ -53,13 +59,15 @@ type Event string
 
 // The events.
 const (
-	Begin   Event = "begin"   // of the chain
-	Release Event = "release" // a new answer, and who paid
-	Joined  Event = "joined"  // a scope that paid for an answer which was there already
+	Begin     Event = "begin"   // of the chain
+	Release   Event = "release" // a new answer, paid by everybody; before totals bound everybody: by who asked first
+	Joined    Event = "joined"  // another scope that paid for it, then or later
+	NewEpoch  Event = "epoch"   // other data, or a label for those that there are
+	NewPeriod Event = "period"  // a budget that began anew
 
 	Refused   Event = "refused"   // a statement that was not answered
 	Lost      Event = "lost"      // refusals that are not in the chain: there were too many, or the ledger was down
-	Reset     Event = "reset"     // the accounts of a dataset start anew
+	Reset     Event = "reset"     // who has a period begin that is next in the chain, and why
 	Compacted Event = "compacted" // answers lost their content
 )
 
@@ -107,8 +115,8 @@ func (c chain) hash(before, text string) string {
 }
 
 // entry tells of a scope that paid for an answer.
-func (s stored) entry(event Event, scope, user string, losses map[string]privacy.Loss, at time.Time) Entry {
-	return Entry{At: at, Event: event, Dataset: s.dataset, Scope: scope, User: user, Answer: s.ID, Key: s.key, Losses: losses,
+func (s stored) entry(event Event, period int64, scope, user string, losses map[string]privacy.Loss, at time.Time) Entry {
+	return Entry{At: at, Event: event, Dataset: s.dataset, Epoch: s.epoch, Period: period, Scope: scope, User: user, Answer: s.ID, Key: s.key, Losses: losses,
 		Requested: &s.Requested, Mechanism: s.Mechanism, Assumption: s.Assumption, Certificates: s.Certificates, Failed: s.Failed, Content: s.content}
 }
 

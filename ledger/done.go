@@ -9,34 +9,24 @@ import (
 )
 
 // done is what operators did to a ledger, as its tables have it, to be found again in the audit chain: whoever can write
-// to the database could put a reset there, and spend a budget twice.
+// to the database could put a period there, and spend a budget twice.
 type done struct {
-	resets    map[int64]reset     // by entry
-	eras      map[string][]reset  // by dataset, in order
 	compacted map[int64]dropped   // by answer
 	drops     map[int64][]dropped // by entry, in order of the answers
-}
-
-type reset struct {
-	entry, charge int64
-	dataset       string
+	begun     beginnings
+	resets    map[string]int64 // by dataset: the period that has to begin next in the chain
 }
 
 func readDone(ctx context.Context, tx *sql.Tx) (*done, error) {
-	d := &done{map[int64]reset{}, map[string][]reset{}, map[int64]dropped{}, map[int64][]dropped{}}
-	err := rows(ctx, tx, `SELECT entry, dataset, charge FROM resets ORDER BY entry`, func(row scanner) error {
-		var r reset
-		err := row.Scan(&r.entry, &r.dataset, &r.charge)
-		d.resets[r.entry], d.eras[r.dataset] = r, append(d.eras[r.dataset], r)
+	d := &done{compacted: map[int64]dropped{}, drops: map[int64][]dropped{}, resets: map[string]int64{}}
+	err := rows(ctx, tx, `SELECT answer, key, content, entry FROM compacted ORDER BY answer`, func(row scanner) error {
+		var x dropped
+		err := row.Scan(&x.answer, &x.key, &x.content, &x.entry)
+		d.compacted[x.answer], d.drops[x.entry] = x, append(d.drops[x.entry], x)
 		return err
 	})
 	if err == nil {
-		err = rows(ctx, tx, `SELECT answer, key, content, entry FROM compacted ORDER BY answer`, func(row scanner) error {
-			var x dropped
-			err := row.Scan(&x.answer, &x.key, &x.content, &x.entry)
-			d.compacted[x.answer], d.drops[x.entry] = x, append(d.drops[x.entry], x)
-			return err
-		})
+		d.begun, err = readBeginnings(ctx, tx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("verifying: %w", err)
@@ -44,32 +34,34 @@ func readDone(ctx context.Context, tx *sql.Tx) (*done, error) {
 	return d, nil
 }
 
-// era returns the entry of the last reset of a dataset before a charge, 0 if there is none.
-func (d *done) era(dataset string, charge int64) (entry int64) {
-	for _, r := range d.eras[dataset] {
-		if r.charge >= charge {
-			break
-		}
-		entry = r.entry
-	}
-	return entry
-}
-
 // told reports, without reading a link as JSON, that it may be of something done: a quote inside of a text would have a
 // backslash before it.
 func (d *done) told(l Link) bool {
-	return strings.Contains(l.Text, `"event":"`+string(Reset)+`"`) || strings.Contains(l.Text, `"event":"`+string(Compacted)+`"`)
+	for _, e := range []Event{Compacted, Reset, NewEpoch, NewPeriod} {
+		if strings.Contains(l.Text, `"event":"`+string(e)+`"`) {
+			return true
+		}
+	}
+	return false
 }
 
 // settle takes what an entry tells from what is to be found.
-func (d *done) settle(e Entry) error {
+func (d *done) settle(e Entry, l Link) error {
+	next, reset := d.resets[e.Dataset]
 	switch e.Event {
 	case Reset:
-		r, ok := d.resets[e.Number]
-		if !ok || r.dataset != e.Dataset || r.charge != e.Charges {
-			return errors.New("the reset is missing or was changed")
+		if reset || e.Period != d.begun.now[e.Dataset].period+1 {
+			return errors.New("a reset is out of turn")
 		}
-		delete(d.resets, e.Number)
+		d.resets[e.Dataset] = e.Period
+	case NewEpoch:
+		return d.begun.settle(e, l)
+	case NewPeriod:
+		if reset != (e.Reason == causeReset) || reset && next != e.Period {
+			return errors.New("a period begins for a reset that nobody made, or for none")
+		}
+		delete(d.resets, e.Dataset)
+		return d.begun.settle(e, l)
 	case Compacted:
 		xs := d.drops[e.Number]
 		if e.Dropped == nil || int64(len(xs)) != e.Dropped.Answers || digestOf(xs) != e.Dropped.Digest {
@@ -80,10 +72,10 @@ func (d *done) settle(e Entry) error {
 	return nil
 }
 
-// rest says that there is something of which the chain did not tell.
+// rest says that there is something of which the chain did not tell, or that the chain tells of too much.
 func (d *done) rest() error {
-	if len(d.resets)+len(d.drops) > 0 {
-		return fmt.Errorf("it is damaged: %d resets and compactions are not in the audit chain", len(d.resets)+len(d.drops))
+	if n := len(d.resets) + len(d.drops) + len(d.begun.open); n > 0 {
+		return fmt.Errorf("it is damaged: %d epochs, periods, resets or compactions are not in the audit chain", n)
 	}
 	return nil
 }

@@ -111,7 +111,7 @@ func (s seal) load(ctx context.Context, tx *sql.Tx, r io.Reader, remote bool) (h
 	}
 	if remote {
 		const next = `SELECT setval(pg_get_serial_sequence('%[1]s', 'id'), max(id)) FROM %[1]s HAVING max(id) IS NOT NULL`
-		for _, name := range []string{"answers", "charges"} {
+		for _, name := range []string{"answers", "charges", "epochs"} {
 			if _, err := tx.ExecContext(ctx, fmt.Sprintf(next, name)); err != nil {
 				return Link{}, err
 			}

@@ -13,13 +13,13 @@ type Manager interface {
 	// Datasets returns the datasets that were ever charged, in order.
 	Datasets(ctx context.Context) ([]string, error)
 
-	// Totals returns all accounts of a dataset, those first that a reset has ended.
+	// Totals returns all accounts of a dataset, those of earlier periods first.
 	Totals(ctx context.Context, dataset string) ([]Total, error)
 
 	// Payments returns the last charges to a dataset, at most limit, newest first; of a user, if one is given.
 	Payments(ctx context.Context, dataset, user string, limit int) ([]Payment, error)
 
-	// Reset has all accounts of a dataset start anew, and returns the entry of the audit chain that says so. What was
+	// Reset begins a period, in which all accounts of a dataset start anew, and returns its entry of the audit chain. What was
 	// charged before stays on record, but counts no more: what all answers reveal together is then bounded by
 	// the sum of what was spent before and after, and not by the limit. Stored answers stay, for who has paid.
 	Reset(ctx context.Context, dataset string, why Why) (Link, error)

@@ -46,7 +46,7 @@ func busy(t *testing.T, p place, o Options) *store {
 		t.Fatalf("%d compacted, %v", n, err)
 	}
 	must(t, l, charge(0)) // anew
-	must(t, l, with(charge(3), func(c *Charge) { c.Scope = "bob" }))
+	must(t, l, with(charge(3), func(c *Charge) { c.Shares = []Share{{"bob", c.Limit}} }))
 	return l
 }
 
@@ -84,7 +84,10 @@ func TestReset(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e, err := head.Entry(); err != nil || e.Event != Reset || e.User != "carol" || e.Reason != why.Reason || e.Dataset != "adult" || e.Number != 6 || e.Charges != 5 {
+		if e, err := head.Entry(); err != nil || e.Event != NewPeriod || e.Reason != "reset" || e.Dataset != "adult" || e.Number != 7 || e.Period != 1 {
+			t.Errorf("%+v %v", e, err)
+		}
+		if e, err := links(t, l)[6].Entry(); err != nil || e.Event != Reset || e.User != "carol" || e.Reason != why.Reason || e.Dataset != "adult" || e.Period != 1 {
 			t.Errorf("%+v %v", e, err)
 		}
 		if _, err := l.Reset(t.Context(), "adult", why); err == nil {
@@ -111,7 +114,7 @@ func TestReset(t *testing.T) {
 		closeLedger(t, l)
 		l = p.open(t, Options{})
 		totals, err := l.Totals(t.Context(), "adult")
-		if err != nil || len(totals) != 2 || !totals[0].Past || totals[0].Loss.Pure != 1 || totals[1].Past || totals[1].Since != 6 || totals[1].Loss.Pure != 1 || totals[1].Releases != 4 {
+		if err != nil || len(totals) != 2 || !totals[0].Past || totals[0].Loss.Pure != 1 || totals[1].Past || totals[1].Period != 1 || totals[1].Loss.Pure != 1 || totals[1].Releases != 4 {
 			t.Errorf("%+v %v", totals, err)
 		}
 		if ds, err := l.Datasets(t.Context()); err != nil || !reflect.DeepEqual(ds, []string{"adult", "census"}) {
@@ -124,7 +127,7 @@ func TestReset(t *testing.T) {
 		if ps, err := l.Payments(t.Context(), "adult", "bob", 5); err != nil || len(ps) != 0 {
 			t.Errorf("%+v %v", ps, err)
 		}
-		if n := len(links(t, l)); n != 11 {
+		if n := len(links(t, l)); n != 12 {
 			t.Errorf("%d entries", n)
 		}
 		if _, err := p.open(t, Options{ReadOnly: true}).Reset(t.Context(), "adult", why); err == nil {
@@ -252,7 +255,7 @@ func TestImportRefuses(t *testing.T) {
 	sound := out.String()
 	lines := strings.SplitAfter(sound, "\n")
 	end := lines[len(lines)-2]
-	withReset := strings.Replace(sound, end, fmt.Sprintf("{\"table\":\"resets\",\"row\":[2,\"census\",9]}\n%s", strings.Replace(end, fmt.Sprintf("%d", len(lines)-3), fmt.Sprintf("%d", len(lines)-2), 1)), 1)
+	withReset := strings.Replace(sound, end, fmt.Sprintf("{\"table\":\"periods\",\"row\":[\"census\",1,9,9,\"reset\"]}\n%s", strings.Replace(end, fmt.Sprintf("%d", len(lines)-3), fmt.Sprintf("%d", len(lines)-2), 1)), 1)
 	refused := func(name string, p place, key []byte, text string) {
 		t.Helper()
 		if _, err := Import(context.Background(), string(p), Options{Key: key}, strings.NewReader(text)); err == nil {
@@ -266,7 +269,7 @@ func TestImportRefuses(t *testing.T) {
 		"other columns":   strings.Replace(sound, `"assumption"`, `"assumptions"`, 1),
 		"the end missing": strings.Join(lines[:len(lines)-2], ""), "a line missing": strings.Replace(sound, lines[3], "", 1),
 		"half of it": sound[:len(sound)/2], "a line twice": strings.Replace(sound, lines[3], lines[3]+lines[3], 1), "more": sound + end,
-		"another table":            strings.Replace(sound, `{"table":"resets"`, `{"table":"sqlite_schema"`, 1),
+		"another table":            strings.Replace(sound, `{"table":"periods"`, `{"table":"sqlite_schema"`, 1),
 		"a number for a text":      strings.Replace(sound, `["adult","","income"`, `["adult",1,"income"`, 1),
 		"another user":             strings.Replace(sound, `"alice"`, `"aline"`, 1),
 		"a charge less":            strings.Replace(sound, `"income","alice"`, `"sector","alice"`, 1),

@@ -45,7 +45,7 @@ func openPostgres(ctx context.Context, url string, o Options) (_ *store, err err
 		return nil, err
 	}
 	sealed.fill = o.fill
-	l := &store{seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed}, alone: lockTotals, patience: postgresPatience, attempts: readers + 1}
+	l := &store{seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed}, alone: lockTotals, clock: serverClock, patience: postgresPatience, attempts: readers + 1}
 	defer func() {
 		if err != nil {
 			_ = l.Close()

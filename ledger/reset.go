@@ -12,8 +12,11 @@ import (
 	"fugu/privacy"
 )
 
-// since is, of the dataset $1, the entry of its last reset: the accounts that count are those since then.
-const since = `(SELECT coalesce(max(entry), 0) FROM resets WHERE dataset = $1)`
+// latest is the period of the dataset $1 that began last.
+const latest = `(SELECT coalesce(max(number), 0) FROM periods WHERE dataset = $1)`
+
+// causeReset is the cause of a period that begins because somebody says so. In the chain it follows on the Reset that tells who.
+const causeReset = "reset"
 
 // Why is who does something to a ledger, and the reason. Both are written into the audit chain as they are.
 type Why struct{ Operator, Reason string }
@@ -33,39 +36,54 @@ func (w Why) check() error {
 	return nil
 }
 
-// Total is an account at any time: those of the eras before the last reset too.
+// Total is an account at any time: those of earlier periods too.
 type Total struct {
 	Scope string
 	Account
-	Since int64 // entry of the reset with which it began; 0: the beginning
-	Past  bool  // a reset has ended it, and it does not count any more
+	Period int64
+	Past   bool // another period has begun, and it does not count any more
 }
 
 // Reset implements Manager.
 func (l *store) Reset(ctx context.Context, dataset string, why Why) (head Link, err error) {
 	err = why.check()
 	if err == nil {
-		err = l.alter(ctx, func(ctx context.Context, tx *sql.Tx) error {
-			var spent, last int64
-			err := tx.QueryRowContext(ctx, `SELECT count(*), (SELECT coalesce(max(id), 0) FROM charges) FROM totals WHERE dataset = $1 AND since = `+since, dataset).Scan(&spent, &last)
-			if err != nil {
-				return err
-			}
-			if spent == 0 {
-				return fmt.Errorf("nothing was charged to dataset %q that could be reset", dataset)
-			}
-			entries := []Entry{{At: now(), Event: Reset, Dataset: dataset, User: why.Operator, Reason: why.Reason, Charges: last}}
-			if head, err = l.seal.extend(ctx, tx, entries); err != nil {
-				return err
-			}
-			_, err = tx.ExecContext(ctx, `INSERT INTO resets (entry, dataset, charge) VALUES ($1, $2, $3)`, entries[0].Number, dataset, last)
-			return err
+		var spent int64
+		if err = l.read.QueryRowContext(ctx, `SELECT count(*) FROM totals WHERE dataset = $1 AND period = `+latest, dataset).Scan(&spent); err == nil && spent == 0 {
+			err = fmt.Errorf("nothing was charged to dataset %q that could be reset", dataset)
+		}
+	}
+	if err == nil {
+		var number int64
+		err = l.book(ctx, Charge{Dataset: dataset}, func(ctx context.Context, b *booking) (begun bool, err error) {
+			number, err = b.reset(ctx, why)
+			return err == nil, err
 		})
+		if err == nil {
+			err = l.read.QueryRowContext(ctx, `SELECT entry, hash FROM audit WHERE number = $1`, number).Scan(&head.Text, &head.Hash)
+		}
 	}
 	if err != nil {
 		return Link{}, fmt.Errorf("resetting: %w", err)
 	}
 	return head, nil
+}
+
+// reset begins a period, and says before it who has it begin and why. It returns the last entry.
+func (b *booking) reset(ctx context.Context, why Why) (number int64, err error) {
+	p, err := b.read.period(ctx, b.Dataset)
+	if err != nil {
+		return 0, err
+	}
+	if err := b.append(ctx, Entry{At: now(), Event: Reset, Dataset: b.Dataset, Period: p.number + 1, User: why.Operator, Reason: why.Reason}); err != nil {
+		return 0, err
+	}
+	if err := b.renew(ctx, causeReset); err != nil {
+		return 0, err
+	}
+	var hash string
+	err = b.read.head.QueryRowContext(ctx).Scan(&number, &hash)
+	return number, err
 }
 
 // Datasets implements Manager.
@@ -83,11 +101,11 @@ func (l *store) Datasets(ctx context.Context) (out []string, err error) {
 
 // Totals implements Manager.
 func (l *store) Totals(ctx context.Context, dataset string) (out []Total, err error) {
-	const query = `SELECT scope, secret, pure, kappa2, delta, releases, since, CASE WHEN since < ` + since + ` THEN 1 ELSE 0 END FROM totals WHERE dataset = $1 ORDER BY since, scope, secret`
+	const query = `SELECT scope, secret, pure, kappa2, delta, releases, period, CASE WHEN period < ` + latest + ` THEN 1 ELSE 0 END FROM totals WHERE dataset = $1 ORDER BY period, scope, secret`
 	err = l.snapshot(ctx, func(tx *sql.Tx) error {
 		return rows(ctx, tx, query, func(row scanner) error {
 			var t Total
-			err := row.Scan(&t.Scope, &t.Secret, &t.Loss.Pure, &t.Loss.Kappa2, &t.Loss.Delta, &t.Releases, &t.Since, &t.Past)
+			err := row.Scan(&t.Scope, &t.Secret, &t.Loss.Pure, &t.Loss.Kappa2, &t.Loss.Delta, &t.Releases, &t.Period, &t.Past)
 			out = append(out, t)
 			return err
 		}, dataset)
@@ -103,14 +121,14 @@ type Payment struct {
 	Secret                string
 	Loss                  privacy.Loss
 	Mechanism, Assumption string
-	Failed, Past          bool // Past: a reset came after it
+	Failed, Past          bool // Past: another period began after it
 }
 
 // Payments implements Manager.
 func (l *store) Payments(ctx context.Context, dataset, user string, limit int) (out []Payment, err error) {
 	const query = `SELECT c.at, c.answer, c.scope, c."user", c.secret, c.pure, c.kappa2, c.delta, a.mechanism, a.assumption, a.failed,
-	    CASE WHEN EXISTS (SELECT 1 FROM resets r WHERE r.dataset = a.dataset AND r.charge >= c.id) THEN 1 ELSE 0 END
-	  FROM charges c JOIN answers a ON a.id = c.answer WHERE a.dataset = $1 AND ($2 = '' OR c."user" = $2 OR c.scope = $2)
+	    CASE WHEN c.period < ` + latest + ` THEN 1 ELSE 0 END
+	  FROM charges c JOIN answers a ON a.id = c.answer WHERE a.dataset = $1 AND ($2 = '' OR c."user" = $2)
 	  ORDER BY c.id DESC LIMIT $3`
 	err = l.snapshot(ctx, func(tx *sql.Tx) error {
 		return rows(ctx, tx, query, func(row scanner) error {

@@ -25,7 +25,7 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *store, err erro
 		return nil, err
 	}
 	sealed.fill = o.fill
-	l := &store{path: path, seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed}}
+	l := &store{path: path, seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed}, clock: processClock}
 	defer func() {
 		if err != nil {
 			_ = l.Close()

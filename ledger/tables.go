@@ -43,13 +43,15 @@ const (
 // tables are all tables, in an order in which none refers to a later one.
 var tables = []table{
 	{"answers", []column{{"id", integer}, {"key", characters}, {"dataset", characters}, {"scope", characters}, {"at", integer}, {"epsilon", float}, {"delta", float},
-		{"mechanism", characters}, {"assumption", characters}, {"failed", integer}, {"cells", characters}, {"bytes", octets}, {"certificates", characters}, {"sealed", integer}}, true},
+		{"mechanism", characters}, {"assumption", characters}, {"failed", integer}, {"cells", characters}, {"bytes", octets}, {"certificates", characters}, {"sealed", integer}, {"epoch", integer}}, true},
 	{"charges", []column{{"id", integer}, {"answer", integer}, {"scope", characters}, {"secret", characters}, {"user", characters}, {"at", integer},
-		{"pure", float}, {"kappa2", float}, {"delta", float}}, true},
+		{"pure", float}, {"kappa2", float}, {"delta", float}, {"period", integer}}, true},
 	{"totals", []column{{"dataset", characters}, {"scope", characters}, {"secret", characters}, {"pure", float}, {"kappa2", float}, {"delta", float},
-		{"releases", integer}, {"since", integer}}, false},
+		{"releases", integer}, {"period", integer}}, false},
 	{"audit", []column{{"number", integer}, {"entry", characters}, {"hash", characters}}, true},
-	{"resets", []column{{"entry", integer}, {"dataset", characters}, {"charge", integer}}, true},
+	{"epochs", []column{{"id", integer}, {"dataset", characters}, {"number", integer}, {"label", characters}, {"independent", integer}, {"user", characters},
+		{"reason", characters}, {"at", integer}}, true},
+	{"periods", []column{{"dataset", characters}, {"number", integer}, {"began", integer}, {"at", integer}, {"cause", characters}}, false},
 	{"compacted", []column{{"answer", integer}, {"key", characters}, {"content", characters}, {"entry", integer}}, true},
 }
 

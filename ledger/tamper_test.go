@@ -26,20 +26,22 @@ func TestAuditFindsTamperingWithOperations(t *testing.T) {
 		{"how many were lost", `UPDATE audit SET entry = replace(entry, '"times":3', '"times":2')`, false},
 		{"a reset's reason", `UPDATE audit SET entry = replace(entry, 'published', 'old') WHERE number = 6`, false},
 		{"a reset's operator", `UPDATE audit SET entry = replace(entry, '"carol"', '"alice"') WHERE number = 6`, false},
-		{"a reset left out", `DELETE FROM resets; UPDATE totals SET since = 0 WHERE releases = 4; DELETE FROM totals WHERE since > 0 AND dataset = 'adult'`, false},
-		{"a reset that nobody made", `INSERT INTO resets SELECT 9, 'adult', max(id) FROM charges`, false},
-		{"of another dataset", `INSERT INTO resets SELECT 1, 'census', max(id) FROM charges`, false},
-		{"a reset moved", `UPDATE resets SET charge = charge - 1; UPDATE totals SET pure = 0.75, releases = 3 WHERE dataset = 'adult' AND scope = '' AND since = 0;
-		  UPDATE totals SET pure = 0.75, releases = 3 WHERE dataset = 'adult' AND scope = '' AND since = 6`, false},
-		{"a total of before", `UPDATE totals SET pure = 0 WHERE since = 0 AND dataset = 'adult'`, false},
-		{"a total moved to another era", `UPDATE totals SET since = 0 WHERE scope = 'bob'`, false},
+		{"a reset left out", `DELETE FROM periods; UPDATE charges SET period = 0; DELETE FROM totals WHERE dataset = 'adult'`, false},
+		{"a reset that nobody made", `INSERT INTO periods VALUES ('adult', 2, 1, 1, 'reset')`, false},
+		{"a renewal that nobody made", `INSERT INTO periods VALUES ('adult', 2, 1, 1, 'renewal')`, false},
+		{"of another dataset", `INSERT INTO periods VALUES ('census', 1, 1, 1, 'reset')`, false},
+		{"a reset's time", `UPDATE periods SET began = began + 1`, false},
+		{"a reset that is called a renewal", `UPDATE periods SET cause = 'renewal'`, false},
+		{"a total of before", `UPDATE totals SET pure = 0 WHERE period = 0 AND dataset = 'adult'`, false},
+		{"a total moved to another period", `UPDATE totals SET period = 0 WHERE scope = 'bob'`, false},
+		{"data that nobody replaced", `INSERT INTO epochs (dataset, number, label, independent, "user", reason, at) VALUES ('adult', 1, '', 0, 'eve', 'x', 1)`, false},
 		{"what was compacted left out", `DELETE FROM compacted WHERE answer = 1`, false},
 		{"a compacted answer's key", `UPDATE compacted SET key = ` + x64 + ` WHERE answer = 1`, false},
 		{"a compacted answer's digest", `UPDATE compacted SET content = ` + x64 + ` WHERE answer = 1`, false},
 		{"by which entry", `UPDATE compacted SET entry = 6 WHERE answer = 1`, false},
 		{"a content that comes back", `UPDATE answers SET bytes = (SELECT bytes FROM answers WHERE id = 3) WHERE id = 1`, true},
 		{"under its old key", `UPDATE answers SET key = ` + x64 + ` WHERE id = 1`, true},
-		{"a compaction that nobody made", `INSERT INTO compacted SELECT 3, key, ` + x64 + `, 9 FROM answers WHERE id = 3;
+		{"a compaction that nobody made", `INSERT INTO compacted SELECT 3, key, ` + x64 + `, 11 FROM answers WHERE id = 3;
 		  UPDATE answers SET bytes = (SELECT bytes FROM answers WHERE id = 1), cells = '[]', key = ` + x64 + ` WHERE id = 3`, false},
 		{"the content of an answer dropped", `UPDATE answers SET bytes = (SELECT bytes FROM answers WHERE id = 1), cells = '[]' WHERE id = 3`, true},
 	}
@@ -65,7 +67,7 @@ func TestAuditFindsTamperingWithOperations(t *testing.T) {
 			t.Fatal(err)
 		}
 		free := `PRAGMA foreign_keys = 0;`
-		for _, name := range []string{"audit_stays", "audit_fixed", "totals_stay", "totals_grow", "answers_stay", "answers_fixed", "resets_stay", "resets_fixed", "compacted_stay", "compacted_fixed"} {
+		for _, name := range []string{"audit_stays", "audit_fixed", "totals_stay", "totals_grow", "answers_stay", "answers_fixed", "periods_stay", "periods_fixed", "charges_stay", "charges_fixed", "compacted_stay", "compacted_fixed"} {
 			free += `DROP TRIGGER ` + name + `;`
 		}
 		for _, tt := range tests {
@@ -113,10 +115,10 @@ func TestDatabaseRefusesToForgetOperations(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		l := busy(t, p, Options{})
 		for _, s := range []string{
-			`DELETE FROM resets`, `UPDATE resets SET charge = 0`, `DELETE FROM compacted`, `UPDATE compacted SET content = key`,
-			`UPDATE totals SET since = since + 1, releases = releases + 1`, `DELETE FROM totals WHERE since = 0`,
+			`DELETE FROM compacted`, `UPDATE compacted SET content = key`,
+			`DELETE FROM totals WHERE period = 0`, `DELETE FROM periods`, `UPDATE periods SET began = 0`,
 			`UPDATE answers SET bytes = bytes WHERE id = 3`, `UPDATE answers SET key = key WHERE id = 1`,
-			`INSERT INTO resets VALUES (77, 'adult', 9)`, `INSERT INTO compacted SELECT 77, key, key, 1 FROM answers WHERE id = 3`,
+			`INSERT INTO compacted SELECT 77, key, key, 1 FROM answers WHERE id = 3`,
 		} {
 			if _, err := l.write.Exec(s); err == nil {
 				t.Errorf("done: %s", s)
@@ -131,7 +133,7 @@ func TestDatabaseRefusesToForgetOperations(t *testing.T) {
 			zero = `'\x00'`
 		}
 		drop := `UPDATE answers SET bytes = ` + zero + `, cells = '[]', sealed = 0, key = '` + strings.Repeat("ab", 32) + `'`
-		for _, also := range []string{`, scope = 'eve'`, `, at = 1`, `, epsilon = 9`, `, mechanism = 'x'`, `, certificates = '[1]'`, `, dataset = 'x'`, `, cells = '[1]'`, `, failed = 1`} {
+		for _, also := range []string{`, scope = 'eve'`, `, at = 1`, `, epsilon = 9`, `, mechanism = 'x'`, `, certificates = '[1]'`, `, dataset = 'x'`, `, cells = '[1]'`, `, failed = 1`, `, epoch = 1`} {
 			if _, err := l.write.Exec(drop + also + ` WHERE id = 3`); err == nil {
 				t.Errorf("changed besides: %s", also)
 			}

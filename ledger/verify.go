@@ -18,7 +18,7 @@ const (
 	oldAnswers  = answerColumns + `ORDER BY id`
 	oldCharges  = chargeColumns + `ORDER BY id`
 
-	chargeColumns = `SELECT id, answer, scope, secret, "user", at, pure, kappa2, delta FROM charges `
+	chargeColumns = `SELECT id, answer, scope, secret, "user", at, pure, kappa2, delta, period FROM charges `
 )
 
 // booked is a charge as a row.
@@ -27,10 +27,11 @@ type booked struct {
 	scope, secret, user string
 	at                  int64 // microseconds since 1970
 	loss                privacy.Loss
+	period              int64
 }
 
 func (b *booked) scan(row scanner) error {
-	return row.Scan(&b.id, &b.answer, &b.scope, &b.secret, &b.user, &b.at, &b.loss.Pure, &b.loss.Kappa2, &b.loss.Delta)
+	return row.Scan(&b.id, &b.answer, &b.scope, &b.secret, &b.user, &b.at, &b.loss.Pure, &b.loss.Kappa2, &b.loss.Delta, &b.period)
 }
 
 // rows calls f with each row of a query in a transaction.
@@ -73,14 +74,14 @@ func (l *store) unhurried(ctx context.Context, tx *sql.Tx) error {
 const withoutTimeout = `SET LOCAL statement_timeout = 0`
 
 // verify adds all charges up again, in the order in which they were booked, and compares with the running totals, bit for
-// bit; and follows the audit chain, in which every reset must be.
+// bit; and follows the audit chain, in which every epoch and period must be.
 func (l *store) verify(ctx context.Context) error {
 	return l.snapshot(ctx, func(tx *sql.Tx) error {
 		d, err := readDone(ctx, tx)
 		if err != nil {
 			return err
 		}
-		if err := verifyTotals(ctx, tx, d); err != nil {
+		if err := verifyTotals(ctx, tx); err != nil {
 			return err
 		}
 		_, err = l.seal.chain.verify(ctx, tx, func(number int64, l Link) error {
@@ -89,7 +90,7 @@ func (l *store) verify(ctx context.Context) error {
 			}
 			e, err := l.Entry()
 			if err == nil {
-				err = d.settle(e)
+				err = d.settle(e, l)
 			}
 			if err != nil {
 				return fmt.Errorf("it is damaged: entry %d of the audit chain: %w", number, err)
@@ -103,9 +104,9 @@ func (l *store) verify(ctx context.Context) error {
 	})
 }
 
-func verifyTotals(ctx context.Context, tx *sql.Tx, d *done) error {
+func verifyTotals(ctx context.Context, tx *sql.Tx) error {
 	var unpaid int64
-	err := tx.QueryRowContext(ctx, `SELECT id FROM answers a WHERE NOT EXISTS (SELECT 1 FROM charges c WHERE c.answer = a.id AND c.scope = a.scope) LIMIT 1`).Scan(&unpaid)
+	err := tx.QueryRowContext(ctx, `SELECT id FROM answers a WHERE NOT EXISTS (SELECT 1 FROM charges c WHERE c.answer = a.id AND c.scope = '') LIMIT 1`).Scan(&unpaid)
 	switch {
 	case err == nil:
 		return fmt.Errorf("it is damaged: answer %d was not paid for", unpaid)
@@ -114,7 +115,7 @@ func verifyTotals(ctx context.Context, tx *sql.Tx, d *done) error {
 	}
 	type account struct {
 		dataset, scope, secret string
-		since                  int64
+		period                 int64
 	}
 	type sum struct {
 		privacy.Loss
@@ -124,7 +125,7 @@ func verifyTotals(ctx context.Context, tx *sql.Tx, d *done) error {
 		err := rows(ctx, tx, query, func(row scanner) error {
 			var a account
 			var s sum
-			err := row.Scan(&a.dataset, &a.scope, &a.secret, &a.since, &s.Pure, &s.Kappa2, &s.Delta, &s.releases)
+			err := row.Scan(&a.dataset, &a.scope, &a.secret, &s.Pure, &s.Kappa2, &s.Delta, &s.releases, &a.period)
 			visit(a, s)
 			return err
 		})
@@ -135,12 +136,9 @@ func verifyTotals(ctx context.Context, tx *sql.Tx, d *done) error {
 	}
 	booked, totals := map[account]sum{}, map[account]sum{}
 	err = errors.Join(
-		collect(`SELECT a.dataset, c.scope, c.secret, c.id, c.pure, c.kappa2, c.delta, 1 FROM charges c JOIN answers a ON a.id = c.answer ORDER BY c.id`,
-			func(a account, s sum) {
-				a.since = d.era(a.dataset, a.since)
-				booked[a] = sum{plus(booked[a].Loss, s.Loss), booked[a].releases + 1}
-			}),
-		collect(`SELECT dataset, scope, secret, since, pure, kappa2, delta, releases FROM totals`, func(a account, s sum) { totals[a] = s }))
+		collect(`SELECT a.dataset, c.scope, c.secret, c.pure, c.kappa2, c.delta, 1, c.period FROM charges c JOIN answers a ON a.id = c.answer ORDER BY c.id`,
+			func(a account, s sum) { booked[a] = sum{plus(booked[a].Loss, s.Loss), booked[a].releases + 1} }),
+		collect(`SELECT dataset, scope, secret, pure, kappa2, delta, releases, period FROM totals`, func(a account, s sum) { totals[a] = s }))
 	if err != nil {
 		return err
 	}
@@ -203,7 +201,7 @@ func (l seal) audit(ctx context.Context, tx *sql.Tx, visit func(Link) error) (he
 	if err != nil {
 		return Link{}, err
 	}
-	if err := verifyTotals(ctx, tx, d); err != nil {
+	if err := verifyTotals(ctx, tx); err != nil {
 		return Link{}, err
 	}
 	paid, err := l.payments(ctx, tx, d)
@@ -219,9 +217,11 @@ func (l seal) audit(ctx context.Context, tx *sql.Tx, visit func(Link) error) (he
 		case Begin:
 			err = paid.before(e.Before)
 		case Release, Joined:
-			err = paid.settle(e, l)
-		case Reset, Compacted:
-			err = d.settle(e)
+			if err = d.begun.during(e); err == nil {
+				err = paid.settle(e, l)
+			}
+		case NewEpoch, NewPeriod, Reset, Compacted:
+			err = d.settle(e, l)
 		case Refused, Lost: // they are in the chain alone
 		default:
 			err = fmt.Errorf("it tells of %q, which this fugu does not know", e.Event)
@@ -293,7 +293,7 @@ func (l seal) payments(ctx context.Context, tx *sql.Tx, d *done) (*ledgered, err
 			if b.scope == s.scope {
 				event = Release
 			}
-			e := s.entry(event, b.scope, b.user, map[string]privacy.Loss{}, time.UnixMicro(b.at).UTC())
+			e := s.entry(event, b.period, b.scope, b.user, map[string]privacy.Loss{}, time.UnixMicro(b.at).UTC())
 			p.open[id] = &e
 		}
 		p.open[id].Losses[b.secret] = b.loss
@@ -304,18 +304,24 @@ func (l seal) payments(ctx context.Context, tx *sql.Tx, d *done) (*ledgered, err
 // digest tells of the answers and charges up to two ids.
 func (p *ledgered) digest(answer, charge int64) Before {
 	var b Before
+	old := true
 	h := sha256.New()
 	for _, s := range p.answers {
 		if s.ID <= answer {
 			b.Answers = s.ID
 			fmt.Fprintf(h, "%d %s %q %q %s\n", s.ID, s.key, s.dataset, s.scope, s.content)
+			old = old && s.epoch == 0
 		}
 	}
 	for _, x := range p.charges {
 		if x.id <= charge {
 			b.Charges = x.id
 			fmt.Fprintf(h, "%d %d %q %q %q %d %v %v %v\n", x.id, x.answer, x.scope, x.secret, x.user, x.at, x.loss.Pure, x.loss.Kappa2, x.loss.Delta)
+			old = old && x.period == 0
 		}
+	}
+	if !old { // of before there were epochs and periods
+		return Before{}
 	}
 	b.Digest = hex.EncodeToString(h.Sum(nil))
 	return b
@@ -342,10 +348,16 @@ func (p *ledgered) settle(e Entry, l Link) error {
 		return errors.New("the answer or its charge is missing")
 	}
 	delete(p.open, id)
-	told.Number, told.Statement = e.Number, e.Statement // of which the chain alone knows
-	same, err := chain{}.follow("", *told)
-	if err != nil || same.Text != l.Text {
+	told.Statement = e.Statement // of which the chain alone knows
+	if !told.is(e.Number, l) {
 		return errors.New("the answer or its charge was changed")
 	}
 	return nil
+}
+
+// is reports whether the entry, as the tables have it, is what the link of that number says.
+func (e Entry) is(number int64, l Link) bool {
+	e.Number = number
+	same, err := chain{}.follow("", e)
+	return err == nil && same.Text == l.Text
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/user"
 	"slices"
 	"strings"
 
@@ -92,18 +91,10 @@ func because(fs *flag.FlagSet, why *ledger.Why) {
 	fs.StringVar(&why.Operator, "operator", why.Operator, "`name` for the audit: who")
 }
 
-// operator is who runs the command.
-func operator() string {
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return fmt.Sprintf("user %d", os.Getuid())
-}
-
 // given refuses a command that does not say why.
 func given(why ledger.Why) error {
-	if strings.TrimSpace(why.Reason) == "" {
-		return usageError{errors.New(`say why, with -reason "...": it is audited`)}
+	if strings.TrimSpace(why.Reason) == "" || strings.TrimSpace(why.Operator) == "" {
+		return usageError{errors.New(`say why, with -reason "..." (and who, with -operator, where the login has no name): it is audited`)}
 	}
 	return nil
 }

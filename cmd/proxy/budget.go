@@ -14,13 +14,12 @@ import (
 
 	"fugu/ledger"
 	"fugu/pipeline"
-	"fugu/policy"
 )
 
 // budget shows what is left of every budget, or everything about one, or has a dataset's begin anew.
 func budget(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	asJSON, user, limit := false, "", 20
-	why := ledger.Why{Operator: operator()}
+	why := ledger.Why{Operator: login()}
 	rest, path, err := words("budget", args, stderr, func(fs *flag.FlagSet) {
 		fs.BoolVar(&asJSON, "json", asJSON, "print JSON")
 		fs.StringVar(&user, "user", user, "show what `name` asked")
@@ -46,16 +45,17 @@ func budget(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 
 // account is an account as it is shown. What is not finite is null.
 type account struct {
-	Dataset  string     `json:"dataset"`
-	Scope    string     `json:"scope"` // the user whose budget it is; empty: everyone's together
-	Secret   string     `json:"secret"`
-	Total    *float64   `json:"epsilon_total"`
-	Spent    *float64   `json:"epsilon_spent"`
-	Left     *float64   `json:"epsilon_left"`
-	Delta    *float64   `json:"delta_total"`
-	Releases int        `json:"releases"`
-	Ended    *time.Time `json:"ended,omitempty"` // by a reset
-	NoPolicy bool       `json:"no_policy,omitempty"`
+	Dataset  string   `json:"dataset"`
+	Epoch    int64    `json:"epoch"`
+	Period   int64    `json:"period"`
+	Scope    string   `json:"scope"` // of the ledger; empty: everyone's together
+	Secret   string   `json:"secret"`
+	Total    *float64 `json:"epsilon_total"`
+	Spent    *float64 `json:"epsilon_spent"`
+	Left     *float64 `json:"epsilon_left"`
+	Delta    *float64 `json:"delta_total"`
+	Releases int      `json:"releases"`
+	NoPolicy bool     `json:"no_policy,omitempty"`
 }
 
 func number(v float64) *float64 {
@@ -72,32 +72,23 @@ func (b *books) accounts(ctx context.Context) (out []account, err error) {
 		return nil, err
 	}
 	for _, p := range b.policies {
-		scopes := []string{""}
-		if p.Privacy.Budget.Per == policy.PerUser {
-			if scopes, err = b.Scopes(ctx, p.Dataset); err != nil {
-				return nil, err
-			}
+		as, err := pipeline.AllAccounts(ctx, b, p)
+		if err != nil {
+			return nil, err
 		}
-		for _, scope := range scopes {
-			as, err := pipeline.Accounts(ctx, b, p, scope)
-			if err != nil {
-				return nil, err
-			}
-			for _, a := range as {
-				out = append(out, account{Dataset: a.Dataset, Scope: a.Scope, Secret: a.Secret, Total: number(a.Total), Spent: number(a.Spent),
-					Left: number(a.Left), Delta: number(a.Delta), Releases: a.Releases})
-			}
+		for _, a := range as {
+			out = append(out, account{Dataset: a.Dataset, Epoch: a.Epoch, Period: a.Period, Scope: a.Scope, Secret: a.Secret, Total: number(a.Total),
+				Spent: number(a.Spent), Left: number(a.Left), Delta: number(a.Delta), Releases: a.Releases})
 		}
 	}
 	for _, d := range datasets {
-		p := b.policy(d)
 		totals, err := b.Totals(ctx, d)
 		if err != nil {
 			return nil, err
 		}
 		for _, t := range totals {
-			if !t.Past && (p == nil || !slices.ContainsFunc(out, func(a account) bool { return a.Dataset == d && a.Scope == t.Scope && a.Secret == t.Secret })) {
-				out = append(out, account{Dataset: d, Scope: t.Scope, Secret: t.Secret, Releases: t.Releases, NoPolicy: true})
+			if !t.Past && !slices.ContainsFunc(out, func(a account) bool { return a.Dataset == d && a.Scope == t.Scope && a.Secret == t.Secret }) {
+				out = append(out, account{Dataset: d, Period: t.Period, Scope: t.Scope, Secret: t.Secret, Releases: t.Releases, NoPolicy: true})
 			}
 		}
 	}
@@ -121,7 +112,7 @@ func listBudgets(ctx context.Context, path string, asJSON bool, stdout io.Writer
 }
 
 func writeAccounts(w io.Writer, accounts []account) error {
-	t := table{head: "dataset user secret +epsilon +spent +left +delta +releases"}
+	t := table{head: "dataset +epoch +period share secret +epsilon +spent +left +delta +releases"}
 	outside := false
 	for _, a := range accounts {
 		outside = outside || a.NoPolicy
@@ -138,16 +129,21 @@ func writeAccounts(w io.Writer, accounts []account) error {
 		if a.Spent == nil && !a.NoPolicy {
 			spent = "all" // no epsilon holds at this delta
 		}
-		t.row(a.Dataset, orAll(a.Scope), a.Secret, shown(a.Total), spent, left, shown(a.Delta), a.Releases)
+		t.row(a.Dataset, a.Epoch, a.Period, orAll(a.Scope), a.Secret, shown(a.Total), spent, left, shown(a.Delta), a.Releases)
 	}
 	if err := t.write(w); err != nil {
 		return err
 	}
 	if outside {
-		_, err := fmt.Fprintln(w, "-: no policy speaks of it now; what was charged is kept")
+		_, err := fmt.Fprintln(w, "-: no policy gives it a budget now; what was charged is kept")
 		return err
 	}
 	return nil
+}
+
+// concerns reports whether an account is everybody's, or of the user that is asked for, if one is.
+func concerns(scope, user string) bool {
+	return user == "" || scope == ledger.Everybody || scope == ledger.UserScope(user)
 }
 
 func shown(v *float64) string {
@@ -161,7 +157,7 @@ func shown(v *float64) string {
 type details struct {
 	Dataset  string           `json:"dataset"`
 	Accounts []account        `json:"accounts"`
-	Ended    []account        `json:"ended"`  // accounts that a reset has ended
+	Ended    []account        `json:"ended"`  // accounts of earlier periods
 	Resets   []ledger.Entry   `json:"resets"` // in order
 	Refused  map[string]int64 `json:"refused"`
 	Lost     int64            `json:"refusals_lost"` // of all datasets: of which the audit does not know
@@ -177,7 +173,7 @@ type charged struct {
 	Mechanism string    `json:"mechanism"`
 	Epsilon   *float64  `json:"epsilon"` // of this charge alone, at the total delta
 	Failed    bool      `json:"failed"`
-	Ended     bool      `json:"ended"` // a reset came after it
+	Ended     bool      `json:"ended"` // of an earlier period
 }
 
 // details reads everything about a dataset. It audits the ledger on the way.
@@ -188,7 +184,7 @@ func (b *books) details(ctx context.Context, dataset, user string, limit int) (*
 		return nil, err
 	}
 	for _, a := range all {
-		if a.Dataset == dataset && (user == "" || a.Scope == "" || a.Scope == user) {
+		if a.Dataset == dataset && concerns(a.Scope, user) {
 			d.Accounts = append(d.Accounts, a)
 		}
 	}
@@ -226,9 +222,9 @@ func (b *books) details(ctx context.Context, dataset, user string, limit int) (*
 		return nil, err
 	}
 	for _, t := range totals {
-		if i := slices.IndexFunc(d.Resets, func(e ledger.Entry) bool { return e.Number > t.Since }); t.Past && i >= 0 && (user == "" || t.Scope == "" || t.Scope == user) {
-			d.Ended = append(d.Ended, account{Dataset: dataset, Scope: t.Scope, Secret: t.Secret, Spent: number(t.Loss.EpsilonAt(delta)), Delta: number(delta),
-				Releases: t.Releases, Ended: &d.Resets[i].At, NoPolicy: p == nil})
+		if t.Past && concerns(t.Scope, user) {
+			d.Ended = append(d.Ended, account{Dataset: dataset, Period: t.Period, Scope: t.Scope, Secret: t.Secret, Spent: number(t.Loss.EpsilonAt(delta)), Delta: number(delta),
+				Releases: t.Releases, NoPolicy: p == nil})
 		}
 	}
 	payments, err := b.Payments(ctx, dataset, user, limit)
@@ -260,7 +256,7 @@ func showBudget(ctx context.Context, path, dataset, user string, limit int, asJS
 	for _, e := range d.Resets {
 		fmt.Fprintf(stdout, "\n%s at %s by %s: %s\n", coloured(stdout, inYellow, "reset"), clock(e.At), e.User, e.Reason)
 		for _, a := range d.Ended {
-			if a.Ended.Equal(e.At) {
+			if a.Period == e.Period-1 {
 				fmt.Fprintf(stdout, "  before it %s had spent %s of secret %s in %d releases: that adds to what is spent since\n", orAll(a.Scope), shown(a.Spent), a.Secret, a.Releases)
 			}
 		}
@@ -268,16 +264,16 @@ func showBudget(ctx context.Context, path, dataset, user string, limit int, asJS
 	if len(d.Charges) > 0 {
 		fmt.Fprintln(stdout, "\nlast charges:")
 	}
-	t := table{head: "at +answer user secret mechanism +epsilon result"}
+	t := table{head: "at +answer user share secret mechanism +epsilon result"}
 	for _, c := range d.Charges {
 		result := cell{"answered", inPlain}
 		if c.Failed {
 			result = cell{"failed", inRed}
 		}
 		if c.Ended {
-			result = cell{result.text + ", before a reset", inFaint}
+			result = cell{result.text + ", in an earlier period", inFaint}
 		}
-		t.row(clock(c.At), c.Answer, c.User, c.Secret, c.Mechanism, shown(c.Epsilon), result)
+		t.row(clock(c.At), c.Answer, c.User, orAll(c.Scope), c.Secret, c.Mechanism, shown(c.Epsilon), result)
 	}
 	if len(d.Charges) > 0 {
 		if err := t.write(stdout); err != nil {

@@ -90,11 +90,11 @@ func TestBudgetCommands(t *testing.T) {
 		}
 	}
 	code, out, errs = invoke(t, "budget", "reset", "adult", "--reason", "the survey of the year is closed", "-operator", "carol", "-c", path)
-	if code != exitOK || !strings.Contains(out, "entry 8:") || !strings.Contains(out, "adds to everything") {
+	if code != exitOK || !strings.Contains(out, "entry 9:") || !strings.Contains(out, "adds to everything") {
 		t.Fatalf("%d %s%s", code, out, errs)
 	}
 	code, out, _ = invoke(t, "budget", "show", "-c", path, "adult", "-n", "2")
-	for _, word := range []string{"high_income", "by carol: the survey of the year is closed", "before it everyone had spent 20 of secret high_income in 4 releases", "alice", "directional", "answered, before a reset",
+	for _, word := range []string{"high_income", "by carol: the survey of the year is closed", "before it everyone had spent 20 of secret high_income in 4 releases", "alice", "directional", "answered, in an earlier period",
 		"refused: PV001 3 times, 2 more"} {
 		if code != exitOK || !strings.Contains(out, word) {
 			t.Errorf("%q is missing: %d\n%s", word, code, out)

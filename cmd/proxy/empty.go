@@ -14,12 +14,20 @@ var errNone = errors.New("there is no ledger yet")
 // empty is a ledger that was never written: what a command that only looks finds before the first answer.
 type empty struct{}
 
-func (empty) Find(context.Context, ledger.Key, string) (ledger.Answer, bool, error) {
+func (empty) Find(context.Context, ledger.Key, ...string) (ledger.Answer, bool, error) {
 	return ledger.Answer{}, false, nil
 }
 
 func (empty) Charge(context.Context, ledger.Charge) (ledger.Answer, error) {
 	return ledger.Answer{}, errors.New("there is no ledger to charge")
+}
+
+func (empty) Standing(context.Context, string, time.Duration) (ledger.Standing, error) {
+	return ledger.Standing{}, nil
+}
+
+func (empty) Advance(context.Context, ledger.Epoch) (ledger.Epoch, error) {
+	return ledger.Epoch{}, errors.New("there is no ledger yet")
 }
 
 func (empty) Spent(context.Context, string, string) ([]ledger.Account, error) { return nil, nil }

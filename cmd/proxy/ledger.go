@@ -16,7 +16,7 @@ import (
 // ledgerCommand copies a ledger, brings it to another store, or makes it smaller.
 func ledgerCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	asJSON, before := false, ""
-	why := ledger.Why{Operator: operator()}
+	why := ledger.Why{Operator: login()}
 	rest, path, err := words("ledger", args, stderr, func(fs *flag.FlagSet) {
 		fs.BoolVar(&asJSON, "json", asJSON, "print JSON")
 		fs.StringVar(&before, "before", before, "compact answers given before `date`: 2006-01-02, or with a time as in RFC 3339")

@@ -32,6 +32,8 @@ const usage = `fugu keeps global properties of a dataset secret, on PostgreSQL's
                                      everything about one: last charges, resets, refusals
   fugu budget reset DATASET -reason TEXT -c fugu.yaml
                                      have a dataset's budgets begin anew; audited, and says what that gives up
+  fugu epoch advance -c fugu.yaml DATASET -reason "..."
+                                     say that the tables hold other data: stored answers end
   fugu audit verify|export -c fugu.yaml
                                      verify the ledger and its audit chain; print the chain
   fugu ledger backup FILE -c fugu.yaml
@@ -46,7 +48,7 @@ fugu COMMAND -h lists the flags of a command.
 
 type command func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
-var commands = map[string]command{"serve": serve, "check": check, "preview": preview, "fit": fit, "budget": budget, "audit": audit, "ledger": ledgerCommand}
+var commands = map[string]command{"serve": serve, "check": check, "preview": preview, "fit": fit, "budget": budget, "audit": audit, "epoch": epoch, "ledger": ledgerCommand}
 
 // usageError is a mistake on the command line.
 type usageError struct{ error }

@@ -51,14 +51,40 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		for _, s := range p.Public {
 			fmt.Fprintf(stdout, "   note: the policy says that everybody knows %s: %s: %s\n", s.Name, pipeline.Brief(s.Statement.SQL), s)
 		}
-		if p.Privacy.Budget.Per == policy.PerUser {
-			fmt.Fprintf(stdout, "   note: budget.per is user, so analysts who share their answers can learn more than one budget allows\n")
-		}
+		checkBudget(stdout, p)
 		if !p.Accepts(policy.Translation) {
 			fmt.Fprintf(stdout, "   note: the assumption translation is not accepted, so noise rests on bounds for coupled datasets: there is more of it, and secret means are refused\n")
 		}
 	}
 	return nil
+}
+
+// checkBudget prints who shares in a policy's budget, and what its renewal gives up.
+func checkBudget(stdout io.Writer, p *policy.Policy) {
+	b := p.Privacy.Budget
+	of := func(b privacy.Budget) string {
+		return fmt.Sprintf("epsilon %v, delta %v", float64(b.Epsilon), float64(b.Delta))
+	}
+	fmt.Fprintf(stdout, "   note: the budget of everybody together is epsilon %v, delta %v\n", float64(b.Epsilon), float64(b.Delta))
+	if s := b.Shares; s != nil {
+		for _, u := range s.Users {
+			fmt.Fprintf(stdout, "   note: share of user %q below it: %s\n", u.Name, of(u.Limit))
+		}
+		for _, g := range s.Groups {
+			fmt.Fprintf(stdout, "   note: share of group %q (%s) below it: %s\n", g.Name, strings.Join(g.Members, ", "), of(g.Limit))
+		}
+		if s.Default != nil {
+			fmt.Fprintf(stdout, "   note: share of each other user below it: %s\n", of(*s.Default))
+		}
+	} else if b.Per == policy.PerUser {
+		fmt.Fprintf(stdout, "   note: budget.per is user: each user has an account of his own below it, and no more than it\n")
+	}
+	if gives := b.Renewal(); gives != "" {
+		fmt.Fprintf(stdout, "warning: dataset %s: %s\n", p.Dataset, gives)
+	}
+	if p.Epoch.Label != "" {
+		fmt.Fprintf(stdout, "   note: the data are those of epoch %s, drawn %sly of any before\n", p.Epoch.Label, p.Epoch.Draw)
+	}
 }
 
 // previewEpsilons are the ε that preview shows when none is asked for.

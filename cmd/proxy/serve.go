@@ -38,6 +38,9 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := h.takeOver(ctx); err != nil {
 		return err
 	}
+	if err := pipeline.BeginEpochs(ctx, h.ledger, h.policies); err != nil {
+		return err
+	}
 	door, err := openDoor(h.config, true)
 	if err != nil {
 		return err
@@ -115,6 +118,9 @@ func reload(ctx context.Context, h *house, engine *pipeline.Engine, log *slog.Lo
 	}
 	next.snapshot = snapshot
 	if err := next.takeOver(ctx); err != nil {
+		return err
+	}
+	if err := pipeline.BeginEpochs(ctx, h.ledger, policies); err != nil {
 		return err
 	}
 	next.warn(log)
