@@ -60,13 +60,32 @@ func (l *store) snapshot(ctx context.Context, f func(*sql.Tx) error) error {
 }
 
 // verify adds all charges up again, in the order in which they were booked, and compares with the running totals, bit for
-// bit; and follows the audit chain.
+// bit; and follows the audit chain, in which every epoch and period must be.
 func (l *store) verify(ctx context.Context) error {
 	return l.snapshot(ctx, func(tx *sql.Tx) error {
 		if err := verifyTotals(ctx, tx); err != nil {
 			return err
 		}
-		_, err := l.seal.chain.verify(ctx, tx, nil)
+		begun, err := readBeginnings(ctx, tx)
+		if err != nil {
+			return fmt.Errorf("verifying: %w", err)
+		}
+		_, err = l.seal.chain.verify(ctx, tx, func(number int64, l Link) error {
+			if !begun.told(l) {
+				return nil
+			}
+			e, err := l.Entry()
+			if err == nil {
+				err = begun.settle(e, l)
+			}
+			if err != nil {
+				return fmt.Errorf("it is damaged: entry %d of the audit chain: %w", number, err)
+			}
+			return nil
+		})
+		if err == nil && len(begun.open) > 0 {
+			err = fmt.Errorf("it is damaged: %d epochs or periods are not in the audit chain", len(begun.open))
+		}
 		return err
 	})
 }
