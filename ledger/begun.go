@@ -4,10 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 )
 
 // beginnings are the epochs and periods that the tables have, to be found again in the audit chain, and how far the chain
-// has come.
+// has come: whoever can write to the database could put a period there, and spend a budget twice.
 type beginnings struct {
 	open map[beginning]Entry
 	now  map[string]reached // by dataset
@@ -49,6 +50,12 @@ func readBeginnings(ctx context.Context, tx *sql.Tx) (beginnings, error) {
 		b.open[p.entry().beginning()] = p.entry()
 		return err
 	})
+}
+
+// told reports, without reading a link as JSON, that it may be of a beginning: a quote inside of a text would have a
+// backslash before it.
+func (beginnings) told(l Link) bool {
+	return strings.Contains(l.Text, `"event":"`+string(NewEpoch)+`"`) || strings.Contains(l.Text, `"event":"`+string(NewPeriod)+`"`)
 }
 
 // settle takes an epoch or a period of the chain from those that are open, if it is what the tables say, and comes next.

@@ -37,12 +37,7 @@ func readDone(ctx context.Context, tx *sql.Tx) (*done, error) {
 // told reports, without reading a link as JSON, that it may be of something done: a quote inside of a text would have a
 // backslash before it.
 func (d *done) told(l Link) bool {
-	for _, e := range []Event{Compacted, Reset, NewEpoch, NewPeriod} {
-		if strings.Contains(l.Text, `"event":"`+string(e)+`"`) {
-			return true
-		}
-	}
-	return false
+	return d.begun.told(l) || strings.Contains(l.Text, `"event":"`+string(Reset)+`"`) || strings.Contains(l.Text, `"event":"`+string(Compacted)+`"`)
 }
 
 // settle takes what an entry tells from what is to be found.

@@ -83,7 +83,9 @@ func collude(t *testing.T, l Ledger, ask func(Ledger, int, string) error) (given
 			} else if err != nil {
 				t.Fatal(err)
 			}
-			given[user]++
+			if given[user]++; given[user] > 20 {
+				t.Fatalf("nothing stops %s", user)
+			}
 		}
 	}
 	return given, stopped
