@@ -42,16 +42,14 @@ func (c Charge) check() error {
 			return fmt.Errorf("the loss of secret %s is not finite and non-negative", secret)
 		}
 	}
-	for _, b := range []privacy.Budget{c.Limit, c.Requested} {
-		if _, err := privacy.NewEpsilon(float64(b.Epsilon)); err != nil {
-			return err
-		}
-		if _, err := privacy.NewDelta(float64(b.Delta)); err != nil {
-			return err
-		}
+	if err := c.checkLimits(); err != nil {
+		return err
 	}
-	if !text(c.Dataset, c.Scope, c.User, c.Mechanism, c.Assumption) {
+	if !text(c.Dataset, c.User, c.Mechanism, c.Assumption) {
 		return errors.New("a name is not UTF-8 text")
+	}
+	if !fingerprint(c.Statement) {
+		return errors.New("the statement's fingerprint is not one")
 	}
 	for _, x := range c.Certificates {
 		if !text(x.Secret, x.Mechanism) || !text(x.Assumptions...) {
@@ -68,6 +66,31 @@ func (c Charge) check() error {
 		if !finite(cell.SD) || cell.SD < 0 || !finite(cell.Lower) || !finite(cell.Upper) || cell.Lower > cell.Upper {
 			return fmt.Errorf("cell %d needs a finite noise and interval", i)
 		}
+	}
+	return nil
+}
+
+// checkLimits refuses limits that say nothing, and scopes that are not told apart.
+func (c Charge) checkLimits() error {
+	budgets := []privacy.Budget{c.Requested}
+	seen := map[string]bool{}
+	for _, x := range c.limits() {
+		if seen[x.Scope] || !text(x.Scope) {
+			return errors.New("a share of everybody's, one that comes twice, or one whose scope is not UTF-8 text")
+		}
+		seen[x.Scope] = true
+		budgets = append(budgets, x.Limit)
+	}
+	for _, b := range budgets {
+		if _, err := privacy.NewEpsilon(float64(b.Epsilon)); err != nil {
+			return err
+		}
+		if _, err := privacy.NewDelta(float64(b.Delta)); err != nil {
+			return err
+		}
+	}
+	if c.Renew < 0 || c.Epoch < 0 {
+		return errors.New("a period or an epoch below zero")
 	}
 	return nil
 }

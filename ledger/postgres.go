@@ -44,7 +44,8 @@ func openPostgres(ctx context.Context, url string, o Options) (_ *store, err err
 	if err != nil {
 		return nil, err
 	}
-	l := &store{seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed}, alone: lockTotals, patience: postgresPatience, attempts: readers + 1}
+	sealed.fill = o.fill
+	l := &store{seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed}, alone: lockTotals, clock: serverClock, patience: postgresPatience, attempts: readers + 1}
 	defer func() {
 		if err != nil {
 			_ = l.Close()

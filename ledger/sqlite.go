@@ -24,7 +24,8 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *store, err erro
 	if err != nil {
 		return nil, err
 	}
-	l := &store{seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed}}
+	sealed.fill = o.fill
+	l := &store{path: path, seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed}, clock: processClock}
 	defer func() {
 		if err != nil {
 			_ = l.Close()

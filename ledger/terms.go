@@ -13,6 +13,7 @@ var ErrOvertaken = errors.New("another answer was charged meanwhile")
 // Past is an answer as later ones have to count with it.
 type Past struct {
 	ID     int64
+	Epoch  int64
 	Failed bool   // there is nothing to count with
 	Terms  []byte // of its Charge; nil: it has none
 }
@@ -27,7 +28,7 @@ func (l *store) History(ctx context.Context, dataset string, after int64) ([]Pas
 			var key Key
 			var terms []byte
 			var sealed sql.NullInt64
-			if err := row.Scan(&p.ID, &key, &p.Failed, &terms, &sealed); err != nil {
+			if err := row.Scan(&p.ID, &key, &p.Epoch, &p.Failed, &terms, &sealed); err != nil {
 				return err
 			}
 			if sealed.Valid {

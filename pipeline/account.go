@@ -106,13 +106,13 @@ func extreme(sec planner.Secret, psi model.Psi, rows float64) history.Secret {
 }
 
 // catchUp counts the answers that the ledger has and the account has not.
-func (a *account) catchUp(ctx context.Context, l ledger.Ledger) error {
+func (a *account) catchUp(ctx context.Context, l ledger.Ledger, epoch int64) error {
 	past, err := l.History(ctx, a.policy.Dataset, a.last)
 	if err != nil {
 		return ledgerError(err)
 	}
 	for _, p := range past {
-		if err := a.count(p); err != nil {
+		if err := a.count(p, epoch); err != nil {
 			return err
 		}
 		a.last = p.ID
@@ -121,13 +121,16 @@ func (a *account) catchUp(ctx context.Context, l ledger.Ledger) error {
 }
 
 // count takes an answer of the ledger into the account.
-func (a *account) count(p ledger.Past) error {
+func (a *account) count(p ledger.Past, epoch int64) error {
 	if p.Failed {
 		return nil // that it failed is counted by its price
 	}
 	closed := func(format string, args ...any) error {
 		return sqlstate.New(sqlstate.ModelUnfit, "dataset %s has answers that its joint account cannot count: %s", a.policy.Dataset, fmt.Sprintf(format, args...)).
 			WithHint("Answers already given stay; nothing new can be answered until the owner of the policy begins anew.")
+	}
+	if p.Epoch != epoch {
+		return closed("answer %d is about the data of another epoch", p.ID)
 	}
 	if p.Terms == nil {
 		return closed("answer %d was given under composition: noise", p.ID)
@@ -192,12 +195,12 @@ func (q *question) price(ctx context.Context, m *measured) (price, error) {
 	a := q.snapshot.accounts[q.policy]
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if err := a.catchUp(ctx, q.engine.ledger); err != nil {
+	if err := a.catchUp(ctx, q.engine.ledger, q.standing.Epoch); err != nil {
 		return price{}, err
 	}
 	after := a.last
 	p := price{losses: map[string]privacy.Loss{}, reached: map[string]float64{}, after: &after, account: a, entries: map[*tableAccount]entry{}}
-	spent, err := q.engine.ledger.Spent(ctx, q.policy.Dataset, "")
+	spent, err := q.engine.ledger.Spent(ctx, q.policy.Dataset, ledger.Everybody)
 	if err != nil {
 		return price{}, ledgerError(err)
 	}

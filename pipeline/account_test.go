@@ -197,7 +197,7 @@ func TestJointAccountIsTheLedgers(t *testing.T) {
 	}
 	first, _ := h.account()
 	second, _ := other.account()
-	if err := second.catchUp(t.Context(), other.engine.ledger); err != nil || first.last != got.ID || second.last != got.ID {
+	if err := second.catchUp(t.Context(), other.engine.ledger, 0); err != nil || first.last != got.ID || second.last != got.ID {
 		t.Errorf("counted up to %d and %d of %d, %v", first.last, second.last, got.ID, err)
 	}
 }

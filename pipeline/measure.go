@@ -135,7 +135,7 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 			}
 		}
 		m.calibration, err = q.calibrate(ctx, mechanism.Request{Shifts: m.shifts, Families: families, Quilts: m.quilts, Components: components, Budget: q.budget, Relaxed: q.relaxed(off),
-			Joint: q.policy.Privacy.Composition == policy.Jointly})
+			Absolute: q.policy.Privacy.Weights == policy.TotalWeights, Joint: q.policy.Privacy.Composition == policy.Jointly})
 		if err != nil {
 			return nil, err
 		}

@@ -315,7 +315,7 @@ func (s *Snapshot) mentions(sql string) bool { return s.words.in(sql) || s.shado
 
 // virtualTables are the columns of the tables in the schema fugu.
 var virtualTables = map[string][]planner.Column{
-	"budget": columns("dataset text, scope text, secret text, epsilon_total float8, epsilon_spent float8, epsilon_left float8, delta_total float8, releases int8"),
+	"budget": columns("dataset text, scope text, secret text, epsilon_total float8, epsilon_spent float8, epsilon_left float8, delta_total float8, releases int8, epoch int8, period int8"),
 	"last_release": columns("statement_id int8, column_name text, group_key text, mechanism text, assumption text, noise_sd float8, lower float8, upper float8, " +
 		"epsilon float8, delta float8, secret text, delta_reached float8, binding_pair text, epsilon_estimation float8"),
 	"releases": columns("statement_id int8, dataset text, at timestamptz, mechanism text, assumption text, epsilon float8, delta float8, failed bool"),

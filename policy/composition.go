@@ -28,6 +28,12 @@ func (p *Policy) composition(v *strictyaml.Value) {
 	if p.Privacy.Budget.Per == PerUser {
 		v.Bad("write per: dataset", "privacy.composition joint counts everybody's answers together, and privacy.budget.per is user")
 	}
+	if p.Privacy.Budget.Renew != Never {
+		v.Bad("write renew: never", "privacy.composition joint counts the randomness of the rows once, and privacy.budget.renew would have it counted in every period")
+	}
+	if p.Privacy.Budget.Shares != nil {
+		v.Bad("leave the shares out", "privacy.composition joint charges what an answer tells beside all others, which is no account of a share's own answers")
+	}
 	if len(p.Networks) > 0 {
 		v.Bad(hint, "privacy.composition joint has no account of parameters of a network")
 	}

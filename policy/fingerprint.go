@@ -9,7 +9,7 @@ import (
 )
 
 // fingerprint identifies what a policy means for answers: two files have the same one exactly when they differ at most
-// in comments, format, order of tables and secrets, budget and analysts. Stored answers and fitted models carry it.
+// in comments, format, order of tables and secrets, budget, epoch and analysts. Stored answers and fitted models carry it.
 //
 // It hashes JSON of plain structs: field order is fixed by the code, floats are written so that they read back exactly.
 func fingerprint(p *Policy) string {

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"fugu/ledger"
 	"fugu/pipeline"
 	"fugu/policy"
 	"fugu/wire"
@@ -37,6 +38,9 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := h.takeOver(ctx); err != nil {
 		return err
 	}
+	if err := pipeline.BeginEpochs(ctx, h.ledger, h.policies); err != nil {
+		return err
+	}
 	door, err := openDoor(h.config, true)
 	if err != nil {
 		return err
@@ -51,6 +55,9 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	h.warn(log)
 	engine := pipeline.New(h.guest, h.reader, h.ledger, h.snapshot, log)
 	engine.GiveGuests(h.guests)
+	refusals := ledger.NewRefusals(h.ledger, log)
+	defer refusals.Close()
+	engine.Record(refusals)
 	limits := h.config.Limits
 	server := wire.New(wire.Config{
 		Auth: door.auth, TLS: door.tls, MaxClients: limits.Clients, UserClients: limits.UserClients, MessageBytes: int(limits.MessageBytes),
@@ -111,6 +118,9 @@ func reload(ctx context.Context, h *house, engine *pipeline.Engine, log *slog.Lo
 	}
 	next.snapshot = snapshot
 	if err := next.takeOver(ctx); err != nil {
+		return err
+	}
+	if err := pipeline.BeginEpochs(ctx, h.ledger, policies); err != nil {
 		return err
 	}
 	next.warn(log)
