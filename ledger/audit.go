@@ -40,6 +40,7 @@ type Entry struct {
 	Certificates []Certificate           `json:"certificates,omitempty"`
 	Failed       bool                    `json:"failed,omitempty"`
 	Content      string                  `json:"content,omitempty"` // SHA-256 of what was given and its description
+	Terms        string                  `json:"terms,omitempty"`   // SHA-256 of its Terms
 
 	// Of NewEpoch and NewPeriod.
 	Label       string     `json:"label,omitempty"`
@@ -117,7 +118,7 @@ func (c chain) hash(before, text string) string {
 // entry tells of a scope that paid for an answer.
 func (s stored) entry(event Event, period int64, scope, user string, losses map[string]privacy.Loss, at time.Time) Entry {
 	return Entry{At: at, Event: event, Dataset: s.dataset, Epoch: s.epoch, Period: period, Scope: scope, User: user, Answer: s.ID, Key: s.key, Losses: losses,
-		Requested: &s.Requested, Mechanism: s.Mechanism, Assumption: s.Assumption, Certificates: s.Certificates, Failed: s.Failed, Content: s.content}
+		Requested: &s.Requested, Mechanism: s.Mechanism, Assumption: s.Assumption, Certificates: s.Certificates, Failed: s.Failed, Content: s.content, Terms: s.terms}
 }
 
 // append writes an entry behind the last.

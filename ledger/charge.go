@@ -14,7 +14,7 @@ import (
 
 // bookings are the statements that write.
 type bookings struct {
-	answer, charge, total, entry, epoch, period *sql.Stmt
+	answer, charge, total, entry, epoch, period, terms *sql.Stmt
 }
 
 func (b *bookings) prepare(ctx context.Context, db preparer) error {
@@ -28,12 +28,13 @@ func (b *bookings) prepare(ctx context.Context, db preparer) error {
 		&b.entry:  insertEntry,
 		&b.epoch:  `INSERT INTO epochs (dataset, number, label, independent, "user", reason, at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 		&b.period: `INSERT INTO periods (dataset, number, began, at, cause) VALUES ($1, $2, $3, $4, $5)`,
+		&b.terms:  `INSERT INTO terms (answer, bytes, sealed) VALUES ($1, $2, $3)`,
 	})
 }
 
 // in returns the statements inside a transaction.
 func (b *bookings) in(tx *sql.Tx) bookings {
-	return bookings{tx.Stmt(b.answer), tx.Stmt(b.charge), tx.Stmt(b.total), tx.Stmt(b.entry), tx.Stmt(b.epoch), tx.Stmt(b.period)}
+	return bookings{tx.Stmt(b.answer), tx.Stmt(b.charge), tx.Stmt(b.total), tx.Stmt(b.entry), tx.Stmt(b.epoch), tx.Stmt(b.period), tx.Stmt(b.terms)}
 }
 
 // Charge implements Ledger.
@@ -96,6 +97,9 @@ func (b *booking) book(ctx context.Context) (a Answer, paid bool, err error) {
 	}
 	pay := b.limits()
 	if !ok {
+		if err := b.counted(ctx); err != nil {
+			return Answer{}, false, err
+		}
 		s.Losses = b.Losses
 	} else if pay, err = b.unpaid(ctx, &s); err != nil || len(pay) == 0 {
 		return s.Answer, true, err
@@ -213,9 +217,11 @@ func (b *booking) store(ctx context.Context, now time.Time) (stored, error) {
 	if err != nil {
 		return stored{}, err
 	}
-	err = b.write.answer.QueryRowContext(ctx, string(b.Key), b.Dataset, Everybody, now.UnixMicro(), float64(b.Requested.Epsilon),
-		float64(b.Requested.Delta), b.Mechanism, b.Assumption, failed, cells, bytes, certificates, sealed, b.Epoch).Scan(&s.ID)
-	return s, err
+	if err := b.write.answer.QueryRowContext(ctx, string(b.Key), b.Dataset, Everybody, now.UnixMicro(), float64(b.Requested.Epsilon),
+		float64(b.Requested.Delta), b.Mechanism, b.Assumption, failed, cells, bytes, certificates, sealed, b.Epoch).Scan(&s.ID); err != nil {
+		return stored{}, err
+	}
+	return s, b.storeTerms(ctx, &s)
 }
 
 // list writes a list as JSON.

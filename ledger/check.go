@@ -25,6 +25,10 @@ func (c Charge) check() error {
 		return errors.New("no user")
 	case len(c.Losses) == 0:
 		return errors.New("no losses: an answer that costs no secret anything has no place here")
+	case c.Terms != nil && (c.Failed || c.After == nil || len(c.Terms) == 0):
+		return errors.New("terms of a failure, or of an answer that does not say which others it counts with")
+	case c.After != nil && *c.After < 0:
+		return errors.New("an answer cannot count with others of a negative id")
 	case c.Failed && (len(c.Answer) > 0 || len(c.Cells) > 0 || len(c.Certificates) > 0):
 		return errors.New("a failure with an answer")
 	case !c.Failed && (len(c.Answer) == 0 || c.Mechanism == "" || c.Assumption == ""):
@@ -51,7 +55,7 @@ func (c Charge) check() error {
 		if !text(x.Secret, x.Mechanism) || !text(x.Assumptions...) {
 			return errors.New("a certificate is not UTF-8 text")
 		}
-		if _, ok := c.Losses[x.Secret]; !ok || !finite(x.Pair[0]) || !finite(x.Pair[1]) || !finite(x.Epsilon) || !finite(x.Delta) || !finite(x.Estimation) {
+		if _, ok := c.Losses[x.Secret]; !ok || !finite(x.Pair[0]) || !finite(x.Pair[1]) || !finite(x.Epsilon) || !finite(x.Delta) || !finite(x.Estimation) || !finite(x.Together) {
 			return errors.New("a certificate needs a secret that is charged, and finite numbers")
 		}
 	}

@@ -46,6 +46,12 @@ type Charge struct {
 	Failed                bool // the statistics statement failed, and that is the answer
 	Cells                 []Cell
 	Certificates          []Certificate
+
+	// Terms say, for the joint account of the dataset, what was released: opaque here; nil: nothing says it. After is the
+	// newest answer of the dataset that Losses count with, 0 where there was none: once there is a newer one, the charge is
+	// ErrOvertaken. nil: Losses depend on no other answer.
+	Terms []byte
+	After *int64
 }
 
 // Certificate is what holds for one secret of one release by itself: every pair of its values is
@@ -58,6 +64,9 @@ type Certificate struct {
 	Epsilon     float64    `json:"epsilon"`
 	Delta       float64    `json:"delta"`
 	Estimation  float64    `json:"estimation"` // the ε that holds under estimation error; 0: not known, below 0: unbounded
+
+	// Together is δ of all answers of the dataset, this one the last, at the ε of its whole budget: of a joint account alone.
+	Together float64 `json:"together,omitempty"`
 }
 
 // Cell describes one released value. It holds noisy values only.
@@ -118,6 +127,9 @@ type Ledger interface {
 
 	// Spent returns the accounts of a scope in the latest period begun, ordered by secret; a secret without charges has none.
 	Spent(ctx context.Context, dataset, scope string) ([]Account, error)
+
+	// History returns the answers of a dataset behind the id after, oldest first: what Losses of a joint account count with.
+	History(ctx context.Context, dataset string, after int64) ([]Past, error)
 
 	// Releases returns the last answers of a dataset, at most limit ≥ 1, newest first.
 	Releases(ctx context.Context, dataset string, limit int) ([]Answer, error)

@@ -17,7 +17,7 @@ type reading struct {
 	seal seal
 
 	answer, last, losses, total, accounts, scopes, head *sql.Stmt
-	lastEpoch, labelled, lastPeriod                     *sql.Stmt
+	lastEpoch, labelled, lastPeriod, history, newest    *sql.Stmt
 }
 
 const answerColumns = `SELECT id, key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates, sealed, epoch FROM answers `
@@ -36,13 +36,17 @@ func (r *reading) prepare(ctx context.Context, db preparer) error {
 		&r.lastEpoch:  epochColumns + `WHERE dataset = $1 ORDER BY id DESC LIMIT 1`,
 		&r.labelled:   `SELECT count(*) FROM epochs WHERE dataset = $1 AND label = $2`,
 		&r.lastPeriod: periodColumns + `WHERE dataset = $1 ORDER BY number DESC LIMIT 1`,
+
+		&r.history: `SELECT a.id, coalesce(c.key, a.key), a.epoch, a.failed, t.bytes, t.sealed FROM answers a LEFT JOIN terms t ON t.answer = a.id
+		  LEFT JOIN compacted c ON c.answer = a.id WHERE a.dataset = $1 AND a.id > $2 ORDER BY a.id`,
+		&r.newest: `SELECT coalesce(max(id), 0) FROM answers WHERE dataset = $1`,
 	})
 }
 
 // in returns the statements inside a transaction.
 func (r *reading) in(tx *sql.Tx) *reading {
 	return &reading{seal: r.seal, answer: tx.Stmt(r.answer), losses: tx.Stmt(r.losses), total: tx.Stmt(r.total), head: tx.Stmt(r.head),
-		lastEpoch: tx.Stmt(r.lastEpoch), labelled: tx.Stmt(r.labelled), lastPeriod: tx.Stmt(r.lastPeriod)}
+		lastEpoch: tx.Stmt(r.lastEpoch), labelled: tx.Stmt(r.labelled), lastPeriod: tx.Stmt(r.lastPeriod), newest: tx.Stmt(r.newest)}
 }
 
 // stored is an answer as a row: without its losses, with whose it is.
@@ -52,6 +56,7 @@ type stored struct {
 	dataset, scope string
 	epoch          int64
 	content        string // see the function
+	terms          string // digest of its terms; empty: none
 }
 
 type scanner interface{ Scan(...any) error }

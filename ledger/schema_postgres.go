@@ -113,7 +113,14 @@ CREATE TABLE periods (
 CREATE TRIGGER epochs_stay  BEFORE UPDATE OR DELETE OR TRUNCATE ON epochs FOR EACH STATEMENT EXECUTE FUNCTION append_only();
 CREATE TRIGGER periods_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON periods FOR EACH STATEMENT EXECUTE FUNCTION append_only();
 `,
-	operationsPostgres,
+	operationsPostgres, `
+CREATE TABLE terms (
+  answer bigint PRIMARY KEY REFERENCES answers,
+  bytes  bytea NOT NULL,
+  sealed int2 NOT NULL CHECK (sealed IN (0, 1))
+);
+CREATE TRIGGER terms_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON terms FOR EACH STATEMENT EXECUTE FUNCTION append_only();
+`,
 }
 
 // postgresApplication marks a schema as a ledger.

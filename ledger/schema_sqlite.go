@@ -121,7 +121,15 @@ CREATE TRIGGER epochs_fixed  BEFORE UPDATE ON epochs  BEGIN SELECT RAISE(ABORT, 
 CREATE TRIGGER periods_stay  BEFORE DELETE ON periods BEGIN SELECT RAISE(ABORT, 'periods are append-only'); END;
 CREATE TRIGGER periods_fixed BEFORE UPDATE ON periods BEGIN SELECT RAISE(ABORT, 'periods are append-only'); END;
 `,
-	operationsSQLite,
+	operationsSQLite, `
+CREATE TABLE terms (
+  answer INTEGER PRIMARY KEY REFERENCES answers,
+  bytes  BLOB NOT NULL,
+  sealed INTEGER NOT NULL CHECK (sealed IN (0, 1))
+) STRICT;
+CREATE TRIGGER terms_stay  BEFORE DELETE ON terms BEGIN SELECT RAISE(ABORT, 'terms are append-only'); END;
+CREATE TRIGGER terms_fixed BEFORE UPDATE ON terms BEGIN SELECT RAISE(ABORT, 'terms are append-only'); END;
+`,
 }
 
 // migrate brings the schema up to date, in one transaction; write false only checks that it is. c begins the audit chain.

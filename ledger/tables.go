@@ -44,6 +44,7 @@ const (
 var tables = []table{
 	{"answers", []column{{"id", integer}, {"key", characters}, {"dataset", characters}, {"scope", characters}, {"at", integer}, {"epsilon", float}, {"delta", float},
 		{"mechanism", characters}, {"assumption", characters}, {"failed", integer}, {"cells", characters}, {"bytes", octets}, {"certificates", characters}, {"sealed", integer}, {"epoch", integer}}, true},
+	{"terms", []column{{"answer", integer}, {"bytes", octets}, {"sealed", integer}}, true},
 	{"charges", []column{{"id", integer}, {"answer", integer}, {"scope", characters}, {"secret", characters}, {"user", characters}, {"at", integer},
 		{"pure", float}, {"kappa2", float}, {"delta", float}, {"period", integer}}, true},
 	{"totals", []column{{"dataset", characters}, {"scope", characters}, {"secret", characters}, {"pure", float}, {"kappa2", float}, {"delta", float},

@@ -282,6 +282,9 @@ func (l seal) payments(ctx context.Context, tx *sql.Tx, d *done) (*ledgered, err
 	for i, s := range p.answers {
 		p.byID[s.ID] = &p.answers[i]
 	}
+	if err := l.loadTerms(ctx, tx, p.byID); err != nil {
+		return nil, fmt.Errorf("verifying: %w", err)
+	}
 	for _, b := range p.charges {
 		s := p.byID[b.answer]
 		if s == nil {

@@ -177,17 +177,20 @@ func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 		return ledger.Answer{Bytes: bytes}, err
 	}
 	c := m.calibration
-	charge.Losses, charge.Mechanism, charge.Assumption = c.Losses, string(c.Kind), c.Assumption
-	for _, x := range c.Certificates {
-		charge.Certificates = append(charge.Certificates, ledger.Certificate{Secret: x.Secret, Mechanism: string(x.Mechanism), Assumptions: x.Assumptions,
-			Pair: x.Pair, Epsilon: x.Epsilon, Delta: x.Delta, Estimation: x.Estimation})
+	p, err := q.price(ctx, m)
+	if err != nil {
+		return ledger.Answer{}, err
 	}
+	charge.Losses, charge.Mechanism, charge.Assumption = p.losses, string(c.Kind), c.Assumption
 	if err := q.covered(ctx, charge); err != nil {
 		return ledger.Answer{}, err
 	}
 
 	statistics, err := q.database.Statistics(ctx, m.questions, m.start)
 	if sqlstate.Is(err, sqlstate.StatisticsFailed) {
+		if m.joint != nil { // a failure stands in no account: only pure losses add up with what does
+			charge.Losses = q.nominal()
+		}
 		return q.fail(ctx, charge, err)
 	} else if err != nil {
 		return ledger.Answer{}, err
@@ -205,7 +208,7 @@ func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 		return ledger.Answer{}, fmt.Errorf("storing the release: %w", err)
 	}
 	charge.Cells = q.cells(m, release.Values(), defaultConfidence)
-	return q.charge(ctx, charge)
+	return q.book(ctx, charge, m, p)
 }
 
 // join charges shares for an answer that others were told before, at the price of that answer; no row is read for it.

@@ -15,6 +15,7 @@ import (
 	"fugu/parser"
 	"fugu/planner"
 	"fugu/sensitivity"
+	"fugu/sqlstate"
 	"fugu/wire"
 )
 
@@ -37,6 +38,9 @@ type Explanation struct {
 
 	// Relaxed is how far the policy lets the model be from the truth; empty: not at all.
 	Relaxed string `json:"relaxed,omitempty"`
+
+	// Together is what the joint account says of the statement and all answers before it; empty: there is no such account.
+	Together string `json:"together,omitempty"`
 
 	Certificates []mechanism.Certificate `json:"certificates"` // of each secret: what this answer by itself guarantees
 
@@ -154,9 +158,24 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 			return x, ledgerError(err)
 		}
 	}
+	losses := m.calibration.Losses
+	if m.joint != nil && !x.Stored {
+		p, err := q.price(ctx, m)
+		switch {
+		case sqlstate.Is(err, sqlstate.BudgetExhausted):
+			losses = nil
+			x.Together = err.Error()
+		case err != nil:
+			return x, err
+		default:
+			losses = p.losses
+			secret, delta := p.dearest()
+			x.Together = fmt.Sprintf("with all answers before, delta %s at epsilon %s for secret %s", short(delta), short(float64(q.policy.Privacy.Budget.Epsilon)), secret)
+		}
+	}
 	for _, a := range accounts {
 		cost := ExplainedCost{Secret: a.Secret, Scope: a.Scope, Left: a.Left}
-		if loss, ok := m.calibration.Losses[a.Secret]; ok && !paid[a.Scope] {
+		if loss, ok := losses[a.Secret]; ok && !paid[a.Scope] {
 			cost.Cost = math.Max(0, loss.Plus(a.loss).EpsilonAt(a.Delta)-a.Spent)
 		}
 		x.Cost = append(x.Cost, cost)
@@ -220,6 +239,9 @@ func (x Explanation) Lines() []string {
 	}
 	for _, c := range x.Certificates {
 		add("%s", certificateLine(c))
+	}
+	if x.Together != "" {
+		add("Joint account: %s", x.Together)
 	}
 	for _, n := range x.Noise {
 		sd := short(n.SDMin)

@@ -28,6 +28,8 @@ func decode(r *strictyaml.Report, data []byte) *Policy {
 	p.fit(f.Get("fit"))
 	p.declared(r, f.Get("declared"))
 	p.public(r, f.Get("public"))
+	p.unaccounted(f.Get("declared"), "declared models")
+	p.unaccounted(f.Get("public"), "public statistics")
 	p.Fingerprint = fingerprint(p)
 	return p
 }
@@ -87,6 +89,7 @@ func (p *Policy) privacy(v *strictyaml.Value) (mechanism *strictyaml.Value) {
 	p.Privacy.Mechanism = "auto"
 	p.Privacy.Budget.Per = PerDataset
 	p.Privacy.Weights = SamplingWeights
+	p.Privacy.Composition = ByNoise
 	if m := f.Get("mechanism"); m != nil {
 		p.Privacy.Mechanism, _ = m.Word(words["privacy.mechanism"]...)
 	}
@@ -130,6 +133,7 @@ func (p *Policy) privacy(v *strictyaml.Value) (mechanism *strictyaml.Value) {
 	if p.Privacy.Within = w; w != nil && okE && okD && okBE && okBD {
 		w.leaves(statement, budget, eta, lambda)
 	}
+	p.composition(f.Get("composition"))
 	return f.Get("mechanism")
 }
 

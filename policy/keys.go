@@ -13,7 +13,7 @@ var keys = map[string][]string{
 	"declared.*":              {"statement", "components", "secrets"},
 	"declared.*.secrets.*":    {"values", "means", "covariances"},
 	"public.*":                {"statement", "values"},
-	"privacy":                 {"epsilon", "delta", "mechanism", "estimation", "weights", "model", "budget"},
+	"privacy":                 {"epsilon", "delta", "mechanism", "estimation", "weights", "model", "composition", "budget"},
 	"privacy.model":           {"within"},
 	"privacy.model.within":    {"eta", "rows", "lambda"},
 	"privacy.budget":          {"epsilon", "delta", "per", "shares", "renew"},
@@ -33,13 +33,17 @@ var words = map[string][]string{
 	"assume":              {string(Translation), string(Gaussian)},
 	"privacy.mechanism": {"auto", "expm-laplace", "expm-gaussian", "directional", "wasserstein", "approximate-wasserstein",
 		"no-noise", "eigm", "daum", "optimal-gaussian", "apgm", "markov-quilt"},
-	"privacy.weights":    {string(SamplingWeights), string(AbsoluteWeights), string(RelativeWeights), string(TotalWeights)},
-	"privacy.budget.per": {string(PerDataset), string(PerUser)},
-	"epoch.draw":         {string(DependentDraw), string(IndependentDraw)},
+	"privacy.composition": {string(ByNoise), string(Jointly)},
+	"privacy.weights":     {string(SamplingWeights), string(AbsoluteWeights), string(RelativeWeights), string(TotalWeights)},
+	"privacy.budget.per":  {string(PerDataset), string(PerUser)},
+	"epoch.draw":          {string(DependentDraw), string(IndependentDraw)},
 }
 
-// The mechanisms that need a delta above 0, and those that count the randomness of normally distributed statistics.
+// The mechanisms that need a delta above 0, those that count the randomness of normally distributed statistics, and those
+// whose noise has no normal part.
 var (
+	laplaceAlone = []string{"expm-laplace", "wasserstein", "approximate-wasserstein", "markov-quilt"}
+
 	needDelta  = append([]string{"expm-gaussian", "directional"}, needNormal...)
 	needNormal = []string{"no-noise", "eigm", "daum", "optimal-gaussian", "apgm"}
 )

@@ -179,6 +179,8 @@ type Privacy struct {
 	Estimation float64
 	Weights    Weights
 	Within     *Within // nil: the model is taken for the truth
+
+	Composition Composition
 }
 
 // Within says how far the model may be from the truth, in one of two ways. With Rows = 0 the distributions of the table
@@ -190,6 +192,15 @@ type Within struct {
 	Rows   int64   // at least 0
 	Lambda float64 // at least 0; above 0 with Rows
 }
+
+// Composition says what hides a secret over all answers of a dataset together.
+type Composition string
+
+// The values of composition.
+const (
+	ByNoise Composition = "noise" // the noise of each answer: losses add up
+	Jointly Composition = "joint" // the noise of all answers and, counted once, the randomness of the rows
+)
 
 // Weights says in which unit the error of each released value counts when noise is shared out. What adds up is its square,
 // but for TotalWeights.

@@ -32,6 +32,8 @@ func (empty) Advance(context.Context, ledger.Epoch) (ledger.Epoch, error) {
 
 func (empty) Spent(context.Context, string, string) ([]ledger.Account, error) { return nil, nil }
 
+func (empty) History(context.Context, string, int64) ([]ledger.Past, error) { return nil, nil }
+
 func (empty) Releases(context.Context, string, int) ([]ledger.Answer, error) { return nil, nil }
 
 func (empty) Scopes(context.Context, string) ([]string, error) { return nil, nil }

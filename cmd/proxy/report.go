@@ -51,6 +51,9 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		for _, s := range p.Public {
 			fmt.Fprintf(stdout, "   note: the policy says that everybody knows %s: %s: %s\n", s.Name, pipeline.Brief(s.Statement.SQL), s)
 		}
+		if p.Privacy.Composition == policy.Jointly {
+			fmt.Fprintf(stdout, "   note: composition is joint: answers count the randomness of the rows once, all together; counts, sums and averages alone are answered\n")
+		}
 		checkBudget(stdout, p)
 		if !p.Accepts(policy.Translation) {
 			fmt.Fprintf(stdout, "   note: the assumption translation is not accepted, so noise rests on bounds for coupled datasets: there is more of it, and secret means are refused\n")

@@ -41,6 +41,10 @@ func (f *fresh) Advance(ctx context.Context, e ledger.Epoch) (ledger.Epoch, erro
 func (f *fresh) Spent(ctx context.Context, dataset, scope string) ([]ledger.Account, error) {
 	return f.ledger().Spent(ctx, dataset, scope)
 }
+func (f *fresh) History(ctx context.Context, dataset string, after int64) ([]ledger.Past, error) {
+	return f.ledger().History(ctx, dataset, after)
+}
+
 func (f *fresh) Releases(ctx context.Context, dataset string, n int) ([]ledger.Answer, error) {
 	return f.ledger().Releases(ctx, dataset, n)
 }

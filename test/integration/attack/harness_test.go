@@ -351,6 +351,10 @@ func (r *renewable) Spent(ctx context.Context, dataset, scope string) ([]ledger.
 	return accounts, err
 }
 
+func (r *renewable) History(ctx context.Context, dataset string, after int64) ([]ledger.Past, error) {
+	return r.ledger().History(ctx, dataset, after)
+}
+
 func (r *renewable) Releases(ctx context.Context, dataset string, n int) ([]ledger.Answer, error) {
 	return r.ledger().Releases(ctx, dataset, n)
 }
