@@ -49,7 +49,7 @@ func fetchPipeline(ctx context.Context, dir string) (runner, error) {
 		return nil, fmt.Errorf("libpq_pipeline tests: %w", err)
 	}
 	tests := strings.Fields(string(out))
-	return func(ctx context.Context, side sides.Side, _ string, only []string, count int) (results, error) {
+	return func(ctx context.Context, at way, p part, only []string, count int) (results, error) {
 		r := results{}
 		for _, test := range tests {
 			if only != nil && !slices.Contains(only, test) {
@@ -60,7 +60,7 @@ func fetchPipeline(ctx context.Context, dir string) (runner, error) {
 					break
 				}
 				var err error
-				if r[test], err = pipelineTest(ctx, program, side, test); err != nil {
+				if r[test], err = pipelineTest(ctx, program, at.doors[p.door], test); err != nil {
 					return nil, err
 				}
 			}
