@@ -149,8 +149,10 @@ func prepare(ctx context.Context, c *pgcluster.Cluster, s suite) (users string, 
 			return "", 0, err
 		}
 	}
-	if _, err := conn.Exec(ctx, fmt.Sprintf("CREATE DATABASE %s OWNER %s", s.database, s.role)); err != nil {
-		return "", 0, err
+	for _, sql := range []string{"CREATE DATABASE " + s.database, "GRANT ALL ON DATABASE " + s.database + " TO " + s.role} {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return "", 0, err
+		}
 	}
 	rows, err := conn.Query(ctx, `SELECT format('"%s" "%s"', rolname, rolpassword) FROM pg_authid WHERE rolpassword LIKE 'SCRAM%'`)
 	if err != nil {
