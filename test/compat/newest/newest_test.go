@@ -89,6 +89,18 @@ SET search_path = guarded;
 SHOW search_path;
 `
 
+// grammar is what the grammar of version 18 has and that of 17, which Fugu's parser knows, has not.
+const grammar = `CREATE TEMP TABLE doubled (a int, b int GENERATED ALWAYS AS (a * 2) VIRTUAL);
+INSERT INTO doubled VALUES (1) RETURNING WITH (OLD AS o, NEW AS n) o.a, n.a, n.b;
+UPDATE doubled SET a = 5 RETURNING old.a, new.b;
+SELECT uuid_extract_version(uuidv7());
+`
+
+// misunderstood has such a thing beside a protected table.
+const misunderstood = `\set VERBOSITY sqlstate
+INSERT INTO item SELECT count(*) FROM guarded.person RETURNING WITH (OLD AS o) o.id;
+`
+
 // protected mixes protected statements with ordinary ones in a pipeline. Its answers are stored, so the same each time.
 const protected = `\startpipeline
 SELECT 'before' \bind \sendpipeline
@@ -147,6 +159,15 @@ func TestPsql18(t *testing.T) {
 			// An older server has no 3.2, so psql does not come in there; Fugu has it.
 			if out := w.run(t, w.direct, "min_protocol_version=3.2 max_protocol_version=3.2", "SELECT 'in'"); (out == "in\n") != (w.major >= 18) {
 				t.Errorf("PostgreSQL itself, by protocol 3.2: %s", out)
+			}
+			if w.major >= 18 {
+				want := w.run(t, w.direct, "", grammar)
+				if got := w.run(t, w.through, "", grammar); got != want || want != "|1|2\n1|10\n7\n" {
+					t.Errorf("the grammar of version 18, through Fugu:\n%s\nPostgreSQL itself:\n%s", got, want)
+				}
+				if got := w.run(t, w.through, "", misunderstood); got != "ERROR:  42601\n" {
+					t.Errorf("the same beside a protected table: %s", got)
+				}
 			}
 			answers := map[string]bool{}
 			for _, l := range logins(w.root) {
