@@ -34,13 +34,20 @@ func (s Side) Environment() []string {
 		"PGCONNECT_TIMEOUT=20", "PSQLRC=/dev/null", "PAGER="}
 }
 
-// DSN is the side as a URL.
-func (s Side) DSN() string {
+// DSN is the side as a URL, in the clear.
+func (s Side) DSN() string { return s.dsn("sslmode=disable") }
+
+// EncryptedDSN is the side as a URL, over TLS, with the file of the authority of the server's certificate.
+func (s Side) EncryptedDSN(authority string) string {
+	return s.dsn(url.Values{"sslmode": {"verify-ca"}, "sslrootcert": {authority}}.Encode())
+}
+
+func (s Side) dsn(parameters string) string {
 	user := url.User(s.User)
 	if s.Password != "" {
 		user = url.UserPassword(s.User, s.Password)
 	}
-	u := url.URL{Scheme: "postgres", User: user, Host: net.JoinHostPort(s.Host, s.Port), Path: "/" + s.Database, RawQuery: "sslmode=disable"}
+	u := url.URL{Scheme: "postgres", User: user, Host: net.JoinHostPort(s.Host, s.Port), Path: "/" + s.Database, RawQuery: parameters}
 	return u.String()
 }
 
@@ -79,16 +86,24 @@ type Config struct {
 	Dir           string // of its own: for the configuration, the ledger and the log
 	Guest, Reader string // DSNs
 	Policy        string // the text of the policy file
-	Users         string // the text of the users file; empty: clients are trusted
+	Auth          string // the section auth, in YAML's flow style; empty: clients are trusted, or with Users asked for a password
+	Users         string // the text of the users file
+	TLS           string // the section tls, in YAML's flow style; empty: the default, which without a certificate is none
 	Clients       int    // limits.clients; 0: the default
 }
 
 func (c Config) write() (path string, err error) {
-	auth := "{method: trust}"
-	if c.Users != "" {
+	auth := c.Auth
+	switch {
+	case auth == "" && c.Users == "":
+		auth = "{method: trust}"
+	case auth == "":
 		auth = "{method: scram-sha-256, users: users.txt}"
 	}
 	text := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q}\nauth: %s\npolicy: the.policy.yaml\nledger: sqlite:fugu.db\n", c.Guest, c.Reader, auth)
+	if c.TLS != "" {
+		text += "tls: " + c.TLS + "\n"
+	}
 	if c.Clients != 0 {
 		text += fmt.Sprintf("limits: {clients: %d}\n", c.Clients)
 	}
