@@ -93,7 +93,7 @@ func (b *booking) book(ctx context.Context) (a Answer, paid bool, err error) {
 	if err != nil {
 		return Answer{}, false, err
 	}
-	now := time.Now().UTC().Truncate(time.Microsecond)
+	now := hook.Now().UTC().Truncate(time.Microsecond)
 	event := Joined
 	if !ok {
 		event = Release

@@ -164,7 +164,9 @@ func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 
+	hook.Point("before the statistics")
 	statistics, err := q.database.Statistics(ctx, m.questions, m.start)
+	hook.Point("after the statistics")
 	if sqlstate.Is(err, sqlstate.StatisticsFailed) {
 		return q.fail(ctx, charge, err)
 	} else if err != nil {
@@ -183,6 +185,7 @@ func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 		return ledger.Answer{}, fmt.Errorf("storing the release: %w", err)
 	}
 	charge.Cells = q.cells(m, release.Values(), defaultConfidence)
+	hook.Point("after the noise")
 	return q.charge(ctx, charge)
 }
 
@@ -198,6 +201,7 @@ func (q *question) charge(ctx context.Context, c ledger.Charge) (ledger.Answer, 
 	if err != nil {
 		return ledger.Answer{}, ledgerError(err)
 	}
+	hook.Point("after the charge")
 	q.paid = true
 	return a, failed(a)
 }
