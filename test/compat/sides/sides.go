@@ -49,10 +49,11 @@ func Direct(c *pgcluster.Cluster, user, password, database string) Side {
 	return Side{"direct", "127.0.0.1", fmt.Sprint(c.Port()), user, password, database}
 }
 
-// Build builds fugu into dir and returns its path. The working directory must be inside the module.
-func Build(ctx context.Context, dir string) (string, error) {
+// Build builds fugu into dir, with flags of go build's, and returns its path. The working directory must be inside the module.
+func Build(ctx context.Context, dir string, flags ...string) (string, error) {
 	path := filepath.Join(dir, "fugu")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", path, "fugu/cmd/proxy").CombinedOutput(); err != nil {
+	args := append(append([]string{"build"}, flags...), "-o", path, "fugu/cmd/proxy")
+	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building fugu: %w\n%s", err, out)
 	}
 	return path, nil
@@ -81,6 +82,8 @@ type Config struct {
 	Policy        string // the text of the policy file
 	Users         string // the text of the users file; empty: clients are trusted
 	Clients       int    // limits.clients; 0: the default
+	Ledger        string // its URL; empty: a file in Dir
+	Environment   []string
 }
 
 func (c Config) write() (path string, err error) {
@@ -88,7 +91,11 @@ func (c Config) write() (path string, err error) {
 	if c.Users != "" {
 		auth = "{method: scram-sha-256, users: users.txt}"
 	}
-	text := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q}\nauth: %s\npolicy: the.policy.yaml\nledger: sqlite:fugu.db\n", c.Guest, c.Reader, auth)
+	ledger := c.Ledger
+	if ledger == "" {
+		ledger = "sqlite:fugu.db"
+	}
+	text := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q}\nauth: %s\npolicy: the.policy.yaml\nledger: %q\n", c.Guest, c.Reader, auth, ledger)
 	if c.Clients != 0 {
 		text += fmt.Sprintf("limits: {clients: %d}\n", c.Clients)
 	}
@@ -112,6 +119,7 @@ func Serve(c Config) (*Proxy, error) {
 	}
 	defer log.Close()
 	p.cmd.Stderr = log
+	p.cmd.Env = append(os.Environ(), c.Environment...)
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -154,6 +162,23 @@ func (p *Proxy) Log() string {
 		return err.Error()
 	}
 	return string(b)
+}
+
+// Ended reports whether fugu has ended.
+func (p *Proxy) Ended() bool {
+	select {
+	case <-p.rest:
+		return true
+	default:
+		return false
+	}
+}
+
+// Kill ends fugu with SIGKILL, if it has not ended yet, and waits for it.
+func (p *Proxy) Kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.rest
+	_ = p.cmd.Wait()
 }
 
 // Stop ends fugu as an init system would, and waits for it.
