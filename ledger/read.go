@@ -120,6 +120,8 @@ func (l *store) Find(ctx context.Context, key Key, scope string) (Answer, bool, 
 	if err := key.check(); err != nil {
 		return Answer{}, false, fmt.Errorf("finding an answer: %w", err)
 	}
+	ctx, cancel := l.bounded(ctx)
+	defer cancel()
 	var s stored
 	err := l.again(ctx, func() (err error) {
 		var ok bool
@@ -139,6 +141,8 @@ func (l *store) Find(ctx context.Context, key Key, scope string) (Answer, bool, 
 
 // Spent implements Ledger.
 func (l *store) Spent(ctx context.Context, dataset, scope string) ([]Account, error) {
+	ctx, cancel := l.bounded(ctx)
+	defer cancel()
 	var out []Account
 	err := l.again(ctx, func() error {
 		out = nil
@@ -160,6 +164,8 @@ func (l *store) Releases(ctx context.Context, dataset string, limit int) ([]Answ
 	if limit < 1 {
 		return nil, fmt.Errorf("reading releases: a limit of %d", limit)
 	}
+	ctx, cancel := l.bounded(ctx)
+	defer cancel()
 	var out []Answer
 	err := l.again(ctx, func() error {
 		var found []stored
@@ -185,6 +191,8 @@ func (l *store) Releases(ctx context.Context, dataset string, limit int) ([]Answ
 
 // Scopes implements Ledger.
 func (l *store) Scopes(ctx context.Context, dataset string) ([]string, error) {
+	ctx, cancel := l.bounded(ctx)
+	defer cancel()
 	var out []string
 	err := l.again(ctx, func() error {
 		out = nil

@@ -22,9 +22,19 @@ type store struct {
 	alone func(context.Context, *sql.Tx) error
 	// patience bounds a transaction that has begun to write; 0: nothing can keep it.
 	patience time.Duration
-	lock     io.Closer // what keeps other servers out; may be nil
+	// waiting bounds everything else that a client waits for: a reading, or until it can begin to write.
+	waiting time.Duration
+	lock    io.Closer // what keeps other servers out; may be nil
 	// attempts is how often what has written nothing is tried: each may meet a connection that the server has ended.
 	attempts int
+}
+
+// defaultWaiting is store.waiting of every ledger: one that says nothing for so long is as good as none.
+const defaultWaiting = 20 * time.Second
+
+// bounded is ctx with the end that waiting sets.
+func (l *store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, l.waiting)
 }
 
 // again calls f until it succeeds, for what may be done twice.
@@ -56,9 +66,12 @@ func (l *store) Close() error {
 	return errors.Join(errs...)
 }
 
-// begin starts the transaction of a charge. ctx bounds the wait for other writers; once it returns, the transaction is
-// the only one that writes, and nothing but patience interrupts it: one broken off half-way is harder to be sure about.
+// begin starts the transaction of a charge. ctx and waiting bound the wait for other writers; once it returns, the
+// transaction is the only one that writes, and nothing but patience interrupts it: one broken off half-way is harder to be
+// sure about.
 func (l *store) begin(ctx context.Context) (working context.Context, tx *sql.Tx, end func(), err error) {
+	ctx, cancel := l.bounded(ctx)
+	defer cancel()
 	err = l.again(ctx, func() (err error) {
 		working, tx, end, err = l.beginOnce(ctx)
 		return err
