@@ -161,6 +161,10 @@ func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 			Pair: x.Pair, Epsilon: x.Epsilon, Delta: x.Delta, Estimation: x.Estimation})
 	}
 	if err := q.covered(ctx, charge); err != nil {
+		// What has used the budget up may have been this very question, asked by another at the same moment.
+		if a, ok, _ := q.engine.ledger.Find(ctx, q.key, q.scope); ok {
+			return a, failed(a)
+		}
 		return ledger.Answer{}, err
 	}
 
