@@ -63,6 +63,7 @@ func (s *scene) try(k kind, sql string, p point, f fault) (wrong []string, full 
 	s.start()
 	before := s.read()
 	c := dial(s.t, s.proxy.Address(), k.user)
+	s.client = c
 	got := f(s, p, func() reply { return c.exchange(k.send(sql)) })
 	_ = c.Close()
 
@@ -204,6 +205,25 @@ func TestKilledAtEveryPoint(t *testing.T) {
 				}
 			}
 			t.Logf("%d kills at %d points", n, len(rounds))
+		})
+	}
+}
+
+// The client leaves at each point. What it asked for may be charged, once, and stays.
+func TestClientLeavesAtEveryPoint(t *testing.T) {
+	for _, store := range ledgers {
+		t.Run(store, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, store, 1e6)
+			share := 16
+			if all() {
+				share = 1
+			}
+			n, wrong := s.sweep(without(s.plan()), share, amid(func(s *scene) { _ = s.client.Close() }))
+			for _, w := range wrong {
+				t.Error(w)
+			}
+			t.Logf("%d clients left", n)
 		})
 	}
 }

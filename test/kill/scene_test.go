@@ -25,6 +25,7 @@ type scene struct {
 	url    string             // of the ledger in PostgreSQL, without a network between
 	server *pgcluster.Cluster // of the ledger in PostgreSQL
 	proxy  *sides.Proxy       // nil: it does not run
+	client *client            // that try asks for
 	orders int                // given so far
 	asked  int                // statements so far
 }
