@@ -12,8 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // smallDisk mounts a file system of so many bytes, that belongs to whom the directory owner does. It needs the right to
@@ -167,17 +165,19 @@ func limit(t *testing.T, pid int, bytes string) {
 	}
 }
 
-// onTablespace puts the ledger's database on a disk.
+// onTablespace puts the ledger's database on a disk, until the test ends.
 func (s *scene) onTablespace(dir string) {
 	s.t.Helper()
-	c, err := pgx.Connect(context.Background(), s.server.DSN("postgres", "postgres"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer c.Close(context.Background())
-	for _, sql := range []string{"CREATE TABLESPACE small LOCATION '" + strings.ReplaceAll(dir, "'", "''") + "'", "ALTER DATABASE ledger SET TABLESPACE small"} {
-		if _, err := c.Exec(context.Background(), sql); err != nil {
+	for _, sql := range []string{"CREATE TABLESPACE small LOCATION '" + strings.ReplaceAll(dir, "'", "''") + "'", "ALTER DATABASE " + s.database + " SET TABLESPACE small"} {
+		if err := s.server.Exec(s.t.Context(), "postgres", sql); err != nil {
 			s.t.Fatal(err)
 		}
 	}
+	s.t.Cleanup(func() {
+		for _, sql := range []string{"DROP DATABASE " + s.database + " WITH (FORCE)", "DROP TABLESPACE small"} {
+			if err := s.server.Exec(context.Background(), "postgres", sql); err != nil {
+				s.t.Error(err)
+			}
+		}
+	})
 }

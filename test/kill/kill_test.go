@@ -185,14 +185,14 @@ func (s *scene) sweep(rounds []round, share int, f fault) (n int, wrong []string
 func all() bool { return os.Getenv(allEnv) != "" }
 
 // The proxy is killed at each point that a statement passes on its way, of every kind of statement: 500 kills and more
-// with make kills, and one in six of them otherwise.
+// with make kills, and one in eight of them otherwise.
 func TestKilledAtEveryPoint(t *testing.T) {
 	for _, store := range ledgers {
 		t.Run(store, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t, store, 1e6)
 			rounds := s.plan()
-			share, times := 6, 1
+			share, times := 8, 1
 			if all() {
 				share, times = 1, 2
 			}
@@ -215,7 +215,7 @@ func TestClientLeavesAtEveryPoint(t *testing.T) {
 		t.Run(store, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t, store, 1e6)
-			share := 16
+			share := 24
 			if all() {
 				share = 1
 			}

@@ -25,9 +25,11 @@ type scene struct {
 	url    string             // of the ledger in PostgreSQL, without a network between
 	server *pgcluster.Cluster // of the ledger in PostgreSQL
 	proxy  *sides.Proxy       // nil: it does not run
-	client *client            // that try asks for
-	orders int                // given so far
-	asked  int                // statements so far
+
+	database string  // of the ledger in PostgreSQL
+	client   *client // that try asks for
+	orders   int     // given so far
+	asked    int     // statements so far
 }
 
 // newScene makes a new ledger of a kind; environment is the proxy's, beside the test's own.
@@ -41,9 +43,7 @@ func newScene(t testing.TB, kind string, epsilon float64, environment ...string)
 	case "SQLite":
 		s.file = filepath.Join(dir, "fugu.db")
 	case "PostgreSQL":
-		s.server = newServer(t)
-		s.url = s.server.DSN("fugu_ledger", "ledger")
-		s.config.Ledger = s.url
+		s.on(cluster)
 	}
 	t.Cleanup(func() {
 		if s.proxy != nil {
@@ -51,6 +51,14 @@ func newScene(t testing.TB, kind string, epsilon float64, environment ...string)
 		}
 	})
 	return s
+}
+
+// on puts the scene's ledger into a new database of a server.
+func (s *scene) on(server *pgcluster.Cluster) {
+	s.t.Helper()
+	s.server, s.database = server, newDatabase(s.t, server)
+	s.url = server.DSN("fugu_ledger", s.database)
+	s.config.Ledger = s.url
 }
 
 // start starts a fugu if none runs.

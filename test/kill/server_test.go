@@ -47,7 +47,7 @@ func killBackends(s *scene) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	rows, err := c.Query(ctx, "SELECT pid FROM pg_stat_activity WHERE usename = 'fugu_ledger'")
+	rows, err := c.Query(ctx, "SELECT pid FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()", s.database)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -82,8 +82,9 @@ func (s *scene) up() {
 func TestServerKilledAtEveryPoint(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, "PostgreSQL", 1e6)
+	s.on(ownServer(t))
 	rounds := without(s.plan())
-	share := 20
+	share := 40
 	if all() {
 		share = 2
 	}
@@ -123,7 +124,7 @@ func TestConnectionCut(t *testing.T) {
 	u.Host = n.Address()
 	s.config.Ledger = u.String()
 	rounds := without(s.plan())
-	share, step := 12, int64(301)
+	share, step := 16, int64(301)
 	if all() {
 		share, step = 1, 13
 	}

@@ -6,15 +6,25 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"fugu/test/compat/sides"
 	"fugu/test/pgcluster"
 )
 
-func TestMain(m *testing.M) { pgcluster.Main(m) }
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if made.cluster != nil {
+		if err := made.cluster.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
+	}
+	_ = os.RemoveAll(made.dir)
+	os.Exit(code)
+}
 
 const schema = `
 CREATE TABLE people (sex text, age int, income text, area text);
@@ -49,47 +59,63 @@ privacy:
   budget: {epsilon: %g, delta: 0.01, per: user}
 `
 
-// made is the database that the tests share, and the program.
+// made is the server that the tests share, which waits for its disk, with the protected database; and the program.
 var made struct {
 	sync.Once
-	binary string
-	err    error
+	cluster   *pgcluster.Cluster
+	dir       string
+	binary    string
+	databases atomic.Int64 // of ledgers
+	err       error
 }
 
-// house makes the database and the program, once.
+// house makes the server and the program, once.
 func house(t testing.TB) (*pgcluster.Cluster, string) {
 	t.Helper()
-	c := pgcluster.Shared(t)
-	made.Do(func() {
-		// The binary is the whole package's: a directory of this test's would go with it.
-		dir := filepath.Join(c.SocketDir(), "bin")
-		if made.err = os.Mkdir(dir, 0o755); made.err != nil {
-			return
-		}
-		if made.binary, made.err = sides.Build(context.Background(), dir, "-tags", "fuguhooks"); made.err != nil {
-			return
-		}
-		if made.err = c.Exec(context.Background(), "postgres", "CREATE DATABASE people"); made.err == nil {
-			made.err = c.Exec(context.Background(), "people", schema)
-		}
-	})
+	made.Do(func() { made.err = build(context.Background()) })
 	if made.err != nil {
 		t.Fatal(made.err)
 	}
-	return c, made.binary
+	return made.cluster, made.binary
 }
+
+func build(ctx context.Context) (err error) {
+	if made.dir, err = os.MkdirTemp("", "fugu-kill-"); err != nil {
+		return err
+	}
+	if made.binary, err = sides.Build(ctx, made.dir, "-tags", "fuguhooks"); err != nil {
+		return err
+	}
+	if made.cluster, err = pgcluster.Start(ctx, options); err != nil {
+		return err
+	}
+	if err := made.cluster.Exec(ctx, "postgres", "CREATE DATABASE people"); err != nil {
+		return err
+	}
+	return made.cluster.Exec(ctx, "people", schema)
+}
+
+var options = pgcluster.Options{Fsync: true, Settings: map[string]string{"autovacuum": "off"}}
 
 // ledgers are the kinds of ledgers.
 var ledgers = []string{"SQLite", "PostgreSQL"}
 
-// newLedger makes the server of a ledger in PostgreSQL, which waits for its disk, and returns the ledger's URL.
-func newServer(t testing.TB) *pgcluster.Cluster {
+// newDatabase makes a database for a ledger, and returns its name.
+func newDatabase(t testing.TB, c *pgcluster.Cluster) string {
 	t.Helper()
-	c := pgcluster.StartTest(t, pgcluster.Options{Fsync: true, Settings: map[string]string{"autovacuum": "off"}})
-	for _, sql := range []string{"CREATE ROLE fugu_ledger LOGIN", "CREATE DATABASE ledger OWNER fugu_ledger"} {
-		if err := c.Exec(t.Context(), "postgres", sql); err != nil {
-			t.Fatal(err)
-		}
+	name := fmt.Sprint("ledger_", made.databases.Add(1))
+	if err := c.Exec(t.Context(), "postgres", "CREATE DATABASE "+name+" OWNER fugu_ledger"); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// ownServer is a server for a ledger alone.
+func ownServer(t testing.TB) *pgcluster.Cluster {
+	t.Helper()
+	c := pgcluster.StartTest(t, options)
+	if err := c.Exec(t.Context(), "postgres", "CREATE ROLE fugu_ledger LOGIN"); err != nil {
+		t.Fatal(err)
 	}
 	return c
 }
