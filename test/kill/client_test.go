@@ -5,7 +5,6 @@ package kill
 import (
 	"encoding/binary"
 	"fmt"
-	"io"
 	"net"
 	"strings"
 	"testing"
@@ -147,6 +146,3 @@ func simple(sql string) []byte { return encode(&pgproto3.Query{String: sql}) }
 func extended(sql string) []byte {
 	return encode(&pgproto3.Parse{Query: sql}, &pgproto3.Bind{}, &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{}, &pgproto3.Sync{})
 }
-
-// drain reads what is left until the other side is gone.
-func (c *client) drain() { _, _ = io.Copy(io.Discard, c) }
