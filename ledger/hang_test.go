@@ -70,7 +70,7 @@ func TestHangingLedgerIsGivenUp(t *testing.T) {
 	}
 	n.Reset()
 	n.Set(badnet.Weather{})
-	l.waiting, l.patience = defaultWaiting, postgresPatience
+	l.waiting, l.patience = 0, postgresPatience
 	for i := range 2 {
 		if a, err := l.Charge(ctx, charge(1+i)); err != nil || a.Fresh != (i == 1) {
 			t.Errorf("charge %d: %+v, %v", i, a, err)
@@ -105,7 +105,7 @@ func TestLedgerHangsAmidACharge(t *testing.T) {
 				}
 				n.Reset()
 				n.Set(badnet.Weather{})
-				l.waiting, l.patience = defaultWaiting, postgresPatience
+				l.waiting, l.patience = 0, postgresPatience
 				a := must(t, l, charge(1))
 				if string(a.Bytes) != "answer 1" {
 					t.Errorf("%+v", a)

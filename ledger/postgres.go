@@ -46,7 +46,7 @@ func openPostgres(ctx context.Context, url string, o Options) (_ *store, err err
 	if err != nil {
 		return nil, err
 	}
-	l := &store{waiting: defaultWaiting, seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed}, alone: lockTotals, patience: postgresPatience, attempts: readers + 1}
+	l := &store{seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed}, alone: lockTotals, patience: postgresPatience, attempts: readers + 1}
 	defer func() {
 		if err != nil {
 			_ = l.Close()

@@ -26,7 +26,7 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *store, err erro
 	if err != nil {
 		return nil, err
 	}
-	l := &store{waiting: defaultWaiting, seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed}}
+	l := &store{seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed}}
 	defer func() {
 		if err != nil {
 			_ = l.Close()

@@ -22,19 +22,23 @@ type store struct {
 	alone func(context.Context, *sql.Tx) error
 	// patience bounds a transaction that has begun to write; 0: nothing can keep it.
 	patience time.Duration
-	// waiting bounds everything else that a client waits for: a reading, or until it can begin to write.
+	// waiting bounds everything else that a client waits for: a reading, or until it can begin to write; 0: defaultWaiting.
 	waiting time.Duration
 	lock    io.Closer // what keeps other servers out; may be nil
 	// attempts is how often what has written nothing is tried: each may meet a connection that the server has ended.
 	attempts int
 }
 
-// defaultWaiting is store.waiting of every ledger: one that says nothing for so long is as good as none.
+// defaultWaiting is for how long a ledger is waited for: one that says nothing for so long is as good as none.
 const defaultWaiting = 20 * time.Second
 
 // bounded is ctx with the end that waiting sets.
 func (l *store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, l.waiting)
+	waiting := l.waiting
+	if waiting == 0 {
+		waiting = defaultWaiting
+	}
+	return context.WithTimeout(ctx, waiting)
 }
 
 // again calls f until it succeeds, for what may be done twice.
