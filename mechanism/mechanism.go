@@ -36,6 +36,8 @@ type Request struct {
 	// Quilts are those of secrets that are parameters of a network; a request has either these or other secrets. Widths
 	// are in Σ_k |x_k|/u_k, u_k the units.
 	Quilts []sensitivity.Quilt
+	// Absolute: what is to be small is Σ E|noise_k|/Unit_k, and not Σ E noise_k²/Unit_k².
+	Absolute bool
 	// Relaxed says how far all of this may be from the truth; nil: it is exact.
 	Relaxed *Relaxed
 
@@ -49,7 +51,7 @@ type Calibration struct {
 	Noise      Noise
 	Losses     map[string]privacy.Loss // by secret and noise alone, computed from the integer scales really used: what composes
 	SD         []float64               // standard deviation of the noise of each component, in F's units, before publication rounding
-	Error      float64                 // Σ_k SD_k²/Unit_k²
+	Error      float64                 // Σ_k SD_k²/Unit_k², or the Σ_k E|noise_k|/Unit_k of an Absolute request
 
 	Certificates []Certificate // of each secret, in the order of Losses' names
 }
@@ -203,9 +205,9 @@ func (m mechanism) calibrate(r Request) (Calibration, error) {
 		for k := range n.cells {
 			sd := n.sd(k)
 			c.SD = append(c.SD, sd)
-			c.Error += (sd / r.Components[k].Unit) * (sd / r.Components[k].Unit)
 			n.cells[k].digits = digits(sd, r.Components[k].Integer)
 		}
+		c.Error = r.error(n)
 		if math.IsInf(c.Error, 0) || math.IsNaN(c.Error) {
 			break
 		}

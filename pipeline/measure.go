@@ -130,7 +130,7 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 				return nil, err
 			}
 		}
-		m.calibration, err = q.calibrate(ctx, mechanism.Request{Shifts: m.shifts, Families: families, Quilts: m.quilts, Components: components, Budget: q.budget, Relaxed: q.relaxed(off)})
+		m.calibration, err = q.calibrate(ctx, mechanism.Request{Shifts: m.shifts, Families: families, Quilts: m.quilts, Components: components, Budget: q.budget, Absolute: q.policy.Privacy.Weights == policy.TotalWeights, Relaxed: q.relaxed(off)})
 		if err != nil {
 			return nil, err
 		}

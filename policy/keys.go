@@ -27,7 +27,7 @@ var words = map[string][]string{
 	"assume":              {string(Translation), string(Gaussian)},
 	"privacy.mechanism": {"auto", "expm-laplace", "expm-gaussian", "directional", "wasserstein", "approximate-wasserstein",
 		"no-noise", "eigm", "daum", "optimal-gaussian", "apgm", "markov-quilt"},
-	"privacy.weights":    {string(SamplingWeights), string(AbsoluteWeights), string(RelativeWeights)},
+	"privacy.weights":    {string(SamplingWeights), string(AbsoluteWeights), string(RelativeWeights), string(TotalWeights)},
 	"privacy.budget.per": {string(PerDataset), string(PerUser)},
 }
 

@@ -189,7 +189,8 @@ type Within struct {
 	Lambda float64 // at least 0; above 0 with Rows
 }
 
-// Weights says in which unit the error of each released value counts when noise is shared out.
+// Weights says in which unit the error of each released value counts when noise is shared out. What adds up is its square,
+// but for TotalWeights.
 type Weights string
 
 // The values of weights.
@@ -197,6 +198,7 @@ const (
 	SamplingWeights Weights = "sampling" // what drawing the rows anew would make of it
 	AbsoluteWeights Weights = "absolute" // 1, whatever it is
 	RelativeWeights Weights = "relative" // its own expected size
+	TotalWeights    Weights = "total"    // 1, and what adds up is the mean absolute error itself
 )
 
 // Budget is the limit on all statements together.
