@@ -10,7 +10,7 @@ FUZZTIME ?= 10s
 SOAK ?= 10m
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test compat compat-18 bench paper lint fuzz soak clean
+.PHONY: help build demo test compat compat-18 bench paper lint fuzz soak kills clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,10 @@ lint: ## formatting, vet and staticcheck
 soak: ## everything goes wrong at once for SOAK (10m), with 2,000 idle clients at the end
 	@scripts/setup.sh server
 	FUGU_SOAK=$(SOAK) FUGU_SOAK_IDLE=2000 go test -count=1 -timeout 0 -v -run '^TestSoak$$' ./test/integration
+
+kills: ## the proxy, the ledger's server and connection, and clients die at every point of a charge: more than 500 kills
+	@scripts/setup.sh server
+	FUGUHOOKS_KILLS=all go test -count=1 -tags fuguhooks -timeout 1h -v ./test/kill
 
 fuzz: ## each fuzz target for FUZZTIME (10s)
 	@scripts/setup.sh server

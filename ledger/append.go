@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"fugu/internal/hook"
 )
 
 // lastEntry is the end of the audit chain.
@@ -56,4 +58,4 @@ func (l *store) alter(ctx context.Context, f func(context.Context, *sql.Tx) erro
 var errReadOnly = errors.New("the ledger is open for reading only")
 
 // now is the time as entries have it.
-func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
+func now() time.Time { return hook.Now().UTC().Truncate(time.Microsecond) }

@@ -89,7 +89,7 @@ func (b *booking) advance(ctx context.Context, e Epoch) (_ Epoch, begun bool, er
 			e.Number, e.Independent = last.Number, false
 		}
 	}
-	e.At = time.Now().UTC().Truncate(time.Microsecond)
+	e.At = now()
 	independent := 0
 	if e.Independent {
 		independent = 1

@@ -150,7 +150,7 @@ type queryer interface {
 
 // processClock is the time of a ledger in a file: this process's.
 func processClock(context.Context, queryer) (time.Time, error) {
-	return time.Now().UTC().Truncate(time.Microsecond), nil
+	return now(), nil
 }
 
 // serverClock is the time of a ledger in PostgreSQL: the server's, which is one for all proxies; of the moment, since a

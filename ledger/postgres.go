@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"fugu/internal/hook"
 )
 
 // postgresSchema is where a ledger in PostgreSQL lives. PostgreSQL gives no other role any right on it.
@@ -52,7 +54,7 @@ func openPostgres(ctx context.Context, url string, o Options) (_ *store, err err
 		}
 	}()
 	if !o.ReadOnly {
-		l.write = stdlib.OpenDB(*config)
+		l.write = hook.OpenDB(stdlib.GetConnector(*config))
 		l.write.SetMaxOpenConns(1)
 		l.write.SetMaxIdleConns(1)
 		if err := migratePostgres(ctx, l.write, l.seal, true); err != nil {
@@ -67,7 +69,7 @@ func openPostgres(ctx context.Context, url string, o Options) (_ *store, err err
 	}
 	looking := config.Copy()
 	looking.RuntimeParams["default_transaction_read_only"] = "on"
-	l.read = stdlib.OpenDB(*looking)
+	l.read = hook.OpenDB(stdlib.GetConnector(*looking))
 	l.read.SetMaxOpenConns(readers)
 	l.read.SetMaxIdleConns(readers)
 	if err := migratePostgres(ctx, l.read, l.seal, false); err != nil {

@@ -133,6 +133,8 @@ func (l *store) Find(ctx context.Context, key Key, scopes ...string) (Answer, bo
 	if err := key.check(); err != nil {
 		return Answer{}, false, fmt.Errorf("finding an answer: %w", err)
 	}
+	ctx, cancel := l.bounded(ctx)
+	defer cancel()
 	var s stored
 	err := l.again(ctx, func() (err error) {
 		var ok bool
@@ -157,6 +159,8 @@ func (l *store) Find(ctx context.Context, key Key, scopes ...string) (Answer, bo
 
 // Spent implements Ledger.
 func (l *store) Spent(ctx context.Context, dataset, scope string) ([]Account, error) {
+	ctx, cancel := l.bounded(ctx)
+	defer cancel()
 	var out []Account
 	err := l.again(ctx, func() error {
 		out = nil
@@ -178,6 +182,8 @@ func (l *store) Releases(ctx context.Context, dataset string, limit int) ([]Answ
 	if limit < 1 {
 		return nil, fmt.Errorf("reading releases: a limit of %d", limit)
 	}
+	ctx, cancel := l.bounded(ctx)
+	defer cancel()
 	var out []Answer
 	err := l.again(ctx, func() error {
 		var found []stored
@@ -203,6 +209,8 @@ func (l *store) Releases(ctx context.Context, dataset string, limit int) ([]Answ
 
 // Scopes implements Ledger.
 func (l *store) Scopes(ctx context.Context, dataset string) ([]string, error) {
+	ctx, cancel := l.bounded(ctx)
+	defer cancel()
 	var out []string
 	err := l.again(ctx, func() error {
 		out = nil

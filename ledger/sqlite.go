@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
+
+	"fugu/internal/hook"
 )
 
 // readers is how many Finds can run at a time; they wait for no writer [SQLite, Write-Ahead Logging].
@@ -97,7 +99,7 @@ func connect(path string, connections int, extra url.Values) (*sql.DB, error) {
 	for name, value := range extra {
 		v[name] = value
 	}
-	db, err := sql.Open("sqlite3", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+v.Encode())
+	db, err := hook.Open("sqlite3", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+v.Encode())
 	if err != nil {
 		return nil, err
 	}

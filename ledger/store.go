@@ -24,10 +24,24 @@ type store struct {
 	clock func(context.Context, queryer) (time.Time, error)
 	// patience bounds a transaction that has begun to write; 0: nothing can keep it.
 	patience time.Duration
-	path     string    // of an SQLite file
-	lock     io.Closer // what keeps other servers out; may be nil
+	// waiting bounds everything else that a client waits for: a reading, or until it can begin to write; 0: defaultWaiting.
+	waiting time.Duration
+	path    string    // of an SQLite file
+	lock    io.Closer // what keeps other servers out; may be nil
 	// attempts is how often what has written nothing is tried: each may meet a connection that the server has ended.
 	attempts int
+}
+
+// defaultWaiting is for how long a ledger is waited for: one that says nothing for so long is as good as none.
+const defaultWaiting = 20 * time.Second
+
+// bounded is ctx with the end that waiting sets.
+func (l *store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	waiting := l.waiting
+	if waiting == 0 {
+		waiting = defaultWaiting
+	}
+	return context.WithTimeout(ctx, waiting)
 }
 
 // again calls f until it succeeds, for what may be done twice.
@@ -59,9 +73,12 @@ func (l *store) Close() error {
 	return errors.Join(errs...)
 }
 
-// begin starts the transaction of a charge. ctx bounds the wait for other writers; once it returns, the transaction is
-// the only one that writes, and nothing but patience interrupts it: one broken off half-way is harder to be sure about.
+// begin starts the transaction of a charge. ctx and waiting bound the wait for other writers; once it returns, the
+// transaction is the only one that writes, and nothing but patience interrupts it: one broken off half-way is harder to be
+// sure about.
 func (l *store) begin(ctx context.Context) (working context.Context, tx *sql.Tx, end func(), err error) {
+	ctx, cancel := l.bounded(ctx)
+	defer cancel()
 	err = l.again(ctx, func() (err error) {
 		working, tx, end, err = l.beginOnce(ctx)
 		return err

@@ -183,10 +183,16 @@ func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 	}
 	charge.Losses, charge.Mechanism, charge.Assumption = p.losses, string(c.Kind), c.Assumption
 	if err := q.covered(ctx, charge); err != nil {
+		// What has used the budget up may have been this very question, asked by another at the same moment.
+		if a, ok, _ := q.engine.ledger.Find(ctx, q.key, scopes(q.shares)...); ok {
+			return a, failed(a)
+		}
 		return ledger.Answer{}, err
 	}
 
+	hook.Point("before the statistics")
 	statistics, err := q.database.Statistics(ctx, m.questions, m.start)
+	hook.Point("after the statistics")
 	if sqlstate.Is(err, sqlstate.StatisticsFailed) {
 		if m.joint != nil { // a failure stands in no account: only pure losses add up with what does
 			charge.Losses = q.nominal()
@@ -208,6 +214,7 @@ func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 		return ledger.Answer{}, fmt.Errorf("storing the release: %w", err)
 	}
 	charge.Cells = q.cells(m, release.Values(), defaultConfidence)
+	hook.Point("after the noise")
 	return q.book(ctx, charge, m, p)
 }
 
@@ -240,6 +247,7 @@ func (q *question) charge(ctx context.Context, c ledger.Charge) (ledger.Answer, 
 	if err != nil {
 		return ledger.Answer{}, ledgerError(err)
 	}
+	hook.Point("after the charge")
 	q.paid = true
 	return a, failed(a)
 }

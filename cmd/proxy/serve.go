@@ -89,7 +89,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 	})
 	fmt.Fprintf(stdout, "fugu: ready on %s\n", listener.Addr())
-	err = server.Serve(ctx, listener)
+	err = server.Serve(ctx, pointed(listener))
 	watching.Wait()
 	return err
 }

@@ -56,10 +56,11 @@ func Direct(c *pgcluster.Cluster, user, password, database string) Side {
 	return Side{"direct", "127.0.0.1", fmt.Sprint(c.Port()), user, password, database}
 }
 
-// Build builds fugu into dir and returns its path. The working directory must be inside the module.
-func Build(ctx context.Context, dir string) (string, error) {
+// Build builds fugu into dir, with flags of go build's, and returns its path. The working directory must be inside the module.
+func Build(ctx context.Context, dir string, flags ...string) (string, error) {
 	path := filepath.Join(dir, "fugu")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", path, "fugu/cmd/proxy").CombinedOutput(); err != nil {
+	args := append(append([]string{"build"}, flags...), "-o", path, "fugu/cmd/proxy")
+	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building fugu: %w\n%s", err, out)
 	}
 	return path, nil
@@ -90,6 +91,8 @@ type Config struct {
 	Users         string // the text of the users file
 	TLS           string // the section tls, in YAML's flow style; empty: the default, which without a certificate is none
 	Clients       int    // limits.clients; 0: the default
+	Ledger        string // its URL; empty: a file in Dir
+	Environment   []string
 }
 
 func (c Config) write() (path string, err error) {
@@ -100,7 +103,11 @@ func (c Config) write() (path string, err error) {
 	case auth == "":
 		auth = "{method: scram-sha-256, users: users.txt}"
 	}
-	text := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q}\nauth: %s\npolicy: the.policy.yaml\nledger: sqlite:fugu.db\n", c.Guest, c.Reader, auth)
+	ledger := c.Ledger
+	if ledger == "" {
+		ledger = "sqlite:fugu.db"
+	}
+	text := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q}\nauth: %s\npolicy: the.policy.yaml\nledger: %q\n", c.Guest, c.Reader, auth, ledger)
 	if c.TLS != "" {
 		text += "tls: " + c.TLS + "\n"
 	}
@@ -127,6 +134,7 @@ func Serve(c Config) (*Proxy, error) {
 	}
 	defer log.Close()
 	p.cmd.Stderr = log
+	p.cmd.Env = append(os.Environ(), c.Environment...)
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -169,6 +177,23 @@ func (p *Proxy) Log() string {
 		return err.Error()
 	}
 	return string(b)
+}
+
+// Ended reports whether fugu has ended.
+func (p *Proxy) Ended() bool {
+	select {
+	case <-p.rest:
+		return true
+	default:
+		return false
+	}
+}
+
+// Kill ends fugu with SIGKILL, if it has not ended yet, and waits for it.
+func (p *Proxy) Kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.rest
+	_ = p.cmd.Wait()
 }
 
 // Stop ends fugu as an init system would, and waits for it.
