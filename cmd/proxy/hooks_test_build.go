@@ -44,7 +44,7 @@ type late struct {
 	owed []ledger.Charge
 }
 
-func (l *late) Find(ctx context.Context, key ledger.Key, scope string) (ledger.Answer, bool, error) {
+func (l *late) Find(ctx context.Context, key ledger.Key, scopes ...string) (ledger.Answer, bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, c := range l.owed {
@@ -53,7 +53,7 @@ func (l *late) Find(ctx context.Context, key ledger.Key, scope string) (ledger.A
 		}
 	}
 	l.owed = nil
-	return l.Ledger.Find(ctx, key, scope)
+	return l.Ledger.Find(ctx, key, scopes...)
 }
 
 func (l *late) Charge(_ context.Context, c ledger.Charge) (ledger.Answer, error) {
@@ -86,8 +86,8 @@ type forgetful struct {
 	salt string
 }
 
-func (f forgetful) Find(ctx context.Context, key ledger.Key, scope string) (ledger.Answer, bool, error) {
-	return f.Ledger.Find(ctx, derived(key, f.salt), scope)
+func (f forgetful) Find(ctx context.Context, key ledger.Key, scopes ...string) (ledger.Answer, bool, error) {
+	return f.Ledger.Find(ctx, derived(key, f.salt), scopes...)
 }
 
 func (f forgetful) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {

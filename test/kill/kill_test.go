@@ -27,7 +27,7 @@ type kind struct {
 var kinds = []kind{
 	{"new", "alice", simple, false, 1},
 	{"new, extended", "alice", extended, false, 1},
-	{"known to another", "bob", simple, true, 1}, // is charged for the answer that is there
+	{"known to another", "bob", simple, true, 0},
 	{"known", "alice", simple, true, 0},
 }
 

@@ -56,7 +56,7 @@ privacy:
   epsilon: 1
   delta: 0.0001
   mechanism: auto
-  budget: {epsilon: %g, delta: 0.01, per: user}
+  budget: {epsilon: %g, delta: 0.01, per: dataset}
 `
 
 // made is the server that the tests share, which waits for its disk, with the protected database; and the program.
