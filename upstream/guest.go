@@ -15,7 +15,12 @@ import (
 // Guest is a client's own connection to the database.
 type Guest struct {
 	hijacked *pgconn.HijackedConn
-	canceler *pgconn.PgConn
+	own      *pgconn.PgConn // the same connection, for what Fugu itself asks
+
+	// Of a renewable one.
+	reported map[string]string // ParameterStatus at first
+	first    imprint
+	settings string // the names of those that a session can change
 }
 
 // GuestParameters are what every guest session is pinned to: Fugu's parser reads UTF-8 and standard strings.
@@ -43,11 +48,11 @@ func OpenGuest(ctx context.Context, config *pgconn.Config, parameters map[string
 	if err != nil {
 		return nil, fmt.Errorf("taking over the guest connection: %w", err)
 	}
-	canceler, err := pgconn.Construct(h)
+	own, err := pgconn.Construct(h)
 	if err != nil {
 		return nil, fmt.Errorf("taking over the guest connection: %w", err)
 	}
-	return &Guest{h, canceler}, nil
+	return &Guest{hijacked: h, own: own}, nil
 }
 
 // Conn is the connection itself; it is idle when the guest is opened.
@@ -60,4 +65,4 @@ func (g *Guest) Parameters() map[string]string { return g.hijacked.ParameterStat
 func (g *Guest) PID() uint32 { return g.hijacked.PID }
 
 // Cancel asks the server, over a connection of its own, to cancel what the guest is running.
-func (g *Guest) Cancel(ctx context.Context) error { return g.canceler.CancelRequest(ctx) }
+func (g *Guest) Cancel(ctx context.Context) error { return g.own.CancelRequest(ctx) }

@@ -26,7 +26,10 @@ import (
 // begins with the startup packet. split: every byte is written by itself. binds: how many protected statements were
 // bound, which is what is charged. A script that leaves the connection open is followed by a query that must be in step.
 func TestProtocolScripts(t *testing.T) {
-	p := serve(t, nil)
+	protocolScripts(t, serve(t, nil))
+}
+
+func protocolScripts(t *testing.T, p *proxy) {
 	datadriven.Walk(t, "testdata/pgtest", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			s := readScript(t, d.Input)
