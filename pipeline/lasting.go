@@ -20,7 +20,7 @@ func lasting(sql string) bool {
 		case first.text == "" && w.is("set"):
 		case first.text == "" && (w.quoted || !w.passes()):
 			return true
-		case first.is("set") && previous.is("set") && !w.is("local") && !w.is("transaction") && !w.is("constraints"):
+		case first.is("set") && previous.is("set") && (w.quoted || !w.is("local") && !w.is("transaction") && !w.is("constraints")):
 			return true
 		case w.leaves(previous):
 			return true

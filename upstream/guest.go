@@ -20,7 +20,7 @@ type Guest struct {
 	// Of a renewable one.
 	reported map[string]string // ParameterStatus at first
 	first    imprint
-	settings string // the names of those that a session can change
+	state    string // the statement that asks for another imprint
 }
 
 // GuestParameters are what every guest session is pinned to: Fugu's parser reads UTF-8 and standard strings.

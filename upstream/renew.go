@@ -6,15 +6,17 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // imprint is what a session's state is known by.
 type imprint struct {
-	objects  bool // it holds temporary tables, prepared statements of SQL's, cursors, locks, or listens to channels
-	role     string
-	settings string // a hash of them
+	objects  bool   // it holds temporary tables, prepared statements of SQL's, cursors, locks, or listens to channels
+	custom   string // a hash of the role, and of settings with a dot, which pg_settings does not show
+	settings string // and of the others
 }
 
 // OpenRenewable is OpenGuest for a guest that is to be renewed: it takes note of how the session is at first.
@@ -63,7 +65,7 @@ func (g *Guest) Renew(ctx context.Context) (lasting bool, err error) {
 	return false, nil
 }
 
-// customSetting finds the parameters with a dot in options: pg_settings does not show them.
+// customSetting finds the names with a dot in options.
 var customSetting = regexp.MustCompile(`-c ?([a-z_0-9]+\.[a-z_0-9.]+)=`)
 
 // firstLook finds out which settings a session can change, and looks for the first time.
@@ -72,15 +74,21 @@ func (g *Guest) firstLook(ctx context.Context, parameters map[string]string) (im
 	if err != nil {
 		return imprint{}, err
 	}
-	g.settings = row[0]
+	custom := []string{"role"}
 	for _, m := range customSetting.FindAllStringSubmatch(parameters["options"], -1) {
-		g.settings += "," + m[1]
+		custom = append(custom, m[1])
 	}
+	for _, name := range slices.Sorted(maps.Keys(parameters)) {
+		if strings.Contains(name, ".") && !strings.ContainsAny(name, `"'{}\`) {
+			custom = append(custom, name)
+		}
+	}
+	g.state = sessionState + fmt.Sprintf(settingsOf, strings.Join(custom, ",")) + ", " + fmt.Sprintf(settingsOf, row[0])
 	return g.look(ctx)
 }
 
 func (g *Guest) look(ctx context.Context) (imprint, error) {
-	row, err := g.row(ctx, sessionState+"pg_catalog.unnest('{"+g.settings+"}'::pg_catalog.text[]) AS n)")
+	row, err := g.row(ctx, g.state)
 	if err != nil {
 		return imprint{}, err
 	}
@@ -114,8 +122,10 @@ const sessionState = `SELECT pg_catalog.pg_my_temp_schema() OPERATOR(pg_catalog.
 	OR EXISTS (SELECT FROM pg_catalog.pg_cursor())
 	OR EXISTS (SELECT FROM pg_catalog.pg_prepared_statement() WHERE from_sql)
 	OR EXISTS (SELECT FROM pg_catalog.pg_lock_status() WHERE locktype OPERATOR(pg_catalog.=) 'advisory' AND pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid()),
-	pg_catalog.current_setting('role'),
-	(SELECT pg_catalog.md5(pg_catalog.string_agg(COALESCE(pg_catalog.current_setting(n, true), ''), ',')) FROM `
+	`
+
+// settingsOf is a hash of settings, of which it takes the names.
+const settingsOf = `(SELECT pg_catalog.md5(pg_catalog.string_agg(COALESCE(pg_catalog.current_setting(n, true), ''), ',')) FROM pg_catalog.unnest('{%s}'::pg_catalog.text[]) AS n)`
 
 // ownSettings asks whether the session has changed a setting that pg_settings shows.
 const ownSettings = `SELECT EXISTS (SELECT FROM pg_catalog.pg_show_all_settings() WHERE source OPERATOR(pg_catalog.=) 'session')`

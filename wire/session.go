@@ -191,10 +191,10 @@ func (r requestReader) fill(in *inlet) (int, error) {
 		return 0, err
 	}
 	for {
-		r.s.offer()
 		if err := r.s.attend(); err != nil {
 			return 0, err
 		}
+		r.s.offer() // who wants the guest from here on ends the wait
 		n, err := in.read(r.s.conn)
 		switch {
 		case n > 0:

@@ -52,10 +52,14 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	engine := pipeline.New(h.guest, h.reader, h.ledger, h.snapshot, log)
 	engine.GiveGuests(h.guests)
 	limits := h.config.Limits
+	var pool wire.Pool
+	if p := h.config.Pool; p.Mode == "transaction" {
+		pool = wire.Pool{Size: p.Size, Wait: p.Wait}
+	}
 	server := wire.New(wire.Config{
 		Auth: door.auth, TLS: door.tls, MaxClients: limits.Clients, UserClients: limits.UserClients, MessageBytes: int(limits.MessageBytes),
 		LoginTimeout: limits.LoginTimeout, IdleTimeout: limits.IdleTimeout, IdleInTransactionTimeout: limits.IdleInTransactionTimeout,
-		KeepAlive: limits.KeepAlive, DrainTimeout: drainTimeout, Logger: log,
+		KeepAlive: limits.KeepAlive, DrainTimeout: drainTimeout, Pool: pool, Logger: log,
 	}, engine)
 	listener, err := net.Listen("tcp", h.config.Listen)
 	if err != nil {
