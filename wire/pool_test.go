@@ -27,6 +27,16 @@ func (p *proxy) restless(t testing.TB) {
 	t.Cleanup(func() { p.server.pool.waiting.Add(-1) })
 }
 
+// isParked waits until nobody has the guest.
+func (p *proxy) isParked(t testing.TB) {
+	t.Helper()
+	eventually(t, "the guest is parked", func() bool {
+		p.server.pool.mu.Lock()
+		defer p.server.pool.mu.Unlock()
+		return len(p.server.pool.parked) == 1
+	})
+}
+
 // say is run without the question that shows that both are in step.
 func (p *peer) say(t testing.TB, s script) []string {
 	t.Helper()
@@ -176,7 +186,7 @@ func TestPoolState(t *testing.T) {
 func TestPoolKinds(t *testing.T) {
 	p := pooled(t, Pool{Size: 1})
 	seen := map[string]string{}
-	for range 2 {
+	for _, leaving := range []bool{false, true, true} {
 		for _, kind := range [][]string{{"user", "postgres"}, {"user", "somebody"}, {"user", "postgres", "datestyle", "SQL, DMY"}} {
 			conn, err := net.Dial("tcp", p.address)
 			if err != nil {
@@ -196,6 +206,10 @@ func TestPoolKinds(t *testing.T) {
 				t.Errorf("%s has DateStyle %s", kind, got)
 			}
 			eventually(t, "there is one guest", func() bool { return guests(t) == 1 })
+			if leaving {
+				_ = c.Close()
+				p.isParked(t)
+			}
 		}
 	}
 }
@@ -253,11 +267,7 @@ func TestPoolGuestEnds(t *testing.T) {
 	d := dial(t, p.address) // with a guest that dies while nobody has it
 	first = d.value(t, pid)
 	_ = d.Close()
-	eventually(t, "the guest is parked", func() bool {
-		p.server.pool.mu.Lock()
-		defer p.server.pool.mu.Unlock()
-		return len(p.server.pool.parked) == 1
-	})
+	p.isParked(t)
 	kill(first)
 	d = dial(t, p.address)
 	if got := d.value(t, pid); got == first || got == "" {

@@ -81,6 +81,7 @@ type Config struct {
 	Policy        string // the text of the policy file
 	Users         string // the text of the users file; empty: clients are trusted
 	Clients       int    // limits.clients; 0: the default
+	Pool          int    // pool.size, with pool.mode transaction; 0: mode session
 }
 
 func (c Config) write() (path string, err error) {
@@ -91,6 +92,9 @@ func (c Config) write() (path string, err error) {
 	text := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q}\nauth: %s\npolicy: the.policy.yaml\nledger: sqlite:fugu.db\n", c.Guest, c.Reader, auth)
 	if c.Clients != 0 {
 		text += fmt.Sprintf("limits: {clients: %d}\n", c.Clients)
+	}
+	if c.Pool != 0 {
+		text += fmt.Sprintf("pool: {mode: transaction, size: %d}\n", c.Pool)
 	}
 	for name, content := range map[string]string{"fugu.yaml": text, "the.policy.yaml": c.Policy, "users.txt": c.Users} {
 		err = errors.Join(err, os.WriteFile(filepath.Join(c.Dir, name), []byte(content), 0o600))
