@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"sync"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -15,7 +16,7 @@ import (
 // Guest is a client's own connection to the database.
 type Guest struct {
 	hijacked *pgconn.HijackedConn
-	own      *pgconn.PgConn // the same connection, for what Fugu itself asks
+	own      func() (*pgconn.PgConn, error) // the same connection, for what Fugu itself asks; made when it is needed
 
 	// Of a renewable one.
 	reported map[string]string // ParameterStatus at first
@@ -48,11 +49,7 @@ func OpenGuest(ctx context.Context, config *pgconn.Config, parameters map[string
 	if err != nil {
 		return nil, fmt.Errorf("taking over the guest connection: %w", err)
 	}
-	own, err := pgconn.Construct(h)
-	if err != nil {
-		return nil, fmt.Errorf("taking over the guest connection: %w", err)
-	}
-	return &Guest{hijacked: h, own: own}, nil
+	return &Guest{hijacked: h, own: sync.OnceValues(func() (*pgconn.PgConn, error) { return pgconn.Construct(h) })}, nil
 }
 
 // Conn is the connection itself; it is idle when the guest is opened.
@@ -65,4 +62,10 @@ func (g *Guest) Parameters() map[string]string { return g.hijacked.ParameterStat
 func (g *Guest) PID() uint32 { return g.hijacked.PID }
 
 // Cancel asks the server, over a connection of its own, to cancel what the guest is running.
-func (g *Guest) Cancel(ctx context.Context) error { return g.own.CancelRequest(ctx) }
+func (g *Guest) Cancel(ctx context.Context) error {
+	own, err := g.own()
+	if err != nil {
+		return err
+	}
+	return own.CancelRequest(ctx)
+}

@@ -56,8 +56,8 @@ func (g *Guest) Renew(ctx context.Context) (lasting bool, err error) {
 	if now != g.first {
 		return true, nil
 	}
-	if _, err := g.own.Exec(ctx, "DISCARD ALL").ReadAll(); err != nil {
-		return false, unavailable(err)
+	if _, err := g.exec(ctx, "DISCARD ALL"); err != nil {
+		return false, err
 	}
 	if !maps.Equal(g.hijacked.ParameterStatuses, g.reported) {
 		return false, errors.New("a guest is not as it was, after DISCARD ALL")
@@ -97,9 +97,9 @@ func (g *Guest) look(ctx context.Context) (imprint, error) {
 
 // row runs a statement that returns one row.
 func (g *Guest) row(ctx context.Context, sql string) ([]string, error) {
-	results, err := g.own.Exec(ctx, sql).ReadAll()
+	results, err := g.exec(ctx, sql)
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
 	if len(results) != 1 || len(results[0].Rows) != 1 {
 		return nil, fmt.Errorf("asking a guest for its state: %d results", len(results))
@@ -109,6 +109,18 @@ func (g *Guest) row(ctx context.Context, sql string) ([]string, error) {
 		out[i] = string(v)
 	}
 	return out, nil
+}
+
+func (g *Guest) exec(ctx context.Context, sql string) ([]*pgconn.Result, error) {
+	own, err := g.own()
+	if err != nil {
+		return nil, err
+	}
+	results, err := own.Exec(ctx, sql).ReadAll()
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return results, nil
 }
 
 // changeable are the settings that any session may change. To ask pg_settings takes a millisecond or two.

@@ -61,7 +61,9 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		LoginTimeout: limits.LoginTimeout, IdleTimeout: limits.IdleTimeout, IdleInTransactionTimeout: limits.IdleInTransactionTimeout,
 		KeepAlive: limits.KeepAlive, DrainTimeout: drainTimeout, Pool: pool, Logger: log,
 	}, engine)
-	listener, err := net.Listen("tcp", h.config.Listen)
+	// wire sets what clients' connections are kept alive by; the net package's own settings would cost as many calls again.
+	quiet := net.ListenConfig{KeepAlive: -1}
+	listener, err := quiet.Listen(ctx, "tcp", h.config.Listen)
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}
