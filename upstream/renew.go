@@ -111,12 +111,17 @@ func (g *Guest) row(ctx context.Context, sql string) ([]string, error) {
 	return out, nil
 }
 
+// exec runs a statement. Behind it nobody reads from the connection.
 func (g *Guest) exec(ctx context.Context, sql string) ([]*pgconn.Result, error) {
 	own, err := g.own()
 	if err != nil {
 		return nil, err
 	}
 	results, err := own.Exec(ctx, sql).ReadAll()
+	if err == nil {
+		// Where writing takes long, pgconn begins to read by itself, and goes on until something comes: it would be a client's.
+		err = own.SyncConn(ctx)
+	}
 	if err != nil {
 		return nil, unavailable(err)
 	}
