@@ -37,17 +37,17 @@ func OpenRenewable(ctx context.Context, config *pgconn.Config, parameters map[st
 func (g *Guest) Quiet() bool { return quiet(g.hijacked.Conn) }
 
 // Renew makes an idle guest of OpenRenewable's as it was when it was opened. If the session holds what its client would
-// miss, nothing is changed, and lasting is true. After an error the guest is good for nothing.
+// miss, or does not tell, nothing is changed, and lasting is true. After an error the guest is good for nothing.
 func (g *Guest) Renew(ctx context.Context) (lasting bool, err error) {
 	now, err := g.look(ctx)
 	if err != nil {
-		return true, err
+		return true, g.unknown(err)
 	}
 	if now.settings != g.first.settings && !now.objects {
 		// Perhaps the server's configuration has changed, and not the session's.
 		own, err := g.row(ctx, ownSettings)
 		if err != nil {
-			return true, err
+			return true, g.unknown(err)
 		}
 		if own[0] == "f" {
 			g.first.settings = now.settings
@@ -63,6 +63,16 @@ func (g *Guest) Renew(ctx context.Context) (lasting bool, err error) {
 		return false, errors.New("a guest is not as it was, after DISCARD ALL")
 	}
 	return false, nil
+}
+
+// unknown is what is left of an error when a session does not tell its state, by a statement_timeout of its own perhaps: if it
+// lives, it may have any.
+func (g *Guest) unknown(err error) error {
+	var refused *pgconn.PgError
+	if own, broken := g.own(); broken == nil && errors.As(err, &refused) && !own.IsClosed() {
+		return nil
+	}
+	return err
 }
 
 // customSetting finds the names with a dot in options.

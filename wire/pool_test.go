@@ -72,7 +72,7 @@ func TestPoolScripts(t *testing.T) {
 	if n := p.server.pool.serial; n < 300 {
 		t.Errorf("guests were renewed %d times: nothing was tested", n)
 	}
-	nothingLeft(t, p)
+	stopped(t, p)
 }
 
 // Many clients share few guests: each has its own statements, under the same names, and there are no more guests than
@@ -102,13 +102,13 @@ func TestPoolCrowd(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := guests(t); n > size || n == 0 {
+	if n := p.opened(); n > size || n == 0 {
 		t.Errorf("there are %d guests", n)
 	}
 	if p.server.pool.serial < 2*clients {
 		t.Errorf("guests were renewed %d times: they went to nobody else", p.server.pool.serial)
 	}
-	nothingLeft(t, p)
+	stopped(t, p)
 }
 
 // Prepared statements outlive their transaction, the unnamed one too, and end as they would with PostgreSQL.
@@ -133,7 +133,7 @@ func TestPoolStatements(t *testing.T) {
 // What a session has of its own stays its own, and no other client sees it, also where a function has made it.
 func TestPoolState(t *testing.T) {
 	c := direct(t)
-	if _, err := c.Exec(t.Context(), `CREATE FUNCTION hidden(text) RETURNS void LANGUAGE plpgsql AS 'BEGIN EXECUTE $1; END'; CREATE ROLE other;
+	if _, err := c.Exec(t.Context(), `CREATE FUNCTION hidden(text) RETURNS void LANGUAGE plpgsql AS 'BEGIN EXECUTE $1; END'; CREATE ROLE pool_other;
 		CREATE FUNCTION lock7() RETURNS void LANGUAGE sql AS 'SELECT pg_advisory_lock(7)'`); err != nil {
 		t.Fatal(err)
 	}
@@ -141,15 +141,15 @@ func TestPoolState(t *testing.T) {
 		{"SET search_path = elsewhere", "SHOW search_path", "elsewhere"},
 		{"SET datestyle = 'SQL, DMY'", "SHOW datestyle", "SQL, DMY"},
 		{"SET fugu.epsilon = '0.5'", "SELECT coalesce(nullif(current_setting('fugu.epsilon', true), ''), 'none')", "0.5"},
-		{"SET ROLE other", "SELECT current_user", "other"},
-		{"SET SESSION AUTHORIZATION other", "SELECT session_user", "other"},
+		{"SET ROLE pool_other", "SELECT current_user", "pool_other"},
+		{"SET SESSION AUTHORIZATION pool_other", "SELECT session_user", "pool_other"},
 		{"CREATE TEMP TABLE mine AS SELECT 1", "SELECT to_regclass('mine')", "mine"},
 		{"PREPARE mine AS SELECT 1", "SELECT string_agg(name, ' ') FROM pg_prepared_statements WHERE from_sql", "mine"},
 		{"BEGIN; DECLARE mine CURSOR WITH HOLD FOR SELECT 1; COMMIT", "SELECT string_agg(name, ' ') FROM pg_cursors WHERE is_holdable", "mine"},
 		{"LISTEN mine", "SELECT string_agg(c, ' ') FROM pg_listening_channels() c", "mine"},
 		{"SELECT pg_advisory_lock(7)", "SELECT objid FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()", "7"},
 		{"SELECT hidden('SET work_mem = ''5MB''')", "SHOW work_mem", "5MB"},
-		{"SELECT hidden('SET ROLE other')", "SELECT current_user", "other"},
+		{"SELECT hidden('SET ROLE pool_other')", "SELECT current_user", "pool_other"},
 		{"SELECT hidden('CREATE TEMPORARY TABLE mine AS SELECT 1')", "SELECT to_regclass('mine')", "mine"},
 		{"SELECT hidden('LISTEN mine')", "SELECT string_agg(c, ' ') FROM pg_listening_channels() c", "mine"},
 		{"SELECT lock7()", "SELECT objid FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()", "7"},
@@ -205,7 +205,7 @@ func TestPoolKinds(t *testing.T) {
 			if got := c.value(t, "SHOW datestyle"); (got == "SQL, DMY") != (len(kind) > 2) {
 				t.Errorf("%s has DateStyle %s", kind, got)
 			}
-			eventually(t, "there is one guest", func() bool { return guests(t) == 1 })
+			eventually(t, "there is one guest", func() bool { return p.opened() == 1 })
 			if leaving {
 				_ = c.Close()
 				p.isParked(t)
@@ -273,7 +273,7 @@ func TestPoolGuestEnds(t *testing.T) {
 	if got := d.value(t, pid); got == first || got == "" {
 		t.Errorf("guests %q and %q", first, got)
 	}
-	nothingLeft(t, p)
+	stopped(t, p)
 	if n := p.server.pool.open; n != 0 {
 		t.Errorf("%d guests are counted", n)
 	}
@@ -294,7 +294,7 @@ func TestPoolExhausted(t *testing.T) {
 	a.until(t, "Z")
 	compare(t, dial(t, p.address).say(t, script{q("SELECT 1"), "Z"}), []string{"T ?column?:23/-1/0", `D ["1"]`, `C "SELECT 1\x00"`, ready})
 
-	nothingLeft(t, p)
+	stopped(t, p)
 
 	p = pooled(t, Pool{Size: 1})
 	a, b = dial(t, p.address), dial(t, p.address)
@@ -333,5 +333,5 @@ func TestPoolExhausted(t *testing.T) {
 	p.cancel()
 	_ = b.Close()
 	d.rest(t)
-	nothingLeft(t, p)
+	stopped(t, p)
 }
