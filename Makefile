@@ -10,10 +10,10 @@ FUZZTIME ?= 10s
 SOAK ?= 10m
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test compat bench paper lint fuzz soak clean
+.PHONY: help build demo test compat compat-18 bench paper lint fuzz soak kills clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/fugu
 	@scripts/setup.sh
@@ -31,6 +31,12 @@ test: ## formatting, vet, staticcheck and all tests, under the race detector
 compat: ## the test suites of pgx, lib/pq and libpq, and 17 clients, through Fugu as directly
 	@scripts/setup.sh server compat
 	@failed=0; go run ./test/compat/clients || failed=1; go run ./test/compat/suites || failed=1; exit $$failed
+
+compat-18: ## PostgreSQL 18 with its psql and libpq, unpacked from Debian's testing release: protocol 3.2, the tests that need a server, and make compat
+	@scripts/setup.sh server compat
+	@programs=$$(scripts/postgres18.sh) && export PATH=$$programs:$$PATH && failed=0; \
+	go test -timeout 30m -p 1 ./test/compat/newest ./test/pgcluster ./wire ./upstream ./pipeline ./ledger ./planner/... ./cmd/proxy ./test/integration || failed=1; \
+	go run ./test/compat/clients || failed=1; go run ./test/compat/suites || failed=1; exit $$failed
 
 bench: ## what Fugu costs beside PostgreSQL and PgBouncer, make paper, and all package benchmarks; or those that match BENCH=regexp, or PART=relay (see docs/operations.md)
 	@scripts/setup.sh server peers
@@ -56,6 +62,10 @@ lint: ## formatting, vet and staticcheck
 soak: ## everything goes wrong at once for SOAK (10m), with 2,000 idle clients at the end
 	@scripts/setup.sh server
 	FUGU_SOAK=$(SOAK) FUGU_SOAK_IDLE=2000 go test -count=1 -timeout 0 -v -run '^TestSoak$$' ./test/integration
+
+kills: ## the proxy, the ledger's server and connection, and clients die at every point of a charge: more than 500 kills
+	@scripts/setup.sh server
+	FUGUHOOKS_KILLS=all go test -count=1 -tags fuguhooks -timeout 1h -v ./test/kill
 
 fuzz: ## each fuzz target for FUZZTIME (10s)
 	@scripts/setup.sh server

@@ -27,6 +27,8 @@ type Entry struct {
 
 	// Of the others.
 	Dataset      string                  `json:"dataset,omitempty"`
+	Epoch        int64                   `json:"epoch,omitempty"`  // of the answer, or that began
+	Period       int64                   `json:"period,omitempty"` // in which it was charged, or that began
 	Scope        string                  `json:"scope,omitempty"`
 	User         string                  `json:"user,omitempty"`
 	Answer       int64                   `json:"answer,omitempty"`
@@ -38,6 +40,19 @@ type Entry struct {
 	Certificates []Certificate           `json:"certificates,omitempty"`
 	Failed       bool                    `json:"failed,omitempty"`
 	Content      string                  `json:"content,omitempty"` // SHA-256 of what was given and its description
+	Terms        string                  `json:"terms,omitempty"`   // SHA-256 of its Terms
+
+	// Of NewEpoch and NewPeriod.
+	Label       string     `json:"label,omitempty"`
+	Independent bool       `json:"independent,omitempty"`
+	Reason      string     `json:"reason,omitempty"` // of Reset and Compacted too: what User says
+	Began       *time.Time `json:"began,omitempty"`  // of a period; At is when the ledger saw it
+
+	Statement string     `json:"statement,omitempty"` // fingerprint of the statement's shape, without its literals
+	Code      string     `json:"code,omitempty"`      // of Refused: the SQLSTATE
+	Times     int64      `json:"times,omitempty"`     // of Refused: how often, if more than once, until Until; of Lost: how many
+	Until     *time.Time `json:"until,omitempty"`
+	Dropped   *Dropped   `json:"dropped,omitempty"` // of Compacted
 }
 
 // Event is what an Entry tells of.
@@ -45,9 +60,16 @@ type Event string
 
 // The events.
 const (
-	Begin   Event = "begin"   // of the chain
-	Release Event = "release" // a new answer, and who paid
-	Joined  Event = "joined"  // a scope that paid for an answer which was there already
+	Begin     Event = "begin"   // of the chain
+	Release   Event = "release" // a new answer, paid by everybody; before totals bound everybody: by who asked first
+	Joined    Event = "joined"  // another scope that paid for it, then or later
+	NewEpoch  Event = "epoch"   // other data, or a label for those that there are
+	NewPeriod Event = "period"  // a budget that began anew
+
+	Refused   Event = "refused"   // a statement that was not answered
+	Lost      Event = "lost"      // refusals that are not in the chain: there were too many, or the ledger was down
+	Reset     Event = "reset"     // who has a period begin that is next in the chain, and why
+	Compacted Event = "compacted" // answers lost their content
 )
 
 // Before is what an older Fugu, which kept no chain, had booked.
@@ -94,9 +116,9 @@ func (c chain) hash(before, text string) string {
 }
 
 // entry tells of a scope that paid for an answer.
-func (s stored) entry(event Event, scope, user string, losses map[string]privacy.Loss, at time.Time) Entry {
-	return Entry{At: at, Event: event, Dataset: s.dataset, Scope: scope, User: user, Answer: s.ID, Key: s.key, Losses: losses,
-		Requested: &s.Requested, Mechanism: s.Mechanism, Assumption: s.Assumption, Certificates: s.Certificates, Failed: s.Failed, Content: s.content}
+func (s stored) entry(event Event, period int64, scope, user string, losses map[string]privacy.Loss, at time.Time) Entry {
+	return Entry{At: at, Event: event, Dataset: s.dataset, Epoch: s.epoch, Period: period, Scope: scope, User: user, Answer: s.ID, Key: s.key, Losses: losses,
+		Requested: &s.Requested, Mechanism: s.Mechanism, Assumption: s.Assumption, Certificates: s.Certificates, Failed: s.Failed, Content: s.content, Terms: s.terms}
 }
 
 // append writes an entry behind the last.
@@ -119,12 +141,15 @@ func (b *booking) append(ctx context.Context, e Entry) error {
 
 // begin makes the first entry of a chain, in the transaction that makes its table.
 func (s seal) begin(ctx context.Context, tx *sql.Tx) error {
-	p, err := s.payments(ctx, tx)
+	if s.fill != nil {
+		return s.fill(ctx, tx, s)
+	}
+	p, err := s.payments(ctx, tx, new(done))
 	if err != nil {
 		return err
 	}
 	before := p.digest(math.MaxInt64, math.MaxInt64)
-	l, err := s.chain.follow("", Entry{At: time.Now().UTC().Truncate(time.Microsecond), Event: Begin, Before: &before})
+	l, err := s.chain.follow("", Entry{At: now(), Event: Begin, Before: &before})
 	if err != nil {
 		return err
 	}

@@ -3,25 +3,32 @@ package ledger
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"testing"
 
 	"fugu/privacy"
 )
 
-// filled is a ledger with n answers of two secrets each. Storing them does not sync: only what is measured does.
-func filled(b *testing.B, n int) *store {
+// filled is a ledger with n answers of two secrets each. Storing them does not wait for the disk: only what is measured does.
+func filled(b *testing.B, p place, n int) *store {
 	b.Helper()
-	path := filepath.Join(b.TempDir(), "fugu.db")
-	l := open(b, path, Options{})
-	if _, err := l.write.Exec(`PRAGMA synchronous = OFF`); err != nil {
+	l := p.open(b, Options{})
+	hurry := `PRAGMA synchronous = OFF`
+	if p.remote() {
+		hurry = `SET synchronous_commit = off`
+	}
+	if _, err := l.write.Exec(hurry); err != nil {
 		b.Fatal(err)
 	}
 	for i := range n {
 		must(b, l, benchCharge(i))
 	}
 	closeLedger(b, l)
-	l = open(b, path, Options{Exclusive: true})
+	if p.remote() { // what storing them has left to write is not what is measured
+		if err := as(b, "postgres", p, `CHECKPOINT`); err != nil {
+			b.Fatal(err)
+		}
+	}
+	l = p.open(b, Options{Exclusive: true})
 	b.Cleanup(func() { closeLedger(b, l) })
 	return l
 }
@@ -36,11 +43,8 @@ func benchCharge(i int) Charge {
 
 func eachSize(b *testing.B, f func(b *testing.B, l *store, n int)) {
 	for _, n := range []int{1000, 100_000} {
-		var l *store
-		b.Run(fmt.Sprint("stored=", n), func(b *testing.B) {
-			l = filled(b, n)
-			f(b, l, n)
-		})
+		b.Run(fmt.Sprint("SQLite/stored=", n), func(b *testing.B) { f(b, filled(b, inFile(b), n), n) })
+		b.Run(fmt.Sprint("PostgreSQL/stored=", n), func(b *testing.B) { f(b, filled(b, inDatabase(b), n), n) })
 	}
 }
 

@@ -25,6 +25,10 @@ func (c Charge) check() error {
 		return errors.New("no user")
 	case len(c.Losses) == 0:
 		return errors.New("no losses: an answer that costs no secret anything has no place here")
+	case c.Terms != nil && (c.Failed || c.After == nil || len(c.Terms) == 0):
+		return errors.New("terms of a failure, or of an answer that does not say which others it counts with")
+	case c.After != nil && *c.After < 0:
+		return errors.New("an answer cannot count with others of a negative id")
 	case c.Failed && (len(c.Answer) > 0 || len(c.Cells) > 0 || len(c.Certificates) > 0):
 		return errors.New("a failure with an answer")
 	case !c.Failed && (len(c.Answer) == 0 || c.Mechanism == "" || c.Assumption == ""):
@@ -38,22 +42,20 @@ func (c Charge) check() error {
 			return fmt.Errorf("the loss of secret %s is not finite and non-negative", secret)
 		}
 	}
-	for _, b := range []privacy.Budget{c.Limit, c.Requested} {
-		if _, err := privacy.NewEpsilon(float64(b.Epsilon)); err != nil {
-			return err
-		}
-		if _, err := privacy.NewDelta(float64(b.Delta)); err != nil {
-			return err
-		}
+	if err := c.checkLimits(); err != nil {
+		return err
 	}
-	if !text(c.Dataset, c.Scope, c.User, c.Mechanism, c.Assumption) {
+	if !text(c.Dataset, c.User, c.Mechanism, c.Assumption) {
 		return errors.New("a name is not UTF-8 text")
+	}
+	if !fingerprint(c.Statement) {
+		return errors.New("the statement's fingerprint is not one")
 	}
 	for _, x := range c.Certificates {
 		if !text(x.Secret, x.Mechanism) || !text(x.Assumptions...) {
 			return errors.New("a certificate is not UTF-8 text")
 		}
-		if _, ok := c.Losses[x.Secret]; !ok || !finite(x.Pair[0]) || !finite(x.Pair[1]) || !finite(x.Epsilon) || !finite(x.Delta) || !finite(x.Estimation) {
+		if _, ok := c.Losses[x.Secret]; !ok || !finite(x.Pair[0]) || !finite(x.Pair[1]) || !finite(x.Epsilon) || !finite(x.Delta) || !finite(x.Estimation) || !finite(x.Together) {
 			return errors.New("a certificate needs a secret that is charged, and finite numbers")
 		}
 	}
@@ -64,6 +66,31 @@ func (c Charge) check() error {
 		if !finite(cell.SD) || cell.SD < 0 || !finite(cell.Lower) || !finite(cell.Upper) || cell.Lower > cell.Upper {
 			return fmt.Errorf("cell %d needs a finite noise and interval", i)
 		}
+	}
+	return nil
+}
+
+// checkLimits refuses limits that say nothing, and scopes that are not told apart.
+func (c Charge) checkLimits() error {
+	budgets := []privacy.Budget{c.Requested}
+	seen := map[string]bool{}
+	for _, x := range c.limits() {
+		if seen[x.Scope] || !text(x.Scope) {
+			return errors.New("a share of everybody's, one that comes twice, or one whose scope is not UTF-8 text")
+		}
+		seen[x.Scope] = true
+		budgets = append(budgets, x.Limit)
+	}
+	for _, b := range budgets {
+		if _, err := privacy.NewEpsilon(float64(b.Epsilon)); err != nil {
+			return err
+		}
+		if _, err := privacy.NewDelta(float64(b.Delta)); err != nil {
+			return err
+		}
+	}
+	if c.Renew < 0 || c.Epoch < 0 {
+		return errors.New("a period or an epoch below zero")
 	}
 	return nil
 }

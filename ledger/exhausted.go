@@ -17,10 +17,6 @@ type Exhausted struct {
 // Error says what is left and what would be needed, as ε at the limit's δ. It depends on the ledger and on what was
 // asked, never on protected rows, so a client may see it.
 func (e *Exhausted) Error() string {
-	whose := fmt.Sprintf("dataset %q", e.Dataset)
-	if e.Scope != "" {
-		whose = fmt.Sprintf("user %q on %s", e.Scope, whose)
-	}
 	limit, delta := float64(e.Limit.Epsilon), float64(e.Limit.Delta)
 	spent, after := e.Spent.EpsilonAt(delta), plus(e.Spent, e.Wanted).EpsilonAt(delta)
 	left, needs := limit-spent, after-spent
@@ -32,7 +28,7 @@ func (e *Exhausted) Error() string {
 		needsText = "epsilon " + short(needs, apart(left, needs))
 	}
 	return fmt.Sprintf("the privacy budget of %s is exhausted for secret %q: of epsilon %s at delta %s, %s is left, and the statement needs %s",
-		whose, e.Secret, short(limit, -1), short(delta, -1), leftText, needsText)
+		whose(e.Dataset, e.Scope), e.Secret, short(limit, -1), short(delta, -1), leftText, needsText)
 }
 
 // apart is the number of significant digits, 4 or more, that shows v and w as different where they are.

@@ -172,12 +172,14 @@ func TestDamageIsFoundWhenOpening(t *testing.T) {
 		{"fewer releases", `UPDATE totals SET releases = 1 WHERE secret = 'a'`, "not the sum"},
 		{"total lost", `DELETE FROM totals WHERE secret = 'b'`, "no total"},
 		{"all totals lost", `DELETE FROM totals`, "no total"},
-		{"total of nothing", `INSERT INTO totals VALUES ('adult', 'eve', 'a', 0, 0, 0, 1)`, "not the sum"},
+		{"total of nothing", `INSERT INTO totals VALUES ('adult', 'eve', 'a', 0, 0, 0, 1, 0)`, "not the sum"},
+		{"total moved to another period", `UPDATE totals SET period = 1 WHERE secret = 'a'`, "not the sum"},
+		{"charges moved to another period", `UPDATE charges SET period = 1`, "not the sum"},
 		{"charge lost", `DELETE FROM charges WHERE id = (SELECT max(id) FROM charges)`, "not the sum"},
 		{"charge lowered", `UPDATE charges SET pure = 0 WHERE id = 1`, "not the sum"},
 		{"charge moved", `UPDATE charges SET scope = 'eve' WHERE id = 1`, "not the sum"},
 		{"charges moved", `UPDATE charges SET scope = 'eve' WHERE answer = 1`, "not paid for"},
-		{"answer not paid for", `INSERT INTO answers SELECT 99, replace(key, substr(key, 1, 1), 'f'), dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates, sealed FROM answers LIMIT 1`, "not paid for"},
+		{"answer not paid for", `INSERT INTO answers SELECT 99, replace(key, substr(key, 1, 1), 'f'), dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates, sealed, epoch FROM answers LIMIT 1`, "not paid for"},
 		{"answer lost", `DELETE FROM answers WHERE id = 1`, "not the sum"},
 		{"newer schema", `PRAGMA user_version = 99`, "newer fugu"},
 		{"no schema version", `PRAGMA user_version = 0`, "unknown schema"},
@@ -229,18 +231,18 @@ func TestDatabaseRefusesToForget(t *testing.T) {
 		`UPDATE answers SET bytes = x'00'`, `UPDATE charges SET pure = 0`, `UPDATE charges SET user = 'eve'`,
 		`UPDATE totals SET pure = 0`, `UPDATE totals SET pure = 0, releases = releases + 1`,
 		`UPDATE totals SET kappa2 = 0, releases = releases + 1`, `UPDATE totals SET delta = 0, releases = releases + 1`, `UPDATE totals SET releases = releases - 1`,
-		`UPDATE totals SET pure = pure + 1`, `UPDATE totals SET scope = 'eve', releases = releases + 1`,
-		`INSERT OR REPLACE INTO answers SELECT 1, key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, x'00', certificates, sealed FROM answers WHERE id = 1`,
-		`INSERT OR REPLACE INTO charges SELECT id, answer, scope, secret, user, at, 0, 0, 0 FROM charges`,
-		`INSERT OR REPLACE INTO totals SELECT dataset, scope, secret, 0, 0, 0, 1 FROM totals`,
-		`INSERT INTO answers SELECT 9, key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates, sealed FROM answers WHERE id = 1`,
-		`INSERT INTO charges SELECT 9, answer, scope, secret, user, at, pure, kappa2, delta FROM charges WHERE id = 1`,
-		`INSERT INTO charges SELECT 9, 77, scope, secret, user, at, pure, kappa2, delta FROM charges WHERE id = 1`,
-		`INSERT INTO charges SELECT 9, answer, 'eve', secret, user, at, -1, kappa2, delta FROM charges WHERE id = 1`,
-		`INSERT INTO charges SELECT 9, answer, 'eve', secret, user, at, 9e999, kappa2, delta FROM charges WHERE id = 1`,
-		`INSERT INTO charges SELECT 9, answer, 'eve', secret, user, at, 'free', kappa2, delta FROM charges WHERE id = 1`,
-		`INSERT INTO totals VALUES ('adult', 'eve', 'a', 9e999, 0, 0, 1)`,
-		`INSERT INTO totals VALUES ('adult', 'eve', 'a', 0, -1, 0, 1)`,
+		`UPDATE totals SET pure = pure + 1`, `UPDATE totals SET period = 1, releases = releases + 1`, `UPDATE totals SET scope = 'eve', releases = releases + 1`,
+		`INSERT OR REPLACE INTO answers SELECT 1, key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, x'00', certificates, sealed, epoch FROM answers WHERE id = 1`,
+		`INSERT OR REPLACE INTO charges SELECT id, answer, scope, secret, user, at, 0, 0, 0, 0 FROM charges`,
+		`INSERT OR REPLACE INTO totals SELECT dataset, scope, secret, 0, 0, 0, 1, period FROM totals`,
+		`INSERT INTO answers SELECT 9, key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates, sealed, epoch FROM answers WHERE id = 1`,
+		`INSERT INTO charges SELECT 9, answer, scope, secret, user, at, pure, kappa2, delta, period FROM charges WHERE id = 1`,
+		`INSERT INTO charges SELECT 9, 77, scope, secret, user, at, pure, kappa2, delta, period FROM charges WHERE id = 1`,
+		`INSERT INTO charges SELECT 9, answer, 'eve', secret, user, at, -1, kappa2, delta, period FROM charges WHERE id = 1`,
+		`INSERT INTO charges SELECT 9, answer, 'eve', secret, user, at, 9e999, kappa2, delta, period FROM charges WHERE id = 1`,
+		`INSERT INTO charges SELECT 9, answer, 'eve', secret, user, at, 'free', kappa2, delta, period FROM charges WHERE id = 1`,
+		`INSERT INTO totals VALUES ('adult', 'eve', 'a', 9e999, 0, 0, 1, 0)`,
+		`INSERT INTO totals VALUES ('adult', 'eve', 'a', 0, -1, 0, 1, 0)`,
 		`DELETE FROM audit`, `UPDATE audit SET hash = hash`, `INSERT OR REPLACE INTO audit SELECT number, '{}', hash FROM audit`,
 	} {
 		result, err := l.write.Exec(s)
@@ -257,7 +259,7 @@ func TestDatabaseRefusesToForget(t *testing.T) {
 	if err := l.verify(context.Background()); err != nil {
 		t.Error(err)
 	}
-	if _, err := l.read.Exec(`INSERT INTO totals VALUES ('adult', 'eve', 'a', 0, 0, 0, 1)`); err == nil {
+	if _, err := l.read.Exec(`INSERT INTO totals VALUES ('adult', 'eve', 'a', 0, 0, 0, 1, 0)`); err == nil {
 		t.Error("a reading connection wrote")
 	}
 }
@@ -276,7 +278,7 @@ func TestFailedWriteReleasesNothing(t *testing.T) {
 			if _, err := l.write.Exec(tt.breaking); err != nil {
 				t.Fatal(err)
 			}
-			c := with(charge(2), func(c *Charge) { c.Answer, c.Scope = bytes.Repeat([]byte{1}, 1<<20), "alice" })
+			c := with(charge(2), func(c *Charge) { c.Answer, c.Shares = bytes.Repeat([]byte{1}, 1<<20), shares("alice") })
 			if a, err := l.Charge(ctx, c); err == nil || a.Bytes != nil {
 				t.Errorf("charged: %v", err)
 			}

@@ -62,6 +62,14 @@ func certificate() []Certificate {
 		Epsilon: 0.25, Delta: 9.9e-4, Estimation: -1}}
 }
 
+// shares are of users, each as large as the limit of charge.
+func shares(users ...string) (out []Share) {
+	for _, u := range users {
+		out = append(out, Share{UserScope(u), charge(0).Limit})
+	}
+	return out
+}
+
 func with(c Charge, f func(*Charge)) Charge { f(&c); return c }
 
 func must(t testing.TB, l Ledger, c Charge) Answer {
@@ -143,46 +151,51 @@ func TestSameKeyIsPaidOncePerScope(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		ctx := context.Background()
 		l := p.open(t, Options{})
-		first := must(t, l, with(charge(1), func(c *Charge) { c.Scope = "alice" }))
+		first := must(t, l, with(charge(1), func(c *Charge) { c.Shares = shares("alice") }))
 
-		other := with(charge(1), func(c *Charge) { c.Scope = "alice"; c.Answer = []byte("another draw") })
+		other := with(charge(1), func(c *Charge) { c.Shares, c.Answer = shares("alice"), []byte("another draw") })
 		if a := must(t, l, other); a.ID != first.ID || string(a.Bytes) != string(first.Bytes) || a.Fresh {
 			t.Errorf("asked again: %+v", a)
 		}
 		if _, ok, err := l.Find(ctx, key(1), "bob"); ok || err != nil {
 			t.Errorf("bob found an answer that he has not paid: %v, %v", ok, err)
 		}
-		if _, ok, err := l.Find(ctx, key(1), ""); ok || err != nil {
-			t.Errorf("the dataset's scope found an answer that it has not paid: %v, %v", ok, err)
+		if _, ok, err := l.Find(ctx, key(1), "alice", "bob"); ok || err != nil {
+			t.Errorf("found, though one of two has not paid: %v, %v", ok, err)
+		}
+		for _, scopes := range [][]string{nil, {Everybody}, {"alice"}} {
+			if _, ok, err := l.Find(ctx, key(1), scopes...); !ok || err != nil {
+				t.Errorf("%q have paid, and do not find: %v", scopes, err)
+			}
 		}
 
-		// What bob pays is the price of the answer that he gets, not of the one that he brings.
+		// What bob pays is the price of the answer that he gets, not of the one that he brings. Everybody has paid it.
 		bob := with(other, func(c *Charge) {
-			c.Scope, c.User = "bob", "bob"
+			c.Shares, c.User = shares("bob"), "bob"
 			c.Losses = map[string]privacy.Loss{"income": {}, "sector": {Pure: 1}}
 		})
 		if a := must(t, l, bob); a.ID != first.ID || string(a.Bytes) != string(first.Bytes) || a.Fresh || !reflect.DeepEqual(a.Losses, first.Losses) {
 			t.Errorf("bob: %+v", a)
 		}
-		for _, scope := range []string{"alice", "bob"} {
+		for _, scope := range []string{Everybody, "alice", "bob"} {
 			if got, want := spent(t, l, scope), []Account{{"income", privacy.Loss{Pure: 0.25}, 1}}; !reflect.DeepEqual(got, want) {
-				t.Errorf("%s: %+v, want %+v", scope, got, want)
+				t.Errorf("%q: %+v, want %+v", scope, got, want)
 			}
 			if _, ok, err := l.Find(ctx, key(1), scope); !ok || err != nil {
-				t.Errorf("%s has paid and does not find: %v", scope, err)
+				t.Errorf("%q has paid and does not find: %v", scope, err)
 			}
 		}
 
 		// Who cannot pay does not get what others paid for.
-		carol := with(bob, func(c *Charge) { c.Scope, c.Limit.Epsilon = "carol", 0.2 })
+		carol := with(bob, func(c *Charge) { c.Shares = shares("carol"); c.Shares[0].Limit.Epsilon = 0.2 })
 		var x *Exhausted
-		if a, err := l.Charge(ctx, carol); !errors.As(err, &x) || a.Bytes != nil {
+		if a, err := l.Charge(ctx, carol); !errors.As(err, &x) || a.Bytes != nil || x.Scope != "carol" {
 			t.Errorf("carol: %+v, %v", a, err)
 		}
 		if _, ok, _ := l.Find(ctx, key(1), "carol"); ok {
 			t.Error("carol finds it")
 		}
-		if got, err := l.Scopes(ctx, "adult"); err != nil || !reflect.DeepEqual(got, []string{"alice", "bob"}) {
+		if got, err := l.Scopes(ctx, "adult"); err != nil || !reflect.DeepEqual(got, []string{Everybody, "alice", "bob"}) {
 			t.Errorf("scopes %q, %v", got, err)
 		}
 		if got, err := l.Releases(ctx, "adult", 10); err != nil || len(got) != 1 {
@@ -300,7 +313,12 @@ func TestMalformedChargeIsRefused(t *testing.T) {
 			"no assumption":                 func(c *Charge) { c.Assumption = "" },
 			"failure with an answer":        func(c *Charge) { c.Failed = true; c.Cells = nil },
 			"failure with cells":            func(c *Charge) { c.Failed = true; c.Answer = nil },
-			"scope that is no text":         func(c *Charge) { c.Scope = "a\xff" },
+			"scope that is no text":         func(c *Charge) { c.Shares = shares("a\xff") },
+			"a share of everybody's":        func(c *Charge) { c.Shares = shares("") },
+			"a share twice":                 func(c *Charge) { c.Shares = shares("bob", "bob") },
+			"a share without a limit":       func(c *Charge) { c.Shares = []Share{{Scope: "bob"}} },
+			"a period below zero":           func(c *Charge) { c.Renew = -time.Hour },
+			"an epoch below zero":           func(c *Charge) { c.Epoch = -1 },
 			"user with NUL":                 func(c *Charge) { c.User = "a\x00b" },
 			"secret that is no text":        func(c *Charge) { c.Losses = map[string]privacy.Loss{"\xff": {Pure: 0.1}} },
 			"cell that is no text":          func(c *Charge) { c.Cells = []Cell{{GroupKey: "\xff"}} },

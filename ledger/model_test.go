@@ -9,39 +9,57 @@ import (
 	"reflect"
 	"strconv"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
 	"fugu/privacy"
 )
 
+const day = 24 * time.Hour
+
 // model is what a ledger should be, without a disk.
 type model struct {
 	answers map[Key]Charge         // the first one of each key
 	paid    map[[2]string]bool     // key, scope
-	totals  map[[2]string]*Account // scope, secret
+	totals  map[[2]string]*Account // scope, secret; of the period
+	period  int
+	epoch   int64
+	now     time.Time
+	began   time.Time // the period; zero: not under a policy that renews
 	*store
 }
 
 func (m *model) charge(t *rapid.T, c Charge) {
+	c.Epoch = m.epoch
+	c.Key = key(fmt.Sprint(c.Key, m.epoch))
 	first, stored := m.answers[c.Key]
 	if !stored {
 		first = c
 	}
-	over := false
-	if !m.paid[[2]string{string(c.Key), c.Scope}] {
+	var pay []Share
+	for _, x := range append([]Share{{"", c.Limit}}, c.Shares...) {
+		if !m.paid[[2]string{string(c.Key), x.Scope}] {
+			pay = append(pay, x)
+		}
+	}
+	due := len(pay) > 0 && c.Renew > 0 && !m.began.IsZero() && m.now.Sub(m.began) >= c.Renew
+	over := map[string]bool{}
+	for _, x := range pay {
 		for secret, loss := range first.Losses {
-			if a := m.totals[[2]string{c.Scope, secret}]; a != nil {
+			if a := m.totals[[2]string{x.Scope, secret}]; a != nil && !due {
 				loss = loss.Plus(a.Loss) // exact: all losses are sixteenths
 			}
-			over = over || !loss.Within(c.Limit)
+			if !loss.Within(x.Limit) {
+				over[x.Scope] = true
+			}
 		}
 	}
 	a, err := m.Charge(context.Background(), c)
 	var x *Exhausted
-	if over {
-		if !errors.As(err, &x) {
-			t.Fatalf("over the limit: %v", err)
+	if len(over) > 0 {
+		if !errors.As(err, &x) || !over[x.Scope] {
+			t.Fatalf("over the limits of %v: %v", over, err)
 		}
 		return
 	}
@@ -52,15 +70,40 @@ func (m *model) charge(t *rapid.T, c Charge) {
 		t.Fatalf("got %+v, want %+v (stored %v)", a, first, stored)
 	}
 	m.answers[c.Key] = first
-	if pay := [2]string{string(c.Key), c.Scope}; !m.paid[pay] {
-		m.paid[pay] = true
+	switch {
+	case due:
+		clear(m.totals)
+		m.period++
+		for m.now.Sub(m.began) >= c.Renew {
+			m.began = m.began.Add(c.Renew)
+		}
+	case len(pay) > 0 && c.Renew > 0 && m.began.IsZero():
+		m.began = m.now
+	}
+	for _, x := range pay {
+		m.paid[[2]string{string(c.Key), x.Scope}] = true
 		for secret, loss := range first.Losses {
-			a := m.totals[[2]string{c.Scope, secret}]
+			a := m.totals[[2]string{x.Scope, secret}]
 			if a == nil {
 				a = &Account{Secret: secret}
-				m.totals[[2]string{c.Scope, secret}] = a
+				m.totals[[2]string{x.Scope, secret}] = a
 			}
 			a.Loss, a.Releases = a.Loss.Plus(loss), a.Releases+1
+		}
+	}
+}
+
+func (m *model) advance(t *rapid.T, independent bool) {
+	m.epoch++
+	e, err := m.Advance(context.Background(), Epoch{Dataset: "adult", Independent: independent, User: "root", Reason: "new rows"})
+	if err != nil || e.Number != m.epoch {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	if independent {
+		clear(m.totals)
+		m.period++
+		if m.now.After(m.began) {
+			m.began = m.now
 		}
 	}
 }
@@ -102,7 +145,7 @@ func TestLedgerBehavesLikeItsModel(t *testing.T) {
 			few(t, 8)
 		}
 		rapid.Check(t, func(t *rapid.T) {
-			m := &model{answers: map[Key]Charge{}, paid: map[[2]string]bool{}, totals: map[[2]string]*Account{}}
+			m := &model{answers: map[Key]Charge{}, paid: map[[2]string]bool{}, totals: map[[2]string]*Account{}, now: time.UnixMicro(1e15).UTC()}
 			reopen := func(t *rapid.T) {
 				if m.store != nil {
 					if err := m.Close(); err != nil {
@@ -114,6 +157,7 @@ func TestLedgerBehavesLikeItsModel(t *testing.T) {
 					t.Fatal(err)
 				}
 				m.store = l.(*store)
+				m.clock = func(context.Context, queryer) (time.Time, error) { return m.now, nil }
 			}
 			reopen(t)
 			defer func() {
@@ -128,11 +172,23 @@ func TestLedgerBehavesLikeItsModel(t *testing.T) {
 				"charge": func(t *rapid.T) {
 					n++
 					c := charge(rapid.IntRange(0, 9).Draw(t, "key"))
-					c.Scope = rapid.SampledFrom([]string{"", "alice", "bob"}).Draw(t, "scope")
+					for _, user := range rapid.SampledFrom([][]string{nil, {"alice"}, {"bob"}, {"alice", "bob"}}).Draw(t, "shares") {
+						c.Shares = append(c.Shares, Share{user, privacy.Budget{Epsilon: privacy.Epsilon(rapid.IntRange(1, 2).Draw(t, "share")), Delta: 0.01}})
+					}
+					c.Renew = rapid.SampledFrom([]time.Duration{0, 0, day, 3 * day}).Draw(t, "renew")
 					c.Losses = rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c"}), sixteenths, 1, 3).Draw(t, "losses")
 					c.Limit.Epsilon = privacy.Epsilon(rapid.IntRange(1, 4).Draw(t, "limit"))
 					c.Answer = fmt.Append(nil, n)
 					m.charge(t, c)
+				},
+				"advance": func(t *rapid.T) { m.advance(t, rapid.Bool().Draw(t, "independent")) },
+				"clock": func(t *rapid.T) { // forward and back
+					m.now = m.now.Add(time.Duration(rapid.IntRange(-4, 8).Draw(t, "half days")) * day / 2)
+				},
+				"audit": func(t *rapid.T) {
+					if _, err := m.Audit(context.Background(), nil); err != nil {
+						t.Fatal(err)
+					}
 				},
 				"reopen": reopen,
 				"":       m.check,

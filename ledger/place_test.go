@@ -40,8 +40,9 @@ func (p place) clear(t interface{ Fatal(...any) }, l *store) {
 		}
 		return
 	}
-	for _, table := range []string{"totals", "charges", "answers"} {
-		if _, err := l.write.Exec(fmt.Sprintf(`ALTER TABLE %[1]s DISABLE TRIGGER USER; DELETE FROM %[1]s; ALTER TABLE %[1]s ENABLE TRIGGER USER`, table)); err != nil {
+	for _, table := range []string{"totals", "charges", "terms", "answers", "epochs", "periods", "audit WHERE number > 0"} {
+		name, _, _ := strings.Cut(table, " ")
+		if _, err := l.write.Exec(fmt.Sprintf(`ALTER TABLE %[1]s DISABLE TRIGGER USER; DELETE FROM %[2]s; ALTER TABLE %[1]s ENABLE TRIGGER USER`, name, table)); err != nil {
 			t.Fatal(err)
 		}
 	}

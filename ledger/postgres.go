@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"fugu/internal/hook"
 )
 
 // postgresSchema is where a ledger in PostgreSQL lives. PostgreSQL gives no other role any right on it.
@@ -44,14 +46,15 @@ func openPostgres(ctx context.Context, url string, o Options) (_ *store, err err
 	if err != nil {
 		return nil, err
 	}
-	l := &store{seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed}, alone: lockTotals, patience: postgresPatience, attempts: readers + 1}
+	sealed.fill = o.fill
+	l := &store{seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed}, alone: lockTotals, clock: serverClock, patience: postgresPatience, attempts: readers + 1}
 	defer func() {
 		if err != nil {
 			_ = l.Close()
 		}
 	}()
 	if !o.ReadOnly {
-		l.write = stdlib.OpenDB(*config)
+		l.write = hook.OpenDB(stdlib.GetConnector(*config))
 		l.write.SetMaxOpenConns(1)
 		l.write.SetMaxIdleConns(1)
 		if err := migratePostgres(ctx, l.write, l.seal, true); err != nil {
@@ -66,7 +69,7 @@ func openPostgres(ctx context.Context, url string, o Options) (_ *store, err err
 	}
 	looking := config.Copy()
 	looking.RuntimeParams["default_transaction_read_only"] = "on"
-	l.read = stdlib.OpenDB(*looking)
+	l.read = hook.OpenDB(stdlib.GetConnector(*looking))
 	l.read.SetMaxOpenConns(readers)
 	l.read.SetMaxIdleConns(readers)
 	if err := migratePostgres(ctx, l.read, l.seal, false); err != nil {

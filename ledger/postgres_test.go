@@ -86,8 +86,8 @@ func TestPostgresRefusesToForget(t *testing.T) {
 		`DELETE FROM answers`, `DELETE FROM charges`, `DELETE FROM totals`, `TRUNCATE answers CASCADE`, `TRUNCATE charges`, `TRUNCATE totals`,
 		`UPDATE answers SET bytes = 'x'`, `UPDATE charges SET pure = 0`, `UPDATE charges SET "user" = 'eve'`, `UPDATE charges SET pure = pure`,
 		`UPDATE totals SET pure = 0`, `UPDATE totals SET pure = 0, releases = releases + 1`, `UPDATE totals SET releases = releases - 1`,
-		`UPDATE totals SET pure = pure + 1`, `UPDATE totals SET scope = 'eve', releases = releases + 1`,
-		`INSERT INTO totals VALUES ('adult', '', 'a', 0, 0, 0, 1) ON CONFLICT (dataset, scope, secret) DO UPDATE SET pure = 0`,
+		`UPDATE totals SET pure = pure + 1`, `UPDATE totals SET period = 1, releases = releases + 1`, `UPDATE totals SET scope = 'eve', releases = releases + 1`,
+		`INSERT INTO totals VALUES ('adult', '', 'a', 0, 0, 0, 1, 0) ON CONFLICT (dataset, period, scope, secret) DO UPDATE SET pure = 0`,
 		`INSERT INTO totals VALUES ('adult', 'eve', 'a', 'infinity', 0, 0, 1)`, `INSERT INTO totals VALUES ('adult', 'eve', 'a', 'NaN', 0, 0, 1)`,
 		`INSERT INTO totals VALUES ('adult', 'eve', 'a', 0, -1, 0, 1)`,
 		`INSERT INTO charges (answer, scope, secret, "user", at, pure, kappa2, delta) VALUES (1, 'eve', 'a', 'eve', 1, -1, 0, 0)`,
@@ -108,7 +108,7 @@ func TestPostgresRefusesToForget(t *testing.T) {
 	if err := l.verify(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if _, err := l.read.Exec(`INSERT INTO totals VALUES ('adult', 'eve', 'a', 0, 0, 0, 1)`); err == nil {
+	if _, err := l.read.Exec(`INSERT INTO totals VALUES ('adult', 'eve', 'a', 0, 0, 0, 1, 0)`); err == nil {
 		t.Error("a reading connection wrote")
 	}
 }

@@ -97,8 +97,8 @@ func TestRaceForOneKey(t *testing.T) {
 		together(func(i int) {
 			c := with(charge("same"), func(c *Charge) {
 				c.Answer = fmt.Append(nil, "draw ", i)
-				c.Scope = []string{"alice", "bob"}[i%2]
-				c.Limit.Epsilon = 0.25 // paying twice is too much
+				c.Shares = shares([]string{"alice", "bob"}[i%2])
+				c.Limit.Epsilon, c.Shares[0].Limit.Epsilon = 0.25, 0.25 // paying twice is too much
 			})
 			l := ls[i%len(ls)]
 			a, err := l.Charge(context.Background(), c)
@@ -106,7 +106,7 @@ func TestRaceForOneKey(t *testing.T) {
 				t.Errorf("%d: %v", i, err)
 				return
 			}
-			found, ok, err := l.Find(context.Background(), c.Key, c.Scope)
+			found, ok, err := l.Find(context.Background(), c.Key, c.Shares[0].Scope)
 			if err != nil || !ok || string(found.Bytes) != string(a.Bytes) {
 				t.Errorf("%d: charged %q, then found %q, %v, %v", i, a.Bytes, found.Bytes, ok, err)
 			}
@@ -120,9 +120,9 @@ func TestRaceForOneKey(t *testing.T) {
 		if len(given) != 1 || fresh != 1 {
 			t.Errorf("answers %v, %d of them fresh: want one answer, fresh once", given, fresh)
 		}
-		for _, scope := range []string{"alice", "bob"} {
+		for _, scope := range []string{Everybody, "alice", "bob"} {
 			if got := spent(t, ls[0], scope); len(got) != 1 || got[0].Loss.Pure != 0.25 || got[0].Releases != 1 {
-				t.Errorf("%s spent %+v", scope, got)
+				t.Errorf("%q spent %+v", scope, got)
 			}
 		}
 	})

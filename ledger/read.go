@@ -17,25 +17,36 @@ type reading struct {
 	seal seal
 
 	answer, last, losses, total, accounts, scopes, head *sql.Stmt
+	lastEpoch, labelled, lastPeriod, history, newest    *sql.Stmt
 }
 
-const answerColumns = `SELECT id, key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates, sealed FROM answers `
+const answerColumns = `SELECT id, key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates, sealed, epoch FROM answers `
 
-func (r *reading) prepare(ctx context.Context, db *sql.DB) error {
+func (r *reading) prepare(ctx context.Context, db preparer) error {
 	return prepareAll(ctx, db, map[**sql.Stmt]string{
-		&r.answer:   answerColumns + `WHERE key = $1`,
-		&r.last:     answerColumns + `WHERE dataset = $1 ORDER BY id DESC LIMIT $2`,
-		&r.losses:   `SELECT secret, pure, kappa2, delta FROM charges WHERE answer = $1 AND scope = $2`,
-		&r.total:    `SELECT pure, kappa2, delta FROM totals WHERE dataset = $1 AND scope = $2 AND secret = $3`,
-		&r.accounts: `SELECT secret, pure, kappa2, delta, releases FROM totals WHERE dataset = $1 AND scope = $2 ORDER BY secret`,
-		&r.scopes:   `SELECT DISTINCT scope FROM totals WHERE dataset = $1 ORDER BY scope`,
-		&r.head:     `SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1`,
+		&r.answer: answerColumns + `WHERE key = $1`,
+		&r.last:   answerColumns + `WHERE dataset = $1 ORDER BY id DESC LIMIT $2`,
+		&r.losses: `SELECT secret, pure, kappa2, delta FROM charges WHERE answer = $1 AND scope = $2`,
+		&r.total:  `SELECT pure, kappa2, delta FROM totals WHERE dataset = $1 AND period = $2 AND scope = $3 AND secret = $4`,
+		&r.accounts: `SELECT secret, pure, kappa2, delta, releases FROM totals
+		  WHERE dataset = $1 AND period = (SELECT coalesce(max(number), 0) FROM periods WHERE dataset = $1) AND scope = $2 ORDER BY secret`,
+		&r.scopes: `SELECT DISTINCT scope FROM totals WHERE dataset = $1 ORDER BY scope`,
+		&r.head:   lastEntry,
+
+		&r.lastEpoch:  epochColumns + `WHERE dataset = $1 ORDER BY id DESC LIMIT 1`,
+		&r.labelled:   `SELECT count(*) FROM epochs WHERE dataset = $1 AND label = $2`,
+		&r.lastPeriod: periodColumns + `WHERE dataset = $1 ORDER BY number DESC LIMIT 1`,
+
+		&r.history: `SELECT a.id, coalesce(c.key, a.key), a.epoch, a.failed, t.bytes, t.sealed FROM answers a LEFT JOIN terms t ON t.answer = a.id
+		  LEFT JOIN compacted c ON c.answer = a.id WHERE a.dataset = $1 AND a.id > $2 ORDER BY a.id`,
+		&r.newest: `SELECT coalesce(max(id), 0) FROM answers WHERE dataset = $1`,
 	})
 }
 
 // in returns the statements inside a transaction.
 func (r *reading) in(tx *sql.Tx) *reading {
-	return &reading{seal: r.seal, answer: tx.Stmt(r.answer), losses: tx.Stmt(r.losses), total: tx.Stmt(r.total), head: tx.Stmt(r.head)}
+	return &reading{seal: r.seal, answer: tx.Stmt(r.answer), losses: tx.Stmt(r.losses), total: tx.Stmt(r.total), head: tx.Stmt(r.head),
+		lastEpoch: tx.Stmt(r.lastEpoch), labelled: tx.Stmt(r.labelled), lastPeriod: tx.Stmt(r.lastPeriod), newest: tx.Stmt(r.newest)}
 }
 
 // stored is an answer as a row: without its losses, with whose it is.
@@ -43,7 +54,9 @@ type stored struct {
 	Answer
 	key            Key
 	dataset, scope string
+	epoch          int64
 	content        string // see the function
+	terms          string // digest of its terms; empty: none
 }
 
 type scanner interface{ Scan(...any) error }
@@ -53,7 +66,7 @@ func (l seal) scan(row scanner) (stored, error) {
 	var at int64
 	var sealed int
 	var cells, certificates string
-	err := row.Scan(&s.ID, &s.key, &s.dataset, &s.scope, &at, &s.Requested.Epsilon, &s.Requested.Delta, &s.Mechanism, &s.Assumption, &s.Failed, &cells, &s.Bytes, &certificates, &sealed)
+	err := row.Scan(&s.ID, &s.key, &s.dataset, &s.scope, &at, &s.Requested.Epsilon, &s.Requested.Delta, &s.Mechanism, &s.Assumption, &s.Failed, &cells, &s.Bytes, &certificates, &sealed, &s.epoch)
 	if err != nil {
 		return stored{}, err
 	}
@@ -116,17 +129,24 @@ func each(ctx context.Context, stmt *sql.Stmt, f func(scanner) error, args ...an
 }
 
 // Find implements Ledger.
-func (l *store) Find(ctx context.Context, key Key, scope string) (Answer, bool, error) {
+func (l *store) Find(ctx context.Context, key Key, scopes ...string) (Answer, bool, error) {
 	if err := key.check(); err != nil {
 		return Answer{}, false, fmt.Errorf("finding an answer: %w", err)
 	}
+	ctx, cancel := l.bounded(ctx)
+	defer cancel()
 	var s stored
 	err := l.again(ctx, func() (err error) {
 		var ok bool
-		if s, ok, err = l.onRead.byKey(ctx, key); err == nil && ok {
-			s.Losses, err = l.onRead.charged(ctx, s.ID, scope)
+		if s, ok, err = l.onRead.byKey(ctx, key); err != nil || !ok {
+			return err
 		}
-		return err
+		for _, scope := range append([]string{Everybody}, scopes...) {
+			if s.Losses, err = l.onRead.charged(ctx, s.ID, scope); err != nil || s.Losses == nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return Answer{}, false, fmt.Errorf("finding an answer: %w", err)
@@ -139,6 +159,8 @@ func (l *store) Find(ctx context.Context, key Key, scope string) (Answer, bool, 
 
 // Spent implements Ledger.
 func (l *store) Spent(ctx context.Context, dataset, scope string) ([]Account, error) {
+	ctx, cancel := l.bounded(ctx)
+	defer cancel()
 	var out []Account
 	err := l.again(ctx, func() error {
 		out = nil
@@ -160,6 +182,8 @@ func (l *store) Releases(ctx context.Context, dataset string, limit int) ([]Answ
 	if limit < 1 {
 		return nil, fmt.Errorf("reading releases: a limit of %d", limit)
 	}
+	ctx, cancel := l.bounded(ctx)
+	defer cancel()
 	var out []Answer
 	err := l.again(ctx, func() error {
 		var found []stored
@@ -185,6 +209,8 @@ func (l *store) Releases(ctx context.Context, dataset string, limit int) ([]Answ
 
 // Scopes implements Ledger.
 func (l *store) Scopes(ctx context.Context, dataset string) ([]string, error) {
+	ctx, cancel := l.bounded(ctx)
+	defer cancel()
 	var out []string
 	err := l.again(ctx, func() error {
 		out = nil

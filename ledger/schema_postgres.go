@@ -75,7 +75,53 @@ CREATE TRIGGER charges_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON charges FOR E
 CREATE TRIGGER audit_stays  BEFORE UPDATE OR DELETE OR TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION append_only();
 CREATE TRIGGER totals_stay  BEFORE DELETE OR TRUNCATE ON totals FOR EACH STATEMENT EXECUTE FUNCTION append_only();
 CREATE TRIGGER totals_grow  BEFORE UPDATE ON totals FOR EACH ROW EXECUTE FUNCTION only_grow();
-`}
+`, `
+ALTER TABLE answers ADD COLUMN epoch bigint NOT NULL DEFAULT 0 CHECK (epoch >= 0);
+ALTER TABLE charges ADD COLUMN period bigint NOT NULL DEFAULT 0 CHECK (period >= 0);
+ALTER TABLE totals ADD COLUMN period bigint NOT NULL DEFAULT 0 CHECK (period >= 0);
+ALTER TABLE totals DROP CONSTRAINT totals_pkey;
+ALTER TABLE totals ADD PRIMARY KEY (dataset, period, scope, secret);
+CREATE OR REPLACE FUNCTION only_grow() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NEW.dataset = OLD.dataset AND NEW.period = OLD.period AND NEW.scope = OLD.scope AND NEW.secret = OLD.secret AND NEW.pure >= OLD.pure
+    AND NEW.kappa2 >= OLD.kappa2 AND NEW.delta >= OLD.delta AND NEW.releases = OLD.releases + 1 THEN
+    RETURN NEW;
+  END IF;
+  RAISE EXCEPTION 'totals only grow';
+END $$;
+
+CREATE TABLE epochs (
+  id          bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+  dataset     text NOT NULL CHECK (dataset <> ''),
+  number      bigint NOT NULL CHECK (number >= 0),
+  label       text NOT NULL,
+  independent int2 NOT NULL CHECK (independent IN (0, 1)),
+  "user"      text NOT NULL CHECK ("user" <> ''),
+  reason      text NOT NULL CHECK (reason <> ''),
+  at          bigint NOT NULL,
+  UNIQUE (dataset, number, label)
+);
+CREATE UNIQUE INDEX epochs_by_label ON epochs (dataset, label) WHERE label <> '';
+CREATE TABLE periods (
+  dataset text NOT NULL CHECK (dataset <> ''),
+  number  bigint NOT NULL CHECK (number >= 0),
+  began   bigint NOT NULL,
+  at      bigint NOT NULL,
+  cause   text NOT NULL CHECK (cause <> ''),
+  PRIMARY KEY (dataset, number)
+);
+CREATE TRIGGER epochs_stay  BEFORE UPDATE OR DELETE OR TRUNCATE ON epochs FOR EACH STATEMENT EXECUTE FUNCTION append_only();
+CREATE TRIGGER periods_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON periods FOR EACH STATEMENT EXECUTE FUNCTION append_only();
+`,
+	operationsPostgres, `
+CREATE TABLE terms (
+  answer bigint PRIMARY KEY REFERENCES answers,
+  bytes  bytea NOT NULL,
+  sealed int2 NOT NULL CHECK (sealed IN (0, 1))
+);
+CREATE TRIGGER terms_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON terms FOR EACH STATEMENT EXECUTE FUNCTION append_only();
+`,
+}
 
 // postgresApplication marks a schema as a ledger.
 const postgresApplication = "fugu ledger"
@@ -134,7 +180,7 @@ func migratePostgres(ctx context.Context, db *sql.DB, c seal, write bool) error 
 			return fmt.Errorf("creating the schema: %w", err)
 		}
 	}
-	if err := upgrade(ctx, tx, c, postgresMigrations, version, 1); err != nil {
+	if err := upgrade(ctx, tx, c, postgresMigrations, version, 1, 2); err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, `UPDATE version SET version = $1`, len(postgresMigrations)); err != nil {

@@ -73,7 +73,64 @@ CREATE TABLE audit (
 ) STRICT;
 CREATE TRIGGER audit_stays BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
 CREATE TRIGGER audit_fixed BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
-`}
+`, `
+ALTER TABLE answers ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0 CHECK (epoch >= 0);
+ALTER TABLE charges ADD COLUMN period INTEGER NOT NULL DEFAULT 0 CHECK (period >= 0);
+CREATE TABLE totals_by_period (
+  dataset  TEXT NOT NULL,
+  scope    TEXT NOT NULL,
+  secret   TEXT NOT NULL,
+  pure     REAL NOT NULL CHECK (pure   >= 0 AND pure   <= 1.7976931348623157e308),
+  kappa2   REAL NOT NULL CHECK (kappa2 >= 0 AND kappa2 <= 1.7976931348623157e308),
+  delta    REAL NOT NULL CHECK (delta  >= 0 AND delta  <= 1.7976931348623157e308),
+  releases INTEGER NOT NULL CHECK (releases > 0),
+  period   INTEGER NOT NULL DEFAULT 0 CHECK (period >= 0),
+  PRIMARY KEY (dataset, period, scope, secret)
+) STRICT, WITHOUT ROWID;
+INSERT INTO totals_by_period SELECT dataset, scope, secret, pure, kappa2, delta, releases, 0 FROM totals;
+DROP TABLE totals;
+ALTER TABLE totals_by_period RENAME TO totals;
+CREATE TRIGGER totals_stay   BEFORE DELETE ON totals  BEGIN SELECT RAISE(ABORT, 'totals only grow'); END;
+CREATE TRIGGER totals_grow   BEFORE UPDATE ON totals
+  WHEN NOT (NEW.dataset = OLD.dataset AND NEW.period = OLD.period AND NEW.scope = OLD.scope AND NEW.secret = OLD.secret AND NEW.pure >= OLD.pure
+    AND NEW.kappa2 >= OLD.kappa2 AND NEW.delta >= OLD.delta AND NEW.releases = OLD.releases + 1)
+  BEGIN SELECT RAISE(ABORT, 'totals only grow'); END;
+
+CREATE TABLE epochs (
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,  -- the last one of a dataset stands
+  dataset     TEXT NOT NULL CHECK (dataset <> ''),
+  number      INTEGER NOT NULL CHECK (number >= 0),
+  label       TEXT NOT NULL,     -- may be empty
+  independent INTEGER NOT NULL CHECK (independent IN (0, 1)),
+  user        TEXT NOT NULL CHECK (user <> ''),
+  reason      TEXT NOT NULL CHECK (reason <> ''),
+  at          INTEGER NOT NULL,  -- microseconds since 1970
+  UNIQUE (dataset, number, label)
+) STRICT;
+CREATE UNIQUE INDEX epochs_by_label ON epochs (dataset, label) WHERE label <> '';
+CREATE TABLE periods (
+  dataset TEXT NOT NULL CHECK (dataset <> ''),
+  number  INTEGER NOT NULL CHECK (number >= 0),  -- the last one of a dataset is that of every charge
+  began   INTEGER NOT NULL,  -- microseconds since 1970
+  at      INTEGER NOT NULL,  -- when that was seen
+  cause   TEXT NOT NULL CHECK (cause <> ''),
+  PRIMARY KEY (dataset, number)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER epochs_stay   BEFORE DELETE ON epochs  BEGIN SELECT RAISE(ABORT, 'epochs are append-only'); END;
+CREATE TRIGGER epochs_fixed  BEFORE UPDATE ON epochs  BEGIN SELECT RAISE(ABORT, 'epochs are append-only'); END;
+CREATE TRIGGER periods_stay  BEFORE DELETE ON periods BEGIN SELECT RAISE(ABORT, 'periods are append-only'); END;
+CREATE TRIGGER periods_fixed BEFORE UPDATE ON periods BEGIN SELECT RAISE(ABORT, 'periods are append-only'); END;
+`,
+	operationsSQLite, `
+CREATE TABLE terms (
+  answer INTEGER PRIMARY KEY REFERENCES answers,
+  bytes  BLOB NOT NULL,
+  sealed INTEGER NOT NULL CHECK (sealed IN (0, 1))
+) STRICT;
+CREATE TRIGGER terms_stay  BEFORE DELETE ON terms BEGIN SELECT RAISE(ABORT, 'terms are append-only'); END;
+CREATE TRIGGER terms_fixed BEFORE UPDATE ON terms BEGIN SELECT RAISE(ABORT, 'terms are append-only'); END;
+`,
+}
 
 // migrate brings the schema up to date, in one transaction; write false only checks that it is. c begins the audit chain.
 func migrate(ctx context.Context, db *sql.DB, c seal, write bool) error {
@@ -100,7 +157,7 @@ func migrate(ctx context.Context, db *sql.DB, c seal, write bool) error {
 	case !write:
 		return fmt.Errorf("an older fugu wrote it (schema %d): start the server once to bring it up to date", version)
 	}
-	if err := upgrade(ctx, tx, c, migrations, version, 3); err != nil {
+	if err := upgrade(ctx, tx, c, migrations, version, 3, 4); err != nil {
 		return err
 	}
 	stamp := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", application, len(migrations))

@@ -1,12 +1,14 @@
 package ledger
 
 import (
+	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
@@ -24,6 +26,8 @@ type seal struct {
 	aead   cipher.AEAD // AES-256-GCM with random nonces; nil: no key
 	chain  chain
 	digest []byte // key of content
+
+	fill func(context.Context, *sql.Tx, seal) error // see Options
 }
 
 var errKey = errors.New("it was written with another key, or none")
@@ -47,7 +51,7 @@ func newSeal(key []byte) (seal, error) {
 		return seal{}, err
 	}
 	aead, err := cipher.NewGCM(block)
-	return seal{aead, chain{derived[1]}, derived[2]}, err
+	return seal{aead: aead, chain: chain{derived[1]}, digest: derived[2]}, err
 }
 
 // close seals a text of an answer; what it is, and of which, is authenticated with it.

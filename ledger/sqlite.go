@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
+
+	"fugu/internal/hook"
 )
 
 // readers is how many Finds can run at a time; they wait for no writer [SQLite, Write-Ahead Logging].
@@ -24,7 +26,8 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *store, err erro
 	if err != nil {
 		return nil, err
 	}
-	l := &store{seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed}}
+	sealed.fill = o.fill
+	l := &store{path: path, seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed}, clock: processClock}
 	defer func() {
 		if err != nil {
 			_ = l.Close()
@@ -96,7 +99,7 @@ func connect(path string, connections int, extra url.Values) (*sql.DB, error) {
 	for name, value := range extra {
 		v[name] = value
 	}
-	db, err := sql.Open("sqlite3", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+v.Encode())
+	db, err := hook.Open("sqlite3", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+v.Encode())
 	if err != nil {
 		return nil, err
 	}

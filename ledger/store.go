@@ -20,11 +20,28 @@ type store struct {
 	seal     seal
 	// alone makes a transaction the only one that writes, of all processes; nil: it is from the start.
 	alone func(context.Context, *sql.Tx) error
+	// clock says which period it is, in the transaction of a charge or outside of one.
+	clock func(context.Context, queryer) (time.Time, error)
 	// patience bounds a transaction that has begun to write; 0: nothing can keep it.
 	patience time.Duration
-	lock     io.Closer // what keeps other servers out; may be nil
+	// waiting bounds everything else that a client waits for: a reading, or until it can begin to write; 0: defaultWaiting.
+	waiting time.Duration
+	path    string    // of an SQLite file
+	lock    io.Closer // what keeps other servers out; may be nil
 	// attempts is how often what has written nothing is tried: each may meet a connection that the server has ended.
 	attempts int
+}
+
+// defaultWaiting is for how long a ledger is waited for: one that says nothing for so long is as good as none.
+const defaultWaiting = 20 * time.Second
+
+// bounded is ctx with the end that waiting sets.
+func (l *store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	waiting := l.waiting
+	if waiting == 0 {
+		waiting = defaultWaiting
+	}
+	return context.WithTimeout(ctx, waiting)
 }
 
 // again calls f until it succeeds, for what may be done twice.
@@ -56,9 +73,12 @@ func (l *store) Close() error {
 	return errors.Join(errs...)
 }
 
-// begin starts the transaction of a charge. ctx bounds the wait for other writers; once it returns, the transaction is
-// the only one that writes, and nothing but patience interrupts it: one broken off half-way is harder to be sure about.
+// begin starts the transaction of a charge. ctx and waiting bound the wait for other writers; once it returns, the
+// transaction is the only one that writes, and nothing but patience interrupts it: one broken off half-way is harder to be
+// sure about.
 func (l *store) begin(ctx context.Context) (working context.Context, tx *sql.Tx, end func(), err error) {
+	ctx, cancel := l.bounded(ctx)
+	defer cancel()
 	err = l.again(ctx, func() (err error) {
 		working, tx, end, err = l.beginOnce(ctx)
 		return err
@@ -101,8 +121,13 @@ func (l *store) isolation() sql.IsolationLevel {
 	return sql.LevelDefault
 }
 
+// preparer is a database or a transaction.
+type preparer interface {
+	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
+}
+
 // prepareAll prepares each text into its statement.
-func prepareAll(ctx context.Context, db *sql.DB, texts map[**sql.Stmt]string) error {
+func prepareAll(ctx context.Context, db preparer, texts map[**sql.Stmt]string) error {
 	for stmt, text := range texts {
 		var err error
 		if *stmt, err = db.PrepareContext(ctx, text); err != nil {
@@ -113,8 +138,8 @@ func prepareAll(ctx context.Context, db *sql.DB, texts map[**sql.Stmt]string) er
 }
 
 // upgrade takes the steps that are missing behind a schema version; the one that leads to the version chained makes the
-// table of the audit chain, which then begins.
-func upgrade(ctx context.Context, tx *sql.Tx, s seal, steps []string, version, chained int) error {
+// table of the audit chain, which then begins, and the one to the version bound makes totals bind everybody.
+func upgrade(ctx context.Context, tx *sql.Tx, s seal, steps []string, version, chained, bound int) error {
 	for v, step := range steps[version:] {
 		if _, err := tx.ExecContext(ctx, step); err != nil {
 			return fmt.Errorf("migrating from schema %d: %w", version+v, err)
@@ -123,6 +148,11 @@ func upgrade(ctx context.Context, tx *sql.Tx, s seal, steps []string, version, c
 	if version < chained {
 		if err := s.begin(ctx, tx); err != nil {
 			return fmt.Errorf("beginning the audit chain: %w", err)
+		}
+	}
+	if version < bound {
+		if err := s.bind(ctx, tx); err != nil {
+			return fmt.Errorf("adding up the totals: %w", err)
 		}
 	}
 	return nil

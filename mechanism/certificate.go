@@ -157,12 +157,10 @@ func (n Noise) release(shifts []sensitivity.Shift, like sensitivity.Covariance) 
 			continue
 		}
 		r.Extra = r.Extra.Plus(gaussianDeviation(float64(d.sigma)))
-		v := make([]float64, m)
 		for k, w := range d.weights {
-			v[k] = math.Ldexp(w*float64(d.sigma), n.cells[k].exponent)
 			rounding[k] += 1 + math.Abs(w)
 		}
-		r.Gaussian.Low = append(r.Gaussian.Low, sensitivity.RankOne{Weight: 1, Vector: v})
+		r.Gaussian.Low = append(r.Gaussian.Low, sensitivity.RankOne{Weight: 1, Vector: n.line(d)})
 	}
 	direction := 0.0
 	laplace, pure := make([]float64, m), slices.ContainsFunc(n.cells, func(c cell) bool { return c.laplace > 0 })

@@ -16,6 +16,9 @@ const floorShare = 1.0 / 1024
 // floorShare it bounds the scale of y by 2^48 steps.
 const leastRate = 1.0 / 256
 
+// shapings is how often the floor of an Absolute request gets the shape that the best one so far asks for.
+const shapings = 2
+
 // searchSteps is how many powers of √2 a search for a certified floor goes up: some certificates cannot be met by any
 // floor, and the search has to end. What the shift alone asks for is always met in the end.
 const searchSteps = 80
@@ -48,7 +51,8 @@ const searchSteps = 80
 // b_k and r_k the shapes of box and exact in besideFloor, V_k the variance of F_k and g_k how far it differs in a pair.
 // Among floors of the same Σ (g_k/(V_k+floor_k²))², the effect of the covariances to first order, those with V_k + floor_k²
 // proportional to (|g_k| u_k)^⅔ have the least error Σ floor_k²/u_k² (Lagrange). To these r_k adds up, as just
-// so much is set aside. For each f and c, 1/t_s is the most that δ allows; the least total error wins.
+// so much is set aside. Where E|noise_k|/u_k counts, a unit of variance costs w_k = p_k(0)/u_k, p_k the density of the noise
+// (atZero), in place of 1/u_k²: the shape is that of 1/√w_k in place of u_k, for the w_k of the best so far. For each f and c, 1/t_s is the most that δ allows; the least total error wins.
 func directional(r Request) (design, error) {
 	if r.Budget.Delta == 0 || r.Budget.Epsilon > maxGaussianEpsilon {
 		return nil, unmet(Directional)
@@ -56,9 +60,13 @@ func directional(r Request) (design, error) {
 	s := newFloorSearch(r)
 	s.line(&s.f, s.firstF)
 	if s.families = r.certifiable(); len(s.families) > 0 {
-		s.best, s.floor = math.Inf(1), nil
-		s.line(&s.c, s.firstC)
-		s.line(&s.f, s.firstF)
+		s.again()
+		for range shapings {
+			if s.Absolute && s.floor != nil {
+				s.shape(s.marginal())
+				s.again()
+			}
+		}
 	}
 	if s.floor == nil {
 		return nil, unmet(Directional)
@@ -81,7 +89,8 @@ type floorSearch struct {
 	probes         []*sensitivity.Probe
 	least          []float64 // of each component
 	beside, exact  []float64 // b, r
-	scale          []float64 // (|g| u)^⅓
+	gap            []float64 // |g|
+	scale          []float64 // (|g|/√w)^⅓, w_k the error that a unit of variance in component k costs
 	variance       []float64 // V
 	spread         []float64 // of each shift, Σ_k (v_k/u_k)²
 	firstF, firstC float64   // from where on f and c matter
@@ -95,7 +104,7 @@ type floorSearch struct {
 func newFloorSearch(r Request) *floorSearch {
 	m := len(r.Components)
 	s := &floorSearch{Request: r, best: math.Inf(1), firstF: math.Inf(1), firstC: math.Inf(1)}
-	s.least, s.scale, s.variance = make([]float64, m), make([]float64, m), make([]float64, m)
+	s.least, s.gap, s.variance = make([]float64, m), make([]float64, m), make([]float64, m)
 	s.beside, s.exact = r.besideFloor()
 	for k := range s.variance {
 		s.variance[k] = math.Inf(1)
@@ -103,10 +112,10 @@ func newFloorSearch(r Request) *floorSearch {
 	for _, f := range r.certifiable() {
 		sp := f.Span()
 		a, b := f.Covariance(sp.From).Diagonal(), f.Covariance(sp.To).Diagonal()
-		for k, c := range r.Components {
+		for k := range r.Components {
 			s.variance[k] = math.Min(s.variance[k], math.Max(0, math.Min(a[k], b[k]))) // 0, up to rounding, where F_k is known
 			g := math.Abs(b[k]-a[k]) * sp.Within / (sp.To - sp.From)
-			s.scale[k] = math.Max(s.scale[k], math.Cbrt(g*c.Unit))
+			s.gap[k] = math.Max(s.gap[k], g)
 		}
 	}
 	s.spread = make([]float64, len(r.Shifts))
@@ -120,17 +129,55 @@ func newFloorSearch(r Request) *floorSearch {
 		if b := math.Max(s.beside[k], s.exact[k]); b > 0 {
 			s.firstF = math.Min(s.firstF, s.least[k]/b)
 		}
-		if s.scale[k] > 0 {
-			s.firstC = math.Min(s.firstC, math.Hypot(s.least[k], math.Sqrt(s.variance[k]))/s.scale[k])
-		}
 	}
+	squares := make([]float64, m)
+	for k, c := range r.Components {
+		squares[k] = 1 / c.Unit / c.Unit
+	}
+	s.shape(squares)
 	return s
 }
 
-// cells returns the floor of f and c, and its error.
-func (s *floorSearch) cells(f, c float64) (floor []cell, sum float64) {
-	floor = make([]cell, len(s.Components))
-	for k, comp := range s.Components {
+// shape gives the floor the shape for which a unit of variance in component k costs weight_k.
+func (s *floorSearch) shape(weight []float64) {
+	s.scale, s.firstC = make([]float64, len(weight)), math.Inf(1)
+	for k, g := range s.gap {
+		if s.scale[k] = math.Cbrt(g / math.Sqrt(weight[k])); s.scale[k] > 0 {
+			s.firstC = math.Min(s.firstC, math.Hypot(s.least[k], math.Sqrt(s.variance[k]))/s.scale[k])
+		}
+	}
+}
+
+// marginal is what a unit of variance more costs in each component of the best so far, where the error is Absolute.
+func (s *floorSearch) marginal() []float64 {
+	out := make([]float64, len(s.floor))
+	for k, c := range s.floor {
+		out[k] = atZero(s.laplace(k, s.rates), math.Ldexp(float64(c.sigma), c.exponent)) / s.Components[k].Unit
+	}
+	return out
+}
+
+// laplace returns the scales of the directions' noise in component k, of which nothing is less than for rates of ε.
+func (s *floorSearch) laplace(k int, rates []float64) (scales []float64) {
+	for i, shift := range s.Shifts {
+		if b := math.Abs(shift.Along[k]); b > 0 {
+			scales = append(scales, b/rates[i])
+		}
+	}
+	return scales
+}
+
+// again searches from the beginning.
+func (s *floorSearch) again() {
+	s.best, s.floor, s.c = math.Inf(1), nil, 0
+	s.line(&s.c, s.firstC)
+	s.line(&s.f, s.firstF)
+}
+
+// cells returns the floor of f and c.
+func (s *floorSearch) cells(f, c float64) []cell {
+	floor := make([]cell, len(s.Components))
+	for k := range floor {
 		sd := 0.0
 		if s.scale[k] > 0 {
 			if v := c*c*s.scale[k]*s.scale[k] - s.variance[k]; v > 0 {
@@ -146,9 +193,31 @@ func (s *floorSearch) cells(f, c float64) (floor []cell, sum float64) {
 		sd = math.Max(sd, s.least[k])
 		floor[k].exponent = gridFor(sd)
 		floor[k].sigma = steps(sd, floor[k].exponent)
-		sum += (sd / comp.Unit) * (sd / comp.Unit)
 	}
-	return floor, sum
+	return floor
+}
+
+// error is that of a floor and of directions of the given rates; nil: of the least noise there may be along them.
+func (s *floorSearch) error(floor []cell, rates []float64) (sum float64) {
+	if !s.Absolute {
+		for k, c := range floor {
+			sd := math.Ldexp(float64(c.sigma), c.exponent) / s.Components[k].Unit
+			sum += sd * sd
+		}
+		for i, rate := range rates {
+			if s.spread[i] > 0 {
+				sum += 2 * s.spread[i] / rate / rate
+			}
+		}
+		return sum
+	}
+	if rates == nil {
+		rates = slices.Repeat([]float64{float64(s.Budget.Epsilon)}, len(s.Shifts))
+	}
+	for k, c := range floor {
+		sum += meanAbsolute(s.laplace(k, rates), math.Ldexp(float64(c.sigma), c.exponent)) / s.Components[k].Unit
+	}
+	return sum
 }
 
 // line searches along one of f and c, from first on: in powers of √2, and then finer about the best.
@@ -185,20 +254,15 @@ func (s *floorSearch) line(x *float64, first float64) {
 }
 
 func (s *floorSearch) try(f, c float64) bool {
-	floor, sum := s.cells(f, c)
-	if sum >= s.best {
+	floor := s.cells(f, c)
+	if s.error(floor, nil) >= s.best {
 		return false
 	}
 	rate, ok := s.allowed(floor)
 	if !ok {
 		return true
 	}
-	for i := range s.Shifts {
-		if s.spread[i] > 0 {
-			sum += 2 * s.spread[i] / rate[i] / rate[i]
-		}
-	}
-	if sum < s.best {
+	if sum := s.error(floor, rate); sum < s.best {
 		s.best, s.f, s.c, s.floor, s.rates = sum, f, c, floor, rate
 	}
 	return true

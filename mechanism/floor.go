@@ -58,25 +58,53 @@ func (r Request) besideFloor() (box, exact []float64) {
 	return box, unseen
 }
 
-// unseenFloor adds the shape against unseen rows to sd.
+// unseenFloor adds the shape against unseen rows to sd: within a cell as if it were all, times the root of what times adds up
+// to in all the cells that may hold rows together.
 func (r Request) unseenFloor(sd []float64, u sensitivity.Unseen) {
 	relative := func(i int) float64 { return u.Size[i] / r.Components[u.At[i]].Unit }
 	cells := map[int]float64{}
 	all, squares := 0.0, 0.0
+	var apart [2]float64 // Σ W² of cells that are not shown, and of those that are
 	for i := range u.At {
 		cells[u.Cell[i]] += relative(i)
 		all += relative(i)
 	}
+	kind := func(i int) int {
+		if u.Shown != nil && u.Shown[i] {
+			return 1
+		}
+		return 0
+	}
 	for i, c := range u.Cell {
 		if i == 0 || c != u.Cell[i-1] { // in their order, to the last bit
-			squares += float64(u.Rows) * cells[c] * cells[c]
+			apart[kind(i)] += cells[c] * cells[c]
 		}
 	}
+	times := share(u.Rows, apart)
+	for i := range apart {
+		squares += times[i] * apart[i]
+	}
 	for i, k := range u.At {
-		w := float64(u.Rows) * cells[u.Cell[i]]
+		w := times[kind(i)] * cells[u.Cell[i]]
 		if all*all <= squares {
 			w = all
 		}
 		sd[k] += math.Sqrt(u.Size[i]) * math.Sqrt(r.Components[k].Unit) * math.Sqrt(w)
 	}
+}
+
+// share divides κ² = 1 between cells that hold rows of the given number, those that are not shown and those that are: times[i]
+// is one over what a cell has of it. With x of it in each cell that is not shown, and y in each that is, x ≤ y,
+// (rows-1)·x + y = 1 in all; the error Σ W²/x + Σ W²/y is least where x is to y as the roots of Σ W²/(rows-1) and of Σ W² of
+// those shown (Lagrange).
+func share(rows int, squares [2]float64) (times [2]float64) {
+	others := float64(rows - 1)
+	if others == 0 || squares[0] == 0 { // at most one cell holds a row
+		return [2]float64{1, 1}
+	}
+	x, y := math.Sqrt(squares[0]/others), math.Sqrt(squares[1])
+	if y < x {
+		x, y = 1, 1
+	}
+	return [2]float64{(others*x + y) / x, (others*x + y) / y}
 }

@@ -36,6 +36,11 @@ type Request struct {
 	// Quilts are those of secrets that are parameters of a network; a request has either these or other secrets. Widths
 	// are in Σ_k |x_k|/u_k, u_k the units.
 	Quilts []sensitivity.Quilt
+	// Joint: the release stands in a joint account, which needs normal noise in every component and counts the randomness of
+	// the data.
+	Joint bool
+	// Absolute: what is to be small is Σ E|noise_k|/Unit_k, and not Σ E noise_k²/Unit_k².
+	Absolute bool
 	// Relaxed says how far all of this may be from the truth; nil: it is exact.
 	Relaxed *Relaxed
 
@@ -49,7 +54,7 @@ type Calibration struct {
 	Noise      Noise
 	Losses     map[string]privacy.Loss // by secret and noise alone, computed from the integer scales really used: what composes
 	SD         []float64               // standard deviation of the noise of each component, in F's units, before publication rounding
-	Error      float64                 // Σ_k SD_k²/Unit_k²
+	Error      float64                 // Σ_k SD_k²/Unit_k², or the Σ_k E|noise_k|/Unit_k of an Absolute request
 
 	Certificates []Certificate // of each secret, in the order of Losses' names
 }
@@ -136,12 +141,16 @@ type candidate struct {
 func (r Request) candidates(kind Kind) []candidate {
 	var out []candidate
 	for _, d := range designs {
-		if kind != d.kind && (kind != Auto || !d.auto) {
+		if kind != d.kind && (kind != Auto || !r.considers(d)) {
 			continue
 		}
 		full := candidate{0, func() (Calibration, error) { return d.calibrate(r) }}
 		if kind != Auto { // nothing to compare it with
 			return []candidate{full}
+		}
+		if d.kind == OptimalGaussian { // without a family there is none
+			out = append(out, full)
+			continue
 		}
 		plain := r
 		plain.Families = nil
@@ -154,6 +163,18 @@ func (r Request) candidates(kind Kind) []candidate {
 	}
 	slices.SortStableFunc(out, func(a, b candidate) int { return cmp.Compare(a.least, b.least) })
 	return out
+}
+
+// maxAutoInherent bounds the components for which Auto looks for the noise of OptimalGaussian in a joint account.
+const maxAutoInherent = 64
+
+// considers reports whether Auto may take a mechanism.
+func (r Request) considers(m mechanism) bool {
+	switch {
+	case !r.Joint || m.kind == Directional || m.kind == ExpmGaussian:
+		return m.auto
+	}
+	return m.kind == OptimalGaussian && r.known() && len(r.Components) <= maxAutoInherent
 }
 
 // calibrate widens the design by the little that rounding needs, until what it promises holds for its integer scales;
@@ -203,9 +224,9 @@ func (m mechanism) calibrate(r Request) (Calibration, error) {
 		for k := range n.cells {
 			sd := n.sd(k)
 			c.SD = append(c.SD, sd)
-			c.Error += (sd / r.Components[k].Unit) * (sd / r.Components[k].Unit)
 			n.cells[k].digits = digits(sd, r.Components[k].Integer)
 		}
+		c.Error = r.error(n)
 		if math.IsInf(c.Error, 0) || math.IsNaN(c.Error) {
 			break
 		}

@@ -39,6 +39,6 @@ func (p *Path) Resolution(x float64) []float64 {
 // Unseen bounds what reference rows more would change the slopes at x by.
 func (p *Path) Unseen(x float64) sensitivity.Shift {
 	s := sensitivity.Shift{Along: make([]float64, len(p.m.Components))}
-	s.Beside, s.Unseen = p.m.disjoint(p.c, p.unseen(x))
+	s.Beside, s.Unseen = p.m.disjoint(p.c, p.unseen(x), p.signs())
 	return s
 }

@@ -224,7 +224,7 @@ func (g *Given) shift(secret int, psi Psi, k *known, path *Path, standardErrors 
 		}
 		widen(rows, r)
 	}
-	s, err := m.between(c, psi.Name, k.span, low, high, rows, deviation, standardErrors)
+	s, err := m.between(c, psi.Name, k.span, low, high, rows, nil, deviation, standardErrors)
 	return s.Shift, err
 }
 

@@ -119,7 +119,7 @@ func (p *Path) movement(errors float64) (movement, error) {
 		}
 	}
 	lo, hi := p.Slopes()
-	return p.m.between(p.c, p.psi.Name, p.span, lo, hi, rows, deviation, errors)
+	return p.m.between(p.c, p.psi.Name, p.span, lo, hi, rows, p.signs(), deviation, errors)
 }
 
 // Affine reports whether the covariance is affine in x: not where functions other than sums, whose gradients move, are

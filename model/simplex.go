@@ -101,7 +101,7 @@ func (m *Moments) edges(secret int, psi Psi, standardErrors float64) ([]movement
 				}
 				deviation[l] = c.deviation(m, comp, at)
 			}
-			shift, err := m.between(c, psi.Name, sensitivity.Span{Within: s.Within}, low, high, rows, deviation, standardErrors)
+			shift, err := m.between(c, psi.Name, sensitivity.Span{Within: s.Within}, low, high, rows, nil, deviation, standardErrors)
 			if err != nil {
 				return nil, err
 			}

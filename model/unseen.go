@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"math"
 
 	"fugu/sensitivity"
@@ -67,18 +68,28 @@ func widen(a, b [][]unseen) {
 }
 
 // disjoint says what rows of each class that the reference does not show may change together: what they change wherever
-// they are is a bound for each component by itself, beside, and the rest is in one cell of each layer for each row.
+// they are is a bound for each component by itself, beside, and the rest is in one cell of each layer for each row. signs
+// are those of the classes' Unseen, if any: then what a row adds in its cell and what the class's other rows lose are of
+// opposite signs, too.
 //
 // A reference of N rows cannot tell a condition that holds for one row in N from one that never holds: that is the one row. It
 // is one in all cells of a layer, as they split one condition, that of having been seen in none of them. But where many
 // cells are hardly seen it is more: the share of all rows that is in cells not seen is, on average, that of the cells seen
 // once [Good 1953, "The population frequencies of species and the estimation of population parameters", section 2]. So there
 // are as many rows more as cells that were seen once, but no more than cells that were not seen, as each of these has a
-// row at most. Cells no more than the rows are a box; so they are where cells may overlap.
-func (m *Moments) disjoint(c *classes, of [][]unseen) (beside []float64, rows []sensitivity.Unseen) {
-	beside = make([]float64, len(m.Components))
+// row at most. All of these rows are in cells that were not seen, or one of them is in another cell. Cells no more than the rows are a
+// box; so they are where cells may overlap.
+func (m *Moments) disjoint(c *classes, of [][]unseen, signs []int) (beside []float64, rows []sensitivity.Unseen) {
+	var moved [2][]float64 // what may move each component one way and what may move it the other
+	for i := range moved {
+		moved[i] = make([]float64, len(m.Components))
+	}
 	for class, each := range of {
-		more := m.hardlySeen(c, class)
+		way, back := 0, 1 // of a row, and of the rest, which counts for less
+		if signs != nil && signs[class] < 0 {
+			way, back = back, way
+		}
+		more, never := m.hardlySeen(c, class)
 		var layers []sensitivity.Unseen
 		index := map[int]int{}
 		for k, comp := range m.Components {
@@ -86,10 +97,14 @@ func (m *Moments) disjoint(c *classes, of [][]unseen) (beside []float64, rows []
 			i := ordinal(index, layer)
 			if i == len(layers) {
 				layers = append(layers, sensitivity.Unseen{Rows: max(1, more[layer])})
+				if signs != nil {
+					layers[i].Sign = signs[class]
+				}
 			}
 			u := &layers[i]
-			beside[k] += float64(u.Rows) * each[k].rest
+			moved[back][k] += float64(u.Rows) * each[k].rest
 			u.At, u.Cell, u.Size = append(u.At, k), append(u.Cell, comp.Cell), append(u.Size, each[k].own)
+			u.Shown = append(u.Shown, !never[comp.Cell])
 		}
 		for _, u := range layers {
 			if u.Rows < u.Cells() {
@@ -97,39 +112,67 @@ func (m *Moments) disjoint(c *classes, of [][]unseen) (beside []float64, rows []
 				continue
 			}
 			for i, k := range u.At {
-				beside[k] += u.Size[i]
+				moved[way][k] += u.Size[i]
 			}
+		}
+	}
+	beside = moved[0]
+	for k, v := range moved[1] {
+		if signs == nil {
+			beside[k] += v
+		} else {
+			beside[k] = math.Max(beside[k], v) // at most: they are opposite
 		}
 	}
 	return beside, rows
 }
 
 // hardlySeen counts, in each layer, the cells with components of which a class has a single row, and those of which it has
-// none, and returns the lesser number. A single row is all there is of a term h exactly if (Σh)² = Σh² > 0, up to rounding.
-// Where terms of a cell differ, it counts if any of them says so: one that is 0 in some rows makes the numbers larger.
-func (m *Moments) hardlySeen(c *classes, class int) map[int]int {
-	once, never := map[int]int{}, map[int]int{}
+// none, and returns the lesser number, and the latter. A single row is all there is of a term h exactly if (Σh)² = Σh² > 0, up to
+// rounding. Where terms of a cell differ, it counts if any of them says so: one that is 0 in some rows makes the numbers larger.
+func (m *Moments) hardlySeen(c *classes, class int) (more map[int]int, never map[int]bool) {
+	more, never = map[int]int{}, map[int]bool{}
+	none := map[int]int{}
 	last := -1
 	for _, k := range m.Components {
 		if k.Cell == last {
 			continue
 		}
 		last = k.Cell
-		var one, none bool
+		one := false
 		for t := range m.terms {
 			at := k.Cell*m.terms + t
 			sum, square := c.mean[class][at]*c.Size[class], c.second[class][at*m.terms+t]*c.Size[class]
-			one, none = one || square > 0 && sum*sum <= square*(1+1e-6), none || square <= 0
+			one, never[k.Cell] = one || square > 0 && sum*sum <= square*(1+1e-6), never[k.Cell] || square <= 0
 		}
-		if layer := m.cut.Layer(k.Cell); one {
-			once[layer]++
+		layer := m.cut.Layer(k.Cell)
+		if one {
+			more[layer]++
 		}
-		if layer := m.cut.Layer(k.Cell); none {
-			never[layer]++
+		if never[k.Cell] {
+			none[layer]++
 		}
 	}
-	for layer, n := range once {
-		once[layer] = min(n, never[layer])
+	for layer, n := range more {
+		more[layer] = min(n, none[layer])
 	}
-	return once
+	return more, never
+}
+
+// signs are the signs of the classes' unseen rows along a path: of classes whose shares grow and shrink, rows more of one kind
+// move the mean of a sum of terms of one sign in opposite ways. nil: nothing is known.
+func (p *Path) signs() []int {
+	if p.beta != nil {
+		return nil
+	}
+	for _, k := range p.m.Components {
+		if p.m.total(k) < 0 || !p.m.oneSided(k) {
+			return nil
+		}
+	}
+	out := make([]int, len(p.along))
+	for c, v := range p.along {
+		out[c] = cmp.Compare(v, 0)
+	}
+	return out
 }

@@ -141,7 +141,25 @@ func TestCellsShareUnseenRows(t *testing.T) {
 	}
 	expect("a cell seen twice", grouped, 1, 2)
 
-	want := psi.Spans[0].Within * 500 * (1./900 + 1./304)
+	// Classes whose shares grow and shrink move a count in opposite ways; a sum of values of either sign says nothing of it.
+	_, s := rows("SELECT g, count(*), sum(y) FROM people GROUP BY g")
+	for i, u := range s.Unseen {
+		for j, k := range u.At { // each cell has two components, those of a and b come first
+			if want := k < 4 || i == 1 && k < 10; u.Shown[j] != want {
+				t.Errorf("class %d: component %d of a cell that is shown: %v", i, k, u.Shown[j])
+			}
+		}
+	}
+	if s.Unseen[0].Sign != -1 || s.Unseen[1].Sign != 1 {
+		t.Errorf("signs %d and %d of counts and of sums of what is not negative", s.Unseen[0].Sign, s.Unseen[1].Sign)
+	}
+	if _, s := rows("SELECT g, sum(CASE WHEN x < 2 THEN -1 ELSE 1 END) FROM people GROUP BY g"); s.Unseen[0].Sign != 0 {
+		t.Errorf("a sign of %d of sums of either", s.Unseen[0].Sign)
+	}
+	if _, s := rows("SELECT g, avg(y) FROM people GROUP BY g"); len(s.Unseen) > 0 && s.Unseen[0].Sign != 0 {
+		t.Errorf("a sign of %d of averages", s.Unseen[0].Sign)
+	}
+	want := psi.Spans[0].Within * 500 * (1. / 304) // the other class has 900, and moves it back
 	if got, s := rows("SELECT count(*) FROM people WHERE x > 1000"); len(got) > 0 || math.Abs(s.Beside[0]-want) > 1e-9 {
 		t.Errorf("a single cell: %+v", s)
 	}

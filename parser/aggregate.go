@@ -17,7 +17,6 @@ var refused = map[string]string{
 	"array_agg": hintList, "string_agg": hintList, "json_agg": hintList, "jsonb_agg": hintList, "json_object_agg": hintList, "jsonb_object_agg": hintList, "xmlagg": hintList,
 	"json_agg_strict": hintList, "jsonb_agg_strict": hintList, "json_arrayagg": hintList, "json_objectagg": hintList, "range_agg": hintList, "range_intersect_agg": hintList,
 	"bit_and": hintBool, "bit_or": hintBool, "bit_xor": hintBool, "bool_and": hintBool, "bool_or": hintBool, "every": hintBool,
-	"mode": hintMode,
 	"rank": hintQuantile, "dense_rank": hintQuantile, "percent_rank": hintQuantile, "cume_dist": hintQuantile,
 }
 
@@ -26,13 +25,17 @@ const (
 	hintList     = "A list shows single rows. Use count, sum or avg, with GROUP BY."
 	hintBool     = "Count the rows for which the condition holds: count(*) with WHERE."
 	hintQuantile = "Count the rows below some thresholds in one statement instead, and interpolate: count(*) FILTER (WHERE x < 30)."
-	hintMode     = "Count the rows of each value instead, and take the largest: count(*) with GROUP BY, ORDER BY and LIMIT 1. Of a number, percentile_disc(0.5) is a typical value, too."
 	hintDistinct = "DISTINCT can stand in count, sum and avg."
 )
 
 func isAggregate(name string) bool {
 	_, answered := smooth.Lookup(name)
-	return answered || slices.Contains(percentiles, name) || refused[name] != ""
+	return answered || slices.Contains(percentiles, name) || name == "mode" || refused[name] != ""
+}
+
+// builtIn reports whether a function's name is no other schema's than PostgreSQL's own.
+func builtIn(f *pg.FuncCall) bool {
+	return len(f.Funcname) < 2 || len(f.Funcname) == 2 && f.Funcname[0].GetString_().GetSval() == "pg_catalog"
 }
 
 // aggregate reads one call of an aggregate function in c, and returns the aggregate of the cut that answers it: equal
@@ -45,7 +48,7 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 	if hint := refused[name]; hint != "" {
 		return refuse(hint, "the aggregate %s cannot be answered on protected data", name)
 	}
-	if len(f.Funcname) == 2 && f.Funcname[0].GetString_().GetSval() != "pg_catalog" || len(f.Funcname) > 2 {
+	if !builtIn(f) {
 		return refuse("Use one of PostgreSQL's own: count, sum, avg, stddev, corr and the like.", "a user-defined aggregate cannot be answered on protected data")
 	}
 	agg := Aggregate{Func: name, Position: a.src.position(f.Location)}

@@ -24,9 +24,10 @@ type Cut struct {
 	Alias      string // of the relation, above the cut
 	Position   int
 
-	sel  *pg.SelectStmt
-	from *pg.Node
-	read *reader
+	sel   *pg.SelectStmt
+	from  *pg.Node
+	read  *reader
+	modes []string // what mode is asked of
 }
 
 // Key is an expression that a cut groups by.
@@ -35,6 +36,7 @@ type Key struct {
 	Name     string // its column, above the cut
 	Source   string // as it reads in SQL, for people
 	Position int
+	Mode     bool // mode is of it, and it is no key of the client's
 }
 
 // Grouping is a call of GROUPING: its column above the cut, and the keys it asks about.
@@ -78,6 +80,11 @@ func (a *analysis) cutSelect(s *pg.SelectStmt, w *with) error {
 	a.stmt.Cuts = append(a.stmt.Cuts, c)
 	if err := a.cut(c); err != nil {
 		return err
+	}
+	if len(c.Keys)+len(c.Aggregates) == 0 { // modes alone: one row
+		a.stmt.Cuts = slices.DeleteFunc(a.stmt.Cuts, func(o *Cut) bool { return o == c })
+		s.FromClause = nil
+		return nil
 	}
 	c.from = &pg.Node{}
 	s.FromClause = []*pg.Node{c.from}
@@ -191,7 +198,7 @@ func (a *analysis) cut(c *Cut) error {
 			return err
 		}
 	}
-	if len(c.Keys)+len(c.Aggregates) == 0 {
+	if len(c.Keys)+len(c.Aggregates)+len(c.modes) == 0 {
 		return sqlstate.New(sqlstate.NotAnswerable, "the statement aggregates nothing of the protected table %s", c.Sources[0].Table).WithHint(cutHint).At(c.Position)
 	}
 	s.WhereClause, s.HavingClause, s.GroupClause, s.GroupDistinct = s.HavingClause, nil, nil, false

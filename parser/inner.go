@@ -29,10 +29,7 @@ func (a *analysis) liftInner(c *Cut, s *pg.SelectStmt) error {
 			return true
 		case !own:
 		case f != nil && f.Over == nil && isAggregate(lastString(f.Funcname)):
-			var agg Aggregate
-			if agg, err = a.aggregate(c, node, f); err == nil {
-				node.Node = qualified(c.Alias, agg.Name)
-			}
+			err = a.fold(c, node, f)
 		case node.GetColumnRef() != nil:
 			err = a.liftColumn(c, node, node.GetColumnRef())
 		default:

@@ -32,10 +32,7 @@ func (a *analysis) lift(c *Cut, n *pg.Node) error {
 			if x.FuncCall.Over != nil || !isAggregate(lastString(x.FuncCall.Funcname)) {
 				break
 			}
-			var agg Aggregate
-			if agg, err = a.aggregate(c, node, x.FuncCall); err == nil {
-				node.Node = qualified(c.Alias, agg.Name)
-			}
+			err = a.fold(c, node, x.FuncCall)
 			return false
 		case *pg.Node_GroupingFunc:
 			var g Grouping
@@ -62,6 +59,18 @@ func (a *analysis) lift(c *Cut, n *pg.Node) error {
 		}
 		return true
 	})
+	return err
+}
+
+// fold puts into the place of a call of an aggregate function what answers it.
+func (a *analysis) fold(c *Cut, node *pg.Node, f *pg.FuncCall) error {
+	if name := lastString(f.Funcname); name == "mode" && builtIn(f) {
+		return a.mode(c, node, f)
+	}
+	agg, err := a.aggregate(c, node, f)
+	if err == nil {
+		node.Node = qualified(c.Alias, agg.Name)
+	}
 	return err
 }
 

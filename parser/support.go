@@ -12,7 +12,7 @@ type Refused struct{ Name, Instead string }
 
 // Aggregates lists the aggregate functions that are answered, in order.
 func Aggregates() []string {
-	return slices.Sorted(slices.Values(append(smooth.Names(), percentiles...)))
+	return slices.Sorted(slices.Values(append(append(smooth.Names(), percentiles...), "mode")))
 }
 
 // DistinctAggregates lists those that take DISTINCT.

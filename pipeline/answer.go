@@ -24,6 +24,21 @@ import (
 // Bind answers the statement for one binding of its parameters: what it returns are the arrays that stand in the place
 // of the protected tables.
 func (s *statement) Bind(ctx context.Context, b wire.Binding) (wire.Bound, error) {
+	ask, told := b.Ask, false
+	b.Ask = func(ctx context.Context, sql string) ([][]string, error) {
+		rows, err := ask(ctx, sql)
+		told = told || err != nil // by the server, to the client
+		return rows, err
+	}
+	s.found = nil
+	bound, err := s.bind(ctx, b)
+	if err != nil && !told {
+		s.refused(ctx, err)
+	}
+	return bound, err
+}
+
+func (s *statement) bind(ctx context.Context, b wire.Binding) (wire.Bound, error) {
 	switch {
 	case s.plain != nil:
 		return wire.Bound{Notices: []wire.Notice{{
@@ -123,8 +138,9 @@ type question struct {
 	kind     mechanism.Kind
 	settings settings
 	key      ledger.Key
-	scope    string
-	paid     bool // this question was charged for its answer
+	shares   []ledger.Share
+	standing ledger.Standing // of the dataset, before anything was read
+	paid     bool            // this question was charged for its answer
 }
 
 // answer is the corridor. Nothing before Statistics has seen a protected row, and nothing after Charge is more than what
@@ -133,13 +149,19 @@ func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 	if hook.NoStored {
 		q.key = q.once()
 	}
-	if a, ok, err := q.engine.ledger.Find(ctx, q.key, q.scope); err != nil {
+	if err := q.current(); err != nil {
+		return ledger.Answer{}, err
+	}
+	if a, ok, err := q.engine.ledger.Find(ctx, q.key, scopes(q.shares)...); err != nil {
 		return ledger.Answer{}, ledgerError(err)
 	} else if ok {
 		return a, failed(a)
 	}
-	charge := ledger.Charge{Key: q.key, Dataset: q.policy.Dataset, Scope: q.scope, User: q.session.user, Requested: q.budget,
-		Limit: privacy.Budget{Epsilon: q.policy.Privacy.Budget.Epsilon, Delta: q.policy.Privacy.Budget.Delta}}
+	charge := ledger.Charge{Key: q.key, Dataset: q.policy.Dataset, Epoch: q.standing.Epoch, User: q.session.user, Statement: q.fingerprint, Requested: q.budget,
+		Limit: total(q.policy.Privacy.Budget), Shares: q.shares, Renew: q.policy.Privacy.Budget.Renew}
+	if a, joined, err := q.join(ctx, charge); joined || err != nil {
+		return a, err
+	}
 
 	m, err := q.measure(ctx)
 	if sqlstate.Is(err, sqlstate.StatisticsFailed) {
@@ -155,17 +177,26 @@ func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 		return ledger.Answer{Bytes: bytes}, err
 	}
 	c := m.calibration
-	charge.Losses, charge.Mechanism, charge.Assumption = c.Losses, string(c.Kind), c.Assumption
-	for _, x := range c.Certificates {
-		charge.Certificates = append(charge.Certificates, ledger.Certificate{Secret: x.Secret, Mechanism: string(x.Mechanism), Assumptions: x.Assumptions,
-			Pair: x.Pair, Epsilon: x.Epsilon, Delta: x.Delta, Estimation: x.Estimation})
+	p, err := q.price(ctx, m)
+	if err != nil {
+		return ledger.Answer{}, err
 	}
+	charge.Losses, charge.Mechanism, charge.Assumption = p.losses, string(c.Kind), c.Assumption
 	if err := q.covered(ctx, charge); err != nil {
+		// What has used the budget up may have been this very question, asked by another at the same moment.
+		if a, ok, _ := q.engine.ledger.Find(ctx, q.key, scopes(q.shares)...); ok {
+			return a, failed(a)
+		}
 		return ledger.Answer{}, err
 	}
 
+	hook.Point("before the statistics")
 	statistics, err := q.database.Statistics(ctx, m.questions, m.start)
+	hook.Point("after the statistics")
 	if sqlstate.Is(err, sqlstate.StatisticsFailed) {
+		if m.joint != nil { // a failure stands in no account: only pure losses add up with what does
+			charge.Losses = q.nominal()
+		}
 		return q.fail(ctx, charge, err)
 	} else if err != nil {
 		return ledger.Answer{}, err
@@ -183,7 +214,25 @@ func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 		return ledger.Answer{}, fmt.Errorf("storing the release: %w", err)
 	}
 	charge.Cells = q.cells(m, release.Values(), defaultConfidence)
-	return q.charge(ctx, charge)
+	hook.Point("after the noise")
+	return q.book(ctx, charge, m, p)
+}
+
+// join charges shares for an answer that others were told before, at the price of that answer; no row is read for it.
+func (q *question) join(ctx context.Context, c ledger.Charge) (a ledger.Answer, joined bool, err error) {
+	if len(c.Shares) == 0 { // everybody has not paid
+		return ledger.Answer{}, false, nil
+	}
+	a, ok, err := q.engine.ledger.Find(ctx, c.Key)
+	if err != nil {
+		return ledger.Answer{}, false, ledgerError(err)
+	}
+	if !ok {
+		return ledger.Answer{}, false, nil
+	}
+	c.Losses, c.Mechanism, c.Assumption, c.Answer, c.Failed = a.Losses, a.Mechanism, a.Assumption, a.Bytes, a.Failed
+	a, err = q.charge(ctx, c)
+	return a, true, err
 }
 
 // charge makes the answer durable together with its cost; an answer that was stored meanwhile takes its place.
@@ -198,6 +247,7 @@ func (q *question) charge(ctx context.Context, c ledger.Charge) (ledger.Answer, 
 	if err != nil {
 		return ledger.Answer{}, ledgerError(err)
 	}
+	hook.Point("after the charge")
 	q.paid = true
 	return a, failed(a)
 }
@@ -225,21 +275,23 @@ func (q *question) once() ledger.Key {
 	return ledger.Key(hex.EncodeToString(sum[:]))
 }
 
-// covered refuses a statement that the budget does not cover before any protected row is read.
+// covered refuses a statement that the budget or a share does not cover before any protected row is read.
 func (q *question) covered(ctx context.Context, c ledger.Charge) error {
-	accounts, err := q.engine.ledger.Spent(ctx, c.Dataset, c.Scope)
-	if err != nil {
-		return ledgerError(err)
-	}
-	for secret, loss := range c.Losses {
-		var spent privacy.Loss
-		for _, a := range accounts {
-			if a.Secret == secret {
-				spent = a.Loss
-			}
+	for _, x := range append([]ledger.Share{{Scope: ledger.Everybody, Limit: c.Limit}}, c.Shares...) {
+		accounts, err := spent(ctx, q.engine.ledger, c.Dataset, x.Scope, q.standing)
+		if err != nil {
+			return err
 		}
-		if !spent.Plus(loss).Within(c.Limit) {
-			return ledgerError(&ledger.Exhausted{Dataset: c.Dataset, Scope: c.Scope, Secret: secret, Limit: c.Limit, Spent: spent, Wanted: loss})
+		for secret, loss := range c.Losses {
+			var spent privacy.Loss
+			for _, a := range accounts {
+				if a.Secret == secret {
+					spent = a.Loss
+				}
+			}
+			if !spent.Plus(loss).Within(x.Limit) {
+				return ledgerError(&ledger.Exhausted{Dataset: c.Dataset, Scope: x.Scope, Secret: secret, Limit: x.Limit, Spent: spent, Wanted: loss})
+			}
 		}
 	}
 	return nil
@@ -269,6 +321,10 @@ func ledgerError(err error) error {
 	if errors.As(err, &x) {
 		return sqlstate.New(sqlstate.BudgetExhausted, "%s", x.Error()).
 			WithHint("Answers already given stay free; a smaller fugu.epsilon costs less. SELECT * FROM fugu.budget shows what is left.")
+	}
+	var stale *ledger.Stale
+	if errors.As(err, &stale) {
+		return sqlstate.New(sqlstate.SerializationFailure, "%s", stale.Error()).WithHint("Ask again: the answer will be about the data that there are now.")
 	}
 	return sqlstate.New(sqlstate.CannotConnectNow, "the privacy ledger is not available, so nothing can be answered").Because(err)
 }

@@ -26,6 +26,7 @@ type Engine struct {
 	snapshot atomic.Pointer[Snapshot]
 
 	overloads overloads
+	refusals  *ledger.Refusals // nil: none is recorded
 }
 
 // New returns an engine. Guests connect with the configuration guest; everything else is as loaded.

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"fugu/parser"
 	"fugu/planner"
 	"fugu/sensitivity"
+	"fugu/sqlstate"
 	"fugu/wire"
 )
 
@@ -36,6 +38,9 @@ type Explanation struct {
 
 	// Relaxed is how far the policy lets the model be from the truth; empty: not at all.
 	Relaxed string `json:"relaxed,omitempty"`
+
+	// Together is what the joint account says of the statement and all answers before it; empty: there is no such account.
+	Together string `json:"together,omitempty"`
 
 	Certificates []mechanism.Certificate `json:"certificates"` // of each secret: what this answer by itself guarantees
 
@@ -79,8 +84,9 @@ type ExplainedNoise struct {
 	Inherent   float64 `json:"sampling_sd_max"` // what F itself varies by under the model
 }
 
-// ExplainedCost is what a statement takes from one secret's budget, in ε at the dataset's δ.
+// ExplainedCost is what a statement takes from one secret's budget, in ε at the δ of the dataset or share.
 type ExplainedCost struct {
+	Scope  string  `json:"scope,omitempty"` // empty: everybody's budget
 	Secret string  `json:"secret"`
 	Cost   float64 `json:"epsilon"`
 	Left   float64 `json:"epsilon_left"` // before the statement
@@ -99,7 +105,7 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 	if err != nil {
 		return x, err
 	}
-	_, x.Stored, err = q.engine.ledger.Find(ctx, q.key, q.scope)
+	_, x.Stored, err = q.engine.ledger.Find(ctx, q.key, scopes(q.shares)...)
 	if err != nil {
 		return x, ledgerError(err)
 	}
@@ -146,18 +152,31 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 	if err != nil {
 		return x, err
 	}
-	spent, err := q.engine.ledger.Spent(ctx, q.policy.Dataset, q.scope)
-	if err != nil {
-		return x, ledgerError(err)
+	paid := map[string]bool{}
+	for _, scope := range append([]string{ledger.Everybody}, scopes(q.shares)...) {
+		if _, paid[scope], err = q.engine.ledger.Find(ctx, q.key, scope); err != nil {
+			return x, ledgerError(err)
+		}
+	}
+	losses := m.calibration.Losses
+	if m.joint != nil && !x.Stored {
+		p, err := q.price(ctx, m)
+		switch {
+		case sqlstate.Is(err, sqlstate.BudgetExhausted):
+			losses = nil
+			x.Together = err.Error()
+		case err != nil:
+			return x, err
+		default:
+			losses = p.losses
+			secret, delta := p.dearest()
+			x.Together = fmt.Sprintf("with all answers before, delta %s at epsilon %s for secret %s", short(delta), short(float64(q.policy.Privacy.Budget.Epsilon)), secret)
+		}
 	}
 	for _, a := range accounts {
-		cost := ExplainedCost{Secret: a.Secret, Left: a.Left}
-		if loss, ok := m.calibration.Losses[a.Secret]; ok && !x.Stored {
-			i := slices.IndexFunc(spent, func(b ledger.Account) bool { return b.Secret == a.Secret })
-			if i >= 0 {
-				loss = loss.Plus(spent[i].Loss)
-			}
-			cost.Cost = math.Max(0, loss.EpsilonAt(a.Delta)-a.Spent)
+		cost := ExplainedCost{Secret: a.Secret, Scope: a.Scope, Left: a.Left}
+		if loss, ok := losses[a.Secret]; ok && !paid[a.Scope] {
+			cost.Cost = math.Max(0, loss.Plus(a.loss).EpsilonAt(a.Delta)-a.Spent)
 		}
 		x.Cost = append(x.Cost, cost)
 	}
@@ -221,6 +240,9 @@ func (x Explanation) Lines() []string {
 	for _, c := range x.Certificates {
 		add("%s", certificateLine(c))
 	}
+	if x.Together != "" {
+		add("Joint account: %s", x.Together)
+	}
 	for _, n := range x.Noise {
 		sd := short(n.SDMin)
 		if short(n.SDMax) != sd {
@@ -234,7 +256,11 @@ func (x Explanation) Lines() []string {
 		if x.Stored {
 			what = "0 (the answer is stored)"
 		}
-		add("Cost for secret %s: epsilon %s of the %s left", c.Secret, what, short(c.Left))
+		of := ""
+		if c.Scope != ledger.Everybody {
+			of = " of the share " + c.Scope
+		}
+		add("Cost for secret %s: epsilon %s of the %s left%s", c.Secret, what, short(c.Left), of)
 	}
 	return lines
 }
@@ -311,11 +337,8 @@ func (q *question) notice(ctx context.Context, a ledger.Answer) wire.Notice {
 	}
 	n := wire.Notice{Message: fmt.Sprintf("fugu: %s; %s, %s; %s", strings.Join(parts, ", "), a.Mechanism, rests(a.Assumption), cost)}
 	if accounts, err := Accounts(ctx, q.engine.ledger, q.policy, q.session.user); err == nil {
-		left := math.Inf(1)
-		for _, acc := range accounts {
-			left = math.Min(left, acc.Left)
-		}
-		n.Detail = fmt.Sprintf("epsilon %s of %s left", short(left), short(float64(q.policy.Privacy.Budget.Epsilon)))
+		least := slices.MinFunc(accounts, func(a, b Account) int { return cmp.Compare(a.Left, b.Left) })
+		n.Detail = fmt.Sprintf("epsilon %s of %s left", short(least.Left), short(least.Total))
 	}
 	return n
 }

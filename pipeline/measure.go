@@ -38,6 +38,7 @@ type measured struct {
 	bounds      [][]string          // of each cut: what one row may contribute, for people
 	sources     []string            // of each cut: where its model is from
 	calibration mechanism.Calibration
+	joint       *jointTerms // what it brings into a joint account; nil: there is none
 }
 
 // label says what a component of F is.
@@ -57,6 +58,9 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 	normal, wide := false, false
 	off := 0.0 // how far F moves with the rows that the policy lets its model be off by
 	for _, c := range q.cuts {
+		if err := q.unaccounted(c); err != nil {
+			return nil, err
+		}
 		ask := upstream.Question{Cut: c, SQL: c.Statistics(), Component: make([][]int, len(c.Cells))}
 		for cell := range ask.Component {
 			ask.Component[cell] = make([]int, len(c.Aggregates))
@@ -130,12 +134,19 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 				return nil, err
 			}
 		}
-		m.calibration, err = q.calibrate(ctx, mechanism.Request{Shifts: m.shifts, Families: families, Quilts: m.quilts, Components: components, Budget: q.budget, Relaxed: q.relaxed(off)})
+		m.calibration, err = q.calibrate(ctx, mechanism.Request{Shifts: m.shifts, Families: families, Quilts: m.quilts, Components: components, Budget: q.budget, Relaxed: q.relaxed(off),
+			Absolute: q.policy.Privacy.Weights == policy.TotalWeights, Joint: q.policy.Privacy.Composition == policy.Jointly})
 		if err != nil {
 			return nil, err
 		}
 		if a := m.calibration.Assumption; normal && !strings.Contains(a, string(policy.Gaussian)) {
 			m.calibration.Assumption = a + ", " + string(policy.Gaussian)
+		}
+		if q.policy.Privacy.Composition == policy.Jointly {
+			m.calibration.Assumption = jointAssumption
+			if m.joint, err = q.jointly(ctx, asked, m); err != nil {
+				return nil, err
+			}
 		}
 	}
 	q.snapshot.measured.add(q.key, m, weight(m))

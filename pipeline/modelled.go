@@ -97,7 +97,7 @@ func (m *modelled) units(w policy.Weights) []float64 {
 	out := make([]float64, len(m.components))
 	for k := range out {
 		switch w {
-		case policy.AbsoluteWeights:
+		case policy.AbsoluteWeights, policy.TotalWeights:
 			out[k] = 1
 		case policy.RelativeWeights:
 			out[k] = math.Max(math.Abs(m.expected[k]), m.lattice[k])

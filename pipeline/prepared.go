@@ -162,6 +162,7 @@ func (s *statement) run(ctx context.Context, b wire.Binding) (wire.Bound, error)
 	if err != nil {
 		return wire.Bound{}, err
 	}
+	s.found = f.statement
 	f.noData = s.noData
 	bound, err := f.respond(ctx, wire.Binding{Values: values, Ask: b.Ask}, s.explain)
 	if err != nil || s.explain != parser.NoExplain {

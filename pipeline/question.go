@@ -13,7 +13,6 @@ import (
 	"fugu/ledger"
 	"fugu/mechanism"
 	"fugu/planner"
-	"fugu/policy"
 	"fugu/privacy"
 	"fugu/sqlstate"
 	"fugu/upstream"
@@ -51,8 +50,12 @@ func (s *statement) question(ctx context.Context, b wire.Binding, set settings, 
 	if set.mechanism != "" {
 		q.kind = set.mechanism
 	}
-	if p.Budget.Per == policy.PerUser {
-		q.scope = s.session.user
+	q.shares = shares(p.Budget, s.session.user)
+	var err error
+	if l := q.engine.ledger; l != nil { // what only models, as loading a policy does, has none
+		if q.standing, err = stands(ctx, l, s.policy); err != nil {
+			return nil, err
+		}
 	}
 	types := pgtype.NewMap()
 	for _, z := range s.plan.Zeros {
@@ -78,7 +81,6 @@ func (s *statement) question(ctx context.Context, b wire.Binding, set settings, 
 		}
 		q.cuts = append(q.cuts, bound)
 	}
-	var err error
 	q.key, err = q.identity(contents)
 	return q, err
 }
@@ -134,7 +136,8 @@ func (q *question) identity(contents []string) (ledger.Key, error) {
 		Epsilon     privacy.Epsilon
 		Delta       privacy.Delta
 		Mechanism   mechanism.Kind
-	}{4, q.policy.Fingerprint, nil, contents, q.budget.Epsilon, q.budget.Delta, q.kind}
+		Epoch       int64 `json:",omitempty"`
+	}{4, q.policy.Fingerprint, nil, contents, q.budget.Epsilon, q.budget.Delta, q.kind, q.standing.Epoch}
 	for _, c := range q.cuts {
 		t := q.snapshot.find(c.Table.Schema, c.Table.Name)
 		asked := describeCut(c)

@@ -69,6 +69,8 @@ type template struct {
 	explain parser.Explain  // of execute
 	probe   string          // not empty: text takes no parameters, so that values are written into it; this looks at it before
 	noData  bool            // nothing is asked
+
+	fingerprint string // of the client's text, in the audit
 }
 
 // Ordinary looks at a text's words, which is all that most statements pay, and for what was decided about it before.
@@ -98,14 +100,18 @@ func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32
 	if err != nil && !named {
 		return nil, nil // the server says what is wrong with it
 	}
-	if err != nil || templates == nil {
+	for i := 0; i < len(templates) && err == nil; i++ {
+		err = s.allowed(templates[i])
+	}
+	if err != nil {
+		s.refused(ctx, snap, sql, err)
 		return nil, err
+	}
+	if templates == nil {
+		return nil, nil
 	}
 	out := make([]wire.Statement, len(templates))
 	for i, t := range templates {
-		if err := s.allowed(t); err != nil {
-			return nil, err
-		}
 		s.prepared = s.prepared || t.prepare
 		out[i] = &statement{template: t, session: s, snapshot: snap}
 	}
@@ -152,6 +158,11 @@ func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, par
 	}
 	if !special {
 		out = nil
+	}
+	for i, st := range statements {
+		if special && !st.Ordinary() {
+			out[i].fingerprint = parser.Fingerprint(st.Text)
+		}
 	}
 	// What ordinary tables look like can change at any time.
 	if !slices.ContainsFunc(out, func(t template) bool { return t.plan != nil && len(t.plan.Ordinary()) > 0 }) {
@@ -219,6 +230,7 @@ type statement struct {
 	template
 	session  *session
 	snapshot *Snapshot
+	found    *statement // that EXECUTE was of, when it was last bound
 }
 
 func (s *statement) Text() string { return s.text }

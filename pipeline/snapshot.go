@@ -37,6 +37,7 @@ type Snapshot struct {
 	measured *cache[ledger.Key, *measured]
 	declared map[string]*declared                // by cutKey
 	fitted   map[*policy.Policy]*fitted.Artifact // what fugu fit has prepared, where it holds
+	accounts map[*policy.Policy]*account         // of policies that have a joint one
 }
 
 // protected is one protected table with all that belongs to it.
@@ -48,13 +49,14 @@ type protected struct {
 	psi       []model.Psi    // of table.Secrets, in order
 	totals    []model.Totals // likewise
 	reference policy.QualifiedName
-	public    *published // nil: nothing
-	network   *network   // of secrets that are parameters; nil: none is
+	public    *published    // nil: nothing
+	places    *model.Places // of a policy with a joint account
+	network   *network      // of secrets that are parameters; nil: none is
 }
 
 // Load reads from the database what the policies refer to: columns, public domains, and the reference's classes.
 func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reader) (*Snapshot, error) {
-	s := &Snapshot{policies: policies, words: newWords("fugu"), fitted: map[*policy.Policy]*fitted.Artifact{}, declared: map[string]*declared{}}
+	s := &Snapshot{policies: policies, words: newWords("fugu"), fitted: map[*policy.Policy]*fitted.Artifact{}, accounts: map[*policy.Policy]*account{}, declared: map[string]*declared{}}
 	s.plans = newCache[planKey, []template](planEntries, planBytes)
 	s.measured = newCache[ledger.Key, *measured](measuredEntries, measuredBytes)
 	for _, p := range policies {
@@ -68,6 +70,9 @@ func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reade
 		}
 		if err := s.link(p); err != nil {
 			return nil, err
+		}
+		if err := s.loadAccount(ctx, p, reader); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Source, err)
 		}
 	}
 	if err := s.loadShadows(ctx, reader); err != nil {
@@ -310,7 +315,7 @@ func (s *Snapshot) mentions(sql string) bool { return s.words.in(sql) || s.shado
 
 // virtualTables are the columns of the tables in the schema fugu.
 var virtualTables = map[string][]planner.Column{
-	"budget": columns("dataset text, scope text, secret text, epsilon_total float8, epsilon_spent float8, epsilon_left float8, delta_total float8, releases int8"),
+	"budget": columns("dataset text, scope text, secret text, epsilon_total float8, epsilon_spent float8, epsilon_left float8, delta_total float8, releases int8, epoch int8, period int8"),
 	"last_release": columns("statement_id int8, column_name text, group_key text, mechanism text, assumption text, noise_sd float8, lower float8, upper float8, " +
 		"epsilon float8, delta float8, secret text, delta_reached float8, binding_pair text, epsilon_estimation float8"),
 	"releases": columns("statement_id int8, dataset text, at timestamptz, mechanism text, assumption text, epsilon float8, delta float8, failed bool"),

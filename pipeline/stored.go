@@ -2,8 +2,15 @@ package pipeline
 
 import (
 	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
 
+	"fugu/internal/hook"
 	"fugu/ledger"
+	"fugu/parser"
+	"fugu/wire"
 )
 
 // Sizes of the cache of stored answers.
@@ -12,31 +19,53 @@ const (
 	answerBytes   = 32 << 20
 )
 
-// Remember returns the ledger with a memory for the answers that it returned. A ledger never changes those, and has them on
-// disk, so it is asked for each once.
+// standingFor is how long a proxy may take to notice that the data are others. It charges nothing for data that are gone,
+// and what it tells of them meanwhile it has told before.
+const standingFor = time.Second
+
+// Remember returns the ledger with a memory for the answers that it returned, and for a moment for where its datasets
+// stand. A ledger never changes those answers, and has them on disk, so it is asked for each once.
 func Remember(l ledger.Ledger) ledger.Ledger {
-	return &remembering{l, newCache[paidFor, ledger.Answer](answerEntries, answerBytes)}
+	return &remembering{Ledger: l, answers: newCache[paidFor, ledger.Answer](answerEntries, answerBytes), standings: map[standingOf]standingUntil{}}
 }
 
 type remembering struct {
 	ledger.Ledger
 	answers *cache[paidFor, ledger.Answer]
+
+	mu        sync.Mutex
+	standings map[standingOf]standingUntil // as many as policies
 }
 
-// paidFor is an answer and a scope that has paid for it.
+type standingOf struct {
+	dataset string
+	renew   time.Duration
+}
+
+type standingUntil struct {
+	ledger.Standing
+	until time.Time
+}
+
+// paidFor is an answer and the scopes that have paid for it, besides everybody.
 type paidFor struct {
-	key   ledger.Key
-	scope string
+	key    ledger.Key
+	scopes string
+}
+
+// paidBy tells scopes apart: no name has a NUL.
+func paidBy(key ledger.Key, scopes []string) paidFor {
+	return paidFor{key, strings.Join(scopes, "\x00")}
 }
 
 // Find implements ledger.Ledger.
-func (r *remembering) Find(ctx context.Context, key ledger.Key, scope string) (ledger.Answer, bool, error) {
-	if a, ok := r.answers.get(paidFor{key, scope}); ok {
+func (r *remembering) Find(ctx context.Context, key ledger.Key, scopes ...string) (ledger.Answer, bool, error) {
+	if a, ok := r.answers.get(paidBy(key, scopes)); ok {
 		return a, true, nil
 	}
-	a, ok, err := r.Ledger.Find(ctx, key, scope)
+	a, ok, err := r.Ledger.Find(ctx, key, scopes...)
 	if err == nil && ok {
-		r.keep(paidFor{key, scope}, a)
+		r.keep(paidBy(key, scopes), a)
 	}
 	return a, ok, err
 }
@@ -45,12 +74,77 @@ func (r *remembering) Find(ctx context.Context, key ledger.Key, scope string) (l
 func (r *remembering) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {
 	a, err := r.Ledger.Charge(ctx, c)
 	if err == nil {
-		r.keep(paidFor{c.Key, c.Scope}, a)
+		r.keep(paidBy(c.Key, scopes(c.Shares)), a)
+	}
+	var stale *ledger.Stale
+	if errors.As(err, &stale) || c.Renew > 0 { // it may have begun a period
+		r.forget()
 	}
 	return a, err
+}
+
+// Standing implements ledger.Ledger.
+func (r *remembering) Standing(ctx context.Context, dataset string, renew time.Duration) (ledger.Standing, error) {
+	r.mu.Lock()
+	s, ok := r.standings[standingOf{dataset, renew}]
+	r.mu.Unlock()
+	if ok && time.Now().Before(s.until) {
+		return s.Standing, nil
+	}
+	until := time.Now().Add(standingFor)
+	standing, err := r.Ledger.Standing(ctx, dataset, renew)
+	if err != nil {
+		return ledger.Standing{}, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.standings[standingOf{dataset, renew}] = standingUntil{standing, until}
+	return standing, nil
+}
+
+// Advance implements ledger.Ledger.
+func (r *remembering) Advance(ctx context.Context, e ledger.Epoch) (ledger.Epoch, error) {
+	defer r.forget()
+	return r.Ledger.Advance(ctx, e)
+}
+
+// forget has the ledger asked where its datasets stand.
+func (r *remembering) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.standings)
 }
 
 func (r *remembering) keep(key paidFor, a ledger.Answer) {
 	a.Fresh = false
 	r.answers.add(key, a, weight(key)+weight(a))
+}
+
+// Recall implements wire.Recaller: it is Bind where that needs nothing of the client's session and the answer is in
+// memory. It does not answer a failure, which is told like any other error.
+func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte) (wire.Bound, bool) {
+	memory, ok := s.session.engine.ledger.(*remembering)
+	switch {
+	case !ok, hook.NoStored, s.session.touched, s.plain != nil, s.execute != nil, s.prepare, s.plan == nil, s.noData, s.probe != "":
+		return wire.Bound{}, false
+	case len(s.plan.Cuts) == 0, len(s.plan.Virtual) > 0, len(s.plan.Ordinary()) > 0, s.plan.Explain != parser.NoExplain,
+		s.session.engine.snapshot.Load() != s.snapshot:
+		return wire.Bound{}, false
+	}
+	if found, err := s.session.engine.overloads.candidates(ctx, s.session.engine.reader, s.plan.Uses()); err != nil || len(found) > 0 {
+		return wire.Bound{}, false
+	}
+	q, err := s.question(ctx, wire.Binding{Formats: formats, Values: values}, settings{confidence: defaultConfidence}, s.session.engine.reader, nil)
+	if err != nil || q.current() != nil {
+		return wire.Bound{}, false
+	}
+	a, ok := memory.answers.get(paidBy(q.key, scopes(q.shares)))
+	if !ok || a.Failed {
+		return wire.Bound{}, false
+	}
+	arrays, err := q.arrays(a)
+	if err != nil || q.record(ctx, a) != nil {
+		return wire.Bound{}, false
+	}
+	return wire.Bound{Values: arrays}, true
 }

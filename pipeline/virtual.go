@@ -2,13 +2,11 @@ package pipeline
 
 import (
 	"context"
-	"math"
 	"strconv"
 	"time"
 
 	"fugu/ledger"
 	"fugu/planner"
-	"fugu/policy"
 	"fugu/privacy"
 )
 
@@ -118,7 +116,8 @@ func (s *statement) virtualRows(ctx context.Context, name string) ([][]planner.V
 				return nil, err
 			}
 			for _, a := range accounts {
-				rows = append(rows, []planner.Value{text(a.Dataset), text(a.Scope), text(a.Secret), float(a.Total), float(a.Spent), float(a.Left), float(a.Delta), integer(int64(a.Releases))})
+				rows = append(rows, []planner.Value{text(a.Dataset), text(a.Scope), text(a.Secret), float(a.Total), float(a.Spent), float(a.Left), float(a.Delta), integer(int64(a.Releases)),
+					integer(a.Epoch), integer(a.Period)})
 			}
 		}
 	case "releases":
@@ -152,42 +151,6 @@ func (s *statement) virtualRows(ctx context.Context, name string) ([][]planner.V
 		}
 	}
 	return rows, nil
-}
-
-// Account is what one secret's budget stands at, in ε at the total δ of its dataset.
-type Account struct {
-	Dataset  string  `json:"dataset"`
-	Scope    string  `json:"scope"` // the user whose budget it is; empty: everyone's together
-	Secret   string  `json:"secret"`
-	Total    float64 `json:"epsilon_total"`
-	Spent    float64 `json:"epsilon_spent"`
-	Left     float64 `json:"epsilon_left"`
-	Delta    float64 `json:"delta_total"`
-	Releases int     `json:"releases"`
-}
-
-// Accounts returns the accounts of a policy's secrets, as they apply to user.
-func Accounts(ctx context.Context, l ledger.Ledger, p *policy.Policy, user string) ([]Account, error) {
-	scope := ""
-	if p.Privacy.Budget.Per == policy.PerUser {
-		scope = user
-	}
-	spent, err := l.Spent(ctx, p.Dataset, scope)
-	if err != nil {
-		return nil, ledgerError(err)
-	}
-	var out []Account
-	for _, sec := range p.Secrets {
-		a := Account{Dataset: p.Dataset, Scope: scope, Secret: sec.Name, Total: float64(p.Privacy.Budget.Epsilon), Delta: float64(p.Privacy.Budget.Delta)}
-		for _, s := range spent {
-			if s.Secret == sec.Name {
-				a.Spent, a.Releases = s.Loss.EpsilonAt(a.Delta), s.Releases
-			}
-		}
-		a.Left = math.Max(0, a.Total-a.Spent)
-		out = append(out, a)
-	}
-	return out, nil
 }
 
 func text(s string) planner.Value { return planner.Value{Text: s} }

@@ -50,7 +50,11 @@ func newAbove(all []*Cut, virtual []VirtualTable, first int) *above {
 				a.open[k].places++
 			}
 		}
-		a.places = append(a.places, once[i])
+		place := c.relation(once[i].First) // of its own names
+		for k := range place.Columns {
+			place.Columns[k].Type = once[i].Columns[k].Type
+		}
+		a.places = append(a.places, place)
 	}
 	for _, t := range virtual {
 		r := parser.Relation{First: a.next}

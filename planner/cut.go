@@ -39,6 +39,7 @@ type Key struct {
 	Type  string // SQL text that names its type
 
 	position int
+	mode     bool // mode is of it
 }
 
 // Aggregate is one column of F.
@@ -69,7 +70,7 @@ func newCut(c *parser.Cut, tables Tables) (*Cut, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.Keys = append(out.Keys, Key{Name: k.Name, Label: k.Source, Type: typ, position: k.Position})
+		out.Keys = append(out.Keys, Key{Name: k.Name, Label: k.Source, Type: typ, position: k.Position, mode: k.Mode})
 	}
 	for _, a := range c.Aggregates {
 		f, sampled, ok := function(a)

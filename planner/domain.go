@@ -322,11 +322,19 @@ func (b *Bound) undeclared(e parser.Expr, k Key) error {
 			}
 		}
 	})
+	if col == nil && k.mode {
+		return sqlstate.New(sqlstate.NotAnswerable, "mode is answered of public values, and those of %s are not known", k.Label).
+			WithHint("%s", b.Table.groupable()).At(k.position)
+	}
 	if col == nil {
 		return sqlstate.New(sqlstate.NotAllowed, "the values that %s can have are not known", k.Label).
 			WithHint("%s", b.Table.groupable()).At(k.position)
 	}
 	t := b.sources.tables[col.Rel]
+	if k.mode {
+		return sqlstate.New(sqlstate.NotAnswerable, "mode is answered of public values, and the policy declares none for column %s of %s", col.Name, t).
+			WithHint("The owner of the policy can declare them, under group_by: a list, a range, or reference. %s", t.groupable()).At(k.position)
+	}
 	return sqlstate.New(sqlstate.NotAllowed, "the policy declares no public values for column %s of %s", col.Name, t).
 		WithHint("%s", t.groupable()).At(max(col.Position, 1))
 }

@@ -13,7 +13,11 @@ import (
 // the sum over all that belongs to one row of the root.
 func (b *Bound) Moments() string {
 	high := slices.ContainsFunc(b.products, func(p []int) bool { return len(p) > 2 })
-	keys, inner := b.inner(true, !b.sources.single(), b.float(high))
+	base := b.float(high)
+	if b.sources.single() {
+		base = b.countable(base)
+	}
+	keys, inner := b.inner(true, !b.sources.single(), base)
 	var labels, numbers []string
 	for i, s := range b.Table.Secrets {
 		if s.Number == nil {
@@ -22,17 +26,21 @@ func (b *Bound) Moments() string {
 			numbers = append(numbers, "s"+strconv.Itoa(i))
 		}
 	}
-	from := "(" + inner + ") AS q"
 	columns, group := b.head(keys, labels)
 	if !b.sources.single() {
-		from = "(" + b.perRoot(inner, keys, slices.Concat(labels, numbers)) + ") AS q"
+		inner = b.perRoot(inner, keys, slices.Concat(labels, numbers))
 		columns, group = b.regroup(keys, labels)
+	} else if len(b.Bases) > 0 {
+		inner += once
 	}
 	columns = append(columns, labels...)
 	for _, p := range b.products {
-		if len(p) == 0 {
+		switch {
+		case len(p) == 0:
 			columns = append(columns, "pg_catalog.count(*)")
-		} else {
+		case b.counted(p[0]):
+			columns = append(columns, "pg_catalog.count("+column(p[0])+")")
+		default:
 			columns = append(columns, "pg_catalog.sum("+times(p, column)+")")
 		}
 	}
@@ -55,7 +63,29 @@ func (b *Bound) Moments() string {
 			}
 		}
 	}
-	return selectSQL(columns, from, "", group)
+	return selectSQL(columns, "("+inner+") AS q", "", group)
+}
+
+// once keeps a subselect from being taken apart, which would evaluate each of its columns wherever it is named. The literal
+// has no type of its own: over OFFSET 0, an int4 that is cast, PostgreSQL would not plan for parallel workers.
+const once = " OFFSET '0'"
+
+// counted reports whether a base is an indicator of which nothing but the sum is asked for: what it is of can be counted.
+func (b *Bound) counted(base int) bool {
+	if !b.Bases[base].Indicator || !b.sources.single() || slices.ContainsFunc(b.Table.Secrets, func(s Secret) bool { return s.Number != nil }) {
+		return false
+	}
+	return !slices.ContainsFunc(b.products, func(p []int) bool { return len(p) > 1 && slices.Contains(p, base) })
+}
+
+// countable writes the bases as base does, but what those that are counted are of as it is.
+func (b *Bound) countable(base func(int) string) func(int) string {
+	return func(i int) string {
+		if b.counted(i) {
+			return b.Bases[i].given[0]
+		}
+		return base(i)
+	}
 }
 
 // Known returns those of the Products that are the number of x ≠ 0, since x is positive by the policy where there is

@@ -21,12 +21,15 @@ func decode(r *strictyaml.Report, data []byte) *Policy {
 	p.networks(r, f.Get("networks"))
 	secrets(p, r, f.Need("secrets", "say what must stay hidden, for instance a proportion of rows"))
 	p.assume(f.Get("assume"))
+	p.analysts(f.Get("analysts"))
 	mechanism := p.privacy(f.Need("privacy", "write epsilon, delta and budget under privacy:"))
 	p.parameters(r, mechanism)
-	p.analysts(f.Get("analysts"))
+	p.epoch(f.Get("epoch"))
 	p.fit(f.Get("fit"))
 	p.declared(r, f.Get("declared"))
 	p.public(r, f.Get("public"))
+	p.unaccounted(f.Get("declared"), "declared models")
+	p.unaccounted(f.Get("public"), "public statistics")
 	p.Fingerprint = fingerprint(p)
 	return p
 }
@@ -86,6 +89,7 @@ func (p *Policy) privacy(v *strictyaml.Value) (mechanism *strictyaml.Value) {
 	p.Privacy.Mechanism = "auto"
 	p.Privacy.Budget.Per = PerDataset
 	p.Privacy.Weights = SamplingWeights
+	p.Privacy.Composition = ByNoise
 	if m := f.Get("mechanism"); m != nil {
 		p.Privacy.Mechanism, _ = m.Word(words["privacy.mechanism"]...)
 	}
@@ -116,6 +120,8 @@ func (p *Policy) privacy(v *strictyaml.Value) (mechanism *strictyaml.Value) {
 	}
 	budget, okBE, okBD := spend(b, "of all statements together")
 	p.Privacy.Budget.Epsilon, p.Privacy.Budget.Delta = budget.Epsilon, budget.Delta
+	p.Privacy.Budget.Renew = renewal(b.Get("renew"))
+	p.shares(b.Get("shares"), statement, budget)
 	const hint = "write a budget that pays for at least one statement"
 	if okE && okBE && budget.Epsilon < statement.Epsilon {
 		b.Get("epsilon").Bad(hint, "privacy.budget.epsilon %v is below privacy.epsilon %v", budget.Epsilon, statement.Epsilon)
@@ -127,6 +133,7 @@ func (p *Policy) privacy(v *strictyaml.Value) (mechanism *strictyaml.Value) {
 	if p.Privacy.Within = w; w != nil && okE && okD && okBE && okBD {
 		w.leaves(statement, budget, eta, lambda)
 	}
+	p.composition(f.Get("composition"))
 	return f.Get("mechanism")
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // fingerprint identifies what a policy means for answers: two files have the same one exactly when they differ at most
-// in comments, format, order of tables and secrets, budget and analysts. Stored answers and fitted models carry it.
+// in comments, format, order of tables and secrets, budget, epoch and analysts. Stored answers and fitted models carry it.
 //
 // It hashes JSON of plain structs: field order is fixed by the code, floats are written so that they read back exactly.
 func fingerprint(p *Policy) string {
@@ -77,12 +77,16 @@ func fingerprint(p *Policy) string {
 		Public         []public   `json:",omitempty"`
 		Estimation     float64
 		Weights        Weights
-		Within         *Within   `json:",omitempty"`
-		Networks       []network `json:",omitempty"`
+		Within         *Within     `json:",omitempty"`
+		Composition    Composition `json:",omitempty"`
+		Networks       []network   `json:",omitempty"`
 	}{
 		Format: "fugu policy", Version: p.Version, Dataset: p.Dataset, Assume: slices.Sorted(slices.Values(p.Assume)),
 		Epsilon: float64(p.Privacy.Epsilon), Delta: float64(p.Privacy.Delta), Mechanism: p.Privacy.Mechanism,
 		Estimation: p.Privacy.Estimation, Weights: p.Privacy.Weights, Within: p.Privacy.Within,
+	}
+	if p.Privacy.Composition != ByNoise {
+		meaning.Composition = p.Privacy.Composition
 	}
 	for _, t := range p.Tables {
 		m := table{Name: t.Qualified(), Reference: t.Reference, Rows: t.Rows, Drawn: t.Drawn, PlainRows: t.PlainRows}

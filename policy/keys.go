@@ -2,7 +2,7 @@ package policy
 
 // keys are the known keys of each section of a policy file. A section under a name of the writer's choice has * there.
 var keys = map[string][]string{
-	"":                        {"version", "dataset", "tables", "networks", "secrets", "assume", "privacy", "analysts", "fit", "declared", "public"},
+	"":                        {"version", "dataset", "tables", "networks", "secrets", "assume", "privacy", "epoch", "analysts", "fit", "declared", "public"},
 	"tables.*":                {"rows", "reference", "drawn", "plain_rows", "group_by", "link"},
 	"tables.*.link":           {"to", "on"},
 	"tables.*.group_by.*":     {"from", "to"},
@@ -13,10 +13,16 @@ var keys = map[string][]string{
 	"declared.*":              {"statement", "components", "secrets"},
 	"declared.*.secrets.*":    {"values", "means", "covariances"},
 	"public.*":                {"statement", "values"},
-	"privacy":                 {"epsilon", "delta", "mechanism", "estimation", "weights", "model", "budget"},
+	"privacy":                 {"epsilon", "delta", "mechanism", "estimation", "weights", "model", "composition", "budget"},
 	"privacy.model":           {"within"},
 	"privacy.model.within":    {"eta", "rows", "lambda"},
-	"privacy.budget":          {"epsilon", "delta", "per"},
+	"privacy.budget":          {"epsilon", "delta", "per", "shares", "renew"},
+
+	"privacy.budget.shares":          {"users", "groups", "default"},
+	"privacy.budget.shares.users.*":  {"epsilon", "delta"},
+	"privacy.budget.shares.groups.*": {"members", "epsilon", "delta"},
+	"privacy.budget.shares.default":  {"epsilon", "delta"},
+	"epoch":                          {"label", "draw"},
 }
 
 // The words that a value may be, by the path of the key.
@@ -27,12 +33,17 @@ var words = map[string][]string{
 	"assume":              {string(Translation), string(Gaussian)},
 	"privacy.mechanism": {"auto", "expm-laplace", "expm-gaussian", "directional", "wasserstein", "approximate-wasserstein",
 		"no-noise", "eigm", "daum", "optimal-gaussian", "apgm", "markov-quilt"},
-	"privacy.weights":    {string(SamplingWeights), string(AbsoluteWeights), string(RelativeWeights)},
-	"privacy.budget.per": {string(PerDataset), string(PerUser)},
+	"privacy.composition": {string(ByNoise), string(Jointly)},
+	"privacy.weights":     {string(SamplingWeights), string(AbsoluteWeights), string(RelativeWeights), string(TotalWeights)},
+	"privacy.budget.per":  {string(PerDataset), string(PerUser)},
+	"epoch.draw":          {string(DependentDraw), string(IndependentDraw)},
 }
 
-// The mechanisms that need a delta above 0, and those that count the randomness of normally distributed statistics.
+// The mechanisms that need a delta above 0, those that count the randomness of normally distributed statistics, and those
+// whose noise has no normal part.
 var (
+	laplaceAlone = []string{"expm-laplace", "wasserstein", "approximate-wasserstein", "markov-quilt"}
+
 	needDelta  = append([]string{"expm-gaussian", "directional"}, needNormal...)
 	needNormal = []string{"no-noise", "eigm", "daum", "optimal-gaussian", "apgm"}
 )

@@ -8,6 +8,7 @@ package policy
 
 import (
 	"slices"
+	"time"
 
 	"fugu/internal/strictyaml"
 	"fugu/privacy"
@@ -31,6 +32,7 @@ type Policy struct {
 	Secrets  []Secret
 	Assume   []Assumption
 	Privacy  Privacy
+	Epoch    Epoch
 	Analysts []string    // who may ask; empty: every authenticated user
 	Fit      []Statement // what fugu fit prepares beside its own list
 	Declared []Declared
@@ -177,6 +179,8 @@ type Privacy struct {
 	Estimation float64
 	Weights    Weights
 	Within     *Within // nil: the model is taken for the truth
+
+	Composition Composition
 }
 
 // Within says how far the model may be from the truth, in one of two ways. With Rows = 0 the distributions of the table
@@ -189,7 +193,17 @@ type Within struct {
 	Lambda float64 // at least 0; above 0 with Rows
 }
 
-// Weights says in which unit the error of each released value counts when noise is shared out.
+// Composition says what hides a secret over all answers of a dataset together.
+type Composition string
+
+// The values of composition.
+const (
+	ByNoise Composition = "noise" // the noise of each answer: losses add up
+	Jointly Composition = "joint" // the noise of all answers and, counted once, the randomness of the rows
+)
+
+// Weights says in which unit the error of each released value counts when noise is shared out. What adds up is its square,
+// but for TotalWeights.
 type Weights string
 
 // The values of weights.
@@ -197,22 +211,25 @@ const (
 	SamplingWeights Weights = "sampling" // what drawing the rows anew would make of it
 	AbsoluteWeights Weights = "absolute" // 1, whatever it is
 	RelativeWeights Weights = "relative" // its own expected size
+	TotalWeights    Weights = "total"    // 1, and what adds up is the mean absolute error itself
 )
 
-// Budget is the limit on all statements together.
+// Budget is the limit on all statements together, of all users: the promise that holds against colluding analysts.
 type Budget struct {
 	Epsilon privacy.Epsilon
 	Delta   privacy.Delta
 	Per     Per
+	Shares  *Shares       // limits below it; nil: none
+	Renew   time.Duration // how long a period is, each with a budget of its own; Never, or at least a day
 }
 
-// Per says whose statements share one budget.
+// Per says whose accounts there are.
 type Per string
 
 // The values of per.
 const (
-	PerDataset Per = "dataset" // everyone's together: the promise that holds against colluding analysts
-	PerUser    Per = "user"    // each user's own
+	PerDataset Per = "dataset" // everyone's together
+	PerUser    Per = "user"    // besides, each user's own, of the same size where no share says otherwise
 )
 
 // Qualified returns the table's name.

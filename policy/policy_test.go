@@ -88,7 +88,8 @@ func TestAdult(t *testing.T) {
 			{Name: "private_sector", Table: adult, About: AboutDataset, Proportion: "workclass = 'Private'", Spans: []Span{{low, high, high - low}}, At: at(20, 3), PropertyAt: at(22, 17)},
 		},
 		Assume:    []Assumption{"translation", "gaussian"},
-		Privacy:   Privacy{Epsilon: 1, Delta: 0.001, Mechanism: "auto", Budget: Budget{20, 0.01, "dataset"}, Weights: SamplingWeights},
+		Privacy:   Privacy{Epsilon: 1, Delta: 0.001, Mechanism: "auto", Budget: Budget{Epsilon: 20, Delta: 0.01, Per: "dataset"}, Weights: SamplingWeights, Composition: ByNoise},
+		Epoch:     Epoch{Draw: DependentDraw},
 		Analysts:  []string{"alice", "bob"},
 		Source:    filepath.Join("testdata", "adult.good.yaml"),
 		datasetAt: at(3, 10),
@@ -109,7 +110,7 @@ func TestDefaults(t *testing.T) {
 	if !ok || table.PlainRows != DenyRows || table.GroupBy != nil || table.Reference != (QualifiedName{"archive", "visits_2019"}) {
 		t.Errorf("table %+v", table)
 	}
-	if want := (Privacy{Epsilon: 1e-3, Mechanism: "auto", Budget: Budget{1e-3, 0, PerDataset}, Weights: SamplingWeights}); p.Privacy != want {
+	if want := (Privacy{Epsilon: 1e-3, Mechanism: "auto", Budget: Budget{Epsilon: 1e-3, Per: PerDataset}, Weights: SamplingWeights, Composition: ByNoise}); p.Privacy != want {
 		t.Errorf("privacy %+v", p.Privacy)
 	}
 	if s := p.Secrets[0]; s.Proportion != "hour >= 22\nOR hour < 6\n" || s.PropertyAt != (at(9, 7)) {

@@ -25,6 +25,15 @@ type contour struct {
 	c, h   float64
 	smooth []complex128 // K of the smooth parts at c + ihj, as far as they were needed
 	broken bool         // K could not be evaluated at the next point
+	points []point      // what delta has of them for one ε, which is all that it is asked for
+	at0    float64      // that ε
+}
+
+// point is s = c + iu and the smooth parts' share of the integrand there, e^(K(s)-iuε)/s(s+1) over e^K(c), and the modulus of
+// its numerator.
+type point struct {
+	s, g    complex128
+	modulus float64
 }
 
 const (
@@ -59,37 +68,43 @@ func (l *contour) delta(epsilon float64, laplace []float64, tolerance float64) B
 	if !ok {
 		return Bounds{0, 1}
 	}
+	if l.at0 != epsilon {
+		l.points, l.at0 = nil, epsilon
+	}
 	base := real(k0) - l.c*epsilon
 	front := 0.0 // K of the Laplace parts at c
-	for _, a := range laplace {
+	parts := make([]laplacePart, len(laplace))
+	for i, a := range laplace {
 		front += laplaceK(l.c, a)
+		parts[i] = newLaplacePart(l.c, a)
 	}
 	unit := l.h / math.Pi
 	var sum, moduli, tail float64
 	for j := 0; ; j++ {
-		k, ok := l.at(j)
-		if !ok {
-			return Bounds{0, 1}
+		if j == len(l.points) {
+			k, ok := l.at(j)
+			if !ok {
+				return Bounds{0, 1}
+			}
+			u := l.h * float64(j)
+			s := complex(l.c, u)
+			l.points = append(l.points, point{s, cmplx.Exp(k-complex(real(k0), u*epsilon)) / (s * (s + 1)), math.Exp(real(k) - real(k0))})
 		}
-		u := l.h * float64(j)
-		s := complex(l.c, u)
-		x := k - complex(real(k0)+front, u*epsilon)
-		product := complex(1, 0)
-		for _, a := range laplace {
-			x += s * complex(a, 0)
-			product *= laplaceM(s, a)
+		p := l.points[j]
+		g := p.g
+		for _, a := range parts {
+			g *= a.over(p.s)
 		}
-		g := cmplx.Exp(x) * product / (s * (s + 1))
 		weight := unit
 		if j == 0 {
 			weight /= 2
 		}
 		sum += weight * real(g)
-		moduli += weight * cmplx.Abs(g)
+		moduli += weight * math.Sqrt(real(g)*real(g)+imag(g)*imag(g))
 		if j == 0 {
 			continue
 		}
-		tail = math.Exp(real(k)-real(k0)) / (math.Pi * u)
+		tail = p.modulus / (math.Pi * imag(p.s))
 		if tail <= tolerance*sum || j == maxPoints {
 			break
 		}

@@ -153,6 +153,24 @@ func laplaceM(s complex128, e float64) complex128 {
 	return (1 + s + s*cmplx.Exp(-d*complex(e, 0))) / d
 }
 
+// laplacePart is Laplace noise that hides a shift a, on the line s = c + iu. There, with z = e^(iua),
+//
+//	e^K(s) = e^(ca) z (1+s + s e^(-(1+2c)a) z̄²)/(1+2s),
+//
+// which takes one sine and cosine.
+type laplacePart struct{ shift, front, fall float64 }
+
+func newLaplacePart(c, shift float64) laplacePart {
+	return laplacePart{shift, 1 / real(laplaceM(complex(c, 0), shift)), math.Exp(-(1 + 2*c) * shift)}
+}
+
+// over returns exp(K(s)-K(c)).
+func (l laplacePart) over(s complex128) complex128 {
+	sin, cos := math.Sincos(imag(s) * l.shift)
+	back := complex(l.fall*(cos*cos-sin*sin), -2*l.fall*sin*cos)
+	return complex(l.front*cos, l.front*sin) * (1 + s + s*back) / (1 + 2*s)
+}
+
 // laplaceK returns K for real s.
 func laplaceK(s, e float64) float64 { return s*e + math.Log(real(laplaceM(complex(s, 0), e))) }
 

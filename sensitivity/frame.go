@@ -66,6 +66,7 @@ func (s *search) build(a, b float64) error {
 	s.span = [2]float64{a, b}
 	if s.frame, err = newPencil(low, high, along, s.memory.order); err == nil {
 		s.memory.order = s.frame.elimination
+		s.frame = s.frame.diagonal()
 	}
 	return err
 }

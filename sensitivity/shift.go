@@ -81,6 +81,13 @@ func (s Shift) Norm1(scale []float64) float64 {
 
 // Norm2 bounds Δ_{E,2}, the same for (Σ_k (d_k/sd_k)²)^½. It is exact with one Unseen; of several, all but one are added by
 // the triangle inequality, or all by the box around them, whichever is less.
+//
+// Sets of opposite signs do not add up. Let x ≥ 0 be what the sets of one sign add and y ≥ 0 what those of the other take
+// away, and b the rest. Of component k |x-y| ≤ max(x,y), so that with v ≥ 0 its bound |b| ≤ v
+//
+//	(|b|+|x-y|)² ≤ v² + ((v+x)²-v²) + ((v+y)²-v²),
+//
+// and the square of the norm is at most that with the sets of one sign, and that with those of the other, less that of v.
 func (s Shift) Norm2(sd []float64) float64 {
 	sd = s.orOnes(sd)
 	most := make([]float64, len(s.Along))
@@ -106,10 +113,32 @@ func (s Shift) Norm2(sd []float64) float64 {
 	for i, u := range s.Unseen {
 		least = math.Min(least, u.beside(most, alone, sd)+math.Max(0, sum-each[i]))
 	}
+	if one, other, ok := s.opposite(); ok {
+		one, other := one.Norm2(sd), other.Norm2(sd)
+		least = math.Min(least, math.Sqrt(one*one+math.Max(0, other*other-alone*alone)))
+	}
 	for _, u := range s.Unseen {
 		u.box(most)
 	}
 	return math.Min(least, length())
+}
+
+// opposite returns the shift with its unseen rows of sign 1 alone, and with those of sign -1; not ok where there are others,
+// or only one of these.
+func (s Shift) opposite() (one, other Shift, ok bool) {
+	one, other = s, s
+	one.Unseen, other.Unseen = nil, nil
+	for _, u := range s.Unseen {
+		switch u.Sign {
+		case 1:
+			one.Unseen = append(one.Unseen, u)
+		case -1:
+			other.Unseen = append(other.Unseen, u)
+		default:
+			return one, other, false
+		}
+	}
+	return one, other, len(one.Unseen) > 0 && len(other.Unseen) > 0
 }
 
 // Box is Beside and Unseen in one: what each component by itself leaves the line by, at most.

@@ -9,29 +9,41 @@ import (
 	"pgregory.net/rapid"
 )
 
-// everyMovement calls f for the extreme points of the sum of the lists' sets in which no component is negative: for each list
-// as many cells as it has rows, whole, and nothing in the others.
+// everyMovement calls f with what the extreme points of the sum of the lists' sets move each component by at most: for each list
+// as many cells as it has rows, one of them shown at most, whole, and nothing in the others; sets of opposite signs against
+// each other, and those without a sign whichever way is worse.
 func everyMovement(m int, list []Unseen, f func(u []float64)) {
-	at := make([]float64, m)
+	signed, either := make([]float64, m), make([]float64, m)
 	var next func(list []Unseen)
 	next = func(list []Unseen) {
 		if len(list) == 0 {
-			f(at)
+			out := slices.Clone(either)
+			for k, v := range signed {
+				out[k] += math.Abs(v)
+			}
+			f(out)
 			return
 		}
 		u := list[0]
 		cells := slices.Compact(slices.Clone(u.Cell))
+		at, by := either, 1.
+		if u.Sign != 0 {
+			at, by = signed, float64(u.Sign)
+		}
 		for mask := range 1 << len(cells) {
-			rows := 0
-			for i := range cells {
+			rows, shown := 0, 0
+			for i, c := range cells {
 				rows += mask >> i & 1
+				if u.Shown != nil && u.Shown[slices.Index(u.Cell, c)] {
+					shown += mask >> i & 1
+				}
 			}
-			if rows > u.Rows {
+			if rows > u.Rows || shown > 1 {
 				continue
 			}
 			before := slices.Clone(at)
 			for i, k := range u.At {
-				at[k] += u.Size[i] * float64(mask>>slices.Index(cells, u.Cell[i])&1)
+				at[k] += by * u.Size[i] * float64(mask>>slices.Index(cells, u.Cell[i])&1)
 			}
 			next(list[1:])
 			copy(at, before)
@@ -41,14 +53,18 @@ func everyMovement(m int, list []Unseen, f func(u []float64)) {
 }
 
 func drawUnseen(t *rapid.T, m int) Unseen {
-	u := Unseen{Rows: rapid.IntRange(1, 4).Draw(t, "rows")}
-	cell := 7
+	u := Unseen{Rows: rapid.IntRange(1, 4).Draw(t, "rows"), Sign: rapid.IntRange(-1, 1).Draw(t, "sign")}
+	some, cell, shown := rapid.Bool().Draw(t, "some are shown"), 7, false
 	for k := range m {
 		if rapid.IntRange(0, 3).Draw(t, "left out") == 0 {
 			continue
 		}
 		if rapid.Bool().Draw(t, "next cell") {
 			cell--
+			shown = some && rapid.Bool().Draw(t, "shown")
+		}
+		if some {
+			u.Shown = append(u.Shown, shown)
 		}
 		u.At, u.Cell, u.Size = append(u.At, k), append(u.Cell, cell), append(u.Size, rapid.Float64Range(0, 3).Draw(t, "size"))
 	}
@@ -56,7 +72,7 @@ func drawUnseen(t *rapid.T, m int) Unseen {
 }
 
 // The norms of one Unseen are those of its worst extreme point, and so are a Shift's with one; of several, no extreme point of
-// their sum is longer, the sum norm is reached, and the Euclidean one is no more than that of the box.
+// their sum is longer, the sum norm is reached where none are opposite, and the Euclidean one is no more than that of the box.
 func TestNormsOfUnseen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.IntRange(1, 6).Draw(t, "m")
@@ -101,7 +117,11 @@ func TestNormsOfUnseen(t *testing.T) {
 			box[k] = (box[k] + math.Abs(s.Along[k])) / scale[k]
 		}
 		one, two = norms(s.Unseen, fixed)
-		same("Norm1 of a shift", s.Norm1(scale), one)
+		if _, _, opposite := s.opposite(); !opposite && !slices.ContainsFunc(s.Unseen, func(u Unseen) bool { return u.Sign != s.Unseen[0].Sign }) {
+			same("Norm1 of a shift", s.Norm1(scale), one)
+		} else if got := s.Norm1(scale); got < one*(1-1e-12) {
+			t.Fatalf("Norm1 of a shift: %g, and a movement has %g", got, one)
+		}
 		most := 0.0
 		for _, v := range box {
 			most = math.Hypot(most, v)
@@ -183,8 +203,11 @@ func TestUnseenThatIsNone(t *testing.T) {
 		"NaN":              func(u *Unseen) { u.Size[0] = math.NaN() },
 		"infinite":         func(u *Unseen) { u.Size[0] = math.Inf(1) },
 		"lengths":          func(u *Unseen) { u.Cell = u.Cell[1:] },
+		"two signs":        func(u *Unseen) { u.Sign = 2 },
+		"half shown":       func(u *Unseen) { u.Shown = []bool{true, false, false} },
+		"not all shown":    func(u *Unseen) { u.Shown = []bool{true} },
 	} {
-		u := Unseen{good.Rows, slices.Clone(good.At), slices.Clone(good.Cell), slices.Clone(good.Size)}
+		u := Unseen{Rows: good.Rows, At: slices.Clone(good.At), Cell: slices.Clone(good.Cell), Size: slices.Clone(good.Size)}
 		spoil(&u)
 		if err := u.Check(4); err == nil {
 			t.Errorf("%s: %+v is taken", name, u)
@@ -219,5 +242,41 @@ func TestUnseenOfStatements(t *testing.T) {
 	}
 	if _, ok := Cover(one.Unseen, both[0].Unseen[1:]); ok {
 		t.Error("cells of other components are covered")
+	}
+}
+
+// Rows of a class whose share grows, and of one whose share shrinks, cannot add up: the norm is that of a right angle, and of
+// rows in the same cell less still.
+func TestOppositeRows(t *testing.T) {
+	s := Shift{Secret: "s", Along: []float64{0, 0}, Beside: []float64{0, 0}, Unseen: []Unseen{
+		{Rows: 1, At: []int{0, 1}, Cell: []int{0, 1}, Size: []float64{3, 3}, Sign: 1},
+		{Rows: 1, At: []int{0, 1}, Cell: []int{0, 1}, Size: []float64{4, 4}, Sign: -1}}}
+	if got := s.Norm2(nil); math.Abs(got-5) > 1e-12 {
+		t.Errorf("opposite rows have the norm %g, not 5", got)
+	}
+	s.Unseen[1].Sign = 1
+	if got := s.Norm2(nil); math.Abs(got-7) > 1e-12 {
+		t.Errorf("rows of one sign have the norm %g, not 7", got)
+	}
+	turned, ok := Cover(s.Unseen, []Unseen{s.Unseen[0], {Rows: 1, At: []int{0, 1}, Cell: []int{0, 1}, Size: []float64{1, 1}, Sign: -1}})
+	if !ok || turned[0].Sign != 0 || turned[1].Sign != 0 {
+		t.Errorf("what covers opposite rows and others: %+v", turned)
+	}
+	s.Unseen[1].Sign = -1
+	turned, ok = Cover(s.Unseen, []Unseen{{Rows: 1, At: []int{0, 1}, Cell: []int{0, 1}, Size: []float64{1, 1}, Sign: -1}, {Rows: 1, At: []int{0, 1}, Cell: []int{0, 1}, Size: []float64{1, 1}, Sign: 1}})
+	if !ok || turned[0].Sign != 1 || turned[1].Sign != -1 {
+		t.Errorf("what covers a pair in both orders: %+v", turned)
+	}
+}
+
+// More than one row is in cells that are not shown: of cells that are, one holds a row.
+func TestShownCellsHoldOneRow(t *testing.T) {
+	u := Unseen{Rows: 3, At: []int{0, 1, 2, 3, 4}, Cell: []int{0, 1, 2, 3, 4}, Size: []float64{1, 2, 3, 5, 4}, Shown: []bool{false, false, false, true, true}}
+	if got := u.Norm1([]float64{1, 1, 1, 1, 1}); got != 3+2+5 {
+		t.Errorf("three rows add %g, at most 10", got)
+	}
+	u.Shown = nil
+	if got := u.Norm1([]float64{1, 1, 1, 1, 1}); got != 3+4+5 {
+		t.Errorf("three rows add %g anywhere, at most 12", got)
 	}
 }

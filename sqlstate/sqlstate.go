@@ -32,6 +32,7 @@ const (
 	InvalidAuthorization     Code = "28000"
 	InvalidPassword          Code = "28P01"
 	InvalidCatalogName       Code = "3D000"
+	SerializationFailure     Code = "40001"
 	InFailedTransaction      Code = "25P02"
 	IdleInTransaction        Code = "25P03"
 	SyntaxError              Code = "42601"

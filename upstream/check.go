@@ -31,7 +31,8 @@ var checks = []string{
 	`SELECT format('the guest is a member of %I, which %s', r.rolname, powers.what), format('REVOKE %I FROM %I; the guest may also have it through another role.', r.rolname, session_user)
 	 FROM (VALUES ('pg_read_server_files', 'reads files on the server'), ('pg_write_server_files', 'writes files on the server'),
 	         ('pg_execute_server_program', 'runs programs on the server'), ('pg_read_all_data', 'reads every table'), ('pg_write_all_data', 'changes every table'),
-	         ('pg_monitor', 'sees what other roles do'), ('pg_read_all_stats', 'sees what other roles do'), ('pg_stat_scan_tables', 'scans every table for its statistics')) AS powers(name, what)
+	         ('pg_monitor', 'sees what other roles do'), ('pg_read_all_stats', 'sees what other roles do'), ('pg_stat_scan_tables', 'scans every table for its statistics'),
+	         ('pg_maintain', 'maintains every table')) AS powers(name, what)
 	   JOIN roles r ON r.rolname = powers.name
 	 WHERE NOT EXISTS (SELECT FROM roles WHERE rolsuper)`,
 	`SELECT format('the guest can act as role %I, which owns the protected table %s', r.rolname, c.oid::regclass), format('ALTER TABLE %s OWNER TO CURRENT_USER; or to any role but the guest''s.', c.oid::regclass)
@@ -40,6 +41,19 @@ var checks = []string{
 	        format('REVOKE ALL ON %s FROM PUBLIC, %I;', t.oid::regclass, r.rolname)
 	 FROM tables t, roles r
 	 WHERE NOT r.rolsuper AND (has_table_privilege(r.oid, t.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER') OR has_any_column_privilege(r.oid, t.oid, 'SELECT, INSERT, UPDATE, REFERENCES'))`,
+	// VACUUM and ANALYZE say how many rows they find, and those who may run them are a table's owner, the database's, and since
+	// PostgreSQL 17 roles with the right to maintain it.
+	`SELECT format('the guest can act as role %I, which owns the database: ANALYZE VERBOSE tells it how many rows a protected table has', r.rolname),
+	        format('ALTER DATABASE %I OWNER TO CURRENT_USER; or to any role but the guest''s.', d.datname)
+	 FROM pg_database d JOIN roles r ON r.oid = d.datdba WHERE d.datname = current_database() AND NOT r.rolsuper`,
+	`SELECT format('the guest can maintain %s: ANALYZE VERBOSE tells it how many rows of a protected table it holds%s', c.oid::regclass, CASE WHEN r.rolname <> session_user THEN format(' (as role %I)', r.rolname) ELSE '' END),
+	        format('REVOKE MAINTAIN ON %s FROM PUBLIC, %I;', c.oid::regclass, r.rolname)
+	 FROM tables JOIN pg_class c USING (oid), roles r
+	 WHERE NOT r.rolsuper AND r.oid <> c.relowner AND CASE WHEN current_setting('server_version_num')::int >= 170000 THEN has_table_privilege(r.oid, c.oid, 'MAINTAIN') END`,
+	// Since PostgreSQL 18. What a stored one cannot be computed from does not get into the table.
+	`SELECT format('the column %I of the protected table %s is computed when it is read: where that fails, the failure tells of a row', a.attname, a.attrelid::regclass),
+	        format('ALTER TABLE %s DROP COLUMN %I; or add it again as GENERATED ALWAYS AS (...) STORED.', a.attrelid::regclass, a.attname)
+	 FROM pg_attribute a JOIN tables t ON t.oid = a.attrelid WHERE a.attgenerated = 'v' AND NOT a.attisdropped`,
 	// A view of the guest's own, or one that is set to be read with the reader's rights, gives the guest no more than it has.
 	`SELECT DISTINCT format('the guest can use %s, which reads a protected table with its owner''s rights', v.oid::regclass), format('REVOKE ALL ON %s FROM PUBLIC, %I;', v.oid::regclass, r.rolname)
 	 FROM views v JOIN pg_class c USING (oid), roles r

@@ -51,13 +51,33 @@ const (
 	callsFunc  = `^the guest can call (public\.)?%s\(\), which runs with the rights of %s, who can read a protected table$`
 )
 
+// hole is one that CheckGuest finds.
+type hole struct {
+	name  string
+	setup string
+	want  []string // expressions, one for each finding; none: no hole
+}
+
+// newerHoles are those that only newer versions of PostgreSQL have.
+func newerHoles(t *testing.T) (out []hole) {
+	t.Helper()
+	major := majorOf(t)
+	if major >= 17 {
+		const maintains = `^the guest can maintain (public\.)?adult`
+		out = append(out, hole{"MAINTAIN", "GRANT MAINTAIN ON adult TO GUEST", []string{maintains + "[^()]*$"}},
+			hole{"MAINTAIN of a child", "CREATE TABLE child () INHERITS (adult); GRANT MAINTAIN ON child TO PUBLIC", []string{`^the guest can maintain (public\.)?child`}},
+			hole{"pg_maintain", "GRANT pg_maintain TO GUEST", []string{`a member of pg_maintain`, maintains + "[^()]*$", maintains + `.*\(as role pg_maintain\)$`}})
+	}
+	if major >= 18 {
+		out = append(out, hole{"a virtual column", "ALTER TABLE adult ADD v int GENERATED ALWAYS AS (100 / age) VIRTUAL", []string{`^the column v of the protected table (public\.)?adult is computed`}},
+			hole{name: "a stored column", setup: "ALTER TABLE adult ADD v int GENERATED ALWAYS AS (100 + age) STORED"})
+	}
+	return out
+}
+
 // Each hole is found, its hint is SQL that closes it, and nothing else is found.
 func TestCheckGuest(t *testing.T) {
-	for n, c := range []struct {
-		name  string
-		setup string
-		want  []string // expressions, one for each finding; none: no hole
-	}{
+	for n, c := range append(newerHoles(t), []hole{
 		{name: "clean"},
 		{"SELECT", "GRANT SELECT ON adult TO GUEST", []string{readsTable}},
 		{"a column", "GRANT SELECT (age) ON adult TO GUEST", []string{readsTable}},
@@ -124,7 +144,9 @@ func TestCheckGuest(t *testing.T) {
 		{"a foreign table", "CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; CREATE USER MAPPING FOR GUEST SERVER s; CREATE FOREIGN TABLE ft (a int) SERVER s; GRANT SELECT ON ft TO GUEST", []string{`can use the foreign server s with a user mapping`}},
 		{name: "a foreign server without a mapping", setup: "CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; GRANT USAGE ON FOREIGN SERVER s TO GUEST; CREATE USER MAPPING FOR OTHER SERVER s"},
 		{name: "no USAGE on the schema", setup: "REVOKE USAGE ON SCHEMA public FROM PUBLIC"},
-	} {
+		{"the database", "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I OWNER TO GUEST', current_database()); END $$", []string{`as role \w+_guest, which owns the database`}},
+		{"the database's owner", "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I OWNER TO OTHER', current_database()); END $$; ALTER ROLE GUEST NOINHERIT; GRANT OTHER TO GUEST", []string{`as role \w+_other, which owns the database`}},
+	}...) {
 		t.Run(c.name, func(t *testing.T) {
 			db, names := newCase(t, n, "guest_case")
 			run(t, db, names(c.setup))

@@ -22,6 +22,20 @@ func run(t *testing.T, db, script string) {
 	}
 }
 
+// majorOf is the major version of the server.
+func majorOf(t *testing.T) (major int) {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), pgcluster.Shared(t).DSN("postgres", "postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(context.Background())
+	if err := c.QueryRow(t.Context(), "SELECT current_setting('server_version_num')::int / 10000").Scan(&major); err != nil {
+		t.Fatal(err)
+	}
+	return major
+}
+
 // config is how user reaches a database of the shared cluster.
 func config(t *testing.T, user, db string) *pgconn.Config {
 	t.Helper()

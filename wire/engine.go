@@ -71,6 +71,13 @@ type Statement interface {
 	Bind(ctx context.Context, b Binding) (Bound, error)
 }
 
+// Recaller is a Statement that may know what it was answered before.
+type Recaller interface {
+	// Recall returns what Bind would, where that is known and costs nothing, neither budget nor an Ask. It is called before
+	// the server has said that the statement can run. ok is false where Bind has to be called.
+	Recall(ctx context.Context, formats []int16, values [][]byte) (b Bound, ok bool)
+}
+
 // Binding is what a client binds to a Statement.
 type Binding struct {
 	// Formats and Values are as in the Bind message: no format codes, one for all, or one each; a nil value is NULL.

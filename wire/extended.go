@@ -144,7 +144,8 @@ func (s *session) bind(body []byte) error {
 		return s.raise(sqlstate.New(sqlstate.ProtocolViolation, "bind message supplies %d parameters, but prepared statement \"%s\" requires %d",
 			len(m.Parameters), m.PreparedStatement, want), rejected)
 	}
-	if m.PreparedStatement != "" {
+	bound, known := s.recall(st, m.ParameterFormatCodes, m.Parameters)
+	if m.PreparedStatement != "" && !known {
 		// SQL can have ended it since (DEALLOCATE, DISCARD): then the server says so before anything is charged.
 		s.exchange.push(entry{kind: kindDescribeStatement, hidden: true})
 		if err := s.send(&pgproto3.Describe{ObjectType: 'S', Name: m.PreparedStatement}); err != nil {
@@ -160,7 +161,9 @@ func (s *session) bind(body []byte) error {
 	if s.exchange.free() {
 		clear(s.portals) // they ended with their transaction
 	}
-	bound, err := s.compute(st, m.ParameterFormatCodes, m.Parameters)
+	if !known {
+		bound, err = s.compute(st, m.ParameterFormatCodes, m.Parameters)
+	}
 	switch {
 	case errors.Is(err, errTold):
 		return nil
@@ -212,6 +215,19 @@ func (s *session) compute(st Statement, formats []int16, values [][]byte) (Bound
 		return bound, errTold // by an Ask that failed, whatever the engine made of it
 	}
 	return bound, s.canceled(ctx, err)
+}
+
+// recall is what the engine knows of an answer without the server: then the server need not be asked before whether the
+// statement can run, as it must be before anything is charged. Nothing may be outstanding, which could change that.
+func (s *session) recall(st Statement, formats []int16, values [][]byte) (Bound, bool) {
+	r, ok := st.(Recaller)
+	if !ok || s.exchange.transaction() == 'E' {
+		return Bound{}, false
+	}
+	if idle, _ := s.exchange.idle(); !idle {
+		return Bound{}, false
+	}
+	return r.Recall(s.ctx, formats, values)
 }
 
 // combined is the client's Bind with the engine's values, in text, behind the client's.

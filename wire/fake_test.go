@@ -31,7 +31,7 @@ func TestMain(m *testing.M) { pgcluster.Main(m) }
 // array parameter, which Bind fills with what the table holds. So a script gives the same answers with and without
 // the proxy. Further marks: /*refuse*/ fails Interpret; /*budget*/, /*ask*/, /*badask*/, /*block*/, /*panic*/,
 // /*notice*/ and /*tag*/ say what Bind does. /*late*/: the text is decided when it is bound, with an array's value in it for
-// COPY, with a parameter for others; /*late ordinary*/ decides that it stays as it is.
+// COPY, with a parameter for others; /*late ordinary*/ decides that it stays as it is. /*known*/ is recalled.
 type fake struct {
 	guest   *pgconn.Config
 	openErr error
@@ -159,6 +159,10 @@ func (s *fakeStatement) Tag() string {
 		return "EXPLAIN"
 	}
 	return ""
+}
+
+func (s *fakeStatement) Recall(_ context.Context, formats []int16, values [][]byte) (Bound, bool) {
+	return Bound{Values: [][]byte{[]byte("{1,2,3}")}}, strings.Contains(s.text, "/*known*/")
 }
 
 func (s *fakeStatement) Bind(ctx context.Context, b Binding) (Bound, error) {

@@ -35,6 +35,12 @@ func direct(t testing.TB) *pgx.Conn {
 	return c
 }
 
+// serverMajor is the major version of the PostgreSQL that tests run.
+func serverMajor(t testing.TB) int {
+	t.Helper()
+	return count(t, direct(t), "SELECT current_setting('server_version_num')::int / 10000")
+}
+
 // count runs a query that gives a number.
 func count(t testing.TB, c *pgx.Conn, sql string, args ...any) (n int) {
 	t.Helper()

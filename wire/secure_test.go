@@ -96,6 +96,11 @@ func psql(t *testing.T, address, user, password string, options ...string) strin
 	return out.String()
 }
 
+// saysEncrypted reports whether \conninfo of psql says that the session is over TLS, before version 18 or since.
+func saysEncrypted(out string) bool {
+	return strings.Contains(out, "SSL connection (") || strings.Contains(out, "SSL Connection|true")
+}
+
 // pgxLogin logs in by pgx.
 func pgxLogin(t *testing.T, address, user, password string, options ...string) error {
 	t.Helper()

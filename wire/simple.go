@@ -64,24 +64,32 @@ func (s *session) script(statements []Statement) error {
 }
 
 // step runs one statement of a script, and reports whether the next may follow. A statement is parsed, and with it all
-// before it has succeeded, before the engine answers it: one that cannot run costs nothing.
+// before it has succeeded, before the engine answers it: one that cannot run costs nothing. What the engine knows costs
+// nothing anyway.
 func (s *session) step(st Statement, final bool) (bool, error) {
+	var bound Bound
+	known := false
+	if st.ClientParams() == 0 {
+		bound, known = s.recall(st, nil, nil)
+	}
 	s.exchange.push(entry{kind: kindParse, hidden: true, scrub: !st.Ordinary(), done: s.freeing(nil)})
 	if err := s.send(&pgproto3.Parse{Query: st.Text(), ParameterOIDs: st.ParamTypes()}); err != nil {
 		return false, err
 	}
-	if ok, err := s.succeeded(); !ok {
-		return false, err
-	}
-	if st.ClientParams() > 0 {
-		return false, s.raise(sqlstate.New(sqlstate.UndefinedParameter, "there is no parameter $1"), "")
-	}
-	bound, err := s.compute(st, nil, nil)
-	if err != nil {
+	if !known {
+		if ok, err := s.succeeded(); !ok {
+			return false, err
+		}
+		if st.ClientParams() > 0 {
+			return false, s.raise(sqlstate.New(sqlstate.UndefinedParameter, "there is no parameter $1"), "")
+		}
+		var err error
+		bound, err = s.compute(st, nil, nil)
 		if errors.Is(err, errTold) {
 			return false, nil
+		} else if err != nil {
+			return false, s.raise(err, "")
 		}
-		return false, s.raise(err, "")
 	}
 	scrub := !st.Ordinary() || bound.Text != ""
 	if bound.Text != "" {
@@ -93,7 +101,7 @@ func (s *session) step(st Statement, final bool) (bool, error) {
 	s.exchange.push(entry{kind: kindBind, hidden: true, scrub: scrub, before: notices(bound.Notices)})
 	s.exchange.push(entry{kind: kindDescribePortal, quiet: true, scrub: scrub, params: -1})
 	s.exchange.push(entry{kind: kindExecute, final: final, scrub: scrub, tag: st.Tag()})
-	err = s.send(combined(&pgproto3.Bind{}, bound.Values), &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{})
+	err := s.send(combined(&pgproto3.Bind{}, bound.Values), &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{})
 	if err != nil {
 		return false, err
 	}

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -20,6 +21,7 @@ import (
 
 	"fugu/test/certs"
 	"fugu/test/pgcluster"
+	"fugu/upstream"
 )
 
 // eventually waits for what a running proxy does in its own time.
@@ -179,5 +181,39 @@ func TestCheckOfGuests(t *testing.T) {
 	path := setting(t, "auth:\n", fmt.Sprintf("  guests:\n    dora: {dsn: %q}\n    emil: {role: fugu_guest}\nauth:\n", c.DSN("fugu_guest", "adult")))
 	if code, stdout, stderr := invoke(t, "check", "-c", path); code != 0 {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+}
+
+// limits.keepalive is of every connection to the database: of the guest of all, of guests by a login and by a role.
+func TestKeepAliveOfGuests(t *testing.T) {
+	c := pgcluster.Shared(t)
+	path := setting(t, "auth:\n", fmt.Sprintf("  guests:\n    dora: {dsn: %q}\n    emil: {role: fugu_guest}\nlimits: {keepalive: 123s}\nauth:\n", c.DSN("fugu_guest", "adult")))
+	h, err := open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.close()
+	if len(h.guests) != 2 {
+		t.Fatalf("the guests are %v", h.guests)
+	}
+	for user, config := range map[string]*pgconn.Config{"all": h.guest, "dora": h.guests["dora"], "emil": h.guests["emil"]} {
+		g, err := upstream.OpenGuest(t.Context(), config, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := g.Conn().(*net.TCPConn).SyscallConn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = raw.Control(func(fd uintptr) {
+			for option, want := range map[int]int{syscall.TCP_KEEPIDLE: 123, syscall.TCP_KEEPINTVL: 31, syscall.TCP_KEEPCNT: 4} {
+				if got, err := syscall.GetsockoptInt(int(fd), syscall.IPPROTO_TCP, option); got != want || err != nil {
+					t.Errorf("the guest of %s: option %d is %d, %v, want %d", user, option, got, err, want)
+				}
+			}
+		})
+		if err := g.Conn().Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

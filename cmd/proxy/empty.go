@@ -3,14 +3,18 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
+	"time"
 
 	"fugu/ledger"
 )
 
+var errNone = errors.New("there is no ledger yet")
+
 // empty is a ledger that was never written: what a command that only looks finds before the first answer.
 type empty struct{}
 
-func (empty) Find(context.Context, ledger.Key, string) (ledger.Answer, bool, error) {
+func (empty) Find(context.Context, ledger.Key, ...string) (ledger.Answer, bool, error) {
 	return ledger.Answer{}, false, nil
 }
 
@@ -18,14 +22,46 @@ func (empty) Charge(context.Context, ledger.Charge) (ledger.Answer, error) {
 	return ledger.Answer{}, errors.New("there is no ledger to charge")
 }
 
+func (empty) Standing(context.Context, string, time.Duration) (ledger.Standing, error) {
+	return ledger.Standing{}, nil
+}
+
+func (empty) Advance(context.Context, ledger.Epoch) (ledger.Epoch, error) {
+	return ledger.Epoch{}, errors.New("there is no ledger yet")
+}
+
 func (empty) Spent(context.Context, string, string) ([]ledger.Account, error) { return nil, nil }
+
+func (empty) History(context.Context, string, int64) ([]ledger.Past, error) { return nil, nil }
 
 func (empty) Releases(context.Context, string, int) ([]ledger.Answer, error) { return nil, nil }
 
 func (empty) Scopes(context.Context, string) ([]string, error) { return nil, nil }
 
-func (empty) Audit(context.Context, func(ledger.Link) error) (ledger.Link, error) {
-	return ledger.Link{}, errors.New("there is no ledger yet")
+func (empty) Refuse(context.Context, []ledger.Refusal, int64) error {
+	return errNone
 }
+
+func (empty) Audit(context.Context, func(ledger.Link) error) (ledger.Link, error) {
+	return ledger.Link{}, errNone
+}
+
+func (empty) Datasets(context.Context) ([]string, error) { return nil, nil }
+
+func (empty) Totals(context.Context, string) ([]ledger.Total, error) { return nil, nil }
+
+func (empty) Payments(context.Context, string, string, int) ([]ledger.Payment, error) {
+	return nil, nil
+}
+
+func (empty) Reset(context.Context, string, ledger.Why) (ledger.Link, error) {
+	return ledger.Link{}, errNone
+}
+
+func (empty) Compact(context.Context, time.Time, ledger.Why) (int64, error) { return 0, errNone }
+
+func (empty) Export(context.Context, io.Writer) (ledger.Link, error) { return ledger.Link{}, errNone }
+
+func (empty) Backup(context.Context, string) (ledger.Link, error) { return ledger.Link{}, errNone }
 
 func (empty) Close() error { return nil }

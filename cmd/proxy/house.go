@@ -86,7 +86,7 @@ func (h *house) openLedger(ctx context.Context, serves bool) error {
 		return fmt.Errorf("opening the ledger: %w", err)
 	}
 	if serves {
-		l = pipeline.Remember(l)
+		l = pipeline.Remember(planted(l))
 	}
 	h.ledger = l
 	return nil

@@ -28,15 +28,27 @@ const usage = `fugu keeps global properties of a dataset secret, on PostgreSQL's
   fugu fit     -c fugu.yaml          prepare models from the references, and report how well they fit
   fugu preview -c fugu.yaml "SQL"    show F, mechanism, noise and interval for several epsilon; spends nothing
   fugu budget  -c fugu.yaml          show what is left of every budget
+  fugu budget show DATASET -c fugu.yaml [-user NAME] [-n 20]
+                                     everything about one: last charges, resets, refusals
+  fugu budget reset DATASET -reason TEXT -c fugu.yaml
+                                     have a dataset's budgets begin anew; audited, and says what that gives up
+  fugu epoch advance -c fugu.yaml DATASET -reason "..."
+                                     say that the tables hold other data: stored answers end
   fugu audit verify|export -c fugu.yaml
                                      verify the ledger and its audit chain; print the chain
+  fugu ledger backup FILE -c fugu.yaml
+                                     copy the ledger, while proxies use it
+  fugu ledger export|import FILE -c fugu.yaml
+                                     bring a whole ledger from one store to another
+  fugu ledger compact -before DATE -reason TEXT -c fugu.yaml
+                                     drop the content of old answers; who asks again is charged again
 
 fugu COMMAND -h lists the flags of a command.
 `
 
 type command func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
-var commands = map[string]command{"serve": serve, "check": check, "preview": preview, "fit": fit, "budget": budget, "audit": audit}
+var commands = map[string]command{"serve": serve, "check": check, "preview": preview, "fit": fit, "budget": budget, "audit": audit, "epoch": epoch, "ledger": ledgerCommand}
 
 // usageError is a mistake on the command line.
 type usageError struct{ error }

@@ -51,9 +51,10 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		for _, s := range p.Public {
 			fmt.Fprintf(stdout, "   note: the policy says that everybody knows %s: %s: %s\n", s.Name, pipeline.Brief(s.Statement.SQL), s)
 		}
-		if p.Privacy.Budget.Per == policy.PerUser {
-			fmt.Fprintf(stdout, "   note: budget.per is user, so analysts who share their answers can learn more than one budget allows\n")
+		if p.Privacy.Composition == policy.Jointly {
+			fmt.Fprintf(stdout, "   note: composition is joint: answers count the randomness of the rows once, all together; counts, sums and averages alone are answered\n")
 		}
+		checkBudget(stdout, p)
 		if !p.Accepts(policy.Translation) {
 			fmt.Fprintf(stdout, "   note: the assumption translation is not accepted, so noise rests on bounds for coupled datasets: there is more of it, and secret means are refused\n")
 		}
@@ -61,46 +62,32 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// budget prints every account.
-func budget(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	asJSON := false
-	_, path, err := flags("budget", args, stderr, func(fs *flag.FlagSet) { fs.BoolVar(&asJSON, "json", false, "print JSON") })
-	if err != nil {
-		return err
+// checkBudget prints who shares in a policy's budget, and what its renewal gives up.
+func checkBudget(stdout io.Writer, p *policy.Policy) {
+	b := p.Privacy.Budget
+	of := func(b privacy.Budget) string {
+		return fmt.Sprintf("epsilon %v, delta %v", float64(b.Epsilon), float64(b.Delta))
 	}
-	h, err := open(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer h.close()
-	if err := h.openLedger(ctx, false); err != nil {
-		return err
-	}
-	var accounts []pipeline.Account
-	for _, p := range h.policies {
-		scopes := []string{""}
-		if p.Privacy.Budget.Per == policy.PerUser {
-			if scopes, err = h.ledger.Scopes(ctx, p.Dataset); err != nil {
-				return err
-			}
+	fmt.Fprintf(stdout, "   note: the budget of everybody together is epsilon %v, delta %v\n", float64(b.Epsilon), float64(b.Delta))
+	if s := b.Shares; s != nil {
+		for _, u := range s.Users {
+			fmt.Fprintf(stdout, "   note: share of user %q below it: %s\n", u.Name, of(u.Limit))
 		}
-		for _, scope := range scopes {
-			a, err := pipeline.Accounts(ctx, h.ledger, p, scope)
-			if err != nil {
-				return err
-			}
-			accounts = append(accounts, a...)
+		for _, g := range s.Groups {
+			fmt.Fprintf(stdout, "   note: share of group %q (%s) below it: %s\n", g.Name, strings.Join(g.Members, ", "), of(g.Limit))
 		}
+		if s.Default != nil {
+			fmt.Fprintf(stdout, "   note: share of each other user below it: %s\n", of(*s.Default))
+		}
+	} else if b.Per == policy.PerUser {
+		fmt.Fprintf(stdout, "   note: budget.per is user: each user has an account of his own below it, and no more than it\n")
 	}
-	if asJSON {
-		return printJSON(stdout, accounts)
+	if gives := b.Renewal(); gives != "" {
+		fmt.Fprintf(stdout, "warning: dataset %s: %s\n", p.Dataset, gives)
 	}
-	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "dataset\tuser\tsecret\tepsilon\tspent\tleft\treleases\t")
-	for _, a := range accounts {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t\n", a.Dataset, orAll(a.Scope), a.Secret, short(a.Total), short(a.Spent), short(a.Left), a.Releases)
+	if p.Epoch.Label != "" {
+		fmt.Fprintf(stdout, "   note: the data are those of epoch %s, drawn %sly of any before\n", p.Epoch.Label, p.Epoch.Draw)
 	}
-	return w.Flush()
 }
 
 // previewEpsilons are the ε that preview shows when none is asked for.
@@ -191,12 +178,12 @@ func orAll(scope string) string {
 
 func short(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 
-func green(w io.Writer, s string) string { return coloured(w, 32, s) }
+func green(w io.Writer, s string) string { return coloured(w, inGreen, s) }
 
-func red(w io.Writer, s string) string { return coloured(w, 31, s) }
+func red(w io.Writer, s string) string { return coloured(w, inRed, s) }
 
 func coloured(w io.Writer, colour int, s string) string {
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" {
+	if f, ok := w.(*os.File); colour != inPlain && ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" {
 		return fmt.Sprintf("\x1b[%dm%s\x1b[0m", colour, s)
 	}
 	return s

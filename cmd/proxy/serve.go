@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"fugu/ledger"
 	"fugu/pipeline"
 	"fugu/policy"
 	"fugu/wire"
@@ -37,6 +38,9 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := h.takeOver(ctx); err != nil {
 		return err
 	}
+	if err := pipeline.BeginEpochs(ctx, h.ledger, h.policies); err != nil {
+		return err
+	}
 	door, err := openDoor(h.config, true)
 	if err != nil {
 		return err
@@ -51,6 +55,9 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	h.warn(log)
 	engine := pipeline.New(h.guest, h.reader, h.ledger, h.snapshot, log)
 	engine.GiveGuests(h.guests)
+	refusals := ledger.NewRefusals(h.ledger, log)
+	defer refusals.Close()
+	engine.Record(refusals)
 	limits := h.config.Limits
 	var pool wire.Pool
 	if p := h.config.Pool; p.Mode == "transaction" {
@@ -88,7 +95,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 	})
 	fmt.Fprintf(stdout, "fugu: ready on %s\n", listener.Addr())
-	err = server.Serve(ctx, listener)
+	err = server.Serve(ctx, pointed(listener))
 	watching.Wait()
 	return err
 }
@@ -117,6 +124,9 @@ func reload(ctx context.Context, h *house, engine *pipeline.Engine, log *slog.Lo
 	}
 	next.snapshot = snapshot
 	if err := next.takeOver(ctx); err != nil {
+		return err
+	}
+	if err := pipeline.BeginEpochs(ctx, h.ledger, policies); err != nil {
 		return err
 	}
 	next.warn(log)

@@ -36,6 +36,9 @@ var rules = []rule{
 	{"wire imports sqlstate and nothing else of ours", func(f file, imported string) bool {
 		return !f.test && in(f.dir, "wire") && ours(imported) && !in(trim(imported), "sqlstate", "wire")
 	}},
+	{"history imports privacy, sensitivity and nothing else of ours", func(f file, imported string) bool {
+		return !f.test && in(f.dir, "history") && ours(imported) && !in(trim(imported), "privacy", "sensitivity")
+	}},
 	{"SQL and mathematics know no protocol", func(f file, imported string) bool {
 		return !f.test && in(f.dir, "parser", "planner", "sensitivity", "mechanism", "model") &&
 			(ours(imported) && in(trim(imported), "wire", "pipeline", "upstream") || strings.HasSuffix(imported, "/pgproto3"))

@@ -31,6 +31,8 @@ func TestCheck(t *testing.T) {
 		{"wire/p.go", imports("fugu/parser"), "wire/p.go: imports fugu/parser: wire imports sqlstate and nothing else of ours"},
 		{"wire/p.go", imports("fugu/sqlstate", "crypto/rand", "github.com/jackc/pgx/v5/pgproto3"), ""},
 		{"wire/p_test.go", imports("fugu/test/pgcluster"), ""},
+		{"history/p.go", imports("fugu/ledger"), "history/p.go: imports fugu/ledger: history imports privacy, sensitivity and nothing else of ours"},
+		{"history/p.go", imports("fugu/privacy", "fugu/sensitivity", "gonum.org/v1/gonum/blas"), ""},
 		{"model/p.go", imports("fugu/wire"), "model/p.go: imports fugu/wire: SQL and mathematics know no protocol"},
 		{"planner/sub/p.go", imports("fugu/upstream"), "planner/sub/p.go: imports fugu/upstream: SQL and mathematics know no protocol"},
 		{"parser/p.go", imports("github.com/jackc/pgx/v5/pgproto3"), "parser/p.go: imports github.com/jackc/pgx/v5/pgproto3: SQL and mathematics know no protocol"},

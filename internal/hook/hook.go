@@ -2,7 +2,8 @@
 
 // Package hook names the defences that a test may switch off, to show that an attack then succeeds or that nothing but
 // noise stands between an answer and the truth. In every build without the tag fuguhooks they are constants, so that the
-// compiler removes each hook: no configuration, flag or environment variable of a product binary can reach one.
+// compiler removes each hook: no configuration, flag or environment variable of a product binary can reach one. Points, at
+// which a test kills the process, are functions that do nothing.
 package hook
 
 // ZeroNoise makes every release exact.

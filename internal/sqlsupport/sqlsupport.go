@@ -57,11 +57,15 @@ var sections = []section{
 		"SELECT percentile_disc(0.9) WITHIN GROUP (ORDER BY age) FILTER (WHERE sex = 'Male') FROM adult",
 		"SELECT count(DISTINCT native_country), sum(DISTINCT age), avg(DISTINCT age) FROM adult",
 	}},
+	{"The most frequent value", "`mode()` is the value with the greatest of the noisy counts of the values that the policy makes public, the first of equals in the order of ORDER BY. It costs what the grouped count costs, and takes the same form: `GROUP BY` with one key more. NULL is no value, and there is a value even where no row is selected.", []string{
+		"SELECT sex, mode() WITHIN GROUP (ORDER BY education) FROM adult GROUP BY sex",
+		"SELECT mode() WITHIN GROUP (ORDER BY education DESC) FILTER (WHERE age < 30) FROM adult",
+	}},
 	{"What is refused, and what to write instead", "Every refusal has the SQLSTATE, the position of the construct, and a hint.", []string{
 		"SELECT age FROM adult, country",
 		"SELECT max(age) FROM adult",
 		"SELECT percentile_cont(ARRAY[0.25, 0.75]) WITHIN GROUP (ORDER BY age) FROM adult",
-		"SELECT mode() WITHIN GROUP (ORDER BY age) FROM adult",
+		"SELECT mode(age) FROM adult",
 		"SELECT string_agg(sex, ',') FROM adult",
 		"SELECT count(*) FROM adult a JOIN adult b ON a.age = b.age JOIN country ON false FULL JOIN country d ON true",
 		"SELECT count(*) FROM (SELECT age FROM adult ORDER BY age LIMIT 10) t",

@@ -118,11 +118,12 @@ func (s *server) tryEdges(t *testing.T, e, mark string) {
 		if strings.HasPrefix(want, "ERROR") {
 			continue
 		}
-		if want != "NULL" {
+		if want != "NULL" && !strings.HasSuffix(want, "infinity") { // from version 17 on, where times are subtracted
 			values++
 		}
 		switch {
 		case mark == " x":
+		case mark != "" && have == "NULL" && strings.HasSuffix(want, "infinity"):
 		case mark != "" && have == "NULL" && want != "NULL":
 			nulls++
 		case mark == " f" && tiny.MatchString(want):

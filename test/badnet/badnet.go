@@ -75,6 +75,9 @@ func (n *Network) Reset() int {
 // connections. What comes before it arrives.
 func (n *Network) ResetAfter(bytes int64) { n.resetIn.Store(bytes) }
 
+// Left is how many bytes are left until ResetAfter's reset; 0: it has come, or none is due.
+func (n *Network) Left() int64 { return n.resetIn.Load() }
+
 // Links is the number of connections.
 func (n *Network) Links() int {
 	n.mu.Lock()

@@ -21,7 +21,7 @@ import (
 )
 
 // parts are what can be measured by itself.
-var parts = []string{"relay", "idle", "protected", "model", "calibrate", "decide"}
+var parts = []string{"relay", "idle", "protected", "ledger", "model", "calibrate", "decide"}
 
 // options are the command line.
 type options struct {
@@ -95,6 +95,11 @@ func bench(ctx context.Context, o options) (err error) {
 	defer os.RemoveAll(dir)
 	if wanted("relay", "idle", "protected") {
 		if err := proxied(ctx, o, dir, cluster, wanted); err != nil {
+			return err
+		}
+	}
+	if wanted("ledger") {
+		if err := repeating(ctx, o, dir, cluster); err != nil {
 			return err
 		}
 	}

@@ -162,15 +162,20 @@ var (
 	latencyLine = regexp.MustCompile(`(?m)^\d+ \d+ (\d+) `) // client, transaction, microseconds, ...
 )
 
-// pointSelects runs pgbench once. A tenth of its transactions is logged, for the percentile. Their number is given, and
-// not the time, because pgbench counts the time in which it connects.
+// pointSelects runs pgbench's own point selects.
 func pointSelects(ctx context.Context, pgbench string, t target, clients, transactions int, args ...string) (run, error) {
+	return transact(ctx, pgbench, t, clients, transactions, append(args, "-S")...)
+}
+
+// transact runs pgbench once. A tenth of its transactions is logged, for the percentile. Their number is given, and
+// not the time, because pgbench counts the time in which it connects.
+func transact(ctx context.Context, pgbench string, t target, clients, transactions int, args ...string) (run, error) {
 	dir, err := os.MkdirTemp("", "fugu-pgbench-")
 	if err != nil {
 		return run{}, err
 	}
 	defer os.RemoveAll(dir)
-	args = append(args, "-n", "-S", "-j", "2", "-c", strconv.Itoa(clients), "-t", strconv.Itoa(transactions/clients), "-l", "--sampling-rate=0.1", "--log-prefix="+filepath.Join(dir, "log"), t.dsn())
+	args = append(args, "-n", "-j", "2", "-c", strconv.Itoa(clients), "-t", strconv.Itoa(transactions/clients), "-l", "--sampling-rate=0.1", "--log-prefix="+filepath.Join(dir, "log"), t.dsn())
 	out, err := sides.Command(ctx, pgbench, args...).CombinedOutput()
 	if err != nil {
 		return run{}, fmt.Errorf("pgbench: %w: %s", err, out)

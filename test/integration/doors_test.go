@@ -204,7 +204,7 @@ func TestLateObjects(t *testing.T) {
 }
 
 // wandering are relations of the catalog that speak of the session itself, or of the clock.
-var wandering = []string{"pg_stat_activity", "pg_locks", "pg_stat_ssl", "pg_stat_gssapi", "pg_prepared_statements", "pg_cursors", "pg_timezone_names", "pg_stat_statements"}
+var wandering = []string{"pg_stat_activity", "pg_locks", "pg_stat_ssl", "pg_stat_gssapi", "pg_prepared_statements", "pg_cursors", "pg_timezone_names", "pg_stat_statements", "pg_stat_xact_user_functions"}
 
 // sweep asks for everything in the catalog that the guest may read, and calls every function of no argument, of an oid or
 // of a regclass that it may call.
@@ -264,7 +264,7 @@ func sweep(t testing.TB, dsn string) map[string]string {
 }
 
 // clocks are functions whose value is the time, the session's own state, or the number of transactions so far.
-var clocks = strings.Fields("now clock_timestamp statement_timestamp transaction_timestamp timeofday random gen_random_uuid pg_backend_pid txid_current " +
+var clocks = strings.Fields("now clock_timestamp statement_timestamp transaction_timestamp timeofday random gen_random_uuid uuidv4 uuidv7 pg_backend_pid txid_current " +
 	"txid_current_if_assigned txid_current_snapshot pg_current_xact_id pg_current_xact_id_if_assigned pg_current_snapshot pg_export_snapshot " +
 	"pg_stat_get_snapshot_timestamp pg_stat_get_backend_idset inet_client_port lo_create lo_creat lo_unlink pg_relation_filenode pg_relation_filepath pg_my_temp_schema current_timestamp")
 

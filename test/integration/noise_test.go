@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"gonum.org/v1/gonum/mat"
@@ -23,20 +24,35 @@ type fresh struct{ current atomic.Pointer[ledger.Ledger] }
 
 func (f *fresh) ledger() ledger.Ledger { return *f.current.Load() }
 
-func (f *fresh) Find(ctx context.Context, k ledger.Key, scope string) (ledger.Answer, bool, error) {
-	return f.ledger().Find(ctx, k, scope)
+func (f *fresh) Find(ctx context.Context, k ledger.Key, scopes ...string) (ledger.Answer, bool, error) {
+	return f.ledger().Find(ctx, k, scopes...)
 }
 func (f *fresh) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {
 	return f.ledger().Charge(ctx, c)
 }
+func (f *fresh) Standing(ctx context.Context, dataset string, renew time.Duration) (ledger.Standing, error) {
+	return f.ledger().Standing(ctx, dataset, renew)
+}
+
+func (f *fresh) Advance(ctx context.Context, e ledger.Epoch) (ledger.Epoch, error) {
+	return f.ledger().Advance(ctx, e)
+}
+
 func (f *fresh) Spent(ctx context.Context, dataset, scope string) ([]ledger.Account, error) {
 	return f.ledger().Spent(ctx, dataset, scope)
 }
+func (f *fresh) History(ctx context.Context, dataset string, after int64) ([]ledger.Past, error) {
+	return f.ledger().History(ctx, dataset, after)
+}
+
 func (f *fresh) Releases(ctx context.Context, dataset string, n int) ([]ledger.Answer, error) {
 	return f.ledger().Releases(ctx, dataset, n)
 }
 func (f *fresh) Scopes(ctx context.Context, dataset string) ([]string, error) {
 	return f.ledger().Scopes(ctx, dataset)
+}
+func (f *fresh) Refuse(ctx context.Context, refusals []ledger.Refusal, lost int64) error {
+	return f.ledger().Refuse(ctx, refusals, lost)
 }
 func (f *fresh) Audit(ctx context.Context, visit func(ledger.Link) error) (ledger.Link, error) {
 	return f.ledger().Audit(ctx, visit)

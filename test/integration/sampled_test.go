@@ -149,7 +149,6 @@ func TestSampledRefused(t *testing.T) {
 	db := adultDatabase(t)
 	for _, c := range []struct{ edit, sql, code, hint string }{
 		{"", "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY education) FROM adult", "PV001", "integers"},
-		{"", "SELECT mode() WITHIN GROUP (ORDER BY sex) FROM adult", "PV001", "GROUP BY"},
 		{"", "SET fugu.delta = 0; SELECT count(DISTINCT sex) FROM adult", "PV004", "fugu.delta"},
 		{"", "SET fugu.mechanism = wasserstein; SELECT count(DISTINCT sex) FROM adult", "22023", "fugu.mechanism"},
 		{"proportion: income = '>50K'|mean: age|values: {from: 0.10, to: 0.60, within: 0.05}|values: {from: 30, to: 45, within: 2}", "SELECT count(DISTINCT sex) FROM adult", "PV004", "averages"},

@@ -66,7 +66,10 @@ func TestSoak(t *testing.T) {
 		guest:  "postgres://fugu_guest@" + guests.Address() + "/adult?sslmode=disable",
 		reader: "postgres://fugu_reader@" + readers.Address() + "/adult?sslmode=disable",
 		policy: []string{"budget: {epsilon: 20,", "budget: {epsilon: 1000,"},
-		limits: func(c *wire.Config) { c.MaxClients = idle + 100 }})
+		// On a busy machine it takes minutes until all idle clients are there, and long to tell them that the server stops.
+		limits: func(c *wire.Config) {
+			c.MaxClients, c.IdleTimeout, c.DrainTimeout = idle+100, 10*time.Minute, time.Minute
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,13 +6,22 @@ import (
 	"strings"
 	gosync "sync" // peer_test.go has a message of that name
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 )
 
-// With budgets per user, each user pays once for an answer, also for one that somebody else was given first, and all get
-// the same one.
+// With accounts of users, each user's pays once for an answer, also for one that somebody else was given first, and all get
+// the same one. Everybody's has paid once.
 func TestBudgetPerUser(t *testing.T) {
 	f := serve(t, options{policy: []string{"per: dataset}", "per: user}"}})
 	alice, bob := f.connect(t), connect(t, f.dsn("bob"))
+	spent := func(t *testing.T, c *pgx.Conn) (epsilon float64, releases int) {
+		t.Helper()
+		if err := c.QueryRow(t.Context(), "SELECT max(epsilon_spent), max(releases) FROM fugu.budget WHERE scope <> ''").Scan(&epsilon, &releases); err != nil {
+			t.Fatal(err)
+		}
+		return epsilon, releases
+	}
 	const sql = "SELECT avg(age) FROM adult WHERE sex = 'Male'"
 	first := rows(t, alice, sql)
 	cost, _ := spent(t, alice)
@@ -29,6 +38,9 @@ func TestBudgetPerUser(t *testing.T) {
 	}
 	if e, n := spent(t, alice); e != cost || n != 1 {
 		t.Errorf("alice has paid epsilon %g for %d answers", e, n)
+	}
+	if got := rows(t, bob, "SELECT scope, max(releases) FROM fugu.budget GROUP BY scope ORDER BY scope"); got != "[\"\" \"1\"]\n[\"bob\" \"1\"]\n" {
+		t.Errorf("bob sees %s", got)
 	}
 }
 

@@ -25,16 +25,17 @@ func main() {
 	out := flag.String("out", "build/paper", "the `directory` for plots and CSV")
 	data := flag.String("data", adult.CensusFile(), "a CSV `file` with the columns of the Adult census file; without it, generated data")
 	repetitions := flag.Int("repetitions", 50, "`repetitions` of the attack")
+	only := flag.Bool("dashboard", false, "the dashboards of statements alone")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := paper(ctx, *out, *data, *repetitions); err != nil {
+	if err := paper(ctx, *out, *data, *repetitions, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "paper:", err)
 		os.Exit(1)
 	}
 }
 
-func paper(ctx context.Context, out, file string, repetitions int) (err error) {
+func paper(ctx context.Context, out, file string, repetitions int, only bool) (err error) {
 	cluster, err := pgcluster.Start(ctx, pgcluster.Options{})
 	if err != nil {
 		return err
@@ -48,6 +49,9 @@ func paper(ctx context.Context, out, file string, repetitions int) (err error) {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
+	if only {
+		return dashboards(ctx, cluster, conn)
+	}
 	data, err := readCensus(ctx, conn)
 	if err != nil {
 		return err

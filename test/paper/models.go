@@ -129,29 +129,56 @@ func (m *models) measure(ctx context.Context, sql string) (measured, error) {
 
 // optimal is E|noise| of each cell under the optimal Gaussian mechanism as if the covariances of a pair were equal, and
 // nothing certified: over the pairs of every secret, ends a twentieth apart, the noise grows by the positive part of what
-// the pair lacks. It is what auto is compared with.
-func (m *models) optimal(f measured, b privacy.Budget) map[string]float64 {
+// the pair lacks. The first takes the reference for the truth; it is what auto is compared with. The second hides as well
+// what one row more of the reference, of one class, would change in whichever cell it is. That is less than Fugu hides, which
+// is a row of each class at once, and several where cells were hardly seen.
+func (m *models) optimal(f measured, b privacy.Budget) (out [2]map[string]float64, err error) {
 	size := len(f.labels)
-	noise, kappa := mat.NewSymDense(size, nil), privacy.Kappa(b)
-	for i, s := range m.spans {
-		path := f.moments.Paths(i, model.Psi{Spans: []sensitivity.Span{s}})[0]
-		for p := s.From; p+s.Within <= s.To+1e-9; p += .05 {
-			q := p + s.Within
-			first, second, before, after := path.Mean(p), path.Mean(q), path.Covariance(p), path.Covariance(q)
-			lacking := mat.NewSymDense(size, nil)
-			for k := range size {
-				for l := k; l < size; l++ {
-					pooled := (before.At(k, l) + after.At(k, l)) / 2
-					lacking.SetSym(k, l, (first[k]-second[k])*(first[l]-second[l])/(kappa*kappa)-pooled-noise.At(k, l))
+	for which := range out {
+		noise, kappa := mat.NewSymDense(size, nil), privacy.Kappa(b)
+		for i, s := range m.spans {
+			psi := model.Psi{Name: m.table.Secrets[i].Name, Spans: []sensitivity.Span{s}}
+			shifts, err := f.moments.Shifts(i, psi, 0)
+			if err != nil {
+				return out, err
+			}
+			more := [][]float64{make([]float64, size)}
+			if which == 1 {
+				more = append(more, rowsMore(shifts[0])...)
+			}
+			path := f.moments.Paths(i, psi)[0]
+			for p := s.From; p+s.Within <= s.To+1e-9; p += .05 {
+				q := p + s.Within
+				first, second, before, after := path.Mean(p), path.Mean(q), path.Covariance(p), path.Covariance(q)
+				for _, r := range more {
+					lacking := mat.NewSymDense(size, nil)
+					for k := range size {
+						for l := k; l < size; l++ {
+							pooled := (before.At(k, l) + after.At(k, l)) / 2
+							moved := (second[k] - first[k] + r[k]) * (second[l] - first[l] + r[l])
+							lacking.SetSym(k, l, moved/(kappa*kappa)-pooled-noise.At(k, l))
+						}
+					}
+					noise.AddSym(noise, setting.Normals(setting.Noise{Normal: setting.Root(lacking)}, size))
 				}
 			}
-			more := setting.Noise{Normal: setting.Root(lacking)}
-			noise.AddSym(noise, setting.Normals(more, size))
+		}
+		out[which] = map[string]float64{}
+		for k, label := range f.labels {
+			out[which][label] = math.Sqrt(noise.At(k, k) * 2 / math.Pi)
 		}
 	}
-	out := map[string]float64{}
-	for k, label := range f.labels {
-		out[label] = math.Sqrt(noise.At(k, k) * 2 / math.Pi)
+	return out, nil
+}
+
+// rowsMore are what a row in a single cell adds to the movement along a shift's direction, for each of its unseen rows' cells.
+func rowsMore(s sensitivity.Shift) (out [][]float64) {
+	for _, u := range s.Unseen {
+		for i, k := range u.At {
+			r := make([]float64, len(s.Along))
+			r[k] = float64(u.Sign) * u.Size[i]
+			out = append(out, r)
+		}
 	}
 	return out
 }

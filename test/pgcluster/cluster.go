@@ -31,6 +31,8 @@ type Options struct {
 	MaxConnections int
 	// Settings are further settings of the server, by the names of postgresql.conf; they override the package's own.
 	Settings map[string]string
+	// Programs is the directory of PostgreSQL's programs. Empty: that of the initdb on PATH, else Debian's newest.
+	Programs string
 	// Log is the file that the server's log is appended to. Empty: a file that goes when the cluster goes.
 	Log string
 }
@@ -51,9 +53,11 @@ type Cluster struct {
 // Start creates a cluster and starts its server, which accepts connections when Start returns. The caller has to Stop it.
 // Canceling ctx aborts only the start.
 func Start(ctx context.Context, o Options) (_ *Cluster, err error) {
-	bin, err := findServer()
-	if err != nil {
-		return nil, err
+	bin := o.Programs
+	if bin == "" {
+		if bin, err = findServer(); err != nil {
+			return nil, err
+		}
 	}
 	as, err := unprivileged()
 	if err != nil {

@@ -34,13 +34,20 @@ func (s Side) Environment() []string {
 		"PGCONNECT_TIMEOUT=20", "PSQLRC=/dev/null", "PAGER="}
 }
 
-// DSN is the side as a URL.
-func (s Side) DSN() string {
+// DSN is the side as a URL, in the clear.
+func (s Side) DSN() string { return s.dsn("sslmode=disable") }
+
+// EncryptedDSN is the side as a URL, over TLS, with the file of the authority of the server's certificate.
+func (s Side) EncryptedDSN(authority string) string {
+	return s.dsn(url.Values{"sslmode": {"verify-ca"}, "sslrootcert": {authority}}.Encode())
+}
+
+func (s Side) dsn(parameters string) string {
 	user := url.User(s.User)
 	if s.Password != "" {
 		user = url.UserPassword(s.User, s.Password)
 	}
-	u := url.URL{Scheme: "postgres", User: user, Host: net.JoinHostPort(s.Host, s.Port), Path: "/" + s.Database, RawQuery: "sslmode=disable"}
+	u := url.URL{Scheme: "postgres", User: user, Host: net.JoinHostPort(s.Host, s.Port), Path: "/" + s.Database, RawQuery: parameters}
 	return u.String()
 }
 
@@ -49,10 +56,11 @@ func Direct(c *pgcluster.Cluster, user, password, database string) Side {
 	return Side{"direct", "127.0.0.1", fmt.Sprint(c.Port()), user, password, database}
 }
 
-// Build builds fugu into dir and returns its path. The working directory must be inside the module.
-func Build(ctx context.Context, dir string) (string, error) {
+// Build builds fugu into dir, with flags of go build's, and returns its path. The working directory must be inside the module.
+func Build(ctx context.Context, dir string, flags ...string) (string, error) {
 	path := filepath.Join(dir, "fugu")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", path, "fugu/cmd/proxy").CombinedOutput(); err != nil {
+	args := append(append([]string{"build"}, flags...), "-o", path, "fugu/cmd/proxy")
+	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building fugu: %w\n%s", err, out)
 	}
 	return path, nil
@@ -79,17 +87,31 @@ type Config struct {
 	Dir           string // of its own: for the configuration, the ledger and the log
 	Guest, Reader string // DSNs
 	Policy        string // the text of the policy file
-	Users         string // the text of the users file; empty: clients are trusted
+	Auth          string // the section auth, in YAML's flow style; empty: clients are trusted, or with Users asked for a password
+	Users         string // the text of the users file
+	TLS           string // the section tls, in YAML's flow style; empty: the default, which without a certificate is none
 	Clients       int    // limits.clients; 0: the default
 	Pool          int    // pool.size, with pool.mode transaction; 0: mode session
+	Ledger        string // its URL; empty: a file in Dir
+	Environment   []string
 }
 
 func (c Config) write() (path string, err error) {
-	auth := "{method: trust}"
-	if c.Users != "" {
+	auth := c.Auth
+	switch {
+	case auth == "" && c.Users == "":
+		auth = "{method: trust}"
+	case auth == "":
 		auth = "{method: scram-sha-256, users: users.txt}"
 	}
-	text := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q}\nauth: %s\npolicy: the.policy.yaml\nledger: sqlite:fugu.db\n", c.Guest, c.Reader, auth)
+	ledger := c.Ledger
+	if ledger == "" {
+		ledger = "sqlite:fugu.db"
+	}
+	text := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q}\nauth: %s\npolicy: the.policy.yaml\nledger: %q\n", c.Guest, c.Reader, auth, ledger)
+	if c.TLS != "" {
+		text += "tls: " + c.TLS + "\n"
+	}
 	if c.Clients != 0 {
 		text += fmt.Sprintf("limits: {clients: %d}\n", c.Clients)
 	}
@@ -116,6 +138,7 @@ func Serve(c Config) (*Proxy, error) {
 	}
 	defer log.Close()
 	p.cmd.Stderr = log
+	p.cmd.Env = append(os.Environ(), c.Environment...)
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -158,6 +181,23 @@ func (p *Proxy) Log() string {
 		return err.Error()
 	}
 	return string(b)
+}
+
+// Ended reports whether fugu has ended.
+func (p *Proxy) Ended() bool {
+	select {
+	case <-p.rest:
+		return true
+	default:
+		return false
+	}
+}
+
+// Kill ends fugu with SIGKILL, if it has not ended yet, and waits for it.
+func (p *Proxy) Kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.rest
+	_ = p.cmd.Wait()
 }
 
 // Stop ends fugu as an init system would, and waits for it.

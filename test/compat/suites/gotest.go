@@ -18,8 +18,8 @@ import (
 // module is a suite that is the tests of a Go module, of the version that Fugu itself uses.
 type module struct {
 	path        string
-	skip        string                                  // test that cannot be run here; empty: none
-	environment func(s sides.Side, dir string) []string // dir: for files of its own
+	environment func(at way, door sides.Side, dir string) []string // dir: for files of its own, with source, that of the module
+	add         map[string]string                                  // files that the module gets besides its own, by name
 }
 
 func (m module) fetch(ctx context.Context, dir string) (runner, error) {
@@ -48,18 +48,26 @@ func (m module) fetch(ctx context.Context, dir string) (runner, error) {
 	if err := os.CopyFS(source, os.DirFS(where.Dir)); err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, side sides.Side, part string, only []string, count int) (results, error) {
+	for name, text := range m.add {
+		if err := os.WriteFile(filepath.Join(source, name), []byte(text), 0o644); err != nil {
+			return nil, err
+		}
+	}
+	return func(ctx context.Context, at way, p part, only []string, count int) (results, error) {
 		args := []string{"test", "-json", fmt.Sprintf("-count=%d", count), "-timeout=10m"}
-		if m.skip != "" {
-			args = append(args, "-skip=^("+m.skip+")$")
+		if p.skip != nil {
+			args = append(args, "-skip=^("+strings.Join(p.skip, "|")+")$")
+		}
+		if only == nil {
+			only = p.run
 		}
 		if only != nil {
 			args = append(args, "-run=^("+strings.Join(only, "|")+")$")
 		}
-		cmd := sides.Command(ctx, "go", append(args, part)...)
+		cmd := sides.Command(ctx, "go", append(append(args, p.pkg), p.args...)...)
 		cmd.Dir = source
 		// Not the caller's variables for libpq and Go: the tests are to find the same on every machine.
-		cmd.Env = append(without(os.Environ(), "PG", "GOFLAGS=", "GOWORK="), append(m.environment(side, dir), append(caches, "GOFLAGS=-mod=mod", "GOWORK=off")...)...)
+		cmd.Env = append(without(os.Environ(), "PG", "GOFLAGS=", "GOWORK="), append(m.environment(at, at.doors[p.door], dir), append(caches, "GOFLAGS=-mod=mod", "GOWORK=off")...)...)
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		out, err := cmd.Output()
@@ -71,7 +79,7 @@ func (m module) fetch(ctx context.Context, dir string) (runner, error) {
 			return nil, parseErr
 		}
 		if len(r) == 0 {
-			return nil, fmt.Errorf("%s %s ran no test: %w\n%s%s", m.path, part, err, out, stderr.Bytes())
+			return nil, fmt.Errorf("%s %s ran no test: %w\n%s%s", m.path, p.name, err, out, stderr.Bytes())
 		}
 		return r, nil
 	}, nil

@@ -14,10 +14,10 @@ import (
 	"fugu/test/compat/sides"
 )
 
-// fetchPipeline brings PostgreSQL's libpq_pipeline from Debian's source package of the PostgreSQL that is installed, and
-// compiles it against the libpq that is installed.
+// fetchPipeline brings PostgreSQL's libpq_pipeline from Debian's source package of the version of the libpq that pg_config
+// is of, and compiles it against that.
 func fetchPipeline(ctx context.Context, dir string) (runner, error) {
-	major, err := serverMajor(ctx)
+	major, err := libpqMajor(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -33,14 +33,31 @@ func fetchPipeline(ctx context.Context, dir string) (runner, error) {
 		}
 		return nil
 	}
-	if err := in("tar", "xf", archive, "--strip-components=1", "--wildcards", "*/src/test/modules/libpq_pipeline", "*/src/include", "*/src/port", "*/src/common", "*/src/backend/catalog/*_d.h"); err != nil {
+	if err := in("tar", "xf", archive, "--strip-components=1", "--wildcards", "*/src/test/modules/libpq_pipeline", "*/src/include", "*/src/port", "*/src/common", "*/src/backend/catalog"); err != nil {
 		return nil, err
 	}
 	// pg_config.h is the one that libpq was built with; what libpq does not have is in the server's libraries, which Debian
-	// gives out with much else only.
-	if err := in("gcc", "-O1", "-w", "-D_GNU_SOURCE", "-DFRONTEND", "-o", "libpq_pipeline", "src/test/modules/libpq_pipeline/libpq_pipeline.c",
-		"src/port/snprintf.c", "src/port/strerror.c", "src/common/fe_memutils.c", "src/common/psprintf.c",
-		"-I/usr/include/postgresql", "-I/usr/include/postgresql/internal", "-Isrc/include", "-Isrc/backend", "-lpq"); err != nil {
+	// gives out with much else only. A libpq that is not the system's (scripts/postgres18.sh) comes with the libraries that
+	// it needs, the C library and its loader among them.
+	include, err := pgConfig(ctx, "--includedir")
+	if err != nil {
+		return nil, err
+	}
+	server, err := pgConfig(ctx, "--includedir-server") // has what is generated, where the archive does not
+	if err != nil {
+		return nil, err
+	}
+	libraries, err := pgConfig(ctx, "--libdir")
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"-O1", "-w", "-D_GNU_SOURCE", "-DFRONTEND", "-o", "libpq_pipeline", "src/test/modules/libpq_pipeline/libpq_pipeline.c",
+		"src/port/snprintf.c", "src/port/strerror.c", "src/port/pgsleep.c", "src/common/fe_memutils.c", "src/common/psprintf.c",
+		"-I" + include, "-I" + include + "/internal", "-Isrc/include", "-Isrc/backend", "-I" + server, "-L" + libraries, "-lpq", "-Wl,--disable-new-dtags,--allow-shlib-undefined,-rpath," + libraries}
+	if loader, _ := filepath.Glob(filepath.Join(libraries, "ld-linux*.so.*")); len(loader) == 1 {
+		args = append(args, "-Wl,--dynamic-linker="+loader[0])
+	}
+	if err := in("gcc", args...); err != nil {
 		return nil, err
 	}
 	program := filepath.Join(dir, "libpq_pipeline")
@@ -49,7 +66,7 @@ func fetchPipeline(ctx context.Context, dir string) (runner, error) {
 		return nil, fmt.Errorf("libpq_pipeline tests: %w", err)
 	}
 	tests := strings.Fields(string(out))
-	return func(ctx context.Context, side sides.Side, _ string, only []string, count int) (results, error) {
+	return func(ctx context.Context, at way, p part, only []string, count int) (results, error) {
 		r := results{}
 		for _, test := range tests {
 			if only != nil && !slices.Contains(only, test) {
@@ -60,7 +77,7 @@ func fetchPipeline(ctx context.Context, dir string) (runner, error) {
 					break
 				}
 				var err error
-				if r[test], err = pipelineTest(ctx, program, side, test); err != nil {
+				if r[test], err = pipelineTest(ctx, program, at.doors[p.door], test); err != nil {
 					return nil, err
 				}
 			}
@@ -98,17 +115,26 @@ func pipelineTest(ctx context.Context, program string, side sides.Side, test str
 	return r, readErr
 }
 
-// serverMajor is the major version of Debian's newest PostgreSQL server here.
-func serverMajor(ctx context.Context) (string, error) {
-	out, err := exec.CommandContext(ctx, "pg_config", "--version").Output()
+// pgConfig is a line of what pg_config on PATH says.
+func pgConfig(ctx context.Context, about string) (string, error) {
+	out, err := exec.CommandContext(ctx, "pg_config", about).Output()
 	if err != nil {
 		return "", fmt.Errorf("pg_config, of libpq-dev: %w", err)
 	}
-	m := regexp.MustCompile(`^PostgreSQL (\d+)`).FindSubmatch(out)
-	if m == nil {
-		return "", fmt.Errorf("pg_config says %q", out)
+	return strings.TrimSpace(string(out)), nil
+}
+
+// libpqMajor is the major version of the libpq that pg_config is of.
+func libpqMajor(ctx context.Context) (string, error) {
+	version, err := pgConfig(ctx, "--version")
+	if err != nil {
+		return "", err
 	}
-	return string(m[1]), nil
+	m := regexp.MustCompile(`^PostgreSQL (\d+)`).FindStringSubmatch(version)
+	if m == nil {
+		return "", fmt.Errorf("pg_config says %q", version)
+	}
+	return m[1], nil
 }
 
 // sourceArchive downloads the upstream archive of a Debian source package into the user's cache, once, without touching
@@ -159,12 +185,16 @@ func sourceArchive(ctx context.Context, name string) (string, error) {
 	return path, os.Rename(path+".part", path)
 }
 
-// download leaves the files of the source package $1 in the working directory; apt checks their signatures.
+// download leaves the files of the source package $1 in the working directory, from this release of Debian or else from
+// its testing release; apt checks their signatures.
 const download = `set -e
 . /etc/os-release
 mkdir -p lists/partial cache/archives/partial
-echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $VERSION_CODENAME main" >sources
 options="-q -o Dir::Etc::sourcelist=$PWD/sources -o Dir::Etc::sourceparts=- -o Dir::State::lists=$PWD/lists -o Dir::Cache=$PWD/cache -o APT::Sandbox::User=$(id -un)"
-apt-get $options update
-apt-get $options source --download-only "$1"
+for release in "$VERSION_CODENAME" testing; do
+	echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $release main" >sources
+	apt-get $options update
+	if apt-get $options source --download-only "$1"; then exit; fi
+done
+exit 1
 `

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,23 +37,30 @@ assume: [translation, gaussian]
 privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 10, delta: 0.01, per: dataset}}
 `
 
-// hba asks everybody for a password but those who set the server up, and whom a suite's authors let in without.
-const hba = `local all all trust
-host all postgres,fugu_reader,pqgo all trust
-host all pgx_pw all password
-host all all all scram-sha-256
-`
+// door is a way to prove who one is. In PostgreSQL pg_hba.conf gives each user one, so that all doors are the same server.
+// Fugu has one way for all its users, so there is a Fugu for each.
+type door int
+
+const (
+	byPassword    door = iota // with or without TLS
+	encrypted                 // without a password, over TLS alone
+	byCertificate             // of the client's
+)
+
+// way is one side with its doors. Suites without certificates have the first alone.
+type way struct{ doors map[door]sides.Side }
 
 // world is two equal PostgreSQL servers, and Fugu in front of one of them.
 type world struct {
-	direct, through sides.Side
+	major           int // version of the servers
+	direct, through way
 	stop            func() error
 }
 
 // newWorld makes the databases that a suite wants, the same on both sides.
 func newWorld(ctx context.Context, binary, dir string, s suite) (_ *world, err error) {
 	var undo []func() error
-	w := &world{stop: func() (err error) {
+	w := &world{direct: way{map[door]sides.Side{}}, through: way{map[door]sides.Side{}}, stop: func() (err error) {
 		for i := len(undo) - 1; i >= 0; i-- {
 			err = errors.Join(err, undo[i]())
 		}
@@ -63,58 +71,99 @@ func newWorld(ctx context.Context, binary, dir string, s suite) (_ *world, err e
 			err = errors.Join(err, w.stop())
 		}
 	}()
-	hbaFile := filepath.Join(dir, "pg_hba.conf")
-	if err := os.WriteFile(hbaFile, []byte(hba), 0o644); err != nil {
-		return nil, err
+	// Everybody is asked for a password but those who set the server up, and whom a suite's authors let in otherwise.
+	files := map[string]string{"pg_hba.conf": "local all all trust\nhost all postgres,fugu_reader all trust\n" + s.rules + "host all all all scram-sha-256\n"}
+	settings := map[string]string{}
+	fugus := map[door]sides.Config{byPassword: {}}
+	if s.certificates != nil {
+		c, err := s.certificates(dir)
+		if err != nil {
+			return nil, fmt.Errorf("the certificates of %s: %w", s.name, err)
+		}
+		shown := map[string]string{"server.crt": c.server, "server.key": c.key, "root.crt": c.authority}
+		maps.Copy(files, shown)
+		settings["ssl"], settings["ssl_ca_file"] = "on", "root.crt"
+		for name, text := range shown {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				return nil, err
+			}
+		}
+		tls := fmt.Sprintf("certificate: %q, key: %q, client_ca: %q}", filepath.Join(dir, "server.crt"), filepath.Join(dir, "server.key"), filepath.Join(dir, "root.crt"))
+		fugus = map[door]sides.Config{
+			byPassword:    {TLS: "{mode: prefer, " + tls},
+			encrypted:     {TLS: "{mode: require, " + tls, Auth: "{method: trust}"},
+			byCertificate: {TLS: "{mode: require, " + tls, Auth: "{method: cert}"},
+		}
 	}
 	var clusters [2]*pgcluster.Cluster
 	users := ""
 	for i := range clusters {
-		c, err := pgcluster.Start(ctx, pgcluster.Options{Settings: map[string]string{"hba_file": hbaFile}})
+		c, err := pgcluster.Start(ctx, pgcluster.Options{})
 		if err != nil {
 			return nil, err
 		}
 		undo = append(undo, c.Stop)
 		clusters[i] = c
-		if users, err = prepare(ctx, c, s); err != nil {
+		if err := c.Configure(ctx, files, settings); err != nil {
+			return nil, err
+		}
+		if users, w.major, err = prepare(ctx, c, s); err != nil {
 			return nil, fmt.Errorf("preparing the database of %s: %w", s.name, err)
 		}
 	}
-	w.direct = sides.Direct(clusters[0], s.role, s.password, s.database)
-	behind := sides.Direct(clusters[1], s.role, s.password, s.database)
-	proxy, err := sides.Serve(sides.Config{Binary: binary, Dir: dir, Policy: policy, Users: users,
-		Guest: behind.DSN(), Reader: clusters[1].DSN("fugu_reader", s.database)})
-	if err != nil {
-		return nil, err
+	guest := sides.Direct(clusters[1], s.role, s.password, s.database)
+	for to, config := range fugus {
+		w.direct.doors[to] = sides.Direct(clusters[0], s.role, s.password, s.database)
+		config.Binary, config.Policy, config.Guest, config.Reader = binary, policy, guest.DSN(), clusters[1].DSN("fugu_reader", s.database)
+		if config.TLS != "" { // tests look at whether the server's connection is encrypted, which is Fugu's
+			config.Guest = guest.EncryptedDSN(filepath.Join(dir, "root.crt"))
+		}
+		if config.Auth == "" {
+			config.Users = users
+		}
+		config.Dir = filepath.Join(dir, fmt.Sprintf("fugu-%d", to))
+		if err := os.Mkdir(config.Dir, 0o700); err != nil {
+			return nil, err
+		}
+		proxy, err := sides.Serve(config)
+		if err != nil {
+			return nil, err
+		}
+		undo = append(undo, proxy.Stop)
+		w.through.doors[to] = proxy.Side(s.role, s.password, s.database)
 	}
-	undo = append(undo, proxy.Stop)
-	w.through = proxy.Side(s.role, s.password, s.database)
 	return w, nil
 }
 
-// prepare makes a suite's database and roles. The result is their verifiers, as a users file.
-func prepare(ctx context.Context, c *pgcluster.Cluster, s suite) (users string, err error) {
+// prepare makes a suite's database and roles. The result is their verifiers, as a users file, and the server's
+// major version.
+func prepare(ctx context.Context, c *pgcluster.Cluster, s suite) (users string, major int, err error) {
 	conn, err := pgx.Connect(ctx, c.DSN("postgres", "postgres"))
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
 	for name, password := range s.users() {
 		// With the rights that Fugu lets a guest have: so no superuser, on either side.
 		if _, err := conn.Exec(ctx, fmt.Sprintf("CREATE ROLE %s LOGIN CREATEDB PASSWORD '%s'", pgx.Identifier{name}.Sanitize(), password)); err != nil {
-			return "", err
+			return "", 0, err
 		}
 	}
-	if _, err := conn.Exec(ctx, fmt.Sprintf("CREATE DATABASE %s OWNER %s", s.database, s.role)); err != nil {
-		return "", err
+	for _, sql := range []string{"CREATE DATABASE " + s.database, "GRANT ALL ON DATABASE " + s.database + " TO " + s.role} {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return "", 0, err
+		}
 	}
 	rows, err := conn.Query(ctx, `SELECT format('"%s" "%s"', rolname, rolpassword) FROM pg_authid WHERE rolpassword LIKE 'SCRAM%'`)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
-	return strings.Join(lines, "\n") + "\n", c.Exec(ctx, s.database, protected+"GRANT ALL ON SCHEMA public TO "+s.role+";"+s.setup)
+	if err := conn.QueryRow(ctx, "SELECT current_setting('server_version_num')::int / 10000").Scan(&major); err != nil {
+		return "", 0, err
+	}
+	return strings.Join(lines, "\n") + "\n", major, c.Exec(ctx, s.database, protected+"GRANT ALL ON SCHEMA public TO "+s.role+";"+s.setup)
 }

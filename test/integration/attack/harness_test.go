@@ -315,6 +315,11 @@ func (r *renewable) renew() {
 
 func (r *renewable) end() { _ = r.current.Load().file.Close() }
 
+// Refuse implements ledger.Ledger.
+func (r *renewable) Refuse(ctx context.Context, refusals []ledger.Refusal, lost int64) error {
+	return r.ledger().Refuse(ctx, refusals, lost)
+}
+
 // Audit implements ledger.Ledger.
 func (r *renewable) Audit(ctx context.Context, visit func(ledger.Link) error) (ledger.Link, error) {
 	return r.ledger().Audit(ctx, visit)
@@ -322,12 +327,20 @@ func (r *renewable) Audit(ctx context.Context, visit func(ledger.Link) error) (l
 
 func (r *renewable) ledger() ledger.Ledger { return r.current.Load().outer }
 
-func (r *renewable) Find(ctx context.Context, k ledger.Key, scope string) (ledger.Answer, bool, error) {
-	return r.ledger().Find(ctx, k, scope)
+func (r *renewable) Find(ctx context.Context, k ledger.Key, scopes ...string) (ledger.Answer, bool, error) {
+	return r.ledger().Find(ctx, k, scopes...)
 }
 
 func (r *renewable) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {
 	return r.ledger().Charge(ctx, c)
+}
+
+func (r *renewable) Standing(ctx context.Context, dataset string, renew time.Duration) (ledger.Standing, error) {
+	return r.ledger().Standing(ctx, dataset, renew)
+}
+
+func (r *renewable) Advance(ctx context.Context, e ledger.Epoch) (ledger.Epoch, error) {
+	return r.ledger().Advance(ctx, e)
 }
 
 func (r *renewable) Spent(ctx context.Context, dataset, scope string) ([]ledger.Account, error) {
@@ -336,6 +349,10 @@ func (r *renewable) Spent(ctx context.Context, dataset, scope string) ([]ledger.
 		f()
 	}
 	return accounts, err
+}
+
+func (r *renewable) History(ctx context.Context, dataset string, after int64) ([]ledger.Past, error) {
+	return r.ledger().History(ctx, dataset, after)
 }
 
 func (r *renewable) Releases(ctx context.Context, dataset string, n int) ([]ledger.Answer, error) {

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"fugu/config"
+	"fugu/ledger"
+	"fugu/policy"
+)
+
+// books are a configuration's ledger and policies. What an operator does to a ledger needs no other database.
+type books struct {
+	ledger.Manager
+	policies []*policy.Policy
+}
+
+// openBooks opens the ledger. To look at one that was never written is to see an empty one.
+func openBooks(ctx context.Context, path string, writes bool) (*books, error) {
+	cfg, err := config.Load(path, os.Environ())
+	if err != nil {
+		return nil, err
+	}
+	policies, err := policy.Load(cfg.Policy)
+	if err != nil {
+		return nil, err
+	}
+	l, err := openManager(ctx, cfg, writes)
+	if errors.Is(err, fs.ErrNotExist) && !writes {
+		l, err = empty{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &books{l, policies}, nil
+}
+
+// openManager opens the ledger, which has to exist.
+func openManager(ctx context.Context, cfg *config.Config, writes bool) (ledger.Manager, error) {
+	l, err := ledger.Manage(ctx, ledgerURL(cfg.Ledger), ledger.Options{ReadOnly: true, Key: cfg.Ledger.Key})
+	if err == nil && writes { // it is there: a ledger opened for writing would be made
+		if err = l.Close(); err == nil {
+			l, err = ledger.Manage(ctx, ledgerURL(cfg.Ledger), ledger.Options{Key: cfg.Ledger.Key})
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening the ledger: %w", err)
+	}
+	return l, nil
+}
+
+// policy returns the policy of a dataset, nil if there is none any more.
+func (b *books) policy(dataset string) *policy.Policy {
+	i := slices.IndexFunc(b.policies, func(p *policy.Policy) bool { return p.Dataset == dataset })
+	if i < 0 {
+		return nil
+	}
+	return b.policies[i]
+}
+
+// words parses a command's flags where they stand among other words, which it returns.
+func words(name string, args []string, stderr io.Writer, define func(*flag.FlagSet)) (rest []string, path string, err error) {
+	for {
+		var fs *flag.FlagSet
+		if fs, path, err = flags(name, args, stderr, define); err != nil {
+			return nil, "", err
+		}
+		if fs.NArg() == 0 {
+			return rest, path, nil
+		}
+		rest, args = append(rest, fs.Arg(0)), append(set(fs), fs.Args()[1:]...)
+	}
+}
+
+// set are the flags that were given, as arguments.
+func set(fs *flag.FlagSet) (args []string) {
+	fs.Visit(func(f *flag.Flag) { args = append(args, "-"+f.Name+"="+f.Value.String()) })
+	return args
+}
+
+// because are the flags of what is audited.
+func because(fs *flag.FlagSet, why *ledger.Why) {
+	fs.StringVar(&why.Reason, "reason", why.Reason, "`text` for the audit: why")
+	fs.StringVar(&why.Operator, "operator", why.Operator, "`name` for the audit: who")
+}
+
+// given refuses a command that does not say why.
+func given(why ledger.Why) error {
+	if strings.TrimSpace(why.Reason) == "" || strings.TrimSpace(why.Operator) == "" {
+		return usageError{errors.New(`say why, with -reason "..." (and who, with -operator, where the login has no name): it is audited`)}
+	}
+	return nil
+}

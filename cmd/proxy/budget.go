@@ -1,0 +1,323 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"fugu/ledger"
+	"fugu/pipeline"
+)
+
+// budget shows what is left of every budget, or everything about one, or has a dataset's begin anew.
+func budget(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	asJSON, user, limit := false, "", 20
+	why := ledger.Why{Operator: login()}
+	rest, path, err := words("budget", args, stderr, func(fs *flag.FlagSet) {
+		fs.BoolVar(&asJSON, "json", asJSON, "print JSON")
+		fs.StringVar(&user, "user", user, "show what `name` asked")
+		fs.IntVar(&limit, "n", limit, "show the last `number` of charges")
+		because(fs, &why)
+	})
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(rest) == 0 || len(rest) == 1 && rest[0] == "list":
+		return listBudgets(ctx, path, asJSON, stdout)
+	case len(rest) == 2 && rest[0] == "show" && limit > 0:
+		return showBudget(ctx, path, rest[1], user, limit, asJSON, stdout)
+	case len(rest) == 2 && rest[0] == "reset":
+		if err := given(why); err != nil {
+			return err
+		}
+		return resetBudget(ctx, path, rest[1], why, asJSON, stdout)
+	}
+	return usageError{errors.New(`say "fugu budget", "fugu budget show DATASET" or "fugu budget reset DATASET -reason TEXT"`)}
+}
+
+// account is an account as it is shown. What is not finite is null.
+type account struct {
+	Dataset  string   `json:"dataset"`
+	Epoch    int64    `json:"epoch"`
+	Period   int64    `json:"period"`
+	Scope    string   `json:"scope"` // of the ledger; empty: everyone's together
+	Secret   string   `json:"secret"`
+	Total    *float64 `json:"epsilon_total"`
+	Spent    *float64 `json:"epsilon_spent"`
+	Left     *float64 `json:"epsilon_left"`
+	Delta    *float64 `json:"delta_total"`
+	Releases int      `json:"releases"`
+	NoPolicy bool     `json:"no_policy,omitempty"`
+}
+
+func number(v float64) *float64 {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return nil
+	}
+	return &v
+}
+
+// accounts are those of all policies, and of what the ledger has besides.
+func (b *books) accounts(ctx context.Context) (out []account, err error) {
+	datasets, err := b.Datasets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range b.policies {
+		as, err := pipeline.AllAccounts(ctx, b, p)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range as {
+			out = append(out, account{Dataset: a.Dataset, Epoch: a.Epoch, Period: a.Period, Scope: a.Scope, Secret: a.Secret, Total: number(a.Total),
+				Spent: number(a.Spent), Left: number(a.Left), Delta: number(a.Delta), Releases: a.Releases})
+		}
+	}
+	for _, d := range datasets {
+		totals, err := b.Totals(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range totals {
+			if !t.Past && !slices.ContainsFunc(out, func(a account) bool { return a.Dataset == d && a.Scope == t.Scope && a.Secret == t.Secret }) {
+				out = append(out, account{Dataset: d, Period: t.Period, Scope: t.Scope, Secret: t.Secret, Releases: t.Releases, NoPolicy: true})
+			}
+		}
+	}
+	return out, nil
+}
+
+func listBudgets(ctx context.Context, path string, asJSON bool, stdout io.Writer) error {
+	b, err := openBooks(ctx, path, false)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = b.Close() }()
+	accounts, err := b.accounts(ctx)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(stdout, accounts)
+	}
+	return writeAccounts(stdout, accounts)
+}
+
+func writeAccounts(w io.Writer, accounts []account) error {
+	t := table{head: "dataset +epoch +period share secret +epsilon +spent +left +delta +releases"}
+	outside := false
+	for _, a := range accounts {
+		outside = outside || a.NoPolicy
+		left := cell{shown(a.Left), inGreen}
+		switch {
+		case a.Left == nil || a.Total == nil:
+			left.colour = inFaint
+		case *a.Left == 0:
+			left.colour = inRed
+		case *a.Left < *a.Total/5:
+			left.colour = inYellow
+		}
+		spent := shown(a.Spent)
+		if a.Spent == nil && !a.NoPolicy {
+			spent = "all" // no epsilon holds at this delta
+		}
+		t.row(a.Dataset, a.Epoch, a.Period, orAll(a.Scope), a.Secret, shown(a.Total), spent, left, shown(a.Delta), a.Releases)
+	}
+	if err := t.write(w); err != nil {
+		return err
+	}
+	if outside {
+		_, err := fmt.Fprintln(w, "-: no policy gives it a budget now; what was charged is kept")
+		return err
+	}
+	return nil
+}
+
+// concerns reports whether an account is everybody's, or of the user that is asked for, if one is.
+func concerns(scope, user string) bool {
+	return user == "" || scope == ledger.Everybody || scope == ledger.UserScope(user)
+}
+
+func shown(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return short(*v)
+}
+
+// details are what fugu budget show tells.
+type details struct {
+	Dataset  string           `json:"dataset"`
+	Accounts []account        `json:"accounts"`
+	Ended    []account        `json:"ended"`  // accounts of earlier periods
+	Resets   []ledger.Entry   `json:"resets"` // in order
+	Refused  map[string]int64 `json:"refused"`
+	Lost     int64            `json:"refusals_lost"` // of all datasets: of which the audit does not know
+	Charges  []charged        `json:"charges"`       // newest first
+}
+
+type charged struct {
+	At        time.Time `json:"at"`
+	Answer    int64     `json:"answer"`
+	User      string    `json:"user"`
+	Scope     string    `json:"scope"`
+	Secret    string    `json:"secret"`
+	Mechanism string    `json:"mechanism"`
+	Epsilon   *float64  `json:"epsilon"` // of this charge alone, at the total delta
+	Failed    bool      `json:"failed"`
+	Ended     bool      `json:"ended"` // of an earlier period
+}
+
+// details reads everything about a dataset. It audits the ledger on the way.
+func (b *books) details(ctx context.Context, dataset, user string, limit int) (*details, error) {
+	d := &details{Dataset: dataset, Accounts: []account{}, Ended: []account{}, Resets: []ledger.Entry{}, Refused: map[string]int64{}, Charges: []charged{}}
+	all, err := b.accounts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range all {
+		if a.Dataset == dataset && concerns(a.Scope, user) {
+			d.Accounts = append(d.Accounts, a)
+		}
+	}
+	p := b.policy(dataset)
+	if len(d.Accounts) == 0 && p == nil {
+		return nil, fmt.Errorf("neither the policies nor the ledger know a dataset %q", dataset)
+	}
+	if b.Manager == (empty{}) {
+		return d, nil
+	}
+	_, err = b.Audit(ctx, func(l ledger.Link) error {
+		e, err := l.Entry()
+		switch {
+		case err != nil:
+			return err
+		case e.Event == ledger.Lost:
+			d.Lost += e.Times
+		case e.Dataset != dataset:
+		case e.Event == ledger.Reset:
+			d.Resets = append(d.Resets, e)
+		case e.Event == ledger.Refused && (user == "" || e.User == user):
+			d.Refused[e.Code] += max(1, e.Times)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	delta := 0.0
+	if p != nil {
+		delta = float64(p.Privacy.Budget.Delta)
+	}
+	totals, err := b.Totals(ctx, dataset)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range totals {
+		if t.Past && concerns(t.Scope, user) {
+			d.Ended = append(d.Ended, account{Dataset: dataset, Period: t.Period, Scope: t.Scope, Secret: t.Secret, Spent: number(t.Loss.EpsilonAt(delta)), Delta: number(delta),
+				Releases: t.Releases, NoPolicy: p == nil})
+		}
+	}
+	payments, err := b.Payments(ctx, dataset, user, limit)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range payments {
+		d.Charges = append(d.Charges, charged{x.At, x.Answer, x.User, x.Scope, x.Secret, x.Mechanism, number(x.Loss.EpsilonAt(delta)), x.Failed, x.Past})
+	}
+	return d, nil
+}
+
+func showBudget(ctx context.Context, path, dataset, user string, limit int, asJSON bool, stdout io.Writer) error {
+	b, err := openBooks(ctx, path, false)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = b.Close() }()
+	d, err := b.details(ctx, dataset, user, limit)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(stdout, d)
+	}
+	if err := writeAccounts(stdout, d.Accounts); err != nil {
+		return err
+	}
+	for _, e := range d.Resets {
+		fmt.Fprintf(stdout, "\n%s at %s by %s: %s\n", coloured(stdout, inYellow, "reset"), clock(e.At), e.User, e.Reason)
+		for _, a := range d.Ended {
+			if a.Period == e.Period-1 {
+				fmt.Fprintf(stdout, "  before it %s had spent %s of secret %s in %d releases: that adds to what is spent since\n", orAll(a.Scope), shown(a.Spent), a.Secret, a.Releases)
+			}
+		}
+	}
+	if len(d.Charges) > 0 {
+		fmt.Fprintln(stdout, "\nlast charges:")
+	}
+	t := table{head: "at +answer user share secret mechanism +epsilon result"}
+	for _, c := range d.Charges {
+		result := cell{"answered", inPlain}
+		if c.Failed {
+			result = cell{"failed", inRed}
+		}
+		if c.Ended {
+			result = cell{result.text + ", in an earlier period", inFaint}
+		}
+		t.row(clock(c.At), c.Answer, c.User, orAll(c.Scope), c.Secret, c.Mechanism, shown(c.Epsilon), result)
+	}
+	if len(d.Charges) > 0 {
+		if err := t.write(stdout); err != nil {
+			return err
+		}
+	}
+	if len(d.Refused)+int(d.Lost) > 0 {
+		var parts []string
+		for _, code := range slices.Sorted(maps.Keys(d.Refused)) {
+			parts = append(parts, fmt.Sprintf("%s %d times", code, d.Refused[code]))
+		}
+		if d.Lost > 0 {
+			parts = append(parts, fmt.Sprintf("%d more of all datasets that are only counted", d.Lost))
+		}
+		fmt.Fprintf(stdout, "\nrefused: %s\n", strings.Join(parts, ", "))
+	}
+	return nil
+}
+
+func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") }
+
+// givenUp is what a reset means, said each time.
+const givenUp = `What was answered before is known to whoever asked, and adds to everything that is answered from now on: about each secret
+of the data, all answers together reveal up to what was spent before and what is spent since. The policy's budget does not
+bound that sum any more. Answers that are stored stay free for who has paid.
+`
+
+func resetBudget(ctx context.Context, path, dataset string, why ledger.Why, asJSON bool, stdout io.Writer) error {
+	b, err := openBooks(ctx, path, true)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = b.Close() }()
+	head, err := b.Reset(ctx, dataset, why)
+	if err != nil {
+		return err
+	}
+	e, err := head.Entry()
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(stdout, map[string]any{"dataset": dataset, "number": e.Number, "hash": head.Hash, "warning": strings.ReplaceAll(strings.TrimSpace(givenUp), "\n", " ")})
+	}
+	_, err = fmt.Fprintf(stdout, "%s the budgets of dataset %s begin anew; entry %d:%s of the audit chain says so\n%s", green(stdout, "ok"), dataset, e.Number, head.Hash, givenUp)
+	return err
+}

@@ -1,0 +1,141 @@
+//go:build fuguhooks
+
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+
+	"fugu/internal/hook"
+	"fugu/ledger"
+	"fugu/privacy"
+)
+
+// faultEnv names the fault that planted plants.
+const faultEnv = "FUGUHOOKS_FAULT"
+
+// planted plants a fault in the ledger, which a test of kills has to find.
+func planted(l ledger.Ledger) ledger.Ledger {
+	switch fault := os.Getenv(faultEnv); fault {
+	case "":
+		return l
+	case "late":
+		return &late{Ledger: l}
+	case "split":
+		return split{l}
+	case "forgetful":
+		return forgetful{l, fmt.Sprint(os.Getpid())}
+	case "generous":
+		return generous{l}
+	default:
+		panic("there is no fault " + fault)
+	}
+}
+
+// late gives an answer before it charges for it, when it is asked for the next.
+type late struct {
+	ledger.Ledger
+	mu   sync.Mutex
+	owed []ledger.Charge
+}
+
+func (l *late) Find(ctx context.Context, key ledger.Key, scope string) (ledger.Answer, bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range l.owed {
+		if _, err := l.Ledger.Charge(ctx, c); err != nil {
+			return ledger.Answer{}, false, err
+		}
+	}
+	l.owed = nil
+	return l.Ledger.Find(ctx, key, scope)
+}
+
+func (l *late) Charge(_ context.Context, c ledger.Charge) (ledger.Answer, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.owed = append(l.owed, c)
+	return ledger.Answer{Bytes: c.Answer, Cells: c.Cells, Losses: c.Losses, Mechanism: c.Mechanism, Assumption: c.Assumption, Requested: c.Requested}, nil
+}
+
+// split charges in one transaction, and stores the answer in the next.
+type split struct{ ledger.Ledger }
+
+func (s split) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {
+	cost := c
+	cost.Key = derived(c.Key, "cost")
+	if _, err := s.Ledger.Charge(ctx, cost); err != nil {
+		return ledger.Answer{}, err
+	}
+	free := make(map[string]privacy.Loss, len(c.Losses))
+	for secret := range c.Losses {
+		free[secret] = privacy.Loss{}
+	}
+	c.Losses = free
+	return s.Ledger.Charge(ctx, c)
+}
+
+// forgetful does not know its answers again after a restart, and charges for another one.
+type forgetful struct {
+	ledger.Ledger
+	salt string
+}
+
+func (f forgetful) Find(ctx context.Context, key ledger.Key, scope string) (ledger.Answer, bool, error) {
+	return f.Ledger.Find(ctx, derived(key, f.salt), scope)
+}
+
+func (f forgetful) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {
+	c.Key = derived(c.Key, f.salt)
+	return f.Ledger.Charge(ctx, c)
+}
+
+// generous looks at the budget only before it reads, when others may be about to spend the same.
+type generous struct{ ledger.Ledger }
+
+func (g generous) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {
+	c.Limit.Epsilon *= 1e6
+	return g.Ledger.Charge(ctx, c)
+}
+
+func derived(key ledger.Key, salt string) ledger.Key {
+	sum := sha256.Sum256([]byte(string(key) + salt))
+	return ledger.Key(hex.EncodeToString(sum[:]))
+}
+
+// pointed has points before, amid and after everything that clients are sent.
+func pointed(l net.Listener) net.Listener { return pointedListener{l} }
+
+type pointedListener struct{ net.Listener }
+
+func (l pointedListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return pointedConn{c}, nil
+}
+
+type pointedConn struct{ net.Conn }
+
+// piece is how much of a reply, in bytes, goes out from one point to the next.
+const piece = 48
+
+func (c pointedConn) Write(b []byte) (written int, err error) {
+	hook.Point("before sending")
+	for len(b) > 0 && err == nil {
+		var n int
+		n, err = c.Conn.Write(b[:min(len(b), piece)])
+		written, b = written+n, b[n:]
+		if len(b) > 0 {
+			hook.Point("amid sending")
+		}
+	}
+	hook.Point("after sending")
+	return written, err
+}

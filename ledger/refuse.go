@@ -1,0 +1,75 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Refusal is a statement about protected data that was not answered. It holds neither the statement nor the error's text,
+// in which there may be literals.
+type Refusal struct {
+	At        time.Time
+	User      string
+	Dataset   string // empty: it did not come to that
+	Code      string // SQLSTATE
+	Statement string // as in Charge
+	Times     int64  // how often, the last time at Until
+	Until     time.Time
+}
+
+// Refuse implements Ledger.
+func (l *store) Refuse(ctx context.Context, refusals []Refusal, lost int64) error {
+	var entries []Entry
+	if lost > 0 {
+		entries = append(entries, Entry{At: now(), Event: Lost, Times: lost})
+	}
+	for _, r := range refusals {
+		if err := r.check(); err != nil {
+			return fmt.Errorf("recording refusals: %w", err)
+		}
+		entries = append(entries, r.entry())
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	err := l.alter(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := l.seal.extend(ctx, tx, entries)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("recording refusals: %w", err)
+	}
+	return nil
+}
+
+func (r Refusal) entry() Entry {
+	e := Entry{At: r.At.UTC().Truncate(time.Microsecond), Event: Refused, Dataset: r.Dataset, User: r.User, Code: r.Code, Statement: r.Statement}
+	if r.Times > 1 {
+		until := r.Until.UTC().Truncate(time.Microsecond)
+		e.Times, e.Until = r.Times, &until
+	}
+	return e
+}
+
+func (r Refusal) check() error {
+	switch {
+	case !text(r.User, r.Dataset) || r.User == "":
+		return errors.New("a name is missing, or no UTF-8 text")
+	case len(r.Code) != 5 || strings.Trim(r.Code, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "":
+		return errors.New("a code is no SQLSTATE")
+	case !fingerprint(r.Statement):
+		return errors.New("a statement's fingerprint is not one")
+	case r.Times < 1 || r.At.IsZero():
+		return errors.New("a refusal without a time")
+	}
+	return nil
+}
+
+// fingerprint reports whether s can stand for a statement: it is too short, and of too few letters, to be one.
+func fingerprint(s string) bool {
+	return len(s) <= 64 && strings.Trim(s, "0123456789abcdef") == ""
+}

@@ -1,0 +1,110 @@
+package parser
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+const (
+	hintMode     = "Write mode() WITHIN GROUP (ORDER BY x)."
+	modeGrouping = "fugu mode sets"
+)
+
+// mode puts in the place of mode() WITHIN GROUP (ORDER BY x) the value with the greatest of the noisy counts of each value:
+// a cut of its own, that has x for a further key, and above it
+//
+//	(SELECT x FROM cut WHERE x IS NOT NULL AND its other keys are those of the row ORDER BY count DESC, x LIMIT 1)
+//
+// NULL is no mode. The values of x are public, so that there is one whatever the protected rows are.
+func (a *analysis) mode(c *Cut, node *pg.Node, f *pg.FuncCall) error {
+	if !f.AggWithinGroup || f.FuncVariadic || f.AggDistinct || len(f.Args) != 0 || len(f.AggOrder) != 1 || f.AggOrder[0].GetSortBy().SortbyDir == pg.SortByDir_SORTBY_USING {
+		return a.refuse(f.Location, hintMode, "this form of mode cannot be answered on protected data")
+	}
+	by := f.AggOrder[0].GetSortBy()
+	x, err := c.read.expr(by.Node)
+	if err != nil {
+		return err
+	}
+	if i := c.keyOf(x); i >= 0 { // a group has one value of its keys
+		if c.Sets != nil {
+			return a.refuse(f.Location, "Take mode of other columns, or write GROUP BY with a single list.", "mode of a key of grouping sets cannot be answered on protected data")
+		}
+		node.Node = qualified(c.Alias, c.Keys[i].Name)
+		return nil
+	}
+	source, where := "mode() WITHIN GROUP (ORDER BY "+SQL(x, "", nil)+")", []Expr{}
+	if c.Where != nil {
+		where = append(where, c.Where)
+	}
+	if f.AggFilter != nil {
+		filter, err := c.read.expr(f.AggFilter)
+		if err != nil {
+			return err
+		}
+		where = append(where, filter)
+		source += fmt.Sprintf(" FILTER (WHERE %s)", SQL(filter, "", nil))
+	}
+	// Calls that are the same read the same, so that DISTINCT and ORDER BY know them for one.
+	number := slices.Index(c.modes, source) + 1
+	if number == 0 {
+		c.modes = append(c.modes, source)
+		number = len(c.modes)
+	}
+	position := a.src.position(f.Location)
+	m := &Cut{Sources: c.Sources, Where: and(where), Keys: slices.Clone(c.Keys), Position: c.Position, Alias: fmt.Sprintf("fugu mode %d", number), from: &pg.Node{}}
+	if m.Alias == c.Alias {
+		m.Alias += " of it"
+	}
+	value := "fugu value"
+	for slices.ContainsFunc(c.Keys, func(k Key) bool { return k.Name == value }) {
+		value += " "
+	}
+	m.Keys = append(m.Keys, Key{Expr: x, Name: value, Source: SQL(x, "", nil), Position: position, Mode: true})
+	m.Aggregates = []Aggregate{{Func: "count", Name: "fugu aggregate 1", Source: "count(*) of " + source, Position: position}}
+	a.stmt.Cuts = append(a.stmt.Cuts, m)
+
+	of := func(c *Cut, name string) string { return QuoteIdent(c.Alias) + "." + QuoteIdent(name) }
+	match := []string{of(m, value) + " IS NOT NULL"}
+	if c.modeSets(m) {
+		match = append(match, of(m, modeGrouping)+" = "+of(c, modeGrouping))
+	}
+	for _, k := range c.Keys {
+		match = append(match, of(m, k.Name)+" IS NOT DISTINCT FROM "+of(c, k.Name))
+	}
+	first := of(m, value)
+	if by.SortbyDir == pg.SortByDir_SORTBY_DESC {
+		first += " DESC"
+	}
+	tree, err := pg.Parse("SELECT (SELECT " + of(m, value) + " FROM x WHERE " + strings.Join(match, " AND ") + " ORDER BY " + of(m, m.Aggregates[0].Name) + " DESC, " + first + " LIMIT 1)")
+	if err != nil {
+		return fmt.Errorf("writing what takes the place of mode: %w", err)
+	}
+	found := tree.Stmts[0].Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val
+	found.GetSubLink().Subselect.GetSelectStmt().FromClause = []*pg.Node{m.from}
+	node.Node = found.Node
+	return nil
+}
+
+// modeSets gives the cut of a mode the grouping sets of c, each with the value for a further key, and both a column that
+// tells the sets apart, as the keys of a row need not; not ok where there is but one set.
+func (c *Cut) modeSets(m *Cut) bool {
+	value := len(c.Keys)
+	if c.Sets == nil || value == 0 {
+		return false
+	}
+	g := Grouping{Name: modeGrouping}
+	for k := range c.Keys {
+		g.Keys = append(g.Keys, k)
+	}
+	for _, s := range c.Sets {
+		m.Sets = append(m.Sets, append(slices.Clone(s), value))
+	}
+	m.Groupings = []Grouping{g}
+	if !slices.ContainsFunc(c.Groupings, func(o Grouping) bool { return o.Name == g.Name }) {
+		c.Groupings = append(c.Groupings, g)
+	}
+	return true
+}

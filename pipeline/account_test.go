@@ -1,0 +1,309 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"fugu/ledger"
+	"fugu/mechanism"
+	"fugu/privacy"
+	"fugu/sqlstate"
+)
+
+// few rows are those of which the randomness counts beside the noise; the table of the example is larger, which no
+// account knows.
+const fewRows = 300
+
+// newJoint is a house whose answers share an account.
+func newJoint(t *testing.T, mechanism string) *house {
+	t.Helper()
+	return newHouse(t, fmt.Sprintf("rows: %d", rowsOf(t)), fmt.Sprintf("rows: %d", fewRows),
+		"mechanism: auto", "mechanism: "+mechanism, "budget: {", "composition: joint\n  budget: {")
+}
+
+func rowsOf(t *testing.T) int64 {
+	t.Helper()
+	_, reader, err := loadExample(t) // loads the table once
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader.Close()
+	return rows
+}
+
+func (h *house) asked(t *testing.T, sql string, epsilon float64) *question {
+	t.Helper()
+	q, err := h.question(t, sql, nil, settings{epsilon: privacy.Epsilon(epsilon)})
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return q
+}
+
+func (h *house) answered(t *testing.T, sql string, epsilon float64) ledger.Answer {
+	t.Helper()
+	a, err := h.asked(t, sql, epsilon).answer(t.Context())
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return a
+}
+
+// account is the account of the house's one policy and one table.
+func (h *house) account() (*account, *tableAccount) {
+	s := h.engine.snapshot.Load()
+	a := s.accounts[s.policies[0]]
+	for _, t := range a.tables {
+		return a, t
+	}
+	return a, nil
+}
+
+// κ² of two counts by hand, from the classes' means and covariances in the reference: for the pair at each end of the
+// range, with the rows that are the same under both values, and all that is beside the direction by the noise alone.
+func TestJointCostByHand(t *testing.T) {
+	h := newJoint(t, "optimal-gaussian")
+	const sql = "SELECT count(*) FILTER (WHERE age > 40), count(*) FILTER (WHERE sex = 'Male') FROM adult"
+	h.answered(t, sql, 1)
+	q := h.asked(t, sql, 1)
+	m, err := q.measure(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := h.engine.reader.Query(t.Context(), `SELECT (income = '>50K')::int, count(*)::float8, avg((age > 40)::int)::float8, avg((sex = 'Male')::int)::float8, avg((age > 40 AND sex = 'Male')::int)::float8
+	  FROM public.adult_reference GROUP BY 1 ORDER BY 1`, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mean, cov [2][3]float64 // by class: means; variance, variance, covariance
+	for c, r := range rows {
+		var v [5]float64
+		for i := range v {
+			v[i], _ = strconv.ParseFloat(r[i].Text, 64)
+		}
+		a, b, both := v[2], v[3], v[4]
+		mean[c], cov[c] = [3]float64{a, b}, [3]float64{a * (1 - a), b * (1 - b), both - a*b}
+	}
+	noise := func(k, l int) float64 { return m.calibration.Noise.Covariance(k, l) }
+	most := 0.0
+	for _, q := range []float64{.10, .55} { // within .05 in [.10, .60]
+		s := [3]float64{noise(0, 0), noise(1, 1), noise(0, 1)}
+		var d [2]float64
+		for i := range s {
+			s[i] += fewRows * (q*cov[1][i] + (1-q-.05)*cov[0][i])
+		}
+		for i := range d {
+			d[i] = fewRows * .05 * (mean[1][i] - mean[0][i])
+		}
+		most = math.Max(most, (d[0]*d[0]*s[1]-2*d[0]*d[1]*s[2]+d[1]*d[1]*s[0])/(s[0]*s[1]-s[2]*s[2]))
+	}
+	_, account := h.account()
+	part := m.joint.parts[0]
+	want := math.Sqrt(most) + part.Aside["high_income"]
+	if got := math.Sqrt(account.Cost("high_income").Kappa2); math.Abs(got/want-1) > 1e-6 {
+		t.Errorf("κ %v, want %v", got, want)
+	}
+	if alone := math.Sqrt(m.calibration.Losses["high_income"].Kappa2); alone < 1.2*math.Sqrt(most) {
+		t.Errorf("by the noise alone κ is %v, and %v with the rows: the test shows nothing", alone, math.Sqrt(most))
+	}
+	if len(part.Lines) == 0 || part.Hidden["high_income"] {
+		t.Errorf("%d lines, hidden %v", len(part.Lines), part.Hidden)
+	}
+}
+
+// The same statement again, with fresh noise, costs less and less: all that it can tell is what the rows leave.
+func TestJointRepetitionIsBounded(t *testing.T) {
+	h := newJoint(t, "optimal-gaussian")
+	const sql = "SELECT sex, count(*) FROM adult GROUP BY sex"
+	var costs []float64
+	alone := 0.0
+	for i := range 12 {
+		epsilon := 1 - float64(i)/1000
+		costs = append(costs, h.answered(t, sql, epsilon).Losses["high_income"].Kappa2)
+		m, err := h.asked(t, sql, epsilon).measure(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone += m.calibration.Losses["high_income"].Kappa2
+	}
+	total := 0.0
+	for _, c := range costs {
+		total += c
+	}
+	if costs[11] > costs[0]/4 || total > alone/3 {
+		t.Errorf("costs %v, in all %v; by the noise alone %v", costs, total, alone)
+	}
+	spent, err := h.engine.ledger.Spent(t.Context(), "adult", "")
+	if err != nil || math.Abs(spent[0].Loss.Kappa2/total-1) > 1e-9 {
+		t.Errorf("the ledger has %+v of %v, %v", spent, total, err)
+	}
+}
+
+// What is counted is in the ledger: another process counts the same, and one that was overtaken counts anew.
+func TestJointAccountIsTheLedgers(t *testing.T) {
+	h := newJoint(t, "expm-gaussian")
+	other := &house{New(h.engine.guest, h.engine.reader, h.engine.ledger, reloaded(t, h), h.engine.log), "bob"}
+	statements := []string{
+		"SELECT count(*) FROM adult WHERE age > 40",
+		"SELECT sex, avg(age), count(*) FROM adult GROUP BY sex",
+		"SELECT education, sum(age) FROM adult WHERE sex = 'Male' GROUP BY education",
+		"SELECT sex, education, count(*) FROM adult GROUP BY GROUPING SETS ((sex), (education), ())",
+	}
+	for i, sql := range statements {
+		[]*house{h, other}[i%2].answered(t, sql, 1)
+	}
+	price := func(h *house) price {
+		q := h.asked(t, "SELECT count(*) FROM adult WHERE age > 30", 1)
+		m, err := q.measure(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := q.price(t.Context(), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	a, b, c := price(h), price(other), price(&house{New(h.engine.guest, h.engine.reader, h.engine.ledger, reloaded(t, h), h.engine.log), "bob"})
+	for _, p := range []struct{ name string }{{"high_income"}, {"private_sector"}} {
+		x, y, z := a.losses[p.name].Kappa2, b.losses[p.name].Kappa2, c.losses[p.name].Kappa2
+		if !(x > 0) || math.Abs(y/x-1) > 1e-6 || math.Abs(z/x-1) > 1e-6 || *a.after != *b.after || *a.after != *c.after {
+			t.Errorf("%s costs %v, %v and %v", p.name, x, y, z)
+		}
+	}
+
+	// While this one's rows are read, the other charges.
+	const sql = "SELECT count(*) FROM adult WHERE age > 50"
+	q := h.asked(t, sql, 1)
+	m, err := q.measure(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := q.price(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.engine.ledger = &overtaking{Ledger: h.engine.ledger, first: func() { other.answered(t, sql, .9) }}
+	got, err := q.answer(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x, y := got.Losses["high_income"].Kappa2, before.losses["high_income"].Kappa2; !(x < .99*y) {
+		t.Errorf("behind nearly the same answer it costs %v, and %v before it", x, y)
+	}
+	first, _ := h.account()
+	second, _ := other.account()
+	if err := second.catchUp(t.Context(), other.engine.ledger, 0); err != nil || first.last != got.ID || second.last != got.ID {
+		t.Errorf("counted up to %d and %d of %d, %v", first.last, second.last, got.ID, err)
+	}
+}
+
+// overtaking is a ledger that another proxy charges just before this one does.
+type overtaking struct {
+	ledger.Ledger
+	first func()
+}
+
+func (l *overtaking) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {
+	if f := l.first; f != nil {
+		l.first = nil
+		f()
+	}
+	return l.Ledger.Charge(ctx, c)
+}
+
+// reloaded is the policy as another process loads it.
+func reloaded(t *testing.T, h *house) *Snapshot {
+	t.Helper()
+	s, err := Load(t.Context(), h.engine.snapshot.Load().policies, h.engine.reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A Laplace along the direction hides the movement: its loss is pure, and what it tells of the rows is counted all the same.
+func TestJointDirectional(t *testing.T) {
+	plain, after := newJoint(t, "optimal-gaussian"), newJoint(t, "optimal-gaussian")
+	const sql = "SELECT sex, count(*) FROM adult GROUP BY sex"
+	q, err := after.question(t, sql, nil, settings{mechanism: mechanism.Directional})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := q.answer(t.Context())
+	if err != nil || !(a.Losses["high_income"].Pure > .5) || a.Losses["high_income"].Kappa2 > .05 || a.Assumption != jointAssumption {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	x, y := plain.answered(t, sql, 1).Losses["high_income"].Kappa2, after.answered(t, sql, 1).Losses["high_income"].Kappa2
+	if !(y > 1.05*x) {
+		t.Errorf("it costs %v behind a release whose floor tells of the rows, and %v without", y, x)
+	}
+}
+
+func TestJointRefusals(t *testing.T) {
+	h := newJoint(t, "auto")
+	for sql, want := range map[string]sqlstate.Code{
+		"SELECT stddev(age) FROM adult":         sqlstate.NotAnswerable,
+		"SELECT corr(age, fnlwgt) FROM adult":   sqlstate.NotAnswerable,
+		"SELECT count(DISTINCT sex) FROM adult": sqlstate.NotAnswerable,
+	} {
+		if _, err := h.asked(t, sql, 1).answer(t.Context()); !sqlstate.Is(err, want) {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	q, err := h.question(t, "SELECT count(*) FROM adult", nil, settings{mechanism: mechanism.ExpmLaplace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := q.answer(t.Context()); !sqlstate.Is(err, sqlstate.NotAllowed) {
+		t.Errorf("expm-laplace: %v", err)
+	}
+	h.answered(t, "SELECT count(*) FROM adult WHERE age > 40", 1)
+
+	// The reference's rows have changed since.
+	_, table := h.account()
+	right := table.digest
+	table.digest = strings.Repeat("0", 64)
+	a, _ := h.account()
+	a.last = 0
+	if _, err := h.asked(t, "SELECT count(*) FROM adult WHERE age > 30", 1).answer(t.Context()); !sqlstate.Is(err, sqlstate.ModelUnfit) {
+		t.Errorf("another reference: %v", err)
+	}
+	table.digest = right
+
+	// An answer of which the account knows nothing.
+	if _, err := h.engine.ledger.Charge(t.Context(), ledger.Charge{Key: ledger.Key(strings.Repeat("ab", 32)), Dataset: "adult", User: "alice",
+		Losses: map[string]privacy.Loss{"high_income": {Pure: .1}}, Limit: privacy.Budget{Epsilon: 20, Delta: .01}, Requested: privacy.Budget{Epsilon: .1},
+		Mechanism: "expm-laplace", Assumption: "translation", Answer: []byte("x")}); err != nil {
+		t.Fatal(err)
+	}
+	fresh := &house{New(h.engine.guest, h.engine.reader, h.engine.ledger, reloaded(t, h), h.engine.log), "bob"}
+	if _, err := fresh.asked(t, "SELECT count(*) FROM adult WHERE age > 30", 1).answer(t.Context()); !sqlstate.Is(err, sqlstate.ModelUnfit) ||
+		!strings.Contains(err.Error(), "composition: noise") {
+		t.Errorf("behind an answer without terms: %v", err)
+	}
+}
+
+// The certificate of each answer says what all together reach, and the explanation what they would.
+func TestJointCertificate(t *testing.T) {
+	h := newJoint(t, "optimal-gaussian")
+	const sql = "SELECT sex, count(*) FROM adult GROUP BY sex"
+	x, err := h.asked(t, sql, 1).Explain(t.Context())
+	if err != nil || !strings.Contains(strings.Join(x.Lines(), "\n"), "Joint account: with all answers before, delta ") {
+		t.Fatalf("%v: %q", err, x.Lines())
+	}
+	a := h.answered(t, sql, 1)
+	b := h.answered(t, sql, .9)
+	for i, c := range b.Certificates {
+		if !(c.Together > 0 && c.Together <= .01) || c.Together < a.Certificates[i].Together {
+			t.Errorf("together %v behind %v", c.Together, a.Certificates[i].Together)
+		}
+	}
+	if _, err := h.engine.ledger.Audit(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+}

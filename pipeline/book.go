@@ -1,0 +1,38 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+
+	"fugu/ledger"
+)
+
+// book charges the answer at its price; where others were charged meanwhile that the price does not count with, at a new one.
+func (q *question) book(ctx context.Context, c ledger.Charge, m *measured, p price) (ledger.Answer, error) {
+	for {
+		c.Losses, c.After, c.Certificates = p.losses, p.after, m.certificates(p)
+		if m.joint != nil {
+			c.Terms = m.joint.bytes
+		}
+		a, err := q.charge(ctx, c)
+		if err == nil {
+			err = p.charged(a)
+		}
+		if !errors.Is(err, ledger.ErrOvertaken) {
+			return a, err
+		}
+		if p, err = q.price(ctx, m); err != nil {
+			return ledger.Answer{}, err
+		}
+	}
+}
+
+// certificates are those of the calibration, as the ledger keeps them.
+func (m *measured) certificates(p price) []ledger.Certificate {
+	var out []ledger.Certificate
+	for _, x := range m.calibration.Certificates {
+		out = append(out, ledger.Certificate{Secret: x.Secret, Mechanism: string(x.Mechanism), Assumptions: x.Assumptions,
+			Pair: x.Pair, Epsilon: x.Epsilon, Delta: x.Delta, Estimation: x.Estimation, Together: p.reached[x.Secret]})
+	}
+	return out
+}

@@ -1,0 +1,229 @@
+//go:build fuguhooks
+
+package kill
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"fugu/test/compat/sides"
+)
+
+// allEnv has every kill done: make kills sets it. Otherwise some of them are, every point of the charge in SQLite among them.
+const allEnv = "FUGUHOOKS_KILLS"
+
+// kind is a way to ask.
+type kind struct {
+	name  string
+	user  string
+	send  func(sql string) []byte
+	known bool // the statement was answered before, to alice, by another process
+	costs int  // entries of the ledger
+}
+
+var kinds = []kind{
+	{"new", "alice", simple, false, 1},
+	{"new, extended", "alice", extended, false, 1},
+	{"known to another", "bob", simple, true, 1}, // is charged for the answer that is there
+	{"known", "alice", simple, true, 0},
+}
+
+// fault is what goes wrong at a point.
+type fault func(s *scene, p point, ask func() reply) reply
+
+// die kills the proxy at the point.
+func die(s *scene, p point, ask func() reply) reply {
+	s.order(p.order("kill"))
+	r := ask()
+	// A point that writes to the client is passed once less where two writes were one: then it lives, and is killed here.
+	if !strings.HasSuffix(p.name, "sending") {
+		s.ended()
+	}
+	s.proxy.Kill()
+	s.proxy = nil
+	return r
+}
+
+// ended waits until the proxy has ended by itself.
+func (s *scene) ended() {
+	s.t.Helper()
+	s.eventually("the proxy is dead", s.proxy.Ended)
+}
+
+// try has one statement meet a fault at a point, checks what the client has and what the ledger says, asks again, and
+// checks that. It returns what it found wrong, and the reply that the statement has.
+func (s *scene) try(k kind, sql string, p point, f fault) (wrong []string, full reply) {
+	s.t.Helper()
+	complain := func(format string, args ...any) {
+		wrong = append(wrong, fmt.Sprintf("%s, %s: ", k.name, p)+fmt.Sprintf(format, args...))
+	}
+	s.start()
+	before := s.read()
+	c := dial(s.t, s.proxy.Address(), k.user)
+	s.client = c
+	got := f(s, p, func() reply { return c.exchange(k.send(sql)) })
+	_ = c.Close()
+
+	after := s.read()
+	booked := len(after.entries) - len(before.entries)
+	switch {
+	case booked < 0 || booked > k.costs:
+		complain("%d charges", booked)
+	case got.told() && booked < k.costs:
+		complain("rows were sent, and there is no charge: %v", got)
+	case len(got.rows()) > 0 && !after.has(got.rows()):
+		complain("rows were sent that the ledger does not have: %v", got)
+	case len(after.answers)-len(before.answers) != booked && !k.known:
+		complain("%d charges, %d answers", booked, len(after.answers)-len(before.answers))
+	}
+	if code := got.code(); code != "" && code != "57P03" {
+		complain("the client was told %s: %v", code, got)
+	}
+
+	s.start()
+	c = dial(s.t, s.proxy.Address(), k.user)
+	defer c.Close()
+	full = c.exchange(k.send(sql))
+	again := c.exchange(k.send(sql))
+	end := s.read()
+	switch {
+	case !full.complete || full.code() != "" || len(full.rows()) != 2:
+		complain("asked again: %v", full)
+	case got.code() == "" && !bytes.HasPrefix(full.bytes, got.bytes):
+		complain("the client received\n%v\nand asked again\n%v", got, full)
+	case !bytes.Equal(full.bytes, again.bytes):
+		complain("asked again\n%v\nand again\n%v", full, again)
+	case len(end.entries)-len(before.entries) != k.costs:
+		complain("charged %d times, %d of them before it was asked again", len(end.entries)-len(before.entries), booked)
+	case !end.has(full.rows()):
+		complain("the ledger does not have what was sent: %v", full)
+	}
+	return wrong, full
+}
+
+// round is a kind of statement, and one of the points that it passes.
+type round struct {
+	kind
+	point
+}
+
+// plan lists the points of every kind of statement; it leaves behind a process that has asked some.
+func (s *scene) plan() (rounds []round) {
+	s.t.Helper()
+	s.start()
+	for _, k := range kinds {
+		sql := s.statement()
+		ask := func(k kind) {
+			c := dial(s.t, s.proxy.Address(), k.user)
+			defer c.Close()
+			if r := c.exchange(k.send(sql)); !r.complete || r.code() != "" {
+				s.t.Fatalf("%s: %v", k.name, r)
+			}
+		}
+		if k.known {
+			ask(kinds[0])
+			s.stop()
+			s.start()
+		}
+		c := dial(s.t, s.proxy.Address(), k.user)
+		for _, p := range s.trace(func() { c.exchange(k.send(sql)) }) {
+			rounds = append(rounds, round{k, p})
+		}
+		_ = c.Close()
+	}
+	return rounds
+}
+
+func (s *scene) stop() {
+	s.t.Helper()
+	if err := s.proxy.Stop(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.proxy = nil
+}
+
+// sweep has every share-th round meet a fault, and returns how many there were, and what was found wrong.
+func (s *scene) sweep(rounds []round, share int, f fault) (n int, wrong []string) {
+	s.t.Helper()
+	type given struct {
+		sql string
+		by  *sides.Proxy
+	}
+	var known []given // answered to alice, and to nobody else
+	for i, r := range rounds {
+		if i%share != 0 {
+			continue
+		}
+		sql := s.statement()
+		switch {
+		case r.known && len(known) == 0:
+			s.start()
+			c := dial(s.t, s.proxy.Address(), "alice")
+			c.exchange(simple(sql))
+			_ = c.Close()
+			s.stop()
+		case r.known:
+			sql = known[0].sql
+			if s.proxy == known[0].by { // which would not ask the ledger again
+				s.stop()
+			}
+			known = known[1:]
+		}
+		w, _ := s.try(r.kind, sql, r.point, f)
+		wrong = append(wrong, w...)
+		n++
+		if !r.known {
+			known = append(known, given{sql, s.proxy})
+		}
+	}
+	return n, wrong
+}
+
+func all() bool { return os.Getenv(allEnv) != "" }
+
+// The proxy is killed at each point that a statement passes on its way, of every kind of statement: 500 kills and more
+// with make kills, and one in eight of them otherwise.
+func TestKilledAtEveryPoint(t *testing.T) {
+	for _, store := range ledgers {
+		t.Run(store, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, store, 1e6)
+			rounds := s.plan()
+			share, times := 8, 1
+			if all() {
+				share, times = 1, 2
+			}
+			n := 0
+			for range times {
+				k, wrong := s.sweep(rounds, share, die)
+				n += k
+				for _, w := range wrong {
+					t.Error(w)
+				}
+			}
+			t.Logf("%d kills at %d points", n, len(rounds))
+		})
+	}
+}
+
+// The client leaves at each point. What it asked for may be charged, once, and stays.
+func TestClientLeavesAtEveryPoint(t *testing.T) {
+	for _, store := range ledgers {
+		t.Run(store, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, store, 1e6)
+			share := 24
+			if all() {
+				share = 1
+			}
+			n, wrong := s.sweep(without(s.plan()), share, amid(func(s *scene) { _ = s.client.Close() }))
+			for _, w := range wrong {
+				t.Error(w)
+			}
+			t.Logf("%d clients left", n)
+		})
+	}
+}
