@@ -25,6 +25,7 @@ type Findings = strictyaml.Findings
 type Config struct {
 	Listen   string // host:port; an empty host is every address, port 0 any free one
 	Upstream Upstream
+	Pool     Pool
 	Auth     Auth
 	TLS      TLS
 	Policy   string // a policy file, or a directory of them
@@ -47,6 +48,13 @@ type Upstream struct {
 type Guest struct {
 	DSN  DSN    // a login of the user's own
 	Role string // a role that the guest of all starts as
+}
+
+// Pool is how clients share guest connections.
+type Pool struct {
+	Mode string        // session: each client has one of its own; transaction: for a transaction each
+	Size int           // with mode transaction: guest connections at a time
+	Wait time.Duration // with mode transaction: how long a client waits for one
 }
 
 // Auth is how clients prove who they are.
@@ -88,6 +96,7 @@ type Limits struct {
 
 func defaults() *Config {
 	return &Config{
+		Pool: Pool{Mode: "session", Size: 20, Wait: 2 * time.Minute},
 		Auth: Auth{Method: "scram-sha-256"},
 		TLS:  TLS{Mode: "prefer"},
 		Limits: Limits{

@@ -43,8 +43,8 @@ func (e *Engine) GiveGuests(guests map[string]*pgconn.Config) { e.guests = guest
 // and are refused when bound.
 func (e *Engine) Replace(s *Snapshot) { e.snapshot.Store(s) }
 
-// Open connects the client's guest.
-func (e *Engine) Open(ctx context.Context, startup wire.Startup) (wire.Session, error) {
+// Open begins the session of a client, which has no guest yet.
+func (e *Engine) Open(_ context.Context, startup wire.Startup) (wire.Session, error) {
 	if db := startup.Database; db != "" && db != e.guest.Database {
 		return nil, sqlstate.New(sqlstate.InvalidCatalogName, "database %q is not served here", db).
 			WithHint("Connect to database %q.", e.guest.Database).Ending()
@@ -64,14 +64,9 @@ func (e *Engine) Open(ctx context.Context, startup wire.Startup) (wire.Session, 
 			return nil, sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied to set role \"%s\"", asked).Ending()
 		}
 	}
-	parameters := maps.Clone(startup.Parameters)
+	s.login, s.parameters = config, maps.Clone(startup.Parameters)
 	// The server takes a parameter of its own name before any of the options: so the client's settings stand.
-	parameters["options"] = e.defaults(config)
-	guest, err := upstream.OpenGuest(ctx, config, parameters)
-	if err != nil {
-		return nil, err
-	}
-	s.guest = guest
+	s.parameters["options"] = e.defaults(config)
 	return s, nil
 }
 

@@ -2,8 +2,12 @@ package pipeline
 
 import (
 	"context"
+	"maps"
 	"slices"
+	"strconv"
 	"unsafe"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"fugu/internal/hook"
 	"fugu/parser"
@@ -16,18 +20,38 @@ import (
 
 // session is one client's side of the engine.
 type session struct {
-	engine  *Engine
-	user    string
-	guest   *upstream.Guest
-	touched bool // the client has named fugu, so its settings may differ from the defaults
+	engine     *Engine
+	user       string
+	login      *pgconn.Config    // of its guests
+	parameters map[string]string // that they are opened with
+	touched    bool              // the client has named fugu, so its settings may differ from the defaults
 	// prepared: the client has sent a PREPARE of a protected statement, so an EXECUTE may be more than ordinary.
 	prepared bool
 	last     lastRelease
 }
 
-func (s *session) Guest() wire.Guest { return s.guest }
+// Connect opens a guest for the session.
+func (s *session) Connect(ctx context.Context, renewable bool) (wire.Guest, error) {
+	open := upstream.OpenGuest
+	if renewable {
+		open = upstream.OpenRenewable
+	}
+	return open(ctx, s.login, s.parameters)
+}
 
-func (s *session) Close() { _ = s.guest.Conn().Close() }
+// Kind is the user, and what its guests are opened with.
+func (s *session) Kind() string {
+	kind := strconv.Quote(s.user)
+	for _, name := range slices.Sorted(maps.Keys(s.parameters)) {
+		kind += "," + name + "=" + strconv.Quote(s.parameters[name])
+	}
+	return kind
+}
+
+// Lasting reports whether a text may change what outlives its transaction in the database's session.
+func (s *session) Lasting(sql []byte) bool {
+	return lasting(unsafe.String(unsafe.SliceData(sql), len(sql)))
+}
 
 // template is one statement of a text as it is planned, for every session alike. At most one of plan, plain, execute and
 // masked is set; with none the text is the client's own.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"sync"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -15,7 +16,12 @@ import (
 // Guest is a client's own connection to the database.
 type Guest struct {
 	hijacked *pgconn.HijackedConn
-	canceler *pgconn.PgConn
+	own      func() (*pgconn.PgConn, error) // the same connection, for what Fugu itself asks; made when it is needed
+
+	// Of a renewable one.
+	reported map[string]string // ParameterStatus at first
+	first    imprint
+	state    string // the statement that asks for another imprint
 }
 
 // GuestParameters are what every guest session is pinned to: Fugu's parser reads UTF-8 and standard strings.
@@ -43,11 +49,7 @@ func OpenGuest(ctx context.Context, config *pgconn.Config, parameters map[string
 	if err != nil {
 		return nil, fmt.Errorf("taking over the guest connection: %w", err)
 	}
-	canceler, err := pgconn.Construct(h)
-	if err != nil {
-		return nil, fmt.Errorf("taking over the guest connection: %w", err)
-	}
-	return &Guest{h, canceler}, nil
+	return &Guest{hijacked: h, own: sync.OnceValues(func() (*pgconn.PgConn, error) { return pgconn.Construct(h) })}, nil
 }
 
 // Conn is the connection itself; it is idle when the guest is opened.
@@ -60,4 +62,10 @@ func (g *Guest) Parameters() map[string]string { return g.hijacked.ParameterStat
 func (g *Guest) PID() uint32 { return g.hijacked.PID }
 
 // Cancel asks the server, over a connection of its own, to cancel what the guest is running.
-func (g *Guest) Cancel(ctx context.Context) error { return g.canceler.CancelRequest(ctx) }
+func (g *Guest) Cancel(ctx context.Context) error {
+	own, err := g.own()
+	if err != nil {
+		return err
+	}
+	return own.CancelRequest(ctx)
+}

@@ -11,18 +11,19 @@ import (
 )
 
 // backend relays the guest's replies until the guest's connection ends, and then tells the client why, if it has to be
-// told. It goes on when the client is gone: what the guest still has to say must not keep it from reading.
-func (s *session) backend() {
+// told. It goes on when the client is gone: what the guest still has to say must not keep it from reading. Where the session
+// can go on without this guest, the error says why it has to.
+func (s *session) backend() error {
 	err := s.guarded(s.replies)
-	s.stop(err)
-	if last := farewell(s.why()); last != nil && !s.told {
-		s.client.muted = false
-		s.client.send(response(last))
+	if why := s.part(err); why != nil {
+		return why
 	}
-	s.client.flush()
+	s.stop(err)
+	s.tell()
 	s.exchange.close()
 	// After a panic the guest is still there, and the frontend may be writing to it.
 	_ = s.guest.Close()
+	return nil
 }
 
 func (s *session) replies() error {
@@ -36,7 +37,11 @@ func (s *session) replies() error {
 		if err == nil {
 			err = s.reply(in, typ, length)
 		}
-		if err != nil {
+		switch {
+		case err == nil:
+		case s.yielded(in, err):
+			return errYield
+		default:
 			return fmt.Errorf("%w: %w", errGuest, err)
 		}
 	}
@@ -76,9 +81,12 @@ func (s *session) reply(in *frames, typ byte, length int) error {
 	case 'N': // NoticeResponse
 		return s.notice(in, length, e)
 	case 'E':
+		if !ok && s.lose() {
+			return errLost // the server takes leave
+		}
 		return s.errorResponse(in, length, e)
 	case 'Z':
-		return s.readyForQuery(in, length)
+		return s.readyForQuery(in, length, e)
 	}
 	if !ok || strings.IndexByte(endings[typ], e.kind) < 0 {
 		return s.outOfStep(typ)
@@ -120,13 +128,16 @@ func (s *session) outOfStep(typ byte) error {
 	return fmt.Errorf("the guest sent %q, which answers nothing", typ)
 }
 
-func (s *session) readyForQuery(in *frames, length int) error {
+func (s *session) readyForQuery(in *frames, length int, e entry) error {
 	body, err := in.read(length)
 	if err != nil {
 		return err
 	}
 	if len(body) != 1 || !s.exchange.ready(body[0]) {
 		return s.outOfStep('Z')
+	}
+	if e.hidden {
+		return nil
 	}
 	s.completed()
 	s.client.pass(in.raw)
@@ -256,6 +267,7 @@ func (s *session) errorResponse(in *frames, length int, e entry) error {
 	s.complete = nil // the commit behind it has failed
 	fatal := m.SeverityUnlocalized == "FATAL" || m.SeverityUnlocalized == "PANIC"
 	switch {
+	case e.mute && !fatal:
 	case e.copying && e.replace != nil && m.Code == string(sqlstate.QueryCanceled):
 		own := response(e.replace)
 		own.Where = m.Where
@@ -270,7 +282,7 @@ func (s *session) errorResponse(in *frames, length int, e entry) error {
 		_, _ = s.client.Write(in.raw)
 	}
 	if fatal {
-		s.told = true
+		s.heard = true
 		return errDone
 	}
 	s.exchange.fail(m.Code)
@@ -301,6 +313,7 @@ func (s *session) parameterStatus(in *frames, length int) error {
 	if want, ok := pins[p.Name]; ok && p.Value != want {
 		s.fail(pinned(p.Name, want))
 	}
+	s.report(p.Name, p.Value)
 	_, _ = s.client.Write(in.raw)
 	return nil
 }

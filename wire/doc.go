@@ -54,6 +54,13 @@
 // Each layer of it can be read by itself: startup.go and parameters.go what is asked for, tls.go how it is encrypted,
 // auth.go, scram.go and backoff.go who may come in. What they read from files can be replaced while sessions go on.
 //
+// # Pool
+//
+// Guests can be shared: a session then has one from the first message of a transaction on, until nothing is outstanding or
+// unfinished and somebody else waits. The frontend takes it and gives it back, and a backend goroutine runs as long as the
+// session has one (lease.go); who returns a guest gives it to whoever waits first (pool.go). Between two clients it is
+// renewed. Prepared statements are remembered, and brought to a guest that has not got them (prepared.go).
+//
 // # Gaps
 //
 // No encryption by GSSAPI, no FunctionCall, no replication. Of Syncs sent early to a copy for which data and then other

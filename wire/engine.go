@@ -21,8 +21,13 @@ type Startup struct {
 
 // Session is one client's side of the engine. Its methods are called from one goroutine at a time.
 type Session interface {
-	// Guest returns the connection that carries this client's traffic. It was opened by Open and is idle.
-	Guest() Guest
+	// Connect opens a connection for this client's traffic; one that can be renewed, if others are to have it later.
+	Connect(ctx context.Context, renewable bool) (Guest, error)
+	// Kind names what Connect opens: a guest of one session's serves another's of the same kind, and of no other.
+	Kind() string
+	// Lasting reports whether a text may leave something in the database's session that later transactions of the client's
+	// depend on: then it keeps its guest. It allocates nothing and does not keep sql.
+	Lasting(sql []byte) bool
 	// Ordinary reports that a text is ordinary where a glance at it tells: Interpret would return nil. It allocates
 	// nothing, and does not keep sql, whose bytes change after it returns.
 	Ordinary(sql []byte) bool
@@ -30,11 +35,9 @@ type Session interface {
 	// ordinary and goes to the guest as it is. Otherwise it is the text's statements in order, of which at least
 	// one needs work of the engine's. paramTypes are the type OIDs of the Parse message, nil for a simple Query.
 	Interpret(ctx context.Context, sql string, paramTypes []uint32) ([]Statement, error)
-	// Close ends the session and closes the guest connection.
-	Close()
 }
 
-// Guest is an established, idle upstream connection: protocol 3 after the first ReadyForQuery.
+// Guest is an established, idle upstream connection: protocol 3 after the first ReadyForQuery. It ends with Conn.
 type Guest interface {
 	Conn() net.Conn
 	// Parameters are the ParameterStatus values that the server reported so far.
@@ -43,6 +46,12 @@ type Guest interface {
 	PID() uint32
 	// Cancel asks the server, over a connection of its own, to cancel what the guest connection is running.
 	Cancel(ctx context.Context) error
+	// Quiet reports whether the connection, which is idle, is open and has nothing to be read. It does not wait.
+	Quiet() bool
+	// Renew makes an idle guest as it was when it was opened, and Parameters with it. Where it finds something in the
+	// database's session that its client would miss, it changes nothing, and lasting is true. After an error the guest is
+	// good for nothing. Nobody else may use the connection meanwhile.
+	Renew(ctx context.Context) (lasting bool, err error)
 }
 
 // Statement is one SQL statement as the guest is to run it: the rewritten text, with parameters of the engine's own

@@ -29,6 +29,7 @@ type entry struct {
 	kind    byte
 	hidden  bool                      // the client did not ask: replies of success are dropped
 	quiet   bool                      // NoData is dropped
+	mute    bool                      // so is an error
 	final   bool                      // the last statement of a script: its CommandComplete waits for what follows
 	scrub   bool                      // an error speaks of a rewritten text: its position and context are dropped
 	replace *sqlstate.Error           // stands in for the server's error, which was provoked
@@ -67,6 +68,8 @@ type exchange struct {
 	closed   bool
 	status   byte      // of the last ReadyForQuery
 	since    time.Time // when nothing was outstanding any more
+	handling bool      // a message of the client's is being handled, and perhaps not pushed yet
+	lost     bool      // the guest has ended while nothing depended on it
 	stray    int       // Syncs sent to a copy that has failed: the server has ignored them, or will answer them
 }
 

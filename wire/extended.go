@@ -89,22 +89,39 @@ func (s *session) parse(body []byte) error {
 	if err != nil {
 		return err
 	}
+	if err := s.heed(sql); err != nil {
+		return err
+	}
+	if len(name) > 0 { // the server is to say that the name is taken
+		if err := s.provide('P', name); err != nil {
+			return err
+		}
+	}
 	statements, err := s.interpret(sql, types)
 	switch {
 	case err != nil:
 		return s.raise(err, string(name))
 	case len(statements) != 1: // none: it is ordinary; several: PostgreSQL refuses them itself
-		s.exchange.push(entry{kind: kindParse, done: s.names.freeing(name)})
+		s.exchange.push(entry{kind: kindParse, done: s.ordinary(name)})
 		return s.forward()
 	}
 	st := statements[0]
-	s.exchange.push(entry{kind: kindParse, scrub: !st.Ordinary(), done: s.names.changing(string(name), st)})
-	return s.send(&pgproto3.Parse{Name: string(name), Query: st.Text(), ParameterOIDs: st.ParamTypes()})
+	b, err := (&pgproto3.Parse{Name: string(name), Query: st.Text(), ParameterOIDs: st.ParamTypes()}).Encode(s.buf[:0])
+	if err != nil {
+		return tooLong(err)
+	}
+	s.buf = b[:0]
+	s.exchange.push(entry{kind: kindParse, scrub: !st.Ordinary(), done: s.naming(string(name), st, b, !st.Ordinary())})
+	_, _ = s.out.Write(b)
+	return nil
 }
 
 func (s *session) bind(body []byte) error {
 	name, statement, err := bindFields(body)
 	if err != nil {
+		return err
+	}
+	if err := s.provide('B', statement); err != nil {
 		return err
 	}
 	st, err := s.protected('B', statement)
@@ -244,6 +261,9 @@ func (s *session) describe(body []byte) error {
 		e.scrub = s.portals[string(name)].scrub
 	case 'S':
 		e.kind = kindDescribeStatement
+		if err := s.provide('D', name); err != nil {
+			return err
+		}
 		st, err := s.protected('D', name)
 		if err != nil {
 			return err
@@ -277,7 +297,7 @@ func (s *session) closeMessage(body []byte) error {
 	e := entry{kind: kindClose}
 	switch object {
 	case 'S':
-		e.done = s.names.freeing(name)
+		e.done = s.freeing(name)
 	case 'P':
 		delete(s.portals, string(name))
 	default:

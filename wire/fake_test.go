@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"regexp"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,6 +22,7 @@ import (
 
 	"fugu/sqlstate"
 	"fugu/test/pgcluster"
+	"fugu/upstream"
 )
 
 func TestMain(m *testing.M) { pgcluster.Main(m) }
@@ -37,45 +40,13 @@ type fake struct {
 	// guestConn, if set, takes the place of the guest's connection.
 	guestConn atomic.Pointer[net.Conn]
 
-	mu    sync.Mutex
-	binds []string // what the statements were bound with
-	open  int
+	mu     sync.Mutex
+	binds  []string // what the statements were bound with
+	guests []net.Conn
 }
 
-func (f *fake) Open(ctx context.Context, startup Startup) (Session, error) {
-	if f.openErr != nil {
-		return nil, f.openErr
-	}
-	config := f.guest.Copy()
-	for k, v := range startup.Parameters {
-		config.RuntimeParams[k] = v
-	}
-	c, err := pgconn.ConnectConfig(ctx, config)
-	var refused *pgconn.PgError
-	if errors.As(err, &refused) {
-		return nil, sqlstate.New(sqlstate.Code(refused.Code), "%s", refused.Message)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := c.SyncConn(ctx); err != nil {
-		return nil, err
-	}
-	h, err := c.Hijack()
-	if err != nil {
-		return nil, err
-	}
-	canceler, err := pgconn.Construct(h)
-	if err != nil {
-		return nil, err
-	}
-	for k, v := range f.status {
-		h.ParameterStatuses[k] = v
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.open++
-	return &fakeSession{f, h, canceler}, nil
+func (f *fake) Open(_ context.Context, startup Startup) (Session, error) {
+	return &fakeSession{f, startup}, f.openErr
 }
 
 // bound returns the protected statements bound since the last call.
@@ -88,27 +59,42 @@ func (f *fake) bound() []string {
 }
 
 type fakeSession struct {
-	fake     *fake
-	hijacked *pgconn.HijackedConn
-	canceler *pgconn.PgConn
+	fake    *fake
+	startup Startup
 }
 
-func (s *fakeSession) Guest() Guest { return s }
-func (s *fakeSession) Conn() net.Conn {
-	if c := s.fake.guestConn.Load(); c != nil {
-		return *c
+func (s *fakeSession) Connect(ctx context.Context, renewable bool) (Guest, error) {
+	open := upstream.OpenGuest
+	if renewable {
+		open = upstream.OpenRenewable
 	}
-	return s.hijacked.Conn
-}
-func (s *fakeSession) Parameters() map[string]string    { return s.hijacked.ParameterStatuses }
-func (s *fakeSession) PID() uint32                      { return s.hijacked.PID }
-func (s *fakeSession) Cancel(ctx context.Context) error { return s.canceler.CancelRequest(ctx) }
-func (s *fakeSession) Close() {
-	_ = s.hijacked.Conn.Close()
+	g, err := open(ctx, s.fake.guest, s.startup.Parameters)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(g.Parameters(), s.fake.status)
+	if c := s.fake.guestConn.Load(); c != nil {
+		_ = g.Conn().Close()
+		return &fakeGuest{g, *c}, nil
+	}
 	s.fake.mu.Lock()
 	defer s.fake.mu.Unlock()
-	s.fake.open--
+	s.fake.guests = append(s.fake.guests, g.Conn())
+	return &fakeGuest{g, g.Conn()}, nil
 }
+
+func (s *fakeSession) Kind() string            { return fmt.Sprint(s.startup.User, s.startup.Parameters) }
+func (s *fakeSession) Lasting(sql []byte) bool { return lasting.Match(sql) }
+
+// lasting is what the fake engine's clients keep their guests for.
+var lasting = regexp.MustCompile(`(?i)^ *(SET |LISTEN|PREPARE|EXECUTE|DEALLOCATE|DISCARD|CREATE TEMP|DO)|;\s*(SET |LISTEN|PREPARE|EXECUTE|CREATE TEMP)|WITH HOLD|pg_advisory_lock`)
+
+type fakeGuest struct {
+	*upstream.Guest
+	conn net.Conn
+}
+
+func (g *fakeGuest) Conn() net.Conn { return g.conn }
 
 var placeholder = regexp.MustCompile(`\$(\d+)`)
 
@@ -320,10 +306,15 @@ func (p *proxy) stop() error {
 	return err
 }
 
+// opened is the number of guests that are open.
 func (f *fake) opened() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.open
+	f.guests = slices.DeleteFunc(f.guests, func(c net.Conn) bool {
+		raw, err := c.(syscall.Conn).SyscallConn()
+		return err != nil || raw.Control(func(uintptr) {}) != nil
+	})
+	return len(f.guests)
 }
 
 func (p *proxy) dsn(extra ...string) string {

@@ -28,6 +28,9 @@ func (s *session) frontend() error {
 		if err := s.message(typ, length); err != nil {
 			return err
 		}
+		if s.pool != nil {
+			s.exchange.rest()
+		}
 		if s.exchange.crowded(maxOutstanding) {
 			if err := s.flush(&pgproto3.Flush{}); err != nil {
 				return err
@@ -66,6 +69,8 @@ func (s *session) message(typ byte, length int) error {
 			return err
 		}
 		return s.message(typ, length)
+	case typ == 'd' && s.pool != nil && !copyIn && s.exchange.unbound():
+		return s.in.skip(length) // as the server would
 	case typ == 'd': // CopyData
 		s.feed()
 		return s.relay(typ, length)
@@ -73,6 +78,9 @@ func (s *session) message(typ byte, length int) error {
 	body, err := s.in.read(length)
 	if err != nil {
 		return fmt.Errorf("reading from the client: %w", err)
+	}
+	if err := s.engage(); err != nil {
+		return err
 	}
 	switch typ {
 	case 'Q':
@@ -88,6 +96,7 @@ func (s *session) message(typ byte, length int) error {
 	case 'C':
 		return s.closeMessage(body)
 	case 'S':
+		s.kept.segment++
 		s.exchange.push(entry{kind: kindSync})
 	case 'c', 'f': // CopyDone, CopyFail
 		s.copyEnd()
@@ -151,7 +160,7 @@ func (s *session) send(messages ...pgproto3.FrontendMessage) error {
 	for _, m := range messages {
 		b, err := m.Encode(s.buf[:0])
 		if err != nil {
-			return sqlstate.New(sqlstate.ProgramLimitExceeded, "a message to the database is too long").Because(err).Ending()
+			return tooLong(err)
 		}
 		s.buf = b[:0]
 		_, _ = s.out.Write(b)
@@ -159,10 +168,17 @@ func (s *session) send(messages ...pgproto3.FrontendMessage) error {
 	return nil
 }
 
+func tooLong(err error) error {
+	return sqlstate.New(sqlstate.ProgramLimitExceeded, "a message to the database is too long").Because(err).Ending()
+}
+
 // flush writes messages of our own, and lets the guest have everything.
 func (s *session) flush(messages ...pgproto3.FrontendMessage) error {
 	if err := s.send(messages...); err != nil {
 		return err
+	}
+	if s.out == nil { // nor is there a guest
+		return nil
 	}
 	if err := s.out.Flush(); err != nil {
 		return fmt.Errorf("%w: %w", errGuest, err)
@@ -194,7 +210,7 @@ func (s *session) raise(err error, name string) error {
 	if e.Fatal {
 		return e
 	}
-	s.exchange.push(entry{kind: kindParse, replace: e, done: s.names.changing(name, nil)})
+	s.exchange.push(entry{kind: kindParse, replace: e, done: s.freeing([]byte(name))})
 	return s.send(&pgproto3.Parse{Name: name, Query: refusal(e)})
 }
 
@@ -204,7 +220,8 @@ func (s *session) raiseQuery(err error) error {
 	if e.Fatal {
 		return e
 	}
-	s.exchange.push(entry{kind: kindQuery, replace: e, done: s.names.changing("", nil)})
+	s.kept.segment++
+	s.exchange.push(entry{kind: kindQuery, replace: e, done: s.freeing(nil)})
 	return s.send(&pgproto3.Query{String: refusal(e)})
 }
 

@@ -228,14 +228,16 @@ type pipeSession struct {
 	conn net.Conn
 }
 
-func (s *pipeSession) Guest() Guest   { return s }
+func (s *pipeSession) Connect(context.Context, bool) (Guest, error) { return s, nil }
+
 func (s *pipeSession) Conn() net.Conn { return s.conn }
 func (s *pipeSession) Parameters() map[string]string {
 	return map[string]string{"client_encoding": "UTF8"}
 }
-func (s *pipeSession) PID() uint32                  { return 0 }
-func (s *pipeSession) Cancel(context.Context) error { return nil }
-func (s *pipeSession) Close()                       { _ = s.conn.Close() }
+func (s *pipeSession) PID() uint32                         { return 0 }
+func (s *pipeSession) Cancel(context.Context) error        { return nil }
+func (s *pipeSession) Quiet() bool                         { return true }
+func (s *pipeSession) Renew(context.Context) (bool, error) { return true, nil }
 
 type pipeEngine struct{ done chan struct{} }
 

@@ -28,7 +28,10 @@ import (
 // bound, which is what is charged. until: the last major version of PostgreSQL that replies as written; differs: from later
 // ones Fugu does, as docs/protocol.md says. A script that leaves the connection open is followed by a query that must be in step.
 func TestProtocolScripts(t *testing.T) {
-	p := serve(t, nil)
+	protocolScripts(t, serve(t, nil))
+}
+
+func protocolScripts(t *testing.T, p *proxy) {
 	major := serverMajor(t)
 	datadriven.Walk(t, "testdata/pgtest", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {

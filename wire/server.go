@@ -30,6 +30,7 @@ type Config struct {
 	IdleTimeout, IdleInTransactionTimeout time.Duration
 	KeepAlive                             time.Duration // of a client's silence, until TCP asks whether it is there
 	DrainTimeout                          time.Duration // for clients that are at work when the server stops
+	Pool                                  Pool          // of guests
 	Logger                                *slog.Logger
 }
 
@@ -37,6 +38,7 @@ type Config struct {
 type Server struct {
 	config  Config
 	engine  Engine
+	pool    *pool // nil: each session has a guest of its own
 	keys    keys
 	users   places
 	clients atomic.Int64 // that have asked for a session
@@ -48,7 +50,11 @@ func New(config Config, engine Engine) *Server {
 	if config.MessageBytes <= 0 || config.MessageBytes > maxFrame {
 		config.MessageBytes = maxFrame
 	}
-	return &Server{config: config, engine: engine, keys: keys{m: map[uint32]key{}}}
+	s := &Server{config: config, engine: engine, keys: keys{m: map[uint32]key{}}}
+	if config.Pool.Size > 0 {
+		s.pool = newPool(config.Pool)
+	}
+	return s
 }
 
 // Serve accepts clients until ctx ends. Then it takes no more, sends idle ones away, lets the others finish their
@@ -69,6 +75,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	timer := time.AfterFunc(s.config.DrainTimeout, kill)
 	defer timer.Stop()
 	clients.Wait()
+	if s.pool != nil {
+		s.pool.close()
+	}
 	return err
 }
 
@@ -201,24 +210,33 @@ func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave f
 		return nil, nil, sqlstate.New(sqlstate.TooManyConnections, "too many connections for role \"%s\"", req.startup.User).Ending()
 	}
 	undo = append(undo, func() { s.users.leave(req.startup.User) })
-	engine, err := s.engine.Open(ctx, req.startup)
-	if err != nil {
+	engine, lease, err := s.open(ctx, req.startup)
+	if errors.Is(err, errDone) {
+		return nil, nil, err
+	} else if err != nil {
 		e := sqlstate.As(err)
 		s.config.Logger.Warn("a session could not be opened", "code", string(e.Code), "cause", loggable(e.Cause))
 		return nil, nil, e.Ending()
 	}
+	var pid uint32 // that the client is told, if it can be
 	opened := len(undo)
-	undo = append(undo, engine.Close)
-	greeting, err := greeting(engine.Guest().Parameters())
+	if held := lease.held; held != nil {
+		pid = held.PID()
+		undo = append(undo, func() { _ = held.Conn().Close() })
+	}
+	greeting, err := greeting(lease.told)
 	if err != nil {
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithCancel(work)
-	session := &session{log: s.config.Logger, idle: s.config.IdleTimeout, idleInTransaction: s.config.IdleInTransactionTimeout, ctx: ctx, conn: l.conn, guest: engine.Guest().Conn(), engine: engine,
-		exchange: newExchange('I'), in: l.in, maxBody: s.config.MessageBytes, out: newOutlet(engine.Guest().Conn()),
-		client: l.out}
+	session := &session{log: s.config.Logger, idle: s.config.IdleTimeout, idleInTransaction: s.config.IdleInTransactionTimeout, ctx: ctx, conn: l.conn, engine: engine,
+		lease: lease, exchange: newExchange('I'), in: l.in, maxBody: s.config.MessageBytes, client: l.out}
+	if lease.held != nil {
+		session.guest = lease.held.Conn()
+		session.out = newOutlet(session.guest)
+	}
 	undo = append(undo, cancel)
-	pid, secret, name := s.keys.add(session, engine.Guest().PID(), req.version)
+	pid, secret, name := s.keys.add(session, pid, req.version)
 	session.askName = name
 	undo = append(undo, func() { s.keys.remove(pid) })
 	l.out.send(append(greeting, &pgproto3.BackendKeyData{ProcessID: pid, SecretKey: secret}, &pgproto3.ReadyForQuery{TxStatus: 'I'})...)
@@ -227,9 +245,30 @@ func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave f
 		return nil, nil, errDone
 	}
 	l.in.r.from, l.in.r.keep = requestReader{session}, false
-	// The engine's session is closed by its run.
-	undo = slices.Delete(undo, opened, opened+1)
+	if lease.held != nil { // the session's run closes it
+		undo = slices.Delete(undo, opened, opened+1)
+	}
 	return session, back, nil
+}
+
+// open begins a client's session with the engine, and lets it have a guest, or find out what those of the pool are like.
+func (s *Server) open(ctx context.Context, startup Startup) (Session, *lease, error) {
+	engine, err := s.engine.Open(ctx, startup)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.pool != nil {
+		l := &lease{pool: s.pool, kind: engine.Kind()}
+		if l.told, err = s.pool.status(ctx, l.kind, engine.Connect); err != nil && !isKnown(err) && ctx.Err() != nil {
+			err = late(ctx)
+		}
+		return engine, l, err
+	}
+	guest, err := engine.Connect(ctx, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	return engine, &lease{held: &lent{Guest: guest}, told: guest.Parameters()}, nil
 }
 
 // greeting is what a client is told when it is let in, up to its cancel key.

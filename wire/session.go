@@ -26,9 +26,10 @@ type session struct {
 	idle, idleInTransaction time.Duration
 	ctx                     context.Context
 	conn                    net.Conn // the client's
-	guest                   net.Conn
+	guest                   net.Conn // of held; nil while none is. The frontend changes it, with mu held, where no backend runs
 	engine                  Session
 	exchange                *exchange
+	*lease
 
 	// Of the frontend.
 	in      *frames // from the client
@@ -44,7 +45,7 @@ type session struct {
 
 	// Of the backend.
 	client *client // to the client
-	told   bool    // the guest's own FATAL was relayed
+	heard  bool    // the client knows why the session ends: the guest's own FATAL was relayed, or Fugu's sent
 	// complete is the CommandComplete of a script's last statement: PostgreSQL sends a Query's after the commit.
 	complete *pgproto3.CommandComplete
 
@@ -73,30 +74,54 @@ const linger = 2 * time.Second
 // run relays until one side is gone, and closes both. A session ends as PostgreSQL's do: what the client sent before is
 // still carried out, and its replies go out, before the client is told why.
 func (s *session) run() {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		s.backend()
-	}()
+	if s.held != nil {
+		s.start()
+	}
 	s.stop(s.guarded(s.frontend))
-	if !s.torn {
-		_ = s.send(&pgproto3.Terminate{})
-		_ = s.out.Flush()
+	if s.pool != nil && s.held != nil && !s.torn && s.out.Flush() == nil {
+		s.release()
 	}
-	<-done
-	if idle, _ := s.exchange.idle(); !idle && errors.Is(s.why(), errShutdown) {
-		ctx, stop := context.WithTimeout(context.Background(), linger)
-		defer stop()
-		if err := s.engine.Guest().Cancel(ctx); err != nil {
-			s.log.Warn("a statement could not be canceled", "error", err)
-		}
+	if s.held != nil {
+		s.dismiss()
 	}
+	s.tell()
 	s.in.r.close()
-	s.engine.Close()
 	if last := farewell(s.why()); last != nil && last.Code == sqlstate.ProtocolViolation || last != nil && last.Code == sqlstate.ProgramLimitExceeded {
 		discard(s.conn)
 	}
 	_ = s.conn.Close()
+}
+
+// dismiss takes leave of the guest, behind all that was sent to it.
+func (s *session) dismiss() {
+	if !s.torn {
+		_ = s.send(&pgproto3.Terminate{})
+		_ = s.out.Flush()
+	}
+	<-s.done
+	if idle, _ := s.exchange.idle(); !idle && errors.Is(s.why(), errShutdown) {
+		ctx, stop := context.WithTimeout(context.Background(), linger)
+		defer stop()
+		if err := s.held.Cancel(ctx); err != nil {
+			s.log.Warn("a statement could not be canceled", "error", err)
+		}
+	}
+	if s.pool == nil {
+		return
+	}
+	if s.leave(); s.parting == nil {
+		s.pool.vacate()
+	}
+}
+
+// tell says why the session ends, if the client has to be told and has not been.
+func (s *session) tell() {
+	if last := farewell(s.why()); last != nil && !s.heard {
+		s.client.muted = false
+		s.client.send(response(last))
+	}
+	s.heard = true
+	s.client.flush()
 }
 
 // discard reads what a client still sends, for a moment: a connection that is closed before is reset, and the client may
@@ -131,7 +156,9 @@ func (s *session) stop(reason error) {
 		s.cancel()
 	}
 	s.expire()
-	_ = s.guest.SetDeadline(time.Now().Add(linger))
+	if s.guest != nil {
+		_ = s.guest.SetDeadline(time.Now().Add(linger))
+	}
 	_ = s.conn.SetWriteDeadline(time.Now().Add(2 * linger)) // what the client is told last comes after the guest's end
 }
 
@@ -167,6 +194,7 @@ func (r requestReader) fill(in *inlet) (int, error) {
 		if err := r.s.attend(); err != nil {
 			return 0, err
 		}
+		r.s.offer() // who wants the guest from here on ends the wait
 		n, err := in.read(r.s.conn)
 		switch {
 		case n > 0:
@@ -234,9 +262,9 @@ func (s *session) expired() {
 	s.armed = false
 }
 
-// afterReady lets the frontend of a draining session see that its transaction may be over.
+// afterReady lets the frontend of a session that drains, or whose guest is wanted, see that its transaction may be over.
 func (s *session) afterReady() {
-	if s.draining.Load() {
+	if s.draining.Load() || s.pool.wanted() {
 		s.wake()
 	}
 }
@@ -265,9 +293,12 @@ func (s *session) interrupt(ctx context.Context) error {
 		s.asked = true
 		s.cancel()
 	}
-	s.mu.Unlock()
-	if idle, _ := s.exchange.idle(); idle {
+	guest := s.held
+	if idle, _ := s.exchange.idle(); idle || guest == nil {
+		s.mu.Unlock()
 		return nil
 	}
-	return s.engine.Guest().Cancel(ctx)
+	s.struck = true // before it can be given to another client
+	s.mu.Unlock()
+	return guest.Cancel(ctx)
 }

@@ -14,6 +14,9 @@ func (s *session) query(body []byte) error {
 	if err != nil {
 		return err
 	}
+	if err := s.heed(sql); err != nil {
+		return err
+	}
 	statements, err := s.interpret(sql, nil)
 	if err != nil {
 		return s.raiseQuery(err)
@@ -33,7 +36,8 @@ func (s *session) query(body []byte) error {
 		return s.script(statements)
 	}
 	// A simple Query drops the unnamed statement, also when it fails.
-	s.exchange.push(entry{kind: kindQuery, done: s.names.freeing(nil)})
+	s.kept.segment++
+	s.exchange.push(entry{kind: kindQuery, done: s.freeing(nil)})
 	return s.forward()
 }
 
@@ -51,6 +55,7 @@ func (s *session) script(statements []Statement) error {
 	}
 	// A simple Query leaves neither an unnamed statement nor an unnamed portal behind, also when it fails: hence the Sync
 	// comes first, which ends the skipping.
+	s.kept.segment++
 	s.exchange.push(entry{kind: kindSync})
 	s.exchange.push(entry{kind: kindClose, hidden: true})
 	s.exchange.push(entry{kind: kindClose, hidden: true})
@@ -67,7 +72,7 @@ func (s *session) step(st Statement, final bool) (bool, error) {
 	if st.ClientParams() == 0 {
 		bound, known = s.recall(st, nil, nil)
 	}
-	s.exchange.push(entry{kind: kindParse, hidden: true, scrub: !st.Ordinary(), done: s.names.changing("", nil)})
+	s.exchange.push(entry{kind: kindParse, hidden: true, scrub: !st.Ordinary(), done: s.freeing(nil)})
 	if err := s.send(&pgproto3.Parse{Query: st.Text(), ParameterOIDs: st.ParamTypes()}); err != nil {
 		return false, err
 	}
@@ -88,7 +93,7 @@ func (s *session) step(st Statement, final bool) (bool, error) {
 	}
 	scrub := !st.Ordinary() || bound.Text != ""
 	if bound.Text != "" {
-		s.exchange.push(entry{kind: kindParse, hidden: true, scrub: true, done: s.names.changing("", nil)})
+		s.exchange.push(entry{kind: kindParse, hidden: true, scrub: true, done: s.freeing(nil)})
 		if err := s.send(&pgproto3.Parse{Query: bound.Text, ParameterOIDs: bound.ParamTypes}); err != nil {
 			return false, err
 		}

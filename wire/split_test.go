@@ -65,8 +65,12 @@ type choppyEngine struct {
 
 type choppySession struct {
 	Session
-	guest Guest
-	conn  net.Conn
+	wrap func(net.Conn) net.Conn
+}
+
+type choppyGuest struct {
+	Guest
+	conn net.Conn
 }
 
 func (e choppyEngine) Open(ctx context.Context, startup Startup) (Session, error) {
@@ -74,14 +78,18 @@ func (e choppyEngine) Open(ctx context.Context, startup Startup) (Session, error
 	if err != nil {
 		return nil, err
 	}
-	return choppySession{s, s.Guest(), e.wrap(s.Guest().Conn())}, nil
+	return choppySession{s, e.wrap}, nil
 }
 
-func (s choppySession) Guest() Guest                     { return s }
-func (s choppySession) Conn() net.Conn                   { return s.conn }
-func (s choppySession) Parameters() map[string]string    { return s.guest.Parameters() }
-func (s choppySession) PID() uint32                      { return s.guest.PID() }
-func (s choppySession) Cancel(ctx context.Context) error { return s.guest.Cancel(ctx) }
+func (s choppySession) Connect(ctx context.Context, renewable bool) (Guest, error) {
+	g, err := s.Session.Connect(ctx, renewable)
+	if err != nil {
+		return nil, err
+	}
+	return choppyGuest{g, s.wrap(g.Conn())}, nil
+}
+
+func (g choppyGuest) Conn() net.Conn { return g.conn }
 
 // mixed is a pipeline of everything: protected, ordinary and refused statements in both protocols, errors in the middle,
 // and copies that succeed, are given up, and fail. The answer has as many ReadyForQuery as the second result says.

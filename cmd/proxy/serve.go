@@ -59,12 +59,18 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	defer refusals.Close()
 	engine.Record(refusals)
 	limits := h.config.Limits
+	var pool wire.Pool
+	if p := h.config.Pool; p.Mode == "transaction" {
+		pool = wire.Pool{Size: p.Size, Wait: p.Wait}
+	}
 	server := wire.New(wire.Config{
 		Auth: door.auth, TLS: door.tls, MaxClients: limits.Clients, UserClients: limits.UserClients, MessageBytes: int(limits.MessageBytes),
 		LoginTimeout: limits.LoginTimeout, IdleTimeout: limits.IdleTimeout, IdleInTransactionTimeout: limits.IdleInTransactionTimeout,
-		KeepAlive: limits.KeepAlive, DrainTimeout: drainTimeout, Logger: log,
+		KeepAlive: limits.KeepAlive, DrainTimeout: drainTimeout, Pool: pool, Logger: log,
 	}, engine)
-	listener, err := net.Listen("tcp", h.config.Listen)
+	// wire sets what clients' connections are kept alive by; the net package's own settings would cost as many calls again.
+	quiet := net.ListenConfig{KeepAlive: -1}
+	listener, err := quiet.Listen(ctx, "tcp", h.config.Listen)
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}

@@ -36,11 +36,11 @@ const (
 // beside what it cannot do without: libpg_query reads the statement and writes another, and PostgreSQL is asked once. The
 // engine runs in this process, so that no protocol is in it.
 func deciding(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows int64, rounds int) error {
-	session, err := openSession(ctx, dir, cluster, rows)
+	session, done, err := openSession(ctx, dir, cluster, rows)
 	if err != nil {
 		return err
 	}
-	defer session.Close()
+	defer done()
 	plain, err := pgx.Connect(ctx, cluster.DSN("fugu_reader", "adult"))
 	if err != nil {
 		return err
@@ -126,24 +126,24 @@ func distinct(interpret func(string) error, fresh func() string) error {
 }
 
 // openSession opens a session with an engine on the policy that fugu serves from.
-func openSession(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows int64) (wire.Session, error) {
+func openSession(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows int64) (wire.Session, func(), error) {
 	text, err := example(rows)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	path := filepath.Join(dir, "adult.policy.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	engine, done, err := openEngine(ctx, path, cluster)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	session, err := engine.Open(ctx, wire.Startup{User: "alice", Parameters: map[string]string{}})
 	if err != nil {
-		return nil, err
+		done()
 	}
-	return closing{session, done}, nil
+	return session, done, err
 }
 
 // openEngine makes an engine of this process's own on a policy, with a ledger of its own.
@@ -170,15 +170,4 @@ func openEngine(ctx context.Context, path string, cluster *pgcluster.Cluster) (*
 	}
 	done := func() { reader.Close(); _ = l.Close() }
 	return pipeline.New(guest, reader, l, snapshot, slog.New(slog.DiscardHandler)), done, nil
-}
-
-// closing is a session that takes its engine along.
-type closing struct {
-	wire.Session
-	also func()
-}
-
-func (c closing) Close() {
-	c.Session.Close()
-	c.also()
 }

@@ -16,13 +16,14 @@ func example(rows int64) (string, error) {
 		"{epsilon: 20, delta: 0.01, per: dataset}", "{epsilon: 1000000, delta: 0.01, per: dataset}").Replace(string(policy)), err
 }
 
-// serve starts a fugu with it, and with a ledger in a file of its own.
-func serve(binary, dir string, cluster *pgcluster.Cluster, rows int64, clients int) (*sides.Proxy, error) {
-	return serveFrom("", binary, dir, cluster, rows, clients)
+// serve starts a fugu with it, and with a ledger in a file of its own. pool is the number of guests that clients share; 0:
+// each has its own.
+func serve(binary, dir string, cluster *pgcluster.Cluster, rows int64, clients, pool int) (*sides.Proxy, error) {
+	return serveFrom("", binary, dir, cluster, rows, clients, pool)
 }
 
 // serveFrom starts a fugu with the ledger at a URL.
-func serveFrom(ledger, binary, dir string, cluster *pgcluster.Cluster, rows int64, clients int) (*sides.Proxy, error) {
+func serveFrom(ledger, binary, dir string, cluster *pgcluster.Cluster, rows int64, clients, pool int) (*sides.Proxy, error) {
 	text, err := example(rows)
 	if err != nil {
 		return nil, err
@@ -30,6 +31,6 @@ func serveFrom(ledger, binary, dir string, cluster *pgcluster.Cluster, rows int6
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	return sides.Serve(sides.Config{Binary: binary, Dir: dir, Policy: text, Clients: clients, Ledger: ledger,
+	return sides.Serve(sides.Config{Binary: binary, Dir: dir, Policy: text, Clients: clients, Pool: pool, Ledger: ledger,
 		Guest: cluster.DSN("fugu_guest", "adult"), Reader: cluster.DSN("fugu_reader", "adult")})
 }

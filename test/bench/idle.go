@@ -13,7 +13,7 @@ import (
 
 // idling measures what clients that have done something, and then nothing, hold of Fugu's memory: the resident set of its
 // process with and without them. The runtime's own slack, garbage that it has not yet given back, is in it.
-func idling(ctx context.Context, pid int, through target, clients int) error {
+func idling(ctx context.Context, pid int, through target, clients int, guests string) error {
 	before, err := resident(pid)
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func idling(ctx context.Context, pid int, through target, clients int) error {
 		}
 	}
 	// Fugu is left alone for a while, as it would be: what it holds once everything has been said.
-	w := newTable(fmt.Sprintf("%d idle clients, each with its own guest connection", clients), "after", "resident set, MiB", "KiB a client")
+	w := newTable(fmt.Sprintf("%d idle clients, %s", clients, guests), "after", "resident set, MiB", "KiB a client")
 	w.row("0 s, no clients", figure(float64(before)/(1<<20)), "")
 	for _, wait := range []time.Duration{0, 5 * time.Second, 10 * time.Second} {
 		select {

@@ -36,7 +36,7 @@ func repeating(ctx context.Context, o options, dir string, cluster *pgcluster.Cl
 	}
 	var proxies []target
 	for _, name := range []string{"first", "second"} {
-		p, err := serveFrom(server.DSN("fugu_ledger", "ledger"), o.binary, filepath.Join(dir, name), cluster, o.rows, 100)
+		p, err := serveFrom(server.DSN("fugu_ledger", "ledger"), o.binary, filepath.Join(dir, name), cluster, o.rows, 100, 0)
 		if err != nil {
 			return err
 		}

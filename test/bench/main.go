@@ -121,14 +121,17 @@ func bench(ctx context.Context, o options) (err error) {
 
 // proxied measures what goes through a running fugu.
 func proxied(ctx context.Context, o options, dir string, cluster *pgcluster.Cluster, wanted func(...string) bool) (err error) {
-	serving, err := serve(o.binary, dir, cluster, o.rows, o.clients+100)
+	serving, err := serve(o.binary, dir, cluster, o.rows, o.clients+100, 0)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, serving.Stop()) }()
 	through := target{fugu, "alice", serving.Address(), serving.PID()}
 	if wanted("idle") { // first: the memory that work leaves behind would do for the clients
-		if err := idling(ctx, serving.PID(), through, o.clients); err != nil {
+		if err := idling(ctx, serving.PID(), through, o.clients, "each with its own guest connection"); err != nil {
+			return err
+		}
+		if err := sharing(ctx, o, filepath.Join(dir, "pool"), cluster); err != nil {
 			return err
 		}
 	}
@@ -139,7 +142,7 @@ func proxied(ctx context.Context, o options, dir string, cluster *pgcluster.Clus
 		}
 		defer stop()
 		if o.before != "" {
-			other, err := serve(o.before, filepath.Join(dir, "before"), cluster, o.rows, o.clients+100)
+			other, err := serve(o.before, filepath.Join(dir, "before"), cluster, o.rows, o.clients+100, 0)
 			if err != nil {
 				return err
 			}
@@ -155,6 +158,18 @@ func proxied(ctx context.Context, o options, dir string, cluster *pgcluster.Clus
 		return protected(ctx, cluster.DSN("fugu_reader", "adult"), guest, through, o.rows, o.rounds)
 	}
 	return nil
+}
+
+// sharing is idling where clients share guests.
+func sharing(ctx context.Context, o options, dir string, cluster *pgcluster.Cluster) (err error) {
+	const guests = 20
+	pool, err := serve(o.binary, dir, cluster, o.rows, o.clients+100, guests)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pool.Stop()) }()
+	through := target{fugu, "alice", pool.Address(), pool.PID()}
+	return idling(ctx, pool.PID(), through, o.clients, fmt.Sprintf("%d guest connections between them", guests))
 }
 
 // load makes the Adult example with its protected rows repeated up to the number of rows, which it returns, and pgbench's

@@ -91,6 +91,7 @@ type Config struct {
 	Users         string // the text of the users file
 	TLS           string // the section tls, in YAML's flow style; empty: the default, which without a certificate is none
 	Clients       int    // limits.clients; 0: the default
+	Pool          int    // pool.size, with pool.mode transaction; 0: mode session
 	Ledger        string // its URL; empty: a file in Dir
 	Environment   []string
 }
@@ -113,6 +114,9 @@ func (c Config) write() (path string, err error) {
 	}
 	if c.Clients != 0 {
 		text += fmt.Sprintf("limits: {clients: %d}\n", c.Clients)
+	}
+	if c.Pool != 0 {
+		text += fmt.Sprintf("pool: {mode: transaction, size: %d}\n", c.Pool)
 	}
 	for name, content := range map[string]string{"fugu.yaml": text, "the.policy.yaml": c.Policy, "users.txt": c.Users} {
 		err = errors.Join(err, os.WriteFile(filepath.Join(c.Dir, name), []byte(content), 0o600))

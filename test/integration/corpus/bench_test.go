@@ -22,7 +22,6 @@ func BenchmarkPlanColdCorpus(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer session.Close()
 	var texts []string
 	names, units := corpus(b, "accept")
 	for _, name := range names {
