@@ -105,8 +105,11 @@ func TestPoolCrowd(t *testing.T) {
 	if n := p.opened(); n > size || n == 0 {
 		t.Errorf("there are %d guests", n)
 	}
-	if p.server.pool.serial < 2*clients {
-		t.Errorf("guests were renewed %d times: they went to nobody else", p.server.pool.serial)
+	p.server.pool.mu.Lock()
+	renewed := p.server.pool.serial
+	p.server.pool.mu.Unlock()
+	if renewed < 2*clients {
+		t.Errorf("guests were renewed %d times: they went to nobody else", renewed)
 	}
 	stopped(t, p)
 }
