@@ -18,7 +18,7 @@ type Exhausted struct {
 // asked, never on protected rows, so a client may see it.
 func (e *Exhausted) Error() string {
 	limit, delta := float64(e.Limit.Epsilon), float64(e.Limit.Delta)
-	spent, after := e.Spent.EpsilonAt(delta), plus(e.Spent, e.Wanted).EpsilonAt(delta)
+	spent, after := e.Spent.SpentAt(delta, 2), plus(e.Spent, e.Wanted).SpentAt(delta, e.Spent.Releases())
 	left, needs := limit-spent, after-spent
 	leftText, needsText := "nothing", "more than its delta allows"
 	if left > 0 {

@@ -47,10 +47,12 @@ func (m *model) charge(t *rapid.T, c Charge) {
 	over := map[string]bool{}
 	for _, x := range pay {
 		for secret, loss := range first.Losses {
+			releases := 1
 			if a := m.totals[[2]string{x.Scope, secret}]; a != nil && !due {
+				releases = a.Loss.Releases()
 				loss = loss.Plus(a.Loss) // exact: all losses are sixteenths
 			}
-			if !loss.Within(x.Limit) {
+			if !loss.Allowed(x.Limit, releases) {
 				over[x.Scope] = true
 			}
 		}

@@ -72,10 +72,13 @@ func TestOlderLedgerIsBoundByItsTotal(t *testing.T) {
 		if _, ok, err := l.Find(t.Context(), key("of carol"), "bob"); ok || err != nil {
 			t.Errorf("bob finds what carol paid for: %v", err)
 		}
-		must(t, l, with(charge("of carol"), func(c *Charge) { c.User, c.Shares = "bob", shares("bob") }))
-		must(t, l, with(charge("new"), func(c *Charge) { c.Losses["income"] = privacy.Loss{Pure: 0.125} }))
+		must(t, l, with(charge("of carol"), func(c *Charge) {
+			c.User, c.Shares = "bob", shares("bob")
+			c.Limit.Epsilon, c.Shares[0].Limit.Epsilon = 1.5, 1.5
+		}))
+		must(t, l, with(charge("new"), func(c *Charge) { c.Limit.Epsilon, c.Losses["income"] = 1.5, privacy.Loss{Pure: 0.125} }))
 		var x *Exhausted
-		if _, err := l.Charge(t.Context(), charge("more")); !errors.As(err, &x) || x.Scope != Everybody {
+		if _, err := l.Charge(t.Context(), with(charge("more"), func(c *Charge) { c.Limit.Epsilon = 1.5 })); !errors.As(err, &x) || x.Scope != Everybody {
 			t.Errorf("more than the total: %v", err)
 		}
 		advance(t, l, "", false)

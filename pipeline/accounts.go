@@ -140,7 +140,7 @@ func accounts(ctx context.Context, l ledger.Ledger, p *policy.Policy, below []le
 				Epoch: standing.Epoch, Period: standing.Period}
 			for _, s := range spent {
 				if s.Secret == sec.Name {
-					a.loss, a.Spent, a.Releases = s.Loss, s.Loss.EpsilonAt(a.Delta), s.Releases
+					a.loss, a.Spent, a.Releases = s.Loss, s.Loss.SpentAt(a.Delta, s.Releases), s.Releases
 				}
 			}
 			a.Left = math.Max(0, a.Total-a.Spent)

@@ -289,7 +289,7 @@ func (q *question) covered(ctx context.Context, c ledger.Charge) error {
 					spent = a.Loss
 				}
 			}
-			if !spent.Plus(loss).Within(x.Limit) {
+			if !spent.Plus(loss).Allowed(x.Limit, spent.Releases()) {
 				return ledgerError(&ledger.Exhausted{Dataset: c.Dataset, Scope: x.Scope, Secret: secret, Limit: x.Limit, Spent: spent, Wanted: loss})
 			}
 		}

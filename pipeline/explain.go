@@ -176,7 +176,7 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 	for _, a := range accounts {
 		cost := ExplainedCost{Secret: a.Secret, Scope: a.Scope, Left: a.Left}
 		if loss, ok := losses[a.Secret]; ok && !paid[a.Scope] {
-			cost.Cost = math.Max(0, loss.Plus(a.loss).EpsilonAt(a.Delta)-a.Spent)
+			cost.Cost = math.Max(0, loss.Plus(a.loss).SpentAt(a.Delta, a.loss.Releases())-a.Spent)
 		}
 		x.Cost = append(x.Cost, cost)
 	}

@@ -64,12 +64,19 @@ const (
 	pid   = "SELECT pg_backend_pid()"
 )
 
+// renewals is how often a guest was renewed.
+func (p *pool) renewals() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return int(p.serial)
+}
+
 // The scripts give the same replies where each transaction has another guest, without exception.
 func TestPoolScripts(t *testing.T) {
 	p := pooled(t, Pool{Size: 5})
 	p.restless(t)
 	protocolScripts(t, p)
-	if n := p.server.pool.serial; n < 300 {
+	if n := p.server.pool.renewals(); n < 300 {
 		t.Errorf("guests were renewed %d times: nothing was tested", n)
 	}
 	stopped(t, p)
@@ -105,8 +112,8 @@ func TestPoolCrowd(t *testing.T) {
 	if n := p.opened(); n > size || n == 0 {
 		t.Errorf("there are %d guests", n)
 	}
-	if p.server.pool.serial < 2*clients {
-		t.Errorf("guests were renewed %d times: they went to nobody else", p.server.pool.serial)
+	if n := p.server.pool.renewals(); n < 2*clients {
+		t.Errorf("guests were renewed %d times: they went to nobody else", n)
 	}
 	stopped(t, p)
 }

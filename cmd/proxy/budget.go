@@ -223,7 +223,7 @@ func (b *books) details(ctx context.Context, dataset, user string, limit int) (*
 	}
 	for _, t := range totals {
 		if t.Past && concerns(t.Scope, user) {
-			d.Ended = append(d.Ended, account{Dataset: dataset, Period: t.Period, Scope: t.Scope, Secret: t.Secret, Spent: number(t.Loss.EpsilonAt(delta)), Delta: number(delta),
+			d.Ended = append(d.Ended, account{Dataset: dataset, Period: t.Period, Scope: t.Scope, Secret: t.Secret, Spent: number(t.Loss.SpentAt(delta, t.Releases)), Delta: number(delta),
 				Releases: t.Releases, NoPolicy: p == nil})
 		}
 	}

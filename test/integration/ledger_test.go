@@ -164,7 +164,7 @@ func TestRowErrorIsChargedWithoutDetail(t *testing.T) {
 			told[fmt.Sprint(*pe)] = true
 		}
 		after, m := spent(t, c)
-		if after < before+0.9 || m != n+1 {
+		if after < before+0.7 || m != n+1 { // what noise of a lattice step costs
 			t.Errorf("%d: epsilon %g, then %g; %d, then %d releases", i, before, after, n, m)
 		}
 	}

@@ -103,7 +103,7 @@ func race(t *testing.T, environment ...string) (wrong []string, answered, refuse
 	}
 	limit := privacy.Budget{Epsilon: budget, Delta: 0.01}
 	for _, a := range accounts {
-		if !sums[a.Secret].Within(limit) {
+		if !sums[a.Secret].Allowed(limit, 2) {
 			complain("%d releases to secret %s exceed the budget: %+v", a.Releases, a.Secret, sums[a.Secret])
 		}
 		// The ledger rounds each addition up: it is never below, and not more than so many roundings above.
