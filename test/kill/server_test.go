@@ -130,7 +130,7 @@ func TestConnectionCut(t *testing.T) {
 	u.Host = n.Address()
 	s.config.Ledger = u.String()
 	rounds := without(plan(t, ledgers[1]))
-	share, step := 31, int64(201)
+	share, step := 31, int64(67)
 	if all() {
 		share, step = 1, 13
 	}
