@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"time"
 
 	"fugu/internal/hook"
 	"fugu/ledger"
@@ -21,6 +22,7 @@ const faultEnv = "FUGUHOOKS_FAULT"
 
 // planted plants a fault in the ledger, which a test of kills has to find.
 func planted(l ledger.Ledger) ledger.Ledger {
+	l = asked{l}
 	switch fault := os.Getenv(faultEnv); fault {
 	case "":
 		return l
@@ -35,6 +37,29 @@ func planted(l ledger.Ledger) ledger.Ledger {
 	default:
 		panic("there is no fault " + fault)
 	}
+}
+
+// asked names the points of the ledger's statements by what it was asked on the way of an answer.
+type asked struct{ ledger.Ledger }
+
+func (a asked) Find(ctx context.Context, key ledger.Key, scopes ...string) (ledger.Answer, bool, error) {
+	return a.Ledger.Find(hook.Within(ctx, "find"), key, scopes...)
+}
+
+func (a asked) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {
+	return a.Ledger.Charge(hook.Within(ctx, "charge"), c)
+}
+
+func (a asked) Standing(ctx context.Context, dataset string, renew time.Duration) (ledger.Standing, error) {
+	return a.Ledger.Standing(hook.Within(ctx, "standing"), dataset, renew)
+}
+
+func (a asked) Spent(ctx context.Context, dataset, scope string) ([]ledger.Account, error) {
+	return a.Ledger.Spent(hook.Within(ctx, "spent"), dataset, scope)
+}
+
+func (a asked) Refuse(ctx context.Context, refusals []ledger.Refusal, lost int64) error {
+	return a.Ledger.Refuse(hook.Within(ctx, "refuse"), refusals, lost)
 }
 
 // late gives an answer before it charges for it, when it is asked for the next.

@@ -32,6 +32,19 @@ type opening struct {
 func (o opening) Connect(context.Context) (driver.Conn, error) { return o.driver.Open(o.dsn) }
 func (o opening) Driver() driver.Driver                        { return o.driver }
 
+type withinKey struct{}
+
+// Within names what the statements under the context belong to. It stands in front of their points, so that how often one is
+// passed does not depend on what else the database is asked, and when.
+func Within(ctx context.Context, what string) context.Context {
+	return context.WithValue(ctx, withinKey{}, what+": ")
+}
+
+func within(ctx context.Context) string {
+	what, _ := ctx.Value(withinKey{}).(string)
+	return what
+}
+
 type connector struct{ driver.Connector }
 
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -80,21 +93,21 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 }
 
 func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
-	return between("BEGIN", func() (driver.Tx, error) {
+	return between(within(ctx)+"BEGIN", func() (driver.Tx, error) {
 		t, err := c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o)
 		if err != nil {
 			return nil, err
 		}
-		return tx{t}, nil
+		return tx{t, within(ctx)}, nil
 	})
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	return between(about(query), func() (driver.Result, error) { return c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args) })
+	return between(within(ctx)+about(query), func() (driver.Result, error) { return c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args) })
 }
 
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	return between(about(query), func() (driver.Rows, error) { return c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args) })
+	return between(within(ctx)+about(query), func() (driver.Rows, error) { return c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args) })
 }
 
 func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
@@ -119,16 +132,19 @@ type stmt struct {
 }
 
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	return between(s.about, func() (driver.Result, error) { return s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args) })
+	return between(within(ctx)+s.about, func() (driver.Result, error) { return s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args) })
 }
 
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	return between(s.about, func() (driver.Rows, error) { return s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args) })
+	return between(within(ctx)+s.about, func() (driver.Rows, error) { return s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args) })
 }
 
-type tx struct{ driver.Tx }
+type tx struct {
+	driver.Tx
+	within string
+}
 
 func (t tx) Commit() error {
-	_, err := between("COMMIT", func() (struct{}, error) { return struct{}{}, t.Tx.Commit() })
+	_, err := between(t.within+"COMMIT", func() (struct{}, error) { return struct{}{}, t.Tx.Commit() })
 	return err
 }

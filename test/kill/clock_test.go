@@ -11,6 +11,7 @@ import (
 // The proxy's clock jumps, years to and fro: releases keep the order in which they were given, the audit finds nothing,
 // what was given stays what it was, also after a restart before its time, and is charged once.
 func TestClockJumps(t *testing.T) {
+	t.Parallel()
 	const day = 24 * 3600
 	for _, store := range ledgers {
 		t.Run(store, func(t *testing.T) {

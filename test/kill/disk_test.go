@@ -127,6 +127,7 @@ func (s *scene) full(filling, freeing func()) {
 
 // A full disk refuses what is new, and nothing else; when there is room again, all goes on.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {
 		s := newScene(t, "SQLite", 1e6)
 		dir := smallDisk(t, 2<<20, s.config.Dir)

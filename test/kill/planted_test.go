@@ -7,17 +7,31 @@ import (
 	"testing"
 )
 
+// A point that is not passed is found to be none, at once: a fault that does not come about shows nothing.
+func TestPointNotPassed(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "SQLite", 1e6)
+	for _, f := range []fault{die, amid(func(*scene) { t.Error("held") })} {
+		wrong, _ := s.try(kinds[0], s.statement(), point{"charge: COMMIT", 2}, f)
+		if len(wrong) != 1 || !strings.Contains(wrong[0], "the point was not passed") {
+			t.Errorf("found: %q", wrong)
+		}
+	}
+}
+
 // The kills find each planted fault, at the points at which it shows, and nothing but it: without a kill, late and
 // forgetful behave as they should.
 func TestKillsFindPlantedFaults(t *testing.T) {
+	t.Parallel()
 	for _, x := range []struct {
 		fault string // see cmd/proxy
 		point point
 		want  string // among what is found
 	}{
-		{"late", point{"after sending", 1}, "rows were sent, and there is no charge"}, // the answer before its charge
-		{"split", point{"COMMIT: done", 1}, "charged 2 times, 1 of them before"},      // the charge without the answer
-		{"forgetful", point{"COMMIT: done", 1}, "charged 2 times, 1 of them before"},  // the same answer twice
+		// The answer before its charge. Not "after sending": the login may be there still.
+		{"late", point{"amid sending", 2}, "rows were sent, and there is no charge"},
+		{"split", point{"charge: COMMIT: done", 1}, "charged 2 times, 1 of them before"},     // the charge without the answer
+		{"forgetful", point{"charge: COMMIT: done", 1}, "charged 2 times, 1 of them before"}, // the same answer twice
 	} {
 		t.Run(x.fault, func(t *testing.T) {
 			s := newScene(t, "SQLite", 1e6, "FUGUHOOKS_FAULT="+x.fault)

@@ -97,7 +97,7 @@ func race(t *testing.T, environment ...string) (wrong []string, answered, refuse
 		t.Fatal(err)
 	}
 	defer l.Close()
-	accounts, err := l.Spent(context.Background(), "people", "alice")
+	accounts, err := l.Spent(context.Background(), "people", ledger.Everybody)
 	if err != nil || len(accounts) != len(sums) {
 		t.Fatal(accounts, err)
 	}
@@ -117,6 +117,7 @@ func race(t *testing.T, environment ...string) (wrong []string, answered, refuse
 // Two proxies serve from one ledger, and 64 clients race for the last of a budget: with statements that others ask at the
 // same moment, at the other proxy too, and with statements of their own.
 func TestTwoProxiesRace(t *testing.T) {
+	t.Parallel()
 	wrong, answered, refused := race(t)
 	for _, w := range wrong {
 		t.Error(w)
@@ -129,6 +130,7 @@ func TestTwoProxiesRace(t *testing.T) {
 
 // The race finds a ledger that looks at the budget only before it reads.
 func TestRaceFindsOverdraft(t *testing.T) {
+	t.Parallel()
 	wrong, answered, _ := race(t, "FUGUHOOKS_FAULT=generous")
 	if !strings.Contains(strings.Join(wrong, "\n"), "exceed the budget") {
 		t.Errorf("%d statements were answered, and found was: %q", answered, wrong)
@@ -138,6 +140,7 @@ func TestRaceFindsOverdraft(t *testing.T) {
 // Two ask the same, and the budget is enough for one: the second, who has found no answer and then no budget either, gets
 // the answer that the first has paid for meanwhile.
 func TestSameStatementAtTheEndOfTheBudget(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, "PostgreSQL", 1.5)
 	s.start()
 	second := s.config
@@ -152,7 +155,7 @@ func TestSameStatementAtTheEndOfTheBudget(t *testing.T) {
 	c := dial(t, s.proxy.Address(), "alice")
 	got := amid(func(s *scene) {
 		first = dial(t, other.Address(), "alice").exchange(simple(sql))
-	})(s, point{"SELECT totals", 1}, func() reply { return c.exchange(simple(sql)) })
+	})(s, point{"spent: SELECT totals", 1}, func() reply { return c.exchange(simple(sql)) })
 	if first.code() != "" || string(got.bytes) != string(first.bytes) || len(s.read().entries) != 1 {
 		t.Errorf("%v\nand\n%v", first, got)
 	}

@@ -38,8 +38,8 @@ CREATE ROLE fugu_ledger LOGIN;
 GRANT SELECT ON people, people_reference TO fugu_reader;
 GRANT SELECT ON people_reference TO fugu_guest`
 
-// policy is one of two secrets, so that a charge has several rows, and of budgets per user, so that an answer can be
-// charged for a second time: to another one.
+// policy is one of two secrets, so that a charge has several rows, and has a share for bob alone, so that he pays besides
+// everybody, and for an answer that was given before as well.
 const policy = `
 version: 1
 dataset: people
@@ -56,7 +56,7 @@ privacy:
   epsilon: 1
   delta: 0.0001
   mechanism: auto
-  budget: {epsilon: %g, delta: 0.01, per: dataset}
+  budget: {epsilon: %[1]g, delta: 0.01, shares: {users: {bob: {epsilon: %[1]g, delta: 0.01}}}}
 `
 
 // made is the server that the tests share, which waits for its disk, with the protected database; and the program.
