@@ -156,7 +156,7 @@ func (b *booking) afford(ctx context.Context, period int64, x Share, losses map[
 			return nil, err
 		}
 		totals[secret] = plus(spent, losses[secret])
-		if !totals[secret].Allowed(x.Limit, spent.Releases()) && !hook.Overdraft {
+		if !totals[secret].Allowed(x.Limit, spent.Releases()) && !hook.Overdraft && !(hook.Apart && x.Scope == Everybody) {
 			return nil, &Exhausted{Dataset: b.Dataset, Scope: x.Scope, Secret: secret, Limit: x.Limit, Spent: spent, Wanted: losses[secret]}
 		}
 	}

@@ -289,7 +289,7 @@ func (q *question) covered(ctx context.Context, c ledger.Charge) error {
 					spent = a.Loss
 				}
 			}
-			if !spent.Plus(loss).Allowed(x.Limit, spent.Releases()) {
+			if !spent.Plus(loss).Allowed(x.Limit, spent.Releases()) && !(hook.Apart && x.Scope == ledger.Everybody) {
 				return ledgerError(&ledger.Exhausted{Dataset: c.Dataset, Scope: x.Scope, Secret: secret, Limit: x.Limit, Spent: spent, Wanted: loss})
 			}
 		}

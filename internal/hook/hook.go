@@ -21,6 +21,7 @@ const (
 	StaleStatements = false // pipeline: a statement outlives the policy that it was prepared under
 	ModelFromData   = false // pipeline: the protected rows are their own reference
 	Overdraft       = false // ledger: a charge does not look at what is left
+	Apart           = false // ledger: budgets of users add up to no total
 	NoFloor         = false // mechanism: noise along the secrets' directions alone
 	RowErrors       = false // planner/row: expressions are evaluated as they are written, and fail on rows
 	AsSpelled       = false // planner/row: another spelling is another question

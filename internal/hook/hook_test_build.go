@@ -18,6 +18,7 @@ var (
 	StaleStatements bool
 	ModelFromData   bool
 	Overdraft       bool
+	Apart           bool
 	NoFloor         bool
 	RowErrors       bool
 	AsSpelled       bool

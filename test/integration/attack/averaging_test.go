@@ -196,7 +196,7 @@ func TestManySmallEpsilons(t *testing.T) {
 
 // Users who put their answers together. A policy whose budget is per user promises nothing against them, and says so.
 func TestCollusion(t *testing.T) {
-	game{more: []string{"per: dataset", "per: user"}, guess: func(a analyst) float64 {
+	game{policy: []string{"per: dataset", "per: user"}, off: []*bool{&hook.Apart}, guess: func(a analyst) float64 {
 		return until(many, func(i int) (float64, bool) {
 			c := a.connect(a.t, fmt.Sprintf("user%d", i))
 			defer c.Close(a.t.Context())
