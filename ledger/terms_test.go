@@ -21,9 +21,9 @@ func joint(n any, after int64) Charge {
 func TestHistoryIsWhatWasCharged(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		for name, o := range map[string]Options{"open": {}, "sealed": {Key: lock32(1)}} {
-			if name == "sealed" && p.remote() {
+			if p.remote() { // a ledger has one key
 				p = inDatabase(t)
-			} else if name == "sealed" {
+			} else {
 				p = inFile(t)
 			}
 			l := p.open(t, o)
