@@ -61,7 +61,7 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *store, err erro
 }
 
 func (l *store) openWriter(ctx context.Context, path string) (err error) {
-	if l.write, err = connect(path, 1, url.Values{"_journal_mode": {"WAL"}, "_txlock": {"immediate"}}); err != nil {
+	if l.write, err = connect(path, 1, url.Values{"_journal_mode": {"WAL"}, "_txlock": {"immediate"}, "_cache_size": {writerCache}}); err != nil {
 		return err
 	}
 	if err := migrate(ctx, l.write, l.seal, true); err != nil {
@@ -82,6 +82,10 @@ func (l *store) openWriter(ctx context.Context, path string) (err error) {
 	}
 	return l.bookings.prepare(ctx, l.write)
 }
+
+// writerCache is the page cache of the connection that charges, in KiB as SQLite wants it: the indexes of 100,000 answers stay
+// in memory.
+const writerCache = "-65536"
 
 // connect opens a pool of connections that stay open. The file must exist: SQLite would create it with another mode.
 func connect(path string, connections int, extra url.Values) (*sql.DB, error) {
