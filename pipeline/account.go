@@ -32,7 +32,7 @@ type account struct {
 type tableAccount struct {
 	*history.Account
 	digest string             // of the reference's rows
-	alone  map[string]float64 // κ² of all answers by secret, by the noise alone
+	alone  map[string]float64 // κ² of all answers by secret, by the noise alone: of each secret; +Inf where it is not known
 }
 
 // loadAccount makes the account of a policy that has a joint one, without any answer.
@@ -50,14 +50,16 @@ func (s *Snapshot) loadAccount(ctx context.Context, p *policy.Policy, reader pla
 			return err
 		}
 		var secrets []history.Secret
+		alone := map[string]float64{}
 		for i, psi := range t.psi {
 			secrets = append(secrets, extreme(t.table.Secrets[i], psi, float64(t.table.Rows)))
+			alone[psi.Name] = 0
 		}
 		account, err := history.New(t.places.Sample, secrets)
 		if err != nil {
 			return fmt.Errorf("the joint account of %s: %w", t.table, err)
 		}
-		a.tables[t.table.String()] = &tableAccount{account, t.places.Digest, map[string]float64{}}
+		a.tables[t.table.String()] = &tableAccount{account, t.places.Digest, alone}
 	}
 	s.accounts[p] = a
 	return nil
@@ -170,7 +172,11 @@ func commit(entries map[*tableAccount]entry) error {
 	var errs []error
 	for t, e := range entries {
 		errs = append(errs, e.trial.Commit())
-		for secret, kappa2 := range e.part.Alone {
+		for secret := range t.alone {
+			kappa2, known := e.part.Alone[secret]
+			if !known { // the policy has the secret since
+				kappa2 = math.Inf(1)
+			}
 			t.alone[secret] += kappa2
 		}
 	}

@@ -307,3 +307,21 @@ func TestJointCertificate(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Of a secret that the policy has only since, nobody has counted what answers tell by the noise alone: the account does.
+func TestJointNewSecretCountsWhatWasAnswered(t *testing.T) {
+	h := newJoint(t, "optimal-gaussian")
+	h.answered(t, "SELECT sex, count(*) FROM adult GROUP BY sex", 1)
+	past, err := h.engine.ledger.History(t.Context(), "adult", 0)
+	if err != nil || len(past) != 1 {
+		t.Fatal(past, err)
+	}
+	other, fresh := (&house{New(h.engine.guest, h.engine.reader, h.engine.ledger, reloaded(t, h), h.engine.log), "bob"}).account()
+	past[0].Terms = []byte(strings.ReplaceAll(string(past[0].Terms), "private_sector", "a_secret_of_then"))
+	if err := other.count(past[0], 0); err != nil {
+		t.Fatal(err)
+	}
+	if got, all := fresh.cost("private_sector").Kappa2, fresh.Cost("private_sector").Kappa2; !(got > 0) || got != all {
+		t.Errorf("the answer costs the new secret %v of %v", got, all)
+	}
+}

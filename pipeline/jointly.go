@@ -68,14 +68,12 @@ func (q *question) jointly(ctx context.Context, parts []part, m *measured) (*joi
 	out := &jointTerms{losses: map[string]privacy.Loss{}}
 	byTable := map[*protected]*tableTerms{}
 	terms := map[*protected]*joined{}
-	offset := 0
 	for _, p := range parts {
 		t := p.model.root
 		if byTable[t] == nil {
 			byTable[t] = &tableTerms{Table: t.table.String(), Digest: t.places.Digest, Hidden: map[string]bool{}, Aside: map[string]float64{}, Alone: map[string]float64{}, Rounding: m.calibration.Noise.Rounding()}
 			terms[t] = &joined{}
 		}
-		offset += len(p.model.components)
 	}
 	// Normal noise that components share is counted where all of them are sums over one table. Otherwise it stands for
 	// nothing in the account, as if everybody knew it: then the noise alone hides all movements.
@@ -83,7 +81,7 @@ func (q *question) jointly(ctx context.Context, parts []part, m *measured) (*joi
 		lines = nil
 		clear(sums)
 	}
-	offset = 0
+	offset := 0
 	for _, p := range parts {
 		t, to := p.model.root, offset+len(p.model.components)
 		if err := terms[t].add(ctx, q.database, t.places, t.psi, p.model.moments, variance[offset:to], sums[offset:to]); err != nil {
@@ -92,9 +90,9 @@ func (q *question) jointly(ctx context.Context, parts []part, m *measured) (*joi
 		offset = to
 	}
 	for t, part := range byTable {
-		for i, s := range t.table.Secrets {
+		for _, s := range t.table.Secrets {
 			hidden, loss := m.calibration.Noise.Aside(ofSecret(m.shifts, s.Name), sums)
-			part.Hidden[t.psi[i].Name] = hidden
+			part.Hidden[s.Name] = hidden
 			part.Aside[s.Name] = math.Sqrt(loss.Kappa2)
 			part.Alone[s.Name] = m.calibration.Losses[s.Name].Kappa2
 			loss.Kappa2 = 0
