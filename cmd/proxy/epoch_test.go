@@ -69,21 +69,6 @@ func TestEpochAdvance(t *testing.T) {
 	}
 }
 
-func TestApart(t *testing.T) {
-	for line, want := range map[string]string{
-		"-c f adult -reason x":         "-c f -reason x | adult",
-		"adult -c f --reason=x":        "-c f --reason=x | adult",
-		"-c=f adult other -reason":     "-c=f -reason | adult other",
-		"adult -h":                     "-h | adult",
-		"-reason -x adult --help more": "-reason -x --help | adult more",
-	} {
-		flags, words := apart(strings.Fields(line))
-		if got := strings.Join(flags, " ") + " | " + strings.Join(words, " "); got != want {
-			t.Errorf("%s: %s, want %s", line, got, want)
-		}
-	}
-}
-
 // A check says who shares in the budget, and what renewal gives up.
 func TestCheckSaysWhatRenewalGivesUp(t *testing.T) {
 	path := setting(t, "per: dataset}", "renew: P30D, shares: {default: {epsilon: 5, delta: 0.002}, users: {alice: {epsilon: 20, delta: 0.01}}, groups: {both: {members: [alice, bob], epsilon: 12, delta: 0.01}}}}")
