@@ -36,7 +36,7 @@ const searchSteps = 80
 //	δ = δ_G(ε - 1/t_s; κ)
 //
 // [Chen & Ohrimenko, Theorem 4.3, for the direction; Balle & Wang 2018, Theorem 5, for δ_G; Dwork & Roth, Theorem 3.16,
-// for their sum]. Where f_θ is known, the release is certified besides: y_s hides a·v_s, a part of G hides r, and the rest
+// for their sum]. Nearly parallel secrets share noise: see hidden. Where f_θ is known, the release is certified besides: y_s hides a·v_s, a part of G hides r, and the rest
 // of G, with F's own spread, hides that the covariances differ (sensitivity.Certify). The other secrets' directions only
 // add noise that is independent of all this.
 //
