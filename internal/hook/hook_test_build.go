@@ -30,6 +30,7 @@ var (
 	ReaderPath      bool
 	ReaderIndexes   bool
 	LooseSnapshot   bool
+	Unlooked        bool
 	GuestCode       bool
 )
 
