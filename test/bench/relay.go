@@ -23,6 +23,7 @@ type run struct {
 	p99  float64 // latency, milliseconds; NaN where a run is one statement
 	n    int     // transactions or rows
 	cpu  float64 // processor time of the proxy for each of them, microseconds; NaN where there is none
+	own  float64 // processor time of pgbench, seconds
 }
 
 // workload is ordinary traffic, which Fugu has nothing to do with but to relay.
@@ -115,7 +116,7 @@ func relaying(ctx context.Context, pgbench string, targets []target, only *regex
 	return nil
 }
 
-func each(runs []run, f func(run) float64) []float64 {
+func each[T any](runs []T, f func(T) float64) []float64 {
 	var out []float64
 	for _, r := range runs {
 		out = append(out, f(r))
@@ -176,7 +177,8 @@ func transact(ctx context.Context, pgbench string, t target, clients, transactio
 	}
 	defer os.RemoveAll(dir)
 	args = append(args, "-n", "-j", "2", "-c", strconv.Itoa(clients), "-t", strconv.Itoa(transactions/clients), "-l", "--sampling-rate=0.1", "--log-prefix="+filepath.Join(dir, "log"), t.dsn())
-	out, err := sides.Command(ctx, pgbench, args...).CombinedOutput()
+	cmd := sides.Command(ctx, pgbench, args...)
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return run{}, fmt.Errorf("pgbench: %w: %s", err, out)
 	}
@@ -184,7 +186,7 @@ func transact(ctx context.Context, pgbench string, t target, clients, transactio
 	if found == nil {
 		return run{}, fmt.Errorf("pgbench: no rate in %s", out)
 	}
-	r := run{n: transactions}
+	r := run{n: transactions, own: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()}
 	if r.rate, err = strconv.ParseFloat(string(found[1]), 64); err != nil {
 		return run{}, err
 	}
