@@ -69,9 +69,9 @@ func (b *Bound) ofRows() evaluation {
 		}
 	}
 	// A factor stands for x where all that the product needs is there.
-	where := map[string]string{}
+	there := map[string]string{}
 	restricted := func(i int, needed []string) string {
-		return where[strconv.Itoa(i)+" "+strings.Join(needed, "\x00")]
+		return there[strconv.Itoa(i)+" "+strings.Join(needed, "\x00")]
 	}
 	named := 0
 	name := func(sql string) string {
@@ -85,7 +85,7 @@ func (b *Bound) ofRows() evaluation {
 		for _, i := range values {
 			if len(needed) > len(values) && restricted(i, needed) == "" {
 				others := slices.DeleteFunc(slices.Clone(needed), func(n string) bool { return n == b.Bases[i].args[0] })
-				where[strconv.Itoa(i)+" "+strings.Join(needed, "\x00")] = name("CASE WHEN " + present(others) + " THEN " + b.nullable(i, ints[i], high) + " END")
+				there[strconv.Itoa(i)+" "+strings.Join(needed, "\x00")] = name("CASE WHEN " + present(others) + " THEN " + b.nullable(i, ints[i], high) + " END")
 			}
 		}
 	}
@@ -161,7 +161,7 @@ func present(needed []string) string {
 	return strings.Join(out, " AND ")
 }
 
-// fewer is from how many multiplications a row on a further subselect is worth what it costs.
+// fewer is how many multiplications a row must be saved at least for a further subselect to be worth it.
 const fewer = 4
 
 // pair has products of two factors evaluated once, where that saves enough multiplications.
