@@ -115,7 +115,7 @@ func relaying(ctx context.Context, pgbench string, targets []target, only *regex
 	return nil
 }
 
-func each(runs []run, f func(run) float64) []float64 {
+func each[T any](runs []T, f func(T) float64) []float64 {
 	var out []float64
 	for _, r := range runs {
 		out = append(out, f(r))
