@@ -26,12 +26,13 @@ type Engine struct {
 	snapshot atomic.Pointer[Snapshot]
 
 	overloads overloads
+	past      *past
 	refusals  *ledger.Refusals // nil: none is recorded
 }
 
 // New returns an engine. Guests connect with the configuration guest; everything else is as loaded.
 func New(guest *pgconn.Config, reader *upstream.Reader, l ledger.Ledger, s *Snapshot, log *slog.Logger) *Engine {
-	e := &Engine{guest: guest, reader: reader, ledger: l, log: log}
+	e := &Engine{guest: guest, reader: reader, ledger: l, log: log, past: &past{}}
 	e.snapshot.Store(s)
 	return e
 }
@@ -77,6 +78,7 @@ func (e *Engine) defaults(guest *pgconn.Config) string {
 		values["epsilon"] = strconv.FormatFloat(float64(p[0].Privacy.Epsilon), 'g', -1, 64)
 		values["delta"] = strconv.FormatFloat(float64(p[0].Privacy.Delta), 'g', -1, 64)
 		values["mechanism"] = p[0].Privacy.Mechanism
+		values["error"] = p[0].Privacy.Error.String()
 	}
 	options := guest.RuntimeParams["options"]
 	for _, n := range settingNames {

@@ -22,10 +22,12 @@ type settings struct {
 	mechanism  mechanism.Kind // empty: the policy's
 	notices    bool
 	confidence float64
+	error      privacy.Tolerance
+	errorSet   bool
 }
 
 // settingNames are all the settings, in the order that readSettings asks for them.
-var settingNames = []string{"epsilon", "delta", "mechanism", "notices", "confidence"}
+var settingNames = []string{"epsilon", "delta", "mechanism", "notices", "confidence", "error"}
 
 const defaultConfidence = 0.95
 
@@ -67,6 +69,11 @@ func (s *settings) set(name, value string) error {
 			return bad("Give a number between 0 and 1, such as 0.95.")
 		}
 		s.confidence = c
+	case "error":
+		if s.error, err = privacy.ParseTolerance(value); err != nil {
+			return bad("Give a number, or a percentage of a fresh answer's error, such as 110%; 0 has every answer drawn afresh.")
+		}
+		s.errorSet = true
 	default:
 		return sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter \"fugu.%s\"", name).
 			WithHint("Fugu's settings are %s.", "fugu."+strings.Join(settingNames, ", fugu."))

@@ -10,6 +10,7 @@ import (
 	"fugu/internal/hook"
 	"fugu/ledger"
 	"fugu/parser"
+	"fugu/privacy"
 	"fugu/wire"
 )
 
@@ -139,6 +140,9 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 		return wire.Bound{}, false
 	}
 	a, ok := memory.answers.get(paidBy(q.key, scopes(q.shares)))
+	if !ok && q.error != (privacy.Tolerance{}) {
+		a, ok = memory.answers.get(paidBy(q.derivedKey(), scopes(q.shares)))
+	}
 	if !ok || a.Failed {
 		return wire.Bound{}, false
 	}

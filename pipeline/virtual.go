@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -29,7 +31,15 @@ func (q *question) record(ctx context.Context, a ledger.Answer) error {
 		for i, c := range cells {
 			values[i] = c.Value
 		}
-		cells = q.cells(m, values, q.settings.confidence)
+		var s stored
+		if err := json.Unmarshal(a.Bytes, &s); err != nil {
+			return fmt.Errorf("reading the stored answer %d: %w", a.ID, err)
+		}
+		if s.Past == nil {
+			cells = q.cells(m, values, q.settings.confidence)
+		} else {
+			cells = q.derivedCells(m, s.Past, values, q.settings.confidence)
+		}
 	}
 	q.session.last = lastRelease{a, cells, q.budget}
 	return nil
