@@ -171,3 +171,25 @@ func TestWeightsByHand(t *testing.T) {
 		t.Error("an estimator of too much")
 	}
 }
+
+// As large a problem as is taken on: two tables of which both determine everything.
+func BenchmarkLargest(b *testing.B) {
+	half := MaxValues / 2
+	parts := []Partition{make(Partition, half), make(Partition, half)}
+	for p := range half {
+		parts[0][p], parts[1][p] = p, half+p
+	}
+	for range b.N {
+		design, of := NewDesign(MaxValues, parts, half)
+		e, _ := New(design, func(k, l int) float64 {
+			if k == l {
+				return 2
+			}
+			return 1e-3
+		})
+		classes, _ := Classes(of, func(p int) bool { return p < half/2 })
+		if _, ok := e.Weights(classes); !ok {
+			b.Fatal("not determined")
+		}
+	}
+}

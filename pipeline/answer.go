@@ -217,7 +217,7 @@ func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 	if charge.Answer, err = m.encode(release, m.keep(q.policy)); err != nil {
 		return ledger.Answer{}, fmt.Errorf("storing the release: %w", err)
 	}
-	charge.Cells = q.cells(m, release.Values(), defaultConfidence)
+	charge.Cells = q.cells(m, nil, release.Values(), defaultConfidence)
 	hook.Point("after the noise")
 	return q.book(ctx, charge, m, p)
 }

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -10,18 +9,14 @@ import (
 	"fugu/planner"
 )
 
-const (
-	maxLayers = 32      // that an estimate is made of
-	maxGrid   = 1 << 12 // combinations of public values that they are told by
-)
+// maxGrid bounds the combinations of public values by which cells are compared.
+const maxGrid = 1 << 12
 
 // source is a layer of an answer that was given, for one row function.
 type source struct {
 	answer     int // in the list of those given
 	layer      *keptLayer
 	components []int // by cell
-	spread     float64
-	whole      bool // it determines all cells alone
 }
 
 // derivation computes one grouping set of a question, for one row function, from what was given.
@@ -91,42 +86,28 @@ func (g grid) cells(l *keptLayer) []int {
 	return out
 }
 
-// solve returns an estimate for each cell that has points, nil where the sources do not determine all of them.
-func (d *derivation) solve() (map[int]derived, error) {
-	var alone []source
+// solve returns the best estimates that there are, one for each cell that has points: from all sources together, or from one
+// that is enough; nil where they do not determine all of the cells.
+func (d *derivation) solve() (best map[int]derived, err error) {
+	sets := [][]source{d.sources}
 	for i := range d.sources {
-		s := &d.sources[i]
-		one, err := d.from([]source{*s})
+		sets = append(sets, d.sources[i:i+1])
+	}
+	least := math.Inf(1)
+	for _, set := range sets {
+		found, err := d.from(set)
 		if err != nil {
 			return nil, err
 		}
-		s.whole = one != nil
-		for _, e := range one {
-			s.spread += e.sd() * e.sd()
+		total := 0.0
+		for _, e := range found {
+			total += e.sd() * e.sd()
+		}
+		if found != nil && total < least {
+			best, least = found, total
 		}
 	}
-	// Those that are enough come first, the best of them before all.
-	slices.SortStableFunc(d.sources, func(a, b source) int {
-		switch {
-		case a.whole != b.whole:
-			return map[bool]int{true: -1, false: 1}[a.whole]
-		case a.whole:
-			return cmp.Compare(a.spread, b.spread)
-		}
-		return 0
-	})
-	if len(d.sources) > 0 && d.sources[0].whole {
-		alone = d.sources[:1]
-	}
-	best, err := d.from(alone)
-	if err != nil || len(d.sources) == len(alone) {
-		return best, err
-	}
-	together, err := d.from(d.sources[:min(len(d.sources), maxLayers)])
-	if err != nil || together == nil {
-		return best, err
-	}
-	return together, nil
+	return best, nil
 }
 
 // from makes the estimates of these sources, as many of them as there is room for.

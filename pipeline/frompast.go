@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 	"strings"
 
@@ -23,9 +22,8 @@ const maxSources = 64
 
 // ofPast is an answer that is computed from others: an estimate of each component.
 type ofPast struct {
-	of       []derived
-	given    []given // those that have a share in it
-	releases []mechanism.Release
+	of    []derived
+	given []given // which their shares are numbered in
 }
 
 // fromPast answers the question from what was answered before, if that is within the error that was asked for. It costs
@@ -50,12 +48,16 @@ func (q *question) fromPast(ctx context.Context, c ledger.Charge) (a ledger.Answ
 	if err != nil || p == nil {
 		return a, false, err
 	}
+	var releases []mechanism.Release
+	for _, g := range p.given {
+		releases = append(releases, g.release)
+	}
 	var estimates []mechanism.Estimate
 	for k, d := range p.of {
 		d.Integer = m.integer[k]
 		estimates = append(estimates, d.Estimate)
 	}
-	release, errs, err := mechanism.Combine(p.releases, estimates)
+	release, errs, err := mechanism.Combine(releases, estimates)
 	if err != nil {
 		return a, false, err
 	}
@@ -67,7 +69,7 @@ func (q *question) fromPast(ctx context.Context, c ledger.Charge) (a ledger.Answ
 		s.Past.Errors = append(s.Past.Errors, pastError{errs[k], d.Outside})
 	}
 	rests := []string{}
-	for _, g := range p.given {
+	for _, g := range p.from() {
 		s.Past.From = append(s.Past.From, g.ID)
 		if !slices.Contains(rests, g.Assumption) {
 			rests = append(rests, g.Assumption)
@@ -81,7 +83,7 @@ func (q *question) fromPast(ctx context.Context, c ledger.Charge) (a ledger.Answ
 	for secret := range q.nominal() {
 		c.Losses[secret] = privacy.Loss{}
 	}
-	c.Cells = q.derivedCells(m, s.Past, release.Values(), defaultConfidence)
+	c.Cells = q.cells(m, s.Past, release.Values(), defaultConfidence)
 	if a, err = q.engine.ledger.Charge(context.WithoutCancel(ctx), c); err != nil {
 		return ledger.Answer{}, false, ledgerError(err)
 	}
@@ -103,7 +105,7 @@ func (q *question) estimate(ctx context.Context, m *measured) (*ofPast, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &ofPast{of: make([]derived, m.width)}
+	out := &ofPast{make([]derived, m.width), all}
 	found := 0
 	told := map[int]bool{} // by answer: whether the scopes have paid for it
 	for i := range m.layers {
@@ -138,7 +140,6 @@ func (q *question) estimate(ctx context.Context, m *measured) (*ofPast, error) {
 			return nil, nil
 		}
 	}
-	out.only(all)
 	return out, nil
 }
 
@@ -173,20 +174,21 @@ func (q *question) sources(ctx context.Context, all []given, l *keptLayer, name 
 	return out, nil
 }
 
-// only leaves the answers that have a share.
-func (p *ofPast) only(all []given) {
-	number := map[int]int{}
-	for k := range p.of {
-		for i, s := range p.of[k].Of {
-			n, ok := number[s.Release]
-			if !ok {
-				n = len(p.given)
-				number[s.Release] = n
-				p.given, p.releases = append(p.given, all[s.Release]), append(p.releases, all[s.Release].release)
-			}
-			p.of[k].Of[i].Release = n
+// from are the answers that have a share.
+func (p *ofPast) from() (out []given) {
+	used := map[int]bool{}
+	for _, d := range p.of {
+		for _, s := range d.Of {
+			used[s.Release] = true
 		}
 	}
+	for i, g := range p.given {
+		if used[i] {
+			out = append(out, g)
+		}
+	}
+	slices.Reverse(out)
+	return out
 }
 
 // pastOf is what is kept of an answer from the past.
@@ -213,18 +215,6 @@ func (e pastError) halfWidth(confidence float64) float64 {
 	return e.Noise.HalfWidth(1-half) + e.Outside/math.Sqrt(half)
 }
 
-// derivedCells describes the values of an answer from the past.
-func (q *question) derivedCells(m *measured, p *pastOf, values []string, confidence float64) []ledger.Cell {
-	out := make([]ledger.Cell, len(values))
-	for k := range out {
-		v, _ := new(big.Rat).SetString(values[k])
-		x, _ := v.Float64()
-		h := p.Errors[k].halfWidth(confidence)
-		out[k] = ledger.Cell{Column: m.labels[k].column, GroupKey: m.labels[k].group, Value: values[k], SD: p.Errors[k].sd(), Lower: x - h, Upper: x + h}
-	}
-	return out
-}
-
 // explainPast says for people what an answer from the past is made of; empty: there is none.
 func (q *question) explainPast(ctx context.Context, m *measured) (string, error) {
 	if q.error == (privacy.Tolerance{}) {
@@ -240,7 +230,7 @@ func (q *question) explainPast(ctx context.Context, m *measured) (string, error)
 		return "", err
 	}
 	var ids []int64
-	for _, g := range p.given {
+	for _, g := range p.from() {
 		ids = append(ids, g.ID)
 	}
 	least, most := math.Inf(1), 0.0

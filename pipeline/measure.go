@@ -259,15 +259,23 @@ func (m *measured) encode(r mechanism.Release, of *kept) ([]byte, error) {
 }
 
 // cells describes each released value: its noise, an interval that holds the value without noise at the confidence, and
-// the secret that it tells most about.
-func (q *question) cells(m *measured, values []string, confidence float64) []ledger.Cell {
-	binding := m.binding(float64(q.budget.Delta))
+// the secret that it tells most about. past: it was computed, and tells nothing more.
+func (q *question) cells(m *measured, past *pastOf, values []string, confidence float64) []ledger.Cell {
+	binding := ""
+	if past == nil {
+		binding = m.binding(float64(q.budget.Delta))
+	}
 	out := make([]ledger.Cell, m.width)
 	for k := range out {
 		v, _ := new(big.Rat).SetString(values[k])
 		x, _ := v.Float64()
-		h := m.calibration.Noise.HalfWidth(k, confidence)
-		out[k] = ledger.Cell{Column: m.labels[k].column, GroupKey: m.labels[k].group, Value: values[k], SD: m.calibration.SD[k],
+		h, sd := 0.0, m.calibration.SD[k]
+		if past == nil {
+			h = m.calibration.Noise.HalfWidth(k, confidence)
+		} else {
+			h, sd = past.Errors[k].halfWidth(confidence), past.Errors[k].sd()
+		}
+		out[k] = ledger.Cell{Column: m.labels[k].column, GroupKey: m.labels[k].group, Value: values[k], SD: sd,
 			Lower: x - h, Upper: x + h, Secret: binding}
 	}
 	return out

@@ -120,6 +120,7 @@ func TestSharesAndThePast(t *testing.T) {
 	const cells, margin, other = "SELECT sex, education, count(*) FROM adult GROUP BY sex, education", "SELECT sex, count(*) FROM adult GROUP BY sex",
 		"SELECT education, count(*) FROM adult GROUP BY education"
 	h.told(t, cells, settings{})
+	h.told(t, other, settings{})
 	hers, cost := h.told(t, margin, settings{})
 	if hers.Mechanism != ledger.Derived || cost != 0 {
 		t.Fatalf("alice: %s, %v", hers.Mechanism, cost)

@@ -35,11 +35,10 @@ func (q *question) record(ctx context.Context, a ledger.Answer) error {
 		if err := json.Unmarshal(a.Bytes, &s); err != nil {
 			return fmt.Errorf("reading the stored answer %d: %w", a.ID, err)
 		}
-		if s.Past == nil {
-			cells = q.cells(m, values, q.settings.confidence)
-		} else {
-			cells = q.derivedCells(m, s.Past, values, q.settings.confidence)
+		if len(values) != m.width || s.Past != nil && len(s.Past.Errors) != m.width {
+			return fmt.Errorf("the stored answer %d does not fit the statement", a.ID)
 		}
+		cells = q.cells(m, s.Past, values, q.settings.confidence)
 	}
 	q.session.last = lastRelease{a, cells, q.budget}
 	return nil
