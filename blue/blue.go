@@ -16,7 +16,7 @@ const (
 	MaxClasses = 400
 
 	rankless = 1e-9 // eigenvalues below this share of the greatest are taken for 0
-	exact    = 1e-7 // by how much Hw may miss h, at any point
+	exact    = 1e-9 // by how much Hw may miss h, at any point
 )
 
 // Design says which values each class of points is in: points that are in the same ones are one class.
