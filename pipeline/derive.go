@@ -118,56 +118,21 @@ func (d *derivation) from(sources []source) (map[int]derived, error) {
 		return nil, nil
 	}
 	var used []source
-	values := 0
+	total := 0
 	for _, s := range sources {
 		larger, ok := g.over(t, s.layer.Axes)
-		if n := values + len(s.components); ok && (n <= blue.MaxValues || len(sources) == 1) {
-			g, values, used = larger, n, append(used, s)
+		if n := total + len(s.components); ok && (n <= blue.MaxValues || len(sources) == 1) {
+			g, total, used = larger, n, append(used, s)
 		}
 	}
 	if len(used) == 0 {
 		return nil, nil
 	}
-	// Values are numbered through all sources.
-	type value struct{ source, component int }
-	var list []value
-	var parts []blue.Partition
-	for i, s := range used {
-		number := make([]int, len(s.components))
-		for cell, k := range s.components {
-			if number[cell] = -1; k >= 0 {
-				number[cell] = len(list)
-				list = append(list, value{i, k})
-			}
-		}
-		part := blue.Partition(g.cells(s.layer))
-		for p, cell := range part {
-			if cell >= 0 {
-				part[p] = number[cell]
-			}
-		}
-		parts = append(parts, part)
-	}
+	list, parts := values(g, used)
 	design, classOf := blue.NewDesign(len(list), parts, len(g.points))
-	weigh := func(classes []int) ([]float64, bool) { // of one source: each class is one value
-		w := make([]float64, len(list))
-		for _, c := range classes {
-			w[design.Classes[c][0]] = 1
-		}
-		return w, true
-	}
-	if len(used) > 1 {
-		e, ok := blue.New(design, func(k, l int) float64 {
-			a, b := used[list[k].source].answer, used[list[l].source].answer
-			if a != b {
-				return 0
-			}
-			return d.given[a].Law.Covariance(list[k].component, list[l].component)
-		})
-		if !ok {
-			return nil, nil
-		}
-		weigh = e.Weights
+	weigh, ok := d.weigher(design, used, list)
+	if !ok {
+		return nil, nil
 	}
 	own := g.cells(d.of)
 	out := map[int]derived{}
@@ -199,6 +164,55 @@ func (d *derivation) from(sources []source) (map[int]derived, error) {
 		out[cell] = e
 	}
 	return out, nil
+}
+
+// value is a component of a source.
+type value struct{ source, component int }
+
+// values numbers the values of all sources, and says which of them each point is in, source by source.
+func values(g grid, used []source) (list []value, parts []blue.Partition) {
+	for i, s := range used {
+		number := make([]int, len(s.components))
+		for cell, k := range s.components {
+			if number[cell] = -1; k >= 0 {
+				number[cell] = len(list)
+				list = append(list, value{i, k})
+			}
+		}
+		part := blue.Partition(g.cells(s.layer))
+		for p, cell := range part {
+			if cell >= 0 {
+				part[p] = number[cell]
+			}
+		}
+		parts = append(parts, part)
+	}
+	return list, parts
+}
+
+// weigher returns what finds the weights of the best estimate of a sum over classes. Of one source alone each class is one
+// value, and there is nothing to choose.
+func (d *derivation) weigher(design blue.Design, used []source, list []value) (func(classes []int) ([]float64, bool), bool) {
+	if len(used) == 1 {
+		return func(classes []int) ([]float64, bool) {
+			w := make([]float64, len(list))
+			for _, c := range classes {
+				w[design.Classes[c][0]] = 1
+			}
+			return w, true
+		}, true
+	}
+	e, ok := blue.New(design, func(k, l int) float64 {
+		a, b := used[list[k].source].answer, used[list[l].source].answer
+		if a != b {
+			return 0
+		}
+		return d.given[a].Law.Covariance(list[k].component, list[l].component)
+	})
+	if !ok {
+		return nil, false
+	}
+	return e.Weights, true
 }
 
 // mixture is the law of the noise of a weighted sum.
