@@ -52,6 +52,7 @@ type replyReader struct{ s *session }
 
 func (r replyReader) fill(in *inlet) (int, error) {
 	r.s.client.flush()
+	r.s.client.buf = small(r.s.client.buf)
 	if err := r.s.client.err; err != nil && !r.s.client.muted {
 		r.s.client.muted = true
 		r.s.stop(fmt.Errorf("%w: %w", errClient, err))
