@@ -119,6 +119,7 @@ func (s *fakeSession) Interpret(_ context.Context, sql string, paramTypes []uint
 			n, _ := strconv.Atoi(m[1])
 			st.params = max(st.params, n)
 		}
+		st.types = slices.Clone(paramTypes)
 		if st.late = strings.Contains(text, "/*late"); st.late {
 			st.text = strings.ReplaceAll(text, "noisy", "unnest('{}'::int8[]) noisy(x)")
 			st.again = strings.ReplaceAll(text, "noisy", "unnest($1) noisy(x)")
