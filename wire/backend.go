@@ -181,9 +181,9 @@ func (s *session) collect(in *frames, length int, e entry) error {
 // parameters shows the client its own parameters of a statement, and not those of the engine's behind them.
 func (s *session) parameters(in *frames, length int, e entry) error {
 	switch {
-	case e.hidden:
+	case e.hidden && e.types == nil:
 		return in.skip(length)
-	case e.params < 0:
+	case !e.hidden && e.params < 0:
 		return s.client.relay(in, length)
 	}
 	body, err := in.read(length)
@@ -193,6 +193,10 @@ func (s *session) parameters(in *frames, length int, e entry) error {
 	var d pgproto3.ParameterDescription
 	if err := d.Decode(body); err != nil {
 		return err
+	}
+	if e.hidden {
+		*e.types = d.ParameterOIDs
+		return nil
 	}
 	d.ParameterOIDs = d.ParameterOIDs[:min(e.params, len(d.ParameterOIDs))]
 	s.client.send(&d)
