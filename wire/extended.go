@@ -192,7 +192,7 @@ func (s *session) bind(body []byte) error {
 	p := portal{tag: st.Tag(), scrub: !st.Ordinary() || bound.Text != ""}
 	s.portals[m.DestinationPortal] = p
 	if bound.Text != "" {
-		// The statement of the binding before may still be there.
+		// The statement of a binding that failed may still be there.
 		m.PreparedStatement, m.Parameters, m.ParameterFormatCodes = s.askName+" bound", nil, nil
 		s.exchange.push(entry{kind: kindClose, hidden: true})
 		s.exchange.push(entry{kind: kindParse, hidden: true, scrub: true})
@@ -202,7 +202,11 @@ func (s *session) bind(body []byte) error {
 		}
 	}
 	s.exchange.push(entry{kind: kindBind, scrub: p.scrub, before: notices(bound.Notices)})
-	return s.send(combined(&m, bound.Values))
+	if err := s.send(combined(&m, bound.Values)); err != nil || bound.Text == "" {
+		return err
+	}
+	s.exchange.push(entry{kind: kindClose, hidden: true}) // the portal keeps what it needs, and nobody is to see the statement
+	return s.send(&pgproto3.Close{ObjectType: 'S', Name: m.PreparedStatement})
 }
 
 // unknownType is the OID of the pseudo-type unknown.
