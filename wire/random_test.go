@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -119,8 +120,10 @@ func (d dice) copy() []pgproto3.FrontendMessage {
 func converse(t *testing.T, address string, pipeline []byte, pieces dice) []string {
 	t.Helper()
 	p := dial(t, address)
+	var writing sync.WaitGroup
+	defer writing.Wait()
 	defer p.Close()
-	go func() {
+	writing.Go(func() {
 		for b := pipeline; len(b) > 0; {
 			n := min(len(b), 1+pieces.IntN(len(pipeline)))
 			if _, err := p.Write(b[:n]); err != nil {
@@ -129,7 +132,7 @@ func converse(t *testing.T, address string, pipeline []byte, pieces dice) []stri
 			b = b[n:]
 			time.Sleep(time.Duration(pieces.IntN(2)) * time.Millisecond)
 		}
-	}()
+	})
 	got := p.until(t, "\x00")
 	for i, r := range got {
 		if strings.HasPrefix(r, "E ") || strings.HasPrefix(r, "N ") {
