@@ -31,6 +31,7 @@ type classes struct {
 	mean   [][]float64 // cell × term: E h
 	second [][]float64 // cell × term × term: E h hᵀ within the cell
 	cross  []float64   // cell × term: E h g, where the mean of g is secret
+	more   []float64   // of each class: rows that it may not show because of what was chosen, at least 1
 }
 
 // baseStats are sums over the selected reference rows of every cell.
@@ -78,24 +79,21 @@ func Measure(ctx context.Context, ref planner.Querier, c *planner.Bound, totals 
 			scale(s.cross, 1/size)
 		}
 	}
-	return m, m.support()
+	if err := m.support(); err != nil {
+		return nil, err
+	}
+	return m, m.chosen(ctx, ref)
 }
 
 // add takes in one row of the moments statement, without its keys.
 func (m *Moments) add(cell int, row []planner.Value) error {
 	nt := m.terms
-	var class []int // of each secret
-	for i, s := range m.cut.Table.Secrets {
-		if m.secrets[i].cross != nil {
-			class = append(class, 0)
-			continue
-		}
-		class = append(class, s.Class(row[0]))
-		row = row[1:]
+	class, row, err := m.cut.Classes(row)
+	if err != nil {
+		return err
 	}
 	v := make([]float64, len(row))
 	for i := range v {
-		var err error
 		if v[i], err = number(row[i]); err != nil {
 			return err
 		}

@@ -103,7 +103,7 @@ func (x *exchange) push(e entry) {
 		x.open = e.kind != kindQuery
 	}
 	if n := len(x.entries); n == cap(x.entries) {
-		x.store = make([]entry, 0, 2*n+16)
+		x.store = make([]entry, 0, 2*n+4) // most clients wait for each reply
 		x.entries = append(x.store, x.entries...)
 	}
 	x.entries = append(x.entries, e)
@@ -237,13 +237,6 @@ func (x *exchange) wait(n int) outcome {
 		}
 		x.changed.Wait()
 	}
-}
-
-// finished takes note that what was sent last leaves nothing unfinished.
-func (x *exchange) finished() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.open = false
 }
 
 // crowded reports whether more than n replies are outstanding.

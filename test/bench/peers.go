@@ -11,8 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -36,24 +34,7 @@ func (t target) cpu() (float64, error) {
 	if t.pid == 0 {
 		return math.NaN(), nil
 	}
-	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", t.pid))
-	if err != nil {
-		return 0, err
-	}
-	total := 0.0
-	for _, task := range tasks {
-		text, err := os.ReadFile(task)
-		if err != nil {
-			return 0, err
-		}
-		running, _, _ := strings.Cut(string(text), " ")
-		ns, err := strconv.ParseFloat(running, 64)
-		if err != nil {
-			return 0, err
-		}
-		total += ns / 1e9
-	}
-	return total, nil
+	return spent(t.pid)
 }
 
 func (t target) dsn() string {

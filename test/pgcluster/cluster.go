@@ -149,6 +149,9 @@ const recalcitrant = 15 * time.Second
 // Port is the server's TCP port on 127.0.0.1.
 func (c *Cluster) Port() int { return c.port }
 
+// PID is the process id of the server, which must be running. Its backends are children of it.
+func (c *Cluster) PID() int { return c.server.cmd.Process.Pid }
+
 // SocketDir is the directory of the server's Unix socket.
 func (c *Cluster) SocketDir() string { return c.dir }
 
