@@ -103,6 +103,8 @@ func (b *booking) book(ctx context.Context) (a Answer, paid bool, err error) {
 		s.Losses = b.Losses
 	} else if pay, err = b.unpaid(ctx, &s); err != nil || len(pay) == 0 {
 		return s.Answer, true, err
+	} else if s.Mechanism == Derived {
+		return Answer{}, false, fmt.Errorf("answer %d was derived for others", s.ID)
 	}
 	period, err := b.period(ctx)
 	if err != nil {
@@ -110,6 +112,9 @@ func (b *booking) book(ctx context.Context) (a Answer, paid bool, err error) {
 	}
 	totals := make([]map[string]privacy.Loss, len(pay))
 	for i, x := range pay {
+		if b.free() {
+			continue
+		}
 		if totals[i], err = b.afford(ctx, period, x, s.Losses); err != nil {
 			return Answer{}, false, err
 		}
@@ -172,12 +177,15 @@ func (b *booking) spent(ctx context.Context, period int64, scope, secret string)
 	return spent, err
 }
 
-// pay writes the charges of a scope for an answer, and its totals after them.
+// pay writes the charges of a scope for an answer, and its totals after them, which one that is free leaves as they are.
 func (b *booking) pay(ctx context.Context, s stored, scope string, period int64, totals map[string]privacy.Loss, now time.Time) error {
 	for _, secret := range names(s.Losses) {
 		loss, total := s.Losses[secret], totals[secret]
 		if _, err := b.write.charge.ExecContext(ctx, s.ID, scope, secret, b.User, now.UnixMicro(), loss.Pure, loss.Kappa2, loss.Delta, period); err != nil {
 			return err
+		}
+		if b.free() {
+			continue
 		}
 		if _, err := b.write.total.ExecContext(ctx, b.Dataset, period, scope, secret, total.Pure, total.Kappa2, total.Delta); err != nil {
 			return err

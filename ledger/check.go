@@ -42,6 +42,9 @@ func (c Charge) check() error {
 			return fmt.Errorf("the loss of secret %s is not finite and non-negative", secret)
 		}
 	}
+	if err := c.checkFree(); err != nil {
+		return err
+	}
 	if err := c.checkLimits(); err != nil {
 		return err
 	}

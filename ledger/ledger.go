@@ -48,7 +48,7 @@ type Charge struct {
 	Certificates          []Certificate
 
 	// Terms say, for the joint account of the dataset, what was released: opaque here; nil: nothing says it. After is the
-	// newest answer of the dataset that Losses count with, 0 where there was none: once there is a newer one, the charge is
+	// newest answer of the dataset, but for Derived ones, that Losses count with, 0 where there was none: once there is a newer one, the charge is
 	// ErrOvertaken. nil: Losses depend on no other answer.
 	Terms []byte
 	After *int64
@@ -128,8 +128,13 @@ type Ledger interface {
 	// Spent returns the accounts of a scope in the latest period begun, ordered by secret; a secret without charges has none.
 	Spent(ctx context.Context, dataset, scope string) ([]Account, error)
 
-	// History returns the answers of a dataset behind the id after, oldest first: what Losses of a joint account count with.
+	// History returns the answers of a dataset behind the id after, oldest first, but for those that are Derived: what Losses
+	// of a joint account count with.
 	History(ctx context.Context, dataset string, after int64) ([]Past, error)
+
+	// Given returns the last answers of a dataset behind the id after that are neither failures nor Derived, at most limit ≥ 1,
+	// newest first. One that was compacted has bytes that mean nothing.
+	Given(ctx context.Context, dataset string, after int64, limit int) ([]Given, error)
 
 	// Releases returns the last answers of a dataset, at most limit ≥ 1, newest first.
 	Releases(ctx context.Context, dataset string, limit int) ([]Answer, error)

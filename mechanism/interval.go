@@ -44,6 +44,13 @@ func (n Noise) HalfWidth(k int, confidence float64) float64 {
 		}
 	}
 
+	// A discrete part is a continuous one moved by at most a step; rounding F to the grid moves it by half of one.
+	return halfWidth(scales, sigma, confidence, g) + rounding + g*float64(len(scales)) + math.Pow10(-c.digits)/2
+}
+
+// halfWidth is where twoSided falls to 1-confidence, from above. resolution is a length that does not matter. It sorts
+// and widens the scales.
+func halfWidth(scales []float64, sigma, confidence, resolution float64) float64 {
 	// Widening a symmetric unimodal part only widens the sum [Birnbaum, "On Random Variables with Comparable
 	// Peakedness", 1948], so scales may be moved apart, upwards, for the sake of the arithmetic.
 	slices.Sort(scales)
@@ -53,7 +60,7 @@ func (n Noise) HalfWidth(k int, confidence float64) float64 {
 		least = apart * scales[i]
 	}
 
-	lo, hi := 0.0, sigma+g
+	lo, hi := 0.0, sigma+resolution
 	for _, b := range scales {
 		hi += b
 	}
@@ -68,8 +75,7 @@ func (n Noise) HalfWidth(k int, confidence float64) float64 {
 			hi = mid
 		}
 	}
-	// A discrete part is a continuous one moved by at most a step; rounding F to the grid moves it by half of one.
-	return hi + rounding + g*float64(len(scales)) + math.Pow10(-c.digits)/2
+	return hi
 }
 
 // twoSided returns Pr(|L_1 + … + L_n + G| > x), x ≥ 0, for independent L_i ~ Laplace(b_i), distinct, and G ~ N(0,σ²).

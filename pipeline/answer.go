@@ -139,8 +139,9 @@ type question struct {
 	settings settings
 	key      ledger.Key
 	shares   []ledger.Share
-	standing ledger.Standing // of the dataset, before anything was read
-	paid     bool            // this question was charged for its answer
+	standing ledger.Standing   // of the dataset, before anything was read
+	paid     bool              // this question was charged for its answer
+	error    privacy.Tolerance // up to which it is answered from the past
 }
 
 // answer is the corridor. Nothing before Statistics has seen a protected row, and nothing after Charge is more than what
@@ -159,6 +160,9 @@ func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 	}
 	charge := ledger.Charge{Key: q.key, Dataset: q.policy.Dataset, Epoch: q.standing.Epoch, User: q.session.user, Statement: q.fingerprint, Requested: q.budget,
 		Limit: total(q.policy.Privacy.Budget), Shares: q.shares, Renew: q.policy.Privacy.Budget.Renew}
+	if a, ok, err := q.fromPast(ctx, charge); ok || err != nil {
+		return a, err
+	}
 	if a, joined, err := q.join(ctx, charge); joined || err != nil {
 		return a, err
 	}
@@ -173,7 +177,7 @@ func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	if m.width == 0 { // group keys alone, averages of which the model knows nothing, what the policy makes public: all of it is public
-		bytes, err := m.encode(mechanism.Release{})
+		bytes, err := m.encode(mechanism.Release{}, nil)
 		return ledger.Answer{Bytes: bytes}, err
 	}
 	c := m.calibration
@@ -210,10 +214,10 @@ func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 			return ledger.Answer{}, err
 		}
 	}
-	if charge.Answer, err = m.encode(release); err != nil {
+	if charge.Answer, err = m.encode(release, m.keep(q.policy)); err != nil {
 		return ledger.Answer{}, fmt.Errorf("storing the release: %w", err)
 	}
-	charge.Cells = q.cells(m, release.Values(), defaultConfidence)
+	charge.Cells = q.cells(m, nil, release.Values(), defaultConfidence)
 	hook.Point("after the noise")
 	return q.book(ctx, charge, m, p)
 }
@@ -334,7 +338,11 @@ type stored struct {
 	Index   []int    // cut, cell, aggregate in order: the component of the release, -1 where the model has none, -2-i for Public[i]
 	Public  []string `json:",omitempty"` // values that the policy gives
 	Release []byte
+	Of      *kept   `json:",omitempty"` // what the release is of; nil: nobody computes others from it
+	Past    *pastOf `json:",omitempty"` // what it was computed from; nil: it was drawn
 }
+
+func (s stored) encode() ([]byte, error) { return json.Marshal(s) }
 
 // arrays are the parameters that take the place of the cuts: for each cut an array for each key, then for each aggregate.
 func (q *question) arrays(a ledger.Answer) ([][]byte, error) {

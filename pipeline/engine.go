@@ -24,12 +24,13 @@ type Engine struct {
 	snapshot atomic.Pointer[Snapshot]
 
 	overloads overloads
+	past      *past
 	refusals  *ledger.Refusals // nil: none is recorded
 }
 
 // New returns an engine. Guests connect with the configuration guest; everything else is as loaded.
 func New(guest *pgconn.Config, reader *upstream.Reader, l ledger.Ledger, s *Snapshot, log *slog.Logger) *Engine {
-	e := &Engine{guest: guest, reader: reader, ledger: l, log: log}
+	e := &Engine{guest: guest, reader: reader, ledger: l, log: log, past: &past{}}
 	e.snapshot.Store(s)
 	return e
 }

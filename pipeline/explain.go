@@ -32,7 +32,8 @@ type Explanation struct {
 	Noise      []ExplainedNoise  `json:"noise"`
 	Epsilon    float64           `json:"epsilon"`
 	Delta      float64           `json:"delta"`
-	Stored     bool              `json:"stored"` // the answer is stored already, and costs nothing
+	Stored     bool              `json:"stored"`         // the answer is stored already, and costs nothing
+	Past       string            `json:"past,omitempty"` // what it would be computed from, at no cost; empty: it would be drawn
 	Cost       []ExplainedCost   `json:"cost"`
 	Above      string            `json:"above"` // the statement that the guest runs on the noisy values
 
@@ -109,6 +110,11 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 	if err != nil {
 		return x, ledgerError(err)
 	}
+	if !x.Stored {
+		if x.Past, err = q.explainPast(ctx, m); err != nil {
+			return x, err
+		}
+	}
 	x.Dataset, x.Components = q.policy.Dataset, m.width
 	x.Calibration, x.Certificates = m.calibration, m.calibration.Certificates
 	x.Mechanism, x.Chosen, x.Assumption = string(m.calibration.Kind), string(q.kind), m.calibration.Assumption
@@ -159,7 +165,7 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 		}
 	}
 	losses := m.calibration.Losses
-	if m.joint != nil && !x.Stored {
+	if m.joint != nil && !x.Stored && x.Past == "" {
 		p, err := q.price(ctx, m)
 		switch {
 		case sqlstate.Is(err, sqlstate.BudgetExhausted):
@@ -175,7 +181,7 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 	}
 	for _, a := range accounts {
 		cost := ExplainedCost{Secret: a.Secret, Scope: a.Scope, Left: a.Left}
-		if loss, ok := losses[a.Secret]; ok && !paid[a.Scope] {
+		if loss, ok := losses[a.Secret]; ok && !paid[a.Scope] && x.Past == "" {
 			cost.Cost = math.Max(0, loss.Plus(a.loss).SpentAt(a.Delta, a.loss.Releases())-a.Spent)
 		}
 		x.Cost = append(x.Cost, cost)
@@ -250,11 +256,16 @@ func (x Explanation) Lines() []string {
 		}
 		add("Noise of %s: sd %s, 95%% within ±%s (sampling alone: sd up to %s)", n.Column, sd, short(n.HalfWidth), short(n.Inherent))
 	}
+	if x.Past != "" {
+		add("Past: %s", x.Past)
+	}
 	add("Asked: epsilon %s, delta %s", short(x.Epsilon), short(x.Delta))
 	for _, c := range x.Cost {
 		what := short(c.Cost)
 		if x.Stored {
 			what = "0 (the answer is stored)"
+		} else if x.Past != "" {
+			what = "0 (the answer is computed from past ones)"
 		}
 		of := ""
 		if c.Scope != ledger.Everybody {
@@ -328,6 +339,9 @@ func (q *question) notice(ctx context.Context, a ledger.Answer) wire.Notice {
 		}
 	}
 	cost := "stored answer, no cost"
+	if ids := derivedFrom(a); ids != "" {
+		cost = "from answers " + ids + ", no cost"
+	}
 	if q.paid {
 		var most float64
 		for _, l := range a.Losses {

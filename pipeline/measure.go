@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -35,10 +34,13 @@ type measured struct {
 	quilts      []sensitivity.Quilt // of its secrets, in place of shifts
 	inherent    []float64           // the largest sd of F's components under the model, over the secrets
 	labels      []label             // of each component
+	integer     []bool              // likewise: whether its values are whole
 	bounds      [][]string          // of each cut: what one row may contribute, for people
 	sources     []string            // of each cut: where its model is from
 	calibration mechanism.Calibration
 	joint       *jointTerms // what it brings into a joint account; nil: there is none
+	layers      []keptLayer // whose sums over rows it is made of, as far as they can be told
+	sumsOnly    bool        // and that is all of it
 }
 
 // label says what a component of F is.
@@ -49,7 +51,7 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 	if m, ok := q.snapshot.measured.get(q.key); ok {
 		return m, nil
 	}
-	m := &measured{}
+	m := &measured{sumsOnly: true}
 	var parts [][]sensitivity.Shift
 	var widths []int
 	var components []mechanism.Component
@@ -91,6 +93,7 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 				ask.Component[comp.Cell][comp.Aggregate] = m.width + k
 				agg := c.Aggregates[comp.Aggregate]
 				components = append(components, mechanism.Component{Lattice: f.lattice[k], Unit: units[k], Integer: agg.Integer})
+				m.integer = append(m.integer, agg.Integer)
 				m.labels = append(m.labels, label{agg.Label, c.GroupKey(c.Cells[comp.Cell])})
 			}
 			m.start, m.inherent = append(m.start, f.typical...), append(m.inherent, f.inherent...)
@@ -109,6 +112,11 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 				// declared law says its covariances itself.
 				wide = wide || sampled(c) && f.source != fromPolicy || f.moments != nil && slices.ContainsFunc(c.Aggregates, func(a planner.Aggregate) bool { return a.Second() || a.Arguments == 2 && !a.Linear() })
 			}
+			layers, whole, err := q.layers(ctx, c, f, m.width)
+			if err != nil {
+				return nil, err
+			}
+			m.layers, m.sumsOnly = append(m.layers, layers...), m.sumsOnly && whole
 			m.width += len(f.components)
 		}
 		m.questions, m.bounds, m.sources = append(m.questions, ask), append(m.bounds, bounds), append(m.sources, source)
@@ -239,27 +247,35 @@ func (t *protected) inherent(m *model.Moments) []float64 {
 }
 
 // encode makes the bytes that the ledger keeps.
-func (m *measured) encode(r mechanism.Release) ([]byte, error) {
-	s := stored{Index: m.index, Public: m.public}
+func (m *measured) encode(r mechanism.Release, of *kept) ([]byte, error) {
+	s := stored{Index: m.index, Public: m.public, Of: of}
 	if m.width > 0 {
 		var err error
 		if s.Release, err = r.MarshalBinary(); err != nil {
 			return nil, err
 		}
 	}
-	return json.Marshal(s)
+	return s.encode()
 }
 
 // cells describes each released value: its noise, an interval that holds the value without noise at the confidence, and
-// the secret that it tells most about.
-func (q *question) cells(m *measured, values []string, confidence float64) []ledger.Cell {
-	binding := m.binding(float64(q.budget.Delta))
+// the secret that it tells most about. past: it was computed, and tells nothing more.
+func (q *question) cells(m *measured, past *pastOf, values []string, confidence float64) []ledger.Cell {
+	binding := ""
+	if past == nil {
+		binding = m.binding(float64(q.budget.Delta))
+	}
 	out := make([]ledger.Cell, m.width)
 	for k := range out {
 		v, _ := new(big.Rat).SetString(values[k])
 		x, _ := v.Float64()
-		h := m.calibration.Noise.HalfWidth(k, confidence)
-		out[k] = ledger.Cell{Column: m.labels[k].column, GroupKey: m.labels[k].group, Value: values[k], SD: m.calibration.SD[k],
+		h, sd := 0.0, m.calibration.SD[k]
+		if past == nil {
+			h = m.calibration.Noise.HalfWidth(k, confidence)
+		} else {
+			h, sd = past.Errors[k].halfWidth(confidence), past.Errors[k].sd()
+		}
+		out[k] = ledger.Cell{Column: m.labels[k].column, GroupKey: m.labels[k].group, Value: values[k], SD: sd,
 			Lower: x - h, Upper: x + h, Secret: binding}
 	}
 	return out

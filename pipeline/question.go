@@ -50,6 +50,9 @@ func (s *statement) question(ctx context.Context, b wire.Binding, set settings, 
 	if set.mechanism != "" {
 		q.kind = set.mechanism
 	}
+	if err := q.tolerance(set); err != nil {
+		return nil, err
+	}
 	q.shares = shares(p.Budget, s.session.user)
 	var err error
 	if l := q.engine.ledger; l != nil { // what only models, as loading a policy does, has none

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"fugu/internal/hook"
@@ -55,6 +56,9 @@ type protected struct {
 	public    *published    // nil: nothing
 	places    *model.Places // of a policy with a joint account
 	network   *network      // of secrets that are parameters; nil: none is
+
+	outsideMu sync.Mutex
+	outsideOf map[string]float64 // by column, as outside counts it
 }
 
 // Load reads from the database what the policies refer to: columns, public domains, and the reference's classes.

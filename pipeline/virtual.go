@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -29,7 +31,14 @@ func (q *question) record(ctx context.Context, a ledger.Answer) error {
 		for i, c := range cells {
 			values[i] = c.Value
 		}
-		cells = q.cells(m, values, q.settings.confidence)
+		var s stored
+		if err := json.Unmarshal(a.Bytes, &s); err != nil {
+			return fmt.Errorf("reading the stored answer %d: %w", a.ID, err)
+		}
+		if len(values) != m.width || s.Past != nil && len(s.Past.Errors) != m.width {
+			return fmt.Errorf("the stored answer %d does not fit the statement", a.ID)
+		}
+		cells = q.cells(m, s.Past, values, q.settings.confidence)
 	}
 	q.session.last = lastRelease{a, cells, q.budget}
 	return nil

@@ -134,6 +134,14 @@ func (p *Policy) privacy(v *strictyaml.Value) (mechanism *strictyaml.Value) {
 		w.leaves(statement, budget, eta, lambda)
 	}
 	p.composition(f.Get("composition"))
+	if e := f.Get("error"); e != nil {
+		text, _, ok := e.Scalar()
+		t, err := privacy.ParseTolerance(text)
+		if ok && err != nil {
+			e.Bad("write 100% for no more than a fresh answer's error, or 0 to draw every answer afresh", "%s is a number, or a percentage of a fresh answer's error, of at least 0", e.Path)
+		}
+		p.Privacy.Error = t
+	}
 	return f.Get("mechanism")
 }
 

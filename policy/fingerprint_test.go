@@ -60,6 +60,7 @@ func TestFingerprint(t *testing.T) {
 		{old: "mechanism: auto", new: "weights: absolute"},
 		{old: "mechanism: auto", new: "model: {within: {rows: 5, lambda: 0.1}}"},
 		{old: "mechanism: auto", new: "estimation: 0\n  weights: sampling", same: true},
+		{old: "mechanism: auto", new: "error: 150%", same: true}, // answers stay what they are
 		{old: "rows: 35222", new: "rows: 35222\n    drawn: from-reference"},
 		{old: "rows: 35222", new: "rows: 35222\n    drawn: independently", same: true},
 		{old: "proportion: income", new: "about: distribution\n    proportion: income"},

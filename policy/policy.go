@@ -181,6 +181,10 @@ type Privacy struct {
 	Within     *Within // nil: the model is taken for the truth
 
 	Composition Composition
+
+	// Error is up to which error a statement is answered from what was released before, where it can be; the zero Tolerance:
+	// never, and no session can ask for it.
+	Error privacy.Tolerance
 }
 
 // Within says how far the model may be from the truth, in one of two ways. With Rows = 0 the distributions of the table

@@ -34,6 +34,8 @@ func (empty) Spent(context.Context, string, string) ([]ledger.Account, error) { 
 
 func (empty) History(context.Context, string, int64) ([]ledger.Past, error) { return nil, nil }
 
+func (empty) Given(context.Context, string, int64, int) ([]ledger.Given, error) { return nil, nil }
+
 func (empty) Releases(context.Context, string, int) ([]ledger.Answer, error) { return nil, nil }
 
 func (empty) Scopes(context.Context, string) ([]string, error) { return nil, nil }

@@ -31,7 +31,7 @@ type file struct {
 
 var rules = []rule{
 	{"a leaf imports nothing of ours", func(f file, imported string) bool {
-		return !f.test && in(f.dir, "privacy", "sqlstate", "smooth") && ours(imported)
+		return !f.test && in(f.dir, "privacy", "sqlstate", "smooth", "blue") && ours(imported)
 	}},
 	{"wire imports sqlstate and nothing else of ours", func(f file, imported string) bool {
 		return !f.test && in(f.dir, "wire") && ours(imported) && !in(trim(imported), "sqlstate", "wire")

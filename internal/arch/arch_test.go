@@ -27,6 +27,7 @@ func TestCheck(t *testing.T) {
 		{"privacy/p.go", imports("math", "fugu/sqlstate"), "privacy/p.go: imports fugu/sqlstate: a leaf imports nothing of ours"},
 		{"sqlstate/p.go", imports("fugu/privacy"), "sqlstate/p.go: imports fugu/privacy: a leaf imports nothing of ours"},
 		{"smooth/p.go", imports("fugu/parser"), "smooth/p.go: imports fugu/parser: a leaf imports nothing of ours"},
+		{"blue/p.go", imports("fugu/mechanism"), "blue/p.go: imports fugu/mechanism: a leaf imports nothing of ours"},
 		{"privacy/p_test.go", imports("fugu/sqlstate"), ""},
 		{"wire/p.go", imports("fugu/parser"), "wire/p.go: imports fugu/parser: wire imports sqlstate and nothing else of ours"},
 		{"wire/p.go", imports("fugu/sqlstate", "crypto/rand", "github.com/jackc/pgx/v5/pgproto3"), ""},

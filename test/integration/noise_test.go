@@ -45,6 +45,10 @@ func (f *fresh) History(ctx context.Context, dataset string, after int64) ([]led
 	return f.ledger().History(ctx, dataset, after)
 }
 
+func (f *fresh) Given(ctx context.Context, dataset string, after int64, n int) ([]ledger.Given, error) {
+	return f.ledger().Given(ctx, dataset, after, n)
+}
+
 func (f *fresh) Releases(ctx context.Context, dataset string, n int) ([]ledger.Answer, error) {
 	return f.ledger().Releases(ctx, dataset, n)
 }

@@ -355,6 +355,10 @@ func (r *renewable) History(ctx context.Context, dataset string, after int64) ([
 	return r.ledger().History(ctx, dataset, after)
 }
 
+func (r *renewable) Given(ctx context.Context, dataset string, after int64, n int) ([]ledger.Given, error) {
+	return r.ledger().Given(ctx, dataset, after, n)
+}
+
 func (r *renewable) Releases(ctx context.Context, dataset string, n int) ([]ledger.Answer, error) {
 	return r.ledger().Releases(ctx, dataset, n)
 }

@@ -170,3 +170,16 @@ func TestScaleOracle(t *testing.T) {
 		"SELECT * FROM fugu.policy",
 	}}.compare(t)
 }
+
+// Whether an answer is computed from others, from which, with what error, and what it looks like.
+func TestPastOracle(t *testing.T) {
+	channel{policy: []string{"budget: {epsilon: 1,", "error: 1000%\n  budget: {epsilon: 5,"}, off: []*bool{&hook.ModelFromData}, tell: []string{
+		"SELECT region, count(*) FROM customer WHERE visits > 3 GROUP BY region | EXPLAIN (PRIVACY) SELECT count(*) FROM customer WHERE visits > 3 AND region IN ('north', 'south')",
+		"SELECT region, count(*) FROM customer WHERE visits > 3 GROUP BY region | SELECT count(*) FROM customer WHERE visits > 3 AND region < 'p' | SELECT noise_sd, lower, upper FROM fugu.last_release",
+	}, more: []string{
+		"SELECT region, count(*), sum(visits) FROM customer GROUP BY region | SELECT count(*), sum(visits) FROM customer | SELECT * FROM fugu.last_release | SELECT * FROM fugu.budget",
+		"SELECT region, count(*) FROM customer GROUP BY region | SET fugu.notices = on | SELECT count(*) FROM customer WHERE region <> 'remote' | SELECT mechanism, assumption, epsilon FROM fugu.releases",
+		"SELECT region, count(*) FROM customer WHERE income = 'high' GROUP BY region | SET fugu.error = '10' | SELECT count(*) FROM customer WHERE income = 'high' | SELECT * FROM fugu.budget",
+		"SELECT region, count(*) FROM customer GROUP BY ROLLUP (region) | SELECT left(region, 1), count(*) FROM customer GROUP BY 1 | SELECT mechanism FROM fugu.last_release",
+	}}.compare(t)
+}

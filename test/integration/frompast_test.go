@@ -1,0 +1,184 @@
+package integration
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"fugu/ledger"
+)
+
+// pastPolicy has statements answered from the past where that is within twice a fresh answer's error.
+var pastPolicy = []string{"budget: {epsilon: 20", "error: 200%\n  budget: {epsilon: 20"}
+
+// A dashboard that is drilled up: the cells are paid for, and every margin of them is free and adds up with them.
+func TestDrillUp(t *testing.T) {
+	f := serve(t, options{policy: pastPolicy})
+	cfg, err := pgx.ParseConfig(f.dsn("alice"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var notices []string
+	cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { notices = append(notices, n.Message) }
+	c, err := pgx.ConnectConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close(t.Context()) }()
+
+	counts := func(sql string, args ...any) map[string]int64 {
+		t.Helper()
+		rows, err := c.Query(t.Context(), sql, args...)
+		if err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+		out := map[string]int64{}
+		var key string
+		var n int64
+		if _, err := pgx.ForEachRow(rows, []any{&key, &n}, func() error { out[key] = n; return nil }); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+		return out
+	}
+	spent := func() (text string) {
+		t.Helper()
+		if err := c.QueryRow(t.Context(), "SELECT string_agg(secret || ' ' || epsilon_spent || ' ' || releases, ', ' ORDER BY secret) FROM fugu.budget").Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	const table = "SELECT education || ':' || sex, count(*) FROM adult GROUP BY education, sex"
+	cells := counts(table)
+	before := spent()
+	if !strings.Contains(before, " 1,") && !strings.HasSuffix(before, " 1") {
+		t.Fatalf("spent %s: the cells are free", before)
+	}
+	sum := func(keep func(education, sex string) string) map[string]int64 {
+		out := map[string]int64{}
+		for key, n := range cells {
+			education, sex, _ := strings.Cut(key, ":")
+			if k := keep(education, sex); k != "" {
+				out[k] += n
+			}
+		}
+		return out
+	}
+	for _, margin := range []struct {
+		sql  string
+		args []any
+		want map[string]int64
+	}{
+		{"SELECT sex, count(*) FROM adult GROUP BY sex", nil, sum(func(_, s string) string { return s })},
+		{"SELECT education, count(*) FROM adult GROUP BY education ORDER BY 2 DESC", nil, sum(func(e, _ string) string { return e })},
+		{"SELECT 'all', count(*) FROM adult WHERE sex = $1", []any{"Male"}, sum(func(_, s string) string { return map[string]string{"Male": "all"}[s] })},
+		{"SELECT sex, count(*) FROM adult WHERE education = ANY($1) GROUP BY sex", []any{[]string{"Masters", "Doctorate"}},
+			sum(func(e, s string) string { return map[string]string{"Masters": s, "Doctorate": s}[e] })},
+		{"SELECT coalesce(sex, 'all'), count(*) FROM adult WHERE education LIKE 'B%' GROUP BY CUBE (sex) HAVING sex = 'Male'", nil,
+			sum(func(e, s string) string {
+				if s == "Male" && e[0] == 'B' {
+					return s
+				}
+				return ""
+			})},
+	} {
+		got := counts(margin.sql, margin.args...)
+		if fmt.Sprint(got) != fmt.Sprint(margin.want) {
+			t.Errorf("%s: %v, and the cells add up to %v", margin.sql, got, margin.want)
+		}
+		if again := counts(margin.sql, margin.args...); fmt.Sprint(again) != fmt.Sprint(got) {
+			t.Errorf("%s: another answer when asked again", margin.sql)
+		}
+		var mechanism, assumption string
+		var epsilon, sd, least float64
+		if err := c.QueryRow(t.Context(), "SELECT DISTINCT mechanism, assumption, max(epsilon), max(noise_sd), min(upper - lower) FROM fugu.last_release GROUP BY 1, 2").Scan(&mechanism, &assumption, &epsilon, &sd, &least); err != nil {
+			t.Fatal(err)
+		}
+		if mechanism != ledger.Derived || assumption == "" || epsilon != 0 || !(sd > 1) || !(least > 0) {
+			t.Errorf("%s: %s, %s, epsilon %v, sd %v, interval %v", margin.sql, mechanism, assumption, epsilon, sd, least)
+		}
+	}
+	if after := spent(); after != before {
+		t.Errorf("spent %s, and %s before the margins", after, before)
+	}
+	var shown string
+	if err := c.QueryRow(t.Context(), "SELECT string_agg(DISTINCT mechanism, ', ' ORDER BY mechanism) FROM fugu.releases").Scan(&shown); err != nil || shown != "directional, "+ledger.Derived {
+		t.Errorf("releases show %q, %v", shown, err)
+	}
+
+	// Another confidence widens the interval of what was computed, too.
+	widths := map[string]float64{}
+	for _, confidence := range []string{"0.5", "0.99"} {
+		if _, err := c.Exec(t.Context(), "SET fugu.confidence = "+confidence); err != nil {
+			t.Fatal(err)
+		}
+		counts("SELECT sex, count(*) FROM adult GROUP BY sex")
+		var w float64
+		if err := c.QueryRow(t.Context(), "SELECT max(upper - lower) FROM fugu.last_release").Scan(&w); err != nil {
+			t.Fatal(err)
+		}
+		widths[confidence] = w
+	}
+	if !(widths["0.5"] < widths["0.99"]/2) {
+		t.Errorf("widths %v", widths)
+	}
+
+	// fugu.error = 0 has it drawn; that is told from then on, to everybody.
+	script := []string{"SET fugu.notices = on", "SET fugu.error = '0'"}
+	for _, sql := range script {
+		if _, err := c.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	notices = nil
+	fresh := counts("SELECT sex, count(*) FROM adult GROUP BY sex")
+	if spent() == before || len(notices) != 1 || contains(notices[0], "from answers") {
+		t.Errorf("drawn afresh: spent %s, notices %q", spent(), notices)
+	}
+	if _, err := c.Exec(t.Context(), "RESET fugu.error"); err != nil {
+		t.Fatal(err)
+	}
+	if now := counts("SELECT sex, count(*) FROM adult GROUP BY sex"); fmt.Sprint(now) != fmt.Sprint(fresh) {
+		t.Errorf("%v, and %v was drawn", now, fresh)
+	}
+
+	// From the margin and the cells together a number is better than from either.
+	notices = nil
+	better := counts("SELECT 'men', count(*) FROM adult WHERE sex = 'Male' AND education IS NOT NULL")
+	if len(better) != 1 || len(notices) != 1 || !contains(notices[0], "no cost") {
+		t.Errorf("%v, %q", better, notices)
+	}
+	if _, err := c.Exec(t.Context(), "SET fugu.error = 'some'"); code(err) != "22023" {
+		t.Errorf("SET fugu.error = 'some': %v", err)
+	}
+	if _, err := f.ledger.Audit(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// psql, over the simple protocol, and EXPLAIN (PRIVACY) before it.
+func TestDrillUpInPsql(t *testing.T) {
+	f := serve(t, options{policy: pastPolicy})
+	out, err := f.psql(t, `
+SELECT sum(count) AS s FROM (SELECT sex, education, count(*) FROM adult GROUP BY sex, education) c WHERE sex = 'Female' \gset a_
+EXPLAIN (PRIVACY) SELECT count(*) FROM adult WHERE sex = 'Female';
+SELECT count(*) AS s FROM adult WHERE sex = 'Female' \gset b_
+SELECT :a_s = :b_s AS adds_up;
+SELECT mechanism, epsilon FROM fugu.last_release;
+EXPLAIN (PRIVACY) SELECT count(*) FROM adult WHERE sex = 'Female';
+SELECT max(releases) FROM fugu.budget;
+`)
+	if err != nil {
+		t.Fatal(err, out)
+	}
+	for _, want := range []string{"Past: from answers 1, error (sd) ", "0 (the answer is computed from past ones)", "Past: given before as answer 2, from answers 1", ledger.Derived + "|0\n"} {
+		if !contains(out, want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+	if !contains(out, "\nt\n") || !strings.HasSuffix(strings.TrimSpace(out), "1") {
+		t.Errorf("it does not add up, or was paid for:\n%s", out)
+	}
+}
