@@ -125,10 +125,10 @@ func Enclosed(sql string) (string, error) {
 	return (&Statement{root: &pg.RawStmt{Stmt: tree.Stmts[0].Stmt.GetCopyStmt().GetQuery()}, version: tree.Version}).deparse()
 }
 
-// Inline writes values, in their text form, in the place of the parameters $1, $2, ... of sql: for statements that take
-// no parameters. It reads sql token by token as PostgreSQL does, and the literals it writes mean the same whatever
+// Inline writes values, in their text form, in the place of the parameters of sql, of which the first has that number: for
+// statements that take no parameters. A parameter that has no value is an error. It reads sql token by token as PostgreSQL does, and the literals it writes mean the same whatever
 // standard_conforming_strings says.
-func Inline(sql string, values [][]byte) (string, error) {
+func Inline(sql string, first int, values [][]byte) (string, error) {
 	scan, err := pg.Scan(sql)
 	if err != nil {
 		return "", fmt.Errorf("writing values into a statement: %w", err)
@@ -140,11 +140,11 @@ func Inline(sql string, values [][]byte) (string, error) {
 			continue
 		}
 		n, err := strconv.Atoi(sql[t.Start+1 : t.End])
-		if err != nil || n < 1 || n > len(values) {
+		if err != nil || n < first || n-first >= len(values) {
 			return "", errors.New("writing values into a statement: a parameter has none")
 		}
 		b.WriteString(sql[at:t.Start])
-		b.WriteString(literal(string(values[n-1])))
+		b.WriteString(literal(string(values[n-first])))
 		at = int(t.End)
 	}
 	b.WriteString(sql[at:])

@@ -120,7 +120,7 @@ func (s *statement) bindOn(ctx context.Context, b wire.Binding, explain parser.E
 	}
 	bound.Values = append(bound.Values, virtual...)
 	if s.probe != "" {
-		bound.Text, err = parser.Inline(s.plan.SQL, bound.Values)
+		bound.Text, err = parser.Inline(s.plan.SQL, s.plan.ClientParams+1, bound.Values)
 		bound.Values = nil
 	}
 	return bound, err

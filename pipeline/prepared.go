@@ -201,14 +201,15 @@ func arguments(ctx context.Context, ask ask, x *parser.Execute, types []string) 
 // planCopy plans COPY (...) TO STDOUT, which takes no parameters. Its text as it is parsed has no values in it; and
 // since the server does not look at the query before COPY runs, a probe makes it do so before the answer is paid for.
 func (t *template) planCopy() error {
+	first := t.plan.ClientParams + 1 // behind those that the client has declared types of: it can use none
 	query, err := parser.Enclosed(t.plan.SQL)
 	if err != nil {
 		return err
 	}
-	if query, err = parser.Inline(query, empty(t.plan)); err != nil {
+	if query, err = parser.Inline(query, first, empty(t.plan)); err != nil {
 		return err
 	}
 	t.probe = "EXPLAIN " + query
-	t.text, err = parser.Inline(t.plan.SQL, empty(t.plan))
+	t.text, err = parser.Inline(t.plan.SQL, first, empty(t.plan))
 	return err
 }

@@ -52,6 +52,7 @@ type replyReader struct{ s *session }
 
 func (r replyReader) fill(in *inlet) (int, error) {
 	r.s.client.flush()
+	r.s.client.buf = small(r.s.client.buf)
 	if err := r.s.client.err; err != nil && !r.s.client.muted {
 		r.s.client.muted = true
 		r.s.stop(fmt.Errorf("%w: %w", errClient, err))
@@ -180,9 +181,9 @@ func (s *session) collect(in *frames, length int, e entry) error {
 // parameters shows the client its own parameters of a statement, and not those of the engine's behind them.
 func (s *session) parameters(in *frames, length int, e entry) error {
 	switch {
-	case e.hidden:
+	case e.hidden && e.types == nil:
 		return in.skip(length)
-	case e.params < 0:
+	case !e.hidden && e.params < 0:
 		return s.client.relay(in, length)
 	}
 	body, err := in.read(length)
@@ -192,6 +193,10 @@ func (s *session) parameters(in *frames, length int, e entry) error {
 	var d pgproto3.ParameterDescription
 	if err := d.Decode(body); err != nil {
 		return err
+	}
+	if e.hidden {
+		*e.types = d.ParameterOIDs
+		return nil
 	}
 	d.ParameterOIDs = d.ParameterOIDs[:min(e.params, len(d.ParameterOIDs))]
 	s.client.send(&d)

@@ -2,10 +2,14 @@ package wire
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net"
+	"strings"
 	"sync"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgproto3"
 )
 
 // Many clients come at once, some of which do not mean it: each is served, or refused with PostgreSQL's words, or, when
@@ -103,5 +107,41 @@ func TestManyIdleClients(t *testing.T) {
 	eventually(t, "no goroutine is left", func() bool { return len(goroutines()) == 0 })
 	if n := s.conns.Load() + s.clients.Load() + int64(len(s.keys.m)); n != 0 {
 		t.Errorf("%d things are left", n)
+	}
+}
+
+// A client that waits holds nothing of the long messages that it has sent or read before, nor do its guest's buffers.
+func TestNothingIsHeldOfLongMessages(t *testing.T) {
+	const n, long = 8, 4 << 20
+	p := serve(t, func(c *Config, _ *fake) { c.MessageBytes = 2 * long })
+	text := strings.Repeat("x", long)
+	for name, s := range map[string][]pgproto3.FrontendMessage{
+		"query":           {q("SELECT 1 /*" + text + "*/")},
+		"protected query": {q(protected + "/*" + text + "*/")},
+		"bind":            {parse("", "SELECT length($1)"), bind("", "", text), exec(""), sync_},
+		"protected bind":  {parse("", "SELECT x FROM noisy WHERE $1 <> '' ORDER BY x /*p*/", 25), bind("", "", text), exec(""), sync_},
+		"error":           {q("DO $$ BEGIN RAISE '%', repeat('x', " + fmt.Sprint(long) + "); END $$")},
+		"scrubbed notice": {parse("", "SELECT loud("+fmt.Sprint(long)+"), x FROM noisy /*p*/"), bind("", ""), exec(""), sync_},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := heap()
+			clients := make([]*peer, n)
+			for i := range clients {
+				clients[i] = dial(t, p.address)
+				clients[i].put(t, encode(t, s...))
+				if got := clients[i].until(t, "Z"); got[len(got)-1] != ready {
+					t.Fatalf("not answered: %.100q", got)
+				}
+				clients[i].in = newFrames(clients[i])
+			}
+			p.bound() // which has what they were bound with
+			if more := heap() - before; more > n*long/4 {
+				t.Errorf("%d bytes are held for %d clients that wait", more, n)
+			}
+			for _, c := range clients {
+				_ = c.Close()
+			}
+			eventually(t, "all guests are closed", func() bool { return p.opened() == 0 })
+		})
 	}
 }

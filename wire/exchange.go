@@ -37,6 +37,7 @@ type entry struct {
 	params  int                       // parameters that the client may see of a ParameterDescription; -1: all
 	tag     string                    // replaces the command tag; empty: the server's stands
 	rows    *[][]string               // collects rows instead of relaying them
+	types   *[]uint32                 // collects the OIDs of a hidden ParameterDescription
 	copying bool                      // the server reads a copy for it; replace is then for a copy that was given up
 	done    func(ending)              // told how it ended; called with the exchange locked
 }

@@ -87,6 +87,13 @@ func (s *session) protected(typ byte, name []byte) (Statement, error) {
 	return st, nil
 }
 
+// forget drops a name that SQL has freed.
+func (n *names) forget(name string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.m, name)
+}
+
 func (s *session) parse(body []byte) error {
 	name, sql, types, err := parseFields(body)
 	if err != nil {
@@ -148,9 +155,11 @@ func (s *session) bind(body []byte) error {
 			len(m.Parameters), m.PreparedStatement, want), rejected)
 	}
 	bound, known := s.recall(st, m.ParameterFormatCodes, m.Parameters)
+	types := st.ParamTypes()
 	if m.PreparedStatement != "" && !known {
-		// SQL can have ended it since (DEALLOCATE, DISCARD): then the server says so before anything is charged.
-		s.exchange.push(entry{kind: kindDescribeStatement, hidden: true})
+		// SQL can have ended it since (DEALLOCATE, DISCARD): then the server says so before anything is charged. Or it has
+		// made another of the name (PREPARE), which is known by its parameters.
+		s.exchange.push(entry{kind: kindDescribeStatement, hidden: true, types: &types})
 		if err := s.send(&pgproto3.Describe{ObjectType: 'S', Name: m.PreparedStatement}); err != nil {
 			return err
 		}
@@ -160,6 +169,11 @@ func (s *session) bind(body []byte) error {
 		return err
 	case o == skipped:
 		return nil // what the server skips is neither answered nor charged
+	case !alike(types, st.ParamTypes()):
+		s.names.forget(m.PreparedStatement)
+		delete(s.portals, m.DestinationPortal)
+		s.exchange.push(entry{kind: kindBind})
+		return s.forward()
 	}
 	if s.exchange.free() {
 		clear(s.portals) // they ended with their transaction
@@ -181,7 +195,7 @@ func (s *session) bind(body []byte) error {
 	p := portal{tag: st.Tag(), scrub: !st.Ordinary() || bound.Text != ""}
 	s.portals[m.DestinationPortal] = p
 	if bound.Text != "" {
-		// The statement of the binding before may still be there.
+		// The statement of a binding that failed may still be there.
 		m.PreparedStatement, m.Parameters, m.ParameterFormatCodes = s.askName+" bound", nil, nil
 		s.exchange.push(entry{kind: kindClose, hidden: true})
 		s.exchange.push(entry{kind: kindParse, hidden: true, scrub: true})
@@ -191,7 +205,25 @@ func (s *session) bind(body []byte) error {
 		}
 	}
 	s.exchange.push(entry{kind: kindBind, scrub: p.scrub, before: notices(bound.Notices)})
-	return s.send(combined(&m, bound.Values))
+	if err := s.send(combined(&m, bound.Values)); err != nil || bound.Text == "" {
+		return err
+	}
+	s.exchange.push(entry{kind: kindClose, hidden: true}) // the portal keeps what it needs, and nobody is to see the statement
+	return s.send(&pgproto3.Close{ObjectType: 'S', Name: m.PreparedStatement})
+}
+
+// unknownType is the OID of the pseudo-type unknown.
+const unknownType = 705
+
+// alike reports whether a statement that the server has with these types of parameters can be one that was parsed with
+// the wanted ones. 0 and unknown were left to the server, and so may have been the last.
+func alike(types, wanted []uint32) bool {
+	for i, oid := range wanted {
+		if i >= len(types) || oid != types[i] && oid != 0 && oid != unknownType {
+			return false
+		}
+	}
+	return true
 }
 
 // portal is what the replies to a portal's Execute need.

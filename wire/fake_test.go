@@ -114,11 +114,12 @@ func (s *fakeSession) Interpret(_ context.Context, sql string, paramTypes []uint
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
-		st := &fakeStatement{session: s, text: text, protected: strings.Contains(text, "/*p*/")}
+		st := &fakeStatement{session: s, text: text, protected: strings.Contains(text, "/*p*/"), params: len(paramTypes)}
 		for _, m := range placeholder.FindAllStringSubmatch(text, -1) {
 			n, _ := strconv.Atoi(m[1])
 			st.params = max(st.params, n)
 		}
+		st.types = slices.Clone(paramTypes)
 		if st.late = strings.Contains(text, "/*late"); st.late {
 			st.text = strings.ReplaceAll(text, "noisy", "unnest('{}'::int8[]) noisy(x)")
 			st.again = strings.ReplaceAll(text, "noisy", "unnest($1) noisy(x)")
@@ -255,7 +256,8 @@ func cluster(t testing.TB) *pgcluster.Cluster {
 	prepareOnce.Do(func() {
 		if err := c.Exec(context.Background(), "postgres", `CREATE TABLE noisy (x int8); INSERT INTO noisy VALUES (1),(2),(3);
 			CREATE TABLE kept (x int); CREATE TABLE deferred (x int UNIQUE DEFERRABLE INITIALLY DEFERRED);
-			CREATE VIEW seen AS SELECT x FROM kept UNION SELECT 1`); err != nil {
+			CREATE VIEW seen AS SELECT x FROM kept UNION SELECT 1;
+			CREATE FUNCTION loud(n int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE '%', repeat('x', n); RETURN n; END $$`); err != nil {
 			t.Fatal(err)
 		}
 	})

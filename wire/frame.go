@@ -17,6 +17,14 @@ const header = 5
 // maxFrame is the longest frame that is taken for one: PostgreSQL's own are shorter (MaxAllocSize).
 const maxFrame = 1 << 30
 
+// small is b, or nothing if b is more than a connection that waits is to hold.
+func small(b []byte) []byte {
+	if cap(b) > bufferSize {
+		return nil
+	}
+	return b
+}
+
 // frames reads protocol frames.
 type frames struct {
 	r   *inlet
@@ -28,6 +36,9 @@ func newFrames(r io.Reader) *frames { return &frames{r: newInlet(r)} }
 
 // next reads a frame's header, and gives the length of its body in bytes.
 func (f *frames) next() (typ byte, length int, err error) {
+	if f.r.Buffered() == 0 {
+		f.raw, f.big = nil, nil // for who waits long
+	}
 	h, err := f.r.Peek(header)
 	if err != nil {
 		if errors.Is(err, io.EOF) && len(h) > 0 {

@@ -192,6 +192,7 @@ func (r requestReader) fill(in *inlet) (int, error) {
 	if err := r.s.flush(); err != nil {
 		return 0, err
 	}
+	r.s.buf = small(r.s.buf)
 	for {
 		if err := r.s.attend(); err != nil {
 			return 0, err

@@ -45,6 +45,7 @@ var utilityScripts = map[string][]message{
 	"copy, extended": slices.Concat(run("COPY (SELECT sex, count(*) FROM @ GROUP BY sex) TO STDOUT"), run("SELECT 1"), []message{sync},
 		[]message{parse("c", "COPY (SELECT count(*) FROM @) TO STDOUT (FORMAT binary)"), describe('S', "c"), sync, bind("", "c"), execute("", 0), bind("p", "c"), execute("p", 0), sync, bind("", "c", "1"), sync},
 		run("COPY (SELECT count(*) / 0 FROM @) TO STDOUT"), run("COPY (SELECT count(*) FROM @) TO STDOUT"), []message{sync}),
+	"copy, types declared": {parse("a", "COPY (SELECT sex, count(*) FROM @ GROUP BY sex) TO STDOUT", 23), describe('S', "a"), bind("", "a", "1"), execute("", 0), sync, bind("", "a"), sync},
 	"copy of rows written": queries("CREATE TEMP TABLE t (n int8)", "COPY (INSERT INTO t SELECT count(*) FROM @ RETURNING n) TO STDOUT", "SELECT * FROM t", "COPY (INSERT INTO t SELECT count(*) FROM @) TO STDOUT"),
 	"prepare": queries("PREPARE q AS SELECT count(*), count(age) AS s FROM @ WHERE sex = $1", "EXECUTE q('Male')", "EXECUTE q(lower('FEMALE'))", "EXECUTE q(NULL)",
 		"PREPARE q AS SELECT 1", "EXECUTE q('Male')", "EXECUTE q", "EXECUTE q('a', 'b')", "EXECUTE q((SELECT 'Male'))", "EXECUTE q(1/0)", "EXECUTE q('Male')", "DEALLOCATE q", "EXECUTE q('Male')", "DEALLOCATE q",

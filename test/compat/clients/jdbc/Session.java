@@ -16,6 +16,8 @@ public class Session {
         {"extended", "prepareThreshold=0"},
         {"binary", "prepareThreshold=-1&binaryTransfer=true"},
         {"cached", "preferQueryMode=extendedCacheEverything&prepareThreshold=1"},
+        {"autosave", "autosave=always&prepareThreshold=1"},
+        {"conservative", "autosave=conservative&prepareThreshold=1"},
     };
 
     static String line(ResultSet r, String separator) throws SQLException {
