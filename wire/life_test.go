@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -160,6 +161,38 @@ func TestDrainTimeout(t *testing.T) {
 		t.Errorf("a client whose statement is worked on was told %q", got)
 	}
 	eventually(t, "the statement is canceled", func() bool { return !running(t, c, "'drain timeout'") })
+}
+
+// However long the guest's end takes, the client is told why its session is over.
+func TestShutdownIsToldLate(t *testing.T) {
+	p := serve(t, nil)
+	var guest net.Conn = &lateConn{asked: make(chan struct{})}
+	p.guestConn.Store(&guest)
+	c := dial(t, p.address)
+	stopped(t, p)
+	compare(t, c.rest(t), []string{shutdown})
+}
+
+// lateConn is the connection of a guest that ends a moment after the time that it is given.
+type lateConn struct {
+	net.Conn
+	once  sync.Once
+	asked chan struct{}
+}
+
+func (c *lateConn) Read([]byte) (int, error) {
+	<-c.asked
+	time.Sleep(2*linger + 200*time.Millisecond)
+	return 0, io.EOF
+}
+
+func (c *lateConn) Write(b []byte) (int, error)      { return len(b), nil }
+func (c *lateConn) SetReadDeadline(time.Time) error  { return nil }
+func (c *lateConn) SetWriteDeadline(time.Time) error { return nil }
+func (c *lateConn) Close() error                     { return nil }
+func (c *lateConn) SetDeadline(time.Time) error {
+	c.once.Do(func() { close(c.asked) })
+	return nil
 }
 
 func TestListenerFails(t *testing.T) {

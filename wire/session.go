@@ -114,8 +114,10 @@ func (s *session) dismiss() {
 	}
 }
 
-// tell says why the session ends, if the client has to be told and has not been.
+// tell says why the session ends, if the client has to be told and has not been. It has time of its own for that: where
+// thousands of sessions end at once, the guest's end may take all that stop allows.
 func (s *session) tell() {
+	_ = s.conn.SetWriteDeadline(time.Now().Add(linger))
 	if last := farewell(s.why()); last != nil && !s.heard {
 		s.client.muted = false
 		s.client.send(response(last))
@@ -159,7 +161,7 @@ func (s *session) stop(reason error) {
 	if s.guest != nil {
 		_ = s.guest.SetDeadline(time.Now().Add(linger))
 	}
-	_ = s.conn.SetWriteDeadline(time.Now().Add(2 * linger)) // what the client is told last comes after the guest's end
+	_ = s.conn.SetWriteDeadline(time.Now().Add(2 * linger)) // for what the guest still replies
 }
 
 func (s *session) why() error {

@@ -133,8 +133,18 @@ func (c *Cluster) Restart(ctx context.Context) error {
 	return c.startServer(ctx)
 }
 
-// Kill makes the server crash: an immediate shutdown, after which a Restart goes through recovery.
-func (c *Cluster) Kill() error { return c.stopServer(syscall.SIGQUIT) }
+// Kill makes the server crash: an immediate shutdown, after which a Restart goes through recovery. PostgreSQL 15 was seen to
+// wait for its children for ever, having killed them, in a crowd of logins. It is killed itself then, which is as good a crash.
+func (c *Cluster) Kill() {
+	if c.server == nil {
+		return
+	}
+	_ = c.server.stop(syscall.SIGQUIT, recalcitrant)
+	c.server = nil
+}
+
+// recalcitrant is how long children may take that do not heed an immediate shutdown, after 5 s of which PostgreSQL kills them.
+const recalcitrant = 15 * time.Second
 
 // Port is the server's TCP port on 127.0.0.1.
 func (c *Cluster) Port() int { return c.port }
@@ -220,7 +230,7 @@ func (c *Cluster) stopServer(signal syscall.Signal) error {
 	if c.server == nil {
 		return nil
 	}
-	err := c.server.stop(signal)
+	err := c.server.stop(signal, time.Minute)
 	c.server = nil
 	if err != nil {
 		return fmt.Errorf("pgcluster: stop the server: %w", err)

@@ -117,17 +117,17 @@ func start(cmd *exec.Cmd) (*process, error) {
 	return p, nil
 }
 
-// stop sends the signal and waits for the end. A server that does not heed is killed, which is an error.
-func (p *process) stop(signal syscall.Signal) error {
+// stop sends the signal and waits for the end. A process that does not heed for so long is killed, which is an error.
+func (p *process) stop(signal syscall.Signal, patience time.Duration) error {
 	_ = p.cmd.Process.Signal(signal) // fails only if it has ended
 	select {
 	case <-p.done:
 		return nil
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 	}
 	_ = p.cmd.Process.Kill()
 	<-p.done
-	return fmt.Errorf("it did not heed %v within a minute and was killed", signal)
+	return fmt.Errorf("it did not heed %v within %v and was killed", signal, patience)
 }
 
 // watchdog is a shell that outlives this process if it has to: it reads from a pipe that only this process writes to,

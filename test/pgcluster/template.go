@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 var initdbArgs = []string{"--auth=trust", "--no-sync", "--username=postgres", "--encoding=UTF8", "--locale=C.UTF-8"}
@@ -161,7 +162,7 @@ func run(ctx context.Context, as account, name string, args ...string) (string, 
 	select {
 	case <-p.done:
 	case <-ctx.Done():
-		return "", errors.Join(ctx.Err(), p.stop(syscall.SIGKILL))
+		return "", errors.Join(ctx.Err(), p.stop(syscall.SIGKILL, time.Minute))
 	}
 	if !cmd.ProcessState.Success() {
 		return "", fmt.Errorf("%s: %s: %s", filepath.Base(name), cmd.ProcessState, strings.TrimSpace(out.String()))
