@@ -64,7 +64,8 @@ func (n Noise) rounding(k int) float64 {
 // is in the loss.
 func (n Noise) Aside(shifts []sensitivity.Shift, counted []bool) (hidden bool, l privacy.Loss) {
 	hidden = !slices.ContainsFunc(shifts, func(s sensitivity.Shift) bool {
-		return !slices.ContainsFunc(n.directions, func(d direction) bool { return d.hides(s, n.cells) })
+		_, _, ok := n.hidden(s)
+		return !ok
 	})
 	for _, s := range shifts {
 		if !hidden {

@@ -162,44 +162,47 @@ func (n Noise) release(shifts []sensitivity.Shift, like sensitivity.Covariance) 
 		}
 		r.Gaussian.Low = append(r.Gaussian.Low, sensitivity.RankOne{Weight: 1, Vector: n.line(d)})
 	}
-	direction := 0.0
+	directions := []float64{0}
 	laplace, pure := make([]float64, m), slices.ContainsFunc(n.cells, func(c cell) bool { return c.laplace > 0 })
 	for _, s := range shifts {
 		if pure { // its shifts are bounded each by itself
 			s.Beside, s.Unseen = s.Box(), nil
 		}
 		r.Unseen = append(r.Unseen, s.Unseen)
-		hidden := 0.0
-		for _, d := range n.directions {
-			if d.hides(s, n.cells) {
-				hidden += float64(d.reach) / float64(d.scale)
+		moves, left, hidden := n.hidden(s)
+		for i, v := range moves { // the i-th of one shift's is no worse than one that is larger
+			if i == len(directions) {
+				directions = append(directions, 0)
 			}
+			directions[i] = math.Max(directions[i], v)
 		}
-		direction = math.Max(direction, hidden)
 		along := make([]float64, m)
 		for k, c := range n.cells {
 			g := step(c.exponent)
 			beside := s.Beside[k] + rounding[k]*g
+			if len(moves) > 1 {
+				beside += roundingLent * g
+			}
+			switch {
+			case hidden || c.laplace > 0:
+				beside += math.Abs(left[k])
+			case len(shifts) == 1:
+				along[k] = left[k]
+			}
 			switch {
 			case c.laplace > 0:
-				if hidden == 0 {
-					beside += math.Abs(s.Along[k])
-				}
 				laplace[k] = math.Max(laplace[k], beside/(g*float64(c.laplace)))
-			case hidden == 0 && len(shifts) > 1: // which of several directions it is, is not known
+			case !hidden && len(shifts) > 1: // which of several directions it is, is not known
 				r.Beside[k] = math.Max(r.Beside[k], beside+math.Abs(s.Along[k]))
 			default:
 				r.Beside[k] = math.Max(r.Beside[k], beside)
-				if hidden == 0 {
-					along[k] = s.Along[k]
-				}
 			}
 		}
 		if len(shifts) == 1 {
 			r.Along = along
 		}
 	}
-	r.Laplace = append(laplace, direction)
+	r.Laplace = append(laplace, directions...)
 	for k, c := range n.cells {
 		sd := math.Ldexp(float64(c.sigma), c.exponent)
 		r.Floor[k] = sd * sd

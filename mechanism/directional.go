@@ -36,7 +36,7 @@ const searchSteps = 80
 //	δ = δ_G(ε - 1/t_s; κ)
 //
 // [Chen & Ohrimenko, Theorem 4.3, for the direction; Balle & Wang 2018, Theorem 5, for δ_G; Dwork & Roth, Theorem 3.16,
-// for their sum]. Where f_θ is known, the release is certified besides: y_s hides a·v_s, a part of G hides r, and the rest
+// for their sum]. Nearly parallel secrets share noise: see hidden. Where f_θ is known, the release is certified besides: y_s hides a·v_s, a part of G hides r, and the rest
 // of G, with F's own spread, hides that the covariances differ (sensitivity.Certify). The other secrets' directions only
 // add noise that is independent of all this.
 //
@@ -72,19 +72,14 @@ func directional(r Request) (design, error) {
 		return nil, unmet(Directional)
 	}
 	return func(inflate float64) Noise {
-		n := Noise{cells: slices.Clone(s.floor)}
-		for i, shift := range r.Shifts {
-			if s.spread[i] > 0 {
-				n.directions = append(n.directions, newDirection(shift, s.floor, s.rates[i]/inflate))
-			}
-		}
-		return n
+		return Noise{cells: slices.Clone(s.floor), directions: s.directions(inflate)}
 	}, nil
 }
 
 // floorSearch is the search for the floor of least error.
 type floorSearch struct {
 	Request
+	lending
 	families       []sensitivity.Family // none yet: translation alone
 	probes         []*sensitivity.Probe
 	least          []float64 // of each component
@@ -92,7 +87,7 @@ type floorSearch struct {
 	gap            []float64 // |g|
 	scale          []float64 // (|g|/√w)^⅓, w_k the error that a unit of variance in component k costs
 	variance       []float64 // V
-	spread         []float64 // of each shift, Σ_k (v_k/u_k)²
+	spread         []float64 // of each shift, Σ_k (w_k/u_k)², w its own
 	firstF, firstC float64   // from where on f and c matter
 
 	f, c  float64 // the best so far, and what it gives
@@ -118,12 +113,13 @@ func newFloorSearch(r Request) *floorSearch {
 			s.gap[k] = math.Max(s.gap[k], g)
 		}
 	}
+	s.lend()
 	s.spread = make([]float64, len(r.Shifts))
 	for k, c := range r.Components {
 		along := 0.0
 		for i, shift := range r.Shifts {
 			along = math.Max(along, math.Abs(shift.Along[k]))
-			s.spread[i] += (shift.Along[k] / c.Unit) * (shift.Along[k] / c.Unit)
+			s.spread[i] += (s.own[i][k] / c.Unit) * (s.own[i][k] / c.Unit)
 		}
 		s.least[k] = math.Max(c.Lattice, floorShare*along/float64(r.Budget.Epsilon))
 		if b := math.Max(s.beside[k], s.exact[k]); b > 0 {
@@ -159,8 +155,8 @@ func (s *floorSearch) marginal() []float64 {
 
 // laplace returns the scales of the directions' noise in component k, of which nothing is less than for rates of ε.
 func (s *floorSearch) laplace(k int, rates []float64) (scales []float64) {
-	for i, shift := range s.Shifts {
-		if b := math.Abs(shift.Along[k]); b > 0 {
+	for i, w := range s.own {
+		if b := math.Abs(w[k]); b > 0 {
 			scales = append(scales, b/rates[i])
 		}
 	}
@@ -279,16 +275,28 @@ func (s *floorSearch) allowed(floor []cell) ([]float64, bool) {
 		hidden[i] = hidden[i].Aside() // the direction hides the rest
 		left[hidden[i].Secret] = left[hidden[i].Secret].Max(n.loss(hidden[i]))
 	}
-	for i, shift := range s.Shifts {
-		own, l := hidden[i], left[shift.Secret]
+	for _, i := range s.lenders() {
+		secret := s.Shifts[i].Secret
+		own, l := hidden[i], left[secret]
 		if !l.Within(s.Budget) {
 			return nil, false
 		}
-		rates[i] = epsilon - l.EpsilonAt(float64(s.Budget.Delta))
+		lent := 0.0
+		if s.from[i] >= 0 {
+			lent = math.Abs(s.lent[i]) * rates[s.from[i]]
+		}
+		rates[i] = epsilon - l.EpsilonAt(float64(s.Budget.Delta)) - lent
 		for j, f := range s.families {
-			if f.Secret() == shift.Secret {
-				rates[i] = math.Min(rates[i], s.certified(j, n.release([]sensitivity.Shift{own}, f.Covariance(f.Span().From))))
+			if f.Secret() == secret {
+				release := n.release([]sensitivity.Shift{own}, f.Covariance(f.Span().From))
+				if lent > 0 {
+					release.Laplace = append(release.Laplace, lent)
+				}
+				rates[i] = math.Min(rates[i], s.certified(j, release, epsilon-lent))
 			}
+		}
+		if s.spread[i] == 0 && lent > 0 { // nothing is left to hide
+			rates[i] = math.Min(rates[i], leastRate*epsilon)
 		}
 		if rates[i] < leastRate*epsilon {
 			return nil, false
@@ -297,13 +305,13 @@ func (s *floorSearch) allowed(floor []cell) ([]float64, bool) {
 	return rates, true
 }
 
-// certified returns the largest 1/t that the certificate of the j-th family is likely to allow.
-func (s *floorSearch) certified(j int, release sensitivity.Release) float64 {
+// certified returns the largest 1/t that the certificate of the j-th family is likely to allow, of what there is of ε.
+func (s *floorSearch) certified(j int, release sensitivity.Release, of float64) float64 {
 	if s.probes[j] == nil {
 		b := s.Budget
 		b.Delta *= searchShare
 		first := release
-		first.Laplace = append(slices.Clone(release.Laplace), .8*float64(b.Epsilon))
+		first.Laplace = append(slices.Clone(release.Laplace), .8*of)
 		p, err := sensitivity.NewProbe(s.families[j], first, b)
 		if err != nil {
 			return 0

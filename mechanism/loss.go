@@ -11,8 +11,8 @@ import (
 
 // loss bounds what a release with noise n tells about a secret, by its noise alone. Write a pair's shift as a·Along + r.
 //
-// A Laplace direction of the secret's own hides a·Along: y moves by a·reach steps, a loss of |a|·reach/scale. Without
-// one, each Gaussian direction j takes a share: y_j moves by the integer next to a·c_j, a Gaussian shift of at most
+// A Laplace direction of the secret's own hides a·Along: y moves by a·reach steps, a loss of |a|·reach/scale; with what another
+// one lends, so does its y (see hidden). Without one, each Gaussian direction j takes a share: y_j moves by the integer next to a·c_j, a Gaussian shift of at most
 // (|c_j|+½)/σ_j. What that leaves, |r_k| and ρ_k = |Along_k - Σ_j c_j·w_jk| and rounding, is hidden by the cells. The
 // argument reveals every y and composes: given them, the shifts left to the cells are bounded by constants. So for any c
 //
@@ -28,17 +28,17 @@ import (
 // cell or of a direction's y, see gaussianDeviation.
 func (n Noise) loss(s sensitivity.Shift) privacy.Loss {
 	var l privacy.Loss
-	left := make([]float64, len(n.cells)) // of Along, in steps
+	moves, left, _ := n.hidden(s)
+	rounding := make([]float64, len(n.cells))
 	for k, c := range n.cells {
-		left[k] = math.Ldexp(s.Along[k], -c.exponent)
-	}
-	for _, d := range n.directions {
-		if d.hides(s, n.cells) {
-			l.Pure += float64(d.reach) / float64(d.scale)
-			clear(left)
+		left[k] = math.Ldexp(left[k], -c.exponent) // in steps
+		if len(moves) > 1 {
+			rounding[k] = roundingLent
 		}
 	}
-	rounding := make([]float64, len(n.cells))
+	for _, v := range moves {
+		l.Pure += v
+	}
 	for j, share := range n.shares(left) {
 		d := n.directions[j]
 		if d.sigma == 0 {

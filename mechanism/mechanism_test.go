@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -144,6 +145,20 @@ func requests(t *rapid.T) Request {
 	return r
 }
 
+// hiding is by how many steps the y of each direction has to move to hide the widest pair of a shift.
+func hiding(n Noise, s sensitivity.Shift) map[int]float64 {
+	for j, d := range n.directions {
+		if d.secret == s.Secret {
+			out := map[int]float64{j: float64(d.reach)}
+			if d.lent != 0 {
+				out[d.from] = d.lent * float64(n.directions[d.from].reach)
+			}
+			return out
+		}
+	}
+	return nil
+}
+
 // Whatever the request: each kind is within the budget by an account of its own (continuous noise with the reported
 // scales, no slack), covers the lattice, is deterministic, and auto is the least of them.
 func TestEveryCalibrationHolds(t *testing.T) {
@@ -198,19 +213,25 @@ func TestEveryCalibrationHolds(t *testing.T) {
 					}
 					l = l.Max(own)
 				}
-				for _, d := range c.Noise.directions {
-					if d.secret != s.Secret {
-						continue
+				if hides := hiding(c.Noise, s); len(hides) > 0 {
+					sum := make([]float64, len(c.SD)) // what their y, moved so, do to F
+					l.Pure = 0
+					for j, moved := range hides {
+						l.Pure += math.Abs(moved) / float64(c.Noise.directions[j].scale)
+						for k, w := range c.Noise.directions[j].weights {
+							sum[k] += moved * w * step(c.Noise.cells[k].exponent)
+						}
 					}
 					for k, v := range s.Along {
-						if v != 0 { // y·weight grid steps of Laplace noise hide v: v/scale is the same for every k
-							b := math.Abs(d.weights[k]) * step(c.Noise.cells[k].exponent) * float64(d.scale)
-							l.Pure = math.Max(l.Pure, math.Abs(v)/b)
+						if math.Abs(sum[k]-v) > 1e-9*math.Abs(v)+1e-9*c.SD[k] {
+							t.Fatalf("%s, component %d of secret %s: %g of %g is hidden", kind, k, s.Secret, sum[k], v)
 						}
 					}
 					if l.Pure == 0 {
 						t.Fatalf("direction of %s hides nothing", s.Secret)
 					}
+				} else if kind == Directional && slices.ContainsFunc(s.Along, func(v float64) bool { return v != 0 }) {
+					t.Fatalf("nothing hides secret %s", s.Secret)
 				}
 				if !l.Within(budget(float64(r.Budget.Epsilon), float64(r.Budget.Delta)*(1+1e-9))) {
 					t.Fatalf("%s, secret %s: %+v", kind, s.Secret, l)

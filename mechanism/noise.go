@@ -28,11 +28,16 @@ type cell struct {
 // direction is noise shared by all components: an integer y moves component k by weights[k]·y grid steps, rounded.
 // Exactly one of scale and sigma is positive.
 type direction struct {
-	secret  string // whose Along a discrete Laplace y hides; a Gaussian one hides what it can of any shift
+	secret  string // whose Along, or all of it but what is lent, a discrete Laplace y hides; a Gaussian one hides what it can of any shift
 	reach   int64  // of a Laplace: how far y must move to hide the widest pair of the secret: a power of two
 	scale   int64  // y ~ discrete Laplace(scale), 0: none
 	sigma   int64  // y ~ discrete Gaussian(sigma), 0: none
 	weights []float64
+
+	// Where lent is not 0, the y of another direction moves for this one's secret as well: for the widest pair by lent times its
+	// reach, of the direction that is the from-th of the noise.
+	lent float64
+	from int
 }
 
 const (
@@ -58,10 +63,10 @@ func steps(length float64, exponent int) int64 {
 	return int64(n)
 }
 
-// newDirection puts a secret's direction on the grids of the cells: y has 2^j steps to the widest pair, j the least with
+// newDirection puts a secret's direction on the grids of the cells: y has 2^j steps to the widest pair, j ≥ gridBits the least with
 // which one step of y moves no component by more than one step of its grid. The scale is at least 2^j/rate.
 func newDirection(s sensitivity.Shift, cells []cell, rate float64) direction {
-	j := 0
+	j := gridBits
 	for k, c := range cells {
 		if v := math.Abs(s.Along[k]); v > 0 {
 			j = max(j, math.Ilogb(v)-c.exponent+1)
@@ -77,19 +82,6 @@ func newDirection(s sensitivity.Shift, cells []cell, rate float64) direction {
 	return d
 }
 
-// hides reports whether the direction is the Laplace one of the shift.
-func (d direction) hides(s sensitivity.Shift, cells []cell) bool {
-	if d.scale == 0 || d.secret != s.Secret || len(d.weights) != len(s.Along) {
-		return false
-	}
-	for k, c := range cells {
-		if math.Ldexp(d.weights[k]*float64(d.reach), c.exponent) != s.Along[k] {
-			return false
-		}
-	}
-	return true
-}
-
 // valid reports whether n can be sampled and leaves no component without noise.
 func (n Noise) valid() bool {
 	for _, c := range n.cells {
@@ -100,7 +92,7 @@ func (n Noise) valid() bool {
 	}
 	for _, d := range n.directions {
 		if d.scale < 0 || d.sigma < 0 || (d.scale > 0) == (d.sigma > 0) || d.scale > maxScale || d.sigma > 1<<30 ||
-			d.scale > 0 && d.reach < 1 || len(d.weights) != len(n.cells) {
+			d.scale > 0 && d.reach < 1 || len(d.weights) != len(n.cells) || d.lent != 0 && (d.from < 0 || d.from >= len(n.directions) || n.directions[d.from].scale == 0) {
 			return false
 		}
 		for _, w := range d.weights {

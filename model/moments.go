@@ -31,6 +31,7 @@ type classes struct {
 	mean   [][]float64 // cell × term: E h
 	second [][]float64 // cell × term × term: E h hᵀ within the cell
 	cross  []float64   // cell × term: E h g, where the mean of g is secret
+	more   []float64   // of each class: rows that it may not show because of what was chosen, at least 1
 }
 
 // baseStats are sums over the selected reference rows of every cell.
@@ -78,7 +79,10 @@ func Measure(ctx context.Context, ref planner.Querier, c *planner.Bound, totals 
 			scale(s.cross, 1/size)
 		}
 	}
-	return m, m.support()
+	if err := m.support(); err != nil {
+		return nil, err
+	}
+	return m, m.chosen(ctx, ref)
 }
 
 // add takes in one row of the moments statement, without its keys.

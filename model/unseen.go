@@ -77,7 +77,7 @@ func widen(a, b [][]unseen) {
 // cells are hardly seen it is more: the share of all rows that is in cells not seen is, on average, that of the cells seen
 // once [Good 1953, "The population frequencies of species and the estimation of population parameters", section 2]. So there
 // are as many rows more as cells that were seen once, but no more than cells that were not seen, as each of these has a
-// row at most. All of these rows are in cells that were not seen, or one of them is in another cell. Cells no more than the rows are a
+// row at most. Where a statement may have been chosen to be misjudged, each of them stands for many (see chosen): all in one cell is the worst. All of these rows are in cells that were not seen, or one of them is in another cell. Cells no more than the rows are a
 // box; so they are where cells may overlap.
 func (m *Moments) disjoint(c *classes, of [][]unseen, signs []int) (beside []float64, rows []sensitivity.Unseen) {
 	var moved [2][]float64 // what may move each component one way and what may move it the other
@@ -85,6 +85,7 @@ func (m *Moments) disjoint(c *classes, of [][]unseen, signs []int) (beside []flo
 		moved[i] = make([]float64, len(m.Components))
 	}
 	for class, each := range of {
+		many := c.more[class]
 		way, back := 0, 1 // of a row, and of the rest, which counts for less
 		if signs != nil && signs[class] < 0 {
 			way, back = back, way
@@ -102,8 +103,8 @@ func (m *Moments) disjoint(c *classes, of [][]unseen, signs []int) (beside []flo
 				}
 			}
 			u := &layers[i]
-			moved[back][k] += float64(u.Rows) * each[k].rest
-			u.At, u.Cell, u.Size = append(u.At, k), append(u.Cell, comp.Cell), append(u.Size, each[k].own)
+			moved[back][k] += float64(u.Rows) * many * each[k].rest
+			u.At, u.Cell, u.Size = append(u.At, k), append(u.Cell, comp.Cell), append(u.Size, many*each[k].own)
 			u.Shown = append(u.Shown, !never[comp.Cell])
 		}
 		for _, u := range layers {

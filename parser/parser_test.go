@@ -48,6 +48,10 @@ func describe(s *Statement) string {
 	if s.Setting != nil {
 		fmt.Fprintf(&b, "setting %s = %q default=%v\n", s.Setting.Name, s.Setting.Value, s.Setting.Default)
 	}
+	if s.Show != "" {
+		fmt.Fprintf(&b, "shows %s\n", s.Show)
+		return b.String()
+	}
 	if s.Ordinary() {
 		return b.String() + "ordinary\n"
 	}

@@ -163,6 +163,10 @@ func (a *analysis) shadow() error {
 func (a *analysis) cast(shadows *Shadows) error {
 	s := &shadowing{analysis: a, shadows: shadows, from: map[*pg.FuncCall]bool{}, ctes: map[string]bool{}, aliases: map[string]bool{}}
 	root := a.stmt.root.Stmt
+	if scan, err := pg.Scan(a.src.sql); err != nil || ambiguous(a.src.sql, scan.Tokens) {
+		return s.refuse(a.stmt.root.StmtLocation, "Write E'\\\\' for a backslash at the end of a string, or pass the string as a parameter.",
+			"a backslash before a quote is not read alike everywhere, and the text names what may depend on protected rows")
+	}
 	if err := s.refuseDynamic(root); err != nil {
 		return err
 	}

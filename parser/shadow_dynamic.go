@@ -21,7 +21,29 @@ func (s *Shadows) Mentions(sql string) bool {
 		return false
 	}
 	scan, err := pg.Scan(sql)
-	return err != nil || speaks(sql, scan.Tokens)
+	return err != nil || speaks(sql, scan.Tokens) || ambiguous(sql, scan.Tokens)
+}
+
+// ambiguous reports whether a string may end elsewhere for the server than for Fugu. Sessions are pinned to standard_conforming_strings and
+// UTF-8, but a function has settings of its own, and those of a session last until it is told to report them: with the one off, a backslash takes the quote
+// behind it along; in encodings like GBK, it is the second half of a character.
+func ambiguous(sql string, tokens []*pg.ScanToken) bool {
+	for _, t := range tokens {
+		text := sql[t.Start:t.End]
+		if t.Token != pg.Token_SCONST || strings.HasPrefix(text, "$") {
+			continue
+		}
+		for i := 1; i < len(text); i++ {
+			if text[i] != '\'' || text[i-1] != '\\' {
+				continue
+			}
+			before := strings.TrimRight(text[:i], `\`)
+			if text[0] == '\'' || before[len(before)-1] >= 0x80 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // suspicious is a first look at the words of a text, in strings and comments too.
@@ -183,7 +205,7 @@ func static(language, code string) bool {
 		return false
 	}
 	scan, err := pg.Scan(code)
-	if err != nil || speaks(code, scan.Tokens) {
+	if err != nil || speaks(code, scan.Tokens) || ambiguous(code, scan.Tokens) && (suspicious(code) || strings.Contains(strings.ToLower(code), "execute")) {
 		return false
 	}
 	return language == "sql" || !slices.ContainsFunc(scan.Tokens, func(t *pg.ScanToken) bool { return t.Token == pg.Token_EXECUTE })

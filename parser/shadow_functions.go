@@ -39,7 +39,7 @@ var shadowFunctions = kinds(map[shadowKind]string{
 	dynamicFunction: "query_to_xml query_to_xmlschema query_to_xml_and_xmlschema cursor_to_xml cursor_to_xmlschema table_to_xml table_to_xmlschema " +
 		"table_to_xml_and_xmlschema schema_to_xml schema_to_xmlschema schema_to_xml_and_xmlschema database_to_xml database_to_xmlschema " +
 		"database_to_xml_and_xmlschema ts_stat connectby xpath_table lo_import lo_export pg_read_file pg_read_file_old pg_read_binary_file pg_stat_file",
-	internalFunction: "pg_lock_status pg_get_replication_slots pg_stat_statements pg_relpages pg_freespace pg_prewarm pgrowlocks get_raw_page " +
+	internalFunction: "pg_logical_emit_message pg_lock_status pg_get_replication_slots pg_stat_statements pg_relpages pg_freespace pg_prewarm pgrowlocks get_raw_page " +
 		"fsm_page_contents verify_heapam bt_index_check bt_index_parent_check page_header",
 })
 
@@ -96,7 +96,7 @@ func functionKind(name string) shadowKind {
 	}
 	rest, statistics := strings.CutPrefix(name, "pg_stat_get_")
 	switch {
-	case !statistics, strings.HasPrefix(rest, "backend_") && rest != "backend_io":
+	case !statistics, strings.HasPrefix(rest, "backend_") && rest != "backend_io" && rest != "backend_wal":
 		return openFunction
 	case strings.HasPrefix(rest, "db_"):
 		return databaseOIDFunction

@@ -39,6 +39,7 @@ type Statement struct {
 	Virtual []*Virtual  // where Fugu's own tables are read
 	Plain   *Plain      // a plain SELECT of a protected table's rows, of which there is then nothing else
 	Setting *Setting    // SET fugu.x
+	Show    string      // x of SHOW fugu.x, in lower case
 	Prepare *Prepare    // PREPARE: all of the above is the prepared statement's
 	Execute *Execute    // EXECUTE
 	Copy    bool        // COPY (...) TO STDOUT, which takes no parameters: their values go into the text
@@ -52,7 +53,7 @@ type Statement struct {
 
 // Ordinary reports whether the statement needs nothing of Fugu's.
 func (s *Statement) Ordinary() bool {
-	return len(s.Cuts) == 0 && len(s.Virtual) == 0 && s.Plain == nil && s.Explain == NoExplain && s.Execute == nil && !s.Masked
+	return len(s.Cuts) == 0 && len(s.Virtual) == 0 && s.Plain == nil && s.Explain == NoExplain && s.Execute == nil && !s.Masked && s.Show == ""
 }
 
 // Zero is a parameter that stands as OFFSET of a subquery below a cut, where no row may be skipped.
@@ -118,6 +119,10 @@ func (s *Statement) analyse(src *source, catalog Catalog) error {
 	a := &analysis{src: src, catalog: catalog, stmt: s, taken: map[*pg.RangeVar]bool{}}
 	if set := s.root.Stmt.GetVariableSetStmt(); set != nil {
 		s.Setting = setting(src, s.root, set)
+		return nil
+	}
+	if show := s.root.Stmt.GetVariableShowStmt(); show != nil {
+		s.Show, _ = ownSetting(show.Name)
 		return nil
 	}
 	if err := a.shadow(); err != nil {
@@ -284,9 +289,18 @@ func defText(d *pg.DefElem) string {
 	return ""
 }
 
+// ownSetting is x of fugu.x, however that is written; other settings' names are "".
+func ownSetting(name string) (string, bool) {
+	own, ok := strings.CutPrefix(strings.ToLower(name), "fugu.")
+	if !ok {
+		return "", false
+	}
+	return own, true
+}
+
 // setting reads SET fugu.x; other settings give nil.
 func setting(src *source, raw *pg.RawStmt, set *pg.VariableSetStmt) *Setting {
-	name, ok := strings.CutPrefix(strings.ToLower(set.Name), "fugu.")
+	name, ok := ownSetting(set.Name)
 	if !ok {
 		return nil
 	}

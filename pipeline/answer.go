@@ -82,7 +82,7 @@ func (s *statement) respond(ctx context.Context, b wire.Binding, explain parser.
 		return wire.Bound{}, err
 	}
 	var bound wire.Bound
-	err := s.session.engine.reader.InSnapshot(ctx, locked(tables), func(snap *upstream.Snapshot) (err error) {
+	err := s.session.engine.reader.InSnapshot(ctx, locked(tables), s.snapshot.protected(), func(snap *upstream.Snapshot) (err error) {
 		bound, err = s.bindOn(ctx, b, explain, set, snap, snap.Contents)
 		return err
 	})

@@ -4,8 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"maps"
-	"strconv"
-	"strings"
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -65,22 +63,5 @@ func (e *Engine) Open(_ context.Context, startup wire.Startup) (wire.Session, er
 		}
 	}
 	s.login, s.parameters = config, maps.Clone(startup.Parameters)
-	// The server takes a parameter of its own name before any of the options: so the client's settings stand.
-	s.parameters["options"] = e.defaults(config)
 	return s, nil
-}
-
-// defaults are the settings as the policy has them, so that SHOW and RESET know them, behind the options of the guest's DSN.
-func (e *Engine) defaults(guest *pgconn.Config) string {
-	values := map[string]string{"notices": "off", "confidence": strconv.FormatFloat(defaultConfidence, 'g', -1, 64)}
-	if p := e.snapshot.Load().policies; len(p) == 1 {
-		values["epsilon"] = strconv.FormatFloat(float64(p[0].Privacy.Epsilon), 'g', -1, 64)
-		values["delta"] = strconv.FormatFloat(float64(p[0].Privacy.Delta), 'g', -1, 64)
-		values["mechanism"] = p[0].Privacy.Mechanism
-	}
-	options := guest.RuntimeParams["options"]
-	for _, n := range settingNames {
-		options += " -c fugu." + n + "=" + values[n]
-	}
-	return strings.TrimSpace(options)
 }

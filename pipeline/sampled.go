@@ -30,6 +30,9 @@ func (q *question) sampled(ctx context.Context, t *protected, c *planner.Bound, 
 	failure := chance * float64(q.budget.Delta)
 	widest := make([]float64, len(s.Components))
 	for i, psi := range t.psi {
+		if err := out.moments.Trusted(i); err != nil {
+			return err
+		}
 		beside, err := s.Apart(ctx, i, psi, failure)
 		if ctx.Err() != nil {
 			return sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to user request").Because(ctx.Err())

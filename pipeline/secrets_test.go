@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fugu/sqlstate"
+	"fugu/test/pgcluster"
 )
 
 // private is the second secret of the example, in whose place the tests put others.
@@ -112,6 +113,37 @@ func TestSecretsWithoutAModel(t *testing.T) {
 	}
 	if _, _, err := loadExample(t, "plain_rows: reference", "drawn: from-reference", "rows: ", "rows: 200 # "); err != nil {
 		t.Errorf("few rows of the reference: %v", err)
+	}
+}
+
+// A reference whose columns have other types or collations would be asked something else than the table.
+func TestReferenceOfOtherTypes(t *testing.T) {
+	if _, _, err := loadExample(t); err != nil {
+		t.Fatal(err)
+	}
+	for change, want := range map[string]string{
+		"":                                          "",
+		"ALTER age TYPE numeric":                    "column age of the reference public.typed is numeric, and of the table integer: ALTER TABLE \"public\".\"typed\" ALTER \"age\" TYPE integer",
+		"ALTER sex TYPE char(9)":                    "column sex of the reference public.typed is character",
+		`ALTER sex TYPE text COLLATE "C"`:           "column sex of the reference public.typed has another collation",
+		"ALTER age TYPE years":                      "",
+		"ALTER age TYPE years, ADD further text":    "",
+		"ALTER age TYPE years, ALTER sex TYPE name": "column sex of the reference public.typed is name",
+	} {
+		sql := `DROP TABLE IF EXISTS typed; DROP DOMAIN IF EXISTS years; CREATE DOMAIN years AS int; CREATE TABLE typed AS TABLE adult_reference; GRANT SELECT ON typed TO fugu_reader;`
+		if change != "" {
+			sql += "ALTER TABLE typed " + change
+		}
+		if err := pgcluster.Shared(t).Exec(t.Context(), "adult", sql); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := loadExample(t, "reference: public.adult_reference", "reference: public.typed")
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", change, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: error %v, want %q", change, err, want)
+		}
 	}
 }
 

@@ -53,8 +53,8 @@ func (s *session) Lasting(sql []byte) bool {
 	return lasting(unsafe.String(unsafe.SliceData(sql), len(sql)))
 }
 
-// template is one statement of a text as it is planned, for every session alike. At most one of plan, plain, execute and
-// masked is set; with none the text is the client's own.
+// template is one statement of a text as it is planned, for every session alike. At most one of plan, plain, execute, masked
+// and show is set; with none the text is the client's own.
 type template struct {
 	text   string
 	params int      // of the client's
@@ -62,6 +62,7 @@ type template struct {
 	plan   *planner.Plan
 	policy *policy.Policy // of the plan's cuts, or of plain; nil for virtual tables only
 	masked bool           // text masks parts of the catalog
+	show   bool           // text tells a setting of Fugu's, in the place of SHOW
 	plain  *protected     // a plain SELECT of rows: text reads the reference instead
 
 	prepare bool            // text is PREPARE of the plan, and asks nothing yet
@@ -176,6 +177,8 @@ func (s *session) plan(ctx context.Context, snap *Snapshot, st *parser.Statement
 	switch {
 	case st.Ordinary():
 		return t, nil
+	case st.Show != "":
+		return snap.planShow(st.Show, t), nil
 	case st.Masked && len(st.Cuts)+len(st.Virtual) == 0 && st.Plain == nil && st.Explain == parser.NoExplain:
 		var err error
 		t.masked = true
@@ -238,7 +241,7 @@ func (s *statement) Text() string { return s.text }
 func (s *statement) ClientParams() int { return s.params }
 
 func (s *statement) Ordinary() bool {
-	return s.plan == nil && s.plain == nil && !s.masked && s.explain == parser.NoExplain
+	return s.plan == nil && s.plain == nil && !s.masked && !s.show && s.explain == parser.NoExplain
 }
 
 func (s *statement) ParamTypes() []uint32 {
@@ -251,6 +254,9 @@ func (s *statement) ParamTypes() []uint32 {
 func (s *statement) Tag() string {
 	if s.explain != parser.NoExplain || s.plan != nil && s.plan.Explain != parser.NoExplain {
 		return "EXPLAIN"
+	}
+	if s.show {
+		return "SHOW"
 	}
 	return ""
 }

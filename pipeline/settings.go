@@ -11,6 +11,7 @@ import (
 	"fugu/parser"
 	"fugu/privacy"
 	"fugu/sqlstate"
+	"fugu/upstream"
 )
 
 // settings are a session's SET fugu.x, which live on the guest connection as custom parameters of PostgreSQL's: so they
@@ -25,9 +26,33 @@ type settings struct {
 }
 
 // settingNames are all the settings, in the order that readSettings asks for them.
-var settingNames = []string{"epsilon", "delta", "mechanism", "notices", "confidence"}
+var settingNames = upstream.Settings
 
 const defaultConfidence = 0.95
+
+// defaults are the settings as the policy has them; the policy's own are empty where there are several policies.
+func (snap *Snapshot) defaults() map[string]string {
+	values := map[string]string{"epsilon": "", "delta": "", "mechanism": "", "notices": "off", "confidence": strconv.FormatFloat(defaultConfidence, 'g', -1, 64)}
+	if p := snap.policies; len(p) == 1 {
+		values["epsilon"] = strconv.FormatFloat(float64(p[0].Privacy.Epsilon), 'g', -1, 64)
+		values["delta"] = strconv.FormatFloat(float64(p[0].Privacy.Delta), 'g', -1, 64)
+		values["mechanism"] = p[0].Privacy.Mechanism
+	}
+	return values
+}
+
+// planShow has SHOW tell the default of a setting that the session has not got. Guests could be opened with the defaults,
+// but PostgreSQL up to version 15 sorts all of its settings anew for each custom one: a twentieth of what a connection costs.
+func (snap *Snapshot) planShow(name string, t template) template {
+	value, ok := snap.defaults()[name]
+	if !ok {
+		return t // which the server has not got either
+	}
+	call := "pg_catalog.current_setting('fugu." + name + "', true)"
+	t.text = fmt.Sprintf(`SELECT CASE WHEN %s OPERATOR(pg_catalog.<>) '' THEN %[1]s ELSE '%s' END AS "fugu.%s"`, call, value, name)
+	t.show = true
+	return t
+}
 
 // set takes over one setting, or says what is wrong with it.
 func (s *settings) set(name, value string) error {

@@ -124,10 +124,12 @@ func CheckGuest(ctx context.Context, config *pgconn.Config, protected []Protecte
 const missing = `SELECT format('the protected table %I.%I does not exist, or is not a table', w.s, w.n), 'Create it, or correct the policy.' FROM unnest($1::text[], $2::text[]) AS w(s, n)
   WHERE NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace ns ON ns.oid = c.relnamespace WHERE ns.nspname = w.s AND c.relname = w.n AND c.relkind IN ('r', 'p'))`
 
-// changesReference finds references that the guest can write.
-const changesReference = `WITH roles AS (SELECT oid, rolname, rolsuper FROM pg_roles WHERE pg_has_role(session_user, oid, 'MEMBER')),
-  wanted AS (SELECT w.t, c.oid, c.relowner FROM unnest($1::text[]) AS w(t)
-    JOIN pg_namespace ns ON ns.nspname = (parse_ident(w.t))[1] JOIN pg_class c ON c.relnamespace = ns.oid AND c.relname = (parse_ident(w.t))[2])
+// changesReference finds references, with their partitions and inheritance children, that the guest can write.
+const changesReference = `WITH RECURSIVE roles AS (SELECT oid, rolname, rolsuper FROM pg_roles WHERE pg_has_role(session_user, oid, 'MEMBER')),
+  named AS (SELECT c.oid FROM unnest($1::text[]) AS w(t)
+    JOIN pg_namespace ns ON ns.nspname = (parse_ident(w.t))[1] JOIN pg_class c ON c.relnamespace = ns.oid AND c.relname = (parse_ident(w.t))[2]),
+  down AS (SELECT oid FROM named UNION SELECT inhrelid FROM pg_inherits JOIN down ON inhparent = down.oid),
+  wanted AS (SELECT format('"%s"."%s"', replace(ns.nspname, '"', '""'), replace(c.relname, '"', '""')) AS t, c.oid, c.relowner FROM down JOIN pg_class c USING (oid) JOIN pg_namespace ns ON ns.oid = c.relnamespace)
   SELECT format('the guest can change the reference %s%s', t, CASE WHEN r.rolname <> session_user THEN format(' (as role %I)', r.rolname) ELSE '' END),
     CASE WHEN r.oid = w.relowner THEN format('ALTER TABLE %s OWNER TO CURRENT_USER; or to any role but the guest''s.', t)
       ELSE format('REVOKE INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER ON %s FROM PUBLIC, %I;', t, r.rolname) END

@@ -237,6 +237,7 @@ func TestCheckReferences(t *testing.T) {
 		{"reads", "GRANT SELECT ON adult_reference TO GUEST", nil},
 		{"writes", "GRANT INSERT ON adult_reference TO GUEST", []string{`^the guest can change the reference "public"\."adult_reference"$`}},
 		{"everybody writes a column", "GRANT UPDATE (age) ON adult_reference TO PUBLIC", []string{`^the guest can change the reference "public"\."adult_reference"$`}},
+		{"writes a child", "CREATE TABLE more () INHERITS (adult_reference); GRANT INSERT ON more TO GUEST", []string{`^the guest can change the reference "public"\."more"$`}},
 		{"owns", "ALTER TABLE adult_reference OWNER TO GUEST", []string{`^the guest can change the reference "public"\."adult_reference"$`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

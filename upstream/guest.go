@@ -30,11 +30,12 @@ var GuestParameters = map[string]string{"client_encoding": "UTF8", "standard_con
 // OpenGuest connects as the guest role, with the run-time parameters that the client asked for. What the database says
 // against it is passed on with its code; a database that cannot be reached is 08006.
 func OpenGuest(ctx context.Context, config *pgconn.Config, parameters map[string]string) (*Guest, error) {
-	cfg := config.Copy()
-	maps.Copy(cfg.RuntimeParams, parameters)
-	maps.Copy(cfg.RuntimeParams, GuestParameters)
-	delete(cfg.RuntimeParams, "replication") // a replication connection reads every table's changes
-	conn, err := pgconn.ConnectConfig(ctx, cfg)
+	settings := make(map[string]string, len(config.RuntimeParams)+len(parameters)+len(GuestParameters)+2)
+	maps.Copy(settings, config.RuntimeParams)
+	maps.Copy(settings, parameters)
+	maps.Copy(settings, GuestParameters)
+	delete(settings, "replication") // a replication connection reads every table's changes
+	h, err := enter(ctx, config, settings)
 	if err != nil {
 		var pe *pgconn.PgError
 		if errors.As(err, &pe) && pe.Code[:2] != "28" {
@@ -42,14 +43,30 @@ func OpenGuest(ctx context.Context, config *pgconn.Config, parameters map[string
 		}
 		return nil, unavailable(err)
 	}
+	return &Guest{hijacked: h, own: sync.OnceValues(func() (*pgconn.PgConn, error) { return pgconn.Construct(h) })}, nil
+}
+
+// enter logs in, by itself or, where that takes more, as pgconn does.
+func enter(ctx context.Context, config *pgconn.Config, settings map[string]string) (*pgconn.HijackedConn, error) {
+	if simple(config) {
+		if h, err := logIn(ctx, config, settings); !errors.Is(err, errLonger) {
+			return h, err
+		}
+	}
+	config = config.Copy()
+	config.RuntimeParams = settings
+	conn, err := pgconn.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
 	if err := conn.SyncConn(ctx); err != nil {
-		return nil, errors.Join(unavailable(err), conn.Close(ctx))
+		return nil, errors.Join(err, conn.Close(ctx))
 	}
 	h, err := conn.Hijack()
 	if err != nil {
 		return nil, fmt.Errorf("taking over the guest connection: %w", err)
 	}
-	return &Guest{hijacked: h, own: sync.OnceValues(func() (*pgconn.PgConn, error) { return pgconn.Construct(h) })}, nil
+	return h, nil
 }
 
 // Conn is the connection itself; it is idle when the guest is opened.

@@ -26,7 +26,7 @@ func OpenRenewable(ctx context.Context, config *pgconn.Config, parameters map[st
 		return nil, err
 	}
 	g.reported = maps.Clone(g.hijacked.ParameterStatuses)
-	if g.first, err = g.firstLook(ctx, parameters); err != nil {
+	if g.first, err = g.firstLook(ctx, config, parameters); err != nil {
 		_ = g.Conn().Close()
 		return nil, err
 	}
@@ -75,17 +75,23 @@ func (g *Guest) unknown(err error) error {
 	return err
 }
 
+// Settings are those of Fugu's own, fugu.x, that a client can SET in its guest's session.
+var Settings = []string{"epsilon", "delta", "mechanism", "notices", "confidence"}
+
 // customSetting finds the names with a dot in options.
 var customSetting = regexp.MustCompile(`-c ?([a-z_0-9]+\.[a-z_0-9.]+)=`)
 
 // firstLook finds out which settings a session can change, and looks for the first time.
-func (g *Guest) firstLook(ctx context.Context, parameters map[string]string) (imprint, error) {
+func (g *Guest) firstLook(ctx context.Context, config *pgconn.Config, parameters map[string]string) (imprint, error) {
 	row, err := g.row(ctx, changeable)
 	if err != nil {
 		return imprint{}, err
 	}
 	custom := []string{"role"}
-	for _, m := range customSetting.FindAllStringSubmatch(parameters["options"], -1) {
+	for _, name := range Settings {
+		custom = append(custom, "fugu."+name)
+	}
+	for _, m := range customSetting.FindAllStringSubmatch(config.RuntimeParams["options"], -1) {
 		custom = append(custom, m[1])
 	}
 	for _, name := range slices.Sorted(maps.Keys(parameters)) {

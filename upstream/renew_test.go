@@ -16,8 +16,9 @@ func TestRenew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	config.RuntimeParams["options"] = "-c their.own=1"
 	open := func() *Guest {
-		g, err := OpenRenewable(t.Context(), config, map[string]string{"options": "-c fugu.epsilon=1 -c fugu.delta=0", "my.own": "x"})
+		g, err := OpenRenewable(t.Context(), config, map[string]string{"my.own": "x"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +33,7 @@ func TestRenew(t *testing.T) {
 	}
 	for sql, want := range map[string]bool{
 		"SELECT 1": false, "BEGIN; SET LOCAL work_mem = '5MB'; COMMIT": false, "BEGIN; DECLARE c CURSOR FOR SELECT 1; COMMIT": false, "SELECT pg_advisory_xact_lock(9)": false,
-		"SET work_mem = '5MB'": true, "SET fugu.epsilon = 2": true, "SET my.own = y": true, "SET ROLE pg_monitor": true, "LISTEN x": true, "PREPARE p AS SELECT 1": true,
+		"SET work_mem = '5MB'": true, "SET fugu.epsilon = 2": true, "SET my.own = y": true, "SET their.own = 2": true, "SET ROLE pg_monitor": true, "LISTEN x": true, "PREPARE p AS SELECT 1": true,
 		"CREATE TEMP TABLE t (x int)": true, "SELECT pg_advisory_lock(8)": true, "DECLARE c CURSOR WITH HOLD FOR SELECT 1": true, "SET statement_timeout = 1": true,
 	} {
 		g := open()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net"
 	"slices"
 	"sync"
@@ -83,18 +82,21 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 
 // after calls f when ctx has ended. stop prevents it, or if it is too late for that, waits for its end and reports false.
 func after(ctx context.Context, f func()) (stop func() bool) {
-	done := make(chan struct{})
+	var running sync.WaitGroup
+	running.Add(1)
 	prevent := context.AfterFunc(ctx, func() {
-		defer close(done)
+		defer running.Done()
 		f()
 	})
-	return sync.OnceValue(func() bool {
-		if prevent() {
-			return true
+	prevented := false
+	return func() bool {
+		if !prevented && !prevent() {
+			running.Wait()
+			return false
 		}
-		<-done
-		return false
-	})
+		prevented = true
+		return true
+	}
 }
 
 func (s *Server) accept(ctx context.Context, l net.Listener, serve func(net.Conn)) error {
@@ -224,8 +226,7 @@ func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave f
 		pid = held.PID()
 		undo = append(undo, func() { _ = held.Conn().Close() })
 	}
-	greeting, err := greeting(lease.told)
-	if err != nil {
+	if err := accepted(lease.told); err != nil {
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithCancel(work)
@@ -239,7 +240,8 @@ func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave f
 	pid, secret, name := s.keys.add(session, pid, req.version)
 	session.askName = name
 	undo = append(undo, func() { s.keys.remove(pid) })
-	l.out.send(append(greeting, &pgproto3.BackendKeyData{ProcessID: pid, SecretKey: secret}, &pgproto3.ReadyForQuery{TxStatus: 'I'})...)
+	l.greet(lease.told)
+	l.out.send(&pgproto3.BackendKeyData{ProcessID: pid, SecretKey: secret}, &pgproto3.ReadyForQuery{TxStatus: 'I'})
 	l.out.flush()
 	if l.out.err != nil || !hurry() {
 		return nil, nil, errDone
@@ -271,16 +273,29 @@ func (s *Server) open(ctx context.Context, startup Startup) (Session, *lease, er
 	return engine, &lease{held: &lent{Guest: guest}, told: guest.Parameters()}, nil
 }
 
-// greeting is what a client is told when it is let in, up to its cancel key.
-func greeting(parameters map[string]string) ([]pgproto3.BackendMessage, error) {
-	out := []pgproto3.BackendMessage{&pgproto3.AuthenticationOk{}}
-	for _, name := range slices.Sorted(maps.Keys(parameters)) {
-		if want, ok := pins[name]; ok && parameters[name] != want {
-			return nil, pinned(name, want)
+// accepted refuses a guest whose settings Fugu's parser does not read by.
+func accepted(parameters map[string]string) error {
+	for name, want := range pins {
+		if value, ok := parameters[name]; ok && value != want {
+			return pinned(name, want)
 		}
-		out = append(out, &pgproto3.ParameterStatus{Name: name, Value: parameters[name]})
 	}
-	return out, nil
+	return nil
+}
+
+// greet leaves in out what a client is told when it is let in, up to its cancel key.
+func (l *login) greet(parameters map[string]string) {
+	l.out.send(&pgproto3.AuthenticationOk{})
+	names := make([]string, 0, 32)
+	for name := range parameters {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var status pgproto3.ParameterStatus
+	for _, name := range names {
+		status = pgproto3.ParameterStatus{Name: name, Value: parameters[name]}
+		l.out.send(&status)
+	}
 }
 
 func isKnown(err error) bool {

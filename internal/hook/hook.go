@@ -33,6 +33,8 @@ const (
 	ReaderPath      = false // upstream: the reader looks in public before pg_catalog
 	ReaderIndexes   = false // upstream: the reader may scan indexes
 	LooseSnapshot   = false // upstream: ordinary tables may change while a statement is answered
+	Unlooked        = false // model: whoever writes a statement has not looked at the reference
+	GuestCode       = false // upstream, planner/row: tables and types of guests' own, whose code then runs with the reader's rights
 )
 
 // Unmasked shows the catalog's sizes and statistics as PostgreSQL has them, and lets code through that Fugu cannot see.

@@ -30,6 +30,8 @@ var (
 	ReaderPath      bool
 	ReaderIndexes   bool
 	LooseSnapshot   bool
+	Unlooked        bool
+	GuestCode       bool
 )
 
 // Unmasked shows the catalog's sizes and statistics as PostgreSQL has them, and lets code through that Fugu cannot see.

@@ -33,7 +33,7 @@ var sections = []section{
 		"PREPARE q (int) AS SELECT count(*) FROM adult WHERE age > $1",
 		"EXPLAIN (PRIVACY) SELECT count(*) FROM adult",
 	}},
-	{"Below the cut: what is read", "Derived tables, WITH queries and views that only filter and choose columns are taken apart. Ordinary tables can be joined, and asked with EXISTS and IN; the answer then stands for what they hold at that moment. Protected tables can be joined where the policy links them; a statistic of the joined rows is summed over what belongs to each row of the root, and bounded there.", []string{
+	{"Below the cut: what is read", "Derived tables, WITH queries and views that only filter and choose columns are taken apart. Ordinary tables of an owner who may read the protected ones can be joined, and asked with EXISTS and IN; the answer then stands for what they hold at that moment. Protected tables can be joined where the policy links them; a statistic of the joined rows is summed over what belongs to each row of the root, and bounded there.", []string{
 		"SELECT count(*) FROM (SELECT * FROM adult WHERE age > 30) AS s WHERE s.sex = 'Male'",
 		"WITH grown AS (SELECT age AS years, sex FROM adult WHERE age >= 18) SELECT sex, avg(years) FROM grown GROUP BY sex",
 		"SELECT c.continent, count(*) FROM adult a LEFT JOIN country c ON c.name = a.native_country GROUP BY c.continent",

@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"fugu/internal/hook"
 	"fugu/parser"
+	"fugu/sqlstate"
 )
 
 // probe is the statement that asks for every type at once. The roots come first, as the client wrote them, since that is what
@@ -85,15 +87,20 @@ func (r *resolver) typed(d Description) error {
 }
 
 // enums makes sure that types of users' are enums; others are of no class, and nothing is computed from them.
+//
+// A parameter has none but the type of a column that the statement reads. PostgreSQL would compute with one of a type of the client's own by the
+// client's casts, and check it by the client's domain, with the reader's rights.
 func (r *resolver) enums(ctx context.Context, db Evaluator) error {
 	users := map[uint32]bool{}
-	all := slices.Clone(r.leaves)
 	for _, n := range r.nodes {
-		all = append(all, n.term)
+		if n.typ.OID >= firstUser {
+			users[n.typ.OID] = false
+		}
 	}
-	for _, t := range all {
-		if t.typ.OID >= firstUser {
-			users[t.typ.OID] = false
+	for _, t := range r.leaves {
+		if t.typ.OID >= firstUser && !hook.GuestCode && !slices.ContainsFunc(r.nodes, func(n node) bool { return n.kind == kColumn && n.typ.OID == t.typ.OID }) {
+			return sqlstate.New(sqlstate.NotAnswerable, "a parameter of a type of your own cannot be used on protected rows").
+				WithHint("Pass text, or give the parameter no type.").At(t.pos)
 		}
 	}
 	if len(users) == 0 {
@@ -113,6 +120,10 @@ func (r *resolver) enums(ctx context.Context, db Evaluator) error {
 			return fmt.Errorf("reading the enum types: %w", err)
 		}
 		users[uint32(oid)] = true
+	}
+	all := slices.Clone(r.leaves)
+	for _, n := range r.nodes {
+		all = append(all, n.term)
 	}
 	for _, list := range append([][]*term{all}, mapValues(r.columns)...) {
 		for _, t := range list {

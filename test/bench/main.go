@@ -149,7 +149,7 @@ func proxied(ctx context.Context, o options, dir string, cluster *pgcluster.Clus
 			defer func() { err = errors.Join(err, other.Stop()) }()
 			peers = append(peers, target{"fugu before", "alice", other.Address(), other.PID()})
 		}
-		if err := relaying(ctx, cluster.Tool("pgbench"), append(peers, through), o.workloads, o.rounds, o.transactions); err != nil {
+		if err := relaying(ctx, cluster, append(peers, through), o.workloads, o.rounds, o.transactions); err != nil {
 			return err
 		}
 	}

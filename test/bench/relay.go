@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"fugu/test/compat/sides"
+	"fugu/test/pgcluster"
 )
 
 // run is what one run of a workload gave.
@@ -23,6 +24,7 @@ type run struct {
 	p99  float64 // latency, milliseconds; NaN where a run is one statement
 	n    int     // transactions or rows
 	cpu  float64 // processor time of the proxy for each of them, microseconds; NaN where there is none
+	base float64 // and of PostgreSQL's sessions
 }
 
 // workload is ordinary traffic, which Fugu has nothing to do with but to relay.
@@ -70,10 +72,10 @@ func workloads(pgbench string, transactions int) []workload {
 
 // relaying measures ordinary traffic through each of the targets, in turn, with another one first in each round: the
 // machine is not equally fast at all times. Ratios are medians of the rounds' own ratios.
-func relaying(ctx context.Context, pgbench string, targets []target, only *regexp.Regexp, rounds, transactions int) error {
+func relaying(ctx context.Context, cluster *pgcluster.Cluster, targets []target, only *regexp.Regexp, rounds, transactions int) error {
 	w := newTable(fmt.Sprintf("Ordinary traffic: medians of %d rounds in turn, runs of %d transactions of pgbench -S", rounds, transactions),
-		"", "through", "", "", "of direct", "of PgBouncer", "of io.Copy", "p99 ms", "of direct", "of PgBouncer", "of io.Copy", "CPU µs", "of PgBouncer", "of io.Copy")
-	for _, load := range workloads(pgbench, transactions) {
+		"", "through", "", "", "of direct", "of PgBouncer", "of io.Copy", "p99 ms", "of direct", "of PgBouncer", "of io.Copy", "CPU µs", "of PgBouncer", "of io.Copy", "PostgreSQL's", "of direct")
+	for _, load := range workloads(cluster.Tool("pgbench"), transactions) {
 		if !only.MatchString(load.name) {
 			continue
 		}
@@ -82,18 +84,21 @@ func relaying(ctx context.Context, pgbench string, targets []target, only *regex
 			for i := range targets {
 				t := targets[(i+round)%len(targets)]
 				before, err1 := t.cpu()
+				asleep, err2 := children(cluster.PID())
 				r, err := load.run(ctx, t)
-				after, err2 := t.cpu()
-				if err := errors.Join(err, err1, err2); err != nil {
+				after, err3 := t.cpu()
+				awake, err4 := children(cluster.PID())
+				if err := errors.Join(err, err1, err2, err3, err4); err != nil {
 					return fmt.Errorf("%s through %s: %w", load.name, t.name, err)
 				}
 				r.cpu = (after - before) / float64(r.n) * 1e6
+				r.base = (awake - asleep) / float64(r.n) * 1e6
 				runs[t.name] = append(runs[t.name], r)
 			}
 		}
 		for _, t := range targets {
 			row := []string{load.name, t.name}
-			for i, f := range []func(run) float64{func(r run) float64 { return r.rate }, func(r run) float64 { return r.p99 }, func(r run) float64 { return r.cpu }} {
+			for i, f := range []func(run) float64{func(r run) float64 { return r.rate }, func(r run) float64 { return r.p99 }, func(r run) float64 { return r.cpu }, func(r run) float64 { return r.base }} {
 				row = append(row, figure(median(each(runs[t.name], f))))
 				bases := []string{direct, bouncer, copyRelay}
 				switch i {
@@ -101,6 +106,8 @@ func relaying(ctx context.Context, pgbench string, targets []target, only *regex
 					row = append(row, load.unit)
 				case 2:
 					bases = bases[1:]
+				case 3:
+					bases = bases[:1]
 				}
 				for _, base := range bases {
 					row = append(row, figure(medianRatio(each(runs[t.name], f), each(runs[base], f))))

@@ -108,6 +108,43 @@ func TestForgottenPair(t *testing.T) {
 	}
 }
 
+// A secret that moves F nearly along the line of another one, whose noise hides most of it: its own pairs, by the noise of a request
+// for both. Pairs two and a half times as wide as the calibration knew are caught.
+func TestNearlyParallelSecrets(t *testing.T) {
+	t.Parallel()
+	promise := budget(1, .001)
+	second := floats.ScaleTo(make([]float64, len(along)), -.5, along)
+	second[0] += .02 * floats.Norm(along, 2)
+	r := mechanism.Request{Budget: promise, Shifts: []sensitivity.Shift{
+		{Secret: "first", Along: along, Beside: make([]float64, len(along))}, {Secret: "second", Along: second, Beside: make([]float64, len(along))}}}
+	for _, l := range setting.Lattice {
+		r.Components = append(r.Components, mechanism.Component{Lattice: l, Unit: 1})
+	}
+	c, err := mechanism.Calibrate(t.Context(), mechanism.Directional, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone := r
+	alone.Shifts = r.Shifts[:1]
+	if one, err := mechanism.Calibrate(t.Context(), mechanism.Directional, alone); err != nil || c.Error > 1.05*one.Error {
+		t.Fatalf("the second secret has much noise of its own: error %g, %g for the first alone, %v", c.Error, one.Error, err)
+	}
+	for _, test := range []struct {
+		name  string
+		pair  [2]float64
+		holds bool
+	}{{"the pair", [2]float64{0, 1}, true}, {"two and a half times the pair", [2]float64{0, 2.5}, false}} {
+		t.Run(test.name, func(t *testing.T) {
+			run(t, Trial{
+				Sampler: func(theta float64, rng *rand.Rand) []float64 {
+					return Release(nil, c.Noise, floats.AddScaledTo(make([]float64, len(along)), f(0), theta, second), rng)
+				},
+				Pairs: [][2]float64{test.pair}, Promise: promise, Train: 1000, Held: effort(4000), Seed: 23, Tests: []Test{Logistic(false)},
+			}, test.holds)
+		})
+	}
+}
+
 // Three releases, each of a kind and at an ε that depend on what came before, promise together what the losses of the
 // path add up to: here the ledger's arithmetic, at its limit, is tried. A ledger that forgot all but the last is caught.
 func TestAdaptiveComposition(t *testing.T) {

@@ -8,14 +8,18 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// lab gives the guest a schema of its own, as an analyst may have one, and the reader the right to look into it.
+// lab gives the guest a schema of its own, as an analyst may have one, and the reader the right to look into it. What can be joined with protected rows
+// is what truth makes there, who owns these.
 func lab(t *testing.T) *pgx.Conn {
 	t.Helper()
 	truth := adultDatabase(t).truth(t)
 	rows(t, truth, `DROP SCHEMA IF EXISTS lab CASCADE`)
 	rows(t, truth, `CREATE SCHEMA lab AUTHORIZATION fugu_guest`)
 	rows(t, truth, `GRANT USAGE ON SCHEMA lab TO fugu_reader`)
-	rows(t, truth, `ALTER DEFAULT PRIVILEGES FOR ROLE fugu_guest IN SCHEMA lab GRANT SELECT ON TABLES TO fugu_reader`)
+	for _, owner := range []string{"fugu_guest", "CURRENT_USER"} {
+		rows(t, truth, `ALTER DEFAULT PRIVILEGES FOR ROLE `+owner+` IN SCHEMA lab GRANT SELECT ON TABLES TO fugu_reader`)
+	}
+	rows(t, truth, `ALTER DEFAULT PRIVILEGES IN SCHEMA lab GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO fugu_guest`)
 	t.Cleanup(func() { _, _ = truth.Exec(t.Context(), "DROP SCHEMA IF EXISTS lab CASCADE") })
 	return truth
 }
@@ -42,10 +46,10 @@ func noiseOf(t *testing.T, c *pgx.Conn, sql string) float64 {
 // Analysts may write to ordinary tables. Noise follows what they hold at the moment of the answer: rows that a join
 // multiplies count as often as they are joined.
 func TestJoinsAreCalibratedToWhatTheyMultiply(t *testing.T) {
-	lab(t)
+	truth := lab(t)
 	f := serve(t, options{})
 	c := f.connect(t)
-	rows(t, c, "CREATE TABLE lab.weight (income text, i int)")
+	rows(t, truth, "CREATE TABLE lab.weight (income text, i int)")
 	rows(t, c, "INSERT INTO lab.weight SELECT i, 1 FROM unnest('{<=50K,>50K}'::text[]) i")
 	const sql = "SELECT count(*) FROM adult a JOIN lab.weight w ON w.income = a.income"
 	if alone := noiseOf(t, c, sql); alone > 3 {
@@ -62,10 +66,10 @@ func TestJoinsAreCalibratedToWhatTheyMultiply(t *testing.T) {
 
 // A stored answer stands for what the ordinary tables held: other rows are another question, the old ones the old one.
 func TestJoinsKnowTheContents(t *testing.T) {
-	lab(t)
+	truth := lab(t)
 	f := serve(t, options{})
 	c := f.connect(t)
-	rows(t, c, "CREATE TABLE lab.region (country text, name text)")
+	rows(t, truth, "CREATE TABLE lab.region (country text, name text)")
 	rows(t, c, "INSERT INTO lab.region VALUES ('United-States', 'here'), ('Mexico', 'there')")
 	const sql = "SELECT name, count(*) FROM adult LEFT JOIN lab.region ON country = native_country GROUP BY name ORDER BY name"
 	first := rows(t, c, sql)
@@ -98,9 +102,12 @@ func TestJoinsRefuse(t *testing.T) {
 	truth := lab(t)
 	f := serve(t, options{})
 	c := f.connect(t)
-	rows(t, c, "CREATE TABLE lab.plain (country text)")
-	rows(t, c, "CREATE TABLE lab.secured (country text)")
-	rows(t, c, "ALTER TABLE lab.secured ENABLE ROW LEVEL SECURITY")
+	rows(t, truth, "CREATE TABLE lab.plain (country text)")
+	rows(t, truth, "CREATE TABLE lab.secured (country text)")
+	rows(t, truth, "ALTER TABLE lab.secured ENABLE ROW LEVEL SECURITY")
+	rows(t, c, "CREATE TABLE lab.own (country text)")
+	rows(t, c, "CREATE TYPE lab.kind AS ENUM ('a')")
+	rows(t, truth, "CREATE TABLE lab.typed (country text, kind lab.kind)")
 	rows(t, c, "CREATE FUNCTION lab.spy() RETURNS text LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''the spy ran as %'', current_user; END'")
 	rows(t, c, "CREATE VIEW lab.planted AS SELECT lab.spy() AS country")
 	rows(t, c, "CREATE TEMP TABLE fleeting (country text)")
@@ -116,7 +123,7 @@ func TestJoinsRefuse(t *testing.T) {
 	}
 	_, n := spent(t, c)
 	for table, want := range map[string]string{
-		"lab.secured": "PV001", "lab.planted": "PV001", "fleeting": "PV001", "lab.others": "42501", "plain": "PV001", "pg_stat_activity x": "PV001",
+		"lab.own": "PV001", "lab.typed": "PV001", "lab.secured": "PV001", "lab.planted": "PV001", "fleeting": "PV001", "lab.others": "42501", "plain": "PV001", "pg_stat_activity x": "PV001",
 		"lab.nothing": "PV001",
 	} {
 		if err := ask(table); code(err) != want {

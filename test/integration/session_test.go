@@ -3,6 +3,7 @@ package integration
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -51,6 +52,44 @@ func TestSettingsFollowTransactions(t *testing.T) {
 	other := connect(t, strings.Replace(f.dsn("alice"), "?", "?options=-c%20fugu.epsilon%3D0.25&", 1))
 	if got := rows(t, other, "SHOW fugu.epsilon"); !strings.Contains(got, "0.25") {
 		t.Errorf("the startup option is lost: %s", got)
+	}
+}
+
+// SHOW tells what holds, the policy's value where a session has set none, as if the server had all the settings.
+func TestShowSettings(t *testing.T) {
+	c := serve(t, options{}).connect(t)
+	show := func(name string, args ...any) string { return strings.TrimSpace(rows(t, c, "SHOW "+name, args...)) }
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeExec, pgx.QueryExecModeCacheStatement} {
+		for name, want := range map[string]string{"epsilon": "1", "delta": "0.001", "mechanism": "auto", "notices": "off", "confidence": "0.95"} {
+			if got := show("fugu."+name, mode); got != fmt.Sprintf("[%q]", want) {
+				t.Errorf("%v: %s is %s, want %s", mode, name, got, want)
+			}
+		}
+		for _, step := range [][2]string{{"SET fugu.epsilon = 0.5", "0.5"}, {"BEGIN; SET fugu.epsilon = 0.25", "0.25"}, {"ROLLBACK", "0.5"}, {"RESET fugu.epsilon", "1"}, {"SET fugu.epsilon = 0.5; RESET ALL", "1"}} {
+			rows(t, c, step[0], pgx.QueryExecModeSimpleProtocol)
+			if got := show("FUGU.Epsilon", mode); got != fmt.Sprintf("[%q]", step[1]) {
+				t.Errorf("%v: after %s it is %s", mode, step[0], got)
+			}
+		}
+	}
+	results, err := c.PgConn().Exec(t.Context(), "SET fugu.epsilon = 0.5; SHOW fugu.epsilon; SELECT 1; RESET fugu.epsilon").ReadAll()
+	if err != nil || len(results) != 4 {
+		t.Fatalf("%d results, %v", len(results), err)
+	}
+	shown := results[1]
+	if f := shown.FieldDescriptions[0]; shown.CommandTag.String() != "SHOW" || f.Name != "fugu.epsilon" || f.DataTypeOID != 25 || f.TableOID != 0 || string(shown.Rows[0][0]) != "0.5" {
+		t.Errorf("%s, %+v, %q", shown.CommandTag, f, shown.Rows)
+	}
+	for sql, code := range map[string]string{"SHOW fugu.nonsense": "42704", "BEGIN; SELECT 1/0; SHOW fugu.epsilon": "22012", "SHOW fugu.epsilon": "25P02"} {
+		if sql == "SHOW fugu.epsilon" {
+			_, _ = c.Exec(t.Context(), "BEGIN; SELECT 1/0", pgx.QueryExecModeSimpleProtocol)
+		}
+		_, err := c.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol)
+		var refused *pgconn.PgError
+		if !errors.As(err, &refused) || refused.Code != code {
+			t.Errorf("%s: %v, want %s", sql, err, code)
+		}
+		_, _ = c.Exec(t.Context(), "ROLLBACK", pgx.QueryExecModeSimpleProtocol)
 	}
 }
 

@@ -3,7 +3,12 @@
 package attack
 
 import (
+	"bytes"
+	"regexp"
+	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"fugu/internal/hook"
 )
@@ -50,6 +55,8 @@ func TestCatalogs(t *testing.T) {
 		"CREATE FUNCTION pg_temp.f() RETURNS int LANGUAGE sql AS $$ SELECT relpages FROM pg_class WHERE relname = 'customer' $$ | SELECT pg_temp.f()",
 		"CREATE FUNCTION pg_temp.g() RETURNS bigint LANGUAGE sql RETURN pg_relation_size('customer') | SELECT pg_temp.g()",
 		"CREATE FUNCTION pg_temp.h() RETURNS int LANGUAGE plpgsql AS $$ DECLARE n int; BEGIN EXECUTE 'SELECT relpa' || 'ges FROM pg_cl' || 'ass WHERE relname = ''customer''' INTO n; RETURN n; END $$ | SELECT pg_temp.h()",
+		`CREATE FUNCTION pg_temp.c() RETURNS int LANGUAGE plpgsql SET standard_conforming_strings = off AS $$ DECLARE s text := '\''; BEGIN RETURN (SELECT sum(relpages) FROM pg_class WHERE relnamespace = 2200); END --'$$ | SELECT pg_temp.c()`,
+		`CREATE FUNCTION pg_temp.d() RETURNS int LANGUAGE plpgsql SET standard_conforming_strings = off AS $$ DECLARE s text := '\''; n int; BEGIN EXECUTE 'SELECT sum(relpa' || 'ges) FROM pg_cl' || 'ass WHERE relnamespace = 2200' INTO n; RETURN n; END --'$$ | SELECT pg_temp.d()`,
 		"CREATE FUNCTION pg_temp.op(regclass, int) RETURNS bigint LANGUAGE sql AS 'SELECT pg_relation_size($1)' | " +
 			"CREATE OPERATOR pg_temp.<-> (LEFTARG = regclass, RIGHTARG = int, FUNCTION = pg_temp.op) | SELECT 'customer'::regclass OPERATOR(pg_temp.<->) 1",
 		"CREATE FUNCTION pg_temp.k(bigint, regclass) RETURNS bigint LANGUAGE sql AS 'SELECT pg_relation_size($2)' | " +
@@ -62,4 +69,56 @@ func TestCatalogs(t *testing.T) {
 		"SELECT * FROM pg_locks WHERE relation = 'customer'::regclass",
 		"SELECT heap_blks_hit, n_tup_upd FROM pg_stat_user_tables JOIN pg_statio_user_tables USING (relname) WHERE relname = 'customer'",
 	}}.compare(t)
+}
+
+// A setting that says where strings end lasts, in a pipeline, until the server reports it, which it does at the end: what Fugu takes for a string is a
+// statement by then.
+func TestStringsInAPipeline(t *testing.T) {
+	const pages = "(SELECT sum(relpages)::text FROM pg_class WHERE relnamespace = 2200)"
+	told := func(t *testing.T, set, sql string) string {
+		p := dial(t, serve(t, odd[0], options{}))
+		defer p.Conn.Close()
+		for _, sql := range []string{set, sql} {
+			p.Frontend.Send(&pgproto3.Parse{Query: sql})
+			p.Frontend.Send(&pgproto3.Bind{})
+			p.Frontend.Send(&pgproto3.Execute{})
+		}
+		p.Frontend.Send(&pgproto3.Sync{})
+		if err := p.Frontend.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		out := ""
+		for {
+			switch m, err := p.Frontend.Receive(); m := m.(type) {
+			case *pgproto3.DataRow:
+				out += "row:" + string(bytes.Join(m.Values, []byte(","))) + " "
+			case *pgproto3.ErrorResponse:
+				out += m.Code + " "
+			case *pgproto3.ReadyForQuery:
+				return out
+			default:
+				if err != nil {
+					return out
+				}
+			}
+		}
+	}
+	for set, sql := range map[string]string{
+		"SET standard_conforming_strings = off": `SELECT '\'', ` + pages + ` --'`,
+		"SET client_encoding = 'GBK'":           `SELECT E'€\', ` + pages + ` --'`,
+	} {
+		t.Run(set, func(t *testing.T) {
+			t.Run("defence off", func(t *testing.T) {
+				off(t, &hook.Unmasked)
+				if s := told(t, set, sql); !regexp.MustCompile(`row:.*,[1-9]`).MatchString(s) {
+					t.Errorf("it is no test of the defence: %s", s)
+				}
+			})
+			t.Run("defence on", func(t *testing.T) {
+				if s := told(t, set, sql); !strings.HasPrefix(s, "PV001 ") {
+					t.Errorf("got %s", s)
+				}
+			})
+		})
+	}
 }

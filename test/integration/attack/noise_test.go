@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -99,6 +100,31 @@ func TestOutlier(t *testing.T) {
 		}
 		return 400
 	}}.play(t)
+}
+
+// A condition that no row of the reference meets, because it says so of each of them, and that nearly all others meet: the model sees no movement. The rows are named by the
+// reference itself, as an ordinary table, or one by one.
+func TestConditionThatKnowsTheReference(t *testing.T) {
+	const sql = "SELECT count(*) FROM customer WHERE income = 'high' AND spike NOT IN (%s)"
+	one := func(a analyst) string {
+		list, err := a.as(a.t, "fugu_reader").Query(a.t.Context(), "SELECT spike::text FROM strangers WHERE income = 'high'")
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		values, err := pgx.CollectRows(list, pgx.RowTo[string])
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		return strings.Join(values, ", ")
+	}
+	for name, rows := range map[string]func(analyst) string{"by a table": func(analyst) string { return "SELECT spike FROM strangers" }, "by constants": one} {
+		t.Run(name, func(t *testing.T) {
+			game{off: []*bool{&hook.Unlooked}, policy: []string{"public.customer_reference", "public.strangers"}, guess: func(a analyst) float64 {
+				x, _ := number(a.t, a.conn, fmt.Sprintf(sql, rows(a)))
+				return x
+			}}.play(t)
+		})
+	}
 }
 
 // An ordinary table that the analyst changes after the noise was calibrated to it, and before protected rows meet it. Some

@@ -32,6 +32,11 @@ CREATE FUNCTION refer() RETURNS void LANGUAGE sql AS $$
   DELETE FROM customer_reference WHERE id IN (396, 397, 398);    -- so that no expectation is an integer
 $$;
 SELECT refer();
+-- A reference each of whose rows can be told from all others.
+CREATE TABLE strangers (LIKE customer);
+INSERT INTO strangers SELECT * FROM customer_reference;
+UPDATE strangers SET spike = spike + (id + 1) * 1e-6;
+GRANT SELECT ON strangers TO fugu_reader, fugu_guest, fugu_open;
 INSERT INTO plain VALUES ('north', 1), ('east', 2), ('south', 3), ('west', 4), ('remote', 5);
 
 -- Rows that only the world of 500 has: its first beyond 400.
