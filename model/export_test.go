@@ -42,3 +42,20 @@ func (p *Path) Unseen(x float64) sensitivity.Shift {
 	s.Beside, s.Unseen = p.m.disjoint(p.c, p.unseen(x), p.signs())
 	return s
 }
+
+// Class are the moments of the terms in a class of a secret.
+func (m *Moments) Class(secret, class int) (mean, second []float64) {
+	return m.secrets[secret].mean[class], m.secrets[secret].second[class]
+}
+
+// Cross are the moments of the terms with the number whose mean is secret.
+func (m *Moments) Cross(secret int) []float64 { return m.secrets[secret].cross }
+
+// Pooled are the sums of the terms over the whole reference.
+func (m *Moments) Pooled() []float64 { return m.pooled }
+
+// Base says how large the values of a base are.
+func (m *Moments) Base(i int) (abs, nonzero, least, greatest float64) {
+	b := m.bases[i]
+	return b.abs, b.nonzero, b.min, b.max
+}

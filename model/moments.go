@@ -88,18 +88,12 @@ func Measure(ctx context.Context, ref planner.Querier, c *planner.Bound, totals 
 // add takes in one row of the moments statement, without its keys.
 func (m *Moments) add(cell int, row []planner.Value) error {
 	nt := m.terms
-	var class []int // of each secret
-	for i, s := range m.cut.Table.Secrets {
-		if m.secrets[i].cross != nil {
-			class = append(class, 0)
-			continue
-		}
-		class = append(class, s.Class(row[0]))
-		row = row[1:]
+	class, row, err := m.cut.Classes(row)
+	if err != nil {
+		return err
 	}
 	v := make([]float64, len(row))
 	for i := range v {
-		var err error
 		if v[i], err = number(row[i]); err != nil {
 			return err
 		}

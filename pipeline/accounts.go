@@ -61,9 +61,9 @@ func stands(ctx context.Context, l ledger.Ledger, p *policy.Policy) (ledger.Stan
 }
 
 // current refuses a policy that speaks of other data than the ledger.
-func (q *question) current() error {
-	if want := q.policy.Epoch.Label; want != "" && want != q.standing.Label {
-		return sqlstate.New(sqlstate.CannotConnectNow, "the policy of dataset %q is of epoch %q, which is not that of its data", q.policy.Dataset, want).
+func current(p *policy.Policy, s ledger.Standing) error {
+	if want := p.Epoch.Label; want != "" && want != s.Label {
+		return sqlstate.New(sqlstate.CannotConnectNow, "the policy of dataset %q is of epoch %q, which is not that of its data", p.Dataset, want).
 			WithHint("Fugu has to read the policy again.")
 	}
 	return nil

@@ -149,7 +149,7 @@ func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 	if hook.NoStored {
 		q.key = q.once()
 	}
-	if err := q.current(); err != nil {
+	if err := current(q.policy, q.standing); err != nil {
 		return ledger.Answer{}, err
 	}
 	if a, ok, err := q.engine.ledger.Find(ctx, q.key, scopes(q.shares)...); err != nil {

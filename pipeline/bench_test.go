@@ -87,3 +87,22 @@ func BenchmarkBindStored(b *testing.B) {
 		}
 	})
 }
+
+// The same where nothing of the session is needed, as it is from the second time on.
+func BenchmarkRecall(b *testing.B) {
+	s := &session{engine: newHouse(b).engine, user: "alice"}
+	statements, err := s.Interpret(b.Context(), "SELECT education, avg(age) FROM adult WHERE hours_per_week > -1 GROUP BY education", nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := statements[0].Bind(b.Context(), wire.Binding{}); err != nil {
+		b.Fatal(err)
+	}
+	recaller := statements[0].(wire.Recaller)
+	b.ReportAllocs()
+	median(b, func(int) {
+		if bound, ok := recaller.Recall(b.Context(), nil, nil); !ok || len(bound.Values) != 2 {
+			b.Fatal(bound, ok)
+		}
+	})
+}

@@ -44,8 +44,8 @@ type overload struct {
 // polymorphic are the pseudo-types of arguments that take any value (manual, section 38.2.5).
 var polymorphic = []uint32{2276, 2283, 2776, 5077, 5079, 3500}
 
-// candidates lists the objects of users' that PostgreSQL might choose for one of the uses.
-func (o *overloads) candidates(ctx context.Context, reader *upstream.Reader, uses []row.Use) ([]overload, error) {
+// candidates lists the objects of users' that PostgreSQL might choose for what stands below the cuts of a plan.
+func (o *overloads) candidates(ctx context.Context, reader *upstream.Reader, p *planner.Plan) ([]overload, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if time.Since(o.at) > overloadsAge {
@@ -54,7 +54,11 @@ func (o *overloads) candidates(ctx context.Context, reader *upstream.Reader, use
 		}
 		o.at = time.Now()
 	}
+	if len(o.list) == 0 {
+		return nil, nil
+	}
 	var out []overload
+	uses := p.Uses()
 	for _, x := range o.list {
 		if slices.ContainsFunc(uses, func(u row.Use) bool { return o.applies(x, u) }) {
 			out = append(out, x)
@@ -156,7 +160,7 @@ func oids(s string) []uint32 {
 // meansWhatItSays refuses a statement for which the client's search_path finds a user's object in the place of one that
 // stands below a cut.
 func (s *statement) meansWhatItSays(ctx context.Context, b wire.Binding) error {
-	found, err := s.session.engine.overloads.candidates(ctx, s.session.engine.reader, s.plan.Uses())
+	found, err := s.session.engine.overloads.candidates(ctx, s.session.engine.reader, s.plan)
 	if err != nil || len(found) == 0 {
 		return err
 	}

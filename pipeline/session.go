@@ -56,6 +56,7 @@ func (s *session) Lasting(sql []byte) bool {
 // template is one statement of a text as it is planned, for every session alike. At most one of plan, plain, execute, masked
 // and show is set; with none the text is the client's own.
 type template struct {
+	serial uint64 // tells it from all others of the snapshot
 	text   string
 	params int      // of the client's
 	types  []uint32 // that the client gave for them
@@ -163,6 +164,7 @@ func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, par
 	for i, st := range statements {
 		if special && !st.Ordinary() {
 			out[i].fingerprint = parser.Fingerprint(st.Text)
+			out[i].serial = snap.planned.Add(1)
 		}
 	}
 	// What ordinary tables look like can change at any time.

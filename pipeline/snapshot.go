@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"fugu/internal/hook"
 	"fugu/ledger"
@@ -34,6 +35,8 @@ type Snapshot struct {
 	words    *words         // a text with none of them is ordinary
 	shadows  *parser.Shadows
 	plans    *cache[planKey, []template]
+	planned  atomic.Uint64 // the serial of the template that was planned last
+	recalled *cache[recalledBy, recalled]
 	measured *cache[ledger.Key, *measured]
 	declared map[string]*declared                // by cutKey
 	fitted   map[*policy.Policy]*fitted.Artifact // what fugu fit has prepared, where it holds
@@ -58,6 +61,7 @@ type protected struct {
 func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reader) (*Snapshot, error) {
 	s := &Snapshot{policies: policies, words: newWords("fugu"), fitted: map[*policy.Policy]*fitted.Artifact{}, accounts: map[*policy.Policy]*account{}, declared: map[string]*declared{}}
 	s.plans = newCache[planKey, []template](planEntries, planBytes)
+	s.recalled = newCache[recalledBy, recalled](recalledEntries, recalledBytes)
 	s.measured = newCache[ledger.Key, *measured](measuredEntries, measuredBytes)
 	for _, p := range policies {
 		for _, t := range p.Tables {

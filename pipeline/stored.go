@@ -7,10 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"fugu/internal/hook"
 	"fugu/ledger"
-	"fugu/parser"
-	"fugu/wire"
 )
 
 // Sizes of the cache of stored answers.
@@ -118,33 +115,4 @@ func (r *remembering) forget() {
 func (r *remembering) keep(key paidFor, a ledger.Answer) {
 	a.Fresh = false
 	r.answers.add(key, a, weight(key)+weight(a))
-}
-
-// Recall implements wire.Recaller: it is Bind where that needs nothing of the client's session and the answer is in
-// memory. It does not answer a failure, which is told like any other error.
-func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte) (wire.Bound, bool) {
-	memory, ok := s.session.engine.ledger.(*remembering)
-	switch {
-	case !ok, hook.NoStored, s.session.touched, s.plain != nil, s.execute != nil, s.prepare, s.plan == nil, s.noData, s.probe != "":
-		return wire.Bound{}, false
-	case len(s.plan.Cuts) == 0, len(s.plan.Virtual) > 0, len(s.plan.Ordinary()) > 0, s.plan.Explain != parser.NoExplain,
-		s.session.engine.snapshot.Load() != s.snapshot:
-		return wire.Bound{}, false
-	}
-	if found, err := s.session.engine.overloads.candidates(ctx, s.session.engine.reader, s.plan.Uses()); err != nil || len(found) > 0 {
-		return wire.Bound{}, false
-	}
-	q, err := s.question(ctx, wire.Binding{Formats: formats, Values: values}, settings{confidence: defaultConfidence}, s.session.engine.reader, nil)
-	if err != nil || q.current() != nil {
-		return wire.Bound{}, false
-	}
-	a, ok := memory.answers.get(paidBy(q.key, scopes(q.shares)))
-	if !ok || a.Failed {
-		return wire.Bound{}, false
-	}
-	arrays, err := q.arrays(a)
-	if err != nil || q.record(ctx, a) != nil {
-		return wire.Bound{}, false
-	}
-	return wire.Bound{Values: arrays}, true
 }

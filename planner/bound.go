@@ -24,6 +24,7 @@ type Bound struct {
 	statistics string
 	products   [][]int // the distinct products of at most two terms, as factors: the terms' own first
 	product    []int   // term × term: which of the products it is
+	packed     bool    // one label tells the classes of all the secrets that are predicates
 }
 
 // Base is a value that a row is evaluated to: x with NULL as 0, or 1[x is not null]. Where rows are joined, it is a sum over
@@ -135,8 +136,11 @@ func (c *Cut) Bind(ctx context.Context, q Querier, values [][]byte) (*Bound, err
 	}
 	b.terms()
 	b.statistics = b.compose()
-	b.Cells, err = b.cells(ctx, q)
-	return b, err
+	if b.Cells, err = b.cells(ctx, q); err != nil {
+		return nil, err
+	}
+	b.packed = b.pack()
+	return b, nil
 }
 
 // Reads lists the columns of protected tables that the statistics statement names, and so all that F depends on beside the

@@ -4,89 +4,93 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+
+	"fugu/parser"
 )
 
 // Moments composes the statement over the references whose rows give the class moments of the terms, split by the
-// secrets' classes. A row holds: the Head; the label of each secret that has classes; the sum of each of the Products; for
+// secrets' classes. A row holds: the Head; the labels that Classes reads; the sum of each of the Products; for
 // each secret mean of g the sum of the product of g with each Term; and for each Base x that is no Indicator the number of
 // x ≠ 0 and the sum of |x| unless they are Known, and the least and greatest x where the policy has no bounds. With joins x is
 // the sum over all that belongs to one row of the root.
 func (b *Bound) Moments() string {
-	high := slices.ContainsFunc(b.products, func(p []int) bool { return len(p) > 2 })
-	base := b.float(high)
-	if b.sources.single() {
-		base = b.countable(base)
-	}
-	keys, inner := b.inner(true, !b.sources.single(), base)
-	var labels, numbers []string
+	root := parser.Alias("t", b.sources.root)
+	keys, evaluated := b.selected(root, false, nil)
+	labels, of := b.labels(root)
+	evaluated = append(evaluated, of...)
+	var numbers []string
 	for i, s := range b.Table.Secrets {
-		if s.Number == nil {
-			labels = append(labels, "s"+strconv.Itoa(i))
-		} else {
+		if s.Number != nil {
 			numbers = append(numbers, "s"+strconv.Itoa(i))
+			evaluated = append(evaluated, s.number(root)+" AS s"+strconv.Itoa(i))
 		}
 	}
+	var e evaluation
+	if b.sources.single() {
+		e = b.ofRows()
+	} else {
+		e = b.ofSums()
+		evaluated = append(evaluated, place(root)...)
+	}
+	inner := selectSQL(append(evaluated, e.columns...), b.from(true), b.forms.whereSQL(b.number), nil)
 	columns, group := b.head(keys, labels)
-	if !b.sources.single() {
+	switch {
+	case !b.sources.single():
 		inner = b.perRoot(inner, keys, slices.Concat(labels, numbers))
 		columns, group = b.regroup(keys, labels)
-	} else if len(b.Bases) > 0 {
+	case len(b.Bases) > 0:
 		inner += once
+		if len(e.pairs) > 0 {
+			inner = selectSQL(append([]string{"r.*"}, e.pairs...), "("+inner+") AS r", "", nil) + once
+		}
 	}
 	columns = append(columns, labels...)
-	for _, p := range b.products {
-		switch {
-		case len(p) == 0:
-			columns = append(columns, "pg_catalog.count(*)")
-		case b.counted(p[0]):
-			columns = append(columns, "pg_catalog.count("+column(p[0])+")")
-		default:
-			columns = append(columns, "pg_catalog.sum("+times(p, column)+")")
-		}
+	for _, p := range e.products {
+		columns = append(columns, p.sum())
 	}
 	for _, g := range numbers {
-		for _, t := range b.Terms {
-			columns = append(columns, "pg_catalog.sum("+times(t.Factors, column, g)+")")
+		for t := range b.Terms { // each is the product of its own number
+			columns = append(columns, e.products[t].with(g))
 		}
 	}
-	for i, x := range b.Bases {
-		if h := column(i); !x.Indicator {
-			number, sum := b.Known(i)
-			if number < 0 {
-				columns = append(columns, "pg_catalog.count(NULLIF("+h+", 0))")
-			}
-			if sum < 0 {
-				columns = append(columns, "pg_catalog.sum(pg_catalog.abs("+h+"))")
-			}
-			if x.Low == "" {
-				columns = append(columns, "pg_catalog.min("+h+")", "pg_catalog.max("+h+")")
-			}
-		}
-	}
+	columns = append(columns, b.sizes()...)
 	return selectSQL(columns, "("+inner+") AS q", "", group)
+}
+
+// sizes writes what tells how large the values of the bases are; where one is NULL it counts as 0.
+func (b *Bound) sizes() []string {
+	var columns []string
+	for i, x := range b.Bases {
+		if x.Indicator {
+			continue
+		}
+		h := column(i)
+		low, bounded := new(big.Rat).SetString(x.Low)
+		number, sum := b.Known(i)
+		switch {
+		case number >= 0:
+		case bounded && low.Sign() > 0:
+			columns = append(columns, "pg_catalog.count("+h+")")
+		default:
+			columns = append(columns, "pg_catalog.count(NULLIF("+h+", 0))")
+		}
+		switch {
+		case sum >= 0:
+		case bounded && low.Sign() >= 0:
+			columns = append(columns, "COALESCE(pg_catalog.sum("+h+"), 0)")
+		default:
+			columns = append(columns, "COALESCE(pg_catalog.sum(pg_catalog.abs("+h+")), 0)")
+		}
+		if x.Low == "" {
+			columns = append(columns, "pg_catalog.min(COALESCE("+h+", 0))", "pg_catalog.max(COALESCE("+h+", 0))")
+		}
+	}
+	return columns
 }
 
 // once keeps a subselect from being taken apart, which would evaluate each of its columns wherever it is named. The literal
 // has no type of its own: over OFFSET 0, an int4 that is cast, PostgreSQL would not plan for parallel workers.
 const once = " OFFSET '0'"
-
-// counted reports whether a base is an indicator of which nothing but the sum is asked for: what it is of can be counted.
-func (b *Bound) counted(base int) bool {
-	if !b.Bases[base].Indicator || !b.sources.single() || slices.ContainsFunc(b.Table.Secrets, func(s Secret) bool { return s.Number != nil }) {
-		return false
-	}
-	return !slices.ContainsFunc(b.products, func(p []int) bool { return len(p) > 1 && slices.Contains(p, base) })
-}
-
-// countable writes the bases as base does, but what those that are counted are of as it is.
-func (b *Bound) countable(base func(int) string) func(int) string {
-	return func(i int) string {
-		if b.counted(i) {
-			return b.Bases[i].given[0]
-		}
-		return base(i)
-	}
-}
 
 // Known returns those of the Products that are the number of x ≠ 0, since x is positive by the policy where there is
 // one, and the sum of |x|, since x is never negative; -1 where none is.

@@ -258,7 +258,7 @@ func (b *Bound) head(keys, others []string) (columns, group []string) {
 // inner composes the statement that has a row for each row that the cut reads: its keys k0, ..., over references the
 // secrets' labels and numbers s0, ..., the bases h1, ..., the arguments of sampled aggregates as they are given, and where it
 // is wanted the place r0, r1 of the root's row.
-func (b *Bound) inner(reference, place bool, base func(int) string, sampled ...func(int) string) (names []string, sql string) {
+func (b *Bound) inner(reference, placed bool, base func(int) string, sampled ...func(int) string) (names []string, sql string) {
 	root := parser.Alias("t", b.sources.root)
 	keys, columns := b.selected(root, reference, base)
 	for _, text := range sampled {
@@ -266,11 +266,15 @@ func (b *Bound) inner(reference, place bool, base func(int) string, sampled ...f
 			columns = append(columns, text(i))
 		}
 	}
-	if place {
-		// ctid alone is the place in one partition.
-		columns = append(columns, root+".tableoid AS r0", root+".ctid AS r1")
+	if placed {
+		columns = append(columns, place(root)...)
 	}
 	return keys, selectSQL(columns, b.from(reference), b.forms.whereSQL(b.number), nil)
+}
+
+// place is where a row of the root is: ctid alone is the place in one partition.
+func place(root string) []string {
+	return []string{root + ".tableoid AS r0", root + ".ctid AS r1"}
 }
 
 // selected writes the keys k0, ..., the secrets' labels and numbers s0, ..., and the bases h1, ... .

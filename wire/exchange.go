@@ -238,13 +238,6 @@ func (x *exchange) wait(n int) outcome {
 	}
 }
 
-// finished takes note that what was sent last leaves nothing unfinished.
-func (x *exchange) finished() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.open = false
-}
-
 // crowded reports whether more than n replies are outstanding.
 func (x *exchange) crowded(n int) bool {
 	x.mu.Lock()

@@ -74,13 +74,16 @@ func (s *session) protected(typ byte, name []byte) (Statement, error) {
 		return nil, nil
 	}
 	st, open := s.names.get(name)
-	if !open {
-		return st, nil
+	if open {
+		if _, err := s.settleFor(typ); err != nil {
+			return nil, err
+		}
+		st, _ = s.names.get(name)
 	}
-	if _, err := s.settleFor(typ); err != nil {
-		return nil, err
+	if st == remnant {
+		s.exchange.push(entry{kind: kindClose, hidden: true, done: s.freeing(nil)})
+		return nil, s.send(&pgproto3.Close{ObjectType: 'S'})
 	}
-	st, _ = s.names.get(name)
 	return st, nil
 }
 

@@ -42,26 +42,35 @@ func (s *session) query(body []byte) error {
 }
 
 // script runs the statements of a Query through the extended protocol, as one implicit transaction: what the client
-// sees is what a simple Query shows.
+// sees is what a simple Query shows. The last reply is ReadyForQuery, so that the client's next message finds nothing
+// outstanding, and PostgreSQL has nothing to send behind it.
 func (s *session) script(statements []Statement) error {
 	for i, st := range statements {
 		ok, err := s.step(st, i == len(statements)-1)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if !ok {
-			break
+		case !ok:
+			return s.end() // the unnamed portal ends with the transaction
 		}
 	}
-	// A simple Query leaves neither an unnamed statement nor an unnamed portal behind, also when it fails: hence the Sync
-	// comes first, which ends the skipping.
+	s.exchange.push(entry{kind: kindClose, hidden: true})
+	if err := s.send(&pgproto3.Close{ObjectType: 'P'}); err != nil {
+		return err
+	}
+	return s.end()
+}
+
+// end ends a script.
+func (s *session) end() error {
 	s.kept.segment++
 	s.exchange.push(entry{kind: kindSync})
-	s.exchange.push(entry{kind: kindClose, hidden: true})
-	s.exchange.push(entry{kind: kindClose, hidden: true})
-	s.exchange.finished()
-	return s.send(&pgproto3.Sync{}, &pgproto3.Close{ObjectType: 'S'}, &pgproto3.Close{ObjectType: 'P'}, &pgproto3.Flush{})
+	return s.send(&pgproto3.Sync{})
 }
+
+// remnant stands for the unnamed statement that a script leaves on the guest. A simple Query leaves none, also when it
+// fails: so it is closed before it could be found.
+var remnant Statement = struct{ Statement }{}
 
 // step runs one statement of a script, and reports whether the next may follow. A statement is parsed, and with it all
 // before it has succeeded, before the engine answers it: one that cannot run costs nothing. What the engine knows costs
@@ -72,7 +81,7 @@ func (s *session) step(st Statement, final bool) (bool, error) {
 	if st.ClientParams() == 0 {
 		bound, known = s.recall(st, nil, nil)
 	}
-	s.exchange.push(entry{kind: kindParse, hidden: true, scrub: !st.Ordinary(), done: s.freeing(nil)})
+	s.exchange.push(entry{kind: kindParse, hidden: true, scrub: !st.Ordinary(), done: s.naming("", remnant, nil, false)})
 	if err := s.send(&pgproto3.Parse{Query: st.Text(), ParameterOIDs: st.ParamTypes()}); err != nil {
 		return false, err
 	}
@@ -93,7 +102,7 @@ func (s *session) step(st Statement, final bool) (bool, error) {
 	}
 	scrub := !st.Ordinary() || bound.Text != ""
 	if bound.Text != "" {
-		s.exchange.push(entry{kind: kindParse, hidden: true, scrub: true, done: s.freeing(nil)})
+		s.exchange.push(entry{kind: kindParse, hidden: true, scrub: true, done: s.naming("", remnant, nil, false)})
 		if err := s.send(&pgproto3.Parse{Query: bound.Text, ParameterOIDs: bound.ParamTypes}); err != nil {
 			return false, err
 		}

@@ -9,10 +9,11 @@ import (
 	"fugu/test/pgcluster"
 )
 
-// example is the example's policy for so many rows, with a budget that no benchmark exhausts.
+// example is the example's policy for so many rows, with a budget that no benchmark exhausts, and a key of a hundred values.
 func example(rows int64) (string, error) {
 	policy, err := os.ReadFile("examples/adult/adult.policy.yaml")
-	return strings.NewReplacer("rows: 35222", fmt.Sprintf("rows: %d", rows), "delta: 0.001", "delta: 1e-9",
+	return strings.NewReplacer("rows: 35222", fmt.Sprintf("rows: %d", rows), "      age: {from: 17, to: 90}", "      age: {from: 17, to: 90}\n      hours_per_week: {from: 1, to: 100}",
+		"delta: 0.001", "delta: 1e-9",
 		"{epsilon: 20, delta: 0.01, per: dataset}", "{epsilon: 1000000, delta: 0.01, per: dataset}").Replace(string(policy)), err
 }
 

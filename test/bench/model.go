@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -29,9 +30,14 @@ assume: [translation]
 privacy: {epsilon: 1, delta: 0.001, mechanism: auto, budget: {epsilon: 20, delta: 0.01, per: dataset}}
 `
 
+// goal is how many times a plain statement its f_θ may cost.
+const goal = 1.5
+
 // modelling measures f_θ of grouped statements, for all θ of two secrets, from a large reference: beside the plain
 // statement over the same rows. What is taken is what EXPLAIN (PRIVACY) takes: plan, one scan, and calibration for
-// translations, which is quick; what certified calibration takes is measured by calibrating.
+// translations, which is quick; what certified calibration takes is measured by calibrating. Each ratio is taken of two
+// statements that ran one after the other; that of processor time, of PostgreSQL with its workers and of this process,
+// tells the same on a machine that does other things, too.
 func modelling(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows int64, rounds int) error {
 	if err := cluster.Exec(ctx, "adult", fmt.Sprintf(wideTables, rows)); err != nil {
 		return err
@@ -53,20 +59,96 @@ func modelling(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows
 		return err
 	}
 	defer plain.Close(context.WithoutCancel(ctx))
-	number := 0
-	var measurements []*measurement
+	server, err := serverOf(plain.PgConn().PID())
+	if err != nil {
+		return fmt.Errorf("finding the server: %w", err)
+	}
+	var pairs []*pair
 	for _, aggregate := range []string{"count(*)", "avg(age)", "count(*), sum(hours_per_week), avg(age)", "stddev(age)", "corr(age, hours_per_week)"} {
-		statement := func(table string) string { // true of every row, and new each time
+		pairs = append(pairs, &pair{aggregate: aggregate})
+	}
+	number := 0
+	for round := range rounds + 1 { // the first warms up
+		for _, p := range pairs {
 			number++
-			return fmt.Sprintf("SELECT cell, %s FROM %s WHERE hours_per_week > %d GROUP BY cell", aggregate, table, -number)
-		}
-		base := aggregate + ", without Fugu"
-		measurements = append(measurements,
-			&measurement{name: base, run: func() error { return query(ctx, plain, statement("wide_reference")) }, times: 1},
-			&measurement{name: aggregate + ", f_θ: planned, reference read, calibrated", times: 1, to: base, run: func() error {
+			statement := func(table string) string { // true of every row, and new each time
+				return fmt.Sprintf("SELECT cell, %s FROM %s WHERE hours_per_week > %d GROUP BY cell", p.aggregate, table, -number)
+			}
+			without, err := took(server, func() error { return query(ctx, plain, statement("wide_reference")) })
+			if err != nil {
+				return fmt.Errorf("%s: %w", p.aggregate, err)
+			}
+			model, err := took(server, func() error {
 				_, err := engine.Preview(ctx, statement("wide"), nil, []privacy.Epsilon{1})
 				return err
-			}})
+			})
+			if err != nil {
+				return fmt.Errorf("f_θ of %s: %w", p.aggregate, err)
+			}
+			if round > 0 {
+				p.without, p.model = append(p.without, without), append(p.model, model)
+			}
+		}
 	}
-	return compare(measurements, rounds, fmt.Sprintf("Model of 100 cells from a reference of %d rows (goal: ratio ≤ 1.5), medians of %d rounds in turn", rows, rounds))
+	w := newTable(fmt.Sprintf("f_θ of 100 cells from a reference of %d rows, planned, read and calibrated, beside the plain statement: medians of %d rounds in turn", rows, rounds),
+		"statement", "ms", "f_θ ms", "ratio", fmt.Sprintf("goal ≤ %v", goal), "processor ms", "f_θ, PostgreSQL's", "f_θ, Fugu's", "ratio", fmt.Sprintf("goal ≤ %v", goal))
+	for _, p := range pairs {
+		row := []string{p.aggregate}
+		add := func(values []float64) { row = append(row, fmt.Sprintf("%.1f", median(values))) }
+		compared := func(of func(cost) float64) {
+			r := medianRatio(each(p.model, of), each(p.without, of))
+			verdict := "reached"
+			if !(r <= goal) {
+				verdict = "not reached"
+			}
+			row = append(row, fmt.Sprintf("%.2f", r), verdict)
+		}
+		add(each(p.without, cost.wall))
+		add(each(p.model, cost.wall))
+		compared(cost.wall)
+		add(each(p.without, cost.processor))
+		add(each(p.model, func(c cost) float64 { return c.server }))
+		add(each(p.model, func(c cost) float64 { return c.own }))
+		compared(cost.processor)
+		w.row(row...)
+	}
+	return w.flush()
+}
+
+// pair is what a statement took without Fugu and what its f_θ took, round after round.
+type pair struct {
+	aggregate      string
+	without, model []cost
+}
+
+// cost is what something took, in milliseconds: by the clock, and of the processors for the server and for this process.
+type cost struct{ elapsed, server, own float64 }
+
+func (c cost) wall() float64      { return c.elapsed }
+func (c cost) processor() float64 { return c.server + c.own }
+
+// took measures what f costs.
+func took(s server, f func() error) (cost, error) {
+	theirs, err := s.processor()
+	if err != nil {
+		return cost{}, err
+	}
+	ours, err := own()
+	if err != nil {
+		return cost{}, err
+	}
+	start := time.Now()
+	if err := f(); err != nil {
+		return cost{}, err
+	}
+	out := cost{elapsed: time.Since(start).Seconds() * 1000}
+	if out.own, err = own(); err != nil {
+		return cost{}, err
+	}
+	out.own -= ours
+	if out.server, err = s.processor(); err != nil {
+		return cost{}, err
+	}
+	out.server -= theirs
+	return out, nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,8 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -37,43 +34,7 @@ func (t target) cpu() (float64, error) {
 	if t.pid == 0 {
 		return math.NaN(), nil
 	}
-	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", t.pid))
-	if err != nil {
-		return 0, err
-	}
-	total := 0.0
-	for _, task := range tasks {
-		text, err := os.ReadFile(task)
-		if err != nil {
-			return 0, err
-		}
-		running, _, _ := strings.Cut(string(text), " ")
-		ns, err := strconv.ParseFloat(running, 64)
-		if err != nil {
-			return 0, err
-		}
-		total += ns / 1e9
-	}
-	return total, nil
-}
-
-// children is the processor time, in seconds, of a process and of those of its children that have ended: of PostgreSQL's
-// server, all sessions that are over. It comes in hundredths.
-func children(pid int) (float64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, err
-	}
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // from the third, the state, on
-	total := 0.0
-	for _, ticks := range fields[11:15] {
-		n, err := strconv.ParseFloat(ticks, 64)
-		if err != nil {
-			return 0, err
-		}
-		total += n / 100
-	}
-	return total, nil
+	return spent(t.pid)
 }
 
 func (t target) dsn() string {

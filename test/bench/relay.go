@@ -25,6 +25,7 @@ type run struct {
 	n    int     // transactions or rows
 	cpu  float64 // processor time of the proxy for each of them, microseconds; NaN where there is none
 	base float64 // and of PostgreSQL's sessions
+	own  float64 // processor time of pgbench, seconds
 }
 
 // workload is ordinary traffic, which Fugu has nothing to do with but to relay.
@@ -84,10 +85,10 @@ func relaying(ctx context.Context, cluster *pgcluster.Cluster, targets []target,
 			for i := range targets {
 				t := targets[(i+round)%len(targets)]
 				before, err1 := t.cpu()
-				asleep, err2 := children(cluster.PID())
+				asleep, err2 := spentByAll(cluster.PID())
 				r, err := load.run(ctx, t)
 				after, err3 := t.cpu()
-				awake, err4 := children(cluster.PID())
+				awake, err4 := spentByAll(cluster.PID())
 				if err := errors.Join(err, err1, err2, err3, err4); err != nil {
 					return fmt.Errorf("%s through %s: %w", load.name, t.name, err)
 				}
@@ -122,7 +123,7 @@ func relaying(ctx context.Context, cluster *pgcluster.Cluster, targets []target,
 	return nil
 }
 
-func each(runs []run, f func(run) float64) []float64 {
+func each[T any](runs []T, f func(T) float64) []float64 {
 	var out []float64
 	for _, r := range runs {
 		out = append(out, f(r))
@@ -183,7 +184,8 @@ func transact(ctx context.Context, pgbench string, t target, clients, transactio
 	}
 	defer os.RemoveAll(dir)
 	args = append(args, "-n", "-j", "2", "-c", strconv.Itoa(clients), "-t", strconv.Itoa(transactions/clients), "-l", "--sampling-rate=0.1", "--log-prefix="+filepath.Join(dir, "log"), t.dsn())
-	out, err := sides.Command(ctx, pgbench, args...).CombinedOutput()
+	cmd := sides.Command(ctx, pgbench, args...)
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return run{}, fmt.Errorf("pgbench: %w: %s", err, out)
 	}
@@ -191,7 +193,7 @@ func transact(ctx context.Context, pgbench string, t target, clients, transactio
 	if found == nil {
 		return run{}, fmt.Errorf("pgbench: no rate in %s", out)
 	}
-	r := run{n: transactions}
+	r := run{n: transactions, own: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()}
 	if r.rate, err = strconv.ParseFloat(string(found[1]), 64); err != nil {
 		return run{}, err
 	}

@@ -146,11 +146,11 @@ func (c *Cluster) Kill() {
 // recalcitrant is how long children may take that do not heed an immediate shutdown, after 5 s of which PostgreSQL kills them.
 const recalcitrant = 15 * time.Second
 
-// PID is the process id of the server, which is the parent of all its processes.
-func (c *Cluster) PID() int { return c.server.cmd.Process.Pid }
-
 // Port is the server's TCP port on 127.0.0.1.
 func (c *Cluster) Port() int { return c.port }
+
+// PID is the process id of the server, which must be running. Its backends are children of it.
+func (c *Cluster) PID() int { return c.server.cmd.Process.Pid }
 
 // SocketDir is the directory of the server's Unix socket.
 func (c *Cluster) SocketDir() string { return c.dir }

@@ -1,0 +1,294 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"fugu/ledger"
+	"fugu/parser"
+)
+
+// prepare interprets a text of one statement for a user in a session of their own.
+func (h *house) prepare(t *testing.T, user, sql string) *statement {
+	t.Helper()
+	st, err := (&session{engine: h.engine, user: user}).Interpret(t.Context(), sql, nil)
+	if err != nil || len(st) != 1 {
+		t.Fatal(st, err)
+	}
+	return st[0].(*statement)
+}
+
+// recalls is what is recalled of a statement's binding: nil where nothing is.
+func recalls(t *testing.T, s *statement, values ...string) [][]byte {
+	t.Helper()
+	b := binding(0, values...)
+	bound, ok := s.Recall(t.Context(), b.Formats, b.Values)
+	if ok != (bound.Values != nil) {
+		t.Fatal(bound, ok)
+	}
+	return bound.Values
+}
+
+// binds is what a statement is answered.
+func binds(t *testing.T, s *statement, values ...string) [][]byte {
+	t.Helper()
+	bound, err := s.Bind(t.Context(), *binding(0, values...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bound.Values
+}
+
+func alike(a, b [][]byte) bool { return a != nil && slices.EqualFunc(a, b, bytes.Equal) }
+
+const byEducation = "SELECT education, avg(age) FROM adult WHERE age > $1::int GROUP BY education"
+
+// What is recalled is what was answered, for the same binding alone and whatever way it is found: the first time by what is
+// asked, then by what was bound. Nobody is charged for it.
+func TestRecall(t *testing.T) {
+	h := newHouse(t)
+	l := &asking{Ledger: h.engine.ledger.(*remembering).Ledger}
+	h.engine.ledger = Remember(l)
+	s := h.prepare(t, "alice", byEducation)
+	if recalls(t, s, "20") != nil {
+		t.Fatal("recalled before it was answered")
+	}
+	answer := binds(t, s, "20")
+	finds, charges := l.finds, l.charges
+	other := h.prepare(t, "alice", byEducation)
+	for range 3 {
+		if !alike(recalls(t, s, "20"), answer) || !alike(recalls(t, other, "20"), answer) {
+			t.Error("what is recalled is not what was answered")
+		}
+	}
+	if n, _ := h.engine.snapshot.Load().recalled.size(); n != 1 {
+		t.Errorf("%d answers are kept as they were bound", n)
+	}
+	if !alike(recalls(t, h.prepare(t, "alice", "SELECT avg(age), education AS e FROM adult WHERE $1::int < age GROUP BY 2"), "20"), answer) { // another plan of the same question
+		t.Error("another spelling is not recalled")
+	}
+	for _, v := range []string{"21", "2", "+20"} { // the last is the same question, in another text
+		if got := recalls(t, s, v); (got != nil) != (v == "+20") {
+			t.Errorf("of %q: %q", v, got)
+		}
+	}
+	for _, sql := range []string{"SELECT sex, avg(age) FROM adult WHERE age > $1::int GROUP BY sex", "SELECT education, avg(age) FROM adult WHERE age < $1::int GROUP BY education"} {
+		if got := recalls(t, h.prepare(t, "alice", sql), "20"); got != nil {
+			t.Errorf("of another question: %q", got)
+		}
+	}
+	if _, ok := s.Recall(t.Context(), nil, [][]byte{nil}); ok {
+		t.Error("NULL is recalled for another value")
+	}
+	if got, ok := s.Recall(t.Context(), []int16{1}, [][]byte{{0, 0, 0, 20}}); !ok || !alike(got.Values, answer) {
+		t.Error("in binary it is not recalled")
+	}
+	if l.finds != finds || l.charges != charges {
+		t.Errorf("to recall took %d finds and %d charges", l.finds-finds, l.charges-charges)
+	}
+	last := s.session.last
+	if other.session.last = (lastRelease{}); !alike(recalls(t, other, "20"), answer) || other.session.last.answer.ID != last.answer.ID || len(other.session.last.rows()) != len(last.rows()) {
+		t.Error("what is recalled is not in fugu.last_release")
+	}
+	other.session.touched = true // its settings may be others
+	if recalls(t, other, "20") != nil {
+		t.Error("recalled whatever the session's settings")
+	}
+	s.plan.Explain = parser.ExplainText
+	if recalls(t, s, "20") != nil {
+		t.Error("an explanation is recalled as an answer")
+	}
+}
+
+// What is kept as it was bound is of one policy, and of the data that there are.
+func TestRecalledIsDropped(t *testing.T) {
+	const label = "\n\nanalysts:"
+	for name, c := range map[string]struct {
+		happens func(t *testing.T, h *house, memory *remembering)
+		stays   bool // the stored answer stands
+	}{
+		"nothing": {func(*testing.T, *house, *remembering) {}, true},
+		"the same policy is loaded again": {func(t *testing.T, h *house, _ *remembering) {
+			snapshot, _, err := loadExample(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.engine.Replace(snapshot)
+		}, true},
+		"a policy with another epsilon is loaded": {func(t *testing.T, h *house, _ *remembering) {
+			snapshot, _, err := loadExample(t, "epsilon: 1 ", "epsilon: 0.5 ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.engine.Replace(snapshot)
+		}, false},
+		"a policy of other data is loaded": {func(t *testing.T, h *house, memory *remembering) {
+			snapshot, _, err := loadExample(t, label, "\nepoch: {label: new}"+label)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := BeginEpochs(t.Context(), memory, snapshot.policies); err != nil {
+				t.Fatal(err)
+			}
+			h.engine.Replace(snapshot)
+		}, true}, // it only names the epoch
+		"the data are others": {func(t *testing.T, _ *house, memory *remembering) {
+			advance(t, memory)
+		}, false},
+		"another proxy says that the data are others": {func(t *testing.T, _ *house, memory *remembering) {
+			advance(t, memory.Ledger)
+			memory.forget() // as it does after a while
+		}, false},
+		"the budget is reset": {func(t *testing.T, h *house, memory *remembering) {
+			if _, err := memory.Ledger.(ledger.Manager).Reset(t.Context(), "adult", ledger.Why{Operator: "root", Reason: "test"}); err != nil {
+				t.Fatal(err)
+			}
+		}, true}, // what was paid for is paid for
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			memory := h.engine.ledger.(*remembering)
+			before := h.prepare(t, "alice", byEducation)
+			answer := binds(t, before, "20")
+			recalls(t, before, "20")
+			if !alike(recalls(t, before, "20"), answer) {
+				t.Fatal("nothing is recalled")
+			}
+			snapshot := h.engine.snapshot.Load()
+			c.happens(t, h, memory)
+			replaced := h.engine.snapshot.Load() != snapshot
+			if got := recalls(t, before, "20"); (got != nil) != (c.stays && !replaced) {
+				t.Errorf("%q is recalled", got)
+			}
+			after := h.prepare(t, "alice", byEducation)
+			if n, _ := h.engine.snapshot.Load().recalled.size(); replaced && n != 0 {
+				t.Errorf("%d answers of another policy", n)
+			}
+			spent := h.releases(t)
+			if got := recalls(t, after, "20"); (got != nil) != c.stays || c.stays && !alike(got, answer) {
+				t.Errorf("%q is recalled", got)
+			}
+			if got := binds(t, after, "20"); alike(got, answer) != c.stays || (h.releases(t) == spent) != c.stays {
+				t.Errorf("the same answer: %v; %d releases, and then %d", alike(got, answer), spent, h.releases(t))
+			}
+		})
+	}
+}
+
+func advance(t *testing.T, l ledger.Ledger) {
+	t.Helper()
+	if _, err := l.Advance(t.Context(), ledger.Epoch{Dataset: "adult", User: "root", Reason: "test"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// releases are those that were charged to everybody.
+func (h *house) releases(t *testing.T) int {
+	t.Helper()
+	answers, err := h.engine.ledger.Releases(t.Context(), "adult", 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(answers)
+}
+
+// Who has not paid for an answer does not get it from memory, nor who may not ask at all.
+func TestRecallIsForThoseWhoPaid(t *testing.T) {
+	h := newHouse(t, "per: dataset", "per: user")
+	alice, bob := h.prepare(t, "alice", byEducation), h.prepare(t, "bob", byEducation)
+	answer := binds(t, alice, "20")
+	for range 2 {
+		if !alike(recalls(t, alice, "20"), answer) || recalls(t, bob, "20") != nil {
+			t.Fatal("not alice, or bob")
+		}
+	}
+	if a, err := h.engine.ledger.Spent(t.Context(), "adult", ledger.UserScope("bob")); err != nil || len(a) != 0 {
+		t.Fatal(a, err)
+	}
+	if !alike(binds(t, bob, "20"), answer) {
+		t.Error("bob got another answer")
+	}
+	paid, err := h.engine.ledger.Spent(t.Context(), "adult", ledger.UserScope("bob"))
+	if err != nil || len(paid) == 0 || paid[0].Releases != 1 {
+		t.Error(paid, err)
+	}
+	for range 2 {
+		if !alike(recalls(t, bob, "20"), answer) {
+			t.Error("bob has paid, and nothing is recalled")
+		}
+	}
+	if st, err := (&session{engine: h.engine, user: "mallory"}).Interpret(t.Context(), byEducation, nil); err == nil {
+		t.Error("mallory may ask:", st)
+	}
+}
+
+// away is a ledger that cannot be asked where a dataset stands.
+type away struct {
+	ledger.Ledger
+	gone bool
+}
+
+func (l *away) Standing(ctx context.Context, dataset string, renew time.Duration) (ledger.Standing, error) {
+	if l.gone {
+		return ledger.Standing{}, errDown
+	}
+	return l.Ledger.Standing(ctx, dataset, renew)
+}
+
+// Where it is not known which data there are, nothing is recalled.
+func TestNothingIsRecalledWithoutTheLedger(t *testing.T) {
+	h := newHouse(t)
+	l := &away{Ledger: h.engine.ledger.(*remembering).Ledger}
+	memory := Remember(l).(*remembering)
+	h.engine.ledger = memory
+	s := h.prepare(t, "alice", byEducation)
+	answer := binds(t, s, "20")
+	recalls(t, s, "20")
+	for _, l.gone = range []bool{false, true, false} {
+		memory.forget()
+		if got := recalls(t, s, "20"); alike(got, answer) == l.gone {
+			t.Errorf("with the ledger gone %v: %q", l.gone, got)
+		}
+	}
+}
+
+// Many bindings, and long ones, leave no more behind than the cache's bounds.
+func TestRecalledStaysBounded(t *testing.T) {
+	h := newHouse(t)
+	s := h.prepare(t, "alice", "SELECT count(*) FROM adult WHERE education <> $1")
+	long := string(bytes.Repeat([]byte("x"), bindingBytes))
+	for range 2 {
+		answer := binds(t, s, long)
+		if got := recalls(t, s, long); !alike(got, answer) {
+			t.Errorf("%q is recalled", got)
+		}
+	}
+	cache := h.engine.snapshot.Load().recalled
+	if n, _ := cache.size(); n != 0 {
+		t.Errorf("%d long bindings are kept", n)
+	}
+	binds(t, s, "10th")
+	if recalls(t, s, "10th"); true {
+		if n, b := cache.size(); n != 1 || b < 500 || b > 20_000 {
+			t.Errorf("%d of %d bytes are kept", n, b)
+		}
+	}
+}
+
+func TestBindingKey(t *testing.T) {
+	seen := map[string]string{}
+	for _, formats := range [][]int16{nil, {0}, {1}, {0, 0}, {0, 1}, {1, 0}} {
+		for _, values := range [][][]byte{{nil}, {{}}, {{0}}, {nil, nil}, {nil, {}}, {{}, nil}, {{}, {}}, {[]byte("ab"), []byte("c")}, {[]byte("a"), []byte("bc")}, {[]byte("a\x00\x00\x00\x02bc")}} {
+			key, ok := bindingKey(formats, values)
+			what := fmt.Sprintf("%v %#v", formats, values)
+			if other, twice := seen[key]; !ok || twice {
+				t.Errorf("%s is %s", what, other)
+			}
+			seen[key] = what
+		}
+	}
+}

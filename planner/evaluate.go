@@ -1,0 +1,265 @@
+package planner
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// evaluation is what the moments statement evaluates for each row, and how it sums the Products of that. A base has no value
+// in rows where its argument is NULL: sums pass over those, so that nothing need be written for 0.
+type evaluation struct {
+	columns  []string // of a subselect: the bases h1, ..., and what else is named below
+	pairs    []string // of a subselect over that: products of two factors that several products are made of
+	products []monomial
+}
+
+// monomial is a product as it is summed: over the factors, or, where that is 1 for each row that counts, over the rows in
+// which a column is not NULL; no factors and no column: over all rows.
+type monomial struct {
+	factors []string
+	present string
+}
+
+func (m monomial) sum() string {
+	switch {
+	case len(m.factors) > 0:
+		return "COALESCE(pg_catalog.sum(" + strings.Join(m.factors, " * ") + "), 0)"
+	case m.present != "":
+		return "pg_catalog.count(" + m.present + ")"
+	}
+	return "pg_catalog.count(*)"
+}
+
+// with is the sum of the product with g.
+func (m monomial) with(g string) string {
+	sum := "pg_catalog.sum(" + strings.Join(append([]string{g}, m.factors...), " * ") + ")"
+	if m.present != "" {
+		sum += " FILTER (WHERE " + m.present + " IS NOT NULL)"
+	}
+	return "COALESCE(" + sum + ", 0)"
+}
+
+// ofSums evaluates rows that are sums over joined ones: a base always has a value.
+func (b *Bound) ofSums() evaluation {
+	var e evaluation
+	base := b.float(b.high())
+	for i := range b.Bases {
+		e.columns = append(e.columns, base(i)+" AS "+column(i))
+	}
+	for _, p := range b.products {
+		var m monomial
+		for _, i := range p {
+			m.factors = append(m.factors, column(i))
+		}
+		e.products = append(e.products, m)
+	}
+	return e
+}
+
+// ofRows evaluates single rows.
+func (b *Bound) ofRows() evaluation {
+	var e evaluation
+	ints, high := b.integers(), b.high()
+	for i, x := range b.Bases {
+		if !x.Indicator {
+			e.columns = append(e.columns, b.nullable(i, ints[i], high)+" AS "+column(i))
+		}
+	}
+	// A factor stands for x where all that the product needs is there.
+	there := map[string]string{}
+	restricted := func(i int, needed []string) string {
+		return there[strconv.Itoa(i)+" "+strings.Join(needed, "\x00")]
+	}
+	named := 0
+	name := func(sql string) string {
+		named++
+		n := "x" + strconv.Itoa(named)
+		e.columns = append(e.columns, sql+" AS "+n)
+		return n
+	}
+	for _, p := range b.products {
+		values, needed := b.needs(p)
+		for _, i := range values {
+			if len(needed) > len(values) && restricted(i, needed) == "" {
+				others := slices.DeleteFunc(slices.Clone(needed), func(n string) bool { return n == b.Bases[i].args[0] })
+				there[strconv.Itoa(i)+" "+strings.Join(needed, "\x00")] = name("CASE WHEN " + present(others) + " THEN " + b.nullable(i, ints[i], high) + " END")
+			}
+		}
+	}
+	for _, p := range b.products {
+		values, needed := b.needs(p)
+		var m monomial
+		for _, i := range p {
+			if r := restricted(i, needed); r != "" {
+				m.factors = append(m.factors, r)
+			} else if !b.Bases[i].Indicator {
+				m.factors = append(m.factors, column(i))
+			}
+		}
+		if len(values) == 0 && len(needed) > 0 {
+			if m.present = b.presence(needed, restricted); m.present == "" {
+				m.present = name(indicates(needed))
+			}
+		}
+		e.products = append(e.products, m)
+	}
+	e.pair()
+	return e
+}
+
+// high reports whether products of more than two factors are summed.
+func (b *Bound) high() bool {
+	return slices.ContainsFunc(b.products, func(p []int) bool { return len(p) > 2 })
+}
+
+// needs lists the values among a product's factors, each once, and the expressions, in order, without one of which it is 0.
+func (b *Bound) needs(product []int) (values []int, needed []string) {
+	for _, i := range product {
+		if x := b.Bases[i]; x.Indicator {
+			needed = append(needed, x.given[0])
+		} else if !slices.Contains(values, i) {
+			values, needed = append(values, i), append(needed, x.args[0])
+		}
+	}
+	slices.Sort(needed)
+	return values, slices.Compact(needed)
+}
+
+// presence finds a column that is not NULL where all that is needed is there; empty: there is none.
+func (b *Bound) presence(needed []string, restricted func(int, []string) string) string {
+	for i, x := range b.Bases {
+		if x.Indicator {
+			continue
+		}
+		if r := restricted(i, needed); r != "" {
+			return r
+		}
+		if slices.Equal(needed, x.args) {
+			return column(i)
+		}
+	}
+	return ""
+}
+
+// indicates is not NULL where all that is needed is there. PostgreSQL can count values as they are.
+func indicates(needed []string) string {
+	if len(needed) == 1 {
+		return needed[0]
+	}
+	return "CASE WHEN " + present(needed) + " THEN 1 END"
+}
+
+// present is true where nothing of what is needed is NULL.
+func present(needed []string) string {
+	var out []string
+	for _, n := range needed {
+		out = append(out, "("+n+") IS NOT NULL")
+	}
+	return strings.Join(out, " AND ")
+}
+
+// fewer is how many multiplications a row must be saved at least for a further subselect to be worth it.
+const fewer = 4
+
+// pair has products of two factors evaluated once, where that saves enough multiplications.
+func (e *evaluation) pair() {
+	before, after := 0, 0
+	var pairs [][2]string
+	for _, m := range e.products {
+		before, after = before+max(0, len(m.factors)-1), after+max(0, (len(m.factors)-1)/2)
+		for i := 0; i+1 < len(m.factors); i += 2 {
+			if p := [2]string(m.factors[i : i+2]); !slices.Contains(pairs, p) {
+				pairs = append(pairs, p)
+			}
+		}
+	}
+	if before-after-len(pairs) <= fewer {
+		return
+	}
+	names := map[[2]string]string{}
+	for k, p := range pairs {
+		names[p] = "p" + strconv.Itoa(k+1)
+		e.pairs = append(e.pairs, p[0]+" * "+p[1]+" AS "+names[p])
+	}
+	for n, m := range e.products {
+		var factors []string
+		for i := 0; i < len(m.factors); i += 2 {
+			if i+1 < len(m.factors) {
+				factors = append(factors, names[[2]string(m.factors[i:i+2])])
+			} else {
+				factors = append(factors, m.factors[i])
+			}
+		}
+		e.products[n].factors = factors
+	}
+}
+
+// magnitude is the largest magnitude of the values of a base, at least 1; false unless they are integers that the policy bounds.
+func (x Base) magnitude() (most *big.Int, ok bool) {
+	low, lowOK := new(big.Int).SetString(x.Low, 10)
+	high, highOK := new(big.Int).SetString(x.High, 10)
+	if !x.whole || !lowOK || !highOK {
+		return nil, false
+	}
+	most = big.NewInt(1)
+	for _, x := range []*big.Int{low, high} {
+		if x.Abs(x); x.Cmp(most) > 0 {
+			most = x
+		}
+	}
+	return most, true
+}
+
+// integers tells which bases are summed as integers: all products that they are in are bounded by what an int4 can hold, and
+// sum(int4) is an int8, which is exact and takes less than sums in double precision.
+func (b *Bound) integers() []bool {
+	out := make([]bool, len(b.Bases))
+	for i, x := range b.Bases {
+		_, out[i] = x.magnitude()
+	}
+	for again := true; again; {
+		again = false
+		for _, p := range b.products {
+			values := slices.DeleteFunc(slices.Clone(p), func(i int) bool { return b.Bases[i].Indicator })
+			size := big.NewInt(1)
+			fits := true
+			for _, i := range values {
+				if fits = fits && out[i]; fits {
+					most, _ := b.Bases[i].magnitude()
+					size.Mul(size, most)
+				}
+			}
+			if fits && size.Cmp(big.NewInt(math.MaxInt32)) <= 0 {
+				continue
+			}
+			for _, i := range values {
+				again, out[i] = again || out[i], false
+			}
+		}
+	}
+	return out
+}
+
+// nullable writes the value of a base, NULL where it has none. GREATEST and LEAST would pass over NULL.
+func (b *Bound) nullable(i int, integer, high bool) string {
+	x := b.Bases[i]
+	arg, typ := x.args[0], "pg_catalog.float8"
+	if integer {
+		typ = "pg_catalog.int4"
+	}
+	within := func(low, high string) string {
+		return "CASE WHEN (" + arg + ") IS NOT NULL THEN LEAST(GREATEST(CAST(" + arg + " AS pg_catalog.float8), " + low + "), " + high + ") END"
+	}
+	switch {
+	case x.Low != "" && x.whole: // comparing integers takes less
+		return "CASE WHEN (" + arg + ") < " + x.Low + " THEN " + x.Low + "::" + typ + " WHEN (" + arg + ") > " + x.High + " THEN " + x.High + "::" + typ + " ELSE CAST(" + arg + " AS " + typ + ") END"
+	case x.Low != "":
+		return within(x.Low, x.High)
+	case high && !x.whole: // fourth powers are summed
+		return within("-"+most, most)
+	}
+	return "CAST(" + arg + " AS pg_catalog.float8)"
+}
