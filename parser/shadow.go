@@ -40,9 +40,8 @@ func NewShadows(roots []ShadowRoot, columns map[string][]ShadowColumn) (*Shadows
 	if len(roots) == 0 {
 		return nil, nil
 	}
-	masked := maskedArray(roots)
 	s := &Shadows{relations: map[string]*pg.Node{}}
-	node, err := template("SELECT " + masked)
+	node, err := template("SELECT " + maskedArray(roots))
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +51,7 @@ func NewShadows(roots []ShadowRoot, columns map[string][]ShadowColumn) (*Shadows
 		if !ok && shadow.where == "" {
 			continue
 		}
-		body, err := shadow.body(name, cs, roots, masked)
+		body, err := shadow.body(name, cs, roots)
 		if err != nil {
 			return nil, err
 		}
@@ -60,9 +59,23 @@ func NewShadows(roots []ShadowRoot, columns map[string][]ShadowColumn) (*Shadows
 		if err != nil {
 			return nil, err
 		}
+		s.fill(node)
 		s.relations[name] = node.GetSelectStmt().FromClause[0]
 	}
 	return s, nil
+}
+
+// fill puts the array of masked oids in the place of each $1 of a template. It is the same tree in all of them, which are
+// cloned before they are changed: parsed anew in each place, there would be hundreds of it.
+func (s *Shadows) fill(template *pg.Node) {
+	inspect(template, func(m proto.Message) bool {
+		n, ok := m.(*pg.Node)
+		if !ok || n.GetParamRef() == nil {
+			return true
+		}
+		n.Node = s.masked.Node
+		return false
+	})
 }
 
 // ShadowedRelations are the catalog relations whose columns NewShadows needs to know.

@@ -14,7 +14,7 @@ type shadowRelation struct {
 	database  string   // the same for a column with the oid of a database, of which the current one is masked
 	keep      []string // neither key nor database: these columns are all that is shown of any row
 	mask      []string // if set, the only columns that are masked
-	where     string   // the rows that are shown, whole; $masked stands for the masked oids
+	where     string   // the rows that are shown, whole; $1 stands for the masked oids
 	extension bool     // an extension's, in any schema
 }
 
@@ -84,7 +84,7 @@ var shadowed = map[string]shadowRelation{
 	// It has a row for each function that was called at least once, by a trigger too.
 	"pg_stat_user_functions": {where: "false"},
 	// Page and row locks are as many as the rows that are locked.
-	"pg_locks": {where: "s.relation IS NULL OR s.relation <> ALL ($masked)"},
+	"pg_locks": {where: "s.relation IS NULL OR s.relation <> ALL ($1)"},
 	// The guest may read pg_class, so it may read the statistics of its columns: a histogram of reltuples.
 	"pg_stats": {where: "NOT (s.schemaname = 'pg_catalog' AND s.tablename = 'pg_class')"},
 }
@@ -99,16 +99,17 @@ func unknownStatistics(relation string) bool {
 	return !known && (strings.HasPrefix(relation, "pg_stat_") || strings.HasPrefix(relation, "pg_statio_")) && !slices.Contains(openStatistics, relation)
 }
 
-// body writes the subselect that takes the relation's place: the same columns in the same order, with the same types.
-func (r shadowRelation) body(name string, columns []ShadowColumn, roots []ShadowRoot, masked string) (string, error) {
+// body writes the subselect that takes the relation's place: the same columns in the same order, with the same types. $1 in
+// it stands for the masked oids.
+func (r shadowRelation) body(name string, columns []ShadowColumn, roots []ShadowRoot) (string, error) {
 	from := " FROM pg_catalog." + name + " AS s"
 	if r.where != "" {
-		return "SELECT s.*" + from + " WHERE " + strings.ReplaceAll(r.where, "$masked", masked), nil
+		return "SELECT s.*" + from + " WHERE " + r.where, nil
 	}
 	condition := ""
 	switch {
 	case r.key != "":
-		condition = "s." + r.key + " = ANY (" + masked + ")"
+		condition = "s." + r.key + " = ANY ($1)"
 	case r.database != "":
 		condition = "s." + r.database + " = (SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())"
 	}

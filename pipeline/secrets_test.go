@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -24,7 +25,7 @@ func (h *house) explain(t *testing.T, sql string) (Explanation, error) {
 // Every form of secret is modelled together with a proportion, moves F, and has its own place in the explanation and in
 // fugu.policy.
 func TestSecretsOfEveryForm(t *testing.T) {
-	const sql = "SELECT education, count(*), avg(age), sum(hours_per_week) FROM adult WHERE age > 20 GROUP BY education"
+	const sql = "SELECT %[1]s, count(*), avg(age), sum(hours_per_week) FROM adult WHERE age > 20 GROUP BY %[1]s"
 	for name, c := range map[string]struct {
 		secret string
 		policy string // from, to and within in fugu.policy
@@ -38,7 +39,11 @@ func TestSecretsOfEveryForm(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t, private, c.secret, "sex: [Female, Male]", "sex: [Female, Male]\n      relationship: reference")
-			x, err := h.explain(t, sql)
+			key := "relationship"
+			if name == "many categories" {
+				key = "education"
+			}
+			x, err := h.explain(t, fmt.Sprintf(sql, key))
 			if name == "many categories" {
 				if !sqlstate.Is(err, sqlstate.ModelUnfit) {
 					t.Errorf("averages of groups that may have no row: %v", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"fugu/parser"
 	"fugu/upstream"
@@ -24,16 +25,16 @@ func (s *Snapshot) loadShadows(ctx context.Context, reader *upstream.Reader) (er
 		}
 		roots = append(roots, parser.ShadowRoot{Schema: t.table.Schema, Name: t.table.Name, OID: uint32(oid), Rows: t.table.Rows})
 	}
+	names := "{" + strings.Join(parser.ShadowedRelations(), ",") + "}"
+	rows, err := reader.Query(ctx, `SELECT w.name, a.attname, format_type(a.atttypid, a.atttypmod) FROM unnest($1::text[]) AS w(name)
+	  JOIN pg_attribute a ON a.attrelid = to_regclass('pg_catalog.' || w.name) WHERE a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attrelid, a.attnum`,
+		[][]byte{[]byte(names)}, nil)
+	if err != nil {
+		return fmt.Errorf("reading the columns of the catalog's relations: %w", err)
+	}
 	columns := map[string][]parser.ShadowColumn{}
-	for _, name := range parser.ShadowedRelations() {
-		rows, err := reader.Query(ctx, `SELECT a.attname, format_type(a.atttypid, a.atttypmod) FROM pg_attribute a
-		  WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`, [][]byte{[]byte("pg_catalog." + name)}, nil)
-		if err != nil {
-			return fmt.Errorf("reading the columns of pg_catalog.%s: %w", name, err)
-		}
-		for _, r := range rows {
-			columns[name] = append(columns[name], parser.ShadowColumn{Name: r[0].Text, Type: r[1].Text})
-		}
+	for _, r := range rows {
+		columns[r[0].Text] = append(columns[r[0].Text], parser.ShadowColumn{Name: r[1].Text, Type: r[2].Text})
 	}
 	s.shadows, err = parser.NewShadows(roots, columns)
 	return err

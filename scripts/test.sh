@@ -25,14 +25,20 @@ formatted() {
   [ -z "$files" ] || { printf 'not formatted, run gofmt -w:\n%s\n' "$files" && false; }
 }
 
-# Mathematics that starts no goroutine: there the race detector finds nothing, and makes it ten times slower.
-plain=$(go list ./mechanism/... ./model ./sensitivity ./smooth ./test/falsify ./test/setting)
+# go test would vet once more for each way to build, also what the packages import; the steps of go vet look at more.
+tested() { go test -vet=off -timeout 20m "$@" 2>&1 | tee -a "$report"; }
+
+# Mathematics, and the parser, which start no goroutine: there the race detector finds nothing, and makes it ten times slower.
+plain=$(go list ./mechanism/... ./model ./parser ./sensitivity ./smooth ./test/falsify ./test/setting)
 arithmetic() {
-  ! grep -nE '^\s*go [a-z(]|"sync(/atomic)?"' $(go list -f '{{range .GoFiles}}{{$.Dir}}/{{.}} {{end}}' $plain) || return 1
-  go test -timeout 20m "$@" $plain 2>&1 | tee "$report"
+  ! grep -nE '^\s*go [a-z(]|\.Go\(|sync\.(Mutex|RWMutex|Once|WaitGroup|Cond|Pool)|"sync/atomic"' $(go list -f '{{range .GoFiles}}{{$.Dir}}/{{.}} {{end}}' $plain) || return 1
+  tested "$@" $plain
 }
-# Two packages at a time: each may run PostgreSQL servers of its own.
-tests() { go test -race -p 2 -timeout 20m "$@" $(go list ./... | grep -vxF "$plain") 2>&1 | tee -a "$report"; }
+# Three packages at a time, on two processors as well: they wait for disks, clusters and clocks. What takes longest begins
+# first, so that nothing is left to run alone at the end.
+at_a_time=3
+longest=$(go list ./test/integration ./pipeline ./test/compat/suites ./ledger ./wire ./cmd/proxy ./test/compat/clients)
+tests() { tested -race -p $at_a_time "$@" $longest $(go list ./... | grep -vxF "$plain"$'\n'"$longest"); }
 
 step gofmt formatted
 step 'go vet' go vet ./...
@@ -41,17 +47,24 @@ step 'go test, arithmetic' arithmetic "$@"
 step 'go test -race' tests "$@"
 
 # Tests with defences switched off, in a build that has switches for them: see internal/hook.
-hooked=$(grep -rlE --include='*_test.go' '^//go:build fuguhooks' test)
-packages=$(dirname $hooked | sort -u | sed 's|^|./|')
-names=$(grep -hoE '^func Test[A-Z][A-Za-z0-9_]*' $hooked | sed 's/^func //' | grep -v '^TestMain$' | paste -sd '|')
-# Two thousand statements one after the other: the differential corpus finds no race that test/integration does not, and is six times faster without the detector.
-corpus=$(grep -E '/corpus$' <<<"$packages")
-with_hooks() { go test "${@:2}" -tags fuguhooks -run "^($names)\$" -timeout 20m $1 2>&1 | tee -a "$report"; }
+changed=$(grep -rlE --include='*.go' '^//go:build !?fuguhooks' . | xargs dirname | sort -u)
+hooked() { grep -rlE --include='*_test.go' '^//go:build fuguhooks' "$@"; }
+names() { grep -hoE '^func Test[A-Z][A-Za-z0-9_]*' "$@" | sed 's/^func //' | grep -v '^TestMain$' | paste -sd '|'; }
+with_hooks() { tested -tags fuguhooks -p $at_a_time "${@:2}" -run "^($1)\$"; } # NAMES PACKAGES AND FLAGS...
+# The differential corpus and the attacks ask one statement after the other, on the ways that test/integration goes under the
+# race detector; without it they are three times faster.
+asking=$(dirname $(hooked test) | sort -u | grep -vxE 'test/(integration|kill)' | sed 's|^|./|')
+statements() { with_hooks "$(names $(hooked $asking))" $asking "$@"; }
+# But for attacks in which clients race, and one of those that are made on two databases at the same time.
+races() { with_hooks "$(names $(hooked test/integration/*.go))|TestRaceForTheLastBudget|TestNaiveAveraging" -race ./test/integration ./test/integration/attack "$@"; }
+# What is killed is a program of its own. Of this much is shown: how many kills there were.
+kills() { with_hooks "$(names $(hooked test/kill))" -v -parallel 4 ./test/kill "$@" | grep -vE '^(=== |\s*--- (PASS|SKIP)|PASS$)'; }
 
-step 'go vet, with hooks' go vet -tags fuguhooks ./...
-step 'staticcheck, with hooks' go tool staticcheck -tags fuguhooks ./...
-step 'go test, corpus with hooks' with_hooks "$corpus" "$@"
-step 'go test -race, with hooks' with_hooks "$(grep -vxF "$corpus" <<<"$packages")" -race "$@"
+step 'go vet, with hooks' go vet -tags fuguhooks $changed
+step 'staticcheck, with hooks' go tool staticcheck -tags fuguhooks $changed
+step 'go test, with hooks' statements "$@"
+step 'go test -race, with hooks' races "$@"
+step 'go test, kills' kills "$@"
 
 printf '\n== summary: %d packages passed, %d failed, %d without tests\n' \
   "$(grep -c '^ok ' "$report")" "$(grep -c '^FAIL[[:space:]].' "$report")" "$(grep -c 'no test files' "$report")"

@@ -87,54 +87,62 @@ const scope = `WITH RECURSIVE
  roles AS (SELECT oid, rolname, rolsuper, rolcreaterole, rolreplication FROM pg_roles WHERE pg_has_role(session_user, oid, 'MEMBER'))
 `
 
-// CheckGuest looks, with the guest's own connection, for every way in which it could reach rows of the protected tables,
-// and returns what it found. A protected table that does not exist is a finding too.
-func CheckGuest(ctx context.Context, config *pgconn.Config, protected []Protected) ([]Finding, error) {
+// CheckGuest looks, with the guest's own connection, for every way in which it could reach rows of the protected tables or
+// change a reference, qualified and quoted: whoever writes the model's rows chooses how much noise there is. A protected table
+// that does not exist is a hole too. warnings are what may tell the guest of protected rows and does not have to: they are
+// for people to judge, and do not stop the start.
+func CheckGuest(ctx context.Context, config *pgconn.Config, protected []Protected, references []string) (holes, warnings []Finding, err error) {
 	conn, err := connect(ctx, config)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	var schemas, names []string
 	for _, p := range protected {
 		schemas, names = append(schemas, p.Schema), append(names, p.Name)
 	}
-	// By the catalog, not to_regclass: the guest need not have USAGE on the schema.
-	const sql = `SELECT format('the protected table %I.%I does not exist, or is not a table', w.s, w.n), 'Create it, or correct the policy.' FROM unnest($1::text[], $2::text[]) AS w(s, n)
-	  WHERE NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace ns ON ns.oid = c.relnamespace WHERE ns.nspname = w.s AND c.relname = w.n AND c.relkind IN ('r', 'p'))`
-	found, err := findings(ctx, conn, sql, schemas, names)
-	if err != nil {
-		return nil, err
-	}
-	for _, check := range slices.Concat(checks, doorChecks) {
-		f, err := findings(ctx, conn, scope+mappings+check, schemas, names)
+	for _, look := range []struct {
+		sql  string
+		args []any
+	}{
+		{missing, []any{schemas, names}},
+		{together(slices.Concat(checks, doorChecks)), []any{schemas, names}},
+		{changesReference, []any{references}},
+	} {
+		found, err := findings(ctx, conn, look.sql, look.args...)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		found = append(found, f...)
+		holes = append(holes, found...)
 	}
-	return found, nil
+	warnings, err = findings(ctx, conn, together(suspicions), schemas, names)
+	return holes, warnings, err
 }
 
-// CheckReferences looks, with the guest's own connection, whether it could change a reference: whoever writes the model's
-// rows chooses how much noise there is. References are qualified and quoted.
-func CheckReferences(ctx context.Context, config *pgconn.Config, references []string) ([]Finding, error) {
-	conn, err := connect(ctx, config)
-	if err != nil {
-		return nil, err
+// missing finds protected tables that do not exist. By the catalog, not to_regclass: the guest need not have USAGE on the
+// schema.
+const missing = `SELECT format('the protected table %I.%I does not exist, or is not a table', w.s, w.n), 'Create it, or correct the policy.' FROM unnest($1::text[], $2::text[]) AS w(s, n)
+  WHERE NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace ns ON ns.oid = c.relnamespace WHERE ns.nspname = w.s AND c.relname = w.n AND c.relkind IN ('r', 'p'))`
+
+// changesReference finds references, with their partitions and inheritance children, that the guest can write.
+const changesReference = `WITH RECURSIVE roles AS (SELECT oid, rolname, rolsuper FROM pg_roles WHERE pg_has_role(session_user, oid, 'MEMBER')),
+  named AS (SELECT c.oid FROM unnest($1::text[]) AS w(t)
+    JOIN pg_namespace ns ON ns.nspname = (parse_ident(w.t))[1] JOIN pg_class c ON c.relnamespace = ns.oid AND c.relname = (parse_ident(w.t))[2]),
+  down AS (SELECT oid FROM named UNION SELECT inhrelid FROM pg_inherits JOIN down ON inhparent = down.oid),
+  wanted AS (SELECT format('"%s"."%s"', replace(ns.nspname, '"', '""'), replace(c.relname, '"', '""')) AS t, c.oid, c.relowner FROM down JOIN pg_class c USING (oid) JOIN pg_namespace ns ON ns.oid = c.relnamespace)
+  SELECT format('the guest can change the reference %s%s', t, CASE WHEN r.rolname <> session_user THEN format(' (as role %I)', r.rolname) ELSE '' END),
+    CASE WHEN r.oid = w.relowner THEN format('ALTER TABLE %s OWNER TO CURRENT_USER; or to any role but the guest''s.', t)
+      ELSE format('REVOKE INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER ON %s FROM PUBLIC, %I;', t, r.rolname) END
+  FROM wanted w, roles r
+  WHERE NOT r.rolsuper AND (r.oid = w.relowner OR has_table_privilege(r.oid, w.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER') OR has_any_column_privilege(r.oid, w.oid, 'INSERT, UPDATE'))`
+
+// together is one statement for all the checks, so that the server plans and works out only once what they start from.
+func together(checks []string) string {
+	numbered := make([]string, len(checks))
+	for i, check := range checks {
+		numbered[i] = fmt.Sprintf("SELECT %d, x.* FROM (%s) AS x", i, check)
 	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	const sql = `WITH RECURSIVE roles AS (SELECT oid, rolname, rolsuper FROM pg_roles WHERE pg_has_role(session_user, oid, 'MEMBER')),
-	 named AS (SELECT c.oid FROM unnest($1::text[]) AS w(t)
-	    JOIN pg_namespace ns ON ns.nspname = (parse_ident(w.t))[1] JOIN pg_class c ON c.relnamespace = ns.oid AND c.relname = (parse_ident(w.t))[2]),
-	 down AS (SELECT oid FROM named UNION SELECT inhrelid FROM pg_inherits JOIN down ON inhparent = down.oid),
-	 wanted AS (SELECT format('"%s"."%s"', replace(ns.nspname, '"', '""'), replace(c.relname, '"', '""')) AS t, c.oid, c.relowner FROM down JOIN pg_class c USING (oid) JOIN pg_namespace ns ON ns.oid = c.relnamespace)
-	SELECT format('the guest can change the reference %s%s', t, CASE WHEN r.rolname <> session_user THEN format(' (as role %I)', r.rolname) ELSE '' END),
-	       CASE WHEN r.oid = w.relowner THEN format('ALTER TABLE %s OWNER TO CURRENT_USER; or to any role but the guest''s.', t)
-	         ELSE format('REVOKE INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER ON %s FROM PUBLIC, %I;', t, r.rolname) END
-	FROM wanted w, roles r
-	WHERE NOT r.rolsuper AND (r.oid = w.relowner OR has_table_privilege(r.oid, w.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER') OR has_any_column_privilege(r.oid, w.oid, 'INSERT, UPDATE'))`
-	return findings(ctx, conn, sql, references)
+	return scope + mappings + "SELECT message, hint FROM (" + strings.Join(numbered, "\nUNION ALL ") + ") AS found(check_number, message, hint) ORDER BY check_number, message, hint"
 }
 
 // CheckReader looks, with the reader's own connection, whether it can do its work and no more.

@@ -25,14 +25,11 @@ func TestGuestWarnings(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			db, names := newCase(t, n, "guest_warning")
 			run(t, db, names(c.setup))
-			found, err := GuestWarnings(t.Context(), config(t, names("GUEST"), db), []Protected{{"public", "adult"}})
-			if err != nil {
-				t.Fatal(err)
+			holes, warnings, err := CheckGuest(t.Context(), config(t, names("GUEST"), db), []Protected{{"public", "adult"}}, nil)
+			if err != nil || len(holes) > 0 {
+				t.Fatalf("a warning stops the start: %v %v", holes, err)
 			}
-			wantFindings(t, found, c.want)
-			if found, err := CheckGuest(t.Context(), config(t, names("GUEST"), db), []Protected{{"public", "adult"}}); err != nil || len(found) > 0 {
-				t.Errorf("a warning stops the start: %v %v", found, err)
-			}
+			wantFindings(t, warnings, c.want)
 		})
 	}
 }

@@ -151,7 +151,7 @@ func TestCheckGuest(t *testing.T) {
 			db, names := newCase(t, n, "guest_case")
 			run(t, db, names(c.setup))
 			check := func() []Finding {
-				found, err := CheckGuest(t.Context(), config(t, names("GUEST"), db), []Protected{{"public", "adult"}})
+				found, _, err := CheckGuest(t.Context(), config(t, names("GUEST"), db), []Protected{{"public", "adult"}}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -193,7 +193,7 @@ func wantFindings(t *testing.T, found []Finding, want []string) {
 func TestCheckGuestSuperuser(t *testing.T) {
 	db, names := newCase(t, 0, "superuser")
 	run(t, db, names("ALTER ROLE GUEST SUPERUSER"))
-	found, err := CheckGuest(t.Context(), config(t, names("GUEST"), db), []Protected{{"public", "adult"}})
+	found, _, err := CheckGuest(t.Context(), config(t, names("GUEST"), db), []Protected{{"public", "adult"}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestCheckGuestTable(t *testing.T) {
 		{Protected{"public", "Adult"}, []string{`^the protected table public\."Adult" does not exist`}},
 		{Protected{"hidden", "t"}, nil}, // the guest has no right on the schema, as it should be
 	} {
-		found, err := CheckGuest(t.Context(), config(t, names("GUEST"), db), []Protected{c.p})
+		found, _, err := CheckGuest(t.Context(), config(t, names("GUEST"), db), []Protected{c.p}, nil)
 		if err != nil {
 			t.Fatalf("%v: %v", c.p, err)
 		}
@@ -244,7 +244,7 @@ func TestCheckReferences(t *testing.T) {
 			db, names := newCase(t, n, "reference_case")
 			run(t, db, names(c.setup))
 			check := func() []Finding {
-				found, err := CheckReferences(t.Context(), config(t, names("GUEST"), db), []string{`"public"."adult_reference"`})
+				found, _, err := CheckGuest(t.Context(), config(t, names("GUEST"), db), nil, []string{`"public"."adult_reference"`})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -308,7 +308,7 @@ func TestCheckExample(t *testing.T) {
 	run(t, "postgres", "CREATE DATABASE example")
 	run(t, "example", adult.Schema)
 	protected := []Protected{{"public", "adult"}}
-	if found, err := CheckGuest(t.Context(), config(t, "fugu_guest", "example"), protected); err != nil || len(found) > 0 {
+	if found, _, err := CheckGuest(t.Context(), config(t, "fugu_guest", "example"), protected, nil); err != nil || len(found) > 0 {
 		t.Errorf("guest: %v %v", found, err)
 	}
 	if found, err := CheckReader(t.Context(), config(t, "fugu_reader", "example"), protected, []string{`"public"."adult_reference"`}); err != nil || len(found) > 0 {
@@ -319,7 +319,7 @@ func TestCheckExample(t *testing.T) {
 func TestCheckUnreachable(t *testing.T) {
 	cfg := config(t, "postgres", "postgres")
 	cfg.Port = closedPort(t)
-	_, err := CheckGuest(t.Context(), cfg, nil)
+	_, _, err := CheckGuest(t.Context(), cfg, nil, nil)
 	wantCode(t, err, "08006")
 	_, err = CheckReader(t.Context(), cfg, nil, nil)
 	wantCode(t, err, "08006")

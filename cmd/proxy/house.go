@@ -160,15 +160,7 @@ func (h *house) grants(ctx context.Context) error {
 
 // guestGrants are the holes that one guest has; what may be one goes to the warnings.
 func (h *house) guestGrants(ctx context.Context, guest *pgconn.Config, protected []upstream.Protected, references []string) ([]upstream.Finding, error) {
-	found, err := upstream.CheckGuest(ctx, guest, protected)
-	if err != nil {
-		return nil, err
-	}
-	poison, err := upstream.CheckReferences(ctx, guest, references)
-	if err != nil {
-		return nil, err
-	}
-	warnings, err := upstream.GuestWarnings(ctx, guest, protected)
+	found, warnings, err := upstream.CheckGuest(ctx, guest, protected, references)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +169,7 @@ func (h *house) guestGrants(ctx context.Context, guest *pgconn.Config, protected
 			h.warnings = append(h.warnings, w)
 		}
 	}
-	return slices.Concat(found, poison), nil
+	return found, nil
 }
 
 // describe writes an error for people: with its hint, and with what a database said.

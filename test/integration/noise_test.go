@@ -1,15 +1,10 @@
 package integration
 
 import (
-	"context"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"gonum.org/v1/gonum/mat"
@@ -17,79 +12,13 @@ import (
 	"fugu/ledger"
 	"fugu/mechanism"
 	"fugu/privacy"
+	"fugu/test/forgetful"
 )
-
-// fresh is a ledger that a test can exchange for an empty one.
-type fresh struct{ current atomic.Pointer[ledger.Ledger] }
-
-func (f *fresh) ledger() ledger.Ledger { return *f.current.Load() }
-
-func (f *fresh) Find(ctx context.Context, k ledger.Key, scopes ...string) (ledger.Answer, bool, error) {
-	return f.ledger().Find(ctx, k, scopes...)
-}
-func (f *fresh) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {
-	return f.ledger().Charge(ctx, c)
-}
-func (f *fresh) Standing(ctx context.Context, dataset string, renew time.Duration) (ledger.Standing, error) {
-	return f.ledger().Standing(ctx, dataset, renew)
-}
-
-func (f *fresh) Advance(ctx context.Context, e ledger.Epoch) (ledger.Epoch, error) {
-	return f.ledger().Advance(ctx, e)
-}
-
-func (f *fresh) Spent(ctx context.Context, dataset, scope string) ([]ledger.Account, error) {
-	return f.ledger().Spent(ctx, dataset, scope)
-}
-func (f *fresh) History(ctx context.Context, dataset string, after int64) ([]ledger.Past, error) {
-	return f.ledger().History(ctx, dataset, after)
-}
-
-func (f *fresh) Given(ctx context.Context, dataset string, after int64, n int) ([]ledger.Given, error) {
-	return f.ledger().Given(ctx, dataset, after, n)
-}
-
-func (f *fresh) Releases(ctx context.Context, dataset string, n int) ([]ledger.Answer, error) {
-	return f.ledger().Releases(ctx, dataset, n)
-}
-func (f *fresh) Scopes(ctx context.Context, dataset string) ([]string, error) {
-	return f.ledger().Scopes(ctx, dataset)
-}
-func (f *fresh) Refuse(ctx context.Context, refusals []ledger.Refusal, lost int64) error {
-	return f.ledger().Refuse(ctx, refusals, lost)
-}
-func (f *fresh) Audit(ctx context.Context, visit func(ledger.Link) error) (ledger.Link, error) {
-	return f.ledger().Audit(ctx, visit)
-}
-func (f *fresh) Close() error { return nil }
-
-// renew puts an empty ledger in place.
-func (f *fresh) renew(t *testing.T, dir string, i int) {
-	t.Helper()
-	l, err := ledger.Open(t.Context(), "sqlite:"+filepath.Join(dir, fmt.Sprintf("%d.db", i)), ledger.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if old := f.current.Swap(&l); old != nil {
-		_ = (*old).Close()
-	}
-}
-
-// memory is a directory in which 2000 ledgers are synced quickly, where the machine has one.
-func memory(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "fugu-test-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
 
 const noiseSQL = "SELECT sex, avg(age), count(*) FROM adult GROUP BY sex ORDER BY sex"
 
-// The noise that a client sees has the planned covariance: n releases of the same statement from n empty ledgers, whitened
-// by the planned covariance, have mean 0 and covariance I.
+// The noise that a client sees has the planned covariance: n releases of the same statement, of a ledger that remembers none,
+// whitened by the planned covariance, have mean 0 and covariance I.
 //
 // n = 2000. A mean of a whitened component has standard deviation 1/√n and may be 6 of them off; an entry of the sample
 // covariance has a standard deviation of at most √(5/n) (the fourth moment of a mixture of Laplace and normal is at most
@@ -97,10 +26,7 @@ const noiseSQL = "SELECT sex, avg(age), count(*) FROM adult GROUP BY sex ORDER B
 // Cramér's correction multiplies the second by at most e^7. With 4 + 10 statistics a false alarm has probability below 1e-6.
 func TestNoiseHasThePlannedCovariance(t *testing.T) {
 	const n = 2000
-	f := &fresh{}
-	dir := memory(t)
-	f.renew(t, dir, 0)
-	server := serve(t, options{wrapLedger: func(ledger.Ledger) ledger.Ledger { return f }})
+	server := serve(t, options{wrapLedger: func(l ledger.Ledger) ledger.Ledger { return forgetful.Ledger{Ledger: l} }})
 	plan, err := server.engine.Preview(t.Context(), noiseSQL, nil, []privacy.Epsilon{1})
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +46,6 @@ func TestNoiseHasThePlannedCovariance(t *testing.T) {
 	c := server.connect(t)
 	sample := make([][]float64, n)
 	for i := range sample {
-		f.renew(t, dir, i+1)
 		got := flat(t, c)
 		for k := range got {
 			got[k] -= truth[k]

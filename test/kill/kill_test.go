@@ -6,15 +6,17 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"fugu/test/compat/sides"
 )
 
-// allEnv has every kill done: make kills sets it. Otherwise some of them are. Shares are odd, since every other point is the
-// end of the one before.
+// allEnv has each fault done at every point: make kills sets it. Otherwise the proxy alone is killed at every point, and the
+// other faults come at a share of them. Shares are odd, since every other point is the end of the one before.
 const allEnv = "FUGUHOOKS_KILLS"
 
 // kind is a way to ask.
@@ -74,7 +76,11 @@ func (s *scene) try(k kind, sql string, p point, f fault) (wrong []string, full 
 		s.stop()
 	}
 	s.start()
-	before, missed := s.read(), s.missed
+	if s.last == nil {
+		b := s.read()
+		s.last = &b
+	}
+	before, missed := *s.last, s.missed
 	c := dial(s.t, s.proxy.Address(), k.user)
 	s.client = c
 	got := f(s, p, func() reply { return c.exchange(k.send(sql)) })
@@ -105,6 +111,7 @@ func (s *scene) try(k kind, sql string, p point, f fault) (wrong []string, full 
 	full = c.exchange(k.send(sql))
 	again := c.exchange(k.send(sql))
 	end := s.read()
+	s.last = &end
 	switch {
 	case !full.complete || full.code() != "" || len(full.rows()) != 2:
 		complain("asked again: %v", full)
@@ -141,12 +148,12 @@ func plan(t testing.TB, store string) []round {
 		plans.of = map[string][]round{}
 	}
 	if plans.of[store] == nil {
-		plans.of[store] = newScene(t, store, 1e6).rounds()
+		plans.of[store] = newScene(t, store, 1e6).rounds(kinds)
 	}
 	return plans.of[store]
 }
 
-func (s *scene) rounds() (rounds []round) {
+func (s *scene) rounds(kinds []kind) (rounds []round) {
 	s.t.Helper()
 	for _, k := range kinds {
 		s.start()
@@ -198,6 +205,7 @@ func (s *scene) sweep(rounds []round, share int, f fault) (n int, wrong []string
 		sql := s.statement()
 		switch {
 		case r.known && len(known) == 0:
+			s.last = nil
 			s.start()
 			c := dial(s.t, s.proxy.Address(), "alice")
 			c.exchange(simple(sql))
@@ -222,29 +230,50 @@ func (s *scene) sweep(rounds []round, share int, f fault) (n int, wrong []string
 
 func all() bool { return os.Getenv(allEnv) != "" }
 
-// The proxy is killed at each point that a statement passes on its way, of every kind of statement: 500 kills and more
-// with make kills, and one in 21 of them otherwise.
+// leastKills is how many kills TestKilledAtEveryPoint makes at the least.
+const leastKills = 500
+
+// ledgersOf is how many ledgers the kills of one kind are spread over; it is odd, as shares are. A ledger is verified as a
+// whole each time that it is opened: with fewer of them, that is what the kills take their time for.
+const ledgersOf = 5
+
+// The proxy is killed at each point that a statement passes on its way, of every kind of statement, in every store, also where
+// answers are charged to a joint account. Each kill is by SIGKILL, of the program itself; with make kills there are two at each point.
 func TestKilledAtEveryPoint(t *testing.T) {
 	t.Parallel()
-	for _, store := range ledgers {
-		t.Run(store, func(t *testing.T) {
-			t.Parallel()
-			s := newScene(t, store, 1e6)
-			rounds := plan(t, store)
-			share, times := 21, 1
-			if all() {
-				share, times = 1, 2
-			}
-			n := 0
-			for range times {
-				k, wrong := s.sweep(rounds, share, die)
-				n += k
+	times := 1
+	if all() {
+		times = 2
+	}
+	var kills, points atomic.Int64
+	sweep := func(t *testing.T, name string, rounds []round, make func(t *testing.T) *scene) {
+		points.Add(int64(len(rounds)))
+		rounds = slices.Repeat(rounds, times)
+		for i := range ledgersOf {
+			t.Run(fmt.Sprint(name, " ", i), func(t *testing.T) {
+				t.Parallel()
+				n, wrong := make(t).sweep(rounds[i:], ledgersOf, die)
+				kills.Add(int64(n))
 				for _, w := range wrong {
 					t.Error(w)
 				}
+			})
+		}
+	}
+	t.Run("stores", func(t *testing.T) {
+		for _, store := range ledgers {
+			sweep(t, store, plan(t, store), func(t *testing.T) *scene { return newScene(t, store, 1e6) })
+			joint := func(t *testing.T) *scene { return newScene(t, store, 1e6).joint() }
+			rounds := joint(t).rounds(kinds[:1])
+			if !slices.ContainsFunc(rounds, func(r round) bool { return r.point.name == "charge: INSERT terms" }) {
+				t.Error("nothing is written into the joint account")
 			}
-			t.Logf("%d kills at %d points", n, len(rounds))
-		})
+			sweep(t, store+", joint", rounds, joint)
+		}
+	})
+	t.Logf("%d kills of the proxy at %d points", kills.Load(), points.Load())
+	if kills.Load() < leastKills {
+		t.Errorf("%d kills are to be made at the least", leastKills)
 	}
 }
 

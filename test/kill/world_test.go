@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -121,3 +122,14 @@ func ownServer(t testing.TB) *pgcluster.Cluster {
 }
 
 func policyOf(epsilon float64) string { return fmt.Sprintf(policy, epsilon) }
+
+// joint has the scene's answers charged to one joint account: of one secret, and without shares, which it does not allow.
+func (s *scene) joint() *scene {
+	s.jointly = true
+	s.config.Policy = jointPolicy.Replace(s.config.Policy)
+	return s
+}
+
+var jointPolicy = strings.NewReplacer("assume: [translation]", "assume: [translation, gaussian]", "mechanism: auto", "composition: joint",
+	"  high_income: {table: public.people, proportion: \"income = 'high'\", values: {from: 0.1, to: 0.6, within: 0.05}}\n", "",
+	", shares: {users: {bob: {epsilon: 1e+06, delta: 0.01}}}", "")

@@ -295,7 +295,7 @@ func TestPlantedReference(t *testing.T) {
 	c := databases(t)
 	for _, w := range worlds {
 		for role, holes := range map[string]bool{"fugu_guest": false, "fugu_open": true} {
-			found, err := upstream.CheckReferences(t.Context(), config(t, c.DSN(role, w.database)), []string{`"public"."customer_reference"`})
+			found, _, err := upstream.CheckGuest(t.Context(), config(t, c.DSN(role, w.database)), nil, []string{`"public"."customer_reference"`})
 			if err != nil || (len(found) > 0) != holes {
 				t.Errorf("%s: the check finds %v, %v", role, found, err)
 			}
