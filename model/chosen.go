@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"fugu/internal/hook"
@@ -28,22 +27,12 @@ func (m *Moments) chosen(ctx context.Context, ref planner.Querier) error {
 		if every || hook.Unlooked || most <= 1 || len(columns) == 0 {
 			continue
 		}
-		rows, err := ref.Query(ctx, m.cut.Alone(i, columns), nil, nil)
+		alone, err := m.cut.Alone(ctx, ref, i, columns)
 		if err != nil {
 			return err
 		}
-		for _, row := range rows {
-			class := 0
-			if c.cross == nil {
-				class, row = m.cut.Table.Secrets[i].Class(row[0]), row[1:]
-			}
-			alone, err := number(row[0])
-			if err != nil {
-				return fmt.Errorf("counting rows that are alone: %w", err)
-			}
-			if class >= 0 {
-				c.more[class] = math.Max(1, math.Min(most, alone))
-			}
+		for j, n := range alone {
+			c.more[j] = math.Max(1, math.Min(most, n))
 		}
 	}
 	return nil

@@ -239,7 +239,8 @@ func sameColumns(ctx context.Context, reader *upstream.Reader, t policy.Table) e
 	if err != nil {
 		return fmt.Errorf("comparing its columns with the reference's: %w", err)
 	}
-	for _, r := range rows {
+	if len(rows) > 0 {
+		r := rows[0]
 		if r[3].Text == "t" {
 			return fmt.Errorf("column %s of the reference %s has another collation", r[0].Text, t.Reference)
 		}

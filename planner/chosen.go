@@ -3,7 +3,6 @@ package planner
 import (
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"fugu/parser"
@@ -116,22 +115,4 @@ var comparisons = []string{" = ", " <> ", " < ", " > ", " <= ", " >= "}
 
 func word(c byte) bool {
 	return c == '_' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
-}
-
-// Alone composes the statement over the root's reference that counts the rows of which no other of their class of the secret has the same
-// values of the columns: a row holds the label, of a secret that has any, and their number.
-func (b *Bound) Alone(secret int, columns []string) string {
-	var inner, outer, group []string
-	if s := b.Table.Secrets[secret]; s.Number == nil {
-		inner, outer, group = []string{s.label("t") + " AS s"}, []string{"s"}, []string{"1"}
-	}
-	for i, c := range columns {
-		inner = append(inner, parser.SQL(parser.Column{Name: c}, "t", nil)+" AS c"+strconv.Itoa(i))
-	}
-	by := make([]string, len(inner))
-	for i := range by {
-		by[i] = strconv.Itoa(i + 1)
-	}
-	once := "SELECT " + strings.Join(inner, ", ") + " FROM " + b.Table.Reference + " AS t GROUP BY " + strings.Join(by, ", ") + " HAVING pg_catalog.count(*) = 1"
-	return selectSQL(append(outer, "pg_catalog.count(*)"), "("+once+") AS q", "", group)
 }

@@ -22,6 +22,7 @@ type Table struct {
 	Link         *Link // nil: a root
 
 	cells cellLists // by keys, of those that are declared columns
+	alone aloneCounts
 }
 
 // Column is a column of a protected table. Type is SQL text that names its type.

@@ -219,18 +219,23 @@ func TestLoginEnds(t *testing.T) {
 
 // Passwords beyond ASCII aside, which are pgconn's, SCRAM takes a password as it is.
 func TestPasswordsAreNotPrepared(t *testing.T) {
-	for b := byte(1); b < 0x80; b++ {
-		raw, err := scram.SHA256.NewClientUnprepped("", string(b), "")
+	for c := byte(1); c < 0x80; c++ {
+		raw, err := scram.SHA256.NewClientUnprepped("", string(c), "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		prepared, err := scram.SHA256.NewClient("", string(b), "")
+		prepared, err := scram.SHA256.NewClient("", string(c), "")
 		if err != nil {
 			continue // not allowed by SASLprep, and then PostgreSQL takes it as it is
 		}
 		factors := scram.KeyFactors{Salt: "salt", Iters: 4096}
-		if string(raw.GetStoredCredentials(factors).StoredKey) != string(prepared.GetStoredCredentials(factors).StoredKey) {
-			t.Errorf("%q is another password when it is prepared", b)
+		a, err1 := raw.GetStoredCredentialsWithError(factors)
+		b, err2 := prepared.GetStoredCredentialsWithError(factors)
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatal(err)
+		}
+		if string(a.StoredKey) != string(b.StoredKey) {
+			t.Errorf("%q is another password when it is prepared", c)
 		}
 	}
 }

@@ -1,0 +1,67 @@
+package model_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"fugu/model"
+	"fugu/planner"
+)
+
+// asked counts what a reader is asked.
+type asked struct {
+	planner.Querier
+	n int
+}
+
+func (a *asked) Query(ctx context.Context, sql string, params [][]byte, types []uint32) ([][]planner.Value, error) {
+	a.n++
+	return a.Querier.Query(ctx, sql, params, types)
+}
+
+// Rows that are alone with their values are counted right, and once for each set of columns, whatever the constants are.
+func TestRowsAlone(t *testing.T) {
+	rows, reader, table := fixture(t)
+	type value struct {
+		secret, null bool
+		x            float64
+	}
+	groups := map[value]int{}
+	for _, r := range rows {
+		v := value{r.secret, r.null, r.x}
+		if r.null {
+			v.x = 0
+		}
+		groups[v]++
+	}
+	want := []float64{0, 0} // outside the predicate, inside
+	for v, n := range groups {
+		if n == 1 && v.secret {
+			want[1]++
+		} else if n == 1 {
+			want[0]++
+		}
+	}
+	if want[0]+want[1] == 0 {
+		t.Fatal("no row is alone, and nothing is tested")
+	}
+	totals, err := model.CountClasses(t.Context(), reader, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, constant := range []string{"12", "13", "14"} {
+		b := bind(t, reader, table, "SELECT count(*) FROM ref WHERE x > "+constant)
+		ref := &asked{Querier: reader}
+		if _, err := model.Measure(t.Context(), ref, b, totals); err != nil {
+			t.Fatal(err)
+		}
+		if most := 2 - min(i, 1); ref.n != most { // the moments, and at first the rows alone
+			t.Errorf("statement %d asked the reference %d times, want %d", i, ref.n, most)
+		}
+		got, err := b.Alone(t.Context(), ref, 0, []string{"x"})
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v rows are alone in the classes, %v; want %v", got, err, want)
+		}
+	}
+}
