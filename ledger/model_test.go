@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"fugu/privacy"
+	_ "fugu/test/seeded" // what rapid draws is the same at every run
 )
 
 const day = 24 * time.Hour

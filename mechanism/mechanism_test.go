@@ -15,6 +15,7 @@ import (
 	"fugu/privacy"
 	"fugu/sensitivity"
 	"fugu/sqlstate"
+	_ "fugu/test/seeded" // what rapid draws is the same at every run
 )
 
 func budget(epsilon, delta float64) privacy.Budget {

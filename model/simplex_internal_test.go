@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "fugu/test/seeded" // what rapid draws is the same at every run
 )
 
 // The bounds of a linear function and of a quotient over the simplex: no vector lies beyond, and some vertex comes to them.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "fugu/test/seeded" // what rapid draws is the same at every run
 )
 
 func TestSpanCheck(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "fugu/test/seeded" // what rapid draws is the same at every run
 )
 
 // pair is a row with two arguments.
