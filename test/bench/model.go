@@ -37,7 +37,8 @@ const goal = 1.5
 // statement over the same rows. What is taken is what EXPLAIN (PRIVACY) takes: plan, one scan, and calibration for
 // translations, which is quick; what certified calibration takes is measured by calibrating. Each ratio is taken of two
 // statements that ran one after the other; that of processor time, of PostgreSQL with its workers and of this process,
-// tells the same on a machine that does other things, too.
+// tells the same on a machine that does other things, too. The first round is not counted: in it, rows that are alone with
+// a column's values are counted, once for each column and secret.
 func modelling(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows int64, rounds int) error {
 	if err := cluster.Exec(ctx, "adult", fmt.Sprintf(wideTables, rows)); err != nil {
 		return err
@@ -59,26 +60,22 @@ func modelling(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows
 		return err
 	}
 	defer plain.Close(context.WithoutCancel(ctx))
-	server, err := serverOf(plain.PgConn().PID())
-	if err != nil {
-		return fmt.Errorf("finding the server: %w", err)
-	}
 	var pairs []*pair
 	for _, aggregate := range []string{"count(*)", "avg(age)", "count(*), sum(hours_per_week), avg(age)", "stddev(age)", "corr(age, hours_per_week)"} {
 		pairs = append(pairs, &pair{aggregate: aggregate})
 	}
 	number := 0
-	for round := range rounds + 1 { // the first warms up
+	for round := range rounds + 1 {
 		for _, p := range pairs {
 			number++
 			statement := func(table string) string { // true of every row, and new each time
 				return fmt.Sprintf("SELECT cell, %s FROM %s WHERE hours_per_week > %d GROUP BY cell", p.aggregate, table, -number)
 			}
-			without, err := took(server, func() error { return query(ctx, plain, statement("wide_reference")) })
+			without, err := took(cluster.PID(), func() error { return query(ctx, plain, statement("wide_reference")) })
 			if err != nil {
 				return fmt.Errorf("%s: %w", p.aggregate, err)
 			}
-			model, err := took(server, func() error {
+			model, err := took(cluster.PID(), func() error {
 				_, err := engine.Preview(ctx, statement("wide"), nil, []privacy.Epsilon{1})
 				return err
 			})
@@ -127,9 +124,9 @@ type cost struct{ elapsed, server, own float64 }
 func (c cost) wall() float64      { return c.elapsed }
 func (c cost) processor() float64 { return c.server + c.own }
 
-// took measures what f costs.
-func took(s server, f func() error) (cost, error) {
-	theirs, err := s.processor()
+// took measures what f costs, server being the process id of PostgreSQL.
+func took(server int, f func() error) (cost, error) {
+	theirs, err := spentByAll(server)
 	if err != nil {
 		return cost{}, err
 	}
@@ -145,10 +142,10 @@ func took(s server, f func() error) (cost, error) {
 	if out.own, err = own(); err != nil {
 		return cost{}, err
 	}
-	out.own -= ours
-	if out.server, err = s.processor(); err != nil {
+	out.own = (out.own - ours) * 1000
+	if out.server, err = spentByAll(server); err != nil {
 		return cost{}, err
 	}
-	out.server -= theirs
+	out.server = (out.server - theirs) * 1000
 	return out, nil
 }
