@@ -152,6 +152,7 @@ func TestRandomConversations(t *testing.T) {
 	own, shared := serve(t, nil), pooled(t, Pool{Size: 5})
 	shared.restless(t)
 	direct := fmt.Sprintf("127.0.0.1:%d", cluster(t).Port())
+	broken := 0
 	for seed := range uint64(100) {
 		d := dice{rand.New(rand.NewPCG(seed, 5))}
 		c := d.conversation()
@@ -161,11 +162,21 @@ func TestRandomConversations(t *testing.T) {
 			t.Fatalf("seed %d: PostgreSQL has not answered: %q", seed, want)
 		}
 		for name, p := range map[string]*proxy{"session": own, "transaction": shared} {
-			if got := converse(t, p.address, pipeline, d); !slices.Equal(got, want) {
+			got := converse(t, p.address, pipeline, d)
+			if slices.Equal(got, want) {
+				continue
+			}
+			// PostgreSQL 18 loses count of its transactions in one of these, and says so later by an internal error.
+			if slices.ContainsFunc(want, func(r string) bool { return strings.HasPrefix(r, "E ERROR XX000 ") }) {
+				broken++
+			} else {
 				t.Errorf("seed %d, pool %s:", seed, name)
 				compare(t, got, want)
 			}
 		}
+	}
+	if broken > 2 {
+		t.Errorf("%d of 200 conversations are others, where PostgreSQL itself is broken", broken)
 	}
 	if n := len(own.bound()); n < 50 {
 		t.Errorf("%d protected statements were bound: nothing was tested", n)
