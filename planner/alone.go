@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 
 	"fugu/parser"
 )
@@ -13,35 +12,8 @@ import (
 // maxAlone bounds how many counts a table keeps. Statements choose the columns, and there are as many sets of these as they like.
 const maxAlone = 1024
 
-// aloneCounts keeps what Alone has counted, by the statement that counted it: constants do not change it, and each new one would
-// cost a scan. It is safe for concurrent use.
-type aloneCounts struct {
-	mu     sync.Mutex
-	counts map[string][]float64
-}
-
-func (a *aloneCounts) load(sql string) ([]float64, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	counts, ok := a.counts[sql]
-	return counts, ok
-}
-
-// store keeps counts, where there is room for them.
-func (a *aloneCounts) store(sql string, counts []float64) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.counts) >= maxAlone {
-		return
-	}
-	if a.counts == nil {
-		a.counts = map[string][]float64{}
-	}
-	a.counts[sql] = counts
-}
-
 // Alone counts, in each class of the secret, the rows of the root's reference of which no other of the class has the same values of
-// the columns. It asks ref once for each secret and columns of a table: like the sizes of the classes, which were counted when the
+// the columns. It asks ref once for each secret and columns of a table, as constants do not change what it counts: like the sizes of the classes, which were counted when the
 // policy was loaded, they are the reference's of then.
 func (b *Bound) Alone(ctx context.Context, ref Querier, secret int, columns []string) ([]float64, error) {
 	sql := b.alone(secret, columns)
@@ -67,7 +39,7 @@ func (b *Bound) Alone(ctx context.Context, ref Querier, secret int, columns []st
 			counts[class] = n
 		}
 	}
-	b.Table.alone.store(sql, counts)
+	b.Table.alone.store(sql, counts, 1, maxAlone)
 	return counts, nil
 }
 

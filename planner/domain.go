@@ -18,6 +18,10 @@ const maxCells = 20_000
 // maxKept bounds the cells that a plan keeps for itself; more are found anew for each binding.
 const maxKept = 500
 
+// maxShared bounds the cells that a table keeps for further plans, over all lists. A policy with many group keys has more
+// orders of them than memory.
+const maxShared = 10 * maxCells
+
 // maxPreimage bounds the combinations of declared values that an expression's domain is computed from.
 const maxPreimage = 200_000
 
@@ -100,7 +104,7 @@ func (b *Bound) cells(ctx context.Context, q Querier) ([]Cell, error) {
 		}
 	}
 	if b.shared() {
-		b.Table.cells.store(name, cells)
+		b.Table.cells.store(name, cells, len(cells), maxShared)
 	}
 	return cells, nil
 }

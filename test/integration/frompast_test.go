@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"fugu/ledger"
 )
@@ -17,17 +16,7 @@ var pastPolicy = []string{"budget: {epsilon: 20", "error: 300%\n  budget: {epsil
 // A dashboard that is drilled up: the cells are paid for, and every margin of them is free and adds up with them.
 func TestDrillUp(t *testing.T) {
 	f := serve(t, options{policy: pastPolicy})
-	cfg, err := pgx.ParseConfig(f.dsn("alice"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var notices []string
-	cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { notices = append(notices, n.Message) }
-	c, err := pgx.ConnectConfig(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = c.Close(t.Context()) }()
+	c, notices := f.noticing(t)
 
 	counts := func(sql string, args ...any) map[string]int64 {
 		t.Helper()
@@ -132,10 +121,10 @@ func TestDrillUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	notices = nil
+	*notices = nil
 	fresh := counts("SELECT sex, count(*) FROM adult GROUP BY sex")
-	if spent() == before || len(notices) != 1 || contains(notices[0], "from answers") {
-		t.Errorf("drawn afresh: spent %s, notices %q", spent(), notices)
+	if spent() == before || len(*notices) != 1 || contains((*notices)[0], "from answers") {
+		t.Errorf("drawn afresh: spent %s, notices %q", spent(), *notices)
 	}
 	if _, err := c.Exec(t.Context(), "RESET fugu.error"); err != nil {
 		t.Fatal(err)
@@ -145,10 +134,10 @@ func TestDrillUp(t *testing.T) {
 	}
 
 	// From the margin and the cells together a number is better than from either.
-	notices = nil
+	*notices = nil
 	better := counts("SELECT 'men', count(*) FROM adult WHERE sex = 'Male' AND education IS NOT NULL")
-	if len(better) != 1 || len(notices) != 1 || !contains(notices[0], "no cost") {
-		t.Errorf("%v, %q", better, notices)
+	if len(better) != 1 || len(*notices) != 1 || !contains((*notices)[0], "no cost") {
+		t.Errorf("%v, %q", better, *notices)
 	}
 	if _, err := c.Exec(t.Context(), "SET fugu.error = 'some'"); code(err) != "22023" {
 		t.Errorf("SET fugu.error = 'some': %v", err)

@@ -191,6 +191,22 @@ func (f *fugu) connect(t testing.TB) *pgx.Conn {
 	return connect(t, f.dsn("alice"))
 }
 
+// noticing is connect with the notices that the client is sent.
+func (f *fugu) noticing(t testing.TB) (c *pgx.Conn, notices *[]string) {
+	t.Helper()
+	cfg, err := pgx.ParseConfig(f.dsn("alice"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	notices = new([]string)
+	cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { *notices = append(*notices, n.Message) }
+	if c, err = pgx.ConnectConfig(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
+	return c, notices
+}
+
 func connect(t testing.TB, dsn string) *pgx.Conn {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), dsn)

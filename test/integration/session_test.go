@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -179,24 +178,14 @@ func TestWhatCannotRunIsFree(t *testing.T) {
 func TestPlainRowsComeFromTheReference(t *testing.T) {
 	db := adultDatabase(t)
 	f := serve(t, options{})
-	cfg, err := pgx.ParseConfig(f.dsn("alice"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var notices []string
-	cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { notices = append(notices, n.Message) }
-	c, err := pgx.ConnectConfig(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close(context.Background())
+	c, notices := f.noticing(t)
 	const columns = "age, fnlwgt, education, sex, income FROM "
 	got := rows(t, c, "SELECT "+columns+"adult ORDER BY 1, 2, 3, 4, 5 LIMIT 50")
 	if want := rows(t, db.truth(t), "SELECT "+columns+"adult_reference ORDER BY 1, 2, 3, 4, 5 LIMIT 50"); got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}
-	if len(notices) != 1 || !contains(notices[0], "adult_reference") {
-		t.Errorf("notices %q", notices)
+	if len(*notices) != 1 || !contains((*notices)[0], "adult_reference") {
+		t.Errorf("notices %q", *notices)
 	}
 	if e, n := spent(t, c); e != 0 || n != 0 {
 		t.Errorf("reference rows cost epsilon %g, %d releases", e, n)
