@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -53,8 +54,8 @@ func (m module) fetch(ctx context.Context, dir string) (runner, error) {
 			return nil, err
 		}
 	}
-	return func(ctx context.Context, at way, p part, only []string, count int) (results, error) {
-		args := []string{"test", "-json", fmt.Sprintf("-count=%d", count), "-timeout=10m"}
+	return func(ctx context.Context, at way, p part, only []string) (results, error) {
+		args := []string{"test", "-json", "-count=1", "-timeout=10m"}
 		if p.skip != nil {
 			args = append(args, "-skip=^("+strings.Join(p.skip, "|")+")$")
 		}
@@ -79,7 +80,7 @@ func (m module) fetch(ctx context.Context, dir string) (runner, error) {
 			return nil, parseErr
 		}
 		if len(r) == 0 {
-			return nil, fmt.Errorf("%s %s ran no test: %w\n%s%s", m.path, p.name, err, out, stderr.Bytes())
+			return nil, fmt.Errorf("%s %s: %w: %w\n%s%s", m.path, p.name, errNoTest, err, out, stderr.Bytes())
 		}
 		return r, nil
 	}, nil
@@ -114,6 +115,9 @@ func without(environment []string, prefixes ...string) []string {
 
 // passing are parts of test names that differ from run to run: the directories that t.TempDir makes.
 var passing = regexp.MustCompile(`\d{6,}/\d+/`)
+
+// errNoTest says that nothing ran.
+var errNoTest = errors.New("ran no test")
 
 // whole is the name for what is of no test: a package that does not build, or ends early.
 const whole = "(package)"
@@ -153,7 +157,7 @@ func readEvents(out []byte) (results, error) {
 	cut := false
 	for name, t := range r {
 		if t.outcome == "" {
-			t.outcome, cut = "fail", true
+			t.outcome, t.cut, cut = "fail", true, true
 			r[name] = t
 		}
 	}

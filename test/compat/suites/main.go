@@ -17,7 +17,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -88,24 +87,9 @@ type comparison struct {
 	part            string
 	major           int // version of the server
 	direct, through results
-	differences     []string // names of tests
-	steady          map[string]bool
-	early           []string // runs that ended early, what they said last
-}
-
-// run runs a part, and again, twice at most, when it ends before its end: a single test can take the whole process with it.
-func (c *comparison) run(ctx context.Context, run runner, at way, p part) (r results, err error) {
-	for range 3 {
-		if r, err = run(ctx, at, p, nil, 1); err != nil {
-			return nil, err
-		}
-		t, cut := r[whole]
-		if !cut {
-			break
-		}
-		c.early = append(c.early, fmt.Sprintf("%s: %s, a run ended early:\n%s", c.part, at.doors[p.door].Name, indent(t.output)))
-	}
-	return r, nil
+	differences     []string        // names of tests
+	steady          map[string]bool // differences that show again and again
+	early           []string        // runs that ended early, what they said last
 }
 
 func (s suite) compare(ctx context.Context, binary, dir string) (out []comparison, err error) {
@@ -126,26 +110,16 @@ func (s suite) compare(ctx context.Context, binary, dir string) (out []compariso
 		}
 	}()
 	for _, part := range s.parts {
-		c := comparison{part: s.name + " " + part.name, major: w.major, steady: map[string]bool{}}
-		if c.direct, err = c.run(ctx, run, w.direct, part); err != nil {
+		c := comparison{part: s.name + " " + part.name, major: w.major}
+		if c.direct, err = c.run(ctx, run, w.direct, part, nil); err != nil {
 			return nil, err
 		}
-		if c.through, err = c.run(ctx, run, w.through, part); err != nil {
+		if c.through, err = c.run(ctx, run, w.through, part, nil); err != nil {
 			return nil, err
 		}
 		if c.differences = differences(c.direct, c.through); len(c.differences) > 0 {
-			// Some tests are unsteady on a busy machine, on either side: they run alone, three times.
-			again := topLevel(c.differences)
-			direct, err := run(ctx, w.direct, part, again, 3)
-			if err != nil {
+			if c.steady, err = c.again(ctx, run, w, part); err != nil {
 				return nil, err
-			}
-			through, err := run(ctx, w.through, part, again, 3)
-			if err != nil {
-				return nil, err
-			}
-			for _, name := range differences(direct, through) {
-				c.steady[name] = true
 			}
 		}
 		out = append(out, c)
@@ -164,18 +138,6 @@ func differences(a, b results) []string {
 		}
 	}
 	return out
-}
-
-func topLevel(tests []string) []string {
-	var out []string
-	for _, t := range tests {
-		t, _, _ = strings.Cut(t, "/")
-		if t == whole {
-			return nil
-		}
-		out = append(out, regexp.QuoteMeta(t))
-	}
-	return slices.Compact(out)
 }
 
 func tally(r results) string {
@@ -197,7 +159,7 @@ func (c comparison) notes() (notes []string, findings int) {
 			continue
 		}
 		if !c.steady[name] {
-			notes = append(notes, head+"; not again when run alone three times: unsteady")
+			notes = append(notes, head+"; not in each of three runs without the others: unsteady")
 			continue
 		}
 		findings++
@@ -219,7 +181,7 @@ func (c comparison) notes() (notes []string, findings int) {
 	}
 	if _, cut := c.direct[whole]; cut {
 		findings++
-		notes = append(notes, c.part+": directly, each run ends early")
+		notes = append(notes, c.part+": directly, it does not come to its end")
 	}
 	if 10*len(failed) > len(c.direct) {
 		findings++

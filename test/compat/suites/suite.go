@@ -40,14 +40,15 @@ type part struct {
 	args []string // further ones of the tests' program
 }
 
-// runner runs a part of a suite against one side; only, if not nil, are regular expressions of the tests to run, count times.
-type runner func(ctx context.Context, at way, p part, only []string, count int) (results, error)
+// runner runs a part of a suite against one side; only, if not nil, are regular expressions of the tests to run.
+type runner func(ctx context.Context, at way, p part, only []string) (results, error)
 
 // results are the tests of a part by their names.
 type results map[string]result
 
 type result struct {
 	outcome string // pass, fail or skip
+	cut     bool   // the process ended before the test did
 	output  string
 	exact   string // what has to be the same on both sides
 }
