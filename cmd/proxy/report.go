@@ -51,6 +51,9 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		for _, s := range p.Public {
 			fmt.Fprintf(stdout, "   note: the policy says that everybody knows %s: %s: %s\n", s.Name, pipeline.Brief(s.Statement.SQL), s)
 		}
+		if len(p.Secrets) > 0 {
+			fmt.Fprintf(stdout, "   note: %s\n", knownTotals(p))
+		}
 		if p.Privacy.Composition == policy.Jointly {
 			fmt.Fprintf(stdout, "   note: composition is joint: answers count the randomness of the rows once, all together; counts, sums and averages alone are answered\n")
 		}
@@ -60,6 +63,17 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// knownTotals says what Fugu cannot find out: who knows a total of the table exactly sees by an answer beside it what the
+// noise was, and takes it off the rest.
+func knownTotals(p *policy.Policy) string {
+	const belongs = "every total of a protected table that an analyst may know exactly belongs under public, " +
+		"or answers beside it give the secret away (docs/threat-model.md)"
+	if len(p.Public) == 0 {
+		return "the policy declares no public statistics: " + belongs
+	}
+	return belongs
 }
 
 // checkBudget prints who shares in a policy's budget, and what its renewal gives up.

@@ -19,6 +19,7 @@ type game struct {
 	policy []string // edits of the policy
 	off    []*bool  // the defences that it breaks on
 	more   []string // edits of the policy with the defence off, where the policy can switch it off
+	on     []string // edits of the policy with the defence on, where the policy is the defence
 	role   string   // of the guest with the defence off, where grants are the defence
 	guess  func(analyst) float64
 	worlds [2]world // none: worlds
@@ -79,7 +80,7 @@ func (g game) play(t *testing.T) {
 			for _, w := range g.worlds {
 				t.Run(w.database, func(t *testing.T) {
 					t.Parallel()
-					f := serve(t, w, options{policy: append(append([]string{}, g.policy...), "epsilon: 1", "epsilon: 0.5")})
+					f := serve(t, w, options{policy: slices.Concat(g.policy, g.on, []string{"epsilon: 1", "epsilon: 0.5"})})
 					for range g.trials {
 						f.renew()
 						a := analyst{t, f, f.connect(t, "")}

@@ -51,6 +51,9 @@ var worlds = [2]world{{"w400", 400}, {"w500", 500}}
 // odd are the same worlds, of which the second also has rows that make careless expressions fail or stand out.
 var odd = [2]world{{"o400", 400}, {"o500", 500}}
 
+// large are worlds of twenty times as many customers, as many of them of the north in either; rich is a twentieth.
+var large = [2]world{{"l400", 400}, {"l500", 500}}
+
 // databases makes the worlds, once.
 func databases(t testing.TB) *pgcluster.Cluster {
 	t.Helper()
@@ -64,13 +67,13 @@ func databases(t testing.TB) *pgcluster.Cluster {
 		run("postgres", "CREATE ROLE fugu_guest LOGIN; CREATE ROLE fugu_open LOGIN; CREATE ROLE fugu_reader LOGIN")
 		run("postgres", "CREATE DATABASE base")
 		run("base", worldSQL)
-		for i, pair := range [][2]world{worlds, odd} {
+		for i, pair := range [][2]world{worlds, odd, large} {
 			for _, w := range pair {
 				run("postgres", "CREATE DATABASE "+w.database+" TEMPLATE base")
 				run("postgres", "GRANT CREATE, TEMPORARY ON DATABASE "+w.database+" TO fugu_guest, fugu_open")
 				run(w.database, fmt.Sprintf("INSERT INTO customer SELECT * FROM people(%d)", w.rich))
-				if i == 1 {
-					run(w.database, "SELECT oddities()")
+				if more := [...]string{"", "SELECT oddities()", "SELECT grow()"}[i]; more != "" {
+					run(w.database, more)
 				}
 				run(w.database, "VACUUM ANALYZE")
 			}

@@ -49,3 +49,19 @@ CREATE FUNCTION oddities() RETURNS void LANGUAGE sql AS $$
   UPDATE customer SET bonus = 2147483647 WHERE id IN (406, 407) AND income = 'high';
   UPDATE customer SET joined = 'infinity' WHERE id = 408 AND income = 'high';
 $$;
+
+-- Makes a world twenty times as large, its reference too, and moves customers with low incomes between two regions until
+-- 13300 are of the north, which everybody knows: people() has 13600 where a fifth of the incomes are high, and 13000 where
+-- a quarter are.
+CREATE FUNCTION grow() RETURNS void LANGUAGE sql AS $$
+  INSERT INTO customer SELECT id + 2000 * i, income, region, age, visits, spend, bonus, divisor, code, spike, joined, note
+    FROM customer, generate_series(1, 19) i;
+  INSERT INTO customer_reference SELECT id + 2000 * i, income, region, age, visits, spend, bonus, divisor, code, spike, joined, note
+    FROM customer_reference, generate_series(1, 19) i;
+  WITH excess AS (SELECT count(*) - 13300 AS n FROM customer WHERE region = 'north'),
+  moved AS (
+    SELECT c.id, CASE WHEN n > 0 THEN 'east' ELSE 'north' END AS region
+    FROM excess, LATERAL (
+      SELECT id FROM customer WHERE income = 'low' AND region = CASE WHEN n > 0 THEN 'north' ELSE 'east' END ORDER BY id LIMIT abs(n)) AS c)
+  UPDATE customer SET region = moved.region FROM moved WHERE customer.id = moved.id
+$$;
