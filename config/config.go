@@ -41,6 +41,8 @@ type Config struct {
 type Upstream struct {
 	Guest  DSN              // client traffic and post-processing
 	Reader DSN              // the statistics statements that Fugu composes
+	Keeper DSN              // what `fugu twin` reads protected tables as; empty: there is none
+	Twins  DSN              // where twins are built; empty: where the protected tables are
 	Guests map[string]Guest // by user, of those who have a guest of their own
 }
 
@@ -160,10 +162,19 @@ func (d *decoder) consistent() {
 			d.bad("upstream.reader", "give each its own role: the guest's must have no right on protected tables",
 				"upstream.guest and upstream.reader are the same role")
 		}
+		for path, dsn := range map[string]DSN{"upstream.keeper": c.Upstream.Keeper, "upstream.twins": c.Upstream.Twins} {
+			if guest == dsn.role() {
+				d.bad(path, "give each its own role: the guest carries clients' statements", "%s and upstream.guest are the same role", path)
+			}
+		}
 		if guest == c.Ledger.Postgres.role() {
 			d.bad("ledger", "give the ledger its own role: clients act as the guest, and could write to it",
 				"ledger and upstream.guest are the same role")
 		}
+	}
+	if keeper := c.Upstream.Keeper.role(); keeper != "" && keeper == c.Upstream.Reader.role() {
+		d.bad("upstream.keeper", "give each its own role: the reader needs no right on the schema fugu_twin, and serve never is the keeper",
+			"upstream.keeper and upstream.reader are the same role")
 	}
 }
 

@@ -87,6 +87,14 @@ func TestExample(t *testing.T) {
 	}
 }
 
+// TestTwin is the file of a policy with a twin: there is a keeper.
+func TestTwin(t *testing.T) {
+	c := load(t, "testdata/twin.good.yaml")
+	if want := DSN("postgres://fugu_keeper@127.0.0.1:5432/adult"); c.Upstream.Keeper != want || c.Upstream.Twins != "" {
+		t.Errorf("keeper %q, twins %q", c.Upstream.Keeper, c.Upstream.Twins)
+	}
+}
+
 func TestDefaults(t *testing.T) {
 	want := &Config{
 		Listen: "[::1]:0",
@@ -118,6 +126,8 @@ func TestEnvironment(t *testing.T) {
 		"FUGU_LISTEN":                             {":7000", func(c *Config) { c.Listen = ":7000" }},
 		"FUGU_UPSTREAM_GUEST":                     {"postgres://g@h/d", func(c *Config) { c.Upstream.Guest = "postgres://g@h/d" }},
 		"FUGU_UPSTREAM_READER":                    {"postgres://r@h/d", func(c *Config) { c.Upstream.Reader = "postgres://r@h/d" }},
+		"FUGU_UPSTREAM_KEEPER":                    {"postgres://k@h/d", func(c *Config) { c.Upstream.Keeper = "postgres://k@h/d" }},
+		"FUGU_UPSTREAM_TWINS":                     {"postgres://t@h2/d", func(c *Config) { c.Upstream.Twins = "postgres://t@h2/d" }},
 		"FUGU_POOL_MODE":                          {"transaction", func(c *Config) { c.Pool.Mode = "transaction" }},
 		"FUGU_POOL_SIZE":                          {"5", func(c *Config) { c.Pool.Size = 5 }},
 		"FUGU_POOL_WAIT":                          {"30s", func(c *Config) { c.Pool.Wait = 30 * time.Second }},

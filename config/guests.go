@@ -60,6 +60,10 @@ func (d *decoder) guestDSN(v *strictyaml.Value) DSN {
 	switch own.User {
 	case d.config.Upstream.Reader.role():
 		v.Bad(roles, "upstream.guests: the dsn has the role of upstream.reader")
+	case d.config.Upstream.Keeper.role():
+		v.Bad(roles, "upstream.guests: the dsn has the role of upstream.keeper")
+	case d.config.Upstream.Twins.role():
+		v.Bad(roles, "upstream.guests: the dsn has the role of upstream.twins")
 	case d.config.Ledger.Postgres.role():
 		v.Bad(roles, "upstream.guests: the dsn has the role of ledger")
 	}

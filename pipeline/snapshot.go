@@ -107,7 +107,7 @@ func (s *Snapshot) link(p *policy.Policy) error {
 	}
 	for _, t := range s.tables {
 		root := t.table.Root()
-		if t.policy == p && len(root.Secrets) == 0 {
+		if t.policy == p && len(root.Secrets) == 0 && !root.Twin {
 			return fmt.Errorf("%s:%d:%d: table %s: no secret of the policy speaks of it, so it needs no protection", p.Source, t.config.At.Line, t.config.At.Column, t.table)
 		}
 		if l := t.table.Link; t.policy == p && l != nil {
@@ -152,6 +152,9 @@ func (s *Snapshot) loadViews(ctx context.Context, reader *upstream.Reader) error
 func loadTable(ctx context.Context, p *policy.Policy, t policy.Table, reader *upstream.Reader) (*protected, error) {
 	pt := &protected{policy: p, config: t, reference: t.Reference, table: &planner.Table{
 		Schema: t.Schema, Name: t.Name, Rows: t.Rows, Domains: map[string][]planner.Value{}, Bounds: map[string][2]string{}}}
+	if pt.table.Twin = t.Answers == policy.FromTwin; pt.table.Twin {
+		return pt, pt.loadTwin(ctx, reader)
+	}
 	if t.Reference.Name != "" {
 		pt.table.Reference = Quoted(t.Reference)
 	}
@@ -205,6 +208,18 @@ func loadTable(ctx context.Context, p *policy.Policy, t policy.Table, reader *up
 		}
 	}
 	return pt, nil
+}
+
+// loadTwin reads the columns of a table that is answered from its twin: statements are parsed with them. Nothing else of it
+// is read, as no statistic of it is asked.
+func (t *protected) loadTwin(ctx context.Context, reader *upstream.Reader) (err error) {
+	t.table.Columns, err = loadColumns(ctx, reader, Quoted(t.config.Qualified()))
+	t.syntax = parser.Table{Schema: t.config.Schema, Name: t.config.Name}
+	for _, c := range t.table.Columns {
+		t.syntax.Columns = append(t.syntax.Columns, c.Name)
+	}
+	t.reference = policy.QualifiedName{}
+	return err
 }
 
 func loadColumns(ctx context.Context, reader *upstream.Reader, table string) ([]planner.Column, error) {

@@ -53,6 +53,10 @@ func newSources(c *parser.Cut, tables Tables) (*sources, error) {
 		if !ok {
 			return nil, fmt.Errorf("planning: no protected table %s", src.Table)
 		}
+		if t.Twin {
+			return nil, sqlstate.New(sqlstate.ModelUnfit, "table %s is answered from its twin, and the twin is not built or not served yet", t).
+				WithHint("The policy's owner can build it: fugu twin build.")
+		}
 		s.tables[src.Rel] = t
 		s.protected = append(s.protected, src.Rel)
 	}

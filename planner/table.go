@@ -20,6 +20,7 @@ type Table struct {
 	Bounds       map[string][2]string // of the values of columns, where the policy says them
 	Secrets      []Secret
 	Link         *Link // nil: a root
+	Twin         bool  // it is answered from its twin, and no statistic of it is ever asked
 
 	cells shared[[]Cell]    // by keys, of those that are declared columns
 	alone shared[[]float64] // by the statement that counted them

@@ -42,6 +42,8 @@ func (p *Policy) composition(v *strictyaml.Value) {
 	}
 	for _, t := range p.Tables {
 		switch {
+		case t.Answers == FromTwin:
+			v.Bad(hint, "privacy.composition joint has no account of a twin, which table %s has", t.Qualified())
 		case t.Reference == QualifiedName{} && t.Link == nil:
 			v.Bad(hint, "privacy.composition joint is worked out from reference rows, and table %s has no reference", t.Qualified())
 		case t.Drawn == FromReference:

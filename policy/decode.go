@@ -28,6 +28,7 @@ func decode(r *strictyaml.Report, data []byte) *Policy {
 	p.fit(f.Get("fit"))
 	p.declared(r, f.Get("declared"))
 	p.public(r, f.Get("public"))
+	p.twinned(r, f.Get("assume"))
 	p.unaccounted(f.Get("declared"), "declared models")
 	p.unaccounted(f.Get("public"), "public statistics")
 	p.Fingerprint = fingerprint(p)
@@ -129,6 +130,7 @@ func (p *Policy) privacy(v *strictyaml.Value) (mechanism *strictyaml.Value) {
 	if okD && okBD && budget.Delta < statement.Delta {
 		b.Get("delta").Bad(hint, "privacy.budget.delta %v is below privacy.delta %v", budget.Delta, statement.Delta)
 	}
+	p.twinsPaid(b)
 	w, eta, lambda := within(f.Get("model"))
 	if p.Privacy.Within = w; w != nil && okE && okD && okBE && okBD {
 		w.leaves(statement, budget, eta, lambda)

@@ -27,6 +27,7 @@ func fingerprint(p *Policy) string {
 		Drawn           Drawn
 		LinkTo          *QualifiedName `json:",omitempty"`
 		LinkOn          []LinkKey      `json:",omitempty"`
+		Twin            *Twin          `json:",omitempty"` // nil: noise on answers
 	}
 	type secret struct {
 		Name                         string
@@ -95,6 +96,11 @@ func fingerprint(p *Policy) string {
 		}
 		if t.Link != nil {
 			m.LinkTo, m.LinkOn = &t.Link.To, t.Link.On
+		}
+		if t.Twin != nil {
+			w := *t.Twin
+			w.At, w.Drop = Position{}, slices.Sorted(slices.Values(w.Drop))
+			m.Twin = &w
 		}
 		meaning.Tables = append(meaning.Tables, m)
 	}

@@ -36,7 +36,7 @@ func checkPolicy(t *testing.T, p *Policy) {
 		t.Errorf("incomplete: %+v", p)
 	}
 	for _, table := range p.Tables {
-		if (table.Rows < 1 && table.Link == nil) || (table.Reference.Name == "") != (table.Reference.Schema == "") || table.Reference.Name == "" && len(p.Declared) == 0 || table.PlainRows != DenyRows && table.PlainRows != ReferenceRows {
+		if (table.Rows < 1 && table.Link == nil) || (table.Reference.Name == "") != (table.Reference.Schema == "") || table.Reference.Name == "" && len(p.Declared) == 0 && table.Answers != FromTwin || (table.Twin != nil) != (table.Answers == FromTwin) || table.PlainRows != DenyRows && table.PlainRows != ReferenceRows {
 			t.Errorf("table %+v", table)
 		}
 		if _, protected := p.Table(table.Reference); protected {

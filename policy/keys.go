@@ -3,7 +3,8 @@ package policy
 // keys are the known keys of each section of a policy file. A section under a name of the writer's choice has * there.
 var keys = map[string][]string{
 	"":                        {"version", "dataset", "tables", "networks", "secrets", "assume", "privacy", "epoch", "analysts", "fit", "declared", "public"},
-	"tables.*":                {"rows", "reference", "drawn", "plain_rows", "group_by", "link"},
+	"tables.*":                {"rows", "reference", "drawn", "plain_rows", "group_by", "link", "answers", "twin"},
+	"tables.*.twin":           {"rows", "drop", "at_least", "known_rows", "unit", "independent_rows", "smallest"},
 	"tables.*.link":           {"to", "on"},
 	"tables.*.group_by.*":     {"from", "to"},
 	"networks.*":              {"independent", "parameters"},
@@ -29,8 +30,10 @@ var keys = map[string][]string{
 var words = map[string][]string{
 	"tables.*.plain_rows": {string(DenyRows), string(ReferenceRows)},
 	"tables.*.drawn":      {string(Independently), string(FromReference)},
+	"tables.*.answers":    {string(ByAnswerNoise), string(FromTwin)},
+	"tables.*.twin.rows":  {string(ShowRows), string(Aggregate)},
 	"secrets.*.about":     {string(AboutDataset), string(AboutDistribution)},
-	"assume":              {string(Translation), string(Gaussian)},
+	"assume":              {string(Translation), string(Gaussian), string(Exchangeable)},
 	"privacy.mechanism": {"auto", "expm-laplace", "expm-gaussian", "directional", "wasserstein", "approximate-wasserstein",
 		"no-noise", "eigm", "daum", "optimal-gaussian", "apgm", "markov-quilt"},
 	"privacy.composition": {string(ByNoise), string(Jointly)},

@@ -107,6 +107,10 @@ func checkTogether(policies []*Policy) error {
 		}
 		for _, t := range p.Tables {
 			if other := tables[t.Qualified()]; other != nil && other != p {
+				if o, _ := other.Table(t.Qualified()); o.Answers != t.Answers {
+					r.Add(t.At, "protect it in one policy only, with one of the two", "table %s has answers: %s, and answers: %s in %s: a table has a twin or noisy answers, never both", t.Qualified(), t.Answers, o.Answers, other.Source)
+					continue
+				}
 				r.Add(t.At, "protect a table in one policy only", "table %s is already protected by %s", t.Qualified(), other.Source)
 			} else {
 				tables[t.Qualified()] = p

@@ -53,9 +53,12 @@ type Table struct {
 	PlainRows    PlainRows
 	GroupBy      []Domain // public domains of grouping columns, in the order of the file
 	Link         *Link    // nil: its rows stand for themselves
+	Answers      Answers  // of a linked table those of its root
+	Twin         *Twin    // not nil exactly if Answers is FromTwin
 
 	At          Position // the table's name in the file
 	ReferenceAt Position
+	answersSaid bool // the file says Answers
 }
 
 // Link says that each row of a table belongs to one row of another protected table, on which the secrets live. The

@@ -81,7 +81,7 @@ func TestAdult(t *testing.T) {
 				{Column: "education", FromReference: true, At: at(12, 7)},
 				{Column: "age", Range: &IntRange{17, 90}, At: at(13, 7)},
 			},
-			At: at(6, 3), ReferenceAt: at(8, 16),
+			Answers: ByAnswerNoise, At: at(6, 3), ReferenceAt: at(8, 16),
 		}},
 		Secrets: []Secret{
 			{Name: "high_income", Table: adult, About: AboutDataset, Proportion: "income = '>50K'", Spans: []Span{{0.10, 0.60, 0.05}}, At: at(16, 3), PropertyAt: at(18, 17)},

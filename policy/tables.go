@@ -18,6 +18,11 @@ const referenceHint = "name a table of public or held-out rows: the model is fit
 // tables reads the protected tables; with declared models they can be without a reference.
 func tables(p *Policy, r *strictyaml.Report, v *strictyaml.Value, declared bool) {
 	entries, ok := v.Entries()
+	type entry struct {
+		at     strictyaml.Entry
+		fields strictyaml.Fields
+	}
+	var written []entry
 	if ok && len(entries) == 0 {
 		v.Bad("name at least one table to protect", "tables is empty")
 	}
@@ -27,18 +32,25 @@ func tables(p *Policy, r *strictyaml.Report, v *strictyaml.Value, declared bool)
 			r.Add(e.At, "name a table of your own", "%s is a system table", name)
 			ok = false
 		}
-		t := table(r, e, declared)
-		if !ok {
-			continue
-		}
-		if other, twice := p.Table(name); twice {
+		t, f := table(r, e)
+		if other, twice := p.Table(name); ok && twice {
 			r.Add(e.At, "keep one of the two", "table %s is already there in line %d", name, other.At.Line)
+			ok = false
+		}
+		if !ok {
+			t.modelled(r, e, f, declared)
 			continue
 		}
 		t.Schema, t.Name = name.Schema, name.Name
-		p.Tables = append(p.Tables, t)
+		p.Tables, written = append(p.Tables, t), append(written, entry{e, f})
 	}
 	links(p, r)
+	p.twins(r)
+
+	// What a table needs depends on how it is answered, which of a linked one its root says.
+	for i, e := range written {
+		p.Tables[i].modelled(r, e.at, e.fields, declared)
+	}
 	for _, t := range p.Tables {
 		if _, protected := p.Table(t.Reference); protected {
 			r.Add(t.ReferenceAt, referenceHint, "reference %s is itself a protected table", t.Reference)
@@ -48,7 +60,7 @@ func tables(p *Policy, r *strictyaml.Report, v *strictyaml.Value, declared bool)
 
 func protectable(q QualifiedName) bool { return !systemSchema(q.Schema) }
 
-func table(r *strictyaml.Report, e strictyaml.Entry, declared bool) Table {
+func table(r *strictyaml.Report, e strictyaml.Entry) (Table, strictyaml.Fields) {
 	t := Table{At: e.At, Drawn: Independently, PlainRows: DenyRows}
 	f := e.Value.Fields(keys["tables.*"]...)
 	if l := f.Get("link"); l != nil {
@@ -57,10 +69,8 @@ func table(r *strictyaml.Report, e strictyaml.Entry, declared bool) Table {
 	if rows := f.Get("rows"); rows != nil || t.Link == nil {
 		t.Rows, _ = f.Need("rows", "write the public number of rows: the model assumes it").Int(1, maxRows)
 	}
+	t.twin(r, f)
 	reference := f.Get("reference")
-	if !declared {
-		reference = f.Need("reference", referenceHint)
-	}
 	if name, ok := valueName(reference, ParseName); ok {
 		t.Reference, t.ReferenceAt = name, reference.At
 	}
@@ -89,15 +99,19 @@ func table(r *strictyaml.Report, e strictyaml.Entry, declared bool) Table {
 		d.Column = column
 		t.GroupBy = append(t.GroupBy, d)
 	}
-	if reference == nil && declared {
-		t.withoutReference(r, e)
-	}
-	return t
+	return t, f
 }
 
-// withoutReference reports what needs a reference.
-func (t Table) withoutReference(r *strictyaml.Report, e strictyaml.Entry) {
-	if t.Link != nil || t.PlainRows == ReferenceRows || t.Drawn == FromReference ||
+// modelled reports a table without a reference that has none to be modelled by, or has something else that needs one.
+func (t Table) modelled(r *strictyaml.Report, e strictyaml.Entry, f strictyaml.Fields, declared bool) {
+	if f.Get("reference") != nil {
+		return
+	}
+	if t.Answers != FromTwin && !declared {
+		f.Need("reference", referenceHint)
+		return
+	}
+	if t.Answers != FromTwin && t.Link != nil || t.PlainRows == ReferenceRows || t.Drawn == FromReference ||
 		slices.ContainsFunc(t.GroupBy, func(d Domain) bool { return d.FromReference }) {
 		r.Add(e.At, referenceHint, "%s has no reference, and something that needs one: link, plain_rows, drawn or a domain", e.Value.Path)
 	}

@@ -135,6 +135,18 @@ func (v *Value) Word(words ...string) (string, bool) {
 	return "", false
 }
 
+// Bool reads true or false.
+func (v *Value) Bool() (value, ok bool) {
+	switch {
+	case v == nil:
+		return false, false
+	case v.Kind != Bool:
+		v.expected("true or false", "write true or false without quotes")
+		return false, false
+	}
+	return v.text == "true", true
+}
+
 // Int reads a whole number between low and high, both included.
 func (v *Value) Int(low, high int64) (int64, bool) {
 	if v == nil {
