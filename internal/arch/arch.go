@@ -39,6 +39,9 @@ var rules = []rule{
 	{"history imports privacy, sensitivity and nothing else of ours", func(f file, imported string) bool {
 		return !f.test && in(f.dir, "history") && ours(imported) && !in(trim(imported), "privacy", "sensitivity")
 	}},
+	{"the law of twins knows policies, samplers and nothing else of ours", func(f file, imported string) bool {
+		return !f.test && f.dir == "twin" && ours(imported) && !in(trim(imported), "policy", "mechanism", "privacy")
+	}},
 	{"SQL and mathematics know no protocol", func(f file, imported string) bool {
 		return !f.test && in(f.dir, "parser", "planner", "sensitivity", "mechanism", "model") &&
 			(ours(imported) && in(trim(imported), "wire", "pipeline", "upstream") || strings.HasSuffix(imported, "/pgproto3"))

@@ -1,0 +1,138 @@
+package twin
+
+import (
+	"math"
+
+	"fugu/policy"
+)
+
+// maxRows keeps numbers of rows exact in float64, and what is multiplied by a scale in 64 bits.
+const maxRows = 1 << 40
+
+// roundingRows is by how many rows, relative to n, a share times n may be off: shares come as float64 of decimals.
+// Every bound is rounded outwards by it, so that more is hidden and never less.
+const rounding = 1e-12
+
+// floor and ceil are n·share in rows, rounded so that floor is never too small, and ceil never too large.
+func (s Spec) floor(share float64) int64 {
+	return int64(math.Floor(float64(s.Rows)*share + float64(s.Rows)*rounding))
+}
+
+func (s Spec) ceil(share float64) int64 {
+	return int64(math.Ceil(float64(s.Rows)*share - float64(s.Rows)*rounding))
+}
+
+// domain is what K has to hide: which counts a table can have, and how far those of a pair are apart.
+type domain struct {
+	classes []Class // with their bounds
+	move    int64   // k: a pair differs by the classes of at most so many rows
+	// slack is the probability, at most, that counts under the two values of a pair are outside of all this. It is above 0
+	// where a secret is about a distribution, whose rows follow it by chance.
+	slack float64
+}
+
+// domain works out what there is to hide.
+func (s Spec) domain() (domain, error) {
+	d := domain{move: 1}
+	classes, err := s.classes()
+	if err != nil {
+		return d, err
+	}
+	for i := range classes {
+		classes[i].Least, classes[i].Most = 0, s.Rows
+	}
+	chances := s.chances()
+	for j, secret := range s.Secrets {
+		least, most, within := s.marginal(secret)
+		k := s.floor(within)
+		if secret.About == policy.AboutDistribution {
+			// A row changes its outcome with at most this probability where the two values are coupled, independently of others.
+			k = s.Rows - s.least(1-within, chances.each)
+			d.slack = chances.all
+		}
+		d.move = max(d.move, k)
+		for i := range classes {
+			o := classes[i].Outcomes[j]
+			lo, hi := s.ceil(least[o]), s.floor(most[o])
+			if secret.About == policy.AboutDistribution {
+				lo, hi = s.least(least[o], chances.each), s.Rows-s.least(1-most[o], chances.each)
+			}
+			// At least lo rows have this outcome, and all but Least of them may be of another class that has it.
+			classes[i].Least = max(0, classes[i].Least+lo)
+			classes[i].Most = min(classes[i].Most, hi)
+		}
+	}
+	for i := range classes {
+		// Rows with all of these outcomes: by inclusion and exclusion at least Σ lo - (secrets - 1)·n.
+		classes[i].Least = max(0, classes[i].Least-int64(len(s.Secrets)-1)*s.Rows, s.ceil(s.Smallest))
+	}
+	d.classes = tight(classes, s.Rows)
+	return d, d.possible(s)
+}
+
+// tight lets the bounds of each class say what those of all others leave.
+func tight(classes []Class, n int64) []Class {
+	least, most := int64(0), int64(0)
+	for _, c := range classes {
+		least, most = least+c.Least, most+c.Most
+	}
+	out := make([]Class, len(classes))
+	for i, c := range classes {
+		out[i] = c
+		out[i].Least = max(c.Least, n-(most-c.Most))
+		out[i].Most = min(c.Most, n-(least-c.Least))
+	}
+	return out
+}
+
+// marginal is what a secret's pairs say of the share of each outcome, and how far the values of a pair are apart, in total
+// variation.
+func (s Spec) marginal(secret Secret) (least, most []float64, within float64) {
+	n := secret.outcomes()
+	least, most = make([]float64, n), make([]float64, n)
+	if secret.Range != nil {
+		for o := range n {
+			least[o], most[o] = secret.Range.From, secret.Range.To
+		}
+		return least, most, secret.Range.Within
+	}
+	if secret.Categories != "" {
+		for o := range n {
+			least[o] = 1
+		}
+		for _, pair := range secret.Vectors {
+			a, b := secret.vector(pair[0]), secret.vector(pair[1])
+			moved := 0.
+			for o := range n {
+				least[o], most[o] = min(least[o], a[o], b[o]), max(most[o], a[o], b[o])
+				moved += math.Abs(a[o]-b[o]) / 2
+			}
+			within = max(within, moved)
+		}
+		return least, most, within
+	}
+	from, to := 1., 0.
+	for _, span := range secret.Spans {
+		from, to, within = min(from, span.From), max(to, span.To), max(within, span.Within)
+	}
+	least[True], most[True] = from, to
+	least[False], most[False] = 1-to, 1-from
+	if secret.Nullable {
+		// How the rest divides between false and NULL, the secret does not say.
+		least[False], most[Null] = 0, 1-from
+	}
+	return least, most, within
+}
+
+// vector writes shares out in the order of the values.
+func (s Secret) vector(shares []policy.Share) []float64 {
+	out := make([]float64, len(s.Values))
+	for _, share := range shares {
+		for o, v := range s.Values {
+			if v == share.Category {
+				out[o] += share.Proportion
+			}
+		}
+	}
+	return out
+}

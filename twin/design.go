@@ -1,0 +1,178 @@
+package twin
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+
+	"fugu/mechanism"
+)
+
+// Design is the law of one twin: K and S, chosen for a Spec. Everything in it is public.
+type Design struct {
+	Classes []Class
+	Rows    int64   // n
+	Epsilon float64 // what the twin costs in all, that of the Spec
+	Delta   float64
+	// NoiseEpsilon and NoiseDelta are K's part of them; the rest is for the rows that analysts know, and for chance.
+	NoiseEpsilon, NoiseDelta float64
+
+	noise noise
+	known known
+}
+
+// noise is a law K of counts, and what is known of a table that brings forth its outcomes.
+type noise interface {
+	fmt.Stringer
+	// draw draws the noisy counts; draws is how many samples it may take.
+	draw(i *mechanism.Integers, counts []int64) []int64
+	draws() int
+	// least is how many rows of each class every table of the promise has that can bring forth these noisy counts.
+	least(noisy []int64) []int64
+	// covers reports whether the promise speaks of a table with these counts.
+	covers(counts []int64) bool
+
+	law(x *big.Rat, counts []int64) []Outcome
+	unit() (num, den uint64)
+	steps() int64
+	// expect is a public estimate of what comes of a table with these counts.
+	expect(counts []int64, sizes func(noisy []int64) []int64) []Expected
+}
+
+// New chooses K and S. Of the laws that hold the promise it takes the one with the least expected error, which does not
+// depend on the table. The error says what about the policy would have to be otherwise.
+func New(s Spec) (*Design, error) {
+	if err := s.valid(); err != nil {
+		return nil, err
+	}
+	d, err := s.domain()
+	if err != nil {
+		return nil, err
+	}
+	var best *Design
+	var errs []error
+	for _, c := range s.candidates(d) {
+		design, err := c()
+		if err == nil {
+			err = design.roomy()
+		}
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case best == nil || design.Error() < best.Error():
+			best = design
+		}
+	}
+	if best == nil {
+		return nil, errors.Join(errs[:min(1, len(errs))]...)
+	}
+	return best, nil
+}
+
+// candidates are the laws that can hide what the domain has.
+func (s Spec) candidates(d domain) (out []func() (*Design, error)) {
+	base := Design{Classes: d.classes, Rows: s.Rows, Epsilon: s.Epsilon, Delta: s.Delta}
+	for _, part := range s.parts(len(d.classes), d.slack) {
+		make := func(noise noise, err error) (*Design, error) {
+			if err != nil {
+				return nil, err
+			}
+			design := base
+			design.noise, design.NoiseEpsilon, design.NoiseDelta = noise, part.epsilon, part.delta
+			design.known = known{s.KnownRows, d.move, part.knownEpsilon, s.Rows, part.knownDelta}
+			return &design, nil
+		}
+		if len(d.classes) == 2 {
+			out = append(out, func() (*Design, error) {
+				l, err := newLaplace(d, s.Rows, part.epsilon, part.delta)
+				return make(l, err)
+			})
+		}
+	}
+	return out
+}
+
+// roomy reports a class of which no row could be taken.
+func (d *Design) roomy() error {
+	for _, c := range d.Classes {
+		// Noisy counts say at least what the range says.
+		if d.known.most(c.Least) < 1 || c.Least < 2 {
+			return fmt.Errorf("class %s: of a class that may have only %d rows none can be taken%s; let the ranges of the secrets leave it more rows, or write twin: {smallest: SHARE} if everybody may know that it has them",
+				c.Name, c.Least, d.known.because())
+		}
+	}
+	return nil
+}
+
+// String says what K is.
+func (d *Design) String() string { return d.noise.String() }
+
+// Covers reports whether the promise speaks of a table with these counts. About others nothing is promised, and the DBA,
+// and nobody else, is to be told.
+func (d *Design) Covers(counts []int64) bool { return d.fits(counts) == nil && d.noise.covers(counts) }
+
+// fits checks the shape of counts.
+func (d *Design) fits(counts []int64) error {
+	if len(counts) != len(d.Classes) {
+		return fmt.Errorf("counts of %d classes, not %d", len(d.Classes), len(counts))
+	}
+	total := int64(0)
+	for _, n := range counts {
+		if n < 0 || n > d.Rows {
+			return fmt.Errorf("a class of %d rows in a table of %d", n, d.Rows)
+		}
+		total += n
+	}
+	if total != d.Rows {
+		return fmt.Errorf("the classes have %d rows, and the policy says that the table has %d", total, d.Rows)
+	}
+	return nil
+}
+
+// Draw draws the noisy counts of a table with these counts: Ñ of K. They are what the twin tells of the secret, once; to
+// draw again is to pay again. The random bytes must be secret, and unpredictable.
+func (d *Design) Draw(random io.Reader, counts []int64) ([]int64, error) {
+	if err := d.fits(counts); err != nil {
+		return nil, err
+	}
+	i := mechanism.NewIntegers(random, d.noise.draws())
+	noisy := d.noise.draw(i, counts)
+	if err := i.Err(); err != nil {
+		return nil, err
+	}
+	return noisy, d.fits(noisy)
+}
+
+// Take says how many rows of each class are taken: S of the noisy counts, and of nothing else. For every table of the
+// promise that can bring them forth it is less than the class has: of a class that is taken whole, who is missing from it
+// would show. Where a table has fewer rows, all of them are taken, and nothing is promised.
+func (d *Design) Take(noisy []int64) ([]int64, error) {
+	if err := d.fits(noisy); err != nil {
+		return nil, err
+	}
+	out := d.take(noisy)
+	for c, m := range out {
+		if m < 1 || m > noisy[c] {
+			return nil, fmt.Errorf("class %s: %d of %d rows would be taken: these noisy counts were not drawn by this law", d.Classes[c].Name, m, noisy[c])
+		}
+	}
+	return out, nil
+}
+
+func (d *Design) take(noisy []int64) []int64 {
+	out := d.noise.least(noisy)
+	for c := range out {
+		out[c] = min(out[c]-1, d.known.most(out[c]))
+	}
+	return out
+}
+
+// Copies says how often each row of a class stands in the twin: each of the taken ones each times, and more of them, to be
+// chosen at random and independently of the order in which they were drawn, once more. In all there are noisy rows.
+func Copies(noisy, taken int64) (each, more int64, err error) {
+	if taken < 1 || noisy < taken {
+		return 0, 0, fmt.Errorf("%d rows cannot stand for %d", taken, noisy)
+	}
+	return noisy / taken, noisy % taken, nil
+}

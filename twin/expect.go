@@ -1,0 +1,111 @@
+package twin
+
+import "math"
+
+// quantiles is how many points of the noise an expectation goes through.
+const quantiles = 24
+
+// Expected is what comes of one class, on average over K, of a table with given counts. Where these are not the true
+// counts it is public, and tells nothing.
+type Expected struct {
+	Noisy    float64 // rows: the mean of Ñ_c
+	Noise    float64 // rows: the root mean square of Ñ_c - N_c
+	Taken    float64 // rows: the mean of m_c, how many are taken
+	Sampling float64 // rows: the root mean square error of the count of half of the class, by the sampling alone
+}
+
+// CountError is the root mean square error, relative to its size, of the count of a group with so many rows of each class,
+// by noise and sampling, in a table with these counts.
+func (d *Design) CountError(counts, group []int64) float64 {
+	total, rows := 0., int64(0)
+	shift := 0.
+	for c, e := range d.Expect(counts) {
+		f := float64(group[c]) / math.Max(1, float64(counts[c]))
+		// Sampling has the variance of the half at f = 1/2, and is proportional to f(1-f).
+		total += 4 * f * (1 - f) * e.Sampling * e.Sampling
+		shift += f * e.Noise * sign(c)
+		rows += group[c]
+	}
+	return math.Sqrt(total+shift*shift) / float64(max(1, rows))
+}
+
+// sign is that of a class's noise beside that of the first, of which it takes the rows.
+func sign(c int) float64 {
+	if c == 0 {
+		return 1
+	}
+	return -1
+}
+
+// Expect is what comes of a table with these counts, a class each.
+func (d *Design) Expect(counts []int64) []Expected { return d.noise.expect(counts, d.take) }
+
+// Error is what New makes least: the root mean square error of the counts of one half of each class, in tables whose
+// counts are spread over the policy's range, as a share of the table.
+func (d *Design) Error() float64 {
+	total := 0.
+	tables := d.tables()
+	for _, counts := range tables {
+		for _, e := range d.Expect(counts) {
+			total += e.Noise*e.Noise/4 + e.Sampling*e.Sampling
+		}
+	}
+	return math.Sqrt(total/float64(len(tables))) / float64(d.Rows)
+}
+
+// tables are counts that are spread over the policy's range: for each class from least to most, the others in proportion.
+func (d *Design) tables() (out [][]int64) {
+	for _, f := range []float64{.1, .5, .9} {
+		counts, left, room := make([]int64, len(d.Classes)), d.Rows, int64(0)
+		for c, class := range d.Classes {
+			counts[c] = class.Least
+			left -= class.Least
+			room += class.Most - class.Least
+		}
+		for c, class := range d.Classes {
+			share := float64(class.Most-class.Least) / float64(max(1, room))
+			if len(d.Classes) == 2 {
+				share = []float64{f, 1 - f}[c]
+			}
+			more := min(int64(share*float64(left)), class.Most-class.Least)
+			counts[c] += more
+		}
+		total := int64(0)
+		for _, n := range counts {
+			total += n
+		}
+		for c, class := range d.Classes {
+			more := min(d.Rows-total, class.Most-counts[c])
+			counts[c], total = counts[c]+more, total+more
+		}
+		out = append(out, counts)
+	}
+	return out
+}
+
+// sums adds up what is expected.
+type sums struct{ noisy, noise, taken, sampling []float64 }
+
+func (s *sums) add(counts, noisy, taken []int64, weight float64) {
+	if s.noisy == nil {
+		n := len(counts)
+		s.noisy, s.noise, s.taken, s.sampling = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	}
+	for c := range counts {
+		n, m := float64(counts[c]), math.Max(1, float64(taken[c]))
+		off := float64(noisy[c]) - n
+		s.noisy[c] += weight * float64(noisy[c])
+		s.noise[c] += weight * off * off
+		s.taken[c] += weight * float64(taken[c])
+		// A share of one half, estimated from m of n rows and scaled up to n of them.
+		s.sampling[c] += weight * n * n / 4 * math.Max(0, 1/m-1/math.Max(1, n))
+	}
+}
+
+func (s *sums) expected() []Expected {
+	out := make([]Expected, len(s.noisy))
+	for c := range out {
+		out[c] = Expected{s.noisy[c], math.Sqrt(s.noise[c]), s.taken[c], math.Sqrt(s.sampling[c])}
+	}
+	return out
+}
