@@ -36,6 +36,7 @@ func fingerprint(p *Policy) string {
 		Proportion, Mean, Categories string
 		Parameter                    string `json:",omitempty"`
 		Spans                        []Span
+		Listed                       bool `json:",omitempty"` // of a twin, for which it makes a difference
 		Vectors                      [][2][]Share
 		Range                        *SimplexRange
 	}
@@ -114,7 +115,9 @@ func fingerprint(p *Policy) string {
 	}
 	slices.SortFunc(meaning.Networks, func(a, b network) int { return cmp.Compare(a.Table.String(), b.Table.String()) })
 	for _, s := range p.Secrets {
-		meaning.Secrets = append(meaning.Secrets, secret{s.Name, s.Table, s.About, s.Proportion, s.Mean, s.Categories, s.Parameter, s.Spans, s.Vectors, s.Range})
+		t, _ := p.Table(s.Table)
+		listed := s.Listed && t.Answers == FromTwin
+		meaning.Secrets = append(meaning.Secrets, secret{s.Name, s.Table, s.About, s.Proportion, s.Mean, s.Categories, s.Parameter, s.Spans, listed, s.Vectors, s.Range})
 	}
 	slices.SortFunc(meaning.Secrets, func(a, b secret) int { return cmp.Compare(a.Name, b.Name) })
 

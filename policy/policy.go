@@ -125,6 +125,7 @@ type Secret struct {
 	Parameter  string // of the table's Network
 
 	Spans   []Span
+	Listed  bool // Spans are listed pairs: their ends, and nothing between them
 	Vectors [][2][]Share
 	Range   *SimplexRange
 

@@ -85,7 +85,7 @@ func TestAdult(t *testing.T) {
 		}},
 		Secrets: []Secret{
 			{Name: "high_income", Table: adult, About: AboutDataset, Proportion: "income = '>50K'", Spans: []Span{{0.10, 0.60, 0.05}}, At: at(16, 3), PropertyAt: at(18, 17)},
-			{Name: "private_sector", Table: adult, About: AboutDataset, Proportion: "workclass = 'Private'", Spans: []Span{{low, high, high - low}}, At: at(20, 3), PropertyAt: at(22, 17)},
+			{Name: "private_sector", Table: adult, About: AboutDataset, Proportion: "workclass = 'Private'", Spans: []Span{{low, high, high - low}}, Listed: true, At: at(20, 3), PropertyAt: at(22, 17)},
 		},
 		Assume:    []Assumption{"translation", "gaussian"},
 		Privacy:   Privacy{Epsilon: 1, Delta: 0.001, Mechanism: "auto", Budget: Budget{Epsilon: 20, Delta: 0.01, Per: "dataset"}, Weights: SamplingWeights, Composition: ByNoise},

@@ -69,10 +69,10 @@ func secret(p *Policy, e strictyaml.Entry) Secret {
 	switch property {
 	case f.Get("proportion"):
 		s.Proportion, _ = property.Text()
-		s.Spans = spans(f, proportions)
+		s.Spans, s.Listed = spans(f, proportions), f.Get("pairs") != nil
 	case f.Get("mean"):
 		s.Mean, _ = property.Text()
-		s.Spans = spans(f, unit{})
+		s.Spans, s.Listed = spans(f, unit{}), f.Get("pairs") != nil
 	case f.Get("parameter"):
 		s.parameter(p, f)
 	default:

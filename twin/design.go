@@ -88,7 +88,16 @@ func (s Spec) candidates(d domain) (out []func() (*Design, error)) {
 				l, err := newLaplace(d, s.Rows, part.epsilon, part.delta)
 				return make(l, err)
 			})
+		} else {
+			out = append(out, func() (*Design, error) {
+				v, err := newVector(d, s.Rows, part.epsilon)
+				return make(v, err)
+			})
 		}
+		out = append(out, func() (*Design, error) {
+			l, err := newListed(s, part.epsilon)
+			return make(l, err)
+		})
 	}
 	return out
 }
