@@ -158,7 +158,7 @@ func TestProperties(t *testing.T) {
 	a, b, none := Value{Text: "a"}, Value{Text: "b"}, Value{IsNull: true}
 	want := []Secret{
 		{Name: "age", Table: people, About: AboutDistribution, Mean: "2 * age", Spans: []Span{{-10, 150, 12.5}}, At: at(11, 3), PropertyAt: at(11, 51)},
-		{Name: "pay", Table: staff, About: AboutDataset, Mean: "pay", Spans: []Span{{2500, 3e3, 500}}, At: at(12, 3), PropertyAt: at(12, 29)},
+		{Name: "pay", Table: staff, About: AboutDataset, Mean: "pay", Spans: []Span{{2500, 3e3, 500}}, Listed: true, At: at(12, 3), PropertyAt: at(12, 29)},
 		{Name: "grade", Table: staff, About: AboutDataset, Categories: "grade", At: at(13, 3), PropertyAt: at(15, 17),
 			Vectors: [][2][]Share{{{{none, 0.1}, {a, 0.1}, {b, 0.8}}, {{b, 1}}}}},
 		{Name: "site", Table: people, About: AboutDataset, Categories: "Site", Range: &SimplexRange{0, 1, 0.05}, At: at(17, 3), PropertyAt: at(17, 38)},

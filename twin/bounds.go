@@ -45,6 +45,11 @@ func (s Spec) domain() (domain, error) {
 	for j, secret := range s.Secrets {
 		least, most, within := s.marginal(secret)
 		k := s.floor(within)
+		listed := secret.Listed || len(secret.Vectors) > 0
+		if listed {
+			// A listed value stands for whole rows next to it, so that those of a pair can be a little further apart.
+			k += int64(secret.outcomes())
+		}
 		if secret.About == policy.AboutDistribution {
 			// A row changes its outcome with at most this probability where the two values are coupled, independently of others.
 			k = s.Rows - s.least(1-within, chances.each)
@@ -54,6 +59,9 @@ func (s Spec) domain() (domain, error) {
 		for i := range classes {
 			o := classes[i].Outcomes[j]
 			lo, hi := s.ceil(least[o]), s.floor(most[o])
+			if listed {
+				lo, hi = s.floor(least[o])-1, s.ceil(most[o])+1
+			}
 			if secret.About == policy.AboutDistribution {
 				lo, hi = s.least(least[o], chances.each), s.Rows-s.least(1-most[o], chances.each)
 			}
@@ -66,8 +74,27 @@ func (s Spec) domain() (domain, error) {
 		// Rows with all of these outcomes: by inclusion and exclusion at least Σ lo - (secrets - 1)·n.
 		classes[i].Least = max(0, classes[i].Least-int64(len(s.Secrets)-1)*s.Rows, s.ceil(s.Smallest))
 	}
+	if pairs, err := s.pairs(); err == nil {
+		classes, d.move = exactly(classes, pairs)
+	}
 	d.classes = tight(classes, s.Rows)
 	return d, d.possible(s)
+}
+
+// exactly sets the bounds to those of listed counts, and says how many rows move at most in a pair.
+func exactly(classes []Class, pairs [][2][]int64) ([]Class, int64) {
+	move := int64(1)
+	for c := range classes {
+		classes[c].Least, classes[c].Most = math.MaxInt64, 0
+	}
+	for _, pair := range pairs {
+		move = max(move, moved(pair[0], pair[1]))
+		for c := range classes {
+			classes[c].Least = min(classes[c].Least, pair[0][c], pair[1][c])
+			classes[c].Most = max(classes[c].Most, pair[0][c], pair[1][c])
+		}
+	}
+	return classes, move
 }
 
 // tight lets the bounds of each class say what those of all others leave.

@@ -18,8 +18,9 @@ type Design struct {
 	// NoiseEpsilon and NoiseDelta are K's part of them; the rest is for the rows that analysts know, and for chance.
 	NoiseEpsilon, NoiseDelta float64
 
-	noise noise
-	known known
+	noise  noise
+	known  known
+	tables [][]int64
 }
 
 // noise is a law K of counts, and what is known of a table that brings forth its outcomes.
@@ -72,7 +73,7 @@ func New(s Spec) (*Design, error) {
 
 // candidates are the laws that can hide what the domain has.
 func (s Spec) candidates(d domain) (out []func() (*Design, error)) {
-	base := Design{Classes: d.classes, Rows: s.Rows, Epsilon: s.Epsilon, Delta: s.Delta}
+	base := Design{Classes: d.classes, Rows: s.Rows, Epsilon: s.Epsilon, Delta: s.Delta, tables: s.examples(d.classes)}
 	for _, part := range s.parts(len(d.classes), d.slack) {
 		make := func(noise noise, err error) (*Design, error) {
 			if err != nil {

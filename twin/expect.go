@@ -41,43 +41,44 @@ func sign(c int) float64 {
 func (d *Design) Expect(counts []int64) []Expected { return d.noise.expect(counts, d.take) }
 
 // Error is what New makes least: the root mean square error of the counts of one half of each class, in tables whose
-// counts are spread over the policy's range, as a share of the table.
+// counts are the listed ones, or spread over the policy's range, as a share of the table.
 func (d *Design) Error() float64 {
 	total := 0.
-	tables := d.tables()
-	for _, counts := range tables {
+	for _, counts := range d.tables {
 		for _, e := range d.Expect(counts) {
 			total += e.Noise*e.Noise/4 + e.Sampling*e.Sampling
 		}
 	}
-	return math.Sqrt(total/float64(len(tables))) / float64(d.Rows)
+	return math.Sqrt(total/float64(len(d.tables))) / float64(d.Rows)
 }
 
-// tables are counts that are spread over the policy's range: for each class from least to most, the others in proportion.
-func (d *Design) tables() (out [][]int64) {
+// Tables are the counts of tables of which Error is the mean: public examples of what the policy speaks of.
+func (d *Design) Tables() [][]int64 { return d.tables }
+
+// examples are counts that the promise speaks of: the listed ones, or some that are spread over the range.
+func (s Spec) examples(classes []Class) (out [][]int64) {
+	if pairs, err := s.pairs(); err == nil {
+		for _, pair := range pairs {
+			out = append(out, pair[0], pair[1])
+		}
+		return out
+	}
 	for _, f := range []float64{.1, .5, .9} {
-		counts, left, room := make([]int64, len(d.Classes)), d.Rows, int64(0)
-		for c, class := range d.Classes {
-			counts[c] = class.Least
-			left -= class.Least
-			room += class.Most - class.Least
+		first := classes[0].Least + int64(f*float64(classes[0].Most-classes[0].Least))
+		counts, left := make([]int64, len(classes)), s.Rows-first
+		room := int64(0)
+		for c, class := range classes[1:] {
+			counts[c+1] = class.Least
+			left, room = left-class.Least, room+class.Most-class.Least
 		}
-		for c, class := range d.Classes {
-			share := float64(class.Most-class.Least) / float64(max(1, room))
-			if len(d.Classes) == 2 {
-				share = []float64{f, 1 - f}[c]
-			}
-			more := min(int64(share*float64(left)), class.Most-class.Least)
-			counts[c] += more
+		counts[0] = first
+		// The others share what is left by the room that they have; the rounding is the last one's.
+		rest := float64(left)
+		for c, class := range classes[1:] {
+			more := min(class.Most-class.Least, int64(math.Ceil(rest*float64(class.Most-class.Least)/float64(max(1, room)))), left)
+			counts[c+1], left = counts[c+1]+more, left-more
 		}
-		total := int64(0)
-		for _, n := range counts {
-			total += n
-		}
-		for c, class := range d.Classes {
-			more := min(d.Rows-total, class.Most-counts[c])
-			counts[c], total = counts[c]+more, total+more
-		}
+		counts[0] += left
 		out = append(out, counts)
 	}
 	return out
