@@ -37,6 +37,8 @@ type noise interface {
 	law(x *big.Rat, counts []int64) []Outcome
 	unit() (num, den uint64)
 	steps() int64
+	// pairwise goes through the noisy counts with the logarithms of their probabilities in two tables.
+	pairwise(counts, other []int64, each func(noisy []int64, p, q float64))
 	// expect is a public estimate of what comes of a table with these counts.
 	expect(counts []int64, sizes func(noisy []int64) []int64) []Expected
 }

@@ -129,3 +129,39 @@ func (l *laplace) expect(counts []int64, sizes func(noisy []int64) []int64) []Ex
 }
 
 func abs(x int64) int64 { return max(x, -x) }
+
+// pairwise sums the tails beyond the range, which are clamped, as geometric series.
+func (l *laplace) pairwise(counts, other []int64, each func(noisy []int64, p, q float64)) {
+	for first := l.in[0].Least; first <= l.in[0].Most; first++ {
+		each([]int64{first, l.n - first}, l.logarithm(first, counts[0]), l.logarithm(first, other[0]))
+	}
+}
+
+// logarithm is that of the probability that a count becomes first.
+func (l *laplace) logarithm(first, count int64) float64 {
+	b := float64(l.move) / l.epsilon()
+	total := 1 / math.Tanh(1/(2*b))             // Σ x^|y|
+	geometric := func(from, to int64) float64 { // Σ x^y, from ≤ y ≤ to
+		if from > to {
+			return 0
+		}
+		return math.Exp(-float64(from)/b) * math.Expm1(-float64(to-from+1)/b) / math.Expm1(-1/b)
+	}
+	most := int64(1 << 60)
+	if l.most >= 0 {
+		most, total = l.most, 1+2*geometric(1, l.most)
+	}
+	y := first - count
+	mass := 0.
+	switch {
+	case l.in[0].Least == l.in[0].Most:
+		return 0
+	case first == l.in[0].Least: // all y' ≤ y
+		mass = geometric(max(0, -y), most) + geometric(1, min(y, most))
+	case first == l.in[0].Most: // all y' ≥ y
+		mass = geometric(max(0, y), most) + geometric(1, min(-y, most))
+	case abs(y) <= most:
+		mass = math.Exp(-float64(abs(y)) / b)
+	}
+	return math.Log(mass / total)
+}

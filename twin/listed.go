@@ -226,3 +226,22 @@ func (l *listed) expect(counts []int64, sizes func(noisy []int64) []int64) []Exp
 	}
 	return sum.expected()
 }
+
+func (l *listed) pairwise(counts, other []int64, each func(noisy []int64, p, q float64)) {
+	from, to := l.nearest(counts), l.nearest(other)
+	for i, v := range l.values {
+		each(v, l.logarithm(from, i), l.logarithm(to, i))
+	}
+}
+
+// logarithm is that of the probability that one value becomes another.
+func (l *listed) logarithm(from, to int) float64 {
+	if l.distance[from][to] < 0 {
+		return math.Inf(-1)
+	}
+	total := 0.
+	for _, i := range l.connected(from) {
+		total += math.Exp(-float64(l.distance[from][i]) * l.epsilon() / float64(l.factor))
+	}
+	return -float64(l.distance[from][to])*l.epsilon()/float64(l.factor) - math.Log(total)
+}

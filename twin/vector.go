@@ -105,7 +105,7 @@ func (v *vector) covers(counts []int64) bool {
 func (v *vector) unit() (num, den uint64) { return v.num, v.den * uint64(v.move) }
 func (v *vector) steps() int64            { return v.move }
 
-// law goes through all e that move few rows. Its last outcome has no counts: it is all others together. The normaliser
+// law goes through the vectors N + e near the table, the same for every N. An outcome without counts is all others together. The normaliser
 // Σ x^h(e) counts the points of the root lattice A_d by their distance: Σ_j C(d,j)² x^j / (1-x)^d, d classes but one
 // [Conway & Sloane 1997].
 func (v *vector) law(x *big.Rat, counts []int64) []Outcome {
@@ -118,32 +118,27 @@ func (v *vector) law(x *big.Rat, counts []int64) []Outcome {
 	total.Quo(total, power(new(big.Rat).Sub(big.NewRat(1, 1), x), d))
 
 	weights, outcomes := map[string]*big.Rat{}, map[string][]int64{}
-	reach, rest := 2*v.n+8, new(big.Rat).Set(total)
-	e := make([]int64, len(counts))
+	reach, rest := v.n+8, new(big.Rat).Set(total)
+	raw := make([]int64, len(counts))
 	var each func(c int, left int64)
 	each = func(c int, left int64) {
-		if c < len(e)-1 {
-			for e[c] = -reach; e[c] <= reach; e[c]++ {
-				each(c+1, left-e[c])
+		if c < len(raw)-1 {
+			for raw[c] = -reach; raw[c] <= v.n+reach; raw[c]++ {
+				each(c+1, left-raw[c])
 			}
 			return
 		}
-		e[c] = left
-		raw, h := slices.Clone(counts), int64(0)
-		for c := range e {
-			raw[c] += e[c]
-			h += max(0, e[c])
-		}
+		raw[c] = left
 		noisy := v.nearest(raw)
 		key := fmt.Sprint(noisy)
 		if outcomes[key] == nil {
 			outcomes[key], weights[key] = noisy, new(big.Rat)
 		}
-		w := power(x, h)
+		w := power(x, moved(raw, counts))
 		weights[key].Add(weights[key], w)
 		rest.Sub(rest, w)
 	}
-	each(0, 0)
+	each(0, v.n)
 	weights[""] = rest
 	return normalised(weights, total, func(key string) []int64 { return outcomes[key] })
 }
@@ -177,4 +172,14 @@ func deviation(classes int) float64 {
 		sum += ways * (gain + lose)
 	}
 	return math.Sqrt(sum / total * d * (d + 1))
+}
+
+// pairwise takes for Ñ an answer that tells a pair apart as well as any ε-hiding one does, with the same sizes, which do not
+// depend on Ñ: randomised response.
+func (v *vector) pairwise(counts, other []int64, each func(noisy []int64, p, q float64)) {
+	loss := float64(moved(counts, other)) * v.epsilon() / float64(v.move)
+	yes, no := -math.Log1p(math.Exp(-loss)), -math.Log1p(math.Exp(loss))
+	noisy := v.nearest(counts)
+	each(noisy, yes, no)
+	each(noisy, no, yes)
 }
