@@ -7,13 +7,15 @@ import (
 
 // known is what S does about rows that analysts know one by one. Who knows K rows of a class sees how many of them are in
 // the twin: hypergeometric(N_c, m_c, K). For every pair and every m_c this is (ε,δ)-indistinguishable, for each class, so
-// that with K's the losses of all classes add up to the policy's.
+// that with K's the losses of all classes add up to the policy's, however the known rows divide over the classes. (K in
+// each of them is more than there are: for K above 1 fewer rows are taken than could be.)
 type known struct {
 	rows  int64   // K; 0: none
 	move  int64   // k: a pair differs by so many rows of a class
 	rate  float64 // ε
 	table int64   // rows of all classes
 	delta float64
+	memo  map[int64]int64 // of most
 }
 
 // because says in an error that known rows are the reason.
@@ -33,6 +35,21 @@ func (k known) most(least int64) int64 {
 	if k.rows == 0 {
 		return math.MaxInt64
 	}
+	// What holds of a smaller least holds: sizes in steps are as good, and are worked out once.
+	if step := k.move / 8; step > 1 && least > step {
+		least -= least % step
+	}
+	if m, ok := k.memo[least]; ok {
+		return m
+	}
+	m := k.search(least)
+	if k.memo != nil {
+		k.memo[least] = m
+	}
+	return m
+}
+
+func (k known) search(least int64) int64 {
 	lo, hi := int64(0), least-1
 	for lo < hi {
 		m := lo + (hi-lo+1)/2
@@ -52,7 +69,7 @@ func (k known) holds(least, m int64) bool {
 	}
 	// Far from its smallest size a class tells less, so that coarser steps do.
 	for n := least; ; {
-		width := max(1, k.move/256, (n-least)/4)
+		width := max(1, k.move/64, (n-least)/2)
 		if !k.apart(n, n+width-1+k.move, m) {
 			return false
 		}
@@ -109,6 +126,9 @@ func (s Spec) parts(classes int, slack float64) (out []part) {
 	if s.KnownRows == 0 {
 		out = append(out, part{epsilon: s.Epsilon, delta: left})
 		return out
+	}
+	if s.KnownRows == 1 {
+		classes = 1 // the row is of one class only, whose loss may be all of it
 	}
 	for i := 1; i < 10; i++ {
 		f := float64(i) / 10

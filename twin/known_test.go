@@ -1,0 +1,51 @@
+package twin
+
+import "testing"
+
+// With known_rows in the policy, the loss in all is within the policy's ε and δ for pairs over the whole range, where
+// without it the same knowledge tells everything; and the error is larger the more are known.
+func TestKnownRowsArePaidFor(t *testing.T) {
+	without := adult(t, 0)
+	before := without.Error()
+	for _, rows := range []int64{1, 10} {
+		d := adult(t, rows)
+		t.Logf("%d known rows: %s at ε = %.2f, error %.4f, expected %+v", rows, d, d.NoiseEpsilon, d.Error(), d.Expect(d.Tables()[1]))
+		for _, first := range []int64{3523, 8806, 21133 - 1761} {
+			counts, other := []int64{first, d.Rows - first}, []int64{first + 1761, d.Rows - first - 1761}
+			if got := d.Loss(rows, counts, other, d.Delta); got > d.Epsilon+2*lossStep {
+				t.Errorf("%d known rows, %v against %v: ε = %.3f", rows, counts, other, got)
+			}
+			if got := without.Loss(rows, counts, other, d.Delta); got <= d.Epsilon+.1 {
+				t.Errorf("%d known rows, %v against %v: ε = %.3f without known_rows: the test shows nothing", rows, counts, other, got)
+			}
+		}
+		if d.Error() <= before {
+			t.Errorf("%d known rows: an error of %v, and %v of fewer", rows, d.Error(), before)
+		}
+		before = d.Error()
+	}
+}
+
+// most is what goes through every pair and every size finds, or less by the width of a block.
+func TestMostOfKnownRows(t *testing.T) {
+	for _, k := range []known{{rows: 1, move: 3, rate: .5, table: 60, delta: 0}, {rows: 3, move: 5, rate: 1, table: 80, delta: .01}, {rows: 5, move: 2, rate: .3, table: 60, delta: .1}} {
+		for _, least := range []int64{8, 20, 40} {
+			got := k.most(least)
+			want := int64(0)
+			for m := int64(1); m < least; m++ {
+				all := true
+				for n := least; n+k.move <= k.table; n++ {
+					for j := int64(1); j <= k.move; j++ {
+						all = all && k.apart(n, n+j, m)
+					}
+				}
+				if all {
+					want = m
+				}
+			}
+			if got > want || got < want*3/4-1 {
+				t.Errorf("%+v, least %d: %d, and %d by every pair", k, least, got, want)
+			}
+		}
+	}
+}
