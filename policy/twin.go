@@ -42,8 +42,6 @@ const (
 // both values of a pair allow have one joint law under both.
 const Exchangeable Assumption = "exchangeable"
 
-const twinHint = "write twin: {rows: shown, drop: [column]}, or leave it out"
-
 // twin reads how a table is answered, and what of its twin analysts get.
 func (t *Table) twin(r *strictyaml.Report, f strictyaml.Fields) {
 	t.Answers = ByAnswerNoise

@@ -61,9 +61,9 @@ func TestDrawFollowsItsLaw(t *testing.T) {
 			} else {
 				t.Logf("%s: p = %.3f over %d outcomes", d, p, len(seen))
 			}
-			// A test that could not fail would show nothing: noise a twentieth too wide is found.
+			// A test that could not fail would show nothing: noise a sixth too narrow is found.
 			num, den, _ := d.Unit()
-			if p := chiSquareAt(d, math.Exp(-1.05*float64(num)/float64(den)), c.counts, seen, n); p > falseAlarm {
+			if p := chiSquareAt(d, math.Exp(-1.16*float64(num)/float64(den)), c.counts, seen, n); p > falseAlarm {
 				t.Errorf("%s: noise of another scale has p = %g", d, p)
 			}
 		})
