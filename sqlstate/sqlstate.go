@@ -42,6 +42,7 @@ const (
 	UndefinedTable           Code = "42P01"
 	UndefinedParameter       Code = "42P02"
 	GroupingError            Code = "42803"
+	DependentObjectsExist    Code = "2BP01"
 	UndefinedObject          Code = "42704"
 	TooManyConnections       Code = "53300"
 	ProgramLimitExceeded     Code = "54000"

@@ -15,13 +15,16 @@ import (
 // source is a table as PostgreSQL's catalog describes it.
 type source struct {
 	policy.Table
-	oid     uint32
-	comment *string
-	columns []column
-	primary []string   // columns of the primary key; nil: there is none
-	unique  [][]string // columns of each other unique constraint or plain unique index
-	checks  []definition
-	indexes []definition
+	oid         uint32
+	comment     *string
+	columns     []column
+	primary     []string // columns of the primary key; nil: there is none
+	primaryName string
+	unique      [][]string // columns of each other unique constraint or plain unique index
+	checks      []definition
+	indexes     []definition
+
+	named [][2]string // the indexes of the new twin: as they are called until it is published, and then
 }
 
 // column is one column of a source.
@@ -84,7 +87,7 @@ const (
 	WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
 
 	// Deferrable constraints and partial indexes do not keep values apart at every moment; expressions are no columns.
-	describeKeys = `SELECT i.indisprimary, ARRAY(SELECT a.attname::text FROM unnest(i.indkey[:i.indnkeyatts - 1]) WITH ORDINALITY k(n, o)
+	describeKeys = `SELECT i.indisprimary, (SELECT relname::text FROM pg_class x WHERE x.oid = i.indexrelid), ARRAY(SELECT a.attname::text FROM unnest(i.indkey[:i.indnkeyatts - 1]) WITH ORDINALITY k(n, o)
 		JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.n ORDER BY k.o)
 	FROM pg_index i WHERE i.indrelid = $1 AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND NOT 0 = ANY(i.indkey)
 	ORDER BY i.indisprimary DESC, i.indexrelid`
@@ -144,10 +147,11 @@ func describe(ctx context.Context, db pgx.Tx, t policy.Table) (*source, error) {
 func (s *source) readKeys(ctx context.Context, db pgx.Tx) error {
 	rows, _ := db.Query(ctx, describeKeys, s.oid)
 	var primary bool
+	var name string
 	var columns []string
-	_, err := pgx.ForEachRow(rows, []any{&primary, &columns}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&primary, &name, &columns}, func() error {
 		if primary {
-			s.primary = columns
+			s.primary, s.primaryName = columns, name
 		} else {
 			s.unique = append(s.unique, columns)
 		}

@@ -91,7 +91,7 @@ func (f *family) children(s *source) (out []*source) {
 func (k freshKey) value() string {
 	switch k.base {
 	case "uuid":
-		return "pg_catalog.encode(pg_catalog.substr(o, 1, 16), 'hex')::pg_catalog.uuid"
+		return "pg_catalog.encode(pg_catalog.substr(pg_catalog.sha256(o), 1, 16), 'hex')::pg_catalog.uuid"
 	case "text", "varchar":
 		return "n::pg_catalog.text"
 	}

@@ -1,0 +1,346 @@
+package build
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"fugu/internal/hook"
+	"fugu/ledger"
+	"fugu/policy"
+	"fugu/twin"
+)
+
+// Keeper makes twins.
+type Keeper struct {
+	Conn     *pgx.Conn // of the keeper's role, from Connect
+	Ledger   ledger.Ledger
+	Random   io.Reader // secret and unpredictable: crypto/rand's
+	Guests   []string  // roles that may read twins
+	Operator string    // who builds, for the audit chain
+	Progress func(Step)
+}
+
+// Step is what a build is doing: the part of the whole that is done before it, and what it is.
+type Step struct {
+	Done float64 // 0 to 1
+	What string
+}
+
+// Options say what to do with a twin that is there.
+type Options struct {
+	Again       bool   // make it again from the rows that there are now, with the noisy counts that it has; free
+	New         bool   // draw new noisy counts, which is charged like the first
+	Reason      string // why New
+	Independent bool   // the owner declares that the rows are drawn independently of those of every twin before
+}
+
+// Report is what became of a build.
+type Report struct {
+	Twins     []Twin   // the root's first
+	Made      bool     // false: all was there
+	Charged   bool     // a price was paid by this build
+	Warnings  []string // for the DBA alone: some speak of the true table
+	Expected  []twin.Expected
+	Mechanism string // K in words
+}
+
+// Connect opens the keeper's connection with the settings that what it sends relies on.
+func Connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
+	cfg, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("reading upstream.keeper: %w", err)
+	}
+	for name, value := range map[string]string{
+		// Names mean PostgreSQL's own, and the texts of keys, which the order of drawing hashes, are always the same.
+		"application_name": "fugu keeper", "search_path": "pg_catalog, pg_temp", "TimeZone": "UTC", "DateStyle": "ISO, YMD", "IntervalStyle": "postgres",
+		"extra_float_digits": "1", "client_encoding": "UTF8", "standard_conforming_strings": "on", "bytea_output": "hex",
+	} {
+		cfg.RuntimeParams[name] = value
+	}
+	cfg.DefaultQueryExecMode = pgx.QueryExecModeDescribeExec
+	c, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("connecting as the keeper: %w", err)
+	}
+	return c, nil
+}
+
+// Build makes the twin of a table with secrets and of the tables linked to it, where the policy asks for one that is not
+// there. It holds one transaction from the first look at the rows to the moment at which the twin is seen.
+func (k *Keeper) Build(ctx context.Context, p *policy.Policy, root policy.Table, o Options) (r Report, err error) {
+	if root.Twin == nil || root.Link != nil {
+		return r, fmt.Errorf("table %s has no twin of its own", root.Qualified())
+	}
+	if root.Twin.Unit != "" {
+		return r, fmt.Errorf("table %s: twins whose unit is a subject cannot be built yet; leave the subject's columns out (drop), or accept independent_rows", root.Qualified())
+	}
+	if o.New && strings.TrimSpace(o.Reason) == "" {
+		return r, errors.New("a new draw of a twin needs a reason, for the audit chain")
+	}
+	err = pgx.BeginTxFunc(ctx, k.Conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
+		r, err = k.build(ctx, tx, p, root, o)
+		return err
+	})
+	if err != nil {
+		return r, fmt.Errorf("the twin of %s: %w", root.Qualified(), err)
+	}
+	return r, nil
+}
+
+// build is the corridor of a build.
+func (k *Keeper) build(ctx context.Context, tx pgx.Tx, p *policy.Policy, root policy.Table, o Options) (r Report, err error) {
+	// One build at a time: two would make the same tables.
+	if _, err := tx.Exec(ctx, `SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('fugu twin build', 0))`); err != nil {
+		return r, err
+	}
+	k.say(0, "looking at the tables")
+	f, keys, err := describeFamily(ctx, tx, p, root)
+	if err != nil {
+		return r, err
+	}
+	spec, err := f.spec(ctx, tx, p)
+	if err != nil {
+		return r, err
+	}
+	design, err := twin.New(spec)
+	if err != nil {
+		return r, err
+	}
+	law, err := lawOf(spec)
+	if err != nil {
+		return r, err
+	}
+	shape := f.shape()
+	r.Mechanism = design.String()
+
+	if there, err := f.there(ctx, tx, law, shape); err != nil {
+		return r, err
+	} else if there != nil && !o.Again && !o.New {
+		r.Twins = there
+		return r, nil
+	}
+	if err := prepare(ctx, tx, k.Guests); err != nil {
+		return r, err
+	}
+
+	sql, err := class(spec.Secrets)
+	if err != nil {
+		return r, err
+	}
+	b := books{k.Ledger, k.Random, k.Operator}
+	key, err := b.order(ctx, root.Qualified())
+	if err != nil {
+		return r, err
+	}
+	k.say(.05, "counting the rows of each class")
+	counts, err := f.root.count(ctx, tx, sql, len(design.Classes), key)
+	if err != nil {
+		return r, err
+	}
+	if !design.Covers(counts.classes) {
+		r.Warnings = append(r.Warnings, "the table's own value of a secret is outside the values that the policy protects: nothing is promised about it, and the twin may show it")
+	}
+
+	hook.Point("before the price of a twin")
+	draw, charged, err := b.draw(ctx, p, root.Qualified(), design, law, counts, o)
+	if err != nil {
+		return r, err
+	}
+	r.Charged = charged
+	hook.Point("after the price of a twin")
+	take, err := design.Take(draw.Noisy)
+	if err != nil {
+		return r, err
+	}
+	if r.Twins, err = k.write(ctx, tx, f, keys, sql, key, counts, draw, take, &r); err != nil {
+		return r, err
+	}
+	for i := range r.Twins {
+		t := &r.Twins[i]
+		t.Dataset, t.Epsilon, t.Delta, t.Assumes, t.Nth = p.Dataset, design.Epsilon, design.Delta, string(policy.Exchangeable), draw.Generation
+		t.Law, t.Shape = law, shape
+		if i == 0 {
+			for _, c := range design.Classes {
+				t.Classes = append(t.Classes, c.Name)
+			}
+			t.Told, t.Taken = draw.Noisy, take
+		}
+	}
+	k.say(.97, "publishing")
+	hook.Point("before a twin is published")
+	r.Made = true
+	r.Expected = design.Expect(draw.Noisy)
+	return r, f.publish(ctx, tx, r.Twins, k.Guests)
+}
+
+// draw returns the noisy counts that a build goes by: those that are in the ledger, or new ones that are paid for now.
+func (b books) draw(ctx context.Context, p *policy.Policy, table policy.QualifiedName, design *twin.Design, law string, c counts, o Options) (d Draw, charged bool, err error) {
+	last, found, err := b.latest(ctx, p, table)
+	if err != nil {
+		return d, false, err
+	}
+	changed := found && string(last.Contents) != string(c.contents)
+	switch {
+	case changed && !o.Independent:
+		// Rows that came, went or changed their class since are rows whose place in both twins is known: they show N.
+		return d, false, errors.New("rows were added, removed or moved between classes since its counts were drawn; beside the earlier twin a new one would show how many: " +
+			"keep the earlier one, or, if the rows were drawn independently of those of before, say so with -new -independent -reason")
+	case changed && !o.New:
+		return d, false, errors.New("rows that are drawn independently of those of before need counts of their own, which cost the policy's epsilon again; say so with -new -reason")
+	case found && !o.New && last.Law != law:
+		return d, false, errors.New("the policy's secrets, ranges, rows or privacy have changed since its counts were drawn: new ones cost the policy's epsilon again; say so with -new -reason")
+	case found && !o.New:
+		return last, false, nil
+	}
+	d, err = b.pay(ctx, p, table, design, Draw{Generation: last.Generation + 1, Law: law, Contents: c.contents}, c.classes)
+	return d, err == nil, err
+}
+
+// write makes the tables of the twin, with all their rows, under names of the build.
+func (k *Keeper) write(ctx context.Context, tx pgx.Tx, f *family, keys map[*source]fresh, class string, key []byte, c counts, d Draw, take []int64, r *Report) ([]Twin, error) {
+	amounts := make([]drawn, len(take))
+	sampled := int64(0)
+	for i, m := range take {
+		each, more, err := twin.Copies(d.Noisy[i], m)
+		if err != nil {
+			return nil, err
+		}
+		amounts[i] = drawn{take: m, each: each, more: more}
+		sampled += m
+	}
+	k.say(.25, "taking rows of "+f.root.qualified())
+	st, err := f.stage(ctx, tx, class, key, c, amounts)
+	if err != nil {
+		return nil, err
+	}
+
+	twins := make([]Twin, len(f.sources))
+	for i, s := range f.sources {
+		part := .45 + .5*float64(i)/float64(len(f.sources))
+		k.say(part, "writing the twin of "+s.qualified())
+		if err := s.create(ctx, tx); err != nil {
+			return nil, err
+		}
+		n, err := f.lay(ctx, tx, s, keys, st, key)
+		if err != nil {
+			return nil, err
+		}
+		if s == f.root && n != f.root.Rows {
+			return nil, fmt.Errorf("it came out with %d rows of %d", n, f.root.Rows)
+		}
+		twins[i] = Twin{Schema: s.Schema, Table: s.Name, Rows: n, Sampled: n}
+		if s == f.root {
+			twins[i].Sampled = sampled
+		}
+
+		k.say(part+.3/float64(len(f.sources)), "keys and indexes of the twin of "+s.qualified())
+		left, err := s.constrain(ctx, tx, keys[s])
+		if err != nil {
+			return nil, err
+		}
+		twins[i].Left = left
+		hook.Point("after a table of a twin")
+	}
+	return twins, nil
+}
+
+func (k *Keeper) say(done float64, what string) {
+	if k.Progress != nil {
+		k.Progress(Step{done, what})
+	}
+}
+
+// describeFamily reads what a table with secrets and those linked to it are made of.
+func describeFamily(ctx context.Context, tx pgx.Tx, p *policy.Policy, root policy.Table) (*family, map[*source]fresh, error) {
+	s, err := describe(ctx, tx, root)
+	if err != nil {
+		return nil, nil, err
+	}
+	f := &family{root: s, sources: []*source{s}}
+	for i := 0; i < len(f.sources); i++ {
+		for _, t := range p.Tables {
+			if t.Link == nil || t.Link.To != f.sources[i].Qualified() {
+				continue
+			}
+			s, err := describe(ctx, tx, t)
+			if err != nil {
+				return nil, nil, err
+			}
+			f.sources = append(f.sources, s)
+		}
+	}
+	keys, err := f.freshKeys()
+	return f, keys, err
+}
+
+// spec is what the law depends on. That a predicate is NULL for some row of the table is taken to be public: it is so for
+// both values of every pair.
+func (f *family) spec(ctx context.Context, tx pgx.Tx, p *policy.Policy) (twin.Spec, error) {
+	null := map[string]bool{}
+	for _, s := range p.Secrets {
+		if s.Table != f.root.Qualified() || s.Proportion == "" {
+			continue
+		}
+		var some bool
+		sql := fmt.Sprintf(`SELECT EXISTS (SELECT FROM %s AS t WHERE (%s) IS NULL)`, f.root.qualified(), s.Proportion)
+		if err := tx.QueryRow(ctx, sql).Scan(&some); err != nil {
+			return twin.Spec{}, fmt.Errorf("secret %s: %w", s.Name, err)
+		}
+		null[s.Name] = some
+	}
+	return twin.FromPolicy(p, f.root.Qualified(), func(secret string) bool { return null[secret] })
+}
+
+// shape is the fingerprint of how the twin's tables look: columns, keys, indexes and what the policy drops.
+func (f *family) shape() string {
+	var parts []any
+	for _, s := range f.sources {
+		columns := s.kept()
+		names := make([][2]string, len(columns))
+		for i, c := range columns {
+			names[i] = [2]string{c.name, c.typ}
+		}
+		var definitions []string
+		for _, d := range append(s.checks, s.indexes...) {
+			definitions = append(definitions, d.name+" "+d.sql)
+		}
+		parts = append(parts, s.qualified(), names, s.primary, s.unique, definitions)
+	}
+	text, _ := json.Marshal(parts)
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// there returns the twins of the family if all of them are there, as they are to be.
+func (f *family) there(ctx context.Context, tx pgx.Tx, law, shape string) ([]Twin, error) {
+	all, err := Twins(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	var found []Twin
+	for _, s := range f.sources {
+		for _, t := range all {
+			if t.Schema == s.Schema && t.Table == s.Name && t.Law == law && t.Shape == shape {
+				found = append(found, t)
+			}
+		}
+		var exists bool
+		if err := tx.QueryRow(ctx, `SELECT pg_catalog.to_regclass($1) IS NOT NULL`, twinName(s)).Scan(&exists); err != nil {
+			return nil, err
+		} else if !exists {
+			return nil, nil
+		}
+	}
+	if len(found) != len(f.sources) {
+		return nil, nil
+	}
+	return found, nil
+}

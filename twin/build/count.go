@@ -1,0 +1,130 @@
+package build
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"fugu/parser"
+	"fugu/twin"
+)
+
+// buckets is how many parts of equal width the order of drawing is counted in: two bytes of a row's hash.
+const buckets = 1 << 16
+
+// counts are the numbers of rows of each class, in all and by their place in the order of drawing.
+type counts struct {
+	classes  []int64
+	ordered  [][]int64 // by class and bucket
+	contents []byte    // a digest of which rows are of which class
+}
+
+// bound returns the first bucket up to which at least m rows of the class are: all that come before the m-th in order, it
+// itself, and few more.
+func (c counts) bound(class int, m int64) int {
+	for b, n := range c.ordered[class] {
+		if m -= n; m <= 0 {
+			return b
+		}
+	}
+	return buckets - 1
+}
+
+// outcome is the SQL of a secret's outcome in a row, by its index; of a predicate that is never NULL, NULL is false.
+func outcome(s twin.Secret) (string, error) {
+	if s.Categories == "" {
+		otherwise := strconv.Itoa(twin.False)
+		if s.Nullable {
+			otherwise = fmt.Sprintf("CASE WHEN (%s) IS NULL THEN %d ELSE %d END", s.Proportion, twin.Null, twin.False)
+		}
+		return fmt.Sprintf("CASE WHEN (%s) THEN %d ELSE %s END", s.Proportion, twin.True, otherwise), nil
+	}
+	cases := make([]string, len(s.Values))
+	for i, v := range s.Values {
+		condition := parser.QuoteIdent(s.Categories) + " = " + parser.QuoteLiteral(v.Text)
+		if v.IsNull {
+			condition = parser.QuoteIdent(s.Categories) + " IS NULL"
+		}
+		cases[i] = fmt.Sprintf("WHEN %s THEN %d", condition, i)
+	}
+	// A value that the policy does not list is of no class, and counting ends with an error that says so.
+	return "CASE " + strings.Join(cases, " ") + " END", nil
+}
+
+// class is the SQL of a row's class: its index in twin.Design.Classes.
+func class(secrets []twin.Secret) (string, error) {
+	sql := "0"
+	for _, s := range secrets {
+		o, err := outcome(s)
+		if err != nil {
+			return "", err
+		}
+		outcomes := len(s.Values)
+		if s.Categories == "" {
+			if outcomes = 2; s.Nullable {
+				outcomes = 3
+			}
+		}
+		sql = fmt.Sprintf("(%s) * %d + (%s)", sql, outcomes, o)
+	}
+	return sql, nil
+}
+
+// ordered is the SQL of the table's rows with their class and their hash h, keyed by the parameter $1: 32 secret bytes, of
+// which the first half is the row's place in the order of drawing and the second half is for what else is drawn of it.
+//
+// It is a function of the primary key and not of the content, so that a row that is corrected keeps its place. Without a
+// primary key it is of the content and a running number among equal rows, which cannot be told apart anyway.
+func (s *source) ordered(class string) string {
+	id := "ROW(" + list("t.", s.primary) + ")::pg_catalog.text"
+	if s.primary == nil {
+		names := make([]string, len(s.columns))
+		for i, c := range s.columns {
+			names[i] = c.name
+		}
+		id = "ROW(" + list("t.", names) + ")::pg_catalog.text"
+		id += " || ' ' || pg_catalog.row_number() OVER (PARTITION BY " + id + ")"
+	}
+	// OFFSET 0 has what is computed here computed once a row.
+	return fmt.Sprintf(`SELECT t.*, (%s) AS "fugu class", pg_catalog.sha256($1::pg_catalog.bytea || pg_catalog.convert_to(%s, 'UTF8')) AS "fugu h"
+		FROM %s AS t OFFSET 0`, class, id, s.qualified())
+}
+
+// bucketOf is the SQL of the bucket that a hash is in.
+func bucketOf(h string) string {
+	return fmt.Sprintf(`(pg_catalog.get_byte(%[1]s, 0) * 256 + pg_catalog.get_byte(%[1]s, 1))`, h)
+}
+
+// count counts the rows of each class, in one scan.
+func (s *source) count(ctx context.Context, db pgx.Tx, class string, classes int, key []byte) (counts, error) {
+	out := counts{classes: make([]int64, classes), ordered: make([][]int64, classes)}
+	for i := range out.ordered {
+		out.ordered[i] = make([]int64, buckets)
+	}
+	// The digest is a sum, so that the order of the scan does not matter: of all hashes with their class, modulo 2^64.
+	sql := `SELECT "fugu class", ` + bucketOf(`"fugu h"`) + `, pg_catalog.count(*),
+		pg_catalog.sum(pg_catalog.get_byte("fugu h", 2) + 256 * pg_catalog.get_byte("fugu h", 3) + 65536 * pg_catalog.get_byte("fugu h", 4)::bigint)
+		FROM (` + s.ordered(class) + `) AS o GROUP BY 1, 2`
+	rows, _ := db.Query(ctx, sql, key)
+	var of *int
+	var bucket int
+	var n, digest int64
+	sum := newDigest()
+	_, err := pgx.ForEachRow(rows, []any{&of, &bucket, &n, &digest}, func() error {
+		if of == nil || *of >= classes {
+			return fmt.Errorf("table %s has rows with a value that the policy does not list as a category", s.qualified())
+		}
+		out.classes[*of] += n
+		out.ordered[*of][bucket] = n
+		sum.add(*of, bucket, n, digest)
+		return nil
+	})
+	out.contents = sum.bytes()
+	if err != nil {
+		return counts{}, fmt.Errorf("counting the rows of %s: %w", s.qualified(), err)
+	}
+	return out, nil
+}

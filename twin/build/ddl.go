@@ -1,0 +1,107 @@
+package build
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"fugu/parser"
+)
+
+// newName is where the twin of a table is until it is published.
+func newName(s *source) string { return schema + "." + parser.QuoteIdent("~ new "+s.Name) }
+
+// twinName is the twin of a table.
+func twinName(s *source) string { return schema + "." + parser.QuoteIdent(s.Name) }
+
+// create makes the table of a twin, without rows: columns with their types, NOT NULL, defaults and comments.
+func (s *source) create(ctx context.Context, db pgx.Tx) error {
+	var columns, statements []string
+	for _, c := range s.kept() {
+		column := parser.QuoteIdent(c.name) + " " + c.typ
+		if c.fallback != nil {
+			column += " DEFAULT " + *c.fallback
+		}
+		if c.notNull {
+			column += " NOT NULL"
+		}
+		columns = append(columns, column)
+		if c.comment != nil {
+			statements = append(statements, fmt.Sprintf("COMMENT ON COLUMN %s.%s IS %s", newName(s), parser.QuoteIdent(c.name), parser.QuoteLiteral(*c.comment)))
+		}
+	}
+	if s.comment != nil {
+		statements = append(statements, fmt.Sprintf("COMMENT ON TABLE %s IS %s", newName(s), parser.QuoteLiteral(*s.comment)))
+	}
+	// Nobody updates a twin: rows need no room beside them, and no vacuum moves anything.
+	create := fmt.Sprintf("CREATE TABLE %s (%s) WITH (autovacuum_enabled = off)", newName(s), strings.Join(columns, ", "))
+	for _, sql := range append([]string{create}, statements...) {
+		if _, err := db.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("making the twin of %s: %w", s.qualified(), err)
+		}
+	}
+	return nil
+}
+
+// constrain adds what the table has of checks, keys and indexes, as far as it holds of the twin, once the rows are there.
+// What it leaves out it returns, in words.
+func (s *source) constrain(ctx context.Context, db pgx.Tx, keys fresh) (left []string, err error) {
+	for _, c := range s.checks {
+		if !s.keeps(c.columns) {
+			continue
+		}
+		add := fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s %s", newName(s), parser.QuoteIdent(c.name), c.sql)
+		if !attempt(ctx, db, add) { // a check on a key that was counted anew
+			left = append(left, fmt.Sprintf("check %s of %s, which does not hold of new keys", parser.QuoteIdent(c.name), s.qualified()))
+		}
+	}
+
+	if s.primary != nil && s.keeps(s.primary) && keys.distinct(s.primary) {
+		key := fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY (%s)", newName(s), s.indexName(-1), list("", s.primary))
+		if _, err := db.Exec(ctx, key); err != nil {
+			return nil, fmt.Errorf("the primary key of the twin of %s: %w", s.qualified(), err)
+		}
+		s.named = append(s.named, [2]string{s.indexName(-1), parser.QuoteIdent(s.primaryName)})
+	} else if s.primary != nil && s.keeps(s.primary) {
+		left = append(left, fmt.Sprintf("the primary key of %s, whose values stand more than once in a twin", s.qualified()))
+	}
+	for n, i := range s.indexes {
+		if !s.keeps(i.columns) {
+			continue
+		}
+		unique := ""
+		if i.unique && keys.distinct(i.columns) && slices.ContainsFunc(s.unique, func(u []string) bool { return sameNames(u, i.columns) }) {
+			unique = "UNIQUE "
+		}
+		if !attempt(ctx, db, fmt.Sprintf("CREATE %sINDEX %s ON %s%s", unique, s.indexName(n), newName(s), i.sql)) {
+			left = append(left, fmt.Sprintf("index %s of %s", parser.QuoteIdent(i.name), s.qualified()))
+			continue
+		}
+		s.named = append(s.named, [2]string{s.indexName(n), parser.QuoteIdent(i.name)})
+	}
+	if _, err := db.Exec(ctx, "ANALYZE "+newName(s)); err != nil {
+		return nil, fmt.Errorf("the statistics of the twin of %s: %w", s.qualified(), err)
+	}
+	return left, nil
+}
+
+// indexName is what an index of a table is called until it is published and the one before is gone.
+func (s *source) indexName(n int) string {
+	return parser.QuoteIdent(fmt.Sprintf("~ index %d of %d", n, s.oid))
+}
+
+// attempt runs a statement, and reports whether it went; where it failed it is as if it had not been tried.
+func attempt(ctx context.Context, db pgx.Tx, sql string) bool {
+	return pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, sql)
+		return err
+	}) == nil
+}
+
+func sameNames(a, b []string) bool {
+	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
+	return slices.Equal(a, b)
+}
