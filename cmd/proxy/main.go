@@ -32,6 +32,8 @@ const usage = `fugu keeps global properties of a dataset secret, on PostgreSQL's
                                      everything about one: last charges, resets, refusals
   fugu budget reset DATASET -reason TEXT -c fugu.yaml
                                      have a dataset's budgets begin anew; audited, and says what that gives up
+  fugu twin    build|preview|show|drop -c fugu.yaml [DATASET...]
+                                     make the twins that policies ask for; show what they would be, or are; drop them
   fugu epoch advance -c fugu.yaml DATASET -reason "..."
                                      say that the tables hold other data: stored answers end
   fugu audit verify|export -c fugu.yaml
@@ -48,7 +50,7 @@ fugu COMMAND -h lists the flags of a command.
 
 type command func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
-var commands = map[string]command{"serve": serve, "check": check, "preview": preview, "fit": fit, "budget": budget, "audit": audit, "epoch": epoch, "ledger": ledgerCommand}
+var commands = map[string]command{"serve": serve, "check": check, "preview": preview, "fit": fit, "budget": budget, "audit": audit, "epoch": epoch, "ledger": ledgerCommand, "twin": twinCommand}
 
 // usageError is a mistake on the command line.
 type usageError struct{ error }

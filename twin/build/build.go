@@ -48,8 +48,7 @@ type Report struct {
 	Made      bool     // false: all was there
 	Charged   bool     // a price was paid by this build
 	Warnings  []string // for the DBA alone: some speak of the true table
-	Expected  []twin.Expected
-	Mechanism string // K in words
+	Mechanism string   // K in words
 }
 
 // Connect opens the keeper's connection with the settings that what it sends relies on.
@@ -177,8 +176,11 @@ func (k *Keeper) build(ctx context.Context, tx pgx.Tx, p *policy.Policy, root po
 	k.say(.97, "publishing")
 	hook.Point("before a twin is published")
 	r.Made = true
-	r.Expected = design.Expect(draw.Noisy)
-	return r, f.publish(ctx, tx, r.Twins, k.Guests)
+	if err := f.publish(ctx, tx, r.Twins, k.Guests); err != nil {
+		return r, err
+	}
+	k.say(1, "done")
+	return r, nil
 }
 
 // draw returns the noisy counts that a build goes by: those that are in the ledger, or new ones that are paid for now.

@@ -1,0 +1,261 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"golang.org/x/term"
+
+	"fugu/config"
+	"fugu/ledger"
+	"fugu/policy"
+	"fugu/twin/build"
+)
+
+// twinCommand makes, shows and drops the twins that policies ask for.
+func twinCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	var o build.Options
+	asJSON, who := false, login()
+	said, path, err := words("twin", args, stderr, func(fs *flag.FlagSet) {
+		fs.BoolVar(&asJSON, "json", false, "print JSON")
+		fs.BoolVar(&o.Again, "again", false, "build: make twins again from the rows that there are now, with the counts that they have; free")
+		fs.BoolVar(&o.New, "new", false, "build: draw new counts, which is charged like the first; needs -reason")
+		fs.BoolVar(&o.Independent, "independent", false, "build: the owner declares that the rows are drawn independently of those of every twin before")
+		fs.StringVar(&o.Reason, "reason", "", "`why`, for the audit chain")
+		fs.StringVar(&who, "user", who, "`who` builds, for the audit chain")
+	})
+	if err != nil {
+		return err
+	}
+	if len(said) == 0 || !slices.Contains([]string{"build", "show", "drop", "preview"}, said[0]) {
+		return usageError{errors.New(`say "fugu twin build", "preview", "show" or "drop", with the names of datasets behind it, or none for all`)}
+	}
+	if o.New && strings.TrimSpace(o.Reason) == "" {
+		return usageError{errors.New("new counts need a -reason: the audit chain keeps it")}
+	}
+	w, err := openTwins(path, said[1:])
+	if err != nil {
+		return err
+	}
+	if said[0] == "preview" {
+		return w.preview(stdout, asJSON)
+	}
+
+	conn, err := build.Connect(ctx, string(w.config.Upstream.Keeper))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	switch said[0] {
+	case "show":
+		return w.show(ctx, conn, stdout, asJSON)
+	case "drop":
+		return w.drop(ctx, conn, stdout)
+	}
+	return w.build(ctx, conn, o, who, stdout, stderr, asJSON)
+}
+
+// twins are the tables of the configuration's policies that have a twin of their own.
+type twins struct {
+	config *config.Config
+	roots  []twinRoot
+}
+
+type twinRoot struct {
+	policy *policy.Policy
+	table  policy.Table
+}
+
+func openTwins(path string, datasets []string) (*twins, error) {
+	cfg, err := config.Load(path, os.Environ())
+	if err != nil {
+		return nil, err
+	}
+	policies, err := policy.Load(cfg.Policy)
+	if err != nil {
+		return nil, err
+	}
+	w := &twins{config: cfg}
+	for _, d := range datasets {
+		if !slices.ContainsFunc(policies, func(p *policy.Policy) bool { return p.Dataset == d }) {
+			return nil, fmt.Errorf("there is no dataset %q in %s", d, cfg.Policy)
+		}
+	}
+	for _, p := range policies {
+		for _, t := range p.Tables {
+			if t.Answers == policy.FromTwin && t.Link == nil && (len(datasets) == 0 || slices.Contains(datasets, p.Dataset)) {
+				w.roots = append(w.roots, twinRoot{p, t})
+			}
+		}
+	}
+	if len(w.roots) > 0 && cfg.Upstream.Keeper == "" {
+		return nil, errors.New("upstream.keeper is missing in the configuration: the role that reads protected tables and owns their twins")
+	}
+	return w, nil
+}
+
+// guests are the roles that twins are shown to.
+func (w *twins) guests() ([]string, error) {
+	roles := map[string]bool{}
+	add := func(dsn config.DSN) error {
+		c, err := pgconn.ParseConfig(string(dsn))
+		if err == nil {
+			roles[c.User] = true
+		}
+		return err
+	}
+	if err := add(w.config.Upstream.Guest); err != nil {
+		return nil, fmt.Errorf("reading upstream.guest: %w", err)
+	}
+	for _, g := range w.config.Upstream.Guests {
+		if g.DSN == "" {
+			roles[g.Role] = true
+		} else if err := add(g.DSN); err != nil {
+			return nil, fmt.Errorf("reading upstream.guests: %w", err)
+		}
+	}
+	return slices.Sorted(maps.Keys(roles)), nil
+}
+
+func (w *twins) build(ctx context.Context, conn *pgx.Conn, o build.Options, who string, stdout, stderr io.Writer, asJSON bool) error {
+	guests, err := w.guests()
+	if err != nil {
+		return err
+	}
+	l, err := ledger.Open(ctx, ledgerURL(w.config.Ledger), ledger.Options{Key: w.config.Ledger.Key})
+	if err != nil {
+		return fmt.Errorf("opening the ledger: %w", err)
+	}
+	defer func() { _ = l.Close() }()
+
+	var reports []build.Report
+	for _, root := range w.roots {
+		k := build.Keeper{Conn: conn, Ledger: planted(l), Random: rand.Reader, Guests: guests, Operator: who, Progress: buildProgress(stderr, root.table.Qualified().String())}
+		r, err := k.Build(ctx, root.policy, root.table, o)
+		if err != nil {
+			return err
+		}
+		reports = append(reports, r)
+		if !asJSON {
+			told(stdout, root, r)
+		}
+	}
+	if asJSON {
+		return printJSON(stdout, reports)
+	}
+	if len(w.roots) == 0 {
+		fmt.Fprintln(stdout, "no policy asks for a twin (answers: twin)")
+	}
+	return nil
+}
+
+// told prints what became of the twin of one table.
+func told(stdout io.Writer, root twinRoot, r build.Report) {
+	for _, warning := range r.Warnings {
+		fmt.Fprintf(stdout, "%s %s: %s\n", coloured(stdout, inYellow, "warning:"), root.table.Qualified(), warning)
+	}
+	if !r.Made {
+		fmt.Fprintf(stdout, "%s %s: its twin is there; nothing to do\n", green(stdout, "ok"), root.table.Qualified())
+		return
+	}
+	t := r.Twins[0]
+	price := "nothing was charged: its counts had been paid for"
+	if r.Charged {
+		price = fmt.Sprintf("charged epsilon %g, delta %g, once and for ever", t.Epsilon, t.Delta)
+	}
+	fmt.Fprintf(stdout, "%s %s: its twin has %d rows, of which %d are different ones; %s\n", green(stdout, "ok"), root.table.Qualified(), t.Rows, t.Sampled, price)
+	for i, class := range t.Classes {
+		fmt.Fprintf(stdout, "   %s: %d rows told, %d taken\n", class, t.Told[i], t.Taken[i])
+	}
+	for _, linked := range r.Twins[1:] {
+		fmt.Fprintf(stdout, "   %s.%s: %d rows\n", linked.Schema, linked.Table, linked.Rows)
+	}
+	for _, x := range r.Twins {
+		for _, left := range x.Left {
+			fmt.Fprintf(stdout, "   note: the twin does not have %s\n", left)
+		}
+	}
+}
+
+func (w *twins) show(ctx context.Context, conn *pgx.Conn, stdout io.Writer, asJSON bool) error {
+	all, err := build.Twins(ctx, conn)
+	if err != nil {
+		return fmt.Errorf("reading the list of twins: %w", err)
+	}
+	if asJSON {
+		return printJSON(stdout, orNone(all))
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(stdout, "there is no twin; make one with: fugu twin build")
+		return nil
+	}
+	t := table{head: "dataset table built +rows +different told +epsilon +delta assumes"}
+	for _, x := range all {
+		var told []string
+		for i, class := range x.Classes {
+			told = append(told, fmt.Sprintf("%s: %d", class, x.Told[i]))
+		}
+		t.row(x.Dataset, x.Schema+"."+x.Table, x.Built.Format("2006-01-02 15:04"), x.Rows, x.Sampled, strings.Join(told, "; "), x.Epsilon, x.Delta, x.Assumes)
+	}
+	return t.write(stdout)
+}
+
+// orNone is an empty list, and not null, in JSON.
+func orNone[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func (w *twins) drop(ctx context.Context, conn *pgx.Conn, stdout io.Writer) error {
+	for _, root := range w.roots {
+		dropped, err := build.Drop(ctx, conn, root.policy, root.table)
+		if err != nil {
+			return err
+		}
+		if len(dropped) == 0 {
+			fmt.Fprintf(stdout, "%s has no twin\n", root.table.Qualified())
+			continue
+		}
+		fmt.Fprintf(stdout, "%s the twins of %s are gone; fugu twin build makes the same again, at no further charge\n", green(stdout, "ok"), strings.Join(dropped, ", "))
+	}
+	return nil
+}
+
+// buildProgress shows how far a build has come: a bar on a terminal, lines otherwise.
+func buildProgress(w io.Writer, name string) func(build.Step) {
+	width := 0
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		width, _, _ = term.GetSize(int(f.Fd()))
+	}
+	return func(s build.Step) {
+		if width < 40 {
+			fmt.Fprintf(w, "fugu twin: %s: %3.0f%% %s\n", name, 100*s.Done, s.What)
+			return
+		}
+		bar := bar(s.Done)
+		text := []rune(fmt.Sprintf("%s %s %s", name, bar, s.What))
+		fmt.Fprintf(w, "\r\x1b[K%s", string(text[:min(len(text), width-1)]))
+		if s.Done == 1 {
+			fmt.Fprint(w, "\r\x1b[K")
+		}
+	}
+}
+
+// bar draws a part of a whole.
+func bar(done float64) string {
+	const cells = 20
+	filled := int(cells * done)
+	return "[" + strings.Repeat("#", filled) + strings.Repeat(".", cells-filled) + "]"
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+
+	"fugu/twin"
+)
+
+// knownRows are the numbers of known rows for which preview says what they would tell.
+var knownRows = []int64{0, 1, 10, 100, 1000}
+
+// twinPreview is what a twin of a table would be, from its policy alone.
+type twinPreview struct {
+	Dataset   string            `json:"dataset"`
+	Table     string            `json:"table"`
+	Mechanism string            `json:"mechanism"`
+	Epsilon   float64           `json:"epsilon"`
+	Delta     float64           `json:"delta"`
+	Tables    []twinPreviewRow  `json:"tables"`
+	Known     []twinPreviewLoss `json:"known"`
+}
+
+// twinPreviewRow is what to expect if the table had these counts of the classes.
+type twinPreviewRow struct {
+	Counts map[string]int64         `json:"counts"`
+	Expect map[string]twin.Expected `json:"expect"`
+	Groups map[string]float64       `json:"groups"` // the relative error of the count of a group of so much of the table
+}
+
+// twinPreviewLoss is what who knows so many rows can tell.
+type twinPreviewLoss struct {
+	Rows    int64    `json:"rows"`
+	Epsilon *float64 `json:"epsilon"` // nil: no epsilon bounds it
+}
+
+// previewGroups are parts of a table whose count's error preview shows.
+var previewGroups = []struct {
+	name string
+	part float64
+}{{"a tenth", .1}, {"a hundredth", .01}, {"a thousandth", .001}}
+
+// preview says what the twins would be. It opens no database and spends nothing.
+func (w *twins) preview(stdout io.Writer, asJSON bool) error {
+	all := []twinPreview{}
+	for _, root := range w.roots {
+		spec, err := twin.FromPolicy(root.policy, root.table.Qualified(), func(string) bool { return false })
+		if err != nil {
+			return fmt.Errorf("the twin of %s: %w", root.table.Qualified(), err)
+		}
+		d, err := twin.New(spec)
+		if err != nil {
+			return fmt.Errorf("the twin of %s: %w", root.table.Qualified(), err)
+		}
+		all = append(all, previewOf(root, spec, d))
+	}
+	if asJSON {
+		return printJSON(stdout, all)
+	}
+	for _, p := range all {
+		if err := p.print(stdout); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func previewOf(root twinRoot, spec twin.Spec, d *twin.Design) twinPreview {
+	p := twinPreview{Dataset: root.policy.Dataset, Table: root.table.Qualified().String(), Mechanism: d.String(), Epsilon: d.Epsilon, Delta: d.Delta}
+	tables := d.Tables()
+	for _, counts := range tables {
+		row := twinPreviewRow{Counts: map[string]int64{}, Expect: map[string]twin.Expected{}, Groups: map[string]float64{}}
+		for i, e := range d.Expect(counts) {
+			row.Counts[d.Classes[i].Name], row.Expect[d.Classes[i].Name] = counts[i], e
+		}
+		for _, g := range previewGroups {
+			group := make([]int64, len(counts))
+			for i, n := range counts {
+				group[i] = int64(math.Round(g.part * float64(n)))
+			}
+			row.Groups[g.name] = d.CountError(counts, group)
+		}
+		p.Tables = append(p.Tables, row)
+	}
+
+	// Two tables that nobody may tell apart: the middle one, and the next that is as far as a pair can be.
+	middle := tables[len(tables)/2]
+	if other, ok := partner(spec, middle); ok {
+		for _, k := range knownRows {
+			loss := twinPreviewLoss{Rows: k}
+			if e := d.Loss(k, middle, other, d.Delta); !math.IsInf(e, 0) {
+				loss.Epsilon = &e
+			}
+			p.Known = append(p.Known, loss)
+		}
+	}
+	return p
+}
+
+// partner is a table that the policy protects against one with these counts: rows of the first class are of the second.
+func partner(spec twin.Spec, counts []int64) ([]int64, bool) {
+	if len(counts) != 2 || len(spec.Secrets[0].Spans) == 0 {
+		return nil, false
+	}
+	span := spec.Secrets[0].Spans[0]
+	k := int64(math.Round(span.Within * float64(spec.Rows)))
+	first := counts[0] - k
+	if float64(first) < span.From*float64(spec.Rows) {
+		first = counts[0] + k
+	}
+	return []int64{first, spec.Rows - first}, float64(first) <= span.To*float64(spec.Rows)
+}
+
+func (p twinPreview) print(stdout io.Writer) error {
+	fmt.Fprintf(stdout, "%s, %s: %s\n", coloured(stdout, inBold, p.Table), p.Dataset, p.Mechanism)
+	fmt.Fprintf(stdout, "price: epsilon %g, delta %g, once, whatever is asked of it; rests on: exchangeable\n", p.Epsilon, p.Delta)
+	t := table{head: "if_the_table_had +told_within +taken"}
+	for _, g := range previewGroups {
+		t.head += " +count_of_" + map[string]string{"a tenth": "10%", "a hundredth": "1%", "a thousandth": "0.1%"}[g.name]
+	}
+	for _, row := range p.Tables {
+		first := true
+		for _, name := range slices.Sorted(maps.Keys(row.Counts)) {
+			e := row.Expect[name]
+			cells := []any{fmt.Sprintf("%d %s", row.Counts[name], name), fmt.Sprintf("±%.0f", e.Noise), fmt.Sprintf("%.0f", e.Taken)}
+			for _, g := range previewGroups {
+				if first {
+					cells = append(cells, fmt.Sprintf("±%.1f%%", 100*row.Groups[g.name]))
+				} else {
+					cells = append(cells, "")
+				}
+			}
+			t.row(cells...)
+			first = false
+		}
+	}
+	if err := t.write(stdout); err != nil {
+		return err
+	}
+	for _, k := range p.Known {
+		if k.Epsilon == nil {
+			fmt.Fprintf(stdout, "who knows %d rows of one class: nothing bounds what they can tell\n", k.Rows)
+		} else {
+			fmt.Fprintf(stdout, "who knows %d rows of one class: epsilon %.2f\n", k.Rows, *k.Epsilon)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package build
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"fugu/parser"
+	"fugu/policy"
+)
+
+// Drop drops the twin of a table, and those of the tables linked to it, and returns the tables that had one. What was
+// told stays told, and paid for: a later build gives the same twin.
+func Drop(ctx context.Context, conn *pgx.Conn, p *policy.Policy, root policy.Table) (dropped []string, err error) {
+	family := []policy.QualifiedName{root.Qualified()}
+	for i := 0; i < len(family); i++ {
+		for _, t := range p.Tables {
+			if t.Link != nil && t.Link.To == family[i] {
+				family = append(family, t.Qualified())
+			}
+		}
+	}
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		all, err := Twins(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for _, name := range slices.Backward(family) {
+			if !slices.ContainsFunc(all, func(t Twin) bool { return t.Schema == name.Schema && t.Table == name.Name }) {
+				continue
+			}
+			if _, err := tx.Exec(ctx, "DROP TABLE IF EXISTS "+schema+"."+parser.QuoteIdent(name.Name)); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, "DELETE FROM "+registry+" WHERE table_schema = $1 AND table_name = $2", name.Schema, name.Name); err != nil {
+				return err
+			}
+			dropped = append(dropped, name.String())
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("dropping the twin of %s: %w", root.Qualified(), err)
+	}
+	return dropped, nil
+}
