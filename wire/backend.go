@@ -89,7 +89,7 @@ func (s *session) reply(in *frames, typ byte, length int) error {
 	case 'Z':
 		return s.readyForQuery(in, length, e)
 	}
-	if !ok || strings.IndexByte(endings[typ], e.kind) < 0 {
+	if !ok || e.damaged || strings.IndexByte(endings[typ], e.kind) < 0 {
 		return s.outOfStep(typ)
 	}
 	switch typ {

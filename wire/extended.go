@@ -97,7 +97,7 @@ func (n *names) forget(name string) {
 func (s *session) parse(body []byte) error {
 	name, sql, types, err := parseFields(body)
 	if err != nil {
-		return err
+		return s.malformed(kindParse)
 	}
 	if err := s.heed(sql); err != nil {
 		return err
@@ -127,18 +127,19 @@ func (s *session) parse(body []byte) error {
 }
 
 func (s *session) bind(body []byte) error {
-	name, statement, err := bindFields(body)
-	if err != nil {
-		return err
-	}
+	name, statement, damage := bindFields(body)
 	if err := s.provide('B', statement); err != nil {
 		return err
 	}
 	st, err := s.protected('B', statement)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if st == nil {
+	case damage != nil && st == nil:
+		return s.malformed(kindBind)
+	case damage != nil: // the server would speak of the engine's parameters
+		return s.raise(damage, rejected)
+	case st == nil:
 		delete(s.portals, string(name))
 		s.exchange.push(entry{kind: kindBind})
 		return s.forward()
@@ -286,9 +287,9 @@ func combined(m *pgproto3.Bind, extra [][]byte) *pgproto3.Bind {
 }
 
 func (s *session) describe(body []byte) error {
-	object, name, err := objectFields(body, "Describe")
+	object, name, err := objectFields(body)
 	if err != nil {
-		return err
+		return s.malformed(kindDescribePortal)
 	}
 	e := entry{kind: kindDescribePortal, params: -1}
 	switch object {
@@ -307,7 +308,7 @@ func (s *session) describe(body []byte) error {
 			e.params, e.scrub = st.ClientParams(), !st.Ordinary()
 		}
 	default:
-		return fmt.Errorf("%w: Describe of %q", errMessage, object)
+		return s.malformed(kindDescribePortal)
 	}
 	s.exchange.push(e)
 	return s.forward()
@@ -316,7 +317,7 @@ func (s *session) describe(body []byte) error {
 func (s *session) execute(body []byte) error {
 	name, err := executeFields(body)
 	if err != nil {
-		return err
+		return s.malformed(kindExecute)
 	}
 	p := s.portals[string(name)]
 	s.fed = false
@@ -325,9 +326,9 @@ func (s *session) execute(body []byte) error {
 }
 
 func (s *session) closeMessage(body []byte) error {
-	object, name, err := objectFields(body, "Close")
+	object, name, err := objectFields(body)
 	if err != nil {
-		return err
+		return s.malformed(kindClose)
 	}
 	e := entry{kind: kindClose}
 	switch object {
@@ -336,7 +337,7 @@ func (s *session) closeMessage(body []byte) error {
 	case 'P':
 		delete(s.portals, string(name))
 	default:
-		return fmt.Errorf("%w: Close of %q", errMessage, object)
+		return s.malformed(kindClose)
 	}
 	s.exchange.push(e)
 	return s.forward()

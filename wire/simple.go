@@ -12,7 +12,8 @@ import (
 func (s *session) query(body []byte) error {
 	sql, err := queryFields(body)
 	if err != nil {
-		return err
+		s.kept.segment++
+		return s.malformed(kindQuery)
 	}
 	if err := s.heed(sql); err != nil {
 		return err
