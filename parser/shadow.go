@@ -144,6 +144,7 @@ type shadowing struct {
 	*analysis
 	shadows *Shadows
 	from    map[*pg.FuncCall]bool // calls that stand as items of FROM
+	bare    map[*pg.FuncCall]bool // calls that stand where PostgreSQL takes no subquery
 	ctes    map[string]bool
 	aliases map[string]bool // names by which whole rows of pg_class can be meant
 	changed bool
@@ -161,7 +162,7 @@ func (a *analysis) shadow() error {
 
 // cast is shadow for a text that is suspected.
 func (a *analysis) cast(shadows *Shadows) error {
-	s := &shadowing{analysis: a, shadows: shadows, from: map[*pg.FuncCall]bool{}, ctes: map[string]bool{}, aliases: map[string]bool{}}
+	s := &shadowing{analysis: a, shadows: shadows, from: map[*pg.FuncCall]bool{}, bare: map[*pg.FuncCall]bool{}, ctes: map[string]bool{}, aliases: map[string]bool{}}
 	root := a.stmt.root.Stmt
 	if scan, err := pg.Scan(a.src.sql); err != nil || ambiguous(a.src.sql, scan.Tokens) {
 		return s.refuse(a.stmt.root.StmtLocation, "Write E'\\\\' for a backslash at the end of a string, or pass the string as a parameter.",
@@ -198,6 +199,9 @@ func (s *shadowing) refuseArguments(root *pg.Node) error {
 // survey notes what the other steps must know of the whole statement.
 func (s *shadowing) survey(root *pg.Node) {
 	inspect(root, func(m proto.Message) bool {
+		for _, n := range bareExpressions(m) {
+			s.surveyBare(n)
+		}
 		switch x := m.(type) {
 		case *pg.RangeFunction:
 			for _, item := range x.Functions {
