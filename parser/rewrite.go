@@ -68,7 +68,10 @@ func (s *Statement) RewritePlain(schema, name string) (string, error) {
 }
 
 // deparse writes the tree as SQL, and proves that it reads back as the same tree.
-func (s *Statement) deparse() (string, error) {
+func (s *Statement) deparse() (string, error) { return s.deparseAt(nil) }
+
+// deparseAt is deparse, and tells the places of what it wrote, now and before, in bytes.
+func (s *Statement) deparseAt(at func(now, before int32)) (string, error) {
 	tree := &pg.ParseResult{Version: s.version, Stmts: []*pg.RawStmt{{Stmt: s.root.Stmt}}}
 	for _, c := range s.Cuts { // they live on in plans, which are kept; the tree does not
 		c.sel, c.from, c.read = nil, nil, nil
@@ -79,9 +82,9 @@ func (s *Statement) deparse() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("deparsing: %w", err)
 	}
-	if same, err := reads(sql, tree); err != nil || !same {
+	if same, err := readsAt(sql, tree, at); err != nil || !same {
 		return "", sqlstate.New(sqlstate.NotAnswerable, "the statement cannot be rewritten without changing its meaning").
-			WithHint("Write it more simply; parentheses and array subscripts are the usual reason.").Because(err).At(1)
+			WithHint("Write it more simply; parentheses and array subscripts are the usual reason.").Because(err).At(max(1, s.first))
 	}
 	return sql, nil
 }

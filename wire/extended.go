@@ -121,7 +121,8 @@ func (s *session) parse(body []byte) error {
 		return tooLong(err)
 	}
 	s.buf = b[:0]
-	s.exchange.push(entry{kind: kindParse, scrub: !st.Ordinary(), done: s.naming(string(name), st, b, !st.Ordinary())})
+	scrub, place := voiced(st)
+	s.exchange.push(entry{kind: kindParse, scrub: scrub, place: place, done: s.naming(string(name), st, b, !st.Ordinary())})
 	_, _ = s.out.Write(b)
 	return nil
 }
@@ -193,7 +194,9 @@ func (s *session) bind(body []byte) error {
 	if s.portals == nil {
 		s.portals = map[string]portal{}
 	}
-	p := portal{tag: st.Tag(), scrub: !st.Ordinary() || bound.Text != ""}
+	p := portal{tag: st.Tag()}
+	p.scrub, p.place = voiced(st)
+	p.scrub = p.scrub || bound.Text != ""
 	s.portals[m.DestinationPortal] = p
 	if bound.Text != "" {
 		// The statement of a binding that failed may still be there.
@@ -205,7 +208,7 @@ func (s *session) bind(body []byte) error {
 			return err
 		}
 	}
-	s.exchange.push(entry{kind: kindBind, scrub: p.scrub, before: notices(bound.Notices)})
+	s.exchange.push(entry{kind: kindBind, scrub: p.scrub, place: p.place, before: notices(bound.Notices)})
 	if err := s.send(combined(&m, bound.Values)); err != nil || bound.Text == "" {
 		return err
 	}
@@ -231,6 +234,15 @@ func alike(types, wanted []uint32) bool {
 type portal struct {
 	tag   string
 	scrub bool
+	place func(int32) int32
+}
+
+// voiced says what becomes of the guest's errors about a statement's text, as entries have it.
+func voiced(st Statement) (scrub bool, place func(int32) int32) {
+	if p, ok := st.(Placer); ok {
+		place = p.Placed()
+	}
+	return !st.Ordinary() && place == nil, place
 }
 
 // rejected is the name under which what raises an error is parsed where no statement of the client's is concerned.
@@ -294,7 +306,8 @@ func (s *session) describe(body []byte) error {
 	e := entry{kind: kindDescribePortal, params: -1}
 	switch object {
 	case 'P':
-		e.scrub = s.portals[string(name)].scrub
+		p := s.portals[string(name)]
+		e.scrub, e.place = p.scrub, p.place
 	case 'S':
 		e.kind = kindDescribeStatement
 		if err := s.provide('D', name); err != nil {
@@ -305,7 +318,8 @@ func (s *session) describe(body []byte) error {
 			return err
 		}
 		if st != nil {
-			e.params, e.scrub = st.ClientParams(), !st.Ordinary()
+			e.params = st.ClientParams()
+			e.scrub, e.place = voiced(st)
 		}
 	default:
 		return s.malformed(kindDescribePortal)
@@ -321,7 +335,7 @@ func (s *session) execute(body []byte) error {
 	}
 	p := s.portals[string(name)]
 	s.fed = false
-	s.exchange.push(entry{kind: kindExecute, tag: p.tag, scrub: p.scrub})
+	s.exchange.push(entry{kind: kindExecute, tag: p.tag, scrub: p.scrub, place: p.place})
 	return s.forward()
 }
 
