@@ -39,9 +39,9 @@ func (s *session) Connect(ctx context.Context, renewable bool) (wire.Guest, erro
 	return open(ctx, s.login, s.parameters)
 }
 
-// Kind is the user, and what its guests are opened with.
+// Kind is the user, the database, and what its guests are opened with.
 func (s *session) Kind() string {
-	kind := strconv.Quote(s.user)
+	kind := strconv.Quote(s.user) + "@" + strconv.Quote(s.login.Database)
 	for _, name := range slices.Sorted(maps.Keys(s.parameters)) {
 		kind += "," + name + "=" + strconv.Quote(s.parameters[name])
 	}

@@ -62,10 +62,14 @@ type protected struct {
 	outsideOf map[string]float64 // by column, as outside counts it
 }
 
-// Load reads from the database what the policies refer to: columns, public domains, and the reference's classes.
+// Load reads from the database what the policies refer to: columns, public domains, and the reference's classes. Without
+// policies it reads nothing, and every statement is ordinary.
 func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reader) (*Snapshot, error) {
 	s := &Snapshot{policies: policies, words: newWords("fugu"), glance: newWords(append(pinNames(), "fugu")...), fitted: map[*policy.Policy]*fitted.Artifact{}, accounts: map[*policy.Policy]*account{}, declared: map[string]*declared{}}
 	s.plans = newCache[planKey, []template](planEntries, planBytes)
+	if len(policies) == 0 { // no word is more than another
+		s.words, s.glance = newWords(), newWords(pinNames()...)
+	}
 	s.recalled = newCache[recalledBy, recalled](recalledEntries, recalledBytes)
 	s.measured = newCache[ledger.Key, *measured](measuredEntries, measuredBytes)
 	for _, p := range policies {
@@ -83,6 +87,9 @@ func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reade
 		if err := s.loadAccount(ctx, p, reader); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Source, err)
 		}
+	}
+	if len(policies) == 0 {
+		return s, nil
 	}
 	if err := s.loadShadows(ctx, reader); err != nil {
 		return nil, err
