@@ -9,12 +9,12 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Places say where the parts of a rewritten text stood in the client's, so that an error about them can. They are of the
-// nodes of the tree: PostgreSQL's errors speak of nothing else. Offsets are in characters, from 0.
+// Places say where the parts of a rewritten text stood in the client's, so that an error about them can. They are of
+// the nodes of the tree: PostgreSQL's errors speak of nothing else. Offsets are in characters, from 0.
 type Places struct{ now, before []int32 }
 
-// At gives the position in the client's text of one in the rewritten text, both in characters from 1. What the client has
-// not written has none, which is 0.
+// At gives the position in the client's text of one in the rewritten text, both in characters from 1. What the client
+// has not written has none, which is 0.
 func (p Places) At(position int32) int32 {
 	if i, ok := slices.BinarySearch(p.now, position-1); ok {
 		return p.before[i] + 1
@@ -22,8 +22,23 @@ func (p Places) At(position int32) int32 {
 	return 0
 }
 
-// newPlaces takes the places as reads tells them, as offsets in bytes. Where several nodes begin at one place they may have
-// stood at several, behind parentheses, say: then the last is meant, which belongs to the innermost.
+// RewriteShadows returns the text of a statement of which nothing but the shadows had to be rewritten, and where its
+// parts stood in the client's text. It can be called once.
+func (s *Statement) RewriteShadows() (string, Places, error) {
+	moved := map[int32]int32{}
+	sql, err := s.deparseAt(func(now, before int32) {
+		if old, ok := moved[now]; before > 0 && (!ok || before > old) {
+			moved[now] = before
+		}
+	})
+	if err != nil {
+		return "", Places{}, err
+	}
+	return sql, newPlaces(sql, s.src.sql, moved), nil
+}
+
+// newPlaces takes the places as reads tells them, as offsets in bytes. Where several nodes begin at one place they may
+// have stood at several, behind parentheses, say: then the last is meant, which belongs to the innermost.
 func newPlaces(sql, client string, moved map[int32]int32) Places {
 	offsets := make([]int32, 0, len(moved))
 	for now := range moved {
@@ -71,7 +86,8 @@ func displace(root *pg.Node) {
 	})
 }
 
-// beginning is the offset at which the first token of a text behind offset stands: what is before is white space and comments.
+// beginning is the offset at which the first token of a text behind offset stands: what is before is white space and
+// comments.
 func beginning(sql string, offset int) int {
 	for {
 		rest := strings.TrimLeft(sql[offset:], " \t\n\v\f\r")
@@ -95,7 +111,8 @@ func beginning(sql string, offset int) int {
 	}
 }
 
-// comment is the length of the comment that a text begins with, and which may have others within it; -1: it does not end.
+// comment is the length of the comment that a text begins with, and which may have others within it; -1: it does not
+// end.
 func comment(text string) int {
 	for depth, i := 0, 0; i+1 < len(text); i++ {
 		switch text[i : i+2] {

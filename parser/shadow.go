@@ -136,21 +136,6 @@ func maskedArray(roots []ShadowRoot) string {
 
 func clone[M proto.Message](m M) M { return proto.Clone(m).(M) }
 
-// RewriteShadows returns the text of a statement of which nothing but the shadows had to be rewritten, and where its parts
-// stood in the client's text. It can be called once.
-func (s *Statement) RewriteShadows() (string, Places, error) {
-	moved := map[int32]int32{}
-	sql, err := s.deparseAt(func(now, before int32) {
-		if old, ok := moved[now]; before > 0 && (!ok || before > old) {
-			moved[now] = before
-		}
-	})
-	if err != nil {
-		return "", Places{}, err
-	}
-	return sql, newPlaces(sql, s.src.sql, moved), nil
-}
-
 // shadowing is the pass over one statement that puts the shadows in.
 type shadowing struct {
 	*analysis

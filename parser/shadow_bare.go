@@ -5,10 +5,10 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// The mask of an argument is a subquery, which PostgreSQL does not take everywhere (parse_expr.c, transformSubLink): not in
-// defaults, checks, generated columns, indexes, partition keys and the like. What is kept there is evaluated when anybody
-// writes a row, without Fugu's seeing it, so a call that would need a mask is refused. One is harmless, and common in
-// defaults: currval tells a session again what its own nextval has told it, and nothing that others did.
+// The mask of an argument is a subquery, which PostgreSQL does not take everywhere (parse_expr.c, transformSubLink):
+// not in defaults, checks, generated columns, indexes, partition keys and the like. What is kept there is evaluated
+// when anybody writes a row, without Fugu's seeing it, so a call that would need a mask is refused. One is harmless,
+// and common in defaults: currval tells a session again what its own nextval has told it, and nothing that others did.
 
 // bareExpressions are the expressions right below m in which PostgreSQL takes no subquery.
 func bareExpressions(m proto.Message) []*pg.Node {

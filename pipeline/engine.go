@@ -71,6 +71,6 @@ func (e *Engine) Open(_ context.Context, startup wire.Startup) (wire.Session, er
 	return s, nil
 }
 
-// protects reports whether there is any policy. Then one database is served: the catalogs of others show what depends on
-// protected rows of this one. Without any, each is the guest's own affair.
+// protects reports whether there is any policy. Then one database is served: the catalogs of others show what depends
+// on protected rows of this one. Without any, each is the guest's own affair.
 func (e *Engine) protects() bool { return len(e.snapshot.Load().policies) > 0 }

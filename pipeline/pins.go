@@ -7,9 +7,10 @@ import (
 	"fugu/sqlstate"
 )
 
-// Fugu's parser and the server have to read a text alike, so two settings of a session are pinned. Statements that set one of
-// them by its name to another value are refused, which is an error like any other. What does so in a way that cannot be seen
-// here, a function say, is found when the server reports it, and ends the session (parameterStatus in package wire).
+// Fugu's parser and the server have to read a text alike, so two settings of a session are pinned. Statements that set
+// one of them by its name to another value are refused, which is an error like any other. What does so in a way that
+// cannot be seen here, a function say, is found when the server reports it, and ends the session (parameterStatus in
+// package wire).
 
 // pinWords are the words without which no text sets one by its name: SET NAMES is of client_encoding.
 var pinWords = newWords(pinNames()...)
@@ -127,8 +128,8 @@ func (s *scanner) argument() (string, bool) {
 	return v, known
 }
 
-// literal reads a string, a word or a number, and the space behind it. Nothing at all stands for DEFAULT. What has escapes
-// or goes on behind a line's end is not known.
+// literal reads a string, a word or a number, and the space behind it. Nothing at all stands for DEFAULT. What has
+// escapes or goes on behind a line's end is not known.
 func (s *scanner) literal() (text string, known bool) {
 	s.space()
 	if s.rest == "" || s.rest[0] == ';' {

@@ -6,7 +6,8 @@ import (
 	"fugu/sqlstate"
 )
 
-// What sets a pinned setting to another value is refused where its name stands; what keeps it, or only looks like it, is not.
+// What sets a pinned setting to another value is refused where its name stands; what keeps it, or only looks like it,
+// is not.
 func TestUnpinning(t *testing.T) {
 	for sql, position := range map[string]int{
 		"SET client_encoding = 'LATIN1'": 5, "set client_encoding to latin1": 5, "SET LOCAL client_encoding = LATIN1": 11,

@@ -62,8 +62,8 @@ type protected struct {
 	outsideOf map[string]float64 // by column, as outside counts it
 }
 
-// Load reads from the database what the policies refer to: columns, public domains, and the reference's classes. Without
-// policies it reads nothing, and every statement is ordinary.
+// Load reads from the database what the policies refer to: columns, public domains, and the reference's classes.
+// Without policies it reads nothing, and every statement is ordinary.
 func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reader) (*Snapshot, error) {
 	s := &Snapshot{policies: policies, words: newWords("fugu"), glance: newWords(append(pinNames(), "fugu")...), fitted: map[*policy.Policy]*fitted.Artifact{}, accounts: map[*policy.Policy]*account{}, declared: map[string]*declared{}}
 	s.plans = newCache[planKey, []template](planEntries, planBytes)

@@ -16,7 +16,8 @@ const Suffix = ".policy.yaml"
 
 // Load reads a policy file, or every file of a directory whose name ends in Suffix and does not start with a dot, in
 // the order of their names. Among them a dataset has one policy, and a table is protected by one and is nobody's
-// reference. An empty path and a directory with nothing in it are no policies, and no error. The error is of type Findings.
+// reference. An empty path and a directory with nothing in it are no policies, and no error. The error is of type
+// Findings.
 func Load(path string) ([]*Policy, error) {
 	if path == "" {
 		return nil, nil

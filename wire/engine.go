@@ -80,8 +80,8 @@ type Recaller interface {
 
 // Placer is a Statement whose text may be the client's but for its places.
 type Placer interface {
-	// Placed gives a function that brings a position in Text to what the client sent, both in characters from 1, or to 0 where
-	// it has no place there. nil: the guest's errors speak of what the client has not written, and say less.
+	// Placed gives a function that brings a position in Text to what the client sent, both in characters from 1, or to
+	// 0 where it has no place there. nil: the guest's errors speak of what the client has not written, and say less.
 	Placed() func(position int32) int32
 }
 

@@ -8,7 +8,8 @@ import (
 	"slices"
 )
 
-// errMessage is a frame that cannot be: the connection is beyond repair. What is wrong within a frame, PostgreSQL tells (session.malformed).
+// errMessage is a frame that cannot be: the connection is beyond repair. What is wrong within a frame, PostgreSQL tells
+// (session.malformed).
 var errMessage = errors.New("invalid message")
 
 // header is a frame's type byte and length, which counts itself (manual, "Message Formats").

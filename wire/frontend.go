@@ -117,8 +117,8 @@ func (s *session) message(typ byte, length int) error {
 	return s.forward() // Flush too
 }
 
-// malformed lets the guest say what is wrong with the message that was read last, which fields finds damaged. PostgreSQL
-// reads the same fields before it does anything, so an error is all that may answer it.
+// malformed lets the guest say what is wrong with the message that was read last, which fields finds damaged.
+// PostgreSQL reads the same fields before it does anything, so an error is all that may answer it.
 func (s *session) malformed(kind byte) error {
 	s.exchange.push(entry{kind: kind, damaged: true})
 	return s.forward()

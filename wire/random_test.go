@@ -83,7 +83,8 @@ func (d dice) messages() []pgproto3.FrontendMessage {
 	return []pgproto3.FrontendMessage{[]pgproto3.FrontendMessage{flush, describeS(d.name()), describeP("a")}[d.IntN(3)]}
 }
 
-// damaged is a message of another length than its fields have. One that begins a copy could end the session, as PostgreSQL's own.
+// damaged is a message of another length than its fields have. One that begins a copy could end the session, as
+// PostgreSQL's own.
 func (d dice) damaged() pgproto3.FrontendMessage {
 	of := []pgproto3.FrontendMessage{q("SELECT 'whole'"), parse(d.name(), "SELECT 'whole'", 23), d.bind(), describeS(d.name()), describeP(d.name()),
 		execN(d.name(), 0), &pgproto3.Close{ObjectType: 'S', Name: d.name()}, sync_, flush}[d.IntN(9)]

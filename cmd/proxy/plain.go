@@ -16,8 +16,8 @@ import (
 // errNoPolicy is what commands say that have nothing to do without one.
 var errNoPolicy = errors.New("there is no policy: nothing is protected, so there is nothing to answer with noise")
 
-// plain completes a house without policies, in which every statement is relayed as it is. It needs no reader and no ledger, and
-// any guest will do; that nothing is protected is said as a warning.
+// plain completes a house without policies, in which every statement is relayed as it is. It needs no reader and no
+// ledger, and any guest will do; that nothing is protected is said as a warning.
 func (h *house) plain(ctx context.Context) error {
 	if err := h.forgotten(ctx); err != nil {
 		return err
@@ -47,8 +47,8 @@ func (h *house) plain(ctx context.Context) error {
 	return err
 }
 
-// forgotten refuses to do without policies where the ledger says that there were some: a directory that was not mounted is
-// empty too, and what was protected is not to be open for that.
+// forgotten refuses to do without policies where the ledger says that there were some: a directory that was not mounted
+// is empty too, and what was protected is not to be open for that.
 func (h *house) forgotten(ctx context.Context) error {
 	if h.config.Ledger.SQLite == "" && h.config.Ledger.Postgres == "" {
 		return nil

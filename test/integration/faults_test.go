@@ -137,8 +137,8 @@ func TestEncryptionRefused(t *testing.T) {
 	}
 }
 
-// Frames that cannot be end their session, with PostgreSQL's kind of error, and no other session. What is in a frame is PostgreSQL's own to judge, and
-// the session goes on.
+// Frames that cannot be end their session, with PostgreSQL's kind of error, and no other session. What is in a frame is
+// PostgreSQL's own to judge, and the session goes on.
 func TestBadMessages(t *testing.T) {
 	db := adultDatabase(t)
 	f := serve(t, options{limits: func(c *wire.Config) { c.MessageBytes = 1 << 20 }})

@@ -38,8 +38,8 @@ func TestPinnedSettings(t *testing.T) {
 	}
 }
 
-// Expressions that the database keeps, and those that take no subquery, cannot have a mask put into them: what needs none
-// works, and what needs one is refused, whatever kind of statement it stands in.
+// Expressions that the database keeps, and those that take no subquery, cannot have a mask put into them: what needs
+// none works, and what needs one is refused, whatever kind of statement it stands in.
 func TestMaskedFunctionsInDefinitions(t *testing.T) {
 	c := serve(t, options{}).connect(t)
 	exec := func(sql string) error {
@@ -77,7 +77,8 @@ func TestMaskedFunctionsInDefinitions(t *testing.T) {
 	}
 }
 
-// Errors about ordinary statements, masked or not, alone or beside others, have the position that they have without Fugu.
+// Errors about ordinary statements, masked or not, alone or beside others, have the position that they have without
+// Fugu.
 func TestErrorsKeepTheirPosition(t *testing.T) {
 	db := adultDatabase(t)
 	c, direct := serve(t, options{}).connect(t), db.truth(t)
