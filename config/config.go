@@ -28,7 +28,7 @@ type Config struct {
 	Pool     Pool
 	Auth     Auth
 	TLS      TLS
-	Policy   string // a policy file, or a directory of them
+	Policy   string // a policy file, or a directory of them; empty: nothing is protected, and reader and ledger may be missing
 	Ledger   Ledger
 	Models   string // directory of what fugu fit prepares
 	Admin    string // host:port of health, metrics and console; empty: none

@@ -53,7 +53,7 @@ var leaves = []leaf{
 	{"tls.key", "", text, func(c *Config, s setting) { c.TLS.Key = s.file() }, false},
 	{"tls.client_ca", "", text, func(c *Config, s setting) { c.TLS.ClientCA = s.file() }, false},
 	{"tls.client_cert", "", text, func(c *Config, s setting) { c.TLS.ClientCert = s.word("verify-ca", "verify-full") }, false},
-	{"policy", "write policy: FILE or a directory of *.policy.yaml", text, func(c *Config, s setting) { c.Policy = s.file() }, false},
+	{"policy", "", text, func(c *Config, s setting) { c.Policy = s.file() }, false},
 	{"ledger", ledgerHint, text, func(c *Config, s setting) { l := s.ledger(); l.Key = c.Ledger.Key; c.Ledger = l }, false},
 	{"ledger_key", "", text, func(c *Config, s setting) { c.Ledger.Key = s.key() }, true},
 	{"models", "", text, func(c *Config, s setting) { c.Models = s.file() }, false},
@@ -71,6 +71,9 @@ var leaves = []leaf{
 	{"limits.idle_in_transaction_timeout", "", amount, func(c *Config, s setting) { c.Limits.IdleInTransactionTimeout = s.duration() }, false},
 	{"limits.keepalive", "", amount, func(c *Config, s setting) { c.Limits.KeepAlive = s.wholeSeconds() }, false},
 }
+
+// forPolicies are the leaves that nothing needs where there is no policy.
+var forPolicies = []string{"upstream.reader", "ledger"}
 
 // sections are the known keys of each section of the file; "" is the top.
 func sections() map[string][]string {
@@ -148,6 +151,8 @@ func (d *decoder) file(root *strictyaml.Value, dir string) {
 			d.fields[section] = v.Fields(keys...)
 		}
 	}
+	_, protects := d.env[variable("policy")]
+	protects = protects || top.Get("policy") != nil
 	for _, l := range leaves {
 		section, key := split(l.path)
 		value := d.fields[section].Get(key)
@@ -163,7 +168,7 @@ func (d *decoder) file(root *strictyaml.Value, dir string) {
 			} else {
 				d.settings[l.path] = setting{}
 			}
-		} else if l.need != "" {
+		} else if l.need != "" && (protects || !slices.Contains(forPolicies, l.path)) {
 			d.missing(l.path, l.need)
 		}
 	}

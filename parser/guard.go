@@ -16,14 +16,17 @@ const (
 	maxTokens = 1500
 )
 
+// guardHint says which statements have a limit: those that name nothing of the kind go to the database unread.
+const guardHint = "It names protected data, or functions or relations of the catalog that can show some. "
+
 // guard refuses text that the parser could not survive, or could read otherwise than the server does.
 func guard(sql string) error {
 	if i := strings.IndexByte(sql, 0); i >= 0 {
 		return sqlstate.New(sqlstate.SyntaxError, "a statement cannot hold a NUL byte").At(charPosition(sql, i))
 	}
 	if len(sql) > maxBytes {
-		return sqlstate.New(sqlstate.ProgramLimitExceeded, "a statement on protected data can have at most %d bytes, this one has %d", maxBytes, len(sql)).
-			WithHint("Load long lists of values into a temporary table.")
+		return sqlstate.New(sqlstate.ProgramLimitExceeded, "a statement that Fugu has to read can have at most %d bytes, this one has %d", maxBytes, len(sql)).
+			WithHint(guardHint + "Load long lists of values into a temporary table.")
 	}
 	if atMost(sql) <= maxTokens {
 		return nil
@@ -39,8 +42,8 @@ func guard(sql string) error {
 			continue
 		}
 		if n++; n > maxTokens {
-			return sqlstate.New(sqlstate.StatementTooComplex, "a statement on protected data can have at most %d words and operators", maxTokens).
-				WithHint("Split it, or use IN with a list of constants, which do not count.").At(charPosition(sql, int(t.Start)))
+			return sqlstate.New(sqlstate.StatementTooComplex, "a statement that Fugu has to read can have at most %d words and operators", maxTokens).
+				WithHint(guardHint + "Split it, or use IN with a list of constants, which do not count.").At(charPosition(sql, int(t.Start)))
 		}
 	}
 	return nil

@@ -80,7 +80,7 @@ type Execute struct {
 
 // executes takes note of EXECUTE.
 func (a *analysis) executes() bool {
-	x := &Execute{src: a.src, text: a.stmt.Text, Position: max(1, a.src.position(a.stmt.root.StmtLocation))}
+	x := &Execute{src: a.src, text: a.stmt.Text, Position: max(1, a.stmt.first)}
 	n := a.stmt.root.Stmt
 	if e := n.GetExplainStmt(); e != nil {
 		n, x.Explained = e.Query, true

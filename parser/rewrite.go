@@ -68,19 +68,35 @@ func (s *Statement) RewritePlain(schema, name string) (string, error) {
 }
 
 // deparse writes the tree as SQL, and proves that it reads back as the same tree.
-func (s *Statement) deparse() (string, error) {
+func (s *Statement) deparse() (string, error) { return s.deparseAt(nil) }
+
+// deparseAt is deparse, and tells the places of what it wrote, now and before, in bytes.
+func (s *Statement) deparseAt(at func(now, before int32)) (string, error) {
 	tree := &pg.ParseResult{Version: s.version, Stmts: []*pg.RawStmt{{Stmt: s.root.Stmt}}}
-	s.root = nil
 	for _, c := range s.Cuts { // they live on in plans, which are kept; the tree does not
 		c.sel, c.from, c.read = nil, nil, nil
 	}
+	spellable(s.root.Stmt)
+	s.root = nil
 	sql, err := pg.Deparse(tree)
 	if err != nil {
 		return "", fmt.Errorf("deparsing: %w", err)
 	}
-	if same, err := reads(sql, tree); err != nil || !same {
+	if same, err := readsAt(sql, tree, at); err != nil || !same {
 		return "", sqlstate.New(sqlstate.NotAnswerable, "the statement cannot be rewritten without changing its meaning").
-			WithHint("Write it more simply; parentheses and array subscripts are the usual reason.").Because(err).At(1)
+			WithHint("Write it more simply; parentheses and array subscripts are the usual reason.").Because(err).At(max(1, s.first))
 	}
 	return sql, nil
+}
+
+// spellable changes the one call that the deparser spells otherwise than it was written, to the form that it writes:
+// pg_catalog.overlay(a, b, c, d) is OVERLAY(a PLACING b FROM c FOR d), which is the same call to the server.
+func spellable(root *pg.Node) {
+	inspect(root, func(m proto.Message) bool {
+		f, ok := m.(*pg.FuncCall)
+		if ok && len(f.Funcname) == 2 && len(f.Args) == 4 && f.Funcname[0].GetString_().GetSval() == "pg_catalog" && lastString(f.Funcname) == "overlay" {
+			f.Funcformat = pg.CoercionForm_COERCE_SQL_SYNTAX
+		}
+		return true
+	})
 }

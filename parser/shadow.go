@@ -95,6 +95,7 @@ func template(sql string) (*pg.Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("building a shadow: %w", err)
 	}
+	displace(tree.Stmts[0].Stmt)
 	return tree.Stmts[0].Stmt, nil
 }
 
@@ -135,15 +136,12 @@ func maskedArray(roots []ShadowRoot) string {
 
 func clone[M proto.Message](m M) M { return proto.Clone(m).(M) }
 
-// RewriteShadows returns the text of a statement of which nothing but the shadows had to be rewritten. It can be called
-// once.
-func (s *Statement) RewriteShadows() (string, error) { return s.deparse() }
-
 // shadowing is the pass over one statement that puts the shadows in.
 type shadowing struct {
 	*analysis
 	shadows *Shadows
 	from    map[*pg.FuncCall]bool // calls that stand as items of FROM
+	bare    map[*pg.FuncCall]bool // calls that stand where PostgreSQL takes no subquery
 	ctes    map[string]bool
 	aliases map[string]bool // names by which whole rows of pg_class can be meant
 	changed bool
@@ -161,10 +159,10 @@ func (a *analysis) shadow() error {
 
 // cast is shadow for a text that is suspected.
 func (a *analysis) cast(shadows *Shadows) error {
-	s := &shadowing{analysis: a, shadows: shadows, from: map[*pg.FuncCall]bool{}, ctes: map[string]bool{}, aliases: map[string]bool{}}
+	s := &shadowing{analysis: a, shadows: shadows, from: map[*pg.FuncCall]bool{}, bare: map[*pg.FuncCall]bool{}, ctes: map[string]bool{}, aliases: map[string]bool{}}
 	root := a.stmt.root.Stmt
 	if scan, err := pg.Scan(a.src.sql); err != nil || ambiguous(a.src.sql, scan.Tokens) {
-		return s.refuse(a.stmt.root.StmtLocation, "Write E'\\\\' for a backslash at the end of a string, or pass the string as a parameter.",
+		return s.refuse(a.stmt.begin, "Write E'\\\\' for a backslash at the end of a string, or pass the string as a parameter.",
 			"a backslash before a quote is not read alike everywhere, and the text names what may depend on protected rows")
 	}
 	if err := s.refuseDynamic(root); err != nil {
@@ -188,7 +186,7 @@ func (s *shadowing) refuseArguments(root *pg.Node) error {
 	inspect(root, func(m proto.Message) bool {
 		if x, ok := m.(*pg.ExecuteStmt); ok && s.changed {
 			err = sqlstate.New(sqlstate.NotAnswerable, "arguments of EXECUTE %s cannot ask the catalog", QuoteIdent(x.Name)).
-				WithHint("Ask for the value first.").At(max(1, s.src.position(s.stmt.root.StmtLocation)))
+				WithHint("Ask for the value first.").At(max(1, s.stmt.first))
 		}
 		return err == nil
 	})
@@ -198,6 +196,9 @@ func (s *shadowing) refuseArguments(root *pg.Node) error {
 // survey notes what the other steps must know of the whole statement.
 func (s *shadowing) survey(root *pg.Node) {
 	inspect(root, func(m proto.Message) bool {
+		for _, n := range bareExpressions(m) {
+			s.surveyBare(n)
+		}
 		switch x := m.(type) {
 		case *pg.RangeFunction:
 			for _, item := range x.Functions {
@@ -379,7 +380,7 @@ func (s *shadowing) names(m proto.Message) (err error) {
 	case *pg.String:
 		if functionKind(x.Sval) != openFunction {
 			return sqlstate.New(sqlstate.NotAnswerable, "%s can be used in a plain function call only", x.Sval).
-				WithHint("Its values may depend on protected rows.").At(max(1, s.src.position(s.stmt.root.StmtLocation)))
+				WithHint("Its values may depend on protected rows.").At(max(1, s.stmt.first))
 		}
 	case *pg.FuncCall:
 		called = x.Funcname

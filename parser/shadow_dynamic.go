@@ -165,11 +165,11 @@ func (s *shadowing) refuseDynamic(root *pg.Node) error {
 		switch x := m.(type) {
 		case *pg.DoStmt:
 			if language, code := body(x.Args); !static(language, code) {
-				err = s.refuse(s.stmt.root.StmtLocation, bodyHint, "this DO block could read what Fugu cannot see")
+				err = s.refuse(s.stmt.begin, bodyHint, "this DO block could read what Fugu cannot see")
 			}
 		case *pg.CreateFunctionStmt:
 			if language, code := body(x.Options); x.SqlBody == nil && !static(language, code) {
-				err = s.refuse(s.stmt.root.StmtLocation, bodyHint, "this function could read what Fugu cannot see")
+				err = s.refuse(s.stmt.begin, bodyHint, "this function could read what Fugu cannot see")
 			}
 		}
 		return err == nil

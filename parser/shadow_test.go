@@ -57,7 +57,7 @@ func TestShadows(t *testing.T) {
 		var out strings.Builder
 		for _, s := range statements {
 			if s.Masked && len(s.Cuts) == 0 {
-				sql, err := s.RewriteShadows()
+				sql, _, err := s.RewriteShadows()
 				if err != nil {
 					return show(err)
 				}

@@ -47,8 +47,12 @@ type Statement struct {
 	Masked  bool        // something of the catalog is masked in it
 	Zeros   []Zero      // parameters that have to be 0
 	Params  int         // the highest parameter number; of a protected PREPARE, the prepared statement's
+	Start   int         // characters before Text in what the client sent
 	root    *pg.RawStmt // nil once rewritten
 	version int32       // of the grammar that read it
+	src     *source     // nil if it is not the client's
+	begin   int32       // the offset of its first word
+	first   int         // the position of that
 }
 
 // Ordinary reports whether the statement needs nothing of Fugu's.
@@ -101,18 +105,30 @@ func Parse(sql string, catalog Catalog) ([]*Statement, error) {
 	}
 	src := &source{sql}
 	out := make([]*Statement, 0, len(tree.Stmts))
+	at, characters := 0, 0 // of the statement before
 	for _, raw := range tree.Stmts {
 		end := len(sql)
 		if raw.StmtLen > 0 {
 			end = int(raw.StmtLocation + raw.StmtLen)
 		}
-		s := &Statement{Text: sql[raw.StmtLocation:end], root: raw, version: tree.Version}
+		s := &Statement{Text: sql[raw.StmtLocation:end], root: raw, version: tree.Version, src: src}
+		s.place(at, characters)
+		at, characters = int(raw.StmtLocation), s.Start
 		if err := s.analyse(src, catalog); err != nil {
 			return nil, err
 		}
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// place notes where the statement stands in the text. at is an offset before it, behind that number of characters.
+func (s *Statement) place(at, characters int) {
+	location := int(s.root.StmtLocation)
+	s.Start = characters + charPosition(s.src.sql[at:], location-at) - 1
+	begin := beginning(s.src.sql, location)
+	s.begin = int32(begin)
+	s.first = s.Start + charPosition(s.src.sql[location:], begin-location)
 }
 
 func (s *Statement) analyse(src *source, catalog Catalog) error {
@@ -304,7 +320,7 @@ func setting(src *source, raw *pg.RawStmt, set *pg.VariableSetStmt) *Setting {
 	if !ok {
 		return nil
 	}
-	out := &Setting{Name: name, Default: set.Kind != pg.VariableSetKind_VAR_SET_VALUE, Position: src.position(raw.StmtLocation)}
+	out := &Setting{Name: name, Default: set.Kind != pg.VariableSetKind_VAR_SET_VALUE, Position: src.position(int32(beginning(src.sql, int(raw.StmtLocation))))}
 	var words []string
 	for _, n := range set.Args {
 		c, err := (&reader{src: src}).constant(n, n.GetAConst())

@@ -95,7 +95,7 @@ func noParameter(src *source, p *pg.ParamRef) error {
 
 // refuseStatement refuses a statement whose kind has no place for protected data.
 func (a *analysis) refuseStatement() error {
-	hint, name, what, pos := statementHint, "a protected table", "count(*)", a.src.position(a.stmt.root.StmtLocation)
+	hint, name, what, pos := statementHint, "a protected table", "count(*)", a.stmt.first
 	if rv := a.special(a.stmt.root.Stmt); rv != nil {
 		t, _ := a.lookup(rv)
 		if t.Virtual {

@@ -67,6 +67,16 @@ func locationOf(m proto.Message) int32 {
 	return 0
 }
 
+// unplace makes a node one that stood nowhere.
+func unplace(m proto.Message) {
+	v := reflect.ValueOf(m).Elem()
+	for _, f := range layoutOf(v.Type()).fields {
+		if f.node {
+			v.Field(f.index).SetInt(-1)
+		}
+	}
+}
+
 // layout says what the fields of a message's Go struct are. Walking a tree by protobuf's own reflection would take longer
 // than parsing it.
 type layout struct {
@@ -80,6 +90,7 @@ type field struct {
 	index int
 	key   string           // as it stands in JSON; empty for a oneof
 	place bool             // it says where a node stood in the text
+	node  bool             // likewise, and not where a statement did
 	names map[int64]string // of an enum's values, as they stand in JSON
 }
 
@@ -105,7 +116,8 @@ func layoutOf(t reflect.Type) *layout {
 		if kind == reflect.Pointer || kind == reflect.Interface || kind == reflect.Slice && f.Type.Elem().Kind() == reflect.Pointer {
 			l.children = append(l.children, i)
 		}
-		l.fields = append(l.fields, field{i, jsonKey(f), kind == reflect.Int32 && slices.Contains(places, f.Name), enumNames(f.Type)})
+		place := kind == reflect.Int32 && slices.Contains(places, f.Name)
+		l.fields = append(l.fields, field{i, jsonKey(f), place, place && !strings.HasPrefix(f.Name, "Stmt"), enumNames(f.Type)})
 	}
 	layouts.Store(t, l)
 	return l

@@ -44,7 +44,7 @@ func (e *Engine) Replace(s *Snapshot) { e.snapshot.Store(s) }
 
 // Open begins the session of a client, which has no guest yet.
 func (e *Engine) Open(_ context.Context, startup wire.Startup) (wire.Session, error) {
-	if db := startup.Database; db != "" && db != e.guest.Database {
+	if db := startup.Database; db != "" && db != e.guest.Database && e.protects() {
 		return nil, sqlstate.New(sqlstate.InvalidCatalogName, "database %q is not served here", db).
 			WithHint("Connect to database %q.", e.guest.Database).Ending()
 	}
@@ -63,6 +63,14 @@ func (e *Engine) Open(_ context.Context, startup wire.Startup) (wire.Session, er
 			return nil, sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied to set role \"%s\"", asked).Ending()
 		}
 	}
+	if db := startup.Database; db != "" && db != config.Database && !e.protects() {
+		config = config.Copy()
+		config.Database = db
+	}
 	s.login, s.parameters = config, maps.Clone(startup.Parameters)
 	return s, nil
 }
+
+// protects reports whether there is any policy. Then one database is served: the catalogs of others show what depends
+// on protected rows of this one. Without any, each is the guest's own affair.
+func (e *Engine) protects() bool { return len(e.snapshot.Load().policies) > 0 }

@@ -39,9 +39,9 @@ func (s *session) Connect(ctx context.Context, renewable bool) (wire.Guest, erro
 	return open(ctx, s.login, s.parameters)
 }
 
-// Kind is the user, and what its guests are opened with.
+// Kind is the user, the database, and what its guests are opened with.
 func (s *session) Kind() string {
-	kind := strconv.Quote(s.user)
+	kind := strconv.Quote(s.user) + "@" + strconv.Quote(s.login.Database)
 	for _, name := range slices.Sorted(maps.Keys(s.parameters)) {
 		kind += "," + name + "=" + strconv.Quote(s.parameters[name])
 	}
@@ -63,6 +63,8 @@ type template struct {
 	plan   *planner.Plan
 	policy *policy.Policy // of the plan's cuts, or of plain; nil for virtual tables only
 	masked bool           // text masks parts of the catalog
+	places parser.Places  // of masked: where the parts of text stood in the client's
+	start  int32          // of the client's own text: characters before it in what the client sent
 	show   bool           // text tells a setting of Fugu's, in the place of SHOW
 	plain  *protected     // a plain SELECT of rows: text reads the reference instead
 
@@ -79,7 +81,7 @@ type template struct {
 func (s *session) Ordinary(sql []byte) bool {
 	snap := s.engine.snapshot.Load()
 	text := unsafe.String(unsafe.SliceData(sql), len(sql)) // nothing below keeps it
-	if !snap.mentions(text) && !(s.prepared && containsFold(text, "execute")) || hook.Blind {
+	if snap.plainly(text) && !(s.prepared && containsFold(text, "execute")) || hook.Blind {
 		return true
 	}
 	// A decision that a text is ordinary does not depend on its parameters' types.
@@ -93,8 +95,14 @@ func (s *session) Ordinary(sql []byte) bool {
 // Interpret decides about one SQL text.
 func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32) ([]wire.Statement, error) {
 	snap := s.engine.snapshot.Load()
+	if err := unpinning(sql); err != nil {
+		return nil, err
+	}
 	named := snap.mentions(sql)
 	if !named && !(s.prepared && containsFold(sql, "execute")) || hook.Blind {
+		if key := newPlanKey(sql, nil); !containsFold(sql, "execute") && !snap.plainly(sql) {
+			snap.plans.add(key, nil, weight(key)) // which a glance finds the next time
+		}
 		return nil, nil
 	}
 	s.touched = s.touched || containsFold(sql, "fugu")
@@ -175,7 +183,7 @@ func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, par
 }
 
 func (s *session) plan(ctx context.Context, snap *Snapshot, st *parser.Statement, paramTypes []uint32) (template, error) {
-	t := template{text: st.Text, params: max(st.Params, len(paramTypes)), types: paramTypes}
+	t := template{text: st.Text, params: max(st.Params, len(paramTypes)), types: paramTypes, start: int32(st.Start)}
 	switch {
 	case st.Ordinary():
 		return t, nil
@@ -184,7 +192,7 @@ func (s *session) plan(ctx context.Context, snap *Snapshot, st *parser.Statement
 	case st.Masked && len(st.Cuts)+len(st.Virtual) == 0 && st.Plain == nil && st.Explain == parser.NoExplain:
 		var err error
 		t.masked = true
-		t.text, err = st.RewriteShadows()
+		t.text, t.places, err = st.RewriteShadows()
 		return t, err
 	case st.Execute != nil:
 		t.execute, t.explain, t.noData, t.params = st.Execute, st.Explain, st.NoData, len(paramTypes)
@@ -244,6 +252,17 @@ func (s *statement) ClientParams() int { return s.params }
 
 func (s *statement) Ordinary() bool {
 	return s.plan == nil && s.plain == nil && !s.masked && !s.show && s.explain == parser.NoExplain
+}
+
+// Placed tells where in what the client sent stands what an error of the guest's speaks of.
+func (s *statement) Placed() func(position int32) int32 {
+	switch {
+	case s.masked:
+		return s.places.At
+	case s.Ordinary() && s.execute == nil && s.start > 0:
+		return func(position int32) int32 { return position + s.start }
+	}
+	return nil
 }
 
 func (s *statement) ParamTypes() []uint32 {

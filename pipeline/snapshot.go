@@ -34,6 +34,7 @@ type Snapshot struct {
 	tables   []*protected
 	views    []parser.Table // over protected tables
 	words    *words         // a text with none of them is ordinary
+	glance   *words         // those, and the words that change a pinned setting
 	shadows  *parser.Shadows
 	plans    *cache[planKey, []template]
 	planned  atomic.Uint64 // the serial of the template that was planned last
@@ -62,9 +63,13 @@ type protected struct {
 }
 
 // Load reads from the database what the policies refer to: columns, public domains, and the reference's classes.
+// Without policies it reads nothing, and every statement is ordinary.
 func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reader) (*Snapshot, error) {
-	s := &Snapshot{policies: policies, words: newWords("fugu"), fitted: map[*policy.Policy]*fitted.Artifact{}, accounts: map[*policy.Policy]*account{}, declared: map[string]*declared{}}
+	s := &Snapshot{policies: policies, words: newWords("fugu"), glance: newWords(append(pinNames(), "fugu")...), fitted: map[*policy.Policy]*fitted.Artifact{}, accounts: map[*policy.Policy]*account{}, declared: map[string]*declared{}}
 	s.plans = newCache[planKey, []template](planEntries, planBytes)
+	if len(policies) == 0 { // no word is more than another
+		s.words, s.glance = newWords(), newWords(pinNames()...)
+	}
 	s.recalled = newCache[recalledBy, recalled](recalledEntries, recalledBytes)
 	s.measured = newCache[ledger.Key, *measured](measuredEntries, measuredBytes)
 	for _, p := range policies {
@@ -74,7 +79,7 @@ func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reade
 				return nil, fmt.Errorf("%s:%d:%d: table %s: %w", p.Source, t.At.Line, t.At.Column, t.Qualified(), err)
 			}
 			s.tables = append(s.tables, pt)
-			s.words.add(t.Name)
+			s.watch(t.Name)
 		}
 		if err := s.link(p); err != nil {
 			return nil, err
@@ -82,6 +87,9 @@ func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reade
 		if err := s.loadAccount(ctx, p, reader); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Source, err)
 		}
+	}
+	if len(policies) == 0 {
+		return s, nil
 	}
 	if err := s.loadShadows(ctx, reader); err != nil {
 		return nil, err
@@ -141,7 +149,7 @@ func (s *Snapshot) loadViews(ctx context.Context, reader *upstream.Reader) error
 		v := parser.Table{Schema: r[0].Text, Name: r[1].Text, View: r[2].Text}
 		if n := len(s.views); n == 0 || s.views[n-1].String() != v.String() {
 			s.views = append(s.views, v)
-			s.words.add(v.Name)
+			s.watch(v.Name)
 		}
 		last := &s.views[len(s.views)-1]
 		last.Columns = append(last.Columns, r[3].Text)
@@ -369,8 +377,16 @@ func (s *Snapshot) VirtualTable(name string) (planner.VirtualTable, bool) {
 	return planner.VirtualTable{Name: name, Columns: v}, ok
 }
 
-// mentions reports whether a text holds any word that could make it more than ordinary. It is all that ordinary
-// statements pay.
+// watch takes a name that makes a text more than ordinary.
+func (s *Snapshot) watch(name string) {
+	s.words.add(name)
+	s.glance.add(name)
+}
+
+// plainly reports that a text is ordinary, by the first look at its words: it is all that most statements pay.
+func (s *Snapshot) plainly(sql string) bool { return !s.glance.in(sql) && !s.shadows.Suspects(sql) }
+
+// mentions reports whether a text holds any word that could make it ask for protected data or for what shows it.
 func (s *Snapshot) mentions(sql string) bool { return s.words.in(sql) || s.shadows.Suspects(sql) }
 
 // virtualTables are the columns of the tables in the schema fugu.

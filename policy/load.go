@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"fugu/internal/strictyaml"
@@ -15,8 +16,12 @@ const Suffix = ".policy.yaml"
 
 // Load reads a policy file, or every file of a directory whose name ends in Suffix and does not start with a dot, in
 // the order of their names. Among them a dataset has one policy, and a table is protected by one and is nobody's
-// reference. The error is of type Findings.
+// reference. An empty path and a directory with nothing in it are no policies, and no error. The error is of type
+// Findings.
 func Load(path string) ([]*Policy, error) {
+	if path == "" {
+		return nil, nil
+	}
 	files, err := policyFiles(path)
 	errs := []error{err}
 	var policies []*Policy
@@ -73,6 +78,9 @@ func policyFiles(path string) ([]string, error) {
 				File: file, Message: "looks like a policy but would not be read", Hint: "name it *" + Suffix,
 			})
 		}
+	}
+	if len(files) == 0 && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") }) {
+		return nil, nil // it is empty: nothing is to be protected
 	}
 	if len(files) == 0 {
 		findings = append(findings, Finding{

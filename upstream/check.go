@@ -167,6 +167,17 @@ func CheckReader(ctx context.Context, config *pgconn.Config, protected []Protect
 	return findings(ctx, conn, sql, tables)
 }
 
+// Superuser reports whether the guest's sessions begin with a superuser's powers. It is for where nothing is protected.
+func Superuser(ctx context.Context, config *pgconn.Config) (super bool, err error) {
+	conn, err := connect(ctx, config)
+	if err != nil {
+		return false, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	err = conn.QueryRow(ctx, "SELECT bool_or(rolsuper) FROM pg_roles WHERE rolname IN (session_user, current_user)").Scan(&super)
+	return super, err
+}
+
 func connect(ctx context.Context, config *pgconn.Config) (*pgx.Conn, error) {
 	cfg, err := pgx.ParseConfig("")
 	if err != nil {

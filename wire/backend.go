@@ -89,7 +89,7 @@ func (s *session) reply(in *frames, typ byte, length int) error {
 	case 'Z':
 		return s.readyForQuery(in, length, e)
 	}
-	if !ok || strings.IndexByte(endings[typ], e.kind) < 0 {
+	if !ok || e.damaged || strings.IndexByte(endings[typ], e.kind) < 0 {
 		return s.outOfStep(typ)
 	}
 	switch typ {
@@ -243,7 +243,7 @@ func (s *session) notice(in *frames, length int, e entry) error {
 	switch {
 	case e.rows != nil:
 		return in.skip(length)
-	case !e.scrub:
+	case !e.scrub && e.place == nil:
 		return s.client.relay(in, length)
 	}
 	body, err := in.read(length)
@@ -254,7 +254,7 @@ func (s *session) notice(in *frames, length int, e entry) error {
 	if err := m.Decode(body); err != nil {
 		return err
 	}
-	scrub((*pgproto3.ErrorResponse)(&m))
+	e.voice((*pgproto3.ErrorResponse)(&m))
 	s.client.send(&m)
 	return nil
 }
@@ -280,8 +280,8 @@ func (s *session) errorResponse(in *frames, length int, e entry) error {
 		s.fail(errSynchronization)
 	case e.replace != nil && !e.copying && !fatal:
 		s.client.send(response(e.replace))
-	case e.scrub:
-		scrub(&m)
+	case e.scrub || e.place != nil:
+		e.voice(&m)
 		s.client.send(&m)
 	default:
 		_, _ = s.client.Write(in.raw)
@@ -295,6 +295,16 @@ func (s *session) errorResponse(in *frames, length int, e entry) error {
 		s.wake()
 	}
 	return nil
+}
+
+// voice lets an error or notice speak of what the client has sent.
+func (e *entry) voice(m *pgproto3.ErrorResponse) {
+	switch {
+	case e.scrub:
+		scrub(m)
+	case m.Position > 0:
+		m.Position = e.place(m.Position)
+	}
 }
 
 // scrub takes from an error or notice what speaks of the rewritten text, or of the values bound to it.

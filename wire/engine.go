@@ -78,6 +78,13 @@ type Recaller interface {
 	Recall(ctx context.Context, formats []int16, values [][]byte) (b Bound, ok bool)
 }
 
+// Placer is a Statement whose text may be the client's but for its places.
+type Placer interface {
+	// Placed gives a function that brings a position in Text to what the client sent, both in characters from 1, or to
+	// 0 where it has no place there. nil: the guest's errors speak of what the client has not written, and say less.
+	Placed() func(position int32) int32
+}
+
 // Binding is what a client binds to a Statement.
 type Binding struct {
 	// Formats and Values are as in the Bind message: no format codes, one for all, or one each; a nil value is NULL.

@@ -19,6 +19,7 @@ const (
 	kindExecute           = 'E'
 	kindClose             = 'C'
 	kindSync              = 'S'
+	kindFlush             = 'H' // a damaged one: nothing answers others
 	// Marks, which the server does not answer.
 	kindCopyData = 'k' // CopyData follows
 	kindCopyEnd  = 'c' // CopyDone or CopyFail; hidden: a CopyFail of Fugu's
@@ -31,7 +32,9 @@ type entry struct {
 	quiet   bool                      // NoData is dropped
 	mute    bool                      // so is an error
 	final   bool                      // the last statement of a script: its CommandComplete waits for what follows
+	damaged bool                      // nothing but an error may answer it
 	scrub   bool                      // an error speaks of a rewritten text: its position and context are dropped
+	place   func(int32) int32         // brings an error's position to the client's text; nil: it is there, or is dropped
 	replace *sqlstate.Error           // stands in for the server's error, which was provoked
 	before  []pgproto3.BackendMessage // goes out before the reply
 	params  int                       // parameters that the client may see of a ParameterDescription; -1: all

@@ -97,7 +97,7 @@ func (n *names) forget(name string) {
 func (s *session) parse(body []byte) error {
 	name, sql, types, err := parseFields(body)
 	if err != nil {
-		return err
+		return s.malformed(kindParse)
 	}
 	if err := s.heed(sql); err != nil {
 		return err
@@ -121,24 +121,26 @@ func (s *session) parse(body []byte) error {
 		return tooLong(err)
 	}
 	s.buf = b[:0]
-	s.exchange.push(entry{kind: kindParse, scrub: !st.Ordinary(), done: s.naming(string(name), st, b, !st.Ordinary())})
+	scrub, place := voiced(st)
+	s.exchange.push(entry{kind: kindParse, scrub: scrub, place: place, done: s.naming(string(name), st, b, !st.Ordinary())})
 	_, _ = s.out.Write(b)
 	return nil
 }
 
 func (s *session) bind(body []byte) error {
-	name, statement, err := bindFields(body)
-	if err != nil {
-		return err
-	}
+	name, statement, damage := bindFields(body)
 	if err := s.provide('B', statement); err != nil {
 		return err
 	}
 	st, err := s.protected('B', statement)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if st == nil {
+	case damage != nil && st == nil:
+		return s.malformed(kindBind)
+	case damage != nil: // the server would speak of the engine's parameters
+		return s.raise(damage, rejected)
+	case st == nil:
 		delete(s.portals, string(name))
 		s.exchange.push(entry{kind: kindBind})
 		return s.forward()
@@ -192,7 +194,9 @@ func (s *session) bind(body []byte) error {
 	if s.portals == nil {
 		s.portals = map[string]portal{}
 	}
-	p := portal{tag: st.Tag(), scrub: !st.Ordinary() || bound.Text != ""}
+	p := portal{tag: st.Tag()}
+	p.scrub, p.place = voiced(st)
+	p.scrub = p.scrub || bound.Text != ""
 	s.portals[m.DestinationPortal] = p
 	if bound.Text != "" {
 		// The statement of a binding that failed may still be there.
@@ -204,7 +208,7 @@ func (s *session) bind(body []byte) error {
 			return err
 		}
 	}
-	s.exchange.push(entry{kind: kindBind, scrub: p.scrub, before: notices(bound.Notices)})
+	s.exchange.push(entry{kind: kindBind, scrub: p.scrub, place: p.place, before: notices(bound.Notices)})
 	if err := s.send(combined(&m, bound.Values)); err != nil || bound.Text == "" {
 		return err
 	}
@@ -230,6 +234,15 @@ func alike(types, wanted []uint32) bool {
 type portal struct {
 	tag   string
 	scrub bool
+	place func(int32) int32
+}
+
+// voiced says what becomes of the guest's errors about a statement's text, as entries have it.
+func voiced(st Statement) (scrub bool, place func(int32) int32) {
+	if p, ok := st.(Placer); ok {
+		place = p.Placed()
+	}
+	return !st.Ordinary() && place == nil, place
 }
 
 // rejected is the name under which what raises an error is parsed where no statement of the client's is concerned.
@@ -286,14 +299,15 @@ func combined(m *pgproto3.Bind, extra [][]byte) *pgproto3.Bind {
 }
 
 func (s *session) describe(body []byte) error {
-	object, name, err := objectFields(body, "Describe")
+	object, name, err := objectFields(body)
 	if err != nil {
-		return err
+		return s.malformed(kindDescribePortal)
 	}
 	e := entry{kind: kindDescribePortal, params: -1}
 	switch object {
 	case 'P':
-		e.scrub = s.portals[string(name)].scrub
+		p := s.portals[string(name)]
+		e.scrub, e.place = p.scrub, p.place
 	case 'S':
 		e.kind = kindDescribeStatement
 		if err := s.provide('D', name); err != nil {
@@ -304,10 +318,11 @@ func (s *session) describe(body []byte) error {
 			return err
 		}
 		if st != nil {
-			e.params, e.scrub = st.ClientParams(), !st.Ordinary()
+			e.params = st.ClientParams()
+			e.scrub, e.place = voiced(st)
 		}
 	default:
-		return fmt.Errorf("%w: Describe of %q", errMessage, object)
+		return s.malformed(kindDescribePortal)
 	}
 	s.exchange.push(e)
 	return s.forward()
@@ -316,18 +331,18 @@ func (s *session) describe(body []byte) error {
 func (s *session) execute(body []byte) error {
 	name, err := executeFields(body)
 	if err != nil {
-		return err
+		return s.malformed(kindExecute)
 	}
 	p := s.portals[string(name)]
 	s.fed = false
-	s.exchange.push(entry{kind: kindExecute, tag: p.tag, scrub: p.scrub})
+	s.exchange.push(entry{kind: kindExecute, tag: p.tag, scrub: p.scrub, place: p.place})
 	return s.forward()
 }
 
 func (s *session) closeMessage(body []byte) error {
-	object, name, err := objectFields(body, "Close")
+	object, name, err := objectFields(body)
 	if err != nil {
-		return err
+		return s.malformed(kindClose)
 	}
 	e := entry{kind: kindClose}
 	switch object {
@@ -336,7 +351,7 @@ func (s *session) closeMessage(body []byte) error {
 	case 'P':
 		delete(s.portals, string(name))
 	default:
-		return fmt.Errorf("%w: Close of %q", errMessage, object)
+		return s.malformed(kindClose)
 	}
 	s.exchange.push(e)
 	return s.forward()

@@ -3,19 +3,37 @@ package wire
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
+
+	"fugu/sqlstate"
 )
 
-// fields reads a message's fields, strictly and without copies. After the first that is not there, it is torn.
+// fields reads a message's fields, strictly and without copies. After the first that is not there, torn says so in
+// PostgreSQL's words.
 type fields struct {
 	rest []byte
-	torn bool
+	torn string
+}
+
+// What PostgreSQL says of a message whose fields cannot be (pqformat.c).
+const (
+	noString = "invalid string in message"
+	tooShort = "insufficient data left in message"
+	noByte   = "no data left in message"
+	tooLarge = "invalid message format"
+)
+
+// tear takes note of the first field that is not there.
+func (f *fields) tear(why string) {
+	if f.torn == "" {
+		f.torn = why
+	}
+	f.rest = nil
 }
 
 // take gives the next n bytes.
 func (f *fields) take(n int) []byte {
 	if n < 0 || n > len(f.rest) {
-		f.torn, f.rest = true, nil
+		f.tear(tooShort)
 		return nil
 	}
 	b := f.rest[:n]
@@ -25,19 +43,20 @@ func (f *fields) take(n int) []byte {
 
 // text is a String of the manual's: the bytes before the next NUL.
 func (f *fields) text() []byte {
-	b := f.take(bytes.IndexByte(f.rest, 0) + 1)
-	if len(b) == 0 {
-		f.torn, f.rest = true, nil
+	n := bytes.IndexByte(f.rest, 0)
+	if n < 0 {
+		f.tear(noString)
 		return nil
 	}
-	return b[:len(b)-1]
+	return f.take(n + 1)[:n]
 }
 
 func (f *fields) byte() byte {
-	if b := f.take(1); b != nil {
-		return b[0]
+	if len(f.rest) == 0 {
+		f.tear(noByte)
+		return 0
 	}
-	return 0
+	return f.take(1)[0]
 }
 
 func (f *fields) count() int {
@@ -55,9 +74,12 @@ func (f *fields) int32() int32 {
 }
 
 // end is an error unless all fields were there, and nothing behind them.
-func (f *fields) end(message string) error {
-	if f.torn || len(f.rest) > 0 {
-		return fmt.Errorf("%w: the fields of %s", errMessage, message)
+func (f *fields) end() error {
+	if len(f.rest) > 0 {
+		f.tear(tooLarge)
+	}
+	if f.torn != "" {
+		return sqlstate.New(sqlstate.ProtocolViolation, "%s", f.torn)
 	}
 	return nil
 }
@@ -67,39 +89,39 @@ func (f *fields) end(message string) error {
 func queryFields(body []byte) (sql []byte, err error) {
 	f := fields{rest: body}
 	sql = f.text()
-	return sql, f.end("Query")
+	return sql, f.end()
 }
 
 func parseFields(body []byte) (name, sql, types []byte, err error) {
 	f := fields{rest: body}
 	name, sql = f.text(), f.text()
 	types = f.take(4 * f.count())
-	return name, sql, types, f.end("Parse")
+	return name, sql, types, f.end()
 }
 
 func bindFields(body []byte) (portal, statement []byte, err error) {
 	f := fields{rest: body}
 	portal, statement = f.text(), f.text()
 	f.take(2 * f.count()) // format codes of parameters
-	for n := f.count(); n > 0 && !f.torn; n-- {
+	for n := f.count(); n > 0 && f.torn == ""; n-- {
 		if length := f.int32(); length != -1 { // NULL
 			f.take(int(length))
 		}
 	}
 	f.take(2 * f.count()) // format codes of results
-	return portal, statement, f.end("Bind")
+	return portal, statement, f.end()
 }
 
 func executeFields(body []byte) (portal []byte, err error) {
 	f := fields{rest: body}
 	portal = f.text()
 	f.int32() // rows at most
-	return portal, f.end("Execute")
+	return portal, f.end()
 }
 
 // objectFields are those of Describe and Close: a statement, S, or a portal, P, and its name.
-func objectFields(body []byte, message string) (kind byte, name []byte, err error) {
+func objectFields(body []byte) (kind byte, name []byte, err error) {
 	f := fields{rest: body}
 	kind, name = f.byte(), f.text()
-	return kind, name, f.end(message)
+	return kind, name, f.end()
 }

@@ -55,11 +55,11 @@ func fieldsAgree(t *testing.T, body []byte) {
 	check("Execute", good, err, [2]string{string(portal), e.Portal})
 	var d pgproto3.Describe
 	good = decoded(&d)
-	kind, name, err := objectFields(body, "Describe")
+	kind, name, err := objectFields(body)
 	check("Describe", good, err, [2]string{string(kind), string(d.ObjectType)}, [2]string{string(name), d.Name})
 	var c pgproto3.Close
 	good = decoded(&c)
-	_, name, err = objectFields(body, "Close")
+	_, name, err = objectFields(body)
 	check("Close", good, err, [2]string{string(name), c.Name})
 }
 

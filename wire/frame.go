@@ -8,7 +8,8 @@ import (
 	"slices"
 )
 
-// errMessage is a frame that cannot be: the connection is beyond repair.
+// errMessage is a frame that cannot be: the connection is beyond repair. What is wrong within a frame, PostgreSQL tells
+// (session.malformed).
 var errMessage = errors.New("invalid message")
 
 // header is a frame's type byte and length, which counts itself (manual, "Message Formats").
@@ -16,6 +17,9 @@ const header = 5
 
 // maxFrame is the longest frame that is taken for one: PostgreSQL's own are shorter (MaxAllocSize).
 const maxFrame = 1 << 30
+
+// maxSmall is the longest frame of the types that hold no text of the client's (PQ_SMALL_MESSAGE_LIMIT).
+const maxSmall = 10_000
 
 // small is b, or nothing if b is more than a connection that waits is to hold.
 func small(b []byte) []byte {

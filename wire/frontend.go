@@ -47,6 +47,9 @@ func (s *session) admit(typ byte, length int) error {
 	if !strings.ContainsRune("QPBDECSHFdcfX", rune(typ)) {
 		return fmt.Errorf("%w: type %q", errMessage, typ)
 	}
+	if length+4 > maxSmall && strings.ContainsRune("DECSHcfX", rune(typ)) {
+		return fmt.Errorf("%w: length %d of type %q", errMessage, length+4, typ)
+	}
 	if length > s.maxBody {
 		return sqlstate.New(sqlstate.ProgramLimitExceeded, "a message has %d bytes, and at most %d are accepted", length, s.maxBody).Ending()
 	}
@@ -95,6 +98,13 @@ func (s *session) message(typ byte, length int) error {
 		return s.execute(body)
 	case 'C':
 		return s.closeMessage(body)
+	case 'H': // a damaged Flush within a copy is ignored like a good one, and otherwise answered by an error
+		switch {
+		case length > 0 && copyIn:
+			return s.send(&pgproto3.Flush{})
+		case length > 0:
+			return s.malformed(kindFlush)
+		}
 	case 'S':
 		s.kept.segment++
 		s.exchange.push(entry{kind: kindSync})
@@ -105,6 +115,13 @@ func (s *session) message(typ byte, length int) error {
 			WithHint("Use SELECT function(...)."))
 	}
 	return s.forward() // Flush too
+}
+
+// malformed lets the guest say what is wrong with the message that was read last, which fields finds damaged.
+// PostgreSQL reads the same fields before it does anything, so an error is all that may answer it.
+func (s *session) malformed(kind byte) error {
+	s.exchange.push(entry{kind: kind, damaged: true})
+	return s.forward()
 }
 
 // interpret asks the engine about a text. types are the fields of a Parse.

@@ -58,7 +58,9 @@ func (d dice) conversation() []pgproto3.FrontendMessage {
 }
 
 func (d dice) messages() []pgproto3.FrontendMessage {
-	switch d.IntN(16) {
+	switch d.IntN(17) {
+	case 16:
+		return []pgproto3.FrontendMessage{d.damaged()}
 	case 0, 1, 2:
 		return []pgproto3.FrontendMessage{q(d.alone())}
 	case 3:
@@ -80,6 +82,26 @@ func (d dice) messages() []pgproto3.FrontendMessage {
 	}
 	return []pgproto3.FrontendMessage{[]pgproto3.FrontendMessage{flush, describeS(d.name()), describeP("a")}[d.IntN(3)]}
 }
+
+// damaged is a message of another length than its fields have. One that begins a copy could end the session, as
+// PostgreSQL's own.
+func (d dice) damaged() pgproto3.FrontendMessage {
+	of := []pgproto3.FrontendMessage{q("SELECT 'whole'"), parse(d.name(), "SELECT 'whole'", 23), d.bind(), describeS(d.name()), describeP(d.name()),
+		execN(d.name(), 0), &pgproto3.Close{ObjectType: 'S', Name: d.name()}, sync_, flush}[d.IntN(9)]
+	b, err := of.Encode(nil)
+	if err != nil {
+		panic(err)
+	}
+	body := append(b[header:], "z"...)
+	return rawFrame(frame(b[0], string(body[:d.IntN(len(body)+1)])))
+}
+
+// rawFrame is a frame as it stands.
+type rawFrame []byte
+
+func (rawFrame) Frontend()                         {}
+func (rawFrame) Decode([]byte) error               { return nil }
+func (f rawFrame) Encode(b []byte) ([]byte, error) { return append(b, f...), nil }
 
 // types are of a parameter that most statements have not got.
 func (d dice) types() []uint32 {

@@ -12,7 +12,8 @@ import (
 func (s *session) query(body []byte) error {
 	sql, err := queryFields(body)
 	if err != nil {
-		return err
+		s.kept.segment++
+		return s.malformed(kindQuery)
 	}
 	if err := s.heed(sql); err != nil {
 		return err
@@ -81,7 +82,8 @@ func (s *session) step(st Statement, final bool) (bool, error) {
 	if st.ClientParams() == 0 {
 		bound, known = s.recall(st, nil, nil)
 	}
-	s.exchange.push(entry{kind: kindParse, hidden: true, scrub: !st.Ordinary(), done: s.naming("", remnant, nil, false)})
+	scrub, place := voiced(st)
+	s.exchange.push(entry{kind: kindParse, hidden: true, scrub: scrub, place: place, done: s.naming("", remnant, nil, false)})
 	if err := s.send(&pgproto3.Parse{Query: st.Text(), ParameterOIDs: st.ParamTypes()}); err != nil {
 		return false, err
 	}
@@ -100,16 +102,16 @@ func (s *session) step(st Statement, final bool) (bool, error) {
 			return false, s.raise(err, "")
 		}
 	}
-	scrub := !st.Ordinary() || bound.Text != ""
+	scrub = scrub || bound.Text != ""
 	if bound.Text != "" {
 		s.exchange.push(entry{kind: kindParse, hidden: true, scrub: true, done: s.naming("", remnant, nil, false)})
 		if err := s.send(&pgproto3.Parse{Query: bound.Text, ParameterOIDs: bound.ParamTypes}); err != nil {
 			return false, err
 		}
 	}
-	s.exchange.push(entry{kind: kindBind, hidden: true, scrub: scrub, before: notices(bound.Notices)})
-	s.exchange.push(entry{kind: kindDescribePortal, quiet: true, scrub: scrub, params: -1})
-	s.exchange.push(entry{kind: kindExecute, final: final, scrub: scrub, tag: st.Tag()})
+	s.exchange.push(entry{kind: kindBind, hidden: true, scrub: scrub, place: place, before: notices(bound.Notices)})
+	s.exchange.push(entry{kind: kindDescribePortal, quiet: true, scrub: scrub, place: place, params: -1})
+	s.exchange.push(entry{kind: kindExecute, final: final, scrub: scrub, place: place, tag: st.Tag()})
 	err := s.send(combined(&pgproto3.Bind{}, bound.Values), &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{})
 	if err != nil {
 		return false, err

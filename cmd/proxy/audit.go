@@ -38,6 +38,9 @@ func audit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := hasLedger(cfg); err != nil {
+		return err
+	}
 	l, err := ledger.Open(ctx, ledgerURL(cfg.Ledger), ledger.Options{ReadOnly: true, Key: cfg.Ledger.Key})
 	if err != nil {
 		return fmt.Errorf("opening the ledger: %w", err)

@@ -44,6 +44,9 @@ func openBooks(ctx context.Context, path string, writes bool) (*books, error) {
 
 // openManager opens the ledger, which has to exist.
 func openManager(ctx context.Context, cfg *config.Config, writes bool) (ledger.Manager, error) {
+	if err := hasLedger(cfg); err != nil {
+		return nil, err
+	}
 	l, err := ledger.Manage(ctx, ledgerURL(cfg.Ledger), ledger.Options{ReadOnly: true, Key: cfg.Ledger.Key})
 	if err == nil && writes { // it is there: a ledger opened for writing would be made
 		if err = l.Close(); err == nil {
@@ -54,6 +57,14 @@ func openManager(ctx context.Context, cfg *config.Config, writes bool) (ledger.M
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
 	return l, nil
+}
+
+// hasLedger refuses a configuration without a ledger, as one without policies may be.
+func hasLedger(cfg *config.Config) error {
+	if cfg.Ledger.SQLite == "" && cfg.Ledger.Postgres == "" {
+		return errors.New("there is no ledger: write ledger: sqlite:fugu.db or ledger: postgres://ROLE@HOST:PORT/DATABASE")
+	}
+	return nil
 }
 
 // policy returns the policy of a dataset, nil if there is none any more.

@@ -50,6 +50,9 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer h.close()
+	if len(h.policies) == 0 {
+		return errNoPolicy
+	}
 	engine := pipeline.New(h.guest, h.reader, empty{}, h.snapshot, logger(os.Stderr))
 	more, err := byPolicy(ctx, engine, h.policies, statements)
 	if err != nil {

@@ -29,7 +29,7 @@ type house struct {
 	policies []*policy.Policy
 	guest    *pgconn.Config
 	guests   map[string]*pgconn.Config // by user, of those who have one of their own
-	reader   *upstream.Reader
+	reader   *upstream.Reader          // nil without policies
 	snapshot *pipeline.Snapshot
 	ledger   ledger.Ledger
 	warnings []upstream.Finding // what may be a hole
@@ -53,6 +53,9 @@ func open(ctx context.Context, path string) (*house, error) {
 	if err := h.ownGuests(); err != nil {
 		return nil, err
 	}
+	if len(h.policies) == 0 {
+		return h, h.plain(ctx)
+	}
 	if h.reader, err = upstream.OpenReader(string(cfg.Upstream.Reader), cfg.Limits.StatementTimeout, func(c *pgxpool.Config) {
 		c.ConnConfig.DialFunc = h.guest.DialFunc
 	}); err != nil {
@@ -70,7 +73,9 @@ func open(ctx context.Context, path string) (*house, error) {
 }
 
 func (h *house) close() {
-	h.reader.Close()
+	if h.reader != nil {
+		h.reader.Close()
+	}
 	if h.ledger != nil {
 		_ = h.ledger.Close()
 	}
@@ -94,6 +99,9 @@ func (h *house) openLedger(ctx context.Context, serves bool) error {
 
 // takeOver uses what fugu fit has prepared, where it still holds; where it does not, a warning says so.
 func (h *house) takeOver(ctx context.Context) error {
+	if len(h.policies) == 0 {
+		return nil
+	}
 	stale, err := h.snapshot.TakeOver(ctx, h.config.Models, h.reader)
 	h.warnings = append(h.warnings, stale...)
 	return err

@@ -61,6 +61,9 @@ func ledgerCommand(ctx context.Context, args []string, stdout, stderr io.Writer)
 // transfer writes a ledger to a file, or reads it from there; what it returns is where the chain ended.
 func transfer(ctx context.Context, cfg *config.Config, what, file string, stdout io.Writer) (map[string]any, error) {
 	var head ledger.Link
+	if err := hasLedger(cfg); err != nil {
+		return nil, err
+	}
 	var err error
 	switch {
 	case what == "import":

@@ -135,6 +135,9 @@ func preview(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return err
 	}
 	defer h.close()
+	if len(h.policies) == 0 {
+		return errNoPolicy
+	}
 	if err := h.openLedger(ctx, false); err != nil {
 		return err
 	}

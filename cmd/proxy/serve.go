@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -32,8 +33,10 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer h.close()
-	if err := h.openLedger(ctx, true); err != nil {
-		return err
+	if len(h.policies) > 0 {
+		if err := h.openLedger(ctx, true); err != nil {
+			return err
+		}
 	}
 	if err := h.takeOver(ctx); err != nil {
 		return err
@@ -112,6 +115,12 @@ func reload(ctx context.Context, h *house, engine *pipeline.Engine, log *slog.Lo
 	policies, err := policy.Load(h.config.Policy)
 	if err != nil {
 		return err
+	}
+	if (len(policies) == 0) != (len(h.policies) == 0) {
+		return errors.New("there is no policy, or was none: from the one to the other takes a new start")
+	}
+	if len(policies) == 0 {
+		return nil
 	}
 	next := *h
 	next.policies = policies

@@ -1,0 +1,129 @@
+package parser
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+)
+
+// Places say where the parts of a rewritten text stood in the client's, so that an error about them can. They are of
+// the nodes of the tree: PostgreSQL's errors speak of nothing else. Offsets are in characters, from 0.
+type Places struct{ now, before []int32 }
+
+// At gives the position in the client's text of one in the rewritten text, both in characters from 1. What the client
+// has not written has none, which is 0.
+func (p Places) At(position int32) int32 {
+	if i, ok := slices.BinarySearch(p.now, position-1); ok {
+		return p.before[i] + 1
+	}
+	return 0
+}
+
+// RewriteShadows returns the text of a statement of which nothing but the shadows had to be rewritten, and where its
+// parts stood in the client's text. It can be called once.
+func (s *Statement) RewriteShadows() (string, Places, error) {
+	moved := map[int32]int32{}
+	sql, err := s.deparseAt(func(now, before int32) {
+		if old, ok := moved[now]; before > 0 && (!ok || before > old) {
+			moved[now] = before
+		}
+	})
+	if err != nil {
+		return "", Places{}, err
+	}
+	return sql, newPlaces(sql, s.src.sql, moved), nil
+}
+
+// newPlaces takes the places as reads tells them, as offsets in bytes. Where several nodes begin at one place they may
+// have stood at several, behind parentheses, say: then the last is meant, which belongs to the innermost.
+func newPlaces(sql, client string, moved map[int32]int32) Places {
+	offsets := make([]int32, 0, len(moved))
+	for now := range moved {
+		offsets = append(offsets, now)
+	}
+	slices.Sort(offsets)
+	p := Places{now: characters(sql, offsets)}
+	for _, now := range offsets {
+		p.before = append(p.before, moved[now])
+	}
+
+	// The client's are not in order, and a text is counted through in order.
+	order := make([]int, len(offsets))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(p.before[i], p.before[j]) })
+	sorted := make([]int32, len(order))
+	for i, o := range order {
+		sorted[i] = p.before[o]
+	}
+	for i, n := range characters(client, sorted) {
+		p.before[order[i]] = n
+	}
+	return p
+}
+
+// characters turns ascending offsets in bytes into offsets in characters.
+func characters(text string, offsets []int32) []int32 {
+	out := make([]int32, len(offsets))
+	bytes, n := int32(0), int32(0)
+	for i, offset := range offsets {
+		offset = min(offset, int32(len(text)))
+		n += int32(charPosition(text[bytes:], int(offset-bytes))) - 1
+		bytes, out[i] = offset, n
+	}
+	return out
+}
+
+// displace takes the places from a tree that no client has written.
+func displace(root *pg.Node) {
+	inspect(root, func(m proto.Message) bool {
+		unplace(m)
+		return true
+	})
+}
+
+// beginning is the offset at which the first token of a text behind offset stands: what is before is white space and
+// comments.
+func beginning(sql string, offset int) int {
+	for {
+		rest := strings.TrimLeft(sql[offset:], " \t\n\v\f\r")
+		offset = len(sql) - len(rest)
+		switch {
+		case strings.HasPrefix(rest, "--"):
+			n := strings.IndexAny(rest, "\n\r")
+			if n < 0 {
+				return offset
+			}
+			offset += n
+		case strings.HasPrefix(rest, "/*"):
+			n := comment(rest)
+			if n < 0 {
+				return offset
+			}
+			offset += n
+		default:
+			return offset
+		}
+	}
+}
+
+// comment is the length of the comment that a text begins with, and which may have others within it; -1: it does not
+// end.
+func comment(text string) int {
+	for depth, i := 0, 0; i+1 < len(text); i++ {
+		switch text[i : i+2] {
+		case "/*":
+			depth, i = depth+1, i+1
+		case "*/":
+			depth, i = depth-1, i+1
+		}
+		if depth == 0 {
+			return i + 1
+		}
+	}
+	return -1
+}
