@@ -283,7 +283,7 @@ func (b *Bound) preimage(e parser.Expr, k Key) (from string, ok bool, err error)
 }
 
 // valuesOf is a FROM item with every combination of the values that columns of a source can have; an outer join adds NULL in
-// all of them.
+// all of them. Rows of an ordinary table that conditions on it alone leave out have no part in it.
 func (b *Bound) valuesOf(rel int, columns []string) string {
 	quoted := make([]string, len(columns))
 	for i, name := range columns {
@@ -294,7 +294,8 @@ func (b *Bound) valuesOf(rel int, columns []string) string {
 	src := b.sources.source(rel)
 	t := b.sources.tables[rel]
 	if t == nil {
-		sql := "SELECT DISTINCT " + list + " FROM " + parser.QuoteIdent(src.Table.Schema) + "." + parser.QuoteIdent(src.Table.Name)
+		name := parser.QuoteIdent(src.Table.Schema) + "." + parser.QuoteIdent(src.Table.Name)
+		sql := selectSQL([]string{"DISTINCT " + list}, name+alias, strings.Join(b.ownConditions(src), " AND "), nil)
 		if src.Left {
 			sql += " UNION SELECT" + nulls
 		}
