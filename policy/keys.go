@@ -5,7 +5,7 @@ var keys = map[string][]string{
 	"":                        {"version", "dataset", "tables", "networks", "secrets", "assume", "privacy", "epoch", "analysts", "fit", "declared", "public"},
 	"tables.*":                {"rows", "reference", "drawn", "plain_rows", "group_by", "link"},
 	"tables.*.link":           {"to", "on"},
-	"tables.*.group_by.*":     {"from", "to"},
+	"tables.*.group_by.*":     {"from", "to", "by"},
 	"networks.*":              {"independent", "parameters"},
 	"networks.*.parameters.*": {"column", "values", "parents", "probabilities"},
 	"secrets.*":               {"table", "about", "proportion", "mean", "categories", "parameter", "values", "pairs"},
@@ -29,6 +29,7 @@ var keys = map[string][]string{
 var words = map[string][]string{
 	"tables.*.plain_rows": {string(DenyRows), string(ReferenceRows)},
 	"tables.*.drawn":      {string(Independently), string(FromReference)},
+	"tables.*.group_by.*.by": {string(Day), string(Week), string(Month), string(Quarter), string(Year)},
 	"secrets.*.about":     {string(AboutDataset), string(AboutDistribution)},
 	"assume":              {string(Translation), string(Gaussian)},
 	"privacy.mechanism": {"auto", "expm-laplace", "expm-gaussian", "directional", "wasserstein", "approximate-wasserstein",
