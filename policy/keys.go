@@ -27,11 +27,11 @@ var keys = map[string][]string{
 
 // The words that a value may be, by the path of the key.
 var words = map[string][]string{
-	"tables.*.plain_rows": {string(DenyRows), string(ReferenceRows)},
-	"tables.*.drawn":      {string(Independently), string(FromReference)},
+	"tables.*.plain_rows":    {string(DenyRows), string(ReferenceRows)},
+	"tables.*.drawn":         {string(Independently), string(FromReference)},
 	"tables.*.group_by.*.by": {string(Day), string(Week), string(Month), string(Quarter), string(Year)},
-	"secrets.*.about":     {string(AboutDataset), string(AboutDistribution)},
-	"assume":              {string(Translation), string(Gaussian)},
+	"secrets.*.about":        {string(AboutDataset), string(AboutDistribution)},
+	"assume":                 {string(Translation), string(Gaussian)},
 	"privacy.mechanism": {"auto", "expm-laplace", "expm-gaussian", "directional", "wasserstein", "approximate-wasserstein",
 		"no-noise", "eigm", "daum", "optimal-gaussian", "apgm", "markov-quilt"},
 	"privacy.composition": {string(ByNoise), string(Jointly)},
