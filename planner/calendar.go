@@ -135,7 +135,7 @@ func (b *Bound) says(e parser.Expr, fits func(word string) bool) bool {
 	return b.text(e, func(s string) bool { return fits(strings.ToLower(s)) })
 }
 
-// text reports whether a constant fits. A parameter that has no value yet may.
+// text reports whether a constant fits. A parameter may, as long as none has a value: given is nil then.
 func (b *Bound) text(e parser.Expr, fits func(string) bool) bool {
 	switch e := e.(type) {
 	case parser.Const:
@@ -145,7 +145,7 @@ func (b *Bound) text(e parser.Expr, fits func(string) bool) bool {
 			return true
 		}
 		v, ok := b.given[e.Number]
-		return ok && !v.Null && fits(v.Text)
+		return ok && fits(v)
 	case parser.Cast:
 		return e.Type == `pg_catalog."text"` && b.text(e.X, fits)
 	}
