@@ -29,7 +29,7 @@ var ErrPublic = errors.New("only counts, sums and averages of single rows have a
 // Given conditions the moments on a table's public statistics.
 func (m *Moments) Given(ctx context.Context, ref planner.Querier, p *Public) (*Given, error) {
 	g := &Given{m: m, public: p}
-	if !m.cut.Simple() {
+	if m.cut.Joined() || m.cut.Sets != nil {
 		return nil, ErrPublic
 	}
 	for _, k := range m.Components {

@@ -51,7 +51,7 @@ func Join(ctx context.Context, ref planner.Querier, parts ...*Moments) (*Joint, 
 
 // Overlapping reports whether one row of the root can stand in several cells.
 func (m *Moments) Overlapping() bool {
-	return len(m.cut.Cells) > 1 && (m.cut.Joined() || len(m.cut.Sets) > 1)
+	return len(m.cut.Cells) > 1 && (!m.cut.Apart() || len(m.cut.Sets) > 1)
 }
 
 func measureCross(ctx context.Context, ref planner.Querier, a, b *Moments) (cross, error) {

@@ -133,6 +133,9 @@ func (s *Snapshot) standard(p *policy.Policy) []string {
 		out = append(out, "SELECT count(*)"+from)
 		for _, d := range t.config.GroupBy {
 			key := parser.QuoteIdent(d.Column)
+			if c, ok := t.table.Calendars[d.Column]; ok {
+				key = "date_trunc('" + c.By + "', " + key + ")"
+			}
 			out = append(out, "SELECT "+key+", count(*)"+from+" GROUP BY "+key)
 		}
 		for _, c := range t.table.Columns {

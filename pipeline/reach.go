@@ -13,8 +13,8 @@ import (
 // reach bounds how far F moves, in Σ_k |x_k|/u_k, when so many rows of the cut's table are replaced by others, whatever
 // both hold. It follows from the limits within which a row's contributions are taken:
 //
-//	count, sum   a row moves a component by at most s = max(high, 0) - min(low, 0); where rows stand for themselves,
-//	             one is in at most one cell of a set, and moves the set by at most 2 max_k m_k/u_k, m = max(|low|, |high|)
+//	count, sum   a row moves a component by at most s = max(high, 0) - min(low, 0); where cells are disjoint, a row
+//	             is in at most one cell of a set, and moves the set by at most 2 max_k m_k/u_k, m = max(|low|, |high|)
 //	avg          the whole range of its values; so many rows are in at most twice as many cells of a set
 //
 // Nothing bounds the others (PV004).
@@ -48,11 +48,11 @@ func (f *modelled) reach(c *planner.Bound, units []float64, rows int64) (float64
 	total, n := 0.0, float64(min(rows, c.Table.Root().Rows))
 	for _, g := range groups {
 		switch {
-		case g.average && c.Joined():
+		case g.average && !c.Apart():
 			total += g.all
 		case g.average:
 			total += math.Min(g.all, 2*n*g.most)
-		case c.Joined():
+		case !c.Apart():
 			total += n * g.all
 		default:
 			total += n * math.Min(g.all, 2*g.most)

@@ -159,7 +159,8 @@ func (s *Snapshot) loadViews(ctx context.Context, reader *upstream.Reader) error
 
 func loadTable(ctx context.Context, p *policy.Policy, t policy.Table, reader *upstream.Reader) (*protected, error) {
 	pt := &protected{policy: p, config: t, reference: t.Reference, table: &planner.Table{
-		Schema: t.Schema, Name: t.Name, Rows: t.Rows, Domains: map[string][]planner.Value{}, Bounds: map[string][2]string{}}}
+		Schema: t.Schema, Name: t.Name, Rows: t.Rows,
+		Domains: map[string][]planner.Value{}, Calendars: map[string]planner.Calendar{}, Bounds: map[string][2]string{}}}
 	if pt.table.Twin = t.Answers == policy.FromTwin; pt.table.Twin {
 		return pt, pt.loadTwin(ctx, reader)
 	}
@@ -182,6 +183,12 @@ func loadTable(ctx context.Context, p *policy.Policy, t policy.Table, reader *up
 		pt.syntax.Columns = append(pt.syntax.Columns, c.Name)
 	}
 	for _, d := range t.GroupBy {
+		if d.Dates != nil {
+			if err := loadDates(ctx, reader, pt.table, d); err != nil {
+				return nil, fmt.Errorf("group_by %s: %w", d.Column, err)
+			}
+			continue
+		}
 		values, err := loadDomain(ctx, reader, pt.table, d)
 		if err != nil {
 			return nil, fmt.Errorf("group_by %s: %w", d.Column, err)
@@ -232,14 +239,9 @@ func (t *protected) loadTwin(ctx context.Context, reader *upstream.Reader) (err 
 
 // loadDomain lists the public values of a column, in the text form that PostgreSQL gives them.
 func loadDomain(ctx context.Context, reader *upstream.Reader, t *planner.Table, d policy.Domain) ([]planner.Value, error) {
-	typ := ""
-	for _, c := range t.Columns {
-		if c.Name == d.Column {
-			typ = c.Type
-		}
-	}
-	if typ == "" {
-		return nil, fmt.Errorf("the table has no such column")
+	typ, err := typeOf(t, d.Column)
+	if err != nil {
+		return nil, err
 	}
 	var sql string
 	var params [][]byte

@@ -20,15 +20,20 @@ type Bound struct {
 	Aggregates []Aggregate // the cut's, in an order of their own and each once, with the terms they are made of, or their domain
 	Columns    []int       // for each aggregate of the cut as it was planned, the one here that is its value
 
+	given      map[int]string // the values of the client's parameters, by their numbers
 	forms      forms
 	statistics string
 	products   [][]int // the distinct products of at most two terms, as factors: the terms' own first
 	product    []int   // term × term: which of the products it is
 	packed     bool    // one label tells the classes of all the secrets that are predicates
+
+	partnered map[int]bool // by Rel: the sources of which a row of the root has one row at most
+	once      bool         // all of them are
+	apart     bool         // all that the keys speak of are
 }
 
-// Base is a value that a row is evaluated to: x with NULL as 0, or 1[x is not null]. Where rows are joined, it is a sum over
-// all that belongs to one row of the root.
+// Base is a value that a row is evaluated to: x with NULL as 0, or 1[x is not null]. Where a row of the root stands in
+// several joined rows, it is a sum over all that belongs to it.
 type Base struct {
 	Label     string // as people read it
 	Indicator bool   // 1[x is not null]
@@ -61,7 +66,7 @@ func (b *Bound) Single(term int) bool {
 // Layer numbers sets of cells that are disjoint: no row of the root is in two cells of one. They are the grouping sets, and each
 // cell by itself where what belongs to one row can be in several cells.
 func (b *Bound) Layer(cell int) int {
-	if b.Joined() {
+	if !b.apart {
 		return cell
 	}
 	return b.Cells[cell].Set
@@ -132,6 +137,9 @@ func (c *Cut) Bind(ctx context.Context, q Querier, values [][]byte) (*Bound, err
 	}
 	b, err := c.bare(ctx, q, values)
 	if err != nil {
+		return nil, err
+	}
+	if err := b.partners(ctx, q); err != nil {
 		return nil, err
 	}
 	b.terms()

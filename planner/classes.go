@@ -32,7 +32,7 @@ func (b *Bound) pack() bool {
 		}
 	}
 	sums := len(b.products) + numbers*len(b.Terms) + len(b.sizes())
-	return b.sources.single() && predicates > 1 && predicates <= maxBits && len(b.Cells)*values*(groupSize+sumSize*sums) <= workMem
+	return b.once && predicates > 1 && predicates <= maxBits && len(b.Cells)*values*(groupSize+sumSize*sums) <= workMem
 }
 
 // labels writes what tells a row's classes, and gives its names.

@@ -80,7 +80,7 @@ func oneScan(a, b *Bound, columns, group []string) (string, bool) {
 // terms, and its place r0, r1.
 func (b *Bound) placed(labels []string) string {
 	keys, inner := b.inner(true, true, b.float(true))
-	if b.sources.single() && b.Sets == nil {
+	if b.once && b.Sets == nil {
 		return inner
 	}
 	return b.perRoot(inner, keys, append([]string{"r0", "r1"}, labels...))

@@ -210,9 +210,6 @@ func (c *Cut) Grouping(g parser.Grouping, cell Cell) Value {
 // Position is where the cut stands in the client's text.
 func (c *Cut) Position() int { return c.cut.Position }
 
-// Joined reports whether a row of the root can stand in several rows of what the cut reads.
-func (c *Cut) Joined() bool { return !c.sources.single() }
-
 func (c *Cut) tooMany(position int) error {
 	return sqlstate.New(sqlstate.ProgramLimitExceeded, "the group keys have more than %d public combinations", maxCells).
 		WithHint("Group by fewer columns, or by something coarser.").At(position)

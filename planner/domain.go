@@ -168,6 +168,9 @@ func (b *Bound) filters(e parser.Expr) []parser.Expr {
 		}
 		for _, c := range conjuncts {
 			of := columns(c)
+			if slices.ContainsFunc(of, b.inCalendar) { // one value stands for many: valuesOf looks at these
+				continue
+			}
 			if len(of) > 0 && !slices.ContainsFunc(of, func(x parser.Column) bool { return !slices.Contains(own, x) }) {
 				out = append(out, c)
 			}
@@ -225,10 +228,14 @@ func (b *Bound) images(e parser.Expr, k Key) ([]string, error) {
 			return parts, nil
 		}
 	}
+	// Whether what has values by its form can be NULL is as public as the reference.
+	null := "SELECT NULL::" + k.Type + " FROM " + b.from(true) + " WHERE (" + b.sql(e) + ") IS NULL"
+	if bucket, ok := e.(parser.Func); ok && bucket.Name == "width_bucket" {
+		last := "LEAST(" + b.sql(bucket.Args[3]) + ", " + strconv.Itoa(maxCells) + ") + 1"
+		return []string{"SELECT CAST(v AS " + k.Type + ") FROM pg_catalog.generate_series(0, " + last + ") AS b(v)", null}, nil
+	}
 	if results == nil && k.Type == "pg_catalog.bool" {
-		// Whether it can be NULL is as public as the reference.
-		return []string{"SELECT v FROM pg_catalog.unnest('{f,t}'::pg_catalog.bool[]) AS b(v)",
-			"SELECT NULL::pg_catalog.bool FROM " + b.from(true) + " WHERE (" + b.sql(e) + ") IS NULL"}, nil
+		return []string{"SELECT v FROM pg_catalog.unnest('{f,t}'::pg_catalog.bool[]) AS b(v)", null}, nil
 	}
 	if results == nil {
 		return nil, b.undeclared(e, k)
@@ -250,16 +257,19 @@ func (b *Bound) preimage(e parser.Expr, k Key) (from string, ok bool, err error)
 	columns := map[int][]string{}
 	known, size := true, 1
 	var rels []int
-	parser.Walk(e, func(e parser.Expr) {
-		if _, semi := e.(parser.Semi); semi {
+	parser.Walk(e, func(x parser.Expr) {
+		if _, semi := x.(parser.Semi); semi {
 			known = false
 		}
-		col, isColumn := e.(parser.Column)
+		col, isColumn := x.(parser.Column)
 		if !isColumn || slices.Contains(columns[col.Rel], col.Name) {
 			return
 		}
 		if t := b.sources.tables[col.Rel]; t != nil {
 			d, declared := t.Domains[col.Name]
+			if !declared && b.inUnits(e, col) {
+				d, declared = t.Calendars[col.Name].Starts, true
+			}
 			known = known && declared
 			size *= max(1, len(d))
 			if size > maxPreimage {
@@ -283,7 +293,7 @@ func (b *Bound) preimage(e parser.Expr, k Key) (from string, ok bool, err error)
 }
 
 // valuesOf is a FROM item with every combination of the values that columns of a source can have; an outer join adds NULL in
-// all of them.
+// all of them. Rows of an ordinary table that conditions on it alone leave out have no part in it.
 func (b *Bound) valuesOf(rel int, columns []string) string {
 	quoted := make([]string, len(columns))
 	for i, name := range columns {
@@ -294,7 +304,8 @@ func (b *Bound) valuesOf(rel int, columns []string) string {
 	src := b.sources.source(rel)
 	t := b.sources.tables[rel]
 	if t == nil {
-		sql := "SELECT DISTINCT " + list + " FROM " + parser.QuoteIdent(src.Table.Schema) + "." + parser.QuoteIdent(src.Table.Name)
+		name := parser.QuoteIdent(src.Table.Schema) + "." + parser.QuoteIdent(src.Table.Name)
+		sql := selectSQL([]string{"DISTINCT " + list}, name+alias, strings.Join(b.ownConditions(src), " AND "), nil)
 		if src.Left {
 			sql += " UNION SELECT" + nulls
 		}
@@ -306,7 +317,11 @@ func (b *Bound) valuesOf(rel int, columns []string) string {
 		if err != nil {
 			typ = "pg_catalog.text" // cannot be: the column has a domain
 		}
-		items = append(items, "pg_catalog.unnest("+parser.QuoteLiteral(string(Array(t.Domains[name])))+"::pg_catalog.text[]) AS v"+strconv.Itoa(i))
+		values := "pg_catalog.unnest(" + parser.QuoteLiteral(string(Array(t.Domains[name]))) + "::pg_catalog.text[])"
+		if _, ok := t.Domains[name]; !ok {
+			values = b.units(src, name, typ, "v"+strconv.Itoa(i))
+		}
+		items = append(items, values+" AS v"+strconv.Itoa(i))
 		quoted[i] = "CAST(v" + strconv.Itoa(i) + " AS " + typ + ") AS " + quoted[i]
 	}
 	sql := "SELECT " + strings.Join(quoted, ", ") + " FROM " + strings.Join(items, " CROSS JOIN ")
@@ -335,6 +350,9 @@ func (b *Bound) undeclared(e parser.Expr, k Key) error {
 			WithHint("%s", b.Table.groupable()).At(k.position)
 	}
 	t := b.sources.tables[col.Rel]
+	if c, ok := t.Calendars[col.Name]; ok {
+		return c.tooFine(t, *col)
+	}
 	if k.mode {
 		return sqlstate.New(sqlstate.NotAnswerable, "mode is answered of public values, and the policy declares none for column %s of %s", col.Name, t).
 			WithHint("The owner of the policy can declare them, under group_by: a list, a range, or reference. %s", t.groupable()).At(k.position)

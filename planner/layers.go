@@ -142,13 +142,17 @@ func (b *Bound) manner(axes []string, set []int, public []parser.Expr) []string 
 func (b *Bound) conjuncts() []parser.Expr {
 	var out []parser.Expr
 	for _, w := range b.forms.where {
-		if l, ok := w.(parser.Logic); ok && l.Op == "AND" {
-			out = append(out, l.Args...)
-		} else {
-			out = append(out, w)
-		}
+		out = append(out, conjuncts(w)...)
 	}
 	return out
+}
+
+// conjuncts are the conditions that a condition is made of.
+func conjuncts(e parser.Expr) []parser.Expr {
+	if l, ok := e.(parser.Logic); ok && l.Op == "AND" {
+		return l.Args
+	}
+	return []parser.Expr{e}
 }
 
 // points lists the combinations of public values for which the conditions hold, each with the keys that it has. It is

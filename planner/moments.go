@@ -26,7 +26,7 @@ func (b *Bound) Moments() string {
 		}
 	}
 	var e evaluation
-	if b.sources.single() {
+	if b.once {
 		e = b.ofRows()
 	} else {
 		e = b.ofSums()
@@ -35,7 +35,7 @@ func (b *Bound) Moments() string {
 	inner := selectSQL(append(evaluated, e.columns...), b.from(true), b.forms.whereSQL(b.number), nil)
 	columns, group := b.head(keys, labels)
 	switch {
-	case !b.sources.single():
+	case !b.once:
 		inner = b.perRoot(inner, keys, slices.Concat(labels, numbers))
 		columns, group = b.regroup(keys, labels)
 	case len(b.Bases) > 0:
@@ -123,7 +123,7 @@ func (b *Bound) float(high bool) func(int) string {
 			return "CASE WHEN (" + x.given[0] + ") IS NULL THEN 0::pg_catalog.float8 ELSE 1::pg_catalog.float8 END"
 		case x.Low != "":
 			return "CASE WHEN (" + x.args[0] + ") IS NULL THEN 0 ELSE LEAST(GREATEST(CAST(" + x.args[0] + " AS pg_catalog.float8), " + x.Low + "), " + x.High + ") END"
-		case high && !x.whole && b.sources.single(): // fourth powers are summed
+		case high && !x.whole && b.once: // fourth powers are summed
 			return "LEAST(GREATEST(" + x.value("pg_catalog.float8", "") + ", -" + most + "), " + most + ")"
 		default:
 			return x.value("pg_catalog.float8", most)

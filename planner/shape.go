@@ -6,7 +6,7 @@ import "strconv"
 // holds the Head; one boolean for each secret that is a proportion; the number of rows; and for each of the Shaped terms its
 // sum, and those of its second, third and fourth powers.
 func (b *Bound) Shapes() string {
-	keys, inner := b.inner(true, !b.sources.single(), b.float(true))
+	keys, inner := b.inner(true, !b.once, b.float(true))
 	var classes []string
 	for i, s := range b.Table.Secrets {
 		if s.Predicate != nil {
@@ -15,7 +15,7 @@ func (b *Bound) Shapes() string {
 	}
 	from := "(" + inner + ") AS q"
 	columns, group := b.head(keys, classes)
-	if !b.sources.single() {
+	if !b.once {
 		from = "(" + b.perRoot(inner, keys, classes) + ") AS q"
 		columns, group = b.regroup(keys, classes)
 	}

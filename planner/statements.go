@@ -58,7 +58,7 @@ func (b *Bound) Summed() []int {
 // compose writes the statistics statement: once, since each answer is known again by it. What stands for a base in an
 // expression is NULL where the base has no value.
 func (b *Bound) compose() string {
-	if !b.sources.single() {
+	if !b.once {
 		return b.joined()
 	}
 	summed := b.Summed()

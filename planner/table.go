@@ -17,6 +17,7 @@ type Table struct {
 	Rows         int64  // public size
 	Columns      []Column
 	Domains      map[string][]Value   // public values of the columns that can be grouped by
+	Calendars    map[string]Calendar  // of columns of which a time is public, and of it no values
 	Bounds       map[string][2]string // of the values of columns, where the policy says them
 	Secrets      []Secret
 	Link         *Link // nil: a root
@@ -154,6 +155,8 @@ func (t *Table) groupable() string {
 	for _, c := range t.Columns {
 		if _, ok := t.Domains[c.Name]; ok {
 			names = append(names, c.Name)
+		} else if k, ok := t.Calendars[c.Name]; ok {
+			names = append(names, c.Name+" (by "+k.By+")")
 		}
 	}
 	if len(names) == 0 {

@@ -21,7 +21,7 @@ func (b *Bound) terms() {
 		}
 		a.Terms = nil
 		for _, s := range a.Sums {
-			if b.sources.single() {
+			if b.once {
 				a.Terms = append(a.Terms, b.single(i, s, args, labels))
 			} else {
 				a.Terms = append(a.Terms, b.perRow(s, args, labels))
@@ -58,7 +58,7 @@ func (b *Bound) single(aggregate int, s smooth.Sum, args, labels []string) int {
 	of := factors(s, len(args))
 	for _, k := range of {
 		base := Base{Label: labels[k], args: args[k : k+1], whole: b.Aggregates[aggregate].whole[k]}
-		if col, ok := b.forms.args[aggregate][k].(parser.Column); ok {
+		if col, ok := b.forms.args[aggregate][k].(parser.Column); ok && col.Rel == b.sources.root {
 			base.Low, base.High = b.Table.bounds(col.Name)
 		}
 		t.Factors, text = append(t.Factors, b.base(base)), append(text, labels[k])
@@ -74,7 +74,7 @@ func (b *Bound) single(aggregate int, s smooth.Sum, args, labels []string) int {
 	return b.term(t)
 }
 
-// perRow is the same where many joined rows belong to one of the root: a sum over them, bounded as a whole.
+// perRow is the same where many joined rows may belong to one of the root: a sum over them, bounded as a whole.
 func (b *Bound) perRow(s smooth.Sum, args, labels []string) int {
 	base := Base{given: args}
 	var text []string

@@ -18,6 +18,7 @@ func fingerprint(p *Policy) string {
 		Values        []Value
 		FromReference bool
 		Range         *IntRange
+		Dates         *DateRange `json:",omitempty"`
 	}
 	type table struct {
 		Name, Reference QualifiedName
@@ -93,7 +94,7 @@ func fingerprint(p *Policy) string {
 	for _, t := range p.Tables {
 		m := table{Name: t.Qualified(), Reference: t.Reference, Rows: t.Rows, Drawn: t.Drawn, PlainRows: t.PlainRows}
 		for _, d := range t.GroupBy {
-			m.GroupBy = append(m.GroupBy, domain{d.Column, d.Values, d.FromReference, d.Range})
+			m.GroupBy = append(m.GroupBy, domain{d.Column, d.Values, d.FromReference, d.Range, d.Dates})
 		}
 		if t.Link != nil {
 			m.LinkTo, m.LinkOn = &t.Link.To, t.Link.On

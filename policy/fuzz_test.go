@@ -47,7 +47,7 @@ func checkPolicy(t *testing.T, p *Policy) {
 		}
 		for _, d := range table.GroupBy {
 			forms := 0
-			for _, has := range []bool{len(d.Values) > 0, d.FromReference, d.Range != nil} {
+			for _, has := range []bool{len(d.Values) > 0, d.FromReference, d.Range != nil, d.Dates != nil} {
 				if has {
 					forms++
 				}

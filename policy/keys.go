@@ -6,7 +6,7 @@ var keys = map[string][]string{
 	"tables.*":                {"rows", "reference", "drawn", "plain_rows", "group_by", "link", "answers", "twin"},
 	"tables.*.twin":           {"rows", "drop", "at_least", "known_rows", "unit", "independent_rows", "smallest"},
 	"tables.*.link":           {"to", "on"},
-	"tables.*.group_by.*":     {"from", "to"},
+	"tables.*.group_by.*":     {"from", "to", "by"},
 	"networks.*":              {"independent", "parameters"},
 	"networks.*.parameters.*": {"column", "values", "parents", "probabilities"},
 	"secrets.*":               {"table", "about", "proportion", "mean", "categories", "parameter", "values", "pairs"},
@@ -28,12 +28,13 @@ var keys = map[string][]string{
 
 // The words that a value may be, by the path of the key.
 var words = map[string][]string{
-	"tables.*.plain_rows": {string(DenyRows), string(ReferenceRows)},
-	"tables.*.drawn":      {string(Independently), string(FromReference)},
-	"tables.*.answers":    {string(ByAnswerNoise), string(FromTwin)},
-	"tables.*.twin.rows":  {string(ShowRows), string(Aggregate)},
-	"secrets.*.about":     {string(AboutDataset), string(AboutDistribution)},
-	"assume":              {string(Translation), string(Gaussian), string(Exchangeable)},
+	"tables.*.plain_rows":    {string(DenyRows), string(ReferenceRows)},
+	"tables.*.group_by.*.by": {string(Day), string(Week), string(Month), string(Quarter), string(Year)},
+	"tables.*.drawn":         {string(Independently), string(FromReference)},
+	"tables.*.answers":       {string(ByAnswerNoise), string(FromTwin)},
+	"tables.*.twin.rows":     {string(ShowRows), string(Aggregate)},
+	"secrets.*.about":        {string(AboutDataset), string(AboutDistribution)},
+	"assume":                 {string(Translation), string(Gaussian), string(Exchangeable)},
 	"privacy.mechanism": {"auto", "expm-laplace", "expm-gaussian", "directional", "wasserstein", "approximate-wasserstein",
 		"no-noise", "eigm", "daum", "optimal-gaussian", "apgm", "markov-quilt"},
 	"privacy.composition": {string(ByNoise), string(Jointly)},

@@ -91,12 +91,13 @@ const (
 	ReferenceRows PlainRows = "reference" // the reference's rows
 )
 
-// Domain is the public set of values that a grouping column can take: exactly one of Values, FromReference and Range.
+// Domain is the public set of values that a grouping column can take: exactly one of Values, FromReference, Range and Dates.
 type Domain struct {
 	Column        string
 	Values        []Value
 	FromReference bool // the values that occur in the reference
 	Range         *IntRange
+	Dates         *DateRange
 
 	At Position // the column's name in the file
 }
@@ -111,6 +112,25 @@ type Value struct {
 type IntRange struct {
 	From, To int64
 }
+
+// DateRange is the days From..To, both included, in units of which rows may be told apart: of a column of dates and times,
+// what is the same all through each unit.
+type DateRange struct {
+	From, To string // YYYY-MM-DD
+	By       Unit
+}
+
+// Unit is a stretch of the calendar.
+type Unit string
+
+// The values of by. A week begins on Monday, as PostgreSQL has it.
+const (
+	Day     Unit = "day"
+	Week    Unit = "week"
+	Month   Unit = "month"
+	Quarter Unit = "quarter"
+	Year    Unit = "year"
+)
 
 // Secret is a property of a whole table whose value stays hidden: exactly one of Proportion, Mean, Categories and
 // Parameter. Its pairs, the values that must not be told apart, are Spans, for categories either Vectors or Range, and all

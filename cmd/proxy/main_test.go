@@ -85,6 +85,8 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"check", "-c", setting(t, "within: 0.05", "within: 5", "epsilon: 1 ", "epsilon: .nan ")}, 1, "within"},
 		{[]string{"check", "-c", setting(t, "income = '>50K'", "random() < 0.5")}, 1, "random"},
 		{[]string{"check", "-c", setting(t, "[Female, Male]", "[Female, Male]\n      nosuch: [1]")}, 1, "nosuch"},
+		{[]string{"check", "-c", setting(t, "age: {from: 17, to: 90}", "age: {from: 17, to: 18}")}, 0, "rows of public.adult's reference have a value of age outside of its group_by"},
+		{[]string{"check", "-c", setting(t, "age: {from: 17, to: 90}", "age: {from: 2023-01-01, to: 2024-12-31, by: month}")}, 1, "is for dates and timestamps"},
 		{[]string{"check", "-c", setting(t, "income = '>50K'", "income = 'nobody'")}, 1, "PV004"},
 		{[]string{"check", "-c", setting(t, "fugu_guest", "postgres")}, 1, "superuser"},
 		{[]string{"preview", "-c", good}, 2, "one statement"},

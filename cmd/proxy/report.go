@@ -57,6 +57,13 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if p.Privacy.Composition == policy.Jointly {
 			fmt.Fprintf(stdout, "   note: composition is joint: answers count the randomness of the rows once, all together; counts, sums and averages alone are answered\n")
 		}
+		outside, err := h.snapshot.Undeclared(ctx, p, h.reader)
+		if err != nil {
+			return err
+		}
+		for _, u := range outside {
+			fmt.Fprintf(stdout, "   note: %d of the %d rows of %s's reference have a value of %s outside of its group_by: such rows are in no group of it\n", u.Rows, u.Of, u.Table, u.Column)
+		}
 		checkBudget(stdout, p)
 		if !p.Accepts(policy.Translation) {
 			fmt.Fprintf(stdout, "   note: the assumption translation is not accepted, so noise rests on bounds for coupled datasets: there is more of it, and secret means are refused\n")

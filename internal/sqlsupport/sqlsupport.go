@@ -33,7 +33,7 @@ var sections = []section{
 		"PREPARE q (int) AS SELECT count(*) FROM adult WHERE age > $1",
 		"EXPLAIN (PRIVACY) SELECT count(*) FROM adult",
 	}},
-	{"Below the cut: what is read", "Derived tables, WITH queries and views that only filter and choose columns are taken apart. Ordinary tables of an owner who may read the protected ones can be joined, and asked with EXISTS and IN; the answer then stands for what they hold at that moment. Protected tables can be joined where the policy links them; a statistic of the joined rows is summed over what belongs to each row of the root, and bounded there.", []string{
+	{"Below the cut: what is read", "Derived tables, WITH queries and views that only filter and choose columns are taken apart. Ordinary tables of an owner who may read the protected ones can be joined, and asked with EXISTS and IN; the answer then stands for what they hold at that moment. Protected tables can be joined where the policy links them; a statistic of the joined rows is summed over what belongs to each row of the root, and bounded there. An ordinary table that is joined on a key of its own multiplies nothing: grouping by its columns has the noise of grouping by the key. Conditions on it alone leave out the groups that are theirs.", []string{
 		"SELECT count(*) FROM (SELECT * FROM adult WHERE age > 30) AS s WHERE s.sex = 'Male'",
 		"WITH grown AS (SELECT age AS years, sex FROM adult WHERE age >= 18) SELECT sex, avg(years) FROM grown GROUP BY sex",
 		"SELECT c.continent, count(*) FROM adult a LEFT JOIN country c ON c.name = a.native_country GROUP BY c.continent",
@@ -42,7 +42,7 @@ var sections = []section{
 		"SELECT count(*) FROM adult a WHERE NOT EXISTS (SELECT FROM country c WHERE c.name = a.native_country)",
 		"SELECT sex, sum(v.cost) FROM adult a JOIN visit v ON v.adult_id = a.id GROUP BY sex",
 	}},
-	{"Groups", "A group key is an expression whose values follow from the policy's public domains, from an ordinary table, or from its own form. Every public combination is in the answer, empty or not; keys that read the same column, or the same ordinary table, have only the combinations that its values, or its rows, give them. Conditions of WHERE on the columns of a key choose among its values.", []string{
+	{"Groups", "A group key is an expression whose values follow from the policy's public domains, from an ordinary table, or from its own form. Every public combination is in the answer, empty or not; keys that read the same column, or the same ordinary table, have only the combinations that its values, or its rows, give them. Conditions of WHERE on the columns of a key choose among its values. Of a column of dates or times that the policy makes public [by day, week, month, quarter or year](policy.md#tables), a key can ask what is the same all through each unit: by month, `date_trunc('month', t)`, `extract(year FROM t)`, `to_char(t, 'YYYY-MM')`, and any expression of such; what is finer is PV003. `width_bucket(x, low, high, n)` has n + 2 values whatever x is.", []string{
 		"SELECT sex, education, count(*) FROM adult GROUP BY sex, education",
 		"SELECT DISTINCT education FROM adult",
 		"SELECT age / 10 * 10 AS decade, count(*) FROM adult GROUP BY decade",

@@ -132,7 +132,8 @@ func (t *term) String() string {
 	return key
 }
 
-// expr makes an expression of the parser's of t: what chooses among values keeps its shape, for those who follow where values come from.
+// expr makes an expression of the parser's of t: what chooses among values keeps its shape, for those who follow where
+// values come from, as does what has a few values whatever it is of; and so does an equality of two values of one class, of which neither is converted to be compared.
 func (t *term) expr() parser.Expr {
 	exprs := func(ts []*term) []parser.Expr {
 		out := make([]parser.Expr, len(ts))
@@ -157,6 +158,10 @@ func (t *term) expr() parser.Expr {
 		return parser.Call{Name: t.op, Args: exprs(t.args)}
 	case t.is("AND"):
 		return parser.Logic{Op: t.op, Args: exprs(t.args)}
+	case t.is("=") && t.args[0].class() == t.args[1].class() && t.args[0].class() != other:
+		return parser.Binary{Op: t.op, L: t.args[0].expr(), R: t.args[1].expr()}
+	case t.is("width_bucket"):
+		return parser.Func{Name: t.op, Args: exprs(t.args)}
 	case t.is(opCast):
 		return parser.Cast{X: t.args[0].expr(), Type: t.castType()}
 	}
