@@ -12,7 +12,8 @@ import (
 // other nil. Noise is calibrated at a tighter ε and δ, and every promise is one for the true distributions.
 type Relaxed struct {
 	Approximated *privacy.Approximated // [Chen & Ohrimenko, Theorem 4.6]
-	Nearby       *privacy.Nearby       // [Theorem 4.7], in the norm Σ_k |x_k|/u_k, u_k the units
+	Nearby       *privacy.Nearby       // [Theorem 4.7], in the norm Σ_k |x_k|/w_k
+	Reach        []float64             // the w_k of Nearby, > 0; nil: the units
 	Limit        privacy.Budget        // of all releases together
 }
 
@@ -30,6 +31,8 @@ func (r Request) tightened() (Request, error) {
 	switch a, n := r.Relaxed.Approximated, r.Relaxed.Nearby; {
 	case (a == nil) == (n == nil):
 		return r, fmt.Errorf("one relaxation is expected")
+	case n != nil && r.Relaxed.Reach != nil && len(r.Relaxed.Reach) != len(r.Components):
+		return r, fmt.Errorf("the reach of %d components of %d", len(r.Relaxed.Reach), len(r.Components))
 	case a != nil:
 		r.Budget, err = a.Under(r.Relaxed.Limit.Epsilon, r.Budget).Calibrate(r.Budget)
 	default:
@@ -44,11 +47,11 @@ func (r Request) tightened() (Request, error) {
 
 // extended returns n with the additional Laplace noise of Nearby, independent in each component:
 //
-//	scale of component k: max(W·u_k/λ, 1/128 of its own noise) = t_k steps of its grid g_k
+//	scale of component k: max(W·w_k/λ, 1/128 of its own noise) = t_k steps of its grid g_k
 //
-// With F = F̃ + x, Σ_k |x_k|/u_k ≤ W, the release is that of F̃ and, beside it, I + L: I the whole steps by which x moves
+// With F = F̃ + x, Σ_k |x_k|/w_k ≤ W, the release is that of F̃ and, beside it, I + L: I the whole steps by which x moves
 // F̃ on the grid, at most |x_k|/g_k + 1, L the noise, which hides the difference of two such I at
-// 2W max_k u_k/(g_k t_k) + Σ_k 2/t_k. The scales are as much larger as makes that at most 2λ, with slack in place of 2.
+// 2W max_k w_k/(g_k t_k) + Σ_k 2/t_k. The scales are as much larger as makes that at most 2λ, with slack in place of 2.
 func (r Request) extended(n Noise) Noise {
 	if r.Relaxed == nil || r.Relaxed.Nearby == nil {
 		return n
@@ -61,8 +64,8 @@ func (r Request) extended(n Noise) Noise {
 	most, rounding := 0.0, 0.0
 	scales := make([]float64, len(n.cells))
 	for k, c := range n.cells {
-		scales[k] = math.Max(scale*r.Components[k].Unit, extraShare*math.Ldexp(float64(c.laplace+c.sigma), c.exponent))
-		most = math.Max(most, r.Components[k].Unit/scales[k])
+		scales[k] = math.Max(scale*r.reach(k), extraShare*math.Ldexp(float64(c.laplace+c.sigma), c.exponent))
+		most = math.Max(most, r.reach(k)/scales[k])
 		rounding += slack / math.Ldexp(scales[k], -c.exponent)
 	}
 	wider := math.Max(1, (2*near.W*most+rounding)/(2*near.Lambda)*(1+1e-9))
@@ -73,6 +76,14 @@ func (r Request) extended(n Noise) Noise {
 		}
 	}
 	return out
+}
+
+// reach is w_k.
+func (r Request) reach(k int) float64 {
+	if r.Relaxed.Reach == nil {
+		return r.Components[k].Unit
+	}
+	return r.Relaxed.Reach[k]
 }
 
 // charged is what a release costs under the true distributions, whose loss is l under those of the request.

@@ -14,6 +14,15 @@ func (f jet) plus(g jet, w float64) jet {
 	return jet{f[0] + w*g[0], f[1] + w*g[1], f[2] + w*g[2]}
 }
 
+// without is f less g, a part of its sum; what rounding may have lost of f is left in it.
+func (f jet) without(g jet) jet {
+	const rounding = 1e-13
+	for i := range f {
+		f[i] = math.Max(0, f[i]-g[i]) + rounding*f[i]
+	}
+	return f
+}
+
 // straight is the jet of a function that is affine between its values at the two ends of an interval of the given length.
 func straight(a, b, length float64) jet {
 	return jet{math.Max(math.Abs(a), math.Abs(b)), math.Abs(b-a) / length, 0}
@@ -33,10 +42,14 @@ type part struct {
 //	E hhᵀ, shares, μ      affine in x
 //	f_c                   affine in x
 //
+// Within a cell, E hhᵀ stands for the covariance of a class: what a class's rows have alike varies with nothing, which must
+// not be left to two large bounds that would have to cancel. For as its standard deviation is 0, it would count without
+// end.
+//
 // whose derivatives are bounded one by one. A symmetric R lies between ±diag(ρ), ρ_k = Σ_l |R_kl| d_l/d_k, for all positive
 // d [2|xy| ≤ x²d_l/d_k + y²d_k/d_l]; here 1/d are the standard deviations.
 func (p *Path) Bend(a, b float64) []float64 {
-	m, n, nt := p.m, p.m.rows(), p.m.terms
+	m, n := p.m, p.m.rows()
 	length := b - a
 	left, right := p.expected(a), p.expected(b)
 	parts := make([][]part, len(m.Components))
@@ -59,33 +72,28 @@ func (p *Path) Bend(a, b float64) []float64 {
 	shares := [2][]float64{p.shares(a), p.shares(b)}
 	for i, k := range m.Components {
 		for j, l := range m.Components {
-			if k.Cell != l.Cell {
-				continue
+			if k.Cell == l.Cell {
+				out[i] += n * p.bentWithin(parts[i], parts[j], shares, length) * d[j] / d[i]
 			}
-			bent := 0.0
-			for _, x := range parts[i] {
-				for _, y := range parts[j] {
-					bent += x.weight.times(y.weight).times(p.mixed(shares, length, func(class int) float64 { return p.c.product(class, nt, x.h, y.h) }))[2]
-				}
-			}
-			out[i] += n * bent * d[j] / d[i]
 		}
 	}
+
+	// Components of different cells have no row in common: they vary together through the rank-one terms alone.
 	for _, low := range p.lows(shares, left, right, length) {
 		u := make([]jet, len(parts)) // of each component's linear form of the vector
-		var sum jet                  // Σ d·u
-		for k := range parts {
-			for _, x := range parts[k] {
-				var from, to float64
-				for _, h := range x.h {
-					from, to = from+h.weight*low.from[h.term], to+h.weight*low.to[h.term]
-				}
-				u[k] = u[k].plus(x.weight.times(straight(from, to, length)), 1)
+		var all jet                  // Σ d·u
+		own := map[int]jet{}         // likewise, of each cell
+		for i, k := range m.Components {
+			for _, x := range parts[i] {
+				u[i] = u[i].plus(x.weight.times(straight(value(x.h, low.from), value(x.h, low.to), length)), 1)
 			}
-			sum = sum.plus(u[k], d[k])
+			all, own[k.Cell] = all.plus(u[i], d[i]), own[k.Cell].plus(u[i], d[i])
 		}
-		for k := range out {
-			out[k] += n * low.weight.times(u[k]).times(sum)[2] / d[k]
+		if len(own) == 1 {
+			continue
+		}
+		for i, k := range m.Components {
+			out[i] += n * low.weight.times(u[i]).times(all.without(own[k.Cell]))[2] / d[i]
 		}
 	}
 	for k := range out {
@@ -95,6 +103,44 @@ func (p *Path) Bend(a, b float64) []float64 {
 		}
 	}
 	return out
+}
+
+// bentWithin bounds the second derivative of what two summands' components of one cell have in common in the covariance
+// of one row's terms: the classes' covariances, and what each form of secret has beside them.
+//
+//	E hhᵀ - μμᵀ = Σ_c p_c C_c + Σ_{c<d} p_c p_d (m_c - m_d)(m_c - m_d)ᵀ           of a distribution of shares
+func (p *Path) bentWithin(left, right []part, shares [2][]float64, length float64) float64 {
+	c, nt := p.c, p.m.terms
+	bent := 0.0
+	for _, x := range left {
+		for _, y := range right {
+			common := p.mixed(shares, length, func(class int) float64 {
+				return c.product(class, nt, x.h, y.h) - value(x.h, c.mean[class])*value(y.h, c.mean[class])
+			})
+			switch {
+			case p.beta != nil && !p.psi.Distribution:
+				common = common.plus(p.factor(0, shares, length), c.Variance*value(x.h, p.beta)*value(y.h, p.beta))
+			case p.beta == nil && p.psi.Distribution:
+				for i, from := range c.mean {
+					for j, to := range c.mean[:i] {
+						both := straight(shares[0][i], shares[1][i], length).times(straight(shares[0][j], shares[1][j], length))
+						common = common.plus(both, (value(x.h, from)-value(x.h, to))*(value(y.h, from)-value(y.h, to)))
+					}
+				}
+			}
+			bent += x.weight.times(y.weight).times(common)[2]
+		}
+	}
+	return bent
+}
+
+// value is a linear form of a vector in the cell × term layout.
+func value(form []weighted, of []float64) float64 {
+	total := 0.0
+	for _, w := range form {
+		total += w.weight * of[w.term]
+	}
+	return total
 }
 
 // low is a rank-one term of the covariance of one row's terms, whose vector moves along a line.

@@ -83,3 +83,19 @@ func TestBendOfConstants(t *testing.T) {
 		}
 	}
 }
+
+// Beside an average, a count that is the same in every table of the model bends the average no more than it bends alone:
+// that of all rows, and that of the rows of the secret's own class.
+func TestBendBesideConstants(t *testing.T) {
+	_, reader, table := people(t, 250)
+	_, alone := measure(t, reader, table, "SELECT avg(x) FROM people")
+	of := alone.Paths(secretShare, psi)[0].Bend(.1, .15)[0]
+	for _, sql := range []string{"SELECT avg(x), count(*) FROM people", "SELECT avg(x), count(1), sum(2) FROM people"} {
+		_, m := measure(t, reader, table, sql)
+		for k, r := range m.Paths(secretShare, psi)[0].Bend(.1, .15) {
+			if m.Components[k].Aggregate == 0 && !(r <= of*(1+1e-6)) {
+				t.Errorf("%s: the average bends by %g, alone by %g", sql, r, of)
+			}
+		}
+	}
+}

@@ -255,7 +255,7 @@ func TestJointRefusals(t *testing.T) {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
-	q, err := h.question(t, "SELECT count(*) FROM adult", nil, settings{mechanism: mechanism.ExpmLaplace})
+	q, err := h.question(t, "SELECT count(*) FROM adult WHERE age > 30", nil, settings{mechanism: mechanism.ExpmLaplace})
 	if err != nil {
 		t.Fatal(err)
 	}

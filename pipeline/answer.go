@@ -114,6 +114,7 @@ func (s *statement) bindOn(ctx context.Context, b wire.Binding, explain parser.E
 		if err := q.record(ctx, a); err != nil {
 			return wire.Bound{}, err
 		}
+		bound.Notices = q.warning(ctx)
 		if set.notices {
 			bound.Notices = append(bound.Notices, q.notice(ctx, a))
 		}
@@ -142,6 +143,7 @@ type question struct {
 	standing ledger.Standing   // of the dataset, before anything was read
 	paid     bool              // this question was charged for its answer
 	error    privacy.Tolerance // up to which it is answered from the past
+	limit    privacy.Worth     // on the noise of an answer that is charged
 }
 
 // answer is the corridor. Nothing before Statistics has seen a protected row, and nothing after Charge is more than what
@@ -162,6 +164,9 @@ func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 		Limit: total(q.policy.Privacy.Budget), Shares: q.shares, Renew: q.policy.Privacy.Budget.Renew}
 	if a, ok, err := q.fromPast(ctx, charge); ok || err != nil {
 		return a, err
+	}
+	if err := q.unlimited(ctx); err != nil {
+		return ledger.Answer{}, err
 	}
 	if a, joined, err := q.join(ctx, charge); joined || err != nil {
 		return a, err
@@ -332,17 +337,6 @@ func ledgerError(err error) error {
 	}
 	return sqlstate.New(sqlstate.CannotConnectNow, "the privacy ledger is not available, so nothing can be answered").Because(err)
 }
-
-// stored is what the ledger keeps as an answer: the release, and where in it each cut's cells are.
-type stored struct {
-	Index   []int    // cut, cell, aggregate in order: the component of the release, -1 where the model has none, -2-i for Public[i]
-	Public  []string `json:",omitempty"` // values that the policy gives
-	Release []byte
-	Of      *kept   `json:",omitempty"` // what the release is of; nil: nobody computes others from it
-	Past    *pastOf `json:",omitempty"` // what it was computed from; nil: it was drawn
-}
-
-func (s stored) encode() ([]byte, error) { return json.Marshal(s) }
 
 // arrays are the parameters that take the place of the cuts: for each cut an array for each key, then for each aggregate.
 func (q *question) arrays(a ledger.Answer) ([][]byte, error) {

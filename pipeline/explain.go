@@ -37,6 +37,9 @@ type Explanation struct {
 	Cost       []ExplainedCost   `json:"cost"`
 	Above      string            `json:"above"` // the statement that the guest runs on the noisy values
 
+	Refused string `json:"refused,omitempty"` // why it would be refused for its noise; empty: it would not
+	Warning string `json:"warning,omitempty"` // what is said of its noise when it is charged; empty: nothing
+
 	// Relaxed is how far the policy lets the model be from the truth; empty: not at all.
 	Relaxed string `json:"relaxed,omitempty"`
 
@@ -46,6 +49,15 @@ type Explanation struct {
 	Certificates []mechanism.Certificate `json:"certificates"` // of each secret: what this answer by itself guarantees
 
 	Calibration mechanism.Calibration `json:"-"` // the noise itself
+	Values      []ExplainedValue      `json:"-"` // each value that gets noise, in the order of the calibration's components
+}
+
+// ExplainedValue is one value of F: an aggregate in one group.
+type ExplainedValue struct {
+	Column, GroupKey string
+	SD               float64 // of its noise
+	Expected         float64 // what it is under the model, over the whole reference
+	Inherent         float64 // what it varies by under the model
 }
 
 // ExplainedCut is one cut.
@@ -83,6 +95,7 @@ type ExplainedNoise struct {
 	SDMax      float64 `json:"noise_sd_max"`
 	HalfWidth  float64 `json:"interval_max"`    // half the width of the 95% interval around a released value
 	Inherent   float64 `json:"sampling_sd_max"` // what F itself varies by under the model
+	Error      float64 `json:"relative_error"`  // the noise as a share of the values expected, over all cells; -1: they are 0
 }
 
 // ExplainedCost is what a statement takes from one secret's budget, in ε at the δ of the dataset or share.
@@ -154,6 +167,15 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 		x.Quilts = m.network.explain(m.quilts)
 	}
 	x.Noise = m.noise()
+	if err := q.worthless(ctx, m); err != nil {
+		e := sqlstate.As(err)
+		x.Refused = e.Message + " (" + e.Hint + ")"
+	} else if q.limit == 0 {
+		x.Warning = m.warning()
+	}
+	for k, l := range m.labels {
+		x.Values = append(x.Values, ExplainedValue{l.column, l.group, m.calibration.SD[k], m.expected[k], m.inherent[k]})
+	}
 	accounts, err := Accounts(ctx, q.engine.ledger, q.policy, q.session.user)
 	if err != nil {
 		return x, err
@@ -202,6 +224,11 @@ func (m *measured) noise() []ExplainedNoise {
 		n.SDMin, n.SDMax = math.Min(n.SDMin, m.calibration.SD[k]), math.Max(n.SDMax, m.calibration.SD[k])
 		n.HalfWidth = math.Max(n.HalfWidth, m.calibration.Noise.HalfWidth(k, defaultConfidence))
 		n.Inherent = math.Max(n.Inherent, m.inherent[k])
+	}
+	for i, e := range m.errors() {
+		if out[i].Error = e.share; math.IsInf(e.share, 1) {
+			out[i].Error = -1
+		}
 	}
 	return out
 }
@@ -255,6 +282,12 @@ func (x Explanation) Lines() []string {
 			sd += " to " + short(n.SDMax)
 		}
 		add("Noise of %s: sd %s, 95%% within ±%s (sampling alone: sd up to %s)", n.Column, sd, short(n.HalfWidth), short(n.Inherent))
+	}
+	if x.Refused != "" {
+		add("Refused: %s", x.Refused)
+	}
+	if x.Warning != "" {
+		add("Warning: %s", x.Warning)
 	}
 	if x.Past != "" {
 		add("Past: %s", x.Past)

@@ -61,7 +61,7 @@ func (q *question) fromPast(ctx context.Context, c ledger.Charge) (a ledger.Answ
 	if err != nil {
 		return a, false, err
 	}
-	s := stored{Index: m.index, Past: &pastOf{}}
+	s := stored{Index: m.index, Public: m.public, Past: &pastOf{}}
 	if s.Release, err = release.MarshalBinary(); err != nil {
 		return a, false, err
 	}
@@ -98,7 +98,7 @@ func (q *question) derivedKey() ledger.Key {
 
 // estimate looks for an answer from the past; nil: there is none within the error that was asked for.
 func (q *question) estimate(ctx context.Context, m *measured) (*ofPast, error) {
-	if q.error == (privacy.Tolerance{}) || !m.sumsOnly || m.keep(q.policy) == nil {
+	if q.error == (privacy.Tolerance{}) || m.width == 0 || !m.sumsOnly || m.keep(q.policy) == nil {
 		return nil, nil
 	}
 	all, err := q.engine.past.read(ctx, q.engine.ledger, q.policy.Dataset)

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -26,6 +27,7 @@ type measured struct {
 	questions   []upstream.Question
 	index       []int    // cut, cell, aggregate in order: the component of F, -1 where the model has none, -2-i for public[i]
 	public      []string // values that everybody knows
+	given       bool     // the model is one given public statistics
 	sums        []mechanism.Sum
 	width       int // components of F
 	start       []*big.Rat
@@ -33,6 +35,7 @@ type measured struct {
 	network     *network            // nil: no secret is a parameter
 	quilts      []sensitivity.Quilt // of its secrets, in place of shifts
 	inherent    []float64           // the largest sd of F's components under the model, over the secrets
+	expected    []float64           // of each component: its mean under the model, which is public
 	labels      []label             // of each component
 	integer     []bool              // likewise: whether its values are whole
 	bounds      [][]string          // of each cut: what one row may contribute, for people
@@ -58,7 +61,7 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 	var models []modelled // those with components
 	var asked []part      // likewise
 	normal, wide := false, false
-	off := 0.0 // how far F moves with the rows that the policy lets its model be off by
+	var off displaced // how far F moves with the rows that the policy lets its model be off by
 	for _, c := range q.cuts {
 		if err := q.unaccounted(c); err != nil {
 			return nil, err
@@ -80,15 +83,17 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 			}
 			ask.Args, ask.Types = c.Arguments(f.limits)
 			bounds = append(f.describe(c), f.apart...)
-			units := f.units(q.policy.Privacy.Weights)
+			units := f.units(q.policy.Privacy.Weights, q.budget.Epsilon)
 			if w := q.policy.Privacy.Within; w != nil && w.Rows > 0 {
-				moved, err := f.reach(c, units, w.Rows)
+				moved, err := f.reach(c, units, w.Rows, q.unlikely())
 				if err != nil {
 					return nil, err
 				}
-				off += moved
+				off.add(moved)
 			}
-			parts, widths = append(parts, f.shifts), append(widths, len(f.components))
+			if len(f.components) > 0 { // what is constant has no secret to hide
+				parts, widths = append(parts, f.shifts), append(widths, len(f.components))
+			}
 			for k, comp := range f.components {
 				ask.Component[comp.Cell][comp.Aggregate] = m.width + k
 				agg := c.Aggregates[comp.Aggregate]
@@ -97,6 +102,7 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 				m.labels = append(m.labels, label{agg.Label, c.GroupKey(c.Cells[comp.Cell])})
 			}
 			m.start, m.inherent = append(m.start, f.typical...), append(m.inherent, f.inherent...)
+			m.expected = append(m.expected, f.expected...)
 			for _, sum := range f.sums {
 				shifted := mechanism.Sum{Total: sum.Total}
 				for _, k := range sum.Components {
@@ -105,6 +111,7 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 				m.sums = append(m.sums, shifted)
 			}
 			source, exact = f.source, f.exact
+			m.given = m.given || f.given
 			normal = normal || f.normal
 			if len(f.components) > 0 {
 				models, asked = append(models, f), append(asked, part{c, f, units})
@@ -245,6 +252,17 @@ func (t *protected) inherent(m *model.Moments) []float64 {
 	}
 	return out
 }
+
+// stored is what the ledger keeps as an answer: the release, and where in it each cut's cells are.
+type stored struct {
+	Index   []int    // cut, cell, aggregate in order: the component of the release, -1 where the model has none, -2-i for Public[i]
+	Public  []string `json:",omitempty"` // values that the policy gives
+	Release []byte
+	Of      *kept   `json:",omitempty"` // what the release is of; nil: nobody computes others from it
+	Past    *pastOf `json:",omitempty"` // what it was computed from; nil: it was drawn
+}
+
+func (s stored) encode() ([]byte, error) { return json.Marshal(s) }
 
 // encode makes the bytes that the ledger keeps.
 func (m *measured) encode(r mechanism.Release, of *kept) ([]byte, error) {

@@ -4,11 +4,14 @@ import (
 	"context"
 	"math"
 	"math/big"
+	"slices"
+	"strconv"
 
 	"fugu/mechanism"
 	"fugu/model"
 	"fugu/planner"
 	"fugu/policy"
+	"fugu/privacy"
 	"fugu/sensitivity"
 	"fugu/sqlstate"
 )
@@ -32,6 +35,7 @@ type modelled struct {
 	typical    []*big.Rat // what stands in where no protected row is in a cell
 
 	exact   map[model.Component]string // what is public, and so no part of F
+	given   bool                       // the model is one given public statistics of the table
 	sums    []mechanism.Sum            // what F's components add up to
 	root    *protected
 	moments *model.Moments // nil: F has another model than these
@@ -61,7 +65,9 @@ func (q *question) model(ctx context.Context, c *planner.Bound) (modelled, error
 	if err != nil {
 		return modelled{}, err
 	}
-	out := modelled{source: fromReference, components: moments.Components, limits: moments.Limits(), inherent: t.inherent(moments), expected: moments.Reference()}
+	exact := whole(c)
+	moments.Components = slices.DeleteFunc(moments.Components, func(k model.Component) bool { return exact[k] != "" })
+	out := modelled{source: fromReference, exact: exact, components: moments.Components, limits: moments.Limits(), inherent: t.inherent(moments), expected: moments.Reference()}
 	if q.snapshot.fitted[q.policy].Has(c.Moments()) {
 		out.source = fromArtifact
 	}
@@ -92,9 +98,23 @@ func (q *question) model(ctx context.Context, c *planner.Bound) (modelled, error
 	return out, q.sampled(ctx, t, c, &out)
 }
 
+// whole are the components that count all rows of the table. How many there are is public, whatever the table holds: they
+// take no part in F, where a constant would only be one thing more to hide.
+func whole(c *planner.Bound) map[model.Component]string {
+	out := map[model.Component]string{}
+	for cell := range c.Cells {
+		for a := range c.Aggregates {
+			if c.Whole(cell, a) {
+				out[model.Component{Cell: cell, Aggregate: a}] = strconv.FormatInt(c.Table.Rows, 10)
+			}
+		}
+	}
+	return out
+}
+
 // units are what counts as one of each component's error, by the policy's weights.
-func (m *modelled) units(w policy.Weights) []float64 {
-	out := make([]float64, len(m.components))
+func (m *modelled) units(w policy.Weights, epsilon privacy.Epsilon) []float64 {
+	out, moved := make([]float64, len(m.components)), m.moved()
 	for k := range out {
 		switch w {
 		case policy.AbsoluteWeights, policy.TotalWeights:
@@ -102,12 +122,21 @@ func (m *modelled) units(w policy.Weights) []float64 {
 		case policy.RelativeWeights:
 			out[k] = math.Max(math.Abs(m.expected[k]), m.lattice[k])
 		default:
-			// So a sum of incomes and an average of ages, a large group and a small one, weigh alike. What is bounded on coupled
-			// datasets is measured by that bound: the noise is never much less.
-			out[k] = math.Hypot(m.inherent[k], m.lattice[k])
-			if k >= len(out)-len(m.widest) {
-				out[k] = math.Max(out[k], m.widest[k-len(out)+len(m.widest)])
-			}
+			// So a sum of incomes and an average of ages, a large group and a small one, weigh alike. Noise is never much less
+			// than how far the secrets move a value, and is measured by that where it is more than what sampling makes of it: a
+			// count of the secret itself, which sampling leaves alone, would otherwise be all that counts.
+			out[k] = math.Hypot(math.Hypot(m.inherent[k], m.lattice[k]), moved[k]/float64(epsilon))
+		}
+	}
+	return out
+}
+
+// moved bounds how far a secret moves each component.
+func (m *modelled) moved() []float64 {
+	out := make([]float64, len(m.components))
+	for _, s := range m.shifts {
+		for k, beside := range s.Box() {
+			out[k] = math.Max(out[k], math.Abs(s.Along[k])+beside)
 		}
 	}
 	return out

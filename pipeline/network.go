@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -121,11 +122,11 @@ func (n *network) moved(table *planner.Table, parts []part) ([]sensitivity.Quilt
 			if !slices.ContainsFunc(reads, func(c string) bool { return slices.Contains(near, c) }) {
 				continue
 			}
-			width, err := p.model.reach(p.cut, p.units, p.cut.Table.Root().Rows)
+			far, err := p.model.reach(p.cut, p.units, p.cut.Table.Root().Rows, math.Inf(1))
 			if err != nil {
 				return nil, err
 			}
-			out[i].Width += width
+			out[i].Width += far.total
 		}
 	}
 	for i := range out {

@@ -67,7 +67,7 @@ func (q *question) layers(ctx context.Context, c *planner.Bound, f modelled, off
 
 // keep is what an answer is kept with; nil: nothing can be computed from it.
 func (m *measured) keep(p *policy.Policy) *kept {
-	if len(m.layers) == 0 || len(m.public)+len(m.sums) > 0 {
+	if len(m.layers) == 0 || m.given {
 		return nil
 	}
 	return &kept{p.Fingerprint, m.calibration.Assumption, m.calibration.Noise.Law(), m.layers}

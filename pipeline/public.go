@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 
@@ -191,8 +192,8 @@ func (p *published) sums(c *planner.Bound, list []model.Component) []mechanism.S
 // given conditions a cut's model on what is public of its table.
 func (q *question) given(ctx context.Context, t *protected, c *planner.Bound, moments *model.Moments, out *modelled) error {
 	out.source += ", given what is public"
-	out.normal = true
-	out.exact = t.public.exact(c)
+	out.given, out.normal = true, true
+	maps.Copy(out.exact, t.public.exact(c))
 	moments.Components = slices.DeleteFunc(moments.Components, func(k model.Component) bool { _, ok := out.exact[k]; return ok })
 	out.components, out.shifts, out.typical = moments.Components, nil, nil
 	n := len(moments.Components)

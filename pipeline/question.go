@@ -53,6 +53,9 @@ func (s *statement) question(ctx context.Context, b wire.Binding, set settings, 
 	if err := q.tolerance(set); err != nil {
 		return nil, err
 	}
+	if err := q.worth(set); err != nil {
+		return nil, err
+	}
 	q.shares = shares(p.Budget, s.session.user)
 	var err error
 	if l := q.engine.ledger; l != nil { // what only models, as loading a policy does, has none
@@ -140,12 +143,13 @@ func (q *question) identity(contents []string) (ledger.Key, error) {
 		Delta       privacy.Delta
 		Mechanism   mechanism.Kind
 		Epoch       int64 `json:",omitempty"`
-	}{4, q.policy.Fingerprint, nil, contents, q.budget.Epsilon, q.budget.Delta, q.kind, q.standing.Epoch}
+		Whole       int   `json:",omitempty"` // values that are the public number of rows, and were not always
+	}{4, q.policy.Fingerprint, nil, contents, q.budget.Epsilon, q.budget.Delta, q.kind, q.standing.Epoch, 0}
 	for _, c := range q.cuts {
 		t := q.snapshot.find(c.Table.Schema, c.Table.Name)
 		asked := describeCut(c)
 		asked.Totals = t.totals
-		id.Cuts = append(id.Cuts, asked)
+		id.Cuts, id.Whole = append(id.Cuts, asked), id.Whole+len(whole(c))
 	}
 	text, err := json.Marshal(id)
 	if err != nil {

@@ -4,61 +4,103 @@ import (
 	"math"
 
 	"fugu/mechanism"
+	"fugu/model"
 	"fugu/planner"
 	"fugu/privacy"
 	"fugu/smooth"
 	"fugu/sqlstate"
 )
 
-// reach bounds how far F moves, in Σ_k |x_k|/u_k, when so many rows of the cut's table are replaced by others, whatever
-// both hold. It follows from the limits within which a row's contributions are taken:
+// displaced is how far rows that the policy lets its model be off by may move the components of one cut or more.
+type displaced struct {
+	moves    []float64 // u_k·W_g of each component k, g its group
+	total    float64   // Σ_g W_g
+	groups   int
+	averages int // how many averages are bounded but for a failure
+}
+
+func (d *displaced) add(o displaced) {
+	d.moves = append(d.moves, o.moves...)
+	d.total, d.groups, d.averages = d.total+o.total, d.groups+o.groups, d.averages+o.averages
+}
+
+// group is what has a W of its own. sparse separates the averages over so few rows that nothing but their range bounds them from the others of their set:
+// what these need is a thousand times as much.
+type group struct {
+	aggregate, set int
+	sparse         bool
+}
+
+// reach bounds how far F moves when so many rows of the cut's table are replaced by others, whatever both hold: in each
+// group g of components, which have noise of their own, by W_g in Σ_k |x_k|/u_k. It follows from the limits within which
+// a row's contributions are taken, and for averages from the rows that they are over at least:
 //
-//	count, sum   a row moves a component by at most s = max(high, 0) - min(low, 0); where cells are disjoint, a row
-//	             is in at most one cell of a set, and moves the set by at most 2 max_k m_k/u_k, m = max(|low|, |high|)
-//	avg          the whole range of its values; so many rows are in at most twice as many cells of a set
+//	count, sum   a row moves a component by at most s = max(high, 0) - min(low, 0)
+//	avg          with a of its N rows removed and b added it moves by at most range·max(a,b)/(N-a+max(a,b)), and so by
+//	             range/N for each, where N is above the number of rows replaced; by its range otherwise
 //
-// Nothing bounds the others (PV004).
-func (f *modelled) reach(c *planner.Bound, units []float64, rows int64) (float64, error) {
-	type group struct{ aggregate, set int }
+// Where rows stand for themselves, one is in at most one cell of a set: it leaves one and enters one, which is twice the
+// most that it moves any of them, however many there are. Nothing bounds the other functions (PV004).
+//
+// For avg let M rows be common to both tables, of mean A. Then M + b(m_b - A)/(M+b) of the one less the same of the other
+// is at most c((high - A) + (A - low)) with c = max(a,b)/(M+max(a,b)), as b/(M+b) grows with b; and M + a = N.
+func (f *modelled) reach(c *planner.Bound, units []float64, rows int64, unlikely float64) (displaced, error) {
 	type sums struct {
-		all, most float64 // Σ s/u or Σ range/u; the greatest m/u or range/u
-		cells     float64
-		average   bool
+		all   float64 // Σ of how far so many rows move each component, were they all its own; in the end W
+		most  float64 // how far one row moves any at most
+		whole float64 // Σ of the ranges of averages
 	}
-	groups := map[group]sums{}
+	out := displaced{moves: make([]float64, len(f.components))}
+	groups, of := map[group]sums{}, make([]group, len(f.components))
+	n := float64(min(rows, c.Table.Root().Rows))
 	for k, comp := range f.components {
 		agg := c.Aggregates[comp.Aggregate]
-		g := groups[group{comp.Aggregate, c.Cells[comp.Cell].Set}]
+		in := group{comp.Aggregate, c.Cells[comp.Cell].Set, false}
+		var all, most, whole float64
 		switch {
 		case agg.Sampled != nil: // no function of sums
-			return 0, unbounded(agg.Label)
+			return out, unbounded(agg.Label)
 		case agg.Linear():
 			low, high := f.contribution(c, agg.Terms[0])
-			g.all += (high - low) / units[k]
-			g.most = math.Max(g.most, math.Max(high, -low)/units[k])
+			all, most, whole = n*(high-low)/units[k], math.Max(high, -low)/units[k], math.Inf(1)
 		case len(agg.Sums) == 2 && agg.Sums[0] == smooth.N && agg.Sums[1].Degree() == 1:
-			span := f.span(c, agg.Terms[1], k) / units[k]
-			g.all, g.most, g.average = g.all+span, math.Max(g.most, span), true
+			whole = f.span(c, agg.Terms[1], k) / units[k]
+			all, most = whole, whole
+			if least := f.fewest(comp, unlikely); least > n {
+				out.averages++
+				all, most = math.Min(whole, n*whole/least), whole/least
+			} else {
+				in.sparse = true
+			}
 		default:
-			return 0, unbounded(agg.Label)
+			return out, unbounded(agg.Label)
 		}
-		g.cells++
-		groups[group{comp.Aggregate, c.Cells[comp.Cell].Set}] = g
+		g := groups[in]
+		groups[in], of[k] = sums{g.all + all, math.Max(g.most, most), g.whole + whole}, in
 	}
-	total, n := 0.0, float64(min(rows, c.Table.Root().Rows))
-	for _, g := range groups {
-		switch {
-		case g.average && !c.Apart():
-			total += g.all
-		case g.average:
-			total += math.Min(g.all, 2*n*g.most)
-		case !c.Apart():
-			total += n * g.all
-		default:
-			total += n * math.Min(g.all, 2*g.most)
+	out.groups = len(groups)
+	for in, g := range groups {
+		g.all = math.Min(g.all, g.whole)
+		if c.Apart() {
+			g.all = math.Min(g.all, 2*n*g.most)
 		}
+		groups[in], out.total = g, out.total+g.all
 	}
-	return total, nil
+	for k, in := range of {
+		out.moves[k] = units[k] * math.Max(groups[in].all, unmoved)
+	}
+	return out, nil
+}
+
+// unmoved is the least W of a group, so that its noise has a scale.
+const unmoved = 1e-9
+
+// fewest bounds from below how many rows an average is over; 0 where the model does not say.
+func (f *modelled) fewest(k model.Component, unlikely float64) float64 {
+	if f.moments == nil || f.root == nil {
+		return 0
+	}
+	return f.moments.Fewest(k, f.root.psi, unlikely)
 }
 
 func unbounded(aggregate string) error {
@@ -102,9 +144,19 @@ func (f *modelled) span(c *planner.Bound, term, component int) float64 {
 	return high - low
 }
 
-// relaxed is how far the policy lets the model be from the truth, for a statement that moves by w when the rows are
-// replaced that it may be off by.
-func (q *question) relaxed(w float64) *mechanism.Relaxed {
+// failing is what the bound on one average takes of a statement's δ, as a share of it.
+const failing = 1.0 / (1 << 30)
+
+// unlikely is the u of Moments.Fewest at which a failure costs that share: (1 + e^E) e^-u, E the ε of all answers together.
+func (q *question) unlikely() float64 {
+	limit := float64(q.policy.Privacy.Budget.Epsilon)
+	return limit + math.Log1p(math.Exp(-limit)) - math.Log(failing*float64(q.budget.Delta))
+}
+
+// relaxed is how far the policy lets the model be from the truth, for a statement that moves so far when the rows are
+// replaced that it may be off by. Each group of components has as much of λ as any other: so none has noise for what only
+// another one moves by.
+func (q *question) relaxed(of displaced) *mechanism.Relaxed {
 	within := q.policy.Privacy.Within
 	if within == nil {
 		return nil
@@ -112,7 +164,10 @@ func (q *question) relaxed(w float64) *mechanism.Relaxed {
 	budget := q.policy.Privacy.Budget
 	out := &mechanism.Relaxed{Limit: privacy.Budget{Epsilon: budget.Epsilon, Delta: budget.Delta}}
 	if within.Rows > 0 {
-		out.Nearby = &privacy.Nearby{W: w, Lambda: within.Lambda}
+		out.Nearby = &privacy.Nearby{W: 1, Lambda: within.Lambda, Failure: float64(of.averages) * failing * float64(q.budget.Delta)}
+		for _, v := range of.moves {
+			out.Reach = append(out.Reach, v*float64(of.groups))
+		}
 	} else {
 		a := within.Approximated()
 		out.Approximated = &a

@@ -25,6 +25,7 @@ type settings struct {
 	confidence float64
 	error      privacy.Tolerance
 	errorSet   bool
+	maxError   privacy.Worth // 0: the policy's
 }
 
 // settingNames are all the settings, in the order that readSettings asks for them.
@@ -34,12 +35,13 @@ const defaultConfidence = 0.95
 
 // defaults are the settings as the policy has them; the policy's own are empty where there are several policies.
 func (snap *Snapshot) defaults() map[string]string {
-	values := map[string]string{"epsilon": "", "delta": "", "mechanism": "", "error": "", "notices": "off", "confidence": strconv.FormatFloat(defaultConfidence, 'g', -1, 64)}
+	values := map[string]string{"epsilon": "", "delta": "", "mechanism": "", "error": "", "max_error": "", "notices": "off", "confidence": strconv.FormatFloat(defaultConfidence, 'g', -1, 64)}
 	if p := snap.policies; len(p) == 1 {
 		values["epsilon"] = strconv.FormatFloat(float64(p[0].Privacy.Epsilon), 'g', -1, 64)
 		values["delta"] = strconv.FormatFloat(float64(p[0].Privacy.Delta), 'g', -1, 64)
 		values["mechanism"] = p[0].Privacy.Mechanism
 		values["error"] = p[0].Privacy.Error.String()
+		values["max_error"] = p[0].Privacy.MaxError.String()
 	}
 	return values
 }
@@ -100,6 +102,10 @@ func (s *settings) set(name, value string) error {
 			return bad("Give a number, or a percentage of a fresh answer's error, such as 110%; 0 has every answer drawn afresh.")
 		}
 		s.errorSet = true
+	case "max_error":
+		if s.maxError, err = privacy.ParseWorth(value); err != nil {
+			return bad("Give a percentage of the values expected, such as 50%.")
+		}
 	default:
 		return sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter \"fugu.%s\"", name).
 			WithHint("Fugu's settings are %s.", "fugu."+strings.Join(settingNames, ", fugu."))

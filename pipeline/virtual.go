@@ -2,8 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -11,54 +9,6 @@ import (
 	"fugu/planner"
 	"fugu/privacy"
 )
-
-// lastRelease is what fugu.last_release shows.
-type lastRelease struct {
-	answer ledger.Answer
-	cells  []ledger.Cell // at the confidence that was set
-	budget privacy.Budget
-}
-
-// record keeps what the session was told last.
-func (q *question) record(ctx context.Context, a ledger.Answer) error {
-	cells := a.Cells
-	if q.settings.confidence != defaultConfidence && len(cells) > 0 {
-		m, err := q.measure(ctx)
-		if err != nil {
-			return err
-		}
-		values := make([]string, len(cells))
-		for i, c := range cells {
-			values[i] = c.Value
-		}
-		var s stored
-		if err := json.Unmarshal(a.Bytes, &s); err != nil {
-			return fmt.Errorf("reading the stored answer %d: %w", a.ID, err)
-		}
-		if len(values) != m.width || s.Past != nil && len(s.Past.Errors) != m.width {
-			return fmt.Errorf("the stored answer %d does not fit the statement", a.ID)
-		}
-		cells = q.cells(m, s.Past, values, q.settings.confidence)
-	}
-	q.session.last = lastRelease{a, cells, q.budget}
-	return nil
-}
-
-// rows are the rows of fugu.last_release. What a loss comes to takes longer to compute than everything else about an
-// answer, and few ask.
-func (l lastRelease) rows() [][]planner.Value {
-	epsilon := map[string]float64{}
-	for secret, loss := range l.answer.Losses {
-		epsilon[secret] = loss.EpsilonAt(float64(l.budget.Delta))
-	}
-	var rows [][]planner.Value
-	for _, c := range l.cells {
-		row := []planner.Value{integer(l.answer.ID), text(c.Column), text(c.GroupKey), text(l.answer.Mechanism), text(l.answer.Assumption),
-			float(c.SD), float(c.Lower), float(c.Upper), float(epsilon[c.Secret]), float(stated(l.answer.Losses[c.Secret], l.budget)), text(c.Secret)}
-		rows = append(rows, append(row, certified(l.answer.Certificates, c.Secret)...))
-	}
-	return rows
-}
 
 // certified are the columns of a secret's certificate: the δ that is reached at the statement's ε, the pair of values that is
 // hardest to hide, and the ε that holds if the reference is off by two standard errors. An answer of before certificates has

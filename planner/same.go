@@ -26,6 +26,15 @@ func (b *Bound) SameRows(z *Bound) (keys []int, ok bool) {
 	return keys, true
 }
 
+// Whole reports whether an aggregate of a cell counts all rows of the table, of which the policy says how many there are.
+func (b *Bound) Whole(cell, aggregate int) bool {
+	a := b.Aggregates[aggregate]
+	if b.Table.Rows == 0 || !b.sources.single() || len(b.forms.where) > 0 || a.Name != "count" || !a.Linear() || len(b.Terms[a.Terms[0]].Factors) > 0 {
+		return false
+	}
+	return len(b.Keys) == 0 || b.Sets != nil && len(b.Sets[b.Cells[cell].Set]) == 0
+}
+
 // SameAggregate reports whether two aggregates of cuts that select the same rows are one.
 func (b *Bound) SameAggregate(i int, z *Bound, j int) bool {
 	return b.Aggregates[i].Name == z.Aggregates[j].Name &&

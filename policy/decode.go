@@ -144,6 +144,14 @@ func (p *Policy) privacy(v *strictyaml.Value) (mechanism *strictyaml.Value) {
 		}
 		p.Privacy.Error = t
 	}
+	if e := f.Get("max_error"); e != nil {
+		text, _, ok := e.Scalar()
+		w, err := privacy.ParseWorth(text)
+		if ok && err != nil {
+			e.Bad("write 50%, say: statements whose noise is more than half of the values expected are refused", "%s is a percentage above 0", e.Path)
+		}
+		p.Privacy.MaxError = w
+	}
 	return f.Get("mechanism")
 }
 

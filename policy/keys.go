@@ -14,7 +14,7 @@ var keys = map[string][]string{
 	"declared.*":              {"statement", "components", "secrets"},
 	"declared.*.secrets.*":    {"values", "means", "covariances"},
 	"public.*":                {"statement", "values"},
-	"privacy":                 {"epsilon", "delta", "mechanism", "estimation", "weights", "model", "composition", "error", "budget"},
+	"privacy":                 {"epsilon", "delta", "mechanism", "estimation", "weights", "model", "composition", "error", "max_error", "budget"},
 	"privacy.model":           {"within"},
 	"privacy.model.within":    {"eta", "rows", "lambda"},
 	"privacy.budget":          {"epsilon", "delta", "per", "shares", "renew"},

@@ -209,6 +209,9 @@ type Privacy struct {
 	// Error is up to which error a statement is answered from what was released before, where it can be; the zero Tolerance:
 	// never, and no session can ask for it.
 	Error privacy.Tolerance
+
+	// MaxError is the most noise that an answer may have before it is refused, at no charge; 0: any.
+	MaxError privacy.Worth
 }
 
 // Within says how far the model may be from the truth, in one of two ways. With Rows = 0 the distributions of the table

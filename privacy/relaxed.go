@@ -61,16 +61,18 @@ func (a Approximated) Loss(l Loss, limit Budget) Loss {
 }
 
 // Nearby says that for all θ the true f_θ is within ∞-Wasserstein distance W of f̃_θ, for which noise is calibrated, and
-// that independent Laplace(W/λ) noise is added to each component besides.
-type Nearby struct{ W, Lambda float64 }
+// that independent Laplace(W/λ) noise is added to each component besides. Where that holds but for a probability η of each
+// f_θ, Failure is (1 + e^E)η, E the ε of all releases together.
+type Nearby struct{ W, Lambda, Failure float64 }
 
 // Guarantee returns what a mechanism that is (ε,δ)-distribution private for f̃ is for f with that noise:
-// (ε + 2λ, e^λ δ) [Chen & Ohrimenko, Theorem 4.7].
+// (ε + 2λ, e^λ δ) [Chen & Ohrimenko, Theorem 4.7], and Failure more: the distribution that is within W is η from the true
+// one in total variation, on either side of the guarantee, and on one of them it counts e^ε times.
 func (n Nearby) Guarantee(b Budget) (Budget, error) {
 	if _, err := n.Scale(); err != nil {
 		return Budget{}, err
 	}
-	return checked(float64(b.Epsilon)+2*n.Lambda, math.Exp(n.Lambda)*float64(b.Delta))
+	return checked(float64(b.Epsilon)+2*n.Lambda, math.Exp(n.Lambda)*float64(b.Delta)+n.Failure)
 }
 
 // Calibrate returns the (ε,δ) at which to calibrate for f̃ to be within b for f: the inverse of Guarantee.
@@ -78,25 +80,26 @@ func (n Nearby) Calibrate(b Budget) (Budget, error) {
 	if _, err := n.Scale(); err != nil {
 		return Budget{}, err
 	}
-	return checked(float64(b.Epsilon)-2*n.Lambda, math.Exp(-n.Lambda)*float64(b.Delta))
+	return checked(float64(b.Epsilon)-2*n.Lambda, math.Exp(-n.Lambda)*(float64(b.Delta)-n.Failure))
 }
 
 // Loss returns what to charge, for f, for a release whose loss is l for f̃: a pure 2λ more. With f̃_θi and f̃_θj coupled, as
 // l supposes, and each with the f_θ that it stands for, the two true values of the statistic differ by what l hides and,
 // beside it, by at most 2W in L1, which the additional noise hides at 2W/(W/λ), whatever else is known. One coupling of the
 // data serves all releases, so these losses add up like others, and e^λ of Guarantee, which is there for distributions
-// that no such coupling relates, is not needed.
+// that no such coupling relates, is not needed. The failures of many releases add up in the same way.
 func (n Nearby) Loss(l Loss) Loss {
 	if _, err := n.Scale(); err != nil {
 		return Loss{Pure: math.Inf(1)}
 	}
 	l.Pure += 2 * n.Lambda
+	l.Delta += n.Failure
 	return l
 }
 
 // Scale is the scale of the additional Laplace noise of each component, W/λ.
 func (n Nearby) Scale() (float64, error) {
-	if !(n.W >= 0 && n.Lambda > 0) || math.IsInf(n.W/n.Lambda, 1) {
+	if !(n.W >= 0 && n.Lambda > 0 && n.Failure >= 0) || math.IsInf(n.W/n.Lambda, 1) {
 		return 0, fmt.Errorf("no relaxation with W = %v, λ = %v", n.W, n.Lambda)
 	}
 	return n.W / n.Lambda, nil

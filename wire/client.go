@@ -73,7 +73,11 @@ func field(s string) string { return strings.ReplaceAll(s, "\x00", "") }
 func notices(ns []Notice) []pgproto3.BackendMessage {
 	out := make([]pgproto3.BackendMessage, len(ns))
 	for i, n := range ns {
-		out[i] = &pgproto3.NoticeResponse{Severity: "NOTICE", SeverityUnlocalized: "NOTICE", Code: "00000",
+		severity, code := "NOTICE", "00000"
+		if n.Warning {
+			severity, code = "WARNING", "01000"
+		}
+		out[i] = &pgproto3.NoticeResponse{Severity: severity, SeverityUnlocalized: severity, Code: code,
 			Message: field(n.Message), Detail: field(n.Detail), Hint: field(n.Hint)}
 	}
 	return out

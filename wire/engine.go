@@ -110,6 +110,7 @@ type Bound struct {
 
 // Notice is a NOTICE for the client.
 type Notice struct {
+	Warning bool // its severity: WARNING in place of NOTICE
 	Message string
 	Detail  string
 	Hint    string

@@ -53,10 +53,11 @@ type answer struct {
 	rows  [][]string
 	noise map[string][]string // group key to the noise of its columns
 	left  string
-	err   string
+
+	err, notice string // what the server says beside rows, or in place of them
 }
 
-// What Fugu tells a session of its last statement. The rows of last_release are in the order of groups, then aggregates.
+// What Fugu tells a session of its last statement. The rows of last_release are in the order of the answer: groups, then aggregates as they are selected.
 const (
 	noiseSQL = "SELECT group_key, round(noise_sd::numeric, 3) FROM fugu.last_release"
 	leftSQL  = "SELECT round(min(epsilon_left)::numeric, 3) FROM fugu.budget"
@@ -109,6 +110,9 @@ func show(ctx context.Context, cluster *pgcluster.Cluster, address string) error
 				return err
 			}
 		}
+		if a.notice != "" {
+			fmt.Println(indent(a.notice))
+		}
 		if a.left != "" {
 			fmt.Printf("   epsilon left: %s\n", a.left)
 		}
@@ -134,7 +138,13 @@ func throughPsql(ctx context.Context, psql, dsn string, s statement) (answer, er
 	if err != nil || len(parts) != 3 {
 		return answer{}, fmt.Errorf("psql: %w\n%s", cmp.Or(err, errors.New("not what was expected")), stderr.String())
 	}
-	return answer{rows: lines(parts[0]), noise: byGroup(lines(parts[1])), left: strings.TrimSpace(parts[2]), err: stderr.String()}, nil
+	a := answer{rows: lines(parts[0]), noise: byGroup(lines(parts[1])), left: strings.TrimSpace(parts[2])}
+	if len(a.rows) == 0 {
+		a.err = stderr.String()
+	} else { // a warning, as where noise is larger than a value
+		a.notice = stderr.String()
+	}
+	return a, nil
 }
 
 // lines are the rows that psql printed.

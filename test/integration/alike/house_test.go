@@ -1,0 +1,106 @@
+// Package alike compares the noise of statements that ask for the same thing in other words.
+package alike
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"fugu/ledger"
+	"fugu/pipeline"
+	"fugu/policy"
+	"fugu/test/adult"
+	"fugu/test/pgcluster"
+	"fugu/upstream"
+)
+
+func TestMain(m *testing.M) { pgcluster.Main(m) }
+
+// house is a Fugu that plans statements over one dataset, and serves nobody.
+type house struct {
+	engine *pipeline.Engine
+	known  map[string][]pipeline.ExplainedValue // by statement
+}
+
+// loaded are the databases that the shared cluster has.
+var loaded = map[string]adult.Loaded{}
+
+// open returns the house of a dataset: shop and clinic are those of the corpus, adult is the example.
+func open(t *testing.T, dataset string) *house {
+	t.Helper()
+	c := pgcluster.Shared(t)
+	database, file := "shop", "../corpus/testdata/"+dataset+".policy.yaml"
+	if dataset == "adult" {
+		database, file = "adult", "../../../examples/adult/adult.policy.yaml"
+	}
+	if _, ok := loaded[database]; !ok {
+		var of adult.Loaded
+		var err error
+		if database == "adult" {
+			of, err = adult.Load(t.Context(), c, database, adult.Options{})
+		} else {
+			err = loadShop(t, c)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		loaded[database] = of
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The corpus has next to no noise, as it is compared without any; these are the usual ε and δ.
+	edited := strings.NewReplacer("epsilon: 10\n", "epsilon: 1\n", "delta: 0.000000001", "delta: 0.001",
+		"rows: 35222", fmt.Sprintf("rows: %d", max(1, loaded[database].Rows))).Replace(string(text))
+	path := filepath.Join(t.TempDir(), dataset+".policy.yaml")
+	if err := os.WriteFile(path, []byte(edited), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	policies, err := policy.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, err := upstream.OpenReader(c.DSN("fugu_reader", database), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(reader.Close)
+	snapshot, err := pipeline.Load(t.Context(), policies, reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := ledger.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "fugu.db"), ledger.Options{Exclusive: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	guest, err := pgconn.ParseConfig(c.DSN("fugu_guest", database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &house{pipeline.New(guest, reader, l, snapshot, slog.New(slog.NewTextHandler(io.Discard, nil))), map[string][]pipeline.ExplainedValue{}}
+}
+
+// loadShop creates the corpus' database. Its roles are the cluster's: the example's database may have made them.
+func loadShop(t *testing.T, c *pgcluster.Cluster) error {
+	text, err := os.ReadFile("../corpus/testdata/fixture.sql")
+	if err != nil {
+		return err
+	}
+	script := string(text)
+	if _, ok := loaded["adult"]; ok {
+		script = strings.NewReplacer("CREATE ROLE fugu_guest LOGIN;", "", "CREATE ROLE fugu_reader LOGIN;", "").Replace(script)
+	}
+	if err := c.Exec(t.Context(), "postgres", "CREATE DATABASE shop"); err != nil {
+		return err
+	}
+	return c.Exec(t.Context(), "shop", script)
+}

@@ -1,0 +1,177 @@
+package alike
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// pair is a question in two spellings. Every value of the first is one of the second, times scale.
+type pair struct {
+	left, right string
+	scale       float64 // 0: 1
+}
+
+// kind is a way to write a question in other words. rewrite returns false for questions that it says nothing of.
+//
+// What is no kind, as the two are not alike by design:
+//
+//   - avg(x) of a group against sum(x)/count(*) in it: a sum and a number move with the size of the group, an average
+//     does not, and what two answers' noise makes of a quotient is more than the noise of the quotient. Where the number
+//     of rows is public there is a kind.
+//   - count(x) against count(*): that x is never NULL is nothing that the policy says, so the one has noise where the
+//     other is public.
+//   - one statement with many groups and columns against a statement for each: together they share ε, apart each has
+//     it. There are kinds for one column or one grouping set more.
+type kind struct {
+	name    string
+	rewrite func(*rand.Rand, question) (pair, bool)
+
+	// open says why its pairs still differ by more than most, and limit how much they may until that is repaired, a
+	// margin above what they do: it can go down, and never up. Empty and 0: they may not.
+	open  string
+	limit float64
+}
+
+// Why kinds are open.
+const (
+	sharedEpsilon   = "the values of one statement share its epsilon, and the search weighs them together and not each against what it would be alone"
+	besideConstants = "planner/chosen.go counts the columns beside constants, Fugu's own among these, and the two have others there"
+	joinedTables    = "a joined table may hold any constants, and rows that are joined may be in several cells"
+)
+
+var kinds = []kind{
+	{"a count beside it", func(_ *rand.Rand, q question) (pair, bool) {
+		w := q.plain()
+		w.aggregates = append(slices.Clone(w.aggregates), "count(*)")
+		return pair{left: q.plain().sql(), right: w.sql()}, !slices.Contains(q.aggregates, "count(*)")
+	}, sharedEpsilon, 4},
+	{"another average beside it", func(r *rand.Rand, q question) (pair, bool) {
+		w, more := q.plain(), "avg("+q.table.numbers[r.IntN(len(q.table.numbers))]+")"
+		w.aggregates = append([]string{more}, w.aggregates...)
+		return pair{left: q.plain().sql(), right: w.sql()}, !slices.Contains(q.aggregates, more)
+	}, sharedEpsilon, 8},
+	{"a count of the secret beside it", func(_ *rand.Rand, q question) (pair, bool) {
+		w := q.plain()
+		secret := map[string]string{"adult": "income = '>50K'", "orders": "is_paid", "patients": "smoker"}[q.table.name]
+		w.aggregates = append(slices.Clone(w.aggregates), filtered("count(*)", secret))
+		return pair{left: q.plain().sql(), right: w.sql()}, secret != ""
+	}, sharedEpsilon, 10},
+	{"columns in another order", func(_ *rand.Rand, q question) (pair, bool) {
+		w := q.plain()
+		w.keys, w.aggregates = slices.Clone(w.keys), slices.Clone(w.aggregates)
+		slices.Reverse(w.keys)
+		slices.Reverse(w.aggregates)
+		return pair{left: q.plain().sql(), right: w.sql()}, len(w.keys)+len(w.aggregates) > 2
+	}, "", 0},
+	{"FILTER for WHERE", func(_ *rand.Rand, q question) (pair, bool) {
+		w := q.plain()
+		w.where, w.aggregates = "", nil
+		for _, a := range q.aggregates {
+			w.aggregates = append(w.aggregates, filtered(a, q.where[0]))
+		}
+		return pair{left: q.plain().sql(), right: w.sql()}, q.where[0] != ""
+	}, besideConstants, 50},
+	{"CASE for WHERE", func(_ *rand.Rand, q question) (pair, bool) {
+		w := q.plain()
+		w.where, w.aggregates = "", nil
+		for _, a := range q.aggregates {
+			w.aggregates = append(w.aggregates, cased(a, q.where[0]))
+		}
+		return pair{left: q.plain().sql(), right: w.sql()}, q.where[0] != ""
+	}, besideConstants, 25},
+	{"a condition in other words", func(_ *rand.Rand, q question) (pair, bool) {
+		w := q.plain()
+		w.where = q.where[1]
+		return pair{left: q.plain().sql(), right: w.sql()}, q.where[0] != ""
+	}, "", 0},
+	{"a CASE key for a condition", func(_ *rand.Rand, q question) (pair, bool) {
+		if len(q.keys) == 0 {
+			return pair{}, false
+		}
+		v, w := q.plain(), q.plain()
+		v.keys, w.keys = []string{q.keys[0].condition[0]}, []string{q.keys[0].condition[1]}
+		v.group, w.group = "1", "1"
+		return pair{left: v.sql(), right: w.sql()}, true
+	}, "", 0},
+	{"WHERE for a group", func(_ *rand.Rand, q question) (pair, bool) {
+		if len(q.keys) == 0 {
+			return pair{}, false
+		}
+		v, w := q.plain(), q.plain()
+		v.keys, v.where = nil, q.keys[0].condition[0]
+		w.keys, w.where, w.group = []string{q.keys[0].condition[0]}, "", "1"
+		return pair{left: v.sql(), right: w.sql()}, true
+	}, "", 0},
+	{"one grouping set", func(_ *rand.Rand, q question) (pair, bool) {
+		w := q.plain()
+		w.group = "GROUPING SETS ((" + strings.Join(w.keys, ", ") + "))"
+		return pair{left: q.plain().sql(), right: w.sql()}, len(q.keys) > 0
+	}, "", 0},
+	{"a total beside the groups", func(_ *rand.Rand, q question) (pair, bool) {
+		w := q.plain()
+		w.group = "GROUPING SETS ((" + strings.Join(w.keys, ", ") + "), ())"
+		return pair{left: q.plain().sql(), right: w.sql()}, len(q.keys) > 0
+	}, "", 0},
+	{"a total for a rollup's", func(_ *rand.Rand, q question) (pair, bool) {
+		v, w := q.plain(), q.plain()
+		v.keys = nil
+		if len(w.keys) > 1 {
+			w.keys = w.keys[:1]
+		}
+		w.group = "ROLLUP (" + strings.Join(w.keys, ", ") + ")"
+		return pair{left: v.sql(), right: w.sql()}, len(q.keys) > 0
+	}, sharedEpsilon, 8},
+	{"a derived table", func(_ *rand.Rand, q question) (pair, bool) {
+		w := q.plain()
+		w.from, w.where = "(SELECT * FROM "+q.table.name+where(q.where[0])+") d", ""
+		return pair{left: q.plain().sql(), right: w.sql()}, true
+	}, "", 0},
+	{"WITH", func(_ *rand.Rand, q question) (pair, bool) {
+		w := q.plain()
+		w.from, w.where = "d", ""
+		return pair{left: q.plain().sql(), right: "WITH d AS (SELECT * FROM " + q.table.name + where(q.where[0]) + ") " + w.sql()}, true
+	}, "", 0},
+	{"HAVING true", func(_ *rand.Rand, q question) (pair, bool) {
+		w := q.plain()
+		w.rest = " HAVING true"
+		return pair{left: q.plain().sql(), right: w.sql()}, true
+	}, "", 0},
+	{"a key that is one to one with the column", func(r *rand.Rand, q question) (pair, bool) {
+		if len(q.keys) == 0 {
+			return pair{}, false
+		}
+		w := q.plain()
+		w.keys = slices.Clone(w.keys)
+		w.keys[0] = q.keys[0].spelled[r.IntN(len(q.keys[0].spelled))]
+		w.group = strings.Join([]string{"1", "2"}[:len(w.keys)], ", ")
+		return pair{left: q.plain().sql(), right: w.sql()}, true
+	}, besideConstants, 8},
+	{"a sum over the public number of rows for an average", func(r *rand.Rand, q question) (pair, bool) {
+		rows := map[string]float64{"orders": 9000, "patients": 2000}[q.table.name]
+		number := q.table.numbers[r.IntN(len(q.table.numbers))]
+		left := fmt.Sprintf("SELECT avg(%s) FROM %s", number, q.table.name)
+		right := fmt.Sprintf("SELECT sum(%s), count(*) FROM %s", number, q.table.name)
+		return pair{left, right, 1 / rows}, rows > 0
+	}, "", 0},
+	{"date_trunc for extract", func(_ *rand.Rand, q question) (pair, bool) {
+		v, w := q.plain(), q.plain()
+		v.keys, w.keys = []string{"extract(month FROM created_on)"}, []string{"date_trunc('month', created_on)"}
+		v.group, w.group = "1", "1"
+		return pair{left: v.sql(), right: w.sql()}, q.table.name == "orders"
+	}, besideConstants, 40},
+	{"a dimension for the key", func(_ *rand.Rand, q question) (pair, bool) {
+		v, w := q.plain(), q.plain()
+		v.from, w.from = "orders o", "orders o JOIN countries c ON c.code = o.country"
+		v.keys, w.keys = []string{"o.country"}, []string{"c.name"}
+		return pair{left: v.sql(), right: w.sql()}, q.table.name == "orders"
+	}, joinedTables, 150},
+}
+
+func where(condition string) string {
+	if condition == "" {
+		return ""
+	}
+	return " WHERE " + condition
+}
