@@ -44,7 +44,7 @@ type Statement struct {
 	Execute *Execute    // EXECUTE
 	Copy    bool        // COPY (...) TO STDOUT, which takes no parameters: their values go into the text
 	NoData  bool        // CREATE TABLE AS ... WITH NO DATA: nothing is asked
-	Masked  bool        // something of the catalog is masked in it
+	Masked  bool        // something of the catalog is masked in it, or shown that PostgreSQL would not show
 	Zeros   []Zero      // parameters that have to be 0
 	Params  int         // the highest parameter number; of a protected PREPARE, the prepared statement's
 	root    *pg.RawStmt // nil once rewritten
@@ -126,6 +126,9 @@ func (s *Statement) analyse(src *source, catalog Catalog) error {
 		return nil
 	}
 	if err := a.shadow(); err != nil {
+		return err
+	}
+	if err := a.introspect(); err != nil {
 		return err
 	}
 	if err := a.unwrapExplain(); err != nil {

@@ -135,11 +135,16 @@ func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, par
 	if ts, ok := snap.plans.get(key); ok {
 		return ts, nil
 	}
-	if !s.prepared && !snap.words.in(sql) && !snap.shadows.Mentions(sql) && !containsFold(sql, "execute") {
+	// What only asks the catalog for what there is can go to the server as it is, if it cannot be rewritten.
+	harmless := !snap.words.in(sql) && !snap.shadows.Mentions(sql)
+	if harmless && !s.prepared && !parser.Introspects(sql) && !containsFold(sql, "execute") {
 		snap.plans.add(key, nil, weight(key))
 		return nil, nil
 	}
 	statements, err := parser.Parse(sql, catalog{snap, ctx, s.engine.reader})
+	if harmless && err != nil {
+		return nil, nil // the server says what is wrong with it
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -152,6 +157,9 @@ func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, par
 			}
 		}
 		t, err := s.plan(ctx, snap, st, paramTypes)
+		if harmless && err != nil {
+			return nil, nil
+		}
 		if err != nil {
 			return nil, err
 		}

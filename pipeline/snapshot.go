@@ -35,6 +35,7 @@ type Snapshot struct {
 	views    []parser.Table // over protected tables
 	words    *words         // a text with none of them is ordinary
 	shadows  *parser.Shadows
+	listing  *parser.Introspection
 	plans    *cache[planKey, []template]
 	planned  atomic.Uint64 // the serial of the template that was planned last
 	recalled *cache[recalledBy, recalled]
@@ -87,6 +88,9 @@ func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reade
 		return nil, err
 	}
 	if err := s.loadViews(ctx, reader); err != nil {
+		return nil, err
+	}
+	if err := s.loadIntrospection(ctx, reader); err != nil {
 		return nil, err
 	}
 	if err := s.loadDeclared(ctx, reader); err != nil {
@@ -356,7 +360,7 @@ func (s *Snapshot) VirtualTable(name string) (planner.VirtualTable, bool) {
 
 // mentions reports whether a text holds any word that could make it more than ordinary. It is all that ordinary
 // statements pay.
-func (s *Snapshot) mentions(sql string) bool { return s.words.in(sql) || s.shadows.Suspects(sql) }
+func (s *Snapshot) mentions(sql string) bool { return s.words.in(sql) || s.shadows.Touches(sql) }
 
 // virtualTables are the columns of the tables in the schema fugu.
 var virtualTables = map[string][]planner.Column{

@@ -72,6 +72,7 @@ type options struct {
 	guest, reader string // DSNs; empty: the cluster's
 	guests        map[string]*pgconn.Config
 	policy        []string // edits of the example's policy, old and new in turn
+	policyText    string   // a policy in the place of the example's
 	ledger        string   // file; empty: a new one
 	wrapLedger    func(ledger.Ledger) ledger.Ledger
 	wrapEngine    func(wire.Engine) wire.Engine
@@ -118,6 +119,11 @@ func start(ctx context.Context, db *database, dir string, o options) (*fugu, err
 	path := filepath.Join(dir, "adult.policy.yaml")
 	if err := writePolicy(path, db.rows, o.policy...); err != nil {
 		return nil, err
+	}
+	if o.policyText != "" {
+		if err := os.WriteFile(path, []byte(o.policyText), 0o600); err != nil {
+			return nil, err
+		}
 	}
 	policies, err := policy.Load(path)
 	if err != nil {
