@@ -27,7 +27,10 @@ type session struct {
 	touched    bool              // the client has named fugu, so its settings may differ from the defaults
 	// prepared: the client has sent a PREPARE of a protected statement, so an EXECUTE may be more than ordinary.
 	prepared bool
-	last     lastRelease
+	// made: the client has sent a text that may have given a relation the name of a protected one.
+	made  bool
+	means meanings // of the names in the text that is interpreted next
+	last  lastRelease
 }
 
 // Connect opens a guest for the session.
@@ -72,6 +75,9 @@ type template struct {
 	probe   string          // not empty: text takes no parameters, so that values are written into it; this looks at it before
 	noData  bool            // nothing is asked
 
+	source string // the client's text of the plan
+	means  string // what its names meant, as meanings.key has it
+
 	fingerprint string // of the client's text, in the audit
 }
 
@@ -92,6 +98,7 @@ func (s *session) Ordinary(sql []byte) bool {
 
 // Interpret decides about one SQL text.
 func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32) ([]wire.Statement, error) {
+	defer func() { s.means = nil }()
 	snap := s.engine.snapshot.Load()
 	named := snap.mentions(sql)
 	if !named && !(s.prepared && containsFold(sql, "execute")) || hook.Blind {
@@ -132,6 +139,7 @@ func (s *session) allowed(t template) error {
 // templates parses and plans a text, or finds it in the cache. nil: every statement of it is ordinary.
 func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, paramTypes []uint32) ([]template, error) {
 	key := newPlanKey(sql, paramTypes)
+	key.means = s.means.key()
 	if ts, ok := snap.plans.get(key); ok {
 		return ts, nil
 	}
@@ -141,7 +149,7 @@ func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, par
 		snap.plans.add(key, nil, weight(key))
 		return nil, nil
 	}
-	statements, err := parser.Parse(sql, catalog{snap, ctx, s.engine.reader})
+	statements, err := parser.Parse(sql, catalog{snap, ctx, s.engine.reader, s.means})
 	if harmless && err != nil {
 		return nil, nil // the server says what is wrong with it
 	}
@@ -173,6 +181,7 @@ func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, par
 		if special && !st.Ordinary() {
 			out[i].fingerprint = parser.Fingerprint(st.Text)
 			out[i].serial = snap.planned.Add(1)
+			out[i].source, out[i].means = st.Text, key.means
 		}
 	}
 	// What ordinary tables look like can change at any time.

@@ -304,8 +304,8 @@ func Quoted(n policy.QualifiedName) string {
 	return parser.QuoteIdent(n.Schema) + "." + parser.QuoteIdent(n.Name)
 }
 
-// Table finds a relation that is not ordinary. A name without a schema is a protected table's if any has that name:
-// whatever the client's search_path says, the guest cannot read another one in its place by mistake.
+// Table finds a relation that is not ordinary. A name without a schema is a protected table's if any has that name; what
+// else it may mean in a session, catalog.Table knows.
 func (s *Snapshot) Table(schema, name string) (parser.Table, bool) {
 	if schema == "fugu" {
 		if v, ok := s.VirtualTable(name); ok {
