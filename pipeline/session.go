@@ -228,7 +228,7 @@ func (s *session) plan(ctx context.Context, snap *Snapshot, st *parser.Statement
 			p := snap.find(src.Table.Schema, src.Table.Name).policy
 			if t.policy != nil && t.policy != p {
 				return t, sqlstate.New(sqlstate.NotAnswerable, "one statement cannot read the datasets %s and %s together", t.policy.Dataset, p.Dataset).
-					WithHint("Ask about each in a statement of its own.").At(src.Position)
+					WithHint("Ask about each in a statement of its own. A link joins tables of one policy only: the two would have to be protected by the same one.").At(src.Position)
 			}
 			t.policy = p
 		}

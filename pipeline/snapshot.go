@@ -56,6 +56,7 @@ type protected struct {
 	reference policy.QualifiedName
 	public    *published    // nil: nothing
 	places    *model.Places // of a policy with a joint account
+	ties      []model.Tie   // between its secrets, over the reference
 	network   *network      // of secrets that are parameters; nil: none is
 
 	outsideMu sync.Mutex
@@ -201,6 +202,9 @@ func loadTable(ctx context.Context, p *policy.Policy, t policy.Table, reader *up
 		return pt, nil
 	}
 	if pt.totals, err = model.CountClasses(ctx, reader, pt.table); err != nil {
+		return nil, err
+	}
+	if pt.ties, err = pt.compare(ctx, reader); err != nil {
 		return nil, err
 	}
 	for i, psi := range pt.psi {
