@@ -64,9 +64,6 @@ func (s *statement) respond(ctx context.Context, b wire.Binding, explain parser.
 			return wire.Bound{}, err
 		}
 	}
-	if err := s.meansTheSame(ctx, b); err != nil {
-		return wire.Bound{}, err
-	}
 	if err := s.meansWhatItSays(ctx, b); err != nil {
 		return wire.Bound{}, err
 	}
