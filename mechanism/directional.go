@@ -55,7 +55,7 @@ const searchSteps = 80
 // (atZero), in place of 1/u_k²: the shape is that of 1/√w_k in place of u_k, for the w_k of the best so far. For each f and c, 1/t_s is the most that δ allows; the least total error wins.
 func directional(r Request) (design, error) {
 	if r.Budget.Delta == 0 || r.Budget.Epsilon > maxGaussianEpsilon {
-		return nil, unmet(Directional)
+		return nil, unmetNormal(Directional, r)
 	}
 	s := newFloorSearch(r)
 	s.line(&s.f, s.firstF)
@@ -69,7 +69,7 @@ func directional(r Request) (design, error) {
 		}
 	}
 	if s.floor == nil {
-		return nil, unmet(Directional)
+		return nil, unmet(Directional, tooLarge)
 	}
 	return func(inflate float64) Noise {
 		return Noise{cells: slices.Clone(s.floor), directions: s.directions(inflate)}

@@ -29,7 +29,7 @@ func expmGaussian(r Request) (design, error) {
 	}
 	kappa := privacy.Kappa(left)
 	if kappa == 0 || r.Budget.Epsilon > maxGaussianEpsilon {
-		return nil, unmet(ExpmGaussian)
+		return nil, unmetNormal(ExpmGaussian, r)
 	}
 	delta2 := r.widest(func(s sensitivity.Shift) float64 {
 		length := s.Norm2(r.units())

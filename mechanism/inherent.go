@@ -49,7 +49,7 @@ func inherent(kind Kind, lines structure) func(Request) (design, error) {
 		}
 		kappa := privacy.Kappa(r.Budget)
 		if kappa == 0 || r.Budget.Epsilon > maxGaussianEpsilon || len(r.Components) > maxInherent || kind == Apgm && len(r.Components) > 1 {
-			return nil, unmet(kind)
+			return nil, unmetNormal(kind, r)
 		}
 		s := search{r: r, lines: lines, limit: kappa, least: math.Inf(1)}
 		s.prepare()
@@ -59,7 +59,7 @@ func inherent(kind Kind, lines structure) func(Request) (design, error) {
 			s.run()
 		}
 		if math.IsInf(s.least, 1) {
-			return nil, unmet(kind)
+			return nil, unmet(kind, tooLarge)
 		}
 		return func(inflate float64) Noise {
 			if inflate > 1 { // the noise found was certified as it is

@@ -218,7 +218,7 @@ func (m mechanism) calibrate(r Request) (Calibration, error) {
 			return Calibration{}, uncertified(m.kind, err)
 		}
 		if certificates, err = r.weakened(certificates); err != nil {
-			return Calibration{}, unmet(m.kind)
+			return Calibration{}, unmet(m.kind, tooLarge)
 		}
 		c := Calibration{Kind: m.kind, Assumption: assumption(certificates), Noise: n, Losses: charged, Certificates: certificates}
 		for k := range n.cells {
@@ -232,12 +232,34 @@ func (m mechanism) calibrate(r Request) (Calibration, error) {
 		}
 		return c, nil
 	}
-	return Calibration{}, unmet(m.kind)
+	return Calibration{}, unmet(m.kind, tooLarge)
 }
 
-func unmet(kind Kind) error {
-	return sqlstate.New(sqlstate.InvalidParameterValue, "mechanism %s cannot keep this statement within its epsilon and delta", kind).
+// Reasons for which a mechanism cannot answer a statement.
+const (
+	tooLarge     = "no noise that can be drawn is large enough"
+	needsDelta   = "its noise is normal, which needs a failure probability above 0 (fugu.delta), and more than the model's own"
+	tooCertain   = "it has no failure probability, and the model of the statement holds but for one"
+	withoutLimit = "its noise is normal, which is proven for epsilon up to 100"
+)
+
+// unmet is the error of a mechanism that cannot answer a statement, and why.
+func unmet(kind Kind, why string) error {
+	return sqlstate.New(sqlstate.InvalidParameterValue, "mechanism %s cannot keep this statement within its epsilon and delta: %s", kind, why).
 		WithHint("Set a larger fugu.delta, or set fugu.mechanism to %s.", Auto)
+}
+
+// unmetNormal says why a mechanism of normal noise cannot answer a request.
+func unmetNormal(kind Kind, r Request) error {
+	switch {
+	case r.Budget.Epsilon > maxGaussianEpsilon:
+		return unmet(kind, withoutLimit)
+	case kind == Apgm && len(r.Components) > 1:
+		return unmet(kind, fmt.Sprintf("it has noise for one value only, and the statement has %d", len(r.Components)))
+	case len(r.Components) > maxInherent && (kind == NoNoise || kind == Eigm || kind == Daum || kind == OptimalGaussian || kind == Apgm):
+		return unmet(kind, fmt.Sprintf("it has noise for up to %d values, and the statement has %d", maxInherent, len(r.Components)))
+	}
+	return unmet(kind, needsDelta)
 }
 
 // losses returns for each secret what each part costs at most, over its shifts, by the noise alone, and whether that is

@@ -28,7 +28,7 @@ func wasserstein(kind Kind) func(Request) (design, error) {
 		for _, s := range r.Shifts {
 			c, _ := r.close(s)
 			if c.Delta > float64(r.Budget.Delta) || c.Delta > 0 && kind == Wasserstein {
-				return nil, unmet(kind)
+				return nil, unmet(kind, tooCertain)
 			}
 			for k := range scale {
 				scale[k] = math.Max(scale[k], c.W*c.Unit[k]/float64(r.Budget.Epsilon))

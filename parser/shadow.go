@@ -251,30 +251,10 @@ func (s *shadowing) exposes(root *pg.Node) bool {
 // replace puts subselects in the place of shadowed relations in FROM, and masks the arguments of functions.
 func (s *shadowing) replace(root *pg.Node, exposed bool) error {
 	var err error
-	var relations, calls []*pg.Node
-	item := func(n *pg.Node) {
-		if n.GetRangeVar() != nil {
-			relations = append(relations, n)
-		}
-	}
-	items := func(ns []*pg.Node) {
-		for _, n := range ns {
-			item(n)
-		}
-	}
+	var calls []*pg.Node
+	relations := relationsIn(root)
 	inspect(root, func(m proto.Message) bool {
 		switch x := m.(type) {
-		case *pg.SelectStmt:
-			items(x.FromClause)
-		case *pg.UpdateStmt:
-			items(x.FromClause)
-		case *pg.DeleteStmt:
-			items(x.UsingClause)
-		case *pg.MergeStmt:
-			item(x.SourceRelation)
-		case *pg.JoinExpr:
-			item(x.Larg)
-			item(x.Rarg)
 		case *pg.RangeTableSample:
 			if rv := x.Relation.GetRangeVar(); rv != nil && s.find(rv) != nil && (exposed || rv.Relname != "pg_class") {
 				err = s.refuse(rv.Location, "Leave out TABLESAMPLE.", "a sample of %s cannot be taken through Fugu", rv.Relname)
@@ -300,6 +280,33 @@ func (s *shadowing) replace(root *pg.Node, exposed bool) error {
 		err = s.call(calls[i], calls[i].GetFuncCall())
 	}
 	return err
+}
+
+// relationsIn are the relations that stand in FROM, or wherever else a subselect can.
+func relationsIn(root *pg.Node) (relations []*pg.Node) {
+	items := func(ns ...*pg.Node) {
+		for _, n := range ns {
+			if n.GetRangeVar() != nil {
+				relations = append(relations, n)
+			}
+		}
+	}
+	inspect(root, func(m proto.Message) bool {
+		switch x := m.(type) {
+		case *pg.SelectStmt:
+			items(x.FromClause...)
+		case *pg.UpdateStmt:
+			items(x.FromClause...)
+		case *pg.DeleteStmt:
+			items(x.UsingClause...)
+		case *pg.MergeStmt:
+			items(x.SourceRelation)
+		case *pg.JoinExpr:
+			items(x.Larg, x.Rarg)
+		}
+		return true
+	})
+	return relations
 }
 
 // find returns the shadow that a reference needs, nil for none.
@@ -332,16 +339,16 @@ func (s *shadowing) relation(n *pg.Node, rv *pg.RangeVar, exposed bool) error {
 		from.Schemaname = rv.Schemaname
 	}
 	n.Node = &pg.Node_RangeSubselect{RangeSubselect: sub}
-	s.unqualify(rv)
+	unqualify(s.stmt.root.Stmt, "pg_catalog", rv.Relname)
 	s.changed = true
 	return nil
 }
 
 // unqualify takes the schema off references like pg_catalog.pg_class.oid, which do not find a subselect.
-func (s *shadowing) unqualify(rv *pg.RangeVar) {
-	inspect(s.stmt.root.Stmt, func(m proto.Message) bool {
+func unqualify(root *pg.Node, schema, relation string) {
+	inspect(root, func(m proto.Message) bool {
 		c, ok := m.(*pg.ColumnRef)
-		if ok && len(c.Fields) == 3 && c.Fields[0].GetString_().GetSval() == "pg_catalog" && c.Fields[1].GetString_().GetSval() == rv.Relname {
+		if ok && len(c.Fields) == 3 && c.Fields[0].GetString_().GetSval() == schema && c.Fields[1].GetString_().GetSval() == relation {
 			c.Fields = c.Fields[1:]
 		}
 		return true

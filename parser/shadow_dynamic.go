@@ -10,9 +10,11 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Suspects is the first look: whether a text has any word that could make it need the shadows. It is all that other
-// texts pay.
-func (s *Shadows) Suspects(sql string) bool { return s != nil && suspicious(sql) }
+// Suspects is the first look: whether a text has any word that could make it need the shadows.
+func (s *Shadows) Suspects(sql string) bool { return s != nil && suspicious(sql, false) }
+
+// Touches is the first look for the shadows and for an Introspection at once. It is all that other texts pay.
+func (s *Shadows) Touches(sql string) bool { return s != nil && suspicious(sql, true) }
 
 // Mentions reports whether a text could need the shadows: whether it names what they stand for, or holds code of its
 // own. It errs towards true.
@@ -46,8 +48,9 @@ func ambiguous(sql string, tokens []*pg.ScanToken) bool {
 	return false
 }
 
-// suspicious is a first look at the words of a text, in strings and comments too.
-func suspicious(sql string) bool {
+// suspicious is a first look at the words of a text, in strings and comments too: whether it has code of its own, names
+// that are written with escapes, the name of what is masked or refused or, if listing is set, of what an Introspection changes.
+func suspicious(sql string, listing bool) bool {
 	for i := 0; i < len(sql); {
 		if c := sql[i] | 0x20; c < 'a' || c > 'z' {
 			i++
@@ -82,7 +85,7 @@ func suspicious(sql string) bool {
 		case "function", "procedure":
 			return true
 		default:
-			if shadowWord(w) {
+			if shadowWord(w) || listing && introspective(w) {
 				return true
 			}
 		}
@@ -102,7 +105,8 @@ var wordBytes = func() (word [256]bool) {
 
 // shadowLengths are the lengths of the words that matter, by first byte, as sets of bits.
 var shadowLengths = func() (lengths [256]uint64) {
-	for _, w := range slices.Concat([]string{"u", "do", "function", "procedure", "ts_rewrite"}, slices.Collect(maps.Keys(shadowed)), slices.Collect(maps.Keys(shadowFunctions))) {
+	for _, w := range slices.Concat([]string{"u", "do", "function", "procedure", "ts_rewrite", informationSchema}, slices.Collect(maps.Keys(shadowed)),
+		slices.Collect(maps.Keys(shadowFunctions)), slices.Collect(maps.Keys(privilegeFunctions))) {
 		lengths[w[0]] |= 1 << len(w)
 	}
 	return lengths
@@ -205,7 +209,7 @@ func static(language, code string) bool {
 		return false
 	}
 	scan, err := pg.Scan(code)
-	if err != nil || speaks(code, scan.Tokens) || ambiguous(code, scan.Tokens) && (suspicious(code) || strings.Contains(strings.ToLower(code), "execute")) {
+	if err != nil || speaks(code, scan.Tokens) || ambiguous(code, scan.Tokens) && (suspicious(code, false) || strings.Contains(strings.ToLower(code), "execute")) {
 		return false
 	}
 	return language == "sql" || !slices.ContainsFunc(scan.Tokens, func(t *pg.ScanToken) bool { return t.Token == pg.Token_EXECUTE })

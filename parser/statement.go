@@ -44,7 +44,7 @@ type Statement struct {
 	Execute *Execute    // EXECUTE
 	Copy    bool        // COPY (...) TO STDOUT, which takes no parameters: their values go into the text
 	NoData  bool        // CREATE TABLE AS ... WITH NO DATA: nothing is asked
-	Masked  bool        // something of the catalog is masked in it
+	Masked  bool        // something of the catalog is masked in it, or shown that PostgreSQL would not show
 	Zeros   []Zero      // parameters that have to be 0
 	Params  int         // the highest parameter number; of a protected PREPARE, the prepared statement's
 	Start   int         // characters before Text in what the client sent
@@ -104,6 +104,7 @@ func Parse(sql string, catalog Catalog) ([]*Statement, error) {
 		return nil, syntaxError(sql, err)
 	}
 	src := &source{sql}
+	made := map[string]bool{}
 	out := make([]*Statement, 0, len(tree.Stmts))
 	at, characters := 0, 0 // of the statement before
 	for _, raw := range tree.Stmts {
@@ -114,7 +115,7 @@ func Parse(sql string, catalog Catalog) ([]*Statement, error) {
 		s := &Statement{Text: sql[raw.StmtLocation:end], root: raw, version: tree.Version, src: src}
 		s.place(at, characters)
 		at, characters = int(raw.StmtLocation), s.Start
-		if err := s.analyse(src, catalog); err != nil {
+		if err := s.analyse(src, catalog, made); err != nil {
 			return nil, err
 		}
 		out = append(out, s)
@@ -131,8 +132,9 @@ func (s *Statement) place(at, characters int) {
 	s.first = s.Start + charPosition(s.src.sql[location:], begin-location)
 }
 
-func (s *Statement) analyse(src *source, catalog Catalog) error {
-	a := &analysis{src: src, catalog: catalog, stmt: s, taken: map[*pg.RangeVar]bool{}}
+func (s *Statement) analyse(src *source, catalog Catalog, made map[string]bool) error {
+	a := &analysis{src: src, catalog: catalog, stmt: s, taken: map[*pg.RangeVar]bool{}, made: made, target: target(s.root.Stmt)}
+	defer a.remember()
 	if set := s.root.Stmt.GetVariableSetStmt(); set != nil {
 		s.Setting = setting(src, s.root, set)
 		return nil
@@ -142,6 +144,9 @@ func (s *Statement) analyse(src *source, catalog Catalog) error {
 		return nil
 	}
 	if err := a.shadow(); err != nil {
+		return err
+	}
+	if err := a.introspect(); err != nil {
 		return err
 	}
 	if err := a.unwrapExplain(); err != nil {
@@ -180,11 +185,42 @@ type analysis struct {
 	catalog Catalog
 	stmt    *Statement
 	taken   map[*pg.RangeVar]bool // references that are accounted for
+	target  *pg.RangeVar          // what the statement makes, if it makes a relation
+	made    map[string]bool       // what statements before it in the text make, by names without a schema
 	rels    int                   // sources of the cut so far
 }
 
 func (a *analysis) lookup(rv *pg.RangeVar) (Table, bool) {
+	// The name of what is made is nobody's yet, and from then on it is its own.
+	if rv.Schemaname == "" && (rv == a.target || a.made[rv.Relname]) {
+		return Table{}, false
+	}
 	return a.catalog.Table(rv.Schemaname, rv.Relname)
+}
+
+// target is the name that a statement gives to a relation, nil if it makes none.
+func target(root *pg.Node) *pg.RangeVar {
+	switch x := root.GetNode().(type) {
+	case *pg.Node_CreateStmt:
+		return x.CreateStmt.Relation
+	case *pg.Node_CreateTableAsStmt:
+		if x.CreateTableAsStmt.Query.GetExecuteStmt() == nil { // what is executed may have to be paid for first
+			return x.CreateTableAsStmt.Into.GetRel()
+		}
+	case *pg.Node_SelectStmt:
+		return x.SelectStmt.IntoClause.GetRel()
+	case *pg.Node_ViewStmt:
+		return x.ViewStmt.View
+	}
+	return nil
+}
+
+// remember takes note of what the statement makes for those behind it in the text. One that meant the protected table
+// after all is refused by the server: the guest has no right on it.
+func (a *analysis) remember() {
+	if a.target != nil && (a.target.Schemaname == "" || a.target.Schemaname == "pg_temp") {
+		a.made[a.target.Relname] = true
+	}
 }
 
 func (a *analysis) refuse(offset int32, hint, format string, args ...any) error {
@@ -217,7 +253,7 @@ func (a *analysis) named() bool {
 				found = true
 			}
 		case *pg.String:
-			if _, ok := a.catalog.Table("", x.Sval); ok && utility {
+			if _, ok := a.lookup(&pg.RangeVar{Relname: x.Sval}); ok && utility {
 				found = true
 			}
 		case *pg.ParamRef:
@@ -233,7 +269,11 @@ func (a *analysis) leftover(root *pg.Node) error {
 	var err error
 	inspect(root, func(m proto.Message) bool {
 		if rv, ok := m.(*pg.RangeVar); ok && err == nil && !a.taken[rv] {
-			if t, ok := a.lookup(rv); ok {
+			t, ok := a.lookup(rv)
+			if rv == a.target && len(a.stmt.Cuts)+len(a.stmt.Virtual) > 0 { // the server would refuse it, when it is paid for
+				t, ok = a.catalog.Table(rv.Schemaname, rv.Relname)
+			}
+			if ok {
 				if t.Virtual {
 					err = a.refuse(rv.Location, "It can be read in the FROM clause of a SELECT.", "the virtual table %s cannot be used here", t)
 				} else {

@@ -57,8 +57,8 @@ func (c *cache[K, V]) size() (entries, bytes int) {
 	return c.entries.Len(), c.bytes
 }
 
-// planKey identifies a text and the parameter types that the client gave with it.
-type planKey struct{ sql, types string }
+// planKey identifies a text, the parameter types that the client gave with it, and what its names mean in the session.
+type planKey struct{ sql, types, means string }
 
 func newPlanKey(sql string, paramTypes []uint32) planKey {
 	if len(paramTypes) == 0 {
@@ -68,5 +68,5 @@ func newPlanKey(sql string, paramTypes []uint32) planKey {
 	for _, t := range paramTypes {
 		b = binary.BigEndian.AppendUint32(b, t)
 	}
-	return planKey{sql, string(b)}
+	return planKey{sql: sql, types: string(b)}
 }

@@ -24,6 +24,7 @@ type Engine struct {
 	snapshot atomic.Pointer[Snapshot]
 
 	overloads overloads
+	namesakes namesakes
 	past      *past
 	refusals  *ledger.Refusals // nil: none is recorded
 }

@@ -17,6 +17,7 @@ type catalog struct {
 	*Snapshot
 	ctx    context.Context
 	reader planner.Querier
+	means  meanings
 }
 
 // Ordinary finds a table that can be read beside protected rows. A name without a schema is looked for in all of them:

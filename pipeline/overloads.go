@@ -157,9 +157,12 @@ func oids(s string) []uint32 {
 	return out
 }
 
-// meansWhatItSays refuses a statement for which the client's search_path finds a user's object in the place of one that
+// meansWhatItSays refuses a statement whose names have come to mean something else, and one for which the client's search_path finds a user's object in the place of one that
 // stands below a cut.
 func (s *statement) meansWhatItSays(ctx context.Context, b wire.Binding) error {
+	if err := s.meansTheSame(ctx, b); err != nil {
+		return err
+	}
 	found, err := s.session.engine.overloads.candidates(ctx, s.session.engine.reader, s.plan)
 	if err != nil || len(found) == 0 {
 		return err

@@ -46,6 +46,9 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 		engine.snapshot.Load() != s.snapshot:
 		return wire.Bound{}, false
 	}
+	if len(s.session.doubtful(ctx, s.snapshot, s.source)) > 0 {
+		return wire.Bound{}, false
+	}
 	if found, err := engine.overloads.candidates(ctx, engine.reader, s.plan); err != nil || len(found) > 0 {
 		return wire.Bound{}, false
 	}

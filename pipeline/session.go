@@ -27,7 +27,10 @@ type session struct {
 	touched    bool              // the client has named fugu, so its settings may differ from the defaults
 	// prepared: the client has sent a PREPARE of a protected statement, so an EXECUTE may be more than ordinary.
 	prepared bool
-	last     lastRelease
+	// made: the client has sent a text that may have given a relation the name of a protected one.
+	made  bool
+	means meanings // of the names in the text that is interpreted next
+	last  lastRelease
 }
 
 // Connect opens a guest for the session.
@@ -74,6 +77,9 @@ type template struct {
 	probe   string          // not empty: text takes no parameters, so that values are written into it; this looks at it before
 	noData  bool            // nothing is asked
 
+	source string // the client's text of the plan
+	means  string // what its names meant, as meanings.key has it
+
 	fingerprint string // of the client's text, in the audit
 }
 
@@ -94,6 +100,7 @@ func (s *session) Ordinary(sql []byte) bool {
 
 // Interpret decides about one SQL text.
 func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32) ([]wire.Statement, error) {
+	defer func() { s.means = nil }()
 	snap := s.engine.snapshot.Load()
 	if err := unpinning(sql); err != nil {
 		return nil, err
@@ -140,14 +147,20 @@ func (s *session) allowed(t template) error {
 // templates parses and plans a text, or finds it in the cache. nil: every statement of it is ordinary.
 func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, paramTypes []uint32) ([]template, error) {
 	key := newPlanKey(sql, paramTypes)
+	key.means = s.means.key()
 	if ts, ok := snap.plans.get(key); ok {
 		return ts, nil
 	}
-	if !s.prepared && !snap.words.in(sql) && !snap.shadows.Mentions(sql) && !containsFold(sql, "execute") {
+	// What only asks the catalog for what there is can go to the server as it is, if it cannot be rewritten.
+	harmless := !snap.words.in(sql) && !snap.shadows.Mentions(sql)
+	if harmless && !s.prepared && !parser.Introspects(sql) && !containsFold(sql, "execute") {
 		snap.plans.add(key, nil, weight(key))
 		return nil, nil
 	}
-	statements, err := parser.Parse(sql, catalog{snap, ctx, s.engine.reader})
+	statements, err := parser.Parse(sql, catalog{snap, ctx, s.engine.reader, s.means})
+	if harmless && err != nil {
+		return nil, nil // the server says what is wrong with it
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -160,6 +173,9 @@ func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, par
 			}
 		}
 		t, err := s.plan(ctx, snap, st, paramTypes)
+		if harmless && err != nil {
+			return nil, nil
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -173,6 +189,7 @@ func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, par
 		if special && !st.Ordinary() {
 			out[i].fingerprint = parser.Fingerprint(st.Text)
 			out[i].serial = snap.planned.Add(1)
+			out[i].source, out[i].means = st.Text, key.means
 		}
 	}
 	// What ordinary tables look like can change at any time.
@@ -219,7 +236,7 @@ func (s *session) plan(ctx context.Context, snap *Snapshot, st *parser.Statement
 			p := snap.find(src.Table.Schema, src.Table.Name).policy
 			if t.policy != nil && t.policy != p {
 				return t, sqlstate.New(sqlstate.NotAnswerable, "one statement cannot read the datasets %s and %s together", t.policy.Dataset, p.Dataset).
-					WithHint("Ask about each in a statement of its own.").At(src.Position)
+					WithHint("Ask about each in a statement of its own. A link joins tables of one policy only: the two would have to be protected by the same one.").At(src.Position)
 			}
 			t.policy = p
 		}

@@ -36,6 +36,7 @@ type Snapshot struct {
 	words    *words         // a text with none of them is ordinary
 	glance   *words         // those, and the words that change a pinned setting
 	shadows  *parser.Shadows
+	listing  *parser.Introspection
 	plans    *cache[planKey, []template]
 	planned  atomic.Uint64 // the serial of the template that was planned last
 	recalled *cache[recalledBy, recalled]
@@ -56,6 +57,7 @@ type protected struct {
 	reference policy.QualifiedName
 	public    *published    // nil: nothing
 	places    *model.Places // of a policy with a joint account
+	ties      []model.Tie   // between its secrets, over the reference
 	network   *network      // of secrets that are parameters; nil: none is
 
 	outsideMu sync.Mutex
@@ -95,6 +97,9 @@ func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reade
 		return nil, err
 	}
 	if err := s.loadViews(ctx, reader); err != nil {
+		return nil, err
+	}
+	if err := s.loadIntrospection(ctx, reader); err != nil {
 		return nil, err
 	}
 	if err := s.loadDeclared(ctx, reader); err != nil {
@@ -217,6 +222,9 @@ func loadTable(ctx context.Context, p *policy.Policy, t policy.Table, reader *up
 	if pt.totals, err = model.CountClasses(ctx, reader, pt.table); err != nil {
 		return nil, err
 	}
+	if pt.ties, err = pt.compare(ctx, reader); err != nil {
+		return nil, err
+	}
 	for i, psi := range pt.psi {
 		if err := psi.Check(pt.totals[i], t.Rows); err != nil {
 			return nil, err
@@ -282,8 +290,8 @@ func Quoted(n policy.QualifiedName) string {
 	return parser.QuoteIdent(n.Schema) + "." + parser.QuoteIdent(n.Name)
 }
 
-// Table finds a relation that is not ordinary. A name without a schema is a protected table's if any has that name:
-// whatever the client's search_path says, the guest cannot read another one in its place by mistake.
+// Table finds a relation that is not ordinary. A name without a schema is a protected table's if any has that name; what
+// else it may mean in a session, catalog.Table knows.
 func (s *Snapshot) Table(schema, name string) (parser.Table, bool) {
 	if schema == "fugu" {
 		if v, ok := s.VirtualTable(name); ok {
@@ -343,10 +351,10 @@ func (s *Snapshot) watch(name string) {
 }
 
 // plainly reports that a text is ordinary, by the first look at its words: it is all that most statements pay.
-func (s *Snapshot) plainly(sql string) bool { return !s.glance.in(sql) && !s.shadows.Suspects(sql) }
+func (s *Snapshot) plainly(sql string) bool { return !s.glance.in(sql) && !s.shadows.Touches(sql) }
 
 // mentions reports whether a text holds any word that could make it ask for protected data or for what shows it.
-func (s *Snapshot) mentions(sql string) bool { return s.words.in(sql) || s.shadows.Suspects(sql) }
+func (s *Snapshot) mentions(sql string) bool { return s.words.in(sql) || s.shadows.Touches(sql) }
 
 // virtualTables are the columns of the tables in the schema fugu.
 var virtualTables = map[string][]planner.Column{

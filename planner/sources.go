@@ -156,7 +156,8 @@ func (s *sources) link(rel int) error {
 					WithHint("Aggregate each in a subquery of its own, and join the results.").At(src.Position)
 			}
 			return sqlstate.New(sqlstate.NotAnswerable, "the protected tables %s and %s are not linked", other, t).
-				WithHint("Ask about each in a subquery of its own and join the results. The policy can link a table to the one that its rows belong to.").At(src.Position)
+				WithHint("Ask about each in a subquery of its own and join the results. Or the policy can link them: under tables, %s with link: {to: %s, on: ...}, where rows of %s "+
+					"belong to rows of %s; or the other way round.", t, other, t, other).At(src.Position)
 		}
 		s.root = rel
 		return nil

@@ -71,6 +71,14 @@ type Statement interface {
 	Bind(ctx context.Context, b Binding) (Bound, error)
 }
 
+// Resolver is a Session that has to know what some names mean in the guest's session before it interprets a text.
+type Resolver interface {
+	// Lookup returns the statement that says so, empty where it is known.
+	Lookup(ctx context.Context, sql string) string
+	// Resolve takes its rows, for the text that is interpreted next.
+	Resolve(rows [][]string)
+}
+
 // Recaller is a Statement that may know what it was answered before.
 type Recaller interface {
 	// Recall returns what Bind would, where that is known and costs nothing, neither budget nor an Ask. It is called before

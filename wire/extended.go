@@ -107,8 +107,10 @@ func (s *session) parse(body []byte) error {
 			return err
 		}
 	}
-	statements, err := s.interpret(sql, types)
+	statements, err := s.interpret('P', sql, types)
 	switch {
+	case errors.Is(err, errTold):
+		return nil
 	case err != nil:
 		return s.raise(err, string(name))
 	case len(statements) != 1: // none: it is ordinary; several: PostgreSQL refuses them itself

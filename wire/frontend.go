@@ -124,8 +124,8 @@ func (s *session) malformed(kind byte) error {
 	return s.forward()
 }
 
-// interpret asks the engine about a text. types are the fields of a Parse.
-func (s *session) interpret(sql, types []byte) ([]Statement, error) {
+// interpret asks the engine about a text, of a message of that type. types are the fields of a Parse.
+func (s *session) interpret(typ byte, sql, types []byte) ([]Statement, error) {
 	switch {
 	case !utf8.Valid(sql):
 		return nil, sqlstate.New("22021", "invalid byte sequence for encoding \"UTF8\"")
@@ -138,8 +138,42 @@ func (s *session) interpret(sql, types []byte) ([]Statement, error) {
 	}
 	ctx, stop := s.working()
 	defer stop()
+	if err := s.resolve(ctx, typ, string(sql)); err != nil {
+		return nil, s.canceled(ctx, err)
+	}
 	statements, err := s.engine.Interpret(ctx, string(sql), paramTypes)
 	return statements, s.canceled(ctx, err)
+}
+
+// resolve lets the engine look up what the names of a text mean in the guest's session, behind everything that was sent
+// before. In a transaction that has failed nothing can be looked up, nor read.
+func (s *session) resolve(ctx context.Context, typ byte, sql string) error {
+	r, ok := s.engine.(Resolver)
+	if !ok {
+		return nil
+	}
+	query := r.Lookup(ctx, sql)
+	if query == "" {
+		return nil
+	}
+	switch o, err := s.settleFor(typ); {
+	case err != nil:
+		return err
+	case o != settled, s.exchange.transaction() == 'E':
+		return nil
+	}
+	rows, err := s.ask(ctx, query)
+	if err != nil {
+		return err
+	}
+	r.Resolve(rows)
+	if typ == 'Q' {
+		// What is looked up is no part of the Query, which may hold what cannot stand behind another statement.
+		s.kept.segment++
+		s.exchange.push(entry{kind: kindSync, hidden: true})
+		return s.send(&pgproto3.Sync{})
+	}
+	return nil
 }
 
 // canceled gives work that was cut short by a cancel request the error that PostgreSQL has for it.

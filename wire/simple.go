@@ -18,7 +18,10 @@ func (s *session) query(body []byte) error {
 	if err := s.heed(sql); err != nil {
 		return err
 	}
-	statements, err := s.interpret(sql, nil)
+	statements, err := s.interpret('Q', sql, nil)
+	if errors.Is(err, errTold) {
+		return s.end()
+	}
 	if err != nil {
 		return s.raiseQuery(err)
 	}

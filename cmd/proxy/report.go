@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 
 	"golang.org/x/term"
 
+	"fugu/mechanism"
 	"fugu/pipeline"
 	"fugu/policy"
 	"fugu/privacy"
@@ -43,6 +45,9 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	for _, w := range h.warnings {
 		fmt.Fprintf(stdout, "warning: %s\n", w)
 	}
+	for _, w := range h.snapshot.Ties() {
+		fmt.Fprintf(stdout, "warning: %s\n", w)
+	}
 	for _, p := range h.policies {
 		fmt.Fprintf(stdout, "%s dataset %s: %d protected tables, %d secrets\n", green(stdout, "ok"), p.Dataset, len(p.Tables), len(p.Secrets))
 		for _, d := range p.Declared {
@@ -65,6 +70,9 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			fmt.Fprintf(stdout, "   note: %d of the %d rows of %s's reference have a value of %s outside of its group_by: such rows are in no group of it\n", u.Rows, u.Of, u.Table, u.Column)
 		}
 		checkBudget(stdout, p)
+		if why := unanswerable(p); why != "" {
+			fmt.Fprintf(stdout, "warning: dataset %s: every statement is refused: %s\n", p.Dataset, why)
+		}
 		if !p.Accepts(policy.Translation) {
 			fmt.Fprintf(stdout, "   note: the assumption translation is not accepted, so noise rests on bounds for coupled datasets: there is more of it, and secret means are refused\n")
 		}
@@ -81,6 +89,21 @@ func knownTotals(p *policy.Policy) string {
 		return "the policy declares no public statistics: " + belongs
 	}
 	return belongs
+}
+
+// unanswerable says why no statement on a policy's tables can be answered, where that shows in the policy alone: without an
+// assumption on distributions there is noise for coupled datasets only, which some mechanisms have not, and none at delta 0.
+func unanswerable(p *policy.Policy) string {
+	if p.Accepts(policy.Translation) || len(p.Networks) > 0 {
+		return ""
+	}
+	switch k := mechanism.Kind(p.Privacy.Mechanism); {
+	case p.Privacy.Delta == 0:
+		return "without an assumption on how statistics are distributed nothing is private at delta 0; write a privacy.delta above 0, or assume: [translation]"
+	case !slices.Contains([]mechanism.Kind{mechanism.Auto, mechanism.ExpmLaplace, mechanism.ExpmGaussian, mechanism.Directional}, k):
+		return fmt.Sprintf("the mechanism %s needs an assumption on how statistics are distributed; write mechanism: %s, or assume: [translation]", k, mechanism.Auto)
+	}
+	return ""
 }
 
 // checkBudget prints who shares in a policy's budget, and what its renewal gives up.

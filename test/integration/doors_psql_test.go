@@ -182,11 +182,11 @@ var introspection = []string{
 	`SELECT c.relname FROM pg_class c LEFT JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ANY (current_schemas(false)) AND c.relkind IN ('r','v','m','p','f')`,
 	`SELECT c.relname, CASE WHEN c.relispartition THEN 'p' WHEN c.relkind IN ('m', 'v') THEN 'v' ELSE 't' END, obj_description(c.oid, 'pg_class') FROM pg_catalog.pg_class c LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('f', 'm', 'p', 'r', 'v') AND n.nspname NOT IN ('pg_catalog', 'pg_toast') AND pg_catalog.pg_table_is_visible(c.oid)`,
 	`SELECT a.attname, format_type(a.atttypid, a.atttypmod), pg_get_expr(d.adbin, d.adrelid), a.attnotnull, a.atttypid, a.atttypmod, c.collname, col_description(a.attrelid, a.attnum) AS comment FROM pg_attribute a LEFT JOIN pg_attrdef d ON a.attrelid = d.adrelid AND a.attnum = d.adnum LEFT JOIN pg_type t ON a.atttypid = t.oid LEFT JOIN pg_collation c ON a.attcollation = c.oid AND a.attcollation <> t.typcollation WHERE a.attrelid = '"adult"'::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
-	// information_schema.
-	`SELECT * FROM information_schema.tables WHERE table_schema = 'public'`,
-	`SELECT table_name, column_name, data_type, is_nullable, ordinal_position FROM information_schema.columns WHERE table_schema IN ('public', 'planted') ORDER BY 1, 5`,
+	// information_schema, but for what PostgreSQL hides: introspection_test.go has that.
+	`SELECT * FROM information_schema.tables WHERE table_schema = 'public' AND table_name NOT IN ('adult', 'adult_view')`,
+	`SELECT table_name, column_name, data_type, is_nullable, ordinal_position FROM information_schema.columns WHERE table_schema IN ('public', 'planted') AND table_name NOT IN ('adult', 'adult_view') ORDER BY 1, 5`,
 	`SELECT * FROM information_schema.table_constraints`,
-	`SELECT * FROM information_schema.views WHERE table_schema = 'public'`,
+	`SELECT * FROM information_schema.views WHERE table_schema = 'public' AND table_name <> 'adult_view'`,
 	`SELECT * FROM information_schema.sequences`,
 	`SELECT schemaname, tablename, indexname, indexdef FROM pg_indexes WHERE tablename = 'adult'`,
 	`SELECT * FROM pg_catalog.pg_tables WHERE schemaname = 'public'`,

@@ -1,0 +1,114 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"fugu/planner"
+)
+
+// Tie says that two secrets of a table speak of the same thing, as far as the reference shows. Each is hidden by itself: a
+// pair of its values is the reference's rows with other shares of its own classes, in which the other secret moves along as
+// the reference has it. That both move otherwise than so, no pair says; where they are tied, it may be what the owner means.
+type Tie struct {
+	A, B string
+	// Same: the class of each follows from that of the other, so that the two are one secret, or one and its opposite.
+	Same bool
+	What string // what ties them, in words
+}
+
+const (
+	// fewExpected is the number of rows that a combination of classes would have of independent secrets, above which it is
+	// no chance that there is none: a probability of e^-20.
+	fewExpected = 20
+	// strongTie is the correlation of two predicates from which on one tells most of the other.
+	strongTie = 0.9
+)
+
+// Ties compares the classes of each two secrets of a table over its reference.
+func Ties(ctx context.Context, ref planner.Querier, t *planner.Table) ([]Tie, error) {
+	var secrets []planner.Secret
+	for _, s := range t.Secrets {
+		if s.Number == nil && s.Size() > 1 {
+			secrets = append(secrets, s)
+		}
+	}
+	if len(secrets) < 2 {
+		return nil, nil
+	}
+	classes := &planner.Table{Reference: t.Reference, Secrets: secrets}
+	rows, err := ref.Query(ctx, classes.ClassTotals(), nil, nil)
+	if err != nil {
+		return nil, fmt.Errorf("comparing the secrets of %s: %w", t, err)
+	}
+	var out []Tie
+	for j := range secrets {
+		for i := range j {
+			table := make([][]float64, secrets[i].Size())
+			for a := range table {
+				table[a] = make([]float64, secrets[j].Size())
+			}
+			for _, row := range rows {
+				n, err := number(row[len(row)-1])
+				if err != nil {
+					return nil, err
+				}
+				if a, b := secrets[i].Class(row[i]), secrets[j].Class(row[j]); a >= 0 && b >= 0 {
+					table[a][b] += n
+				}
+			}
+			if tie, ok := tied(secrets[i], secrets[j], table); ok {
+				out = append(out, tie)
+			}
+		}
+	}
+	return out, nil
+}
+
+// tied judges how many rows each two classes have in common.
+func tied(x, y planner.Secret, table [][]float64) (Tie, bool) {
+	out := Tie{A: x.Name, B: y.Name}
+	inX, inY, all := make([]float64, len(table)), make([]float64, len(table[0])), 0.0
+	filled := 0
+	for a, row := range table {
+		for b, n := range row {
+			inX[a] += n
+			inY[b] += n
+			all += n
+			if n > 0 {
+				filled++
+			}
+		}
+	}
+	// One combination for each class of either, and no more: each tells the other.
+	if len(inX) == len(inY) && filled == len(inX) && everyPositive(inX) && everyPositive(inY) {
+		out.Same, out.What = true, "the reference has no row in which one does not follow from the other"
+		return out, true
+	}
+	for a, row := range table {
+		for b, n := range row {
+			if n == 0 && inX[a]*inY[b]/all > fewExpected {
+				out.What = fmt.Sprintf("the reference has no row %s of %s and %s of %s", x.Where(a), x.Name, y.Where(b), y.Name)
+				return out, true
+			}
+		}
+	}
+	if len(inX) == 2 && len(inY) == 2 {
+		phi := (table[0][0]*table[1][1] - table[0][1]*table[1][0]) / math.Sqrt(inX[0]*inX[1]*inY[0]*inY[1])
+		if math.Abs(phi) >= strongTie {
+			out.What = fmt.Sprintf("over the reference their correlation is %.2f", phi)
+			return out, true
+		}
+	}
+	return Tie{}, false
+}
+
+func everyPositive(xs []float64) bool {
+	for _, x := range xs {
+		if x <= 0 {
+			return false
+		}
+	}
+	return true
+}

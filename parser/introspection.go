@@ -1,0 +1,381 @@
+package parser
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+)
+
+// Introspection shows protected tables where PostgreSQL lists what a role has a right to: in information_schema, and in
+// what has_table_privilege and its kin say. The guest has no right on them, and yet can ask about them through Fugu. It is
+// a courtesy to clients, and hides nothing: a statement that cannot be rewritten is sent as it is. nil shows nothing.
+type Introspection struct {
+	views map[string]*pg.Node // by name in information_schema: the subselect that takes the place of each
+	shown *pg.Node            // ARRAY(SELECT ...): the oids of protected tables, and of views over them
+}
+
+// Introspector is a Catalog that shows protected tables. What does not implement it shows none.
+type Introspector interface{ Introspection() *Introspection }
+
+const informationSchema = "information_schema"
+
+// privilegeFunctions are those that are asked whether a role may read a table, with the number of arguments behind the
+// role and the table's name or oid: column or privilege.
+var privilegeFunctions = map[string]int{"has_table_privilege": 1, "has_any_column_privilege": 1, "has_column_privilege": 2}
+
+func introspective(word []byte) bool {
+	return string(word) == informationSchema || privilegeFunctions[string(word)] > 0
+}
+
+// Introspects reports whether a text could have any word for which an Introspection changes it. It errs towards true.
+func Introspects(sql string) bool {
+	text := strings.ToLower(sql)
+	if strings.Contains(text, informationSchema) {
+		return true
+	}
+	for name := range privilegeFunctions {
+		if strings.Contains(text, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// NewIntrospection returns what shows tables. definitions are the queries of information_schema's views as the server has
+// them, under a search_path of pg_catalog alone. A view that this version of Fugu cannot read stays as PostgreSQL has it.
+func NewIntrospection(tables []ShadowRoot, definitions map[string]string) (*Introspection, error) {
+	if len(tables) == 0 {
+		return nil, nil
+	}
+	shown, err := expression(shownArray(tables))
+	if err != nil {
+		return nil, err
+	}
+	w := &widening{shown: shown, definitions: definitions, done: map[string]*pg.Node{}}
+	for name := range definitions {
+		w.view(name)
+	}
+	x := &Introspection{views: map[string]*pg.Node{}, shown: shown}
+	for name, query := range w.done {
+		if query != nil {
+			x.views[name] = query
+		}
+	}
+	return x, nil
+}
+
+// shownArray writes an array of the oids of tables. One that was made anew since is known by its name.
+func shownArray(tables []ShadowRoot) string {
+	var oids, names []string
+	for _, t := range tables {
+		oids = append(oids, strconv.FormatUint(uint64(t.OID), 10))
+		names = append(names, named("n.nspname", t.Schema)+" AND "+named("c.relname", t.Name))
+	}
+	return `ARRAY(SELECT c.oid FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+	  WHERE c.oid = ANY ('{` + strings.Join(oids, ",") + `}'::pg_catalog.oid[]) OR ` + strings.Join(names, " OR ") + `)`
+}
+
+// expression parses an expression of our own, and puts a copy of args[i-1] in the place of each $i.
+func expression(sql string, args ...*pg.Node) (*pg.Node, error) {
+	node, err := template("SELECT " + sql)
+	if err != nil {
+		return nil, err
+	}
+	inspect(node, func(m proto.Message) bool {
+		n, ok := m.(*pg.Node)
+		if !ok || n.GetParamRef() == nil {
+			return true
+		}
+		n.Node = clone(args[n.GetParamRef().Number-1]).Node
+		return false
+	})
+	return node.GetSelectStmt().TargetList[0].GetResTarget().Val, nil
+}
+
+// widening makes of PostgreSQL's own definitions of information_schema's views such that show tables without a right.
+type widening struct {
+	shown       *pg.Node
+	definitions map[string]string
+	done        map[string]*pg.Node // nil: the view needs nothing, or cannot be read
+}
+
+// view returns a view's query, widened; nil if it shows the tables as it is, or cannot be widened.
+func (w *widening) view(name string) *pg.Node {
+	if query, ok := w.done[name]; ok {
+		return query
+	}
+	w.done[name] = nil // no view reads itself
+	tree, err := pg.Parse(w.definitions[name])
+	if err != nil || len(tree.Stmts) != 1 || tree.Stmts[0].Stmt.GetSelectStmt() == nil {
+		return nil
+	}
+	query := tree.Stmts[0].Stmt
+	changed, err := w.widen(query)
+	if err != nil || !changed {
+		return nil
+	}
+	// Whatever the client's search_path says, the names are those that the server's own definition means.
+	qualify(query)
+	sql, err := pg.Deparse(tree)
+	if err != nil {
+		return nil
+	}
+	if same, err := reads(sql, tree); err != nil || !same {
+		return nil
+	}
+	w.done[name] = query
+	return query
+}
+
+// widen has every test of a privilege in a query pass for the tables too, and reports whether there was one.
+func (w *widening) widen(query *pg.Node) (bool, error) {
+	tests, relations := map[*pg.Node]*pg.Node{}, []*pg.Node{}
+	inspect(query, func(m proto.Message) bool {
+		switch x := m.(type) {
+		case *pg.SelectStmt:
+			for _, n := range privilegeTests(x) {
+				if condition := protectedTest(x, n.GetFuncCall()); condition != "" {
+					tests[n], _ = expression(condition, slices.Concat(n.GetFuncCall().Args, []*pg.Node{w.shown})...)
+				}
+			}
+		case *pg.Node:
+			if rv := x.GetRangeVar(); rv != nil && rv.Schemaname == informationSchema {
+				relations = append(relations, x)
+			}
+		}
+		return true
+	})
+	changed := false
+	for n, condition := range tests {
+		if condition == nil {
+			return false, fmt.Errorf("widening a test of a privilege")
+		}
+		test := &pg.Node{Node: n.Node}
+		n.Node = &pg.Node_BoolExpr{BoolExpr: &pg.BoolExpr{Boolop: pg.BoolExprType_OR_EXPR, Args: []*pg.Node{test, condition}}}
+		changed = true
+	}
+	flatten(query)
+	for _, n := range relations {
+		if sub := w.view(n.GetRangeVar().Relname); sub != nil {
+			substitute(n, sub)
+			changed = true
+		}
+	}
+	return changed, nil
+}
+
+// flatten writes an OR of ORs as one, as PostgreSQL's grammar does.
+func flatten(query *pg.Node) {
+	inspect(query, func(m proto.Message) bool {
+		or, ok := m.(*pg.BoolExpr)
+		if !ok || or.Boolop != pg.BoolExprType_OR_EXPR {
+			return true
+		}
+		var args []*pg.Node
+		for _, arg := range or.Args {
+			if inner := arg.GetBoolExpr(); inner.GetBoolop() == pg.BoolExprType_OR_EXPR {
+				args = append(args, inner.Args...)
+			} else {
+				args = append(args, arg)
+			}
+		}
+		or.Args = args
+		return true
+	})
+}
+
+// privilegeTests are the calls in a SELECT, but not in those below it, that ask for a privilege.
+func privilegeTests(sel *pg.SelectStmt) (tests []*pg.Node) {
+	inspect(sel, func(m proto.Message) bool {
+		switch x := m.(type) {
+		case *pg.SelectStmt:
+			return x == sel
+		case *pg.Node:
+			f := x.GetFuncCall()
+			if name := lastString(f.GetFuncname()); f != nil && (name == "pg_has_role" || name == "has_schema_privilege" || privilegeFunctions[name] > 0) {
+				tests = append(tests, x)
+			}
+		}
+		return true
+	})
+	return tests
+}
+
+// protectedTest writes the condition under which a test of a privilege is about a table of ours: on $1, the first
+// argument, and on the last parameter, the oids. A test for the owner's role is about the relation whose owner it is.
+func protectedTest(sel *pg.SelectStmt, f *pg.FuncCall) string {
+	last := "$" + strconv.Itoa(len(f.Args)+1)
+	switch name := lastString(f.Funcname); {
+	case name == "has_schema_privilege" && len(f.Args) == 2:
+		return "$1 = ANY (ARRAY(SELECT c.relnamespace FROM pg_catalog.pg_class c WHERE c.oid = ANY (" + last + ")))"
+	case privilegeFunctions[name] > 0 && len(f.Args) == privilegeFunctions[name]+1:
+		return "$1 = ANY (" + last + ")"
+	}
+	condition := ""
+	inspect(f, func(m proto.Message) bool {
+		c, ok := m.(*pg.ColumnRef)
+		if !ok || len(c.Fields) != 2 {
+			return true
+		}
+		alias := QuoteIdent(c.Fields[0].GetString_().GetSval())
+		switch lastString(c.Fields) {
+		case "relowner":
+			if readsClass(sel, c.Fields[0].GetString_().GetSval()) {
+				condition = alias + ".oid = ANY (" + last + ")"
+			}
+		case "tblowner": // constraint_column_usage and its like have the table's name beside it
+			condition = "pg_catalog.to_regclass(pg_catalog.format('%I.%I', " + alias + ".tblschema, " + alias + ".tblname))::pg_catalog.oid = ANY (" + last + ")"
+		}
+		return true
+	})
+	return condition
+}
+
+// readsClass reports whether an alias in FROM is pg_class.
+func readsClass(sel *pg.SelectStmt, alias string) bool {
+	found := false
+	for _, item := range sel.FromClause {
+		inspect(item, func(m proto.Message) bool {
+			if rv, ok := m.(*pg.RangeVar); ok && rv.Relname == "pg_class" {
+				found = found || rv.GetAlias().GetAliasname() == alias || rv.Alias == nil && alias == rv.Relname
+			}
+			_, below := m.(*pg.SelectStmt)
+			return !below
+		})
+	}
+	return found
+}
+
+// qualify writes pg_catalog before every name of a relation, function, operator or type that has no schema, and reads
+// pg_roles in the place of pg_authid, which only superusers may read.
+func qualify(query *pg.Node) {
+	catalog := func(names []*pg.Node) []*pg.Node {
+		if len(names) != 1 {
+			return names
+		}
+		return []*pg.Node{pg.MakeStrNode("pg_catalog"), names[0]}
+	}
+	ctes := map[string]bool{}
+	inspect(query, func(m proto.Message) bool {
+		if c, ok := m.(*pg.CommonTableExpr); ok {
+			ctes[c.Ctename] = true
+		}
+		return true
+	})
+	inspect(query, func(m proto.Message) bool {
+		switch x := m.(type) {
+		case *pg.RangeVar:
+			if x.Schemaname == "" && !ctes[x.Relname] {
+				x.Schemaname = "pg_catalog"
+				if x.Relname == "pg_authid" {
+					x.Relname = "pg_roles"
+				}
+			}
+		case *pg.FuncCall:
+			x.Funcname = catalog(x.Funcname)
+		case *pg.TypeName:
+			x.Names = catalog(x.Names)
+		case *pg.A_Expr:
+			if slices.Contains([]pg.A_Expr_Kind{pg.A_Expr_Kind_AEXPR_OP, pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL}, x.Kind) {
+				x.Name = catalog(x.Name)
+			}
+		}
+		return true
+	})
+}
+
+// substitute puts a query in the place of a relation in FROM, under the name that it has there.
+func substitute(n, query *pg.Node) {
+	rv := n.GetRangeVar()
+	alias := rv.Alias
+	if alias == nil {
+		alias = &pg.Alias{Aliasname: rv.Relname}
+	}
+	n.Node = &pg.Node_RangeSubselect{RangeSubselect: &pg.RangeSubselect{Subquery: clone(query), Alias: alias}}
+}
+
+// introspect shows protected tables in a statement that asks what there is.
+func (a *analysis) introspect() error {
+	c, ok := a.catalog.(Introspector)
+	if !ok || c.Introspection() == nil || !Introspects(a.src.sql) {
+		return nil
+	}
+	root, x := a.stmt.root.Stmt, c.Introspection()
+	if !takesSubselects(root) {
+		return nil
+	}
+	if err := a.privileges(root, x); err != nil {
+		return err
+	}
+	for _, n := range relationsIn(root) {
+		rv := n.GetRangeVar()
+		if query := x.views[rv.Relname]; query != nil && rv.Schemaname == informationSchema {
+			substitute(n, query)
+			unqualify(root, informationSchema, rv.Relname)
+			a.stmt.Masked = true
+		}
+	}
+	return nil
+}
+
+// takesSubselects reports whether a subselect can stand for a relation or in an expression of the statement: not so in the
+// arguments of EXECUTE, and in what other utility statements keep.
+func takesSubselects(root *pg.Node) bool {
+	switch x := root.GetNode().(type) {
+	case *pg.Node_SelectStmt, *pg.Node_InsertStmt, *pg.Node_UpdateStmt, *pg.Node_DeleteStmt, *pg.Node_MergeStmt, *pg.Node_DeclareCursorStmt, *pg.Node_ViewStmt, *pg.Node_CopyStmt:
+		return true
+	case *pg.Node_ExplainStmt:
+		return takesSubselects(x.ExplainStmt.Query)
+	case *pg.Node_PrepareStmt:
+		return takesSubselects(x.PrepareStmt.Query)
+	case *pg.Node_CreateTableAsStmt:
+		return takesSubselects(x.CreateTableAsStmt.Query)
+	}
+	return false
+}
+
+// privileges has has_table_privilege and its kin say that the guest may SELECT from the tables.
+func (a *analysis) privileges(root *pg.Node, x *Introspection) error {
+	var calls []*pg.Node
+	inspect(root, func(m proto.Message) bool {
+		n, ok := m.(*pg.Node)
+		if f := n.GetFuncCall(); ok && f != nil && privilegeFunctions[lastString(f.Funcname)] > 0 && builtin(f) {
+			calls = append(calls, n)
+		}
+		return true
+	})
+	// Innermost first: a call's arguments may hold calls.
+	for _, n := range slices.Backward(calls) {
+		f := n.GetFuncCall()
+		behind := privilegeFunctions[lastString(f.Funcname)]
+		condition := ` AND ($2)::pg_catalog.text OPERATOR(pg_catalog.~*) '(^|,)\s*select\s*(,|$)'
+		  AND (($1)::pg_catalog.text = ANY (($3)::pg_catalog.text[]) OR pg_catalog.to_regclass(($1)::pg_catalog.text)::pg_catalog.oid = ANY ($3))`
+		args := []*pg.Node{f.Args[0], f.Args[len(f.Args)-1], x.shown}
+		switch len(f.Args) {
+		case behind + 1:
+		case behind + 2: // the role comes first
+			args[0] = f.Args[1]
+			condition += ` AND ($5)::pg_catalog.text = ANY (ARRAY(SELECT pg_catalog.unnest(ARRAY[r.oid::pg_catalog.text, r.rolname::pg_catalog.text])
+			  FROM pg_catalog.pg_roles r WHERE r.rolname = CURRENT_USER))`
+		default:
+			continue
+		}
+		// The call comes first, so that what PostgreSQL says against its arguments is said; its name is the column's.
+		node, err := expression("CASE WHEN $4 IS FALSE"+condition+" THEN true ELSE $4 END", append(args, &pg.Node{Node: n.Node}, f.Args[0])...)
+		if err != nil {
+			return err
+		}
+		n.Node = node.Node
+		a.stmt.Masked = true
+	}
+	return nil
+}
+
+// builtin reports whether a call is of PostgreSQL's own function, as far as its name says.
+func builtin(f *pg.FuncCall) bool {
+	return len(f.Funcname) == 1 || f.Funcname[0].GetString_().GetSval() == "pg_catalog"
+}

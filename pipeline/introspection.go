@@ -1,0 +1,58 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"fugu/parser"
+	"fugu/upstream"
+)
+
+// loadIntrospection reads what information_schema's views are made of, so that they can show the protected tables, and the
+// views over them. A view that reads what not everybody may read cannot be written out for the guest; but pg_authid is
+// read as pg_roles.
+func (s *Snapshot) loadIntrospection(ctx context.Context, reader *upstream.Reader) error {
+	var tables []parser.ShadowRoot
+	add := func(schema, name string) error {
+		quoted := parser.QuoteIdent(schema) + "." + parser.QuoteIdent(name)
+		rows, err := reader.Query(ctx, "SELECT to_regclass($1)::oid", [][]byte{[]byte(quoted)}, nil)
+		if err != nil {
+			return fmt.Errorf("reading the oid of %s: %w", quoted, err)
+		}
+		oid, err := strconv.ParseUint(rows[0][0].Text, 10, 32)
+		if err != nil {
+			return fmt.Errorf("reading the oid of %s: %w", quoted, err)
+		}
+		tables = append(tables, parser.ShadowRoot{Schema: schema, Name: name, OID: uint32(oid)})
+		return nil
+	}
+	for _, t := range s.tables {
+		if err := add(t.table.Schema, t.table.Name); err != nil {
+			return err
+		}
+	}
+	for _, v := range s.views {
+		if err := add(v.Schema, v.Name); err != nil {
+			return err
+		}
+	}
+
+	rows, err := reader.Query(ctx, `SELECT c.relname, pg_get_viewdef(c.oid) FROM pg_class c WHERE c.relnamespace = 'information_schema'::regnamespace AND c.relkind = 'v'
+	  AND NOT EXISTS (SELECT FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass
+	    WHERE r.ev_class = c.oid AND d.refobjid NOT IN (c.oid, 'pg_authid'::regclass) AND NOT has_table_privilege('public', d.refobjid, 'SELECT'))`, nil, nil)
+	if err != nil {
+		return fmt.Errorf("reading the views of information_schema: %w", err)
+	}
+	definitions := map[string]string{}
+	for _, r := range rows {
+		definitions[r[0].Text] = r[1].Text
+	}
+	s.listing, err = parser.NewIntrospection(tables, definitions)
+	return err
+}
+
+var _ parser.Introspector = (*Snapshot)(nil)
+
+// Introspection is what shows protected tables to those who ask what there is.
+func (s *Snapshot) Introspection() *parser.Introspection { return s.listing }

@@ -1,0 +1,111 @@
+package integration
+
+import (
+	"context"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// releasesOf is how many answers everybody has been charged for.
+func releasesOf(t testing.TB, c *pgx.Conn) (n int) {
+	t.Helper()
+	if err := c.QueryRow(t.Context(), "SELECT max(releases) FROM fugu.budget").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// A name without a schema means what PostgreSQL finds by it: a temporary table, or one of a schema in search_path, before
+// a protected table of another schema. vault.person is protected; plain.person is the guest's own, and empty.
+func TestNamesMeanWhatTheSessionFinds(t *testing.T) {
+	through := servePeople(t, options{})
+	const sql = "SELECT count(*) FROM person"
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec} {
+		c := connect(t, through)
+		run := func(sql string) error {
+			_, err := c.Exec(t.Context(), sql, mode)
+			return err
+		}
+		count := func(sql string) (n int64) {
+			t.Helper()
+			if err := c.QueryRow(t.Context(), sql, mode).Scan(&n); err != nil {
+				t.Errorf("%v: %s: %v", mode, sql, err)
+			}
+			return n
+		}
+		protected := count("SELECT count(*) FROM vault.person WHERE rich")
+		before := releasesOf(t, c)
+		ask := func(want int64, after string) {
+			t.Helper()
+			if err := run(after); err != nil {
+				t.Errorf("%v: %s: %v", mode, after, err)
+			}
+			if n := count(sql + " WHERE rich"); n != want {
+				t.Errorf("%v: after %s, %s counts %d, want %d", mode, after, sql, n, want)
+			}
+		}
+		ask(protected, "SELECT")                         // nobody's: as Fugu has always taken it
+		ask(0, "SET search_path = plain, vault")         // the guest's own
+		ask(protected, "SET search_path = vault, plain") // the protected one
+		ask(3, "CREATE TEMP TABLE person AS SELECT true AS rich FROM generate_series(1, 3)")
+		for _, sql := range []string{"INSERT INTO person VALUES (true)", "UPDATE person SET rich = true", "CREATE INDEX ON person (rich)", "COMMENT ON TABLE person IS 'mine'", "ANALYZE person"} {
+			ask(4, sql)
+		}
+		if n := count("SELECT count(*) FROM vault.person WHERE rich"); n != protected {
+			t.Errorf("%v: the protected table by its schema has %d, before %d", mode, n, protected)
+		}
+		ask(protected, "DROP TABLE person")
+		if err := run("DROP TABLE person"); code(err) != "PV001" { // by now the protected one
+			t.Errorf("%v: dropping the protected table: %v", mode, err)
+		}
+		_ = c.Close(context.Background())
+		if after := releasesOf(t, connect(t, through)); after != before {
+			t.Errorf("%v: %d answers were charged for", mode, after-before)
+		}
+	}
+}
+
+// One text can make a relation and use it; a statement that was prepared for the protected table is refused where its name
+// means another one now; and what a transaction made is forgotten with it.
+func TestNamesOfWhatIsMade(t *testing.T) {
+	c := connect(t, servePeople(t, options{}))
+	before := releasesOf(t, c)
+	results, err := c.PgConn().Exec(t.Context(), "BEGIN; CREATE TEMP TABLE person (rich bool); INSERT INTO person VALUES (true), (true); SELECT count(*) FROM person").ReadAll()
+	if err != nil || len(results) != 4 || string(results[3].Rows[0][0]) != "2" {
+		t.Errorf("%v, %v", results, err)
+	}
+	if _, err := c.Exec(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	if after := releasesOf(t, c); after != before {
+		t.Errorf("%d answers were charged for", after-before)
+	}
+	if _, err := c.Prepare(t.Context(), "p", "SELECT count(*) FROM person WHERE NOT rich"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Exec(t.Context(), "PREPARE q AS SELECT count(*) FROM person WHERE NOT rich"); err != nil {
+		t.Fatal(err)
+	}
+	first := rows(t, c, "p")
+	if again := rows(t, c, "EXECUTE q"); again != first {
+		t.Errorf("%s, then %s", first, again)
+	}
+	if _, err := c.Exec(t.Context(), "CREATE TEMP TABLE person (rich bool)"); err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range []string{"p", "EXECUTE q"} {
+		if _, err := c.Exec(t.Context(), sql); code(err) != "0A000" {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	if got := rows(t, c, "SELECT count(*) FROM person WHERE NOT rich /* anew */"); got != "[\"0\"]\n" {
+		t.Errorf("the new table has %s rows", got)
+	}
+	if _, err := c.Exec(t.Context(), "VACUUM person", pgx.QueryExecModeSimpleProtocol); err != nil {
+		t.Error(err) // which cannot run behind another statement
+	}
+	if _, err := c.Exec(t.Context(), "SELECT * FROM person, vault.person"); code(err) != "PV001" {
+		t.Errorf("rows of the protected table: %v", err)
+	}
+}
