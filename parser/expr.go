@@ -289,8 +289,8 @@ func list(b *strings.Builder, p printer, open, sep string, args []Expr) {
 	b.WriteByte(')')
 }
 
-// children returns the expressions directly below e.
-func children(e Expr) []Expr {
+// Below returns the expressions directly below e, in order of appearance.
+func Below(e Expr) []Expr {
 	switch e := e.(type) {
 	case Unary:
 		return []Expr{e.X}
@@ -348,7 +348,7 @@ func children(e Expr) []Expr {
 // Walk calls f for e and every expression below it, parents first, in order of appearance.
 func Walk(e Expr, f func(Expr)) {
 	f(e)
-	for _, c := range children(e) {
+	for _, c := range Below(e) {
 		Walk(c, f)
 	}
 }

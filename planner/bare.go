@@ -53,7 +53,10 @@ func (c *Cut) bare(ctx context.Context, q Querier, values [][]byte) (*Bound, err
 	}
 	cut, below := *c, *c.cut
 	cut.Params, cut.ParamTypes, cut.number, cut.typing, cut.cut = nil, nil, nil, nil, &below
-	b := &Bound{Cut: &cut, forms: forms{on: map[int]parser.Expr{}}}
+	b := &Bound{Cut: &cut, forms: forms{on: map[int]parser.Expr{}}, given: map[int]string{}}
+	for i, n := range c.Params {
+		b.given[n] = params[i].Text
+	}
 	for range c.Keys {
 		b.forms.keys = append(b.forms.keys, next())
 	}

@@ -21,6 +21,7 @@ type Bound struct {
 	Columns    []int       // for each aggregate of the cut as it was planned, the one here that is its value
 
 	forms      forms
+	given      map[int]string // the values of the client's parameters, by their numbers
 	statistics string
 	products   [][]int // the distinct products of at most two terms, as factors: the terms' own first
 	product    []int   // term × term: which of the products it is

@@ -21,8 +21,8 @@ type Table struct {
 	Secrets      []Secret
 	Link         *Link // nil: a root
 
-	cells shared[[]Cell]    // by keys, of those that are declared columns
-	alone shared[[]float64] // by the statement that counted them
+	cells shared[[]Cell]   // by keys, of those that are declared columns
+	alone shared[[]seldom] // by the statement that counted them
 }
 
 // Column is a column of a protected table. Type is SQL text that names its type.
