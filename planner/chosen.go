@@ -24,7 +24,7 @@ type Choice struct {
 //	½   a comparison of a column with constants: the column, how it is compared, the constants
 //	¼   an operation: its name, ½ of the names being frequent ones, and its operands
 //	⅛   a column
-//	1/16 a constant: a byte of text has eight bits, a digit of twelve, an end of its own; a unit of time one of twenty
+//	1/16 a constant: a byte of text has eight bits, one of a number four, and so has the end; a unit of time is one of twenty
 //	1/32 each for AND and OR, with the number of operands
 //
 // These add up to one at each node, and so the lengths satisfy Kraft's inequality. A column is one of those of all tables. What is compared with a column stands in no more
@@ -172,6 +172,9 @@ func (d *description) node(e parser.Expr) {
 	if c, values, threshold, ok := comparison(e); ok {
 		d.tell(c)
 		d.write(1 + math.Log2(float64(d.columns)) + compared + lengthOf(len(values)-1))
+		if len(values) != 1 {
+			d.write(rarer)
+		}
 		for _, v := range values {
 			own := d.placed(c, v)
 			d.bits += own
@@ -199,8 +202,11 @@ func (d *description) node(e parser.Expr) {
 	}
 }
 
-// compared is the bits that say how a column is compared: by =, <>, IN, NOT IN, up to or from a threshold, between two, or one of eight rarer ways.
-const compared = 3
+// The bits that say how a column is compared: by =, <>, IN, NOT IN, up to or from a threshold, between two, or one of rarer ways, which have as many more as rarer says.
+const (
+	compared = 3
+	rarer    = 4
+)
 
 // comparison takes a comparison of a column with constants apart. Thresholds cut the values in two or three parts.
 func comparison(e parser.Expr) (c parser.Column, values []parser.Expr, threshold, ok bool) {

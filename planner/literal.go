@@ -25,6 +25,9 @@ func named(e parser.Expr) float64 {
 		name = e.Name
 	case parser.Case:
 		name = "CASE"
+	case parser.Cast:
+		_, modifiers, _ := strings.Cut(e.Type, "(")
+		return 1 + 7 + 4*float64(len(modifiers)) // digits, a comma, an end
 	}
 	if slices.Contains(frequent, name) {
 		return 1 + 4
@@ -41,17 +44,17 @@ func lengthOf(n int) float64 {
 var units = []string{"microseconds", "milliseconds", "second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade", "century",
 	"millennium", "epoch", "dow", "isodow", "doy", "isoyear", "timezone", "seconds"}
 
-// literal is the length of an expression without columns. What names an operation in it is shorter than a character.
+// literal is the length of an expression without columns: three bits say which of five kinds it is.
 func (d *description) literal(e parser.Expr) float64 {
 	switch e := e.(type) {
 	case parser.Const:
 		switch {
 		case e.Kind == parser.Null || e.Kind == parser.Bool:
-			return 2
+			return 3 + 2
 		case e.Kind == parser.Number:
 			return digits(e.Text)
 		case slices.Contains(units, strings.ToLower(e.Text)):
-			return 1 + math.Log2(float64(len(units)))
+			return 3 + math.Log2(float64(len(units)))
 		}
 		return characters(e.Text)
 	case parser.Param:
@@ -61,18 +64,18 @@ func (d *description) literal(e parser.Expr) float64 {
 		}
 		return characters(text)
 	}
-	bits := 2 + named(e)
+	bits := 3 + named(e)
 	for _, x := range parser.Below(e) {
 		bits += d.literal(x)
 	}
 	return bits
 }
 
-// digits is the length of a number: its digits, a point, and an end.
-func digits(text string) float64 { return 2 + float64(len(text)+1)*math.Log2(12) }
+// digits is the length of a number: digits, a point, an exponent with its sign, and an end.
+func digits(text string) float64 { return 3 + 4*float64(len(text)+1) }
 
 // characters is the length of other text, and its end.
-func characters(text string) float64 { return 2 + 8*float64(len(text)+1) }
+func characters(text string) float64 { return 3 + 8*float64(len(text)+1) }
 
 // placed is the length of what column c is compared with. It stands between the values of twice the reference's rows, or of the column's domain, wherever it is.
 func (d *description) placed(c parser.Column, e parser.Expr) float64 {
