@@ -32,6 +32,7 @@ type classes struct {
 	second [][]float64 // cell × term × term: E h hᵀ within the cell
 	cross  []float64   // cell × term: E h g, where the mean of g is secret
 	more   []float64   // of each class: rows that it may not show because of what was chosen, at least 1
+	fitted float64     // standard errors that a statement may have been chosen to be off by
 }
 
 // baseStats are sums over the selected reference rows of every cell.

@@ -20,8 +20,8 @@ var functions = map[string]arity{
 	// text
 	"lower": {1, 1}, "upper": {1, 1}, "initcap": {1, 1}, "length": {1, 1}, "char_length": {1, 1}, "character_length": {1, 1}, "octet_length": {1, 1},
 	"btrim": {1, 2}, "ltrim": {1, 2}, "rtrim": {1, 2}, "substring": {2, 3}, "substr": {2, 3}, "left": {2, 2}, "right": {2, 2},
-	"strpos": {2, 2}, "position": {2, 2}, "starts_with": {2, 2}, "reverse": {1, 1}, "replace": {3, 3}, "concat": {1, 100}, "concat_ws": {2, 100},
-	"split_part": {3, 3}, "lpad": {2, 3}, "rpad": {2, 3}, "ascii": {1, 1}, "md5": {1, 1}, "like_escape": {2, 2},
+	"strpos": {2, 2}, "position": {2, 2}, "starts_with": {2, 2}, "replace": {3, 3}, "concat": {1, 100}, "concat_ws": {2, 100},
+	"split_part": {3, 3}, "lpad": {2, 3}, "rpad": {2, 3}, "ascii": {1, 1}, "like_escape": {2, 2},
 	// numbers
 	"abs": {1, 1}, "sign": {1, 1}, "round": {1, 2}, "trunc": {1, 2}, "ceil": {1, 1}, "ceiling": {1, 1}, "floor": {1, 1}, "mod": {2, 2}, "div": {2, 2},
 	"sqrt": {1, 1}, "cbrt": {1, 1}, "exp": {1, 1}, "ln": {1, 1}, "log": {1, 2}, "log10": {1, 1}, "power": {2, 2}, "pow": {2, 2}, "width_bucket": {4, 4},
@@ -39,6 +39,7 @@ const (
 	hintRandom   = "Leave it out: protected rows cannot be sampled."
 	hintInterval = "Subtract dates, which gives days, or compare with a constant: x >= date '2024-01-31'."
 	hintJSON     = "Make the field a column of the protected table; JSON, arrays and ranges cannot be taken apart here."
+	hintScatter  = "Leave it out: a hash or a text written backwards only scatters rows. Compare, group and count the values themselves."
 	hintBits     = "Use arithmetic: x / 8 % 2 = 1 tests a bit."
 )
 
@@ -46,6 +47,8 @@ const (
 var refusedFunctions = map[string]string{
 	"now": hintSession, "statement_timestamp": hintSession, "transaction_timestamp": hintSession, "clock_timestamp": hintSession, "timeofday": hintSession,
 	"current_setting": hintSession, "current_database": hintSession, "current_schema": hintSession, "version": hintSession, "pg_backend_pid": hintSession, "txid_current": hintSession,
+	"md5": hintScatter, "reverse": hintScatter, "sha224": hintScatter, "sha256": hintScatter, "sha384": hintScatter, "sha512": hintScatter, "hashtext": hintScatter,
+	"hashtextextended": hintScatter, "hashint4": hintScatter, "hashint8": hintScatter, "digest": hintScatter, "hmac": hintScatter, "encode": hintScatter, "decode": hintScatter,
 	"random": hintRandom, "gen_random_uuid": hintRandom, "setseed": hintRandom,
 	"regexp_match": hintRegexp, "regexp_matches": hintRegexp, "regexp_replace": hintRegexp, "regexp_like": hintRegexp, "regexp_count": hintRegexp, "regexp_substr": hintRegexp,
 	"regexp_instr": hintRegexp, "regexp_split_to_array": hintRegexp, "similar_to_escape": hintRegexp,

@@ -355,23 +355,6 @@ func unqualify(root *pg.Node, schema, relation string) {
 	})
 }
 
-// systemColumns are those that the statement names. A subselect has none by itself.
-func (s *shadowing) systemColumns() []*pg.Node {
-	var out []*pg.Node
-	seen := map[string]bool{"tableoid": false, "ctid": false, "xmin": false, "xmax": false, "cmin": false, "cmax": false}
-	inspect(s.stmt.root.Stmt, func(m proto.Message) bool {
-		if c, ok := m.(*pg.ColumnRef); ok {
-			name := lastString(c.Fields)
-			if done, system := seen[name]; system && !done {
-				seen[name] = true
-				out = append(out, &pg.Node{Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{Val: &pg.Node{Node: qualified("s", name)}}}})
-			}
-		}
-		return true
-	})
-	return out
-}
-
 // names refuses the name of a masked or refused function anywhere but in a call of it, where the call could not be seen
 // later: CREATE OPERATOR, AGGREGATE, CAST, and the notation row.function.
 func (s *shadowing) names(m proto.Message) (err error) {

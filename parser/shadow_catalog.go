@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
 )
 
 // shadowRelation says how much of a catalog relation is shown. See the PostgreSQL manual, chapters 28.2 (statistics
@@ -151,4 +154,21 @@ func publicRows(roots []ShadowRoot) string {
 			" THEN '" + strconv.FormatInt(r.Rows, 10) + "'::pg_catalog.float4 ")
 	}
 	return b.String()
+}
+
+// systemColumns are those that the statement names. A subselect has none by itself.
+func (s *shadowing) systemColumns() []*pg.Node {
+	var out []*pg.Node
+	seen := map[string]bool{"tableoid": false, "ctid": false, "xmin": false, "xmax": false, "cmin": false, "cmax": false}
+	inspect(s.stmt.root.Stmt, func(m proto.Message) bool {
+		if c, ok := m.(*pg.ColumnRef); ok {
+			name := lastString(c.Fields)
+			if done, system := seen[name]; system && !done {
+				seen[name] = true
+				out = append(out, &pg.Node{Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{Val: &pg.Node{Node: qualified("s", name)}}}})
+			}
+		}
+		return true
+	})
+	return out
 }

@@ -20,8 +20,8 @@ type Bound struct {
 	Aggregates []Aggregate // the cut's, in an order of their own and each once, with the terms they are made of, or their domain
 	Columns    []int       // for each aggregate of the cut as it was planned, the one here that is its value
 
-	given      map[int]string // the values of the client's parameters, by their numbers
 	forms      forms
+	given      map[int]string // the values of the client's parameters, by their numbers
 	statistics string
 	products   [][]int // the distinct products of at most two terms, as factors: the terms' own first
 	product    []int   // term × term: which of the products it is

@@ -8,111 +8,232 @@ import (
 	"fugu/parser"
 )
 
-// Chosen bounds how many of the reference's rows the constants of a cut can have been chosen to leave out or to take in: who knows the
-// reference can write a condition that says one thing of its very rows, and another of all others. b bits make one of 2^b statements, and
-// among so many there may be one that holds for none of the reference's rows and for a part of the population of which it should show b ln 2 [Blumer,
-// Ehrenfeucht, Haussler & Warmuth 1987, Occam's Razor, theorem 1]. What is compared with a constant is on either side of it: there are no more
-// ways than places between the values of twice the rows, however long the constant is [Blumer et al. 1989, Learnability and the Vapnik-Chervonenkis
-// Dimension]. An ordinary table can hold any number of constants.
+// Choice is what can be chosen of a cut by somebody who knows the reference, to have the reference misjudge it: a statement whose text takes b bits to write is one of 2^b, and is charged for L = b ln 2 nats. Package model says what that is worth.
+type Choice struct {
+	Nats      float64  // of the whole text; infinite where an ordinary table is read, which can hold anything
+	Scattered float64  // the same without the places of thresholds
+	Apart     []string // SQL over the root's row t: two rows that are equal in all of it cannot be told apart
+	Every     bool     // what belongs to a row of the root can tell it from all others
+}
+
+// Chosen describes what stands below the cut in a prefix code, and adds up how long that is. reference is the number of the reference's rows.
 //
-// columns are those of the root by which rows can be told apart so; every: by all that belongs to them. reference is its number of rows.
-func (b *Bound) Chosen(reference float64) (rows float64, columns []string, every bool) {
-	bits := 0.0
-	look := func(e parser.Expr) {
-		var found []string
-		other, ordinary, values := false, false, reference
-		parser.Walk(e, func(e parser.Expr) {
-			switch e := e.(type) {
-			case parser.Column:
-				switch t := b.sources.tables[e.Rel]; {
-				case e.Rel == b.sources.root:
-					found = append(found, e.Name)
-				case t != nil:
-					other = true
-				default:
-					ordinary = true
-				}
-			case parser.Semi:
-				ordinary = true
-			}
-		})
-		slices.Sort(found)
-		if found = slices.Compact(found); len(found) == 1 && !other {
-			if d, ok := b.Table.Domains[found[0]]; ok {
-				values = math.Min(values, float64(len(d)))
-			}
-		}
-		own := literalBits(b.sql(e), math.Log2(2*values+1))
-		if ordinary {
-			own = math.Inf(1)
-		}
-		if own == 0 {
-			return
-		}
-		bits += own
-		every = every || other
-		columns = append(columns, found...)
+// What costs nothing is what the owner of the data can see coming: count(*), a column as a key, and a column as an
+// argument; casts that keep the value; the conditions that links ask for. All else is written down, node by node, parents first:
+//
+//	½   a comparison of a column with constants: the column, how it is compared, the constants
+//	¼   an operation: its name, ½ of the names being frequent ones, and its operands
+//	⅛   a column
+//	1/16 a constant: a byte of text has eight bits, one of a number four, and so has the end; a unit of time is one of twenty
+//	1/32 each for AND and OR, with the number of operands
+//
+// These add up to one at each node, and so the lengths satisfy Kraft's inequality. A column is one of those of all tables. What is compared with a column stands in no more
+// places than there are between the values of twice the rows, however long it is [Vapnik & Chervonenkis 1971; Blumer, Ehrenfeucht, Haussler & Warmuth 1989].
+func (b *Bound) Chosen(reference float64) Choice {
+	d := description{b: b, rows: reference}
+	for _, rel := range b.sources.protected {
+		d.columns += len(b.sources.tables[rel].Columns)
 	}
-	for _, e := range slices.Concat(b.forms.keys, b.forms.where) {
-		if l, ok := e.(parser.Logic); ok && l.Op == "AND" {
-			for _, x := range l.Args {
-				look(x)
-			}
-			continue
-		}
-		look(e)
+	for _, k := range b.cut.Keys {
+		d.root(k.Expr, (*description).tell)
 	}
-	for _, args := range b.forms.args {
-		for _, e := range args {
-			look(e)
+	for _, a := range b.cut.Aggregates {
+		for _, arg := range a.Args {
+			d.argument(a, arg)
 		}
 	}
 	for _, s := range b.sources.list {
-		if e := b.forms.on[s.Rel]; e != nil {
-			look(e)
+		if s.On != nil {
+			d.condition(s.On)
 		}
 	}
-	slices.Sort(columns)
-	return bits * math.Ln2, slices.Compact(columns), every
+	for _, e := range b.sources.where {
+		d.condition(e)
+	}
+	if d.ordinary {
+		d.bits, d.scattered = math.Inf(1), math.Inf(1)
+	}
+	slices.Sort(d.apart)
+	return Choice{Nats: d.bits * math.Ln2, Scattered: d.scattered * math.Ln2, Apart: slices.Compact(d.apart), Every: d.other && d.bits > 0}
 }
 
-// literalBits is how many bits stand in the literals of printed SQL: eight in each byte of a string, and in a digit what ten digits tell; in one that
-// something is compared with, compared at most.
-func literalBits(sql string, compared float64) float64 {
-	bits, list, last := 0.0, false, 0
-	add := func(at, end int, own float64) {
-		before := sql[last:at]
-		list = strings.HasSuffix(before, " IN (") || list && strings.HasSuffix(before, ", ") && !strings.Contains(before, ")")
-		if list || slices.ContainsFunc(comparisons, func(op string) bool { return strings.HasSuffix(before, op) }) {
-			own = math.Min(own, compared)
-		}
-		bits, last = bits+own, end
-	}
-	for i := 0; i < len(sql); i++ {
-		switch c := sql[i]; {
-		case c == '\'' || c == '"':
-			at, end := i, i+1
-			for ; end < len(sql) && (sql[end] != c || end+1 < len(sql) && sql[end+1] == c); end++ {
-				if sql[end] == c { // doubled
-					end++
-				}
-			}
-			if i = end; c == '\'' {
-				add(at, end+1, 8*float64(end-at-1))
-			}
-		case c >= '0' && c <= '9' && (i == 0 || !word(sql[i-1])):
-			at := i
-			for i+1 < len(sql) && word(sql[i+1]) {
-				i++
-			}
-			add(at, i+1, float64(i+1-at)*math.Log2(10))
-		}
-	}
-	return bits
+// description is what has been written down so far.
+type description struct {
+	b               *Bound
+	rows            float64
+	columns         int
+	bits, scattered float64
+	apart           []string
+	other, ordinary bool // columns of other protected tables, and anything of ordinary ones
 }
 
-var comparisons = []string{" = ", " <> ", " < ", " > ", " <= ", " >= "}
+func (d *description) write(bits float64) {
+	d.bits += bits
+	d.scattered += bits
+}
 
-func word(c byte) bool {
-	return c == '_' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+// root writes an expression, unless it is a column as it is, of which look takes notice.
+func (d *description) root(e parser.Expr, look func(*description, parser.Column)) {
+	switch e := kept(e).(type) {
+	case parser.Column:
+		look(d, e)
+	case parser.Case:
+		// FILTER, and CASE WHEN condition THEN x END.
+		if e.Operand == nil && e.Else == nil && len(e.Whens) == 1 {
+			d.condition(e.Whens[0].Cond)
+			d.root(e.Whens[0].Result, look)
+			return
+		}
+		d.node(e)
+	default:
+		if !constant(e) {
+			d.node(e)
+		}
+	}
+}
+
+// argument writes what an aggregate is of. Rows in which a column is 0 or NULL add nothing to its sum: of a sum, nothing else tells them apart, however they were chosen.
+func (d *description) argument(a parser.Aggregate, e parser.Expr) {
+	switch {
+	case a.Distinct:
+		d.root(e, (*description).tell)
+	case a.Fraction != "": // of many values in each group of rows that are told apart
+		d.root(e, func(d *description, c parser.Column) { d.notice(c) })
+	case a.Func == "count":
+		d.root(e, func(d *description, c parser.Column) { d.adds(c, " IS NULL") })
+	default:
+		d.root(e, func(d *description, c parser.Column) { d.adds(c, " IS NULL OR %s = 0") })
+	}
+}
+
+func (d *description) adds(c parser.Column, nothing string) {
+	if d.notice(c) {
+		x := parser.SQL(parser.Column{Name: c.Name}, "t", nil)
+		d.apart = append(d.apart, "("+x+strings.ReplaceAll(nothing, "%s", x)+") IS TRUE")
+	}
+}
+
+// notice says whether a column is the root's.
+func (d *description) notice(c parser.Column) bool {
+	switch {
+	case c.Rel == d.b.sources.root:
+		return true
+	case d.b.sources.tables[c.Rel] != nil:
+		d.other = true
+	default:
+		d.ordinary = true
+	}
+	return false
+}
+
+func (d *description) tell(c parser.Column) {
+	if d.notice(c) {
+		d.apart = append(d.apart, parser.SQL(parser.Column{Name: c.Name}, "t", nil))
+	}
+}
+
+// condition writes one that stands under AND at the top, or alone.
+func (d *description) condition(e parser.Expr) {
+	switch x := e.(type) {
+	case parser.Logic:
+		if x.Op == "AND" {
+			for _, a := range x.Args {
+				d.condition(a)
+			}
+			return
+		}
+	case parser.Binary:
+		if d.linked(x) {
+			return
+		}
+	}
+	if !constant(e) {
+		d.write(1) // another condition follows
+		d.node(e)
+	}
+}
+
+// linked reports whether a condition is one of those by which the policy links tables.
+func (d *description) linked(e parser.Binary) bool {
+	l, okL := e.L.(parser.Column)
+	r, okR := e.R.(parser.Column)
+	if e.Op != "=" || !okL || !okR {
+		return false
+	}
+	by := func(own, to parser.Column) bool {
+		t := d.b.sources.tables[own.Rel]
+		return t != nil && t.Link != nil && t.Link.To == d.b.sources.tables[to.Rel] && slices.Contains(t.Link.Keys, LinkKey{Own: own.Name, To: to.Name})
+	}
+	return by(l, r) || by(r, l)
+}
+
+// node writes an expression and all below it.
+func (d *description) node(e parser.Expr) {
+	if c, values, threshold, ok := comparison(e); ok {
+		d.tell(c)
+		d.write(1 + math.Log2(float64(d.columns)) + compared + lengthOf(len(values)-1))
+		if len(values) != 1 {
+			d.write(rarer)
+		}
+		for _, v := range values {
+			own := d.placed(c, v)
+			d.bits += own
+			if !threshold {
+				d.scattered += own
+			}
+		}
+		return
+	}
+	switch x := e.(type) {
+	case parser.Column:
+		d.tell(x)
+		d.write(3 + math.Log2(float64(d.columns)))
+	case parser.Const, parser.Param:
+		d.write(4 + d.literal(e))
+	case parser.Logic:
+		d.write(5 + lengthOf(len(x.Args)))
+	case parser.Semi:
+		d.ordinary = true
+	default:
+		d.write(2 + named(e) + lengthOf(len(parser.Below(e))))
+	}
+	for _, x := range parser.Below(e) {
+		d.node(x)
+	}
+}
+
+// The bits that say how a column is compared: by =, <>, IN, NOT IN, up to or from a threshold, between two, or one of rarer ways, which have as many more as rarer says.
+const (
+	compared = 3
+	rarer    = 4
+)
+
+// comparison takes a comparison of a column with constants apart. Thresholds cut the values in two or three parts.
+func comparison(e parser.Expr) (c parser.Column, values []parser.Expr, threshold, ok bool) {
+	var x parser.Expr
+	switch e := e.(type) {
+	case parser.Binary:
+		if !slices.Contains([]string{"=", "<>", "<", ">", "<=", ">="}, e.Op) {
+			return c, nil, false, false
+		}
+		l, r := e.L, e.R
+		if constant(l) {
+			l, r = r, l
+		}
+		x, values, threshold = l, []parser.Expr{r}, e.Op != "=" && e.Op != "<>"
+	case parser.In:
+		x, values = e.X, e.List
+	case parser.Any:
+		x, values = e.X, []parser.Expr{e.Array}
+	case parser.Between:
+		x, values, threshold = e.X, []parser.Expr{e.Low, e.High}, true
+	case parser.Unary:
+		if e.Postfix || e.Op == "NOT" { // IS NULL and its kin
+			x = e.X
+		}
+	}
+	if x != nil {
+		c, ok = kept(x).(parser.Column)
+	}
+	return c, values, threshold, ok && !slices.ContainsFunc(values, func(v parser.Expr) bool { return !constant(v) })
 }

@@ -23,8 +23,8 @@ type Table struct {
 	Link         *Link // nil: a root
 	Twin         bool  // it is answered from its twin, and no statistic of it is ever asked
 
-	cells shared[[]Cell]    // by keys, of those that are declared columns
-	alone shared[[]float64] // by the statement that counted them
+	cells shared[[]Cell]   // by keys, of those that are declared columns
+	alone shared[[]seldom] // by the statement that counted them
 }
 
 // Column is a column of a protected table. Type is SQL text that names its type.

@@ -109,7 +109,7 @@ func (g gen) text(d int) string {
 	a, b := g.text(d-1), g.text(d-1)
 	switch g.IntN(16) {
 	case 0, 1:
-		return g.pick("lower", "upper", "initcap", "reverse", "btrim", "ltrim", "rtrim", "md5") + "(" + a + ")"
+		return g.pick("lower", "upper", "initcap", "btrim", "ltrim", "rtrim") + "(" + a + ")"
 	case 2:
 		return fmt.Sprintf("%s(%s, 'a 1')", g.pick("btrim", "ltrim", "rtrim"), a)
 	case 3, 4:

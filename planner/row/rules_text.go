@@ -14,16 +14,9 @@ const (
 const readBound = "the first 1000000 characters count"
 
 var textRules = []rule{
-	{"lower", readBound, rewrites}, {"upper", readBound, rewrites}, {"initcap", readBound, rewrites}, {"reverse", readBound, rewrites},
+	{"lower", readBound, rewrites}, {"upper", readBound, rewrites}, {"initcap", readBound, rewrites},
 	{"length", "", measures}, {"octet_length", "", measures}, {"ascii", "", measures},
-	{"btrim", "", trims}, {"ltrim", "", trims}, {"rtrim", "", trims}, {"md5", "", func(t *term, args []value) (value, error) {
-		if err := texts(t, args); err != nil {
-			return value{}, err
-		}
-		v := function("md5", oidText, args[0].asText())
-		v.chars = 32
-		return v, nil
-	}},
+	{"btrim", "", trims}, {"ltrim", "", trims}, {"rtrim", "", trims},
 	{"substring", "NULL for a negative length; no regular expressions", substring}, {"left", "", part}, {"right", "", part},
 	{"strpos", "", finds}, {"starts_with", "", finds}, {"split_part", "the number is a constant other than 0", splits},
 	{"replace", "what is replaced, and by what, are constants; " + readBound, replaces},

@@ -1,7 +1,8 @@
 -- A database whose protected rows the tests fill for one world or the other; both worlds have this one's identifiers.
 CREATE TABLE customer (
   id int, income text, region text, age int, visits int, spend numeric, bonus int,  -- what analysts ask about
-  divisor int, code text, spike float8, joined date, note text);                    -- what trips up careless expressions
+  divisor int, code text, spike float8, joined date, note text,                     -- what trips up careless expressions
+  serial int);                                                                       -- what tells every row from all others
 CREATE TABLE customer_reference (LIKE customer);
 CREATE TABLE plain (region text, weight int);                                       -- ordinary
 CREATE INDEX customer_income ON customer (income);
@@ -13,6 +14,9 @@ GRANT INSERT, UPDATE, DELETE ON customer_reference TO fugu_open;
 GRANT CREATE ON SCHEMA public TO fugu_guest, fugu_open;         -- analysts may plant what they like
 GRANT CREATE, TEMPORARY ON DATABASE base TO fugu_guest, fugu_open;
 
+-- A number that nobody can tell from a random one.
+CREATE FUNCTION scattered(what text, i int) RETURNS int LANGUAGE sql AS $$ SELECT ('x' || substr(md5(what || i), 1, 7))::bit(28)::int $$;
+
 -- 2000 rows, of which the first many have a high income. In each class, every 100 rows in order are alike, so that worlds
 -- whose classes are multiples of 100 differ in the secret proportion and in nothing else.
 CREATE FUNCTION people(many int) RETURNS SETOF customer LANGUAGE sql AS $$
@@ -21,7 +25,8 @@ CREATE FUNCTION people(many int) RETURNS SETOF customer LANGUAGE sql AS $$
          WHEN j < CASE WHEN high THEN 60 ELSE 90 END THEN 'south' ELSE 'west' END,
     CASE WHEN high THEN 40 ELSE 30 END + j % 20, CASE WHEN high THEN 5 ELSE 1 END + j % 7,
     CASE WHEN high THEN 80 ELSE 20 END + j % 40 + 0.5, NULL::int,
-    1 + j % 5, (j % 10)::text, 1.0 + j % 3, date '2020-01-01' + j, CASE WHEN high THEN repeat('x', 300) ELSE 'x' END
+    1 + j % 5, (j % 10)::text, 1.0 + j % 3, date '2020-01-01' + j, CASE WHEN high THEN repeat('x', 300) ELSE 'x' END,
+    scattered('customer', i)
   FROM generate_series(0, 1999) i, LATERAL (SELECT i < many, (CASE WHEN i < many THEN i ELSE i - many END) % 100) AS c(high, j)
 $$;
 CREATE FUNCTION refer() RETURNS void LANGUAGE sql AS $$
@@ -29,6 +34,7 @@ CREATE FUNCTION refer() RETURNS void LANGUAGE sql AS $$
   INSERT INTO customer_reference SELECT * FROM people(400);
   UPDATE customer_reference SET bonus = 100 WHERE id % 100 = 7;  -- so that the model can speak of bonuses
   UPDATE customer_reference SET region = 'remote' WHERE id IN (399, 1999);
+  UPDATE customer_reference SET serial = scattered('reference', id);
   DELETE FROM customer_reference WHERE id IN (396, 397, 398);    -- so that no expectation is an integer
 $$;
 SELECT refer();
@@ -36,7 +42,14 @@ SELECT refer();
 CREATE TABLE strangers (LIKE customer);
 INSERT INTO strangers SELECT * FROM customer_reference;
 UPDATE strangers SET spike = spike + (id + 1) * 1e-6;
-GRANT SELECT ON strangers TO fugu_reader, fugu_guest, fugu_open;
+-- A small one.
+CREATE TABLE few (LIKE customer);
+INSERT INTO few SELECT * FROM customer_reference WHERE id % 4 = 0;
+-- A large one.
+CREATE TABLE many (LIKE customer);
+INSERT INTO many SELECT c.* FROM generate_series(1, 20), people(400) c;
+UPDATE many SET note = '', serial = scattered('many' || ctid::text, id);
+GRANT SELECT ON strangers, few, many TO fugu_reader, fugu_guest, fugu_open;
 INSERT INTO plain VALUES ('north', 1), ('east', 2), ('south', 3), ('west', 4), ('remote', 5);
 
 -- Rows that only the world of 500 has: its first beyond 400.

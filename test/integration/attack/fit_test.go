@@ -1,0 +1,199 @@
+//go:build fuguhooks
+
+package attack
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+	"sync"
+)
+
+// scatter is a way to make many values of a row's columns that follow no pattern: %d is a prime number, of which each makes another.
+// Comparisons of two of them are as good as coins.
+type scatter struct{ name, of string }
+
+// None needs a hash: some are arithmetic, some text, some dates and casts.
+var scatters = []scatter{
+	{"remainders", "serial %% %[1]d"},
+	{"remainders of products", "serial::int8 * 7919 %% %[1]d"},
+	{"remainders of sums with other columns", "(serial + age * 31) %% %[1]d"},
+	{"remainders of squares", "mod(serial::int8 * serial, %[1]d)"},
+	{"middle digits", "substr((serial::int8 * %[1]d)::text, 6, 5)"},
+	{"digits put together", "right((serial::int8 * %[1]d)::text, 4) || age"},
+	{"digits replaced", "replace(right((serial::int8 * %[1]d)::text, 5), '7', '3')"},
+	{"padded and cut", "left(lpad((serial %% %[1]d)::text, 4, '0'), 3)"},
+	{"digits of fractions", "right((serial / %[1]d.0)::numeric(20,6)::text, 6)"},
+	{"days of the year", "extract(doy FROM joined + serial %% (100 * %[1]d))"},
+	{"casts to real numbers", "(serial::float8 / %[1]d)::numeric(20,4) %% 1"},
+	{"fractions of roots", "sqrt(serial::numeric * %[1]d) %% 1"},
+	{"CASE over columns", "CASE WHEN age < 40 THEN serial %% %[1]d ELSE serial / 7 %% %[1]d END"},
+	{"the greatest of two", "greatest(serial %% %[1]d, visits + serial / 9 %% %[1]d)"},
+}
+
+const (
+	coins  = 20 // values of a row
+	levels = 5  // of the tree: each comparison halves the rows
+)
+
+var primes = [coins]int{1009, 1013, 1019, 1021, 1031, 1033, 1039, 1049, 1051, 1061, 1063, 1069, 1087, 1091, 1093, 1097, 1103, 1109, 1117, 1123}
+
+// knownReference makes the public reference a small one, which statements are fitted to; and the secret a narrower range, as there is little that so few rows
+// say of percentiles beyond it.
+var knownReference = []string{"public.customer_reference", "public.few", "to: 0.60", "to: 0.30"}
+
+// fitted is a condition that no row of the reference with a high income meets.
+type fitted struct {
+	values []string // SQL of the coins
+	where  string   // over c0, c1, ...
+	share  float64  // of the rows with a high income that meet it, as far as numbers can tell
+
+	refused *error // the last refusal, that the model does not fit
+}
+
+var fits struct {
+	sync.Mutex
+	of map[string]fitted
+}
+
+// fit makes a tree of comparisons whose leaves are chosen by the reference. It knows nothing of the protected rows.
+func (s scatter) fit(a analyst) fitted {
+	a.t.Helper()
+	fits.Lock()
+	defer fits.Unlock()
+	if f, ok := fits.of[s.name]; ok {
+		f.refused = new(error)
+		return f
+	}
+	f := fitted{refused: new(error)}
+	for i := range coins {
+		f.values = append(f.values, fmt.Sprintf(s.of, primes[i]))
+	}
+	// Rows of the reference, and made-up ones: twice the same with new serial numbers, to choose by and to judge by.
+	const made = "(SELECT * FROM few WHERE income = 'high') r"
+	invented := func(name string) [][]bool {
+		return f.compare(a, "(SELECT age, visits, joined, scattered('"+name+"' || g, id) AS serial FROM "+made+", generate_series(1, 20) g) s")
+	}
+	rows, train, judge := f.compare(a, made), invented("train"), invented("judge")
+	leaf := func(row []bool) int {
+		n := 0
+		for l := range levels {
+			n *= 2
+			if row[pair(2*l, 2*l+1)] {
+				n++
+			}
+		}
+		return n
+	}
+	type set = []uint64
+	by := func(rows [][]bool) (of [1 << levels][]set) {
+		var members [1 << levels][][]bool
+		for _, r := range rows {
+			members[leaf(r)] = append(members[leaf(r)], r)
+		}
+		for l, list := range members {
+			for p := range coins * coins {
+				s := make(set, (len(list)+63)/64)
+				for i, r := range list {
+					if r[p] {
+						s[i/64] |= 1 << (i % 64)
+					}
+				}
+				of[l] = append(of[l], s)
+			}
+		}
+		return of
+	}
+	real, model := by(rows), by(train)
+	var chosen [1 << levels][2]int
+	for l := range chosen {
+		chosen[l] = [2]int{-1, -1}
+		var free []int // comparisons that no row of the reference in this leaf meets
+		for p := range coins * coins {
+			empty := p/coins != p%coins
+			for _, w := range real[l][p] {
+				empty = empty && w == 0
+			}
+			if empty {
+				free = append(free, p)
+			}
+		}
+		most := -1
+		for i, p := range free {
+			for _, q := range free[i:] {
+				n := 0
+				for w := range model[l][p] {
+					n += bits.OnesCount64(model[l][p][w] | model[l][q][w])
+				}
+				if n > most {
+					most, chosen[l] = n, [2]int{p, q}
+				}
+			}
+		}
+	}
+	met := 0
+	for _, r := range judge {
+		if c := chosen[leaf(r)]; c[0] >= 0 && (r[c[0]] || r[c[1]]) {
+			met++
+		}
+	}
+	f.share = float64(met) / float64(len(judge))
+	text := func(p int) string { return fmt.Sprintf("c%d < c%d", p/coins, p%coins) }
+	var tree func(level, l int) string
+	tree = func(level, l int) string {
+		if level == levels {
+			if chosen[l][0] < 0 {
+				return "false"
+			}
+			return text(chosen[l][0]) + " OR " + text(chosen[l][1])
+		}
+		return "CASE WHEN " + text(pair(2*level, 2*level+1)) + " THEN " + tree(level+1, 2*l+1) + " ELSE " + tree(level+1, 2*l) + " END"
+	}
+	f.where = tree(0, 0)
+	if fits.of == nil {
+		fits.of = map[string]fitted{}
+	}
+	fits.of[s.name] = f
+	return f
+}
+
+func pair(a, b int) int { return a*coins + b }
+
+// compare compares the coins of rows, each with each.
+func (f fitted) compare(a analyst, from string) [][]bool {
+	var columns []string
+	for i := range coins {
+		for j := range coins {
+			columns = append(columns, fmt.Sprintf("coalesce(c%d < c%d, false)", i, j))
+		}
+	}
+	sql := "SELECT ARRAY[" + strings.Join(columns, ", ") + "] FROM (SELECT " + f.named() + " FROM " + from + ") c"
+	rows, err := a.as(a.t, "postgres").Query(a.t.Context(), sql)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	defer rows.Close()
+	var out [][]bool
+	for rows.Next() {
+		var row []bool
+		if err := rows.Scan(&row); err != nil {
+			a.t.Fatal(err)
+		}
+		out = append(out, row)
+	}
+	if rows.Err() != nil {
+		a.t.Fatal(rows.Err())
+	}
+	return out
+}
+
+func (f fitted) named() string {
+	var out []string
+	for i, v := range f.values {
+		out = append(out, fmt.Sprintf("%s AS c%d", v, i))
+	}
+	return strings.Join(out, ", ")
+}
+
+// from is the protected rows with their coins.
+func (f fitted) from() string { return "(SELECT *, " + f.named() + " FROM customer) s" }
