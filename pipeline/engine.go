@@ -25,6 +25,7 @@ type Engine struct {
 
 	overloads overloads
 	past      *past
+	scanning  scanning
 	refusals  *ledger.Refusals // nil: none is recorded
 }
 
