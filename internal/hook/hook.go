@@ -25,6 +25,7 @@ const (
 	Apart           = false // ledger: budgets of users add up to no total
 	NoFloor         = false // mechanism: noise along the secrets' directions alone
 	RowErrors       = false // planner/row: expressions are evaluated as they are written, and fail on rows
+	DearRows        = false // planner/row: an expression may take as long for a row as it likes
 	AsSpelled       = false // planner/row: another spelling is another question
 	NoClamp         = false // planner: a row may contribute to a sum without bound
 	FloatSums       = false // planner: terms are summed as floating-point numbers

@@ -22,6 +22,7 @@ var (
 	Apart           bool
 	NoFloor         bool
 	RowErrors       bool
+	DearRows        bool
 	AsSpelled       bool
 	NoClamp         bool
 	FloatSums       bool
