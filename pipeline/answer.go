@@ -138,6 +138,7 @@ type question struct {
 	kind     mechanism.Kind
 	settings settings
 	key      ledger.Key
+	modelled ledger.Key // under which its model is remembered, where that is not key
 	shares   []ledger.Share
 	standing ledger.Standing   // of the dataset, before anything was read
 	paid     bool              // this question was charged for its answer
@@ -148,7 +149,7 @@ type question struct {
 // charged. Where another is answering the same, it waits for that and looks again.
 func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 	if hook.NoStored {
-		q.key = q.once()
+		q.modelled, q.key = q.key, q.once()
 	}
 	for range maxPasses {
 		a, done, err := q.attempt(ctx)

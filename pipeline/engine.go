@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -26,6 +27,7 @@ type Engine struct {
 	overloads overloads
 	past      *past
 	scanning  scanning
+	grid      time.Duration    // see Grid
 	refusals  *ledger.Refusals // nil: none is recorded
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"fugu/internal/hook"
 	"fugu/ledger"
@@ -46,7 +47,11 @@ func (q *question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer, m
 		return ledger.Answer{}, false, q.abandon(ctx, a)
 	}
 	hook.Point("before the statistics")
+	start := time.Now()
 	out, err := q.read(ctx, m)
+	if late := q.wait(ctx, start); late != nil {
+		err = late // whatever was found: a client that has left learns nothing of it, not even later
+	}
 	if err != nil {
 		return q.scanFailed(ctx, c, a, m, err)
 	}
