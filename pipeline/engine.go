@@ -27,6 +27,7 @@ type Engine struct {
 	overloads overloads
 	past      *past
 	scanning  scanning
+	searches  searches
 	grid      time.Duration    // see Grid
 	refusals  *ledger.Refusals // nil: none is recorded
 }

@@ -18,6 +18,7 @@ const (
 	NoStored        = false // pipeline: a statement that was answered before is answered anew
 	NoCharge        = false // pipeline: answers cost nothing
 	FreeFailures    = false // pipeline: a statement that failed on its rows costs nothing
+	OpenSearches    = false // pipeline: there is room for any number of searches for noise
 	NoGrid          = false // pipeline: an answer leaves as soon as it is there
 	ChargeLate      = false // pipeline: a statement is charged when its answer is known, and not when it is canceled before
 	StaleStatements = false // pipeline: a statement outlives the policy that it was prepared under

@@ -15,6 +15,7 @@ var (
 	NoStored        bool
 	NoCharge        bool
 	FreeFailures    bool
+	OpenSearches    bool
 	NoGrid          bool
 	ChargeLate      bool
 	StaleStatements bool
