@@ -89,6 +89,7 @@ type Limits struct {
 	UserClients      int           // of one user; 0: any number
 	MessageBytes     int64         // of one protocol message from a client
 	StatementTimeout time.Duration // of one statement upstream; whole milliseconds, as PostgreSQL counts
+	AnswerGrid       time.Duration // before which no answer of protected rows leaves; see docs/threat-model.md
 	LoginTimeout     time.Duration // from connecting to the end of authentication
 	IdleTimeout      time.Duration // of a client that sends nothing, outside of a transaction
 	// IdleInTransactionTimeout is of a client that sends nothing while its transaction is open.
@@ -102,7 +103,7 @@ func defaults() *Config {
 		Auth: Auth{Method: "scram-sha-256"},
 		TLS:  TLS{Mode: "prefer"},
 		Limits: Limits{
-			Clients: 2000, MessageBytes: 64 << 20, StatementTimeout: 60 * time.Second, LoginTimeout: time.Minute,
+			Clients: 2000, MessageBytes: 64 << 20, StatementTimeout: 60 * time.Second, AnswerGrid: 20 * time.Millisecond, LoginTimeout: time.Minute,
 			IdleTimeout: 30 * time.Minute, IdleInTransactionTimeout: 30 * time.Minute, KeepAlive: time.Minute,
 		},
 	}

@@ -75,7 +75,7 @@ func example() *Config {
 		Ledger: Ledger{SQLite: "testdata/fugu.db"},
 		Models: "testdata",
 		Admin:  "127.0.0.1:6433",
-		Limits: Limits{Clients: 2000, MessageBytes: 67108864, StatementTimeout: time.Minute, LoginTimeout: time.Minute,
+		Limits: Limits{Clients: 2000, MessageBytes: 67108864, StatementTimeout: time.Minute, AnswerGrid: 20 * time.Millisecond, LoginTimeout: time.Minute,
 			IdleTimeout: 30 * time.Minute, IdleInTransactionTimeout: 30 * time.Minute, KeepAlive: time.Minute},
 		Source: "testdata/fugu.good.yaml",
 	}
@@ -108,7 +108,7 @@ func TestDefaults(t *testing.T) {
 		Policy: "/etc/fugu/policies",
 		Ledger: Ledger{Postgres: "postgresql://fugu_ledger:s3cr3t@db.example.com/fugu"},
 		Models: "testdata",
-		Limits: Limits{Clients: 1, UserClients: 1, MessageBytes: 65536, StatementTimeout: 1500 * time.Millisecond, LoginTimeout: 10 * time.Second,
+		Limits: Limits{Clients: 1, UserClients: 1, MessageBytes: 65536, StatementTimeout: 1500 * time.Millisecond, AnswerGrid: 20 * time.Millisecond, LoginTimeout: 10 * time.Second,
 			IdleTimeout: 30 * time.Minute, IdleInTransactionTimeout: 5 * time.Minute, KeepAlive: 15 * time.Second},
 		Source: "testdata/minimal.good.yaml",
 	}
@@ -150,6 +150,7 @@ func TestEnvironment(t *testing.T) {
 		"FUGU_LIMITS_STATEMENT_TIMEOUT":           {"1h30m", func(c *Config) { c.Limits.StatementTimeout = 90 * time.Minute }},
 		"FUGU_LIMITS_IDLE_TIMEOUT":                {"1ms", func(c *Config) { c.Limits.IdleTimeout = time.Millisecond }},
 		"FUGU_LIMITS_USER_CLIENTS":                {"3", func(c *Config) { c.Limits.UserClients = 3 }},
+		"FUGU_LIMITS_ANSWER_GRID":                 {"50ms", func(c *Config) { c.Limits.AnswerGrid = 50 * time.Millisecond }},
 		"FUGU_LIMITS_LOGIN_TIMEOUT":               {"5s", func(c *Config) { c.Limits.LoginTimeout = 5 * time.Second }},
 		"FUGU_LIMITS_KEEPALIVE":                   {"1h", func(c *Config) { c.Limits.KeepAlive = time.Hour }},
 		"FUGU_LIMITS_IDLE_IN_TRANSACTION_TIMEOUT": {"1m", func(c *Config) { c.Limits.IdleInTransactionTimeout = time.Minute }},

@@ -66,6 +66,7 @@ var leaves = []leaf{
 	{"limits.user_clients", "", count, func(c *Config, s setting) { c.Limits.UserClients = s.number(1, 100_000) }, false},
 	{"limits.message_bytes", "", amount, func(c *Config, s setting) { c.Limits.MessageBytes = s.bytes(64<<10, 1<<30) }, false},
 	{"limits.statement_timeout", "", amount, func(c *Config, s setting) { c.Limits.StatementTimeout = s.duration() }, false},
+	{"limits.answer_grid", "", amount, func(c *Config, s setting) { c.Limits.AnswerGrid = s.duration() }, false},
 	{"limits.login_timeout", "", amount, func(c *Config, s setting) { c.Limits.LoginTimeout = s.duration() }, false},
 	{"limits.idle_timeout", "", amount, func(c *Config, s setting) { c.Limits.IdleTimeout = s.duration() }, false},
 	{"limits.idle_in_transaction_timeout", "", amount, func(c *Config, s setting) { c.Limits.IdleInTransactionTimeout = s.duration() }, false},

@@ -62,7 +62,7 @@ func TestDocumentedDefaults(t *testing.T) {
 			t.Errorf("%s: documented default %s is not the default", l.path, value)
 		}
 	}
-	if checked != 12 {
+	if checked != 13 {
 		t.Errorf("%d defaults documented", checked)
 	}
 }

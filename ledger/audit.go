@@ -45,14 +45,14 @@ type Entry struct {
 	// Of NewEpoch and NewPeriod.
 	Label       string     `json:"label,omitempty"`
 	Independent bool       `json:"independent,omitempty"`
-	Reason      string     `json:"reason,omitempty"` // of Reset and Compacted too: what User says
+	Reason      string     `json:"reason,omitempty"` // of Reset, Compacted and Abandoned too: what User says
 	Began       *time.Time `json:"began,omitempty"`  // of a period; At is when the ledger saw it
 
 	Statement string     `json:"statement,omitempty"` // fingerprint of the statement's shape, without its literals
 	Code      string     `json:"code,omitempty"`      // of Refused: the SQLSTATE
 	Times     int64      `json:"times,omitempty"`     // of Refused: how often, if more than once, until Until; of Lost: how many
 	Until     *time.Time `json:"until,omitempty"`
-	Dropped   *Dropped   `json:"dropped,omitempty"` // of Compacted
+	Dropped   *Dropped   `json:"dropped,omitempty"` // of Compacted and Abandoned
 }
 
 // Event is what an Entry tells of.
@@ -70,6 +70,8 @@ const (
 	Lost      Event = "lost"      // refusals that are not in the chain: there were too many, or the ledger was down
 	Reset     Event = "reset"     // who has a period begin that is next in the chain, and why
 	Compacted Event = "compacted" // answers lost their content
+	Answered  Event = "answered"  // what came of a question that was charged ahead of its answer
+	Abandoned Event = "abandoned" // nothing came of it: it stays charged, and is charged again when it is asked again
 )
 
 // Before is what an older Fugu, which kept no chain, had booked.
@@ -117,8 +119,12 @@ func (c chain) hash(before, text string) string {
 
 // entry tells of a scope that paid for an answer.
 func (s stored) entry(event Event, period int64, scope, user string, losses map[string]privacy.Loss, at time.Time) Entry {
+	failed, content := s.Failed, s.content
+	if s.begun != chargedWith { // the entry of its outcome tells
+		failed, content = false, ""
+	}
 	return Entry{At: at, Event: event, Dataset: s.dataset, Epoch: s.epoch, Period: period, Scope: scope, User: user, Answer: s.ID, Key: s.key, Losses: losses,
-		Requested: &s.Requested, Mechanism: s.Mechanism, Assumption: s.Assumption, Certificates: s.Certificates, Failed: s.Failed, Content: s.content, Terms: s.terms}
+		Requested: &s.Requested, Mechanism: s.Mechanism, Assumption: s.Assumption, Certificates: s.Certificates, Failed: failed, Content: content, Terms: s.terms}
 }
 
 // append writes an entry behind the last.

@@ -14,13 +14,14 @@ import (
 
 // bookings are the statements that write.
 type bookings struct {
-	answer, charge, total, entry, epoch, period, terms *sql.Stmt
+	answer, fill, charge, total, entry, epoch, period, terms *sql.Stmt
 }
 
 func (b *bookings) prepare(ctx context.Context, db preparer) error {
 	return prepareAll(ctx, db, map[**sql.Stmt]string{
-		&b.answer: `INSERT INTO answers (key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates, sealed, epoch)
-		  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) RETURNING id`,
+		&b.answer: `INSERT INTO answers (key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates, sealed, epoch, begun)
+		  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING id`,
+		&b.fill:   `UPDATE answers SET failed = $1, cells = $2, bytes = $3, sealed = $4, begun = 2 WHERE id = $5`,
 		&b.charge: `INSERT INTO charges (answer, scope, secret, "user", at, pure, kappa2, delta, period) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 		&b.total: `INSERT INTO totals (dataset, period, scope, secret, pure, kappa2, delta, releases) VALUES ($1, $2, $3, $4, $5, $6, $7, 1)
 		  ON CONFLICT (dataset, period, scope, secret) DO UPDATE
@@ -34,7 +35,7 @@ func (b *bookings) prepare(ctx context.Context, db preparer) error {
 
 // in returns the statements inside a transaction.
 func (b *bookings) in(tx *sql.Tx) bookings {
-	return bookings{tx.Stmt(b.answer), tx.Stmt(b.charge), tx.Stmt(b.total), tx.Stmt(b.entry), tx.Stmt(b.epoch), tx.Stmt(b.period), tx.Stmt(b.terms)}
+	return bookings{tx.Stmt(b.answer), tx.Stmt(b.fill), tx.Stmt(b.charge), tx.Stmt(b.total), tx.Stmt(b.entry), tx.Stmt(b.epoch), tx.Stmt(b.period), tx.Stmt(b.terms)}
 }
 
 // Charge implements Ledger.
@@ -203,7 +204,10 @@ func (b *booking) pay(ctx context.Context, s stored, scope string, period int64,
 // store inserts the answer.
 func (b *booking) store(ctx context.Context, now time.Time) (stored, error) {
 	s := stored{key: b.Key, dataset: b.Dataset, scope: Everybody, epoch: b.Epoch, Answer: Answer{Bytes: b.Answer, Failed: b.Failed, Mechanism: b.Mechanism, Assumption: b.Assumption,
-		Requested: b.Requested, Losses: b.Losses, Cells: b.Cells, Certificates: b.Certificates, At: now, Fresh: true}}
+		Requested: b.Requested, Losses: b.Losses, Cells: b.Cells, Certificates: b.Certificates, At: now, Pending: b.Ahead, Fresh: true}}
+	if b.Ahead {
+		s.begun = pending
+	}
 	cells, err := list(b.Cells)
 	if err != nil {
 		return stored{}, err
@@ -226,7 +230,7 @@ func (b *booking) store(ctx context.Context, now time.Time) (stored, error) {
 		return stored{}, err
 	}
 	if err := b.write.answer.QueryRowContext(ctx, string(b.Key), b.Dataset, Everybody, now.UnixMicro(), float64(b.Requested.Epsilon),
-		float64(b.Requested.Delta), b.Mechanism, b.Assumption, failed, cells, bytes, certificates, sealed, b.Epoch).Scan(&s.ID); err != nil {
+		float64(b.Requested.Delta), b.Mechanism, b.Assumption, failed, cells, bytes, certificates, sealed, b.Epoch, s.begun).Scan(&s.ID); err != nil {
 		return stored{}, err
 	}
 	return s, b.storeTerms(ctx, &s)

@@ -31,6 +31,8 @@ func (c Charge) check() error {
 		return errors.New("an answer cannot count with others of a negative id")
 	case c.Failed && (len(c.Answer) > 0 || len(c.Cells) > 0 || len(c.Certificates) > 0):
 		return errors.New("a failure with an answer")
+	case c.Ahead && (c.Failed || c.free() || len(c.Cells) > 0):
+		return errors.New("a charge ahead of its answer that knows the answer, or costs nothing")
 	case !c.Failed && (len(c.Answer) == 0 || c.Mechanism == "" || c.Assumption == ""):
 		return errors.New("an answer without bytes, mechanism or assumption")
 	}
@@ -62,7 +64,11 @@ func (c Charge) check() error {
 			return errors.New("a certificate needs a secret that is charged, and finite numbers")
 		}
 	}
-	for i, cell := range c.Cells {
+	return checkCells(c.Cells)
+}
+
+func checkCells(cells []Cell) error {
+	for i, cell := range cells {
 		if !text(cell.Column, cell.GroupKey, cell.Value, cell.Secret) {
 			return fmt.Errorf("cell %d is not UTF-8 text", i)
 		}

@@ -57,7 +57,7 @@ func (l *store) Compact(ctx context.Context, before time.Time, why Why) (answers
 
 // compactSome compacts the oldest answers that have a content, at most compactAtOnce.
 func (l *store) compactSome(ctx context.Context, before time.Time, why Why) (n int64, err error) {
-	const oldest = answerColumns + `WHERE failed = 0 AND at < $1 AND NOT EXISTS (SELECT 1 FROM compacted c WHERE c.answer = answers.id) ORDER BY id LIMIT $2`
+	const oldest = answerColumns + `WHERE failed = 0 AND begun <> 1 AND at < $1 AND NOT EXISTS (SELECT 1 FROM compacted c WHERE c.answer = answers.id) ORDER BY id LIMIT $2`
 	err = l.alter(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var ds []dropped
 		err := rows(ctx, tx, oldest, func(row scanner) error {
@@ -68,34 +68,40 @@ func (l *store) compactSome(ctx context.Context, before time.Time, why Why) (n i
 		if err != nil || len(ds) == 0 {
 			return err
 		}
-		entries := []Entry{{At: now(), Event: Compacted, User: why.Operator, Reason: why.Reason,
-			Dropped: &Dropped{Before: before, Answers: int64(len(ds)), Digest: digestOf(ds)}}}
-		if _, err := l.seal.extend(ctx, tx, entries); err != nil {
-			return err
-		}
-		note, err := tx.PrepareContext(ctx, `INSERT INTO compacted (answer, key, content, entry) VALUES ($1, $2, $3, $4)`)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = note.Close() }()
-		drop, err := tx.PrepareContext(ctx, `UPDATE answers SET key = $1, bytes = $2, cells = '[]', sealed = 0 WHERE id = $3`)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = drop.Close() }()
-		for _, d := range ds {
-			if _, err := note.ExecContext(ctx, d.answer, d.key, d.content, entries[0].Number); err != nil {
-				return err
-			}
-			if _, err := drop.ExecContext(ctx, string(d.nobody()), emptied, d.answer); err != nil {
-				return err
-			}
-		}
 		n = int64(len(ds))
-		return nil
+		return l.drop(ctx, tx, ds, Entry{Event: Compacted, User: why.Operator, Reason: why.Reason,
+			Dropped: &Dropped{Before: before, Answers: int64(len(ds)), Digest: digestOf(ds)}})
 	})
 	if err != nil {
 		n = 0
 	}
 	return n, err
+}
+
+// drop takes the contents of answers away and frees their keys, and writes the entry that tells of it.
+func (l *store) drop(ctx context.Context, tx *sql.Tx, ds []dropped, e Entry) error {
+	e.At = now()
+	entries := []Entry{e}
+	if _, err := l.seal.extend(ctx, tx, entries); err != nil {
+		return err
+	}
+	note, err := tx.PrepareContext(ctx, `INSERT INTO compacted (answer, key, content, entry) VALUES ($1, $2, $3, $4)`)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = note.Close() }()
+	drop, err := tx.PrepareContext(ctx, `UPDATE answers SET key = $1, bytes = $2, cells = '[]', sealed = 0 WHERE id = $3`)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = drop.Close() }()
+	for _, d := range ds {
+		if _, err := note.ExecContext(ctx, d.answer, d.key, d.content, entries[0].Number); err != nil {
+			return err
+		}
+		if _, err := drop.ExecContext(ctx, string(d.nobody()), emptied, d.answer); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -37,7 +37,8 @@ func readDone(ctx context.Context, tx *sql.Tx) (*done, error) {
 // told reports, without reading a link as JSON, that it may be of something done: a quote inside of a text would have a
 // backslash before it.
 func (d *done) told(l Link) bool {
-	return d.begun.told(l) || strings.Contains(l.Text, `"event":"`+string(Reset)+`"`) || strings.Contains(l.Text, `"event":"`+string(Compacted)+`"`)
+	return d.begun.told(l) || strings.Contains(l.Text, `"event":"`+string(Reset)+`"`) || strings.Contains(l.Text, `"event":"`+string(Compacted)+`"`) ||
+		strings.Contains(l.Text, `"event":"`+string(Abandoned)+`"`)
 }
 
 // settle takes what an entry tells from what is to be found.
@@ -57,7 +58,7 @@ func (d *done) settle(e Entry, l Link) error {
 		}
 		delete(d.resets, e.Dataset)
 		return d.begun.settle(e, l)
-	case Compacted:
+	case Compacted, Abandoned:
 		xs := d.drops[e.Number]
 		if e.Dropped == nil || int64(len(xs)) != e.Dropped.Answers || digestOf(xs) != e.Dropped.Digest {
 			return errors.New("what was compacted is missing or was changed")

@@ -47,6 +47,9 @@ type Charge struct {
 	Cells                 []Cell
 	Certificates          []Certificate
 
+	// Ahead charges before the answer is known, which comes by Give: until then Answer is whatever tells what it will be.
+	Ahead bool
+
 	// Terms say, for the joint account of the dataset, what was released: opaque here; nil: nothing says it. After is the
 	// newest answer of the dataset, but for Derived ones, that Losses count with, 0 where there was none: once there is a newer one, the charge is
 	// ErrOvertaken. nil: Losses depend on no other answer.
@@ -92,6 +95,7 @@ type Answer struct {
 	Certificates          []Certificate
 	At                    time.Time // when it was first given; whole microseconds, UTC
 	Fresh                 bool      // this call stored it; false: it was there already
+	Pending               bool      // it is charged, and there is no answer yet: Bytes are those of its Charge
 }
 
 // Account is what the releases to one scope have cost one secret.
@@ -103,7 +107,8 @@ type Account struct {
 
 // Ledger is a store of charges and answers. It is safe for concurrent use, also by several processes.
 type Ledger interface {
-	// Find returns the answer stored under key, if all the scopes have been charged for it.
+	// Find returns the answer stored under key, if all the scopes have been charged for it. One that is Pending is none:
+	// it is returned with false.
 	Find(ctx context.Context, key Key, scopes ...string) (Answer, bool, error)
 
 	// Charge books c for everybody and for each of its shares, and stores its answer, all or nothing, and returns once
@@ -116,6 +121,14 @@ type Ledger interface {
 	//
 	// ctx bounds the wait for the ledger, not the transaction itself once it runs.
 	Charge(ctx context.Context, c Charge) (Answer, error)
+
+	// Give stores the answer of what was charged ahead, and returns once it is on disk. Where the key has an answer already,
+	// that one is returned in its place; where it was given up meanwhile, or charged anew, ErrAbandoned.
+	Give(ctx context.Context, o Outcome) (Answer, error)
+
+	// Abandon gives up what was charged ahead and has no answer: it stays charged, and its key is charged anew when it is
+	// asked again. Where there is an answer, it stays.
+	Abandon(ctx context.Context, key Key, id int64, user string) error
 
 	// Standing returns where a dataset stands: its data, and the period in which a charge with the given Renew would be
 	// booked now.

@@ -20,7 +20,7 @@ type reading struct {
 	lastEpoch, labelled, lastPeriod, history, newest, given *sql.Stmt
 }
 
-const answerColumns = `SELECT id, key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates, sealed, epoch FROM answers `
+const answerColumns = `SELECT id, key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates, sealed, epoch, begun FROM answers `
 
 func (r *reading) prepare(ctx context.Context, db preparer) error {
 	return prepareAll(ctx, db, map[**sql.Stmt]string{
@@ -39,7 +39,7 @@ func (r *reading) prepare(ctx context.Context, db preparer) error {
 
 		&r.history: `SELECT a.id, coalesce(c.key, a.key), a.epoch, a.failed, t.bytes, t.sealed FROM answers a LEFT JOIN terms t ON t.answer = a.id
 		  LEFT JOIN compacted c ON c.answer = a.id WHERE a.dataset = $1 AND a.id > $2 AND a.mechanism <> '` + Derived + `' ORDER BY a.id`,
-		&r.given:  answerColumns + `WHERE dataset = $1 AND id > $2 AND mechanism <> '` + Derived + `' AND failed = 0 ORDER BY id DESC LIMIT $3`,
+		&r.given:  answerColumns + `WHERE dataset = $1 AND id > $2 AND mechanism <> '` + Derived + `' AND failed = 0 AND begun <> 1 ORDER BY id DESC LIMIT $3`,
 		&r.newest: `SELECT coalesce((SELECT id FROM answers WHERE dataset = $1 AND mechanism <> '` + Derived + `' ORDER BY id DESC LIMIT 1), 0)`,
 	})
 }
@@ -56,6 +56,7 @@ type stored struct {
 	key            Key
 	dataset, scope string
 	epoch          int64
+	begun          int    // whether it was charged ahead: see the constants
 	content        string // see the function
 	terms          string // digest of its terms; empty: none
 }
@@ -67,13 +68,14 @@ func (l seal) scan(row scanner) (stored, error) {
 	var at int64
 	var sealed int
 	var cells, certificates string
-	err := row.Scan(&s.ID, &s.key, &s.dataset, &s.scope, &at, &s.Requested.Epsilon, &s.Requested.Delta, &s.Mechanism, &s.Assumption, &s.Failed, &cells, &s.Bytes, &certificates, &sealed, &s.epoch)
+	err := row.Scan(&s.ID, &s.key, &s.dataset, &s.scope, &at, &s.Requested.Epsilon, &s.Requested.Delta, &s.Mechanism, &s.Assumption, &s.Failed, &cells, &s.Bytes, &certificates, &sealed, &s.epoch, &s.begun)
 	if err != nil {
 		return stored{}, err
 	}
 	if s.Bytes, cells, err = l.opened(s.Bytes, cells, sealed, s.key); err != nil {
 		return stored{}, fmt.Errorf("answer %d: %w", s.ID, err)
 	}
+	s.Pending = s.begun == pending
 	s.At, s.content = time.UnixMicro(at).UTC(), l.content(s.Bytes, cells)
 	if cells != "[]" {
 		if err := json.Unmarshal([]byte(cells), &s.Cells); err != nil {
@@ -155,7 +157,7 @@ func (l *store) Find(ctx context.Context, key Key, scopes ...string) (Answer, bo
 	if s.Losses == nil {
 		return Answer{}, false, nil
 	}
-	return s.Answer, true, nil
+	return s.Answer, !s.Pending, nil
 }
 
 // Spent implements Ledger.

@@ -121,6 +121,7 @@ CREATE TABLE terms (
 );
 CREATE TRIGGER terms_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON terms FOR EACH STATEMENT EXECUTE FUNCTION append_only();
 `,
+	aheadPostgres,
 }
 
 // postgresApplication marks a schema as a ledger.

@@ -130,6 +130,7 @@ CREATE TABLE terms (
 CREATE TRIGGER terms_stay  BEFORE DELETE ON terms BEGIN SELECT RAISE(ABORT, 'terms are append-only'); END;
 CREATE TRIGGER terms_fixed BEFORE UPDATE ON terms BEGIN SELECT RAISE(ABORT, 'terms are append-only'); END;
 `,
+	aheadSQLite,
 }
 
 // migrate brings the schema up to date, in one transaction; write false only checks that it is. c begins the audit chain.

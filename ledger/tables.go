@@ -43,7 +43,8 @@ const (
 // tables are all tables, in an order in which none refers to a later one.
 var tables = []table{
 	{"answers", []column{{"id", integer}, {"key", characters}, {"dataset", characters}, {"scope", characters}, {"at", integer}, {"epsilon", float}, {"delta", float},
-		{"mechanism", characters}, {"assumption", characters}, {"failed", integer}, {"cells", characters}, {"bytes", octets}, {"certificates", characters}, {"sealed", integer}, {"epoch", integer}}, true},
+		{"mechanism", characters}, {"assumption", characters}, {"failed", integer}, {"cells", characters}, {"bytes", octets}, {"certificates", characters}, {"sealed", integer}, {"epoch", integer},
+		{"begun", integer}}, true},
 	{"terms", []column{{"answer", integer}, {"bytes", octets}, {"sealed", integer}}, true},
 	{"charges", []column{{"id", integer}, {"answer", integer}, {"scope", characters}, {"secret", characters}, {"user", characters}, {"at", integer},
 		{"pure", float}, {"kappa2", float}, {"delta", float}, {"period", integer}}, true},

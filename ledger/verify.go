@@ -221,7 +221,9 @@ func (l seal) audit(ctx context.Context, tx *sql.Tx, visit func(Link) error) (he
 			if err = d.begun.during(e); err == nil {
 				err = paid.settle(e, l)
 			}
-		case NewEpoch, NewPeriod, Reset, Compacted:
+		case Answered:
+			err = paid.answer(e, l)
+		case NewEpoch, NewPeriod, Reset, Compacted, Abandoned:
 			err = d.settle(e, l)
 		case Refused, Lost: // they are in the chain alone
 		default:
@@ -241,6 +243,9 @@ func (l seal) audit(ctx context.Context, tx *sql.Tx, visit func(Link) error) (he
 	if err == nil && len(paid.open) > 0 {
 		err = fmt.Errorf("it is damaged: %d charges are not in the audit chain", len(paid.open))
 	}
+	if n := paid.unanswered(); err == nil && n > 0 {
+		err = fmt.Errorf("it is damaged: %d answers are not in the audit chain", n)
+	}
 	return head, err
 }
 
@@ -250,6 +255,8 @@ type ledgered struct {
 	charges []booked
 	byID    map[int64]*stored
 	open    map[payment]*Entry
+
+	answered map[int64]bool // of those charged ahead: the chain told of their answers
 }
 
 // payment is a scope that paid for an answer.
@@ -259,7 +266,7 @@ type payment struct {
 }
 
 func (l seal) payments(ctx context.Context, tx *sql.Tx, d *done) (*ledgered, error) {
-	p := &ledgered{byID: map[int64]*stored{}, open: map[payment]*Entry{}}
+	p := &ledgered{byID: map[int64]*stored{}, open: map[payment]*Entry{}, answered: map[int64]bool{}}
 	err := rows(ctx, tx, oldAnswers, func(row scanner) error {
 		s, err := l.scan(row)
 		s.Bytes, s.Cells = nil, nil

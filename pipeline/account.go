@@ -124,7 +124,7 @@ func (a *account) catchUp(ctx context.Context, l ledger.Ledger, epoch int64) err
 
 // count takes an answer of the ledger into the account.
 func (a *account) count(p ledger.Past, epoch int64) error {
-	if p.Failed {
+	if p.Failed && p.Terms == nil {
 		return nil // that it failed is counted by its price
 	}
 	closed := func(format string, args ...any) error {

@@ -139,6 +139,7 @@ type question struct {
 	kind     mechanism.Kind
 	settings settings
 	key      ledger.Key
+	modelled ledger.Key // under which its model is remembered, where that is not key
 	shares   []ledger.Share
 	standing ledger.Standing   // of the dataset, before anything was read
 	paid     bool              // this question was charged for its answer
@@ -146,85 +147,88 @@ type question struct {
 	limit    privacy.Worth     // on the noise of an answer that is charged
 }
 
-// answer is the corridor. Nothing before Statistics has seen a protected row, and nothing after Charge is more than what
-// was charged.
+// answer is the corridor. Nothing before Charge has seen a protected row, and what comes behind it is no more than was
+// charged. Where another is answering the same, it waits for that and looks again.
 func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 	if hook.NoStored {
-		q.key = q.once()
+		q.modelled, q.key = q.key, q.once()
 	}
+	for range maxPasses {
+		a, done, err := q.attempt(ctx)
+		if done || err != nil {
+			return a, err
+		}
+	}
+	return ledger.Answer{}, sqlstate.New(sqlstate.SerializationFailure, "others ask the same, and cancel, again and again").WithHint("Ask again.")
+}
+
+// maxPasses is how often a statement that meets others' on its way begins anew.
+const maxPasses = 100
+
+// attempt is one pass through the corridor. done: the answer is there; otherwise it is worth another pass.
+func (q *question) attempt(ctx context.Context) (a ledger.Answer, done bool, err error) {
 	if err := current(q.policy, q.standing); err != nil {
-		return ledger.Answer{}, err
+		return ledger.Answer{}, false, err
 	}
-	if a, ok, err := q.engine.ledger.Find(ctx, q.key, scopes(q.shares)...); err != nil {
-		return ledger.Answer{}, ledgerError(err)
+	found, ok, err := q.engine.ledger.Find(ctx, q.key, scopes(q.shares)...)
+	if err != nil {
+		return ledger.Answer{}, false, ledgerError(err)
 	} else if ok {
-		return a, failed(a)
+		return found, true, failed(found)
 	}
 	charge := ledger.Charge{Key: q.key, Dataset: q.policy.Dataset, Epoch: q.standing.Epoch, User: q.session.user, Statement: q.fingerprint, Requested: q.budget,
 		Limit: total(q.policy.Privacy.Budget), Shares: q.shares, Renew: q.policy.Privacy.Budget.Renew}
-	if a, ok, err := q.fromPast(ctx, charge); ok || err != nil {
-		return a, err
-	}
-	if err := q.unlimited(ctx); err != nil {
-		return ledger.Answer{}, err
-	}
-	if a, joined, err := q.join(ctx, charge); joined || err != nil {
-		return a, err
+	if !found.Pending { // otherwise it has been paid for
+		if a, ok, err := q.fromPast(ctx, charge); ok || err != nil {
+			return a, ok, err
+		}
+		if err := q.unlimited(ctx); err != nil {
+			return ledger.Answer{}, false, err
+		}
+		if a, joined, err := q.join(ctx, charge); joined || err != nil {
+			return a, joined, err
+		}
 	}
 
 	m, err := q.measure(ctx)
-	if sqlstate.Is(err, sqlstate.StatisticsFailed) {
+	if sqlstate.Is(err, sqlstate.StatisticsFailed) && !found.Pending {
 		// The reference's rows fail already. It costs the same as when only the protected ones do: what a statement
 		// costs must not tell which of them it was.
 		charge.Losses = q.nominal()
-		return q.fail(ctx, charge, err)
+		a, err = q.fail(ctx, charge, err)
+		return a, true, err
 	} else if err != nil {
-		return ledger.Answer{}, err
+		return ledger.Answer{}, false, err
 	}
 	if m.width == 0 { // group keys alone, averages of which the model knows nothing, what the policy makes public: all of it is public
 		bytes, err := m.encode(mechanism.Release{}, nil)
-		return ledger.Answer{Bytes: bytes}, err
+		return ledger.Answer{Bytes: bytes}, true, err
 	}
-	c := m.calibration
-	p, err := q.price(ctx, m)
-	if err != nil {
-		return ledger.Answer{}, err
-	}
-	charge.Losses, charge.Mechanism, charge.Assumption = p.losses, string(c.Kind), c.Assumption
-	if err := q.covered(ctx, charge); err != nil {
-		// What has used the budget up may have been this very question, asked by another at the same moment.
-		if a, ok, _ := q.engine.ledger.Find(ctx, q.key, scopes(q.shares)...); ok {
-			return a, failed(a)
+	charge.Mechanism, charge.Assumption = string(m.calibration.Kind), m.calibration.Assumption
+	if !found.Pending {
+		p, err := q.price(ctx, m)
+		if err != nil {
+			return ledger.Answer{}, false, err
 		}
-		return ledger.Answer{}, err
-	}
-
-	hook.Point("before the statistics")
-	statistics, err := q.database.Statistics(ctx, m.questions, m.start)
-	hook.Point("after the statistics")
-	if sqlstate.Is(err, sqlstate.StatisticsFailed) {
-		if m.joint != nil { // a failure stands in no account: only pure losses add up with what does
-			charge.Losses = q.nominal()
+		charge.Losses = p.losses
+		if err := q.covered(ctx, charge); err != nil {
+			// What has used the budget up may have been this very question, asked by another at the same moment.
+			if a, ok, _ := q.engine.ledger.Find(ctx, q.key, scopes(q.shares)...); ok {
+				return a, true, failed(a)
+			} else if a.Pending {
+				return ledger.Answer{}, false, nil
+			}
+			return ledger.Answer{}, false, err
 		}
-		return q.fail(ctx, charge, err)
-	} else if err != nil {
-		return ledger.Answer{}, err
-	}
-	release, err := c.Release(statistics)
-	if err != nil {
-		return ledger.Answer{}, fmt.Errorf("adding noise: %w", err)
-	}
-	if len(m.sums) > 0 {
-		if release, err = release.SummingTo(c.Noise, m.sums); err != nil {
-			return ledger.Answer{}, err
+		if hook.ChargeLate || hook.FreeFailures {
+			a, err = q.late(ctx, charge, m, p)
+			return a, true, err
+		}
+		if found, err = q.book(ctx, charge, m, p); err != nil || !found.Pending {
+			return found, true, err
 		}
 	}
-	if charge.Answer, err = m.encode(release, m.keep(q.policy)); err != nil {
-		return ledger.Answer{}, fmt.Errorf("storing the release: %w", err)
-	}
-	charge.Cells = q.cells(m, nil, release.Values(), defaultConfidence)
-	hook.Point("after the noise")
-	return q.book(ctx, charge, m, p)
+	return q.scan(ctx, charge, found, m)
 }
 
 // join charges shares for an answer that others were told before, at the price of that answer; no row is read for it.

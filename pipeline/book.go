@@ -7,10 +7,10 @@ import (
 	"fugu/ledger"
 )
 
-// book charges the answer at its price; where others were charged meanwhile that the price does not count with, at a new one.
+// book charges the question at its price, ahead of its answer; where others were charged meanwhile that the price does not count with, at a new one.
 func (q *question) book(ctx context.Context, c ledger.Charge, m *measured, p price) (ledger.Answer, error) {
 	for {
-		c.Losses, c.After, c.Certificates = p.losses, p.after, m.certificates(p)
+		c.Losses, c.After, c.Certificates, c.Ahead, c.Answer = p.losses, p.after, m.certificates(p), true, m.plan()
 		if m.joint != nil {
 			c.Terms = m.joint.bytes
 		}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -26,6 +27,9 @@ type Engine struct {
 	overloads overloads
 	namesakes namesakes
 	past      *past
+	scanning  scanning
+	searches  searches
+	grid      time.Duration    // see Grid
 	refusals  *ledger.Refusals // nil: none is recorded
 }
 

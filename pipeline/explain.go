@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"fugu/ledger"
 	"fugu/mechanism"
@@ -49,6 +50,7 @@ type Explanation struct {
 	Certificates []mechanism.Certificate `json:"certificates"` // of each secret: what this answer by itself guarantees
 
 	Calibration mechanism.Calibration `json:"-"` // the noise itself
+	Leaves      time.Duration         `json:"-"` // after which the answer leaves at the earliest, behind the first reading of a row
 	Values      []ExplainedValue      `json:"-"` // each value that gets noise, in the order of the calibration's components
 }
 
@@ -129,7 +131,7 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 		}
 	}
 	x.Dataset, x.Components = q.policy.Dataset, m.width
-	x.Calibration, x.Certificates = m.calibration, m.calibration.Certificates
+	x.Calibration, x.Certificates, x.Leaves = m.calibration, m.calibration.Certificates, q.first()
 	x.Mechanism, x.Chosen, x.Assumption = string(m.calibration.Kind), string(q.kind), m.calibration.Assumption
 	x.Epsilon, x.Delta = float64(q.budget.Epsilon), float64(q.budget.Delta)
 	x.Above = q.plan.Above

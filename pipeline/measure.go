@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"fugu/internal/hook"
 	"fugu/ledger"
 	"fugu/mechanism"
 	"fugu/model"
@@ -51,9 +52,43 @@ type label struct{ column, group string }
 
 // measure derives F's model and noise from the reference; the cache makes it one scan for each question.
 func (q *question) measure(ctx context.Context) (*measured, error) {
-	if m, ok := q.snapshot.measured.get(q.key); ok {
+	key := q.key
+	if hook.NoStored && q.modelled != "" { // what is asked anew is of the same model
+		key = q.modelled
+	}
+	if m, ok := q.snapshot.measured.get(key); ok {
 		return m, nil
 	}
+	values := 0
+	for _, c := range q.cuts {
+		values += len(c.Cells) * len(c.Aggregates)
+	}
+	bounded, stop := ctx, func() {}
+	if values >= largeSearch {
+		bounded, stop = context.WithTimeout(ctx, searchTime)
+	}
+	defer stop()
+	leave, err := q.engine.searches.enter(bounded, q.session.user, values)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	// Others may have looked for the same meanwhile.
+	if m, ok := q.snapshot.measured.get(key); ok {
+		return m, nil
+	}
+	m, err := q.derive(bounded)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		return nil, tookTooLong(bounded, values)
+	} else if err != nil {
+		return nil, err
+	}
+	q.snapshot.measured.add(key, m, weight(m))
+	return m, nil
+}
+
+// derive is measure without a memory, and without a limit.
+func (q *question) derive(ctx context.Context) (*measured, error) {
 	m := &measured{sumsOnly: true}
 	var parts [][]sensitivity.Shift
 	var widths []int
@@ -164,7 +199,6 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 			}
 		}
 	}
-	q.snapshot.measured.add(q.key, m, weight(m))
 	return m, nil
 }
 
@@ -177,8 +211,7 @@ func (q *question) calibrate(ctx context.Context, r mechanism.Request) (mechanis
 	}
 	c, err := mechanism.Calibrate(ctx, q.kind, r)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return c, sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to statement timeout").
-			WithDetail("The search for the noise of %d values took too long.", len(r.Components)).WithHint("Group by fewer columns.").Because(err)
+		return c, tookTooLong(ctx, len(r.Components))
 	}
 	return c, err
 }

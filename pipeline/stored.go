@@ -70,11 +70,24 @@ func (r *remembering) Find(ctx context.Context, key ledger.Key, scopes ...string
 // Charge implements ledger.Ledger.
 func (r *remembering) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {
 	a, err := r.Ledger.Charge(ctx, c)
-	if err == nil {
+	if err == nil && !a.Pending {
 		r.keep(paidBy(c.Key, scopes(c.Shares)), a)
 	}
 	var stale *ledger.Stale
 	if errors.As(err, &stale) || c.Renew > 0 { // it may have begun a period
+		r.forget()
+	}
+	return a, err
+}
+
+// Give implements ledger.Ledger.
+func (r *remembering) Give(ctx context.Context, o ledger.Outcome) (ledger.Answer, error) {
+	a, err := r.Ledger.Give(ctx, o)
+	if err == nil {
+		r.keep(paidBy(o.Key, o.Scopes), a)
+	}
+	var stale *ledger.Stale
+	if errors.As(err, &stale) {
 		r.forget()
 	}
 	return a, err

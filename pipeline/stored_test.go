@@ -65,7 +65,7 @@ func TestStoredAnswersAreRemembered(t *testing.T) {
 	if err != nil || !first.Fresh {
 		t.Fatal(first, err)
 	}
-	counts(3, 1)
+	counts(4, 1)
 	l.down = true
 	for range 3 {
 		again, err := h.ask(t, "alice", sql)
@@ -77,7 +77,7 @@ func TestStoredAnswersAreRemembered(t *testing.T) {
 			t.Errorf("%+v, %v, want %+v", again, err, first)
 		}
 	}
-	counts(3, 1)
+	counts(4, 1)
 	if _, err := h.ask(t, "bob", sql); err == nil { // he has not paid
 		t.Error("bob got alice's answer")
 	}
@@ -85,7 +85,7 @@ func TestStoredAnswersAreRemembered(t *testing.T) {
 	if a, err := h.ask(t, "bob", sql); err != nil || a.ID != first.ID {
 		t.Error(a, err)
 	}
-	counts(6, 2) // his own account has not paid, everybody's has
+	counts(7, 2) // his own account has not paid, everybody's has
 
 	// Another proxy on the same ledger finds it there, once.
 	h.engine = New(h.engine.guest, h.engine.reader, Remember(l), h.engine.snapshot.Load(), h.engine.log)
@@ -94,7 +94,7 @@ func TestStoredAnswersAreRemembered(t *testing.T) {
 			t.Error(a, err)
 		}
 	}
-	counts(7, 2)
+	counts(8, 2)
 }
 
 // A failure that may pass is charged each time, and never taken for the answer.

@@ -42,7 +42,7 @@ func (c *Cut) bare(ctx context.Context, q Querier, values [][]byte) (*Bound, err
 	for i, v := range values {
 		params[i] = Value{Text: string(v), Null: v == nil}
 	}
-	total, err := c.typing.Bind(ctx, q, params)
+	total, cost, err := c.typing.Bind(ctx, q, params)
 	if err != nil {
 		return nil, c.somewhere(err)
 	}
@@ -53,7 +53,7 @@ func (c *Cut) bare(ctx context.Context, q Querier, values [][]byte) (*Bound, err
 	}
 	cut, below := *c, *c.cut
 	cut.Params, cut.ParamTypes, cut.number, cut.typing, cut.cut = nil, nil, nil, nil, &below
-	b := &Bound{Cut: &cut, forms: forms{on: map[int]parser.Expr{}}, given: map[int]string{}}
+	b := &Bound{Cut: &cut, Cost: cost, forms: forms{on: map[int]parser.Expr{}}, given: map[int]string{}}
 	for i, n := range c.Params {
 		b.given[n] = params[i].Text
 	}

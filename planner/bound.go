@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"fugu/parser"
+	"fugu/planner/row"
 )
 
 // Bound is a cut with the values of its parameters in their places: what it asks for, down to the last row. Equal
@@ -19,6 +20,8 @@ type Bound struct {
 
 	Aggregates []Aggregate // the cut's, in an order of their own and each once, with the terms they are made of, or their domain
 	Columns    []int       // for each aggregate of the cut as it was planned, the one here that is its value
+
+	Cost row.Cost // of the expressions, for each row of the protected tables
 
 	forms      forms
 	given      map[int]string // the values of the client's parameters, by their numbers

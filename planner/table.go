@@ -120,7 +120,7 @@ func (t *Table) total(ctx context.Context, db row.Database, root row.Root) (pars
 	if err != nil {
 		return nil, err
 	}
-	out, err := typing.Bind(ctx, db, nil)
+	out, _, err := typing.Bind(ctx, db, nil)
 	if err != nil {
 		return nil, err
 	}

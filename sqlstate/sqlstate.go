@@ -45,6 +45,7 @@ const (
 	DependentObjectsExist    Code = "2BP01"
 	UndefinedObject          Code = "42704"
 	TooManyConnections       Code = "53300"
+	TooManySearches          Code = "53400"
 	ProgramLimitExceeded     Code = "54000"
 	StatementTooComplex      Code = "54001"
 	QueryCanceled            Code = "57014"

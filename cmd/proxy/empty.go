@@ -22,6 +22,12 @@ func (empty) Charge(context.Context, ledger.Charge) (ledger.Answer, error) {
 	return ledger.Answer{}, errors.New("there is no ledger to charge")
 }
 
+func (empty) Give(context.Context, ledger.Outcome) (ledger.Answer, error) {
+	return ledger.Answer{}, errNone
+}
+
+func (empty) Abandon(context.Context, ledger.Key, int64, string) error { return errNone }
+
 func (empty) Standing(context.Context, string, time.Duration) (ledger.Standing, error) {
 	return ledger.Standing{}, nil
 }

@@ -50,6 +50,14 @@ func (a asked) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer, erro
 	return a.Ledger.Charge(hook.Within(ctx, "charge"), c)
 }
 
+func (a asked) Give(ctx context.Context, o ledger.Outcome) (ledger.Answer, error) {
+	return a.Ledger.Give(hook.Within(ctx, "give"), o)
+}
+
+func (a asked) Abandon(ctx context.Context, key ledger.Key, id int64, user string) error {
+	return a.Ledger.Abandon(hook.Within(ctx, "abandon"), key, id, user)
+}
+
 func (a asked) Standing(ctx context.Context, dataset string, renew time.Duration) (ledger.Standing, error) {
 	return a.Ledger.Standing(hook.Within(ctx, "standing"), dataset, renew)
 }
@@ -65,19 +73,31 @@ func (a asked) Refuse(ctx context.Context, refusals []ledger.Refusal, lost int64
 // late gives an answer before it charges for it, when it is asked for the next.
 type late struct {
 	ledger.Ledger
-	mu   sync.Mutex
-	owed []ledger.Charge
+	mu    sync.Mutex
+	owed  []ledger.Charge
+	given map[ledger.Key]ledger.Outcome
 }
 
 func (l *late) Find(ctx context.Context, key ledger.Key, scopes ...string) (ledger.Answer, bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	var waiting []ledger.Charge
 	for _, c := range l.owed {
-		if _, err := l.Ledger.Charge(ctx, c); err != nil {
+		o, ok := l.given[c.Key]
+		if !ok {
+			waiting = append(waiting, c)
+			continue
+		}
+		a, err := l.Ledger.Charge(ctx, c)
+		if err == nil {
+			o.Charged = a
+			_, err = l.Ledger.Give(ctx, o)
+		}
+		if err != nil {
 			return ledger.Answer{}, false, err
 		}
 	}
-	l.owed = nil
+	l.owed = waiting
 	return l.Ledger.Find(ctx, key, scopes...)
 }
 
@@ -85,7 +105,19 @@ func (l *late) Charge(_ context.Context, c ledger.Charge) (ledger.Answer, error)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.owed = append(l.owed, c)
-	return ledger.Answer{Bytes: c.Answer, Cells: c.Cells, Losses: c.Losses, Mechanism: c.Mechanism, Assumption: c.Assumption, Requested: c.Requested}, nil
+	return ledger.Answer{Bytes: c.Answer, Losses: c.Losses, Mechanism: c.Mechanism, Assumption: c.Assumption, Requested: c.Requested, Fresh: true, Pending: true}, nil
+}
+
+func (l *late) Give(_ context.Context, o ledger.Outcome) (ledger.Answer, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.given == nil {
+		l.given = map[ledger.Key]ledger.Outcome{}
+	}
+	l.given[o.Key] = o
+	a := o.Charged
+	a.Bytes, a.Cells, a.Pending = o.Answer, o.Cells, false
+	return a, nil
 }
 
 // split charges in one transaction, and stores the answer in the next.
@@ -118,6 +150,11 @@ func (f forgetful) Find(ctx context.Context, key ledger.Key, scopes ...string) (
 func (f forgetful) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {
 	c.Key = derived(c.Key, f.salt)
 	return f.Ledger.Charge(ctx, c)
+}
+
+func (f forgetful) Give(ctx context.Context, o ledger.Outcome) (ledger.Answer, error) {
+	o.Key = derived(o.Key, f.salt)
+	return f.Ledger.Give(ctx, o)
 }
 
 // generous looks at the budget only before it reads, when others may be about to spend the same.

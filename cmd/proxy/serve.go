@@ -58,6 +58,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	h.warn(log)
 	engine := pipeline.New(h.guest, h.reader, h.ledger, h.snapshot, log)
 	engine.GiveGuests(h.guests)
+	engine.Grid(h.config.Limits.AnswerGrid)
 	refusals := ledger.NewRefusals(h.ledger, log)
 	defer refusals.Close()
 	engine.Record(refusals)

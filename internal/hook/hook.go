@@ -18,12 +18,16 @@ const (
 	NoStored        = false // pipeline: a statement that was answered before is answered anew
 	NoCharge        = false // pipeline: answers cost nothing
 	FreeFailures    = false // pipeline: a statement that failed on its rows costs nothing
+	OpenSearches    = false // pipeline: there is room for any number of searches for noise
+	NoGrid          = false // pipeline: an answer leaves as soon as it is there
+	ChargeLate      = false // pipeline: a statement is charged when its answer is known, and not when it is canceled before
 	StaleStatements = false // pipeline: a statement outlives the policy that it was prepared under
 	ModelFromData   = false // pipeline: the protected rows are their own reference
 	Overdraft       = false // ledger: a charge does not look at what is left
 	Apart           = false // ledger: budgets of users add up to no total
 	NoFloor         = false // mechanism: noise along the secrets' directions alone
 	RowErrors       = false // planner/row: expressions are evaluated as they are written, and fail on rows
+	DearRows        = false // planner/row: an expression may take as long for a row as it likes
 	AsSpelled       = false // planner/row: another spelling is another question
 	NoClamp         = false // planner: a row may contribute to a sum without bound
 	FloatSums       = false // planner: terms are summed as floating-point numbers

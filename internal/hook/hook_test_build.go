@@ -15,12 +15,16 @@ var (
 	NoStored        bool
 	NoCharge        bool
 	FreeFailures    bool
+	OpenSearches    bool
+	NoGrid          bool
+	ChargeLate      bool
 	StaleStatements bool
 	ModelFromData   bool
 	Overdraft       bool
 	Apart           bool
 	NoFloor         bool
 	RowErrors       bool
+	DearRows        bool
 	AsSpelled       bool
 	NoClamp         bool
 	FloatSums       bool

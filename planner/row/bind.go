@@ -17,10 +17,10 @@ const maxText = 256 << 10
 // Bind gives the total form of each root with the parameters' values in the places of Params. Columns, CASE, COALESCE, casts and AND at its top
 // are parser's own; the rest is a Form. It is nil where a condition is true for every
 // row, and where the argument of count is never NULL. Equal questions come out equal, and no row can make one fail. No text of the client's is
-// in them but quoted constants.
-func (t *Typing) Bind(ctx context.Context, db Evaluator, values []Value) ([]parser.Expr, error) {
+// in them but quoted constants. All of them together have the cost.
+func (t *Typing) Bind(ctx context.Context, db Evaluator, values []Value) ([]parser.Expr, Cost, error) {
 	if len(values) != len(t.Params) {
-		return nil, fmt.Errorf("binding %d values to %d parameters", len(values), len(t.Params))
+		return nil, 0, fmt.Errorf("binding %d values to %d parameters", len(values), len(t.Params))
 	}
 	b := &binder{db: db, values: map[int]*term{}}
 	for i, n := range t.Params {
@@ -34,25 +34,30 @@ func (t *Typing) Bind(ctx context.Context, db Evaluator, values []Value) ([]pars
 	for i, x := range t.terms {
 		bound, err := b.substitute(x)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		terms[i] = b.fold(bound)
 	}
 	if err := b.evaluate(ctx); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
+	var all Cost
 	out := make([]parser.Expr, len(terms))
 	for i, x := range terms {
 		var err error
-		if out[i], err = t.roots[i].finish(b.replace(x)); err != nil {
-			return nil, err
+		var c Cost
+		if out[i], c, err = t.roots[i].finish(b.replace(x)); err != nil {
+			return nil, 0, err
+		}
+		if all += c; all > MaxCost && !hook.DearRows {
+			return nil, 0, tooDear(all).At(x.position())
 		}
 	}
-	return out, nil
+	return out, all, nil
 }
 
-// finish brings a bound term to its normal and its total form.
-func (r Root) finish(x *term) (parser.Expr, error) {
+// finish brings a bound term to its normal and its total form, which has a cost.
+func (r Root) finish(x *term) (parser.Expr, Cost, error) {
 	if !hook.AsSpelled {
 		if x = normal(x); r.Condition {
 			x = filter(x)
@@ -60,24 +65,28 @@ func (r Root) finish(x *term) (parser.Expr, error) {
 	}
 	switch {
 	case r.Condition && x.kind == kConst && x.text == "true", r.Aggregate == "count" && !r.Value && x.kind == kConst:
-		return nil, nil
+		return nil, 0, nil
 	}
 	if hook.RowErrors {
-		return x.expr(), nil
+		return x.expr(), 0, nil
 	}
 	v, err := total(x)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if r.Aggregate != "" && r.Aggregate != "count" {
 		v = summand(v, x.typ.OID)
 	}
 	// What guards add is bounded; a long list of constants is not at fault.
 	if limit := maxText/16 + 8*x.size(maxText); v.size(limit) >= limit {
-		return nil, sqlstate.New(sqlstate.StatementTooComplex, "the expression is too long once every operation in it is kept from failing").
+		return nil, 0, sqlstate.New(sqlstate.StatementTooComplex, "the expression is too long once every operation in it is kept from failing").
 			WithHint("Split it, or nest fewer functions.").At(x.position())
 	}
-	return v.expr(), nil
+	c, err := dear(v.term, x)
+	if err != nil {
+		return nil, 0, err
+	}
+	return v.expr(), c, nil
 }
 
 type binder struct {

@@ -143,7 +143,7 @@ func (s *server) bind(ctx context.Context, root Root, values ...Value) (string, 
 	if err != nil {
 		return "", err
 	}
-	out, err := typing.Bind(ctx, s, values)
+	out, _, err := typing.Bind(ctx, s, values)
 	if err != nil {
 		return "", err
 	}

@@ -19,5 +19,15 @@ func (Ledger) Find(context.Context, ledger.Key, ...string) (ledger.Answer, bool,
 // Charge implements ledger.Ledger: the answer is c's.
 func (Ledger) Charge(_ context.Context, c ledger.Charge) (ledger.Answer, error) {
 	return ledger.Answer{ID: 1, Bytes: c.Answer, Failed: c.Failed, Mechanism: c.Mechanism, Assumption: c.Assumption,
-		Requested: c.Requested, Losses: c.Losses, Cells: c.Cells, At: time.Now(), Fresh: true}, nil
+		Requested: c.Requested, Losses: c.Losses, Cells: c.Cells, At: time.Now(), Fresh: true, Pending: c.Ahead}, nil
 }
+
+// Give implements ledger.Ledger: the answer is o's.
+func (Ledger) Give(_ context.Context, o ledger.Outcome) (ledger.Answer, error) {
+	a := o.Charged
+	a.Bytes, a.Failed, a.Cells, a.Pending, a.Fresh = o.Answer, o.Failed, o.Cells, false, true
+	return a, nil
+}
+
+// Abandon implements ledger.Ledger: there is nothing to give up.
+func (Ledger) Abandon(context.Context, ledger.Key, int64, string) error { return nil }

@@ -155,6 +155,8 @@ func (s *scene) statement() string {
 type book struct {
 	entries []ledger.Entry  // of charges
 	answers []ledger.Answer // newest first
+
+	abandoned int // scans that were charged, and ended without an answer because the client left
 }
 
 // read reads the ledger. Of a file that nobody serves from, it reads a copy: opening the file itself would mend what the
@@ -180,6 +182,9 @@ func (s *scene) read() (b book) {
 			e, err := l.Entry()
 			if e.Event == ledger.Release || e.Event == ledger.Joined {
 				b.entries = append(b.entries, e)
+			}
+			if e.Event == ledger.Abandoned {
+				b.abandoned++
 			}
 			return err
 		})

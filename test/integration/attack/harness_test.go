@@ -338,6 +338,14 @@ func (r *renewable) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer,
 	return r.ledger().Charge(ctx, c)
 }
 
+func (r *renewable) Give(ctx context.Context, o ledger.Outcome) (ledger.Answer, error) {
+	return r.ledger().Give(ctx, o)
+}
+
+func (r *renewable) Abandon(ctx context.Context, k ledger.Key, id int64, user string) error {
+	return r.ledger().Abandon(ctx, k, id, user)
+}
+
 func (r *renewable) Standing(ctx context.Context, dataset string, renew time.Duration) (ledger.Standing, error) {
 	return r.ledger().Standing(ctx, dataset, renew)
 }

@@ -1,0 +1,203 @@
+package pipeline
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"fugu/internal/hook"
+	"fugu/ledger"
+	"fugu/privacy"
+	"fugu/sqlstate"
+	"fugu/upstream"
+)
+
+// scan reads protected rows for a question that has been charged, and stores what comes of it. Each scan tells a little by
+// the time that it takes, so there is no second one for the same charge: one question is scanned once at a time, and what
+// ends without an answer, because the client cancels or the database gives up, is charged anew when it is asked again.
+//
+// It is scanned again at no charge where a proxy ended amid its scan, which no client can bring about.
+func (q *question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer, m *measured) (_ ledger.Answer, done bool, err error) {
+	leave, wait := q.engine.scanning.enter(q.key)
+	if leave == nil {
+		select {
+		case <-wait:
+			return ledger.Answer{}, false, nil
+		case <-ctx.Done():
+			return ledger.Answer{}, false, canceled(ctx)
+		}
+	}
+	defer leave()
+	// Another may have answered, or given up, since this one looked.
+	now, ok, err := q.engine.ledger.Find(ctx, q.key, scopes(q.shares)...)
+	switch {
+	case err != nil:
+		return ledger.Answer{}, false, ledgerError(err)
+	case ok:
+		return now, true, failed(now)
+	case now.Pending && now.ID != a.ID, !now.Pending && !a.Fresh:
+		return ledger.Answer{}, false, nil
+	}
+	// What was charged is the noise that was known then: the reference may be another since.
+	if string(a.Bytes) != string(m.plan()) {
+		return ledger.Answer{}, false, q.abandon(ctx, a)
+	}
+	hook.Point("before the statistics")
+	start := time.Now()
+	out, err := q.read(ctx, m)
+	if late := q.wait(ctx, start); late != nil {
+		err = late // whatever was found: a client that has left learns nothing of it, not even later
+	}
+	if err != nil {
+		return q.scanFailed(ctx, c, a, m, err)
+	}
+	hook.Point("after the noise")
+	return q.give(ctx, c, a, out)
+}
+
+// outcome is what a scan came to.
+type outcome struct {
+	bytes []byte
+	cells []ledger.Cell
+}
+
+// read asks for the statistics, adds the noise, and writes down what the ledger is to keep.
+func (q *question) read(ctx context.Context, m *measured) (out outcome, err error) {
+	statistics, err := q.database.Statistics(ctx, m.questions, m.start)
+	hook.Point("after the statistics")
+	if err != nil {
+		return outcome{}, err
+	}
+	c := m.calibration
+	release, err := c.Release(statistics)
+	if err != nil {
+		return outcome{}, fmt.Errorf("adding noise: %w", err)
+	}
+	if len(m.sums) > 0 {
+		if release, err = release.SummingTo(c.Noise, m.sums); err != nil {
+			return outcome{}, err
+		}
+	}
+	if out.bytes, err = m.encode(release, m.keep(q.policy)); err != nil {
+		return outcome{}, fmt.Errorf("storing the release: %w", err)
+	}
+	out.cells = q.cells(m, nil, release.Values(), defaultConfidence)
+	return out, nil
+}
+
+// scanFailed books what a scan without statistics means: a failure is the answer, and what may pass is given up. Where no
+// server could be reached nothing was read, and the question stays as it is: charged, to be asked again.
+func (q *question) scanFailed(ctx context.Context, c ledger.Charge, a ledger.Answer, m *measured, cause error) (_ ledger.Answer, done bool, err error) {
+	final := sqlstate.Is(cause, sqlstate.StatisticsFailed) && !errors.Is(cause, upstream.ErrInterrupted)
+	if final && m.joint != nil {
+		// What was charged is in the joint account, where a failure has no place: it costs its pure loss beside.
+		c.Key, c.Losses = q.once(), q.nominal()
+		if _, err := q.fail(ctx, c, cause); !sqlstate.Is(err, sqlstate.StatisticsFailed) {
+			return ledger.Answer{}, false, err
+		}
+	}
+	switch {
+	case final:
+		given, done, err := q.give(ctx, c, a, outcome{})
+		if sqlstate.Is(err, sqlstate.StatisticsFailed) {
+			err = cause
+		}
+		return given, done, err
+	case sqlstate.Is(cause, sqlstate.ConnectionFailure):
+		return ledger.Answer{}, false, cause
+	}
+	if err := q.abandon(ctx, a); err != nil {
+		return ledger.Answer{}, false, err
+	}
+	return ledger.Answer{}, false, cause
+}
+
+// give stores what came of a question; without bytes it is that it failed.
+func (q *question) give(ctx context.Context, c ledger.Charge, a ledger.Answer, out outcome) (given ledger.Answer, done bool, err error) {
+	given, err = q.engine.ledger.Give(context.WithoutCancel(ctx), ledger.Outcome{Key: c.Key, Charged: a, Dataset: c.Dataset, Epoch: c.Epoch, User: c.User,
+		Scopes: scopes(c.Shares), Answer: out.bytes, Failed: out.bytes == nil, Cells: out.cells})
+	if errors.Is(err, ledger.ErrAbandoned) {
+		return ledger.Answer{}, false, nil
+	} else if err != nil {
+		return ledger.Answer{}, false, ledgerError(err)
+	}
+	hook.Point("after the answer")
+	return given, true, failed(given)
+}
+
+// abandon gives up what was charged, whatever has become of the client.
+func (q *question) abandon(ctx context.Context, a ledger.Answer) error {
+	if err := q.engine.ledger.Abandon(context.WithoutCancel(ctx), q.key, a.ID, q.session.user); err != nil {
+		return ledgerError(err)
+	}
+	return nil
+}
+
+// plan tells the noise that is charged from any other.
+func (m *measured) plan() []byte {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s %x", m.calibration.Kind, m.calibration.SD)
+	for _, name := range sortedNames(m.calibration.Losses) {
+		l := m.calibration.Losses[name]
+		fmt.Fprintf(h, " %q %x %x %x", name, l.Pure, l.Kappa2, l.Delta)
+	}
+	if m.joint != nil {
+		h.Write(m.joint.bytes)
+	}
+	return h.Sum(nil)
+}
+
+func sortedNames(losses map[string]privacy.Loss) []string {
+	var out []string
+	for name := range losses {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// scanning are the questions that this process is reading rows for.
+type scanning struct {
+	mu      sync.Mutex
+	running map[ledger.Key]chan struct{}
+}
+
+// enter makes the caller the one who scans for the key, until leave; nil: another does, until wait is closed.
+func (s *scanning) enter(key ledger.Key) (leave func(), wait <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if running, ok := s.running[key]; ok {
+		return nil, running
+	}
+	if s.running == nil {
+		s.running = map[ledger.Key]chan struct{}{}
+	}
+	mine := make(chan struct{})
+	s.running[key] = mine
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.running, key)
+		close(mine)
+	}, nil
+}
+
+func canceled(ctx context.Context) error {
+	return sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to user request").Because(ctx.Err())
+}
+
+// late is the order in which a test can have it: rows first, and then the price.
+func (q *question) late(ctx context.Context, c ledger.Charge, m *measured, p price) (ledger.Answer, error) {
+	out, err := q.read(ctx, m)
+	if sqlstate.Is(err, sqlstate.StatisticsFailed) {
+		return q.fail(ctx, c, err)
+	} else if err != nil {
+		return ledger.Answer{}, err
+	}
+	c.Losses, c.After, c.Certificates, c.Answer, c.Cells = p.losses, p.after, m.certificates(p), out.bytes, out.cells
+	return q.charge(ctx, c)
+}

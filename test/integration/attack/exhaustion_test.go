@@ -1,0 +1,106 @@
+//go:build fuguhooks
+
+package attack
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/metrics"
+	"sync"
+	"testing"
+
+	"fugu/internal/hook"
+)
+
+// large explains a statement of 2000 values; n tells it from others.
+func large(n int) string {
+	return fmt.Sprintf("EXPLAIN (PRIVACY) SELECT region, visits, count(*), sum(spend), sum(age), avg(age) FROM customer WHERE age > %d GROUP BY 1, 2", n)
+}
+
+// rush is what came of eight explanations at once.
+type rush struct {
+	explained, refused int
+	peak               uint64 // bytes of the heap beyond what was there before
+	meanwhile          int    // small statements of others that were answered while at least one was being explained
+}
+
+// heap is how many bytes are in use.
+func heap() uint64 {
+	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}
+
+func rushing(t *testing.T) (out rush) {
+	t.Helper()
+	f := serve(t, worlds[0], options{policy: []string{"remote]", "remote]\n      visits: {from: 0, to: 99}"}})
+	other := f.connect(t, "bob")
+	number(t, other, scanned) // so that it is stored, and nothing of it waits for the database
+	runtime.GC()
+	before := heap()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for i := range 8 {
+		c := f.connect(t, "")
+		all.Go(func() {
+			_, err := c.Exec(ctx, large(i))
+			mu.Lock()
+			defer mu.Unlock()
+			switch code(err) {
+			case "":
+				if err == nil {
+					out.explained++
+				}
+			case "53400":
+				out.refused++
+			default:
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { all.Wait(); close(done) }()
+	for {
+		select {
+		case <-done:
+			return out
+		default:
+		}
+		if now := heap(); now > before {
+			out.peak = max(out.peak, now-before)
+		}
+		if _, ok := number(t, other, scanned); ok {
+			out.meanwhile++
+		}
+	}
+}
+
+// Eight explanations of a large statement at once: only so many are looked for as leave room for others, of whom statements
+// are answered meanwhile; the rest are told so, and cost neither memory nor time.
+func TestManySearches(t *testing.T) {
+	var with, without rush
+	t.Run("defence off", func(t *testing.T) {
+		off(t, &hook.OpenSearches)
+		without = rushing(t)
+		t.Logf("%+v", without)
+		if without.explained != 8 {
+			t.Errorf("%d of eight were explained: it is no test of the defence", without.explained)
+		}
+	})
+	t.Run("defence on", func(t *testing.T) {
+		with = rushing(t)
+		t.Logf("%+v", with)
+		if with.explained < 1 || with.explained > 2 || with.refused != 8-with.explained {
+			t.Errorf("%d explained and %d refused; one user may have one running, and one waiting", with.explained, with.refused)
+		}
+		if with.meanwhile == 0 {
+			t.Error("nobody else was answered meanwhile")
+		}
+	})
+	if with.peak > without.peak*2/3 || with.peak > 512<<20 {
+		t.Errorf("eight at once took %d MB, and without the defence %d", with.peak>>20, without.peak>>20)
+	}
+}
