@@ -153,9 +153,9 @@ func TestJoinedLikeGrouped(t *testing.T) {
 			"SELECT p.category, count(*) FROM market.orders o JOIN market.products p ON p.id = o.product WHERE p.active GROUP BY p.category",
 		}, 6},
 		{"sets", []string{
-			"SELECT product, region, count(*) FROM market.orders GROUP BY CUBE (product, region)",
-			"SELECT p.category, o.region, count(*) FROM market.orders o JOIN market.products p ON p.id = o.product GROUP BY CUBE (p.category, o.region)",
-		}, 45},
+			"SELECT product, region, count(*) FROM market.orders GROUP BY GROUPING SETS ((product, region), (product), (region))",
+			"SELECT p.category, o.region, count(*) FROM market.orders o JOIN market.products p ON p.id = o.product GROUP BY GROUPING SETS ((p.category, o.region), (p.category), (o.region))",
+		}, 44},
 		{"what is multiplied by the root's own keys", []string{
 			"SELECT region, sum(n) FROM (SELECT o.region, 1 AS n FROM market.orders o JOIN market.items i ON i.order_id = o.id) q GROUP BY region",
 			"SELECT r.name, sum(1) FROM market.orders o JOIN market.items i ON i.order_id = o.id JOIN market.regions r ON r.code = o.region GROUP BY r.name",

@@ -13,8 +13,8 @@ import (
 	"fugu/internal/hook"
 )
 
-// large explains a statement of 2000 values; n tells it from others.
-func large(n int) string {
+// extensive explains a statement of 2000 values; n tells it from others.
+func extensive(n int) string {
 	return fmt.Sprintf("EXPLAIN (PRIVACY) SELECT region, visits, count(*), sum(spend), sum(age), avg(age) FROM customer WHERE age > %d GROUP BY 1, 2", n)
 }
 
@@ -46,7 +46,7 @@ func rushing(t *testing.T) (out rush) {
 	for i := range 8 {
 		c := f.connect(t, "")
 		all.Go(func() {
-			_, err := c.Exec(ctx, large(i))
+			_, err := c.Exec(ctx, extensive(i))
 			mu.Lock()
 			defer mu.Unlock()
 			switch code(err) {
