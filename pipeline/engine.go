@@ -23,9 +23,10 @@ type Engine struct {
 	log      *slog.Logger
 	snapshot atomic.Pointer[Snapshot]
 
-	overloads overloads
-	past      *past
-	refusals  *ledger.Refusals // nil: none is recorded
+	overloads   overloads
+	covariances covarianceAccounts
+	past        *past
+	refusals    *ledger.Refusals // nil: none is recorded
 }
 
 // New returns an engine. Guests connect with the configuration guest; everything else is as loaded.

@@ -46,6 +46,9 @@ type Explanation struct {
 	// Together is what the joint account says of the statement and all answers before it; empty: there is no such account.
 	Together string `json:"together,omitempty"`
 
+	// Covariances say what all answers tell by covariances that differ under a secret's values, this statement's with them.
+	Covariances []string `json:"covariances,omitempty"`
+
 	Certificates []mechanism.Certificate `json:"certificates"` // of each secret: what this answer by itself guarantees
 
 	Calibration mechanism.Calibration `json:"-"` // the noise itself
@@ -187,6 +190,11 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 		}
 	}
 	losses := m.calibration.Losses
+	if m.joint == nil && m.width > 0 {
+		if losses, x.Covariances, err = q.explainSpread(ctx, m, x.Stored || x.Past != ""); err != nil {
+			return x, err
+		}
+	}
 	if m.joint != nil && !x.Stored && x.Past == "" {
 		p, err := q.price(ctx, m)
 		switch {
@@ -275,6 +283,9 @@ func (x Explanation) Lines() []string {
 	}
 	if x.Together != "" {
 		add("Joint account: %s", x.Together)
+	}
+	for _, c := range x.Covariances {
+		add("Covariances: %s", c)
 	}
 	for _, n := range x.Noise {
 		sd := short(n.SDMin)

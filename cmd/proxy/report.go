@@ -65,6 +65,9 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			fmt.Fprintf(stdout, "   note: %d of the %d rows of %s's reference have a value of %s outside of its group_by: such rows are in no group of it\n", u.Rows, u.Of, u.Table, u.Column)
 		}
 		checkBudget(stdout, p)
+		for _, what := range h.snapshot.Uncertified(p) {
+			fmt.Fprintf(stdout, "warning: %s\n", what)
+		}
 		if !p.Accepts(policy.Translation) {
 			fmt.Fprintf(stdout, "   note: the assumption translation is not accepted, so noise rests on bounds for coupled datasets: there is more of it, and secret means are refused\n")
 		}

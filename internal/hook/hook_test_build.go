@@ -31,6 +31,7 @@ var (
 	ReaderIndexes   bool
 	LooseSnapshot   bool
 	Unlooked        bool
+	NoCovariances   bool
 	GuestCode       bool
 )
 
