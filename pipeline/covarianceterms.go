@@ -47,7 +47,7 @@ func (q *question) spreads(ctx context.Context, parts []part, m *measured) (*cov
 	var order []*protected
 	for _, p := range parts {
 		t := q.snapshot.find(p.cut.Table.Schema, p.cut.Table.Name)
-		if t.network != nil { // what hides its parameters rests on no covariance
+		if t == nil || t.network != nil || len(t.table.Secrets) == 0 { // what hides a network's parameters rests on no covariance
 			return nil, nil
 		}
 		to := byTable[t]
