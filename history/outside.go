@@ -6,9 +6,10 @@ import (
 	"fugu/privacy"
 )
 
-// Outside is the cost with components that are not in the stack. With whitening in any order that has the stack first, their rows of
-// W = L⁻¹DL⁻ᵀ are at most Bend·√(λ/(1+λ)) long, λ what varies of a component in units of its noise (docs/accounting.md,
-// Theorem 4). beside is Σ λ/(1+λ) of those components, and all that of every component, those in the stack among them.
+// Outside is the cost with components that are not in the stack. With whitening in any order that has the stack first,
+// their rows of W = L⁻¹DL⁻ᵀ are at most Bend·√(λ/(1+λ)) long, λ what varies of a component in units of its noise
+// (docs/accounting.md, Theorem 4). beside is Σ λ/(1+λ) of those components, and all that of every component, those in
+// the stack among them.
 func (c Cost) Outside(beside, all float64) Cost {
 	c.Slope = math.Min(c.Slope, c.Bend)
 	if c.Bend == 0 || all == 0 {
@@ -31,7 +32,8 @@ type Beside struct {
 	// Pure is Σ a of pure losses a, Squares Σ a². E e^(sL) of a pure loss of a is at most e^(sa), and at most
 	// e^(s(1+s)a²/2) [Bun & Steinke 2016, Proposition 3.3].
 	Pure, Squares float64
-	// Close: each density, under either value, is within a factor of e^±Close of the one that everything else speaks of.
+	// Close: each density, under either value, is within a factor of e^±Close of the one that everything else speaks
+	// of.
 	Close float64
 	// Delta is the probability that a bound does not hold.
 	Delta float64
@@ -42,9 +44,9 @@ func (b Beside) Plus(c Beside) Beside {
 	return Beside{b.Pure + c.Pure, b.Squares + c.Squares, b.Close + c.Close, b.Delta + c.Delta}
 }
 
-// Epsilon returns an ε for which all releases together, if their statements were fixed beforehand, are (ε,δ)-indistinguishable with
-// the covariances as they are under both values: the inverse of the bound in Delta, with pure losses by their squares where that
-// is less. +Inf says nothing.
+// Epsilon returns an ε for which all releases together, if their statements were fixed beforehand, are
+// (ε,δ)-indistinguishable with the covariances as they are under both values: the inverse of the bound in Delta, with
+// pure losses by their squares where that is less. +Inf says nothing.
 func (c Cost) Epsilon(delta float64, b Beside) float64 {
 	left := (delta - b.Delta) * math.Exp(-b.Close) * (1 - 1e-9)
 	if !(left > 0) || !(c.Kappa2 >= 0 && c.G >= 0 && c.Slope >= 0) || math.IsInf(c.Kappa2+c.G+b.Pure, 1) {
@@ -88,7 +90,8 @@ func (c Cost) roughly(delta float64, b Beside) (least, s, tau float64) {
 	return least, s, tau
 }
 
-// besideNormal bounds ln E e^(sL) of all but the Gaussian shift, τ the share of the noise that is for unequal covariances.
+// besideNormal bounds ln E e^(sL) of all but the Gaussian shift, τ the share of the noise that is for unequal
+// covariances.
 func (c Cost) besideNormal(s, tau float64, b Beside) float64 {
 	k := math.Min(s*b.Pure, s*(1+s)*b.Squares/2)
 	if c.G == 0 {

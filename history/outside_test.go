@@ -62,8 +62,9 @@ func whitened(sigma, d *mat.SymDense, noise []float64, size int) *mat.Dense {
 	return &w
 }
 
-// The Frobenius norm of W with components outside of a stack is at most what Outside makes of the stack's own, and W's eigenvalues are
-// at most Bend, whatever the covariances of the outside ones are. Without the rows that stand for them it would be too little.
+// The Frobenius norm of W with components outside of a stack is at most what Outside makes of the stack's own, and W's
+// eigenvalues are at most Bend, whatever the covariances of the outside ones are. Without the rows that stand for them
+// it would be too little.
 func TestOutsideIsAnUpperBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 2))
 	missed := 0
@@ -133,7 +134,8 @@ func TestBend(t *testing.T) {
 	}
 }
 
-// ε is never less than what the exact law of a Gaussian shift, Laplace noise and unequal variances needs, and infinite where nothing is known.
+// ε is never less than what the exact law of a Gaussian shift, Laplace noise and unequal variances needs, and infinite
+// where nothing is known.
 func TestEpsilonIsAnUpperBound(t *testing.T) {
 	for _, c := range []struct {
 		kappa2, y float64

@@ -9,8 +9,9 @@ import (
 	"fugu/sensitivity"
 )
 
-// Sums of signs, and the same signs turned round for one class: no statement alone has a covariance that differs. ε of all of them is at least what the exact
-// law of the normal vectors needs; with the covariances between statements left out it is far below, and refuted.
+// Sums of signs, and the same signs turned round for one class: no statement alone has a covariance that differs. ε of
+// all of them is at least what the exact law of the normal vectors needs; with the covariances between statements left
+// out it is far below, and refuted.
 func TestCovariancesBetweenStatements(t *testing.T) {
 	const rows, n, pairs, epsilon = 600, 20_000., 30, .6
 	r := rand.New(rand.NewPCG(13, 3))
@@ -64,7 +65,8 @@ func TestCovariancesBetweenStatements(t *testing.T) {
 	t.Logf("δ(%g) = %.3g exactly; there ε = %.3g of all together, %.3g each by itself", epsilon, delta, cost.Epsilon(delta, Beside{}), alone.Epsilon(delta, Beside{}))
 }
 
-// signs are ±1 for each row, as many of one kind as of the other in each class; turned: those of one class have the other sign.
+// signs are ±1 for each row, as many of one kind as of the other in each class; turned: those of one class have the
+// other sign.
 func signs(t *testing.T, rows, seed int, turned bool) *Terms {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(seed), 4))

@@ -2,23 +2,25 @@ package mechanism
 
 import "math"
 
-// The normal noise that a Laplace value is taken to have besides: the larger of these shares of its own scale's square and of
-// what the component varies by.
+// The normal noise that a Laplace value is taken to have besides: the larger of these shares of its own scale's square
+// and of what the component varies by.
 const (
 	smoothedOfScale  = 0x1p-20
 	smoothedOfSpread = 0x1p-26
 	smoothedMost     = 0x1p-14 // of its own scale's square: beyond, it has none
 )
 
-// Smoothed returns the variance of the normal noise of each component of its own, in F's units, for an account of what all releases
-// tell by their covariances; spread is what each component varies by. Components with Laplace noise b have none. But noise of variance
-// ηb² more would change nothing that counts: with U ~ N(0,η) the density of the sum is that of Laplace noise times
+// Smoothed returns the variance of the normal noise of each component of its own, in F's units, for an account of what
+// all releases tell by their covariances; spread is what each component varies by. Components with Laplace noise b have
+// none. But noise of variance ηb² more would change nothing that counts: with U ~ N(0,η) the density of the sum is that
+// of Laplace noise times
 //
 //	E e^(|x|-|x-U|)/b,  between exp(-√(2η/π)) and exp(√(2η/π) + η/2)
 //
-// everywhere, by |U| and Jensen's inequality on the one side, and E e^|U| ≤ e^(η/2)(1+√(2η/π)) on the other. So what is released
-// is, under both values of every pair, within a factor of e^±Close of one with this noise, and of one with continuous noise
-// (laplaceDeviation). Where η would have to be more than smoothedMost, for arithmetic's sake, the variance is 0. Noise along directions and for a relaxed model stands for nothing: it may be told to everybody.
+// everywhere, by |U| and Jensen's inequality on the one side, and E e^|U| ≤ e^(η/2)(1+√(2η/π)) on the other. So what is
+// released is, under both values of every pair, within a factor of e^±Close of one with this noise, and of one with
+// continuous noise (laplaceDeviation). Where η would have to be more than smoothedMost, for arithmetic's sake, the
+// variance is 0. Noise along directions and for a relaxed model stands for nothing: it may be told to everybody.
 func (n Noise) Smoothed(spread []float64) (variance []float64, close float64) {
 	for k, c := range n.cells {
 		if c.sigma > 0 {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Laplace noise with the normal noise that an account of covariances takes it to have besides has nowhere another density by more than Close says; with half of
-// it, it would.
+// Laplace noise with the normal noise that an account of covariances takes it to have besides has nowhere another
+// density by more than Close says; with half of it, it would.
 func TestSmoothedNoiseIsClose(t *testing.T) {
 	n := Noise{cells: []cell{{laplace: 1 << 28, exponent: -20}}}
 	for _, spread := range []float64{0, 1, 1e4} {

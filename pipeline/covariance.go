@@ -11,8 +11,8 @@ import (
 	"fugu/policy"
 )
 
-// uncertified says why the total of a policy says nothing about covariances that differ under the two values of a pair; empty: it
-// does, but for secrets of which unspread says otherwise.
+// uncertified says why the total of a policy says nothing about covariances that differ under the two values of a pair;
+// empty: it does, but for secrets of which unspread says otherwise.
 func uncertified(p *policy.Policy) string {
 	switch {
 	case p.Privacy.Composition == policy.Jointly: // the joint account has a certificate of its own

@@ -44,8 +44,8 @@ func (h *house) again() *house {
 	return &house{New(e.guest, e.reader, e.ledger, e.snapshot.Load(), slog.New(slog.DiscardHandler)), h.user}
 }
 
-// What is spent is never less than ε of all answers together with the covariances as they are, whoever counts them: the engine that gave
-// them, another one, and one that asked for its price before others were charged.
+// What is spent is never less than ε of all answers together with the covariances as they are, whoever counts them: the
+// engine that gave them, another one, and one that asked for its price before others were charged.
 func TestCovariancesAreCharged(t *testing.T) {
 	h := newHouse(t)
 	set := settings{epsilon: .3}
@@ -110,7 +110,8 @@ func (h *house) spentOn(t *testing.T, secret string) float64 {
 	return 0
 }
 
-// Where the budget does not cover them a statement is refused before any row is read, in words that name covariances; EXPLAIN (PRIVACY) says so too.
+// Where the budget does not cover them a statement is refused before any row is read, in words that name covariances;
+// EXPLAIN (PRIVACY) says so too.
 func TestCovariancesUseTheBudgetUp(t *testing.T) {
 	h := newHouse(t, "budget: {epsilon: 20,", "budget: {epsilon: 1.6,")
 	set := settings{epsilon: .1}
@@ -156,7 +157,8 @@ func TestOlderAnswersCountByTheirNumber(t *testing.T) {
 	}
 }
 
-// A budget that has room for thousands of values, whatever they are, needs no terms; a policy whose promises say nothing of covariances says so.
+// A budget that has room for thousands of values, whatever they are, needs no terms; a policy whose promises say
+// nothing of covariances says so.
 func TestWhereCovariancesAreNotWorkedOut(t *testing.T) {
 	const sql = "SELECT sex, count(*) FROM adult GROUP BY sex"
 	h := newHouse(t, "budget: {epsilon: 20,", "budget: {epsilon: 1000000,")

@@ -20,8 +20,9 @@ type covarianceAccounts struct {
 	of       map[*policy.Policy]*covarianceAccount
 }
 
-// covarianceAccount is what all answers of a dataset together tell with the covariances as they are, as far as this process has
-// counted them. The ledger has them all, and decides: a charge that does not count with the newest is refused there.
+// covarianceAccount is what all answers of a dataset together tell with the covariances as they are, as far as this
+// process has counted them. The ledger has them all, and decides: a charge that does not count with the newest is
+// refused there.
 type covarianceAccount struct {
 	policy  *policy.Policy
 	booking sync.Mutex // one charge at a time, so that charges of this process do not overtake each other
@@ -111,8 +112,8 @@ func (a *covarianceAccount) catchUp(ctx context.Context, l ledger.Ledger, epoch 
 	return nil
 }
 
-// count takes in an answer of the ledger. Of one without terms, of an older version's or another composition's, only the number of
-// its values is known: each may be anything.
+// count takes in an answer of the ledger. Of one without terms, of an older version's or another composition's, only
+// the number of its values is known: each may be anything.
 func (a *covarianceAccount) count(p ledger.Past) error {
 	if !a.any || p.Period < a.first {
 		a.any, a.first = true, p.Period
@@ -156,7 +157,8 @@ func (t *covarianceTable) add(part covariancePart) {
 	}
 }
 
-// together is ε of all answers and of one part more at δ, of a secret. It need not be known better than that it is at most enough.
+// together is ε of all answers and of one part more at δ, of a secret. It need not be known better than that it is at
+// most enough.
 func (t *covarianceTable) together(part *covariancePart, stacked func() (*stackedCost, error), s history.Secret, delta, enough float64) (float64, error) {
 	kappa2, b := part.besides(s.Name)
 	kappa2, b = t.kappa2[s.Name]+kappa2, t.besides[s.Name].Plus(b)
@@ -234,8 +236,8 @@ func (t *covarianceTable) build(ctx context.Context, q *question) error {
 	return err
 }
 
-// try returns the stack with a part; nil: it has no place there, as it is of another reference, too large, or nearly what stands
-// there already.
+// try returns the stack with a part; nil: it has no place there, as it is of another reference, too large, or nearly
+// what stands there already.
 func (t *covarianceTable) try(part *covariancePart) (*history.Trial, error) {
 	if part.Terms == nil || part.Digest != t.digest || t.stack.Components()+len(part.Noise) > stackedMost {
 		return nil, nil

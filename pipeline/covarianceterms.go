@@ -11,7 +11,8 @@ import (
 	"fugu/privacy"
 )
 
-// covarianceTerms is what an answer brings into the account of covariances of its dataset: nothing of it depends on protected rows.
+// covarianceTerms is what an answer brings into the account of covariances of its dataset: nothing of it depends on
+// protected rows.
 type covarianceTerms struct {
 	Parts []covariancePart `json:"covariances"`
 
@@ -22,8 +23,8 @@ type covarianceTerms struct {
 type covariancePart struct {
 	Table  string
 	Digest string `json:",omitempty"` // of the reference's rows
-	// Terms and Noise are of the components that can stand in a stack, Weight is Σ λ/(1+λ) of these and Beside of the others: λ what
-	// varies of a component in units of its noise.
+	// Terms and Noise are of the components that can stand in a stack, Weight is Σ λ/(1+λ) of these and Beside of the
+	// others: λ what varies of a component in units of its noise.
 	Terms          []byte    `json:",omitempty"`
 	Noise          []float64 `json:",omitempty"`
 	Weight, Beside float64
@@ -34,7 +35,8 @@ type covariancePart struct {
 	terms []*history.Terms
 }
 
-// stackedMost is how many components of a dataset a stack holds: what W is kept for (history). What comes later counts beside it.
+// stackedMost is how many components of a dataset a stack holds: what W is kept for (history). What comes later counts
+// beside it.
 const stackedMost = 1500
 
 // spreads says what the answer brings into the account of covariances; nil: its policy has none.
@@ -120,8 +122,8 @@ func summed(a planner.Aggregate) bool {
 	return a.Sampled == nil && (a.Linear() || !a.Second() && len(a.Terms) == 2)
 }
 
-// addends are the sums that a component with noise of a variance stands for in a stack, with noise of their own that tells no less
-// than the component's (see joined.add); nil: it has no place there.
+// addends are the sums that a component with noise of a variance stands for in a stack, with noise of their own that
+// tells no less than the component's (see joined.add); nil: it has no place there.
 func addends(m *model.Moments, psi []model.Psi, k int, variance float64) (of []model.Total, noise []float64) {
 	of = m.Totals(k)
 	for i := range of {
@@ -138,8 +140,8 @@ func addends(m *model.Moments, psi []model.Psi, k int, variance float64) (of []m
 	return of, noise
 }
 
-// numberedTerms returns the terms of totals over the reference's rows; nil: they are too many, the rows have changed, or they cannot be
-// read. Then the totals count by their number, which is always right.
+// numberedTerms returns the terms of totals over the reference's rows; nil: they are too many, the rows have changed,
+// or they cannot be read. Then the totals count by their number, which is always right.
 func (q *question) numberedTerms(ctx context.Context, t *protected, m *model.Moments, totals []model.Total) (*history.Terms, string, error) {
 	if len(totals) > stackedMost {
 		return nil, "", nil

@@ -23,8 +23,8 @@ type spreadPrice struct {
 	beside   int                // values that are counted by their number
 }
 
-// spreadPrice is what an answer costs where charges count covariances: what its noise alone hides, and what is lacking to ε of all answers together
-// with the covariances as they are (docs/accounting.md, Theorem 4).
+// spreadPrice is what an answer costs where charges count covariances: what its noise alone hides, and what is lacking
+// to ε of all answers together with the covariances as they are (docs/accounting.md, Theorem 4).
 func (q *question) spreadPrice(ctx context.Context, m *measured) (price, error) {
 	p := price{losses: m.calibration.Losses}
 	if m.spreads == nil || hook.NoCovariances {
@@ -100,7 +100,8 @@ func (q *question) spreadPart(ctx context.Context, m *measured, p *price, part *
 	return nil
 }
 
-// certified is the ε that the release's own certificate shows for a secret with the covariances as they are, at δ; +Inf where it does not.
+// certified is the ε that the release's own certificate shows for a secret with the covariances as they are, at δ; +Inf
+// where it does not.
 func (m *measured) certified(secret string, delta float64) float64 {
 	for _, c := range m.calibration.Certificates {
 		if c.Secret == secret && c.Delta <= delta && slices.Contains(c.Assumptions, mechanism.Gaussian) {
@@ -110,8 +111,8 @@ func (m *measured) certified(secret string, delta float64) float64 {
 	return math.Inf(1)
 }
 
-// lacking returns the loss with so much more that all losses together are worth epsilon at the limit's δ. Where there is normal noise
-// alone more of it is cheapest.
+// lacking returns the loss with so much more that all losses together are worth epsilon at the limit's δ. Where there
+// is normal noise alone more of it is cheapest.
 func lacking(before, loss privacy.Loss, limit privacy.Budget, epsilon float64) privacy.Loss {
 	spent := func(l privacy.Loss) float64 { return before.Plus(l).SpentAt(float64(limit.Delta), before.Releases()) }
 	if math.IsInf(epsilon, 1) {
@@ -165,7 +166,8 @@ func (p *spreadPrice) lines() (out []string) {
 	return out
 }
 
-// explainSpread returns what a statement would be charged, and what covariances have to do with it. free: it costs nothing.
+// explainSpread returns what a statement would be charged, and what covariances have to do with it. free: it costs
+// nothing.
 func (q *question) explainSpread(ctx context.Context, m *measured, free bool) (map[string]privacy.Loss, []string, error) {
 	lines := q.snapshot.Uncertified(q.policy)
 	if free {

@@ -58,8 +58,9 @@ func mixed(i int, of string) string {
 	return strings.TrimPrefix(out, "+")
 }
 
-// spread is an attack by covariances: values c that add up signs that know nothing of the secret, and values d that add up the same signs, turned round
-// for one class. Neither's mean moves, nor its variance, but how they vary together is the secret.
+// spread is an attack by covariances: values c that add up signs that know nothing of the secret, and values d that add
+// up the same signs, turned round for one class. Neither's mean moves, nor its variance, but how they vary together is
+// the secret.
 type spread struct {
 	sign   signed
 	terms  func(i int, x func(int) string) [][]string // of pair i, by statement, x the i-th sign as a condition; nil: c in one, d in another
@@ -144,8 +145,8 @@ func sds(t testing.TB, c *pgx.Conn) (out []float64) {
 	return out
 }
 
-// truth is δ at ε of what was released, for the worst of some pairs, by the exact law of normal vectors with the covariances that the reference has and
-// means that do not move: they can only add to it.
+// truth is δ at ε of what was released, for the worst of some pairs, by the exact law of normal vectors with the
+// covariances that the reference has and means that do not move: they can only add to it.
 func truth(t testing.TB, w world, released []asked, epsilon float64) float64 {
 	t.Helper()
 	classes := map[string]*mat.SymDense{"high": nil, "low": nil}
@@ -248,8 +249,8 @@ func gaussians(t testing.TB, p, q *mat.SymDense, epsilon float64) float64 {
 	return most
 }
 
-// play shows that what is released is, at the ε that the budget says was spent, far from what was promised with the defence off, and
-// within it otherwise.
+// play shows that what is released is, at the ε that the budget says was spent, far from what was promised with the
+// defence off, and within it otherwise.
 func (s spread) play(t *testing.T) {
 	t.Helper()
 	if s.terms == nil {
