@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"fugu/ledger"
@@ -344,8 +343,6 @@ func certificateLine(c mechanism.Certificate) string {
 	}
 	return line
 }
-
-func short(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 
 // explain answers EXPLAIN (PRIVACY).
 func (q *question) explain(ctx context.Context, format parser.Explain) (wire.Bound, error) {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 
 	"fugu/internal/hook"
 	"fugu/ledger"
@@ -182,3 +183,6 @@ func (q *question) explainSpread(ctx context.Context, m *measured, free bool) (m
 	}
 	return p.losses, append(p.spread.lines(), lines...), nil
 }
+
+// short writes a number for people.
+func short(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
