@@ -195,8 +195,8 @@ func (t *Trial) Cost(secret string) Cost {
 		k := t.release.Aside[secret]
 		aside, rounding := m.aside+k*k, t.account.rounding+t.release.Rounding*t.release.Rounding
 		var worst Cost
-		for _, c := range t.of[i].charges {
-			worst = worst.max(newCost(c.kappa2, c.least, len(c.scale)+t.account.Components(), aside, rounding, c.differences))
+		for j, c := range t.of[i].charges {
+			worst = worst.max(newCost(c.kappa2, c.least, len(c.scale)+t.account.Components(), aside, rounding, m.pairs[j].bend, c.differences))
 		}
 		return worst
 	}
@@ -246,9 +246,9 @@ func (a *Account) Cost(secret string) Cost {
 	}
 	var worst Cost
 	for _, p := range m.pairs {
-		worst = worst.max(newCost(p.kappa2, p.least, len(a.noise), m.aside, a.rounding, p.differences))
+		worst = worst.max(newCost(p.kappa2, p.least, len(a.noise), m.aside, a.rounding, p.bend, p.differences))
 	}
 	return worst
 }
 
-var unknown = Cost{Kappa2: math.Inf(1), G: math.Inf(1), Slope: math.Inf(1)}
+var unknown = Cost{Kappa2: math.Inf(1), G: math.Inf(1), Slope: math.Inf(1), Bend: math.Inf(1)}

@@ -18,6 +18,8 @@ type Cost struct {
 	G float64
 	// Slope bounds how far each factor is from 1, times the same share.
 	Slope float64
+	// Bend bounds Slope by the values of the secret alone, whatever is released: |D| ≤ Bend·Sigma0. +Inf where they give no bound.
+	Bend float64
 }
 
 // setAside is the share of the normal noise of each component that is for what Release.Rounding bounds.
@@ -32,8 +34,8 @@ func wrong(size int, least float64) float64 { return 1e-9 + 8*float64(size)*0x1p
 const tolerable = .01
 
 // newCost puts the parts of a pair together, rounded up.
-func newCost(kappa2, least float64, size int, aside, rounding float64, d differences) Cost {
-	c := Cost{}
+func newCost(kappa2, least float64, size int, aside, rounding, bend float64, d differences) Cost {
+	c := Cost{Bend: bend}
 	if size == 0 {
 		return c
 	}
@@ -54,7 +56,7 @@ func newCost(kappa2, least float64, size int, aside, rounding float64, d differe
 }
 
 func (c Cost) max(d Cost) Cost {
-	return Cost{math.Max(c.Kappa2, d.Kappa2), math.Max(c.G, d.G), math.Max(c.Slope, d.Slope)}
+	return Cost{math.Max(c.Kappa2, d.Kappa2), math.Max(c.G, d.G), math.Max(c.Slope, d.Slope), math.Max(c.Bend, d.Bend)}
 }
 
 // shares are the shares of the noise that are tried for what differs in the covariances.
@@ -97,22 +99,17 @@ func (c Cost) Delta(epsilon float64, laplace []float64, failure float64) (float6
 //
 //	δ(ε) = E δ(ε-L;κ) ≤ e^(-sε) E e^(sL) · sup_x δ(x;κ) e^(sx),
 //
-// and ln E e^(sL) of a coordinate is at most that of two, e^y and e^-y, -½ln(1-s(1+s)u): convex in u and 0 at 0, so that the sum is
-// at most total/most times its value at most.
+// the coordinates' part by coordinatesMoment.
 func tail(epsilon, kappa2 float64, laplace []float64, total, most float64) float64 {
 	kappa := math.Sqrt(kappa2)
 	value := func(ln float64) float64 {
 		s := math.Exp(ln)
-		k := -s * epsilon
+		k := coordinatesMoment(s, total, most) - s*epsilon
 		for _, a := range laplace {
 			k += laplaceMoment(s, a)
 		}
-		if most > 0 {
-			x := s * (1 + s) * most
-			if !(x < 1) {
-				return math.Inf(1)
-			}
-			k -= math.Log1p(-x) / 2 * (total / most)
+		if math.IsInf(k, 1) {
+			return k
 		}
 		return k + gaussianMoment(s, kappa)
 	}
@@ -131,6 +128,20 @@ func tail(epsilon, kappa2 float64, laplace []float64, total, most float64) float
 		}
 	}
 	return math.Min(1, math.Exp(best)*(1+1e-9))
+}
+
+// coordinatesMoment bounds ln E e^(sL) of the coordinates in tail; +Inf where it has no bound. That of N(0,e^y) against N(0,1) is
+// f(y) = -sy/2 - ½ln(1-s(e^y-1)), and f(-y) ≤ f(y) for y ≥ 0. f'/u' = s(1+s)/2 · e^y/(1+e^y) / (1-s(e^y-1)) grows with y, so f/u
+// does, and the sum is at most total/most times f at most.
+func coordinatesMoment(s, total, most float64) float64 {
+	if most == 0 {
+		return 0
+	}
+	r := math.Sqrt(most) * (math.Sqrt(most) + math.Sqrt(4+most)) / 2 // e^y - 1
+	if !(s*r < 1) {
+		return math.Inf(1)
+	}
+	return -(s*math.Log1p(r) + math.Log1p(-s*r)) / 2 * (total / most) * (1 + 1e-9)
 }
 
 // laplaceMoment is ln E e^(sL) of Laplace noise that hides a shift by a of its scales [Mironov 2017, Table II].

@@ -10,6 +10,7 @@ type pair struct {
 	moved  []float64   // n(p_c-q_c)
 	number float64     // for a mean: n·Move/Var(g)
 	ends   [][]float64 // the shares of both, where rows are drawn
+	bend   float64     // D is between -bend and bend times Sigma0; +Inf: not known
 
 	factor factor    // of S in units of scale
 	scale  []float64 // the roots of S's diagonal

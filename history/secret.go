@@ -155,5 +155,25 @@ func (m *moments) newPair(p Pair) (*pair, error) {
 		}
 		out.ends = [][]float64{p.P, p.Q}
 	}
+	out.bend = p.Bend(m.Distribution)
 	return out, nil
+}
+
+// Bend is how far the covariances under the two values can differ, in units of Sigma0, whatever is released: D = n Σ (p_c-q_c) C_c
+// and Sigma0 = n Σ min(p_c,q_c) C_c, so |D| ≤ Bend·Sigma0 with Bend the greatest |p_c-q_c|/min(p_c,q_c). It is +Inf where a
+// class is empty under one value, and where rows are drawn: their number in a class then varies too.
+func (p Pair) Bend(distribution bool) float64 {
+	if p.P == nil {
+		return 0 // a mean moves, and no covariance
+	}
+	if distribution {
+		return math.Inf(1)
+	}
+	most := 0.0
+	for c := range p.P {
+		if d := math.Abs(p.P[c] - p.Q[c]); d > 0 {
+			most = math.Max(most, d/math.Min(p.P[c], p.Q[c]))
+		}
+	}
+	return most
 }

@@ -15,6 +15,9 @@ const (
 	maxEntries = 1 << 26 // rows times groups and columns, of one release
 )
 
+// ErrLarge says that terms have too many groups and columns for the rows that there are.
+var ErrLarge = errors.New("terms: too many groups and columns")
+
 // Group is a part of a release's terms in which each row of the reference is in one cell at most: a grouping set, or a
 // statement without GROUP BY as one cell. A row that is in several cells, by a join, takes several groups.
 type Group struct {
@@ -48,7 +51,7 @@ func NewTerms(rows, width int, groups []Group) (*Terms, error) {
 	entries := 0
 	for _, g := range groups {
 		if entries += rows * (1 + len(g.Columns)); entries > maxEntries {
-			return nil, errors.New("terms: too many groups and columns")
+			return nil, ErrLarge
 		}
 		c, err := checked(rows, width, g)
 		if err != nil {

@@ -16,8 +16,8 @@ import (
 type reading struct {
 	seal seal
 
-	answer, last, losses, total, accounts, scopes, head     *sql.Stmt
-	lastEpoch, labelled, lastPeriod, history, newest, given *sql.Stmt
+	answer, last, losses, total, accounts, scopes, head           *sql.Stmt
+	lastEpoch, labelled, lastPeriod, history, newest, given, byID *sql.Stmt
 }
 
 const answerColumns = `SELECT id, key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates, sealed, epoch, begun FROM answers `
@@ -37,8 +37,10 @@ func (r *reading) prepare(ctx context.Context, db preparer) error {
 		&r.labelled:   `SELECT count(*) FROM epochs WHERE dataset = $1 AND label = $2`,
 		&r.lastPeriod: periodColumns + `WHERE dataset = $1 ORDER BY number DESC LIMIT 1`,
 
-		&r.history: `SELECT a.id, coalesce(c.key, a.key), a.epoch, a.failed, t.bytes, t.sealed FROM answers a LEFT JOIN terms t ON t.answer = a.id
+		&r.history: `SELECT a.id, coalesce(c.key, a.key), a.epoch, a.failed,
+		  coalesce((SELECT max(c.period) FROM charges c WHERE c.answer = a.id AND c.scope = ''), 0), t.bytes, t.sealed FROM answers a LEFT JOIN terms t ON t.answer = a.id
 		  LEFT JOIN compacted c ON c.answer = a.id WHERE a.dataset = $1 AND a.id > $2 AND a.mechanism <> '` + Derived + `' ORDER BY a.id`,
+		&r.byID:   answerColumns + `WHERE id = $1`,
 		&r.given:  answerColumns + `WHERE dataset = $1 AND id > $2 AND mechanism <> '` + Derived + `' AND failed = 0 AND begun <> 1 ORDER BY id DESC LIMIT $3`,
 		&r.newest: `SELECT coalesce((SELECT id FROM answers WHERE dataset = $1 AND mechanism <> '` + Derived + `' ORDER BY id DESC LIMIT 1), 0)`,
 	})

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"fugu/privacy"
 )
 
 // ErrOvertaken is the error of a Charge whose losses do not count with the newest answers. Nothing was booked.
@@ -15,7 +17,12 @@ type Past struct {
 	ID     int64
 	Epoch  int64
 	Failed bool   // there is nothing to count with
+	Period int64  // in which it was charged
 	Terms  []byte // of its Charge; nil: it has none
+
+	// Of an answer without Terms: what it cost everybody, and how many values it has; 0 where it was compacted.
+	Losses map[string]privacy.Loss
+	Values int
 }
 
 // History implements Ledger.
@@ -28,7 +35,7 @@ func (l *store) History(ctx context.Context, dataset string, after int64) ([]Pas
 			var key Key
 			var terms []byte
 			var sealed sql.NullInt64
-			if err := row.Scan(&p.ID, &key, &p.Epoch, &p.Failed, &terms, &sealed); err != nil {
+			if err := row.Scan(&p.ID, &key, &p.Epoch, &p.Failed, &p.Period, &terms, &sealed); err != nil {
 				return err
 			}
 			if sealed.Valid {
@@ -41,10 +48,26 @@ func (l *store) History(ctx context.Context, dataset string, after int64) ([]Pas
 			return nil
 		}, dataset, after)
 	})
+	for i := range out {
+		if err == nil && out[i].Terms == nil {
+			err = l.again(ctx, func() error { return l.onRead.bare(ctx, &out[i]) })
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading what was released: %w", err)
 	}
 	return out, nil
+}
+
+// bare reads what is known of an answer without terms.
+func (r *reading) bare(ctx context.Context, p *Past) error {
+	s, err := r.seal.scan(r.byID.QueryRowContext(ctx, p.ID))
+	if err != nil {
+		return err
+	}
+	p.Values = len(s.Cells)
+	p.Losses, err = r.charged(ctx, p.ID, Everybody)
+	return err
 }
 
 // counted refuses a charge that does not count with all answers of its dataset.

@@ -34,7 +34,8 @@ func TestHistoryIsWhatWasCharged(t *testing.T) {
 			closeLedger(t, l)
 			l = p.open(t, o)
 			all, err := l.History(t.Context(), "adult", 0)
-			want := []Past{{ID: a.ID, Terms: []byte("terms of 38.64159")}, {ID: failed.ID, Failed: true}, {ID: b.ID}}
+			want := []Past{{ID: a.ID, Terms: []byte("terms of 38.64159")}, {ID: failed.ID, Failed: true, Losses: charge(2).Losses},
+				{ID: b.ID, Losses: charge(4).Losses, Values: len(charge(4).Cells)}}
 			if err != nil || !reflect.DeepEqual(all, want) {
 				t.Errorf("%s: %+v %v, want %+v", name, all, err, want)
 			}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -134,7 +135,7 @@ func (a *account) count(p ledger.Past, epoch int64) error {
 	if p.Epoch != epoch {
 		return closed("answer %d is about the data of another epoch", p.ID)
 	}
-	if p.Terms == nil {
+	if p.Terms == nil || bytes.HasPrefix(p.Terms, []byte("{")) { // a list is a joint account's
 		return closed("answer %d was given under composition: noise", p.ID)
 	}
 	var parts []tableTerms
@@ -191,12 +192,13 @@ type price struct {
 
 	account *account
 	entries map[*tableAccount]entry
+	spread  *spreadPrice // of a policy whose charges count covariances; nil: another
 }
 
 // price is what the answer costs each secret beside all that was answered.
 func (q *question) price(ctx context.Context, m *measured) (price, error) {
 	if m.joint == nil {
-		return price{losses: m.calibration.Losses}, nil
+		return q.spreadPrice(ctx, m)
 	}
 	a := q.snapshot.accounts[q.policy]
 	a.mu.Lock()

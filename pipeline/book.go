@@ -9,10 +9,17 @@ import (
 
 // book charges the question at its price, ahead of its answer; where others were charged meanwhile that the price does not count with, at a new one.
 func (q *question) book(ctx context.Context, c ledger.Charge, m *measured, p price) (ledger.Answer, error) {
+	if p.spread != nil {
+		p.spread.account.booking.Lock()
+		defer p.spread.account.booking.Unlock()
+	}
 	for {
 		c.Losses, c.After, c.Certificates, c.Ahead, c.Answer = p.losses, p.after, m.certificates(p), true, m.plan()
 		if m.joint != nil {
 			c.Terms = m.joint.bytes
+		}
+		if p.spread != nil {
+			c.Terms = m.spreads.bytes
 		}
 		a, err := q.charge(ctx, c)
 		if err == nil {
@@ -21,8 +28,12 @@ func (q *question) book(ctx context.Context, c ledger.Charge, m *measured, p pri
 		if !errors.Is(err, ledger.ErrOvertaken) {
 			return a, err
 		}
+		before := p.after
 		if p, err = q.price(ctx, m); err != nil {
 			return ledger.Answer{}, err
+		}
+		if p.after != nil && before != nil && *p.after == *before { // the ledger has less than it had
+			return ledger.Answer{}, ledgerError(ledger.ErrOvertaken)
 		}
 	}
 }

@@ -24,13 +24,14 @@ type Engine struct {
 	log      *slog.Logger
 	snapshot atomic.Pointer[Snapshot]
 
-	overloads overloads
-	namesakes namesakes
-	past      *past
-	scanning  scanning
-	searches  searches
-	grid      time.Duration    // see Grid
-	refusals  *ledger.Refusals // nil: none is recorded
+	overloads   overloads
+	namesakes   namesakes
+	covariances covarianceAccounts
+	past        *past
+	scanning    scanning
+	searches    searches
+	grid        time.Duration    // see Grid
+	refusals    *ledger.Refusals // nil: none is recorded
 }
 
 // New returns an engine. Guests connect with the configuration guest; everything else is as loaded.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -47,19 +46,14 @@ type Explanation struct {
 	// Together is what the joint account says of the statement and all answers before it; empty: there is no such account.
 	Together string `json:"together,omitempty"`
 
+	// Covariances say what all answers tell by covariances that differ under a secret's values, this statement's with them.
+	Covariances []string `json:"covariances,omitempty"`
+
 	Certificates []mechanism.Certificate `json:"certificates"` // of each secret: what this answer by itself guarantees
 
 	Calibration mechanism.Calibration `json:"-"` // the noise itself
 	Leaves      time.Duration         `json:"-"` // after which the answer leaves at the earliest, behind the first reading of a row
 	Values      []ExplainedValue      `json:"-"` // each value that gets noise, in the order of the calibration's components
-}
-
-// ExplainedValue is one value of F: an aggregate in one group.
-type ExplainedValue struct {
-	Column, GroupKey string
-	SD               float64 // of its noise
-	Expected         float64 // what it is under the model, over the whole reference
-	Inherent         float64 // what it varies by under the model
 }
 
 // ExplainedCut is one cut.
@@ -189,6 +183,11 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 		}
 	}
 	losses := m.calibration.Losses
+	if m.joint == nil && m.width > 0 {
+		if losses, x.Covariances, err = q.explainSpread(ctx, m, x.Stored || x.Past != ""); err != nil {
+			return x, err
+		}
+	}
 	if m.joint != nil && !x.Stored && x.Past == "" {
 		p, err := q.price(ctx, m)
 		switch {
@@ -278,6 +277,9 @@ func (x Explanation) Lines() []string {
 	if x.Together != "" {
 		add("Joint account: %s", x.Together)
 	}
+	for _, c := range x.Covariances {
+		add("Covariances: %s", c)
+	}
 	for _, n := range x.Noise {
 		sd := short(n.SDMin)
 		if short(n.SDMax) != sd {
@@ -335,8 +337,6 @@ func certificateLine(c mechanism.Certificate) string {
 	}
 	return line
 }
-
-func short(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 
 // explain answers EXPLAIN (PRIVACY).
 func (q *question) explain(ctx context.Context, format parser.Explain) (wire.Bound, error) {

@@ -42,9 +42,10 @@ type measured struct {
 	bounds      [][]string          // of each cut: what one row may contribute, for people
 	sources     []string            // of each cut: where its model is from
 	calibration mechanism.Calibration
-	joint       *jointTerms // what it brings into a joint account; nil: there is none
-	layers      []keptLayer // whose sums over rows it is made of, as far as they can be told
-	sumsOnly    bool        // and that is all of it
+	joint       *jointTerms      // what it brings into a joint account; nil: there is none
+	spreads     *covarianceTerms // what it brings into the account of covariances; nil: there is none
+	layers      []keptLayer      // whose sums over rows it is made of, as far as they can be told
+	sumsOnly    bool             // and that is all of it
 }
 
 // label says what a component of F is.
@@ -197,6 +198,9 @@ func (q *question) derive(ctx context.Context) (*measured, error) {
 			if m.joint, err = q.jointly(ctx, asked, m); err != nil {
 				return nil, err
 			}
+		}
+		if m.spreads, err = q.spreads(ctx, asked, m); err != nil {
+			return nil, err
 		}
 	}
 	return m, nil

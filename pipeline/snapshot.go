@@ -60,6 +60,9 @@ type protected struct {
 	ties      []model.Tie   // between its secrets, over the reference
 	network   *network      // of secrets that are parameters; nil: none is
 
+	numberMu sync.Mutex
+	number   *model.Places // of an account of covariances, once it is needed
+
 	outsideMu sync.Mutex
 	outsideOf map[string]float64 // by column, as outside counts it
 }

@@ -203,3 +203,11 @@ func percent(share float64) string {
 	}
 	return strconv.FormatFloat(100*share, 'g', 3, 64) + "%"
 }
+
+// ExplainedValue is one value of F: an aggregate in one group.
+type ExplainedValue struct {
+	Column, GroupKey string
+	SD               float64 // of its noise
+	Expected         float64 // what it is under the model, over the whole reference
+	Inherent         float64 // what it varies by under the model
+}

@@ -73,6 +73,9 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if why := unanswerable(p); why != "" {
 			fmt.Fprintf(stdout, "warning: dataset %s: every statement is refused: %s\n", p.Dataset, why)
 		}
+		for _, what := range h.snapshot.Uncertified(p) {
+			fmt.Fprintf(stdout, "warning: %s\n", what)
+		}
 		if !p.Accepts(policy.Translation) {
 			fmt.Fprintf(stdout, "   note: the assumption translation is not accepted, so noise rests on bounds for coupled datasets: there is more of it, and secret means are refused\n")
 		}

@@ -38,6 +38,7 @@ const (
 	ReaderIndexes   = false // upstream: the reader may scan indexes
 	LooseSnapshot   = false // upstream: ordinary tables may change while a statement is answered
 	Unlooked        = false // model: whoever writes a statement has not looked at the reference
+	NoCovariances   = false // pipeline: charges count means alone, and not how far a secret changes what answers vary by together
 	GuestCode       = false // upstream, planner/row: tables and types of guests' own, whose code then runs with the reader's rights
 )
 

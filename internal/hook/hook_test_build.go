@@ -35,6 +35,7 @@ var (
 	ReaderIndexes   bool
 	LooseSnapshot   bool
 	Unlooked        bool
+	NoCovariances   bool
 	GuestCode       bool
 )
 

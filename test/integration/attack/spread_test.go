@@ -1,0 +1,398 @@
+//go:build fuguhooks
+
+package attack
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"gonum.org/v1/gonum/mat"
+
+	"fugu/internal/hook"
+	"fugu/sensitivity"
+)
+
+//go:embed spread.sql
+var spreadSQL string
+
+// spreadWorld is the database of spread.sql.
+var spreadWorld = world{database: "spread"}
+
+var spreadOnce struct {
+	sync.Once
+	err error
+}
+
+// spreadPolicy promises ε = 1.6 for everything.
+var spreadPolicy = []string{"rows: 2000", "rows: 35222", "assume: [translation]", "assume: [translation, gaussian]", "delta: 0.0001", "delta: 0.001",
+	"budget: {epsilon: 1, delta: 0.001", fmt.Sprintf("budget: {epsilon: %g, delta: %g", spreadEpsilon, spreadDelta)}
+
+const spreadEpsilon, spreadDelta = 1.6, .01
+
+// signed are values, of every row ±1, that know nothing of the secret: i picks one.
+type signed func(i int, of string) string
+
+// mixed is one of 729 sums and differences of six columns.
+func mixed(i int, of string) string {
+	out := ""
+	for c := range 6 {
+		switch i % 3 {
+		case 0:
+			out += fmt.Sprintf("+%s%d", of, c+1)
+		case 1:
+			out += fmt.Sprintf("-%s%d", of, c+1)
+		}
+		i /= 3
+	}
+	if out == "" {
+		return of + "1"
+	}
+	return strings.TrimPrefix(out, "+")
+}
+
+// spread is an attack by covariances: values c that add up signs that know nothing of the secret, and values d that add
+// up the same signs, turned round for one class. Neither's mean moves, nor its variance, but how they vary together is
+// the secret.
+type spread struct {
+	sign   signed
+	terms  func(i int, x func(int) string) [][]string // of pair i, by statement, x the i-th sign as a condition; nil: c in one, d in another
+	value  string                                     // of a term; empty: sum(%s)
+	set    []string                                   // settings
+	pairs  int                                        // 0: 120
+	users  []string                                   // who ask in turn; nil: alice
+	ask    func(ctx context.Context, c *pgx.Conn, sql string) error
+	policy []string // edits of the policy besides
+}
+
+// plus and turned are a sign as a value, as it is and turned round for one class.
+func plus(x string) string   { return "CASE WHEN " + x + " THEN o ELSE -o END" }
+func turned(x string) string { return "CASE WHEN (" + x + ") = t THEN o ELSE -o END" }
+
+// asked is a value that was released.
+type asked struct {
+	term string
+	sd   float64
+}
+
+// run asks until the budget refuses, and returns what was released.
+func (s spread) run(t testing.TB, f *fugu) (out []asked, refused bool) {
+	users := s.users
+	if users == nil {
+		users = []string{"alice"}
+	}
+	var conns []*pgx.Conn
+	for _, u := range users {
+		c := f.connect(t, u)
+		for _, set := range append([]string{"fugu.mechanism = 'expm-gaussian'", "fugu.epsilon = 0.2"}, s.set...) {
+			run(t, c, "SET "+set)
+		}
+		conns = append(conns, c)
+	}
+	x := func(i int) string { return s.sign(7*i+1, "a") + " < " + s.sign(7*i+1, "b") }
+	const each = 10
+	n := 0
+	for from := 0; from < s.pairs; from += each {
+		var statements [][]string
+		for i := from; i < from+each; i++ {
+			for j, terms := range s.terms(i, x) {
+				if len(statements) <= j {
+					statements = append(statements, nil)
+				}
+				statements[j] = append(statements[j], terms...)
+			}
+		}
+		for _, terms := range statements {
+			var values []string
+			for _, term := range terms {
+				values = append(values, fmt.Sprintf(s.value, term))
+			}
+			c := conns[n%len(conns)]
+			n++
+			err := s.ask(t.Context(), c, "SELECT "+strings.Join(values, ", ")+" FROM (SELECT *, (id = id)::int o, income < mid t FROM customer) q")
+			if code(err) == "PV002" {
+				return out, true
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, sd := range sds(t, c) {
+				out = append(out, asked{terms[i], sd})
+			}
+		}
+	}
+	return out, false
+}
+
+// sds are those of the noise in the last release, in the order of its columns.
+func sds(t testing.TB, c *pgx.Conn) (out []float64) {
+	t.Helper()
+	rows, err := c.Query(t.Context(), "SELECT noise_sd FROM fugu.last_release")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err = pgx.CollectRows(rows, pgx.RowTo[float64])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// truth is δ at ε of what was released, for the worst of some pairs, by the exact law of normal vectors with the
+// covariances that the reference has and means that do not move: they can only add to it.
+func truth(t testing.TB, w world, released []asked, epsilon float64) float64 {
+	t.Helper()
+	classes := map[string]*mat.SymDense{"high": nil, "low": nil}
+	for class := range classes {
+		classes[class] = covariance(t, w, class, released)
+	}
+	const rows = 35222
+	most := 0.0
+	for _, p := range []float64{.10, .25} {
+		at := func(p float64) *mat.SymDense {
+			var s mat.SymDense
+			s.ScaleSym(rows*p, classes["high"])
+			var low mat.SymDense
+			low.ScaleSym(rows*(1-p), classes["low"])
+			s.AddSym(&s, &low)
+			for i, a := range released {
+				s.SetSym(i, i, s.At(i, i)+a.sd*a.sd)
+			}
+			return &s
+		}
+		most = math.Max(most, gaussians(t, at(p), at(p+.05), epsilon))
+	}
+	return most
+}
+
+// covariance is that of the terms within a class of the reference.
+func covariance(t testing.TB, w world, class string, released []asked) *mat.SymDense {
+	t.Helper()
+	c := w.as(t, "postgres")
+	var terms []string
+	for _, a := range released {
+		terms = append(terms, "("+a.term+")::float8")
+	}
+	rows, err := c.Query(t.Context(), "SELECT ARRAY["+strings.Join(terms, ",")+"] FROM (SELECT *, 1 o, income < mid t FROM customer_reference) q WHERE income = $1", class)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowTo[[]float64])
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := mat.NewDense(len(all), len(released), nil)
+	for i, row := range all {
+		x.SetRow(i, row)
+	}
+	for k := range released {
+		mean := 0.0
+		for i := range all {
+			mean += x.At(i, k) / float64(len(all))
+		}
+		for i := range all {
+			x.Set(i, k, x.At(i, k)-mean)
+		}
+	}
+	var s mat.SymDense
+	s.SymOuterK(1/float64(len(all)), x.T())
+	return &s
+}
+
+// gaussians is δ(ε) of N(0,P) and N(0,Q), the greater of both orders.
+func gaussians(t testing.TB, p, q *mat.SymDense, epsilon float64) float64 {
+	t.Helper()
+	n := p.SymmetricDim()
+	var chol mat.Cholesky
+	if !chol.Factorize(q) {
+		t.Fatal("a covariance that is not positive")
+	}
+	var l mat.TriDense
+	chol.LTo(&l)
+	var half, whole mat.Dense
+	if err := half.Solve(&l, p); err != nil {
+		t.Fatal(err)
+	}
+	if err := whole.Solve(&l, half.T()); err != nil {
+		t.Fatal(err)
+	}
+	w := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			w.SetSym(i, j, (whole.At(i, j)+whole.At(j, i))/2)
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(w, false) {
+		t.Fatal("no eigenvalues")
+	}
+	var a, b sensitivity.Covariance
+	for _, v := range eigen.Values(nil) {
+		a.Blocks = append(a.Blocks, sensitivity.Block{Size: 1, Entries: []float64{v}})
+		b.Blocks = append(b.Blocks, sensitivity.Block{Size: 1, Entries: []float64{1}})
+	}
+	most := 0.0
+	for _, pair := range []sensitivity.Pair{{P: a, Q: b}, {P: b, Q: a}} {
+		e, err := sensitivity.NewExperiment(nil, 0, &pair)
+		if err != nil {
+			t.Fatal(err)
+		}
+		most = math.Max(most, e.Delta(epsilon).Low)
+	}
+	return most
+}
+
+// play shows that what is released is, at the ε that the budget says was spent, far from what was promised with the
+// defence off, and within it otherwise.
+func (s spread) play(t *testing.T) {
+	t.Helper()
+	if s.terms == nil {
+		s.terms = func(i int, x func(int) string) [][]string { return [][]string{{plus(x(i))}, {turned(x(i))}} }
+	}
+	if s.value == "" {
+		s.value = "sum(%s)"
+	}
+	if s.pairs == 0 {
+		s.pairs = 120
+	}
+	if s.ask == nil {
+		s.ask = func(ctx context.Context, c *pgx.Conn, sql string) error {
+			_, err := c.Exec(ctx, sql)
+			return err
+		}
+	}
+	c := databases(t)
+	spreadOnce.Do(func() {
+		spreadOnce.err = c.Exec(context.Background(), "postgres", "CREATE DATABASE spread")
+		if spreadOnce.err == nil {
+			spreadOnce.err = c.Exec(context.Background(), "spread", spreadSQL)
+		}
+	})
+	if spreadOnce.err != nil {
+		t.Fatal(spreadOnce.err)
+	}
+	play := func(t *testing.T) (delta, epsilon float64) {
+		f := serve(t, spreadWorld, options{policy: append(slices.Clone(spreadPolicy), s.policy...)})
+		released, refused := s.run(t, f)
+		epsilon, _ = spent(t, f.connect(t, ""))
+		delta = truth(t, spreadWorld, released, epsilon)
+		t.Logf("%d values, refused: %t; epsilon %s spent, where the true delta is %.3g", len(released), refused, strconv.FormatFloat(epsilon, 'g', 4, 64), delta)
+		return delta, epsilon
+	}
+	off(t, &hook.Unlooked) // the defence against statements that know the reference is another one
+	t.Run("defence off", func(t *testing.T) {
+		off(t, &hook.NoCovariances)
+		if delta, _ := play(t); !(delta > spreadDelta) {
+			t.Errorf("the true δ is %g: it is no test of the defence", delta)
+		}
+	})
+	t.Run("defence on", func(t *testing.T) {
+		if delta, epsilon := play(t); delta > spreadDelta || epsilon > spreadEpsilon {
+			t.Errorf("the true δ is %g at ε = %g, where %g was promised", delta, epsilon, spreadDelta)
+		}
+	})
+}
+
+// In 38 statements, a sum and its turned one each.
+func TestSpreadPairs(t *testing.T) { spread{sign: mixed, pairs: 190}.play(t) }
+
+// Rows scattered by arithmetic alone.
+func TestSpreadArithmetic(t *testing.T) {
+	spread{sign: func(i int, of string) string {
+		return fmt.Sprintf("(%s) * (%s) %% (%s1 + %s2)", mixed(i, of), mixed(i+1, of), of, of)
+	}}.play(t)
+}
+
+// By hashes.
+func TestSpreadHashes(t *testing.T) {
+	spread{sign: func(i int, of string) string { return "md5((" + mixed(i, of) + ")::text)" }}.play(t)
+}
+
+// By text.
+func TestSpreadText(t *testing.T) {
+	spread{sign: func(i int, of string) string { return fmt.Sprintf("reverse((%s)::text) || %s1", mixed(i, of), of) }}.play(t)
+}
+
+// By dates.
+func TestSpreadDates(t *testing.T) {
+	spread{sign: func(i int, of string) string {
+		return fmt.Sprintf("date '2020-01-01' + ((%s) %% 9999)::int", mixed(i, of))
+	}}.play(t)
+}
+
+// By casts, and with values that are 0 or 1.
+func TestSpreadCasts(t *testing.T) {
+	spread{sign: func(i int, of string) string { return "(" + mixed(i, of) + ")::numeric::text" }, terms: func(i int, x func(int) string) [][]string {
+		return [][]string{{"(" + x(i) + ")::int"}, {"((" + x(i) + ") = t)::int"}}
+	}}.play(t)
+}
+
+// By CASE.
+func TestSpreadCases(t *testing.T) {
+	spread{sign: func(i int, of string) string {
+		return fmt.Sprintf("CASE WHEN %s1 < %s2 THEN %s ELSE %s END", of, of, mixed(i, of), mixed(i+1, of))
+	}}.play(t)
+}
+
+// A sum, and over another statement the sum of both: what differs is the difference of two answers.
+func TestSpreadDifferences(t *testing.T) {
+	spread{sign: mixed, pairs: 200, terms: func(i int, x func(int) string) [][]string {
+		return [][]string{{plus(x(i))}, {"CASE WHEN t THEN " + plus(x(i)) + " ELSE o - o END"}}
+	}}.play(t)
+}
+
+// Three statements: the third is the sum of the others, turned round for one class.
+func TestSpreadTriples(t *testing.T) {
+	spread{sign: mixed, terms: func(i int, x func(int) string) [][]string {
+		a, b := plus(x(2*i)), plus(x(2*i+1))
+		return [][]string{{a}, {b}, {"CASE WHEN t THEN " + a + " + " + b + " ELSE -(" + a + ") - " + b + " END"}}
+	}}.play(t)
+}
+
+// Both values of a pair in one statement, which has a certificate of its own.
+func TestSpreadTogether(t *testing.T) {
+	spread{sign: mixed, terms: func(i int, x func(int) string) [][]string { return [][]string{{plus(x(i)), turned(x(i))}} }}.play(t)
+}
+
+// Counts of rows in the place of sums.
+func TestSpreadCounts(t *testing.T) {
+	spread{sign: mixed, value: "count(*) FILTER (WHERE %s = 1)"}.play(t)
+}
+
+// Averages.
+func TestSpreadAverages(t *testing.T) { spread{sign: mixed, value: "avg(%s)"}.play(t) }
+
+// With parameters, and prepared.
+func TestSpreadExtended(t *testing.T) {
+	spread{sign: mixed, ask: func(ctx context.Context, c *pgx.Conn, sql string) error {
+		_, err := c.Exec(ctx, sql+" WHERE id >= $1", pgx.QueryExecModeCacheDescribe, 0)
+		return err
+	}}.play(t)
+}
+
+// At a smaller ε each.
+func TestSpreadSmallEpsilon(t *testing.T) {
+	spread{sign: mixed, set: []string{"fugu.epsilon = 0.1"}}.play(t)
+}
+
+// By what auto takes.
+func TestSpreadMechanisms(t *testing.T) {
+	for _, m := range []string{"auto", "directional"} {
+		t.Run(m, func(t *testing.T) { spread{sign: mixed, set: []string{"fugu.mechanism = '" + m + "'"}}.play(t) })
+	}
+}
+
+// By users who each have a part.
+func TestSpreadColluding(t *testing.T) {
+	spread{sign: mixed, users: []string{"alice", "bob", "carol"}}.play(t)
+}
+
+// In two sessions of one user.
+func TestSpreadSessions(t *testing.T) { spread{sign: mixed, users: []string{"alice", "alice"}}.play(t) }
