@@ -61,7 +61,10 @@ var sections = []section{
 		"SELECT sex, mode() WITHIN GROUP (ORDER BY education) FROM adult GROUP BY sex",
 		"SELECT mode() WITHIN GROUP (ORDER BY education DESC) FILTER (WHERE age < 30) FROM adult",
 	}},
-	{"What is refused, and what to write instead", "Every refusal has the SQLSTATE, the position of the construct, and a hint.", []string{
+	{"What is refused, and what to write instead", "Every refusal has the SQLSTATE, the position of the construct, and a hint.\n\n" +
+		"In expressions that the database keeps or that take no subquery (DEFAULT, CHECK, generated columns, indexes, partition keys,\n" +
+		"triggers' WHEN, USING of ALTER TYPE, defaults of functions' parameters, arguments of CALL), functions whose argument Fugu\n" +
+		"masks (`pg_relation_size` and its like) are refused with PV001: ask for the value in a query, and store it. `currval` works.", []string{
 		"SELECT age FROM adult, country",
 		"SELECT max(age) FROM adult",
 		"SELECT percentile_cont(ARRAY[0.25, 0.75]) WITHIN GROUP (ORDER BY age) FROM adult",

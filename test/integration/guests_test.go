@@ -24,15 +24,18 @@ func analystRoles(t *testing.T, db *database) {
 	})
 }
 
-// reads is a question to PostgreSQL whether the session may read the protected table. It does not name it, so that Fugu has
-// no part in the answer.
-func reads(t *testing.T, db *database) string {
+// mayRead asks PostgreSQL itself whether the role that a session has now may read the protected table: in the session
+// has_table_privilege shows protected tables as if it could.
+func mayRead(t *testing.T, db *database, c *pgx.Conn) (may bool) {
 	t.Helper()
-	var oid string
-	if err := db.truth(t).QueryRow(t.Context(), "SELECT 'public.adult'::regclass::oid::text").Scan(&oid); err != nil {
+	var role string
+	if err := c.QueryRow(t.Context(), "SELECT current_user", pgx.QueryExecModeExec).Scan(&role); err != nil {
 		t.Fatal(err)
 	}
-	return "SELECT has_table_privilege(" + oid + "::oid, 'SELECT')"
+	if err := db.truth(t).QueryRow(t.Context(), "SELECT has_table_privilege($1, 'public.adult', 'SELECT')", role).Scan(&may); err != nil {
+		t.Fatal(err)
+	}
+	return may
 }
 
 func config(t *testing.T, dsn string) *pgconn.Config {
@@ -49,7 +52,6 @@ func config(t *testing.T, dsn string) *pgconn.Config {
 func TestGuestsOfTheirOwn(t *testing.T) {
 	db := adultDatabase(t)
 	analystRoles(t, db)
-	mayRead := reads(t, db)
 	f := serve(t, options{guests: map[string]*pgconn.Config{"alice": config(t, db.cluster.DSN("analyst_alice", "adult")), "bob": config(t, db.cluster.DSN("analyst_bob", "adult"))}})
 	alice, bob, carol := f.connect(t), connect(t, f.dsn("bob")), connect(t, f.dsn("carol"))
 	can := func(c *pgx.Conn, sql string) bool {
@@ -72,8 +74,8 @@ func TestGuestsOfTheirOwn(t *testing.T) {
 			if can(c, "TABLE alices") != (name == "alice") || can(c, "TABLE bobs") != (name == "bob") {
 				t.Errorf("after %q %s reads what is another's", undo, name)
 			}
-			if got := rows(t, c, mayRead, pgx.QueryExecModeExec); got != "[\"f\"]\n" {
-				t.Errorf("after %q %s may read the protected table: %s", undo, name, got)
+			if mayRead(t, db, c) {
+				t.Errorf("after %q %s may read the protected table", undo, name)
 			}
 		}
 	}
@@ -89,7 +91,6 @@ func TestGuestsOfTheirOwn(t *testing.T) {
 func TestGuestsWithRoles(t *testing.T) {
 	db := adultDatabase(t)
 	analystRoles(t, db)
-	mayRead := reads(t, db)
 	if _, err := db.truth(t).Exec(t.Context(), "GRANT analyst_alice, analyst_bob TO fugu_guest"); err != nil {
 		t.Fatal(err)
 	}
@@ -115,8 +116,8 @@ func TestGuestsWithRoles(t *testing.T) {
 			t.Fatal(err)
 		}
 		is(step.user)
-		if got := rows(t, c, mayRead, pgx.QueryExecModeExec); got != "[\"f\"]\n" {
-			t.Errorf("after %s the session may read the protected table: %s", step.sql, got)
+		if mayRead(t, db, c) {
+			t.Errorf("after %s the session may read the protected table", step.sql)
 		}
 	}
 	// A startup message chooses no other role, by any of its ways.

@@ -86,6 +86,9 @@ func (p *peer) until(t testing.TB, stop func(pgproto3.BackendMessage) bool) stri
 				}
 			}
 		}
+		if n, ok := m.(*pgproto3.NoticeResponse); ok && p.masked && strings.HasPrefix(n.Message, "fugu: ") {
+			continue // where the noise is larger than the values, which PostgreSQL has not
+		}
 		text, err := json.Marshal(m)
 		if err != nil {
 			t.Fatal(err)

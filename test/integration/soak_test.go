@@ -107,8 +107,8 @@ func TestSoak(t *testing.T) {
 		}
 	}
 	_, releases := spent(t, c)
-	if most := protectedStatements; releases < len(s.answers) || releases > most {
-		t.Errorf("%d releases were charged; %d answers were given, to %d different statements", releases, len(s.answers), most)
+	if releases < len(s.answers) {
+		t.Errorf("%d releases were charged; %d answers were given", releases, len(s.answers))
 	}
 	sitting := make([]*peer, idle)
 	for i := range sitting {
@@ -224,6 +224,21 @@ func (s *soak) nothingLeft(cluster *pgcluster.Cluster, file string, releases int
 	stored, err := l.Releases(t.Context(), "adult", 1000)
 	if err != nil || len(stored) != releases {
 		t.Errorf("%d answers are stored, %v; %d were charged", len(stored), err, releases)
+	}
+	// What a client or the network cuts off while rows are read has been paid for, and is paid for again: nothing else is
+	// charged more than once.
+	abandoned := 0
+	if _, err := l.Audit(t.Context(), func(link ledger.Link) error {
+		e, err := link.Entry()
+		if e.Event == ledger.Abandoned {
+			abandoned++
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+	if releases > protectedStatements+abandoned {
+		t.Errorf("%d releases were charged, for %d different statements and %d that were cut off", releases, protectedStatements, abandoned)
 	}
 	for _, a := range stored {
 		if a.Failed {
