@@ -51,7 +51,6 @@ SELECT country, avg(amount) AS mean_amount, count(*) AS n FROM orders GROUP BY c
 SELECT status, count(*) AS n FROM orders GROUP BY status ORDER BY status LIMIT 1000;
 
 -- from: memory of Redash, schema browser
--- guest
 SELECT table_schema, table_name, column_name, data_type FROM information_schema.columns WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2, ordinal_position;
 
 -- from: ThoughtSpot through ODBC: cube-js/cube, cubesql's tests (ta_1, ca_1)

@@ -40,5 +40,4 @@ SELECT date_bin('7 days', created_at, TIMESTAMP '2024-01-01') AS "time", avg(amo
 SELECT current_setting('server_version_num')::int/100 AS version;
 
 -- from: memory of Grafana, tables of the builder
--- guest
 SELECT CASE WHEN quote_ident(table_schema) IN (SELECT CASE WHEN trim(s[i]) = '"$user"' THEN user ELSE trim(s[i]) END FROM generate_series(array_lower(string_to_array(current_setting('search_path'),','),1), array_upper(string_to_array(current_setting('search_path'),','),1)) as i, string_to_array(current_setting('search_path'),',') s) THEN quote_ident(table_name) ELSE quote_ident(table_schema) || '.' || quote_ident(table_name) END AS "table" FROM information_schema.tables WHERE quote_ident(table_schema) NOT IN ('information_schema', 'pg_catalog') ORDER BY 1 DESC;

@@ -138,7 +138,6 @@ from "public"."orders" "rows";
 select min("rows"."created_on") as "a0", max("rows"."created_on") as "a1" from "public"."orders" "rows";
 
 -- from: memory of Power BI, list of tables
--- guest
 select TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE
 from INFORMATION_SCHEMA.tables
 where TABLE_SCHEMA not in ('information_schema', 'pg_catalog')
