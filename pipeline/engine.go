@@ -26,6 +26,7 @@ type Engine struct {
 
 	overloads overloads
 	namesakes namesakes
+	built     built
 	past      *past
 	scanning  scanning
 	searches  searches
