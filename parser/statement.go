@@ -145,6 +145,7 @@ func (s *Statement) analyse(src *source, catalog Catalog, made map[string]bool) 
 		s.Show, _ = ownSetting(show.Name)
 		return nil
 	}
+	a.hide(s.root.Stmt)
 	if err := a.shadow(); err != nil {
 		return err
 	}

@@ -37,6 +37,7 @@ type Snapshot struct {
 	glance   *words         // those, and the words that change a pinned setting
 	shadows  *parser.Shadows
 	listing  *parser.Introspection
+	hidden   *parser.Hidden
 	plans    *cache[planKey, []template]
 	planned  atomic.Uint64 // the serial of the template that was planned last
 	recalled *cache[recalledBy, recalled]
@@ -103,6 +104,9 @@ func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reade
 		return nil, err
 	}
 	if err := s.loadIntrospection(ctx, reader); err != nil {
+		return nil, err
+	}
+	if err := s.loadHidden(ctx, reader); err != nil {
 		return nil, err
 	}
 	if err := s.loadDeclared(ctx, reader); err != nil {
