@@ -316,6 +316,7 @@ func (a *analysis) introspect() error {
 		if query := x.views[rv.Relname]; query != nil && rv.Schemaname == informationSchema {
 			substitute(n, query)
 			unqualify(root, informationSchema, rv.Relname)
+			a.hide(n)
 			a.stmt.Masked = true
 		}
 	}

@@ -175,7 +175,7 @@ func (a *analysis) cast(shadows *Shadows) error {
 	if err := s.replace(root, s.exposes(root)); err != nil {
 		return err
 	}
-	a.stmt.Masked = s.changed
+	a.stmt.Masked = a.stmt.Masked || s.changed
 	return s.refuseArguments(root)
 }
 

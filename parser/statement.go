@@ -19,6 +19,7 @@ type Table struct {
 	Ordinary     bool   // an ordinary table, which can be joined below a cut
 	Written      string // of an ordinary table: its name as the statement has it, quoted
 	View         string // the query of a view over protected tables
+	Twin         bool   // it has a twin, which stands in its place wherever a name of it can be rewritten
 }
 
 func (t Table) String() string { return t.Schema + "." + t.Name }
@@ -44,7 +45,8 @@ type Statement struct {
 	Execute *Execute    // EXECUTE
 	Copy    bool        // COPY (...) TO STDOUT, which takes no parameters: their values go into the text
 	NoData  bool        // CREATE TABLE AS ... WITH NO DATA: nothing is asked
-	Masked  bool        // something of the catalog is masked in it, or shown that PostgreSQL would not show
+	Masked  bool        // something of the catalog is masked in it, or shown that PostgreSQL would not show; or it means a twin
+	Twins   []TwinUse   // the twins that it means
 	Zeros   []Zero      // parameters that have to be 0
 	Params  int         // the highest parameter number; of a protected PREPARE, the prepared statement's
 	Start   int         // characters before Text in what the client sent
@@ -143,10 +145,14 @@ func (s *Statement) analyse(src *source, catalog Catalog, made map[string]bool) 
 		s.Show, _ = ownSetting(show.Name)
 		return nil
 	}
+	a.hide(s.root.Stmt)
 	if err := a.shadow(); err != nil {
 		return err
 	}
 	if err := a.introspect(); err != nil {
+		return err
+	}
+	if err := a.twins(); err != nil {
 		return err
 	}
 	if err := a.unwrapExplain(); err != nil {
@@ -249,11 +255,11 @@ func (a *analysis) named() bool {
 	inspect(a.stmt.root.Stmt, func(m proto.Message) bool {
 		switch x := m.(type) {
 		case *pg.RangeVar:
-			if _, ok := a.lookup(x); ok {
+			if _, ok := a.lookup(x); ok && !a.taken[x] {
 				found = true
 			}
-		case *pg.String:
-			if _, ok := a.lookup(&pg.RangeVar{Relname: x.Sval}); ok && utility {
+		case *pg.String: // the server refuses what is done to a twin's table
+			if t, ok := a.lookup(&pg.RangeVar{Relname: x.Sval}); ok && utility && !t.Twin {
 				found = true
 			}
 		case *pg.ParamRef:

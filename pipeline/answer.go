@@ -32,6 +32,9 @@ func (s *statement) Bind(ctx context.Context, b wire.Binding) (wire.Bound, error
 	}
 	s.found = nil
 	bound, err := s.bind(ctx, b)
+	if err == nil && len(s.twins) > 0 {
+		bound.Notices = append(s.introduce(), bound.Notices...)
+	}
 	if err != nil && !told {
 		s.refused(ctx, err)
 	}
@@ -46,10 +49,10 @@ func (s *statement) bind(ctx context.Context, b wire.Binding) (wire.Bound, error
 			Hint:    "Rows of a protected table are not shown; the policy offers its reference instead."}}}, nil
 	case s.execute != nil:
 		return s.run(ctx, b)
+	case (s.plan != nil && !s.prepare || len(s.twins) > 0) && s.session.engine.snapshot.Load() != s.snapshot && !hook.StaleStatements:
+		return wire.Bound{}, sqlstate.New("0A000", "the policy has changed since the statement was prepared").WithHint("Prepare it again.")
 	case s.plan == nil || s.prepare:
 		return wire.Bound{}, nil
-	case s.session.engine.snapshot.Load() != s.snapshot && !hook.StaleStatements:
-		return wire.Bound{}, sqlstate.New("0A000", "the policy has changed since the statement was prepared").WithHint("Prepare it again.")
 	}
 	return s.respond(ctx, b, s.plan.Explain)
 }
@@ -96,10 +99,10 @@ func (s *statement) bindOn(ctx context.Context, b wire.Binding, explain parser.E
 		return wire.Bound{}, err
 	}
 	if explain != parser.NoExplain {
-		return q.explain(ctx, explain)
+		return q.explain(ctx, b, explain)
 	}
 	var bound wire.Bound
-	virtual, err := s.virtual(ctx)
+	virtual, err := s.virtual(ctx, b)
 	if err != nil {
 		return wire.Bound{}, err
 	}

@@ -26,6 +26,7 @@ type Engine struct {
 
 	overloads   overloads
 	namesakes   namesakes
+	built       built
 	covariances covarianceAccounts
 	past        *past
 	scanning    scanning

@@ -40,6 +40,8 @@ type Explanation struct {
 	Refused string `json:"refused,omitempty"` // why it would be refused for its noise; empty: it would not
 	Warning string `json:"warning,omitempty"` // what is said of its noise when it is charged; empty: nothing
 
+	Twins []ExplainedTwin `json:"twins,omitempty"` // that the statement reads
+
 	// Relaxed is how far the policy lets the model be from the truth; empty: not at all.
 	Relaxed string `json:"relaxed,omitempty"`
 
@@ -237,7 +239,7 @@ func (m *measured) noise() []ExplainedNoise {
 // Lines writes the explanation for people.
 func (x Explanation) Lines() []string {
 	if x.Dataset == "" {
-		return []string{x.Above}
+		return append([]string{x.Above}, x.twinLines()...)
 	}
 	lines := []string{fmt.Sprintf("Answer from dataset %s: %d noisy values", x.Dataset, x.Components)}
 	add := func(format string, args ...any) { lines = append(lines, "  "+fmt.Sprintf(format, args...)) }
@@ -310,7 +312,7 @@ func (x Explanation) Lines() []string {
 		}
 		add("Cost for secret %s: epsilon %s of the %s left%s", c.Secret, what, short(c.Left), of)
 	}
-	return lines
+	return append(lines, x.twinLines()...)
 }
 
 // rests says what a guarantee rests on.
@@ -339,8 +341,11 @@ func certificateLine(c mechanism.Certificate) string {
 }
 
 // explain answers EXPLAIN (PRIVACY).
-func (q *question) explain(ctx context.Context, format parser.Explain) (wire.Bound, error) {
+func (q *question) explain(ctx context.Context, b wire.Binding, format parser.Explain) (wire.Bound, error) {
 	x, err := q.Explain(ctx)
+	if err == nil && len(q.twins) > 0 {
+		err = x.addTwins(ctx, q.statement, b)
+	}
 	if err != nil {
 		return wire.Bound{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"fugu/parser"
+	"fugu/planner"
 	"fugu/upstream"
 )
 
@@ -56,3 +57,53 @@ var _ parser.Introspector = (*Snapshot)(nil)
 
 // Introspection is what shows protected tables to those who ask what there is.
 func (s *Snapshot) Introspection() *parser.Introspection { return s.listing }
+
+// loadHidden finds the columns that twins leave out, so that their tables show without them.
+func (s *Snapshot) loadHidden(ctx context.Context, reader *upstream.Reader) error {
+	var tables []parser.HiddenColumns
+	for _, t := range s.tables {
+		if !t.table.Twin || len(t.config.Twin.Drop) == 0 {
+			continue
+		}
+		var names []planner.Value
+		for _, name := range t.config.Twin.Drop {
+			names = append(names, text(name))
+		}
+		rows, err := reader.Query(ctx, "SELECT attrelid::text, attnum::text FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = ANY ($2::text[]) AND attnum > 0 AND NOT attisdropped",
+			[][]byte{[]byte(Quoted(t.config.Qualified())), planner.Array(names)}, nil)
+		if err != nil {
+			return fmt.Errorf("reading the columns that the twin of %s leaves out: %w", t.table, err)
+		}
+		var h parser.HiddenColumns
+		for _, r := range rows {
+			oid, _ := strconv.ParseUint(r[0].Text, 10, 32)
+			number, _ := strconv.Atoi(r[1].Text)
+			h.OID, h.Numbers = uint32(oid), append(h.Numbers, number)
+		}
+		if len(rows) != len(names) {
+			return fmt.Errorf("%s:%d:%d: table %s: twin.drop names columns that it does not have", t.policy.Source, t.config.Twin.At.Line, t.config.Twin.At.Column, t.table)
+		}
+		tables = append(tables, h)
+	}
+	if len(tables) == 0 {
+		return nil
+	}
+	rows, err := reader.Query(ctx, "SELECT attname FROM pg_attribute WHERE attrelid = 'pg_catalog.pg_attribute'::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum", nil, nil)
+	if err != nil {
+		return fmt.Errorf("reading the columns of pg_attribute: %w", err)
+	}
+	var attributes []string
+	for _, r := range rows {
+		attributes = append(attributes, r[0].Text)
+	}
+	for _, name := range parser.HidingRelations() {
+		s.watch(name)
+	}
+	s.hidden, err = parser.NewHidden(tables, attributes)
+	return err
+}
+
+var _ parser.Hider = (*Snapshot)(nil)
+
+// Hidden are the columns that tables show without, as their twins have none.
+func (s *Snapshot) Hidden() *parser.Hidden { return s.hidden }

@@ -43,7 +43,8 @@ func (s *Snapshot) bareNames() (names []string) {
 	return slices.Compact(names)
 }
 
-// among returns those of the names that more than one relation of the database has, whoever's temporary one it is.
+// among returns those of the names that more than one relation of the database has, whoever's temporary one it is. A twin is
+// no other relation: it is what the name of its table means.
 func (n *namesakes) among(ctx context.Context, reader *upstream.Reader, snap *Snapshot) ([]string, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -54,7 +55,8 @@ func (n *namesakes) among(ctx context.Context, reader *upstream.Reader, snap *Sn
 	for _, name := range snap.bareNames() {
 		values = append(values, text(name))
 	}
-	rows, err := reader.Query(ctx, "SELECT relname FROM pg_class WHERE relname = ANY($1::text[]) GROUP BY relname HAVING count(*) > 1", [][]byte{planner.Array(values)}, nil)
+	rows, err := reader.Query(ctx, `SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+	  WHERE c.relname = ANY($1::text[]) AND n.nspname <> 'fugu_twin' GROUP BY c.relname HAVING count(*) > 1`, [][]byte{planner.Array(values)}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -148,6 +150,14 @@ func (c catalog) Table(schema, name string) (parser.Table, bool) {
 		schema = found
 	}
 	return c.Snapshot.Table(schema, name)
+}
+
+// Twin finds the table of which a name means the twin, as the session means it.
+func (c catalog) Twin(schema, name string) (parser.Table, bool) {
+	if found, ok := c.means[name]; ok && schema == "" {
+		schema = found
+	}
+	return c.Snapshot.Twin(schema, name)
 }
 
 // meansTheSame refuses a statement that was prepared when its names meant something else in the session.

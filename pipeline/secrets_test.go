@@ -8,6 +8,7 @@ import (
 
 	"fugu/sqlstate"
 	"fugu/test/pgcluster"
+	"fugu/wire"
 )
 
 // private is the second secret of the example, in whose place the tests put others.
@@ -63,7 +64,7 @@ func TestSecretsOfEveryForm(t *testing.T) {
 				t.Errorf("explanation\n%s", text)
 			}
 			s := &session{engine: h.engine, user: "alice"}
-			rows, err := (&statement{session: s, snapshot: h.engine.snapshot.Load()}).virtualRows(t.Context(), "policy")
+			rows, err := (&statement{session: s, snapshot: h.engine.snapshot.Load()}).virtualRows(t.Context(), wire.Binding{}, "policy")
 			if err != nil {
 				t.Fatal(err)
 			}

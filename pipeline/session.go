@@ -29,7 +29,8 @@ type session struct {
 	prepared bool
 	// made: the client has sent a text that may have given a relation the name of a protected one.
 	made  bool
-	means meanings // of the names in the text that is interpreted next
+	means meanings        // of the names in the text that is interpreted next
+	met   map[string]bool // twins that the session was told of
 	last  lastRelease
 }
 
@@ -59,7 +60,8 @@ func (s *session) Lasting(sql []byte) bool {
 // template is one statement of a text as it is planned, for every session alike. At most one of plan, plain, execute, masked
 // and show is set; with none the text is the client's own.
 type template struct {
-	serial uint64 // tells it from all others of the snapshot
+	twins  []*protected // that the statement means, beside whatever else it is
+	serial uint64       // tells it from all others of the snapshot
 	text   string
 	params int      // of the client's
 	types  []uint32 // that the client gave for them
@@ -141,6 +143,12 @@ func (s *session) allowed(t template) error {
 		return sqlstate.New(sqlstate.NotAllowed, "user %q may not ask about dataset %s", s.user, t.policy.Dataset).
 			WithHint("The policy lists the analysts who may.")
 	}
+	for _, twin := range t.twins {
+		if !twin.policy.MayAsk(s.user) {
+			return sqlstate.New(sqlstate.NotAllowed, "user %q may not ask about dataset %s", s.user, twin.policy.Dataset).
+				WithHint("The policy lists the analysts who may.")
+		}
+	}
 	return nil
 }
 
@@ -201,13 +209,16 @@ func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, par
 
 func (s *session) plan(ctx context.Context, snap *Snapshot, st *parser.Statement, paramTypes []uint32) (template, error) {
 	t := template{text: st.Text, params: max(st.Params, len(paramTypes)), types: paramTypes, start: int32(st.Start)}
+	var err error
+	if t.twins, err = s.engine.twins(ctx, snap, st.Twins); err != nil {
+		return t, err
+	}
 	switch {
 	case st.Ordinary():
 		return t, nil
 	case st.Show != "":
 		return snap.planShow(st.Show, t), nil
 	case st.Masked && len(st.Cuts)+len(st.Virtual) == 0 && st.Plain == nil && st.Explain == parser.NoExplain:
-		var err error
 		t.masked = true
 		t.text, t.places, err = st.RewriteShadows()
 		return t, err
@@ -224,7 +235,6 @@ func (s *session) plan(ctx context.Context, snap *Snapshot, st *parser.Statement
 			return t, sqlstate.New(sqlstate.NotAnswerable, "rows of the protected table %s are not shown", st.Plain.Table).
 				WithHint("Aggregate them: count, sum or avg, with WHERE and GROUP BY. The policy's plain_rows can offer reference rows instead.").At(st.Plain.Position)
 		}
-		var err error
 		t.text, err = st.RewritePlain(t.plain.reference.Schema, t.plain.reference.Name)
 		return t, err
 	}
@@ -244,7 +254,6 @@ func (s *session) plan(ctx context.Context, snap *Snapshot, st *parser.Statement
 	if st.Prepare != nil {
 		return s.planPrepare(ctx, snap, st, t)
 	}
-	var err error
 	if t.plan, err = planner.New(ctx, st, snap, s.engine.reader, paramTypes); err != nil {
 		return t, err
 	}

@@ -37,6 +37,7 @@ type Snapshot struct {
 	glance   *words         // those, and the words that change a pinned setting
 	shadows  *parser.Shadows
 	listing  *parser.Introspection
+	hidden   *parser.Hidden
 	plans    *cache[planKey, []template]
 	planned  atomic.Uint64 // the serial of the template that was planned last
 	recalled *cache[recalledBy, recalled]
@@ -96,6 +97,9 @@ func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reade
 	if len(policies) == 0 {
 		return s, nil
 	}
+	if err := s.namedApart(); err != nil {
+		return nil, err
+	}
 	if err := s.loadShadows(ctx, reader); err != nil {
 		return nil, err
 	}
@@ -103,6 +107,9 @@ func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reade
 		return nil, err
 	}
 	if err := s.loadIntrospection(ctx, reader); err != nil {
+		return nil, err
+	}
+	if err := s.loadHidden(ctx, reader); err != nil {
 		return nil, err
 	}
 	if err := s.loadDeclared(ctx, reader); err != nil {
@@ -240,7 +247,7 @@ func loadTable(ctx context.Context, p *policy.Policy, t policy.Table, reader *up
 // is read, as no statistic of it is asked.
 func (t *protected) loadTwin(ctx context.Context, reader *upstream.Reader) (err error) {
 	t.table.Columns, err = loadColumns(ctx, reader, Quoted(t.config.Qualified()))
-	t.syntax = parser.Table{Schema: t.config.Schema, Name: t.config.Name}
+	t.syntax = parser.Table{Schema: t.config.Schema, Name: t.config.Name, Twin: true}
 	for _, c := range t.table.Columns {
 		t.syntax.Columns = append(t.syntax.Columns, c.Name)
 	}
@@ -365,6 +372,7 @@ var virtualTables = map[string][]planner.Column{
 	"last_release": columns("statement_id int8, column_name text, group_key text, mechanism text, assumption text, noise_sd float8, lower float8, upper float8, " +
 		"epsilon float8, delta float8, secret text, delta_reached float8, binding_pair text, epsilon_estimation float8"),
 	"releases": columns("statement_id int8, dataset text, at timestamptz, mechanism text, assumption text, epsilon float8, delta float8, failed bool"),
+	"twin":     columns("dataset text, table_name text, built timestamptz, rows int8, sampled int8, class text, told int8, taken int8, count_error float8, epsilon float8, delta float8, assumption text"),
 	"policy":   columns("dataset text, table_name text, secret text, proportion text, \"from\" float8, \"to\" float8, \"within\" float8"),
 }
 

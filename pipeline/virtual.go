@@ -8,6 +8,7 @@ import (
 	"fugu/ledger"
 	"fugu/planner"
 	"fugu/privacy"
+	"fugu/wire"
 )
 
 // certified are the columns of a secret's certificate: the δ that is reached at the statement's ε, the pair of values that is
@@ -45,10 +46,10 @@ func stated(l privacy.Loss, b privacy.Budget) float64 {
 }
 
 // virtual returns the arrays of the statement's virtual tables.
-func (s *statement) virtual(ctx context.Context) ([][]byte, error) {
+func (s *statement) virtual(ctx context.Context, b wire.Binding) ([][]byte, error) {
 	var out [][]byte
 	for _, v := range s.plan.Virtual {
-		rows, err := s.virtualRows(ctx, v.Name)
+		rows, err := s.virtualRows(ctx, b, v.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +64,7 @@ func (s *statement) virtual(ctx context.Context) ([][]byte, error) {
 	return out, nil
 }
 
-func (s *statement) virtualRows(ctx context.Context, name string) ([][]planner.Value, error) {
+func (s *statement) virtualRows(ctx context.Context, b wire.Binding, name string) ([][]planner.Value, error) {
 	var rows [][]planner.Value
 	switch name {
 	case "last_release":
@@ -90,6 +91,8 @@ func (s *statement) virtualRows(ctx context.Context, name string) ([][]planner.V
 					float(float64(a.Requested.Epsilon)), float(float64(a.Requested.Delta)), text(strconv.FormatBool(a.Failed))})
 			}
 		}
+	case "twin":
+		return s.twinRows(ctx, b)
 	case "policy":
 		for _, t := range s.snapshot.tables {
 			for i, sec := range t.table.Secrets {

@@ -203,8 +203,7 @@ func (f *fugu) noticing(t testing.TB) (c *pgx.Conn, notices *[]string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	notices = new([]string)
-	cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { *notices = append(*notices, n.Message) }
+	notices = noticesOf(cfg)
 	if c, err = pgx.ConnectConfig(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
@@ -262,3 +261,10 @@ func pgError(err error) *pgconn.PgError {
 }
 
 func contains(text, part string) bool { return strings.Contains(text, part) }
+
+// noticesOf collects the notices of a connection.
+func noticesOf(cfg *pgx.ConnConfig) *[]string {
+	notices := new([]string)
+	cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { *notices = append(*notices, n.Message) }
+	return notices
+}

@@ -1,0 +1,134 @@
+package parser
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+)
+
+// Hidden takes the columns out of the catalog that a table has and its twin has not: they show as columns that were
+// dropped, and what is made of them not at all. It is a courtesy, so that who reads the catalog knows what to ask for. nil
+// hides nothing.
+type Hidden struct{ relations map[string]*pg.Node }
+
+// HiddenColumns are the numbers of columns of one table.
+type HiddenColumns struct {
+	OID     uint32
+	Numbers []int
+}
+
+// Hider is a Catalog that hides columns.
+type Hider interface{ Hidden() *Hidden }
+
+// HidingRelations are the relations of the catalog in which columns are hidden.
+func HidingRelations() []string {
+	return []string{"pg_attribute", "pg_attrdef", "pg_index", "pg_constraint"}
+}
+
+// asDropped is what PostgreSQL shows in pg_attribute of a column that was dropped.
+var asDropped = map[string]string{
+	"attname":      "('........pg.dropped.' || s.attnum::pg_catalog.text || '........')::pg_catalog.name",
+	"atttypid":     "'0'::pg_catalog.oid",
+	"attisdropped": "true",
+	"attnotnull":   "false",
+	"atthasdef":    "false",
+	"attidentity":  `''::"char"`,
+	"attgenerated": `''::"char"`,
+}
+
+// NewHidden hides columns. attributes are the columns of pg_attribute as the server has them.
+func NewHidden(tables []HiddenColumns, attributes []string) (*Hidden, error) {
+	if len(tables) == 0 {
+		return nil, nil
+	}
+	// any writes a condition that holds for one of the tables: its oid in the one column, and its columns by the other.
+	any := func(table string, columns func(numbers string) string) string {
+		var tests []string
+		for _, t := range tables {
+			var numbers []string
+			for _, n := range t.Numbers {
+				numbers = append(numbers, strconv.Itoa(n))
+			}
+			tests = append(tests, "s."+table+" = '"+strconv.FormatUint(uint64(t.OID), 10)+"'::pg_catalog.oid AND "+columns("'{"+strings.Join(numbers, ",")+"}'::pg_catalog.int2[]"))
+		}
+		return "(" + strings.Join(tests, " OR ") + ")"
+	}
+	one := func(column string) func(string) string {
+		return func(numbers string) string { return "s." + column + " = ANY (" + numbers + ")" }
+	}
+	common := func(columns string) func(string) string {
+		return func(numbers string) string {
+			return "EXISTS (SELECT FROM pg_catalog.unnest(" + columns + ") AS k(n) WHERE k.n = ANY (" + numbers + "))"
+		}
+	}
+
+	var list []string
+	for _, name := range attributes {
+		column := "s." + QuoteIdent(name)
+		if dropped, ok := asDropped[name]; ok {
+			column = "CASE WHEN " + any("attrelid", one("attnum")) + " THEN " + dropped + " ELSE " + column + " END AS " + QuoteIdent(name)
+		}
+		list = append(list, column)
+	}
+	h := &Hidden{map[string]*pg.Node{}}
+	for name, query := range map[string]string{
+		"pg_attribute":  "SELECT " + strings.Join(list, ", ") + " FROM pg_catalog.pg_attribute AS s",
+		"pg_attrdef":    "SELECT s.* FROM pg_catalog.pg_attrdef AS s WHERE NOT " + any("adrelid", one("adnum")),
+		"pg_index":      "SELECT s.* FROM pg_catalog.pg_index AS s WHERE NOT " + any("indrelid", common("s.indkey")),
+		"pg_constraint": "SELECT s.* FROM pg_catalog.pg_constraint AS s WHERE NOT COALESCE(" + any("conrelid", common("s.conkey")) + ", false)",
+	} {
+		node, err := template(strings.ReplaceAll(query, " || ", " OPERATOR(pg_catalog.||) "))
+		if err != nil {
+			return nil, err
+		}
+		h.relations[name] = node
+	}
+	return h, nil
+}
+
+// hide takes the hidden columns out of what a part of the statement reads of the catalog. It is done before anything of
+// ours stands in it: what is masked is found out from the catalog as it is.
+func (a *analysis) hide(part *pg.Node) {
+	c, ok := a.catalog.(Hider)
+	if !ok || c.Hidden() == nil || !takesSubselects(a.stmt.root.Stmt) {
+		return
+	}
+	s := &shadowing{analysis: a}
+	for _, n := range hidingItems(part, c.Hidden().relations) {
+		rv := n.GetRangeVar()
+		substitute(n, c.Hidden().relations[rv.Relname])
+		sel := n.GetRangeSubselect().Subquery.GetSelectStmt()
+		sel.TargetList = append(sel.TargetList, s.systemColumns()...)
+		unqualify(part, "pg_catalog", rv.Relname)
+		a.stmt.Masked = true
+	}
+}
+
+// hidingItems are the items of FROM that are such relations of the catalog.
+func hidingItems(part *pg.Node, relations map[string]*pg.Node) (items []*pg.Node) {
+	ctes := map[string]bool{}
+	item := func(n *pg.Node) {
+		rv := n.GetRangeVar()
+		if rv != nil && relations[rv.Relname] != nil && (rv.Schemaname == "" || rv.Schemaname == "pg_catalog") {
+			items = append(items, n)
+		}
+	}
+	inspect(part, func(m proto.Message) bool {
+		switch x := m.(type) {
+		case *pg.SelectStmt:
+			for _, n := range x.FromClause {
+				item(n)
+			}
+		case *pg.JoinExpr:
+			item(x.Larg)
+			item(x.Rarg)
+		case *pg.CommonTableExpr:
+			ctes[x.Ctename] = true
+		}
+		return true
+	})
+	return slices.DeleteFunc(items, func(n *pg.Node) bool { return ctes[n.GetRangeVar().Relname] })
+}

@@ -1,0 +1,29 @@
+package parser
+
+import (
+	"strings"
+	"testing"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// What hides columns can be written out, and reads as it was: only then can it stand in a client's statement.
+func TestHiddenIsReadBack(t *testing.T) {
+	h, err := NewHidden([]HiddenColumns{{OID: 16400, Numbers: []int{3}}, {OID: 16500, Numbers: []int{1, 2}}},
+		strings.Fields("attrelid attname atttypid attnum attisdropped attnotnull atthasdef attidentity attgenerated"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range HidingRelations() {
+		tree := &pg.ParseResult{Version: 170007, Stmts: []*pg.RawStmt{{Stmt: h.relations[name]}}}
+		sql, err := pg.Deparse(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same, err := reads(sql, tree)
+		t.Log(sql)
+		if !same || err != nil {
+			t.Errorf("%s: reads as another tree: %v", name, err)
+		}
+	}
+}

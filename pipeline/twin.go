@@ -1,0 +1,108 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"fugu/parser"
+	"fugu/policy"
+	"fugu/sqlstate"
+	"fugu/upstream"
+	"fugu/wire"
+)
+
+var _ parser.Twinner = (*Snapshot)(nil)
+
+// Twin finds the table of which a name means the twin: the table's, or the twin's own.
+func (s *Snapshot) Twin(schema, name string) (parser.Table, bool) {
+	for _, t := range s.tables {
+		if t.table.Twin && t.table.Name == name && (schema == "" || schema == t.table.Schema || schema == parser.TwinSchema) {
+			return t.syntax, true
+		}
+	}
+	return parser.Table{}, false
+}
+
+// namedApart refuses two tables of one name that have twins: the schema of twins has one relation of a name.
+func (s *Snapshot) namedApart() error {
+	for i, t := range s.tables {
+		for _, o := range s.tables[:i] {
+			if t.table.Twin && o.table.Twin && t.table.Name == o.table.Name {
+				return fmt.Errorf("%s:%d:%d: the tables %s and %s have the same name, and twins of a name are one: rename one of them",
+					t.policy.Source, t.config.At.Line, t.config.At.Column, o.table, t.table)
+			}
+		}
+	}
+	return nil
+}
+
+// builtAge is how long it is believed that a twin is there. One that is dropped meanwhile is missed by the server.
+const builtAge = time.Minute
+
+// built remembers which twins are there.
+type built struct {
+	mu sync.Mutex
+	at map[string]time.Time // when a twin was last seen, by its table
+}
+
+// there reports whether the twin of a table is built. Everybody may read the catalog, in which it is looked for.
+func (b *built) there(ctx context.Context, reader *upstream.Reader, t *protected) (bool, error) {
+	b.mu.Lock()
+	seen, ok := b.at[t.table.String()]
+	b.mu.Unlock()
+	if ok && time.Since(seen) < builtAge {
+		return true, nil
+	}
+	rows, err := reader.Query(ctx, "SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p')",
+		[][]byte{[]byte(parser.TwinSchema), []byte(t.table.Name)}, []uint32{25, 25})
+	if err != nil || len(rows) == 0 {
+		return false, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.at == nil {
+		b.at = map[string]time.Time{}
+	}
+	b.at[t.table.String()] = time.Now()
+	return true, nil
+}
+
+// twins are the tables whose twins a statement means, if they can be read.
+func (e *Engine) twins(ctx context.Context, snap *Snapshot, uses []parser.TwinUse) (out []*protected, err error) {
+	for _, u := range uses {
+		t := snap.find(u.Table.Schema, u.Table.Name)
+		if t.config.Twin.Rows != policy.ShowRows {
+			return nil, sqlstate.New(sqlstate.NotAnswerable, "the policy lets no rows of %s's twin be listed, and statements that aggregate them cannot be told from others yet", t.table).
+				WithHint("The policy's owner can write twin: {rows: shown}.").At(u.Position)
+		}
+		switch ok, err := e.built.there(ctx, e.reader, t); {
+		case err != nil:
+			return nil, err
+		case !ok:
+			return nil, sqlstate.New(sqlstate.ModelUnfit, "the twin of %s is not built yet", t.table).
+				WithHint("The policy's owner can build it: fugu twin build.").At(u.Position)
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// introduce tells a session, once, that what it takes for a table is its twin.
+func (s *statement) introduce() (notices []wire.Notice) {
+	for _, t := range s.twins {
+		name := t.table.String()
+		if s.session.met[name] {
+			continue
+		}
+		if s.session.met == nil {
+			s.session.met = map[string]bool{}
+		}
+		s.session.met[name] = true
+		notices = append(notices, wire.Notice{
+			Message: fmt.Sprintf("%s is answered from its twin: a copy made of a sample of its rows, in which the share that is secret is blurred", name),
+			Hint:    "Ask what you like: nothing is charged. SELECT * FROM fugu.twin says what the twin is; EXPLAIN (PRIVACY) how far a count may be off."})
+	}
+	return notices
+}
