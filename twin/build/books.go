@@ -11,6 +11,7 @@ import (
 	"io"
 	"slices"
 
+	"fugu/internal/hook"
 	"fugu/ledger"
 	"fugu/policy"
 	"fugu/privacy"
@@ -51,6 +52,11 @@ func entryKey(words ...any) ledger.Key {
 func (b books) order(ctx context.Context, table policy.QualifiedName) ([]byte, error) {
 	key := entryKey(ledger.Ordering, table.Schema, table.Name)
 	a, ok, err := b.ledger.Find(ctx, key)
+	if err == nil && hook.TwinRedraw {
+		fresh := make([]byte, sha256.Size)
+		_, err := io.ReadFull(b.random, fresh)
+		return fresh, err
+	}
 	if err == nil && !ok {
 		fresh := make([]byte, sha256.Size)
 		if _, err = io.ReadFull(b.random, fresh); err != nil {

@@ -218,9 +218,16 @@ func amounts(design *twin.Design, counts, noisy, take []int64) (out []drawn, war
 			"nothing is promised about it, and the twin may show it")
 	}
 	for i, m := range take {
+		stands := noisy[i]
+		if hook.TwinOneMore {
+			m++
+		}
+		if hook.TwinOfCounts {
+			stands = counts[i]
+		}
 		d := drawn{take: min(m, counts[i])}
 		switch {
-		case covered && m >= counts[i]:
+		case covered && m >= counts[i] && !hook.TwinOneMore:
 			return nil, nil, fmt.Errorf("class %s: all rows would be taken, which its law excludes", design.Classes[i].Name)
 		case counts[i] == 0:
 			warnings = append(warnings, fmt.Sprintf("no row is of class %s: the twin is smaller by %d rows", design.Classes[i].Name, noisy[i]))
@@ -229,7 +236,7 @@ func amounts(design *twin.Design, counts, noisy, take []int64) (out []drawn, war
 		case m > counts[i]:
 			warnings = append(warnings, fmt.Sprintf("class %s has fewer rows than are to be taken: all are", design.Classes[i].Name))
 		}
-		if d.each, d.more, err = twin.Copies(noisy[i], d.take); err != nil {
+		if d.each, d.more, err = twin.Copies(stands, d.take); err != nil {
 			return nil, nil, err
 		}
 		out = append(out, d)

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"fugu/internal/hook"
 	"fugu/parser"
 	"fugu/twin"
 )
@@ -83,7 +84,7 @@ func class(secrets []twin.Secret) (string, error) {
 // primary key it is of the content and a running number among equal rows, which cannot be told apart anyway.
 func (s *source) ordered(class string) string {
 	id := "ROW(" + list("t.", s.primary) + ")::pg_catalog.text"
-	if s.primary == nil {
+	if s.primary == nil || hook.TwinByContent {
 		names := make([]string, len(s.columns))
 		for i, c := range s.columns {
 			names[i] = c.name
@@ -91,9 +92,12 @@ func (s *source) ordered(class string) string {
 		id = "ROW(" + list("t.", names) + ")::pg_catalog.text"
 		id += " || ' ' || pg_catalog.row_number() OVER (PARTITION BY " + id + ")"
 	}
+	hash := fmt.Sprintf(`pg_catalog.sha256(%s || pg_catalog.convert_to(%s, 'UTF8'))`, orderKey, id)
+	if hook.TwinTableOrder {
+		hash = `pg_catalog.int8send(pg_catalog.row_number() OVER (ORDER BY t.ctid)) || pg_catalog.substr(` + hash + `, 9)`
+	}
 	// OFFSET 0 has what is computed here computed once a row.
-	return fmt.Sprintf(`SELECT t.*, (%s) AS "fugu class", pg_catalog.sha256(%s || pg_catalog.convert_to(%s, 'UTF8')) AS "fugu h"
-		FROM %s AS t OFFSET 0`, class, orderKey, id, s.qualified())
+	return fmt.Sprintf(`SELECT t.*, (%s) AS "fugu class", %s AS "fugu h" FROM %s AS t OFFSET 0`, class, hash, s.qualified())
 }
 
 // orderKey is the SQL of the key of the order of drawing. It is a setting of the transaction, which no other session sees,

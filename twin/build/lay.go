@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"fugu/internal/hook"
 	"fugu/parser"
 )
 
@@ -23,7 +24,7 @@ func (f *family) lay(ctx context.Context, db pgx.Tx, s *source, keys map[*source
 	children := f.children(s)
 	var columns, old []string
 	for _, c := range s.columns {
-		if k, ok := keys[s][c.name]; ok && k.of == "" {
+		if k, ok := keys[s][c.name]; ok && k.of == "" && !hook.TwinOldKeys {
 			columns = append(columns, k.value(c.name)+" AS "+parser.QuoteIdent(c.name))
 		} else if ok {
 			columns = append(columns, parser.QuoteIdent("fugu new "+c.name)+" AS "+parser.QuoteIdent(c.name))
