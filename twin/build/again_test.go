@@ -1,6 +1,7 @@
 package build_test
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -191,4 +192,37 @@ func TestReferencesAreRefused(t *testing.T) {
 	}
 	w := newWorld(t, "refs_hidden", shop+"; CREATE TABLE letter (to_id int REFERENCES customer)", richPolicy)
 	w.build(build.Options{})
+}
+
+// A build that has to wait for another says so; no guest can make it wait.
+func TestWaiting(t *testing.T) {
+	w := newWorld(t, "waiting", shop, richPolicy)
+	w.build(build.Options{})
+	other, err := w.admin.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Exec(t.Context(), `LOCK TABLE fugu_twin."fugu twins" IN SHARE ROW EXCLUSIVE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	said := make(chan string, 100)
+	w.keeper.Progress = func(s build.Step) { said <- s.What }
+	done := make(chan error)
+	go func() {
+		_, err := w.keeper.Build(context.WithoutCancel(t.Context()), w.policy, w.policy.Tables[0], build.Options{})
+		done <- err
+	}()
+	if first := <-said; !strings.HasPrefix(first, "waiting for another build") {
+		t.Errorf("it says %q", first)
+	}
+	if err := other.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	w.column(`SET ROLE shop_guest`)
+	if _, err := w.admin.Exec(t.Context(), `LOCK TABLE fugu_twin."fugu twins" IN ROW EXCLUSIVE MODE`); err == nil {
+		t.Error("a guest can keep builds waiting")
+	}
 }

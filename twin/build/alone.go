@@ -32,6 +32,10 @@ func (k *Keeper) alone(ctx context.Context, f func(tx pgx.Tx) error) error {
 			if _, err := tx.Exec(ctx, lock); err != nil {
 				return fmt.Errorf("locking the list of twins: %w", err)
 			}
+			// Counting needs room for every bucket of every class.
+			if _, err := tx.Exec(ctx, `SET LOCAL work_mem = '64MB'`); err != nil {
+				return fmt.Errorf("asking for memory: %w", err)
+			}
 			return f(tx)
 		})
 	}
