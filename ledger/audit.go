@@ -45,7 +45,7 @@ type Entry struct {
 	// Of NewEpoch and NewPeriod.
 	Label       string     `json:"label,omitempty"`
 	Independent bool       `json:"independent,omitempty"`
-	Reason      string     `json:"reason,omitempty"` // of Reset, Compacted and Abandoned too: what User says
+	Reason      string     `json:"reason,omitempty"` // of Reset, Compacted and Abandoned too, and of a Release that an operator asked for: what User says
 	Began       *time.Time `json:"began,omitempty"`  // of a period; At is when the ledger saw it
 
 	Statement string     `json:"statement,omitempty"` // fingerprint of the statement's shape, without its literals

@@ -197,7 +197,7 @@ func (b *booking) pay(ctx context.Context, s stored, scope string, period int64,
 		event = Release
 	}
 	e := s.entry(event, period, scope, b.User, s.Losses, now)
-	e.Statement = b.Statement
+	e.Statement, e.Reason = b.Statement, b.Reason
 	return b.append(ctx, e)
 }
 

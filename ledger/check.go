@@ -50,7 +50,7 @@ func (c Charge) check() error {
 	if err := c.checkLimits(); err != nil {
 		return err
 	}
-	if !text(c.Dataset, c.User, c.Mechanism, c.Assumption) {
+	if !text(c.Dataset, c.User, c.Mechanism, c.Assumption, c.Reason) {
 		return errors.New("a name is not UTF-8 text")
 	}
 	if !fingerprint(c.Statement) {

@@ -57,7 +57,8 @@ func (l *store) Compact(ctx context.Context, before time.Time, why Why) (answers
 
 // compactSome compacts the oldest answers that have a content, at most compactAtOnce.
 func (l *store) compactSome(ctx context.Context, before time.Time, why Why) (n int64, err error) {
-	const oldest = answerColumns + `WHERE failed = 0 AND begun <> 1 AND at < $1 AND NOT EXISTS (SELECT 1 FROM compacted c WHERE c.answer = answers.id) ORDER BY id LIMIT $2`
+	const oldest = answerColumns + `WHERE failed = 0 AND begun <> 1 AND mechanism NOT IN ` + kept + ` AND at < $1
+		AND NOT EXISTS (SELECT 1 FROM compacted c WHERE c.answer = answers.id) ORDER BY id LIMIT $2`
 	err = l.alter(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var ds []dropped
 		err := rows(ctx, tx, oldest, func(row scanner) error {

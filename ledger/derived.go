@@ -39,7 +39,7 @@ func (l *store) Given(ctx context.Context, dataset string, after int64, limit in
 }
 
 // free reports whether the charge is of an answer that costs nothing.
-func (c Charge) free() bool { return c.Mechanism == Derived }
+func (c Charge) free() bool { return c.Mechanism == Derived || c.Mechanism == Ordering }
 
 // checkFree refuses a charge that says that it is free, and is not.
 func (c Charge) checkFree() error {
@@ -48,11 +48,11 @@ func (c Charge) checkFree() error {
 	}
 	for _, l := range c.Losses {
 		if l != (privacy.Loss{}) {
-			return errors.New("an answer from the past that costs something")
+			return errors.New("an answer that is free by its mechanism, and costs something")
 		}
 	}
 	if c.Failed || len(c.Certificates) > 0 {
-		return errors.New("an answer from the past that failed, or that certifies what others do")
+		return errors.New("an answer that is free by its mechanism, and failed or certifies something")
 	}
 	return nil
 }

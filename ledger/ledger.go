@@ -35,6 +35,7 @@ type Charge struct {
 	// Statement is the fingerprint of the statement's shape, up to 64 hexadecimal digits; empty: it has none. It is
 	// written into the audit chain.
 	Statement string
+	Reason    string // why, in the operator's words, for the audit chain alone; empty: the statement says it
 	Losses    map[string]privacy.Loss
 	Limit     privacy.Budget // of everybody together, for each secret
 	Shares    []Share        // further limits, of scopes that are told the answer

@@ -24,7 +24,7 @@ type Manager interface {
 	// the sum of what was spent before and after, and not by the limit. Stored answers stay, for who has paid.
 	Reset(ctx context.Context, dataset string, why Why) (Link, error)
 
-	// Compact drops the content of the answers that were given before a time, failures excepted, and returns their
+	// Compact drops the content of the answers that were given before a time, failures and twins excepted, and returns their
 	// number. Their charges stay. Who asks again is charged anew for a new answer; a proxy that still has the old one in
 	// its memory gives that. After an error some may be compacted, each with its entry in the chain.
 	Compact(ctx context.Context, before time.Time, why Why) (answers int64, err error)

@@ -137,7 +137,7 @@ func verifyTotals(ctx context.Context, tx *sql.Tx) error {
 	booked, totals := map[account]sum{}, map[account]sum{}
 	err = errors.Join(
 		collect(`SELECT a.dataset, c.scope, c.secret, c.pure, c.kappa2, c.delta, 1, c.period FROM charges c JOIN answers a ON a.id = c.answer
-		  WHERE NOT (a.mechanism = '`+Derived+`' AND c.pure = 0 AND c.kappa2 = 0 AND c.delta = 0) ORDER BY c.id`,
+		  WHERE NOT (a.mechanism IN `+gratis+` AND c.pure = 0 AND c.kappa2 = 0 AND c.delta = 0) ORDER BY c.id`,
 			func(a account, s sum) { booked[a] = sum{plus(booked[a].Loss, s.Loss), booked[a].releases + 1} }),
 		collect(`SELECT dataset, scope, secret, pure, kappa2, delta, releases, period FROM totals`, func(a account, s sum) { totals[a] = s }))
 	if err != nil {
@@ -359,7 +359,7 @@ func (p *ledgered) settle(e Entry, l Link) error {
 		return errors.New("the answer or its charge is missing")
 	}
 	delete(p.open, id)
-	told.Statement = e.Statement // of which the chain alone knows
+	told.Statement, told.Reason = e.Statement, e.Reason // of which the chain alone knows
 	if !told.is(e.Number, l) {
 		return errors.New("the answer or its charge was changed")
 	}

@@ -53,7 +53,7 @@ names() { grep -hoE '^func Test[A-Z][A-Za-z0-9_]*' "$@" | sed 's/^func //' | gre
 with_hooks() { tested -tags fuguhooks -p $at_a_time "${@:2}" -run "^($1)\$"; } # NAMES PACKAGES AND FLAGS...
 # The differential corpus and the attacks ask one statement after the other, on the ways that test/integration goes under the
 # race detector; without it they are three times faster.
-asking=$(dirname $(hooked test) | sort -u | grep -vxE 'test/(integration|kill)' | sed 's|^|./|')
+asking=$(dirname $(hooked test twin) | sort -u | grep -vxE 'test/(integration|kill)' | sed 's|^|./|')
 statements() { with_hooks "$(names $(hooked $asking))" $asking "$@"; }
 # But for attacks in which clients race, and one of those that are made on two databases at the same time.
 races() { with_hooks "$(names $(hooked test/integration/*.go))|TestRaceForTheLastBudget|TestNaiveAveraging" -race ./test/integration ./test/integration/attack "$@"; }

@@ -43,6 +43,8 @@ const (
 	UndefinedParameter       Code = "42P02"
 	GroupingError            Code = "42803"
 	DependentObjectsExist    Code = "2BP01"
+	UniqueViolation          Code = "23505"
+	LockNotAvailable         Code = "55P03"
 	UndefinedObject          Code = "42704"
 	TooManyConnections       Code = "53300"
 	TooManySearches          Code = "53400"

@@ -42,5 +42,15 @@ const (
 	GuestCode       = false // upstream, planner/row: tables and types of guests' own, whose code then runs with the reader's rights
 )
 
+// The defences of twins: each is a mistake in twin/build.
+const (
+	TwinOneMore    = false // a row more of each class is taken than its law allows
+	TwinOfCounts   = false // rows stand for the true counts of their class
+	TwinTableOrder = false // the first rows of the table are taken
+	TwinOldKeys    = false // keys of the protected table stay
+	TwinRedraw     = false // each build has an order of drawing of its own
+	TwinByContent  = false // the order of drawing is by what rows hold
+)
+
 // Unmasked shows the catalog's sizes and statistics as PostgreSQL has them, and lets code through that Fugu cannot see.
 const Unmasked = false

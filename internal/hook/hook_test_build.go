@@ -39,5 +39,15 @@ var (
 	GuestCode       bool
 )
 
+// The defences of twins; hook.go says what each undoes.
+var (
+	TwinOneMore    bool
+	TwinOfCounts   bool
+	TwinTableOrder bool
+	TwinOldKeys    bool
+	TwinRedraw     bool
+	TwinByContent  bool
+)
+
 // Unmasked shows the catalog's sizes and statistics as PostgreSQL has them, and lets code through that Fugu cannot see.
 var Unmasked bool

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,17 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
+	"fugu/internal/hook"
 	"fugu/ledger"
 	"fugu/policy"
 	"fugu/privacy"
 	"fugu/twin"
-)
-
-// Mechanisms, as the ledger names what a twin has told, and the key that is kept there besides.
-const (
-	Mechanism      = "twin"
-	orderMechanism = "order of drawing"
 )
 
 // orders is the dataset under which the keys of the orders of drawing are kept: an order belongs to a table, whatever
@@ -27,10 +24,13 @@ const orders = "fugu twins: order of drawing"
 
 // Draw is what a twin has told, once it is in the ledger: the noisy counts, and what they are of.
 type Draw struct {
-	Generation int     `json:"generation"` // 1 for the first of a table in a dataset
+	Generation int     `json:"generation"` // 1 for the first of a table, whatever dataset it is in
+	Dataset    string  `json:"dataset"`    // that paid for it
 	Law        string  `json:"law"`        // the fingerprint of everything that the law depends on
+	Class      string  `json:"class"`      // the SQL of a row's class
 	Contents   []byte  `json:"contents"`   // the digest of the rows by class when it was drawn
 	Noisy      []int64 `json:"noisy"`      // by class
+	Reason     string  `json:"reason,omitempty"`
 }
 
 // books are the ledger as a build sees it.
@@ -40,7 +40,7 @@ type books struct {
 	user   string // the operator
 }
 
-// key identifies an entry by words.
+// entryKey identifies an entry of the ledger by words.
 func entryKey(words ...any) ledger.Key {
 	text, _ := json.Marshal(words)
 	sum := sha256.Sum256(text)
@@ -50,52 +50,115 @@ func entryKey(words ...any) ledger.Key {
 // order returns the key of a table's order of drawing, and makes it where there is none yet. It is 32 random bytes, kept
 // in the ledger, sealed if the ledger is.
 func (b books) order(ctx context.Context, table policy.QualifiedName) ([]byte, error) {
-	key := entryKey(orderMechanism, table.Schema, table.Name)
+	key := entryKey(ledger.Ordering, table.Schema, table.Name)
 	a, ok, err := b.ledger.Find(ctx, key)
+	if err == nil && hook.TwinRedraw {
+		fresh := make([]byte, sha256.Size)
+		_, err := io.ReadFull(b.random, fresh)
+		return fresh, err
+	}
 	if err == nil && !ok {
 		fresh := make([]byte, sha256.Size)
 		if _, err = io.ReadFull(b.random, fresh); err != nil {
 			return nil, fmt.Errorf("drawing the order of %s: %w", table, err)
 		}
 		// It costs nothing: what it tells is in what twins cost. Whoever was first stands.
-		a, err = b.ledger.Charge(ctx, ledger.Charge{Key: key, Dataset: orders, User: b.user, Losses: map[string]privacy.Loss{table.String(): {}},
-			Limit: privacy.Budget{Epsilon: 1}, Requested: privacy.Budget{Epsilon: 1}, Mechanism: orderMechanism, Assumption: "none", Answer: fresh})
+		a, err = b.ledger.Charge(ctx, ledger.Charge{Key: key, Dataset: orders, User: b.user,
+			Losses: map[string]privacy.Loss{table.String(): {}},
+			Limit:  privacy.Budget{Epsilon: 1}, Requested: privacy.Budget{Epsilon: 1},
+			Mechanism: ledger.Ordering, Assumption: "none", Answer: fresh})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the order of drawing of %s: %w", table, err)
 	}
 	if len(a.Bytes) != sha256.Size {
-		return nil, fmt.Errorf("the order of drawing of %s is damaged in the ledger: without it no twin can be made that is safe beside the earlier ones", table)
+		return nil, fmt.Errorf("the order of drawing of %s is damaged in the ledger: "+
+			"without it no twin can be made that is safe beside the earlier ones", table)
 	}
 	return a.Bytes, nil
 }
 
-// latest returns what was drawn last for a table, if anything was.
-func (b books) latest(ctx context.Context, p *policy.Policy, table policy.QualifiedName) (d Draw, found bool, err error) {
+// latest returns what was drawn last for a table, if anything was. It looks at no dataset and no epoch: a draw that was
+// told stays told, and the rows decide whether another one may stand beside it.
+func (b books) latest(ctx context.Context, table policy.QualifiedName) (*Draw, error) {
+	var last *Draw
 	for generation := 1; ; generation++ {
-		a, ok, err := b.ledger.Find(ctx, drawKey(p, table, generation))
+		a, ok, err := b.ledger.Find(ctx, drawKey(table, generation))
 		if err != nil || !ok {
-			return d, found, err
+			return last, err
 		}
-		d, found = Draw{}, true
-		if err := json.Unmarshal(a.Bytes, &d); err != nil {
-			return d, false, fmt.Errorf("what was drawn for %s is damaged in the ledger: %w", table, err)
+		last = &Draw{}
+		if err := json.Unmarshal(a.Bytes, last); err != nil {
+			return nil, fmt.Errorf("what was drawn for %s is damaged in the ledger: %w", table, err)
 		}
 	}
 }
 
-func drawKey(p *policy.Policy, table policy.QualifiedName, generation int) ledger.Key {
-	return entryKey(Mechanism, p.Dataset, table.Schema, table.Name, generation)
+func drawKey(table policy.QualifiedName, generation int) ledger.Key {
+	return entryKey(ledger.Twin, table.Schema, table.Name, generation)
 }
 
-// pay draws noisy counts and books them with their price; it returns once both are on disk. Where another build of the same
-// twin was faster, what that one has drawn stands, and is paid for.
-func (b books) pay(ctx context.Context, p *policy.Policy, table policy.QualifiedName, design *twin.Design, d Draw, counts []int64) (Draw, error) {
-	var err error
+// known refuses a twin that was published and that this ledger does not know: the ledger was lost, or put back to an
+// earlier state. Its order of drawing is then gone, or its counts are, and another twin would be independent of it.
+func known(published *Twin, last *Draw) error {
+	if published == nil || shows(published, last) || last != nil && published.Nth < last.Generation {
+		return nil
+	}
+	return errors.New("there is a twin that the ledger does not know: beside it another one would be drawn independently, and " +
+		"the two together show the secret. Bring back the ledger that it was made with; or, if the rows were drawn " +
+		"independently of those of then, say so with -new -independent -reason")
+}
+
+// shows reports whether the twin that was published has told what was drawn.
+func shows(published *Twin, last *Draw) bool {
+	return published != nil && last != nil && published.Nth == last.Generation && slices.Equal(published.Told, last.Noisy)
+}
+
+// draw returns the noisy counts that a build goes by: those that are in the ledger, or new ones that are paid for now.
+// unchanged reports whether the rows are still those that a draw was made of.
+func (b books) draw(ctx context.Context, p *policy.Policy, table policy.QualifiedName, design *twin.Design, next Draw,
+	counts []int64, published *Twin, last *Draw, unchanged func(Draw) (bool, error), o Options) (_ Draw, charged bool, err error) {
+	same := true
+	if last != nil {
+		if same, err = unchanged(*last); err != nil {
+			return Draw{}, false, err
+		}
+	}
+	switch {
+	case !same && !o.Independent:
+		// Rows that came, went or changed their class since are rows whose place in both twins is known: they show N.
+		return Draw{}, false, errors.New("rows were added, removed or moved between classes since its counts were drawn; " +
+			"beside the earlier twin a new one would show how many: keep the earlier one, or, if the rows were drawn " +
+			"independently of those of before, say so with -new -independent -reason")
+	case !same && !o.New:
+		return Draw{}, false, errors.New("rows that are drawn independently of those of before need counts of their own, " +
+			"which cost the policy's epsilon again; say so with -new -reason")
+	case last != nil && !o.New && (last.Law != next.Law || last.Dataset != next.Dataset):
+		return Draw{}, false, errors.New("the policy's dataset, secrets, ranges, rows or privacy have changed since its " +
+			"counts were drawn: new ones cost the policy's epsilon again; say so with -new -reason")
+	case last != nil && !o.New:
+		return *last, false, nil
+	}
+
+	// A build with the same reason that was killed between the price and the twin goes on.
+	if next.Generation = 1; last != nil {
+		next.Generation = last.Generation + 1
+		if !shows(published, last) && same && last.Law == next.Law && last.Dataset == next.Dataset && last.Reason == next.Reason {
+			return *last, false, nil
+		}
+	}
+	d, err := b.pay(ctx, p, table, design, next, counts)
+	return d, err == nil, err
+}
+
+// pay draws noisy counts and books them with their price; it returns once both are on disk. Where another build of the
+// same twin was faster, what that one has drawn stands, and is paid for.
+func (b books) pay(ctx context.Context, p *policy.Policy, table policy.QualifiedName, design *twin.Design, d Draw,
+	counts []int64) (stands Draw, err error) {
 	if d.Noisy, err = design.Draw(b.random, counts); err != nil {
 		return d, err
 	}
-	bytes, err := json.Marshal(d)
+	text, err := json.Marshal(d)
 	if err != nil {
 		return d, err
 	}
@@ -111,21 +174,28 @@ func (b books) pay(ctx context.Context, p *policy.Policy, table policy.Qualified
 			losses[s.Name] = privacy.Loss{Pure: float64(price.Epsilon), Delta: float64(price.Delta)}
 		}
 	}
-	a, err := b.ledger.Charge(ctx, ledger.Charge{Key: drawKey(p, table, d.Generation), Dataset: p.Dataset, Epoch: standing.Epoch, User: b.user, Losses: losses,
+	a, err := b.ledger.Charge(ctx, ledger.Charge{Key: drawKey(table, d.Generation), Dataset: p.Dataset, Epoch: standing.Epoch,
+		User: b.user, Reason: d.Reason, Losses: losses,
 		Limit: privacy.Budget{Epsilon: p.Privacy.Budget.Epsilon, Delta: p.Privacy.Budget.Delta}, Renew: p.Privacy.Budget.Renew,
-		Requested: price, Mechanism: Mechanism, Assumption: string(policy.Exchangeable), Answer: bytes})
+		Requested: price, Mechanism: ledger.Twin, Assumption: string(policy.Exchangeable), Answer: text})
 	var exhausted *ledger.Exhausted
 	if errors.As(err, &exhausted) {
 		return d, fmt.Errorf("%w; a twin costs privacy.epsilon and privacy.delta of the policy, once", err)
 	} else if err != nil {
 		return d, err
 	}
-	stands := Draw{}
-	return stands, json.Unmarshal(a.Bytes, &stands)
+	if err := json.Unmarshal(a.Bytes, &stands); err != nil {
+		return d, err
+	}
+	if stands.Law != d.Law || !bytes.Equal(stands.Contents, d.Contents) {
+		return d, errors.New("another build has drawn counts meanwhile, of other rows or by another policy; look at it, and build again")
+	}
+	return stands, nil
 }
 
 // lawOf is the fingerprint of everything that K and S depend on.
 func lawOf(s twin.Spec) (string, error) {
+	s.Secrets = slices.Clone(s.Secrets)
 	for i := range s.Secrets {
 		s.Secrets[i].At = policy.Position{} // where it stands in the file says nothing
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -59,8 +60,11 @@ func Connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
 	}
 	for name, value := range map[string]string{
 		// Names mean PostgreSQL's own, and the texts of keys, which the order of drawing hashes, are always the same.
-		"application_name": "fugu keeper", "search_path": "pg_catalog, pg_temp", "TimeZone": "UTC", "DateStyle": "ISO, YMD", "IntervalStyle": "postgres",
-		"extra_float_digits": "1", "client_encoding": "UTF8", "standard_conforming_strings": "on", "bytea_output": "hex",
+		"application_name": "fugu keeper", "search_path": "pg_catalog, pg_temp", "client_encoding": "UTF8",
+		"TimeZone": "UTC", "DateStyle": "ISO, YMD", "IntervalStyle": "postgres", "lc_monetary": "C",
+		"extra_float_digits": "1", "standard_conforming_strings": "on", "bytea_output": "hex",
+		// Rows that a policy of PostgreSQL's hides are an error, and not left out of the counts.
+		"row_security": "off",
 	} {
 		cfg.RuntimeParams[name] = value
 	}
@@ -79,12 +83,13 @@ func (k *Keeper) Build(ctx context.Context, p *policy.Policy, root policy.Table,
 		return r, fmt.Errorf("table %s has no twin of its own", root.Qualified())
 	}
 	if root.Twin.Unit != "" {
-		return r, fmt.Errorf("table %s: twins whose unit is a subject cannot be built yet; leave the subject's columns out (drop), or accept independent_rows", root.Qualified())
+		return r, fmt.Errorf("table %s: twins whose unit is a subject cannot be built yet; "+
+			"leave the subject's columns out (drop), or accept independent_rows", root.Qualified())
 	}
 	if o.New && strings.TrimSpace(o.Reason) == "" {
 		return r, errors.New("a new draw of a twin needs a reason, for the audit chain")
 	}
-	err = pgx.BeginTxFunc(ctx, k.Conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
+	err = k.alone(ctx, func(tx pgx.Tx) error {
 		r, err = k.build(ctx, tx, p, root, o)
 		return err
 	})
@@ -96,13 +101,12 @@ func (k *Keeper) Build(ctx context.Context, p *policy.Policy, root policy.Table,
 
 // build is the corridor of a build.
 func (k *Keeper) build(ctx context.Context, tx pgx.Tx, p *policy.Policy, root policy.Table, o Options) (r Report, err error) {
-	// One build at a time: two would make the same tables.
-	if _, err := tx.Exec(ctx, `SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('fugu twin build', 0))`); err != nil {
-		return r, err
-	}
 	k.say(0, "looking at the tables")
 	f, keys, err := describeFamily(ctx, tx, p, root)
 	if err != nil {
+		return r, err
+	}
+	if err := f.checkReferences(ctx, tx, k.Guests); err != nil {
 		return r, err
 	}
 	spec, err := f.spec(ctx, tx, p)
@@ -120,36 +124,52 @@ func (k *Keeper) build(ctx context.Context, tx pgx.Tx, p *policy.Policy, root po
 	shape := f.shape()
 	r.Mechanism = design.String()
 
-	if there, err := f.there(ctx, tx, law, shape); err != nil {
+	// What was told before, by the ledger and by the registry.
+	b := books{k.Ledger, k.Random, k.Operator}
+	last, err := b.latest(ctx, root.Qualified())
+	if err != nil {
 		return r, err
-	} else if there != nil && !o.Again && !o.New {
-		r.Twins = there
-		return r, nil
 	}
-	if err := prepare(ctx, tx, k.Guests); err != nil {
+	all, err := Twins(ctx, tx)
+	if err != nil {
 		return r, err
+	}
+	published, err := f.published(all)
+	if err != nil {
+		return r, err
+	}
+	if !o.New || !o.Independent {
+		if err := known(published, last); err != nil {
+			return r, err
+		}
+	}
+	if !o.Again && !o.New && shows(published, last) && last.Dataset == p.Dataset {
+		if r.Twins, err = f.there(ctx, tx, all, law, shape); err != nil || r.Twins != nil {
+			return r, err
+		}
 	}
 
 	sql, err := class(spec.Secrets)
 	if err != nil {
 		return r, err
 	}
-	b := books{k.Ledger, k.Random, k.Operator}
 	key, err := b.order(ctx, root.Qualified())
 	if err != nil {
 		return r, err
 	}
+	if err := setOrder(ctx, tx, key); err != nil {
+		return r, err
+	}
 	k.say(.05, "counting the rows of each class")
-	counts, err := f.root.count(ctx, tx, sql, len(design.Classes), key)
+	counts, err := f.root.count(ctx, tx, sql, len(design.Classes))
 	if err != nil {
 		return r, err
 	}
-	if !design.Covers(counts.classes) {
-		r.Warnings = append(r.Warnings, "the table's own value of a secret is outside the values that the policy protects: nothing is promised about it, and the twin may show it")
-	}
 
 	hook.Point("before the price of a twin")
-	draw, charged, err := b.draw(ctx, p, root.Qualified(), design, law, counts, o)
+	next := Draw{Dataset: p.Dataset, Law: law, Class: sql, Contents: counts.contents, Reason: o.Reason}
+	unchanged := func(d Draw) (bool, error) { return f.root.unchanged(ctx, tx, d, next) }
+	draw, charged, err := b.draw(ctx, p, root.Qualified(), design, next, counts.classes, published, last, unchanged, o)
 	if err != nil {
 		return r, err
 	}
@@ -159,13 +179,18 @@ func (k *Keeper) build(ctx context.Context, tx pgx.Tx, p *policy.Policy, root po
 	if err != nil {
 		return r, err
 	}
-	if r.Twins, err = k.write(ctx, tx, f, keys, sql, key, counts, draw, take, &r); err != nil {
+	amounts, warnings, err := amounts(design, counts.classes, draw.Noisy, take)
+	if err != nil {
+		return r, err
+	}
+	r.Warnings = warnings
+	if r.Twins, err = k.write(ctx, tx, f, keys, sql, counts, amounts); err != nil {
 		return r, err
 	}
 	for i := range r.Twins {
 		t := &r.Twins[i]
-		t.Dataset, t.Epsilon, t.Delta, t.Assumes, t.Nth = p.Dataset, design.Epsilon, design.Delta, string(policy.Exchangeable), draw.Generation
-		t.Law, t.Shape = law, shape
+		t.Dataset, t.Epsilon, t.Delta, t.Assumes = p.Dataset, design.Epsilon, design.Delta, string(policy.Exchangeable)
+		t.Nth, t.Law, t.Shape = draw.Generation, law, shape
 		if i == 0 {
 			for _, c := range design.Classes {
 				t.Classes = append(t.Classes, c.Name)
@@ -183,43 +208,50 @@ func (k *Keeper) build(ctx context.Context, tx pgx.Tx, p *policy.Policy, root po
 	return r, nil
 }
 
-// draw returns the noisy counts that a build goes by: those that are in the ledger, or new ones that are paid for now.
-func (b books) draw(ctx context.Context, p *policy.Policy, table policy.QualifiedName, design *twin.Design, law string, c counts, o Options) (d Draw, charged bool, err error) {
-	last, found, err := b.latest(ctx, p, table)
-	if err != nil {
-		return d, false, err
+// amounts says how much of each class is taken, and how often it stands. About a table whose value is outside of what the
+// policy protects nothing is promised: of a class that has fewer rows than are to be taken all are, and the DBA is told.
+// Analysts, who see no error, are not to learn it sooner than they must.
+func amounts(design *twin.Design, counts, noisy, take []int64) (out []drawn, warnings []string, err error) {
+	covered := design.Covers(counts)
+	if !covered {
+		warnings = append(warnings, "the table's own value of a secret is outside the values that the policy protects: "+
+			"nothing is promised about it, and the twin may show it")
 	}
-	changed := found && string(last.Contents) != string(c.contents)
-	switch {
-	case changed && !o.Independent:
-		// Rows that came, went or changed their class since are rows whose place in both twins is known: they show N.
-		return d, false, errors.New("rows were added, removed or moved between classes since its counts were drawn; beside the earlier twin a new one would show how many: " +
-			"keep the earlier one, or, if the rows were drawn independently of those of before, say so with -new -independent -reason")
-	case changed && !o.New:
-		return d, false, errors.New("rows that are drawn independently of those of before need counts of their own, which cost the policy's epsilon again; say so with -new -reason")
-	case found && !o.New && last.Law != law:
-		return d, false, errors.New("the policy's secrets, ranges, rows or privacy have changed since its counts were drawn: new ones cost the policy's epsilon again; say so with -new -reason")
-	case found && !o.New:
-		return last, false, nil
+	for i, m := range take {
+		stands := noisy[i]
+		if hook.TwinOneMore {
+			m++
+		}
+		if hook.TwinOfCounts {
+			stands = counts[i]
+		}
+		d := drawn{take: min(m, counts[i])}
+		switch {
+		case covered && m >= counts[i] && !hook.TwinOneMore:
+			return nil, nil, fmt.Errorf("class %s: all rows would be taken, which its law excludes", design.Classes[i].Name)
+		case counts[i] == 0:
+			warnings = append(warnings, fmt.Sprintf("no row is of class %s: the twin is smaller by %d rows", design.Classes[i].Name, noisy[i]))
+			out = append(out, d)
+			continue
+		case m > counts[i]:
+			warnings = append(warnings, fmt.Sprintf("class %s has fewer rows than are to be taken: all are", design.Classes[i].Name))
+		}
+		if d.each, d.more, err = twin.Copies(stands, d.take); err != nil {
+			return nil, nil, err
+		}
+		out = append(out, d)
 	}
-	d, err = b.pay(ctx, p, table, design, Draw{Generation: last.Generation + 1, Law: law, Contents: c.contents}, c.classes)
-	return d, err == nil, err
+	return out, warnings, nil
 }
 
 // write makes the tables of the twin, with all their rows, under names of the build.
-func (k *Keeper) write(ctx context.Context, tx pgx.Tx, f *family, keys map[*source]fresh, class string, key []byte, c counts, d Draw, take []int64, r *Report) ([]Twin, error) {
-	amounts := make([]drawn, len(take))
-	sampled := int64(0)
-	for i, m := range take {
-		each, more, err := twin.Copies(d.Noisy[i], m)
-		if err != nil {
-			return nil, err
-		}
-		amounts[i] = drawn{take: m, each: each, more: more}
-		sampled += m
+func (k *Keeper) write(ctx context.Context, tx pgx.Tx, f *family, keys map[*source]fresh, class string, c counts, amounts []drawn) ([]Twin, error) {
+	rows, sampled := int64(0), int64(0)
+	for _, d := range amounts {
+		rows, sampled = rows+d.take*d.each+d.more, sampled+d.take
 	}
 	k.say(.25, "taking rows of "+f.root.qualified())
-	st, err := f.stage(ctx, tx, class, key, c, amounts)
+	st, err := f.stage(ctx, tx, class, c, amounts)
 	if err != nil {
 		return nil, err
 	}
@@ -231,12 +263,12 @@ func (k *Keeper) write(ctx context.Context, tx pgx.Tx, f *family, keys map[*sour
 		if err := s.create(ctx, tx); err != nil {
 			return nil, err
 		}
-		n, err := f.lay(ctx, tx, s, keys, st, key)
+		n, err := f.lay(ctx, tx, s, keys, st)
 		if err != nil {
 			return nil, err
 		}
-		if s == f.root && n != f.root.Rows {
-			return nil, fmt.Errorf("it came out with %d rows of %d", n, f.root.Rows)
+		if s == f.root && n != rows {
+			return nil, fmt.Errorf("it came out with %d rows of %d", n, rows)
 		}
 		twins[i] = Twin{Schema: s.Schema, Table: s.Name, Rows: n, Sampled: n}
 		if s == f.root {
@@ -321,12 +353,29 @@ func (f *family) shape() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// there returns the twins of the family if all of them are there, as they are to be.
-func (f *family) there(ctx context.Context, tx pgx.Tx, law, shape string) ([]Twin, error) {
-	all, err := Twins(ctx, tx)
-	if err != nil {
-		return nil, err
+// published returns the registry's line of the root's twin, nil where there is none. Twins are in one schema, so that two
+// tables of one name in different schemas cannot both have one.
+func (f *family) published(all []Twin) (line *Twin, err error) {
+	for _, s := range f.sources {
+		for i, t := range all {
+			if t.Table == s.Name && t.Schema != s.Schema {
+				return nil, fmt.Errorf("a table of the same name has a twin, %s.%s: rename one of the two, or drop that twin", t.Schema, t.Table)
+			}
+			if s == f.root && t.Table == s.Name {
+				line = &all[i]
+			}
+		}
 	}
+	for i, s := range f.sources {
+		if slices.ContainsFunc(f.sources[:i], func(other *source) bool { return other.Name == s.Name }) {
+			return nil, fmt.Errorf("two tables are called %s, and twins are in one schema: rename one of the two", s.Name)
+		}
+	}
+	return line, nil
+}
+
+// there returns the twins of the family if all of them are there, as they are to be.
+func (f *family) there(ctx context.Context, tx pgx.Tx, all []Twin, law, shape string) ([]Twin, error) {
 	var found []Twin
 	for _, s := range f.sources {
 		for _, t := range all {
@@ -335,10 +384,8 @@ func (f *family) there(ctx context.Context, tx pgx.Tx, law, shape string) ([]Twi
 			}
 		}
 		var exists bool
-		if err := tx.QueryRow(ctx, `SELECT pg_catalog.to_regclass($1) IS NOT NULL`, twinName(s)).Scan(&exists); err != nil {
+		if err := tx.QueryRow(ctx, `SELECT pg_catalog.to_regclass($1) IS NOT NULL`, twinName(s)).Scan(&exists); err != nil || !exists {
 			return nil, err
-		} else if !exists {
-			return nil, nil
 		}
 	}
 	if len(found) != len(f.sources) {

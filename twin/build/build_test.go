@@ -20,7 +20,6 @@ import (
 func TestMain(m *testing.M) { pgcluster.Main(m) }
 
 const shop = `
-CREATE ROLE shop_keeper LOGIN; CREATE ROLE shop_guest LOGIN;
 CREATE TABLE customer (id int PRIMARY KEY, mail text UNIQUE, token uuid NOT NULL DEFAULT gen_random_uuid() UNIQUE, rich bool NOT NULL, city text COLLATE "C" DEFAULT 'Rome',
   age int CHECK (age > 0), note varchar(20), visits serial, CONSTRAINT low CHECK (id >= 0), high int GENERATED ALWAYS AS (age + 1) STORED);
 COMMENT ON TABLE customer IS 'who buys'; COMMENT ON COLUMN customer.city IS 'where they live';
@@ -69,6 +68,12 @@ func newWorld(t testing.TB, name, sql, yaml string) *world {
 	c := pgcluster.Shared(t)
 	if err := c.Exec(t.Context(), "postgres", "CREATE DATABASE "+name); err != nil {
 		t.Fatal(err)
+	}
+	for _, role := range []string{"shop_keeper", "shop_guest"} {
+		const sql = "DO $$ BEGIN CREATE ROLE %s LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$"
+		if err := c.Exec(t.Context(), name, fmt.Sprintf(sql, role)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := c.Exec(t.Context(), name, sql+"; GRANT CREATE ON DATABASE "+name+" TO shop_keeper"); err != nil {
 		t.Fatal(err)

@@ -34,6 +34,7 @@ type column struct {
 	notNull   bool
 	fallback  *string // its DEFAULT, unless that comes from a sequence or is generated
 	comment   *string
+	from      []string // of a generated column, those that it is generated from
 }
 
 // definition is a check or an index: SQL behind the name, and the columns that it speaks of.
@@ -73,7 +74,8 @@ func (s *source) keeps(columns []string) bool {
 
 // The parts of a description. search_path has to be pg_catalog alone, so that every other name is written with its schema.
 const (
-	describeTable = `SELECT c.oid, obj_description(c.oid, 'pg_class') FROM pg_class c WHERE c.oid = $1::text::regclass AND c.relkind IN ('r', 'p', 'f')`
+	describeTable = `SELECT c.oid, obj_description(c.oid, 'pg_class') FROM pg_class c
+		WHERE c.oid = $1::text::regclass AND c.relkind IN ('r', 'p', 'f')`
 
 	// A sequence belongs to the true table, and its values would say how many rows that ever had.
 	describeColumns = `SELECT a.attname, format_type(a.atttypid, a.atttypmod)
@@ -82,12 +84,16 @@ const (
 		CASE WHEN a.attgenerated = '' AND NOT EXISTS (SELECT FROM pg_depend x JOIN pg_class q ON q.oid = x.refobjid AND q.relkind = 'S'
 			WHERE x.classid = 'pg_attrdef'::regclass AND x.objid = d.oid AND x.refclassid = 'pg_class'::regclass)
 			THEN pg_get_expr(d.adbin, d.adrelid) END,
-		col_description(a.attrelid, a.attnum)
+		col_description(a.attrelid, a.attnum),
+		ARRAY(SELECT f.attname::text FROM pg_depend x JOIN pg_attribute f ON f.attrelid = x.refobjid AND f.attnum = x.refobjsubid
+			WHERE a.attgenerated <> '' AND x.classid = 'pg_attrdef'::regclass AND x.objid = d.oid
+			AND x.refclassid = 'pg_class'::regclass AND x.refobjid = a.attrelid AND x.refobjsubid <> a.attnum)
 	FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 	WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
 
 	// Deferrable constraints and partial indexes do not keep values apart at every moment; expressions are no columns.
-	describeKeys = `SELECT i.indisprimary, (SELECT relname::text FROM pg_class x WHERE x.oid = i.indexrelid), ARRAY(SELECT a.attname::text FROM unnest(i.indkey[:i.indnkeyatts - 1]) WITH ORDINALITY k(n, o)
+	describeKeys = `SELECT i.indisprimary, (SELECT relname::text FROM pg_class x WHERE x.oid = i.indexrelid),
+		ARRAY(SELECT a.attname::text FROM unnest(i.indkey[:i.indnkeyatts - 1]) WITH ORDINALITY k(n, o)
 		JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.n ORDER BY k.o)
 	FROM pg_index i WHERE i.indrelid = $1 AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND NOT 0 = ANY(i.indkey)
 	ORDER BY i.indisprimary DESC, i.indexrelid`
@@ -117,7 +123,7 @@ func describe(ctx context.Context, db pgx.Tx, t policy.Table) (*source, error) {
 
 	rows, _ := db.Query(ctx, describeColumns, s.oid)
 	s.columns, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c column, err error) {
-		return c, row.Scan(&c.name, &c.typ, &c.base, &c.notNull, &c.fallback, &c.comment)
+		return c, row.Scan(&c.name, &c.typ, &c.base, &c.notNull, &c.fallback, &c.comment, &c.from)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("looking at the columns of %s: %w", s.qualified(), err)

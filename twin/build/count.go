@@ -1,13 +1,17 @@
 package build
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
+	"fugu/internal/hook"
 	"fugu/parser"
 	"fugu/twin"
 )
@@ -73,14 +77,14 @@ func class(secrets []twin.Secret) (string, error) {
 	return sql, nil
 }
 
-// ordered is the SQL of the table's rows with their class and their hash h, keyed by the parameter $1: 32 secret bytes, of
-// which the first half is the row's place in the order of drawing and the second half is for what else is drawn of it.
+// ordered is the SQL of the table's rows with their class and their hash h, keyed by setOrder's 32 secret bytes; the
+// hash's first half is the row's place in the order of drawing and the second half is for what else is drawn of it.
 //
 // It is a function of the primary key and not of the content, so that a row that is corrected keeps its place. Without a
 // primary key it is of the content and a running number among equal rows, which cannot be told apart anyway.
 func (s *source) ordered(class string) string {
 	id := "ROW(" + list("t.", s.primary) + ")::pg_catalog.text"
-	if s.primary == nil {
+	if s.primary == nil || hook.TwinByContent {
 		names := make([]string, len(s.columns))
 		for i, c := range s.columns {
 			names[i] = c.name
@@ -88,10 +92,49 @@ func (s *source) ordered(class string) string {
 		id = "ROW(" + list("t.", names) + ")::pg_catalog.text"
 		id += " || ' ' || pg_catalog.row_number() OVER (PARTITION BY " + id + ")"
 	}
+	hash := fmt.Sprintf(`pg_catalog.sha256(%s || pg_catalog.convert_to(%s, 'UTF8'))`, orderKey, id)
+	if hook.TwinTableOrder {
+		hash = `pg_catalog.int8send(pg_catalog.row_number() OVER (ORDER BY t.ctid)) || pg_catalog.substr(` + hash + `, 9)`
+	}
 	// OFFSET 0 has what is computed here computed once a row.
-	return fmt.Sprintf(`SELECT t.*, (%s) AS "fugu class", pg_catalog.sha256($1::pg_catalog.bytea || pg_catalog.convert_to(%s, 'UTF8')) AS "fugu h"
-		FROM %s AS t OFFSET 0`, class, id, s.qualified())
+	return fmt.Sprintf(`SELECT t.*, (%s) AS "fugu class", %s AS "fugu h" FROM %s AS t OFFSET 0`, class, hash, s.qualified())
 }
+
+// orderKey is the SQL of the key of the order of drawing. It is a setting of the transaction, which no other session sees,
+// so that it stands in no statement's text, and so that statements that take no parameters can use it.
+const orderKey = `(SELECT pg_catalog.decode(pg_catalog.current_setting('fugu.order'), 'hex'))`
+
+// setOrder says the key for the rest of the transaction.
+func setOrder(ctx context.Context, db pgx.Tx, key []byte) error {
+	_, err := db.Exec(ctx, `SELECT pg_catalog.set_config('fugu.order', pg_catalog.encode($1::bytea, 'hex'), true)`, key)
+	if err != nil {
+		return fmt.Errorf("setting the order of drawing: %w", err)
+	}
+	return nil
+}
+
+// unchanged reports whether the rows that a draw was made of are those that there are now, each of the class that it was
+// of then. Where classes were others, the rows are counted by those; where that fails, they are not known to be the same.
+func (s *source) unchanged(ctx context.Context, db pgx.Tx, d, now Draw) (same bool, err error) {
+	contents := now.Contents
+	if d.Class != now.Class {
+		err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+			c, err := s.count(ctx, tx, d.Class, len(d.Noisy))
+			contents = c.contents
+			return err
+		})
+		var pe *pgconn.PgError
+		if errors.As(err, &pe) || errors.Is(err, errNoClass) {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+	}
+	return bytes.Equal(contents, d.Contents), nil
+}
+
+// errNoClass is about a row that is of none of the classes.
+var errNoClass = errors.New("rows with a value that the policy does not list as a category")
 
 // bucketOf is the SQL of the bucket that a hash is in.
 func bucketOf(h string) string {
@@ -99,23 +142,24 @@ func bucketOf(h string) string {
 }
 
 // count counts the rows of each class, in one scan.
-func (s *source) count(ctx context.Context, db pgx.Tx, class string, classes int, key []byte) (counts, error) {
+func (s *source) count(ctx context.Context, db pgx.Tx, class string, classes int) (counts, error) {
 	out := counts{classes: make([]int64, classes), ordered: make([][]int64, classes)}
 	for i := range out.ordered {
 		out.ordered[i] = make([]int64, buckets)
 	}
 	// The digest is a sum, so that the order of the scan does not matter: of all hashes with their class, modulo 2^64.
 	sql := `SELECT "fugu class", ` + bucketOf(`"fugu h"`) + `, pg_catalog.count(*),
-		pg_catalog.sum(pg_catalog.get_byte("fugu h", 2) + 256 * pg_catalog.get_byte("fugu h", 3) + 65536 * pg_catalog.get_byte("fugu h", 4)::bigint)
+		pg_catalog.sum(pg_catalog.get_byte("fugu h", 2) + 256 * pg_catalog.get_byte("fugu h", 3)
+			+ 65536 * pg_catalog.get_byte("fugu h", 4)::bigint)::bigint
 		FROM (` + s.ordered(class) + `) AS o GROUP BY 1, 2`
-	rows, _ := db.Query(ctx, sql, key)
+	rows, _ := db.Query(ctx, sql)
 	var of *int
 	var bucket int
 	var n, digest int64
 	sum := newDigest()
 	_, err := pgx.ForEachRow(rows, []any{&of, &bucket, &n, &digest}, func() error {
 		if of == nil || *of >= classes {
-			return fmt.Errorf("table %s has rows with a value that the policy does not list as a category", s.qualified())
+			return errNoClass
 		}
 		out.classes[*of] += n
 		out.ordered[*of][bucket] = n

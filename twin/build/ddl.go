@@ -12,7 +12,7 @@ import (
 )
 
 // newName is where the twin of a table is until it is published.
-func newName(s *source) string { return schema + "." + parser.QuoteIdent("~ new "+s.Name) }
+func newName(s *source) string { return fmt.Sprintf(`%s."~ new %d"`, schema, s.oid) }
 
 // twinName is the twin of a table.
 func twinName(s *source) string { return schema + "." + parser.QuoteIdent(s.Name) }

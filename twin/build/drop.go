@@ -24,7 +24,10 @@ func Drop(ctx context.Context, conn *pgx.Conn, p *policy.Policy, root policy.Tab
 	}
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		all, err := Twins(ctx, tx)
-		if err != nil {
+		if err != nil || all == nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, lockRegistry); err != nil { // a build that goes on is waited for
 			return err
 		}
 		for _, name := range slices.Backward(family) {

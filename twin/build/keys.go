@@ -56,12 +56,18 @@ func (f *family) freshKeys() (map[*source]fresh, error) {
 			}
 			if _, ok := out[parent][to.name]; !ok {
 				if !slices.Contains([]string{"text", "varchar", "uuid"}, to.base) && !slices.Contains(numbers, to.base) {
-					return nil, fmt.Errorf("table %s is linked to column %s of %s, of type %s: keys of that type cannot be made anew; link on an integer, a uuid or a text",
+					return nil, fmt.Errorf("table %s is linked to column %s of %s, of type %s: "+
+						"keys of that type cannot be made anew; link on an integer, a uuid or a text",
 						s.qualified(), parser.QuoteIdent(to.name), parent.qualified(), to.typ)
 				}
 				out[parent][to.name] = freshKey{base: to.base}
 			}
 			out[s][on.Own] = freshKey{base: to.base, of: to.name}
+		}
+	}
+	for _, s := range f.sources {
+		if err := s.checkGenerated(out[s]); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
@@ -87,15 +93,18 @@ func (f *family) children(s *source) (out []*source) {
 	return out
 }
 
-// value is the SQL of a new key of a row that is numbered n and has the random bytes o.
-func (k freshKey) value() string {
+// value is the SQL of a new key of a column of a row that is numbered "fugu n" and has the random bytes "fugu o". NULL
+// stays NULL: it is no key.
+func (k freshKey) value(column string) string {
+	value := `"fugu n"::pg_catalog.` + k.base
 	switch k.base {
 	case "uuid":
-		return "pg_catalog.encode(pg_catalog.substr(pg_catalog.sha256(o), 1, 16), 'hex')::pg_catalog.uuid"
+		name := "pg_catalog.convert_to(" + parser.QuoteLiteral(column) + ", 'UTF8')"
+		value = `pg_catalog.encode(pg_catalog.substr(pg_catalog.sha256("fugu o" || ` + name + `), 1, 16), 'hex')::pg_catalog.uuid`
 	case "text", "varchar":
-		return "n::pg_catalog.text"
+		value = `"fugu n"::pg_catalog.text`
 	}
-	return "n::pg_catalog." + k.base
+	return "CASE WHEN " + parser.QuoteIdent(column) + " IS NOT NULL THEN " + value + " END"
 }
 
 // distinct reports whether the new values of the columns are distinct: one of them is a key of the table's own that was

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"fugu/internal/hook"
 	"fugu/parser"
 )
 
@@ -16,15 +17,15 @@ import (
 //
 // The order is by a hash of what only the key of the order of drawing gives: nobody can compute it, and a build that was
 // killed gives the same. How many copies there are is public, but for linked tables, where it follows from the rows taken.
-func (f *family) lay(ctx context.Context, db pgx.Tx, s *source, keys map[*source]fresh, st staged, key []byte) (int64, error) {
-	from, args := f.copies(s, st, key)
+func (f *family) lay(ctx context.Context, db pgx.Tx, s *source, keys map[*source]fresh, st staged) (int64, error) {
+	from, args := f.copies(s, st)
 
 	// The tables that are linked to this one have to find each copy by its old key, and get the new one.
 	children := f.children(s)
 	var columns, old []string
 	for _, c := range s.columns {
-		if k, ok := keys[s][c.name]; ok && k.of == "" {
-			columns = append(columns, k.value()+" AS "+parser.QuoteIdent(c.name))
+		if k, ok := keys[s][c.name]; ok && k.of == "" && !hook.TwinOldKeys {
+			columns = append(columns, k.value(c.name)+" AS "+parser.QuoteIdent(c.name))
 		} else if ok {
 			columns = append(columns, parser.QuoteIdent("fugu new "+c.name)+" AS "+parser.QuoteIdent(c.name))
 		} else if s.keeps([]string{c.name}) {
@@ -38,14 +39,14 @@ func (f *family) lay(ctx context.Context, db pgx.Tx, s *source, keys map[*source
 			}
 		}
 	}
-	rows := `SELECT pg_catalog.row_number() OVER (ORDER BY o) AS n, r.* FROM (` + from + `) AS r`
+	rows := `SELECT pg_catalog.row_number() OVER (ORDER BY "fugu o") AS "fugu n", r.* FROM (` + from + `) AS r`
 
 	if len(children) == 0 {
 		names := make([]string, 0, len(columns))
 		for _, c := range s.kept() {
 			names = append(names, c.name)
 		}
-		insert := fmt.Sprintf(`INSERT INTO %s (%s) SELECT %s FROM (SELECT %s, n FROM (%s) AS r) AS r ORDER BY n`,
+		insert := fmt.Sprintf(`INSERT INTO %s (%s) SELECT %s FROM (SELECT %s, "fugu n" FROM (%s) AS r) AS r ORDER BY "fugu n"`,
 			newName(s), list("", names), list("", names), strings.Join(columns, ", "), rows)
 		tag, err := db.Exec(ctx, insert, args...)
 		if err != nil {
@@ -57,9 +58,9 @@ func (f *family) lay(ctx context.Context, db pgx.Tx, s *source, keys map[*source
 }
 
 // copies is the SQL of the copies of rows of a table, with their random bytes o, and for links the new keys.
-func (f *family) copies(s *source, st staged, key []byte) (sql string, args []any) {
+func (f *family) copies(s *source, st staged) (sql string, args []any) {
 	if s == f.root {
-		return `SELECT t.*, pg_catalog.sha256("fugu h" || pg_catalog.int8send(g.g)) AS o FROM ` + stagedName + ` AS t,
+		return `SELECT t.*, pg_catalog.sha256("fugu h" || pg_catalog.int8send(g.g)) AS "fugu o" FROM ` + stagedName + ` AS t,
 			LATERAL pg_catalog.generate_series(1, ($2::pg_catalog.int8[])["fugu class" + 1] +
 				CASE WHEN pg_catalog.substr("fugu h", 17) <= ($3::pg_catalog.bytea[])["fugu class" + 1] THEN 1 ELSE 0 END) AS g(g)
 			WHERE pg_catalog.substr("fugu h", 1, 16) <= ($1::pg_catalog.bytea[])["fugu class" + 1]`, []any{st.last, st.each, st.twice}
@@ -77,8 +78,9 @@ func (f *family) copies(s *source, st staged, key []byte) (sql string, args []an
 	if s.primary != nil {
 		names = s.primary
 	}
-	return fmt.Sprintf(`SELECT t.*, %s, pg_catalog.sha256($1::pg_catalog.bytea || p.o || pg_catalog.convert_to(ROW(%s)::pg_catalog.text, 'UTF8')) AS o
-		FROM %s AS t JOIN %s AS p ON %s`, strings.Join(add, ", "), list("t.", names), s.qualified(), f.laid(s.Link.To), strings.Join(on, " AND ")), []any{key}
+	return fmt.Sprintf(`SELECT t.*, %s, pg_catalog.sha256(%s || p."fugu o" || pg_catalog.convert_to(ROW(%s)::pg_catalog.text, 'UTF8')) AS "fugu o"
+		FROM %s AS t JOIN %s AS p ON %s`, strings.Join(add, ", "), orderKey, list("t.", names), s.qualified(), f.laid(s.Link.To),
+		strings.Join(on, " AND ")), nil
 }
 
 // layAside writes the rows of a table that others are linked to into a table of its own first, with what links need.
@@ -90,17 +92,17 @@ func (f *family) layAside(ctx context.Context, db pgx.Tx, s *source, rows string
 	}
 
 	// A parameter cannot stand in CREATE TABLE AS, so the table is made without rows, and filled.
-	laid := fmt.Sprintf(`SELECT %s FROM (%s) AS r`, strings.Join(slices.Concat([]string{"n", "o"}, columns, old), ", "), rows)
+	laid := fmt.Sprintf(`SELECT %s FROM (%s) AS r`, strings.Join(slices.Concat([]string{`"fugu n"`, `"fugu o"`}, columns, old), ", "), rows)
 	if _, err := db.Exec(ctx, fmt.Sprintf(`CREATE UNLOGGED TABLE %s AS %s WITH NO DATA`, aside, withoutParameters(laid))); err != nil {
 		return 0, fmt.Errorf("making room for the twin of %s: %w", s.qualified(), err)
 	}
-	if _, err := db.Exec(ctx, `INSERT INTO `+aside+` `+laid+` ORDER BY n`, args...); err != nil {
+	if _, err := db.Exec(ctx, `INSERT INTO `+aside+` `+laid+` ORDER BY "fugu n"`, args...); err != nil {
 		return 0, fmt.Errorf("laying the rows of %s: %w", s.qualified(), err)
 	}
 	if _, err := db.Exec(ctx, `ANALYZE `+aside); err != nil {
 		return 0, fmt.Errorf("laying the rows of %s: %w", s.qualified(), err)
 	}
-	tag, err := db.Exec(ctx, fmt.Sprintf(`INSERT INTO %s (%s) SELECT %s FROM %s ORDER BY n`, newName(s), list("", kept), list("", kept), aside))
+	tag, err := db.Exec(ctx, fmt.Sprintf(`INSERT INTO %s (%s) SELECT %s FROM %s ORDER BY "fugu n"`, newName(s), list("", kept), list("", kept), aside))
 	if err != nil {
 		return 0, fmt.Errorf("writing the twin of %s: %w", s.qualified(), err)
 	}
@@ -109,7 +111,7 @@ func (f *family) layAside(ctx context.Context, db pgx.Tx, s *source, rows string
 
 // withoutParameters puts empty values in the place of parameters: for the types of a statement's columns alone.
 func withoutParameters(sql string) string {
-	return strings.NewReplacer("$1::pg_catalog.bytea[]", "NULL::pg_catalog.bytea[]", "$1::pg_catalog.bytea", "NULL::pg_catalog.bytea",
+	return strings.NewReplacer("$1::pg_catalog.bytea[]", "NULL::pg_catalog.bytea[]",
 		"$2::pg_catalog.int8[]", "NULL::pg_catalog.int8[]", "$3::pg_catalog.bytea[]", "NULL::pg_catalog.bytea[]").Replace(sql)
 }
 

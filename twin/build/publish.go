@@ -63,20 +63,6 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// prepare makes the schema that twins are in, which nobody but the keeper and the guests may look into.
-func prepare(ctx context.Context, db pgx.Tx, guests []string) error {
-	statements := []string{`CREATE SCHEMA IF NOT EXISTS ` + schema, `REVOKE ALL ON SCHEMA ` + schema + ` FROM PUBLIC`, makeRegistry}
-	for _, g := range guests {
-		statements = append(statements, `GRANT USAGE ON SCHEMA `+schema+` TO `+parser.QuoteIdent(g), `GRANT SELECT ON `+registry+` TO `+parser.QuoteIdent(g))
-	}
-	for _, sql := range statements {
-		if _, err := db.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("making the schema of twins, %s: %w", schema, err)
-		}
-	}
-	return nil
-}
-
 // publish puts the new tables of a family in the place of those that are there, and says so in the registry. It takes
 // effect with the transaction: readers see the old twin or the new one.
 func (f *family) publish(ctx context.Context, db pgx.Tx, twins []Twin, guests []string) error {
@@ -111,6 +97,12 @@ func (f *family) publish(ctx context.Context, db pgx.Tx, twins []Twin, guests []
 	return f.tidy(ctx, db)
 }
 
+// sameColumns tells whether two tables have the same columns, in order.
+const sameColumns = `SELECT (SELECT array_agg((attname, atttypid, atttypmod)::text ORDER BY attnum) FROM pg_attribute
+		WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped)
+	= (SELECT array_agg((attname, atttypid, atttypmod)::text ORDER BY attnum) FROM pg_attribute
+		WHERE attrelid = $2::text::regclass AND attnum > 0 AND NOT attisdropped)`
+
 // replace drops a twin that is there. Where views of analysts' own depend on it, it stays, and its rows are replaced; then
 // readers wait for the end of the build, and it reports true.
 func replace(ctx context.Context, db pgx.Tx, s *source) (filled bool, err error) {
@@ -122,7 +114,14 @@ func replace(ctx context.Context, db pgx.Tx, s *source) (filled bool, err error)
 	if !errors.As(err, &pe) || pe.Code != string(sqlstate.DependentObjectsExist) {
 		return false, err
 	}
-	statements := []string{"TRUNCATE " + twinName(s), fmt.Sprintf("INSERT INTO %s SELECT * FROM %s", twinName(s), newName(s)), "DROP TABLE " + newName(s), "ANALYZE " + twinName(s)}
+	var same bool
+	if err := db.QueryRow(ctx, sameColumns, twinName(s), newName(s)).Scan(&same); err != nil {
+		return false, err
+	} else if !same {
+		return false, fmt.Errorf("the twin of %s has other columns now, and other objects depend on it (%s); drop these", s.qualified(), pe.Detail)
+	}
+	statements := []string{"TRUNCATE " + twinName(s), fmt.Sprintf("INSERT INTO %s SELECT * FROM %s", twinName(s), newName(s)),
+		"DROP TABLE " + newName(s), "ANALYZE " + twinName(s)}
 	for _, sql := range statements {
 		if _, err := db.Exec(ctx, sql); err != nil {
 			return false, fmt.Errorf("replacing the rows of the twin of %s, on which other objects depend (%s); drop these, or make them fit: %w", s.qualified(), pe.Detail, err)

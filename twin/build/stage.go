@@ -33,19 +33,18 @@ type staged struct {
 }
 
 // stage puts the rows that are taken, and few behind them, into a table of their own, in one scan.
-func (f *family) stage(ctx context.Context, db pgx.Tx, class string, key []byte, c counts, take []drawn) (staged, error) {
+func (f *family) stage(ctx context.Context, db pgx.Tx, class string, c counts, take []drawn) (staged, error) {
 	out := staged{make([][]byte, len(take)), make([][]byte, len(take)), make([]int64, len(take))}
 	bounds := make([]string, len(take))
 	for i, d := range take {
 		bounds[i] = fmt.Sprint(c.bound(i, d.take))
 	}
-	create := fmt.Sprintf(`CREATE UNLOGGED TABLE %s AS SELECT o.* FROM (%s) AS o WITH NO DATA`, stagedName, strings.ReplaceAll(f.root.ordered(class), "$1", `''`))
-	if _, err := db.Exec(ctx, create); err != nil {
-		return out, fmt.Errorf("making room for the rows of %s: %w", f.root.qualified(), err)
+	sql := fmt.Sprintf(`CREATE UNLOGGED TABLE %s AS SELECT o.* FROM (%s) AS o WHERE `+bucketOf(`"fugu h"`)+
+		` <= (SELECT pg_catalog.current_setting('fugu.bounds')::pg_catalog.int4[])["fugu class" + 1]`, stagedName, f.root.ordered(class))
+	if _, err := db.Exec(ctx, `SELECT pg_catalog.set_config('fugu.bounds', $1, true)`, "{"+strings.Join(bounds, ",")+"}"); err != nil {
+		return out, fmt.Errorf("taking rows of %s: %w", f.root.qualified(), err)
 	}
-	insert := fmt.Sprintf(`INSERT INTO %s SELECT o.* FROM (%s) AS o WHERE `+bucketOf(`"fugu h"`)+` <= ('{%s}'::pg_catalog.int4[])["fugu class" + 1]`,
-		stagedName, f.root.ordered(class), strings.Join(bounds, ","))
-	if _, err := db.Exec(ctx, insert, key); err != nil {
+	if _, err := db.Exec(ctx, sql); err != nil {
 		return out, fmt.Errorf("taking rows of %s: %w", f.root.qualified(), err)
 	}
 

@@ -1,0 +1,117 @@
+//go:build fuguhooks
+
+package build_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"fugu/internal/hook"
+	"fugu/twin/build"
+)
+
+// planted has a fault for the rest of a test.
+func planted(t *testing.T, fault *bool) {
+	*fault = true
+	t.Cleanup(func() { *fault = false })
+}
+
+// The test of the law rejects builds with a fault: 250 of them, at its own false alarm.
+func TestFaultyBuildsAreNotOfTheLaw(t *testing.T) {
+	w := newWorld(t, "faulty", small, fmt.Sprintf(smallPolicy, 1., 0.))
+	const n = 250
+	for name, fault := range map[string]*bool{"one row more": &hook.TwinOneMore, "weights of N": &hook.TwinOfCounts, "table order": &hook.TwinTableOrder} {
+		t.Run(name, func(t *testing.T) {
+			planted(t, fault)
+			p, bins := distance(law(t, w.policy), seven(t, w, n), n)
+			t.Logf("p = %.3g in %d bins", p, bins)
+			if p > falseAlarm {
+				t.Errorf("it passes: p = %g", p)
+			}
+			w.column(`DELETE FROM fugu_twin."fugu twins"`)
+		})
+	}
+}
+
+// overlap draws the shop's customers twice, and returns how many of a class are in both twins, and in each.
+func overlap(t *testing.T, name string) (both, first, second float64) {
+	w := newWorld(t, name, shop, richPolicy)
+	w.keeper.Random = rand.NewChaCha8([32]byte{21})
+	taken := func() []string {
+		return w.column("SELECT DISTINCT mail FROM fugu_twin.customer WHERE rich ORDER BY 1")
+	}
+	w.build(build.Options{})
+	a := taken()
+	w.build(build.Options{New: true, Independent: true, Reason: "to see"})
+	b := taken()
+	for _, mail := range b {
+		if slices.Contains(a, mail) {
+			both++
+		}
+	}
+	return both, float64(len(a)), float64(len(b))
+}
+
+// Two twins of one table nest, so that their overlap tells nothing that the smaller one does not. Were the second drawn
+// independently, capture and recapture would tell how many rows the class has: 600.
+func TestSecondDrawNests(t *testing.T) {
+	both, first, second := overlap(t, "nested")
+	if both != min(first, second) {
+		t.Errorf("%g of %g and %g rows are in both", both, first, second)
+	}
+	planted(t, &hook.TwinRedraw)
+	both, first, second = overlap(t, "independent")
+	t.Logf("drawn independently: %g and %g rows, %g in both: the class has %.0f rows", first, second, both, first*second/both)
+	mean := first * second / 600 // of a hypergeometric law
+	sd := math.Sqrt(mean * (1 - first/600) * (600 - second) / 599)
+	if both == min(first, second) || math.Abs(both-mean) > 5*sd {
+		t.Errorf("the fault does not show: %g of %g and %g rows are in both, of 600 it would be %.0f±%.0f", both, first, second, mean, sd)
+	}
+}
+
+// A row that is corrected keeps its place: the order is by its key. By its content, the rows would be others.
+func TestCorrectedRowsKeepTheirPlace(t *testing.T) {
+	again := func(name string) error {
+		w := newWorld(t, name, small, fmt.Sprintf(smallPolicy, 1., 0.))
+		w.build(build.Options{})
+		before := w.shown()
+		w.column("UPDATE seven SET note = 'corrected'")
+		if _, err := w.keeper.Build(t.Context(), w.policy, w.policy.Tables[0], build.Options{Again: true}); err != nil {
+			return err
+		}
+		if after := w.shown(); after != before || w.one("SELECT DISTINCT note FROM fugu_twin.seven") != "corrected" {
+			return fmt.Errorf("%v became %v", before, after)
+		}
+		return nil
+	}
+	if err := again("corrected"); err != nil {
+		t.Error(err)
+	}
+	planted(t, &hook.TwinByContent)
+	if err := again("by_content"); err == nil {
+		t.Error("the fault does not show")
+	}
+}
+
+// No old key is in a twin: those of the shop are above 100,000.
+func TestOldKeysAreGone(t *testing.T) {
+	most := func(name string) int {
+		w := newWorld(t, name, shop, shopPolicy)
+		w.build(build.Options{})
+		n, _ := strconv.Atoi(w.one("SELECT max(id) FROM fugu_twin.customer WHERE id IN (SELECT id FROM public.customer)"))
+		return n
+	}
+	if n := most("new_keys"); n != 0 {
+		t.Errorf("key %d", n)
+	}
+	// With the fault a copy has its row's key, so that the primary key does not hold, and no twin is made.
+	planted(t, &hook.TwinOldKeys)
+	w := newWorld(t, "old_keys", shop, shopPolicy)
+	if _, err := w.keeper.Build(t.Context(), w.policy, w.policy.Tables[0], build.Options{}); err == nil {
+		t.Error("the fault does not show")
+	}
+}
