@@ -34,8 +34,9 @@ func Ties(ctx context.Context, ref planner.Querier, t *planner.Table) ([]Tie, er
 			secrets = append(secrets, s)
 		}
 	}
-	if len(secrets) < 2 {
-		return nil, nil
+	numbers, err := tiedNumbers(ctx, ref, t)
+	if err != nil || len(secrets) < 2 {
+		return numbers, err
 	}
 	classes := &planner.Table{Reference: t.Reference, Secrets: secrets}
 	rows, err := ref.Query(ctx, classes.ClassTotals(), nil, nil)
@@ -63,7 +64,75 @@ func Ties(ctx context.Context, ref planner.Querier, t *planner.Table) ([]Tie, er
 			}
 		}
 	}
+	return append(out, numbers...), nil
+}
+
+// tiedNumbers compares the secrets that are means of numbers with each other, and with those that have classes: the mean of
+// an indicator is a share.
+func tiedNumbers(ctx context.Context, ref planner.Querier, t *planner.Table) (out []Tie, err error) {
+	for j, b := range t.Secrets {
+		for i, a := range t.Secrets {
+			var r float64
+			switch {
+			case b.Number == nil || a.Parameter || i == j || a.Number != nil && i > j: // each two once
+				continue
+			case a.Number != nil:
+				r, err = correlation(ctx, ref, t, a, b)
+			default:
+				r, err = correlationRatio(ctx, ref, t, b, a)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("comparing the secrets %s and %s of %s: %w", a.Name, b.Name, t, err)
+			}
+			switch {
+			case 1-math.Abs(r) < lackOfOne && (a.Number != nil || a.Size() == 2):
+				out = append(out, Tie{A: a.Name, B: b.Name, Same: true, What: "over the reference one is a linear function of the other"})
+			case math.Abs(r) >= strongTie:
+				out = append(out, Tie{A: a.Name, B: b.Name, What: fmt.Sprintf("over the reference their correlation is %.2f", r)})
+			}
+		}
+	}
 	return out, nil
+}
+
+// lackOfOne is what a correlation of 1 may lack in double precision.
+const lackOfOne = 1e-9
+
+func correlation(ctx context.Context, ref planner.Querier, t *planner.Table, a, b planner.Secret) (float64, error) {
+	rows, err := ref.Query(ctx, t.Correlation(a, b), nil, nil)
+	if err != nil {
+		return 0, err
+	}
+	return number(rows[0][0])
+}
+
+// correlationRatio is the root of the share of a number's variance that the classes of another secret account for: where
+// these are two, the correlation with the predicate but for its sign.
+func correlationRatio(ctx context.Context, ref planner.Querier, t *planner.Table, g, classes planner.Secret) (float64, error) {
+	rows, err := ref.Query(ctx, t.NumberByClass(g, classes), nil, nil)
+	if err != nil {
+		return 0, err
+	}
+	var all, mean, within, between float64
+	for _, row := range rows {
+		var n, m, v float64
+		for i, x := range []*float64{&n, &m, &v} {
+			if *x, err = number(row[len(row)-3+i]); err != nil {
+				return 0, err
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		// As variances of parts are put together: the distance of their means counts by both numbers of rows.
+		within += n * v
+		between += all * n / (all + n) * (m - mean) * (m - mean)
+		all, mean = all+n, mean+(m-mean)*n/(all+n)
+	}
+	if within+between == 0 {
+		return 0, nil
+	}
+	return math.Sqrt(between / (within + between)), nil
 }
 
 // tied judges how many rows each two classes have in common.

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -81,7 +82,9 @@ func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reade
 	for _, p := range policies {
 		for _, t := range p.Tables {
 			pt, err := loadTable(ctx, p, t, reader)
-			if err != nil {
+			if findings := (policy.Findings)(nil); errors.As(err, &findings) { // they say where they are
+				return nil, err
+			} else if err != nil {
 				return nil, fmt.Errorf("%s:%d:%d: table %s: %w", p.Source, t.At.Line, t.At.Column, t.Qualified(), err)
 			}
 			s.tables = append(s.tables, pt)

@@ -151,3 +151,16 @@ func (t *Table) NumberTotals(s Secret) string {
 	return selectSQL([]string{"pg_catalog.count(*)", "pg_catalog.count(" + g + ")", "pg_catalog.avg(" + g + ")", "pg_catalog.var_pop(" + g + ")",
 		"pg_catalog.min(" + g + ")", "pg_catalog.max(" + g + ")"}, t.Reference+" AS t", "", nil)
 }
+
+// NumberByClass composes the statement that tells how a number whose mean is secret goes with another secret's classes: a
+// row for each label holds the rows where the number is not NULL, its mean, and its variance among them.
+func (t *Table) NumberByClass(number, classes Secret) string {
+	g := number.number("t")
+	return selectSQL([]string{"pg_catalog.count(" + g + ")", "coalesce(pg_catalog.avg(" + g + "), 0)", "coalesce(pg_catalog.var_pop(" + g + "), 0)"},
+		t.Reference+" AS t", "", []string{classes.label("t")})
+}
+
+// Correlation composes the statement for the correlation of two numbers whose means are secret; 0 where one does not vary.
+func (t *Table) Correlation(a, b Secret) string {
+	return selectSQL([]string{"coalesce(pg_catalog.corr(" + a.number("t") + ", " + b.number("t") + "), 0)"}, t.Reference+" AS t", "", nil)
+}

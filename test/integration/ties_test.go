@@ -20,14 +20,19 @@ func TestTiedSecrets(t *testing.T) {
 	}
 	defer reader.Close()
 	const other = "proportion: workclass = 'Private'"
-	for _, c := range []struct{ predicate, refused, told string }{
-		{"income = '<=50K'", "the secrets high_income and private_sector are one", ""},
-		{"NOT (income <> '>50K')", "are one", ""},
-		{"income = '>50K' AND age > 30", "", "high_income and private_sector of public.adult are tied"},
-		{"workclass = 'Private'", "", ""},
+	const share, pairs, mean = "proportion: ", "[[0.22, 0.26]]", "mean: "
+	for _, c := range []struct{ kind, predicate, pairs, refused, told string }{
+		{share, "income = '<=50K'", pairs, "adult.policy.yaml:20:3: the secrets high_income and private_sector of public.adult are one", ""},
+		{share, "NOT (income <> '>50K')", pairs, "are one", ""},
+		{share, "income = '>50K' AND age > 30", pairs, "", "adult.policy.yaml:20:3: dataset adult: the secrets high_income and private_sector of public.adult are tied"},
+		{share, "workclass = 'Private'", pairs, "", ""},
+		// A mean is a share, if it is that of an indicator.
+		{mean, "CASE WHEN income = '>50K' THEN 3 ELSE 1 END", "[[1.4, 1.5]]", "private_sector of public.adult are one: over the reference one is a linear", ""},
+		{mean, "CASE WHEN income = '>50K' THEN age + 1000 ELSE age END", "[[270, 280]]", "", "correlation is 1.00"},
+		{mean, "age", "[[38, 39]]", "", ""},
 	} {
 		path := filepath.Join(t.TempDir(), "adult.policy.yaml")
-		if err := writePolicy(path, db.rows, other, "proportion: "+c.predicate, "[[0.68, 0.72]]", "[[0.22, 0.26]]"); err != nil {
+		if err := writePolicy(path, db.rows, other, c.kind+c.predicate, "[[0.68, 0.72]]", c.pairs); err != nil {
 			t.Fatal(err)
 		}
 		policies, err := policy.Load(path)
