@@ -13,7 +13,7 @@ import (
 	"fugu/internal/hook"
 )
 
-// extensive explains a statement of 2000 values; n tells it from others.
+// extensive explains a statement of 3000 values; n tells it from others.
 func extensive(n int) string {
 	return fmt.Sprintf("EXPLAIN (PRIVACY) SELECT region, visits, count(*), sum(spend), sum(age), avg(age) FROM customer WHERE age > %d GROUP BY 1, 2", n)
 }
@@ -34,7 +34,7 @@ func heap() uint64 {
 
 func rushing(t *testing.T) (out rush) {
 	t.Helper()
-	f := serve(t, worlds[0], options{policy: []string{"remote]", "remote]\n      visits: {from: 0, to: 99}"}})
+	f := serve(t, worlds[0], options{policy: []string{"remote]", "remote]\n      visits: {from: 0, to: 149}"}})
 	other := f.connect(t, "bob")
 	number(t, other, scanned) // so that it is stored, and nothing of it waits for the database
 	runtime.GC()
@@ -93,7 +93,8 @@ func TestManySearches(t *testing.T) {
 	t.Run("defence on", func(t *testing.T) {
 		with = rushing(t)
 		t.Logf("%+v", with)
-		if with.explained < 1 || with.explained > 2 || with.refused != 8-with.explained {
+		// One of a user's may run and one wait; a statement that comes when the first is done takes its place.
+		if with.explained < 1 || with.refused < 3 || with.explained+with.refused != 8 {
 			t.Errorf("%d explained and %d refused; one user may have one running, and one waiting", with.explained, with.refused)
 		}
 		if with.meanwhile == 0 {
