@@ -18,39 +18,55 @@ const plain = 14
 // A statement of L nats leaves out so many rows, and no more than are alone with what they are told apart by: what two rows share, all rows that have it share. How
 // much of the class has values of which the reference has none is, on average, the share of those alone [Good 1953]. What the reference does show is off by at most √(2L) standard errors, one for each
 // that is alone [Bernstein's inequality and a sum over all statements]: c.fitted of them, beyond those of a plain statement.
+// What counts is the text that a value depends on.
 func (m *Moments) chosen(ctx context.Context, ref planner.Querier) error {
-	choice := m.cut.Chosen(m.size)
+	m.texts = m.cut.Chosen(m.size)
 	for i := range m.secrets {
-		c := &m.secrets[i]
-		c.more = make([]float64, len(c.Size))
-		for j := range c.more {
-			c.more[j] = 1
-		}
-		if hook.Unlooked || choice.Nats <= 1 || len(choice.Apart) == 0 && !choice.Every {
-			continue
-		}
-		alone := c.Size
-		if !choice.Every {
-			var err error
-			if alone, err = m.cut.Alone(ctx, ref, i, choice.Apart); err != nil {
+		for _, choice := range m.texts.Choices {
+			if err := m.choose(ctx, ref, i, choice); err != nil {
 				return err
 			}
-		}
-		for j, n := range alone {
-			c.more[j] = math.Max(1, math.Min(choice.Nats, n))
-			c.fitted = math.Max(c.fitted, math.Sqrt(2*math.Max(0, math.Min(choice.Scattered, n)-plain)))
 		}
 	}
 	return nil
 }
 
+// choose does so for the values that depend on one text.
+func (m *Moments) choose(ctx context.Context, ref planner.Querier, secret int, choice planner.Choice) error {
+	c := &m.secrets[secret]
+	more, fitted := make([]float64, len(c.Size)), 0.0
+	for j := range more {
+		more[j] = 1
+	}
+	if !hook.Unlooked && choice.Nats > 1 && (len(choice.Apart) > 0 || choice.Every) {
+		alone := c.Size
+		if !choice.Every {
+			var err error
+			if alone, err = m.cut.Alone(ctx, ref, secret, choice.Apart); err != nil {
+				return err
+			}
+		}
+		for j, n := range alone {
+			more[j] = math.Max(1, math.Min(choice.Nats, n))
+			fitted = math.Max(fitted, math.Sqrt(2*math.Max(0, math.Min(choice.Scattered, n)-plain)))
+		}
+	}
+	c.more, c.fitted = append(c.more, more), append(c.fitted, fitted)
+	return nil
+}
+
+// text is the index of the text that a component depends on.
+func (m *Moments) text(k Component) int { return m.texts.Of(k.Cell, k.Aggregate) }
+
 // Trusted refuses what is bounded by the distribution of the reference's rows where many of them may have been chosen.
 func (m *Moments) Trusted(secret int) error {
 	c := &m.secrets[secret]
-	for j, size := range c.Size {
-		if c.more[j] > 8+size/50 {
-			return sqlstate.New(sqlstate.ModelUnfit, "the statement tells too many single rows of the reference apart, so that these say nothing of percentiles and distinct values").
-				WithHint("Use fewer constants and operations, or columns whose values are shared by many rows.")
+	for _, more := range c.more {
+		for j, size := range c.Size {
+			if more[j] > 8+size/50 {
+				return sqlstate.New(sqlstate.ModelUnfit, "the statement tells too many single rows of the reference apart, so that these say nothing of percentiles and distinct values").
+					WithHint("Use fewer constants and operations, or columns whose values are shared by many rows.")
+			}
 		}
 	}
 	return nil

@@ -65,3 +65,34 @@ func TestRowsAlone(t *testing.T) {
 		}
 	}
 }
+
+// A value is charged for the text that it depends on, and neither for what other values are of nor for other grouping sets' keys.
+func TestTextsOfValues(t *testing.T) {
+	_, reader, table := fixture(t)
+	of := func(sql string) (nats []float64) {
+		b := bind(t, reader, table, sql)
+		chosen := b.Chosen(1000)
+		for cell := range b.Cells {
+			for a := range b.Aggregates {
+				nats = append(nats, chosen.Choices[chosen.Of(cell, a)].Nats)
+			}
+		}
+		slices.Sort(nats)
+		return nats
+	}
+	alone := of("SELECT count(*) FILTER (WHERE x > 12) FROM ref")[0]
+	if alone <= 1 {
+		t.Fatalf("a condition takes %g nats", alone)
+	}
+	if got := of("SELECT sum(x), count(*) FILTER (WHERE x > 12) FROM ref"); !slices.Equal(got, []float64{0, alone}) {
+		t.Errorf("a sum and a filtered count take %v nats, want 0 and %g", got, alone)
+	}
+	if got := of("SELECT avg(x) FILTER (WHERE x > 12), sum(x) FILTER (WHERE x > 12) FROM ref"); !slices.Equal(got, []float64{alone, alone}) {
+		t.Errorf("two values of one condition take %v nats, want %g", got, alone)
+	}
+	total := of("SELECT sum(x) FROM ref")[0]
+	sets := of("SELECT sum(x) FROM ref GROUP BY GROUPING SETS ((CASE WHEN x > 12 THEN true ELSE false END), ())")
+	if sets[0] != total || sets[len(sets)-1] <= alone {
+		t.Errorf("the values of two grouping sets take %v nats; the total %g alone", sets, total)
+	}
+}

@@ -234,7 +234,7 @@ func (r replacement) scatter(m *Moments, s *sensitivity.Scatter) {
 }
 
 // ordinal numbers keys from 0 in the order in which they come.
-func ordinal(seen map[int]int, key int) int {
+func ordinal[K comparable](seen map[K]int, key K) int {
 	n, ok := seen[key]
 	if !ok {
 		n = len(seen)

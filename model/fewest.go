@@ -21,7 +21,7 @@ func (m *Moments) Fewest(k Component, psi []Psi, unlikely float64) float64 {
 		}
 		means := c.column(count)
 		for j := range means {
-			means[j] = math.Max(0, means[j]-c.more[j]/c.Size[j])
+			means[j] = math.Max(0, means[j]-c.more[m.text(k)][j]/c.Size[j])
 		}
 		if p.Simplex != nil {
 			least, _ := p.Simplex.bounds(means)

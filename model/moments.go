@@ -20,6 +20,7 @@ type Moments struct {
 	bases      []baseStats // of the cut
 	pooled     []float64   // cell × term: sums over the whole reference
 	size       float64     // rows of the whole reference
+	texts      planner.Chosen
 }
 
 // Component is one entry of F.
@@ -31,8 +32,8 @@ type classes struct {
 	mean   [][]float64 // cell × term: E h
 	second [][]float64 // cell × term × term: E h hᵀ within the cell
 	cross  []float64   // cell × term: E h g, where the mean of g is secret
-	more   []float64   // of each class: rows that it may not show because of what was chosen, at least 1
-	fitted float64     // standard errors that a statement may have been chosen to be off by
+	more   [][]float64 // text × class: rows that it may not show because of what was chosen, at least 1
+	fitted []float64   // of each text: standard errors that a statement may have been chosen to be off by
 }
 
 // baseStats are sums over the selected reference rows of every cell.

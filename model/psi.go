@@ -147,7 +147,7 @@ func (m *Moments) between(c *classes, name string, span sensitivity.Span, from, 
 	beside, unseen := m.disjoint(c, rows, signs)
 	v := movement{widened: beside}
 	for k := range v.widened {
-		v.widened[k] += (errors + c.fitted) * deviation[k]
+		v.widened[k] += (errors + c.fitted[m.text(m.Components[k])]) * deviation[k]
 	}
 	var err error
 	if v.Shift, err = sensitivity.Between(name, span, from, to, v.widened); err != nil {

@@ -85,17 +85,22 @@ func (m *Moments) disjoint(c *classes, of [][]unseen, signs []int) (beside []flo
 		moved[i] = make([]float64, len(m.Components))
 	}
 	for class, each := range of {
-		many := c.more[class]
 		way, back := 0, 1 // of a row, and of the rest, which counts for less
 		if signs != nil && signs[class] < 0 {
 			way, back = back, way
 		}
 		more, never := m.hardlySeen(c, class)
 		var layers []sensitivity.Unseen
-		index := map[int]int{}
+		index := map[[2]int]int{}
 		for k, comp := range m.Components {
-			layer := m.cut.Layer(comp.Cell)
-			i := ordinal(index, layer)
+			// What is misjudged by its own text may be so by rows of its own, in other cells than those of other texts. All
+			// else has the one row in common.
+			layer, text := m.cut.Layer(comp.Cell), m.text(comp)
+			many := c.more[text][class]
+			if many == 1 {
+				text = -1
+			}
+			i := ordinal(index, [2]int{layer, text})
 			if i == len(layers) {
 				layers = append(layers, sensitivity.Unseen{Rows: max(1, more[layer])})
 				if signs != nil {

@@ -29,19 +29,79 @@ type Choice struct {
 //
 // These add up to one at each node, and so the lengths satisfy Kraft's inequality. A column is one of those of all tables. What is compared with a column stands in no more
 // places than there are between the values of twice the rows, however long it is [Vapnik & Chervonenkis 1971; Blumer, Ehrenfeucht, Haussler & Warmuth 1989].
-func (b *Bound) Chosen(reference float64) Choice {
-	d := description{b: b, rows: reference}
-	for _, rel := range b.sources.protected {
-		d.columns += len(b.sources.tables[rel].Columns)
+//
+// Each value is described by itself: by the keys of its grouping set, by all conditions, and by the arguments of the
+// aggregates that are written as its own is. Text elsewhere in the statement changes nothing in it.
+func (b *Bound) Chosen(reference float64) Chosen {
+	texts := make([]string, len(b.cut.Aggregates))
+	for i := range texts {
+		d := b.description(reference)
+		d.aggregate(b.cut.Aggregates[i])
+		texts[i] = strings.Join(d.texts, "; ")
 	}
-	for _, k := range b.cut.Keys {
-		d.root(k.Expr, (*description).tell)
+	sets := b.Sets
+	if sets == nil {
+		all := make([]int, len(b.cut.Keys))
+		for i := range all {
+			all[i] = i
+		}
+		sets = [][]int{all}
 	}
-	for _, a := range b.cut.Aggregates {
-		for _, arg := range a.Args {
-			d.argument(a, arg)
+	distinct := slices.Compact(slices.Sorted(slices.Values(texts)))
+	if len(distinct)*len(sets) > maxTexts { // what stands in all of them bounds each
+		clear(texts)
+		distinct = []string{""}
+	}
+
+	out := Chosen{cells: b.Cells}
+	for _, set := range sets {
+		of := make([]int, len(texts))
+		for _, text := range distinct {
+			for i := range texts {
+				if texts[i] == text {
+					of[i] = len(out.Choices)
+				}
+			}
+			out.Choices = append(out.Choices, b.choice(reference, set, func(i int) bool { return texts[i] == text }))
+		}
+		out.of = append(out.of, of)
+	}
+	return out
+}
+
+// maxTexts bounds how many texts are told apart, each of which has the reference read.
+const maxTexts = 24
+
+// Chosen says which text each value of a cut depends on.
+type Chosen struct {
+	Choices []Choice
+	cells   []Cell
+	of      [][]int // grouping set × aggregate: an index in Choices
+}
+
+// Of is the index of a value's choice.
+func (c Chosen) Of(cell, aggregate int) int { return c.of[c.cells[cell].Set][aggregate] }
+
+// choice describes the aggregates of a grouping set that are among some.
+func (b *Bound) choice(reference float64, set []int, among func(aggregate int) bool) Choice {
+	d := b.description(reference)
+	for _, k := range set {
+		d.root(b.cut.Keys[k].Expr, (*description).tell)
+	}
+	bits, scattered, written := d.bits, d.scattered, map[string]bool{}
+	for i, a := range b.cut.Aggregates {
+		if !among(i) {
+			continue
+		}
+		own := b.description(reference)
+		own.aggregate(a)
+		d.apart, d.other, d.ordinary = append(d.apart, own.apart...), d.other || own.other, d.ordinary || own.ordinary
+		// Aggregates of one text are described by it, each for itself and none twice.
+		if text := strings.Join(own.texts, "; "); !written[text] {
+			bits, scattered, written[text] = bits+own.bits, scattered+own.scattered, true
 		}
 	}
+	d.bits, d.scattered = bits, scattered
 	for _, s := range b.sources.list {
 		if s.On != nil {
 			d.condition(s.On)
@@ -54,7 +114,18 @@ func (b *Bound) Chosen(reference float64) Choice {
 		d.bits, d.scattered = math.Inf(1), math.Inf(1)
 	}
 	slices.Sort(d.apart)
-	return Choice{Nats: d.bits * math.Ln2, Scattered: d.scattered * math.Ln2, Apart: slices.Compact(d.apart), Every: d.other && d.bits > 0}
+	return Choice{
+		Nats: d.bits * math.Ln2, Scattered: d.scattered * math.Ln2,
+		Apart: slices.Compact(d.apart), Every: d.other && d.bits > 0,
+	}
+}
+
+func (b *Bound) description(reference float64) *description {
+	d := &description{b: b, rows: reference}
+	for _, rel := range b.sources.protected {
+		d.columns += len(b.sources.tables[rel].Columns)
+	}
+	return d
 }
 
 // description is what has been written down so far.
@@ -64,12 +135,25 @@ type description struct {
 	columns         int
 	bits, scattered float64
 	apart           []string
-	other, ordinary bool // columns of other protected tables, and anything of ordinary ones
+	texts           []string // the expressions that took bits, as they read
+	other, ordinary bool     // columns of other protected tables, and anything of ordinary ones
 }
 
 func (d *description) write(bits float64) {
 	d.bits += bits
 	d.scattered += bits
+}
+
+func (d *description) aggregate(a parser.Aggregate) {
+	for _, arg := range a.Args {
+		d.argument(a, arg)
+	}
+}
+
+// whole writes an expression that stands by itself.
+func (d *description) whole(e parser.Expr) {
+	d.texts = append(d.texts, parser.SQL(e, "t", nil))
+	d.node(e)
 }
 
 // root writes an expression, unless it is a column as it is, of which look takes notice.
@@ -84,10 +168,10 @@ func (d *description) root(e parser.Expr, look func(*description, parser.Column)
 			d.root(e.Whens[0].Result, look)
 			return
 		}
-		d.node(e)
+		d.whole(e)
 	default:
 		if !constant(e) {
-			d.node(e)
+			d.whole(e)
 		}
 	}
 }
@@ -149,7 +233,7 @@ func (d *description) condition(e parser.Expr) {
 	}
 	if !constant(e) {
 		d.write(1) // another condition follows
-		d.node(e)
+		d.whole(e)
 	}
 }
 
