@@ -37,6 +37,9 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if err := h.openLedger(ctx, true); err != nil {
 			return err
 		}
+		if err := oneWayOnly(ctx, h.ledger, h.policies); err != nil {
+			return err
+		}
 	}
 	if err := h.takeOver(ctx); err != nil {
 		return err
@@ -122,6 +125,9 @@ func reload(ctx context.Context, h *house, engine *pipeline.Engine, log *slog.Lo
 	}
 	if len(policies) == 0 {
 		return nil
+	}
+	if err := oneWayOnly(ctx, h.ledger, policies); err != nil {
+		return err
 	}
 	next := *h
 	next.policies = policies

@@ -206,3 +206,35 @@ func lawOf(s twin.Spec) (string, error) {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:]), nil
 }
+
+// Drawn reports whether counts were ever drawn, and so paid for, for a twin of the table, in whatever dataset.
+func Drawn(ctx context.Context, l ledger.Ledger, table policy.QualifiedName) (bool, error) {
+	d, err := books{ledger: l}.latest(ctx, table)
+	if err != nil {
+		return false, fmt.Errorf("looking for a twin of %s: %w", table, err)
+	}
+	return d != nil, nil
+}
+
+// noisy refuses a twin of a table about which answers with noise were given: each hides less beside the other. The ledger
+// does not say which table of a dataset an answer was about, so any of the dataset counts, unless the policy answers
+// other tables with noise.
+func (b books) noisy(ctx context.Context, p *policy.Policy) error {
+	if slices.ContainsFunc(p.Tables, func(t policy.Table) bool { return t.Answers != policy.FromTwin }) {
+		return nil
+	}
+	given, err := b.ledger.Releases(ctx, p.Dataset, maxGiven)
+	if err != nil {
+		return fmt.Errorf("looking at what dataset %s was told: %w", p.Dataset, err)
+	}
+	for _, g := range given {
+		if g.Mechanism != ledger.Twin && g.Mechanism != ledger.Ordering {
+			return fmt.Errorf("answers with noise were given about dataset %s: beside a twin they hide less than they claimed, and it beside them; "+
+				"keep answers: noise, or give the dataset another name if its rows are others", p.Dataset)
+		}
+	}
+	return nil
+}
+
+// maxGiven is how many of a dataset's latest answers are looked at.
+const maxGiven = 1000

@@ -126,6 +126,9 @@ func (k *Keeper) build(ctx context.Context, tx pgx.Tx, p *policy.Policy, root po
 
 	// What was told before, by the ledger and by the registry.
 	b := books{k.Ledger, k.Random, k.Operator}
+	if err := b.noisy(ctx, p); err != nil {
+		return r, err
+	}
 	last, err := b.latest(ctx, root.Qualified())
 	if err != nil {
 		return r, err
