@@ -73,6 +73,9 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if why := unanswerable(p); why != "" {
 			fmt.Fprintf(stdout, "warning: dataset %s: every statement is refused: %s\n", p.Dataset, why)
 		}
+		if why := withoutBounds(p); why != "" {
+			fmt.Fprintf(stdout, "   note: percentiles and DISTINCT are refused: %s\n", why)
+		}
 		for _, what := range h.snapshot.Uncertified(p) {
 			fmt.Fprintf(stdout, "warning: %s\n", what)
 		}
@@ -97,7 +100,7 @@ func knownTotals(p *policy.Policy) string {
 // unanswerable says why no statement on a policy's tables can be answered, where that shows in the policy alone: without an
 // assumption on distributions there is noise for coupled datasets only, which some mechanisms have not, and none at delta 0.
 func unanswerable(p *policy.Policy) string {
-	if p.Accepts(policy.Translation) || len(p.Networks) > 0 {
+	if p.Accepts(policy.Translation) || len(p.Networks) > 0 || !noised(p) {
 		return ""
 	}
 	switch k := mechanism.Kind(p.Privacy.Mechanism); {
@@ -105,6 +108,20 @@ func unanswerable(p *policy.Policy) string {
 		return "without an assumption on how statistics are distributed nothing is private at delta 0; write a privacy.delta above 0, or assume: [translation]"
 	case !slices.Contains([]mechanism.Kind{mechanism.Auto, mechanism.ExpmLaplace, mechanism.ExpmGaussian, mechanism.Directional}, k):
 		return fmt.Sprintf("the mechanism %s needs an assumption on how statistics are distributed; write mechanism: %s, or assume: [translation]", k, mechanism.Auto)
+	}
+	return ""
+}
+
+// noised reports whether any table of a policy is answered with noise, and not from a twin.
+func noised(p *policy.Policy) bool {
+	return slices.ContainsFunc(p.Tables, func(t policy.Table) bool { return t.Answers != policy.FromTwin })
+}
+
+// withoutBounds says why no percentile and no DISTINCT can be answered, where that shows in the policy alone: they rest on
+// bounds for coupled datasets, whatever is assumed of the rest.
+func withoutBounds(p *policy.Policy) string {
+	if p.Privacy.Delta == 0 && noised(p) {
+		return "they can be bounded but for a probability only; write a privacy.delta above 0"
 	}
 	return ""
 }
