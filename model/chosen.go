@@ -19,7 +19,11 @@ const plain = 14
 // much of the class has values of which the reference has none is, on average, the share of those alone [Good 1953]. What the reference does show is off by at most √(2L) standard errors, one for each
 // that is alone [Bernstein's inequality and a sum over all statements]: c.fitted of them, beyond those of a plain statement.
 func (m *Moments) chosen(ctx context.Context, ref planner.Querier) error {
-	choice := m.cut.Chosen(m.size)
+	every := make([]int, len(m.cut.Aggregates))
+	for a := range every {
+		every[a] = a
+	}
+	choice := m.cut.Chosen(m.size, every...)
 	for i := range m.secrets {
 		c := &m.secrets[i]
 		c.more = make([]float64, len(c.Size))
@@ -44,12 +48,24 @@ func (m *Moments) chosen(ctx context.Context, ref planner.Querier) error {
 	return nil
 }
 
-// Trusted refuses what is bounded by the distribution of the reference's rows where many of them may have been chosen.
-func (m *Moments) Trusted(secret int) error {
-	c := &m.secrets[secret]
-	for j, size := range c.Size {
-		if c.more[j] > 8+size/50 {
-			return sqlstate.New(sqlstate.ModelUnfit, "the statement tells too many single rows of the reference apart, so that these say nothing of percentiles and distinct values").
+// Trusted refuses an aggregate that is bounded by the distribution of the reference's rows where many of them may have been
+// chosen: by its own expressions, the keys and the conditions. What stands beside it says nothing of which rows it is of.
+func (m *Moments) Trusted(ctx context.Context, ref planner.Querier, secret, aggregate int) error {
+	choice := m.cut.Chosen(m.size, aggregate)
+	if hook.Unlooked || choice.Nats <= 1 || len(choice.Apart) == 0 && !choice.Every {
+		return nil
+	}
+	alone := m.secrets[secret].Size
+	if !choice.Every {
+		var err error
+		if alone, err = m.cut.Alone(ctx, ref, secret, choice.Apart); err != nil {
+			return err
+		}
+	}
+	for j, size := range m.secrets[secret].Size {
+		if math.Min(choice.Nats, alone[j]) > 8+size/50 {
+			return sqlstate.New(sqlstate.ModelUnfit,
+				"the statement tells too many single rows of the reference apart, so that these say nothing of percentiles and distinct values").
 				WithHint("Use fewer constants and operations, or columns whose values are shared by many rows.")
 		}
 	}

@@ -29,7 +29,9 @@ type Choice struct {
 //
 // These add up to one at each node, and so the lengths satisfy Kraft's inequality. A column is one of those of all tables. What is compared with a column stands in no more
 // places than there are between the values of twice the rows, however long it is [Vapnik & Chervonenkis 1971; Blumer, Ehrenfeucht, Haussler & Warmuth 1989].
-func (b *Bound) Chosen(reference float64) Choice {
+//
+// It is that of some of the aggregates, by their places, with the keys and the conditions, which say what rows there are.
+func (b *Bound) Chosen(reference float64, aggregates ...int) Choice {
 	d := description{b: b, rows: reference}
 	for _, rel := range b.sources.protected {
 		d.columns += len(b.sources.tables[rel].Columns)
@@ -37,7 +39,10 @@ func (b *Bound) Chosen(reference float64) Choice {
 	for _, k := range b.cut.Keys {
 		d.root(k.Expr, (*description).tell)
 	}
-	for _, a := range b.cut.Aggregates {
+	for i, a := range b.cut.Aggregates {
+		if !slices.Contains(aggregates, i) {
+			continue
+		}
 		for _, arg := range a.Args {
 			d.argument(a, arg)
 		}
