@@ -58,12 +58,13 @@ func (m *Moments) choose(ctx context.Context, ref planner.Querier, secret int, c
 // text is the index of the text that a component depends on.
 func (m *Moments) text(k Component) int { return m.texts.Of(k.Cell, k.Aggregate) }
 
-// Trusted refuses what is bounded by the distribution of the reference's rows where many of them may have been chosen.
-func (m *Moments) Trusted(secret int) error {
+// Trusted refuses an aggregate that is bounded by the distribution of the reference's rows where many of them may have been
+// chosen: by its own expressions, the keys and the conditions. What stands beside it says nothing of which rows it is of.
+func (m *Moments) Trusted(secret, aggregate int) error {
 	c := &m.secrets[secret]
-	for _, more := range c.more {
+	for _, text := range m.texts.By(aggregate) {
 		for j, size := range c.Size {
-			if more[j] > 8+size/50 {
+			if c.more[text][j] > 8+size/50 {
 				return sqlstate.New(sqlstate.ModelUnfit, "the statement tells too many single rows of the reference apart, so that these say nothing of percentiles and distinct values").
 					WithHint("Use fewer constants and operations, or columns whose values are shared by many rows.")
 			}

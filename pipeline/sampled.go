@@ -30,8 +30,13 @@ func (q *question) sampled(ctx context.Context, t *protected, c *planner.Bound, 
 	failure := chance * float64(q.budget.Delta)
 	widest := make([]float64, len(s.Components))
 	for i, psi := range t.psi {
-		if err := out.moments.Trusted(i); err != nil {
-			return err
+		for a, agg := range c.Aggregates {
+			if agg.Sampled == nil {
+				continue
+			}
+			if err := out.moments.Trusted(i, a); err != nil {
+				return err
+			}
 		}
 		beside, err := s.Apart(ctx, i, psi, failure)
 		if ctx.Err() != nil {

@@ -82,6 +82,14 @@ type Chosen struct {
 // Of is the index of a value's choice.
 func (c Chosen) Of(cell, aggregate int) int { return c.of[c.cells[cell].Set][aggregate] }
 
+// By is the index of each choice that a value of an aggregate depends on.
+func (c Chosen) By(aggregate int) (out []int) {
+	for _, of := range c.of {
+		out = append(out, of[aggregate])
+	}
+	return out
+}
+
 // choice describes the aggregates of a grouping set that are among some.
 func (b *Bound) choice(reference float64, set []int, among func(aggregate int) bool) Choice {
 	d := b.description(reference)
