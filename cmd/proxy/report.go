@@ -56,8 +56,11 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		for _, s := range p.Public {
 			fmt.Fprintf(stdout, "   note: the policy says that everybody knows %s: %s: %s\n", s.Name, pipeline.Brief(s.Statement.SQL), s)
 		}
-		if len(p.Secrets) > 0 {
+		if len(p.Secrets) > 0 && slices.ContainsFunc(p.Tables, noisy) {
 			fmt.Fprintf(stdout, "   note: %s\n", knownTotals(p))
+		}
+		if err := h.checkTwins(ctx, stdout, p); err != nil {
+			return err
 		}
 		if p.Privacy.Composition == policy.Jointly {
 			fmt.Fprintf(stdout, "   note: composition is joint: answers count the randomness of the rows once, all together; counts, sums and averages alone are answered\n")
@@ -79,7 +82,7 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		for _, what := range h.snapshot.Uncertified(p) {
 			fmt.Fprintf(stdout, "warning: %s\n", what)
 		}
-		if !p.Accepts(policy.Translation) {
+		if !p.Accepts(policy.Translation) && slices.ContainsFunc(p.Tables, noisy) {
 			fmt.Fprintf(stdout, "   note: the assumption translation is not accepted, so noise rests on bounds for coupled datasets: there is more of it, and secret means are refused\n")
 		}
 	}
@@ -97,10 +100,13 @@ func knownTotals(p *policy.Policy) string {
 	return belongs
 }
 
+// noisy reports whether a table is answered with noise.
+func noisy(t policy.Table) bool { return t.Answers != policy.FromTwin }
+
 // unanswerable says why no statement on a policy's tables can be answered, where that shows in the policy alone: without an
 // assumption on distributions there is noise for coupled datasets only, which some mechanisms have not, and none at delta 0.
 func unanswerable(p *policy.Policy) string {
-	if p.Accepts(policy.Translation) || len(p.Networks) > 0 || !noised(p) {
+	if !slices.ContainsFunc(p.Tables, noisy) || p.Accepts(policy.Translation) || len(p.Networks) > 0 {
 		return ""
 	}
 	switch k := mechanism.Kind(p.Privacy.Mechanism); {
@@ -112,15 +118,10 @@ func unanswerable(p *policy.Policy) string {
 	return ""
 }
 
-// noised reports whether any table of a policy is answered with noise, and not from a twin.
-func noised(p *policy.Policy) bool {
-	return slices.ContainsFunc(p.Tables, func(t policy.Table) bool { return t.Answers != policy.FromTwin })
-}
-
 // withoutBounds says why no percentile and no DISTINCT can be answered, where that shows in the policy alone: they rest on
 // bounds for coupled datasets, whatever is assumed of the rest.
 func withoutBounds(p *policy.Policy) string {
-	if p.Privacy.Delta == 0 && noised(p) {
+	if p.Privacy.Delta == 0 && slices.ContainsFunc(p.Tables, noisy) {
 		return "they can be bounded but for a probability only; write a privacy.delta above 0"
 	}
 	return ""

@@ -120,7 +120,8 @@ func (catalog) Ordinary(_, name string) (parser.Table, error) {
 func Markdown() (string, error) {
 	var b strings.Builder
 	b.WriteString("<!-- Written by `go test ./internal/sqlsupport -update`; do not edit. -->\n\n# SQL on protected data\n\n" +
-		"In the examples `adult` is a protected table, `visit` one that the policy links to it, and `country` and `education_level` are ordinary.\n")
+		"In the examples `adult` is a protected table, `visit` one that the policy links to it, and `country` and `education_level` are ordinary.\n" +
+		"All of this is about tables that are answered with noise; on one that is answered from its twin any SQL is ([twin](twin.md)).\n")
 	for _, s := range sections {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", s.title, s.text)
 		for _, sql := range s.statements {

@@ -332,3 +332,31 @@ func TestTwinTools(t *testing.T) {
 		t.Errorf("the dump holds %s, the twin %s", got, want)
 	}
 }
+
+// A statement may read a twin beside a table with noise: above the cut as an ordinary table, and not below it, as long as
+// the reader has no right on twins.
+func TestTwinBesideNoise(t *testing.T) {
+	db := censusDatabase(t)
+	if err := db.cluster.Exec(t.Context(), "census", "CREATE TABLE IF NOT EXISTS noisy AS SELECT * FROM adult; GRANT SELECT ON noisy TO fugu_reader; ANALYZE noisy"); err != nil {
+		t.Fatal(err)
+	}
+	_, through, _ := serveCensus(t, "tables:\n", fmt.Sprintf("tables:\n  public.noisy: {rows: %d, reference: public.adult_reference, group_by: {sex: [Female, Male]}}\n", db.rows),
+		"secrets:\n", "secrets:\n  rich: {table: public.noisy, proportion: income = '>50K', values: {from: 0.10, to: 0.60, within: 0.05}}\n",
+		"[exchangeable]", "[exchangeable, translation, gaussian]", "epsilon: 1, delta: 0.001, budget: {epsilon: 1,", "epsilon: 1, delta: 0.001, budget: {epsilon: 9,")
+	c := connect(t, through)
+	var noisy, twin int64
+	if err := c.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM noisy WHERE sex = 'Male'), (SELECT count(*) FROM adult)").Scan(&noisy, &twin); err != nil || twin != db.rows || noisy == 0 {
+		t.Errorf("%d, %d, %v", noisy, twin, err)
+	}
+	if got := look(t, c, "SELECT n.sex, n.n > 0, count(a.age) > 0 FROM (SELECT sex, count(*) n FROM noisy GROUP BY sex) n JOIN public.adult a USING (sex) GROUP BY 1, 2"); !contains(got, "Female") {
+		t.Errorf("joined above the cut: %s", got)
+	}
+	for _, sql := range []string{"SELECT count(*) FROM noisy WHERE age IN (SELECT age FROM public.adult)", "SELECT count(*) FROM noisy n JOIN adult a ON a.age = n.age", "SELECT count(*) FROM noisy n, fugu_twin.adult a WHERE a.age = n.age"} {
+		if _, err := c.Exec(t.Context(), sql); code(err) != "PV001" {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	if got := look(t, c, "EXPLAIN (PRIVACY) SELECT (SELECT count(*) FROM noisy WHERE sex = 'Male'), (SELECT count(*) FROM adult)"); !contains(got, "Price of the statement: 0") || !contains(got, "Cost for secret rich") {
+		t.Errorf("EXPLAIN (PRIVACY): %s", got)
+	}
+}
