@@ -44,6 +44,8 @@ type Upstream struct {
 	Keeper DSN              // what `fugu twin` reads protected tables as; empty: there is none
 	Twins  DSN              // where twins are built; empty: where the protected tables are
 	Guests map[string]Guest // by user, of those who have a guest of their own
+	// Databases are those of the same server that clients may reach besides the guest's and those that policies name.
+	Databases []string
 }
 
 // Guest is what a user's sessions run as in the place of upstream.guest; one of the two is set.

@@ -312,3 +312,9 @@ func TestGuests(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+func TestDatabases(t *testing.T) {
+	if got, want := load(t, "testdata/databases.good.yaml").Upstream.Databases, []string{"sales", "Staff Files"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q", got)
+	}
+}

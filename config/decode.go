@@ -95,6 +95,7 @@ func sections() map[string][]string {
 		}
 	}
 	add("upstream", "guests")
+	add("upstream", "databases")
 	return known
 }
 
@@ -174,6 +175,7 @@ func (d *decoder) file(root *strictyaml.Value, dir string) {
 		}
 	}
 	d.guests(d.fields["upstream"].Get("guests"))
+	d.databases(d.fields["upstream"].Get("databases"))
 }
 
 func split(path string) (section, key string) {
@@ -186,11 +188,16 @@ func split(path string) (section, key string) {
 
 func (d *decoder) set(l leaf, s setting) {
 	d.settings[l.path] = s
-	if strings.ContainsFunc(s.text, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+	if hasControl(s.text) {
 		s.bad("", "%s has a control character", s.path)
 		return
 	}
 	l.set(d.config, s)
+}
+
+// hasControl reports whether a text has a control character.
+func hasControl(s string) bool {
+	return strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c == 0x7f })
 }
 
 func fromFile(l leaf, v *strictyaml.Value) (s setting, ok bool) {

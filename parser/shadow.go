@@ -3,7 +3,6 @@ package parser
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -19,6 +18,7 @@ import (
 type Shadows struct {
 	relations map[string]*pg.Node // what stands in the place of each relation: a subselect in FROM
 	masked    *pg.Node            // ARRAY(SELECT ...): the oids of everything that depends on protected rows
+	databases *pg.Node            // ARRAY(SELECT ...): the oids of this database and of all that hold protected rows
 }
 
 // ShadowRoot is a protected table: its name, its oid when the catalog was read, and the number of rows it has in public.
@@ -28,16 +28,23 @@ type ShadowRoot struct {
 	Rows         int64
 }
 
+// ShadowDatabase is a database of the server that holds protected tables: its name, and its oid when the catalog was read.
+type ShadowDatabase struct {
+	Name string
+	OID  uint32
+}
+
 // ShadowColumn is a column of a catalog relation, with its type as SQL.
 type ShadowColumn struct{ Name, Type string }
 
 // Shadower is a Catalog that shadows. What does not implement it shadows nothing.
 type Shadower interface{ Shadows() *Shadows }
 
-// NewShadows returns the shadows for protected tables. columns are those of ShadowedRelations, as the server has them; a
-// relation that it does not have is left out.
-func NewShadows(roots []ShadowRoot, columns map[string][]ShadowColumn) (*Shadows, error) {
-	if len(roots) == 0 {
+// NewShadows returns the shadows for the protected tables of one database, and for what its catalog shows of the databases
+// beside it: sessions of every database of a server see sizes and counters of all. Without either there are none. columns
+// are those of ShadowedRelations, as the server has them; a relation that it does not have is left out.
+func NewShadows(roots []ShadowRoot, columns map[string][]ShadowColumn, beside ...ShadowDatabase) (*Shadows, error) {
+	if len(roots) == 0 && len(beside) == 0 {
 		return nil, nil
 	}
 	s := &Shadows{relations: map[string]*pg.Node{}}
@@ -46,6 +53,10 @@ func NewShadows(roots []ShadowRoot, columns map[string][]ShadowColumn) (*Shadows
 		return nil, err
 	}
 	s.masked = node.GetSelectStmt().TargetList[0].GetResTarget().Val
+	if node, err = template("SELECT " + maskedDatabases(beside)); err != nil {
+		return nil, err
+	}
+	s.databases = node.GetSelectStmt().TargetList[0].GetResTarget().Val
 	for name, shadow := range shadowed {
 		cs, ok := columns[name]
 		if !ok && shadow.where == "" {
@@ -65,15 +76,20 @@ func NewShadows(roots []ShadowRoot, columns map[string][]ShadowColumn) (*Shadows
 	return s, nil
 }
 
-// fill puts the array of masked oids in the place of each $1 of a template. It is the same tree in all of them, which are
-// cloned before they are changed: parsed anew in each place, there would be hundreds of it.
+// fill puts the array of masked oids in the place of each $1 of a template, and that of databases in the place of each $2.
+// They are the same trees in all of them, which are cloned before they are changed: parsed anew in each place, there would
+// be hundreds of them.
 func (s *Shadows) fill(template *pg.Node) {
 	inspect(template, func(m proto.Message) bool {
 		n, ok := m.(*pg.Node)
 		if !ok || n.GetParamRef() == nil {
 			return true
 		}
-		n.Node = s.masked.Node
+		if n.GetParamRef().Number == 2 {
+			n.Node = s.databases.Node
+		} else {
+			n.Node = s.masked.Node
+		}
 		return false
 	})
 }
@@ -100,39 +116,6 @@ func template(sql string) (*pg.Node, error) {
 }
 
 var qualifiedOperators = strings.NewReplacer(" = ", " OPERATOR(pg_catalog.=) ", " <> ", " OPERATOR(pg_catalog.<>) ")
-
-// named writes a condition on a column of type name. The name stands in an array, where nothing takes it for a reference
-// to the table, and has no spaces, which qualifiedOperators looks for.
-func named(column, name string) string {
-	return column + ` = ANY (E'{"` + strings.NewReplacer(`\`, `\\\\`, `"`, `\\"`, `'`, `\'`, " ", `\x20`).Replace(name) + `"}'::pg_catalog.name[])`
-}
-
-// maskedArray writes an array of the oids of protected tables and of all that hangs on them: inheritance parents and
-// children, partitions, indexes, TOAST tables, owned sequences, and materialized views over them. It is worked out
-// in the client's own transaction, so that what is created after the policies were loaded is masked too. A table
-// that was renamed since is known by its oid, one that took its name by the name.
-func maskedArray(roots []ShadowRoot) string {
-	oids := []string{"2619", "3429", "2613"} // pg_statistic, pg_statistic_ext_data, pg_largeobject: their rows are made of others' rows
-	var names []string
-	for _, r := range roots {
-		oids = append(oids, strconv.FormatUint(uint64(r.OID), 10))
-		names = append(names, named("n.nspname", r.Schema)+" AND "+named("c.relname", r.Name))
-	}
-	return `ARRAY(WITH RECURSIVE m(oid) AS (
-	  SELECT c.oid FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-	  WHERE c.oid = ANY ('{` + strings.Join(oids, ",") + `}'::pg_catalog.oid[]) OR ` + strings.Join(names, " OR ") + `
-	  UNION SELECT x.oid FROM m, LATERAL (
-	    SELECT i.inhrelid FROM pg_catalog.pg_inherits i WHERE i.inhparent = m.oid
-	    UNION ALL SELECT i.inhparent FROM pg_catalog.pg_inherits i WHERE i.inhrelid = m.oid
-	    UNION ALL SELECT i.indexrelid FROM pg_catalog.pg_index i WHERE i.indrelid = m.oid
-	    UNION ALL SELECT c.reltoastrelid FROM pg_catalog.pg_class c WHERE c.oid = m.oid
-	    UNION ALL SELECT d.objid FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass
-	      AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjid = m.oid AND d.deptype = ANY ('{a,i}'::"char"[])
-	    UNION ALL SELECT r.ev_class FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_rewrite r ON r.oid = d.objid
-	      WHERE d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjid = m.oid
-	  ) x(oid))
-	SELECT m.oid FROM m JOIN pg_catalog.pg_class c ON c.oid = m.oid WHERE c.relkind <> 'v')`
-}
 
 func clone[M proto.Message](m M) M { return proto.Clone(m).(M) }
 

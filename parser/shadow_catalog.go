@@ -14,16 +14,17 @@ import (
 // views), 53 (catalogs) and 54 (views).
 type shadowRelation struct {
 	key       string   // column with the oid of a relation: its masked relations' rows keep only the columns of keep
-	database  string   // the same for a column with the oid of a database, of which the current one is masked
+	database  string   // the same for a column with the oid of a database, of which this one and those with protected rows are masked
 	keep      []string // neither key nor database: these columns are all that is shown of any row
 	mask      []string // if set, the only columns that are masked
-	where     string   // the rows that are shown, whole; $1 stands for the masked oids
+	where     string   // the rows that are shown, whole; $1 stands for the masked oids, $2 for the masked databases
 	extension bool     // an extension's, in any schema
 }
 
 var (
 	tableKeys    = []string{"relid", "schemaname", "relname"}
 	indexKeys    = []string{"relid", "indexrelid", "schemaname", "relname", "indexrelname"}
+	here         = "(SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())"
 	own          = "(SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = SESSION_USER)"
 	tableView    = shadowRelation{key: "relid", keep: tableKeys}
 	indexView    = shadowRelation{key: "relid", keep: indexKeys}
@@ -86,8 +87,9 @@ var shadowed = map[string]shadowRelation{
 	"pg_stat_progress_vacuum":       ownProgress,
 	// It has a row for each function that was called at least once, by a trigger too.
 	"pg_stat_user_functions": {where: "false"},
-	// Page and row locks are as many as the rows that are locked.
-	"pg_locks": {where: "s.relation IS NULL OR s.relation <> ALL ($1)"},
+	// Page and row locks are as many as the rows that are locked. Relations of another database have oids of its own, so of
+	// one that holds protected rows no lock on a relation is shown.
+	"pg_locks": {where: "s.relation IS NULL OR s.relation <> ALL ($1) AND (s.database = " + here + " OR s.database <> ALL ($2))"},
 	// The guest may read pg_class, so it may read the statistics of its columns: a histogram of reltuples.
 	"pg_stats": {where: "NOT (s.schemaname = 'pg_catalog' AND s.tablename = 'pg_class')"},
 }
@@ -103,7 +105,7 @@ func unknownStatistics(relation string) bool {
 }
 
 // body writes the subselect that takes the relation's place: the same columns in the same order, with the same types. $1 in
-// it stands for the masked oids.
+// it stands for the masked oids, and $2 for the masked databases.
 func (r shadowRelation) body(name string, columns []ShadowColumn, roots []ShadowRoot) (string, error) {
 	from := " FROM pg_catalog." + name + " AS s"
 	if r.where != "" {
@@ -114,7 +116,7 @@ func (r shadowRelation) body(name string, columns []ShadowColumn, roots []Shadow
 	case r.key != "":
 		condition = "s." + r.key + " = ANY ($1)"
 	case r.database != "":
-		condition = "s." + r.database + " = (SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())"
+		condition = "s." + r.database + " = ANY ($2)"
 	}
 	if len(columns) == 0 {
 		return "", fmt.Errorf("the server shows no columns of pg_catalog.%s", name)
@@ -134,7 +136,7 @@ func (r shadowRelation) body(name string, columns []ShadowColumn, roots []Shadow
 		case !hidden:
 		case condition == "":
 			column = public + " AS " + QuoteIdent(c.Name)
-		case c.Name == "reltuples" && name == "pg_class":
+		case c.Name == "reltuples" && name == "pg_class" && len(roots) > 0:
 			column = "CASE WHEN " + condition + " THEN " + publicRows(roots) + "ELSE " + public + " END ELSE " + column + " END AS reltuples"
 		default:
 			column = "CASE WHEN " + condition + " THEN " + public + " ELSE " + column + " END AS " + QuoteIdent(c.Name)

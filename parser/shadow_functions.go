@@ -16,7 +16,7 @@ const (
 	openFunction        shadowKind = iota // as it is
 	relationFunction                      // its first argument is a relation; a masked one becomes NULL
 	oidFunction                           // likewise, by oid
-	databaseFunction                      // its argument is a database, by name or oid; the current one becomes NULL
+	databaseFunction                      // its argument is a database, by name or oid; this one, and any with protected rows, becomes NULL
 	databaseOIDFunction                   // likewise, by oid
 	blindFunction                         // its argument becomes NULL
 	blankFunction                         // it has no argument; its value becomes NULL
@@ -159,8 +159,8 @@ func (s *shadowing) call(n *pg.Node, f *pg.FuncCall) error {
 var argumentShapes = map[shadowKind]string{
 	relationFunction:    "SELECT o.oid::pg_catalog.regclass FROM (SELECT NULL::pg_catalog.regclass AS v) AS a, pg_catalog.pg_class AS o WHERE o.oid = a.v::pg_catalog.oid AND o.oid <> ALL (NULL)",
 	oidFunction:         "SELECT o.oid FROM (SELECT NULL::pg_catalog.oid AS v) AS a, pg_catalog.pg_class AS o WHERE o.oid = a.v AND o.oid <> ALL (NULL)",
-	databaseFunction:    "SELECT o.oid FROM (SELECT NULL::pg_catalog.text AS v) AS a, pg_catalog.pg_database AS o WHERE (o.datname::pg_catalog.text = a.v OR o.oid::pg_catalog.text = a.v) AND o.datname <> pg_catalog.current_database() LIMIT 1",
-	databaseOIDFunction: "SELECT o.oid FROM (SELECT NULL::pg_catalog.oid AS v) AS a, pg_catalog.pg_database AS o WHERE o.oid = a.v AND o.datname <> pg_catalog.current_database()",
+	databaseFunction:    "SELECT o.oid FROM (SELECT NULL::pg_catalog.text AS v) AS a, pg_catalog.pg_database AS o WHERE (o.datname::pg_catalog.text = a.v OR o.oid::pg_catalog.text = a.v) AND o.oid <> ALL (NULL) LIMIT 1",
+	databaseOIDFunction: "SELECT o.oid FROM (SELECT NULL::pg_catalog.oid AS v) AS a, pg_catalog.pg_database AS o WHERE o.oid = a.v AND o.oid <> ALL (NULL)",
 	blindFunction:       "SELECT o.oid FROM (SELECT NULL::pg_catalog.text AS v) AS a, pg_catalog.pg_class AS o WHERE false AND a.v IS NULL",
 }
 
@@ -183,8 +183,11 @@ func (s *shadowing) argument(kind shadowKind, arg *pg.Node) (*pg.Node, error) {
 		return nil, sqlstate.New(sqlstate.InternalError, "masking an argument: unexpected shape")
 	}
 	cast.Arg = arg
-	if kind == relationFunction || kind == oidFunction {
-		sel.WhereClause.GetBoolExpr().Args[1].GetAExpr().Rexpr = clone(s.shadows.masked)
+	switch hidden := sel.WhereClause.GetBoolExpr().Args[1].GetAExpr(); kind {
+	case relationFunction, oidFunction:
+		hidden.Rexpr = clone(s.shadows.masked)
+	case databaseFunction, databaseOIDFunction:
+		hidden.Rexpr = clone(s.shadows.databases)
 	}
 	return &pg.Node{Node: &pg.Node_SubLink{SubLink: &pg.SubLink{SubLinkType: pg.SubLinkType_EXPR_SUBLINK, Subselect: &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: sel}}}}}, nil
 }

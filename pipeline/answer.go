@@ -49,7 +49,7 @@ func (s *statement) bind(ctx context.Context, b wire.Binding) (wire.Bound, error
 			Hint:    "Rows of a protected table are not shown; the policy offers its reference instead."}}}, nil
 	case s.execute != nil:
 		return s.run(ctx, b)
-	case (s.plan != nil && !s.prepare || len(s.twins) > 0) && s.session.engine.snapshot.Load() != s.snapshot && !hook.StaleStatements:
+	case (s.plan != nil && !s.prepare || s.masked || len(s.twins) > 0) && !s.session.engine.serves(s.snapshot) && !hook.StaleStatements:
 		return wire.Bound{}, sqlstate.New("0A000", "the policy has changed since the statement was prepared").WithHint("Prepare it again.")
 	case s.plan == nil || s.prepare:
 		return wire.Bound{}, nil

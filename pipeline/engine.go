@@ -33,6 +33,7 @@ type Engine struct {
 	searches    searches
 	grid        time.Duration    // see Grid
 	refusals    *ledger.Refusals // nil: none is recorded
+	closed      atomic.Bool      // its database is not served any more
 }
 
 // New returns an engine. Guests connect with the configuration guest; everything else is as loaded.
@@ -48,6 +49,20 @@ func (e *Engine) GiveGuests(guests map[string]*pgconn.Config) { e.guests = guest
 // Replace makes later statements use another snapshot: a reload of the policy. Statements already prepared keep theirs,
 // and are refused when bound.
 func (e *Engine) Replace(s *Snapshot) { e.snapshot.Store(s) }
+
+// Close ends the sessions that there are, each when it asks for something: their database is not served any more.
+func (e *Engine) Close() { e.closed.Store(true) }
+
+// serves reports whether statements that were planned with s may still run.
+func (e *Engine) serves(s *Snapshot) bool { return !e.closed.Load() && e.snapshot.Load() == s }
+
+// open is an error that ends the session once the engine is closed.
+func (e *Engine) open() error {
+	if !e.closed.Load() {
+		return nil
+	}
+	return sqlstate.New(sqlstate.InvalidCatalogName, "database %q is not served here any more", e.guest.Database).Ending()
+}
 
 // Open begins the session of a client, which has no guest yet.
 func (e *Engine) Open(_ context.Context, startup wire.Startup) (wire.Session, error) {
@@ -78,6 +93,10 @@ func (e *Engine) Open(_ context.Context, startup wire.Startup) (wire.Session, er
 	return s, nil
 }
 
-// protects reports whether there is any policy. Then one database is served: the catalogs of others show what depends
-// on protected rows of this one. Without any, each is the guest's own affair.
-func (e *Engine) protects() bool { return len(e.snapshot.Load().policies) > 0 }
+// protects reports whether there is any policy, of this database or of one beside it. Then an engine is of one database: the
+// catalogs of others show what depends on protected rows, so they need masks of their own. Without any policy, each is the
+// guest's own affair.
+func (e *Engine) protects() bool {
+	s := e.snapshot.Load()
+	return len(s.policies) > 0 || s.shadows != nil
+}

@@ -43,7 +43,7 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 	case !ok, hook.NoStored, s.session.touched, s.plain != nil, s.execute != nil, s.prepare, s.plan == nil, s.noData, s.probe != "":
 		return wire.Bound{}, false
 	case len(s.plan.Cuts) == 0, len(s.plan.Virtual) > 0, len(s.plan.Ordinary()) > 0, s.plan.Explain != parser.NoExplain,
-		engine.snapshot.Load() != s.snapshot:
+		engine.closed.Load(), engine.snapshot.Load() != s.snapshot:
 		return wire.Bound{}, false
 	}
 	if len(s.session.doubtful(ctx, s.snapshot, s.source)) > 0 {

@@ -89,6 +89,9 @@ type template struct {
 func (s *session) Ordinary(sql []byte) bool {
 	snap := s.engine.snapshot.Load()
 	text := unsafe.String(unsafe.SliceData(sql), len(sql)) // nothing below keeps it
+	if s.engine.closed.Load() {
+		return false // which Interpret refuses
+	}
 	if snap.plainly(text) && !(s.prepared && containsFold(text, "execute")) || hook.Blind {
 		return true
 	}
@@ -103,6 +106,9 @@ func (s *session) Ordinary(sql []byte) bool {
 // Interpret decides about one SQL text.
 func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32) ([]wire.Statement, error) {
 	defer func() { s.means = nil }()
+	if err := s.engine.open(); err != nil {
+		return nil, err
+	}
 	snap := s.engine.snapshot.Load()
 	if err := unpinning(sql); err != nil {
 		return nil, err

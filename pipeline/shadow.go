@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,9 +11,21 @@ import (
 	"fugu/upstream"
 )
 
-// loadShadows reads what the shadows of the protected tables need: their oids, and the columns that the catalog's
-// relations have in this version of PostgreSQL.
-func (s *Snapshot) loadShadows(ctx context.Context, reader *upstream.Reader) (err error) {
+// loadShadows reads what the shadows of the protected tables need: their oids, those of the databases beside this one that
+// hold some too, and the columns that the catalog's relations have in this version of PostgreSQL.
+func (s *Snapshot) loadShadows(ctx context.Context, reader *upstream.Reader, beside []string) (err error) {
+	var databases []parser.ShadowDatabase
+	for _, name := range beside {
+		rows, err := reader.Query(ctx, "SELECT oid FROM pg_database WHERE datname = $1", [][]byte{[]byte(name)}, nil)
+		if err != nil || len(rows) != 1 {
+			return errors.Join(fmt.Errorf("reading the oid of database %s", name), err)
+		}
+		oid, err := strconv.ParseUint(rows[0][0].Text, 10, 32)
+		if err != nil {
+			return fmt.Errorf("reading the oid of database %s: %w", name, err)
+		}
+		databases = append(databases, parser.ShadowDatabase{Name: name, OID: uint32(oid)})
+	}
 	var roots []parser.ShadowRoot
 	for _, t := range s.tables {
 		rows, err := reader.Query(ctx, "SELECT to_regclass($1)::oid", [][]byte{[]byte(Quoted(t.config.Qualified()))}, nil)
@@ -36,7 +49,7 @@ func (s *Snapshot) loadShadows(ctx context.Context, reader *upstream.Reader) (er
 	for _, r := range rows {
 		columns[r[0].Text] = append(columns[r[0].Text], parser.ShadowColumn{Name: r[1].Text, Type: r[2].Text})
 	}
-	s.shadows, err = parser.NewShadows(roots, columns)
+	s.shadows, err = parser.NewShadows(roots, columns, databases...)
 	return err
 }
 

@@ -69,17 +69,23 @@ type protected struct {
 	outsideOf map[string]float64 // by column, as outside counts it
 }
 
-// Load reads from the database what the policies refer to: columns, public domains, and the reference's classes.
-// Without policies it reads nothing, and every statement is ordinary.
-func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reader) (*Snapshot, error) {
+// Load reads from the database of the policies, which is the reader's, what they refer to: columns, public domains, and the
+// reference's classes. protected are the databases of the server that hold protected tables, in which its own may be:
+// sessions of any database see in the catalog what depends on the rows of all. Without policies and protected databases
+// it reads nothing, and every statement is ordinary.
+func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reader, protected ...string) (*Snapshot, error) {
+	masks := len(policies) > 0 || len(protected) > 0
 	s := &Snapshot{policies: policies, words: newWords("fugu"), glance: newWords(append(pinNames(), "fugu")...), fitted: map[*policy.Policy]*fitted.Artifact{}, accounts: map[*policy.Policy]*account{}, declared: map[string]*declared{}}
 	s.plans = newCache[planKey, []template](planEntries, planBytes)
-	if len(policies) == 0 { // no word is more than another
+	if !masks { // no word is more than another
 		s.words, s.glance = newWords(), newWords(pinNames()...)
 	}
 	s.recalled = newCache[recalledBy, recalled](recalledEntries, recalledBytes)
 	s.measured = newCache[ledger.Key, *measured](measuredEntries, measuredBytes)
 	for _, p := range policies {
+		if p.Database != policies[0].Database {
+			return nil, fmt.Errorf("the policies of %s and %s are of different databases", policies[0].Dataset, p.Dataset)
+		}
 		for _, t := range p.Tables {
 			pt, err := loadTable(ctx, p, t, reader)
 			if findings := (policy.Findings)(nil); errors.As(err, &findings) { // they say where they are
@@ -97,13 +103,13 @@ func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reade
 			return nil, fmt.Errorf("%s: %w", p.Source, err)
 		}
 	}
-	if len(policies) == 0 {
+	if !masks {
 		return s, nil
 	}
 	if err := s.namedApart(); err != nil {
 		return nil, err
 	}
-	if err := s.loadShadows(ctx, reader); err != nil {
+	if err := s.loadShadows(ctx, reader, protected); err != nil {
 		return nil, err
 	}
 	if err := s.loadViews(ctx, reader); err != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
+	"unicode"
 
 	"fugu/internal/strictyaml"
 	"fugu/privacy"
@@ -17,6 +19,7 @@ func decode(r *strictyaml.Report, data []byte) *Policy {
 	version, _ := f.Need("version", "write version: 1").Int(1, 1)
 	p.Version = int(version)
 	p.dataset(f.Need("dataset", "name the dataset: the name stands in budgets, notices and the ledger"))
+	p.database(f.Get("database"))
 	tables(p, r, f.Need("tables", "list the protected tables"), f.Get("declared") != nil)
 	p.networks(r, f.Get("networks"))
 	secrets(p, r, f.Need("secrets", "say what must stay hidden, for instance a proportion of rows"))
@@ -49,6 +52,19 @@ func (p *Policy) dataset(v *strictyaml.Value) {
 		return
 	}
 	p.Dataset, p.datasetAt = name, v.At
+}
+
+// database reads the name as PostgreSQL stores it: it is no SQL, and not folded.
+func (p *Policy) database(v *strictyaml.Value) {
+	name, ok := v.Text()
+	switch {
+	case !ok:
+	case name == "" || len(name) > maxIdent || strings.ContainsFunc(name, unicode.IsControl):
+		v.Bad("write the name as the database's catalog has it, or leave the key out for the database of upstream.guest",
+			"the name of a database has 1 to %d bytes, without control characters", maxIdent)
+	default:
+		p.Database = name
+	}
 }
 
 func (p *Policy) assume(v *strictyaml.Value) {

@@ -83,10 +83,12 @@ func fingerprint(p *Policy) string {
 		Within         *Within     `json:",omitempty"`
 		Composition    Composition `json:",omitempty"`
 		Networks       []network   `json:",omitempty"`
+		Database       string      `json:",omitempty"`
 	}{
 		Format: "fugu policy", Version: p.Version, Dataset: p.Dataset, Assume: slices.Sorted(slices.Values(p.Assume)),
 		Epsilon: float64(p.Privacy.Epsilon), Delta: float64(p.Privacy.Delta), Mechanism: p.Privacy.Mechanism,
 		Estimation: p.Privacy.Estimation, Weights: p.Privacy.Weights, Within: p.Privacy.Within,
+		Database: p.Database,
 	}
 	if p.Privacy.Composition != ByNoise {
 		meaning.Composition = p.Privacy.Composition

@@ -40,6 +40,7 @@ func TestFingerprint(t *testing.T) {
 		{old: "per: dataset}", new: "per: user}", same: true},
 
 		{old: "dataset: adult", new: "dataset: adult2"},
+		{old: "dataset: adult", new: "dataset: adult\ndatabase: other"},
 		{old: "public.adult", new: "public.adult3"},
 		{old: "rows: 35222", new: "rows: 35223"},
 		{old: "adult_reference", new: "adult_reference2"},

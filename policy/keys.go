@@ -2,7 +2,7 @@ package policy
 
 // keys are the known keys of each section of a policy file. A section under a name of the writer's choice has * there.
 var keys = map[string][]string{
-	"":                        {"version", "dataset", "tables", "networks", "secrets", "assume", "privacy", "epoch", "analysts", "fit", "declared", "public"},
+	"":                        {"version", "dataset", "database", "tables", "networks", "secrets", "assume", "privacy", "epoch", "analysts", "fit", "declared", "public"},
 	"tables.*":                {"rows", "reference", "drawn", "plain_rows", "group_by", "link", "answers", "twin"},
 	"tables.*.twin":           {"rows", "drop", "at_least", "known_rows", "unit", "independent_rows", "smallest"},
 	"tables.*.link":           {"to", "on"},

@@ -15,8 +15,8 @@ import (
 const Suffix = ".policy.yaml"
 
 // Load reads a policy file, or every file of a directory whose name ends in Suffix and does not start with a dot, in
-// the order of their names. Among them a dataset has one policy, and a table is protected by one and is nobody's
-// reference. An empty path and a directory with nothing in it are no policies, and no error. The error is of type
+// the order of their names. Among them a dataset has one policy, and a table of a database is protected by one and is
+// nobody's reference. An empty path and a directory with nothing in it are no policies, and no error. The error is of type
 // Findings.
 func Load(path string) ([]*Policy, error) {
 	if path == "" {
@@ -101,10 +101,27 @@ func unreadable(file string, err error) error {
 	return Findings{{File: file, Message: fmt.Sprintf("cannot be read: %v", err)}}
 }
 
+// Resolve names the database of each policy that names none, which is that of the guest, and reports what the policies of
+// one database have wrong together. Fingerprints stay. The error is of type Findings.
+func Resolve(policies []*Policy, database string) error {
+	for _, p := range policies {
+		if p.Database == "" {
+			p.Database = database
+		}
+	}
+	return checkTogether(policies)
+}
+
+// place is a table of a database.
+type place struct {
+	database string
+	table    QualifiedName
+}
+
 // checkTogether reports what only the policies together have wrong.
 func checkTogether(policies []*Policy) error {
 	datasets := map[string]*Policy{}
-	tables := map[QualifiedName]*Policy{}
+	tables := map[place]*Policy{}
 	var errs []error
 	for _, p := range policies {
 		r := &strictyaml.Report{File: p.Source}
@@ -114,14 +131,14 @@ func checkTogether(policies []*Policy) error {
 			datasets[p.Dataset] = p
 		}
 		for _, t := range p.Tables {
-			if other := tables[t.Qualified()]; other != nil && other != p {
+			if other := tables[place{p.Database, t.Qualified()}]; other != nil && other != p {
 				if o, _ := other.Table(t.Qualified()); o.Answers != t.Answers {
 					r.Add(t.At, "protect it in one policy only, with one of the two", "table %s has answers: %s, and answers: %s in %s: a table has a twin or noisy answers, never both", t.Qualified(), t.Answers, o.Answers, other.Source)
 					continue
 				}
 				r.Add(t.At, "protect a table in one policy only", "table %s is already protected by %s", t.Qualified(), other.Source)
 			} else {
-				tables[t.Qualified()] = p
+				tables[place{p.Database, t.Qualified()}] = p
 			}
 		}
 		errs = append(errs, r.Err())
@@ -129,7 +146,7 @@ func checkTogether(policies []*Policy) error {
 	for _, p := range policies {
 		r := &strictyaml.Report{File: p.Source}
 		for _, t := range p.Tables {
-			if other := tables[t.Reference]; other != nil && other != p {
+			if other := tables[place{p.Database, t.Reference}]; other != nil && other != p {
 				r.Add(t.ReferenceAt, referenceHint, "reference %s is a protected table of %s", t.Reference, other.Source)
 			}
 		}

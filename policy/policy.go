@@ -27,6 +27,7 @@ type Position = strictyaml.Position
 type Policy struct {
 	Version  int
 	Dataset  string // the name in budgets, notices and the ledger
+	Database string // that holds the tables; empty: that of the guest, until Resolve has named it
 	Tables   []Table
 	Networks []Network // at most one for a table
 	Secrets  []Secret

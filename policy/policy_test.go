@@ -214,3 +214,25 @@ func TestParseName(t *testing.T) {
 		}
 	}
 }
+
+// Tables of one name in two databases are two tables; a policy that names no database is of the guest's.
+func TestDatabases(t *testing.T) {
+	ps, err := Load("testdata/databases.good")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := ps[2].Fingerprint
+	if err := Resolve(ps, "own"); err != nil || ps[0].Database != "clinic" || ps[1].Database != "Other Clinic" || ps[2].Database != "own" {
+		t.Errorf("%v: %s, %s, %s", err, ps[0].Database, ps[1].Database, ps[2].Database)
+	}
+	if ps[2].Fingerprint != before {
+		t.Error("the fingerprint of a policy that names no database depends on the guest's")
+	}
+	if ps, err = Load("testdata/databases.good"); err != nil {
+		t.Fatal(err)
+	}
+	var findings Findings
+	if err := Resolve(ps, "clinic"); !errors.As(err, &findings) || !strings.Contains(err.Error(), "already protected by") {
+		t.Errorf("the guest's database by its name and without: %v", err)
+	}
+}

@@ -45,7 +45,7 @@ var checks = []string{
 	// PostgreSQL 17 roles with the right to maintain it.
 	`SELECT format('the guest can act as role %I, which owns the database: ANALYZE VERBOSE tells it how many rows a protected table has', r.rolname),
 	        format('ALTER DATABASE %I OWNER TO CURRENT_USER; or to any role but the guest''s.', d.datname)
-	 FROM pg_database d JOIN roles r ON r.oid = d.datdba WHERE d.datname = current_database() AND NOT r.rolsuper`,
+	 FROM pg_database d JOIN roles r ON r.oid = d.datdba WHERE d.datname = current_database() AND NOT r.rolsuper AND EXISTS (SELECT FROM tables)`,
 	`SELECT format('the guest can maintain %s: ANALYZE VERBOSE tells it how many rows of a protected table it holds%s', c.oid::regclass, CASE WHEN r.rolname <> session_user THEN format(' (as role %I)', r.rolname) ELSE '' END),
 	        format('REVOKE MAINTAIN ON %s FROM PUBLIC, %I;', c.oid::regclass, r.rolname)
 	 FROM tables JOIN pg_class c USING (oid), roles r
@@ -90,8 +90,9 @@ const scope = `WITH RECURSIVE
 // CheckGuest looks, with the guest's own connection, for every way in which it could reach rows of the protected tables or
 // change a reference, qualified and quoted: whoever writes the model's rows chooses how much noise there is. A protected table
 // that does not exist is a hole too. warnings are what may tell the guest of protected rows and does not have to: they are
-// for people to judge, and do not stop the start.
-func CheckGuest(ctx context.Context, config *pgconn.Config, protected []Protected, references []string) (holes, warnings []Finding, err error) {
+// for people to judge, and do not stop the start. databases are those of the same server that guests reach through Fugu:
+// nothing may lead from one to another past it.
+func CheckGuest(ctx context.Context, config *pgconn.Config, protected []Protected, references []string, databases ...string) (holes, warnings []Finding, err error) {
 	conn, err := connect(ctx, config)
 	if err != nil {
 		return nil, nil, err
@@ -106,7 +107,7 @@ func CheckGuest(ctx context.Context, config *pgconn.Config, protected []Protecte
 		args []any
 	}{
 		{missing, []any{schemas, names}},
-		{together(slices.Concat(checks, doorChecks)), []any{schemas, names}},
+		{together(slices.Concat(checks, doorChecks)), []any{schemas, names, append([]string{}, databases...)}},
 		{changesReference, []any{references}},
 	} {
 		found, err := findings(ctx, conn, look.sql, look.args...)
@@ -115,7 +116,7 @@ func CheckGuest(ctx context.Context, config *pgconn.Config, protected []Protecte
 		}
 		holes = append(holes, found...)
 	}
-	warnings, err = findings(ctx, conn, together(suspicions), schemas, names)
+	warnings, err = findings(ctx, conn, together(suspicions), schemas, names, append([]string{}, databases...))
 	return holes, warnings, err
 }
 

@@ -13,16 +13,17 @@ var doorChecks = []string{
 	   JOIN tables t ON t.oid = k.other, roles r
 	 WHERE NOT r.rolsuper AND NOT EXISTS (SELECT FROM tables x WHERE x.oid = k.own)
 	   AND (has_table_privilege(r.oid, k.own, k.acts) OR has_any_column_privilege(r.oid, k.own, replace(k.acts, ', DELETE', '')))`,
-	// A server that leads back to this database gives its mapping's rights to whoever may use it.
-	`SELECT DISTINCT format('the guest can use the foreign server %I with a user mapping, and it leads to this database', m.srvname),
+	// A server that leads back to this database gives its mapping's rights to whoever may use it, and one that leads to another
+	// database of Fugu's shows sizes and counters of all of them without the masks.
+	`SELECT DISTINCT format('the guest can use the foreign server %I with a user mapping, and it leads to %s', m.srvname, CASE WHEN m.leads = current_database() THEN 'this database' ELSE format('the database %I', m.leads) END),
 	   format('DROP USER MAPPING FOR %s SERVER %I;', CASE WHEN m.umuser = 0 THEN 'PUBLIC' ELSE quote_ident(m.usename) END, m.srvname)
-	 FROM mappings m WHERE m.here`,
+	 FROM mappings m WHERE m.leads = current_database() OR m.leads = ANY ($3::text[])`,
 }
 
 // suspicions are checks for what may be a hole; only somebody who knows the database can tell. CASE keeps the server from
 // writing out the views and functions of its own catalog, which it would do before it looks at the schema.
 var suspicions = []string{
-	`SELECT format('the guest can use the foreign server %I with a user mapping', m.srvname), 'Make sure that it does not lead to protected rows.' FROM mappings m WHERE NOT m.here`,
+	`SELECT format('the guest can use the foreign server %I with a user mapping', m.srvname), 'Make sure that it does not lead to protected rows.' FROM mappings m WHERE m.leads <> ALL ($3::text[] || current_database()::text)`,
 	// What Fugu masks or refuses in a statement it cannot see in a function, and not in one that puts its SQL together.
 	`SELECT CASE WHEN x.extname IS NULL THEN format('the guest can call %s, in which there is SQL that Fugu cannot see', min(f.oid)::regprocedure)
 	     ELSE format('the guest can call %s functions of the extension %I, in which there may be SQL that Fugu cannot see', count(*), x.extname) END,
@@ -37,7 +38,7 @@ var suspicions = []string{
 	 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 	 WHERE c.relkind IN ('v', 'm') AND c.relname NOT IN ('pg_stat_statements', 'pg_stat_statements_info')
 	   AND CASE WHEN n.nspname NOT IN ('pg_catalog', 'information_schema') AND has_any_column_privilege(session_user, c.oid, 'SELECT')
-	     THEN pg_get_viewdef(c.oid) ~* $W$` + catalogWords + `$W$ AND NOT (c.relowner IN (SELECT oid FROM roles) AND pg_get_viewdef(c.oid) LIKE '%{2619,3429,2613,%') END`,
+	     THEN pg_get_viewdef(c.oid) ~* $W$` + catalogWords + `$W$ AND NOT (c.relowner IN (SELECT oid FROM roles) AND pg_get_viewdef(c.oid) LIKE '%{2619,3429,2613%') END`,
 	`SELECT format('the trigger %I on %s calls %s', g.tgname, g.tgrelid::regclass, g.tgfoid::regprocedure), 'Make sure that it tells nothing of rows: by NOTIFY, by raising errors, by writing to tables that the guest can read.'
 	 FROM pg_trigger g JOIN tables t ON t.oid = g.tgrelid WHERE NOT g.tgisinternal`,
 	`SELECT format('the event trigger %I calls %s', evtname, evtfoid::regprocedure), 'Make sure that it tells nothing of protected tables.' FROM pg_event_trigger WHERE evtenabled <> 'D'`,
@@ -48,7 +49,7 @@ const catalogWords = `\m(pg_class|pg_stat_\w+|pg_statio_\w+|pg_stats|pg_locks|pg
 
 // mappings are the foreign servers that the guest can use, behind scope: with USAGE, or through a foreign table.
 const mappings = `, mappings AS (SELECT DISTINCT m.srvname, m.umuser, m.usename,
-   coalesce((SELECT option_value = current_database() FROM pg_options_to_table(s.srvoptions) WHERE option_name = 'dbname'), true) AS here
+   coalesce((SELECT option_value FROM pg_options_to_table(s.srvoptions) WHERE option_name = 'dbname'), current_database()) AS leads
    FROM pg_user_mappings m JOIN pg_foreign_server s ON s.oid = m.srvid, roles r
    WHERE NOT r.rolsuper AND (m.umuser = 0 OR m.umuser = r.oid) AND (has_server_privilege(r.oid, s.oid, 'USAGE')
      OR EXISTS (SELECT FROM pg_foreign_table ft WHERE ft.ftserver = s.oid AND has_any_column_privilege(r.oid, ft.ftrelid, 'SELECT, INSERT, UPDATE'))))

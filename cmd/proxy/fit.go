@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -53,15 +54,18 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(h.policies) == 0 {
 		return errNoPolicy
 	}
-	engine := pipeline.New(h.guest, h.reader, empty{}, h.snapshot, logger(os.Stderr))
-	more, err := byPolicy(ctx, engine, h.policies, statements)
+	engines := map[string]*pipeline.Engine{}
+	for _, r := range h.rooms {
+		engines[r.database] = h.engine(r, empty{}, logger(os.Stderr))
+	}
+	more, err := byPolicy(ctx, engines, h.policies, statements)
 	if err != nil {
 		return err
 	}
 	var reports []pipeline.FitReport
 	findings := 0
 	for _, p := range h.policies {
-		r, err := engine.Fit(ctx, p, h.config.Models, more[p], progress(stderr, p.Dataset))
+		r, err := engines[p.Database].Fit(ctx, p, h.config.Models, more[p], progress(stderr, p.Dataset))
 		if err != nil {
 			return fmt.Errorf("fitting dataset %s: %w", p.Dataset, err)
 		}
@@ -81,18 +85,30 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-// byPolicy tells which policy each statement is about.
-func byPolicy(ctx context.Context, e *pipeline.Engine, policies []*policy.Policy, statements []string) (map[*policy.Policy][]string, error) {
+// byPolicy tells which policy each statement is about, by asking in every database that has one.
+func byPolicy(ctx context.Context, engines map[string]*pipeline.Engine, policies []*policy.Policy, statements []string) (map[*policy.Policy][]string, error) {
 	out := map[*policy.Policy][]string{}
 	for _, sql := range statements {
-		p, err := e.PolicyOf(ctx, sql)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", sql, err)
+		var found []*policy.Policy
+		var failed []error
+		for _, database := range slices.Sorted(maps.Keys(engines)) {
+			p, err := engines[database].PolicyOf(ctx, sql)
+			if err != nil {
+				failed = append(failed, err)
+			} else if slices.Contains(policies, p) {
+				found = append(found, p)
+			}
 		}
-		if !slices.Contains(policies, p) {
+		switch {
+		case len(found) == 1:
+			out[found[0]] = append(out[found[0]], sql)
+		case len(found) > 1:
+			return nil, fmt.Errorf("%s: both %s and %s protect such tables, in databases of their own: list the statement under fit in one of the policies", sql, found[0].Dataset, found[1].Dataset)
+		case len(failed) > 0:
+			return nil, fmt.Errorf("%s: %w", sql, errors.Join(failed...))
+		default:
 			return nil, fmt.Errorf("%s: no policy of this configuration protects its tables", sql)
 		}
-		out[p] = append(out[p], sql)
 	}
 	return out, nil
 }

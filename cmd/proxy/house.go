@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"maps"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"fugu/config"
 	"fugu/ledger"
@@ -28,9 +25,9 @@ type house struct {
 	config   *config.Config
 	policies []*policy.Policy
 	guest    *pgconn.Config
-	guests   map[string]*pgconn.Config // by user, of those who have one of their own
-	reader   *upstream.Reader          // nil without policies
-	snapshot *pipeline.Snapshot
+	guests   map[string]*pgconn.Config   // by user, of those who have one of their own
+	rooms    []*room                     // the guest's own database first
+	readers  map[string]*upstream.Reader // by database
 	ledger   ledger.Ledger
 	warnings []upstream.Finding // what may be a hole
 }
@@ -41,7 +38,7 @@ func open(ctx context.Context, path string) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &house{config: cfg}
+	h := &house{config: cfg, readers: map[string]*upstream.Reader{}}
 	if h.policies, err = policy.Load(cfg.Policy); err != nil {
 		return nil, err
 	}
@@ -53,19 +50,16 @@ func open(ctx context.Context, path string) (*house, error) {
 	if err := h.ownGuests(); err != nil {
 		return nil, err
 	}
+	if err := h.arrange(); err != nil {
+		return nil, err
+	}
 	if len(h.policies) == 0 {
 		return h, h.plain(ctx)
 	}
-	if h.reader, err = upstream.OpenReader(string(cfg.Upstream.Reader), cfg.Limits.StatementTimeout, func(c *pgxpool.Config) {
-		c.ConnConfig.DialFunc = h.guest.DialFunc
-	}); err != nil {
-		return nil, err
-	}
 	if err := h.grants(ctx); err != nil {
-		h.close()
 		return nil, err
 	}
-	if h.snapshot, err = pipeline.Load(ctx, h.policies, h.reader); err != nil {
+	if err := h.furnish(ctx); err != nil {
 		h.close()
 		return nil, err
 	}
@@ -73,8 +67,8 @@ func open(ctx context.Context, path string) (*house, error) {
 }
 
 func (h *house) close() {
-	if h.reader != nil {
-		h.reader.Close()
+	for _, r := range h.readers {
+		r.Close()
 	}
 	if h.ledger != nil {
 		_ = h.ledger.Close()
@@ -97,16 +91,6 @@ func (h *house) openLedger(ctx context.Context, serves bool) error {
 	return nil
 }
 
-// takeOver uses what fugu fit has prepared, where it still holds; where it does not, a warning says so.
-func (h *house) takeOver(ctx context.Context) error {
-	if len(h.policies) == 0 {
-		return nil
-	}
-	stale, err := h.snapshot.TakeOver(ctx, h.config.Models, h.reader)
-	h.warnings = append(h.warnings, stale...)
-	return err
-}
-
 // ownGuests works out the guests of users that have one of their own.
 func (h *house) ownGuests() error {
 	h.guests = map[string]*pgconn.Config{}
@@ -125,59 +109,6 @@ func (h *house) ownGuests() error {
 		h.guests[user] = own
 	}
 	return nil
-}
-
-// grants refuses a database in which the guest could reach protected rows round the side.
-func (h *house) grants(ctx context.Context) error {
-	var protected []upstream.Protected
-	var references []string
-	for _, p := range h.policies {
-		for _, t := range p.Tables {
-			protected = append(protected, upstream.Protected{Schema: t.Schema, Name: t.Name})
-			if t.Reference.Name != "" {
-				references = append(references, pipeline.Quoted(t.Reference))
-			}
-		}
-	}
-	h.warnings = nil
-	found, err := h.guestGrants(ctx, h.guest, protected, references)
-	if err != nil {
-		return err
-	}
-	for _, user := range slices.Sorted(maps.Keys(h.guests)) {
-		own, err := h.guestGrants(ctx, h.guests[user], protected, references)
-		if err != nil {
-			return fmt.Errorf("the guest of user %q: %w", user, err)
-		}
-		for _, f := range own {
-			if !slices.Contains(found, f) {
-				found = append(found, f)
-			}
-		}
-	}
-	reader, err := pgconn.ParseConfig(string(h.config.Upstream.Reader))
-	if err != nil {
-		return fmt.Errorf("reading upstream.reader: %w", err)
-	}
-	more, err := upstream.CheckReader(ctx, reader, protected, references)
-	if err != nil {
-		return err
-	}
-	return upstream.Hole(slices.Concat(found, more))
-}
-
-// guestGrants are the holes that one guest has; what may be one goes to the warnings.
-func (h *house) guestGrants(ctx context.Context, guest *pgconn.Config, protected []upstream.Protected, references []string) ([]upstream.Finding, error) {
-	found, warnings, err := upstream.CheckGuest(ctx, guest, protected, references)
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range warnings {
-		if !slices.Contains(h.warnings, w) {
-			h.warnings = append(h.warnings, w)
-		}
-	}
-	return found, nil
 }
 
 // describe writes an error for people: with its hint, and with what a database said.

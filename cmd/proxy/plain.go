@@ -19,6 +19,9 @@ var errNoPolicy = errors.New("there is no policy: nothing is protected, so there
 // plain completes a house without policies, in which every statement is relayed as it is. It needs no reader and no
 // ledger, and any guest will do; that nothing is protected is said as a warning.
 func (h *house) plain(ctx context.Context) error {
+	if len(h.config.Upstream.Databases) > 0 {
+		return errors.New("upstream.databases is for where there is a policy: without one every database can be reached. Leave it out")
+	}
 	if err := h.forgotten(ctx); err != nil {
 		return err
 	}
@@ -43,7 +46,7 @@ func (h *house) plain(ctx context.Context) error {
 		h.warnings = append(h.warnings, upstream.Finding{Message: who + " is a superuser: its clients can do anything on the server, and to it",
 			Hint: "Give upstream.guest a role without SUPERUSER."})
 	}
-	h.snapshot, err = pipeline.Load(ctx, nil, nil)
+	h.rooms[0].snapshot, err = pipeline.Load(ctx, nil, nil)
 	return err
 }
 

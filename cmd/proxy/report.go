@@ -45,10 +45,18 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	for _, w := range h.warnings {
 		fmt.Fprintf(stdout, "warning: %s\n", w)
 	}
-	for _, w := range h.snapshot.Ties() {
-		fmt.Fprintf(stdout, "warning: %s\n", w)
+	for _, r := range h.rooms {
+		for _, w := range r.snapshot.Ties() {
+			fmt.Fprintf(stdout, "warning: %s\n", w)
+		}
+	}
+	if len(h.rooms) > 1 {
+		for _, r := range h.rooms {
+			fmt.Fprintf(stdout, "%s database %q: %d policies\n", green(stdout, "ok"), r.database, len(r.policies))
+		}
 	}
 	for _, p := range h.policies {
+		room := h.room(p.Database)
 		fmt.Fprintf(stdout, "%s dataset %s: %d protected tables, %d secrets\n", green(stdout, "ok"), p.Dataset, len(p.Tables), len(p.Secrets))
 		for _, d := range p.Declared {
 			fmt.Fprintf(stdout, "   note: the model of %s is declared (%s), and believed as it stands: %s\n", d.Name, pipeline.Brief(d.Statement.SQL), d)
@@ -65,7 +73,7 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if p.Privacy.Composition == policy.Jointly {
 			fmt.Fprintf(stdout, "   note: composition is joint: answers count the randomness of the rows once, all together; counts, sums and averages alone are answered\n")
 		}
-		outside, err := h.snapshot.Undeclared(ctx, p, h.reader)
+		outside, err := room.snapshot.Undeclared(ctx, p, room.reader)
 		if err != nil {
 			return err
 		}
@@ -79,7 +87,7 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if why := withoutBounds(p); why != "" {
 			fmt.Fprintf(stdout, "   note: percentiles and DISTINCT are refused: %s\n", why)
 		}
-		for _, what := range h.snapshot.Uncertified(p) {
+		for _, what := range room.snapshot.Uncertified(p) {
 			fmt.Fprintf(stdout, "warning: %s\n", what)
 		}
 		if !p.Accepts(policy.Translation) && slices.ContainsFunc(p.Tables, noisy) {
@@ -160,11 +168,12 @@ const previewEpsilons = "0.1,0.2,0.5,1,2,5"
 
 // preview prints what a statement would get at several ε.
 func preview(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	asJSON, list := false, previewEpsilons
+	asJSON, list, database := false, previewEpsilons, ""
 	var params stringList
 	fs, path, err := flags("preview", args, stderr, func(fs *flag.FlagSet) {
 		fs.BoolVar(&asJSON, "json", false, "print JSON")
 		fs.StringVar(&list, "epsilon", list, "`list` of epsilon, separated by commas")
+		fs.StringVar(&database, "database", "", "`name` of the statement's database, where policies name several")
 		fs.Var(&params, "p", "`value` of the next parameter ($1, $2, ...); may be repeated")
 	})
 	if err != nil {
@@ -195,7 +204,11 @@ func preview(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err := h.takeOver(ctx); err != nil {
 		return err
 	}
-	xs, err := pipeline.New(h.guest, h.reader, h.ledger, h.snapshot, logger(os.Stderr)).Preview(ctx, fs.Arg(0), params, epsilons)
+	room, err := h.asked(database)
+	if err != nil {
+		return err
+	}
+	xs, err := h.engine(room, h.ledger, logger(os.Stderr)).Preview(ctx, fs.Arg(0), params, epsilons)
 	if err != nil {
 		return err
 	}

@@ -59,12 +59,11 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		log.Warn("admin is not served by this version", "admin", h.config.Admin)
 	}
 	h.warn(log)
-	engine := pipeline.New(h.guest, h.reader, h.ledger, h.snapshot, log)
-	engine.GiveGuests(h.guests)
-	engine.Grid(h.config.Limits.AnswerGrid)
 	refusals := ledger.NewRefusals(h.ledger, log)
 	defer refusals.Close()
-	engine.Record(refusals)
+	open := &served{engines: map[string]*pipeline.Engine{}, refusals: refusals, log: log}
+	open.take(h)
+	databases := pipeline.NewDatabases(open.engines)
 	limits := h.config.Limits
 	var pool wire.Pool
 	if p := h.config.Pool; p.Mode == "transaction" {
@@ -74,7 +73,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		Auth: door.auth, TLS: door.tls, MaxClients: limits.Clients, UserClients: limits.UserClients, MessageBytes: int(limits.MessageBytes),
 		LoginTimeout: limits.LoginTimeout, IdleTimeout: limits.IdleTimeout, IdleInTransactionTimeout: limits.IdleInTransactionTimeout,
 		KeepAlive: limits.KeepAlive, DrainTimeout: drainTimeout, Pool: pool, Logger: log,
-	}, engine)
+	}, databases)
 	// wire sets what clients' connections are kept alive by; the net package's own settings would cost as many calls again.
 	quiet := net.ListenConfig{KeepAlive: -1}
 	listener, err := quiet.Listen(ctx, "tcp", h.config.Listen)
@@ -93,7 +92,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 				return
 			case <-reloads:
 				door.reloaded(log)
-				if err := reload(ctx, h, engine, log); err != nil {
+				if err := reload(ctx, h, open, databases); err != nil {
 					log.Error("the policy was not reloaded, the old one stands", "error", describe(err))
 				} else {
 					log.Info("policy reloaded")
@@ -115,7 +114,7 @@ func (h *house) warn(log *slog.Logger) {
 }
 
 // reload reads the policies again. Whatever is wrong with them, or with the grants, leaves the old ones in force.
-func reload(ctx context.Context, h *house, engine *pipeline.Engine, log *slog.Logger) error {
+func reload(ctx context.Context, h *house, open *served, databases *pipeline.Databases) error {
 	policies, err := policy.Load(h.config.Policy)
 	if err != nil {
 		return err
@@ -131,21 +130,49 @@ func reload(ctx context.Context, h *house, engine *pipeline.Engine, log *slog.Lo
 	}
 	next := *h
 	next.policies = policies
+	if err := next.arrange(); err != nil {
+		return err
+	}
 	if err := next.grants(ctx); err != nil {
 		return err
 	}
-	snapshot, err := pipeline.Load(ctx, policies, h.reader)
-	if err != nil {
+	if err := next.furnish(ctx); err != nil {
 		return err
 	}
-	next.snapshot = snapshot
 	if err := next.takeOver(ctx); err != nil {
 		return err
 	}
 	if err := pipeline.BeginEpochs(ctx, h.ledger, policies); err != nil {
 		return err
 	}
-	next.warn(log)
-	engine.Replace(snapshot)
+	next.warn(open.log)
+	open.take(&next)
+	databases.Replace(open.engines)
 	return nil
+}
+
+// served are the engines of the databases that clients can reach, each there for as long as its database is.
+type served struct {
+	engines  map[string]*pipeline.Engine
+	refusals *ledger.Refusals
+	log      *slog.Logger
+}
+
+// take gives every room of a house its engine. Rooms that are there already have the new masks before a new one opens.
+func (s *served) take(h *house) {
+	engines := map[string]*pipeline.Engine{}
+	for _, r := range h.rooms {
+		if e := s.engines[r.database]; e != nil {
+			e.Replace(r.snapshot)
+			engines[r.database] = e
+		}
+	}
+	for _, r := range h.rooms {
+		if engines[r.database] == nil {
+			e := h.engine(r, h.ledger, s.log)
+			e.Record(s.refusals)
+			engines[r.database] = e
+		}
+	}
+	s.engines = engines
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -101,7 +102,29 @@ func openTwins(path string, datasets []string) (*twins, error) {
 	if len(w.roots) > 0 && cfg.Upstream.Keeper == "" {
 		return nil, errors.New("upstream.keeper is missing in the configuration: the role that reads protected tables and owns their twins")
 	}
+	if err := w.sameDatabase(); err != nil {
+		return nil, err
+	}
 	return w, nil
+}
+
+// sameDatabase refuses twins of tables in another database than the keeper's.
+func (w *twins) sameDatabase() error {
+	if len(w.roots) == 0 {
+		return nil
+	}
+	keeper, err := pgconn.ParseConfig(string(w.config.Upstream.Keeper))
+	if err != nil {
+		return fmt.Errorf("reading upstream.keeper: %w", err)
+	}
+	for _, root := range w.roots {
+		wanted, has := root.policy.Database, cmp.Or(keeper.Database, keeper.User)
+		if wanted != "" && has != wanted {
+			return fmt.Errorf("dataset %s is in the database %q, and upstream.keeper leads to %q: give the command a configuration whose keeper leads there",
+				root.policy.Dataset, wanted, has)
+		}
+	}
+	return nil
 }
 
 // guests are the roles that twins are shown to.

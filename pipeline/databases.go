@@ -1,0 +1,53 @@
+package pipeline
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"fugu/sqlstate"
+	"fugu/wire"
+)
+
+// Databases opens each session in the engine of its database: there is one for each database of the server that clients
+// may reach, with the policies of that database, perhaps none, and the masks of all. It is safe for concurrent use.
+type Databases struct {
+	engines atomic.Pointer[map[string]*Engine]
+}
+
+// NewDatabases returns the engines under the names of their databases.
+func NewDatabases(engines map[string]*Engine) *Databases {
+	d := &Databases{}
+	d.engines.Store(&engines)
+	return d
+}
+
+// Replace serves other databases from now on. Engines that are no longer among them are closed.
+func (d *Databases) Replace(engines map[string]*Engine) {
+	before := *d.engines.Swap(&engines)
+	for name, e := range before {
+		if engines[name] != e {
+			e.Close()
+		}
+	}
+}
+
+// Open implements wire.Engine. Where nothing is protected the one engine there is opens sessions in every database.
+func (d *Databases) Open(ctx context.Context, startup wire.Startup) (wire.Session, error) {
+	engines := *d.engines.Load()
+	if e, ok := engines[startup.Database]; ok {
+		return e.Open(ctx, startup)
+	}
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(engines)) {
+		if !engines[name].protects() {
+			return engines[name].Open(ctx, startup)
+		}
+		names = append(names, strconv.Quote(name))
+	}
+	return nil, sqlstate.New(sqlstate.InvalidCatalogName, "database %q is not served here", startup.Database).
+		WithHint("Connect to database %s.", strings.Join(names, " or ")).Ending()
+}
