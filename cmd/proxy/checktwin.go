@@ -51,7 +51,8 @@ func (h *house) checkTwins(ctx context.Context, stdout io.Writer, p *policy.Poli
 		if t.Answers != policy.FromTwin {
 			continue
 		}
-		rows, err := h.reader.Query(ctx, "SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = $2",
+		reader := h.room(p.Database).reader
+		rows, err := reader.Query(ctx, "SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = $2",
 			[][]byte{[]byte(parser.TwinSchema), []byte(t.Name)}, []uint32{25, 25})
 		if err != nil {
 			return err
@@ -68,7 +69,7 @@ func (h *house) checkTwins(ctx context.Context, stdout io.Writer, p *policy.Poli
 		if t.Twin.Rows != policy.ShowRows {
 			fmt.Fprintf(stdout, "warning: table %s: every statement is refused until aggregates can be told from listing rows; write twin: {rows: shown}\n", t.Qualified())
 		}
-		found, err := h.reader.Query(ctx, twinSuspicions, [][]byte{[]byte(pipeline.Quoted(t.Qualified())), array(t.Twin.Drop), array(family),
+		found, err := reader.Query(ctx, twinSuspicions, [][]byte{[]byte(pipeline.Quoted(t.Qualified())), array(t.Twin.Drop), array(family),
 			fmt.Append(nil, t.Twin.Unit != "" || t.Twin.IndependentRows || t.Link != nil)}, nil)
 		if err != nil {
 			return err
