@@ -83,6 +83,3 @@ SELECT count(*) FROM (SELECT product_id FROM orders INTERSECT SELECT id FROM pro
 
 -- from: a set-returning function below an aggregate
 SELECT count(*) FROM (SELECT generate_series(1, quantity) FROM orders) t;
-
--- from: a table of one's own with a protected table's name
-CREATE TEMP TABLE orders (id int);
