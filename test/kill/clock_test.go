@@ -46,7 +46,8 @@ func TestClockJumps(t *testing.T) {
 			}
 			for i, e := range b.entries {
 				a := b.answers[len(asked)-1-i]
-				if a.ID != e.Answer || e.Number != int64(i+1) || !(book{answers: b.answers[len(asked)-1-i:][:1]}).has(told[i].rows()) {
+				// Between two charges the chain has what came of the first.
+				if a.ID != e.Answer || i > 0 && e.Number <= b.entries[i-1].Number || !(book{answers: b.answers[len(asked)-1-i:][:1]}).has(told[i].rows()) {
 					t.Errorf("entry %d is of answer %d, in its place is %d", i, e.Answer, a.ID)
 				}
 				want := time.Now().Add(time.Duration(jumps[i/2]) * time.Second)

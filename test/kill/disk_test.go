@@ -60,12 +60,13 @@ func fill(t *testing.T, path string) {
 	}
 }
 
-// refusals asks new statements until n of them in a row are refused with 57P03. Each other is answered and charged once.
+// refusals asks new statements until n of them in a row are refused with 57P03. Each other is answered and charged once;
+// one that is refused was charged at most once, where there was room for the charge and none for the answer.
 func (s *scene) refusals(n int) {
 	s.t.Helper()
 	before := s.read()
-	answered := 0
-	for refused := 0; refused < n; {
+	answered, all := 0, 0
+	for refused := 0; refused < n; all++ {
 		c := dial(s.t, s.proxy.Address(), "alice")
 		r := c.exchange(simple(s.statement()))
 		_ = c.Close()
@@ -79,12 +80,12 @@ func (s *scene) refusals(n int) {
 			s.t.Fatalf("after %d answers: %v", answered, r)
 		}
 	}
-	if booked := len(s.read().entries) - len(before.entries); booked != answered {
-		s.t.Errorf("%d were answered, %d charged", answered, booked)
+	if booked := len(s.read().entries) - len(before.entries); booked < answered || booked > all {
+		s.t.Errorf("of %d statements %d were answered, %d charged", all, answered, booked)
 	}
 }
 
-// recovers checks that a statement is answered and charged once, as is one that was refused.
+// recovers checks that a statement is answered and charged once, as is one that was refused: then, or now.
 func (s *scene) recovers(refused string) {
 	s.t.Helper()
 	for _, sql := range []string{refused, s.statement()} {
@@ -95,8 +96,10 @@ func (s *scene) recovers(refused string) {
 		if !r.complete || r.code() != "" || string(r.bytes) != string(again.bytes) {
 			s.t.Errorf("with room again: %v, then %v", r, again)
 		}
-		if after := s.read(); len(after.entries) != len(before.entries)+1 || !after.has(r.rows()) {
-			s.t.Errorf("with room again: %d charges", len(after.entries)-len(before.entries))
+		after := s.read()
+		charges := len(after.entries) - len(before.entries)
+		if charges != 1 && !(sql == refused && charges == 0) || !after.has(r.rows()) {
+			s.t.Errorf("with room again: %d charges", charges)
 		}
 	}
 }
