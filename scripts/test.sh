@@ -26,7 +26,7 @@ formatted() {
 }
 
 # go test would vet once more for each way to build, also what the packages import; the steps of go vet look at more.
-tested() { go test -vet=off -timeout 20m "$@" 2>&1 | tee -a "$report"; }
+tested() { go test -vet=off -timeout 40m "$@" 2>&1 | tee -a "$report"; }
 
 # Mathematics, and the parser, which start no goroutine: there the race detector finds nothing, and makes it ten times slower.
 plain=$(go list ./mechanism/... ./model ./parser ./sensitivity ./smooth ./test/falsify ./test/setting)
