@@ -41,7 +41,8 @@ func TestSettingsFollowTransactions(t *testing.T) {
 		if err := c.QueryRow(t.Context(), "SELECT max(epsilon) FROM fugu.last_release", pgx.QueryExecModeExec).Scan(&got); err != nil {
 			t.Fatal(err)
 		}
-		if got > step.want*1.000001 || got < step.want*0.99 {
+		// What covariances add beside (docs/accounting.md, covariances in the total) grows a little with each answer.
+		if got > step.want+0.005 || got < step.want*0.99 {
 			t.Errorf("%s: the statement cost epsilon %g, not %g", step.do, got, step.want)
 		}
 	}

@@ -33,6 +33,8 @@ func (m memory) Find(_ context.Context, key ledger.Key, _ ...string) (ledger.Ans
 	return a, ok, nil
 }
 
+func (m memory) Releases(context.Context, string, int) ([]ledger.Answer, error) { return nil, nil }
+
 func (m memory) Charge(_ context.Context, c ledger.Charge) (ledger.Answer, error) {
 	if _, ok := m.answers[c.Key]; !ok {
 		m.answers[c.Key] = ledger.Answer{Bytes: c.Answer, Mechanism: c.Mechanism}
