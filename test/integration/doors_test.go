@@ -34,6 +34,8 @@ const hangings = `
 // how often they were read.
 var disturbance = []string{
 	`UPDATE adult SET income = '>50K', workclass = repeat(md5(age::text || random()), 100) WHERE age BETWEEN 30 AND 33`,
+	// What an update needs it finds free the second time: only more rows make a table larger each time.
+	`INSERT INTO adult SELECT * FROM adult WHERE age BETWEEN 40 AND 47`,
 	`INSERT INTO adult_child SELECT * FROM adult LIMIT 100`,
 	`SELECT nextval('adult_seq')`,
 	`SET enable_seqscan = off`, `SELECT count(*), sum(age) FROM adult WHERE age < 40`,
