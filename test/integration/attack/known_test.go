@@ -2,7 +2,11 @@
 
 package attack
 
-import "testing"
+import (
+	"testing"
+
+	"fugu/internal/hook"
+)
 
 // Who knows the true number of customers in the north, exactly, sees in one answer by income and region what the noise
 // along the direction was, and takes it off the number of high incomes. The policy's `public` is the defence: what is
@@ -19,6 +23,7 @@ func TestKnownTotal(t *testing.T) {
     statement: SELECT count(*) FROM customer WHERE region = 'north'
     values: {count(*): 13300}
 assume: [translation, gaussian]`}
+	off(t, &hook.NoCovariances) // which refuses some of these statements: another defence
 	one := func(x []float64) (rich, inNorth float64) { return x[0] + x[2], x[0] + x[1] }
 	for name, attack := range map[string]struct {
 		ask  string
