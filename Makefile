@@ -10,7 +10,7 @@ FUZZTIME ?= 10s
 SOAK ?= 10m
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test compat compat-18 bench paper lint fuzz soak kills clean
+.PHONY: help build demo test quick compat compat-18 bench paper lint fuzz soak kills clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,7 +19,7 @@ build: ## build bin/fugu
 	@scripts/setup.sh
 	go build -o bin/fugu ./cmd/proxy
 
-demo: ## a private PostgreSQL, generated data (or DATA=file.csv), Fugu, and a few statements through psql
+demo: ## a private PostgreSQL, generated data (or DATA=file.csv), Fugu, and statements through psql: with noise, then on a twin
 	@scripts/setup.sh server
 	go build -o bin/fugu ./cmd/proxy
 	go run ./cmd/demo $(if $(DATA),-data '$(DATA)')
@@ -28,9 +28,13 @@ test: ## formatting, vet, staticcheck and all tests, under the race detector
 	@scripts/setup.sh server test
 	@scripts/test.sh
 
-compat: ## the test suites of pgx, lib/pq and libpq, and 17 clients, through Fugu as directly
+quick: ## for every save: formatting, vet, unit tests, and one cluster with psql through Fugu
+	@scripts/setup.sh server
+	@scripts/quick.sh
+
+compat: ## the test suites of pgx, lib/pq and libpq, and 17 clients, through Fugu as directly: beside noise, and beside twins
 	@scripts/setup.sh server compat
-	@failed=0; go run ./test/compat/clients || failed=1; go run ./test/compat/suites || failed=1; exit $$failed
+	@failed=0; for twins in '' -twins; do go run ./test/compat/clients $$twins || failed=1; go run ./test/compat/suites $$twins || failed=1; done; exit $$failed
 
 compat-18: ## PostgreSQL 18 with its psql and libpq, unpacked from Debian's testing release: protocol 3.2, the tests that need a server, and make compat
 	@scripts/setup.sh server compat
@@ -42,7 +46,7 @@ bench: ## what Fugu costs beside PostgreSQL and PgBouncer, make paper, and all p
 	@scripts/setup.sh server peers
 	go build -o bin/fugu ./cmd/proxy
 ifdef PART
-	go run ./test/bench -only '$(PART)'
+	go run ./test/bench -only '$(PART)' $(if $(ROWS),-rows '$(ROWS)')
 else
 	$(if $(filter .,$(BENCH)),go run ./test/bench)
 	$(if $(filter .,$(BENCH)),go run ./test/paper $(if $(DATA),-data '$(DATA)'))
@@ -50,9 +54,10 @@ else
 	go test -tags fuguhooks -run '^$$' -bench '$(BENCH)' -benchtime 3x ./test/integration/corpus
 endif
 
-paper: ## the experiments of Chen & Ohrimenko beside Fugu's, with plots in build/paper; DATA=file.csv as for demo
+paper: ## the experiments of Chen & Ohrimenko beside Fugu's, with plots in build/paper, and 10,000 statements over coupled twins; DATA=file.csv as for demo
 	@scripts/setup.sh server
 	go run ./test/paper $(if $(DATA),-data '$(DATA)')
+	FUGUHOOKS_STATEMENTS=10000 go test -tags fuguhooks -count=1 -timeout 60m -v -run '^TestCoupledWorlds$$' ./test/integration/twinattack
 
 lint: ## formatting, vet and staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }

@@ -6,11 +6,14 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"fugu/internal/strictyaml"
 )
@@ -175,10 +178,24 @@ func (d *decoder) consistent() {
 				"ledger and upstream.guest are the same role")
 		}
 	}
+	if d.elsewhere() {
+		d.bad("upstream.twins", "write the same database in both: clients see what upstream.guest leads to",
+			"upstream.guest and upstream.twins lead to databases of different names")
+	}
 	if keeper := c.Upstream.Keeper.role(); keeper != "" && keeper == c.Upstream.Reader.role() {
 		d.bad("upstream.keeper", "give each its own role: the reader needs no right on the schema fugu_twin, and serve never is the keeper",
 			"upstream.keeper and upstream.reader are the same role")
 	}
+}
+
+// elsewhere reports whether guests are in another database than the twins. Hosts may have several names.
+func (d *decoder) elsewhere() bool {
+	guest, err := pgconn.ParseConfig(string(d.config.Upstream.Guest))
+	twins, other := pgconn.ParseConfig(string(d.config.Upstream.Twins))
+	if d.config.Upstream.Guest == "" || d.config.Upstream.Twins == "" || err != nil || other != nil {
+		return false // which has its finding
+	}
+	return cmp.Or(guest.Database, guest.User) != cmp.Or(twins.Database, twins.User)
 }
 
 // encrypted checks what TLS and certificates need of each other.

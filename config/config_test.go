@@ -95,6 +95,14 @@ func TestTwin(t *testing.T) {
 	}
 }
 
+// TestTwinsApart is a file whose twins are on another server: nothing is read as the reader, so that there may be none.
+func TestTwinsApart(t *testing.T) {
+	c := load(t, "testdata/apart.good.yaml")
+	if want := DSN("postgres://fugu_twins@twins.example.com/shop"); c.Upstream.Twins != want || c.Upstream.Reader != "" {
+		t.Errorf("twins %q, reader %q", c.Upstream.Twins, c.Upstream.Reader)
+	}
+}
+
 func TestDefaults(t *testing.T) {
 	want := &Config{
 		Listen: "[::1]:0",
@@ -127,7 +135,7 @@ func TestEnvironment(t *testing.T) {
 		"FUGU_UPSTREAM_GUEST":                     {"postgres://g@h/d", func(c *Config) { c.Upstream.Guest = "postgres://g@h/d" }},
 		"FUGU_UPSTREAM_READER":                    {"postgres://r@h/d", func(c *Config) { c.Upstream.Reader = "postgres://r@h/d" }},
 		"FUGU_UPSTREAM_KEEPER":                    {"postgres://k@h/d", func(c *Config) { c.Upstream.Keeper = "postgres://k@h/d" }},
-		"FUGU_UPSTREAM_TWINS":                     {"postgres://t@h2/d", func(c *Config) { c.Upstream.Twins = "postgres://t@h2/d" }},
+		"FUGU_UPSTREAM_TWINS":                     {"postgres://t@h2/adult", func(c *Config) { c.Upstream.Twins = "postgres://t@h2/adult" }},
 		"FUGU_POOL_MODE":                          {"transaction", func(c *Config) { c.Pool.Mode = "transaction" }},
 		"FUGU_POOL_SIZE":                          {"5", func(c *Config) { c.Pool.Size = 5 }},
 		"FUGU_POOL_WAIT":                          {"30s", func(c *Config) { c.Pool.Wait = 30 * time.Second }},
@@ -290,7 +298,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("a second reading differs: %v", err)
 		}
 		l := c.Limits
-		if c.Listen == "" || c.Upstream.Guest == "" || c.Policy != "" && (c.Upstream.Reader == "" || (c.Ledger.SQLite == "") == (c.Ledger.Postgres == "")) ||
+		if c.Listen == "" || c.Upstream.Guest == "" || c.Policy != "" && (c.Upstream.Reader == "" && c.Upstream.Twins == "" || (c.Ledger.SQLite == "") == (c.Ledger.Postgres == "")) ||
 			l.Clients < 1 || l.MessageBytes < 64<<10 || l.MessageBytes > 1<<30 || l.StatementTimeout < time.Millisecond || l.IdleTimeout < time.Millisecond ||
 			c.Auth.Method == "scram-sha-256" && c.Auth.Users == "" || (c.TLS.Certificate == "") != (c.TLS.Key == "") ||
 			(c.Auth.Method == "cert" || c.TLS.ClientCert != "") && (c.TLS.Mode == "disable" || c.TLS.ClientCA == "" || c.TLS.Key == "") || c.TLS.Mode == "require" && c.TLS.Key == "" || c.Auth.Method == "trust" && !loopback(c.Listen) {

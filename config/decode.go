@@ -155,6 +155,9 @@ func (d *decoder) file(root *strictyaml.Value, dir string) {
 	}
 	_, protects := d.env[variable("policy")]
 	protects = protects || top.Get("policy") != nil
+	// Where guests see twins alone, nothing is asked of protected tables; whether the reader is needed for masks shows later.
+	_, apart := d.env[variable("upstream.twins")]
+	apart = apart || d.fields["upstream"].Get("twins") != nil
 	for _, l := range leaves {
 		section, key := split(l.path)
 		value := d.fields[section].Get(key)
@@ -170,7 +173,7 @@ func (d *decoder) file(root *strictyaml.Value, dir string) {
 			} else {
 				d.settings[l.path] = setting{}
 			}
-		} else if l.need != "" && (protects || !slices.Contains(forPolicies, l.path)) {
+		} else if l.need != "" && (protects || !slices.Contains(forPolicies, l.path)) && !(apart && l.path == "upstream.reader") {
 			d.missing(l.path, l.need)
 		}
 	}

@@ -83,14 +83,18 @@ func erfcx(x float64) float64 {
 
 // error is what the noise costs in the sense of Calibration.Error.
 func (r Request) error(n Noise) float64 {
-	total := 0.0
-	for k, c := range r.Components {
-		if r.Absolute {
+	if r.Absolute {
+		total := 0.0
+		for k, c := range r.Components {
 			total += n.Mean(k) / c.Unit
-		} else {
-			sd := n.sd(k) / c.Unit
-			total += sd * sd
 		}
+		return total
 	}
-	return total
+	blockOf := r.blockOf()
+	blocks := newBlockSum(blockOf)
+	for k, c := range r.Components {
+		sd := n.sd(k) / c.Unit
+		blocks.each[blockOf[k]] += sd * sd
+	}
+	return blocks.total()
 }

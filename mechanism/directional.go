@@ -58,21 +58,13 @@ func directional(r Request) (design, error) {
 		return nil, unmetNormal(Directional, r)
 	}
 	s := newFloorSearch(r)
-	s.line(&s.f, s.firstF)
-	if s.families = r.certifiable(); len(s.families) > 0 {
-		s.again()
-		for range shapings {
-			if s.Absolute && s.floor != nil {
-				s.shape(s.marginal())
-				s.again()
-			}
-		}
-	}
+	s.search()
 	if s.floor == nil {
 		return nil, unmet(Directional, tooLarge)
 	}
 	return func(inflate float64) Noise {
-		return Noise{cells: slices.Clone(s.floor), directions: s.directions(inflate)}
+		floor := widened(s.floor, inflate)
+		return Noise{cells: floor, directions: s.directions(floor, inflate)}
 	}, nil
 }
 
@@ -82,18 +74,20 @@ type floorSearch struct {
 	lending
 	families       []sensitivity.Family // none yet: translation alone
 	probes         []*sensitivity.Probe
-	least          []float64 // of each component
-	beside, exact  []float64 // b, r
-	gap            []float64 // |g|
-	scale          []float64 // (|g|/√w)^⅓, w_k the error that a unit of variance in component k costs
-	variance       []float64 // V
-	spread         []float64 // of each shift, Σ_k (w_k/u_k)², w its own
-	firstF, firstC float64   // from where on f and c matter
+	anchors        [][]*sensitivity.Probe // of each family, at pairs that were found to be worse
+	least          []float64              // of each component
+	beside, exact  []float64              // b, r
+	gap            []float64              // |g|
+	scale          []float64              // (|g|/√w)^⅓, w_k the error that a unit of variance in component k costs
+	variance       []float64              // V
+	spread         [][]float64            // of each shift, Σ_k (w_k/u_k)² over each block, w its own; nil: w is 0
+	blockOf        []int
+	firstF, firstC float64 // from where on f and c matter
 
-	f, c  float64 // the best so far, and what it gives
-	best  float64
-	floor []cell
-	rates []float64
+	f, c, g float64 // the best so far, and what it gives
+	best    float64
+	floor   []cell
+	rates   []float64
 }
 
 func newFloorSearch(r Request) *floorSearch {
@@ -114,12 +108,17 @@ func newFloorSearch(r Request) *floorSearch {
 		}
 	}
 	s.lend()
-	s.spread = make([]float64, len(r.Shifts))
+	s.spread, s.blockOf = make([][]float64, len(r.Shifts)), r.blockOf()
 	for k, c := range r.Components {
 		along := 0.0
 		for i, shift := range r.Shifts {
 			along = math.Max(along, math.Abs(shift.Along[k]))
-			s.spread[i] += (s.own[i][k] / c.Unit) * (s.own[i][k] / c.Unit)
+			if w := s.own[i][k] / c.Unit; w != 0 {
+				if s.spread[i] == nil {
+					s.spread[i] = make([]float64, slices.Max(s.blockOf)+1)
+				}
+				s.spread[i][s.blockOf[k]] += w * w
+			}
 		}
 		s.least[k] = math.Max(c.Lattice, floorShare*along/float64(r.Budget.Epsilon))
 		if b := math.Max(s.beside[k], s.exact[k]); b > 0 {
@@ -165,13 +164,13 @@ func (s *floorSearch) laplace(k int, rates []float64) (scales []float64) {
 
 // again searches from the beginning.
 func (s *floorSearch) again() {
-	s.best, s.floor, s.c = math.Inf(1), nil, 0
+	s.best, s.floor, s.c, s.g = math.Inf(1), nil, 0, 0
 	s.line(&s.c, s.firstC)
 	s.line(&s.f, s.firstF)
 }
 
 // cells returns the floor of f and c.
-func (s *floorSearch) cells(f, c float64) []cell {
+func (s *floorSearch) cells(f, c, g float64) []cell {
 	floor := make([]cell, len(s.Components))
 	for k := range floor {
 		sd := 0.0
@@ -186,6 +185,9 @@ func (s *floorSearch) cells(f, c float64) []cell {
 		if s.beside[k] > 0 {
 			sd = math.Max(sd, f*s.beside[k])
 		}
+		if g > 0 {
+			sd = g * s.alone[k]
+		}
 		sd = math.Max(sd, s.least[k])
 		floor[k].exponent = gridFor(sd)
 		floor[k].sigma = steps(sd, floor[k].exponent)
@@ -196,16 +198,17 @@ func (s *floorSearch) cells(f, c float64) []cell {
 // error is that of a floor and of directions of the given rates; nil: of the least noise there may be along them.
 func (s *floorSearch) error(floor []cell, rates []float64) (sum float64) {
 	if !s.Absolute {
+		blocks := newBlockSum(s.blockOf)
 		for k, c := range floor {
 			sd := math.Ldexp(float64(c.sigma), c.exponent) / s.Components[k].Unit
-			sum += sd * sd
+			blocks.each[s.blockOf[k]] += sd * sd
 		}
 		for i, rate := range rates {
-			if s.spread[i] > 0 {
-				sum += 2 * s.spread[i] / rate / rate
+			for block, spread := range s.spread[i] {
+				blocks.each[block] += 2 * spread / rate / rate
 			}
 		}
-		return sum
+		return blocks.total()
 	}
 	if rates == nil {
 		rates = slices.Repeat([]float64{float64(s.Budget.Epsilon)}, len(s.Shifts))
@@ -220,18 +223,21 @@ func (s *floorSearch) error(floor []cell, rates []float64) (sum float64) {
 func (s *floorSearch) line(x *float64, first float64) {
 	s.probes = make([]*sensitivity.Probe, len(s.families))
 	if !(first <= magnitude) { // it shapes nothing: the least floor is the only one
-		s.try(s.f, s.c)
+		s.try(s.f, s.c, 0)
 		return
 	}
 	// at tries one value, and reports whether a larger one may still be better.
 	at := func(v float64) bool {
-		f, c := s.f, s.c
-		if x == &s.f {
+		f, c, g := s.f, s.c, 0.0
+		switch x {
+		case &s.f:
 			f = v
-		} else {
+		case &s.c:
 			c = v
+		default:
+			g = v
 		}
-		return s.try(f, c)
+		return s.try(f, c, g)
 	}
 	for i, v := 0, first; at(v) && (i < searchSteps || len(s.families) == 0); i++ {
 		v *= math.Sqrt2
@@ -239,6 +245,9 @@ func (s *floorSearch) line(x *float64, first float64) {
 	steps := 8 // either side of the best so far
 	if len(s.families) > 0 {
 		steps = 4 // certificates take their time
+	}
+	if x == &s.g && s.g == 0 {
+		return
 	}
 	for _, finer := range []float64{.5, .5 / float64(steps)} {
 		finer /= float64(steps)
@@ -249,8 +258,8 @@ func (s *floorSearch) line(x *float64, first float64) {
 	}
 }
 
-func (s *floorSearch) try(f, c float64) bool {
-	floor := s.cells(f, c)
+func (s *floorSearch) try(f, c, g float64) bool {
+	floor := s.cells(f, c, g)
 	if s.error(floor, nil) >= s.best {
 		return false
 	}
@@ -259,7 +268,7 @@ func (s *floorSearch) try(f, c float64) bool {
 		return true
 	}
 	if sum := s.error(floor, rate); sum < s.best {
-		s.best, s.f, s.c, s.floor, s.rates = sum, f, c, floor, rate
+		s.best, s.f, s.c, s.g, s.floor, s.rates = sum, f, c, g, floor, rate
 	}
 	return true
 }
@@ -295,7 +304,7 @@ func (s *floorSearch) allowed(floor []cell) ([]float64, bool) {
 				rates[i] = math.Min(rates[i], s.certified(j, release, epsilon-lent))
 			}
 		}
-		if s.spread[i] == 0 && lent > 0 { // nothing is left to hide
+		if s.spread[i] == nil && lent > 0 { // nothing is left to hide
 			rates[i] = math.Min(rates[i], leastRate*epsilon)
 		}
 		if rates[i] < leastRate*epsilon {
@@ -318,5 +327,11 @@ func (s *floorSearch) certified(j int, release sensitivity.Release, of float64) 
 		}
 		s.probes[j] = p
 	}
-	return s.probes[j].Laplace(release)
+	rate := s.probes[j].Laplace(release)
+	for _, p := range s.anchors[j] {
+		if rate > 0 {
+			rate = math.Min(rate, p.Laplace(release))
+		}
+	}
+	return rate
 }

@@ -222,6 +222,9 @@ func trueDelta(f adult, noise *mat.SymDense, p, q, epsilon float64, n int) (mean
 // not above .001 by more than 5.5 standard errors (probability 2e-8 for each of the 18, were δ just .001). DauM as published exceeds it
 // at the same ε: 2.4e-3 at ε = .2.
 func TestInherentNoiseIsCertified(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes longer than a save")
+	}
 	const n = 150_000
 	for _, epsilon := range []float64{.2, 1, 5} {
 		r := income(epsilon, .001)

@@ -105,6 +105,9 @@ func corners(s sensitivity.Shift, f func(d []float64)) {
 // The claimed loss covers the law that really comes out, rounding and all: small integer scales, so that a grid step
 // matters, and statistics at random places between grid points.
 func TestLossCoversTheExactLaw(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes longer than a save")
+	}
 	tests := []struct {
 		name  string
 		noise Noise

@@ -153,14 +153,14 @@ func (l lending) lenders() (order []int) {
 }
 
 // directions returns the Laplace noise along each own, in the order of the shifts. Where own is 0 there is one only to say what is lent.
-func (s *floorSearch) directions(inflate float64) (out []direction) {
+func (s *floorSearch) directions(floor []cell, inflate float64) (out []direction) {
 	at := make([]int, len(s.Shifts))
 	for i := range s.Shifts {
-		if s.spread[i] > 0 || s.from[i] >= 0 {
+		if s.spread[i] != nil || s.from[i] >= 0 {
 			at[i] = len(out)
 			own := s.Shifts[i]
 			own.Along = s.own[i]
-			out = append(out, newDirection(own, s.floor, s.rates[i]/inflate))
+			out = append(out, newDirection(own, floor, s.rates[i]/inflate))
 		}
 	}
 	for i, from := range s.from {

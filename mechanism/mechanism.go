@@ -20,6 +20,7 @@ type Component struct {
 	Lattice float64 // upper bound on the step of the lattice the component lives on, in F's units, > 0
 	Unit    float64 // error is measured in this unit, > 0
 	Integer bool    // published as an integer
+	Block   int     // the values of one aggregate in one set of groups are one block: see Request.balanced
 }
 
 // Request is what a calibration depends on. It holds nothing from protected rows.
@@ -43,8 +44,11 @@ type Request struct {
 	Absolute bool
 	// Relaxed says how far all of this may be from the truth; nil: it is exact.
 	Relaxed *Relaxed
+	// Between is called between the steps of the search, and may wait for others to go first; nil: nothing is.
+	Between func()
 
 	promised privacy.Budget // for the true distributions; Budget is what that leaves
+	alone    []float64      // of each component, the floor that its block would have alone; nil: there is one block
 }
 
 // Calibration is noise that keeps every secret of a request within its budget.
@@ -54,7 +58,7 @@ type Calibration struct {
 	Noise      Noise
 	Losses     map[string]privacy.Loss // by secret and noise alone, computed from the integer scales really used: what composes
 	SD         []float64               // standard deviation of the noise of each component, in F's units, before publication rounding
-	Error      float64                 // Σ_k SD_k²/Unit_k², or the Σ_k E|noise_k|/Unit_k of an Absolute request
+	Error      float64                 // Σ_k SD_k²/Unit_k², of several blocks their norm; or the Σ_k E|noise_k|/Unit_k of an Absolute request
 
 	Certificates []Certificate // of each secret, in the order of Losses' names
 }
@@ -97,13 +101,27 @@ func Calibrate(ctx context.Context, kind Kind, r Request) (Calibration, error) {
 	}
 	r.Shifts = merged(r.Shifts)
 	r.Families = slices.Clone(r.Families)
+	between := func() error {
+		if r.Between != nil {
+			r.Between()
+		}
+		return ctx.Err()
+	}
 	for i, f := range r.Families {
-		r.Families[i] = sensitivity.Remember(ctx, f)
+		r.Families[i] = sensitivity.Remember(f, between)
 		if effort := sensitivity.Effort(r.Families[i]); effort > MaxEffort {
 			return Calibration{}, sqlstate.New(sqlstate.NotAnswerable, "the noise of %d values cannot be worked out in reasonable time for all pairs of secret %s", len(r.Components), f.Secret()).
 				WithHint("Group by fewer columns, and by one set of columns in a statement.").Because(fmt.Errorf("calibrate: an effort of %.2g", effort))
 		}
 	}
+	if r, err = r.balanced(between); err != nil {
+		return Calibration{}, fmt.Errorf("calibrate: %w", err)
+	}
+	return r.search(ctx, kind)
+}
+
+// search returns the mechanism of the kind with the least error.
+func (r Request) search(ctx context.Context, kind Kind) (Calibration, error) {
 	var best Calibration
 	var errs []error
 	known := false

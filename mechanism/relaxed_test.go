@@ -95,6 +95,9 @@ func TestEveryKindRelaxed(t *testing.T) {
 // The additional noise is that of its calibration, also where it is far coarser or finer than the rest. 20,000 draws: the
 // variance of a Laplace sample has a standard deviation of 1.6% of itself, so 9.6% is six of them (probability below 1e-8).
 func TestExtraNoiseIsDrawn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes longer than a save")
+	}
 	for _, w := range []float64{.001, 1, 5, 1e5} {
 		r := Request{Budget: budget(1, 1e-6), Components: []Component{{Lattice: 1, Unit: 1}},
 			Relaxed: &Relaxed{Nearby: &privacy.Nearby{W: w, Lambda: .1}, Limit: budget(20, .01)},

@@ -1,6 +1,9 @@
 package model
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // jet bounds a function of p on an interval: its absolute value and those of its first two derivatives.
 type jet [3]float64
@@ -47,8 +50,8 @@ type part struct {
 // end.
 //
 // whose derivatives are bounded one by one. A symmetric R lies between ±diag(ρ), ρ_k = Σ_l |R_kl| d_l/d_k, for all positive
-// d [2|xy| ≤ x²d_l/d_k + y²d_k/d_l]; here 1/d are the standard deviations.
-func (p *Path) Bend(a, b float64) []float64 {
+// d [2|xy| ≤ x²d_l/d_k + y²d_k/d_l]; 1/d are the scales that the caller names, or without any the standard deviations.
+func (p *Path) Bend(a, b float64) func(scale []float64) []float64 {
 	m, n := p.m, p.m.rows()
 	length := b - a
 	left, right := p.expected(a), p.expected(b)
@@ -56,53 +59,106 @@ func (p *Path) Bend(a, b float64) []float64 {
 	for i, k := range m.Components {
 		parts[i] = m.parts(k, left, right, length)
 	}
-	variances := p.Covariance(a + length/2).Diagonal()
-	most := 0.0
-	for _, v := range variances {
-		most = math.Max(most, v)
+	shares := [2][]float64{p.shares(a), p.shares(b)}
+	within := p.bendsWithin(parts, shares, length)
+	across := p.bendsAcross(parts, p.lows(shares, left, right, length), length)
+	return func(scale []float64) []float64 {
+		d := make([]float64, len(m.Components))
+		for k, v := range scale {
+			d[k] = 1 / v
+		}
+		if scale == nil {
+			d = precisions(p.Covariance(a + length/2).Diagonal())
+		}
+		out := make([]float64, len(m.Components))
+		for _, e := range within {
+			out[e.row] += n * e.bend * d[e.col] / d[e.row]
+		}
+		for _, l := range across {
+			l.add(out, d, n, m.Components)
+		}
+		for k := range out {
+			out[k] *= length * length / 8 * (1 + 1e-9)
+			if math.IsNaN(out[k]) {
+				out[k] = math.Inf(1)
+			}
+		}
+		return out
 	}
-	if most == 0 { // constants: rounding errors are all there is
+}
+
+// precisions are one over the standard deviations.
+func precisions(variances []float64) []float64 {
+	most := slices.Max(variances)
+	if !(most > 0) { // constants: rounding errors are all there is
 		most = 1
 	}
-	d := make([]float64, len(variances))
+	out := make([]float64, len(variances))
 	for k, v := range variances {
-		d[k] = 1 / math.Sqrt(math.Max(v, 1e-12*most))
+		out[k] = 1 / math.Sqrt(math.Max(v, 1e-12*most))
 	}
-	out := make([]float64, len(m.Components))
-	shares := [2][]float64{p.shares(a), p.shares(b)}
-	for i, k := range m.Components {
-		for j, l := range m.Components {
-			if k.Cell == l.Cell {
-				out[i] += n * p.bentWithin(parts[i], parts[j], shares, length) * d[j] / d[i]
-			}
-		}
-	}
+	return out
+}
 
-	// Components of different cells have no row in common: they vary together through the rank-one terms alone.
-	for _, low := range p.lows(shares, left, right, length) {
-		u := make([]jet, len(parts)) // of each component's linear form of the vector
-		var all jet                  // Σ d·u
-		own := map[int]jet{}         // likewise, of each cell
-		for i, k := range m.Components {
-			for _, x := range parts[i] {
-				u[i] = u[i].plus(x.weight.times(straight(value(x.h, low.from), value(x.h, low.to), length)), 1)
-			}
-			all, own[k.Cell] = all.plus(u[i], d[i]), own[k.Cell].plus(u[i], d[i])
-		}
-		if len(own) == 1 {
-			continue
-		}
-		for i, k := range m.Components {
-			out[i] += n * low.weight.times(u[i]).times(all.without(own[k.Cell]))[2] / d[i]
-		}
+// bent is a bound on the second derivative of one entry of the covariance.
+type bent struct {
+	row, col int
+	bend     float64
+}
+
+// bendsWithin bounds the entries of components of one cell.
+func (p *Path) bendsWithin(parts [][]part, shares [2][]float64, length float64) []bent {
+	cells := map[int][]int{}
+	for i, k := range p.m.Components {
+		cells[k.Cell] = append(cells[k.Cell], i)
 	}
-	for k := range out {
-		out[k] *= length * length / 8 * (1 + 1e-9)
-		if math.IsNaN(out[k]) {
-			out[k] = math.Inf(1)
+	var out []bent
+	for i, k := range p.m.Components {
+		for _, j := range cells[k.Cell] {
+			if v := p.bentWithin(parts[i], parts[j], shares, length); v != 0 {
+				out = append(out, bent{i, j, v})
+			}
 		}
 	}
 	return out
+}
+
+// across is what a rank-one term adds between cells: the jets of each component's linear form of its vector.
+type across struct {
+	weight jet
+	u      []jet
+}
+
+// bendsAcross bounds the entries of components of different cells. These have no row in common: they vary together through
+// the rank-one terms alone.
+func (p *Path) bendsAcross(parts [][]part, lows []low, length float64) []across {
+	components := p.m.Components
+	if !slices.ContainsFunc(components, func(k Component) bool { return k.Cell != components[0].Cell }) {
+		return nil
+	}
+	var out []across
+	for _, low := range lows {
+		l := across{low.weight, make([]jet, len(parts))}
+		for i := range parts {
+			for _, x := range parts[i] {
+				l.u[i] = l.u[i].plus(x.weight.times(straight(value(x.h, low.from), value(x.h, low.to), length)), 1)
+			}
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// add adds the term's share of ρ.
+func (l across) add(rho, d []float64, n float64, components []Component) {
+	var all jet // Σ d·u
+	own := map[int]jet{}
+	for i, k := range components {
+		all, own[k.Cell] = all.plus(l.u[i], d[i]), own[k.Cell].plus(l.u[i], d[i])
+	}
+	for i, k := range components {
+		rho[i] += n * l.weight.times(l.u[i]).times(all.without(own[k.Cell]))[2] / d[i]
+	}
 }
 
 // bentWithin bounds the second derivative of what two summands' components of one cell have in common in the covariance

@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -30,9 +31,12 @@ func TestBendBoundsTheCovariance(t *testing.T) {
 			_, m := measure(t, reader, table, sql)
 			f := m.Paths(c.secret, c.psi)[0]
 			n := len(m.Components)
-			for _, ends := range c.ends {
-				a, b := ends[0], ends[1]
-				rho := f.Bend(a, b)
+			for _, in := range []struct {
+				ends  [2]float64
+				scale []float64
+			}{{c.ends[0], nil}, {c.ends[len(c.ends)-1], nil}, {c.ends[0], uneven(n, 1)}, {c.ends[0], uneven(n, 2)}} {
+				a, b := in.ends[0], in.ends[1]
+				rho := f.Bend(a, b)(in.scale)
 				low, high := dense(f.Covariance(a)), dense(f.Covariance(b))
 				tight := math.Inf(1)
 				for i := 1; i < 20; i++ {
@@ -64,11 +68,40 @@ func TestBendBoundsTheCovariance(t *testing.T) {
 						t.Errorf("%s, %s: component %d is affine, and bends by %g", name, sql, k, r)
 					}
 				}
-				if !f.Affine() && tight > 200 {
+				if !f.Affine() && in.scale == nil && tight > 200 {
 					t.Errorf("%s, %s, [%g,%g]: the bend is at least %.3g times what is there", name, sql, a, b, tight)
 				}
 			}
 		}
+	}
+}
+
+// uneven are n scales of quite different sizes: the bound holds for any.
+func uneven(n int, seed uint64) []float64 {
+	r := rand.New(rand.NewPCG(15, seed))
+	out := make([]float64, n)
+	for k := range out {
+		out[k] = math.Exp(6 * (r.Float64() - .5))
+	}
+	return out
+}
+
+// In units of the noise, a count beside an average bends by far less than in units of its own deviation.
+func TestBendInScalesOfTheNoise(t *testing.T) {
+	_, reader, table := people(t, 250)
+	_, m := measure(t, reader, table, "SELECT avg(x), count(*) FROM people WHERE x > 0")
+	f := m.Paths(secretShare, psi)[0]
+	variance, scale, count := f.Covariance(.1).Diagonal(), []float64{}, -1
+	for k, c := range m.Components {
+		by := 1.0
+		if c.Aggregate == 1 {
+			by, count = .05, k
+		}
+		scale = append(scale, by*math.Sqrt(variance[k]))
+	}
+	own, noise := f.Bend(.1, .15)(nil)[count], f.Bend(.1, .15)(scale)[count]
+	if !(own > 0 && noise < .06*own) {
+		t.Errorf("the count bends by %g, in units of the noise by %g", own, noise)
 	}
 }
 
@@ -77,7 +110,7 @@ func TestBendOfConstants(t *testing.T) {
 	_, reader, table := people(t, 250)
 	_, m := measure(t, reader, table, "SELECT count(1), sum(2), avg(3), count('x') FROM people")
 	f := m.Paths(secretShare, psi)[0]
-	for k, r := range f.Bend(.1, .6) {
+	for k, r := range f.Bend(.1, .6)(nil) {
 		if !(r < 1e-6) {
 			t.Errorf("component %d of constants bends by %g", k, r)
 		}
@@ -89,10 +122,10 @@ func TestBendOfConstants(t *testing.T) {
 func TestBendBesideConstants(t *testing.T) {
 	_, reader, table := people(t, 250)
 	_, alone := measure(t, reader, table, "SELECT avg(x) FROM people")
-	of := alone.Paths(secretShare, psi)[0].Bend(.1, .15)[0]
+	of := alone.Paths(secretShare, psi)[0].Bend(.1, .15)(nil)[0]
 	for _, sql := range []string{"SELECT avg(x), count(*) FROM people", "SELECT avg(x), count(1), sum(2) FROM people"} {
 		_, m := measure(t, reader, table, sql)
-		for k, r := range m.Paths(secretShare, psi)[0].Bend(.1, .15) {
+		for k, r := range m.Paths(secretShare, psi)[0].Bend(.1, .15)(nil) {
 			if m.Components[k].Aggregate == 0 && !(r <= of*(1+1e-6)) {
 				t.Errorf("%s: the average bends by %g, alone by %g", sql, r, of)
 			}

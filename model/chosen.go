@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"math"
+	"slices"
 
 	"fugu/internal/hook"
 	"fugu/planner"
@@ -38,21 +39,62 @@ func (m *Moments) choose(ctx context.Context, ref planner.Querier, secret int, c
 	for j := range more {
 		more[j] = 1
 	}
-	if !hook.Unlooked && choice.Nats > 1 && (len(choice.Apart) > 0 || choice.Every) {
-		alone := c.Size
-		if !choice.Every {
-			var err error
-			if alone, err = m.cut.Alone(ctx, ref, secret, choice.Apart); err != nil {
-				return err
-			}
+	if !hook.Unlooked && choice.Nats > 1 && !choice.Apart.None() {
+		alone, err := m.cut.Alone(ctx, ref, secret, choice.Apart)
+		if err != nil {
+			return err
+		}
+		nats, scattered, err := m.shortest(ctx, ref, secret, choice, slices.Max(alone))
+		if err != nil {
+			return err
 		}
 		for j, n := range alone {
-			more[j] = math.Max(1, math.Min(choice.Nats, n))
-			fitted = math.Max(fitted, math.Sqrt(2*math.Max(0, math.Min(choice.Scattered, n)-plain)))
+			more[j] = math.Max(1, math.Min(nats[j], n))
+			fitted = math.Max(fitted, math.Sqrt(2*math.Max(0, math.Min(scattered[j], n)-plain)))
 		}
 	}
 	c.more, c.fitted = append(c.more, more), append(c.fitted, fitted)
 	return nil
+}
+
+// shortest is the length of a choice in the shorter of its codes, for each class: its text; or the text that is left where
+// values of few columns are sorted, and how these are. That speaks of the values that the reference has. All others are one
+// row more, or as many as have a value that no other row has [Good 1953].
+//
+// The second code is not looked at where it can save nothing, most being all that is at stake.
+func (m *Moments) shortest(ctx context.Context, ref planner.Querier, secret int, choice planner.Choice, most float64) (nats, scattered []float64, err error) {
+	classes := len(m.secrets[secret].Size)
+	nats, scattered = slices.Repeat([]float64{choice.Nats}, classes), slices.Repeat([]float64{choice.Scattered}, classes)
+	if choice.Sorted.Nats+1 >= math.Min(choice.Nats, most) {
+		return nats, scattered, nil
+	}
+	groups, single := 0.0, 0.0
+	others := slices.Repeat([]float64{1}, classes)
+	for _, s := range choice.Sorted.Of {
+		values, err := m.cut.Distinct(ctx, ref, s.Values)
+		if err != nil {
+			return nil, nil, err
+		}
+		alone, err := m.cut.Alone(ctx, ref, secret, s.Values)
+		if err != nil {
+			return nil, nil, err
+		}
+		if s.Most > 0 {
+			values = math.Min(values, s.Most)
+		}
+		if hook.SortedForFree {
+			values = 0
+		}
+		groups, single = groups+(values+s.Beside)*math.Log1p(s.Into), single+(values+s.Beside)*math.Ln2
+		for j, n := range alone {
+			others[j] += n
+		}
+	}
+	for j := range classes {
+		nats[j] = math.Min(nats[j], choice.Sorted.Nats+groups+others[j])
+		scattered[j] = math.Min(scattered[j], choice.Sorted.Scattered+single+others[j])
+	}
+	return nats, scattered, nil
 }
 
 // text is the index of the text that a component depends on.

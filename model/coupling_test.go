@@ -73,6 +73,9 @@ func (c *coupled) pair(rows int, p, q float64, chance bool) (f, g [4]float64) {
 // within Along and Beside (of 4000 rows). The number of failures is binomial, at most T/20 expected; 6 standard deviations
 // more are a false alarm of 1e-9. Without the scatter far more pairs are beyond.
 func TestCouplingsHold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes longer than a save")
+	}
 	const failure, p, q = 0.05, 0.3, 0.4
 	for name, c := range map[string]struct {
 		sql   string

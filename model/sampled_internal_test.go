@@ -131,6 +131,9 @@ func lognormal(mean, sd float64, values int, selected float64) law {
 // rows each, failure .001, at the ends of the secret's range and in both orders, from a reference of 3,000 rows. False alarm
 // 1e-6 for each setting. A fifth of W, which is what half of the data's movement would be, is exceeded more often.
 func TestPercentilesOfCoupledDatasets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes longer than a save")
+	}
 	const rows, pairs, failure = 500, 100000, .001
 	laws := [2]law{lognormal(2.5, .5, 60, .9), lognormal(3.2, .4, 60, .8)}
 	urns := [2]urn{laws[0].urn(), laws[1].urn()}
@@ -215,6 +218,9 @@ func TestPercentilesInTheLimit(t *testing.T) {
 // Numbers, sums and means of distinct values of coupled datasets are within W but for the probability that is stated:
 // 100,000 pairs of datasets of 1,000 rows, failure .001; false alarm 1e-6 for each.
 func TestDistinctValuesOfCoupledDatasets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes longer than a save")
+	}
 	const rows, pairs, failure = 1000, 100000, .001
 	laws := [2]law{make(law, 40), make(law, 40)}
 	for v := range laws[0] {

@@ -156,6 +156,9 @@ func direct(name string, rows []pair) float64 {
 // for what is near to normal. The chance of a false alarm is below 1e-6 over all 36 of either. Covariances of pairs of
 // components are held to 0.13 of the product of the standard deviations, 8 standard errors of a correlation.
 func TestDeltaMethodAgainstSampledDatasets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes longer than a save")
+	}
 	rows := pairs()
 	reader, table := reference(t, rows)
 	cut, m := measure(t, reader, table, smoothStatement)

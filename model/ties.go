@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"fugu/planner"
 )
@@ -12,7 +13,7 @@ import (
 // pair of its values is the reference's rows with other shares of its own classes, in which the other secret moves along as
 // the reference has it. That both move otherwise than so, no pair says; where they are tied, it may be what the owner means.
 type Tie struct {
-	A, B string
+	A, B string // A may be several, with commas
 	// Same: the class of each follows from that of the other, so that the two are one secret, or one and its opposite.
 	Same bool
 	What string // what ties them, in words
@@ -26,7 +27,7 @@ const (
 	strongTie = 0.9
 )
 
-// Ties compares the classes of each two secrets of a table over its reference.
+// Ties compares the classes of each two secrets of a table over its reference, and of more together.
 func Ties(ctx context.Context, ref planner.Querier, t *planner.Table) ([]Tie, error) {
 	var secrets []planner.Secret
 	for _, s := range t.Secrets {
@@ -42,6 +43,20 @@ func Ties(ctx context.Context, ref planner.Querier, t *planner.Table) ([]Tie, er
 	rows, err := ref.Query(ctx, classes.ClassTotals(), nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("comparing the secrets of %s: %w", t, err)
+	}
+	var all []combination
+	for _, row := range rows {
+		n, err := number(row[len(row)-1])
+		if err != nil {
+			return nil, err
+		}
+		c := combination{rows: n}
+		for i, s := range secrets {
+			c.classes = append(c.classes, s.Class(row[i]))
+		}
+		if !slices.Contains(c.classes, -1) {
+			all = append(all, c)
+		}
 	}
 	var out []Tie
 	for j := range secrets {
@@ -64,6 +79,7 @@ func Ties(ctx context.Context, ref planner.Querier, t *planner.Table) ([]Tie, er
 			}
 		}
 	}
+	out = append(out, tiedTogether(secrets, all, out)...)
 	return append(out, numbers...), nil
 }
 

@@ -17,6 +17,9 @@ import (
 // whatever units the norms are taken; and Unseen is not much too large. Cells of one grouping set share the row, those of
 // several sets and the aggregates of one cell all have it.
 func TestARowMoreChangesTheSlopesByNoMore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes longer than a save")
+	}
 	all, reader, table := people(t, 500)
 	c := pgcluster.Shared(t)
 	secrets := []struct {

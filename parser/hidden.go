@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,8 +11,8 @@ import (
 )
 
 // Hidden takes the columns out of the catalog that a table has and its twin has not: they show as columns that were
-// dropped, and what is made of them not at all. It is a courtesy, so that who reads the catalog knows what to ask for. nil
-// hides nothing.
+// dropped, and what is made of them not at all; and the schema that twins are in, which show as their tables. It is a
+// courtesy, so that who reads the catalog knows what to ask for. nil hides nothing.
 type Hidden struct{ relations map[string]*pg.Node }
 
 // HiddenColumns are the numbers of columns of one table.
@@ -23,9 +24,33 @@ type HiddenColumns struct {
 // Hider is a Catalog that hides columns.
 type Hider interface{ Hidden() *Hidden }
 
-// HidingRelations are the relations of the catalog in which columns are hidden.
-func HidingRelations() []string {
-	return []string{"pg_attribute", "pg_attrdef", "pg_index", "pg_constraint"}
+// HidingRelations are the relations in which something is hidden.
+func (h *Hidden) HidingRelations() (names []string) {
+	for name := range h.relations {
+		names = append(names, name)
+	}
+	return names
+}
+
+// outside is a condition on a column with the oid of a schema that is not the one of twins.
+const outside = " <> ALL (ARRAY(SELECT n.oid FROM pg_catalog.pg_namespace AS n WHERE n.nspname = '" + TwinSchema + "'))"
+
+// hidingTwins are the relations without what is in the schema of twins. pg_class, which is masked, is without it, too, when it
+// stands in for the server's: pg_dump wants to find the schema of whatever it finds. A view is of another schema.
+func hidingTwins() map[string]string {
+	return map[string]string{
+		"pg_namespace": "SELECT s.* FROM pg_catalog.pg_namespace AS s WHERE s.nspname <> '" + TwinSchema + "'",
+		"pg_type":      "SELECT s.* FROM pg_catalog.pg_type AS s WHERE s.typnamespace" + outside,
+		"schemata":     "SELECT s.* FROM information_schema.schemata AS s WHERE s.schema_name <> '" + TwinSchema + "'",
+	}
+}
+
+// hidingSchema is the schema of a relation in which something is hidden.
+func hidingSchema(relation string) string {
+	if relation == "schemata" {
+		return informationSchema
+	}
+	return "pg_catalog"
 }
 
 // asDropped is what PostgreSQL shows in pg_attribute of a column that was dropped.
@@ -39,11 +64,25 @@ var asDropped = map[string]string{
 	"attgenerated": `''::"char"`,
 }
 
-// NewHidden hides columns. attributes are the columns of pg_attribute as the server has them.
+// NewHidden hides the schema of twins, and columns. attributes are the columns of pg_attribute as the server has them.
 func NewHidden(tables []HiddenColumns, attributes []string) (*Hidden, error) {
-	if len(tables) == 0 {
-		return nil, nil
+	h := &Hidden{map[string]*pg.Node{}}
+	queries := hidingTwins()
+	if len(tables) > 0 {
+		maps.Copy(queries, hidingColumns(tables, attributes))
 	}
+	for name, query := range queries {
+		node, err := template(strings.ReplaceAll(query, " || ", " OPERATOR(pg_catalog.||) "))
+		if err != nil {
+			return nil, err
+		}
+		h.relations[name] = node
+	}
+	return h, nil
+}
+
+// hidingColumns are the relations without the columns that twins leave out.
+func hidingColumns(tables []HiddenColumns, attributes []string) map[string]string {
 	// any writes a condition that holds for one of the tables: its oid in the one column, and its columns by the other.
 	any := func(table string, columns func(numbers string) string) string {
 		var tests []string
@@ -73,20 +112,12 @@ func NewHidden(tables []HiddenColumns, attributes []string) (*Hidden, error) {
 		}
 		list = append(list, column)
 	}
-	h := &Hidden{map[string]*pg.Node{}}
-	for name, query := range map[string]string{
+	return map[string]string{
 		"pg_attribute":  "SELECT " + strings.Join(list, ", ") + " FROM pg_catalog.pg_attribute AS s",
 		"pg_attrdef":    "SELECT s.* FROM pg_catalog.pg_attrdef AS s WHERE NOT " + any("adrelid", one("adnum")),
 		"pg_index":      "SELECT s.* FROM pg_catalog.pg_index AS s WHERE NOT " + any("indrelid", common("s.indkey")),
 		"pg_constraint": "SELECT s.* FROM pg_catalog.pg_constraint AS s WHERE NOT COALESCE(" + any("conrelid", common("s.conkey")) + ", false)",
-	} {
-		node, err := template(strings.ReplaceAll(query, " || ", " OPERATOR(pg_catalog.||) "))
-		if err != nil {
-			return nil, err
-		}
-		h.relations[name] = node
 	}
-	return h, nil
 }
 
 // hide takes the hidden columns out of what a part of the statement reads of the catalog. It is done before anything of
@@ -100,9 +131,12 @@ func (a *analysis) hide(part *pg.Node) {
 	for _, n := range hidingItems(part, c.Hidden().relations) {
 		rv := n.GetRangeVar()
 		substitute(n, c.Hidden().relations[rv.Relname])
-		sel := n.GetRangeSubselect().Subquery.GetSelectStmt()
-		sel.TargetList = append(sel.TargetList, s.systemColumns()...)
-		unqualify(part, "pg_catalog", rv.Relname)
+		schema := hidingSchema(rv.Relname)
+		if schema == "pg_catalog" {
+			sel := n.GetRangeSubselect().Subquery.GetSelectStmt()
+			sel.TargetList = append(sel.TargetList, s.systemColumns()...)
+		}
+		unqualify(part, schema, rv.Relname)
 		a.stmt.Masked = true
 	}
 }
@@ -112,7 +146,10 @@ func hidingItems(part *pg.Node, relations map[string]*pg.Node) (items []*pg.Node
 	ctes := map[string]bool{}
 	item := func(n *pg.Node) {
 		rv := n.GetRangeVar()
-		if rv != nil && relations[rv.Relname] != nil && (rv.Schemaname == "" || rv.Schemaname == "pg_catalog") {
+		if rv == nil || relations[rv.Relname] == nil {
+			return
+		}
+		if schema := hidingSchema(rv.Relname); rv.Schemaname == schema || rv.Schemaname == "" && schema == "pg_catalog" {
 			items = append(items, n)
 		}
 	}

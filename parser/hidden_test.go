@@ -14,7 +14,7 @@ func TestHiddenIsReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range HidingRelations() {
+	for _, name := range h.HidingRelations() {
 		tree := &pg.ParseResult{Version: 170007, Stmts: []*pg.RawStmt{{Stmt: h.relations[name]}}}
 		sql, err := pg.Deparse(tree)
 		if err != nil {

@@ -64,8 +64,11 @@ func (a *analysis) lift(c *Cut, n *pg.Node) error {
 
 // fold puts into the place of a call of an aggregate function what answers it.
 func (a *analysis) fold(c *Cut, node *pg.Node, f *pg.FuncCall) error {
-	if name := lastString(f.Funcname); name == "mode" && builtIn(f) {
+	switch name := lastString(f.Funcname); {
+	case name == "mode" && builtIn(f):
 		return a.mode(c, node, f)
+	case (name == "min" || name == "max") && builtIn(f) && c.ofTwin():
+		return a.extreme(c, node, f)
 	}
 	agg, err := a.aggregate(c, node, f)
 	if err == nil {

@@ -28,14 +28,51 @@ func (a *analysis) mode(c *Cut, node *pg.Node, f *pg.FuncCall) error {
 	if err != nil {
 		return err
 	}
+	source := "mode() WITHIN GROUP (ORDER BY " + SQL(x, "", nil) + ")"
+	return a.oneOfValues(c, node, f, x, source, func(value, count string) string {
+		if by.SortbyDir == pg.SortByDir_SORTBY_DESC {
+			value += " DESC"
+		}
+		return count + " DESC, " + value
+	})
+}
+
+// extreme puts in the place of min(x) or max(x) of a twin whose rows are not listed the least or greatest of the values that
+// the cut by x shows: those that enough rows have. The least of all values would be a single row's.
+func (a *analysis) extreme(c *Cut, node *pg.Node, f *pg.FuncCall) error {
+	name := lastString(f.Funcname)
+	if f.AggWithinGroup || f.FuncVariadic || f.AggStar || len(f.AggOrder) > 0 || len(f.Args) != 1 {
+		return a.refuse(f.Location, "Write "+name+"(x).", "this form of %s cannot be answered on protected data", name)
+	}
+	x, err := c.read.expr(f.Args[0])
+	if err != nil {
+		return err
+	}
+	return a.oneOfValues(c, node, f, x, name+"("+SQL(x, "", nil)+")", func(value, _ string) string {
+		if name == "max" {
+			value += " DESC"
+		}
+		return value
+	})
+}
+
+// ofTwin reports whether the cut reads a twin whose rows are not listed.
+func (c *Cut) ofTwin() bool {
+	return slices.ContainsFunc(c.Sources, func(s Source) bool { return s.Table.Aggregates })
+}
+
+// oneOfValues puts in the place of a call the first of the values of x by an order that is written from a value and how many
+// rows have it.
+func (a *analysis) oneOfValues(c *Cut, node *pg.Node, f *pg.FuncCall, x Expr, source string, order func(value, count string) string) error {
 	if i := c.keyOf(x); i >= 0 { // a group has one value of its keys
 		if c.Sets != nil {
-			return a.refuse(f.Location, "Take mode of other columns, or write GROUP BY with a single list.", "mode of a key of grouping sets cannot be answered on protected data")
+			name := lastString(f.Funcname)
+			return a.refuse(f.Location, "Take "+name+" of other columns, or write GROUP BY with a single list.", "%s of a key of grouping sets cannot be answered on protected data", name)
 		}
 		node.Node = qualified(c.Alias, c.Keys[i].Name)
 		return nil
 	}
-	source, where := "mode() WITHIN GROUP (ORDER BY "+SQL(x, "", nil)+")", []Expr{}
+	var where []Expr
 	if c.Where != nil {
 		where = append(where, c.Where)
 	}
@@ -74,13 +111,10 @@ func (a *analysis) mode(c *Cut, node *pg.Node, f *pg.FuncCall) error {
 	for _, k := range c.Keys {
 		match = append(match, of(m, k.Name)+" IS NOT DISTINCT FROM "+of(c, k.Name))
 	}
-	first := of(m, value)
-	if by.SortbyDir == pg.SortByDir_SORTBY_DESC {
-		first += " DESC"
-	}
-	tree, err := pg.Parse("SELECT (SELECT " + of(m, value) + " FROM x WHERE " + strings.Join(match, " AND ") + " ORDER BY " + of(m, m.Aggregates[0].Name) + " DESC, " + first + " LIMIT 1)")
+	tree, err := pg.Parse("SELECT (SELECT " + of(m, value) + " FROM x WHERE " + strings.Join(match, " AND ") +
+		" ORDER BY " + order(of(m, value), of(m, m.Aggregates[0].Name)) + " LIMIT 1)")
 	if err != nil {
-		return fmt.Errorf("writing what takes the place of mode: %w", err)
+		return fmt.Errorf("writing what takes the place of %s: %w", source, err)
 	}
 	found := tree.Stmts[0].Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val
 	found.GetSubLink().Subselect.GetSelectStmt().FromClause = []*pg.Node{m.from}

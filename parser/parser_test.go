@@ -175,6 +175,9 @@ func show(err error) string {
 
 // Depths at which libpg_query overflows the C stack, several times over: the guard must stop each before the parser.
 func TestGuardSurvivesDepth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes longer than a save")
+	}
 	const n = 50_000
 	shapes := map[string]string{
 		"sum":       "SELECT count(*) FROM adult WHERE age = 1" + strings.Repeat("+1", n),

@@ -19,6 +19,7 @@ type Shadows struct {
 	relations map[string]*pg.Node // what stands in the place of each relation: a subselect in FROM
 	masked    *pg.Node            // ARRAY(SELECT ...): the oids of everything that depends on protected rows
 	databases *pg.Node            // ARRAY(SELECT ...): the oids of this database and of all that hold protected rows
+	sized     *pg.SelectStmt      // what stands for a relation whose size is asked for
 }
 
 // ShadowRoot is a protected table: its name, its oid when the catalog was read, and the number of rows it has in public.
@@ -26,6 +27,7 @@ type ShadowRoot struct {
 	Schema, Name string
 	OID          uint32
 	Rows         int64
+	Twin         bool // it is answered from one
 }
 
 // ShadowDatabase is a database of the server that holds protected tables: its name, and its oid when the catalog was read.
@@ -48,8 +50,12 @@ func NewShadows(roots []ShadowRoot, columns map[string][]ShadowColumn, beside ..
 		return nil, nil
 	}
 	s := &Shadows{relations: map[string]*pg.Node{}}
-	node, err := template("SELECT " + maskedArray(roots))
+	node, err := template(sizedShape(roots))
 	if err != nil {
+		return nil, err
+	}
+	s.sized = node.GetSelectStmt()
+	if node, err = template("SELECT " + maskedArray(roots)); err != nil {
 		return nil, err
 	}
 	s.masked = node.GetSelectStmt().TargetList[0].GetResTarget().Val

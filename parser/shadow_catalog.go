@@ -143,6 +143,9 @@ func (r shadowRelation) body(name string, columns []ShadowColumn, roots []Shadow
 		}
 		list = append(list, column)
 	}
+	if name == "pg_class" && slices.ContainsFunc(roots, func(r ShadowRoot) bool { return r.Twin }) {
+		from += " WHERE s.relnamespace" + outside
+	}
 	return "SELECT " + strings.Join(list, ", ") + from, nil
 }
 

@@ -15,6 +15,7 @@ type shadowKind int
 const (
 	openFunction        shadowKind = iota // as it is
 	relationFunction                      // its first argument is a relation; a masked one becomes NULL
+	sizeFunction                          // likewise; a table with a twin becomes the twin
 	oidFunction                           // likewise, by oid
 	databaseFunction                      // its argument is a database, by name or oid; this one, and any with protected rows, becomes NULL
 	databaseOIDFunction                   // likewise, by oid
@@ -28,7 +29,8 @@ const (
 // read; and functions by which SQL could be run that Fugu does not see. Manual, chapters 9.26 to 9.28 and 28.2,
 // appendix F.
 var shadowFunctions = kinds(map[shadowKind]string{
-	relationFunction: "pg_relation_size pg_table_size pg_indexes_size pg_total_relation_size currval pg_sequence_last_value",
+	relationFunction: "currval pg_sequence_last_value",
+	sizeFunction:     "pg_relation_size pg_table_size pg_indexes_size pg_total_relation_size",
 	databaseFunction: "pg_database_size",
 	blindFunction:    "pg_tablespace_size pg_stat_get_function_calls pg_stat_get_function_total_time pg_stat_get_function_self_time",
 	blankFunction: "pg_current_wal_lsn pg_current_wal_insert_lsn pg_current_wal_flush_lsn pg_last_wal_receive_lsn pg_last_wal_replay_lsn " +
@@ -177,14 +179,18 @@ var argumentTemplates = func() map[shadowKind]*pg.SelectStmt {
 }()
 
 func (s *shadowing) argument(kind shadowKind, arg *pg.Node) (*pg.Node, error) {
-	sel := clone(argumentTemplates[kind])
+	shape := argumentTemplates[kind]
+	if kind == sizeFunction {
+		shape = s.shadows.sized
+	}
+	sel := clone(shape)
 	cast := sel.FromClause[0].GetRangeSubselect().GetSubquery().GetSelectStmt().GetTargetList()[0].GetResTarget().GetVal().GetTypeCast()
 	if cast == nil {
 		return nil, sqlstate.New(sqlstate.InternalError, "masking an argument: unexpected shape")
 	}
 	cast.Arg = arg
 	switch hidden := sel.WhereClause.GetBoolExpr().Args[1].GetAExpr(); kind {
-	case relationFunction, oidFunction:
+	case relationFunction, sizeFunction, oidFunction:
 		hidden.Rexpr = clone(s.shadows.masked)
 	case databaseFunction, databaseOIDFunction:
 		hidden.Rexpr = clone(s.shadows.databases)

@@ -52,3 +52,20 @@ func maskedDatabases(beside []ShadowDatabase) string {
 	}
 	return "ARRAY(SELECT d.oid FROM pg_catalog.pg_database d WHERE " + strings.Join(conditions, " OR ") + ")"
 }
+
+// sizedShape is the shape of an argument, as argumentShapes have it, whose size is asked for: that of a table with a twin is
+// its twin's, which everybody may know.
+func sizedShape(roots []ShadowRoot) string {
+	relation := "a.v::pg_catalog.oid"
+	var oids []string
+	for _, r := range roots {
+		if r.Twin {
+			oids = append(oids, strconv.FormatUint(uint64(r.OID), 10))
+		}
+	}
+	if len(oids) > 0 {
+		relation = "COALESCE((SELECT t.oid FROM pg_catalog.pg_class AS p, pg_catalog.pg_class AS t, pg_catalog.pg_namespace AS n WHERE p.oid = a.v::pg_catalog.oid AND p.oid = ANY ('{" +
+			strings.Join(oids, ",") + "}'::pg_catalog.oid[]) AND t.relname = p.relname AND n.oid = t.relnamespace AND n.nspname = '" + TwinSchema + "'), " + relation + ")"
+	}
+	return "SELECT o.oid::pg_catalog.regclass FROM (SELECT NULL::pg_catalog.regclass AS v) AS a, pg_catalog.pg_class AS o WHERE o.oid = " + relation + " AND o.oid <> ALL (NULL)"
+}

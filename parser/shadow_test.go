@@ -27,7 +27,7 @@ func shadowingCatalog(t testing.TB) shadowCatalog {
 		"pg_stat_database":    {{"datid", "oid"}, {"datname", "name"}, {"tup_returned", "bigint"}},
 		"pg_stat_wal":         {{"wal_bytes", "numeric"}, {"stats_reset", "timestamp with time zone"}},
 	}
-	s, err := NewShadows([]ShadowRoot{{"public", "adult", 16400, 35222}}, columns)
+	s, err := NewShadows([]ShadowRoot{{Schema: "public", Name: "adult", OID: 16400, Rows: 35222}}, columns)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func shadowingCatalog(t testing.TB) shadowCatalog {
 // Each statement: what the first look says, and the text that the guest gets, the array of masked oids shortened.
 func TestShadows(t *testing.T) {
 	c := shadowingCatalog(t)
-	node, err := template("SELECT " + maskedArray([]ShadowRoot{{"public", "adult", 16400, 35222}}))
+	node, err := template("SELECT " + maskedArray([]ShadowRoot{{Schema: "public", Name: "adult", OID: 16400, Rows: 35222}}))
 	if err != nil {
 		t.Fatal(err)
 	}

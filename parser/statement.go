@@ -19,6 +19,8 @@ type Table struct {
 	Ordinary     bool   // an ordinary table, which can be joined below a cut
 	Written      string // of an ordinary table: its name as the statement has it, quoted
 	View         string // the query of a view over protected tables
+	Aggregates   bool   // its twin's rows are not listed: it is no name of the twin's, but a table for the cut
+	Linked       bool   // its twin's rows come with those of another
 	Twin         bool   // it has a twin, which stands in its place wherever a name of it can be rewritten
 }
 
@@ -144,6 +146,9 @@ func (s *Statement) analyse(src *source, catalog Catalog, made map[string]bool) 
 	if show := s.root.Stmt.GetVariableShowStmt(); show != nil {
 		s.Show, _ = ownSetting(show.Name)
 		return nil
+	}
+	if err := a.spellOut(); err != nil {
+		return err
 	}
 	a.hide(s.root.Stmt)
 	if err := a.shadow(); err != nil {

@@ -10,6 +10,9 @@ import (
 // TwinSchema is the schema that twins are in, each under its table's name.
 const TwinSchema = "fugu_twin"
 
+// TwinRegistry is the table in which builds say what twins there are, as SQL. Guests may read it, and the reader.
+const TwinRegistry = TwinSchema + `."fugu twins"`
+
 // Twinner is a Catalog of tables that statements mean the twin of. schema is empty where the statement gave none; a twin is
 // found by its own name, too.
 type Twinner interface {

@@ -21,9 +21,9 @@ import (
 	"fugu/wire"
 )
 
-// Bind answers the statement for one binding of its parameters: what it returns are the arrays that stand in the place
-// of the protected tables.
+// Bind answers the statement for one binding of its parameters: with arrays that stand in the place of protected tables.
 func (s *statement) Bind(ctx context.Context, b wire.Binding) (wire.Bound, error) {
+	defer s.session.engine.searches.serve()()
 	ask, told := b.Ask, false
 	b.Ask = func(ctx context.Context, sql string) ([][]string, error) {
 		rows, err := ask(ctx, sql)
@@ -102,7 +102,7 @@ func (s *statement) bindOn(ctx context.Context, b wire.Binding, explain parser.E
 		return q.explain(ctx, b, explain)
 	}
 	var bound wire.Bound
-	virtual, err := s.virtual(ctx, b)
+	free, err := q.free(ctx, b)
 	if err != nil {
 		return wire.Bound{}, err
 	}
@@ -122,7 +122,7 @@ func (s *statement) bindOn(ctx context.Context, b wire.Binding, explain parser.E
 			bound.Notices = append(bound.Notices, q.notice(ctx, a))
 		}
 	}
-	bound.Values = append(bound.Values, virtual...)
+	bound.Values = append(bound.Values, free...)
 	if s.probe != "" {
 		bound.Text, err = parser.Inline(s.plan.SQL, s.plan.ClientParams+1, bound.Values)
 		bound.Values = nil

@@ -15,22 +15,34 @@ import (
 // Databases opens each session in the engine of its database: there is one for each database of the server that clients
 // may reach, with the policies of that database, perhaps none, and the masks of all. It is safe for concurrent use.
 type Databases struct {
-	engines atomic.Pointer[map[string]*Engine]
+	engines  atomic.Pointer[map[string]*Engine]
+	searches *searches // of all of them
 }
 
 // NewDatabases returns the engines under the names of their databases.
 func NewDatabases(engines map[string]*Engine) *Databases {
-	d := &Databases{}
+	d := &Databases{searches: newSearches()}
+	d.share(engines)
 	d.engines.Store(&engines)
 	return d
 }
 
 // Replace serves other databases from now on. Engines that are no longer among them are closed.
 func (d *Databases) Replace(engines map[string]*Engine) {
+	d.share(engines)
 	before := *d.engines.Swap(&engines)
 	for name, e := range before {
 		if engines[name] != e {
 			e.Close()
+		}
+	}
+}
+
+// share has engines that no session knows yet search for noise in one room: each by itself would take half of the processors.
+func (d *Databases) share(engines map[string]*Engine) {
+	for _, e := range engines {
+		if e.searches != d.searches {
+			e.searches = d.searches
 		}
 	}
 }

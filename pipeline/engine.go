@@ -30,7 +30,7 @@ type Engine struct {
 	covariances covarianceAccounts
 	past        *past
 	scanning    scanning
-	searches    searches
+	searches    *searches
 	grid        time.Duration    // see Grid
 	refusals    *ledger.Refusals // nil: none is recorded
 	closed      atomic.Bool      // its database is not served any more
@@ -38,7 +38,7 @@ type Engine struct {
 
 // New returns an engine. Guests connect with the configuration guest; everything else is as loaded.
 func New(guest *pgconn.Config, reader *upstream.Reader, l ledger.Ledger, s *Snapshot, log *slog.Logger) *Engine {
-	e := &Engine{guest: guest, reader: reader, ledger: l, log: log, past: &past{}}
+	e := &Engine{guest: guest, reader: reader, ledger: l, log: log, past: &past{}, searches: newSearches()}
 	e.snapshot.Store(s)
 	return e
 }
@@ -70,6 +70,9 @@ func (e *Engine) Open(_ context.Context, startup wire.Startup) (wire.Session, er
 		return nil, sqlstate.New(sqlstate.InvalidCatalogName, "database %q is not served here", db).
 			WithHint("Connect to database %q.", e.guest.Database).Ending()
 	}
+	if err := e.snapshot.Load().admits(startup.User); err != nil {
+		return nil, err
+	}
 	s := &session{engine: e, user: startup.User}
 	for name, value := range startup.Parameters {
 		if containsFold(name+value, "fugu") {
@@ -98,5 +101,5 @@ func (e *Engine) Open(_ context.Context, startup wire.Startup) (wire.Session, er
 // guest's own affair.
 func (e *Engine) protects() bool {
 	s := e.snapshot.Load()
-	return len(s.policies) > 0 || s.shadows != nil
+	return len(s.policies) > 0 || len(s.apart) > 0 || s.shadows != nil
 }

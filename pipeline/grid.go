@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"fugu/internal/hook"
@@ -45,17 +46,49 @@ func point(first, elapsed time.Duration) time.Duration {
 	}
 }
 
-// wait returns at the next point of the grid since start. An error is the client's: it has cancelled meanwhile.
-func (q *question) wait(ctx context.Context, start time.Time) error {
+// reading is a time in which rows are read, from its start on.
+type reading struct {
+	start    time.Time
+	canceled atomic.Pointer[time.Time] // when the client gave up; nil: it has not
+	unwatch  func() bool
+}
+
+func startReading(ctx context.Context) *reading {
+	r := &reading{start: time.Now()}
+	r.unwatch = context.AfterFunc(ctx, r.cancel)
+	return r
+}
+
+func (r *reading) cancel() {
+	now := time.Now()
+	r.canceled.CompareAndSwap(nil, &now)
+}
+
+// wait returns at the next point of the grid since the reading began. An error is the client's: it has cancelled meanwhile.
+// read says whether the rows were read to their end.
+func (q *question) wait(ctx context.Context, r *reading, read bool) error {
+	defer r.unwatch()
 	if q.engine.grid == 0 || hook.NoGrid {
 		return nil
 	}
+	start := r.start
 	rest := time.NewTimer(point(q.first(), time.Since(start)) - time.Since(start))
 	defer rest.Stop()
 	select {
 	case <-rest.C:
 		return nil
 	case <-ctx.Done():
+		r.cancel()
+		q.settle(*r.canceled.Load(), read)
 		return canceled(ctx)
 	}
+}
+
+// settle makes a cancelled reading look the same whether it was done already: to stop one takes a moment, so what the client
+// is told leaves at a point of a grid of its own; and it costs the reader its connection, which the next statement may notice.
+func (q *question) settle(since time.Time, read bool) {
+	if read {
+		q.engine.reader.Forget()
+	}
+	time.Sleep(time.Until(since.Add(point(q.engine.grid, time.Since(since)))))
 }

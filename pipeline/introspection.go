@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"fugu/parser"
@@ -60,6 +61,9 @@ func (s *Snapshot) Introspection() *parser.Introspection { return s.listing }
 
 // loadHidden finds the columns that twins leave out, so that their tables show without them.
 func (s *Snapshot) loadHidden(ctx context.Context, reader *upstream.Reader) error {
+	if !slices.ContainsFunc(s.tables, func(t *protected) bool { return t.table.Twin }) {
+		return nil
+	}
 	var tables []parser.HiddenColumns
 	for _, t := range s.tables {
 		if !t.table.Twin || len(t.config.Twin.Drop) == 0 {
@@ -85,9 +89,6 @@ func (s *Snapshot) loadHidden(ctx context.Context, reader *upstream.Reader) erro
 		}
 		tables = append(tables, h)
 	}
-	if len(tables) == 0 {
-		return nil
-	}
 	rows, err := reader.Query(ctx, "SELECT attname FROM pg_attribute WHERE attrelid = 'pg_catalog.pg_attribute'::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum", nil, nil)
 	if err != nil {
 		return fmt.Errorf("reading the columns of pg_attribute: %w", err)
@@ -96,11 +97,13 @@ func (s *Snapshot) loadHidden(ctx context.Context, reader *upstream.Reader) erro
 	for _, r := range rows {
 		attributes = append(attributes, r[0].Text)
 	}
-	for _, name := range parser.HidingRelations() {
+	if s.hidden, err = parser.NewHidden(tables, attributes); err != nil {
+		return err
+	}
+	for _, name := range s.hidden.HidingRelations() {
 		s.watch(name)
 	}
-	s.hidden, err = parser.NewHidden(tables, attributes)
-	return err
+	return nil
 }
 
 var _ parser.Hider = (*Snapshot)(nil)

@@ -64,32 +64,26 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 	for _, c := range q.cuts {
 		values += len(c.Cells) * len(c.Aggregates)
 	}
-	bounded, stop := ctx, func() {}
-	if values >= largeSearch {
-		bounded, stop = context.WithTimeout(ctx, searchTime)
-	}
-	defer stop()
-	leave, err := q.engine.searches.enter(bounded, q.session.user, values)
+	var m *measured
+	err := q.engine.searches.run(ctx, q.session.user, values, func(ctx context.Context, rest func()) (err error) {
+		// Others may have looked for the same meanwhile.
+		var found bool
+		if m, found = q.snapshot.measured.get(key); found {
+			return nil
+		}
+		if m, err = q.derive(ctx, rest); err == nil {
+			q.snapshot.measured.add(key, m, weight(m))
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
-	// Others may have looked for the same meanwhile.
-	if m, ok := q.snapshot.measured.get(key); ok {
-		return m, nil
-	}
-	m, err := q.derive(bounded)
-	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
-		return nil, tookTooLong(bounded, values)
-	} else if err != nil {
-		return nil, err
-	}
-	q.snapshot.measured.add(key, m, weight(m))
 	return m, nil
 }
 
-// derive is measure without a memory, and without a limit.
-func (q *question) derive(ctx context.Context) (*measured, error) {
+// derive is measure without a memory, and without a limit; rest is called between the steps of the search.
+func (q *question) derive(ctx context.Context, rest func()) (*measured, error) {
 	m := &measured{sumsOnly: true}
 	var parts [][]sensitivity.Shift
 	var widths []int
@@ -97,8 +91,9 @@ func (q *question) derive(ctx context.Context) (*measured, error) {
 	var models []modelled // those with components
 	var asked []part      // likewise
 	normal, wide := false, false
+	blocks := valueBlocks{apart: q.policy.Privacy.Weights == policy.SamplingWeights, known: map[[3]int]int{}}
 	var off displaced // how far F moves with the rows that the policy lets its model be off by
-	for _, c := range q.cuts {
+	for at, c := range q.cuts {
 		if err := q.unaccounted(c); err != nil {
 			return nil, err
 		}
@@ -133,7 +128,7 @@ func (q *question) derive(ctx context.Context) (*measured, error) {
 			for k, comp := range f.components {
 				ask.Component[comp.Cell][comp.Aggregate] = m.width + k
 				agg := c.Aggregates[comp.Aggregate]
-				components = append(components, mechanism.Component{Lattice: f.lattice[k], Unit: units[k], Integer: agg.Integer})
+				components = append(components, mechanism.Component{Lattice: f.lattice[k], Unit: units[k], Integer: agg.Integer, Block: blocks.number(at, c.Cells[comp.Cell].Set, comp.Aggregate)})
 				m.integer = append(m.integer, agg.Integer)
 				m.labels = append(m.labels, label{agg.Label, c.GroupKey(c.Cells[comp.Cell])})
 			}
@@ -186,7 +181,8 @@ func (q *question) derive(ctx context.Context) (*measured, error) {
 			}
 		}
 		m.calibration, err = q.calibrate(ctx, mechanism.Request{Shifts: m.shifts, Families: families, Quilts: m.quilts, Components: components, Budget: q.budget, Relaxed: q.relaxed(off),
-			Absolute: q.policy.Privacy.Weights == policy.TotalWeights, Joint: q.policy.Privacy.Composition == policy.Jointly})
+			Absolute: q.policy.Privacy.Weights == policy.TotalWeights, Joint: q.policy.Privacy.Composition == policy.Jointly,
+			Between: rest})
 		if err != nil {
 			return nil, err
 		}

@@ -131,6 +131,24 @@ func (m *modelled) units(w policy.Weights, epsilon privacy.Epsilon) []float64 {
 	return out
 }
 
+// valueBlocks numbers the values of one aggregate in one set of groups alike: what a statement for them alone would ask. Under
+// weights that say what a value's error counts, all of F is one.
+type valueBlocks struct {
+	apart bool
+	known map[[3]int]int
+}
+
+func (b valueBlocks) number(cut, set, aggregate int) int {
+	if !b.apart {
+		return 0
+	}
+	of := [3]int{cut, set, aggregate}
+	if _, ok := b.known[of]; !ok {
+		b.known[of] = len(b.known)
+	}
+	return b.known[of]
+}
+
 // moved bounds how far a secret moves each component.
 func (m *modelled) moved() []float64 {
 	out := make([]float64, len(m.components))

@@ -182,5 +182,5 @@ func (s *statement) meansWhatItSays(ctx context.Context, b wire.Binding) error {
 	}
 	what := map[byte]string{'f': "function", 'o': "operator", 't': "type"}[found[i].kind]
 	return sqlstate.New(sqlstate.NotAnswerable, "a user-defined %s %s could be meant in the place of PostgreSQL's own", what, found[i].name).
-		WithHint("On protected rows there are PostgreSQL's own alone. Leave the schema of the other one out of search_path.").At(s.plan.Cuts[0].Position())
+		WithHint("On protected rows there are PostgreSQL's own alone. Leave the schema of the other one out of search_path.").At(s.plan.Position())
 }

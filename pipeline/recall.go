@@ -42,7 +42,7 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 	switch {
 	case !ok, hook.NoStored, s.session.touched, s.plain != nil, s.execute != nil, s.prepare, s.plan == nil, s.noData, s.probe != "":
 		return wire.Bound{}, false
-	case len(s.plan.Cuts) == 0, len(s.plan.Virtual) > 0, len(s.plan.Ordinary()) > 0, s.plan.Explain != parser.NoExplain,
+	case len(s.plan.Cuts) == 0, len(s.plan.Twins) > 0, len(s.plan.Virtual) > 0, len(s.plan.Ordinary()) > 0, s.plan.Explain != parser.NoExplain,
 		engine.closed.Load(), engine.snapshot.Load() != s.snapshot:
 		return wire.Bound{}, false
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"fugu/internal/hook"
 	"fugu/ledger"
@@ -47,9 +46,9 @@ func (q *question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer, m
 		return ledger.Answer{}, false, q.abandon(ctx, a)
 	}
 	hook.Point("before the statistics")
-	start := time.Now()
+	reading := startReading(ctx)
 	out, err := q.read(ctx, m)
-	if late := q.wait(ctx, start); late != nil {
+	if late := q.wait(ctx, reading, err == nil || sqlstate.Is(err, sqlstate.StatisticsFailed)); late != nil {
 		err = late // whatever was found: a client that has left learns nothing of it, not even later
 	}
 	if err != nil {

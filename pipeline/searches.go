@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fugu/internal/hook"
@@ -11,11 +12,12 @@ import (
 )
 
 // The search for the noise of many values takes processors and memory, and costs no budget: whoever explains a statement
-// may begin one. So there is little room for large ones, in all and for each user; small ones need none.
+// may begin one. So there is little room for large ones, in all and for each user, and they let others go first; small
+// ones need none.
 const (
 	// largeSearch is from how many values on a search needs a place: below, it is done within some tenths of a second.
 	largeSearch = 400
-	// mostValues is of one statement: a search holds matrices of values by values, this many some 512 MiB.
+	// mostValues is of one statement: a search takes 2 to 9 KB for each value, so this many some 150 MB.
 	mostValues = 16_000
 	// userSearches are of one user's at a time, running or waiting.
 	userSearches = 2
@@ -23,30 +25,68 @@ const (
 	waitingSearches = 4
 	// searchTime bounds a search and the wait for its place.
 	searchTime = 30 * time.Second
+
+	// While others' statements are being answered, a search works for workTime and rests restShare times as long as that took,
+	// in turn: longer where processors are scarce, but for longestRest at most. A small statement takes some tens of
+	// milliseconds, so it has the processors for itself for most of them; and however many follow each other, the search
+	// goes on.
+	workTime    = 5 * time.Millisecond
+	restShare   = 8
+	longestRest = time.Second
 )
 
-// searches is the room for large searches.
+// searches is the room for large searches, one for all databases that a proxy serves: they share its processors.
 type searches struct {
-	once   sync.Once
-	places chan struct{} // of those that run: half of the processors stay for everything else
+	places  chan struct{} // of those that run: half of the processors stay for everything else
+	time    time.Duration // searchTime, but for tests
+	pause   func(context.Context, time.Duration)
+	serving atomic.Int64 // statements about protected rows that are being answered, those that search with them
 
 	mu     sync.Mutex
-	all    int
+	all    int // of those that run or wait
 	byUser map[string]int
 }
 
-// enter waits for a place for a search of so many values, until leave.
+func newSearches() *searches {
+	return &searches{places: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)), time: searchTime, pause: pause, byUser: map[string]int{}}
+}
+
+// serve counts a statement as one that is being answered, until the function that it returns is called. Searches rest
+// meanwhile. What they could tell by it is no more than when an answer left, and that is a point of the public grid.
+func (s *searches) serve() (served func()) {
+	s.serving.Add(1)
+	return func() { s.serving.Add(-1) }
+}
+
+// run calls search, for a statement of so many values, when there is a place; a small one at once. The search is to end
+// when its context does, and to call rest between its steps.
+func (s *searches) run(ctx context.Context, user string, values int, search func(_ context.Context, rest func()) error) error {
+	if values < largeSearch {
+		return search(ctx, func() {})
+	}
+	bounded, stop := context.WithTimeout(ctx, s.time)
+	defer stop()
+	leave, err := s.enter(bounded, user, values)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	err = search(bounded, s.resting(bounded))
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		return tookTooLong(bounded, values)
+	}
+	return err
+}
+
+// enter waits for a place, until leave.
 func (s *searches) enter(ctx context.Context, user string, values int) (leave func(), err error) {
-	if values < largeSearch || hook.OpenSearches {
+	if hook.OpenSearches {
 		return func() {}, nil
 	}
 	if values > mostValues {
 		return nil, sqlstate.New(sqlstate.NotAnswerable, "the statement has %d values, and noise is looked for of at most %d together", values, mostValues).
 			WithHint("Group by fewer columns, or ask for fewer aggregates at a time.")
 	}
-	s.once.Do(func() {
-		s.places, s.byUser = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)), map[string]int{}
-	})
 	if err := s.register(user); err != nil {
 		return nil, err
 	}
@@ -79,6 +119,42 @@ func (s *searches) unregister(user string) {
 	s.all--
 	if s.byUser[user]--; s.byUser[user] == 0 {
 		delete(s.byUser, user)
+	}
+}
+
+// others reports whether any statement is being answered that does not search itself.
+func (s *searches) others() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.serving.Load() > int64(s.all)
+}
+
+// resting returns what a search calls between its steps, in one goroutine: it waits where the search has worked for long
+// enough beside others, so that they are slowed down by a bounded share, however many processors there are.
+func (s *searches) resting(ctx context.Context) (rest func()) {
+	if hook.OpenSearches {
+		return func() {}
+	}
+	resumed := time.Now()
+	return func() {
+		worked := time.Since(resumed)
+		if worked < workTime {
+			return
+		}
+		for n := min(restShare*worked, longestRest) / workTime; n > 0 && s.others() && ctx.Err() == nil; n-- {
+			s.pause(ctx, workTime)
+		}
+		resumed = time.Now()
+	}
+}
+
+// pause waits, unless ctx ends before.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
 	}
 }
 

@@ -89,7 +89,7 @@ type template struct {
 func (s *session) Ordinary(sql []byte) bool {
 	snap := s.engine.snapshot.Load()
 	text := unsafe.String(unsafe.SliceData(sql), len(sql)) // nothing below keeps it
-	if s.engine.closed.Load() {
+	if s.engine.closed.Load() || snap.apart != nil && snap.admits(s.user) != nil {
 		return false // which Interpret refuses
 	}
 	if snap.plainly(text) && !(s.prepared && containsFold(text, "execute")) || hook.Blind {
@@ -110,6 +110,9 @@ func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32
 		return nil, err
 	}
 	snap := s.engine.snapshot.Load()
+	if err := snap.admits(s.user); err != nil {
+		return nil, err
+	}
 	if err := unpinning(sql); err != nil {
 		return nil, err
 	}
@@ -120,6 +123,7 @@ func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32
 		}
 		return nil, nil
 	}
+	defer s.engine.searches.serve()()
 	s.touched = s.touched || containsFold(sql, "fugu")
 	templates, err := s.templates(ctx, snap, sql, paramTypes)
 	if err != nil && !named {
@@ -216,7 +220,7 @@ func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, par
 func (s *session) plan(ctx context.Context, snap *Snapshot, st *parser.Statement, paramTypes []uint32) (template, error) {
 	t := template{text: st.Text, params: max(st.Params, len(paramTypes)), types: paramTypes, start: int32(st.Start)}
 	var err error
-	if t.twins, err = s.engine.twins(ctx, snap, st.Twins); err != nil {
+	if t.twins, err = s.engine.twins(ctx, snap, slices.Concat(st.Twins, aggregated(st))); err != nil {
 		return t, err
 	}
 	switch {
@@ -237,6 +241,10 @@ func (s *session) plan(ctx context.Context, snap *Snapshot, st *parser.Statement
 	case st.Plain != nil:
 		t.plain = snap.find(st.Plain.Table.Schema, st.Plain.Table.Name)
 		t.policy = t.plain.policy
+		if t.plain.table.AtLeast > 0 {
+			return t, sqlstate.New(sqlstate.NotAnswerable, "rows of the twin of %s are not listed", st.Plain.Table).
+				WithHint("Aggregate them: count, sum, avg and the like, with WHERE and GROUP BY. The policy's owner can write twin: {rows: shown}.").At(st.Plain.Position)
+		}
 		if t.plain.config.PlainRows != policy.ReferenceRows {
 			return t, sqlstate.New(sqlstate.NotAnswerable, "rows of the protected table %s are not shown", st.Plain.Table).
 				WithHint("Aggregate them: count, sum or avg, with WHERE and GROUP BY. The policy's plain_rows can offer reference rows instead.").At(st.Plain.Position)
@@ -246,8 +254,8 @@ func (s *session) plan(ctx context.Context, snap *Snapshot, st *parser.Statement
 	}
 	for _, c := range st.Cuts {
 		for _, src := range c.Sources {
-			if src.Table.Ordinary {
-				continue
+			if src.Table.Ordinary || src.Table.Aggregates {
+				continue // which cost nothing
 			}
 			p := snap.find(src.Table.Schema, src.Table.Name).policy
 			if t.policy != nil && t.policy != p {

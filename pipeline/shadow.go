@@ -36,7 +36,7 @@ func (s *Snapshot) loadShadows(ctx context.Context, reader *upstream.Reader, bes
 		if err != nil {
 			return fmt.Errorf("reading the oid of %s: %w", t.table, err)
 		}
-		roots = append(roots, parser.ShadowRoot{Schema: t.table.Schema, Name: t.table.Name, OID: uint32(oid), Rows: t.table.Rows})
+		roots = append(roots, parser.ShadowRoot{Schema: t.table.Schema, Name: t.table.Name, OID: uint32(oid), Rows: t.table.Rows, Twin: t.table.Twin})
 	}
 	names := "{" + strings.Join(parser.ShadowedRelations(), ",") + "}"
 	rows, err := reader.Query(ctx, `SELECT w.name, a.attname, format_type(a.atttypid, a.atttypmod) FROM unnest($1::text[]) AS w(name)

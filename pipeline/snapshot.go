@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -32,6 +31,7 @@ const (
 // Snapshot is everything that the policies and the catalog say, at one time.
 type Snapshot struct {
 	policies []*policy.Policy
+	apart    []*policy.Policy // of tables that are elsewhere, whose twins are here under the same names: see LoadApart
 	tables   []*protected
 	views    []parser.Table // over protected tables
 	words    *words         // a text with none of them is ordinary
@@ -256,7 +256,11 @@ func loadTable(ctx context.Context, p *policy.Policy, t policy.Table, reader *up
 // is read, as no statistic of it is asked.
 func (t *protected) loadTwin(ctx context.Context, reader *upstream.Reader) (err error) {
 	t.table.Columns, err = loadColumns(ctx, reader, Quoted(t.config.Qualified()))
-	t.syntax = parser.Table{Schema: t.config.Schema, Name: t.config.Name, Twin: true}
+	t.syntax = parser.Table{Schema: t.config.Schema, Name: t.config.Name, Twin: true, Linked: t.config.Link != nil}
+	if w := t.config.Twin; w.Rows == policy.Aggregate {
+		t.table.AtLeast, t.syntax.Aggregates = w.AtLeast, true
+		t.table.Columns = slices.DeleteFunc(t.table.Columns, func(c planner.Column) bool { return slices.Contains(w.Drop, c.Name) })
+	}
 	for _, c := range t.table.Columns {
 		t.syntax.Columns = append(t.syntax.Columns, c.Name)
 	}
@@ -334,7 +338,7 @@ func (s *Snapshot) Table(schema, name string) (parser.Table, bool) {
 
 func (s *Snapshot) find(schema, name string) *protected {
 	for _, t := range s.tables {
-		if t.table.Name == name && (schema == "" || t.table.Schema == schema) {
+		if t.table.Name == name && (schema == "" || t.table.Schema == schema || schema == parser.TwinSchema && t.table.AtLeast > 0) {
 			return t
 		}
 	}
@@ -360,6 +364,9 @@ func (s *Snapshot) Protected(schema, name string) (*planner.Table, bool) {
 // VirtualTable is the planner's view of one of Fugu's own tables.
 func (s *Snapshot) VirtualTable(name string) (planner.VirtualTable, bool) {
 	v, ok := virtualTables[name]
+	if s.apart != nil { // they are in the database, as far as there are any
+		return planner.VirtualTable{}, false
+	}
 	return planner.VirtualTable{Name: name, Columns: v}, ok
 }
 
@@ -374,22 +381,3 @@ func (s *Snapshot) plainly(sql string) bool { return !s.glance.in(sql) && !s.sha
 
 // mentions reports whether a text holds any word that could make it ask for protected data or for what shows it.
 func (s *Snapshot) mentions(sql string) bool { return s.words.in(sql) || s.shadows.Touches(sql) }
-
-// virtualTables are the columns of the tables in the schema fugu.
-var virtualTables = map[string][]planner.Column{
-	"budget": columns("dataset text, scope text, secret text, epsilon_total float8, epsilon_spent float8, epsilon_left float8, delta_total float8, releases int8, epoch int8, period int8"),
-	"last_release": columns("statement_id int8, column_name text, group_key text, mechanism text, assumption text, noise_sd float8, lower float8, upper float8, " +
-		"epsilon float8, delta float8, secret text, delta_reached float8, binding_pair text, epsilon_estimation float8"),
-	"releases": columns("statement_id int8, dataset text, at timestamptz, mechanism text, assumption text, epsilon float8, delta float8, failed bool"),
-	"twin":     columns("dataset text, table_name text, built timestamptz, rows int8, sampled int8, class text, told int8, taken int8, count_error float8, epsilon float8, delta float8, assumption text"),
-	"policy":   columns("dataset text, table_name text, secret text, proportion text, \"from\" float8, \"to\" float8, \"within\" float8"),
-}
-
-func columns(list string) []planner.Column {
-	var out []planner.Column
-	for _, c := range strings.Split(list, ", ") {
-		name, typ, _ := strings.Cut(c, " ")
-		out = append(out, planner.Column{Name: strings.Trim(name, `"`), Type: "pg_catalog." + typ})
-	}
-	return out
-}

@@ -13,9 +13,6 @@ import (
 	"fugu/wire"
 )
 
-// registry is the table in which builds say what twins there are. Guests may read it.
-const registry = parser.TwinSchema + `."fugu twins"`
-
 // toldClass is what may be known of one class of a twin's rows; of a table that comes with another there is no class.
 type toldClass struct {
 	table, built, class        string
@@ -47,7 +44,7 @@ func (s *statement) tell(ctx context.Context, b wire.Binding) (out []toldClass, 
 		return nil, err
 	}
 	rows, err := b.Ask(ctx, `SELECT t.table_schema, t.table_name, t.built, t.rows, t.sampled, c.class, c.told, c.taken, t.epsilon, t.delta, t.assumption, c.i
-	  FROM `+registry+` AS t LEFT JOIN LATERAL ROWS FROM (pg_catalog.unnest(t.classes), pg_catalog.unnest(t.told), pg_catalog.unnest(t.taken)) WITH ORDINALITY AS c(class, told, taken, i) ON true
+	  FROM `+parser.TwinRegistry+` AS t LEFT JOIN LATERAL ROWS FROM (pg_catalog.unnest(t.classes), pg_catalog.unnest(t.told), pg_catalog.unnest(t.taken)) WITH ORDINALITY AS c(class, told, taken, i) ON true
 	  ORDER BY t.table_schema, t.table_name, c.i`)
 	if err != nil {
 		return nil, err
@@ -79,6 +76,10 @@ func (s *statement) twinRows(ctx context.Context, b wire.Binding) (rows [][]plan
 			continue
 		}
 		name, found := t.table.String(), false
+		least := null // rows are shown
+		if t.table.AtLeast > 0 {
+			least = integer(t.table.AtLeast)
+		}
 		for _, c := range classes {
 			if c.table != name {
 				continue
@@ -88,10 +89,10 @@ func (s *statement) twinRows(ctx context.Context, b wire.Binding) (rows [][]plan
 			if c.known {
 				row[5], row[8] = text(c.class), float(c.countError)
 			}
-			rows = append(rows, row)
+			rows = append(rows, append(row, least))
 		}
 		if !found {
-			rows = append(rows, append([]planner.Value{text(t.policy.Dataset), text(name)}, slices.Repeat([]planner.Value{null}, 10)...))
+			rows = append(rows, slices.Concat([]planner.Value{text(t.policy.Dataset), text(name)}, slices.Repeat([]planner.Value{null}, 10), []planner.Value{least}))
 		}
 	}
 	return rows, nil
@@ -106,6 +107,7 @@ type ExplainedTwin struct {
 	Assumption string  `json:"assumption"`
 	Rows       string  `json:"rows"`
 	Sampled    string  `json:"sampled"`
+	AtLeast    int64   `json:"at_least,omitempty"` // rows of the sample that whatever is told is of; 0: rows are shown
 	Classes    []ExplainedClass
 }
 
@@ -124,7 +126,7 @@ func (x *Explanation) addTwins(ctx context.Context, s *statement, b wire.Binding
 		return err
 	}
 	for _, t := range s.twins {
-		e := ExplainedTwin{Table: t.table.String()}
+		e := ExplainedTwin{Table: t.table.String(), AtLeast: t.table.AtLeast}
 		for _, c := range classes {
 			if c.table != e.Table {
 				continue
@@ -147,6 +149,9 @@ func (x Explanation) twinLines() (lines []string) {
 		lines = append(lines,
 			fmt.Sprintf("  Twin of %s: %s rows, made of %s that were drawn; it was paid for when it was built, epsilon %s, delta %s", t.Table, t.Rows, t.Sampled, t.Epsilon, t.Delta),
 			"    Price of the statement: 0, assuming "+strings.TrimSpace(t.Assumption))
+		if t.AtLeast > 0 {
+			lines = append(lines, fmt.Sprintf("    Rows are not listed: groups of fewer than %d rows of the sample are left out, other values of fewer are NULL", t.AtLeast))
+		}
 		for _, c := range t.Classes {
 			at := func(k float64) string { return short(c.CountError * math.Sqrt(k)) }
 			lines = append(lines, fmt.Sprintf("    Rows where %s: told as %s, of which %s were drawn; sampling alone moves a count of 100, 1000, 10000 of them by %s, %s, %s (sd)",

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"fugu/ledger"
@@ -121,3 +122,22 @@ func integer(v int64) planner.Value { return text(strconv.FormatInt(v, 10)) }
 
 // float writes enough digits for people and for comparison; a budget is no place for 17.
 func float(v float64) planner.Value { return text(strconv.FormatFloat(v, 'g', 10, 64)) }
+
+// virtualTables are the columns of the tables in the schema fugu.
+var virtualTables = map[string][]planner.Column{
+	"budget": columns("dataset text, scope text, secret text, epsilon_total float8, epsilon_spent float8, epsilon_left float8, delta_total float8, releases int8, epoch int8, period int8"),
+	"last_release": columns("statement_id int8, column_name text, group_key text, mechanism text, assumption text, noise_sd float8, lower float8, upper float8, " +
+		"epsilon float8, delta float8, secret text, delta_reached float8, binding_pair text, epsilon_estimation float8"),
+	"releases": columns("statement_id int8, dataset text, at timestamptz, mechanism text, assumption text, epsilon float8, delta float8, failed bool"),
+	"twin":     columns("dataset text, table_name text, built timestamptz, rows int8, sampled int8, class text, told int8, taken int8, count_error float8, epsilon float8, delta float8, assumption text, at_least int8"),
+	"policy":   columns("dataset text, table_name text, secret text, proportion text, \"from\" float8, \"to\" float8, \"within\" float8"),
+}
+
+func columns(list string) []planner.Column {
+	var out []planner.Column
+	for _, c := range strings.Split(list, ", ") {
+		name, typ, _ := strings.Cut(c, " ")
+		out = append(out, planner.Column{Name: strings.Trim(name, `"`), Type: "pg_catalog." + typ})
+	}
+	return out
+}

@@ -16,6 +16,7 @@ import (
 type above struct {
 	cuts           []*Cut // each once
 	places, tables []parser.Relation
+	twins          []parser.Relation
 	open           []open
 	next           int // the parameter after the last
 }
@@ -27,8 +28,9 @@ type open struct {
 	places      int    // how often the statement has the cut
 }
 
-// newAbove lays out the relations that take the places of the cuts, and of the virtual tables, from the parameter first on.
-func newAbove(all []*Cut, virtual []VirtualTable, first int) *above {
+// newAbove lays out the relations that take the places of the cuts, of those of twins, and of the virtual tables, from the
+// parameter first on.
+func newAbove(all []*Cut, twins []*TwinCut, virtual []VirtualTable, first int) *above {
 	a := &above{next: first}
 	var once []parser.Relation
 	for _, c := range all {
@@ -56,6 +58,10 @@ func newAbove(all []*Cut, virtual []VirtualTable, first int) *above {
 		}
 		a.places = append(a.places, place)
 	}
+	for _, c := range twins {
+		a.twins = append(a.twins, c.relation(a.next))
+		a.next += c.Width()
+	}
 	for _, t := range virtual {
 		r := parser.Relation{First: a.next}
 		for _, c := range t.Columns {
@@ -65,6 +71,19 @@ func newAbove(all []*Cut, virtual []VirtualTable, first int) *above {
 		a.tables = append(a.tables, r)
 	}
 	return a
+}
+
+// inOrder are the places of all cuts as the statement has them.
+func (a *above) inOrder(cuts []*parser.Cut) (places []parser.Relation) {
+	noisy, twins := a.places, a.twins
+	for _, c := range cuts {
+		if ofTwins(c) {
+			places, twins = append(places, twins[0]), twins[1:]
+		} else {
+			places, noisy = append(places, noisy[0]), noisy[1:]
+		}
+	}
+	return places
 }
 
 // sql takes what was rewritten with the names of no types, and puts in those of the cuts, which are resolved.

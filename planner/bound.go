@@ -31,6 +31,7 @@ type Bound struct {
 	packed     bool    // one label tells the classes of all the secrets that are predicates
 
 	partnered map[int]bool // by Rel: the sources of which a row of the root has one row at most
+	beside    map[int]bool // by Rel: those of which each combination of protected rows has one at most, and protected ones
 	once      bool         // all of them are
 	apart     bool         // all that the keys speak of are
 }

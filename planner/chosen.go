@@ -8,12 +8,14 @@ import (
 	"fugu/parser"
 )
 
-// Choice is what can be chosen of a cut by somebody who knows the reference, to have the reference misjudge it: a statement whose text takes b bits to write is one of 2^b, and is charged for L = b ln 2 nats. Package model says what that is worth.
+// Choice is what can be chosen of a cut by somebody who knows the reference, to have the reference misjudge it: a statement
+// whose text takes b bits to write is one of 2^b, and is charged for L = b ln 2 nats. Package model says what that is worth.
 type Choice struct {
-	Nats      float64  // of the whole text; infinite where an ordinary table is read, which can hold anything
-	Scattered float64  // the same without the places of thresholds
-	Apart     []string // SQL over the root's row t: two rows that are equal in all of it cannot be told apart
-	Every     bool     // what belongs to a row of the root can tell it from all others
+	Nats      float64 // of the whole text; infinite where an ordinary table is read, which can hold anything
+	Scattered float64 // the same without the places of thresholds
+	Apart     Told    // two rows of the root that are equal in it cannot be told apart
+
+	Sorted Sorted // the same choice in another code
 }
 
 // Chosen describes what stands below the cut in a prefix code, and adds up how long that is. reference is the number of the reference's rows.
@@ -54,15 +56,15 @@ func (b *Bound) Chosen(reference float64) Chosen {
 	}
 
 	out := Chosen{cells: b.Cells}
-	for _, set := range sets {
+	for i, set := range sets {
 		of := make([]int, len(texts))
 		for _, text := range distinct {
-			for i := range texts {
-				if texts[i] == text {
-					of[i] = len(out.Choices)
+			for a := range texts {
+				if texts[a] == text {
+					of[a] = len(out.Choices)
 				}
 			}
-			out.Choices = append(out.Choices, b.choice(reference, set, func(i int) bool { return texts[i] == text }))
+			out.Choices = append(out.Choices, b.choice(reference, i, set, func(i int) bool { return texts[i] == text }))
 		}
 		out.of = append(out.of, of)
 	}
@@ -90,26 +92,25 @@ func (c Chosen) By(aggregate int) (out []int) {
 	return out
 }
 
-// choice describes the aggregates of a grouping set that are among some.
-func (b *Bound) choice(reference float64, set []int, among func(aggregate int) bool) Choice {
+// choice describes the aggregates of a grouping set, of these keys, that are among some.
+func (b *Bound) choice(reference float64, set int, keys []int, among func(aggregate int) bool) Choice {
 	d := b.description(reference)
-	for _, k := range set {
-		d.root(b.cut.Keys[k].Expr, (*description).tell)
+	for _, k := range keys {
+		d.root(b.cut.Keys[k].Expr, true, (*description).tell)
 	}
-	bits, scattered, written := d.bits, d.scattered, map[string]bool{}
+	seen := map[string]bool{}
 	for i, a := range b.cut.Aggregates {
 		if !among(i) {
 			continue
 		}
 		own := b.description(reference)
 		own.aggregate(a)
-		d.apart, d.other, d.ordinary = append(d.apart, own.apart...), d.other || own.other, d.ordinary || own.ordinary
+		d.apart = append(d.apart, own.apart...)
 		// Aggregates of one text are described by it, each for itself and none twice.
-		if text := strings.Join(own.texts, "; "); !written[text] {
-			bits, scattered, written[text] = bits+own.bits, scattered+own.scattered, true
+		if text := strings.Join(own.texts, "; "); !seen[text] {
+			d.roots, seen[text] = append(d.roots, own.roots...), true
 		}
 	}
-	d.bits, d.scattered = bits, scattered
 	for _, s := range b.sources.list {
 		if s.On != nil {
 			d.condition(s.On)
@@ -118,14 +119,11 @@ func (b *Bound) choice(reference float64, set []int, among func(aggregate int) b
 	for _, e := range b.sources.where {
 		d.condition(e)
 	}
-	if d.ordinary {
-		d.bits, d.scattered = math.Inf(1), math.Inf(1)
+	out := Choice{Apart: b.apartBy(d.apart), Sorted: d.sorted(set, keys)}
+	for _, r := range d.roots {
+		out.Nats, out.Scattered = out.Nats+r.bits*math.Ln2, out.Scattered+r.scattered*math.Ln2
 	}
-	slices.Sort(d.apart)
-	return Choice{
-		Nats: d.bits * math.Ln2, Scattered: d.scattered * math.Ln2,
-		Apart: slices.Compact(d.apart), Every: d.other && d.bits > 0,
-	}
+	return out
 }
 
 func (b *Bound) description(reference float64) *description {
@@ -141,10 +139,25 @@ type description struct {
 	b               *Bound
 	rows            float64
 	columns         int
+	bits, scattered float64 // of the root that is being written
+	ordinary        bool    // it reads an ordinary table
+	told            bool    // what tells rows apart of what is being written is known
+	roots           []written
+	texts           []string // the same, as they read
+	apart           []tells
+}
+
+// written is an expression that stands by itself, and what it took to write it.
+type written struct {
+	expr            parser.Expr
 	bits, scattered float64
-	apart           []string
-	texts           []string // the expressions that took bits, as they read
-	other, ordinary bool     // columns of other protected tables, and anything of ordinary ones
+	sorts           bool // all that matters of it is which values of its columns give which value of it
+}
+
+// tells is a piece of SQL over one row of a source.
+type tells struct {
+	rel int
+	sql string
 }
 
 func (d *description) write(bits float64) {
@@ -158,28 +171,43 @@ func (d *description) aggregate(a parser.Aggregate) {
 	}
 }
 
-// whole writes an expression that stands by itself.
-func (d *description) whole(e parser.Expr) {
-	d.texts = append(d.texts, parser.SQL(e, "t", nil))
-	d.node(e)
+// whole writes an expression that stands by itself, after so many bits that say that it is there.
+func (d *description) whole(e parser.Expr, before float64, sorts bool) {
+	d.one(e, sorts, func() {
+		d.write(before)
+		d.node(e)
+	})
 }
 
-// root writes an expression, unless it is a column as it is, of which look takes notice.
-func (d *description) root(e parser.Expr, look func(*description, parser.Column)) {
+// one takes down what write writes of an expression. An ordinary table can hold anything.
+func (d *description) one(e parser.Expr, sorts bool, write func()) {
+	d.bits, d.scattered, d.ordinary = 0, 0, false
+	write()
+	if d.ordinary {
+		d.bits, d.scattered = math.Inf(1), math.Inf(1)
+	}
+	if d.bits > 0 {
+		d.roots = append(d.roots, written{e, d.bits, d.scattered, sorts})
+		d.texts = append(d.texts, parser.SQL(e, "t", nil))
+	}
+}
+
+// root writes an expression, unless it is a protected column as it is, of which look takes notice. sorts is that of written.
+func (d *description) root(e parser.Expr, sorts bool, look func(*description, parser.Column)) {
 	switch e := kept(e).(type) {
 	case parser.Column:
-		look(d, e)
+		d.one(e, sorts, func() { look(d, e) })
 	case parser.Case:
 		// FILTER, and CASE WHEN condition THEN x END.
 		if e.Operand == nil && e.Else == nil && len(e.Whens) == 1 {
 			d.condition(e.Whens[0].Cond)
-			d.root(e.Whens[0].Result, look)
+			d.root(e.Whens[0].Result, sorts, look)
 			return
 		}
-		d.whole(e)
+		d.whole(e, 0, sorts)
 	default:
 		if !constant(e) {
-			d.whole(e)
+			d.whole(e, 0, sorts)
 		}
 	}
 }
@@ -188,39 +216,33 @@ func (d *description) root(e parser.Expr, look func(*description, parser.Column)
 func (d *description) argument(a parser.Aggregate, e parser.Expr) {
 	switch {
 	case a.Distinct:
-		d.root(e, (*description).tell)
+		d.root(e, false, (*description).tell)
 	case a.Fraction != "": // of many values in each group of rows that are told apart
-		d.root(e, func(d *description, c parser.Column) { d.notice(c) })
+		d.root(e, false, func(d *description, c parser.Column) { d.notice(c) })
 	case a.Func == "count":
-		d.root(e, func(d *description, c parser.Column) { d.adds(c, " IS NULL") })
+		d.root(e, true, func(d *description, c parser.Column) { d.adds(c, " IS NULL") })
 	default:
-		d.root(e, func(d *description, c parser.Column) { d.adds(c, " IS NULL OR %s = 0") })
+		d.root(e, false, func(d *description, c parser.Column) { d.adds(c, " IS NULL OR %s = 0") })
 	}
 }
 
 func (d *description) adds(c parser.Column, nothing string) {
 	if d.notice(c) {
-		x := parser.SQL(parser.Column{Name: c.Name}, "t", nil)
-		d.apart = append(d.apart, "("+x+strings.ReplaceAll(nothing, "%s", x)+") IS TRUE")
+		x := parser.SQL(parser.Column{Name: c.Name, Rel: c.Rel}, "t", nil)
+		d.apart = append(d.apart, tells{c.Rel, "(" + x + strings.ReplaceAll(nothing, "%s", x) + ") IS TRUE"})
 	}
 }
 
-// notice says whether a column is the root's.
+// notice says whether a column is a protected table's.
 func (d *description) notice(c parser.Column) bool {
-	switch {
-	case c.Rel == d.b.sources.root:
-		return true
-	case d.b.sources.tables[c.Rel] != nil:
-		d.other = true
-	default:
-		d.ordinary = true
-	}
-	return false
+	protected := d.b.sources.tables[c.Rel] != nil
+	d.ordinary = d.ordinary || !protected
+	return protected
 }
 
 func (d *description) tell(c parser.Column) {
-	if d.notice(c) {
-		d.apart = append(d.apart, parser.SQL(parser.Column{Name: c.Name}, "t", nil))
+	if d.notice(c) && !d.told {
+		d.apart = append(d.apart, tells{c.Rel, parser.SQL(parser.Column{Name: c.Name, Rel: c.Rel}, "t", nil)})
 	}
 }
 
@@ -240,8 +262,7 @@ func (d *description) condition(e parser.Expr) {
 		}
 	}
 	if !constant(e) {
-		d.write(1) // another condition follows
-		d.whole(e)
+		d.whole(e, 1, true) // another condition follows
 	}
 }
 
@@ -275,6 +296,12 @@ func (d *description) node(e parser.Expr) {
 			}
 		}
 		return
+	}
+	// What follows from the day, or another unit, tells no more of rows than that does.
+	if unit, _, ok := d.b.coarse(e); ok && !d.told {
+		d.apart = append(d.apart, tells{columns(unit)[0].Rel, parser.SQL(unit, "t", nil)})
+		d.told = true
+		defer func() { d.told = false }()
 	}
 	switch x := e.(type) {
 	case parser.Column:

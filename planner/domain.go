@@ -293,7 +293,7 @@ func (b *Bound) preimage(e parser.Expr, k Key) (from string, ok bool, err error)
 }
 
 // valuesOf is a FROM item with every combination of the values that columns of a source can have; an outer join adds NULL in
-// all of them. Rows of an ordinary table that conditions on it alone leave out have no part in it.
+// all of them. Rows of an ordinary table that conditions on it alone leave out, or no public values reach, have no part in it.
 func (b *Bound) valuesOf(rel int, columns []string) string {
 	quoted := make([]string, len(columns))
 	for i, name := range columns {
@@ -305,7 +305,7 @@ func (b *Bound) valuesOf(rel int, columns []string) string {
 	t := b.sources.tables[rel]
 	if t == nil {
 		name := parser.QuoteIdent(src.Table.Schema) + "." + parser.QuoteIdent(src.Table.Name)
-		sql := selectSQL([]string{"DISTINCT " + list}, name+alias, strings.Join(b.ownConditions(src), " AND "), nil)
+		sql := selectSQL([]string{"DISTINCT " + list}, name+alias, b.reachable(src), nil)
 		if src.Left {
 			sql += " UNION SELECT" + nulls
 		}

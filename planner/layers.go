@@ -149,10 +149,15 @@ func (b *Bound) conjuncts() []parser.Expr {
 
 // conjuncts are the conditions that a condition is made of.
 func conjuncts(e parser.Expr) []parser.Expr {
-	if l, ok := e.(parser.Logic); ok && l.Op == "AND" {
-		return l.Args
+	l, ok := e.(parser.Logic)
+	if !ok || l.Op != "AND" {
+		return []parser.Expr{e}
 	}
-	return []parser.Expr{e}
+	var out []parser.Expr
+	for _, a := range l.Args {
+		out = append(out, conjuncts(a)...)
+	}
+	return out
 }
 
 // points lists the combinations of public values for which the conditions hold, each with the keys that it has. It is

@@ -18,39 +18,55 @@ import (
 // afterwards. A unique index that is there when the statement is prepared may be gone when it runs, and one of a parent
 // says nothing of its children's rows; and where there is none, the rows may be unique all the same.
 func (b *Bound) partners(ctx context.Context, q Querier) error {
-	b.partnered = map[int]bool{b.sources.root: true}
+	var err error
+	if b.partnered, err = b.partnersOf(ctx, q, b.sources.root); err != nil {
+		return err
+	}
+	b.beside = b.partnered
+	if len(b.sources.protected) > 1 {
+		if b.beside, err = b.partnersOf(ctx, q, b.sources.protected...); err != nil {
+			return err
+		}
+	}
+	b.once = !slices.ContainsFunc(b.sources.list, func(s parser.Source) bool { return !b.partnered[s.Rel] })
+	b.apart = !slices.ContainsFunc(b.forms.keys, func(k parser.Expr) bool { return !settled(k, b.partnered) })
+	return nil
+}
+
+// partnersOf finds the sources of which one row at most stands beside each combination of rows of some sources, and these.
+func (b *Bound) partnersOf(ctx context.Context, q Querier, some ...int) (map[int]bool, error) {
+	out := map[int]bool{}
+	for _, rel := range some {
+		out[rel] = true
+	}
 
 	// A source that is found may be what another one is joined on.
 	for again := true; again; {
 		again = false
 		for i := range b.sources.list {
 			src := &b.sources.list[i]
-			if b.partnered[src.Rel] || !src.Table.Ordinary {
+			if out[src.Rel] || !src.Table.Ordinary {
 				continue
 			}
-			found, err := b.unique(ctx, q, src)
+			found, err := b.unique(ctx, q, src, out)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			again, b.partnered[src.Rel] = again || found, found
+			again, out[src.Rel] = again || found, found
 		}
 	}
-
-	b.once = !slices.ContainsFunc(b.sources.list, func(s parser.Source) bool { return !b.partnered[s.Rel] })
-	b.apart = !slices.ContainsFunc(b.forms.keys, func(k parser.Expr) bool { return !b.settled(k) })
-	return nil
+	return out, nil
 }
 
-// settled reports whether an expression has one value for each row of the root: it speaks of sources alone of which there
-// is one row at most.
-func (b *Bound) settled(e parser.Expr) bool {
-	return !slices.ContainsFunc(columns(e), func(c parser.Column) bool { return !b.partnered[c.Rel] })
+// settled reports whether an expression speaks of some sources alone.
+func settled(e parser.Expr, some map[int]bool) bool {
+	return !slices.ContainsFunc(columns(e), func(c parser.Column) bool { return !some[c.Rel] })
 }
 
-// unique reports whether at most one row of an ordinary table can stand beside a row of the root: no two of those that the
-// conditions on the table alone let through have the same values of all that is equated with what is settled. Without
+// unique reports whether at most one row of an ordinary table can stand beside rows of some sources: no two of those that
+// the conditions on the table alone let through have the same values of all that is equated with what these say. Without
 // such an equality that is a table of one row.
-func (b *Bound) unique(ctx context.Context, q Querier, src *parser.Source) (bool, error) {
+func (b *Bound) unique(ctx context.Context, q Querier, src *parser.Source, some map[int]bool) (bool, error) {
 	var values []string
 	where := b.ownConditions(src)
 	for _, c := range b.joinedBy(src) {
@@ -60,7 +76,7 @@ func (b *Bound) unique(ctx context.Context, q Querier, src *parser.Source) (bool
 		}
 		for _, side := range [][2]parser.Expr{{equal.L, equal.R}, {equal.R, equal.L}} {
 			own := columns(side[0])
-			if len(own) > 0 && ofOnly(own, src.Rel) && b.settled(side[1]) {
+			if len(own) > 0 && ofOnly(own, src.Rel) && settled(side[1], some) {
 				v := b.sql(side[0])
 				values, where = append(values, v), append(where, v+" IS NOT NULL") // NULL equals nothing
 			}
@@ -95,6 +111,36 @@ func (b *Bound) ownConditions(src *parser.Source) []string {
 		}
 	}
 	return out
+}
+
+// reachable is a condition on rows of an ordinary table, that others on the table alone let them through, and that public
+// values stand beside them: where it is joined on what follows from columns with declared values, rows that others would
+// be joined with are in no group, as those others are not.
+func (b *Bound) reachable(src *parser.Source) string {
+	out := b.ownConditions(src)
+	for _, c := range b.joinedBy(src) {
+		equal, ok := c.(parser.Binary)
+		if !ok || equal.Op != "=" {
+			continue
+		}
+		for _, side := range [][2]parser.Expr{{equal.L, equal.R}, {equal.R, equal.L}} {
+			own, other := columns(side[0]), columns(side[1])
+			unlisted := slices.ContainsFunc(other, func(c parser.Column) bool { return !b.listed(c) })
+			if len(own) == 0 || !ofOnly(own, src.Rel) || len(other) == 0 || unlisted {
+				continue
+			}
+			if from, ok, err := b.preimage(side[1], Key{}); ok && err == nil {
+				out = append(out, b.sql(side[0])+" IN (SELECT "+b.sql(side[1])+" FROM "+from+")")
+			}
+		}
+	}
+	return strings.Join(out, " AND ")
+}
+
+// listed reports whether a column's values are declared one by one, and not by the times that they lie in.
+func (b *Bound) listed(c parser.Column) bool {
+	t := b.sources.tables[c.Rel]
+	return t != nil && t.Domains[c.Name] != nil
 }
 
 // ofOnly reports whether all columns are of one source.

@@ -26,10 +26,11 @@ type Description = row.Description
 type Plan struct {
 	Explain parser.Explain
 	Cuts    []*Cut
+	Twins   []*TwinCut // of twins whose rows are not listed
 	Virtual []VirtualTable
 
 	// SQL is what the guest prepares; its parameters are the client's, then one array for each key and aggregate of
-	// each cut, then one for each column of each virtual table, in order. Under EXPLAIN there is one array: the lines.
+	// each cut, one for each column of each cut of a twin, and one for each of a virtual table, in order. Under EXPLAIN there is one array: the lines.
 	SQL          string
 	Above        string // the rewritten statement itself, also under EXPLAIN
 	ClientParams int
@@ -56,6 +57,17 @@ func New(ctx context.Context, s *parser.Statement, tables Tables, d Describer, p
 	copy(p.ParamTypes, paramTypes)
 	var cuts []*Cut
 	for _, c := range s.Cuts {
+		if ofTwins(c) {
+			twin, err := newTwinCut(ctx, c, tables, d, p.ParamTypes)
+			if err != nil {
+				return nil, err
+			}
+			for i, n := range twin.Params {
+				p.ParamTypes[n-1] = twin.ParamTypes[i]
+			}
+			p.Twins = append(p.Twins, twin)
+			continue
+		}
 		cut, err := newCut(c, tables)
 		if err != nil {
 			return nil, err
@@ -69,11 +81,12 @@ func New(ctx context.Context, s *parser.Statement, tables Tables, d Describer, p
 		}
 		p.Virtual = append(p.Virtual, t)
 	}
-	a := newAbove(cuts, p.Virtual, p.ClientParams+1)
+	a := newAbove(cuts, p.Twins, p.Virtual, p.ClientParams+1)
 	p.Cuts = a.cuts
+	places := a.inOrder(s.Cuts)
 	var text string
 	var err error
-	rewrite := sync.OnceFunc(func() { text, err = s.Rewrite(a.places, a.tables) })
+	rewrite := sync.OnceFunc(func() { text, err = s.Rewrite(places, a.tables) })
 	if err := p.resolve(ctx, meanwhile{d, rewrite}); err != nil {
 		return nil, err
 	}
@@ -112,7 +125,20 @@ func (p *Plan) Uses() []row.Use {
 	for _, c := range p.Cuts {
 		out = append(out, c.typing.Uses()...)
 	}
+	for _, c := range p.Twins {
+		out = append(out, c.typing.Uses()...)
+	}
 	return out
+}
+
+// Position is where the first cut stands in the client's text.
+func (p *Plan) Position() int {
+	if len(p.Cuts) > 0 {
+		return p.Cuts[0].Position()
+	} else if len(p.Twins) > 0 {
+		return p.Twins[0].cut.Position
+	}
+	return 0
 }
 
 // resolve asks PostgreSQL what stands below the cuts.

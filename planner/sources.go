@@ -34,14 +34,15 @@ type sources struct {
 	tables    map[int]*Table // the protected ones, by Rel
 	root      int            // Rel
 	equal     [][2]parser.Column
-	protected []int // Rel of the protected ones, in order
+	protected []int       // Rel of the protected ones, in order
+	parent    map[int]int // by Rel of a linked one: that of the source whose rows its rows belong to
 }
 
 // hiddenRel numbers the sources that only a link brings in.
 const hiddenRel = 10_000
 
 func newSources(c *parser.Cut, tables Tables) (*sources, error) {
-	s := &sources{list: slices.Clone(c.Sources), tables: map[int]*Table{}, root: -1}
+	s := &sources{list: slices.Clone(c.Sources), tables: map[int]*Table{}, parent: map[int]int{}, root: -1}
 	if c.Where != nil {
 		s.where = []parser.Expr{c.Where}
 	}
@@ -52,6 +53,10 @@ func newSources(c *parser.Cut, tables Tables) (*sources, error) {
 		t, ok := tables.Protected(src.Table.Schema, src.Table.Name)
 		if !ok {
 			return nil, fmt.Errorf("planning: no protected table %s", src.Table)
+		}
+		if t.AtLeast > 0 {
+			return nil, sqlstate.New(sqlstate.NotAnswerable, "rows of %s, which are answered from a twin, cannot be read below an aggregate of rows with noise", t).
+				WithHint("Aggregate each in a subquery of its own, and join the results.").At(src.Position)
 		}
 		if t.Twin {
 			return nil, sqlstate.New(sqlstate.ModelUnfit, "table %s is answered from its twin, and the twin is not built or not served yet", t).
@@ -176,6 +181,7 @@ func (s *sources) link(rel int) error {
 		if !slices.ContainsFunc(t.Link.Keys, func(k LinkKey) bool {
 			return !s.equals(parser.Column{Name: k.Own, Rel: rel}, parser.Column{Name: k.To, Rel: p})
 		}) {
+			s.parent[rel] = p
 			return nil
 		}
 	}
@@ -186,7 +192,7 @@ func (s *sources) link(rel int) error {
 	}
 	hidden := parser.Source{Table: parser.Table{Schema: t.Link.To.Schema, Name: t.Link.To.Name}, Rel: hiddenRel + len(s.list)}
 	s.list = append(s.list, hidden)
-	s.tables[hidden.Rel] = t.Link.To
+	s.tables[hidden.Rel], s.parent[rel] = t.Link.To, hidden.Rel
 	s.protected = append(s.protected, hidden.Rel)
 	var on []parser.Expr
 	for _, k := range t.Link.Keys {

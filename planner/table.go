@@ -22,6 +22,7 @@ type Table struct {
 	Secrets      []Secret
 	Link         *Link // nil: a root
 	Twin         bool  // it is answered from its twin, and no statistic of it is ever asked
+	AtLeast      int64 // of a twin whose rows are not listed: what is told is of so many rows of the sample; 0: they are
 
 	cells shared[[]Cell]   // by keys, of those that are declared columns
 	alone shared[[]seldom] // by the statement that counted them

@@ -20,7 +20,7 @@ const (
 type Twin struct {
 	Rows            TwinRows
 	Drop            []string // columns that the twin leaves out
-	AtLeast         int64    // groups of fewer rows of the sample are suppressed; 0: none are
+	AtLeast         int64    // groups of fewer rows of the sample are suppressed; 0, where rows are shown: none are
 	KnownRows       int64    // rows of the table that analysts are taken to know
 	Unit            string   // column that names the subject of a row: subjects are counted and taken whole; empty: each row is one
 	IndependentRows bool     // the owner accepts that rows of one subject are drawn independently
@@ -37,6 +37,9 @@ const (
 	ShowRows  TwinRows = "shown"
 	Aggregate TwinRows = "aggregates"
 )
+
+// leastRows is at_least where a policy does not say it: what statistical offices ask of a cell, and more.
+const leastRows = 10
 
 // Exchangeable is the assumption that a twin rests on: within a class rows are exchangeable, and as many of each class as
 // both values of a pair allow have one joint law under both.
@@ -60,7 +63,14 @@ func (t *Table) twin(r *strictyaml.Report, f strictyaml.Fields) {
 		w.Rows = TwinRows(word)
 	}
 	w.drop(g.Get("drop"))
-	w.AtLeast, _ = g.Get("at_least").Int(0, maxRows)
+	if least := g.Get("at_least"); least != nil {
+		w.AtLeast, _ = least.Int(0, maxRows)
+	} else if w.Rows == Aggregate {
+		w.AtLeast = leastRows
+	}
+	if w.AtLeast < 2 && w.Rows == Aggregate {
+		g.Get("at_least").Bad("write 2 or more, or rows: shown", "%s lets groups of one row be told, which lists rows", g.Get("at_least").Path)
+	}
 	if w.AtLeast > 0 && w.Rows == ShowRows {
 		g.Get("at_least").Bad("write rows: aggregates, or leave it out", "%s suppresses nothing where rows are shown", g.Get("at_least").Path)
 	}
@@ -130,7 +140,7 @@ func (p *Policy) twins(r *strictyaml.Report) {
 			continue
 		}
 		if t.Twin == nil {
-			t.Twin = &Twin{Rows: Aggregate, At: t.At}
+			t.Twin = &Twin{Rows: Aggregate, AtLeast: leastRows, At: t.At}
 		}
 		p.twinTable(r, t)
 	}

@@ -16,7 +16,7 @@ shift
 [ "$(id -u)" = 0 ] || { echo "root is needed" >&2; exit 1; }
 
 if ! [ -e "$root/ready" ]; then
-  debootstrap --variant=minbase --include=make,git,ca-certificates bookworm "$root" "${DEBIAN_MIRROR:-http://deb.debian.org/debian}"
+  debootstrap --variant=minbase --include=make,git,ca-certificates bookworm "$root" "${DEBIAN_MIRROR:-$(scripts/debian-mirror.sh)}"
   rm -f "$root/etc/apt/sources.list"
   cp -r /etc/apt/sources.list.d /etc/apt/apt.conf.d "$root/etc/apt/"
   mkdir -p "$root/usr/local/go" "$root/src" "$root/proxy"

@@ -10,6 +10,7 @@
 # for others. It is made once; remove it to have the newest minor version again.
 set -euo pipefail
 
+mirror=$("${BASH_SOURCE%/*}/debian-mirror.sh")
 major=18 suite=testing
 if [ "$(id -u)" = 0 ]; then cache=/var/cache/fugu; else cache=${XDG_CACHE_HOME:-$HOME/.cache}/fugu; fi
 root=$cache/postgresql-$major
@@ -29,7 +30,7 @@ cd "$work"
 # the signatures.
 mkdir -p apt/lists/partial apt/archives/partial tree
 : >apt/status
-echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $suite main" >apt/sources
+echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main" >apt/sources
 apt() {
   apt-get -qq -o "Dir::Etc::sourcelist=$work/apt/sources" -o Dir::Etc::sourceparts=- -o "Dir::State::lists=$work/apt/lists" \
     -o "Dir::State::status=$work/apt/status" -o "Dir::Cache::archives=$work/apt/archives" -o "Dir::Cache::pkgcache=" -o "Dir::Cache::srcpkgcache=" \

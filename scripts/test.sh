@@ -28,23 +28,72 @@ formatted() {
 # go test would vet once more for each way to build, also what the packages import; the steps of go vet look at more.
 tested() { go test -vet=off -timeout 40m "$@" 2>&1 | tee -a "$report"; }
 
-# Mathematics, and the parser, which start no goroutine: there the race detector finds nothing, and makes it ten times slower.
-plain=$(go list ./mechanism/... ./model ./parser ./sensitivity ./smooth ./test/falsify ./test/setting)
+# Mathematics and the parser start no goroutine: there the race detector finds nothing, and makes it ten
+# times slower.
+plain=$(go list ./blue ./config ./mechanism/... ./model/... ./parser ./policy ./privacy ./sensitivity ./smooth ./sqlstate ./twin \
+  ./test/falsify ./test/setting)
 arithmetic() {
   ! grep -nE '^\s*go [a-z(]|\.Go\(|sync\.(Mutex|RWMutex|Once|WaitGroup|Cond|Pool)|"sync/atomic"' $(go list -f '{{range .GoFiles}}{{$.Dir}}/{{.}} {{end}}' $plain) || return 1
   tested "$@" $plain
+}
+
+# Questions that are asked one after the other, by the thousand, show the race detector no more than the other tests of their
+# packages do.
+patient=$(go list ./test/integration/alike ./test/integration/market)
+thousands=$(paste -sd '|' <<'NAMES'
+TestAboveTheCut
+TestAnswersWithoutAssumptions
+TestCachesStayBounded
+TestCertificatesTravel
+TestDeclaredMistakes
+TestErrorFromThePastIsAsClaimed
+TestEveryMechanismThroughTheProxy
+TestEveryPublicKeyComesBack
+TestFitResumes
+TestFittedModels
+TestFittedStale
+TestJointAccountIsTheLedgers
+TestJointCostByHand
+TestJointDirectional
+TestJointRefusals
+TestJointRepetitionIsBounded
+TestJoinedLikeGrouped
+TestNoiseHasThePlannedCovariance
+TestPairsAreSpansOfTheirOwn
+TestPastWhenTheBudgetIsSpent
+TestRandomSequencesFromThePast
+TestRecalledIsDropped
+TestRefusedWithoutAssumptions
+TestReleasesThroughTheProxyKeepThePromise
+TestSampledShapes
+TestSideDoorsFromBeside
+TestSideDoorsSweep
+TestTwinAsOnPostgreSQL
+TestUtilityAsOnPostgreSQL
+TestWhereCovariancesAreNotWorkedOut
+NAMES
+)
+one_by_one() {
+  # What is left out under the race detector is left out in all packages, and asked for here in two.
+  ! grep -rnE --include='*_test.go' "^func ($thousands)\(" . | grep -vE '^\./(pipeline|test/integration)/[a-z0-9_]*\.go:' || return 1
+  tested "$@" -run "^($thousands)\$" ./test/integration ./pipeline
 }
 # Three packages at a time, on two processors as well: they wait for disks, clusters and clocks. What takes longest begins
 # first, so that nothing is left to run alone at the end.
 at_a_time=3
 longest=$(go list ./test/integration ./pipeline ./test/compat/suites ./ledger ./wire ./cmd/proxy ./test/compat/clients)
-tests() { tested -race -p $at_a_time "$@" $longest $(go list ./... | grep -vxF "$plain"$'\n'"$longest"); }
+tests() {
+  tested -race -p $at_a_time "$@" -skip "^($thousands)\$" \
+    $longest $(go list ./... | grep -vxF "$plain"$'\n'"$patient"$'\n'"$longest")
+}
 
 step gofmt formatted
 step 'go vet' go vet ./...
 step staticcheck go tool staticcheck ./...
 step 'go test, arithmetic' arithmetic "$@"
 step 'go test -race' tests "$@"
+step 'go test, one by one' one_by_one "$@"
+step 'go test, spellings' tested "$@" $patient
 
 # Tests with defences switched off, in a build that has switches for them: see internal/hook.
 changed=$(grep -rlE --include='*.go' '^//go:build !?fuguhooks' . | xargs dirname | sort -u)
@@ -54,11 +103,22 @@ with_hooks() { tested -tags fuguhooks -p $at_a_time "${@:2}" -run "^($1)\$"; } #
 # The differential corpus and the attacks ask one statement after the other, on the ways that test/integration goes under the
 # race detector; without it they are three times faster.
 asking=$(dirname $(hooked test twin) | sort -u | grep -vxE 'test/(integration|kill)' | sed 's|^|./|')
-statements() { with_hooks "$(names $(hooked $asking))" $asking "$@"; }
+# Attacks wait for clocks and servers more than for processors, so every third of them is in a process of its own.
+statements() {
+  local i running=() status=0 others=$(grep -vxF ./test/integration/attack <<<"$asking")
+  with_hooks "$(names $(hooked $others))" $others "$@" &
+  running=($!)
+  for i in 0 1 2; do
+    with_hooks "$(names $(hooked test/integration/attack) | tr '|' '\n' | awk -v i=$i 'NR % 3 == i' | paste -sd '|')" ./test/integration/attack "$@" &
+    running+=($!)
+  done
+  for i in "${running[@]}"; do wait "$i" || status=1; done
+  return $status
+}
 # But for attacks in which clients race, and one of those that are made on two databases at the same time.
 races() { with_hooks "$(names $(hooked test/integration/*.go))|TestRaceForTheLastBudget|TestNaiveAveraging" -race ./test/integration ./test/integration/attack "$@"; }
 # What is killed is a program of its own. Of this much is shown: how many kills there were.
-kills() { with_hooks "$(names $(hooked test/kill))" -v -parallel 4 ./test/kill "$@" | grep -vE '^(=== |\s*--- (PASS|SKIP)|PASS$)'; }
+kills() { with_hooks "$(names $(hooked test/kill))" -v -parallel 4 ./test/kill "$@" | grep -avE '^(=== |\s*--- (PASS|SKIP)|PASS$)'; }
 
 step 'go vet, with hooks' go vet -tags fuguhooks $changed
 step 'staticcheck, with hooks' go tool staticcheck -tags fuguhooks $changed
@@ -67,8 +127,8 @@ step 'go test -race, with hooks' races "$@"
 step 'go test, kills' kills "$@"
 
 printf '\n== summary: %d packages passed, %d failed, %d without tests\n' \
-  "$(grep -c '^ok ' "$report")" "$(grep -c '^FAIL[[:space:]].' "$report")" "$(grep -c 'no test files' "$report")"
-grep -E '^(FAIL[[:space:]].|--- FAIL|panic:|WARNING: DATA RACE)' "$report"
+  "$(grep -ac '^ok ' "$report")" "$(grep -ac '^FAIL[[:space:]].' "$report")" "$(grep -ac 'no test files' "$report")"
+grep -aE '^(FAIL[[:space:]].|--- FAIL|panic:|WARNING: DATA RACE)' "$report"
 if [ ${#failed[@]} -gt 0 ]; then
   printf 'FAILED: %s\n' "$(IFS=,; echo "${failed[*]}")"
   exit 1

@@ -18,12 +18,12 @@ func (f bowed) Affine() bool { return false }
 func (f bowed) Covariance(x float64) Covariance {
 	return f.affine.Covariance(x).WithDiagonal(4*x*(1-x), f.bow)
 }
-func (f bowed) Bend(a, b float64) []float64 {
+func (f bowed) Bend(a, b float64) func([]float64) []float64 {
 	var out []float64
 	for _, v := range f.bow {
 		out = append(out, f.lies*v*(b-a)*(b-a))
 	}
-	return out
+	return func([]float64) []float64 { return out }
 }
 
 // For random families that bend, 60 random pairs of each stay within the certificate, both orders; where there is nothing
@@ -96,7 +96,9 @@ type bentBy struct {
 	bend []float64
 }
 
-func (f bentBy) Bend(_, _ float64) []float64 { return f.bend }
+func (f bentBy) Bend(_, _ float64) func([]float64) []float64 {
+	return func([]float64) []float64 { return f.bend }
+}
 
 // Laplace noise over a family that bends: no log ratio of densities at any pair is above the cost.
 func TestScaleCostOfBentFamilies(t *testing.T) {

@@ -44,9 +44,11 @@ var ErrUncertified = errors.New("the distributions of F differ by more than the 
 var ErrNotAffine = errors.New("the covariances are not affine in the secret's value")
 
 const (
-	coarse = 4    // boxes start this many times finer than Within
-	finest = 32   // and are split until they are this many times finer,
-	margin = 1.02 // but not where the bound is at most so many times what some pair needs
+	coarse  = 4    // boxes start this many times finer than Within
+	finest  = 32   // and are split until they are this many times finer,
+	rounds  = 6    // in which the shares are tuned one after the other, as what is best for one depends on the others,
+	settled = .05  // until that changes the logarithm of the bound by no more than this
+	margin  = 1.02 // but not where the bound is at most so many times what some pair needs
 )
 
 // share says how the Gaussian noise is divided: beside is the share of Release.besides that hides Beside and Unseen; bend the share of it that
@@ -148,7 +150,7 @@ func newSearch(f Family, r Release, b privacy.Budget) (*search, error) {
 		from, to := s.lefts()
 		for i := range 9 {
 			a := from + (to-from)*float64(i)/8
-			rho, err := bend(f, a, s.right(a+sp.Within/finest))
+			rho, err := bend(f, a, s.right(a+sp.Within/finest), s.scale())
 			if err != nil {
 				return nil, fmt.Errorf("certify: %w", err)
 			}
@@ -224,16 +226,23 @@ func (s *search) tune() error {
 			break
 		}
 	}
-	for _, which := range []*float64{&s.share.beside, &s.share.bend, &s.share.along} {
-		if *which == 0 {
-			continue
+	for range rounds {
+		before := worst
+		for _, which := range []*float64{&s.share.beside, &s.share.bend, &s.share.along} {
+			if *which == 0 {
+				continue
+			}
+			x, err := s.tuneShare(which, worst)
+			if err != nil {
+				return err
+			}
+			if x != nil {
+				e = x
+				worst = chernoff(s.c, e.cgf(s.c), s.epsilon)
+			}
 		}
-		x, err := s.tuneShare(which, worst)
-		if err != nil {
-			return err
-		}
-		if x != nil {
-			e = x
+		if s.share.beside == 0 || s.share.bend == 0 || worst > before-settled {
+			break
 		}
 	}
 	b, c := e.delta(s.epsilon, s.c, truncated)

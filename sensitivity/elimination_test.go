@@ -103,7 +103,7 @@ func TestRemember(t *testing.T) {
 	span := Span{From: .1, To: .6, Within: .05}
 	f := &affine{span: span, at0: variances(10, 20), at1: variances(11, 21)}
 	ctx, cancel := context.WithCancel(t.Context())
-	kept := Remember(ctx, f)
+	kept := Remember(f, ctx.Err)
 	for range 2 {
 		if got, want := kept.Covariance(.3).Diagonal(), f.Covariance(.3).Diagonal(); got[0] != want[0] || got[1] != want[1] {
 			t.Errorf("%v, want %v", got, want)
@@ -119,8 +119,8 @@ func TestRemember(t *testing.T) {
 	if _, err := Certify(kept, r, b); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end of the context: %v", err)
 	}
-	bent := Remember(t.Context(), bentBy{bend: []float64{1, 2}})
-	if x, ok := bent.(Bent); !ok || x.Bend(0, 1)[1] != 2 || x.Bend(0, 1)[0] != 1 {
+	bent := Remember(bentBy{bowed{affine: affine{at0: variances(1, 2), at1: variances(1, 2)}, bow: []float64{0, 0}}, []float64{1, 2}}, t.Context().Err)
+	if x, ok := bent.(Bent); !ok || x.Bend(0, 1)(nil)[1] != 2 || x.Bend(0, 1)(nil)[0] != 1 {
 		t.Error("the bend is lost")
 	}
 }

@@ -41,6 +41,8 @@ type Experiment struct {
 	moved        float64 // Δμ in lengths of the pencil's mean
 	swapped      bool
 	indifference bool // the Gaussian pair is the same twice
+
+	between func() error // see Remember; nil: there is no search to wait with
 }
 
 // Pair is N(Mean, P) against N(0, Q); a nil Mean is 0.
@@ -74,7 +76,7 @@ func NewExperiment(laplace []float64, kappa2 float64, pair *Pair) (*Experiment, 
 	}
 	x, err := newPencil(pair.P, pair.Q, pair.Mean, nil)
 	if err == nil {
-		err = e.between(x, mix{1, 0}, mix{0, 1})
+		err = e.mixed(x, mix{1, 0}, mix{0, 1})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("experiment: %w", err)
@@ -86,8 +88,8 @@ func NewExperiment(laplace []float64, kappa2 float64, pair *Pair) (*Experiment, 
 	return e, nil
 }
 
-// between gives e the Gaussian pair whose covariances are two mixtures of a pencil's matrices.
-func (e *Experiment) between(x *pencil, p, q mix) error {
+// mixed gives e the Gaussian pair whose covariances are two mixtures of a pencil's matrices.
+func (e *Experiment) mixed(x *pencil, p, q mix) error {
 	e.pair, e.p, e.q, e.indifference = x, p, q, p == q && e.moved == 0
 	detP, _, okP := x.logDet(p.complex())
 	detQ, _, okQ := x.logDet(q.complex())
@@ -133,6 +135,10 @@ func (e *Experiment) smooth(s complex128) (k complex128, ok bool) {
 	}
 	if e.pair == nil || e.indifference {
 		return k, true
+	}
+	// The determinant is what takes the time. That the search has ended is found at its next box.
+	if e.between != nil {
+		_ = e.between()
 	}
 	a := 1 + s // α
 	p, q, detP, detQ := e.p, e.q, e.detP, e.detQ

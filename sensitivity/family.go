@@ -54,8 +54,9 @@ type Family interface {
 type Bent interface {
 	Family
 	// Bend returns ρ: for every x in [a,b] the covariance differs from the one on the straight line between those of a and b
-	// by R with -diag(ρ) ≤ R ≤ diag(ρ), as quadratic forms. +Inf is more than can be bounded.
-	Bend(a, b float64) []float64
+	// by R with -diag(ρ) ≤ R ≤ diag(ρ), as quadratic forms. +Inf is more than can be bounded. That holds whatever the
+	// positive scales are; ρ_k is small in squares of scale_k. nil: the scales are about F's own standard deviations.
+	Bend(a, b float64) func(scale []float64) []float64
 }
 
 // Known reports whether bounds over all of the family's pairs exist.
@@ -64,8 +65,8 @@ func Known(f Family) bool {
 	return f.Affine() || bent
 }
 
-// bend returns Bend of [a,b]; nil for affine families.
-func bend(f Family, a, b float64) ([]float64, error) {
+// bend returns Bend of [a,b] in scales; nil for affine families.
+func bend(f Family, a, b float64, scale []float64) ([]float64, error) {
 	if f.Affine() {
 		return nil, nil
 	}
@@ -73,7 +74,7 @@ func bend(f Family, a, b float64) ([]float64, error) {
 	if !ok {
 		return nil, ErrNotAffine
 	}
-	rho := x.Bend(a, b)
+	rho := x.Bend(a, b)(scale)
 	if len(rho) != f.Covariance(a).Len() {
 		return nil, fmt.Errorf("the bend of %d components", len(rho))
 	}
@@ -182,6 +183,28 @@ func (c Covariance) merged() []Entry {
 		} else {
 			out = append(out, e)
 		}
+	}
+	return out
+}
+
+// per is c with each component in its unit.
+func (c Covariance) per(unit []float64) Covariance {
+	out, base := Covariance{Blocks: c.empty()}, 0
+	for i, b := range c.Blocks {
+		for n, v := range b.Entries {
+			out.Blocks[i].Entries[n] = v / unit[base+n/b.Size] / unit[base+n%b.Size]
+		}
+		base += b.Size
+	}
+	for _, t := range c.Low {
+		v := slices.Clone(t.Vector)
+		for k := range v {
+			v[k] /= unit[k]
+		}
+		out.Low = append(out.Low, RankOne{t.Weight, v})
+	}
+	for _, e := range c.Off {
+		out.Off = append(out.Off, Entry{e.Row, e.Col, e.Value / unit[e.Row] / unit[e.Col]})
 	}
 	return out
 }

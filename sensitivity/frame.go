@@ -7,7 +7,7 @@ import (
 
 // ends returns the experiment of the box [a,b], (b,a).
 func (s *search) ends(a, b float64) (*Experiment, error) {
-	if err := s.memory.err(); err != nil {
+	if err := s.memory.between(); err != nil {
 		return nil, fmt.Errorf("certify: %w", err)
 	}
 	p, q, kappa2, err := s.aside(a, b)
@@ -21,8 +21,8 @@ func (s *search) ends(a, b float64) (*Experiment, error) {
 	if s.inside { // so much longer than Within
 		e.moved = (b - a) / s.family.Span().Within
 	}
-	e.slopes = s.slopes
-	return e, e.between(s.frame, p, q)
+	e.slopes, e.between = s.slopes, s.memory.between
+	return e, e.mixed(s.frame, p, q)
 }
 
 // build makes the frame of [a,b]: the covariances at both ends, noise included, without what hides Beside and the bend. All
@@ -30,7 +30,7 @@ func (s *search) ends(a, b float64) (*Experiment, error) {
 func (s *search) build(a, b float64) error {
 	r := s.release
 	low, high := s.family.Covariance(a).Plus(1, r.Gaussian), s.family.Covariance(b).Plus(1, r.Gaussian)
-	rho, err := bend(s.family, a, b)
+	rho, err := bend(s.family, a, b, s.scale())
 	if err != nil {
 		return err
 	}
@@ -69,6 +69,18 @@ func (s *search) build(a, b float64) error {
 		s.frame = s.frame.diagonal()
 	}
 	return err
+}
+
+// scale is what the bend is measured in: the standard deviations of the noise that hides it; nil where some have none.
+func (s *search) scale() []float64 {
+	out := make([]float64, len(s.release.Floor))
+	for k, v := range s.release.Floor {
+		if !(v > 0) {
+			return nil
+		}
+		out[k] = math.Sqrt(v)
+	}
+	return out
 }
 
 // errBend says that the noise cannot take in how far the covariances leave a straight line: more may.

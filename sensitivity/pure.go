@@ -47,13 +47,14 @@ func ScaleCost(f Family, b []float64) (float64, error) {
 }
 
 // scaleCost is ScaleCost for the pairs of [from,to] that are at most the share w of it apart, along a straight line; what
-// leaves the line, R_p-R_q, adds at most 4ρ to A and B.
+// leaves the line, R_p-R_q, adds at most 4ρ to A and B. A and B are split off in units of b: what two components have in
+// common is then shared out between them by how much noise each has.
 func scaleCost(f Family, from, to, w float64, b []float64) (float64, error) {
-	rho, err := bend(f, from, to)
+	rho, err := bend(f, from, to, b)
 	if err != nil {
 		return 0, err
 	}
-	d := f.Covariance(to).Plus(-1, f.Covariance(from))
+	d := f.Covariance(to).Plus(-1, f.Covariance(from)).per(b)
 	var s [2]float64 // of the increase and the decrease
 	var parts [2][]float64
 	for i := range parts {
@@ -85,40 +86,92 @@ func scaleCost(f Family, from, to, w float64, b []float64) (float64, error) {
 			parts[i][e.Col] += math.Abs(e.Value) / 2
 		}
 	}
-	// Weights of one vector add up before they are split: those of p and q have opposite signs.
-	weights := make([]float64, len(d.Low))
-	for i, t := range d.Low {
-		j := 0
-		for ; j < i; j++ {
-			if slices.Equal(d.Low[j].Vector, t.Vector) {
-				break
-			}
-		}
-		weights[j] += t.Weight
-	}
-	for i, weight := range weights {
+	for _, t := range d.shared() {
 		side := 0
-		if weight < 0 {
+		if t.Weight < 0 {
 			side = 1
 		}
-		for k, v := range d.Low[i].Vector {
-			parts[side][k] += math.Abs(weight) * v * v
+		for k, v := range t.Vector {
+			parts[side][k] += math.Abs(t.Weight) * v * v
 		}
 	}
 	for i := range parts {
-		for k, v := range parts[i] {
-			if rho != nil {
-				v += 4 * rho[k]
-			}
-			s[i] += math.Sqrt(w*v) / b[k]
-		}
+		s[i] = rootSum(parts[i], rho, w, b)
 	}
-	cost := func(a, b float64) float64 {
-		return math.Sqrt(2/math.Pi)*a + math.Ln2 + b*b/2 + privacy.LogPhi(b)
-	}
-	worst := math.Max(cost(s[0], s[1]), cost(s[1], s[0])) * (1 + 1e-9)
+	worst := math.Min(bothOrders(s), diagonalCost(d, rho, w, b)) * (1 + 1e-9)
 	if !(worst >= 0 && finite(worst)) {
 		return 0, errors.New("scale cost: not finite")
 	}
 	return worst, nil
+}
+
+// bothOrders is the cost of S_A and S_B, whichever is of p.
+func bothOrders(s [2]float64) float64 {
+	cost := func(a, b float64) float64 {
+		return math.Sqrt(2/math.Pi)*a + math.Ln2 + b*b/2 + privacy.LogPhi(b)
+	}
+	return math.Max(cost(s[0], s[1]), cost(s[1], s[0]))
+}
+
+// rootSum is S of the diagonal of A or B, in units of b.
+func rootSum(diagonal, rho []float64, w float64, b []float64) (sum float64) {
+	for k, v := range diagonal {
+		if rho != nil {
+			v += 4 * rho[k] / b[k] / b[k]
+		}
+		sum += math.Sqrt(w * v)
+	}
+	return sum
+}
+
+// diagonalCost is the cost with A and B diagonal: d, in units of b, is Σ_q-Σ_p, and what they leave of it is between components.
+// Σ_p + A and Σ_q + B have one diagonal then, and so have all covariances on the straight line between them, along which
+//
+//	∂g/∂Σ_kl = ∂²g/∂x_k∂x_l,   |∂²g/∂x_k∂x_l| ≤ g/(b_k b_l)   for k ≠ l
+//
+// [the heat equation of the normal density; the derivative of each Laplace density is at most 1/b of it]: ln g changes by
+// no more than Σ_{k<l} |d_kl|. That is less than what a split into A and B costs where the entries are small in these units,
+// as a count is that has little noise beside a sum that has much.
+func diagonalCost(d Covariance, rho []float64, w float64, b []float64) float64 {
+	var s [2]float64
+	var parts [2][]float64
+	for i, sign := range []float64{1, -1} {
+		for _, v := range d.Diagonal() {
+			parts[i] = append(parts[i], math.Max(0, sign*v))
+		}
+		s[i] = rootSum(parts[i], rho, w, b)
+	}
+	between := 0.0
+	for _, block := range d.Blocks {
+		for i := range block.Size {
+			for j := range i {
+				between += math.Abs(block.Entries[i*block.Size+j])
+			}
+		}
+	}
+	for _, e := range d.merged() {
+		between += math.Abs(e.Value)
+	}
+	for _, t := range d.shared() {
+		sum, squares := 0.0, 0.0
+		for _, v := range t.Vector {
+			sum, squares = sum+math.Abs(v), squares+v*v
+		}
+		between += math.Abs(t.Weight) * (sum*sum - squares) / 2
+	}
+	return bothOrders(s) + w*between
+}
+
+// shared are the rank-one terms with those of one vector added up: those of two values have opposite signs.
+func (c Covariance) shared() []RankOne {
+	var out []RankOne
+	for _, t := range c.Low {
+		i := slices.IndexFunc(out, func(o RankOne) bool { return slices.Equal(o.Vector, t.Vector) })
+		if i < 0 {
+			i = len(out)
+			out = append(out, RankOne{Vector: t.Vector})
+		}
+		out[i].Weight += t.Weight
+	}
+	return out
 }

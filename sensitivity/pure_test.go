@@ -84,3 +84,60 @@ func TestScaleCostOfLowRank(t *testing.T) {
 		}
 	}
 }
+
+// Two components that vary together, unequally: at no x is the log ratio of their joint densities more than the cost, and
+// where one has far less noise than the other the cost is small, as what they have in common is nearly hidden by the latter.
+func TestScaleCostOfCorrelation(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 6))
+	covariance := func(v0, v1, c float64) Covariance {
+		return Covariance{Blocks: []Block{{2, []float64{v0, c, c, v1}}}}
+	}
+	within := 0.0 // of the cost, what some pair needs, at most
+	for range 12 {
+		v0, v1 := 1+4*r.Float64(), 1+4*r.Float64()
+		c := math.Sqrt(v0*v1) * .9
+		f := affine{span: Span{.1, .6, .5}, at0: covariance(v0, v1, -c*r.Float64()), at1: covariance(v0, v1, c*r.Float64())}
+		b := []float64{.5 + 2*r.Float64(), .5 + 20*r.Float64()}
+		cost, err := ScaleCost(f, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, q := f.Covariance(.6), f.Covariance(.1)
+		for range 60 {
+			x, y := 20*(r.Float64()-.5), 40*(r.Float64()-.5)
+			ratio := math.Abs(logConvolvedTwo(x, y, p, b) - logConvolvedTwo(x, y, q, b))
+			if ratio > cost*(1+1e-6) {
+				t.Fatalf("the log ratio at %g, %g is %g, the cost %g", x, y, ratio, cost)
+			}
+			within = math.Max(within, ratio/cost)
+		}
+	}
+	if within < .3 {
+		t.Errorf("no pair needs more than %g of the cost", within)
+	}
+	f := affine{span: Span{.1, .6, .1}, at0: covariance(1000, 1000, 0), at1: covariance(1000, 1000, 500)}
+	if cost, err := ScaleCost(f, []float64{5, 1000}); err != nil || cost > .0101 {
+		t.Errorf("cost %g, %v", cost, err)
+	}
+}
+
+// logConvolvedTwo is the log density at (x, y) of N(0,c) plus independent Laplace noise: over the values of the first
+// component, the second given it as logConvolved has it.
+func logConvolvedTwo(x, y float64, c Covariance, b []float64) float64 {
+	v, w, u := c.At(0, 0), c.At(1, 1), c.At(0, 1)
+	sum, most := 0.0, math.Inf(-1)
+	const steps = 4000
+	sd := math.Sqrt(v)
+	for _, first := range []bool{true, false} {
+		for i := range steps {
+			z := sd * 10 * (2*(float64(i)+.5)/steps - 1)
+			ln := -z*z/2/v - math.Abs(x-z)/b[0] + logConvolved(y-u/v*z, w-u*u/v, b[1])
+			if first {
+				most = math.Max(most, ln)
+			} else {
+				sum += math.Exp(ln - most)
+			}
+		}
+	}
+	return most + math.Log(sum*20/steps) - math.Log(math.Sqrt(2*math.Pi)) - math.Log(2*b[0])
+}

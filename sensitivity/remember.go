@@ -1,11 +1,11 @@
 package sensitivity
 
-import "context"
-
 // Remember returns f, keeping what it was asked for: a search for noise asks for the covariances and bends of the same
-// values again and again. Bounds over what it returns fail as soon as ctx ends. It is for one goroutine.
-func Remember(ctx context.Context, f Family) Family {
-	m := &memory{Family: f, err: ctx.Err, covariances: map[float64]Covariance{}, bends: map[[2]float64][]float64{}}
+// values again and again. between is called between the steps of such a search, of which none takes more than some
+// milliseconds: it may wait there for as long as others are to go first, and its error ends the search. It is for one
+// goroutine.
+func Remember(f Family, between func() error) Family {
+	m := &memory{Family: f, between: between, covariances: map[float64]Covariance{}, bends: map[[2]float64]func([]float64) []float64{}}
 	if b, ok := f.(Bent); ok {
 		return &bentMemory{m, b}
 	}
@@ -15,10 +15,11 @@ func Remember(ctx context.Context, f Family) Family {
 // memory is a Family that remembers.
 type memory struct {
 	Family
-	err         func() error // of the context
+	between     func() error
 	covariances map[float64]Covariance
-	bends       map[[2]float64][]float64
+	bends       map[[2]float64]func([]float64) []float64
 	order       *elimination // of the last pencil
+	length      int          // of F; 0: not known yet
 	size        int          // numbers that are kept
 }
 
@@ -29,6 +30,9 @@ type bentMemory struct {
 
 // maxMemory is how many numbers are kept: then all are forgotten.
 const maxMemory = 1 << 22
+
+// bendSize is about how many numbers a Bend keeps for each component.
+const bendSize = 16
 
 func (m *memory) room(n int) {
 	if m.size += n; m.size > maxMemory {
@@ -56,15 +60,23 @@ func (m *memory) Covariance(x float64) Covariance {
 	return c
 }
 
-// Bend implements Bent.
-func (m *bentMemory) Bend(a, b float64) []float64 {
-	rho, ok := m.bends[[2]float64{a, b}]
-	if !ok {
-		rho = m.bent.Bend(a, b)
-		m.room(len(rho))
-		m.bends[[2]float64{a, b}] = rho
+// components is the length of F.
+func (m *memory) components() int {
+	if m.length == 0 {
+		m.length = m.Covariance(m.Span().From).Len()
 	}
-	return rho
+	return m.length
+}
+
+// Bend implements Bent.
+func (m *bentMemory) Bend(a, b float64) func([]float64) []float64 {
+	bend, ok := m.bends[[2]float64{a, b}]
+	if !ok {
+		bend = m.bent.Bend(a, b)
+		m.room(bendSize * m.components())
+		m.bends[[2]float64{a, b}] = bend
+	}
+	return bend
 }
 
 // remembered returns the memory of a family; of one that has none, a new one.
@@ -75,7 +87,7 @@ func remembered(f Family) *memory {
 	case *bentMemory:
 		return m.memory
 	}
-	return &memory{err: func() error { return nil }}
+	return &memory{between: func() error { return nil }}
 }
 
 // Effort is about how many multiplications a search for noise over the family's pairs takes.

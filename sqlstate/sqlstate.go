@@ -40,6 +40,7 @@ const (
 	AmbiguousColumn          Code = "42702"
 	InsufficientPrivilege    Code = "42501"
 	UndefinedTable           Code = "42P01"
+	InvalidSchemaName        Code = "3F000"
 	UndefinedParameter       Code = "42P02"
 	GroupingError            Code = "42803"
 	DependentObjectsExist    Code = "2BP01"

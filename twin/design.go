@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"sync"
 
 	"fugu/mechanism"
 )
@@ -83,7 +84,7 @@ func (s Spec) candidates(d domain) (out []func() (*Design, error)) {
 			}
 			design := base
 			design.noise, design.NoiseEpsilon, design.NoiseDelta = noise, part.epsilon, part.delta
-			design.known = known{s.KnownRows, d.move, part.knownEpsilon, s.Rows, part.knownDelta, map[int64]int64{}}
+			design.known = known{s.KnownRows, d.move, part.knownEpsilon, s.Rows, part.knownDelta, &sync.Map{}}
 			return &design, nil
 		}
 		if len(d.classes) == 2 {

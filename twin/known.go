@@ -3,6 +3,7 @@ package twin
 import (
 	"fmt"
 	"math"
+	"sync"
 )
 
 // known is what S does about rows that analysts know one by one. Who knows K rows of a class sees how many of them are in
@@ -15,7 +16,7 @@ type known struct {
 	rate  float64 // ε
 	table int64   // rows of all classes
 	delta float64
-	memo  map[int64]int64 // of most
+	memo  *sync.Map // of most: a design is asked by many at once
 }
 
 // because says in an error that known rows are the reason.
@@ -39,13 +40,14 @@ func (k known) most(least int64) int64 {
 	if step := k.move / 8; step > 1 && least > step {
 		least -= least % step
 	}
-	if m, ok := k.memo[least]; ok {
-		return m
+	if k.memo == nil {
+		return k.search(least)
+	}
+	if m, ok := k.memo.Load(least); ok {
+		return m.(int64)
 	}
 	m := k.search(least)
-	if k.memo != nil {
-		k.memo[least] = m
-	}
+	k.memo.Store(least, m)
 	return m
 }
 

@@ -1,6 +1,10 @@
 package twin
 
-import "testing"
+import (
+	"slices"
+	"sync"
+	"testing"
+)
 
 // With known_rows in the policy, the loss in all is within the policy's ε and δ for pairs over the whole range, where
 // without it the same knowledge tells everything; and the error is larger the more are known.
@@ -46,6 +50,40 @@ func TestMostOfKnownRows(t *testing.T) {
 			if got > want || got < want*3/4-1 {
 				t.Errorf("%+v, least %d: %d, and %d by every pair", k, least, got, want)
 			}
+		}
+	}
+}
+
+// A design answers many at once, and each the same: run with -race.
+func TestDesignIsAskedByMany(t *testing.T) {
+	const many = 8
+	d, alone := adult(t, 3), adult(t, 3)
+	d.known.memo = &sync.Map{} // forgets what New has asked
+	var answers [many][]int64
+	var group sync.WaitGroup
+	for i := range many {
+		group.Go(func() {
+			for first := int64(4000); first < 21000; first += 4000 {
+				taken, err := d.Take([]int64{first, d.Rows - first})
+				if err != nil {
+					t.Error(err)
+				}
+				answers[i] = append(answers[i], taken...)
+			}
+		})
+	}
+	group.Wait()
+	var want []int64
+	for first := int64(4000); first < 21000; first += 4000 {
+		taken, err := alone.Take([]int64{first, d.Rows - first})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, taken...)
+	}
+	for i, got := range answers {
+		if !slices.Equal(got, want) {
+			t.Errorf("%d: %v, and %v for one", i, got, want)
 		}
 	}
 }

@@ -94,6 +94,19 @@ func (r *Reader) Timeout() time.Duration { return r.timeout }
 // Close closes the pool and waits for its connections.
 func (r *Reader) Close() { r.pool.Close() }
 
+// Forget closes the connection that was used last, as it would be closed if its statement had been interrupted: a new one
+// takes its place when it is needed.
+func (r *Reader) Forget() {
+	ctx, stop := context.WithTimeout(context.Background(), time.Second)
+	defer stop()
+	conn, err := r.pool.Acquire(ctx)
+	if err != nil {
+		return // all are in use, so that a new one is made in any case, or the database is down
+	}
+	_ = conn.Conn().Close(ctx)
+	conn.Release()
+}
+
 // Describe asks PostgreSQL for a statement's types. Nothing runs. PostgreSQL's own error about the statement (an operator
 // or a literal that does not fit) is passed on with its code, without a position: it speaks of text and catalog only.
 func (r *Reader) Describe(ctx context.Context, sql string, paramTypes []uint32) (planner.Description, error) {

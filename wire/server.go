@@ -229,9 +229,9 @@ func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave f
 	if err := accepted(lease.told); err != nil {
 		return nil, nil, err
 	}
-	ctx, cancel := context.WithCancel(work)
-	session := &session{log: s.config.Logger, idle: s.config.IdleTimeout, idleInTransaction: s.config.IdleInTransactionTimeout, ctx: ctx, conn: l.conn, engine: engine,
-		lease: lease, exchange: newExchange('I'), in: l.in, maxBody: s.config.MessageBytes, client: l.out}
+	lasting, cancel := context.WithCancel(work)
+	session := &session{log: s.config.Logger, idle: s.config.IdleTimeout, idleInTransaction: s.config.IdleInTransactionTimeout,
+		ctx: lasting, conn: l.conn, engine: engine, lease: lease, exchange: newExchange('I'), in: l.in, maxBody: s.config.MessageBytes, client: l.out}
 	if lease.held != nil {
 		session.guest = lease.held.Conn()
 		session.out = newOutlet(session.guest)
@@ -243,8 +243,14 @@ func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave f
 	l.greet(lease.told)
 	l.out.send(&pgproto3.BackendKeyData{ProcessID: pid, SecretKey: secret}, &pgproto3.ReadyForQuery{TxStatus: 'I'})
 	l.out.flush()
-	if l.out.err != nil || !hurry() {
+	if l.out.err != nil {
 		return nil, nil, errDone
+	}
+	if !hurry() { // the client takes itself to be let in, and is told why that has ended
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return nil, nil, late(ctx)
+		}
+		return nil, nil, errShutdown
 	}
 	l.in.r.from, l.in.r.keep = requestReader{session}, false
 	if lease.held != nil { // the session's run closes it

@@ -34,7 +34,7 @@ UNION ALL SELECT 4, format('rows of the ordinary table %s refer to its rows (%s)
  WHERE confrelid = t.oid AND conrelid NOT IN (SELECT oid FROM family)
 UNION ALL SELECT 5, format('each of its rows has a row of the ordinary table %s for its own (%s), which shows that it is there; link the table, or drop the column', confrelid::regclass, conname) FROM links l, t
  WHERE conrelid = t.oid AND confrelid NOT IN (SELECT oid FROM family) AND EXISTS (SELECT FROM keys k WHERE k.indrelid = conrelid AND k.columns = l.columns)
-UNION ALL SELECT 6, format('several of its rows may be about one row of %s (%s): if that is their subject, write unit, or independent_rows: true, or drop the column', confrelid::regclass, conname) FROM links l, t
+UNION ALL SELECT 6, format('several of its rows may be about one row of %s (%s): if that is their subject, drop the column, or accept with independent_rows: true that they are drawn one by one', confrelid::regclass, conname) FROM links l, t
  WHERE NOT $4::bool AND conrelid = t.oid AND confrelid NOT IN (SELECT oid FROM family) AND EXISTS (SELECT FROM kept WHERE attnum = ANY (l.columns))
    AND NOT EXISTS (SELECT FROM keys k WHERE k.indrelid = conrelid AND k.columns = l.columns)
 ORDER BY 1, 2`
@@ -66,8 +66,8 @@ func (h *house) checkTwins(ctx context.Context, stdout io.Writer, p *policy.Poli
 			price = fmt.Sprintf("its price is epsilon %v, delta %v, once, assuming %s", p.Privacy.Epsilon, p.Privacy.Delta, policy.Exchangeable)
 		}
 		fmt.Fprintf(stdout, "   twin of %s: %s; %s\n", t.Qualified(), state, price)
-		if t.Twin.Rows != policy.ShowRows {
-			fmt.Fprintf(stdout, "warning: table %s: every statement is refused until aggregates can be told from listing rows; write twin: {rows: shown}\n", t.Qualified())
+		if t.Twin.Rows == policy.Aggregate {
+			fmt.Fprintf(stdout, "   rows of it are not listed, and groups of fewer than %d rows of the sample are left out\n", t.Twin.AtLeast)
 		}
 		found, err := reader.Query(ctx, twinSuspicions, [][]byte{[]byte(pipeline.Quoted(t.Qualified())), array(t.Twin.Drop), array(family),
 			fmt.Append(nil, t.Twin.Unit != "" || t.Twin.IndependentRows || t.Link != nil)}, nil)
@@ -99,8 +99,11 @@ func (h *house) checkKeeper(ctx context.Context, stdout io.Writer, tables []stri
 	for _, g := range h.guests {
 		guests = append(guests, g)
 	}
-	var roles []string
+	roles := []string{}
 	for _, g := range guests {
+		if h.twinsApart() { // they are in another database, perhaps on a server where these roles are none
+			break
+		}
 		if !slices.Contains(roles, g.User) {
 			roles = append(roles, g.User)
 		}

@@ -255,7 +255,7 @@ func TestReloadOfDatabases(t *testing.T) {
 
 // What is wrong with several databases together stops check, and names the database.
 func TestCheckOfDatabases(t *testing.T) {
-	if code, stdout, stderr := invoke(t, "check", "-c", several(t)); code != 0 || !strings.Contains(stdout, `database "second": 1 policies`) || !strings.Contains(stdout, `database "plain": 0 policies`) {
+	if code, stdout, stderr := invoke(t, "check", "-c", several(t)); code != 0 || !strings.Contains(stdout, `database "second": policies: 1`) || !strings.Contains(stdout, `database "plain": policies: 0`) {
 		t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	policies := func(path, file, text string) string {

@@ -53,6 +53,8 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	defer h.close()
 	if len(h.policies) == 0 {
 		return errNoPolicy
+	} else if h.twinsApart() {
+		return errApart
 	}
 	engines := map[string]*pipeline.Engine{}
 	for _, r := range h.rooms {

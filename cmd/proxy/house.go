@@ -30,6 +30,9 @@ type house struct {
 	readers  map[string]*upstream.Reader // by database
 	ledger   ledger.Ledger
 	warnings []upstream.Finding // what may be a hole
+	notes    []string           // what is worth knowing, and nothing to mend
+	server   string             // with twins apart: the guests'
+	missing  []upstream.Protected
 }
 
 // open reads the configuration and the policies, and what they refer to in the database. Findings come all together.
@@ -49,6 +52,13 @@ func open(ctx context.Context, path string) (*house, error) {
 	h.guest.DialFunc = upstream.Dialer(cfg.Limits.KeepAlive)
 	if err := h.ownGuests(); err != nil {
 		return nil, err
+	}
+	if h.twinsApart() {
+		if err := h.standApart(ctx); err != nil {
+			h.close()
+			return nil, err
+		}
+		return h, nil
 	}
 	if err := h.arrange(); err != nil {
 		return nil, err

@@ -34,6 +34,8 @@ const usage = `fugu keeps global properties of a dataset secret, on PostgreSQL's
                                      have a dataset's budgets begin anew; audited, and says what that gives up
   fugu twin    build|preview|show|drop -c fugu.yaml [DATASET...]
                                      make the twins that policies ask for; show what they would be, or are; drop them
+  fugu twin export [DATASET] FILE -c fugu.yaml
+                                     write twins as SQL for somebody who never sees the proxy, and a certificate
   fugu epoch advance -c fugu.yaml DATASET -reason "..."
                                      say that the tables hold other data: stored answers end
   fugu audit verify|export -c fugu.yaml

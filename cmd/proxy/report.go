@@ -50,14 +50,18 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			fmt.Fprintf(stdout, "warning: %s\n", w)
 		}
 	}
+	if h.twinsApart() {
+		return h.checkApart(ctx, stdout)
+	}
 	if len(h.rooms) > 1 {
 		for _, r := range h.rooms {
-			fmt.Fprintf(stdout, "%s database %q: %d policies\n", green(stdout, "ok"), r.database, len(r.policies))
+			fmt.Fprintf(stdout, "%s database %q: policies: %d\n", green(stdout, "ok"), r.database, len(r.policies))
 		}
 	}
 	for _, p := range h.policies {
 		room := h.room(p.Database)
-		fmt.Fprintf(stdout, "%s dataset %s: %d protected tables, %d secrets\n", green(stdout, "ok"), p.Dataset, len(p.Tables), len(p.Secrets))
+		fmt.Fprintf(stdout, "%s dataset %s: %s, %s\n", green(stdout, "ok"), p.Dataset,
+			numbered(len(p.Tables), "protected table"), numbered(len(p.Secrets), "secret"))
 		for _, d := range p.Declared {
 			fmt.Fprintf(stdout, "   note: the model of %s is declared (%s), and believed as it stands: %s\n", d.Name, pipeline.Brief(d.Statement.SQL), d)
 		}
@@ -197,6 +201,8 @@ func preview(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	defer h.close()
 	if len(h.policies) == 0 {
 		return errNoPolicy
+	} else if h.twinsApart() {
+		return errApart
 	}
 	if err := h.openLedger(ctx, false); err != nil {
 		return err
@@ -268,4 +274,12 @@ func coloured(w io.Writer, colour int, s string) string {
 		return fmt.Sprintf("\x1b[%dm%s\x1b[0m", colour, s)
 	}
 	return s
+}
+
+// numbered is a number of things, as people say it.
+func numbered(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"fugu/ledger"
+	"fugu/parser"
 	"fugu/pipeline"
 	"fugu/policy"
 	"fugu/upstream"
@@ -151,6 +152,9 @@ func (h *house) roomGrants(ctx context.Context, r *room, first bool) (holes, war
 	for _, p := range r.policies {
 		for _, t := range p.Tables {
 			protected = append(protected, upstream.Protected{Schema: t.Schema, Name: t.Name})
+			if t.Twin != nil && t.Twin.Rows == policy.Aggregate {
+				protected = append(protected, upstream.Protected{Schema: parser.TwinSchema, Name: t.Name})
+			}
 			if t.Reference.Name != "" {
 				references = append(references, pipeline.Quoted(t.Reference))
 			}

@@ -106,8 +106,25 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-// warn logs what may be a hole.
+// again puts a house together for other policies.
+func (h *house) again(ctx context.Context) error {
+	if h.twinsApart() {
+		return h.standApart(ctx)
+	}
+	if err := h.arrange(); err != nil {
+		return err
+	}
+	if err := h.grants(ctx); err != nil {
+		return err
+	}
+	return h.furnish(ctx)
+}
+
+// warn logs what may be a hole, and what is worth knowing.
 func (h *house) warn(log *slog.Logger) {
+	for _, note := range h.notes {
+		log.Info(note)
+	}
 	for _, w := range h.warnings {
 		log.Warn(w.Message, "hint", w.Hint)
 	}
@@ -130,13 +147,7 @@ func reload(ctx context.Context, h *house, open *served, databases *pipeline.Dat
 	}
 	next := *h
 	next.policies = policies
-	if err := next.arrange(); err != nil {
-		return err
-	}
-	if err := next.grants(ctx); err != nil {
-		return err
-	}
-	if err := next.furnish(ctx); err != nil {
+	if err := next.again(ctx); err != nil {
 		return err
 	}
 	if err := next.takeOver(ctx); err != nil {

@@ -23,7 +23,7 @@ import (
 	"fugu/twin/build"
 )
 
-// twinCommand makes, shows and drops the twins that policies ask for.
+// twinCommand makes, shows, exports and drops the twins that policies ask for.
 func twinCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	var o build.Options
 	asJSON, who := false, login()
@@ -38,32 +38,65 @@ func twinCommand(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	if err != nil {
 		return err
 	}
-	if len(said) == 0 || !slices.Contains([]string{"build", "show", "drop", "preview"}, said[0]) {
-		return usageError{errors.New(`say "fugu twin build", "preview", "show" or "drop", with the names of datasets behind it, or none for all`)}
+	if len(said) == 0 || !slices.Contains([]string{"build", "show", "drop", "preview", "export"}, said[0]) {
+		return usageError{errors.New(`say "fugu twin build", "preview", "show" or "drop", with the names of datasets behind it, ` +
+			`or none for all; or "fugu twin export", with a dataset and a file`)}
 	}
 	if o.New && strings.TrimSpace(o.Reason) == "" {
 		return usageError{errors.New("new counts need a -reason: the audit chain keeps it")}
 	}
-	w, err := openTwins(path, said[1:])
+	file, datasets := "", said[1:]
+	if said[0] == "export" {
+		if file, datasets, err = exportOf(said[1:]); err != nil {
+			return err
+		}
+	}
+	w, err := openTwins(path, datasets)
 	if err != nil {
 		return err
+	}
+	if said[0] == "export" {
+		if err := w.oneDataset(); err != nil {
+			return err
+		}
 	}
 	if said[0] == "preview" {
 		return w.preview(stdout, asJSON)
 	}
 
-	conn, err := build.Connect(ctx, string(w.config.Upstream.Keeper))
+	at, err := w.connect(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	defer func() { _ = at.Close(context.WithoutCancel(ctx)) }()
 	switch said[0] {
 	case "show":
-		return w.show(ctx, conn, stdout, asJSON)
+		return w.show(ctx, at, stdout, asJSON)
 	case "drop":
-		return w.drop(ctx, conn, stdout)
+		return w.drop(ctx, at, stdout)
+	case "export":
+		return w.export(ctx, at, file, stdout, stderr, asJSON)
 	}
-	return w.build(ctx, conn, o, who, stdout, stderr, asJSON)
+	return w.build(ctx, at, o, who, stdout, stderr, asJSON)
+}
+
+// apart reports whether twins are in another database than the protected tables.
+func (w *twins) apart() bool { return w.config.Upstream.Twins != "" }
+
+// connect opens a connection to where the twins are, as their owner.
+func (w *twins) connect(ctx context.Context) (*pgx.Conn, error) {
+	if !w.apart() {
+		return connectTwins(ctx, "upstream.keeper", w.config.Upstream.Keeper)
+	}
+	return connectTwins(ctx, "upstream.twins", w.config.Upstream.Twins)
+}
+
+func connectTwins(ctx context.Context, key string, dsn config.DSN) (*pgx.Conn, error) {
+	conn, err := build.Connect(ctx, string(dsn))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
+	}
+	return conn, nil
 }
 
 // twins are the tables of the configuration's policies that have a twin of their own.
@@ -150,8 +183,24 @@ func (w *twins) guests() ([]string, error) {
 	return slices.Sorted(maps.Keys(roles)), nil
 }
 
-func (w *twins) build(ctx context.Context, conn *pgx.Conn, o build.Options, who string, stdout, stderr io.Writer, asJSON bool) error {
+// reader is the role that aggregates twins whose rows are not listed; empty where there is none, or no such twin.
+func (w *twins) reader() (string, error) {
+	if w.config.Upstream.Reader == "" || w.apart() {
+		return "", nil
+	}
+	c, err := pgconn.ParseConfig(string(w.config.Upstream.Reader))
+	if err != nil {
+		return "", fmt.Errorf("reading upstream.reader: %w", err)
+	}
+	return c.User, nil
+}
+
+func (w *twins) build(ctx context.Context, at *pgx.Conn, o build.Options, who string, stdout, stderr io.Writer, asJSON bool) error {
 	guests, err := w.guests()
+	if err != nil {
+		return err
+	}
+	reader, err := w.reader()
 	if err != nil {
 		return err
 	}
@@ -161,9 +210,19 @@ func (w *twins) build(ctx context.Context, conn *pgx.Conn, o build.Options, who 
 	}
 	defer func() { _ = l.Close() }()
 
+	// The keeper reads the protected tables; where twins have a place apart, it is not the one who writes there.
+	keeper, target := at, (*pgx.Conn)(nil)
+	if w.apart() {
+		target = at
+		if keeper, err = connectTwins(ctx, "upstream.keeper", w.config.Upstream.Keeper); err != nil {
+			return err
+		}
+		defer func() { _ = keeper.Close(context.WithoutCancel(ctx)) }()
+	}
 	var reports []build.Report
 	for _, root := range w.roots {
-		k := build.Keeper{Conn: conn, Ledger: planted(l), Random: rand.Reader, Guests: guests, Operator: who, Progress: buildProgress(stderr, root.table.Qualified().String())}
+		k := build.Keeper{Conn: keeper, Target: target, Ledger: planted(l), Random: rand.Reader, Guests: guests, Reader: reader,
+			Operator: who, Progress: buildProgress(stderr, root.table.Qualified().String())}
 		r, err := k.Build(ctx, root.policy, root.table, o)
 		if err != nil {
 			return err
@@ -196,12 +255,12 @@ func told(stdout io.Writer, root twinRoot, r build.Report) {
 	if r.Charged {
 		price = fmt.Sprintf("charged epsilon %g, delta %g, once and for ever", t.Epsilon, t.Delta)
 	}
-	fmt.Fprintf(stdout, "%s %s: its twin has %d rows, of which %d are different ones; %s\n", green(stdout, "ok"), root.table.Qualified(), t.Rows, t.Sampled, price)
+	fmt.Fprintf(stdout, "%s %s: its twin has %d rows, copies of %d that were taken; %s\n", green(stdout, "ok"), root.table.Qualified(), t.Rows, t.Sampled, price)
 	for i, class := range t.Classes {
-		fmt.Fprintf(stdout, "   %s: %d rows told, %d taken\n", class, t.Told[i], t.Taken[i])
+		fmt.Fprintf(stdout, "   %s: told as %d rows, %d taken\n", class, t.Told[i], t.Taken[i])
 	}
 	for _, linked := range r.Twins[1:] {
-		fmt.Fprintf(stdout, "   %s.%s: %d rows\n", linked.Schema, linked.Table, linked.Rows)
+		fmt.Fprintf(stdout, "   %s.%s goes with it: %d rows\n", linked.Schema, linked.Table, linked.Rows)
 	}
 	for _, x := range r.Twins {
 		for _, left := range x.Left {
@@ -228,7 +287,12 @@ func (w *twins) show(ctx context.Context, conn *pgx.Conn, stdout io.Writer, asJS
 		for i, class := range x.Classes {
 			told = append(told, fmt.Sprintf("%s: %d", class, x.Told[i]))
 		}
-		t.row(x.Dataset, x.Schema+"."+x.Table, x.Built.Format("2006-01-02 15:04"), x.Rows, x.Sampled, strings.Join(told, "; "), x.Epsilon, x.Delta, x.Assumes)
+		// Rows of a linked table come with those of its root, as often as these stand.
+		var different any = x.Sampled
+		if len(x.Classes) == 0 {
+			different = ""
+		}
+		t.row(x.Dataset, x.Schema+"."+x.Table, x.Built.Format("2006-01-02 15:04"), x.Rows, different, strings.Join(told, "; "), x.Epsilon, x.Delta, x.Assumes)
 	}
 	return t.write(stdout)
 }
@@ -243,7 +307,7 @@ func orNone[T any](list []T) []T {
 
 func (w *twins) drop(ctx context.Context, conn *pgx.Conn, stdout io.Writer) error {
 	for _, root := range w.roots {
-		dropped, err := build.Drop(ctx, conn, root.policy, root.table)
+		dropped, err := build.Drop(ctx, conn, w.apart(), root.policy, root.table)
 		if err != nil {
 			return err
 		}

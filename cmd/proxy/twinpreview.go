@@ -115,37 +115,53 @@ func partner(spec twin.Spec, counts []int64) ([]int64, bool) {
 }
 
 func (p twinPreview) print(stdout io.Writer) error {
-	fmt.Fprintf(stdout, "%s, %s: %s\n", coloured(stdout, inBold, p.Table), p.Dataset, p.Mechanism)
-	fmt.Fprintf(stdout, "price: epsilon %g, delta %g, once, whatever is asked of it; rests on: exchangeable\n", p.Epsilon, p.Delta)
-	t := table{head: "if_the_table_had +told_within +taken"}
-	for _, g := range previewGroups {
-		t.head += " +count_of_" + map[string]string{"a tenth": "10%", "a hundredth": "1%", "a thousandth": "0.1%"}[g.name]
-	}
+	fmt.Fprintf(stdout, "%s, dataset %s\n", coloured(stdout, inBold, p.Table), p.Dataset)
+	fmt.Fprintf(stdout, "   noise: %s\n", p.Mechanism)
+	fmt.Fprintf(stdout, "   price: epsilon %g, delta %g, once, whatever is asked of it; rests on: exchangeable\n\n",
+		p.Epsilon, p.Delta)
+	fmt.Fprintln(stdout, "If the table had so many rows of each class, so many would be taken of it, "+
+		"and so far off would be the number told and")
+	fmt.Fprintln(stdout, "the counts of groups of 10%, 1% and 0.1% of the table (root mean square):")
+	t := table{head: "+rows class +taken +told +10% +1% +0.1%"}
 	for _, row := range p.Tables {
-		first := true
-		for _, name := range slices.Sorted(maps.Keys(row.Counts)) {
+		// What is off about a group is so for the table as a whole, and stands with its first class.
+		for i, name := range slices.Sorted(maps.Keys(row.Counts)) {
 			e := row.Expect[name]
-			cells := []any{fmt.Sprintf("%d %s", row.Counts[name], name), fmt.Sprintf("±%.0f", e.Noise), fmt.Sprintf("%.0f", e.Taken)}
+			cells := []any{row.Counts[name], name, fmt.Sprintf("%.0f", e.Taken), fmt.Sprintf("±%.0f", e.Noise)}
 			for _, g := range previewGroups {
-				if first {
-					cells = append(cells, fmt.Sprintf("±%.1f%%", 100*row.Groups[g.name]))
-				} else {
-					cells = append(cells, "")
+				off := ""
+				if i == 0 {
+					off = fmt.Sprintf("±%.1f%%", 100*row.Groups[g.name])
 				}
+				cells = append(cells, off)
 			}
 			t.row(cells...)
-			first = false
 		}
 	}
 	if err := t.write(stdout); err != nil {
 		return err
 	}
-	for _, k := range p.Known {
-		if k.Epsilon == nil {
-			fmt.Fprintf(stdout, "who knows %d rows of one class: nothing bounds what they can tell\n", k.Rows)
-		} else {
-			fmt.Fprintf(stdout, "who knows %d rows of one class: epsilon %.2f\n", k.Rows, *k.Epsilon)
-		}
-	}
+	p.printKnown(stdout)
+	fmt.Fprintln(stdout)
 	return nil
+}
+
+// printKnown says what known rows tell, up to the number from which on nothing bounds it.
+func (p twinPreview) printKnown(stdout io.Writer) {
+	if len(p.Known) == 0 {
+		return
+	}
+	fmt.Fprintf(stdout, "\nWhat who knows rows of the table one by one can tell, at delta %g "+
+		"(the policy's known_rows are paid for):\n", p.Delta)
+	for _, k := range p.Known {
+		rows := fmt.Sprintf("%d rows of one class", k.Rows)
+		if k.Rows == 1 {
+			rows = "1 row"
+		}
+		if k.Epsilon == nil {
+			fmt.Fprintf(stdout, "   %s or more: no epsilon bounds it\n", rows)
+			return
+		}
+		fmt.Fprintf(stdout, "   %s: epsilon %.2f\n", rows, *k.Epsilon)
+	}
 }

@@ -14,4 +14,7 @@ var (
 	Generate string // made-up people, the same ones each time
 	//go:embed split.sql
 	Split string // census's complete rows into the protected table adult and its public reference
+
+	//go:embed adult.policy.yaml
+	Policy string // what is protected, answered with noise
 )

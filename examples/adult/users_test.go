@@ -18,6 +18,9 @@ func TestUsers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if twin, err := os.ReadFile("../adult-twin/users.txt"); err != nil || string(twin) != string(data) {
+		t.Errorf("adult-twin has other users (%v)", err)
+	}
 	lines := regexp.MustCompile(`(?m)^"(\w+)" "SCRAM-SHA-256\$(\d+):([^$]+)\$([^:]+):([^"]+)"$`).FindAllStringSubmatch(string(data), -1)
 	var users []string
 	for _, l := range lines {

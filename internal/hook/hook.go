@@ -38,6 +38,7 @@ const (
 	ReaderIndexes   = false // upstream: the reader may scan indexes
 	LooseSnapshot   = false // upstream: ordinary tables may change while a statement is answered
 	Unlooked        = false // model: whoever writes a statement has not looked at the reference
+	SortedForFree   = false // model: what few values are sorted into cannot have been chosen
 	NoCovariances   = false // pipeline: charges count means alone, and not how far a secret changes what answers vary by together
 	GuestCode       = false // upstream, planner/row: tables and types of guests' own, whose code then runs with the reader's rights
 )
@@ -50,6 +51,9 @@ const (
 	TwinOldKeys    = false // keys of the protected table stay
 	TwinRedraw     = false // each build has an order of drawing of its own
 	TwinByContent  = false // the order of drawing is by what rows hold
+	TwinNoNoise    = false // the true counts are told
+
+	TwinSmallGroups = false // groups of a twin are shown however few rows are in them
 )
 
 // Unmasked shows the catalog's sizes and statistics as PostgreSQL has them, and lets code through that Fugu cannot see.

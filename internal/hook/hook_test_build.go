@@ -35,6 +35,7 @@ var (
 	ReaderIndexes   bool
 	LooseSnapshot   bool
 	Unlooked        bool
+	SortedForFree   bool
 	NoCovariances   bool
 	GuestCode       bool
 )
@@ -47,6 +48,9 @@ var (
 	TwinOldKeys    bool
 	TwinRedraw     bool
 	TwinByContent  bool
+	TwinNoNoise    bool
+
+	TwinSmallGroups bool
 )
 
 // Unmasked shows the catalog's sizes and statistics as PostgreSQL has them, and lets code through that Fugu cannot see.

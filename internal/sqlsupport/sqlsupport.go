@@ -33,7 +33,7 @@ var sections = []section{
 		"PREPARE q (int) AS SELECT count(*) FROM adult WHERE age > $1",
 		"EXPLAIN (PRIVACY) SELECT count(*) FROM adult",
 	}},
-	{"Below the cut: what is read", "Derived tables, WITH queries and views that only filter and choose columns are taken apart. Ordinary tables of an owner who may read the protected ones can be joined, and asked with EXISTS and IN; the answer then stands for what they hold at that moment. Protected tables can be joined where the policy links them; a statistic of the joined rows is summed over what belongs to each row of the root, and bounded there. An ordinary table that is joined on a key of its own multiplies nothing: grouping by its columns has the noise of grouping by the key. Conditions on it alone leave out the groups that are theirs.", []string{
+	{"Below the cut: what is read", "Derived tables, WITH queries and views that only filter and choose columns are taken apart. Ordinary tables of an owner who may read the protected ones can be joined, and asked with EXISTS and IN; the answer then stands for what they hold at that moment. Protected tables can be joined where the policy links them; a statistic of the joined rows is summed over what belongs to each row of the root, and bounded there. An ordinary table that is joined on a key of its own multiplies nothing: grouping by its columns has the noise of grouping by the key. Conditions on it alone leave out the groups that are theirs; its rows that no declared value is joined with make no group.", []string{
 		"SELECT count(*) FROM (SELECT * FROM adult WHERE age > 30) AS s WHERE s.sex = 'Male'",
 		"WITH grown AS (SELECT age AS years, sex FROM adult WHERE age >= 18) SELECT sex, avg(years) FROM grown GROUP BY sex",
 		"SELECT c.continent, count(*) FROM adult a LEFT JOIN country c ON c.name = a.native_country GROUP BY c.continent",
@@ -121,7 +121,7 @@ func Markdown() (string, error) {
 	var b strings.Builder
 	b.WriteString("<!-- Written by `go test ./internal/sqlsupport -update`; do not edit. -->\n\n# SQL on protected data\n\n" +
 		"In the examples `adult` is a protected table, `visit` one that the policy links to it, and `country` and `education_level` are ordinary.\n" +
-		"All of this is about tables that are answered with noise; on one that is answered from its twin any SQL is ([twin](twin.md)).\n")
+		"All of this is about tables that are answered with noise; on one that is answered from its twin any SQL is, or, where its rows are not listed, what [twin](twin.md) says.\n")
 	for _, s := range sections {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", s.title, s.text)
 		for _, sql := range s.statements {

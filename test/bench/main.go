@@ -21,7 +21,7 @@ import (
 )
 
 // parts are what can be measured by itself.
-var parts = []string{"relay", "idle", "protected", "ledger", "model", "calibrate", "decide"}
+var parts = []string{"relay", "idle", "protected", "ledger", "model", "calibrate", "decide", "twin"}
 
 // options are the command line.
 type options struct {
@@ -38,7 +38,7 @@ func main() {
 	o := options{}
 	flag.StringVar(&o.binary, "fugu", "bin/fugu", "the fugu `binary`")
 	flag.StringVar(&o.before, "before", "", "another fugu `binary`, to relay beside the first")
-	flag.Int64Var(&o.rows, "rows", 1_000_000, "`rows` of the protected table")
+	flag.Int64Var(&o.rows, "rows", 1_000_000, "`rows` of the protected table, and of the one that a twin is built of")
 	flag.IntVar(&o.rounds, "rounds", 5, "how often each thing is measured, in turn with the others")
 	flag.IntVar(&o.transactions, "transactions", 40_000, "`number` of transactions of one run of pgbench")
 	flag.IntVar(&o.clients, "idle", 2000, "`clients` that are idle")
@@ -73,6 +73,7 @@ func bench(ctx context.Context, o options) (err error) {
 	wanted := func(parts ...string) bool {
 		return slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(o.only, p) })
 	}
+	twins := o.rows
 	if !wanted("protected", "model") {
 		o.rows = 0 // as many as the example has
 	}
@@ -114,7 +115,12 @@ func bench(ctx context.Context, o options) (err error) {
 		}
 	}
 	if wanted("decide") {
-		return deciding(ctx, dir, cluster, o.rows, o.rounds)
+		if err := deciding(ctx, dir, cluster, o.rows, o.rounds); err != nil {
+			return err
+		}
+	}
+	if wanted("twin") {
+		return building(ctx, dir, cluster, twins, o.rounds)
 	}
 	return nil
 }
@@ -149,7 +155,11 @@ func proxied(ctx context.Context, o options, dir string, cluster *pgcluster.Clus
 			defer func() { err = errors.Join(err, other.Stop()) }()
 			peers = append(peers, target{"fugu before", "alice", other.Address(), other.PID()})
 		}
-		if err := relaying(ctx, cluster, append(peers, through), o.workloads, o.rounds, o.transactions); err != nil {
+		loads := workloads(cluster.Tool("pgbench"), o.transactions)
+		if err := relaying(ctx, cluster, append(slices.Clip(peers), through), loads, o.workloads, o.rounds, o.transactions); err != nil {
+			return err
+		}
+		if err := relayingTwins(ctx, o, filepath.Join(dir, "twin"), cluster, peers[:3]); err != nil {
 			return err
 		}
 	}

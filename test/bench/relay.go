@@ -73,10 +73,10 @@ func workloads(pgbench string, transactions int) []workload {
 
 // relaying measures ordinary traffic through each of the targets, in turn, with another one first in each round: the
 // machine is not equally fast at all times. Ratios are medians of the rounds' own ratios.
-func relaying(ctx context.Context, cluster *pgcluster.Cluster, targets []target, only *regexp.Regexp, rounds, transactions int) error {
+func relaying(ctx context.Context, cluster *pgcluster.Cluster, targets []target, loads []workload, only *regexp.Regexp, rounds, transactions int) error {
 	w := newTable(fmt.Sprintf("Ordinary traffic: medians of %d rounds in turn, runs of %d transactions of pgbench -S", rounds, transactions),
 		"", "through", "", "", "of direct", "of PgBouncer", "of io.Copy", "p99 ms", "of direct", "of PgBouncer", "of io.Copy", "CPU µs", "of PgBouncer", "of io.Copy", "PostgreSQL's", "of direct")
-	for _, load := range workloads(cluster.Tool("pgbench"), transactions) {
+	for _, load := range loads {
 		if !only.MatchString(load.name) {
 			continue
 		}

@@ -11,10 +11,6 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
-	"github.com/jackc/pgx/v5/pgconn"
-
-	"fugu/config"
-	"fugu/policy"
 )
 
 const root = "../.."
@@ -28,6 +24,8 @@ type file struct {
 type service struct {
 	Image       string                `yaml:"image"`
 	Build       string                `yaml:"build"`
+	Profiles    []string              `yaml:"profiles"`
+	Command     string                `yaml:"command"`
 	Environment map[string]string     `yaml:"environment"`
 	Volumes     []string              `yaml:"volumes"`
 	Ports       []string              `yaml:"ports"`
@@ -69,14 +67,25 @@ func TestFindings(t *testing.T) {
 		{"docker-compose.yml", "dev/tcp/127.0.0.1/6432", "dev/tcp/127.0.0.1/6431", "healthcheck"},
 		{"docker-compose.yml", "      db:\n        condition", "      database:\n        condition", "no service database"},
 		{"docker-compose.yml", "service_healthy", "service_started", "does not wait"},
+		{"docker-compose.yml", "KEEPER_PASSWORD: keeper-demo", "KEEPER_PASSWORD: other",
+			"twin-build: FUGU_UPSTREAM_KEEPER: another password"},
+		{"docker-compose.yml", "keeper-demo@twin-db", "keeper-demo@db",
+			"twin-build: FUGU_UPSTREAM_KEEPER: another password"},
+		{"docker-compose.yml", "service_completed_successfully", "service_healthy",
+			"twin does not wait until twin-build"},
+		{"docker-compose.yml", "twin build -c", "twins build -c", "twin-build: no command fugu twins"},
+		{"docker-compose.yml", "build -c /etc/fugu/fugu-twin", "build -c /etc/fugu/fugu-twins", "fugu-twins.yaml"},
+		{"docker-compose.yml", "sqlite:/var/lib/fugu/twin.db", "sqlite:/var/lib/fugu/other.db",
+			"twin serves with another ledger than twin-build"},
+		{"docker-compose.yml", "127.0.0.1:6442:6432", "127.0.0.1:6432:6432", "two services publish"},
 		{"Dockerfile", "COPY go.mod", "COPY go.work go.mod", "copies go.work"},
 		{"Dockerfile", "--from=build /etc", "--from=builder /etc", "no stage builder"},
 		{"Dockerfile", "./cmd/proxy", "./cmd/fugu", "builds ./cmd/fugu"},
 		{"Dockerfile", "USER fugu\n", "", "as root"},
 	} {
 		texts := map[string]string{"docker-compose.yml": read(t, "docker-compose.yml"), "Dockerfile": read(t, "Dockerfile")}
-		if strings.Count(texts[c.file], c.old) != 1 {
-			t.Errorf("%s does not have %q once", c.file, c.old)
+		if !strings.Contains(texts[c.file], c.old) {
+			t.Errorf("%s does not have %q", c.file, c.old)
 			continue
 		}
 		texts[c.file] = strings.Replace(texts[c.file], c.old, c.new, 1)
@@ -131,78 +140,14 @@ func findings(composeText, dockerfile string) []string {
 		for other, d := range s.DependsOn {
 			if o, ok := f.Services[other]; !ok {
 				add("%s depends on %s: no service %s", name, other, other)
-			} else if d.Condition != "service_healthy" || o.Healthcheck.Test == "" {
+			} else if ends := o.Command != "" && !serves(o); ends && d.Condition != "service_completed_successfully" {
+				add("%s does not wait until %s has done its work", name, other)
+			} else if !ends && (d.Condition != "service_healthy" || o.Healthcheck.Test == "") {
 				add("%s does not wait until %s is healthy", name, other)
 			}
 		}
 	}
-	return append(append(all, fuguFindings(f)...), dockerfileFindings(dockerfile)...)
-}
-
-// fuguFindings is what is wrong between the service fugu, its configuration and the service db.
-func fuguFindings(f file) []string {
-	var all []string
-	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	s := f.Services["fugu"]
-	var dir string
-	var durable []string
-	for _, v := range s.Volumes {
-		parts := strings.Split(v, ":")
-		if len(parts) > 1 && parts[1] == "/etc/fugu" {
-			dir = filepath.Join(root, parts[0])
-		} else if len(parts) == 2 {
-			durable = append(durable, parts[1])
-		}
-	}
-	var env []string
-	for k, v := range s.Environment {
-		env = append(env, k+"="+v)
-	}
-	c, err := config.Load(filepath.Join(dir, "fugu.yaml"), env)
-	if err != nil {
-		return append(all, err.Error())
-	}
-	if _, err := policy.Load(c.Policy); err != nil {
-		add("policy: %v", err)
-	}
-	if _, err := os.Stat(c.Auth.Users); err != nil {
-		add("auth.users: %v", err)
-	}
-	if !slices.Contains(durable, filepath.Dir(c.Ledger.SQLite)) {
-		add("the ledger %s is not in a volume", c.Ledger.SQLite)
-	}
-	_, port, _ := strings.Cut(c.Listen, ":")
-	if len(s.Ports) != 1 || !strings.HasSuffix(s.Ports[0], ":"+port) {
-		add("%v is published, fugu listens on %s", s.Ports, port)
-	}
-	if !strings.Contains(s.Healthcheck.Test, "/"+port+"'") {
-		add("the healthcheck is not of port %s", port)
-	}
-	for variable, upstream := range map[string]struct {
-		dsn      config.DSN
-		password string
-	}{
-		"FUGU_UPSTREAM_GUEST":  {c.Upstream.Guest, "GUEST_PASSWORD"},
-		"FUGU_UPSTREAM_READER": {c.Upstream.Reader, "READER_PASSWORD"},
-	} {
-		u, err := pgconn.ParseConfig(string(upstream.dsn))
-		if err != nil {
-			add("%s: %v", variable, err)
-			continue
-		}
-		db, ok := f.Services[u.Host]
-		if !ok {
-			add("%s: no service %s", variable, u.Host)
-			continue
-		}
-		if u.Password != db.Environment[upstream.password] {
-			add("%s: another password than %s", variable, upstream.password)
-		}
-		if u.Database != db.Environment["POSTGRES_DB"] {
-			add("%s: another database than POSTGRES_DB", variable)
-		}
-	}
-	return all
+	return append(append(all, runFindings(f)...), dockerfileFindings(dockerfile)...)
 }
 
 func dockerfileFindings(text string) []string {

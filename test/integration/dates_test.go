@@ -19,6 +19,14 @@ func TestDatesAlike(t *testing.T) {
 			"SELECT extract(month FROM at), count(*) FROM market.orders GROUP BY 1",
 			"SELECT date_part('month', at), count(*) FROM market.orders GROUP BY 1",
 			"SELECT extract(MONTH FROM at::date), count(*) FROM market.orders GROUP BY 1",
+			"SELECT date_trunc('month', at), count(*) FROM market.orders GROUP BY 1",
+			"SELECT to_char(at, 'YYYY-MM'), count(*) FROM market.orders GROUP BY 1",
+			"SELECT c.month, count(*) FROM market.orders o JOIN market.calendar c ON c.day = o.at::date GROUP BY 1",
+		}, 12},
+		{"months of some orders", []string{
+			"SELECT date_trunc('month', at), count(*) FROM market.orders WHERE amount > 100 GROUP BY 1",
+			"SELECT extract(month FROM at), count(*) FROM market.orders WHERE amount > 100 GROUP BY 1",
+			"SELECT to_char(at, 'YYYY-MM'), count(*) FROM market.orders WHERE amount > 100 GROUP BY 1",
 		}, 12},
 	} {
 		a.check(t, c)

@@ -168,7 +168,7 @@ func TestBadMessages(t *testing.T) {
 		for _, prepared := range []bool{false, true} {
 			p := dial(t, f.dsn("alice"))
 			if prepared { // so that Fugu has to look into every message
-				p.send(t, parse("a", "SELECT count(*) FROM adult"), bind("p", "a"), sync)
+				p.Send(t, parse("a", "SELECT count(*) FROM adult"), bind("p", "a"), sync)
 				p.until(t, ready(1))
 			}
 			if _, err := io.WriteString(p.Conn, x.send); err != nil {
@@ -190,7 +190,7 @@ func TestBadMessages(t *testing.T) {
 				if x.send[0] == 'Q' { // which has a ReadyForQuery of its own
 					replies++
 				}
-				p.send(t, sync, query("SELECT 'in step'"))
+				p.Send(t, sync, query("SELECT 'in step'"))
 				if got := p.until(t, ready(replies)); !contains(got, "in step") {
 					t.Errorf("%s: the session is out of step:\n%s", name, got)
 				}
@@ -217,7 +217,7 @@ func TestWrongCancelKey(t *testing.T) {
 	f := serve(t, options{})
 	victim, truth := dial(t, f.dsn("alice")), db.truth(t)
 	rows(t, truth, "SELECT pg_advisory_lock(7)")
-	victim.send(t, query("SELECT pg_advisory_lock_shared(7)"))
+	victim.Send(t, query("SELECT pg_advisory_lock_shared(7)"))
 	const waiting = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'fugu_guest' AND wait_event = 'advisory')"
 	eventually(t, func() bool { return rows(t, truth, waiting) == "[\"t\"]\n" }, "the victim waits")
 	pid := string(binary.BigEndian.AppendUint32(nil, victim.PID))

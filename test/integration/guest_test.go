@@ -150,10 +150,10 @@ func attempt(t testing.TB, p *peer, steps []string, messages []message) string {
 	defer p.Conn.Close()
 	out := ""
 	for _, s := range steps[:len(steps)-1] {
-		p.send(t, query(s))
+		p.Send(t, query(s))
 		out += p.until(t, ready(1))
 	}
-	p.send(t, messages...)
+	p.Send(t, messages...)
 	return out + p.until(t, ready(1))
 }
 

@@ -36,7 +36,7 @@ func TestGuestTerminated(t *testing.T) {
 			"SELECT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'fugu_reader' AND wait_event_type = 'Lock')"},
 	} {
 		p := dial(t, f.dsn("alice"))
-		p.send(t, query("SELECT pg_backend_pid()"))
+		p.Send(t, query("SELECT pg_backend_pid()"))
 		var pid string
 		p.until(t, func(m pgproto3.BackendMessage) bool {
 			if row, ok := m.(*pgproto3.DataRow); ok {
@@ -49,7 +49,7 @@ func TestGuestTerminated(t *testing.T) {
 			rows(t, locker, "BEGIN")
 			rows(t, locker, "LOCK adult IN ACCESS EXCLUSIVE MODE")
 		}
-		p.send(t, x.send...)
+		p.Send(t, x.send...)
 		if name == "in transaction" {
 			p.until(t, ready(1))
 		}
@@ -195,7 +195,7 @@ func TestDrain(t *testing.T) {
 		t.Fatal(err)
 	}
 	idle, busy := dial(t, f.dsn("alice")), dial(t, f.dsn("alice"))
-	busy.send(t, query("BEGIN"))
+	busy.Send(t, query("BEGIN"))
 	busy.until(t, ready(1))
 	stopped := make(chan error, 1)
 	go func() { stopped <- f.stop() }()
@@ -205,7 +205,7 @@ func TestDrain(t *testing.T) {
 	if _, err := pgconn.Connect(t.Context(), f.dsn("alice")); err == nil {
 		t.Error("a new client was served")
 	}
-	busy.send(t, query("SELECT count(*) FROM adult"))
+	busy.Send(t, query("SELECT count(*) FROM adult"))
 	if got := busy.until(t, ready(1)); !contains(got, "SELECT 1") {
 		t.Errorf("in its transaction, a client got %s", got)
 	}
@@ -214,7 +214,7 @@ func TestDrain(t *testing.T) {
 		t.Fatalf("stopped with a transaction open: %v", err)
 	default:
 	}
-	busy.send(t, query("COMMIT"))
+	busy.Send(t, query("COMMIT"))
 	got, err := io.ReadAll(busy.Conn)
 	if err != nil || !contains(string(got), "COMMIT\x00") || strings.Count(string(got), "FATAL\x00C57P01\x00") != 1 {
 		t.Errorf("after its transaction, a client got %q, %v", got, err)
@@ -228,7 +228,7 @@ func TestDrain(t *testing.T) {
 		t.Fatal(err)
 	}
 	slow := dial(t, f.dsn("alice"))
-	slow.send(t, query("BEGIN"))
+	slow.Send(t, query("BEGIN"))
 	slow.until(t, ready(1))
 	if err := f.stop(); err != nil {
 		t.Error(err)
@@ -253,16 +253,16 @@ func TestNothingIsLeft(t *testing.T) {
 		p := dial(t, f.dsn("alice"))
 		switch i % 5 {
 		case 0:
-			p.send(t, query("SELECT sex, count(*) FROM adult GROUP BY sex"))
+			p.Send(t, query("SELECT sex, count(*) FROM adult GROUP BY sex"))
 			p.until(t, ready(1))
 		case 1:
-			p.send(t, query("SELECT pg_sleep(60)"))
+			p.Send(t, query("SELECT pg_sleep(60)"))
 		case 2:
-			p.send(t, query("CREATE TEMP TABLE t (a int)"), query("COPY t FROM STDIN"), copyData("1\n"))
+			p.Send(t, query("CREATE TEMP TABLE t (a int)"), query("COPY t FROM STDIN"), copyData("1\n"))
 		case 3:
-			p.send(t, parse("", "SELECT count(*) FROM adult WHERE age > $1"), bind("", "", "50"), execute("", 0))
+			p.Send(t, parse("", "SELECT count(*) FROM adult WHERE age > $1"), bind("", "", "50"), execute("", 0))
 		case 4:
-			p.send(t, query("SELECT * FROM generate_series(1, 10000000)"))
+			p.Send(t, query("SELECT * FROM generate_series(1, 10000000)"))
 		}
 		if i%2 == 0 {
 			_ = p.Conn.Close()

@@ -50,9 +50,9 @@ func TestOrdinaryAsOnPostgreSQL(t *testing.T) {
 	for name, script := range ordinaryScripts {
 		t.Run(name, func(t *testing.T) {
 			direct, through := dial(t, db.cluster.DSN("fugu_guest", "adult")), dial(t, f.dsn("alice"))
-			direct.send(t, script...)
+			direct.Send(t, script...)
 			want := direct.until(t, ready(answers(script)))
-			through.send(t, script...)
+			through.Send(t, script...)
 			if got := through.until(t, ready(answers(script))); got != want {
 				t.Errorf("at once:\n%s", difference(got, want))
 			}
@@ -60,7 +60,7 @@ func TestOrdinaryAsOnPostgreSQL(t *testing.T) {
 			got, first := "", 0
 			for i := range script {
 				if answers(script[first:i+1]) > 0 && !(i+1 < len(script) && isCopy(script[i+1])) {
-					through.send(t, script[first:i+1]...)
+					through.Send(t, script[first:i+1]...)
 					got += through.until(t, ready(answers(script[first:i+1])))
 					first = i + 1
 				}
@@ -115,9 +115,9 @@ func TestMixedAsOnPostgreSQL(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			direct, through := dial(t, db.cluster.DSN("fugu_guest", "adult")), dial(t, f.dsn("alice"))
 			direct.masked, through.masked = true, true
-			direct.send(t, over(script, "adult_reference")...)
+			direct.Send(t, over(script, "adult_reference")...)
 			want := direct.until(t, ready(answers(script)))
-			through.send(t, over(script, "adult")...)
+			through.Send(t, over(script, "adult")...)
 			if got := through.until(t, ready(answers(script))); got != want {
 				t.Error(difference(got, want))
 			}
@@ -143,13 +143,13 @@ func over(script []message, table string) []message {
 func TestSyncDuringCopy(t *testing.T) {
 	f := serve(t, options{})
 	p := dial(t, f.dsn("alice"))
-	p.send(t, query("CREATE TEMP TABLE t (a int)"), parse("", "COPY t FROM STDIN"), bind("", ""), execute("", 0), flush)
+	p.Send(t, query("CREATE TEMP TABLE t (a int)"), parse("", "COPY t FROM STDIN"), bind("", ""), execute("", 0), flush)
 	p.until(t, func(m pgproto3.BackendMessage) bool { _, ok := m.(*pgproto3.CopyInResponse); return ok })
-	p.send(t, sync, copyData("1\n"), done, sync)
+	p.Send(t, sync, copyData("1\n"), done, sync)
 	if got := p.until(t, ready(1)); !contains(got, "COPY 1") {
 		t.Errorf("got %s", got)
 	}
-	p.send(t, query("SELECT count(*) FROM adult"), query("SELECT max(age) FROM adult"))
+	p.Send(t, query("SELECT count(*) FROM adult"), query("SELECT max(age) FROM adult"))
 	if got := p.until(t, ready(2)); !contains(got, "PV001") || strings.Count(got, "DataRow") != 1 {
 		t.Errorf("got %s", got)
 	}

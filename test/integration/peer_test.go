@@ -6,43 +6,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fugu/test/pgcluster"
 )
 
 // peer is a client that speaks the protocol message by message.
 type peer struct {
-	*pgconn.HijackedConn
+	pgcluster.Peer
 	masked bool // hide what differs between the protected table and its reference
 }
 
 func dial(t testing.TB, dsn string) *peer {
 	t.Helper()
-	c, err := pgconn.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.SyncConn(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	h, err := c.Hijack()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = h.Conn.Close() })
-	_ = h.Conn.SetDeadline(time.Now().Add(20 * time.Second))
-	return &peer{HijackedConn: h}
-}
-
-// send writes messages in one go.
-func (p *peer) send(t testing.TB, messages ...pgproto3.FrontendMessage) {
-	t.Helper()
-	for _, m := range messages {
-		p.Frontend.Send(m)
-	}
-	if err := p.Frontend.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	p := &peer{Peer: pgcluster.Dial(t, dsn)}
+	_ = p.Conn.SetDeadline(time.Now().Add(20 * time.Second))
+	return p
 }
 
 // until reads up to the message that stop accepts, and returns all as text, one line each.

@@ -14,11 +14,11 @@ func TestPinnedSettings(t *testing.T) {
 	for _, set := range []string{"SET client_encoding = 'LATIN1'", "SET NAMES 'LATIN1'", "SET standard_conforming_strings = off",
 		"SET LOCAL client_encoding TO latin1", "SELECT set_config('standard_conforming_strings', 'off', false)", "SELECT 1; SET client_encoding = 'LATIN1'; SELECT 2"} {
 		p := dial(t, f.dsn("alice"))
-		p.send(t, query(set), query("SHOW client_encoding"), query("SHOW standard_conforming_strings"))
+		p.Send(t, query(set), query("SHOW client_encoding"), query("SHOW standard_conforming_strings"))
 		simple := p.until(t, ready(3))
-		p.send(t, query("BEGIN"), query(set), query("SELECT 'lost'"), query("ROLLBACK"), query("SHOW client_encoding"))
+		p.Send(t, query("BEGIN"), query(set), query("SELECT 'lost'"), query("ROLLBACK"), query("SHOW client_encoding"))
 		failed := p.until(t, ready(5))
-		p.send(t, parse("", "SELECT 'before'"), bind("", ""), execute("", 0), parse("", set), bind("", ""), execute("", 0), sync, query("SHOW client_encoding"))
+		p.Send(t, parse("", "SELECT 'before'"), bind("", ""), execute("", 0), parse("", set), bind("", ""), execute("", 0), sync, query("SHOW client_encoding"))
 		extended := p.until(t, ready(2))
 		for name, got := range map[string]string{"simple": simple, "in a transaction": failed, "extended": extended} {
 			if strings.Count(got, `"0A000"`) != 1 || strings.Contains(got, "FATAL") || !strings.Contains(got, "UTF8") || strings.Contains(got, "lost") {

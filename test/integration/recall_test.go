@@ -47,23 +47,23 @@ func TestKnownAnswers(t *testing.T) {
 
 	// What ends a statement behind Fugu's back is the server's to tell.
 	p := dial(t, f.dsn("alice"))
-	p.send(t, query("PREPARE unused AS SELECT 1"))
+	p.Send(t, query("PREPARE unused AS SELECT 1"))
 	p.until(t, ready(1))
-	p.send(t, parse("known", sql), sync)
+	p.Send(t, parse("known", sql), sync)
 	p.until(t, ready(1))
 	ask := func() string {
-		p.send(t, bind("", "known"), execute("", 0), sync)
+		p.Send(t, bind("", "known"), execute("", 0), sync)
 		return p.until(t, ready(1))
 	}
 	if again := ask(); again != ask() || !contains(again, "SELECT 2") {
 		t.Errorf("by name: %s", again)
 	}
-	p.send(t, query("DEALLOCATE known"))
+	p.Send(t, query("DEALLOCATE known"))
 	p.until(t, ready(1))
 	if got := ask(); !contains(got, "26000") {
 		t.Errorf("after DEALLOCATE: %s", got)
 	}
-	p.send(t, query("SELECT 'in step'"))
+	p.Send(t, query("SELECT 'in step'"))
 	if got := p.until(t, ready(1)); !contains(got, "in step") {
 		t.Errorf("out of step: %s", got)
 	}

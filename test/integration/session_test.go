@@ -164,7 +164,7 @@ func TestWhatCannotRunIsFree(t *testing.T) {
 	}
 	for _, value := range []string{"x", "", "1.5", "99999999999"} {
 		p := dial(t, f.dsn("alice"))
-		p.send(t, parse("", "SELECT count(*) FROM adult WHERE age > $1"), bind("", "", value), execute("", 0), sync)
+		p.Send(t, parse("", "SELECT count(*) FROM adult WHERE age > $1"), bind("", "", value), execute("", 0), sync)
 		got := p.until(t, ready(1))
 		if !contains(got, `"22P02"`) && !contains(got, `"22003"`) || contains(got, "DataRow") {
 			t.Errorf("parameter %q: %s", value, got)

@@ -77,9 +77,9 @@ func TestUtilityAsOnPostgreSQL(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			direct, through := dial(t, db.cluster.DSN("fugu_guest", "adult")), dial(t, f.dsn("alice"))
 			direct.masked, through.masked = true, true
-			direct.send(t, over(script, "adult_reference")...)
+			direct.Send(t, over(script, "adult_reference")...)
 			want := direct.until(t, ready(answers(script)))
-			through.send(t, over(script, "adult")...)
+			through.Send(t, over(script, "adult")...)
 			if got := through.until(t, ready(answers(script))); got != want {
 				t.Error(difference(got, want))
 			}
@@ -256,7 +256,7 @@ func TestAroundIsFree(t *testing.T) {
 	}
 	// Binding by protocol what SQL has prepared: the client's parameters are too few.
 	p := dial(t, f.dsn("alice"))
-	p.send(t, query("PREPARE q AS SELECT count(*) FROM adult WHERE sex = $1"), bind("", "q", "Male"), execute("", 0), sync)
+	p.Send(t, query("PREPARE q AS SELECT count(*) FROM adult WHERE sex = $1"), bind("", "q", "Male"), execute("", 0), sync)
 	if got := p.until(t, ready(2)); !contains(got, "08P01") || contains(got, "DataRow") {
 		t.Errorf("got %s", got)
 	}

@@ -54,7 +54,7 @@ func (c *client) exchange(messages []byte) (r reply) {
 		n, err := c.Read(buf)
 		r.bytes = append(r.bytes, buf[:n]...)
 		for _, m := range r.messages() {
-			r.complete = r.complete || m.kind == 'Z'
+			r.complete = r.complete || m.kind == 'Z' && !m.cut
 		}
 		if err != nil {
 			break

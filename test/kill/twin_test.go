@@ -25,6 +25,8 @@ type builds struct {
 	scene
 	binary string
 	admin  *pgx.Conn
+	twins  *pgx.Conn     // to where twins are published
+	as     string        // what a twin is called there; %s is its table
 	ledger ledger.Ledger // open beside the builds, as "fugu serve" has it
 	tables int
 }
@@ -39,7 +41,7 @@ assume: [exchangeable]
 privacy: {epsilon: 1, delta: 0.01, budget: {epsilon: 1, delta: 0.01, per: dataset}}
 `
 
-func newBuilds(t *testing.T, cluster *pgcluster.Cluster, binary, kind string) *builds {
+func newBuilds(t *testing.T, cluster *pgcluster.Cluster, binary, kind string, apart bool) *builds {
 	t.Helper()
 	b := &builds{binary: binary, scene: scene{t: t, config: sides.Config{Dir: t.TempDir()}}}
 	url := "sqlite:" + filepath.Join(b.config.Dir, "fugu.db")
@@ -47,17 +49,29 @@ func newBuilds(t *testing.T, cluster *pgcluster.Cluster, binary, kind string) *b
 		url = cluster.DSN("fugu_ledger", newDatabase(t, cluster))
 	}
 	database := "twins_" + strings.ToLower(kind)
-	for db, sql := range map[string]string{"postgres": "CREATE DATABASE " + database} {
-		if err := cluster.Exec(t.Context(), db, sql); err != nil {
+	if apart {
+		database += "_source"
+	}
+	published := database
+	const roles = `DO $$ BEGIN CREATE ROLE fugu_keeper LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$; GRANT CREATE ON DATABASE %s TO fugu_keeper; GRANT CREATE ON SCHEMA public TO fugu_keeper`
+	databases, further := []string{database}, ""
+	b.as = "fugu_twin.%s"
+	if apart {
+		published = database + "_apart"
+		databases, b.as = append(databases, published), "public.%s"
+		further = fmt.Sprintf(", twins: %q", cluster.DSN("fugu_keeper", published))
+	}
+	for _, name := range databases {
+		err := cluster.Exec(t.Context(), "postgres", "CREATE DATABASE "+name)
+		if err == nil {
+			err = cluster.Exec(t.Context(), name, fmt.Sprintf(roles, name))
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	const roles = `DO $$ BEGIN CREATE ROLE fugu_keeper LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$; GRANT CREATE ON DATABASE %s TO fugu_keeper`
-	if err := cluster.Exec(t.Context(), database, fmt.Sprintf(roles, database)); err != nil {
-		t.Fatal(err)
-	}
-	configuration := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q, keeper: %q}\nauth: {method: trust}\npolicy: the.policy.yaml\nledger: %q\n",
-		cluster.DSN("fugu_guest", database), cluster.DSN("fugu_reader", database), cluster.DSN("fugu_keeper", database), url)
+	configuration := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q, keeper: %q%s}\nauth: {method: trust}\npolicy: the.policy.yaml\nledger: %q\n",
+		cluster.DSN("fugu_guest", published), cluster.DSN("fugu_reader", published), cluster.DSN("fugu_keeper", database), further, url)
 	if err := os.WriteFile(filepath.Join(b.config.Dir, "fugu.yaml"), []byte(configuration), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -66,6 +80,10 @@ func newBuilds(t *testing.T, cluster *pgcluster.Cluster, binary, kind string) *b
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.admin.Close(context.Background()) })
+	if b.twins, err = pgx.Connect(t.Context(), cluster.DSN("postgres", published)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.twins.Close(context.Background()) })
 	if b.ledger, err = ledger.Open(t.Context(), url, ledger.Options{Exclusive: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -126,11 +144,12 @@ func (b *builds) state(table string) (s state) {
 		}
 		s.noisy = draw.Noisy
 	}
-	if err := b.admin.QueryRow(b.t.Context(), "SELECT to_regclass($1) IS NOT NULL", "fugu_twin."+table).Scan(&s.seen); err != nil {
+	name := fmt.Sprintf(b.as, table)
+	if err := b.twins.QueryRow(b.t.Context(), "SELECT to_regclass($1) IS NOT NULL", name).Scan(&s.seen); err != nil {
 		b.t.Fatal(err)
 	}
 	if s.seen {
-		if err := b.admin.QueryRow(b.t.Context(), "SELECT string_agg(t::text, ' ' ORDER BY id) FROM fugu_twin."+table+" t").Scan(&s.rows); err != nil {
+		if err := b.twins.QueryRow(b.t.Context(), "SELECT string_agg(t::text, ' ' ORDER BY id) FROM "+name+" t").Scan(&s.rows); err != nil {
 			b.t.Fatal(err)
 		}
 	}
@@ -176,9 +195,12 @@ func (b *builds) try(p point) (wrong []string) {
 // charged twice, and goes on to the one twin that there is. Another process has the ledger open, as "fugu serve" does.
 func TestTwinKilledAtEveryPoint(t *testing.T) {
 	cluster, binary := house(t)
-	for _, kind := range ledgers {
-		t.Run(kind, func(t *testing.T) {
-			b := newBuilds(t, cluster, binary, kind)
+	for _, x := range []struct {
+		ledger string
+		apart  bool // twins are in another database
+	}{{ledgers[0], false}, {ledgers[1], false}, {ledgers[0], true}} {
+		t.Run(fmt.Sprintf("%s, apart %v", x.ledger, x.apart), func(t *testing.T) {
+			b := newBuilds(t, cluster, binary, x.ledger, x.apart)
 			b.table()
 			if out, err := b.fugu("build"); err != nil { // the first of all makes the schema and the registry
 				t.Fatal(out)

@@ -18,9 +18,13 @@ func accuracy(d defended, auxiliary, testing pool, delta float64, repetitions in
 		var train [2][][]float64
 		for i, share := range []float64{a, b} {
 			for range half {
-				f := auxiliary.dataset(share, rng)
+				r := auxiliary.draw(share, rng)
+				f := r.statistics()
 				if noised {
-					f = d.release(f, rng)
+					var err error
+					if f, err = d.told(r, rng); err != nil {
+						return 0, err
+					}
 				}
 				train[i] = append(train[i], f)
 			}
@@ -31,7 +35,11 @@ func accuracy(d defended, auxiliary, testing pool, delta float64, repetitions in
 		}
 		for i, share := range []float64{a, b} {
 			for range half {
-				if (score(d.release(testing.dataset(share, rng), rng)) > 0) == (i == 0) {
+				f, err := d.told(testing.draw(share, rng), rng)
+				if err != nil {
+					return 0, err
+				}
+				if (score(f) > 0) == (i == 0) {
 					right++
 				}
 			}

@@ -40,8 +40,8 @@ var panels = []panel{
 	{"sum of gains by sex", "SELECT sex, sum(capital_gain) FROM adult GROUP BY sex", 1, false},
 }
 
-// goalShare is how much of the optimal Gaussian mechanism's error auto may have on grouped counts, both looking for the least
-// error in rows.
+// goalShare is how much of the optimal Gaussian mechanism's error auto may have on grouped counts, both looking for
+// the least error in rows.
 const goalShare = .66
 
 // policyText is the example's policy with a mechanism, race as a public key, and other edits: old and new in turn.
@@ -148,9 +148,10 @@ func dashboard(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Conn,
 	return models.printParts(ctx, truth)
 }
 
-// cells are the exact values of a panel by group key.
+// cells are the exact values of a panel by group key. Nothing is prepared: a prepared statement would go on meaning
+// the table of its name when a temporary one of that name comes.
 func cells(ctx context.Context, truth *pgx.Conn, p panel) (map[string]float64, error) {
-	rows, err := truth.Query(ctx, p.sql, pgx.QueryResultFormats{pgx.TextFormatCode})
+	rows, err := truth.Query(ctx, p.sql, pgx.QueryExecModeSimpleProtocol)
 	if err != nil {
 		return nil, err
 	}

@@ -106,9 +106,11 @@ func (p pool) classes() setting.Classes {
 	return c
 }
 
-// dataset draws 100 records without replacement of which a share p has the secret's predicate, and returns F of them.
-func (p pool) dataset(share float64, rng *rand.Rand) []float64 {
-	sum := make([]float64, len(setting.Statistics))
+// rows are the records of a dataset by class of a secret.
+type rows [2][]record
+
+// draw draws 100 records without replacement of which a share p has the secret's predicate.
+func (p pool) draw(share float64, rng *rand.Rand) (out rows) {
 	for class, n := range [2]int{setting.Records - int(share*setting.Records+.5), int(share*setting.Records + .5)} {
 		drawn := make(map[int]bool, n)
 		for len(drawn) < n {
@@ -117,10 +119,26 @@ func (p pool) dataset(share float64, rng *rand.Rand) []float64 {
 				continue
 			}
 			drawn[i] = true
-			for k, v := range p[class][i].values {
+			out[class] = append(out[class], p[class][i])
+		}
+	}
+	return out
+}
+
+// statistics are F of a dataset.
+func (r rows) statistics() []float64 {
+	sum := make([]float64, len(setting.Statistics))
+	for _, records := range r {
+		for _, one := range records {
+			for k, v := range one.values {
 				sum[k] += v
 			}
 		}
 	}
 	return setting.F(sum, setting.Records)
+}
+
+// dataset draws a dataset and returns F of it.
+func (p pool) dataset(share float64, rng *rand.Rand) []float64 {
+	return p.draw(share, rng).statistics()
 }

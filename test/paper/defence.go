@@ -21,8 +21,9 @@ type defence struct {
 	calibrate func(c setting.Classes, delta float64, b privacy.Budget) (defended, error)
 }
 
-// defended releases F with noise, and knows its true δ(ε).
+// defended releases F with noise, or F of a table that it makes of the dataset, and knows its true δ(ε).
 type defended struct {
+	table   func(r rows, rng *rand.Rand) (rows, error) // nil: noise on F
 	release func(f []float64, rng *rand.Rand) []float64
 	delta   func(epsilon float64) (string, error) // as text: exact, sampled, or a bound
 	claim   string                                // what is claimed of it
@@ -144,13 +145,38 @@ func request(c setting.Classes, delta float64, b privacy.Budget) mechanism.Reque
 	return r
 }
 
-// meanError is the mean L2 error of n releases, and its standard error.
-func meanError(d defended, f []float64, n int, rng *rand.Rand) (mean, se float64) {
+// told is what a dataset's F is told as.
+func (d defended) told(r rows, rng *rand.Rand) ([]float64, error) {
+	if d.table == nil {
+		return d.release(r.statistics(), rng), nil
+	}
+	made, err := d.table(r, rng)
+	if err != nil {
+		return nil, err
+	}
+	return made.statistics(), nil
+}
+
+// meanError is the mean L2 error of n releases, and its standard error. Noise has the same error on every F; of what
+// is made of datasets, half have each value of the pair at Δp = delta.
+func meanError(d defended, all pool, delta float64, n int, rng *rand.Rand) (mean, se float64, err error) {
 	sum, square := 0.0, 0.0
-	for range n {
-		e := floats.Distance(d.release(f, rng), f, 2)
+	a, b := between(delta)
+	f := all.dataset(.5, rng)
+	for i := range n {
+		e := 0.
+		if d.table == nil {
+			e = floats.Distance(d.release(f, rng), f, 2)
+		} else {
+			r := all.draw([]float64{a, b}[i%2], rng)
+			told, err := d.told(r, rng)
+			if err != nil {
+				return 0, 0, err
+			}
+			e = floats.Distance(told, r.statistics(), 2)
+		}
 		sum, square = sum+e, square+e*e
 	}
 	mean = sum / float64(n)
-	return mean, math.Sqrt((square/float64(n) - mean*mean) / float64(n))
+	return mean, math.Sqrt((square/float64(n) - mean*mean) / float64(n)), nil
 }

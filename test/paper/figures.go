@@ -156,7 +156,11 @@ func errorByEpsilon(data census, s secret) (*figure, error) {
 			if err != nil {
 				continue // refused at this ε: the curve has no point there
 			}
-			if mean, _ := meanError(made, c.At(.5).Mean, 1000, rng); mean > 0 {
+			mean, _, err := meanError(made, divide(data.testing, s), s.delta, 1000, rng)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", d.name, err)
+			}
+			if mean > 0 {
 				f.add(d.name, epsilon, mean)
 			}
 		}
@@ -178,7 +182,10 @@ func errorByDistance(data census, s secret) (*figure, error) {
 			if err != nil {
 				continue
 			}
-			mean, _ := meanError(made, c.At(.5).Mean, 1000, rng)
+			mean, _, err := meanError(made, divide(data.testing, s), delta, 1000, rng)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", d.name, err)
+			}
 			f.add(d.name, delta, mean)
 		}
 	}
@@ -192,7 +199,7 @@ func attackByEpsilon(data census, s secret, repetitions int) (*figure, error) {
 	c := divide(data.modelling, s).classes()
 	rng := rand.New(rand.NewPCG(6, 0))
 	for _, d := range append([]defence{none}, defences()...) {
-		if !drawn(d, none.name, "ExpM (G)", "EigM (G)", "DauM (G)", "Fugu directional") {
+		if !drawn(d, none.name, "ExpM (G)", "EigM (G)", "DauM (G)", "Fugu directional", byTwin.name) {
 			continue
 		}
 		for _, noised := range []bool{false, true} {

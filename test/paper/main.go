@@ -1,7 +1,8 @@
 // Command paper repeats the experiments of Chen & Ohrimenko, "Protecting Global Properties of Datasets with Distribution
 // Privacy Mechanisms", beside the paper's numbers, with Fugu's own mechanisms added: errors (Table 2, Figures 2 and 3),
 // the property inference attack (Table 3, Figure 4), the δ that each mechanism really has, the same through the proxy,
-// and a dashboard of statements under the example's policy. It asserts nothing but that proxy and process agree.
+// and a dashboard of statements under the example's policy; the twin beside all of them. It asserts nothing but that proxy
+// and process agree.
 //
 // It is no part of the product: it uses the test suite's clusters, data and mechanisms.
 package main
@@ -25,17 +26,18 @@ func main() {
 	out := flag.String("out", "build/paper", "the `directory` for plots and CSV")
 	data := flag.String("data", adult.CensusFile(), "a CSV `file` with the columns of the Adult census file; without it, generated data")
 	repetitions := flag.Int("repetitions", 50, "`repetitions` of the attack")
-	only := flag.Bool("dashboard", false, "the dashboards of statements alone")
+	dashboard := flag.Bool("dashboard", false, "the dashboards of statements alone")
+	twin := flag.Bool("twins", false, "what twins tell alone")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := paper(ctx, *out, *data, *repetitions, *only); err != nil {
+	if err := paper(ctx, *out, *data, *repetitions, *dashboard, *twin); err != nil {
 		fmt.Fprintln(os.Stderr, "paper:", err)
 		os.Exit(1)
 	}
 }
 
-func paper(ctx context.Context, out, file string, repetitions int, only bool) (err error) {
+func paper(ctx context.Context, out, file string, repetitions int, dashboard, twin bool) (err error) {
 	cluster, err := pgcluster.Start(ctx, pgcluster.Options{})
 	if err != nil {
 		return err
@@ -49,7 +51,10 @@ func paper(ctx context.Context, out, file string, repetitions int, only bool) (e
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	if only {
+	if twin {
+		return twins(ctx, cluster, conn)
+	}
+	if dashboard {
 		return dashboards(ctx, cluster, conn)
 	}
 	data, err := readCensus(ctx, conn)
@@ -71,6 +76,9 @@ func paper(ctx context.Context, out, file string, repetitions int, only bool) (e
 		return err
 	}
 	if err := dashboards(ctx, cluster, conn); err != nil {
+		return err
+	}
+	if err := twins(ctx, cluster, conn); err != nil {
 		return err
 	}
 	return figures(data, out, repetitions)

@@ -49,7 +49,7 @@ func defences() []defence {
 	for _, kind := range fugu {
 		out = append(out, ours(kind))
 	}
-	return out
+	return append(out, byTwin)
 }
 
 // fugu are the kinds of ours that are compared. Auto is one of those whose noise alone keeps the promise; the others count
@@ -84,7 +84,6 @@ func printTable2(all pool, modelling pool) error {
 		"mechanism", "ε", "paper", "replication", "here", "±", "claimed δ", "true δ", "charged ε", "")
 	c := modelling.classes()
 	rng := rand.New(rand.NewPCG(2, 0))
-	f := all.dataset(.5, rng)
 	for _, d := range defences() {
 		for i, epsilon := range epsilons {
 			made, err := d.calibrate(c, .1, budget(epsilon, .001))
@@ -92,7 +91,10 @@ func printTable2(all pool, modelling pool) error {
 				s.row(d.name, epsilon, "", "", err)
 				continue
 			}
-			mean, se := meanError(made, f, 4000, rng)
+			mean, se, err := meanError(made, all, .1, 4000, rng)
+			if err != nil {
+				return fmt.Errorf("%s: %w", d.name, err)
+			}
 			truth, err := made.delta(epsilon)
 			if err != nil {
 				return fmt.Errorf("%s: %w", d.name, err)

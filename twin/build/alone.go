@@ -15,26 +15,60 @@ import (
 // lockRegistry keeps other builds out until the end of the transaction.
 const lockRegistry = `LOCK TABLE ` + registry + ` IN SHARE ROW EXCLUSIVE MODE`
 
-// alone runs f in a transaction beside which no other builds or drops twins.
+// alone runs f in a transaction beside which no other builds or drops twins, and with the place where they are
+// published.
 //
 // The lock is one that only who may write the registry can take: an advisory lock could be held by any guest, for ever.
 // It is taken before the transaction looks at anything, so that it sees what the build that it waited for has made.
-func (k *Keeper) alone(ctx context.Context, f func(tx pgx.Tx) error) error {
-	err := prepare(ctx, k.Conn, k.Guests)
+func (k *Keeper) alone(ctx context.Context, f func(tx pgx.Tx, at place) error) error {
+	if k.Target == nil {
+		return k.locked(ctx, k.Conn, k.readers(), func(tx pgx.Tx) error { return f(tx, place{tx, false}) })
+	}
+
+	// Beside the protected tables nothing is left but an empty registry, whose lock keeps other builds of them out: the
+	// twins' database commits, and what was put aside for it never does.
+	from, err := k.origin(ctx)
+	if err != nil {
+		return err
+	}
+	var made error
+	reached := false
+	err = k.locked(ctx, k.Conn, nil, func(source pgx.Tx) error {
+		reached = true
+		made = k.locked(ctx, k.Target, k.readers(), func(tx pgx.Tx) error {
+			at := place{tx, true}
+			if err := at.record(ctx, from); err != nil {
+				return err
+			}
+			return f(source, at)
+		})
+		return errPutAside
+	})
+	if reached {
+		return made
+	}
+	return err
+}
+
+// errPutAside has a transaction rolled back.
+var errPutAside = errors.New("what was put aside")
+
+// locked runs f in a transaction of one database, beside which nobody else builds or drops twins there.
+func (k *Keeper) locked(ctx context.Context, conn *pgx.Conn, readers []string, f func(tx pgx.Tx) error) error {
+	err := k.prepare(ctx, conn, readers)
 	if is(err, sqlstate.UniqueViolation) { // another build has made the schema at the same moment
-		err = prepare(ctx, k.Conn, k.Guests)
+		err = k.prepare(ctx, conn, readers)
 	}
 	if err != nil {
 		return err
 	}
 	begin := func(lock string) error {
-		return pgx.BeginTxFunc(ctx, k.Conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
+		return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
 			if _, err := tx.Exec(ctx, lock); err != nil {
 				return fmt.Errorf("locking the list of twins: %w", err)
 			}
-			// Counting needs room for every bucket of every class.
-			if _, err := tx.Exec(ctx, `SET LOCAL work_mem = '64MB'`); err != nil {
-				return fmt.Errorf("asking for memory: %w", err)
+			if err := hurry(ctx, tx); err != nil {
+				return err
 			}
 			return f(tx)
 		})
@@ -52,9 +86,9 @@ func is(err error, code sqlstate.Code) bool {
 	return errors.As(err, &pe) && pe.Code == string(code)
 }
 
-// prepare makes the schema that twins are in, which nobody but the keeper and the guests may look into. It is refused if
-// somebody else could put tables into it: code of theirs would run with the keeper's rights.
-func prepare(ctx context.Context, db *pgx.Conn, guests []string) error {
+// prepare makes the schema that twins are in, which nobody but the keeper and those who read twins may look into. It is
+// refused if somebody else could put tables into it: code of theirs would run with the keeper's rights.
+func (k *Keeper) prepare(ctx context.Context, db *pgx.Conn, readers []string) error {
 	var exists, mine, open bool
 	err := db.QueryRow(ctx, `SELECT count(*) > 0, coalesce(bool_and(r.rolname = current_user), false), coalesce(bool_or(EXISTS (
 			SELECT FROM aclexplode(n.nspacl) a WHERE a.privilege_type = 'CREATE' AND a.grantee <> n.nspowner)), false)
@@ -63,7 +97,8 @@ func prepare(ctx context.Context, db *pgx.Conn, guests []string) error {
 	case err != nil:
 		return fmt.Errorf("looking for the schema of twins: %w", err)
 	case exists && (!mine || open):
-		return fmt.Errorf("schema %s is not the keeper's alone: it has to belong to the keeper's role, and nobody else may "+
+		return fmt.Errorf("schema %s is not the keeper's alone: it has to belong to the keeper's role, and nobody "+
+			"else may "+
 			"create anything in it; make it anew with: CREATE SCHEMA %s AUTHORIZATION the keeper", schema, schema)
 	}
 
@@ -72,9 +107,14 @@ func prepare(ctx context.Context, db *pgx.Conn, guests []string) error {
 		statements = []string{`CREATE SCHEMA ` + schema, `REVOKE ALL ON SCHEMA ` + schema + ` FROM PUBLIC`}
 	}
 	statements = append(statements, makeRegistry)
-	for _, g := range guests {
-		statements = append(statements, `GRANT USAGE ON SCHEMA `+schema+` TO `+parser.QuoteIdent(g),
-			`GRANT SELECT ON `+registry+` TO `+parser.QuoteIdent(g))
+	readable := registry
+	if db == k.Target {
+		statements = append(statements, makeOrigins)
+		readable += ", " + origins
+	}
+	for _, role := range readers {
+		statements = append(statements, `GRANT USAGE ON SCHEMA `+schema+` TO `+parser.QuoteIdent(role),
+			`GRANT SELECT ON `+readable+` TO `+parser.QuoteIdent(role))
 	}
 	return pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
 		for _, sql := range statements {
@@ -82,6 +122,27 @@ func prepare(ctx context.Context, db *pgx.Conn, guests []string) error {
 				return fmt.Errorf("making the schema of twins, %s: %w", schema, err)
 			}
 		}
+		if db == k.Target {
+			return makeAbout(ctx, tx, readers)
+		}
 		return nil
 	})
+}
+
+// hurry has the server work for one large transaction: with a fixed amount of memory, and more than that where the
+// keeper's role was given it.
+func hurry(ctx context.Context, tx pgx.Tx) error {
+	for _, sql := range []string{
+		`SELECT set_config(name, greatest(pg_size_bytes(current_setting(name)), pg_size_bytes(size)) / 1024 || 'kB', true)
+			FROM (VALUES ('work_mem', '256MB'), ('maintenance_work_mem', '256MB')) v(name, size)`,
+		// There is too little in these statements that compiled code does faster for what compiling takes.
+		`SET LOCAL jit = off`,
+		// Rows that are sent elsewhere go in the order that they were laid in.
+		`SET LOCAL synchronize_seqscans = off`,
+	} {
+		if _, err := tx.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("asking for memory: %w", err)
+		}
+	}
+	return nil
 }

@@ -158,6 +158,9 @@ func (b books) pay(ctx context.Context, p *policy.Policy, table policy.Qualified
 	if d.Noisy, err = design.Draw(b.random, counts); err != nil {
 		return d, err
 	}
+	if hook.TwinNoNoise {
+		d.Noisy = slices.Clone(counts)
+	}
 	text, err := json.Marshal(d)
 	if err != nil {
 		return d, err

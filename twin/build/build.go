@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -22,9 +21,11 @@ import (
 // Keeper makes twins.
 type Keeper struct {
 	Conn     *pgx.Conn // of the keeper's role, from Connect
+	Target   *pgx.Conn // where twins are published, if that is another database, from Connect
 	Ledger   ledger.Ledger
 	Random   io.Reader // secret and unpredictable: crypto/rand's
-	Guests   []string  // roles that may read twins
+	Guests   []string  // roles that may read twins whose rows are shown
+	Reader   string    // the role that may read the others; empty: none
 	Operator string    // who builds, for the audit chain
 	Progress func(Step)
 }
@@ -89,8 +90,13 @@ func (k *Keeper) Build(ctx context.Context, p *policy.Policy, root policy.Table,
 	if o.New && strings.TrimSpace(o.Reason) == "" {
 		return r, errors.New("a new draw of a twin needs a reason, for the audit chain")
 	}
-	err = k.alone(ctx, func(tx pgx.Tx) error {
-		r, err = k.build(ctx, tx, p, root, o)
+	if k.Target != nil {
+		if err := shown(p, root); err != nil {
+			return r, err
+		}
+	}
+	err = k.alone(ctx, func(tx pgx.Tx, at place) error {
+		r, err = k.build(ctx, tx, at, p, root, o)
 		return err
 	})
 	if err != nil {
@@ -100,111 +106,47 @@ func (k *Keeper) Build(ctx context.Context, p *policy.Policy, root policy.Table,
 }
 
 // build is the corridor of a build.
-func (k *Keeper) build(ctx context.Context, tx pgx.Tx, p *policy.Policy, root policy.Table, o Options) (r Report, err error) {
+func (k *Keeper) build(ctx context.Context, tx pgx.Tx, at place, p *policy.Policy, root policy.Table, o Options) (
+	r Report, err error) {
 	k.say(0, "looking at the tables")
-	f, keys, err := describeFamily(ctx, tx, p, root)
+	j, err := k.look(ctx, tx, at, p, root, o)
 	if err != nil {
 		return r, err
 	}
-	if err := f.checkReferences(ctx, tx, k.Guests); err != nil {
-		return r, err
-	}
-	spec, err := f.spec(ctx, tx, p)
-	if err != nil {
-		return r, err
-	}
-	design, err := twin.New(spec)
-	if err != nil {
-		return r, err
-	}
-	law, err := lawOf(spec)
-	if err != nil {
-		return r, err
-	}
-	shape := f.shape()
-	r.Mechanism = design.String()
-
-	// What was told before, by the ledger and by the registry.
-	b := books{k.Ledger, k.Random, k.Operator}
-	if err := b.noisy(ctx, p); err != nil {
-		return r, err
-	}
-	last, err := b.latest(ctx, root.Qualified())
-	if err != nil {
-		return r, err
-	}
-	all, err := Twins(ctx, tx)
-	if err != nil {
-		return r, err
-	}
-	published, err := f.published(all)
-	if err != nil {
-		return r, err
-	}
-	if !o.New || !o.Independent {
-		if err := known(published, last); err != nil {
-			return r, err
-		}
-	}
-	if !o.Again && !o.New && shows(published, last) && last.Dataset == p.Dataset {
-		if r.Twins, err = f.there(ctx, tx, all, law, shape); err != nil || r.Twins != nil {
-			return r, err
-		}
-	}
-
-	sql, err := class(spec.Secrets)
-	if err != nil {
-		return r, err
-	}
-	key, err := b.order(ctx, root.Qualified())
-	if err != nil {
-		return r, err
-	}
-	if err := setOrder(ctx, tx, key); err != nil {
-		return r, err
-	}
-	k.say(.05, "counting the rows of each class")
-	counts, err := f.root.count(ctx, tx, sql, len(design.Classes))
-	if err != nil {
+	r.Mechanism = j.design.String()
+	if r.Twins, err = j.recall(ctx); err != nil || r.Twins != nil {
 		return r, err
 	}
 
+	counts, err := j.count(ctx)
+	if err != nil {
+		return r, err
+	}
 	hook.Point("before the price of a twin")
-	next := Draw{Dataset: p.Dataset, Law: law, Class: sql, Contents: counts.contents, Reason: o.Reason}
-	unchanged := func(d Draw) (bool, error) { return f.root.unchanged(ctx, tx, d, next) }
-	draw, charged, err := b.draw(ctx, p, root.Qualified(), design, next, counts.classes, published, last, unchanged, o)
+	draw, charged, err := j.draw(ctx, counts)
 	if err != nil {
 		return r, err
 	}
 	r.Charged = charged
 	hook.Point("after the price of a twin")
-	take, err := design.Take(draw.Noisy)
+
+	take, err := j.design.Take(draw.Noisy)
 	if err != nil {
 		return r, err
 	}
-	amounts, warnings, err := amounts(design, counts.classes, draw.Noisy, take)
+	amounts, warnings, err := amounts(j.design, counts.classes, draw.Noisy, take)
 	if err != nil {
 		return r, err
 	}
 	r.Warnings = warnings
-	if r.Twins, err = k.write(ctx, tx, f, keys, sql, counts, amounts); err != nil {
+	if r.Twins, err = j.write(ctx, counts, amounts); err != nil {
 		return r, err
 	}
-	for i := range r.Twins {
-		t := &r.Twins[i]
-		t.Dataset, t.Epsilon, t.Delta, t.Assumes = p.Dataset, design.Epsilon, design.Delta, string(policy.Exchangeable)
-		t.Nth, t.Law, t.Shape = draw.Generation, law, shape
-		if i == 0 {
-			for _, c := range design.Classes {
-				t.Classes = append(t.Classes, c.Name)
-			}
-			t.Told, t.Taken = draw.Noisy, take
-		}
-	}
+	j.certify(r.Twins, draw, take)
 	k.say(.97, "publishing")
 	hook.Point("before a twin is published")
 	r.Made = true
-	if err := f.publish(ctx, tx, r.Twins, k.Guests); err != nil {
+	if err := j.family.publish(ctx, at, j.all, r.Twins, k.Guests, k.Reader); err != nil {
 		return r, err
 	}
 	k.say(1, "done")
@@ -248,13 +190,14 @@ func amounts(design *twin.Design, counts, noisy, take []int64) (out []drawn, war
 }
 
 // write makes the tables of the twin, with all their rows, under names of the build.
-func (k *Keeper) write(ctx context.Context, tx pgx.Tx, f *family, keys map[*source]fresh, class string, c counts, amounts []drawn) ([]Twin, error) {
+func (j *job) write(ctx context.Context, c counts, amounts []drawn) ([]Twin, error) {
+	f := j.family
 	rows, sampled := int64(0), int64(0)
 	for _, d := range amounts {
 		rows, sampled = rows+d.take*d.each+d.more, sampled+d.take
 	}
-	k.say(.25, "taking rows of "+f.root.qualified())
-	st, err := f.stage(ctx, tx, class, c, amounts)
+	j.say(.4, "taking rows of "+f.root.qualified())
+	st, err := f.root.settle(ctx, j.tx, c, amounts)
 	if err != nil {
 		return nil, err
 	}
@@ -262,11 +205,11 @@ func (k *Keeper) write(ctx context.Context, tx pgx.Tx, f *family, keys map[*sour
 	twins := make([]Twin, len(f.sources))
 	for i, s := range f.sources {
 		part := .45 + .5*float64(i)/float64(len(f.sources))
-		k.say(part, "writing the twin of "+s.qualified())
-		if err := s.create(ctx, tx); err != nil {
+		j.say(part, "writing the twin of "+s.qualified())
+		if err := s.create(ctx, j.tx); err != nil {
 			return nil, err
 		}
-		n, err := f.lay(ctx, tx, s, keys, st)
+		n, err := f.lay(ctx, j.tx, s, j.keys, st)
 		if err != nil {
 			return nil, err
 		}
@@ -278,12 +221,17 @@ func (k *Keeper) write(ctx context.Context, tx pgx.Tx, f *family, keys map[*sour
 			twins[i].Sampled = sampled
 		}
 
-		k.say(part+.3/float64(len(f.sources)), "keys and indexes of the twin of "+s.qualified())
-		left, err := s.constrain(ctx, tx, keys[s])
+		if j.at.apart {
+			if twins[i].Left, err = j.carry(ctx, s, n, part+.2/float64(len(f.sources))); err != nil {
+				return nil, err
+			}
+		}
+		j.say(part+.4/float64(len(f.sources)), "keys and indexes of the twin of "+s.qualified())
+		left, err := s.constrain(ctx, j.at.tx, j.keys[s])
 		if err != nil {
 			return nil, err
 		}
-		twins[i].Left = left
+		twins[i].Left = append(twins[i].Left, left...)
 		hook.Point("after a table of a twin")
 	}
 	return twins, nil
@@ -313,6 +261,9 @@ func describeFamily(ctx context.Context, tx pgx.Tx, p *policy.Policy, root polic
 			}
 			f.sources = append(f.sources, s)
 		}
+	}
+	if err := f.readForeign(ctx, tx); err != nil {
+		return nil, nil, err
 	}
 	keys, err := f.freshKeys()
 	return f, keys, err
@@ -351,48 +302,10 @@ func (f *family) shape() string {
 		}
 		parts = append(parts, s.qualified(), names, s.primary, s.unique, definitions)
 	}
+	for _, k := range f.foreign {
+		parts = append(parts, k.name, k.own, k.refs, k.more)
+	}
 	text, _ := json.Marshal(parts)
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
-}
-
-// published returns the registry's line of the root's twin, nil where there is none. Twins are in one schema, so that two
-// tables of one name in different schemas cannot both have one.
-func (f *family) published(all []Twin) (line *Twin, err error) {
-	for _, s := range f.sources {
-		for i, t := range all {
-			if t.Table == s.Name && t.Schema != s.Schema {
-				return nil, fmt.Errorf("a table of the same name has a twin, %s.%s: rename one of the two, or drop that twin", t.Schema, t.Table)
-			}
-			if s == f.root && t.Table == s.Name {
-				line = &all[i]
-			}
-		}
-	}
-	for i, s := range f.sources {
-		if slices.ContainsFunc(f.sources[:i], func(other *source) bool { return other.Name == s.Name }) {
-			return nil, fmt.Errorf("two tables are called %s, and twins are in one schema: rename one of the two", s.Name)
-		}
-	}
-	return line, nil
-}
-
-// there returns the twins of the family if all of them are there, as they are to be.
-func (f *family) there(ctx context.Context, tx pgx.Tx, all []Twin, law, shape string) ([]Twin, error) {
-	var found []Twin
-	for _, s := range f.sources {
-		for _, t := range all {
-			if t.Schema == s.Schema && t.Table == s.Name && t.Law == law && t.Shape == shape {
-				found = append(found, t)
-			}
-		}
-		var exists bool
-		if err := tx.QueryRow(ctx, `SELECT pg_catalog.to_regclass($1) IS NOT NULL`, twinName(s)).Scan(&exists); err != nil || !exists {
-			return nil, err
-		}
-	}
-	if len(found) != len(f.sources) {
-		return nil, nil
-	}
-	return found, nil
 }

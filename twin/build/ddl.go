@@ -14,9 +14,6 @@ import (
 // newName is where the twin of a table is until it is published.
 func newName(s *source) string { return fmt.Sprintf(`%s."~ new %d"`, schema, s.oid) }
 
-// twinName is the twin of a table.
-func twinName(s *source) string { return schema + "." + parser.QuoteIdent(s.Name) }
-
 // create makes the table of a twin, without rows: columns with their types, NOT NULL, defaults and comments.
 func (s *source) create(ctx context.Context, db pgx.Tx) error {
 	var columns, statements []string

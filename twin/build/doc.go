@@ -3,9 +3,10 @@
 // it publish. Nothing of a build is visible to anybody before its price is in the ledger, and nothing but the twin ever is.
 //
 //	describe    what the tables are made of, from PostgreSQL's catalog: columns, keys, checks, indexes
+//	stage       all rows with their class, and their place in the table's order of drawing, in one scan
 //	count       N: how many rows each class has
 //	draw        Ñ and the price, from the ledger or into it: a build that was killed goes on with the same Ñ
-//	stage       the rows of each class that come first in the table's order of drawing
+//	settle      which rows of each class come first in the order of drawing, and which of those stand once more
 //	lay         each of them as often as it stands, in random order, with fresh keys; then the rows of linked tables
 //	publish     the twin under its name, in the place of the one before
 //

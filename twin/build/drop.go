@@ -7,22 +7,15 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"fugu/parser"
 	"fugu/policy"
 )
 
 // Drop drops the twin of a table, and those of the tables linked to it, and returns the tables that had one. What was
-// told stays told, and paid for: a later build gives the same twin.
-func Drop(ctx context.Context, conn *pgx.Conn, p *policy.Policy, root policy.Table) (dropped []string, err error) {
-	family := []policy.QualifiedName{root.Qualified()}
-	for i := 0; i < len(family); i++ {
-		for _, t := range p.Tables {
-			if t.Link != nil && t.Link.To == family[i] {
-				family = append(family, t.Qualified())
-			}
-		}
-	}
+// told stays told, and paid for: a later build gives the same twin. apart says that the connection leads to the place
+// of Keeper.Target.
+func Drop(ctx context.Context, conn *pgx.Conn, apart bool, p *policy.Policy, root policy.Table) (dropped []string, err error) {
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		at := place{tx, apart}
 		all, err := Twins(ctx, tx)
 		if err != nil || all == nil {
 			return err
@@ -30,14 +23,19 @@ func Drop(ctx context.Context, conn *pgx.Conn, p *policy.Policy, root policy.Tab
 		if _, err := tx.Exec(ctx, lockRegistry); err != nil { // a build that goes on is waited for
 			return err
 		}
-		for _, name := range slices.Backward(family) {
+		for _, t := range slices.Backward(familyOf(p, root)) {
+			name := t.Qualified()
 			if !slices.ContainsFunc(all, func(t Twin) bool { return t.Schema == name.Schema && t.Table == name.Name }) {
 				continue
 			}
-			if _, err := tx.Exec(ctx, "DROP TABLE IF EXISTS "+schema+"."+parser.QuoteIdent(name.Name)); err != nil {
+			if err := at.free(ctx, all, name); err != nil {
 				return err
 			}
-			if _, err := tx.Exec(ctx, "DELETE FROM "+registry+" WHERE table_schema = $1 AND table_name = $2", name.Schema, name.Name); err != nil {
+			if _, err := tx.Exec(ctx, "DROP TABLE IF EXISTS "+at.name(name)); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, "DELETE FROM "+registry+" WHERE table_schema = $1 AND table_name = "+
+				"$2", name.Schema, name.Name); err != nil {
 				return err
 			}
 			dropped = append(dropped, name.String())

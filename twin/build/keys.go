@@ -12,6 +12,7 @@ import (
 type family struct {
 	root    *source
 	sources []*source // the root first
+	foreign []foreign // keys between them
 }
 
 // fresh says which columns of a table get new values, and from what. An old key would show which rows were drawn to who
@@ -93,14 +94,13 @@ func (f *family) children(s *source) (out []*source) {
 	return out
 }
 
-// value is the SQL of a new key of a column of a row that is numbered "fugu n" and has the random bytes "fugu o". NULL
-// stays NULL: it is no key.
-func (k freshKey) value(column string) string {
+// value is the SQL of a new key of a column of a row that is numbered "fugu n". NULL stays NULL: it is no key.
+func (k freshKey) value(s *source, column string) string {
 	value := `"fugu n"::pg_catalog.` + k.base
 	switch k.base {
 	case "uuid":
-		name := "pg_catalog.convert_to(" + parser.QuoteLiteral(column) + ", 'UTF8')"
-		value = `pg_catalog.encode(pg_catalog.substr(pg_catalog.sha256("fugu o" || ` + name + `), 1, 16), 'hex')::pg_catalog.uuid`
+		random := secretOf(`pg_catalog.int8send("fugu n")`, "key", s, column)
+		value = `pg_catalog.encode(pg_catalog.substr(` + random + `, 1, 16), 'hex')::pg_catalog.uuid`
 	case "text", "varchar":
 		value = `"fugu n"::pg_catalog.text`
 	}
@@ -111,4 +111,11 @@ func (k freshKey) value(column string) string {
 // counted anew; or the links to a row, beside what told the rows of one apart before, do so still.
 func (k fresh) distinct(columns []string) bool {
 	return slices.ContainsFunc(columns, func(name string) bool { _, ok := k[name]; return ok })
+}
+
+// secretOf is the SQL of 32 bytes that nobody can compute without the key of the order of drawing, nor tell from random
+// ones: of an expression that has bytes, for one use in one table. An order of drawing hashes texts that begin otherwise.
+func secretOf(bytes, use string, s *source, column string) string {
+	words := parser.QuoteLiteral(use + " of " + s.qualified() + " " + column + ": ")
+	return "pg_catalog.sha256(" + orderKey + " || pg_catalog.convert_to(" + words + ", 'UTF8') || " + bytes + ")"
 }

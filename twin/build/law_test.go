@@ -1,7 +1,6 @@
 package build_test
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -12,39 +11,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"fugu/ledger"
 	"fugu/policy"
+	"fugu/test/forgetful"
 	"fugu/twin"
 	"fugu/twin/build"
 )
-
-// memory is a ledger that forgets with its process, for tests that build thousands of twins.
-type memory struct {
-	ledger.Ledger
-	answers map[ledger.Key]ledger.Answer
-}
-
-func (m memory) Find(_ context.Context, key ledger.Key, _ ...string) (ledger.Answer, bool, error) {
-	a, ok := m.answers[key]
-	return a, ok, nil
-}
-
-func (m memory) Releases(context.Context, string, int) ([]ledger.Answer, error) { return nil, nil }
-
-func (m memory) Charge(_ context.Context, c ledger.Charge) (ledger.Answer, error) {
-	if _, ok := m.answers[c.Key]; !ok {
-		m.answers[c.Key] = ledger.Answer{Bytes: c.Answer, Mechanism: c.Mechanism}
-	}
-	return m.answers[c.Key], nil
-}
-
-func (m memory) Standing(context.Context, string, time.Duration) (ledger.Standing, error) {
-	return ledger.Standing{}, nil
-}
 
 // small is a table of seven rows, four of one class and three of the other, each with a name of its own.
 const small = `
@@ -71,6 +45,16 @@ type outcome struct {
 // law is the law of what the small table's twin shows, exactly: K of package twin, and every choice of rows alike.
 func law(t *testing.T, p *policy.Policy) map[outcome]float64 {
 	t.Helper()
+	return lawOf(t, p, "abcd", "efg")
+}
+
+// lawOf is the law of what a twin shows of a table whose rows are letters, one word of them a class.
+func lawOf(t *testing.T, p *policy.Policy, classes ...string) map[outcome]float64 {
+	t.Helper()
+	counts := make([]int64, len(classes))
+	for i, letters := range classes {
+		counts[i] = int64(len(letters))
+	}
 	spec, err := twin.FromPolicy(p, p.Tables[0].Qualified(), func(string) bool { return false })
 	if err != nil {
 		t.Fatal(err)
@@ -80,22 +64,29 @@ func law(t *testing.T, p *policy.Policy) map[outcome]float64 {
 		t.Fatal(err)
 	}
 	num, den, _ := d.Unit()
-	x := new(big.Rat).SetFloat64(math.Exp(-float64(num) / float64(den)))
+	x := big.NewRat(int64(math.Round(math.Exp(-float64(num)/float64(den))*(1<<20))), 1<<20) // to a millionth, for speed
 	out := map[outcome]float64{}
-	for _, o := range d.Law(x, []int64{4, 3}) {
+	for _, o := range d.Law(x, counts) {
 		chance, _ := o.Probability.Float64()
-		if chance == 0 {
+		if chance == 0 || o.Counts == nil && chance < 1e-9 { // far-away noise, all of it together
 			continue
 		}
 		take, err := d.Take(o.Counts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		yes, no := subsets("abcd", int(take[0])), subsets("efg", int(take[1]))
-		for _, a := range yes {
-			for _, b := range no {
-				out[outcome{fmt.Sprint(o.Counts), a + b}] = chance / float64(len(yes)*len(no))
+		names := []string{""}
+		for c, letters := range classes {
+			var longer []string
+			for _, name := range names {
+				for _, more := range subsets(letters, int(take[c])) {
+					longer = append(longer, name+more)
+				}
 			}
+			names = longer
+		}
+		for _, name := range names {
+			out[outcome{fmt.Sprint(o.Counts), name}] = chance / float64(len(names))
 		}
 	}
 	return out
@@ -138,16 +129,22 @@ func distance(expected map[outcome]float64, seen map[outcome]int, n int) (p floa
 // seven builds n twins of the small table, each with a ledger and random bytes of its own, and returns what they show.
 func seven(t *testing.T, w *world, n int) map[outcome]int {
 	t.Helper()
+	return showing(t, w, n, w.shown)
+}
+
+// showing builds n twins, each with a ledger and random bytes of its own, and counts what they show.
+func showing(t *testing.T, w *world, n int, shown func() outcome) map[outcome]int {
+	t.Helper()
 	seen := map[outcome]int{}
 	for i := range n {
 		var seed [32]byte
 		binary.BigEndian.PutUint64(seed[:], uint64(i))
-		w.keeper.Random, w.keeper.Ledger = rand.NewChaCha8(sha256.Sum256(seed[:])), fresh()
+		w.keeper.Random, w.keeper.Ledger = rand.NewChaCha8(sha256.Sum256(seed[:])), forgetful.NewMemory()
 		if i > 0 { // the next world knows nothing of this one
 			w.column(`DELETE FROM fugu_twin."fugu twins"`)
 		}
 		w.build(build.Options{})
-		seen[w.shown()]++
+		seen[shown()]++
 	}
 	return seen
 }
@@ -202,6 +199,3 @@ func TestOrderOfRows(t *testing.T) {
 		t.Errorf("neighbours differ in %.3f of the rows, at random it would be %.3f", got, want)
 	}
 }
-
-// fresh is an empty ledger in memory.
-func fresh() ledger.Ledger { return memory{answers: map[ledger.Key]ledger.Answer{}} }

@@ -17,15 +17,16 @@ import (
 //
 // The order is by a hash of what only the key of the order of drawing gives: nobody can compute it, and a build that was
 // killed gives the same. How many copies there are is public, but for linked tables, where it follows from the rows taken.
+// The rows are sorted once: what stands further out asks for the same order, so that PostgreSQL has it already.
 func (f *family) lay(ctx context.Context, db pgx.Tx, s *source, keys map[*source]fresh, st staged) (int64, error) {
-	from, args := f.copies(s, st)
+	from, order, args := f.copies(s, st)
 
 	// The tables that are linked to this one have to find each copy by its old key, and get the new one.
 	children := f.children(s)
 	var columns, old []string
 	for _, c := range s.columns {
 		if k, ok := keys[s][c.name]; ok && k.of == "" && !hook.TwinOldKeys {
-			columns = append(columns, k.value(c.name)+" AS "+parser.QuoteIdent(c.name))
+			columns = append(columns, k.value(s, c.name)+" AS "+parser.QuoteIdent(c.name))
 		} else if ok {
 			columns = append(columns, parser.QuoteIdent("fugu new "+c.name)+" AS "+parser.QuoteIdent(c.name))
 		} else if s.keeps([]string{c.name}) {
@@ -39,31 +40,35 @@ func (f *family) lay(ctx context.Context, db pgx.Tx, s *source, keys map[*source
 			}
 		}
 	}
-	rows := `SELECT pg_catalog.row_number() OVER (ORDER BY "fugu o") AS "fugu n", r.* FROM (` + from + `) AS r`
+	rows := `SELECT pg_catalog.row_number() OVER (ORDER BY ` + order + `) AS "fugu n", r.* FROM (` + from + `) AS r`
 
 	if len(children) == 0 {
 		names := make([]string, 0, len(columns))
 		for _, c := range s.kept() {
 			names = append(names, c.name)
 		}
-		insert := fmt.Sprintf(`INSERT INTO %s (%s) SELECT %s FROM (SELECT %s, "fugu n" FROM (%s) AS r) AS r ORDER BY "fugu n"`,
-			newName(s), list("", names), list("", names), strings.Join(columns, ", "), rows)
+		insert := fmt.Sprintf(`INSERT INTO %s (%s) SELECT %s FROM (SELECT %s, %s FROM (%s) AS r) AS r ORDER BY %[4]s`,
+			newName(s), list("", names), list("", names), order, strings.Join(columns, ", "), rows)
 		tag, err := db.Exec(ctx, insert, args...)
 		if err != nil {
 			return 0, fmt.Errorf("writing the twin of %s: %w", s.qualified(), err)
 		}
 		return tag.RowsAffected(), nil
 	}
-	return f.layAside(ctx, db, s, rows, columns, old, args)
+	laid := fmt.Sprintf(`SELECT %s FROM (%s) AS r ORDER BY %s`, strings.Join(slices.Concat([]string{`"fugu n"`}, columns, old), ", "), rows, order)
+	return f.layAside(ctx, db, s, laid, args)
 }
 
-// copies is the SQL of the copies of rows of a table, with their random bytes o, and for links the new keys.
-func (f *family) copies(s *source, st staged) (sql string, args []any) {
+// copies is the SQL of the copies of rows of a table, for links with the new keys, and by what they are put in order.
+func (f *family) copies(s *source, st staged) (sql, order string, args []any) {
 	if s == f.root {
-		return `SELECT t.*, pg_catalog.sha256("fugu h" || pg_catalog.int8send(g.g)) AS "fugu o" FROM ` + stagedName + ` AS t,
-			LATERAL pg_catalog.generate_series(1, ($2::pg_catalog.int8[])["fugu class" + 1] +
-				CASE WHEN pg_catalog.substr("fugu h", 17) <= ($3::pg_catalog.bytea[])["fugu class" + 1] THEN 1 ELSE 0 END) AS g(g)
-			WHERE pg_catalog.substr("fugu h", 1, 16) <= ($1::pg_catalog.bytea[])["fugu class" + 1]`, []any{st.last, st.each, st.twice}
+		// PostgreSQL's own hash, though nothing that withstands an attack, is enough for a second hash of 16 secret bytes
+		// which show nowhere: all that anybody sees of it is who comes before whom. The few that are equal go by the first.
+		return `SELECT t.*, pg_catalog.hashtextextended(pg_catalog.encode(pg_catalog.substr("fugu h", 17), 'hex'), "fugu g") AS "fugu o"
+			FROM (SELECT s.*, pg_catalog.generate_series(1, ($2::pg_catalog.int8[])["fugu class" + 1] +
+				CASE WHEN pg_catalog.substr("fugu h", 17) <= ($3::pg_catalog.bytea[])["fugu class" + 1] THEN 1 ELSE 0 END) AS "fugu g"
+				FROM ` + stagedName + ` AS s WHERE "fugu h" <= ($1::pg_catalog.bytea[])["fugu class" + 1]) AS t`,
+			`"fugu o", "fugu h"`, []any{st.last, st.each, st.twice}
 	}
 
 	var on, add []string
@@ -78,25 +83,25 @@ func (f *family) copies(s *source, st staged) (sql string, args []any) {
 	if s.primary != nil {
 		names = s.primary
 	}
-	return fmt.Sprintf(`SELECT t.*, %s, pg_catalog.sha256(%s || p."fugu o" || pg_catalog.convert_to(ROW(%s)::pg_catalog.text, 'UTF8')) AS "fugu o"
-		FROM %s AS t JOIN %s AS p ON %s`, strings.Join(add, ", "), orderKey, list("t.", names), s.qualified(), f.laid(s.Link.To),
-		strings.Join(on, " AND ")), nil
+	// What an analyst may know of a row, its old key, is hashed with the secret key: its place shows nothing of it.
+	random := secretOf(`pg_catalog.int8send(p."fugu n") || pg_catalog.convert_to(ROW(`+list("t.", names)+`)::pg_catalog.text, 'UTF8')`, "place", s, "")
+	return fmt.Sprintf(`SELECT t.*, %s, %s AS "fugu o" FROM %s AS t JOIN %s AS p ON %s`, strings.Join(add, ", "), random,
+		s.qualified(), f.laid(s.Link.To), strings.Join(on, " AND ")), `"fugu o"`, nil
 }
 
 // layAside writes the rows of a table that others are linked to into a table of its own first, with what links need.
-func (f *family) layAside(ctx context.Context, db pgx.Tx, s *source, rows string, columns, old []string, args []any) (int64, error) {
+func (f *family) layAside(ctx context.Context, db pgx.Tx, s *source, laid string, args []any) (int64, error) {
 	aside := f.laid(s.Qualified())
-	kept := make([]string, 0, len(columns))
+	kept := make([]string, 0, len(s.columns))
 	for _, c := range s.kept() {
 		kept = append(kept, c.name)
 	}
 
 	// A parameter cannot stand in CREATE TABLE AS, so the table is made without rows, and filled.
-	laid := fmt.Sprintf(`SELECT %s FROM (%s) AS r`, strings.Join(slices.Concat([]string{`"fugu n"`, `"fugu o"`}, columns, old), ", "), rows)
 	if _, err := db.Exec(ctx, fmt.Sprintf(`CREATE UNLOGGED TABLE %s AS %s WITH NO DATA`, aside, withoutParameters(laid))); err != nil {
 		return 0, fmt.Errorf("making room for the twin of %s: %w", s.qualified(), err)
 	}
-	if _, err := db.Exec(ctx, `INSERT INTO `+aside+` `+laid+` ORDER BY "fugu n"`, args...); err != nil {
+	if _, err := db.Exec(ctx, `INSERT INTO `+aside+` `+laid, args...); err != nil {
 		return 0, fmt.Errorf("laying the rows of %s: %w", s.qualified(), err)
 	}
 	if _, err := db.Exec(ctx, `ANALYZE `+aside); err != nil {

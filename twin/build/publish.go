@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -15,7 +16,7 @@ import (
 )
 
 // registry is the table that says which twins there are, for analysts too: all of it may be published.
-const registry = schema + `."fugu twins"`
+const registry = parser.TwinRegistry
 
 const makeRegistry = `CREATE TABLE IF NOT EXISTS ` + registry + ` (
 	dataset text NOT NULL, table_schema text NOT NULL, table_name text NOT NULL, built timestamptz NOT NULL, rows int8 NOT NULL, sampled int8 NOT NULL,
@@ -65,36 +66,63 @@ type querier interface {
 
 // publish puts the new tables of a family in the place of those that are there, and says so in the registry. It takes
 // effect with the transaction: readers see the old twin or the new one.
-func (f *family) publish(ctx context.Context, db pgx.Tx, twins []Twin, guests []string) error {
-	// All old ones go before a new one comes: foreign keys lead from one to the other.
+func (f *family) publish(ctx context.Context, at place, all, twins []Twin, guests []string, reader string) error {
+	for _, s := range f.sources {
+		if err := at.free(ctx, all, s.Qualified()); err != nil {
+			return err
+		}
+	}
+	// All old ones go before a new one comes, and one that stays is to stand in nobody's way.
+	if err := f.loosen(ctx, at); err != nil {
+		return err
+	}
 	replaced := make([]bool, len(f.sources))
 	for i, s := range slices.Backward(f.sources) {
 		var err error
-		if replaced[i], err = replace(ctx, db, s); err != nil {
+		if replaced[i], err = replace(ctx, at, s); err != nil {
 			return err
 		}
 	}
 	for i, s := range f.sources {
-		var statements []string
-		if !replaced[i] {
-			statements = append(statements, fmt.Sprintf("ALTER TABLE %s RENAME TO %s", newName(s), parser.QuoteIdent(s.Name)))
-			for _, n := range s.named {
-				statements = append(statements, fmt.Sprintf("ALTER INDEX %s.%s RENAME TO %s", schema, n[0], n[1]))
-			}
-		}
-		for _, g := range guests {
-			statements = append(statements, fmt.Sprintf("GRANT SELECT ON %s TO %s", twinName(s), parser.QuoteIdent(g)))
+		statements, err := at.rename(ctx, s, replaced[i], guests)
+		if err != nil {
+			return err
 		}
 		for _, sql := range statements {
-			if _, err := db.Exec(ctx, sql); err != nil {
+			if _, err := at.tx.Exec(ctx, sql); err != nil {
 				return fmt.Errorf("publishing the twin of %s: %w", s.qualified(), err)
 			}
 		}
-		if err := enter(ctx, db, twins[i]); err != nil {
+		if err := enter(ctx, at.tx, twins[i]); err != nil {
 			return err
 		}
 	}
-	return f.tidy(ctx, db)
+	if err := f.grant(ctx, at, guests, reader); err != nil {
+		return err
+	}
+	f.tie(ctx, at, twins)
+	return f.tidy(ctx, at.tx)
+}
+
+// rename are the statements that give a new table and its indexes their names, unless its rows have gone to the old one.
+func (p place) rename(ctx context.Context, s *source, replaced bool, guests []string) (statements []string, err error) {
+	if replaced {
+		return nil, nil
+	}
+	in, from := schema, newName(s)
+	if p.apart {
+		if err := p.makeSchema(ctx, s, guests); err != nil {
+			return nil, err
+		}
+		in = parser.QuoteIdent(s.Schema)
+		statements = append(statements, fmt.Sprintf("ALTER TABLE %s SET SCHEMA %s", from, in))
+		from = in + strings.TrimPrefix(from, schema)
+	}
+	statements = append(statements, fmt.Sprintf("ALTER TABLE %s RENAME TO %s", from, parser.QuoteIdent(s.Name)))
+	for _, n := range s.named {
+		statements = append(statements, fmt.Sprintf("ALTER INDEX %s.%s RENAME TO %s", in, n[0], n[1]))
+	}
+	return statements, nil
 }
 
 // sameColumns tells whether two tables have the same columns, in order.
@@ -105,9 +133,10 @@ const sameColumns = `SELECT (SELECT array_agg((attname, atttypid, atttypmod)::te
 
 // replace drops a twin that is there. Where views of analysts' own depend on it, it stays, and its rows are replaced; then
 // readers wait for the end of the build, and it reports true.
-func replace(ctx context.Context, db pgx.Tx, s *source) (filled bool, err error) {
+func replace(ctx context.Context, at place, s *source) (filled bool, err error) {
+	db, name := at.tx, at.name(s.Qualified())
 	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, "DROP TABLE IF EXISTS "+twinName(s))
+		_, err := tx.Exec(ctx, "DROP TABLE IF EXISTS "+name)
 		return err
 	})
 	var pe *pgconn.PgError
@@ -115,13 +144,13 @@ func replace(ctx context.Context, db pgx.Tx, s *source) (filled bool, err error)
 		return false, err
 	}
 	var same bool
-	if err := db.QueryRow(ctx, sameColumns, twinName(s), newName(s)).Scan(&same); err != nil {
+	if err := db.QueryRow(ctx, sameColumns, name, newName(s)).Scan(&same); err != nil {
 		return false, err
 	} else if !same {
 		return false, fmt.Errorf("the twin of %s has other columns now, and other objects depend on it (%s); drop these", s.qualified(), pe.Detail)
 	}
-	statements := []string{"TRUNCATE " + twinName(s), fmt.Sprintf("INSERT INTO %s SELECT * FROM %s", twinName(s), newName(s)),
-		"DROP TABLE " + newName(s), "ANALYZE " + twinName(s)}
+	statements := []string{"TRUNCATE " + name, fmt.Sprintf("INSERT INTO %s SELECT * FROM %s", name, newName(s)),
+		"DROP TABLE " + newName(s), "ANALYZE " + name}
 	for _, sql := range statements {
 		if _, err := db.Exec(ctx, sql); err != nil {
 			return false, fmt.Errorf("replacing the rows of the twin of %s, on which other objects depend (%s); drop these, or make them fit: %w", s.qualified(), pe.Detail, err)

@@ -3,7 +3,6 @@ package build
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -11,8 +10,8 @@ import (
 // schema is where twins are. It is the keeper's.
 const schema = "fugu_twin"
 
-// The tables of a build that is going on. They are made and dropped in its transaction, so that no other session ever sees
-// them, nor how large they are.
+// The tables of a build that is going on. They are made and dropped in its transaction, so that no other session ever
+// sees them, nor how large they are.
 const (
 	stagedName = schema + `."~ staged"`
 	laidName   = schema + `."~ laid %d"` // by the table's index in its family
@@ -25,59 +24,92 @@ type drawn struct {
 	more int64 // how many of them stand once more
 }
 
-// staged says which of the staged rows stand, and how often: all bytes are of a row's hash, by class.
+// staged says which of the staged rows stand, and how often, by class. No bytes are before those of any row.
 type staged struct {
-	last  [][]byte // the place of the last row taken; the first 16 bytes
-	twice [][]byte // of those that stand once more the last, by the other 16 bytes
+	last  [][]byte // the hash of the last row taken
+	twice [][]byte // of those that stand once more the last, by the second half of the hash
 	each  []int64
 }
 
-// stage puts the rows that are taken, and few behind them, into a table of their own, in one scan.
-func (f *family) stage(ctx context.Context, db pgx.Tx, class string, c counts, take []drawn) (staged, error) {
-	out := staged{make([][]byte, len(take)), make([][]byte, len(take)), make([]int64, len(take))}
-	bounds := make([]string, len(take))
+// stage puts all rows with their class and their hash into a table of their own, in the one scan of the protected table
+// that a build makes: a hash takes longer than to write the row.
+func (s *source) stage(ctx context.Context, db pgx.Tx, class string) error {
+	for _, sql := range []string{
+		// Hashing is dearer than the planner takes it to be, and worth a second processor.
+		`SET LOCAL parallel_tuple_cost = 0`,
+		`CREATE UNLOGGED TABLE ` + stagedName + ` AS ` + s.ordered(class),
+		`SET LOCAL parallel_tuple_cost TO DEFAULT`,
+	} {
+		if _, err := db.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("reading the rows of %s: %w", s.qualified(), err)
+		}
+	}
+	return nil
+}
+
+// settle finds the last row of each class that is taken, and the last that stands once more.
+func (s *source) settle(ctx context.Context, db pgx.Tx, c counts, take []drawn) (out staged, err error) {
+	taken, more := make([]int64, len(take)), make([]int64, len(take))
 	for i, d := range take {
-		bounds[i] = fmt.Sprint(c.bound(i, d.take))
+		taken[i], more[i] = d.take, d.more
+		out.each = append(out.each, d.each)
 	}
-	sql := fmt.Sprintf(`CREATE UNLOGGED TABLE %s AS SELECT o.* FROM (%s) AS o WHERE `+bucketOf(`"fugu h"`)+
-		` <= (SELECT pg_catalog.current_setting('fugu.bounds')::pg_catalog.int4[])["fugu class" + 1]`, stagedName, f.root.ordered(class))
-	if _, err := db.Exec(ctx, `SELECT pg_catalog.set_config('fugu.bounds', $1, true)`, "{"+strings.Join(bounds, ",")+"}"); err != nil {
-		return out, fmt.Errorf("taking rows of %s: %w", f.root.qualified(), err)
-	}
-	if _, err := db.Exec(ctx, sql); err != nil {
-		return out, fmt.Errorf("taking rows of %s: %w", f.root.qualified(), err)
+	if out.last, err = smallest(ctx, db, `"fugu h"`, bucketOf(`"fugu h"`), nil, c.ordered, taken); err != nil {
+		return out, fmt.Errorf("taking rows of %s: %w", s.qualified(), err)
 	}
 
-	for i, d := range take {
-		if err := out.settle(ctx, db, i, d, c); err != nil {
-			return out, fmt.Errorf("taking rows of %s: %w", f.root.qualified(), err)
-		}
+	// Who stands once more is drawn by the other half of the hash, which says nothing of the order of drawing.
+	const half, part = `pg_catalog.substr("fugu h", 17)`, `pg_catalog.get_byte("fugu h", 16)`
+	among := make([][]int64, len(take))
+	for i := range among {
+		among[i] = make([]int64, 256)
+	}
+	rows, _ := db.Query(ctx, `SELECT "fugu class", `+part+`, pg_catalog.count(*) FROM `+stagedName+`
+		WHERE "fugu h" <= ($1::pg_catalog.bytea[])["fugu class" + 1] GROUP BY 1, 2`, out.last)
+	var class, bucket int
+	var n int64
+	if _, err := pgx.ForEachRow(rows, []any{&class, &bucket, &n}, func() error {
+		among[class][bucket] = n
+		return nil
+	}); err != nil {
+		return out, fmt.Errorf("taking rows of %s: %w", s.qualified(), err)
+	}
+	if out.twice, err = smallest(ctx, db, half, part, out.last, among, more); err != nil {
+		return out, fmt.Errorf("taking rows of %s: %w", s.qualified(), err)
 	}
 	return out, nil
 }
 
-// settle finds the last row of a class that is taken, and the last that stands once more.
-func (s *staged) settle(ctx context.Context, db pgx.Tx, class int, d drawn, c counts) error {
-	s.each[class] = d.each
-	s.last[class], s.twice[class] = []byte{}, []byte{} // which no hash is at or before
-	if d.take == 0 {
+// smallest returns of each class the n-th smallest value of the staged rows, which are counted by bucket; no bytes
+// where n is 0. upTo, if it is given, has only rows looked at whose hash is not behind the class's.
+//
+// All rows in the buckets before that of the n-th come before it, so that only those within it have to be put in order.
+func smallest(ctx context.Context, db pgx.Tx, value, bucket string, upTo [][]byte, counted [][]int64, n []int64) (
+	[][]byte, error) {
+	out, buckets, within := make([][]byte, len(n)), make([]int64, len(n)), make([]int64, len(n))
+	for class, left := range n {
+		out[class], buckets[class] = []byte{}, -1
+		for b, rows := range counted[class] {
+			if left > 0 && left <= rows {
+				buckets[class], within[class] = int64(b), left
+			}
+			left -= rows
+		}
+	}
+	condition, args := "", []any{buckets, within}
+	if upTo != nil {
+		condition, args = ` AND "fugu h" <= ($3::pg_catalog.bytea[])["fugu class" + 1]`, append(args, upTo)
+	}
+	rows, _ := db.Query(ctx, `SELECT class, value FROM (
+		SELECT "fugu class" AS class, `+value+` AS value,
+			pg_catalog.row_number() OVER (PARTITION BY "fugu class" ORDER BY `+value+`) AS nth
+		FROM `+stagedName+` WHERE `+bucket+` = ($1::pg_catalog.int8[])["fugu class" + 1]`+condition+`) AS o
+		WHERE nth = ($2::pg_catalog.int8[])[class + 1]`, args...)
+	var class int
+	var found []byte
+	_, err := pgx.ForEachRow(rows, []any{&class, &found}, func() error {
+		out[class] = append(out[class], found...)
 		return nil
-	}
-
-	// All buckets before the bound are taken whole, so only within it rows have to be put in order.
-	bound, before := c.bound(class, d.take), int64(0)
-	for _, n := range c.ordered[class][:bound] {
-		before += n
-	}
-	within := `SELECT pg_catalog.substr("fugu h", 1, 16) FROM ` + stagedName + ` WHERE "fugu class" = $1 AND ` + bucketOf(`"fugu h"`) + ` = $2 ORDER BY 1 OFFSET $3 LIMIT 1`
-	if err := db.QueryRow(ctx, within, class, bound, d.take-before-1).Scan(&s.last[class]); err != nil {
-		return err
-	}
-	if d.more == 0 {
-		return nil
-	}
-
-	// Who stands once more is drawn by the other half of the hash, which says nothing of the order of drawing.
-	const once = `SELECT pg_catalog.substr("fugu h", 17) FROM ` + stagedName + ` WHERE "fugu class" = $1 AND pg_catalog.substr("fugu h", 1, 16) <= $2 ORDER BY 1 OFFSET $3 LIMIT 1`
-	return db.QueryRow(ctx, once, class, s.last[class], d.more-1).Scan(&s.twice[class])
+	})
+	return out, err
 }

@@ -12,7 +12,23 @@ func TestClients(t *testing.T) {
 		t.Skip("it takes a minute")
 	}
 	var out strings.Builder
-	failed, err := runAll(t.Context(), &out, func(c client) bool { return c.test })
+	failed, err := runAll(t.Context(), &out, false, func(c client) bool { return c.test })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log("\n" + out.String())
+	if failed > 0 {
+		t.Errorf("%d failures", failed)
+	}
+}
+
+// Two clients whose protected table is a twin; make compat has all.
+func TestClientsOnATwin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes half a minute")
+	}
+	var out strings.Builder
+	failed, err := runAll(t.Context(), &out, true, func(c client) bool { return c.name == "psql" || c.name == "lib/pq" })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,6 +35,48 @@ type expected struct {
 	within [][]float64 // half the width of the interval that Fugu states, at confidence 1 - falseAlarm
 }
 
+// ask asks the question, and leaves open how far its answers may be off.
+func (q question) ask(ctx context.Context, conn *pgx.Conn) (e expected, err error) {
+	rows, err := text(ctx, conn, q.sql)
+	if err != nil {
+		return e, err
+	}
+	for _, row := range rows {
+		key, values, err := q.split(row)
+		if err != nil {
+			return e, err
+		}
+		e.keys, e.values = append(e.keys, key), append(e.values, values)
+	}
+	return e, nil
+}
+
+// exactly is by how much of itself a value of a twin may differ: clients write averages with fewer digits than PostgreSQL.
+const exactly = 1e-9
+
+// expectTwin asks every question of the twin itself: clients must get what it holds.
+func expectTwin(ctx context.Context, truth *pgx.Conn) (map[string]expected, error) {
+	out := map[string]expected{}
+	if _, err := truth.Exec(ctx, "SET search_path = fugu_twin, public"); err != nil {
+		return nil, err
+	}
+	for name, q := range questions {
+		e, err := q.ask(ctx, truth)
+		if err != nil {
+			return nil, err
+		}
+		for _, values := range e.values {
+			within := make([]float64, len(values))
+			for i, v := range values {
+				within[i] = exactly * math.Abs(v)
+			}
+			e.within = append(e.within, within)
+		}
+		out[name] = e
+	}
+	return out, nil
+}
+
 // expect asks every question of the database itself for the truth, and of Fugu for the intervals.
 func expect(ctx context.Context, truth, fugu *pgx.Conn) (map[string]expected, error) {
 	out := map[string]expected{}
@@ -42,17 +84,9 @@ func expect(ctx context.Context, truth, fugu *pgx.Conn) (map[string]expected, er
 		return nil, err
 	}
 	for name, q := range questions {
-		rows, err := text(ctx, truth, q.sql)
+		e, err := q.ask(ctx, truth)
 		if err != nil {
 			return nil, err
-		}
-		var e expected
-		for _, row := range rows {
-			key, values, err := q.split(row)
-			if err != nil {
-				return nil, err
-			}
-			e.keys, e.values = append(e.keys, key), append(e.values, values)
 		}
 		if _, err := text(ctx, fugu, q.sql); err != nil {
 			return nil, err

@@ -3,7 +3,9 @@
 // protected table. The ordinary session must print through Fugu, byte for byte, what it prints against PostgreSQL; the
 // dashboard must have the rows that PostgreSQL gives, with values as near the truth as Fugu says.
 //
-//	go run ./test/compat/clients [NAME...]     the clients with these names; all without
+//	go run ./test/compat/clients [-twins] [NAME...]     the clients with these names; all without
+//
+// With -twins the protected table is answered by a twin, and the dashboard must have its values exactly.
 //
 // The exit status is 1 if one of them is not as it should be, or is not installed: scripts/setup.sh compat does that.
 package main
@@ -12,6 +14,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -31,8 +34,10 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	names := os.Args[1:]
-	failed, err := runAll(ctx, os.Stdout, func(c client) bool { return len(names) == 0 || slices.Contains(names, c.name) })
+	twins := flag.Bool("twins", false, "the protected table is answered by a twin")
+	flag.Parse()
+	names := flag.Args()
+	failed, err := runAll(ctx, os.Stdout, *twins, func(c client) bool { return len(names) == 0 || slices.Contains(names, c.name) })
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
@@ -42,7 +47,7 @@ func main() {
 }
 
 // runAll runs the clients that are wanted and reports to out. It returns how many failed.
-func runAll(ctx context.Context, out io.Writer, wanted func(client) bool) (failed int, err error) {
+func runAll(ctx context.Context, out io.Writer, twins bool, wanted func(client) bool) (failed int, err error) {
 	dir, err := os.MkdirTemp("", "fugu-compat-")
 	if err != nil {
 		return 0, err
@@ -52,12 +57,12 @@ func runAll(ctx context.Context, out io.Writer, wanted func(client) bool) (faile
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", golang, "fugu/test/compat/clients/golang").CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("building the sessions in Go: %w\n%s", err, out)
 	}
-	w, err := newWorld(ctx, dir)
+	w, err := newWorld(ctx, dir, twins)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, w.stop()) }()
-	want, err := w.expect(ctx)
+	want, err := w.expect(ctx, twins)
 	if err != nil {
 		return 0, err
 	}
@@ -170,12 +175,15 @@ func (w *world) side(c client) sides.Side {
 	return w.through
 }
 
-func (w *world) expect(ctx context.Context) (map[string]expected, error) {
+func (w *world) expect(ctx context.Context, twins bool) (map[string]expected, error) {
 	truth, err := pgx.Connect(ctx, w.owner.DSN())
 	if err != nil {
 		return nil, err
 	}
 	defer truth.Close(context.WithoutCancel(ctx))
+	if twins {
+		return expectTwin(ctx, truth)
+	}
 	fugu, err := pgx.Connect(ctx, w.through.DSN())
 	if err != nil {
 		return nil, err

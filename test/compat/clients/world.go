@@ -34,9 +34,24 @@ CREATE TABLE item (id int PRIMARY KEY, name text NOT NULL, price numeric(10,2), 
 CREATE ROLE alice PASSWORD '` + password + `';
 ALTER TABLE item OWNER TO fugu_guest;
 GRANT CREATE ON SCHEMA public TO fugu_guest;
+CREATE ROLE fugu_keeper LOGIN;
+GRANT SELECT ON adult TO fugu_keeper;
+GRANT CREATE ON DATABASE adult TO fugu_keeper;
 `
 
-func newWorld(ctx context.Context, dir string) (_ *world, err error) {
+// twinPolicy answers the protected table by a twin.
+const twinPolicy = `version: 1
+dataset: adult
+tables:
+  public.adult: {rows: %d, answers: twin, twin: {rows: shown, drop: [fnlwgt]}}
+secrets:
+  high_income: {table: public.adult, proportion: income = '>50K', values: {from: 0.10, to: 0.60, within: 0.05}}
+assume: [exchangeable]
+privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 1, delta: 0.001, per: dataset}}
+`
+
+// newWorld makes the database and starts Fugu. With twins the protected table is answered by one.
+func newWorld(ctx context.Context, dir string, twins bool) (_ *world, err error) {
 	binary, err := sides.Build(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -69,13 +84,24 @@ func newWorld(ctx context.Context, dir string) (_ *world, err error) {
 	// A large epsilon, so that the noise is small and a wrong value is seen.
 	policy := strings.NewReplacer("rows: 35222", fmt.Sprintf("rows: %d", loaded.Rows), "epsilon: 1 ", "epsilon: 100 ", "delta: 0.001", "delta: 1e-5",
 		"{epsilon: 20, delta: 0.01, per: dataset}", "{epsilon: 100000, delta: 0.01, per: dataset}").Replace(string(example))
+	built := false
 	for name, users := range map[string]string{"scram": fmt.Sprintf("\"alice\" \"%s\"\n", verifier), "trust": ""} {
 		own := filepath.Join(dir, name)
 		if err := os.Mkdir(own, 0o700); err != nil {
 			return nil, err
 		}
-		proxy, err := sides.Serve(sides.Config{Binary: binary, Dir: own, Policy: policy, Users: users,
-			Guest: c.DSN("fugu_guest", "adult"), Reader: c.DSN("fugu_reader", "adult")})
+		config := sides.Config{Binary: binary, Dir: own, Policy: policy, Users: users,
+			Guest: c.DSN("fugu_guest", "adult"), Reader: c.DSN("fugu_reader", "adult")}
+		if twins {
+			config.Policy, config.Keeper = fmt.Sprintf(twinPolicy, loaded.Rows), c.DSN("fugu_keeper", "adult")
+			if !built { // by the ledger of one of them: it is charged once
+				if err := sides.BuildTwins(ctx, config); err != nil {
+					return nil, err
+				}
+			}
+			built = true
+		}
+		proxy, err := sides.Serve(config)
 		if err != nil {
 			return nil, err
 		}

@@ -86,6 +86,7 @@ type Config struct {
 	Binary        string
 	Dir           string // of its own: for the configuration, the ledger and the log
 	Guest, Reader string // DSNs
+	Keeper        string // the DSN of who builds twins; empty: there is none
 	Policy        string // the text of the policy file
 	Auth          string // the section auth, in YAML's flow style; empty: clients are trusted, or with Users asked for a password
 	Users         string // the text of the users file
@@ -108,7 +109,11 @@ func (c Config) write() (path string, err error) {
 	if ledger == "" {
 		ledger = "sqlite:fugu.db"
 	}
-	text := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q}\nauth: %s\npolicy: the.policy.yaml\nledger: %q\n", c.Guest, c.Reader, auth, ledger)
+	keeper := ""
+	if c.Keeper != "" {
+		keeper = fmt.Sprintf(", keeper: %q", c.Keeper)
+	}
+	text := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q%s}\nauth: %s\npolicy: the.policy.yaml\nledger: %q\n", c.Guest, c.Reader, keeper, auth, ledger)
 	if c.TLS != "" {
 		text += "tls: " + c.TLS + "\n"
 	}
@@ -122,6 +127,18 @@ func (c Config) write() (path string, err error) {
 		err = errors.Join(err, os.WriteFile(filepath.Join(c.Dir, name), []byte(content), 0o600))
 	}
 	return filepath.Join(c.Dir, "fugu.yaml"), err
+}
+
+// BuildTwins builds the twins that the policy asks for, as a DBA does: with the ledger of the configuration.
+func BuildTwins(ctx context.Context, c Config) error {
+	path, err := c.write()
+	if err != nil {
+		return err
+	}
+	if out, err := Command(ctx, c.Binary, "twin", "build", "-c", path).CombinedOutput(); err != nil {
+		return fmt.Errorf("fugu twin build: %w\n%s", err, out)
+	}
+	return nil
 }
 
 // Serve starts a fugu on a free port.

@@ -3,7 +3,9 @@
 // tests passed, failed and were skipped on either side, and each test that differs; its exit status is 1 if one differs
 // that is not among the known differences (known.go), or if one of those does not differ any more.
 //
-//	go run ./test/compat/suites [NAME...]     the suites with these names; all without
+//	go run ./test/compat/suites [-twins] [NAME...]     the suites with these names; all without
+//
+// With -twins the protected table is answered by a twin, and not by noise.
 //
 // The suites come from the Go module cache and from Debian's source package, which apt downloads once; see
 // scripts/setup.sh compat for what has to be installed.
@@ -11,6 +13,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -27,8 +30,10 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	twins := flag.Bool("twins", false, "the protected table is answered by a twin")
+	flag.Parse()
 	wanted := suites
-	if names := os.Args[1:]; len(names) > 0 {
+	if names := flag.Args(); len(names) > 0 {
 		wanted = nil
 		for _, name := range names {
 			i := slices.IndexFunc(suites, func(s suite) bool { return s.name == name })
@@ -39,7 +44,7 @@ func main() {
 			wanted = append(wanted, suites[i])
 		}
 	}
-	n, err := compare(ctx, os.Stdout, wanted)
+	n, err := compare(ctx, os.Stdout, wanted, *twins)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
@@ -49,7 +54,7 @@ func main() {
 }
 
 // compare runs suites on both sides and reports to out. It returns the number of findings.
-func compare(ctx context.Context, out io.Writer, wanted []suite) (findings int, err error) {
+func compare(ctx context.Context, out io.Writer, wanted []suite, twins bool) (findings int, err error) {
 	dir, err := os.MkdirTemp("", "fugu-compat-")
 	if err != nil {
 		return 0, err
@@ -63,7 +68,7 @@ func compare(ctx context.Context, out io.Writer, wanted []suite) (findings int, 
 	fmt.Fprintln(table, "suite\tdirect: passed failed skipped\tfugu: passed failed skipped\tdiffer")
 	var notes []string
 	for i, s := range wanted {
-		comparisons, err := s.compare(ctx, binary, filepath.Join(dir, fmt.Sprint(i)))
+		comparisons, err := s.compare(ctx, binary, filepath.Join(dir, fmt.Sprint(i)), twins)
 		if err != nil {
 			return findings, fmt.Errorf("%s: %w", s.name, err)
 		}
@@ -92,7 +97,7 @@ type comparison struct {
 	early           []string        // runs that ended early, what they said last
 }
 
-func (s suite) compare(ctx context.Context, binary, dir string) (out []comparison, err error) {
+func (s suite) compare(ctx context.Context, binary, dir string, twins bool) (out []comparison, err error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -100,7 +105,7 @@ func (s suite) compare(ctx context.Context, binary, dir string) (out []compariso
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWorld(ctx, binary, dir, s)
+	w, err := newWorld(ctx, binary, dir, s, twins)
 	if err != nil {
 		return nil, err
 	}

@@ -181,13 +181,14 @@ func sourceArchive(ctx context.Context, name string) (string, error) {
 }
 
 // download leaves the files of the source package $1 in the working directory, from this release of Debian or else from
-// its testing release; apt checks their signatures.
+// its testing release, by the mirror that this machine's apt takes; apt checks their signatures.
 const download = `set -e
 . /etc/os-release
+mirror=$(apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' | awk -v r="$VERSION_CODENAME" '$1 == r { print $2; exit }')
 mkdir -p lists/partial cache/archives/partial
 options="-q -o Dir::Etc::sourcelist=$PWD/sources -o Dir::Etc::sourceparts=- -o Dir::State::lists=$PWD/lists -o Dir::Cache=$PWD/cache -o APT::Sandbox::User=$(id -un)"
 for release in "$VERSION_CODENAME" testing; do
-	echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $release main" >sources
+	echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${mirror%/} $release main" >sources
 	apt-get $options update
 	if apt-get $options source --download-only "$1"; then exit; fi
 done

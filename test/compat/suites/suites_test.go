@@ -24,7 +24,7 @@ func TestSuites(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	n, err := compare(t.Context(), &out, part)
+	n, err := compare(t.Context(), &out, part, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,9 @@ CREATE TABLE guarded.person (adult bool, age int);
 INSERT INTO guarded.person SELECT i % 4 <> 0, i % 90 FROM generate_series(1, 1000) AS i;
 CREATE TABLE guarded.reference AS SELECT * FROM guarded.person;
 CREATE ROLE fugu_reader LOGIN;
+CREATE ROLE fugu_keeper LOGIN;
+GRANT USAGE ON SCHEMA guarded TO fugu_keeper;
+GRANT SELECT ON guarded.person TO fugu_keeper;
 GRANT USAGE ON SCHEMA guarded TO fugu_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA guarded TO fugu_reader;
 `
@@ -35,6 +38,17 @@ secrets:
   adults: {table: guarded.person, proportion: adult, values: {from: 0.5, to: 0.9, within: 0.05}}
 assume: [translation, gaussian]
 privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 10, delta: 0.01, per: dataset}}
+`
+
+// twinPolicy answers the protected table by a twin.
+const twinPolicy = `version: 1
+dataset: suite
+tables:
+  guarded.person: {rows: 1000, answers: twin, twin: {rows: shown}}
+secrets:
+  adults: {table: guarded.person, proportion: adult, values: {from: 0.5, to: 0.9, within: 0.05}}
+assume: [exchangeable]
+privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 1, delta: 0.001, per: dataset}}
 `
 
 // door is a way to prove who one is. In PostgreSQL pg_hba.conf gives each user one, so that all doors are the same server.
@@ -57,8 +71,9 @@ type world struct {
 	stop            func() error
 }
 
-// newWorld makes the databases that a suite wants, the same on both sides.
-func newWorld(ctx context.Context, binary, dir string, s suite) (_ *world, err error) {
+// newWorld makes the databases that a suite wants, the same on both sides. With twins the protected table is answered by
+// one.
+func newWorld(ctx context.Context, binary, dir string, s suite, twins bool) (_ *world, err error) {
 	var undo []func() error
 	w := &world{direct: way{map[door]sides.Side{}}, through: way{map[door]sides.Side{}}, stop: func() (err error) {
 		for i := len(undo) - 1; i >= 0; i-- {
@@ -72,7 +87,7 @@ func newWorld(ctx context.Context, binary, dir string, s suite) (_ *world, err e
 		}
 	}()
 	// Everybody is asked for a password but those who set the server up, and whom a suite's authors let in otherwise.
-	files := map[string]string{"pg_hba.conf": "local all all trust\nhost all postgres,fugu_reader all trust\n" + s.rules + "host all all all scram-sha-256\n"}
+	files := map[string]string{"pg_hba.conf": "local all all trust\nhost all postgres,fugu_reader,fugu_keeper all trust\n" + s.rules + "host all all all scram-sha-256\n"}
 	settings := map[string]string{}
 	fugus := map[door]sides.Config{byPassword: {}}
 	if s.certificates != nil {
@@ -112,6 +127,7 @@ func newWorld(ctx context.Context, binary, dir string, s suite) (_ *world, err e
 		}
 	}
 	guest := sides.Direct(clusters[1], s.role, s.password, s.database)
+	built := false
 	for to, config := range fugus {
 		w.direct.doors[to] = sides.Direct(clusters[0], s.role, s.password, s.database)
 		config.Binary, config.Policy, config.Guest, config.Reader = binary, policy, guest.DSN(), clusters[1].DSN("fugu_reader", s.database)
@@ -124,6 +140,15 @@ func newWorld(ctx context.Context, binary, dir string, s suite) (_ *world, err e
 		config.Dir = filepath.Join(dir, fmt.Sprintf("fugu-%d", to))
 		if err := os.Mkdir(config.Dir, 0o700); err != nil {
 			return nil, err
+		}
+		if twins {
+			config.Policy, config.Keeper = twinPolicy, clusters[1].DSN("fugu_keeper", s.database)
+			if !built { // by the ledger of one of them: it is charged once
+				if err := sides.BuildTwins(ctx, config); err != nil {
+					return nil, err
+				}
+			}
+			built = true
 		}
 		proxy, err := sides.Serve(config)
 		if err != nil {
@@ -165,5 +190,5 @@ func prepare(ctx context.Context, c *pgcluster.Cluster, s suite) (users string, 
 	if err := conn.QueryRow(ctx, "SELECT current_setting('server_version_num')::int / 10000").Scan(&major); err != nil {
 		return "", 0, err
 	}
-	return strings.Join(lines, "\n") + "\n", major, c.Exec(ctx, s.database, protected+"GRANT ALL ON SCHEMA public TO "+s.role+";"+s.setup)
+	return strings.Join(lines, "\n") + "\n", major, c.Exec(ctx, s.database, protected+"GRANT CREATE ON DATABASE "+s.database+" TO fugu_keeper; GRANT ALL ON SCHEMA public TO "+s.role+";"+s.setup)
 }

@@ -36,9 +36,10 @@ type kind struct {
 
 // Why kinds are open. docs/mechanisms.md, "Statements that mean the same", has the reasons.
 const (
-	sharedEpsilon = "the values of one statement share its epsilon, and the search weighs them together and not each against what it would be alone"
-	writtenText   = "an expression is text that could have been chosen, where a column is not; in linked tables nothing says that rows cannot be told apart"
-	joinedTables  = "an ordinary table can hold anything, so that what is joined with one may have been chosen without limit"
+	widerBend     = "the bound on how an average and a count of one group bend together is wider than what they do"
+	uncertified   = "averages over several grouping sets have no certificate of unequal covariances, and less noise than the groups alone, which have one"
+	sortedValues  = "what few values are sorted into is charged by their number, where a column is not"
+	excludedCells = "groups that WHERE leaves out are answered where the condition stands in the aggregate, and share its epsilon"
 )
 
 var kinds = []kind{
@@ -46,18 +47,18 @@ var kinds = []kind{
 		w := q.plain()
 		w.aggregates = append(slices.Clone(w.aggregates), "count(*)")
 		return pair{left: q.plain().sql(), right: w.sql()}, !slices.Contains(q.aggregates, "count(*)")
-	}, sharedEpsilon, 4},
+	}, "", 0},
 	{"another average beside it", func(r *rand.Rand, q question) (pair, bool) {
 		w, more := q.plain(), "avg("+q.table.numbers[r.IntN(len(q.table.numbers))]+")"
 		w.aggregates = append([]string{more}, w.aggregates...)
 		return pair{left: q.plain().sql(), right: w.sql()}, !slices.Contains(q.aggregates, more)
-	}, sharedEpsilon, 22},
+	}, widerBend, 2.8},
 	{"a count of the secret beside it", func(_ *rand.Rand, q question) (pair, bool) {
 		w := q.plain()
 		secret := map[string]string{"adult": "income = '>50K'", "orders": "is_paid", "patients": "smoker"}[q.table.name]
 		w.aggregates = append(slices.Clone(w.aggregates), filtered("count(*)", secret))
 		return pair{left: q.plain().sql(), right: w.sql()}, secret != ""
-	}, sharedEpsilon, 9},
+	}, "", 0},
 	{"columns in another order", func(_ *rand.Rand, q question) (pair, bool) {
 		w := q.plain()
 		w.keys, w.aggregates = slices.Clone(w.keys), slices.Clone(w.aggregates)
@@ -80,7 +81,7 @@ var kinds = []kind{
 			w.aggregates = append(w.aggregates, cased(a, q.where[0]))
 		}
 		return pair{left: q.plain().sql(), right: w.sql()}, q.where[0] != ""
-	}, writtenText, 4},
+	}, excludedCells, 4},
 	{"a condition in other words", func(_ *rand.Rand, q question) (pair, bool) {
 		w := q.plain()
 		w.where = q.where[1]
@@ -94,7 +95,7 @@ var kinds = []kind{
 		v.keys, w.keys = []string{q.keys[0].condition[0]}, []string{q.keys[0].condition[1]}
 		v.group, w.group = "1", "1"
 		return pair{left: v.sql(), right: w.sql()}, true
-	}, writtenText, 17},
+	}, "", 0},
 	{"WHERE for a group", func(_ *rand.Rand, q question) (pair, bool) {
 		if len(q.keys) == 0 {
 			return pair{}, false
@@ -113,7 +114,7 @@ var kinds = []kind{
 		w := q.plain()
 		w.group = "GROUPING SETS ((" + strings.Join(w.keys, ", ") + "), ())"
 		return pair{left: q.plain().sql(), right: w.sql()}, len(q.keys) > 0
-	}, sharedEpsilon, 8},
+	}, uncertified, 4.5},
 	{"a total for a rollup's", func(_ *rand.Rand, q question) (pair, bool) {
 		v, w := q.plain(), q.plain()
 		v.keys = nil
@@ -122,7 +123,7 @@ var kinds = []kind{
 		}
 		w.group = "ROLLUP (" + strings.Join(w.keys, ", ") + ")"
 		return pair{left: v.sql(), right: w.sql()}, len(q.keys) > 0
-	}, sharedEpsilon, 14},
+	}, "", 0},
 	{"a derived table", func(_ *rand.Rand, q question) (pair, bool) {
 		w := q.plain()
 		w.from, w.where = "(SELECT * FROM "+q.table.name+where(q.where[0])+") d", ""
@@ -147,7 +148,7 @@ var kinds = []kind{
 		w.keys[0] = q.keys[0].spelled[r.IntN(len(q.keys[0].spelled))]
 		w.group = strings.Join([]string{"1", "2"}[:len(w.keys)], ", ")
 		return pair{left: q.plain().sql(), right: w.sql()}, true
-	}, writtenText, 15},
+	}, sortedValues, 2.6},
 	{"a sum over the public number of rows for an average", func(r *rand.Rand, q question) (pair, bool) {
 		rows := map[string]float64{"orders": 9000, "patients": 2000}[q.table.name]
 		number := q.table.numbers[r.IntN(len(q.table.numbers))]
@@ -166,7 +167,21 @@ var kinds = []kind{
 		v.from, w.from = "orders o", "orders o JOIN countries c ON c.code = o.country"
 		v.keys, w.keys = []string{"o.country"}, []string{"c.name"}
 		return pair{left: v.sql(), right: w.sql()}, q.table.name == "orders"
-	}, joinedTables, 500},
+	}, "", 0},
+	{"a dimension for a condition", func(r *rand.Rand, q question) (pair, bool) {
+		v, w := q.plain(), q.plain()
+		of := [][2]string{
+			{"country IN ('DE', 'AT')", "name LIKE '%t%ia%' OR name = 'Germany'"},
+			{"country <> 'JP'", "c.population > 0"},
+			{"country = 'BR'", "c.region = 'America'"},
+		}[r.IntN(3)]
+		v.where, w.where = of[0], of[1]
+		if q.where[0] != "" {
+			v.where, w.where = v.where+" AND "+q.where[0], "("+w.where+") AND "+q.where[0]
+		}
+		w.from = "orders JOIN countries c ON c.code = country"
+		return pair{left: v.sql(), right: w.sql()}, q.table.name == "orders" && !slices.Contains(q.columns(), "country")
+	}, "", 0},
 }
 
 func where(condition string) string {

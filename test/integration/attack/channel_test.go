@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"fugu/internal/hook"
+	"fugu/test/pgcluster"
 )
 
 // channel is an attack on what Fugu draws no noise for: errors, NULLs, the number of rows, tags, types, notices, catalogs,
@@ -114,12 +114,7 @@ func (c channel) transcript(t *testing.T, f *fugu, script string, r road) string
 	defer p.Conn.Close()
 	var out strings.Builder
 	for _, sql := range strings.Split(script, " | ") {
-		for _, m := range r.messages(sql) {
-			p.Frontend.Send(m)
-		}
-		if err := p.Frontend.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		p.Send(t, r.messages(sql)...)
 		fmt.Fprintf(&out, "> %s\n%s", sql, p.untilReady(t))
 	}
 	if c.log {
@@ -129,24 +124,13 @@ func (c channel) transcript(t *testing.T, f *fugu, script string, r road) string
 }
 
 // peer is a client that sees every message.
-type peer struct{ *pgconn.HijackedConn }
+type peer struct{ pgcluster.Peer }
 
 func dial(t testing.TB, f *fugu) peer {
 	t.Helper()
-	c, err := pgconn.Connect(t.Context(), f.dsn("alice"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.SyncConn(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	h, err := c.Hijack()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = h.Conn.Close() })
-	_ = h.Conn.SetDeadline(time.Now().Add(30 * time.Second))
-	return peer{h}
+	p := peer{pgcluster.Dial(t, f.dsn("alice"))}
+	_ = p.Conn.SetDeadline(time.Now().Add(30 * time.Second))
+	return p
 }
 
 // untilReady reads up to ReadyForQuery, and returns everything as text, one line a message. What names a process or

@@ -31,10 +31,7 @@ var scatters = []scatter{
 	{"the greatest of two", "greatest(serial %% %[1]d, visits + serial / 9 %% %[1]d)"},
 }
 
-const (
-	coins  = 20 // values of a row
-	levels = 5  // of the tree: each comparison halves the rows
-)
+const coins = 20 // values of a row
 
 var primes = [coins]int{1009, 1013, 1019, 1021, 1031, 1033, 1039, 1049, 1051, 1061, 1063, 1069, 1087, 1091, 1093, 1097, 1103, 1109, 1117, 1123}
 
@@ -56,12 +53,17 @@ var fits struct {
 	of map[string]fitted
 }
 
-// fit makes a tree of comparisons whose leaves are chosen by the reference. It knows nothing of the protected rows.
-func (s scatter) fit(a analyst) fitted {
+// fit makes a condition for the small reference.
+func (s scatter) fit(a analyst) fitted { return s.fitTo(a, "few", 5) }
+
+// fitTo makes a tree of comparisons, each of which halves the rows, with leaves that are chosen by a reference: so many
+// levels that a leaf has some three of its rows with a high income. It knows nothing of the protected rows.
+func (s scatter) fitTo(a analyst, reference string, levels int) fitted {
 	a.t.Helper()
 	fits.Lock()
 	defer fits.Unlock()
-	if f, ok := fits.of[s.name]; ok {
+	name := s.name + " in " + reference
+	if f, ok := fits.of[name]; ok {
 		f.refused = new(error)
 		return f
 	}
@@ -70,7 +72,7 @@ func (s scatter) fit(a analyst) fitted {
 		f.values = append(f.values, fmt.Sprintf(s.of, primes[i]))
 	}
 	// Rows of the reference, and made-up ones: twice the same with new serial numbers, to choose by and to judge by.
-	const made = "(SELECT * FROM few WHERE income = 'high') r"
+	made := "(SELECT * FROM " + reference + " WHERE income = 'high') r"
 	invented := func(name string) [][]bool {
 		return f.compare(a, "(SELECT age, visits, joined, scattered('"+name+"' || g, id) AS serial FROM "+made+", generate_series(1, 20) g) s")
 	}
@@ -86,8 +88,8 @@ func (s scatter) fit(a analyst) fitted {
 		return n
 	}
 	type set = []uint64
-	by := func(rows [][]bool) (of [1 << levels][]set) {
-		var members [1 << levels][][]bool
+	by := func(rows [][]bool) [][]set {
+		of, members := make([][]set, 1<<levels), make([][][]bool, 1<<levels)
 		for _, r := range rows {
 			members[leaf(r)] = append(members[leaf(r)], r)
 		}
@@ -105,7 +107,7 @@ func (s scatter) fit(a analyst) fitted {
 		return of
 	}
 	real, model := by(rows), by(train)
-	var chosen [1 << levels][2]int
+	chosen := make([][2]int, 1<<levels)
 	for l := range chosen {
 		chosen[l] = [2]int{-1, -1}
 		var free []int // comparisons that no row of the reference in this leaf meets
@@ -153,7 +155,7 @@ func (s scatter) fit(a analyst) fitted {
 	if fits.of == nil {
 		fits.of = map[string]fitted{}
 	}
-	fits.of[s.name] = f
+	fits.of[name] = f
 	return f
 }
 

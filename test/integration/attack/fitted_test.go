@@ -73,14 +73,6 @@ var shapes = []shape{
 	}},
 }
 
-// percentiles rest on how the reference's values are distributed.
-var percentiles = []string{
-	"SELECT percentile_disc(0.96) WITHIN GROUP (ORDER BY CASE WHEN income = 'high' AND ({met}) THEN age + age ELSE age END) FROM {rows}",
-	"SELECT percentile_cont(0.8) WITHIN GROUP (ORDER BY CASE WHEN income = 'high' AND ({met}) THEN age + age ELSE age END) FROM {rows}",
-	"SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY age) FILTER (WHERE income = 'low' OR ({met})) FROM {rows}",
-	"SELECT count(DISTINCT CASE WHEN income = 'high' AND ({met}) THEN serial ELSE age END) FROM {rows}",
-}
-
 // A condition that was chosen, without a constant that stands for a row, such that no row of the reference with a high income meets it: so
 // the model would see no movement, and the answer be all but exact.
 //
@@ -101,34 +93,6 @@ func TestFittedConditionInManyTrials(t *testing.T) {
 		f := scatters[0].fit(a)
 		return shapes[0].ask(a, f) / f.share
 	}}.play(t)
-}
-
-// Percentiles and distinct values are refused where the reference's rows say nothing of them. With the defence off they are answered, with noise that the
-// reference alone decides on. The worlds are too small for that noise to be as little as the attack needs: that they could be told apart so is not shown here.
-func TestFittedPercentile(t *testing.T) {
-	off(t, &hook.DearRows) // as above
-	for i, s := range scatters {
-		t.Run(s.name, func(t *testing.T) {
-			ask := func(t *testing.T, w world) string {
-				f := serve(t, w, options{policy: knownReference})
-				a := analyst{t, f, f.connect(t, "")}
-				fit := s.fit(a)
-				_ = fit.asked(a, percentiles[i%len(percentiles)])
-				return code(*fit.refused)
-			}
-			for _, w := range worlds {
-				if got := ask(t, w); got != "PV004" {
-					t.Errorf("%s: refused with %q, want PV004", w.database, got)
-				}
-			}
-			off(t, &hook.Unlooked)
-			for _, w := range worlds {
-				if got := ask(t, w); got != "" {
-					t.Errorf("%s: refused with %q with the defence off: it is no test of it", w.database, got)
-				}
-			}
-		})
-	}
 }
 
 // A hash serves only to scatter rows, and is none of the functions that protected rows can be given to.

@@ -132,12 +132,7 @@ func TestErrorText(t *testing.T) {
 		defer p.Conn.Close()
 		out := ""
 		for _, r := range roads {
-			for _, m := range r.messages("SELECT count(*) FROM customer WHERE code::int > 4") {
-				p.Frontend.Send(m)
-			}
-			if err := p.Frontend.Flush(); err != nil {
-				t.Fatal(err)
-			}
+			p.Send(t, r.messages("SELECT count(*) FROM customer WHERE code::int > 4")...)
 			out += p.untilReady(t)
 		}
 		return out + f.log.String()

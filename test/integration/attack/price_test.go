@@ -55,12 +55,7 @@ func TestRefunds(t *testing.T) {
 // count sends messages and reads up to the number of the first row; ok is false if the budget refused it.
 func (p peer) count(t testing.TB, messages ...pgproto3.FrontendMessage) (n float64, ok bool) {
 	t.Helper()
-	for _, m := range messages {
-		p.Frontend.Send(m)
-	}
-	if err := p.Frontend.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	p.Send(t, messages...)
 	for {
 		m, err := p.Frontend.Receive()
 		if err != nil {

@@ -45,11 +45,26 @@ UPDATE strangers SET spike = spike + (id + 1) * 1e-6;
 -- A small one.
 CREATE TABLE few (LIKE customer);
 INSERT INTO few SELECT * FROM customer_reference WHERE id % 4 = 0;
+-- One of half the size.
+CREATE TABLE half (LIKE customer);
+INSERT INTO half SELECT * FROM customer_reference WHERE id % 2 = 0;
 -- A large one.
 CREATE TABLE many (LIKE customer);
 INSERT INTO many SELECT c.* FROM generate_series(1, 20), people(400) c;
 UPDATE many SET note = '', serial = scattered('many' || ctid::text, id);
-GRANT SELECT ON strangers, few, many TO fugu_reader, fugu_guest, fugu_open;
+-- One in which days are drawn for each row by itself.
+CREATE TABLE uneven (LIKE customer);
+INSERT INTO uneven SELECT * FROM customer_reference;
+UPDATE uneven SET joined = date '2020-01-01' + scattered('day', id) % 100;
+-- Ordinary tables that somebody has fitted to references: for each day on which high incomes joined, four remainders of
+-- serial numbers that none of them has; and whether all of them have high ones.
+CREATE TABLE sorts AS SELECT income, joined AS day, bool_and(serial >= 53687091) AS above FROM uneven WHERE income = 'high' GROUP BY income, joined;
+CREATE TABLE fits AS
+SELECT income, joined AS day, free[1] AS a, free[2] AS b, free[3] AS c, free[4] AS d FROM (
+  SELECT income, joined, ARRAY(SELECT r FROM generate_series(0, 7) r WHERE r <> ALL (array_agg(serial % 8)) ORDER BY r) AS free
+  FROM customer_reference WHERE income = 'high' GROUP BY income, joined) f;
+GRANT SELECT ON uneven, sorts, fits TO fugu_reader, fugu_guest, fugu_open;
+GRANT SELECT ON strangers, few, half, many TO fugu_reader, fugu_guest, fugu_open;
 INSERT INTO plain VALUES ('north', 1), ('east', 2), ('south', 3), ('west', 4), ('remote', 5);
 
 -- Rows that only the world of 500 has: its first beyond 400.

@@ -1,0 +1,351 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"fugu/pipeline"
+	"fugu/policy"
+	"fugu/upstream"
+)
+
+// errApart is what commands say that are about answers with noise, where there are none.
+var errApart = errors.New("upstream.twins is set: all tables are answered from twins, which nothing has to be " +
+	"prepared for, and whose price fugu twin preview says")
+
+// twinsApart reports whether the twins of the policies are in another database than the protected tables.
+func (h *house) twinsApart() bool { return h.config.Upstream.Twins != "" && len(h.policies) > 0 }
+
+// standApart completes a house whose guests are in a database of twins. The protected tables are in another one, so
+// that no name has to be rewritten and no statement looked at; and if they are on another server, Fugu masks nothing
+// either.
+func (h *house) standApart(ctx context.Context) error {
+	if err := h.twinsOnly(); err != nil {
+		return err
+	}
+	keeper, err := pgconn.ParseConfig(string(h.config.Upstream.Twins))
+	if err != nil {
+		return fmt.Errorf("reading upstream.twins: %w", err)
+	}
+	source, err := h.sourceDatabase()
+	if err != nil {
+		return err
+	}
+	if err := policy.Resolve(h.policies, source); err != nil {
+		return err
+	}
+	if err := h.oneOfEach(); err != nil {
+		return err
+	}
+
+	h.rooms, h.warnings, h.notes = nil, nil, nil
+	for _, name := range append([]string{cmp.Or(h.guest.Database, h.guest.User)}, h.config.Upstream.Databases...) {
+		if h.room(name) == nil {
+			r := &room{database: name, guest: in(name, h.guest), guests: map[string]*pgconn.Config{}}
+			for user, guest := range h.guests {
+				r.guests[user] = in(name, guest)
+			}
+			h.rooms = append(h.rooms, r)
+		}
+	}
+	beside, err := h.lookApart(ctx, keeper.User)
+	if err != nil {
+		return err
+	}
+	if len(beside) > 0 {
+		if err := h.grantsBeside(ctx, beside); err != nil {
+			return err
+		}
+	}
+	for _, r := range h.rooms {
+		if err := h.furnishApart(ctx, r, beside); err != nil {
+			return h.of(r, err)
+		}
+	}
+	h.sayApart(beside)
+	return nil
+}
+
+// twinsOnly refuses policies that Fugu could not keep without looking at statements: those that answer with noise,
+// whose tables would have to be in the guests' database and would end its being open, and those that let no rows be
+// listed.
+func (h *house) twinsOnly() error {
+	for _, p := range h.policies {
+		for _, t := range p.Tables {
+			where := fmt.Sprintf("%s:%d:%d: table %s", p.Source, t.At.Line, t.At.Column, t.Qualified())
+			if t.Answers != policy.FromTwin {
+				return fmt.Errorf("%s is answered with noise, and upstream.twins has guests in a database of twins "+
+					"alone: "+
+					"serve it with a configuration of its own, on the same ledger", where)
+			}
+			if t.Twin.Rows != policy.ShowRows {
+				return fmt.Errorf("%s: the policy lets no rows of its twin be listed, and with upstream.twins Fugu "+
+					"looks at no statement: "+
+					"write twin: {rows: shown}, or leave upstream.twins out", where)
+			}
+		}
+	}
+	return nil
+}
+
+// oneOfEach refuses two tables of one name, from two databases: their twins would be one.
+func (h *house) oneOfEach() error {
+	seen := map[policy.QualifiedName]string{}
+	for _, p := range h.policies {
+		for _, t := range p.Tables {
+			if other, twice := seen[t.Qualified()]; twice {
+				return fmt.Errorf("%s:%d:%d: table %s is a table of %s, too, and their twins are in one database",
+					p.Source, t.At.Line, t.At.Column, t.Qualified(), other)
+			}
+			seen[t.Qualified()] = p.Dataset
+		}
+	}
+	return nil
+}
+
+// sourceDatabase is the database of policies that name none: the keeper's.
+func (h *house) sourceDatabase() (string, error) {
+	if h.config.Upstream.Keeper == "" {
+		return cmp.Or(h.guest.Database, h.guest.User), nil
+	}
+	c, err := pgconn.ParseConfig(string(h.config.Upstream.Keeper))
+	if err != nil {
+		return "", fmt.Errorf("reading upstream.keeper: %w", err)
+	}
+	return cmp.Or(c.Database, c.User), nil
+}
+
+// lookApart looks at each database with the eyes of each guest. It returns the databases with protected tables that
+// are on their server: what their catalogs have in common shows what depends on protected rows.
+func (h *house) lookApart(ctx context.Context, keeper string) (beside []string, err error) {
+	var tables []upstream.Protected
+	for _, p := range h.policies {
+		for _, t := range p.Tables {
+			tables = append(tables, upstream.Protected{Schema: t.Schema, Name: t.Name})
+		}
+	}
+	var holes []upstream.Finding
+	add := func(list *[]upstream.Finding, more []upstream.Finding) {
+		for _, f := range more {
+			if !slices.Contains(*list, f) {
+				*list = append(*list, f)
+			}
+		}
+	}
+	for i, r := range h.rooms {
+		for _, user := range append([]string{""}, slices.Sorted(maps.Keys(r.guests))...) {
+			guest := r.guest
+			if user != "" {
+				guest = r.guests[user]
+			}
+			a, found, warnings, err := upstream.CheckApart(ctx, guest, tables, keeper)
+			if err != nil {
+				return nil, h.of(r, err)
+			}
+			add(&holes, h.named(r, found))
+			add(&h.warnings, h.named(r, warnings))
+			if i == 0 && user == "" {
+				beside = h.near(a)
+				h.missing = a.Missing
+				h.server = a.Server
+			}
+		}
+	}
+	return beside, upstream.Hole(holes)
+}
+
+// grantsBeside refuses guests who could reach the databases with protected tables on their server round the side, or
+// see what goes on there.
+func (h *house) grantsBeside(ctx context.Context, beside []string) error {
+	var holes []upstream.Finding
+	databases := slices.Clone(beside)
+	for _, r := range h.rooms {
+		databases = append(databases, r.database)
+	}
+	for _, r := range h.rooms {
+		guests := append([]*pgconn.Config{r.guest}, slices.Collect(maps.Values(r.guests))...)
+		for _, guest := range guests {
+			found, warnings, err := upstream.CheckGuest(ctx, guest, nil, nil, databases...)
+			if err != nil {
+				return h.of(r, err)
+			}
+			holes, h.warnings = append(holes, h.named(r, found)...), append(h.warnings, h.named(r, warnings)...)
+		}
+	}
+	return upstream.Hole(holes)
+}
+
+// near are the databases of the guest's server that hold protected tables: those that twins were built from; and
+// before any was, those that go by the name.
+func (h *house) near(a upstream.Apart) (out []string) {
+	add := func(name string) {
+		if slices.Contains(a.Beside, name) && !slices.Contains(out, name) && h.room(name) == nil {
+			out = append(out, name)
+		}
+	}
+	for _, o := range a.Origins {
+		if o.Server == a.Server {
+			add(o.Database)
+		}
+	}
+	for _, p := range h.policies {
+		if len(a.Origins) == 0 {
+			add(p.Database)
+		}
+	}
+	return out
+}
+
+// furnishApart gives a room its masks, if there is anything to mask.
+func (h *house) furnishApart(ctx context.Context, r *room, beside []string) (err error) {
+	if len(beside) > 0 {
+		if r.reader, err = h.readerApart(ctx, r); err != nil {
+			return err
+		}
+	}
+	r.snapshot, err = pipeline.LoadApart(ctx, h.policies, r.reader, beside...)
+	return err
+}
+
+// readerApart is a reader of the catalog that the guests of a room see.
+func (h *house) readerApart(ctx context.Context, r *room) (*upstream.Reader, error) {
+	if h.config.Upstream.Reader == "" {
+		return nil, errors.New("upstream.reader is missing: the twins are on the server of the protected tables, so " +
+			"that parts of the catalog " +
+			"have to be masked, which Fugu reads as the reader; or build twins on another server")
+	}
+	reader := h.readers[r.database]
+	if reader == nil {
+		var err error
+		there := func(c *pgxpool.Config) {
+			c.ConnConfig.DialFunc = h.guest.DialFunc
+			c.ConnConfig.Database = r.database
+		}
+		reader, err = upstream.OpenReader(string(h.config.Upstream.Reader), h.config.Limits.StatementTimeout, there)
+		if err != nil {
+			return nil, err
+		}
+		h.readers[r.database] = reader
+	}
+	server, err := reader.Server(ctx)
+	if err == nil && server != h.server {
+		err = errors.New("upstream.reader leads to another server than upstream.guest: it has to read the catalog " +
+			"that guests see")
+	}
+	return reader, err
+}
+
+// sayApart says how open the house is, and what is still to be built.
+func (h *house) sayApart(beside []string) {
+	if len(beside) == 0 {
+		h.notes = append(h.notes, "the guests' server holds twins and no protected table: every statement is "+
+			"relayed as it is, nothing is masked, and nothing refused")
+	} else {
+		h.notes = append(h.notes, fmt.Sprintf("the guests' database holds twins and no protected table, and the "+
+			"database %s on the same server does: "+
+			"statements are relayed as they are, but for what the catalog shows of that "+
+			"one", strings.Join(beside, " and ")))
+	}
+	for _, t := range h.missing {
+		h.notes = append(h.notes, fmt.Sprintf("the twin of %s.%s is not built: run fugu twin build, and then have "+
+			"serve reload (SIGHUP)", t.Schema, t.Name))
+	}
+}
+
+// checkApart prints, in the place of what check says of tables that Fugu watches, what there is of their twins.
+func (h *house) checkApart(ctx context.Context, stdout io.Writer) error {
+	for _, note := range h.notes {
+		fmt.Fprintf(stdout, "   note: %s\n", note)
+	}
+	for _, p := range h.policies {
+		fmt.Fprintf(stdout, "%s dataset %s: %s, twins in a database of their own, %s\n", green(stdout, "ok"), p.Dataset,
+			numbered(len(p.Tables), "table"), numbered(len(p.Secrets), "secret"))
+		for _, t := range p.Tables {
+			if t.Link == nil {
+				fmt.Fprintf(stdout, "   twin of %s: its price is epsilon %v, delta %v, once, assuming "+
+					"%s\n", t.Qualified(), p.Privacy.Epsilon, p.Privacy.Delta, policy.Exchangeable)
+			}
+		}
+	}
+	if h.config.Upstream.Keeper == "" {
+		fmt.Fprintln(stdout, "warning: upstream.keeper is missing: twins cannot be built")
+		return nil
+	}
+	return h.checkSource(ctx, stdout)
+}
+
+// checkSource prints what in the protected tables' catalog may break what their twins rest on, and what who builds
+// lacks.
+func (h *house) checkSource(ctx context.Context, stdout io.Writer) error {
+	keeper, err := pgx.Connect(ctx, string(h.config.Upstream.Keeper))
+	if err != nil {
+		return fmt.Errorf("connecting as upstream.keeper: %w", err)
+	}
+	defer func() { _ = keeper.Close(context.WithoutCancel(ctx)) }()
+	var all []string
+	for _, p := range h.policies {
+		family := []string{}
+		for _, t := range p.Tables {
+			family = append(family, pipeline.Quoted(t.Qualified()))
+		}
+		all = append(all, family...)
+		for _, t := range p.Tables {
+			accepted := t.Twin.Unit != "" || t.Twin.IndependentRows || t.Link != nil
+			rows, _ := keeper.Query(ctx, "SELECT x.what FROM "+
+				"("+twinSuspicions+") AS x(n, what)", pipeline.Quoted(t.Qualified()),
+				append([]string{}, t.Twin.Drop...), family, accepted)
+			found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			if err != nil {
+				return fmt.Errorf("looking at %s as upstream.keeper: %w", t.Qualified(), err)
+			}
+			for _, what := range found {
+				fmt.Fprintf(stdout, "warning: table %s: %s\n", t.Qualified(), what)
+			}
+		}
+	}
+	if err := h.checkKeeper(ctx, stdout, all); err != nil {
+		return err
+	}
+	return h.checkBuilder(ctx, stdout)
+}
+
+// checkBuilder prints what the role of upstream.twins lacks to make twins under their tables' names.
+func (h *house) checkBuilder(ctx context.Context, stdout io.Writer) error {
+	conn, err := pgx.Connect(ctx, string(h.config.Upstream.Twins))
+	if err != nil {
+		return fmt.Errorf("connecting as upstream.twins: %w", err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	schemas := []string{"fugu_twin"}
+	for _, p := range h.policies {
+		for _, t := range p.Tables {
+			if !slices.Contains(schemas, t.Schema) {
+				schemas = append(schemas, t.Schema)
+			}
+		}
+	}
+	const lacks = `SELECT CASE WHEN n.oid IS NULL
+	    THEN format('upstream.twins cannot make the schema %I; GRANT CREATE ON DATABASE %I TO %I;',
+	      s, current_database(), current_user)
+	    ELSE format('upstream.twins cannot make tables in the schema %I; GRANT CREATE, USAGE ON SCHEMA %1$I TO %I;',
+	      s, current_user) END
+	  FROM unnest($1::text[]) AS s LEFT JOIN pg_namespace n ON n.nspname = s
+	  WHERE CASE WHEN n.oid IS NULL THEN NOT has_database_privilege(current_database(), 'CREATE')
+	    ELSE NOT has_schema_privilege(n.oid, 'CREATE') END`
+	rows, _ := conn.Query(ctx, lacks, schemas)
+	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	for _, f := range found {
+		fmt.Fprintf(stdout, "warning: %s\n", f)
+	}
+	return err
+}

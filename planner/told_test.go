@@ -1,0 +1,167 @@
+package planner_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+
+	"fugu/planner"
+	"fugu/test/pgcluster"
+)
+
+// person is a row of adult_reference with what belongs to it.
+type person struct {
+	rich   bool
+	visits []visit
+}
+
+type visit struct {
+	kind  string
+	cost  int
+	stars []int // of its notes
+}
+
+// people fills the references of adult, visit and note at random.
+func people(t *testing.T) []person {
+	t.Helper()
+	r := rand.New(rand.NewPCG(3, 1))
+	var out []person
+	sql := "TRUNCATE adult_reference, visit_reference, note_reference;"
+	visits := 0
+	for i := range 80 {
+		p := person{rich: r.IntN(3) == 0}
+		sql += fmt.Sprintf("INSERT INTO adult_reference (id, income) VALUES (%d, CASE WHEN %t THEN '>50K' END);", i, p.rich)
+		for range r.IntN(7) {
+			v := visit{kind: []string{"in", "out"}[r.IntN(2)], cost: r.IntN(60)}
+			sql += fmt.Sprintf("INSERT INTO visit_reference VALUES (%d, %d, '%s', %d);", visits, i, v.kind, v.cost)
+			for range r.IntN(3) {
+				v.stars = append(v.stars, r.IntN(3))
+				sql += fmt.Sprintf("INSERT INTO note_reference VALUES (%d, %d);", visits, v.stars[len(v.stars)-1])
+			}
+			visits++
+			p.visits = append(p.visits, v)
+		}
+		out = append(out, p)
+	}
+	if err := pgcluster.Shared(t).Exec(t.Context(), "postgres", sql); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// list writes what belongs to somebody, in an order that does not matter.
+func list(of []string) string {
+	sort.Strings(of)
+	return "(" + strings.Join(of, " ") + ")"
+}
+
+// Rows of the root are told apart by what belongs to them, whatever order it is in; and a value is alone if it is
+// among what belongs to one row of the root only, however often.
+func TestRowsAloneByWhatBelongsToThem(t *testing.T) {
+	w := newWorld(t)
+	all := people(t)
+	for _, c := range []struct {
+		name, sql string
+		apart     func(p person) string
+		values    func(p person) []string // of what is sorted; nil: nothing is
+	}{
+		{"kinds", "SELECT count(*) FROM visit WHERE upper(kind) = 'IN'", func(p person) string {
+			var kinds []string
+			for _, v := range p.visits {
+				kinds = append(kinds, v.kind)
+			}
+			return list(kinds)
+		}, nil},
+		{"kinds and stars", `SELECT upper(v.kind), count(*) FROM note n JOIN visit v ON v.id = n.visit_id
+			JOIN adult a ON a.id = v.adult_id WHERE n.stars * n.stars > 1 GROUP BY 1`, func(p person) string {
+			var visits []string
+			for _, v := range p.visits {
+				visits = append(visits, v.kind+list(strings.Fields(strings.Trim(fmt.Sprint(v.stars), "[]"))))
+			}
+			return list(visits)
+		}, func(p person) (out []string) {
+			for _, v := range p.visits {
+				out = append(out, v.kind)
+			}
+			return out
+		}},
+		{"a dimension of linked rows", `SELECT count(*) FROM visit v JOIN country c ON c.name = v.cost::text
+			WHERE c.continent = 'Asia'`, func(p person) string {
+			var costs []string
+			for _, v := range p.visits {
+				costs = append(costs, fmt.Sprint(v.cost))
+			}
+			return list(costs)
+		}, func(p person) (out []string) {
+			for _, v := range p.visits {
+				out = append(out, fmt.Sprint(v.cost))
+			}
+			return out
+		}},
+	} {
+		p, err := w.plan(t.Context(), c.sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := p.Cuts[0].Bind(t.Context(), w.reader, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		choice := b.Chosen(80).Choices[0]
+		check := func(what string, told planner.Told, of func(p person) []string) (some bool) {
+			t.Helper()
+			got, err := b.Alone(t.Context(), w.reader, 0, told)
+			if want := loners(all, of); err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s: %v are alone by %s, %v; want %v", c.name, got, what, err, want)
+			} else {
+				some = want[0] > 0 && want[1] > 0
+			}
+			return some
+		}
+		if !check("all", choice.Apart, func(p person) []string { return []string{c.apart(p)} }) {
+			t.Errorf("%s: nobody of a class is alone, and little is tested", c.name)
+		}
+		if c.values == nil {
+			continue
+		}
+		if len(choice.Sorted.Of) != 1 {
+			t.Errorf("%s: %d sets of values are sorted", c.name, len(choice.Sorted.Of))
+			continue
+		}
+		check("values", choice.Sorted.Of[0].Values, c.values)
+		distinct := map[string]bool{}
+		for _, p := range all {
+			for _, v := range c.values(p) {
+				distinct[v] = true
+			}
+		}
+		n, err := b.Distinct(t.Context(), w.reader, choice.Sorted.Of[0].Values)
+		if err != nil || n != float64(len(distinct)) {
+			t.Errorf("%s: %g values, %v; want %d", c.name, n, err, len(distinct))
+		}
+	}
+}
+
+// loners counts, outside of the secret's predicate and inside, the values that one person of the class alone has.
+func loners(all []person, of func(person) []string) []float64 {
+	out := make([]float64, 2)
+	for class := range out {
+		count := map[string]int{}
+		for _, p := range all {
+			if p.rich == (class == 1) {
+				for _, v := range slices.Compact(slices.Sorted(slices.Values(of(p)))) {
+					count[v]++
+				}
+			}
+		}
+		for _, n := range count {
+			if n == 1 {
+				out[class]++
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"fugu/ledger"
+	"fugu/policy"
+	"fugu/test/pgcluster"
+	"fugu/twin/build"
+)
+
+// personTable is what twins are built of here: rows are narrow, so that what a build does beside writing them weighs
+// most.
+const personTable = `
+CREATE ROLE bench_keeper LOGIN; GRANT CREATE ON DATABASE adult TO bench_keeper;
+CREATE TABLE person (id bigint PRIMARY KEY, region int, name text, sick bool NOT NULL, cost numeric, seen date);
+INSERT INTO person SELECT i, i %% 100, 'person ' || i, i %% 3 = 0, i %% 1000, date '2026-01-01' + i %% 365
+  FROM generate_series(1, %d) i;
+CREATE INDEX ON person (region);
+GRANT SELECT ON person TO bench_keeper`
+
+const personPolicy = `
+version: 1
+dataset: person
+tables:
+  public.person: {rows: %d, answers: twin, twin: {rows: shown}}
+secrets:
+  sick: {table: public.person, proportion: sick, values: {from: 0.10, to: 0.60, within: 0.05}}
+assume: [exchangeable]
+privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 1, delta: 0.001, per: dataset}}
+`
+
+// mostTimes is how many times CREATE TABLE AS with the same indexes a build may take.
+const mostTimes = 3
+
+// building measures a build of a twin beside copies of the same table, in turn with them: one by CREATE TABLE AS alone,
+// and one with the indexes and the statistics that a twin has, too. The goal is about the clock; on a busy machine the
+// processor time says more of what a build does.
+func building(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows int64, rounds int) (err error) {
+	if err := cluster.Exec(ctx, "adult", fmt.Sprintf(personTable, rows)); err != nil {
+		return err
+	}
+	if err := cluster.Exec(ctx, "adult", "VACUUM ANALYZE person"); err != nil {
+		return err
+	}
+	k, p, done, err := keeper(ctx, filepath.Join(dir, "person"), cluster, "bench_keeper", fmt.Sprintf(personPolicy, rows))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	if _, err := k.Build(ctx, p, p.Tables[0], build.Options{}); err != nil {
+		return err
+	}
+
+	steps := stopwatch{took: map[string][]float64{}}
+	k.Progress = steps.step
+	plain, indexed := &kind{name: "CREATE TABLE AS"}, &kind{name: "the same with indexes and ANALYZE"}
+	twin := &kind{name: "fugu twin build -again"}
+	plain.run = func() error { return cluster.Exec(ctx, "adult", "CREATE TABLE copied AS TABLE person") }
+	indexed.run = func() error {
+		const more = "; ALTER TABLE copied ADD PRIMARY KEY (id); CREATE INDEX ON copied (region); ANALYZE copied"
+		return cluster.Exec(ctx, "adult", "CREATE TABLE copied AS TABLE person"+more)
+	}
+	twin.run = func() error {
+		_, err := k.Build(ctx, p, p.Tables[0], build.Options{Again: true})
+		return err
+	}
+	kinds := []*kind{plain, indexed, twin}
+	for round := range rounds {
+		for i := range kinds {
+			k := kinds[(i+round)%len(kinds)]
+			c, err := took(cluster.PID(), k.run)
+			if err != nil {
+				return fmt.Errorf("%s: %w", k.name, err)
+			}
+			k.costs = append(k.costs, c)
+			// What was left to be written is nobody's but who wrote it.
+			if err := cluster.Exec(ctx, "adult", "DROP TABLE IF EXISTS copied; CHECKPOINT"); err != nil {
+				return err
+			}
+		}
+	}
+
+	w := newTable(fmt.Sprintf("A twin of %d rows beside copies of its table: medians of %d rounds in turn", rows, rounds),
+		"what", "s", "of CREATE TABLE AS", "of it with indexes", "processor s", "of CREATE TABLE AS", "of it with indexes",
+		fmt.Sprintf("goal ≤ %d", mostTimes))
+	for _, k := range kinds {
+		row := []string{k.name}
+		for _, of := range []func(cost) float64{cost.wall, cost.processor} {
+			row = append(row, fmt.Sprintf("%.2f", median(each(k.costs, of))/1000))
+			for _, base := range kinds[:2] {
+				row = append(row, fmt.Sprintf("%.2f", medianRatio(each(k.costs, of), each(base.costs, of))))
+			}
+		}
+		if k == twin {
+			row = append(row, verdict(medianRatio(each(k.costs, cost.wall), each(indexed.costs, cost.wall)) <= mostTimes))
+		}
+		w.row(row...)
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
+	return steps.print()
+}
+
+func verdict(reached bool) string {
+	if reached {
+		return "reached"
+	}
+	return "not reached"
+}
+
+// kind is one way to make a table.
+type kind struct {
+	name  string
+	run   func() error
+	costs []cost
+}
+
+// stopwatch measures the steps of a build.
+type stopwatch struct {
+	names []string
+	took  map[string][]float64 // seconds
+	last  string
+	since time.Time
+}
+
+func (s *stopwatch) step(next build.Step) {
+	if s.last != "" && next.Done > 0 {
+		s.took[s.last] = append(s.took[s.last], time.Since(s.since).Seconds())
+	}
+	if !slices.Contains(s.names, next.What) {
+		s.names = append(s.names, next.What)
+	}
+	s.last, s.since = next.What, time.Now()
+}
+
+func (s *stopwatch) print() error {
+	w := newTable("Its steps", "step", "s")
+	for _, name := range s.names {
+		if len(s.took[name]) > 0 {
+			w.row(name, fmt.Sprintf("%.2f", median(s.took[name])))
+		}
+	}
+	return w.flush()
+}
+
+// keeper is who builds twins by a policy, with a ledger of its own.
+func keeper(ctx context.Context, dir string, cluster *pgcluster.Cluster, role, text string) (
+	_ *build.Keeper, _ *policy.Policy, done func() error, err error) {
+	path := filepath.Join(dir, "the.policy.yaml")
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		return nil, nil, nil, err
+	}
+	policies, err := policy.Load(path)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	l, err := ledger.Open(ctx, "sqlite:"+filepath.Join(dir, "twins.db"), ledger.Options{})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	conn, err := build.Connect(ctx, cluster.DSN(role, "adult"))
+	if err != nil {
+		return nil, nil, nil, errors.Join(err, l.Close())
+	}
+	done = func() error { return errors.Join(conn.Close(context.WithoutCancel(ctx)), l.Close()) }
+	k := &build.Keeper{Conn: conn, Ledger: l, Guests: []string{"fugu_guest"}, Operator: "bench"}
+	k.Random = rand.NewChaCha8([32]byte{}) // what is built here keeps nothing secret
+	return k, policies[0], done, nil
+}

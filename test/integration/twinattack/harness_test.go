@@ -1,0 +1,206 @@
+//go:build fuguhooks
+
+package twinattack
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"fugu/ledger"
+	"fugu/pipeline"
+	"fugu/policy"
+	"fugu/test/forgetful"
+	"fugu/test/pgcluster"
+	"fugu/twin"
+	"fugu/twin/build"
+	"fugu/upstream"
+	"fugu/wire"
+)
+
+func TestMain(m *testing.M) { pgcluster.Main(m) }
+
+var (
+	//go:embed world.sql
+	worldSQL string
+	//go:embed policy.yaml
+	policyYAML string
+)
+
+// database is the name that a world's database has in every cluster.
+const database = "world"
+
+// world is a cluster with a table, its twin, and a policy.
+type world struct {
+	cluster *pgcluster.Cluster
+	policy  *policy.Policy
+	report  build.Report
+}
+
+// newWorld makes a cluster's database with these people, and builds the twin with these random bytes.
+func newWorld(t testing.TB, c *pgcluster.Cluster, p *policy.Policy, people []person, random io.Reader) *world {
+	t.Helper()
+	for _, step := range [][2]string{
+		{"postgres", "CREATE ROLE world_keeper LOGIN; CREATE ROLE world_guest LOGIN; CREATE ROLE world_reader LOGIN"},
+		{"postgres", "CREATE DATABASE " + database},
+		{database, worldSQL},
+	} {
+		if err := c.Exec(t.Context(), step[0], step[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := &world{cluster: c, policy: p}
+	fill(t, c, people)
+	if err := c.Exec(t.Context(), database, "ANALYZE"); err != nil {
+		t.Fatal(err)
+	}
+	w.build(t, random)
+	return w
+}
+
+// build builds the twin, by a ledger that nobody knows.
+func (w *world) build(t testing.TB, random io.Reader) {
+	t.Helper()
+	conn, err := build.Connect(t.Context(), w.cluster.DSN("world_keeper", database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	k := build.Keeper{Conn: conn, Ledger: forgetful.NewMemory(), Random: random, Guests: []string{"world_guest"}, Operator: "dba"}
+	if w.report, err = k.Build(t.Context(), w.policy, w.policy.Tables[0], build.Options{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// forget lets the next build know nothing of the one before.
+func (w *world) forget(t testing.TB) {
+	t.Helper()
+	if err := w.cluster.Exec(t.Context(), database, `DELETE FROM fugu_twin."fugu twins"`); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// serve starts a Fugu in this process over the world, until the test ends, and returns how clients reach it.
+func (w *world) serve(t testing.TB) (dsn string) {
+	t.Helper()
+	reader, err := upstream.OpenReader(w.cluster.DSN("world_reader", database), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	snapshot, err := pipeline.Load(t.Context(), []*policy.Policy{w.policy}, reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	books, err := ledger.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "fugu.db"), ledger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	guest, err := pgconn.ParseConfig(w.cluster.DSN("world_guest", database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	log := slog.New(slog.DiscardHandler)
+	serving, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	server := wire.New(wire.Config{Auth: wire.Trust{}, MaxClients: 100, MessageBytes: 16 << 20,
+		LoginTimeout: 10 * time.Second,
+		IdleTimeout:  time.Minute, DrainTimeout: 5 * time.Second, Logger: log}, pipeline.New(guest, reader, books,
+		snapshot, log))
+	go func() { done <- server.Serve(serving, listener) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("stopping: %v", err)
+		}
+		reader.Close()
+		_ = books.Close()
+	})
+	return fmt.Sprintf("postgres://alice@%s/%s?sslmode=disable", listener.Addr(), database)
+}
+
+// connect opens a connection on which every statement is asked anew and results come as text.
+func connect(t testing.TB, dsn string) *pgx.Conn {
+	t.Helper()
+	cfg, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+	c, err := pgx.ConnectConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
+	return c
+}
+
+// load reads a policy from text.
+func load(t testing.TB, yaml string) *policy.Policy {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "policy.yaml")
+	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	policies, err := policy.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return policies[0]
+}
+
+// design is the law of the policy's first table.
+func design(t testing.TB, p *policy.Policy) *twin.Design {
+	t.Helper()
+	spec, err := twin.FromPolicy(p, p.Tables[0].Qualified(), func(string) bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := twin.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// seeded are the random bytes of a build: the key of the order of drawing, and then those that noise is drawn with.
+func seeded(key [32]byte, seed uint64) io.Reader {
+	return io.MultiReader(bytes.NewReader(key[:]), noise(seed))
+}
+
+func noise(seed uint64) io.Reader {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], seed)
+	return rand.NewChaCha8(sha256.Sum256(b[:]))
+}
+
+// planted has a fault for the rest of a test.
+func planted(t testing.TB, fault *bool) {
+	t.Helper()
+	*fault = true
+	t.Cleanup(func() { *fault = false })
+}
+
+// same reports whether two builds told and took the same numbers.
+func same(a, b build.Report) bool {
+	return slices.Equal(a.Twins[0].Told, b.Twins[0].Told) && slices.Equal(a.Twins[0].Taken, b.Twins[0].Taken)
+}

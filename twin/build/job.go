@@ -1,0 +1,139 @@
+package build
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"fugu/policy"
+	"fugu/twin"
+)
+
+// job is one build that goes on: what is to be made, by which law, and what was told before it.
+type job struct {
+	*Keeper
+	tx      pgx.Tx // where the protected tables are
+	at      place  // where twins are published
+	policy  *policy.Policy
+	options Options
+	books   books
+
+	family *family
+	keys   map[*source]fresh
+	class  string // the SQL of a row's class
+	design *twin.Design
+	law    string // its fingerprint
+	shape  string // and that of how the tables look
+
+	last      *Draw  // by the ledger
+	all       []Twin // by the registry
+	published *Twin  // among them
+}
+
+// look finds out what is to be made, and refuses what must not be.
+func (k *Keeper) look(ctx context.Context, tx pgx.Tx, at place, p *policy.Policy, root policy.Table, o Options) (
+	j *job, err error) {
+	j = &job{Keeper: k, tx: tx, at: at, policy: p, options: o, books: books{k.Ledger, k.Random, k.Operator}}
+	if j.family, j.keys, err = describeFamily(ctx, tx, p, root); err != nil {
+		return nil, err
+	}
+	if err := j.family.checkReferences(ctx, tx, k.beside()); err != nil {
+		return nil, err
+	}
+	spec, err := j.family.spec(ctx, tx, p)
+	if err != nil {
+		return nil, err
+	}
+	if j.design, err = twin.New(spec); err != nil {
+		return nil, err
+	}
+	if j.law, err = lawOf(spec); err != nil {
+		return nil, err
+	}
+	if j.class, err = class(spec.Secrets); err != nil {
+		return nil, err
+	}
+	j.shape = j.family.shape()
+	return j, nil
+}
+
+// recall looks at what was told before, by the ledger and by the registry, and returns the twins if all are there.
+func (j *job) recall(ctx context.Context) (there []Twin, err error) {
+	if err := j.books.noisy(ctx, j.policy); err != nil {
+		return nil, err
+	}
+	if j.last, err = j.books.latest(ctx, j.family.root.Qualified()); err != nil {
+		return nil, err
+	}
+	if j.all, err = Twins(ctx, j.at.tx); err != nil {
+		return nil, err
+	}
+	if j.published, err = j.family.published(j.at, j.all); err != nil {
+		return nil, err
+	}
+	o := j.options
+	if !o.New || !o.Independent {
+		if err := errors.Join(known(j.published, j.last), j.family.knownBeside(ctx, j.tx, j.at, j.last)); err != nil {
+			return nil, err
+		}
+	}
+	if o.Again || o.New || !shows(j.published, j.last) || j.last.Dataset != j.policy.Dataset {
+		return nil, nil
+	}
+	return j.family.there(ctx, j.at, j.Keeper, j.all, j.law, j.shape)
+}
+
+// count puts the rows aside in their order of drawing, and counts those of each class.
+func (j *job) count(ctx context.Context) (counts, error) {
+	root := j.family.root
+	key, err := j.books.order(ctx, root.Qualified())
+	if err != nil {
+		return counts{}, err
+	}
+	if err := setOrder(ctx, j.tx, key); err != nil {
+		return counts{}, err
+	}
+	j.say(.02, "reading the rows of "+root.qualified())
+	if err := root.stage(ctx, j.tx, j.class); err != nil {
+		return counts{}, err
+	}
+	j.say(.35, "counting the rows of each class")
+	return root.count(ctx, j.tx, stagedName, len(j.design.Classes))
+}
+
+// draw returns the noisy counts that the twin goes by, and whether they were paid for now.
+func (j *job) draw(ctx context.Context, c counts) (Draw, bool, error) {
+	root := j.family.root
+	next := Draw{Dataset: j.policy.Dataset, Law: j.law, Class: j.class, Contents: c.contents, Reason: j.options.Reason}
+	unchanged := func(d Draw) (bool, error) { return root.unchanged(ctx, j.tx, d, next) }
+	return j.books.draw(ctx, j.policy, root.Qualified(), j.design, next, c.classes, j.published, j.last, unchanged,
+		j.options)
+}
+
+// carry has the rows of a table that were laid beside the protected ones go where twins are published, and returns what of
+// the table cannot go with them.
+func (j *job) carry(ctx context.Context, s *source, rows int64, done float64) (left []string, err error) {
+	j.say(done, "sending the twin of "+s.qualified()+" to its database")
+	if left, err = s.portable(ctx, j.tx); err != nil {
+		return nil, err
+	}
+	return left, j.at.carry(ctx, j.tx, s, rows, j.Guests)
+}
+
+// certify writes into the twins what the registry says of them.
+func (j *job) certify(twins []Twin, d Draw, taken []int64) {
+	for i := range twins {
+		t := &twins[i]
+		t.Dataset, t.Assumes = j.policy.Dataset, string(policy.Exchangeable)
+		t.Epsilon, t.Delta = j.design.Epsilon, j.design.Delta
+		t.Nth, t.Law, t.Shape = d.Generation, j.law, j.shape
+		if i > 0 {
+			continue
+		}
+		for _, c := range j.design.Classes {
+			t.Classes = append(t.Classes, c.Name)
+		}
+		t.Told, t.Taken = d.Noisy, taken
+	}
+}

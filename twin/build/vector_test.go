@@ -1,0 +1,64 @@
+package build_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// ten is a table of ten rows with names of their own, of four kinds by two secrets, and of three by a category.
+const ten = `
+CREATE TABLE ten (id int PRIMARY KEY, a bool NOT NULL, b bool NOT NULL, kind text NOT NULL, name text NOT NULL);
+INSERT INTO ten SELECT i, i IN (1, 2, 3, 4, 5, 6), i IN (1, 2, 3, 7, 8),
+  CASE WHEN i < 5 THEN 'x' WHEN i < 8 THEN 'y' ELSE 'z' END, chr(96 + i)
+  FROM generate_series(1, 10) i;
+GRANT SELECT ON ten TO shop_keeper`
+
+const tenPolicy = `version: 1
+dataset: ten
+tables:
+  public.ten: {rows: 10, answers: twin, twin: {rows: shown, smallest: 0.2}, group_by: {kind: [x, y, z]}}
+secrets:
+%s
+assume: [exchangeable]
+privacy: {epsilon: 2, delta: 0, budget: {epsilon: 100, delta: 0.4, per: dataset}}
+`
+
+// What a build on PostgreSQL shows has the law of package twin for vectors of counts, too: of the categories of a
+// column, and of two secrets of one table. n = 400 builds each with fixed seeds, Pearson's chi-square, false alarm 1e-6.
+func TestBuildFollowsTheLawOfVectors(t *testing.T) {
+	const n = 400
+	for name, c := range map[string]struct {
+		secrets string
+		classes []string // the names of the rows of each, in the order of twin.Design.Classes
+		class   string   // SQL: which of them a row is of
+		wrong   []string // classes of a table that has one row more of one, and fewer of another
+	}{
+		"categories": {"  kind: {table: public.ten, categories: kind, values: {within: 0.1}}",
+			[]string{"abcd", "efg", "hij"}, "CASE kind WHEN 'x' THEN 0 WHEN 'y' THEN 1 ELSE 2 END",
+			[]string{"abc", "defg", "hij"}},
+		"two secrets": {"  a: {table: public.ten, proportion: a, values: {from: 0.4, to: 0.7, within: 0.1}}\n" +
+			"  b: {table: public.ten, proportion: b, values: {from: 0.4, to: 0.7, within: 0.1}}",
+			[]string{"abc", "def", "gh", "ij"}, "CASE WHEN a THEN 0 ELSE 2 END + CASE WHEN b THEN 0 ELSE 1 END",
+			[]string{"ab", "cdef", "gh", "ij"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "ten_"+strings.ReplaceAll(name, " ", "_"), ten, fmt.Sprintf(tenPolicy, c.secrets))
+			shows := fmt.Sprintf(`SELECT string_agg(n::text, ' ' ORDER BY class), string_agg(names, '' ORDER BY class) FROM (
+				SELECT %s AS class, count(*) n, string_agg(DISTINCT name, '' ORDER BY name) names
+				FROM fugu_twin.ten GROUP BY 1) x`, c.class)
+			seen := showing(t, w, n, func() outcome {
+				counts, names, _ := strings.Cut(w.one(shows), "|")
+				return outcome{"[" + counts + "]", names}
+			})
+			p, bins := distance(lawOf(t, w.policy, c.classes...), seen, n)
+			t.Logf("%d builds: p = %.3g in %d bins", n, p, bins)
+			if p < falseAlarm {
+				t.Errorf("the builds do not have the law: p = %g", p)
+			}
+			if p, bins := distance(lawOf(t, w.policy, c.wrong...), seen, n); p > falseAlarm {
+				t.Errorf("they could have that of another table, %q: p = %g in %d bins", c.wrong, p, bins)
+			}
+		})
+	}
+}
