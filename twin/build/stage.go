@@ -94,7 +94,11 @@ func (s *source) settle(ctx context.Context, db pgx.Tx, c counts, take []drawn) 
 	}
 
 	cuts = cutsAt(among, more)
-	err = eachRow(ctx, db, stagedName, func(class int, h []byte) {
+	within, err := withinBuckets(ctx, db, cuts)
+	if err != nil {
+		return out, err
+	}
+	err = eachRow(ctx, db, within, func(class int, h []byte) {
 		if bytes.Compare(h, out.last[class]) <= 0 {
 			cuts[class].hold(h[half:])
 		}
@@ -109,4 +113,18 @@ func (s *source) settle(ctx context.Context, db pgx.Tx, c counts, take []drawn) 
 		}
 	}
 	return out, nil
+}
+
+// withinBuckets is the SQL of the staged rows whose second half is in the bucket of their class's cut. Which these are is
+// a setting of the transaction, as the key is.
+func withinBuckets(ctx context.Context, db pgx.Tx, cuts []cut) (string, error) {
+	buckets := make([]int64, len(cuts))
+	for class, c := range cuts {
+		buckets[class] = int64(c.bucket)
+	}
+	if _, err := db.Exec(ctx, `SELECT pg_catalog.set_config('fugu.buckets', $1::pg_catalog.int8[]::pg_catalog.text, true)`, buckets); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf(`(SELECT * FROM %s WHERE pg_catalog.get_byte("fugu h", %d) * 256 + pg_catalog.get_byte("fugu h", %d)
+		= (SELECT pg_catalog.current_setting('fugu.buckets')::pg_catalog.int8[])["fugu class" + 1])`, stagedName, half, half+1), nil
 }
