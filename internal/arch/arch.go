@@ -1,5 +1,6 @@
 // Package arch states the rules that the repository's structure keeps, as code, and its tests hold the repository to
-// them: which package may import which, and a few rules about files. It reads sources as text; nothing imports it.
+// them: which package may import which, how many files of a package may need each other, and a few rules about files.
+// It measures them, too, for make shape. Only its own command imports it.
 package arch
 
 import (
@@ -11,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 const module = "fugu/"
@@ -76,20 +76,8 @@ var elsewhere = []string{"/work" + "/main", "/work" + "/shared", "DESIGN" + ".md
 func Check(root fs.FS) ([]string, error) {
 	var found []string
 	seen := make(map[string]bool)
-	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && slices.Contains([]string{".git", "bin"}, name):
-			return fs.SkipDir
-		case !d.Type().IsRegular():
-			return nil
-		}
-		data, err := fs.ReadFile(root, name)
-		if err != nil || !utf8.Valid(data) {
-			return err
-		}
-		lines, problems, err := checkFile(name, string(data))
+	err := walk(root, func(name, text string) error {
+		lines, problems, err := checkFile(name, text)
 		seen[name] = lines > maxLines
 		found = append(found, problems...)
 		return err

@@ -62,6 +62,7 @@ func TestCheck(t *testing.T) {
 		{"p/p.go", "package p\n" + strings.Repeat("\n", maxLines-1), ""},
 		{"p/testdata/p.sql", strings.Repeat("\n", 2*maxLines), ""},
 		{".git/p.go", imports("math/rand"), ""},
+		{".git", elsewhere[0], ""},
 	} {
 		repository := fstest.MapFS{c.file: {Data: []byte(c.text)}, "p/fine.go": {Data: []byte(imports("fugu/wire", "fugu/privacy"))}}
 		for name := range lengthy {
