@@ -42,6 +42,9 @@ var rules = []rule{
 	{"the law of twins knows policies, samplers and nothing else of ours", func(f file, imported string) bool {
 		return !f.test && f.dir == "twin" && ours(imported) && !in(trim(imported), "policy", "mechanism", "privacy")
 	}},
+	{"configuration knows YAML and nothing else of ours", func(f file, imported string) bool {
+		return !f.test && in(f.dir, "internal/config") && ours(imported) && !in(trim(imported), "internal/strictyaml")
+	}},
 	{"SQL and mathematics know no protocol", func(f file, imported string) bool {
 		return !f.test && in(f.dir, "parser", "planner", "sensitivity", "mechanism", "model") &&
 			(ours(imported) && in(trim(imported), "wire", "pipeline", "upstream") || strings.HasSuffix(imported, "/pgproto3"))
