@@ -265,4 +265,14 @@ func TestTwinsApartRefused(t *testing.T) {
 	mixed := strings.NewReplacer("secrets:", "  public.other: {rows: 10, reference: public.reference}\nsecrets:",
 		"assume: [exchangeable]", "  other: {table: public.other, proportion: x, values: {from: 0.10, to: 0.60, within: 0.05}}\nassume: [exchangeable, translation]").Replace(policy)
 	refused("noise beside it", mixed, "SELECT 1", "SELECT 1", "is answered with noise")
+
+	if err := os.WriteFile(filepath.Join(filepath.Dir(path), "p.policy.yaml"), []byte(policy), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, stdout, stderr := invoke(t, "twin", "build", "-c", path); code != 0 {
+		t.Fatalf("build: exit %d\n%s%s", code, stdout, stderr)
+	}
+	refused("a twin of another range", strings.Replace(policy, "to: 0.60", "to: 0.50", 1), "SELECT 1", "SELECT 1", "run fugu twin build -new")
+	refused("a twin with a column that is to go", strings.Replace(policy, "[fnlwgt]", "[fnlwgt, race]", 1), "SELECT 1", "SELECT 1",
+		"run fugu twin build, which is free")
 }
