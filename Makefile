@@ -39,7 +39,7 @@ compat: ## the test suites of pgx, lib/pq and libpq, and 17 clients, through Fug
 compat-18: ## PostgreSQL 18 with its psql and libpq, unpacked from Debian's testing release: protocol 3.2, the tests that need a server, and make compat
 	@scripts/setup.sh server compat
 	@programs=$$(scripts/postgres18.sh) && export PATH=$$programs:$$PATH && failed=0; \
-	go test -timeout 30m -p 1 ./test/compat/newest ./test/pgcluster ./wire ./upstream ./pipeline ./ledger ./planner/... ./cmd/proxy ./test/integration || failed=1; \
+	go test -timeout 30m -p 1 ./test/compat/newest ./test/pgcluster ./wire/... ./upstream ./pipeline ./ledger ./planner/... ./cmd/proxy ./test/integration || failed=1; \
 	go run ./test/compat/clients || failed=1; go run ./test/compat/suites || failed=1; exit $$failed
 
 bench: ## what Fugu costs beside PostgreSQL and PgBouncer, make paper, and all package benchmarks; or those that match BENCH=regexp, or PART=relay (see docs/operations.md)
