@@ -16,6 +16,7 @@ import (
 
 	"fugu/pipeline"
 	"fugu/policy"
+	"fugu/twin/build"
 	"fugu/upstream"
 )
 
@@ -310,6 +311,9 @@ func (h *house) checkSource(ctx context.Context, stdout io.Writer) error {
 			}
 			for _, what := range found {
 				fmt.Fprintf(stdout, "warning: table %s: %s\n", t.Qualified(), what)
+			}
+			if t.Twin.Unit != "" {
+				fmt.Fprintf(stdout, "warning: %s\n", build.Subjects(p, t))
 			}
 		}
 	}
