@@ -10,7 +10,7 @@ FUZZTIME ?= 10s
 SOAK ?= 10m
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test quick compat compat-18 bench paper lint fuzz soak kills clean
+.PHONY: help build demo test quick compat compat-18 bench paper lint shape fuzz soak kills clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ lint: ## formatting, vet and staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 	go vet ./...
 	go tool staticcheck ./...
+
+shape: ## lines, packages, the largest set of files that need each other, and functions that are too long
+	@go run ./internal/arch/shape
 
 soak: ## everything goes wrong at once for SOAK (10m), with 2,000 idle clients at the end
 	@scripts/setup.sh server

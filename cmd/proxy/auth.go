@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"fugu/config"
+	"fugu/internal/config"
 	"fugu/wire"
 )
 

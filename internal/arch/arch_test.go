@@ -29,6 +29,10 @@ func TestCheck(t *testing.T) {
 		{"smooth/p.go", imports("fugu/parser"), "smooth/p.go: imports fugu/parser: a leaf imports nothing of ours"},
 		{"blue/p.go", imports("fugu/mechanism"), "blue/p.go: imports fugu/mechanism: a leaf imports nothing of ours"},
 		{"privacy/p_test.go", imports("fugu/sqlstate"), ""},
+		{"parser/lex/p.go", imports("fugu/parser"), "parser/lex/p.go: imports fugu/parser: words are found without grammar or catalog"},
+		{"parser/lex/p.go", imports("github.com/pganalyze/pg_query_go/v6"),
+			"parser/lex/p.go: imports github.com/pganalyze/pg_query_go/v6: words are found without grammar or catalog"},
+		{"parser/lex/p.go", imports("fugu/sqlstate"), ""},
 		{"wire/p.go", imports("fugu/parser"), "wire/p.go: imports fugu/parser: wire imports sqlstate and nothing else of ours"},
 		{"wire/p.go", imports("fugu/sqlstate", "crypto/rand", "github.com/jackc/pgx/v5/pgproto3"), ""},
 		{"wire/p_test.go", imports("fugu/test/pgcluster"), ""},
@@ -37,6 +41,9 @@ func TestCheck(t *testing.T) {
 		{"twin/p.go", imports("fugu/parser"), "twin/p.go: imports fugu/parser: the law of twins knows policies, samplers and nothing else of ours"},
 		{"twin/p.go", imports("fugu/policy", "fugu/mechanism"), ""},
 		{"twin/build/p.go", imports("fugu/upstream"), ""},
+		{"internal/config/p.go", imports("fugu/policy"),
+			"internal/config/p.go: imports fugu/policy: configuration knows YAML and nothing else of ours"},
+		{"internal/config/p.go", imports("fugu/internal/strictyaml"), ""},
 		{"model/p.go", imports("fugu/wire"), "model/p.go: imports fugu/wire: SQL and mathematics know no protocol"},
 		{"planner/sub/p.go", imports("fugu/upstream"), "planner/sub/p.go: imports fugu/upstream: SQL and mathematics know no protocol"},
 		{"parser/p.go", imports("github.com/jackc/pgx/v5/pgproto3"), "parser/p.go: imports github.com/jackc/pgx/v5/pgproto3: SQL and mathematics know no protocol"},
@@ -62,6 +69,7 @@ func TestCheck(t *testing.T) {
 		{"p/p.go", "package p\n" + strings.Repeat("\n", maxLines-1), ""},
 		{"p/testdata/p.sql", strings.Repeat("\n", 2*maxLines), ""},
 		{".git/p.go", imports("math/rand"), ""},
+		{".git", elsewhere[0], ""},
 	} {
 		repository := fstest.MapFS{c.file: {Data: []byte(c.text)}, "p/fine.go": {Data: []byte(imports("fugu/wire", "fugu/privacy"))}}
 		for name := range lengthy {
