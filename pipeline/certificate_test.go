@@ -19,6 +19,7 @@ func TestCertificatesTravel(t *testing.T) {
 		"SELECT sex, count(*), sum(age) FROM adult WHERE education_num > 9 GROUP BY sex":   true,
 		"SELECT sex, avg(age) FROM adult GROUP BY sex":                                     true,
 		"SELECT sex, count(*) FROM adult GROUP BY ROLLUP (sex)":                            true, // cells overlap
+		"SELECT sex, avg(age), count(*) FROM adult GROUP BY ROLLUP (sex)":                  true,
 		"SELECT (SELECT count(*) FROM adult), (SELECT count(*) FROM adult WHERE age > 40)": true, // two cuts
 	} {
 		for _, h := range []*house{full, bare} {
