@@ -30,6 +30,8 @@ type Bound struct {
 	product    []int   // term × term: which of the products it is
 	packed     bool    // one label tells the classes of all the secrets that are predicates
 
+	decided map[[2]int]Value // by cell and aggregate: the values that follow from the cell's keys
+
 	partnered map[int]bool // by Rel: the sources of which a row of the root has one row at most
 	beside    map[int]bool // by Rel: those of which each combination of protected rows has one at most, and protected ones
 	once      bool         // all of them are
@@ -152,7 +154,8 @@ func (c *Cut) Bind(ctx context.Context, q Querier, values [][]byte) (*Bound, err
 		return nil, err
 	}
 	b.packed = b.pack()
-	return b, nil
+	b.decided, err = b.decide(ctx, q)
+	return b, err
 }
 
 // Reads lists the columns of protected tables that the statistics statement names, and so all that F depends on beside the
