@@ -49,6 +49,16 @@ type part struct {
 // not be left to two large bounds that would have to cancel. For as its standard deviation is 0, it would count without
 // end.
 //
+// An average k has g_k(x)·μ(x) = 0 for its linear form g_k at every x, as it stays what it is if all sums are doubled
+// [Euler]. With μ = Σ_c p_c m_c any fixed r and t may come off what it is multiplied with:
+//
+//	Σ_c p_c (g_k·m_c)(g_l·m_c)     =  Σ_c p_c (g_k·m_c)(g_l·(m_c - r))
+//	Σ_c p_c Cov_c(g_k·h, h_l)      =  Σ_c p_c (Cov_c(g_k·h, h_l) - t g_k·m_c)
+//
+// and (g_k·μ)(g_l·μ) = 0. With r = μ half way what is left of a count or sum l is how its classes differ, and with
+// t = Cov(N, h_l)/E N how what it has in common with the average's own rows does: hardly anything where a secret hardly
+// moves them.
+//
 // whose derivatives are bounded one by one. A symmetric R lies between ±diag(ρ), ρ_k = Σ_l |R_kl| d_l/d_k, for all positive
 // d [2|xy| ≤ x²d_l/d_k + y²d_k/d_l]; 1/d are the scales that the caller names, or without any the standard deviations.
 func (p *Path) Bend(a, b float64) func(scale []float64) []float64 {
@@ -61,7 +71,7 @@ func (p *Path) Bend(a, b float64) func(scale []float64) []float64 {
 	}
 	shares := [2][]float64{p.shares(a), p.shares(b)}
 	within := p.bendsWithin(parts, shares, length)
-	across := p.bendsAcross(parts, p.lows(shares, left, right, length), length)
+	across := p.bendsAcross(parts, p.lows(shares, left, right, length), p.expected(a+length/2), length)
 	return func(scale []float64) []float64 {
 		d := make([]float64, len(m.Components))
 		for k, v := range scale {
@@ -115,7 +125,14 @@ func (p *Path) bendsWithin(parts [][]part, shares [2][]float64, length float64) 
 	var out []bent
 	for i, k := range p.m.Components {
 		for _, j := range cells[k.Cell] {
-			if v := p.bentWithin(parts[i], parts[j], shares, length); v != 0 {
+			v := p.bentWithin(parts[i], parts[j], 0, shares, length)
+			for _, pair := range [][2]int{{i, j}, {j, i}} {
+				if average, sum := pair[0], pair[1]; p.average(average) && p.m.total(p.m.Components[sum]) >= 0 {
+					t := p.common(average, parts[sum][0].h, shares)
+					v = math.Min(v, p.bentWithin(parts[average], parts[sum], t, shares, length))
+				}
+			}
+			if v != 0 {
 				out = append(out, bent{i, j, v})
 			}
 		}
@@ -123,25 +140,53 @@ func (p *Path) bendsWithin(parts [][]part, shares [2][]float64, length float64) 
 	return out
 }
 
-// across is what a rank-one term adds between cells: the jets of each component's linear form of its vector.
+// average reports whether g(x)·Σ p_c m_c = 0 for the linear form g of a component, and the classes' moments count by p_c.
+func (p *Path) average(component int) bool {
+	_, _, ok := p.m.quotient(p.m.Components[component])
+	return ok && p.beta == nil && !p.psi.FromReference
+}
+
+// common returns t, Cov(N, h)/E N within the classes half way: N are the rows that an average is over, and h is a sum.
+func (p *Path) common(average int, h []weighted, shares [2][]float64) float64 {
+	_, count, _ := p.m.quotient(p.m.Components[average])
+	n := []weighted{{count, 1}}
+	var covariance, mean float64
+	for c, m := range p.c.mean {
+		share := (shares[0][c] + shares[1][c]) / 2
+		covariance += share * (p.c.product(c, p.m.terms, n, h) - value(n, m)*value(h, m))
+		mean += share * value(n, m)
+	}
+	if !(mean > 0) {
+		return 0
+	}
+	return covariance / mean
+}
+
+// across is what a rank-one term adds between cells: the jets of each component's linear form of its vector; and centred,
+// of that vector less r, which is what others are beside an average.
 type across struct {
-	weight jet
-	u      []jet
+	weight     jet
+	u, centred []jet
+	average    []bool
 }
 
 // bendsAcross bounds the entries of components of different cells. These have no row in common: they vary together through
 // the rank-one terms alone.
-func (p *Path) bendsAcross(parts [][]part, lows []low, length float64) []across {
+func (p *Path) bendsAcross(parts [][]part, lows []low, middle []float64, length float64) []across {
 	components := p.m.Components
 	if !slices.ContainsFunc(components, func(k Component) bool { return k.Cell != components[0].Cell }) {
 		return nil
 	}
 	var out []across
 	for _, low := range lows {
-		l := across{low.weight, make([]jet, len(parts))}
+		l := across{low.weight, make([]jet, len(parts)), make([]jet, len(parts)), make([]bool, len(parts))}
 		for i := range parts {
+			l.average[i] = p.average(i)
 			for _, x := range parts[i] {
-				l.u[i] = l.u[i].plus(x.weight.times(straight(value(x.h, low.from), value(x.h, low.to), length)), 1)
+				from, to := value(x.h, low.from), value(x.h, low.to)
+				r := value(x.h, middle)
+				l.u[i] = l.u[i].plus(x.weight.times(straight(from, to, length)), 1)
+				l.centred[i] = l.centred[i].plus(x.weight.times(straight(from-r, to-r, length)), 1)
 			}
 		}
 		out = append(out, l)
@@ -149,15 +194,38 @@ func (p *Path) bendsAcross(parts [][]part, lows []low, length float64) []across 
 	return out
 }
 
+// total is Σ d·u over components: of averages, and of the others as they are and centred.
+type total struct{ averages, others, centred jet }
+
+func (t *total) take(l across, i int, d float64) {
+	if l.average[i] {
+		t.averages = t.averages.plus(l.u[i], d)
+		return
+	}
+	t.others, t.centred = t.others.plus(l.u[i], d), t.centred.plus(l.centred[i], d)
+}
+
 // add adds the term's share of ρ.
 func (l across) add(rho, d []float64, n float64, components []Component) {
-	var all jet // Σ d·u
-	own := map[int]jet{}
+	var all total
+	own := map[int]*total{}
 	for i, k := range components {
-		all, own[k.Cell] = all.plus(l.u[i], d[i]), own[k.Cell].plus(l.u[i], d[i])
+		if own[k.Cell] == nil {
+			own[k.Cell] = &total{}
+		}
+		all.take(l, i, d[i])
+		own[k.Cell].take(l, i, d[i])
 	}
 	for i, k := range components {
-		rho[i] += n * l.weight.times(l.u[i]).times(all.without(own[k.Cell]))[2] / d[i]
+		in := own[k.Cell]
+		averages := all.averages.without(in.averages)
+		var bend jet
+		if l.average[i] {
+			bend = l.u[i].times(averages.plus(all.centred.without(in.centred), 1))
+		} else {
+			bend = l.centred[i].times(averages).plus(l.u[i].times(all.others.without(in.others)), 1)
+		}
+		rho[i] += n * l.weight.times(bend)[2] / d[i]
 	}
 }
 
@@ -165,13 +233,15 @@ func (l across) add(rho, d []float64, n float64, components []Component) {
 // of one row's terms: the classes' covariances, and what each form of secret has beside them.
 //
 //	E hhᵀ - μμᵀ = Σ_c p_c C_c + Σ_{c<d} p_c p_d (m_c - m_d)(m_c - m_d)ᵀ           of a distribution of shares
-func (p *Path) bentWithin(left, right []part, shares [2][]float64, length float64) float64 {
+//
+// Where t is not 0, the left ones are an average's, of whose means t comes off.
+func (p *Path) bentWithin(left, right []part, t float64, shares [2][]float64, length float64) float64 {
 	c, nt := p.c, p.m.terms
 	bent := 0.0
 	for _, x := range left {
 		for _, y := range right {
 			common := p.mixed(shares, length, func(class int) float64 {
-				return c.product(class, nt, x.h, y.h) - value(x.h, c.mean[class])*value(y.h, c.mean[class])
+				return c.product(class, nt, x.h, y.h) - value(x.h, c.mean[class])*(value(y.h, c.mean[class])+t)
 			})
 			switch {
 			case p.beta != nil && !p.psi.Distribution:
