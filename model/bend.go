@@ -37,17 +37,19 @@ type part struct {
 	h      []weighted
 }
 
-// Bend implements sensitivity.Bent. What an entry f of the covariance leaves the straight line by is at most length²/8 ·
-// sup|f”|; f is a sum of products of
+// Bend implements sensitivity.Bent. What an entry f of the covariance leaves the straight line by is at most length²/8
+// · sup|f”|; f is a sum of products of
 //
 //	∂φ/∂S                 the weight of a term in a component's linear form; of a count or sum 1. Terms are moved to an
 //	                      origin near their mean in the middle, so that little cancels
 //	E hhᵀ, shares, μ      affine in x
 //	f_c                   affine in x
 //
-// Within a cell, E hhᵀ stands for the covariance of a class: what a class's rows have alike varies with nothing, which must
-// not be left to two large bounds that would have to cancel. For as its standard deviation is 0, it would count without
-// end.
+// whose derivatives are bounded one by one.
+//
+// Within a cell, E hhᵀ stands for the covariance of a class: what a class's rows have alike varies with nothing, which
+// must not be left to two large bounds that would have to cancel. For as its standard deviation is 0, it would count
+// without end.
 //
 // An average k has g_k(x)·μ(x) = 0 for its linear form g_k at every x, as it stays what it is if all sums are doubled
 // [Euler]. With μ = Σ_c p_c m_c any fixed r and t may come off what it is multiplied with:
@@ -55,12 +57,12 @@ type part struct {
 //	Σ_c p_c (g_k·m_c)(g_l·m_c)     =  Σ_c p_c (g_k·m_c)(g_l·(m_c - r))
 //	Σ_c p_c Cov_c(g_k·h, h_l)      =  Σ_c p_c (Cov_c(g_k·h, h_l) - t g_k·m_c)
 //
-// and (g_k·μ)(g_l·μ) = 0. With r = μ half way what is left of a count or sum l is how its classes differ, and with
-// t = Cov(N, h_l)/E N how what it has in common with the average's own rows does: hardly anything where a secret hardly
+// and (g_k·μ)(g_l·μ) = 0. With r = μ half way what is left of a count or sum l is how its classes differ, and with t =
+// Cov(N, h_l)/E N how what it has in common with the average's own rows does: hardly anything where a secret hardly
 // moves them.
 //
-// whose derivatives are bounded one by one. A symmetric R lies between ±diag(ρ), ρ_k = Σ_l |R_kl| d_l/d_k, for all positive
-// d [2|xy| ≤ x²d_l/d_k + y²d_k/d_l]; 1/d are the scales that the caller names, or without any the standard deviations.
+// A symmetric R lies between ±diag(ρ), ρ_k = Σ_l |R_kl| d_l/d_k, for all positive d [2|xy| ≤ x²d_l/d_k + y²d_k/d_l];
+// 1/d are the scales that the caller names, or without any the standard deviations.
 func (p *Path) Bend(a, b float64) func(scale []float64) []float64 {
 	m, n := p.m, p.m.rows()
 	length := b - a
@@ -140,7 +142,8 @@ func (p *Path) bendsWithin(parts [][]part, shares [2][]float64, length float64) 
 	return out
 }
 
-// average reports whether g(x)·Σ p_c m_c = 0 for the linear form g of a component, and the classes' moments count by p_c.
+// average reports whether g(x)·Σ p_c m_c = 0 for the linear form g of a component, and the classes' moments count by
+// p_c.
 func (p *Path) average(component int) bool {
 	_, _, ok := p.m.quotient(p.m.Components[component])
 	return ok && p.beta == nil && !p.psi.FromReference
@@ -162,8 +165,8 @@ func (p *Path) common(average int, h []weighted, shares [2][]float64) float64 {
 	return covariance / mean
 }
 
-// across is what a rank-one term adds between cells: the jets of each component's linear form of its vector; and centred,
-// of that vector less r, which is what others are beside an average.
+// across is what a rank-one term adds between cells: the jets of each component's linear form of its vector; and
+// centred, of that vector less r, which is what others are beside an average.
 type across struct {
 	weight     jet
 	u, centred []jet

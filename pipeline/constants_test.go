@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Where a group's own key makes a condition false, the answer is that of no rows, whatever the data are, and the noise of all
-// other groups is what it is where WHERE leaves that one out.
+// Where a group's own key makes a condition false, the answer is that of no rows, whatever the data are, and the noise
+// of all other groups is what it is where WHERE leaves that one out.
 func TestWhatKeysDecide(t *testing.T) {
 	h := newHouse(t)
 	noise := func(sql string) []float64 {

@@ -97,8 +97,8 @@ func (q *question) model(ctx context.Context, c *planner.Bound) (modelled, error
 	return out, q.sampled(ctx, t, c, &out)
 }
 
-// constants are the components whose value follows from the policy and the statement, whatever the tables hold. They take no
-// part in F, where a constant would only be one thing more to hide.
+// constants are the components whose value follows from the policy and the statement, whatever the tables hold. They
+// take no part in F, where a constant would only be one thing more to hide.
 func constants(c *planner.Bound) map[model.Component]planner.Value {
 	out := map[model.Component]planner.Value{}
 	for cell := range c.Cells {

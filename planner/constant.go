@@ -10,8 +10,9 @@ import (
 	"fugu/parser"
 )
 
-// Constant returns what an aggregate is in a cell whatever rows the protected tables have, by the policy and the statement
-// alone: the number of rows of a whole table, and what decide finds. ok reports whether there is such a value.
+// Constant returns what an aggregate is in a cell whatever rows the protected tables have, by the policy and the
+// statement alone: the number of rows of a whole table, and what decide finds. ok reports whether there is such a
+// value.
 func (b *Bound) Constant(cell, aggregate int) (v Value, ok bool) {
 	if b.Whole(cell, aggregate) {
 		return Value{Text: strconv.FormatInt(b.Table.Rows, 10)}, true
@@ -20,13 +21,13 @@ func (b *Bound) Constant(cell, aggregate int) (v Value, ok bool) {
 	return v, ok
 }
 
-// decide finds the values that a cell's keys decide: those of aggregates to which no row of the cell adds anything, as the
-// key makes the condition of CASE or FILTER false. WHERE would have left such a cell out.
+// decide finds the values that a cell's keys decide: those of aggregates to which no row of the cell adds anything, as
+// the key makes the condition of CASE or FILTER false. WHERE would have left such a cell out.
 //
-// Every row of a cell has the cell's value in a column that its grouping set groups by as it is, also where that value is
-// none that the policy declares of the others. So what an argument is there follows from that value as far as it reads such
-// columns alone; PostgreSQL evaluates it, and no row has a part in that. If it is NULL, a count is 0 and everything else
-// NULL, as over no rows; if it is NULL or 0, a sum and an average are 0.
+// Every row of a cell has the cell's value in a column that its grouping set groups by as it is, also where that value
+// is none that the policy declares of the others. So what an argument is there follows from that value as far as it
+// reads such columns alone; PostgreSQL evaluates it, and no row has a part in that. If it is NULL, a count is 0 and
+// everything else NULL, as over no rows; if it is NULL or 0, a sum and an average are 0.
 func (b *Bound) decide(ctx context.Context, q Querier) (map[[2]int]Value, error) {
 	out := map[[2]int]Value{}
 	for s, set := range b.sets() {
@@ -57,8 +58,8 @@ func (b *Bound) decide(ctx context.Context, q Querier) (map[[2]int]Value, error)
 	return out, nil
 }
 
-// decided is the aggregate's value over rows in which its argument may be there, or may count, that is be another number
-// than 0.
+// decided is the aggregate's value over rows in which its argument may be there, or may count, that is be another
+// number than 0.
 func (a Aggregate) decided(there, counts bool) (v Value, ok bool) {
 	switch {
 	case !there && (a.Name == "count" || a.Name == "regr_count"):
@@ -101,8 +102,8 @@ type cases struct {
 	keys    []int // their places among the keys
 }
 
-// aggregates lists those of which the keys may decide something, each with two tests: whether all of its arguments may be
-// there, and whether its argument may count.
+// aggregates lists those of which the keys may decide something, each with two tests: whether all of its arguments may
+// be there, and whether its argument may count.
 func (c *cases) aggregates() (of []int, tests []string) {
 	if len(c.keys) == 0 {
 		return nil, nil
@@ -134,8 +135,8 @@ func isCounted(x string) string {
 
 const yes, no = "true", "false"
 
-// may writes a condition over the known columns that holds wherever the value of e may be such as test says, whatever the
-// other columns are.
+// may writes a condition over the known columns that holds wherever the value of e may be such as test says, whatever
+// the other columns are.
 func (c *cases) may(e parser.Expr, test func(string) string) string {
 	if c.known(e) {
 		return test(c.b.sql(e))
@@ -236,7 +237,8 @@ func (c *cases) evaluate(ctx context.Context, q Querier, cells []int, tests []st
 	for i := range names {
 		names[i] = "k" + strconv.Itoa(i+1)
 	}
-	from := "ROWS FROM (" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS cells(" + strings.Join(names, ", ") + ", n)"
+	from := "ROWS FROM (" + strings.Join(arrays, ", ") + ") WITH ORDINALITY"
+	from += " AS cells(" + strings.Join(names, ", ") + ", n)"
 	for rel, list := range columns {
 		from += " CROSS JOIN LATERAL (SELECT " + strings.Join(list, ", ") + ") AS " + parser.Alias("t", rel)
 	}
