@@ -26,7 +26,8 @@ func (f jet) without(g jet) jet {
 	return f
 }
 
-// straight is the jet of a function that is affine between its values at the two ends of an interval of the given length.
+// straight is the jet of a function that is affine between its values at the two ends of an interval of the given
+// length.
 func straight(a, b, length float64) jet {
 	return jet{math.Max(math.Abs(a), math.Abs(b)), math.Abs(b-a) / length, 0}
 }
@@ -45,11 +46,13 @@ type part struct {
 //	E hhᵀ, shares, μ      affine in x
 //	f_c                   affine in x
 //
-// whose derivatives are bounded one by one.
+// whose derivatives are bounded one by one. A symmetric R lies between ±diag(ρ), ρ_k = Σ_l |R_kl| d_l/d_k, for all
+// positive d [2|xy| ≤ x²d_l/d_k + y²d_k/d_l]; 1/d are the scales that the caller names, or without any the standard
+// deviations.
 //
-// Within a cell, E hhᵀ stands for the covariance of a class: what a class's rows have alike varies with nothing, which
-// must not be left to two large bounds that would have to cancel. For as its standard deviation is 0, it would count
-// without end.
+// Of components that have rows in common E hhᵀ stands for the covariance of a class: what a class's rows have alike
+// varies with nothing, which must not be left to two large bounds that would have to cancel. For as its standard
+// deviation is 0, it would count without end. All others vary together through the rank-one terms alone.
 //
 // An average k has g_k(x)·μ(x) = 0 for its linear form g_k at every x, as it stays what it is if all sums are doubled
 // [Euler]. With μ = Σ_c p_c m_c any fixed r and t may come off what it is multiplied with:
@@ -60,37 +63,81 @@ type part struct {
 // and (g_k·μ)(g_l·μ) = 0. With r = μ half way what is left of a count or sum l is how its classes differ, and with t =
 // Cov(N, h_l)/E N how what it has in common with the average's own rows does: hardly anything where a secret hardly
 // moves them.
-//
-// A symmetric R lies between ±diag(ρ), ρ_k = Σ_l |R_kl| d_l/d_k, for all positive d [2|xy| ≤ x²d_l/d_k + y²d_k/d_l];
-// 1/d are the scales that the caller names, or without any the standard deviations.
 func (p *Path) Bend(a, b float64) func(scale []float64) []float64 {
-	m, n := p.m, p.m.rows()
-	length := b - a
 	left, right := p.expected(a), p.expected(b)
-	parts := make([][]part, len(m.Components))
-	for i, k := range m.Components {
-		parts[i] = m.parts(k, left, right, length)
-	}
 	shares := [2][]float64{p.shares(a), p.shares(b)}
-	within := p.bendsWithin(parts, shares, length)
-	across := p.bendsAcross(parts, p.lows(shares, left, right, length), p.expected(a+length/2), length)
+	parts := p.forms(left, right, b-a)
+	out := bending{n: p.m.rows(), length: b - a, together: p.bendsWithin(parts, shares, b-a)}
+	out.across = p.bendsAcross(parts, p.lows(shares, left, right, b-a), p.expected((a+b)/2), b-a)
+	return out.bound(func() []float64 { return p.Covariance((a + b) / 2).Diagonal() })
+}
+
+// Bend implements sensitivity.Bent. It is Path's, with the entries between cells that overlap beside those within a
+// cell.
+func (f *jointPath) Bend(a, b float64) func(scale []float64) []float64 {
+	out := bending{n: f.paths[0].m.rows(), length: b - a}
+	shares := [2][]float64{f.paths[0].shares(a), f.paths[0].shares(b)}
+	var parts [][]part // of the components of all
+	var offsets []int
+	for _, p := range f.paths {
+		left, right := p.expected(a), p.expected(b)
+		own := p.forms(left, right, b-a)
+		offsets = append(offsets, len(parts))
+		for _, e := range p.bendsWithin(own, shares, b-a) {
+			out.together = append(out.together, bent{len(parts) + e.row, len(parts) + e.col, e.bend})
+		}
+		for l, of := range p.bendsAcross(own, p.lows(shares, left, right, b-a), p.expected((a+b)/2), b-a) {
+			if len(parts) == 0 {
+				out.across = append(out.across, across{weight: of.weight})
+			}
+			all := &out.across[l]
+			all.average, all.u, all.centred = append(all.average, of.average...), append(all.u, of.u...), append(all.centred, of.centred...)
+		}
+		parts = append(parts, own...)
+	}
+
+	for _, c := range f.joint.cross {
+		p, q := f.paths[c.a], f.paths[c.b]
+		for _, pair := range c.meet {
+			i, j := pair[0], pair[1]
+			product := func(class int, g, h []weighted) float64 {
+				at := overlap{p.m.Components[i].Cell, q.m.Components[j].Cell, class}
+				return c.product(f.secret, at, g, h, p.m.terms, q.m.terms)
+			}
+			k, l := offsets[c.a]+i, offsets[c.b]+j
+			v := couple{p, q, i, j, parts[k], parts[l], product}.bend(shares, b-a)
+			out.together = append(out.together, bent{k, l, v}, bent{l, k, v})
+		}
+	}
+	return out.bound(func() []float64 { return f.Covariance((a + b) / 2).Diagonal() })
+}
+
+// bending bounds the second derivatives of all entries of a covariance, per row of the table.
+type bending struct {
+	n, length float64
+	together  []bent   // of each component with itself and with all that have rows in common with it, in both orders
+	across    []across // all others
+}
+
+// bound returns ρ by scales; variances are the components', asked for where no scales are named.
+func (x bending) bound(variances func() []float64) func(scale []float64) []float64 {
 	return func(scale []float64) []float64 {
-		d := make([]float64, len(m.Components))
+		d := make([]float64, len(scale))
 		for k, v := range scale {
 			d[k] = 1 / v
 		}
 		if scale == nil {
-			d = precisions(p.Covariance(a + length/2).Diagonal())
+			d = precisions(variances())
 		}
-		out := make([]float64, len(m.Components))
-		for _, e := range within {
-			out[e.row] += n * e.bend * d[e.col] / d[e.row]
+		out := make([]float64, len(d))
+		for _, e := range x.together {
+			out[e.row] += x.n * e.bend * d[e.col] / d[e.row]
 		}
-		for _, l := range across {
-			l.add(out, d, n, m.Components)
+		for _, l := range x.across {
+			l.add(out, d, x.n, x.together)
 		}
 		for k := range out {
-			out[k] *= length * length / 8 * (1 + 1e-9)
+			out[k] *= x.length * x.length / 8 * (1 + 1e-9)
 			if math.IsNaN(out[k]) {
 				out[k] = math.Inf(1)
 			}
@@ -118,76 +165,49 @@ type bent struct {
 	bend     float64
 }
 
+// forms are the linear forms of all components between two values, where a row's terms have the expectations from and
+// to.
+func (p *Path) forms(from, to []float64, length float64) [][]part {
+	out := make([][]part, len(p.m.Components))
+	for i, k := range p.m.Components {
+		out[i] = p.m.parts(k, from, to, length)
+	}
+	return out
+}
+
 // bendsWithin bounds the entries of components of one cell.
 func (p *Path) bendsWithin(parts [][]part, shares [2][]float64, length float64) []bent {
 	cells := map[int][]int{}
 	for i, k := range p.m.Components {
 		cells[k.Cell] = append(cells[k.Cell], i)
 	}
+	product := func(class int, g, h []weighted) float64 { return p.c.product(class, p.m.terms, g, h) }
 	var out []bent
 	for i, k := range p.m.Components {
 		for _, j := range cells[k.Cell] {
-			v := p.bentWithin(parts[i], parts[j], 0, shares, length)
-			for _, pair := range [][2]int{{i, j}, {j, i}} {
-				if average, sum := pair[0], pair[1]; p.average(average) && p.m.total(p.m.Components[sum]) >= 0 {
-					t := p.common(average, parts[sum][0].h, shares)
-					v = math.Min(v, p.bentWithin(parts[average], parts[sum], t, shares, length))
-				}
-			}
-			if v != 0 {
-				out = append(out, bent{i, j, v})
-			}
+			out = append(out, bent{i, j, couple{p, p, i, j, parts[i], parts[j], product}.bend(shares, length)})
 		}
 	}
 	return out
 }
 
-// average reports whether g(x)·Σ p_c m_c = 0 for the linear form g of a component, and the classes' moments count by
-// p_c.
-func (p *Path) average(component int) bool {
-	_, _, ok := p.m.quotient(p.m.Components[component])
-	return ok && p.beta == nil && !p.psi.FromReference
-}
-
-// common returns t, Cov(N, h)/E N within the classes half way: N are the rows that an average is over, and h is a sum.
-func (p *Path) common(average int, h []weighted, shares [2][]float64) float64 {
-	_, count, _ := p.m.quotient(p.m.Components[average])
-	n := []weighted{{count, 1}}
-	var covariance, mean float64
-	for c, m := range p.c.mean {
-		share := (shares[0][c] + shares[1][c]) / 2
-		covariance += share * (p.c.product(c, p.m.terms, n, h) - value(n, m)*value(h, m))
-		mean += share * value(n, m)
-	}
-	if !(mean > 0) {
-		return 0
-	}
-	return covariance / mean
-}
-
-// across is what a rank-one term adds between cells: the jets of each component's linear form of its vector; and
-// centred, of that vector less r, which is what others are beside an average.
+// across is what a rank-one term adds between components without rows in common: the jets of each component's linear
+// form of its vector; and centred, of that vector less r, which is what others are beside an average.
 type across struct {
 	weight     jet
-	u, centred []jet
 	average    []bool
+	u, centred []jet
 }
 
-// bendsAcross bounds the entries of components of different cells. These have no row in common: they vary together through
-// the rank-one terms alone.
+// bendsAcross bounds what the rank-one terms add.
 func (p *Path) bendsAcross(parts [][]part, lows []low, middle []float64, length float64) []across {
-	components := p.m.Components
-	if !slices.ContainsFunc(components, func(k Component) bool { return k.Cell != components[0].Cell }) {
-		return nil
-	}
 	var out []across
 	for _, low := range lows {
-		l := across{low.weight, make([]jet, len(parts)), make([]jet, len(parts)), make([]bool, len(parts))}
+		l := across{low.weight, make([]bool, len(parts)), make([]jet, len(parts)), make([]jet, len(parts))}
 		for i := range parts {
 			l.average[i] = p.average(i)
 			for _, x := range parts[i] {
-				from, to := value(x.h, low.from), value(x.h, low.to)
-				r := value(x.h, middle)
+				from, to, r := value(x.h, low.from), value(x.h, low.to), value(x.h, middle)
 				l.u[i] = l.u[i].plus(x.weight.times(straight(from, to, length)), 1)
 				l.centred[i] = l.centred[i].plus(x.weight.times(straight(from-r, to-r, length)), 1)
 			}
@@ -208,59 +228,31 @@ func (t *total) take(l across, i int, d float64) {
 	t.others, t.centred = t.others.plus(l.u[i], d), t.centred.plus(l.centred[i], d)
 }
 
-// add adds the term's share of ρ.
-func (l across) add(rho, d []float64, n float64, components []Component) {
+// add adds the term's share of ρ, but for what components have in common with those that are together.
+func (l across) add(rho, d []float64, n float64, together []bent) {
 	var all total
-	own := map[int]*total{}
-	for i, k := range components {
-		if own[k.Cell] == nil {
-			own[k.Cell] = &total{}
-		}
+	own, number := make([]total, len(rho)), make([]int, len(rho))
+	for i := range l.u {
 		all.take(l, i, d[i])
-		own[k.Cell].take(l, i, d[i])
 	}
-	for i, k := range components {
-		in := own[k.Cell]
-		averages := all.averages.without(in.averages)
-		var bend jet
-		if l.average[i] {
-			bend = l.u[i].times(averages.plus(all.centred.without(in.centred), 1))
-		} else {
-			bend = l.centred[i].times(averages).plus(l.u[i].times(all.others.without(in.others)), 1)
-		}
-		rho[i] += n * l.weight.times(bend)[2] / d[i]
+	for _, e := range together {
+		own[e.row].take(l, e.col, d[e.col])
+		number[e.row]++
 	}
-}
 
-// bentWithin bounds the second derivative of what two summands' components of one cell have in common in the covariance
-// of one row's terms: the classes' covariances, and what each form of secret has beside them.
-//
-//	E hhᵀ - μμᵀ = Σ_c p_c C_c + Σ_{c<d} p_c p_d (m_c - m_d)(m_c - m_d)ᵀ           of a distribution of shares
-//
-// Where t is not 0, the left ones are an average's, of whose means t comes off.
-func (p *Path) bentWithin(left, right []part, t float64, shares [2][]float64, length float64) float64 {
-	c, nt := p.c, p.m.terms
-	bent := 0.0
-	for _, x := range left {
-		for _, y := range right {
-			common := p.mixed(shares, length, func(class int) float64 {
-				return c.product(class, nt, x.h, y.h) - value(x.h, c.mean[class])*(value(y.h, c.mean[class])+t)
-			})
-			switch {
-			case p.beta != nil && !p.psi.Distribution:
-				common = common.plus(p.factor(0, shares, length), c.Variance*value(x.h, p.beta)*value(y.h, p.beta))
-			case p.beta == nil && p.psi.Distribution:
-				for i, from := range c.mean {
-					for j, to := range c.mean[:i] {
-						both := straight(shares[0][i], shares[1][i], length).times(straight(shares[0][j], shares[1][j], length))
-						common = common.plus(both, (value(x.h, from)-value(x.h, to))*(value(y.h, from)-value(y.h, to)))
-					}
-				}
-			}
-			bent += x.weight.times(y.weight).times(common)[2]
+	for i, u := range l.u {
+		if number[i] == len(rho) { // nothing is left, and rounding errors are no bend
+			continue
 		}
+		averages := all.averages.without(own[i].averages)
+		var rest jet
+		if l.average[i] {
+			rest = u.times(averages.plus(all.centred.without(own[i].centred), 1))
+		} else {
+			rest = l.centred[i].times(averages).plus(u.times(all.others.without(own[i].others)), 1)
+		}
+		rho[i] += n * l.weight.times(rest)[2] / d[i]
 	}
-	return bent
 }
 
 // value is a linear form of a vector in the cell × term layout.
@@ -325,7 +317,8 @@ func (p *Path) mixed(shares [2][]float64, length float64, of func(class int) flo
 	return sum
 }
 
-// parts returns the linear form of a component between two values, where a row's terms have the expectations from and to.
+// parts returns the linear form of a component between two values, where a row's terms have the expectations from and
+// to.
 func (m *Moments) parts(k Component, from, to []float64, length float64) []part {
 	at := m.at(k)
 	weights, moved, ok := m.aggregate(k).Weights(m.sums(k, from), m.sums(k, to))
