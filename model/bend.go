@@ -91,7 +91,8 @@ func (f *jointPath) Bend(a, b float64) func(scale []float64) []float64 {
 				out.across = append(out.across, across{weight: of.weight})
 			}
 			all := &out.across[l]
-			all.average, all.u, all.centred = append(all.average, of.average...), append(all.u, of.u...), append(all.centred, of.centred...)
+			all.average = append(all.average, of.average...)
+			all.u, all.centred = append(all.u, of.u...), append(all.centred, of.centred...)
 		}
 		parts = append(parts, own...)
 	}

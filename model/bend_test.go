@@ -78,7 +78,8 @@ func TestBendBoundsTheCovariance(t *testing.T) {
 }
 
 // mixed has averages over other rows than its counts, and sums of other values.
-const mixed = "SELECT g, count(*), count(*) FILTER (WHERE y > 4), avg(x) FILTER (WHERE x > 4), avg(y), sum(y) FROM people GROUP BY g"
+const mixed = `SELECT g, count(*), count(*) FILTER (WHERE y > 4), avg(x) FILTER (WHERE x > 4), avg(y), sum(y)
+	FROM people GROUP BY g`
 
 // What counts and sums have in common with averages is bounded by about what there is, in scales in which it is most of
 // what they bend by: those of counts and sums are small.

@@ -15,7 +15,8 @@ type couple struct {
 // a count or sum the lesser of what it is with t and without, as both bound it.
 func (c couple) bend(shares [2][]float64, length float64) float64 {
 	v := c.less(0, shares, length)
-	turned := couple{c.q, c.p, c.j, c.i, c.right, c.left, func(class int, g, h []weighted) float64 { return c.product(class, h, g) }}
+	product := func(class int, g, h []weighted) float64 { return c.product(class, h, g) }
+	turned := couple{c.q, c.p, c.j, c.i, c.right, c.left, product}
 	for _, c := range []couple{c, turned} {
 		if c.p.average(c.i) && c.q.m.total(c.q.m.Components[c.j]) >= 0 {
 			v = math.Min(v, c.less(c.common(shares), shares, length))

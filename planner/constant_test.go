@@ -16,11 +16,13 @@ func fill(t *testing.T, r *rand.Rand) {
 	of := func(values ...string) string { return values[r.IntN(len(values))] }
 	sql := "TRUNCATE adult, visit;"
 	for i := range 150 {
-		sql += fmt.Sprintf("INSERT INTO adult (id, age, education, sex, fnlwgt, workclass) VALUES (%d, %s, %s, %s, %s, %s);", i,
-			of("17", "20", "39", "40", "41", "90", "12", "NULL"), of("'Bachelors'", "'Masters'", "'School'", "NULL"), of("'Male'", "'Female'", "'male'", "NULL"),
+		sql += "INSERT INTO adult (id, age, education, sex, fnlwgt, workclass)"
+		sql += fmt.Sprintf(" VALUES (%d, %s, %s, %s, %s, %s);", i, of("17", "20", "39", "40", "41", "90", "12", "NULL"),
+			of("'Bachelors'", "'Masters'", "'School'", "NULL"), of("'Male'", "'Female'", "'male'", "NULL"),
 			of("0", "1", "700", "NULL"), of("'Private'", "'State'", "NULL"))
 		for range r.IntN(3) {
-			sql += fmt.Sprintf("INSERT INTO visit VALUES (0, %d, %s, %s);", i, of("'in'", "'out'", "'other'", "NULL"), of("0", "2.5", "NULL"))
+			kind, cost := of("'in'", "'out'", "'other'", "NULL"), of("0", "2.5", "NULL")
+			sql += fmt.Sprintf("INSERT INTO visit VALUES (0, %d, %s, %s);", i, kind, cost)
 		}
 	}
 	if err := pgcluster.Shared(t).Exec(t.Context(), "postgres", sql); err != nil {
@@ -40,15 +42,22 @@ func TestConstants(t *testing.T) {
 		{"SELECT age, count(CASE WHEN age BETWEEN 30 AND 50 THEN 1 END) FROM adult GROUP BY age", 74 - 21},
 		{"SELECT age, count(*) FILTER (WHERE age BETWEEN 30 AND 50), count(*) FROM adult GROUP BY age", 74 - 21},
 		{"SELECT age, count(*) FILTER (WHERE age > 30) FROM adult WHERE age < 40 GROUP BY age", 14},
-		{"SELECT sex, sum(CASE WHEN sex = 'Male' THEN fnlwgt END), avg(fnlwgt) FILTER (WHERE sex = 'Male') FROM adult GROUP BY sex", 2},
-		{"SELECT sex, sum(CASE WHEN sex = 'Male' THEN 1 ELSE 0 END), avg(CASE WHEN sex = 'Male' THEN 1 ELSE 0 END) FROM adult GROUP BY sex", 2},
+		{`SELECT sex, sum(CASE WHEN sex = 'Male' THEN fnlwgt END), avg(fnlwgt) FILTER (WHERE sex = 'Male')
+			FROM adult GROUP BY sex`, 2},
+		{`SELECT sex, sum(CASE WHEN sex = 'Male' THEN 1 ELSE 0 END), avg(CASE WHEN sex = 'Male' THEN 1 ELSE 0 END)
+			FROM adult GROUP BY sex`, 2},
 		{"SELECT sex, sum(CASE WHEN sex = 'Male' THEN fnlwgt ELSE 0 END) FROM adult GROUP BY sex", 1},
 		{"SELECT sex, count(CASE WHEN sex = 'Male' THEN 1 ELSE 0 END) FROM adult GROUP BY sex", 0},
-		{"SELECT sex, education, sum(fnlwgt) FILTER (WHERE sex = 'Male' AND age > 30 AND education = 'Masters') FROM adult GROUP BY sex, education", 5},
-		{"SELECT sex, count(CASE WHEN workclass = 'Private' THEN NULL WHEN sex = 'Male' THEN fnlwgt END) FROM adult GROUP BY sex", 1},
-		{"SELECT sex, count(CASE WHEN sex = 'Male' THEN NULL WHEN workclass = 'Private' THEN 1 ELSE 2 END) FROM adult GROUP BY sex", 1},
-		{"SELECT sex, sum(CASE WHEN sex = 'Male' THEN CASE WHEN age > 30 THEN 1 ELSE 0 END END) FROM adult GROUP BY sex", 1},
-		{"SELECT sex, stddev(fnlwgt) FILTER (WHERE sex = 'Male'), corr(fnlwgt, CASE WHEN sex <> 'Male' THEN age END) FROM adult GROUP BY sex", 2},
+		{`SELECT sex, education, sum(fnlwgt) FILTER (WHERE sex = 'Male' AND age > 30 AND education = 'Masters')
+			FROM adult GROUP BY sex, education`, 5},
+		{`SELECT sex, count(CASE WHEN workclass = 'Private' THEN NULL WHEN sex = 'Male' THEN fnlwgt END)
+			FROM adult GROUP BY sex`, 1},
+		{`SELECT sex, count(CASE WHEN sex = 'Male' THEN NULL WHEN workclass = 'Private' THEN 1 ELSE 2 END)
+			FROM adult GROUP BY sex`, 1},
+		{`SELECT sex, sum(CASE WHEN sex = 'Male' THEN CASE WHEN age > 30 THEN 1 ELSE 0 END END)
+			FROM adult GROUP BY sex`, 1},
+		{`SELECT sex, stddev(fnlwgt) FILTER (WHERE sex = 'Male'), corr(fnlwgt, CASE WHEN sex <> 'Male' THEN age END)
+			FROM adult GROUP BY sex`, 2},
 		{"SELECT education, count(*) FILTER (WHERE education IS NULL) FROM adult GROUP BY education", 2},
 		{"SELECT education, count(*) FILTER (WHERE education <> 'Masters') FROM adult GROUP BY education", 2},
 		{"SELECT sex, education, count(*) FILTER (WHERE sex = 'Male') FROM adult GROUP BY CUBE (sex, education)", 4},
@@ -60,8 +69,10 @@ func TestConstants(t *testing.T) {
 		{"SELECT sex, count(*) FILTER (WHERE sex = 'Male' OR age > 30) FROM adult GROUP BY sex", 0},
 		{"SELECT sex, sum(CASE WHEN sex = 'Male' THEN fnlwgt ELSE 1 END) FROM adult GROUP BY sex", 0},
 		// Where rows are joined, also those that nothing belongs to.
-		{"SELECT v.kind, sum(CASE WHEN v.kind = 'in' THEN v.adult_id END) FROM visit v JOIN adult a ON a.id = v.adult_id GROUP BY v.kind", 1},
-		{"SELECT v.kind, count(CASE WHEN v.kind = 'in' THEN a.age END) FROM adult a LEFT JOIN visit v ON a.id = v.adult_id GROUP BY v.kind", 2},
+		{`SELECT v.kind, sum(CASE WHEN v.kind = 'in' THEN v.adult_id END)
+			FROM visit v JOIN adult a ON a.id = v.adult_id GROUP BY v.kind`, 1},
+		{`SELECT v.kind, count(CASE WHEN v.kind = 'in' THEN a.age END)
+			FROM adult a LEFT JOIN visit v ON a.id = v.adult_id GROUP BY v.kind`, 2},
 	} {
 		p, err := w.plan(t.Context(), c.sql)
 		if err != nil {
@@ -93,7 +104,7 @@ func TestConstants(t *testing.T) {
 // agree compares constants with what PostgreSQL answers, in the groups that there are.
 func agree(t *testing.T, w world, cut *planner.Cut, b *planner.Bound, sql string) {
 	t.Helper()
-	_, from, _ := strings.Cut(sql, " FROM ")
+	_, from, _ := strings.Cut(sql, "FROM ")
 	var columns, keys []string
 	for _, k := range cut.Keys {
 		keys, columns = append(keys, k.Label), append(columns, "("+k.Label+")::text")
@@ -104,7 +115,8 @@ func agree(t *testing.T, w world, cut *planner.Cut, b *planner.Bound, sql string
 	for _, a := range b.Aggregates {
 		columns = append(columns, "("+a.Label+")::float8::text")
 	}
-	plain := "SELECT " + strings.Join(columns, ", ") + " FROM" + strings.NewReplacer(" adult", " public.adult", " visit", " public.visit").Replace(" "+from)
+	from = strings.NewReplacer(" adult", " public.adult", " visit", " public.visit").Replace(" " + from)
+	plain := "SELECT " + strings.Join(columns, ", ") + " FROM" + from
 	rows, err := w.reader.Query(t.Context(), plain, nil, nil)
 	if err != nil {
 		t.Fatalf("%s: %v", plain, err)
@@ -117,7 +129,7 @@ func agree(t *testing.T, w world, cut *planner.Cut, b *planner.Bound, sql string
 		}
 		for a, got := range row[b.Head():] {
 			if v, ok := b.Constant(cell, a); ok && v != got {
-				t.Errorf("%s: %s is %+v in the group %v, and constant %+v", sql, b.Aggregates[a].Label, got, row[:b.Head()], v)
+				t.Errorf("%s: %s is %+v in %v, and constant %+v", sql, b.Aggregates[a].Label, got, row[:b.Head()], v)
 			}
 		}
 	}
