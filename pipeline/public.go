@@ -115,8 +115,8 @@ func (t *protected) known(ctx context.Context, ref planner.Querier) (*model.Publ
 }
 
 // exact are the components of a cut that are public themselves, with their values.
-func (p *published) exact(c *planner.Bound) map[model.Component]string {
-	out := map[model.Component]string{}
+func (p *published) exact(c *planner.Bound) map[model.Component]planner.Value {
+	out := map[model.Component]planner.Value{}
 	for i, z := range p.cuts {
 		keys, ok := c.SameRows(z)
 		if !ok || len(keys) != len(c.Keys) {
@@ -126,7 +126,7 @@ func (p *published) exact(c *planner.Bound) map[model.Component]string {
 			for cell := range c.Cells {
 				for a := range c.Aggregates {
 					if c.SameAggregate(a, z, values.Aggregate) && project(c.Cells[cell], keys, z.Cells[values.Cell]) {
-						out[model.Component{Cell: cell, Aggregate: a}] = p.values[i][j]
+						out[model.Component{Cell: cell, Aggregate: a}] = planner.Value{Text: p.values[i][j]}
 					}
 				}
 			}
