@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"fugu/twin"
+	"fugu/twin/margin"
 )
 
 // knownRows are the numbers of known rows for which preview says what they would tell.
@@ -47,7 +48,7 @@ var previewGroups = []struct {
 func (w *twins) preview(stdout io.Writer, asJSON bool) error {
 	all := []twinPreview{}
 	for _, root := range w.roots {
-		spec, err := twin.FromPolicy(root.policy, root.table.Qualified(), func(string) bool { return false })
+		spec, err := margin.Spec(root.policy, root.table.Qualified(), func(string) bool { return false })
 		if err != nil {
 			return fmt.Errorf("the twin of %s: %w", root.table.Qualified(), err)
 		}

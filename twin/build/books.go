@@ -197,7 +197,7 @@ func (b books) pay(ctx context.Context, p *policy.Policy, table policy.Qualified
 }
 
 // lawOf is the fingerprint of everything that K and S depend on.
-func lawOf(s twin.Spec) (string, error) {
+func lawOf(s twin.Spec, d *twin.Design) (string, error) {
 	s.Secrets = slices.Clone(s.Secrets)
 	for i := range s.Secrets {
 		s.Secrets[i].At = policy.Position{} // where it stands in the file says nothing
@@ -206,7 +206,7 @@ func lawOf(s twin.Spec) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("fingerprinting a law: %w", err)
 	}
-	sum := sha256.Sum256(text)
+	sum := sha256.Sum256(append(text, d.Edition()...))
 	return hex.EncodeToString(sum[:]), nil
 }
 

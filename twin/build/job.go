@@ -48,10 +48,10 @@ func (k *Keeper) look(ctx context.Context, tx pgx.Tx, at place, p *policy.Policy
 	if j.design, err = twin.New(spec); err != nil {
 		return nil, err
 	}
-	if j.law, err = lawOf(spec); err != nil {
+	if j.law, err = lawOf(spec, j.design); err != nil {
 		return nil, err
 	}
-	if j.class, err = class(spec.Secrets); err != nil {
+	if j.class, err = class(spec); err != nil {
 		return nil, err
 	}
 	j.shape = j.family.shape()
