@@ -137,3 +137,15 @@ func (d *Design) Edition() string {
 
 // Public is what is known exactly of the table that the law is for; nil: nothing but its rows.
 func (d *Design) Public() *Public { return d.public }
+
+// Cells are the public cells, by their names for people, with their rows; nil, if there are none.
+func (d *Design) Cells() map[string]int64 {
+	if d.public == nil {
+		return nil
+	}
+	out := map[string]int64{}
+	for _, c := range d.public.Cells {
+		out[d.public.name(c)] = c.Rows
+	}
+	return out
+}

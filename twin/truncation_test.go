@@ -90,8 +90,7 @@ func missing(x *big.Rat, classes int, move, most int64) *big.Rat {
 		}
 		return true
 	}
-	var vectors func(low, high int64, each func(v []int64))
-	vectors = func(low, high int64, each func(v []int64)) {
+	vectors := func(low, high int64, each func(v []int64)) {
 		v := make([]int64, classes)
 		var step func(c int, left int64)
 		step = func(c int, left int64) {

@@ -173,13 +173,19 @@ func (v *vector) within(counts []int64) (out []int64) {
 func (v *vector) expect(counts []int64, sizes func(noisy []int64) []int64) []Expected {
 	var sum sums
 	if v.most >= 0 {
+		left := make([]int64, len(v.cells)) // what the least of all classes leaves
+		for i, c := range v.cells {
+			left[i] = c.Rows
+		}
+		for _, class := range v.classes {
+			left[class.Cell] -= class.Least
+		}
 		for q := range quantiles {
 			y := v.quantile((float64(q) + .5) / (2 * quantiles))
 			for _, y := range []int64{-y, y} {
 				noisy := make([]int64, len(counts))
 				for c, class := range v.classes {
-					// No class has more than the others of its cell leave it.
-					noisy[c] = min(max(counts[c]+y, class.Least), class.Most)
+					noisy[c] = min(max(counts[c]+y, class.Least), class.Least+left[class.Cell])
 				}
 				sum.add(counts, noisy, sizes(noisy), 1./(2*quantiles))
 			}
