@@ -126,13 +126,22 @@ func (p *Public) Rows() (rows int64) {
 	return rows
 }
 
-// Edition tells laws apart that one Spec has had: it is empty, but for truncated vectors, in the place of which there
-// was noise without bounds. Counts that were drawn by one edition are not for the sizes of another.
-func (d *Design) Edition() string {
-	if v, ok := d.noise.(*vector); ok && v.most >= 0 {
+// Edition tells laws apart that one Spec has had: it is empty, but where vectors are truncated, in the place of which
+// there was noise without bounds. Counts that were drawn by one edition are not for the sizes of another.
+func (s Spec) Edition() string {
+	// With two classes, or without a delta, no vector is truncated; to choose among laws takes its time.
+	if classes, err := s.classes(); err != nil || len(classes) == 2 || s.Delta == 0 {
+		return ""
+	}
+	if d, err := New(s); err == nil && d.truncated() {
 		return "vectors truncated from above"
 	}
 	return ""
+}
+
+func (d *Design) truncated() bool {
+	v, ok := d.noise.(*vector)
+	return ok && v.most >= 0
 }
 
 // Public is what is known exactly of the table that the law is for; nil: nothing but its rows.

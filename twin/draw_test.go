@@ -52,7 +52,7 @@ func TestDrawFollowsItsLaw(t *testing.T) {
 				t.Fatal(err)
 			}
 			if strings.HasPrefix(name, "truncated ") {
-				d = truncated(t, c.spec)
+				d = byTruncation(t, c.spec)
 			}
 			if name == "pair" || name == "graph" {
 				d = byGraph(t, c.spec)
@@ -80,15 +80,15 @@ func TestDrawFollowsItsLaw(t *testing.T) {
 	}
 }
 
-// truncated is the law with truncated vectors, whether it has the least error or not.
-func truncated(t *testing.T, s Spec) *Design {
+// byTruncation is the law with truncated vectors, whether it has the least error or not.
+func byTruncation(t *testing.T, s Spec) *Design {
 	t.Helper()
 	domain, err := s.domain()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range s.candidates(domain) {
-		if d, err := c(); err == nil && d.Edition() != "" {
+		if d, err := c(); err == nil && d.truncated() {
 			return d
 		}
 	}

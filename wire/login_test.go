@@ -14,13 +14,15 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fugu/wire/auth"
 )
 
 func scramServer(t *testing.T) *proxy {
 	t.Helper()
-	auth := NewSCRAM(usersOf(t, map[string]string{"alice": "wonderland", `o"brien`: "pä$$ word", "numa": "\u2168"}), []byte("secret"))
-	auth.backoff.sleep = func(context.Context, time.Duration) error { return nil }
-	return serve(t, func(c *Config, _ *fake) { c.Auth = auth })
+	method := auth.NewSCRAM(usersOf(t, map[string]string{"alice": "wonderland", `o"brien`: "pä$$ word", "numa": "\u2168"}), []byte("secret"))
+	method.HoldBackBy(func(context.Context, time.Duration) error { return nil })
+	return serve(t, func(c *Config, _ *fake) { c.Auth = method })
 }
 
 func TestSCRAM(t *testing.T) {
@@ -140,8 +142,8 @@ func TestMaxClients(t *testing.T) {
 }
 
 func TestLoginTimeout(t *testing.T) {
-	auth := NewSCRAM(Users{}, nil)
-	p := serve(t, func(c *Config, _ *fake) { c.LoginTimeout, c.Auth = 50*time.Millisecond, auth })
+	method := auth.NewSCRAM(auth.Users{}, nil)
+	p := serve(t, func(c *Config, _ *fake) { c.LoginTimeout, c.Auth = 50*time.Millisecond, method })
 	for name, sent := range map[string][]byte{
 		"says nothing":             nil,
 		"stops in the packet":      packet(protocol30, "user", "postgres")[:9],
@@ -166,8 +168,8 @@ func TestLoginTimeout(t *testing.T) {
 }
 
 func TestLoginTimeoutIsPostgreSQLs(t *testing.T) {
-	auth := NewSCRAM(Users{}, []byte("secret"))
-	p := serve(t, func(c *Config, _ *fake) { c.LoginTimeout, c.Auth = 50*time.Millisecond, auth })
+	method := auth.NewSCRAM(auth.Users{}, []byte("secret"))
+	p := serve(t, func(c *Config, _ *fake) { c.LoginTimeout, c.Auth = 50*time.Millisecond, method })
 	got := hello(t, p.address, "postgres").until(t, "Z")
 	if len(got) != 3 || got[0][0] != 'R' || got[1] != "E FATAL 57014 canceling authentication due to timeout" {
 		t.Errorf("got %q", got)

@@ -32,6 +32,9 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer h.close()
+	if err := h.twinsFit(ctx); err != nil {
+		return err
+	}
 	door, err := openDoor(h.config, false)
 	if err != nil {
 		return err
