@@ -22,12 +22,13 @@ func TestTwinWithPublicCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Exec(t.Context(), "publicly", "CREATE ROLE publicly_keeper LOGIN; GRANT SELECT ON adult TO publicly_keeper; "+
-		"GRANT CREATE ON DATABASE publicly TO publicly_keeper"); err != nil {
+	if err := c.Exec(t.Context(), "publicly", "CREATE ROLE publicly_keeper LOGIN; "+
+		"GRANT SELECT ON adult TO publicly_keeper; GRANT CREATE ON DATABASE publicly TO publicly_keeper"); err != nil {
 		t.Fatal(err)
 	}
 	psql := func(dsn, sql string) string {
-		out, _ := exec.CommandContext(t.Context(), c.Tool("psql"), "-X", "-A", "-t", "-q", "-c", sql, dsn).CombinedOutput()
+		ask := exec.CommandContext(t.Context(), c.Tool("psql"), "-X", "-A", "-t", "-q", "-c", sql, dsn)
+		out, _ := ask.CombinedOutput()
 		return strings.TrimSpace(string(out))
 	}
 	const bySex = "SELECT sex, count(*) FROM adult GROUP BY sex ORDER BY sex"
@@ -40,8 +41,8 @@ func TestTwinWithPublicCounts(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "fugu.yaml")
 	config := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q, keeper: %q}\nauth: {method: trust}\n"+
-		"policy: p.policy.yaml\nledger: sqlite:fugu.db\n", c.DSN("fugu_guest", "publicly"), c.DSN("fugu_reader", "publicly"),
-		c.DSN("publicly_keeper", "publicly"))
+		"policy: p.policy.yaml\nledger: sqlite:fugu.db\n", c.DSN("fugu_guest", "publicly"),
+		c.DSN("fugu_reader", "publicly"), c.DSN("publicly_keeper", "publicly"))
 	text := strings.Replace(fmt.Sprintf(twinPolicy, data.Rows), "known_rows: 0", "smallest: 0.05", 1)
 	write := func(statement, values string) {
 		public := fmt.Sprintf("public:\n  sexes: {statement: %q, values: {%s}}\n", statement, values)
@@ -64,7 +65,8 @@ func TestTwinWithPublicCounts(t *testing.T) {
 	says(1, "counts by columns of its own can be public", "twin", "preview")
 	says(1, "counts by columns of its own can be public", "twin", "build")
 	write(grouped, fmt.Sprintf("count(*) at sex=Female: %d, count(*) at sex=Male: %d", women+1, men-1))
-	says(1, fmt.Sprintf("%d rows have sex=Female, and the policy says that everybody knows of %d", women, women+1), "twin", "build")
+	says(1, fmt.Sprintf("%d rows have sex=Female, and the policy says that everybody knows of %d", women, women+1),
+		"twin", "build")
 	write(grouped, fmt.Sprintf("count(*) at sex=Female: %d", data.Rows))
 	says(1, "no public count has", "twin", "build")
 
