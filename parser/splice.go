@@ -114,8 +114,8 @@ func plainly(root *pg.Node) bool {
 	return false
 }
 
-// rename notes the edit of a name that stands at an offset with these qualifiers, empty where it has none: the schema of
-// twins takes the place of the last.
+// rename notes the edit of a name that stands at an offset with these qualifiers, empty where it has none: the schema
+// of twins takes the place of the last.
 func (t *twinning) rename(location int32, database, schema string) {
 	at := int(location)
 	switch {

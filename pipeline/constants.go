@@ -13,8 +13,8 @@ const shapeBytes = 16 << 10
 type constant struct{ at, n, stand int }
 
 // constants finds those constants of a text that can be exchanged for others without its having other tokens (scan.l):
-// what stands between quotes and has no backslash, and numbers of up to nine digits, which are integers. All others stay
-// as they are. ok is false where the text has what is read by more rules than these: then it is parsed.
+// what stands between quotes and has no backslash, and numbers of up to nine digits, which are integers. The others are
+// left alone. ok is false where the text has what is read by more rules than these: then it is parsed.
 func constants(sql string) (found []constant, ok bool) {
 	if len(sql) > shapeBytes || strings.IndexByte(sql, 0) >= 0 {
 		return nil, false

@@ -27,7 +27,8 @@ const (
 )
 
 // renamed plans a text that only has to name twins; ok is false if there is more to it.
-func (s *session) renamed(ctx context.Context, snap *Snapshot, key planKey, statements []*parser.Statement, paramTypes []uint32) (t template, ok bool, err error) {
+func (s *session) renamed(ctx context.Context, snap *Snapshot, key planKey, statements []*parser.Statement,
+	paramTypes []uint32) (t template, ok bool, err error) {
 	splice, ok := parser.Rename(key.sql, statements)
 	if !ok {
 		return template{}, false, nil

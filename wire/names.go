@@ -6,8 +6,8 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// names are the prepared statements of the guest's that the engine answers. The backend commits a change when the server
-// has confirmed it; until then it is open.
+// names are the prepared statements of the guest's that the engine answers. The backend commits a change when the
+// server has confirmed it; until then it is open.
 type names struct {
 	used bool // the session has prepared a protected statement: of the frontend
 
@@ -74,8 +74,8 @@ func (n *names) get(name []byte, segment int) (st, sent Statement, open bool) {
 }
 
 // protected finds the protected statement of that name, nil for an ordinary one. It waits for the server's word where a
-// change of the name is open, on behalf of a message of the type, unless what it gives the name is known: nothing is decided by
-// that, whether it comes about or not. A session that never prepared a protected statement never waits.
+// change of the name is open, on behalf of a message of the type, unless the name goes to what is silent: then nothing
+// hangs on whether the change comes about. A session that never prepared a protected statement never waits.
 func (s *session) protected(typ byte, name []byte) (Statement, error) {
 	if !s.names.used {
 		return nil, nil

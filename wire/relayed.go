@@ -47,6 +47,7 @@ func (s *session) requery(st Statement) error {
 	s.fed = false
 	s.kept.segment++
 	scrub, place := voiced(st)
-	s.exchange.push(entry{kind: kindQuery, scrub: scrub, place: place, before: notices(bound.Notices), done: s.freeing(nil)})
+	s.exchange.push(entry{kind: kindQuery, scrub: scrub, place: place, before: notices(bound.Notices),
+		done: s.freeing(nil)})
 	return s.send(&pgproto3.Query{String: st.Text()})
 }
