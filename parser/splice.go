@@ -43,7 +43,7 @@ func Spliced(sql string, edits []Edit) Splice {
 }
 
 // At gives the position in the client's text of one in the spliced text, both in characters from 1; 0 stays 0.
-func (s Splice) At(position int32) int32 {
+func (s *Splice) At(position int32) int32 {
 	if position < 1 {
 		return 0
 	}
