@@ -45,40 +45,85 @@ type part struct {
 //	E hhᵀ, shares, μ      affine in x
 //	f_c                   affine in x
 //
-// Within a cell, E hhᵀ stands for the covariance of a class: what a class's rows have alike varies with nothing, which must
-// not be left to two large bounds that would have to cancel. For as its standard deviation is 0, it would count without
-// end.
-//
 // whose derivatives are bounded one by one. A symmetric R lies between ±diag(ρ), ρ_k = Σ_l |R_kl| d_l/d_k, for all positive
 // d [2|xy| ≤ x²d_l/d_k + y²d_k/d_l]; 1/d are the scales that the caller names, or without any the standard deviations.
+//
+// Of components that have rows in common E hhᵀ stands for the covariance of a class: what a class's rows have alike varies
+// with nothing, which must not be left to two large bounds that would have to cancel. For as its standard deviation is 0, it
+// would count without end. All others vary together through the rank-one terms alone.
 func (p *Path) Bend(a, b float64) func(scale []float64) []float64 {
-	m, n := p.m, p.m.rows()
-	length := b - a
 	left, right := p.expected(a), p.expected(b)
-	parts := make([][]part, len(m.Components))
-	for i, k := range m.Components {
-		parts[i] = m.parts(k, left, right, length)
-	}
 	shares := [2][]float64{p.shares(a), p.shares(b)}
-	within := p.bendsWithin(parts, shares, length)
-	across := p.bendsAcross(parts, p.lows(shares, left, right, length), length)
+	parts := p.forms(left, right, b-a)
+	out := bending{n: p.m.rows(), length: b - a, together: p.bendsWithin(parts, shares, b-a)}
+	out.across = p.bendsAcross(parts, p.lows(shares, left, right, b-a), b-a)
+	return out.bound(func() []float64 { return p.Covariance((a + b) / 2).Diagonal() })
+}
+
+// Bend implements sensitivity.Bent. It is Path's, with the entries between cells that overlap beside those within a cell.
+func (f *jointPath) Bend(a, b float64) func(scale []float64) []float64 {
+	out := bending{n: f.paths[0].m.rows(), length: b - a}
+	shares := [2][]float64{f.paths[0].shares(a), f.paths[0].shares(b)}
+	var parts [][]part // of the components of all
+	var offsets []int
+	for _, p := range f.paths {
+		left, right := p.expected(a), p.expected(b)
+		own := p.forms(left, right, b-a)
+		offsets = append(offsets, len(parts))
+		for _, e := range p.bendsWithin(own, shares, b-a) {
+			out.together = append(out.together, bent{len(parts) + e.row, len(parts) + e.col, e.bend})
+		}
+		for l, of := range p.bendsAcross(own, p.lows(shares, left, right, b-a), b-a) {
+			if len(parts) == 0 {
+				out.across = append(out.across, across{weight: of.weight})
+			}
+			out.across[l].u = append(out.across[l].u, of.u...)
+		}
+		parts = append(parts, own...)
+	}
+
+	for _, c := range f.joint.cross {
+		p, q := f.paths[c.a], f.paths[c.b]
+		for _, pair := range c.meet {
+			i, j := pair[0], pair[1]
+			product := func(class int, g, h []weighted) float64 {
+				at := overlap{p.m.Components[i].Cell, q.m.Components[j].Cell, class}
+				return c.product(f.secret, at, g, h, p.m.terms, q.m.terms)
+			}
+			k, l := offsets[c.a]+i, offsets[c.b]+j
+			v := p.bentTogether(q, parts[k], parts[l], product, shares, b-a)
+			out.together = append(out.together, bent{k, l, v}, bent{l, k, v})
+		}
+	}
+	return out.bound(func() []float64 { return f.Covariance((a + b) / 2).Diagonal() })
+}
+
+// bending bounds the second derivatives of all entries of a covariance, per row of the table.
+type bending struct {
+	n, length float64
+	together  []bent   // of each component with itself and with all that have rows in common with it, in both orders
+	across    []across // all others
+}
+
+// bound returns ρ by scales; variances are the components', asked for where no scales are named.
+func (x bending) bound(variances func() []float64) func(scale []float64) []float64 {
 	return func(scale []float64) []float64 {
-		d := make([]float64, len(m.Components))
+		d := make([]float64, len(scale))
 		for k, v := range scale {
 			d[k] = 1 / v
 		}
 		if scale == nil {
-			d = precisions(p.Covariance(a + length/2).Diagonal())
+			d = precisions(variances())
 		}
-		out := make([]float64, len(m.Components))
-		for _, e := range within {
-			out[e.row] += n * e.bend * d[e.col] / d[e.row]
+		out := make([]float64, len(d))
+		for _, e := range x.together {
+			out[e.row] += x.n * e.bend * d[e.col] / d[e.row]
 		}
-		for _, l := range across {
-			l.add(out, d, n, m.Components)
+		for _, l := range x.across {
+			l.add(out, d, x.n, x.together)
 		}
 		for k := range out {
-			out[k] *= length * length / 8 * (1 + 1e-9)
+			out[k] *= x.length * x.length / 8 * (1 + 1e-9)
 			if math.IsNaN(out[k]) {
 				out[k] = math.Inf(1)
 			}
@@ -106,36 +151,40 @@ type bent struct {
 	bend     float64
 }
 
+// forms are the linear forms of all components between two values, where a row's terms have the expectations from and to.
+func (p *Path) forms(from, to []float64, length float64) [][]part {
+	out := make([][]part, len(p.m.Components))
+	for i, k := range p.m.Components {
+		out[i] = p.m.parts(k, from, to, length)
+	}
+	return out
+}
+
 // bendsWithin bounds the entries of components of one cell.
 func (p *Path) bendsWithin(parts [][]part, shares [2][]float64, length float64) []bent {
 	cells := map[int][]int{}
 	for i, k := range p.m.Components {
 		cells[k.Cell] = append(cells[k.Cell], i)
 	}
+	product := func(class int, g, h []weighted) float64 { return p.c.product(class, p.m.terms, g, h) }
 	var out []bent
 	for i, k := range p.m.Components {
 		for _, j := range cells[k.Cell] {
-			if v := p.bentWithin(parts[i], parts[j], shares, length); v != 0 {
-				out = append(out, bent{i, j, v})
-			}
+			out = append(out, bent{i, j, p.bentTogether(p, parts[i], parts[j], product, shares, length)})
 		}
 	}
 	return out
 }
 
-// across is what a rank-one term adds between cells: the jets of each component's linear form of its vector.
+// across is what a rank-one term adds between components without rows in common: the jets of each component's linear form
+// of its vector.
 type across struct {
 	weight jet
 	u      []jet
 }
 
-// bendsAcross bounds the entries of components of different cells. These have no row in common: they vary together through
-// the rank-one terms alone.
+// bendsAcross bounds what the rank-one terms add.
 func (p *Path) bendsAcross(parts [][]part, lows []low, length float64) []across {
-	components := p.m.Components
-	if !slices.ContainsFunc(components, func(k Component) bool { return k.Cell != components[0].Cell }) {
-		return nil
-	}
 	var out []across
 	for _, low := range lows {
 		l := across{low.weight, make([]jet, len(parts))}
@@ -149,38 +198,44 @@ func (p *Path) bendsAcross(parts [][]part, lows []low, length float64) []across 
 	return out
 }
 
-// add adds the term's share of ρ.
-func (l across) add(rho, d []float64, n float64, components []Component) {
+// add adds the term's share of ρ, but for what components have in common with those that are together.
+func (l across) add(rho, d []float64, n float64, together []bent) {
 	var all jet // Σ d·u
-	own := map[int]jet{}
-	for i, k := range components {
-		all, own[k.Cell] = all.plus(l.u[i], d[i]), own[k.Cell].plus(l.u[i], d[i])
+	own, number := make([]jet, len(rho)), make([]int, len(rho))
+	for i, u := range l.u {
+		all = all.plus(u, d[i])
 	}
-	for i, k := range components {
-		rho[i] += n * l.weight.times(l.u[i]).times(all.without(own[k.Cell]))[2] / d[i]
+	for _, e := range together {
+		own[e.row] = own[e.row].plus(l.u[e.col], d[e.col])
+		number[e.row]++
+	}
+	for i, u := range l.u {
+		if number[i] < len(rho) { // otherwise nothing is left, and rounding errors are no bend
+			rho[i] += n * l.weight.times(u).times(all.without(own[i]))[2] / d[i]
+		}
 	}
 }
 
-// bentWithin bounds the second derivative of what two summands' components of one cell have in common in the covariance
-// of one row's terms: the classes' covariances, and what each form of secret has beside them.
+// bentTogether bounds the second derivative of what two components that have rows in common, one of p and one of q, have
+// alike in the covariance of one row's terms: the classes' covariances, and what each form of secret has beside them.
 //
 //	E hhᵀ - μμᵀ = Σ_c p_c C_c + Σ_{c<d} p_c p_d (m_c - m_d)(m_c - m_d)ᵀ           of a distribution of shares
-func (p *Path) bentWithin(left, right []part, shares [2][]float64, length float64) float64 {
-	c, nt := p.c, p.m.terms
+func (p *Path) bentTogether(q *Path, left, right []part, product func(class int, g, h []weighted) float64, shares [2][]float64, length float64) float64 {
 	bent := 0.0
 	for _, x := range left {
 		for _, y := range right {
 			common := p.mixed(shares, length, func(class int) float64 {
-				return c.product(class, nt, x.h, y.h) - value(x.h, c.mean[class])*value(y.h, c.mean[class])
+				return product(class, x.h, y.h) - value(x.h, p.c.mean[class])*value(y.h, q.c.mean[class])
 			})
 			switch {
 			case p.beta != nil && !p.psi.Distribution:
-				common = common.plus(p.factor(0, shares, length), c.Variance*value(x.h, p.beta)*value(y.h, p.beta))
+				common = common.plus(p.factor(0, shares, length), p.c.Variance*value(x.h, p.beta)*value(y.h, q.beta))
 			case p.beta == nil && p.psi.Distribution:
-				for i, from := range c.mean {
-					for j, to := range c.mean[:i] {
+				for i := range shares[0] {
+					for j := range i {
 						both := straight(shares[0][i], shares[1][i], length).times(straight(shares[0][j], shares[1][j], length))
-						common = common.plus(both, (value(x.h, from)-value(x.h, to))*(value(y.h, from)-value(y.h, to)))
+						apart := value(x.h, p.c.mean[i]) - value(x.h, p.c.mean[j])
+						common = common.plus(both, apart*(value(y.h, q.c.mean[i])-value(y.h, q.c.mean[j])))
 					}
 				}
 			}

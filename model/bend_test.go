@@ -8,7 +8,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"fugu/model"
+	"fugu/planner"
 	"fugu/sensitivity"
+	"fugu/upstream"
 )
 
 // The covariance leaves the straight line between two values by no more than Bend says, and by not much less: for every
@@ -27,10 +29,9 @@ func TestBendBoundsTheCovariance(t *testing.T) {
 		"categories":     {secretKinds, model.Psi{Name: "s", Vectors: line}, [][2]float64{{0, 1}, {.4, .5}}},
 		"mean":           {secretMean, model.Psi{Name: "s", Spans: []sensitivity.Span{{From: 120, To: 150, Within: 5}}}, [][2]float64{{120, 150}, {130, 135}}},
 	} {
-		for _, sql := range []string{averages, linear} {
-			_, m := measure(t, reader, table, sql)
-			f := m.Paths(c.secret, c.psi)[0]
-			n := len(m.Components)
+		for _, sql := range [][]string{{averages}, {linear}, {overSets}, {averages, overSets, linear}} {
+			f := jointly(t, reader, table, c.secret, c.psi, sql...)
+			n := f.Covariance(c.ends[0][0]).Len()
 			for _, in := range []struct {
 				ends  [2]float64
 				scale []float64
@@ -131,4 +132,26 @@ func TestBendBesideConstants(t *testing.T) {
 			}
 		}
 	}
+}
+
+// overSets has averages in groups that overlap.
+const overSets = "SELECT k, g, avg(x), count(*) FROM people WHERE y > 2 GROUP BY GROUPING SETS ((k), (g), ())"
+
+// jointly is f_θ of statements taken together; of one whose cells do not overlap, its own.
+func jointly(t *testing.T, reader *upstream.Reader, table *planner.Table, secret int, psi model.Psi, statements ...string) sensitivity.Bent {
+	t.Helper()
+	var parts []*model.Moments
+	for _, sql := range statements {
+		_, m := measure(t, reader, table, sql)
+		parts = append(parts, m)
+	}
+	joint, err := model.Join(t.Context(), reader, parts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, ok := joint.Families(secret, psi)[0].(sensitivity.Bent)
+	if !ok {
+		t.Fatalf("nothing bounds how the covariances of %v bend", statements)
+	}
+	return f
 }

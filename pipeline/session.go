@@ -11,6 +11,7 @@ import (
 
 	"fugu/internal/hook"
 	"fugu/parser"
+	"fugu/parser/lex"
 	"fugu/planner"
 	"fugu/policy"
 	"fugu/sqlstate"
@@ -54,7 +55,7 @@ func (s *session) Kind() string {
 
 // Lasting reports whether a text may change what outlives its transaction in the database's session.
 func (s *session) Lasting(sql []byte) bool {
-	return lasting(unsafe.String(unsafe.SliceData(sql), len(sql)))
+	return lex.Lasting(unsafe.String(unsafe.SliceData(sql), len(sql)))
 }
 
 // template is one statement of a text as it is planned, for every session alike. At most one of plan, plain, execute, masked
@@ -93,14 +94,14 @@ func (s *session) Ordinary(sql []byte) bool {
 	if s.engine.closed.Load() || snap.apart != nil && snap.admits(s.user) != nil {
 		return false // which Interpret refuses
 	}
-	if snap.plainly(text) && !(s.prepared && containsFold(text, "execute")) || hook.Blind {
+	if snap.plainly(text) && !(s.prepared && lex.ContainsFold(text, "execute")) || hook.Blind {
 		return true
 	}
 	// A decision that a text is ordinary does not depend on its parameters' types.
 	if templates, known := snap.plans.get(planKey{sql: text}); !known || templates != nil || s.prepared {
 		return false
 	}
-	s.touched = s.touched || containsFold(text, "fugu")
+	s.touched = s.touched || lex.ContainsFold(text, "fugu")
 	return true
 }
 
@@ -114,18 +115,18 @@ func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32
 	if err := snap.admits(s.user); err != nil {
 		return nil, err
 	}
-	if err := unpinning(sql); err != nil {
+	if err := lex.CheckPins(sql); err != nil {
 		return nil, err
 	}
 	named := snap.mentions(sql)
-	if !named && !(s.prepared && containsFold(sql, "execute")) || hook.Blind {
-		if key := newPlanKey(sql, nil); !containsFold(sql, "execute") && !snap.plainly(sql) {
+	if !named && !(s.prepared && lex.ContainsFold(sql, "execute")) || hook.Blind {
+		if key := newPlanKey(sql, nil); !lex.ContainsFold(sql, "execute") && !snap.plainly(sql) {
 			snap.plans.add(key, nil, weight(key)) // which a glance finds the next time
 		}
 		return nil, nil
 	}
 	defer s.engine.searches.serve()()
-	s.touched = s.touched || containsFold(sql, "fugu")
+	s.touched = s.touched || lex.ContainsFold(sql, "fugu")
 	templates, err := s.templates(ctx, snap, sql, paramTypes)
 	if err != nil && !named {
 		return nil, nil // the server says what is wrong with it
@@ -174,8 +175,8 @@ func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, par
 		return []template{t}, nil
 	}
 	// What only asks the catalog for what there is can go to the server as it is, if it cannot be rewritten.
-	harmless := !snap.words.in(sql) && !snap.shadows.Mentions(sql)
-	if harmless && !s.prepared && !parser.Introspects(sql) && !containsFold(sql, "execute") {
+	harmless := !snap.words.In(sql) && !snap.shadows.Mentions(sql)
+	if harmless && !s.prepared && !parser.Introspects(sql) && !lex.ContainsFold(sql, "execute") {
 		snap.plans.add(key, nil, weight(key))
 		return nil, nil
 	}

@@ -230,32 +230,17 @@ func certify(p *policy.Policy, family []policy.Table, all []Twin) (c CertifiedTw
 	return c, nil
 }
 
-// designOf is the law that a twin was built by, if it is the policy's still. Whether a predicate can be NULL is not
-// looked up in the protected table: of the ways that it can be, one has the fingerprint.
+// designOf is the law that a twin was built by, if it is the policy's still.
 func designOf(p *policy.Policy, root policy.Table, law string) (*twin.Design, error) {
-	var proportions []string
-	for _, s := range p.Secrets {
-		if s.Table == root.Qualified() && s.Proportion != "" {
-			proportions = append(proportions, s.Name)
-		}
+	spec, ok, err := specOf(p, root, law)
+	if err != nil {
+		return nil, err
 	}
-	for null := range 1 << len(proportions) {
-		spec, err := twin.FromPolicy(p, root.Qualified(), func(secret string) bool {
-			return null>>slices.Index(proportions, secret)&1 == 1
-		})
-		if err != nil {
-			return nil, err
-		}
-		print, err := lawOf(spec)
-		if err != nil {
-			return nil, err
-		}
-		if print == law {
-			return twin.New(spec)
-		}
+	if !ok {
+		return nil, errors.New("the policy's secrets, ranges, rows or privacy are not those that the twin was built by: " +
+			"a certificate would not be true of it. Bring that policy back, or build the twin anew")
 	}
-	return nil, errors.New("the policy's secrets, ranges, rows or privacy are not those that the twin was built by: " +
-		"a certificate would not be true of it. Bring that policy back, or build the twin anew")
+	return twin.New(spec)
 }
 
 // assumptions are what a twin rests on, in words.

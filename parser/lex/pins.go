@@ -1,4 +1,4 @@
-package pipeline
+package lex
 
 import (
 	"strings"
@@ -13,13 +13,13 @@ import (
 // package wire).
 
 // pinWords are the words without which no text sets one by its name: SET NAMES is of client_encoding.
-var pinWords = newWords(pinNames()...)
+var pinWords = NewWords(PinNames()...)
 
-func pinNames() []string { return []string{"client_encoding", "standard_conforming_strings", "names"} }
+func PinNames() []string { return []string{"client_encoding", "standard_conforming_strings", "names"} }
 
-// unpinning refuses a text of which a statement sets a pinned setting to another value.
-func unpinning(sql string) error {
-	if !pinWords.in(sql) {
+// CheckPins refuses a text of which a statement sets a pinned setting to another value.
+func CheckPins(sql string) error {
+	if !pinWords.In(sql) {
 		return nil
 	}
 	begins, setting := true, false // a statement begins here; it is SET, and its name comes

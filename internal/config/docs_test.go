@@ -9,7 +9,7 @@ import (
 
 // TestDocs keeps docs/policy.md in step with the decoder: every key has its row, and the example is the tested one.
 func TestDocs(t *testing.T) {
-	data, err := os.ReadFile("../docs/policy.md")
+	data, err := os.ReadFile("../../docs/policy.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestDocs(t *testing.T) {
 
 // TestDocumentedDefaults reads the documentation's defaults as if they were written in the file.
 func TestDocumentedDefaults(t *testing.T) {
-	data, err := os.ReadFile("../docs/policy.md")
+	data, err := os.ReadFile("../../docs/policy.md")
 	if err != nil {
 		t.Fatal(err)
 	}

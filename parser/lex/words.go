@@ -1,10 +1,10 @@
-package pipeline
+package lex
 
 import "strings"
 
-// words are the names that make a text more than ordinary. To look for all of them is one pass over the text, however
+// Words are the names that make a text more than ordinary. To look for all of them is one pass over the text, however
 // many they are.
-type words struct {
+type Words struct {
 	whole   map[string]bool // names that are identifiers without quotes, folded
 	lengths [256]uint64     // of those, in bytes, as a set of bits; by first byte, in either case
 	awkward []string        // names that need quotes, as they stand between them
@@ -13,16 +13,16 @@ type words struct {
 // maxIdent is NAMEDATALEN-1 of PostgreSQL, in bytes: an identifier is cut there, at the end of a character.
 const maxIdent = 63
 
-func newWords(names ...string) *words {
-	w := &words{whole: map[string]bool{}}
+func NewWords(names ...string) *Words {
+	w := &Words{whole: map[string]bool{}}
 	for _, n := range names {
-		w.add(n)
+		w.Add(n)
 	}
 	return w
 }
 
-// add takes a name of 1 to maxIdent bytes.
-func (w *words) add(name string) {
+// Add takes a name of 1 to maxIdent bytes.
+func (w *Words) Add(name string) {
 	for i := range len(name) {
 		if c := class[name[i]]; c == other || i == 0 && c != letter {
 			w.awkward = append(w.awkward, strings.ReplaceAll(name, `"`, `""`))
@@ -71,9 +71,9 @@ var class = func() (c [256]byte) {
 	return c
 }()
 
-// in reports whether a text holds any of the words as an identifier, in any case, quoted or not. A word in a string or a
+// In reports whether a text holds any of the words as an identifier, in any case, quoted or not. A word in a string or a
 // comment counts too, and so does every identifier with Unicode escapes, U&"...": the parser finds out.
-func (w *words) in(sql string) bool {
+func (w *Words) In(sql string) bool {
 	for i := 0; i < len(sql); {
 		first := class[sql[i]]
 		if first == other {
@@ -96,7 +96,7 @@ func (w *words) in(sql string) bool {
 		}
 	}
 	for _, a := range w.awkward {
-		if containsFold(sql, a) {
+		if ContainsFold(sql, a) {
 			return true
 		}
 	}
@@ -105,7 +105,7 @@ func (w *words) in(sql string) bool {
 
 // within looks for the words in a run of letters, digits and dollar signs that may be more than one token: a number or a
 // parameter can end where a name begins, and a dollar sign is part of a name or of a quote, as in $tag$.
-func (w *words) within(run string) bool {
+func (w *Words) within(run string) bool {
 	for start := range len(run) {
 		if class[run[start]] != letter || start > 0 && class[run[start-1]] == letter {
 			continue
@@ -124,7 +124,7 @@ func (w *words) within(run string) bool {
 }
 
 // is reports whether an identifier is one of the words, or is cut to one.
-func (w *words) is(ident string) bool {
+func (w *Words) is(ident string) bool {
 	if len(ident) <= maxIdent {
 		return w.has(ident)
 	}
@@ -136,7 +136,7 @@ func (w *words) is(ident string) bool {
 	return false
 }
 
-func (w *words) has(ident string) bool {
+func (w *Words) has(ident string) bool {
 	if w.lengths[ident[0]]&(1<<len(ident)) == 0 {
 		return false
 	}
@@ -144,8 +144,8 @@ func (w *words) has(ident string) bool {
 	return w.whole[string(fold(&b, ident))]
 }
 
-// containsFold is strings.Contains without regard to case; word is not empty.
-func containsFold(s, word string) bool {
+// ContainsFold is strings.Contains without regard to case; word is not empty.
+func ContainsFold(s, word string) bool {
 	for i := 0; i+len(word) <= len(s); i++ {
 		if s[i]|0x20 == word[0]|0x20 && strings.EqualFold(s[i:i+len(word)], word) {
 			return true

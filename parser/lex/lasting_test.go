@@ -1,4 +1,4 @@
-package pipeline
+package lex
 
 import "testing"
 
@@ -14,7 +14,7 @@ func TestLasting(t *testing.T) {
 		"SELECT currval('s')", "SELECT lastval()", "SELECT setseed(0)", "SELECT pg_backend_pid()", "SELECT dblink_connect('x')",
 		"SELECT 'not ended", "SELECT $a$ not ended", "/* not ended", `SELECT "not ended`, "nonsense", `"select" 1`, "SET \"local\" = 1",
 	} {
-		if !lasting(sql) {
+		if !Lasting(sql) {
 			t.Errorf("not found to last: %s", sql)
 		}
 	}
@@ -25,12 +25,12 @@ func TestLasting(t *testing.T) {
 		"SELECT temp, hold, $1::int, 1.5e3, a$b FROM weather", "SELECT pg_advisory_xact_lock(1), pg_try_advisory_xact_lock(2)", "CREATE TABLE t (x int)", "ALTER TABLE t SET (fillfactor = 50)", "NOTIFY x", "EXPLAIN SELECT 1",
 		"TABLE t", "VALUES (1)", "ABORT", "END", "START TRANSACTION", "VACUUM t", "ANALYZE",
 	} {
-		if lasting(sql) {
+		if Lasting(sql) {
 			t.Errorf("found to last: %s", sql)
 		}
 	}
 	const sql = "SELECT abalance FROM pgbench_accounts WHERE aid = 4711 AND name <> 'SET x' -- no more"
-	if n := testing.AllocsPerRun(100, func() { lasting(sql) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { Lasting(sql) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -1,4 +1,4 @@
-package pipeline
+package lex
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 
 // What sets a pinned setting to another value is refused where its name stands; what keeps it, or only looks like it,
 // is not.
-func TestUnpinning(t *testing.T) {
+func TestCheckPins(t *testing.T) {
 	for sql, position := range map[string]int{
 		"SET client_encoding = 'LATIN1'": 5, "set client_encoding to latin1": 5, "SET LOCAL client_encoding = LATIN1": 11,
 		"SET SESSION \"client_encoding\" TO 'LATIN1'": 13, "SET NAMES 'LATIN1'": 5, "SET NAMES LATIN1": 5, "/* ü */ SET CLIENT_ENCODING='sql_ascii'": 13,
@@ -21,7 +21,7 @@ func TestUnpinning(t *testing.T) {
 		"SELECT \"set_config\"('client_encoding', 'LATIN1', false)":                                      8,
 		"BEGIN; SET standard_conforming_strings = off":                                                   12, "SET client_encoding = 'UTF8'; SET client_encoding = 'x'": 35,
 	} {
-		err := unpinning(sql)
+		err := CheckPins(sql)
 		if err == nil || sqlstate.As(err).Code != sqlstate.FeatureNotSupported || sqlstate.As(err).Fatal || sqlstate.As(err).Position != position {
 			t.Errorf("%s: %+v, want an error at %d", sql, err, position)
 		}
@@ -32,7 +32,7 @@ func TestUnpinning(t *testing.T) {
 		"UPDATE t SET client_encoding = 'LATIN1'", "SELECT 'SET client_encoding = LATIN1'", "-- SET client_encoding = 'LATIN1'", "SELECT names FROM t",
 		"SELECT set_config('client_encoding', 'UTF8', false)", "SELECT set_config('search_path', 'client_encoding', false)", "SELECT set_config(name, 'x', true) FROM names",
 		"ALTER ROLE r SET client_encoding = 'LATIN1'", "SET search_path = names", "CREATE FUNCTION f() RETURNS int LANGUAGE sql SET client_encoding = 'LATIN1' AS 'SELECT 1'"} {
-		if err := unpinning(sql); err != nil {
+		if err := CheckPins(sql); err != nil {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}

@@ -1,11 +1,11 @@
-package pipeline
+package lex
 
 import "strings"
 
-// lasting reports whether a text may change what outlives its transaction in the database's session: settings, temporary
+// Lasting reports whether a text may change what outlives its transaction in the database's session: settings, temporary
 // tables, cursors WITH HOLD, prepared statements, channels, advisory locks. It looks at words alone, and what it does not
 // know lasts. What functions do inside cannot be seen here: the session itself is asked for that (upstream.Guest.Renew).
-func lasting(sql string) bool {
+func Lasting(sql string) bool {
 	var first, previous word // of the statement
 	for s := (scanner{rest: sql}); ; {
 		w, kind := s.next()
