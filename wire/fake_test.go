@@ -23,6 +23,7 @@ import (
 	"fugu/sqlstate"
 	"fugu/test/pgcluster"
 	"fugu/upstream"
+	"fugu/wire/auth"
 )
 
 func TestMain(m *testing.M) { pgcluster.Main(m) }
@@ -280,7 +281,7 @@ func serveOn(t testing.TB, listener net.Listener, edit func(*Config, *fake)) *pr
 		t.Fatal(err)
 	}
 	p := &proxy{fake: &fake{guest: guest, blocked: make(chan struct{}, 1)}, address: listener.Addr().String(), done: make(chan error, 1), log: &logBuffer{}}
-	config := Config{Auth: Trust{}, MessageBytes: 1 << 20, DrainTimeout: 20 * time.Second, LoginTimeout: 20 * time.Second,
+	config := Config{Auth: auth.Trust{}, MessageBytes: 1 << 20, DrainTimeout: 20 * time.Second, LoginTimeout: 20 * time.Second,
 		Logger: slog.New(slog.NewTextHandler(p.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	if edit != nil {
 		edit(&config, p.fake)

@@ -39,6 +39,9 @@ var rules = []rule{
 	{"wire imports sqlstate and nothing else of ours", func(f file, imported string) bool {
 		return !f.test && in(f.dir, "wire") && ours(imported) && !in(trim(imported), "sqlstate", "wire")
 	}},
+	{"who may come in is decided without a session", func(f file, imported string) bool {
+		return !f.test && in(f.dir, "wire/auth") && ours(imported) && trim(imported) != "sqlstate"
+	}},
 	{"history imports privacy, sensitivity and nothing else of ours", func(f file, imported string) bool {
 		return !f.test && in(f.dir, "history") && ours(imported) && !in(trim(imported), "privacy", "sensitivity")
 	}},

@@ -35,6 +35,8 @@ func TestCheck(t *testing.T) {
 		{"parser/lex/p.go", imports("fugu/sqlstate"), ""},
 		{"wire/p.go", imports("fugu/parser"), "wire/p.go: imports fugu/parser: wire imports sqlstate and nothing else of ours"},
 		{"wire/p.go", imports("fugu/sqlstate", "crypto/rand", "github.com/jackc/pgx/v5/pgproto3"), ""},
+		{"wire/p.go", imports("fugu/wire/auth"), ""},
+		{"wire/auth/p.go", imports("fugu/wire"), "wire/auth/p.go: imports fugu/wire: who may come in is decided without a session"},
 		{"wire/p_test.go", imports("fugu/test/pgcluster"), ""},
 		{"history/p.go", imports("fugu/ledger"), "history/p.go: imports fugu/ledger: history imports privacy, sensitivity and nothing else of ours"},
 		{"history/p.go", imports("fugu/privacy", "fugu/sensitivity", "gonum.org/v1/gonum/blas"), ""},

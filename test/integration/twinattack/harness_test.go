@@ -31,6 +31,7 @@ import (
 	"fugu/twin/build"
 	"fugu/upstream"
 	"fugu/wire"
+	"fugu/wire/auth"
 )
 
 func TestMain(m *testing.M) { pgcluster.Main(m) }
@@ -122,7 +123,7 @@ func (w *world) serve(t testing.TB) (dsn string) {
 	log := slog.New(slog.DiscardHandler)
 	serving, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
-	server := wire.New(wire.Config{Auth: wire.Trust{}, MaxClients: 100, MessageBytes: 16 << 20,
+	server := wire.New(wire.Config{Auth: auth.Trust{}, MaxClients: 100, MessageBytes: 16 << 20,
 		LoginTimeout: 10 * time.Second,
 		IdleTimeout:  time.Minute, DrainTimeout: 5 * time.Second, Logger: log}, pipeline.New(guest, reader, books,
 		snapshot, log))

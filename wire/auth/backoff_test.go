@@ -1,10 +1,9 @@
-package wire
+package auth
 
 import (
 	"context"
 	"fmt"
 	"net"
-	"sync"
 	"testing"
 	"time"
 
@@ -139,36 +138,8 @@ func TestBackoffForgets(t *testing.T) {
 	}
 }
 
-// A server slows guesses down, and stops waiting when the client's time is over.
-func TestBackoffOfLogins(t *testing.T) {
-	var mu sync.Mutex
-	var slept []time.Duration
-	auth := NewSCRAM(usersOf(t, map[string]string{"alice": "wonderland"}), nil)
-	auth.backoff.sleep = func(_ context.Context, d time.Duration) error {
-		mu.Lock()
-		defer mu.Unlock()
-		slept = append(slept, d)
-		return nil
-	}
-	p := serve(t, func(c *Config, _ *fake) { c.Auth = auth })
-	for _, user := range []string{"alice", "nobody"} { // there is no telling them apart
-		mu.Lock()
-		slept = nil
-		mu.Unlock()
-		for range 8 {
-			if err := pgxLogin(t, p.address, user, "nonsense", "sslmode=disable"); code(err) != "28P01" {
-				t.Fatal(err)
-			}
-		}
-		mu.Lock()
-		if len(slept) != 3 || slept[2] < 2*firstWait {
-			t.Errorf("%s: waits of %v", user, slept)
-		}
-		mu.Unlock()
-		if err := pgxLogin(t, p.address, "alice", "wonderland", "sslmode=disable"); err != nil {
-			t.Error(err)
-		}
-	}
+// Who waits stops waiting when the client's time is over.
+func TestSleepEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := sleep(ctx, time.Hour); err == nil {

@@ -1,4 +1,4 @@
-package wire
+package auth
 
 import (
 	"encoding/base64"
@@ -12,6 +12,9 @@ import (
 
 	"github.com/xdg-go/scram"
 )
+
+// MaxName is what PostgreSQL cuts names of users and databases off at, in bytes (NAMEDATALEN - 1).
+const MaxName = 63
 
 // Users are the SCRAM verifiers of a users file, by user name.
 type Users map[string]scram.StoredCredentials
@@ -71,8 +74,8 @@ func ParseNames(path, text string) (Names, error) {
 
 // userName says what is wrong with a name that no startup packet could have.
 func userName(name string) error {
-	if len(name) > maxName || !utf8.ValidString(name) || name == "" {
-		return fmt.Errorf("user %q: a name has up to %d bytes of UTF-8", name, maxName)
+	if len(name) > MaxName || !utf8.ValidString(name) || name == "" {
+		return fmt.Errorf("user %q: a name has up to %d bytes of UTF-8", name, MaxName)
 	}
 	return nil
 }

@@ -1,7 +1,14 @@
-package wire
+// Package auth decides who may come in: by a password (SCRAM, RFC 5802), by a client certificate, or by where a client
+// comes from. It also has what that rests on: the files of users, names and secrets, encryption towards clients, and the
+// patience with who guesses.
+//
+// A Method knows of a connection what a Client tells it, and no more of the protocol than the messages of SASL. What it
+// says, and in which order, is PostgreSQL's.
+package auth
 
 import (
 	"context"
+	"crypto/x509"
 	"net"
 	"net/netip"
 	"slices"
@@ -12,41 +19,35 @@ import (
 	"fugu/sqlstate"
 )
 
-// Authenticator finds out whether a client is who it says.
-type Authenticator interface {
-	// authenticate runs the exchange with the client; a nil error means that the user is who it says.
-	authenticate(ctx context.Context, c *login, user string) error
+// Method finds out whether a client is who it says.
+type Method interface {
+	// Authenticate runs the exchange with the client; a nil error means that the user is who it says.
+	Authenticate(ctx context.Context, c Client, user string) error
 }
 
-// maxSASL is the longest message of an authentication exchange (PG_MAX_SASL_MESSAGE_LENGTH), in bytes.
-const maxSASL = 1024
-
-func (l *login) send(m pgproto3.BackendMessage) error {
-	l.out.send(m)
-	l.out.flush()
-	return l.out.err
+// Client is the connection of a client that is not let in yet. Errors of its methods end the connection.
+type Client interface {
+	// Send brings a message to the client at once.
+	Send(m pgproto3.BackendMessage) error
+	// Receive reads the body of the client's next message, which must be an answer to what it was asked.
+	Receive() ([]byte, error)
+	RemoteAddr() net.Addr
+	// Channel is what is known of the encryption; nil: there is none.
+	Channel() *Channel
 }
 
-// receive reads the client's next message, which must be an answer to what it was asked.
-func (l *login) receive() ([]byte, error) {
-	typ, length, err := l.in.next()
-	if err != nil {
-		return nil, err
-	}
-	if typ != 'p' {
-		return nil, sqlstate.New(sqlstate.ProtocolViolation, "expected SASL response, got message type %d", typ).Ending()
-	}
-	if length > maxSASL {
-		return nil, sqlstate.New(sqlstate.ProtocolViolation, "invalid message length").Ending()
-	}
-	return l.in.read(length)
+// Channel is what is known of an encrypted connection.
+type Channel struct {
+	Binding []byte            // tls-server-end-point of the certificate that the client was shown; nil: there is none
+	Peer    *x509.Certificate // the client's, verified; nil: it has shown none
 }
 
 // Trust lets everybody be whoever they say, if they come from this machine.
 type Trust struct{}
 
-func (Trust) authenticate(_ context.Context, c *login, user string) error {
-	if !local(c.conn.RemoteAddr()) {
+// Authenticate implements Method.
+func (Trust) Authenticate(_ context.Context, c Client, user string) error {
+	if !local(c.RemoteAddr()) {
 		return sqlstate.New(sqlstate.InvalidAuthorization, "\"trust\" authentication failed for user \"%s\"", user).
 			WithHint("Without a password only clients on the server's own machine are let in.").Ending()
 	}
@@ -71,7 +72,7 @@ func (n Names) are(cert, user string) bool {
 
 // Certificates decide by the certificate that a client has shown; the TLS of the server must have a ClientCA.
 type Certificates struct {
-	next    Authenticator
+	next    Method
 	anyName bool
 	names   atomic.Pointer[Names]
 	users   atomic.Pointer[Users]
@@ -79,7 +80,7 @@ type Certificates struct {
 
 // NewCertificates lets in whom a certificate names. next, if not nil, is asked too, when there is a good certificate;
 // with anyName each certificate of the authority will then do for each user (PostgreSQL's clientcert=verify-ca).
-func NewCertificates(next Authenticator, anyName bool, names Names, users Users) *Certificates {
+func NewCertificates(next Method, anyName bool, names Names, users Users) *Certificates {
 	c := &Certificates{next: next, anyName: anyName}
 	c.Replace(names, users)
 	return c
@@ -91,19 +92,21 @@ func (c *Certificates) Replace(names Names, users Users) {
 	c.users.Store(&users)
 }
 
-func (c *Certificates) authenticate(ctx context.Context, l *login, user string) error {
-	if l.channel == nil || l.channel.peer == nil {
+// Authenticate implements Method.
+func (c *Certificates) Authenticate(ctx context.Context, l Client, user string) error {
+	channel := l.Channel()
+	if channel == nil || channel.Peer == nil {
 		return sqlstate.New(sqlstate.InvalidAuthorization, "connection requires a valid client certificate").Ending()
 	}
 	if c.next != nil {
-		if err := c.next.authenticate(ctx, l, user); err != nil {
+		if err := c.next.Authenticate(ctx, l, user); err != nil {
 			return err
 		}
 	}
 	if c.anyName {
 		return nil
 	}
-	name := commonName(l.channel.peer)
+	name := commonName(channel.Peer)
 	known := true
 	if users := *c.users.Load(); users != nil {
 		_, known = users[user]

@@ -1,4 +1,4 @@
-package wire
+package auth
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/xdg-go/scram"
@@ -62,6 +63,9 @@ func (s *SCRAM) Replace(users Users) {
 	s.users.Store(k)
 }
 
+// HoldBackBy replaces the way in which answers to guesses are held back. It is for tests, before the first client comes.
+func (s *SCRAM) HoldBackBy(sleep func(context.Context, time.Duration) error) { s.backoff.sleep = sleep }
+
 // Secret gives a secret for NewSCRAM where none is kept: it stays the same as long as the users do.
 func (u Users) Secret() []byte {
 	h := sha256.New()
@@ -93,7 +97,8 @@ func (k *known) credentials(secret []byte, user string) (c scram.StoredCredentia
 	return c, false
 }
 
-func (s *SCRAM) authenticate(ctx context.Context, l *login, user string) error {
+// Authenticate implements Method.
+func (s *SCRAM) Authenticate(ctx context.Context, c Client, user string) error {
 	verifier, exists := s.users.Load().credentials(s.secret, user)
 	// The name inside the exchange is ignored, as PostgreSQL does: the startup packet has it.
 	server, err := scram.SHA256.NewServer(func(string) (scram.StoredCredentials, error) { return verifier, nil })
@@ -102,14 +107,14 @@ func (s *SCRAM) authenticate(ctx context.Context, l *login, user string) error {
 	}
 	binding := scram.ChannelBinding{}
 	offer := []string{scramPlain}
-	if l.channel != nil && l.channel.binding != nil {
-		binding = scram.ChannelBinding{Type: scram.ChannelBindingTLSServerEndpoint, Data: l.channel.binding}
+	if channel := c.Channel(); channel != nil && channel.Binding != nil {
+		binding = scram.ChannelBinding{Type: scram.ChannelBindingTLSServerEndpoint, Data: channel.Binding}
 		offer = []string{scramBound, scramPlain}
 	}
-	if err := l.send(&pgproto3.AuthenticationSASL{AuthMechanisms: offer}); err != nil {
+	if err := c.Send(&pgproto3.AuthenticationSASL{AuthMechanisms: offer}); err != nil {
 		return err
 	}
-	body, err := l.receive()
+	body, err := c.Receive()
 	if err != nil {
 		return err
 	}
@@ -120,10 +125,10 @@ func (s *SCRAM) authenticate(ctx context.Context, l *login, user string) error {
 	case !slices.Contains(offer, mechanism):
 		return sqlstate.New(sqlstate.ProtocolViolation, "client selected an invalid SASL authentication mechanism").Ending()
 	case first == nil: // the client waits to be asked for its first message
-		if err := l.send(&pgproto3.AuthenticationSASLContinue{}); err != nil {
+		if err := c.Send(&pgproto3.AuthenticationSASLContinue{}); err != nil {
 			return err
 		}
-		if first, err = l.receive(); err != nil {
+		if first, err = c.Receive(); err != nil {
 			return err
 		}
 	}
@@ -135,10 +140,10 @@ func (s *SCRAM) authenticate(ctx context.Context, l *login, user string) error {
 	if err != nil {
 		return malformed().Because(err)
 	}
-	if err := l.send(&pgproto3.AuthenticationSASLContinue{Data: []byte(challenge)}); err != nil {
+	if err := c.Send(&pgproto3.AuthenticationSASLContinue{Data: []byte(challenge)}); err != nil {
 		return err
 	}
-	if body, err = l.receive(); err != nil {
+	if body, err = c.Receive(); err != nil {
 		return err
 	}
 	nonce, _, _ := strings.Cut(challenge, ",")
@@ -155,11 +160,11 @@ func (s *SCRAM) authenticate(ctx context.Context, l *login, user string) error {
 	}
 	// From here on the client would learn whether it has the password.
 	right := conversation.Valid() && exists
-	if err := s.backoff.wait(ctx, user, l.conn.RemoteAddr(), right); err != nil {
+	if err := s.backoff.wait(ctx, user, c.RemoteAddr(), right); err != nil {
 		return err
 	}
 	if right {
-		return l.send(&pgproto3.AuthenticationSASLFinal{Data: []byte(final)})
+		return c.Send(&pgproto3.AuthenticationSASLFinal{Data: []byte(final)})
 	}
 	return sqlstate.New(sqlstate.InvalidPassword, "password authentication failed for user \"%s\"", user).Ending()
 }

@@ -1,14 +1,11 @@
-package wire
+package auth
 
 import (
-	"context"
 	"encoding/base64"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 )
 
 var (
@@ -84,34 +81,24 @@ func TestReadUsers(t *testing.T) {
 	}
 }
 
-// usersOf has PostgreSQL make the verifiers of users with passwords, as an administrator would copy them.
-func usersOf(t *testing.T, passwords map[string]string) Users {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), cluster(t).DSN("postgres", "postgres"))
+func TestCertificateNames(t *testing.T) {
+	names, err := ParseNames("f", "# who is who\n\"alice@example.com\" \"alice\"\n\"robot\" \"alice\"\n\"robot\" \"b\"\"ob\"\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(context.WithoutCancel(t.Context()))
-	var file strings.Builder
-	for name, password := range passwords {
-		for _, sql := range []string{"SET password_encryption = 'scram-sha-256'", "DROP ROLE IF EXISTS scratch", "CREATE ROLE scratch PASSWORD '" + password + "'"} {
-			if _, err := conn.Exec(t.Context(), sql); err != nil {
-				t.Fatal(err)
-			}
+	for _, c := range []struct {
+		cert, user string
+		is         bool
+	}{{"alice@example.com", "alice", true}, {"robot", "alice", true}, {"robot", `b"ob`, true}, {"alice", "alice", false}, {"Robot", "alice", false}, {"robot", "robot", false}} {
+		if names.are(c.cert, c.user) != c.is {
+			t.Errorf("%s is %s: %v", c.cert, c.user, !c.is)
 		}
-		var verifier string
-		if err := conn.QueryRow(t.Context(), "SELECT rolpassword FROM pg_authid WHERE rolname = 'scratch'").Scan(&verifier); err != nil {
-			t.Fatal(err)
-		}
-		file.WriteString(`"` + strings.ReplaceAll(name, `"`, `""`) + `" "` + verifier + "\"\n")
 	}
-	path := filepath.Join(t.TempDir(), "users.txt")
-	if err := os.WriteFile(path, []byte(file.String()), 0o600); err != nil {
-		t.Fatal(err)
+	if !Names(nil).are("x", "x") || Names(nil).are("x", "y") || (Names{}).are("x", "x") {
+		t.Error("without a file each name is its own user; in an empty one there is none")
 	}
-	users, err := ReadUsers(path)
-	if err != nil {
-		t.Fatal(err)
+	_, err = ParseNames("f", "x\n\"a\" \"\"\n\"a\" \""+strings.Repeat("u", 64)+"\"\n")
+	if err == nil || strings.Count(err.Error(), "\n") != 2 || !slices.ContainsFunc(strings.Split(err.Error(), "\n"), func(l string) bool { return strings.HasPrefix(l, "f:3: ") }) {
+		t.Errorf("got %v", err)
 	}
-	return users
 }
