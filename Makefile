@@ -10,7 +10,7 @@ FUZZTIME ?= 10s
 SOAK ?= 10m
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test quick compat compat-18 bench paper lint fuzz soak kills clean
+.PHONY: help build demo test quick nightly compat compat-18 bench paper lint shape fuzz soak kills clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,10 @@ quick: ## for every save: formatting, vet, unit tests, and one cluster with psql
 	@scripts/setup.sh server
 	@scripts/quick.sh
 
+nightly: ## what is too long for make test: more statements, trials and transcripts; SEED=number as of another day
+	@scripts/setup.sh server test
+	@scripts/nightly.sh $(SEED)
+
 compat: ## the test suites of pgx, lib/pq and libpq, and 17 clients, through Fugu as directly: beside noise, and beside twins
 	@scripts/setup.sh server compat
 	@failed=0; for twins in '' -twins; do go run ./test/compat/clients $$twins || failed=1; go run ./test/compat/suites $$twins || failed=1; done; exit $$failed
@@ -39,7 +43,7 @@ compat: ## the test suites of pgx, lib/pq and libpq, and 17 clients, through Fug
 compat-18: ## PostgreSQL 18 with its psql and libpq, unpacked from Debian's testing release: protocol 3.2, the tests that need a server, and make compat
 	@scripts/setup.sh server compat
 	@programs=$$(scripts/postgres18.sh) && export PATH=$$programs:$$PATH && failed=0; \
-	go test -timeout 30m -p 1 ./test/compat/newest ./test/pgcluster ./wire ./upstream ./pipeline ./ledger ./planner/... ./cmd/proxy ./test/integration || failed=1; \
+	go test -timeout 30m -p 1 ./test/compat/newest ./test/pgcluster ./wire/... ./upstream ./pipeline ./ledger ./planner/... ./cmd/proxy ./test/integration || failed=1; \
 	go run ./test/compat/clients || failed=1; go run ./test/compat/suites || failed=1; exit $$failed
 
 bench: ## what Fugu costs beside PostgreSQL and PgBouncer, make paper, and all package benchmarks; or those that match BENCH=regexp, or PART=relay (see docs/operations.md)
@@ -63,6 +67,9 @@ lint: ## formatting, vet and staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 	go vet ./...
 	go tool staticcheck ./...
+
+shape: ## lines, packages, the largest set of files that need each other, and functions that are too long
+	@go run ./internal/arch/shape
 
 soak: ## everything goes wrong at once for SOAK (10m), with 2,000 idle clients at the end
 	@scripts/setup.sh server

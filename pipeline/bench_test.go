@@ -106,3 +106,18 @@ func BenchmarkRecall(b *testing.B) {
 		}
 	})
 }
+
+// A text on a twin with constants of its own, whose shape is known.
+func BenchmarkRenameByShape(b *testing.B) {
+	s := twinned()
+	sql := "SELECT abalance FROM account WHERE aid = %d"
+	splice, _, ok := read(s, fmt.Sprintf(sql, 1))
+	found, _ := constants(fmt.Sprintf(sql, 1))
+	s.shapes.add(planKey{sql: shapeOf(fmt.Sprintf(sql, 1), found)}, shape{edits: toShape(splice.Edits, found)}, 1)
+	b.ReportAllocs()
+	median(b, func(i int) {
+		if _, known := s.reshaped(planKey{sql: fmt.Sprintf(sql, i)}, nil); !known || !ok {
+			b.Fatal("the shape is not known")
+		}
+	})
+}

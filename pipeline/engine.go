@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"fugu/ledger"
+	"fugu/parser/lex"
 	"fugu/sqlstate"
 	"fugu/upstream"
 	"fugu/wire"
@@ -75,7 +76,7 @@ func (e *Engine) Open(_ context.Context, startup wire.Startup) (wire.Session, er
 	}
 	s := &session{engine: e, user: startup.User}
 	for name, value := range startup.Parameters {
-		if containsFold(name+value, "fugu") {
+		if lex.ContainsFold(name+value, "fugu") {
 			s.touched = true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fugu/parser"
+	"fugu/parser/lex"
 	"fugu/planner"
 	"fugu/sqlstate"
 	"fugu/upstream"
@@ -82,18 +83,18 @@ func (m meanings) key() string {
 }
 
 // making are the words of which a text that gives a relation a name has one.
-var making = newWords("create", "into", "alter", "import")
+var making = lex.NewWords("create", "into", "alter", "import")
 
 // Lookup implements wire.Resolver: the question what the names of a text mean in the session, empty where they can mean
 // nothing but what is protected.
 func (s *session) Lookup(ctx context.Context, sql string) string {
 	snap := s.engine.snapshot.Load()
 	s.means = nil
-	if !snap.words.in(sql) {
+	if !snap.words.In(sql) {
 		return ""
 	}
 	asked := s.doubtful(ctx, snap, sql)
-	s.made = s.made || making.in(sql)
+	s.made = s.made || making.In(sql)
 	return lookup(asked)
 }
 
@@ -107,7 +108,7 @@ func (s *session) doubtful(ctx context.Context, snap *Snapshot, sql string) (nam
 		}
 	}
 	for _, name := range list {
-		if containsFold(sql, strings.ReplaceAll(name, `"`, `""`)) || containsFold(sql, `u&"`) {
+		if lex.ContainsFold(sql, strings.ReplaceAll(name, `"`, `""`)) || lex.ContainsFold(sql, `u&"`) {
 			names = append(names, name)
 		}
 	}

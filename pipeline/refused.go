@@ -6,6 +6,7 @@ import (
 
 	"fugu/ledger"
 	"fugu/parser"
+	"fugu/parser/lex"
 	"fugu/sqlstate"
 )
 
@@ -19,7 +20,7 @@ func (s *session) refused(ctx context.Context, snap *Snapshot, sql string, err e
 		return
 	}
 	// What is named here otherwise are parts of the catalog, in which many mistakes are the client's affair.
-	if code := refusalCode(ctx, err); strings.HasPrefix(code, "PV") || snap.words.in(sql) {
+	if code := refusalCode(ctx, err); strings.HasPrefix(code, "PV") || snap.words.In(sql) {
 		s.engine.refusals.Add(ledger.Refusal{User: s.user, Dataset: snap.dataset(sql), Code: code, Statement: parser.Fingerprint(sql)})
 	}
 }
@@ -52,7 +53,7 @@ func refusalCode(ctx context.Context, err error) string {
 func (s *Snapshot) dataset(sql string) string {
 	name := ""
 	for _, t := range s.tables {
-		if t.policy.Dataset == name || !newWords(t.config.Name).in(sql) {
+		if t.policy.Dataset == name || !lex.NewWords(t.config.Name).In(sql) {
 			continue
 		}
 		if name != "" {

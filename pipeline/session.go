@@ -11,6 +11,7 @@ import (
 
 	"fugu/internal/hook"
 	"fugu/parser"
+	"fugu/parser/lex"
 	"fugu/planner"
 	"fugu/policy"
 	"fugu/sqlstate"
@@ -54,7 +55,7 @@ func (s *session) Kind() string {
 
 // Lasting reports whether a text may change what outlives its transaction in the database's session.
 func (s *session) Lasting(sql []byte) bool {
-	return lasting(unsafe.String(unsafe.SliceData(sql), len(sql)))
+	return lex.Lasting(unsafe.String(unsafe.SliceData(sql), len(sql)))
 }
 
 // template is one statement of a text as it is planned, for every session alike. At most one of plan, plain, execute, masked
@@ -69,6 +70,7 @@ type template struct {
 	policy *policy.Policy // of the plan's cuts, or of plain; nil for virtual tables only
 	masked bool           // text masks parts of the catalog
 	places parser.Places  // of masked: where the parts of text stood in the client's
+	splice *parser.Splice // of masked: text stands for all that the client sent, and this is how; nil: there is more to it
 	start  int32          // of the client's own text: characters before it in what the client sent
 	show   bool           // text tells a setting of Fugu's, in the place of SHOW
 	plain  *protected     // a plain SELECT of rows: text reads the reference instead
@@ -92,14 +94,14 @@ func (s *session) Ordinary(sql []byte) bool {
 	if s.engine.closed.Load() || snap.apart != nil && snap.admits(s.user) != nil {
 		return false // which Interpret refuses
 	}
-	if snap.plainly(text) && !(s.prepared && containsFold(text, "execute")) || hook.Blind {
+	if snap.plainly(text) && !(s.prepared && lex.ContainsFold(text, "execute")) || hook.Blind {
 		return true
 	}
 	// A decision that a text is ordinary does not depend on its parameters' types.
 	if templates, known := snap.plans.get(planKey{sql: text}); !known || templates != nil || s.prepared {
 		return false
 	}
-	s.touched = s.touched || containsFold(text, "fugu")
+	s.touched = s.touched || lex.ContainsFold(text, "fugu")
 	return true
 }
 
@@ -113,18 +115,18 @@ func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32
 	if err := snap.admits(s.user); err != nil {
 		return nil, err
 	}
-	if err := unpinning(sql); err != nil {
+	if err := lex.CheckPins(sql); err != nil {
 		return nil, err
 	}
 	named := snap.mentions(sql)
-	if !named && !(s.prepared && containsFold(sql, "execute")) || hook.Blind {
-		if key := newPlanKey(sql, nil); !containsFold(sql, "execute") && !snap.plainly(sql) {
+	if !named && !(s.prepared && lex.ContainsFold(sql, "execute")) || hook.Blind {
+		if key := newPlanKey(sql, nil); !lex.ContainsFold(sql, "execute") && !snap.plainly(sql) {
 			snap.plans.add(key, nil, weight(key)) // which a glance finds the next time
 		}
 		return nil, nil
 	}
 	defer s.engine.searches.serve()()
-	s.touched = s.touched || containsFold(sql, "fugu")
+	s.touched = s.touched || lex.ContainsFold(sql, "fugu")
 	templates, err := s.templates(ctx, snap, sql, paramTypes)
 	if err != nil && !named {
 		return nil, nil // the server says what is wrong with it
@@ -169,9 +171,12 @@ func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, par
 	if ts, ok := snap.plans.get(key); ok {
 		return ts, nil
 	}
+	if t, ok := snap.reshaped(key, paramTypes); ok {
+		return []template{t}, nil
+	}
 	// What only asks the catalog for what there is can go to the server as it is, if it cannot be rewritten.
-	harmless := !snap.words.in(sql) && !snap.shadows.Mentions(sql)
-	if harmless && !s.prepared && !parser.Introspects(sql) && !containsFold(sql, "execute") {
+	harmless := !snap.words.In(sql) && !snap.shadows.Mentions(sql)
+	if harmless && !s.prepared && !parser.Introspects(sql) && !lex.ContainsFold(sql, "execute") {
 		snap.plans.add(key, nil, weight(key))
 		return nil, nil
 	}
@@ -181,6 +186,13 @@ func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, par
 	}
 	if err != nil {
 		return nil, err
+	}
+	if t, ok, err := s.renamed(ctx, snap, key, statements, paramTypes); ok || err != nil {
+		out := []template{t}
+		if err == nil {
+			snap.plans.add(key, out, weight(key)+weight(out))
+		}
+		return out, err
 	}
 	var out []template
 	special := false
@@ -297,6 +309,8 @@ func (s *statement) Ordinary() bool {
 // Placed tells where in what the client sent stands what an error of the guest's speaks of.
 func (s *statement) Placed() func(position int32) int32 {
 	switch {
+	case s.splice != nil:
+		return s.splice.At
 	case s.masked:
 		return s.places.At
 	case s.Ordinary() && s.execute == nil && s.start > 0:

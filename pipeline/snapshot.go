@@ -14,6 +14,7 @@ import (
 	"fugu/model"
 	"fugu/model/fitted"
 	"fugu/parser"
+	"fugu/parser/lex"
 	"fugu/planner"
 	"fugu/policy"
 	"fugu/upstream"
@@ -34,12 +35,13 @@ type Snapshot struct {
 	apart    []*policy.Policy // of tables that are elsewhere, whose twins are here under the same names: see LoadApart
 	tables   []*protected
 	views    []parser.Table // over protected tables
-	words    *words         // a text with none of them is ordinary
-	glance   *words         // those, and the words that change a pinned setting
+	words    *lex.Words     // a text with none of them is ordinary
+	glance   *lex.Words     // those, and the words that change a pinned setting
 	shadows  *parser.Shadows
 	listing  *parser.Introspection
 	hidden   *parser.Hidden
 	plans    *cache[planKey, []template]
+	shapes   *cache[planKey, shape]
 	planned  atomic.Uint64 // the serial of the template that was planned last
 	recalled *cache[recalledBy, recalled]
 	measured *cache[ledger.Key, *measured]
@@ -75,10 +77,11 @@ type protected struct {
 // it reads nothing, and every statement is ordinary.
 func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reader, protected ...string) (*Snapshot, error) {
 	masks := len(policies) > 0 || len(protected) > 0
-	s := &Snapshot{policies: policies, words: newWords("fugu"), glance: newWords(append(pinNames(), "fugu")...), fitted: map[*policy.Policy]*fitted.Artifact{}, accounts: map[*policy.Policy]*account{}, declared: map[string]*declared{}}
+	s := &Snapshot{policies: policies, words: lex.NewWords("fugu"), glance: lex.NewWords(append(lex.PinNames(), "fugu")...), fitted: map[*policy.Policy]*fitted.Artifact{}, accounts: map[*policy.Policy]*account{}, declared: map[string]*declared{}}
 	s.plans = newCache[planKey, []template](planEntries, planBytes)
+	s.shapes = newCache[planKey, shape](shapeEntries, shapeMemory)
 	if !masks { // no word is more than another
-		s.words, s.glance = newWords(), newWords(pinNames()...)
+		s.words, s.glance = lex.NewWords(), lex.NewWords(lex.PinNames()...)
 	}
 	s.recalled = newCache[recalledBy, recalled](recalledEntries, recalledBytes)
 	s.measured = newCache[ledger.Key, *measured](measuredEntries, measuredBytes)
@@ -372,12 +375,12 @@ func (s *Snapshot) VirtualTable(name string) (planner.VirtualTable, bool) {
 
 // watch takes a name that makes a text more than ordinary.
 func (s *Snapshot) watch(name string) {
-	s.words.add(name)
-	s.glance.add(name)
+	s.words.Add(name)
+	s.glance.Add(name)
 }
 
 // plainly reports that a text is ordinary, by the first look at its words: it is all that most statements pay.
-func (s *Snapshot) plainly(sql string) bool { return !s.glance.in(sql) && !s.shadows.Touches(sql) }
+func (s *Snapshot) plainly(sql string) bool { return !s.glance.In(sql) && !s.shadows.Touches(sql) }
 
 // mentions reports whether a text holds any word that could make it ask for protected data or for what shows it.
-func (s *Snapshot) mentions(sql string) bool { return s.words.in(sql) || s.shadows.Touches(sql) }
+func (s *Snapshot) mentions(sql string) bool { return s.words.In(sql) || s.shadows.Touches(sql) }

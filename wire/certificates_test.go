@@ -3,11 +3,11 @@ package wire
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"slices"
 	"strings"
 	"testing"
 
 	"fugu/test/certs"
+	"fugu/wire/auth"
 )
 
 func keyPair(t *testing.T, pair certs.Pair) tls.Certificate {
@@ -25,20 +25,20 @@ func TestCertificates(t *testing.T) {
 	needed := "E FATAL 28000 connection requires a valid client certificate"
 	for _, c := range []struct {
 		method, rules string
-		auth          func(scram Authenticator, users Users) Authenticator
+		auth          func(scram auth.Method, users auth.Users) auth.Method
 		// What a login as alice with each certificate gives first.
 		alice, bob, two, nobody, none string
 	}{
-		{"cert", "hostssl all all all cert\n", func(Authenticator, Users) Authenticator { return NewCertificates(nil, false, nil, nil) },
+		{"cert", "hostssl all all all cert\n", func(auth.Method, auth.Users) auth.Method { return auth.NewCertificates(nil, false, nil, nil) },
 			"R", refused, refused, refused, needed},
-		{"cert, users known", "hostssl all all all cert\n", func(_ Authenticator, u Users) Authenticator { return NewCertificates(nil, false, nil, u) },
+		{"cert, users known", "hostssl all all all cert\n", func(_ auth.Method, u auth.Users) auth.Method { return auth.NewCertificates(nil, false, nil, u) },
 			"R", refused, refused, refused, needed},
 		{"clientcert=verify-ca", "hostssl all all all scram-sha-256 clientcert=verify-ca\n",
-			func(scram Authenticator, _ Users) Authenticator { return NewCertificates(scram, true, nil, nil) },
+			func(scram auth.Method, _ auth.Users) auth.Method { return auth.NewCertificates(scram, true, nil, nil) },
 			"R", "R", "R", "R", needed},
 	} {
 		t.Run(c.method, func(t *testing.T) {
-			s := serveSecure(t, x509.ECDSAWithSHA256, c.rules, func(config *Config, users Users) { config.Auth = c.auth(config.Auth, users) })
+			s := serveSecure(t, x509.ECDSAWithSHA256, c.rules, func(config *Config, users auth.Users) { config.Auth = c.auth(config.Auth, users) })
 			own := map[string][]tls.Certificate{"alice": {keyPair(t, s.authority.Issue(t, "alice"))}, "bob": {keyPair(t, s.authority.Issue(t, "bob"))},
 				"two": {keyPair(t, s.authority.Issue(t, "bob", "alice"))}, "nobody": {keyPair(t, s.authority.Issue(t))}, "none": nil}
 			for _, side := range s.sides {
@@ -74,8 +74,8 @@ func TestCertificates(t *testing.T) {
 
 // With clientcert=verify-full the password and the name must both be right.
 func TestCertificateAndPassword(t *testing.T) {
-	s := serveSecure(t, x509.ECDSAWithSHA256, "hostssl all all all scram-sha-256 clientcert=verify-full\n", func(c *Config, _ Users) {
-		c.Auth = NewCertificates(c.Auth, false, nil, nil)
+	s := serveSecure(t, x509.ECDSAWithSHA256, "hostssl all all all scram-sha-256 clientcert=verify-full\n", func(c *Config, _ auth.Users) {
+		c.Auth = auth.NewCertificates(c.Auth, false, nil, nil)
 	})
 	dir := t.TempDir()
 	for _, name := range []string{"alice", "bob"} {
@@ -91,51 +91,5 @@ func TestCertificateAndPassword(t *testing.T) {
 				t.Errorf("%s: the certificate of %s with %q: %v", side.name, c.cert, c.password, err)
 			}
 		}
-	}
-}
-
-func TestCertificateNames(t *testing.T) {
-	names, err := ParseNames("f", "# who is who\n\"alice@example.com\" \"alice\"\n\"robot\" \"alice\"\n\"robot\" \"b\"\"ob\"\n")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		cert, user string
-		is         bool
-	}{{"alice@example.com", "alice", true}, {"robot", "alice", true}, {"robot", `b"ob`, true}, {"alice", "alice", false}, {"Robot", "alice", false}, {"robot", "robot", false}} {
-		if names.are(c.cert, c.user) != c.is {
-			t.Errorf("%s is %s: %v", c.cert, c.user, !c.is)
-		}
-	}
-	if !Names(nil).are("x", "x") || Names(nil).are("x", "y") || (Names{}).are("x", "x") {
-		t.Error("without a file each name is its own user; in an empty one there is none")
-	}
-	_, err = ParseNames("f", "x\n\"a\" \"\"\n\"a\" \""+strings.Repeat("u", 64)+"\"\n")
-	if err == nil || strings.Count(err.Error(), "\n") != 2 || !slices.ContainsFunc(strings.Split(err.Error(), "\n"), func(l string) bool { return strings.HasPrefix(l, "f:3: ") }) {
-		t.Errorf("got %v", err)
-	}
-}
-
-// Names and users can change while clients come.
-func TestCertificatesReplace(t *testing.T) {
-	auth := NewCertificates(nil, false, nil, nil)
-	block := keyPair(t, certs.NewAuthority(t, x509.ECDSAWithSHA256).Issue(t, "robot"))
-	peer, err := x509.ParseCertificate(block.Certificate[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := newLogin(&spoken{})
-	l.channel = &channel{peer: peer}
-	in := func(user string) bool { return auth.authenticate(t.Context(), l, user) == nil }
-	if !in("robot") || in("alice") {
-		t.Error("at first")
-	}
-	auth.Replace(Names{"robot": {"alice"}}, nil)
-	if in("robot") || !in("alice") {
-		t.Error("with names")
-	}
-	auth.Replace(Names{"robot": {"alice", "bob"}}, Users{"bob": {}})
-	if in("alice") || !in("bob") {
-		t.Error("with users")
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fugu/wire/auth"
 )
 
 // Many clients come at once, some of which do not mean it: each is served, or refused with PostgreSQL's words, or, when
@@ -80,7 +82,7 @@ func TestManyIdleClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	engine := &silentGuests{}
-	s := New(Config{Auth: Trust{}, MaxClients: n, DrainTimeout: patience, Logger: slog.New(slog.DiscardHandler)}, engine)
+	s := New(Config{Auth: auth.Trust{}, MaxClients: n, DrainTimeout: patience, Logger: slog.New(slog.DiscardHandler)}, engine)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx, listener) }()

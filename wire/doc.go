@@ -23,6 +23,9 @@
 // statement, all of its statements run through the extended protocol with one Sync at the end, which gives them the one
 // implicit transaction that they would have had.
 //
+// Where the Engine only wants another text (Relayer), none of that is needed: the Query or Parse is sent with that text,
+// and what follows as it came (relayed.go).
+//
 // # Relay
 //
 // Frames that nobody needs to understand are relayed without decoding, from the buffer that they were read into: an inlet
@@ -32,8 +35,8 @@
 // # Back-pressure
 //
 // A client that does not read stops its backend goroutine, then the guest, and then, when the guest reads no more, the
-// frontend: as with PostgreSQL itself, a client that pipelines without bound must read. The backend never waits for the frontend, so between the two there is no other
-// way to a standstill.
+// frontend: as with PostgreSQL itself, a client that pipelines without bound must read. The backend never waits for the
+// frontend, so between the two there is no other way to a standstill.
 //
 // # Endings
 //
@@ -51,8 +54,8 @@
 // # Start
 //
 // A connection begins as a login: startup packets, encryption, authentication, in PostgreSQL's order and with its words.
-// Each layer of it can be read by itself: startup.go and parameters.go what is asked for, tls.go how it is encrypted,
-// auth.go, scram.go and backoff.go who may come in. What they read from files can be replaced while sessions go on.
+// Each layer of it can be read by itself: startup.go and parameters.go what is asked for, tls.go how it is encrypted, and
+// package auth who may come in. What is read from files can be replaced while sessions go on.
 //
 // # Pool
 //

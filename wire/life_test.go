@@ -13,6 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fugu/wire/auth"
 )
 
 // eventually waits for what must come to pass, however slow the machine is.
@@ -200,7 +202,7 @@ func TestListenerFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(Config{Auth: Trust{}, Logger: serve(t, nil).server.config.Logger}, &fake{})
+	s := New(Config{Auth: auth.Trust{}, Logger: serve(t, nil).server.config.Logger}, &fake{})
 	_ = listener.Close()
 	if err := s.Serve(t.Context(), listener); err == nil {
 		t.Error("Serve on a closed listener reports no error")

@@ -14,13 +14,15 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fugu/wire/auth"
 )
 
 func scramServer(t *testing.T) *proxy {
 	t.Helper()
-	auth := NewSCRAM(usersOf(t, map[string]string{"alice": "wonderland", `o"brien`: "pä$$ word", "numa": "\u2168"}), []byte("secret"))
-	auth.backoff.sleep = func(context.Context, time.Duration) error { return nil }
-	return serve(t, func(c *Config, _ *fake) { c.Auth = auth })
+	method := auth.NewSCRAM(usersOf(t, map[string]string{"alice": "wonderland", `o"brien`: "pä$$ word", "numa": "\u2168"}), []byte("secret"))
+	method.HoldBackBy(func(context.Context, time.Duration) error { return nil })
+	return serve(t, func(c *Config, _ *fake) { c.Auth = method })
 }
 
 func TestSCRAM(t *testing.T) {
@@ -140,8 +142,8 @@ func TestMaxClients(t *testing.T) {
 }
 
 func TestLoginTimeout(t *testing.T) {
-	auth := NewSCRAM(Users{}, nil)
-	p := serve(t, func(c *Config, _ *fake) { c.LoginTimeout, c.Auth = 50*time.Millisecond, auth })
+	method := auth.NewSCRAM(auth.Users{}, nil)
+	p := serve(t, func(c *Config, _ *fake) { c.LoginTimeout, c.Auth = 50*time.Millisecond, method })
 	for name, sent := range map[string][]byte{
 		"says nothing":             nil,
 		"stops in the packet":      packet(protocol30, "user", "postgres")[:9],
@@ -166,8 +168,8 @@ func TestLoginTimeout(t *testing.T) {
 }
 
 func TestLoginTimeoutIsPostgreSQLs(t *testing.T) {
-	auth := NewSCRAM(Users{}, []byte("secret"))
-	p := serve(t, func(c *Config, _ *fake) { c.LoginTimeout, c.Auth = 50*time.Millisecond, auth })
+	method := auth.NewSCRAM(auth.Users{}, []byte("secret"))
+	p := serve(t, func(c *Config, _ *fake) { c.LoginTimeout, c.Auth = 50*time.Millisecond, method })
 	got := hello(t, p.address, "postgres").until(t, "Z")
 	if len(got) != 3 || got[0][0] != 'R' || got[1] != "E FATAL 57014 canceling authentication due to timeout" {
 		t.Errorf("got %q", got)
@@ -195,7 +197,8 @@ func TestUserClients(t *testing.T) {
 }
 
 func TestLoginTimeoutEndsWithTheLogin(t *testing.T) {
-	const timeout = 300 * time.Millisecond
+	t.Parallel() // it waits, for longer than a busy machine makes a login take
+	const timeout = 3 * time.Second
 	p := serve(t, func(c *Config, _ *fake) { c.LoginTimeout = timeout })
 	c := dial(t, p.address)
 	time.Sleep(timeout + 50*time.Millisecond)
@@ -204,19 +207,25 @@ func TestLoginTimeoutEndsWithTheLogin(t *testing.T) {
 	}
 }
 
+// idleness is a timeout that a busy machine does not make a client exceed between two messages. Tests that wait for it do so
+// together, in parallel.
+const idleness = 2 * time.Second
+
 func TestIdleTimeout(t *testing.T) {
-	p := serve(t, func(c *Config, _ *fake) { c.IdleTimeout = 100 * time.Millisecond })
+	t.Parallel()
+	p := serve(t, func(c *Config, _ *fake) { c.IdleTimeout = idleness })
 	c := dial(t, p.address)
 	// A statement that takes longer than the timeout is not idleness.
-	if got := c.run(t, script{q("SELECT pg_sleep(0.4)"), "Z"}); len(got) != 8 {
+	if got := c.run(t, script{q("SELECT pg_sleep(2.4)"), "Z"}); len(got) != 8 {
 		t.Errorf("got %q", got)
 	}
 	fatal(t, c, "57P05")
 }
 
 func TestIdleInTransactionTimeout(t *testing.T) {
+	t.Parallel()
 	const timeout = "E FATAL 25P03 terminating connection due to idle-in-transaction timeout"
-	p := serve(t, func(c *Config, _ *fake) { c.IdleInTransactionTimeout = 100 * time.Millisecond })
+	p := serve(t, func(c *Config, _ *fake) { c.IdleInTransactionTimeout = idleness })
 	idle := dial(t, p.address)
 	for name, s := range map[string]script{
 		"in a transaction":        {q("BEGIN"), "Z"},
@@ -226,6 +235,7 @@ func TestIdleInTransactionTimeout(t *testing.T) {
 		"in a pipeline, skipping": {parse("", "nonsense"), "E"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			c := dial(t, p.address)
 			for _, step := range s {
 				if m, ok := step.(pgproto3.FrontendMessage); ok {
@@ -238,12 +248,12 @@ func TestIdleInTransactionTimeout(t *testing.T) {
 		})
 	}
 	// A statement that takes longer is not idleness, nor is time between transactions.
-	idle.run(t, script{q("BEGIN; SELECT pg_sleep(0.3); COMMIT"), "Z"})
-	both := serve(t, func(c *Config, _ *fake) { c.IdleTimeout, c.IdleInTransactionTimeout = 100*time.Millisecond, time.Hour })
+	idle.run(t, script{q("BEGIN; SELECT pg_sleep(2.3); COMMIT"), "Z"})
+	both := serve(t, func(c *Config, _ *fake) { c.IdleTimeout, c.IdleInTransactionTimeout = idleness, time.Hour })
 	c := dial(t, both.address)
 	c.put(t, encode(t, q("BEGIN")))
 	c.until(t, "Z")
-	time.Sleep(300 * time.Millisecond)
+	time.Sleep(idleness + 300*time.Millisecond)
 	c.run(t, script{q("COMMIT"), "Z"})
 	fatal(t, c, "57P05")
 }

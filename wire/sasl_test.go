@@ -7,6 +7,12 @@ import (
 	"testing"
 )
 
+// The mechanisms of SCRAM (RFC 7677; RFC 5802, section 6).
+const (
+	scramPlain = "SCRAM-SHA-256"
+	scramBound = "SCRAM-SHA-256-PLUS"
+)
+
 const clientFirst = "n,,n=,r=rOprNGfwEbeRWgbNEkqO"
 
 func initial(mechanism, response string) []byte {

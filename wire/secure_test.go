@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	osexec "os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"fugu/test/certs"
+	"fugu/wire/auth"
 )
 
 // passwords are those of the users that tests log in as, in Fugu and in the PostgreSQL that it is compared with.
@@ -34,27 +36,27 @@ type side struct {
 type secure struct {
 	authority  *certs.Authority
 	dir        string // has root.crt of the authority, server.crt and server.key
-	encryption *TLS
+	encryption *auth.TLS
 	fugu       *proxy
 	sides      []side
 }
 
 // serveSecure starts both sides. The rules are pg_hba.conf's for users other than postgres; edit makes Fugu's config the same.
-func serveSecure(t *testing.T, algorithm x509.SignatureAlgorithm, rules string, edit func(*Config, Users)) *secure {
+func serveSecure(t *testing.T, algorithm x509.SignatureAlgorithm, rules string, edit func(*Config, auth.Users)) *secure {
 	t.Helper()
 	s := &secure{authority: certs.NewAuthority(t, algorithm), dir: t.TempDir()}
 	root := certs.Write(t, s.dir, "root.crt", s.authority.PEM)
 	pair := s.authority.Issue(t, "localhost")
 	crt, key := pair.Write(t, s.dir, "server")
 	var err error
-	if s.encryption, err = NewTLS(TLSFiles{Certificate: crt, Key: key, ClientCA: root}, false); err != nil {
+	if s.encryption, err = auth.NewTLS(auth.TLSFiles{Certificate: crt, Key: key, ClientCA: root}, false); err != nil {
 		t.Fatal(err)
 	}
 	users := usersOf(t, passwords)
 	s.fugu = serve(t, func(c *Config, _ *fake) {
-		auth := NewSCRAM(users, []byte("secret"))
-		auth.backoff.sleep = func(context.Context, time.Duration) error { return nil }
-		c.Auth, c.TLS = auth, s.encryption
+		method := auth.NewSCRAM(users, []byte("secret"))
+		method.HoldBackBy(func(context.Context, time.Duration) error { return nil })
+		c.Auth, c.TLS = method, s.encryption
 		if edit != nil {
 			edit(c, users)
 		}
@@ -235,4 +237,36 @@ func dialAs(t *testing.T, address, user, password string) *pgx.Conn {
 	}
 	t.Cleanup(func() { _ = c.Close(context.Background()) })
 	return c
+}
+
+// usersOf has PostgreSQL make the verifiers of users with passwords, as an administrator would copy them.
+func usersOf(t *testing.T, passwords map[string]string) auth.Users {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), cluster(t).DSN("postgres", "postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context()))
+	var file strings.Builder
+	for name, password := range passwords {
+		for _, sql := range []string{"SET password_encryption = 'scram-sha-256'", "DROP ROLE IF EXISTS scratch", "CREATE ROLE scratch PASSWORD '" + password + "'"} {
+			if _, err := conn.Exec(t.Context(), sql); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var verifier string
+		if err := conn.QueryRow(t.Context(), "SELECT rolpassword FROM pg_authid WHERE rolname = 'scratch'").Scan(&verifier); err != nil {
+			t.Fatal(err)
+		}
+		file.WriteString(`"` + strings.ReplaceAll(name, `"`, `""`) + `" "` + verifier + "\"\n")
+	}
+	path := filepath.Join(t.TempDir(), "users.txt")
+	if err := os.WriteFile(path, []byte(file.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	users, err := auth.ReadUsers(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return users
 }

@@ -14,13 +14,14 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"fugu/sqlstate"
+	"fugu/wire/auth"
 )
 
 // Config says how clients are served. Zero timeouts and limits mean none, except that a DrainTimeout of zero does not
 // wait. Auth and Logger must be given.
 type Config struct {
-	Auth         Authenticator
-	TLS          *TLS // nil: clients are not offered encryption
+	Auth         auth.Method
+	TLS          *auth.TLS // nil: clients are not offered encryption
 	MaxClients   int
 	UserClients  int           // at a time, of one user
 	MessageBytes int           // of one message of a client's
@@ -182,7 +183,7 @@ func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave f
 
 	req, err := l.readStartup(ctx, s.config.TLS)
 	switch {
-	case errors.Is(err, errHandshake):
+	case errors.Is(err, auth.ErrHandshake):
 		s.config.Logger.Warn("a client was not let in", "address", plain.RemoteAddr(), "cause", err)
 		return nil, nil, errDone
 	case err != nil && !isKnown(err):
@@ -197,9 +198,9 @@ func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave f
 	if n := s.clients.Add(1); s.config.MaxClients > 0 && n > int64(s.config.MaxClients) {
 		return nil, nil, sqlstate.New(sqlstate.TooManyConnections, "sorry, too many clients already").Ending()
 	}
-	err = s.config.TLS.admits(l, req.startup)
+	err = s.config.TLS.Admit(l.channel, req.startup.User, req.startup.Database)
 	if err == nil {
-		err = s.config.Auth.authenticate(ctx, l, req.startup.User)
+		err = s.config.Auth.Authenticate(ctx, asked{l}, req.startup.User)
 	}
 	if err != nil {
 		if !isKnown(err) {

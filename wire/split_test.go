@@ -16,6 +16,8 @@ import (
 	"unsafe"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fugu/wire/auth"
 )
 
 // choppy is a connection whose Read stops at a byte of the test's choice, or gives most bytes at a time.
@@ -245,7 +247,7 @@ func withEngine(t testing.TB, l net.Listener, engine func(*fake) Engine) (addres
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
-		done <- New(Config{Auth: Trust{}, DrainTimeout: patience, Logger: slog.New(slog.DiscardHandler)}, engine(p.fake)).Serve(ctx, l)
+		done <- New(Config{Auth: auth.Trust{}, DrainTimeout: patience, Logger: slog.New(slog.DiscardHandler)}, engine(p.fake)).Serve(ctx, l)
 	}()
 	t.Cleanup(func() {
 		cancel()

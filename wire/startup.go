@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"fugu/sqlstate"
+	"fugu/wire/auth"
 )
 
 // Codes in the place of a protocol version (manual, "Message Formats": CancelRequest, SSLRequest, GSSENCRequest).
@@ -33,8 +34,6 @@ const (
 const (
 	// maxStartup is PostgreSQL's own limit on what follows the length of a startup packet (MAX_STARTUP_PACKET_LENGTH).
 	maxStartup = 10_000
-	// maxName is what PostgreSQL cuts names of users and databases off at, in bytes (NAMEDATALEN - 1).
-	maxName = 63
 	// maxCancelKey is the longest key that a cancel request may have in protocol 3.2, in bytes.
 	maxCancelKey = 256
 )
@@ -51,8 +50,8 @@ type login struct {
 	conn    net.Conn // encrypted, once it is
 	in      *frames
 	out     *client
-	channel *channel // what TLS is known to be; nil: plain
-	ancient bool     // the client speaks protocol 2, or none, and reads its errors in that form
+	channel *auth.Channel // what TLS is known to be; nil: plain
+	ancient bool          // the client speaks protocol 2, or none, and reads its errors in that form
 }
 
 func newLogin(conn net.Conn) *login {
@@ -64,7 +63,7 @@ func newLogin(conn net.Conn) *login {
 // readStartup reads startup packets up to the one that says what the connection is for. A request for TLS is granted if
 // encryption is there, one for GSSAPI is not. What the client has to know of the protocol is left in out. The order of all
 // this, and its errors, are PostgreSQL's (ProcessStartupPacket).
-func (l *login) readStartup(ctx context.Context, encryption *TLS) (request, error) {
+func (l *login) readStartup(ctx context.Context, encryption *auth.TLS) (request, error) {
 	if first, err := l.in.r.Peek(1); err == nil && first[0] == recordHandshake {
 		if err := l.direct(ctx, encryption); err != nil {
 			return request{}, err
@@ -78,7 +77,7 @@ func (l *login) readStartup(ctx context.Context, encryption *TLS) (request, erro
 			return request{}, err
 		case code == codeSSL && !sslDone:
 			sslDone = true
-			granted := encryption.offered() && l.channel == nil
+			granted := encryption.Offered() && l.channel == nil
 			if err := l.answer(granted, 'S'); err != nil {
 				return request{}, err
 			}
@@ -208,7 +207,7 @@ func (s *Startup) names() error {
 		s.Database = s.User
 	}
 	for _, name := range []*string{&s.User, &s.Database} {
-		if *name = (*name)[:min(len(*name), maxName)]; !utf8.ValidString(*name) {
+		if *name = (*name)[:min(len(*name), auth.MaxName)]; !utf8.ValidString(*name) {
 			return sqlstate.New(sqlstate.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\" in startup packet").Ending()
 		}
 	}

@@ -2,8 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"crypto/sha512"
 	"crypto/tls"
 	"crypto/x509"
 	"database/sql"
@@ -19,6 +17,7 @@ import (
 	_ "github.com/lib/pq"
 
 	"fugu/test/certs"
+	"fugu/wire/auth"
 )
 
 const hostRules = "hostssl all all 127.0.0.1/32 scram-sha-256\nhostnossl all all 127.0.0.1/32 scram-sha-256\n"
@@ -156,7 +155,7 @@ func TestRequestsInsideTLS(t *testing.T) {
 
 // TLS from the first byte needs the protocol's name.
 func TestDirectTLS(t *testing.T) {
-	p := serveTrusting(t, nil)
+	p := serveTrusting(t, false, nil)
 	dial := func(config *tls.Config) (*tls.Conn, error) {
 		config.InsecureSkipVerify = true
 		c, err := tls.Dial("tcp", p.fugu.address, config)
@@ -204,13 +203,14 @@ func TestDirectTLS(t *testing.T) {
 	}
 }
 
-// serveTrusting is Fugu with TLS and without passwords.
-func serveTrusting(t *testing.T, edit func(*Config)) *secure {
+// serveTrusting is Fugu with TLS, required or not, and without passwords.
+func serveTrusting(t *testing.T, required bool, edit func(*Config)) *secure {
 	t.Helper()
 	s := &secure{authority: certs.NewAuthority(t, x509.ECDSAWithSHA256), dir: t.TempDir()}
 	crt, key := s.authority.Issue(t, "localhost").Write(t, s.dir, "server")
 	var err error
-	if s.encryption, err = NewTLS(TLSFiles{Certificate: crt, Key: key, ClientCA: certs.Write(t, s.dir, "root.crt", s.authority.PEM)}, false); err != nil {
+	files := auth.TLSFiles{Certificate: crt, Key: key, ClientCA: certs.Write(t, s.dir, "root.crt", s.authority.PEM)}
+	if s.encryption, err = auth.NewTLS(files, required); err != nil {
 		t.Fatal(err)
 	}
 	s.fugu = serve(t, func(c *Config, _ *fake) {
@@ -223,7 +223,7 @@ func serveTrusting(t *testing.T, edit func(*Config)) *secure {
 }
 
 func TestTLSRequired(t *testing.T) {
-	s := serveTrusting(t, func(c *Config) { c.TLS.required = true })
+	s := serveTrusting(t, true, nil)
 	fatal(t, hello(t, s.fugu.address, "postgres"), "28000")
 	if out := psql(t, s.fugu.address, "postgres", "", "sslmode=disable"); !strings.Contains(out, "no encryption") || !strings.Contains(out, "sslmode=require") {
 		t.Error(out)
@@ -248,7 +248,7 @@ func TestTLSRequired(t *testing.T) {
 }
 
 func TestOldTLS(t *testing.T) {
-	s := serveTrusting(t, nil)
+	s := serveTrusting(t, false, nil)
 	for version, ok := range map[uint16]bool{tls.VersionTLS10: false, tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
 		c := tls.Client(asksTLS(t, s.fugu.address), &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, MaxVersion: version})
 		if err := c.Handshake(); (err == nil) != ok {
@@ -259,7 +259,7 @@ func TestOldTLS(t *testing.T) {
 
 // A new certificate is for new connections; sessions keep theirs, and a broken file changes nothing.
 func TestCertificateReload(t *testing.T) {
-	s := serveTrusting(t, nil)
+	s := serveTrusting(t, false, nil)
 	shown := func(p *peer) []byte { return p.Conn.(*tls.Conn).ConnectionState().PeerCertificates[0].Raw }
 	old := overTLS(t, s.fugu.address)
 	greet(t, old.Conn)
@@ -268,12 +268,11 @@ func TestCertificateReload(t *testing.T) {
 	if p := overTLS(t, s.fugu.address); !bytes.Equal(shown(p), shown(old)) {
 		t.Error("the certificate changed by itself")
 	}
-	before := s.encryption.now.Load().binding
 	if err := s.encryption.Reload(); err != nil {
 		t.Fatal(err)
 	}
 	p := overTLS(t, s.fugu.address)
-	if bytes.Equal(shown(p), shown(old)) || bytes.Equal(before, s.encryption.now.Load().binding) {
+	if bytes.Equal(shown(p), shown(old)) {
 		t.Error("the certificate did not change")
 	}
 	if got := old.run(t, script{}); len(got) != 4 {
@@ -304,23 +303,9 @@ func TestCertificateReload(t *testing.T) {
 	}
 }
 
-// The hash is that of the signature, but never a weak one (RFC 5929, section 4.1).
-func TestEndPoint(t *testing.T) {
-	raw := []byte("certificate")
-	of256, of384, of512 := sha256.Sum256(raw), sha512.Sum384(raw), sha512.Sum512(raw)
-	for algorithm, want := range map[x509.SignatureAlgorithm][]byte{
-		x509.MD5WithRSA: of256[:], x509.SHA1WithRSA: of256[:], x509.ECDSAWithSHA1: of256[:], x509.SHA256WithRSA: of256[:], x509.SHA256WithRSAPSS: of256[:],
-		x509.SHA384WithRSA: of384[:], x509.ECDSAWithSHA384: of384[:], x509.SHA512WithRSAPSS: of512[:], x509.PureEd25519: nil, x509.UnknownSignatureAlgorithm: nil,
-	} {
-		if got := endPoint(&x509.Certificate{Raw: raw, SignatureAlgorithm: algorithm}); !bytes.Equal(got, want) {
-			t.Errorf("%v: %x", algorithm, got)
-		}
-	}
-}
-
 // A login is not kept waiting by a client that stops within the handshake.
 func TestLoginTimeoutInHandshake(t *testing.T) {
-	s := serveTrusting(t, func(c *Config) { c.LoginTimeout = 50 * time.Millisecond })
+	s := serveTrusting(t, false, func(c *Config) { c.LoginTimeout = 50 * time.Millisecond })
 	for _, begun := range [][]byte{nil, {recordHandshake}, {recordHandshake, 3, 1, 2, 0}} {
 		c := asksTLS(t, s.fugu.address)
 		if _, err := c.Write(begun); err != nil {
@@ -335,7 +320,7 @@ func TestLoginTimeoutInHandshake(t *testing.T) {
 // A read that was woken goes on where it was, also in the middle of TLS records: a client in a transaction is let finish it
 // while the server drains.
 func TestDrainOverTLS(t *testing.T) {
-	s := serveTrusting(t, nil)
+	s := serveTrusting(t, false, nil)
 	p := greet(t, overTLS(t, s.fugu.address).Conn)
 	p.put(t, encode(t, q("BEGIN")))
 	p.until(t, "Z")

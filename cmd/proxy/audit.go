@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"fugu/config"
+	"fugu/internal/config"
 	"fugu/ledger"
 )
 

@@ -8,18 +8,18 @@ import (
 	"os"
 	"time"
 
-	"fugu/config"
-	"fugu/wire"
+	"fugu/internal/config"
+	"fugu/wire/auth"
 )
 
 // door is what stands between the network and a session, as the configuration says: encryption, and how clients prove who
 // they are. Its files can be read again while it is in use.
 type door struct {
 	config       *config.Config
-	tls          *wire.TLS // nil: none is offered
-	auth         wire.Authenticator
-	scram        *wire.SCRAM        // in auth; nil: it is not asked
-	certificates *wire.Certificates // likewise
+	tls          *auth.TLS // nil: none is offered
+	auth         auth.Method
+	scram        *auth.SCRAM        // in auth; nil: it is not asked
+	certificates *auth.Certificates // likewise
 	warnings     []string
 	seen         string // the state of the files when they were read
 }
@@ -29,7 +29,7 @@ func openDoor(c *config.Config, keep bool) (*door, error) {
 	d := &door{config: c}
 	d.seen = d.state()
 	if c.TLS.Mode != "disable" && c.TLS.Certificate != "" {
-		t, err := wire.NewTLS(wire.TLSFiles{Certificate: c.TLS.Certificate, Key: c.TLS.Key, ClientCA: c.TLS.ClientCA}, c.TLS.Mode == "require")
+		t, err := auth.NewTLS(auth.TLSFiles{Certificate: c.TLS.Certificate, Key: c.TLS.Key, ClientCA: c.TLS.ClientCA}, c.TLS.Mode == "require")
 		if err != nil {
 			return nil, err
 		}
@@ -43,18 +43,18 @@ func openDoor(c *config.Config, keep bool) (*door, error) {
 	}
 	switch c.Auth.Method {
 	case "trust":
-		d.auth = wire.Trust{}
+		d.auth = auth.Trust{}
 	case "scram-sha-256":
-		d.scram = wire.NewSCRAM(users, d.secret(users, keep))
+		d.scram = auth.NewSCRAM(users, d.secret(users, keep))
 		d.auth = d.scram
 	case "cert":
-		d.certificates = wire.NewCertificates(nil, false, names, users)
+		d.certificates = auth.NewCertificates(nil, false, names, users)
 		d.auth = d.certificates
 	default:
 		return nil, fmt.Errorf("auth.method %q is not supported", c.Auth.Method)
 	}
 	if c.TLS.ClientCert != "" && d.certificates == nil {
-		d.certificates = wire.NewCertificates(d.auth, c.TLS.ClientCert == "verify-ca", names, users)
+		d.certificates = auth.NewCertificates(d.auth, c.TLS.ClientCert == "verify-ca", names, users)
 		d.auth = d.certificates
 	}
 	return d, nil
@@ -62,7 +62,7 @@ func openDoor(c *config.Config, keep bool) (*door, error) {
 
 // secret is what verifiers of users that do not exist are made from. Without a file to keep it in, it is worked out from
 // the users, and changes when they do and the proxy is started anew.
-func (d *door) secret(users wire.Users, keep bool) []byte {
+func (d *door) secret(users auth.Users, keep bool) []byte {
 	path := d.config.Auth.Secret
 	if path == "" {
 		path = d.config.Auth.Users + ".secret"
@@ -70,7 +70,7 @@ func (d *door) secret(users wire.Users, keep bool) []byte {
 	if !keep {
 		return users.Secret()
 	}
-	secret, err := wire.KeptSecret(path)
+	secret, err := auth.KeptSecret(path)
 	if err != nil {
 		d.warnings = append(d.warnings, fmt.Sprintf("who watches logins over a restart with other users may learn which users exist: %v", err))
 		return users.Secret()
@@ -79,14 +79,14 @@ func (d *door) secret(users wire.Users, keep bool) []byte {
 }
 
 // files reads who there is. nil users: everybody, of those whom a certificate names.
-func (d *door) files() (users wire.Users, names wire.Names, err error) {
+func (d *door) files() (users auth.Users, names auth.Names, err error) {
 	if d.config.Auth.Users != "" && d.config.Auth.Method != "trust" {
-		if users, err = wire.ReadUsers(d.config.Auth.Users); err != nil {
+		if users, err = auth.ReadUsers(d.config.Auth.Users); err != nil {
 			return nil, nil, err
 		}
 	}
 	if d.config.Auth.Certificates != "" {
-		if names, err = wire.ReadNames(d.config.Auth.Certificates); err != nil {
+		if names, err = auth.ReadNames(d.config.Auth.Certificates); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"fugu/config"
+	"fugu/internal/config"
 	"fugu/ledger"
 	"fugu/policy"
 )

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"fugu/config"
+	"fugu/internal/config"
 	"fugu/ledger"
 	"fugu/policy"
 )

@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"fugu/config"
+	"fugu/internal/config"
 	"fugu/ledger"
 	"fugu/pipeline"
 	"fugu/policy"

@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	"fugu/config"
+	"fugu/internal/config"
 	"fugu/ledger"
 )
 

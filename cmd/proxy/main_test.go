@@ -12,8 +12,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -139,12 +141,52 @@ func TestPreview(t *testing.T) {
 type child struct {
 	*exec.Cmd
 	address string
-	log     *bytes.Buffer
+	log     *logged
+}
+
+// logged is what a process says while it runs.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// reload has a process read its policy again, and returns whether that is in force, once the log says so.
+func (c *child) reload(t *testing.T) bool {
+	t.Helper()
+	said := func() (taken, left int) {
+		log := c.log.String()
+		return strings.Count(log, "policy reloaded"), strings.Count(log, "the old one stands")
+	}
+	taken, left := said()
+	if err := c.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		switch now, old := said(); {
+		case now > taken:
+			return true
+		case old > left:
+			return false
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 func startChild(t *testing.T, path string, env ...string) (*child, error) {
 	t.Helper()
-	c := &child{Cmd: exec.Command(os.Args[0], "serve", "-c", path), log: new(bytes.Buffer)}
+	c := &child{Cmd: exec.Command(os.Args[0], "serve", "-c", path), log: new(logged)}
 	c.Env = append(append(os.Environ(), asFugu+"=1"), env...)
 	c.Stderr = c.log
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

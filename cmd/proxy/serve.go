@@ -33,6 +33,9 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer h.close()
+	if err := h.twinsFit(ctx); err != nil {
+		return err
+	}
 	if len(h.policies) > 0 {
 		if err := h.openLedger(ctx, true); err != nil {
 			return err
@@ -148,6 +151,9 @@ func reload(ctx context.Context, h *house, open *served, databases *pipeline.Dat
 	next := *h
 	next.policies = policies
 	if err := next.again(ctx); err != nil {
+		return err
+	}
+	if err := next.twinsFit(ctx); err != nil {
 		return err
 	}
 	if err := next.takeOver(ctx); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"golang.org/x/term"
 
-	"fugu/config"
+	"fugu/internal/config"
 	"fugu/ledger"
 	"fugu/policy"
 	"fugu/twin/build"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"fugu/config"
+	"fugu/internal/config"
 	"fugu/policy"
 )
 

@@ -27,6 +27,7 @@ import (
 	"fugu/test/pgcluster"
 	"fugu/upstream"
 	"fugu/wire"
+	"fugu/wire/auth"
 )
 
 func TestMain(m *testing.M) {
@@ -162,7 +163,7 @@ func start(ctx context.Context, db *database, dir string, o options) (*fugu, err
 	if o.wrapEngine != nil {
 		engine = o.wrapEngine(engine)
 	}
-	config := wire.Config{Auth: wire.Trust{}, MaxClients: 100, MessageBytes: 16 << 20, LoginTimeout: 10 * time.Second,
+	config := wire.Config{Auth: auth.Trust{}, MaxClients: 100, MessageBytes: 16 << 20, LoginTimeout: 10 * time.Second,
 		IdleTimeout: time.Minute, DrainTimeout: 5 * time.Second, Logger: log}
 	if o.limits != nil {
 		o.limits(&config)

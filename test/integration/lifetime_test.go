@@ -15,6 +15,7 @@ import (
 	"fugu/test/adult"
 	"fugu/test/pgcluster"
 	"fugu/wire"
+	"fugu/wire/auth"
 )
 
 // The guest's end is the client's: it is told once, and then the connection is closed.
@@ -125,12 +126,12 @@ func TestDatabaseRestarts(t *testing.T) {
 }
 
 func TestSCRAM(t *testing.T) {
-	users, err := wire.ReadUsers("../../examples/adult/users.txt")
+	users, err := auth.ReadUsers("../../examples/adult/users.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	auth := wire.NewSCRAM(users, users.Secret())
-	f := serve(t, options{limits: func(c *wire.Config) { c.Auth = auth }})
+	method := auth.NewSCRAM(users, users.Secret())
+	f := serve(t, options{limits: func(c *wire.Config) { c.Auth = method }})
 	for _, x := range []struct {
 		user, password string
 		ok             bool

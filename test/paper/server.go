@@ -20,6 +20,7 @@ import (
 	"fugu/test/pgcluster"
 	"fugu/upstream"
 	"fugu/wire"
+	"fugu/wire/auth"
 )
 
 // server is a Fugu in this process: an engine, and a listener that speaks PostgreSQL's protocol for it.
@@ -82,7 +83,7 @@ func serve(ctx context.Context, cluster *pgcluster.Cluster, text string) (_ *ser
 	}
 	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan error, 1)
-	config := wire.Config{Auth: wire.Trust{}, MaxClients: 10, MessageBytes: 16 << 20, LoginTimeout: 10 * time.Second,
+	config := wire.Config{Auth: auth.Trust{}, MaxClients: 10, MessageBytes: 16 << 20, LoginTimeout: 10 * time.Second,
 		IdleTimeout: time.Minute, DrainTimeout: 5 * time.Second, Logger: log}
 	go func() { done <- wire.New(config, s.engine).Serve(serving, listener) }()
 	closers = append(closers, func() error {

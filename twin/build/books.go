@@ -200,13 +200,14 @@ func (b books) pay(ctx context.Context, p *policy.Policy, table policy.Qualified
 func lawOf(s twin.Spec) (string, error) {
 	s.Secrets = slices.Clone(s.Secrets)
 	for i := range s.Secrets {
-		s.Secrets[i].At = policy.Position{} // where it stands in the file says nothing
+		// Where it stands in the file says nothing.
+		s.Secrets[i].At, s.Secrets[i].PropertyAt = policy.Position{}, policy.Position{}
 	}
 	text, err := json.Marshal(s)
 	if err != nil {
 		return "", fmt.Errorf("fingerprinting a law: %w", err)
 	}
-	sum := sha256.Sum256(text)
+	sum := sha256.Sum256(append(text, s.Edition()...))
 	return hex.EncodeToString(sum[:]), nil
 }
 

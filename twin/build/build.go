@@ -16,6 +16,7 @@ import (
 	"fugu/ledger"
 	"fugu/policy"
 	"fugu/twin"
+	"fugu/twin/margin"
 )
 
 // Keeper makes twins.
@@ -84,8 +85,7 @@ func (k *Keeper) Build(ctx context.Context, p *policy.Policy, root policy.Table,
 		return r, fmt.Errorf("table %s has no twin of its own", root.Qualified())
 	}
 	if root.Twin.Unit != "" {
-		return r, fmt.Errorf("table %s: twins whose unit is a subject cannot be built yet; "+
-			"leave the subject's columns out (drop), or accept independent_rows", root.Qualified())
+		return r, errors.New(Subjects(p, root))
 	}
 	if o.New && strings.TrimSpace(o.Reason) == "" {
 		return r, errors.New("a new draw of a twin needs a reason, for the audit chain")
@@ -284,10 +284,11 @@ func (f *family) spec(ctx context.Context, tx pgx.Tx, p *policy.Policy) (twin.Sp
 		}
 		null[s.Name] = some
 	}
-	return twin.FromPolicy(p, f.root.Qualified(), func(secret string) bool { return null[secret] })
+	return margin.Spec(p, f.root.Qualified(), func(secret string) bool { return null[secret] })
 }
 
-// shape is the fingerprint of how the twin's tables look: columns, keys, indexes and what the policy drops.
+// shape is the fingerprint of how the twin's tables look: columns, keys, indexes; and, behind a space, asked's of what
+// the policy says of that, which can be compared without a look at the protected tables.
 func (f *family) shape() string {
 	var parts []any
 	for _, s := range f.sources {
@@ -305,7 +306,11 @@ func (f *family) shape() string {
 	for _, k := range f.foreign {
 		parts = append(parts, k.name, k.own, k.refs, k.more)
 	}
+	family := make([]policy.Table, len(f.sources))
+	for i, s := range f.sources {
+		family[i] = s.Table
+	}
 	text, _ := json.Marshal(parts)
 	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	return hex.EncodeToString(sum[:]) + " " + asked(family)
 }

@@ -13,17 +13,15 @@ import (
 
 	"fugu/internal/hook"
 	"fugu/parser"
+	"fugu/policy"
 	"fugu/twin"
 )
-
-// buckets is how many parts of equal width the order of drawing is counted in: two bytes of a row's hash.
-const buckets = 1 << 16
 
 // counts are the numbers of rows of each class, in all and by their place in the order of drawing.
 type counts struct {
 	classes  []int64
-	ordered  [][]int64 // by class and bucket
-	contents []byte    // a digest of which rows are of which class
+	ordered  histogram
+	contents []byte // a digest of which rows are of which class
 }
 
 // outcome is the SQL of a secret's outcome in a row, by its index; of a predicate that is never NULL, NULL is false.
@@ -37,20 +35,40 @@ func outcome(s twin.Secret) (string, error) {
 	}
 	cases := make([]string, len(s.Values))
 	for i, v := range s.Values {
-		condition := parser.QuoteIdent(s.Categories) + " = " + parser.QuoteLiteral(v.Text)
-		if v.IsNull {
-			condition = parser.QuoteIdent(s.Categories) + " IS NULL"
-		}
-		cases[i] = fmt.Sprintf("WHEN %s THEN %d", condition, i)
+		cases[i] = fmt.Sprintf("WHEN %s THEN %d", isValue(s.Categories, v), i)
 	}
 	// A value that the policy does not list is of no class, and counting ends with an error that says so.
 	return "CASE " + strings.Join(cases, " ") + " END", nil
 }
 
+// cell is the SQL of the public cell of a row: its index. A row of none is of no class, and counting ends with an error.
+func cell(p *twin.Public) string {
+	if p == nil {
+		return "0"
+	}
+	var cases []string
+	for i, c := range p.Cells {
+		var values []string
+		for j, v := range c.Values {
+			values = append(values, isValue(p.Columns[j], v))
+		}
+		cases = append(cases, fmt.Sprintf("WHEN %s THEN %d", strings.Join(values, " AND "), i))
+	}
+	return "CASE " + strings.Join(cases, " ") + " END"
+}
+
+// isValue is the SQL of a column having a value.
+func isValue(column string, v policy.Value) string {
+	if v.IsNull {
+		return parser.QuoteIdent(column) + " IS NULL"
+	}
+	return parser.QuoteIdent(column) + " = " + parser.QuoteLiteral(v.Text)
+}
+
 // class is the SQL of a row's class: its index in twin.Design.Classes.
-func class(secrets []twin.Secret) (string, error) {
-	sql := "0"
-	for _, s := range secrets {
+func class(spec twin.Spec) (string, error) {
+	sql := cell(spec.Public)
+	for _, s := range spec.Secrets {
 		o, err := outcome(s)
 		if err != nil {
 			return "", err
@@ -66,12 +84,13 @@ func class(secrets []twin.Secret) (string, error) {
 	return sql, nil
 }
 
-// ordered is the SQL of the table's rows with their class and their hash h, keyed by setOrder's 32 secret bytes; the
-// hash's first half is the row's place in the order of drawing and the second half is for what else is drawn of it.
+// ordered is the SQL of the table's rows: their class, their hash h, keyed by setOrder's 32 secret bytes, and the
+// columns named. The hash's first half is the row's place in the order of drawing, the second half is for what else is
+// drawn of it. Both come first, so that scans that need no more need not go through the row.
 //
-// It is a function of the primary key and not of the content, so that a row that is corrected keeps its place. Without a
-// primary key it is of the content and a running number among equal rows, which cannot be told apart anyway.
-func (s *source) ordered(class string) string {
+// It is a function of the primary key and not of the content, so that a row that is corrected keeps its place. Without
+// a primary key it is of the content and a running number among equal rows, which cannot be told apart anyway.
+func (s *source) ordered(class string, columns []string) string {
 	id := "ROW(" + list("t.", s.primary) + ")::pg_catalog.text"
 	if s.primary == nil || hook.TwinByContent {
 		names := make([]string, len(s.columns))
@@ -83,14 +102,20 @@ func (s *source) ordered(class string) string {
 	}
 	hash := fmt.Sprintf(`pg_catalog.sha256(%s || pg_catalog.convert_to(%s, 'UTF8'))`, orderKey, id)
 	if hook.TwinTableOrder {
-		hash = `pg_catalog.int8send(pg_catalog.row_number() OVER (ORDER BY t.ctid)) || pg_catalog.substr(` + hash + `, 9)`
+		number := `pg_catalog.row_number() OVER (ORDER BY t.ctid)`
+		hash = `pg_catalog.int8send(` + number + `) || pg_catalog.substr(` + hash + `, 9)`
 	}
 	// OFFSET 0 has what is computed here computed once a row.
-	return fmt.Sprintf(`SELECT t.*, (%s) AS "fugu class", %s AS "fugu h" FROM %s AS t OFFSET 0`, class, hash, s.qualified())
+	with := ""
+	if len(columns) > 0 {
+		with = ", " + list("t.", columns)
+	}
+	return fmt.Sprintf(`SELECT (%s) AS "fugu class", %s AS "fugu h"%s FROM %s AS t OFFSET 0`,
+		class, hash, with, s.qualified())
 }
 
-// orderKey is the SQL of the key of the order of drawing. It is a setting of the transaction, which no other session sees,
-// so that it stands in no statement's text, and so that statements that take no parameters can use it.
+// orderKey is the SQL of the key of the order of drawing. It is a setting of the transaction, which no other session
+// sees, so that it stands in no statement's text, and so that statements that take no parameters can use it.
 const orderKey = `(SELECT pg_catalog.decode(pg_catalog.current_setting('fugu.order'), 'hex'))`
 
 // setOrder says the key for the rest of the transaction.
@@ -102,13 +127,14 @@ func setOrder(ctx context.Context, db pgx.Tx, key []byte) error {
 	return nil
 }
 
-// unchanged reports whether the rows that a draw was made of are those that there are now, each of the class that it was
-// of then. Where classes were others, the rows are counted by those; where that fails, they are not known to be the same.
+// unchanged reports whether the rows that a draw was made of are those that there are now, each of the class that it
+// was of then. Where classes were others, the rows are counted by those; where that fails, they are not known to be the
+// same.
 func (s *source) unchanged(ctx context.Context, db pgx.Tx, d, now Draw) (same bool, err error) {
 	contents := now.Contents
 	if d.Class != now.Class {
 		err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-			c, err := s.count(ctx, tx, "("+s.ordered(d.Class)+")", len(d.Noisy))
+			c, err := s.count(ctx, tx, "("+s.ordered(d.Class, nil)+")", len(d.Noisy))
 			contents = c.contents
 			return err
 		})
@@ -123,42 +149,38 @@ func (s *source) unchanged(ctx context.Context, db pgx.Tx, d, now Draw) (same bo
 }
 
 // errNoClass is about a row that is of none of the classes.
-var errNoClass = errors.New("rows with a value that the policy does not list as a category")
-
-// bucketOf is the SQL of the bucket that a hash is in.
-func bucketOf(h string) string {
-	return fmt.Sprintf(`(pg_catalog.get_byte(%[1]s, 0) * 256 + pg_catalog.get_byte(%[1]s, 1))`, h)
-}
+var errNoClass = errors.New("rows with a value that the policy does not list as a category, or whose combination of values no public count has")
 
 // count counts the rows of each class of what ordered gives, in one scan.
 func (s *source) count(ctx context.Context, db pgx.Tx, ordered string, classes int) (counts, error) {
-	out := counts{classes: make([]int64, classes), ordered: make([][]int64, classes)}
-	for i := range out.ordered {
-		out.ordered[i] = make([]int64, buckets)
-	}
-	// The digest is a sum, so that the order of the scan does not matter: of 24 bits of each hash, which as an int4 are
-	// added up much faster than as an int8 or a numeric.
-	sql := `SELECT "fugu class", ` + bucketOf(`"fugu h"`) + `, pg_catalog.count(*),
-		pg_catalog.sum(pg_catalog.get_byte("fugu h", 2) + 256 * pg_catalog.get_byte("fugu h", 3)
-			+ 65536 * pg_catalog.get_byte("fugu h", 4))
-		FROM ` + ordered + ` AS o GROUP BY 1, 2`
-	rows, _ := db.Query(ctx, sql)
-	var of *int
-	var bucket int
-	var n, digest int64
-	sum := newDigest()
-	_, err := pgx.ForEachRow(rows, []any{&of, &bucket, &n, &digest}, func() error {
-		if of == nil || *of >= classes {
-			return errNoClass
+	out := counts{classes: make([]int64, classes), ordered: newHistogram(classes)}
+	hashes, stray := newHistogram(classes), false
+	err := eachRow(ctx, db, ordered, func(class int, h []byte) {
+		if class < 0 || class >= classes {
+			stray = true
+			return
 		}
-		out.classes[*of] += n
-		out.ordered[*of][bucket] = n
-		sum.add(*of, bucket, n, digest)
-		return nil
+		bucket := bucketOf(h)
+		out.classes[class]++
+		out.ordered[class][bucket]++
+		// The digest is a sum, so that the order of the scan does not matter, of 24 bits of each hash.
+		hashes[class][bucket] += int64(h[2]) | int64(h[3])<<8 | int64(h[4])<<16
 	})
-	out.contents = sum.bytes()
+	if err == nil && stray {
+		err = errNoClass
+	}
 	if err != nil {
 		return counts{}, fmt.Errorf("counting the rows of %s: %w", s.qualified(), err)
 	}
+
+	sum := newDigest()
+	for class := range classes {
+		for bucket, n := range out.ordered[class] {
+			if n > 0 {
+				sum.add(class, bucket, n, hashes[class][bucket])
+			}
+		}
+	}
+	out.contents = sum.bytes()
 	return out, nil
 }

@@ -210,6 +210,7 @@ func certify(p *policy.Policy, family []policy.Table, all []Twin) (c CertifiedTw
 		if err != nil {
 			return c, err
 		}
+		c.Assumptions = assumptions(root, design.Public())
 		c.Table, c.Built, c.Nth = t.Qualified().String(), x.Built, x.Nth
 		c.Epsilon, c.Delta, c.Mechanism = x.Epsilon, x.Delta, design.String()
 		told := int64(0)
@@ -221,7 +222,6 @@ func certify(p *policy.Policy, family []policy.Table, all []Twin) (c CertifiedTw
 		}
 	}
 	c.KnownRows = root.Twin.KnownRows
-	c.Assumptions = assumptions(root)
 	for _, s := range p.Secrets {
 		if s.Table == root.Qualified() {
 			c.Secrets = append(c.Secrets, secretInWords(s))
@@ -230,51 +230,48 @@ func certify(p *policy.Policy, family []policy.Table, all []Twin) (c CertifiedTw
 	return c, nil
 }
 
-// designOf is the law that a twin was built by, if it is the policy's still. Whether a predicate can be NULL is not
-// looked up in the protected table: of the ways that it can be, one has the fingerprint.
+// designOf is the law that a twin was built by, if it is the policy's still.
 func designOf(p *policy.Policy, root policy.Table, law string) (*twin.Design, error) {
-	var proportions []string
-	for _, s := range p.Secrets {
-		if s.Table == root.Qualified() && s.Proportion != "" {
-			proportions = append(proportions, s.Name)
-		}
+	spec, ok, err := specOf(p, root, law)
+	if err != nil {
+		return nil, err
 	}
-	for null := range 1 << len(proportions) {
-		spec, err := twin.FromPolicy(p, root.Qualified(), func(secret string) bool {
-			return null>>slices.Index(proportions, secret)&1 == 1
-		})
-		if err != nil {
-			return nil, err
-		}
-		print, err := lawOf(spec)
-		if err != nil {
-			return nil, err
-		}
-		if print == law {
-			return twin.New(spec)
-		}
+	if !ok {
+		return nil, errors.New("the policy's secrets, ranges, rows or privacy are not those that the twin was built by: " +
+			"a certificate would not be true of it. Bring that policy back, or build the twin anew")
 	}
-	return nil, errors.New("the policy's secrets, ranges, rows or privacy are not those that the twin was built by: " +
-		"a certificate would not be true of it. Bring that policy back, or build the twin anew")
+	return twin.New(spec)
 }
 
 // assumptions are what a twin rests on, in words.
-func assumptions(root policy.Table) []string {
+func assumptions(root policy.Table, public *twin.Public) []string {
 	out := []string{"exchangeable: within a class the rows are exchangeable, and their law is the same under both " +
 		"values of a pair"}
+	if public != nil {
+		out = append(out, "public: everybody may know exactly how many rows have each value of "+
+			strings.Join(public.Columns, ", ")+"; given that, rows are drawn independently")
+	}
 	if root.Twin.IndependentRows {
 		out = append(out, "independent_rows: the owner accepts that several rows of one subject are drawn "+
 			"independently")
 	}
 	if root.Twin.Smallest > 0 {
-		out = append(out, fmt.Sprintf("smallest: every class has a share of %g of the rows or more, which everybody "+
-			"may know", root.Twin.Smallest))
+		of := "rows"
+		if public != nil {
+			of = "rows of its public cell"
+		}
+		out = append(out, fmt.Sprintf("smallest: every class has a share of %g of the %s or more, which everybody "+
+			"may know", root.Twin.Smallest, of))
 	}
 	known := "known_rows: who sees the twin knows no row of the table for certain"
 	if n := root.Twin.KnownRows; n > 0 {
 		known = fmt.Sprintf("known_rows: who sees the twin knows at most %d rows of the table for certain", n)
 	}
-	return append(out, known, "no statistic of the table is known exactly beside the twin")
+	other := "no statistic"
+	if public != nil {
+		other = "no other statistic"
+	}
+	return append(out, known, other+" of the table is known exactly beside the twin")
 }
 
 // secretInWords says which values of a secret cannot be told from each other.

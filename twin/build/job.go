@@ -51,7 +51,7 @@ func (k *Keeper) look(ctx context.Context, tx pgx.Tx, at place, p *policy.Policy
 	if j.law, err = lawOf(spec); err != nil {
 		return nil, err
 	}
-	if j.class, err = class(spec.Secrets); err != nil {
+	if j.class, err = class(spec); err != nil {
 		return nil, err
 	}
 	j.shape = j.family.shape()
@@ -95,7 +95,7 @@ func (j *job) count(ctx context.Context) (counts, error) {
 		return counts{}, err
 	}
 	j.say(.02, "reading the rows of "+root.qualified())
-	if err := root.stage(ctx, j.tx, j.class); err != nil {
+	if err := root.stage(ctx, j.tx, j.class, j.keys[root]); err != nil {
 		return counts{}, err
 	}
 	j.say(.35, "counting the rows of each class")

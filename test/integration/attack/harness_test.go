@@ -28,6 +28,7 @@ import (
 	"fugu/test/pgcluster"
 	"fugu/upstream"
 	"fugu/wire"
+	"fugu/wire/auth"
 )
 
 func TestMain(m *testing.M) { pgcluster.Main(m) }
@@ -132,7 +133,7 @@ func serve(t testing.TB, w world, o options) *fugu {
 	f.address = listener.Addr().String()
 	serving, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
-	server := wire.New(wire.Config{Auth: wire.Trust{}, MaxClients: 100, MessageBytes: 16 << 20, LoginTimeout: 10 * time.Second,
+	server := wire.New(wire.Config{Auth: auth.Trust{}, MaxClients: 100, MessageBytes: 16 << 20, LoginTimeout: 10 * time.Second,
 		IdleTimeout: time.Minute, DrainTimeout: 5 * time.Second, Logger: log}, f)
 	go func() { done <- server.Serve(serving, listener) }()
 	t.Cleanup(func() {

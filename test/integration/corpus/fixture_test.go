@@ -26,6 +26,7 @@ import (
 	"fugu/test/pgcluster"
 	"fugu/upstream"
 	"fugu/wire"
+	"fugu/wire/auth"
 )
 
 //go:embed testdata/fixture.sql
@@ -88,7 +89,7 @@ func start(t testing.TB) *fixture {
 	}
 	f.address = listener.Addr().String()
 	f.engine = pipeline.New(guest, reader, l, snapshot, log)
-	server := wire.New(wire.Config{Auth: wire.Trust{}, MaxClients: 20, MessageBytes: 16 << 20, LoginTimeout: 10 * time.Second,
+	server := wire.New(wire.Config{Auth: auth.Trust{}, MaxClients: 20, MessageBytes: 16 << 20, LoginTimeout: 10 * time.Second,
 		IdleTimeout: 10 * time.Minute, DrainTimeout: 5 * time.Second, Logger: log}, f.engine)
 	serving, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)

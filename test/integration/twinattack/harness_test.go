@@ -29,8 +29,10 @@ import (
 	"fugu/test/pgcluster"
 	"fugu/twin"
 	"fugu/twin/build"
+	"fugu/twin/margin"
 	"fugu/upstream"
 	"fugu/wire"
+	"fugu/wire/auth"
 )
 
 func TestMain(m *testing.M) { pgcluster.Main(m) }
@@ -122,7 +124,7 @@ func (w *world) serve(t testing.TB) (dsn string) {
 	log := slog.New(slog.DiscardHandler)
 	serving, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
-	server := wire.New(wire.Config{Auth: wire.Trust{}, MaxClients: 100, MessageBytes: 16 << 20,
+	server := wire.New(wire.Config{Auth: auth.Trust{}, MaxClients: 100, MessageBytes: 16 << 20,
 		LoginTimeout: 10 * time.Second,
 		IdleTimeout:  time.Minute, DrainTimeout: 5 * time.Second, Logger: log}, pipeline.New(guest, reader, books,
 		snapshot, log))
@@ -171,7 +173,7 @@ func load(t testing.TB, yaml string) *policy.Policy {
 // design is the law of the policy's first table.
 func design(t testing.TB, p *policy.Policy) *twin.Design {
 	t.Helper()
-	spec, err := twin.FromPolicy(p, p.Tables[0].Qualified(), func(string) bool { return false })
+	spec, err := margin.Spec(p, p.Tables[0].Qualified(), func(string) bool { return false })
 	if err != nil {
 		t.Fatal(err)
 	}

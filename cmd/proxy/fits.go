@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"fugu/policy"
+	"fugu/twin/build"
+)
+
+// twinsFit refuses twins that were built by another policy than the one that would be served: what analysts are told of
+// them would not be true, and what the policy takes back (a column, a range) would go on being answered. They are
+// looked at as the guest, who may read their list; serve is never the keeper.
+func (h *house) twinsFit(ctx context.Context) error {
+	var found []string
+	for _, p := range h.policies {
+		if !slices.ContainsFunc(p.Tables, func(t policy.Table) bool { return t.Answers == policy.FromTwin }) {
+			continue
+		}
+		room := h.rooms[0]
+		if !h.twinsApart() {
+			room = h.room(p.Database)
+		}
+		misfits, err := h.misfits(ctx, room, p)
+		if err != nil {
+			return h.of(room, err)
+		}
+		found = append(found, misfits...)
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(found, "\n"))
+}
+
+// misfits are those of one policy.
+func (h *house) misfits(ctx context.Context, r *room, p *policy.Policy) ([]string, error) {
+	config, err := pgx.ParseConfig(string(h.config.Upstream.Guest))
+	if err != nil {
+		return nil, fmt.Errorf("reading upstream.guest: %w", err)
+	}
+	config.Config = *r.guest.Copy()
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	guest, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("connecting as the guest: %w", err)
+	}
+	defer func() { _ = guest.Close(context.WithoutCancel(ctx)) }()
+	return build.Misfits(ctx, guest, h.twinsApart(), p)
+}

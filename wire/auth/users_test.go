@@ -1,0 +1,104 @@
+package auth
+
+import (
+	"encoding/base64"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	key32        = base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32)))
+	salt16       = base64.StdEncoding.EncodeToString([]byte(strings.Repeat("s", 16)))
+	goodVerifier = "SCRAM-SHA-256$4096:" + salt16 + "$" + key32 + ":" + key32
+)
+
+func TestParseUsers(t *testing.T) {
+	good := `"a" "` + goodVerifier + "\"\n"
+	tests := map[string]struct {
+		text  string
+		names []string
+		wrong []string // findings, by a part of each; all of them start with the file and line
+	}{
+		"empty":                {},
+		"one":                  {text: good, names: []string{"a"}},
+		"no newline at end":    {text: strings.TrimSpace(good), names: []string{"a"}},
+		"Windows line ends":    {text: strings.ReplaceAll(good, "\n", "\r\n"), names: []string{"a"}},
+		"comments and blanks":  {text: "; c\n# c\n\n  \t\n" + good, names: []string{"a"}},
+		"quotes in the name":   {text: `"a""b" "` + goodVerifier + `"`, names: []string{`a"b`}},
+		"spaces in the name":   {text: `"a b"	"` + goodVerifier + `"`, names: []string{"a b"}},
+		"no quotes":            {text: "a b", wrong: []string{"f:1: a line is"}},
+		"name alone":           {text: `"a"`, wrong: []string{"f:1: a line is"}},
+		"empty name":           {text: `"" "` + goodVerifier + `"`, wrong: []string{"f:1: a line is"}},
+		"something behind":     {text: strings.TrimSpace(good) + " x", wrong: []string{"f:1: a line is"}},
+		"plain password":       {text: `"a" "secret!"`, wrong: []string{`f:1: user "a": not a SCRAM`}},
+		"md5":                  {text: `"a" "md5abcdef"`, wrong: []string{`f:1: user "a": not a SCRAM`}},
+		"twice":                {text: good + good, wrong: []string{`f:2: user "a" comes twice`}},
+		"few iterations":       {text: strings.Replace(good, "4096", "4095", 1), wrong: []string{"f:1: ", "iterations"}},
+		"many iterations":      {text: strings.Replace(good, "4096", "10000001", 1), wrong: []string{"iterations"}},
+		"iterations, no digit": {text: strings.Replace(good, "4096", "x", 1), wrong: []string{"iterations"}},
+		"no salt":              {text: strings.Replace(good, salt16, "", 1), wrong: []string{"base64"}},
+		"short key":            {text: strings.Replace(good, key32, salt16, 1), wrong: []string{"base64"}},
+		"not base64":           {text: strings.Replace(good, key32, key32[1:], 1), wrong: []string{"base64"}},
+		"one key":              {text: strings.Replace(good, ":"+key32, "", 1), wrong: []string{"not a SCRAM"}},
+		"all findings at once": {text: "x\n" + good + `"b" "secret!"`, wrong: []string{"f:1: ", "f:3: "}},
+	}
+	for name, c := range tests {
+		t.Run(name, func(t *testing.T) {
+			users, err := ParseUsers("f", c.text)
+			if (err != nil) != (c.wrong != nil) {
+				t.Fatalf("got %v, want %q", err, c.wrong)
+			}
+			if err != nil {
+				for _, want := range c.wrong {
+					if !strings.Contains(err.Error(), want) {
+						t.Errorf("got %v, want %q", err, want)
+					}
+				}
+				for _, secret := range []string{"secret!", "md5abcdef", key32} {
+					if strings.Contains(err.Error(), secret) {
+						t.Errorf("the error repeats %q", secret)
+					}
+				}
+				return
+			}
+			if len(users) != len(c.names) {
+				t.Errorf("got %d users", len(users))
+			}
+			for _, n := range c.names {
+				if u := users[n]; u.Iters != 4096 || u.Salt != strings.Repeat("s", 16) || string(u.StoredKey) != strings.Repeat("k", 32) || string(u.ServerKey) != strings.Repeat("k", 32) {
+					t.Errorf("user %q: %+v", n, u)
+				}
+			}
+		})
+	}
+}
+
+func TestReadUsers(t *testing.T) {
+	if _, err := ReadUsers(filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("read a file that does not exist")
+	}
+}
+
+func TestCertificateNames(t *testing.T) {
+	names, err := ParseNames("f", "# who is who\n\"alice@example.com\" \"alice\"\n\"robot\" \"alice\"\n\"robot\" \"b\"\"ob\"\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		cert, user string
+		is         bool
+	}{{"alice@example.com", "alice", true}, {"robot", "alice", true}, {"robot", `b"ob`, true}, {"alice", "alice", false}, {"Robot", "alice", false}, {"robot", "robot", false}} {
+		if names.are(c.cert, c.user) != c.is {
+			t.Errorf("%s is %s: %v", c.cert, c.user, !c.is)
+		}
+	}
+	if !Names(nil).are("x", "x") || Names(nil).are("x", "y") || (Names{}).are("x", "x") {
+		t.Error("without a file each name is its own user; in an empty one there is none")
+	}
+	_, err = ParseNames("f", "x\n\"a\" \"\"\n\"a\" \""+strings.Repeat("u", 64)+"\"\n")
+	if err == nil || strings.Count(err.Error(), "\n") != 2 || !slices.ContainsFunc(strings.Split(err.Error(), "\n"), func(l string) bool { return strings.HasPrefix(l, "f:3: ") }) {
+		t.Errorf("got %v", err)
+	}
+}
