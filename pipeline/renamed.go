@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"fugu/parser"
+	"fugu/parser/lex"
 	"fugu/wire"
 )
 
@@ -43,8 +44,8 @@ func (s *session) renamed(ctx context.Context, snap *Snapshot, key planKey, stat
 	if t.twins, err = s.engine.twins(ctx, snap, uses); err != nil {
 		return template{}, false, err
 	}
-	if found, ok := constants(key.sql); ok && splice.Plain && !snap.shadows.Touches(splice.Text) {
-		by := planKey{sql: shapeOf(key.sql, found), means: key.means}
+	if found, ok := lex.Constants(key.sql); ok && splice.Plain && !snap.shadows.Touches(splice.Text) {
+		by := planKey{sql: lex.Shape(key.sql, found), means: key.means}
 		sh := shape{t, toShape(splice.Edits, found)}
 		snap.shapes.add(by, sh, weight(by)+weight(sh))
 	}
@@ -53,11 +54,11 @@ func (s *session) renamed(ctx context.Context, snap *Snapshot, key planKey, stat
 
 // reshaped is what a text comes to of which another was planned that differs by constants alone.
 func (s *Snapshot) reshaped(key planKey, paramTypes []uint32) (template, bool) {
-	found, ok := constants(key.sql)
+	found, ok := lex.Constants(key.sql)
 	if !ok {
 		return template{}, false
 	}
-	sh, ok := s.shapes.get(planKey{sql: shapeOf(key.sql, found), means: key.means})
+	sh, ok := s.shapes.get(planKey{sql: lex.Shape(key.sql, found), means: key.means})
 	if !ok {
 		return template{}, false
 	}
@@ -93,3 +94,31 @@ func (s *statement) Silent() bool {
 }
 
 var _ wire.Relayer = (*statement)(nil)
+
+// toShape moves edits of a text to its shape. No edit is within a constant.
+func toShape(edits []parser.Edit, found []lex.Constant) []parser.Edit {
+	out := make([]parser.Edit, len(edits))
+	i, gone := 0, 0
+	for k, e := range edits {
+		for ; i < len(found) && found[i].At < e.At; i++ {
+			gone += found[i].Len - found[i].Stand
+		}
+		e.At -= gone
+		out[k] = e
+	}
+	return out
+}
+
+// fromShape moves edits of a shape to a text that has it.
+func fromShape(edits []parser.Edit, found []lex.Constant) []parser.Edit {
+	out := make([]parser.Edit, len(edits))
+	i, gone := 0, 0
+	for k, e := range edits {
+		for ; i < len(found) && found[i].At-gone < e.At; i++ {
+			gone += found[i].Len - found[i].Stand
+		}
+		e.At += gone
+		out[k] = e
+	}
+	return out
+}

@@ -1,22 +1,19 @@
-package pipeline
+package lex
 
-import (
-	"strings"
+import "strings"
 
-	"fugu/parser"
-)
+// MaxConstants is how long a text can be, in bytes, whose constants are found.
+const MaxConstants = 16 << 10
 
-// shapeBytes is how long a text can be that is known by its shape.
-const shapeBytes = 16 << 10
+// Constant is a string's content or a whole number in a text: Len bytes at an offset, in whose place the text's shape has
+// Stand bytes.
+type Constant struct{ At, Len, Stand int }
 
-// constant is a string's content or a whole number in a text: n bytes at an offset, for which its shape has stand.
-type constant struct{ at, n, stand int }
-
-// constants finds those constants of a text that can be exchanged for others without its having other tokens (scan.l):
+// Constants finds those constants of a text that can be exchanged for others without its having other tokens (scan.l):
 // what stands between quotes and has no backslash, and numbers of up to nine digits, which are integers. The others are
 // left alone. ok is false where the text has what is read by more rules than these: then it is parsed.
-func constants(sql string) (found []constant, ok bool) {
-	if len(sql) > shapeBytes || strings.IndexByte(sql, 0) >= 0 {
+func Constants(sql string) (found []Constant, ok bool) {
+	if len(sql) > MaxConstants || strings.IndexByte(sql, 0) >= 0 {
 		return nil, false
 	}
 	for i := 0; i < len(sql); {
@@ -46,7 +43,7 @@ func constants(sql string) (found []constant, ok bool) {
 			if end < 0 || before == '&' || class[before] != other || strings.IndexByte(sql[i+1:i+1+end], '\\') >= 0 {
 				return nil, false // E, B, X, N and U& in front have rules of their own
 			}
-			found = append(found, constant{i + 1, end, 0})
+			found = append(found, Constant{i + 1, end, 0})
 			i += end + 2
 		case c == '$':
 			n := digits(sql[i+1:])
@@ -63,7 +60,7 @@ func constants(sql string) (found []constant, ok bool) {
 				end++
 			}
 			if n := digits(sql[i:end]); n == end-i && n <= 9 && before != '.' {
-				found = append(found, constant{i, n, 1})
+				found = append(found, Constant{i, n, 1})
 			}
 			i = end
 		default:
@@ -82,45 +79,17 @@ func digits(text string) int {
 	return n
 }
 
-// shapeOf is a text without its constants. Texts of one shape have the same tokens but for the values of constants, so
+// Shape is a text without its constants. Texts of one shape have the same tokens but for the values of constants, so
 // that PostgreSQL's grammar, which looks at the kinds of tokens, reads them as the same tree but for those values.
-func shapeOf(sql string, found []constant) string {
+func Shape(sql string, found []Constant) string {
 	var b strings.Builder
 	b.Grow(len(sql))
 	at := 0
 	for _, c := range found {
-		b.WriteString(sql[at:c.at])
-		b.WriteString("0"[:c.stand])
-		at = c.at + c.n
+		b.WriteString(sql[at:c.At])
+		b.WriteString("0"[:c.Stand])
+		at = c.At + c.Len
 	}
 	b.WriteString(sql[at:])
 	return b.String()
-}
-
-// toShape moves edits of a text to its shape. No edit is within a constant.
-func toShape(edits []parser.Edit, found []constant) []parser.Edit {
-	out := make([]parser.Edit, len(edits))
-	i, gone := 0, 0
-	for k, e := range edits {
-		for ; i < len(found) && found[i].at < e.At; i++ {
-			gone += found[i].n - found[i].stand
-		}
-		e.At -= gone
-		out[k] = e
-	}
-	return out
-}
-
-// fromShape moves edits of a shape to a text that has it.
-func fromShape(edits []parser.Edit, found []constant) []parser.Edit {
-	out := make([]parser.Edit, len(edits))
-	i, gone := 0, 0
-	for k, e := range edits {
-		for ; i < len(found) && found[i].at-gone < e.At; i++ {
-			gone += found[i].n - found[i].stand
-		}
-		e.At += gone
-		out[k] = e
-	}
-	return out
 }
