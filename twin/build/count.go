@@ -13,6 +13,7 @@ import (
 
 	"fugu/internal/hook"
 	"fugu/parser"
+	"fugu/policy"
 	"fugu/twin"
 )
 
@@ -34,20 +35,40 @@ func outcome(s twin.Secret) (string, error) {
 	}
 	cases := make([]string, len(s.Values))
 	for i, v := range s.Values {
-		condition := parser.QuoteIdent(s.Categories) + " = " + parser.QuoteLiteral(v.Text)
-		if v.IsNull {
-			condition = parser.QuoteIdent(s.Categories) + " IS NULL"
-		}
-		cases[i] = fmt.Sprintf("WHEN %s THEN %d", condition, i)
+		cases[i] = fmt.Sprintf("WHEN %s THEN %d", isValue(s.Categories, v), i)
 	}
 	// A value that the policy does not list is of no class, and counting ends with an error that says so.
 	return "CASE " + strings.Join(cases, " ") + " END", nil
 }
 
+// cell is the SQL of the public cell of a row: its index. A row of none is of no class, and counting ends with an error.
+func cell(p *twin.Public) string {
+	if p == nil {
+		return "0"
+	}
+	var cases []string
+	for i, c := range p.Cells {
+		var values []string
+		for j, v := range c.Values {
+			values = append(values, isValue(p.Columns[j], v))
+		}
+		cases = append(cases, fmt.Sprintf("WHEN %s THEN %d", strings.Join(values, " AND "), i))
+	}
+	return "CASE " + strings.Join(cases, " ") + " END"
+}
+
+// isValue is the SQL of a column having a value.
+func isValue(column string, v policy.Value) string {
+	if v.IsNull {
+		return parser.QuoteIdent(column) + " IS NULL"
+	}
+	return parser.QuoteIdent(column) + " = " + parser.QuoteLiteral(v.Text)
+}
+
 // class is the SQL of a row's class: its index in twin.Design.Classes.
-func class(secrets []twin.Secret) (string, error) {
-	sql := "0"
-	for _, s := range secrets {
+func class(spec twin.Spec) (string, error) {
+	sql := cell(spec.Public)
+	for _, s := range spec.Secrets {
 		o, err := outcome(s)
 		if err != nil {
 			return "", err
@@ -128,7 +149,7 @@ func (s *source) unchanged(ctx context.Context, db pgx.Tx, d, now Draw) (same bo
 }
 
 // errNoClass is about a row that is of none of the classes.
-var errNoClass = errors.New("rows with a value that the policy does not list as a category")
+var errNoClass = errors.New("rows with a value that the policy does not list as a category, or whose combination of values no public count has")
 
 // count counts the rows of each class of what ordered gives, in one scan.
 func (s *source) count(ctx context.Context, db pgx.Tx, ordered string, classes int) (counts, error) {
