@@ -21,9 +21,10 @@ func large(n int64) string {
 	  sum(hours_per_week), count(*) FILTER (WHERE sex = 'Male') FROM adult WHERE age > %d GROUP BY 1, 2`, -n)
 }
 
-// searching measures how much one user's searches for noise slow another's statements: eight statements of 8,000 values,
-// explained at once, which costs no budget, and eight more when these are done. Beside it stands what a load does that
-// is no part of Fugu: of as many processes as a proxy has places for searches, each of which keeps one processor busy.
+// searching measures how much one user's searches for noise slow another's statements: eight statements of 8,000
+// values, explained at once, which costs no budget, and eight more when these are done. Beside it stands what a load
+// does that is no part of Fugu: of as many processes as a proxy has places for searches, each of which keeps one
+// processor busy.
 func searching(ctx context.Context, through target, rows int64, rounds, places int) error {
 	other, err := pgx.Connect(ctx, target{user: "bob", addr: through.addr}.dsn())
 	if err != nil {
