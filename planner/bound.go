@@ -30,12 +30,13 @@ type Bound struct {
 	product    []int   // term × term: which of the products it is
 	packed     bool    // one label tells the classes of all the secrets that are predicates
 
-	partnered  map[int]bool // by Rel: the sources of which a row of the root has one row at most
-	relabelled []bool       // by key: it is a column in other words
+	relabelled []bool           // by key: it is a column in other words
+	decided    map[[2]int]Value // by cell and aggregate: the values that follow from the cell's keys
 
-	beside map[int]bool // by Rel: those of which each combination of protected rows has one at most, and protected ones
-	once   bool         // all of them are
-	apart  bool         // all that the keys speak of are
+	partnered map[int]bool // by Rel: the sources of which a row of the root has one row at most
+	beside    map[int]bool // by Rel: those of which each combination of protected rows has one at most, and protected ones
+	once      bool         // all of them are
+	apart     bool         // all that the keys speak of are
 }
 
 // Base is a value that a row is evaluated to: x with NULL as 0, or 1[x is not null]. Where a row of the root stands in
@@ -78,8 +79,36 @@ func (b *Bound) Layer(cell int) int {
 	return b.Cells[cell].Set
 }
 
-// Limit bounds what one row may contribute to a base that is no Indicator: less and more is taken for the bound. They come from the policy or the reference, and so from nothing that a protected row could change.
-type Limit struct{ Low, High *big.Rat }
+// Limit bounds what one row may contribute to a base that is no Indicator: less and more is taken for the bound. They come
+// from the policy or the reference, and so from nothing that a protected row could change.
+type Limit struct {
+	Low, High *big.Rat
+	Sets      []Limit // by LimitSet, where grouping sets have limits of their own, within these; nil: all have these
+}
+
+// LimitSets is how many limits a base has: one, or one for each grouping set where what belongs to a row of the root is
+// summed before it is bounded. A finer set has less of it in one group.
+func (b *Bound) LimitSets() int {
+	if b.once || b.Sets == nil {
+		return 1
+	}
+	return len(b.Sets)
+}
+
+// LimitSet is the index of a grouping set's limits.
+func (b *Bound) LimitSet(set int) int { return min(set, b.LimitSets()-1) }
+
+// mask is what GROUPING of all keys is in a set.
+func (b *Bound) mask(set []int) int {
+	out := 0
+	for k := range b.Keys {
+		out <<= 1
+		if !slices.Contains(set, k) {
+			out |= 1
+		}
+	}
+	return out
+}
 
 // forms are the expressions below a cut as they are evaluated.
 type forms struct {
@@ -154,7 +183,11 @@ func (c *Cut) Bind(ctx context.Context, q Querier, values [][]byte) (*Bound, err
 		return nil, err
 	}
 	b.packed = b.pack()
-	return b, b.relabel(ctx, q)
+	if err := b.relabel(ctx, q); err != nil {
+		return nil, err
+	}
+	b.decided, err = b.decide(ctx, q)
+	return b, err
 }
 
 // Reads lists the columns of protected tables that the statistics statement names, and so all that F depends on beside the
