@@ -6,6 +6,7 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"fugu/parser/tree"
 	"fugu/sqlstate"
 )
 
@@ -167,7 +168,7 @@ func (a *analysis) key(c *Cut, g *pg.Node) (int, error) {
 	}
 	k := Key{Expr: e, Source: SQL(e, "", nil), Position: max(a.src.position(location(target)), 1)}
 	if r := target.GetColumnRef(); r != nil {
-		k.Name = lastString(r.Fields)
+		k.Name = tree.LastString(r.Fields)
 	}
 	if k.Name == "" || slices.ContainsFunc(c.Keys, func(o Key) bool { return o.Name == k.Name }) {
 		k.Name = fmt.Sprintf("fugu key %d", len(c.Keys)+1)
