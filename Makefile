@@ -10,7 +10,7 @@ FUZZTIME ?= 10s
 SOAK ?= 10m
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test quick compat compat-18 bench paper lint shape fuzz soak kills clean
+.PHONY: help build demo test quick nightly compat compat-18 bench paper lint shape fuzz soak kills clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,10 @@ test: ## formatting, vet, staticcheck and all tests, under the race detector
 quick: ## for every save: formatting, vet, unit tests, and one cluster with psql through Fugu
 	@scripts/setup.sh server
 	@scripts/quick.sh
+
+nightly: ## what is too long for make test: more statements, trials and transcripts; SEED=number as of another day
+	@scripts/setup.sh server test
+	@scripts/nightly.sh $(SEED)
 
 compat: ## the test suites of pgx, lib/pq and libpq, and 17 clients, through Fugu as directly: beside noise, and beside twins
 	@scripts/setup.sh server compat

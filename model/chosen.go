@@ -39,6 +39,10 @@ func (m *Moments) choose(ctx context.Context, ref planner.Querier, secret int, c
 	for j := range more {
 		more[j] = 1
 	}
+	choice, others, err := m.relabelled(ctx, ref, choice)
+	if err != nil {
+		return err
+	}
 	if !hook.Unlooked && choice.Nats > 1 && !choice.Apart.None() {
 		alone, err := m.cut.Alone(ctx, ref, secret, choice.Apart)
 		if err != nil {
@@ -49,12 +53,27 @@ func (m *Moments) choose(ctx context.Context, ref planner.Querier, secret int, c
 			return err
 		}
 		for j, n := range alone {
-			more[j] = math.Max(1, math.Min(nats[j], n))
+			more[j] = math.Max(1, math.Min(nats[j], n)+others)
 			fitted = math.Max(fitted, math.Sqrt(2*math.Max(0, math.Min(scattered[j], n)-plain)))
 		}
 	}
 	c.more, c.fitted = append(c.more, more), append(c.fitted, fitted)
 	return nil
+}
+
+// relabelled is a choice with columns in the places of keys that are these in other words, if the reference has rows of
+// their declared values alone: the groups are the columns', and so nothing of the keys' texts was chosen. What the texts
+// may add is rows of other values. That a row has one is a condition that holds for no row of the reference, the same for
+// all texts: one row more for each such key.
+func (m *Moments) relabelled(ctx context.Context, ref planner.Querier, choice planner.Choice) (of planner.Choice, others float64, err error) {
+	if choice.Column == nil {
+		return choice, 0, nil
+	}
+	undeclared, err := m.cut.Undeclared(ctx, ref, choice)
+	if err != nil || undeclared {
+		return choice, 0, err
+	}
+	return *choice.Column, float64(len(choice.Relabelled)), nil
 }
 
 // shortest is the length of a choice in the shorter of its codes, for each class: its text; or the text that is left where
@@ -78,9 +97,6 @@ func (m *Moments) shortest(ctx context.Context, ref planner.Querier, secret int,
 		alone, err := m.cut.Alone(ctx, ref, secret, s.Values)
 		if err != nil {
 			return nil, nil, err
-		}
-		if s.Most > 0 {
-			values = math.Min(values, s.Most)
 		}
 		if hook.SortedForFree {
 			values = 0

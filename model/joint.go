@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"fugu/internal/hook"
 	"fugu/planner"
 	"fugu/sensitivity"
 )
@@ -143,6 +144,10 @@ func (j *Joint) Families(secret int, psi Psi) []sensitivity.Family {
 		f := &jointPath{joint: j, secret: secret}
 		for _, m := range j.parts {
 			f.paths = append(f.paths, m.Paths(secret, psi)[i])
+		}
+		if hook.LooseSets {
+			out = append(out, struct{ sensitivity.Family }{f}) // no Bent
+			continue
 		}
 		out = append(out, f)
 	}

@@ -12,6 +12,7 @@ import (
 	"fugu/mechanism"
 	"fugu/privacy"
 	"fugu/sqlstate"
+	"fugu/test/patient"
 )
 
 // few rows are those of which the randomness counts beside the noise; the table of the example is larger, which no
@@ -66,6 +67,7 @@ func (h *house) account() (*account, *tableAccount) {
 // κ² of two counts by hand, from the classes' means and covariances in the reference: for the pair at each end of the
 // range, with the rows that are the same under both values, and all that is beside the direction by the noise alone.
 func TestJointCostByHand(t *testing.T) {
+	patient.Test(t)
 	h := newJoint(t, "optimal-gaussian")
 	const sql = "SELECT count(*) FILTER (WHERE age > 40), count(*) FILTER (WHERE sex = 'Male') FROM adult"
 	h.answered(t, sql, 1)
@@ -117,6 +119,7 @@ func TestJointCostByHand(t *testing.T) {
 
 // The same statement again, with fresh noise, costs less and less: all that it can tell is what the rows leave.
 func TestJointRepetitionIsBounded(t *testing.T) {
+	patient.Test(t)
 	h := newJoint(t, "optimal-gaussian")
 	const sql = "SELECT sex, count(*) FROM adult GROUP BY sex"
 	var costs []float64
@@ -145,6 +148,7 @@ func TestJointRepetitionIsBounded(t *testing.T) {
 
 // What is counted is in the ledger: another process counts the same, and one that was overtaken counts anew.
 func TestJointAccountIsTheLedgers(t *testing.T) {
+	patient.Test(t)
 	h := newJoint(t, "expm-gaussian")
 	other := &house{New(h.engine.guest, h.engine.reader, h.engine.ledger, reloaded(t, h), h.engine.log), "bob"}
 	statements := []string{
@@ -228,6 +232,7 @@ func reloaded(t *testing.T, h *house) *Snapshot {
 
 // A Laplace along the direction hides the movement: its loss is pure, and what it tells of the rows is counted all the same.
 func TestJointDirectional(t *testing.T) {
+	patient.Test(t)
 	plain, after := newJoint(t, "optimal-gaussian"), newJoint(t, "optimal-gaussian")
 	const sql = "SELECT sex, count(*) FROM adult GROUP BY sex"
 	q, err := after.question(t, sql, nil, settings{mechanism: mechanism.Directional})
@@ -245,6 +250,7 @@ func TestJointDirectional(t *testing.T) {
 }
 
 func TestJointRefusals(t *testing.T) {
+	patient.Test(t)
 	h := newJoint(t, "auto")
 	for sql, want := range map[string]sqlstate.Code{
 		"SELECT stddev(age) FROM adult":         sqlstate.NotAnswerable,

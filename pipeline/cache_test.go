@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fugu/planner"
+	"fugu/test/patient"
 )
 
 // Whatever is put in, the bounds hold, and what was used last is there.
@@ -81,6 +82,7 @@ func TestWeight(t *testing.T) {
 // A hundred thousand texts that are new each time, of every kind: ordinary ones, ones that mention a protected table,
 // protected ones, long ones. The caches stay within their bounds, and so does each plan.
 func TestCachesStayBounded(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t)
 	s := &session{engine: h.engine, user: "alice"}
 	snap := h.engine.snapshot.Load()

@@ -4,11 +4,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"fugu/test/patient"
 )
 
 // What a statement's certificates rest on: f_θ where it is known, translation where it is not or where the policy accepts
 // no more; and they reach EXPLAIN (PRIVACY), the ledger and fugu.last_release.
 func TestCertificatesTravel(t *testing.T) {
+	patient.Test(t)
 	assume := []string{"assume: [translation, gaussian]", "assume: [translation]"}
 	full, bare := newHouse(t), newHouse(t, assume...)
 	for sql, known := range map[string]bool{
@@ -16,6 +19,7 @@ func TestCertificatesTravel(t *testing.T) {
 		"SELECT sex, count(*), sum(age) FROM adult WHERE education_num > 9 GROUP BY sex":   true,
 		"SELECT sex, avg(age) FROM adult GROUP BY sex":                                     true,
 		"SELECT sex, count(*) FROM adult GROUP BY ROLLUP (sex)":                            true, // cells overlap
+		"SELECT sex, avg(age), count(*) FROM adult GROUP BY ROLLUP (sex)":                  true,
 		"SELECT (SELECT count(*) FROM adult), (SELECT count(*) FROM adult WHERE age > 40)": true, // two cuts
 	} {
 		for _, h := range []*house{full, bare} {
@@ -66,6 +70,7 @@ func TestCertificatesTravel(t *testing.T) {
 
 // Pairs far apart stay pairs: the noise is that of the wider one, not that of all between.
 func TestPairsAreSpansOfTheirOwn(t *testing.T) {
+	patient.Test(t)
 	errors := map[string]float64{}
 	for name, values := range map[string]string{
 		"pairs": "pairs: [[0.10, 0.15], [0.55, 0.60]]",

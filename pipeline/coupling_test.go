@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"fugu/sqlstate"
+	"fugu/test/patient"
 )
 
 // Without any assumption statements are answered by bounds on coupled datasets: every mechanism, in every place that says
 // so, with more noise than under translation, and within the statement's δ.
 func TestAnswersWithoutAssumptions(t *testing.T) {
+	patient.Test(t)
 	const sql = "SELECT sex, count(*), avg(age), sum(hours_per_week) FROM adult WHERE age > 20 GROUP BY sex"
 	for _, kind := range []string{"expm-laplace", "expm-gaussian", "directional"} {
 		t.Run(kind, func(t *testing.T) {
@@ -63,6 +65,7 @@ func TestAnswersWithoutAssumptions(t *testing.T) {
 
 // What no coupling bounds is refused, and says what would have to be accepted.
 func TestRefusedWithoutAssumptions(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t, "[translation, gaussian]", "[]", private, "mean: age\n    pairs: [[38, 40]]")
 	_, err := h.explain(t, "SELECT count(*) FROM adult")
 	if !sqlstate.Is(err, sqlstate.ModelUnfit) || !strings.Contains(err.Error(), "private_sector is a mean") {

@@ -10,6 +10,7 @@ import (
 	"fugu/ledger"
 	"fugu/privacy"
 	"fugu/sqlstate"
+	"fugu/test/patient"
 )
 
 // quantile is a statement of two values that no stack holds, each of which counts by its number; every i is another.
@@ -160,6 +161,7 @@ func TestOlderAnswersCountByTheirNumber(t *testing.T) {
 // A budget that has room for thousands of values, whatever they are, needs no terms; a policy whose promises say
 // nothing of covariances says so.
 func TestWhereCovariancesAreNotWorkedOut(t *testing.T) {
+	patient.Test(t)
 	const sql = "SELECT sex, count(*) FROM adult GROUP BY sex"
 	h := newHouse(t, "budget: {epsilon: 20,", "budget: {epsilon: 1000000,")
 	q, err := h.question(t, sql, nil, settings{})

@@ -24,7 +24,7 @@ type covariancePart struct {
 	Table  string
 	Digest string `json:",omitempty"` // of the reference's rows
 	// Terms and Noise are of the components that can stand in a stack, Weight is Σ λ/(1+λ) of these and Beside of the
-	// others: λ what varies of a component in units of its noise.
+	// others: λ what varies, in units of the noise, of each sum that a component is made of.
 	Terms          []byte    `json:",omitempty"`
 	Noise          []float64 `json:",omitempty"`
 	Weight, Beside float64
@@ -84,12 +84,18 @@ func (q *question) spread(ctx context.Context, t *protected, p part, to *covaria
 	var totals []model.Total
 	var noise []float64
 	weight, beside, others := 0.0, 0.0, 0
-	stack := p.model.moments != nil && p.model.root == t && !q.engine.covariances.generous(q.snapshot, t)
+	own := p.model.moments != nil && p.model.root == t
+	stack := own && !q.engine.covariances.generous(q.snapshot, t)
 	for k, v := range variance {
-		// Of a component whose spread is not known, or that has no normal noise, λ may be anything.
-		share := 1.0
-		if lambda := sd[k] * sd[k] / v; lambda > 0 && v > 0 {
-			share = lambda / (1 + lambda)
+		share := 1.0 // of a component whose spread is not known λ may be anything
+		switch {
+		case own && k < len(p.model.moments.Components):
+			share = 0
+			for _, addends := range p.model.moments.Addends(k, t.psi) {
+				share = math.Max(share, history.Weight(addends, v))
+			}
+		case sd[k] > 0:
+			share = history.Weight(sd[k:k+1], v)
 		}
 		var of []model.Total
 		var each []float64

@@ -8,6 +8,7 @@ import (
 	"fugu/policy"
 	"fugu/sensitivity"
 	"fugu/sqlstate"
+	"fugu/test/patient"
 )
 
 const declaredAges = `declared:
@@ -186,6 +187,7 @@ func TestWithoutReference(t *testing.T) {
 
 // A declared model that does not fit its statement stops everything.
 func TestDeclaredMistakes(t *testing.T) {
+	patient.Test(t)
 	for _, c := range []struct{ old, new, want string }{
 		{"avg(age) at sex=Male, ", "avg(age) at sex=Males, ", "which are: "},
 		{"avg(age) at sex=Male, ", "avg(age), ", "avg(age) at sex=Female"},

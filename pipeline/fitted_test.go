@@ -10,6 +10,7 @@ import (
 
 	"fugu/planner"
 	"fugu/sqlstate"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -41,6 +42,7 @@ func same(a, b *measured) bool {
 
 // A model from the artifact is the one that a scan gives, and needs no database; what is not prepared does.
 func TestFittedModels(t *testing.T) {
+	patient.Test(t)
 	fresh, prepared := newHouse(t), newHouse(t)
 	dir := t.TempDir()
 	more := []string{
@@ -92,6 +94,7 @@ func TestFittedModels(t *testing.T) {
 
 // A changed row of the reference, whatever else stays, is a change; so is a changed policy. Neither is served from.
 func TestFittedStale(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t)
 	dir := t.TempDir()
 	fitHouse(t, h, dir)
@@ -127,6 +130,7 @@ func TestFittedStale(t *testing.T) {
 
 // A fit that is interrupted at any statement asks later only for what is left, and ends with the same models.
 func TestFitResumes(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t)
 	p := h.engine.snapshot.Load().policies[0]
 	whole := fitHouse(t, h, t.TempDir())

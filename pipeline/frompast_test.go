@@ -13,6 +13,7 @@ import (
 
 	"fugu/ledger"
 	"fugu/privacy"
+	"fugu/test/patient"
 )
 
 // newPast is a house that answers from the past up to an error.
@@ -86,6 +87,7 @@ func (h *house) truth(t *testing.T, keys []string, sql string, m *measured) []fl
 // Random sequences of statements: what is answered from the past costs nothing, is what its weights make of the values that
 // were given before, digit for digit, and the same weights make of the values without noise exactly what was asked for.
 func TestRandomSequencesFromThePast(t *testing.T) {
+	patient.Test(t)
 	h := newPast(t, "100000%")
 	r := rand.New(rand.NewPCG(7, 7))
 	type known struct {
@@ -180,6 +182,7 @@ func TestRandomSequencesFromThePast(t *testing.T) {
 // and a variance below 5 each: six standard errors of the mean of n are .55. One draw of 600 that takes the mean there by
 // itself is |z| > 18, for Laplace noise 600·e^-25. So the false alarm is below 1e-6.
 func TestErrorFromThePastIsAsClaimed(t *testing.T) {
+	patient.Test(t)
 	if testing.Short() {
 		t.Skip("600 ledgers")
 	}

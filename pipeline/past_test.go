@@ -10,6 +10,7 @@ import (
 	"fugu/mechanism"
 	"fugu/privacy"
 	"fugu/sqlstate"
+	"fugu/test/patient"
 )
 
 // Whether an answer comes from the past is up to the error that was asked for.
@@ -165,6 +166,7 @@ func TestPastOfAnotherEpochOrPolicy(t *testing.T) {
 
 // When nothing is left, the past still answers; in a joint account as elsewhere, and the account takes no notice.
 func TestPastWhenTheBudgetIsSpent(t *testing.T) {
+	patient.Test(t)
 	for _, composition := range []string{"noise", "joint"} {
 		h := newPast(t, "300%", "budget: {epsilon: 20", "composition: "+composition+"\n  budget: {epsilon: 1.4", "epsilon: 1 ", "epsilon: 1 ")
 		const cells = "SELECT sex, education, count(*) FROM adult GROUP BY sex, education"

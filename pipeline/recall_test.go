@@ -10,6 +10,7 @@ import (
 
 	"fugu/ledger"
 	"fugu/parser"
+	"fugu/test/patient"
 )
 
 // prepare interprets a text of one statement for a user in a session of their own.
@@ -106,6 +107,7 @@ func TestRecall(t *testing.T) {
 
 // What is kept as it was bound is of one policy, and of the data that there are.
 func TestRecalledIsDropped(t *testing.T) {
+	patient.Test(t)
 	const label = "\n\nanalysts:"
 	for name, c := range map[string]struct {
 		happens func(t *testing.T, h *house, memory *remembering)

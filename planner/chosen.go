@@ -16,6 +16,11 @@ type Choice struct {
 	Apart     Told    // two rows of the root that are equal in it cannot be told apart
 
 	Sorted Sorted // the same choice in another code
+
+	// Column is the same with the columns in the places of keys that are these in other words, and Relabelled are those
+	// columns; nil: there are none. It holds where the reference has their declared values alone.
+	Column     *Choice
+	Relabelled []parser.Column
 }
 
 // Chosen describes what stands below the cut in a prefix code, and adds up how long that is. reference is the number of the reference's rows.
@@ -64,7 +69,19 @@ func (b *Bound) Chosen(reference float64) Chosen {
 					of[a] = len(out.Choices)
 				}
 			}
-			out.Choices = append(out.Choices, b.choice(reference, i, set, func(i int) bool { return texts[i] == text }))
+			of := func(i int) bool { return texts[i] == text }
+			choice := b.choice(reference, set, func(k int) parser.Expr { return b.cut.Keys[k].Expr }, i, of)
+			for _, k := range set {
+				if b.relabelled[k] {
+					c, _ := b.only(b.forms.keys[k])
+					choice.Relabelled = append(choice.Relabelled, c)
+				}
+			}
+			if choice.Relabelled != nil {
+				as := b.choice(reference, set, b.asColumn, i, of)
+				choice.Column = &as
+			}
+			out.Choices = append(out.Choices, choice)
 		}
 		out.of = append(out.of, of)
 	}
@@ -93,10 +110,10 @@ func (c Chosen) By(aggregate int) (out []int) {
 }
 
 // choice describes the aggregates of a grouping set, of these keys, that are among some.
-func (b *Bound) choice(reference float64, set int, keys []int, among func(aggregate int) bool) Choice {
+func (b *Bound) choice(reference float64, keys []int, key func(k int) parser.Expr, set int, among func(aggregate int) bool) Choice {
 	d := b.description(reference)
 	for _, k := range keys {
-		d.root(b.cut.Keys[k].Expr, true, (*description).tell)
+		d.root(key(k), true, (*description).tell)
 	}
 	seen := map[string]bool{}
 	for i, a := range b.cut.Aggregates {
@@ -124,6 +141,16 @@ func (b *Bound) choice(reference float64, set int, keys []int, among func(aggreg
 		out.Nats, out.Scattered = out.Nats+r.bits*math.Ln2, out.Scattered+r.scattered*math.Ln2
 	}
 	return out
+}
+
+// asColumn is a key as it was written, or the column that it is in other words.
+func (b *Bound) asColumn(k int) parser.Expr {
+	if b.relabelled[k] {
+		if c, ok := b.only(b.forms.keys[k]); ok {
+			return c
+		}
+	}
+	return b.cut.Keys[k].Expr
 }
 
 func (b *Bound) description(reference float64) *description {

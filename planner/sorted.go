@@ -20,7 +20,6 @@ type Sorted struct {
 // Sorting is the choice of what few values are sorted into.
 type Sorting struct {
 	Values Told
-	Most   float64 // how many the policy has declared, 0 where it has not: then it is those of the reference
 	Beside float64 // 1 if an outer join adds a row without values
 	Into   float64 // into how many groups, which stand beside others; 1 where each group is a choice by itself
 }
@@ -68,7 +67,7 @@ func (d *description) inCode(all few, set int, keys []int) Sorted {
 		out.Nats, out.Scattered = out.Nats+r.bits*math.Ln2, out.Scattered+r.scattered*math.Ln2
 	}
 	for i, of := range all {
-		s := Sorting{Values: d.b.valuesOfRows(of), Most: d.b.declaredValues(of), Into: d.b.into(all, i, set, keys)}
+		s := Sorting{Values: d.b.valuesOfRows(of), Into: d.b.into(all, i, set, keys)}
 		for _, e := range of {
 			c := columns(e)[0]
 			if d.b.sources.source(c.Rel).Left {

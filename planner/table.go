@@ -24,8 +24,9 @@ type Table struct {
 	Twin         bool  // it is answered from its twin, and no statistic of it is ever asked
 	AtLeast      int64 // of a twin whose rows are not listed: what is told is of so many rows of the sample; 0: they are
 
-	cells shared[[]Cell]   // by keys, of those that are declared columns
-	alone shared[[]seldom] // by the statement that counted them
+	cells    shared[[]Cell]   // by keys, of those that are declared columns
+	alone    shared[[]seldom] // by the statement that counted them
+	declared shared[bool]     // by the statement that looked for other values in the reference: there are none
 }
 
 // Column is a column of a protected table. Type is SQL text that names its type.

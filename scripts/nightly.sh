@@ -1,12 +1,20 @@
 #!/usr/bin/env bash
-# What takes too long for make test: many statements from the generator, with a seed of the day or the one given, and a
-# falsification of every mechanism by twenty times as many transcripts.
+# What takes too long for make test: many statements from the generator, with a seed of the day or the one given, a
+# falsification of every mechanism by twenty times as many transcripts, attacks in ten times as many trials, fifty pairs of
+# each kind of spelling, and under the race detector what make test asks without it.
 #
 #   scripts/nightly.sh [SEED]
-set -euo pipefail
+set -uo pipefail
 cd "$(dirname "$0")/.."
 
 seed=${1:-$(date +%Y%m%d)}
 echo "seed $seed"
-go test -tags fuguhooks -timeout 60m -run '^TestRandom$' ./test/integration/corpus -args -statements 10000 -seed "$seed"
-FALSIFY_EFFORT=20 go test -timeout 60m -count 1 ./test/falsify
+status=0
+tested() { go test -count 1 -timeout 4h "$@" || status=1; }
+
+tested -tags fuguhooks -run '^TestRandom$' ./test/integration/corpus -args -statements 10000 -seed "$seed"
+FALSIFY_EFFORT=20 tested ./test/falsify
+FUGUHOOKS_TRIALS=10 tested -tags fuguhooks ./test/integration/attack
+FUGU_PAIRS=50 tested ./test/integration/alike
+FUGU_PATIENT=1 tested -race ./pipeline ./test/integration
+exit $status

@@ -197,7 +197,8 @@ func TestUserClients(t *testing.T) {
 }
 
 func TestLoginTimeoutEndsWithTheLogin(t *testing.T) {
-	const timeout = 300 * time.Millisecond
+	t.Parallel() // it waits, for longer than a busy machine makes a login take
+	const timeout = 3 * time.Second
 	p := serve(t, func(c *Config, _ *fake) { c.LoginTimeout = timeout })
 	c := dial(t, p.address)
 	time.Sleep(timeout + 50*time.Millisecond)
@@ -206,19 +207,25 @@ func TestLoginTimeoutEndsWithTheLogin(t *testing.T) {
 	}
 }
 
+// idleness is a timeout that a busy machine does not make a client exceed between two messages. Tests that wait for it do so
+// together, in parallel.
+const idleness = 2 * time.Second
+
 func TestIdleTimeout(t *testing.T) {
-	p := serve(t, func(c *Config, _ *fake) { c.IdleTimeout = 100 * time.Millisecond })
+	t.Parallel()
+	p := serve(t, func(c *Config, _ *fake) { c.IdleTimeout = idleness })
 	c := dial(t, p.address)
 	// A statement that takes longer than the timeout is not idleness.
-	if got := c.run(t, script{q("SELECT pg_sleep(0.4)"), "Z"}); len(got) != 8 {
+	if got := c.run(t, script{q("SELECT pg_sleep(2.4)"), "Z"}); len(got) != 8 {
 		t.Errorf("got %q", got)
 	}
 	fatal(t, c, "57P05")
 }
 
 func TestIdleInTransactionTimeout(t *testing.T) {
+	t.Parallel()
 	const timeout = "E FATAL 25P03 terminating connection due to idle-in-transaction timeout"
-	p := serve(t, func(c *Config, _ *fake) { c.IdleInTransactionTimeout = 100 * time.Millisecond })
+	p := serve(t, func(c *Config, _ *fake) { c.IdleInTransactionTimeout = idleness })
 	idle := dial(t, p.address)
 	for name, s := range map[string]script{
 		"in a transaction":        {q("BEGIN"), "Z"},
@@ -228,6 +235,7 @@ func TestIdleInTransactionTimeout(t *testing.T) {
 		"in a pipeline, skipping": {parse("", "nonsense"), "E"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			c := dial(t, p.address)
 			for _, step := range s {
 				if m, ok := step.(pgproto3.FrontendMessage); ok {
@@ -240,12 +248,12 @@ func TestIdleInTransactionTimeout(t *testing.T) {
 		})
 	}
 	// A statement that takes longer is not idleness, nor is time between transactions.
-	idle.run(t, script{q("BEGIN; SELECT pg_sleep(0.3); COMMIT"), "Z"})
-	both := serve(t, func(c *Config, _ *fake) { c.IdleTimeout, c.IdleInTransactionTimeout = 100*time.Millisecond, time.Hour })
+	idle.run(t, script{q("BEGIN; SELECT pg_sleep(2.3); COMMIT"), "Z"})
+	both := serve(t, func(c *Config, _ *fake) { c.IdleTimeout, c.IdleInTransactionTimeout = idleness, time.Hour })
 	c := dial(t, both.address)
 	c.put(t, encode(t, q("BEGIN")))
 	c.until(t, "Z")
-	time.Sleep(300 * time.Millisecond)
+	time.Sleep(idleness + 300*time.Millisecond)
 	c.run(t, script{q("COMMIT"), "Z"})
 	fatal(t, c, "57P05")
 }

@@ -16,6 +16,7 @@ import (
 
 	"fugu/pipeline"
 	"fugu/policy"
+	"fugu/twin/build"
 	"fugu/upstream"
 )
 
@@ -84,14 +85,14 @@ func (h *house) twinsOnly() error {
 		for _, t := range p.Tables {
 			where := fmt.Sprintf("%s:%d:%d: table %s", p.Source, t.At.Line, t.At.Column, t.Qualified())
 			if t.Answers != policy.FromTwin {
-				return fmt.Errorf("%s is answered with noise, and upstream.twins has guests in a database of twins "+
-					"alone: "+
-					"serve it with a configuration of its own, on the same ledger", where)
+				return fmt.Errorf("%s is answered with noise, so that it would have to be where the guests are, and "+
+					"with upstream.twins nothing that is protected is there: give the table a policy of its own, and "+
+					"serve that with another fugu that has no upstream.twins, on the same ledger in PostgreSQL", where)
 			}
 			if t.Twin.Rows != policy.ShowRows {
 				return fmt.Errorf("%s: the policy lets no rows of its twin be listed, and with upstream.twins Fugu "+
-					"looks at no statement: "+
-					"write twin: {rows: shown}, or leave upstream.twins out", where)
+					"looks at no statement, so that nothing would keep anybody to aggregates: write twin: {rows: shown}, "+
+					"or leave upstream.twins out, and the twin is built beside its table, in the schema fugu_twin", where)
 			}
 		}
 	}
@@ -310,6 +311,9 @@ func (h *house) checkSource(ctx context.Context, stdout io.Writer) error {
 			}
 			for _, what := range found {
 				fmt.Fprintf(stdout, "warning: table %s: %s\n", t.Qualified(), what)
+			}
+			if t.Twin.Unit != "" {
+				fmt.Fprintf(stdout, "warning: %s\n", build.Subjects(p, t))
 			}
 		}
 	}

@@ -261,10 +261,10 @@ func TestTwinsApartRefused(t *testing.T) {
 	refused("a guest that can be the builder", policy, "GRANT far_twins TO far_guest", "REVOKE far_twins FROM far_guest", "could change twins")
 	refused("a registry of the guest's making", policy, `CREATE SCHEMA fugu_twin AUTHORIZATION far_guest; CREATE TABLE fugu_twin."fugu origins" (server text, database text); INSERT INTO fugu_twin."fugu origins" VALUES ('7', 'far away')`,
 		"DROP SCHEMA fugu_twin CASCADE", "does not belong to far_twins")
-	refused("aggregates alone", strings.Replace(policy, "rows: shown ", "rows: aggregates ", 1), "SELECT 1", "SELECT 1", "Fugu looks at no statement")
+	refused("aggregates alone", strings.Replace(policy, "rows: shown ", "rows: aggregates ", 1), "SELECT 1", "SELECT 1", "write twin: {rows: shown}, or leave upstream.twins out")
 	mixed := strings.NewReplacer("secrets:", "  public.other: {rows: 10, reference: public.reference}\nsecrets:",
 		"assume: [exchangeable]", "  other: {table: public.other, proportion: x, values: {from: 0.10, to: 0.60, within: 0.05}}\nassume: [exchangeable, translation]").Replace(policy)
-	refused("noise beside it", mixed, "SELECT 1", "SELECT 1", "is answered with noise")
+	refused("noise beside it", mixed, "SELECT 1", "SELECT 1", "another fugu that has no upstream.twins, on the same ledger in PostgreSQL")
 
 	if err := os.WriteFile(filepath.Join(filepath.Dir(path), "p.policy.yaml"), []byte(policy), 0o600); err != nil {
 		t.Fatal(err)

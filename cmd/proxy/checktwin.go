@@ -13,6 +13,7 @@ import (
 	"fugu/pipeline"
 	"fugu/planner"
 	"fugu/policy"
+	"fugu/twin/build"
 )
 
 // twinSuspicions is about one table that has a twin: $1 is its name, $2 the columns that its twin leaves out, $3 the tables
@@ -34,7 +35,7 @@ UNION ALL SELECT 4, format('rows of the ordinary table %s refer to its rows (%s)
  WHERE confrelid = t.oid AND conrelid NOT IN (SELECT oid FROM family)
 UNION ALL SELECT 5, format('each of its rows has a row of the ordinary table %s for its own (%s), which shows that it is there; link the table, or drop the column', confrelid::regclass, conname) FROM links l, t
  WHERE conrelid = t.oid AND confrelid NOT IN (SELECT oid FROM family) AND EXISTS (SELECT FROM keys k WHERE k.indrelid = conrelid AND k.columns = l.columns)
-UNION ALL SELECT 6, format('several of its rows may be about one row of %s (%s): if that is their subject, drop the column, or accept with independent_rows: true that they are drawn one by one', confrelid::regclass, conname) FROM links l, t
+UNION ALL SELECT 6, format('several of its rows may be about one row of %s (%s): if that is their subject, link the table to it and let it have the secret, drop the column, or accept with independent_rows: true that they are drawn one by one', confrelid::regclass, conname) FROM links l, t
  WHERE NOT $4::bool AND conrelid = t.oid AND confrelid NOT IN (SELECT oid FROM family) AND EXISTS (SELECT FROM kept WHERE attnum = ANY (l.columns))
    AND NOT EXISTS (SELECT FROM keys k WHERE k.indrelid = conrelid AND k.columns = l.columns)
 ORDER BY 1, 2`
@@ -68,6 +69,9 @@ func (h *house) checkTwins(ctx context.Context, stdout io.Writer, p *policy.Poli
 		fmt.Fprintf(stdout, "   twin of %s: %s; %s\n", t.Qualified(), state, price)
 		if t.Twin.Rows == policy.Aggregate {
 			fmt.Fprintf(stdout, "   rows of it are not listed, and groups of fewer than %d rows of the sample are left out\n", t.Twin.AtLeast)
+		}
+		if t.Twin.Unit != "" {
+			fmt.Fprintf(stdout, "warning: %s\n", build.Subjects(p, t))
 		}
 		found, err := reader.Query(ctx, twinSuspicions, [][]byte{[]byte(pipeline.Quoted(t.Qualified())), array(t.Twin.Drop), array(family),
 			fmt.Append(nil, t.Twin.Unit != "" || t.Twin.IndependentRows || t.Link != nil)}, nil)

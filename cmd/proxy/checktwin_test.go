@@ -122,4 +122,11 @@ func TestCheckSuspectsTwins(t *testing.T) {
 	if _, stdout, _ := invoke(t, "check", "-c", path); strings.Contains(stdout, "about one row of public.customer") {
 		t.Errorf("rows of one subject are suspected, though the policy accepts them:\n%s", stdout)
 	}
+	write(strings.Replace(text, "known_rows: 0", "unit: customer", 1))
+	for _, want := range []string{`CREATE TABLE "public"."visit_subject" AS SELECT "customer", bool_or(rich) AS "high_income" FROM "public"."visit"`,
+		"public.visit: {link: {to: public.visit_subject, on: {customer: customer}}, twin: {rows: shown, drop: [left_out]}}"} {
+		if code, stdout, stderr := invoke(t, "check", "-c", path); code != 0 || !strings.Contains(stdout, want) {
+			t.Errorf("of a unit check does not say %q: exit %d\n%s%s", want, code, stdout, stderr)
+		}
+	}
 }

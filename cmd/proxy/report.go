@@ -87,6 +87,15 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		for _, u := range outside {
 			fmt.Fprintf(stdout, "   note: %d of the %d rows of %s's reference have a value of %s outside of its group_by: such rows are in no group of it\n", u.Rows, u.Of, u.Table, u.Column)
 		}
+		repeated, err := room.snapshot.Repeated(ctx, p, room.reader)
+		if err != nil {
+			return err
+		}
+		for _, r := range repeated {
+			fmt.Fprintf(stdout, "   note: %d of the %d rows of %s's reference have a key (%s) that stands there more than once: "+
+				"several rows of one subject are taken for independent ones, and the model for surer than it is: "+
+				"give one row of each subject\n", r.Rows, r.Of, r.Table, r.Columns)
+		}
 		checkBudget(stdout, p)
 		if why := unanswerable(p); why != "" {
 			fmt.Fprintf(stdout, "warning: dataset %s: every statement is refused: %s\n", p.Dataset, why)

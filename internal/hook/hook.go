@@ -39,6 +39,7 @@ const (
 	LooseSnapshot   = false // upstream: ordinary tables may change while a statement is answered
 	Unlooked        = false // model: whoever writes a statement has not looked at the reference
 	SortedForFree   = false // model: what few values are sorted into cannot have been chosen
+	LooseSets       = false // model: nothing is known of how averages over several sets of groups vary together
 	NoCovariances   = false // pipeline: charges count means alone, and not how far a secret changes what answers vary by together
 	GuestCode       = false // upstream, planner/row: tables and types of guests' own, whose code then runs with the reader's rights
 )

@@ -36,6 +36,7 @@ var (
 	LooseSnapshot   bool
 	Unlooked        bool
 	SortedForFree   bool
+	LooseSets       bool
 	NoCovariances   bool
 	GuestCode       bool
 )

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
@@ -17,8 +18,10 @@ import (
 // what has_table_privilege and its kin say. The guest has no right on them, and yet can ask about them through Fugu. It is
 // a courtesy to clients, and hides nothing: a statement that cannot be rewritten is sent as it is. nil shows nothing.
 type Introspection struct {
-	views map[string]*pg.Node // by name in information_schema: the subselect that takes the place of each
-	shown *pg.Node            // ARRAY(SELECT ...): the oids of protected tables, and of views over them
+	shown *pg.Node // ARRAY(SELECT ...): the oids of protected tables, and of views over them
+
+	definitions map[string]string // of information_schema's views
+	views       sync.Map          // from name to *pg.Node: the views that were asked for, see view
 }
 
 const informationSchema = "information_schema"
@@ -55,17 +58,22 @@ func NewIntrospection(tables []Root, definitions map[string]string) (*Introspect
 	if err != nil {
 		return nil, err
 	}
-	w := &widening{shown: shown, definitions: definitions, done: map[string]*pg.Node{}}
-	for name := range definitions {
-		w.view(name)
+	return &Introspection{shown: shown, definitions: definitions}, nil
+}
+
+// view returns the subselect that takes the place of a view of information_schema; nil if the view stays as it is. There are
+// some sixty of them, and most are never asked for, so each is made of its definition when it first is: by two at the same
+// time, if two ask.
+func (x *Introspection) view(name string) *pg.Node {
+	if _, ok := x.definitions[name]; !ok {
+		return nil // and is not kept: clients choose names without end
 	}
-	x := &Introspection{views: map[string]*pg.Node{}, shown: shown}
-	for name, query := range w.done {
-		if query != nil {
-			x.views[name] = query
-		}
+	if made, ok := x.views.Load(name); ok {
+		return made.(*pg.Node)
 	}
-	return x, nil
+	w := &widening{shown: x.shown, definitions: x.definitions, done: map[string]*pg.Node{}}
+	made, _ := x.views.LoadOrStore(name, w.view(name))
+	return made.(*pg.Node)
 }
 
 // shownArray writes an array of the oids of tables. One that was made anew since is known by its name.
@@ -309,7 +317,10 @@ func (p *pass) introspect(x *Introspection, hidden *Hidden) error {
 	}
 	for _, n := range relationsIn(root) {
 		rv := n.GetRangeVar()
-		if query := x.views[rv.Relname]; query != nil && rv.Schemaname == informationSchema {
+		if rv.GetSchemaname() != informationSchema {
+			continue
+		}
+		if query := x.view(rv.Relname); query != nil {
 			substitute(n, query)
 			unqualify(root, informationSchema, rv.Relname)
 			p.hide(hidden, n)

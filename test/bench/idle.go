@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -57,17 +58,27 @@ func idling(ctx context.Context, pid int, through target, clients int, guests st
 	return w.flush()
 }
 
-var residentLine = regexp.MustCompile(`(?m)^VmRSS:\s+(\d+) kB$`)
-
 // resident is a process's resident set, in bytes.
-func resident(pid int) (int64, error) {
+func resident(pid int) (int64, error) { return memory(pid, "VmRSS") }
+
+// peak is the largest that a process's resident set was since forgetPeak, in bytes.
+func peak(pid int) (int64, error) { return memory(pid, "VmHWM") }
+
+// forgetPeak has the largest resident set of this process counted from now on, without what was given back.
+func forgetPeak() error {
+	debug.FreeOSMemory()
+	return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
+}
+
+// memory is a line of a process's status, in bytes.
+func memory(pid int, line string) (int64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, err
 	}
-	found := residentLine.FindSubmatch(text)
+	found := regexp.MustCompile(`(?m)^` + line + `:\s+(\d+) kB$`).FindSubmatch(text)
 	if found == nil {
-		return 0, fmt.Errorf("no resident set in the status of process %d", pid)
+		return 0, fmt.Errorf("no %s in the status of process %d", line, pid)
 	}
 	kB, err := strconv.ParseInt(string(found[1]), 10, 64)
 	return kB << 10, err

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"fugu/test/patient"
 )
 
 // grouped is one F; above it anything may stand, and it is the same answer.
@@ -68,6 +70,7 @@ var aboveDirect = [][2]string{
 }
 
 func TestAboveTheCut(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{})
 	for name, mode := range map[string]pgx.QueryExecMode{"simple": pgx.QueryExecModeSimpleProtocol, "extended": pgx.QueryExecModeExec, "prepared": pgx.QueryExecModeDescribeExec} {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"fugu/pipeline"
+	"fugu/test/patient"
 )
 
 // market gives the Adult database a schema with the tables of a shop: protected orders with their items, and ordinary
@@ -127,6 +128,7 @@ func (a alike) check(t *testing.T, c *pgx.Conn) {
 
 // A join on a key partitions the rows as the key itself does, and so has its noise.
 func TestJoinedLikeGrouped(t *testing.T) {
+	patient.Test(t)
 	c := atMarket(t, "reference", "reference", "reference")
 	for _, a := range []alike{
 		{"count by product", []string{

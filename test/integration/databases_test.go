@@ -12,6 +12,7 @@ import (
 
 	"fugu/internal/hook"
 	"fugu/pipeline"
+	"fugu/test/patient"
 	"fugu/upstream"
 	"fugu/wire"
 
@@ -64,6 +65,7 @@ var besides = []string{
 
 // From a database without protected rows the catalog tells nothing of those in another one.
 func TestSideDoorsFromBeside(t *testing.T) {
+	patient.Test(t)
 	if hook.Unmasked {
 		t.Skip("the masks are off")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"fugu/test/adult"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -272,6 +273,7 @@ var clocks = strings.Fields("now clock_timestamp statement_timestamp transaction
 
 // Nothing in the catalog tells of protected rows: all of it is asked for, in the way of a program that looks for doors.
 func TestSideDoorsSweep(t *testing.T) {
+	patient.Test(t)
 	direct, through := serveDoors(t)
 	disturb(t)
 	open, masked := sweep(t, direct), sweep(t, through)

@@ -15,6 +15,7 @@ import (
 	"fugu/test/adult"
 	"fugu/test/falsify"
 	"fugu/test/forgetful"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -33,6 +34,7 @@ func fillExpected(ctx context.Context, c *pgx.Conn, p float64) error {
 // cannot be refuted; a policy with a quarter of the pair's width adds too little noise, and that is seen. The first fails with
 // probability at most 1e-8 where the promise holds.
 func TestReleasesThroughTheProxyKeepThePromise(t *testing.T) {
+	patient.Test(t)
 	cluster := pgcluster.Shared(t)
 	if _, err := adult.Load(t.Context(), cluster, "falsify", adult.Options{}); err != nil {
 		t.Fatal(err)

@@ -10,12 +10,14 @@ import (
 
 	"fugu/mechanism"
 	"fugu/sqlstate"
+	"fugu/test/patient"
 )
 
 // Every mechanism that a session may name answers a count by sex through the proxy, within 20 standard deviations of the
 // truth (18 values, each beyond that with probability at most e^-28: a false alarm below 1e-10), or is refused for a reason:
 // apgm has one value, no-noise does not hide what moves. Each answer names its mechanism and assumptions.
 func TestEveryMechanismThroughTheProxy(t *testing.T) {
+	patient.Test(t)
 	const sql = "SELECT sex, count(*) FROM adult GROUP BY sex ORDER BY sex"
 	truth := map[string]float64{}
 	rows, err := adultDatabase(t).truth(t).Query(t.Context(), sql)

@@ -13,6 +13,7 @@ import (
 	"fugu/mechanism"
 	"fugu/privacy"
 	"fugu/test/forgetful"
+	"fugu/test/patient"
 )
 
 const noiseSQL = "SELECT sex, avg(age), count(*) FROM adult GROUP BY sex ORDER BY sex"
@@ -25,6 +26,7 @@ const noiseSQL = "SELECT sex, avg(age), count(*) FROM adult GROUP BY sex ORDER B
 // Laplace's 6), and may be 6.5 of them off. The normal tails are 2e-9 and 1e-10; for the skew of squared Laplace values
 // Cramér's correction multiplies the second by at most e^7. With 4 + 10 statistics a false alarm has probability below 1e-6.
 func TestNoiseHasThePlannedCovariance(t *testing.T) {
+	patient.Test(t)
 	const n = 2000
 	server := serve(t, options{wrapLedger: func(l ledger.Ledger) ledger.Ledger { return forgetful.Ledger{Ledger: l} }})
 	plan, err := server.engine.Preview(t.Context(), noiseSQL, nil, []privacy.Epsilon{1})

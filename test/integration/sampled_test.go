@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fugu/test/adult"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -77,6 +78,7 @@ func TestSampled(t *testing.T) {
 // What a table of protected rows holds does not show in the shape of an answer: no rows, NULL alone, and NaN, infinities
 // and numbers far out of bounds give values, of as many rows, where the reference has any.
 func TestSampledShapes(t *testing.T) {
+	patient.Test(t)
 	cluster := pgcluster.Shared(t)
 	if _, err := adult.Load(t.Context(), cluster, "sampled", adult.Options{}); err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"fugu/ledger"
 	"fugu/policy"
 	"fugu/test/adult"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 	"fugu/twin/build"
 )
@@ -148,6 +149,7 @@ var places = regexp.MustCompile(`"Position":\d+,|"File":"[^"]*","Line":\d+,"Rout
 var twinNames = []string{"adult", "public.adult", `"adult"`, "PUBLIC.Adult", "census.public.adult", `"public"."adult"`, "fugu_twin.adult"}
 
 func TestTwinAsOnPostgreSQL(t *testing.T) {
+	patient.Test(t)
 	_, through, direct := serveCensus(t)
 	for name, script := range twinScripts {
 		for _, as := range twinNames {

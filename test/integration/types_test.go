@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"fugu/test/patient"
 )
 
 // acceptedCorpus is the parser's own corpus of statements that it cuts.
@@ -64,6 +66,7 @@ func TestDescriptionsArePostgreSQLs(t *testing.T) {
 
 // Every public key combination comes back, also those with no row, and the number of rows does not depend on the data.
 func TestEveryPublicKeyComesBack(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{policy: []string{"sex: [Female, Male]", "sex: [Female, Male, Unheard]"}})
 	c := f.connect(t)
 	for sql, want := range map[string]int{

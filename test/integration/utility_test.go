@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fugu/test/patient"
 )
 
 func withBinary(m message) message {
@@ -71,6 +73,7 @@ var utilityScripts = map[string][]message{
 }
 
 func TestUtilityAsOnPostgreSQL(t *testing.T) {
+	patient.Test(t)
 	db := adultDatabase(t)
 	f := serve(t, options{})
 	for name, script := range utilityScripts {

@@ -84,8 +84,7 @@ func (k *Keeper) Build(ctx context.Context, p *policy.Policy, root policy.Table,
 		return r, fmt.Errorf("table %s has no twin of its own", root.Qualified())
 	}
 	if root.Twin.Unit != "" {
-		return r, fmt.Errorf("table %s: twins whose unit is a subject cannot be built yet; "+
-			"leave the subject's columns out (drop), or accept independent_rows", root.Qualified())
+		return r, errors.New(Subjects(p, root))
 	}
 	if o.New && strings.TrimSpace(o.Reason) == "" {
 		return r, errors.New("a new draw of a twin needs a reason, for the audit chain")

@@ -16,14 +16,11 @@ import (
 	"fugu/twin"
 )
 
-// buckets is how many parts of equal width the order of drawing is counted in: two bytes of a row's hash.
-const buckets = 1 << 16
-
 // counts are the numbers of rows of each class, in all and by their place in the order of drawing.
 type counts struct {
 	classes  []int64
-	ordered  [][]int64 // by class and bucket
-	contents []byte    // a digest of which rows are of which class
+	ordered  histogram
+	contents []byte // a digest of which rows are of which class
 }
 
 // outcome is the SQL of a secret's outcome in a row, by its index; of a predicate that is never NULL, NULL is false.
@@ -66,12 +63,13 @@ func class(secrets []twin.Secret) (string, error) {
 	return sql, nil
 }
 
-// ordered is the SQL of the table's rows with their class and their hash h, keyed by setOrder's 32 secret bytes; the
-// hash's first half is the row's place in the order of drawing and the second half is for what else is drawn of it.
+// ordered is the SQL of the table's rows: their class, their hash h, keyed by setOrder's 32 secret bytes, and the columns
+// named. The hash's first half is the row's place in the order of drawing, the second half is for what else is drawn of it.
+// Both come first, so that scans that need no more need not go through the row.
 //
 // It is a function of the primary key and not of the content, so that a row that is corrected keeps its place. Without a
 // primary key it is of the content and a running number among equal rows, which cannot be told apart anyway.
-func (s *source) ordered(class string) string {
+func (s *source) ordered(class string, columns []string) string {
 	id := "ROW(" + list("t.", s.primary) + ")::pg_catalog.text"
 	if s.primary == nil || hook.TwinByContent {
 		names := make([]string, len(s.columns))
@@ -86,7 +84,11 @@ func (s *source) ordered(class string) string {
 		hash = `pg_catalog.int8send(pg_catalog.row_number() OVER (ORDER BY t.ctid)) || pg_catalog.substr(` + hash + `, 9)`
 	}
 	// OFFSET 0 has what is computed here computed once a row.
-	return fmt.Sprintf(`SELECT t.*, (%s) AS "fugu class", %s AS "fugu h" FROM %s AS t OFFSET 0`, class, hash, s.qualified())
+	with := ""
+	if len(columns) > 0 {
+		with = ", " + list("t.", columns)
+	}
+	return fmt.Sprintf(`SELECT (%s) AS "fugu class", %s AS "fugu h"%s FROM %s AS t OFFSET 0`, class, hash, with, s.qualified())
 }
 
 // orderKey is the SQL of the key of the order of drawing. It is a setting of the transaction, which no other session sees,
@@ -108,7 +110,7 @@ func (s *source) unchanged(ctx context.Context, db pgx.Tx, d, now Draw) (same bo
 	contents := now.Contents
 	if d.Class != now.Class {
 		err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-			c, err := s.count(ctx, tx, "("+s.ordered(d.Class)+")", len(d.Noisy))
+			c, err := s.count(ctx, tx, "("+s.ordered(d.Class, nil)+")", len(d.Noisy))
 			contents = c.contents
 			return err
 		})
@@ -125,40 +127,36 @@ func (s *source) unchanged(ctx context.Context, db pgx.Tx, d, now Draw) (same bo
 // errNoClass is about a row that is of none of the classes.
 var errNoClass = errors.New("rows with a value that the policy does not list as a category")
 
-// bucketOf is the SQL of the bucket that a hash is in.
-func bucketOf(h string) string {
-	return fmt.Sprintf(`(pg_catalog.get_byte(%[1]s, 0) * 256 + pg_catalog.get_byte(%[1]s, 1))`, h)
-}
-
 // count counts the rows of each class of what ordered gives, in one scan.
 func (s *source) count(ctx context.Context, db pgx.Tx, ordered string, classes int) (counts, error) {
-	out := counts{classes: make([]int64, classes), ordered: make([][]int64, classes)}
-	for i := range out.ordered {
-		out.ordered[i] = make([]int64, buckets)
-	}
-	// The digest is a sum, so that the order of the scan does not matter: of 24 bits of each hash, which as an int4 are
-	// added up much faster than as an int8 or a numeric.
-	sql := `SELECT "fugu class", ` + bucketOf(`"fugu h"`) + `, pg_catalog.count(*),
-		pg_catalog.sum(pg_catalog.get_byte("fugu h", 2) + 256 * pg_catalog.get_byte("fugu h", 3)
-			+ 65536 * pg_catalog.get_byte("fugu h", 4))
-		FROM ` + ordered + ` AS o GROUP BY 1, 2`
-	rows, _ := db.Query(ctx, sql)
-	var of *int
-	var bucket int
-	var n, digest int64
-	sum := newDigest()
-	_, err := pgx.ForEachRow(rows, []any{&of, &bucket, &n, &digest}, func() error {
-		if of == nil || *of >= classes {
-			return errNoClass
+	out := counts{classes: make([]int64, classes), ordered: newHistogram(classes)}
+	hashes, stray := newHistogram(classes), false
+	err := eachRow(ctx, db, ordered, func(class int, h []byte) {
+		if class < 0 || class >= classes {
+			stray = true
+			return
 		}
-		out.classes[*of] += n
-		out.ordered[*of][bucket] = n
-		sum.add(*of, bucket, n, digest)
-		return nil
+		bucket := bucketOf(h)
+		out.classes[class]++
+		out.ordered[class][bucket]++
+		// The digest is a sum, so that the order of the scan does not matter, of 24 bits of each hash.
+		hashes[class][bucket] += int64(h[2]) | int64(h[3])<<8 | int64(h[4])<<16
 	})
-	out.contents = sum.bytes()
+	if err == nil && stray {
+		err = errNoClass
+	}
 	if err != nil {
 		return counts{}, fmt.Errorf("counting the rows of %s: %w", s.qualified(), err)
 	}
+
+	sum := newDigest()
+	for class := range classes {
+		for bucket, n := range out.ordered[class] {
+			if n > 0 {
+				sum.add(class, bucket, n, hashes[class][bucket])
+			}
+		}
+	}
+	out.contents = sum.bytes()
 	return out, nil
 }

@@ -26,6 +26,31 @@ import (
 // It looks at the list of twins and at the catalog of the database where these are, as a guest may: at no row of a twin,
 // and at nothing of the protected tables. apart: twins stand under the tables' own names there.
 func Misfits(ctx context.Context, db *pgx.Conn, apart bool, p *policy.Policy) (found []string, err error) {
+	type twinned struct {
+		policy.Table
+		family []policy.Table
+	}
+	var there []twinned
+	for _, root := range p.Tables {
+		if root.Answers != policy.FromTwin || root.Link != nil {
+			continue
+		}
+		family := familyOf(p, root)
+		for _, t := range family {
+			stands, err := standing(ctx, db, place{apart: apart}, t.Qualified())
+			if err != nil {
+				return nil, err
+			}
+			if stands {
+				there = append(there, twinned{t, family})
+			}
+		}
+	}
+	// Before the first build there is no list, or the schema that it is to be in is closed to guests.
+	if len(there) == 0 {
+		return nil, nil
+	}
+
 	all, err := Twins(ctx, db)
 	if is(err, sqlstate.InsufficientPrivilege) {
 		return nil, errors.New("the guest may not read the list of twins, so that nobody can tell which policy they " +
@@ -33,27 +58,13 @@ func Misfits(ctx context.Context, db *pgx.Conn, apart bool, p *policy.Policy) (f
 	} else if err != nil {
 		return nil, fmt.Errorf("reading the list of twins: %w", err)
 	}
-	for _, root := range p.Tables {
-		if root.Answers != policy.FromTwin || root.Link != nil {
-			continue
+	for _, t := range there {
+		why, err := misfit(p, t.family, t.Table, all)
+		if err != nil {
+			return nil, err
 		}
-		family := familyOf(p, root)
-		for _, t := range family {
-			there, err := standing(ctx, db, place{apart: apart}, t.Qualified())
-			if err != nil {
-				return nil, err
-			}
-			if !there {
-				continue
-			}
-			why, err := misfit(p, family, t, all)
-			if err != nil {
-				return nil, err
-			}
-			if why != "" {
-				found = append(found, fmt.Sprintf("%s:%d:%d: table %s: %s", p.Source, t.At.Line, t.At.Column,
-					t.Qualified(), why))
-			}
+		if why != "" {
+			found = append(found, fmt.Sprintf("%s:%d:%d: table %s: %s", p.Source, t.At.Line, t.At.Column, t.Qualified(), why))
 		}
 	}
 	return found, nil

@@ -95,7 +95,7 @@ func (j *job) count(ctx context.Context) (counts, error) {
 		return counts{}, err
 	}
 	j.say(.02, "reading the rows of "+root.qualified())
-	if err := root.stage(ctx, j.tx, j.class); err != nil {
+	if err := root.stage(ctx, j.tx, j.class, j.keys[root]); err != nil {
 		return counts{}, err
 	}
 	j.say(.35, "counting the rows of each class")

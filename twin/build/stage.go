@@ -1,6 +1,7 @@
 package build
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
@@ -32,12 +33,18 @@ type staged struct {
 }
 
 // stage puts all rows with their class and their hash into a table of their own, in the one scan of the protected table
-// that a build makes: a hash takes longer than to write the row.
-func (s *source) stage(ctx context.Context, db pgx.Tx, class string) error {
+// that a build makes: a hash takes longer than to write the row. Columns that the twin does not need stay behind.
+func (s *source) stage(ctx context.Context, db pgx.Tx, class string, keys fresh) error {
+	var columns []string
+	for _, c := range s.columns {
+		if _, fresh := keys[c.name]; fresh || s.keeps([]string{c.name}) {
+			columns = append(columns, c.name)
+		}
+	}
 	for _, sql := range []string{
 		// Hashing is dearer than the planner takes it to be, and worth a second processor.
 		`SET LOCAL parallel_tuple_cost = 0`,
-		`CREATE UNLOGGED TABLE ` + stagedName + ` AS ` + s.ordered(class),
+		`CREATE UNLOGGED TABLE ` + stagedName + ` AS ` + s.ordered(class, columns),
 		`SET LOCAL parallel_tuple_cost TO DEFAULT`,
 	} {
 		if _, err := db.Exec(ctx, sql); err != nil {
@@ -47,69 +54,77 @@ func (s *source) stage(ctx context.Context, db pgx.Tx, class string) error {
 	return nil
 }
 
+// half is where the second half of a hash begins, which says nothing of the order of drawing.
+const half = 16
+
 // settle finds the last row of each class that is taken, and the last that stands once more.
 func (s *source) settle(ctx context.Context, db pgx.Tx, c counts, take []drawn) (out staged, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("taking rows of %s: %w", s.qualified(), err)
+		}
+	}()
 	taken, more := make([]int64, len(take)), make([]int64, len(take))
 	for i, d := range take {
 		taken[i], more[i] = d.take, d.more
 		out.each = append(out.each, d.each)
 	}
-	if out.last, err = smallest(ctx, db, `"fugu h"`, bucketOf(`"fugu h"`), nil, c.ordered, taken); err != nil {
-		return out, fmt.Errorf("taking rows of %s: %w", s.qualified(), err)
+
+	// Who stands once more is drawn by the other half of the hash: these are counted in the same scan, as all rows in the
+	// buckets before that of the last one are taken.
+	among, cuts := newHistogram(len(take)), cutsAt(c.ordered, taken)
+	err = eachRow(ctx, db, stagedName, func(class int, h []byte) {
+		if bucket := bucketOf(h); bucket < cuts[class].bucket {
+			among[class][bucketOf(h[half:])]++
+		} else {
+			cuts[class].hold(h)
+		}
+	})
+	if err != nil {
+		return out, err
+	}
+	out.last = make([][]byte, len(take))
+	for class := range cuts {
+		if out.last[class], err = cuts[class].value(); err != nil {
+			return out, err
+		}
+		for _, h := range cuts[class].taken() {
+			among[class][bucketOf(h[half:])]++
+		}
 	}
 
-	// Who stands once more is drawn by the other half of the hash, which says nothing of the order of drawing.
-	const half, part = `pg_catalog.substr("fugu h", 17)`, `pg_catalog.get_byte("fugu h", 16)`
-	among := make([][]int64, len(take))
-	for i := range among {
-		among[i] = make([]int64, 256)
+	cuts = cutsAt(among, more)
+	within, err := withinBuckets(ctx, db, cuts)
+	if err != nil {
+		return out, err
 	}
-	rows, _ := db.Query(ctx, `SELECT "fugu class", `+part+`, pg_catalog.count(*) FROM `+stagedName+`
-		WHERE "fugu h" <= ($1::pg_catalog.bytea[])["fugu class" + 1] GROUP BY 1, 2`, out.last)
-	var class, bucket int
-	var n int64
-	if _, err := pgx.ForEachRow(rows, []any{&class, &bucket, &n}, func() error {
-		among[class][bucket] = n
-		return nil
-	}); err != nil {
-		return out, fmt.Errorf("taking rows of %s: %w", s.qualified(), err)
+	err = eachRow(ctx, db, within, func(class int, h []byte) {
+		if bytes.Compare(h, out.last[class]) <= 0 {
+			cuts[class].hold(h[half:])
+		}
+	})
+	if err != nil {
+		return out, err
 	}
-	if out.twice, err = smallest(ctx, db, half, part, out.last, among, more); err != nil {
-		return out, fmt.Errorf("taking rows of %s: %w", s.qualified(), err)
+	out.twice = make([][]byte, len(take))
+	for class := range cuts {
+		if out.twice[class], err = cuts[class].value(); err != nil {
+			return out, err
+		}
 	}
 	return out, nil
 }
 
-// smallest returns of each class the n-th smallest value of the staged rows, which are counted by bucket; no bytes
-// where n is 0. upTo, if it is given, has only rows looked at whose hash is not behind the class's.
-//
-// All rows in the buckets before that of the n-th come before it, so that only those within it have to be put in order.
-func smallest(ctx context.Context, db pgx.Tx, value, bucket string, upTo [][]byte, counted [][]int64, n []int64) (
-	[][]byte, error) {
-	out, buckets, within := make([][]byte, len(n)), make([]int64, len(n)), make([]int64, len(n))
-	for class, left := range n {
-		out[class], buckets[class] = []byte{}, -1
-		for b, rows := range counted[class] {
-			if left > 0 && left <= rows {
-				buckets[class], within[class] = int64(b), left
-			}
-			left -= rows
-		}
+// withinBuckets is the SQL of the staged rows whose second half is in the bucket of their class's cut. Which these are is
+// a setting of the transaction, as the key is.
+func withinBuckets(ctx context.Context, db pgx.Tx, cuts []cut) (string, error) {
+	buckets := make([]int64, len(cuts))
+	for class, c := range cuts {
+		buckets[class] = int64(c.bucket)
 	}
-	condition, args := "", []any{buckets, within}
-	if upTo != nil {
-		condition, args = ` AND "fugu h" <= ($3::pg_catalog.bytea[])["fugu class" + 1]`, append(args, upTo)
+	if _, err := db.Exec(ctx, `SELECT pg_catalog.set_config('fugu.buckets', $1::pg_catalog.int8[]::pg_catalog.text, true)`, buckets); err != nil {
+		return "", err
 	}
-	rows, _ := db.Query(ctx, `SELECT class, value FROM (
-		SELECT "fugu class" AS class, `+value+` AS value,
-			pg_catalog.row_number() OVER (PARTITION BY "fugu class" ORDER BY `+value+`) AS nth
-		FROM `+stagedName+` WHERE `+bucket+` = ($1::pg_catalog.int8[])["fugu class" + 1]`+condition+`) AS o
-		WHERE nth = ($2::pg_catalog.int8[])[class + 1]`, args...)
-	var class int
-	var found []byte
-	_, err := pgx.ForEachRow(rows, []any{&class, &found}, func() error {
-		out[class] = append(out[class], found...)
-		return nil
-	})
-	return out, err
+	return fmt.Sprintf(`(SELECT * FROM %s WHERE pg_catalog.get_byte("fugu h", %d) * 256 + pg_catalog.get_byte("fugu h", %d)
+		= (SELECT pg_catalog.current_setting('fugu.buckets')::pg_catalog.int8[])["fugu class" + 1])`, stagedName, half, half+1), nil
 }

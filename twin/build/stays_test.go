@@ -1,9 +1,13 @@
 package build_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"math/rand/v2"
 	"testing"
 
+	"fugu/ledger"
 	"fugu/twin/build"
 )
 
@@ -12,7 +16,16 @@ import (
 // and the two together show the secret. Never change this value.
 const drawnRows = "e3e899a9b415ba11c87316829fa382b6"
 
-// The order of drawing, and who stands once more, are what they were in every version.
+// drawnOf is the digest of the shop's rows by class that the ledger keeps. Were it another, the rows of every table whose
+// twin was built by an earlier version would seem to have changed.
+const drawnOf = "36dfb272a238cacacdd1fc4e4ee9c20b1967dec283957279178fd430283d323b"
+
+// laidRows are the new keys of the rows. Another order would show nothing, but the keys that analysts have kept would
+// be those of other rows.
+const laidRows = "8310db28217909df24636eb56e033527"
+
+// The order of drawing, who stands once more, what the ledger knows the rows by, and new keys are what they were in every
+// version.
 func TestOrderOfDrawingStays(t *testing.T) {
 	w := newWorld(t, "stays", shop, richPolicy)
 	w.keeper.Random = rand.NewChaCha8([32]byte{7})
@@ -21,5 +34,23 @@ func TestOrderOfDrawingStays(t *testing.T) {
 		FROM (SELECT mail, count(*) n FROM fugu_twin.customer GROUP BY mail) x`
 	if got := w.one(shows); got != drawnRows {
 		t.Errorf("%s, and it was %s", got, drawnRows)
+	}
+	const laid = `SELECT md5(string_agg(mail, ',' ORDER BY id)) FROM fugu_twin.customer`
+	if got := w.one(laid); got != laidRows {
+		t.Errorf("laid as %s, and it was %s", got, laidRows)
+	}
+
+	words, _ := json.Marshal([]any{ledger.Twin, "public", "customer", 1})
+	key := sha256.Sum256(words)
+	a, ok, err := w.ledger.Find(t.Context(), ledger.Key(hex.EncodeToString(key[:])))
+	if err != nil || !ok {
+		t.Fatalf("the draw is not in the ledger: %v", err)
+	}
+	var draw build.Draw
+	if err := json.Unmarshal(a.Bytes, &draw); err != nil {
+		t.Fatal(err)
+	}
+	if got := hex.EncodeToString(draw.Contents); got != drawnOf {
+		t.Errorf("drawn of %s, and it was %s", got, drawnOf)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"fugu/pipeline"
 	"fugu/privacy"
+	"fugu/test/patient"
 )
 
 // most is how much the noise of two spellings may differ.
@@ -35,6 +36,7 @@ func drawn(t *testing.T) int {
 // most 2.5 times, but for the kinds that are open. What the standard errors differ by, which noise and sampling make
 // together, is printed beside it.
 func TestSpellingsHaveAlikeNoise(t *testing.T) {
+	patient.Test(t)
 	houses := map[string]*house{}
 	for _, q := range tables {
 		if houses[q.dataset] == nil {

@@ -5,12 +5,15 @@ package attack
 import (
 	"errors"
 	"math"
+	"os"
 	"slices"
+	"sort"
 	"strconv"
 	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // game is an attack on what noise protects. Its guess is an estimate of the number of customers with a high income, made
@@ -25,7 +28,7 @@ type game struct {
 	worlds [2]world // none: worlds
 	waits  string   // what the defence waits for; empty once it is there
 	tries  int      // with the defence off: the median of so many guesses counts; 0: 1
-	trials int      // in each world; 0: 75
+	trials int      // in each world; 0: 55
 }
 
 // analyst asks one Fugu.
@@ -42,9 +45,10 @@ const threshold = 450
 // worlds apart, and that otherwise guesses are right no more often than the budget allows.
 //
 // The attacker is right in a share of at most (e^ε+δ)/(1+e^ε) of trials, the worlds being equally likely: the best test of
-// two (ε,δ)-indistinguishable laws [Dwork & Roth, section 2.3; Kairouz, Oh & Viswanath 2015, Theorem 2.1]. In n trials the
-// share is beyond that by √(ln(10⁶)/2n) with probability at most 1e-6 [Hoeffding]. With n = 150 and ε = 0.5, the whole
-// budget here, that is 0.84.
+// two (ε,δ)-indistinguishable laws [Dwork & Roth, section 2.3; Kairouz, Oh & Viswanath 2015, Theorem 2.1]. The worlds may
+// differ in how often that is, which makes great numbers of right guesses no likelier than if they did not [Hoeffding 1956,
+// Theorem 4]: so they are above what mostRight says of a binomial law with a probability of at most 1e-6. With n = 110 and
+// ε = 0.5, the whole budget here, that is a share of 0.83.
 func (g game) play(t *testing.T) {
 	t.Helper()
 	if g.worlds[0].database == "" {
@@ -72,8 +76,9 @@ func (g game) play(t *testing.T) {
 			t.Skip("waits for " + g.waits)
 		}
 		if g.trials == 0 {
-			g.trials = 75
+			g.trials = 55
 		}
+		g.trials *= patience(t)
 		const epsilon, delta = 0.5, 0.001
 		var right atomic.Int64
 		t.Run("trials", func(t *testing.T) {
@@ -95,16 +100,37 @@ func (g game) play(t *testing.T) {
 				})
 			}
 		})
-		n := float64(2 * g.trials)
-		share, most := float64(right.Load())/n, (math.Exp(epsilon)+delta)/(1+math.Exp(epsilon))+math.Sqrt(math.Log(1e6)/2/n)
-		t.Logf("right in %.2f of %.0f trials, at most %.2f expected", share, n, most)
-		if most >= 1 {
+		n, got := 2*g.trials, int(right.Load())
+		most := mostRight(n, (math.Exp(epsilon)+delta)/(1+math.Exp(epsilon)))
+		t.Logf("right in %d of %d trials, at most %d expected", got, n, most)
+		if most >= n {
 			t.Fatal("too few trials to see anything")
 		}
-		if share > most {
-			t.Errorf("the attacker is right in %.2f of the trials, more than %.2f", share, most)
+		if got > most {
+			t.Errorf("the attacker is right in %d of %d trials, more than %d", got, n, most)
 		}
 	})
+}
+
+// mostRight is the least number that so many trials, each with a success of probability p or less, exceed with a probability
+// of at most 1e-6.
+func mostRight(trials int, p float64) int {
+	law := distuv.Binomial{N: float64(trials), P: p}
+	return sort.Search(trials, func(k int) bool { return law.Survival(float64(k)) <= 1e-6 })
+}
+
+// patience is how many times as many trials are asked for as a bound needs: FUGUHOOKS_TRIALS, or 1.
+func patience(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("FUGUHOOKS_TRIALS")
+	if text == "" {
+		return 1
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("FUGUHOOKS_TRIALS is %q, and no number of times", text)
+	}
+	return n
 }
 
 // number asks for one number over c. ok is false when the budget does not cover the statement.

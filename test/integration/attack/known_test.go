@@ -54,7 +54,7 @@ assume: [translation, gaussian]`}
 			FROM (SELECT region, sum(CASE WHEN income = 'high' THEN 1 ELSE 0 END) AS h, sum(CASE WHEN income = 'high' THEN 0 ELSE 1 END) AS n FROM customer GROUP BY region) AS c`, one},
 	} {
 		t.Run(name, func(t *testing.T) {
-			game{worlds: large, policy: []string{"rows: 2000", "rows: 40000"}, on: declare, tries: 9, trials: 40, guess: func(a analyst) float64 {
+			game{worlds: large, policy: []string{"rows: 2000", "rows: 40000"}, on: declare, tries: 9, trials: 30, guess: func(a analyst) float64 {
 				run(a.t, a.conn, "SET fugu.mechanism = directional")
 				rich, inNorth := attack.seen(numbers(a.t, a.conn, attack.ask))
 				return (rich - high*(inNorth-north)/moves) / 20

@@ -35,7 +35,22 @@ var spreadOnce struct {
 var spreadPolicy = []string{"rows: 2000", "rows: 35222", "assume: [translation]", "assume: [translation, gaussian]", "delta: 0.0001", "delta: 0.001",
 	"budget: {epsilon: 1, delta: 0.001", fmt.Sprintf("budget: {epsilon: %g, delta: %g", spreadEpsilon, spreadDelta)}
 
-const spreadEpsilon, spreadDelta = 1.6, .01
+const spreadEpsilon, spreadDelta, spreadRows = 1.6, .01, 35222
+
+// spreadDatabase makes the database, once.
+func spreadDatabase(t testing.TB) {
+	t.Helper()
+	c := databases(t)
+	spreadOnce.Do(func() {
+		spreadOnce.err = c.Exec(context.Background(), "postgres", "CREATE DATABASE spread")
+		if spreadOnce.err == nil {
+			spreadOnce.err = c.Exec(context.Background(), "spread", spreadSQL)
+		}
+	})
+	if spreadOnce.err != nil {
+		t.Fatal(spreadOnce.err)
+	}
+}
 
 // signed are values, of every row ±1, that know nothing of the secret: i picks one.
 type signed func(i int, of string) string
@@ -65,6 +80,7 @@ type spread struct {
 	sign   signed
 	terms  func(i int, x func(int) string) [][]string // of pair i, by statement, x the i-th sign as a condition; nil: c in one, d in another
 	value  string                                     // of a term; empty: sum(%s)
+	rows   float64                                    // what value is divided by in a sum: the number of rows, of averages; 0: 1
 	set    []string                                   // settings
 	pairs  int                                        // 0: 120
 	users  []string                                   // who ask in turn; nil: alice
@@ -124,7 +140,7 @@ func (s spread) run(t testing.TB, f *fugu) (out []asked, refused bool) {
 				t.Fatal(err)
 			}
 			for i, sd := range sds(t, c) {
-				out = append(out, asked{terms[i], sd})
+				out = append(out, asked{terms[i], sd * max(1, s.rows)})
 			}
 		}
 	}
@@ -153,14 +169,13 @@ func truth(t testing.TB, w world, released []asked, epsilon float64) float64 {
 	for class := range classes {
 		classes[class] = covariance(t, w, class, released)
 	}
-	const rows = 35222
 	most := 0.0
 	for _, p := range []float64{.10, .25} {
 		at := func(p float64) *mat.SymDense {
 			var s mat.SymDense
-			s.ScaleSym(rows*p, classes["high"])
+			s.ScaleSym(spreadRows*p, classes["high"])
 			var low mat.SymDense
-			low.ScaleSym(rows*(1-p), classes["low"])
+			low.ScaleSym(spreadRows*(1-p), classes["low"])
 			s.AddSym(&s, &low)
 			for i, a := range released {
 				s.SetSym(i, i, s.At(i, i)+a.sd*a.sd)
@@ -253,6 +268,7 @@ func gaussians(t testing.TB, p, q *mat.SymDense, epsilon float64) float64 {
 // defence off, and within it otherwise.
 func (s spread) play(t *testing.T) {
 	t.Helper()
+	spreadDatabase(t)
 	if s.terms == nil {
 		s.terms = func(i int, x func(int) string) [][]string { return [][]string{{plus(x(i))}, {turned(x(i))}} }
 	}
@@ -267,16 +283,6 @@ func (s spread) play(t *testing.T) {
 			_, err := c.Exec(ctx, sql)
 			return err
 		}
-	}
-	c := databases(t)
-	spreadOnce.Do(func() {
-		spreadOnce.err = c.Exec(context.Background(), "postgres", "CREATE DATABASE spread")
-		if spreadOnce.err == nil {
-			spreadOnce.err = c.Exec(context.Background(), "spread", spreadSQL)
-		}
-	})
-	if spreadOnce.err != nil {
-		t.Fatal(spreadOnce.err)
 	}
 	play := func(t *testing.T) (delta, epsilon float64) {
 		f := serve(t, spreadWorld, options{policy: append(slices.Clone(spreadPolicy), s.policy...)})
@@ -362,7 +368,9 @@ func TestSpreadCounts(t *testing.T) {
 }
 
 // Averages.
-func TestSpreadAverages(t *testing.T) { spread{sign: mixed, value: "avg(%s)"}.play(t) }
+func TestSpreadAverages(t *testing.T) {
+	spread{sign: mixed, value: "avg(%s)", rows: spreadRows}.play(t)
+}
 
 // With parameters, and prepared.
 func TestSpreadExtended(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 	"fugu/examples/marketplace"
 	"fugu/test/beside"
 	"fugu/test/command"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -43,6 +44,7 @@ const near, enough = .05, 25
 // that seven of seven are is a false alarm of e^-14, 8e-7. The README of the example has what was measured with
 // -builds 10, none set aside.
 func TestAnalyst(t *testing.T) {
+	patient.Test(t)
 	m := load(t)
 	m.checkReadme(t)
 	questions, err := marketplace.Questions()

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fugu/test/pgcluster"
+)
+
+// guild has members, who are old or not, rich or not, and a third thing or not (%s), and their visits. In the
+// references 100 members stand twice, and one visit does; mails that are NULL are like no others.
+const guild = `CREATE ROLE guild_guest LOGIN; CREATE ROLE guild_reader LOGIN;
+CREATE TABLE member (id int PRIMARY KEY, mail text UNIQUE, old bool NOT NULL, rich bool NOT NULL, third bool NOT NULL);
+CREATE TABLE visit (nr int, of int, member int, PRIMARY KEY (nr, of));
+CREATE TABLE member_reference (LIKE member); CREATE TABLE visit_reference (LIKE visit);
+INSERT INTO member_reference SELECT i, CASE WHEN i %% 10 > 0 THEN i || '@' || n END, i & 1 = 1, i & 2 = 2, %s
+  FROM generate_series(1, 1000) i, generate_series(1, 2) n WHERE n = 1 OR i <= 100;
+INSERT INTO visit_reference SELECT i, 1, i FROM generate_series(1, 1000) i UNION ALL SELECT 7, 1, 7;
+INSERT INTO member SELECT i, 'x' || i, i & 1 = 1, i & 2 = 2, %[1]s FROM generate_series(2001, 3000) i;
+GRANT SELECT ON member, visit, member_reference, visit_reference TO guild_reader`
+
+const guildPolicy = `version: 1
+dataset: guild
+tables:
+  public.member: {rows: 1000, reference: public.member_reference}
+  public.visit: {reference: public.visit_reference, link: {to: public.member, on: {member: id}}}
+secrets:
+  age: {table: public.member, proportion: old, values: {from: 0.3, to: 0.7, within: 0.05}}
+  wealth: {table: public.member, proportion: rich, values: {from: 0.3, to: 0.7, within: 0.05}}
+  third: {table: public.member, proportion: third, values: {from: 0.3, to: 0.7, within: 0.05}}
+assume: [translation]
+privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 10, delta: 0.01, per: dataset}}
+`
+
+// check warns of three secrets of which each follows from the other two, though no two of them are tied, and notes
+// where a key stands twice in a reference; of neither where there is nothing to tell.
+func TestCheckTellsOfReferences(t *testing.T) {
+	c := pgcluster.Shared(t)
+	for _, s := range []struct {
+		third  string // as SQL of the number i
+		tied   bool
+		mended string // SQL behind the load
+	}{
+		{third: "(i & 1 = 1) = (i & 2 = 2)", tied: true},
+		{third: "i & 4 = 4", mended: "DELETE FROM member_reference WHERE mail LIKE '%@2' OR mail IS NULL; " +
+			"DELETE FROM visit_reference WHERE nr = 7"},
+	} {
+		const drop = "DROP DATABASE IF EXISTS guild; DROP ROLE IF EXISTS guild_guest, guild_reader"
+		for _, sql := range append(strings.Split(drop, ";"), "CREATE DATABASE guild") {
+			if err := c.Exec(t.Context(), "postgres", sql); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(c.Exec(t.Context(), "guild", fmt.Sprintf(strings.Replace(guild, "(%s)", "()", 1), s.third)),
+			c.Exec(t.Context(), "guild", s.mended)); err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		path := filepath.Join(dir, "fugu.yaml")
+		config := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q}\nauth: {method: trust}\n"+
+			"policy: p.policy.yaml\nledger: sqlite:fugu.db\n", c.DSN("guild_guest", "guild"), c.DSN("guild_reader", "guild"))
+		if err := errors.Join(os.WriteFile(path, []byte(config), 0o600),
+			os.WriteFile(filepath.Join(dir, "p.policy.yaml"), []byte(guildPolicy), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		code, stdout, stderr := invoke(t, "check", "-c", path)
+		if code != 0 {
+			t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
+		}
+		const tie = "dataset guild: the secrets wealth, third and age of public.member are tied: " +
+			"the reference has no row in which age does not follow from the others together"
+		ties := strings.Count(stdout, "are tied")
+		if got := strings.Contains(stdout, tie); got != s.tied || ties != strings.Count(stdout, tie) {
+			t.Errorf("third is %s: %s", s.third, stdout)
+		}
+		for _, note := range []string{
+			`note: 200 of the 1100 rows of public.member's reference have a key ("id") that stands there more than once`,
+			`note: 2 of the 1001 rows of public.visit's reference have a key ("nr", "of")`,
+		} {
+			if got := strings.Contains(stdout, note); got != (s.mended == "") {
+				t.Errorf("third is %s: %q is %v\n%s", s.third, note, got, stdout)
+			}
+		}
+		if want := strings.Count(stdout, "more than once"); s.mended == "" && want != 2 || s.mended != "" && want != 0 {
+			t.Errorf("third is %s: %d notes of keys\n%s", s.third, want, stdout)
+		}
+	}
+}

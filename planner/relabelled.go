@@ -1,0 +1,77 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"fugu/parser"
+)
+
+// relabel finds the keys that are one protected column with declared values in other words: each of these values has a
+// value of the key to itself, and none has NULL. No protected row has a part in it, nor has the reference.
+//
+// Such a key's groups are the column's, but for rows whose value is not declared: the column leaves them out, and an
+// expression may put them into a group. Whether there can be such rows is for undeclared to say.
+func (b *Bound) relabel(ctx context.Context, q Querier) error {
+	b.relabelled = make([]bool, len(b.forms.keys))
+	for i, e := range b.forms.keys {
+		if _, plain := e.(parser.Column); plain {
+			continue
+		}
+		c, ok := b.only(e)
+		if !ok {
+			continue
+		}
+		from, ok, err := b.preimage(e, b.Keys[i])
+		if err != nil || !ok {
+			continue // the key is refused, or has values of another kind
+		}
+		value := "CAST(" + b.sql(e) + " AS " + b.Keys[i].Type + ")"
+		rows, err := q.Query(ctx, selectSQL([]string{"pg_catalog.count(DISTINCT " + value + ") = " + fmt.Sprint(len(b.sources.tables[c.Rel].Domains[c.Name]))}, from, "", nil), nil, nil)
+		if err != nil {
+			return fmt.Errorf("finding whether %s is one to one: %w", b.Keys[i].Label, err)
+		}
+		b.relabelled[i] = len(rows) == 1 && rows[0][0].Text == "t"
+	}
+	return nil
+}
+
+// only is the protected column with declared values that an expression is all over, none of them NULL.
+func (b *Bound) only(e parser.Expr) (c parser.Column, ok bool) {
+	all := slices.Compact(columns(e))
+	if len(all) != 1 || b.sources.tables[all[0].Rel] == nil || b.sources.source(all[0].Rel).Left {
+		return c, false
+	}
+	domain, ok := b.declared(all[0])
+	return all[0], ok && !slices.ContainsFunc(domain, func(v Value) bool { return v.Null })
+}
+
+// Undeclared reports whether the reference has rows in which a column of a choice's Relabelled has no declared value.
+func (b *Bound) Undeclared(ctx context.Context, ref Querier, choice Choice) (bool, error) {
+	for _, c := range choice.Relabelled {
+		t := b.sources.tables[c.Rel]
+		typ, err := t.columnType(c.Name)
+		if err != nil {
+			return false, err
+		}
+		declared := "SELECT CAST(v AS " + typ + ") FROM pg_catalog.unnest(" +
+			parser.QuoteLiteral(string(Array(t.Domains[c.Name]))) + "::pg_catalog.text[]) AS u(v)"
+		where := "(" + parser.SQL(c, "t", nil) + " IN (" + declared + ")) IS NOT TRUE"
+		one := selectSQL([]string{"1"}, t.Reference+" AS "+parser.Alias("t", c.Rel), where, nil) + " LIMIT 1"
+		sql := "SELECT pg_catalog.count(*) FROM (" + one + ") AS q"
+		none, known := b.Table.declared.load(sql)
+		if !known {
+			rows, err := ref.Query(ctx, sql, nil, nil)
+			if err != nil {
+				return false, fmt.Errorf("looking for values of %s that are not declared: %w", c.Name, err)
+			}
+			none = len(rows) == 1 && rows[0][0].Text == "0"
+			b.Table.declared.store(sql, none, 1, maxAlone)
+		}
+		if !none {
+			return true, nil
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,6 @@
+//go:build !race
+
+package patient
+
+// race says whether the race detector is in this build.
+const race = false

@@ -1,0 +1,21 @@
+// Package patient marks tests that ask thousands of questions one after the other. The race detector makes them many times
+// slower and finds no more in them than in the other tests of their packages, so scripts/test.sh runs them without it: each
+// test that begins with a marker, and nothing else, in a step of its own.
+package patient
+
+import (
+	"os"
+	"testing"
+)
+
+// Asked is the environment variable that has marked tests run under the race detector too, whatever its value.
+const Asked = "FUGU_PATIENT"
+
+// Test marks a test as a patient one: under the race detector it is skipped, unless it is asked for. It is the first
+// statement of the test, where scripts/test.sh looks for it; a test that is not marked there fails it.
+func Test(t testing.TB) {
+	t.Helper()
+	if race && os.Getenv(Asked) == "" {
+		t.Skip("without the race detector: " + Asked + "=1 runs it nevertheless")
+	}
+}
