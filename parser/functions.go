@@ -97,7 +97,7 @@ func (r *reader) function(n *pg.Node, f *pg.FuncCall) (Expr, error) {
 		}
 		return nil, r.refuse(n, hint, "function %s cannot be evaluated on protected rows", name)
 	case len(f.Args) < arity.min || len(f.Args) > arity.max:
-		return nil, sqlstate.New("42883", "function %s cannot be called with %d arguments on protected rows", name, len(f.Args)).
+		return nil, sqlstate.New(sqlstate.UndefinedFunction, "function %s cannot be called with %d arguments on protected rows", name, len(f.Args)).
 			WithHint("It takes %s.", arity).At(pos)
 	}
 	for _, a := range f.Args {

@@ -66,7 +66,7 @@ func (a *analysis) fraction(n *pg.Node) (float64, error) {
 		return 0, a.refuse(location(n), hintFraction, "the fraction of a percentile of protected data has to be a constant")
 	}
 	if !(x >= 0 && x <= 1) {
-		return 0, sqlstate.New("22003", "percentile value %g is not between 0 and 1", x).At(a.src.position(location(n)))
+		return 0, sqlstate.New(sqlstate.NumericValueOutOfRange, "percentile value %g is not between 0 and 1", x).At(a.src.position(location(n)))
 	}
 	return x, nil
 }

@@ -143,7 +143,7 @@ func (x *Execute) Around(query string) (string, error) {
 		return "", fmt.Errorf("reading a prepared statement again: %w", err)
 	}
 	if inner.Stmts[0].Stmt.GetSelectStmt() == nil {
-		return "", sqlstate.New("42809", "prepared statement is not a SELECT").At(x.Position)
+		return "", sqlstate.New(sqlstate.WrongObjectType, "prepared statement is not a SELECT").At(x.Position)
 	}
 	c.Query = inner.Stmts[0].Stmt
 	return (&Statement{root: outer.Stmts[0], version: outer.Version}).deparse()
