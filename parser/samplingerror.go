@@ -134,6 +134,7 @@ func (a *analysis) spell(n *pg.Node, formula string, calls map[int32]*pg.FuncCal
 		return true
 	})
 	n.Node = out.Node
+	a.spelled = true
 	return nil
 }
 

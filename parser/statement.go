@@ -56,8 +56,10 @@ type Statement struct {
 	root    *pg.RawStmt // nil once rewritten
 	version int32       // of the grammar that read it
 	src     *source     // nil if it is not the client's
-	begin   int32       // the offset of its first word
-	first   int         // the position of that
+	renamed bool        // nothing of it is changed but names, which edits do in its text
+	edits   []Edit
+	begin   int32 // the offset of its first word
+	first   int   // the position of that
 }
 
 // Ordinary reports whether the statement needs nothing of Fugu's.
@@ -196,6 +198,7 @@ type analysis struct {
 	target  *pg.RangeVar          // what the statement makes, if it makes a relation
 	made    map[string]bool       // what statements before it in the text make, by names without a schema
 	rels    int                   // sources of the cut so far
+	spelled bool                  // a sampling error is spelled out
 }
 
 func (a *analysis) lookup(rv *pg.RangeVar) (Table, bool) {

@@ -35,6 +35,9 @@ type twinning struct {
 	*analysis
 	catalog Twinner
 	changed bool // of the body of a function
+	edits   []Edit
+	inBody  bool // the nodes are of the body of a function
+	loose   bool // something was changed that no edit says
 }
 
 // twins puts the twins in the place of their tables.
@@ -47,7 +50,11 @@ func (a *analysis) twins() error {
 	if err := t.walk(a.stmt.root.Stmt, nil); err != nil {
 		return err
 	}
-	a.stmt.Masked = a.stmt.Masked || len(a.stmt.Twins) > 0
+	if len(a.stmt.Twins) > 0 {
+		a.stmt.renamed = !a.stmt.Masked && !a.spelled && !t.loose
+		a.stmt.edits = t.edits
+		a.stmt.Masked = true
+	}
 	return nil
 }
 
@@ -136,7 +143,11 @@ func (t *twinning) relation(rv *pg.RangeVar, queries []string) {
 		return
 	}
 	t.use(table, t.src.position(rv.Location))
-	t.changed = t.changed || rv.Schemaname != TwinSchema
+	if rv.Schemaname == TwinSchema {
+		return
+	}
+	t.changed = true
+	t.rename(rv.Location, rv.Catalogname, rv.Schemaname)
 	rv.Schemaname = TwinSchema // the name stays, and with it what column references say
 }
 
@@ -158,6 +169,7 @@ func (t *twinning) rowType(x *pg.TypeName) {
 	}
 	if table, ok := t.means(schema, tree.LastString(x.Names)); ok && schema != TwinSchema {
 		t.use(table, t.src.position(x.Location))
+		t.rename(x.Location, "", schema)
 		x.Names = []*pg.Node{pg.MakeStrNode(TwinSchema), pg.MakeStrNode(table.Name)}
 		t.changed = true
 	}
@@ -170,6 +182,14 @@ func (t *twinning) column(c *pg.ColumnRef) {
 	}
 	schema, name := c.Fields[len(c.Fields)-3], c.Fields[len(c.Fields)-2].GetString_().GetSval()
 	if _, ok := t.means(schema.GetString_().GetSval(), name); ok && schema.GetString_() != nil {
+		if schema.GetString_().Sval == TwinSchema {
+			return
+		}
+		database := ""
+		if len(c.Fields) == 4 {
+			database = c.Fields[0].GetString_().GetSval()
+		}
+		t.rename(c.Location, database, schema.GetString_().Sval)
 		schema.GetString_().Sval = TwinSchema
 		t.changed = true
 	}

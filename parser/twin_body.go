@@ -27,7 +27,8 @@ func (t *twinning) function(options []*pg.Node) error {
 	if err != nil {
 		return nil // the server says what is wrong with it
 	}
-	t.changed = false
+	t.changed, t.inBody = false, true
+	defer func() { t.inBody = false }()
 	for _, s := range parsed.Stmts {
 		// Names that a statement of the body makes are not followed: nothing is remembered from one to the next.
 		if err := t.walk(s.Stmt, nil); err != nil {
@@ -37,6 +38,7 @@ func (t *twinning) function(options []*pg.Node) error {
 	if !t.changed {
 		return nil
 	}
+	t.loose = true
 	for _, s := range parsed.Stmts {
 		spellable(s.Stmt)
 	}

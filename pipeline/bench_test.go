@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"fugu/parser/lex"
 	"fugu/wire"
 )
 
@@ -103,6 +104,21 @@ func BenchmarkRecall(b *testing.B) {
 	median(b, func(int) {
 		if bound, ok := recaller.Recall(b.Context(), nil, nil); !ok || len(bound.Values) != 2 {
 			b.Fatal(bound, ok)
+		}
+	})
+}
+
+// A text on a twin with constants of its own, whose shape is known.
+func BenchmarkRenameByShape(b *testing.B) {
+	s := twinned()
+	sql := "SELECT abalance FROM account WHERE aid = %d"
+	splice, _, ok := read(s, fmt.Sprintf(sql, 1))
+	found, _ := lex.Constants(fmt.Sprintf(sql, 1))
+	s.shapes.add(planKey{sql: lex.ShapeOf(fmt.Sprintf(sql, 1), found)}, shape{edits: toShape(splice.Edits, found)}, 1)
+	b.ReportAllocs()
+	median(b, func(i int) {
+		if _, known := s.reshaped(planKey{sql: fmt.Sprintf(sql, i)}, nil); !known || !ok {
+			b.Fatal("the shape is not known")
 		}
 	})
 }

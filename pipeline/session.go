@@ -71,6 +71,7 @@ type template struct {
 	policy *policy.Policy // of the plan's cuts, or of plain; nil for virtual tables only
 	masked bool           // text masks parts of the catalog
 	places parser.Places  // of masked: where the parts of text stood in the client's
+	splice *parser.Splice // of masked: text stands for all that the client sent, and this is how; nil: there is more to it
 	start  int32          // of the client's own text: characters before it in what the client sent
 	show   bool           // text tells a setting of Fugu's, in the place of SHOW
 	plain  *protected     // a plain SELECT of rows: text reads the reference instead
@@ -171,6 +172,9 @@ func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, par
 	if ts, ok := snap.plans.get(key); ok {
 		return ts, nil
 	}
+	if t, ok := snap.reshaped(key, paramTypes); ok {
+		return []template{t}, nil
+	}
 	// What only asks the catalog for what there is can go to the server as it is, if it cannot be rewritten.
 	harmless := !snap.words.In(sql) && !snap.shadows.Mentions(sql)
 	if harmless && !s.prepared && !shadow.Introspects(sql) && !lex.ContainsFold(sql, "execute") {
@@ -183,6 +187,13 @@ func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, par
 	}
 	if err != nil {
 		return nil, err
+	}
+	if t, ok, err := s.renamed(ctx, snap, key, statements, paramTypes); ok || err != nil {
+		out := []template{t}
+		if err == nil {
+			snap.plans.add(key, out, weight(key)+weight(out))
+		}
+		return out, err
 	}
 	var out []template
 	special := false
@@ -299,6 +310,8 @@ func (s *statement) Ordinary() bool {
 // Placed tells where in what the client sent stands what an error of the guest's speaks of.
 func (s *statement) Placed() func(position int32) int32 {
 	switch {
+	case s.splice != nil:
+		return s.splice.At
 	case s.masked:
 		return s.places.At
 	case s.Ordinary() && s.execute == nil && s.start > 0:

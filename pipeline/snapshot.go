@@ -42,6 +42,7 @@ type Snapshot struct {
 	listing  *shadow.Introspection
 	hidden   *shadow.Hidden
 	plans    *cache[planKey, []template]
+	shapes   *cache[planKey, shape]
 	planned  atomic.Uint64 // the serial of the template that was planned last
 	recalled *cache[recalledBy, recalled]
 	measured *cache[ledger.Key, *measured]
@@ -79,6 +80,7 @@ func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reade
 	masks := len(policies) > 0 || len(protected) > 0
 	s := &Snapshot{policies: policies, words: lex.NewWords("fugu"), glance: lex.NewWords(append(lex.PinNames(), "fugu")...), fitted: map[*policy.Policy]*fitted.Artifact{}, accounts: map[*policy.Policy]*account{}, declared: map[string]*declared{}}
 	s.plans = newCache[planKey, []template](planEntries, planBytes)
+	s.shapes = newCache[planKey, shape](shapeEntries, shapeMemory)
 	if !masks { // no word is more than another
 		s.words, s.glance = lex.NewWords(), lex.NewWords(lex.PinNames()...)
 	}

@@ -23,6 +23,9 @@
 // statement, all of its statements run through the extended protocol with one Sync at the end, which gives them the one
 // implicit transaction that they would have had.
 //
+// Where the Engine only wants another text (Relayer), none of that is needed: the Query or Parse is sent with that text,
+// and what follows as it came (relayed.go).
+//
 // # Relay
 //
 // Frames that nobody needs to understand are relayed without decoding, from the buffer that they were read into: an inlet

@@ -86,6 +86,15 @@ type Recaller interface {
 	Recall(ctx context.Context, formats []int16, values [][]byte) (b Bound, ok bool)
 }
 
+// Relayer is a Statement that may be a text and nothing else: its guest's parameters are the client's, and Bind adds
+// notices at the most, which it knows without asking.
+type Relayer interface {
+	// Relayed reports that the statement stands for all of what Interpret was given, and means the same as a Query.
+	Relayed() bool
+	// Silent reports that Bind would add nothing at this moment, nor refuse.
+	Silent() bool
+}
+
 // Placer is a Statement whose text may be the client's but for its places.
 type Placer interface {
 	// Placed gives a function that brings a position in Text to what the client sent, both in characters from 1, or to

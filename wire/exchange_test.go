@@ -285,20 +285,23 @@ func TestNames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var n names
 			if c.before != nil {
-				n.changing(c.name, c.before)(succeeded)
+				n.changing(c.name, c.before, 0)(succeeded)
 			}
-			done := n.changing(c.name, c.change)
-			if _, open := n.get([]byte(c.name)); !open {
-				t.Error("the change is not open")
+			done := n.changing(c.name, c.change, 0)
+			if _, sent, open := n.get([]byte(c.name), 0); !open || sent != c.change {
+				t.Error("the change is not open, or another")
+			}
+			if _, sent, _ := n.get([]byte(c.name), 1); sent != nil {
+				t.Error("behind a Sync it is believed that the change came about")
 			}
 			done(c.how)
-			if got, open := n.get([]byte(c.name)); got != c.want || open {
+			if got, _, open := n.get([]byte(c.name), 0); got != c.want || open {
 				t.Errorf("got %v, open %v", got, open)
 			}
 		})
 	}
 	var n names
-	if n.changing("s", nil) != nil {
+	if n.changing("s", nil, 0) != nil {
 		t.Error("a session without protected statements keeps books")
 	}
 }

@@ -5,94 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"fugu/sqlstate"
 )
-
-// names are the prepared statements of the guest's that the engine answers. The backend commits a change when the server
-// has confirmed it; until then it is open.
-type names struct {
-	used bool // the session has prepared a protected statement: of the frontend
-
-	mu   sync.Mutex
-	open map[string]int
-	m    map[string]Statement
-}
-
-// changing returns what an entry is to do when the server has answered: st takes the name, or frees it where st is nil.
-// A failure leaves the name as it was, except that the unnamed statement is dropped before its successor is looked at
-// (manual, "Extended Query"). It is nil where it makes no difference.
-func (n *names) changing(name string, st Statement) func(ending) {
-	if st == nil && !n.used {
-		return nil
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if st == nil && n.m[name] == nil && n.open[name] == 0 {
-		return nil
-	}
-	if !n.used {
-		n.used, n.open, n.m = true, map[string]int{}, map[string]Statement{}
-	}
-	n.open[name]++
-	return func(how ending) {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		if n.open[name]--; n.open[name] == 0 {
-			delete(n.open, name)
-		}
-		switch {
-		case how == succeeded && st != nil:
-			n.m[name] = st
-		case how == succeeded, how == failed && name == "":
-			delete(n.m, name)
-		}
-	}
-}
-
-// freeing is changing for a name that an ordinary statement takes, or none.
-func (n *names) freeing(name []byte) func(ending) {
-	if !n.used {
-		return nil
-	}
-	return n.changing(string(name), nil)
-}
-
-func (n *names) get(name []byte) (st Statement, open bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.m[string(name)], n.open[string(name)] > 0
-}
-
-// protected finds the protected statement of that name, nil for an ordinary one. It waits for the server's word where a
-// change of the name is open, on behalf of a message of the type; a session that never prepared a protected statement never waits.
-func (s *session) protected(typ byte, name []byte) (Statement, error) {
-	if !s.names.used {
-		return nil, nil
-	}
-	st, open := s.names.get(name)
-	if open {
-		if _, err := s.settleFor(typ); err != nil {
-			return nil, err
-		}
-		st, _ = s.names.get(name)
-	}
-	if st == remnant {
-		s.exchange.push(entry{kind: kindClose, hidden: true, done: s.freeing(nil)})
-		return nil, s.send(&pgproto3.Close{ObjectType: 'S'})
-	}
-	return st, nil
-}
-
-// forget drops a name that SQL has freed.
-func (n *names) forget(name string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	delete(n.m, name)
-}
 
 func (s *session) parse(body []byte) error {
 	name, sql, types, err := parseFields(body)
@@ -138,7 +55,7 @@ func (s *session) bind(body []byte) error {
 	switch {
 	case err != nil:
 		return err
-	case damage != nil && st == nil:
+	case damage != nil && (st == nil || silent(st)):
 		return s.malformed(kindBind)
 	case damage != nil: // the server would speak of the engine's parameters
 		return s.raise(damage, rejected)
@@ -146,6 +63,8 @@ func (s *session) bind(body []byte) error {
 		delete(s.portals, string(name))
 		s.exchange.push(entry{kind: kindBind})
 		return s.forward()
+	case silent(st):
+		return s.bindSilent(string(name), st)
 	}
 	var m pgproto3.Bind
 	if err := m.Decode(body); err != nil {
@@ -158,9 +77,9 @@ func (s *session) bind(body []byte) error {
 		return s.raise(sqlstate.New(sqlstate.ProtocolViolation, "bind message supplies %d parameters, but prepared statement \"%s\" requires %d",
 			len(m.Parameters), m.PreparedStatement, want), rejected)
 	}
-	bound, known := s.recall(st, m.ParameterFormatCodes, m.Parameters)
+	bound, recalled := s.recall(st, m.ParameterFormatCodes, m.Parameters)
 	types := st.ParamTypes()
-	if m.PreparedStatement != "" && !known {
+	if m.PreparedStatement != "" && !recalled {
 		// SQL can have ended it since (DEALLOCATE, DISCARD): then the server says so before anything is charged. Or it has
 		// made another of the name (PREPARE), which is known by its parameters.
 		s.exchange.push(entry{kind: kindDescribeStatement, hidden: true, types: &types})
@@ -179,10 +98,7 @@ func (s *session) bind(body []byte) error {
 		s.exchange.push(entry{kind: kindBind})
 		return s.forward()
 	}
-	if s.exchange.free() {
-		clear(s.portals) // they ended with their transaction
-	}
-	if !known {
+	if !recalled {
 		bound, err = s.compute(st, m.ParameterFormatCodes, m.Parameters)
 	}
 	switch {
@@ -193,13 +109,10 @@ func (s *session) bind(body []byte) error {
 	case len(m.Parameters)+len(bound.Values) > math.MaxUint16:
 		return s.raise(sqlstate.New(sqlstate.ProgramLimitExceeded, "the statement has too many parameters"), rejected)
 	}
-	if s.portals == nil {
-		s.portals = map[string]portal{}
-	}
 	p := portal{tag: st.Tag()}
 	p.scrub, p.place = voiced(st)
 	p.scrub = p.scrub || bound.Text != ""
-	s.portals[m.DestinationPortal] = p
+	s.opened(m.DestinationPortal, p)
 	if bound.Text != "" {
 		// The statement of a binding that failed may still be there.
 		m.PreparedStatement, m.Parameters, m.ParameterFormatCodes = s.askName+" bound", nil, nil
@@ -237,6 +150,17 @@ type portal struct {
 	tag   string
 	scrub bool
 	place func(int32) int32
+}
+
+// opened takes note of a portal.
+func (s *session) opened(name string, p portal) {
+	if s.portals == nil {
+		s.portals = map[string]portal{}
+	}
+	if s.exchange.free() {
+		clear(s.portals) // they ended with their transaction
+	}
+	s.portals[name] = p
 }
 
 // voiced says what becomes of the guest's errors about a statement's text, as entries have it.

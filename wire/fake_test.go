@@ -32,7 +32,8 @@ func TestMain(m *testing.M) { pgcluster.Main(m) }
 // array parameter, which Bind fills with what the table holds. So a script gives the same answers with and without
 // the proxy. Further marks: /*refuse*/ fails Interpret; /*budget*/, /*ask*/, /*badask*/, /*block*/, /*panic*/,
 // /*notice*/ and /*tag*/ say what Bind does. /*late*/: the text is decided when it is bound, with an array's value in it for
-// COPY, with a parameter for others; /*late ordinary*/ decides that it stays as it is. /*known*/ is recalled.
+// COPY, with a parameter for others; /*late ordinary*/ decides that it stays as it is. /*known*/ is recalled. /*renamed*/: the
+// whole text stays as it is, but that "twin" becomes noisy.
 type fake struct {
 	guest   *pgconn.Config
 	openErr error
@@ -40,6 +41,7 @@ type fake struct {
 	status  map[string]string
 	// guestConn, if set, takes the place of the guest's connection.
 	guestConn atomic.Pointer[net.Conn]
+	tap       func(net.Conn) net.Conn // if set, takes it, and stands for it
 
 	mu     sync.Mutex
 	binds  []string // what the statements were bound with
@@ -81,6 +83,9 @@ func (s *fakeSession) Connect(ctx context.Context, renewable bool) (Guest, error
 	s.fake.mu.Lock()
 	defer s.fake.mu.Unlock()
 	s.fake.guests = append(s.fake.guests, g.Conn())
+	if s.fake.tap != nil {
+		return &fakeGuest{g, s.fake.tap(g.Conn())}, nil
+	}
 	return &fakeGuest{g, g.Conn()}, nil
 }
 
@@ -109,6 +114,10 @@ func (s *fakeSession) Interpret(_ context.Context, sql string, paramTypes []uint
 		panic("Interpret")
 	case !strings.Contains(sql, "/*p*/"):
 		return nil, nil
+	case strings.Contains(sql, "/*renamed*/"):
+		st := &fakeStatement{session: s, text: strings.ReplaceAll(sql, "twin", "noisy"), protected: true, renamed: true, types: paramTypes}
+		st.params = max(len(paramTypes), len(placeholder.FindAllString(sql, -1)))
+		return []Statement{st}, nil
 	}
 	var out []Statement
 	for text := range strings.SplitSeq(sql, ";") {
@@ -146,6 +155,7 @@ type fakeStatement struct {
 	text      string
 	protected bool
 	late      bool
+	renamed   bool
 	again     string // the text of late
 	params    int
 	types     []uint32
@@ -161,6 +171,19 @@ func (s *fakeStatement) Tag() string {
 		return "EXPLAIN"
 	}
 	return ""
+}
+
+func (s *fakeStatement) Relayed() bool { return s.renamed }
+
+func (s *fakeStatement) Silent() bool {
+	return s.renamed && !strings.Contains(s.text, "/*notice*/") && !strings.Contains(s.text, "/*budget*/")
+}
+
+func (s *fakeStatement) Placed() func(int32) int32 {
+	if !s.renamed {
+		return nil
+	}
+	return func(position int32) int32 { return position }
 }
 
 func (s *fakeStatement) Recall(_ context.Context, formats []int16, values [][]byte) (Bound, bool) {
@@ -211,6 +234,7 @@ func (s *fakeStatement) Bind(ctx context.Context, b Binding) (Bound, error) {
 		out.Notices = append(out.Notices, Notice{Message: "noise", Detail: "sd", Hint: "more"})
 	}
 	switch {
+	case s.renamed:
 	case !s.late:
 		out.Values = [][]byte{[]byte("{1,2,3}")}
 	case strings.Contains(s.again, "$1"):

@@ -36,7 +36,7 @@ const maxKept = 1 << 20
 // naming is names.changing, and remembers what is to be sent again: st and the frame of its Parse, or a frame alone for an
 // ordinary statement. Neither frees the name.
 func (s *session) naming(name string, st Statement, parse []byte, scrub bool) func(ending) {
-	done := s.names.changing(name, st)
+	done := s.names.changing(name, st, s.kept.segment)
 	if s.pool == nil {
 		return done
 	}
@@ -68,7 +68,7 @@ func (s *session) naming(name string, st Statement, parse []byte, scrub bool) fu
 // ordinary is naming for an ordinary statement, whose Parse was read last.
 func (s *session) ordinary(name []byte) func(ending) {
 	if s.pool == nil {
-		return s.names.freeing(name)
+		return s.names.freeing(name, s.kept.segment)
 	}
 	return s.naming(string(name), nil, s.in.raw, false)
 }
@@ -76,7 +76,7 @@ func (s *session) ordinary(name []byte) func(ending) {
 // freeing is naming for a name that no statement takes, or one that is not kept.
 func (s *session) freeing(name []byte) func(ending) {
 	if s.pool == nil {
-		return s.names.freeing(name)
+		return s.names.freeing(name, s.kept.segment)
 	}
 	return s.naming(string(name), nil, nil, false)
 }

@@ -25,6 +25,9 @@ func (s *session) query(body []byte) error {
 	if err != nil {
 		return s.raiseQuery(err)
 	}
+	if st := relayed(statements); st != nil {
+		return s.requery(st)
+	}
 	if len(statements) > 0 {
 		// If something before it fails, the server skips the Query.
 		switch o, err := s.settleFor('Q'); {

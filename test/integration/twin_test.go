@@ -138,6 +138,14 @@ var twinScripts = map[string][]message{
 	"writing beside it": queries("BEGIN", "UPDATE own.country SET continent = (SELECT max(race) FROM @ WHERE sex = name)", "SELECT * FROM own.country ORDER BY 1",
 		"MERGE INTO own.country USING (SELECT race, count(*) FROM @ GROUP BY race) s ON name = race WHEN NOT MATCHED THEN INSERT VALUES (race, '?')", "SELECT count(*) FROM own.country",
 		"DELETE FROM own.country USING @ WHERE name = race", "ROLLBACK"),
+	// The second of a shape and those behind it are not parsed, but for one with a word that has to be looked at.
+	"constants": queries("SELECT count(*), 'x', 1 FROM @ WHERE age = 30 AND sex = 'Male' LIMIT 1",
+		"SELECT count(*), 'adult', 22 FROM @ WHERE age = 3100 AND sex = 'Fem''ale' LIMIT 2",
+		"SELECT count(*), 'of adult', 22 FROM @ WHERE age = 31 AND sex = 'FROM public.adult' LIMIT 300",
+		"SELECT count(*), 'pg_class', 22 FROM @ WHERE age = 31 AND sex = 'pg_total_relation_size(' LIMIT 300",
+		"SELECT count(*), 'x', 1 / 0 FROM @ WHERE age = 30 AND sex = 'Male' LIMIT 1",
+		"SELECT 'é', 1, nosuch FROM @", "SELECT 'éé', 1000, nosuch FROM @", "SELECT 'ééé', 3000000000, nosuch FROM @",
+		"SELECT 1 FROM @ WHERE age IN (17, 18) GROUP BY 1", "SELECT 2 FROM @ WHERE age IN (99, 18) GROUP BY 2"),
 	"among statements": queries("SELECT 1; SELECT count(*) FROM @; SELECT 2", "BEGIN; SELECT count(*) FROM @; SELECT 1/0", "SELECT count(*) FROM @", "ROLLBACK; SELECT count(*) FROM @", "SELECT max(age) FROM @; SELECT nosuch FROM @; SELECT 3"),
 	"types":            queries("SELECT count(*) FROM (SELECT a::@ FROM @ a) x", "SELECT (NULL::@).age", "SELECT age FROM json_populate_record(NULL::@, '{\"age\": 4}')"),
 }

@@ -1,0 +1,96 @@
+package pipeline
+
+import (
+	"context"
+
+	"fugu/parser"
+	"fugu/parser/lex"
+	"fugu/wire"
+)
+
+// A text that means twins and asks nothing else of Fugu differs from what the guest runs by the names alone. They are
+// changed where they stand, and the text is then relayed as an ordinary one is. Where it has constants, the next text
+// that differs by these alone is changed at the same places, without being parsed.
+//
+// That is as sound as an ordinary text is: whatever comes of it is looked at as one is before it is sent, and the guest
+// has no right on the tables whose names might have been missed.
+
+// shape is what texts come to that differ by constants alone.
+type shape struct {
+	template               // of one of them
+	edits    []parser.Edit // of the shape
+}
+
+// shapeEntries and shapeMemory, in bytes, bound the shapes that are known.
+const (
+	shapeEntries = 4096
+	shapeMemory  = 16 << 20
+)
+
+// renamed plans a text that only has to name twins; ok is false if there is more to it.
+func (s *session) renamed(ctx context.Context, snap *Snapshot, key planKey, statements []*parser.Statement,
+	paramTypes []uint32) (t template, ok bool, err error) {
+	splice, ok := parser.Rename(key.sql, statements)
+	if !ok {
+		return template{}, false, nil
+	}
+	var uses []parser.TwinUse
+	params := 0
+	for _, st := range statements {
+		uses = append(uses, st.Twins...)
+		params = max(params, st.Params)
+	}
+	t = template{params: params, fingerprint: parser.Fingerprint(key.sql)}
+	if t.twins, err = s.engine.twins(ctx, snap, uses); err != nil {
+		return template{}, false, err
+	}
+	if found, ok := lex.Constants(key.sql); ok && splice.Plain && !snap.shadows.Touches(splice.Text) {
+		by := planKey{sql: lex.ShapeOf(key.sql, found), means: key.means}
+		sh := shape{t, toShape(splice.Edits, found)}
+		snap.shapes.add(by, sh, weight(by)+weight(sh))
+	}
+	return t.renames(splice, paramTypes), true, nil
+}
+
+// reshaped is what a text comes to of which another was planned that differs by constants alone.
+func (s *Snapshot) reshaped(key planKey, paramTypes []uint32) (template, bool) {
+	found, ok := lex.Constants(key.sql)
+	if !ok {
+		return template{}, false
+	}
+	sh, ok := s.shapes.get(planKey{sql: lex.ShapeOf(key.sql, found), means: key.means})
+	if !ok {
+		return template{}, false
+	}
+	splice := parser.Spliced(key.sql, fromShape(sh.edits, found))
+	if s.shadows.Touches(splice.Text) { // by a word in a string: whoever parses it may find more to do
+		return template{}, false
+	}
+	return sh.renames(splice, paramTypes), true
+}
+
+// renames is the template for one text.
+func (t template) renames(splice parser.Splice, paramTypes []uint32) template {
+	t.masked, t.text, t.splice = true, splice.Text, &splice
+	t.types, t.params = paramTypes, max(t.params, len(paramTypes))
+	return t
+}
+
+// Relayed implements wire.Relayer.
+func (s *statement) Relayed() bool { return s.splice != nil }
+
+// Silent implements wire.Relayer: what is masked needs nothing when it is bound but that the policy is still the same,
+// and that the session knows what it is told of.
+func (s *statement) Silent() bool {
+	if !s.masked || !s.session.engine.serves(s.snapshot) {
+		return false
+	}
+	for _, t := range s.twins {
+		if !s.session.met[t.table.String()] {
+			return false
+		}
+	}
+	return true
+}
+
+var _ wire.Relayer = (*statement)(nil)
