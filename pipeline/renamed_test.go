@@ -14,6 +14,7 @@ import (
 
 	"fugu/parser"
 	"fugu/parser/lex"
+	"fugu/parser/shadow"
 	"fugu/planner"
 )
 
@@ -266,7 +267,7 @@ func TestTextsApart(t *testing.T) {
 	}
 	for _, sql := range []string{`SELECT E'a'`, `SELECT b'1'`, `SELECT x'1'`, `SELECT n'a'`, `SELECT U&'a'`,
 		`SELECT U&"a"`, `SELECT $$a$$`, `SELECT $a$b$a$`, `SELECT 'a\'`, `SELECT 'a`, `SELECT "a`, `SELECT /* a`,
-		`SELECT 1'a'`, `SELECT $1a`, "SELECT '\x00'", strings.Repeat("x", shapeBytes+1)} {
+		`SELECT 1'a'`, `SELECT $1a`, "SELECT '\x00'", strings.Repeat("x", lex.ShapeBytes+1)} {
 		if _, ok := lex.Constants(sql); ok {
 			t.Errorf("%q has a shape", sql)
 		}
@@ -276,7 +277,7 @@ func TestTextsApart(t *testing.T) {
 // A word in a string that only reading decides about keeps a text from being known by its shape.
 func TestShapeWithASuspect(t *testing.T) {
 	s := twinned()
-	shadows, err := parser.NewShadows([]parser.ShadowRoot{{Schema: "public", Name: "account", OID: 1}}, nil)
+	shadows, err := shadow.New([]shadow.Root{{Schema: "public", Name: "account", OID: 1}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,8 +2,8 @@ package lex
 
 import "strings"
 
-// shapeBytes is how long a text can be that is known by its shape.
-const shapeBytes = 16 << 10
+// ShapeBytes is how long a text can be that is known by its shape.
+const ShapeBytes = 16 << 10
 
 // Constant is a string's content or a whole number in a text: so many bytes at an offset, for which its shape has Stand.
 type Constant struct{ At, Len, Stand int }
@@ -12,7 +12,7 @@ type Constant struct{ At, Len, Stand int }
 // what stands between quotes and has no backslash, and numbers of up to nine digits, which are integers. The others are
 // left alone. ok is false where the text has what is read by more rules than these: then it is parsed.
 func Constants(sql string) (found []Constant, ok bool) {
-	if len(sql) > shapeBytes || strings.IndexByte(sql, 0) >= 0 {
+	if len(sql) > ShapeBytes || strings.IndexByte(sql, 0) >= 0 {
 		return nil, false
 	}
 	for i := 0; i < len(sql); {
