@@ -7,6 +7,7 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"fugu/parser/tree"
 	"fugu/smooth"
 )
 
@@ -41,7 +42,7 @@ func builtIn(f *pg.FuncCall) bool {
 // aggregate reads one call of an aggregate function in c, and returns the aggregate of the cut that answers it: equal
 // calls share one.
 func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, error) {
-	name := lastString(f.Funcname)
+	name := tree.LastString(f.Funcname)
 	refuse := func(hint, format string, args ...any) (Aggregate, error) {
 		return Aggregate{}, a.refuse(f.Location, hint, format, args...)
 	}
@@ -148,7 +149,7 @@ func figureName(n *pg.Node) (string, int) {
 		}
 		return figureName(x.AIndirection.Arg)
 	case *pg.Node_FuncCall:
-		return lastString(x.FuncCall.Funcname), 2
+		return tree.LastString(x.FuncCall.Funcname), 2
 	case *pg.Node_AExpr:
 		if x.AExpr.Kind == pg.A_Expr_Kind_AEXPR_NULLIF {
 			return "nullif", 2
@@ -157,7 +158,7 @@ func figureName(n *pg.Node) (string, int) {
 		if name, strength := figureName(x.TypeCast.Arg); strength > 1 {
 			return name, strength
 		}
-		return lastString(x.TypeCast.TypeName.Names), 1
+		return tree.LastString(x.TypeCast.TypeName.Names), 1
 	case *pg.Node_CollateClause:
 		return figureName(x.CollateClause.Arg)
 	case *pg.Node_GroupingFunc:

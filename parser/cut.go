@@ -7,6 +7,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
+	"fugu/parser/tree"
 	"fugu/sqlstate"
 )
 
@@ -111,7 +112,7 @@ func (a *analysis) protectedIn(from []*pg.Node, w *with) (int32, Table) {
 			continue
 		}
 		at, table := int32(-1), Table{}
-		inspect(n, func(m proto.Message) bool {
+		tree.Inspect(n, func(m proto.Message) bool {
 			rv, ok := m.(*pg.RangeVar)
 			if !ok || at >= 0 {
 				return at < 0
@@ -138,12 +139,12 @@ func folds(s *pg.SelectStmt) bool {
 func callsAggregate(s *pg.SelectStmt) bool {
 	found := false
 	for _, n := range append(slices.Clone(s.TargetList), s.SortClause...) {
-		inspect(n, func(m proto.Message) bool {
+		tree.Inspect(n, func(m proto.Message) bool {
 			switch x := m.(type) {
 			case *pg.SelectStmt:
 				return false
 			case *pg.FuncCall:
-				found = found || isAggregate(lastString(x.Funcname)) || x.Over != nil || x.AggStar || x.AggDistinct || x.AggFilter != nil || x.AggWithinGroup
+				found = found || isAggregate(tree.LastString(x.Funcname)) || x.Over != nil || x.AggStar || x.AggDistinct || x.AggFilter != nil || x.AggWithinGroup
 			}
 			return true
 		})
@@ -162,13 +163,13 @@ func windowOverRows(s *pg.SelectStmt) (window *pg.FuncCall) {
 	}
 	aggregates := false
 	for _, n := range slices.Concat(s.TargetList, s.SortClause, s.WindowClause) {
-		inspect(n, func(m proto.Message) bool {
+		tree.Inspect(n, func(m proto.Message) bool {
 			switch x := m.(type) {
 			case *pg.SelectStmt:
 				return false
 			case *pg.FuncCall:
 				if x.Over == nil {
-					aggregates = aggregates || isAggregate(lastString(x.Funcname)) || x.AggStar || x.AggDistinct ||
+					aggregates = aggregates || isAggregate(tree.LastString(x.Funcname)) || x.AggStar || x.AggDistinct ||
 						x.AggFilter != nil || x.AggWithinGroup
 				} else if window == nil {
 					window = x

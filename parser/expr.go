@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"fugu/parser/lex"
 )
 
 // Expr is a row expression over the sources of a cut. The types of this package are all there are: an Expr cannot hold a
@@ -363,7 +365,7 @@ func Params(e Expr, f func(number int)) {
 }
 
 // QuoteIdent writes an identifier so that it is read back unchanged.
-func QuoteIdent(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
+func QuoteIdent(s string) string { return lex.QuoteIdent(s) }
 
 // QuoteLiteral writes a string constant; standard_conforming_strings is on in every session of ours.
 func QuoteLiteral(s string) string { return `'` + strings.ReplaceAll(s, `'`, `''`) + `'` }

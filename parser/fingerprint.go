@@ -10,12 +10,12 @@ func Fingerprint(sql string) string {
 	if guard(sql) != nil {
 		return ""
 	}
-	tree, err := pg.Parse(sql)
+	parsed, err := pg.Parse(sql)
 	if err != nil {
 		return ""
 	}
 	copies := false
-	for _, s := range tree.Stmts {
+	for _, s := range parsed.Stmts {
 		if !shaped(s.Stmt) {
 			return ""
 		}
@@ -24,7 +24,7 @@ func Fingerprint(sql string) string {
 		}
 	}
 	if copies {
-		if sql, err = pg.Deparse(tree); err != nil {
+		if sql, err = pg.Deparse(parsed); err != nil {
 			return ""
 		}
 	}

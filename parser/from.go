@@ -5,6 +5,8 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
+
+	"fugu/parser/tree"
 )
 
 // Source is a relation that a cut reads. Column.Rel refers to it.
@@ -127,12 +129,12 @@ func (r *reader) relation(b *block, ns *names, rv *pg.RangeVar, w *with) error {
 
 // view reads the query of a view over protected tables, which can do what a derived table can.
 func (r *reader) view(b *block, t Table) ([]output, error) {
-	tree, err := pg.Parse(t.View)
-	if err != nil || len(tree.Stmts) != 1 {
+	parsed, err := pg.Parse(t.View)
+	if err != nil || len(parsed.Stmts) != 1 {
 		return nil, fmt.Errorf("reading the definition of view %s: %w", t, err)
 	}
 	inner := &reader{src: &source{t.View}, a: r.a}
-	out, err := inner.project(b, tree.Stmts[0].Stmt.GetSelectStmt(), nil, nil)
+	out, err := inner.project(b, parsed.Stmts[0].Stmt.GetSelectStmt(), nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -210,9 +212,9 @@ func (r *reader) skipsNothing(b *block, offset *pg.Node) bool {
 // callsUnknown reports whether n calls a function that is not listed.
 func callsUnknown(n *pg.Node) bool {
 	found := false
-	inspect(n, func(m proto.Message) bool {
+	tree.Inspect(n, func(m proto.Message) bool {
 		if f, ok := m.(*pg.FuncCall); ok {
-			_, listed := functions[lastString(f.Funcname)]
+			_, listed := functions[tree.LastString(f.Funcname)]
 			found = found || !listed || len(f.Funcname) > 1
 		}
 		return !found

@@ -8,6 +8,7 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"fugu/parser/tree"
 	"fugu/sqlstate"
 )
 
@@ -77,7 +78,7 @@ func operatorHint(op string) string {
 
 // function reads a call of a listed function; a call of date is a cast.
 func (r *reader) function(n *pg.Node, f *pg.FuncCall) (Expr, error) {
-	name, pos := lastString(f.Funcname), r.src.position(location(n))
+	name, pos := tree.LastString(f.Funcname), r.src.position(location(n))
 	foreign := len(f.Funcname) > 1 && (len(f.Funcname) > 2 || f.Funcname[0].GetString_().GetSval() != "pg_catalog")
 	switch arity, ok := functions[name]; {
 	case !foreign && isAggregate(name):
@@ -96,7 +97,7 @@ func (r *reader) function(n *pg.Node, f *pg.FuncCall) (Expr, error) {
 		}
 		return nil, r.refuse(n, hint, "function %s cannot be evaluated on protected rows", name)
 	case len(f.Args) < arity.min || len(f.Args) > arity.max:
-		return nil, sqlstate.New("42883", "function %s cannot be called with %d arguments on protected rows", name, len(f.Args)).
+		return nil, sqlstate.New(sqlstate.UndefinedFunction, "function %s cannot be called with %d arguments on protected rows", name, len(f.Args)).
 			WithHint("It takes %s.", arity).At(pos)
 	}
 	for _, a := range f.Args {
@@ -172,7 +173,7 @@ func (r *reader) cast(n *pg.Node, c *pg.TypeCast) (Expr, error) {
 
 // typeName writes a listed type, without array bounds.
 func (r *reader) typeName(n *pg.Node, t *pg.TypeName) (string, error) {
-	name := lastString(t.Names)
+	name := tree.LastString(t.Names)
 	builtin := len(t.Names) == 1 || len(t.Names) == 2 && t.Names[0].GetString_().GetSval() == "pg_catalog"
 	if !builtin || !slices.Contains(castTypes, name) || t.Setof || t.PctType {
 		return "", r.refuse(n, "Cast to "+strings.Join(castTypes, ", ")+".", "a cast to %s cannot be evaluated on protected rows", name)

@@ -6,6 +6,7 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"fugu/parser/tree"
 	"fugu/sqlstate"
 )
 
@@ -145,7 +146,7 @@ func (a *analysis) key(c *Cut, g *pg.Node) (int, error) {
 	target := g
 	if i := g.GetAConst().GetIval(); i != nil {
 		if i.Ival < 1 || int(i.Ival) > len(c.sel.TargetList) {
-			return 0, sqlstate.New("42P10", "GROUP BY position %d is not in select list", i.Ival).At(a.src.position(location(g)))
+			return 0, sqlstate.New(sqlstate.InvalidColumnReference, "GROUP BY position %d is not in select list", i.Ival).At(a.src.position(location(g)))
 		}
 		target = c.sel.TargetList[i.Ival-1].GetResTarget().Val
 	} else if r := g.GetColumnRef(); r != nil && len(r.Fields) == 1 && !c.read.names.has(r.Fields[0].GetString_().GetSval()) {
@@ -167,7 +168,7 @@ func (a *analysis) key(c *Cut, g *pg.Node) (int, error) {
 	}
 	k := Key{Expr: e, Source: SQL(e, "", nil), Position: max(a.src.position(location(target)), 1)}
 	if r := target.GetColumnRef(); r != nil {
-		k.Name = lastString(r.Fields)
+		k.Name = tree.LastString(r.Fields)
 	}
 	if k.Name == "" || slices.ContainsFunc(c.Keys, func(o Key) bool { return o.Name == k.Name }) {
 		k.Name = fmt.Sprintf("fugu key %d", len(c.Keys)+1)

@@ -5,6 +5,7 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"fugu/parser/lex"
 	"fugu/sqlstate"
 )
 
@@ -12,7 +13,7 @@ import (
 // process: its parser does at about 22,000 nested operators, its deparser at about 4,500. Every level of nesting takes at
 // least one token that is neither a comma nor a constant, so a limit on those is a limit on the depth.
 const (
-	maxBytes  = 1 << 20
+	maxBytes  = lex.MaxBytes
 	maxTokens = 1500
 )
 

@@ -5,6 +5,8 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
+
+	"fugu/parser/tree"
 )
 
 // liftInner walks a subquery that stands above the cut and refers to it. By its level, an aggregate belongs to the
@@ -13,7 +15,7 @@ import (
 // taken the table's place, which has the keys and nothing else of the table.
 func (a *analysis) liftInner(c *Cut, s *pg.SelectStmt) error {
 	var err error
-	inspect(s, func(m proto.Message) bool {
+	tree.Inspect(s, func(m proto.Message) bool {
 		if err != nil {
 			return false
 		}
@@ -28,7 +30,7 @@ func (a *analysis) liftInner(c *Cut, s *pg.SelectStmt) error {
 		case !own && node.GetColumnRef() == nil:
 			return true
 		case !own:
-		case f != nil && f.Over == nil && isAggregate(lastString(f.Funcname)):
+		case f != nil && f.Over == nil && isAggregate(tree.LastString(f.Funcname)):
 			err = a.fold(c, node, f)
 		case node.GetColumnRef() != nil:
 			err = a.liftColumn(c, node, node.GetColumnRef())
@@ -37,7 +39,7 @@ func (a *analysis) liftInner(c *Cut, s *pg.SelectStmt) error {
 			if bad != nil || c.keyOf(e) < 0 {
 				return true
 			}
-			node.Node = qualified(c.Alias, c.Keys[c.keyOf(e)].Name)
+			node.Node = tree.Qualified(c.Alias, c.Keys[c.keyOf(e)].Name)
 		}
 		return false
 	})
@@ -47,7 +49,7 @@ func (a *analysis) liftInner(c *Cut, s *pg.SelectStmt) error {
 // owns reports whether there are columns in an expression, and they are all qualified as the cut's.
 func (c *Cut) owns(n *pg.Node) bool {
 	own, other := false, false
-	inspect(n, func(m proto.Message) bool {
+	tree.Inspect(n, func(m proto.Message) bool {
 		ref, ok := m.(*pg.ColumnRef)
 		if !ok {
 			_, sub := m.(*pg.SelectStmt)
@@ -75,7 +77,7 @@ func (c *Cut) shadowed(s *pg.SelectStmt) bool {
 		return slices.ContainsFunc(c.read.names.items, func(it item) bool { return it.alias == name })
 	}
 	for _, n := range s.FromClause {
-		inspect(n, func(m proto.Message) bool {
+		tree.Inspect(n, func(m proto.Message) bool {
 			switch x := m.(type) {
 			case *pg.SelectStmt:
 				return false

@@ -5,6 +5,8 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
+
+	"fugu/parser/tree"
 )
 
 // join reads a join. The conditions of inner joins are filters like those of WHERE; a LEFT JOIN keeps its own.
@@ -114,7 +116,7 @@ func and(es []Expr) Expr {
 func (r *reader) subquery(n *pg.Node, l *pg.SubLink) (Expr, error) {
 	const hint = "Use EXISTS (SELECT ...) or IN (SELECT ...) over ordinary tables, or ask for the subquery's value first and pass it as a parameter."
 	s := l.Subselect.GetSelectStmt()
-	in := l.SubLinkType == pg.SubLinkType_ANY_SUBLINK && (len(l.OperName) == 0 || lastString(l.OperName) == "=" && len(l.OperName) == 1)
+	in := l.SubLinkType == pg.SubLinkType_ANY_SUBLINK && (len(l.OperName) == 0 || tree.LastString(l.OperName) == "=" && len(l.OperName) == 1)
 	if r.a == nil || !in && l.SubLinkType != pg.SubLinkType_EXISTS_SUBLINK {
 		return nil, r.refuse(n, hint, "a subquery cannot be evaluated on protected rows")
 	}

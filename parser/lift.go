@@ -6,6 +6,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
+	"fugu/parser/tree"
 	"fugu/sqlstate"
 )
 
@@ -19,7 +20,7 @@ func (a *analysis) lift(c *Cut, n *pg.Node) error {
 		}
 	}
 	var err error
-	inspect(n, func(m proto.Message) bool {
+	tree.Inspect(n, func(m proto.Message) bool {
 		if err != nil {
 			return false
 		}
@@ -29,7 +30,7 @@ func (a *analysis) lift(c *Cut, n *pg.Node) error {
 		}
 		switch x := node.GetNode().(type) {
 		case *pg.Node_FuncCall:
-			if x.FuncCall.Over != nil || !isAggregate(lastString(x.FuncCall.Funcname)) {
+			if x.FuncCall.Over != nil || !isAggregate(tree.LastString(x.FuncCall.Funcname)) {
 				break
 			}
 			err = a.fold(c, node, x.FuncCall)
@@ -37,7 +38,7 @@ func (a *analysis) lift(c *Cut, n *pg.Node) error {
 		case *pg.Node_GroupingFunc:
 			var g Grouping
 			if g, err = a.grouping(c, x.GroupingFunc); err == nil {
-				node.Node = qualified(c.Alias, g.Name)
+				node.Node = tree.Qualified(c.Alias, g.Name)
 			}
 			return false
 		case *pg.Node_SelectStmt:
@@ -52,7 +53,7 @@ func (a *analysis) lift(c *Cut, n *pg.Node) error {
 		if complex {
 			if e, bad := c.read.expr(node); bad == nil {
 				if i := c.keyOf(e); i >= 0 {
-					node.Node = qualified(c.Alias, c.Keys[i].Name)
+					node.Node = tree.Qualified(c.Alias, c.Keys[i].Name)
 					return false
 				}
 			}
@@ -64,7 +65,7 @@ func (a *analysis) lift(c *Cut, n *pg.Node) error {
 
 // fold puts into the place of a call of an aggregate function what answers it.
 func (a *analysis) fold(c *Cut, node *pg.Node, f *pg.FuncCall) error {
-	switch name := lastString(f.Funcname); {
+	switch name := tree.LastString(f.Funcname); {
 	case name == "mode" && builtIn(f):
 		return a.mode(c, node, f)
 	case (name == "min" || name == "max") && builtIn(f) && c.ofTwin():
@@ -72,7 +73,7 @@ func (a *analysis) fold(c *Cut, node *pg.Node, f *pg.FuncCall) error {
 	}
 	agg, err := a.aggregate(c, node, f)
 	if err == nil {
-		node.Node = qualified(c.Alias, agg.Name)
+		node.Node = tree.Qualified(c.Alias, agg.Name)
 	}
 	return err
 }
@@ -84,10 +85,10 @@ func (a *analysis) liftColumn(c *Cut, node *pg.Node, ref *pg.ColumnRef) error {
 	}
 	i := c.keyOf(e)
 	if i < 0 {
-		return sqlstate.New(sqlstate.GroupingError, "column \"%s.%s\" must appear in the GROUP BY clause or be used in count, sum or avg", c.Alias, lastString(ref.Fields)).
+		return sqlstate.New(sqlstate.GroupingError, "column \"%s.%s\" must appear in the GROUP BY clause or be used in count, sum or avg", c.Alias, tree.LastString(ref.Fields)).
 			At(a.src.position(ref.Location))
 	}
-	node.Node = qualified(c.Alias, c.Keys[i].Name)
+	node.Node = tree.Qualified(c.Alias, c.Keys[i].Name)
 	return nil
 }
 
@@ -107,8 +108,4 @@ func (a *analysis) grouping(c *Cut, f *pg.GroupingFunc) (Grouping, error) {
 	}
 	c.Groupings = append(c.Groupings, g)
 	return g, nil
-}
-
-func qualified(alias, column string) *pg.Node_ColumnRef {
-	return &pg.Node_ColumnRef{ColumnRef: &pg.ColumnRef{Fields: []*pg.Node{pg.MakeStrNode(alias), pg.MakeStrNode(column)}}}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"fugu/parser/tree"
 )
 
 const (
@@ -40,7 +42,7 @@ func (a *analysis) mode(c *Cut, node *pg.Node, f *pg.FuncCall) error {
 // extreme puts in the place of min(x) or max(x) of a twin whose rows are not listed the least or greatest of the values that
 // the cut by x shows: those that enough rows have. The least of all values would be a single row's.
 func (a *analysis) extreme(c *Cut, node *pg.Node, f *pg.FuncCall) error {
-	name := lastString(f.Funcname)
+	name := tree.LastString(f.Funcname)
 	if f.AggWithinGroup || f.FuncVariadic || f.AggStar || len(f.AggOrder) > 0 || len(f.Args) != 1 {
 		return a.refuse(f.Location, "Write "+name+"(x).", "this form of %s cannot be answered on protected data", name)
 	}
@@ -66,10 +68,10 @@ func (c *Cut) ofTwin() bool {
 func (a *analysis) oneOfValues(c *Cut, node *pg.Node, f *pg.FuncCall, x Expr, source string, order func(value, count string) string) error {
 	if i := c.keyOf(x); i >= 0 { // a group has one value of its keys
 		if c.Sets != nil {
-			name := lastString(f.Funcname)
+			name := tree.LastString(f.Funcname)
 			return a.refuse(f.Location, "Take "+name+" of other columns, or write GROUP BY with a single list.", "%s of a key of grouping sets cannot be answered on protected data", name)
 		}
-		node.Node = qualified(c.Alias, c.Keys[i].Name)
+		node.Node = tree.Qualified(c.Alias, c.Keys[i].Name)
 		return nil
 	}
 	var where []Expr
@@ -111,12 +113,12 @@ func (a *analysis) oneOfValues(c *Cut, node *pg.Node, f *pg.FuncCall, x Expr, so
 	for _, k := range c.Keys {
 		match = append(match, of(m, k.Name)+" IS NOT DISTINCT FROM "+of(c, k.Name))
 	}
-	tree, err := pg.Parse("SELECT (SELECT " + of(m, value) + " FROM x WHERE " + strings.Join(match, " AND ") +
+	parsed, err := pg.Parse("SELECT (SELECT " + of(m, value) + " FROM x WHERE " + strings.Join(match, " AND ") +
 		" ORDER BY " + order(of(m, value), of(m, m.Aggregates[0].Name)) + " LIMIT 1)")
 	if err != nil {
 		return fmt.Errorf("writing what takes the place of %s: %w", source, err)
 	}
-	found := tree.Stmts[0].Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val
+	found := parsed.Stmts[0].Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val
 	found.GetSubLink().Subselect.GetSelectStmt().FromClause = []*pg.Node{m.from}
 	node.Node = found.Node
 	return nil

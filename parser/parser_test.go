@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"fugu/parser/tree"
 	"fugu/sqlstate"
 )
 
@@ -232,21 +233,21 @@ func TestGuardLimitIsSafe(t *testing.T) {
 
 // The deparser is not trusted: a text that reads back as another tree is refused.
 func TestDeparseIsChecked(t *testing.T) {
-	tree, err := pg.Parse("SELECT (count(*) + 1) * 2 FROM adult")
+	parsed, err := pg.Parse("SELECT (count(*) + 1) * 2 FROM adult")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for sql, want := range map[string]bool{"SELECT  (count ( * )+1)*2 FROM adult;": true, "SELECT count(*) + 1 * 2 FROM adult": false, "SELECT (count(*) + 1) * 2 FROM adult; SELECT 1": false} {
-		if same, err := reads(sql, tree); err != nil || same != want {
+		if same, err := tree.Reads(sql, parsed); err != nil || same != want {
 			t.Errorf("%s: %v, %v", sql, same, err)
 		}
 	}
 	// The deparser leaves out ASENSITIVE.
-	tree, err = pg.Parse("DECLARE c ASENSITIVE CURSOR FOR SELECT 1")
+	parsed, err = pg.Parse("DECLARE c ASENSITIVE CURSOR FOR SELECT 1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sql, err := (&Statement{root: tree.Stmts[0], version: tree.Version}).deparse(); !sqlstate.Is(err, sqlstate.NotAnswerable) {
+	if sql, err := (&Statement{root: parsed.Stmts[0], version: parsed.Version}).deparse(); !sqlstate.Is(err, sqlstate.NotAnswerable) {
 		t.Errorf("it is written %s, %v", sql, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"fugu/parser/tree"
 	"fugu/sqlstate"
 )
 
@@ -46,7 +47,7 @@ func (a *analysis) percentile(c *Cut, f *pg.FuncCall, agg *Aggregate) error {
 func (a *analysis) fraction(n *pg.Node) (float64, error) {
 	c := n.GetAConst()
 	if cast := n.GetTypeCast(); cast != nil && len(cast.TypeName.GetArrayBounds()) == 0 {
-		switch lastString(cast.TypeName.Names) {
+		switch tree.LastString(cast.TypeName.Names) {
 		case "float8", "numeric":
 			c = cast.Arg.GetAConst()
 		}
@@ -65,7 +66,7 @@ func (a *analysis) fraction(n *pg.Node) (float64, error) {
 		return 0, a.refuse(location(n), hintFraction, "the fraction of a percentile of protected data has to be a constant")
 	}
 	if !(x >= 0 && x <= 1) {
-		return 0, sqlstate.New("22003", "percentile value %g is not between 0 and 1", x).At(a.src.position(location(n)))
+		return 0, sqlstate.New(sqlstate.NumericValueOutOfRange, "percentile value %g is not between 0 and 1", x).At(a.src.position(location(n)))
 	}
 	return x, nil
 }

@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/proto"
 )
 
 // Places say where the parts of a rewritten text stood in the client's, so that an error about them can. They are of
@@ -76,14 +73,6 @@ func characters(text string, offsets []int32) []int32 {
 		bytes, out[i] = offset, n
 	}
 	return out
-}
-
-// displace takes the places from a tree that no client has written.
-func displace(root *pg.Node) {
-	inspect(root, func(m proto.Message) bool {
-		unplace(m)
-		return true
-	})
 }
 
 // beginning is the offset at which the first token of a text behind offset stands: what is before is white space and

@@ -14,12 +14,12 @@ func ParsePredicate(condition string, table Table) (Expr, error) {
 	if err := guard(sql); err != nil {
 		return nil, shift(err, len(prefix))
 	}
-	tree, err := pg.Parse(sql)
+	parsed, err := pg.Parse(sql)
 	if err != nil {
 		return nil, shift(syntaxError(sql, err), len(prefix))
 	}
-	s := tree.Stmts[0].GetStmt().GetSelectStmt()
-	if len(tree.Stmts) != 1 || len(s.GetTargetList()) != 1 || s.FromClause != nil || s.WhereClause != nil || s.TargetList[0].GetResTarget().GetName() != "" {
+	s := parsed.Stmts[0].GetStmt().GetSelectStmt()
+	if len(parsed.Stmts) != 1 || len(s.GetTargetList()) != 1 || s.FromClause != nil || s.WhereClause != nil || s.TargetList[0].GetResTarget().GetName() != "" {
 		return nil, sqlstate.New(sqlstate.SyntaxError, "a predicate is one condition").At(1)
 	}
 	one := item{alias: table.Name, schema: table.Schema}

@@ -8,6 +8,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
+	"fugu/parser/tree"
 	"fugu/sqlstate"
 )
 
@@ -106,7 +107,7 @@ func (x *Execute) Values(types []string) (string, error) {
 	var err error
 	items := make([]string, len(x.args))
 	for i, n := range x.args {
-		inspect(n, func(m proto.Message) bool {
+		tree.Inspect(n, func(m proto.Message) bool {
 			switch y := m.(type) {
 			case *pg.ParamRef:
 				err = noParameter(x.src, y)
@@ -142,7 +143,7 @@ func (x *Execute) Around(query string) (string, error) {
 		return "", fmt.Errorf("reading a prepared statement again: %w", err)
 	}
 	if inner.Stmts[0].Stmt.GetSelectStmt() == nil {
-		return "", sqlstate.New("42809", "prepared statement is not a SELECT").At(x.Position)
+		return "", sqlstate.New(sqlstate.WrongObjectType, "prepared statement is not a SELECT").At(x.Position)
 	}
 	c.Query = inner.Stmts[0].Stmt
 	return (&Statement{root: outer.Stmts[0], version: outer.Version}).deparse()
@@ -150,17 +151,17 @@ func (x *Execute) Around(query string) (string, error) {
 
 // deparse writes one expression as SQL, and proves that it reads back as the same.
 func deparse(n *pg.Node) (string, error) {
-	tree, err := pg.Parse("SELECT NULL")
+	parsed, err := pg.Parse("SELECT NULL")
 	if err != nil {
 		return "", fmt.Errorf("deparsing an expression: %w", err)
 	}
-	tree.Stmts[0].Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val = proto.Clone(n).(*pg.Node)
-	sql, err := pg.Deparse(tree)
+	parsed.Stmts[0].Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val = proto.Clone(n).(*pg.Node)
+	sql, err := pg.Deparse(parsed)
 	if err != nil {
 		return "", fmt.Errorf("deparsing an expression: %w", err)
 	}
 	text, ok := strings.CutPrefix(sql, "SELECT ")
-	if same, err := reads(sql, tree); err != nil || !ok || !same {
+	if same, err := tree.Reads(sql, parsed); err != nil || !ok || !same {
 		return "", sqlstate.New(sqlstate.NotAnswerable, "an argument cannot be rewritten without changing its meaning").WithHint("Write it more simply.").Because(err).At(1)
 	}
 	return text, nil

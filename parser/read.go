@@ -7,6 +7,7 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"fugu/parser/tree"
 	"fugu/sqlstate"
 )
 
@@ -147,7 +148,7 @@ func (r *reader) operator(n *pg.Node, a *pg.A_Expr) (Expr, error) {
 	if len(a.Name) != 1 && (len(a.Name) != 2 || a.Name[0].GetString_().GetSval() != "pg_catalog") {
 		return nil, r.refuse(n, "Write the operator without OPERATOR(...).", "a user-defined operator cannot be used on protected rows")
 	}
-	op := lastString(a.Name)
+	op := tree.LastString(a.Name)
 	refuse := func() (Expr, error) {
 		return nil, r.refuse(n, operatorHint(op), "operator %s cannot be used on protected rows", op)
 	}
@@ -212,7 +213,7 @@ func (r *reader) like(n *pg.Node, op string, x Expr, pattern *pg.Node) (Expr, er
 		return nil, r.refuse(n, exprHint, "operator %s cannot be used on protected rows", op)
 	}
 	args := []*pg.Node{pattern}
-	if f := pattern.GetFuncCall(); f != nil && lastString(f.Funcname) == "like_escape" && len(f.Args) == 2 {
+	if f := pattern.GetFuncCall(); f != nil && tree.LastString(f.Funcname) == "like_escape" && len(f.Args) == 2 {
 		args = f.Args
 	}
 	es, err := r.exprs(args)
@@ -248,12 +249,4 @@ func (r *reader) caseExpr(c *pg.CaseExpr) (Expr, error) {
 		}
 	}
 	return out, nil
-}
-
-// lastString returns the last part of a qualified name.
-func lastString(ns []*pg.Node) string {
-	if len(ns) == 0 {
-		return ""
-	}
-	return ns[len(ns)-1].GetString_().GetSval()
 }

@@ -7,6 +7,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
+	"fugu/parser/tree"
 	"fugu/sqlstate"
 )
 
@@ -56,7 +57,7 @@ func (s *Statement) RewritePlain(schema, name string) (string, error) {
 		rv.Alias = &pg.Alias{Aliasname: rv.Relname}
 	}
 	// A reference by schema and table would not find the table under its alias.
-	inspect(s.root.Stmt, func(m proto.Message) bool {
+	tree.Inspect(s.root.Stmt, func(m proto.Message) bool {
 		if c, ok := m.(*pg.ColumnRef); ok && len(c.Fields) == 3 && c.Fields[0].GetString_().GetSval() == s.Plain.Table.Schema &&
 			c.Fields[1].GetString_().GetSval() == s.Plain.Table.Name {
 			c.Fields = c.Fields[1:]
@@ -72,17 +73,17 @@ func (s *Statement) deparse() (string, error) { return s.deparseAt(nil) }
 
 // deparseAt is deparse, and tells the places of what it wrote, now and before, in bytes.
 func (s *Statement) deparseAt(at func(now, before int32)) (string, error) {
-	tree := &pg.ParseResult{Version: s.version, Stmts: []*pg.RawStmt{{Stmt: s.root.Stmt}}}
+	parsed := &pg.ParseResult{Version: s.version, Stmts: []*pg.RawStmt{{Stmt: s.root.Stmt}}}
 	for _, c := range s.Cuts { // they live on in plans, which are kept; the tree does not
 		c.sel, c.from, c.read = nil, nil, nil
 	}
 	spellable(s.root.Stmt)
 	s.root = nil
-	sql, err := pg.Deparse(tree)
+	sql, err := pg.Deparse(parsed)
 	if err != nil {
 		return "", fmt.Errorf("deparsing: %w", err)
 	}
-	if same, err := readsAt(sql, tree, at); err != nil || !same {
+	if same, err := tree.ReadsAt(sql, parsed, at); err != nil || !same {
 		return "", sqlstate.New(sqlstate.NotAnswerable, "the statement cannot be rewritten without changing its meaning").
 			WithHint("Write it more simply; parentheses and array subscripts are the usual reason.").Because(err).At(max(1, s.first))
 	}
@@ -92,9 +93,9 @@ func (s *Statement) deparseAt(at func(now, before int32)) (string, error) {
 // spellable changes the one call that the deparser spells otherwise than it was written, to the form that it writes:
 // pg_catalog.overlay(a, b, c, d) is OVERLAY(a PLACING b FROM c FOR d), which is the same call to the server.
 func spellable(root *pg.Node) {
-	inspect(root, func(m proto.Message) bool {
+	tree.Inspect(root, func(m proto.Message) bool {
 		f, ok := m.(*pg.FuncCall)
-		if ok && len(f.Funcname) == 2 && len(f.Args) == 4 && f.Funcname[0].GetString_().GetSval() == "pg_catalog" && lastString(f.Funcname) == "overlay" {
+		if ok && len(f.Funcname) == 2 && len(f.Args) == 4 && f.Funcname[0].GetString_().GetSval() == "pg_catalog" && tree.LastString(f.Funcname) == "overlay" {
 			f.Funcformat = pg.CoercionForm_COERCE_SQL_SYNTAX
 		}
 		return true

@@ -1,8 +1,6 @@
 package parser
 
-import (
-	pg "github.com/pganalyze/pg_query_go/v6"
-)
+import pg "github.com/pganalyze/pg_query_go/v6"
 
 // rows reads (a, b) = (c, d), <> and IN, which stand for comparisons of their parts (PostgreSQL manual, section 9.24.5).
 func (r *reader) rows(n *pg.Node, op string, a *pg.A_Expr) (Expr, error) {

@@ -5,6 +5,8 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
+
+	"fugu/parser/tree"
 )
 
 // fugu.sampling_error(count(*)), of sum(x) or of avg(x), is how far that aggregate of a twin may be off by which rows
@@ -36,7 +38,7 @@ const errorOfCount = `(SELECT pg_catalog.max(pg_catalog.sqrt(GREATEST("fugu rate
 // spellOut puts the formula in the place of each call of fugu.sampling_error.
 func (a *analysis) spellOut() error {
 	var err error
-	inspect(a.stmt.root.Stmt, func(m proto.Message) bool {
+	tree.Inspect(a.stmt.root.Stmt, func(m proto.Message) bool {
 		if s, ok := m.(*pg.SelectStmt); ok && err == nil {
 			err = a.spellOutIn(s)
 		}
@@ -52,7 +54,7 @@ func (a *analysis) spellOutIn(s *pg.SelectStmt) error {
 			rt.Name = samplingError
 		}
 	}
-	inspect(s, func(m proto.Message) bool {
+	tree.Inspect(s, func(m proto.Message) bool {
 		if inner, ok := m.(*pg.SelectStmt); ok && inner != s || err != nil {
 			return false // it is visited by itself
 		}
@@ -68,7 +70,7 @@ func (a *analysis) spellOutIn(s *pg.SelectStmt) error {
 
 func isSamplingError(f *pg.FuncCall) bool {
 	return len(f.GetFuncname()) == 2 && f.Funcname[0].GetString_().GetSval() == "fugu" &&
-		lastString(f.Funcname) == samplingError
+		tree.LastString(f.Funcname) == samplingError
 }
 
 func (a *analysis) spellOutCall(s *pg.SelectStmt, n *pg.Node, f *pg.FuncCall) error {
@@ -86,7 +88,7 @@ func (a *analysis) spellOutCall(s *pg.SelectStmt, n *pg.Node, f *pg.FuncCall) er
 		return a.refuse(f.Location, hintSampling, "fugu.sampling_error takes a call of count, sum or avg")
 	}
 	c := fmt.Sprintf(errorOfCount, QuoteLiteral(table.Schema), QuoteLiteral(table.Name))
-	switch name := lastString(of.Funcname); {
+	switch name := tree.LastString(of.Funcname); {
 	case name == "count":
 		return a.spell(n, "pg_catalog.sqrt(CAST($1 AS pg_catalog.float8)) * "+c, map[int32]*pg.FuncCall{1: of})
 	case name == "sum" && len(of.Args) == 1:
@@ -96,7 +98,7 @@ func (a *analysis) spellOutCall(s *pg.SelectStmt, n *pg.Node, f *pg.FuncCall) er
 		return a.spell(n, formula+c,
 			map[int32]*pg.FuncCall{1: renamed(of, "stddev_samp"), 2: renamed(of, "count")})
 	}
-	return a.refuse(f.Location, hintSampling, "the sampling error of %s is not known", lastString(of.Funcname))
+	return a.refuse(f.Location, hintSampling, "the sampling error of %s is not known", tree.LastString(of.Funcname))
 }
 
 // sampledFrom is the table of whose twin's rows a SELECT is, where there is nothing beside it.
@@ -117,18 +119,18 @@ func (a *analysis) sampledFrom(s *pg.SelectStmt) (Table, bool) {
 
 // spell writes a formula in the place of a node, with calls in the places of its parameters.
 func (a *analysis) spell(n *pg.Node, formula string, calls map[int32]*pg.FuncCall) error {
-	tree, err := pg.Parse("SELECT (" + formula + ")")
+	parsed, err := pg.Parse("SELECT (" + formula + ")")
 	if err != nil {
 		return fmt.Errorf("spelling out a sampling error: %w", err)
 	}
-	out := tree.Stmts[0].Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val
-	inspect(out, func(m proto.Message) bool {
+	out := parsed.Stmts[0].Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val
+	tree.Inspect(out, func(m proto.Message) bool {
 		x, ok := m.(*pg.Node)
 		if p := x.GetParamRef(); ok && p != nil {
 			x.Node = &pg.Node_FuncCall{FuncCall: calls[p.Number]}
 			return false
 		}
-		unplace(m)
+		tree.Unplace(m)
 		return true
 	})
 	n.Node = out.Node

@@ -8,6 +8,7 @@ import (
 	pgerror "github.com/pganalyze/pg_query_go/v6/parser"
 	"google.golang.org/protobuf/proto"
 
+	"fugu/parser/tree"
 	"fugu/sqlstate"
 )
 
@@ -15,12 +16,7 @@ import (
 type source struct{ sql string }
 
 // position returns the 1-based character position of a byte offset; 0 (none) for a negative one.
-func (s *source) position(offset int32) int {
-	if offset < 0 || int(offset) > len(s.sql) {
-		return 0
-	}
-	return charPosition(s.sql, int(offset))
-}
+func (s *source) position(offset int32) int { return tree.Position(s.sql, offset) }
 
 func charPosition(sql string, offset int) int { return utf8.RuneCountInString(sql[:offset]) + 1 }
 
@@ -40,9 +36,9 @@ func syntaxError(sql string, err error) error {
 // location returns the byte offset at which the first part of n stands, -1 where nothing below n has one.
 func location(n *pg.Node) int32 {
 	best := int32(-1)
-	inspect(n, func(m proto.Message) bool {
+	tree.Inspect(n, func(m proto.Message) bool {
 		// An unset location reads as 0, where no expression can start: a statement begins with a keyword.
-		if l := locationOf(m); l > 0 && (best < 0 || l < best) {
+		if l := tree.LocationOf(m); l > 0 && (best < 0 || l < best) {
 			best = l
 		}
 		return true

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"fugu/parser/tree"
 )
 
 // Edit is a change of a text where it stands: the word put takes the place of cut bytes at an offset.
@@ -69,7 +71,7 @@ func (s *Splice) At(position int32) int32 {
 // Rename makes a text's statements mean twins by edits alone; ok is false where there is more to them. That it is the
 // same as what they became is not believed but read: the text has to be that of their trees, every field of them.
 func Rename(sql string, statements []*Statement) (out Splice, ok bool) {
-	tree := &pg.ParseResult{}
+	parsed := &pg.ParseResult{}
 	var edits []Edit
 	twins, plain := false, true
 	for _, s := range statements {
@@ -79,7 +81,7 @@ func Rename(sql string, statements []*Statement) (out Splice, ok bool) {
 		twins = twins || s.renamed
 		plain = plain && plainly(s.root.Stmt)
 		edits = append(edits, s.edits...)
-		tree.Version, tree.Stmts = s.version, append(tree.Stmts, &pg.RawStmt{Stmt: s.root.Stmt})
+		parsed.Version, parsed.Stmts = s.version, append(parsed.Stmts, &pg.RawStmt{Stmt: s.root.Stmt})
 	}
 	if !twins {
 		return Splice{}, false
@@ -95,7 +97,7 @@ func Rename(sql string, statements []*Statement) (out Splice, ok bool) {
 	}
 	out = Spliced(sql, edits)
 	out.Plain = plain
-	same, err := reads(out.Text, tree)
+	same, err := tree.Reads(out.Text, parsed)
 	return out, err == nil && same
 }
 

@@ -8,6 +8,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
+	"fugu/parser/tree"
 	"fugu/sqlstate"
 )
 
@@ -105,20 +106,20 @@ func Parse(sql string, catalog Catalog) ([]*Statement, error) {
 	if err := guard(sql); err != nil {
 		return nil, err
 	}
-	tree, err := pg.Parse(sql)
+	parsed, err := pg.Parse(sql)
 	if err != nil {
 		return nil, syntaxError(sql, err)
 	}
 	src := &source{sql}
 	made := map[string]bool{}
-	out := make([]*Statement, 0, len(tree.Stmts))
+	out := make([]*Statement, 0, len(parsed.Stmts))
 	at, characters := 0, 0 // of the statement before
-	for _, raw := range tree.Stmts {
+	for _, raw := range parsed.Stmts {
 		end := len(sql)
 		if raw.StmtLen > 0 {
 			end = int(raw.StmtLocation + raw.StmtLen)
 		}
-		s := &Statement{Text: sql[raw.StmtLocation:end], root: raw, version: tree.Version, src: src}
+		s := &Statement{Text: sql[raw.StmtLocation:end], root: raw, version: parsed.Version, src: src}
 		s.place(at, characters)
 		at, characters = int(raw.StmtLocation), s.Start
 		if err := s.analyse(src, catalog, made); err != nil {
@@ -152,11 +153,7 @@ func (s *Statement) analyse(src *source, catalog Catalog, made map[string]bool) 
 	if err := a.spellOut(); err != nil {
 		return err
 	}
-	a.hide(s.root.Stmt)
-	if err := a.shadow(); err != nil {
-		return err
-	}
-	if err := a.introspect(); err != nil {
+	if err := a.mask(); err != nil {
 		return err
 	}
 	if err := a.twins(); err != nil {
@@ -260,7 +257,7 @@ func (a *analysis) named() bool {
 	default:
 		utility = true
 	}
-	inspect(a.stmt.root.Stmt, func(m proto.Message) bool {
+	tree.Inspect(a.stmt.root.Stmt, func(m proto.Message) bool {
 		switch x := m.(type) {
 		case *pg.RangeVar:
 			if _, ok := a.lookup(x); ok && !a.taken[x] {
@@ -281,7 +278,7 @@ func (a *analysis) named() bool {
 // leftover refuses the first reference that no cut accounts for: the net under everything above.
 func (a *analysis) leftover(root *pg.Node) error {
 	var err error
-	inspect(root, func(m proto.Message) bool {
+	tree.Inspect(root, func(m proto.Message) bool {
 		if rv, ok := m.(*pg.RangeVar); ok && err == nil && !a.taken[rv] {
 			t, ok := a.lookup(rv)
 			if rv == a.target && len(a.stmt.Cuts)+len(a.stmt.Virtual) > 0 { // the server would refuse it, when it is paid for

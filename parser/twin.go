@@ -5,10 +5,13 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
+
+	"fugu/parser/shadow"
+	"fugu/parser/tree"
 )
 
 // TwinSchema is the schema that twins are in, each under its table's name.
-const TwinSchema = "fugu_twin"
+const TwinSchema = shadow.TwinSchema
 
 // TwinRegistry is the table in which builds say what twins there are, as SQL. Guests may read it, and the reader.
 const TwinRegistry = TwinSchema + `."fugu twins"`
@@ -87,7 +90,7 @@ func (t *twinning) walk(m proto.Message, queries []string) error {
 }
 
 func (t *twinning) walkBelow(m proto.Message, queries []string) (err error) {
-	below(m, func(child proto.Message) {
+	tree.Below(m, func(child proto.Message) {
 		if err == nil {
 			err = t.walk(child, queries)
 		}
@@ -111,7 +114,7 @@ func (t *twinning) statement(m proto.Message, with *pg.WithClause, queries []str
 			return err
 		}
 	}
-	below(m, func(child proto.Message) {
+	tree.Below(m, func(child proto.Message) {
 		if c, ok := child.(*pg.WithClause); err == nil && !(ok && c == with) {
 			err = t.walk(child, all)
 		}
@@ -164,7 +167,7 @@ func (t *twinning) rowType(x *pg.TypeName) {
 	if len(x.Names) == 2 {
 		schema = x.Names[0].GetString_().GetSval()
 	}
-	if table, ok := t.means(schema, lastString(x.Names)); ok && schema != TwinSchema {
+	if table, ok := t.means(schema, tree.LastString(x.Names)); ok && schema != TwinSchema {
 		t.use(table, t.src.position(x.Location))
 		t.rename(x.Location, "", schema)
 		x.Names = []*pg.Node{pg.MakeStrNode(TwinSchema), pg.MakeStrNode(table.Name)}

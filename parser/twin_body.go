@@ -5,13 +5,14 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"fugu/parser/tree"
 	"fugu/sqlstate"
 )
 
 // function puts twins in the text of a function's body, or of a DO block, where it is in SQL. In other languages it is not
 // read: there the twin can be called by its own name.
 func (t *twinning) function(options []*pg.Node) error {
-	language, code := body(options)
+	language, code := tree.Code(options)
 	named := t.words(code)
 	for _, table := range named {
 		t.use(table, 0)
@@ -22,13 +23,13 @@ func (t *twinning) function(options []*pg.Node) error {
 	if language != "sql" {
 		return t.otherLanguage(named, code)
 	}
-	tree, err := pg.Parse(code)
+	parsed, err := pg.Parse(code)
 	if err != nil {
 		return nil // the server says what is wrong with it
 	}
 	t.changed, t.inBody = false, true
 	defer func() { t.inBody = false }()
-	for _, s := range tree.Stmts {
+	for _, s := range parsed.Stmts {
 		// Names that a statement of the body makes are not followed: nothing is remembered from one to the next.
 		if err := t.walk(s.Stmt, nil); err != nil {
 			return err
@@ -38,13 +39,13 @@ func (t *twinning) function(options []*pg.Node) error {
 		return nil
 	}
 	t.loose = true
-	for _, s := range tree.Stmts {
+	for _, s := range parsed.Stmts {
 		spellable(s.Stmt)
 	}
-	sql, err := pg.Deparse(tree)
+	sql, err := pg.Deparse(parsed)
 	if err == nil {
 		var same bool
-		if same, err = reads(sql, tree); err == nil && same {
+		if same, err = tree.Reads(sql, parsed); err == nil && same {
 			replaceBody(options, sql)
 			return nil
 		}

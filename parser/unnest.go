@@ -9,6 +9,8 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
+
+	"fugu/parser/tree"
 )
 
 // unnest builds the FROM item  unnest($1::t1[], $2::t2[]) AS alias(c1, c2). Column names that the alias already has stay.
@@ -46,7 +48,7 @@ func relation(r Relation, alias *pg.Alias) (*pg.Node, error) {
 	s := &pg.SelectStmt{FromClause: []*pg.Node{{Node: f}}, LimitOption: pg.LimitOption_LIMIT_OPTION_DEFAULT, Op: pg.SetOperation_SETOP_NONE}
 	for i, c := range r.Columns {
 		name := names[i].GetString_().Sval
-		x := &pg.Node{Node: qualified(alias.Aliasname, name)}
+		x := &pg.Node{Node: tree.Qualified(alias.Aliasname, name)}
 		if c.modified() {
 			array, err := arrayType(c.Type)
 			if err != nil {
@@ -98,15 +100,15 @@ func readType(typ string) (*typeName, error) {
 	if t, ok := arrayTypes.Get(typ); ok {
 		return t, nil
 	}
-	tree, err := pg.Parse("SELECT NULL::" + typ + "[]")
+	parsed, err := pg.Parse("SELECT NULL::" + typ + "[]")
 	if err != nil {
 		return nil, fmt.Errorf("building a relation of arrays: %w", err)
 	}
 	t := new(typeName)
-	if len(tree.Stmts) == 1 && len(tree.Stmts[0].Stmt.GetSelectStmt().GetTargetList()) == 1 {
-		t.array = tree.Stmts[0].Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val.GetTypeCast().GetTypeName()
+	if len(parsed.Stmts) == 1 && len(parsed.Stmts[0].Stmt.GetSelectStmt().GetTargetList()) == 1 {
+		t.array = parsed.Stmts[0].Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val.GetTypeCast().GetTypeName()
 	}
-	text, err := pg.Deparse(tree)
+	text, err := pg.Deparse(parsed)
 	cast, isCast := strings.CutPrefix(text, "SELECT NULL::")
 	sql, isArray := strings.CutSuffix(cast, "[]")
 	if t.sql = sql; t.array == nil || err != nil || !isCast || !isArray {

@@ -9,6 +9,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
+	"fugu/parser/tree"
 	"fugu/sqlstate"
 )
 
@@ -67,7 +68,7 @@ func (a *analysis) copy(c *pg.CopyStmt) (*pg.Node, error) {
 
 // special finds the first relation below n that is not ordinary.
 func (a *analysis) special(n *pg.Node) (found *pg.RangeVar) {
-	inspect(n, func(m proto.Message) bool {
+	tree.Inspect(n, func(m proto.Message) bool {
 		if rv, ok := m.(*pg.RangeVar); ok && found == nil {
 			if _, ok := a.lookup(rv); ok {
 				found = rv
@@ -80,7 +81,7 @@ func (a *analysis) special(n *pg.Node) (found *pg.RangeVar) {
 
 // parameter finds a parameter below n.
 func parameter(n *pg.Node) (found *pg.ParamRef) {
-	inspect(n, func(m proto.Message) bool {
+	tree.Inspect(n, func(m proto.Message) bool {
 		if p, ok := m.(*pg.ParamRef); ok && found == nil {
 			found = p
 		}
@@ -118,11 +119,11 @@ func (a *analysis) refuseStatement() error {
 
 // Enclosed returns the query inside a COPY.
 func Enclosed(sql string) (string, error) {
-	tree, err := pg.Parse(sql)
-	if err != nil || len(tree.Stmts) != 1 {
+	parsed, err := pg.Parse(sql)
+	if err != nil || len(parsed.Stmts) != 1 {
 		return "", fmt.Errorf("reading COPY again: %w", err)
 	}
-	return (&Statement{root: &pg.RawStmt{Stmt: tree.Stmts[0].Stmt.GetCopyStmt().GetQuery()}, version: tree.Version}).deparse()
+	return (&Statement{root: &pg.RawStmt{Stmt: parsed.Stmts[0].Stmt.GetCopyStmt().GetQuery()}, version: parsed.Version}).deparse()
 }
 
 // Inline writes values, in their text form, in the place of the parameters of sql, of which the first has that number: for

@@ -12,6 +12,8 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"fugu/parser/tree"
 )
 
 // corpora are the texts of testdata, and some of every other kind.
@@ -56,8 +58,8 @@ func grammatical(t testing.TB) []parsed {
 	t.Helper()
 	var out []parsed
 	for _, sql := range corpora(t) {
-		if tree, err := pg.Parse(sql); err == nil {
-			out = append(out, parsed{sql, tree})
+		if read, err := pg.Parse(sql); err == nil {
+			out = append(out, parsed{sql, read})
 		}
 	}
 	if len(out) < 50 {
@@ -117,15 +119,15 @@ func sameTree[M proto.Message](a, b M) bool {
 // Every message of every tree is met once, and what stands below a refused one is not. Each says where it stood.
 func TestInspect(t *testing.T) {
 	for _, n := range trees(t) {
-		for _, below := range []func(proto.Message) bool{
+		for _, under := range []func(proto.Message) bool{
 			func(proto.Message) bool { return true },
 			func(m proto.Message) bool { _, call := m.(*pg.FuncCall); return !call },
 		} {
 			got, want := map[proto.Message]int{}, map[proto.Message]int{}
-			inspect(n, func(m proto.Message) bool { got[m]++; return below(m) })
+			tree.Inspect(n, func(m proto.Message) bool { got[m]++; return under(m) })
 			rangeInspect(n.ProtoReflect(), func(m protoreflect.Message) bool {
 				want[m.Interface()]++
-				return below(m.Interface())
+				return under(m.Interface())
 			})
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%v: %d messages, want %d", n, len(got), len(want))
@@ -135,14 +137,14 @@ func TestInspect(t *testing.T) {
 				if f := m.ProtoReflect().Descriptor().Fields().ByName("location"); f != nil && f.Kind() == protoreflect.Int32Kind {
 					location = m.ProtoReflect().Get(f).Int()
 				}
-				if got := locationOf(m); int64(got) != location {
+				if got := tree.LocationOf(m); int64(got) != location {
 					t.Errorf("%v stands at %d, want %d", m, got, location)
 				}
 			}
 		}
 	}
-	inspect((*pg.Node)(nil), func(proto.Message) bool { t.Error("a message that is not there was met"); return true })
-	inspect(&pg.List{Items: []*pg.Node{nil}}, func(m proto.Message) bool {
+	tree.Inspect((*pg.Node)(nil), func(proto.Message) bool { t.Error("a message that is not there was met"); return true })
+	tree.Inspect(&pg.List{Items: []*pg.Node{nil}}, func(m proto.Message) bool {
 		if _, list := m.(*pg.List); !list {
 			t.Error("an item that is not there was met")
 		}
@@ -193,10 +195,10 @@ func mutate(r *rand.Rand, n proto.Message) string {
 func TestReads(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	all := grammatical(t)
-	check := func(sql string, tree *pg.ParseResult, want bool, what string) {
+	check := func(sql string, parsed *pg.ParseResult, want bool, what string) {
 		t.Helper()
-		if got, err := reads(sql, tree); err != nil || got != want {
-			t.Errorf("%q reads as %v: %v, want %v %s: %v", sql, tree, got, want, what, err)
+		if got, err := tree.Reads(sql, parsed); err != nil || got != want {
+			t.Errorf("%q reads as %v: %v, want %v %s: %v", sql, parsed, got, want, what, err)
 		}
 	}
 	same, different := 0, 0
@@ -208,7 +210,7 @@ func TestReads(t *testing.T) {
 			}
 		}
 		for range 25 {
-			m := clone(p.tree)
+			m := tree.Clone(p.tree)
 			what := mutate(r, m)
 			want := sameTree(p.tree, m)
 			check(p.sql, m, want, what)
@@ -223,7 +225,7 @@ func TestReads(t *testing.T) {
 		t.Errorf("%d changes leave the tree the same, %d do not", same, different)
 	}
 	for _, sql := range []string{"SELECT 1)", "SELECT '"} {
-		if got, err := reads(sql, &pg.ParseResult{Version: all[0].tree.Version}); got || err == nil {
+		if got, err := tree.Reads(sql, &pg.ParseResult{Version: all[0].tree.Version}); got || err == nil {
 			t.Errorf("%q reads as nothing", sql)
 		}
 	}
@@ -239,21 +241,21 @@ func FuzzReads(f *testing.F) {
 		if guard(sql) != nil || guard(other) != nil {
 			return
 		}
-		tree, err := pg.Parse(sql)
+		parsed, err := pg.Parse(sql)
 		if err != nil {
 			return
 		}
-		if got, err := reads(sql, tree); err != nil || !got {
+		if got, err := tree.Reads(sql, parsed); err != nil || !got {
 			t.Errorf("%q does not read as itself: %v", sql, err)
 		}
 		if second, err := pg.Parse(other); err == nil {
-			if got, _ := reads(other, tree); got != sameTree(tree, second) {
+			if got, _ := tree.Reads(other, parsed); got != sameTree(parsed, second) {
 				t.Errorf("%q reads as the tree of %q: %v", other, sql, got)
 			}
 		}
-		m := clone(tree)
+		m := tree.Clone(parsed)
 		what := mutate(rand.New(rand.NewPCG(seed, 1)), m)
-		if got, _ := reads(sql, m); got != sameTree(tree, m) {
+		if got, _ := tree.Reads(sql, m); got != sameTree(parsed, m) {
 			t.Errorf("%q reads as itself with %s changed: %v", sql, what, got)
 		}
 	})
@@ -276,12 +278,12 @@ func TestUnnest(t *testing.T) {
 					}
 					names = append(names, QuoteIdent(name))
 				}
-				tree, err := pg.Parse(fmt.Sprintf("SELECT FROM unnest(%s) AS %s(%s)", strings.Join(args, ", "), QuoteIdent(alias.Aliasname), strings.Join(names, ", ")))
+				parsed, err := pg.Parse(fmt.Sprintf("SELECT FROM unnest(%s) AS %s(%s)", strings.Join(args, ", "), QuoteIdent(alias.Aliasname), strings.Join(names, ", ")))
 				if err != nil {
 					t.Fatal(err)
 				}
 				got, err := unnest(r, alias)
-				if err != nil || !sameTree(&pg.Node{Node: got}, tree.Stmts[0].Stmt.GetSelectStmt().FromClause[0]) {
+				if err != nil || !sameTree(&pg.Node{Node: got}, parsed.Stmts[0].Stmt.GetSelectStmt().FromClause[0]) {
 					t.Errorf("%+v: %v, %v", r, got, err)
 				}
 			}

@@ -5,6 +5,8 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
+
+	"fugu/parser/tree"
 )
 
 // with holds the WITH queries that one place in a statement can see (PostgreSQL manual, section 7.8).
@@ -178,7 +180,7 @@ func (a *analysis) queries(c **pg.WithClause, outer *with) (*with, error) {
 // visitBelow visits what stands directly below m, but for WITH clauses, which their statement has visited. Always in the
 // same order: the order of the cuts is part of what a statement asks.
 func (a *analysis) visitBelow(m proto.Message, w *with) (err error) {
-	below(m, func(c proto.Message) {
+	tree.Below(m, func(c proto.Message) {
 		if _, queries := c.(*pg.WithClause); err == nil && !queries {
 			err = a.visit(c, w)
 		}

@@ -50,7 +50,7 @@ func (s *statement) bind(ctx context.Context, b wire.Binding) (wire.Bound, error
 	case s.execute != nil:
 		return s.run(ctx, b)
 	case (s.plan != nil && !s.prepare || s.masked || len(s.twins) > 0) && !s.session.engine.serves(s.snapshot) && !hook.StaleStatements:
-		return wire.Bound{}, sqlstate.New("0A000", "the policy has changed since the statement was prepared").WithHint("Prepare it again.")
+		return wire.Bound{}, sqlstate.New(sqlstate.FeatureNotSupported, "the policy has changed since the statement was prepared").WithHint("Prepare it again.")
 	case s.plan == nil || s.prepare:
 		return wire.Bound{}, nil
 	}

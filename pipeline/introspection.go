@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"fugu/parser"
+	"fugu/parser/shadow"
 	"fugu/planner"
 	"fugu/upstream"
 )
@@ -15,7 +16,7 @@ import (
 // views over them. A view that reads what not everybody may read cannot be written out for the guest; but pg_authid is
 // read as pg_roles.
 func (s *Snapshot) loadIntrospection(ctx context.Context, reader *upstream.Reader) error {
-	var tables []parser.ShadowRoot
+	var tables []shadow.Root
 	add := func(schema, name string) error {
 		quoted := parser.QuoteIdent(schema) + "." + parser.QuoteIdent(name)
 		rows, err := reader.Query(ctx, "SELECT to_regclass($1)::oid", [][]byte{[]byte(quoted)}, nil)
@@ -26,7 +27,7 @@ func (s *Snapshot) loadIntrospection(ctx context.Context, reader *upstream.Reade
 		if err != nil {
 			return fmt.Errorf("reading the oid of %s: %w", quoted, err)
 		}
-		tables = append(tables, parser.ShadowRoot{Schema: schema, Name: name, OID: uint32(oid)})
+		tables = append(tables, shadow.Root{Schema: schema, Name: name, OID: uint32(oid)})
 		return nil
 	}
 	for _, t := range s.tables {
@@ -50,21 +51,21 @@ func (s *Snapshot) loadIntrospection(ctx context.Context, reader *upstream.Reade
 	for _, r := range rows {
 		definitions[r[0].Text] = r[1].Text
 	}
-	s.listing, err = parser.NewIntrospection(tables, definitions)
+	s.listing, err = shadow.NewIntrospection(tables, definitions)
 	return err
 }
 
 var _ parser.Introspector = (*Snapshot)(nil)
 
 // Introspection is what shows protected tables to those who ask what there is.
-func (s *Snapshot) Introspection() *parser.Introspection { return s.listing }
+func (s *Snapshot) Introspection() *shadow.Introspection { return s.listing }
 
 // loadHidden finds the columns that twins leave out, so that their tables show without them.
 func (s *Snapshot) loadHidden(ctx context.Context, reader *upstream.Reader) error {
 	if !slices.ContainsFunc(s.tables, func(t *protected) bool { return t.table.Twin }) {
 		return nil
 	}
-	var tables []parser.HiddenColumns
+	var tables []shadow.HiddenColumns
 	for _, t := range s.tables {
 		if !t.table.Twin || len(t.config.Twin.Drop) == 0 {
 			continue
@@ -78,7 +79,7 @@ func (s *Snapshot) loadHidden(ctx context.Context, reader *upstream.Reader) erro
 		if err != nil {
 			return fmt.Errorf("reading the columns that the twin of %s leaves out: %w", t.table, err)
 		}
-		var h parser.HiddenColumns
+		var h shadow.HiddenColumns
 		for _, r := range rows {
 			oid, _ := strconv.ParseUint(r[0].Text, 10, 32)
 			number, _ := strconv.Atoi(r[1].Text)
@@ -97,7 +98,7 @@ func (s *Snapshot) loadHidden(ctx context.Context, reader *upstream.Reader) erro
 	for _, r := range rows {
 		attributes = append(attributes, r[0].Text)
 	}
-	if s.hidden, err = parser.NewHidden(tables, attributes); err != nil {
+	if s.hidden, err = shadow.NewHidden(tables, attributes); err != nil {
 		return err
 	}
 	for _, name := range s.hidden.HidingRelations() {
@@ -109,4 +110,4 @@ func (s *Snapshot) loadHidden(ctx context.Context, reader *upstream.Reader) erro
 var _ parser.Hider = (*Snapshot)(nil)
 
 // Hidden are the columns that tables show without, as their twins have none.
-func (s *Snapshot) Hidden() *parser.Hidden { return s.hidden }
+func (s *Snapshot) Hidden() *shadow.Hidden { return s.hidden }

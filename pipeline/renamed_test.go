@@ -14,6 +14,7 @@ import (
 
 	"fugu/parser"
 	"fugu/parser/lex"
+	"fugu/parser/shadow"
 	"fugu/planner"
 )
 
@@ -276,7 +277,7 @@ func TestTextsApart(t *testing.T) {
 // A word in a string that only reading decides about keeps a text from being known by its shape.
 func TestShapeWithASuspect(t *testing.T) {
 	s := twinned()
-	shadows, err := parser.NewShadows([]parser.ShadowRoot{{Schema: "public", Name: "account", OID: 1}}, nil)
+	shadows, err := shadow.New([]shadow.Root{{Schema: "public", Name: "account", OID: 1}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"fugu/internal/hook"
 	"fugu/parser"
 	"fugu/parser/lex"
+	"fugu/parser/shadow"
 	"fugu/planner"
 	"fugu/policy"
 	"fugu/sqlstate"
@@ -176,7 +177,7 @@ func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, par
 	}
 	// What only asks the catalog for what there is can go to the server as it is, if it cannot be rewritten.
 	harmless := !snap.words.In(sql) && !snap.shadows.Mentions(sql)
-	if harmless && !s.prepared && !parser.Introspects(sql) && !lex.ContainsFold(sql, "execute") {
+	if harmless && !s.prepared && !shadow.Introspects(sql) && !lex.ContainsFold(sql, "execute") {
 		snap.plans.add(key, nil, weight(key))
 		return nil, nil
 	}

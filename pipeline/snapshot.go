@@ -15,6 +15,7 @@ import (
 	"fugu/model/fitted"
 	"fugu/parser"
 	"fugu/parser/lex"
+	"fugu/parser/shadow"
 	"fugu/planner"
 	"fugu/policy"
 	"fugu/upstream"
@@ -37,9 +38,9 @@ type Snapshot struct {
 	views    []parser.Table // over protected tables
 	words    *lex.Words     // a text with none of them is ordinary
 	glance   *lex.Words     // those, and the words that change a pinned setting
-	shadows  *parser.Shadows
-	listing  *parser.Introspection
-	hidden   *parser.Hidden
+	shadows  *shadow.Shadows
+	listing  *shadow.Introspection
+	hidden   *shadow.Hidden
 	plans    *cache[planKey, []template]
 	shapes   *cache[planKey, shape]
 	planned  atomic.Uint64 // the serial of the template that was planned last

@@ -23,9 +23,12 @@ const (
 
 // PostgreSQL's codes that Fugu raises itself.
 const (
+	SuccessfulCompletion     Code = "00000"
+	Warning                  Code = "01000"
 	ConnectionFailure        Code = "08006"
 	ProtocolViolation        Code = "08P01"
 	FeatureNotSupported      Code = "0A000"
+	NumericValueOutOfRange   Code = "22003"
 	CharacterNotInRepertoire Code = "22021"
 	InvalidParameterValue    Code = "22023"
 	InvalidTextRepr          Code = "22P02"
@@ -43,6 +46,10 @@ const (
 	InvalidSchemaName        Code = "3F000"
 	UndefinedParameter       Code = "42P02"
 	GroupingError            Code = "42803"
+	DatatypeMismatch         Code = "42804"
+	WrongObjectType          Code = "42809"
+	UndefinedFunction        Code = "42883"
+	InvalidColumnReference   Code = "42P10"
 	DependentObjectsExist    Code = "2BP01"
 	UniqueViolation          Code = "23505"
 	LockNotAvailable         Code = "55P03"

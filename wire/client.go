@@ -73,11 +73,11 @@ func field(s string) string { return strings.ReplaceAll(s, "\x00", "") }
 func notices(ns []Notice) []pgproto3.BackendMessage {
 	out := make([]pgproto3.BackendMessage, len(ns))
 	for i, n := range ns {
-		severity, code := "NOTICE", "00000"
+		severity, code := "NOTICE", sqlstate.SuccessfulCompletion
 		if n.Warning {
-			severity, code = "WARNING", "01000"
+			severity, code = "WARNING", sqlstate.Warning
 		}
-		out[i] = &pgproto3.NoticeResponse{Severity: severity, SeverityUnlocalized: severity, Code: code,
+		out[i] = &pgproto3.NoticeResponse{Severity: severity, SeverityUnlocalized: severity, Code: string(code),
 			Message: field(n.Message), Detail: field(n.Detail), Hint: field(n.Hint)}
 	}
 	return out

@@ -128,7 +128,7 @@ func (s *session) malformed(kind byte) error {
 func (s *session) interpret(typ byte, sql, types []byte) ([]Statement, error) {
 	switch {
 	case !utf8.Valid(sql):
-		return nil, sqlstate.New("22021", "invalid byte sequence for encoding \"UTF8\"")
+		return nil, sqlstate.New(sqlstate.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\"")
 	case s.engine.Ordinary(sql):
 		return nil, nil
 	}

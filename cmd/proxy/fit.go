@@ -36,16 +36,13 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return usageError{errors.New("statements are given with -statement or -f")}
 	}
 	if file != "" {
-		text, err := os.ReadFile(file)
+		more, err := statementsOf(file)
 		if err != nil {
-			return usageError{err}
-		}
-		more, err := parser.Split(string(text))
-		if err != nil {
-			return fmt.Errorf("reading %s: %w", file, err)
+			return err
 		}
 		statements = append(statements, more...)
 	}
+
 	h, err := open(ctx, path)
 	if err != nil {
 		return err
@@ -56,6 +53,7 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	} else if h.twinsApart() {
 		return errApart
 	}
+
 	engines := map[string]*pipeline.Engine{}
 	for _, r := range h.rooms {
 		engines[r.database] = h.engine(r, empty{}, logger(os.Stderr))
@@ -74,6 +72,7 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		reports = append(reports, r)
 		findings += r.Findings()
 	}
+
 	if asJSON {
 		err = printJSON(stdout, reports)
 	} else {
@@ -85,6 +84,19 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		err = fmt.Errorf("%d findings", findings)
 	}
 	return err
+}
+
+// statementsOf reads a file of statements.
+func statementsOf(file string) ([]string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	statements, err := parser.Split(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", file, err)
+	}
+	return statements, nil
 }
 
 // byPolicy tells which policy each statement is about, by asking in every database that has one.

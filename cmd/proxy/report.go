@@ -62,53 +62,80 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 	}
 	for _, p := range h.policies {
-		room := h.room(p.Database)
-		fmt.Fprintf(stdout, "%s dataset %s: %s, %s\n", green(stdout, "ok"), p.Dataset,
-			numbered(len(p.Tables), "protected table"), numbered(len(p.Secrets), "secret"))
-		for _, d := range p.Declared {
-			fmt.Fprintf(stdout, "   note: the model of %s is declared (%s), and believed as it stands: %s\n", d.Name, pipeline.Brief(d.Statement.SQL), d)
-		}
-		for _, s := range p.Public {
-			fmt.Fprintf(stdout, "   note: the policy says that everybody knows %s: %s: %s\n", s.Name, pipeline.Brief(s.Statement.SQL), s)
-		}
-		if len(p.Secrets) > 0 && slices.ContainsFunc(p.Tables, noisy) {
-			fmt.Fprintf(stdout, "   note: %s\n", knownTotals(p))
-		}
-		if err := h.checkTwins(ctx, stdout, p); err != nil {
+		if err := h.checkDataset(ctx, stdout, p); err != nil {
 			return err
 		}
-		if p.Privacy.Composition == policy.Jointly {
-			fmt.Fprintf(stdout, "   note: composition is joint: answers count the randomness of the rows once, all together; counts, sums and averages alone are answered\n")
-		}
-		outside, err := room.snapshot.Undeclared(ctx, p, room.reader)
-		if err != nil {
-			return err
-		}
-		for _, u := range outside {
-			fmt.Fprintf(stdout, "   note: %d of the %d rows of %s's reference have a value of %s outside of its group_by: such rows are in no group of it\n", u.Rows, u.Of, u.Table, u.Column)
-		}
-		repeated, err := room.snapshot.Repeated(ctx, p, room.reader)
-		if err != nil {
-			return err
-		}
-		for _, r := range repeated {
-			fmt.Fprintf(stdout, "   note: %d of the %d rows of %s's reference have a key (%s) that stands there more than once: "+
-				"several rows of one subject are taken for independent ones, and the model for surer than it is: "+
-				"give one row of each subject\n", r.Rows, r.Of, r.Table, r.Columns)
-		}
-		checkBudget(stdout, p)
-		if why := unanswerable(p); why != "" {
-			fmt.Fprintf(stdout, "warning: dataset %s: every statement is refused: %s\n", p.Dataset, why)
-		}
-		if why := withoutBounds(p); why != "" {
-			fmt.Fprintf(stdout, "   note: percentiles and DISTINCT are refused: %s\n", why)
-		}
-		for _, what := range room.snapshot.Uncertified(p) {
-			fmt.Fprintf(stdout, "warning: %s\n", what)
-		}
-		if !p.Accepts(policy.Translation) && slices.ContainsFunc(p.Tables, noisy) {
-			fmt.Fprintf(stdout, "   note: the assumption translation is not accepted, so noise rests on bounds for coupled datasets: there is more of it, and secret means are refused\n")
-		}
+	}
+	return nil
+}
+
+// checkDataset prints what one policy means for its dataset, and what its owner should know of it.
+func (h *house) checkDataset(ctx context.Context, stdout io.Writer, p *policy.Policy) error {
+	noted := func(format string, args ...any) { fmt.Fprintf(stdout, "   note: "+format+"\n", args...) }
+	hasNoise := slices.ContainsFunc(p.Tables, noisy)
+
+	// What is in the policy, and what is believed because it says so.
+	fmt.Fprintf(stdout, "%s dataset %s: %s, %s\n", green(stdout, "ok"), p.Dataset,
+		numbered(len(p.Tables), "protected table"), numbered(len(p.Secrets), "secret"))
+	for _, d := range p.Declared {
+		noted("the model of %s is declared (%s), and believed as it stands: %s", d.Name, pipeline.Brief(d.Statement.SQL), d)
+	}
+	for _, s := range p.Public {
+		noted("the policy says that everybody knows %s: %s: %s", s.Name, pipeline.Brief(s.Statement.SQL), s)
+	}
+	if len(p.Secrets) > 0 && hasNoise {
+		noted("%s", knownTotals(p))
+	}
+	if err := h.checkTwins(ctx, stdout, p); err != nil {
+		return err
+	}
+	if p.Privacy.Composition == policy.Jointly {
+		noted("composition is joint: answers count the randomness of the rows once, all together; " +
+			"counts, sums and averages alone are answered")
+	}
+
+	// Where the reference is not what the policy takes it for.
+	if err := h.checkReference(ctx, p, noted); err != nil {
+		return err
+	}
+
+	// What answers will cost, and which there will not be.
+	checkBudget(stdout, p)
+	if why := unanswerable(p); why != "" {
+		fmt.Fprintf(stdout, "warning: dataset %s: every statement is refused: %s\n", p.Dataset, why)
+	}
+	if why := withoutBounds(p); why != "" {
+		noted("percentiles and DISTINCT are refused: %s", why)
+	}
+	for _, what := range h.room(p.Database).snapshot.Uncertified(p) {
+		fmt.Fprintf(stdout, "warning: %s\n", what)
+	}
+	if !p.Accepts(policy.Translation) && hasNoise {
+		noted("the assumption translation is not accepted, so noise rests on bounds for coupled datasets: " +
+			"there is more of it, and secret means are refused")
+	}
+	return nil
+}
+
+// checkReference notes rows of the reference that are in no group, or that stand in it more than once.
+func (h *house) checkReference(ctx context.Context, p *policy.Policy, noted func(format string, args ...any)) error {
+	room := h.room(p.Database)
+	outside, err := room.snapshot.Undeclared(ctx, p, room.reader)
+	if err != nil {
+		return err
+	}
+	for _, u := range outside {
+		noted("%d of the %d rows of %s's reference have a value of %s outside of its group_by: such rows are in no group of it",
+			u.Rows, u.Of, u.Table, u.Column)
+	}
+	repeated, err := room.snapshot.Repeated(ctx, p, room.reader)
+	if err != nil {
+		return err
+	}
+	for _, r := range repeated {
+		noted("%d of the %d rows of %s's reference have a key (%s) that stands there more than once: "+
+			"several rows of one subject are taken for independent ones, and the model for surer than it is: "+
+			"give one row of each subject", r.Rows, r.Of, r.Table, r.Columns)
 	}
 	return nil
 }
@@ -233,6 +260,11 @@ func preview(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if asJSON {
 		return printJSON(stdout, xs)
 	}
+	return printPreview(stdout, xs)
+}
+
+// printPreview prints what the answers would be, which is the same at every ε, and then the noise at each.
+func printPreview(stdout io.Writer, xs []pipeline.Explanation) error {
 	for _, c := range xs[0].Cuts {
 		by := ""
 		if len(c.Keys) > 0 {

@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +36,10 @@ var rules = []rule{
 	}},
 	{"words are found without grammar or catalog", func(f file, imported string) bool {
 		return !f.test && in(f.dir, "parser/lex") && (ours(imported) && trim(imported) != "sqlstate" || strings.Contains(imported, "pg_query"))
+	}},
+	{"masks of the catalog know no statement of the parser's", func(f file, imported string) bool {
+		return !f.test && in(f.dir, "parser/shadow", "parser/tree") && ours(imported) &&
+			!in(trim(imported), "parser/tree", "parser/lex", "sqlstate", "internal/hook")
 	}},
 	{"wire imports sqlstate and nothing else of ours", func(f file, imported string) bool {
 		return !f.test && in(f.dir, "wire") && ours(imported) && !in(trim(imported), "sqlstate", "wire")
@@ -81,6 +86,9 @@ var lengthy = map[string]string{}
 // elsewhere are texts that mean something only on somebody's own machine.
 var elsewhere = []string{"/work" + "/main", "/work" + "/shared", "DESIGN" + ".md", "MATH" + ".md"}
 
+// literalCode finds an error code that is written out where it has a name.
+var literalCode = regexp.MustCompile(`sqlstate\.(New\(|Is\([^()]*, )"`)
+
 // Check returns what breaks the rules in the repository whose files are in root, one line each, in order.
 func Check(root fs.FS) ([]string, error) {
 	var found []string
@@ -123,6 +131,9 @@ func checkFile(name, text string) (lines int, problems []string, err error) {
 		return lines, problems, err
 	}
 	f := file{dir: path.Dir(name), test: strings.HasSuffix(name, "_test.go")}
+	if !f.test && literalCode.MatchString(text) {
+		problems = append(problems, name+": writes an SQLSTATE out that package sqlstate has or should have a name for")
+	}
 	for _, spec := range parsed.Imports {
 		imported, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {

@@ -1,13 +1,10 @@
 package lex
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"fugu/parser"
 )
 
 func TestContainsFold(t *testing.T) {
@@ -45,14 +42,14 @@ func FuzzContainsFold(f *testing.F) {
 	})
 }
 
-// names are such as PostgreSQL allows for a table: plain, with digits and dollar signs, above ASCII, with capitals that
+// Names are such as PostgreSQL allows for a table: plain, with digits and dollar signs, above ASCII, with capitals that
 // need quotes, with quotes in them, and as long as can be.
-var names = []string{"adult", "fugu", "my_table", "t2", "a$b", "_x", "Käufer", "Ⱥbc", "Order Lines", `6" pipes`, `say "hi"`, "1st", "$cash", "Mixed",
+var Names = []string{"adult", "fugu", "my_table", "t2", "a$b", "_x", "Käufer", "Ⱥbc", "Order Lines", `6" pipes`, `say "hi"`, "1st", "$cash", "Mixed",
 	strings.Repeat("n", maxIdent), strings.Repeat("ü", maxIdent/2), "a.b"}
 
 // What can name a protected table, or a setting or table of Fugu's, is never taken for ordinary.
 func TestWords(t *testing.T) {
-	w := NewWords(names...)
+	w := NewWords(Names...)
 	for _, sql := range []string{
 		"SELECT count(*) FROM adult", "TABLE Public.ADULT", `SELECT 1 FROM "adult"`, "SHOW FUGU.epsilon", "SELECT * FROM fugu.budget", "adult", "(adult)",
 		"SELECT 1adult", "SELECT 1e5adult", "SELECT $1adult", "SELECT 0x1adult", "SELECT 1.adult", "SELECT $$x$$adult", "SELECT $t$adult$t$", "SELECT A$B",
@@ -73,8 +70,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// spell writes a name as one of the ways in which PostgreSQL reads it.
-func spell(r *rand.Rand, name string) string {
+// Spell writes a name as one of the ways in which PostgreSQL reads it.
+func Spell(r *rand.Rand, name string) string {
 	plain := true
 	for i := range len(name) {
 		c := class[name[i]]
@@ -108,58 +105,4 @@ func spell(r *rand.Rand, name string) string {
 		return "Uu"[r.IntN(2):][:1] + `&"` + b.String() + `"`
 	}
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
-}
-
-// asked notes the names that the parser looks for.
-type asked map[string]bool
-
-func (a asked) Ordinary(string, string) (parser.Table, error) {
-	return parser.Table{}, errors.New("no ordinary tables")
-}
-
-func (a asked) Table(_, name string) (parser.Table, bool) {
-	a[name] = true
-	return parser.Table{}, false
-}
-
-// Wherever the parser finds a name, in whatever spelling, the words do: random statements.
-func TestWordsFindWhatTheParserFinds(t *testing.T) {
-	r := rand.New(rand.NewPCG(11, 12))
-	templates := []string{"SELECT * FROM %s", "SELECT(1)FROM %s", "SELECT 1 FROM/**/%s", "TABLE %s", "SELECT 'x'FROM public.%s", "SELECT 1 FROM a,%s", "SELECT 1 FROM x JOIN(%s)USING(y)",
-		"SELECT*FROM%s", "DELETE FROM ONLY%s", "INSERT INTO%s VALUES(1)", "SELECT 1FROM%s", "WITH c AS(TABLE%s)SELECT 1", "SELECT $$ $$FROM%s", "DROP TABLE%s", "SELECT 1 FROM db.public.%s;SELECT $1", "SELECT 1.FROM %s"}
-	found := 0
-	for range 20_000 {
-		name := names[r.IntN(len(names))]
-		sql := fmt.Sprintf(templates[r.IntN(len(templates))], spell(r, name))
-		a := asked{}
-		if _, err := parser.Parse(sql, a); err != nil || !a[name] {
-			continue
-		}
-		found++
-		if !NewWords(name).In(sql) {
-			t.Fatalf("%s: %q is taken for ordinary", name, sql)
-		}
-	}
-	if found < 10_000 {
-		t.Errorf("the parser found the name in %d of 20000 statements only", found)
-	}
-}
-
-// FuzzWords: no text names a table that the words do not see.
-func FuzzWords(f *testing.F) {
-	for _, sql := range []string{`SELECT U&"\0061dult" FROM a$b`, `SELECT 1 FROM "Order Lines", ADULT`, "SELECT 1e5adult FROM Käufer", "SELECT $1 FROM x.t2 -- adult", "TABLE " + strings.Repeat("n", 70)} {
-		f.Add(sql)
-	}
-	all := NewWords(names...)
-	f.Fuzz(func(t *testing.T, sql string) {
-		a := asked{}
-		if _, err := parser.Parse(sql, a); err != nil {
-			return
-		}
-		for _, n := range names {
-			if a[n] && !(all.In(sql) && NewWords(n).In(sql)) {
-				t.Errorf("%q is taken for ordinary, and names %q", sql, n)
-			}
-		}
-	})
 }

@@ -63,7 +63,7 @@ func Resolve(ctx context.Context, db Database, from, alias string, roots []Root,
 		types[i] = paramTypes(n)
 	}
 	d, err := db.Describe(ctx, r.probe(from, alias), types)
-	if sqlstate.Is(err, "42804") { // of the probe's own IS TRUE
+	if sqlstate.Is(err, sqlstate.DatatypeMismatch) { // of the probe's own IS TRUE
 		e := *sqlstate.As(err)
 		e.Message = strings.Replace(e.Message, "argument of IS TRUE must", "argument of WHERE must", 1)
 		return nil, &e

@@ -1,4 +1,4 @@
-package parser
+package shadow
 
 import (
 	"fmt"
@@ -9,6 +9,9 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
+
+	"fugu/parser/lex"
+	"fugu/parser/tree"
 )
 
 // Introspection shows protected tables where PostgreSQL lists what a role has a right to: in information_schema, and in
@@ -20,9 +23,6 @@ type Introspection struct {
 	definitions map[string]string // of information_schema's views
 	views       sync.Map          // from name to *pg.Node: the views that were asked for, see view
 }
-
-// Introspector is a Catalog that shows protected tables. What does not implement it shows none.
-type Introspector interface{ Introspection() *Introspection }
 
 const informationSchema = "information_schema"
 
@@ -50,7 +50,7 @@ func Introspects(sql string) bool {
 
 // NewIntrospection returns what shows tables. definitions are the queries of information_schema's views as the server has
 // them, under a search_path of pg_catalog alone. A view that this version of Fugu cannot read stays as PostgreSQL has it.
-func NewIntrospection(tables []ShadowRoot, definitions map[string]string) (*Introspection, error) {
+func NewIntrospection(tables []Root, definitions map[string]string) (*Introspection, error) {
 	if len(tables) == 0 {
 		return nil, nil
 	}
@@ -77,7 +77,7 @@ func (x *Introspection) view(name string) *pg.Node {
 }
 
 // shownArray writes an array of the oids of tables. One that was made anew since is known by its name.
-func shownArray(tables []ShadowRoot) string {
+func shownArray(tables []Root) string {
 	var oids, names []string
 	for _, t := range tables {
 		oids = append(oids, strconv.FormatUint(uint64(t.OID), 10))
@@ -93,12 +93,12 @@ func expression(sql string, args ...*pg.Node) (*pg.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	inspect(node, func(m proto.Message) bool {
+	tree.Inspect(node, func(m proto.Message) bool {
 		n, ok := m.(*pg.Node)
 		if !ok || n.GetParamRef() == nil {
 			return true
 		}
-		n.Node = clone(args[n.GetParamRef().Number-1]).Node
+		n.Node = tree.Clone(args[n.GetParamRef().Number-1]).Node
 		return false
 	})
 	return node.GetSelectStmt().TargetList[0].GetResTarget().Val, nil
@@ -117,22 +117,22 @@ func (w *widening) view(name string) *pg.Node {
 		return query
 	}
 	w.done[name] = nil // no view reads itself
-	tree, err := pg.Parse(w.definitions[name])
-	if err != nil || len(tree.Stmts) != 1 || tree.Stmts[0].Stmt.GetSelectStmt() == nil {
+	parsed, err := pg.Parse(w.definitions[name])
+	if err != nil || len(parsed.Stmts) != 1 || parsed.Stmts[0].Stmt.GetSelectStmt() == nil {
 		return nil
 	}
-	query := tree.Stmts[0].Stmt
+	query := parsed.Stmts[0].Stmt
 	changed, err := w.widen(query)
 	if err != nil || !changed {
 		return nil
 	}
 	// Whatever the client's search_path says, the names are those that the server's own definition means.
 	qualify(query)
-	sql, err := pg.Deparse(tree)
+	sql, err := pg.Deparse(parsed)
 	if err != nil {
 		return nil
 	}
-	if same, err := reads(sql, tree); err != nil || !same {
+	if same, err := tree.Reads(sql, parsed); err != nil || !same {
 		return nil
 	}
 	w.done[name] = query
@@ -142,7 +142,7 @@ func (w *widening) view(name string) *pg.Node {
 // widen has every test of a privilege in a query pass for the tables too, and reports whether there was one.
 func (w *widening) widen(query *pg.Node) (bool, error) {
 	tests, relations := map[*pg.Node]*pg.Node{}, []*pg.Node{}
-	inspect(query, func(m proto.Message) bool {
+	tree.Inspect(query, func(m proto.Message) bool {
 		switch x := m.(type) {
 		case *pg.SelectStmt:
 			for _, n := range privilegeTests(x) {
@@ -178,7 +178,7 @@ func (w *widening) widen(query *pg.Node) (bool, error) {
 
 // flatten writes an OR of ORs as one, as PostgreSQL's grammar does.
 func flatten(query *pg.Node) {
-	inspect(query, func(m proto.Message) bool {
+	tree.Inspect(query, func(m proto.Message) bool {
 		or, ok := m.(*pg.BoolExpr)
 		if !ok || or.Boolop != pg.BoolExprType_OR_EXPR {
 			return true
@@ -198,13 +198,13 @@ func flatten(query *pg.Node) {
 
 // privilegeTests are the calls in a SELECT, but not in those below it, that ask for a privilege.
 func privilegeTests(sel *pg.SelectStmt) (tests []*pg.Node) {
-	inspect(sel, func(m proto.Message) bool {
+	tree.Inspect(sel, func(m proto.Message) bool {
 		switch x := m.(type) {
 		case *pg.SelectStmt:
 			return x == sel
 		case *pg.Node:
 			f := x.GetFuncCall()
-			if name := lastString(f.GetFuncname()); f != nil && (name == "pg_has_role" || name == "has_schema_privilege" || privilegeFunctions[name] > 0) {
+			if name := tree.LastString(f.GetFuncname()); f != nil && (name == "pg_has_role" || name == "has_schema_privilege" || privilegeFunctions[name] > 0) {
 				tests = append(tests, x)
 			}
 		}
@@ -217,20 +217,20 @@ func privilegeTests(sel *pg.SelectStmt) (tests []*pg.Node) {
 // argument, and on the last parameter, the oids. A test for the owner's role is about the relation whose owner it is.
 func protectedTest(sel *pg.SelectStmt, f *pg.FuncCall) string {
 	last := "$" + strconv.Itoa(len(f.Args)+1)
-	switch name := lastString(f.Funcname); {
+	switch name := tree.LastString(f.Funcname); {
 	case name == "has_schema_privilege" && len(f.Args) == 2:
 		return "$1 = ANY (ARRAY(SELECT c.relnamespace FROM pg_catalog.pg_class c WHERE c.oid = ANY (" + last + ")))"
 	case privilegeFunctions[name] > 0 && len(f.Args) == privilegeFunctions[name]+1:
 		return "$1 = ANY (" + last + ")"
 	}
 	condition := ""
-	inspect(f, func(m proto.Message) bool {
+	tree.Inspect(f, func(m proto.Message) bool {
 		c, ok := m.(*pg.ColumnRef)
 		if !ok || len(c.Fields) != 2 {
 			return true
 		}
-		alias := QuoteIdent(c.Fields[0].GetString_().GetSval())
-		switch lastString(c.Fields) {
+		alias := lex.QuoteIdent(c.Fields[0].GetString_().GetSval())
+		switch tree.LastString(c.Fields) {
 		case "relowner":
 			if readsClass(sel, c.Fields[0].GetString_().GetSval()) {
 				condition = alias + ".oid = ANY (" + last + ")"
@@ -247,7 +247,7 @@ func protectedTest(sel *pg.SelectStmt, f *pg.FuncCall) string {
 func readsClass(sel *pg.SelectStmt, alias string) bool {
 	found := false
 	for _, item := range sel.FromClause {
-		inspect(item, func(m proto.Message) bool {
+		tree.Inspect(item, func(m proto.Message) bool {
 			if rv, ok := m.(*pg.RangeVar); ok && rv.Relname == "pg_class" {
 				found = found || rv.GetAlias().GetAliasname() == alias || rv.Alias == nil && alias == rv.Relname
 			}
@@ -268,13 +268,13 @@ func qualify(query *pg.Node) {
 		return []*pg.Node{pg.MakeStrNode("pg_catalog"), names[0]}
 	}
 	ctes := map[string]bool{}
-	inspect(query, func(m proto.Message) bool {
+	tree.Inspect(query, func(m proto.Message) bool {
 		if c, ok := m.(*pg.CommonTableExpr); ok {
 			ctes[c.Ctename] = true
 		}
 		return true
 	})
-	inspect(query, func(m proto.Message) bool {
+	tree.Inspect(query, func(m proto.Message) bool {
 		switch x := m.(type) {
 		case *pg.RangeVar:
 			if x.Schemaname == "" && !ctes[x.Relname] {
@@ -303,20 +303,16 @@ func substitute(n, query *pg.Node) {
 	if alias == nil {
 		alias = &pg.Alias{Aliasname: rv.Relname}
 	}
-	n.Node = &pg.Node_RangeSubselect{RangeSubselect: &pg.RangeSubselect{Subquery: clone(query), Alias: alias}}
+	n.Node = &pg.Node_RangeSubselect{RangeSubselect: &pg.RangeSubselect{Subquery: tree.Clone(query), Alias: alias}}
 }
 
 // introspect shows protected tables in a statement that asks what there is.
-func (a *analysis) introspect() error {
-	c, ok := a.catalog.(Introspector)
-	if !ok || c.Introspection() == nil || !Introspects(a.src.sql) {
+func (p *pass) introspect(x *Introspection, hidden *Hidden) error {
+	root := p.Root
+	if x == nil || !Introspects(p.Text) || !takesSubselects(root) {
 		return nil
 	}
-	root, x := a.stmt.root.Stmt, c.Introspection()
-	if !takesSubselects(root) {
-		return nil
-	}
-	if err := a.privileges(root, x); err != nil {
+	if err := p.privileges(root, x); err != nil {
 		return err
 	}
 	for _, n := range relationsIn(root) {
@@ -327,8 +323,8 @@ func (a *analysis) introspect() error {
 		if query := x.view(rv.Relname); query != nil {
 			substitute(n, query)
 			unqualify(root, informationSchema, rv.Relname)
-			a.hide(n)
-			a.stmt.Masked = true
+			p.hide(hidden, n)
+			p.changed = true
 		}
 	}
 	return nil
@@ -351,11 +347,11 @@ func takesSubselects(root *pg.Node) bool {
 }
 
 // privileges has has_table_privilege and its kin say that the guest may SELECT from the tables.
-func (a *analysis) privileges(root *pg.Node, x *Introspection) error {
+func (p *pass) privileges(root *pg.Node, x *Introspection) error {
 	var calls []*pg.Node
-	inspect(root, func(m proto.Message) bool {
+	tree.Inspect(root, func(m proto.Message) bool {
 		n, ok := m.(*pg.Node)
-		if f := n.GetFuncCall(); ok && f != nil && privilegeFunctions[lastString(f.Funcname)] > 0 && builtin(f) {
+		if f := n.GetFuncCall(); ok && f != nil && privilegeFunctions[tree.LastString(f.Funcname)] > 0 && builtin(f) {
 			calls = append(calls, n)
 		}
 		return true
@@ -363,7 +359,7 @@ func (a *analysis) privileges(root *pg.Node, x *Introspection) error {
 	// Innermost first: a call's arguments may hold calls.
 	for _, n := range slices.Backward(calls) {
 		f := n.GetFuncCall()
-		behind := privilegeFunctions[lastString(f.Funcname)]
+		behind := privilegeFunctions[tree.LastString(f.Funcname)]
 		condition := ` AND ($2)::pg_catalog.text OPERATOR(pg_catalog.~*) '(^|,)\s*select\s*(,|$)'
 		  AND (($1)::pg_catalog.text = ANY (($3)::pg_catalog.text[]) OR pg_catalog.to_regclass(($1)::pg_catalog.text)::pg_catalog.oid = ANY ($3))`
 		args := []*pg.Node{f.Args[0], f.Args[len(f.Args)-1], x.shown}
@@ -382,7 +378,7 @@ func (a *analysis) privileges(root *pg.Node, x *Introspection) error {
 			return err
 		}
 		n.Node = node.Node
-		a.stmt.Masked = true
+		p.changed = true
 	}
 	return nil
 }

@@ -1,10 +1,12 @@
-package parser
+package shadow
 
 import (
 	"strings"
 	"testing"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"fugu/parser/tree"
 )
 
 // What hides columns can be written out, and reads as it was: only then can it stand in a client's statement.
@@ -15,12 +17,12 @@ func TestHiddenIsReadBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range h.HidingRelations() {
-		tree := &pg.ParseResult{Version: 170007, Stmts: []*pg.RawStmt{{Stmt: h.relations[name]}}}
-		sql, err := pg.Deparse(tree)
+		parsed := &pg.ParseResult{Version: 170007, Stmts: []*pg.RawStmt{{Stmt: h.relations[name]}}}
+		sql, err := pg.Deparse(parsed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		same, err := reads(sql, tree)
+		same, err := tree.Reads(sql, parsed)
 		t.Log(sql)
 		if !same || err != nil {
 			t.Errorf("%s: reads as another tree: %v", name, err)

@@ -1,4 +1,4 @@
-package parser
+package tree
 
 import (
 	"reflect"
@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// inspect calls f for m and every message below it, parents first; below a message for which f is false it does not go.
-func inspect(m proto.Message, f func(proto.Message) bool) {
+// Inspect calls f for m and every message below it, parents first; below a message for which f is false it does not go.
+func Inspect(m proto.Message, f func(proto.Message) bool) {
 	if v := reflect.ValueOf(m); !v.IsNil() {
 		descend(m, v, f)
 	}
@@ -23,8 +23,8 @@ func descend(m proto.Message, v reflect.Value, f func(proto.Message) bool) {
 	}
 }
 
-// below calls f for every message directly below m, in the order of the grammar's structures.
-func below(m proto.Message, f func(proto.Message)) {
+// Below calls f for every message directly below m, in the order of the grammar's structures.
+func Below(m proto.Message, f func(proto.Message)) {
 	eachBelow(reflect.ValueOf(m), func(m proto.Message, _ reflect.Value) { f(m) })
 }
 
@@ -58,8 +58,8 @@ func eachMessage(v reflect.Value, f func(proto.Message, reflect.Value)) {
 	}
 }
 
-// locationOf is where m stood in the text, 0 where it does not say.
-func locationOf(m proto.Message) int32 {
+// LocationOf is where m stood in the text, 0 where it does not say.
+func LocationOf(m proto.Message) int32 {
 	v := reflect.ValueOf(m).Elem()
 	if i := layoutOf(v.Type()).location; i >= 0 {
 		return int32(v.Field(i).Int())
@@ -67,8 +67,8 @@ func locationOf(m proto.Message) int32 {
 	return 0
 }
 
-// unplace makes a node one that stood nowhere.
-func unplace(m proto.Message) {
+// Unplace makes a node one that stood nowhere.
+func Unplace(m proto.Message) {
 	v := reflect.ValueOf(m).Elem()
 	for _, f := range layoutOf(v.Type()).fields {
 		if f.node {

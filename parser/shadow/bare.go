@@ -1,8 +1,10 @@
-package parser
+package shadow
 
 import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
+
+	"fugu/parser/tree"
 )
 
 // The mask of an argument is a subquery, which PostgreSQL does not take everywhere (parse_expr.c, transformSubLink):
@@ -52,7 +54,7 @@ func (s *shadowing) surveyBare(n *pg.Node) {
 	if n == nil {
 		return
 	}
-	inspect(n, func(m proto.Message) bool {
+	tree.Inspect(n, func(m proto.Message) bool {
 		if f, ok := m.(*pg.FuncCall); ok {
 			s.bare[f] = true
 		}

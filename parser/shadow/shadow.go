@@ -1,4 +1,4 @@
-package parser
+package shadow
 
 import (
 	"fmt"
@@ -8,7 +8,8 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
-	"fugu/internal/hook"
+	"fugu/parser/lex"
+	"fugu/parser/tree"
 	"fugu/sqlstate"
 )
 
@@ -22,30 +23,10 @@ type Shadows struct {
 	sized     *pg.SelectStmt      // what stands for a relation whose size is asked for
 }
 
-// ShadowRoot is a protected table: its name, its oid when the catalog was read, and the number of rows it has in public.
-type ShadowRoot struct {
-	Schema, Name string
-	OID          uint32
-	Rows         int64
-	Twin         bool // it is answered from one
-}
-
-// ShadowDatabase is a database of the server that holds protected tables: its name, and its oid when the catalog was read.
-type ShadowDatabase struct {
-	Name string
-	OID  uint32
-}
-
-// ShadowColumn is a column of a catalog relation, with its type as SQL.
-type ShadowColumn struct{ Name, Type string }
-
-// Shadower is a Catalog that shadows. What does not implement it shadows nothing.
-type Shadower interface{ Shadows() *Shadows }
-
-// NewShadows returns the shadows for the protected tables of one database, and for what its catalog shows of the databases
+// New returns the shadows for the protected tables of one database, and for what its catalog shows of the databases
 // beside it: sessions of every database of a server see sizes and counters of all. Without either there are none. columns
-// are those of ShadowedRelations, as the server has them; a relation that it does not have is left out.
-func NewShadows(roots []ShadowRoot, columns map[string][]ShadowColumn, beside ...ShadowDatabase) (*Shadows, error) {
+// are those of Relations, as the server has them; a relation that it does not have is left out.
+func New(roots []Root, columns map[string][]Column, beside ...Database) (*Shadows, error) {
 	if len(roots) == 0 && len(beside) == 0 {
 		return nil, nil
 	}
@@ -86,7 +67,7 @@ func NewShadows(roots []ShadowRoot, columns map[string][]ShadowColumn, beside ..
 // They are the same trees in all of them, which are cloned before they are changed: parsed anew in each place, there would
 // be hundreds of them.
 func (s *Shadows) fill(template *pg.Node) {
-	inspect(template, func(m proto.Message) bool {
+	tree.Inspect(template, func(m proto.Message) bool {
 		n, ok := m.(*pg.Node)
 		if !ok || n.GetParamRef() == nil {
 			return true
@@ -100,8 +81,8 @@ func (s *Shadows) fill(template *pg.Node) {
 	})
 }
 
-// ShadowedRelations are the catalog relations whose columns NewShadows needs to know.
-func ShadowedRelations() []string {
+// Relations are the catalog relations whose columns New needs to know.
+func Relations() []string {
 	var names []string
 	for name, s := range shadowed {
 		if s.where == "" {
@@ -113,45 +94,34 @@ func ShadowedRelations() []string {
 
 // template parses SQL of our own. Its operators become pg_catalog's, whatever the client's search_path says.
 func template(sql string) (*pg.Node, error) {
-	tree, err := pg.Parse(qualifiedOperators.Replace(sql))
+	parsed, err := pg.Parse(qualifiedOperators.Replace(sql))
 	if err != nil {
 		return nil, fmt.Errorf("building a shadow: %w", err)
 	}
-	displace(tree.Stmts[0].Stmt)
-	return tree.Stmts[0].Stmt, nil
+	tree.Displace(parsed.Stmts[0].Stmt)
+	return parsed.Stmts[0].Stmt, nil
 }
 
 var qualifiedOperators = strings.NewReplacer(" = ", " OPERATOR(pg_catalog.=) ", " <> ", " OPERATOR(pg_catalog.<>) ")
 
-func clone[M proto.Message](m M) M { return proto.Clone(m).(M) }
-
 // shadowing is the pass over one statement that puts the shadows in.
 type shadowing struct {
-	*analysis
+	*pass
 	shadows *Shadows
 	from    map[*pg.FuncCall]bool // calls that stand as items of FROM
 	bare    map[*pg.FuncCall]bool // calls that stand where PostgreSQL takes no subquery
 	ctes    map[string]bool
 	aliases map[string]bool // names by which whole rows of pg_class can be meant
-	changed bool
+	changed bool            // by this pass over it
 }
 
-// shadow puts the shadows in the place of what could show protected values, anywhere in the statement. A text that the
-// first look does not suspect has nothing of the kind: by that alone ordinary texts reach the guest as they are.
-func (a *analysis) shadow() error {
-	c, ok := a.catalog.(Shadower)
-	if !ok || !c.Shadows().Suspects(a.src.sql) || hook.Unmasked {
-		return nil
-	}
-	return a.cast(c.Shadows())
-}
-
-// cast is shadow for a text that is suspected.
-func (a *analysis) cast(shadows *Shadows) error {
-	s := &shadowing{analysis: a, shadows: shadows, from: map[*pg.FuncCall]bool{}, bare: map[*pg.FuncCall]bool{}, ctes: map[string]bool{}, aliases: map[string]bool{}}
-	root := a.stmt.root.Stmt
-	if scan, err := pg.Scan(a.src.sql); err != nil || ambiguous(a.src.sql, scan.Tokens) {
-		return s.refuse(a.stmt.begin, "Write E'\\\\' for a backslash at the end of a string, or pass the string as a parameter.",
+// cast puts the shadows in the place of what could show protected values, anywhere in the statement.
+func (p *pass) cast(shadows *Shadows) error {
+	s := &shadowing{pass: p, shadows: shadows, from: map[*pg.FuncCall]bool{}, bare: map[*pg.FuncCall]bool{},
+		ctes: map[string]bool{}, aliases: map[string]bool{}}
+	root := p.Root
+	if scan, err := pg.Scan(p.Text); err != nil || ambiguous(p.Text, scan.Tokens) {
+		return s.refuse(p.Begin, "Write E'\\\\' for a backslash at the end of a string, or pass the string as a parameter.",
 			"a backslash before a quote is not read alike everywhere, and the text names what may depend on protected rows")
 	}
 	if err := s.refuseDynamic(root); err != nil {
@@ -164,7 +134,7 @@ func (a *analysis) cast(shadows *Shadows) error {
 	if err := s.replace(root, s.exposes(root)); err != nil {
 		return err
 	}
-	a.stmt.Masked = a.stmt.Masked || s.changed
+	p.changed = p.changed || s.changed
 	return s.refuseArguments(root)
 }
 
@@ -172,10 +142,10 @@ func (a *analysis) cast(shadows *Shadows) error {
 // rewritten.
 func (s *shadowing) refuseArguments(root *pg.Node) error {
 	var err error
-	inspect(root, func(m proto.Message) bool {
+	tree.Inspect(root, func(m proto.Message) bool {
 		if x, ok := m.(*pg.ExecuteStmt); ok && s.changed {
-			err = sqlstate.New(sqlstate.NotAnswerable, "arguments of EXECUTE %s cannot ask the catalog", QuoteIdent(x.Name)).
-				WithHint("Ask for the value first.").At(max(1, s.stmt.first))
+			err = sqlstate.New(sqlstate.NotAnswerable, "arguments of EXECUTE %s cannot ask the catalog", lex.QuoteIdent(x.Name)).
+				WithHint("Ask for the value first.").At(max(1, s.First))
 		}
 		return err == nil
 	})
@@ -184,7 +154,7 @@ func (s *shadowing) refuseArguments(root *pg.Node) error {
 
 // survey notes what the other steps must know of the whole statement.
 func (s *shadowing) survey(root *pg.Node) {
-	inspect(root, func(m proto.Message) bool {
+	tree.Inspect(root, func(m proto.Message) bool {
 		for _, n := range bareExpressions(m) {
 			s.surveyBare(n)
 		}
@@ -216,7 +186,7 @@ func (s *shadowing) survey(root *pg.Node) {
 // natural join, or under another name. When in doubt it could.
 func (s *shadowing) exposes(root *pg.Node) bool {
 	found := false
-	inspect(root, func(m proto.Message) bool {
+	tree.Inspect(root, func(m proto.Message) bool {
 		switch x := m.(type) {
 		case *pg.A_Star:
 			found = true
@@ -226,7 +196,7 @@ func (s *shadowing) exposes(root *pg.Node) bool {
 			_, masked := classMasks[x.Sval]
 			found = found || masked
 		case *pg.ColumnRef:
-			found = found || s.aliases[lastString(x.Fields)]
+			found = found || s.aliases[tree.LastString(x.Fields)]
 		case *pg.JoinExpr:
 			found = found || x.IsNatural || len(x.GetAlias().GetColnames()) > 0
 		case *pg.RangeVar:
@@ -242,7 +212,7 @@ func (s *shadowing) replace(root *pg.Node, exposed bool) error {
 	var err error
 	var calls []*pg.Node
 	relations := relationsIn(root)
-	inspect(root, func(m proto.Message) bool {
+	tree.Inspect(root, func(m proto.Message) bool {
 		switch x := m.(type) {
 		case *pg.RangeTableSample:
 			if rv := x.Relation.GetRangeVar(); rv != nil && s.find(rv) != nil && (exposed || rv.Relname != "pg_class") {
@@ -280,7 +250,7 @@ func relationsIn(root *pg.Node) (relations []*pg.Node) {
 			}
 		}
 	}
-	inspect(root, func(m proto.Message) bool {
+	tree.Inspect(root, func(m proto.Message) bool {
 		switch x := m.(type) {
 		case *pg.SelectStmt:
 			items(x.FromClause...)
@@ -317,7 +287,7 @@ func (s *shadowing) relation(n *pg.Node, rv *pg.RangeVar, exposed bool) error {
 	case rv.Schemaname == "" && s.ctes[rv.Relname]:
 		return s.refuse(rv.Location, "Give the WITH query another name.", "a WITH query has the name of the catalog's %s", rv.Relname)
 	}
-	sub := clone(shadow.GetRangeSubselect())
+	sub := tree.Clone(shadow.GetRangeSubselect())
 	sub.Alias = rv.Alias
 	if sub.Alias == nil {
 		sub.Alias = &pg.Alias{Aliasname: rv.Relname}
@@ -328,14 +298,14 @@ func (s *shadowing) relation(n *pg.Node, rv *pg.RangeVar, exposed bool) error {
 		from.Schemaname = rv.Schemaname
 	}
 	n.Node = &pg.Node_RangeSubselect{RangeSubselect: sub}
-	unqualify(s.stmt.root.Stmt, "pg_catalog", rv.Relname)
+	unqualify(s.Root, "pg_catalog", rv.Relname)
 	s.changed = true
 	return nil
 }
 
 // unqualify takes the schema off references like pg_catalog.pg_class.oid, which do not find a subselect.
 func unqualify(root *pg.Node, schema, relation string) {
-	inspect(root, func(m proto.Message) bool {
+	tree.Inspect(root, func(m proto.Message) bool {
 		c, ok := m.(*pg.ColumnRef)
 		if ok && len(c.Fields) == 3 && c.Fields[0].GetString_().GetSval() == schema && c.Fields[1].GetString_().GetSval() == relation {
 			c.Fields = c.Fields[1:]
@@ -359,12 +329,12 @@ func (s *shadowing) names(m proto.Message) (err error) {
 	case *pg.String:
 		if functionKind(x.Sval) != openFunction {
 			return sqlstate.New(sqlstate.NotAnswerable, "%s can be used in a plain function call only", x.Sval).
-				WithHint("Its values may depend on protected rows.").At(max(1, s.stmt.first))
+				WithHint("Its values may depend on protected rows.").At(max(1, s.First))
 		}
 	case *pg.FuncCall:
 		called = x.Funcname
 	}
-	below(m, func(child proto.Message) {
+	tree.Below(m, func(child proto.Message) {
 		if n, ok := child.(*pg.Node); err == nil && !(ok && slices.Contains(called, n)) {
 			err = s.names(child)
 		}

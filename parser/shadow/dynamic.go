@@ -1,4 +1,4 @@
-package parser
+package shadow
 
 import (
 	"bytes"
@@ -8,6 +8,9 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
+
+	"fugu/parser/lex"
+	"fugu/parser/tree"
 )
 
 // Suspects is the first look: whether a text has any word that could make it need the shadows.
@@ -165,15 +168,15 @@ func speaks(sql string, tokens []*pg.ScanToken) bool {
 // refuseDynamic refuses code that could run SQL which is put together when it runs, or that Fugu cannot read.
 func (s *shadowing) refuseDynamic(root *pg.Node) error {
 	var err error
-	inspect(root, func(m proto.Message) bool {
+	tree.Inspect(root, func(m proto.Message) bool {
 		switch x := m.(type) {
 		case *pg.DoStmt:
-			if language, code := body(x.Args); !static(language, code) {
-				err = s.refuse(s.stmt.begin, bodyHint, "this DO block could read what Fugu cannot see")
+			if language, code := tree.Code(x.Args); !static(language, code) {
+				err = s.refuse(s.Begin, bodyHint, "this DO block could read what Fugu cannot see")
 			}
 		case *pg.CreateFunctionStmt:
-			if language, code := body(x.Options); x.SqlBody == nil && !static(language, code) {
-				err = s.refuse(s.stmt.begin, bodyHint, "this function could read what Fugu cannot see")
+			if language, code := tree.Code(x.Options); x.SqlBody == nil && !static(language, code) {
+				err = s.refuse(s.Begin, bodyHint, "this function could read what Fugu cannot see")
 			}
 		}
 		return err == nil
@@ -183,29 +186,10 @@ func (s *shadowing) refuseDynamic(root *pg.Node) error {
 
 const bodyHint = "PL/pgSQL without EXECUTE, and SQL, are accepted where they name no statistics of the catalog."
 
-// body returns the language and the text of a DO block or a function. A function in C has two texts: its language
-// decides.
-func body(options []*pg.Node) (language, code string) {
-	language = "plpgsql"
-	for _, n := range options {
-		d := n.GetDefElem()
-		switch d.GetDefname() {
-		case "language":
-			language = d.Arg.GetString_().GetSval()
-		case "as":
-			code = d.Arg.GetString_().GetSval()
-			if l := d.Arg.GetList(); l != nil {
-				code = lastString(l.Items)
-			}
-		}
-	}
-	return language, code
-}
-
 // static reports whether code can run no SQL but what is written in it, of which nothing is shadowed. In PL/pgSQL
 // every way to run a text as SQL has the key word EXECUTE (manual, chapter 43.5.4).
 func static(language, code string) bool {
-	if language != "sql" && language != "plpgsql" || len(code) > maxBytes {
+	if language != "sql" && language != "plpgsql" || len(code) > lex.MaxBytes {
 		return false
 	}
 	scan, err := pg.Scan(code)

@@ -1,4 +1,4 @@
-package parser
+package tree
 
 import (
 	"reflect"
@@ -8,15 +8,15 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// reads reports whether SQL text reads as the tree, up to the places where its nodes stood. The text's own tree is taken
+// Reads reports whether SQL text reads as the tree, up to the places where its nodes stood. The text's own tree is taken
 // as JSON, which libpg_query writes in a fifth of the time that it takes for protobuf's form, and compared as it stands:
 // every field of the tree in its order, and nothing besides. What is not as expected is a difference.
-func reads(sql string, tree *pg.ParseResult) (bool, error) {
-	return readsAt(sql, tree, nil)
+func Reads(sql string, tree *pg.ParseResult) (bool, error) {
+	return ReadsAt(sql, tree, nil)
 }
 
-// readsAt is reads, and tells where each node that has a place stands in the text, and where it stood before.
-func readsAt(sql string, tree *pg.ParseResult, at func(now, before int32)) (bool, error) {
+// ReadsAt is Reads, and tells where each node that has a place stands in the text, and where it stood before.
+func ReadsAt(sql string, tree *pg.ParseResult, at func(now, before int32)) (bool, error) {
 	json, err := pg.ParseToJSON(sql)
 	if err != nil {
 		return false, err

@@ -1,9 +1,26 @@
-package parser
+package shadow
 
 import (
 	"strconv"
 	"strings"
 )
+
+// Root is a protected table: its name, its oid when the catalog was read, and the number of rows it has in public.
+type Root struct {
+	Schema, Name string
+	OID          uint32
+	Rows         int64
+	Twin         bool // it is answered from one
+}
+
+// Database is a database of the server that holds protected tables: its name, and its oid when the catalog was read.
+type Database struct {
+	Name string
+	OID  uint32
+}
+
+// Column is a column of a catalog relation, with its type as SQL.
+type Column struct{ Name, Type string }
 
 // named writes a condition on a column of type name. The name stands in an array, where nothing takes it for a reference
 // to the table, and has no spaces, which qualifiedOperators looks for.
@@ -15,7 +32,7 @@ func named(column, name string) string {
 // children, partitions, indexes, TOAST tables, owned sequences, and materialized views over them. It is worked out
 // in the client's own transaction, so that what is created after the policies were loaded is masked too. A table
 // that was renamed since is known by its oid, one that took its name by the name.
-func maskedArray(roots []ShadowRoot) string {
+func maskedArray(roots []Root) string {
 	oids := []string{"2619", "3429", "2613"} // pg_statistic, pg_statistic_ext_data, pg_largeobject: their rows are made of others' rows
 	var names []string
 	for _, r := range roots {
@@ -40,7 +57,7 @@ func maskedArray(roots []ShadowRoot) string {
 
 // maskedDatabases writes an array of the oids of the session's own database and of those beside it. They are known by oid
 // and by name, like tables: one can be renamed, and another can get its name.
-func maskedDatabases(beside []ShadowDatabase) string {
+func maskedDatabases(beside []Database) string {
 	conditions := []string{"d.datname = pg_catalog.current_database()"}
 	var oids []string
 	for _, b := range beside {
@@ -55,7 +72,7 @@ func maskedDatabases(beside []ShadowDatabase) string {
 
 // sizedShape is the shape of an argument, as argumentShapes have it, whose size is asked for: that of a table with a twin is
 // its twin's, which everybody may know.
-func sizedShape(roots []ShadowRoot) string {
+func sizedShape(roots []Root) string {
 	relation := "a.v::pg_catalog.oid"
 	var oids []string
 	for _, r := range roots {

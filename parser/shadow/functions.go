@@ -1,4 +1,4 @@
-package parser
+package shadow
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"fugu/parser/tree"
 	"fugu/sqlstate"
 )
 
@@ -119,7 +120,7 @@ const dynamicHint = "Fugu has to see every statement: write the query itself, in
 // call masks one call of a function. The argument is evaluated once, in a subselect that returns nothing for what is
 // masked: a volatile argument cannot be one thing when it is checked and another when it is used.
 func (s *shadowing) call(n *pg.Node, f *pg.FuncCall) error {
-	name := lastString(f.Funcname)
+	name := tree.LastString(f.Funcname)
 	kind := functionKind(name)
 	switch {
 	case name == "ts_rewrite" && len(f.Args) == 2, kind == dynamicFunction:
@@ -138,7 +139,7 @@ func (s *shadowing) call(n *pg.Node, f *pg.FuncCall) error {
 			Defresult: &pg.Node{Node: &pg.Node_FuncCall{FuncCall: f}}}}
 		s.changed = true
 		return nil
-	case s.bare[f] && name == "currval": // see shadow_bare.go
+	case s.bare[f] && name == "currval": // see bare.go
 		return nil
 	case s.bare[f]:
 		return s.refuse(f.Location, "Its values may depend on protected rows. Ask for the value in a query, and store it.",
@@ -183,7 +184,7 @@ func (s *shadowing) argument(kind shadowKind, arg *pg.Node) (*pg.Node, error) {
 	if kind == sizeFunction {
 		shape = s.shadows.sized
 	}
-	sel := clone(shape)
+	sel := tree.Clone(shape)
 	cast := sel.FromClause[0].GetRangeSubselect().GetSubquery().GetSelectStmt().GetTargetList()[0].GetResTarget().GetVal().GetTypeCast()
 	if cast == nil {
 		return nil, sqlstate.New(sqlstate.InternalError, "masking an argument: unexpected shape")
@@ -191,9 +192,9 @@ func (s *shadowing) argument(kind shadowKind, arg *pg.Node) (*pg.Node, error) {
 	cast.Arg = arg
 	switch hidden := sel.WhereClause.GetBoolExpr().Args[1].GetAExpr(); kind {
 	case relationFunction, sizeFunction, oidFunction:
-		hidden.Rexpr = clone(s.shadows.masked)
+		hidden.Rexpr = tree.Clone(s.shadows.masked)
 	case databaseFunction, databaseOIDFunction:
-		hidden.Rexpr = clone(s.shadows.databases)
+		hidden.Rexpr = tree.Clone(s.shadows.databases)
 	}
 	return &pg.Node{Node: &pg.Node_SubLink{SubLink: &pg.SubLink{SubLinkType: pg.SubLinkType_EXPR_SUBLINK, Subselect: &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: sel}}}}}, nil
 }

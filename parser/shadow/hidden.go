@@ -1,4 +1,4 @@
-package parser
+package shadow
 
 import (
 	"maps"
@@ -8,6 +8,9 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
+
+	"fugu/parser/lex"
+	"fugu/parser/tree"
 )
 
 // Hidden takes the columns out of the catalog that a table has and its twin has not: they show as columns that were
@@ -21,9 +24,6 @@ type HiddenColumns struct {
 	Numbers []int
 }
 
-// Hider is a Catalog that hides columns.
-type Hider interface{ Hidden() *Hidden }
-
 // HidingRelations are the relations in which something is hidden.
 func (h *Hidden) HidingRelations() (names []string) {
 	for name := range h.relations {
@@ -31,6 +31,9 @@ func (h *Hidden) HidingRelations() (names []string) {
 	}
 	return names
 }
+
+// TwinSchema is the schema that twins are in, each under its table's name.
+const TwinSchema = "fugu_twin"
 
 // outside is a condition on a column with the oid of a schema that is not the one of twins.
 const outside = " <> ALL (ARRAY(SELECT n.oid FROM pg_catalog.pg_namespace AS n WHERE n.nspname = '" + TwinSchema + "'))"
@@ -106,9 +109,9 @@ func hidingColumns(tables []HiddenColumns, attributes []string) map[string]strin
 
 	var list []string
 	for _, name := range attributes {
-		column := "s." + QuoteIdent(name)
+		column := "s." + lex.QuoteIdent(name)
 		if dropped, ok := asDropped[name]; ok {
-			column = "CASE WHEN " + any("attrelid", one("attnum")) + " THEN " + dropped + " ELSE " + column + " END AS " + QuoteIdent(name)
+			column = "CASE WHEN " + any("attrelid", one("attnum")) + " THEN " + dropped + " ELSE " + column + " END AS " + lex.QuoteIdent(name)
 		}
 		list = append(list, column)
 	}
@@ -120,24 +123,21 @@ func hidingColumns(tables []HiddenColumns, attributes []string) map[string]strin
 	}
 }
 
-// hide takes the hidden columns out of what a part of the statement reads of the catalog. It is done before anything of
-// ours stands in it: what is masked is found out from the catalog as it is.
-func (a *analysis) hide(part *pg.Node) {
-	c, ok := a.catalog.(Hider)
-	if !ok || c.Hidden() == nil || !takesSubselects(a.stmt.root.Stmt) {
+// hide takes the hidden columns out of what a part of the statement reads of the catalog.
+func (p *pass) hide(hidden *Hidden, part *pg.Node) {
+	if hidden == nil || !takesSubselects(p.Root) {
 		return
 	}
-	s := &shadowing{analysis: a}
-	for _, n := range hidingItems(part, c.Hidden().relations) {
+	for _, n := range hidingItems(part, hidden.relations) {
 		rv := n.GetRangeVar()
-		substitute(n, c.Hidden().relations[rv.Relname])
+		substitute(n, hidden.relations[rv.Relname])
 		schema := hidingSchema(rv.Relname)
 		if schema == "pg_catalog" {
 			sel := n.GetRangeSubselect().Subquery.GetSelectStmt()
-			sel.TargetList = append(sel.TargetList, s.systemColumns()...)
+			sel.TargetList = append(sel.TargetList, p.systemColumns()...)
 		}
 		unqualify(part, schema, rv.Relname)
-		a.stmt.Masked = true
+		p.changed = true
 	}
 }
 
@@ -153,7 +153,7 @@ func hidingItems(part *pg.Node, relations map[string]*pg.Node) (items []*pg.Node
 			items = append(items, n)
 		}
 	}
-	inspect(part, func(m proto.Message) bool {
+	tree.Inspect(part, func(m proto.Message) bool {
 		switch x := m.(type) {
 		case *pg.SelectStmt:
 			for _, n := range x.FromClause {

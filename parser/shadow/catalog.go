@@ -1,4 +1,4 @@
-package parser
+package shadow
 
 import (
 	"fmt"
@@ -8,6 +8,9 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
+
+	"fugu/parser/lex"
+	"fugu/parser/tree"
 )
 
 // shadowRelation says how much of a catalog relation is shown. See the PostgreSQL manual, chapters 28.2 (statistics
@@ -106,7 +109,7 @@ func unknownStatistics(relation string) bool {
 
 // body writes the subselect that takes the relation's place: the same columns in the same order, with the same types. $1 in
 // it stands for the masked oids, and $2 for the masked databases.
-func (r shadowRelation) body(name string, columns []ShadowColumn, roots []ShadowRoot) (string, error) {
+func (r shadowRelation) body(name string, columns []Column, roots []Root) (string, error) {
 	from := " FROM pg_catalog." + name + " AS s"
 	if r.where != "" {
 		return "SELECT s.*" + from + " WHERE " + r.where, nil
@@ -123,7 +126,7 @@ func (r shadowRelation) body(name string, columns []ShadowColumn, roots []Shadow
 	}
 	var list []string
 	for _, c := range columns {
-		column := "s." + QuoteIdent(c.Name)
+		column := "s." + lex.QuoteIdent(c.Name)
 		public := "NULL"
 		hidden := !slices.Contains(r.keep, c.Name)
 		if r.mask != nil {
@@ -135,22 +138,22 @@ func (r shadowRelation) body(name string, columns []ShadowColumn, roots []Shadow
 		switch public += "::" + c.Type; {
 		case !hidden:
 		case condition == "":
-			column = public + " AS " + QuoteIdent(c.Name)
+			column = public + " AS " + lex.QuoteIdent(c.Name)
 		case c.Name == "reltuples" && name == "pg_class" && len(roots) > 0:
 			column = "CASE WHEN " + condition + " THEN " + publicRows(roots) + "ELSE " + public + " END ELSE " + column + " END AS reltuples"
 		default:
-			column = "CASE WHEN " + condition + " THEN " + public + " ELSE " + column + " END AS " + QuoteIdent(c.Name)
+			column = "CASE WHEN " + condition + " THEN " + public + " ELSE " + column + " END AS " + lex.QuoteIdent(c.Name)
 		}
 		list = append(list, column)
 	}
-	if name == "pg_class" && slices.ContainsFunc(roots, func(r ShadowRoot) bool { return r.Twin }) {
+	if name == "pg_class" && slices.ContainsFunc(roots, func(r Root) bool { return r.Twin }) {
 		from += " WHERE s.relnamespace" + outside
 	}
 	return "SELECT " + strings.Join(list, ", ") + from, nil
 }
 
 // publicRows writes the beginning of a CASE: the policy's number of rows for each protected table.
-func publicRows(roots []ShadowRoot) string {
+func publicRows(roots []Root) string {
 	var b strings.Builder
 	b.WriteString("CASE ")
 	for _, r := range roots {
@@ -162,15 +165,15 @@ func publicRows(roots []ShadowRoot) string {
 }
 
 // systemColumns are those that the statement names. A subselect has none by itself.
-func (s *shadowing) systemColumns() []*pg.Node {
+func (p *pass) systemColumns() []*pg.Node {
 	var out []*pg.Node
 	seen := map[string]bool{"tableoid": false, "ctid": false, "xmin": false, "xmax": false, "cmin": false, "cmax": false}
-	inspect(s.stmt.root.Stmt, func(m proto.Message) bool {
+	tree.Inspect(p.Root, func(m proto.Message) bool {
 		if c, ok := m.(*pg.ColumnRef); ok {
-			name := lastString(c.Fields)
+			name := tree.LastString(c.Fields)
 			if done, system := seen[name]; system && !done {
 				seen[name] = true
-				out = append(out, &pg.Node{Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{Val: &pg.Node{Node: qualified("s", name)}}}})
+				out = append(out, &pg.Node{Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{Val: &pg.Node{Node: tree.Qualified("s", name)}}}})
 			}
 		}
 		return true

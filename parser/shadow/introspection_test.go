@@ -1,10 +1,10 @@
-package parser
+package shadow
 
 import "testing"
 
 // Views are made when somebody asks for them; and what is no view is not kept, as clients choose the names.
 func TestViewsAreMadeWhenAskedFor(t *testing.T) {
-	x, err := NewIntrospection([]ShadowRoot{{Schema: "public", Name: "people", OID: 4711}}, map[string]string{
+	x, err := NewIntrospection([]Root{{Schema: "public", Name: "people", OID: 4711}}, map[string]string{
 		"named":   "SELECT c.relname FROM pg_class c WHERE has_table_privilege(c.oid, 'SELECT')",
 		"over":    "SELECT named.relname FROM information_schema.named",
 		"public":  "SELECT c.relname FROM pg_class c",

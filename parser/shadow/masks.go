@@ -1,0 +1,30 @@
+package shadow
+
+import "fugu/internal/hook"
+
+// Masks are all that stands between statements and the catalog of the server. What is nil does nothing.
+type Masks struct {
+	Shadows *Shadows
+	Listing *Introspection
+	Hidden  *Hidden
+}
+
+// Apply puts the masks into a statement, and reports whether it has changed. An error is a *sqlstate.Error with a
+// position: something that cannot be masked.
+func (m Masks) Apply(s Statement) (changed bool, err error) {
+	p := &pass{Statement: s}
+
+	// Columns are hidden before anything of ours stands in the statement: what is masked is found out from the catalog as
+	// it is.
+	p.hide(m.Hidden, s.Root)
+
+	// By the first look alone ordinary texts reach the guest as they are: there is nothing to shadow in them.
+	if m.Shadows.Suspects(s.Text) && !hook.Unmasked {
+		if err := p.cast(m.Shadows); err != nil {
+			return false, err
+		}
+	}
+
+	err = p.introspect(m.Listing, m.Hidden)
+	return p.changed, err
+}
