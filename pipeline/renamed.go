@@ -2,8 +2,10 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 
 	"fugu/parser"
+	"fugu/parser/lex"
 	"fugu/wire"
 )
 
@@ -43,9 +45,9 @@ func (s *session) renamed(ctx context.Context, snap *Snapshot, key planKey, stat
 	if t.twins, err = s.engine.twins(ctx, snap, uses); err != nil {
 		return template{}, false, err
 	}
-	if found, ok := constants(key.sql); ok && splice.Plain && !snap.shadows.Touches(splice.Text) {
-		by := planKey{sql: shapeOf(key.sql, found), means: key.means}
-		sh := shape{t, toShape(splice.Edits, found)}
+	if in, ok := lex.ShapeOf(key.sql); ok && splice.Plain && !snap.shadows.Touches(splice.Text) {
+		by := planKey{sql: in.Text, means: key.means}
+		sh := shape{t, moved(splice.Edits, in.In)}
 		snap.shapes.add(by, sh, weight(by)+weight(sh))
 	}
 	return t.renames(splice, paramTypes), true, nil
@@ -53,19 +55,32 @@ func (s *session) renamed(ctx context.Context, snap *Snapshot, key planKey, stat
 
 // reshaped is what a text comes to of which another was planned that differs by constants alone.
 func (s *Snapshot) reshaped(key planKey, paramTypes []uint32) (template, bool) {
-	found, ok := constants(key.sql)
+	in, ok := lex.ShapeOf(key.sql)
 	if !ok {
 		return template{}, false
 	}
-	sh, ok := s.shapes.get(planKey{sql: shapeOf(key.sql, found), means: key.means})
+	sh, ok := s.shapes.get(planKey{sql: in.Text, means: key.means})
 	if !ok {
 		return template{}, false
 	}
-	splice := parser.Spliced(key.sql, fromShape(sh.edits, found))
+	splice := parser.Spliced(key.sql, moved(sh.edits, in.Out))
 	if s.shadows.Touches(splice.Text) { // by a word in a string: whoever parses it may find more to do
 		return template{}, false
 	}
 	return sh.renames(splice, paramTypes), true
+}
+
+// moved are edits at other offsets.
+func moved(edits []parser.Edit, to func([]int) []int) []parser.Edit {
+	at := make([]int, len(edits))
+	for i, e := range edits {
+		at[i] = e.At
+	}
+	out := slices.Clone(edits)
+	for i, n := range to(at) {
+		out[i].At = n
+	}
+	return out
 }
 
 // renames is the template for one text.

@@ -1,10 +1,6 @@
-package pipeline
+package lex
 
-import (
-	"strings"
-
-	"fugu/parser"
-)
+import "strings"
 
 // shapeBytes is how long a text can be that is known by its shape.
 const shapeBytes = 16 << 10
@@ -82,9 +78,19 @@ func digits(text string) int {
 	return n
 }
 
-// shapeOf is a text without its constants. Texts of one shape have the same tokens but for the values of constants, so
+// Shape is a text without its constants. Texts of one shape have the same tokens but for the values of constants, so
 // that PostgreSQL's grammar, which looks at the kinds of tokens, reads them as the same tree but for those values.
-func shapeOf(sql string, found []constant) string {
+type Shape struct {
+	Text      string
+	constants []constant // of the text that it is of
+}
+
+// ShapeOf returns the shape of a text; ok is false for one that has none: it is to be parsed.
+func ShapeOf(sql string) (shape Shape, ok bool) {
+	found, ok := constants(sql)
+	if !ok {
+		return Shape{}, false
+	}
 	var b strings.Builder
 	b.Grow(len(sql))
 	at := 0
@@ -94,33 +100,31 @@ func shapeOf(sql string, found []constant) string {
 		at = c.at + c.n
 	}
 	b.WriteString(sql[at:])
-	return b.String()
+	return Shape{b.String(), found}, true
 }
 
-// toShape moves edits of a text to its shape. No edit is within a constant.
-func toShape(edits []parser.Edit, found []constant) []parser.Edit {
-	out := make([]parser.Edit, len(edits))
+// In moves offsets in the text, in order and none of them within a constant, to the shape.
+func (s Shape) In(offsets []int) []int {
+	out := make([]int, len(offsets))
 	i, gone := 0, 0
-	for k, e := range edits {
-		for ; i < len(found) && found[i].at < e.At; i++ {
-			gone += found[i].n - found[i].stand
+	for k, at := range offsets {
+		for ; i < len(s.constants) && s.constants[i].at < at; i++ {
+			gone += s.constants[i].n - s.constants[i].stand
 		}
-		e.At -= gone
-		out[k] = e
+		out[k] = at - gone
 	}
 	return out
 }
 
-// fromShape moves edits of a shape to a text that has it.
-func fromShape(edits []parser.Edit, found []constant) []parser.Edit {
-	out := make([]parser.Edit, len(edits))
+// Out moves offsets in the shape, in order, to the text.
+func (s Shape) Out(offsets []int) []int {
+	out := make([]int, len(offsets))
 	i, gone := 0, 0
-	for k, e := range edits {
-		for ; i < len(found) && found[i].at-gone < e.At; i++ {
-			gone += found[i].n - found[i].stand
+	for k, at := range offsets {
+		for ; i < len(s.constants) && s.constants[i].at-gone < at; i++ {
+			gone += s.constants[i].n - s.constants[i].stand
 		}
-		e.At += gone
-		out[k] = e
+		out[k] = at + gone
 	}
 	return out
 }
