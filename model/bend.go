@@ -26,7 +26,8 @@ func (f jet) without(g jet) jet {
 	return f
 }
 
-// straight is the jet of a function that is affine between its values at the two ends of an interval of the given length.
+// straight is the jet of a function that is affine between its values at the two ends of an interval of the given
+// length.
 func straight(a, b, length float64) jet {
 	return jet{math.Max(math.Abs(a), math.Abs(b)), math.Abs(b-a) / length, 0}
 }
@@ -37,30 +38,42 @@ type part struct {
 	h      []weighted
 }
 
-// Bend implements sensitivity.Bent. What an entry f of the covariance leaves the straight line by is at most length²/8 ·
-// sup|f”|; f is a sum of products of
+// Bend implements sensitivity.Bent. What an entry f of the covariance leaves the straight line by is at most length²/8
+// · sup|f”|; f is a sum of products of
 //
 //	∂φ/∂S                 the weight of a term in a component's linear form; of a count or sum 1. Terms are moved to an
 //	                      origin near their mean in the middle, so that little cancels
 //	E hhᵀ, shares, μ      affine in x
 //	f_c                   affine in x
 //
-// whose derivatives are bounded one by one. A symmetric R lies between ±diag(ρ), ρ_k = Σ_l |R_kl| d_l/d_k, for all positive
-// d [2|xy| ≤ x²d_l/d_k + y²d_k/d_l]; 1/d are the scales that the caller names, or without any the standard deviations.
+// whose derivatives are bounded one by one. A symmetric R lies between ±diag(ρ), ρ_k = Σ_l |R_kl| d_l/d_k, for all
+// positive d [2|xy| ≤ x²d_l/d_k + y²d_k/d_l]; 1/d are the scales that the caller names, or without any the standard
+// deviations.
 //
-// Of components that have rows in common E hhᵀ stands for the covariance of a class: what a class's rows have alike varies
-// with nothing, which must not be left to two large bounds that would have to cancel. For as its standard deviation is 0, it
-// would count without end. All others vary together through the rank-one terms alone.
+// Of components that have rows in common E hhᵀ stands for the covariance of a class: what a class's rows have alike
+// varies with nothing, which must not be left to two large bounds that would have to cancel. For as its standard
+// deviation is 0, it would count without end. All others vary together through the rank-one terms alone.
+//
+// An average k has g_k(x)·μ(x) = 0 for its linear form g_k at every x, as it stays what it is if all sums are doubled
+// [Euler]. With μ = Σ_c p_c m_c any fixed r and t may come off what it is multiplied with:
+//
+//	Σ_c p_c (g_k·m_c)(g_l·m_c)     =  Σ_c p_c (g_k·m_c)(g_l·(m_c - r))
+//	Σ_c p_c Cov_c(g_k·h, h_l)      =  Σ_c p_c (Cov_c(g_k·h, h_l) - t g_k·m_c)
+//
+// and (g_k·μ)(g_l·μ) = 0. With r = μ half way what is left of a count or sum l is how its classes differ, and with t =
+// Cov(N, h_l)/E N how what it has in common with the average's own rows does: hardly anything where a secret hardly
+// moves them.
 func (p *Path) Bend(a, b float64) func(scale []float64) []float64 {
 	left, right := p.expected(a), p.expected(b)
 	shares := [2][]float64{p.shares(a), p.shares(b)}
 	parts := p.forms(left, right, b-a)
 	out := bending{n: p.m.rows(), length: b - a, together: p.bendsWithin(parts, shares, b-a)}
-	out.across = p.bendsAcross(parts, p.lows(shares, left, right, b-a), b-a)
+	out.across = p.bendsAcross(parts, p.lows(shares, left, right, b-a), p.expected((a+b)/2), b-a)
 	return out.bound(func() []float64 { return p.Covariance((a + b) / 2).Diagonal() })
 }
 
-// Bend implements sensitivity.Bent. It is Path's, with the entries between cells that overlap beside those within a cell.
+// Bend implements sensitivity.Bent. It is Path's, with the entries between cells that overlap beside those within a
+// cell.
 func (f *jointPath) Bend(a, b float64) func(scale []float64) []float64 {
 	out := bending{n: f.paths[0].m.rows(), length: b - a}
 	shares := [2][]float64{f.paths[0].shares(a), f.paths[0].shares(b)}
@@ -73,11 +86,13 @@ func (f *jointPath) Bend(a, b float64) func(scale []float64) []float64 {
 		for _, e := range p.bendsWithin(own, shares, b-a) {
 			out.together = append(out.together, bent{len(parts) + e.row, len(parts) + e.col, e.bend})
 		}
-		for l, of := range p.bendsAcross(own, p.lows(shares, left, right, b-a), b-a) {
+		for l, of := range p.bendsAcross(own, p.lows(shares, left, right, b-a), p.expected((a+b)/2), b-a) {
 			if len(parts) == 0 {
 				out.across = append(out.across, across{weight: of.weight})
 			}
-			out.across[l].u = append(out.across[l].u, of.u...)
+			all := &out.across[l]
+			all.average = append(all.average, of.average...)
+			all.u, all.centred = append(all.u, of.u...), append(all.centred, of.centred...)
 		}
 		parts = append(parts, own...)
 	}
@@ -91,7 +106,7 @@ func (f *jointPath) Bend(a, b float64) func(scale []float64) []float64 {
 				return c.product(f.secret, at, g, h, p.m.terms, q.m.terms)
 			}
 			k, l := offsets[c.a]+i, offsets[c.b]+j
-			v := p.bentTogether(q, parts[k], parts[l], product, shares, b-a)
+			v := couple{p, q, i, j, parts[k], parts[l], product}.bend(shares, b-a)
 			out.together = append(out.together, bent{k, l, v}, bent{l, k, v})
 		}
 	}
@@ -151,7 +166,8 @@ type bent struct {
 	bend     float64
 }
 
-// forms are the linear forms of all components between two values, where a row's terms have the expectations from and to.
+// forms are the linear forms of all components between two values, where a row's terms have the expectations from and
+// to.
 func (p *Path) forms(from, to []float64, length float64) [][]part {
 	out := make([][]part, len(p.m.Components))
 	for i, k := range p.m.Components {
@@ -170,27 +186,31 @@ func (p *Path) bendsWithin(parts [][]part, shares [2][]float64, length float64) 
 	var out []bent
 	for i, k := range p.m.Components {
 		for _, j := range cells[k.Cell] {
-			out = append(out, bent{i, j, p.bentTogether(p, parts[i], parts[j], product, shares, length)})
+			out = append(out, bent{i, j, couple{p, p, i, j, parts[i], parts[j], product}.bend(shares, length)})
 		}
 	}
 	return out
 }
 
-// across is what a rank-one term adds between components without rows in common: the jets of each component's linear form
-// of its vector.
+// across is what a rank-one term adds between components without rows in common: the jets of each component's linear
+// form of its vector; and centred, of that vector less r, which is what others are beside an average.
 type across struct {
-	weight jet
-	u      []jet
+	weight     jet
+	average    []bool
+	u, centred []jet
 }
 
 // bendsAcross bounds what the rank-one terms add.
-func (p *Path) bendsAcross(parts [][]part, lows []low, length float64) []across {
+func (p *Path) bendsAcross(parts [][]part, lows []low, middle []float64, length float64) []across {
 	var out []across
 	for _, low := range lows {
-		l := across{low.weight, make([]jet, len(parts))}
+		l := across{low.weight, make([]bool, len(parts)), make([]jet, len(parts)), make([]jet, len(parts))}
 		for i := range parts {
+			l.average[i] = p.average(i)
 			for _, x := range parts[i] {
-				l.u[i] = l.u[i].plus(x.weight.times(straight(value(x.h, low.from), value(x.h, low.to), length)), 1)
+				from, to, r := value(x.h, low.from), value(x.h, low.to), value(x.h, middle)
+				l.u[i] = l.u[i].plus(x.weight.times(straight(from, to, length)), 1)
+				l.centred[i] = l.centred[i].plus(x.weight.times(straight(from-r, to-r, length)), 1)
 			}
 		}
 		out = append(out, l)
@@ -198,51 +218,42 @@ func (p *Path) bendsAcross(parts [][]part, lows []low, length float64) []across 
 	return out
 }
 
-// add adds the term's share of ρ, but for what components have in common with those that are together.
-func (l across) add(rho, d []float64, n float64, together []bent) {
-	var all jet // Σ d·u
-	own, number := make([]jet, len(rho)), make([]int, len(rho))
-	for i, u := range l.u {
-		all = all.plus(u, d[i])
+// total is Σ d·u over components: of averages, and of the others as they are and centred.
+type total struct{ averages, others, centred jet }
+
+func (t *total) take(l across, i int, d float64) {
+	if l.average[i] {
+		t.averages = t.averages.plus(l.u[i], d)
+		return
 	}
-	for _, e := range together {
-		own[e.row] = own[e.row].plus(l.u[e.col], d[e.col])
-		number[e.row]++
-	}
-	for i, u := range l.u {
-		if number[i] < len(rho) { // otherwise nothing is left, and rounding errors are no bend
-			rho[i] += n * l.weight.times(u).times(all.without(own[i]))[2] / d[i]
-		}
-	}
+	t.others, t.centred = t.others.plus(l.u[i], d), t.centred.plus(l.centred[i], d)
 }
 
-// bentTogether bounds the second derivative of what two components that have rows in common, one of p and one of q, have
-// alike in the covariance of one row's terms: the classes' covariances, and what each form of secret has beside them.
-//
-//	E hhᵀ - μμᵀ = Σ_c p_c C_c + Σ_{c<d} p_c p_d (m_c - m_d)(m_c - m_d)ᵀ           of a distribution of shares
-func (p *Path) bentTogether(q *Path, left, right []part, product func(class int, g, h []weighted) float64, shares [2][]float64, length float64) float64 {
-	bent := 0.0
-	for _, x := range left {
-		for _, y := range right {
-			common := p.mixed(shares, length, func(class int) float64 {
-				return product(class, x.h, y.h) - value(x.h, p.c.mean[class])*value(y.h, q.c.mean[class])
-			})
-			switch {
-			case p.beta != nil && !p.psi.Distribution:
-				common = common.plus(p.factor(0, shares, length), p.c.Variance*value(x.h, p.beta)*value(y.h, q.beta))
-			case p.beta == nil && p.psi.Distribution:
-				for i := range shares[0] {
-					for j := range i {
-						both := straight(shares[0][i], shares[1][i], length).times(straight(shares[0][j], shares[1][j], length))
-						apart := value(x.h, p.c.mean[i]) - value(x.h, p.c.mean[j])
-						common = common.plus(both, apart*(value(y.h, q.c.mean[i])-value(y.h, q.c.mean[j])))
-					}
-				}
-			}
-			bent += x.weight.times(y.weight).times(common)[2]
-		}
+// add adds the term's share of ρ, but for what components have in common with those that are together.
+func (l across) add(rho, d []float64, n float64, together []bent) {
+	var all total
+	own, number := make([]total, len(rho)), make([]int, len(rho))
+	for i := range l.u {
+		all.take(l, i, d[i])
 	}
-	return bent
+	for _, e := range together {
+		own[e.row].take(l, e.col, d[e.col])
+		number[e.row]++
+	}
+
+	for i, u := range l.u {
+		if number[i] == len(rho) { // nothing is left, and rounding errors are no bend
+			continue
+		}
+		averages := all.averages.without(own[i].averages)
+		var rest jet
+		if l.average[i] {
+			rest = u.times(averages.plus(all.centred.without(own[i].centred), 1))
+		} else {
+			rest = l.centred[i].times(averages).plus(u.times(all.others.without(own[i].others)), 1)
+		}
+		rho[i] += n * l.weight.times(rest)[2] / d[i]
+	}
 }
 
 // value is a linear form of a vector in the cell × term layout.
@@ -307,7 +318,8 @@ func (p *Path) mixed(shares [2][]float64, length float64, of func(class int) flo
 	return sum
 }
 
-// parts returns the linear form of a component between two values, where a row's terms have the expectations from and to.
+// parts returns the linear form of a component between two values, where a row's terms have the expectations from and
+// to.
 func (m *Moments) parts(k Component, from, to []float64, length float64) []part {
 	at := m.at(k)
 	weights, moved, ok := m.aggregate(k).Weights(m.sums(k, from), m.sums(k, to))

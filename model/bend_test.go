@@ -29,7 +29,7 @@ func TestBendBoundsTheCovariance(t *testing.T) {
 		"categories":     {secretKinds, model.Psi{Name: "s", Vectors: line}, [][2]float64{{0, 1}, {.4, .5}}},
 		"mean":           {secretMean, model.Psi{Name: "s", Spans: []sensitivity.Span{{From: 120, To: 150, Within: 5}}}, [][2]float64{{120, 150}, {130, 135}}},
 	} {
-		for _, sql := range [][]string{{averages}, {linear}, {overSets}, {averages, overSets, linear}} {
+		for _, sql := range [][]string{{averages}, {linear}, {mixed}, {overSets}, {mixed, overSets, linear}} {
 			f := jointly(t, reader, table, c.secret, c.psi, sql...)
 			n := f.Covariance(c.ends[0][0]).Len()
 			for _, in := range []struct {
@@ -73,6 +73,46 @@ func TestBendBoundsTheCovariance(t *testing.T) {
 					t.Errorf("%s, %s, [%g,%g]: the bend is at least %.3g times what is there", name, sql, a, b, tight)
 				}
 			}
+		}
+	}
+}
+
+// mixed has averages over other rows than its counts, and sums of other values.
+const mixed = `SELECT g, count(*), count(*) FILTER (WHERE y > 4), avg(x) FILTER (WHERE x > 4), avg(y), sum(y)
+	FROM people GROUP BY g`
+
+// What counts and sums have in common with averages is bounded by about what there is, in scales in which it is most of
+// what they bend by: those of counts and sums are small.
+func TestBendBesideAverages(t *testing.T) {
+	_, reader, table := people(t, 250)
+	for _, sql := range []string{averages, mixed} {
+		cut, m := measure(t, reader, table, sql)
+		f := m.Paths(secretShare, psi)[0]
+		a, b := .3, .35
+		low, half, high := dense(f.Covariance(a)), dense(f.Covariance((a+b)/2)), dense(f.Covariance(b))
+		n := len(m.Components)
+		scale := make([]float64, n)
+		sum := make([]bool, n)
+		for k, v := range f.Covariance(a).Diagonal() {
+			name := cut.Aggregates[m.Components[k].Aggregate].Name
+			sum[k] = name == "count" || name == "sum"
+			if scale[k] = math.Sqrt(v); sum[k] {
+				scale[k] *= .01
+			}
+		}
+		rho := f.Bend(a, b)(scale)
+		most := 0.0
+		for k := range n {
+			least := 0.0 // Σ |R_kl| d_l/d_k, as the bound has it
+			for l := range n {
+				least += math.Abs(half.At(k, l)-(low.At(k, l)+high.At(k, l))/2) * scale[k] / scale[l]
+			}
+			if sum[k] {
+				most = math.Max(most, rho[k]/least)
+			}
+		}
+		if most > 2 {
+			t.Errorf("%s: counts and sums bend by up to %.3g times what there is", sql, most)
 		}
 	}
 }

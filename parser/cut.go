@@ -151,6 +151,38 @@ func callsAggregate(s *pg.SelectStmt) bool {
 	return found
 }
 
+const windowHint = "Aggregate with GROUP BY, and write the window function over the aggregates: " +
+	"rank() OVER (ORDER BY count(*)), sum(count(*)) OVER (ORDER BY age)."
+
+// windowOverRows is a window function of s that looks at the rows of FROM, as nothing in s aggregates them; nil: there is
+// none.
+func windowOverRows(s *pg.SelectStmt) (window *pg.FuncCall) {
+	if len(s.GroupClause) > 0 || s.HavingClause != nil {
+		return nil
+	}
+	aggregates := false
+	for _, n := range slices.Concat(s.TargetList, s.SortClause, s.WindowClause) {
+		inspect(n, func(m proto.Message) bool {
+			switch x := m.(type) {
+			case *pg.SelectStmt:
+				return false
+			case *pg.FuncCall:
+				if x.Over == nil {
+					aggregates = aggregates || isAggregate(lastString(x.Funcname)) || x.AggStar || x.AggDistinct ||
+						x.AggFilter != nil || x.AggWithinGroup
+				} else if window == nil {
+					window = x
+				}
+			}
+			return true
+		})
+	}
+	if aggregates {
+		return nil
+	}
+	return window
+}
+
 // plain accepts a plain SELECT of rows, when it is the whole statement; the policy decides what it gets.
 func (a *analysis) plain(s *pg.SelectStmt, at int32, table Table) error {
 	if s != a.stmt.root.Stmt.GetSelectStmt() || a.stmt.Explain != NoExplain || a.stmt.Prepare != nil || s.IntoClause != nil || len(s.LockingClause) > 0 || len(s.FromClause) != 1 ||
@@ -166,6 +198,10 @@ func (a *analysis) plain(s *pg.SelectStmt, at int32, table Table) error {
 // cut reads the groups and aggregates, and leaves above them a SELECT from the relation that takes the sources' place.
 func (a *analysis) cut(c *Cut) error {
 	s := c.sel
+	if f := windowOverRows(s); f != nil {
+		return a.refuse(f.Location, windowHint, "a window function over rows of the protected table %s says of single rows "+
+			"where they stand", c.Sources[0].Table)
+	}
 	if err := a.groups(c); err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func (q *question) derive(ctx context.Context, rest func()) (*measured, error) {
 		}
 		var bounds []string
 		var source string
-		var exact map[model.Component]string
+		var exact map[model.Component]planner.Value
 		if len(c.Aggregates) > 0 {
 			f, err := q.model(ctx, c)
 			if err != nil {
@@ -160,9 +160,9 @@ func (q *question) derive(ctx context.Context, rest func()) (*measured, error) {
 		m.questions, m.bounds, m.sources = append(m.questions, ask), append(m.bounds, bounds), append(m.sources, source)
 		for cell, row := range ask.Component {
 			for a, k := range row {
-				if v, ok := exact[model.Component{Cell: cell, Aggregate: a}]; ok {
+				if v, ok := exact[model.Component{Cell: cell, Aggregate: a}]; ok && !v.Null {
 					k = -2 - len(m.public)
-					m.public = append(m.public, v)
+					m.public = append(m.public, v.Text)
 				}
 				m.index = append(m.index, k)
 			}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 	"slices"
-	"strconv"
 
 	"fugu/mechanism"
 	"fugu/model"
@@ -34,9 +33,9 @@ type modelled struct {
 	expected   []float64
 	typical    []*big.Rat // what stands in where no protected row is in a cell
 
-	exact   map[model.Component]string // what is public, and so no part of F
-	given   bool                       // the model is one given public statistics of the table
-	sums    []mechanism.Sum            // what F's components add up to
+	exact   map[model.Component]planner.Value // what is public, and so no part of F
+	given   bool                              // the model is one given public statistics of the table
+	sums    []mechanism.Sum                   // what F's components add up to
 	root    *protected
 	moments *model.Moments // nil: F has another model than these
 	// families are f_θ along the values of each secret; asked for where they are needed.
@@ -65,8 +64,8 @@ func (q *question) model(ctx context.Context, c *planner.Bound) (modelled, error
 	if err != nil {
 		return modelled{}, err
 	}
-	exact := whole(c)
-	moments.Components = slices.DeleteFunc(moments.Components, func(k model.Component) bool { return exact[k] != "" })
+	exact := constants(c)
+	moments.Components = slices.DeleteFunc(moments.Components, func(k model.Component) bool { _, ok := exact[k]; return ok })
 	out := modelled{source: fromReference, exact: exact, components: moments.Components, limits: moments.Limits(), inherent: t.inherent(moments), expected: moments.Reference()}
 	if q.snapshot.fitted[q.policy].Has(c.Moments()) {
 		out.source = fromArtifact
@@ -98,14 +97,14 @@ func (q *question) model(ctx context.Context, c *planner.Bound) (modelled, error
 	return out, q.sampled(ctx, t, c, &out)
 }
 
-// whole are the components that count all rows of the table. How many there are is public, whatever the table holds: they
+// constants are the components whose value follows from the policy and the statement, whatever the tables hold. They
 // take no part in F, where a constant would only be one thing more to hide.
-func whole(c *planner.Bound) map[model.Component]string {
-	out := map[model.Component]string{}
+func constants(c *planner.Bound) map[model.Component]planner.Value {
+	out := map[model.Component]planner.Value{}
 	for cell := range c.Cells {
 		for a := range c.Aggregates {
-			if c.Whole(cell, a) {
-				out[model.Component{Cell: cell, Aggregate: a}] = strconv.FormatInt(c.Table.Rows, 10)
+			if v, ok := c.Constant(cell, a); ok {
+				out[model.Component{Cell: cell, Aggregate: a}] = v
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"fugu/policy"
 	"fugu/sensitivity"
 	"fugu/sqlstate"
+	"fugu/twin/margin"
 	"fugu/upstream"
 )
 
@@ -29,7 +30,21 @@ func (s *Snapshot) loadPublic(ctx context.Context, reader *upstream.Reader) erro
 	e := &Engine{reader: reader}
 	e.snapshot.Store(s)
 	for _, p := range s.policies {
+		// A twin counts what is known of its table when it is built: here it is only read, so that a mistake shows early.
+		for _, t := range p.Tables {
+			if t.Answers != policy.FromTwin || t.Link != nil {
+				continue
+			}
+			if _, err := margin.Of(p, t.Qualified()); err != nil {
+				return err
+			}
+		}
 		for _, pub := range p.Public {
+			if ours, err := margin.OfTwin(p, pub); err != nil {
+				return err
+			} else if ours {
+				continue
+			}
 			if err := s.publish(ctx, e, p, pub); err != nil {
 				return fmt.Errorf("%s:%d:%d: public statistic %s: %w", p.Source, pub.At.Line, pub.At.Column, pub.Name, err)
 			}
@@ -115,8 +130,8 @@ func (t *protected) known(ctx context.Context, ref planner.Querier) (*model.Publ
 }
 
 // exact are the components of a cut that are public themselves, with their values.
-func (p *published) exact(c *planner.Bound) map[model.Component]string {
-	out := map[model.Component]string{}
+func (p *published) exact(c *planner.Bound) map[model.Component]planner.Value {
+	out := map[model.Component]planner.Value{}
 	for i, z := range p.cuts {
 		keys, ok := c.SameRows(z)
 		if !ok || len(keys) != len(c.Keys) {
@@ -126,7 +141,7 @@ func (p *published) exact(c *planner.Bound) map[model.Component]string {
 			for cell := range c.Cells {
 				for a := range c.Aggregates {
 					if c.SameAggregate(a, z, values.Aggregate) && project(c.Cells[cell], keys, z.Cells[values.Cell]) {
-						out[model.Component{Cell: cell, Aggregate: a}] = p.values[i][j]
+						out[model.Component{Cell: cell, Aggregate: a}] = planner.Value{Text: p.values[i][j]}
 					}
 				}
 			}

@@ -143,13 +143,13 @@ func (q *question) identity(contents []string) (ledger.Key, error) {
 		Delta       privacy.Delta
 		Mechanism   mechanism.Kind
 		Epoch       int64 `json:",omitempty"`
-		Whole       int   `json:",omitempty"` // values that are the public number of rows, and were not always
+		Whole       int   `json:",omitempty"` // values that are constants, and were not always
 	}{4, q.policy.Fingerprint, nil, contents, q.budget.Epsilon, q.budget.Delta, q.kind, q.standing.Epoch, 0}
 	for _, c := range q.cuts {
 		t := q.snapshot.find(c.Table.Schema, c.Table.Name)
 		asked := describeCut(c)
 		asked.Totals = t.totals
-		id.Cuts, id.Whole = append(id.Cuts, asked), id.Whole+len(whole(c))
+		id.Cuts, id.Whole = append(id.Cuts, asked), id.Whole+len(constants(c))
 	}
 	text, err := json.Marshal(id)
 	if err != nil {

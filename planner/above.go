@@ -65,7 +65,7 @@ func newAbove(all []*Cut, twins []*TwinCut, virtual []VirtualTable, first int) *
 	for _, t := range virtual {
 		r := parser.Relation{First: a.next}
 		for _, c := range t.Columns {
-			r.Columns = append(r.Columns, parser.RelationColumn(c))
+			r.Columns = append(r.Columns, parser.RelationColumn{Name: c.Name, Type: c.Type})
 		}
 		a.next += len(r.Columns)
 		a.tables = append(a.tables, r)

@@ -30,12 +30,13 @@ type Bound struct {
 	product    []int   // term × term: which of the products it is
 	packed     bool    // one label tells the classes of all the secrets that are predicates
 
-	partnered  map[int]bool // by Rel: the sources of which a row of the root has one row at most
-	relabelled []bool       // by key: it is a column in other words
+	relabelled []bool           // by key: it is a column in other words
+	decided    map[[2]int]Value // by cell and aggregate: the values that follow from the cell's keys
 
-	beside map[int]bool // by Rel: those of which each combination of protected rows has one at most, and protected ones
-	once   bool         // all of them are
-	apart  bool         // all that the keys speak of are
+	partnered map[int]bool // by Rel: the sources of which a row of the root has one row at most
+	beside    map[int]bool // by Rel: those of which each combination of protected rows has one at most, and protected ones
+	once      bool         // all of them are
+	apart     bool         // all that the keys speak of are
 }
 
 // Base is a value that a row is evaluated to: x with NULL as 0, or 1[x is not null]. Where a row of the root stands in
@@ -154,7 +155,11 @@ func (c *Cut) Bind(ctx context.Context, q Querier, values [][]byte) (*Bound, err
 		return nil, err
 	}
 	b.packed = b.pack()
-	return b, b.relabel(ctx, q)
+	if err := b.relabel(ctx, q); err != nil {
+		return nil, err
+	}
+	b.decided, err = b.decide(ctx, q)
+	return b, err
 }
 
 // Reads lists the columns of protected tables that the statistics statement names, and so all that F depends on beside the

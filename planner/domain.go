@@ -66,16 +66,8 @@ func (b *Bound) cells(ctx context.Context, q Querier) ([]Cell, error) {
 	if err != nil {
 		return nil, err
 	}
-	sets := b.Sets
-	if sets == nil {
-		all := make([]int, len(b.Keys))
-		for i := range all {
-			all[i] = i
-		}
-		sets = [][]int{all}
-	}
 	cells := []Cell{}
-	for s, set := range sets {
+	for s, set := range b.sets() {
 		n := 1
 		var keys [][]int
 		var rows [][][]Value

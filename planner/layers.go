@@ -42,13 +42,7 @@ func (b *Bound) Layers(ctx context.Context, q Querier) ([]Layer, error) {
 	if !b.sources.single() || len(b.Ordinary) > 0 || b.Table.Link != nil {
 		return nil, nil
 	}
-	sets := b.Sets
-	if sets == nil {
-		sets = [][]int{nil}
-		for k := range b.Keys {
-			sets[0] = append(sets[0], k)
-		}
-	}
+	sets := b.sets()
 	var public []parser.Expr // keys, then conditions
 	for _, k := range b.forms.keys {
 		if public = append(public, k); !b.public(k) {
@@ -108,10 +102,17 @@ func (b *Bound) Layers(ctx context.Context, q Querier) ([]Layer, error) {
 // public reports whether an expression is of columns alone whose values are public, and of some.
 func (b *Bound) public(e parser.Expr) bool {
 	of := columns(e)
-	return len(of) > 0 && !slices.ContainsFunc(of, func(c parser.Column) bool {
-		typ, err := b.Table.columnType(c.Name)
-		return c.Rel != b.sources.root || len(b.Table.Domains[c.Name]) == 0 || err != nil || !comparable(typ)
-	})
+	return len(of) > 0 && !slices.ContainsFunc(of, func(c parser.Column) bool { return c.Rel != b.sources.root || !b.told(c) })
+}
+
+// told reports whether a protected table's column has public values, by whose texts its values are told from each other.
+func (b *Bound) told(c parser.Column) bool {
+	t := b.sources.tables[c.Rel]
+	if t == nil || len(t.Domains[c.Name]) == 0 {
+		return false
+	}
+	i := slices.IndexFunc(t.Columns, func(x Column) bool { return x.Name == c.Name })
+	return i >= 0 && !t.Columns[i].Collated && comparable(t.Columns[i].Type)
 }
 
 // manner says what a grouping set asks about each axis: by the keys in it, and by the conditions behind the keys.

@@ -29,8 +29,11 @@ type Table struct {
 	declared shared[bool]     // by the statement that looked for other values in the reference: there are none
 }
 
-// Column is a column of a protected table. Type is SQL text that names its type.
-type Column struct{ Name, Type string }
+// Column is a column of a protected table.
+type Column struct {
+	Name, Type string // Type is SQL text that names its type
+	Collated   bool   // not in the database's collation: unequal texts may be equal, and stand in another order
+}
 
 // Value is a value in PostgreSQL's text form.
 type Value = row.Value

@@ -227,13 +227,6 @@ func (p *Policy) twinSecrets(r *strictyaml.Report) {
 		}
 	}
 	all := !slices.ContainsFunc(p.Tables, func(t Table) bool { return t.Answers != FromTwin })
-	for _, s := range p.Public {
-		// Whether a statement speaks of a twin's table is not known before it is parsed: only where no table has noise is it certain.
-		if all {
-			r.Add(s.At, "leave it out, and see to it that nobody knows the statistic exactly; or write answers: noise",
-				"public statistic %s: who knows an exact statistic of a table learns its secret from the twin's shares, and the twin's law does not count it yet", s.Name)
-		}
-	}
 	for _, d := range p.Declared {
 		if all {
 			r.Add(d.At, "leave it out", "declared model %s: a twin needs no model", d.Name)

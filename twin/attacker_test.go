@@ -22,7 +22,7 @@ type knower struct {
 
 func newKnower(d *Design, counts, other []int64, rows int64, class int) *knower {
 	k := &knower{d, counts, other, rows, class, map[int64][2]float64{}, map[[3]int64][]float64{}}
-	d.noise.pairwise(counts, other, func(noisy []int64, p, q float64) { k.told[noisy[0]] = [2]float64{p, q} })
+	d.noise.pairwise(0, counts, other, func(noisy []int64, p, q float64) { k.told[noisy[0]] = [2]float64{p, q} })
 	return k
 }
 

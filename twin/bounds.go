@@ -25,6 +25,8 @@ func (s Spec) ceil(share float64) int64 {
 // domain is what K has to hide: which counts a table can have, and how far those of a pair are apart.
 type domain struct {
 	classes []Class // with their bounds
+	cells   []Cell
+	totals  []total // of every outcome of every secret
 	move    int64   // k: a pair differs by the classes of at most so many rows
 	// slack is the probability, at most, that counts under the two values of a pair are outside of all this. It is above 0
 	// where a secret is about a distribution, whose rows follow it by chance.
@@ -33,7 +35,7 @@ type domain struct {
 
 // domain works out what there is to hide.
 func (s Spec) domain() (domain, error) {
-	d := domain{move: 1}
+	d := domain{move: 1, cells: s.cells()}
 	classes, err := s.classes()
 	if err != nil {
 		return d, err
@@ -56,8 +58,7 @@ func (s Spec) domain() (domain, error) {
 			d.slack = chances.all
 		}
 		d.move = max(d.move, k)
-		for i := range classes {
-			o := classes[i].Outcomes[j]
+		for o := range secret.outcomes() {
 			lo, hi := s.ceil(least[o]), s.floor(most[o])
 			if listed {
 				lo, hi = s.floor(least[o])-1, s.ceil(most[o])+1
@@ -65,9 +66,27 @@ func (s Spec) domain() (domain, error) {
 			if secret.About == policy.AboutDistribution {
 				lo, hi = s.least(least[o], chances.each), s.Rows-s.least(1-most[o], chances.each)
 			}
-			// At least lo rows have this outcome, and all but Least of them may be of another class that has it.
-			classes[i].Least = max(0, classes[i].Least+lo)
-			classes[i].Most = min(classes[i].Most, hi)
+			d.totals = append(d.totals, total{j, o, lo, hi})
+		}
+	}
+	if s.Public != nil {
+		// What contradicts itself without the cells does so with them.
+		bare := s
+		bare.Public = nil
+		if _, err := bare.domain(); err != nil {
+			return d, err
+		}
+		d.classes = s.celled(classes, d.totals)
+		return d, d.possible(s)
+	}
+	for _, t := range d.totals {
+		for i := range classes {
+			if classes[i].Outcomes[t.secret] != t.outcome {
+				continue
+			}
+			// So many rows have this outcome, and all but Least of them may be of another class that has it.
+			classes[i].Least = max(0, classes[i].Least+t.least)
+			classes[i].Most = min(classes[i].Most, t.most)
 		}
 	}
 	for i := range classes {

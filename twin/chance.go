@@ -63,15 +63,23 @@ func divergence(a, p float64) float64 {
 
 // possible reports bounds that no table is within, or a δ that leaves no room for chance.
 func (d domain) possible(s Spec) error {
-	least, most := int64(0), int64(0)
+	least, most := make([]int64, len(d.cells)), make([]int64, len(d.cells))
 	for _, c := range d.classes {
 		if c.Least > c.Most {
 			return fmt.Errorf("class %s: at least %d rows and at most %d are in it; widen the range of its secret", c.Name, c.Least, c.Most)
 		}
-		least, most = least+c.Least, most+c.Most
+		least[c.Cell], most[c.Cell] = least[c.Cell]+c.Least, most[c.Cell]+c.Most
 	}
-	if least > s.Rows || most < s.Rows {
-		return fmt.Errorf("the classes have %d to %d rows together, and the table %d; widen the ranges of the secrets, or lower smallest", least, most, s.Rows)
+	for i, c := range d.cells {
+		if least[i] <= c.Rows && c.Rows <= most[i] {
+			continue
+		}
+		of := "table"
+		if s.Public != nil {
+			of = "cell " + s.Public.name(c)
+		}
+		return fmt.Errorf("the classes have %d to %d rows together, and the %s %d; widen the ranges of the secrets, or lower "+
+			"smallest", least[i], most[i], of, c.Rows)
 	}
 	for _, secret := range s.Secrets {
 		if secret.About == policy.AboutDistribution && s.Delta == 0 {

@@ -22,6 +22,7 @@ const (
 
 // Class is a set of rows that are the same for all secrets.
 type Class struct {
+	Cell     int    // of Spec.Public, in order; 0 where nothing is public
 	Outcomes []int  // by secret: True, False or Null, or the index of the category
 	Name     string // for people: high_income=true
 	// Least and Most are how many rows a table can have of the class if the promise speaks of it.
@@ -47,24 +48,30 @@ func (s Secret) outcome(i int) string {
 	return [...]string{"true", "false", "null"}[i]
 }
 
-// classes lists the combinations of outcomes, the last secret's changing fastest.
+// classes lists the combinations of cells and outcomes, the last secret's changing fastest.
 func (s Spec) classes() ([]Class, error) {
-	total := 1
+	cells := s.cells()
+	total := len(cells)
 	for _, secret := range s.Secrets {
 		if total *= secret.outcomes(); total > maxClasses {
-			return nil, fmt.Errorf("the secrets divide the rows into more than %d classes; have fewer secrets, or coarser categories", maxClasses)
+			return nil, fmt.Errorf("the secrets and public cells divide the rows into more than %d classes; have fewer "+
+				"secrets, coarser categories, or fewer cells", maxClasses)
 		}
 	}
 	out := make([]Class, total)
 	for i := range out {
 		rest := i
 		names := make([]string, len(s.Secrets))
+		out[i].Cell = i / (total / len(cells))
 		out[i].Outcomes = make([]int, len(s.Secrets))
 		for j := len(s.Secrets) - 1; j >= 0; j-- {
 			secret := s.Secrets[j]
 			o := rest % secret.outcomes()
 			rest /= secret.outcomes()
 			out[i].Outcomes[j], names[j] = o, secret.Name+"="+secret.outcome(o)
+		}
+		if cell := s.Public.name(cells[out[i].Cell]); cell != "" {
+			names = append([]string{cell}, names...)
 		}
 		out[i].Name = strings.Join(names, ", ")
 	}
@@ -92,7 +99,7 @@ func (s Spec) valid() error {
 			return fmt.Errorf("secret %s: %w", secret.Name, err)
 		}
 	}
-	return nil
+	return s.Public.valid(s.Rows, s.Secrets)
 }
 
 func (s Secret) valid() error {

@@ -19,6 +19,8 @@ type Design struct {
 	// NoiseEpsilon and NoiseDelta are K's part of them; the rest is for the rows that analysts know, and for chance.
 	NoiseEpsilon, NoiseDelta float64
 
+	public *Public
+	cells  []Cell
 	noise  noise
 	known  known
 	tables [][]int64
@@ -38,8 +40,9 @@ type noise interface {
 	law(x *big.Rat, counts []int64) []Outcome
 	unit() (num, den uint64)
 	steps() int64
-	// pairwise goes through the noisy counts with the logarithms of their probabilities in two tables.
-	pairwise(counts, other []int64, each func(noisy []int64, p, q float64))
+	// pairwise goes through the noisy counts with the logarithms of their probabilities in two tables. Of the counts only
+	// that of one class need be meant.
+	pairwise(class int, counts, other []int64, each func(noisy []int64, p, q float64))
 	// expect is a public estimate of what comes of a table with these counts.
 	expect(counts []int64, sizes func(noisy []int64) []int64) []Expected
 }
@@ -76,7 +79,8 @@ func New(s Spec) (*Design, error) {
 
 // candidates are the laws that can hide what the domain has.
 func (s Spec) candidates(d domain) (out []func() (*Design, error)) {
-	base := Design{Classes: d.classes, Rows: s.Rows, Epsilon: s.Epsilon, Delta: s.Delta, tables: s.examples(d.classes)}
+	base := Design{Classes: d.classes, Rows: s.Rows, Epsilon: s.Epsilon, Delta: s.Delta, public: s.Public, cells: d.cells,
+		tables: s.examples(d)}
 	for _, part := range s.parts(len(d.classes), d.slack) {
 		make := func(noise noise, err error) (*Design, error) {
 			if err != nil {
@@ -94,9 +98,15 @@ func (s Spec) candidates(d domain) (out []func() (*Design, error)) {
 			})
 		} else {
 			out = append(out, func() (*Design, error) {
-				v, err := newVector(d, s.Rows, part.epsilon)
+				v, err := newVector(d, part.epsilon, 0, false)
 				return make(v, err)
 			})
+			if part.delta > 0 {
+				out = append(out, func() (*Design, error) {
+					v, err := newVector(d, part.epsilon, part.delta, true)
+					return make(v, err)
+				})
+			}
 		}
 		out = append(out, func() (*Design, error) {
 			l, err := newListed(s, part.epsilon)
@@ -111,8 +121,13 @@ func (d *Design) roomy() error {
 	for _, c := range d.Classes {
 		// Noisy counts say at least what the range says.
 		if d.known.most(c.Least) < 1 || c.Least < 2 {
-			return fmt.Errorf("class %s: of a class that may have only %d rows none can be taken%s; let the ranges of the secrets leave it more rows, or write twin: {smallest: SHARE} if everybody may know that it has them",
-				c.Name, c.Least, d.known.because())
+			of := ""
+			if d.public != nil {
+				of = ", of the rows of its cell,"
+			}
+			return fmt.Errorf("class %s: of a class that may have only %d rows none can be taken%s; let the ranges of the "+
+				"secrets leave it more rows, or write twin: {smallest: SHARE}%s if everybody may know that it has them",
+				c.Name, c.Least, d.known.because(), of)
 		}
 	}
 	return nil
@@ -130,15 +145,22 @@ func (d *Design) fits(counts []int64) error {
 	if len(counts) != len(d.Classes) {
 		return fmt.Errorf("counts of %d classes, not %d", len(d.Classes), len(counts))
 	}
-	total := int64(0)
-	for _, n := range counts {
+	totals := make([]int64, len(d.cells))
+	for c, n := range counts {
 		if n < 0 || n > d.Rows {
 			return fmt.Errorf("a class of %d rows in a table of %d", n, d.Rows)
 		}
-		total += n
+		totals[d.Classes[c].Cell] += n
 	}
-	if total != d.Rows {
-		return fmt.Errorf("the classes have %d rows, and the policy says that the table has %d", total, d.Rows)
+	for i, cell := range d.cells {
+		switch {
+		case totals[i] == cell.Rows:
+		case d.public == nil:
+			return fmt.Errorf("the classes have %d rows, and the policy says that the table has %d", totals[i], d.Rows)
+		default:
+			return fmt.Errorf("%d rows have %s, and the policy says that everybody knows of %d",
+				totals[i], d.public.name(cell), cell.Rows)
+		}
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func adult(t *testing.T, knownRows int64) *Design {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := FromPolicy(policies[0], policy.QualifiedName{Schema: "public", Name: "adult"}, func(string) bool { return false })
+	spec, err := FromPolicy(policies[0], policy.QualifiedName{Schema: "public", Name: "adult"}, nil, func(string) bool { return false })
 	if err != nil {
 		t.Fatal(err)
 	}

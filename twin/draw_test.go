@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -17,8 +18,8 @@ import (
 // fixed. There are fewer than ten.
 const falseAlarm = 1e-7
 
-// Draw has the law that Law gives, at x = e^(-num/den): Pearson's chi-square with n = 200,000 draws, in bins of 20 expected
-// draws or more.
+// Draw has the law that Law gives, at x = e^(-num/den): Pearson's chi-square with n = 200,000 draws, in bins of 20
+// expected draws or more.
 func TestDrawFollowsItsLaw(t *testing.T) {
 	const n = 200_000
 	span := func(from, to, within float64) policy.Span { return policy.Span{From: from, To: to, Within: within} }
@@ -38,11 +39,20 @@ func TestDrawFollowsItsLaw(t *testing.T) {
 		"pair":        {Spec{Rows: 60, Epsilon: 1, Secrets: []Secret{pair}}, []int64{12, 48}},
 		"graph":       {Spec{Rows: 60, Epsilon: 1, Secrets: []Secret{listed}}, []int64{18, 42}},
 		"vector":      {Spec{Rows: 20, Epsilon: 2, Smallest: .1, Secrets: []Secret{nullable}}, []int64{6, 10, 4}},
+		"cells": {Spec{Rows: 30, Epsilon: 2, Smallest: .2, Public: publicly(20, 10),
+			Secrets: []Secret{proportion(span(.2, .6, .1))}}, []int64{6, 14, 5, 5}},
+		"truncated cells": {Spec{Rows: 30, Epsilon: 2, Delta: .05, Smallest: .2, Public: publicly(20, 10),
+			Secrets: []Secret{proportion(span(.2, .6, .1))}}, []int64{6, 14, 5, 5}},
+		"truncated vector": {Spec{Rows: 20, Epsilon: 2, Delta: .1, Smallest: .1, Secrets: []Secret{nullable}},
+			[]int64{6, 10, 4}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := New(c.spec)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if strings.HasPrefix(name, "truncated ") {
+				d = byTruncation(t, c.spec)
 			}
 			if name == "pair" || name == "graph" {
 				d = byGraph(t, c.spec)
@@ -70,6 +80,22 @@ func TestDrawFollowsItsLaw(t *testing.T) {
 	}
 }
 
+// byTruncation is the law with truncated vectors, whether it has the least error or not.
+func byTruncation(t *testing.T, s Spec) *Design {
+	t.Helper()
+	domain, err := s.domain()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range s.candidates(domain) {
+		if d, err := c(); err == nil && d.truncated() {
+			return d
+		}
+	}
+	t.Fatal("there is no law with truncated vectors")
+	return nil
+}
+
 // byGraph is the law on the listed values, whether it has the least error or not.
 func byGraph(t *testing.T, s Spec) *Design {
 	t.Helper()
@@ -94,7 +120,8 @@ func chiSquare(d *Design, counts []int64, seen map[string]float64, n float64) fl
 }
 
 func chiSquareAt(d *Design, x float64, counts []int64, seen map[string]float64, n float64) float64 {
-	// A decimal of 9 digits is near enough for a law that is told from another by 200,000 draws, and its powers are short.
+	// A decimal of 9 digits is near enough for a law that is told from another by 200,000 draws, and its powers are
+	// short.
 	outcomes := d.Law(big.NewRat(int64(math.Round(x*1e9)), 1e9), counts)
 	chi, bins, expected, observed, all := 0., 0., 0., 0., 0.
 	for _, o := range outcomes {
@@ -118,8 +145,8 @@ func chiSquareAt(d *Design, x float64, counts []int64, seen map[string]float64, 
 	return distuv.ChiSquared{K: bins - 1}.Survival(chi)
 }
 
-// Truncation at A leaves δ and no more: the mass that only one value of a pair can bring forth. Half a row of A is spare,
-// and two rows less are too few where noise is coarse.
+// Truncation at A leaves δ and no more: the mass that only one value of a pair can bring forth. Half a row of A is
+// spare, and two rows less are too few where noise is coarse.
 func TestTruncationIsWithinDelta(t *testing.T) {
 	left := func(epsilon float64, k, most int64) float64 {
 		alpha := math.Exp(-epsilon / float64(k))
@@ -144,8 +171,8 @@ func TestTruncationIsWithinDelta(t *testing.T) {
 	}
 }
 
-// Noisy counts that the law cannot bring forth, as of a count clamped before the noise and not after it, are refused: more
-// rows would be taken than they say that there are.
+// Noisy counts that the law cannot bring forth, as of a count clamped before the noise and not after it, are refused:
+// more rows would be taken than they say that there are.
 func TestTakeRefusesOtherCounts(t *testing.T) {
 	d := adult(t, 0)
 	outside := d.Classes[True].Least - 500

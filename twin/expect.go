@@ -18,18 +18,25 @@ type Expected struct {
 // by noise and sampling, in a table with these counts.
 func (d *Design) CountError(counts, group []int64) float64 {
 	total, rows := 0., int64(0)
-	shift := 0.
+	shifts := make([]float64, len(d.cells)) // by cell: each has noise of its own
+	first := 0
 	for c, e := range d.Expect(counts) {
+		if d.Classes[c].Cell != d.Classes[first].Cell {
+			first = c
+		}
 		f := float64(group[c]) / math.Max(1, float64(counts[c]))
 		// Sampling has the variance of the half at f = 1/2, and is proportional to f(1-f).
 		total += 4 * f * (1 - f) * e.Sampling * e.Sampling
-		shift += f * e.Noise * sign(c)
+		shifts[d.Classes[c].Cell] += f * e.Noise * sign(c-first)
 		rows += group[c]
 	}
-	return math.Sqrt(total+shift*shift) / float64(max(1, rows))
+	for _, shift := range shifts {
+		total += shift * shift
+	}
+	return math.Sqrt(total) / float64(max(1, rows))
 }
 
-// sign is that of a class's noise beside that of the first, of which it takes the rows.
+// sign is that of the noise of a class beside that of its cell's first, of which it takes the rows.
 func sign(c int) float64 {
 	if c == 0 {
 		return 1
@@ -56,7 +63,11 @@ func (d *Design) Error() float64 {
 func (d *Design) Tables() [][]int64 { return d.tables }
 
 // examples are counts that the promise speaks of: the listed ones, or some that are spread over the range.
-func (s Spec) examples(classes []Class) (out [][]int64) {
+func (s Spec) examples(d domain) (out [][]int64) {
+	classes := d.classes
+	if s.Public != nil {
+		return s.celledExamples(d)
+	}
 	if pairs, err := s.pairs(); err == nil {
 		for _, pair := range pairs {
 			out = append(out, pair[0], pair[1])
@@ -79,6 +90,26 @@ func (s Spec) examples(classes []Class) (out [][]int64) {
 			counts[c+1], left = counts[c+1]+more, left-more
 		}
 		counts[0] += left
+		out = append(out, counts)
+	}
+	return out
+}
+
+// celledExamples divides the examples of a table without public cells over the cells, by their rows.
+func (s Spec) celledExamples(d domain) (out [][]int64) {
+	bare := s
+	bare.Public = nil
+	whole, _ := bare.domain() // which was possible
+	for _, table := range bare.examples(whole) {
+		var counts []int64
+		shares := make([]float64, len(table))
+		for o, rows := range table {
+			shares[o] = float64(rows) / float64(s.Rows)
+		}
+		for i, cell := range d.cells {
+			classes := d.classes[i*len(table) : (i+1)*len(table)]
+			counts = append(counts, nearest(classes, cell.Rows, Spec{Rows: cell.Rows}.whole(shares))...)
+		}
 		out = append(out, counts)
 	}
 	return out

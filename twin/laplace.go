@@ -131,7 +131,7 @@ func (l *laplace) expect(counts []int64, sizes func(noisy []int64) []int64) []Ex
 func abs(x int64) int64 { return max(x, -x) }
 
 // pairwise sums the tails beyond the range, which are clamped, as geometric series.
-func (l *laplace) pairwise(counts, other []int64, each func(noisy []int64, p, q float64)) {
+func (l *laplace) pairwise(_ int, counts, other []int64, each func(noisy []int64, p, q float64)) {
 	for first := l.in[0].Least; first <= l.in[0].Most; first++ {
 		each([]int64{first, l.n - first}, l.logarithm(first, counts[0]), l.logarithm(first, other[0]))
 	}

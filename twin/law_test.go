@@ -54,6 +54,7 @@ const (
 	conditioned       // noise is drawn again until it is within the range
 	unbounded         // noise is not truncated, and sizes are as if it were
 	tableOrder        // the first rows of the table are taken, and it is in the order of the contents
+	oneCell           // only the first public cell has noise
 )
 
 // world is everything that is published of a table with these counts, with its probability: Ñ, how often the rows of each
@@ -71,7 +72,9 @@ func world(d *Design, x *big.Rat, counts []int64, rows content, f fault) map[str
 			if f == oneMore {
 				m += 2 // of a class that is as small as it can be all and one more: to take all tells nothing by itself
 			}
-			m = min(m, counts[c])
+			if m = min(m, counts[c]); m < 0 {
+				panic("no class has fewer than no rows taken of it")
+			}
 			stands := o.Counts[c]
 			if f == weightsOfN {
 				stands = counts[c]
@@ -134,7 +137,22 @@ func sampled(class int, n, m int64, rows content, f fault) map[string]*big.Rat {
 // faultyLaw is Law with a fault in it.
 func (d *Design) faultyLaw(x *big.Rat, counts []int64, f fault) []Outcome {
 	l, ok := d.noise.(*laplace)
+	v, vectors := d.noise.(*vector)
 	switch {
+	case f == unbounded && vectors:
+		untruncated := *v
+		untruncated.most = -1
+		return untruncated.law(x, counts)
+	case f == oneCell:
+		first := *v
+		first.cells, first.classes = v.cells[:1], v.classes[:v.group()]
+		out := first.law(x, counts[:v.group()])
+		for i := range out {
+			if out[i].Counts != nil {
+				out[i].Counts = append(out[i].Counts, counts[v.group():]...)
+			}
+		}
+		return out
 	case f == unbounded && ok:
 		untruncated := *l
 		untruncated.most = -1

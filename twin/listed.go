@@ -65,7 +65,7 @@ func newListed(s Spec, epsilon float64) (*listed, error) {
 // pairs are the counts of the values of each pair, of the one secret that there is, in whole rows.
 func (s Spec) pairs() (out [][2][]int64, err error) {
 	secret := s.Secrets[0]
-	if len(s.Secrets) > 1 || secret.Nullable || secret.About == policy.AboutDistribution || secret.Categories == "" && !secret.Listed || secret.Range != nil {
+	if len(s.Secrets) > 1 || s.Public != nil || secret.Nullable || secret.About == policy.AboutDistribution || secret.Categories == "" && !secret.Listed || secret.Range != nil {
 		return nil, errNotListed
 	}
 	for _, span := range secret.Spans {
@@ -227,7 +227,7 @@ func (l *listed) expect(counts []int64, sizes func(noisy []int64) []int64) []Exp
 	return sum.expected()
 }
 
-func (l *listed) pairwise(counts, other []int64, each func(noisy []int64, p, q float64)) {
+func (l *listed) pairwise(_ int, counts, other []int64, each func(noisy []int64, p, q float64)) {
 	from, to := l.nearest(counts), l.nearest(other)
 	for i, v := range l.values {
 		each(v, l.logarithm(from, i), l.logarithm(to, i))

@@ -62,7 +62,7 @@ func (d *Design) loss(knownRows int64, class int, counts, other []int64, delta f
 	var out losses
 	last := int64(-1)
 	var seen, seenOther []float64
-	d.noise.pairwise(counts, other, func(noisy []int64, p, q float64) {
+	d.noise.pairwise(class, counts, other, func(noisy []int64, p, q float64) {
 		if m := d.take(noisy)[class]; m != last {
 			last = m
 			seen, seenOther = hypergeometric(counts[class], min(m, counts[class]), knownRows), hypergeometric(other[class], min(m, other[class]), knownRows)

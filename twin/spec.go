@@ -1,7 +1,6 @@
 package twin
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -12,7 +11,8 @@ import (
 type Spec struct {
 	Rows      int64 // n, of the table; where the policy has a unit, the number of subjects
 	Secrets   []Secret
-	Smallest  float64 // share of the rows that every class has at least, which everybody may know; 0: none is known
+	Public    *Public `json:",omitempty"` // nil: nothing is known exactly but Rows
+	Smallest  float64 // share of the rows of its cell that every class has at least, which everybody may know; 0: none is known
 	KnownRows int64   // rows of the table that analysts know one by one
 	Epsilon   float64
 	Delta     float64
@@ -26,8 +26,9 @@ type Secret struct {
 }
 
 // FromPolicy reads what a policy says of one of its tables. Nullable tells of the secrets, by name, whose predicate can be
-// NULL: who does not know says true.
-func FromPolicy(p *policy.Policy, table policy.QualifiedName, nullable func(secret string) bool) (Spec, error) {
+// NULL: who does not know says true. Public is what the policy's public statistics say of the table, whose SQL is not read
+// here.
+func FromPolicy(p *policy.Policy, table policy.QualifiedName, public *Public, nullable func(secret string) bool) (Spec, error) {
 	t, ok := p.Table(table)
 	switch {
 	case !ok:
@@ -36,10 +37,8 @@ func FromPolicy(p *policy.Policy, table policy.QualifiedName, nullable func(secr
 		return Spec{}, fmt.Errorf("table %s has no twin", table)
 	case t.Link != nil:
 		return Spec{}, fmt.Errorf("table %s goes with %s, whose twin has the law", table, t.Link.To)
-	case len(p.Public) > 0:
-		return Spec{}, errors.New("the policy has public statistics, which the law of a twin does not count yet")
 	}
-	spec := Spec{Rows: t.Rows, Smallest: t.Twin.Smallest, KnownRows: t.Twin.KnownRows, Epsilon: float64(p.Privacy.Epsilon), Delta: float64(p.Privacy.Delta)}
+	spec := Spec{Rows: t.Rows, Public: public, Smallest: t.Twin.Smallest, KnownRows: t.Twin.KnownRows, Epsilon: float64(p.Privacy.Epsilon), Delta: float64(p.Privacy.Delta)}
 	for _, s := range p.Secrets {
 		if s.Table != table {
 			continue

@@ -3,73 +3,126 @@ package twin
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 
 	"fugu/mechanism"
 )
 
-// vector is K for any number of classes: Ñ is the vector of counts in the bounds nearest to N + e, and e has Σ e_c = 0 and
-// a probability proportional to x^h(e), x = e^(-ε/k), where h(e) = ‖e‖₁/2 is how many rows e moves.
+// vector is K for any number of classes: Ñ is the vector of counts nearest to N + e, and in each cell e has Σ e_c = 0
+// and a probability proportional to x^h(e), x = e^(-ε/k), where h(e) = ‖e‖₁/2 is how many rows e moves. Where nothing
+// is public, the table is the only cell.
 //
-// A pair differs by the classes of at most k rows, however the moved rows divide over the other classes: h is a norm, so
-// that weights change by the factor x^-k = e^ε at most, and the normaliser does not depend on N. What comes after e is
-// added, clamping too, tells nothing more. As e has no bounds, a class is known to have no more rows than its range says.
+// A pair differs by the classes of at most k rows, each of which stays in its cell, however they divide over the cells
+// and over the other classes: h is a norm, so that the weights of all cells together change by the factor x^-k = e^ε at
+// most, and the normaliser does not depend on N. What comes after e is added, clamping too, tells nothing more.
+//
+// Untruncated it is ε-hiding, but e has no bounds, so that a class is known to have no more rows than its range says.
+// Truncated to e_c ≤ A it is (ε,δ)-hiding, A being that of truncation, and a class has Ñ_c - A rows or more: what is
+// nearest is looked for so that no count is raised but to the least of its class.
 type vector struct {
 	rate
 	move    int64 // k
-	n       int64
-	classes []Class
+	most    int64 // A; -1: untruncated
+	cells   []Cell
+	classes []Class // those of a cell are neighbours, as many in each
+	totals  []total
 }
 
-func newVector(d domain, n int64, epsilon float64) (*vector, error) {
+func newVector(d domain, epsilon, delta float64, truncated bool) (*vector, error) {
 	r, err := newRate(epsilon, 2*d.move)
 	if err != nil {
 		return nil, err
 	}
-	return &vector{rate: r, move: d.move, n: n, classes: d.classes}, nil
+	v := &vector{rate: r, move: d.move, most: -1, cells: d.cells, classes: d.classes, totals: d.totals}
+	if !truncated {
+		return v, nil
+	}
+	if v.most, err = truncation(r.epsilon()/float64(d.move), v.group(), d.move, delta); err != nil {
+		return nil, err
+	}
+	for _, c := range d.cells {
+		if v.most < c.Rows {
+			return v, nil
+		}
+	}
+	return nil, fmt.Errorf("noise is truncated at %d rows, and no cell has more", v.most)
 }
 
+// group is how many classes a cell has.
+func (v *vector) group() int { return len(v.classes) / len(v.cells) }
+
+// part is the classes of a cell, from one to before another.
+func (v *vector) part(cell int) (from, to int) { return cell * v.group(), (cell + 1) * v.group() }
+
 func (v *vector) String() string {
-	return fmt.Sprintf("noise on %d classes, e^(-1/%.4g) for each row moved", len(v.classes), float64(v.move)/v.epsilon())
+	out := fmt.Sprintf("noise on %d classes", len(v.classes))
+	if len(v.cells) > 1 {
+		out += fmt.Sprintf(" in %d public cells", len(v.cells))
+	}
+	out += fmt.Sprintf(", e^(-1/%.4g) for each row moved", float64(v.move)/v.epsilon())
+	if v.most >= 0 {
+		out += fmt.Sprintf(", truncated at %d more", v.most)
+	}
+	return out
 }
 
 func (v *vector) draws() int { return 1000 * len(v.classes) }
 
-// draw draws all entries of e but the last as independent discrete Laplace noise, Pr(e_c) ∝ x^(|e_c|/2), and accepts with
-// the last one's factor x^(|e_last|/2).
+// draw draws all entries of a cell's e but the last as independent discrete Laplace noise, Pr(e_c) ∝ x^(|e_c|/2),
+// accepts with the last one's factor x^(|e_last|/2), and draws again what is beyond the truncation.
 func (v *vector) draw(i *mechanism.Integers, counts []int64) []int64 {
 	scale := 2 * uint64(v.move) * v.den
-	raw := make([]int64, len(counts))
-	for i.Err() == nil {
-		last := int64(0)
-		for c := range len(counts) - 1 {
-			e := i.Laplace(scale, v.num)
-			raw[c], last = counts[c]+e, last-e
+	var out []int64
+	for cell := range v.cells {
+		from, to := v.part(cell)
+		raw := make([]int64, to-from)
+		for done := false; !done; {
+			if i.Err() != nil {
+				return nil
+			}
+			last, most := int64(0), int64(math.MinInt64)
+			for c := range len(raw) - 1 {
+				e := i.Laplace(scale, v.num)
+				raw[c], last, most = counts[from+c]+e, last-e, max(most, e)
+			}
+			raw[len(raw)-1] = counts[to-1] + last
+			done = i.Yes(uint64(abs(last)), v.num, scale) && (v.most < 0 || max(most, last) <= v.most)
 		}
-		if i.Yes(uint64(abs(last)), v.num, scale) {
-			raw[len(raw)-1] = counts[len(raw)-1] + last
-			return v.nearest(raw)
-		}
+		out = append(out, v.nearest(cell, raw)...)
 	}
-	return nil
+	return out
 }
 
-// nearest is the vector in the bounds that is nearest to raw, n rows in all: every entry lowered by as much and clamped, and
-// by one less the first of those that make up n.
-func (v *vector) nearest(raw []int64) []int64 {
+// nearest is the vector of a cell that is nearest to raw within the bounds of its classes; where noise is truncated,
+// within their lower bounds alone, so that every count is raw's, or less, or the least of its class.
+func (v *vector) nearest(cell int, raw []int64) []int64 {
+	from, to := v.part(cell)
+	classes, rows := v.classes[from:to], v.cells[cell].Rows
+	if v.most < 0 {
+		return nearest(classes, rows, raw)
+	}
+	open := slices.Clone(classes)
+	for c := range open {
+		open[c].Most = rows
+	}
+	return nearest(open, rows, raw)
+}
+
+// nearest is the vector in the bounds of the classes that is nearest to raw, of so many rows in all: every entry
+// lowered by as much and clamped, and by one less the first of those that make up the rows.
+func nearest(classes []Class, rows int64, raw []int64) []int64 {
 	lowered := func(by int64) (out []int64, total int64) {
 		out = make([]int64, len(raw))
-		for c, class := range v.classes {
+		for c, class := range classes {
 			out[c] = min(max(raw[c]-by, class.Least), class.Most)
 			total += out[c]
 		}
 		return out, total
 	}
-	low, high := slices.Min(raw)-v.n, slices.Max(raw)+1 // lowered by these all are at their most, or at their least
+	low, high := slices.Min(raw)-rows, slices.Max(raw)+1 // lowered by these all are at their most, or at their least
 	for low+1 < high {
 		mid := low + (high-low)/2
-		if _, total := lowered(mid); total >= v.n {
+		if _, total := lowered(mid); total >= rows {
 			low = mid
 		} else {
 			high = mid
@@ -78,17 +131,20 @@ func (v *vector) nearest(raw []int64) []int64 {
 	out, total := lowered(low)
 	next, _ := lowered(low + 1)
 	for c := range out {
-		if total > v.n && next[c] < out[c] {
+		if total > rows && next[c] < out[c] {
 			out[c], total = out[c]-1, total-1
 		}
 	}
 	return out
 }
 
-func (v *vector) least([]int64) []int64 {
+func (v *vector) least(noisy []int64) []int64 {
 	out := make([]int64, len(v.classes))
 	for c, class := range v.classes {
 		out[c] = class.Least
+		if v.most >= 0 {
+			out[c] = max(out[c], noisy[c]-v.most)
+		}
 	}
 	return out
 }
@@ -99,66 +155,57 @@ func (v *vector) covers(counts []int64) bool {
 			return false
 		}
 	}
-	return true
+	return !slices.ContainsFunc(v.totals, func(t total) bool { return !t.covers(v.classes, counts) })
 }
 
-func (v *vector) unit() (num, den uint64) { return v.num, v.den * uint64(v.move) }
-func (v *vector) steps() int64            { return v.move }
-
-// law goes through the vectors N + e near the table, the same for every N. An outcome without counts is all others together. The normaliser
-// Σ x^h(e) counts the points of the root lattice A_d by their distance: Σ_j C(d,j)² x^j / (1-x)^d, d classes but one
-// [Conway & Sloane 1997].
-func (v *vector) law(x *big.Rat, counts []int64) []Outcome {
-	d := int64(len(counts) - 1)
-	total := new(big.Rat)
-	for j := range d + 1 {
-		ways := new(big.Int).Binomial(d, j)
-		total.Add(total, new(big.Rat).Mul(new(big.Rat).SetInt(ways.Mul(ways, ways)), power(x, j)))
+// within is the table within the bounds that is nearest to these counts.
+func (v *vector) within(counts []int64) (out []int64) {
+	for cell := range v.cells {
+		from, to := v.part(cell)
+		out = append(out, v.nearest(cell, counts[from:to])...)
 	}
-	total.Quo(total, power(new(big.Rat).Sub(big.NewRat(1, 1), x), d))
-
-	weights, outcomes := map[string]*big.Rat{}, map[string][]int64{}
-	reach, rest := v.n+8, new(big.Rat).Set(total)
-	raw := make([]int64, len(counts))
-	var each func(c int, left int64)
-	each = func(c int, left int64) {
-		if c < len(raw)-1 {
-			for raw[c] = -reach; raw[c] <= v.n+reach; raw[c]++ {
-				each(c+1, left-raw[c])
-			}
-			return
-		}
-		raw[c] = left
-		noisy := v.nearest(raw)
-		key := fmt.Sprint(noisy)
-		if outcomes[key] == nil {
-			outcomes[key], weights[key] = noisy, new(big.Rat)
-		}
-		w := power(x, moved(raw, counts))
-		weights[key].Add(weights[key], w)
-		rest.Sub(rest, w)
-	}
-	each(0, v.n)
-	weights[""] = rest
-	return normalised(weights, total, func(key string) []int64 { return outcomes[key] })
+	return out
 }
 
-// expect takes noise without bounds, as continuous noise has its variance: sizes do not depend on it.
+// expect takes noise without bounds, as continuous noise has its variance: sizes do not depend on it. Where it is
+// truncated they do, and it goes through quantiles of an entry of e, of all classes at a time: each class has its own
+// law.
 func (v *vector) expect(counts []int64, sizes func(noisy []int64) []int64) []Expected {
 	var sum sums
-	noisy := v.nearest(counts)
+	if v.most >= 0 {
+		left := make([]int64, len(v.cells)) // what the least of all classes leaves
+		for i, c := range v.cells {
+			left[i] = c.Rows
+		}
+		for _, class := range v.classes {
+			left[class.Cell] -= class.Least
+		}
+		for q := range quantiles {
+			y := v.quantile((float64(q) + .5) / (2 * quantiles))
+			for _, y := range []int64{-y, y} {
+				noisy := make([]int64, len(counts))
+				for c, class := range v.classes {
+					noisy[c] = min(max(counts[c]+y, class.Least), class.Least+left[class.Cell])
+				}
+				sum.add(counts, noisy, sizes(noisy), 1./(2*quantiles))
+			}
+		}
+		return sum.expected()
+	}
+	noisy := v.within(counts)
 	sum.add(counts, noisy, sizes(noisy), 1)
 	out := sum.expected()
 	for c := range out {
 		// Clamped noise is no further off than the range is wide.
 		width := float64(v.classes[c].Most - v.classes[c].Least)
-		out[c].Noise = math.Min(width, deviation(len(counts))*float64(v.move)/v.epsilon())
+		out[c].Noise = math.Min(width, deviation(v.group())*float64(v.move)/v.epsilon())
 	}
 	return out
 }
 
 // deviation is the standard deviation of an entry of e, in units of k/ε: √2 for two classes. e is the difference of the
-// rows that come and those that go, and h follows a gamma law of the dimension, among which the rows divide as in a simplex.
+// rows that come and those that go, and h follows a gamma law of the dimension, among which the rows divide as in a
+// simplex.
 func deviation(classes int) float64 {
 	d := float64(classes - 1)
 	// With p classes that gain, h ~ Gamma(d), split evenly on the simplex of p: E e² = E h²·2/(p(p+1)); by symmetry the
@@ -174,12 +221,80 @@ func deviation(classes int) float64 {
 	return math.Sqrt(sum / total * d * (d + 1))
 }
 
-// pairwise takes for Ñ an answer that tells a pair apart as well as any ε-hiding one does, with the same sizes, which do not
-// depend on Ñ: randomised response.
-func (v *vector) pairwise(counts, other []int64, each func(noisy []int64, p, q float64)) {
+// quantile is the least y that an entry of e is above with this probability at most, which is below a half.
+func (v *vector) quantile(beyond float64) int64 {
+	rate := v.epsilon() / float64(v.move)
+	low, high := int64(0), v.most
+	for low < high {
+		if mid := low + (high-low)/2; tail(rate, v.group(), max(mid, int64(v.group()-2))) <= beyond {
+			high = mid
+		} else {
+			low = mid + 1
+		}
+	}
+	return low
+}
+
+// pairwise takes for Ñ an answer that tells a pair apart as well as any ε-hiding one does: randomised response. Sizes
+// do not depend on Ñ, if noise is untruncated. If it is truncated, that of a class depends on its own count, so that at
+// each count of the class the rest of Ñ is such an answer: given a count the two probabilities have a ratio between
+// e^-ε and e^ε on average, which the two ends have as well, and no law of ratios with that average tells more.
+func (v *vector) pairwise(class int, counts, other []int64, each func(noisy []int64, p, q float64)) {
 	loss := float64(moved(counts, other)) * v.epsilon() / float64(v.move)
-	yes, no := -math.Log1p(math.Exp(-loss)), -math.Log1p(math.Exp(loss))
-	noisy := v.nearest(counts)
-	each(noisy, yes, no)
-	each(noisy, no, yes)
+	noisy := v.within(counts)
+	if v.most < 0 {
+		yes, no := -math.Log1p(math.Exp(-loss)), -math.Log1p(math.Exp(loss))
+		each(noisy, yes, no)
+		each(noisy, no, yes)
+		return
+	}
+	for _, y := range v.marginal(counts[class], other[class]) {
+		noisy[class] = max(y.count, v.classes[class].Least)
+		if y.p == 0 || y.q == 0 {
+			each(noisy, math.Log(y.p), math.Log(y.q))
+			continue
+		}
+		// p = a + b and q = a·e^loss + b·e^-loss.
+		up, down := math.Exp(loss), math.Exp(-loss)
+		a := math.Max(0, (y.q-y.p*down)/(up-down))
+		b := math.Max(0, y.p-a)
+		each(noisy, math.Log(a), math.Log(a)+loss)
+		each(noisy, math.Log(b), math.Log(b)-loss)
+	}
+}
+
+// block is some counts of a class, up to one, with their probability in two tables.
+type block struct {
+	count int64
+	p, q  float64
+}
+
+// marginal is the law of a class's count, before clamping, in two tables that have so many rows of it, in blocks. What
+// is cut off of the other classes changes it by δ or so.
+func (v *vector) marginal(count, other int64) (out []block) {
+	rate, step := v.epsilon()/float64(v.move), max(1, v.move/64)
+	above := func(y int64) float64 { // Pr(e ≥ y)
+		m := int64(v.group() - 2)
+		switch {
+		case y > v.most:
+			return 0
+		case y > m:
+			return tail(rate, v.group(), y-1)
+		case y <= -m:
+			return 1 - tail(rate, v.group(), -y)
+		}
+		// Near 0 the formula of tail does not hold, and the law is nearly even.
+		beyond := tail(rate, v.group(), m)
+		return 1 - beyond + float64(y+m)/float64(2*m+1)*(2*beyond-1)
+	}
+	reach := 2 * v.most
+	for from := min(count, other) - reach; from <= max(count, other)+v.most; from += step {
+		b := block{count: from + step - 1}
+		b.p = above(from-count) - above(from+step-count)
+		b.q = above(from-other) - above(from+step-other)
+		if b.p > 0 || b.q > 0 {
+			out = append(out, b)
+		}
+	}
+	return out
 }

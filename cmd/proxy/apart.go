@@ -17,6 +17,7 @@ import (
 	"fugu/pipeline"
 	"fugu/policy"
 	"fugu/twin/build"
+	"fugu/twin/margin"
 	"fugu/upstream"
 )
 
@@ -301,6 +302,11 @@ func (h *house) checkSource(ctx context.Context, stdout io.Writer) error {
 		}
 		all = append(all, family...)
 		for _, t := range p.Tables {
+			if t.Link == nil {
+				if _, err := margin.Of(p, t.Qualified()); err != nil {
+					return err
+				}
+			}
 			accepted := t.Twin.Unit != "" || t.Twin.IndependentRows || t.Link != nil
 			rows, _ := keeper.Query(ctx, "SELECT x.what FROM "+
 				"("+twinSuspicions+") AS x(n, what)", pipeline.Quoted(t.Qualified()),

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"fugu/twin"
+	"fugu/twin/margin"
 )
 
 // knownRows are the numbers of known rows for which preview says what they would tell.
@@ -18,6 +19,7 @@ type twinPreview struct {
 	Dataset   string            `json:"dataset"`
 	Table     string            `json:"table"`
 	Mechanism string            `json:"mechanism"`
+	Public    map[string]int64  `json:"public,omitempty"` // rows of each public cell
 	Epsilon   float64           `json:"epsilon"`
 	Delta     float64           `json:"delta"`
 	Tables    []twinPreviewRow  `json:"tables"`
@@ -47,7 +49,7 @@ var previewGroups = []struct {
 func (w *twins) preview(stdout io.Writer, asJSON bool) error {
 	all := []twinPreview{}
 	for _, root := range w.roots {
-		spec, err := twin.FromPolicy(root.policy, root.table.Qualified(), func(string) bool { return false })
+		spec, err := margin.Spec(root.policy, root.table.Qualified(), func(string) bool { return false })
 		if err != nil {
 			return fmt.Errorf("the twin of %s: %w", root.table.Qualified(), err)
 		}
@@ -69,7 +71,8 @@ func (w *twins) preview(stdout io.Writer, asJSON bool) error {
 }
 
 func previewOf(root twinRoot, spec twin.Spec, d *twin.Design) twinPreview {
-	p := twinPreview{Dataset: root.policy.Dataset, Table: root.table.Qualified().String(), Mechanism: d.String(), Epsilon: d.Epsilon, Delta: d.Delta}
+	p := twinPreview{Dataset: root.policy.Dataset, Table: root.table.Qualified().String(), Mechanism: d.String(),
+		Public: d.Cells(), Epsilon: d.Epsilon, Delta: d.Delta}
 	tables := d.Tables()
 	for _, counts := range tables {
 		row := twinPreviewRow{Counts: map[string]int64{}, Expect: map[string]twin.Expected{}, Groups: map[string]float64{}}
@@ -88,7 +91,7 @@ func previewOf(root twinRoot, spec twin.Spec, d *twin.Design) twinPreview {
 
 	// Two tables that nobody may tell apart: the middle one, and the next that is as far as a pair can be.
 	middle := tables[len(tables)/2]
-	if other, ok := partner(spec, middle); ok {
+	if other, ok := partner(spec, d, middle); ok {
 		for _, k := range knownRows {
 			loss := twinPreviewLoss{Rows: k}
 			if e := d.Loss(k, middle, other, d.Delta); !math.IsInf(e, 0) {
@@ -100,22 +103,31 @@ func previewOf(root twinRoot, spec twin.Spec, d *twin.Design) twinPreview {
 	return p
 }
 
-// partner is a table that the policy protects against one with these counts: rows of the first class are of the second.
-func partner(spec twin.Spec, counts []int64) ([]int64, bool) {
-	if len(counts) != 2 || len(spec.Secrets[0].Spans) == 0 {
+// partner is a table that the policy protects against one with these counts: rows of the first class are of the second, of
+// each public cell as many as its part of the table.
+func partner(spec twin.Spec, d *twin.Design, counts []int64) ([]int64, bool) {
+	if len(spec.Secrets) != 1 || len(spec.Secrets[0].Spans) == 0 || spec.Secrets[0].Nullable {
 		return nil, false
 	}
-	span := spec.Secrets[0].Spans[0]
-	k := int64(math.Round(span.Within * float64(spec.Rows)))
-	first := counts[0] - k
-	if float64(first) < span.From*float64(spec.Rows) {
-		first = counts[0] + k
+	within := spec.Secrets[0].Spans[0].Within
+	for _, sign := range []float64{-1, 1} {
+		other := slices.Clone(counts)
+		for c := 0; c < len(counts); c += 2 {
+			move := int64(sign * math.Floor(within*float64(counts[c]+counts[c+1])))
+			other[c], other[c+1] = counts[c]+move, counts[c+1]-move
+		}
+		if d.Covers(other) {
+			return other, true
+		}
 	}
-	return []int64{first, spec.Rows - first}, float64(first) <= span.To*float64(spec.Rows)
+	return nil, false
 }
 
 func (p twinPreview) print(stdout io.Writer) error {
 	fmt.Fprintf(stdout, "%s, dataset %s\n", coloured(stdout, inBold, p.Table), p.Dataset)
+	for _, cell := range slices.Sorted(maps.Keys(p.Public)) {
+		fmt.Fprintf(stdout, "   public: %s: %d rows, exactly\n", cell, p.Public[cell])
+	}
 	fmt.Fprintf(stdout, "   noise: %s\n", p.Mechanism)
 	fmt.Fprintf(stdout, "   price: epsilon %g, delta %g, once, whatever is asked of it; rests on: exchangeable\n\n",
 		p.Epsilon, p.Delta)

@@ -19,6 +19,7 @@ import (
 	"fugu/test/pgcluster"
 	"fugu/twin"
 	"fugu/twin/build"
+	"fugu/twin/margin"
 )
 
 const (
@@ -128,7 +129,7 @@ func readTwinPolicy(ctx context.Context, truth *pgx.Conn, epsilon float64) (*pol
 }
 
 func lawOf(p *policy.Policy) (*twin.Design, error) {
-	spec, err := twin.FromPolicy(p, p.Tables[0].Qualified(), func(string) bool { return false })
+	spec, err := margin.Spec(p, p.Tables[0].Qualified(), func(string) bool { return false })
 	if err != nil {
 		return nil, err
 	}

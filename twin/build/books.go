@@ -207,7 +207,7 @@ func lawOf(s twin.Spec) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("fingerprinting a law: %w", err)
 	}
-	sum := sha256.Sum256(text)
+	sum := sha256.Sum256(append(text, s.Edition()...))
 	return hex.EncodeToString(sum[:]), nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"fugu/ledger"
 	"fugu/policy"
 	"fugu/twin"
+	"fugu/twin/margin"
 )
 
 // Keeper makes twins.
@@ -283,7 +284,7 @@ func (f *family) spec(ctx context.Context, tx pgx.Tx, p *policy.Policy) (twin.Sp
 		}
 		null[s.Name] = some
 	}
-	return twin.FromPolicy(p, f.root.Qualified(), func(secret string) bool { return null[secret] })
+	return margin.Spec(p, f.root.Qualified(), func(secret string) bool { return null[secret] })
 }
 
 // shape is the fingerprint of how the twin's tables look: columns, keys, indexes; and, behind a space, asked's of what

@@ -13,6 +13,7 @@ import (
 
 	"fugu/internal/hook"
 	"fugu/parser"
+	"fugu/policy"
 	"fugu/twin"
 )
 
@@ -34,20 +35,40 @@ func outcome(s twin.Secret) (string, error) {
 	}
 	cases := make([]string, len(s.Values))
 	for i, v := range s.Values {
-		condition := parser.QuoteIdent(s.Categories) + " = " + parser.QuoteLiteral(v.Text)
-		if v.IsNull {
-			condition = parser.QuoteIdent(s.Categories) + " IS NULL"
-		}
-		cases[i] = fmt.Sprintf("WHEN %s THEN %d", condition, i)
+		cases[i] = fmt.Sprintf("WHEN %s THEN %d", isValue(s.Categories, v), i)
 	}
 	// A value that the policy does not list is of no class, and counting ends with an error that says so.
 	return "CASE " + strings.Join(cases, " ") + " END", nil
 }
 
+// cell is the SQL of the public cell of a row: its index. A row of none is of no class, and counting ends with an error.
+func cell(p *twin.Public) string {
+	if p == nil {
+		return "0"
+	}
+	var cases []string
+	for i, c := range p.Cells {
+		var values []string
+		for j, v := range c.Values {
+			values = append(values, isValue(p.Columns[j], v))
+		}
+		cases = append(cases, fmt.Sprintf("WHEN %s THEN %d", strings.Join(values, " AND "), i))
+	}
+	return "CASE " + strings.Join(cases, " ") + " END"
+}
+
+// isValue is the SQL of a column having a value.
+func isValue(column string, v policy.Value) string {
+	if v.IsNull {
+		return parser.QuoteIdent(column) + " IS NULL"
+	}
+	return parser.QuoteIdent(column) + " = " + parser.QuoteLiteral(v.Text)
+}
+
 // class is the SQL of a row's class: its index in twin.Design.Classes.
-func class(secrets []twin.Secret) (string, error) {
-	sql := "0"
-	for _, s := range secrets {
+func class(spec twin.Spec) (string, error) {
+	sql := cell(spec.Public)
+	for _, s := range spec.Secrets {
 		o, err := outcome(s)
 		if err != nil {
 			return "", err
@@ -63,12 +84,12 @@ func class(secrets []twin.Secret) (string, error) {
 	return sql, nil
 }
 
-// ordered is the SQL of the table's rows: their class, their hash h, keyed by setOrder's 32 secret bytes, and the columns
-// named. The hash's first half is the row's place in the order of drawing, the second half is for what else is drawn of it.
-// Both come first, so that scans that need no more need not go through the row.
+// ordered is the SQL of the table's rows: their class, their hash h, keyed by setOrder's 32 secret bytes, and the
+// columns named. The hash's first half is the row's place in the order of drawing, the second half is for what else is
+// drawn of it. Both come first, so that scans that need no more need not go through the row.
 //
-// It is a function of the primary key and not of the content, so that a row that is corrected keeps its place. Without a
-// primary key it is of the content and a running number among equal rows, which cannot be told apart anyway.
+// It is a function of the primary key and not of the content, so that a row that is corrected keeps its place. Without
+// a primary key it is of the content and a running number among equal rows, which cannot be told apart anyway.
 func (s *source) ordered(class string, columns []string) string {
 	id := "ROW(" + list("t.", s.primary) + ")::pg_catalog.text"
 	if s.primary == nil || hook.TwinByContent {
@@ -81,18 +102,20 @@ func (s *source) ordered(class string, columns []string) string {
 	}
 	hash := fmt.Sprintf(`pg_catalog.sha256(%s || pg_catalog.convert_to(%s, 'UTF8'))`, orderKey, id)
 	if hook.TwinTableOrder {
-		hash = `pg_catalog.int8send(pg_catalog.row_number() OVER (ORDER BY t.ctid)) || pg_catalog.substr(` + hash + `, 9)`
+		number := `pg_catalog.row_number() OVER (ORDER BY t.ctid)`
+		hash = `pg_catalog.int8send(` + number + `) || pg_catalog.substr(` + hash + `, 9)`
 	}
 	// OFFSET 0 has what is computed here computed once a row.
 	with := ""
 	if len(columns) > 0 {
 		with = ", " + list("t.", columns)
 	}
-	return fmt.Sprintf(`SELECT (%s) AS "fugu class", %s AS "fugu h"%s FROM %s AS t OFFSET 0`, class, hash, with, s.qualified())
+	return fmt.Sprintf(`SELECT (%s) AS "fugu class", %s AS "fugu h"%s FROM %s AS t OFFSET 0`,
+		class, hash, with, s.qualified())
 }
 
-// orderKey is the SQL of the key of the order of drawing. It is a setting of the transaction, which no other session sees,
-// so that it stands in no statement's text, and so that statements that take no parameters can use it.
+// orderKey is the SQL of the key of the order of drawing. It is a setting of the transaction, which no other session
+// sees, so that it stands in no statement's text, and so that statements that take no parameters can use it.
 const orderKey = `(SELECT pg_catalog.decode(pg_catalog.current_setting('fugu.order'), 'hex'))`
 
 // setOrder says the key for the rest of the transaction.
@@ -104,8 +127,9 @@ func setOrder(ctx context.Context, db pgx.Tx, key []byte) error {
 	return nil
 }
 
-// unchanged reports whether the rows that a draw was made of are those that there are now, each of the class that it was
-// of then. Where classes were others, the rows are counted by those; where that fails, they are not known to be the same.
+// unchanged reports whether the rows that a draw was made of are those that there are now, each of the class that it
+// was of then. Where classes were others, the rows are counted by those; where that fails, they are not known to be the
+// same.
 func (s *source) unchanged(ctx context.Context, db pgx.Tx, d, now Draw) (same bool, err error) {
 	contents := now.Contents
 	if d.Class != now.Class {
@@ -125,7 +149,7 @@ func (s *source) unchanged(ctx context.Context, db pgx.Tx, d, now Draw) (same bo
 }
 
 // errNoClass is about a row that is of none of the classes.
-var errNoClass = errors.New("rows with a value that the policy does not list as a category")
+var errNoClass = errors.New("rows with a value that the policy does not list as a category, or whose combination of values no public count has")
 
 // count counts the rows of each class of what ordered gives, in one scan.
 func (s *source) count(ctx context.Context, db pgx.Tx, ordered string, classes int) (counts, error) {

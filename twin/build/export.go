@@ -210,6 +210,7 @@ func certify(p *policy.Policy, family []policy.Table, all []Twin) (c CertifiedTw
 		if err != nil {
 			return c, err
 		}
+		c.Assumptions = assumptions(root, design.Public())
 		c.Table, c.Built, c.Nth = t.Qualified().String(), x.Built, x.Nth
 		c.Epsilon, c.Delta, c.Mechanism = x.Epsilon, x.Delta, design.String()
 		told := int64(0)
@@ -221,7 +222,6 @@ func certify(p *policy.Policy, family []policy.Table, all []Twin) (c CertifiedTw
 		}
 	}
 	c.KnownRows = root.Twin.KnownRows
-	c.Assumptions = assumptions(root)
 	for _, s := range p.Secrets {
 		if s.Table == root.Qualified() {
 			c.Secrets = append(c.Secrets, secretInWords(s))
@@ -244,22 +244,34 @@ func designOf(p *policy.Policy, root policy.Table, law string) (*twin.Design, er
 }
 
 // assumptions are what a twin rests on, in words.
-func assumptions(root policy.Table) []string {
+func assumptions(root policy.Table, public *twin.Public) []string {
 	out := []string{"exchangeable: within a class the rows are exchangeable, and their law is the same under both " +
 		"values of a pair"}
+	if public != nil {
+		out = append(out, "public: everybody may know exactly how many rows have each value of "+
+			strings.Join(public.Columns, ", ")+"; given that, rows are drawn independently")
+	}
 	if root.Twin.IndependentRows {
 		out = append(out, "independent_rows: the owner accepts that several rows of one subject are drawn "+
 			"independently")
 	}
 	if root.Twin.Smallest > 0 {
-		out = append(out, fmt.Sprintf("smallest: every class has a share of %g of the rows or more, which everybody "+
-			"may know", root.Twin.Smallest))
+		of := "rows"
+		if public != nil {
+			of = "rows of its public cell"
+		}
+		out = append(out, fmt.Sprintf("smallest: every class has a share of %g of the %s or more, which everybody "+
+			"may know", root.Twin.Smallest, of))
 	}
 	known := "known_rows: who sees the twin knows no row of the table for certain"
 	if n := root.Twin.KnownRows; n > 0 {
 		known = fmt.Sprintf("known_rows: who sees the twin knows at most %d rows of the table for certain", n)
 	}
-	return append(out, known, "no statistic of the table is known exactly beside the twin")
+	other := "no statistic"
+	if public != nil {
+		other = "no other statistic"
+	}
+	return append(out, known, other+" of the table is known exactly beside the twin")
 }
 
 // secretInWords says which values of a secret cannot be told from each other.

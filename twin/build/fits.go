@@ -16,6 +16,7 @@ import (
 	"fugu/policy"
 	"fugu/sqlstate"
 	"fugu/twin"
+	"fugu/twin/margin"
 )
 
 // Misfits says in words which twins that are there were built by another policy than p: for another dataset, by other
@@ -146,7 +147,7 @@ func specOf(p *policy.Policy, root policy.Table, law string) (spec twin.Spec, ok
 		}
 	}
 	for null := range 1 << len(proportions) {
-		spec, err := twin.FromPolicy(p, root.Qualified(), func(secret string) bool {
+		spec, err := margin.Spec(p, root.Qualified(), func(secret string) bool {
 			return null>>slices.Index(proportions, secret)&1 == 1
 		})
 		if err != nil {

@@ -51,7 +51,7 @@ func (k *Keeper) look(ctx context.Context, tx pgx.Tx, at place, p *policy.Policy
 	if j.law, err = lawOf(spec); err != nil {
 		return nil, err
 	}
-	if j.class, err = class(spec.Secrets); err != nil {
+	if j.class, err = class(spec); err != nil {
 		return nil, err
 	}
 	j.shape = j.family.shape()

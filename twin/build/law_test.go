@@ -18,6 +18,7 @@ import (
 	"fugu/test/forgetful"
 	"fugu/twin"
 	"fugu/twin/build"
+	"fugu/twin/margin"
 )
 
 // small is a table of seven rows, four of one class and three of the other, each with a name of its own.
@@ -55,7 +56,7 @@ func lawOf(t *testing.T, p *policy.Policy, classes ...string) map[outcome]float6
 	for i, letters := range classes {
 		counts[i] = int64(len(letters))
 	}
-	spec, err := twin.FromPolicy(p, p.Tables[0].Qualified(), func(string) bool { return false })
+	spec, err := margin.Spec(p, p.Tables[0].Qualified(), func(string) bool { return false })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// eachRow calls f with the class and the hash of each row of what ordered gives, in any order. A row of no class has -1.
-// f must not keep the hash.
+// eachRow calls f with the class and the hash of each row of what ordered gives, in any order. A row of no class has
+// -1. f must not keep the hash.
 //
 // PostgreSQL sends the two and counts nothing: to group by a bucket takes it three times as long as to send the row.
 func eachRow(ctx context.Context, db pgx.Tx, ordered string, f func(class int, h []byte)) error {
@@ -134,8 +134,8 @@ func newHistogram(classes int) histogram {
 // bucketOf is the bucket that a hash, or a half of it, is in.
 func bucketOf(h []byte) int { return int(h[0])<<8 | int(h[1]) }
 
-// cut finds the n-th smallest value of a class among those that were counted: all rows in the buckets before its own come
-// before it, so that only those within it have to be held and put in order. They are a 65,536th part of the rows.
+// cut finds the n-th smallest value of a class among those that were counted: all rows in the buckets before its own
+// come before it, so that only those within it have to be held and put in order. They are a 65,536th part of the rows.
 type cut struct {
 	bucket int   // -1: n is 0
 	nth    int64 // within the bucket, from 1

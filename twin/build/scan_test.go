@@ -66,7 +66,8 @@ func TestRowReader(t *testing.T) {
 	}
 	short := sent([]int{1}, [][]byte{hashes[0][:half]})
 	three := slices.Concat(stream[:len(signature)], []byte{0, 3}, stream[len(signature)+2:])
-	for name, damaged := range map[string][]byte{"another signature": bytes.ToLower(stream), "half a hash": short, "three fields": three} {
+	for name, damaged := range map[string][]byte{"another signature": bytes.ToLower(stream), "half a hash": short,
+		"three fields": three} {
 		if _, r := read(damaged, 64); r.err == nil {
 			t.Errorf("%s: no error", name)
 		}

@@ -70,8 +70,8 @@ func (s *source) settle(ctx context.Context, db pgx.Tx, c counts, take []drawn) 
 		out.each = append(out.each, d.each)
 	}
 
-	// Who stands once more is drawn by the other half of the hash: these are counted in the same scan, as all rows in the
-	// buckets before that of the last one are taken.
+	// Who stands once more is drawn by the other half of the hash: these are counted in the same scan, as all rows in
+	// the buckets before that of the last one are taken.
 	among, cuts := newHistogram(len(take)), cutsAt(c.ordered, taken)
 	err = eachRow(ctx, db, stagedName, func(class int, h []byte) {
 		if bucket := bucketOf(h); bucket < cuts[class].bucket {
@@ -115,16 +115,19 @@ func (s *source) settle(ctx context.Context, db pgx.Tx, c counts, take []drawn) 
 	return out, nil
 }
 
-// withinBuckets is the SQL of the staged rows whose second half is in the bucket of their class's cut. Which these are is
-// a setting of the transaction, as the key is.
+// withinBuckets is the SQL of the staged rows whose second half is in the bucket of their class's cut. Which these are
+// is a setting of the transaction, as the key is.
 func withinBuckets(ctx context.Context, db pgx.Tx, cuts []cut) (string, error) {
 	buckets := make([]int64, len(cuts))
 	for class, c := range cuts {
 		buckets[class] = int64(c.bucket)
 	}
-	if _, err := db.Exec(ctx, `SELECT pg_catalog.set_config('fugu.buckets', $1::pg_catalog.int8[]::pg_catalog.text, true)`, buckets); err != nil {
+	const set = `SELECT pg_catalog.set_config('fugu.buckets', $1::pg_catalog.int8[]::pg_catalog.text, true)`
+	if _, err := db.Exec(ctx, set, buckets); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf(`(SELECT * FROM %s WHERE pg_catalog.get_byte("fugu h", %d) * 256 + pg_catalog.get_byte("fugu h", %d)
-		= (SELECT pg_catalog.current_setting('fugu.buckets')::pg_catalog.int8[])["fugu class" + 1])`, stagedName, half, half+1), nil
+	return fmt.Sprintf(`(SELECT * FROM %s
+		WHERE pg_catalog.get_byte("fugu h", %d) * 256 + pg_catalog.get_byte("fugu h", %d)
+			= (SELECT pg_catalog.current_setting('fugu.buckets')::pg_catalog.int8[])["fugu class" + 1])`,
+		stagedName, half, half+1), nil
 }

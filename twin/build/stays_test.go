@@ -11,21 +11,21 @@ import (
 	"fugu/twin/build"
 )
 
-// drawnRows are the rows that the shop's twin has, and how often each stands, by the key of the order of drawing that the
-// seed below gives. Twins that were published were drawn by it: another order would draw rows independently of theirs,
-// and the two together show the secret. Never change this value.
+// drawnRows are the rows that the shop's twin has, and how often each stands, by the key of the order of drawing that
+// the seed below gives. Twins that were published were drawn by it: another order would draw rows independently of
+// theirs, and the two together show the secret. Never change this value.
 const drawnRows = "e3e899a9b415ba11c87316829fa382b6"
 
-// drawnOf is the digest of the shop's rows by class that the ledger keeps. Were it another, the rows of every table whose
-// twin was built by an earlier version would seem to have changed.
+// drawnOf is the digest of the shop's rows by class that the ledger keeps. Were it another, the rows of every table
+// whose twin was built by an earlier version would seem to have changed.
 const drawnOf = "36dfb272a238cacacdd1fc4e4ee9c20b1967dec283957279178fd430283d323b"
 
 // laidRows are the new keys of the rows. Another order would show nothing, but the keys that analysts have kept would
 // be those of other rows.
 const laidRows = "8310db28217909df24636eb56e033527"
 
-// The order of drawing, who stands once more, what the ledger knows the rows by, and new keys are what they were in every
-// version.
+// The order of drawing, who stands once more, what the ledger knows the rows by, and new keys are what they were in
+// every version.
 func TestOrderOfDrawingStays(t *testing.T) {
 	w := newWorld(t, "stays", shop, richPolicy)
 	w.keeper.Random = rand.NewChaCha8([32]byte{7})

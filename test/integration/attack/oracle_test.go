@@ -105,6 +105,11 @@ func TestNullOracle(t *testing.T) {
 		"SELECT avg(bonus) IS NULL FROM customer",
 		"SELECT coalesce(sum(visits), 0) FROM customer WHERE region = 'remote'",
 		"SELECT 1 / count(*) FROM (SELECT avg(bonus) AS b FROM customer) q WHERE b IS NULL",
+	}, more: []string{ // where the key decides, the rows do not
+		"SELECT region, sum(age) FILTER (WHERE region <> 'remote') IS NULL FROM customer GROUP BY region",
+		"SELECT region, count(*) FILTER (WHERE region = 'remote'), sum(CASE WHEN region = 'remote' THEN 1 ELSE 0 END) FROM customer GROUP BY region",
+		"SELECT region, avg(CASE WHEN region <> 'remote' AND visits > 1 THEN age END) IS NULL FROM customer GROUP BY CUBE (region)",
+		"SELECT upper(region), sum(bonus) FILTER (WHERE region = 'remote') IS NULL FROM customer GROUP BY 1",
 	}}.compare(t)
 }
 

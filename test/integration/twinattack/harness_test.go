@@ -29,6 +29,7 @@ import (
 	"fugu/test/pgcluster"
 	"fugu/twin"
 	"fugu/twin/build"
+	"fugu/twin/margin"
 	"fugu/upstream"
 	"fugu/wire"
 	"fugu/wire/auth"
@@ -172,7 +173,7 @@ func load(t testing.TB, yaml string) *policy.Policy {
 // design is the law of the policy's first table.
 func design(t testing.TB, p *policy.Policy) *twin.Design {
 	t.Helper()
-	spec, err := twin.FromPolicy(p, p.Tables[0].Qualified(), func(string) bool { return false })
+	spec, err := margin.Spec(p, p.Tables[0].Qualified(), func(string) bool { return false })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,86 @@
+package twin
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+)
+
+func (v *vector) unit() (num, den uint64) { return v.num, v.den * uint64(v.move) }
+func (v *vector) steps() int64            { return v.move }
+
+// law is the product of the laws of the cells. An outcome without counts is all that are not gone through together.
+func (v *vector) law(x *big.Rat, counts []int64) []Outcome {
+	out := []Outcome{{Counts: []int64{}, Probability: big.NewRat(1, 1)}}
+	for cell := range v.cells {
+		from, to := v.part(cell)
+		var next []Outcome
+		for _, o := range v.cellLaw(x, cell, counts[from:to]) {
+			if o.Counts == nil {
+				continue
+			}
+			for _, before := range out {
+				both := new(big.Rat).Mul(before.Probability, o.Probability)
+				next = append(next, Outcome{slices.Concat(before.Counts, o.Counts), both})
+			}
+		}
+		out = next
+	}
+	rest := big.NewRat(1, 1)
+	for _, o := range out {
+		rest.Sub(rest, o.Probability)
+	}
+	if rest.Sign() > 0 {
+		out = append([]Outcome{{nil, rest}}, out...)
+	}
+	return out
+}
+
+// cellLaw goes through the vectors N + e of a cell: all of them, where noise is truncated, or those near the table, the
+// same for every N. The normaliser of those without bounds counts the points of the root lattice by their distance:
+// Σ x^h(e) = Σ_j C(d,j)² x^j / (1-x)^d, d classes but one [Conway & Sloane 1997].
+func (v *vector) cellLaw(x *big.Rat, cell int, counts []int64) []Outcome {
+	rows, d := v.cells[cell].Rows, int64(len(counts)-1)
+	total := new(big.Rat)
+	weights, outcomes := map[string]*big.Rat{}, map[string][]int64{}
+	low, high := make([]int64, len(counts)), make([]int64, len(counts)) // of the vectors
+	for c := range counts {
+		low[c], high[c] = -rows-8, 2*rows+8
+		if v.most >= 0 {
+			low[c], high[c] = counts[c]-d*v.most, counts[c]+v.most
+		}
+	}
+	raw := make([]int64, len(counts))
+	var each func(c int, left int64)
+	each = func(c int, left int64) {
+		if c < len(raw)-1 {
+			for raw[c] = low[c]; raw[c] <= high[c]; raw[c]++ {
+				each(c+1, left-raw[c])
+			}
+			return
+		}
+		if raw[c] = left; v.most >= 0 && left > high[c] {
+			return
+		}
+		noisy := v.nearest(cell, raw)
+		key := fmt.Sprint(noisy)
+		if outcomes[key] == nil {
+			outcomes[key], weights[key] = noisy, new(big.Rat)
+		}
+		w := power(x, moved(raw, counts))
+		weights[key].Add(weights[key], w)
+		total.Add(total, w)
+	}
+	each(0, rows)
+	if v.most < 0 {
+		all := new(big.Rat)
+		for j := range d + 1 {
+			ways := new(big.Int).Binomial(d, j)
+			all.Add(all, new(big.Rat).Mul(new(big.Rat).SetInt(ways.Mul(ways, ways)), power(x, j)))
+		}
+		all.Quo(all, power(new(big.Rat).Sub(big.NewRat(1, 1), x), d))
+		weights[""] = new(big.Rat).Sub(all, total)
+		total = all
+	}
+	return normalised(weights, total, func(key string) []int64 { return outcomes[key] })
+}
