@@ -87,9 +87,10 @@ func (m *Moments) extent(k Component) float64 {
 	low, high := 0.0, 0.0
 	switch of := m.cut.Terms[t].Factors; {
 	case len(of) == 1 && !m.cut.Bases[of[0]].Indicator:
-		low, high = m.bases[of[0]].min, m.bases[of[0]].max
+		e := m.within(of[0], m.limitSet(k))
+		low, high = e.min, e.max
 	default:
-		high = m.largest(t)
+		high = m.largestIn(k, t)
 		if len(of) > 1 {
 			low = -high
 		}

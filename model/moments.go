@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"fugu/planner"
@@ -18,6 +19,7 @@ type Moments struct {
 	secrets    []classes
 	terms      int         // of the cut
 	bases      []baseStats // of the cut
+	inSet      [][]extent  // limit set × base: what a row of the root adds to one group; nil where there is one such set
 	pooled     []float64   // cell × term: sums over the whole reference
 	size       float64     // rows of the whole reference
 	texts      planner.Chosen
@@ -39,6 +41,9 @@ type classes struct {
 // baseStats are sums over the selected reference rows of every cell.
 type baseStats struct{ abs, nonzero, min, max float64 }
 
+// extent is the least and the greatest value of a base; the least above the greatest: there is none.
+type extent struct{ min, max float64 }
+
 // Measure scans the reference once and returns the class moments of the cut's F.
 func Measure(ctx context.Context, ref planner.Querier, c *planner.Bound, totals []Totals) (*Moments, error) {
 	rows, err := ref.Query(ctx, c.Moments(), nil, nil)
@@ -49,6 +54,12 @@ func Measure(ctx context.Context, ref planner.Querier, c *planner.Bound, totals 
 	m := &Moments{cut: c, terms: nt, bases: make([]baseStats, len(c.Bases)), pooled: make([]float64, nc*nt)}
 	for i := range m.bases {
 		m.bases[i] = baseStats{min: math.Inf(1), max: math.Inf(-1)}
+	}
+	if n := c.LimitSets(); n > 1 {
+		m.inSet = make([][]extent, n)
+		for set := range m.inSet {
+			m.inSet[set] = slices.Repeat([]extent{{math.Inf(1), math.Inf(-1)}}, len(c.Bases))
+		}
 	}
 	for i, t := range totals {
 		k := classes{Totals: t}
@@ -129,6 +140,10 @@ func (m *Moments) add(cell int, row []planner.Value) error {
 			s.abs += next(sum)
 			if x.Low == "" {
 				s.min, s.max = math.Min(s.min, v[0]), math.Max(s.max, v[1])
+				if m.inSet != nil {
+					e := &m.inSet[m.cut.LimitSet(m.cut.Cells[cell].Set)][i]
+					e.min, e.max = math.Min(e.min, v[0]), math.Max(e.max, v[1])
+				}
 				v = v[2:]
 			}
 		}
@@ -161,9 +176,32 @@ func (m *Moments) Limits() []planner.Limit {
 			}
 		}
 		out[i] = planner.Limit{Low: low, High: high}
+		for set := range m.inSet {
+			e, limit := m.within(i, set), planner.Limit{Low: new(big.Rat), High: new(big.Rat)}
+			if x.Low != "" || !(e.min <= e.max) {
+				limit = planner.Limit{Low: low, High: high}
+			} else {
+				limit.Low.SetFloat64(math.Min(e.min, 0))
+				limit.High.SetFloat64(math.Max(e.max, 0))
+			}
+			out[i].Sets = append(out[i].Sets, limit)
+		}
 	}
 	return out
 }
+
+// within is what a row of the root adds to a base in one group of a limit set: what the reference shows of the set, or of
+// all where it shows nothing or the policy says.
+func (m *Moments) within(base, set int) extent {
+	all := extent{m.bases[base].min, m.bases[base].max}
+	if m.inSet == nil || m.cut.Bases[base].Low != "" || m.inSet[set][base].min > m.inSet[set][base].max {
+		return all
+	}
+	return m.inSet[set][base]
+}
+
+// limitSet is the limit set of a component.
+func (m *Moments) limitSet(k Component) int { return m.cut.LimitSet(m.cut.Cells[k.Cell].Set) }
 
 func number(v planner.Value) (float64, error) {
 	if v.Null {

@@ -40,10 +40,21 @@ func (m *Moments) Lattice(term int) float64 {
 
 // largest bounds |h| of a term over one row.
 func (m *Moments) largest(term int) float64 {
+	return m.largestOf(term, func(base int) extent { return extent{m.bases[base].min, m.bases[base].max} })
+}
+
+// largestIn does so in the group of a component.
+func (m *Moments) largestIn(k Component, term int) float64 {
+	set := m.limitSet(k)
+	return m.largestOf(term, func(base int) extent { return m.within(base, set) })
+}
+
+func (m *Moments) largestOf(term int, of func(base int) extent) float64 {
 	out := 1.0
 	for _, i := range m.cut.Terms[term].Factors {
 		if !m.cut.Bases[i].Indicator {
-			out *= math.Max(math.Abs(m.bases[i].min), math.Abs(m.bases[i].max))
+			e := of(i)
+			out *= math.Max(math.Abs(e.min), math.Abs(e.max))
 		}
 	}
 	return out
@@ -56,7 +67,7 @@ func (m *Moments) extreme(k Component, w []float64) float64 {
 	if m.cut.Joined() || a.Linear() {
 		total := 0.0
 		for j, t := range a.Terms {
-			total += math.Abs(w[j]) * m.largest(t)
+			total += math.Abs(w[j]) * m.largestIn(k, t)
 		}
 		return total
 	}

@@ -37,7 +37,7 @@ func unseenOf(most, mean float64, oneSided bool) unseen {
 
 // oneSided reports whether a component is a sum of terms that all have one sign.
 func (m *Moments) oneSided(k Component) bool {
-	return m.total(k) >= 0 && m.extent(k) <= m.largest(m.aggregate(k).Terms[0])
+	return m.total(k) >= 0 && m.extent(k) <= m.largestIn(k, m.aggregate(k).Terms[0])
 }
 
 // unseen is what one reference row more of each class would change the slope of each component by, at x.

@@ -113,8 +113,8 @@ func BenchmarkRenameByShape(b *testing.B) {
 	s := twinned()
 	sql := "SELECT abalance FROM account WHERE aid = %d"
 	splice, _, ok := read(s, fmt.Sprintf(sql, 1))
-	in, _ := lex.ShapeOf(fmt.Sprintf(sql, 1))
-	s.shapes.add(planKey{sql: in.Text}, shape{edits: moved(splice.Edits, in.In)}, 1)
+	found, _ := lex.Constants(fmt.Sprintf(sql, 1))
+	s.shapes.add(planKey{sql: lex.Shape(fmt.Sprintf(sql, 1), found)}, shape{edits: toShape(splice.Edits, found)}, 1)
 	b.ReportAllocs()
 	median(b, func(i int) {
 		if _, known := s.reshaped(planKey{sql: fmt.Sprintf(sql, i)}, nil); !known || !ok {

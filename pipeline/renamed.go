@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"slices"
 
 	"fugu/parser"
 	"fugu/parser/lex"
@@ -45,9 +44,9 @@ func (s *session) renamed(ctx context.Context, snap *Snapshot, key planKey, stat
 	if t.twins, err = s.engine.twins(ctx, snap, uses); err != nil {
 		return template{}, false, err
 	}
-	if in, ok := lex.ShapeOf(key.sql); ok && splice.Plain && !snap.shadows.Touches(splice.Text) {
-		by := planKey{sql: in.Text, means: key.means}
-		sh := shape{t, moved(splice.Edits, in.In)}
+	if found, ok := lex.Constants(key.sql); ok && splice.Plain && !snap.shadows.Touches(splice.Text) {
+		by := planKey{sql: lex.Shape(key.sql, found), means: key.means}
+		sh := shape{t, toShape(splice.Edits, found)}
 		snap.shapes.add(by, sh, weight(by)+weight(sh))
 	}
 	return t.renames(splice, paramTypes), true, nil
@@ -55,32 +54,19 @@ func (s *session) renamed(ctx context.Context, snap *Snapshot, key planKey, stat
 
 // reshaped is what a text comes to of which another was planned that differs by constants alone.
 func (s *Snapshot) reshaped(key planKey, paramTypes []uint32) (template, bool) {
-	in, ok := lex.ShapeOf(key.sql)
+	found, ok := lex.Constants(key.sql)
 	if !ok {
 		return template{}, false
 	}
-	sh, ok := s.shapes.get(planKey{sql: in.Text, means: key.means})
+	sh, ok := s.shapes.get(planKey{sql: lex.Shape(key.sql, found), means: key.means})
 	if !ok {
 		return template{}, false
 	}
-	splice := parser.Spliced(key.sql, moved(sh.edits, in.Out))
+	splice := parser.Spliced(key.sql, fromShape(sh.edits, found))
 	if s.shadows.Touches(splice.Text) { // by a word in a string: whoever parses it may find more to do
 		return template{}, false
 	}
 	return sh.renames(splice, paramTypes), true
-}
-
-// moved are edits at other offsets.
-func moved(edits []parser.Edit, to func([]int) []int) []parser.Edit {
-	at := make([]int, len(edits))
-	for i, e := range edits {
-		at[i] = e.At
-	}
-	out := slices.Clone(edits)
-	for i, n := range to(at) {
-		out[i].At = n
-	}
-	return out
 }
 
 // renames is the template for one text.
@@ -108,3 +94,31 @@ func (s *statement) Silent() bool {
 }
 
 var _ wire.Relayer = (*statement)(nil)
+
+// toShape moves edits of a text to its shape. No edit is within a constant.
+func toShape(edits []parser.Edit, found []lex.Constant) []parser.Edit {
+	out := make([]parser.Edit, len(edits))
+	i, gone := 0, 0
+	for k, e := range edits {
+		for ; i < len(found) && found[i].At < e.At; i++ {
+			gone += found[i].Len - found[i].Stand
+		}
+		e.At -= gone
+		out[k] = e
+	}
+	return out
+}
+
+// fromShape moves edits of a shape to a text that has it.
+func fromShape(edits []parser.Edit, found []lex.Constant) []parser.Edit {
+	out := make([]parser.Edit, len(edits))
+	i, gone := 0, 0
+	for k, e := range edits {
+		for ; i < len(found) && found[i].At-gone < e.At; i++ {
+			gone += found[i].Len - found[i].Stand
+		}
+		e.At += gone
+		out[k] = e
+	}
+	return out
+}

@@ -165,26 +165,18 @@ func placed(t *testing.T, sql string, splice parser.Splice) {
 var awkward = []string{"", "x", "account", "public.account", "fugu_twin.account", "' || account || '", " FROM account ",
 	"--", "/*", "*/", `"`, "$$", "$1", ";", "0", "7'8", "é", "\n", "pg_class", strings.Repeat("account ", 20)}
 
-// exchanged is a text with other constants, as PostgreSQL's own scanner finds them.
-func exchanged(r *rand.Rand, sql string) string {
-	scan, err := pg.Scan(sql)
-	if err != nil {
-		return sql
-	}
+// exchanged is a text with other constants, by the same rules.
+func exchanged(r *rand.Rand, sql string, found []lex.Constant) string {
 	var b strings.Builder
 	at := 0
-	for _, token := range scan.Tokens {
-		text := ""
-		switch {
-		case token.Token == pg.Token_SCONST && strings.HasPrefix(sql[token.Start:], "'"):
-			text = "'" + strings.ReplaceAll(awkward[r.IntN(len(awkward))], "'", "''") + "'"
-		case token.Token == pg.Token_ICONST:
-			text = strconv.Itoa(r.IntN(1_000_000_000))
-		default:
-			continue
+	for _, c := range found {
+		b.WriteString(sql[at:c.At])
+		if c.Stand == 0 {
+			b.WriteString(strings.ReplaceAll(awkward[r.IntN(len(awkward))], "'", "''"))
+		} else {
+			b.WriteString(strconv.Itoa(r.IntN(1_000_000_000)))
 		}
-		b.WriteString(sql[at:token.Start] + text)
-		at = int(token.End)
+		at = c.At + c.Len
 	}
 	return b.String() + sql[at:]
 }
@@ -209,11 +201,11 @@ func kinds(sql string) (out []string, ok bool) {
 func sameByShape(t *testing.T, s *Snapshot, sql, other string) {
 	t.Helper()
 	splice, _, ok := read(s, sql)
-	in, known := lex.ShapeOf(sql)
+	found, known := lex.Constants(sql)
 	if !ok || !known || !splice.Plain {
 		return
 	}
-	s.shapes.add(planKey{sql: in.Text}, shape{edits: moved(splice.Edits, in.In)}, 1)
+	s.shapes.add(planKey{sql: lex.Shape(sql, found)}, shape{edits: toShape(splice.Edits, found)}, 1)
 	got, ok := s.reshaped(planKey{sql: other}, nil)
 	if !ok {
 		return
@@ -238,13 +230,13 @@ func TestTextsByShape(t *testing.T) {
 	hits := 0
 	for _, marked := range renames {
 		sql := client(marked)
-		in, ok := lex.ShapeOf(sql)
+		found, ok := lex.Constants(sql)
 		if !ok {
 			continue
 		}
 		for range 50 {
-			other := exchanged(r, sql)
-			if again, ok := lex.ShapeOf(other); ok && again.Text == in.Text {
+			other := exchanged(r, sql, found)
+			if again, ok := lex.Constants(other); ok && lex.Shape(other, again) == lex.Shape(sql, found) {
 				hits++
 				sameByShape(t, s, sql, other)
 			}
@@ -252,6 +244,32 @@ func TestTextsByShape(t *testing.T) {
 	}
 	if hits < 300 {
 		t.Errorf("only %d texts had the shape of another", hits)
+	}
+}
+
+// What stands in a constant's place in another way is of another shape.
+func TestTextsApart(t *testing.T) {
+	for _, pair := range [][2]string{
+		{`SELECT 1 FROM account`, `SELECT 1.0 FROM account`}, {`SELECT 1 FROM account`, `SELECT '1' FROM account`},
+		{`SELECT 1 FROM account`, `SELECT 3000000000 FROM account`}, {`SELECT 1 FROM account`, `SELECT $1 FROM account`},
+		{`SELECT 'a' FROM account`, `SELECT 'a' 'b' FROM account`}, {`SELECT "a" FROM account`, `SELECT "b" FROM account`},
+		{`SELECT 1 FROM account -- 1`, `SELECT 1 FROM account -- 2`}, {`SELECT a1 FROM account`, `SELECT a2 FROM account`},
+		{`SELECT $1 FROM account`, `SELECT $2 FROM account`}, {`SELECT 1.5 FROM account`, `SELECT 2.5 FROM account`},
+		{`SELECT 1 FROM account`, `SELECT  FROM account`},
+		{`SELECT 1e5 FROM account`, `SELECT 1e6 FROM account`}, {`SELECT 0x1 FROM account`, `SELECT 0x2 FROM account`},
+	} {
+		a, ok1 := lex.Constants(pair[0])
+		b, ok2 := lex.Constants(pair[1])
+		if !ok1 || !ok2 || lex.Shape(pair[0], a) == lex.Shape(pair[1], b) {
+			t.Errorf("%q and %q have one shape", pair[0], pair[1])
+		}
+	}
+	for _, sql := range []string{`SELECT E'a'`, `SELECT b'1'`, `SELECT x'1'`, `SELECT n'a'`, `SELECT U&'a'`,
+		`SELECT U&"a"`, `SELECT $$a$$`, `SELECT $a$b$a$`, `SELECT 'a\'`, `SELECT 'a`, `SELECT "a`, `SELECT /* a`,
+		`SELECT 1'a'`, `SELECT $1a`, "SELECT '\x00'", strings.Repeat("x", lex.MaxConstants+1)} {
+		if _, ok := lex.Constants(sql); ok {
+			t.Errorf("%q has a shape", sql)
+		}
 	}
 }
 
@@ -264,8 +282,8 @@ func TestShapeWithASuspect(t *testing.T) {
 	}
 	s.shadows = shadows
 	sql := "SELECT 'x' FROM account"
-	in, _ := lex.ShapeOf(sql)
-	s.shapes.add(planKey{sql: in.Text}, shape{edits: []parser.Edit{{At: 15, Put: "fugu_twin."}}}, 1)
+	found, _ := lex.Constants(sql)
+	s.shapes.add(planKey{sql: lex.Shape(sql, found)}, shape{edits: []parser.Edit{{At: 15, Put: "fugu_twin."}}}, 1)
 	for other, want := range map[string]bool{"SELECT 'it is' FROM account": true, "SELECT 'pg_class' FROM account": false,
 		"SELECT 'pg_relation_size(1)' FROM account": false, "SELECT 'information_schema' FROM account": false} {
 		if _, ok := s.reshaped(planKey{sql: other}, nil); ok != want {
@@ -282,12 +300,13 @@ func FuzzShape(f *testing.F) {
 		f.Add(client(marked), uint64(1))
 	}
 	f.Fuzz(func(t *testing.T, sql string, seed uint64) {
-		in, ok := lex.ShapeOf(sql)
+		found, ok := lex.Constants(sql)
 		if !ok {
 			return
 		}
-		other := exchanged(rand.New(rand.NewPCG(seed, 3)), sql)
-		if again, ok := lex.ShapeOf(other); ok && again.Text == in.Text {
+		other := exchanged(rand.New(rand.NewPCG(seed, 3)), sql, found)
+		again, ok := lex.Constants(other)
+		if ok && lex.Shape(other, again) == lex.Shape(sql, found) {
 			sameByShape(t, twinned(), sql, other)
 		}
 	})

@@ -79,8 +79,36 @@ func (b *Bound) Layer(cell int) int {
 	return b.Cells[cell].Set
 }
 
-// Limit bounds what one row may contribute to a base that is no Indicator: less and more is taken for the bound. They come from the policy or the reference, and so from nothing that a protected row could change.
-type Limit struct{ Low, High *big.Rat }
+// Limit bounds what one row may contribute to a base that is no Indicator: less and more is taken for the bound. They come
+// from the policy or the reference, and so from nothing that a protected row could change.
+type Limit struct {
+	Low, High *big.Rat
+	Sets      []Limit // by LimitSet, where grouping sets have limits of their own, within these; nil: all have these
+}
+
+// LimitSets is how many limits a base has: one, or one for each grouping set where what belongs to a row of the root is
+// summed before it is bounded. A finer set has less of it in one group.
+func (b *Bound) LimitSets() int {
+	if b.once || b.Sets == nil {
+		return 1
+	}
+	return len(b.Sets)
+}
+
+// LimitSet is the index of a grouping set's limits.
+func (b *Bound) LimitSet(set int) int { return min(set, b.LimitSets()-1) }
+
+// mask is what GROUPING of all keys is in a set.
+func (b *Bound) mask(set []int) int {
+	out := 0
+	for k := range b.Keys {
+		out <<= 1
+		if !slices.Contains(set, k) {
+			out |= 1
+		}
+	}
+	return out
+}
 
 // forms are the expressions below a cut as they are evaluated.
 type forms struct {

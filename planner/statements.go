@@ -120,9 +120,23 @@ func (b *Bound) joined() string {
 	columns, group := b.regroup(keys, nil)
 	for _, i := range b.Summed() {
 		base := b.Terms[i].Factors[0]
-		columns = append(columns, "pg_catalog.sum("+clamp(column(base), 2*base+1, "pg_catalog.numeric")+")")
+		columns = append(columns, "pg_catalog.sum("+b.bounded(base)+")")
 	}
 	return selectSQL(columns, "("+b.perRoot(inner, keys, nil)+") AS q", "", group)
+}
+
+// bounded is a base's sum over what belongs to a row of the root, within the limits of its grouping set.
+func (b *Bound) bounded(base int) string {
+	n := b.LimitSets()
+	within := func(set int) string { return clamp(column(base), 2*(base*n+set)+1, "pg_catalog.numeric") }
+	if n == 1 {
+		return within(0)
+	}
+	out := "CASE g"
+	for set, keys := range b.Sets {
+		out += " WHEN " + strconv.Itoa(b.mask(keys)) + " THEN " + within(set)
+	}
+	return out + " END"
 }
 
 // column is the name of a base in a subquery.
@@ -191,14 +205,19 @@ func (b *Bound) Arguments(limits []Limit) (values [][]byte, types []uint32) {
 		if x.Indicator {
 			continue
 		}
-		low, high := limits[i].Low, limits[i].High
-		if x.whole {
-			low, high = within(low, maxFactor), within(high, maxFactor)
-			values = append(values, []byte(floor(low).String()), []byte(new(big.Int).Neg(floor(new(big.Rat).Neg(high))).String()))
-			types = append(types, oidInt8, oidInt8)
-		} else {
-			values = append(values, []byte(decimal(low)), []byte(decimal(high)))
-			types = append(types, oidNumeric, oidNumeric)
+		for set := range b.LimitSets() {
+			low, high := limits[i].Low, limits[i].High
+			if limits[i].Sets != nil {
+				low, high = limits[i].Sets[set].Low, limits[i].Sets[set].High
+			}
+			if x.whole {
+				low, high = within(low, maxFactor), within(high, maxFactor)
+				values = append(values, []byte(floor(low).String()), []byte(new(big.Int).Neg(floor(new(big.Rat).Neg(high))).String()))
+				types = append(types, oidInt8, oidInt8)
+			} else {
+				values = append(values, []byte(decimal(low)), []byte(decimal(high)))
+				types = append(types, oidNumeric, oidNumeric)
+			}
 		}
 	}
 	for _, i := range b.sampled() {
