@@ -64,7 +64,7 @@ func (q *question) model(ctx context.Context, c *planner.Bound) (modelled, error
 	if err != nil {
 		return modelled{}, err
 	}
-	exact := constants(c)
+	exact := constantValues(c)
 	moments.Components = slices.DeleteFunc(moments.Components, func(k model.Component) bool { _, ok := exact[k]; return ok })
 	out := modelled{source: fromReference, exact: exact, components: moments.Components, limits: moments.Limits(), inherent: t.inherent(moments), expected: moments.Reference()}
 	if q.snapshot.fitted[q.policy].Has(c.Moments()) {
@@ -97,9 +97,9 @@ func (q *question) model(ctx context.Context, c *planner.Bound) (modelled, error
 	return out, q.sampled(ctx, t, c, &out)
 }
 
-// constants are the components whose value follows from the policy and the statement, whatever the tables hold. They
+// constantValues are the components whose value follows from the policy and the statement, whatever the tables hold. They
 // take no part in F, where a constant would only be one thing more to hide.
-func constants(c *planner.Bound) map[model.Component]planner.Value {
+func constantValues(c *planner.Bound) map[model.Component]planner.Value {
 	out := map[model.Component]planner.Value{}
 	for cell := range c.Cells {
 		for a := range c.Aggregates {

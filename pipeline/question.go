@@ -149,7 +149,7 @@ func (q *question) identity(contents []string) (ledger.Key, error) {
 		t := q.snapshot.find(c.Table.Schema, c.Table.Name)
 		asked := describeCut(c)
 		asked.Totals = t.totals
-		id.Cuts, id.Whole = append(id.Cuts, asked), id.Whole+len(constants(c))
+		id.Cuts, id.Whole = append(id.Cuts, asked), id.Whole+len(constantValues(c))
 	}
 	text, err := json.Marshal(id)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -21,7 +22,7 @@ import (
 )
 
 // parts are what can be measured by itself.
-var parts = []string{"relay", "idle", "protected", "ledger", "model", "calibrate", "decide", "twin"}
+var parts = []string{"relay", "idle", "protected", "searches", "ledger", "model", "calibrate", "decide", "twin"}
 
 // options are the command line.
 type options struct {
@@ -45,7 +46,10 @@ func main() {
 	only := flag.String("only", strings.Join(parts, ","), "the `parts` to measure")
 	workloads := flag.String("workload", ".", "a `pattern` of the names of what is relayed")
 	listen, to := flag.String("relay", "", "be a relay of bytes that listens at this `address`"), flag.String("to", "", "the `address` to which it relays")
+	spin := flag.Bool("busy", false, "keep a processor busy until killed")
 	flag.Parse()
+	for *spin {
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := func() (err error) {
@@ -94,7 +98,7 @@ func bench(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if wanted("relay", "idle", "protected") {
+	if wanted("relay", "idle", "protected", "searches") {
 		if err := proxied(ctx, o, dir, cluster, wanted); err != nil {
 			return err
 		}
@@ -165,7 +169,12 @@ func proxied(ctx context.Context, o options, dir string, cluster *pgcluster.Clus
 	}
 	if wanted("protected") {
 		guest := target{name: direct, user: "fugu_guest", addr: fmt.Sprintf("127.0.0.1:%d", cluster.Port())}
-		return protected(ctx, cluster.DSN("fugu_reader", "adult"), guest, through, o.rows, o.rounds)
+		if err := protected(ctx, cluster.DSN("fugu_reader", "adult"), guest, through, o.rows, o.rounds); err != nil {
+			return err
+		}
+	}
+	if wanted("searches") {
+		return searching(ctx, through, o.rows, o.rounds, max(1, runtime.GOMAXPROCS(0)/2))
 	}
 	return nil
 }

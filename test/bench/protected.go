@@ -56,6 +56,11 @@ func compare(measurements []*measurement, rounds int, title string) error {
 			}
 		}
 	}
+	return show(measurements, title)
+}
+
+// show prints the medians of measurements.
+func show(measurements []*measurement, title string) error {
 	w := newTable(title, "statement", "ms", "ratio", "to")
 	medians := map[string]float64{}
 	for _, m := range measurements {

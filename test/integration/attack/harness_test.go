@@ -5,7 +5,6 @@ package attack
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -33,64 +32,6 @@ import (
 
 func TestMain(m *testing.M) { pgcluster.Main(m) }
 
-var (
-	//go:embed world.sql
-	worldSQL string
-	//go:embed policy.yaml
-	policyYAML string
-)
-
-// world is a database; rich is the number of its customers with a high income.
-type world struct {
-	database string
-	rich     int
-}
-
-// worlds differ in the secret proportion, by what the policy says nobody can tell apart.
-var worlds = [2]world{{"w400", 400}, {"w500", 500}}
-
-// odd are the same worlds, of which the second also has rows that make careless expressions fail or stand out.
-var odd = [2]world{{"o400", 400}, {"o500", 500}}
-
-// large are worlds of twenty times as many customers, as many of them of the north in either; rich is a twentieth.
-var large = [2]world{{"l400", 400}, {"l500", 500}}
-
-// databases makes the worlds, once.
-func databases(t testing.TB) *pgcluster.Cluster {
-	t.Helper()
-	c := pgcluster.Shared(t)
-	made.Do(func() {
-		run := func(db, sql string) {
-			if err := c.Exec(context.Background(), db, sql); err != nil && made.err == nil {
-				made.err = fmt.Errorf("making the worlds: %w", err)
-			}
-		}
-		run("postgres", "CREATE ROLE fugu_guest LOGIN; CREATE ROLE fugu_open LOGIN; CREATE ROLE fugu_reader LOGIN")
-		run("postgres", "CREATE DATABASE base")
-		run("base", worldSQL)
-		for i, pair := range [][2]world{worlds, odd, large} {
-			for _, w := range pair {
-				run("postgres", "CREATE DATABASE "+w.database+" TEMPLATE base")
-				run("postgres", "GRANT CREATE, TEMPORARY ON DATABASE "+w.database+" TO fugu_guest, fugu_open")
-				run(w.database, fmt.Sprintf("INSERT INTO customer SELECT * FROM people(%d)", w.rich))
-				if more := [...]string{"", "SELECT oddities()", "SELECT grow()"}[i]; more != "" {
-					run(w.database, more)
-				}
-				run(w.database, "VACUUM ANALYZE")
-			}
-		}
-	})
-	if made.err != nil {
-		t.Fatal(made.err)
-	}
-	return c
-}
-
-var made struct {
-	sync.Once
-	err error
-}
-
 // options change how a Fugu is put together.
 type options struct {
 	guest      string   // role; empty: fugu_guest
@@ -113,7 +54,7 @@ type fugu struct {
 
 func serve(t testing.TB, w world, o options) *fugu {
 	t.Helper()
-	c := databases(t)
+	c := w.cluster(t)
 	if o.guest == "" {
 		o.guest = "fugu_guest"
 	}
@@ -218,7 +159,7 @@ func spent(t testing.TB, c *pgx.Conn) (epsilon float64, releases int) {
 // as is a connection of role to PostgreSQL itself.
 func (w world) as(t testing.TB, role string) *pgx.Conn {
 	t.Helper()
-	c, err := pgx.Connect(t.Context(), databases(t).DSN(role, w.database))
+	c, err := pgx.Connect(t.Context(), w.cluster(t).DSN(role, w.database))
 	if err != nil {
 		t.Fatal(err)
 	}
