@@ -48,11 +48,14 @@ func main() {
 	listen, to := flag.String("relay", "", "be a relay of bytes that listens at this `address`"), flag.String("to", "", "the `address` to which it relays")
 	spin := flag.Bool("busy", false, "keep a processor busy until killed")
 	flag.Parse()
-	for *spin {
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := func() (err error) {
+		if *spin {
+			for ctx.Err() == nil { // it is what keeps the processor busy
+			}
+			return nil
+		}
 		if *listen != "" {
 			return relay(ctx, *listen, *to)
 		}
