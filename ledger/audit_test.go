@@ -81,7 +81,7 @@ func TestAuditFindsTampering(t *testing.T) {
 		{"an entry's text", `UPDATE audit SET entry = replace(entry, '"alice"', '"bob"') WHERE number = 2`},
 		{"an entry's text, blanks only", `UPDATE audit SET entry = entry || ' ' WHERE number = 2`},
 		{"the last entry's text", `UPDATE audit SET entry = replace(entry, '"alice"', '"bob"') WHERE number = 4`},
-		{"a hash", `UPDATE audit SET hash = replace(hash, substr(hash, 1, 1), 'e') || '' WHERE number = 2 AND substr(hash, 1, 1) <> 'e' OR number = 3 AND substr(hash, 1, 1) <> 'e'`},
+		{"a hash", `UPDATE audit SET hash = CASE substr(hash, 1, 1) WHEN 'e' THEN 'f' ELSE 'e' END || substr(hash, 2) WHERE number = 2`},
 		{"an entry left out", `DELETE FROM audit WHERE number = 2`},
 		{"the end cut off", `DELETE FROM audit WHERE number = 4`},
 		{"the beginning cut off", `DELETE FROM audit WHERE number = 0`},
