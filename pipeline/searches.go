@@ -64,7 +64,11 @@ func (s *searches) run(ctx context.Context, user string, values int, search func
 	if values < largeSearch {
 		return search(ctx, func() {})
 	}
-	bounded, stop := context.WithTimeout(ctx, s.time)
+	limit := s.time
+	if hook.LongSearches {
+		limit = 10 * time.Minute
+	}
+	bounded, stop := context.WithTimeout(ctx, limit)
 	defer stop()
 	leave, err := s.enter(bounded, user, values)
 	if err != nil {

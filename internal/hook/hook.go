@@ -19,6 +19,7 @@ const (
 	NoCharge        = false // pipeline: answers cost nothing
 	FreeFailures    = false // pipeline: a statement that failed on its rows costs nothing
 	OpenSearches    = false // pipeline: there is room for any number of searches for noise
+	LongSearches    = false // pipeline: a search for noise may take ten minutes
 	NoGrid          = false // pipeline: an answer leaves as soon as it is there
 	ChargeLate      = false // pipeline: a statement is charged when its answer is known, and not when it is canceled before
 	StaleStatements = false // pipeline: a statement outlives the policy that it was prepared under

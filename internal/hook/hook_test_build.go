@@ -16,6 +16,7 @@ var (
 	NoCharge        bool
 	FreeFailures    bool
 	OpenSearches    bool
+	LongSearches    bool
 	NoGrid          bool
 	ChargeLate      bool
 	StaleStatements bool

@@ -36,6 +36,7 @@ const database = "shop"
 
 func TestMain(m *testing.M) {
 	hook.ZeroNoise = true
+	hook.LongSearches = true // what statements mean is compared, on a busy machine as well
 	pgcluster.Main(m)
 }
 
