@@ -116,8 +116,8 @@ func settings(o Options, dir string) map[string]string {
 
 // Stop shuts the server down, disconnecting its clients, and removes the cluster. Further calls do nothing.
 func (c *Cluster) Stop() error {
-	err := c.stopServer(syscall.SIGINT)
-	err = errors.Join(err, os.RemoveAll(c.dir))
+	c.Kill() // what it holds is not wanted again: a checkpoint would be for nothing, and has been waited for in vain
+	err := os.RemoveAll(c.dir)
 	if c.watchdog != nil {
 		err = errors.Join(err, c.watchdog.dismiss())
 		c.watchdog = nil
@@ -127,7 +127,7 @@ func (c *Cluster) Stop() error {
 
 // Restart shuts the server down if it is up, disconnecting its clients, and starts it again with the same data and port.
 func (c *Cluster) Restart(ctx context.Context) error {
-	if err := c.stopServer(syscall.SIGINT); err != nil {
+	if err := c.stopServer(); err != nil {
 		return err
 	}
 	return c.startServer(ctx)
@@ -205,7 +205,8 @@ func (c *Cluster) startServer(ctx context.Context) error {
 		return fmt.Errorf("pgcluster: start the server: %w", err)
 	}
 	if err := c.ready(ctx); err != nil {
-		return errors.Join(fmt.Errorf("pgcluster: start the server: %w; the end of its log:\n%s", err, tail(c.log)), c.stopServer(syscall.SIGQUIT))
+		c.Kill()
+		return fmt.Errorf("pgcluster: start the server: %w; the end of its log:\n%s", err, tail(c.log))
 	}
 	return nil
 }
@@ -229,11 +230,11 @@ func (c *Cluster) ready(ctx context.Context) error {
 	}
 }
 
-func (c *Cluster) stopServer(signal syscall.Signal) error {
+func (c *Cluster) stopServer() error {
 	if c.server == nil {
 		return nil
 	}
-	err := c.server.stop(signal, time.Minute)
+	err := c.server.stop(syscall.SIGINT, time.Minute)
 	c.server = nil
 	if err != nil {
 		return fmt.Errorf("pgcluster: stop the server: %w", err)
