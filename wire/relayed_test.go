@@ -40,11 +40,16 @@ func (c *tapped) messages() string {
 
 // Where nothing but a text has to be changed, the guest is sent what the client sent, message by message.
 func TestRelayedIsNothingElse(t *testing.T) {
-	var tap *tapped
+	taps := make(chan *tapped, 1)
 	p := serve(t, func(_ *Config, f *fake) {
-		f.tap = func(c net.Conn) net.Conn { tap = &tapped{Conn: c}; return tap }
+		f.tap = func(c net.Conn) net.Conn {
+			tap := &tapped{Conn: c}
+			taps <- tap
+			return tap
+		}
 	})
 	c := dial(t, p.address)
+	tap := <-taps
 	const text = "SELECT x FROM twin /*p*/ /*renamed*/ WHERE x < $1 ORDER BY x"
 	guests := strings.ReplaceAll(text, "twin", "noisy")
 	rows := `D ["1"], D ["2"]`
