@@ -128,6 +128,7 @@ func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reade
 	if err := s.loadDeclared(ctx, reader); err != nil {
 		return nil, err
 	}
+	s.tryClasses(ctx, reader)
 	return s, s.loadPublic(ctx, reader)
 }
 
@@ -269,6 +270,9 @@ func (t *protected) loadTwin(ctx context.Context, reader *upstream.Reader) (err 
 		t.syntax.Columns = append(t.syntax.Columns, c.Name)
 	}
 	t.reference = policy.QualifiedName{}
+	if err == nil && !t.syntax.Linked {
+		err = t.loadClasses()
+	}
 	return err
 }
 

@@ -36,7 +36,7 @@ type domain struct {
 // domain works out what there is to hide.
 func (s Spec) domain() (domain, error) {
 	d := domain{move: 1, cells: s.cells()}
-	classes, err := s.classes()
+	classes, err := s.Classes()
 	if err != nil {
 		return d, err
 	}
@@ -50,7 +50,7 @@ func (s Spec) domain() (domain, error) {
 		listed := secret.Listed || len(secret.Vectors) > 0
 		if listed {
 			// A listed value stands for whole rows next to it, so that those of a pair can be a little further apart.
-			k += int64(secret.outcomes())
+			k += int64(secret.Outcomes())
 		}
 		if secret.About == policy.AboutDistribution {
 			// A row changes its outcome with at most this probability where the two values are coupled, independently of others.
@@ -58,7 +58,7 @@ func (s Spec) domain() (domain, error) {
 			d.slack = chances.all
 		}
 		d.move = max(d.move, k)
-		for o := range secret.outcomes() {
+		for o := range secret.Outcomes() {
 			lo, hi := s.ceil(least[o]), s.floor(most[o])
 			if listed {
 				lo, hi = s.floor(least[o])-1, s.ceil(most[o])+1
@@ -134,7 +134,7 @@ func tight(classes []Class, n int64) []Class {
 // marginal is what a secret's pairs say of the share of each outcome, and how far the values of a pair are apart, in total
 // variation.
 func (s Spec) marginal(secret Secret) (least, most []float64, within float64) {
-	n := secret.outcomes()
+	n := secret.Outcomes()
 	least, most = make([]float64, n), make([]float64, n)
 	if secret.Range != nil {
 		for o := range n {

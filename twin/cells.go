@@ -130,7 +130,7 @@ func (p *Public) Rows() (rows int64) {
 // there was noise without bounds. Counts that were drawn by one edition are not for the sizes of another.
 func (s Spec) Edition() string {
 	// With two classes, or without a delta, no vector is truncated; to choose among laws takes its time.
-	if classes, err := s.classes(); err != nil || len(classes) == 2 || s.Delta == 0 {
+	if classes, err := s.Classes(); err != nil || len(classes) == 2 || s.Delta == 0 {
 		return ""
 	}
 	if d, err := New(s); err == nil && d.truncated() {

@@ -45,6 +45,8 @@ type noise interface {
 	pairwise(class int, counts, other []int64, each func(noisy []int64, p, q float64))
 	// expect is a public estimate of what comes of a table with these counts.
 	expect(counts []int64, sizes func(noisy []int64) []int64) []Expected
+	// spread is the root mean square of Ñ_c - N_c given Ñ, or a little more, as DeviationOf needs it.
+	spread(noisy []int64) []float64
 }
 
 // New chooses K and S. Of the laws that hold the promise it takes the one with the least expected error, which does not
@@ -94,7 +96,14 @@ func (s Spec) candidates(d domain) (out []func() (*Design, error)) {
 		if len(d.classes) == 2 {
 			out = append(out, func() (*Design, error) {
 				l, err := newLaplace(d, s.Rows, part.epsilon, part.delta)
-				return make(l, err)
+				if err != nil {
+					return nil, err
+				}
+				pairs, _ := s.pairs() // none where values are not listed
+				for _, pair := range pairs {
+					l.listed = append(l.listed, pair[0][0], pair[1][0])
+				}
+				return make(l, nil)
 			})
 		} else {
 			out = append(out, func() (*Design, error) {

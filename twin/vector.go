@@ -195,10 +195,17 @@ func (v *vector) expect(counts []int64, sizes func(noisy []int64) []int64) []Exp
 	noisy := v.within(counts)
 	sum.add(counts, noisy, sizes(noisy), 1)
 	out := sum.expected()
-	for c := range out {
-		// Clamped noise is no further off than the range is wide.
-		width := float64(v.classes[c].Most - v.classes[c].Least)
-		out[c].Noise = math.Min(width, deviation(v.group())*float64(v.move)/v.epsilon())
+	for c, spread := range v.spread(noisy) {
+		out[c].Noise = spread
+	}
+	return out
+}
+
+// spread is that of noise without bounds, whatever Ñ is; but clamped noise is no further off than the range is wide.
+func (v *vector) spread([]int64) []float64 {
+	out := make([]float64, len(v.classes))
+	for c, class := range v.classes {
+		out[c] = math.Min(float64(class.Most-class.Least), deviation(v.group())*float64(v.move)/v.epsilon())
 	}
 	return out
 }

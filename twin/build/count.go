@@ -5,16 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"fugu/internal/hook"
-	"fugu/parser"
-	"fugu/policy"
-	"fugu/twin"
 )
 
 // counts are the numbers of rows of each class, in all and by their place in the order of drawing.
@@ -22,66 +17,6 @@ type counts struct {
 	classes  []int64
 	ordered  histogram
 	contents []byte // a digest of which rows are of which class
-}
-
-// outcome is the SQL of a secret's outcome in a row, by its index; of a predicate that is never NULL, NULL is false.
-func outcome(s twin.Secret) (string, error) {
-	if s.Categories == "" {
-		otherwise := strconv.Itoa(twin.False)
-		if s.Nullable {
-			otherwise = fmt.Sprintf("CASE WHEN (%s) IS NULL THEN %d ELSE %d END", s.Proportion, twin.Null, twin.False)
-		}
-		return fmt.Sprintf("CASE WHEN (%s) THEN %d ELSE %s END", s.Proportion, twin.True, otherwise), nil
-	}
-	cases := make([]string, len(s.Values))
-	for i, v := range s.Values {
-		cases[i] = fmt.Sprintf("WHEN %s THEN %d", isValue(s.Categories, v), i)
-	}
-	// A value that the policy does not list is of no class, and counting ends with an error that says so.
-	return "CASE " + strings.Join(cases, " ") + " END", nil
-}
-
-// cell is the SQL of the public cell of a row: its index. A row of none is of no class, and counting ends with an error.
-func cell(p *twin.Public) string {
-	if p == nil {
-		return "0"
-	}
-	var cases []string
-	for i, c := range p.Cells {
-		var values []string
-		for j, v := range c.Values {
-			values = append(values, isValue(p.Columns[j], v))
-		}
-		cases = append(cases, fmt.Sprintf("WHEN %s THEN %d", strings.Join(values, " AND "), i))
-	}
-	return "CASE " + strings.Join(cases, " ") + " END"
-}
-
-// isValue is the SQL of a column having a value.
-func isValue(column string, v policy.Value) string {
-	if v.IsNull {
-		return parser.QuoteIdent(column) + " IS NULL"
-	}
-	return parser.QuoteIdent(column) + " = " + parser.QuoteLiteral(v.Text)
-}
-
-// class is the SQL of a row's class: its index in twin.Design.Classes.
-func class(spec twin.Spec) (string, error) {
-	sql := cell(spec.Public)
-	for _, s := range spec.Secrets {
-		o, err := outcome(s)
-		if err != nil {
-			return "", err
-		}
-		outcomes := len(s.Values)
-		if s.Categories == "" {
-			if outcomes = 2; s.Nullable {
-				outcomes = 3
-			}
-		}
-		sql = fmt.Sprintf("(%s) * %d + (%s)", sql, outcomes, o)
-	}
-	return sql, nil
 }
 
 // ordered is the SQL of the table's rows: their class, their hash h, keyed by setOrder's 32 secret bytes, and the

@@ -8,6 +8,7 @@ import (
 
 	"fugu/policy"
 	"fugu/twin"
+	"fugu/twin/class"
 )
 
 // job is one build that goes on: what is to be made, by which law, and what was told before it.
@@ -51,9 +52,7 @@ func (k *Keeper) look(ctx context.Context, tx pgx.Tx, at place, p *policy.Policy
 	if j.law, err = lawOf(spec); err != nil {
 		return nil, err
 	}
-	if j.class, err = class(spec); err != nil {
-		return nil, err
-	}
+	j.class = class.Of(spec)
 	j.shape = j.family.shape()
 	return j, nil
 }
@@ -81,7 +80,12 @@ func (j *job) recall(ctx context.Context) (there []Twin, err error) {
 	if o.Again || o.New || !shows(j.published, j.last) || j.last.Dataset != j.policy.Dataset {
 		return nil, nil
 	}
-	return j.family.there(ctx, j.at, j.Keeper, j.all, j.law, j.shape)
+	there, err = j.family.there(ctx, j.at, j.Keeper, j.all, j.law, j.shape)
+	if err == nil && there != nil && there[0].Noise == nil {
+		there[0].Noise = j.design.NoiseOf(there[0].Told)
+		err = sayNoise(ctx, j.at.tx, there[0])
+	}
+	return there, err
 }
 
 // count puts the rows aside in their order of drawing, and counts those of each class.
@@ -134,6 +138,6 @@ func (j *job) certify(twins []Twin, d Draw, taken []int64) {
 		for _, c := range j.design.Classes {
 			t.Classes = append(t.Classes, c.Name)
 		}
-		t.Told, t.Taken = d.Noisy, taken
+		t.Told, t.Taken, t.Noise = d.Noisy, taken, j.design.NoiseOf(d.Noisy)
 	}
 }
