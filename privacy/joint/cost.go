@@ -1,4 +1,4 @@
-package history
+package joint
 
 import (
 	"errors"
@@ -69,15 +69,15 @@ var shares = []float64{1e-4, 3e-4, 1e-3, 3e-3, .01, .02, .05, .1, .15, .2, .3, .
 // It assumes that the rows' sums are jointly normal, and not that they are translated. 1 says nothing.
 func (c Cost) Delta(epsilon float64, laplace []float64, failure float64) (float64, error) {
 	if !(epsilon > 0) || math.IsInf(epsilon, 1) || !(failure >= 0 && failure <= 1) {
-		return 1, errors.New("history: a certificate for an ε that is not positive and finite, or a probability that is none")
+		return 1, errors.New("joint: a certificate for an ε that is not positive and finite, or a probability that is none")
 	}
 	for _, a := range laplace {
 		if !(a >= 0) || math.IsInf(a, 1) {
-			return 1, errors.New("history: a Laplace shift that is negative or not finite")
+			return 1, errors.New("joint: a Laplace shift that is negative or not finite")
 		}
 	}
 	if !(c.Kappa2 >= 0 && c.G >= 0 && c.Slope >= 0) {
-		return 1, errors.New("history: a cost that is negative or not a number")
+		return 1, errors.New("joint: a cost that is negative or not a number")
 	}
 	best := 1.0
 	if c.Kappa2 == 0 && c.G == 0 && floats.Sum(laplace) <= epsilon {

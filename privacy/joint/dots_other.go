@@ -1,6 +1,6 @@
 //go:build !amd64
 
-package history
+package joint
 
 import "unsafe"
 

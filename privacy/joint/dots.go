@@ -1,4 +1,4 @@
-package history
+package joint
 
 import "gonum.org/v1/gonum/blas/blas64"
 

@@ -1,4 +1,4 @@
-package history
+package joint
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package history
+package joint
 
 import (
 	"errors"
@@ -42,16 +42,16 @@ type Account struct {
 // New makes an account without releases.
 func New(sample Sample, secrets []Secret) (*Account, error) {
 	if sample.Rows < 1 || sample.Rows > maxRows {
-		return nil, fmt.Errorf("history: a reference of %d rows", sample.Rows)
+		return nil, fmt.Errorf("joint: a reference of %d rows", sample.Rows)
 	}
 	a := &Account{rows: sample.Rows}
 	for _, s := range secrets {
 		if a.secret(s.Name) != nil {
-			return nil, fmt.Errorf("history: secret %q is there twice", s.Name)
+			return nil, fmt.Errorf("joint: secret %q is there twice", s.Name)
 		}
 		m, err := newMoments(sample, s)
 		if err != nil {
-			return nil, fmt.Errorf("history: secret %q: %w", s.Name, err)
+			return nil, fmt.Errorf("joint: secret %q: %w", s.Name, err)
 		}
 		a.secrets = append(a.secrets, m)
 	}
@@ -128,7 +128,7 @@ type trial struct {
 // Trial computes what all releases together would cost, without changing the account.
 func (a *Account) Trial(r Release) (*Trial, error) {
 	if err := a.check(r); err != nil {
-		return nil, fmt.Errorf("history: %w", err)
+		return nil, fmt.Errorf("joint: %w", err)
 	}
 	t := &Trial{account: a, version: a.version, release: r}
 	type task struct{ secret, pair int }
@@ -145,7 +145,7 @@ func (a *Account) Trial(r Release) (*Trial, error) {
 		m := a.secrets[i]
 		c, err := m.pairs[j].charge(t.of[i].covariances, max(1, processors()/len(tasks)))
 		if err != nil {
-			errs[n] = fmt.Errorf("history: secret %q: %w", m.Name, err)
+			errs[n] = fmt.Errorf("joint: secret %q: %w", m.Name, err)
 		}
 		t.of[i].charges[j] = c
 	})
@@ -207,7 +207,7 @@ func (t *Trial) Cost(secret string) Cost {
 func (t *Trial) Commit() error {
 	a := t.account
 	if t.version != a.version {
-		return errors.New("history: the account has changed since this trial")
+		return errors.New("joint: the account has changed since this trial")
 	}
 	for i, m := range a.secrets {
 		x := t.of[i].covariances

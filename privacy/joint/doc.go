@@ -1,4 +1,4 @@
-// Package history keeps the joint Gaussian account of a dataset: what all releases together tell about each secret, where
+// Package joint keeps the joint Gaussian account of a dataset: what all releases together tell about each secret, where
 // the randomness of the rows themselves is counted as noise. That randomness may be counted once only, so the account
 // keeps the stacked vector of everything that was ever released, with the covariances between any two of its components
 // from the reference.
@@ -14,4 +14,4 @@
 // for. docs/accounting.md has the theorems, their assumptions and their proofs.
 //
 // It is mathematics: it knows no SQL, no policy and no ledger, and it never sees a protected row.
-package history
+package joint

@@ -1,4 +1,4 @@
-package history
+package joint
 
 import (
 	"bufio"
@@ -63,7 +63,7 @@ func (t *Terms) MarshalBinary() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-var errEncoding = errors.New("history: terms cannot be decoded")
+var errEncoding = errors.New("joint: terms cannot be decoded")
 
 // UnmarshalBinary decodes what MarshalBinary made, and checks it as NewTerms does.
 func (t *Terms) UnmarshalBinary(data []byte) error {
