@@ -8,7 +8,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"fugu/parser/tree"
-	"fugu/smooth"
+	"fugu/planner/aggregate"
 )
 
 // aggregate reads one call of an aggregate function in c, and returns the aggregate of the cut that answers it: equal
@@ -44,7 +44,7 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 		return refuse("Write a plain call.", "this form of %s cannot be answered on protected data", name)
 	}
 	arguments := []string{"*"}
-	function, _ := smooth.Lookup(name)
+	function, _ := aggregate.Lookup(name)
 	switch {
 	case f.AggStar && name == "count":
 	case !f.AggStar && len(f.Args) == function.Arguments:

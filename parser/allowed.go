@@ -7,7 +7,7 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
-	"fugu/smooth"
+	"fugu/planner/aggregate"
 )
 
 // infix are the operators that a row expression may use. Every one is pg_catalog's: the reader's search_path holds
@@ -92,7 +92,7 @@ func operatorHint(op string) string {
 }
 
 // refused are those of PostgreSQL's aggregate functions (manual, section 9.21) that are not answered, with what to write
-// instead. The answered ones are package smooth's.
+// instead. The answered ones are package planner/aggregate's.
 var refused = map[string]string{
 	"min": hintExtreme, "max": hintExtreme, "any_value": hintExtreme,
 	"array_agg": hintList, "string_agg": hintList, "json_agg": hintList, "jsonb_agg": hintList, "json_object_agg": hintList, "jsonb_object_agg": hintList, "xmlagg": hintList,
@@ -116,7 +116,7 @@ const (
 )
 
 func isAggregate(name string) bool {
-	_, answered := smooth.Lookup(name)
+	_, answered := aggregate.Lookup(name)
 	return answered || slices.Contains(percentiles, name) || name == "mode" || refused[name] != ""
 }
 
@@ -148,7 +148,7 @@ func RefusedFunctions() []Refused {
 
 // Aggregates lists the aggregate functions that are answered, in order.
 func Aggregates() []string {
-	return slices.Sorted(slices.Values(append(append(smooth.Names(), percentiles...), "mode")))
+	return slices.Sorted(slices.Values(append(append(aggregate.Names(), percentiles...), "mode")))
 }
 
 // DistinctAggregates lists those that take DISTINCT.

@@ -54,7 +54,7 @@ type Grouping struct {
 
 // Aggregate is one aggregate function of a cut.
 type Aggregate struct {
-	Func     string // one of package smooth's, or a percentile
+	Func     string // one of package planner/aggregate's, or a percentile
 	Distinct bool   // over the distinct values of its argument
 	Fraction string // of a percentile: a number from 0 to 1, as it is written shortest
 	Args     []Expr // none: count(*)
