@@ -4,12 +4,14 @@ import (
 	"math"
 	"testing"
 
+	"fugu/test/patient"
 	"fugu/twin"
 )
 
 // fugu.sampling_error is what package twin derives, on twins with rows shown and without: of groups that the secret
 // makes, and of those that cut across it.
 func TestSamplingError(t *testing.T) {
+	patient.Test(t)
 	through, direct := serveClinic(t)
 	c, d := connect(t, through), overTwins(t, direct)
 	var told, taken []int64
