@@ -61,9 +61,6 @@ func expmGaussian(r Request) (design, error) {
 	return r.cells(least*(1+hi), set), nil
 }
 
-// searchShare is the share of δ at one pair that a search aims at; the boxes of the verification take a little more.
-const searchShare = .99
-
 // probe returns δ of the noise at the pairs of the certifiable families where it is largest.
 func (r Request) probe(n Noise) (float64, bool) {
 	worst := 0.0

@@ -32,14 +32,6 @@ func expmLaplace(r Request) (design, error) {
 	return r.cells(b, func(c *cell, scale int64) { c.laplace = scale }), nil
 }
 
-func (r Request) units() []float64 {
-	units := make([]float64, len(r.Components))
-	for k, c := range r.Components {
-		units[k] = c.Unit
-	}
-	return units
-}
-
 // widened returns the least scale from b on at which the shift and the difference of the covariances together cost at most
 // ε: see sensitivity.ScaleCost.
 func (r Request) widened(b float64) (float64, error) {
@@ -85,26 +77,4 @@ func (r Request) widened(b float64) (float64, error) {
 		}
 	}
 	return hi, nil
-}
-
-// widest returns the largest value of f over the secrets.
-func (r Request) widest(f func(sensitivity.Shift) float64) float64 {
-	var most float64
-	for _, s := range r.Shifts {
-		most = math.Max(most, f(s))
-	}
-	return most
-}
-
-// cells is the design of independent noise of scale max(scale·u_k, h_k) in each component, set by set in grid steps.
-func (r Request) cells(scale float64, set func(*cell, int64)) design {
-	return func(inflate float64) Noise {
-		n := Noise{cells: make([]cell, len(r.Components))}
-		for k, c := range r.Components {
-			own := math.Max(scale*c.Unit, c.Lattice)
-			n.cells[k].exponent = gridFor(own)
-			set(&n.cells[k], steps(inflate*own, n.cells[k].exponent))
-		}
-		return n
-	}
 }

@@ -125,20 +125,6 @@ func (s *search) constraints(shift sensitivity.Shift) (out []constraint) {
 	return out
 }
 
-// known reports whether the distribution of F is known along every secret, in a form that can be certified.
-func (r Request) known() bool {
-	known := map[string]bool{}
-	for _, f := range r.certifiable() {
-		known[f.Secret()] = true
-	}
-	for _, s := range r.Shifts {
-		if !known[s.Secret] {
-			return false
-		}
-	}
-	return true
-}
-
 // holds reports whether every secret's certificate is within the budget.
 func (r Request) holds(n Noise) bool {
 	for _, f := range r.Families {
@@ -254,4 +240,50 @@ func (s *search) cost(f, c float64) (sum float64) {
 		sum += (sd / s.r.Components[k].Unit) * (sd / s.r.Components[k].Unit)
 	}
 	return sum
+}
+
+// gaussian is noise of covariance diag(floor²) + Σ_j v_j v_jᵀ, floor and lines v_j in F's units. No floor is less than
+// floorShare of the lines at its component, which bounds the grid's weights.
+func gaussian(floor []float64, lines [][]float64) Noise {
+	n := Noise{cells: make([]cell, len(floor))}
+	for k, sd := range floor {
+		for _, v := range lines {
+			sd = math.Max(sd, floorShare*math.Abs(v[k]))
+		}
+		n.cells[k].exponent = gridFor(sd)
+		n.cells[k].sigma = steps(sd, n.cells[k].exponent)
+	}
+	for _, v := range lines {
+		d := direction{sigma: 1 << (gridBits + 1), weights: make([]float64, len(v))}
+		for k := range v {
+			d.weights[k] = math.Ldexp(v[k], -n.cells[k].exponent) / float64(d.sigma)
+		}
+		n.directions = append(n.directions, d)
+	}
+	return n
+}
+
+// dense writes a covariance out, in units.
+func (s *search) dense(c sensitivity.Covariance) *mat.SymDense {
+	out, k := mat.NewSymDense(c.Len(), nil), 0
+	for _, b := range c.Blocks {
+		for i := range b.Size {
+			for j := i; j < b.Size; j++ {
+				out.SetSym(k+i, k+j, b.Entries[i*b.Size+j])
+			}
+		}
+		k += b.Size
+	}
+	for _, e := range c.Off {
+		out.SetSym(e.Row, e.Col, out.At(e.Row, e.Col)+e.Value)
+	}
+	for _, l := range c.Low {
+		out.SymRankOne(out, l.Weight, mat.NewVecDense(len(l.Vector), l.Vector))
+	}
+	for i := range k {
+		for j := i; j < k; j++ {
+			out.SetSym(i, j, out.At(i, j)/s.r.Components[i].Unit/s.r.Components[j].Unit)
+		}
+	}
+	return out
 }

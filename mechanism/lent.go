@@ -151,22 +151,3 @@ func (l lending) lenders() (order []int) {
 	}
 	return order
 }
-
-// directions returns the Laplace noise along each own, in the order of the shifts. Where own is 0 there is one only to say what is lent.
-func (s *floorSearch) directions(floor []cell, inflate float64) (out []direction) {
-	at := make([]int, len(s.Shifts))
-	for i := range s.Shifts {
-		if s.spread[i] != nil || s.from[i] >= 0 {
-			at[i] = len(out)
-			own := s.Shifts[i]
-			own.Along = s.own[i]
-			out = append(out, newDirection(own, floor, s.rates[i]/inflate))
-		}
-	}
-	for i, from := range s.from {
-		if from >= 0 {
-			out[at[i]].from, out[at[i]].lent = at[from], s.lent[i]
-		}
-	}
-	return out
-}

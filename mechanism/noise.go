@@ -168,3 +168,7 @@ func times(w float64, y int64) *big.Int {
 	x.Add(x, half.Lsh(half, uint(52-exp)))
 	return x.Rsh(x, uint(53-exp)) // floor
 }
+
+// floorShare is the least Gaussian floor of a component as a share of Along_k/ε, the smallest that the noise along a
+// direction can be: it costs one part in two million of the variance and keeps the grid of the direction bounded.
+const floorShare = 1.0 / 1024

@@ -5,8 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-
-	"fugu/sensitivity"
 )
 
 // optimal is the Optimal Gaussian Mechanism: the least noise of all, Σ_k sd_k²/u_k², for a constraint
@@ -117,28 +115,3 @@ func quadratic(s mat.Symmetric, v []float64) float64 {
 }
 
 func scaled(v []float64, by float64) []float64 { return floats.ScaleTo(make([]float64, len(v)), by, v) }
-
-// dense writes a covariance out, in units.
-func (s *search) dense(c sensitivity.Covariance) *mat.SymDense {
-	out, k := mat.NewSymDense(c.Len(), nil), 0
-	for _, b := range c.Blocks {
-		for i := range b.Size {
-			for j := i; j < b.Size; j++ {
-				out.SetSym(k+i, k+j, b.Entries[i*b.Size+j])
-			}
-		}
-		k += b.Size
-	}
-	for _, e := range c.Off {
-		out.SetSym(e.Row, e.Col, out.At(e.Row, e.Col)+e.Value)
-	}
-	for _, l := range c.Low {
-		out.SymRankOne(out, l.Weight, mat.NewVecDense(len(l.Vector), l.Vector))
-	}
-	for i := range k {
-		for j := i; j < k; j++ {
-			out.SetSym(i, j, out.At(i, j)/s.r.Components[i].Unit/s.r.Components[j].Unit)
-		}
-	}
-	return out
-}

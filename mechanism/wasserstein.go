@@ -1,7 +1,6 @@
 package mechanism
 
 import (
-	"fmt"
 	"math"
 
 	"fugu/privacy"
@@ -60,24 +59,6 @@ func (r Request) close(s sensitivity.Shift) (close sensitivity.Close, given bool
 		}
 	}
 	return sensitivity.Close{Secret: s.Secret, Unit: r.units(), W: s.Norm1(r.units()), Delta: s.Failure}, false
-}
-
-// checkClose refuses a Close that is malformed or of no secret of the request.
-func (r Request) checkClose() error {
-	for _, c := range r.Close {
-		if len(r.of(c.Secret)) == 0 || c.Unit != nil && len(c.Unit) != len(r.Components) {
-			return fmt.Errorf("secret %q: a closeness without a shift, or of %d components", c.Secret, len(c.Unit))
-		}
-		if !(c.W >= 0 && c.W <= magnitude && c.Delta >= 0 && c.Delta < 1) {
-			return fmt.Errorf("secret %q: a closeness of W = %v, δ = %v", c.Secret, c.W, c.Delta)
-		}
-		for k, u := range c.Unit {
-			if !(u >= 1/magnitude && u <= magnitude) {
-				return fmt.Errorf("secret %q: a closeness in units of %v for component %d", c.Secret, u, k)
-			}
-		}
-	}
-	return nil
 }
 
 // closeEnough checks the promise for the integer scales used: moving by W costs at most W·max_k U_k/b_k, and rounding F
