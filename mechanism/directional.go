@@ -13,9 +13,9 @@ package mechanism
 //	δ = δ_G(ε - 1/t_s; κ)
 //
 // [Chen & Ohrimenko, Theorem 4.3, for the direction; Balle & Wang 2018, Theorem 5, for δ_G; Dwork & Roth, Theorem 3.16,
-// for their sum]. Nearly parallel secrets share noise: see hidden. Where f_θ is known, the release is certified besides: y_s hides a·v_s, a part of G hides r, and the rest
-// of G, with F's own spread, hides that the covariances differ (sensitivity.Certify). The other secrets' directions only
-// add noise that is independent of all this.
+// for their sum]. Nearly parallel secrets share noise: see hidden. Where f_θ is known, the release is certified besides:
+// y_s hides a·v_s, a part of G hides r, and the rest of G, with F's own spread, hides that the covariances differ
+// (sensitivity.Certify). The other secrets' directions only add noise that is independent of all this.
 //
 // Laplace noise along v alone has rank 1: an analyst who knows v tries the values of one count and sees which of them
 // puts the other components on their lattices. So G has full rank, with at least a lattice step of standard deviation in
@@ -29,10 +29,13 @@ package mechanism
 // Among floors of the same Σ (g_k/(V_k+floor_k²))², the effect of the covariances to first order, those with V_k + floor_k²
 // proportional to (|g_k| u_k)^⅔ have the least error Σ floor_k²/u_k² (Lagrange). To these r_k adds up, as just
 // so much is set aside. Where E|noise_k|/u_k counts, a unit of variance costs w_k = p_k(0)/u_k, p_k the density of the noise
-// (atZero), in place of 1/u_k²: the shape is that of 1/√w_k in place of u_k, for the w_k of the best so far. For each f and c, 1/t_s is the most that δ allows; the least total error wins.
-func directional(r Request) (design, error) {
+// (atZero), in place of 1/u_k²: the shape is that of 1/√w_k in place of u_k, for the w_k of the best so far. For each f and
+// c, 1/t_s is the most that δ allows; the least total error wins.
+var directional = mechanism{kind: Directional, auto: true, joint: always, design: designDirectional}
+
+func designDirectional(r Request) (design, error) {
 	if r.Budget.Delta == 0 || r.Budget.Epsilon > maxGaussianEpsilon {
-		return nil, unmetNormal(Directional, r)
+		return nil, unmetNormal(Directional, 0, r)
 	}
 	s := newFloorSearch(r)
 	s.search()
@@ -40,7 +43,11 @@ func directional(r Request) (design, error) {
 		return nil, unmet(Directional, tooLarge)
 	}
 	return func(inflate float64) Noise {
-		floor := widened(s.floor, inflate)
-		return Noise{cells: floor, directions: s.directions(floor, inflate)}
+		rates := make([]float64, len(s.rates))
+		for i, rate := range s.rates {
+			rates[i] = rate / inflate
+		}
+		floor := widenedFloor(s.floor, inflate)
+		return Noise{cells: floor, directions: s.directions(s.Shifts, floor, rates)}
 	}, nil
 }

@@ -1,9 +1,10 @@
 package mechanism
 
 import (
-	"fugu/sensitivity"
 	"math"
 	"slices"
+
+	"fugu/sensitivity"
 )
 
 // release says what the noise does for a secret with the given shifts: a pair of it moves F by one of them. like has the

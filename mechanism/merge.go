@@ -1,9 +1,10 @@
 package mechanism
 
 import (
-	"fugu/sensitivity"
 	"math"
 	"slices"
+
+	"fugu/sensitivity"
 )
 
 // merged returns the shifts with those of one secret that lie along one line made one: the longest, whose Beside and

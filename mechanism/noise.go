@@ -63,6 +63,13 @@ func steps(length float64, exponent int) int64 {
 	return int64(n)
 }
 
+// normalCell is normal noise of a standard deviation, in F's units.
+func normalCell(sd float64) cell {
+	c := cell{exponent: gridFor(sd)}
+	c.sigma = steps(sd, c.exponent)
+	return c
+}
+
 // newDirection puts a secret's direction on the grids of the cells: y has 2^j steps to the widest pair, j ≥ gridBits the least with
 // which one step of y moves no component by more than one step of its grid. The scale is at least 2^j/rate.
 func newDirection(s sensitivity.Shift, cells []cell, rate float64) direction {

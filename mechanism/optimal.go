@@ -7,6 +7,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
+// maxAutoInherent bounds the components for which Auto looks for the noise of OptimalGaussian in a joint account.
+const maxAutoInherent = 64
+
+// optimalGaussian is optimal as a mechanism. Auto looks for its noise where an account counts the randomness of the data.
+func optimalGaussian() mechanism {
+	m := inherent(OptimalGaussian, maxInherent, optimal)
+	m.joint = func(r Request) bool { return r.known() && len(r.Components) <= maxAutoInherent }
+	return m
+}
+
 // optimal is the Optimal Gaussian Mechanism: the least noise of all, Σ_k sd_k²/u_k², for a constraint
 //
 //	Δᵀ(Σ+N)⁻¹Δ ≤ κ²   ⟺   N ⪰ A = ΔΔᵀ/κ² - Σ        (Schur complement; N ⪰ 0)
@@ -93,25 +103,3 @@ func positivePart(s mat.Symmetric, move []float64, kappa float64) []float64 {
 	q.MulVec(&vectors, &b)
 	return scaled(q.RawVector().Data, math.Sqrt(hi)/mat.Norm(&q, 2))
 }
-
-// with returns s + Σ_j v_j v_jᵀ.
-func with(s *mat.SymDense, lines [][]float64) *mat.SymDense {
-	out := mat.NewSymDense(s.SymmetricDim(), nil)
-	out.CopySym(s)
-	for _, v := range lines {
-		out.SymRankOne(out, 1, mat.NewVecDense(len(v), v))
-	}
-	return out
-}
-
-// quadratic is vᵀS⁻¹v, +Inf where S has no inverse.
-func quadratic(s mat.Symmetric, v []float64) float64 {
-	var chol mat.Cholesky
-	var x mat.VecDense
-	if !chol.Factorize(s) || chol.SolveVecTo(&x, mat.NewVecDense(len(v), v)) != nil {
-		return math.Inf(1)
-	}
-	return mat.Dot(&x, mat.NewVecDense(len(v), v))
-}
-
-func scaled(v []float64, by float64) []float64 { return floats.ScaleTo(make([]float64, len(v)), by, v) }

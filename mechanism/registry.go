@@ -1,24 +1,25 @@
 package mechanism
 
 import (
-	"fugu/sqlstate"
 	"slices"
 	"strings"
+
+	"fugu/sqlstate"
 )
 
 // designs holds the mechanisms in the order in which Auto breaks ties.
 var designs = []mechanism{
-	{kind: ExpmLaplace, auto: true, design: expmLaplace},
-	{kind: ExpmGaussian, auto: true, design: expmGaussian},
-	{kind: Directional, auto: true, design: directional},
-	{kind: Wasserstein, design: wasserstein(Wasserstein), holds: closeEnough, certify: certifyClose(Wasserstein)},
-	{kind: ApproximateWasserstein, design: wasserstein(ApproximateWasserstein), holds: closeEnough, certify: certifyClose(ApproximateWasserstein)},
-	{kind: NoNoise, design: inherent(NoNoise, nil), holds: certificateOnly},
-	{kind: Eigm, design: inherent(Eigm, eigm), holds: certificateOnly},
-	{kind: Daum, design: inherent(Daum, daum), holds: certificateOnly},
-	{kind: OptimalGaussian, design: inherent(OptimalGaussian, optimal), holds: certificateOnly},
-	{kind: Apgm, design: inherent(Apgm, apgm), holds: certificateOnly},
-	{kind: MarkovQuilt, design: markovQuilt, certify: certifyQuilts},
+	expmLaplace,
+	expmGaussian,
+	directional,
+	wasserstein(Wasserstein),
+	wasserstein(ApproximateWasserstein),
+	inherent(NoNoise, maxInherent, nil),
+	inherent(Eigm, maxInherent, eigm),
+	inherent(Daum, maxInherent, daum),
+	optimalGaussian(),
+	inherent(Apgm, 1, apgm),
+	markovQuilt,
 }
 
 // Kinds returns the names of all mechanisms, Auto first.
@@ -30,7 +31,8 @@ func Kinds() []Kind {
 	return out
 }
 
-// ParseKind reads the name of a mechanism; what is not exactly one of the names it refuses.
+// ParseKind reads the name of a mechanism. What is not exactly one of the names is an InvalidParameterValue whose hint
+// lists them.
 func ParseKind(s string) (Kind, error) {
 	if slices.Contains(Kinds(), Kind(s)) {
 		return Kind(s), nil

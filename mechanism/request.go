@@ -1,9 +1,10 @@
 package mechanism
 
 import (
+	"math"
+
 	"fugu/privacy"
 	"fugu/sensitivity"
-	"math"
 )
 
 // Component describes one entry of F.
