@@ -6,9 +6,6 @@ import (
 	"fugu/policy"
 )
 
-// maxRows keeps numbers of rows exact in float64, and what is multiplied by a scale in 64 bits.
-const maxRows = 1 << 40
-
 // roundingRows is by how many rows, relative to n, a share times n may be off: shares come as float64 of decimals.
 // Every bound is rounded outwards by it, so that more is hidden and never less.
 const rounding = 1e-12

@@ -10,6 +10,9 @@ import (
 	"fugu/policy"
 )
 
+// maxRows keeps numbers of rows exact in float64, and what is multiplied by a scale in 64 bits.
+const maxRows = 1 << 40
+
 // maxClasses is how many classes a table can have: each takes a share of the rows.
 const maxClasses = 64
 

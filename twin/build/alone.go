@@ -6,14 +6,10 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"fugu/parser"
 	"fugu/sqlstate"
 )
-
-// lockRegistry keeps other builds out until the end of the transaction.
-const lockRegistry = `LOCK TABLE ` + registry + ` IN SHARE ROW EXCLUSIVE MODE`
 
 // alone runs f in a transaction beside which no other builds or drops twins, and with the place where they are
 // published.
@@ -78,12 +74,6 @@ func (k *Keeper) locked(ctx context.Context, conn *pgx.Conn, readers []string, f
 	}
 	k.say(0, "waiting for another build of twins in this database, or for who drops one")
 	return begin(lockRegistry)
-}
-
-// is reports whether PostgreSQL's error is of that code.
-func is(err error, code sqlstate.Code) bool {
-	var pe *pgconn.PgError
-	return errors.As(err, &pe) && pe.Code == string(code)
 }
 
 // prepare makes the schema that twins are in, which nobody but the keeper and those who read twins may look into. It is

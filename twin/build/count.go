@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 
+	"crypto/sha256"
+	"encoding/binary"
+
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-
-	"fugu/internal/hook"
 )
 
 // counts are the numbers of rows of each class, in all and by their place in the order of drawing.
@@ -17,49 +18,6 @@ type counts struct {
 	classes  []int64
 	ordered  histogram
 	contents []byte // a digest of which rows are of which class
-}
-
-// ordered is the SQL of the table's rows: their class, their hash h, keyed by setOrder's 32 secret bytes, and the
-// columns named. The hash's first half is the row's place in the order of drawing, the second half is for what else is
-// drawn of it. Both come first, so that scans that need no more need not go through the row.
-//
-// It is a function of the primary key and not of the content, so that a row that is corrected keeps its place. Without
-// a primary key it is of the content and a running number among equal rows, which cannot be told apart anyway.
-func (s *source) ordered(class string, columns []string) string {
-	id := "ROW(" + list("t.", s.primary) + ")::pg_catalog.text"
-	if s.primary == nil || hook.TwinByContent {
-		names := make([]string, len(s.columns))
-		for i, c := range s.columns {
-			names[i] = c.name
-		}
-		id = "ROW(" + list("t.", names) + ")::pg_catalog.text"
-		id += " || ' ' || pg_catalog.row_number() OVER (PARTITION BY " + id + ")"
-	}
-	hash := fmt.Sprintf(`pg_catalog.sha256(%s || pg_catalog.convert_to(%s, 'UTF8'))`, orderKey, id)
-	if hook.TwinTableOrder {
-		number := `pg_catalog.row_number() OVER (ORDER BY t.ctid)`
-		hash = `pg_catalog.int8send(` + number + `) || pg_catalog.substr(` + hash + `, 9)`
-	}
-	// OFFSET 0 has what is computed here computed once a row.
-	with := ""
-	if len(columns) > 0 {
-		with = ", " + list("t.", columns)
-	}
-	return fmt.Sprintf(`SELECT (%s) AS "fugu class", %s AS "fugu h"%s FROM %s AS t OFFSET 0`,
-		class, hash, with, s.qualified())
-}
-
-// orderKey is the SQL of the key of the order of drawing. It is a setting of the transaction, which no other session
-// sees, so that it stands in no statement's text, and so that statements that take no parameters can use it.
-const orderKey = `(SELECT pg_catalog.decode(pg_catalog.current_setting('fugu.order'), 'hex'))`
-
-// setOrder says the key for the rest of the transaction.
-func setOrder(ctx context.Context, db pgx.Tx, key []byte) error {
-	_, err := db.Exec(ctx, `SELECT pg_catalog.set_config('fugu.order', pg_catalog.encode($1::bytea, 'hex'), true)`, key)
-	if err != nil {
-		return fmt.Errorf("setting the order of drawing: %w", err)
-	}
-	return nil
 }
 
 // unchanged reports whether the rows that a draw was made of are those that there are now, each of the class that it
@@ -119,3 +77,22 @@ func (s *source) count(ctx context.Context, db pgx.Tx, ordered string, classes i
 	out.contents = sum.bytes()
 	return out, nil
 }
+
+// digest is a fingerprint of which rows are of which class, by their hashes: another set of rows, or a row of another
+// class, has another one, but for a chance of about 2^-24 for each bucket that changed. It says nothing of other columns.
+type digest [sha256.Size]byte
+
+func newDigest() *digest { return &digest{} }
+
+// add takes in a bucket of a class: how many rows it has, and the sum of their hashes. Buckets may come in any order.
+func (d *digest) add(class, bucket int, rows, hashes int64) {
+	var b [32]byte
+	for i, v := range []int64{int64(class), int64(bucket), rows, hashes} {
+		binary.BigEndian.PutUint64(b[8*i:], uint64(v))
+	}
+	for i, x := range sha256.Sum256(b[:]) {
+		d[i] ^= x
+	}
+}
+
+func (d *digest) bytes() []byte { return d[:] }
