@@ -9,8 +9,8 @@ import (
 	"fugu/dataset"
 	"fugu/model"
 	"fugu/planner"
+	"fugu/planner/aggregate"
 	"fugu/sensitivity"
-	"fugu/smooth"
 )
 
 // declared is the model of a cut as the policy declares it. Only the bounds of rows and the steps of lattices, of which
@@ -42,7 +42,7 @@ func (q *question) declared(ctx context.Context, c *planner.Bound, d *dataset.De
 		}
 		out.typical = append(out.typical, x)
 		switch {
-		case agg.Linear() && agg.Sums[0] == smooth.N:
+		case agg.Linear() && agg.Sums[0] == aggregate.N:
 			out.lattice[k] = 1
 		case out.inherent[k] > 0:
 			out.lattice[k] = out.inherent[k]

@@ -26,7 +26,7 @@ func TestCheck(t *testing.T) {
 	for _, c := range []struct{ file, text, want string }{
 		{"privacy/p.go", imports("math", "fugu/sqlstate"), "privacy/p.go: imports fugu/sqlstate: a leaf imports nothing of ours"},
 		{"sqlstate/p.go", imports("fugu/privacy"), "sqlstate/p.go: imports fugu/privacy: a leaf imports nothing of ours"},
-		{"smooth/p.go", imports("fugu/parser"), "smooth/p.go: imports fugu/parser: a leaf imports nothing of ours"},
+		{"planner/aggregate/p.go", imports("fugu/parser"), "planner/aggregate/p.go: imports fugu/parser: a leaf imports nothing of ours"},
 		{"blue/p.go", imports("fugu/mechanism"), "blue/p.go: imports fugu/mechanism: a leaf imports nothing of ours"},
 		{"privacy/p_test.go", imports("fugu/sqlstate"), ""},
 		{"parser/lex/p.go", imports("fugu/parser"), "parser/lex/p.go: imports fugu/parser: words are found without grammar or catalog"},
@@ -49,6 +49,9 @@ func TestCheck(t *testing.T) {
 		{"internal/config/p.go", imports("fugu/policy"),
 			"internal/config/p.go: imports fugu/policy: configuration knows YAML and nothing else of ours"},
 		{"internal/config/p.go", imports("fugu/internal/strictyaml"), ""},
+		{"dataset/p.go", imports("fugu/ledger"),
+			"dataset/p.go: imports fugu/ledger: what is known when a policy is loaded is no session's, and has no price"},
+		{"dataset/p.go", imports("fugu/upstream", "fugu/planner"), ""},
 		{"model/p.go", imports("fugu/wire"), "model/p.go: imports fugu/wire: SQL and mathematics know no protocol"},
 		{"planner/sub/p.go", imports("fugu/upstream"), "planner/sub/p.go: imports fugu/upstream: SQL and mathematics know no protocol"},
 		{"parser/p.go", imports("github.com/jackc/pgx/v5/pgproto3"), "parser/p.go: imports github.com/jackc/pgx/v5/pgproto3: SQL and mathematics know no protocol"},
