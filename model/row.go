@@ -3,7 +3,7 @@ package model
 import (
 	"math"
 
-	"fugu/smooth"
+	"fugu/planner/aggregate"
 )
 
 // box is what one row's value of a base is taken to lie in: what the reference shows or the policy says, and at least a
@@ -79,9 +79,9 @@ func (m *Moments) extreme(k Component, w []float64) float64 {
 				continue
 			}
 			switch sum {
-			case smooth.X:
+			case aggregate.X:
 				q.x[0], q.x[1] = m.box(i)
-			case smooth.Y:
+			case aggregate.Y:
 				q.y[0], q.y[1] = m.box(i)
 			}
 		}
@@ -91,13 +91,13 @@ func (m *Moments) extreme(k Component, w []float64) float64 {
 
 // quadratic is the polynomial w_N + w_X x + w_Y y + w_XX x² + w_XY xy + w_YY y² on a box.
 type quadratic struct {
-	w    [6]float64 // by smooth.Sum
+	w    [6]float64 // by aggregate.Sum
 	x, y [2]float64
 }
 
 func (q quadratic) at(x, y float64) float64 {
 	w := q.w
-	return w[smooth.N] + w[smooth.X]*x + w[smooth.Y]*y + w[smooth.XX]*x*x + w[smooth.XY]*x*y + w[smooth.YY]*y*y
+	return w[aggregate.N] + w[aggregate.X]*x + w[aggregate.Y]*y + w[aggregate.XX]*x*x + w[aggregate.XY]*x*y + w[aggregate.YY]*y*y
 }
 
 // largest returns the largest |q| on the box: it is at a corner, where the derivative along an edge is 0, or where both
@@ -113,11 +113,11 @@ func (q quadratic) largest() float64 {
 	for _, x := range q.x {
 		for _, y := range q.y {
 			try(x, y)
-			try(-(w[smooth.X]+w[smooth.XY]*y)/(2*w[smooth.XX]), y)
-			try(x, -(w[smooth.Y]+w[smooth.XY]*x)/(2*w[smooth.YY]))
+			try(-(w[aggregate.X]+w[aggregate.XY]*y)/(2*w[aggregate.XX]), y)
+			try(x, -(w[aggregate.Y]+w[aggregate.XY]*x)/(2*w[aggregate.YY]))
 		}
 	}
-	det := 4*w[smooth.XX]*w[smooth.YY] - w[smooth.XY]*w[smooth.XY]
-	try((w[smooth.XY]*w[smooth.Y]-2*w[smooth.YY]*w[smooth.X])/det, (w[smooth.XY]*w[smooth.X]-2*w[smooth.XX]*w[smooth.Y])/det)
+	det := 4*w[aggregate.XX]*w[aggregate.YY] - w[aggregate.XY]*w[aggregate.XY]
+	try((w[aggregate.XY]*w[aggregate.Y]-2*w[aggregate.YY]*w[aggregate.X])/det, (w[aggregate.XY]*w[aggregate.X]-2*w[aggregate.XX]*w[aggregate.Y])/det)
 	return out
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"fugu/planner"
-	"fugu/smooth"
+	"fugu/planner/aggregate"
 	"fugu/sqlstate"
 )
 
@@ -97,7 +97,7 @@ func (m *Moments) varies(k Component) (bool, error) {
 		return false, nil
 	}
 	for j, sum := range agg.Sums {
-		if sum != smooth.X && sum != smooth.Y {
+		if sum != aggregate.X && sum != aggregate.Y {
 			continue
 		}
 		// Of x in the rows that count, the mean square: from the class moments if it is no sum of the aggregate's own.

@@ -8,7 +8,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"fugu/parser/tree"
-	"fugu/smooth"
+	"fugu/planner/aggregate"
 )
 
 // refused are those of PostgreSQL's aggregate functions (manual, section 9.21) that are not answered, with what to write
@@ -30,7 +30,7 @@ const (
 )
 
 func isAggregate(name string) bool {
-	_, answered := smooth.Lookup(name)
+	_, answered := aggregate.Lookup(name)
 	return answered || slices.Contains(percentiles, name) || name == "mode" || refused[name] != ""
 }
 
@@ -72,7 +72,7 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 		return refuse("Write a plain call.", "this form of %s cannot be answered on protected data", name)
 	}
 	arguments := []string{"*"}
-	function, _ := smooth.Lookup(name)
+	function, _ := aggregate.Lookup(name)
 	switch {
 	case f.AggStar && name == "count":
 	case !f.AggStar && len(f.Args) == function.Arguments:

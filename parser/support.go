@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"fugu/smooth"
+	"fugu/planner/aggregate"
 )
 
 // Refused names something that people try below a cut, and what serves instead.
@@ -12,7 +12,7 @@ type Refused struct{ Name, Instead string }
 
 // Aggregates lists the aggregate functions that are answered, in order.
 func Aggregates() []string {
-	return slices.Sorted(slices.Values(append(append(smooth.Names(), percentiles...), "mode")))
+	return slices.Sorted(slices.Values(append(append(aggregate.Names(), percentiles...), "mode")))
 }
 
 // DistinctAggregates lists those that take DISTINCT.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 
-	"fugu/history"
 	"fugu/model"
 	"fugu/planner"
 	"fugu/policy"
+	"fugu/privacy/joint"
 )
 
 // uncertified says why the total of a policy says nothing about covariances that differ under the two values of a pair;
@@ -45,8 +45,8 @@ func unspread(psi model.Psi) string {
 	return ""
 }
 
-// bend is history's Bend of a secret: over all of its pairs.
-func bend(s history.Secret) float64 {
+// bend is joint's Bend of a secret: over all of its pairs.
+func bend(s joint.Secret) float64 {
 	most := 0.0
 	for _, p := range s.Pairs {
 		most = math.Max(most, p.Bend(s.Distribution))

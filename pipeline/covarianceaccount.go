@@ -7,10 +7,10 @@ import (
 	"math"
 	"sync"
 
-	"fugu/history"
 	"fugu/ledger"
 	"fugu/policy"
 	"fugu/privacy"
+	"fugu/privacy/joint"
 )
 
 // covarianceAccounts are the accounts of covariances that an engine keeps, of the policies of one snapshot.
@@ -37,16 +37,16 @@ type covarianceAccount struct {
 // covarianceTable is the account of one table's secrets.
 type covarianceTable struct {
 	of      *protected
-	secrets []history.Secret // that bend covariances
+	secrets []joint.Secret // that bend covariances
 
 	// The stack is worked out where cheaper bounds do not do; until then parts wait.
-	stack   *history.Account
+	stack   *joint.Account
 	digest  string // of its reference's rows
 	waiting []covariancePart
 
 	beside, all float64 // Σ λ/(1+λ) of components that are not in the stack and do not wait, and of all
 	kappa2      map[string]float64
-	besides     map[string]history.Beside
+	besides     map[string]joint.Beside
 }
 
 // account returns a policy's account.
@@ -68,7 +68,7 @@ func newCovarianceAccount(s *Snapshot, p *policy.Policy) *covarianceAccount {
 		if t.policy != p || len(t.table.Secrets) == 0 || t.network != nil {
 			continue
 		}
-		x := &covarianceTable{of: t, kappa2: map[string]float64{}, besides: map[string]history.Beside{}}
+		x := &covarianceTable{of: t, kappa2: map[string]float64{}, besides: map[string]joint.Beside{}}
 		for i, psi := range t.psi {
 			// What only shifts has losses that add up, and no account here.
 			if s := extreme(t.table.Secrets[i], psi, float64(t.table.Rows)); unspread(psi) == "" && bend(s) > 0 {
@@ -87,8 +87,8 @@ const generousValues = 10_000
 func (a *covarianceAccounts) generous(s *Snapshot, t *protected) bool {
 	b := t.policy.Privacy.Budget
 	for _, x := range a.account(s, t.policy).tables[t.table.String()].secrets {
-		c := history.Cost{G: math.Inf(1), Slope: math.Inf(1), Bend: bend(x)}.Outside(generousValues, generousValues)
-		if !(c.Epsilon(float64(b.Delta)/2, history.Beside{}) <= float64(b.Epsilon)/2) {
+		c := joint.Cost{G: math.Inf(1), Slope: math.Inf(1), Bend: bend(x)}.Outside(generousValues, generousValues)
+		if !(c.Epsilon(float64(b.Delta)/2, joint.Beside{}) <= float64(b.Epsilon)/2) {
 			return false
 		}
 	}
@@ -159,13 +159,13 @@ func (t *covarianceTable) add(part covariancePart) {
 
 // together is ε of all answers and of one part more at δ, of a secret. It need not be known better than that it is at
 // most enough.
-func (t *covarianceTable) together(part *covariancePart, stacked func() (*stackedCost, error), s history.Secret, delta, enough float64) (float64, error) {
+func (t *covarianceTable) together(part *covariancePart, stacked func() (*stackedCost, error), s joint.Secret, delta, enough float64) (float64, error) {
 	kappa2, b := part.besides(s.Name)
 	kappa2, b = t.kappa2[s.Name]+kappa2, t.besides[s.Name].Plus(b)
 	all := t.all + part.Weight + part.Beside
 
 	// By the number of values alone: that takes no account of what they are.
-	loose := history.Cost{Kappa2: kappa2, G: math.Inf(1), Slope: math.Inf(1), Bend: bend(s)}.Outside(all, all).Epsilon(delta, b)
+	loose := joint.Cost{Kappa2: kappa2, G: math.Inf(1), Slope: math.Inf(1), Bend: bend(s)}.Outside(all, all).Epsilon(delta, b)
 	if loose <= enough {
 		return loose, nil
 	}
@@ -190,7 +190,7 @@ func (t *covarianceTable) together(part *covariancePart, stacked func() (*stacke
 
 // stackedCost is what a stack costs, with a part that is about to be charged, and the weight of what is not in it.
 type stackedCost struct {
-	of     func(secret string) history.Cost
+	of     func(secret string) joint.Cost
 	beside float64
 }
 
@@ -232,17 +232,17 @@ func (t *covarianceTable) build(ctx context.Context, q *question) error {
 		return err
 	}
 	t.digest = places.Digest
-	t.stack, err = history.New(places.Sample, t.secrets)
+	t.stack, err = joint.New(places.Sample, t.secrets)
 	return err
 }
 
 // try returns the stack with a part; nil: it has no place there, as it is of another reference, too large, or nearly
 // what stands there already.
-func (t *covarianceTable) try(part *covariancePart) (*history.Trial, error) {
+func (t *covarianceTable) try(part *covariancePart) (*joint.Trial, error) {
 	if part.Terms == nil || part.Digest != t.digest || t.stack.Components()+len(part.Noise) > stackedMost {
 		return nil, nil
 	}
-	r := history.Release{Terms: new(history.Terms), Noise: part.Noise, Hidden: map[string]bool{}}
+	r := joint.Release{Terms: new(joint.Terms), Noise: part.Noise, Hidden: map[string]bool{}}
 	for _, s := range t.secrets { // the losses count its movements
 		r.Hidden[s.Name] = true
 	}

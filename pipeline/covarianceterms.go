@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"math"
 
-	"fugu/history"
 	"fugu/model"
 	"fugu/planner"
 	"fugu/privacy"
+	"fugu/privacy/joint"
 )
 
 // covarianceTerms is what an answer brings into the account of covariances of its dataset: nothing of it depends on
@@ -30,12 +30,12 @@ type covariancePart struct {
 	Weight, Beside float64
 	Others         int                     `json:",omitempty"` // how many those others are
 	Losses         map[string]privacy.Loss // by secret: what the noise hides of movements
-	Close          float64                 // see history.Beside
+	Close          float64                 // see joint.Beside
 
-	terms []*history.Terms
+	terms []*joint.Terms
 }
 
-// stackedMost is how many components of a dataset a stack holds: what W is kept for (history). What comes later counts
+// stackedMost is how many components of a dataset a stack holds: what W is kept for (joint). What comes later counts
 // beside it.
 const stackedMost = 1500
 
@@ -92,10 +92,10 @@ func (q *question) spread(ctx context.Context, t *protected, p part, to *covaria
 		case own && k < len(p.model.moments.Components):
 			share = 0
 			for _, addends := range p.model.moments.Addends(k, t.psi) {
-				share = math.Max(share, history.Weight(addends, v))
+				share = math.Max(share, joint.Weight(addends, v))
 			}
 		case sd[k] > 0:
-			share = history.Weight(sd[k:k+1], v)
+			share = joint.Weight(sd[k:k+1], v)
 		}
 		var of []model.Total
 		var each []float64
@@ -148,7 +148,7 @@ func addends(m *model.Moments, psi []model.Psi, k int, variance float64) (of []m
 
 // numberedTerms returns the terms of totals over the reference's rows; nil: they are too many, the rows have changed,
 // or they cannot be read. Then the totals count by their number, which is always right.
-func (q *question) numberedTerms(ctx context.Context, t *protected, m *model.Moments, totals []model.Total) (*history.Terms, string, error) {
+func (q *question) numberedTerms(ctx context.Context, t *protected, m *model.Moments, totals []model.Total) (*joint.Terms, string, error) {
 	if len(totals) > stackedMost {
 		return nil, "", nil
 	}
@@ -168,7 +168,7 @@ func (p *covariancePart) close() error {
 	if len(p.terms) == 0 {
 		return nil
 	}
-	all, err := history.Concat(p.terms...)
+	all, err := joint.Concat(p.terms...)
 	if err != nil { // too many: they stand beside
 		p.Beside, p.Others, p.Weight, p.Noise = p.Beside+p.Weight, p.Others+len(p.Noise), 0, nil
 		return nil
@@ -178,7 +178,7 @@ func (p *covariancePart) close() error {
 }
 
 // besides are what a secret's losses and the noise leave beside normal parts.
-func (p *covariancePart) besides(secret string) (kappa2 float64, b history.Beside) {
+func (p *covariancePart) besides(secret string) (kappa2 float64, b joint.Beside) {
 	l := p.Losses[secret]
-	return l.Kappa2, history.Beside{Pure: l.Pure, Squares: l.Pure * l.Pure, Close: p.Close, Delta: math.Min(1, l.Delta)}
+	return l.Kappa2, joint.Beside{Pure: l.Pure, Squares: l.Pure * l.Pure, Close: p.Close, Delta: math.Min(1, l.Delta)}
 }

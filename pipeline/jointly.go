@@ -8,12 +8,12 @@ import (
 	"math"
 	"slices"
 
-	"fugu/history"
 	"fugu/mechanism"
 	"fugu/model"
 	"fugu/planner"
 	"fugu/policy"
 	"fugu/privacy"
+	"fugu/privacy/joint"
 	"fugu/sensitivity"
 	"fugu/sqlstate"
 )
@@ -33,9 +33,9 @@ type tableTerms struct {
 	Table   string
 	Digest  string // of the reference's rows
 	Terms   []byte
-	release history.Release
+	release joint.Release
 
-	Noise    []float64          // as in history.Release, like the rest
+	Noise    []float64          // as in joint.Release, like the rest
 	Lines    [][]float64        `json:",omitempty"`
 	Still    []bool             `json:",omitempty"`
 	Hidden   map[string]bool    `json:",omitempty"`
@@ -99,7 +99,7 @@ func (q *question) jointly(ctx context.Context, parts []part, m *measured) (*joi
 			out.losses[s.Name] = loss
 		}
 		j := terms[t]
-		all, err := history.Concat(j.terms...)
+		all, err := joint.Concat(j.terms...)
 		if err != nil {
 			return nil, err
 		}
@@ -130,7 +130,7 @@ func ofSecret(shifts []sensitivity.Shift, name string) []sensitivity.Shift {
 
 // joined collects the terms of the cuts over one table.
 type joined struct {
-	terms []*history.Terms
+	terms []*joint.Terms
 	noise []float64
 	still []bool
 }
@@ -164,7 +164,7 @@ func (j *joined) add(ctx context.Context, ref planner.Querier, p *model.Places, 
 
 // read makes the release of what the ledger keeps.
 func (p *tableTerms) read() error {
-	p.release = history.Release{Terms: new(history.Terms), Noise: p.Noise, Lines: p.Lines, Still: p.Still, Hidden: p.Hidden, Aside: p.Aside, Rounding: p.Rounding}
+	p.release = joint.Release{Terms: new(joint.Terms), Noise: p.Noise, Lines: p.Lines, Still: p.Still, Hidden: p.Hidden, Aside: p.Aside, Rounding: p.Rounding}
 	if err := p.release.Terms.UnmarshalBinary(p.Terms); err != nil {
 		return fmt.Errorf("reading what was released of %s: %w", p.Table, err)
 	}
