@@ -133,12 +133,3 @@ func (m *Moments) squares(term int) float64 {
 	}
 	return total
 }
-
-// all are the sums that a component is a function of over the whole reference, scaled to the rows of the protected table.
-func (m *Moments) all(k Component) []float64 {
-	out := make([]float64, 0, len(m.at(k)))
-	for _, i := range m.at(k) {
-		out = append(out, m.pooled[i]*float64(m.cut.Table.Rows)/m.size)
-	}
-	return out
-}
