@@ -29,7 +29,6 @@ var knotted = []string{
 	"ledger",
 	"mechanism",
 	"pipeline",
-	"planner",
 	"policy",
 	"twin",
 	"twin/build",
