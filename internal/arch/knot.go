@@ -27,7 +27,6 @@ const maxKnot = 8
 var knotted = []string{
 	"ledger",
 	"pipeline",
-	"planner",
 	"policy",
 }
 
