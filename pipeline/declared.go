@@ -12,9 +12,9 @@ import (
 
 	"fugu/model"
 	"fugu/planner"
+	"fugu/planner/aggregate"
 	"fugu/policy"
 	"fugu/sensitivity"
-	"fugu/smooth"
 	"fugu/upstream"
 )
 
@@ -207,7 +207,7 @@ func (q *question) declared(ctx context.Context, c *planner.Bound, d *declared) 
 		}
 		out.typical = append(out.typical, x)
 		switch {
-		case agg.Linear() && agg.Sums[0] == smooth.N:
+		case agg.Linear() && agg.Sums[0] == aggregate.N:
 			out.lattice[k] = 1
 		case out.inherent[k] > 0:
 			out.lattice[k] = out.inherent[k]

@@ -1,4 +1,4 @@
-// Package smooth has the aggregates that are smooth functions φ of sums over rows: count, sum and avg, variances and
+// Package aggregate has the aggregates that are smooth functions φ of sums over rows: count, sum and avg, variances and
 // standard deviations, correlation, and linear regression (PostgreSQL manual, section 9.21).
 //
 // Each function is written once, over numbers of any kind, and evaluated on several: on exact ones, which is the answer;
@@ -7,4 +7,4 @@
 // cannot speak of another function than the one that is answered.
 //
 // The package knows no SQL, no rows and no secrets.
-package smooth
+package aggregate

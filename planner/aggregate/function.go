@@ -1,4 +1,4 @@
-package smooth
+package aggregate
 
 import (
 	"maps"
