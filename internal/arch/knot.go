@@ -32,7 +32,6 @@ var knotted = []string{
 	"policy",
 	"twin",
 	"twin/build",
-	"wire",
 }
 
 // Knots returns the largest knot of each package of the module in dir that has one, larger ones first. Tests do not
