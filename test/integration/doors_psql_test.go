@@ -204,7 +204,8 @@ var introspection = []string{
 	  dsc.description,pg_catalog.pg_get_expr(i.indpred, i.indrelid) as pred_expr
 	  FROM pg_catalog.pg_index i INNER JOIN pg_catalog.pg_class c ON c.oid=i.indexrelid
 	  INNER JOIN pg_catalog.pg_class tc ON tc.oid=i.indrelid
-	  LEFT OUTER JOIN pg_catalog.pg_description dsc ON i.indexrelid=dsc.objoid WHERE i.indrelid='adult'::regclass ORDER BY tabrelname, c.relname`,
+	  LEFT OUTER JOIN pg_catalog.pg_description dsc ON i.indexrelid=dsc.objoid
+	  WHERE i.indrelid='adult'::regclass ORDER BY tabrelname, c.relname`,
 	`SELECT DISTINCT dep.deptype, dep.classid, dep.objid, cl.relkind, attr.attname FROM pg_depend dep LEFT
 	  JOIN pg_class cl ON dep.objid=cl.oid LEFT JOIN pg_attribute attr ON dep.objid=attr.attrelid
 	  AND dep.objsubid=attr.attnum WHERE dep.refobjid='adult'::regclass ORDER BY 1, 2, 3`,
