@@ -121,7 +121,7 @@ var byChance = map[string]*regexp.Regexp{
 		`settings.*: (setting|reset_val)$|pg_current_logfile|shmem`),
 	"scans and pruning of system tables": regexp.MustCompile(
 		`^pg_catalog\.pg_stat(io)?_(xact_)?(all|sys)_(tables|indexes): ` +
-			`((seq|idx)_(scan|tup_read|tup_fetch)|n_(dead|live)_tup|`+
+			`((seq|idx)_(scan|tup_read|tup_fetch)|n_(dead|live)_tup|` +
 			`t?(heap|idx|toast|idx)_blks_(hit|read))$|tidx_blks`),
 	"the same, by functions": regexp.MustCompile(
 		`^pg_stat_get_(xact_)?(blocks_(fetched|hit)|numscans|tuples_(fetched|returned))\(relation\)`),
