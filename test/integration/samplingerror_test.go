@@ -21,19 +21,23 @@ func TestSamplingError(t *testing.T) {
 		t.Fatalf("told %v, taken %v, noise %v, %v", told, taken, noise, err)
 	}
 	for _, v := range []struct{ call, filter, part string }{
-		{"count(*) FILTER (WHERE age > 60)", "age > 60", "1"}, {"count(weight)", "weight IS NOT NULL", "1"},
-		{"count(*) FILTER (WHERE smoker)", "smoker", "1"}, {"sum(cost) FILTER (WHERE NOT smoker)", "NOT smoker", "cost"},
+		{"count(*) FILTER (WHERE age > 60)", "age > 60", "1"},
+		{"count(weight)", "weight IS NOT NULL", "1"},
+		{"count(*) FILTER (WHERE smoker)", "smoker", "1"},
+		{"sum(cost) FILTER (WHERE NOT smoker)", "NOT smoker", "cost"},
 		{"sum(cost)", "true", "cost"}, {"sum(age) FILTER (WHERE insured)", "insured", "age"},
 		{"avg(cost)", "true", "(cost - (SELECT avg(cost) FROM patients)) / (SELECT count(*) FROM patients)"},
 		{"avg(weight)", "true", "(weight - (SELECT avg(weight) FROM patients)) / (SELECT count(weight) FROM patients)"},
 	} {
 		var got float64
-		if err := c.QueryRow(t.Context(), "SELECT sampling_error FROM (SELECT fugu.sampling_error("+v.call+") FROM patients) x").Scan(&got); err != nil {
+		sql := "SELECT sampling_error FROM (SELECT fugu.sampling_error(" + v.call + ") FROM patients) x"
+		if err := c.QueryRow(t.Context(), sql).Scan(&got); err != nil {
 			t.Errorf("%s: %v", v.call, err)
 		}
 		parts := make([]twin.Part, 2)
 		for i, class := range []string{"smoker", "NOT smoker"} {
-			sql := "SELECT coalesce(sum(p), 0), coalesce(sum(p * p), 0) FROM (SELECT (" + v.part + ")::float8 AS p FROM patients WHERE " + v.filter + " AND " + class + ") x"
+			sql := "SELECT coalesce(sum(p), 0), coalesce(sum(p * p), 0) FROM (SELECT (" + v.part +
+				")::float8 AS p FROM patients WHERE " + v.filter + " AND " + class + ") x"
 			if err := d.QueryRow(t.Context(), sql).Scan(&parts[i].Sum, &parts[i].Squares); err != nil {
 				t.Fatal(err)
 			}
@@ -46,14 +50,20 @@ func TestSamplingError(t *testing.T) {
 		t.Logf("%-36s ±%.4g: drawing %.4g, noise %.4g", v.call, got, said.Drawing, said.Noise)
 	}
 	var all float64
-	if err := c.QueryRow(t.Context(), "SELECT fugu.sampling_error(count(*)) FROM patients").Scan(&all); err != nil || all != 0 {
+	err := c.QueryRow(t.Context(), "SELECT fugu.sampling_error(count(*)) FROM patients").Scan(&all)
+	if err != nil || all != 0 {
 		t.Errorf("of all rows, whose number is public: %v, %v", all, err)
 	}
 	for sql, want := range map[string]string{
-		"SELECT fugu.sampling_error(max(age)) FROM patients": "PV001", "SELECT fugu.sampling_error(count(DISTINCT age)) FROM patients": "PV001", "SELECT fugu.sampling_error(age) FROM patients": "PV001",
-		"SELECT fugu.sampling_error(count(*)) FROM visits": "PV001", "SELECT fugu.sampling_error(count(*)) FROM wards": "PV001", "SELECT fugu.sampling_error(count(*)) FROM patients p, wards w": "PV001",
+		"SELECT fugu.sampling_error(max(age)) FROM patients":            "PV001",
+		"SELECT fugu.sampling_error(count(DISTINCT age)) FROM patients": "PV001",
+		"SELECT fugu.sampling_error(age) FROM patients":                 "PV001",
+		"SELECT fugu.sampling_error(count(*)) FROM visits":              "PV001",
+		"SELECT fugu.sampling_error(count(*)) FROM wards":               "PV001",
+		"SELECT fugu.sampling_error(count(*)) FROM patients p, wards w": "PV001",
 	} {
-		if _, err := c.Exec(t.Context(), sql); code(err) != want || pgError(err).Hint == "" || pgError(err).Position == 0 {
+		_, err := c.Exec(t.Context(), sql)
+		if code(err) != want || pgError(err).Hint == "" || pgError(err).Position == 0 {
 			t.Errorf("%s: %v, want %s", sql, err, want)
 		}
 	}
@@ -62,7 +72,8 @@ func TestSamplingError(t *testing.T) {
 	// share moves rows between the classes, and their sum is public, it leaves what is expected of a group at 100. The
 	// mean of 59 squares of errors in their standard deviations is 1 as expected: above 3 and below .3 it is with a
 	// probability of less than 1e-6 (chi-square, 59 degrees: 3.4e-14 and 2e-9).
-	const groups = "SELECT cost % 1 AS g, count(*), fugu.sampling_error(count(*)) FROM patients WHERE cost % 1 BETWEEN .01 AND .59 GROUP BY g"
+	const groups = `SELECT cost % 1 AS g, count(*), fugu.sampling_error(count(*)) FROM patients
+		WHERE cost % 1 BETWEEN .01 AND .59 GROUP BY g`
 	rows, err := c.Query(t.Context(), groups)
 	if err != nil {
 		t.Fatal(err)
@@ -90,12 +101,14 @@ func TestSamplingErrorOfAClass(t *testing.T) {
 	_, shown, _ := serveCensus(t)
 	c := connect(t, shown)
 	var sd, told, across, drawing float64
-	err := c.QueryRow(t.Context(), `SELECT fugu.sampling_error(count(*)) FILTER (WHERE true), 0 FROM adult`).Scan(&sd, &told)
+	const filtered = `SELECT fugu.sampling_error(count(*)) FILTER (WHERE true), 0 FROM adult`
+	err := c.QueryRow(t.Context(), filtered).Scan(&sd, &told)
 	if code(err) != "PV001" {
 		t.Errorf("FILTER of the error itself: %v, want PV001", err)
 	}
-	if err := c.QueryRow(t.Context(), "SELECT fugu.sampling_error(count(*)), (SELECT told_error FROM fugu.twin ORDER BY class DESC LIMIT 1) FROM adult WHERE income = '>50K'").Scan(
-		&sd, &told); err != nil || math.Abs(sd-told) > 1e-6*told || told < 100 {
+	const made = `SELECT fugu.sampling_error(count(*)), (SELECT told_error FROM fugu.twin ORDER BY class DESC LIMIT 1)
+		FROM adult WHERE income = '>50K'`
+	if err := c.QueryRow(t.Context(), made).Scan(&sd, &told); err != nil || math.Abs(sd-told) > 1e-6*told || told < 100 {
 		t.Errorf("of a class: %v, want %v, %v", sd, told, err)
 	}
 
@@ -108,8 +121,9 @@ func TestSamplingErrorOfAClass(t *testing.T) {
 		!(bound[0] >= sd && bound[0] < 2*sd && bound[1] > 30*bound[0] && bound[2] >= bound[3]) {
 		t.Errorf("bounds %v, of which the first is %v or more, %v", bound, sd, err)
 	}
-	if err := c.QueryRow(t.Context(), "SELECT fugu.sampling_error(count(*)), sqrt(count(*)) * (SELECT max(count_error) FROM fugu.twin) FROM adult WHERE sex = 'Male'").Scan(
-		&across, &drawing); err != nil || !(across > drawing/4 && across < sd) {
+	const cut = `SELECT fugu.sampling_error(count(*)), sqrt(count(*)) * (SELECT max(count_error) FROM fugu.twin)
+		FROM adult WHERE sex = 'Male'`
+	if err := c.QueryRow(t.Context(), cut).Scan(&across, &drawing); err != nil || !(across > drawing/4 && across < sd) {
 		t.Errorf("across the classes: %v, of which drawing %v at most, %v", across, drawing, err)
 	}
 }
