@@ -188,7 +188,7 @@ func columns(e parser.Expr) []parser.Column {
 // images are statements whose rows together are the values of e.
 func (b *Bound) images(e parser.Expr, k Key) ([]string, error) {
 	value := func(e parser.Expr) string {
-		return "SELECT CAST(" + parser.SQL(e, "t", b.number) + " AS " + k.Type + ") AS v"
+		return "SELECT " + b.valueOf(e, k) + " AS v"
 	}
 	if from, ok, err := b.preimage(e, k); err != nil {
 		return nil, err
@@ -297,9 +297,14 @@ func (b *Bound) valuesOf(rel int, columns []string) string {
 	t := b.sources.tables[rel]
 	if t == nil {
 		name := parser.QuoteIdent(src.Table.Schema) + "." + parser.QuoteIdent(src.Table.Name)
-		sql := selectSQL([]string{"DISTINCT " + list}, name+alias, b.reachable(src), nil)
+		texts := make([]string, len(quoted)) // by which values differ that are equal in the column's collation
+		for i, c := range quoted {
+			texts[i] = parser.Alias("t", rel) + "." + c + `::pg_catalog.text COLLATE pg_catalog."C"`
+		}
+		distinct := "DISTINCT ON (" + strings.Join(texts, ", ") + ") "
+		sql := selectSQL([]string{distinct + list}, name+alias, b.reachable(src), nil)
 		if src.Left {
-			sql += " UNION SELECT" + nulls
+			sql += " UNION ALL SELECT" + nulls
 		}
 		return "(" + sql + ")" + alias
 	}
@@ -314,7 +319,11 @@ func (b *Bound) valuesOf(rel int, columns []string) string {
 			values = b.units(src, name, typ, "v"+strconv.Itoa(i))
 		}
 		items = append(items, values+" AS v"+strconv.Itoa(i))
-		quoted[i] = "CAST(v" + strconv.Itoa(i) + " AS " + typ + ") AS " + quoted[i]
+		value := "CAST(v" + strconv.Itoa(i) + " AS " + typ + ")"
+		if c := t.collation(name); c != "" { // conditions compare it as they compare the table's
+			value += " COLLATE " + c
+		}
+		quoted[i] = value + " AS " + quoted[i]
 	}
 	sql := "SELECT " + strings.Join(quoted, ", ") + " FROM " + strings.Join(items, " CROSS JOIN ")
 	if src.Left {
@@ -364,9 +373,12 @@ func (b *Bound) Index() Index {
 		all[i] = i
 	}
 	for i, cell := range b.Cells {
-		head := cell.Keys
+		head := make([]Value, len(cell.Keys))
+		for k, v := range cell.Keys {
+			head[k] = b.Keys[k].spelled(v)
+		}
 		if b.Sets != nil {
-			head = append(slices.Clone(head), b.Grouping(parser.Grouping{Keys: all}, cell))
+			head = append(head, b.Grouping(parser.Grouping{Keys: all}, cell))
 		}
 		ix[indexKey(head)] = i
 	}

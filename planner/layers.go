@@ -112,7 +112,7 @@ func (b *Bound) told(c parser.Column) bool {
 		return false
 	}
 	i := slices.IndexFunc(t.Columns, func(x Column) bool { return x.Name == c.Name })
-	return i >= 0 && !t.Columns[i].Collated && comparable(t.Columns[i].Type)
+	return i >= 0 && t.Columns[i].Collation == "" && comparable(t.Columns[i].Type)
 }
 
 // manner says what a grouping set asks about each axis: by the keys in it, and by the conditions behind the keys.
