@@ -46,6 +46,7 @@ func TestGroupsAreTheSameInAnyOrder(t *testing.T) {
 		{"SELECT c.continent, count(*) FROM adult a JOIN country c ON c.name = a.sex GROUP BY 1", []float64{4, 4}},
 		{"SELECT c.name, c.continent, count(*) FROM adult a JOIN country c ON c.name = a.sex GROUP BY 1, 2", []float64{4, 4}},
 		{"SELECT c.continent, count(*) FROM adult a LEFT JOIN country c ON c.name = a.sex GROUP BY 1", []float64{4, 4, 0}},
+		{"SELECT c.continent, count(*) FROM adult a JOIN country c ON c.name = a.sex WHERE a.sex = 'Male' GROUP BY 1", []float64{4}},
 		{"SELECT education, count(*) FROM adult GROUP BY education", []float64{2, 2, 2, 2}},
 		{"SELECT upper(education), count(*) FROM adult GROUP BY 1", []float64{4, 4}},
 		{"SELECT education, count(*) FROM adult WHERE education = 'a' GROUP BY education", []float64{2, 2}},

@@ -115,7 +115,8 @@ func (b *Bound) ownConditions(src *parser.Source) []string {
 
 // reachable is a condition on rows of an ordinary table, that others on the table alone let them through, and that public
 // values stand beside them: where it is joined on what follows from columns with declared values, rows that others would
-// be joined with are in no group, as those others are not.
+// be joined with are in no group, as those others are not. Of these values, conditions on the columns alone choose, as
+// they do where the columns are the keys.
 func (b *Bound) reachable(src *parser.Source) string {
 	out := b.ownConditions(src)
 	for _, c := range b.joinedBy(src) {
@@ -130,7 +131,8 @@ func (b *Bound) reachable(src *parser.Source) string {
 				continue
 			}
 			if from, ok, err := b.preimage(side[1], Key{}); ok && err == nil {
-				out = append(out, b.sql(side[0])+" IN (SELECT "+b.sql(side[1])+" FROM "+from+")")
+				beside := selectSQL([]string{b.sql(side[1])}, from, forms{where: b.filters(side[1])}.whereSQL(b.number), nil)
+				out = append(out, b.sql(side[0])+" IN ("+beside+")")
 			}
 		}
 	}
