@@ -121,7 +121,7 @@ func (r *reader) view(b *block, t Table) ([]output, error) {
 	if err != nil || len(parsed.Stmts) != 1 {
 		return nil, fmt.Errorf("reading the definition of view %s: %w", t, err)
 	}
-	inner := &reader{src: &source{t.View}, common: r.common}
+	inner := &reader{src: newSource(t.View), common: r.common}
 	out, err := inner.project(b, parsed.Stmts[0].Stmt.GetSelectStmt(), nil, nil)
 	if err != nil {
 		return nil, err

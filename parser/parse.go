@@ -16,7 +16,7 @@ func Parse(sql string, catalog Catalog) ([]*Statement, error) {
 	if err != nil {
 		return nil, syntaxError(sql, err)
 	}
-	src := &source{sql}
+	src := newSource(sql)
 	made := map[string]bool{}
 	out := make([]*Statement, 0, len(parsed.Stmts))
 	at, characters := 0, 0 // of the statement before
