@@ -1,4 +1,4 @@
-package pipeline
+package dataset
 
 import (
 	"context"
@@ -30,8 +30,8 @@ const uniqueKeys = `SELECT i.indexrelid, a.attname, EXISTS (SELECT FROM pg_catal
 // are several of one subject, two years of the same customers say: a model takes them for independent, and itself for
 // surer than it is; and a row that is linked to one of them finds two.
 func (s *Snapshot) Repeated(ctx context.Context, p *policy.Policy, reader planner.Querier) (out []Repeated, err error) {
-	for _, t := range s.tables {
-		if t.policy != p || t.table.Reference == "" {
+	for _, t := range s.Tables {
+		if t.Policy != p || t.Table.Reference == "" {
 			continue
 		}
 		keys, err := t.keys(ctx, s, reader)
@@ -53,11 +53,11 @@ func (s *Snapshot) Repeated(ctx context.Context, p *policy.Policy, reader planne
 
 // keys are what names one row of a table, each once: what is unique in it and in the reference can be, and what other
 // tables of the policy are linked to.
-func (t *protected) keys(ctx context.Context, s *Snapshot, reader planner.Querier) (out [][]string, err error) {
-	rows, err := reader.Query(ctx, uniqueKeys, [][]byte{[]byte(Quoted(t.config.Qualified())), []byte(t.table.Reference)},
+func (t *Protected) keys(ctx context.Context, s *Snapshot, reader planner.Querier) (out [][]string, err error) {
+	rows, err := reader.Query(ctx, uniqueKeys, [][]byte{[]byte(Quoted(t.Config.Qualified())), []byte(t.Table.Reference)},
 		[]uint32{25, 25})
 	if err != nil {
-		return nil, fmt.Errorf("looking for the keys of %s: %w", t.table, err)
+		return nil, fmt.Errorf("looking for the keys of %s: %w", t.Table, err)
 	}
 	seen := map[string]bool{}
 	add := func(columns []string, there bool) {
@@ -75,12 +75,12 @@ func (t *protected) keys(ctx context.Context, s *Snapshot, reader planner.Querie
 			columns, there = nil, true
 		}
 	}
-	for _, o := range s.tables {
-		if o.policy != t.policy || o.config.Link == nil || o.config.Link.To != t.config.Qualified() {
+	for _, o := range s.Tables {
+		if o.Policy != t.Policy || o.Config.Link == nil || o.Config.Link.To != t.Config.Qualified() {
 			continue
 		}
 		var onto []string
-		for _, on := range o.config.Link.On {
+		for _, on := range o.Config.Link.On {
 			onto = append(onto, parser.QuoteIdent(on.To))
 		}
 		add(onto, true)
@@ -89,15 +89,15 @@ func (t *protected) keys(ctx context.Context, s *Snapshot, reader planner.Querie
 }
 
 // repeated counts the reference's rows with a value of columns that stands there more than once. NULL is like no other.
-func (t *protected) repeated(ctx context.Context, reader planner.Querier, columns []string) (Repeated, error) {
+func (t *Protected) repeated(ctx context.Context, reader planner.Querier, columns []string) (Repeated, error) {
 	list := strings.Join(columns, ", ")
-	r := Repeated{Table: t.table.String(), Columns: list}
+	r := Repeated{Table: t.Table.String(), Columns: list}
 	sql := fmt.Sprintf(`SELECT coalesce(pg_catalog.sum(n) FILTER (WHERE whole AND n > 1), 0), coalesce(pg_catalog.sum(n), 0)
 		FROM (SELECT pg_catalog.count(*) AS n, ROW(%[1]s) IS NOT NULL AS whole FROM %[2]s GROUP BY %[1]s) AS k`,
-		list, t.table.Reference)
+		list, t.Table.Reference)
 	rows, err := reader.Query(ctx, sql, nil, nil)
 	if err != nil {
-		return r, fmt.Errorf("counting the rows of the reference of %s by %s: %w", t.table, list, err)
+		return r, fmt.Errorf("counting the rows of the reference of %s by %s: %w", t.Table, list, err)
 	}
 	if r.Rows, err = strconv.ParseInt(rows[0][0].Text, 10, 64); err != nil {
 		return r, err

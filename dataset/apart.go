@@ -1,4 +1,4 @@
-package pipeline
+package dataset
 
 import (
 	"context"
@@ -17,14 +17,14 @@ func LoadApart(ctx context.Context, policies []*policy.Policy, reader *upstream.
 	if err != nil {
 		return nil, err
 	}
-	s.apart = policies
+	s.Apart = policies
 	return s, nil
 }
 
 // admits refuses a user who may not ask about one of the twins of a database of their own. Statements are not looked at
 // there, so that it counts for the session as a whole.
-func (s *Snapshot) admits(user string) error {
-	for _, p := range s.apart {
+func (s *Snapshot) Admits(user string) error {
+	for _, p := range s.Apart {
 		if !p.MayAsk(user) {
 			return sqlstate.New(sqlstate.NotAllowed, "user %q may not ask about dataset %s, whose twins are in this "+
 				"database", user, p.Dataset).

@@ -1,4 +1,4 @@
-package pipeline
+package dataset
 
 import (
 	"context"
@@ -18,9 +18,9 @@ import (
 const maxCategories = 32
 
 // secret reads what a policy says of a secret against the table's columns.
-func (t *protected) secret(ctx context.Context, reader *upstream.Reader, sec policy.Secret) (planner.Secret, model.Psi, error) {
+func (t *Protected) secret(ctx context.Context, reader *upstream.Reader, sec policy.Secret) (planner.Secret, model.Psi, error) {
 	out := planner.Secret{Name: sec.Name}
-	psi := model.Psi{Name: sec.Name, Distribution: sec.About == policy.AboutDistribution, FromReference: t.config.Drawn == policy.FromReference}
+	psi := model.Psi{Name: sec.Name, Distribution: sec.About == policy.AboutDistribution, FromReference: t.Config.Drawn == policy.FromReference}
 	if sec.Parameter != "" {
 		out.Parameter, out.Text = true, "parameter "+sec.Parameter
 		psi.Vectors = [][2][]float64{{{1}, {1}}} // the reference's rows, as they are
@@ -34,15 +34,15 @@ func (t *protected) secret(ctx context.Context, reader *upstream.Reader, sec pol
 	if sec.Mean != "" {
 		property, text = "mean", sec.Mean
 	}
-	e, err := parser.ParsePredicate(text, t.syntax)
+	e, err := parser.ParsePredicate(text, t.Syntax)
 	if err != nil {
 		return out, psi, fmt.Errorf("%s: %w", property, err)
 	}
 	out.Text = parser.SQL(e, "", nil)
 	if sec.Mean != "" {
-		out.Number, err = t.table.Number(ctx, reader, e)
+		out.Number, err = t.Table.Number(ctx, reader, e)
 	} else {
-		out.Predicate, err = t.table.Predicate(ctx, reader, e)
+		out.Predicate, err = t.Table.Predicate(ctx, reader, e)
 	}
 	if err != nil {
 		return out, psi, fmt.Errorf("%s: %w", property, err)
@@ -61,8 +61,8 @@ func (t *protected) secret(ctx context.Context, reader *upstream.Reader, sec pol
 }
 
 // categories reads a secret vector of proportions. Categories of which no vector has any rows are no class of the model.
-func (t *protected) categories(sec policy.Secret, out *planner.Secret, psi *model.Psi) error {
-	domain := t.table.Domains[sec.Categories]
+func (t *Protected) categories(sec policy.Secret, out *planner.Secret, psi *model.Psi) error {
+	domain := t.Table.Domains[sec.Categories]
 	out.Column, out.Text = sec.Categories, parser.SQL(parser.Column{Name: sec.Categories}, "", nil)
 	if r := sec.Range; r != nil {
 		if len(domain) > maxCategories {

@@ -1,4 +1,4 @@
-package pipeline
+package dataset
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"fugu/model/fitted"
-	"fugu/planner"
 	"fugu/policy"
 	"fugu/upstream"
 )
@@ -17,8 +16,8 @@ import (
 // ModelFile is where fugu fit puts what it has prepared for a dataset.
 func ModelFile(dir, dataset string) string { return filepath.Join(dir, dataset+".model") }
 
-// header is the state of a policy and its references at this time.
-func header(ctx context.Context, p *policy.Policy, reader *upstream.Reader) (fitted.Header, error) {
+// Header is the state of a policy and its references at this time.
+func Header(ctx context.Context, p *policy.Policy, reader *upstream.Reader) (fitted.Header, error) {
 	var references []fitted.Reference
 	for _, t := range p.Tables {
 		name := t.Reference.String()
@@ -38,7 +37,7 @@ func header(ctx context.Context, p *policy.Policy, reader *upstream.Reader) (fit
 // they are. What does not hold for them is left alone, with a finding: models come from the references then.
 func (s *Snapshot) TakeOver(ctx context.Context, dir string, reader *upstream.Reader) ([]upstream.Finding, error) {
 	var findings []upstream.Finding
-	for _, p := range s.policies {
+	for _, p := range s.Policies {
 		path := ModelFile(dir, p.Dataset)
 		a, err := fitted.Open(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -46,7 +45,7 @@ func (s *Snapshot) TakeOver(ctx context.Context, dir string, reader *upstream.Re
 		}
 		if err == nil {
 			var now fitted.Header
-			if now, err = header(ctx, p, reader); err == nil {
+			if now, err = Header(ctx, p, reader); err == nil {
 				err = a.Header.Fits(now)
 			}
 			if ctx.Err() != nil {
@@ -61,15 +60,7 @@ func (s *Snapshot) TakeOver(ctx context.Context, dir string, reader *upstream.Re
 				Message: fmt.Sprintf("what fugu fit has prepared for dataset %s is not used: %v", p.Dataset, err), Hint: "run fugu fit again"})
 			continue
 		}
-		s.fitted[p] = a
+		s.Fitted[p] = a
 	}
 	return findings, nil
-}
-
-// reference is whom a question asks about references: what is prepared, and then the database.
-func (q *question) reference() planner.Querier {
-	if q.recorder != nil {
-		return q.recorder
-	}
-	return q.snapshot.fitted[q.policy].Over(q.database)
 }

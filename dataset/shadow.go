@@ -1,4 +1,4 @@
-package pipeline
+package dataset
 
 import (
 	"context"
@@ -28,16 +28,16 @@ func (s *Snapshot) loadShadows(ctx context.Context, reader *upstream.Reader, bes
 		databases = append(databases, shadow.Database{Name: name, OID: uint32(oid)})
 	}
 	var roots []shadow.Root
-	for _, t := range s.tables {
-		rows, err := reader.Query(ctx, "SELECT to_regclass($1)::oid", [][]byte{[]byte(Quoted(t.config.Qualified()))}, nil)
+	for _, t := range s.Tables {
+		rows, err := reader.Query(ctx, "SELECT to_regclass($1)::oid", [][]byte{[]byte(Quoted(t.Config.Qualified()))}, nil)
 		if err != nil {
-			return fmt.Errorf("reading the oid of %s: %w", t.table, err)
+			return fmt.Errorf("reading the oid of %s: %w", t.Table, err)
 		}
 		oid, err := strconv.ParseUint(rows[0][0].Text, 10, 32)
 		if err != nil {
-			return fmt.Errorf("reading the oid of %s: %w", t.table, err)
+			return fmt.Errorf("reading the oid of %s: %w", t.Table, err)
 		}
-		roots = append(roots, shadow.Root{Schema: t.table.Schema, Name: t.table.Name, OID: uint32(oid), Rows: t.table.Rows, Twin: t.table.Twin})
+		roots = append(roots, shadow.Root{Schema: t.Table.Schema, Name: t.Table.Name, OID: uint32(oid), Rows: t.Table.Rows, Twin: t.Table.Twin})
 	}
 	names := "{" + strings.Join(shadow.Relations(), ",") + "}"
 	rows, err := reader.Query(ctx, `SELECT w.name, a.attname, format_type(a.atttypid, a.atttypmod) FROM unnest($1::text[]) AS w(name)
@@ -50,11 +50,11 @@ func (s *Snapshot) loadShadows(ctx context.Context, reader *upstream.Reader, bes
 	for _, r := range rows {
 		columns[r[0].Text] = append(columns[r[0].Text], shadow.Column{Name: r[1].Text, Type: r[2].Text})
 	}
-	s.shadows, err = shadow.New(roots, columns, databases...)
+	s.Masks, err = shadow.New(roots, columns, databases...)
 	return err
 }
 
 var _ parser.Shadower = (*Snapshot)(nil)
 
 // Shadows are what stands between clients and the catalog's values that depend on protected rows.
-func (s *Snapshot) Shadows() *shadow.Shadows { return s.shadows }
+func (s *Snapshot) Shadows() *shadow.Shadows { return s.Masks }

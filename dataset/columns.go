@@ -1,4 +1,4 @@
-package pipeline
+package dataset
 
 import (
 	"context"
@@ -53,4 +53,13 @@ func sameColumns(ctx context.Context, reader *upstream.Reader, t policy.Table) e
 			Quoted(t.Reference), parser.QuoteIdent(r[0].Text), r[2].Text)
 	}
 	return nil
+}
+
+// textArray is the array of the words that a parameter takes.
+func textArray(words []string) []byte {
+	values := make([]planner.Value, len(words))
+	for i, w := range words {
+		values[i].Text = w
+	}
+	return planner.Array(values)
 }

@@ -1,4 +1,4 @@
-package pipeline
+package dataset
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"fugu/parser"
 	"fugu/parser/shadow"
-	"fugu/planner"
 	"fugu/upstream"
 )
 
@@ -30,8 +29,8 @@ func (s *Snapshot) loadIntrospection(ctx context.Context, reader *upstream.Reade
 		tables = append(tables, shadow.Root{Schema: schema, Name: name, OID: uint32(oid)})
 		return nil
 	}
-	for _, t := range s.tables {
-		if err := add(t.table.Schema, t.table.Name); err != nil {
+	for _, t := range s.Tables {
+		if err := add(t.Table.Schema, t.Table.Name); err != nil {
 			return err
 		}
 	}
@@ -62,22 +61,19 @@ func (s *Snapshot) Introspection() *shadow.Introspection { return s.listing }
 
 // loadHidden finds the columns that twins leave out, so that their tables show without them.
 func (s *Snapshot) loadHidden(ctx context.Context, reader *upstream.Reader) error {
-	if !slices.ContainsFunc(s.tables, func(t *protected) bool { return t.table.Twin }) {
+	if !slices.ContainsFunc(s.Tables, func(t *Protected) bool { return t.Table.Twin }) {
 		return nil
 	}
 	var tables []shadow.HiddenColumns
-	for _, t := range s.tables {
-		if !t.table.Twin || len(t.config.Twin.Drop) == 0 {
+	for _, t := range s.Tables {
+		if !t.Table.Twin || len(t.Config.Twin.Drop) == 0 {
 			continue
 		}
-		var names []planner.Value
-		for _, name := range t.config.Twin.Drop {
-			names = append(names, text(name))
-		}
+		names := t.Config.Twin.Drop
 		rows, err := reader.Query(ctx, "SELECT attrelid::text, attnum::text FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = ANY ($2::text[]) AND attnum > 0 AND NOT attisdropped",
-			[][]byte{[]byte(Quoted(t.config.Qualified())), planner.Array(names)}, nil)
+			[][]byte{[]byte(Quoted(t.Config.Qualified())), textArray(names)}, nil)
 		if err != nil {
-			return fmt.Errorf("reading the columns that the twin of %s leaves out: %w", t.table, err)
+			return fmt.Errorf("reading the columns that the twin of %s leaves out: %w", t.Table, err)
 		}
 		var h shadow.HiddenColumns
 		for _, r := range rows {
@@ -86,7 +82,7 @@ func (s *Snapshot) loadHidden(ctx context.Context, reader *upstream.Reader) erro
 			h.OID, h.Numbers = uint32(oid), append(h.Numbers, number)
 		}
 		if len(rows) != len(names) {
-			return fmt.Errorf("%s:%d:%d: table %s: twin.drop names columns that it does not have", t.policy.Source, t.config.Twin.At.Line, t.config.Twin.At.Column, t.table)
+			return fmt.Errorf("%s:%d:%d: table %s: twin.drop names columns that it does not have", t.Policy.Source, t.Config.Twin.At.Line, t.Config.Twin.At.Column, t.Table)
 		}
 		tables = append(tables, h)
 	}

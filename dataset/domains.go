@@ -1,4 +1,4 @@
-package pipeline
+package dataset
 
 import (
 	"context"
@@ -66,11 +66,11 @@ type Undeclared struct {
 // says nothing but what the reference does.
 func (s *Snapshot) Undeclared(ctx context.Context, p *policy.Policy, reader planner.Querier) ([]Undeclared, error) {
 	var out []Undeclared
-	for _, t := range s.tables {
-		if t.policy != p || t.table.Reference == "" {
+	for _, t := range s.Tables {
+		if t.Policy != p || t.Table.Reference == "" {
 			continue
 		}
-		for _, d := range t.config.GroupBy {
+		for _, d := range t.Config.GroupBy {
 			if d.FromReference {
 				continue
 			}
@@ -86,12 +86,12 @@ func (s *Snapshot) Undeclared(ctx context.Context, p *policy.Policy, reader plan
 	return out, nil
 }
 
-func (t *protected) undeclared(ctx context.Context, reader planner.Querier, column string) (Undeclared, error) {
-	u := Undeclared{Table: t.table.String(), Column: column}
+func (t *Protected) undeclared(ctx context.Context, reader planner.Querier, column string) (Undeclared, error) {
+	u := Undeclared{Table: t.Table.String(), Column: column}
 	value := "t." + parser.QuoteIdent(column)
-	values, null := t.table.Domains[column], "false"
-	if c, ok := t.table.Calendars[column]; ok {
-		typ, err := typeOf(t.table, column)
+	values, null := t.Table.Domains[column], "false"
+	if c, ok := t.Table.Calendars[column]; ok {
+		typ, err := typeOf(t.Table, column)
 		if err != nil {
 			return u, err
 		}
@@ -104,7 +104,7 @@ func (t *protected) undeclared(ctx context.Context, reader planner.Querier, colu
 	}
 	inside := "CASE WHEN v IS NULL THEN " + null + " ELSE coalesce(v = ANY ($1::pg_catalog.text[]), false) END"
 	rows, err := reader.Query(ctx, "SELECT pg_catalog.count(*) FILTER (WHERE NOT "+inside+"), pg_catalog.count(*) FROM (SELECT ("+value+")::pg_catalog.text AS v FROM "+
-		t.table.Reference+" AS t) AS q", [][]byte{planner.Array(values)}, nil)
+		t.Table.Reference+" AS t) AS q", [][]byte{planner.Array(values)}, nil)
 	if err != nil {
 		return u, fmt.Errorf("counting the reference's rows outside of the domain of %s: %w", column, err)
 	}
