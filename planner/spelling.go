@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -87,46 +86,5 @@ func (k Key) family() string {
 // known, and any of an ordinary table.
 func (b *Bound) collated(c parser.Column) bool {
 	t := b.sources.tables[c.Rel]
-	return t == nil || t.collation(c.Name) != ""
-}
-
-// Index finds cells by the Head of a statement's rows.
-type Index map[string]int
-
-// Index returns the cells by their keys.
-func (b *Bound) Index() Index {
-	ix := make(Index, len(b.Cells))
-	all := make([]int, len(b.Keys))
-	for i := range all {
-		all[i] = i
-	}
-	for i, cell := range b.Cells {
-		head := make([]Value, len(cell.Keys))
-		for k, v := range cell.Keys {
-			head[k] = b.Keys[k].spelled(v)
-		}
-		if b.Sets != nil {
-			head = append(head, b.Grouping(parser.Grouping{Keys: all}, cell))
-		}
-		ix[indexKey(head)] = i
-	}
-	return ix
-}
-
-// Find returns the cell of a row with this head.
-func (ix Index) Find(head []Value) (int, bool) {
-	i, ok := ix[indexKey(head)]
-	return i, ok
-}
-
-func indexKey(keys []Value) string {
-	var b strings.Builder
-	for _, k := range keys {
-		if k.Null {
-			b.WriteString("n")
-			continue
-		}
-		fmt.Fprintf(&b, "%d:%s", len(k.Text), k.Text)
-	}
-	return b.String()
+	return t == nil || t.Collation(c.Name) != ""
 }
