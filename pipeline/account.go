@@ -200,7 +200,7 @@ func (q *question) price(ctx context.Context, m *measured) (price, error) {
 	if m.joint == nil {
 		return q.spreadPrice(ctx, m)
 	}
-	a := q.snapshot.accounts[q.policy]
+	a := q.statement.snapshot.accounts[q.request.policy]
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err := a.catchUp(ctx, q.engine.ledger, q.standing.Epoch); err != nil {
@@ -208,7 +208,7 @@ func (q *question) price(ctx context.Context, m *measured) (price, error) {
 	}
 	after := a.last
 	p := price{losses: map[string]privacy.Loss{}, reached: map[string]float64{}, after: &after, account: a, entries: map[*tableAccount]entry{}}
-	spent, err := q.engine.ledger.Spent(ctx, q.policy.Dataset, ledger.Everybody)
+	spent, err := q.engine.ledger.Spent(ctx, q.request.policy.Dataset, ledger.Everybody)
 	if err != nil {
 		return price{}, ledgerError(err)
 	}
@@ -216,7 +216,7 @@ func (q *question) price(ctx context.Context, m *measured) (price, error) {
 		t := a.tables[part.Table]
 		trial, err := t.Trial(part.release)
 		if errors.Is(err, history.ErrFull) {
-			return price{}, sqlstate.New(sqlstate.BudgetExhausted, "the joint account of dataset %s is full: it holds %d values of at most %d, and the statement has %d", q.policy.Dataset, t.Components(), history.MaxComponents, len(part.Noise)).
+			return price{}, sqlstate.New(sqlstate.BudgetExhausted, "the joint account of dataset %s is full: it holds %d values of at most %d, and the statement has %d", q.request.policy.Dataset, t.Components(), history.MaxComponents, len(part.Noise)).
 				WithHint("Answers already given stay free.")
 		} else if err != nil {
 			return price{}, err
@@ -233,12 +233,12 @@ func (q *question) price(ctx context.Context, m *measured) (price, error) {
 				}
 			}
 			total := before.Plus(l)
-			if p.reached[name], err = now.Delta(float64(q.policy.Privacy.Budget.Epsilon), []float64{total.Pure}, total.Delta); err != nil {
+			if p.reached[name], err = now.Delta(float64(q.request.policy.Privacy.Budget.Epsilon), []float64{total.Pure}, total.Delta); err != nil {
 				return price{}, err
 			}
-			if p.reached[name] > float64(q.policy.Privacy.Budget.Delta) {
-				return price{}, ledgerError(&ledger.Exhausted{Dataset: q.policy.Dataset, Secret: name, Spent: before, Wanted: l,
-					Limit: privacy.Budget{Epsilon: q.policy.Privacy.Budget.Epsilon, Delta: q.policy.Privacy.Budget.Delta}})
+			if p.reached[name] > float64(q.request.policy.Privacy.Budget.Delta) {
+				return price{}, ledgerError(&ledger.Exhausted{Dataset: q.request.policy.Dataset, Secret: name, Spent: before, Wanted: l,
+					Limit: privacy.Budget{Epsilon: q.request.policy.Privacy.Budget.Epsilon, Delta: q.request.policy.Privacy.Budget.Delta}})
 			}
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"fugu/mechanism"
 	"fugu/parser"
 	"fugu/planner"
-	"fugu/policy"
 	"fugu/privacy"
 	"fugu/sqlstate"
 	"fugu/upstream"
@@ -94,6 +93,9 @@ func (s *statement) respond(ctx context.Context, b wire.Binding, explain parser.
 
 // bindOn answers or explains the statement on db.
 func (s *statement) bindOn(ctx context.Context, b wire.Binding, explain parser.Explain, set settings, db database, contents []string) (wire.Bound, error) {
+	if s.policy == nil { // nothing below is protected by noise
+		return s.bindFree(ctx, b, explain)
+	}
 	q, err := s.question(ctx, b, set, db, contents)
 	if err != nil {
 		return wire.Bound{}, err
@@ -101,28 +103,49 @@ func (s *statement) bindOn(ctx context.Context, b wire.Binding, explain parser.E
 	if explain != parser.NoExplain {
 		return q.explain(ctx, b, explain)
 	}
-	var bound wire.Bound
-	free, err := q.free(ctx, b)
+	free, err := s.free(ctx, b)
 	if err != nil {
 		return wire.Bound{}, err
 	}
-	if len(s.plan.Cuts) > 0 {
-		a, err := q.answer(ctx)
-		if err != nil {
-			return wire.Bound{}, err
-		}
-		if bound.Values, err = q.arrays(a); err != nil {
-			return wire.Bound{}, err
-		}
-		if err := q.record(ctx, a); err != nil {
-			return wire.Bound{}, err
-		}
-		bound.Notices = q.warning(ctx)
-		if set.notices {
-			bound.Notices = append(bound.Notices, q.notice(ctx, a))
-		}
+	a, err := q.answer(ctx)
+	if err != nil {
+		return wire.Bound{}, err
+	}
+	var bound wire.Bound
+	if bound.Values, err = q.arrays(a); err != nil {
+		return wire.Bound{}, err
+	}
+	if err := q.record(ctx, a); err != nil {
+		return wire.Bound{}, err
+	}
+	bound.Notices = q.warning(ctx)
+	if set.notices {
+		bound.Notices = append(bound.Notices, q.notice(ctx, a))
 	}
 	bound.Values = append(bound.Values, free...)
+	return s.inlined(bound)
+}
+
+// bindFree answers or explains a statement that costs nothing.
+func (s *statement) bindFree(ctx context.Context, b wire.Binding, explain parser.Explain) (wire.Bound, error) {
+	if explain != parser.NoExplain {
+		x := Explanation{Above: readsNothing}
+		if len(s.twins) > 0 {
+			if err := x.addTwins(ctx, s, b); err != nil {
+				return wire.Bound{}, err
+			}
+		}
+		return x.bound(explain)
+	}
+	free, err := s.free(ctx, b)
+	if err != nil {
+		return wire.Bound{}, err
+	}
+	return s.inlined(wire.Bound{Values: free})
+}
+
+// inlined writes the values into the text of a statement that takes no parameters.
+func (s *statement) inlined(bound wire.Bound) (_ wire.Bound, err error) {
 	if s.probe != "" {
 		bound.Text, err = parser.Inline(s.plan.SQL, s.plan.ClientParams+1, bound.Values)
 		bound.Values = nil
@@ -130,31 +153,11 @@ func (s *statement) bindOn(ctx context.Context, b wire.Binding, explain parser.E
 	return bound, err
 }
 
-// question is what one binding of a statement asks: its cuts with the values of their parameters, and what it may cost.
-type question struct {
-	*statement
-	engine   *Engine
-	policy   *policy.Policy
-	cuts     []*planner.Bound
-	database database
-	recorder *recorder // of fugu fit; otherwise nil
-	budget   privacy.Budget
-	kind     mechanism.Kind
-	settings settings
-	key      ledger.Key
-	modelled ledger.Key // under which its model is remembered, where that is not key
-	shares   []ledger.Share
-	standing ledger.Standing   // of the dataset, before anything was read
-	paid     bool              // this question was charged for its answer
-	error    privacy.Tolerance // up to which it is answered from the past
-	limit    privacy.Worth     // on the noise of an answer that is charged
-}
-
 // answer is the corridor. Nothing before Charge has seen a protected row, and what comes behind it is no more than was
 // charged. Where another is answering the same, it waits for that and looks again.
 func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 	if hook.NoStored {
-		q.modelled, q.key = q.key, q.once()
+		q.key = q.once() // what is asked anew is of the same model
 	}
 	for range maxPasses {
 		a, done, err := q.attempt(ctx)
@@ -170,7 +173,7 @@ const maxPasses = 100
 
 // attempt is one pass through the corridor. done: the answer is there; otherwise it is worth another pass.
 func (q *question) attempt(ctx context.Context) (a ledger.Answer, done bool, err error) {
-	if err := current(q.policy, q.standing); err != nil {
+	if err := current(q.request.policy, q.standing); err != nil {
 		return ledger.Answer{}, false, err
 	}
 	found, ok, err := q.engine.ledger.Find(ctx, q.key, scopes(q.shares)...)
@@ -179,8 +182,8 @@ func (q *question) attempt(ctx context.Context) (a ledger.Answer, done bool, err
 	} else if ok {
 		return found, true, failed(found)
 	}
-	charge := ledger.Charge{Key: q.key, Dataset: q.policy.Dataset, Epoch: q.standing.Epoch, User: q.session.user, Statement: q.fingerprint, Requested: q.budget,
-		Limit: total(q.policy.Privacy.Budget), Shares: q.shares, Renew: q.policy.Privacy.Budget.Renew}
+	charge := ledger.Charge{Key: q.key, Dataset: q.request.policy.Dataset, Epoch: q.standing.Epoch, User: q.statement.session.user, Statement: q.statement.fingerprint, Requested: q.request.budget,
+		Limit: total(q.request.policy.Privacy.Budget), Shares: q.shares, Renew: q.request.policy.Privacy.Budget.Renew}
 	if !found.Pending { // otherwise it has been paid for
 		if a, ok, err := q.fromPast(ctx, charge); ok || err != nil {
 			return a, ok, err
@@ -197,7 +200,7 @@ func (q *question) attempt(ctx context.Context) (a ledger.Answer, done bool, err
 	if sqlstate.Is(err, sqlstate.StatisticsFailed) && !found.Pending {
 		// The reference's rows fail already. It costs the same as when only the protected ones do: what a statement
 		// costs must not tell which of them it was.
-		charge.Losses = q.nominal()
+		charge.Losses = q.request.nominal()
 		a, err = q.fail(ctx, charge, err)
 		return a, true, err
 	} else if err != nil {
@@ -255,7 +258,7 @@ func (q *question) join(ctx context.Context, c ledger.Charge) (a ledger.Answer, 
 func (q *question) charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {
 	if hook.NoCharge {
 		c.Losses = make(map[string]privacy.Loss)
-		for _, sec := range q.policy.Secrets {
+		for _, sec := range q.request.policy.Secrets {
 			c.Losses[sec.Name] = privacy.Loss{}
 		}
 	}
@@ -287,7 +290,7 @@ func (q *question) fail(ctx context.Context, c ledger.Charge, cause error) (ledg
 
 // once is a key that will not be asked for again.
 func (q *question) once() ledger.Key {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", q.key, q.session.user, time.Now().UnixNano()))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", q.key, q.statement.session.user, time.Now().UnixNano()))
 	return ledger.Key(hex.EncodeToString(sum[:]))
 }
 
@@ -311,17 +314,6 @@ func (q *question) covered(ctx context.Context, c ledger.Charge) error {
 		}
 	}
 	return nil
-}
-
-// nominal is the full price of a statement whose losses cannot be computed.
-func (q *question) nominal() map[string]privacy.Loss {
-	losses := map[string]privacy.Loss{}
-	for _, c := range q.plan.Cuts {
-		for _, sec := range c.Table.Secrets {
-			losses[sec.Name] = privacy.Loss{Pure: float64(q.budget.Epsilon)}
-		}
-	}
-	return losses
 }
 
 // failed is the error of a stored failure.
@@ -359,7 +351,7 @@ func (q *question) arrays(a ledger.Answer) ([][]byte, error) {
 	}
 	values := release.Values()
 	var out [][]byte
-	for _, c := range q.cuts {
+	for _, c := range q.request.cuts {
 		before := len(c.Keys) + len(c.Groupings)
 		columns := make([][]planner.Value, before+len(c.Aggregates))
 		for _, cell := range c.Cells {

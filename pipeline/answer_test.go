@@ -158,7 +158,7 @@ func TestSeveralCuts(t *testing.T) {
 	if err != nil || again.ID != a.ID || again.Fresh || string(again.Bytes) != string(a.Bytes) {
 		t.Errorf("asked again: %+v, %v", again, err)
 	}
-	accounts, err := Accounts(t.Context(), h.engine.ledger, q.policy, h.user)
+	accounts, err := Accounts(t.Context(), h.engine.ledger, q.request.policy, h.user)
 	if err != nil || len(accounts) != 2 || accounts[0].Releases != 1 || accounts[0].Spent > 1 || accounts[1].Spent > 1 {
 		t.Errorf("%+v, %v", accounts, err)
 	}
@@ -180,7 +180,7 @@ func TestWhoPays(t *testing.T) {
 				t.Fatal(err)
 			}
 			bytes = append(bytes, string(a.Bytes))
-			accounts, err := Accounts(t.Context(), h.engine.ledger, q.policy, user)
+			accounts, err := Accounts(t.Context(), h.engine.ledger, q.request.policy, user)
 			if err != nil || accounts[0].Spent < want[i]*0.95 || accounts[0].Spent > want[i]*1.01 {
 				t.Errorf("per %s: %s has spent %+v, %v", per, user, accounts, err)
 			}
@@ -215,7 +215,7 @@ func TestRowFailure(t *testing.T) {
 		if _, err := q.answer(t.Context()); !sqlstate.Is(err, sqlstate.StatisticsFailed) {
 			t.Fatal(err)
 		}
-		accounts, err := Accounts(t.Context(), h.engine.ledger, q.policy, h.user)
+		accounts, err := Accounts(t.Context(), h.engine.ledger, q.request.policy, h.user)
 		if err != nil || accounts[0].Releases != 1 || accounts[0].Spent < 0.95 || accounts[0].Spent > 1.01 {
 			t.Errorf("%+v, %v", accounts, err)
 		}

@@ -55,7 +55,7 @@ func TestCertificatesTravel(t *testing.T) {
 			if err := q.record(t.Context(), a); err != nil {
 				t.Fatal(err)
 			}
-			last := q.session.last.rows()
+			last := q.statement.session.last.rows()
 			if n := len(virtualTables["last_release"]); len(last) == 0 || len(last[0]) != n {
 				t.Errorf("%s: %d columns of %d: %v", sql, len(last[0]), n, last[0])
 			} else if drawn := last[len(last)-1]; drawn[11].Null || drawn[12].Null != (want == "translation") || drawn[13].Null {

@@ -54,6 +54,31 @@ func bend(s history.Secret) float64 {
 	return most
 }
 
+// bending are the secrets of a table that bend covariances. What only shifts has losses that add up.
+func (t *protected) bending() (out []history.Secret) {
+	for i, psi := range t.psi {
+		if s := extreme(t.table.Secrets[i], psi, float64(t.table.Rows)); unspread(psi) == "" && bend(s) > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// generousValues is how many values a budget must have room for, whatever their covariances are, to be generous.
+const generousValues = 10_000
+
+// generous reports whether the budget has room for so many values by their number alone that nobody needs their terms.
+func (t *protected) generous() bool {
+	b := t.policy.Privacy.Budget
+	for _, x := range t.bending() {
+		c := history.Cost{G: math.Inf(1), Slope: math.Inf(1), Bend: bend(x)}.Outside(generousValues, generousValues)
+		if !(c.Epsilon(float64(b.Delta)/2, history.Beside{}) <= float64(b.Epsilon)/2) {
+			return false
+		}
+	}
+	return true
+}
+
 // Uncertified says, for people, what the total of a policy does not promise about covariances.
 func (s *Snapshot) Uncertified(p *policy.Policy) (out []string) {
 	if why := uncertified(p); why != "" {

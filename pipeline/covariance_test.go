@@ -84,7 +84,7 @@ func TestCovariancesAreCharged(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.again().priced(t, quantile(11), set)
-	a, err := slow.book(t.Context(), ledger.Charge{Key: slow.key, Dataset: slow.policy.Dataset, User: "alice", Requested: slow.budget, Limit: total(slow.policy.Privacy.Budget),
+	a, err := slow.book(t.Context(), ledger.Charge{Key: slow.key, Dataset: slow.request.policy.Dataset, User: "alice", Requested: slow.request.budget, Limit: total(slow.request.policy.Privacy.Budget),
 		Mechanism: "expm-gaussian", Assumption: "gaussian", Answer: []byte("x")}, m, early)
 	if err != nil {
 		t.Fatal(err)

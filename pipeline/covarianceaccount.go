@@ -9,6 +9,7 @@ import (
 
 	"fugu/history"
 	"fugu/ledger"
+	"fugu/planner"
 	"fugu/policy"
 	"fugu/privacy"
 )
@@ -68,31 +69,9 @@ func newCovarianceAccount(s *Snapshot, p *policy.Policy) *covarianceAccount {
 		if t.policy != p || len(t.table.Secrets) == 0 || t.network != nil {
 			continue
 		}
-		x := &covarianceTable{of: t, kappa2: map[string]float64{}, besides: map[string]history.Beside{}}
-		for i, psi := range t.psi {
-			// What only shifts has losses that add up, and no account here.
-			if s := extreme(t.table.Secrets[i], psi, float64(t.table.Rows)); unspread(psi) == "" && bend(s) > 0 {
-				x.secrets = append(x.secrets, s)
-			}
-		}
-		a.tables[t.table.String()] = x
+		a.tables[t.table.String()] = &covarianceTable{of: t, secrets: t.bending(), kappa2: map[string]float64{}, besides: map[string]history.Beside{}}
 	}
 	return a
-}
-
-// generousValues is how many values a budget must have room for, whatever their covariances are, to be generous.
-const generousValues = 10_000
-
-// generous reports whether the budget has room for so many values by their number alone that nobody needs their terms.
-func (a *covarianceAccounts) generous(s *Snapshot, t *protected) bool {
-	b := t.policy.Privacy.Budget
-	for _, x := range a.account(s, t.policy).tables[t.table.String()].secrets {
-		c := history.Cost{G: math.Inf(1), Slope: math.Inf(1), Bend: bend(x)}.Outside(generousValues, generousValues)
-		if !(c.Epsilon(float64(b.Delta)/2, history.Beside{}) <= float64(b.Epsilon)/2) {
-			return false
-		}
-	}
-	return true
 }
 
 // catchUp counts the answers that the ledger has and the account has not.
@@ -195,8 +174,8 @@ type stackedCost struct {
 }
 
 // with returns the stack's cost with a part; nil: there is no stack.
-func (t *covarianceTable) with(ctx context.Context, q *question, part *covariancePart) (*stackedCost, error) {
-	if err := t.build(ctx, q); t.stack == nil || err != nil {
+func (t *covarianceTable) with(ctx context.Context, db planner.Querier, part *covariancePart) (*stackedCost, error) {
+	if err := t.build(ctx, db); t.stack == nil || err != nil {
 		return nil, err
 	}
 	for ; len(t.waiting) > 0; t.waiting = t.waiting[1:] {
@@ -223,11 +202,11 @@ func (t *covarianceTable) with(ctx context.Context, q *question, part *covarianc
 }
 
 // build makes an empty stack, where the reference's rows can be told apart.
-func (t *covarianceTable) build(ctx context.Context, q *question) error {
+func (t *covarianceTable) build(ctx context.Context, db planner.Querier) error {
 	if t.stack != nil || len(t.secrets) == 0 {
 		return nil
 	}
-	places, err := t.of.numbered(ctx, q.database)
+	places, err := t.of.numbered(ctx, db)
 	if places == nil || err != nil {
 		return err
 	}

@@ -40,15 +40,15 @@ type covariancePart struct {
 const stackedMost = 1500
 
 // spreads says what the answer brings into the account of covariances; nil: its policy has none.
-func (q *question) spreads(ctx context.Context, parts []part, m *measured) (*covarianceTerms, error) {
-	if !counts(q.policy) || q.recorder != nil {
+func (r *request) spreads(ctx context.Context, parts []part, m *measured) (*covarianceTerms, error) {
+	if !counts(r.policy) {
 		return nil, nil
 	}
 	variance, close := m.calibration.Noise.Smoothed(m.inherent)
 	byTable, offset := map[*protected]*covariancePart{}, 0
 	var order []*protected
 	for _, p := range parts {
-		t := q.snapshot.find(p.cut.Table.Schema, p.cut.Table.Name)
+		t := r.dataset.find(p.cut.Table.Schema, p.cut.Table.Name)
 		if t == nil || t.network != nil || len(t.table.Secrets) == 0 { // what hides a network's parameters rests on no covariance
 			return nil, nil
 		}
@@ -61,7 +61,7 @@ func (q *question) spreads(ctx context.Context, parts []part, m *measured) (*cov
 			byTable[t], order = to, append(order, t)
 		}
 		end := offset + len(p.model.components)
-		if err := q.spread(ctx, t, p, to, variance[offset:end], m.inherent[offset:end]); err != nil {
+		if err := r.spread(ctx, t, p, to, variance[offset:end], m.inherent[offset:end]); err != nil {
 			return nil, err
 		}
 		offset = end
@@ -80,12 +80,12 @@ func (q *question) spreads(ctx context.Context, parts []part, m *measured) (*cov
 }
 
 // spread adds a cut's components to the part of its table.
-func (q *question) spread(ctx context.Context, t *protected, p part, to *covariancePart, variance, sd []float64) error {
+func (r *request) spread(ctx context.Context, t *protected, p part, to *covariancePart, variance, sd []float64) error {
 	var totals []model.Total
 	var noise []float64
 	weight, beside, others := 0.0, 0.0, 0
 	own := p.model.moments != nil && p.model.root == t
-	stack := own && !q.engine.covariances.generous(q.snapshot, t)
+	stack := own && !t.generous()
 	for k, v := range variance {
 		share := 1.0 // of a component whose spread is not known λ may be anything
 		switch {
@@ -109,7 +109,7 @@ func (q *question) spread(ctx context.Context, t *protected, p part, to *covaria
 		totals, noise, weight = append(totals, of...), append(noise, each...), weight+share
 	}
 	if len(totals) > 0 {
-		terms, digest, err := q.numberedTerms(ctx, t, p.model.moments, totals)
+		terms, digest, err := r.numberedTerms(ctx, t, p.model.moments, totals)
 		if err != nil {
 			return err
 		}
@@ -148,15 +148,15 @@ func addends(m *model.Moments, psi []model.Psi, k int, variance float64) (of []m
 
 // numberedTerms returns the terms of totals over the reference's rows; nil: they are too many, the rows have changed,
 // or they cannot be read. Then the totals count by their number, which is always right.
-func (q *question) numberedTerms(ctx context.Context, t *protected, m *model.Moments, totals []model.Total) (*history.Terms, string, error) {
+func (r *request) numberedTerms(ctx context.Context, t *protected, m *model.Moments, totals []model.Total) (*history.Terms, string, error) {
 	if len(totals) > stackedMost {
 		return nil, "", nil
 	}
-	places, err := t.numbered(ctx, q.database)
+	places, err := t.numbered(ctx, r.database)
 	if places == nil || err != nil {
 		return nil, "", err
 	}
-	terms, err := m.Terms(ctx, q.database, places, totals)
+	terms, err := m.Terms(ctx, r.database, places, totals)
 	if err != nil {
 		return nil, "", ctx.Err()
 	}

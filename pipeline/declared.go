@@ -86,14 +86,14 @@ func (s *Snapshot) loadDeclared(ctx context.Context, reader *upstream.Reader) er
 
 // single is the one cut of a statement that a policy speaks of.
 func (e *Engine) single(ctx context.Context, p *policy.Policy, sql string) (*planner.Bound, error) {
-	q, err := e.ask(ctx, p, sql)
+	r, err := e.ask(ctx, p, sql)
 	if err != nil {
 		return nil, err
 	}
-	if len(q.cuts) != 1 || len(q.cuts[0].Aggregates) == 0 {
-		return nil, fmt.Errorf("the statement has %d SELECTs that aggregate protected rows; write one, with an aggregate", len(q.cuts))
+	if len(r.cuts) != 1 || len(r.cuts[0].Aggregates) == 0 {
+		return nil, fmt.Errorf("the statement has %d SELECTs that aggregate protected rows; write one, with an aggregate", len(r.cuts))
 	}
-	return q.cuts[0], nil
+	return r.cuts[0], nil
 }
 
 func (s *Snapshot) declare(ctx context.Context, e *Engine, p *policy.Policy, d policy.Declared) error {
@@ -180,8 +180,8 @@ func (s *Snapshot) declaredFor(c *planner.Bound) (*declared, error) {
 
 // declared is the model of a cut as the policy declares it. Only the bounds of rows and the steps of lattices, of which
 // the policy says nothing, are the reference's, if there is one.
-func (q *question) declared(ctx context.Context, c *planner.Bound, d *declared) (modelled, error) {
-	t := q.snapshot.find(c.Table.Schema, c.Table.Name)
+func (r *request) declared(ctx context.Context, c *planner.Bound, d *declared) (modelled, error) {
+	t := r.dataset.find(c.Table.Schema, c.Table.Name)
 	n := len(d.components)
 	out := modelled{source: fromPolicy, components: d.components, inherent: make([]float64, n), expected: make([]float64, n), lattice: make([]float64, n)}
 	for i, l := range d.laws {
@@ -227,7 +227,7 @@ func (q *question) declared(ctx context.Context, c *planner.Bound, d *declared) 
 		out.limits = unlimited(c)
 		return out, nil
 	}
-	moments, err := model.Measure(ctx, q.reference(), c, t.totals)
+	moments, err := model.Measure(ctx, r.reference, c, t.totals)
 	if err != nil {
 		return out, err
 	}

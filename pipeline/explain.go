@@ -109,10 +109,6 @@ const readsNothing = "The statement reads no protected table."
 // Explain derives the explanation; it reads no protected row and spends nothing.
 func (q *question) Explain(ctx context.Context) (Explanation, error) {
 	var x Explanation
-	if q.policy == nil {
-		x.Above = readsNothing
-		return x, nil
-	}
 	m, err := q.measure(ctx)
 	if err != nil {
 		return x, err
@@ -126,16 +122,16 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 			return x, err
 		}
 	}
-	x.Dataset, x.Components = q.policy.Dataset, m.width
+	x.Dataset, x.Components = q.request.policy.Dataset, m.width
 	x.Calibration, x.Certificates, x.Leaves = m.calibration, m.calibration.Certificates, q.first()
-	x.Mechanism, x.Chosen, x.Assumption = string(m.calibration.Kind), string(q.kind), m.calibration.Assumption
-	x.Epsilon, x.Delta = float64(q.budget.Epsilon), float64(q.budget.Delta)
-	x.Above = q.plan.Above
-	if w := q.policy.Privacy.Within; w != nil && m.width > 0 {
+	x.Mechanism, x.Chosen, x.Assumption = string(m.calibration.Kind), string(q.request.kind), m.calibration.Assumption
+	x.Epsilon, x.Delta = float64(q.request.budget.Epsilon), float64(q.request.budget.Delta)
+	x.Above = q.statement.plan.Above
+	if w := q.request.policy.Privacy.Within; w != nil && m.width > 0 {
 		x.Relaxed = w.String()
 	}
 	index := m.index
-	for i, c := range q.cuts {
+	for i, c := range q.request.cuts {
 		e := ExplainedCut{Table: c.Table.String(), Cells: len(c.Cells), Model: m.sources[i], Below: c.Statistics(), Bounds: m.bounds[i]}
 		here := len(c.Cells) * len(c.Aggregates)
 		for _, k := range index[:here] {
@@ -174,7 +170,7 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 	for k, l := range m.labels {
 		x.Values = append(x.Values, ExplainedValue{l.column, l.group, m.calibration.SD[k], m.expected[k], m.inherent[k]})
 	}
-	accounts, err := Accounts(ctx, q.engine.ledger, q.policy, q.session.user)
+	accounts, err := Accounts(ctx, q.engine.ledger, q.request.policy, q.statement.session.user)
 	if err != nil {
 		return x, err
 	}
@@ -201,7 +197,7 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 		default:
 			losses = p.losses
 			secret, delta := p.dearest()
-			x.Together = fmt.Sprintf("with all answers before, delta %s at epsilon %s for secret %s", short(delta), short(float64(q.policy.Privacy.Budget.Epsilon)), secret)
+			x.Together = fmt.Sprintf("with all answers before, delta %s at epsilon %s for secret %s", short(delta), short(float64(q.request.policy.Privacy.Budget.Epsilon)), secret)
 		}
 	}
 	for _, a := range accounts {
@@ -343,7 +339,7 @@ func certificateLine(c mechanism.Certificate) string {
 // explain answers EXPLAIN (PRIVACY).
 func (q *question) explain(ctx context.Context, b wire.Binding, format parser.Explain) (wire.Bound, error) {
 	x, err := q.Explain(ctx)
-	if err == nil && len(q.twins) > 0 {
+	if err == nil && len(q.statement.twins) > 0 {
 		err = x.addTwins(ctx, q.statement, b)
 	}
 	if err != nil {
@@ -385,12 +381,12 @@ func (q *question) notice(ctx context.Context, a ledger.Answer) wire.Notice {
 	if q.paid {
 		var most float64
 		for _, l := range a.Losses {
-			most = math.Max(most, l.EpsilonAt(float64(q.budget.Delta)))
+			most = math.Max(most, l.EpsilonAt(float64(q.request.budget.Delta)))
 		}
-		cost = fmt.Sprintf("epsilon %s, delta %s", short(most), short(float64(q.budget.Delta)))
+		cost = fmt.Sprintf("epsilon %s, delta %s", short(most), short(float64(q.request.budget.Delta)))
 	}
 	n := wire.Notice{Message: fmt.Sprintf("fugu: %s; %s, %s; %s", strings.Join(parts, ", "), a.Mechanism, rests(a.Assumption), cost)}
-	if accounts, err := Accounts(ctx, q.engine.ledger, q.policy, q.session.user); err == nil {
+	if accounts, err := Accounts(ctx, q.engine.ledger, q.request.policy, q.statement.session.user); err == nil {
 		least := slices.MinFunc(accounts, func(a, b Account) int { return cmp.Compare(a.Left, b.Left) })
 		n.Detail = fmt.Sprintf("epsilon %s of %s left", short(least.Left), short(least.Total))
 	}

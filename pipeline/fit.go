@@ -6,12 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"fugu/mechanism"
 	"fugu/model/fitted"
 	"fugu/parser"
 	"fugu/planner"
 	"fugu/policy"
+	"fugu/privacy"
 	"fugu/sqlstate"
-	"fugu/wire"
 )
 
 // recorder asks the references, and keeps what they say in an artifact; what is kept already is not asked again.
@@ -153,19 +154,23 @@ func (s *Snapshot) standard(p *policy.Policy) []string {
 // fitStatement prepares one statement, and describes how well it is modelled.
 func (e *Engine) fitStatement(ctx context.Context, p *policy.Policy, sql string, rec *recorder) (FittedStatement, error) {
 	out := FittedStatement{Statement: sql}
-	q, err := e.ask(ctx, p, sql)
+	r, err := e.ask(ctx, p, sql)
 	if err != nil {
 		return out, err
 	}
-	rec.statement, q.recorder = sql, rec
-	if _, err := q.measure(ctx); err != nil {
+	rec.statement, r.reference = sql, rec
+	err = e.searches.run(ctx, "", r.values(), func(ctx context.Context, rest func()) error {
+		_, err := r.derive(ctx, rest)
+		return err
+	})
+	if err != nil {
 		return out, err
 	}
-	return out, q.assess(ctx, &out)
+	return out, r.assess(ctx, &out)
 }
 
-// ask is the question that a statement without parameters and without ordinary tables asks; p may be nil: any policy.
-func (e *Engine) ask(ctx context.Context, p *policy.Policy, sql string) (*question, error) {
+// ask is the request that a statement without parameters and without ordinary tables makes; p may be nil: any policy.
+func (e *Engine) ask(ctx context.Context, p *policy.Policy, sql string) (*request, error) {
 	s := &session{engine: e}
 	snap := e.snapshot.Load()
 	templates, err := s.templates(ctx, snap, sql, nil)
@@ -185,15 +190,20 @@ func (e *Engine) ask(ctx context.Context, p *policy.Policy, sql string) (*questi
 	case len(t.plan.Ordinary()) > 0:
 		return nil, sqlstate.New(sqlstate.NotAnswerable, "the statement reads ordinary tables, whose rows can change at any time").WithHint("Leave it out: it is modelled whenever it is asked.")
 	}
-	st := &statement{template: t, session: s, snapshot: snap}
-	return st.question(ctx, wire.Binding{}, settings{confidence: defaultConfidence}, e.reader, nil)
+	p = t.policy
+	cuts, err := boundCuts(ctx, t.plan, e.reader, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &request{dataset: snap, policy: p, cuts: cuts, budget: privacy.Budget{Epsilon: p.Privacy.Epsilon, Delta: p.Privacy.Delta},
+		kind: mechanism.Kind(p.Privacy.Mechanism), database: e.reader, reference: snap.fitted[p].Over(e.reader), timeout: e.reader.Timeout()}, nil
 }
 
 // PolicyOf is the policy whose tables a statement aggregates.
 func (e *Engine) PolicyOf(ctx context.Context, sql string) (*policy.Policy, error) {
-	q, err := e.ask(ctx, nil, sql)
+	r, err := e.ask(ctx, nil, sql)
 	if err != nil {
 		return nil, err
 	}
-	return q.policy, nil
+	return r.policy, nil
 }

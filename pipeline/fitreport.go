@@ -128,27 +128,27 @@ func (s *Snapshot) fittedSecrets(p *policy.Policy) []FittedSecret {
 	return out
 }
 
-// assess describes how well a question is modelled, after measure has found that it is.
-func (q *question) assess(ctx context.Context, out *FittedStatement) error {
-	for _, c := range q.cuts {
+// assess describes how well a request is modelled, after measure has found that it is.
+func (r *request) assess(ctx context.Context, out *FittedStatement) error {
+	for _, c := range r.cuts {
 		out.Cells += len(c.Cells)
 		if len(c.Aggregates) == 0 {
 			continue
 		}
-		f, err := q.model(ctx, c)
+		f, err := r.model(ctx, c)
 		if err != nil {
 			return err
 		}
 		out.Components += len(f.components)
 		out.Public += len(f.exact)
 		out.Unmodelled += len(c.Cells)*len(c.Aggregates) - len(f.components) - len(f.exact)
-		t := q.snapshot.find(c.Table.Schema, c.Table.Name)
+		t := r.dataset.find(c.Table.Schema, c.Table.Name)
 		var shapes *model.Shapes
-		if d, err := q.snapshot.declaredFor(c); err != nil {
+		if d, err := r.dataset.declaredFor(c); err != nil {
 			return err
 		} else if d != nil {
 			out.Declared = append(out.Declared, d.name)
-		} else if shapes, err = model.MeasureShapes(ctx, q.reference(), c, t.totals); err != nil {
+		} else if shapes, err = model.MeasureShapes(ctx, r.reference, c, t.totals); err != nil {
 			return err
 		}
 		for i, cell := range c.Cells {

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"fugu/model/fitted"
-	"fugu/planner"
 	"fugu/policy"
 	"fugu/upstream"
 )
@@ -64,12 +63,4 @@ func (s *Snapshot) TakeOver(ctx context.Context, dir string, reader *upstream.Re
 		s.fitted[p] = a
 	}
 	return findings, nil
-}
-
-// reference is whom a question asks about references: what is prepared, and then the database.
-func (q *question) reference() planner.Querier {
-	if q.recorder != nil {
-		return q.recorder
-	}
-	return q.snapshot.fitted[q.policy].Over(q.database)
 }

@@ -23,6 +23,13 @@ func (deaf) Query(context.Context, string, [][]byte, []uint32) ([][]planner.Valu
 	return nil, errAsked
 }
 
+// silence has a question ask a database that answers nothing, where nothing is prepared.
+func (q *question) silence() {
+	q.database = deaf{q.database}
+	q.request.database = q.database
+	q.request.reference = q.request.dataset.fitted[q.request.policy].Over(q.database)
+}
+
 func silent(int, int, string) {}
 
 func fitHouse(t *testing.T, h *house, dir string, more ...string) FitReport {
@@ -74,7 +81,7 @@ func TestFittedModels(t *testing.T) {
 		if q, err = prepared.question(t, sql, nil, settings{}); err != nil {
 			t.Fatal(err)
 		}
-		q.database = deaf{q.database}
+		q.silence()
 		got, err := q.measure(t.Context())
 		if err != nil {
 			t.Errorf("%s: %v", sql, err)
@@ -86,7 +93,7 @@ func TestFittedModels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q.database = deaf{q.database}
+	q.silence()
 	if _, err := q.measure(t.Context()); !errors.Is(err, errAsked) {
 		t.Errorf("a statement that nobody prepared: %v", err)
 	}

@@ -14,7 +14,6 @@ import (
 	"fugu/ledger"
 	"fugu/mechanism"
 	"fugu/privacy"
-	"fugu/sqlstate"
 )
 
 // maxSources is how many layers of answers, the newest, one estimate is looked for in.
@@ -80,7 +79,7 @@ func (q *question) fromPast(ctx context.Context, c ledger.Charge) (a ledger.Answ
 		return a, false, err
 	}
 	c.Mechanism, c.Assumption, c.Losses = ledger.Derived, strings.Join(rests, "; "), map[string]privacy.Loss{}
-	for secret := range q.nominal() {
+	for secret := range q.request.nominal() {
 		c.Losses[secret] = privacy.Loss{}
 	}
 	c.Cells = q.cells(m, s.Past, release.Values(), defaultConfidence)
@@ -98,10 +97,10 @@ func (q *question) derivedKey() ledger.Key {
 
 // estimate looks for an answer from the past; nil: there is none within the error that was asked for.
 func (q *question) estimate(ctx context.Context, m *measured) (*ofPast, error) {
-	if q.error == (privacy.Tolerance{}) || m.width == 0 || !m.sumsOnly || m.keep(q.policy) == nil {
+	if q.error == (privacy.Tolerance{}) || m.width == 0 || !m.sumsOnly || m.keep(q.request.policy) == nil {
 		return nil, nil
 	}
-	all, err := q.engine.past.read(ctx, q.engine.ledger, q.policy.Dataset)
+	all, err := q.engine.past.read(ctx, q.engine.ledger, q.request.policy.Dataset)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +111,7 @@ func (q *question) estimate(ctx context.Context, m *measured) (*ofPast, error) {
 		l := &m.layers[i]
 		for name, components := range l.Values {
 			d := derivation{of: l, name: name, given: all, outside: func(column string) (float64, error) {
-				return l.of.outside(ctx, q.database, column)
+				return l.of.outside(ctx, q.request.database, column)
 			}}
 			if d.sources, err = q.sources(ctx, all, l, name, told); err != nil {
 				return nil, err
@@ -147,7 +146,7 @@ func (q *question) estimate(ctx context.Context, m *measured) (*ofPast, error) {
 func (q *question) sources(ctx context.Context, all []given, l *keptLayer, name string, told map[int]bool) ([]source, error) {
 	var out []source
 	for i, g := range all {
-		if g.Epoch != q.standing.Epoch || g.Policy != q.policy.Fingerprint {
+		if g.Epoch != q.standing.Epoch || g.Policy != q.request.policy.Fingerprint {
 			continue
 		}
 		for j := range g.Layers {
@@ -251,18 +250,4 @@ func derivedFrom(a ledger.Answer) string {
 
 func list(ids []int64) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(ids), " ", ", "), "[]")
-}
-
-// tolerance takes over the error that was asked for.
-func (q *question) tolerance(set settings) error {
-	q.error = q.policy.Privacy.Error
-	if !set.errorSet {
-		return nil
-	}
-	if set.error != (privacy.Tolerance{}) && q.error == (privacy.Tolerance{}) {
-		return sqlstate.New(sqlstate.NotAllowed, "fugu.error is %s, and the policy has every answer of dataset %s drawn afresh", set.error, q.policy.Dataset).
-			WithHint("RESET fugu.error; or the owner of the policy can write privacy.error: %s.", set.error)
-	}
-	q.error = set.error
-	return nil
 }

@@ -29,7 +29,7 @@ func (e *Engine) Grid(first time.Duration) { e.grid = first }
 // first is the first point at which the answer may leave: of the policy, the text and the configuration alone.
 func (q *question) first() time.Duration {
 	rows := 0.0
-	for _, c := range q.cuts {
+	for _, c := range q.request.cuts {
 		cost := float64(c.Cost)
 		cost += 2 * math.Max(0, cost-everyday)
 		rows += float64(c.Table.Rows) * cost

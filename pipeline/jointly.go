@@ -55,10 +55,10 @@ func counted(m *model.Moments) []bool {
 }
 
 // jointly says what the answer brings into the joint account.
-func (q *question) jointly(ctx context.Context, parts []part, m *measured) (*jointTerms, error) {
+func (r *request) jointly(ctx context.Context, parts []part, m *measured) (*jointTerms, error) {
 	variance, lines, ok := m.calibration.Noise.Normal()
 	if !ok {
-		return nil, sqlstate.New(sqlstate.NotAllowed, "mechanism %s has no normal noise, and all answers of dataset %s share one account that needs it", m.calibration.Kind, q.policy.Dataset).
+		return nil, sqlstate.New(sqlstate.NotAllowed, "mechanism %s has no normal noise, and all answers of dataset %s share one account that needs it", m.calibration.Kind, r.policy.Dataset).
 			WithHint("Set fugu.mechanism to %s.", mechanism.Auto)
 	}
 	var sums []bool
@@ -84,7 +84,7 @@ func (q *question) jointly(ctx context.Context, parts []part, m *measured) (*joi
 	offset := 0
 	for _, p := range parts {
 		t, to := p.model.root, offset+len(p.model.components)
-		if err := terms[t].add(ctx, q.database, t.places, t.psi, p.model.moments, variance[offset:to], sums[offset:to]); err != nil {
+		if err := terms[t].add(ctx, r.database, t.places, t.psi, p.model.moments, variance[offset:to], sums[offset:to]); err != nil {
 			return nil, err
 		}
 		offset = to
@@ -172,13 +172,13 @@ func (p *tableTerms) read() error {
 }
 
 // unaccounted refuses a statement that a joint account cannot follow.
-func (q *question) unaccounted(c *planner.Bound) error {
-	if q.policy.Privacy.Composition != policy.Jointly {
+func (r *request) unaccounted(c *planner.Bound) error {
+	if r.policy.Privacy.Composition != policy.Jointly {
 		return nil
 	}
 	for _, a := range c.Aggregates {
 		if a.Sampled != nil || !a.Linear() && (a.Second() || len(a.Terms) != 2) {
-			return sqlstate.New(sqlstate.NotAnswerable, "%s cannot be answered: all answers of dataset %s share one account, which takes counts, sums and averages", a.Label, q.policy.Dataset).
+			return sqlstate.New(sqlstate.NotAnswerable, "%s cannot be answered: all answers of dataset %s share one account, which takes counts, sums and averages", a.Label, r.policy.Dataset).
 				WithHint("Ask for counts, sums and averages.")
 		}
 	}

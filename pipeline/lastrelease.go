@@ -50,7 +50,7 @@ func (q *question) record(ctx context.Context, a ledger.Answer) error {
 	if err != nil {
 		return fmt.Errorf("reading the stored answer %d: %w", a.ID, err)
 	}
-	q.session.last = lastRelease{a, shown, q.budget}
+	q.statement.session.last = lastRelease{a, shown, q.request.budget}
 	return nil
 }
 
@@ -60,7 +60,7 @@ func (q *question) record(ctx context.Context, a ledger.Answer) error {
 func (q *question) inOrder(s stored, cells []ledger.Cell) ([]shownCell, error) {
 	var out []shownCell
 	index := s.Index
-	for _, c := range q.cuts {
+	for _, c := range q.request.cuts {
 		for _, cell := range c.Cells {
 			if len(index) < len(c.Aggregates) {
 				return nil, errors.New("it does not fit the statement")

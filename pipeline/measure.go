@@ -3,14 +3,10 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
-	"strings"
 
-	"fugu/internal/hook"
 	"fugu/ledger"
 	"fugu/mechanism"
 	"fugu/model"
@@ -51,28 +47,25 @@ type measured struct {
 // label says what a component of F is.
 type label struct{ column, group string }
 
-// measure derives F's model and noise from the reference; the cache makes it one scan for each question.
+// measure returns what is known of the question, which the cache makes one scan of the reference for each.
 func (q *question) measure(ctx context.Context) (*measured, error) {
-	key := q.key
-	if hook.NoStored && q.modelled != "" { // what is asked anew is of the same model
-		key = q.modelled
-	}
-	if m, ok := q.snapshot.measured.get(key); ok {
+	return q.engine.searches.measure(ctx, q.statement.snapshot.measured, q.statement.session.user, q.request)
+}
+
+// measure looks for the noise of a request where there is room, unless that is remembered.
+func (s *searches) measure(ctx context.Context, known *cache[ledger.Key, *measured], user string, r *request) (*measured, error) {
+	if m, ok := known.get(r.key); ok {
 		return m, nil
 	}
-	values := 0
-	for _, c := range q.cuts {
-		values += len(c.Cells) * len(c.Aggregates)
-	}
 	var m *measured
-	err := q.engine.searches.run(ctx, q.session.user, values, func(ctx context.Context, rest func()) (err error) {
+	err := s.run(ctx, user, r.values(), func(ctx context.Context, rest func()) (err error) {
 		// Others may have looked for the same meanwhile.
 		var found bool
-		if m, found = q.snapshot.measured.get(key); found {
+		if m, found = known.get(r.key); found {
 			return nil
 		}
-		if m, err = q.derive(ctx, rest); err == nil {
-			q.snapshot.measured.add(key, m, weight(m))
+		if m, err = r.measure(ctx, rest); err == nil {
+			known.add(r.key, m, weight(m))
 		}
 		return err
 	})
@@ -80,140 +73,6 @@ func (q *question) measure(ctx context.Context) (*measured, error) {
 		return nil, err
 	}
 	return m, nil
-}
-
-// derive is measure without a memory, and without a limit; rest is called between the steps of the search.
-func (q *question) derive(ctx context.Context, rest func()) (*measured, error) {
-	m := &measured{sumsOnly: true}
-	var parts [][]sensitivity.Shift
-	var widths []int
-	var components []mechanism.Component
-	var models []modelled // those with components
-	var asked []part      // likewise
-	normal, wide := false, false
-	blocks := valueBlocks{apart: q.policy.Privacy.Weights == policy.SamplingWeights, known: map[[3]int]int{}}
-	var off displaced // how far F moves with the rows that the policy lets its model be off by
-	for at, c := range q.cuts {
-		if err := q.unaccounted(c); err != nil {
-			return nil, err
-		}
-		ask := upstream.Question{Cut: c, SQL: c.Statistics(), Component: make([][]int, len(c.Cells))}
-		for cell := range ask.Component {
-			ask.Component[cell] = make([]int, len(c.Aggregates))
-			for a := range c.Aggregates {
-				ask.Component[cell][a] = -1
-			}
-		}
-		var bounds []string
-		var source string
-		var exact map[model.Component]planner.Value
-		if len(c.Aggregates) > 0 {
-			f, err := q.model(ctx, c)
-			if err != nil {
-				return nil, err
-			}
-			ask.Args, ask.Types = c.Arguments(f.limits)
-			bounds = append(f.describe(c), f.apart...)
-			units := f.units(q.policy.Privacy.Weights, q.budget.Epsilon)
-			if w := q.policy.Privacy.Within; w != nil && w.Rows > 0 {
-				moved, err := f.reach(c, units, w.Rows, q.unlikely())
-				if err != nil {
-					return nil, err
-				}
-				off.add(moved)
-			}
-			if len(f.components) > 0 { // what is constant has no secret to hide
-				parts, widths = append(parts, f.shifts), append(widths, len(f.components))
-			}
-			for k, comp := range f.components {
-				ask.Component[comp.Cell][comp.Aggregate] = m.width + k
-				agg := c.Aggregates[comp.Aggregate]
-				components = append(components, mechanism.Component{Lattice: f.lattice[k], Unit: units[k], Integer: agg.Integer, Block: blocks.number(at, c.Cells[comp.Cell].Set, comp.Aggregate)})
-				m.integer = append(m.integer, agg.Integer)
-				m.labels = append(m.labels, label{agg.Label, c.GroupKey(c.Cells[comp.Cell])})
-			}
-			m.start, m.inherent = append(m.start, f.typical...), append(m.inherent, f.inherent...)
-			m.expected = append(m.expected, f.expected...)
-			for _, sum := range f.sums {
-				shifted := mechanism.Sum{Total: sum.Total}
-				for _, k := range sum.Components {
-					shifted.Components = append(shifted.Components, m.width+k)
-				}
-				m.sums = append(m.sums, shifted)
-			}
-			source, exact = f.source, f.exact
-			m.given = m.given || f.given
-			normal = normal || f.normal
-			if len(f.components) > 0 {
-				models, asked = append(models, f), append(asked, part{c, f, units})
-				// What is known of how the covariances of second moments and of regression bend is too wide to certify noise by. A
-				// declared law says its covariances itself.
-				wide = wide || sampled(c) && f.source != fromPolicy || f.moments != nil && slices.ContainsFunc(c.Aggregates, func(a planner.Aggregate) bool { return a.Second() || a.Arguments == 2 && !a.Linear() })
-			}
-			layers, whole, err := q.layers(ctx, c, f, m.width)
-			if err != nil {
-				return nil, err
-			}
-			m.layers, m.sumsOnly = append(m.layers, layers...), m.sumsOnly && whole
-			m.width += len(f.components)
-		}
-		m.questions, m.bounds, m.sources = append(m.questions, ask), append(m.bounds, bounds), append(m.sources, source)
-		for cell, row := range ask.Component {
-			for a, k := range row {
-				if v, ok := exact[model.Component{Cell: cell, Aggregate: a}]; ok && !v.Null {
-					k = -2 - len(m.public)
-					m.public = append(m.public, v.Text)
-				}
-				m.index = append(m.index, k)
-			}
-		}
-	}
-	if m.width > 0 {
-		m.shifts = sensitivity.Stack(parts, widths)
-		var families []sensitivity.Family
-		var err error
-		if m.network, m.quilts, err = q.quilts(asked); err != nil {
-			return nil, err
-		}
-		if !wide && m.network == nil {
-			if families, err = q.families(ctx, models); err != nil {
-				return nil, err
-			}
-		}
-		m.calibration, err = q.calibrate(ctx, mechanism.Request{Shifts: m.shifts, Families: families, Quilts: m.quilts, Components: components, Budget: q.budget, Relaxed: q.relaxed(off),
-			Absolute: q.policy.Privacy.Weights == policy.TotalWeights, Joint: q.policy.Privacy.Composition == policy.Jointly,
-			Between: rest})
-		if err != nil {
-			return nil, err
-		}
-		if a := m.calibration.Assumption; normal && !strings.Contains(a, string(policy.Gaussian)) {
-			m.calibration.Assumption = a + ", " + string(policy.Gaussian)
-		}
-		if q.policy.Privacy.Composition == policy.Jointly {
-			m.calibration.Assumption = jointAssumption
-			if m.joint, err = q.jointly(ctx, asked, m); err != nil {
-				return nil, err
-			}
-		}
-		if m.spreads, err = q.spreads(ctx, asked, m); err != nil {
-			return nil, err
-		}
-	}
-	return m, nil
-}
-
-// calibrate looks for the noise, for as long as a statement may take.
-func (q *question) calibrate(ctx context.Context, r mechanism.Request) (mechanism.Calibration, error) {
-	if limit := q.engine.reader.Timeout(); limit > 0 {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, limit)
-		defer stop()
-	}
-	c, err := mechanism.Calibrate(ctx, q.kind, r)
-	if errors.Is(err, context.DeadlineExceeded) {
-		return c, tookTooLong(ctx, len(r.Components))
-	}
-	return c, err
 }
 
 // describe says within which bounds each row's contribution to a cut is taken.
@@ -314,7 +173,7 @@ func (m *measured) encode(r mechanism.Release, of *kept) ([]byte, error) {
 func (q *question) cells(m *measured, past *pastOf, values []string, confidence float64) []ledger.Cell {
 	binding := ""
 	if past == nil {
-		binding = m.binding(float64(q.budget.Delta))
+		binding = m.binding(float64(q.request.budget.Delta))
 	}
 	out := make([]ledger.Cell, m.width)
 	for k := range out {

@@ -49,25 +49,25 @@ type modelled struct {
 }
 
 // model finds a cut's model: the policy's own, or the reference's.
-func (q *question) model(ctx context.Context, c *planner.Bound) (modelled, error) {
-	t := q.snapshot.find(c.Table.Schema, c.Table.Name)
-	if d, err := q.snapshot.declaredFor(c); err != nil {
+func (r *request) model(ctx context.Context, c *planner.Bound) (modelled, error) {
+	t := r.dataset.find(c.Table.Schema, c.Table.Name)
+	if d, err := r.dataset.declaredFor(c); err != nil {
 		return modelled{}, err
 	} else if d != nil {
-		return q.declared(ctx, c, d)
+		return r.declared(ctx, c, d)
 	}
 	if t.table.Reference == "" {
-		return modelled{}, sqlstate.New(sqlstate.ModelUnfit, "the policy of dataset %s declares no model of this statement, and no reference of %s", q.policy.Dataset, t.table).
+		return modelled{}, sqlstate.New(sqlstate.ModelUnfit, "the policy of dataset %s declares no model of this statement, and no reference of %s", r.policy.Dataset, t.table).
 			WithHint("SELECT * FROM fugu.policy, and the policy's owner, say what can be asked.")
 	}
-	moments, err := model.Measure(ctx, q.reference(), c, t.totals)
+	moments, err := model.Measure(ctx, r.reference, c, t.totals)
 	if err != nil {
 		return modelled{}, err
 	}
 	exact := constantValues(c)
 	moments.Components = slices.DeleteFunc(moments.Components, func(k model.Component) bool { _, ok := exact[k]; return ok })
 	out := modelled{source: fromReference, exact: exact, components: moments.Components, limits: moments.Limits(), inherent: t.inherent(moments), expected: moments.Reference()}
-	if q.snapshot.fitted[q.policy].Has(c.Moments()) {
+	if r.dataset.fitted[r.policy].Has(c.Moments()) {
 		out.source = fromArtifact
 	}
 	if t.public != nil {
@@ -75,10 +75,10 @@ func (q *question) model(ctx context.Context, c *planner.Bound) (modelled, error
 			return out, sqlstate.New(sqlstate.ModelUnfit, "statistics of %s are public, and percentiles and distinct values have no model given them", t.table).
 				WithHint("Ask for counts, sums and averages over the table alone, without grouping sets.")
 		}
-		return out, q.given(ctx, t, c, moments, &out)
+		return out, r.given(ctx, t, c, moments, &out)
 	}
 	out.root, out.moments = t, moments
-	out.families = func(ctx context.Context) ([]sensitivity.Family, error) { return q.joint(ctx, t, moments) }
+	out.families = func(ctx context.Context) ([]sensitivity.Family, error) { return r.joint(ctx, t, moments) }
 	for k := range moments.Components {
 		out.typical = append(out.typical, moments.Typical(k))
 	}
@@ -91,10 +91,10 @@ func (q *question) model(ctx context.Context, c *planner.Bound) (modelled, error
 		out.lattice = moments.LatticeSteps(0, t.psi[0])
 		return out, nil
 	}
-	if out.shifts, out.lattice, err = t.shifts(moments, q.budget); err != nil {
+	if out.shifts, out.lattice, err = t.shifts(moments, r.budget); err != nil {
 		return out, err
 	}
-	return out, q.sampled(ctx, t, c, &out)
+	return out, r.sampled(ctx, t, c, &out)
 }
 
 // constantValues are the components whose value follows from the policy and the statement, whatever the tables hold. They
@@ -163,7 +163,7 @@ func (m *modelled) moved() []float64 {
 const maxJoint = 2000
 
 // joint are the distributions of F along the secrets of a table; none where they are not known.
-func (q *question) joint(ctx context.Context, t *protected, parts ...*model.Moments) ([]sensitivity.Family, error) {
+func (r *request) joint(ctx context.Context, t *protected, parts ...*model.Moments) ([]sensitivity.Family, error) {
 	families := parts[0].Families
 	joint := len(parts) > 1 || parts[0].Overlapping()
 	if joint {
@@ -174,7 +174,7 @@ func (q *question) joint(ctx context.Context, t *protected, parts ...*model.Mome
 		if width > maxJoint {
 			return nil, nil
 		}
-		all, err := model.Join(ctx, q.reference(), parts...)
+		all, err := model.Join(ctx, r.reference, parts...)
 		if err != nil {
 			return nil, err
 		}
@@ -194,8 +194,8 @@ func (q *question) joint(ctx context.Context, t *protected, parts ...*model.Mome
 
 // families are the distributions of F, of all cuts, along the secrets; none where they are not known or the policy does
 // not accept that they are normal and shift.
-func (q *question) families(ctx context.Context, parts []modelled) ([]sensitivity.Family, error) {
-	if len(parts) == 0 || !q.policy.Accepts(policy.Gaussian) || !q.policy.Accepts(policy.Translation) {
+func (r *request) families(ctx context.Context, parts []modelled) ([]sensitivity.Family, error) {
+	if len(parts) == 0 || !r.policy.Accepts(policy.Gaussian) || !r.policy.Accepts(policy.Translation) {
 		return nil, nil
 	}
 	if len(parts) == 1 {
@@ -208,5 +208,5 @@ func (q *question) families(ctx context.Context, parts []modelled) ([]sensitivit
 		}
 		moments = append(moments, p.moments)
 	}
-	return q.joint(ctx, parts[0].root, moments...)
+	return r.joint(ctx, parts[0].root, moments...)
 }

@@ -91,13 +91,6 @@ func (n *network) names(set []bool) []string {
 	return out
 }
 
-// part is one cut over the table: its model, and the units of its components.
-type part struct {
-	cut   *planner.Bound
-	model modelled
-	units []float64
-}
-
 // moved returns the secrets' quilts with the widths of a statement: a cut that reads a column near the parameter may move as
 // far as if every row were another one, and one that reads none of them not at all. Where nothing but independent columns
 // is read, the quilt tells nothing either.
@@ -139,10 +132,10 @@ func (n *network) moved(table *planner.Table, parts []part) ([]sensitivity.Quilt
 
 // quilts are the network of the table that a question reads and its quilts, nil where its secrets are no parameters. One network says nothing of
 // other tables, so that a statement may read but the one.
-func (q *question) quilts(parts []part) (*network, []sensitivity.Quilt, error) {
+func (r *request) quilts(parts []part) (*network, []sensitivity.Quilt, error) {
 	var of *protected
 	for i, p := range parts {
-		t := q.snapshot.find(p.cut.Table.Schema, p.cut.Table.Name)
+		t := r.dataset.find(p.cut.Table.Schema, p.cut.Table.Name)
 		if i > 0 && of != t && (of.network != nil || t.network != nil) {
 			return nil, nil, sqlstate.New(sqlstate.NotAnswerable, "%s and %s cannot be asked in one statement, as a secret of one is a parameter of a network", of.table, t.table).
 				WithHint("Ask each in a statement of its own.").At(p.cut.Position())

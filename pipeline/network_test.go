@@ -141,7 +141,7 @@ func TestNetworkAnswers(t *testing.T) {
 	if _, err := h.ask(t, "alice", sql); err != nil {
 		t.Fatal(err)
 	}
-	accounts, err := Accounts(t.Context(), h.engine.ledger, q.policy, "alice")
+	accounts, err := Accounts(t.Context(), h.engine.ledger, q.request.policy, "alice")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,10 +202,10 @@ func TestReadsAreWhatRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := q.cuts[0].Reads()
+		got := q.request.cuts[0].Reads()
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
-			t.Errorf("%s reads %v, want %v: %s", sql, got, want, parser.QuoteIdent(q.cuts[0].Statistics()))
+			t.Errorf("%s reads %v, want %v: %s", sql, got, want, parser.QuoteIdent(q.request.cuts[0].Statistics()))
 		}
 	}
 }

@@ -36,11 +36,11 @@ type keptLayer struct {
 
 // layers describes a cut of which f is the model, and offset its first component; whole reports whether that is all there
 // is of it: everything that is asked for is a sum over rows.
-func (q *question) layers(ctx context.Context, c *planner.Bound, f modelled, offset int) (out []keptLayer, whole bool, err error) {
-	if q.policy.Privacy.Error == (privacy.Tolerance{}) || f.root == nil {
+func (r *request) layers(ctx context.Context, c *planner.Bound, f modelled, offset int) (out []keptLayer, whole bool, err error) {
+	if r.policy.Privacy.Error == (privacy.Tolerance{}) || f.root == nil {
 		return nil, false, nil
 	}
-	layers, err := c.Layers(ctx, q.database)
+	layers, err := c.Layers(ctx, r.database)
 	whole = len(layers) > 0
 	for _, l := range layers {
 		k := keptLayer{Layer: l, Values: map[string][]int{}, most: map[string]float64{}, of: f.root}

@@ -49,10 +49,11 @@ func (s *statement) preview(ctx context.Context, b wire.Binding, epsilons []priv
 	}
 	var out []Explanation
 	for _, eps := range epsilons {
-		q.budget.Epsilon = eps // also beyond the policy's: a preview is how an owner chooses it
-		if q.key, err = q.identity(contents); err != nil {
+		q.request.budget.Epsilon = eps // also beyond the policy's: a preview is how an owner chooses it
+		if q.request.key, err = q.request.identity(q.standing.Epoch, contents); err != nil {
 			return nil, err
 		}
+		q.key = q.request.key
 		x, err := q.Explain(ctx)
 		if err != nil {
 			return nil, err

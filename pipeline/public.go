@@ -205,7 +205,7 @@ func (p *published) sums(c *planner.Bound, list []model.Component) []mechanism.S
 }
 
 // given conditions a cut's model on what is public of its table.
-func (q *question) given(ctx context.Context, t *protected, c *planner.Bound, moments *model.Moments, out *modelled) error {
+func (r *request) given(ctx context.Context, t *protected, c *planner.Bound, moments *model.Moments, out *modelled) error {
 	out.source += ", given what is public"
 	out.given, out.normal = true, true
 	maps.Copy(out.exact, t.public.exact(c))
@@ -221,11 +221,11 @@ func (q *question) given(ctx context.Context, t *protected, c *planner.Bound, mo
 		return nil
 	}
 	out.sums = t.public.sums(c, moments.Components)
-	known, err := t.known(ctx, q.reference())
+	known, err := t.known(ctx, r.reference)
 	if err != nil {
 		return err
 	}
-	g, err := moments.Given(ctx, q.reference(), known)
+	g, err := moments.Given(ctx, r.reference, known)
 	if errors.Is(err, model.ErrPublic) {
 		return sqlstate.New(sqlstate.ModelUnfit, "statistics of %s are public, and the statement has no model given them", t.table).
 			WithHint("Ask for counts, sums and averages over the table alone, without grouping sets.")

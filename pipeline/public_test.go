@@ -104,7 +104,7 @@ func TestPublicTotals(t *testing.T) {
 		t.Fatalf("%d sums of %d components, %v", len(m.sums), m.width, m.sources)
 	}
 	count := 2
-	if q.cuts[0].Aggregates[q.cuts[0].Columns[0]].Name != "count" {
+	if q.request.cuts[0].Aggregates[q.request.cuts[0].Columns[0]].Name != "count" {
 		count = 3
 	}
 	totals := map[string]*big.Int{"Female": new(big.Int), "Male": new(big.Int)}

@@ -148,23 +148,23 @@ func (f *modelled) span(c *planner.Bound, term, component int) float64 {
 const failing = 1.0 / (1 << 30)
 
 // unlikely is the u of Moments.Fewest at which a failure costs that share: (1 + e^E) e^-u, E the ε of all answers together.
-func (q *question) unlikely() float64 {
-	limit := float64(q.policy.Privacy.Budget.Epsilon)
-	return limit + math.Log1p(math.Exp(-limit)) - math.Log(failing*float64(q.budget.Delta))
+func (r *request) unlikely() float64 {
+	limit := float64(r.policy.Privacy.Budget.Epsilon)
+	return limit + math.Log1p(math.Exp(-limit)) - math.Log(failing*float64(r.budget.Delta))
 }
 
 // relaxed is how far the policy lets the model be from the truth, for a statement that moves so far when the rows are
 // replaced that it may be off by. Each group of components has as much of λ as any other: so none has noise for what only
 // another one moves by.
-func (q *question) relaxed(of displaced) *mechanism.Relaxed {
-	within := q.policy.Privacy.Within
+func (r *request) relaxed(of displaced) *mechanism.Relaxed {
+	within := r.policy.Privacy.Within
 	if within == nil {
 		return nil
 	}
-	budget := q.policy.Privacy.Budget
+	budget := r.policy.Privacy.Budget
 	out := &mechanism.Relaxed{Limit: privacy.Budget{Epsilon: budget.Epsilon, Delta: budget.Delta}}
 	if within.Rows > 0 {
-		out.Nearby = &privacy.Nearby{W: 1, Lambda: within.Lambda, Failure: float64(of.averages) * failing * float64(q.budget.Delta)}
+		out.Nearby = &privacy.Nearby{W: 1, Lambda: within.Lambda, Failure: float64(of.averages) * failing * float64(r.budget.Delta)}
 		for _, v := range of.moves {
 			out.Reach = append(out.Reach, v*float64(of.groups))
 		}

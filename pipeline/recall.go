@@ -64,7 +64,7 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 		}
 	}
 	q, err := s.question(ctx, wire.Binding{Formats: formats, Values: values}, settings{confidence: defaultConfidence}, engine.reader, nil)
-	if err != nil || current(q.policy, q.standing) != nil {
+	if err != nil || current(s.policy, q.standing) != nil {
 		return wire.Bound{}, false
 	}
 	a, found := memory.answers.get(paidBy(q.key, scopes(q.shares)))

@@ -128,7 +128,7 @@ func TestRelaxedNearly(t *testing.T) {
 			t.Fatalf("%s: %+v, %v", sql, a, err)
 		}
 		for secret, l := range a.Losses {
-			if l.Pure < .02 || l.Delta < (1+math.Exp(20-.01))*1e-14 || !l.Within(q.budget) {
+			if l.Pure < .02 || l.Delta < (1+math.Exp(20-.01))*1e-14 || !l.Within(q.request.budget) {
 				t.Errorf("%s: secret %s costs %+v", sql, secret, l)
 			}
 		}
@@ -152,7 +152,7 @@ func TestRelaxedCoupled(t *testing.T) {
 		t.Errorf("%+v, %v", a, err)
 	}
 	for secret, l := range a.Losses {
-		if l.Pure < .2 || !l.Within(q.budget) {
+		if l.Pure < .2 || !l.Within(q.request.budget) {
 			t.Errorf("secret %s costs %+v", secret, l)
 		}
 	}

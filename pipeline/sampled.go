@@ -19,15 +19,15 @@ func sampled(c *planner.Bound) bool {
 
 // sampled adds those aggregates of a cut that are no functions of sums to the model of the others. How far they move is a
 // bound on coupled datasets, whatever the policy assumes of the rest.
-func (q *question) sampled(ctx context.Context, t *protected, c *planner.Bound, out *modelled) error {
+func (r *request) sampled(ctx context.Context, t *protected, c *planner.Bound, out *modelled) error {
 	if !sampled(c) {
 		return nil
 	}
-	s, err := model.MeasureSampled(ctx, q.reference(), c, t.totals, out.limits)
+	s, err := model.MeasureSampled(ctx, r.reference, c, t.totals, out.limits)
 	if err != nil || len(s.Components) == 0 {
 		return err
 	}
-	failure := chance * float64(q.budget.Delta)
+	failure := chance * float64(r.budget.Delta)
 	widest := make([]float64, len(s.Components))
 	for i, psi := range t.psi {
 		for a, agg := range c.Aggregates {

@@ -81,7 +81,7 @@ func (q *question) read(ctx context.Context, m *measured) (out outcome, err erro
 			return outcome{}, err
 		}
 	}
-	if out.bytes, err = m.encode(release, m.keep(q.policy)); err != nil {
+	if out.bytes, err = m.encode(release, m.keep(q.request.policy)); err != nil {
 		return outcome{}, fmt.Errorf("storing the release: %w", err)
 	}
 	out.cells = q.cells(m, nil, release.Values(), defaultConfidence)
@@ -94,7 +94,7 @@ func (q *question) scanFailed(ctx context.Context, c ledger.Charge, a ledger.Ans
 	final := sqlstate.Is(cause, sqlstate.StatisticsFailed) && !errors.Is(cause, upstream.ErrInterrupted)
 	if final && m.joint != nil {
 		// What was charged is in the joint account, where a failure has no place: it costs its pure loss beside.
-		c.Key, c.Losses = q.once(), q.nominal()
+		c.Key, c.Losses = q.once(), q.request.nominal()
 		if _, err := q.fail(ctx, c, cause); !sqlstate.Is(err, sqlstate.StatisticsFailed) {
 			return ledger.Answer{}, false, err
 		}
@@ -130,7 +130,7 @@ func (q *question) give(ctx context.Context, c ledger.Charge, a ledger.Answer, o
 
 // abandon gives up what was charged, whatever has become of the client.
 func (q *question) abandon(ctx context.Context, a ledger.Answer) error {
-	if err := q.engine.ledger.Abandon(context.WithoutCancel(ctx), q.key, a.ID, q.session.user); err != nil {
+	if err := q.engine.ledger.Abandon(context.WithoutCancel(ctx), q.key, a.ID, q.statement.session.user); err != nil {
 		return ledgerError(err)
 	}
 	return nil

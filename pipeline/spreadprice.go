@@ -31,7 +31,7 @@ func (q *question) spreadPrice(ctx context.Context, m *measured) (price, error) 
 	if m.spreads == nil || hook.NoCovariances {
 		return p, nil
 	}
-	a := q.engine.covariances.account(q.snapshot, q.policy)
+	a := q.engine.covariances.account(q.statement.snapshot, q.request.policy)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err := a.catchUp(ctx, q.engine.ledger, q.standing.Epoch); err != nil {
@@ -39,11 +39,11 @@ func (q *question) spreadPrice(ctx context.Context, m *measured) (price, error) 
 	}
 	after := a.last
 	p.after, p.losses = &after, map[string]privacy.Loss{}
-	accounts, err := spent(ctx, q.engine.ledger, q.policy.Dataset, ledger.Everybody, q.standing)
+	accounts, err := spent(ctx, q.engine.ledger, q.request.policy.Dataset, ledger.Everybody, q.standing)
 	if err != nil {
 		return p, err
 	}
-	limit, former := total(q.policy.Privacy.Budget), 0.0
+	limit, former := total(q.request.policy.Privacy.Budget), 0.0
 	if a.any {
 		former = float64(q.standing.Period - a.first)
 	}
@@ -63,12 +63,12 @@ func (q *question) spreadPrice(ctx context.Context, m *measured) (price, error) 
 
 // spreadPart adds what is lacking for the secrets of one table.
 func (q *question) spreadPart(ctx context.Context, m *measured, p *price, part *covariancePart, accounts []ledger.Account, former float64) error {
-	limit := total(q.policy.Privacy.Budget)
+	limit := total(q.request.policy.Privacy.Budget)
 	t := p.spread.account.tables[part.Table]
 	var x *stackedCost
 	stacked := func() (_ *stackedCost, err error) {
 		if x == nil {
-			x, err = t.with(ctx, q, part)
+			x, err = t.with(ctx, q.request.database, part)
 		}
 		return x, err
 	}
@@ -143,13 +143,13 @@ func lacking(before, loss privacy.Loss, limit privacy.Budget, epsilon float64) p
 
 // overspread says that the budget does not cover what answers tell by their covariances.
 func (q *question) overspread(secret string, together, former float64) error {
-	b := q.policy.Privacy.Budget
+	b := q.request.policy.Privacy.Budget
 	needs := "more than any epsilon"
 	if !math.IsInf(together, 1) {
 		needs = "epsilon " + short(together)
 	}
 	return sqlstate.New(sqlstate.BudgetExhausted, "the privacy budget of dataset %q is exhausted for secret %q: with this statement, the covariances of all answers would need %s at delta %s, of %s",
-		q.policy.Dataset, secret, needs, short(float64(b.Delta)*(former+1)), short(float64(b.Epsilon)*(former+1))).
+		q.request.policy.Dataset, secret, needs, short(float64(b.Delta)*(former+1)), short(float64(b.Epsilon)*(former+1))).
 		WithHint("Answers already given stay free. Values that hardly move with a secret, but vary more under one of its values, add up; a smaller fugu.epsilon or fewer values tell less.")
 }
 
@@ -170,7 +170,7 @@ func (p *spreadPrice) lines() (out []string) {
 // explainSpread returns what a statement would be charged, and what covariances have to do with it. free: it costs
 // nothing.
 func (q *question) explainSpread(ctx context.Context, m *measured, free bool) (map[string]privacy.Loss, []string, error) {
-	lines := q.snapshot.Uncertified(q.policy)
+	lines := q.statement.snapshot.Uncertified(q.request.policy)
 	if free {
 		return m.calibration.Losses, lines, nil
 	}

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"fugu/ledger"
 	"fugu/privacy"
 	"fugu/sqlstate"
-	"fugu/wire"
 )
 
 // columnError is the noise of one column of a statement beside what the model expects of its values: both are public.
@@ -64,39 +62,25 @@ func (m *measured) worst() columnError {
 	})
 }
 
-// worth takes over how much noise an answer may have: the policy's limit, or a session's that is narrower.
-func (q *question) worth(set settings) error {
-	q.limit = q.policy.Privacy.MaxError
-	switch {
-	case set.maxError == 0:
-	case q.limit != 0 && set.maxError > q.limit:
-		return sqlstate.New(sqlstate.NotAllowed, "fugu.max_error is %s, and the policy allows noise of at most %s", set.maxError, q.limit).
-			WithHint("Write SET fugu.max_error = '%s', or less; RESET fugu.max_error gives the policy's.", q.limit)
-	default:
-		q.limit = set.maxError
-	}
-	return nil
-}
-
-// worthless refuses a statement whose noise is above the limit, before anything is charged for it: nil if it is not.
-// Nothing but the model and the policy decides that.
-func (q *question) worthless(ctx context.Context, m *measured) error {
-	if q.limit == 0 || m.width == 0 {
+// worthless refuses a request whose noise is above the limit, before anything is charged for it: nil if it is not. 0 is
+// no limit. Nothing but the model and the policy decides that; measure is asked for the noise at another ε.
+func (r *request) worthless(m *measured, limit privacy.Worth, measure func(*request) (*measured, error)) error {
+	if limit == 0 || m.width == 0 {
 		return nil
 	}
 	worst := m.worst()
-	if q.limit.Allows(worst.share) {
+	if limit.Allows(worst.share) {
 		return nil
 	}
-	err := sqlstate.New(sqlstate.NotAllowed, "the noise of %s would be %s of the values expected, and fugu.max_error is %s", worst.column, percent(worst.share), q.limit)
+	err := sqlstate.New(sqlstate.NotAllowed, "the noise of %s would be %s of the values expected, and fugu.max_error is %s", worst.column, percent(worst.share), limit)
 	const otherwise = "Select more rows, group by fewer columns, or ask for fewer values in one statement"
-	switch epsilon, ok := q.passes(ctx, worst.share); {
+	switch epsilon, ok := r.passes(worst.share, limit, measure); {
 	case !ok:
 		return err.WithHint("No epsilon up to %d is enough. %s.", maxPassing, otherwise)
-	case epsilon <= float64(q.policy.Privacy.Epsilon):
+	case epsilon <= float64(r.policy.Privacy.Epsilon):
 		return err.WithHint("SET fugu.epsilon = %g is enough.", epsilon)
 	default:
-		return err.WithHint("It would take an epsilon of %g, and the policy allows %g for a statement. %s.", epsilon, float64(q.policy.Privacy.Epsilon), otherwise)
+		return err.WithHint("It would take an epsilon of %g, and the policy allows %g for a statement. %s.", epsilon, float64(r.policy.Privacy.Epsilon), otherwise)
 	}
 }
 
@@ -108,8 +92,8 @@ const (
 
 // passes looks for an ε, of two digits, at which the noise is within the limit; share is what it is now. Noise falls about
 // as 1/ε, so that a few steps are enough.
-func (q *question) passes(ctx context.Context, share float64) (epsilon float64, ok bool) {
-	at, ratio := float64(q.budget.Epsilon), share/float64(q.limit)
+func (r *request) passes(share float64, limit privacy.Worth, measure func(*request) (*measured, error)) (epsilon float64, ok bool) {
+	at, ratio := float64(r.budget.Epsilon), share/float64(limit)
 	for range maxPassingSteps {
 		next := twoDigits(at * math.Max(ratio, 1.02))
 		if ok {
@@ -119,18 +103,18 @@ func (q *question) passes(ctx context.Context, share float64) (epsilon float64, 
 			break
 		}
 		at = next
-		other := *q
+		other := *r
 		other.budget.Epsilon = privacy.Epsilon(at)
-		other.key = ledger.Key(fmt.Sprintf("%s at %g", q.key, at)) // of the cache alone
-		m, err := other.measure(ctx)
+		other.key = ledger.Key(fmt.Sprintf("%s at %g", r.key, at)) // of the cache alone
+		m, err := measure(&other)
 		if err != nil {
 			break
 		}
-		ratio = m.worst().share / float64(q.limit)
+		ratio = m.worst().share / float64(limit)
 		if ratio > 1 && ok {
 			break
 		}
-		if q.limit.Allows(ratio * float64(q.limit)) {
+		if limit.Allows(ratio * float64(limit)) {
 			epsilon, ok = at, true
 		}
 	}
@@ -145,37 +129,6 @@ func twoDigits(x float64) float64 {
 	digits := math.Pow10(int(math.Floor(math.Log10(x))) - 1)
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(math.Ceil(x/digits*(1-1e-12))*digits, 'g', 2, 64), 64)
 	return rounded
-}
-
-// unlimited asks whether an answer that has to be paid for is worth it, where a limit is set.
-func (q *question) unlimited(ctx context.Context) error {
-	if q.limit == 0 {
-		return nil
-	}
-	m, err := q.measure(ctx)
-	if sqlstate.Is(err, sqlstate.StatisticsFailed) { // which costs its price, like any failure on rows
-		return nil
-	} else if err != nil {
-		return err
-	}
-	return q.worthless(ctx, m)
-}
-
-// warning tells who has paid for an answer, and has set no limit, that the noise of values is larger than themselves.
-func (q *question) warning(ctx context.Context) []wire.Notice {
-	if !q.paid || q.limit != 0 {
-		return nil
-	}
-	m, err := q.measure(ctx)
-	if err != nil {
-		return nil
-	}
-	text := m.warning()
-	if text == "" {
-		return nil
-	}
-	return []wire.Notice{{Warning: true, Message: "fugu: " + text,
-		Hint: "SET fugu.max_error = '50%' refuses such a statement before it is charged; EXPLAIN (PRIVACY) shows its noise, and costs nothing."}}
 }
 
 // warning says of which columns the noise is larger than the values are expected to be; empty: of none.

@@ -110,7 +110,7 @@ func TestLastReleaseInOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, r := range q.session.last.rows() {
+		for _, r := range q.statement.session.last.rows() {
 			_, group, _ := strings.Cut(r[2].Text, "=")
 			got = append(got, group+" "+r[1].Text)
 			if public := r[1].Text == "count(*)" && group == ""; public != (r[3].Text == "public") || public != (r[5].Text == "0") || public && r[6] != r[7] {
