@@ -17,7 +17,7 @@ const blockNorm = 4
 
 // balanced returns the request with the unit of each component multiplied by the root of the error that its block would have
 // alone. What several blocks share is ε, and each is then weighed against what it would have without the others: together
-// their errors are about as many times that as there are blocks (docs/mechanisms.md, "Statements that mean the same").
+// their errors are about as many times that as there are blocks (docs/theory/calibration.md).
 // What is worked out here guides the search, and nothing is proven by it.
 func (r Request) balanced(between func() error) (Request, error) {
 	blocks := r.blocks()

@@ -58,7 +58,7 @@ func TestBlocksAreBalanced(t *testing.T) {
 		}
 		apart := louder(t, r, blocks)
 		t.Logf("%d groups: %.3g times what each has alone, %.3g if they are taken for one", groups, balanced, apart)
-		if balanced > 2.38 { // 2^(1+1/4): see docs/mechanisms.md
+		if balanced > 2.38 { // 2^(1+1/4): see docs/theory/calibration.md
 			t.Errorf("%d groups: noise is %.3g times what it is alone", groups, balanced)
 		}
 		if groups > 1 && apart < 2.5 {

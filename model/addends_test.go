@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"fugu/history"
 	"fugu/model"
+	"fugu/privacy/joint"
 )
 
 // What covariances tell of a secret, Σ (2 sinh(y/2))² over the logarithms y of the ratios between two values, is within
@@ -37,10 +37,10 @@ func TestAddendsBoundWhatCovariancesTell(t *testing.T) {
 					v[k] = math.Max(v[k]*noise, 1e-9)
 					most := 0.0
 					for _, addends := range m.Addends(k, []model.Psi{psi}) {
-						most = math.Max(most, history.Weight(addends, v[k]))
+						most = math.Max(most, joint.Weight(addends, v[k]))
 					}
 					bound += bend * bend * most
-					naive += bend * bend * history.Weight([]float64{math.Sqrt(math.Max(low.Diagonal()[k], high.Diagonal()[k]))}, v[k])
+					naive += bend * bend * joint.Weight([]float64{math.Sqrt(math.Max(low.Diagonal()[k], high.Diagonal()[k]))}, v[k])
 				}
 				told := 0.0
 				for _, e := range ratios(t, dense(low.WithDiagonal(1, v)), dense(high.WithDiagonal(1, v)), n) {

@@ -113,9 +113,6 @@ func (m *Moments) shortest(ctx context.Context, ref planner.Querier, secret int,
 	return nats, scattered, nil
 }
 
-// text is the index of the text that a component depends on.
-func (m *Moments) text(k Component) int { return m.texts.Of(k.Cell, k.Aggregate) }
-
 // Trusted refuses an aggregate that is bounded by the distribution of the reference's rows where many of them may have been
 // chosen: by its own expressions, the keys and the conditions. What stands beside it says nothing of which rows it is of.
 func (m *Moments) Trusted(secret, aggregate int) error {

@@ -2,7 +2,6 @@ package model
 
 import (
 	"math"
-	"slices"
 
 	"fugu/sensitivity"
 	"fugu/sqlstate"
@@ -79,17 +78,6 @@ func (m *Moments) Coupled(secret int, psi Psi, errors, failure float64) ([]sensi
 		}
 	}
 	return out, nil
-}
-
-// widest is the most by which two averages can differ, whatever the rows.
-func (m *Moments) widest(k Component) float64 {
-	of := m.cut.Terms[m.aggregate(k).Terms[1]].Factors
-	base := of[slices.IndexFunc(of, func(i int) bool { return !m.cut.Bases[i].Indicator })]
-	if m.cut.Joined() {
-		return math.Max(0, m.bases[base].max) - math.Min(0, m.bases[base].min)
-	}
-	low, high := m.box(base)
-	return high - low
 }
 
 // events is the number of one-sided events in a bound of an average.
@@ -204,17 +192,6 @@ func (r replacement) farthest(f []weighted) float64 {
 	return (sumOf(r.rows) + r.any) / 2 * (high - low) * (high - low)
 }
 
-// means returns the class means of a functional of one row.
-func (c *classes) means(f []weighted) []float64 {
-	out := make([]float64, len(c.mean))
-	for i, mean := range c.mean {
-		for _, w := range f {
-			out[i] += w.weight * mean[w.term]
-		}
-	}
-	return out
-}
-
 // scatter fills in what the sums that are components leave to chance; averages have none of their own.
 func (r replacement) scatter(m *Moments, s *sensitivity.Scatter) {
 	nt := m.terms
@@ -231,16 +208,6 @@ func (r replacement) scatter(m *Moments, s *sensitivity.Scatter) {
 		s.Cell = append(s.Cell, ordinal(cells, k.Cell))
 		s.Layer = append(s.Layer, ordinal(layers, m.cut.Layer(k.Cell)))
 	}
-}
-
-// ordinal numbers keys from 0 in the order in which they come.
-func ordinal[K comparable](seen map[K]int, key K) int {
-	n, ok := seen[key]
-	if !ok {
-		n = len(seen)
-		seen[key] = n
-	}
-	return n
 }
 
 // average bounds how an average F = S/N moves between coupled datasets, as a·along + r, |a| ≤ 1, |r| ≤ beside. With φ the

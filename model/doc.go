@@ -14,4 +14,7 @@
 // The package never reads protected rows, does not decide which pairs are secret (sensitivity does), and does not widen
 // its estimates by their sampling error, unless it is asked to; what rows that the reference does not show could change is in
 // every Shift (sensitivity.Unseen).
+//
+// The symbols: n rows; h the row functions (terms); μ = E h of one row. A component of F is a smooth function φ of a few
+// sums S = Σ h, E S = n μ. [Chen & Ohrimenko, sections 2 and 4.]
 package model

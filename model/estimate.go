@@ -43,29 +43,6 @@ func (c *classes) deviation(m *Moments, k Component, at mixture) float64 {
 	return math.Sqrt(total)
 }
 
-// variance returns the variance within a class of a functional of one row's terms.
-func (c *classes) variance(class, terms int, f []weighted) float64 {
-	mean := 0.0
-	for _, w := range f {
-		mean += w.weight * c.mean[class][w.term]
-	}
-	return c.product(class, terms, f, f) - mean*mean
-}
-
-// Deviation estimates the standard error of each component's slope at x.
-func (p *Path) Deviation(x float64) []float64 {
-	out := make([]float64, len(p.m.Components))
-	at := p.c.mixture(p.shares(x), p.along)
-	for i, k := range p.m.Components {
-		if p.beta != nil {
-			out[i] = p.regressed(k, x).deviation
-		} else {
-			out[i] = p.c.deviation(p.m, k, at)
-		}
-	}
-	return out
-}
-
 // regression is what is missed of a slope by a regression on g.
 type regression struct {
 	unseen
@@ -95,4 +72,18 @@ func (p *Path) regressed(k Component, x float64) regression {
 		unseen:    unseen{own: reach * m.farthest(k, f) / sxx, rest: reach * (math.Abs(mean) + math.Abs(beta)*reach) / sxx},
 		deviation: math.Sqrt(left/sxx) + math.Sqrt(math.Max(0, c.variance(0, m.terms, moved))/c.Size[0]),
 	}
+}
+
+// Deviation estimates the standard error of each component's slope at x.
+func (p *Path) Deviation(x float64) []float64 {
+	out := make([]float64, len(p.m.Components))
+	at := p.c.mixture(p.shares(x), p.along)
+	for i, k := range p.m.Components {
+		if p.beta != nil {
+			out[i] = p.regressed(k, x).deviation
+		} else {
+			out[i] = p.c.deviation(p.m, k, at)
+		}
+	}
+	return out
 }

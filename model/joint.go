@@ -50,11 +50,6 @@ func Join(ctx context.Context, ref planner.Querier, parts ...*Moments) (*Joint, 
 	return j, nil
 }
 
-// Overlapping reports whether one row of the root can stand in several cells.
-func (m *Moments) Overlapping() bool {
-	return len(m.cut.Cells) > 1 && (!m.cut.Apart() || len(m.cut.Sets) > 1)
-}
-
 func measureCross(ctx context.Context, ref planner.Querier, a, b *Moments) (cross, error) {
 	var out cross
 	sql, ok := planner.CrossMoments(a.cut, b.cut)

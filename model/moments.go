@@ -1,15 +1,10 @@
 package model
 
 import (
-	"context"
-	"fmt"
 	"math"
 	"math/big"
-	"slices"
-	"strconv"
 
 	"fugu/planner"
-	"fugu/sqlstate"
 )
 
 // Moments are the class moments of one cut's F under one binding of its parameters.
@@ -38,125 +33,30 @@ type classes struct {
 	fitted []float64   // of each text: standard errors that a statement may have been chosen to be off by
 }
 
-// baseStats are sums over the selected reference rows of every cell.
-type baseStats struct{ abs, nonzero, min, max float64 }
+// weighted is one summand of a linear functional of the sums of terms, or of one row's terms.
+type weighted struct {
+	term   int // in the cell × term layout
+	weight float64
+}
+
+// baseStats are what the selected reference rows of every cell show of a base x: Σ|x|, how many of them have x ≠ 0, and
+// what lies between the least and the greatest x.
+type baseStats struct {
+	abs, nonzero float64
+	extent
+}
 
 // extent is the least and the greatest value of a base; the least above the greatest: there is none.
 type extent struct{ min, max float64 }
 
-// Measure scans the reference once and returns the class moments of the cut's F.
-func Measure(ctx context.Context, ref planner.Querier, c *planner.Bound, totals []Totals) (*Moments, error) {
-	rows, err := ref.Query(ctx, c.Moments(), nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	nt, nc := len(c.Terms), len(c.Cells)
-	m := &Moments{cut: c, terms: nt, bases: make([]baseStats, len(c.Bases)), pooled: make([]float64, nc*nt)}
-	for i := range m.bases {
-		m.bases[i] = baseStats{min: math.Inf(1), max: math.Inf(-1)}
-	}
-	if n := c.LimitSets(); n > 1 {
-		m.inSet = make([][]extent, n)
-		for set := range m.inSet {
-			m.inSet[set] = slices.Repeat([]extent{{math.Inf(1), math.Inf(-1)}}, len(c.Bases))
-		}
-	}
-	for i, t := range totals {
-		k := classes{Totals: t}
-		for range t.Size {
-			k.mean, k.second = append(k.mean, make([]float64, nc*nt)), append(k.second, make([]float64, nc*nt*nt))
-		}
-		if c.Table.Secrets[i].Number != nil {
-			k.cross = make([]float64, nc*nt)
-		}
-		m.secrets = append(m.secrets, k)
-	}
-	if len(totals) > 0 {
-		m.size = totals[0].Outside + sumOf(totals[0].Size)
-	}
-	cells := c.Index()
-	for _, row := range rows {
-		cell, ok := cells.Find(row[:c.Head()])
-		if !ok {
-			continue // a key that is not public: its rows are in no cell, here as in F
-		}
-		if err := m.add(cell, row[c.Head():]); err != nil {
-			return nil, fmt.Errorf("reading the moments of the reference: %w", err)
-		}
-	}
-	for i := range m.secrets {
-		s := &m.secrets[i]
-		for j, size := range s.Size {
-			scale(s.mean[j], 1/size)
-			scale(s.second[j], 1/size)
-			scale(s.cross, 1/size)
-		}
-	}
-	if err := m.support(); err != nil {
-		return nil, err
-	}
-	return m, m.chosen(ctx, ref)
-}
+// nothing is the extent of no value.
+func nothing() extent { return extent{math.Inf(1), math.Inf(-1)} }
 
-// add takes in one row of the moments statement, without its keys.
-func (m *Moments) add(cell int, row []planner.Value) error {
-	nt := m.terms
-	class, row, err := m.cut.Classes(row)
-	if err != nil {
-		return err
-	}
-	v := make([]float64, len(row))
-	for i := range v {
-		if v[i], err = number(row[i]); err != nil {
-			return err
-		}
-	}
-	sum, prod := v[:nt], make([]float64, nt*nt)
-	for i := range nt {
-		for j := range nt {
-			prod[i*nt+j] = v[m.cut.Product(i, j)]
-		}
-	}
-	products := v[:m.cut.Products()]
-	v = v[m.cut.Products():]
-	for i := range m.secrets {
-		if c := m.secrets[i].cross; c != nil {
-			plus(c[cell*nt:], v[:nt])
-			v = v[nt:]
-		}
-	}
-	for i, x := range m.cut.Bases {
-		if !x.Indicator {
-			s := &m.bases[i]
-			next := func(known int) (x float64) {
-				if known >= 0 {
-					return products[known]
-				}
-				x, v = v[0], v[1:]
-				return x
-			}
-			number, sum := m.cut.Known(i)
-			s.nonzero += next(number)
-			s.abs += next(sum)
-			if x.Low == "" {
-				s.min, s.max = math.Min(s.min, v[0]), math.Max(s.max, v[1])
-				if m.inSet != nil {
-					e := &m.inSet[m.cut.LimitSet(m.cut.Cells[cell].Set)][i]
-					e.min, e.max = math.Min(e.min, v[0]), math.Max(e.max, v[1])
-				}
-				v = v[2:]
-			}
-		}
-	}
-	plus(m.pooled[cell*nt:], sum)
-	for i, c := range class {
-		if c >= 0 {
-			plus(m.secrets[i].mean[c][cell*nt:], sum)
-			plus(m.secrets[i].second[c][cell*nt*nt:], prod)
-		}
-	}
-	return nil
-}
+// empty reports whether there is no value.
+func (e extent) empty() bool { return !(e.min <= e.max) }
+
+// widen takes in what lies in another extent.
+func (e *extent) widen(by extent) { e.min, e.max = math.Min(e.min, by.min), math.Max(e.max, by.max) }
 
 // Limits bounds what one row may contribute to each base: by what the policy says, or by what the reference shows.
 func (m *Moments) Limits() []planner.Limit {
@@ -166,23 +66,23 @@ func (m *Moments) Limits() []planner.Limit {
 		if x.Low != "" {
 			low.SetString(x.Low)
 			high.SetString(x.High)
-		} else if s := m.bases[i]; !x.Indicator && s.min <= s.max {
+		} else if e := m.bases[i].extent; !x.Indicator && !e.empty() {
 			// A row to which nothing belongs contributes 0.
-			low.SetFloat64(math.Min(s.min, 0))
-			high.SetFloat64(math.Max(s.max, 0))
-			if !m.cut.Joined() {
-				low.SetFloat64(s.min)
-				high.SetFloat64(s.max)
+			if m.cut.Joined() {
+				e.widen(extent{})
 			}
+			low.SetFloat64(e.min)
+			high.SetFloat64(e.max)
 		}
 		out[i] = planner.Limit{Low: low, High: high}
 		for set := range m.inSet {
 			e, limit := m.within(i, set), planner.Limit{Low: new(big.Rat), High: new(big.Rat)}
-			if x.Low != "" || !(e.min <= e.max) {
+			if x.Low != "" || e.empty() {
 				limit = planner.Limit{Low: low, High: high}
 			} else {
-				limit.Low.SetFloat64(math.Min(e.min, 0))
-				limit.High.SetFloat64(math.Max(e.max, 0))
+				e.widen(extent{})
+				limit.Low.SetFloat64(e.min)
+				limit.High.SetFloat64(e.max)
 			}
 			out[i].Sets = append(out[i].Sets, limit)
 		}
@@ -193,9 +93,8 @@ func (m *Moments) Limits() []planner.Limit {
 // within is what a row of the root adds to a base in one group of a limit set: what the reference shows of the set, or of
 // all where it shows nothing or the policy says.
 func (m *Moments) within(base, set int) extent {
-	all := extent{m.bases[base].min, m.bases[base].max}
-	if m.inSet == nil || m.cut.Bases[base].Low != "" || m.inSet[set][base].min > m.inSet[set][base].max {
-		return all
+	if m.inSet == nil || m.cut.Bases[base].Low != "" || m.inSet[set][base].empty() {
+		return m.bases[base].extent
 	}
 	return m.inSet[set][base]
 }
@@ -203,25 +102,101 @@ func (m *Moments) within(base, set int) extent {
 // limitSet is the limit set of a component.
 func (m *Moments) limitSet(k Component) int { return m.cut.LimitSet(m.cut.Cells[k.Cell].Set) }
 
-func number(v planner.Value) (float64, error) {
-	if v.Null {
-		return 0, fmt.Errorf("a moment is NULL")
+func (m *Moments) rows() float64 { return float64(m.cut.Table.Rows) }
+
+func (m *Moments) aggregate(k Component) planner.Aggregate { return m.cut.Aggregates[k.Aggregate] }
+
+// at returns the indices of the sums that a component is a function of in the cell × term layout.
+func (m *Moments) at(k Component) []int {
+	var out []int
+	for _, t := range m.aggregate(k).Terms {
+		out = append(out, k.Cell*m.terms+t)
 	}
-	f, err := strconv.ParseFloat(v.Text, 64)
-	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-		return 0, sqlstate.New(sqlstate.ModelUnfit, "the reference has values that are not finite numbers")
-	}
-	return f, nil
+	return out
 }
 
-func plus(dst, src []float64) {
-	for i, v := range src {
-		dst[i] += v
+// total is the term whose sum a component is, in the cell × term layout; -1 for other functions.
+func (m *Moments) total(k Component) int {
+	if m.aggregate(k).Linear() {
+		return m.at(k)[0]
 	}
+	return -1
 }
 
-func scale(v []float64, by float64) {
-	for i := range v {
-		v[i] *= by
+// quotient returns the sum and the number whose quotient an average is, in the cell × term layout; false for other
+// functions.
+func (m *Moments) quotient(k Component) (sum, count int, ok bool) {
+	a := m.aggregate(k)
+	if at := m.at(k); len(at) == 2 && !a.Second() {
+		return at[1], at[0], true // N comes first
 	}
+	return 0, 0, false
+}
+
+// all are the sums that a component is a function of over the whole reference, scaled to the rows of the protected table.
+func (m *Moments) all(k Component) []float64 {
+	out := make([]float64, 0, len(m.at(k)))
+	for _, i := range m.at(k) {
+		out = append(out, m.pooled[i]*float64(m.cut.Table.Rows)/m.size)
+	}
+	return out
+}
+
+// text is the index of the text that a component depends on.
+func (m *Moments) text(k Component) int { return m.texts.Of(k.Cell, k.Aggregate) }
+
+// Overlapping reports whether one row of the root can stand in several cells.
+func (m *Moments) Overlapping() bool {
+	return len(m.cut.Cells) > 1 && (!m.cut.Apart() || len(m.cut.Sets) > 1)
+}
+
+// column returns the class means of one term.
+func (c *classes) column(term int) []float64 {
+	out := make([]float64, len(c.mean))
+	for i, mean := range c.mean {
+		out[i] = mean[term]
+	}
+	return out
+}
+
+// mix returns Σ w_c m_c.
+func (c *classes) mix(weights []float64) []float64 {
+	out := make([]float64, len(c.mean[0]))
+	for j, w := range weights {
+		for i, v := range c.mean[j] {
+			out[i] += w * v
+		}
+	}
+	return out
+}
+
+// product returns the class's E (g·h)(g'·h) for two gradients within one cell.
+func (c *classes) product(class, terms int, g, h []weighted) float64 {
+	total := 0.0
+	for _, a := range g {
+		for _, b := range h {
+			total += a.weight * b.weight * c.second[class][a.term*terms+b.term%terms]
+		}
+	}
+	return total
+}
+
+// means returns the class means of a functional of one row.
+func (c *classes) means(f []weighted) []float64 {
+	out := make([]float64, len(c.mean))
+	for i, mean := range c.mean {
+		for _, w := range f {
+			out[i] += w.weight * mean[w.term]
+		}
+	}
+	return out
+}
+
+// variance returns the variance within a class of a functional of one row's terms.
+func (c *classes) variance(class, terms int, f []weighted) float64 {
+	mean := 0.0
+	for _, w := range f {
+		mean += w.weight * c.mean[class][w.term]
+	}
+	return c.product(class, terms, f, f) - mean*mean
 }

@@ -60,17 +60,6 @@ func (p *Path) moving() []float64 {
 	return p.c.mix(p.along)
 }
 
-// mix returns Σ w_c m_c.
-func (c *classes) mix(weights []float64) []float64 {
-	out := make([]float64, len(c.mean[0]))
-	for j, w := range weights {
-		for i, v := range c.mean[j] {
-			out[i] += w * v
-		}
-	}
-	return out
-}
-
 // Mean returns E F at x.
 func (p *Path) Mean(x float64) []float64 {
 	mu := p.expected(x)
@@ -107,19 +96,6 @@ func (p *Path) Slopes() (lo, hi []float64) {
 		}
 	}
 	return lo, hi
-}
-
-func (p *Path) movement(errors float64) (movement, error) {
-	// The most over both ends and the middle.
-	rows, deviation := p.unseen(p.span.From), p.Deviation(p.span.From)
-	for _, x := range []float64{(p.span.From + p.span.To) / 2, p.span.To} {
-		widen(rows, p.unseen(x))
-		for k, v := range p.Deviation(x) {
-			deviation[k] = math.Max(deviation[k], v)
-		}
-	}
-	lo, hi := p.Slopes()
-	return p.m.between(p.c, p.psi.Name, p.span, lo, hi, rows, p.signs(), deviation, errors)
 }
 
 // Affine reports whether the covariance is affine in x: not where functions other than sums, whose gradients move, are
@@ -216,13 +192,39 @@ func (p *Path) gradients(x float64) [][]weighted {
 	return out
 }
 
-// product returns the class's E (g·h)(g'·h) for two gradients within one cell.
-func (c *classes) product(class, terms int, g, h []weighted) float64 {
-	total := 0.0
-	for _, a := range g {
-		for _, b := range h {
-			total += a.weight * b.weight * c.second[class][a.term*terms+b.term%terms]
+// Paths are the lines of values that the secret's pairs lie on: one for each of Spans, one for each pair of Vectors, none for a
+// Simplex.
+func (m *Moments) Paths(secret int, psi Psi) []*Path {
+	c := &m.secrets[secret]
+	p := Path{m: m, c: c, psi: psi}
+	switch {
+	case psi.Simplex != nil:
+		return nil
+	case psi.Vectors != nil:
+		var out []*Path
+		for _, v := range psi.Vectors {
+			q := p
+			q.span, q.base, q.along = sensitivity.Span{From: 0, To: 1, Within: 1}, v[0], make([]float64, len(v[0]))
+			for i := range q.along {
+				q.along[i] = v[1][i] - v[0][i]
+			}
+			out = append(out, &q)
 		}
+		return out
+	case c.cross != nil:
+		p.base, p.along = []float64{1}, []float64{0}
+		p.beta = make([]float64, len(c.cross))
+		for i := range p.beta {
+			p.beta[i] = (c.cross[i] - c.mean[0][i]*c.Mean) / c.Variance
+		}
+	default:
+		p.base, p.along = []float64{1, 0}, []float64{-1, 1}
 	}
-	return total
+	var out []*Path
+	for _, span := range psi.Spans {
+		q := p
+		q.span = span
+		out = append(out, &q)
+	}
+	return out
 }

@@ -9,8 +9,8 @@ import (
 	"math"
 	"slices"
 
-	"fugu/history"
 	"fugu/planner"
+	"fugu/privacy/joint"
 	"fugu/sqlstate"
 )
 
@@ -21,8 +21,8 @@ const MaxPlaces = 200_000
 // Places are the rows of a table's reference, numbered in the order of what they hold: rows that hold the same are the
 // same to every statement, so the numbers outlive a copy of the table.
 type Places struct {
-	Sample history.Sample // by the numbers
-	Digest string         // of what all rows hold
+	Sample joint.Sample // by the numbers
+	Digest string       // of what all rows hold
 	number map[spot]int
 }
 
@@ -40,7 +40,7 @@ func ReadPlaces(ctx context.Context, ref planner.Querier, t *planner.Table) (*Pl
 	}
 	slices.SortFunc(rows, func(a, b []planner.Value) int { return compare(a[2:], b[2:]) })
 	p := &Places{number: make(map[spot]int, len(rows)),
-		Sample: history.Sample{Rows: len(rows), Classes: map[string][]int16{}, Numbers: map[string][]float64{}}}
+		Sample: joint.Sample{Rows: len(rows), Classes: map[string][]int16{}, Numbers: map[string][]float64{}}}
 	digest := sha256.New()
 	for i, row := range rows {
 		p.number[spot{row[0].Text, row[1].Text}] = i
@@ -118,7 +118,7 @@ const leastRows = 1e-3
 var errMoved = errors.New("a row of the reference is not where it was")
 
 // Terms returns what each row of the reference adds to totals of the cut.
-func (m *Moments) Terms(ctx context.Context, ref planner.Querier, p *Places, totals []Total) (*history.Terms, error) {
+func (m *Moments) Terms(ctx context.Context, ref planner.Querier, p *Places, totals []Total) (*joint.Terms, error) {
 	rows, err := ref.Query(ctx, m.cut.Placed(), nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("reading the rows of the reference: %w", err)
@@ -143,10 +143,10 @@ func (m *Moments) Terms(ctx context.Context, ref planner.Querier, p *Places, tot
 		}
 		layout.add(r, cell, bases, p.Sample.Rows)
 	}
-	return history.NewTerms(p.Sample.Rows, len(totals), layout.groups())
+	return joint.NewTerms(p.Sample.Rows, len(totals), layout.groups())
 }
 
-// layout sorts totals into groups of history.Terms: those of the same cells together, as often as one row is in several
+// layout sorts totals into groups of joint.Terms: those of the same cells together, as often as one row is in several
 // of these cells.
 type layout struct {
 	cut  *planner.Bound
@@ -158,7 +158,7 @@ type cellSet struct {
 	terms  []int
 	index  map[int]int // of a cell among the set's
 	at     [][]int     // by term, by index: the total
-	groups []history.Group
+	groups []joint.Group
 }
 
 func newLayout(cut *planner.Bound, totals []Total) *layout {
@@ -198,12 +198,12 @@ func (l *layout) add(row, cell int, bases []float64, rows int) {
 		if !ok {
 			continue
 		}
-		i := slices.IndexFunc(s.groups, func(g history.Group) bool { return g.Cells[row] < 0 })
+		i := slices.IndexFunc(s.groups, func(g joint.Group) bool { return g.Cells[row] < 0 })
 		if i < 0 {
 			i = len(s.groups)
-			g := history.Group{Cells: slices.Repeat([]int16{-1}, rows)}
+			g := joint.Group{Cells: slices.Repeat([]int16{-1}, rows)}
 			for j, t := range s.terms {
-				col := history.Column{At: s.at[j]}
+				col := joint.Column{At: s.at[j]}
 				if len(l.cut.Terms[t].Factors) > 0 { // otherwise it is the number of rows
 					col.Values = make([]float64, rows)
 				}
@@ -225,8 +225,8 @@ func (l *layout) add(row, cell int, bases []float64, rows int) {
 	}
 }
 
-func (l *layout) groups() []history.Group {
-	var out []history.Group
+func (l *layout) groups() []joint.Group {
+	var out []joint.Group
 	for _, s := range l.sets {
 		out = append(out, s.groups...)
 	}

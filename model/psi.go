@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"math"
 
 	"fugu/sensitivity"
@@ -22,56 +21,6 @@ type Psi struct {
 	Spans   []sensitivity.Span
 	Vectors [][2][]float64 // pairs of shares, by class
 	Simplex *Simplex
-}
-
-// Paths are the lines of values that the secret's pairs lie on: one for each of Spans, one for each pair of Vectors, none for a
-// Simplex.
-func (m *Moments) Paths(secret int, psi Psi) []*Path {
-	c := &m.secrets[secret]
-	p := Path{m: m, c: c, psi: psi}
-	switch {
-	case psi.Simplex != nil:
-		return nil
-	case psi.Vectors != nil:
-		var out []*Path
-		for _, v := range psi.Vectors {
-			q := p
-			q.span, q.base, q.along = sensitivity.Span{From: 0, To: 1, Within: 1}, v[0], make([]float64, len(v[0]))
-			for i := range q.along {
-				q.along[i] = v[1][i] - v[0][i]
-			}
-			out = append(out, &q)
-		}
-		return out
-	case c.cross != nil:
-		p.base, p.along = []float64{1}, []float64{0}
-		p.beta = make([]float64, len(c.cross))
-		for i := range p.beta {
-			p.beta[i] = (c.cross[i] - c.mean[0][i]*c.Mean) / c.Variance
-		}
-	default:
-		p.base, p.along = []float64{1, 0}, []float64{-1, 1}
-	}
-	var out []*Path
-	for _, span := range psi.Spans {
-		q := p
-		q.span = span
-		out = append(out, &q)
-	}
-	return out
-}
-
-// Families is f_θ along each of the secret's Paths; none where one family does not hold every pair, and where a row may
-// count in several cells (see Join).
-func (m *Moments) Families(secret int, psi Psi) []sensitivity.Family {
-	if m.Overlapping() {
-		return nil
-	}
-	var out []sensitivity.Family
-	for _, p := range m.Paths(secret, psi) {
-		out = append(out, p)
-	}
-	return out
 }
 
 // Check refuses pairs that the reference cannot speak of (PV004): rows of no category, rows drawn from it of which it has
@@ -106,61 +55,4 @@ func (psi Psi) Check(t Totals, rows int64) error {
 		}
 	}
 	return nil
-}
-
-// Shifts says how far the secret's pairs move F: the extreme movements of which every pair's is a convex combination.
-// The noise shall cover so many standard errors of the movement's estimate as well. A cell that the reference cannot
-// support at every value is an error.
-func (m *Moments) Shifts(secret int, psi Psi, errors float64) ([]sensitivity.Shift, error) {
-	moved, err := m.movements(secret, psi, errors)
-	var out []sensitivity.Shift
-	for _, v := range moved {
-		out = append(out, v.Shift)
-	}
-	return out, err
-}
-
-// movement is a Shift, and what of its Beside is there because the reference is an estimate.
-type movement struct {
-	sensitivity.Shift
-	widened []float64
-}
-
-func (m *Moments) movements(secret int, psi Psi, errors float64) ([]movement, error) {
-	if psi.Simplex != nil {
-		return m.edges(secret, psi, errors)
-	}
-	var out []movement
-	for _, p := range m.Paths(secret, psi) {
-		v, err := p.movement(errors)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-	}
-	return out, nil
-}
-
-// between makes a movement of slopes at both ends of what they lie between, and of their errors: what rows that the
-// reference does not show would change, and standard errors.
-func (m *Moments) between(c *classes, name string, span sensitivity.Span, from, to []float64, rows [][]unseen, signs []int, deviation []float64, errors float64) (movement, error) {
-	beside, unseen := m.disjoint(c, rows, signs)
-	v := movement{widened: beside}
-	for k := range v.widened {
-		v.widened[k] += (errors + c.fitted[m.text(m.Components[k])]) * deviation[k]
-	}
-	var err error
-	if v.Shift, err = sensitivity.Between(name, span, from, to, v.widened); err != nil {
-		return v, err
-	}
-	for _, u := range unseen {
-		scale(u.Size, span.Within)
-		if err := u.Check(len(from)); err != nil {
-			return v, fmt.Errorf("sensitivity to %s: %w", name, err)
-		}
-	}
-	v.Error, v.Unseen = deviation, unseen
-	scale(v.Error, span.Within)
-	scale(v.widened, span.Within)
-	return v, nil
 }

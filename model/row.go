@@ -2,8 +2,9 @@ package model
 
 import (
 	"math"
+	"slices"
 
-	"fugu/smooth"
+	"fugu/planner/aggregate"
 )
 
 // box is what one row's value of a base is taken to lie in: what the reference shows or the policy says, and at least a
@@ -13,34 +14,9 @@ func (m *Moments) box(base int) (lo, hi float64) {
 	return s.min, math.Max(s.max, s.min+m.step(base))
 }
 
-// step bounds the step of the lattice on which the values of a base lie: the mean of |x| over the reference rows with
-// x ≠ 0. If every value is a multiple of a step, no nonzero one is smaller than it, and so neither is their mean.
-func (m *Moments) step(base int) float64 {
-	if m.cut.Bases[base].Indicator {
-		return 1
-	}
-	return m.bases[base].abs / m.bases[base].nonzero
-}
-
-// Lattice bounds the step of the lattice on which the sums of a term lie. Where the sums of the factors stay as they are,
-// two rows can change those of a product by two steps of it, and by no less: (x+a)² + (y-a)² is x² + y² + 2a(x-y) + 2a².
-func (m *Moments) Lattice(term int) float64 {
-	step, factors := 1.0, 0
-	for _, i := range m.cut.Terms[term].Factors {
-		if !m.cut.Bases[i].Indicator {
-			step *= m.step(i)
-			factors++
-		}
-	}
-	if factors > 1 {
-		step *= 2
-	}
-	return step
-}
-
 // largest bounds |h| of a term over one row.
 func (m *Moments) largest(term int) float64 {
-	return m.largestOf(term, func(base int) extent { return extent{m.bases[base].min, m.bases[base].max} })
+	return m.largestOf(term, func(base int) extent { return m.bases[base].extent })
 }
 
 // largestIn does so in the group of a component.
@@ -79,9 +55,9 @@ func (m *Moments) extreme(k Component, w []float64) float64 {
 				continue
 			}
 			switch sum {
-			case smooth.X:
+			case aggregate.X:
 				q.x[0], q.x[1] = m.box(i)
-			case smooth.Y:
+			case aggregate.Y:
 				q.y[0], q.y[1] = m.box(i)
 			}
 		}
@@ -91,13 +67,13 @@ func (m *Moments) extreme(k Component, w []float64) float64 {
 
 // quadratic is the polynomial w_N + w_X x + w_Y y + w_XX x² + w_XY xy + w_YY y² on a box.
 type quadratic struct {
-	w    [6]float64 // by smooth.Sum
+	w    [6]float64 // by aggregate.Sum
 	x, y [2]float64
 }
 
 func (q quadratic) at(x, y float64) float64 {
 	w := q.w
-	return w[smooth.N] + w[smooth.X]*x + w[smooth.Y]*y + w[smooth.XX]*x*x + w[smooth.XY]*x*y + w[smooth.YY]*y*y
+	return w[aggregate.N] + w[aggregate.X]*x + w[aggregate.Y]*y + w[aggregate.XX]*x*x + w[aggregate.XY]*x*y + w[aggregate.YY]*y*y
 }
 
 // largest returns the largest |q| on the box: it is at a corner, where the derivative along an edge is 0, or where both
@@ -113,11 +89,70 @@ func (q quadratic) largest() float64 {
 	for _, x := range q.x {
 		for _, y := range q.y {
 			try(x, y)
-			try(-(w[smooth.X]+w[smooth.XY]*y)/(2*w[smooth.XX]), y)
-			try(x, -(w[smooth.Y]+w[smooth.XY]*x)/(2*w[smooth.YY]))
+			try(-(w[aggregate.X]+w[aggregate.XY]*y)/(2*w[aggregate.XX]), y)
+			try(x, -(w[aggregate.Y]+w[aggregate.XY]*x)/(2*w[aggregate.YY]))
 		}
 	}
-	det := 4*w[smooth.XX]*w[smooth.YY] - w[smooth.XY]*w[smooth.XY]
-	try((w[smooth.XY]*w[smooth.Y]-2*w[smooth.YY]*w[smooth.X])/det, (w[smooth.XY]*w[smooth.X]-2*w[smooth.XX]*w[smooth.Y])/det)
+	det := 4*w[aggregate.XX]*w[aggregate.YY] - w[aggregate.XY]*w[aggregate.XY]
+	try((w[aggregate.XY]*w[aggregate.Y]-2*w[aggregate.YY]*w[aggregate.X])/det, (w[aggregate.XY]*w[aggregate.X]-2*w[aggregate.XX]*w[aggregate.Y])/det)
 	return out
+}
+
+// extent bounds by how much h of a component that is a sum differs between two rows, of which one may be in another cell,
+// where h is 0.
+func (m *Moments) extent(k Component) float64 {
+	t := m.aggregate(k).Terms[0]
+	low, high := 0.0, 0.0
+	switch of := m.cut.Terms[t].Factors; {
+	case len(of) == 1 && !m.cut.Bases[of[0]].Indicator:
+		e := m.within(of[0], m.limitSet(k))
+		low, high = e.min, e.max
+	default:
+		high = m.largestIn(k, t)
+		if len(of) > 1 {
+			low = -high
+		}
+	}
+	return math.Max(0, high) - math.Min(0, low)
+}
+
+// farthest bounds |Σ w h| over one row.
+func (m *Moments) farthest(k Component, f []weighted) float64 {
+	w := make([]float64, len(f))
+	for j := range f {
+		w[j] = f[j].weight
+	}
+	return m.extreme(k, w)
+}
+
+// widest is the most by which two averages can differ, whatever the rows.
+func (m *Moments) widest(k Component) float64 {
+	of := m.cut.Terms[m.aggregate(k).Terms[1]].Factors
+	base := of[slices.IndexFunc(of, func(i int) bool { return !m.cut.Bases[i].Indicator })]
+	if m.cut.Joined() {
+		e := m.bases[base].extent
+		e.widen(extent{})
+		return e.max - e.min
+	}
+	low, high := m.box(base)
+	return high - low
+}
+
+// spread bounds |x - φ y| for a row that adds x to the sum and y to the number of an average of size at most |φ|, which
+// itself lies between such rows' values.
+func (m *Moments) spread(k Component, phi float64) float64 {
+	t := m.aggregate(k).Terms
+	if m.cut.Joined() {
+		return m.largest(t[1]) + m.largest(t[0])*math.Abs(phi)
+	}
+	return m.widest(k)
+}
+
+// step bounds the step of the lattice on which the values of a base lie: the mean of |x| over the reference rows with
+// x ≠ 0. If every value is a multiple of a step, no nonzero one is smaller than it, and so neither is their mean.
+func (m *Moments) step(base int) float64 {
+	if m.cut.Bases[base].Indicator {
+		return 1
+	}
+	return m.bases[base].abs / m.bases[base].nonzero
 }

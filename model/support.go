@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"fugu/planner"
-	"fugu/smooth"
+	"fugu/planner/aggregate"
 	"fugu/sqlstate"
 )
 
@@ -97,7 +97,7 @@ func (m *Moments) varies(k Component) (bool, error) {
 		return false, nil
 	}
 	for j, sum := range agg.Sums {
-		if sum != smooth.X && sum != smooth.Y {
+		if sum != aggregate.X && sum != aggregate.Y {
 			continue
 		}
 		// Of x in the rows that count, the mean square: from the class moments if it is no sum of the aggregate's own.
@@ -132,13 +132,4 @@ func (m *Moments) squares(term int) float64 {
 		total += size * most.second[class][term*m.terms+term%m.terms]
 	}
 	return total
-}
-
-// all are the sums that a component is a function of over the whole reference, scaled to the rows of the protected table.
-func (m *Moments) all(k Component) []float64 {
-	out := make([]float64, 0, len(m.at(k)))
-	for _, i := range m.at(k) {
-		out = append(out, m.pooled[i]*float64(m.cut.Table.Rows)/m.size)
-	}
-	return out
 }

@@ -1,14 +1,9 @@
 package parser
 
 import (
-	"fmt"
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/proto"
-
-	"fugu/parser/tree"
-	"fugu/sqlstate"
 )
 
 const cutHint = "Protected data can be aggregated: SELECT with count, sum or avg FROM the protected table, with WHERE and GROUP BY."
@@ -31,6 +26,17 @@ type Cut struct {
 	modes []string // what mode is asked of
 }
 
+// keyOf finds the key that e is, -1 for none.
+func (c *Cut) keyOf(e Expr) int {
+	text := SQL(e, "t", nil)
+	return slices.IndexFunc(c.Keys, func(k Key) bool { return SQL(k.Expr, "t", nil) == text })
+}
+
+// ofTwin reports whether the cut reads a twin whose rows are not listed.
+func (c *Cut) ofTwin() bool {
+	return slices.ContainsFunc(c.Sources, func(s Source) bool { return s.Table.Aggregates })
+}
+
 // Key is an expression that a cut groups by.
 type Key struct {
 	Expr     Expr
@@ -48,7 +54,7 @@ type Grouping struct {
 
 // Aggregate is one aggregate function of a cut.
 type Aggregate struct {
-	Func     string // one of package smooth's, or a percentile
+	Func     string // one of package planner/aggregate's, or a percentile
 	Distinct bool   // over the distinct values of its argument
 	Fraction string // of a percentile: a number from 0 to 1, as it is written shortest
 	Args     []Expr // none: count(*)
@@ -57,192 +63,7 @@ type Aggregate struct {
 	Position int
 }
 
-// cutSelect cuts s, whose FROM reads rows of a protected table.
-func (a *analysis) cutSelect(s *pg.SelectStmt, w *with) error {
-	first, table := a.protectedIn(s.FromClause, w)
-	c := &Cut{Position: a.src.position(first), sel: s, Alias: fmt.Sprintf("fugu cut %d", len(a.stmt.Cuts)+1),
-		read: &reader{src: a.src, a: a, names: &names{merged: map[string]Expr{}},
-			inner: s != a.stmt.root.Stmt.GetSelectStmt()}}
-	switch {
-	case !folds(s):
-		return a.plain(s, first, table)
-	case len(s.LockingClause) > 0:
-		return a.refuse(first, "Leave out FOR UPDATE or FOR SHARE.", "rows of the protected table %s cannot be locked", table)
-	}
-	a.rels = 0
-	var b block
-	if err := c.read.fromWhere(&b, s, w); err != nil {
-		return err
-	}
-	c.Sources, c.Where = b.sources, and(b.where)
-	if alias := onlyAlias(s.FromClause); alias != "" {
-		c.Alias = alias
-	}
-	a.stmt.Cuts = append(a.stmt.Cuts, c)
-	if err := a.cut(c); err != nil {
-		return err
-	}
-	if len(c.Keys)+len(c.Aggregates) == 0 { // modes alone: one row
-		a.stmt.Cuts = slices.DeleteFunc(a.stmt.Cuts, func(o *Cut) bool { return o == c })
-		s.FromClause = nil
-		return nil
-	}
-	c.from = &pg.Node{}
-	s.FromClause = []*pg.Node{c.from}
-	return nil
-}
-
-// onlyAlias is the name of the one relation in FROM, empty if there are more.
-func onlyAlias(from []*pg.Node) string {
-	if len(from) == 1 {
-		if rv := from[0].GetRangeVar(); rv != nil && rv.Alias == nil {
-			return rv.Relname
-		} else if rv != nil {
-			return rv.Alias.Aliasname
-		}
-		return from[0].GetRangeSubselect().GetAlias().GetAliasname()
-	}
-	return ""
-}
-
-// protectedIn finds where FROM first names a protected table, at any depth.
-func (a *analysis) protectedIn(from []*pg.Node, w *with) (int32, Table) {
-	for _, n := range from {
-		if !a.fromRows([]*pg.Node{n}, w) {
-			continue
-		}
-		at, table := int32(-1), Table{}
-		tree.Inspect(n, func(m proto.Message) bool {
-			rv, ok := m.(*pg.RangeVar)
-			if !ok || at >= 0 {
-				return at < 0
-			}
-			if q := w.find(rv); q != nil && a.yields(q) {
-				at = rv.Location
-				_, table = a.protectedIn(q.sel.GetFromClause(), bind(q.sel.GetWithClause(), q.sees))
-			} else if t, ok := a.lookup(rv); ok && !t.Virtual && q == nil {
-				at, table = rv.Location, t
-			}
-			return at < 0
-		})
-		return at, table
-	}
-	return -1, Table{}
-}
-
-// folds reports whether s itself, not a subquery of it, makes one row of many: by GROUP BY, DISTINCT, an aggregate or
-// a window function.
-func folds(s *pg.SelectStmt) bool {
-	return len(s.GroupClause) > 0 || s.HavingClause != nil || len(s.DistinctClause) > 0 || callsAggregate(s)
-}
-
-func callsAggregate(s *pg.SelectStmt) bool {
-	found := false
-	for _, n := range append(slices.Clone(s.TargetList), s.SortClause...) {
-		tree.Inspect(n, func(m proto.Message) bool {
-			switch x := m.(type) {
-			case *pg.SelectStmt:
-				return false
-			case *pg.FuncCall:
-				found = found || isAggregate(tree.LastString(x.Funcname)) || x.Over != nil || x.AggStar || x.AggDistinct || x.AggFilter != nil || x.AggWithinGroup
-			}
-			return true
-		})
-	}
-	return found
-}
-
-const windowHint = "Aggregate with GROUP BY, and write the window function over the aggregates: " +
-	"rank() OVER (ORDER BY count(*)), sum(count(*)) OVER (ORDER BY age)."
-
-// windowOverRows is a window function of s that looks at the rows of FROM, as nothing in s aggregates them; nil: there is
-// none.
-func windowOverRows(s *pg.SelectStmt) (window *pg.FuncCall) {
-	if len(s.GroupClause) > 0 || s.HavingClause != nil {
-		return nil
-	}
-	aggregates := false
-	for _, n := range slices.Concat(s.TargetList, s.SortClause, s.WindowClause) {
-		tree.Inspect(n, func(m proto.Message) bool {
-			switch x := m.(type) {
-			case *pg.SelectStmt:
-				return false
-			case *pg.FuncCall:
-				if x.Over == nil {
-					aggregates = aggregates || isAggregate(tree.LastString(x.Funcname)) || x.AggStar || x.AggDistinct ||
-						x.AggFilter != nil || x.AggWithinGroup
-				} else if window == nil {
-					window = x
-				}
-			}
-			return true
-		})
-	}
-	if aggregates {
-		return nil
-	}
-	return window
-}
-
-// plain accepts a plain SELECT of rows, when it is the whole statement; the policy decides what it gets.
-func (a *analysis) plain(s *pg.SelectStmt, at int32, table Table) error {
-	if s != a.stmt.root.Stmt.GetSelectStmt() || a.stmt.Explain != NoExplain || a.stmt.Prepare != nil || s.IntoClause != nil || len(s.LockingClause) > 0 || len(s.FromClause) != 1 ||
-		s.FromClause[0].GetRangeVar() == nil || s.WithClause != nil || table.View != "" {
-		return a.refuse(at, cutHint, "rows of the protected table %s cannot be read here", table)
-	}
-	rv := s.FromClause[0].GetRangeVar()
-	a.taken[rv] = true
-	a.stmt.Plain = &Plain{Table: table, Position: a.src.position(at), rel: rv}
-	return nil
-}
-
-// cut reads the groups and aggregates, and leaves above them a SELECT from the relation that takes the sources' place.
-func (a *analysis) cut(c *Cut) error {
-	s := c.sel
-	if f := windowOverRows(s); f != nil {
-		return a.refuse(f.Location, windowHint, "a window function over rows of the protected table %s says of single rows "+
-			"where they stand", c.Sources[0].Table)
-	}
-	if err := a.groups(c); err != nil {
-		return err
-	}
-	outputs := map[string]bool{}
-	for _, t := range s.TargetList {
-		rt := t.GetResTarget()
-		if rt.Name == "" {
-			rt.Name = columnName(rt.Val)
-		}
-		outputs[rt.Name] = true
-	}
-	above := slices.Clone(s.TargetList)
-	// ORDER BY and DISTINCT ON look at the names of the output before those of the input.
-	for _, n := range s.SortClause {
-		if !isName(n.GetSortBy().GetNode(), outputs) {
-			above = append(above, n)
-		}
-	}
-	for _, n := range s.DistinctClause {
-		if n.GetNode() != nil && !isName(n, outputs) {
-			above = append(above, n)
-		}
-	}
-	above = append(above, s.WindowClause...)
-	for _, n := range append(above, s.HavingClause, s.LimitCount, s.LimitOffset) {
-		if n == nil {
-			continue
-		}
-		if err := a.lift(c, n); err != nil {
-			return err
-		}
-	}
-	if len(c.Keys)+len(c.Aggregates)+len(c.modes) == 0 {
-		return sqlstate.New(sqlstate.NotAnswerable, "the statement aggregates nothing of the protected table %s", c.Sources[0].Table).WithHint(cutHint).At(c.Position)
-	}
-	s.WhereClause, s.HavingClause, s.GroupClause, s.GroupDistinct = s.HavingClause, nil, nil, false
-	return nil
-}
-
-func isName(n *pg.Node, outputs map[string]bool) bool {
-	r := n.GetColumnRef()
-	return r != nil && len(r.Fields) == 1 && outputs[r.Fields[0].GetString_().GetSval()]
+// same reports whether two aggregates have the same value.
+func (g Aggregate) same(b Aggregate) bool {
+	return g.Func == b.Func && g.Distinct == b.Distinct && g.Fraction == b.Fraction && slices.EqualFunc(g.Args, b.Args, func(x, y Expr) bool { return SQL(x, "t", nil) == SQL(y, "t", nil) })
 }

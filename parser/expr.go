@@ -1,32 +1,11 @@
 package parser
 
-import (
-	"fmt"
-	"regexp"
-	"strconv"
-	"strings"
-
-	"fugu/parser/lex"
-)
+import "strings"
 
 // Expr is a row expression over the sources of a cut. The types of this package are all there are: an Expr cannot hold a
-// subquery over protected rows, a function that is not listed in functions.go, or an operator that is not in read.go.
+// subquery over protected rows, a function, an operator or a type that is not listed in allowed.go.
 type Expr interface {
 	sql(b *strings.Builder, p printer)
-}
-
-// printer says how an Expr's columns and parameters are written.
-type printer struct {
-	alias string      // of the relation; empty: columns stand alone, as people write them
-	param map[int]int // client's parameter number -> the statement's own; nil: unchanged
-}
-
-// SQL prints e fully parenthesised, columns qualified by alias; with an empty alias it is meant for people. Parameters are renumbered by param (the client's number
-// to the new one); nil leaves them as they are. Equal expressions print equally, whatever their source looked like.
-func SQL(e Expr, alias string, param map[int]int) string {
-	var b strings.Builder
-	e.sql(&b, printer{alias, param})
-	return b.String()
 }
 
 // Column is a column of one of the cut's sources.
@@ -140,155 +119,32 @@ type Call struct {
 	Args []Expr
 }
 
-func (e Column) sql(b *strings.Builder, p printer) {
-	switch {
-	case p.alias != "":
-		b.WriteString(Alias(p.alias, e.Rel) + "." + QuoteIdent(e.Name))
-	case plainIdent.MatchString(e.Name):
-		b.WriteString(e.Name)
-	default:
-		b.WriteString(QuoteIdent(e.Name))
+// Semi is EXISTS (SELECT FROM Sources WHERE Where), or X IN (SELECT Value FROM ...): a subquery over ordinary tables. NOT
+// stands around it.
+type Semi struct {
+	X, Value Expr // nil: EXISTS
+	Sources  []Source
+	Where    Expr
+}
+
+// Source is a relation that a cut reads. Column.Rel refers to it.
+type Source struct {
+	Table    Table
+	Rel      int
+	Left     bool // LEFT JOIN with what stands before it, on On; otherwise every combination, which WHERE filters
+	On       Expr
+	Position int
+}
+
+// and joins conditions; nil for none.
+func and(es []Expr) Expr {
+	switch len(es) {
+	case 0:
+		return nil
+	case 1:
+		return es[0]
 	}
-}
-
-var plainIdent = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
-
-func (e Const) sql(b *strings.Builder, _ printer) {
-	switch e.Kind {
-	case Null:
-		b.WriteString("NULL")
-	case Bool:
-		b.WriteString(strings.ToUpper(e.Text))
-	case Number:
-		b.WriteString(e.Text)
-	default:
-		b.WriteString(QuoteLiteral(e.Text))
-	}
-}
-
-func (e Param) sql(b *strings.Builder, p printer) {
-	n := e.Number
-	if p.param != nil {
-		n = p.param[n]
-	}
-	b.WriteString("$" + strconv.Itoa(n))
-}
-
-func (e Unary) sql(b *strings.Builder, p printer) {
-	b.WriteByte('(')
-	if !e.Postfix {
-		b.WriteString(e.Op + " ")
-	}
-	e.X.sql(b, p)
-	if e.Postfix {
-		b.WriteString(" " + e.Op)
-	}
-	b.WriteByte(')')
-}
-
-func (e Binary) sql(b *strings.Builder, p printer) {
-	b.WriteByte('(')
-	e.L.sql(b, p)
-	b.WriteString(" " + e.Op + " ")
-	e.R.sql(b, p)
-	b.WriteByte(')')
-}
-
-func (e Logic) sql(b *strings.Builder, p printer) {
-	list(b, p, "(", " "+e.Op+" ", e.Args)
-}
-
-func (e In) sql(b *strings.Builder, p printer) {
-	b.WriteByte('(')
-	e.X.sql(b, p)
-	if e.Not {
-		b.WriteString(" NOT")
-	}
-	list(b, p, " IN (", ", ", e.List)
-	b.WriteByte(')')
-}
-
-func (e Between) sql(b *strings.Builder, p printer) {
-	b.WriteByte('(')
-	e.X.sql(b, p)
-	b.WriteString(" " + e.Op + " ")
-	e.Low.sql(b, p)
-	b.WriteString(" AND ")
-	e.High.sql(b, p)
-	b.WriteByte(')')
-}
-
-func (e Like) sql(b *strings.Builder, p printer) {
-	b.WriteByte('(')
-	e.X.sql(b, p)
-	b.WriteString(" " + e.Op + " ")
-	e.Pattern.sql(b, p)
-	if e.Escape != nil {
-		b.WriteString(" ESCAPE ")
-		e.Escape.sql(b, p)
-	}
-	b.WriteByte(')')
-}
-
-func (e Case) sql(b *strings.Builder, p printer) {
-	b.WriteString("(CASE")
-	if e.Operand != nil {
-		b.WriteByte(' ')
-		e.Operand.sql(b, p)
-	}
-	for _, w := range e.Whens {
-		b.WriteString(" WHEN ")
-		w.Cond.sql(b, p)
-		b.WriteString(" THEN ")
-		w.Result.sql(b, p)
-	}
-	if e.Else != nil {
-		b.WriteString(" ELSE ")
-		e.Else.sql(b, p)
-	}
-	b.WriteString(" END)")
-}
-
-func (e Cast) sql(b *strings.Builder, p printer) {
-	b.WriteString("CAST(")
-	e.X.sql(b, p)
-	fmt.Fprintf(b, " AS %s)", e.Type)
-}
-
-func (e Func) sql(b *strings.Builder, p printer) {
-	list(b, p, "pg_catalog."+e.Name+"(", ", ", e.Args)
-}
-
-func (e Any) sql(b *strings.Builder, p printer) {
-	b.WriteByte('(')
-	e.X.sql(b, p)
-	b.WriteString(map[bool]string{false: " = ANY (", true: " <> ALL ("}[e.Not])
-	e.Array.sql(b, p)
-	b.WriteString("))")
-}
-
-func (e Form) sql(b *strings.Builder, p printer) {
-	for i, t := range e.Text {
-		b.WriteString(t)
-		if i < len(e.Columns) {
-			e.Columns[i].sql(b, p)
-		}
-	}
-}
-
-func (e Call) sql(b *strings.Builder, p printer) {
-	list(b, p, e.Name+"(", ", ", e.Args)
-}
-
-func list(b *strings.Builder, p printer, open, sep string, args []Expr) {
-	b.WriteString(open)
-	for i, a := range args {
-		if i > 0 {
-			b.WriteString(sep)
-		}
-		a.sql(b, p)
-	}
-	b.WriteByte(')')
+	return Logic{"AND", es}
 }
 
 // Below returns the expressions directly below e, in order of appearance.
@@ -363,9 +219,3 @@ func Params(e Expr, f func(number int)) {
 		}
 	})
 }
-
-// QuoteIdent writes an identifier so that it is read back unchanged.
-func QuoteIdent(s string) string { return lex.QuoteIdent(s) }
-
-// QuoteLiteral writes a string constant; standard_conforming_strings is on in every session of ours.
-func QuoteLiteral(s string) string { return `'` + strings.ReplaceAll(s, `'`, `''`) + `'` }

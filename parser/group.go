@@ -176,9 +176,3 @@ func (a *analysis) key(c *Cut, g *pg.Node) (int, error) {
 	c.Keys = append(c.Keys, k)
 	return len(c.Keys) - 1, nil
 }
-
-// keyOf finds the key that e is, -1 for none.
-func (c *Cut) keyOf(e Expr) int {
-	text := SQL(e, "t", nil)
-	return slices.IndexFunc(c.Keys, func(k Key) bool { return SQL(k.Expr, "t", nil) == text })
-}

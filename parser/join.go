@@ -4,9 +4,6 @@ import (
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/proto"
-
-	"fugu/parser/tree"
 )
 
 // join reads a join. The conditions of inner joins are filters like those of WHERE; a LEFT JOIN keeps its own.
@@ -36,7 +33,7 @@ func (r *reader) join(b *block, ns *names, n *pg.Node, j *pg.JoinExpr, w *with) 
 	}
 	var on []Expr
 	if j.Quals != nil {
-		e, err := (&reader{src: r.src, a: r.a, names: ns, with: w}).expr(j.Quals)
+		e, err := (&reader{src: r.src, common: r.common, names: ns, with: w}).expr(j.Quals)
 		if err != nil {
 			return err
 		}
@@ -99,64 +96,4 @@ func (r *reader) using(n *pg.Node, j *pg.JoinExpr, ns *names, start, middle int)
 		ns.merged[name] = l
 	}
 	return on, nil
-}
-
-// and joins conditions; nil for none.
-func and(es []Expr) Expr {
-	switch len(es) {
-	case 0:
-		return nil
-	case 1:
-		return es[0]
-	}
-	return Logic{"AND", es}
-}
-
-// subquery reads [NOT] EXISTS (SELECT ...) and X [NOT] IN (SELECT ...) over ordinary tables.
-func (r *reader) subquery(n *pg.Node, l *pg.SubLink) (Expr, error) {
-	const hint = "Use EXISTS (SELECT ...) or IN (SELECT ...) over ordinary tables, or ask for the subquery's value first and pass it as a parameter."
-	s := l.Subselect.GetSelectStmt()
-	in := l.SubLinkType == pg.SubLinkType_ANY_SUBLINK && (len(l.OperName) == 0 || tree.LastString(l.OperName) == "=" && len(l.OperName) == 1)
-	if r.a == nil || !in && l.SubLinkType != pg.SubLinkType_EXISTS_SUBLINK {
-		return nil, r.refuse(n, hint, "a subquery cannot be evaluated on protected rows")
-	}
-	var b block
-	out := Semi{}
-	if in {
-		x, err := r.expr(l.Testexpr)
-		if err != nil {
-			return nil, err
-		}
-		out.X = x
-	}
-	if l.SubLinkType == pg.SubLinkType_EXISTS_SUBLINK && s.GetLimitOffset() == nil && s.GetLimitCount().GetAConst().GetIval().GetIval() > 0 {
-		s = proto.Clone(s).(*pg.SelectStmt)
-		s.LimitCount = nil // EXISTS asks for one row anyway
-	}
-	columns, err := r.project(&b, s, r.with, r.names)
-	if err != nil {
-		return nil, err
-	}
-	for _, src := range b.sources {
-		if !src.Table.Ordinary {
-			return nil, r.refuse(n, "Ask about each in a statement of its own, or join tables that the policy links.",
-				"a subquery on the protected table %s cannot be evaluated on protected rows", src.Table)
-		} else if src.Left {
-			return nil, r.refuse(n, "Use plain joins.", "an outer join cannot be used in a subquery on protected rows")
-		}
-	}
-	if len(b.sources) == 0 {
-		return nil, r.refuse(n, hint, "a subquery without a table cannot be evaluated on protected rows")
-	}
-	if in {
-		if len(columns) != 1 {
-			return nil, r.refuse(n, "Select one column.", "the subquery of IN has %d columns", len(columns))
-		}
-		if bad, ok := columns[0].expr.(unreadable); ok {
-			return nil, bad.err
-		}
-		out.Value = columns[0].expr
-	}
-	out.Sources, out.Where = b.sources, and(b.where)
-	return out, nil
 }

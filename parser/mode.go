@@ -58,11 +58,6 @@ func (a *analysis) extreme(c *Cut, node *pg.Node, f *pg.FuncCall) error {
 	})
 }
 
-// ofTwin reports whether the cut reads a twin whose rows are not listed.
-func (c *Cut) ofTwin() bool {
-	return slices.ContainsFunc(c.Sources, func(s Source) bool { return s.Table.Aggregates })
-}
-
 // oneOfValues puts in the place of a call the first of the values of x by an order that is written from a value and how many
 // rows have it.
 func (a *analysis) oneOfValues(c *Cut, node *pg.Node, f *pg.FuncCall, x Expr, source string, order func(value, count string) string) error {

@@ -9,12 +9,6 @@ import (
 	"fugu/sqlstate"
 )
 
-// percentiles are the ordered-set aggregates that are answered (PostgreSQL manual, section 9.21.3).
-var percentiles = []string{"percentile_cont", "percentile_disc"}
-
-// distinct are the aggregates that are answered over the distinct values of their argument.
-var distinct = []string{"avg", "count", "sum"}
-
 const (
 	hintWithinGroup = "Write percentile_cont(0.5) WITHIN GROUP (ORDER BY x)."
 	hintFraction    = "Write the fraction as a number, such as 0.5, and one call for each."

@@ -3,7 +3,6 @@ package parser
 import (
 	"cmp"
 	"slices"
-	"strings"
 )
 
 // Places say where the parts of a rewritten text stood in the client's, so that an error about them can. They are of
@@ -73,46 +72,4 @@ func characters(text string, offsets []int32) []int32 {
 		bytes, out[i] = offset, n
 	}
 	return out
-}
-
-// beginning is the offset at which the first token of a text behind offset stands: what is before is white space and
-// comments.
-func beginning(sql string, offset int) int {
-	for {
-		rest := strings.TrimLeft(sql[offset:], " \t\n\v\f\r")
-		offset = len(sql) - len(rest)
-		switch {
-		case strings.HasPrefix(rest, "--"):
-			n := strings.IndexAny(rest, "\n\r")
-			if n < 0 {
-				return offset
-			}
-			offset += n
-		case strings.HasPrefix(rest, "/*"):
-			n := comment(rest)
-			if n < 0 {
-				return offset
-			}
-			offset += n
-		default:
-			return offset
-		}
-	}
-}
-
-// comment is the length of the comment that a text begins with, and which may have others within it; -1: it does not
-// end.
-func comment(text string) int {
-	for depth, i := 0, 0; i+1 < len(text); i++ {
-		switch text[i : i+2] {
-		case "/*":
-			depth, i = depth+1, i+1
-		case "*/":
-			depth, i = depth-1, i+1
-		}
-		if depth == 0 {
-			return i + 1
-		}
-	}
-	return -1
 }

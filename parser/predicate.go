@@ -26,7 +26,7 @@ func ParsePredicate(condition string, table Table) (Expr, error) {
 	for _, c := range table.Columns {
 		one.output = append(one.output, output{c, Column{Name: c}})
 	}
-	r := &reader{src: &source{sql}, names: &names{items: []item{one}}}
+	r := &reader{src: newSource(sql), names: &names{items: []item{one}}}
 	e, err := r.expr(s.TargetList[0].GetResTarget().Val)
 	if err != nil {
 		return nil, shift(err, len(prefix))

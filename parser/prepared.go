@@ -19,8 +19,8 @@ type Prepare struct {
 	Position int      // of the first type
 }
 
-// prepare takes PREPARE off the statement below it.
-func (a *analysis) prepare(p *pg.PrepareStmt) *pg.Node {
+// readPrepare reads PREPARE but for the statement below it.
+func readPrepare(src *source, p *pg.PrepareStmt) *Prepare {
 	out := &Prepare{Name: p.Name, Position: 1}
 	for i, n := range p.Argtypes {
 		t := n.GetTypeName()
@@ -33,13 +33,11 @@ func (a *analysis) prepare(p *pg.PrepareStmt) *pg.Node {
 			text += "[]"
 		}
 		if i == 0 {
-			out.Position = a.src.position(t.Location)
+			out.Position = src.position(t.Location)
 		}
 		out.Types = append(out.Types, text)
 	}
-	a.stmt.Prepare = out
-	a.stmt.root.Stmt = p.Query
-	return p.Query
+	return out
 }
 
 // mark stands before the client's own text at the end of a PREPARE as the guest gets it.
@@ -79,23 +77,22 @@ type Execute struct {
 	args []*pg.Node // not to be changed
 }
 
-// executes takes note of EXECUTE.
-func (a *analysis) executes() bool {
-	x := &Execute{src: a.src, text: a.stmt.Text, Position: max(1, a.stmt.first)}
-	n := a.stmt.root.Stmt
+// readExecute reads EXECUTE, if that is what the statement does. position is where it stands, and noData whether it makes
+// a table without rows.
+func readExecute(src *source, text string, n *pg.Node, position int) (x *Execute, noData bool) {
+	x = &Execute{src: src, text: text, Position: max(1, position)}
 	if e := n.GetExplainStmt(); e != nil {
 		n, x.Explained = e.Query, true
 	}
 	if c := n.GetCreateTableAsStmt(); c != nil {
-		n, a.stmt.NoData = c.Query, c.Into.GetSkipData()
+		n, noData = c.Query, c.Into.GetSkipData()
 	}
 	e := n.GetExecuteStmt()
 	if e == nil {
-		return false
+		return nil, noData
 	}
 	x.Name, x.args = e.Name, e.Params
-	a.stmt.Execute = x
-	return true
+	return x, noData
 }
 
 // Args is the number of arguments.
@@ -119,7 +116,7 @@ func (x *Execute) Values(types []string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		text, err := deparse(n)
+		text, err := deparseExpr(n)
 		if err != nil {
 			return "", err
 		}
@@ -146,23 +143,5 @@ func (x *Execute) Around(query string) (string, error) {
 		return "", sqlstate.New(sqlstate.WrongObjectType, "prepared statement is not a SELECT").At(x.Position)
 	}
 	c.Query = inner.Stmts[0].Stmt
-	return (&Statement{root: outer.Stmts[0], version: outer.Version}).deparse()
-}
-
-// deparse writes one expression as SQL, and proves that it reads back as the same.
-func deparse(n *pg.Node) (string, error) {
-	parsed, err := pg.Parse("SELECT NULL")
-	if err != nil {
-		return "", fmt.Errorf("deparsing an expression: %w", err)
-	}
-	parsed.Stmts[0].Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val = proto.Clone(n).(*pg.Node)
-	sql, err := pg.Deparse(parsed)
-	if err != nil {
-		return "", fmt.Errorf("deparsing an expression: %w", err)
-	}
-	text, ok := strings.CutPrefix(sql, "SELECT ")
-	if same, err := tree.Reads(sql, parsed); err != nil || !ok || !same {
-		return "", sqlstate.New(sqlstate.NotAnswerable, "an argument cannot be rewritten without changing its meaning").WithHint("Write it more simply.").Because(err).At(1)
-	}
-	return text, nil
+	return deparse(outer.Stmts[0].Stmt, outer.Version, 1, nil)
 }

@@ -2,24 +2,12 @@ package parser
 
 import (
 	"errors"
-	"fmt"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
 	"fugu/parser/tree"
-	"fugu/sqlstate"
 )
-
-// Relation takes the place of a table above the cut: the columns of arrays, of one length, that are bound to the
-// parameters from First on.
-type Relation struct {
-	Columns []RelationColumn
-	First   int
-}
-
-// RelationColumn is one column. Type is SQL text that names its type, without the [] of the array.
-type RelationColumn struct{ Name, Type string }
 
 // Rewrite returns the statement with cut i replaced by cuts[i] and virtual table j by virtual[j], and the name of every
 // output column as it was. It can be called once. The deparsed text is read back and compared with the tree it was made
@@ -73,31 +61,10 @@ func (s *Statement) deparse() (string, error) { return s.deparseAt(nil) }
 
 // deparseAt is deparse, and tells the places of what it wrote, now and before, in bytes.
 func (s *Statement) deparseAt(at func(now, before int32)) (string, error) {
-	parsed := &pg.ParseResult{Version: s.version, Stmts: []*pg.RawStmt{{Stmt: s.root.Stmt}}}
+	root := s.root.Stmt
 	for _, c := range s.Cuts { // they live on in plans, which are kept; the tree does not
 		c.sel, c.from, c.read = nil, nil, nil
 	}
-	spellable(s.root.Stmt)
 	s.root = nil
-	sql, err := pg.Deparse(parsed)
-	if err != nil {
-		return "", fmt.Errorf("deparsing: %w", err)
-	}
-	if same, err := tree.ReadsAt(sql, parsed, at); err != nil || !same {
-		return "", sqlstate.New(sqlstate.NotAnswerable, "the statement cannot be rewritten without changing its meaning").
-			WithHint("Write it more simply; parentheses and array subscripts are the usual reason.").Because(err).At(max(1, s.first))
-	}
-	return sql, nil
-}
-
-// spellable changes the one call that the deparser spells otherwise than it was written, to the form that it writes:
-// pg_catalog.overlay(a, b, c, d) is OVERLAY(a PLACING b FROM c FOR d), which is the same call to the server.
-func spellable(root *pg.Node) {
-	tree.Inspect(root, func(m proto.Message) bool {
-		f, ok := m.(*pg.FuncCall)
-		if ok && len(f.Funcname) == 2 && len(f.Args) == 4 && f.Funcname[0].GetString_().GetSval() == "pg_catalog" && tree.LastString(f.Funcname) == "overlay" {
-			f.Funcformat = pg.CoercionForm_COERCE_SQL_SYNTAX
-		}
-		return true
-	})
+	return deparse(root, s.version, max(1, s.first), at)
 }

@@ -16,18 +16,6 @@ const TwinSchema = shadow.TwinSchema
 // TwinRegistry is the table in which builds say what twins there are, as SQL. Guests may read it, and the reader.
 const TwinRegistry = TwinSchema + `."fugu twins"`
 
-// Twinner is a Catalog of tables that statements mean the twin of. schema is empty where the statement gave none; a twin is
-// found by its own name, too.
-type Twinner interface {
-	Twin(schema, name string) (Table, bool)
-}
-
-// TwinUse is a place where a statement means a twin.
-type TwinUse struct {
-	Table    Table // the protected one
-	Position int   // 0: in the body of a function
-}
-
 // twinning is the pass over one statement after which it names the twin wherever it meant a table that has one. What is
 // then left of the statement is ordinary: the guest may read twins, and nothing but twins. It need not find every name for
 // that to be sound, as the guest has no right on the tables themselves.

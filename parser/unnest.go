@@ -13,6 +13,19 @@ import (
 	"fugu/parser/tree"
 )
 
+// Relation takes the place of a table above the cut: the columns of arrays, of one length, that are bound to the
+// parameters from First on.
+type Relation struct {
+	Columns []RelationColumn
+	First   int
+}
+
+// RelationColumn is one column. Type is SQL text that names its type, without the [] of the array.
+type RelationColumn struct{ Name, Type string }
+
+// modified reports whether the column's type has a modifier.
+func (c RelationColumn) modified() bool { return strings.Contains(c.Type, "(") }
+
 // unnest builds the FROM item  unnest($1::t1[], $2::t2[]) AS alias(c1, c2). Column names that the alias already has stay.
 func unnest(r Relation, alias *pg.Alias) (*pg.Node_RangeFunction, error) {
 	call := &pg.FuncCall{Funcname: []*pg.Node{pg.MakeStrNode("unnest")}, Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL}
@@ -62,9 +75,6 @@ func relation(r Relation, alias *pg.Alias) (*pg.Node, error) {
 	sub := &pg.RangeSubselect{Subquery: &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: s}}, Alias: &pg.Alias{Aliasname: alias.Aliasname}}
 	return &pg.Node{Node: &pg.Node_RangeSubselect{RangeSubselect: sub}}, nil
 }
-
-// modified reports whether the column's type has a modifier.
-func (c RelationColumn) modified() bool { return strings.Contains(c.Type, "(") }
 
 // arrayTypes are the types that were parsed last; statements can ask for any number of them: numeric(7, 3).
 var arrayTypes = func() *lru.Cache[string, *typeName] {

@@ -1,10 +1,7 @@
 package parser
 
 import (
-	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
@@ -41,7 +38,9 @@ func (a *analysis) query() (*pg.Node, error) {
 		x.DeclareCursorStmt.Options &^= cursorAsensitive
 		return x.DeclareCursorStmt.Query, nil
 	case *pg.Node_PrepareStmt:
-		return a.prepare(x.PrepareStmt), nil
+		a.stmt.Prepare = readPrepare(a.src, x.PrepareStmt)
+		a.stmt.root.Stmt = x.PrepareStmt.Query
+		return x.PrepareStmt.Query, nil
 	case *pg.Node_CopyStmt:
 		return a.copy(x.CopyStmt)
 	}
@@ -64,19 +63,6 @@ func (a *analysis) copy(c *pg.CopyStmt) (*pg.Node, error) {
 	}
 	a.stmt.Copy = true
 	return c.Query, nil
-}
-
-// special finds the first relation below n that is not ordinary.
-func (a *analysis) special(n *pg.Node) (found *pg.RangeVar) {
-	tree.Inspect(n, func(m proto.Message) bool {
-		if rv, ok := m.(*pg.RangeVar); ok && found == nil {
-			if _, ok := a.lookup(rv); ok {
-				found = rv
-			}
-		}
-		return found == nil
-	})
-	return found
 }
 
 // parameter finds a parameter below n.
@@ -123,36 +109,5 @@ func Enclosed(sql string) (string, error) {
 	if err != nil || len(parsed.Stmts) != 1 {
 		return "", fmt.Errorf("reading COPY again: %w", err)
 	}
-	return (&Statement{root: &pg.RawStmt{Stmt: parsed.Stmts[0].Stmt.GetCopyStmt().GetQuery()}, version: parsed.Version}).deparse()
-}
-
-// Inline writes values, in their text form, in the place of the parameters of sql, of which the first has that number: for
-// statements that take no parameters. A parameter that has no value is an error. It reads sql token by token as PostgreSQL does, and the literals it writes mean the same whatever
-// standard_conforming_strings says.
-func Inline(sql string, first int, values [][]byte) (string, error) {
-	scan, err := pg.Scan(sql)
-	if err != nil {
-		return "", fmt.Errorf("writing values into a statement: %w", err)
-	}
-	var b strings.Builder
-	at := 0
-	for _, t := range scan.Tokens {
-		if t.Token != pg.Token_PARAM {
-			continue
-		}
-		n, err := strconv.Atoi(sql[t.Start+1 : t.End])
-		if err != nil || n < first || n-first >= len(values) {
-			return "", errors.New("writing values into a statement: a parameter has none")
-		}
-		b.WriteString(sql[at:t.Start])
-		b.WriteString(literal(string(values[n-first])))
-		at = int(t.End)
-	}
-	b.WriteString(sql[at:])
-	return b.String(), nil
-}
-
-// literal writes an escape string constant (manual, section 4.1.2.2), set off from what stands before it.
-func literal(s string) string {
-	return " E'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
+	return deparse(parsed.Stmts[0].Stmt.GetCopyStmt().GetQuery(), parsed.Version, 1, nil)
 }

@@ -10,12 +10,13 @@ import (
 	"math"
 	"sync"
 
-	"fugu/history"
+	"fugu/dataset"
 	"fugu/ledger"
 	"fugu/model"
 	"fugu/planner"
 	"fugu/policy"
 	"fugu/privacy"
+	"fugu/privacy/joint"
 	"fugu/sqlstate"
 )
 
@@ -31,39 +32,31 @@ type account struct {
 
 // tableAccount is what all answers together tell of one table's secrets.
 type tableAccount struct {
-	*history.Account
+	*joint.Account
 	digest string             // of the reference's rows
 	alone  map[string]float64 // κ² of all answers by secret, by the noise alone: of each secret; +Inf where it is not known
 }
 
-// loadAccount makes the account of a policy that has a joint one, without any answer.
-func (s *Snapshot) loadAccount(ctx context.Context, p *policy.Policy, reader planner.Querier) error {
-	if p.Privacy.Composition != policy.Jointly {
-		return nil
-	}
+// newAccount makes the joint account of a policy, without any answer.
+func newAccount(loaded *dataset.Snapshot, p *policy.Policy) (*account, error) {
 	a := &account{policy: p, tables: map[string]*tableAccount{}}
-	for _, t := range s.tables {
-		if t.policy != p || len(t.table.Secrets) == 0 {
+	for _, t := range loaded.Tables {
+		if t.Policy != p || len(t.Table.Secrets) == 0 {
 			continue
 		}
-		var err error
-		if t.places, err = model.ReadPlaces(ctx, reader, t.table); err != nil {
-			return err
-		}
-		var secrets []history.Secret
+		var secrets []joint.Secret
 		alone := map[string]float64{}
-		for i, psi := range t.psi {
-			secrets = append(secrets, extreme(t.table.Secrets[i], psi, float64(t.table.Rows)))
+		for i, psi := range t.Psi {
+			secrets = append(secrets, extreme(t.Table.Secrets[i], psi, float64(t.Table.Rows)))
 			alone[psi.Name] = 0
 		}
-		account, err := history.New(t.places.Sample, secrets)
+		account, err := joint.New(t.Places.Sample, secrets)
 		if err != nil {
-			return fmt.Errorf("the joint account of %s: %w", t.table, err)
+			return nil, fmt.Errorf("the joint account of %s: %w", t.Table, err)
 		}
-		a.tables[t.table.String()] = &tableAccount{account, t.places.Digest, alone}
+		a.tables[t.Table.String()] = &tableAccount{account, t.Places.Digest, alone}
 	}
-	s.accounts[p] = a
-	return nil
+	return a, nil
 }
 
 // roundedUp is above what adding up loses.
@@ -71,14 +64,14 @@ const roundedUp = 1 + 1e-11
 
 // with is what all answers cost with one more: no more than by the noise alone, which is what all costs where the
 // randomness of the rows is little beside it.
-func (t *tableAccount) with(trial *history.Trial, part tableTerms, secret string) history.Cost {
+func (t *tableAccount) with(trial *joint.Trial, part tableTerms, secret string) joint.Cost {
 	c := trial.Cost(secret)
 	c.Kappa2 = math.Min(c.Kappa2, (t.alone[secret]+part.Alone[secret])*roundedUp)
 	return c
 }
 
 // cost is what all answers cost.
-func (t *tableAccount) cost(secret string) history.Cost {
+func (t *tableAccount) cost(secret string) joint.Cost {
 	c := t.Cost(secret)
 	c.Kappa2 = math.Min(c.Kappa2, t.alone[secret]*roundedUp)
 	return c
@@ -87,23 +80,23 @@ func (t *tableAccount) cost(secret string) history.Cost {
 // entry is an answer that is about to stand in an account.
 type entry struct {
 	part  tableTerms
-	trial *history.Trial
+	trial *joint.Trial
 }
 
 // extreme gives the pairs of which all of a secret's are convex combinations.
-func extreme(sec planner.Secret, psi model.Psi, rows float64) history.Secret {
-	s := history.Secret{Name: psi.Name, N: rows, Distribution: psi.Distribution}
+func extreme(sec planner.Secret, psi model.Psi, rows float64) joint.Secret {
+	s := joint.Secret{Name: psi.Name, N: rows, Distribution: psi.Distribution}
 	shares := func(x float64) []float64 { return []float64{1 - x, x} }
 	for _, v := range psi.Vectors {
-		s.Pairs = append(s.Pairs, history.Pair{P: v[0], Q: v[1]})
+		s.Pairs = append(s.Pairs, joint.Pair{P: v[0], Q: v[1]})
 	}
 	for _, span := range psi.Spans {
 		if sec.Number != nil {
-			s.Pairs = append(s.Pairs, history.Pair{Move: span.Within})
+			s.Pairs = append(s.Pairs, joint.Pair{Move: span.Within})
 			continue
 		}
-		s.Pairs = append(s.Pairs, history.Pair{P: shares(span.From), Q: shares(span.From + span.Within)},
-			history.Pair{P: shares(span.To - span.Within), Q: shares(span.To)})
+		s.Pairs = append(s.Pairs, joint.Pair{P: shares(span.From), Q: shares(span.From + span.Within)},
+			joint.Pair{P: shares(span.To - span.Within), Q: shares(span.To)})
 	}
 	return s
 }
@@ -215,8 +208,8 @@ func (q *question) price(ctx context.Context, m *measured) (price, error) {
 	for _, part := range m.joint.parts {
 		t := a.tables[part.Table]
 		trial, err := t.Trial(part.release)
-		if errors.Is(err, history.ErrFull) {
-			return price{}, sqlstate.New(sqlstate.BudgetExhausted, "the joint account of dataset %s is full: it holds %d values of at most %d, and the statement has %d", q.request.policy.Dataset, t.Components(), history.MaxComponents, len(part.Noise)).
+		if errors.Is(err, joint.ErrFull) {
+			return price{}, sqlstate.New(sqlstate.BudgetExhausted, "the joint account of dataset %s is full: it holds %d values of at most %d, and the statement has %d", q.request.policy.Dataset, t.Components(), joint.MaxComponents, len(part.Noise)).
 				WithHint("Answers already given stay free.")
 		} else if err != nil {
 			return price{}, err

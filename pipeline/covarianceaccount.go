@@ -7,11 +7,12 @@ import (
 	"math"
 	"sync"
 
-	"fugu/history"
+	"fugu/dataset"
 	"fugu/ledger"
 	"fugu/planner"
 	"fugu/policy"
 	"fugu/privacy"
+	"fugu/privacy/joint"
 )
 
 // covarianceAccounts are the accounts of covariances that an engine keeps, of the policies of one snapshot.
@@ -37,17 +38,17 @@ type covarianceAccount struct {
 
 // covarianceTable is the account of one table's secrets.
 type covarianceTable struct {
-	of      *protected
-	secrets []history.Secret // that bend covariances
+	of      *dataset.Protected
+	secrets []joint.Secret // that bend covariances
 
 	// The stack is worked out where cheaper bounds do not do; until then parts wait.
-	stack   *history.Account
+	stack   *joint.Account
 	digest  string // of its reference's rows
 	waiting []covariancePart
 
 	beside, all float64 // Σ λ/(1+λ) of components that are not in the stack and do not wait, and of all
 	kappa2      map[string]float64
-	besides     map[string]history.Beside
+	besides     map[string]joint.Beside
 }
 
 // account returns a policy's account.
@@ -65,11 +66,11 @@ func (a *covarianceAccounts) account(s *Snapshot, p *policy.Policy) *covarianceA
 
 func newCovarianceAccount(s *Snapshot, p *policy.Policy) *covarianceAccount {
 	a := &covarianceAccount{policy: p, tables: map[string]*covarianceTable{}}
-	for _, t := range s.tables {
-		if t.policy != p || len(t.table.Secrets) == 0 || t.network != nil {
+	for _, t := range s.Tables {
+		if t.Policy != p || len(t.Table.Secrets) == 0 || t.Network != nil {
 			continue
 		}
-		a.tables[t.table.String()] = &covarianceTable{of: t, secrets: t.bending(), kappa2: map[string]float64{}, besides: map[string]history.Beside{}}
+		a.tables[t.Table.String()] = &covarianceTable{of: t, secrets: bending(t), kappa2: map[string]float64{}, besides: map[string]joint.Beside{}}
 	}
 	return a
 }
@@ -111,7 +112,7 @@ func (a *covarianceAccount) count(p ledger.Past) error {
 	}
 	for _, t := range a.tables {
 		part := covariancePart{Losses: map[string]privacy.Loss{}}
-		for _, s := range t.of.table.Secrets {
+		for _, s := range t.of.Table.Secrets {
 			if l, ok := p.Losses[s.Name]; ok {
 				part.Losses[s.Name], part.Beside = l, float64(p.Values)
 			}
@@ -138,13 +139,13 @@ func (t *covarianceTable) add(part covariancePart) {
 
 // together is ε of all answers and of one part more at δ, of a secret. It need not be known better than that it is at
 // most enough.
-func (t *covarianceTable) together(part *covariancePart, stacked func() (*stackedCost, error), s history.Secret, delta, enough float64) (float64, error) {
+func (t *covarianceTable) together(part *covariancePart, stacked func() (*stackedCost, error), s joint.Secret, delta, enough float64) (float64, error) {
 	kappa2, b := part.besides(s.Name)
 	kappa2, b = t.kappa2[s.Name]+kappa2, t.besides[s.Name].Plus(b)
 	all := t.all + part.Weight + part.Beside
 
 	// By the number of values alone: that takes no account of what they are.
-	loose := history.Cost{Kappa2: kappa2, G: math.Inf(1), Slope: math.Inf(1), Bend: bend(s)}.Outside(all, all).Epsilon(delta, b)
+	loose := joint.Cost{Kappa2: kappa2, G: math.Inf(1), Slope: math.Inf(1), Bend: bend(s)}.Outside(all, all).Epsilon(delta, b)
 	if loose <= enough {
 		return loose, nil
 	}
@@ -169,7 +170,7 @@ func (t *covarianceTable) together(part *covariancePart, stacked func() (*stacke
 
 // stackedCost is what a stack costs, with a part that is about to be charged, and the weight of what is not in it.
 type stackedCost struct {
-	of     func(secret string) history.Cost
+	of     func(secret string) joint.Cost
 	beside float64
 }
 
@@ -206,22 +207,22 @@ func (t *covarianceTable) build(ctx context.Context, db planner.Querier) error {
 	if t.stack != nil || len(t.secrets) == 0 {
 		return nil
 	}
-	places, err := t.of.numbered(ctx, db)
+	places, err := t.of.Numbered(ctx, db)
 	if places == nil || err != nil {
 		return err
 	}
 	t.digest = places.Digest
-	t.stack, err = history.New(places.Sample, t.secrets)
+	t.stack, err = joint.New(places.Sample, t.secrets)
 	return err
 }
 
 // try returns the stack with a part; nil: it has no place there, as it is of another reference, too large, or nearly
 // what stands there already.
-func (t *covarianceTable) try(part *covariancePart) (*history.Trial, error) {
+func (t *covarianceTable) try(part *covariancePart) (*joint.Trial, error) {
 	if part.Terms == nil || part.Digest != t.digest || t.stack.Components()+len(part.Noise) > stackedMost {
 		return nil, nil
 	}
-	r := history.Release{Terms: new(history.Terms), Noise: part.Noise, Hidden: map[string]bool{}}
+	r := joint.Release{Terms: new(joint.Terms), Noise: part.Noise, Hidden: map[string]bool{}}
 	for _, s := range t.secrets { // the losses count its movements
 		r.Hidden[s.Name] = true
 	}

@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"math"
 
-	"fugu/history"
+	"fugu/dataset"
 	"fugu/model"
 	"fugu/planner"
 	"fugu/privacy"
+	"fugu/privacy/joint"
 )
 
 // covarianceTerms is what an answer brings into the account of covariances of its dataset: nothing of it depends on
@@ -30,12 +31,12 @@ type covariancePart struct {
 	Weight, Beside float64
 	Others         int                     `json:",omitempty"` // how many those others are
 	Losses         map[string]privacy.Loss // by secret: what the noise hides of movements
-	Close          float64                 // see history.Beside
+	Close          float64                 // see joint.Beside
 
-	terms []*history.Terms
+	terms []*joint.Terms
 }
 
-// stackedMost is how many components of a dataset a stack holds: what W is kept for (history). What comes later counts
+// stackedMost is how many components of a dataset a stack holds: what W is kept for (joint). What comes later counts
 // beside it.
 const stackedMost = 1500
 
@@ -45,17 +46,17 @@ func (r *request) spreads(ctx context.Context, parts []part, m *measured) (*cova
 		return nil, nil
 	}
 	variance, close := m.calibration.Noise.Smoothed(m.inherent)
-	byTable, offset := map[*protected]*covariancePart{}, 0
-	var order []*protected
+	byTable, offset := map[*dataset.Protected]*covariancePart{}, 0
+	var order []*dataset.Protected
 	for _, p := range parts {
-		t := r.dataset.find(p.cut.Table.Schema, p.cut.Table.Name)
-		if t == nil || t.network != nil || len(t.table.Secrets) == 0 { // what hides a network's parameters rests on no covariance
+		t := r.dataset.Find(p.cut.Table.Schema, p.cut.Table.Name)
+		if t == nil || t.Network != nil || len(t.Table.Secrets) == 0 { // what hides a network's parameters rests on no covariance
 			return nil, nil
 		}
 		to := byTable[t]
 		if to == nil {
-			to = &covariancePart{Table: t.table.String(), Losses: map[string]privacy.Loss{}, Close: close}
-			for _, s := range t.table.Secrets {
+			to = &covariancePart{Table: t.Table.String(), Losses: map[string]privacy.Loss{}, Close: close}
+			for _, s := range t.Table.Secrets {
 				to.Losses[s.Name] = m.calibration.Losses[s.Name]
 			}
 			byTable[t], order = to, append(order, t)
@@ -80,27 +81,27 @@ func (r *request) spreads(ctx context.Context, parts []part, m *measured) (*cova
 }
 
 // spread adds a cut's components to the part of its table.
-func (r *request) spread(ctx context.Context, t *protected, p part, to *covariancePart, variance, sd []float64) error {
+func (r *request) spread(ctx context.Context, t *dataset.Protected, p part, to *covariancePart, variance, sd []float64) error {
 	var totals []model.Total
 	var noise []float64
 	weight, beside, others := 0.0, 0.0, 0
 	own := p.model.moments != nil && p.model.root == t
-	stack := own && !t.generous()
+	stack := own && !generous(t)
 	for k, v := range variance {
 		share := 1.0 // of a component whose spread is not known λ may be anything
 		switch {
 		case own && k < len(p.model.moments.Components):
 			share = 0
-			for _, addends := range p.model.moments.Addends(k, t.psi) {
-				share = math.Max(share, history.Weight(addends, v))
+			for _, addends := range p.model.moments.Addends(k, t.Psi) {
+				share = math.Max(share, joint.Weight(addends, v))
 			}
 		case sd[k] > 0:
-			share = history.Weight(sd[k:k+1], v)
+			share = joint.Weight(sd[k:k+1], v)
 		}
 		var of []model.Total
 		var each []float64
 		if stack && v > 0 && summed(p.cut.Aggregates[p.model.components[k].Aggregate]) {
-			of, each = addends(p.model.moments, t.psi, k, v)
+			of, each = addends(p.model.moments, t.Psi, k, v)
 		}
 		if of == nil {
 			beside, others = beside+share, others+1
@@ -148,11 +149,11 @@ func addends(m *model.Moments, psi []model.Psi, k int, variance float64) (of []m
 
 // numberedTerms returns the terms of totals over the reference's rows; nil: they are too many, the rows have changed,
 // or they cannot be read. Then the totals count by their number, which is always right.
-func (r *request) numberedTerms(ctx context.Context, t *protected, m *model.Moments, totals []model.Total) (*history.Terms, string, error) {
+func (r *request) numberedTerms(ctx context.Context, t *dataset.Protected, m *model.Moments, totals []model.Total) (*joint.Terms, string, error) {
 	if len(totals) > stackedMost {
 		return nil, "", nil
 	}
-	places, err := t.numbered(ctx, r.database)
+	places, err := t.Numbered(ctx, r.database)
 	if places == nil || err != nil {
 		return nil, "", err
 	}
@@ -168,7 +169,7 @@ func (p *covariancePart) close() error {
 	if len(p.terms) == 0 {
 		return nil
 	}
-	all, err := history.Concat(p.terms...)
+	all, err := joint.Concat(p.terms...)
 	if err != nil { // too many: they stand beside
 		p.Beside, p.Others, p.Weight, p.Noise = p.Beside+p.Weight, p.Others+len(p.Noise), 0, nil
 		return nil
@@ -178,7 +179,7 @@ func (p *covariancePart) close() error {
 }
 
 // besides are what a secret's losses and the noise leave beside normal parts.
-func (p *covariancePart) besides(secret string) (kappa2 float64, b history.Beside) {
+func (p *covariancePart) besides(secret string) (kappa2 float64, b joint.Beside) {
 	l := p.Losses[secret]
-	return l.Kappa2, history.Beside{Pure: l.Pure, Squares: l.Pure * l.Pure, Close: p.Close, Delta: math.Min(1, l.Delta)}
+	return l.Kappa2, joint.Beside{Pure: l.Pure, Squares: l.Pure * l.Pure, Close: p.Close, Delta: math.Min(1, l.Delta)}
 }

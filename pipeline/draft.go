@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"fugu/dataset"
 	"fugu/mechanism"
 	"fugu/model"
 	"fugu/planner"
@@ -126,7 +127,7 @@ func (d *draft) add(ctx context.Context, at int, c *planner.Bound, f modelled, p
 		d.components = append(d.components, mechanism.Component{Lattice: f.lattice[k], Unit: units[k], Integer: agg.Integer,
 			Block: d.blocks.number(at, c.Cells[comp.Cell].Set, comp.Aggregate)})
 		d.integer = append(d.integer, agg.Integer)
-		d.labels = append(d.labels, label{agg.Label, c.GroupKey(c.Cells[comp.Cell])})
+		d.labels = append(d.labels, dataset.Label{Column: agg.Label, Group: c.GroupKey(c.Cells[comp.Cell])})
 	}
 	d.start, d.inherent = append(d.start, f.typical...), append(d.inherent, f.inherent...)
 	d.expected = append(d.expected, f.expected...)

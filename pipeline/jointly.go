@@ -8,12 +8,13 @@ import (
 	"math"
 	"slices"
 
-	"fugu/history"
+	"fugu/dataset"
 	"fugu/mechanism"
 	"fugu/model"
 	"fugu/planner"
 	"fugu/policy"
 	"fugu/privacy"
+	"fugu/privacy/joint"
 	"fugu/sensitivity"
 	"fugu/sqlstate"
 )
@@ -33,9 +34,9 @@ type tableTerms struct {
 	Table   string
 	Digest  string // of the reference's rows
 	Terms   []byte
-	release history.Release
+	release joint.Release
 
-	Noise    []float64          // as in history.Release, like the rest
+	Noise    []float64          // as in joint.Release, like the rest
 	Lines    [][]float64        `json:",omitempty"`
 	Still    []bool             `json:",omitempty"`
 	Hidden   map[string]bool    `json:",omitempty"`
@@ -66,12 +67,12 @@ func (r *request) jointly(ctx context.Context, parts []part, m *measured) (*join
 		sums = append(sums, counted(p.model.moments)...)
 	}
 	out := &jointTerms{losses: map[string]privacy.Loss{}}
-	byTable := map[*protected]*tableTerms{}
-	terms := map[*protected]*joined{}
+	byTable := map[*dataset.Protected]*tableTerms{}
+	terms := map[*dataset.Protected]*joined{}
 	for _, p := range parts {
 		t := p.model.root
 		if byTable[t] == nil {
-			byTable[t] = &tableTerms{Table: t.table.String(), Digest: t.places.Digest, Hidden: map[string]bool{}, Aside: map[string]float64{}, Alone: map[string]float64{}, Rounding: m.calibration.Noise.Rounding()}
+			byTable[t] = &tableTerms{Table: t.Table.String(), Digest: t.Places.Digest, Hidden: map[string]bool{}, Aside: map[string]float64{}, Alone: map[string]float64{}, Rounding: m.calibration.Noise.Rounding()}
 			terms[t] = &joined{}
 		}
 	}
@@ -84,13 +85,13 @@ func (r *request) jointly(ctx context.Context, parts []part, m *measured) (*join
 	offset := 0
 	for _, p := range parts {
 		t, to := p.model.root, offset+len(p.model.components)
-		if err := terms[t].add(ctx, r.database, t.places, t.psi, p.model.moments, variance[offset:to], sums[offset:to]); err != nil {
+		if err := terms[t].add(ctx, r.database, t.Places, t.Psi, p.model.moments, variance[offset:to], sums[offset:to]); err != nil {
 			return nil, err
 		}
 		offset = to
 	}
 	for t, part := range byTable {
-		for _, s := range t.table.Secrets {
+		for _, s := range t.Table.Secrets {
 			hidden, loss := m.calibration.Noise.Aside(ofSecret(m.shifts, s.Name), sums)
 			part.Hidden[s.Name] = hidden
 			part.Aside[s.Name] = math.Sqrt(loss.Kappa2)
@@ -99,7 +100,7 @@ func (r *request) jointly(ctx context.Context, parts []part, m *measured) (*join
 			out.losses[s.Name] = loss
 		}
 		j := terms[t]
-		all, err := history.Concat(j.terms...)
+		all, err := joint.Concat(j.terms...)
 		if err != nil {
 			return nil, err
 		}
@@ -130,7 +131,7 @@ func ofSecret(shifts []sensitivity.Shift, name string) []sensitivity.Shift {
 
 // joined collects the terms of the cuts over one table.
 type joined struct {
-	terms []*history.Terms
+	terms []*joint.Terms
 	noise []float64
 	still []bool
 }
@@ -164,7 +165,7 @@ func (j *joined) add(ctx context.Context, ref planner.Querier, p *model.Places, 
 
 // read makes the release of what the ledger keeps.
 func (p *tableTerms) read() error {
-	p.release = history.Release{Terms: new(history.Terms), Noise: p.Noise, Lines: p.Lines, Still: p.Still, Hidden: p.Hidden, Aside: p.Aside, Rounding: p.Rounding}
+	p.release = joint.Release{Terms: new(joint.Terms), Noise: p.Noise, Lines: p.Lines, Still: p.Still, Hidden: p.Hidden, Aside: p.Aside, Rounding: p.Rounding}
 	if err := p.release.Terms.UnmarshalBinary(p.Terms); err != nil {
 		return fmt.Errorf("reading what was released of %s: %w", p.Table, err)
 	}

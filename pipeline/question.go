@@ -55,8 +55,8 @@ func (s *statement) question(ctx context.Context, b wire.Binding, set settings, 
 	if q.standing, err = stands(ctx, q.engine.ledger, s.policy); err != nil {
 		return nil, err
 	}
-	q.request = &request{dataset: s.snapshot, policy: s.policy, budget: budget, kind: set.kind(s.policy), database: db,
-		reference: s.snapshot.fitted[s.policy].Over(db), timeout: q.engine.reader.Timeout()}
+	q.request = &request{dataset: s.snapshot.Snapshot, policy: s.policy, budget: budget, kind: set.kind(s.policy), database: db,
+		reference: s.snapshot.Fitted[s.policy].Over(db), timeout: q.engine.reader.Timeout()}
 	types := pgtype.NewMap()
 	q.request.cuts, err = boundCuts(ctx, s.plan, db, func(n int, oid uint32) ([]byte, error) { return textParam(types, b, n, oid) })
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"fugu/mechanism"
 	"fugu/model"
 	"fugu/planner"
+	"fugu/planner/aggregate"
 	"fugu/privacy"
-	"fugu/smooth"
 	"fugu/sqlstate"
 )
 
@@ -63,7 +63,7 @@ func (f *modelled) reach(c *planner.Bound, units []float64, rows int64, unlikely
 		case agg.Linear():
 			low, high := f.contribution(c, agg.Terms[0])
 			all, most, whole = n*(high-low)/units[k], math.Max(high, -low)/units[k], math.Inf(1)
-		case len(agg.Sums) == 2 && agg.Sums[0] == smooth.N && agg.Sums[1].Degree() == 1:
+		case len(agg.Sums) == 2 && agg.Sums[0] == aggregate.N && agg.Sums[1].Degree() == 1:
 			whole = f.span(c, agg.Terms[1], k) / units[k]
 			all, most = whole, whole
 			if least := f.fewest(comp, unlikely); least > n {
@@ -100,7 +100,7 @@ func (f *modelled) fewest(k model.Component, unlikely float64) float64 {
 	if f.moments == nil || f.root == nil {
 		return 0
 	}
-	return f.moments.Fewest(k, f.root.psi, unlikely)
+	return f.moments.Fewest(k, f.root.Psi, unlikely)
 }
 
 func unbounded(aggregate string) error {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"fugu/dataset"
 	"fugu/ledger"
 	"fugu/mechanism"
 	"fugu/planner"
@@ -19,7 +20,7 @@ import (
 // request is what one binding of a statement asks for, and what noise may cost: all that its model and its noise follow
 // from. It knows no session, and nothing of who pays.
 type request struct {
-	dataset   *Snapshot
+	dataset   *dataset.Snapshot
 	policy    *policy.Policy
 	cuts      []*planner.Bound
 	budget    privacy.Budget
@@ -65,7 +66,7 @@ func (r *request) identity(epoch int64, contents []string) (ledger.Key, error) {
 	id := struct {
 		Version     int
 		Fingerprint string
-		Cuts        []askedCut
+		Cuts        []dataset.AskedCut
 		Contents    []string
 		Epsilon     privacy.Epsilon
 		Delta       privacy.Delta
@@ -74,9 +75,9 @@ func (r *request) identity(epoch int64, contents []string) (ledger.Key, error) {
 		Whole       int   `json:",omitempty"` // values that are constants, and were not always
 	}{4, r.policy.Fingerprint, nil, contents, r.budget.Epsilon, r.budget.Delta, r.kind, epoch, 0}
 	for _, c := range r.cuts {
-		t := r.dataset.find(c.Table.Schema, c.Table.Name)
-		asked := describeCut(c)
-		asked.Totals = t.totals
+		t := r.dataset.Find(c.Table.Schema, c.Table.Name)
+		asked := dataset.DescribeCut(c)
+		asked.Totals = t.Totals
 		id.Cuts, id.Whole = append(id.Cuts, asked), id.Whole+len(constantValues(c))
 	}
 	text, err := json.Marshal(id)

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"fugu/parser"
+	"fugu/planner/aggregate"
 	"fugu/planner/row"
-	"fugu/smooth"
 	"fugu/sqlstate"
 )
 
@@ -44,7 +44,7 @@ type Key struct {
 
 // Aggregate is one column of F.
 type Aggregate struct {
-	smooth.Function
+	aggregate.Function
 	Column  string // its name above the cut
 	Label   string // as people read it: avg(age)
 	Type    string // of its result: int8, numeric, float4, float8

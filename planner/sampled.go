@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"fugu/parser"
+	"fugu/planner/aggregate"
 	"fugu/planner/row"
-	"fugu/smooth"
 	"fugu/sqlstate"
 )
 
@@ -38,12 +38,12 @@ const (
 func (s *Sampled) Percentile() bool { return s.Kind == Continuous || s.Kind == Discrete }
 
 // function lays out an aggregate; those that are no functions of sums have the sums that bound their argument.
-func function(a parser.Aggregate) (smooth.Function, *Sampled, bool) {
+func function(a parser.Aggregate) (aggregate.Function, *Sampled, bool) {
 	if a.Fraction == "" && !a.Distinct {
-		f, ok := smooth.Lookup(a.Func)
+		f, ok := aggregate.Lookup(a.Func)
 		return f, nil, ok
 	}
-	f := smooth.Function{Name: a.Func + "(DISTINCT)", Arguments: 1, Sums: []smooth.Sum{smooth.N, smooth.X}, Extensive: a.Func != "avg"}
+	f := aggregate.Function{Name: a.Func + "(DISTINCT)", Arguments: 1, Sums: []aggregate.Sum{aggregate.N, aggregate.X}, Extensive: a.Func != "avg"}
 	s := &Sampled{}
 	switch a.Func {
 	case "percentile_cont", "percentile_disc":

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"fugu/parser"
-	"fugu/smooth"
+	"fugu/planner/aggregate"
 )
 
 // terms lays out what the aggregates are made of.
@@ -33,18 +33,18 @@ func (b *Bound) terms() {
 }
 
 // factors are the arguments, by their place, whose product a sum is over: PostgreSQL calls f(x) or f(y, x).
-func factors(s smooth.Sum, arguments int) []int {
+func factors(s aggregate.Sum, arguments int) []int {
 	x, y := arguments-1, 0
 	switch s {
-	case smooth.X:
+	case aggregate.X:
 		return []int{x}
-	case smooth.Y:
+	case aggregate.Y:
 		return []int{y}
-	case smooth.XX:
+	case aggregate.XX:
 		return []int{x, x}
-	case smooth.XY:
+	case aggregate.XY:
 		return []int{x, y}
-	case smooth.YY:
+	case aggregate.YY:
 		return []int{y, y}
 	}
 	return nil
@@ -52,7 +52,7 @@ func factors(s smooth.Sum, arguments int) []int {
 
 // single is the term of one of an aggregate's sums where a row stands for itself: a product of its arguments, which is 0
 // where one of them is not there.
-func (b *Bound) single(aggregate int, s smooth.Sum, args, labels []string) int {
+func (b *Bound) single(aggregate int, s aggregate.Sum, args, labels []string) int {
 	var t Term
 	var text []string
 	of := factors(s, len(args))
@@ -75,7 +75,7 @@ func (b *Bound) single(aggregate int, s smooth.Sum, args, labels []string) int {
 }
 
 // perRow is the same where many joined rows may belong to one of the root: a sum over them, bounded as a whole.
-func (b *Bound) perRow(s smooth.Sum, args, labels []string) int {
+func (b *Bound) perRow(s aggregate.Sum, args, labels []string) int {
 	base := Base{given: args}
 	var text []string
 	for _, k := range factors(s, len(args)) {

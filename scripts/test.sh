@@ -36,7 +36,7 @@ tested() { go test -vet=off -timeout 40m "$@" 2>&1 | tee -a "$report"; }
 # Mathematics and the parser start no goroutine: there the race detector finds nothing, and makes it ten
 # times slower.
 plain=$(go list ./blue ./internal/config ./mechanism/... ./model/... ./parser/... ./policy ./privacy ./sensitivity \
-  ./smooth ./sqlstate ./twin ./test/falsify ./test/setting)
+  ./planner/aggregate ./sqlstate ./twin ./test/falsify ./test/setting)
 arithmetic() {
   local concurrent='^\s*go [a-z(]|\.Go\(|sync\.(Mutex|RWMutex|Once|WaitGroup|Cond|Pool)|"sync/atomic"'
   ! grep -nE "$concurrent" $(go list -f '{{range .GoFiles}}{{$.Dir}}/{{.}} {{end}}' $plain) || return 1

@@ -40,9 +40,6 @@ type Certificate struct {
 // ErrUncertified says that a bound exceeds the budget: more noise may help.
 var ErrUncertified = errors.New("the distributions of F differ by more than the budget allows")
 
-// ErrNotAffine says that the family's covariances are not affine in the secret's value, so that no bound here holds.
-var ErrNotAffine = errors.New("the covariances are not affine in the secret's value")
-
 const (
 	coarse  = 4    // boxes start this many times finer than Within
 	finest  = 32   // and are split until they are this many times finer,

@@ -3,7 +3,7 @@
 // calibrated to, and to the Certificate of what they release.
 //
 // Experiment bounds δ(ε) for one pair of distributions, Certify for every pair of a Family's span, ScaleCost for Laplace
-// noise alone; Probe is for searches. docs/mechanisms.md has the theory in one piece.
+// noise alone; Probe is for searches. docs/theory has the proofs.
 //
 // The package knows neither data nor how noise is drawn.
 package sensitivity

@@ -266,3 +266,6 @@ func (c Covariance) WithDiagonal(w float64, v []float64) Covariance {
 	}
 	return out
 }
+
+// ErrNotAffine says that the family's covariances are not affine in the secret's value, so that no bound here holds.
+var ErrNotAffine = errors.New("the covariances are not affine in the secret's value")

@@ -13,9 +13,9 @@ import (
 
 	"fugu/mechanism"
 	"fugu/planner"
+	"fugu/planner/aggregate"
 	"fugu/privacy"
 	"fugu/sensitivity"
-	"fugu/smooth"
 	"fugu/sqlstate"
 	"fugu/test/pgcluster"
 )
@@ -39,12 +39,12 @@ func newReader(t *testing.T, db string, timeout time.Duration) *Reader {
 
 // scalar is a question with one aggregate and no keys, whose value is component k of F.
 func scalar(sql string, k int) Question {
-	return Question{SQL: sql, Cut: &planner.Bound{Cut: &planner.Cut{}, Terms: make([]planner.Term, 1), Aggregates: []planner.Aggregate{aggregate("sum", 0)}, Cells: []planner.Cell{{}}},
+	return Question{SQL: sql, Cut: &planner.Bound{Cut: &planner.Cut{}, Terms: make([]planner.Term, 1), Aggregates: []planner.Aggregate{named("sum", 0)}, Cells: []planner.Cell{{}}},
 		Component: [][]int{{k}}}
 }
 
-func aggregate(name string, terms ...int) planner.Aggregate {
-	f, _ := smooth.Lookup(name)
+func named(name string, terms ...int) planner.Aggregate {
+	f, _ := aggregate.Lookup(name)
 	return planner.Aggregate{Function: f, Terms: terms}
 }
 
@@ -311,7 +311,7 @@ func TestReaderSnapshot(t *testing.T) {
 func TestReaderCells(t *testing.T) {
 	r := newReader(t, "cells", time.Minute)
 	cut := &planner.Bound{Cut: &planner.Cut{Keys: []planner.Key{{Name: "k"}}}, Terms: make([]planner.Term, 3),
-		Aggregates: []planner.Aggregate{aggregate("count", 0), aggregate("avg", 1, 2)}}
+		Aggregates: []planner.Aggregate{named("count", 0), named("avg", 1, 2)}}
 	sql := "SELECT k, count(*), count(x) FILTER (WHERE k <> 'a'), sum(x) FILTER (WHERE k <> 'a') FROM public.t WHERE x > $1 GROUP BY k"
 	for _, key := range []planner.Value{{Text: "b"}, {Text: "a"}, {Text: "nobody"}, {Null: true}} {
 		cut.Cells = append(cut.Cells, planner.Cell{Keys: []planner.Value{key}})

@@ -32,7 +32,7 @@ type file struct {
 
 var rules = []rule{
 	{"a leaf imports nothing of ours", func(f file, imported string) bool {
-		return !f.test && in(f.dir, "privacy", "sqlstate", "smooth", "blue") && ours(imported)
+		return !f.test && in(f.dir, "privacy", "sqlstate", "planner/aggregate", "blue") && !in(f.dir, "privacy/joint") && ours(imported)
 	}},
 	{"words are found without grammar or catalog", func(f file, imported string) bool {
 		return !f.test && in(f.dir, "parser/lex") && (ours(imported) && trim(imported) != "sqlstate" || strings.Contains(imported, "pg_query"))
@@ -47,14 +47,17 @@ var rules = []rule{
 	{"who may come in is decided without a session", func(f file, imported string) bool {
 		return !f.test && in(f.dir, "wire/auth") && ours(imported) && trim(imported) != "sqlstate"
 	}},
-	{"history imports privacy, sensitivity and nothing else of ours", func(f file, imported string) bool {
-		return !f.test && in(f.dir, "history") && ours(imported) && !in(trim(imported), "privacy", "sensitivity")
+	{"the joint account knows privacy, sensitivity and nothing else of ours", func(f file, imported string) bool {
+		return !f.test && in(f.dir, "privacy/joint") && ours(imported) && !in(trim(imported), "privacy", "sensitivity")
 	}},
 	{"the law of twins knows policies, samplers and nothing else of ours", func(f file, imported string) bool {
 		return !f.test && f.dir == "twin" && ours(imported) && !in(trim(imported), "policy", "mechanism", "privacy")
 	}},
 	{"configuration knows YAML and nothing else of ours", func(f file, imported string) bool {
 		return !f.test && in(f.dir, "internal/config") && ours(imported) && !in(trim(imported), "internal/strictyaml")
+	}},
+	{"what is known when a policy is loaded is no session's, and has no price", func(f file, imported string) bool {
+		return !f.test && in(f.dir, "dataset") && ours(imported) && in(trim(imported), "wire", "pipeline", "ledger", "privacy/joint")
 	}},
 	{"SQL and mathematics know no protocol", func(f file, imported string) bool {
 		return !f.test && in(f.dir, "parser", "planner", "sensitivity", "mechanism", "model") &&

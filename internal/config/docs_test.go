@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestDocs keeps docs/policy.md in step with the decoder: every key has its row, and the example is the tested one.
+// TestDocs keeps docs/policy.md in step with the decoder: every key has its entry, and the example is the tested one.
 func TestDocs(t *testing.T) {
 	data, err := os.ReadFile("../../docs/policy.md")
 	if err != nil {
@@ -15,15 +15,11 @@ func TestDocs(t *testing.T) {
 	}
 	doc := string(data)
 	for _, l := range leaves {
-		row := "\n| `" + l.path + "` | `" + variable(l.path) + "` |"
-		_, rest, ok := strings.Cut(doc, row)
+		standard, ok := documented(doc, l.path)
 		if !ok {
-			t.Errorf("no row for %s", l.path)
-			continue
-		}
-		rest, _, _ = strings.Cut(rest, "\n")
-		if cells := strings.Split(rest, " | "); (strings.TrimSpace(cells[1]) == "required") != (l.need != "") {
-			t.Errorf("%s: the default %s is wrong", l.path, cells[1])
+			t.Errorf("no entry for %s", l.path)
+		} else if (standard == "required") != (l.need != "") {
+			t.Errorf("%s: the default %s is wrong", l.path, standard)
 		}
 	}
 	_, rest, _ := strings.Cut(doc, "```yaml\nlisten:")
@@ -40,6 +36,14 @@ func TestDocs(t *testing.T) {
 	}
 }
 
+// documented returns what the documentation says of a key without a value: "required", or the default as it is written.
+func documented(doc, path string) (standard string, ok bool) {
+	_, entry, ok := strings.Cut(strings.ReplaceAll(doc, "\n  ", " "), "\n- `"+path+"` (`"+variable(path)+"`; ")
+	entry, _, closed := strings.Cut(entry, "): ")
+	parts := strings.Split(entry, "; ")
+	return strings.TrimPrefix(parts[len(parts)-1], "default "), ok && closed
+}
+
 // TestDocumentedDefaults reads the documentation's defaults as if they were written in the file.
 func TestDocumentedDefaults(t *testing.T) {
 	data, err := os.ReadFile("../../docs/policy.md")
@@ -48,10 +52,8 @@ func TestDocumentedDefaults(t *testing.T) {
 	}
 	checked := 0
 	for _, l := range leaves {
-		_, rest, _ := strings.Cut(string(data), "| `"+variable(l.path)+"` |")
-		rest, _, _ = strings.Cut(rest, "\n")
-		cells := strings.Split(rest, " | ")
-		value, isDefault := strings.CutPrefix(strings.TrimSpace(cells[1]), "`")
+		standard, _ := documented(string(data), l.path)
+		value, isDefault := strings.CutPrefix(standard, "`")
 		if !isDefault {
 			continue
 		}

@@ -8,7 +8,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/sql-support.md anew")
 
-const page = "../../docs/sql-support.md"
+const golden = "../../docs/sql-support.md"
 
 func TestPageIsWhatTheProgramDoes(t *testing.T) {
 	want, err := Markdown()
@@ -16,11 +16,11 @@ func TestPageIsWhatTheProgramDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if *update {
-		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+		if err := os.WriteFile(golden, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, err := os.ReadFile(page)
+	got, err := os.ReadFile(golden)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,6 @@ import "slices"
 // searches look into texts.
 var searches = []string{"LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE", "strpos", "starts_with", "replace", "split_part"}
 
-const opCollate = "COLLATE"
-
 // meet gives args a common collation where they need one.
 func meet(name string, args []value) {
 	var texts []int

@@ -4,21 +4,6 @@ import (
 	"math/big"
 )
 
-// rules are the operations of row expressions. docs are generated from them.
-var rules map[string]rule
-
-func init() {
-	rules = map[string]rule{}
-	for _, group := range [][]rule{logicRules, numberRules, textRules, timeRules, castRules} {
-		for _, r := range group {
-			if _, twice := rules[r.name]; twice {
-				panic("two rules for " + r.name)
-			}
-			rules[r.name] = r
-		}
-	}
-}
-
 var logicRules = []rule{
 	{name: "AND", apply: boolean2}, {name: "OR", apply: boolean2}, {name: "NOT", apply: boolean2},
 	{name: "IS TRUE", apply: boolean2}, {name: "IS NOT TRUE", apply: boolean2},
@@ -29,15 +14,6 @@ var logicRules = []rule{
 	{name: opIn, apply: comparison}, {name: opNotIn, apply: comparison},
 	{name: opCase, apply: caseRule}, {name: "COALESCE", apply: merged}, {name: "GREATEST", apply: merged}, {name: "LEAST", apply: merged},
 	{name: "NULLIF", apply: nullIf}, {name: opSemi, apply: subquery},
-}
-
-// rebuild is t with the operands' total forms.
-func rebuild(t *term, oid uint32, args []value) value {
-	terms := make([]*term, len(args))
-	for i, a := range args {
-		terms[i] = a.term
-	}
-	return leaf(&term{op: t.op, typ: plain(oid), args: terms, pos: t.pos})
 }
 
 func always(t *term, args []value) (value, error) { return rebuild(t, oidBool, args), nil }

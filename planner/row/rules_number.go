@@ -34,20 +34,6 @@ var numberRules = []rule{
 	{"width_bucket", "bounds and count are constants", bucket},
 }
 
-func numbers(t *term, args []value) error {
-	for i, a := range args {
-		if c := a.class(); !c.number() && c != null {
-			return refuse(t.args[i], hintOperands, "%s cannot be used on values of type %s on protected rows", describe(t.op), c)
-		}
-	}
-	return nil
-}
-
-// function is a call with total arguments whose bounds are its type's.
-func function(name string, oid uint32, args ...value) value {
-	return rebuild(&term{op: name}, oid, args)
-}
-
 func rounded(t *term, args []value) (value, error) {
 	if err := numbers(t, args); err != nil {
 		return value{}, err
@@ -71,14 +57,6 @@ func rounded(t *term, args []value) (value, error) {
 	return v, nil
 }
 
-// above is v, NULL where it is not above floor.
-func (v value) above(floor string) value {
-	oid := v.typ.OID
-	bound := constant(oid, floor)
-	v.term = op("NULLIF", oid, op("GREATEST", oid, v.term, bound), bound)
-	return v
-}
-
 func root(t *term, args []value) (value, error) {
 	if err := numbers(t, args); err != nil {
 		return value{}, err
@@ -90,14 +68,6 @@ func root(t *term, args []value) (value, error) {
 		out.lo = numericLo
 	}
 	return out, nil
-}
-
-// unsigned is v, NULL below zero.
-func (v value) unsigned() value {
-	if v.class() == numeric {
-		return v.limit(300).above("-1e-16383")
-	}
-	return v.above("-5e-324")
 }
 
 func exponential(t *term, args []value) (value, error) {

@@ -4,13 +4,6 @@ import (
 	"strings"
 )
 
-// Text has no bound in PostgreSQL but memory, and running out of it is an error too: what functions read, and what they
-// make, is bounded here.
-const (
-	maxRead = 1_000_000  // characters of a text that a function reads
-	maxMade = 20_000_000 // characters that a function may make
-)
-
 const readBound = "the first 1000000 characters count"
 
 var textRules = []rule{
@@ -34,24 +27,6 @@ func texts(t *term, args []value) error {
 		}
 	}
 	return nil
-}
-
-// asText is v as text, however it was padded.
-func (v value) asText() value {
-	if v.kind != kConst && v.typ.OID != oidText {
-		v.term = cast(v.term, plain(oidText))
-	}
-	v.sem = text
-	return v
-}
-
-// bounded is text of at most maxRead characters.
-func (v value) bounded() value {
-	v = v.asText()
-	if v.chars < 0 || v.chars > maxRead {
-		v.term, v.chars = op("left", oidText, v.term, constant(oidInt4, itoa(maxRead))), maxRead
-	}
-	return v
 }
 
 func tooMuch(t *term) error {
@@ -101,16 +76,6 @@ func trims(t *term, args []value) (value, error) {
 }
 
 // whole number arguments
-
-func (v value) int4(t *term) (value, error) {
-	if c := v.class(); c != integer && c != null {
-		return v, refuse(t, "Write a whole number.", "an argument of type %s cannot be used here on protected rows", c)
-	}
-	if v.kind == kNull {
-		return leaf(&term{kind: kNull, typ: plain(oidInt4)}), nil
-	}
-	return v.narrow(oidInt4), nil
-}
 
 func substring(t *term, args []value) (value, error) {
 	if c := args[1].class(); c != integer && c != null {
@@ -265,10 +230,4 @@ func likes(t *term, args []value) (value, error) {
 	}
 	args[1] = p.pattern()
 	return rebuild(t, oidBool, args), nil
-}
-
-// pattern is a constant as text, whatever kind of text it was.
-func (v value) pattern() value {
-	v.term = constant(oidText, v.text)
-	return v
 }

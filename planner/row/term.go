@@ -35,14 +35,15 @@ const (
 
 // Operators with a spelling of their own.
 const (
-	opNegate = "neg"
-	opCase   = "CASE" // condition, result, ..., and possibly the result of ELSE
-	opCast   = "CAST"
-	opIn     = "IN"
-	opNotIn  = "NOT IN"
-	opAny    = "= ANY"
-	opAll    = "<> ALL"
-	opSemi   = "EXISTS" // a subquery over ordinary tables: its left side, its value, the ON of its sources, its WHERE; each may be missing
+	opNegate  = "neg"
+	opCase    = "CASE" // condition, result, ..., and possibly the result of ELSE
+	opCast    = "CAST"
+	opIn      = "IN"
+	opNotIn   = "NOT IN"
+	opAny     = "= ANY"
+	opAll     = "<> ALL"
+	opCollate = "COLLATE" // a text in the database's own collation
+	opSemi    = "EXISTS"  // a subquery over ordinary tables: its left side, its value, the ON of its sources, its WHERE; each may be missing
 )
 
 func op(name string, oid uint32, args ...*term) *term {
@@ -345,11 +346,4 @@ func constantSQL(t *term) string {
 		return parser.QuoteLiteral(t.text)
 	}
 	return parser.QuoteLiteral(t.text) + "::" + t.typ.sql()
-}
-
-func itoa(n int) string { return strconv.Itoa(n) }
-
-func atoi(s string) (int, bool) {
-	n, err := strconv.Atoi(strings.TrimSpace(s))
-	return n, err == nil
 }

@@ -3,6 +3,7 @@ package row
 import (
 	"context"
 	"math"
+	"strconv"
 	"strings"
 )
 
@@ -192,4 +193,11 @@ func parseType(sql string) (Type, bool) {
 		return t, false
 	}
 	return t, n[0] <= math.MaxInt32
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func atoi(s string) (int, bool) {
+	n, err := strconv.Atoi(strings.TrimSpace(s))
+	return n, err == nil
 }

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"fugu/history"
 	"fugu/privacy"
+	"fugu/privacy/joint"
 )
 
 // The rows of these tests are of twelve kinds: those with the secret property (class 1) or without, by a bit and one of three
@@ -95,23 +95,23 @@ func (q question) law(share float64) (mean []float64, cov *mat.SymDense) {
 }
 
 // reference is the population as an account needs it.
-func reference(pair [2]float64) (history.Sample, []history.Secret) {
-	s := history.Sample{Rows: 2000, Classes: map[string][]int16{"s": nil}}
+func reference(pair [2]float64) (joint.Sample, []joint.Secret) {
+	s := joint.Sample{Rows: 2000, Classes: map[string][]int16{"s": nil}}
 	for range 1000 {
 		s.Classes["s"] = append(s.Classes["s"], 0)
 	}
 	for range 1000 {
 		s.Classes["s"] = append(s.Classes["s"], 1)
 	}
-	return s, []history.Secret{{Name: "s", N: rows, Pairs: []history.Pair{{P: []float64{1 - pair[1], pair[1]}, Q: []float64{1 - pair[0], pair[0]}}}}}
+	return s, []joint.Secret{{Name: "s", N: rows, Pairs: []joint.Pair{{P: []float64{1 - pair[1], pair[1]}, Q: []float64{1 - pair[0], pair[0]}}}}}
 }
 
 // release is the question as an account needs it.
-func (q question) release() history.Release {
-	r := history.Release{Hidden: map[string]bool{"s": q.pure > 0}}
-	var groups []history.Group
+func (q question) release() joint.Release {
+	r := joint.Release{Hidden: map[string]bool{"s": q.pure > 0}}
+	var groups []joint.Group
 	for i, h := range q.terms {
-		g := history.Group{Columns: []history.Column{{At: []int{i}}}}
+		g := joint.Group{Columns: []joint.Column{{At: []int{i}}}}
 		for class := range 2 {
 			for k, parts := range population[class] {
 				g.Cells = append(g.Cells, slices.Repeat([]int16{0}, parts)...)
@@ -122,7 +122,7 @@ func (q question) release() history.Release {
 		r.Noise = append(r.Noise, q.noise)
 	}
 	var err error
-	if r.Terms, err = history.NewTerms(2000, len(q.terms), groups); err != nil {
+	if r.Terms, err = joint.NewTerms(2000, len(q.terms), groups); err != nil {
 		panic(err)
 	}
 	return r
@@ -209,8 +209,8 @@ func (p plan) score(t *testing.T) Test {
 func (p plan) claims(t *testing.T, delta float64) map[string]float64 {
 	t.Helper()
 	sample, secrets := reference(p.pair)
-	account := func(of []int) history.Cost {
-		a, err := history.New(sample, secrets)
+	account := func(of []int) joint.Cost {
+		a, err := joint.New(sample, secrets)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +225,7 @@ func (p plan) claims(t *testing.T, delta float64) map[string]float64 {
 	for _, path := range p.paths {
 		pure, alone := 0.0, 0.0
 		var laplace []float64
-		separate := history.Cost{}
+		separate := joint.Cost{}
 		var visible []int
 		for _, i := range path {
 			q := p.questions[i]
@@ -243,8 +243,8 @@ func (p plan) claims(t *testing.T, delta float64) map[string]float64 {
 		claim := func(who string, kappa2 float64) {
 			out[who] = math.Max(out[who], privacy.Loss{Pure: pure, Kappa2: kappa2}.EpsilonAt(delta))
 		}
-		joint := account(path)
-		claim("joint", joint.Kappa2)
+		together := account(path)
+		claim("joint", together.Kappa2)
 		claim("noise alone", alone)
 		claim("one by one", separate.Kappa2)
 		claim("the last alone", account(path[len(path)-1:]).Kappa2)
@@ -252,7 +252,7 @@ func (p plan) claims(t *testing.T, delta float64) map[string]float64 {
 		low, high := pure, 100.
 		for range 50 {
 			mid := (low + high) / 2
-			if d, err := joint.Delta(mid, laplace, 0); err != nil {
+			if d, err := together.Delta(mid, laplace, 0); err != nil {
 				t.Fatal(err)
 			} else if d <= delta {
 				high = mid

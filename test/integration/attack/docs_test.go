@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-var row = regexp.MustCompile("(?m)^\\|.*\\| `(Test[A-Za-z0-9]+)` \\| (.*) \\|$")
+var entry = regexp.MustCompile("(?m)^- .* \\*Test\\*: `(Test[A-Za-z0-9]+)`\\. \\*What remains\\*: (.*)$")
 
-// docs/attacks.md has a row for every attack of this package, and no other; and what it marks as open is what the tests
+// docs/attacks.md has an entry for every attack of this package, and no other; and what it marks as open is what the tests
 // wait for.
 func TestAttacksAreDocumented(t *testing.T) {
 	attacks, err := attacks()
@@ -27,7 +27,7 @@ func TestAttacksAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	listed := map[string]int{}
-	for _, m := range row.FindAllStringSubmatch(string(text), -1) {
+	for _, m := range entry.FindAllStringSubmatch(strings.ReplaceAll(string(text), "\n  ", " "), -1) {
 		name, open := m[1], strings.Contains(m[2], "**Open**")
 		listed[name]++
 		waits, ok := attacks[name]

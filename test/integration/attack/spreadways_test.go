@@ -70,7 +70,7 @@ func TestSpreadCounts(t *testing.T) {
 
 // Averages.
 func TestSpreadAverages(t *testing.T) {
-	spread{sign: mixed, value: "avg(%s)", rows: spreadRows}.play(t)
+	spread{sign: mixed, value: "avg(%s)", rows: spreadRows, pairs: 40}.play(t)
 }
 
 // With parameters, and prepared.

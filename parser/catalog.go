@@ -1,0 +1,41 @@
+package parser
+
+import "fugu/parser/shadow"
+
+// Table is a relation that a statement names: a protected table, unless it says otherwise.
+type Table struct {
+	Schema, Name string
+	Columns      []string
+	Virtual      bool   // one of Fugu's own
+	Ordinary     bool   // an ordinary table, which can be joined below a cut
+	Written      string // of an ordinary table: its name as the statement has it, quoted
+	View         string // the query of a view over protected tables
+	Aggregates   bool   // its twin's rows are not listed: it is no name of the twin's, but a table for the cut
+	Linked       bool   // its twin's rows come with those of another
+	Twin         bool   // it has a twin, which stands in its place wherever a name of it can be rewritten
+}
+
+func (t Table) String() string { return t.Schema + "." + t.Name }
+
+// Catalog finds relations. schema is empty where the statement gave none.
+type Catalog interface {
+	// Table finds the relations that are not ordinary.
+	Table(schema, name string) (Table, bool)
+	// Ordinary finds a table that can be joined with protected ones, or says why it cannot.
+	Ordinary(schema, name string) (Table, error)
+}
+
+// Shadower is a Catalog that shadows values which depend on protected rows. What does not implement it shadows nothing.
+type Shadower interface{ Shadows() *shadow.Shadows }
+
+// Introspector is a Catalog that shows protected tables. What does not implement it shows none.
+type Introspector interface{ Introspection() *shadow.Introspection }
+
+// Hider is a Catalog that hides columns.
+type Hider interface{ Hidden() *shadow.Hidden }
+
+// Twinner is a Catalog of tables that statements mean the twin of. schema is empty where the statement gave none; a twin is
+// found by its own name, too.
+type Twinner interface {
+	Twin(schema, name string) (Table, bool)
+}

@@ -1,0 +1,140 @@
+package parser
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+
+	"fugu/parser/tree"
+)
+
+// relations say what the names of relations mean: what the catalog knows, but for those that the text gives to something
+// of its own.
+type relations struct {
+	catalog Catalog
+	target  *pg.RangeVar    // what the statement makes, if it makes a relation
+	made    map[string]bool // what statements before it in the text make, by names without a schema
+}
+
+func (k *relations) lookup(rv *pg.RangeVar) (Table, bool) {
+	// The name of what is made is nobody's yet, and from then on it is its own.
+	if rv.Schemaname == "" && (rv == k.target || k.made[rv.Relname]) {
+		return Table{}, false
+	}
+	return k.catalog.Table(rv.Schemaname, rv.Relname)
+}
+
+// target is the name that a statement gives to a relation, nil if it makes none.
+func target(root *pg.Node) *pg.RangeVar {
+	switch x := root.GetNode().(type) {
+	case *pg.Node_CreateStmt:
+		return x.CreateStmt.Relation
+	case *pg.Node_CreateTableAsStmt:
+		if x.CreateTableAsStmt.Query.GetExecuteStmt() == nil { // what is executed may have to be paid for first
+			return x.CreateTableAsStmt.Into.GetRel()
+		}
+	case *pg.Node_SelectStmt:
+		return x.SelectStmt.IntoClause.GetRel()
+	case *pg.Node_ViewStmt:
+		return x.ViewStmt.View
+	}
+	return nil
+}
+
+// remember takes note of what the statement makes for those behind it in the text. One that meant the protected table
+// after all is refused by the server: the guest has no right on it.
+func (k *relations) remember() {
+	if k.target != nil && (k.target.Schemaname == "" || k.target.Schemaname == "pg_temp") {
+		k.made[k.target.Relname] = true
+	}
+}
+
+// yields reports whether a query yields rows of a protected table rather than aggregates of them.
+func (k *relations) yields(q *query) bool {
+	if !q.known {
+		q.known = true // a query that names itself adds nothing to the answer
+		q.rows = k.selectsRows(q.sel, q.sees)
+	}
+	return q.rows
+}
+
+// selectsRows reports whether s selects rows of a protected table as they are, without aggregating them.
+func (k *relations) selectsRows(s *pg.SelectStmt, w *with) bool {
+	if s == nil {
+		return false
+	}
+	w = bind(s.WithClause, w)
+	if s.Op != pg.SetOperation_SETOP_NONE {
+		return k.selectsRows(s.Larg, w) || k.selectsRows(s.Rarg, w)
+	}
+	return !folds(s) && k.fromRows(s.FromClause, w)
+}
+
+// fromRows reports whether a FROM clause reads rows of a protected table.
+func (k *relations) fromRows(from []*pg.Node, w *with) bool {
+	return slices.ContainsFunc(from, func(n *pg.Node) bool {
+		switch x := n.GetNode().(type) {
+		case *pg.Node_RangeVar:
+			if q := w.find(x.RangeVar); q != nil {
+				return k.yields(q)
+			}
+			t, ok := k.lookup(x.RangeVar)
+			return ok && !t.Virtual
+		case *pg.Node_RangeSubselect:
+			return k.selectsRows(x.RangeSubselect.Subquery.GetSelectStmt(), w)
+		case *pg.Node_JoinExpr:
+			return k.fromRows([]*pg.Node{x.JoinExpr.Larg, x.JoinExpr.Rarg}, w)
+		case *pg.Node_RangeTableSample:
+			return k.fromRows([]*pg.Node{x.RangeTableSample.Relation}, w)
+		}
+		return false
+	})
+}
+
+// protectedIn finds where FROM first names a protected table, at any depth.
+func (k *relations) protectedIn(from []*pg.Node, w *with) (int32, Table) {
+	for _, n := range from {
+		if !k.fromRows([]*pg.Node{n}, w) {
+			continue
+		}
+		at, table := int32(-1), Table{}
+		tree.Inspect(n, func(m proto.Message) bool {
+			rv, ok := m.(*pg.RangeVar)
+			if !ok || at >= 0 {
+				return at < 0
+			}
+			if q := w.find(rv); q != nil && k.yields(q) {
+				at = rv.Location
+				_, table = k.protectedIn(q.sel.GetFromClause(), bind(q.sel.GetWithClause(), q.sees))
+			} else if t, ok := k.lookup(rv); ok && !t.Virtual && q == nil {
+				at, table = rv.Location, t
+			}
+			return at < 0
+		})
+		return at, table
+	}
+	return -1, Table{}
+}
+
+// folds reports whether s itself, not a subquery of it, makes one row of many: by GROUP BY, DISTINCT, an aggregate or
+// a window function.
+func folds(s *pg.SelectStmt) bool {
+	return len(s.GroupClause) > 0 || s.HavingClause != nil || len(s.DistinctClause) > 0 || callsAggregate(s)
+}
+
+func callsAggregate(s *pg.SelectStmt) bool {
+	found := false
+	for _, n := range append(slices.Clone(s.TargetList), s.SortClause...) {
+		tree.Inspect(n, func(m proto.Message) bool {
+			switch x := m.(type) {
+			case *pg.SelectStmt:
+				return false
+			case *pg.FuncCall:
+				found = found || isAggregate(tree.LastString(x.Funcname)) || x.Over != nil || x.AggStar || x.AggDistinct || x.AggFilter != nil || x.AggWithinGroup
+			}
+			return true
+		})
+	}
+	return found
+}
