@@ -15,6 +15,7 @@ import (
 	"fugu/parser"
 	"fugu/planner"
 	"fugu/privacy"
+	"fugu/quote"
 	"fugu/sqlstate"
 	"fugu/upstream"
 	"fugu/wire"
@@ -22,7 +23,7 @@ import (
 
 // Bind answers the statement for one binding of its parameters: with arrays that stand in the place of protected tables.
 func (s *statement) Bind(ctx context.Context, b wire.Binding) (wire.Bound, error) {
-	defer s.session.engine.searches.serve()()
+	defer s.session.engine.searches.Serve()()
 	ask, told := b.Ask, false
 	b.Ask = func(ctx context.Context, sql string) ([][]string, error) {
 		rows, err := ask(ctx, sql)
@@ -173,7 +174,7 @@ const maxPasses = 100
 
 // attempt is one pass through the corridor. done: the answer is there; otherwise it is worth another pass.
 func (q *question) attempt(ctx context.Context) (a ledger.Answer, done bool, err error) {
-	if err := current(q.request.policy, q.standing); err != nil {
+	if err := current(q.request.Policy, q.standing); err != nil {
 		return ledger.Answer{}, false, err
 	}
 	found, ok, err := q.engine.ledger.Find(ctx, q.key, scopes(q.shares)...)
@@ -182,8 +183,8 @@ func (q *question) attempt(ctx context.Context) (a ledger.Answer, done bool, err
 	} else if ok {
 		return found, true, failed(found)
 	}
-	charge := ledger.Charge{Key: q.key, Dataset: q.request.policy.Dataset, Epoch: q.standing.Epoch, User: q.statement.session.user, Statement: q.statement.fingerprint, Requested: q.request.budget,
-		Limit: total(q.request.policy.Privacy.Budget), Shares: q.shares, Renew: q.request.policy.Privacy.Budget.Renew}
+	charge := ledger.Charge{Key: q.key, Dataset: q.request.Policy.Dataset, Epoch: q.standing.Epoch, User: q.statement.session.user, Statement: q.statement.fingerprint, Requested: q.request.Budget,
+		Limit: total(q.request.Policy.Privacy.Budget), Shares: q.shares, Renew: q.request.Policy.Privacy.Budget.Renew}
 	if !found.Pending { // otherwise it has been paid for
 		if a, ok, err := q.fromPast(ctx, charge); ok || err != nil {
 			return a, ok, err
@@ -200,17 +201,17 @@ func (q *question) attempt(ctx context.Context) (a ledger.Answer, done bool, err
 	if sqlstate.Is(err, sqlstate.StatisticsFailed) && !found.Pending {
 		// The reference's rows fail already. It costs the same as when only the protected ones do: what a statement
 		// costs must not tell which of them it was.
-		charge.Losses = q.request.nominal()
+		charge.Losses = q.request.Nominal()
 		a, err = q.fail(ctx, charge, err)
 		return a, true, err
 	} else if err != nil {
 		return ledger.Answer{}, false, err
 	}
-	if m.width == 0 { // group keys alone, averages of which the model knows nothing, what the policy makes public: all of it is public
-		bytes, err := m.encode(mechanism.Release{}, nil)
+	if m.Width == 0 { // group keys alone, averages of which the model knows nothing, what the policy makes public: all of it is public
+		bytes, err := m.Encode(mechanism.Release{}, nil)
 		return ledger.Answer{Bytes: bytes}, true, err
 	}
-	charge.Mechanism, charge.Assumption = string(m.calibration.Kind), m.calibration.Assumption
+	charge.Mechanism, charge.Assumption = string(m.Calibration.Kind), m.Calibration.Assumption
 	if !found.Pending {
 		p, err := q.price(ctx, m)
 		if err != nil {
@@ -258,7 +259,7 @@ func (q *question) join(ctx context.Context, c ledger.Charge) (a ledger.Answer, 
 func (q *question) charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {
 	if hook.NoCharge {
 		c.Losses = make(map[string]privacy.Loss)
-		for _, sec := range q.request.policy.Secrets {
+		for _, sec := range q.request.Policy.Secrets {
 			c.Losses[sec.Name] = privacy.Loss{}
 		}
 	}
@@ -339,7 +340,7 @@ func ledgerError(err error) error {
 
 // arrays are the parameters that take the place of the cuts: for each cut an array for each key, then for each aggregate.
 func (q *question) arrays(a ledger.Answer) ([][]byte, error) {
-	var s stored
+	var s quote.Stored
 	if err := json.Unmarshal(a.Bytes, &s); err != nil {
 		return nil, fmt.Errorf("reading the stored answer %d: %w", a.ID, err)
 	}
@@ -351,7 +352,7 @@ func (q *question) arrays(a ledger.Answer) ([][]byte, error) {
 	}
 	values := release.Values()
 	var out [][]byte
-	for _, c := range q.request.cuts {
+	for _, c := range q.request.Cuts {
 		before := len(c.Keys) + len(c.Groupings)
 		columns := make([][]planner.Value, before+len(c.Aggregates))
 		for _, cell := range c.Cells {
@@ -362,17 +363,14 @@ func (q *question) arrays(a ledger.Answer) ([][]byte, error) {
 				columns[len(c.Keys)+i] = append(columns[len(c.Keys)+i], c.Grouping(g, cell))
 			}
 			for agg := range c.Aggregates {
-				if len(s.Index) == 0 || s.Index[0] >= len(values) {
+				if len(s.Index) == 0 || !s.Index[0].Within(len(values), len(s.Public)) {
 					return nil, fmt.Errorf("the stored answer %d does not fit the statement", a.ID)
 				}
 				v := planner.Value{Null: true}
-				switch k := s.Index[0]; {
-				case k >= 0:
+				if k, ok := s.Index[0].Component(); ok {
 					v = planner.Value{Text: values[k]}
-				case k < -1-len(s.Public):
-					return nil, fmt.Errorf("the stored answer %d does not fit the statement", a.ID)
-				case k <= -2:
-					v = planner.Value{Text: s.Public[-2-k]}
+				} else if i, ok := s.Index[0].Public(); ok {
+					v = planner.Value{Text: s.Public[i]}
 				}
 				s.Index = s.Index[1:]
 				columns[before+agg] = append(columns[before+agg], v)

@@ -91,7 +91,7 @@ func TestPairsAreSpansOfTheirOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		errors[name] = slices.Max(m.calibration.SD)
+		errors[name] = slices.Max(m.Calibration.SD)
 	}
 	if errors["pairs"] < errors["one"] || errors["pairs"] > 1.2*errors["range"] || errors["wide"] < 4*errors["pairs"] {
 		t.Errorf("%v", errors)

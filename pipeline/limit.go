@@ -5,6 +5,7 @@ import (
 
 	"fugu/policy"
 	"fugu/privacy"
+	"fugu/quote"
 	"fugu/sqlstate"
 	"fugu/wire"
 )
@@ -35,10 +36,8 @@ func (s settings) worth(p *policy.Policy) (privacy.Worth, error) {
 }
 
 // worthless refuses a question whose noise is above the limit.
-func (q *question) worthless(ctx context.Context, m *measured) error {
-	return q.request.worthless(m, q.limit, func(r *request) (*measured, error) {
-		return q.engine.searches.measure(ctx, q.statement.snapshot.measured, q.statement.session.user, r)
-	})
+func (q *question) worthless(ctx context.Context, m *quote.Quote) error {
+	return q.request.Worthless(m, q.limit, func(r *quote.Request) (*quote.Quote, error) { return q.measureOf(ctx, r) })
 }
 
 // unlimited asks whether an answer that has to be paid for is worth it, where a limit is set.
@@ -64,7 +63,7 @@ func (q *question) warning(ctx context.Context) []wire.Notice {
 	if err != nil {
 		return nil
 	}
-	text := m.warning()
+	text := m.Warning()
 	if text == "" {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"fugu/planner"
 	"fugu/policy"
 	"fugu/privacy"
+	"fugu/quote"
 	"fugu/sqlstate"
 	"fugu/upstream"
 	"fugu/wire"
@@ -26,7 +27,7 @@ type database interface {
 type question struct {
 	statement *statement
 	engine    *Engine
-	request   *request
+	request   *quote.Request
 	database  database // of the request's
 	settings  settings
 	key       ledger.Key // of the answer
@@ -55,17 +56,17 @@ func (s *statement) question(ctx context.Context, b wire.Binding, set settings, 
 	if q.standing, err = stands(ctx, q.engine.ledger, s.policy); err != nil {
 		return nil, err
 	}
-	q.request = &request{dataset: s.snapshot.Snapshot, policy: s.policy, budget: budget, kind: set.kind(s.policy), database: db,
-		reference: s.snapshot.Fitted[s.policy].Over(db), timeout: q.engine.reader.Timeout()}
+	q.request = &quote.Request{Dataset: s.snapshot.Snapshot, Policy: s.policy, Budget: budget, Mechanism: set.kind(s.policy), Database: db,
+		Reference: s.snapshot.Fitted[s.policy].Over(db), Timeout: q.engine.reader.Timeout()}
 	types := pgtype.NewMap()
-	q.request.cuts, err = boundCuts(ctx, s.plan, db, func(n int, oid uint32) ([]byte, error) { return textParam(types, b, n, oid) })
+	q.request.Cuts, err = quote.Bind(ctx, s.plan, db, func(n int, oid uint32) ([]byte, error) { return textParam(types, b, n, oid) })
 	if err != nil {
 		return nil, err
 	}
-	if q.request.key, err = q.request.identity(q.standing.Epoch, contents); err != nil {
+	if err := q.request.Identify(q.standing.Epoch, contents); err != nil {
 		return nil, err
 	}
-	q.key = q.request.key
+	q.key = ledger.Key(q.request.Key)
 	return q, nil
 }
 

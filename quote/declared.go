@@ -1,4 +1,4 @@
-package pipeline
+package quote
 
 import (
 	"context"
@@ -15,21 +15,21 @@ import (
 
 // declared is the model of a cut as the policy declares it. Only the bounds of rows and the steps of lattices, of which
 // the policy says nothing, are the reference's, if there is one.
-func (r *request) declared(ctx context.Context, c *planner.Bound, d *dataset.Declared) (modelled, error) {
-	t := r.dataset.Find(c.Table.Schema, c.Table.Name)
+func (r *Request) declared(ctx context.Context, c *planner.Bound, d *dataset.Declared) (Model, error) {
+	t := r.Dataset.Find(c.Table.Schema, c.Table.Name)
 	n := len(d.Components)
-	out := modelled{source: fromPolicy, components: d.Components, inherent: make([]float64, n), expected: make([]float64, n), lattice: make([]float64, n)}
+	out := Model{source: fromPolicy, Components: d.Components, Inherent: make([]float64, n), expected: make([]float64, n), Lattice: make([]float64, n)}
 	for i, l := range d.Laws {
 		for _, span := range t.Psi[i].Spans {
 			s, err := dataset.LawShift(l, span)
 			if err != nil {
 				return out, err
 			}
-			out.shifts = append(out.shifts, s)
+			out.Shifts = append(out.Shifts, s)
 		}
 		for v := range l.Values {
 			for k := range n {
-				out.inherent[k] = math.Max(out.inherent[k], math.Sqrt(l.Covariances[v][k][k]))
+				out.Inherent[k] = math.Max(out.Inherent[k], math.Sqrt(l.Covariances[v][k][k]))
 				out.expected[k] += l.Means[v][k] / float64(len(l.Values)*len(d.Laws))
 			}
 		}
@@ -43,14 +43,14 @@ func (r *request) declared(ctx context.Context, c *planner.Bound, d *dataset.Dec
 		out.typical = append(out.typical, x)
 		switch {
 		case agg.Linear() && agg.Sums[0] == aggregate.N:
-			out.lattice[k] = 1
-		case out.inherent[k] > 0:
-			out.lattice[k] = out.inherent[k]
+			out.Lattice[k] = 1
+		case out.Inherent[k] > 0:
+			out.Lattice[k] = out.Inherent[k]
 		default:
-			out.lattice[k] = 1
+			out.Lattice[k] = 1
 		}
 	}
-	out.families = func(context.Context) (out []sensitivity.Family, err error) {
+	out.Families = func(context.Context) (out []sensitivity.Family, err error) {
 		for i, l := range d.Laws {
 			for _, span := range t.Psi[i].Spans {
 				out = append(out, dataset.LawFamily{Law: l, At: span})
@@ -62,7 +62,7 @@ func (r *request) declared(ctx context.Context, c *planner.Bound, d *dataset.Dec
 		out.limits = unlimited(c)
 		return out, nil
 	}
-	moments, err := model.Measure(ctx, r.reference, c, t.Totals)
+	moments, err := model.Measure(ctx, r.Reference, c, t.Totals)
 	if err != nil {
 		return out, err
 	}
@@ -75,7 +75,7 @@ func (r *request) declared(ctx context.Context, c *planner.Bound, d *dataset.Dec
 	}
 	for k, comp := range d.Components {
 		if i := slices.Index(moments.Components, comp); i >= 0 {
-			out.lattice[k] = steps[i]
+			out.Lattice[k] = steps[i]
 		}
 	}
 	return out, nil

@@ -1,4 +1,4 @@
-package pipeline
+package quote
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"fugu/ledger"
 	"fugu/privacy"
 	"fugu/sqlstate"
 )
@@ -15,26 +14,26 @@ import (
 // columnError is the noise of one column of a statement beside what the model expects of its values: both are public.
 type columnError struct {
 	column string
-	share  float64 // the root of Σ sd² over that of Σ E², over the column's values; +Inf where all are expected to be 0
+	Share  float64 // the root of Σ sd² over that of Σ E², over the column's values; +Inf where all are expected to be 0
 	values int
 	larger int // values of which the noise's sd is larger than what is expected of them
 }
 
-// errors says how large the noise of each column is.
+// Errors says how large the noise of each column is.
 //
 // A column is taken as a whole: one group of which the model expects next to nothing is no reason to refuse the others,
 // and its noise counts as little as it does in a chart of them all. For a single value it is sd/|E|.
-func (m *measured) errors() []columnError {
+func (m *Quote) Errors() []columnError {
 	type sums struct{ noise, expected float64 }
 	var out []columnError
 	var squares []sums
-	for k, l := range m.labels {
+	for k, l := range m.Labels {
 		i := slices.IndexFunc(out, func(e columnError) bool { return e.column == l.Column })
 		if i < 0 {
 			i = len(out)
 			out, squares = append(out, columnError{column: l.Column}), append(squares, sums{})
 		}
-		sd, mean := m.calibration.SD[k], m.expected[k]
+		sd, mean := m.Calibration.SD[k], m.Expected[k]
 		squares[i].noise += sd * sd
 		squares[i].expected += mean * mean
 		out[i].values++
@@ -43,44 +42,44 @@ func (m *measured) errors() []columnError {
 		}
 	}
 	for i, s := range squares {
-		if out[i].share = math.Sqrt(s.noise / s.expected); math.IsNaN(out[i].share) {
-			out[i].share = math.Inf(1)
+		if out[i].Share = math.Sqrt(s.noise / s.expected); math.IsNaN(out[i].Share) {
+			out[i].Share = math.Inf(1)
 		}
 	}
 	return out
 }
 
 // worst is the column with the most noise.
-func (m *measured) worst() columnError {
-	return slices.MaxFunc(m.errors(), func(a, b columnError) int {
-		if a.share < b.share {
+func (m *Quote) worst() columnError {
+	return slices.MaxFunc(m.Errors(), func(a, b columnError) int {
+		if a.Share < b.Share {
 			return -1
-		} else if a.share > b.share {
+		} else if a.Share > b.Share {
 			return 1
 		}
 		return 0
 	})
 }
 
-// worthless refuses a request whose noise is above the limit, before anything is charged for it: nil if it is not. 0 is
+// Worthless refuses a request whose noise is above the limit, before anything is charged for it: nil if it is not. 0 is
 // no limit. Nothing but the model and the policy decides that; measure is asked for the noise at another ε.
-func (r *request) worthless(m *measured, limit privacy.Worth, measure func(*request) (*measured, error)) error {
-	if limit == 0 || m.width == 0 {
+func (r *Request) Worthless(m *Quote, limit privacy.Worth, measure func(*Request) (*Quote, error)) error {
+	if limit == 0 || m.Width == 0 {
 		return nil
 	}
 	worst := m.worst()
-	if limit.Allows(worst.share) {
+	if limit.Allows(worst.Share) {
 		return nil
 	}
-	err := sqlstate.New(sqlstate.NotAllowed, "the noise of %s would be %s of the values expected, and fugu.max_error is %s", worst.column, percent(worst.share), limit)
+	err := sqlstate.New(sqlstate.NotAllowed, "the noise of %s would be %s of the values expected, and fugu.max_error is %s", worst.column, percent(worst.Share), limit)
 	const otherwise = "Select more rows, group by fewer columns, or ask for fewer values in one statement"
-	switch epsilon, ok := r.passes(worst.share, limit, measure); {
+	switch epsilon, ok := r.passes(worst.Share, limit, measure); {
 	case !ok:
 		return err.WithHint("No epsilon up to %d is enough. %s.", maxPassing, otherwise)
-	case epsilon <= float64(r.policy.Privacy.Epsilon):
+	case epsilon <= float64(r.Policy.Privacy.Epsilon):
 		return err.WithHint("SET fugu.epsilon = %g is enough.", epsilon)
 	default:
-		return err.WithHint("It would take an epsilon of %g, and the policy allows %g for a statement. %s.", epsilon, float64(r.policy.Privacy.Epsilon), otherwise)
+		return err.WithHint("It would take an epsilon of %g, and the policy allows %g for a statement. %s.", epsilon, float64(r.Policy.Privacy.Epsilon), otherwise)
 	}
 }
 
@@ -92,8 +91,8 @@ const (
 
 // passes looks for an ε, of two digits, at which the noise is within the limit; share is what it is now. Noise falls about
 // as 1/ε, so that a few steps are enough.
-func (r *request) passes(share float64, limit privacy.Worth, measure func(*request) (*measured, error)) (epsilon float64, ok bool) {
-	at, ratio := float64(r.budget.Epsilon), share/float64(limit)
+func (r *Request) passes(share float64, limit privacy.Worth, measure func(*Request) (*Quote, error)) (epsilon float64, ok bool) {
+	at, ratio := float64(r.Budget.Epsilon), share/float64(limit)
 	for range maxPassingSteps {
 		next := twoDigits(at * math.Max(ratio, 1.02))
 		if ok {
@@ -104,13 +103,13 @@ func (r *request) passes(share float64, limit privacy.Worth, measure func(*reque
 		}
 		at = next
 		other := *r
-		other.budget.Epsilon = privacy.Epsilon(at)
-		other.key = ledger.Key(fmt.Sprintf("%s at %g", r.key, at)) // of the cache alone
+		other.Budget.Epsilon = privacy.Epsilon(at)
+		other.Key = key(fmt.Sprintf("%s at %g", r.Key, at)) // of the cache alone
 		m, err := measure(&other)
 		if err != nil {
 			break
 		}
-		ratio = m.worst().share / float64(limit)
+		ratio = m.worst().Share / float64(limit)
 		if ratio > 1 && ok {
 			break
 		}
@@ -131,14 +130,14 @@ func twoDigits(x float64) float64 {
 	return rounded
 }
 
-// warning says of which columns the noise is larger than the values are expected to be; empty: of none.
-func (m *measured) warning() string {
+// Warning says of which columns the noise is larger than the values are expected to be; empty: of none.
+func (m *Quote) Warning() string {
 	var parts []string
-	for _, e := range m.errors() {
+	for _, e := range m.Errors() {
 		switch {
 		case e.larger == 0:
 		case e.values == 1:
-			parts = append(parts, fmt.Sprintf("%s, %s of it", e.column, percent(e.share)))
+			parts = append(parts, fmt.Sprintf("%s, %s of it", e.column, percent(e.Share)))
 		default:
 			parts = append(parts, fmt.Sprintf("%s in %d of %d groups", e.column, e.larger, e.values))
 		}
@@ -155,12 +154,4 @@ func percent(share float64) string {
 		return "more than any percentage"
 	}
 	return strconv.FormatFloat(100*share, 'g', 3, 64) + "%"
-}
-
-// ExplainedValue is one value of F: an aggregate in one group.
-type ExplainedValue struct {
-	Column, GroupKey string
-	SD               float64 // of its noise
-	Expected         float64 // what it is under the model, over the whole reference
-	Inherent         float64 // what it varies by under the model
 }

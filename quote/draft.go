@@ -1,4 +1,4 @@
-package pipeline
+package quote
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 // draft is what is known of a request while its cuts are gone through. Lists have an entry for each cut with components,
 // or for each component.
 type draft struct {
-	*measured
-	request    *request
+	*Quote
+	request    *Request
 	parts      []part
 	components []mechanism.Component
 	blocks     valueBlocks
@@ -30,32 +30,31 @@ type draft struct {
 	wide bool
 }
 
-// part is one cut: its model, and the units of its components.
-type part struct {
-	cut   *planner.Bound
-	model modelled
-	units []float64
-}
-
 // measure derives F's model and noise from the reference, and what the answer brings into the accounts of its dataset.
 // rest is called between the steps of the search for noise.
-func (r *request) measure(ctx context.Context, rest func()) (*measured, error) {
+func (r *Request) measure(ctx context.Context, rest func()) (*Quote, error) {
 	d, err := r.derive(ctx, rest)
 	if err != nil {
 		return nil, err
 	}
-	if d.width > 0 {
-		d.spreads, err = r.spreads(ctx, d.parts, d.measured)
+	if d.Width > 0 {
+		d.Spreads, err = r.spreads(ctx, d.parts, d.Quote)
 	}
-	return d.measured, err
+	return d.Quote, err
 }
 
-// derive is measure without the account of covariances, of which fugu fit prepares nothing.
-func (r *request) derive(ctx context.Context, rest func()) (*draft, error) {
-	weights := r.policy.Privacy.Weights
-	d := &draft{measured: &measured{sumsOnly: true}, request: r,
+// Prepare asks the references what a quote needs to know of them, but for the accounts of covariances.
+func (r *Request) Prepare(ctx context.Context, rest func()) error {
+	_, err := r.derive(ctx, rest)
+	return err
+}
+
+// derive is measure without the account of covariances.
+func (r *Request) derive(ctx context.Context, rest func()) (*draft, error) {
+	weights := r.Policy.Privacy.Weights
+	d := &draft{Quote: &Quote{SumsOnly: true}, request: r,
 		blocks: valueBlocks{apart: weights == policy.SamplingWeights, known: map[[3]int]int{}}}
-	for at, c := range r.cuts {
+	for at, c := range r.Cuts {
 		if err := r.unaccounted(c); err != nil {
 			return nil, err
 		}
@@ -63,16 +62,16 @@ func (r *request) derive(ctx context.Context, rest func()) (*draft, error) {
 			return nil, err
 		}
 	}
-	if d.width == 0 {
+	if d.Width == 0 {
 		return d, nil
 	}
 	if err := d.calibrate(ctx, rest); err != nil {
 		return nil, err
 	}
 	var err error
-	if r.policy.Privacy.Composition == policy.Jointly {
-		d.calibration.Assumption = jointAssumption
-		d.joint, err = r.jointly(ctx, d.parts, d.measured)
+	if r.Policy.Privacy.Composition == policy.Jointly {
+		d.Calibration.Assumption = JointAssumption
+		d.Joint, err = r.jointly(ctx, d.parts, d.Quote)
 	}
 	return d, err
 }
@@ -83,11 +82,11 @@ func (d *draft) cut(ctx context.Context, at int, c *planner.Bound) error {
 	for cell := range ask.Component {
 		ask.Component[cell] = slices.Repeat([]int{-1}, len(c.Aggregates))
 	}
-	var f modelled
+	var f Model
 	var bounds []string
 	if len(c.Aggregates) > 0 {
 		var err error
-		if f, err = d.request.model(ctx, c); err != nil {
+		if f, err = d.request.Model(ctx, c); err != nil {
 			return err
 		}
 		ask.Args, ask.Types = c.Arguments(f.limits)
@@ -96,24 +95,25 @@ func (d *draft) cut(ctx context.Context, at int, c *planner.Bound) error {
 			return err
 		}
 	}
-	d.questions, d.bounds, d.sources = append(d.questions, ask), append(d.bounds, bounds), append(d.sources, f.source)
+	d.Questions, d.Bounds, d.Sources = append(d.Questions, ask), append(d.Bounds, bounds), append(d.Sources, f.source)
 
 	for cell, row := range ask.Component {
 		for a, k := range row {
-			if v, ok := f.exact[model.Component{Cell: cell, Aggregate: a}]; ok && !v.Null {
-				k = -2 - len(d.public)
-				d.public = append(d.public, v.Text)
+			where := place(k) // or nowhere
+			if v, ok := f.Exact[model.Component{Cell: cell, Aggregate: a}]; ok && !v.Null {
+				where = publicAt(len(d.Public))
+				d.Public = append(d.Public, v.Text)
 			}
-			d.index = append(d.index, k)
+			d.Index = append(d.Index, where)
 		}
 	}
 	return nil
 }
 
 // add appends the components of a cut's model to F, and writes down in places, by cell and aggregate, which they are.
-func (d *draft) add(ctx context.Context, at int, c *planner.Bound, f modelled, places [][]int) error {
-	p := d.request.policy.Privacy
-	units := f.units(p.Weights, d.request.budget.Epsilon)
+func (d *draft) add(ctx context.Context, at int, c *planner.Bound, f Model, places [][]int) error {
+	p := d.request.Policy.Privacy
+	units := f.units(p.Weights, d.request.Budget.Epsilon)
 	if w := p.Within; w != nil && w.Rows > 0 {
 		moved, err := f.reach(c, units, w.Rows, d.request.unlikely())
 		if err != nil {
@@ -121,37 +121,37 @@ func (d *draft) add(ctx context.Context, at int, c *planner.Bound, f modelled, p
 		}
 		d.off.add(moved)
 	}
-	for k, comp := range f.components {
-		places[comp.Cell][comp.Aggregate] = d.width + k
+	for k, comp := range f.Components {
+		places[comp.Cell][comp.Aggregate] = d.Width + k
 		agg := c.Aggregates[comp.Aggregate]
-		d.components = append(d.components, mechanism.Component{Lattice: f.lattice[k], Unit: units[k], Integer: agg.Integer,
+		d.components = append(d.components, mechanism.Component{Lattice: f.Lattice[k], Unit: units[k], Integer: agg.Integer,
 			Block: d.blocks.number(at, c.Cells[comp.Cell].Set, comp.Aggregate)})
-		d.integer = append(d.integer, agg.Integer)
-		d.labels = append(d.labels, dataset.Label{Column: agg.Label, Group: c.GroupKey(c.Cells[comp.Cell])})
+		d.Integer = append(d.Integer, agg.Integer)
+		d.Labels = append(d.Labels, dataset.Label{Column: agg.Label, Group: c.GroupKey(c.Cells[comp.Cell])})
 	}
-	d.start, d.inherent = append(d.start, f.typical...), append(d.inherent, f.inherent...)
-	d.expected = append(d.expected, f.expected...)
+	d.Start, d.Inherent = append(d.Start, f.typical...), append(d.Inherent, f.Inherent...)
+	d.Expected = append(d.Expected, f.expected...)
 
 	// Public totals are of components, which stand behind those of the cuts before.
 	for _, sum := range f.sums {
 		shifted := mechanism.Sum{Total: sum.Total}
 		for _, k := range sum.Components {
-			shifted.Components = append(shifted.Components, d.width+k)
+			shifted.Components = append(shifted.Components, d.Width+k)
 		}
-		d.sums = append(d.sums, shifted)
+		d.Sums = append(d.Sums, shifted)
 	}
 	d.given, d.normal = d.given || f.given, d.normal || f.normal
-	if len(f.components) > 0 { // what is constant has no secret to hide
+	if len(f.Components) > 0 { // what is constant has no secret to hide
 		d.parts = append(d.parts, part{c, f, units})
 		d.wide = d.wide || sampled(c) && f.source != fromPolicy ||
 			f.moments != nil && slices.ContainsFunc(c.Aggregates, func(a planner.Aggregate) bool { return a.Second() || a.Arguments == 2 && !a.Linear() })
 	}
-	layers, whole, err := d.request.layers(ctx, c, f, d.width)
+	layers, whole, err := d.request.layers(ctx, c, f, d.Width)
 	if err != nil {
 		return err
 	}
-	d.layers, d.sumsOnly = append(d.layers, layers...), d.sumsOnly && whole
-	d.width += len(f.components)
+	d.Layers, d.SumsOnly = append(d.Layers, layers...), d.SumsOnly && whole
+	d.Width += len(f.Components)
 	return nil
 }
 
@@ -159,44 +159,62 @@ func (d *draft) add(ctx context.Context, at int, c *planner.Bound, f modelled, p
 func (d *draft) calibrate(ctx context.Context, rest func()) error {
 	var shifts [][]sensitivity.Shift
 	var widths []int
-	var models []modelled
+	var models []Model
 	for _, p := range d.parts {
-		shifts, widths, models = append(shifts, p.model.shifts), append(widths, len(p.model.components)), append(models, p.model)
+		shifts, widths, models = append(shifts, p.model.Shifts), append(widths, len(p.model.Components)), append(models, p.model)
 	}
-	d.shifts = sensitivity.Stack(shifts, widths)
+	d.Shifts = sensitivity.Stack(shifts, widths)
 	var families []sensitivity.Family
 	var err error
-	if d.network, d.quilts, err = d.request.quilts(d.parts); err != nil {
+	if d.Network, d.Quilts, err = d.request.quilts(d.parts); err != nil {
 		return err
 	}
-	if !d.wide && d.network == nil {
+	if !d.wide && d.Network == nil {
 		if families, err = d.request.families(ctx, models); err != nil {
 			return err
 		}
 	}
-	p := d.request.policy.Privacy
-	d.calibration, err = d.request.calibrate(ctx, mechanism.Request{Shifts: d.shifts, Families: families, Quilts: d.quilts,
-		Components: d.components, Budget: d.request.budget, Relaxed: d.request.relaxed(d.off),
+	p := d.request.Policy.Privacy
+	d.Calibration, err = d.request.calibrate(ctx, mechanism.Request{Shifts: d.Shifts, Families: families, Quilts: d.Quilts,
+		Components: d.components, Budget: d.request.Budget, Relaxed: d.request.relaxed(d.off),
 		Absolute: p.Weights == policy.TotalWeights, Joint: p.Composition == policy.Jointly, Between: rest})
 	if err != nil {
 		return err
 	}
-	if a := d.calibration.Assumption; d.normal && !strings.Contains(a, string(policy.Gaussian)) {
-		d.calibration.Assumption = a + ", " + string(policy.Gaussian)
+	if a := d.Calibration.Assumption; d.normal && !strings.Contains(a, string(policy.Gaussian)) {
+		d.Calibration.Assumption = a + ", " + string(policy.Gaussian)
 	}
 	return nil
 }
 
 // calibrate looks for the noise, for as long as a statement may take.
-func (r *request) calibrate(ctx context.Context, asked mechanism.Request) (mechanism.Calibration, error) {
-	if r.timeout > 0 {
+func (r *Request) calibrate(ctx context.Context, asked mechanism.Request) (mechanism.Calibration, error) {
+	if r.Timeout > 0 {
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, r.timeout)
+		ctx, stop = context.WithTimeout(ctx, r.Timeout)
 		defer stop()
 	}
-	c, err := mechanism.Calibrate(ctx, r.kind, asked)
+	c, err := mechanism.Calibrate(ctx, r.Mechanism, asked)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return c, tookTooLong(ctx, len(asked.Components))
 	}
 	return c, err
+}
+
+// valueBlocks numbers the values of one aggregate in one set of groups alike: what a statement for them alone would ask. Under
+// weights that say what a value's error counts, all of F is one.
+type valueBlocks struct {
+	apart bool
+	known map[[3]int]int
+}
+
+func (b valueBlocks) number(cut, set, aggregate int) int {
+	if !b.apart {
+		return 0
+	}
+	of := [3]int{cut, set, aggregate}
+	if _, ok := b.known[of]; !ok {
+		b.known[of] = len(b.known)
+	}
+	return b.known[of]
 }

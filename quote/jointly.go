@@ -1,10 +1,9 @@
-package pipeline
+package quote
 
 import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 
@@ -19,32 +18,8 @@ import (
 	"fugu/sqlstate"
 )
 
-// jointAssumption is what an answer in a joint account rests on.
-const jointAssumption = mechanism.Translation + ", " + mechanism.Gaussian + ", joint"
-
-// jointTerms is what an answer brings into the joint account of its dataset: nothing of it depends on protected rows.
-type jointTerms struct {
-	parts  []tableTerms
-	losses map[string]privacy.Loss // by secret: what the noise alone hides, and the account does not count; of κ² nothing
-	bytes  []byte                  // of the parts, as the ledger keeps them
-}
-
-// tableTerms is an answer's components over one table.
-type tableTerms struct {
-	Table   string
-	Digest  string // of the reference's rows
-	Terms   []byte
-	release joint.Release
-
-	Noise    []float64          // as in joint.Release, like the rest
-	Lines    [][]float64        `json:",omitempty"`
-	Still    []bool             `json:",omitempty"`
-	Hidden   map[string]bool    `json:",omitempty"`
-	Aside    map[string]float64 `json:",omitempty"`
-	Rounding float64
-
-	Alone map[string]float64 // κ² by secret, by the noise alone
-}
+// JointAssumption is what an answer in a joint account rests on.
+const JointAssumption = mechanism.Translation + ", " + mechanism.Gaussian + ", joint"
 
 // counted reports which components a joint account can count: those that are sums.
 func counted(m *model.Moments) []bool {
@@ -56,23 +31,23 @@ func counted(m *model.Moments) []bool {
 }
 
 // jointly says what the answer brings into the joint account.
-func (r *request) jointly(ctx context.Context, parts []part, m *measured) (*jointTerms, error) {
-	variance, lines, ok := m.calibration.Noise.Normal()
+func (r *Request) jointly(ctx context.Context, parts []part, m *Quote) (*jointTerms, error) {
+	variance, lines, ok := m.Calibration.Noise.Normal()
 	if !ok {
-		return nil, sqlstate.New(sqlstate.NotAllowed, "mechanism %s has no normal noise, and all answers of dataset %s share one account that needs it", m.calibration.Kind, r.policy.Dataset).
+		return nil, sqlstate.New(sqlstate.NotAllowed, "mechanism %s has no normal noise, and all answers of dataset %s share one account that needs it", m.Calibration.Kind, r.Policy.Dataset).
 			WithHint("Set fugu.mechanism to %s.", mechanism.Auto)
 	}
 	var sums []bool
 	for _, p := range parts {
 		sums = append(sums, counted(p.model.moments)...)
 	}
-	out := &jointTerms{losses: map[string]privacy.Loss{}}
-	byTable := map[*dataset.Protected]*tableTerms{}
+	out := &jointTerms{Losses: map[string]privacy.Loss{}}
+	byTable := map[*dataset.Protected]*JointPart{}
 	terms := map[*dataset.Protected]*joined{}
 	for _, p := range parts {
 		t := p.model.root
 		if byTable[t] == nil {
-			byTable[t] = &tableTerms{Table: t.Table.String(), Digest: t.Places.Digest, Hidden: map[string]bool{}, Aside: map[string]float64{}, Alone: map[string]float64{}, Rounding: m.calibration.Noise.Rounding()}
+			byTable[t] = &JointPart{Table: t.Table.String(), Digest: t.Places.Digest, Hidden: map[string]bool{}, Aside: map[string]float64{}, Alone: map[string]float64{}, Rounding: m.Calibration.Noise.Rounding()}
 			terms[t] = &joined{}
 		}
 	}
@@ -84,20 +59,20 @@ func (r *request) jointly(ctx context.Context, parts []part, m *measured) (*join
 	}
 	offset := 0
 	for _, p := range parts {
-		t, to := p.model.root, offset+len(p.model.components)
-		if err := terms[t].add(ctx, r.database, t.Places, t.Psi, p.model.moments, variance[offset:to], sums[offset:to]); err != nil {
+		t, to := p.model.root, offset+len(p.model.Components)
+		if err := terms[t].add(ctx, r.Database, t.Places, t.Psi, p.model.moments, variance[offset:to], sums[offset:to]); err != nil {
 			return nil, err
 		}
 		offset = to
 	}
 	for t, part := range byTable {
 		for _, s := range t.Table.Secrets {
-			hidden, loss := m.calibration.Noise.Aside(ofSecret(m.shifts, s.Name), sums)
+			hidden, loss := m.Calibration.Noise.Aside(ofSecret(m.Shifts, s.Name), sums)
 			part.Hidden[s.Name] = hidden
 			part.Aside[s.Name] = math.Sqrt(loss.Kappa2)
-			part.Alone[s.Name] = m.calibration.Losses[s.Name].Kappa2
+			part.Alone[s.Name] = m.Calibration.Losses[s.Name].Kappa2
 			loss.Kappa2 = 0
-			out.losses[s.Name] = loss
+			out.Losses[s.Name] = loss
 		}
 		j := terms[t]
 		all, err := joint.Concat(j.terms...)
@@ -108,14 +83,14 @@ func (r *request) jointly(ctx context.Context, parts []part, m *measured) (*join
 		if part.Terms, err = all.MarshalBinary(); err != nil {
 			return nil, err
 		}
-		if err := part.read(); err != nil {
+		if err := part.Read(); err != nil {
 			return nil, err
 		}
-		out.parts = append(out.parts, *part)
+		out.Parts = append(out.Parts, *part)
 	}
-	slices.SortFunc(out.parts, func(a, b tableTerms) int { return cmp.Compare(a.Table, b.Table) })
+	slices.SortFunc(out.Parts, func(a, b JointPart) int { return cmp.Compare(a.Table, b.Table) })
 	var err error
-	out.bytes, err = json.Marshal(out.parts)
+	out.Bytes, err = json.Marshal(out.Parts)
 	return out, err
 }
 
@@ -163,23 +138,14 @@ func (j *joined) add(ctx context.Context, ref planner.Querier, p *model.Places, 
 	return err
 }
 
-// read makes the release of what the ledger keeps.
-func (p *tableTerms) read() error {
-	p.release = joint.Release{Terms: new(joint.Terms), Noise: p.Noise, Lines: p.Lines, Still: p.Still, Hidden: p.Hidden, Aside: p.Aside, Rounding: p.Rounding}
-	if err := p.release.Terms.UnmarshalBinary(p.Terms); err != nil {
-		return fmt.Errorf("reading what was released of %s: %w", p.Table, err)
-	}
-	return nil
-}
-
 // unaccounted refuses a statement that a joint account cannot follow.
-func (r *request) unaccounted(c *planner.Bound) error {
-	if r.policy.Privacy.Composition != policy.Jointly {
+func (r *Request) unaccounted(c *planner.Bound) error {
+	if r.Policy.Privacy.Composition != policy.Jointly {
 		return nil
 	}
 	for _, a := range c.Aggregates {
 		if a.Sampled != nil || !a.Linear() && (a.Second() || len(a.Terms) != 2) {
-			return sqlstate.New(sqlstate.NotAnswerable, "%s cannot be answered: all answers of dataset %s share one account, which takes counts, sums and averages", a.Label, r.policy.Dataset).
+			return sqlstate.New(sqlstate.NotAnswerable, "%s cannot be answered: all answers of dataset %s share one account, which takes counts, sums and averages", a.Label, r.Policy.Dataset).
 				WithHint("Ask for counts, sums and averages.")
 		}
 	}

@@ -1,4 +1,4 @@
-package pipeline
+package quote
 
 import (
 	"context"
@@ -12,62 +12,38 @@ import (
 	"fugu/privacy/joint"
 )
 
-// covarianceTerms is what an answer brings into the account of covariances of its dataset: nothing of it depends on
-// protected rows.
-type covarianceTerms struct {
-	Parts []covariancePart `json:"covariances"`
-
-	bytes []byte // as the ledger keeps them
-}
-
-// covariancePart is an answer's components over one table.
-type covariancePart struct {
-	Table  string
-	Digest string `json:",omitempty"` // of the reference's rows
-	// Terms and Noise are of the components that can stand in a stack, Weight is Σ λ/(1+λ) of these and Beside of the
-	// others: λ what varies, in units of the noise, of each sum that a component is made of.
-	Terms          []byte    `json:",omitempty"`
-	Noise          []float64 `json:",omitempty"`
-	Weight, Beside float64
-	Others         int                     `json:",omitempty"` // how many those others are
-	Losses         map[string]privacy.Loss // by secret: what the noise hides of movements
-	Close          float64                 // see joint.Beside
-
-	terms []*joint.Terms
-}
-
-// stackedMost is how many components of a dataset a stack holds: what W is kept for (joint). What comes later counts
+// StackedMost is how many components of a dataset a stack holds: what W is kept for (joint). What comes later counts
 // beside it.
-const stackedMost = 1500
+const StackedMost = 1500
 
 // spreads says what the answer brings into the account of covariances; nil: its policy has none.
-func (r *request) spreads(ctx context.Context, parts []part, m *measured) (*covarianceTerms, error) {
-	if !counts(r.policy) {
+func (r *Request) spreads(ctx context.Context, parts []part, m *Quote) (*CovarianceTerms, error) {
+	if !counts(r.Policy) {
 		return nil, nil
 	}
-	variance, close := m.calibration.Noise.Smoothed(m.inherent)
-	byTable, offset := map[*dataset.Protected]*covariancePart{}, 0
+	variance, close := m.Calibration.Noise.Smoothed(m.Inherent)
+	byTable, offset := map[*dataset.Protected]*CovariancePart{}, 0
 	var order []*dataset.Protected
 	for _, p := range parts {
-		t := r.dataset.Find(p.cut.Table.Schema, p.cut.Table.Name)
+		t := r.Dataset.Find(p.cut.Table.Schema, p.cut.Table.Name)
 		if t == nil || t.Network != nil || len(t.Table.Secrets) == 0 { // what hides a network's parameters rests on no covariance
 			return nil, nil
 		}
 		to := byTable[t]
 		if to == nil {
-			to = &covariancePart{Table: t.Table.String(), Losses: map[string]privacy.Loss{}, Close: close}
+			to = &CovariancePart{Table: t.Table.String(), Losses: map[string]privacy.Loss{}, Close: close}
 			for _, s := range t.Table.Secrets {
-				to.Losses[s.Name] = m.calibration.Losses[s.Name]
+				to.Losses[s.Name] = m.Calibration.Losses[s.Name]
 			}
 			byTable[t], order = to, append(order, t)
 		}
-		end := offset + len(p.model.components)
-		if err := r.spread(ctx, t, p, to, variance[offset:end], m.inherent[offset:end]); err != nil {
+		end := offset + len(p.model.Components)
+		if err := r.spread(ctx, t, p, to, variance[offset:end], m.Inherent[offset:end]); err != nil {
 			return nil, err
 		}
 		offset = end
 	}
-	out := &covarianceTerms{}
+	out := &CovarianceTerms{}
 	for _, t := range order {
 		part := byTable[t]
 		if err := part.close(); err != nil {
@@ -76,12 +52,12 @@ func (r *request) spreads(ctx context.Context, parts []part, m *measured) (*cova
 		out.Parts = append(out.Parts, *part)
 	}
 	var err error
-	out.bytes, err = json.Marshal(out)
+	out.Bytes, err = json.Marshal(out)
 	return out, err
 }
 
 // spread adds a cut's components to the part of its table.
-func (r *request) spread(ctx context.Context, t *dataset.Protected, p part, to *covariancePart, variance, sd []float64) error {
+func (r *Request) spread(ctx context.Context, t *dataset.Protected, p part, to *CovariancePart, variance, sd []float64) error {
 	var totals []model.Total
 	var noise []float64
 	weight, beside, others := 0.0, 0.0, 0
@@ -100,7 +76,7 @@ func (r *request) spread(ctx context.Context, t *dataset.Protected, p part, to *
 		}
 		var of []model.Total
 		var each []float64
-		if stack && v > 0 && summed(p.cut.Aggregates[p.model.components[k].Aggregate]) {
+		if stack && v > 0 && summed(p.cut.Aggregates[p.model.Components[k].Aggregate]) {
 			of, each = addends(p.model.moments, t.Psi, k, v)
 		}
 		if of == nil {
@@ -117,7 +93,7 @@ func (r *request) spread(ctx context.Context, t *dataset.Protected, p part, to *
 		if terms != nil {
 			to.terms, to.Noise, to.Weight, to.Digest = append(to.terms, terms), append(to.Noise, noise...), to.Weight+weight, digest
 		} else {
-			beside, others = beside+weight, others+len(p.model.components)-others
+			beside, others = beside+weight, others+len(p.model.Components)-others
 		}
 	}
 	to.Beside, to.Others = to.Beside+beside, to.Others+others
@@ -149,37 +125,17 @@ func addends(m *model.Moments, psi []model.Psi, k int, variance float64) (of []m
 
 // numberedTerms returns the terms of totals over the reference's rows; nil: they are too many, the rows have changed,
 // or they cannot be read. Then the totals count by their number, which is always right.
-func (r *request) numberedTerms(ctx context.Context, t *dataset.Protected, m *model.Moments, totals []model.Total) (*joint.Terms, string, error) {
-	if len(totals) > stackedMost {
+func (r *Request) numberedTerms(ctx context.Context, t *dataset.Protected, m *model.Moments, totals []model.Total) (*joint.Terms, string, error) {
+	if len(totals) > StackedMost {
 		return nil, "", nil
 	}
-	places, err := t.Numbered(ctx, r.database)
+	places, err := t.Numbered(ctx, r.Database)
 	if places == nil || err != nil {
 		return nil, "", err
 	}
-	terms, err := m.Terms(ctx, r.database, places, totals)
+	terms, err := m.Terms(ctx, r.Database, places, totals)
 	if err != nil {
 		return nil, "", ctx.Err()
 	}
 	return terms, places.Digest, nil
-}
-
-// close writes the terms of a part down.
-func (p *covariancePart) close() error {
-	if len(p.terms) == 0 {
-		return nil
-	}
-	all, err := joint.Concat(p.terms...)
-	if err != nil { // too many: they stand beside
-		p.Beside, p.Others, p.Weight, p.Noise = p.Beside+p.Weight, p.Others+len(p.Noise), 0, nil
-		return nil
-	}
-	p.Terms, err = all.MarshalBinary()
-	return err
-}
-
-// besides are what a secret's losses and the noise leave beside normal parts.
-func (p *covariancePart) besides(secret string) (kappa2 float64, b joint.Beside) {
-	l := p.Losses[secret]
-	return l.Kappa2, joint.Beside{Pure: l.Pure, Squares: l.Pure * l.Pure, Close: p.Close, Delta: math.Min(1, l.Delta)}
 }
