@@ -62,38 +62,54 @@ func (r replyReader) fill(in *inlet) (int, error) {
 
 // endings are the kinds of entries that a reply of success may end, by its type.
 var endings = [256]string{
-	'1': "P", '2': "B", '3': "C", 'T': "dDQ", 't': "d", 'n': "dD", 'D': "EQ", 'C': "EQ", 'I': "EQ", 's': "E",
-	'G': "EQ", 'W': "EQ", 'H': "EQ", 'd': "EQ", 'c': "EQ", 'Z': "SQ",
+	replyParseComplete:        kinds(kindParse),
+	replyBindComplete:         kinds(kindBind),
+	replyCloseComplete:        kinds(kindClose),
+	replyRowDescription:       kinds(kindDescribeStatement, kindDescribePortal, kindQuery),
+	replyParameterDescription: kinds(kindDescribeStatement),
+	replyNoData:               kinds(kindDescribeStatement, kindDescribePortal),
+	replyDataRow:              kinds(kindExecute, kindQuery),
+	replyCommandComplete:      kinds(kindExecute, kindQuery),
+	replyEmptyQuery:           kinds(kindExecute, kindQuery),
+	replyPortalSuspended:      kinds(kindExecute),
+	replyCopyIn:               kinds(kindExecute, kindQuery),
+	replyCopyOut:              kinds(kindExecute, kindQuery),
+	replyCopyBoth:             kinds(kindExecute, kindQuery),
+	replyCopyData:             kinds(kindExecute, kindQuery),
+	replyCopyDone:             kinds(kindExecute, kindQuery),
+	replyReadyForQuery:        kinds(kindSync, kindQuery),
 }
+
+func kinds(of ...byte) string { return string(of) }
 
 // reply handles one message of the guest's.
 func (s *session) reply(in *frames, typ byte, length int) error {
 	switch typ {
-	case 'A': // NotificationResponse
+	case replyNotification:
 		s.completed()
 		return s.client.relay(in, length)
-	case 'S':
+	case replyParameterStatus:
 		s.completed()
 		return s.parameterStatus(in, length)
 	}
 	e, ok := s.exchange.head()
 	s.client.send(e.before...)
 	switch typ {
-	case 'N': // NoticeResponse
+	case replyNotice:
 		return s.notice(in, length, e)
-	case 'E':
+	case replyError:
 		if !ok && s.lose() {
 			return errLost // the server takes leave
 		}
 		return s.errorResponse(in, length, e)
-	case 'Z':
+	case replyReadyForQuery:
 		return s.readyForQuery(in, length, e)
 	}
 	if !ok || e.damaged || strings.IndexByte(endings[typ], e.kind) < 0 {
 		return s.outOfStep(typ)
 	}
 	switch typ {
-	case 'D', 'd': // DataRow, CopyData
+	case replyDataRow, replyCopyData:
 		if e.rows != nil {
 			return s.collect(in, length, e)
 		}
@@ -102,21 +118,21 @@ func (s *session) reply(in *frames, typ byte, length int) error {
 		}
 		in.relayAlike(s.client, typ) // they belong to the same entry
 		return nil
-	case '1', '2', '3', 's': // ParseComplete, BindComplete, CloseComplete, PortalSuspended
+	case replyParseComplete, replyBindComplete, replyCloseComplete, replyPortalSuspended:
 		return s.finish(in, length, e, true)
-	case 't':
+	case replyParameterDescription:
 		return s.parameters(in, length, e)
-	case 'T', 'I': // RowDescription, EmptyQueryResponse
+	case replyRowDescription, replyEmptyQuery:
 		return s.finish(in, length, e, e.kind != kindQuery)
-	case 'n':
+	case replyNoData:
 		e.hidden = e.hidden || e.quiet
 		return s.finish(in, length, e, true)
-	case 'C':
+	case replyCommandComplete:
 		return s.commandComplete(in, length, e)
-	case 'G', 'W': // CopyInResponse, CopyBothResponse
+	case replyCopyIn, replyCopyBoth:
 		s.exchange.startCopyIn()
 	}
-	return s.client.relay(in, length) // CopyOutResponse and CopyDone too
+	return s.client.relay(in, length) // replyCopyOut and replyCopyDone too
 }
 
 // fail ends the session for a reason that the client is told when the guest's connection has ended.
@@ -135,7 +151,7 @@ func (s *session) readyForQuery(in *frames, length int, e entry) error {
 		return err
 	}
 	if len(body) != 1 || !s.exchange.ready(body[0]) {
-		return s.outOfStep('Z')
+		return s.outOfStep(replyReadyForQuery)
 	}
 	if e.hidden {
 		return nil

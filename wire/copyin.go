@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
@@ -42,9 +43,6 @@ func (s *session) settleFor(typ byte) (outcome, error) {
 	}
 }
 
-// errCopyOver says that a copy has ended while the client was waited for.
-var errCopyOver = errors.New("the copy is over")
-
 // follow relays what the client sends to a copy within a script, up to its end. A copy that fails is over at once: as
 // with PostgreSQL, the client need not send its end.
 func (s *session) follow() error {
@@ -66,18 +64,18 @@ func (s *session) follow() error {
 			return nil // what was not read yet is handled behind the script
 		}
 		switch typ {
-		case 'X':
+		case msgTerminate:
 			return errDone
-		case 'd':
+		case msgCopyData:
 			s.feed()
 			if err := s.relay(typ, length); err != nil {
 				return err
 			}
-		case 'S', 'H':
+		case msgSync, msgFlush:
 			if err := s.in.skip(length); err != nil {
 				return err
 			}
-		case 'c', 'f':
+		case msgCopyDone, msgCopyFail:
 			if _, err := s.in.read(length); err != nil {
 				return fmt.Errorf("reading from the client: %w", err)
 			}
@@ -89,10 +87,18 @@ func (s *session) follow() error {
 	}
 }
 
-// copyIn reports whether the server reads a copy.
-func (s *session) copyIn() bool {
-	_, copyIn := s.exchange.mode()
-	return copyIn
+// admit refuses messages that are none of the protocol's, and those that are too long.
+func (s *session) admit(typ byte, length int) error {
+	if !strings.ContainsRune(requests, rune(typ)) {
+		return fmt.Errorf("%w: type %q", errMessage, typ)
+	}
+	if length+4 > maxSmall && strings.ContainsRune(smallRequests, rune(typ)) {
+		return fmt.Errorf("%w: length %d of type %q", errMessage, length+4, typ)
+	}
+	if length > s.maxBody {
+		return sqlstate.New(sqlstate.ProgramLimitExceeded, "a message has %d bytes, and at most %d are accepted", length, s.maxBody).Ending()
+	}
+	return nil
 }
 
 // feed takes note of the first data that is sent to a copy.

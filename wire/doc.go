@@ -24,7 +24,7 @@
 // implicit transaction that they would have had.
 //
 // Where the Engine only wants another text (Relayer), none of that is needed: the Query or Parse is sent with that text,
-// and what follows as it came (relayed.go).
+// and what follows as it came (requery and bindSilent).
 //
 // # Relay
 //
@@ -61,7 +61,7 @@
 //
 // Guests can be shared: a session then has one from the first message of a transaction on, until nothing is outstanding or
 // unfinished and somebody else waits. The frontend takes it and gives it back, and a backend goroutine runs as long as the
-// session has one (lease.go); who returns a guest gives it to whoever waits first (pool.go). Between two clients it is
+// session has one (lending.go); who returns a guest gives it to whoever waits first (pool.go). Between two clients it is
 // renewed. Prepared statements are remembered, and brought to a guest that has not got them (prepared.go).
 //
 // # Gaps

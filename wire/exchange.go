@@ -11,18 +11,18 @@ import (
 
 // Kinds of entries: what the client or Fugu sent, by the type byte of the message where it has one of its own.
 const (
-	kindQuery             = 'Q'
-	kindParse             = 'P'
-	kindBind              = 'B'
+	kindQuery             = msgQuery
+	kindParse             = msgParse
+	kindBind              = msgBind
 	kindDescribeStatement = 'd'
-	kindDescribePortal    = 'D'
-	kindExecute           = 'E'
-	kindClose             = 'C'
-	kindSync              = 'S'
-	kindFlush             = 'H' // a damaged one: nothing answers others
+	kindDescribePortal    = msgDescribe
+	kindExecute           = msgExecute
+	kindClose             = msgClose
+	kindSync              = msgSync
+	kindFlush             = msgFlush // a damaged one: nothing answers others
 	// Marks, which the server does not answer.
-	kindCopyData = 'k' // CopyData follows
-	kindCopyEnd  = 'c' // CopyDone or CopyFail; hidden: a CopyFail of Fugu's
+	kindCopyData = 'k'         // CopyData follows
+	kindCopyEnd  = msgCopyDone // CopyDone or CopyFail; hidden: a CopyFail of Fugu's
 )
 
 // entry is a message to the guest whose reply is outstanding.
@@ -209,7 +209,7 @@ func (x *exchange) idle() (bool, time.Time) {
 func (x *exchange) free() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return len(x.entries) == 0 && !x.open && !x.skipping && x.status == 'I'
+	return len(x.entries) == 0 && !x.open && !x.skipping && x.status == statusIdle
 }
 
 // outcome is how a wait ended.

@@ -19,7 +19,7 @@ func (x *exchange) rest() {
 func (x *exchange) renew() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.lost, x.handling, x.status = false, true, 'I'
+	x.lost, x.handling, x.status = false, true, statusIdle
 }
 
 // unbound reports whether nothing is outstanding or unfinished, nor can anything more come.
@@ -30,7 +30,7 @@ func (x *exchange) unbound() bool {
 }
 
 func (x *exchange) loose() bool {
-	return len(x.entries) == 0 && !x.open && !x.skipping && !x.copyIn && x.status == 'I' && x.stray == 0 && !x.closed
+	return len(x.entries) == 0 && !x.open && !x.skipping && !x.copyIn && x.status == statusIdle && x.stray == 0 && !x.closed
 }
 
 // lose takes note that the guest has ended. It reports false where something depended on it.

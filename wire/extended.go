@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -20,11 +19,11 @@ func (s *session) parse(body []byte) error {
 		return err
 	}
 	if len(name) > 0 { // the server is to say that the name is taken
-		if err := s.provide('P', name); err != nil {
+		if err := s.provide(msgParse, name); err != nil {
 			return err
 		}
 	}
-	statements, err := s.interpret('P', sql, types)
+	statements, err := s.interpret(msgParse, sql, types)
 	switch {
 	case errors.Is(err, errTold):
 		return nil
@@ -48,10 +47,10 @@ func (s *session) parse(body []byte) error {
 
 func (s *session) bind(body []byte) error {
 	name, statement, damage := bindFields(body)
-	if err := s.provide('B', statement); err != nil {
+	if err := s.provide(msgBind, statement); err != nil {
 		return err
 	}
-	st, err := s.protected('B', statement)
+	st, err := s.protected(msgBind, statement)
 	switch {
 	case err != nil:
 		return err
@@ -70,24 +69,42 @@ func (s *session) bind(body []byte) error {
 	if err := m.Decode(body); err != nil {
 		return fmt.Errorf("%w: %w", errMessage, err)
 	}
+	if err := unbindable(&m, st); err != nil {
+		return s.raise(err, rejected)
+	}
+	return s.bindProtected(st, &m)
+}
+
+// unbindable is PostgreSQL's error of a Bind that does not fit a statement. The server would speak of the engine's
+// parameters, too.
+func unbindable(m *pgproto3.Bind, st Statement) error {
 	if n := len(m.ParameterFormatCodes); n > 1 && n != len(m.Parameters) {
-		return s.raise(sqlstate.New(sqlstate.ProtocolViolation, "bind message has %d parameter formats but %d parameters", n, len(m.Parameters)), rejected)
+		return sqlstate.New(sqlstate.ProtocolViolation, "bind message has %d parameter formats but %d parameters",
+			n, len(m.Parameters))
 	}
 	if want := st.ClientParams(); len(m.Parameters) != want {
-		return s.raise(sqlstate.New(sqlstate.ProtocolViolation, "bind message supplies %d parameters, but prepared statement \"%s\" requires %d",
-			len(m.Parameters), m.PreparedStatement, want), rejected)
+		return sqlstate.New(sqlstate.ProtocolViolation,
+			"bind message supplies %d parameters, but prepared statement \"%s\" requires %d",
+			len(m.Parameters), m.PreparedStatement, want)
 	}
+	return nil
+}
+
+// bindProtected lets the engine answer, when everything sent before has succeeded and the statement is still there. m is
+// the Bind that was read last.
+func (s *session) bindProtected(st Statement, m *pgproto3.Bind) error {
 	bound, recalled := s.recall(st, m.ParameterFormatCodes, m.Parameters)
+
+	// SQL can have ended the statement since (DEALLOCATE, DISCARD): then the server says so before anything is charged. Or
+	// it has made another of the name (PREPARE), which is known by its parameters.
 	types := st.ParamTypes()
 	if m.PreparedStatement != "" && !recalled {
-		// SQL can have ended it since (DEALLOCATE, DISCARD): then the server says so before anything is charged. Or it has
-		// made another of the name (PREPARE), which is known by its parameters.
 		s.exchange.push(entry{kind: kindDescribeStatement, hidden: true, types: &types})
-		if err := s.send(&pgproto3.Describe{ObjectType: 'S', Name: m.PreparedStatement}); err != nil {
+		if err := s.send(&pgproto3.Describe{ObjectType: objectStatement, Name: m.PreparedStatement}); err != nil {
 			return err
 		}
 	}
-	switch o, err := s.settleFor('B'); {
+	switch o, err := s.settleFor(msgBind); {
 	case err != nil:
 		return err
 	case o == skipped:
@@ -98,41 +115,57 @@ func (s *session) bind(body []byte) error {
 		s.exchange.push(entry{kind: kindBind})
 		return s.forward()
 	}
+
 	if !recalled {
+		var err error
 		bound, err = s.compute(st, m.ParameterFormatCodes, m.Parameters)
+		if errors.Is(err, errTold) {
+			return nil
+		} else if err != nil {
+			return s.raise(err, rejected)
+		}
 	}
-	switch {
-	case errors.Is(err, errTold):
-		return nil
-	case err != nil:
-		return s.raise(err, rejected)
-	case len(m.Parameters)+len(bound.Values) > math.MaxUint16:
+	if len(m.Parameters)+len(bound.Values) > math.MaxUint16 {
 		return s.raise(sqlstate.New(sqlstate.ProgramLimitExceeded, "the statement has too many parameters"), rejected)
 	}
+	return s.bindBound(st, m, bound)
+}
+
+// bindBound sends the client's Bind with what the engine adds to it.
+func (s *session) bindBound(st Statement, m *pgproto3.Bind, bound Bound) error {
 	p := portal{tag: st.Tag()}
 	p.scrub, p.place = voiced(st)
 	p.scrub = p.scrub || bound.Text != ""
 	s.opened(m.DestinationPortal, p)
+
+	// Another text has a statement of its own, where the one of a binding that failed may still be.
 	if bound.Text != "" {
-		// The statement of a binding that failed may still be there.
 		m.PreparedStatement, m.Parameters, m.ParameterFormatCodes = s.askName+" bound", nil, nil
 		s.exchange.push(entry{kind: kindClose, hidden: true})
 		s.exchange.push(entry{kind: kindParse, hidden: true, scrub: true})
-		if err := s.send(&pgproto3.Close{ObjectType: 'S', Name: m.PreparedStatement},
+		if err := s.send(&pgproto3.Close{ObjectType: objectStatement, Name: m.PreparedStatement},
 			&pgproto3.Parse{Name: m.PreparedStatement, Query: bound.Text, ParameterOIDs: bound.ParamTypes}); err != nil {
 			return err
 		}
 	}
 	s.exchange.push(entry{kind: kindBind, scrub: p.scrub, place: p.place, before: notices(bound.Notices)})
-	if err := s.send(combined(&m, bound.Values)); err != nil || bound.Text == "" {
+	if err := s.send(combined(m, bound.Values)); err != nil || bound.Text == "" {
 		return err
 	}
-	s.exchange.push(entry{kind: kindClose, hidden: true}) // the portal keeps what it needs, and nobody is to see the statement
-	return s.send(&pgproto3.Close{ObjectType: 'S', Name: m.PreparedStatement})
+
+	// The portal keeps what it needs, and nobody is to see the statement.
+	s.exchange.push(entry{kind: kindClose, hidden: true})
+	return s.send(&pgproto3.Close{ObjectType: objectStatement, Name: m.PreparedStatement})
 }
 
-// unknownType is the OID of the pseudo-type unknown.
-const unknownType = 705
+// bindSilent passes on the Bind that was read last.
+func (s *session) bindSilent(name string, st Statement) error {
+	p := portal{tag: st.Tag()}
+	p.scrub, p.place = voiced(st)
+	s.opened(name, p)
+	s.exchange.push(entry{kind: kindBind, scrub: p.scrub, place: p.place})
+	return s.forward()
+}
 
 // alike reports whether a statement that the server has with these types of parameters can be one that was parsed with
 // the wanted ones. 0 and unknown were left to the server, and so may have been the last.
@@ -145,64 +178,11 @@ func alike(types, wanted []uint32) bool {
 	return true
 }
 
-// portal is what the replies to a portal's Execute need.
-type portal struct {
-	tag   string
-	scrub bool
-	place func(int32) int32
-}
-
-// opened takes note of a portal.
-func (s *session) opened(name string, p portal) {
-	if s.portals == nil {
-		s.portals = map[string]portal{}
-	}
-	if s.exchange.free() {
-		clear(s.portals) // they ended with their transaction
-	}
-	s.portals[name] = p
-}
-
-// voiced says what becomes of the guest's errors about a statement's text, as entries have it.
-func voiced(st Statement) (scrub bool, place func(int32) int32) {
-	if p, ok := st.(Placer); ok {
-		place = p.Placed()
-	}
-	return !st.Ordinary() && place == nil, place
-}
+// unknownType is the OID of the pseudo-type unknown.
+const unknownType = 705
 
 // rejected is the name under which what raises an error is parsed where no statement of the client's is concerned.
 const rejected = "fugu rejected"
-
-// compute lets the engine answer. A transaction that had failed at the last ReadyForQuery may be over by a ROLLBACK since:
-// the server is asked first, and refuses while it is not, so that what cannot run costs nothing.
-func (s *session) compute(st Statement, formats []int16, values [][]byte) (Bound, error) {
-	if !st.Ordinary() && s.exchange.transaction() == 'E' {
-		if _, err := s.ask(s.ctx, "SELECT"); err != nil {
-			return Bound{}, err
-		}
-	}
-	ctx, stop := s.working()
-	defer stop()
-	bound, err := st.Bind(ctx, Binding{Formats: formats, Values: values, Ask: s.ask})
-	if skipping, _ := s.exchange.mode(); skipping {
-		return bound, errTold // by an Ask that failed, whatever the engine made of it
-	}
-	return bound, s.canceled(ctx, err)
-}
-
-// recall is what the engine knows of an answer without the server: then the server need not be asked before whether the
-// statement can run, as it must be before anything is charged. Nothing may be outstanding, which could change that.
-func (s *session) recall(st Statement, formats []int16, values [][]byte) (Bound, bool) {
-	r, ok := st.(Recaller)
-	if !ok || s.exchange.transaction() == 'E' {
-		return Bound{}, false
-	}
-	if idle, _ := s.exchange.idle(); !idle {
-		return Bound{}, false
-	}
-	return r.Recall(s.ctx, formats, values)
-}
 
 // combined is the client's Bind with the engine's values, in text, behind the client's.
 func combined(m *pgproto3.Bind, extra [][]byte) *pgproto3.Bind {
@@ -231,15 +211,15 @@ func (s *session) describe(body []byte) error {
 	}
 	e := entry{kind: kindDescribePortal, params: -1}
 	switch object {
-	case 'P':
+	case objectPortal:
 		p := s.portals[string(name)]
 		e.scrub, e.place = p.scrub, p.place
-	case 'S':
+	case objectStatement:
 		e.kind = kindDescribeStatement
-		if err := s.provide('D', name); err != nil {
+		if err := s.provide(msgDescribe, name); err != nil {
 			return err
 		}
-		st, err := s.protected('D', name)
+		st, err := s.protected(msgDescribe, name)
 		if err != nil {
 			return err
 		}
@@ -272,46 +252,13 @@ func (s *session) closeMessage(body []byte) error {
 	}
 	e := entry{kind: kindClose}
 	switch object {
-	case 'S':
+	case objectStatement:
 		e.done = s.freeing(name)
-	case 'P':
+	case objectPortal:
 		delete(s.portals, string(name))
 	default:
 		return s.malformed(kindClose)
 	}
 	s.exchange.push(e)
 	return s.forward()
-}
-
-// errTold is an error that the client has been told of by the server itself.
-var errTold = errors.New("the server has told the client")
-
-// ask runs a statement on the guest, hidden from the client, in order with everything sent before. An error of it is
-// the server's to tell, since it fails the client's transaction. A statement of the same name can be left from an Ask
-// that failed, and is closed first.
-func (s *session) ask(ctx context.Context, sql string) ([][]string, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	var rows [][]string
-	for _, kind := range []byte{kindClose, kindParse, kindBind, kindExecute, kindClose, kindClose} {
-		e := entry{kind: kind, hidden: true, scrub: true, rows: new([][]string)}
-		if kind == kindExecute {
-			e.rows = &rows
-		}
-		s.exchange.push(e)
-	}
-	err := s.send(&pgproto3.Close{ObjectType: 'S', Name: s.askName}, &pgproto3.Parse{Name: s.askName, Query: sql},
-		&pgproto3.Bind{DestinationPortal: s.askName, PreparedStatement: s.askName}, &pgproto3.Execute{Portal: s.askName},
-		&pgproto3.Close{ObjectType: 'P', Name: s.askName}, &pgproto3.Close{ObjectType: 'S', Name: s.askName})
-	if err != nil {
-		return nil, err
-	}
-	switch o, err := s.settle(); {
-	case err != nil:
-		return nil, err
-	case o != settled:
-		return nil, errTold
-	}
-	return rows, nil
 }

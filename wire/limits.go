@@ -46,43 +46,6 @@ func late(ctx context.Context) error {
 	return errDone
 }
 
-var (
-	errIdle              = sqlstate.New(sqlstate.IdleSessionTimeout, "terminating connection due to idle-session timeout").Ending()
-	errIdleInTransaction = sqlstate.New(sqlstate.IdleInTransaction, "terminating connection due to idle-in-transaction timeout").Ending()
-)
-
-// patience says until when the client may say nothing, zero for ever; or that it has done so for too long. A pipeline
-// without its Sync is a transaction too.
-func (s *session) patience() (time.Time, error) {
-	if s.idle == 0 && s.idleInTransaction == 0 {
-		return time.Time{}, nil
-	}
-	quiet, since := s.exchange.idle()
-	if !quiet { // which of the two it will be is known when the replies have come
-		return time.Now().Add(s.shorter()), nil
-	}
-	limit, over := s.idle, errIdle
-	if !s.exchange.free() {
-		limit, over = s.idleInTransaction, errIdleInTransaction
-	}
-	switch deadline := since.Add(limit); {
-	case limit == 0:
-		return time.Time{}, nil
-	case !time.Now().Before(deadline):
-		return time.Time{}, over
-	default:
-		return deadline, nil
-	}
-}
-
-// shorter is the shorter of the two times that a client may be idle, 0 where there is neither.
-func (s *session) shorter() time.Duration {
-	if s.idle == 0 || s.idleInTransaction > 0 && s.idleInTransaction < s.idle {
-		return s.idleInTransaction
-	}
-	return s.idle
-}
-
 // probes is how many of TCP's questions may go unanswered before a connection is given up.
 const probes = 4
 

@@ -1,10 +1,6 @@
 package wire
 
-import (
-	"sync"
-
-	"github.com/jackc/pgx/v5/pgproto3"
-)
+import "sync"
 
 // names are the prepared statements of the guest's that the engine answers. The backend commits a change when the
 // server has confirmed it; until then it is open.
@@ -16,6 +12,9 @@ type names struct {
 	last map[string]Statement // that the open changes give a name at last
 	m    map[string]Statement
 }
+
+// change is what has been sent that changes a name, and is not yet confirmed.
+type change struct{ n, segment int }
 
 // changing returns what an entry is to do when the server has answered: st takes the name, or frees it where st is nil.
 // A failure leaves the name as it was, except that the unnamed statement is dropped before its successor is looked at
@@ -71,30 +70,6 @@ func (n *names) get(name []byte, segment int) (st, sent Statement, open bool) {
 		sent = n.last[string(name)]
 	}
 	return n.m[string(name)], sent, open
-}
-
-// protected finds the protected statement of that name, nil for an ordinary one. It waits for the server's word where a
-// change of the name is open, on behalf of a message of the type, unless the name goes to what is silent: then nothing
-// hangs on whether the change comes about. A session that never prepared a protected statement never waits.
-func (s *session) protected(typ byte, name []byte) (Statement, error) {
-	if !s.names.used {
-		return nil, nil
-	}
-	st, sent, open := s.names.get(name, s.kept.segment)
-	if silent(sent) {
-		return sent, nil
-	}
-	if open {
-		if _, err := s.settleFor(typ); err != nil {
-			return nil, err
-		}
-		st, _, _ = s.names.get(name, s.kept.segment)
-	}
-	if st == remnant {
-		s.exchange.push(entry{kind: kindClose, hidden: true, done: s.freeing(nil)})
-		return nil, s.send(&pgproto3.Close{ObjectType: 'S'})
-	}
-	return st, nil
 }
 
 // forget drops a name that SQL has freed.

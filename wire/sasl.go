@@ -30,7 +30,7 @@ func (a asked) Receive() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if typ != 'p' {
+	if typ != msgSASL {
 		return nil, sqlstate.New(sqlstate.ProtocolViolation, "expected SASL response, got message type %d", typ).Ending()
 	}
 	if length > maxSASL {

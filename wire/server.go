@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"fugu/sqlstate"
 	"fugu/wire/auth"
 )
 
@@ -152,162 +150,6 @@ func (s *Server) client(ctx, work context.Context, conn net.Conn) {
 	killing := after(work, func() { session.stop(errShutdown) })
 	defer killing()
 	session.run()
-}
-
-// login brings a connection up to its first ReadyForQuery. A cancel request gives no session. leave is to be called when
-// the session is over.
-func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave func(), err error) {
-	var undo []func()
-	back := func() {
-		for _, f := range slices.Backward(undo) {
-			f()
-		}
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			s.config.Logger.Error("a login panicked", "panic", fmt.Sprintf("%T", p))
-			err = sqlstate.New(sqlstate.InternalError, "internal error").Ending()
-		}
-		if err != nil {
-			back()
-		}
-	}()
-	if s.config.LoginTimeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, s.config.LoginTimeout)
-		defer cancel()
-	}
-	plain := l.conn
-	hurry := after(ctx, func() { _ = plain.SetDeadline(time.Unix(1, 0)) })
-	defer hurry()
-
-	req, err := l.readStartup(ctx, s.config.TLS)
-	switch {
-	case errors.Is(err, auth.ErrHandshake):
-		s.config.Logger.Warn("a client was not let in", "address", plain.RemoteAddr(), "cause", err)
-		return nil, nil, errDone
-	case err != nil && !isKnown(err):
-		return nil, nil, errDone // not a client of PostgreSQL's protocol, or gone: PostgreSQL says nothing either
-	case err != nil:
-		return nil, nil, err
-	case req.cancel != nil:
-		s.cancel(ctx, req.cancel)
-		return nil, nil, nil
-	}
-	undo = append(undo, func() { s.clients.Add(-1) })
-	if n := s.clients.Add(1); s.config.MaxClients > 0 && n > int64(s.config.MaxClients) {
-		return nil, nil, sqlstate.New(sqlstate.TooManyConnections, "sorry, too many clients already").Ending()
-	}
-	err = s.config.TLS.Admit(l.channel, req.startup.User, req.startup.Database)
-	if err == nil {
-		err = s.config.Auth.Authenticate(ctx, asked{l}, req.startup.User)
-	}
-	if err != nil {
-		if !isKnown(err) {
-			return nil, nil, late(ctx)
-		}
-		s.config.Logger.Warn("a client was not let in", "user", req.startup.User, "address", plain.RemoteAddr(), "code", string(sqlstate.As(err).Code))
-		return nil, nil, err
-	}
-	if !s.users.enter(req.startup.User, s.config.UserClients) {
-		return nil, nil, sqlstate.New(sqlstate.TooManyConnections, "too many connections for role \"%s\"", req.startup.User).Ending()
-	}
-	undo = append(undo, func() { s.users.leave(req.startup.User) })
-	engine, lease, err := s.open(ctx, req.startup)
-	if errors.Is(err, errDone) {
-		return nil, nil, err
-	} else if err != nil {
-		e := sqlstate.As(err)
-		s.config.Logger.Warn("a session could not be opened", "code", string(e.Code), "cause", loggable(e.Cause))
-		return nil, nil, e.Ending()
-	}
-	var pid uint32 // that the client is told, if it can be
-	opened := len(undo)
-	if held := lease.held; held != nil {
-		pid = held.PID()
-		undo = append(undo, func() { _ = held.Conn().Close() })
-	}
-	if err := accepted(lease.told); err != nil {
-		return nil, nil, err
-	}
-	lasting, cancel := context.WithCancel(work)
-	session := &session{log: s.config.Logger, idle: s.config.IdleTimeout, idleInTransaction: s.config.IdleInTransactionTimeout,
-		ctx: lasting, conn: l.conn, engine: engine, lease: lease, exchange: newExchange('I'), in: l.in, maxBody: s.config.MessageBytes, client: l.out}
-	if lease.held != nil {
-		session.guest = lease.held.Conn()
-		session.out = newOutlet(session.guest)
-	}
-	undo = append(undo, cancel)
-	pid, secret, name := s.keys.add(session, pid, req.version)
-	session.askName = name
-	undo = append(undo, func() { s.keys.remove(pid) })
-	l.greet(lease.told)
-	l.out.send(&pgproto3.BackendKeyData{ProcessID: pid, SecretKey: secret}, &pgproto3.ReadyForQuery{TxStatus: 'I'})
-	l.out.flush()
-	if l.out.err != nil {
-		return nil, nil, errDone
-	}
-	if !hurry() { // the client takes itself to be let in, and is told why that has ended
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return nil, nil, late(ctx)
-		}
-		return nil, nil, errShutdown
-	}
-	l.in.r.from, l.in.r.keep = requestReader{session}, false
-	if lease.held != nil { // the session's run closes it
-		undo = slices.Delete(undo, opened, opened+1)
-	}
-	return session, back, nil
-}
-
-// open begins a client's session with the engine, and lets it have a guest, or find out what those of the pool are like.
-func (s *Server) open(ctx context.Context, startup Startup) (Session, *lease, error) {
-	engine, err := s.engine.Open(ctx, startup)
-	if err != nil {
-		return nil, nil, err
-	}
-	if s.pool != nil {
-		l := &lease{pool: s.pool, kind: engine.Kind()}
-		if l.told, err = s.pool.status(ctx, l.kind, engine.Connect); err != nil && !isKnown(err) && ctx.Err() != nil {
-			err = late(ctx)
-		}
-		return engine, l, err
-	}
-	guest, err := engine.Connect(ctx, false)
-	if err != nil {
-		return nil, nil, err
-	}
-	return engine, &lease{held: &lent{Guest: guest}, told: guest.Parameters()}, nil
-}
-
-// accepted refuses a guest whose settings Fugu's parser does not read by.
-func accepted(parameters map[string]string) error {
-	for name, want := range pins {
-		if value, ok := parameters[name]; ok && value != want {
-			return pinned(name, want)
-		}
-	}
-	return nil
-}
-
-// greet leaves in out what a client is told when it is let in, up to its cancel key.
-func (l *login) greet(parameters map[string]string) {
-	l.out.send(&pgproto3.AuthenticationOk{})
-	names := make([]string, 0, 32)
-	for name := range parameters {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	var status pgproto3.ParameterStatus
-	for _, name := range names {
-		status = pgproto3.ParameterStatus{Name: name, Value: parameters[name]}
-		l.out.send(&status)
-	}
-}
-
-func isKnown(err error) bool {
-	var e *sqlstate.Error
-	return errors.As(err, &e)
 }
 
 // cancelTimeout bounds the forwarding of a cancel request.

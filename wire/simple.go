@@ -18,7 +18,7 @@ func (s *session) query(body []byte) error {
 	if err := s.heed(sql); err != nil {
 		return err
 	}
-	statements, err := s.interpret('Q', sql, nil)
+	statements, err := s.interpret(msgQuery, sql, nil)
 	if errors.Is(err, errTold) {
 		return s.end()
 	}
@@ -30,7 +30,7 @@ func (s *session) query(body []byte) error {
 	}
 	if len(statements) > 0 {
 		// If something before it fails, the server skips the Query.
-		switch o, err := s.settleFor('Q'); {
+		switch o, err := s.settleFor(msgQuery); {
 		case err != nil:
 			return err
 		case o == skipped:
@@ -62,22 +62,11 @@ func (s *session) script(statements []Statement) error {
 		}
 	}
 	s.exchange.push(entry{kind: kindClose, hidden: true})
-	if err := s.send(&pgproto3.Close{ObjectType: 'P'}); err != nil {
+	if err := s.send(&pgproto3.Close{ObjectType: objectPortal}); err != nil {
 		return err
 	}
 	return s.end()
 }
-
-// end ends a script.
-func (s *session) end() error {
-	s.kept.segment++
-	s.exchange.push(entry{kind: kindSync})
-	return s.send(&pgproto3.Sync{})
-}
-
-// remnant stands for the unnamed statement that a script leaves on the guest. A simple Query leaves none, also when it
-// fails: so it is closed before it could be found.
-var remnant Statement = struct{ Statement }{}
 
 // step runs one statement of a script, and reports whether the next may follow. A statement is parsed, and with it all
 // before it has succeeded, before the engine answers it: one that cannot run costs nothing. What the engine knows costs
@@ -118,7 +107,7 @@ func (s *session) step(st Statement, final bool) (bool, error) {
 	s.exchange.push(entry{kind: kindBind, hidden: true, scrub: scrub, place: place, before: notices(bound.Notices)})
 	s.exchange.push(entry{kind: kindDescribePortal, quiet: true, scrub: scrub, place: place, params: -1})
 	s.exchange.push(entry{kind: kindExecute, final: final, scrub: scrub, place: place, tag: st.Tag()})
-	err := s.send(combined(&pgproto3.Bind{}, bound.Values), &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{})
+	err := s.send(combined(&pgproto3.Bind{}, bound.Values), &pgproto3.Describe{ObjectType: objectPortal}, &pgproto3.Execute{})
 	if err != nil {
 		return false, err
 	}
@@ -137,4 +126,34 @@ func (s *session) succeeded() (bool, error) {
 		}
 	}
 	return err == nil && o == settled, err
+}
+
+// relayed is the statement that stands for all that a Query holds, nil where there is none.
+func relayed(statements []Statement) Statement {
+	if len(statements) == 1 {
+		if r, ok := statements[0].(Relayer); ok && r.Relayed() {
+			return statements[0]
+		}
+	}
+	return nil
+}
+
+// requery sends the guest a Query in the place of the client's.
+func (s *session) requery(st Statement) error {
+	ctx, stop := s.working()
+	defer stop()
+	bound, err := st.Bind(ctx, Binding{Ask: s.ask})
+	switch err := s.canceled(ctx, err); {
+	case errors.Is(err, errTold):
+		return s.end()
+	case err != nil:
+		return s.raiseQuery(err)
+	}
+	delete(s.portals, "")
+	s.fed = false
+	s.kept.segment++
+	scrub, place := voiced(st)
+	s.exchange.push(entry{kind: kindQuery, scrub: scrub, place: place, before: notices(bound.Notices),
+		done: s.freeing(nil)})
+	return s.send(&pgproto3.Query{String: st.Text()})
 }

@@ -78,7 +78,7 @@ func (l *login) readStartup(ctx context.Context, encryption *auth.TLS) (request,
 		case code == codeSSL && !sslDone:
 			sslDone = true
 			granted := encryption.Offered() && l.channel == nil
-			if err := l.answer(granted, 'S'); err != nil {
+			if err := l.answer(granted, encryptionTLS); err != nil {
 				return request{}, err
 			}
 			early := l.in.r.Buffered() > 0
@@ -93,7 +93,7 @@ func (l *login) readStartup(ctx context.Context, encryption *auth.TLS) (request,
 			}
 		case code == codeGSS && !gssDone:
 			gssDone = true
-			if err := l.answer(false, 'G'); err != nil {
+			if err := l.answer(false, encryptionGSS); err != nil {
 				return request{}, err
 			}
 			if l.in.r.Buffered() > 0 {
@@ -112,7 +112,7 @@ func (l *login) readStartup(ctx context.Context, encryption *auth.TLS) (request,
 
 // answer says whether the client can have what it asked for.
 func (l *login) answer(granted bool, yes byte) error {
-	b := []byte{'N'}
+	b := []byte{encryptionNone}
 	if granted {
 		b[0] = yes
 	}

@@ -27,13 +27,11 @@ const maxKnot = 8
 var knotted = []string{
 	"cmd/proxy",
 	"ledger",
-	"mechanism",
 	"pipeline",
 	"planner",
 	"policy",
 	"twin",
 	"twin/build",
-	"wire",
 }
 
 // Knots returns the largest knot of each package of the module in dir that has one, larger ones first. Tests do not

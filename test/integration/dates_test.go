@@ -3,10 +3,13 @@ package integration
 import (
 	"strings"
 	"testing"
+
+	"fugu/test/patient"
 )
 
 // The same units are the same cells, in whatever words and by whatever column they are asked for.
 func TestDatesAlike(t *testing.T) {
+	patient.Test(t)
 	const year = "{from: 2024-01-01, to: 2024-12-31, by: "
 	c := atMarket(t, year+"month}", year+"day}", year+"day}")
 	for _, a := range []alike{
@@ -35,6 +38,7 @@ func TestDatesAlike(t *testing.T) {
 
 // A time in units answers what is the same all through each unit, and nothing finer.
 func TestUnits(t *testing.T) {
+	patient.Test(t)
 	c := atMarket(t, "{from: 2023-11-15, to: 2024-12-31, by: month}", "{from: 2024-01-01, to: 2024-12-31, by: week}", "{from: 2024-01-01, to: 2024-12-31, by: day}")
 	for _, test := range []struct {
 		key   string

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -102,6 +103,7 @@ var psqlSizes = strings.Split(`\dt+
 
 // psql's commands show through Fugu what they show at PostgreSQL, but for masked sizes.
 func TestPsqlCatalog(t *testing.T) {
+	patient.Test(t)
 	direct, through := serveDoors(t)
 	through = strings.Replace(through, "alice", "fugu_guest", 1)
 	if got := psqlDoors(t, through, `\d`); !contains(got, "adult") {
@@ -131,6 +133,7 @@ func TestPsqlCatalog(t *testing.T) {
 
 // The sizes of tablespaces are shown to nobody, and the guest's missing right on one does not stop the others.
 func TestPsqlTablespaces(t *testing.T) {
+	patient.Test(t)
 	_, through := serveDoors(t)
 	if got := psqlDoors(t, through, `\db+`); contains(got, "ERROR") || !contains(got, "pg_default|postgres|||||") {
 		t.Error(got)
@@ -197,6 +200,7 @@ var introspection = []string{
 
 // What tools ask the catalog has through Fugu the same columns, types and rows as at PostgreSQL, but for masked values.
 func TestIntrospection(t *testing.T) {
+	patient.Test(t)
 	direct, through := serveDoors(t)
 	d, f := connect(t, direct), connect(t, through)
 	for _, sql := range introspection {

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"fugu/ledger"
+	"fugu/test/patient"
 )
 
 // pastPolicy has statements answered from the past where that is within three times a fresh answer's error.
@@ -15,6 +16,7 @@ var pastPolicy = []string{"budget: {epsilon: 20", "error: 300%\n  budget: {epsil
 
 // A dashboard that is drilled up: the cells are paid for, and every margin of them is free and adds up with them.
 func TestDrillUp(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{policy: pastPolicy})
 	c, notices := f.noticing(t)
 

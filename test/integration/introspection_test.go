@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -74,6 +75,7 @@ var oid = regexp.MustCompile(`\b[1-9][0-9]{4,}\b`)
 // Every look-up of tools finds the protected table as it finds the guest's own one of the same kind, in a simple Query and
 // prepared. Without the rewriting it would find none: the guest has no right.
 func TestLookUpsFindProtectedTables(t *testing.T) {
+	patient.Test(t)
 	through := servePeople(t, options{})
 	c, direct := connect(t, through), connect(t, people.cluster.DSN("fugu_guest", "people"))
 	text, err := os.ReadFile("testdata/introspection.sql")
@@ -107,6 +109,7 @@ func TestLookUpsFindProtectedTables(t *testing.T) {
 
 // What is shown is what the policy protects and views over it, and nothing else that the guest has no right to.
 func TestIntrospectionShowsNothingElse(t *testing.T) {
+	patient.Test(t)
 	c := connect(t, servePeople(t, options{}))
 	for sql, want := range map[string]string{
 		"SELECT table_name FROM information_schema.tables WHERE table_schema = 'vault' ORDER BY 1":                                               "person rich_person",
@@ -142,6 +145,7 @@ func TestIntrospectionShowsNothingElse(t *testing.T) {
 
 // Whatever form a statement has, it is rewritten where a subselect can stand, keeps its columns, and is never refused for it.
 func TestIntrospectionInEveryForm(t *testing.T) {
+	patient.Test(t)
 	c := connect(t, servePeople(t, options{}))
 	const query = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'vault' ORDER BY 1"
 	const want = "[\"person\"]\n[\"rich_person\"]\n"

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"fugu/test/patient"
 )
 
 // lab gives the guest a schema of its own, as an analyst may have one, and the reader the right to look into it. What can be joined with protected rows
@@ -46,6 +48,7 @@ func noiseOf(t *testing.T, c *pgx.Conn, sql string) float64 {
 // Analysts may write to ordinary tables. Noise follows what they hold at the moment of the answer: rows that a join
 // multiplies count as often as they are joined.
 func TestJoinsAreCalibratedToWhatTheyMultiply(t *testing.T) {
+	patient.Test(t)
 	truth := lab(t)
 	f := serve(t, options{})
 	c := f.connect(t)
@@ -82,6 +85,7 @@ func TestJoinsCountPartnersWhenTheyRun(t *testing.T) {
 
 // A stored answer stands for what the ordinary tables held: other rows are another question, the old ones the old one.
 func TestJoinsKnowTheContents(t *testing.T) {
+	patient.Test(t)
 	truth := lab(t)
 	f := serve(t, options{})
 	c := f.connect(t)
@@ -115,6 +119,7 @@ func TestJoinsKnowTheContents(t *testing.T) {
 
 // What cannot be held still, or is not the session's to read, is refused before anything is read or charged.
 func TestJoinsRefuse(t *testing.T) {
+	patient.Test(t)
 	truth := lab(t)
 	f := serve(t, options{})
 	c := f.connect(t)
@@ -166,6 +171,7 @@ func TestJoinsRefuse(t *testing.T) {
 
 // Views over a protected table are read as if their query stood in the statement: filters and columns, nothing else.
 func TestViewsOverProtectedTables(t *testing.T) {
+	patient.Test(t)
 	truth := adultDatabase(t).truth(t)
 	rows(t, truth, "CREATE OR REPLACE VIEW public.women AS SELECT age AS years, education, hours_per_week FROM adult WHERE sex = 'Female'")
 	rows(t, truth, "CREATE OR REPLACE VIEW public.old_women AS SELECT w.years + 0 AS age, upper(w.education) AS level, w.* FROM women w WHERE years > 60")

@@ -3,10 +3,13 @@ package integration
 import (
 	"strings"
 	"testing"
+
+	"fugu/test/patient"
 )
 
 // What a policy says of its model reaches the client: in EXPLAIN (PRIVACY), in fugu.last_release and in the budget.
 func TestAssumptionsReachTheClient(t *testing.T) {
+	patient.Test(t)
 	for name, test := range map[string]struct {
 		policy                                     []string
 		sql, mechanism, assumption, explain, hides string

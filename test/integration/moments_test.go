@@ -6,12 +6,15 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"fugu/test/patient"
 )
 
 // Variances, correlation and regression through Fugu: each answer is PostgreSQL's with noise of the size that Fugu says,
 // and that noise is no larger than the answer is useful for. An answer may be off by 16 of its standard deviations: the tails
 // of Laplace noise beyond that have probability e^(-16√2) < 2e-10, over 60 values less than 1e-7.
 func TestSecondMoments(t *testing.T) {
+	patient.Test(t)
 	db := adultDatabase(t)
 	f := serve(t, options{policy: []string{"epsilon: 20,", "epsilon: 1000,"}})
 	client, truth := f.connect(t), db.truth(t)

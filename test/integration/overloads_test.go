@@ -4,11 +4,14 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"fugu/test/patient"
 )
 
 // A statement is refused where the client's own search_path would give it another meaning than PostgreSQL's own functions,
 // operators and types, and answered where it would not.
 func TestOverloads(t *testing.T) {
+	patient.Test(t)
 	db := adultDatabase(t)
 	const plant = `CREATE SCHEMA planted; GRANT USAGE ON SCHEMA planted TO PUBLIC;
 	  CREATE FUNCTION planted.lower(varchar) RETURNS text LANGUAGE sql AS $$ SELECT 'planted' $$;

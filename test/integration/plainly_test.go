@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"fugu/test/patient"
 )
 
 // A statement that would change how texts are read is an error, in either protocol, and the session goes on as it was.
@@ -41,6 +43,7 @@ func TestPinnedSettings(t *testing.T) {
 // Expressions that the database keeps, and those that take no subquery, cannot have a mask put into them: what needs
 // none works, and what needs one is refused, whatever kind of statement it stands in.
 func TestMaskedFunctionsInDefinitions(t *testing.T) {
+	patient.Test(t)
 	c := serve(t, options{}).connect(t)
 	exec := func(sql string) error {
 		_, err := c.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol)
@@ -80,6 +83,7 @@ func TestMaskedFunctionsInDefinitions(t *testing.T) {
 // Errors about ordinary statements, masked or not, alone or beside others, have the position that they have without
 // Fugu.
 func TestErrorsKeepTheirPosition(t *testing.T) {
+	patient.Test(t)
 	db := adultDatabase(t)
 	c, direct := serve(t, options{}).connect(t), db.truth(t)
 	for _, sql := range []string{

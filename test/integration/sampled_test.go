@@ -16,6 +16,7 @@ import (
 // Percentiles and distinct values through Fugu: each answer is PostgreSQL's with noise of the size that Fugu says, at most 16
 // of its standard deviations off (see TestSecondMoments), of PostgreSQL's type, and resting on coupled datasets alone.
 func TestSampled(t *testing.T) {
+	patient.Test(t)
 	db := adultDatabase(t)
 	f := serve(t, options{policy: []string{"epsilon: 20,", "epsilon: 1000,", "delta: 0.01,", "delta: 0.5,"}})
 	client, truth := f.connect(t), db.truth(t)
@@ -148,6 +149,7 @@ func TestSampledShapes(t *testing.T) {
 
 // What has no bound on coupled datasets is refused, with a hint.
 func TestSampledRefused(t *testing.T) {
+	patient.Test(t)
 	db := adultDatabase(t)
 	for _, c := range []struct{ edit, sql, code, hint string }{
 		{"", "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY education) FROM adult", "PV001", "integers"},

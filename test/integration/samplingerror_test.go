@@ -3,11 +3,14 @@ package integration
 import (
 	"math"
 	"testing"
+
+	"fugu/test/patient"
 )
 
 // fugu.sampling_error is what docs/twin.md says, on twins with rows shown and without, and as far as the twin is from
 // the table, so far is it said to be.
 func TestSamplingError(t *testing.T) {
+	patient.Test(t)
 	through, direct := serveClinic(t)
 	c, d := connect(t, through), overTwins(t, direct)
 	const rate = `(SELECT max(sqrt(greatest(w - 1, 0) + (w - floor(w)) * (1 - w + floor(w)) / greatest(w, 1)))

@@ -8,11 +8,13 @@ import (
 
 	"fugu/pipeline"
 	"fugu/policy"
+	"fugu/test/patient"
 	"fugu/upstream"
 )
 
 // A policy whose secrets are one, or one and its opposite, is not loaded; of others that are tied fugu check tells.
 func TestTiedSecrets(t *testing.T) {
+	patient.Test(t)
 	db := adultDatabase(t)
 	reader, err := upstream.OpenReader(db.cluster.DSN("fugu_reader", "adult"), time.Minute)
 	if err != nil {

@@ -306,6 +306,7 @@ func TestTwinIsNotATemporaryTable(t *testing.T) {
 
 // psql shows the table under its own name with the twin's columns, and a dump of it can be restored.
 func TestTwinTools(t *testing.T) {
+	patient.Test(t)
 	_, through, _ := serveCensus(t)
 	tool := func(name string, args ...string) string {
 		t.Helper()

@@ -15,6 +15,7 @@ import (
 
 	"fugu/ledger"
 	"fugu/policy"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 	"fugu/twin/build"
 	"fugu/upstream"
@@ -143,6 +144,7 @@ func overTwins(t testing.TB, direct string) *pgx.Conn {
 }
 
 func TestTwinAggregatesAsOnPostgreSQL(t *testing.T) {
+	patient.Test(t)
 	through, direct := serveClinic(t)
 	c, d := connect(t, through), overTwins(t, direct)
 	for _, sql := range clinicStatements {
@@ -196,6 +198,7 @@ func TestTwinAggregatesAsOnPostgreSQL(t *testing.T) {
 // What is shown is of at_least different rows of the sample, and what is left out would be of few. Each patient's
 // name is their own, so that names count the rows that were drawn.
 func TestTwinSmallGroupsAreLeftOut(t *testing.T) {
+	patient.Test(t)
 	through, direct := serveClinic(t)
 	c, d := connect(t, through), overTwins(t, direct)
 	var most int64 // copies of a row
@@ -236,6 +239,7 @@ func TestTwinSmallGroupsAreLeftOut(t *testing.T) {
 
 // What docs/twin.md says is not stopped: two groups that are large enough, and differ by one row.
 func TestTwinSubtraction(t *testing.T) {
+	patient.Test(t)
 	through, direct := serveClinic(t)
 	var name string
 	var got, want float64
@@ -310,6 +314,7 @@ func TestTwinGrants(t *testing.T) {
 // One statement reads rows with noise, a twin whose rows are not listed, and a table of Fugu's own; each column is
 // its own.
 func TestTwinAggregatesBesideNoise(t *testing.T) {
+	patient.Test(t)
 	serveClinic(t)
 	if err := clinic.Exec(t.Context(), "clinic", `CREATE TABLE IF NOT EXISTS bills AS SELECT i AS id, i % 10 < 3 AS open FROM generate_series(1, 4000) AS i;
 	  CREATE TABLE IF NOT EXISTS bills_reference AS SELECT * FROM bills WHERE id <= 2000; ANALYZE bills; ANALYZE bills_reference;
@@ -341,6 +346,7 @@ func TestTwinAggregatesBesideNoise(t *testing.T) {
 
 // psql shows the table with the twin's columns, and a session is told what it asks.
 func TestTwinAggregatesAreShown(t *testing.T) {
+	patient.Test(t)
 	through, _ := serveClinic(t)
 	out, err := exec.CommandContext(t.Context(), clinic.Tool("psql"), "-X", "-A", "-c", `\d patients`, "-c", "SELECT ward, count(*) FROM patients GROUP BY 1", through).CombinedOutput()
 	for _, part := range []string{`Table "public.patients"`, "weight|double precision", "north|", "Its rows are not listed", "fewer than 10"} {

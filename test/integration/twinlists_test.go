@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"fugu/test/patient"
 )
 
 // empty: an answer without a value. clinicAttacks are statements that would list a row, and what they get.
@@ -93,6 +95,7 @@ func values(t testing.TB, c *pgx.Conn, sql string) (list []string, err error) {
 }
 
 func TestTwinListsNoRows(t *testing.T) {
+	patient.Test(t)
 	through, direct := serveClinic(t)
 	c := connect(t, through)
 	if err := clinic.Exec(t.Context(), "clinic", `CREATE TABLE IF NOT EXISTS own.h (name text); ALTER TABLE own.h OWNER TO clinic_guest;

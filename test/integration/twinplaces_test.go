@@ -7,11 +7,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"fugu/test/patient"
 )
 
 // An error in a text that names a twin is told where the client wrote it, in either protocol, whether the text was read
 // or is known by its shape.
 func TestTwinErrorPlaces(t *testing.T) {
+	patient.Test(t)
 	_, through, _ := serveCensus(t)
 	c, err := pgconn.Connect(t.Context(), through)
 	if err != nil {

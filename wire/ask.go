@@ -1,0 +1,126 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fugu/sqlstate"
+)
+
+// errTold is an error that the client has been told of by the server itself.
+var errTold = errors.New("the server has told the client")
+
+// ask runs a statement on the guest, hidden from the client, in order with everything sent before. An error of it is
+// the server's to tell, since it fails the client's transaction. A statement of the same name can be left from an Ask
+// that failed, and is closed first.
+func (s *session) ask(ctx context.Context, sql string) ([][]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var rows [][]string
+	for _, kind := range []byte{kindClose, kindParse, kindBind, kindExecute, kindClose, kindClose} {
+		e := entry{kind: kind, hidden: true, scrub: true, rows: new([][]string)}
+		if kind == kindExecute {
+			e.rows = &rows
+		}
+		s.exchange.push(e)
+	}
+	err := s.send(&pgproto3.Close{ObjectType: objectStatement, Name: s.askName}, &pgproto3.Parse{Name: s.askName, Query: sql},
+		&pgproto3.Bind{DestinationPortal: s.askName, PreparedStatement: s.askName}, &pgproto3.Execute{Portal: s.askName},
+		&pgproto3.Close{ObjectType: objectPortal, Name: s.askName}, &pgproto3.Close{ObjectType: objectStatement, Name: s.askName})
+	if err != nil {
+		return nil, err
+	}
+	switch o, err := s.settle(); {
+	case err != nil:
+		return nil, err
+	case o != settled:
+		return nil, errTold
+	}
+	return rows, nil
+}
+
+// interpret asks the engine about a text, of a message of that type. types are the fields of a Parse.
+func (s *session) interpret(typ byte, sql, types []byte) ([]Statement, error) {
+	switch {
+	case !utf8.Valid(sql):
+		return nil, sqlstate.New(sqlstate.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\"")
+	case s.engine.Ordinary(sql):
+		return nil, nil
+	}
+	var paramTypes []uint32
+	for f := (fields{rest: types}); len(f.rest) > 0; {
+		paramTypes = append(paramTypes, uint32(f.int32()))
+	}
+	ctx, stop := s.working()
+	defer stop()
+	if err := s.resolve(ctx, typ, string(sql)); err != nil {
+		return nil, s.canceled(ctx, err)
+	}
+	statements, err := s.engine.Interpret(ctx, string(sql), paramTypes)
+	return statements, s.canceled(ctx, err)
+}
+
+// resolve lets the engine look up what the names of a text mean in the guest's session, behind everything that was sent
+// before. In a transaction that has failed nothing can be looked up, nor read.
+func (s *session) resolve(ctx context.Context, typ byte, sql string) error {
+	r, ok := s.engine.(Resolver)
+	if !ok {
+		return nil
+	}
+	query := r.Lookup(ctx, sql)
+	if query == "" {
+		return nil
+	}
+	switch o, err := s.settleFor(typ); {
+	case err != nil:
+		return err
+	case o != settled, s.exchange.transaction() == statusFailed:
+		return nil
+	}
+	rows, err := s.ask(ctx, query)
+	if err != nil {
+		return err
+	}
+	r.Resolve(rows)
+	if typ == msgQuery {
+		// What is looked up is no part of the Query, which may hold what cannot stand behind another statement.
+		s.kept.segment++
+		s.exchange.push(entry{kind: kindSync, hidden: true})
+		return s.send(&pgproto3.Sync{})
+	}
+	return nil
+}
+
+// compute lets the engine answer. A transaction that had failed at the last ReadyForQuery may be over by a ROLLBACK since:
+// the server is asked first, and refuses while it is not, so that what cannot run costs nothing.
+func (s *session) compute(st Statement, formats []int16, values [][]byte) (Bound, error) {
+	if !st.Ordinary() && s.exchange.transaction() == statusFailed {
+		if _, err := s.ask(s.ctx, "SELECT"); err != nil {
+			return Bound{}, err
+		}
+	}
+	ctx, stop := s.working()
+	defer stop()
+	bound, err := st.Bind(ctx, Binding{Formats: formats, Values: values, Ask: s.ask})
+	if skipping, _ := s.exchange.mode(); skipping {
+		return bound, errTold // by an Ask that failed, whatever the engine made of it
+	}
+	return bound, s.canceled(ctx, err)
+}
+
+// recall is what the engine knows of an answer without the server: then the server need not be asked before whether the
+// statement can run, as it must be before anything is charged. Nothing may be outstanding, which could change that.
+func (s *session) recall(st Statement, formats []int16, values [][]byte) (Bound, bool) {
+	r, ok := st.(Recaller)
+	if !ok || s.exchange.transaction() == statusFailed {
+		return Bound{}, false
+	}
+	if idle, _ := s.exchange.idle(); !idle {
+		return Bound{}, false
+	}
+	return r.Recall(s.ctx, formats, values)
+}
