@@ -1,3 +1,7 @@
+// Package quote says what an answer would be and cost, before any protected row is read: the model of what is asked
+// (model.go, modelled.go and what they call), the noise that hides the secrets in it (draft.go), what it brings into the
+// accounts of its dataset (jointly.go, spreads.go), and whether it is worth that (worth.go). It knows no session, and
+// nothing of who pays: no share, no standing, no ledger.
 package quote
 
 import (
