@@ -17,51 +17,28 @@ import (
 // the policy says nothing, are the reference's, if there is one.
 func (r *Request) declared(ctx context.Context, c *planner.Bound, d *dataset.Declared) (Model, error) {
 	t := r.Dataset.Find(c.Table.Schema, c.Table.Name)
-	n := len(d.Components)
-	out := Model{source: fromPolicy, Components: d.Components, Inherent: make([]float64, n), expected: make([]float64, n), Lattice: make([]float64, n)}
-	for i, l := range d.Laws {
-		for _, span := range t.Psi[i].Spans {
-			s, err := dataset.LawShift(l, span)
-			if err != nil {
-				return out, err
-			}
-			out.Shifts = append(out.Shifts, s)
-		}
-		for v := range l.Values {
-			for k := range n {
-				out.Inherent[k] = math.Max(out.Inherent[k], math.Sqrt(l.Covariances[v][k][k]))
-				out.expected[k] += l.Means[v][k] / float64(len(l.Values)*len(d.Laws))
-			}
-		}
+	out, err := lawModel(d, t)
+	if err != nil {
+		return out, err
 	}
 	for k, comp := range d.Components {
-		x := new(big.Rat)
 		agg := c.Aggregates[comp.Aggregate]
-		if !agg.Extensive {
+		x := new(big.Rat)
+		if !agg.Extensive { // of an average over no rows something has to stand in
 			x.SetFloat64(out.expected[k])
 		}
 		out.typical = append(out.typical, x)
-		switch {
-		case agg.Linear() && agg.Sums[0] == aggregate.N:
-			out.Lattice[k] = 1
-		case out.Inherent[k] > 0:
+		out.Lattice[k] = 1
+		if isCount := agg.Linear() && agg.Sums[0] == aggregate.N; !isCount && out.Inherent[k] > 0 {
 			out.Lattice[k] = out.Inherent[k]
-		default:
-			out.Lattice[k] = 1
 		}
-	}
-	out.Families = func(context.Context) (out []sensitivity.Family, err error) {
-		for i, l := range d.Laws {
-			for _, span := range t.Psi[i].Spans {
-				out = append(out, dataset.LawFamily{Law: l, At: span})
-			}
-		}
-		return out, nil
 	}
 	if t.Table.Reference == "" {
 		out.limits = unlimited(c)
 		return out, nil
 	}
+
+	// The reference knows the bounds, and finer lattices than a standard deviation.
 	moments, err := model.Measure(ctx, r.Reference, c, t.Totals)
 	if err != nil {
 		return out, err
@@ -78,6 +55,32 @@ func (r *Request) declared(ctx context.Context, c *planner.Bound, d *dataset.Dec
 			out.Lattice[k] = steps[i]
 		}
 	}
+	return out, nil
+}
+
+// lawModel is what declared laws say of the components: how far the secrets move them, and how they vary.
+func lawModel(d *dataset.Declared, t *dataset.Protected) (Model, error) {
+	n := len(d.Components)
+	out := Model{source: fromPolicy, Components: d.Components,
+		Inherent: make([]float64, n), expected: make([]float64, n), Lattice: make([]float64, n)}
+	var families []sensitivity.Family
+	for i, l := range d.Laws {
+		for _, span := range t.Psi[i].Spans {
+			s, err := dataset.LawShift(l, span)
+			if err != nil {
+				return out, err
+			}
+			out.Shifts = append(out.Shifts, s)
+			families = append(families, dataset.LawFamily{Law: l, At: span})
+		}
+		for v := range l.Values {
+			for k := range n {
+				out.Inherent[k] = math.Max(out.Inherent[k], math.Sqrt(l.Covariances[v][k][k]))
+				out.expected[k] += l.Means[v][k] / float64(len(l.Values)*len(d.Laws))
+			}
+		}
+	}
+	out.Families = func(context.Context) ([]sensitivity.Family, error) { return families, nil }
 	return out, nil
 }
 

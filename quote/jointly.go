@@ -34,26 +34,20 @@ func counted(m *model.Moments) []bool {
 func (r *Request) jointly(ctx context.Context, parts []part, m *Quote) (*jointTerms, error) {
 	variance, lines, ok := m.Calibration.Noise.Normal()
 	if !ok {
-		return nil, sqlstate.New(sqlstate.NotAllowed, "mechanism %s has no normal noise, and all answers of dataset %s share one account that needs it", m.Calibration.Kind, r.Policy.Dataset).
+		return nil, sqlstate.New(sqlstate.NotAllowed, "mechanism %s has no normal noise, and all answers of dataset %s "+
+			"share one account that needs it", m.Calibration.Kind, r.Policy.Dataset).
 			WithHint("Set fugu.mechanism to %s.", mechanism.Auto)
 	}
 	var sums []bool
-	for _, p := range parts {
-		sums = append(sums, counted(p.model.moments)...)
-	}
-	out := &jointTerms{Losses: map[string]privacy.Loss{}}
-	byTable := map[*dataset.Protected]*JointPart{}
 	terms := map[*dataset.Protected]*joined{}
 	for _, p := range parts {
-		t := p.model.root
-		if byTable[t] == nil {
-			byTable[t] = &JointPart{Table: t.Table.String(), Digest: t.Places.Digest, Hidden: map[string]bool{}, Aside: map[string]float64{}, Alone: map[string]float64{}, Rounding: m.Calibration.Noise.Rounding()}
-			terms[t] = &joined{}
-		}
+		sums = append(sums, counted(p.model.moments)...)
+		terms[p.model.root] = &joined{}
 	}
+
 	// Normal noise that components share is counted where all of them are sums over one table. Otherwise it stands for
 	// nothing in the account, as if everybody knew it: then the noise alone hides all movements.
-	if len(lines) > 0 && (len(byTable) > 1 || slices.Contains(sums, false)) {
+	if len(lines) > 0 && (len(terms) > 1 || slices.Contains(sums, false)) {
 		lines = nil
 		clear(sums)
 	}
@@ -65,28 +59,19 @@ func (r *Request) jointly(ctx context.Context, parts []part, m *Quote) (*jointTe
 		}
 		offset = to
 	}
-	for t, part := range byTable {
-		for _, s := range t.Table.Secrets {
-			hidden, loss := m.Calibration.Noise.Aside(ofSecret(m.Shifts, s.Name), sums)
-			part.Hidden[s.Name] = hidden
-			part.Aside[s.Name] = math.Sqrt(loss.Kappa2)
-			part.Alone[s.Name] = m.Calibration.Losses[s.Name].Kappa2
-			loss.Kappa2 = 0
-			out.Losses[s.Name] = loss
-		}
-		j := terms[t]
-		all, err := joint.Concat(j.terms...)
+
+	// The secrets of all tables have their losses beside, and each table is a part of its own.
+	out := &jointTerms{Losses: map[string]privacy.Loss{}}
+	for t, j := range terms {
+		part, err := m.jointPart(t, j, sums, out.Losses)
 		if err != nil {
 			return nil, err
 		}
-		part.Noise, part.Still, part.Lines = j.noise, j.still, lines
-		if part.Terms, err = all.MarshalBinary(); err != nil {
-			return nil, err
-		}
+		part.Lines = lines
 		if err := part.Read(); err != nil {
 			return nil, err
 		}
-		out.Parts = append(out.Parts, *part)
+		out.Parts = append(out.Parts, part)
 	}
 	slices.SortFunc(out.Parts, func(a, b JointPart) int { return cmp.Compare(a.Table, b.Table) })
 	var err error
@@ -94,6 +79,28 @@ func (r *Request) jointly(ctx context.Context, parts []part, m *Quote) (*jointTe
 	return out, err
 }
 
+// jointPart is what the components over one table bring into the account. What the noise alone hides of its secrets goes
+// into losses.
+func (m *Quote) jointPart(t *dataset.Protected, j *joined, sums []bool, losses map[string]privacy.Loss) (JointPart, error) {
+	noise := m.Calibration.Noise
+	out := JointPart{Table: t.Table.String(), Digest: t.Places.Digest, Noise: j.noise, Still: j.still, Rounding: noise.Rounding(),
+		Hidden: map[string]bool{}, Aside: map[string]float64{}, Alone: map[string]float64{}}
+	for _, s := range t.Table.Secrets {
+		hidden, loss := noise.Aside(ofSecret(m.Shifts, s.Name), sums)
+		out.Hidden[s.Name], out.Aside[s.Name] = hidden, math.Sqrt(loss.Kappa2)
+		out.Alone[s.Name] = m.Calibration.Losses[s.Name].Kappa2
+		loss.Kappa2 = 0 // which the account counts
+		losses[s.Name] = loss
+	}
+	all, err := joint.Concat(j.terms...)
+	if err != nil {
+		return out, err
+	}
+	out.Terms, err = all.MarshalBinary()
+	return out, err
+}
+
+// ofSecret are the shifts of one secret.
 func ofSecret(shifts []sensitivity.Shift, name string) []sensitivity.Shift {
 	var out []sensitivity.Shift
 	for _, s := range shifts {
