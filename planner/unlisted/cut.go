@@ -1,4 +1,7 @@
-package planner
+// Package unlisted plans what is asked of twins whose rows are not listed: the policy lets them be aggregated, in groups of
+// at least so many rows of the sample. It composes the statement in which the reader does so. It makes no twin, and no
+// noise: what the statement returns is what the client sees.
+package unlisted
 
 import (
 	"context"
@@ -6,37 +9,42 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"fugu/parser"
+	"fugu/planner/protected"
 	"fugu/planner/row"
 	"fugu/sqlstate"
 )
 
-// TwinCut is a cut of twins whose rows are not listed. The reader aggregates the twins' rows as PostgreSQL does, leaves
+// Cut is a cut of twins whose rows are not listed. The reader aggregates the twins' rows as PostgreSQL does, leaves
 // out groups of fewer rows of the sample than the policy says, and what is left takes the place of the cut as arrays.
 //
 // The guest has no right on such a twin, and only what parser.Expr can say is evaluated on its rows, in the form in
 // which no row can make it fail. So there is no way for rows to be seen but in the columns of this relation.
-type TwinCut struct {
+type Cut struct {
 	Params     []int    // the client's parameter numbers that stand below the cut
 	ParamTypes []uint32 // and their types
 	Label      string   // as people read it: count(*), avg(age) of public.adult by sex
 
 	cut     *parser.Cut
-	columns []parser.RelationColumn // above the cut: keys, groupings, aggregates
-	tables  map[int]*Table          // by Rel
+	columns []parser.RelationColumn  // above the cut: keys, groupings, aggregates
+	tables  map[int]*protected.Table // by Rel
 	typing  *row.Typing
 	types   []uint32 // of each argument of each aggregate, in order
 	number  map[int]int
 }
 
-// ofTwins reports whether a cut reads a twin whose rows are not listed.
-func ofTwins(c *parser.Cut) bool {
+// Reads reports whether a cut reads a twin whose rows are not listed.
+func Reads(c *parser.Cut) bool {
 	return slices.ContainsFunc(c.Sources, func(s parser.Source) bool { return s.Table.Aggregates })
 }
 
-// newTwinCut lays out a cut and asks PostgreSQL for its types. given are the types that the client gave for parameters.
-func newTwinCut(ctx context.Context, c *parser.Cut, tables Tables, d Describer, given []uint32) (*TwinCut, error) {
-	out := &TwinCut{cut: ordered(c), tables: map[int]*Table{}, number: map[int]int{}}
+// New lays out a cut and asks PostgreSQL for its types. given are the types that the client gave for parameters.
+func New(
+	ctx context.Context, c *parser.Cut, tables protected.Tables, db protected.Database, given []uint32,
+) (*Cut, error) {
+	out := &Cut{cut: parser.Ordered(c), tables: map[int]*protected.Table{}, number: map[int]int{}}
 	c = out.cut
 	for _, s := range c.Sources {
 		t, ok := tables.Protected(s.Table.Schema, s.Table.Name)
@@ -51,28 +59,25 @@ func newTwinCut(ctx context.Context, c *parser.Cut, tables Tables, d Describer, 
 	if err != nil {
 		return nil, err
 	}
-	out.typing, err = row.Resolve(ctx, d, out.beside(), "t", roots, func(n int) uint32 { return given[n-1] })
+	out.typing, err = row.Resolve(ctx, db, out.beside(), "t", roots, func(n int) uint32 { return given[n-1] })
 	if err != nil {
-		return nil, out.somewhere(err)
+		return nil, sqlstate.Place(err, out.cut.Position)
 	}
 	out.Params, out.ParamTypes = out.typing.Params, out.typing.ParamTypes
 	for i, n := range out.Params {
 		out.number[n] = i + 1
 	}
-	if err := out.layOut(ctx, d); err != nil {
+	if err := out.layOut(ctx, db); err != nil {
 		return nil, err
 	}
 
 	// What would be refused whatever the parameters are is refused before they are there.
-	_, err = out.Bind(ctx, d, make([][]byte, len(out.Params)))
+	_, err = out.Bind(ctx, db, make([][]byte, len(out.Params)))
 	return out, err
 }
 
-// somewhere points at the cut where an error of the client's knows no place.
-func (c *TwinCut) somewhere(err error) error { return (&Cut{cut: c.cut}).somewhere(err) }
-
 // roots lists the expressions below the cut: keys, arguments, conditions of LEFT JOIN, WHERE.
-func (c *TwinCut) roots() (roots []row.Root, err error) {
+func (c *Cut) roots() (roots []row.Root, err error) {
 	for _, k := range c.cut.Keys {
 		roots = append(roots, row.Root{Expr: k.Expr})
 	}
@@ -111,13 +116,13 @@ func (c *TwinCut) roots() (roots []row.Root, err error) {
 }
 
 // layOut names the columns above the cut, with their types.
-func (c *TwinCut) layOut(ctx context.Context, q Querier) error {
+func (c *Cut) layOut(ctx context.Context, q protected.Querier) error {
 	oids := map[int]uint32{}
 	for i, k := range c.cut.Keys {
 		column := parser.RelationColumn{Name: k.Name}
 		if col, ok := k.Expr.(parser.Column); ok {
 			var err error
-			if column.Type, err = c.tables[col.Rel].columnType(col.Name); err != nil {
+			if column.Type, err = c.tables[col.Rel].ColumnType(col.Name); err != nil {
 				return err
 			}
 		} else {
@@ -131,7 +136,7 @@ func (c *TwinCut) layOut(ctx context.Context, q Querier) error {
 	next := len(c.cut.Keys)
 	var labels []string
 	for _, a := range c.cut.Aggregates {
-		result := uint32(oidInt8) // of count(*)
+		result := uint32(pgtype.Int8OID) // of count(*)
 		if len(a.Args) > 0 {
 			var err error
 			if result, err = resultOf(a, c.typing.Results[next], c.typing.Types[next]); err != nil {
@@ -149,7 +154,7 @@ func (c *TwinCut) layOut(ctx context.Context, q Querier) error {
 }
 
 // describe writes the cut for people.
-func (c *TwinCut) describe(aggregates []string) {
+func (c *Cut) describe(aggregates []string) {
 	var keys []string
 	for _, k := range c.cut.Keys {
 		keys = append(keys, k.Source)
@@ -165,7 +170,7 @@ func (c *TwinCut) describe(aggregates []string) {
 }
 
 // nameTypes writes the types of columns as SQL.
-func (c *TwinCut) nameTypes(ctx context.Context, q Querier, oids map[int]uint32) error {
+func (c *Cut) nameTypes(ctx context.Context, q protected.Querier, oids map[int]uint32) error {
 	var list []string
 	for i := range c.columns {
 		if oid, ok := oids[i]; ok {
@@ -193,30 +198,36 @@ func (c *TwinCut) nameTypes(ctx context.Context, q Querier, oids map[int]uint32)
 	return nil
 }
 
-// relation is the cut's place above it, from a parameter on.
-func (c *TwinCut) relation(first int) parser.Relation {
+// Relation is the cut's place above it, from a parameter on.
+func (c *Cut) Relation(first int) parser.Relation {
 	return parser.Relation{First: first, Columns: c.columns}
 }
 
 // Width is the number of the relation's columns.
-func (c *TwinCut) Width() int { return len(c.columns) }
+func (c *Cut) Width() int { return len(c.columns) }
+
+// Position is where the cut stands in the client's text.
+func (c *Cut) Position() int { return c.cut.Position }
+
+// Uses lists the functions, operators and types that stand below the cut.
+func (c *Cut) Uses() []row.Use { return c.typing.Uses() }
 
 // Bind puts the values of the parameters, in text form, into the cut, and gives the statement that the reader runs.
-func (c *TwinCut) Bind(ctx context.Context, db row.Evaluator, values [][]byte) (string, error) {
-	params := make([]Value, len(values))
+func (c *Cut) Bind(ctx context.Context, db row.Evaluator, values [][]byte) (string, error) {
+	params := make([]protected.Value, len(values))
 	for i, v := range values {
-		params[i] = Value{Text: string(v), Null: v == nil}
+		params[i] = protected.Value{Text: string(v), Null: v == nil}
 	}
 	total, _, err := c.typing.Bind(ctx, db, params)
 	if err != nil {
-		return "", c.somewhere(err)
+		return "", sqlstate.Place(err, c.cut.Position)
 	}
 	next := func() parser.Expr {
 		e := total[0]
 		total = total[1:]
 		return e
 	}
-	b := boundTwin{TwinCut: c, on: map[int]parser.Expr{}}
+	b := bound{Cut: c, on: map[int]parser.Expr{}}
 	for range c.cut.Keys {
 		b.keys = append(b.keys, next())
 	}

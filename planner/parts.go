@@ -56,6 +56,29 @@ func (b *Bound) parts(ctx context.Context, q Querier) ([]part, error) {
 	return out, nil
 }
 
+// domain lists the values that a key can have.
+func (b *Bound) domain(ctx context.Context, q Querier, i int) ([]Value, error) {
+	if d, ok := b.declared(b.forms.keys[i]); ok && len(b.filters(b.forms.keys[i])) == 0 {
+		return d, nil
+	}
+	sql, err := b.domainSQL(i)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := q.Query(ctx, sql, nil, nil)
+	if err != nil {
+		return nil, fmt.Errorf("finding the values of %s: %w", b.Keys[i].Label, err)
+	}
+	if len(rows) > maxCells {
+		return nil, b.tooMany(b.Keys[i].position)
+	}
+	out := make([]Value, len(rows))
+	for j, r := range rows {
+		out[j] = r[0]
+	}
+	return out, nil
+}
+
 // dependent reports whether keys can be listed together with others, and have something in common with them.
 func (b *Bound) dependent(keys, others []int) bool {
 	all := b.together(slices.Concat(keys, others))

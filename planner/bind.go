@@ -7,32 +7,54 @@ import (
 	"strings"
 
 	"fugu/parser"
-	"fugu/planner/row"
 	"fugu/sqlstate"
 )
 
-// roots lists the expressions below the cut, in the order of all.
-func (f forms) roots(c *Cut) []row.Root {
-	var out []row.Root
-	for _, k := range f.keys {
-		out = append(out, row.Root{Expr: k})
-	}
-	for i, args := range f.args {
-		for k, arg := range args {
-			root := c.Aggregates[i].Sampled.root(c.cut.Aggregates[i], arg)
-			root.Further = k > 0
-			out = append(out, root)
+// settle binds the cut once and for all, if nothing in it depends on parameters or ordinary tables, and otherwise finds
+// out what would be refused whatever they are.
+func (c *Cut) settle(ctx context.Context, q Querier) error {
+	if len(c.Params) > 0 || len(c.Ordinary) > 0 {
+		if _, err := c.bare(ctx, q, make([][]byte, len(c.Params))); err != nil {
+			return err
 		}
-	}
-	for _, s := range c.sources.list {
-		if s.On != nil {
-			out = append(out, row.Root{Condition: true, Expr: s.On})
+		b := &Bound{Cut: c, forms: c.written()}
+		for i := range c.Keys {
+			if _, err := b.domainSQL(i); err != nil {
+				return err
+			}
 		}
+		return nil
 	}
-	if len(f.where) > 0 {
-		out = append(out, row.Root{Condition: true, Expr: parser.Logic{Op: "AND", Args: f.where}})
+	b, err := c.Bind(ctx, q, nil)
+	if err == nil && (len(b.Cells) <= maxKept || b.shared()) {
+		c.static = b
 	}
-	return out
+	return err
+}
+
+// Bind puts the values of the parameters, in text form, into the cut.
+func (c *Cut) Bind(ctx context.Context, q Querier, values [][]byte) (*Bound, error) {
+	if c.static != nil {
+		return c.static, nil
+	}
+	b, err := c.bare(ctx, q, values)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.partners(ctx, q); err != nil {
+		return nil, err
+	}
+	b.terms()
+	b.statistics = b.compose()
+	if b.Cells, err = b.cells(ctx, q); err != nil {
+		return nil, err
+	}
+	b.packed = b.pack()
+	if err := b.relabel(ctx, q); err != nil {
+		return nil, err
+	}
+	b.decided, err = b.decide(ctx, q)
+	return b, err
 }
 
 // bare is the cut without parameters: every expression in the one form that equal questions share, and in which no row
@@ -44,7 +66,7 @@ func (c *Cut) bare(ctx context.Context, q Querier, values [][]byte) (*Bound, err
 	}
 	total, cost, err := c.typing.Bind(ctx, q, params)
 	if err != nil {
-		return nil, c.somewhere(err)
+		return nil, sqlstate.Place(err, c.cut.Position)
 	}
 	next := func() parser.Expr {
 		e := total[0]
@@ -85,14 +107,6 @@ func (c *Cut) bare(ctx context.Context, q Querier, values [][]byte) (*Bound, err
 	return b, nil
 }
 
-// somewhere points at the cut where an error of the client's knows no place.
-func (c *Cut) somewhere(err error) error {
-	if e := sqlstate.As(err); e.Code != sqlstate.InternalError && e.Position == 0 {
-		return e.At(c.cut.Position)
-	}
-	return err
-}
-
 // aggregates takes over c's aggregates with the arguments that args gives in their order.
 func (b *Bound) aggregates(c *Cut, args func(i int) []parser.Expr) {
 	type one struct {
@@ -125,37 +139,4 @@ func (b *Bound) aggregates(c *Cut, args func(i int) []parser.Expr) {
 			b.Columns[i] = k
 		}
 	}
-}
-
-// ordered is c with its keys, and its grouping sets, in an order of their own: what GROUP BY names first does not matter.
-// Of the statement's tree, which plans outlive, there is nothing in it.
-func ordered(c *parser.Cut) *parser.Cut {
-	out := parser.Cut{Sources: c.Sources, Where: c.Where, Aggregates: c.Aggregates, Alias: c.Alias, Position: c.Position}
-	order := make([]int, len(c.Keys)) // from new places to old
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return strings.Compare(parser.SQL(c.Keys[a].Expr, "t", nil), parser.SQL(c.Keys[b].Expr, "t", nil))
-	})
-	for _, old := range order {
-		out.Keys = append(out.Keys, c.Keys[old])
-	}
-	moved := func(list []int) []int {
-		places := make([]int, len(list))
-		for i, old := range list {
-			places[i] = slices.Index(order, old)
-		}
-		return places
-	}
-	out.Sets, out.Groupings = slices.Clone(c.Sets), slices.Clone(c.Groupings)
-	for i, set := range out.Sets {
-		out.Sets[i] = moved(set)
-		slices.Sort(out.Sets[i])
-	}
-	slices.SortStableFunc(out.Sets, slices.Compare)
-	for i := range out.Groupings {
-		out.Groupings[i].Keys = moved(out.Groupings[i].Keys)
-	}
-	return &out
 }

@@ -1,21 +1,24 @@
-package planner
+package unlisted
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"fugu/internal/hook"
 	"fugu/parser"
+	"fugu/planner/protected"
 	"fugu/sqlstate"
 )
 
 // MaxGroups is how many groups of a twin one SELECT may have.
 const MaxGroups = 1 << 20
 
-// boundTwin is a TwinCut with the values of its parameters: every expression is total.
-type boundTwin struct {
-	*TwinCut
+// bound is a Cut with the values of its parameters: every expression is total.
+type bound struct {
+	*Cut
 	keys  []parser.Expr
 	args  [][]parser.Expr
 	on    map[int]parser.Expr
@@ -24,7 +27,7 @@ type boundTwin struct {
 
 // sql composes the statement: the keys, the results of GROUPING, and each aggregate if enough rows of the sample are
 // in it.
-func (b *boundTwin) sql() string {
+func (b *bound) sql() string {
 	var columns []string
 	for _, k := range b.keys {
 		columns = append(columns, parser.SQL(k, "t", nil))
@@ -53,10 +56,10 @@ func (b *boundTwin) sql() string {
 	return sql + fmt.Sprintf(" LIMIT %d", MaxGroups+1)
 }
 
-func (b *boundTwin) grouped() bool { return len(b.keys) > 0 || b.cut.Sets != nil }
+func (b *bound) grouped() bool { return len(b.keys) > 0 || b.cut.Sets != nil }
 
 // groups writes GROUP BY, with the numbers of the keys' columns: a key that is a constant would read as one itself.
-func (b *boundTwin) groups() string {
+func (b *bound) groups() string {
 	numbers := func(keys []int) string {
 		list := make([]string, len(keys))
 		for i, k := range keys {
@@ -79,7 +82,7 @@ func (b *boundTwin) groups() string {
 }
 
 // aggregate writes one call, which is NULL if too few rows of the sample contribute.
-func (b *boundTwin) aggregate(a parser.Aggregate, args []parser.Expr, types []uint32) string {
+func (b *bound) aggregate(a parser.Aggregate, args []parser.Expr, types []uint32) string {
 	var list, there []string
 	for i, e := range args {
 		if e == nil { // count of what is never NULL
@@ -87,7 +90,7 @@ func (b *boundTwin) aggregate(a parser.Aggregate, args []parser.Expr, types []ui
 		}
 		x := parser.SQL(e, "t", nil)
 		if a.Func != "count" {
-			x = bounded(x, types[i], len(args) > 1)
+			x = clamped(x, types[i], len(args) > 1)
 		}
 		list, there = append(list, x), append(there, x+" IS NOT NULL")
 	}
@@ -112,15 +115,15 @@ func (b *boundTwin) aggregate(a parser.Aggregate, args []parser.Expr, types []ui
 	return "CASE WHEN " + b.enough(filter, part) + " THEN " + call + " END"
 }
 
-// bounded keeps sums of squares of double precision from overflowing, which would be an error, and an error can be
+// clamped keeps sums of squares of double precision from overflowing, which would be an error, and an error can be
 // had of groups that are too small to be shown.
-func bounded(x string, oid uint32, double bool) string {
-	if !double && oid != oidFloat4 && oid != oidFloat8 {
+func clamped(x string, oid uint32, double bool) string {
+	if !double && oid != pgtype.Float4OID && oid != pgtype.Float8OID {
 		return x
 	}
 	const most = "1e70::pg_catalog.float8"
-	clamped := "LEAST(GREATEST(CAST(" + x + " AS pg_catalog.float8), -" + most + "), " + most + ")"
-	return "NULLIF(NULLIF(" + clamped + ", " + most + "), -" + most + ")"
+	within := "LEAST(GREATEST(CAST(" + x + " AS pg_catalog.float8), -" + most + "), " + most + ")"
+	return "NULLIF(NULLIF(" + within + ", " + most + "), -" + most + ")"
 }
 
 // enough is the condition that of each twin at least so many rows of the sample are among those that filter lets
@@ -129,7 +132,7 @@ func bounded(x string, oid uint32, double bool) string {
 // A row of the sample stands at most w times in its twin, w the greatest number of told rows for one that was taken,
 // rounded up. So n of the twin's rows are of n/w rows of the sample or more. It is asked where the rows are read, in
 // one snapshot with them, since a twin may be made again at any moment.
-func (b *boundTwin) enough(filter, part string) string {
+func (b *bound) enough(filter, part string) string {
 	if hook.TwinSmallGroups {
 		return "true"
 	}
@@ -143,14 +146,14 @@ func (b *boundTwin) enough(filter, part string) string {
 		if len(b.cut.Sources) == 1 && t.Link == nil {
 			rows = "pg_catalog.count(*)" // each is one row of the twin
 		}
-		conditions[i] = rows + filter + " * " + part + " >= " + t.least()
+		conditions[i] = rows + filter + " * " + part + " >= " + least(t)
 	}
 	return strings.Join(conditions, " AND ")
 }
 
 // least is how many rows of a twin, or of its root's, are at_least rows of the sample. It is NULL, and nothing is
 // enough, if the list of twins does not say how they were drawn.
-func (t *Table) least() string {
+func least(t *protected.Table) string {
 	root := t.Root()
 	return fmt.Sprintf(`(SELECT %d * pg_catalog.max(pg_catalog.ceil(c.told::pg_catalog.numeric / c.taken)) `+
 		`FROM %s AS r, `+
@@ -160,7 +163,7 @@ func (t *Table) least() string {
 }
 
 // unit is the row that was drawn: the twin's own, or that of the root to which a linked one belongs.
-func unit(s parser.Source, t *Table) string {
+func unit(s parser.Source, t *protected.Table) string {
 	if t.Link == nil {
 		return parser.Alias("t", s.Rel) + ".ctid"
 	}
@@ -168,7 +171,7 @@ func unit(s parser.Source, t *Table) string {
 }
 
 // rootAlias is the alias of the root of a linked source.
-func rootAlias(rel int, t *Table) string {
+func rootAlias(rel int, t *protected.Table) string {
 	depth := 0
 	for ; t.Link != nil; t = t.Link.To {
 		depth++
@@ -177,7 +180,7 @@ func rootAlias(rel int, t *Table) string {
 }
 
 // from prints the FROM clause: the sources, and behind them, for each that is linked, the rows that it belongs to.
-func (b *boundTwin) from() string {
+func (b *bound) from() string {
 	list := slices.Clone(b.cut.Sources)
 	for i := range list {
 		if list[i].Left {
@@ -193,19 +196,19 @@ func (b *boundTwin) from() string {
 			for i, k := range t.Link.Keys {
 				on[i] = alias + "." + parser.QuoteIdent(k.To) + " = " + own + "." + parser.QuoteIdent(k.Own)
 			}
-			sql += " LEFT JOIN " + t.Link.To.twin() + " AS " + alias + " ON " + strings.Join(on, " AND ")
+			sql += " LEFT JOIN " + twin(t.Link.To) + " AS " + alias + " ON " + strings.Join(on, " AND ")
 			own = alias
 		}
 	}
 	return sql
 }
 
-func (c *TwinCut) sources(list []parser.Source) string {
-	return parser.FromSQL(list, "t", nil, func(s parser.Source) string { return c.tables[s.Rel].twin() })
+func (c *Cut) sources(list []parser.Source) string {
+	return parser.FromSQL(list, "t", nil, func(s parser.Source) string { return twin(c.tables[s.Rel]) })
 }
 
 // beside prints the sources side by side, for what they are and not for which rows they have.
-func (c *TwinCut) beside() string {
+func (c *Cut) beside() string {
 	plain := slices.Clone(c.cut.Sources)
 	for i := range plain {
 		plain[i].Left, plain[i].On = false, nil
@@ -214,28 +217,31 @@ func (c *TwinCut) beside() string {
 }
 
 // twin is the name of the table's twin as SQL.
-func (t *Table) twin() string { return parser.TwinSchema + "." + parser.QuoteIdent(t.Name) }
+func twin(t *protected.Table) string { return parser.TwinSchema + "." + parser.QuoteIdent(t.Name) }
 
 // ordinals are the types that percentiles are taken of, beside numbers: they have an order that people read as an
 // amount.
-var ordinals = []uint32{1082, 1083, 1114, 1184, oidInterval}
-
-const oidInterval = 1186
+var ordinals = []uint32{pgtype.DateOID, pgtype.TimeOID, pgtype.TimestampOID, pgtype.TimestamptzOID, pgtype.IntervalOID}
 
 // resultOf is the type of an aggregate: result is what PostgreSQL says of the call, argument of its argument.
 func resultOf(a parser.Aggregate, result, argument uint32) (uint32, error) {
 	switch {
 	case a.Func == "count":
-		return oidInt8, nil
+		return pgtype.Int8OID, nil
 	case a.Fraction == "":
 		return result, nil
 	case a.Func == "percentile_cont" && slices.Contains(numbers, argument):
-		return oidFloat8, nil
-	case a.Func == "percentile_cont" && argument == oidInterval,
+		return pgtype.Float8OID, nil
+	case a.Func == "percentile_cont" && argument == pgtype.IntervalOID,
 		a.Func == "percentile_disc" && slices.Contains(slices.Concat(ordinals, numbers), argument):
 		return argument, nil
 	}
 	return 0, sqlstate.New(sqlstate.NotAnswerable,
 		"%s is not over numbers or times, and its values may name single rows", a.Source).
 		WithHint("Group by the column instead: values that too few rows have are left out.").At(a.Position)
+}
+
+// numbers are the types that percentiles are taken of.
+var numbers = []uint32{
+	pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID, pgtype.NumericOID, pgtype.Float4OID, pgtype.Float8OID,
 }
