@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"fugu/ledger"
+	"fugu/ledger/audit"
 	"fugu/quote"
 )
 
@@ -40,10 +41,10 @@ func (q *question) book(ctx context.Context, c ledger.Charge, m *quote.Quote, p 
 }
 
 // certificates are those of the calibration, as the ledger keeps them.
-func certificates(m *quote.Quote, p price) []ledger.Certificate {
-	var out []ledger.Certificate
+func certificates(m *quote.Quote, p price) []audit.Certificate {
+	var out []audit.Certificate
 	for _, x := range m.Calibration.Certificates {
-		out = append(out, ledger.Certificate{Secret: x.Secret, Mechanism: string(x.Mechanism), Assumptions: x.Assumptions,
+		out = append(out, audit.Certificate{Secret: x.Secret, Mechanism: string(x.Mechanism), Assumptions: x.Assumptions,
 			Pair: x.Pair, Epsilon: x.Epsilon, Delta: x.Delta, Estimation: x.Estimation, Together: p.reached[x.Secret]})
 	}
 	return out
