@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strconv"
 
 	"fugu/internal/strictyaml"
 )
@@ -72,27 +71,6 @@ func category(v *strictyaml.Value, e strictyaml.Entry, d *Domain) (Value, bool) 
 	}
 	e.Value.Bad("write the values as they stand under group_by", "%s: %s is no value of column %s", v.Path, c, quoteIdent(d.Column))
 	return c, false
-}
-
-// has reports whether a value is in the domain, as far as the policy says it.
-func (d *Domain) has(v Value) bool {
-	switch {
-	case d.FromReference:
-		return true
-	case d.Range != nil:
-		n, err := strconv.ParseInt(v.Text, 10, 64)
-		return err == nil && !v.IsNull && d.Range.From <= n && n <= d.Range.To
-	}
-	return slices.Contains(d.Values, v)
-}
-
-// domain finds the public domain of a column.
-func (t Table) domain(column string) *Domain {
-	i := slices.IndexFunc(t.GroupBy, func(d Domain) bool { return d.Column == column })
-	if i < 0 {
-		return nil
-	}
-	return &t.GroupBy[i]
 }
 
 func simplexRange(v *strictyaml.Value, d *Domain) *SimplexRange {

@@ -4,21 +4,6 @@ import (
 	"fugu/internal/strictyaml"
 )
 
-// Epoch says which data the protected tables hold, so that answers about others are given no more once they are replaced.
-type Epoch struct {
-	Label string // empty: epochs are advanced by command alone
-	Draw  Draw
-}
-
-// Draw says how the tables' rows relate to those of the epochs before.
-type Draw string
-
-// The values of draw.
-const (
-	DependentDraw   Draw = "dependent"   // in any way: what was told of the old rows counts against the budget of the new
-	IndependentDraw Draw = "independent" // not at all, given what the policy says of their distribution
-)
-
 // epoch reads the section. Data that are drawn anew have secrets of their own only where a secret is a property of the
 // data: the parameter of a distribution is the same for every draw from it.
 func (p *Policy) epoch(v *strictyaml.Value) {

@@ -26,9 +26,6 @@ func (u unit) value(v *strictyaml.Value) (float64, bool) {
 	return 0, false
 }
 
-// maxMean keeps differences and squares of means in float64.
-const maxMean = 1e100
-
 const spansHint = "write values: {from: 0.1, to: 0.6, within: 0.05} or pairs: [[0.2, 0.25]]"
 
 // alternatives returns the section values or the list pairs, whichever there is; both are nil after a finding.
@@ -56,9 +53,6 @@ func spans(f strictyaml.Fields, u unit) []Span {
 	}
 	return nil
 }
-
-// rounding is how far the difference of two proportions in decimal may be from the float64 difference.
-const rounding = 1e-12
 
 func valuesSpan(v *strictyaml.Value, u unit) (Span, bool) {
 	f := v.Fields(keys["secrets.*.values"]...)

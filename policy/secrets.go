@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"strings"
-
 	"fugu/internal/strictyaml"
 )
 
@@ -89,5 +87,3 @@ func secret(p *Policy, e strictyaml.Entry) Secret {
 	}
 	return s
 }
-
-func hasQuote(s string) bool { return strings.Contains(s, `"`) }

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"fmt"
 	"math"
 
 	"fugu/internal/strictyaml"
@@ -50,19 +49,6 @@ func within(model *strictyaml.Value) (w *Within, eta, lambda *strictyaml.Value) 
 		return nil, nil, nil
 	}
 	return w, eta, lambda
-}
-
-// Approximated is the relaxation of a Within without Rows.
-func (w Within) Approximated() privacy.Approximated {
-	return privacy.Approximated{Eta: w.Eta, Lambda: w.Lambda}
-}
-
-// String says what the truth may be.
-func (w Within) String() string {
-	if w.Rows > 0 {
-		return fmt.Sprintf("the true table is at most %d rows from the model's, hidden at twice lambda %v", w.Rows, w.Lambda)
-	}
-	return fmt.Sprintf("the true distribution is within lambda %v of the model's, but for eta %v", w.Lambda, w.Eta)
 }
 
 // leaves reports a Within that leaves nothing of what a statement may spend, or whose losses cannot be added up within

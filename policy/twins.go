@@ -6,44 +6,8 @@ import (
 	"fugu/internal/strictyaml"
 )
 
-// Answers says how statements about a table are answered. It is one of the two, never both: beside a twin only the rows
-// that were not taken are unknown, and what noise on answers counts on is not there any more.
-type Answers string
-
-// The values of answers.
-const (
-	ByAnswerNoise Answers = "noise" // each answer by itself has noise
-	FromTwin      Answers = "twin"  // from a copy of the table whose secrets are blurred once
-)
-
-// Twin says what of a table's twin analysts get, and against what they know it holds.
-type Twin struct {
-	Rows            TwinRows
-	Drop            []string // columns that the twin leaves out
-	AtLeast         int64    // groups of fewer rows of the sample are suppressed; 0, where rows are shown: none are
-	KnownRows       int64    // rows of the table that analysts are taken to know
-	Unit            string   // column that names the subject of a row: subjects are counted and taken whole; empty: each row is one
-	IndependentRows bool     // the owner accepts that rows of one subject are drawn independently
-	Smallest        float64  // the share that every class of rows has at least, which everybody may know; 0: none is known
-
-	At Position
-}
-
-// TwinRows says whether rows of a twin may be listed.
-type TwinRows string
-
-// The values of rows of a twin.
-const (
-	ShowRows  TwinRows = "shown"
-	Aggregate TwinRows = "aggregates"
-)
-
 // leastRows is at_least where a policy does not say it: what statistical offices ask of a cell, and more.
 const leastRows = 10
-
-// Exchangeable is the assumption that a twin rests on: within a class rows are exchangeable, and as many of each class as
-// both values of a pair allow have one joint law under both.
-const Exchangeable Assumption = "exchangeable"
 
 // twin reads how a table is answered, and what of its twin analysts get.
 func (t *Table) twin(r *strictyaml.Report, f strictyaml.Fields) {
@@ -106,21 +70,6 @@ func (w *Twin) drop(v *strictyaml.Value) {
 	}
 }
 
-// root follows the links of a table to their end; false where they lead nowhere, which has its finding.
-func (p *Policy) root(t Table) (Table, bool) {
-	for range p.Tables {
-		if t.Link == nil {
-			return t, true
-		}
-		next, ok := p.Table(t.Link.To)
-		if !ok {
-			return t, false
-		}
-		t = next
-	}
-	return t, t.Link == nil
-}
-
 // twins lets linked tables be answered as their root is, and reports what does not go with a twin.
 func (p *Policy) twins(r *strictyaml.Report) {
 	for i := range p.Tables {
@@ -165,16 +114,6 @@ func (p *Policy) twinTable(r *strictyaml.Report, t *Table) {
 	if w.KnownRows > 0 || w.Unit != "" || w.IndependentRows || w.Smallest > 0 {
 		r.Add(w.At, "write them at the table at the end of the links", "table %s: known_rows, unit, independent_rows and smallest are about rows with a secret, and this table's come with those of another", t.Qualified())
 	}
-}
-
-// twinRoots are the tables with secrets that have a twin of their own; the tables linked to them go with it.
-func (p *Policy) twinRoots() (roots []Table) {
-	for _, t := range p.Tables {
-		if t.Answers == FromTwin && t.Link == nil {
-			roots = append(roots, t)
-		}
-	}
-	return roots
 }
 
 // twinned reports what the rest of the policy asks of tables with a twin that a twin does not give.
