@@ -29,7 +29,6 @@ var knotted = []string{
 	"ledger",
 	"pipeline",
 	"planner",
-	"policy",
 	"twin",
 	"twin/build",
 }
