@@ -52,7 +52,8 @@ func (p *Policy) database(v *strictyaml.Value) {
 	switch {
 	case !ok:
 	case name == "" || len(name) > maxIdent || strings.ContainsFunc(name, unicode.IsControl):
-		v.Bad("write the name as the database's catalog has it, or leave the key out for the database of upstream.guest",
+		v.Bad("write the name as the database's catalog has it, or leave the key out for the database of "+
+			"upstream.guest",
 			"the name of a database has 1 to %d bytes, without control characters", maxIdent)
 	default:
 		p.Database = name

@@ -7,7 +7,8 @@ import (
 	"fugu/internal/strictyaml"
 )
 
-const domainHint = "write a list of values, the word reference, {from: 0, to: 9}, or {from: 2023-01-01, to: 2024-12-31, by: month}"
+const domainHint = "write a list of values, the word reference, {from: 0, to: 9}, or {from: 2023-01-01, to: " +
+	"2024-12-31, by: month}"
 
 func domain(e strictyaml.Entry) Domain {
 	d := Domain{At: e.At}
@@ -28,7 +29,8 @@ func domain(e strictyaml.Entry) Domain {
 		case from > to:
 			f.Get("from").Bad("write the smaller number first", "%s: from %d is above to %d", v.Path, from, to)
 		case uint64(to)-uint64(from) >= MaxRange:
-			f.Get("to").Bad("group by something coarser", "%s: from %d to %d are more than %d values", v.Path, from, to, MaxRange)
+			f.Get("to").Bad("group by something coarser", "%s: from %d to %d are more than %d values", v.Path, from, to,
+				MaxRange)
 		default:
 			d.Range = &IntRange{From: from, To: to}
 		}
@@ -62,9 +64,11 @@ func dates(v *strictyaml.Value, f strictyaml.Fields) *DateRange {
 	switch {
 	case !okBy || !okFrom || !okTo:
 	case from.After(to):
-		f.Get("from").Bad("write the earlier day first", "%s: from %s is behind to %s", v.Path, from.Format(time.DateOnly), to.Format(time.DateOnly))
+		f.Get("from").Bad("write the earlier day first", "%s: from %s is behind to %s", v.Path,
+			from.Format(time.DateOnly), to.Format(time.DateOnly))
 	case to.Sub(from) >= MaxRange*24*time.Hour:
-		f.Get("to").Bad("declare a shorter time", "%s: from %s to %s are more than %d days", v.Path, from.Format(time.DateOnly), to.Format(time.DateOnly), MaxRange)
+		f.Get("to").Bad("declare a shorter time", "%s: from %s to %s are more than %d days", v.Path,
+			from.Format(time.DateOnly), to.Format(time.DateOnly), MaxRange)
 	default:
 		return &DateRange{From: from.Format(time.DateOnly), To: to.Format(time.DateOnly), By: Unit(by)}
 	}

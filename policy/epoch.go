@@ -14,7 +14,8 @@ func (p *Policy) epoch(v *strictyaml.Value) {
 	f := v.Fields(keys["epoch"]...)
 	l, d := f.Get("label"), f.Get("draw")
 	if l == nil && d == nil {
-		f.Need("label", "write the name of the data that the tables hold, such as 2026-Q4, and another when they are replaced")
+		f.Need("label",
+			"write the name of the data that the tables hold, such as 2026-Q4, and another when they are replaced")
 	}
 	if label, ok := l.Text(); ok && !labelPattern.MatchString(label) {
 		l.Bad("write "+labelRule, "an epoch cannot be named like this")
@@ -31,7 +32,9 @@ func (p *Policy) epoch(v *strictyaml.Value) {
 	p.Epoch.Draw = Draw(word)
 	for _, s := range p.Secrets {
 		if p.Epoch.Draw == IndependentDraw && s.About == AboutDistribution {
-			d.Bad("write draw: dependent, or leave it out: the budget then carries on", "epoch.draw independent, but secret %s is a parameter of the distribution: every draw from it tells more of the same parameter", s.Name)
+			d.Bad("write draw: dependent, or leave it out: the budget then carries on",
+				"epoch.draw independent, but secret %s is a parameter of the distribution: every draw from it tells "+
+					"more of the same parameter", s.Name)
 		}
 	}
 }

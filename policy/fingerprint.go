@@ -9,10 +9,11 @@ import (
 )
 
 // fingerprint identifies what a policy means for answers: two files have the same one exactly when they differ at most
-// in comments, format, order of tables and secrets, budget, epoch and analysts. Stored answers and fitted models carry it.
+// in comments, format, order of tables and secrets, budget, epoch and analysts. Stored answers and fitted models carry
+// it.
 //
-// It hashes JSON of plain structs: field order is fixed by the code, floats are written so that they read back exactly. What
-// is added to them is left out of the JSON where a policy does not say it, so that fingerprints of before stay.
+// It hashes JSON of plain structs: field order is fixed by the code, floats are written so that they read back exactly.
+// What is added to them is left out of the JSON where a policy does not say it, so that fingerprints of before stay.
 func fingerprint(p *Policy) string {
 	text, err := json.Marshal(meaningOf(p))
 	if err != nil {
@@ -122,7 +123,8 @@ func meaningOf(p *Policy) meaning {
 	}
 
 	slices.SortFunc(m.Tables, func(a, b tableMeaning) int { return cmp.Compare(a.Name.String(), b.Name.String()) })
-	slices.SortFunc(m.Networks, func(a, b networkMeaning) int { return cmp.Compare(a.Table.String(), b.Table.String()) })
+	slices.SortFunc(m.Networks,
+		func(a, b networkMeaning) int { return cmp.Compare(a.Table.String(), b.Table.String()) })
 	slices.SortFunc(m.Secrets, func(a, b secretMeaning) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortFunc(m.Declared, func(a, b declaredMeaning) int { return cmp.Compare(a.Statement, b.Statement) })
 	slices.SortFunc(m.Public, func(a, b publicMeaning) int { return cmp.Compare(a.Statement, b.Statement) })

@@ -20,8 +20,8 @@ func (q QualifiedName) String() string { return quoteIdent(q.Schema) + "." + quo
 // maxIdent is NAMEDATALEN-1; PostgreSQL cuts longer names, which is no way to say what is protected.
 const maxIdent = 63
 
-// ParseName reads `table` (of schema public) or `schema.table`. Each part is folded to lower case unless it is in double
-// quotes (PostgreSQL manual, section 4.1.1).
+// ParseName reads `table` (of schema public) or `schema.table`. Each part is folded to lower case unless it is in
+// double quotes (PostgreSQL manual, section 4.1.1).
 func ParseName(s string) (QualifiedName, error) {
 	first, rest, err := ident(s)
 	switch {
@@ -47,7 +47,8 @@ func ParseName(s string) (QualifiedName, error) {
 func parseColumn(s string) (string, error) {
 	name, rest, err := ident(s)
 	if err == nil && rest != "" {
-		err = errors.New("a column is named without its table, and a name with other characters must be in double quotes")
+		err = errors.New("a column is named without its table, and a name with other characters must be in double " +
+			"quotes")
 	}
 	return name, err
 }
@@ -133,7 +134,8 @@ func systemSchema(schema string) bool {
 // entryName and valueName read a name as SQL does. A capital letter in a name whose only quotes are YAML's would be
 // folded, which whoever wrote the quotes hardly meant.
 func entryName[N any](r *strictyaml.Report, e strictyaml.Entry, parse func(string) (N, error)) (N, bool) {
-	return sqlName(e.Key, e.Quoted, parse, func(hint, format string, args ...any) { r.Add(e.At, hint, format, args...) })
+	return sqlName(e.Key, e.Quoted, parse,
+		func(hint, format string, args ...any) { r.Add(e.At, hint, format, args...) })
 }
 
 func valueName[N any](v *strictyaml.Value, parse func(string) (N, error)) (N, bool) {
@@ -145,7 +147,8 @@ func valueName[N any](v *strictyaml.Value, parse func(string) (N, error)) (N, bo
 	return sqlName(text, v.Quoted, parse, v.Bad)
 }
 
-func sqlName[N any](text string, quoted bool, parse func(string) (N, error), bad func(hint, format string, args ...any)) (N, bool) {
+func sqlName[N any](text string, quoted bool, parse func(string) (N, error),
+	bad func(hint, format string, args ...any)) (N, bool) {
 	name, err := parse(text)
 	switch {
 	case err != nil:

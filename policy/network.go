@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// Network is a Bayesian network of attribute parameters: each column of a table is drawn by its own parameter, given all
-// of which the columns are independent, or independent of everything else.
+// Network is a Bayesian network of attribute parameters: each column of a table is drawn by its own parameter, given
+// all of which the columns are independent, or independent of everything else.
 type Network struct {
 	Table       QualifiedName
 	Independent []string    // columns that no parameter has to do with

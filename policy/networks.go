@@ -16,7 +16,8 @@ const (
 const (
 	valuesHint        = "list what the parameter can be, for instance [low, high]"
 	networkHint       = "write parameters: {NAME: {column: C, values: [low, high], probabilities: [[0.7, 0.3]]}}"
-	probabilitiesHint = "write a list of probabilities for each combination of the parents' values, the last parent's changing fastest; one list where there are no parents"
+	probabilitiesHint = "write a list of probabilities for each combination of the parents' values, the last " +
+		"parent's changing fastest; one list where there are no parents"
 )
 
 // networks reads the networks of the tables.
@@ -32,7 +33,8 @@ func (p *Policy) networks(r *strictyaml.Report, v *strictyaml.Value) {
 			if t, protected := p.Table(name); !protected {
 				r.Add(e.At, "name one of the tables under tables:", "%s is not a protected table of this policy", name)
 			} else if t.Link != nil {
-				r.Add(e.At, "give the network to the table that this one is linked to", "the rows of %s belong to those of %s", name, t.Link.To)
+				r.Add(e.At, "give the network to the table that this one is linked to",
+					"the rows of %s belong to those of %s", name, t.Link.To)
 			}
 			if other, twice := p.Network(name); twice {
 				r.Add(e.At, "keep one of the two", "table %s has a network already in line %d", name, other.At.Line)
@@ -53,7 +55,8 @@ func (n *Network) read(r *strictyaml.Report, v *strictyaml.Value) {
 	case ok && len(entries) == 0:
 		section.Bad(networkHint, "%s is empty", section.Path)
 	case len(entries) > maxParameters:
-		section.Bad("leave out what the secrets have least to do with", "%s: a network of more than %d parameters", section.Path, maxParameters)
+		section.Bad("leave out what the secrets have least to do with", "%s: a network of more than %d parameters",
+			section.Path, maxParameters)
 	}
 	states := 1
 	for _, e := range entries {
@@ -63,7 +66,8 @@ func (n *Network) read(r *strictyaml.Report, v *strictyaml.Value) {
 		q := n.parameter(e)
 		n.Parameters = append(n.Parameters, q)
 		if states *= max(1, len(q.Values)); states > maxStates {
-			section.Bad("leave out parameters, or give them fewer values", "%s: a network whose parameters have more than %d combinations of values", section.Path, maxStates)
+			section.Bad("leave out parameters, or give them fewer values",
+				"%s: a network whose parameters have more than %d combinations of values", section.Path, maxStates)
 			return
 		}
 	}
@@ -88,7 +92,8 @@ func (n *Network) parameter(e strictyaml.Entry) Parameter {
 	f := e.Value.Fields(keys["networks.*.parameters.*"]...)
 	if c := f.Get("column"); c != nil {
 		if column, ok := valueName(c, parseColumn); ok && n.governs(column) {
-			c.Bad("give the column one of them", "column %s is governed by another parameter already", quoteIdent(column))
+			c.Bad("give the column one of them", "column %s is governed by another parameter already",
+				quoteIdent(column))
 		} else if ok {
 			q.Column = column
 		}
@@ -126,8 +131,8 @@ func (q *Parameter) values(v *strictyaml.Value) int {
 	return len(items)
 }
 
-// parents reads of which parameters before it one depends, and returns how many combinations of values these have; 0 after
-// a finding.
+// parents reads of which parameters before it one depends, and returns how many combinations of values these have; 0
+// after a finding.
 func (n *Network) parents(q *Parameter, v *strictyaml.Value) int {
 	rows := 1
 	items, _ := v.List()
@@ -137,7 +142,8 @@ func (n *Network) parents(q *Parameter, v *strictyaml.Value) int {
 		switch {
 		case !ok:
 		case i < 0:
-			item.Bad("write parents before their children", "%s: there is no parameter %q before this one", v.Path, name)
+			item.Bad("write parents before their children", "%s: there is no parameter %q before this one", v.Path,
+				name)
 		case slices.Contains(q.Parents, i):
 			item.Bad("keep one of the two", "%s lists %s twice", v.Path, name)
 		default:
@@ -150,8 +156,8 @@ func (n *Network) parents(q *Parameter, v *strictyaml.Value) int {
 	return rows
 }
 
-// probabilities reads a distribution over so many values for each of so many combinations of the parents' values; 0: it is not
-// known how many, which has its finding.
+// probabilities reads a distribution over so many values for each of so many combinations of the parents' values; 0: it
+// is not known how many, which has its finding.
 func (q *Parameter) probabilities(v *strictyaml.Value, rows, columns int) {
 	items, ok := v.List()
 	if ok && rows > 0 && len(items) != rows {
@@ -172,7 +178,8 @@ func (q *Parameter) probabilities(v *strictyaml.Value, rows, columns int) {
 		case columns > 0 && len(row) != columns:
 			item.Bad("write one for each value", "%s: %d probabilities for %d values", v.Path, len(row), columns)
 		case !ok || math.Abs(sum-1) > 1e-9:
-			item.Bad("write numbers between 0 and 1 that add up to 1", "%s: probabilities that add up to %v", v.Path, sum)
+			item.Bad("write numbers between 0 and 1 that add up to 1", "%s: probabilities that add up to %v", v.Path,
+				sum)
 		}
 	}
 }
@@ -185,9 +192,11 @@ func (s *Secret) parameter(p *Policy, f strictyaml.Fields) {
 	n, there := p.Network(s.Table)
 	if ok && !slices.ContainsFunc(n.Parameters, func(q Parameter) bool { return q.Name == name }) {
 		if !there {
-			property.Bad("declare it: networks: {"+s.Table.String()+": ...}", "%s: table %s has no network", property.Path, s.Table)
+			property.Bad("declare it: networks: {"+s.Table.String()+": ...}", "%s: table %s has no network",
+				property.Path, s.Table)
 		} else {
-			property.Bad("name one of the network's parameters", "%s: the network of %s has no parameter %q", property.Path, s.Table, name)
+			property.Bad("name one of the network's parameters", "%s: the network of %s has no parameter %q",
+				property.Path, s.Table, name)
 		}
 	}
 	if f.Get("about").Is(string(AboutDataset)) {
@@ -204,14 +213,16 @@ func (s *Secret) parameter(p *Policy, f strictyaml.Fields) {
 func (p *Policy) parameters(r *strictyaml.Report, mechanism *strictyaml.Value) {
 	for _, n := range p.Networks {
 		if _, protected := p.Table(n.Table); protected && !p.parametric(n.Table) {
-			r.Add(n.At, "make one of its parameters a secret, or leave it out", "no secret is a parameter of the network of %s", n.Table)
+			r.Add(n.At, "make one of its parameters a secret, or leave it out",
+				"no secret is a parameter of the network of %s", n.Table)
 		}
 	}
 	seen := map[[2]string]bool{}
 	for _, s := range p.Secrets {
 		switch key := [2]string{s.Table.String(), s.Parameter}; {
 		case s.Parameter == "" && s.Table.Name != "" && p.parametric(s.Table):
-			r.Add(s.At, "keep secrets of one kind", "secret %s is no parameter, and others of %s are: no noise serves both", s.Name, s.Table)
+			r.Add(s.At, "keep secrets of one kind",
+				"secret %s is no parameter, and others of %s are: no noise serves both", s.Name, s.Table)
 		case s.Parameter != "" && seen[key]:
 			r.Add(s.At, "keep one of the two", "parameter %s is a secret already", s.Parameter)
 		case s.Parameter != "":
@@ -220,14 +231,18 @@ func (p *Policy) parameters(r *strictyaml.Report, mechanism *strictyaml.Value) {
 	}
 	for _, t := range p.Tables {
 		if t.Link != nil && p.parametric(t.Link.To) {
-			r.Add(t.Link.At, "let the table stand for itself", "table %s is linked to %s, of whose columns a network speaks, and not of this table's", t.Qualified(), t.Link.To)
+			r.Add(t.Link.At, "let the table stand for itself",
+				"table %s is linked to %s, of whose columns a network speaks, and not of this table's", t.Qualified(),
+				t.Link.To)
 		}
 		parametric := p.parametric(t.Qualified())
 		switch m := p.Privacy.Mechanism; {
 		case parametric && m != "auto" && m != "markov-quilt" && m != "":
-			mechanism.Bad("write auto or markov-quilt", "privacy.mechanism %s hides no parameter, and a secret of %s is one", m, t.Qualified())
+			mechanism.Bad("write auto or markov-quilt",
+				"privacy.mechanism %s hides no parameter, and a secret of %s is one", m, t.Qualified())
 		case !parametric && t.Link == nil && m == "markov-quilt":
-			mechanism.Bad("write auto", "privacy.mechanism markov-quilt hides parameters, and no secret of %s is one", t.Qualified())
+			mechanism.Bad("write auto", "privacy.mechanism markov-quilt hides parameters, and no secret of %s is one",
+				t.Qualified())
 		}
 	}
 }

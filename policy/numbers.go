@@ -38,7 +38,8 @@ func matrixOf(v *strictyaml.Value, size int) ([][]float64, bool) {
 	for i := range m {
 		for j := range i {
 			if m[i][j] != m[j][i] {
-				v.Bad("write the same number in both places", "%s: entry (%d, %d) is %v, and (%d, %d) is %v", v.Path, i+1, j+1, m[i][j], j+1, i+1, m[j][i])
+				v.Bad("write the same number in both places", "%s: entry (%d, %d) is %v, and (%d, %d) is %v", v.Path,
+					i+1, j+1, m[i][j], j+1, i+1, m[j][i])
 				return nil, false
 			}
 		}

@@ -33,7 +33,8 @@ func alternatives(f strictyaml.Fields, hint string) (values, pairs *strictyaml.V
 	values, pairs = f.Get("values"), f.Get("pairs")
 	switch {
 	case values != nil && pairs != nil:
-		pairs.Bad("keep one of the two; a second secret can have the other", "%s: values and pairs are alternatives", pairs.Path)
+		pairs.Bad("keep one of the two; a second secret can have the other", "%s: values and pairs are alternatives",
+			pairs.Path)
 		return nil, nil
 	case values == nil && pairs == nil:
 		f.Need("values", hint)

@@ -5,8 +5,9 @@
 // is a Finding with its line and column, and all of them come at once. The package opens no database: whether tables
 // and columns exist, and what a predicate means, is for others to check. It does not parse SQL beyond names.
 //
-// What a policy says is in files in the singular (policy.go, table.go, secret.go, network.go, statement.go, privacy.go), which
-// know no YAML. Each section of a file is read in one of the others, most of them named like it; decode.go reads them in order.
+// What a policy says is in files in the singular (policy.go, table.go, secret.go, network.go, statement.go,
+// privacy.go), which know no YAML. Each section of a file is read in one of the others, most of them named like it;
+// decode.go reads them in order.
 package policy
 
 import (
@@ -48,12 +49,13 @@ type Assumption string
 
 // The assumptions.
 const (
-	// Translation: between the two values of a secret pair the distribution of a statistic shifts and does nothing else.
+	// Translation: between the two values of a secret pair the distribution of a statistic shifts and does nothing
+	// else.
 	Translation Assumption = "translation"
 	// Gaussian: the distribution of a statistic is normal.
 	Gaussian Assumption = "gaussian"
-	// Exchangeable, on which a twin rests: within a class rows are exchangeable, and as many of each class as both values of
-	// a pair allow have one joint law under both.
+	// Exchangeable, on which a twin rests: within a class rows are exchangeable, and as many of each class as both
+	// values of a pair allow have one joint law under both.
 	Exchangeable Assumption = "exchangeable"
 )
 

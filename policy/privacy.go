@@ -23,8 +23,8 @@ type Privacy struct {
 
 	Composition Composition
 
-	// Error is up to which error a statement is answered from what was released before, where it can be; the zero Tolerance:
-	// never, and no session can ask for it.
+	// Error is up to which error a statement is answered from what was released before, where it can be; the zero
+	// Tolerance: never, and no session can ask for it.
 	Error privacy.Tolerance
 
 	// MaxError is the most noise that an answer may have before it is refused, at no charge; 0: any.
@@ -49,7 +49,8 @@ func (w Within) Approximated() privacy.Approximated {
 // String says what the truth may be.
 func (w Within) String() string {
 	if w.Rows > 0 {
-		return fmt.Sprintf("the true table is at most %d rows from the model's, hidden at twice lambda %v", w.Rows, w.Lambda)
+		return fmt.Sprintf("the true table is at most %d rows from the model's, hidden at twice lambda %v", w.Rows,
+			w.Lambda)
 	}
 	return fmt.Sprintf("the true distribution is within lambda %v of the model's, but for eta %v", w.Lambda, w.Eta)
 }
@@ -63,8 +64,8 @@ const (
 	Jointly Composition = "joint" // the noise of all answers and, counted once, the randomness of the rows
 )
 
-// Weights says in which unit the error of each released value counts when noise is shared out. What adds up is its square,
-// but for TotalWeights.
+// Weights says in which unit the error of each released value counts when noise is shared out. What adds up is its
+// square, but for TotalWeights.
 type Weights string
 
 // The values of weights.
@@ -144,11 +145,15 @@ func (b Budget) Renewal() string {
 	}
 	const year = 365 * 24 * time.Hour
 	k := int64((year + b.Renew - 1) / b.Renew)
-	return fmt.Sprintf("budget.renew gives every period of %d days a budget of its own, but the secret does not renew with it: after k periods everything told is (k times %v, k times %v)-indistinguishable and no better; "+
-		"after a year, of %d periods, epsilon %.4g at delta %.4g", b.Renew/(24*time.Hour), float64(b.Epsilon), float64(b.Delta), k, float64(k)*float64(b.Epsilon), min(1, float64(k)*float64(b.Delta)))
+	epsilon, delta := float64(b.Epsilon), float64(b.Delta)
+	return fmt.Sprintf("budget.renew gives every period of %d days a budget of its own, but the secret does not "+
+		"renew with it: after k periods everything told is (k times %v, k times %v)-indistinguishable and no better; "+
+		"after a year, of %d periods, epsilon %.4g at delta %.4g",
+		b.Renew/(24*time.Hour), epsilon, delta, k, float64(k)*epsilon, min(1, float64(k)*delta))
 }
 
-// Epoch says which data the protected tables hold, so that answers about others are given no more once they are replaced.
+// Epoch says which data the protected tables hold, so that answers about others are given no more once they are
+// replaced.
 type Epoch struct {
 	Label string // empty: epochs are advanced by command alone
 	Draw  Draw
@@ -159,6 +164,8 @@ type Draw string
 
 // The values of draw.
 const (
-	DependentDraw   Draw = "dependent"   // in any way: what was told of the old rows counts against the budget of the new
-	IndependentDraw Draw = "independent" // not at all, given what the policy says of their distribution
+	// In any way: what was told of the old rows counts against the budget of the new.
+	DependentDraw Draw = "dependent"
+	// Not at all, given what the policy says of their distribution.
+	IndependentDraw Draw = "independent"
 )

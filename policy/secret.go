@@ -1,8 +1,8 @@
 package policy
 
 // Secret is a property of a whole table whose value stays hidden: exactly one of Proportion, Mean, Categories and
-// Parameter. Its pairs, the values that must not be told apart, are Spans, for categories either Vectors or Range, and all
-// pairs of values of a parameter. Secrets of one table are all parameters or none is.
+// Parameter. Its pairs, the values that must not be told apart, are Spans, for categories either Vectors or Range, and
+// all pairs of values of a parameter. Secrets of one table are all parameters or none is.
 type Secret struct {
 	Name       string
 	Table      QualifiedName // one of the policy's Tables
@@ -42,9 +42,9 @@ type Share struct {
 	Proportion float64
 }
 
-// SimplexRange stands for every pair of vectors of proportions that add up to 1, each proportion in [From, To], of which
-// one becomes the other when at most the share Within of the rows changes its category: their total variation distance.
-// 0 ≤ From < To ≤ 1 and 0 < Within ≤ 1.
+// SimplexRange stands for every pair of vectors of proportions that add up to 1, each proportion in [From, To], of
+// which one becomes the other when at most the share Within of the rows changes its category: their total variation
+// distance. 0 ≤ From < To ≤ 1 and 0 < Within ≤ 1.
 type SimplexRange struct {
 	From, To, Within float64
 }

@@ -50,7 +50,8 @@ func (p *Policy) noise(f strictyaml.Fields) {
 	}
 	if slices.Contains(needNormal, p.Privacy.Mechanism) && !p.Accepts(Gaussian) {
 		f.Get("mechanism").Bad("write assume: [translation, gaussian], or mechanism: auto",
-			"privacy.mechanism %s counts on normally distributed statistics, which assume does not list", p.Privacy.Mechanism)
+			"privacy.mechanism %s counts on normally distributed statistics, which assume does not "+
+				"list", p.Privacy.Mechanism)
 	}
 }
 
@@ -80,7 +81,8 @@ func (p *Policy) wholeBudget(f strictyaml.Fields, statement spending) spending {
 
 	const hint = "write a budget that pays for at least one statement"
 	if statement.okEpsilon && s.okEpsilon && s.Epsilon < statement.Epsilon {
-		b.Get("epsilon").Bad(hint, "privacy.budget.epsilon %v is below privacy.epsilon %v", s.Epsilon, statement.Epsilon)
+		b.Get("epsilon").Bad(hint, "privacy.budget.epsilon %v is below privacy.epsilon %v", s.Epsilon,
+			statement.Epsilon)
 	}
 	if statement.okDelta && s.okDelta && s.Delta < statement.Delta {
 		b.Get("delta").Bad(hint, "privacy.budget.delta %v is below privacy.delta %v", s.Delta, statement.Delta)

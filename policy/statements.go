@@ -72,7 +72,8 @@ func (p *Policy) law(r *strictyaml.Report, e strictyaml.Entry, size int) Law {
 	l.Values = numbers
 	for i, x := range numbers {
 		if i > 0 && !(x > numbers[i-1]) {
-			values.Bad("write them in ascending order, each once", "%s: %v stands behind %v", values.Path, x, numbers[i-1])
+			values.Bad("write them in ascending order, each once", "%s: %v stands behind %v", values.Path, x,
+				numbers[i-1])
 			ok = false
 			break
 		}
@@ -100,9 +101,11 @@ func (p *Policy) law(r *strictyaml.Report, e strictyaml.Entry, size int) Law {
 	case i < 0:
 		r.Add(e.At, "name one of the secrets of this policy", "%q is no secret", e.Key)
 	case p.Secrets[i].Parameter != "":
-		r.Add(e.At, "leave the statement to the network", "secret %s is a parameter, for which no model can be declared", e.Key)
+		r.Add(e.At, "leave the statement to the network",
+			"secret %s is a parameter, for which no model can be declared", e.Key)
 	case p.Secrets[i].Categories != "":
-		r.Add(e.At, "leave the statement to the reference", "secret %s is a vector of proportions, for which no model can be declared", e.Key)
+		r.Add(e.At, "leave the statement to the reference",
+			"secret %s is a vector of proportions, for which no model can be declared", e.Key)
 	case ok && len(numbers) >= 2:
 		p.Secrets[i].within(l, values)
 	}
@@ -116,17 +119,22 @@ func (s Secret) within(l Law, values *strictyaml.Value) {
 		slack := rounding * math.Max(1, math.Abs(span.From)+math.Abs(span.To))
 		if l.Affine() {
 			if span.From < low-slack || span.To > high+slack {
-				values.Bad("let the two values be the ends of what the secret's pairs cover", "%s: secret %s has pairs from %v to %v, beyond %v to %v", values.Path, s.Name, span.From, span.To, low, high)
+				values.Bad("let the two values be the ends of what the secret's pairs cover",
+					"%s: secret %s has pairs from %v to %v, beyond %v to %v", values.Path, s.Name, span.From, span.To,
+					low, high)
 			}
 			continue
 		}
 		if span.Within < span.To-span.From-slack {
-			values.Bad("write two values, between which everything is interpolated", "%s: secret %s has a range of pairs, and more than two values give no more than their own", values.Path, s.Name)
+			values.Bad("write two values, between which everything is interpolated",
+				"%s: secret %s has a range of pairs, and more than two values give no more than their own", values.Path,
+				s.Name)
 			continue
 		}
 		for _, end := range []float64{span.From, span.To} {
 			if !slices.ContainsFunc(l.Values, func(x float64) bool { return math.Abs(x-end) <= slack }) {
-				values.Bad("list every value of the secret's pairs", "%s: secret %s has a pair with %v", values.Path, s.Name, end)
+				values.Bad("list every value of the secret's pairs", "%s: secret %s has a pair with %v", values.Path,
+					s.Name, end)
 			}
 		}
 	}

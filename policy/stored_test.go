@@ -6,14 +6,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"fugu/test/golden"
 )
 
-// TestStoredFingerprints: ledgers, stored answers and twins carry fingerprints, and a policy whose file did not change has to
-// be the one that they name. Every *.good.yaml has its line in testdata/fingerprints.txt; -update adds new files alone.
+// TestStoredFingerprints: ledgers, stored answers and twins carry fingerprints, and a policy whose file did not change
+// has to be the one that they name. Every *.good.yaml has its line in testdata/fingerprints.txt; -update adds new files
+// alone.
 func TestStoredFingerprints(t *testing.T) {
-	const golden = "testdata/fingerprints.txt"
-	stored, err := os.ReadFile(golden)
-	if err != nil && !*update {
+	const file = "testdata/fingerprints.txt"
+	stored, err := os.ReadFile(file)
+	if err != nil && !golden.Updating() {
 		t.Fatal(err)
 	}
 	known := map[string]string{}
@@ -28,13 +31,13 @@ func TestStoredFingerprints(t *testing.T) {
 		got := load(t, path).Fingerprint
 		if want, ok := known[name]; ok && got != want {
 			t.Errorf("%s: fingerprint %s, stored as %s", name, got, want)
-		} else if !ok && !*update {
+		} else if !ok && !golden.Updating() {
 			t.Errorf("%s: no fingerprint is stored; -update stores %s", name, got)
 		}
 		fmt.Fprintf(&all, "%s  %s\n", got, name)
 	}
-	if *update && !t.Failed() {
-		if err := os.WriteFile(golden, []byte(all.String()), 0o644); err != nil {
+	if golden.Updating() && !t.Failed() {
+		if err := os.WriteFile(file, []byte(all.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 type Table struct {
 	Schema, Name string        // as PostgreSQL stores them
 	Rows         int64         // public number of rows, above 0
-	Reference    QualifiedName // public or held-out rows with the same columns; empty: none, there are Declared models only
+	Reference    QualifiedName // public or held-out rows with the same columns; empty: none, there are Declared models
 	Drawn        Drawn         // how the rows relate to the reference's
 	PlainRows    PlainRows
 	GroupBy      []Domain // public domains of grouping columns, in the order of the file
@@ -68,9 +68,9 @@ type Twin struct {
 	Drop            []string // columns that the twin leaves out
 	AtLeast         int64    // groups of fewer rows of the sample are suppressed; 0, where rows are shown: none are
 	KnownRows       int64    // rows of the table that analysts are taken to know
-	Unit            string   // column that names the subject of a row: subjects are counted and taken whole; empty: each row is one
+	Unit            string   // column that names the subject of a row, of which subjects are taken whole; empty: none
 	IndependentRows bool     // the owner accepts that rows of one subject are drawn independently
-	Smallest        float64  // the share that every class of rows has at least, which everybody may know; 0: none is known
+	Smallest        float64  // share of rows that every class has at least, as everybody may know; 0: none is known
 
 	At Position
 }
@@ -84,7 +84,8 @@ const (
 	Aggregate TwinRows = "aggregates"
 )
 
-// Domain is the public set of values that a grouping column can take: exactly one of Values, FromReference, Range and Dates.
+// Domain is the public set of values that a grouping column can take: exactly one of Values, FromReference, Range and
+// Dates.
 type Domain struct {
 	Column        string
 	Values        []Value
@@ -106,8 +107,8 @@ type IntRange struct {
 	From, To int64
 }
 
-// DateRange is the days From..To, both included, in units of which rows may be told apart: of a column of dates and times,
-// what is the same all through each unit.
+// DateRange is the days From..To, both included, in units of which rows may be told apart: of a column of dates and
+// times, what is the same all through each unit.
 type DateRange struct {
 	From, To string // YYYY-MM-DD
 	By       Unit

@@ -6,7 +6,8 @@ import (
 	"fugu/internal/strictyaml"
 )
 
-const referenceHint = "name a table of public or held-out rows: the model is fitted to the reference, and analysts may see it"
+const referenceHint = "name a table of public or held-out rows: the model is fitted to the reference, and analysts " +
+	"may see it"
 
 // tables reads the protected tables; with declared models they can be without a reference.
 func tables(p *Policy, r *strictyaml.Report, v *strictyaml.Value, declared bool) {
@@ -71,7 +72,8 @@ func table(r *strictyaml.Report, e strictyaml.Entry) (Table, strictyaml.Fields) 
 		word, _ := drawn.Word(words["tables.*.drawn"]...)
 		t.Drawn = Drawn(word)
 		if t.Link != nil {
-			drawn.Bad("write it at the table that this one is linked to", "%s: rows of a linked table come with those of the other", drawn.Path)
+			drawn.Bad("write it at the table that this one is linked to",
+				"%s: rows of a linked table come with those of the other", drawn.Path)
 		}
 	}
 	if rows := f.Get("plain_rows"); rows != nil {
@@ -86,7 +88,8 @@ func table(r *strictyaml.Report, e strictyaml.Entry) (Table, strictyaml.Fields) 
 			continue
 		}
 		if i := slices.IndexFunc(t.GroupBy, func(o Domain) bool { return o.Column == column }); i >= 0 {
-			r.Add(c.At, "keep one of the two", "column %s is already there in line %d", quoteIdent(column), t.GroupBy[i].At.Line)
+			r.Add(c.At, "keep one of the two", "column %s is already there in line %d", quoteIdent(column),
+				t.GroupBy[i].At.Line)
 			continue
 		}
 		d.Column = column
@@ -106,6 +109,7 @@ func (t Table) modelled(r *strictyaml.Report, e strictyaml.Entry, f strictyaml.F
 	}
 	if t.Answers != FromTwin && t.Link != nil || t.PlainRows == ReferenceRows || t.Drawn == FromReference ||
 		slices.ContainsFunc(t.GroupBy, func(d Domain) bool { return d.FromReference }) {
-		r.Add(e.At, referenceHint, "%s has no reference, and something that needs one: link, plain_rows, drawn or a domain", e.Value.Path)
+		r.Add(e.At, referenceHint,
+			"%s has no reference, and something that needs one: link, plain_rows, drawn or a domain", e.Value.Path)
 	}
 }
