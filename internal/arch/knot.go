@@ -28,7 +28,6 @@ var knotted = []string{
 	"cmd/proxy",
 	"ledger",
 	"pipeline",
-	"planner",
 	"twin",
 	"twin/build",
 }
