@@ -10,6 +10,7 @@ import (
 
 	"fugu/parser"
 	"fugu/planner"
+	"fugu/quote"
 	"fugu/twin"
 	"fugu/wire"
 )
@@ -169,8 +170,8 @@ func (c ExplainedClass) line() string {
 		if c.ToldError != nil {
 			d.Noise = *c.ToldError * k / told
 		}
-		sizes, both = append(sizes, strconv.FormatFloat(k, 'f', -1, 64)), append(both, short(d.Both()))
-		drawing = append(drawing, short(d.Drawing))
+		sizes, both = append(sizes, strconv.FormatFloat(k, 'f', -1, 64)), append(both, quote.Short(d.Both()))
+		drawing = append(drawing, quote.Short(d.Drawing))
 	}
 	list := func(of []string) string { return strings.Join(of, ", ") }
 	noise := ""

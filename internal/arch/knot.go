@@ -26,7 +26,6 @@ const maxKnot = 8
 // knotted are the packages with a larger knot, which are still to be divided.
 var knotted = []string{
 	"pipeline",
-	"policy",
 }
 
 // Knots returns the largest knot of each package of the module in dir that has one, larger ones first. Tests do not

@@ -108,7 +108,8 @@ func TestSamplingErrorOfAClass(t *testing.T) {
 	}
 	const made = `SELECT fugu.sampling_error(count(*)), (SELECT told_error FROM fugu.twin ORDER BY class DESC LIMIT 1)
 		FROM adult WHERE income = '>50K'`
-	if err := c.QueryRow(t.Context(), made).Scan(&sd, &told); err != nil || math.Abs(sd-told) > 1e-6*told || told < 100 {
+	err = c.QueryRow(t.Context(), made).Scan(&sd, &told)
+	if err != nil || math.Abs(sd-told) > 1e-6*told || told < 100 {
 		t.Errorf("of a class: %v, want %v, %v", sd, told, err)
 	}
 
