@@ -22,7 +22,8 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 		return refuse(hint, "the aggregate %s cannot be answered on protected data", name)
 	}
 	if !builtIn(f) {
-		return refuse("Use one of PostgreSQL's own: count, sum, avg, stddev, corr and the like.", "a user-defined aggregate cannot be answered on protected data")
+		return refuse("Use one of PostgreSQL's own: count, sum, avg, stddev, corr and the like.",
+			"a user-defined aggregate cannot be answered on protected data")
 	}
 	agg := Aggregate{Func: name, Position: a.src.position(f.Location)}
 	switch {
@@ -39,7 +40,8 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 	}
 	switch {
 	case len(f.AggOrder) > 0:
-		return refuse("Leave out ORDER BY inside the aggregate.", "an ordered aggregate cannot be answered on protected data")
+		return refuse("Leave out ORDER BY inside the aggregate.",
+			"an ordered aggregate cannot be answered on protected data")
 	case f.AggWithinGroup || f.FuncVariadic:
 		return refuse("Write a plain call.", "this form of %s cannot be answered on protected data", name)
 	}

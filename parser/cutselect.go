@@ -21,7 +21,8 @@ func (a *analysis) cutSelect(s *pg.SelectStmt, w *with) error {
 	case !folds(s):
 		return a.plain(s, first, table)
 	case len(s.LockingClause) > 0:
-		return a.refuse(first, "Leave out FOR UPDATE or FOR SHARE.", "rows of the protected table %s cannot be locked", table)
+		return a.refuse(first, "Leave out FOR UPDATE or FOR SHARE.", "rows of the protected table %s cannot be locked",
+			table)
 	}
 	var b block
 	if err := c.read.fromWhere(&b, s, w); err != nil {
@@ -61,7 +62,8 @@ func onlyAlias(from []*pg.Node) string {
 
 // plain accepts a plain SELECT of rows, when it is the whole statement; the policy decides what it gets.
 func (a *analysis) plain(s *pg.SelectStmt, at int32, table Table) error {
-	if s != a.stmt.root.Stmt.GetSelectStmt() || a.stmt.Explain != NoExplain || a.stmt.Prepare != nil || s.IntoClause != nil || len(s.LockingClause) > 0 || len(s.FromClause) != 1 ||
+	if s != a.stmt.root.Stmt.GetSelectStmt() || a.stmt.Explain != NoExplain || a.stmt.Prepare != nil ||
+		s.IntoClause != nil || len(s.LockingClause) > 0 || len(s.FromClause) != 1 ||
 		s.FromClause[0].GetRangeVar() == nil || s.WithClause != nil || table.View != "" {
 		return a.refuse(at, cutHint, "rows of the protected table %s cannot be read here", table)
 	}
@@ -74,8 +76,8 @@ func (a *analysis) plain(s *pg.SelectStmt, at int32, table Table) error {
 const windowHint = "Aggregate with GROUP BY, and write the window function over the aggregates: " +
 	"rank() OVER (ORDER BY count(*)), sum(count(*)) OVER (ORDER BY age)."
 
-// windowOverRows is a window function of s that looks at the rows of FROM, as nothing in s aggregates them; nil: there is
-// none.
+// windowOverRows is a window function of s that looks at the rows of FROM, as nothing in s aggregates them; nil: there
+// is none.
 func windowOverRows(s *pg.SelectStmt) (window *pg.FuncCall) {
 	if len(s.GroupClause) > 0 || s.HavingClause != nil {
 		return nil
@@ -107,8 +109,9 @@ func windowOverRows(s *pg.SelectStmt) (window *pg.FuncCall) {
 func (a *analysis) cut(c *Cut) error {
 	s := c.sel
 	if f := windowOverRows(s); f != nil {
-		return a.refuse(f.Location, windowHint, "a window function over rows of the protected table %s says of single rows "+
-			"where they stand", c.Sources[0].Table)
+		return a.refuse(f.Location, windowHint,
+			"a window function over rows of the protected table %s says of single rows "+
+				"where they stand", c.Sources[0].Table)
 	}
 	if err := a.groups(c); err != nil {
 		return err
@@ -143,7 +146,8 @@ func (a *analysis) cut(c *Cut) error {
 		}
 	}
 	if len(c.Keys)+len(c.Aggregates)+len(c.modes) == 0 {
-		return sqlstate.New(sqlstate.NotAnswerable, "the statement aggregates nothing of the protected table %s", c.Sources[0].Table).WithHint(cutHint).At(c.Position)
+		return sqlstate.New(sqlstate.NotAnswerable, "the statement aggregates nothing of the protected table %s",
+			c.Sources[0].Table).WithHint(cutHint).At(c.Position)
 	}
 	s.WhereClause, s.HavingClause, s.GroupClause, s.GroupDistinct = s.HavingClause, nil, nil, false
 	return nil

@@ -38,7 +38,8 @@ func (a *analysis) unwrapExplain() error {
 		return nil
 	}
 	if other != nil {
-		return sqlstate.New(sqlstate.FeatureNotSupported, "EXPLAIN (PRIVACY) does not take %s %s", strings.ToUpper(other.Defname), defText(other)).
+		return sqlstate.New(sqlstate.FeatureNotSupported, "EXPLAIN (PRIVACY) does not take %s %s",
+			strings.ToUpper(other.Defname), defText(other)).
 			WithHint("Write EXPLAIN (PRIVACY) or EXPLAIN (PRIVACY, FORMAT JSON).").At(a.src.position(other.Location))
 	}
 	a.stmt.Explain = format

@@ -20,7 +20,8 @@ func (a *analysis) groups(c *Cut) error {
 	if len(items) == 0 && s.HavingClause == nil && !callsAggregate(s) {
 		// SELECT DISTINCT a, b: the rows of GROUP BY a, b.
 		if s.DistinctClause[0].GetNode() != nil {
-			return a.refuse(location(s.DistinctClause[0]), "Use GROUP BY with count, sum or avg.", "DISTINCT ON shows single rows of protected tables")
+			return a.refuse(location(s.DistinctClause[0]), "Use GROUP BY with count, sum or avg.",
+				"DISTINCT ON shows single rows of protected tables")
 		}
 		for _, t := range s.TargetList {
 			if _, err := a.key(c, t.GetResTarget().Val); err != nil {
@@ -57,7 +58,8 @@ func (a *analysis) groups(c *Cut) error {
 			if s.GroupDistinct {
 				continue
 			}
-			return a.refuse(location(items[0]), "Write GROUP BY DISTINCT, or name each set once.", "the same grouping set comes twice")
+			return a.refuse(location(items[0]), "Write GROUP BY DISTINCT, or name each set once.",
+				"the same grouping set comes twice")
 		}
 		c.Sets = append(c.Sets, x)
 	}
@@ -115,7 +117,8 @@ func (a *analysis) sets(c *Cut, n *pg.Node) ([][]int, error) {
 			}
 		}
 	default:
-		return nil, a.refuse(location(n), "Use GROUP BY with columns.", "this kind of GROUP BY cannot be used on protected data")
+		return nil, a.refuse(location(n), "Use GROUP BY with columns.",
+			"this kind of GROUP BY cannot be used on protected data")
 	}
 	return out, nil
 }
@@ -140,16 +143,19 @@ func (a *analysis) keySet(c *Cut, n *pg.Node) ([]int, error) {
 	return []int{k}, nil
 }
 
-// key reads one key: an expression, the number of an output column, or an output column's name. A constant groups nothing:
-// it is no key, and gives -1. A column of a subquery that is constant is one, since what stands above names it.
+// key reads one key: an expression, the number of an output column, or an output column's name. A constant groups
+// nothing: it is no key, and gives -1. A column of a subquery that is constant is one, since what stands above names
+// it.
 func (a *analysis) key(c *Cut, g *pg.Node) (int, error) {
 	target := g
 	if i := g.GetAConst().GetIval(); i != nil {
 		if i.Ival < 1 || int(i.Ival) > len(c.sel.TargetList) {
-			return 0, sqlstate.New(sqlstate.InvalidColumnReference, "GROUP BY position %d is not in select list", i.Ival).At(a.src.position(location(g)))
+			return 0, sqlstate.New(sqlstate.InvalidColumnReference, "GROUP BY position %d is not in select list",
+				i.Ival).At(a.src.position(location(g)))
 		}
 		target = c.sel.TargetList[i.Ival-1].GetResTarget().Val
-	} else if r := g.GetColumnRef(); r != nil && len(r.Fields) == 1 && !c.read.names.has(r.Fields[0].GetString_().GetSval()) {
+	} else if r := g.GetColumnRef(); r != nil && len(r.Fields) == 1 &&
+		!c.read.names.has(r.Fields[0].GetString_().GetSval()) {
 		for _, t := range c.sel.TargetList {
 			if rt := t.GetResTarget(); rt.Name != "" && rt.Name == r.Fields[0].GetString_().GetSval() {
 				target = rt.Val

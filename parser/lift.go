@@ -47,7 +47,8 @@ func (a *analysis) lift(c *Cut, n *pg.Node) error {
 		case *pg.Node_ColumnRef:
 			err = a.liftColumn(c, node, x.ColumnRef)
 			return false
-		case *pg.Node_AConst, *pg.Node_String_, *pg.Node_List, *pg.Node_ResTarget, *pg.Node_SortBy, *pg.Node_WindowDef, *pg.Node_TypeName:
+		case *pg.Node_AConst, *pg.Node_String_, *pg.Node_List, *pg.Node_ResTarget, *pg.Node_SortBy, *pg.Node_WindowDef,
+			*pg.Node_TypeName:
 			return true
 		}
 		if complex {
@@ -85,7 +86,9 @@ func (a *analysis) liftColumn(c *Cut, node *pg.Node, ref *pg.ColumnRef) error {
 	}
 	i := c.keyOf(e)
 	if i < 0 {
-		return sqlstate.New(sqlstate.GroupingError, "column \"%s.%s\" must appear in the GROUP BY clause or be used in count, sum or avg", c.Alias, tree.LastString(ref.Fields)).
+		return sqlstate.New(sqlstate.GroupingError,
+			"column \"%s.%s\" must appear in the GROUP BY clause or be used in count, sum or avg", c.Alias,
+			tree.LastString(ref.Fields)).
 			At(a.src.position(ref.Location))
 	}
 	node.Node = tree.Qualified(c.Alias, c.Keys[i].Name)
@@ -102,7 +105,9 @@ func (a *analysis) grouping(c *Cut, f *pg.GroupingFunc) (Grouping, error) {
 		}
 		i := c.keyOf(e)
 		if i < 0 {
-			return g, sqlstate.New(sqlstate.GroupingError, "arguments to GROUPING must be grouping expressions of the associated query level").At(a.src.position(f.Location))
+			return g, sqlstate.New(sqlstate.GroupingError,
+				"arguments to GROUPING must be grouping expressions of the associated query level").
+				At(a.src.position(f.Location))
 		}
 		g.Keys = append(g.Keys, i)
 	}

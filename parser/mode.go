@@ -15,14 +15,15 @@ const (
 	modeGrouping = "fugu mode sets"
 )
 
-// mode puts in the place of mode() WITHIN GROUP (ORDER BY x) the value with the greatest of the noisy counts of each value:
-// a cut of its own, that has x for a further key, and above it
+// mode puts in the place of mode() WITHIN GROUP (ORDER BY x) the value with the greatest of the noisy counts of each
+// value: a cut of its own, that has x for a further key, and above it
 //
 //	(SELECT x FROM cut WHERE x IS NOT NULL AND its other keys are those of the row ORDER BY count DESC, x LIMIT 1)
 //
 // NULL is no mode. The values of x are public, so that there is one whatever the protected rows are.
 func (a *analysis) mode(c *Cut, node *pg.Node, f *pg.FuncCall) error {
-	if !f.AggWithinGroup || f.FuncVariadic || f.AggDistinct || len(f.Args) != 0 || len(f.AggOrder) != 1 || f.AggOrder[0].GetSortBy().SortbyDir == pg.SortByDir_SORTBY_USING {
+	if !f.AggWithinGroup || f.FuncVariadic || f.AggDistinct || len(f.Args) != 0 || len(f.AggOrder) != 1 ||
+		f.AggOrder[0].GetSortBy().SortbyDir == pg.SortByDir_SORTBY_USING {
 		return a.refuse(f.Location, hintMode, "this form of mode cannot be answered on protected data")
 	}
 	by := f.AggOrder[0].GetSortBy()
@@ -39,8 +40,8 @@ func (a *analysis) mode(c *Cut, node *pg.Node, f *pg.FuncCall) error {
 	})
 }
 
-// extreme puts in the place of min(x) or max(x) of a twin whose rows are not listed the least or greatest of the values that
-// the cut by x shows: those that enough rows have. The least of all values would be a single row's.
+// extreme puts in the place of min(x) or max(x) of a twin whose rows are not listed the least or greatest of the values
+// that the cut by x shows: those that enough rows have. The least of all values would be a single row's.
 func (a *analysis) extreme(c *Cut, node *pg.Node, f *pg.FuncCall) error {
 	name := tree.LastString(f.Funcname)
 	if f.AggWithinGroup || f.FuncVariadic || f.AggStar || len(f.AggOrder) > 0 || len(f.Args) != 1 {
@@ -58,13 +59,15 @@ func (a *analysis) extreme(c *Cut, node *pg.Node, f *pg.FuncCall) error {
 	})
 }
 
-// oneOfValues puts in the place of a call the first of the values of x by an order that is written from a value and how many
-// rows have it.
-func (a *analysis) oneOfValues(c *Cut, node *pg.Node, f *pg.FuncCall, x Expr, source string, order func(value, count string) string) error {
+// oneOfValues puts in the place of a call the first of the values of x by an order that is written from a value and how
+// many rows have it.
+func (a *analysis) oneOfValues(c *Cut, node *pg.Node, f *pg.FuncCall, x Expr, source string,
+	order func(value, count string) string) error {
 	if i := c.keyOf(x); i >= 0 { // a group has one value of its keys
 		if c.Sets != nil {
 			name := tree.LastString(f.Funcname)
-			return a.refuse(f.Location, "Take "+name+" of other columns, or write GROUP BY with a single list.", "%s of a key of grouping sets cannot be answered on protected data", name)
+			return a.refuse(f.Location, "Take "+name+" of other columns, or write GROUP BY with a single list.",
+				"%s of a key of grouping sets cannot be answered on protected data", name)
 		}
 		node.Node = tree.Qualified(c.Alias, c.Keys[i].Name)
 		return nil
@@ -88,7 +91,8 @@ func (a *analysis) oneOfValues(c *Cut, node *pg.Node, f *pg.FuncCall, x Expr, so
 		number = len(c.modes)
 	}
 	position := a.src.position(f.Location)
-	m := &Cut{Sources: c.Sources, Where: and(where), Keys: slices.Clone(c.Keys), Position: c.Position, Alias: fmt.Sprintf("fugu mode %d", number), from: &pg.Node{}}
+	m := &Cut{Sources: c.Sources, Where: and(where), Keys: slices.Clone(c.Keys), Position: c.Position,
+		Alias: fmt.Sprintf("fugu mode %d", number), from: &pg.Node{}}
 	if m.Alias == c.Alias {
 		m.Alias += " of it"
 	}
@@ -97,7 +101,8 @@ func (a *analysis) oneOfValues(c *Cut, node *pg.Node, f *pg.FuncCall, x Expr, so
 		value += " "
 	}
 	m.Keys = append(m.Keys, Key{Expr: x, Name: value, Source: SQL(x, "", nil), Position: position, Mode: true})
-	m.Aggregates = []Aggregate{{Func: "count", Name: "fugu aggregate 1", Source: "count(*) of " + source, Position: position}}
+	m.Aggregates = []Aggregate{{Func: "count", Name: "fugu aggregate 1", Source: "count(*) of " + source,
+		Position: position}}
 	a.stmt.Cuts = append(a.stmt.Cuts, m)
 
 	of := func(c *Cut, name string) string { return QuoteIdent(c.Alias) + "." + QuoteIdent(name) }
@@ -119,8 +124,8 @@ func (a *analysis) oneOfValues(c *Cut, node *pg.Node, f *pg.FuncCall, x Expr, so
 	return nil
 }
 
-// modeSets gives the cut of a mode the grouping sets of c, each with the value for a further key, and both a column that
-// tells the sets apart, as the keys of a row need not; not ok where there is but one set.
+// modeSets gives the cut of a mode the grouping sets of c, each with the value for a further key, and both a column
+// that tells the sets apart, as the keys of a row need not; not ok where there is but one set.
 func (c *Cut) modeSets(m *Cut) bool {
 	value := len(c.Keys)
 	if c.Sets == nil || value == 0 {

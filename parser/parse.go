@@ -108,7 +108,8 @@ func (a *analysis) mask() error {
 	if c, ok := a.catalog.(Hider); ok {
 		masks.Hidden = c.Hidden()
 	}
-	changed, err := masks.Apply(shadow.Statement{Root: a.stmt.root.Stmt, Text: a.src.sql, Begin: a.stmt.begin, First: a.stmt.first})
+	changed, err := masks.Apply(shadow.Statement{Root: a.stmt.root.Stmt, Text: a.src.sql, Begin: a.stmt.begin,
+		First: a.stmt.first})
 	a.stmt.Masked = a.stmt.Masked || changed
 	return err
 }

@@ -19,7 +19,8 @@ func ParsePredicate(condition string, table Table) (Expr, error) {
 		return nil, shift(syntaxError(sql, err), len(prefix))
 	}
 	s := parsed.Stmts[0].GetStmt().GetSelectStmt()
-	if len(parsed.Stmts) != 1 || len(s.GetTargetList()) != 1 || s.FromClause != nil || s.WhereClause != nil || s.TargetList[0].GetResTarget().GetName() != "" {
+	if len(parsed.Stmts) != 1 || len(s.GetTargetList()) != 1 || s.FromClause != nil || s.WhereClause != nil ||
+		s.TargetList[0].GetResTarget().GetName() != "" {
 		return nil, sqlstate.New(sqlstate.SyntaxError, "a predicate is one condition").At(1)
 	}
 	one := item{alias: table.Name, schema: table.Schema}

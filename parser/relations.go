@@ -9,8 +9,8 @@ import (
 	"fugu/parser/tree"
 )
 
-// relations say what the names of relations mean: what the catalog knows, but for those that the text gives to something
-// of its own.
+// relations say what the names of relations mean: what the catalog knows, but for those that the text gives to
+// something of its own.
 type relations struct {
 	catalog Catalog
 	target  *pg.RangeVar    // what the statement makes, if it makes a relation
@@ -131,7 +131,8 @@ func callsAggregate(s *pg.SelectStmt) bool {
 			case *pg.SelectStmt:
 				return false
 			case *pg.FuncCall:
-				found = found || isAggregate(tree.LastString(x.Funcname)) || x.Over != nil || x.AggStar || x.AggDistinct || x.AggFilter != nil || x.AggWithinGroup
+				found = found || isAggregate(tree.LastString(x.Funcname)) || x.Over != nil || x.AggStar ||
+					x.AggDistinct || x.AggFilter != nil || x.AggWithinGroup
 			}
 			return true
 		})

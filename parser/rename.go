@@ -45,7 +45,8 @@ func Rename(sql string, statements []*Statement) (out Splice, ok bool) {
 
 // onlyRenamed reports whether nothing is asked of Fugu but the names of twins.
 func (s *Statement) onlyRenamed() bool {
-	return s.renamed && len(s.Cuts)+len(s.Virtual) == 0 && s.Plain == nil && s.Explain == NoExplain && s.Execute == nil &&
+	return s.renamed && len(s.Cuts)+len(s.Virtual) == 0 && s.Plain == nil && s.Explain == NoExplain &&
+		s.Execute == nil &&
 		s.Show == ""
 }
 

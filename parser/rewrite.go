@@ -46,7 +46,8 @@ func (s *Statement) RewritePlain(schema, name string) (string, error) {
 	}
 	// A reference by schema and table would not find the table under its alias.
 	tree.Inspect(s.root.Stmt, func(m proto.Message) bool {
-		if c, ok := m.(*pg.ColumnRef); ok && len(c.Fields) == 3 && c.Fields[0].GetString_().GetSval() == s.Plain.Table.Schema &&
+		if c, ok := m.(*pg.ColumnRef); ok && len(c.Fields) == 3 &&
+			c.Fields[0].GetString_().GetSval() == s.Plain.Table.Schema &&
 			c.Fields[1].GetString_().GetSval() == s.Plain.Table.Name {
 			c.Fields = c.Fields[1:]
 		}

@@ -9,8 +9,8 @@ import (
 	"fugu/sqlstate"
 )
 
-// function puts twins in the text of a function's body, or of a DO block, where it is in SQL. In other languages it is not
-// read: there the twin can be called by its own name.
+// function puts twins in the text of a function's body, or of a DO block, where it is in SQL. In other languages it is
+// not read: there the twin can be called by its own name.
 func (t *twinning) function(options []*pg.Node) error {
 	language, code := tree.Code(options)
 	named := t.words(code)
@@ -65,8 +65,10 @@ func (t *twinning) otherLanguage(named []Table, code string) error {
 			if !t.says(code, token, table.Name) || i >= 2 && t.says(code, scan.Tokens[i-2], TwinSchema) {
 				continue
 			}
-			return sqlstate.New(sqlstate.NotAnswerable, "in the body of a function that is not in SQL, %s would not mean the twin", table.Name).
-				WithHint("Write %s.%s in it, or the function in SQL.", TwinSchema, QuoteIdent(table.Name)).At(max(1, t.stmt.first))
+			return sqlstate.New(sqlstate.NotAnswerable,
+				"in the body of a function that is not in SQL, %s would not mean the twin", table.Name).
+				WithHint("Write %s.%s in it, or the function in SQL.", TwinSchema, QuoteIdent(table.Name)).
+				At(max(1, t.stmt.first))
 		}
 	}
 	return nil

@@ -26,9 +26,11 @@ type RelationColumn struct{ Name, Type string }
 // modified reports whether the column's type has a modifier.
 func (c RelationColumn) modified() bool { return strings.Contains(c.Type, "(") }
 
-// unnest builds the FROM item  unnest($1::t1[], $2::t2[]) AS alias(c1, c2). Column names that the alias already has stay.
+// unnest builds the FROM item  unnest($1::t1[], $2::t2[]) AS alias(c1, c2). Column names that the alias already has
+// stay.
 func unnest(r Relation, alias *pg.Alias) (*pg.Node_RangeFunction, error) {
-	call := &pg.FuncCall{Funcname: []*pg.Node{pg.MakeStrNode("unnest")}, Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL}
+	call := &pg.FuncCall{Funcname: []*pg.Node{pg.MakeStrNode("unnest")},
+		Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL}
 	as := &pg.Alias{Aliasname: alias.Aliasname}
 	for i, c := range r.Columns {
 		t, err := arrayType(c.Type)
@@ -43,12 +45,14 @@ func unnest(r Relation, alias *pg.Alias) (*pg.Node_RangeFunction, error) {
 		}
 		as.Colnames = append(as.Colnames, pg.MakeStrNode(name))
 	}
-	list := &pg.List{Items: []*pg.Node{{Node: &pg.Node_FuncCall{FuncCall: call}}, {}}} // the call, and no column definitions
-	return &pg.Node_RangeFunction{RangeFunction: &pg.RangeFunction{Functions: []*pg.Node{{Node: &pg.Node_List{List: list}}}, Alias: as}}, nil
+	// The call, and no column definitions.
+	list := &pg.List{Items: []*pg.Node{{Node: &pg.Node_FuncCall{FuncCall: call}}, {}}}
+	return &pg.Node_RangeFunction{RangeFunction: &pg.RangeFunction{
+		Functions: []*pg.Node{{Node: &pg.Node_List{List: list}}}, Alias: as}}, nil
 }
 
-// relation builds the FROM item that takes a table's place. unnest forgets the modifiers of types, such as the length of
-// varchar(10): columns that have one are cast again above it.
+// relation builds the FROM item that takes a table's place. unnest forgets the modifiers of types, such as the length
+// of varchar(10): columns that have one are cast again above it.
 func relation(r Relation, alias *pg.Alias) (*pg.Node, error) {
 	f, err := unnest(r, alias)
 	if err != nil {
@@ -58,7 +62,8 @@ func relation(r Relation, alias *pg.Alias) (*pg.Node, error) {
 		return &pg.Node{Node: f}, nil
 	}
 	names := f.RangeFunction.Alias.Colnames
-	s := &pg.SelectStmt{FromClause: []*pg.Node{{Node: f}}, LimitOption: pg.LimitOption_LIMIT_OPTION_DEFAULT, Op: pg.SetOperation_SETOP_NONE}
+	s := &pg.SelectStmt{FromClause: []*pg.Node{{Node: f}}, LimitOption: pg.LimitOption_LIMIT_OPTION_DEFAULT,
+		Op: pg.SetOperation_SETOP_NONE}
 	for i, c := range r.Columns {
 		name := names[i].GetString_().Sval
 		x := &pg.Node{Node: tree.Qualified(alias.Aliasname, name)}
@@ -70,9 +75,11 @@ func relation(r Relation, alias *pg.Alias) (*pg.Node, error) {
 			array.ArrayBounds = nil
 			x = &pg.Node{Node: &pg.Node_TypeCast{TypeCast: &pg.TypeCast{Arg: x, TypeName: array}}}
 		}
-		s.TargetList = append(s.TargetList, &pg.Node{Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{Name: name, Val: x}}})
+		s.TargetList = append(s.TargetList,
+			&pg.Node{Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{Name: name, Val: x}}})
 	}
-	sub := &pg.RangeSubselect{Subquery: &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: s}}, Alias: &pg.Alias{Aliasname: alias.Aliasname}}
+	sub := &pg.RangeSubselect{Subquery: &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: s}},
+		Alias: &pg.Alias{Aliasname: alias.Aliasname}}
 	return &pg.Node{Node: &pg.Node_RangeSubselect{RangeSubselect: sub}}, nil
 }
 

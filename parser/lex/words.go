@@ -71,8 +71,8 @@ var class = func() (c [256]byte) {
 	return c
 }()
 
-// In reports whether a text holds any of the words as an identifier, in any case, quoted or not. A word in a string or a
-// comment counts too, and so does every identifier with Unicode escapes, U&"...": the parser finds out.
+// In reports whether a text holds any of the words as an identifier, in any case, quoted or not. A word in a string or
+// a comment counts too, and so does every identifier with Unicode escapes, U&"...": the parser finds out.
 func (w *Words) In(sql string) bool {
 	for i := 0; i < len(sql); {
 		first := class[sql[i]]
@@ -103,8 +103,8 @@ func (w *Words) In(sql string) bool {
 	return false
 }
 
-// within looks for the words in a run of letters, digits and dollar signs that may be more than one token: a number or a
-// parameter can end where a name begins, and a dollar sign is part of a name or of a quote, as in $tag$.
+// within looks for the words in a run of letters, digits and dollar signs that may be more than one token: a number or
+// a parameter can end where a name begins, and a dollar sign is part of a name or of a quote, as in $tag$.
 func (w *Words) within(run string) bool {
 	for start := range len(run) {
 		if class[run[start]] != letter || start > 0 && class[run[start-1]] == letter {

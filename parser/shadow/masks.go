@@ -14,8 +14,8 @@ type Masks struct {
 func (m Masks) Apply(s Statement) (changed bool, err error) {
 	p := &pass{Statement: s}
 
-	// Columns are hidden before anything of ours stands in the statement: what is masked is found out from the catalog as
-	// it is.
+	// Columns are hidden before anything of ours stands in the statement: what is masked is found out from the catalog
+	// as it is.
 	p.hide(m.Hidden, s.Root)
 
 	// By the first look alone ordinary texts reach the guest as they are: there is nothing to shadow in them.

@@ -13,8 +13,8 @@ import (
 	"fugu/sqlstate"
 )
 
-// Shadows stand between clients and the catalog's values that depend on protected rows: sizes, row counts, statistics of
-// use. A statement that could see one is rewritten so that it gets a public value, or NULL, in its place; one that
+// Shadows stand between clients and the catalog's values that depend on protected rows: sizes, row counts, statistics
+// of use. A statement that could see one is rewritten so that it gets a public value, or NULL, in its place; one that
 // cannot be rewritten is refused. nil shadows nothing. They are safe for concurrent use.
 type Shadows struct {
 	relations map[string]*pg.Node // what stands in the place of each relation: a subselect in FROM
@@ -24,8 +24,8 @@ type Shadows struct {
 }
 
 // New returns the shadows for the protected tables of one database, and for what its catalog shows of the databases
-// beside it: sessions of every database of a server see sizes and counters of all. Without either there are none. columns
-// are those of Relations, as the server has them; a relation that it does not have is left out.
+// beside it: sessions of every database of a server see sizes and counters of all. Without either there are none.
+// columns are those of Relations, as the server has them; a relation that it does not have is left out.
 func New(roots []Root, columns map[string][]Column, beside ...Database) (*Shadows, error) {
 	if len(roots) == 0 && len(beside) == 0 {
 		return nil, nil
@@ -63,9 +63,9 @@ func New(roots []Root, columns map[string][]Column, beside ...Database) (*Shadow
 	return s, nil
 }
 
-// fill puts the array of masked oids in the place of each $1 of a template, and that of databases in the place of each $2.
-// They are the same trees in all of them, which are cloned before they are changed: parsed anew in each place, there would
-// be hundreds of them.
+// fill puts the array of masked oids in the place of each $1 of a template, and that of databases in the place of each
+// $2. They are the same trees in all of them, which are cloned before they are changed: parsed anew in each place,
+// there would be hundreds of them.
 func (s *Shadows) fill(template *pg.Node) {
 	tree.Inspect(template, func(m proto.Message) bool {
 		n, ok := m.(*pg.Node)
@@ -121,8 +121,10 @@ func (p *pass) cast(shadows *Shadows) error {
 		ctes: map[string]bool{}, aliases: map[string]bool{}}
 	root := p.Root
 	if scan, err := pg.Scan(p.Text); err != nil || ambiguous(p.Text, scan.Tokens) {
-		return s.refuse(p.Begin, "Write E'\\\\' for a backslash at the end of a string, or pass the string as a parameter.",
-			"a backslash before a quote is not read alike everywhere, and the text names what may depend on protected rows")
+		return s.refuse(p.Begin,
+			"Write E'\\\\' for a backslash at the end of a string, or pass the string as a parameter.",
+			"a backslash before a quote is not read alike everywhere, and the text names what may depend on "+
+				"protected rows")
 	}
 	if err := s.refuseDynamic(root); err != nil {
 		return err
@@ -138,13 +140,14 @@ func (p *pass) cast(shadows *Shadows) error {
 	return s.refuseArguments(root)
 }
 
-// refuseArguments refuses masked values as arguments of EXECUTE, which takes no subselect and is not always sent as it was
-// rewritten.
+// refuseArguments refuses masked values as arguments of EXECUTE, which takes no subselect and is not always sent as it
+// was rewritten.
 func (s *shadowing) refuseArguments(root *pg.Node) error {
 	var err error
 	tree.Inspect(root, func(m proto.Message) bool {
 		if x, ok := m.(*pg.ExecuteStmt); ok && s.changed {
-			err = sqlstate.New(sqlstate.NotAnswerable, "arguments of EXECUTE %s cannot ask the catalog", lex.QuoteIdent(x.Name)).
+			err = sqlstate.New(sqlstate.NotAnswerable, "arguments of EXECUTE %s cannot ask the catalog",
+				lex.QuoteIdent(x.Name)).
 				WithHint("Ask for the value first.").At(max(1, s.First))
 		}
 		return err == nil
@@ -216,11 +219,13 @@ func (s *shadowing) replace(root *pg.Node, exposed bool) error {
 		switch x := m.(type) {
 		case *pg.RangeTableSample:
 			if rv := x.Relation.GetRangeVar(); rv != nil && s.find(rv) != nil && (exposed || rv.Relname != "pg_class") {
-				err = s.refuse(rv.Location, "Leave out TABLESAMPLE.", "a sample of %s cannot be taken through Fugu", rv.Relname)
+				err = s.refuse(rv.Location, "Leave out TABLESAMPLE.", "a sample of %s cannot be taken through Fugu",
+					rv.Relname)
 			}
 		case *pg.CopyStmt:
 			if rv := x.Relation; rv != nil && s.find(rv) != nil {
-				err = s.refuse(rv.Location, "Use COPY (SELECT ...) TO STDOUT.", "%s holds values that depend on protected rows, and cannot be copied as a table", rv.Relname)
+				err = s.refuse(rv.Location, "Use COPY (SELECT ...) TO STDOUT.",
+					"%s holds values that depend on protected rows, and cannot be copied as a table", rv.Relname)
 			}
 		case *pg.Node:
 			if x.GetFuncCall() != nil {
@@ -280,12 +285,15 @@ func (s *shadowing) find(rv *pg.RangeVar) *pg.Node {
 func (s *shadowing) relation(n *pg.Node, rv *pg.RangeVar, exposed bool) error {
 	shadow := s.find(rv)
 	switch {
-	case shadow == nil && (rv.Schemaname == "" || rv.Schemaname == "pg_catalog") && unknownStatistics(rv.Relname) && !s.ctes[rv.Relname]:
-		return s.refuse(rv.Location, "Its values may depend on protected rows.", "%s cannot be read through Fugu", rv.Relname)
+	case shadow == nil && (rv.Schemaname == "" || rv.Schemaname == "pg_catalog") && unknownStatistics(rv.Relname) &&
+		!s.ctes[rv.Relname]:
+		return s.refuse(rv.Location, "Its values may depend on protected rows.", "%s cannot be read through Fugu",
+			rv.Relname)
 	case shadow == nil, rv.Relname == "pg_class" && !exposed:
 		return nil
 	case rv.Schemaname == "" && s.ctes[rv.Relname]:
-		return s.refuse(rv.Location, "Give the WITH query another name.", "a WITH query has the name of the catalog's %s", rv.Relname)
+		return s.refuse(rv.Location, "Give the WITH query another name.",
+			"a WITH query has the name of the catalog's %s", rv.Relname)
 	}
 	sub := tree.Clone(shadow.GetRangeSubselect())
 	sub.Alias = rv.Alias
@@ -307,7 +315,8 @@ func (s *shadowing) relation(n *pg.Node, rv *pg.RangeVar, exposed bool) error {
 func unqualify(root *pg.Node, schema, relation string) {
 	tree.Inspect(root, func(m proto.Message) bool {
 		c, ok := m.(*pg.ColumnRef)
-		if ok && len(c.Fields) == 3 && c.Fields[0].GetString_().GetSval() == schema && c.Fields[1].GetString_().GetSval() == relation {
+		if ok && len(c.Fields) == 3 && c.Fields[0].GetString_().GetSval() == schema &&
+			c.Fields[1].GetString_().GetSval() == relation {
 			c.Fields = c.Fields[1:]
 		}
 		return true
@@ -317,7 +326,8 @@ func unqualify(root *pg.Node, schema, relation string) {
 // names refuses the name of a masked or refused function anywhere but in a call of it, where the call could not be seen
 // later: CREATE OPERATOR, AGGREGATE, CAST, and the notation row.function.
 func (s *shadowing) names(m proto.Message) (err error) {
-	var called []*pg.Node // an expression's call is looked at by itself; any other funcname is of a function to be called later
+	// An expression's call is looked at by itself; any other funcname is of a function to be called later.
+	var called []*pg.Node
 	switch x := m.(type) {
 	case *pg.A_Const, *pg.Alias:
 		return nil
