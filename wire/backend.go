@@ -11,8 +11,8 @@ import (
 )
 
 // backend relays the guest's replies until the guest's connection ends, and then tells the client why, if it has to be
-// told. It goes on when the client is gone: what the guest still has to say must not keep it from reading. Where the session
-// can go on without this guest, the error says why it has to.
+// told. It goes on when the client is gone: what the guest still has to say must not keep it from reading. Where the
+// session can go on without this guest, the error says why it has to.
 func (s *session) backend() error {
 	err := s.guarded(s.replies)
 	if why := s.part(err); why != nil {

@@ -26,7 +26,8 @@ func TestCancel(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = conn.Close() })
 		s := sleeper{&peer{Conn: conn, in: newFrames(conn)}, &pgproto3.BackendKeyData{}}
-		s.put(t, encode(t, &pgproto3.StartupMessage{ProtocolVersion: version, Parameters: map[string]string{"user": "postgres", "database": "postgres"}}))
+		s.put(t, encode(t, &pgproto3.StartupMessage{ProtocolVersion: version,
+			Parameters: map[string]string{"user": "postgres", "database": "postgres"}}))
 		for typ := byte(0); typ != 'Z'; {
 			var length int
 			if typ, length, err = s.in.next(); err != nil {
@@ -63,7 +64,8 @@ func TestCancel(t *testing.T) {
 			t.Errorf("a cancel request is answered %q, %v", got, err)
 		}
 	}
-	for i, sql := range []string{"SELECT pg_sleep(601)", "SELECT x FROM noisy /*p*/ /*block*/", "SELECT x FROM noisy /*p*/ /*slowask*/"} {
+	for i, sql := range []string{"SELECT pg_sleep(601)", "SELECT x FROM noisy /*p*/ /*block*/",
+		"SELECT x FROM noisy /*p*/ /*slowask*/"} {
 		version = []uint32{protocol30, protocol32, 3<<16 | 9}[i]
 		a, b := start(sql), dial(t, p.address)
 		if i > 0 {

@@ -29,7 +29,8 @@ func TestPgx(t *testing.T) {
 	p := serve(t, nil)
 	for name, mode := range map[string]pgx.QueryExecMode{
 		"simple": pgx.QueryExecModeSimpleProtocol, "statements": pgx.QueryExecModeCacheStatement,
-		"describe": pgx.QueryExecModeCacheDescribe, "describe each": pgx.QueryExecModeDescribeExec, "exec": pgx.QueryExecModeExec,
+		"describe": pgx.QueryExecModeCacheDescribe, "describe each": pgx.QueryExecModeDescribeExec,
+		"exec": pgx.QueryExecModeExec,
 	} {
 		t.Run(name, func(t *testing.T) {
 			config, err := pgx.ParseConfig(p.dsn())
@@ -48,13 +49,15 @@ func TestPgx(t *testing.T) {
 					t.Errorf("got %v", got)
 				}
 				if mode != pgx.QueryExecModeSimpleProtocol {
-					rows, err = c.Query(t.Context(), "SELECT x+$1::int8 FROM noisy WHERE x < $2::int8 ORDER BY 1 /*p*/", int64(10), int64(3))
+					rows, err = c.Query(t.Context(), "SELECT x+$1::int8 FROM noisy WHERE x < $2::int8 ORDER BY 1 /*p*/",
+						int64(10), int64(3))
 					if got := collect(t, rows, err); !slices.Equal(got, []int64{11, 12}) {
 						t.Errorf("got %v", got)
 					}
 				}
 				var pe *pgconn.PgError
-				if _, err := c.Exec(t.Context(), "SELECT /*refuse*/ x FROM noisy"); !errors.As(err, &pe) || pe.Code != "PV001" || pe.Position != 8 {
+				if _, err := c.Exec(t.Context(), "SELECT /*refuse*/ x FROM noisy"); !errors.As(err, &pe) ||
+					pe.Code != "PV001" || pe.Position != 8 {
 					t.Errorf("a refusal is %v", err)
 				}
 			}
@@ -102,11 +105,13 @@ func TestPgx(t *testing.T) {
 		for i := range rows {
 			rows[i] = []any{int64(i)}
 		}
-		if n, err := c.CopyFrom(t.Context(), pgx.Identifier{"copied"}, []string{"x"}, pgx.CopyFromRows(rows)); n != 20000 || err != nil {
+		if n, err := c.CopyFrom(t.Context(), pgx.Identifier{"copied"}, []string{"x"},
+			pgx.CopyFromRows(rows)); n != 20000 || err != nil {
 			t.Errorf("%d rows were copied, %v", n, err)
 		}
 		var out strings.Builder
-		if tag, err := c.PgConn().CopyTo(t.Context(), &out, "COPY copied TO STDOUT"); err != nil || tag.RowsAffected() != 20000 || strings.Count(out.String(), "\n") != 20000 {
+		if tag, err := c.PgConn().CopyTo(t.Context(), &out, "COPY copied TO STDOUT"); err != nil ||
+			tag.RowsAffected() != 20000 || strings.Count(out.String(), "\n") != 20000 {
 			t.Errorf("%v, %v", tag, err)
 		}
 		done := make(chan error, 1)
@@ -172,11 +177,13 @@ func TestLibPQ(t *testing.T) {
 				if err := statement.QueryRowContext(t.Context(), i).Scan(&got); err != nil || got != 6+3*i {
 					t.Errorf("got %d, %v", got, err)
 				}
-				if err := db.QueryRowContext(t.Context(), "SELECT sum(x)::int8 FROM noisy /*p*/").Scan(&got); err != nil || got != 6 {
+				if err := db.QueryRowContext(t.Context(), "SELECT sum(x)::int8 FROM noisy /*p*/").
+					Scan(&got); err != nil || got != 6 {
 					t.Errorf("got %d, %v", got, err)
 				}
 				var pe *pq.Error
-				if _, err := db.ExecContext(t.Context(), "SELECT $1::int /*refuse*/", 1); !errors.As(err, &pe) || pe.Code != "PV001" {
+				if _, err := db.ExecContext(t.Context(), "SELECT $1::int /*refuse*/", 1); !errors.As(err, &pe) ||
+					pe.Code != "PV001" {
 					t.Errorf("a refusal is %v", err)
 				}
 			}

@@ -40,8 +40,8 @@ func behind(t testing.TB, c *pgcluster.Cluster, edit func(*Config)) (*proxy, *ba
 	}), n
 }
 
-// guests is the number of sessions that PostgreSQL has, without the one that asks. Clients of the tests' own are told by
-// their application_name.
+// guests is the number of sessions that PostgreSQL has, without the one that asks. Clients of the tests' own are told
+// by their application_name.
 func guests(t testing.TB) int {
 	t.Helper()
 	c := direct(t)
@@ -49,7 +49,8 @@ func guests(t testing.TB) int {
 	return count(t, c, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'wiretest'")
 }
 
-// nothingLeft checks that nobody has left anything behind: neither goroutines of the server's nor sessions of PostgreSQL's.
+// nothingLeft checks that nobody has left anything behind: neither goroutines of the server's nor sessions of
+// PostgreSQL's.
 func nothingLeft(t *testing.T, p *proxy) {
 	t.Helper()
 	stopped(t, p)
@@ -168,7 +169,8 @@ func TestServerKilledUnderLoad(t *testing.T) {
 			}
 			b := encode(t, q("SELECT pg_sleep(0.005)"))
 			if kind%2 == 0 {
-				b = encode(t, parse("", "SELECT generate_series(1, 1000)"), bind("", ""), execN("", 10), exec(""), sync_)
+				b = encode(t, parse("", "SELECT generate_series(1, 1000)"), bind("", ""), execN("", 10), exec(""),
+					sync_)
 			}
 			_, _ = a.Write(b)
 			var torn bool
@@ -226,8 +228,8 @@ func progress(mu *sync.Mutex, n *int) int {
 	return *n
 }
 
-// Clients that are gone without a word, behind a network that carries nothing, are sent away when they have been idle for
-// too long, whether they can be told or not.
+// Clients that are gone without a word, behind a network that carries nothing, are sent away when they have been idle
+// for too long, whether they can be told or not.
 func TestHalfOpenClients(t *testing.T) {
 	p := serve(t, func(c *Config, _ *fake) {
 		c.IdleTimeout, c.IdleInTransactionTimeout = 200*time.Millisecond, 200*time.Millisecond
@@ -251,9 +253,11 @@ func TestSlowReader(t *testing.T) {
 	slow, other := dial(t, p.address), dial(t, p.address)
 	c := direct(t)
 	before := heap()
-	slow.put(t, encode(t, q(fmt.Sprintf("SELECT repeat('x', %d) FROM generate_series(1, %d) -- slow reader", width, rows))))
+	slow.put(t, encode(t, q(fmt.Sprintf("SELECT repeat('x', %d) FROM generate_series(1, %d) -- slow reader", width,
+		rows))))
 	eventually(t, "the guest waits for its client", func() bool {
-		return count(t, c, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%slow reader' AND wait_event = 'ClientWrite'") == 1
+		return count(t, c, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%slow reader' AND wait_event = "+
+			"'ClientWrite'") == 1
 	})
 	for range 100 {
 		other.run(t, script{q(protected), "Z"})

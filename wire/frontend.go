@@ -120,7 +120,8 @@ func (s *session) message(typ byte, length int) error {
 	case msgCopyDone, msgCopyFail:
 		s.copyEnd()
 	case msgFunctionCall:
-		return s.raiseQuery(sqlstate.New(sqlstate.FeatureNotSupported, "the function call protocol is not supported through Fugu").
+		return s.raiseQuery(sqlstate.New(sqlstate.FeatureNotSupported,
+			"the function call protocol is not supported through Fugu").
 			WithHint("Use SELECT function(...)."))
 	}
 	return s.forward() // Flush too

@@ -115,7 +115,8 @@ func scripted(c net.Conn) {
 			status = 'T'
 			out.send(&pgproto3.CommandComplete{CommandTag: []byte("BEGIN")})
 		default:
-			out.send(&pgproto3.DataRow{Values: [][]byte{[]byte("1")}}, &pgproto3.CommandComplete{CommandTag: []byte("SELECT 1")})
+			out.send(&pgproto3.DataRow{Values: [][]byte{[]byte("1")}},
+				&pgproto3.CommandComplete{CommandTag: []byte("SELECT 1")})
 		}
 	}
 	bad := func(sql string) bool { return strings.Contains(sql, "fugu refused") || strings.Contains(sql, "bad") }
@@ -153,7 +154,8 @@ func scripted(c net.Conn) {
 			fail("57014", "given up")
 			continue
 		case copying:
-			out.send(&pgproto3.ErrorResponse{Severity: "FATAL", SeverityUnlocalized: "FATAL", Code: "08P01", Message: "synchronization was lost"})
+			out.send(&pgproto3.ErrorResponse{Severity: "FATAL", SeverityUnlocalized: "FATAL", Code: "08P01",
+				Message: "synchronization was lost"})
 			out.flush()
 			return
 		}
@@ -253,7 +255,8 @@ func FuzzSession(f *testing.F) {
 	f.Add(frame('F', "\x00\x00\x00\x01"))
 	f.Add([]byte("Q\x00\x00\x00\x00"))
 	f.Add(frame('B', "\x00\x00\x00\x01\x00\x01\x00\x01\xff\xff\xff\xfe"))
-	f.Add(append(encode(f, parse("s", protected), sync_), frame('B', "\x00s\x00\x00\x00\x00\x01\xff\xff\xff\xfe\x00\x00")...))
+	f.Add(append(encode(f, parse("s", protected), sync_),
+		frame('B', "\x00s\x00\x00\x00\x00\x01\xff\xff\xff\xfe\x00\x00")...))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		watchdog := time.AfterFunc(time.Minute, func() { panic("the session hangs") })
 		defer watchdog.Stop()
@@ -265,7 +268,8 @@ func FuzzSession(f *testing.F) {
 		ctx, stop := context.WithCancel(t.Context())
 		served := make(chan error, 1)
 		go func() {
-			served <- New(Config{Auth: auth.Trust{}, MessageBytes: 1 << 16, DrainTimeout: time.Hour, Logger: slog.New(slog.NewTextHandler(&log, nil))}, e).Serve(ctx, l)
+			served <- New(Config{Auth: auth.Trust{}, MessageBytes: 1 << 16, DrainTimeout: time.Hour,
+				Logger: slog.New(slog.NewTextHandler(&log, nil))}, e).Serve(ctx, l)
 		}()
 		read := make(chan []byte)
 		go func() {
@@ -292,7 +296,8 @@ func FuzzSession(f *testing.F) {
 		}
 		<-e.done
 		wholeFrames(t, got)
-		if s := strings.ReplaceAll(log.String(), "/*panic", ""); strings.Contains(s, "panicked") && !bytes.Contains(b, []byte("/*panic")) {
+		if s := strings.ReplaceAll(log.String(), "/*panic", ""); strings.Contains(s, "panicked") &&
+			!bytes.Contains(b, []byte("/*panic")) {
 			t.Errorf("it panicked: %s", s)
 		}
 	})

@@ -15,7 +15,8 @@ const (
 func TestEndedBySQLIsNotBound(t *testing.T) {
 	p := serve(t, nil)
 	for _, text := range []string{protected, lateCopy, lateSelect} {
-		for _, end := range []string{"DEALLOCATE s", "DEALLOCATE ALL", "DISCARD ALL", "DO $$ BEGIN EXECUTE 'DEALLOCATE s'; END $$"} {
+		for _, end := range []string{"DEALLOCATE s", "DEALLOCATE ALL", "DISCARD ALL",
+			"DO $$ BEGIN EXECUTE 'DEALLOCATE s'; END $$"} {
 			c := dial(t, p.address)
 			c.run(t, script{parse("s", text), sync_, "Z", q(end), "Z"})
 			p.bound()

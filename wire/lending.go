@@ -78,7 +78,8 @@ func (s *session) offer() {
 	}
 }
 
-// release gives the guest back if nothing depends on it. What is not known to be as it should is ended and not given back.
+// release gives the guest back if nothing depends on it. What is not known to be as it should is ended and not given
+// back.
 func (s *session) release() {
 	if s.pinned.Load() || !s.exchange.unbound() {
 		return

@@ -24,8 +24,8 @@ func (u *undoing) run() {
 	}
 }
 
-// login brings a connection up to its first ReadyForQuery. A cancel request gives no session. leave is to be called when
-// the session is over.
+// login brings a connection up to its first ReadyForQuery. A cancel request gives no session. leave is to be called
+// when the session is over.
 func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave func(), err error) {
 	var undo undoing
 	defer func() {
@@ -89,8 +89,8 @@ func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave f
 	return session, undo.run, nil
 }
 
-// receive reads what a connection asks for first. Who speaks another protocol, or is gone, is told nothing, as PostgreSQL
-// has it.
+// receive reads what a connection asks for first. Who speaks another protocol, or is gone, is told nothing, as
+// PostgreSQL has it.
 func (s *Server) receive(ctx context.Context, l *login) (request, error) {
 	address := l.conn.RemoteAddr()
 	req, err := l.readStartup(ctx, s.config.TLS)
@@ -144,9 +144,10 @@ func (s *Server) open(ctx context.Context, startup Startup) (Session, *lease, er
 	return nil, nil, e.Ending()
 }
 
-// begin makes the session, with a key for cancel requests, and leaves in out what the client is told when it is let in. The
-// process id is the guest's, if the session has one from the beginning.
-func (s *Server) begin(work context.Context, l *login, engine Session, lease *lease, version uint32, undo *undoing) *session {
+// begin makes the session, with a key for cancel requests, and leaves in out what the client is told when it is let in.
+// The process id is the guest's, if the session has one from the beginning.
+func (s *Server) begin(work context.Context, l *login, engine Session, lease *lease, version uint32,
+	undo *undoing) *session {
 	lasting, cancel := context.WithCancel(work)
 	undo.add(cancel)
 	session := &session{log: s.config.Logger, idle: s.config.IdleTimeout,
@@ -163,11 +164,13 @@ func (s *Server) begin(work context.Context, l *login, engine Session, lease *le
 	undo.add(func() { s.keys.remove(pid) })
 	session.askName = name
 	l.greet(lease.told)
-	l.out.send(&pgproto3.BackendKeyData{ProcessID: pid, SecretKey: secret}, &pgproto3.ReadyForQuery{TxStatus: statusIdle})
+	l.out.send(&pgproto3.BackendKeyData{ProcessID: pid, SecretKey: secret},
+		&pgproto3.ReadyForQuery{TxStatus: statusIdle})
 	return session
 }
 
-// connect begins a client's session with the engine, and lets it have a guest, or find out what those of the pool are like.
+// connect begins a client's session with the engine, and lets it have a guest, or find out what those of the pool are
+// like.
 func (s *Server) connect(ctx context.Context, startup Startup) (Session, *lease, error) {
 	engine, err := s.engine.Open(ctx, startup)
 	if err != nil {

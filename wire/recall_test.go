@@ -25,7 +25,8 @@ func TestKnownIsRecalled(t *testing.T) {
 	ask("twice in one query", script{q(text + ";" + text), "Z"}, rows, 1) // something is outstanding at the second
 	ask("behind something", script{q("SELECT 4"), q(text), "Z", "Z"}, rows, 0)
 	failing := append(script{q("BEGIN"), "Z", bind("", "s"), exec(""), sync_, "Z", q("SELECT 1/0"), "Z"}, byName...)
-	ask("in a transaction that fails", append(failing, q(text), "Z", q("ROLLBACK"), "Z"), `22012 division by zero, Z "E", E ERROR 25P02`, 0)
+	ask("in a transaction that fails", append(failing, q(text), "Z", q("ROLLBACK"), "Z"),
+		`22012 division by zero, Z "E", E ERROR 25P02`, 0)
 	ask("deallocate", script{q("DEALLOCATE s"), "Z"}, `Z "I"`, 0)
 	ask("by name, ended", byName, "26000", 0)
 	ask("in step", script{q(text), "Z"}, rows, 0)

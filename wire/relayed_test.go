@@ -97,7 +97,8 @@ func TestRelayedIsNothingElse(t *testing.T) {
 	// What there is still to say is said, and what is refused is refused.
 	told := strings.Replace(text, "ORDER", "/*notice*/ ORDER", 1)
 	ask("a notice, simple", simple(told), "Q ", "N NOTICE 00000 noise", rows)
-	ask("a notice", script{parse("", told), bind("", "", "3"), exec(""), sync_, "Z"}, "P ", "N NOTICE 00000 noise", rows)
+	ask("a notice", script{parse("", told), bind("", "", "3"), exec(""), sync_, "Z"}, "P ", "N NOTICE 00000 noise",
+		rows)
 	refused := strings.Replace(text, "ORDER", "/*budget*/ ORDER", 1)
 	ask("refused, simple", simple(refused), "Q fugu refused", "PV002", `Z "I"`)
 	ask("refused", script{parse("", refused), bind("", "", "3"), exec(""), sync_, "Z"}, "P ", "PV002")

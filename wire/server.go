@@ -79,7 +79,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// after calls f when ctx has ended. stop prevents it, or if it is too late for that, waits for its end and reports false.
+// after calls f when ctx has ended. stop prevents it, or if it is too late for that, waits for its end and reports
+// false.
 func after(ctx context.Context, f func()) (stop func() bool) {
 	var running sync.WaitGroup
 	running.Add(1)

@@ -78,7 +78,8 @@ func (s *session) step(st Statement, final bool) (bool, error) {
 		bound, known = s.recall(st, nil, nil)
 	}
 	scrub, place := voiced(st)
-	s.exchange.push(entry{kind: kindParse, hidden: true, scrub: scrub, place: place, done: s.naming("", remnant, nil, false)})
+	s.exchange.push(entry{kind: kindParse, hidden: true, scrub: scrub, place: place,
+		done: s.naming("", remnant, nil, false)})
 	if err := s.send(&pgproto3.Parse{Query: st.Text(), ParameterOIDs: st.ParamTypes()}); err != nil {
 		return false, err
 	}
@@ -107,7 +108,8 @@ func (s *session) step(st Statement, final bool) (bool, error) {
 	s.exchange.push(entry{kind: kindBind, hidden: true, scrub: scrub, place: place, before: notices(bound.Notices)})
 	s.exchange.push(entry{kind: kindDescribePortal, quiet: true, scrub: scrub, place: place, params: -1})
 	s.exchange.push(entry{kind: kindExecute, final: final, scrub: scrub, place: place, tag: st.Tag()})
-	err := s.send(combined(&pgproto3.Bind{}, bound.Values), &pgproto3.Describe{ObjectType: objectPortal}, &pgproto3.Execute{})
+	err := s.send(combined(&pgproto3.Bind{}, bound.Values), &pgproto3.Describe{ObjectType: objectPortal},
+		&pgproto3.Execute{})
 	if err != nil {
 		return false, err
 	}

@@ -8,8 +8,10 @@ import (
 )
 
 var (
-	errIdle              = sqlstate.New(sqlstate.IdleSessionTimeout, "terminating connection due to idle-session timeout").Ending()
-	errIdleInTransaction = sqlstate.New(sqlstate.IdleInTransaction, "terminating connection due to idle-in-transaction timeout").Ending()
+	errIdle = sqlstate.New(sqlstate.IdleSessionTimeout,
+		"terminating connection due to idle-session timeout").Ending()
+	errIdleInTransaction = sqlstate.New(sqlstate.IdleInTransaction,
+		"terminating connection due to idle-in-transaction timeout").Ending()
 )
 
 // drain asks the session to end as soon as nothing is under way, not even a transaction.
@@ -100,7 +102,8 @@ func (s *session) expired() {
 	s.armed = false
 }
 
-// afterReady lets the frontend of a session that drains, or whose guest is wanted, see that its transaction may be over.
+// afterReady lets the frontend of a session that drains, or whose guest is wanted, see that its transaction may be
+// over.
 func (s *session) afterReady() {
 	if s.draining.Load() || s.pool.wanted() {
 		s.wake()
