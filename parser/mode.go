@@ -84,14 +84,26 @@ func (a *analysis) oneOfValues(c *Cut, node *pg.Node, f *pg.FuncCall, x Expr, so
 		where = append(where, filter)
 		source += fmt.Sprintf(" FILTER (WHERE %s)", SQL(filter, "", nil))
 	}
-	// Calls that are the same read the same, so that DISTINCT and ORDER BY know them for one.
+
+	m := c.counting(x, and(where), source, a.src.position(f.Location))
+	a.stmt.Cuts = append(a.stmt.Cuts, m)
+	found, err := c.firstValue(m, order)
+	if err != nil {
+		return fmt.Errorf("writing what takes the place of %s: %w", source, err)
+	}
+	node.Node = found.Node
+	return nil
+}
+
+// counting is the cut that counts the rows of each value of x, its last key, in the groups of c. Calls that are the same
+// read the same, so that DISTINCT and ORDER BY know them for one.
+func (c *Cut) counting(x, where Expr, source string, position int) *Cut {
 	number := slices.Index(c.modes, source) + 1
 	if number == 0 {
 		c.modes = append(c.modes, source)
 		number = len(c.modes)
 	}
-	position := a.src.position(f.Location)
-	m := &Cut{Sources: c.Sources, Where: and(where), Keys: slices.Clone(c.Keys), Position: c.Position,
+	m := &Cut{Sources: c.Sources, Where: where, Keys: slices.Clone(c.Keys), Position: c.Position,
 		Alias: fmt.Sprintf("fugu mode %d", number), from: &pg.Node{}}
 	if m.Alias == c.Alias {
 		m.Alias += " of it"
@@ -101,27 +113,31 @@ func (a *analysis) oneOfValues(c *Cut, node *pg.Node, f *pg.FuncCall, x Expr, so
 		value += " "
 	}
 	m.Keys = append(m.Keys, Key{Expr: x, Name: value, Source: SQL(x, "", nil), Position: position, Mode: true})
-	m.Aggregates = []Aggregate{{Func: "count", Name: "fugu aggregate 1", Source: "count(*) of " + source,
-		Position: position}}
-	a.stmt.Cuts = append(a.stmt.Cuts, m)
+	m.Aggregates = []Aggregate{
+		{Func: "count", Name: "fugu aggregate 1", Source: "count(*) of " + source, Position: position},
+	}
+	return m
+}
 
+// firstValue is the subquery that takes the first value that m has for a group of c.
+func (c *Cut) firstValue(m *Cut, order func(value, count string) string) (*pg.Node, error) {
 	of := func(c *Cut, name string) string { return QuoteIdent(c.Alias) + "." + QuoteIdent(name) }
-	match := []string{of(m, value) + " IS NOT NULL"}
+	value := of(m, m.Keys[len(m.Keys)-1].Name)
+	match := []string{value + " IS NOT NULL"}
 	if c.modeSets(m) {
 		match = append(match, of(m, modeGrouping)+" = "+of(c, modeGrouping))
 	}
 	for _, k := range c.Keys {
 		match = append(match, of(m, k.Name)+" IS NOT DISTINCT FROM "+of(c, k.Name))
 	}
-	parsed, err := pg.Parse("SELECT (SELECT " + of(m, value) + " FROM x WHERE " + strings.Join(match, " AND ") +
-		" ORDER BY " + order(of(m, value), of(m, m.Aggregates[0].Name)) + " LIMIT 1)")
+	parsed, err := pg.Parse("SELECT (SELECT " + value + " FROM x WHERE " + strings.Join(match, " AND ") +
+		" ORDER BY " + order(value, of(m, m.Aggregates[0].Name)) + " LIMIT 1)")
 	if err != nil {
-		return fmt.Errorf("writing what takes the place of %s: %w", source, err)
+		return nil, err
 	}
 	found := parsed.Stmts[0].Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val
 	found.GetSubLink().Subselect.GetSelectStmt().FromClause = []*pg.Node{m.from}
-	node.Node = found.Node
-	return nil
+	return found, nil
 }
 
 // modeSets gives the cut of a mode the grouping sets of c, each with the value for a further key, and both a column

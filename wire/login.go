@@ -79,10 +79,10 @@ func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave f
 		return nil, nil, errDone
 	}
 
-	if !hurry() { // the client takes itself to be let in, and is told why that has ended
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return nil, nil, late(ctx)
-		}
+	switch hurried := !hurry(); { // the client takes itself to be let in, and is told why that has ended
+	case hurried && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return nil, nil, late(ctx)
+	case hurried:
 		return nil, nil, errShutdown
 	}
 	l.in.r.from, l.in.r.keep = requestReader{session}, false

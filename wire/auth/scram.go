@@ -112,31 +112,11 @@ func (s *SCRAM) Authenticate(ctx context.Context, c Client, user string) error {
 		binding = scram.ChannelBinding{Type: scram.ChannelBindingTLSServerEndpoint, Data: channel.Binding}
 		offer = []string{scramBound, scramPlain}
 	}
-	if err := c.Send(&pgproto3.AuthenticationSASL{AuthMechanisms: offer}); err != nil {
-		return err
-	}
-	body, err := c.Receive()
+	mechanism, first, err := firstMessage(c, offer)
 	if err != nil {
 		return err
 	}
-	mechanism, first, err := initialResponse(body)
-	switch {
-	case err != nil:
-		return err
-	case !slices.Contains(offer, mechanism):
-		return sqlstate.New(sqlstate.ProtocolViolation, "client selected an invalid SASL authentication mechanism").
-			Ending()
-	case first == nil: // the client waits to be asked for its first message
-		if err := c.Send(&pgproto3.AuthenticationSASLContinue{}); err != nil {
-			return err
-		}
-		if first, err = c.Receive(); err != nil {
-			return err
-		}
-	}
-	if err := checkFlag(first, mechanism, len(offer) > 1); err != nil {
-		return err
-	}
+
 	conversation := server.NewConversationWithChannelBinding(binding)
 	challenge, err := conversation.Step(string(first))
 	if err != nil {
@@ -145,23 +125,15 @@ func (s *SCRAM) Authenticate(ctx context.Context, c Client, user string) error {
 	if err := c.Send(&pgproto3.AuthenticationSASLContinue{Data: []byte(challenge)}); err != nil {
 		return err
 	}
-	if body, err = c.Receive(); err != nil {
+	response, err := c.Receive()
+	if err != nil {
 		return err
 	}
-	nonce, _, _ := strings.Cut(challenge, ",")
-	final, err := conversation.Step(string(body))
-	switch {
-	case err != nil && final == scram.ErrChannelBindingsDontMatch && mechanism == scramBound:
-		return sqlstate.New(sqlstate.InvalidAuthorization, "SCRAM channel binding check failed").Ending()
-	case err != nil && final == scram.ErrChannelBindingsDontMatch:
-		return sqlstate.New(sqlstate.ProtocolViolation,
-			"unexpected SCRAM channel-binding attribute in client-final-message").Ending()
-	case err != nil && final == scram.ErrOtherError && !bytes.Contains(body, []byte(","+nonce+",")):
-		return sqlstate.New(sqlstate.ProtocolViolation, "invalid SCRAM response").WithDetail("Nonce does not match.").
-			Ending()
-	case err != nil && final != scram.ErrInvalidProof:
-		return malformed().Because(err)
+	final, err := conversation.Step(string(response))
+	if err != nil && final != scram.ErrInvalidProof {
+		return unfit(err, final, mechanism, challenge, response)
 	}
+
 	// From here on the client would learn whether it has the password.
 	right := conversation.Valid() && exists
 	if err := s.backoff.wait(ctx, user, c.RemoteAddr(), right); err != nil {
@@ -171,6 +143,50 @@ func (s *SCRAM) Authenticate(ctx context.Context, c Client, user string) error {
 		return c.Send(&pgproto3.AuthenticationSASLFinal{Data: []byte(final)})
 	}
 	return sqlstate.New(sqlstate.InvalidPassword, "password authentication failed for user \"%s\"", user).Ending()
+}
+
+// firstMessage offers mechanisms, and returns the one that the client takes with the first message of the exchange.
+func firstMessage(c Client, offer []string) (mechanism string, first []byte, err error) {
+	if err := c.Send(&pgproto3.AuthenticationSASL{AuthMechanisms: offer}); err != nil {
+		return "", nil, err
+	}
+	body, err := c.Receive()
+	if err != nil {
+		return "", nil, err
+	}
+	mechanism, first, err = initialResponse(body)
+	switch {
+	case err != nil:
+		return "", nil, err
+	case !slices.Contains(offer, mechanism):
+		return "", nil, sqlstate.New(sqlstate.ProtocolViolation,
+			"client selected an invalid SASL authentication mechanism").Ending()
+	case first == nil: // the client waits to be asked for its first message
+		if err := c.Send(&pgproto3.AuthenticationSASLContinue{}); err != nil {
+			return "", nil, err
+		}
+		if first, err = c.Receive(); err != nil {
+			return "", nil, err
+		}
+	}
+	return mechanism, first, checkFlag(first, mechanism, len(offer) > 1)
+}
+
+// unfit is PostgreSQL's error of a response that is no answer to the challenge, whatever the password is. final is what
+// the exchange has come to.
+func unfit(err error, final, mechanism, challenge string, response []byte) error {
+	nonce, _, _ := strings.Cut(challenge, ",")
+	switch {
+	case final == scram.ErrChannelBindingsDontMatch && mechanism == scramBound:
+		return sqlstate.New(sqlstate.InvalidAuthorization, "SCRAM channel binding check failed").Ending()
+	case final == scram.ErrChannelBindingsDontMatch:
+		return sqlstate.New(sqlstate.ProtocolViolation,
+			"unexpected SCRAM channel-binding attribute in client-final-message").Ending()
+	case final == scram.ErrOtherError && !bytes.Contains(response, []byte(","+nonce+",")):
+		return sqlstate.New(sqlstate.ProtocolViolation, "invalid SCRAM response").
+			WithDetail("Nonce does not match.").Ending()
+	}
+	return malformed().Because(err)
 }
 
 func malformed() *sqlstate.Error {
@@ -196,6 +212,13 @@ func initialResponse(body []byte) (mechanism string, first []byte, err error) {
 	return string(name), first, nil
 }
 
+// What a client says of channel binding, in the first byte of its first message (RFC 5802, section 7: gs2-cbind-flag).
+const (
+	flagBound     = 'p' // it uses it
+	flagNone      = 'n' // it cannot
+	flagUnoffered = 'y' // it could, but thinks that the server cannot
+)
+
 // checkFlag looks at the beginning of a client's first message, where it says about channel binding that it uses it
 // (p), cannot (n), or could but thinks the server cannot (y). Where binding was offered, y means that somebody between
 // has taken the offer away (RFC 5802, section 6).
@@ -208,15 +231,15 @@ func checkFlag(first []byte, mechanism string, offered bool) error {
 	}
 	flag := first[0]
 	switch {
-	case flag != 'n' && flag != 'y' && flag != 'p':
+	case flag != flagNone && flag != flagUnoffered && flag != flagBound:
 		return malformed().WithDetail("Unexpected channel-binding flag \"%s\".", printable(flag))
-	case flag != 'p' && mechanism == scramBound:
+	case flag != flagBound && mechanism == scramBound:
 		return malformed().WithDetail("The client selected SCRAM-SHA-256-PLUS, but the SCRAM message does not " +
 			"include channel binding data.")
-	case flag == 'p' && mechanism != scramBound:
+	case flag == flagBound && mechanism != scramBound:
 		return malformed().WithDetail("The client selected SCRAM-SHA-256 without channel binding, but the SCRAM " +
 			"message includes channel binding data.")
-	case flag == 'y' && offered:
+	case flag == flagUnoffered && offered:
 		return sqlstate.New(sqlstate.InvalidAuthorization, "SCRAM channel binding negotiation error").
 			WithDetail("The client supports SCRAM channel binding but thinks the server does not.  However, this " +
 				"server does support channel binding.").Ending()
