@@ -95,8 +95,8 @@ func (a *analysis) oneOfValues(c *Cut, node *pg.Node, f *pg.FuncCall, x Expr, so
 	return nil
 }
 
-// counting is the cut that counts the rows of each value of x, its last key, in the groups of c. Calls that are the same
-// read the same, so that DISTINCT and ORDER BY know them for one.
+// counting is the cut that counts the rows of each value of x, its last key, in the groups of c. Calls that are the
+// same read the same, so that DISTINCT and ORDER BY know them for one.
 func (c *Cut) counting(x, where Expr, source string, position int) *Cut {
 	number := slices.Index(c.modes, source) + 1
 	if number == 0 {

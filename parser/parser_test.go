@@ -70,44 +70,7 @@ func describe(s *Statement) string {
 		}
 		return "plain: " + sql + "\n"
 	}
-	next := s.Params + 1
-	var cuts, virtual []Relation
-	for _, c := range s.Cuts {
-		fmt.Fprintf(&b, "cut %s as %s at %d\n", FromSQL(c.Sources, "t", nil,
-			func(s Source) string { return s.Table.String() }), c.Alias, c.Position)
-		if c.Where != nil {
-			fmt.Fprintf(&b, "  where %s\n", SQL(c.Where, "t", nil))
-		}
-		r := Relation{First: next}
-		for _, k := range c.Keys {
-			fmt.Fprintf(&b, "  key %s: %s\n", k.Name, SQL(k.Expr, "t", nil))
-			r.Columns = append(r.Columns, RelationColumn{k.Name, "text"})
-		}
-		if c.Sets != nil {
-			fmt.Fprintf(&b, "  sets %v\n", c.Sets)
-		}
-		for _, g := range c.Groupings {
-			fmt.Fprintf(&b, "  grouping %v\n", g.Keys)
-			r.Columns = append(r.Columns, RelationColumn{g.Name, "int4"})
-		}
-		for _, a := range c.Aggregates {
-			fmt.Fprintf(&b, "  %s\n", a.Source)
-			for _, arg := range a.Args {
-				fmt.Fprintf(&b, "    of %s\n", SQL(arg, "t", nil))
-			}
-			r.Columns = append(r.Columns, RelationColumn{a.Name, "numeric"})
-		}
-		next += len(r.Columns)
-		cuts = append(cuts, r)
-	}
-	for _, v := range s.Virtual {
-		r := Relation{First: next}
-		for _, c := range v.Table.Columns {
-			r.Columns = append(r.Columns, RelationColumn{c, "text"})
-		}
-		next += len(r.Columns)
-		virtual = append(virtual, r)
-	}
+	cuts, virtual := describeCuts(&b, s)
 	sql, err := s.Rewrite(cuts, virtual)
 	if err != nil {
 		return b.String() + err.Error() + "\n"
@@ -126,6 +89,48 @@ func describe(s *Statement) string {
 		fmt.Fprintf(&b, "copy %v, no data %v\n", s.Copy, s.NoData)
 	}
 	return b.String()
+}
+
+// describeCuts writes the cuts, and gives the relations that take their places and those of virtual tables.
+func describeCuts(b *strings.Builder, s *Statement) (cuts, virtual []Relation) {
+	next := s.Params + 1
+	for _, c := range s.Cuts {
+		fmt.Fprintf(b, "cut %s as %s at %d\n", FromSQL(c.Sources, "t", nil,
+			func(s Source) string { return s.Table.String() }), c.Alias, c.Position)
+		if c.Where != nil {
+			fmt.Fprintf(b, "  where %s\n", SQL(c.Where, "t", nil))
+		}
+		r := Relation{First: next}
+		for _, k := range c.Keys {
+			fmt.Fprintf(b, "  key %s: %s\n", k.Name, SQL(k.Expr, "t", nil))
+			r.Columns = append(r.Columns, RelationColumn{k.Name, "text"})
+		}
+		if c.Sets != nil {
+			fmt.Fprintf(b, "  sets %v\n", c.Sets)
+		}
+		for _, g := range c.Groupings {
+			fmt.Fprintf(b, "  grouping %v\n", g.Keys)
+			r.Columns = append(r.Columns, RelationColumn{g.Name, "int4"})
+		}
+		for _, a := range c.Aggregates {
+			fmt.Fprintf(b, "  %s\n", a.Source)
+			for _, arg := range a.Args {
+				fmt.Fprintf(b, "    of %s\n", SQL(arg, "t", nil))
+			}
+			r.Columns = append(r.Columns, RelationColumn{a.Name, "numeric"})
+		}
+		next += len(r.Columns)
+		cuts = append(cuts, r)
+	}
+	for _, v := range s.Virtual {
+		r := Relation{First: next}
+		for _, c := range v.Table.Columns {
+			r.Columns = append(r.Columns, RelationColumn{c, "text"})
+		}
+		next += len(r.Columns)
+		virtual = append(virtual, r)
+	}
+	return cuts, virtual
 }
 
 func describeExecute(s *Statement) string {

@@ -69,19 +69,25 @@ func TestCertificates(t *testing.T) {
 					t.Errorf("%s: a stranger's certificate: %v", side.name, err)
 				}
 			}
-			dir := t.TempDir()
-			crt, key := s.authority.Issue(t, "alice").Write(t, dir, "alice")
-			for _, side := range s.sides {
-				if out := psql(t, side.address, "alice", passwords["alice"], "sslmode=require", "sslcert="+crt,
-					"sslkey="+key); !strings.Contains(out, "in\n") {
-					t.Errorf("%s: psql: %s", side.name, out)
-				}
-				if err := pgxLogin(t, side.address, "alice", passwords["alice"], "sslmode=require", "sslcert="+crt,
-					"sslkey="+key); err != nil {
-					t.Errorf("%s: pgx: %v", side.name, err)
-				}
-			}
+			loginsBy(t, s)
 		})
+	}
+}
+
+// loginsBy lets real clients in with a certificate of alice's.
+func loginsBy(t *testing.T, s *secure) {
+	t.Helper()
+	dir := t.TempDir()
+	crt, key := s.authority.Issue(t, "alice").Write(t, dir, "alice")
+	for _, side := range s.sides {
+		if out := psql(t, side.address, "alice", passwords["alice"], "sslmode=require", "sslcert="+crt,
+			"sslkey="+key); !strings.Contains(out, "in\n") {
+			t.Errorf("%s: psql: %s", side.name, out)
+		}
+		if err := pgxLogin(t, side.address, "alice", passwords["alice"], "sslmode=require", "sslcert="+crt,
+			"sslkey="+key); err != nil {
+			t.Errorf("%s: pgx: %v", side.name, err)
+		}
 	}
 }
 

@@ -139,6 +139,57 @@ func (p *peer) whole(t testing.TB, ready int) (got []string, torn bool) {
 	return got, false
 }
 
+// load is what clients under load come to, together.
+type load struct {
+	address string
+	stop    chan struct{} // closed: they go away
+
+	mu             sync.Mutex
+	served, fatals int
+}
+
+// one is a client that asks until it hears of the end, once.
+func (c *load) one(t *testing.T, kind int) {
+	conn, err := net.Dial("tcp", c.address)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer conn.Close()
+	a := &peer{Conn: conn, in: newFrames(conn)}
+	a.put(t, packet(protocol30, "user", "postgres", "database", "postgres", "application_name", "wiretest"))
+	got := a.until(t, "Z")
+	for got[len(got)-1] != "end" {
+		select {
+		case <-c.stop:
+			return
+		default:
+		}
+		b := encode(t, q("SELECT pg_sleep(0.005)"))
+		if kind%2 == 0 {
+			b = encode(t, parse("", "SELECT generate_series(1, 1000)"), bind("", ""), execN("", 10), exec(""),
+				sync_)
+		}
+		_, _ = a.Write(b)
+		var torn bool
+		if got, torn = a.whole(t, 1); torn {
+			return // a message of which a part came is the end without a word
+		}
+		if len(got) == 0 || got[len(got)-1] != `Z "I"` {
+			got = append(got, "end")
+		}
+		c.mu.Lock()
+		c.served++
+		c.mu.Unlock()
+	}
+	errors := strings.Count(strings.Join(got, "\n"), " FATAL ")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fatals += errors; errors != 1 {
+		t.Errorf("a client heard of the end %d times: %q", errors, got)
+	}
+}
+
 // PostgreSQL is killed and comes back while clients are at work. Each hears of it once; those that come meanwhile are
 // refused with a code; those that come after are served.
 func TestServerKilledUnderLoad(t *testing.T) {
@@ -147,77 +198,35 @@ func TestServerKilledUnderLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, _ := behind(t, c, nil)
-	stop := make(chan struct{})
+	load := &load{address: p.address, stop: make(chan struct{})}
 	var clients sync.WaitGroup
-	var mu sync.Mutex
-	served, fatals := 0, 0
-	one := func(kind int) {
-		conn, err := net.Dial("tcp", p.address)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer conn.Close()
-		a := &peer{Conn: conn, in: newFrames(conn)}
-		a.put(t, packet(protocol30, "user", "postgres", "database", "postgres", "application_name", "wiretest"))
-		got := a.until(t, "Z")
-		for got[len(got)-1] != "end" {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			b := encode(t, q("SELECT pg_sleep(0.005)"))
-			if kind%2 == 0 {
-				b = encode(t, parse("", "SELECT generate_series(1, 1000)"), bind("", ""), execN("", 10), exec(""),
-					sync_)
-			}
-			_, _ = a.Write(b)
-			var torn bool
-			if got, torn = a.whole(t, 1); torn {
-				return // a message of which a part came is the end without a word
-			}
-			if len(got) == 0 || got[len(got)-1] != `Z "I"` {
-				got = append(got, "end")
-			}
-			mu.Lock()
-			served++
-			mu.Unlock()
-		}
-		errors := strings.Count(strings.Join(got, "\n"), " FATAL ")
-		mu.Lock()
-		defer mu.Unlock()
-		if fatals += errors; errors != 1 {
-			t.Errorf("a client heard of the end %d times: %q", errors, got)
-		}
-	}
 	for kind := range 8 {
 		clients.Go(func() {
 			for {
 				select {
-				case <-stop:
+				case <-load.stop:
 					return
 				default:
-					one(kind)
+					load.one(t, kind)
 					time.Sleep(5 * time.Millisecond)
 				}
 			}
 		})
 	}
 	for range 3 {
-		before := progress(&mu, &served)
-		eventually(t, "clients are served", func() bool { return progress(&mu, &served) > before+20 })
-		down := progress(&mu, &fatals)
+		before := progress(&load.mu, &load.served)
+		eventually(t, "clients are served", func() bool { return progress(&load.mu, &load.served) > before+20 })
+		down := progress(&load.mu, &load.fatals)
 		c.Kill()
-		eventually(t, "clients hear that it is down", func() bool { return progress(&mu, &fatals) >= down+8 })
+		eventually(t, "clients hear that it is down", func() bool { return progress(&load.mu, &load.fatals) >= down+8 })
 		if err := c.Restart(t.Context()); err != nil {
 			t.Error(err)
 			break
 		}
 	}
-	before := progress(&mu, &served)
-	eventually(t, "clients are served again", func() bool { return progress(&mu, &served) > before+20 })
-	close(stop)
+	before := progress(&load.mu, &load.served)
+	eventually(t, "clients are served again", func() bool { return progress(&load.mu, &load.served) > before+20 })
+	close(load.stop)
 	clients.Wait()
 	nothingLeft(t, p)
 }

@@ -28,15 +28,7 @@ func (u *undoing) run() {
 // when the session is over.
 func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave func(), err error) {
 	var undo undoing
-	defer func() {
-		if p := recover(); p != nil {
-			s.config.Logger.Error("a login panicked", "panic", fmt.Sprintf("%T", p))
-			err = sqlstate.New(sqlstate.InternalError, "internal error").Ending()
-		}
-		if err != nil {
-			undo.run()
-		}
-	}()
+	defer s.giveUp(&undo, &err)
 
 	// It has to be quick, and at once where the server is to end.
 	if s.config.LoginTimeout > 0 {
@@ -87,6 +79,17 @@ func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave f
 	}
 	l.in.r.from, l.in.r.keep = requestReader{session}, false
 	return session, undo.run, nil
+}
+
+// giveUp is deferred: a login that fails or panics leaves nothing behind.
+func (s *Server) giveUp(undo *undoing, err *error) {
+	if p := recover(); p != nil {
+		s.config.Logger.Error("a login panicked", "panic", fmt.Sprintf("%T", p))
+		*err = sqlstate.New(sqlstate.InternalError, "internal error").Ending()
+	}
+	if *err != nil {
+		undo.run()
+	}
 }
 
 // receive reads what a connection asks for first. Who speaks another protocol, or is gone, is told nothing, as

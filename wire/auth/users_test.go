@@ -52,16 +52,7 @@ func TestParseUsers(t *testing.T) {
 				t.Fatalf("got %v, want %q", err, c.wrong)
 			}
 			if err != nil {
-				for _, want := range c.wrong {
-					if !strings.Contains(err.Error(), want) {
-						t.Errorf("got %v, want %q", err, want)
-					}
-				}
-				for _, secret := range []string{"secret!", "md5abcdef", key32} {
-					if strings.Contains(err.Error(), secret) {
-						t.Errorf("the error repeats %q", secret)
-					}
-				}
+				findings(t, err, c.wrong)
 				return
 			}
 			if len(users) != len(c.names) {
@@ -74,6 +65,21 @@ func TestParseUsers(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// findings checks that an error says what is wrong, and nothing of what is secret.
+func findings(t *testing.T, err error, wrong []string) {
+	t.Helper()
+	for _, want := range wrong {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	for _, secret := range []string{"secret!", "md5abcdef", key32} {
+		if strings.Contains(err.Error(), secret) {
+			t.Errorf("the error repeats %q", secret)
+		}
 	}
 }
 
