@@ -80,21 +80,3 @@ func erfcx(x float64) float64 {
 	}
 	return (1 - 1/(2*x*x) + 3/(4*x*x*x*x)) / (x * math.Sqrt(math.Pi))
 }
-
-// error is what the noise costs in the sense of Calibration.Error.
-func (r Request) error(n Noise) float64 {
-	if r.Absolute {
-		total := 0.0
-		for k, c := range r.Components {
-			total += n.Mean(k) / c.Unit
-		}
-		return total
-	}
-	blockOf := r.blockOf()
-	blocks := newBlockSum(blockOf)
-	for k, c := range r.Components {
-		sd := n.sd(k) / c.Unit
-		blocks.each[blockOf[k]] += sd * sd
-	}
-	return blocks.total()
-}

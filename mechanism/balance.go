@@ -7,14 +7,6 @@ import (
 	"fugu/sensitivity"
 )
 
-// firstG is where the search along floors of the blocks' own shapes begins, as a share of the number of blocks: powers of
-// √2 on, it comes to that number itself, which is enough under translation.
-const firstG = 1.0 / 8
-
-// blockNorm is the norm of the blocks' errors that is made small: so large that the worst block is nearly all that counts,
-// and not so large that nothing is gained by less noise in the others.
-const blockNorm = 4
-
 // balanced returns the request with the unit of each component multiplied by the root of the error that its block would have
 // alone. What several blocks share is ε, and each is then weighed against what it would have without the others: together
 // their errors are about as many times that as there are blocks (docs/theory/calibration.md).
@@ -83,18 +75,6 @@ func (r Request) blocks() (out [][]int) {
 	return out
 }
 
-// blockOf numbers the block of each component, in the order of their first.
-func (r Request) blockOf() []int {
-	number, out := map[int]int{}, make([]int, len(r.Components))
-	for k, c := range r.Components {
-		if _, ok := number[c.Block]; !ok {
-			number[c.Block] = len(number)
-		}
-		out[k] = number[c.Block]
-	}
-	return out
-}
-
 // part is the request for some of the components alone.
 func (r Request) part(between func() error, at []int) Request {
 	out := Request{Budget: r.Budget, Joint: r.Joint, promised: r.Budget}
@@ -110,21 +90,4 @@ func (r Request) part(between func() error, at []int) Request {
 		out.Components = append(out.Components, c)
 	}
 	return out
-}
-
-// blockSum adds up errors block by block.
-type blockSum struct{ each []float64 }
-
-func newBlockSum(blockOf []int) blockSum { return blockSum{make([]float64, slices.Max(blockOf)+1)} }
-
-// total is the norm of the blocks' errors; of one block, its error.
-func (b blockSum) total() float64 {
-	most, sum := slices.Max(b.each), 0.0
-	if len(b.each) == 1 || !(most > 0 && most < math.Inf(1)) {
-		return most
-	}
-	for _, v := range b.each {
-		sum += math.Pow(v/most, blockNorm)
-	}
-	return most * math.Pow(sum, 1.0/blockNorm)
 }

@@ -18,8 +18,11 @@ import (
 // Privacy", 2018, Theorem 8, in place of √(2 ln(1.25/δ))·Δ2/ε, which holds for ε < 1 only.] A shift by d is a Gaussian
 // shift of squared size κ² = Σ_k (d_k/sd_k)². Where f_θ is known, σ is widened until the difference of the
 // covariances fits into δ as well; F's own spread then helps to hide its movement.
-func expmGaussian(r Request) (design, error) {
-	left := r.Budget // of it, what chance leaves
+var expmGaussian = mechanism{kind: ExpmGaussian, auto: true, joint: always, design: designExpmGaussian}
+
+func designExpmGaussian(r Request) (design, error) {
+	// What chance leaves of δ is what the noise may fail with.
+	left := r.Budget
 	for _, s := range r.Shifts {
 		failure := s.Failure
 		if c := s.Scatter; c != nil {
@@ -29,8 +32,9 @@ func expmGaussian(r Request) (design, error) {
 	}
 	kappa := privacy.Kappa(left)
 	if kappa == 0 || r.Budget.Epsilon > maxGaussianEpsilon {
-		return nil, unmetNormal(ExpmGaussian, r)
+		return nil, unmetNormal(ExpmGaussian, 0, r)
 	}
+
 	delta2 := r.widest(func(s sensitivity.Shift) float64 {
 		length := s.Norm2(r.units())
 		if s.Scatter != nil {
@@ -38,41 +42,45 @@ func expmGaussian(r Request) (design, error) {
 		}
 		return length
 	})
-	set := func(c *cell, sigma int64) { c.sigma = sigma }
-	least := delta2 / kappa
+	return r.cells(r.wideEnough(delta2/kappa), setSigma), nil
+}
+
+func setSigma(c *cell, sigma int64) { c.sigma = sigma }
+
+// wideEnough returns about the least σ from the given one on at which the covariances, too, are likely to be hidden within
+// δ. It guides: what it returns is certified, and widened where that fails.
+func (r Request) wideEnough(least float64) float64 {
 	if len(r.certifiable()) == 0 {
-		return r.cells(least, set), nil
+		return least
 	}
-	fits := func(sigma float64) bool {
-		d, ok := r.probe(r.cells(sigma, set)(1))
-		return ok && d <= searchShare*float64(r.Budget.Delta)
+	fits := func(more float64) bool {
+		d, err := r.probe(r.cells(least*(1+more), setSigma)(1))
+		return err == nil && d <= searchShare*float64(r.Budget.Delta)
 	}
 	lo, hi := 0., .05
-	for hi <= 64 && !fits(least*(1+hi)) {
+	for hi <= 64 && !fits(hi) {
 		lo, hi = hi, 2*hi
 	}
 	for hi-lo > .004*(1+hi) {
-		if mid := (lo + hi) / 2; fits(least * (1 + mid)) {
+		if mid := (lo + hi) / 2; fits(mid) {
 			hi = mid
 		} else {
 			lo = mid
 		}
 	}
-	return r.cells(least*(1+hi), set), nil
+	return least * (1 + hi)
 }
 
-// searchShare is the share of δ at one pair that a search aims at; the boxes of the verification take a little more.
-const searchShare = .99
-
-// probe returns δ of the noise at the pairs of the certifiable families where it is largest.
-func (r Request) probe(n Noise) (float64, bool) {
+// probe returns δ of the noise at the pairs of the certifiable families where it is largest; an error is that of a family
+// for which that cannot be worked out.
+func (r Request) probe(n Noise) (float64, error) {
 	worst := 0.0
 	for _, f := range r.certifiable() {
 		p, err := sensitivity.NewProbe(f, n.release(r.of(f.Secret()), f.Covariance(f.Span().From)), r.Budget)
 		if err != nil {
-			return 1, false
+			return 0, err
 		}
 		worst = math.Max(worst, p.Delta())
 	}
-	return worst, true
+	return worst, nil
 }

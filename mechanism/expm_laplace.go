@@ -16,7 +16,9 @@ import (
 // For translations it is (ε,0)-distribution private [Chen & Ohrimenko, Theorem 4.1, with components scaled by u_k]: a
 // shift by d costs Σ_k d_k/b_k. A scale below the lattice would release values nearly without noise, hence h_k; it only
 // lowers the loss. Where f_θ is known, b is widened until what the unequal covariances cost fits into ε as well.
-func expmLaplace(r Request) (design, error) {
+var expmLaplace = mechanism{kind: ExpmLaplace, auto: true, design: designExpmLaplace}
+
+func designExpmLaplace(r Request) (design, error) {
 	delta1 := r.widest(func(s sensitivity.Shift) float64 {
 		sum := s.Norm1(r.units())
 		if s.Scatter != nil { // its bound grows as the scales fall, in proportion
@@ -24,47 +26,22 @@ func expmLaplace(r Request) (design, error) {
 		}
 		return sum
 	})
-	b := delta1 / float64(r.Budget.Epsilon)
-	b, err := r.widened(b)
+	b, err := r.widened(delta1 / float64(r.Budget.Epsilon))
 	if err != nil {
 		return nil, uncertified(ExpmLaplace, err)
 	}
-	return r.cells(b, func(c *cell, scale int64) { c.laplace = scale }), nil
+	return r.cells(b, setLaplace), nil
 }
 
-func (r Request) units() []float64 {
-	units := make([]float64, len(r.Components))
-	for k, c := range r.Components {
-		units[k] = c.Unit
-	}
-	return units
-}
+func setLaplace(c *cell, scale int64) { c.laplace = scale }
 
 // widened returns the least scale from b on at which the shift and the difference of the covariances together cost at most
-// ε: see sensitivity.ScaleCost.
+// ε; sensitivity.ErrUncertified if there is none.
 func (r Request) widened(b float64) (float64, error) {
-	families := r.certifiable()
-	fits := func(scale float64) (bool, error) {
-		own := make([]float64, len(r.Components))
-		for k, c := range r.Components {
-			own[k] = math.Max(scale*c.Unit, c.Lattice)
-		}
-		for _, f := range families {
-			cost, err := sensitivity.ScaleCost(f, own)
-			if err != nil {
-				return false, err
-			}
-			for _, s := range r.of(f.Secret()) {
-				if cost+s.Norm1(own) > float64(r.Budget.Epsilon) {
-					return false, nil
-				}
-			}
-		}
-		return true, nil
-	}
+	// Upwards until it fits. Where b itself does, as it does without families, it is what is wanted to the last bit.
 	lo, hi := b, b
 	for {
-		ok, err := fits(hi)
+		ok, err := r.fitsLaplace(hi)
 		if err != nil || ok && lo == hi {
 			return hi, err
 		}
@@ -75,36 +52,39 @@ func (r Request) widened(b float64) (float64, error) {
 			return 0, sensitivity.ErrUncertified
 		}
 	}
+
+	// And then between the last two, of which the upper one fits. An error means that the middle is not known to.
 	for range 30 {
-		if mid := (lo + hi) / 2; mid > lo && mid < hi {
-			if ok, _ := fits(mid); ok {
-				hi = mid
-			} else {
-				lo = mid
-			}
+		mid := (lo + hi) / 2
+		if !(mid > lo && mid < hi) {
+			continue
+		}
+		if ok, err := r.fitsLaplace(mid); err == nil && ok {
+			hi = mid
+		} else {
+			lo = mid
 		}
 	}
 	return hi, nil
 }
 
-// widest returns the largest value of f over the secrets.
-func (r Request) widest(f func(sensitivity.Shift) float64) float64 {
-	var most float64
-	for _, s := range r.Shifts {
-		most = math.Max(most, f(s))
+// fitsLaplace reports whether Laplace noise of so many units, and of a lattice at least, hides shift and covariances of each
+// certifiable family within ε: see sensitivity.ScaleCost.
+func (r Request) fitsLaplace(scale float64) (bool, error) {
+	own := make([]float64, len(r.Components))
+	for k, c := range r.Components {
+		own[k] = math.Max(scale*c.Unit, c.Lattice)
 	}
-	return most
-}
-
-// cells is the design of independent noise of scale max(scale·u_k, h_k) in each component, set by set in grid steps.
-func (r Request) cells(scale float64, set func(*cell, int64)) design {
-	return func(inflate float64) Noise {
-		n := Noise{cells: make([]cell, len(r.Components))}
-		for k, c := range r.Components {
-			own := math.Max(scale*c.Unit, c.Lattice)
-			n.cells[k].exponent = gridFor(own)
-			set(&n.cells[k], steps(inflate*own, n.cells[k].exponent))
+	for _, f := range r.certifiable() {
+		cost, err := sensitivity.ScaleCost(f, own)
+		if err != nil {
+			return false, err
 		}
-		return n
+		for _, s := range r.of(f.Secret()) {
+			if cost+s.Norm1(own) > float64(r.Budget.Epsilon) {
+				return false, nil
+			}
+		}
 	}
+	return true, nil
 }

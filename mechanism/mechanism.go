@@ -1,357 +1,96 @@
 package mechanism
 
 import (
-	"cmp"
-	"context"
-	"crypto/rand"
-	"errors"
-	"fmt"
 	"math"
-	"slices"
 
-	"fugu/internal/hook"
 	"fugu/privacy"
-	"fugu/sensitivity"
-	"fugu/sqlstate"
 )
 
-// Component describes one entry of F.
-type Component struct {
-	Lattice float64 // upper bound on the step of the lattice the component lives on, in F's units, > 0
-	Unit    float64 // error is measured in this unit, > 0
-	Integer bool    // published as an integer
-	Block   int     // the values of one aggregate in one set of groups are one block: see Request.balanced
+// mechanism is one way to make noise for a request: its name, what it needs, and how it calibrates. Each is made in the
+// file of its mathematics; registry.go lists them.
+type mechanism struct {
+	kind Kind
+	// auto: Auto compares it with others. Its noise alone keeps its promise, and hides what a Shift leaves to chance too.
+	auto bool
+	// joint says whether Auto compares it for a request of a joint account, which has no place but for normal noise; nil:
+	// never.
+	joint func(Request) bool
+	// inherent: it counts the randomness of the data as noise. Without a family there is none of it.
+	inherent bool
+
+	// design returns the noise for a request, of which calibrate takes the least that holds.
+	design func(Request) (design, error)
+	// losses is what the noise alone costs each secret; nil: Request.losses, of shifts.
+	losses func(Request, Noise) map[string]privacy.Loss
+	// holds reports whether the noise alone keeps what the mechanism promises; nil: that the losses are within the budget.
+	// What is promised otherwise is of this release alone. Losses may then be more, and are what is charged: so Auto
+	// leaves such mechanisms to those who ask for them.
+	holds func(Request, Noise) bool
+	// certify returns the certificate of each secret; nil: Request.certify.
+	certify func(Request, Noise, map[string]privacy.Loss) ([]Certificate, error)
 }
-
-// Request is what a calibration depends on. It holds nothing from protected rows.
-type Request struct {
-	Shifts     []sensitivity.Shift // at least one, unless there are Quilts; those of one secret together cover its pairs
-	Components []Component         // one for each entry of F, at least one
-	Budget     privacy.Budget      // what this release may cost each secret
-
-	// Families are f_θ, where it is known and the policy accepts that it is normal: those of one secret cover its pairs.
-	// A secret without one, or with one that is not affine, is left to the translation assumption.
-	Families []sensitivity.Family
-	// Close says of secrets how close the distributions of their pairs are, where that is known.
-	Close []sensitivity.Close
-	// Quilts are those of secrets that are parameters of a network; a request has either these or other secrets. Widths
-	// are in Σ_k |x_k|/u_k, u_k the units.
-	Quilts []sensitivity.Quilt
-	// Joint: the release stands in a joint account, which needs normal noise in every component and counts the randomness of
-	// the data.
-	Joint bool
-	// Absolute: what is to be small is Σ E|noise_k|/Unit_k, and not Σ E noise_k²/Unit_k².
-	Absolute bool
-	// Relaxed says how far all of this may be from the truth; nil: it is exact.
-	Relaxed *Relaxed
-	// Between is called between the steps of the search, and may wait for others to go first; nil: nothing is.
-	Between func()
-
-	promised privacy.Budget // for the true distributions; Budget is what that leaves
-	alone    []float64      // of each component, the floor that its block would have alone; nil: there is one block
-}
-
-// Calibration is noise that keeps every secret of a request within its budget.
-type Calibration struct {
-	Kind       Kind // never Auto
-	Assumption string
-	Noise      Noise
-	Losses     map[string]privacy.Loss // by secret and noise alone, computed from the integer scales really used: what composes
-	SD         []float64               // standard deviation of the noise of each component, in F's units, before publication rounding
-	Error      float64                 // Σ_k SD_k²/Unit_k², of several blocks their norm; or the Σ_k E|noise_k|/Unit_k of an Absolute request
-
-	Certificates []Certificate // of each secret, in the order of Losses' names
-}
-
-// Release draws the noise from the operating system's random numbers and publishes F with it.
-func (c Calibration) Release(s Statistics) (Release, error) {
-	if hook.ZeroNoise {
-		return c.Noise.without(s)
-	}
-	return c.Noise.Release(rand.Reader, s)
-}
-
-// magnitude bounds every length in a request, from above and (lattice, unit) from below: squares stay in float64.
-const magnitude = 1e100
-
-// MaxEffort bounds sensitivity.Effort of a family: some ten seconds.
-const MaxEffort = 5e9
-
-// maxGaussianEpsilon is the largest ε for which the tails left out in gaussianDeviation are negligible.
-const maxGaussianEpsilon = 100
 
 // design gives the noise of a mechanism with its scales multiplied by inflate ≥ 1.
 type design func(inflate float64) Noise
 
-// Calibrate returns the noise of the given kind for r; Auto is the kind with the least Error. It is deterministic.
-// It ends early where ctx does. A kind that cannot meet the budget is a *sqlstate.Error; a malformed request is an ordinary error.
-func Calibrate(ctx context.Context, kind Kind, r Request) (Calibration, error) {
-	if err := r.check(); err != nil {
-		return Calibration{}, fmt.Errorf("calibrate: %w", err)
+// maxGaussianEpsilon is the largest ε for which the tails left out in gaussianDeviation are negligible.
+const maxGaussianEpsilon = 100
+
+// searchShare is the share of δ at one pair that a search aims at; the boxes of the verification take a little more.
+const searchShare = .99
+
+// always is the joint of mechanisms whose noise is normal in every component.
+func always(Request) bool { return true }
+
+// lossesOf returns what noise of the mechanism costs each secret, by itself.
+func (m mechanism) lossesOf(r Request, n Noise) map[string]privacy.Loss {
+	if m.losses != nil {
+		return m.losses(r, n)
 	}
-	if err := r.checkQuilts(kind); err != nil {
-		return Calibration{}, fmt.Errorf("calibrate: %w", err)
-	}
-	if len(r.Quilts) > 0 {
-		kind = MarkovQuilt
-	}
-	r, err := r.tightened()
-	if err != nil {
-		return Calibration{}, fmt.Errorf("calibrate: %w", err)
-	}
-	r.Shifts = merged(r.Shifts)
-	r.Families = slices.Clone(r.Families)
-	between := func() error {
-		if r.Between != nil {
-			r.Between()
-		}
-		return ctx.Err()
-	}
-	for i, f := range r.Families {
-		r.Families[i] = sensitivity.Remember(f, between)
-		if effort := sensitivity.Effort(r.Families[i]); effort > MaxEffort {
-			return Calibration{}, sqlstate.New(sqlstate.NotAnswerable, "the noise of %d values cannot be worked out in reasonable time for all pairs of secret %s", len(r.Components), f.Secret()).
-				WithHint("Group by fewer columns, and by one set of columns in a statement.").Because(fmt.Errorf("calibrate: an effort of %.2g", effort))
-		}
-	}
-	if r, err = r.balanced(between); err != nil {
-		return Calibration{}, fmt.Errorf("calibrate: %w", err)
-	}
-	return r.search(ctx, kind)
+	return r.losses(n)
 }
 
-// search returns the mechanism of the kind with the least error.
-func (r Request) search(ctx context.Context, kind Kind) (Calibration, error) {
-	var best Calibration
-	var errs []error
-	known := false
-	for _, d := range r.candidates(kind) {
-		known = true
-		if best.Kind != "" && d.least >= best.Error {
-			continue
-		}
-		c, err := d.calibrate()
-		switch {
-		case ctx.Err() != nil: // the search was cut short
-			return Calibration{}, fmt.Errorf("calibrate: %w", ctx.Err())
-		case err != nil:
-			errs = append(errs, err)
-		case best.Kind == "" || c.Error < best.Error:
-			best = c
+// keeps reports whether the noise keeps the mechanism's promise: what it costs under the request's distributions is
+// within the request's budget, and what is charged for the true ones within what was promised for them.
+func (m mechanism) keeps(r Request, n Noise, losses, charged map[string]privacy.Loss) bool {
+	if m.holds != nil {
+		return m.holds(r, n)
+	}
+	for secret, l := range losses {
+		if !l.Within(r.Budget) || !charged[secret].Within(r.promised) {
+			return false
 		}
 	}
-	switch {
-	case best.Kind != "":
-		return best, nil
-	case !known:
-		return Calibration{}, fmt.Errorf("calibrate: no mechanism of kind %q", kind)
-	}
-	return Calibration{}, fmt.Errorf("calibrate: %w", errors.Join(errs...))
+	return true
 }
 
-// candidate is a mechanism with the error that it would have at least: under translation alone.
-type candidate struct {
-	least     float64
-	calibrate func() (Calibration, error)
+// certificates returns the certificate of each secret, or sensitivity.ErrUncertified where the noise is not enough.
+func (m mechanism) certificates(r Request, n Noise, losses map[string]privacy.Loss) ([]Certificate, error) {
+	if m.certify != nil {
+		return m.certify(r, n, losses)
+	}
+	return r.certify(m.kind, n, losses)
 }
 
-// candidates returns the mechanisms of a kind, those first that promise the least error.
-func (r Request) candidates(kind Kind) []candidate {
-	var out []candidate
-	for _, d := range designs {
-		if kind != d.kind && (kind != Auto || !r.considers(d)) {
-			continue
-		}
-		full := candidate{0, func() (Calibration, error) { return d.calibrate(r) }}
-		if kind != Auto { // nothing to compare it with
-			return []candidate{full}
-		}
-		if d.kind == OptimalGaussian { // without a family there is none
-			out = append(out, full)
-			continue
-		}
-		plain := r
-		plain.Families = nil
-		c, err := d.calibrate(plain)
-		full.least = c.Error
-		if err != nil || len(r.certifiable()) == 0 {
-			full.calibrate = func() (Calibration, error) { return c, err }
-		}
-		out = append(out, full)
-	}
-	slices.SortStableFunc(out, func(a, b candidate) int { return cmp.Compare(a.least, b.least) })
-	return out
-}
-
-// maxAutoInherent bounds the components for which Auto looks for the noise of OptimalGaussian in a joint account.
-const maxAutoInherent = 64
-
-// considers reports whether Auto may take a mechanism.
-func (r Request) considers(m mechanism) bool {
-	switch {
-	case !r.Joint || m.kind == Directional || m.kind == ExpmGaussian:
-		return m.auto
-	}
-	return m.kind == OptimalGaussian && r.known() && len(r.Components) <= maxAutoInherent
-}
-
-// calibrate widens the design by the little that rounding needs, until what it promises holds for its integer scales;
-// then by what the certificates need.
-func (m mechanism) calibrate(r Request) (Calibration, error) {
-	if !m.auto && slices.ContainsFunc(r.Shifts, func(s sensitivity.Shift) bool { return s.Scatter != nil }) {
-		return Calibration{}, sqlstate.New(sqlstate.ModelUnfit, "mechanism %s needs an assumption on how statistics are distributed, and the policy accepts none", m.kind).
-			WithHint("Set fugu.mechanism to %s; or the owner of the policy can accept an assumption: assume: [translation].", Auto)
-	}
-	d, err := m.design(r)
-	if err != nil {
-		return Calibration{}, err
-	}
-	inflate, certified := 1.0, 1
-	for i := 0; i < 58; {
-		n := r.extended(d(inflate))
-		if !n.valid() {
-			break
-		}
-		losses, ok := r.losses(n)
-		charged := make(map[string]privacy.Loss, len(losses))
-		for secret, l := range losses {
-			charged[secret] = r.charged(l)
-			ok = ok && charged[secret].Within(r.promised)
-		}
-		if m.holds != nil {
-			ok = m.holds(r, n)
-		}
-		if !ok {
-			inflate = 1 + math.Ldexp(1, i-35)
-			i++
-			continue
-		}
-		certificates, err := m.certificates(r, n, losses)
-		if errors.Is(err, sensitivity.ErrUncertified) && certified <= 12 {
-			inflate = 1 + math.Ldexp(1, certified-10) // .2% more, .4% … four times
-			certified++
-			continue
-		}
-		if err != nil {
-			return Calibration{}, uncertified(m.kind, err)
-		}
-		if certificates, err = r.weakened(certificates); err != nil {
-			return Calibration{}, unmet(m.kind, tooLarge)
-		}
-		c := Calibration{Kind: m.kind, Assumption: assumption(certificates), Noise: n, Losses: charged, Certificates: certificates}
-		for k := range n.cells {
-			sd := n.sd(k)
-			c.SD = append(c.SD, sd)
-			n.cells[k].digits = digits(sd, r.Components[k].Integer)
-		}
-		c.Error = r.error(n)
-		if math.IsInf(c.Error, 0) || math.IsNaN(c.Error) {
-			break
-		}
-		return c, nil
-	}
-	return Calibration{}, unmet(m.kind, tooLarge)
-}
-
-// Reasons for which a mechanism cannot answer a statement.
-const (
-	tooLarge     = "no noise that can be drawn is large enough"
-	needsDelta   = "its noise is normal, which needs a failure probability above 0 (fugu.delta), and more than the model's own"
-	tooCertain   = "it has no failure probability, and the model of the statement holds but for one"
-	withoutLimit = "its noise is normal, which is proven for epsilon up to 100"
-)
-
-// unmet is the error of a mechanism that cannot answer a statement, and why.
-func unmet(kind Kind, why string) error {
-	return sqlstate.New(sqlstate.InvalidParameterValue, "mechanism %s cannot keep this statement within its epsilon and delta: %s", kind, why).
-		WithHint("Set a larger fugu.delta, or set fugu.mechanism to %s.", Auto)
-}
-
-// unmetNormal says why a mechanism of normal noise cannot answer a request.
-func unmetNormal(kind Kind, r Request) error {
-	switch {
-	case r.Budget.Epsilon > maxGaussianEpsilon:
-		return unmet(kind, withoutLimit)
-	case kind == Apgm && len(r.Components) > 1:
-		return unmet(kind, fmt.Sprintf("it has noise for one value only, and the statement has %d", len(r.Components)))
-	case len(r.Components) > maxInherent && (kind == NoNoise || kind == Eigm || kind == Daum || kind == OptimalGaussian || kind == Apgm):
-		return unmet(kind, fmt.Sprintf("it has noise for up to %d values, and the statement has %d", maxInherent, len(r.Components)))
-	}
-	return unmet(kind, needsDelta)
-}
-
-// losses returns for each secret what each part costs at most, over its shifts, by the noise alone, and whether that is
-// within the budget.
-func (r Request) losses(n Noise) (losses map[string]privacy.Loss, within bool) {
-	losses, within = make(map[string]privacy.Loss, len(r.Shifts)), true
+// losses returns for each secret what each part costs at most, over its shifts, by the noise alone.
+func (r Request) losses(n Noise) map[string]privacy.Loss {
+	losses := make(map[string]privacy.Loss, len(r.Shifts))
 	for _, s := range r.Shifts {
-		l := n.loss(s).Max(losses[s.Secret])
-		losses[s.Secret] = l
-		within = within && l.Within(r.Budget)
+		losses[s.Secret] = n.loss(s).Max(losses[s.Secret])
 	}
-	for _, q := range r.Quilts {
-		losses[q.Attribute] = r.quilted(q, n)
-		within = within && losses[q.Attribute].Within(r.Budget)
-	}
-	return losses, within
+	return losses
 }
 
-func (r Request) check() error {
-	if _, err := privacy.NewEpsilon(float64(r.Budget.Epsilon)); err != nil {
-		return err
+// cells is the design of independent noise of scale max(scale·u_k, h_k) in each component, set by set in grid steps.
+func (r Request) cells(scale float64, set func(*cell, int64)) design {
+	return func(inflate float64) Noise {
+		n := Noise{cells: make([]cell, len(r.Components))}
+		for k, c := range r.Components {
+			// The grid is that of the scale before it was inflated, so that an inflated scale is a whole number of its steps.
+			own := math.Max(scale*c.Unit, c.Lattice)
+			n.cells[k].exponent = gridFor(own)
+			set(&n.cells[k], steps(inflate*own, n.cells[k].exponent))
+		}
+		return n
 	}
-	if _, err := privacy.NewDelta(float64(r.Budget.Delta)); err != nil {
-		return err
-	}
-	if len(r.Components) == 0 {
-		return errors.New("no components")
-	}
-	if len(r.Shifts)+len(r.Quilts) == 0 {
-		return errors.New("no secrets")
-	}
-	for k, c := range r.Components {
-		if !(c.Lattice >= 1/magnitude && c.Lattice <= magnitude && c.Unit >= 1/magnitude && c.Unit <= magnitude) {
-			return fmt.Errorf("component %d: lattice and unit must be positive and of reasonable size", k)
-		}
-	}
-	known := map[string]bool{}
-	for _, s := range r.Shifts {
-		known[s.Secret] = true
-		if len(s.Along) != len(r.Components) || len(s.Beside) != len(r.Components) {
-			return fmt.Errorf("secret %q: shift of %d and %d entries for %d components", s.Secret, len(s.Along), len(s.Beside), len(r.Components))
-		}
-		for k := range s.Along {
-			if !(math.Abs(s.Along[k]) <= magnitude && s.Beside[k] >= 0 && s.Beside[k] <= magnitude) {
-				return fmt.Errorf("secret %q: shift of component %d is not finite, negative or too large", s.Secret, k)
-			}
-		}
-		for _, u := range s.Unseen {
-			if err := u.Check(len(r.Components)); err != nil {
-				return fmt.Errorf("secret %q: %w", s.Secret, err)
-			}
-			if slices.ContainsFunc(u.Size, func(v float64) bool { return v > magnitude }) {
-				return fmt.Errorf("secret %q: unseen rows add too much", s.Secret)
-			}
-		}
-		if !(s.Failure >= 0 && s.Failure < 1) {
-			return fmt.Errorf("secret %q: a bound that fails with probability %v", s.Secret, s.Failure)
-		}
-		if s.Scatter != nil {
-			if err := s.Scatter.Check(len(r.Components)); err != nil {
-				return fmt.Errorf("secret %q: %w", s.Secret, err)
-			}
-		}
-		if s.Error != nil && len(s.Error) != len(r.Components) {
-			return fmt.Errorf("secret %q: %d standard errors for %d components", s.Secret, len(s.Error), len(r.Components))
-		}
-	}
-	for _, f := range r.Families {
-		if slices.ContainsFunc(r.of(f.Secret()), func(s sensitivity.Shift) bool { return s.Failure > 0 }) {
-			return fmt.Errorf("secret %q: a family beside bounds on coupled datasets", f.Secret())
-		}
-		if n := f.Covariance(f.Span().From).Len(); n != len(r.Components) || !known[f.Secret()] {
-			return fmt.Errorf("secret %q: a family of %d components for %d, or without a shift", f.Secret(), n, len(r.Components))
-		}
-	}
-	return r.checkClose()
 }

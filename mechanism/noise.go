@@ -63,6 +63,13 @@ func steps(length float64, exponent int) int64 {
 	return int64(n)
 }
 
+// normalCell is normal noise of a standard deviation, in F's units.
+func normalCell(sd float64) cell {
+	c := cell{exponent: gridFor(sd)}
+	c.sigma = steps(sd, c.exponent)
+	return c
+}
+
 // newDirection puts a secret's direction on the grids of the cells: y has 2^j steps to the widest pair, j ≥ gridBits the least with
 // which one step of y moves no component by more than one step of its grid. The scale is at least 2^j/rate.
 func newDirection(s sensitivity.Shift, cells []cell, rate float64) direction {
@@ -168,3 +175,7 @@ func times(w float64, y int64) *big.Int {
 	x.Add(x, half.Lsh(half, uint(52-exp)))
 	return x.Rsh(x, uint(53-exp)) // floor
 }
+
+// floorShare is the least Gaussian floor of a component as a share of Along_k/ε, the smallest that the noise along a
+// direction can be: it costs one part in two million of the variance and keeps the grid of the direction bounded.
+const floorShare = 1.0 / 1024

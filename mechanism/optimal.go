@@ -5,9 +5,17 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-
-	"fugu/sensitivity"
 )
+
+// maxAutoInherent bounds the components for which Auto looks for the noise of OptimalGaussian in a joint account.
+const maxAutoInherent = 64
+
+// optimalGaussian is optimal as a mechanism. Auto looks for its noise where an account counts the randomness of the data.
+func optimalGaussian() mechanism {
+	m := inherent(OptimalGaussian, maxInherent, optimal)
+	m.joint = func(r Request) bool { return r.known() && len(r.Components) <= maxAutoInherent }
+	return m
+}
 
 // optimal is the Optimal Gaussian Mechanism: the least noise of all, Σ_k sd_k²/u_k², for a constraint
 //
@@ -94,51 +102,4 @@ func positivePart(s mat.Symmetric, move []float64, kappa float64) []float64 {
 	var q mat.VecDense
 	q.MulVec(&vectors, &b)
 	return scaled(q.RawVector().Data, math.Sqrt(hi)/mat.Norm(&q, 2))
-}
-
-// with returns s + Σ_j v_j v_jᵀ.
-func with(s *mat.SymDense, lines [][]float64) *mat.SymDense {
-	out := mat.NewSymDense(s.SymmetricDim(), nil)
-	out.CopySym(s)
-	for _, v := range lines {
-		out.SymRankOne(out, 1, mat.NewVecDense(len(v), v))
-	}
-	return out
-}
-
-// quadratic is vᵀS⁻¹v, +Inf where S has no inverse.
-func quadratic(s mat.Symmetric, v []float64) float64 {
-	var chol mat.Cholesky
-	var x mat.VecDense
-	if !chol.Factorize(s) || chol.SolveVecTo(&x, mat.NewVecDense(len(v), v)) != nil {
-		return math.Inf(1)
-	}
-	return mat.Dot(&x, mat.NewVecDense(len(v), v))
-}
-
-func scaled(v []float64, by float64) []float64 { return floats.ScaleTo(make([]float64, len(v)), by, v) }
-
-// dense writes a covariance out, in units.
-func (s *search) dense(c sensitivity.Covariance) *mat.SymDense {
-	out, k := mat.NewSymDense(c.Len(), nil), 0
-	for _, b := range c.Blocks {
-		for i := range b.Size {
-			for j := i; j < b.Size; j++ {
-				out.SetSym(k+i, k+j, b.Entries[i*b.Size+j])
-			}
-		}
-		k += b.Size
-	}
-	for _, e := range c.Off {
-		out.SetSym(e.Row, e.Col, out.At(e.Row, e.Col)+e.Value)
-	}
-	for _, l := range c.Low {
-		out.SymRankOne(out, l.Weight, mat.NewVecDense(len(l.Vector), l.Vector))
-	}
-	for i := range k {
-		for j := i; j < k; j++ {
-			out.SetSym(i, j, out.At(i, j)/s.r.Components[i].Unit/s.r.Components[j].Unit)
-		}
-	}
-	return out
 }

@@ -1,11 +1,11 @@
 package mechanism
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
 	"fugu/privacy"
-	"fugu/sensitivity"
 	"fugu/sqlstate"
 )
 
@@ -22,39 +22,53 @@ import (
 // of their columns, each release's F moves by at most its own Δ_i, so that its noise hides that at Δ_i/b whatever came
 // before, and e_i bounds once and for all what the quilt itself tells [Song, Wang & Chaudhuri, Theorem 4.4, for the general
 // form, which adds e_i for each release, as is done here]. For other quilts nothing is known of the joint law.
-func markovQuilt(r Request) (design, error) {
+var markovQuilt = mechanism{kind: MarkovQuilt, design: designQuilts, losses: quiltLosses, certify: certifyQuilts}
+
+func designQuilts(r Request) (design, error) {
 	if len(r.Quilts) == 0 {
-		return nil, sqlstate.New(sqlstate.InvalidParameterValue, "mechanism %s hides parameters of a network, and this table has none", MarkovQuilt).
+		return nil, sqlstate.New(sqlstate.InvalidParameterValue,
+			"mechanism %s hides parameters of a network, and this table has none", MarkovQuilt).
 			WithHint("Set fugu.mechanism to %s.", Auto)
 	}
-	scale := 0.0
+	scale, epsilon := 0.0, float64(r.Budget.Epsilon)
 	for _, q := range r.Quilts {
-		if q.Influence >= float64(r.Budget.Epsilon) {
-			return nil, sqlstate.New(sqlstate.InvalidParameterValue, "epsilon %.4g is not above %.4g, what parameter %s has to do with those that separate it from the rest", float64(r.Budget.Epsilon), q.Influence, q.Attribute).
+		if q.Influence >= epsilon {
+			return nil, sqlstate.New(sqlstate.InvalidParameterValue,
+				"epsilon %.4g is not above %.4g, what parameter %s has to do with those that separate it from the rest",
+				epsilon, q.Influence, q.Attribute).
 				WithHint("Set a larger fugu.epsilon.")
 		}
-		scale = math.Max(scale, q.Scale(float64(r.Budget.Epsilon)))
+		scale = math.Max(scale, q.Scale(epsilon))
 	}
-	return r.cells(scale, func(c *cell, scale int64) { c.laplace = scale }), nil
+	return r.cells(scale, setLaplace), nil
 }
 
-// quilted is what a release with noise n costs the parameter of a quilt.
-func (r Request) quilted(q sensitivity.Quilt, n Noise) privacy.Loss {
+// quiltLosses is what noise n costs each parameter: Δ_i/b + e_i for the integer scales that are drawn, and what rounding F to
+// the grid, before and after, may add to Δ_i.
+func quiltLosses(r Request, n Noise) map[string]privacy.Loss {
 	most, rounding := 0.0, 0.0
 	for k, c := range n.cells {
-		if c.laplace == 0 {
-			return privacy.Loss{Pure: math.Inf(1)}
+		if c.laplace == 0 { // it hides nothing at any price
+			rounding = math.Inf(1)
+			break
 		}
 		most = math.Max(most, r.Components[k].Unit/math.Ldexp(float64(c.laplace), c.exponent))
 		rounding += slack / float64(c.laplace)
 	}
-	return privacy.Loss{Pure: q.Influence + q.Width*most + rounding}
+	losses := make(map[string]privacy.Loss, len(r.Quilts))
+	for _, q := range r.Quilts {
+		losses[q.Attribute] = privacy.Loss{Pure: q.Influence + q.Width*most + rounding}
+	}
+	return losses
 }
 
 // certifyQuilts certifies what the losses say, of each parameter.
 func certifyQuilts(r Request, _ Noise, losses map[string]privacy.Loss) (out []Certificate, _ error) {
 	for _, q := range r.Quilts {
-		out = append(out, Certificate{Mechanism: MarkovQuilt, Assumptions: []string{IndependentColumns}, Secret: q.Attribute, Epsilon: losses[q.Attribute].Pure})
+		out = append(out, Certificate{
+			Mechanism: MarkovQuilt, Assumptions: []string{IndependentColumns},
+			Secret: q.Attribute, Epsilon: losses[q.Attribute].Pure,
+		})
 	}
 	return out, nil
 }
@@ -65,7 +79,7 @@ func (r Request) checkQuilts(kind Kind) error {
 		return nil
 	}
 	if len(r.Shifts)+len(r.Families)+len(r.Close) > 0 {
-		return fmt.Errorf("parameters and other secrets in one request")
+		return errors.New("parameters and other secrets in one request")
 	}
 	if kind != MarkovQuilt && kind != Auto {
 		return sqlstate.New(sqlstate.InvalidParameterValue, "mechanism %s cannot hide a parameter of a network", kind).

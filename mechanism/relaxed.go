@@ -8,15 +8,6 @@ import (
 	"fugu/sqlstate"
 )
 
-// Relaxed says that the true distributions of F are not those of a request, but near them: in one of the two senses, the
-// other nil. Noise is calibrated at a tighter ε and δ, and every promise is one for the true distributions.
-type Relaxed struct {
-	Approximated *privacy.Approximated // [Chen & Ohrimenko, Theorem 4.6]
-	Nearby       *privacy.Nearby       // [Theorem 4.7], in the norm Σ_k |x_k|/w_k
-	Reach        []float64             // the w_k of Nearby, > 0; nil: the units
-	Limit        privacy.Budget        // of all releases together
-}
-
 // extraShare is the least scale of the additional Laplace noise as a share of the other noise of its component: less
 // would be finer than the grid, and this is one part in 4000 of the variance.
 const extraShare = 1.0 / 128

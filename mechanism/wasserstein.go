@@ -1,8 +1,8 @@
 package mechanism
 
 import (
-	"fmt"
 	"math"
+	"slices"
 
 	"fugu/privacy"
 	"fugu/sensitivity"
@@ -22,62 +22,54 @@ import (
 //
 // The couplings of different statements differ, so closeness does not compose; what is charged is the loss by noise
 // alone, as for every mechanism.
-func wasserstein(kind Kind) func(Request) (design, error) {
-	return func(r Request) (design, error) {
-		scale := make([]float64, len(r.Components))
-		for _, s := range r.Shifts {
-			c, _ := r.close(s)
-			if c.Delta > float64(r.Budget.Delta) || c.Delta > 0 && kind == Wasserstein {
-				return nil, unmet(kind, tooCertain)
-			}
-			for k := range scale {
-				scale[k] = math.Max(scale[k], c.W*c.Unit[k]/float64(r.Budget.Epsilon))
-			}
-		}
-		return func(inflate float64) Noise {
-			n := Noise{cells: make([]cell, len(r.Components))}
-			for k, c := range r.Components {
-				own := math.Max(scale[k], c.Lattice)
-				n.cells[k].exponent = gridFor(own)
-				n.cells[k].laplace = steps(inflate*own, n.cells[k].exponent)
-			}
-			return n
-		}, nil
+func wasserstein(kind Kind) mechanism {
+	return mechanism{
+		kind:  kind,
+		holds: closeEnough,
+		design: func(r Request) (design, error) {
+			return designWasserstein(kind, r)
+		},
+		certify: func(r Request, n Noise, losses map[string]privacy.Loss) ([]Certificate, error) {
+			return certifyClose(kind, r, n, losses)
+		},
 	}
+}
+
+func designWasserstein(kind Kind, r Request) (design, error) {
+	// The noise is that of expm-laplace in a norm of its own for each component: the widest that any secret asks for.
+	scale := make([]float64, len(r.Components))
+	for _, s := range r.Shifts {
+		c, _ := r.close(s)
+		if c.Delta > float64(r.Budget.Delta) || c.Delta > 0 && kind == Wasserstein {
+			return nil, unmet(kind, tooCertain)
+		}
+		for k := range scale {
+			scale[k] = math.Max(scale[k], c.W*c.Unit[k]/float64(r.Budget.Epsilon))
+		}
+	}
+	return func(inflate float64) Noise {
+		n := Noise{cells: make([]cell, len(r.Components))}
+		for k, c := range r.Components {
+			own := math.Max(scale[k], c.Lattice)
+			n.cells[k].exponent = gridFor(own)
+			n.cells[k].laplace = steps(inflate*own, n.cells[k].exponent)
+		}
+		return n
+	}, nil
 }
 
 // close returns how close the pairs of a secret are, with a unit for each component, and whether the request says so.
 func (r Request) close(s sensitivity.Shift) (close sensitivity.Close, given bool) {
 	for _, c := range r.Close {
-		if c.Secret == s.Secret {
-			if c.Unit == nil {
-				c.Unit = make([]float64, len(r.Components))
-				for k := range c.Unit {
-					c.Unit[k] = 1
-				}
-			}
-			return c, true
+		if c.Secret != s.Secret {
+			continue
 		}
+		if c.Unit == nil {
+			c.Unit = slices.Repeat([]float64{1}, len(r.Components))
+		}
+		return c, true
 	}
 	return sensitivity.Close{Secret: s.Secret, Unit: r.units(), W: s.Norm1(r.units()), Delta: s.Failure}, false
-}
-
-// checkClose refuses a Close that is malformed or of no secret of the request.
-func (r Request) checkClose() error {
-	for _, c := range r.Close {
-		if len(r.of(c.Secret)) == 0 || c.Unit != nil && len(c.Unit) != len(r.Components) {
-			return fmt.Errorf("secret %q: a closeness without a shift, or of %d components", c.Secret, len(c.Unit))
-		}
-		if !(c.W >= 0 && c.W <= magnitude && c.Delta >= 0 && c.Delta < 1) {
-			return fmt.Errorf("secret %q: a closeness of W = %v, δ = %v", c.Secret, c.W, c.Delta)
-		}
-		for k, u := range c.Unit {
-			if !(u >= 1/magnitude && u <= magnitude) {
-				return fmt.Errorf("secret %q: a closeness in units of %v for component %d", c.Secret, u, k)
-			}
-		}
-	}
-	return nil
 }
 
 // closeEnough checks the promise for the integer scales used: moving by W costs at most W·max_k U_k/b_k, and rounding F
@@ -98,27 +90,27 @@ func closeEnough(r Request, n Noise) bool {
 }
 
 // certifyClose certifies secrets with a Close by it, whatever their distributions are; the others like every mechanism.
-func certifyClose(kind Kind) func(Request, Noise, map[string]privacy.Loss) ([]Certificate, error) {
-	return func(r Request, n Noise, losses map[string]privacy.Loss) ([]Certificate, error) {
-		rest := r
-		rest.Families = nil
-		given := map[string]sensitivity.Close{}
-		for _, s := range r.Shifts {
-			if c, ok := r.close(s); ok {
-				given[s.Secret] = c
-			}
+func certifyClose(kind Kind, r Request, n Noise, losses map[string]privacy.Loss) ([]Certificate, error) {
+	given := map[string]sensitivity.Close{}
+	for _, s := range r.Shifts {
+		if c, ok := r.close(s); ok {
+			given[s.Secret] = c
 		}
-		for _, f := range r.Families {
-			if _, ok := given[f.Secret()]; !ok {
-				rest.Families = append(rest.Families, f)
-			}
-		}
-		certificates, err := rest.certify(kind, n, losses)
-		for i, c := range certificates {
-			if g, ok := given[c.Secret]; ok {
-				certificates[i].Delta, certificates[i].Estimation = g.Delta, 0
-			}
-		}
-		return certificates, err
 	}
+
+	// Distributions of these need not be looked at, and may be too different for a certificate.
+	rest := r
+	rest.Families = nil
+	for _, f := range r.Families {
+		if _, ok := given[f.Secret()]; !ok {
+			rest.Families = append(rest.Families, f)
+		}
+	}
+	certificates, err := rest.certify(kind, n, losses)
+	for i, c := range certificates {
+		if g, ok := given[c.Secret]; ok {
+			certificates[i].Delta, certificates[i].Estimation = g.Delta, 0
+		}
+	}
+	return certificates, err
 }

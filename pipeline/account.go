@@ -10,6 +10,7 @@ import (
 	"math"
 	"sync"
 
+	"fugu/dataset"
 	"fugu/ledger"
 	"fugu/model"
 	"fugu/planner"
@@ -36,34 +37,26 @@ type tableAccount struct {
 	alone  map[string]float64 // κ² of all answers by secret, by the noise alone: of each secret; +Inf where it is not known
 }
 
-// loadAccount makes the account of a policy that has a joint one, without any answer.
-func (s *Snapshot) loadAccount(ctx context.Context, p *policy.Policy, reader planner.Querier) error {
-	if p.Privacy.Composition != policy.Jointly {
-		return nil
-	}
+// newAccount makes the joint account of a policy, without any answer.
+func newAccount(loaded *dataset.Snapshot, p *policy.Policy) (*account, error) {
 	a := &account{policy: p, tables: map[string]*tableAccount{}}
-	for _, t := range s.tables {
-		if t.policy != p || len(t.table.Secrets) == 0 {
+	for _, t := range loaded.Tables {
+		if t.Policy != p || len(t.Table.Secrets) == 0 {
 			continue
-		}
-		var err error
-		if t.places, err = model.ReadPlaces(ctx, reader, t.table); err != nil {
-			return err
 		}
 		var secrets []joint.Secret
 		alone := map[string]float64{}
-		for i, psi := range t.psi {
-			secrets = append(secrets, extreme(t.table.Secrets[i], psi, float64(t.table.Rows)))
+		for i, psi := range t.Psi {
+			secrets = append(secrets, extreme(t.Table.Secrets[i], psi, float64(t.Table.Rows)))
 			alone[psi.Name] = 0
 		}
-		account, err := joint.New(t.places.Sample, secrets)
+		account, err := joint.New(t.Places.Sample, secrets)
 		if err != nil {
-			return fmt.Errorf("the joint account of %s: %w", t.table, err)
+			return nil, fmt.Errorf("the joint account of %s: %w", t.Table, err)
 		}
-		a.tables[t.table.String()] = &tableAccount{account, t.places.Digest, alone}
+		a.tables[t.Table.String()] = &tableAccount{account, t.Places.Digest, alone}
 	}
-	s.accounts[p] = a
-	return nil
+	return a, nil
 }
 
 // roundedUp is above what adding up loses.

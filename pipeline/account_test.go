@@ -57,7 +57,7 @@ func (h *house) answered(t *testing.T, sql string, epsilon float64) ledger.Answe
 // account is the account of the house's one policy and one table.
 func (h *house) account() (*account, *tableAccount) {
 	s := h.engine.snapshot.Load()
-	a := s.accounts[s.policies[0]]
+	a := s.accounts[s.Policies[0]]
 	for _, t := range a.tables {
 		return a, t
 	}
@@ -223,7 +223,7 @@ func (l *overtaking) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer
 // reloaded is the policy as another process loads it.
 func reloaded(t *testing.T, h *house) *Snapshot {
 	t.Helper()
-	s, err := Load(t.Context(), h.engine.snapshot.Load().policies, h.engine.reader)
+	s, err := Load(t.Context(), h.engine.snapshot.Load().Policies, h.engine.reader)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func (s *statement) bind(ctx context.Context, b wire.Binding) (wire.Bound, error
 	switch {
 	case s.plain != nil:
 		return wire.Bound{Notices: []wire.Notice{{
-			Message: fmt.Sprintf("these are rows of %s, not of %s", s.plain.reference, s.plain.table),
+			Message: fmt.Sprintf("these are rows of %s, not of %s", s.plain.Reference, s.plain.Table),
 			Hint:    "Rows of a protected table are not shown; the policy offers its reference instead."}}}, nil
 	case s.execute != nil:
 		return s.run(ctx, b)
@@ -85,7 +85,7 @@ func (s *statement) respond(ctx context.Context, b wire.Binding, explain parser.
 		return wire.Bound{}, err
 	}
 	var bound wire.Bound
-	err := s.session.engine.reader.InSnapshot(ctx, locked(tables), s.snapshot.protected(), func(snap *upstream.Snapshot) (err error) {
+	err := s.session.engine.reader.InSnapshot(ctx, locked(tables), s.snapshot.ProtectedTables(), func(snap *upstream.Snapshot) (err error) {
 		bound, err = s.bindOn(ctx, b, explain, set, snap, snap.Contents)
 		return err
 	})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/dataset"
 	"fugu/planner"
 	"fugu/test/patient"
 )
@@ -68,7 +69,7 @@ func TestWeight(t *testing.T) {
 		"ring":        {ring, 8 + 24 + 4, 8 + 24 + 4},
 		"interface":   {[]any{strings.Repeat("x", 100)}, 24 + 16 + 16 + 100, 24 + 16 + 16 + 100},
 		"map":         {map[string][]byte{"k": big}, 1024, 2500},
-		"shared":      {[]template{{plain: &protected{table: &planner.Table{Name: strings.Repeat("x", 10_000)}}}}, 50, 300},
+		"shared":      {[]template{{plain: &dataset.Protected{Table: &planner.Table{Name: strings.Repeat("x", 10_000)}}}}, 50, 300},
 		"not shared":  {planner.Cell{Keys: []planner.Value{{Text: strings.Repeat("x", 10_000)}}}, 10_000, 10_100},
 		"array":       {[2]string{"ab", "c"}, 35, 35},
 		"nil pointer": {[]*node{nil}, 32, 32},

@@ -56,8 +56,8 @@ func TestCertificatesTravel(t *testing.T) {
 				t.Fatal(err)
 			}
 			last := q.session.last.rows()
-			if n := len(virtualTables["last_release"]); len(last) == 0 || len(last[0]) != n {
-				t.Errorf("%s: %d columns of %d: %v", sql, len(last[0]), n, last[0])
+			if v, ok := h.engine.snapshot.Load().VirtualTable("last_release"); !ok || len(last) == 0 || len(last[0]) != len(v.Columns) {
+				t.Errorf("%s: %d columns of %d: %v", sql, len(last[0]), len(v.Columns), last[0])
 			} else if drawn := last[len(last)-1]; drawn[11].Null || drawn[12].Null != (want == "translation") || drawn[13].Null {
 				t.Errorf("%s: %v", sql, drawn)
 			}
@@ -79,7 +79,7 @@ func TestPairsAreSpansOfTheirOwn(t *testing.T) {
 		"wide":  "pairs: [[0.10, 0.60]]",
 	} {
 		h := newHouse(t, "values: {from: 0.10, to: 0.60, within: 0.05}", values)
-		spans := h.engine.snapshot.Load().tables[0].psi[0].Spans
+		spans := h.engine.snapshot.Load().Tables[0].Psi[0].Spans
 		if n := len(spans); n != strings.Count(values, "], [")+1 {
 			t.Errorf("%s: %d spans", values, n)
 		}

@@ -1,12 +1,10 @@
 package pipeline
 
 import (
-	"context"
 	"fmt"
 	"math"
 
 	"fugu/model"
-	"fugu/planner"
 	"fugu/policy"
 	"fugu/privacy/joint"
 )
@@ -63,55 +61,24 @@ func (s *Snapshot) Uncertified(p *policy.Policy) (out []string) {
 	if !counts(p) {
 		return nil
 	}
-	for _, t := range s.tables {
-		if t.policy != p || t.network != nil {
+	for _, t := range s.Tables {
+		if t.Policy != p || t.Network != nil {
 			continue
 		}
-		if n := t.referenceRows(); n > model.MaxPlaces {
+		if n := t.ReferenceRows(); n > model.MaxPlaces {
 			out = append(out, fmt.Sprintf("the reference of %s has %.0f rows, and the covariances of answers are worked out from %d at most: they are bounded by the number of values, "+
-				"which uses a small budget up soon; a sample of it can be the reference", t.table, n, model.MaxPlaces))
+				"which uses a small budget up soon; a sample of it can be the reference", t.Table, n, model.MaxPlaces))
 		}
-		for i, psi := range t.psi {
+		for i, psi := range t.Psi {
 			why := unspread(psi)
 			switch {
 			case why != "":
 				out = append(out, fmt.Sprintf("how secret %s bends the covariances of all answers together is not counted: %s", psi.Name, why))
-			case math.IsInf(bend(extreme(t.table.Secrets[i], psi, float64(t.table.Rows))), 1):
+			case math.IsInf(bend(extreme(t.Table.Secrets[i], psi, float64(t.Table.Rows))), 1):
 				out = append(out, fmt.Sprintf("how secret %s bends covariances is counted for counts, sums and averages alone, and not for other functions: "+
 					"a class is empty under one of its values, or it is about a distribution", psi.Name))
 			}
 		}
 	}
 	return out
-}
-
-// referenceRows is how many rows the reference has.
-func (t *protected) referenceRows() float64 {
-	n := 0.0
-	for _, x := range t.totals {
-		rows := x.Outside
-		for _, v := range x.Size {
-			rows += v
-		}
-		n = math.Max(n, rows)
-	}
-	return n
-}
-
-// numbered numbers the rows of the reference, once; nil: there are too many, or none, or they cannot be read.
-func (t *protected) numbered(ctx context.Context, db planner.Querier) (*model.Places, error) {
-	if t.table.Reference == "" || t.referenceRows() > model.MaxPlaces {
-		return nil, nil
-	}
-	t.numberMu.Lock()
-	defer t.numberMu.Unlock()
-	if t.number != nil {
-		return t.number, nil
-	}
-	p, err := model.ReadPlaces(ctx, db, t.table)
-	if err != nil {
-		return nil, ctx.Err()
-	}
-	t.number = p
-	return p, nil
 }

@@ -98,7 +98,7 @@ func TestCovariancesAreCharged(t *testing.T) {
 // spentOn is what fugu.budget says.
 func (h *house) spentOn(t *testing.T, secret string) float64 {
 	t.Helper()
-	accounts, err := Accounts(t.Context(), h.engine.ledger, h.engine.snapshot.Load().policies[0], h.user)
+	accounts, err := Accounts(t.Context(), h.engine.ledger, h.engine.snapshot.Load().Policies[0], h.user)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestWhereCovariancesAreNotWorkedOut(t *testing.T) {
 		}
 		h := newHouse(t, edits...)
 		s := h.engine.snapshot.Load()
-		said := strings.Join(s.Uncertified(s.policies[0]), "\n")
+		said := strings.Join(s.Uncertified(s.Policies[0]), "\n")
 		if (said != "") != (word != "") || !strings.Contains(said, word) {
 			t.Errorf("assume %q: %q", edit, said)
 		}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"sync"
 
+	"fugu/dataset"
 	"fugu/ledger"
 	"fugu/policy"
 	"fugu/privacy"
@@ -36,7 +37,7 @@ type covarianceAccount struct {
 
 // covarianceTable is the account of one table's secrets.
 type covarianceTable struct {
-	of      *protected
+	of      *dataset.Protected
 	secrets []joint.Secret // that bend covariances
 
 	// The stack is worked out where cheaper bounds do not do; until then parts wait.
@@ -64,18 +65,18 @@ func (a *covarianceAccounts) account(s *Snapshot, p *policy.Policy) *covarianceA
 
 func newCovarianceAccount(s *Snapshot, p *policy.Policy) *covarianceAccount {
 	a := &covarianceAccount{policy: p, tables: map[string]*covarianceTable{}}
-	for _, t := range s.tables {
-		if t.policy != p || len(t.table.Secrets) == 0 || t.network != nil {
+	for _, t := range s.Tables {
+		if t.Policy != p || len(t.Table.Secrets) == 0 || t.Network != nil {
 			continue
 		}
 		x := &covarianceTable{of: t, kappa2: map[string]float64{}, besides: map[string]joint.Beside{}}
-		for i, psi := range t.psi {
+		for i, psi := range t.Psi {
 			// What only shifts has losses that add up, and no account here.
-			if s := extreme(t.table.Secrets[i], psi, float64(t.table.Rows)); unspread(psi) == "" && bend(s) > 0 {
+			if s := extreme(t.Table.Secrets[i], psi, float64(t.Table.Rows)); unspread(psi) == "" && bend(s) > 0 {
 				x.secrets = append(x.secrets, s)
 			}
 		}
-		a.tables[t.table.String()] = x
+		a.tables[t.Table.String()] = x
 	}
 	return a
 }
@@ -84,9 +85,9 @@ func newCovarianceAccount(s *Snapshot, p *policy.Policy) *covarianceAccount {
 const generousValues = 10_000
 
 // generous reports whether the budget has room for so many values by their number alone that nobody needs their terms.
-func (a *covarianceAccounts) generous(s *Snapshot, t *protected) bool {
-	b := t.policy.Privacy.Budget
-	for _, x := range a.account(s, t.policy).tables[t.table.String()].secrets {
+func (a *covarianceAccounts) generous(s *Snapshot, t *dataset.Protected) bool {
+	b := t.Policy.Privacy.Budget
+	for _, x := range a.account(s, t.Policy).tables[t.Table.String()].secrets {
 		c := joint.Cost{G: math.Inf(1), Slope: math.Inf(1), Bend: bend(x)}.Outside(generousValues, generousValues)
 		if !(c.Epsilon(float64(b.Delta)/2, joint.Beside{}) <= float64(b.Epsilon)/2) {
 			return false
@@ -132,7 +133,7 @@ func (a *covarianceAccount) count(p ledger.Past) error {
 	}
 	for _, t := range a.tables {
 		part := covariancePart{Losses: map[string]privacy.Loss{}}
-		for _, s := range t.of.table.Secrets {
+		for _, s := range t.of.Table.Secrets {
 			if l, ok := p.Losses[s.Name]; ok {
 				part.Losses[s.Name], part.Beside = l, float64(p.Values)
 			}
@@ -227,7 +228,7 @@ func (t *covarianceTable) build(ctx context.Context, q *question) error {
 	if t.stack != nil || len(t.secrets) == 0 {
 		return nil
 	}
-	places, err := t.of.numbered(ctx, q.database)
+	places, err := t.of.Numbered(ctx, q.database)
 	if places == nil || err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 
+	"fugu/dataset"
 	"fugu/model"
 	"fugu/planner"
 	"fugu/privacy"
@@ -45,17 +46,17 @@ func (q *question) spreads(ctx context.Context, parts []part, m *measured) (*cov
 		return nil, nil
 	}
 	variance, close := m.calibration.Noise.Smoothed(m.inherent)
-	byTable, offset := map[*protected]*covariancePart{}, 0
-	var order []*protected
+	byTable, offset := map[*dataset.Protected]*covariancePart{}, 0
+	var order []*dataset.Protected
 	for _, p := range parts {
-		t := q.snapshot.find(p.cut.Table.Schema, p.cut.Table.Name)
-		if t == nil || t.network != nil || len(t.table.Secrets) == 0 { // what hides a network's parameters rests on no covariance
+		t := q.snapshot.Find(p.cut.Table.Schema, p.cut.Table.Name)
+		if t == nil || t.Network != nil || len(t.Table.Secrets) == 0 { // what hides a network's parameters rests on no covariance
 			return nil, nil
 		}
 		to := byTable[t]
 		if to == nil {
-			to = &covariancePart{Table: t.table.String(), Losses: map[string]privacy.Loss{}, Close: close}
-			for _, s := range t.table.Secrets {
+			to = &covariancePart{Table: t.Table.String(), Losses: map[string]privacy.Loss{}, Close: close}
+			for _, s := range t.Table.Secrets {
 				to.Losses[s.Name] = m.calibration.Losses[s.Name]
 			}
 			byTable[t], order = to, append(order, t)
@@ -80,7 +81,7 @@ func (q *question) spreads(ctx context.Context, parts []part, m *measured) (*cov
 }
 
 // spread adds a cut's components to the part of its table.
-func (q *question) spread(ctx context.Context, t *protected, p part, to *covariancePart, variance, sd []float64) error {
+func (q *question) spread(ctx context.Context, t *dataset.Protected, p part, to *covariancePart, variance, sd []float64) error {
 	var totals []model.Total
 	var noise []float64
 	weight, beside, others := 0.0, 0.0, 0
@@ -91,7 +92,7 @@ func (q *question) spread(ctx context.Context, t *protected, p part, to *covaria
 		switch {
 		case own && k < len(p.model.moments.Components):
 			share = 0
-			for _, addends := range p.model.moments.Addends(k, t.psi) {
+			for _, addends := range p.model.moments.Addends(k, t.Psi) {
 				share = math.Max(share, joint.Weight(addends, v))
 			}
 		case sd[k] > 0:
@@ -100,7 +101,7 @@ func (q *question) spread(ctx context.Context, t *protected, p part, to *covaria
 		var of []model.Total
 		var each []float64
 		if stack && v > 0 && summed(p.cut.Aggregates[p.model.components[k].Aggregate]) {
-			of, each = addends(p.model.moments, t.psi, k, v)
+			of, each = addends(p.model.moments, t.Psi, k, v)
 		}
 		if of == nil {
 			beside, others = beside+share, others+1
@@ -148,11 +149,11 @@ func addends(m *model.Moments, psi []model.Psi, k int, variance float64) (of []m
 
 // numberedTerms returns the terms of totals over the reference's rows; nil: they are too many, the rows have changed,
 // or they cannot be read. Then the totals count by their number, which is always right.
-func (q *question) numberedTerms(ctx context.Context, t *protected, m *model.Moments, totals []model.Total) (*joint.Terms, string, error) {
+func (q *question) numberedTerms(ctx context.Context, t *dataset.Protected, m *model.Moments, totals []model.Total) (*joint.Terms, string, error) {
 	if len(totals) > stackedMost {
 		return nil, "", nil
 	}
-	places, err := t.numbered(ctx, q.database)
+	places, err := t.Numbered(ctx, q.database)
 	if places == nil || err != nil {
 		return nil, "", err
 	}

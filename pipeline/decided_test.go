@@ -52,7 +52,7 @@ func TestWhatKeysDecideIsFree(t *testing.T) {
 	if !slices.Equal(columns[1], []string{"0", "0"}) {
 		t.Errorf("%v", columns)
 	}
-	accounts, err := Accounts(t.Context(), h.engine.ledger, h.engine.snapshot.Load().policies[0], "")
+	accounts, err := Accounts(t.Context(), h.engine.ledger, h.engine.snapshot.Load().Policies[0], "")
 	if err != nil || accounts[0].Spent != 0 || accounts[0].Releases != 0 {
 		t.Errorf("%+v, %v", accounts, err)
 	}

@@ -5,30 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"fugu/policy"
-	"fugu/sensitivity"
 	"fugu/sqlstate"
-	"fugu/test/patient"
+	"fugu/test/adult/edited"
 )
-
-const declaredAges = `declared:
-  ages:
-    statement: SELECT sex, avg(age) AS a, count(*) FROM adult GROUP BY sex
-    components: [count(*) at sex=Male, avg(age) at sex=Female, avg(age) at sex=Male, count(*) at sex=Female]
-    secrets:
-      high_income:
-        values: [0.10, 0.60]
-        means: [[20000, 36, 38, 15000], [26000, 41, 43.5, 9000]]
-        covariances: [[[6000, 0, 0, -6000], [0, 0.016, 0, 0], [0, 0, 0.007, 0], [-6000, 0, 0, 6000]], [[5000, 0, 0, -5000], [0, 0.014, 0, 0], [0, 0, 0.006, 0], [-5000, 0, 0, 5000]]]
-      private_sector:
-        values: [0.68, 0.70, 0.72]
-        means: [[24000, 37, 39, 12000], [24000, 37, 39, 12000], [24100, 37, 39.4, 11900]]
-        covariances: [[[6000, 0, 0, 0], [0, 0.02, 0, 0], [0, 0, 0.01, 0], [0, 0, 0, 6000]], [[6000, 0, 0, 0], [0, 0.02, 0, 0], [0, 0, 0.01, 0], [0, 0, 0, 6000]], [[6000, 0, 0, 0], [0, 0.02, 0, 0], [0, 0, 0.01, 0], [0, 0, 0, 6000]]]
-analysts:`
 
 // A declared model takes the place of the reference's for every spelling of its statement, and for no other.
 func TestDeclared(t *testing.T) {
-	h := newHouse(t, "analysts:", declaredAges)
+	h := newHouse(t, "analysts:", edited.DeclaredAges)
 	for _, sql := range []string{
 		"SELECT sex, avg(age) AS a, count(*) FROM adult GROUP BY sex",
 		"select x.sex as s, count(*) + 1, round(avg(x.age)) from public.adult x group by 1 having avg(x.age) > 3 order by 2",
@@ -95,7 +78,7 @@ analysts:`
 				t.Fatal(err)
 			}
 			m, err := q.measure(t.Context())
-			if err != nil && (own || h.engine.snapshot.Load().find("public", "adult").table.Reference != "") {
+			if err != nil && (own || h.engine.snapshot.Load().Find("public", "adult").Table.Reference != "") {
 				t.Errorf("%s: %v", sql, err)
 			}
 			if err == nil && (m.sources[0] == "declared") != own {
@@ -121,43 +104,10 @@ analysts:`
 	}
 }
 
-// What a declared model says of pairs is how far they move F, each of them by itself.
-func TestLawShift(t *testing.T) {
-	l := policy.Law{Secret: "s", Values: []float64{0, 1, 2, 4}, Means: [][]float64{{0, 0}, {1, 5}, {2, -5}, {8, 1}}}
-	for _, c := range []struct {
-		span sensitivity.Span
-		want [2]float64
-	}{{sensitivity.Span{From: 0, To: 1, Within: 1}, [2]float64{1, 5}}, {sensitivity.Span{From: 1, To: 2, Within: 1}, [2]float64{1, -10}}, {sensitivity.Span{From: 0, To: 4, Within: 4}, [2]float64{8, 1}}} {
-		s, err := lawShift(l, c.span)
-		if err != nil || s.Secret != "s" || [2]float64(s.Along) != c.want || s.Beside[0]+s.Beside[1] != 0 {
-			t.Errorf("%+v: %+v, %v", c.span, s, err)
-		}
-	}
-	l.Values, l.Means = l.Values[:2], l.Means[:2]
-	if s, err := lawShift(l, sensitivity.Span{From: 0.2, To: 0.8, Within: 0.1}); err != nil || math.Abs(s.Along[0]-0.1) > 1e-12 || math.Abs(s.Along[1]-0.5) > 1e-12 {
-		t.Errorf("%+v, %v", s, err)
-	}
-}
-
-// Between two declared values the distribution is interpolated; of more each has its own.
-func TestLawFamily(t *testing.T) {
-	l := policy.Law{Secret: "s", Values: []float64{1, 3}, Means: [][]float64{{10, 0}, {20, 4}}, Covariances: [][][]float64{{{4, 1}, {1, 2}}, {{8, 3}, {3, 6}}}}
-	f := lawFamily{l, sensitivity.Span{From: 1, To: 3, Within: 1}}
-	c := f.Covariance(1.5).Blocks[0].Entries
-	if m := f.Mean(1.5); !f.Affine() || m[0] != 12.5 || m[1] != 1 || c[0] != 5 || c[1] != 1.5 || c[2] != 1.5 || c[3] != 3 {
-		t.Errorf("%v, %v", m, c)
-	}
-	l.Values, l.Means, l.Covariances = append(l.Values, 9), append(l.Means, []float64{-1, -1}), append(l.Covariances, [][]float64{{1, 0}, {0, 1}})
-	f.law = l
-	if m := f.Mean(3); f.Affine() || m[0] != 20 || f.Mean(9)[1] != -1 || f.Covariance(9).Blocks[0].Entries[3] != 1 {
-		t.Errorf("%v", m)
-	}
-}
-
 // Without a reference, what is declared is answered and everything else is PV004.
 func TestWithoutReference(t *testing.T) {
 	h := newHouse(t, "reference: public.adult_reference", "# no reference", "plain_rows: reference", "plain_rows: deny",
-		"education: reference", "education: [Masters, Doctorate]", "analysts:", declaredAges)
+		"education: reference", "education: [Masters, Doctorate]", "analysts:", edited.DeclaredAges)
 	q, err := h.question(t, "SELECT sex, avg(age), count(*) FROM adult GROUP BY sex", nil, settings{})
 	if err != nil {
 		t.Fatal(err)
@@ -182,25 +132,5 @@ func TestWithoutReference(t *testing.T) {
 	}
 	if len(r.Statements) != 2 || len(r.Statements[0].Declared) != 1 || r.Findings() != 1 || r.Statements[1].Findings[0].Code != "PV004" {
 		t.Errorf("%+v", r)
-	}
-}
-
-// A declared model that does not fit its statement stops everything.
-func TestDeclaredMistakes(t *testing.T) {
-	patient.Test(t)
-	for _, c := range []struct{ old, new, want string }{
-		{"avg(age) at sex=Male, ", "avg(age) at sex=Males, ", "which are: "},
-		{"avg(age) at sex=Male, ", "avg(age), ", "avg(age) at sex=Female"},
-		{"SELECT sex, avg(age) AS a, count(*) FROM adult GROUP BY sex", "SELECT sex, avg(age), count(*) FROM adult WHERE age > $1 GROUP BY sex", "parameters"},
-		{"SELECT sex, avg(age) AS a, count(*) FROM adult GROUP BY sex", "SELECT 1", "aggregates a protected table"},
-		{"SELECT sex, avg(age) AS a, count(*) FROM adult GROUP BY sex", "SELECT (SELECT count(*) FROM adult), (SELECT avg(age) FROM adult)", "2 SELECTs"},
-	} {
-		if _, _, err := loadExample(t, "analysts:", strings.Replace(declaredAges, c.old, c.new, 1)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s in place of %s: %v", c.new, c.old, err)
-		}
-	}
-	short := declaredAges[:strings.Index(declaredAges, "      private_sector")] + "analysts:"
-	if _, _, err := loadExample(t, "analysts:", short); err == nil || !strings.Contains(err.Error(), "private_sector") {
-		t.Errorf("a secret without a law: %v", err)
 	}
 }

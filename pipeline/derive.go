@@ -112,7 +112,7 @@ func (d *derivation) solve() (best map[int]derived, err error) {
 
 // from makes the estimates of these sources, as many of them as there is room for.
 func (d *derivation) from(sources []source) (map[int]derived, error) {
-	t := d.of.of.table
+	t := d.of.of.Table
 	g, ok := grid{points: [][]planner.Value{nil}}.over(t, d.of.Axes)
 	if !ok {
 		return nil, nil

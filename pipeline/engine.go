@@ -71,7 +71,7 @@ func (e *Engine) Open(_ context.Context, startup wire.Startup) (wire.Session, er
 		return nil, sqlstate.New(sqlstate.InvalidCatalogName, "database %q is not served here", db).
 			WithHint("Connect to database %q.", e.guest.Database).Ending()
 	}
-	if err := e.snapshot.Load().admits(startup.User); err != nil {
+	if err := e.snapshot.Load().Admits(startup.User); err != nil {
 		return nil, err
 	}
 	s := &session{engine: e, user: startup.User}
@@ -102,5 +102,5 @@ func (e *Engine) Open(_ context.Context, startup wire.Startup) (wire.Session, er
 // guest's own affair.
 func (e *Engine) protects() bool {
 	s := e.snapshot.Load()
-	return len(s.policies) > 0 || len(s.apart) > 0 || s.shadows != nil
+	return len(s.Policies) > 0 || len(s.Apart) > 0 || s.Masks != nil
 }

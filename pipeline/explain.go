@@ -162,7 +162,7 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 		}
 	}
 	if m.network != nil {
-		x.Quilts = m.network.explain(m.quilts)
+		x.Quilts = explainQuilts(m.network, m.quilts)
 	}
 	x.Noise = m.noise()
 	if err := q.worthless(ctx, m); err != nil {
@@ -172,7 +172,7 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 		x.Warning = m.warning()
 	}
 	for k, l := range m.labels {
-		x.Values = append(x.Values, ExplainedValue{l.column, l.group, m.calibration.SD[k], m.expected[k], m.inherent[k]})
+		x.Values = append(x.Values, ExplainedValue{l.Column, l.Group, m.calibration.SD[k], m.expected[k], m.inherent[k]})
 	}
 	accounts, err := Accounts(ctx, q.engine.ledger, q.policy, q.session.user)
 	if err != nil {
@@ -217,10 +217,10 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 func (m *measured) noise() []ExplainedNoise {
 	var out []ExplainedNoise
 	for k, l := range m.labels {
-		i := slices.IndexFunc(out, func(n ExplainedNoise) bool { return n.Column == l.column })
+		i := slices.IndexFunc(out, func(n ExplainedNoise) bool { return n.Column == l.Column })
 		if i < 0 {
 			i = len(out)
-			out = append(out, ExplainedNoise{Column: l.column, SDMin: math.Inf(1)})
+			out = append(out, ExplainedNoise{Column: l.Column, SDMin: math.Inf(1)})
 		}
 		n := &out[i]
 		n.Components++

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"fugu/dataset"
 	"fugu/model/fitted"
 	"fugu/parser"
 	"fugu/planner"
@@ -58,8 +59,8 @@ type Progress func(done, total int, statement string)
 // It reads references only. A statement that cannot be prepared is a finding of the report, not an error.
 func (e *Engine) Fit(ctx context.Context, p *policy.Policy, dir string, more []string, progress Progress) (FitReport, error) {
 	snap := e.snapshot.Load()
-	out := FitReport{Dataset: p.Dataset, File: ModelFile(dir, p.Dataset)}
-	head, err := header(ctx, p, e.reader)
+	out := FitReport{Dataset: p.Dataset, File: dataset.ModelFile(dir, p.Dataset)}
+	head, err := dataset.Header(ctx, p, e.reader)
 	if err != nil {
 		return out, err
 	}
@@ -85,7 +86,7 @@ func (e *Engine) Fit(ctx context.Context, p *policy.Policy, dir string, more []s
 		}
 		out.Statements = append(out.Statements, st)
 	}
-	after, err := header(ctx, p, e.reader)
+	after, err := dataset.Header(ctx, p, e.reader)
 	if err != nil {
 		return out, err
 	}
@@ -125,20 +126,20 @@ var numeric = []string{"smallint", "integer", "bigint", "numeric", "real", "doub
 // each public group key, and of each number its count, sum and average.
 func (s *Snapshot) standard(p *policy.Policy) []string {
 	var out []string
-	for _, t := range s.tables {
-		if t.policy != p || t.table.Link != nil || t.table.Reference == "" {
+	for _, t := range s.Tables {
+		if t.Policy != p || t.Table.Link != nil || t.Table.Reference == "" {
 			continue
 		}
-		from := " FROM " + Quoted(t.config.Qualified())
+		from := " FROM " + dataset.Quoted(t.Config.Qualified())
 		out = append(out, "SELECT count(*)"+from)
-		for _, d := range t.config.GroupBy {
+		for _, d := range t.Config.GroupBy {
 			key := parser.QuoteIdent(d.Column)
-			if c, ok := t.table.Calendars[d.Column]; ok {
+			if c, ok := t.Table.Calendars[d.Column]; ok {
 				key = "date_trunc('" + c.By + "', " + key + ")"
 			}
 			out = append(out, "SELECT "+key+", count(*)"+from+" GROUP BY "+key)
 		}
-		for _, c := range t.table.Columns {
+		for _, c := range t.Table.Columns {
 			typ, _, _ := strings.Cut(c.Type, "(")
 			if slices.Contains(numeric, typ) {
 				n := parser.QuoteIdent(c.Name)
@@ -166,34 +167,18 @@ func (e *Engine) fitStatement(ctx context.Context, p *policy.Policy, sql string,
 
 // ask is the question that a statement without parameters and without ordinary tables asks; p may be nil: any policy.
 func (e *Engine) ask(ctx context.Context, p *policy.Policy, sql string) (*question, error) {
-	s := &session{engine: e}
 	snap := e.snapshot.Load()
-	templates, err := s.templates(ctx, snap, sql, nil)
+	asked, err := snap.Ask(ctx, e.reader, p, sql)
 	if err != nil {
 		return nil, err
 	}
-	if len(templates) != 1 || templates[0].plan == nil || templates[0].policy == nil || len(templates[0].plan.Cuts) == 0 {
-		return nil, sqlstate.New(sqlstate.NotAnswerable, "the text is not one statement that aggregates a protected table").
-			WithHint("Write one SELECT with count, sum or avg over a protected table.")
-	}
-	t := templates[0]
-	switch {
-	case p != nil && t.policy != p:
-		return nil, sqlstate.New(sqlstate.NotAllowed, "the statement is about the tables of dataset %s", t.policy.Dataset).WithHint("List it in that dataset's policy.")
-	case t.plan.ClientParams > 0:
-		return nil, sqlstate.New(sqlstate.NotAnswerable, "the statement has parameters, so there is no one model of it").WithHint("Write their values into it.")
-	case len(t.plan.Ordinary()) > 0:
-		return nil, sqlstate.New(sqlstate.NotAnswerable, "the statement reads ordinary tables, whose rows can change at any time").WithHint("Leave it out: it is modelled whenever it is asked.")
-	}
-	st := &statement{template: t, session: s, snapshot: snap}
+	t := template{plan: asked.Plan, policy: asked.Policy}
+	st := &statement{template: t, session: &session{engine: e}, snapshot: snap}
 	return st.question(ctx, wire.Binding{}, settings{confidence: defaultConfidence}, e.reader, nil)
 }
 
 // PolicyOf is the policy whose tables a statement aggregates.
 func (e *Engine) PolicyOf(ctx context.Context, sql string) (*policy.Policy, error) {
-	q, err := e.ask(ctx, nil, sql)
-	if err != nil {
-		return nil, err
-	}
-	return q.policy, nil
+	asked, err := e.snapshot.Load().Ask(ctx, e.reader, nil, sql)
+	return asked.Policy, err
 }

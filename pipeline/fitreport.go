@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"fugu/dataset"
 	"fugu/model"
 	"fugu/model/fitted"
 	"fugu/planner"
@@ -110,14 +111,14 @@ const maxNamed = 5
 // fittedSecrets describes the secrets of a policy.
 func (s *Snapshot) fittedSecrets(p *policy.Policy) []FittedSecret {
 	var out []FittedSecret
-	for _, t := range s.tables {
-		if t.policy != p {
+	for _, t := range s.Tables {
+		if t.Policy != p {
 			continue
 		}
-		for i, sec := range t.table.Secrets {
-			f := FittedSecret{Secret: sec.Name, Table: t.table.String(), Rows: t.table.Rows}
-			if i < len(t.totals) {
-				f.Classes = t.totals[i].Size
+		for i, sec := range t.Table.Secrets {
+			f := FittedSecret{Secret: sec.Name, Table: t.Table.String(), Rows: t.Table.Rows}
+			if i < len(t.Totals) {
+				f.Classes = t.Totals[i].Size
 				for class := range f.Classes {
 					f.Where = append(f.Where, sec.Where(class))
 				}
@@ -142,13 +143,13 @@ func (q *question) assess(ctx context.Context, out *FittedStatement) error {
 		out.Components += len(f.components)
 		out.Public += len(f.exact)
 		out.Unmodelled += len(c.Cells)*len(c.Aggregates) - len(f.components) - len(f.exact)
-		t := q.snapshot.find(c.Table.Schema, c.Table.Name)
+		t := q.snapshot.Find(c.Table.Schema, c.Table.Name)
 		var shapes *model.Shapes
-		if d, err := q.snapshot.declaredFor(c); err != nil {
+		if d, err := q.snapshot.DeclaredFor(c); err != nil {
 			return err
 		} else if d != nil {
-			out.Declared = append(out.Declared, d.name)
-		} else if shapes, err = model.MeasureShapes(ctx, q.reference(), c, t.totals); err != nil {
+			out.Declared = append(out.Declared, d.Name)
+		} else if shapes, err = model.MeasureShapes(ctx, q.reference(), c, t.Totals); err != nil {
 			return err
 		}
 		for i, cell := range c.Cells {
@@ -163,7 +164,7 @@ func (q *question) assess(ctx context.Context, out *FittedStatement) error {
 		if err != nil {
 			return err
 		}
-		for i, sec := range t.table.Secrets {
+		for i, sec := range t.Table.Secrets {
 			if len(f.components) > 0 {
 				out.add(f.quality(c, shapes, families, i, sec.Name))
 			}
@@ -254,7 +255,7 @@ func (f *FitQuality) normality(c *planner.Bound, list []model.Component, shapes 
 			}
 			f.Assessed++
 			if f.Component == "" || s.Estimate > f.Off {
-				f.Component = label{c.Aggregates[k.Aggregate].Label, c.GroupKey(c.Cells[k.Cell])}.String()
+				f.Component = dataset.Label{Column: c.Aggregates[k.Aggregate].Label, Group: c.GroupKey(c.Cells[k.Cell])}.String()
 				f.Skewness, f.Kurtosis, f.Bound, f.Off = s.Skewness, s.Kurtosis, s.Bound, s.Estimate
 			}
 		}
@@ -269,12 +270,4 @@ func finiteOrNil(x float64) *float64 {
 		return nil
 	}
 	return &x
-}
-
-// String names a component.
-func (l label) String() string {
-	if l.group == "" {
-		return l.column
-	}
-	return l.column + " at " + l.group
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/dataset"
 	"fugu/planner"
 	"fugu/sqlstate"
 	"fugu/test/patient"
@@ -27,7 +28,7 @@ func silent(int, int, string) {}
 
 func fitHouse(t *testing.T, h *house, dir string, more ...string) FitReport {
 	t.Helper()
-	r, err := h.engine.Fit(t.Context(), h.engine.snapshot.Load().policies[0], dir, more, silent)
+	r, err := h.engine.Fit(t.Context(), h.engine.snapshot.Load().Policies[0], dir, more, silent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,13 +102,13 @@ func TestFittedStale(t *testing.T) {
 	look := func(h *house, want string) {
 		t.Helper()
 		snap := h.engine.snapshot.Load()
-		clear(snap.fitted)
+		clear(snap.Fitted)
 		stale, err := snap.TakeOver(t.Context(), dir, h.engine.reader)
 		if err != nil || (want == "") != (len(stale) == 0) || want != "" && !strings.Contains(stale[0].Message, want) {
 			t.Errorf("want %q, got %v, %v", want, stale, err)
 		}
-		if (len(snap.fitted) == 0) != (want != "") {
-			t.Errorf("%q, and %d artifacts are in use", want, len(snap.fitted))
+		if (len(snap.Fitted) == 0) != (want != "") {
+			t.Errorf("%q, and %d artifacts are in use", want, len(snap.Fitted))
 		}
 	}
 	run := func(sql string) {
@@ -122,7 +123,7 @@ func TestFittedStale(t *testing.T) {
 	look(h, "public.adult_reference has changed")
 	run("DELETE FROM adult_reference WHERE age = 41 OR ctid = (SELECT max(ctid) FROM adult_reference WHERE age = 42); INSERT INTO adult_reference SELECT * FROM aside; DROP TABLE aside")
 	look(h, "")
-	if err := os.Truncate(ModelFile(dir, "adult"), 100); err != nil {
+	if err := os.Truncate(dataset.ModelFile(dir, "adult"), 100); err != nil {
 		t.Fatal(err)
 	}
 	look(h, "not complete")
@@ -132,13 +133,13 @@ func TestFittedStale(t *testing.T) {
 func TestFitResumes(t *testing.T) {
 	patient.Test(t)
 	h := newHouse(t)
-	p := h.engine.snapshot.Load().policies[0]
+	p := h.engine.snapshot.Load().Policies[0]
 	whole := fitHouse(t, h, t.TempDir())
 	dir := t.TempDir()
 	for _, stop := range []int{1, 2, 7} {
 		h := newHouse(t)
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := h.engine.Fit(ctx, h.engine.snapshot.Load().policies[0], dir, nil, func(done, _ int, _ string) {
+		_, err := h.engine.Fit(ctx, h.engine.snapshot.Load().Policies[0], dir, nil, func(done, _ int, _ string) {
 			if done == stop {
 				cancel()
 			}
@@ -147,7 +148,7 @@ func TestFitResumes(t *testing.T) {
 			t.Fatalf("stopped at %d: %v", stop, err)
 		}
 		cancel()
-		if _, err := os.Stat(ModelFile(dir, p.Dataset)); !errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(dataset.ModelFile(dir, p.Dataset)); !errors.Is(err, os.ErrNotExist) {
 			t.Fatalf("stopped at %d: a file that is not complete: %v", stop, err)
 		}
 	}

@@ -112,7 +112,7 @@ func (q *question) estimate(ctx context.Context, m *measured) (*ofPast, error) {
 		l := &m.layers[i]
 		for name, components := range l.Values {
 			d := derivation{of: l, name: name, given: all, outside: func(column string) (float64, error) {
-				return l.of.outside(ctx, q.database, column)
+				return l.of.Outside(ctx, q.database, column)
 			}}
 			if d.sources, err = q.sources(ctx, all, l, name, told); err != nil {
 				return nil, err

@@ -60,8 +60,8 @@ func (h *house) truth(t *testing.T, keys []string, sql string, m *measured) []fl
 	found := map[string]map[string]float64{}
 	columns := []string{}
 	for _, l := range m.labels {
-		if !slices.Contains(columns, l.column) {
-			columns = append(columns, l.column)
+		if !slices.Contains(columns, l.Column) {
+			columns = append(columns, l.Column)
 		}
 	}
 	for _, r := range rows {
@@ -79,7 +79,7 @@ func (h *house) truth(t *testing.T, keys []string, sql string, m *measured) []fl
 	}
 	out := make([]float64, len(m.labels))
 	for k, l := range m.labels {
-		out[k] = found[l.group][l.column]
+		out[k] = found[l.Group][l.Column]
 	}
 	return out
 }
@@ -162,10 +162,10 @@ func TestRandomSequencesFromThePast(t *testing.T) {
 				sum.Add(sum, v.Mul(v, new(big.Rat).SetFloat64(s.Weight)))
 			}
 			if math.Abs(without-truth[k]) > 1e-4 {
-				t.Errorf("%s: %s: weights make %v of the true values, and the truth is %v", sql, m.labels[k].group, without, truth[k])
+				t.Errorf("%s: %s: weights make %v of the true values, and the truth is %v", sql, m.labels[k].Group, without, truth[k])
 			}
 			if want := sum.FloatString(0); values[k] != want {
-				t.Errorf("%s: %s is %s, and the values given before make %s", sql, m.labels[k].group, values[k], want)
+				t.Errorf("%s: %s is %s, and the values given before make %s", sql, m.labels[k].Group, values[k], want)
 			}
 			if c := a.Cells[k]; c.SD < e.Error.SD() || c.Upper-c.Lower < 2*c.SD {
 				t.Errorf("%s: %+v", sql, c)

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"fugu/dataset"
 	"fugu/mechanism"
 	"fugu/model"
 	"fugu/planner"
@@ -66,12 +67,12 @@ func (q *question) jointly(ctx context.Context, parts []part, m *measured) (*joi
 		sums = append(sums, counted(p.model.moments)...)
 	}
 	out := &jointTerms{losses: map[string]privacy.Loss{}}
-	byTable := map[*protected]*tableTerms{}
-	terms := map[*protected]*joined{}
+	byTable := map[*dataset.Protected]*tableTerms{}
+	terms := map[*dataset.Protected]*joined{}
 	for _, p := range parts {
 		t := p.model.root
 		if byTable[t] == nil {
-			byTable[t] = &tableTerms{Table: t.table.String(), Digest: t.places.Digest, Hidden: map[string]bool{}, Aside: map[string]float64{}, Alone: map[string]float64{}, Rounding: m.calibration.Noise.Rounding()}
+			byTable[t] = &tableTerms{Table: t.Table.String(), Digest: t.Places.Digest, Hidden: map[string]bool{}, Aside: map[string]float64{}, Alone: map[string]float64{}, Rounding: m.calibration.Noise.Rounding()}
 			terms[t] = &joined{}
 		}
 	}
@@ -84,13 +85,13 @@ func (q *question) jointly(ctx context.Context, parts []part, m *measured) (*joi
 	offset := 0
 	for _, p := range parts {
 		t, to := p.model.root, offset+len(p.model.components)
-		if err := terms[t].add(ctx, q.database, t.places, t.psi, p.model.moments, variance[offset:to], sums[offset:to]); err != nil {
+		if err := terms[t].add(ctx, q.database, t.Places, t.Psi, p.model.moments, variance[offset:to], sums[offset:to]); err != nil {
 			return nil, err
 		}
 		offset = to
 	}
 	for t, part := range byTable {
-		for _, s := range t.table.Secrets {
+		for _, s := range t.Table.Secrets {
 			hidden, loss := m.calibration.Noise.Aside(ofSecret(m.shifts, s.Name), sums)
 			part.Hidden[s.Name] = hidden
 			part.Aside[s.Name] = math.Sqrt(loss.Kappa2)

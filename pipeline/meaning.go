@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,18 +31,6 @@ type namesakes struct {
 	list []string
 }
 
-// bareNames are the names by which a statement can mean what is protected without saying a schema.
-func (s *Snapshot) bareNames() (names []string) {
-	for _, t := range s.tables {
-		names = append(names, t.table.Name)
-	}
-	for _, v := range s.views {
-		names = append(names, v.Name)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
 // among returns those of the names that more than one relation of the database has, whoever's temporary one it is. A twin is
 // no other relation: it is what the name of its table means.
 func (n *namesakes) among(ctx context.Context, reader *upstream.Reader, snap *Snapshot) ([]string, error) {
@@ -53,7 +40,7 @@ func (n *namesakes) among(ctx context.Context, reader *upstream.Reader, snap *Sn
 		return n.list, nil
 	}
 	var values []planner.Value
-	for _, name := range snap.bareNames() {
+	for _, name := range snap.BareNames() {
 		values = append(values, text(name))
 	}
 	rows, err := reader.Query(ctx, `SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -69,19 +56,6 @@ func (n *namesakes) among(ctx context.Context, reader *upstream.Reader, snap *Sn
 	return n.list, nil
 }
 
-// meanings say in which schema the session finds a name, where that is not what is protected.
-type meanings map[string]string
-
-// key tells meanings apart, in the cache of plans. No name has a NUL.
-func (m meanings) key() string {
-	var parts []string
-	for name, schema := range m {
-		parts = append(parts, name+"\x00"+schema)
-	}
-	slices.Sort(parts)
-	return strings.Join(parts, "\x00\x00")
-}
-
 // making are the words of which a text that gives a relation a name has one.
 var making = lex.NewWords("create", "into", "alter", "import")
 
@@ -90,7 +64,7 @@ var making = lex.NewWords("create", "into", "alter", "import")
 func (s *session) Lookup(ctx context.Context, sql string) string {
 	snap := s.engine.snapshot.Load()
 	s.means = nil
-	if !snap.words.In(sql) {
+	if !snap.Names(sql) {
 		return ""
 	}
 	asked := s.doubtful(ctx, snap, sql)
@@ -100,11 +74,11 @@ func (s *session) Lookup(ctx context.Context, sql string) string {
 
 // doubtful lists the names in a text that something else than what is protected may have.
 func (s *session) doubtful(ctx context.Context, snap *Snapshot, sql string) (names []string) {
-	list := snap.bareNames()
+	list := snap.BareNames()
 	if !s.made {
 		var err error
 		if list, err = s.engine.namesakes.among(ctx, s.engine.reader, snap); err != nil {
-			list = snap.bareNames()
+			list = snap.BareNames()
 		}
 	}
 	for _, name := range list {
@@ -129,37 +103,9 @@ func lookup(names []string) string {
 }
 
 // Resolve implements wire.Resolver: it takes the answer of a Lookup for the text that is interpreted next.
-func (s *session) Resolve(rows [][]string) { s.means = s.engine.snapshot.Load().meanings(rows) }
-
-// meanings reads the answer of a lookup.
-func (s *Snapshot) meanings(rows [][]string) meanings {
-	out := meanings{}
-	for _, r := range rows {
-		t, ok := s.Table("", r[0])
-		if len(r) == 2 && !(ok && t.Schema == r[1]) {
-			out[r[0]] = r[1]
-		}
-	}
-	return out
-}
+func (s *session) Resolve(rows [][]string) { s.means = s.engine.snapshot.Load().Meanings(rows) }
 
 var _ wire.Resolver = (*session)(nil)
-
-// Table finds a relation that is not ordinary, as the session means it.
-func (c catalog) Table(schema, name string) (parser.Table, bool) {
-	if found, ok := c.means[name]; ok && schema == "" {
-		schema = found
-	}
-	return c.Snapshot.Table(schema, name)
-}
-
-// Twin finds the table of which a name means the twin, as the session means it.
-func (c catalog) Twin(schema, name string) (parser.Table, bool) {
-	if found, ok := c.means[name]; ok && schema == "" {
-		schema = found
-	}
-	return c.Snapshot.Twin(schema, name)
-}
 
 // meansTheSame refuses a statement that was prepared when its names meant something else in the session.
 func (s *statement) meansTheSame(ctx context.Context, b wire.Binding) error {
@@ -171,7 +117,7 @@ func (s *statement) meansTheSame(ctx context.Context, b wire.Binding) error {
 	if err != nil {
 		return err
 	}
-	if s.snapshot.meanings(rows).key() != s.means {
+	if s.snapshot.Meanings(rows).Key() != s.means {
 		return sqlstate.New(sqlstate.FeatureNotSupported, "a name of a protected table means another relation than when the statement was prepared").
 			WithHint("Prepare it again, or write the table with its schema.")
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"fugu/dataset"
 	"fugu/internal/hook"
 	"fugu/ledger"
 	"fugu/mechanism"
@@ -33,11 +34,11 @@ type measured struct {
 	width       int // components of F
 	start       []*big.Rat
 	shifts      []sensitivity.Shift
-	network     *network            // nil: no secret is a parameter
+	network     *dataset.Network    // nil: no secret is a parameter
 	quilts      []sensitivity.Quilt // of its secrets, in place of shifts
 	inherent    []float64           // the largest sd of F's components under the model, over the secrets
 	expected    []float64           // of each component: its mean under the model, which is public
-	labels      []label             // of each component
+	labels      []dataset.Label     // of each component
 	integer     []bool              // likewise: whether its values are whole
 	bounds      [][]string          // of each cut: what one row may contribute, for people
 	sources     []string            // of each cut: where its model is from
@@ -47,9 +48,6 @@ type measured struct {
 	layers      []keptLayer      // whose sums over rows it is made of, as far as they can be told
 	sumsOnly    bool             // and that is all of it
 }
-
-// label says what a component of F is.
-type label struct{ column, group string }
 
 // measure derives F's model and noise from the reference; the cache makes it one scan for each question.
 func (q *question) measure(ctx context.Context) (*measured, error) {
@@ -130,7 +128,7 @@ func (q *question) derive(ctx context.Context, rest func()) (*measured, error) {
 				agg := c.Aggregates[comp.Aggregate]
 				components = append(components, mechanism.Component{Lattice: f.lattice[k], Unit: units[k], Integer: agg.Integer, Block: blocks.number(at, c.Cells[comp.Cell].Set, comp.Aggregate)})
 				m.integer = append(m.integer, agg.Integer)
-				m.labels = append(m.labels, label{agg.Label, c.GroupKey(c.Cells[comp.Cell])})
+				m.labels = append(m.labels, dataset.Label{Column: agg.Label, Group: c.GroupKey(c.Cells[comp.Cell])})
 			}
 			m.start, m.inherent = append(m.start, f.typical...), append(m.inherent, f.inherent...)
 			m.expected = append(m.expected, f.expected...)
@@ -244,16 +242,16 @@ func (m *modelled) describe(c *planner.Bound) []string {
 // chance is the share of a statement's δ that bounds on coupled datasets may fail with, twice where averages are asked for.
 const chance = 1.0 / 64
 
-// shifts says how far each secret of the table moves the components, and bounds their lattice steps: under the assumption
+// shiftsOf says how far each secret of the table moves the components, and bounds their lattice steps: under the assumption
 // that the distribution of F shifts, or, where the policy does not accept it, for coupled datasets.
-func (t *protected) shifts(m *model.Moments, b privacy.Budget) ([]sensitivity.Shift, []float64, error) {
+func shiftsOf(t *dataset.Protected, m *model.Moments, b privacy.Budget) ([]sensitivity.Shift, []float64, error) {
 	var out []sensitivity.Shift
 	lattice := make([]float64, len(m.Components))
-	for i, psi := range t.psi {
+	for i, psi := range t.Psi {
 		var s []sensitivity.Shift
 		var err error
-		switch width := t.policy.Privacy.Estimation; {
-		case t.policy.Accepts(policy.Translation):
+		switch width := t.Policy.Privacy.Estimation; {
+		case t.Policy.Accepts(policy.Translation):
 			s, err = m.Shifts(i, psi, width)
 		case b.Delta > 0:
 			s, err = m.Coupled(i, psi, width, chance*float64(b.Delta))
@@ -265,7 +263,7 @@ func (t *protected) shifts(m *model.Moments, b privacy.Budget) ([]sensitivity.Sh
 			return nil, nil, err
 		}
 		if err != nil {
-			return nil, nil, t.unsupported(psi.Name, err)
+			return nil, nil, unsupported(t, psi.Name, err)
 		}
 		out = append(out, s...)
 		for k, step := range m.LatticeSteps(i, psi) {
@@ -276,9 +274,9 @@ func (t *protected) shifts(m *model.Moments, b privacy.Budget) ([]sensitivity.Sh
 }
 
 // inherent is the largest standard deviation of each component under the model: what sampling alone makes of it.
-func (t *protected) inherent(m *model.Moments) []float64 {
+func inherent(t *dataset.Protected, m *model.Moments) []float64 {
 	out := make([]float64, len(m.Components))
-	for i, psi := range t.psi {
+	for i, psi := range t.Psi {
 		for k, v := range m.Variances(i, psi) {
 			out[k] = math.Max(out[k], math.Sqrt(v))
 		}
@@ -326,7 +324,7 @@ func (q *question) cells(m *measured, past *pastOf, values []string, confidence 
 		} else {
 			h, sd = past.Errors[k].halfWidth(confidence), past.Errors[k].sd()
 		}
-		out[k] = ledger.Cell{Column: m.labels[k].column, GroupKey: m.labels[k].group, Value: values[k], SD: sd,
+		out[k] = ledger.Cell{Column: m.labels[k].Column, GroupKey: m.labels[k].Group, Value: values[k], SD: sd,
 			Lower: x - h, Upper: x + h, Secret: binding}
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"fugu/dataset"
 	"fugu/mechanism"
 	"fugu/model"
 	"fugu/planner"
@@ -36,7 +37,7 @@ type modelled struct {
 	exact   map[model.Component]planner.Value // what is public, and so no part of F
 	given   bool                              // the model is one given public statistics of the table
 	sums    []mechanism.Sum                   // what F's components add up to
-	root    *protected
+	root    *dataset.Protected
 	moments *model.Moments // nil: F has another model than these
 	// families are f_θ along the values of each secret; asked for where they are needed.
 	families func(context.Context) ([]sensitivity.Family, error)
@@ -50,29 +51,29 @@ type modelled struct {
 
 // model finds a cut's model: the policy's own, or the reference's.
 func (q *question) model(ctx context.Context, c *planner.Bound) (modelled, error) {
-	t := q.snapshot.find(c.Table.Schema, c.Table.Name)
-	if d, err := q.snapshot.declaredFor(c); err != nil {
+	t := q.snapshot.Find(c.Table.Schema, c.Table.Name)
+	if d, err := q.snapshot.DeclaredFor(c); err != nil {
 		return modelled{}, err
 	} else if d != nil {
 		return q.declared(ctx, c, d)
 	}
-	if t.table.Reference == "" {
-		return modelled{}, sqlstate.New(sqlstate.ModelUnfit, "the policy of dataset %s declares no model of this statement, and no reference of %s", q.policy.Dataset, t.table).
+	if t.Table.Reference == "" {
+		return modelled{}, sqlstate.New(sqlstate.ModelUnfit, "the policy of dataset %s declares no model of this statement, and no reference of %s", q.policy.Dataset, t.Table).
 			WithHint("SELECT * FROM fugu.policy, and the policy's owner, say what can be asked.")
 	}
-	moments, err := model.Measure(ctx, q.reference(), c, t.totals)
+	moments, err := model.Measure(ctx, q.reference(), c, t.Totals)
 	if err != nil {
 		return modelled{}, err
 	}
 	exact := constantValues(c)
 	moments.Components = slices.DeleteFunc(moments.Components, func(k model.Component) bool { _, ok := exact[k]; return ok })
-	out := modelled{source: fromReference, exact: exact, components: moments.Components, limits: moments.Limits(), inherent: t.inherent(moments), expected: moments.Reference()}
-	if q.snapshot.fitted[q.policy].Has(c.Moments()) {
+	out := modelled{source: fromReference, exact: exact, components: moments.Components, limits: moments.Limits(), inherent: inherent(t, moments), expected: moments.Reference()}
+	if q.snapshot.Fitted[q.policy].Has(c.Moments()) {
 		out.source = fromArtifact
 	}
-	if t.public != nil {
+	if t.Public != nil {
 		if sampled(c) {
-			return out, sqlstate.New(sqlstate.ModelUnfit, "statistics of %s are public, and percentiles and distinct values have no model given them", t.table).
+			return out, sqlstate.New(sqlstate.ModelUnfit, "statistics of %s are public, and percentiles and distinct values have no model given them", t.Table).
 				WithHint("Ask for counts, sums and averages over the table alone, without grouping sets.")
 		}
 		return out, q.given(ctx, t, c, moments, &out)
@@ -82,16 +83,16 @@ func (q *question) model(ctx context.Context, c *planner.Bound) (modelled, error
 	for k := range moments.Components {
 		out.typical = append(out.typical, moments.Typical(k))
 	}
-	if t.network != nil { // its quilts say what moves F
+	if t.Network != nil { // its quilts say what moves F
 		if sampled(c) {
-			return out, sqlstate.New(sqlstate.ModelUnfit, "secrets of %s are parameters of a network, and nothing bounds how far its columns move percentiles and distinct values", t.table).
+			return out, sqlstate.New(sqlstate.ModelUnfit, "secrets of %s are parameters of a network, and nothing bounds how far its columns move percentiles and distinct values", t.Table).
 				WithHint("Ask for counts, sums and averages.")
 		}
 		out.families = func(context.Context) ([]sensitivity.Family, error) { return nil, nil }
-		out.lattice = moments.LatticeSteps(0, t.psi[0])
+		out.lattice = moments.LatticeSteps(0, t.Psi[0])
 		return out, nil
 	}
-	if out.shifts, out.lattice, err = t.shifts(moments, q.budget); err != nil {
+	if out.shifts, out.lattice, err = shiftsOf(t, moments, q.budget); err != nil {
 		return out, err
 	}
 	return out, q.sampled(ctx, t, c, &out)
@@ -163,7 +164,7 @@ func (m *modelled) moved() []float64 {
 const maxJoint = 2000
 
 // joint are the distributions of F along the secrets of a table; none where they are not known.
-func (q *question) joint(ctx context.Context, t *protected, parts ...*model.Moments) ([]sensitivity.Family, error) {
+func (q *question) joint(ctx context.Context, t *dataset.Protected, parts ...*model.Moments) ([]sensitivity.Family, error) {
 	families := parts[0].Families
 	joint := len(parts) > 1 || parts[0].Overlapping()
 	if joint {
@@ -181,7 +182,7 @@ func (q *question) joint(ctx context.Context, t *protected, parts ...*model.Mome
 		families = all.Families
 	}
 	var out []sensitivity.Family
-	for i, psi := range t.psi {
+	for i, psi := range t.Psi {
 		for _, f := range families(i, psi) {
 			if joint && sensitivity.Effort(f) > mechanism.MaxEffort/5 {
 				return nil, nil // cells that nearly all overlap

@@ -6,90 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"fugu/dataset"
 	"fugu/planner"
 	"fugu/policy"
 	"fugu/sensitivity"
 	"fugu/sqlstate"
 )
-
-// network is what a policy says of how a table's columns are distributed together.
-type network struct {
-	parameters  []policy.Parameter
-	independent []string // columns
-	// quilts has one for each of table.Secrets, in order, chosen once and for all: losses by different quilts of one
-	// parameter could not be added up. Its Width is the number of columns near the parameter.
-	quilts []sensitivity.Quilt
-}
-
-// loadNetwork reads the network of a table whose secrets are parameters, and chooses their quilts: those with the least
-// noise at the policy's ε for a statement that every column near the parameter moves by as much. What analysts ask has no
-// part in it.
-func (t *protected) loadNetwork() error {
-	n, ok := t.policy.Network(t.config.Qualified())
-	if !ok {
-		return nil
-	}
-	out := &network{parameters: n.Parameters, independent: n.Independent}
-	nodes := make([]sensitivity.Parameter, len(n.Parameters))
-	for i, q := range n.Parameters {
-		nodes[i] = sensitivity.Parameter{Name: q.Name, Values: len(q.Values), Parents: q.Parents, Table: q.Probabilities}
-		if err := t.hasColumn(q.Column); q.Column != "" && err != nil {
-			return fmt.Errorf("network: parameter %s: %w", q.Name, err)
-		}
-	}
-	for _, c := range n.Independent {
-		if err := t.hasColumn(c); err != nil {
-			return fmt.Errorf("network: independent: %w", err)
-		}
-	}
-	net, err := sensitivity.NewNetwork(nodes)
-	if err != nil {
-		return fmt.Errorf("network: %w", err)
-	}
-	for _, sec := range t.policy.Secrets {
-		if sec.Table != t.config.Qualified() {
-			continue
-		}
-		i := slices.IndexFunc(n.Parameters, func(q policy.Parameter) bool { return q.Name == sec.Parameter })
-		quilt, err := net.BestQuilt(i, float64(t.policy.Privacy.Epsilon), func(near []bool) float64 { return float64(len(out.columns(near))) })
-		if err != nil {
-			return fmt.Errorf("network: secret %s: %w", sec.Name, err)
-		}
-		quilt.Attribute = sec.Name
-		out.quilts = append(out.quilts, quilt)
-	}
-	t.network = out
-	return nil
-}
-
-func (t *protected) hasColumn(name string) error {
-	if !slices.ContainsFunc(t.table.Columns, func(c planner.Column) bool { return c.Name == name }) {
-		return fmt.Errorf("the table has no column %q", name)
-	}
-	return nil
-}
-
-// columns are those that the parameters of a set govern.
-func (n *network) columns(set []bool) []string {
-	var out []string
-	for i, in := range set {
-		if in && n.parameters[i].Column != "" {
-			out = append(out, n.parameters[i].Column)
-		}
-	}
-	return out
-}
-
-// names are the parameters of a set.
-func (n *network) names(set []bool) []string {
-	out := []string{}
-	for i, in := range set {
-		if in {
-			out = append(out, n.parameters[i].Name)
-		}
-	}
-	return out
-}
 
 // part is one cut over the table: its model, and the units of its components.
 type part struct {
@@ -98,11 +20,11 @@ type part struct {
 	units []float64
 }
 
-// moved returns the secrets' quilts with the widths of a statement: a cut that reads a column near the parameter may move as
+// movedQuilts returns the secrets' quilts with the widths of a statement: a cut that reads a column near the parameter may move as
 // far as if every row were another one, and one that reads none of them not at all. Where nothing but independent columns
 // is read, the quilt tells nothing either.
-func (n *network) moved(table *planner.Table, parts []part) ([]sensitivity.Quilt, error) {
-	out := slices.Clone(n.quilts)
+func movedQuilts(n *dataset.Network, table *planner.Table, parts []part) ([]sensitivity.Quilt, error) {
+	out := slices.Clone(n.Quilts)
 	touched := false
 	for i := range out {
 		out[i].Width = 0
@@ -110,15 +32,15 @@ func (n *network) moved(table *planner.Table, parts []part) ([]sensitivity.Quilt
 	for _, p := range parts {
 		reads := p.cut.Reads()
 		for _, c := range reads {
-			governed := slices.ContainsFunc(n.parameters, func(q policy.Parameter) bool { return q.Column == c })
-			if !governed && !slices.Contains(n.independent, c) {
+			governed := slices.ContainsFunc(n.Parameters, func(q policy.Parameter) bool { return q.Column == c })
+			if !governed && !slices.Contains(n.Independent, c) {
 				return nil, sqlstate.New(sqlstate.ModelUnfit, "the network of %s does not say what column %s depends on", table, c).
 					WithHint("The owner of the policy can give it a parameter, or list it as independent.")
 			}
 			touched = touched || governed
 		}
 		for i, q := range out {
-			near := n.columns(q.Near)
+			near := n.Columns(q.Near)
 			if !slices.ContainsFunc(reads, func(c string) bool { return slices.Contains(near, c) }) {
 				continue
 			}
@@ -139,21 +61,21 @@ func (n *network) moved(table *planner.Table, parts []part) ([]sensitivity.Quilt
 
 // quilts are the network of the table that a question reads and its quilts, nil where its secrets are no parameters. One network says nothing of
 // other tables, so that a statement may read but the one.
-func (q *question) quilts(parts []part) (*network, []sensitivity.Quilt, error) {
-	var of *protected
+func (q *question) quilts(parts []part) (*dataset.Network, []sensitivity.Quilt, error) {
+	var of *dataset.Protected
 	for i, p := range parts {
-		t := q.snapshot.find(p.cut.Table.Schema, p.cut.Table.Name)
-		if i > 0 && of != t && (of.network != nil || t.network != nil) {
-			return nil, nil, sqlstate.New(sqlstate.NotAnswerable, "%s and %s cannot be asked in one statement, as a secret of one is a parameter of a network", of.table, t.table).
+		t := q.snapshot.Find(p.cut.Table.Schema, p.cut.Table.Name)
+		if i > 0 && of != t && (of.Network != nil || t.Network != nil) {
+			return nil, nil, sqlstate.New(sqlstate.NotAnswerable, "%s and %s cannot be asked in one statement, as a secret of one is a parameter of a network", of.Table, t.Table).
 				WithHint("Ask each in a statement of its own.").At(p.cut.Position())
 		}
 		of = t
 	}
-	if of == nil || of.network == nil {
+	if of == nil || of.Network == nil {
 		return nil, nil, nil
 	}
-	quilts, err := of.network.moved(of.table, parts)
-	return of.network, quilts, err
+	quilts, err := movedQuilts(of.Network, of.Table, parts)
+	return of.Network, quilts, err
 }
 
 // ExplainedQuilt is how a secret parameter is hidden.
@@ -165,10 +87,10 @@ type ExplainedQuilt struct {
 	Width     float64  `json:"width"`     // how far the columns of Near move F, in units of error
 }
 
-func (n *network) explain(quilts []sensitivity.Quilt) []ExplainedQuilt {
+func explainQuilts(n *dataset.Network, quilts []sensitivity.Quilt) []ExplainedQuilt {
 	var out []ExplainedQuilt
 	for _, q := range quilts {
-		out = append(out, ExplainedQuilt{q.Attribute, n.names(q.Near), n.names(q.Quilt), q.Influence, q.Width})
+		out = append(out, ExplainedQuilt{q.Attribute, n.Names(q.Near), n.Names(q.Quilt), q.Influence, q.Width})
 	}
 	return out
 }

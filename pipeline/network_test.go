@@ -213,7 +213,7 @@ func TestReadsAreWhatRuns(t *testing.T) {
 // fugu fit prepares and reports what there is.
 func TestNetworkFits(t *testing.T) {
 	h := chained(t)
-	r, err := h.engine.Fit(t.Context(), h.engine.snapshot.Load().policies[0], t.TempDir(), []string{"SELECT education, avg(age) FROM adult GROUP BY education"}, silent)
+	r, err := h.engine.Fit(t.Context(), h.engine.snapshot.Load().Policies[0], t.TempDir(), []string{"SELECT education, avg(age) FROM adult GROUP BY education"}, silent)
 	if err != nil {
 		t.Fatal(err)
 	}

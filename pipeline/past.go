@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"fugu/dataset"
 	"fugu/ledger"
 	"fugu/mechanism"
 	"fugu/planner"
@@ -31,7 +32,7 @@ type keptLayer struct {
 	Values map[string][]int
 
 	most map[string]float64 // by row function: what one row can add
-	of   *protected
+	of   *dataset.Protected
 }
 
 // layers describes a cut of which f is the model, and offset its first component; whole reports whether that is all there

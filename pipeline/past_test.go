@@ -158,7 +158,7 @@ func TestPastOfAnotherEpochOrPolicy(t *testing.T) {
 	}
 	h.told(t, cells, settings{})
 	s := h.engine.snapshot.Load()
-	s.policies[0].Fingerprint += "0"
+	s.Policies[0].Fingerprint += "0"
 	if a, cost := h.told(t, margin, settings{epsilon: .5}); a.Mechanism == ledger.Derived || cost == 0 {
 		t.Errorf("from another policy: %s, %v", a.Mechanism, cost)
 	}

@@ -1,19 +1,14 @@
 package pipeline
 
 import (
-	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"fugu/ledger"
-	"fugu/policy"
-	"fugu/test/adult"
+	"fugu/test/adult/edited"
 	"fugu/test/pgcluster"
 	"fugu/upstream"
 	"fugu/wire"
@@ -52,41 +47,10 @@ func newHouse(t testing.TB, edits ...string) *house {
 // loadExample loads the Adult example's policy, with edits.
 func loadExample(t testing.TB, edits ...string) (*Snapshot, *upstream.Reader, error) {
 	t.Helper()
-	c := pgcluster.Shared(t)
-	if rows == 0 {
-		loaded, err := adult.Load(t.Context(), c, "adult", adult.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows = loaded.Rows
-	}
-	text, err := os.ReadFile("../examples/adult/adult.policy.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "adult.policy.yaml")
-	edits = append([]string{"rows: 35222", fmt.Sprintf("rows: %d", rows)}, edits...)
-	edited := string(text)
-	for i := 0; i < len(edits); i += 2 {
-		if !strings.Contains(edited, edits[i]) {
-			t.Fatalf("the example has no %q", edits[i])
-		}
-		edited = strings.Replace(edited, edits[i], edits[i+1], 1)
-	}
-	if err := os.WriteFile(file, []byte(edited), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	policies, err := policy.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	reader, err := upstream.OpenReader(c.DSN("fugu_reader", "adult"), time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(reader.Close)
-	snapshot, err := Load(t.Context(), policies, reader)
-	return snapshot, reader, err
+	example := edited.Load(t, edits...)
+	rows = example.Rows
+	snapshot, err := Load(t.Context(), example.Policies, example.Reader)
+	return snapshot, example.Reader, err
 }
 
 // binding is what a client binds: one format for all values.

@@ -32,7 +32,7 @@ func (e *Engine) Preview(ctx context.Context, sql string, params []string, epsil
 			return st.preview(ctx, b, epsilons, e.reader, nil)
 		}
 		var out []Explanation
-		err := e.reader.InSnapshot(ctx, locked(tables), snap.protected(), func(db *upstream.Snapshot) (err error) {
+		err := e.reader.InSnapshot(ctx, locked(tables), snap.ProtectedTables(), func(db *upstream.Snapshot) (err error) {
 			out, err = st.preview(ctx, b, epsilons, db, db.Contents)
 			return err
 		})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"fugu/dataset"
 	"fugu/ledger"
 	"fugu/mechanism"
 	"fugu/planner"
@@ -137,7 +138,7 @@ func (q *question) identity(contents []string) (ledger.Key, error) {
 	id := struct {
 		Version     int
 		Fingerprint string
-		Cuts        []askedCut
+		Cuts        []dataset.AskedCut
 		Contents    []string
 		Epsilon     privacy.Epsilon
 		Delta       privacy.Delta
@@ -146,9 +147,9 @@ func (q *question) identity(contents []string) (ledger.Key, error) {
 		Whole       int   `json:",omitempty"` // values that are constants, and were not always
 	}{4, q.policy.Fingerprint, nil, contents, q.budget.Epsilon, q.budget.Delta, q.kind, q.standing.Epoch, 0}
 	for _, c := range q.cuts {
-		t := q.snapshot.find(c.Table.Schema, c.Table.Name)
-		asked := describeCut(c)
-		asked.Totals = t.totals
+		t := q.snapshot.Find(c.Table.Schema, c.Table.Name)
+		asked := dataset.DescribeCut(c)
+		asked.Totals = t.Totals
 		id.Cuts, id.Whole = append(id.Cuts, asked), id.Whole+len(constantValues(c))
 	}
 	text, err := json.Marshal(id)

@@ -100,7 +100,7 @@ func (f *modelled) fewest(k model.Component, unlikely float64) float64 {
 	if f.moments == nil || f.root == nil {
 		return 0
 	}
-	return f.moments.Fewest(k, f.root.psi, unlikely)
+	return f.moments.Fewest(k, f.root.Psi, unlikely)
 }
 
 func unbounded(aggregate string) error {

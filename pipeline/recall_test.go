@@ -133,7 +133,7 @@ func TestRecalledIsDropped(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := BeginEpochs(t.Context(), memory, snapshot.policies); err != nil {
+			if err := BeginEpochs(t.Context(), memory, snapshot.Policies); err != nil {
 				t.Fatal(err)
 			}
 			h.engine.Replace(snapshot)

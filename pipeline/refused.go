@@ -6,7 +6,6 @@ import (
 
 	"fugu/ledger"
 	"fugu/parser"
-	"fugu/parser/lex"
 	"fugu/sqlstate"
 )
 
@@ -20,8 +19,8 @@ func (s *session) refused(ctx context.Context, snap *Snapshot, sql string, err e
 		return
 	}
 	// What is named here otherwise are parts of the catalog, in which many mistakes are the client's affair.
-	if code := refusalCode(ctx, err); strings.HasPrefix(code, "PV") || snap.words.In(sql) {
-		s.engine.refusals.Add(ledger.Refusal{User: s.user, Dataset: snap.dataset(sql), Code: code, Statement: parser.Fingerprint(sql)})
+	if code := refusalCode(ctx, err); strings.HasPrefix(code, "PV") || snap.Names(sql) {
+		s.engine.refusals.Add(ledger.Refusal{User: s.user, Dataset: snap.DatasetOf(sql), Code: code, Statement: parser.Fingerprint(sql)})
 	}
 }
 
@@ -47,19 +46,4 @@ func refusalCode(ctx context.Context, err error) string {
 		code = sqlstate.QueryCanceled
 	}
 	return string(code)
-}
-
-// dataset is the one whose tables a text names, empty if it is none or several.
-func (s *Snapshot) dataset(sql string) string {
-	name := ""
-	for _, t := range s.tables {
-		if t.policy.Dataset == name || !lex.NewWords(t.config.Name).In(sql) {
-			continue
-		}
-		if name != "" {
-			return ""
-		}
-		name = t.policy.Dataset
-	}
-	return name
 }

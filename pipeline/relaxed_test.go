@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/dataset"
 	"fugu/mechanism"
 	"fugu/sqlstate"
 )
@@ -93,7 +94,7 @@ func TestRelaxedByRows(t *testing.T) {
 	const beside = "SELECT avg(fnlwgt) FILTER (WHERE age > 85), count(*) FROM adult WHERE age > 40"
 	_, e = measured(exact, beside, mechanism.ExpmLaplace)
 	_, m = measured(relaxed, beside, mechanism.ExpmLaplace)
-	if k := slices.IndexFunc(m.labels, func(l label) bool { return l.column == "count(*)" }); m.calibration.SD[k] > 1.01*math.Hypot(e.calibration.SD[k]/.8, 2*math.Sqrt2*5/.1) {
+	if k := slices.IndexFunc(m.labels, func(l dataset.Label) bool { return l.Column == "count(*)" }); m.calibration.SD[k] > 1.01*math.Hypot(e.calibration.SD[k]/.8, 2*math.Sqrt2*5/.1) {
 		t.Errorf("a count beside an average over few rows: sd %v, %v without", m.calibration.SD, e.calibration.SD)
 	}
 	for _, sql := range []string{"SELECT stddev(age) FROM adult", "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY age) FROM adult", "SELECT count(*), count(DISTINCT education) FROM adult"} {

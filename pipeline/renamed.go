@@ -44,7 +44,7 @@ func (s *session) renamed(ctx context.Context, snap *Snapshot, key planKey, stat
 	if t.twins, err = s.engine.twins(ctx, snap, uses); err != nil {
 		return template{}, false, err
 	}
-	if found, ok := lex.Constants(key.sql); ok && splice.Plain && !snap.shadows.Touches(splice.Text) {
+	if found, ok := lex.Constants(key.sql); ok && splice.Plain && !snap.Shadows().Touches(splice.Text) {
 		by := planKey{sql: lex.Shape(key.sql, found), means: key.means}
 		sh := shape{t, toShape(splice.Edits, found)}
 		snap.shapes.add(by, sh, weight(by)+weight(sh))
@@ -63,7 +63,7 @@ func (s *Snapshot) reshaped(key planKey, paramTypes []uint32) (template, bool) {
 		return template{}, false
 	}
 	splice := parser.Spliced(key.sql, fromShape(sh.edits, found))
-	if s.shadows.Touches(splice.Text) { // by a word in a string: whoever parses it may find more to do
+	if s.Shadows().Touches(splice.Text) { // by a word in a string: whoever parses it may find more to do
 		return template{}, false
 	}
 	return sh.renames(splice, paramTypes), true
@@ -86,7 +86,7 @@ func (s *statement) Silent() bool {
 		return false
 	}
 	for _, t := range s.twins {
-		if !s.session.met[t.table.String()] {
+		if !s.session.met[t.Table.String()] {
 			return false
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"fugu/dataset"
 	"fugu/parser"
 	"fugu/parser/lex"
 	"fugu/parser/shadow"
@@ -20,19 +21,19 @@ import (
 
 // twinned is a snapshot with twins of public.account and of "of"."odd ""name", and nothing else.
 func twinned() *Snapshot {
-	s := &Snapshot{shapes: newCache[planKey, shape](shapeEntries, shapeMemory)}
+	s := &dataset.Snapshot{}
 	for _, name := range [][2]string{{"public", "account"}, {"of", `odd "name`}} {
-		s.tables = append(s.tables, &protected{
-			table:  &planner.Table{Schema: name[0], Name: name[1], Twin: true},
-			syntax: parser.Table{Schema: name[0], Name: name[1], Twin: true}})
+		s.Tables = append(s.Tables, &dataset.Protected{
+			Table:  &planner.Table{Schema: name[0], Name: name[1], Twin: true},
+			Syntax: parser.Table{Schema: name[0], Name: name[1], Twin: true}})
 	}
-	return s
+	return newSnapshot(s)
 }
 
 // read is what the whole way says of a text: what it becomes, and whether that is by names alone.
 func read(s *Snapshot, sql string) (splice parser.Splice, respelled []string, renamed bool) {
 	parse := func() []*parser.Statement {
-		statements, _ := parser.Parse(sql, catalog{s, context.Background(), nil, nil})
+		statements, _ := parser.Parse(sql, s.Catalog(context.Background(), nil, nil))
 		return statements
 	}
 	splice, renamed = parser.Rename(sql, parse())
@@ -281,7 +282,7 @@ func TestShapeWithASuspect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.shadows = shadows
+	s.Masks = shadows
 	sql := "SELECT 'x' FROM account"
 	found, _ := lex.Constants(sql)
 	s.shapes.add(planKey{sql: lex.Shape(sql, found)}, shape{edits: []parser.Edit{{At: 15, Put: "fugu_twin."}}}, 1)

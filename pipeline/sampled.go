@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"fugu/dataset"
 	"fugu/model"
 	"fugu/planner"
 	"fugu/sensitivity"
@@ -19,17 +20,17 @@ func sampled(c *planner.Bound) bool {
 
 // sampled adds those aggregates of a cut that are no functions of sums to the model of the others. How far they move is a
 // bound on coupled datasets, whatever the policy assumes of the rest.
-func (q *question) sampled(ctx context.Context, t *protected, c *planner.Bound, out *modelled) error {
+func (q *question) sampled(ctx context.Context, t *dataset.Protected, c *planner.Bound, out *modelled) error {
 	if !sampled(c) {
 		return nil
 	}
-	s, err := model.MeasureSampled(ctx, q.reference(), c, t.totals, out.limits)
+	s, err := model.MeasureSampled(ctx, q.reference(), c, t.Totals, out.limits)
 	if err != nil || len(s.Components) == 0 {
 		return err
 	}
 	failure := chance * float64(q.budget.Delta)
 	widest := make([]float64, len(s.Components))
-	for i, psi := range t.psi {
+	for i, psi := range t.Psi {
 		for a, agg := range c.Aggregates {
 			if agg.Sampled == nil {
 				continue
@@ -44,7 +45,7 @@ func (q *question) sampled(ctx context.Context, t *protected, c *planner.Bound, 
 		} else if sqlstate.Is(err, sqlstate.ModelUnfit) {
 			return err
 		} else if err != nil {
-			return t.unsupported(psi.Name, err)
+			return unsupported(t, psi.Name, err)
 		}
 		for k, shift := range out.shifts {
 			if shift.Secret == psi.Name {

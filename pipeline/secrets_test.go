@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"fugu/sqlstate"
-	"fugu/test/pgcluster"
 	"fugu/wire"
 )
 
@@ -79,72 +78,6 @@ func TestSecretsOfEveryForm(t *testing.T) {
 				t.Errorf("fugu.policy has %v, want %s", got, c.policy)
 			}
 		})
-	}
-}
-
-// What the reference or the table cannot speak of is found when the policy is loaded.
-func TestSecretsWithoutAModel(t *testing.T) {
-	for secret, want := range map[string]string{
-		"mean: workclass\n    pairs: [[1, 2]]":                                                       "mean: ",
-		"mean: nothing\n    pairs: [[1, 2]]":                                                         "nothing",
-		"mean: nullif(age, 40)\n    pairs: [[1, 2]]":                                                 "is NULL in rows of the reference",
-		"mean: age + 1000000000000\n    pairs: [[1, 2]]":                                             "hardly varies",
-		"mean: 1 + 0 * age\n    pairs: [[1, 2]]":                                                     "hardly varies",
-		"categories: age\n    values: {within: 0.1}":                                                 "at most 32",
-		"categories: education\n    values: {from: 0.5, within: 0.1}":                                "add up to 1",
-		"categories: education\n    pairs: [[{Bachelors: 1}, {Nonsense: 1}]]":                        "no value of column",
-		"categories: education\n    pairs: [[{Bachelors: 1}, {Preschool: 1}]]":                       "where education is Preschool",
-		"proportion: age > 89\n    pairs: [[0.1, 0.2]]":                                              "6 rows inside the predicate",
-		"categories: sex\n    pairs: [[{Female: 1}, {Male: 1}]]\n    about: distribution":            "",
-		"categories: age\n    pairs: [[{'17': 0.5, '90': 0.5}, {'90': 1}]]\n    about: distribution": "each class of secret private_sector needs at least",
-	} {
-		_, _, err := loadExample(t, private, secret)
-		switch {
-		case want == "" && err != nil:
-			t.Errorf("%s: %v", secret, err)
-		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
-			t.Errorf("%s: error %v, want %q", secret, err, want)
-		}
-	}
-	if _, _, err := loadExample(t, private, "categories: education\n    values: {within: 0.1}", "education: reference", "education: [Bachelors, HS-grad, Masters]"); err == nil || !strings.Contains(err.Error(), "declared values") {
-		t.Errorf("a domain that leaves rows out: %v", err)
-	}
-	if _, _, err := loadExample(t, "plain_rows: reference", "drawn: from-reference"); err == nil || !strings.Contains(err.Error(), "drawn from the reference") {
-		t.Errorf("more rows than the reference has: %v", err)
-	}
-	if _, _, err := loadExample(t, "plain_rows: reference", "drawn: from-reference", "rows: ", "rows: 200 # "); err != nil {
-		t.Errorf("few rows of the reference: %v", err)
-	}
-}
-
-// A reference whose columns have other types or collations would be asked something else than the table.
-func TestReferenceOfOtherTypes(t *testing.T) {
-	if _, _, err := loadExample(t); err != nil {
-		t.Fatal(err)
-	}
-	for change, want := range map[string]string{
-		"":                                          "",
-		"ALTER age TYPE numeric":                    "column age of the reference public.typed is numeric, and of the table integer: ALTER TABLE \"public\".\"typed\" ALTER \"age\" TYPE integer",
-		"ALTER sex TYPE char(9)":                    "column sex of the reference public.typed is character",
-		`ALTER sex TYPE text COLLATE "C"`:           "column sex of the reference public.typed has another collation",
-		"ALTER age TYPE years":                      "",
-		"ALTER age TYPE years, ADD further text":    "",
-		"ALTER age TYPE years, ALTER sex TYPE name": "column sex of the reference public.typed is name",
-	} {
-		sql := `DROP TABLE IF EXISTS typed; DROP DOMAIN IF EXISTS years; CREATE DOMAIN years AS int; CREATE TABLE typed AS TABLE adult_reference; GRANT SELECT ON typed TO fugu_reader;`
-		if change != "" {
-			sql += "ALTER TABLE typed " + change
-		}
-		if err := pgcluster.Shared(t).Exec(t.Context(), "adult", sql); err != nil {
-			t.Fatal(err)
-		}
-		_, _, err := loadExample(t, "reference: public.adult_reference", "reference: public.typed")
-		switch {
-		case want == "" && err != nil:
-			t.Errorf("%s: %v", change, err)
-		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
-			t.Errorf("%s: error %v, want %q", change, err, want)
-		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"fugu/dataset"
 	"fugu/internal/hook"
 	"fugu/parser"
 	"fugu/parser/lex"
@@ -31,8 +32,8 @@ type session struct {
 	prepared bool
 	// made: the client has sent a text that may have given a relation the name of a protected one.
 	made  bool
-	means meanings        // of the names in the text that is interpreted next
-	met   map[string]bool // twins that the session was told of
+	means dataset.Meanings // of the names in the text that is interpreted next
+	met   map[string]bool  // twins that the session was told of
 	last  lastRelease
 }
 
@@ -62,19 +63,19 @@ func (s *session) Lasting(sql []byte) bool {
 // template is one statement of a text as it is planned, for every session alike. At most one of plan, plain, execute, masked
 // and show is set; with none the text is the client's own.
 type template struct {
-	twins  []*protected // that the statement means, beside whatever else it is
-	serial uint64       // tells it from all others of the snapshot
+	twins  []*dataset.Protected // that the statement means, beside whatever else it is
+	serial uint64               // tells it from all others of the snapshot
 	text   string
 	params int      // of the client's
 	types  []uint32 // that the client gave for them
 	plan   *planner.Plan
-	policy *policy.Policy // of the plan's cuts, or of plain; nil for virtual tables only
-	masked bool           // text masks parts of the catalog
-	places parser.Places  // of masked: where the parts of text stood in the client's
-	splice *parser.Splice // of masked: text stands for all that the client sent, and this is how; nil: there is more to it
-	start  int32          // of the client's own text: characters before it in what the client sent
-	show   bool           // text tells a setting of Fugu's, in the place of SHOW
-	plain  *protected     // a plain SELECT of rows: text reads the reference instead
+	policy *policy.Policy     // of the plan's cuts, or of plain; nil for virtual tables only
+	masked bool               // text masks parts of the catalog
+	places parser.Places      // of masked: where the parts of text stood in the client's
+	splice *parser.Splice     // of masked: text stands for all that the client sent, and this is how; nil: there is more to it
+	start  int32              // of the client's own text: characters before it in what the client sent
+	show   bool               // text tells a setting of Fugu's, in the place of SHOW
+	plain  *dataset.Protected // a plain SELECT of rows: text reads the reference instead
 
 	prepare bool            // text is PREPARE of the plan, and asks nothing yet
 	execute *parser.Execute // EXECUTE of what will be found when it is bound
@@ -92,10 +93,10 @@ type template struct {
 func (s *session) Ordinary(sql []byte) bool {
 	snap := s.engine.snapshot.Load()
 	text := unsafe.String(unsafe.SliceData(sql), len(sql)) // nothing below keeps it
-	if s.engine.closed.Load() || snap.apart != nil && snap.admits(s.user) != nil {
+	if s.engine.closed.Load() || snap.Apart != nil && snap.Admits(s.user) != nil {
 		return false // which Interpret refuses
 	}
-	if snap.plainly(text) && !(s.prepared && lex.ContainsFold(text, "execute")) || hook.Blind {
+	if snap.Plain(text) && !(s.prepared && lex.ContainsFold(text, "execute")) || hook.Blind {
 		return true
 	}
 	// A decision that a text is ordinary does not depend on its parameters' types.
@@ -113,15 +114,15 @@ func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32
 		return nil, err
 	}
 	snap := s.engine.snapshot.Load()
-	if err := snap.admits(s.user); err != nil {
+	if err := snap.Admits(s.user); err != nil {
 		return nil, err
 	}
 	if err := lex.CheckPins(sql); err != nil {
 		return nil, err
 	}
-	named := snap.mentions(sql)
+	named := snap.Mentions(sql)
 	if !named && !(s.prepared && lex.ContainsFold(sql, "execute")) || hook.Blind {
-		if key := newPlanKey(sql, nil); !lex.ContainsFold(sql, "execute") && !snap.plainly(sql) {
+		if key := newPlanKey(sql, nil); !lex.ContainsFold(sql, "execute") && !snap.Plain(sql) {
 			snap.plans.add(key, nil, weight(key)) // which a glance finds the next time
 		}
 		return nil, nil
@@ -157,8 +158,8 @@ func (s *session) allowed(t template) error {
 			WithHint("The policy lists the analysts who may.")
 	}
 	for _, twin := range t.twins {
-		if !twin.policy.MayAsk(s.user) {
-			return sqlstate.New(sqlstate.NotAllowed, "user %q may not ask about dataset %s", s.user, twin.policy.Dataset).
+		if !twin.Policy.MayAsk(s.user) {
+			return sqlstate.New(sqlstate.NotAllowed, "user %q may not ask about dataset %s", s.user, twin.Policy.Dataset).
 				WithHint("The policy lists the analysts who may.")
 		}
 	}
@@ -168,7 +169,7 @@ func (s *session) allowed(t template) error {
 // templates parses and plans a text, or finds it in the cache. nil: every statement of it is ordinary.
 func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, paramTypes []uint32) ([]template, error) {
 	key := newPlanKey(sql, paramTypes)
-	key.means = s.means.key()
+	key.means = s.means.Key()
 	if ts, ok := snap.plans.get(key); ok {
 		return ts, nil
 	}
@@ -176,12 +177,12 @@ func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, par
 		return []template{t}, nil
 	}
 	// What only asks the catalog for what there is can go to the server as it is, if it cannot be rewritten.
-	harmless := !snap.words.In(sql) && !snap.shadows.Mentions(sql)
+	harmless := !snap.Names(sql) && !snap.Shadows().Mentions(sql)
 	if harmless && !s.prepared && !shadow.Introspects(sql) && !lex.ContainsFold(sql, "execute") {
 		snap.plans.add(key, nil, weight(key))
 		return nil, nil
 	}
-	statements, err := parser.Parse(sql, catalog{snap, ctx, s.engine.reader, s.means})
+	statements, err := parser.Parse(sql, snap.Catalog(ctx, s.engine.reader, s.means))
 	if harmless && err != nil {
 		return nil, nil // the server says what is wrong with it
 	}
@@ -252,31 +253,21 @@ func (s *session) plan(ctx context.Context, snap *Snapshot, st *parser.Statement
 		}
 		return t, nil
 	case st.Plain != nil:
-		t.plain = snap.find(st.Plain.Table.Schema, st.Plain.Table.Name)
-		t.policy = t.plain.policy
-		if t.plain.table.AtLeast > 0 {
+		t.plain = snap.Find(st.Plain.Table.Schema, st.Plain.Table.Name)
+		t.policy = t.plain.Policy
+		if t.plain.Table.AtLeast > 0 {
 			return t, sqlstate.New(sqlstate.NotAnswerable, "rows of the twin of %s are not listed", st.Plain.Table).
 				WithHint("Aggregate them: count, sum, avg and the like, with WHERE and GROUP BY. The policy's owner can write twin: {rows: shown}.").At(st.Plain.Position)
 		}
-		if t.plain.config.PlainRows != policy.ReferenceRows {
+		if t.plain.Config.PlainRows != policy.ReferenceRows {
 			return t, sqlstate.New(sqlstate.NotAnswerable, "rows of the protected table %s are not shown", st.Plain.Table).
 				WithHint("Aggregate them: count, sum or avg, with WHERE and GROUP BY. The policy's plain_rows can offer reference rows instead.").At(st.Plain.Position)
 		}
-		t.text, err = st.RewritePlain(t.plain.reference.Schema, t.plain.reference.Name)
+		t.text, err = st.RewritePlain(t.plain.Reference.Schema, t.plain.Reference.Name)
 		return t, err
 	}
-	for _, c := range st.Cuts {
-		for _, src := range c.Sources {
-			if src.Table.Ordinary || src.Table.Aggregates {
-				continue // which cost nothing
-			}
-			p := snap.find(src.Table.Schema, src.Table.Name).policy
-			if t.policy != nil && t.policy != p {
-				return t, sqlstate.New(sqlstate.NotAnswerable, "one statement cannot read the datasets %s and %s together", t.policy.Dataset, p.Dataset).
-					WithHint("Ask about each in a statement of its own. A link joins tables of one policy only: the two would have to be protected by the same one.").At(src.Position)
-			}
-			t.policy = p
-		}
+	if t.policy, err = snap.PolicyOf(st); err != nil {
+		return t, err
 	}
 	if st.Prepare != nil {
 		return s.planPrepare(ctx, snap, st, t)

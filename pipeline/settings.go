@@ -36,7 +36,7 @@ const defaultConfidence = 0.95
 // defaults are the settings as the policy has them; the policy's own are empty where there are several policies.
 func (snap *Snapshot) defaults() map[string]string {
 	values := map[string]string{"epsilon": "", "delta": "", "mechanism": "", "error": "", "max_error": "", "notices": "off", "confidence": strconv.FormatFloat(defaultConfidence, 'g', -1, 64)}
-	if p := snap.policies; len(p) == 1 {
+	if p := snap.Policies; len(p) == 1 {
 		values["epsilon"] = strconv.FormatFloat(float64(p[0].Privacy.Epsilon), 'g', -1, 64)
 		values["delta"] = strconv.FormatFloat(float64(p[0].Privacy.Delta), 'g', -1, 64)
 		values["mechanism"] = p[0].Privacy.Mechanism

@@ -20,8 +20,8 @@ func TestShapes(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := q.cuts[0]
-	pt := h.engine.snapshot.Load().find("public", "adult")
-	shapes, err := model.MeasureShapes(t.Context(), h.engine.reader, c, pt.totals)
+	pt := h.engine.snapshot.Load().Find("public", "adult")
+	shapes, err := model.MeasureShapes(t.Context(), h.engine.reader, c, pt.Totals)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,37 +8,12 @@ import (
 	"sync"
 	"time"
 
+	"fugu/dataset"
 	"fugu/parser"
 	"fugu/sqlstate"
 	"fugu/upstream"
 	"fugu/wire"
 )
-
-var _ parser.Twinner = (*Snapshot)(nil)
-
-// Twin finds the table of which a name means the twin: the table's, or the twin's own. A twin whose rows are not listed no
-// name means: the guest cannot read it, and statements that aggregate it are cut as those on noise are.
-func (s *Snapshot) Twin(schema, name string) (parser.Table, bool) {
-	for _, t := range s.tables {
-		if t.table.Twin && t.table.AtLeast == 0 && t.table.Name == name && (schema == "" || schema == t.table.Schema || schema == parser.TwinSchema) {
-			return t.syntax, true
-		}
-	}
-	return parser.Table{}, false
-}
-
-// namedApart refuses two tables of one name that have twins: the schema of twins has one relation of a name.
-func (s *Snapshot) namedApart() error {
-	for i, t := range s.tables {
-		for _, o := range s.tables[:i] {
-			if t.table.Twin && o.table.Twin && t.table.Name == o.table.Name {
-				return fmt.Errorf("%s:%d:%d: the tables %s and %s have the same name, and twins of a name are one: rename one of them",
-					t.policy.Source, t.config.At.Line, t.config.At.Column, o.table, t.table)
-			}
-		}
-	}
-	return nil
-}
 
 // builtAge is how long it is believed that a twin is there. One that is dropped meanwhile is missed by the server.
 const builtAge = time.Minute
@@ -51,16 +26,16 @@ type built struct {
 
 // there reports whether the twin of a table is built, and, where its rows are not listed, whether the reader may read it.
 // Everybody may read the catalog, in which it is looked for.
-func (b *built) there(ctx context.Context, reader *upstream.Reader, t *protected) (bool, error) {
+func (b *built) there(ctx context.Context, reader *upstream.Reader, t *dataset.Protected) (bool, error) {
 	b.mu.Lock()
-	seen, ok := b.at[t.table.String()]
+	seen, ok := b.at[t.Table.String()]
 	b.mu.Unlock()
 	if ok && time.Since(seen) < builtAge {
 		return true, nil
 	}
 	rows, err := reader.Query(ctx, `SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 	  WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p') AND ($3::bool OR has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT'))`,
-		[][]byte{[]byte(parser.TwinSchema), []byte(t.table.Name), []byte(strconv.FormatBool(t.table.AtLeast == 0))}, []uint32{25, 25, 16})
+		[][]byte{[]byte(parser.TwinSchema), []byte(t.Table.Name), []byte(strconv.FormatBool(t.Table.AtLeast == 0))}, []uint32{25, 25, 16})
 	if err != nil || len(rows) == 0 {
 		return false, err
 	}
@@ -69,14 +44,14 @@ func (b *built) there(ctx context.Context, reader *upstream.Reader, t *protected
 	if b.at == nil {
 		b.at = map[string]time.Time{}
 	}
-	b.at[t.table.String()] = time.Now()
+	b.at[t.Table.String()] = time.Now()
 	return true, nil
 }
 
 // twins are the tables whose twins a statement means, if they can be read.
-func (e *Engine) twins(ctx context.Context, snap *Snapshot, uses []parser.TwinUse) (out []*protected, err error) {
+func (e *Engine) twins(ctx context.Context, snap *Snapshot, uses []parser.TwinUse) (out []*dataset.Protected, err error) {
 	for _, u := range uses {
-		t := snap.find(u.Table.Schema, u.Table.Name)
+		t := snap.Find(u.Table.Schema, u.Table.Name)
 		if slices.Contains(out, t) {
 			continue
 		}
@@ -84,7 +59,7 @@ func (e *Engine) twins(ctx context.Context, snap *Snapshot, uses []parser.TwinUs
 		case err != nil:
 			return nil, err
 		case !ok:
-			return nil, sqlstate.New(sqlstate.ModelUnfit, "the twin of %s is not built yet", t.table).
+			return nil, sqlstate.New(sqlstate.ModelUnfit, "the twin of %s is not built yet", t.Table).
 				WithHint("The policy's owner can build it: fugu twin build.").At(u.Position)
 		}
 		out = append(out, t)
@@ -95,7 +70,7 @@ func (e *Engine) twins(ctx context.Context, snap *Snapshot, uses []parser.TwinUs
 // introduce tells a session, once, that what it takes for a table is its twin.
 func (s *statement) introduce() (notices []wire.Notice) {
 	for _, t := range s.twins {
-		name := t.table.String()
+		name := t.Table.String()
 		if s.session.met[name] {
 			continue
 		}
@@ -104,8 +79,8 @@ func (s *statement) introduce() (notices []wire.Notice) {
 		}
 		s.session.met[name] = true
 		hint := "Ask what you like: nothing is charged."
-		if t.table.AtLeast > 0 {
-			hint = fmt.Sprintf("Its rows are not listed, and what fewer than %d rows of the sample have is left out, or NULL. Nothing is charged.", t.table.AtLeast)
+		if t.Table.AtLeast > 0 {
+			hint = fmt.Sprintf("Its rows are not listed, and what fewer than %d rows of the sample have is left out, or NULL. Nothing is charged.", t.Table.AtLeast)
 		}
 		notices = append(notices, wire.Notice{
 			Message: fmt.Sprintf("%s is answered from its twin: a copy made of a sample of its rows, in which the share that is secret is blurred", name),

@@ -50,11 +50,11 @@ func (s *statement) tell(ctx context.Context, b wire.Binding) (out []toldClass, 
 		return nil, err
 	}
 	for _, r := range rows {
-		t := s.snapshot.find(r[0], r[1])
-		if t == nil || !t.table.Twin {
+		t := s.snapshot.Find(r[0], r[1])
+		if t == nil || !t.Table.Twin {
 			continue
 		}
-		c := toldClass{table: t.table.String(), built: r[2], rows: r[3], sampled: r[4], class: r[5], told: r[6], taken: r[7], epsilon: r[8], delta: r[9], assumption: r[10], known: r[11] != ""}
+		c := toldClass{table: t.Table.String(), built: r[2], rows: r[3], sampled: r[4], class: r[5], told: r[6], taken: r[7], epsilon: r[8], delta: r[9], assumption: r[10], known: r[11] != ""}
 		told, _ := strconv.ParseFloat(c.told, 64)
 		taken, _ := strconv.ParseFloat(c.taken, 64)
 		c.countError = countError(told, taken)
@@ -71,28 +71,28 @@ func (s *statement) twinRows(ctx context.Context, b wire.Binding) (rows [][]plan
 	}
 	null := planner.Value{Null: true}
 	said := func(v string) planner.Value { return planner.Value{Text: v, Null: v == ""} }
-	for _, t := range s.snapshot.tables {
-		if !t.table.Twin {
+	for _, t := range s.snapshot.Tables {
+		if !t.Table.Twin {
 			continue
 		}
-		name, found := t.table.String(), false
+		name, found := t.Table.String(), false
 		least := null // rows are shown
-		if t.table.AtLeast > 0 {
-			least = integer(t.table.AtLeast)
+		if t.Table.AtLeast > 0 {
+			least = integer(t.Table.AtLeast)
 		}
 		for _, c := range classes {
 			if c.table != name {
 				continue
 			}
 			found = true
-			row := []planner.Value{text(t.policy.Dataset), text(name), said(c.built), said(c.rows), said(c.sampled), null, said(c.told), said(c.taken), null, said(c.epsilon), said(c.delta), said(c.assumption)}
+			row := []planner.Value{text(t.Policy.Dataset), text(name), said(c.built), said(c.rows), said(c.sampled), null, said(c.told), said(c.taken), null, said(c.epsilon), said(c.delta), said(c.assumption)}
 			if c.known {
 				row[5], row[8] = text(c.class), float(c.countError)
 			}
 			rows = append(rows, append(row, least))
 		}
 		if !found {
-			rows = append(rows, slices.Concat([]planner.Value{text(t.policy.Dataset), text(name)}, slices.Repeat([]planner.Value{null}, 10), []planner.Value{least}))
+			rows = append(rows, slices.Concat([]planner.Value{text(t.Policy.Dataset), text(name)}, slices.Repeat([]planner.Value{null}, 10), []planner.Value{least}))
 		}
 	}
 	return rows, nil
@@ -126,7 +126,7 @@ func (x *Explanation) addTwins(ctx context.Context, s *statement, b wire.Binding
 		return err
 	}
 	for _, t := range s.twins {
-		e := ExplainedTwin{Table: t.table.String(), AtLeast: t.table.AtLeast}
+		e := ExplainedTwin{Table: t.Table.String(), AtLeast: t.Table.AtLeast}
 		for _, c := range classes {
 			if c.table != e.Table {
 				continue

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"strconv"
-	"strings"
 	"time"
 
 	"fugu/ledger"
@@ -71,7 +70,7 @@ func (s *statement) virtualRows(ctx context.Context, b wire.Binding, name string
 	case "last_release":
 		rows = s.session.last.rows()
 	case "budget":
-		for _, p := range s.snapshot.policies {
+		for _, p := range s.snapshot.Policies {
 			accounts, err := Accounts(ctx, s.session.engine.ledger, p, s.session.user)
 			if err != nil {
 				return nil, err
@@ -82,7 +81,7 @@ func (s *statement) virtualRows(ctx context.Context, b wire.Binding, name string
 			}
 		}
 	case "releases":
-		for _, p := range s.snapshot.policies {
+		for _, p := range s.snapshot.Policies {
 			answers, err := s.session.engine.ledger.Releases(ctx, p.Dataset, 1000)
 			if err != nil {
 				return nil, ledgerError(err)
@@ -95,20 +94,20 @@ func (s *statement) virtualRows(ctx context.Context, b wire.Binding, name string
 	case "twin":
 		return s.twinRows(ctx, b)
 	case "policy":
-		for _, t := range s.snapshot.tables {
-			for i, sec := range t.table.Secrets {
+		for _, t := range s.snapshot.Tables {
+			for i, sec := range t.Table.Secrets {
 				spans := [][3]planner.Value{}
-				switch psi := t.psi[i]; {
+				switch psi := t.Psi[i]; {
 				case psi.Simplex != nil:
 					spans = append(spans, [3]planner.Value{float(psi.Simplex.From), float(psi.Simplex.To), float(psi.Simplex.Within)})
 				case psi.Vectors != nil: // each pair is a vector of proportions
 					spans = append(spans, [3]planner.Value{{Null: true}, {Null: true}, {Null: true}})
 				}
-				for _, s := range t.psi[i].Spans {
+				for _, s := range t.Psi[i].Spans {
 					spans = append(spans, [3]planner.Value{float(s.From), float(s.To), float(s.Within)})
 				}
 				for _, s := range spans {
-					rows = append(rows, append([]planner.Value{text(t.policy.Dataset), text(t.table.String()), text(sec.Name), text(sec.Text)}, s[:]...))
+					rows = append(rows, append([]planner.Value{text(t.Policy.Dataset), text(t.Table.String()), text(sec.Name), text(sec.Text)}, s[:]...))
 				}
 			}
 		}
@@ -122,22 +121,3 @@ func integer(v int64) planner.Value { return text(strconv.FormatInt(v, 10)) }
 
 // float writes enough digits for people and for comparison; a budget is no place for 17.
 func float(v float64) planner.Value { return text(strconv.FormatFloat(v, 'g', 10, 64)) }
-
-// virtualTables are the columns of the tables in the schema fugu.
-var virtualTables = map[string][]planner.Column{
-	"budget": columns("dataset text, scope text, secret text, epsilon_total float8, epsilon_spent float8, epsilon_left float8, delta_total float8, releases int8, epoch int8, period int8"),
-	"last_release": columns("statement_id int8, column_name text, group_key text, mechanism text, assumption text, noise_sd float8, lower float8, upper float8, " +
-		"epsilon float8, delta float8, secret text, delta_reached float8, binding_pair text, epsilon_estimation float8"),
-	"releases": columns("statement_id int8, dataset text, at timestamptz, mechanism text, assumption text, epsilon float8, delta float8, failed bool"),
-	"twin":     columns("dataset text, table_name text, built timestamptz, rows int8, sampled int8, class text, told int8, taken int8, count_error float8, epsilon float8, delta float8, assumption text, at_least int8"),
-	"policy":   columns("dataset text, table_name text, secret text, proportion text, \"from\" float8, \"to\" float8, \"within\" float8"),
-}
-
-func columns(list string) []planner.Column {
-	var out []planner.Column
-	for _, c := range strings.Split(list, ", ") {
-		name, typ, _ := strings.Cut(c, " ")
-		out = append(out, planner.Column{Name: strings.Trim(name, `"`), Type: "pg_catalog." + typ})
-	}
-	return out
-}

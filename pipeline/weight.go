@@ -4,18 +4,20 @@ import (
 	"reflect"
 	"unsafe"
 
+	"fugu/dataset"
 	"fugu/planner"
 	"fugu/policy"
 )
 
 // shared are the types that outlive every cache entry: what an entry points to of them does not count as its own.
 var shared = map[reflect.Type]bool{
-	reflect.TypeFor[*planner.Table](): true,
-	reflect.TypeFor[*policy.Policy](): true,
-	reflect.TypeFor[*protected]():     true,
-	reflect.TypeFor[*network]():       true,
-	reflect.TypeFor[*Snapshot]():      true,
-	reflect.TypeFor[reflect.Type]():   true,
+	reflect.TypeFor[*planner.Table]():     true,
+	reflect.TypeFor[*policy.Policy]():     true,
+	reflect.TypeFor[*dataset.Protected](): true,
+	reflect.TypeFor[*dataset.Network]():   true,
+	reflect.TypeFor[*dataset.Snapshot]():  true,
+	reflect.TypeFor[*Snapshot]():          true,
+	reflect.TypeFor[reflect.Type]():       true,
 }
 
 // weight is the memory that a value keeps alive, in bytes, about: everything that can be reached from it, once, but for

@@ -31,10 +31,10 @@ func (m *measured) errors() []columnError {
 	var out []columnError
 	var squares []sums
 	for k, l := range m.labels {
-		i := slices.IndexFunc(out, func(e columnError) bool { return e.column == l.column })
+		i := slices.IndexFunc(out, func(e columnError) bool { return e.column == l.Column })
 		if i < 0 {
 			i = len(out)
-			out, squares = append(out, columnError{column: l.column}), append(squares, sums{})
+			out, squares = append(out, columnError{column: l.Column}), append(squares, sums{})
 		}
 		sd, mean := m.calibration.SD[k], m.expected[k]
 		squares[i].noise += sd * sd

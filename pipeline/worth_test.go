@@ -23,7 +23,7 @@ func TestMaxError(t *testing.T) {
 		return err
 	}
 	spent := func() float64 {
-		accounts, err := Accounts(t.Context(), h.engine.ledger, h.engine.snapshot.Load().policies[0], "alice")
+		accounts, err := Accounts(t.Context(), h.engine.ledger, h.engine.snapshot.Load().Policies[0], "alice")
 		if err != nil {
 			t.Fatal(err)
 		}

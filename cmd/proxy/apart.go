@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"fugu/dataset"
 	"fugu/pipeline"
 	"fugu/policy"
 	"fugu/twin/build"
@@ -298,7 +299,7 @@ func (h *house) checkSource(ctx context.Context, stdout io.Writer) error {
 	for _, p := range h.policies {
 		family := []string{}
 		for _, t := range p.Tables {
-			family = append(family, pipeline.Quoted(t.Qualified()))
+			family = append(family, dataset.Quoted(t.Qualified()))
 		}
 		all = append(all, family...)
 		for _, t := range p.Tables {
@@ -309,7 +310,7 @@ func (h *house) checkSource(ctx context.Context, stdout io.Writer) error {
 			}
 			accepted := t.Twin.Unit != "" || t.Twin.IndependentRows || t.Link != nil
 			rows, _ := keeper.Query(ctx, "SELECT x.what FROM "+
-				"("+twinSuspicions+") AS x(n, what)", pipeline.Quoted(t.Qualified()),
+				"("+twinSuspicions+") AS x(n, what)", dataset.Quoted(t.Qualified()),
 				append([]string{}, t.Twin.Drop...), family, accepted)
 			found, err := pgx.CollectRows(rows, pgx.RowTo[string])
 			if err != nil {

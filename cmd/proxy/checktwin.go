@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"fugu/dataset"
 	"fugu/parser"
-	"fugu/pipeline"
 	"fugu/planner"
 	"fugu/policy"
 	"fugu/twin/build"
@@ -45,7 +45,7 @@ func (h *house) checkTwins(ctx context.Context, stdout io.Writer, p *policy.Poli
 	var family []string
 	for _, t := range p.Tables {
 		if t.Answers == policy.FromTwin {
-			family = append(family, pipeline.Quoted(t.Qualified()))
+			family = append(family, dataset.Quoted(t.Qualified()))
 		}
 	}
 	for _, t := range p.Tables {
@@ -73,7 +73,7 @@ func (h *house) checkTwins(ctx context.Context, stdout io.Writer, p *policy.Poli
 		if t.Twin.Unit != "" {
 			fmt.Fprintf(stdout, "warning: %s\n", build.Subjects(p, t))
 		}
-		found, err := reader.Query(ctx, twinSuspicions, [][]byte{[]byte(pipeline.Quoted(t.Qualified())), array(t.Twin.Drop), array(family),
+		found, err := reader.Query(ctx, twinSuspicions, [][]byte{[]byte(dataset.Quoted(t.Qualified())), array(t.Twin.Drop), array(family),
 			fmt.Append(nil, t.Twin.Unit != "" || t.Twin.IndependentRows || t.Link != nil)}, nil)
 		if err != nil {
 			return err

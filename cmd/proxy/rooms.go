@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"fugu/dataset"
 	"fugu/ledger"
 	"fugu/parser"
 	"fugu/pipeline"
@@ -156,7 +157,7 @@ func (h *house) roomGrants(ctx context.Context, r *room, first bool) (holes, war
 				protected = append(protected, upstream.Protected{Schema: parser.TwinSchema, Name: t.Name})
 			}
 			if t.Reference.Name != "" {
-				references = append(references, pipeline.Quoted(t.Reference))
+				references = append(references, dataset.Quoted(t.Reference))
 			}
 		}
 	}

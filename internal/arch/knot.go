@@ -27,9 +27,7 @@ const maxKnot = 8
 var knotted = []string{
 	"cmd/proxy",
 	"ledger",
-	"mechanism",
 	"pipeline",
-	"planner",
 	"policy",
 	"twin",
 	"twin/build",

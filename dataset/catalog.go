@@ -1,0 +1,90 @@
+package dataset
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"fugu/parser"
+	"fugu/planner"
+	"fugu/sqlstate"
+)
+
+// Catalog is what one statement's names are looked up in: the snapshot, and the database for ordinary tables.
+type Catalog struct {
+	*Snapshot
+	ctx    context.Context
+	reader planner.Querier
+	means  Meanings
+}
+
+// Catalog looks names up in the snapshot, and ordinary tables by reader; means may be nil.
+func (s *Snapshot) Catalog(ctx context.Context, reader planner.Querier, means Meanings) Catalog {
+	return Catalog{s, ctx, reader, means}
+}
+
+// Ordinary finds a table that can be read beside protected rows. A name without a schema is looked for in all of them:
+// whoever binds the statement finds out whether the session means the same one.
+func (c Catalog) Ordinary(schema, name string) (parser.Table, error) {
+	rows, err := c.reader.Query(c.ctx, `SELECT n.nspname, a.attname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+	    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+	    JOIN pg_type t ON t.oid = a.atttypid AND (t.typtype = 'e' OR t.typtype = 'b' AND t.typnamespace = 'pg_catalog'::regnamespace)
+	  WHERE c.relname = $2 AND CASE $1 WHEN '' THEN n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' ELSE n.nspname = $1 END
+	    AND c.relkind IN ('r', 'p', 'm') AND NOT c.relrowsecurity AND c.relpersistence <> 't' AND has_table_privilege(c.oid, 'SELECT')
+	  ORDER BY n.nspname <> 'public', n.nspname, a.attnum`, [][]byte{[]byte(schema), []byte(name)}, []uint32{25, 25})
+	if err != nil {
+		return parser.Table{}, err
+	}
+	if len(rows) == 0 || schema == "pg_catalog" || schema == "information_schema" {
+		return parser.Table{}, sqlstate.New(sqlstate.NotAnswerable, "the relation %s cannot be read together with protected rows", strings.TrimPrefix(schema+"."+name, ".")).
+			WithHint("It must be a plain table without row-level security that the reader may SELECT from. Anything else can be joined above the aggregate: aggregate the protected table in a subquery first.")
+	}
+	t := parser.Table{Schema: rows[0][0].Text, Name: name, Ordinary: true}
+	for _, r := range rows {
+		if r[0].Text == t.Schema {
+			t.Columns = append(t.Columns, r[1].Text)
+		}
+	}
+	return t, nil
+}
+
+// Meanings say in which schema the session finds a name, where that is not what is protected.
+type Meanings map[string]string
+
+// Key tells Meanings apart, in the cache of plans. No name has a NUL.
+func (m Meanings) Key() string {
+	var parts []string
+	for name, schema := range m {
+		parts = append(parts, name+"\x00"+schema)
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, "\x00\x00")
+}
+
+// Meanings reads the answer of a lookup.
+func (s *Snapshot) Meanings(rows [][]string) Meanings {
+	out := Meanings{}
+	for _, r := range rows {
+		t, ok := s.Table("", r[0])
+		if len(r) == 2 && !(ok && t.Schema == r[1]) {
+			out[r[0]] = r[1]
+		}
+	}
+	return out
+}
+
+// Table finds a relation that is not ordinary, as the session means it.
+func (c Catalog) Table(schema, name string) (parser.Table, bool) {
+	if found, ok := c.means[name]; ok && schema == "" {
+		schema = found
+	}
+	return c.Snapshot.Table(schema, name)
+}
+
+// Twin finds the table of which a name means the twin, as the session means it.
+func (c Catalog) Twin(schema, name string) (parser.Table, bool) {
+	if found, ok := c.means[name]; ok && schema == "" {
+		schema = found
+	}
+	return c.Snapshot.Twin(schema, name)
+}

@@ -1,0 +1,107 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fugu/planner"
+	"fugu/policy"
+	"fugu/upstream"
+)
+
+// loadDeclared plans the statements whose models the policies declare.
+func (s *Snapshot) loadDeclared(ctx context.Context, reader *upstream.Reader) error {
+	for _, p := range s.Policies {
+		for _, d := range p.Declared {
+			if err := s.declare(ctx, reader, p, d); err != nil {
+				return fmt.Errorf("%s:%d:%d: declared model %s: %w", p.Source, d.At.Line, d.At.Column, d.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Snapshot) declare(ctx context.Context, reader *upstream.Reader, p *policy.Policy, d policy.Declared) error {
+	c, err := s.single(ctx, reader, p, d.Statement.SQL)
+	if err != nil {
+		return err
+	}
+	out := &Declared{Name: d.Name}
+	if !p.Accepts(policy.Translation) {
+		return errors.New("a declared model says how the distribution shifts, and nothing of coupled datasets: write assume: [translation]")
+	}
+	list, names := Components(c)
+	given := d.Components
+	if given == nil && len(names) == 1 {
+		given = names
+	}
+	order, err := match(names, given)
+	if err != nil {
+		return err
+	}
+	out.Components = list
+	for _, sec := range c.Table.Secrets {
+		i := slices.IndexFunc(d.Laws, func(l policy.Law) bool { return l.Secret == sec.Name })
+		if i < 0 {
+			return fmt.Errorf("it does not say how secret %s of %s moves the statement", sec.Name, c.Table)
+		}
+		out.Laws = append(out.Laws, arranged(d.Laws[i], order))
+	}
+	if len(d.Laws) > len(out.Laws) {
+		return fmt.Errorf("it speaks of %d secrets, and %s has %d", len(d.Laws), c.Table, len(out.Laws))
+	}
+	key, err := cutKey(c)
+	if err != nil {
+		return err
+	}
+	if other := s.declared[key]; other != nil {
+		return fmt.Errorf("the model %s is of the same statement", other.Name)
+	}
+	s.declared[key] = out
+	return nil
+}
+
+// match finds for each name its place among those given, each of which must be a name.
+func match(names, given []string) ([]int, error) {
+	order := make([]int, len(names))
+	for i, n := range names {
+		order[i] = slices.Index(given, n)
+	}
+	if len(given) != len(names) || slices.Contains(order, -1) {
+		return nil, fmt.Errorf("its components are not those of the statement, which are: %s", strings.Join(names, "; "))
+	}
+	return order, nil
+}
+
+// arranged is a law with its vectors in another order.
+func arranged(l policy.Law, order []int) policy.Law {
+	out := policy.Law{Secret: l.Secret, Values: l.Values, At: l.At}
+	pick := func(v []float64) []float64 {
+		w := make([]float64, len(order))
+		for i, o := range order {
+			w[i] = v[o]
+		}
+		return w
+	}
+	for i := range l.Values {
+		out.Means = append(out.Means, pick(l.Means[i]))
+		var rows [][]float64
+		for _, o := range order {
+			rows = append(rows, pick(l.Covariances[i][o]))
+		}
+		out.Covariances = append(out.Covariances, rows)
+	}
+	return out
+}
+
+// DeclaredFor is the declared model of a cut, nil if there is none.
+func (s *Snapshot) DeclaredFor(c *planner.Bound) (*Declared, error) {
+	if len(s.declared) == 0 || len(c.Aggregates) == 0 {
+		return nil, nil
+	}
+	key, err := cutKey(c)
+	return s.declared[key], err
+}
