@@ -32,6 +32,7 @@ func (a *analysis) named() bool {
 	default:
 		utility = true
 	}
+
 	tree.Inspect(a.stmt.root.Stmt, func(m proto.Message) bool {
 		switch x := m.(type) {
 		case *pg.RangeVar:
@@ -71,6 +72,7 @@ func (a *analysis) leftover(root *pg.Node) error {
 		}
 		return err == nil
 	})
+
 	if err == nil && a.stmt.Plain != nil && (len(a.stmt.Cuts) > 0 || len(a.stmt.Virtual) > 0 ||
 		a.stmt.Explain != NoExplain) {
 		err = sqlstate.New(sqlstate.NotAnswerable, "rows of the protected table %s cannot be shown here",

@@ -37,6 +37,7 @@ func (r *reader) function(n *pg.Node, f *pg.FuncCall) (Expr, error) {
 			"function %s cannot be called with %d arguments on protected rows", name, len(f.Args)).
 			WithHint("It takes %s.", arity).At(pos)
 	}
+
 	for _, a := range f.Args {
 		if a.GetNamedArgExpr() != nil {
 			return nil, r.refuse(a, "Write the arguments in order, without names.",

@@ -14,6 +14,7 @@ func Fingerprint(sql string) string {
 	if err != nil {
 		return ""
 	}
+
 	copies := false
 	for _, s := range parsed.Stmts {
 		if !shaped(s.Stmt) {
@@ -28,6 +29,7 @@ func Fingerprint(sql string) string {
 			return ""
 		}
 	}
+
 	f, err := pg.Fingerprint(sql)
 	if err != nil {
 		return ""

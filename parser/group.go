@@ -30,6 +30,8 @@ func (a *analysis) groups(c *Cut) error {
 		}
 		return nil
 	}
+
+	// Items that stand side by side are multiplied (manual, section 7.2.4).
 	sets := [][]int{{}}
 	several := false
 	for _, n := range items {
@@ -49,9 +51,12 @@ func (a *analysis) groups(c *Cut) error {
 		}
 		sets = product
 	}
+
 	if !several {
 		return nil
 	}
+
+	// A set that comes twice would give each of its groups twice, with other noise.
 	c.Sets = [][]int{}
 	for _, x := range sets {
 		if slices.ContainsFunc(c.Sets, func(y []int) bool { return slices.Equal(x, y) }) {
@@ -79,9 +84,11 @@ func (a *analysis) sets(c *Cut, n *pg.Node) ([][]int, error) {
 		set, err := a.keySet(c, n)
 		return [][]int{set}, err
 	}
+
 	if g.Kind == pg.GroupingSetKind_GROUPING_SET_EMPTY {
 		return [][]int{{}}, nil
 	}
+
 	if g.Kind == pg.GroupingSetKind_GROUPING_SET_SETS {
 		var out [][]int
 		for _, m := range g.Content {
@@ -93,6 +100,8 @@ func (a *analysis) sets(c *Cut, n *pg.Node) ([][]int, error) {
 		}
 		return out, nil
 	}
+
+	// ROLLUP and CUBE are of lists of keys, each of which is in a set as a whole or not.
 	var parts [][]int
 	for _, m := range g.Content {
 		set, err := a.keySet(c, m)
@@ -101,6 +110,7 @@ func (a *analysis) sets(c *Cut, n *pg.Node) ([][]int, error) {
 		}
 		parts = append(parts, set)
 	}
+
 	out := [][]int{{}}
 	switch g.Kind {
 	case pg.GroupingSetKind_GROUPING_SET_ROLLUP:
@@ -162,6 +172,7 @@ func (a *analysis) key(c *Cut, g *pg.Node) (int, error) {
 			}
 		}
 	}
+
 	e, err := c.read.expr(target)
 	if err != nil {
 		return 0, err
@@ -172,6 +183,8 @@ func (a *analysis) key(c *Cut, g *pg.Node) (int, error) {
 	if i := c.keyOf(e); i >= 0 {
 		return i, nil
 	}
+
+	// It has its column's name above the cut, where that is one and not taken.
 	k := Key{Expr: e, Source: SQL(e, "", nil), Position: max(a.src.position(location(target)), 1)}
 	if r := target.GetColumnRef(); r != nil {
 		k.Name = tree.LastString(r.Fields)

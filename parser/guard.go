@@ -30,6 +30,8 @@ func guard(sql string) error {
 			"a statement that Fugu has to read can have at most %d bytes, this one has %d", maxBytes, len(sql)).
 			WithHint(guardHint + "Load long lists of values into a temporary table.")
 	}
+
+	// Most texts are far from the limit, and need not be scanned for that.
 	if atMost(sql) <= maxTokens {
 		return nil
 	}
@@ -37,6 +39,7 @@ func guard(sql string) error {
 	if err != nil {
 		return syntaxError(sql, err)
 	}
+
 	n := 0
 	for _, t := range scan.Tokens {
 		switch t.Token {

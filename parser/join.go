@@ -20,6 +20,8 @@ func (r *reader) join(b *block, ns *names, n *pg.Node, j *pg.JoinExpr, w *with) 
 		return r.refuse(n, "Name the tables inside of the join.",
 			"a join with a name of its own cannot be used on protected rows")
 	}
+
+	// The right side of an outer join is a block of its own: its conditions do not filter.
 	start := len(ns.items)
 	if err := r.from(b, ns, left, w); err != nil {
 		return err
@@ -33,6 +35,8 @@ func (r *reader) join(b *block, ns *names, n *pg.Node, j *pg.JoinExpr, w *with) 
 	if err := r.from(into, ns, right, w); err != nil {
 		return err
 	}
+
+	// Conditions see the names of both sides.
 	var on []Expr
 	if j.Quals != nil {
 		e, err := (&reader{src: r.src, common: r.common, names: ns, with: w}).expr(j.Quals)
@@ -46,10 +50,12 @@ func (r *reader) join(b *block, ns *names, n *pg.Node, j *pg.JoinExpr, w *with) 
 		return err
 	}
 	on = append(on, using...)
+
 	if inner {
 		b.where = append(b.where, on...)
 		return nil
 	}
+
 	if len(into.sources) != 1 || !plainColumns(ns.items[middle:]) {
 		return r.refuse(n, "Join one table at a time, and compute above the aggregate.",
 			"this outer join cannot be used on protected rows")
@@ -88,6 +94,7 @@ func (r *reader) using(n *pg.Node, j *pg.JoinExpr, ns *names, start, middle int)
 			}
 		}
 	}
+
 	var on []Expr
 	for _, name := range common {
 		l, twiceL := left.unqualified(name)

@@ -19,6 +19,7 @@ func (a *analysis) lift(c *Cut, n *pg.Node) error {
 			complex = true
 		}
 	}
+
 	var err error
 	tree.Inspect(n, func(m proto.Message) bool {
 		if err != nil {
@@ -51,6 +52,8 @@ func (a *analysis) lift(c *Cut, n *pg.Node) error {
 			*pg.Node_TypeName:
 			return true
 		}
+
+		// A key that is an expression can stand anywhere, as it was written or in other words.
 		if complex {
 			if e, bad := c.read.expr(node); bad == nil {
 				if i := c.keyOf(e); i >= 0 {

@@ -120,6 +120,8 @@ func (r *reader) rows(n *pg.Node, op string, a *pg.A_Expr) (Expr, error) {
 	default:
 		return nil, r.refuse(n, "Compare the columns one by one.", "operator %s cannot be used on rows of values", op)
 	}
+
+	// One row of constants is a conjunction, and a list of them any of these.
 	var any []Expr
 	for _, l := range lists {
 		right, err := r.exprs(l.GetRowExpr().GetArgs())
@@ -136,6 +138,7 @@ func (r *reader) rows(n *pg.Node, op string, a *pg.A_Expr) (Expr, error) {
 		}
 		any = append(any, and(all))
 	}
+
 	out := any[0]
 	if len(any) > 1 {
 		out = Logic{"OR", any}
@@ -153,10 +156,13 @@ func (r *reader) any(n *pg.Node, op string, a *pg.A_Expr) (Expr, error) {
 		return nil, r.refuse(n, "Write x = ANY(array) or x <> ALL(array), or comparisons with AND and OR.",
 			"this use of ANY or ALL cannot be evaluated on protected rows")
 	}
+
 	x, err := r.expr(a.Lexpr)
 	if err != nil {
 		return nil, err
 	}
+
+	// A cast of the array is one of each element.
 	array, typ := a.Rexpr, ""
 	if c := array.GetTypeCast(); c != nil && len(c.TypeName.GetArrayBounds()) == 1 {
 		if typ, err = r.typeName(array, c.TypeName); err != nil {
@@ -164,6 +170,7 @@ func (r *reader) any(n *pg.Node, op string, a *pg.A_Expr) (Expr, error) {
 		}
 		array = c.Arg
 	}
+
 	switch v := array.GetNode().(type) {
 	case *pg.Node_AArrayExpr:
 		if len(v.AArrayExpr.Elements) == 0 {

@@ -24,6 +24,7 @@ func (a *analysis) percentile(c *Cut, f *pg.FuncCall, agg *Aggregate) error {
 		return a.refuse(f.Location, "Order upwards, and take the fraction from the other end: 0.1 for 0.9.",
 			"a percentile in descending order cannot be answered on protected data")
 	}
+
 	fraction, err := a.fraction(f.Args[0])
 	if err != nil {
 		return err
@@ -47,6 +48,7 @@ func (a *analysis) fraction(n *pg.Node) (float64, error) {
 			c = cast.Arg.GetAConst()
 		}
 	}
+
 	text := ""
 	switch v := c.GetVal().(type) {
 	case *pg.A_Const_Ival:
@@ -56,6 +58,7 @@ func (a *analysis) fraction(n *pg.Node) (float64, error) {
 	case *pg.A_Const_Sval:
 		text = v.Sval.Sval
 	}
+
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil || x != x {
 		return 0, a.refuse(location(n), hintFraction,

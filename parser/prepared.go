@@ -117,6 +117,7 @@ func (x *Execute) Values(types []string) (string, error) {
 		if err != nil {
 			return "", err
 		}
+
 		text, err := deparseExpr(n)
 		if err != nil {
 			return "", err

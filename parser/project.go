@@ -20,10 +20,13 @@ func (r *reader) project(b *block, s *pg.SelectStmt, w *with, outer *names) ([]o
 		return nil, r.refuse(at, projectOnly, "a subquery with GROUP BY, DISTINCT, LIMIT, a window function or a "+
 			"lock cannot be read below an aggregate of protected rows")
 	}
+
+	// Names in it are its own first, and then those of the queries around it.
 	inner := &reader{src: r.src, common: r.common, names: &names{merged: map[string]Expr{}, outer: outer}}
 	if err := inner.fromWhere(b, s, w); err != nil {
 		return nil, err
 	}
+
 	var out []output
 	for _, n := range s.TargetList {
 		rt := n.GetResTarget()
@@ -74,10 +77,12 @@ func (r *reader) star(n *pg.Node, ref *pg.ColumnRef) ([]output, error) {
 	for _, f := range ref.Fields[:len(ref.Fields)-1] {
 		q = append(q, f.GetString_().GetSval())
 	}
+
 	if len(q) == 0 && len(r.names.merged) > 0 {
 		return nil, r.refuse(n, "Name the columns.",
 			"* cannot be used with USING or NATURAL below an aggregate of protected rows")
 	}
+
 	var out []output
 	found := false
 	for _, it := range r.names.items {
@@ -127,6 +132,7 @@ func (r *reader) subquery(n *pg.Node, l *pg.SubLink) (Expr, error) {
 	if r.common == nil || !in && l.SubLinkType != pg.SubLinkType_EXISTS_SUBLINK {
 		return nil, r.refuse(n, hint, "a subquery cannot be evaluated on protected rows")
 	}
+
 	var b block
 	out := Semi{}
 	if in {
@@ -141,6 +147,8 @@ func (r *reader) subquery(n *pg.Node, l *pg.SubLink) (Expr, error) {
 		s = proto.Clone(s).(*pg.SelectStmt)
 		s.LimitCount = nil // EXISTS asks for one row anyway
 	}
+
+	// It may read ordinary tables alone: a protected one would be a sum over pairs of rows.
 	columns, err := r.project(&b, s, r.with, r.names)
 	if err != nil {
 		return nil, err
@@ -156,6 +164,7 @@ func (r *reader) subquery(n *pg.Node, l *pg.SubLink) (Expr, error) {
 	if len(b.sources) == 0 {
 		return nil, r.refuse(n, hint, "a subquery without a table cannot be evaluated on protected rows")
 	}
+
 	if in {
 		if len(columns) != 1 {
 			return nil, r.refuse(n, "Select one column.", "the subquery of IN has %d columns", len(columns))

@@ -43,6 +43,7 @@ func (r *reader) column(c *pg.ColumnRef) (Expr, error) {
 		}
 		parts[i] = f.GetString_().GetSval()
 	}
+
 	name, qualifier := parts[len(parts)-1], parts[:len(parts)-1]
 	qualified := false
 	for ns := r.names; ns != nil; ns = ns.outer {
@@ -70,6 +71,8 @@ func (r *reader) column(c *pg.ColumnRef) (Expr, error) {
 			}
 		}
 	}
+
+	// Nobody knows it: what that most likely means.
 	switch {
 	case len(qualifier) > 0 && !qualified && r.inner:
 		return nil, sqlstate.New(sqlstate.NotAnswerable,

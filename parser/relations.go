@@ -98,6 +98,7 @@ func (k *relations) protectedIn(from []*pg.Node, w *with) (int32, Table) {
 		if !k.fromRows([]*pg.Node{n}, w) {
 			continue
 		}
+
 		at, table := int32(-1), Table{}
 		tree.Inspect(n, func(m proto.Message) bool {
 			rv, ok := m.(*pg.RangeVar)

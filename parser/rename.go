@@ -71,6 +71,7 @@ func (t *twinning) rename(location int32, database, schema string) {
 		t.edits = append(t.edits, Edit{At: at, Put: TwinSchema + "."})
 		return
 	}
+
 	if database != "" {
 		n := wordIs(t.src.sql[at:], database)
 		if n == 0 {

@@ -24,6 +24,7 @@ func (s *Statement) Rewrite(cuts, virtual []Relation) (string, error) {
 		c.from.Node = from.Node
 		c.sel, c.from, c.read = nil, nil, nil // plans outlive the tree
 	}
+
 	for i, v := range s.Virtual {
 		alias := v.node.GetRangeVar().Alias
 		if alias == nil {

@@ -102,6 +102,7 @@ func (t *twinning) statement(m proto.Message, with *pg.WithClause, queries []str
 			return err
 		}
 	}
+
 	tree.Below(m, func(child proto.Message) {
 		if c, ok := child.(*pg.WithClause); err == nil && !(ok && c == with) {
 			err = t.walk(child, all)

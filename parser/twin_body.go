@@ -23,10 +23,12 @@ func (t *twinning) function(options []*pg.Node) error {
 	if language != "sql" {
 		return t.otherLanguage(named, code)
 	}
+
 	parsed, err := pg.Parse(code)
 	if err != nil {
 		return nil // the server says what is wrong with it
 	}
+
 	t.changed, t.inBody = false, true
 	defer func() { t.inBody = false }()
 	for _, s := range parsed.Stmts {
@@ -38,6 +40,8 @@ func (t *twinning) function(options []*pg.Node) error {
 	if !t.changed {
 		return nil
 	}
+
+	// A string within a string: no edit can say it.
 	t.loose = true
 	for _, s := range parsed.Stmts {
 		spellable(s.Stmt)

@@ -61,6 +61,7 @@ func relation(r Relation, alias *pg.Alias) (*pg.Node, error) {
 	if !slices.ContainsFunc(r.Columns, RelationColumn.modified) {
 		return &pg.Node{Node: f}, nil
 	}
+
 	names := f.RangeFunction.Alias.Colnames
 	s := &pg.SelectStmt{FromClause: []*pg.Node{{Node: f}}, LimitOption: pg.LimitOption_LIMIT_OPTION_DEFAULT,
 		Op: pg.SetOperation_SETOP_NONE}
@@ -78,6 +79,7 @@ func relation(r Relation, alias *pg.Alias) (*pg.Node, error) {
 		s.TargetList = append(s.TargetList,
 			&pg.Node{Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{Name: name, Val: x}}})
 	}
+
 	sub := &pg.RangeSubselect{Subquery: &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: s}},
 		Alias: &pg.Alias{Aliasname: alias.Aliasname}}
 	return &pg.Node{Node: &pg.Node_RangeSubselect{RangeSubselect: sub}}, nil
@@ -117,6 +119,7 @@ func readType(typ string) (*typeName, error) {
 	if t, ok := arrayTypes.Get(typ); ok {
 		return t, nil
 	}
+
 	parsed, err := pg.Parse("SELECT NULL::" + typ + "[]")
 	if err != nil {
 		return nil, fmt.Errorf("building a relation of arrays: %w", err)
@@ -125,6 +128,8 @@ func readType(typ string) (*typeName, error) {
 	if len(parsed.Stmts) == 1 && len(parsed.Stmts[0].Stmt.GetSelectStmt().GetTargetList()) == 1 {
 		t.array = parsed.Stmts[0].Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val.GetTypeCast().GetTypeName()
 	}
+
+	// The deparser's way to write it is what stands in the texts of Rewrite.
 	text, err := pg.Deparse(parsed)
 	cast, isCast := strings.CutPrefix(text, "SELECT NULL::")
 	sql, isArray := strings.CutSuffix(cast, "[]")

@@ -93,6 +93,7 @@ func (a *analysis) refuseStatement() error {
 		}
 		name, pos = t.String(), a.src.position(rv.Location)
 	}
+
 	switch x := a.stmt.root.Stmt.GetNode().(type) {
 	case *pg.Node_ExplainStmt:
 		hint = "EXPLAIN (PRIVACY) shows how the statement would be answered, and spends nothing."

@@ -67,6 +67,7 @@ func (a *analysis) queries(c **pg.WithClause, outer *with) (*with, error) {
 	if *c == nil {
 		return outer, nil
 	}
+
 	w := bind(*c, outer)
 	var kept []*pg.Node
 	for _, n := range (*c).Ctes {
@@ -80,6 +81,7 @@ func (a *analysis) queries(c **pg.WithClause, outer *with) (*with, error) {
 		}
 		kept = append(kept, n)
 	}
+
 	if (*c).Ctes = kept; len(kept) == 0 {
 		*c = nil
 	}

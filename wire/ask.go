@@ -28,6 +28,7 @@ func (s *session) ask(ctx context.Context, sql string) ([][]string, error) {
 		}
 		s.exchange.push(e)
 	}
+
 	err := s.send(&pgproto3.Close{ObjectType: objectStatement, Name: s.askName},
 		&pgproto3.Parse{Name: s.askName, Query: sql},
 		&pgproto3.Bind{DestinationPortal: s.askName, PreparedStatement: s.askName},
@@ -37,6 +38,7 @@ func (s *session) ask(ctx context.Context, sql string) ([][]string, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	switch o, err := s.settle(); {
 	case err != nil:
 		return nil, err
@@ -78,12 +80,14 @@ func (s *session) resolve(ctx context.Context, typ byte, sql string) error {
 	if query == "" {
 		return nil
 	}
+
 	switch o, err := s.settleFor(typ); {
 	case err != nil:
 		return err
 	case o != settled, s.exchange.transaction() == statusFailed:
 		return nil
 	}
+
 	rows, err := s.ask(ctx, query)
 	if err != nil {
 		return err

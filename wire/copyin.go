@@ -62,6 +62,7 @@ func (s *session) follow() error {
 		if err := s.admit(typ, length); err != nil {
 			return err
 		}
+
 		if !s.copyIn() {
 			return nil // what was not read yet is handled behind the script
 		}

@@ -24,6 +24,7 @@ func (s *session) parse(body []byte) error {
 			return err
 		}
 	}
+
 	statements, err := s.interpret(msgParse, sql, types)
 	switch {
 	case errors.Is(err, errTold):
@@ -34,6 +35,8 @@ func (s *session) parse(body []byte) error {
 		s.exchange.push(entry{kind: kindParse, done: s.ordinary(name)})
 		return s.forward()
 	}
+
+	// The guest parses the engine's text under the client's name.
 	st := statements[0]
 	b, err := (&pgproto3.Parse{Name: string(name), Query: st.Text(), ParameterOIDs: st.ParamTypes()}).Encode(s.buf[:0])
 	if err != nil {
@@ -67,6 +70,7 @@ func (s *session) bind(body []byte) error {
 	case silent(st):
 		return s.bindSilent(string(name), st)
 	}
+
 	var m pgproto3.Bind
 	if err := m.Decode(body); err != nil {
 		return fmt.Errorf("%w: %w", errMessage, err)
@@ -214,6 +218,7 @@ func (s *session) describe(body []byte) error {
 		return s.malformed(kindDescribePortal)
 	}
 	e := entry{kind: kindDescribePortal, params: -1}
+
 	switch object {
 	case objectPortal:
 		p := s.portals[string(name)]

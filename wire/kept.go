@@ -84,10 +84,12 @@ func (s *session) naming(name string, st Statement, parse []byte, scrub bool) fu
 	if s.pool == nil {
 		return done
 	}
+
 	var statement *keptStatement
 	if parse != nil {
 		statement = &keptStatement{unique.Make(string(parse)), scrub, s.held.serial}
 	}
+
 	k := &s.kept
 	k.change(name)
 	return func(how ending) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -195,9 +196,9 @@ func (s *Server) connect(ctx context.Context, startup Startup) (Session, *lease,
 
 // accepted refuses a guest whose settings Fugu's parser does not read by.
 func accepted(parameters map[string]string) error {
-	for name, want := range pins {
-		if value, ok := parameters[name]; ok && value != want {
-			return pinned(name, want)
+	for _, name := range slices.Sorted(maps.Keys(pins)) {
+		if value, ok := parameters[name]; ok && value != pins[name] {
+			return pinned(name, pins[name])
 		}
 	}
 	return nil

@@ -79,6 +79,7 @@ func parseOptions(options string) ([]setting, error) {
 				strings.ToValidUTF8(word, "?")).
 				WithHint("Write -c name=value or --name=value.").Ending()
 		}
+
 		name, value, ok := strings.Cut(assignment, "=")
 		if !ok {
 			dashes := "-c "

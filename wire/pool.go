@@ -124,6 +124,8 @@ func (p *pool) place(ctx context.Context, kind string) (*lent, error) {
 			return nil, nil
 		}
 	}
+
+	// Those who have guests and do not need them are asked.
 	w := &waiter{kind, make(chan *lent, 1)}
 	p.queue = append(p.queue, w)
 	p.waiting.Add(1)
@@ -154,6 +156,7 @@ func (p *pool) await(ctx context.Context, w *waiter) (*lent, error) {
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
+
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if i := slices.Index(p.queue, w); i >= 0 {

@@ -69,6 +69,7 @@ func (l *login) readStartup(ctx context.Context, encryption *auth.TLS) (request,
 			return request{}, err
 		}
 	}
+
 	sslDone, gssDone := false, false
 	for {
 		code, body, err := startupPacket(l.in.r)
@@ -158,12 +159,14 @@ func (l *login) parseStartup(version uint32, body []byte) (request, error) {
 			"unsupported frontend protocol %d.%d: server supports %d.0 to %d.%d",
 			version>>16, version&0xffff, protocol30>>16, protocolLatest>>16, protocolLatest&0xffff).Ending()
 	}
+
 	req := request{version: min(version, protocolLatest), startup: Startup{Parameters: map[string]string{}}}
 	fields, ok := bytes.CutSuffix(body, []byte{0})
 	pairs := bytes.Split(fields, []byte{0})
 	if n := len(pairs); !ok || n%2 != 1 || len(pairs[n-1]) != 0 {
 		return req, layout()
 	}
+
 	given := parameters{}
 	var unknown []string
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -187,9 +190,11 @@ func (l *login) parseStartup(version uint32, body []byte) (request, error) {
 			given.settings = append(given.settings, setting{name, value})
 		}
 	}
+
 	if version > protocolLatest || unknown != nil {
 		l.out.send(&pgproto3.NegotiateProtocolVersion{NewestMinorProtocol: req.version, UnrecognizedOptions: unknown})
 	}
+
 	if err := req.startup.names(); err != nil {
 		return req, err
 	}

@@ -51,6 +51,7 @@ func (s *session) patience() (time.Time, error) {
 	if !quiet { // which of the two it will be is known when the replies have come
 		return time.Now().Add(s.shorter()), nil
 	}
+
 	limit, over := s.idle, errIdle
 	if !s.exchange.free() {
 		limit, over = s.idleInTransaction, errIdleInTransaction

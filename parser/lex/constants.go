@@ -21,6 +21,7 @@ func Constants(sql string) (found []Constant, ok bool) {
 		if i > 0 {
 			before = sql[i-1]
 		}
+
 		switch c := sql[i]; {
 		case c == '\\':
 			return nil, false

@@ -99,6 +99,8 @@ func (w *Words) In(sql string) bool {
 		for i++; i < len(sql) && class[sql[i]] != other; i++ {
 			last = max(last, class[sql[i]])
 		}
+
+		// A run without dollar signs that begins with a letter is one name.
 		if first == letter && last != dollar {
 			if w.is(sql[start:i]) {
 				return true
@@ -107,6 +109,7 @@ func (w *Words) In(sql string) bool {
 			return true
 		}
 	}
+
 	for _, a := range w.awkward {
 		if ContainsFold(sql, a) {
 			return true

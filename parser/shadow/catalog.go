@@ -122,6 +122,8 @@ func (r shadowRelation) body(name string, columns []Column, roots []Root) (strin
 	if r.where != "" {
 		return "SELECT s.*" + from + " WHERE " + r.where, nil
 	}
+
+	// Whose values are masked.
 	condition := ""
 	switch {
 	case r.key != "":
@@ -132,6 +134,8 @@ func (r shadowRelation) body(name string, columns []Column, roots []Root) (strin
 	if len(columns) == 0 {
 		return "", fmt.Errorf("the server shows no columns of pg_catalog.%s", name)
 	}
+
+	// Which columns, and by what.
 	var list []string
 	for _, c := range columns {
 		column := "s." + lex.QuoteIdent(c.Name)
@@ -156,6 +160,7 @@ func (r shadowRelation) body(name string, columns []Column, roots []Root) (strin
 		}
 		list = append(list, column)
 	}
+
 	if name == "pg_class" && slices.ContainsFunc(roots, func(r Root) bool { return r.Twin }) {
 		from += " WHERE s.relnamespace" + outside
 	}

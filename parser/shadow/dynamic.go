@@ -61,10 +61,13 @@ func suspicious(sql string, listing bool) bool {
 			i++
 			continue
 		}
+
 		start := i
 		for i < len(sql) && wordBytes[sql[i]] {
 			i++
 		}
+
+		// Most words are none of those looked for by their length alone, and are not folded.
 		first := sql[start] | 0x20
 		if n := i - start; n > maxWord || shadowLengths[first]>>n&1 == 0 && prefixesBy[first] == nil {
 			continue
@@ -76,6 +79,7 @@ func suspicious(sql string, listing bool) bool {
 				folded[k] = c | 0x20
 			}
 		}
+
 		switch w := folded[:i-start]; string(w) {
 		case "u":
 			if strings.HasPrefix(sql[i:], `&"`) {

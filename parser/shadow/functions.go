@@ -161,10 +161,12 @@ func (s *shadowing) call(n *pg.Node, f *pg.FuncCall) error {
 			"Its values may depend on protected rows. Ask for the value in a query, and store it.",
 			"%s cannot be called in an expression that the database keeps or that takes no subquery", name)
 	}
+
 	if len(f.Args) == 0 || f.FuncVariadic || slices.ContainsFunc(f.Args,
 		func(a *pg.Node) bool { return a.GetNamedArgExpr() != nil }) {
 		return s.refuse(f.Location, "Call it with its arguments in order.", "%s cannot be called in this way", name)
 	}
+
 	masked, err := s.argument(kind, f.Args[0])
 	if err != nil {
 		return err
@@ -206,12 +208,14 @@ func (s *shadowing) argument(kind shadowKind, arg *pg.Node) (*pg.Node, error) {
 	if kind == sizeFunction {
 		shape = s.shadows.sized
 	}
+
 	sel := tree.Clone(shape)
 	innermost := sel.FromClause[0].GetRangeSubselect().GetSubquery().GetSelectStmt()
 	cast := innermost.GetTargetList()[0].GetResTarget().GetVal().GetTypeCast()
 	if cast == nil {
 		return nil, sqlstate.New(sqlstate.InternalError, "masking an argument: unexpected shape")
 	}
+
 	cast.Arg = arg
 	switch hidden := sel.WhereClause.GetBoolExpr().Args[1].GetAExpr(); kind {
 	case relationFunction, sizeFunction, oidFunction:

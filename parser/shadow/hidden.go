@@ -32,12 +32,6 @@ func (h *Hidden) HidingRelations() (names []string) {
 	return names
 }
 
-// TwinSchema is the schema that twins are in, each under its table's name.
-const TwinSchema = "fugu_twin"
-
-// outside is a condition on a column with the oid of a schema that is not the one of twins.
-const outside = " <> ALL (ARRAY(SELECT n.oid FROM pg_catalog.pg_namespace AS n WHERE n.nspname = '" + TwinSchema + "'))"
-
 // hidingTwins are the relations without what is in the schema of twins. pg_class, which is masked, is without it, too,
 // when it stands in for the server's: pg_dump wants to find the schema of whatever it finds. A view is of another
 // schema.

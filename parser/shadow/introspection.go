@@ -90,23 +90,6 @@ func shownArray(tables []Root) string {
 	  WHERE c.oid = ANY ('{` + strings.Join(oids, ",") + `}'::pg_catalog.oid[]) OR ` + strings.Join(names, " OR ") + `)`
 }
 
-// expression parses an expression of our own, and puts a copy of args[i-1] in the place of each $i.
-func expression(sql string, args ...*pg.Node) (*pg.Node, error) {
-	node, err := template("SELECT " + sql)
-	if err != nil {
-		return nil, err
-	}
-	tree.Inspect(node, func(m proto.Message) bool {
-		n, ok := m.(*pg.Node)
-		if !ok || n.GetParamRef() == nil {
-			return true
-		}
-		n.Node = tree.Clone(args[n.GetParamRef().Number-1]).Node
-		return false
-	})
-	return node.GetSelectStmt().TargetList[0].GetResTarget().Val, nil
-}
-
 // widening makes of PostgreSQL's own definitions of information_schema's views such that show tables without a right.
 type widening struct {
 	shown       *pg.Node
@@ -160,6 +143,8 @@ func (w *widening) widen(query *pg.Node) (bool, error) {
 		}
 		return true
 	})
+
+	// Found first and changed then, as a change puts further nodes into the tree.
 	changed := false
 	for n, condition := range tests {
 		if condition == nil {
@@ -170,6 +155,7 @@ func (w *widening) widen(query *pg.Node) (bool, error) {
 			Args: []*pg.Node{test, condition}}}
 		changed = true
 	}
+
 	flatten(query)
 	for _, n := range relations {
 		if sub := w.view(n.GetRangeVar().Relname); sub != nil {
@@ -178,26 +164,6 @@ func (w *widening) widen(query *pg.Node) (bool, error) {
 		}
 	}
 	return changed, nil
-}
-
-// flatten writes an OR of ORs as one, as PostgreSQL's grammar does.
-func flatten(query *pg.Node) {
-	tree.Inspect(query, func(m proto.Message) bool {
-		or, ok := m.(*pg.BoolExpr)
-		if !ok || or.Boolop != pg.BoolExprType_OR_EXPR {
-			return true
-		}
-		var args []*pg.Node
-		for _, arg := range or.Args {
-			if inner := arg.GetBoolExpr(); inner.GetBoolop() == pg.BoolExprType_OR_EXPR {
-				args = append(args, inner.Args...)
-			} else {
-				args = append(args, arg)
-			}
-		}
-		or.Args = args
-		return true
-	})
 }
 
 // privilegeTests are the calls in a SELECT, but not in those below it, that ask for a privilege.
@@ -262,55 +228,6 @@ func readsClass(sel *pg.SelectStmt, alias string) bool {
 		})
 	}
 	return found
-}
-
-// qualify writes pg_catalog before every name of a relation, function, operator or type that has no schema, and reads
-// pg_roles in the place of pg_authid, which only superusers may read.
-func qualify(query *pg.Node) {
-	catalog := func(names []*pg.Node) []*pg.Node {
-		if len(names) != 1 {
-			return names
-		}
-		return []*pg.Node{pg.MakeStrNode("pg_catalog"), names[0]}
-	}
-	ctes := map[string]bool{}
-	tree.Inspect(query, func(m proto.Message) bool {
-		if c, ok := m.(*pg.CommonTableExpr); ok {
-			ctes[c.Ctename] = true
-		}
-		return true
-	})
-	tree.Inspect(query, func(m proto.Message) bool {
-		switch x := m.(type) {
-		case *pg.RangeVar:
-			if x.Schemaname == "" && !ctes[x.Relname] {
-				x.Schemaname = "pg_catalog"
-				if x.Relname == "pg_authid" {
-					x.Relname = "pg_roles"
-				}
-			}
-		case *pg.FuncCall:
-			x.Funcname = catalog(x.Funcname)
-		case *pg.TypeName:
-			x.Names = catalog(x.Names)
-		case *pg.A_Expr:
-			if slices.Contains([]pg.A_Expr_Kind{pg.A_Expr_Kind_AEXPR_OP, pg.A_Expr_Kind_AEXPR_OP_ANY,
-				pg.A_Expr_Kind_AEXPR_OP_ALL}, x.Kind) {
-				x.Name = catalog(x.Name)
-			}
-		}
-		return true
-	})
-}
-
-// substitute puts a query in the place of a relation in FROM, under the name that it has there.
-func substitute(n, query *pg.Node) {
-	rv := n.GetRangeVar()
-	alias := rv.Alias
-	if alias == nil {
-		alias = &pg.Alias{Aliasname: rv.Relname}
-	}
-	n.Node = &pg.Node_RangeSubselect{RangeSubselect: &pg.RangeSubselect{Subquery: tree.Clone(query), Alias: alias}}
 }
 
 // introspect shows protected tables in a statement that asks what there is.

@@ -5,6 +5,12 @@ import (
 	"strings"
 )
 
+// TwinSchema is the schema that twins are in, each under its table's name.
+const TwinSchema = "fugu_twin"
+
+// outside is a condition on a column with the oid of a schema that is not the one of twins.
+const outside = " <> ALL (ARRAY(SELECT n.oid FROM pg_catalog.pg_namespace AS n WHERE n.nspname = '" + TwinSchema + "'))"
+
 // Root is a protected table: its name, its oid when the catalog was read, and the number of rows it has in public.
 type Root struct {
 	Schema, Name string

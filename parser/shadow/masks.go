@@ -5,27 +5,13 @@
 // A mask is a subselect of our own in the place of a relation or an argument, in the tree of the client's statement.
 package shadow
 
-import (
-	pg "github.com/pganalyze/pg_query_go/v6"
-
-	"fugu/internal/hook"
-	"fugu/parser/tree"
-	"fugu/sqlstate"
-)
+import "fugu/internal/hook"
 
 // Masks are all that stands between statements and the catalog of the server. What is nil does nothing.
 type Masks struct {
 	Shadows *Shadows
 	Listing *Introspection
 	Hidden  *Hidden
-}
-
-// Statement is what the masks have to know of a statement.
-type Statement struct {
-	Root  *pg.Node // is changed in place
-	Text  string   // that it stands in
-	Begin int32    // the offset of its first word in Text, in bytes
-	First int      // the position of that word, in characters from 1
 }
 
 // Apply puts the masks into a statement, and reports whether it has changed. An error is a *sqlstate.Error with a
@@ -46,15 +32,4 @@ func (m Masks) Apply(s Statement) (changed bool, err error) {
 
 	err = p.introspect(m.Listing, m.Hidden)
 	return p.changed, err
-}
-
-// pass is the work on one statement.
-type pass struct {
-	Statement
-	changed bool
-}
-
-// refuse is the error that what stands at an offset of the text cannot be masked.
-func (p *pass) refuse(offset int32, hint, format string, args ...any) error {
-	return sqlstate.New(sqlstate.NotAnswerable, format, args...).WithHint("%s", hint).At(tree.Position(p.Text, offset))
 }

@@ -1,9 +1,7 @@
 package shadow
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
@@ -12,6 +10,25 @@ import (
 	"fugu/parser/tree"
 	"fugu/sqlstate"
 )
+
+// Statement is what the masks have to know of a statement.
+type Statement struct {
+	Root  *pg.Node // is changed in place
+	Text  string   // that it stands in
+	Begin int32    // the offset of its first word in Text, in bytes
+	First int      // the position of that word, in characters from 1
+}
+
+// pass is the work on one statement.
+type pass struct {
+	Statement
+	changed bool
+}
+
+// refuse is the error that what stands at an offset of the text cannot be masked.
+func (p *pass) refuse(offset int32, hint, format string, args ...any) error {
+	return sqlstate.New(sqlstate.NotAnswerable, format, args...).WithHint("%s", hint).At(tree.Position(p.Text, offset))
+}
 
 // Shadows stand between clients and the catalog's values that depend on protected rows: sizes, row counts, statistics
 // of use. A statement that could see one is rewritten so that it gets a public value, or NULL, in its place; one that
@@ -30,6 +47,8 @@ func New(roots []Root, columns map[string][]Column, beside ...Database) (*Shadow
 	if len(roots) == 0 && len(beside) == 0 {
 		return nil, nil
 	}
+
+	// Templates of what stands in for masked values: sizes, oids of relations, oids of databases.
 	s := &Shadows{relations: map[string]*pg.Node{}}
 	node, err := template(sizedShape(roots))
 	if err != nil {
@@ -44,6 +63,8 @@ func New(roots []Root, columns map[string][]Column, beside ...Database) (*Shadow
 		return nil, err
 	}
 	s.databases = node.GetSelectStmt().TargetList[0].GetResTarget().Val
+
+	// The relations of the catalog, with the columns that this server's have.
 	for name, shadow := range shadowed {
 		cs, ok := columns[name]
 		if !ok && shadow.where == "" {
@@ -91,18 +112,6 @@ func Relations() []string {
 	}
 	return names
 }
-
-// template parses SQL of our own. Its operators become pg_catalog's, whatever the client's search_path says.
-func template(sql string) (*pg.Node, error) {
-	parsed, err := pg.Parse(qualifiedOperators.Replace(sql))
-	if err != nil {
-		return nil, fmt.Errorf("building a shadow: %w", err)
-	}
-	tree.Displace(parsed.Stmts[0].Stmt)
-	return parsed.Stmts[0].Stmt, nil
-}
-
-var qualifiedOperators = strings.NewReplacer(" = ", " OPERATOR(pg_catalog.=) ", " <> ", " OPERATOR(pg_catalog.<>) ")
 
 // shadowing is the pass over one statement that puts the shadows in.
 type shadowing struct {
@@ -161,6 +170,7 @@ func (s *shadowing) survey(root *pg.Node) {
 		for _, n := range bareExpressions(m) {
 			s.surveyBare(n)
 		}
+
 		switch x := m.(type) {
 		case *pg.RangeFunction:
 			for _, item := range x.Functions {
@@ -234,6 +244,7 @@ func (s *shadowing) replace(root *pg.Node, exposed bool) error {
 		}
 		return err == nil
 	})
+
 	for _, n := range relations {
 		if err == nil {
 			err = s.relation(n, n.GetRangeVar(), exposed)
@@ -295,6 +306,8 @@ func (s *shadowing) relation(n *pg.Node, rv *pg.RangeVar, exposed bool) error {
 		return s.refuse(rv.Location, "Give the WITH query another name.",
 			"a WITH query has the name of the catalog's %s", rv.Relname)
 	}
+
+	// Under the name that the statement gives it, so that nothing else of it has to change.
 	sub := tree.Clone(shadow.GetRangeSubselect())
 	sub.Alias = rv.Alias
 	if sub.Alias == nil {
@@ -305,22 +318,11 @@ func (s *shadowing) relation(n *pg.Node, rv *pg.RangeVar, exposed bool) error {
 	} else if from := sel.FromClause[0].GetRangeVar(); shadowed[rv.Relname].extension {
 		from.Schemaname = rv.Schemaname
 	}
+
 	n.Node = &pg.Node_RangeSubselect{RangeSubselect: sub}
 	unqualify(s.Root, "pg_catalog", rv.Relname)
 	s.changed = true
 	return nil
-}
-
-// unqualify takes the schema off references like pg_catalog.pg_class.oid, which do not find a subselect.
-func unqualify(root *pg.Node, schema, relation string) {
-	tree.Inspect(root, func(m proto.Message) bool {
-		c, ok := m.(*pg.ColumnRef)
-		if ok && len(c.Fields) == 3 && c.Fields[0].GetString_().GetSval() == schema &&
-			c.Fields[1].GetString_().GetSval() == relation {
-			c.Fields = c.Fields[1:]
-		}
-		return true
-	})
 }
 
 // names refuses the name of a masked or refused function anywhere but in a call of it, where the call could not be seen

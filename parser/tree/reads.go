@@ -43,6 +43,7 @@ func (r *rest) message(v reflect.Value) bool {
 		return false
 	}
 	v = v.Elem()
+
 	comma := ""
 	for _, f := range layoutOf(v.Type()).fields {
 		value := v.Field(f.index)
