@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"fugu/blue"
 	"fugu/mechanism"
 	"fugu/planner"
+	"fugu/reuse/blue"
 )
 
 // maxGrid bounds the combinations of public values by which cells are compared.
