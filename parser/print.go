@@ -30,6 +30,18 @@ func FromSQL(sources []Source, alias string, param map[int]int, name func(Source
 	return b.String()
 }
 
+// SelectSQL writes a SELECT of these columns; where and group may be empty.
+func SelectSQL(columns []string, from, where string, group []string) string {
+	sql := "SELECT " + strings.Join(columns, ", ") + " FROM " + from
+	if where != "" {
+		sql += " WHERE " + where
+	}
+	if len(group) > 0 {
+		sql += " GROUP BY " + strings.Join(group, ", ")
+	}
+	return sql
+}
+
 // Alias is the alias of the source with the number rel.
 func Alias(alias string, rel int) string {
 	if rel == 0 {

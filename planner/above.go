@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"fugu/parser"
+	"fugu/planner/unlisted"
 	"fugu/sqlstate"
 )
 
@@ -30,7 +31,7 @@ type open struct {
 
 // newAbove lays out the relations that take the places of the cuts, of those of twins, and of the virtual tables, from the
 // parameter first on.
-func newAbove(all []*Cut, twins []*TwinCut, virtual []VirtualTable, first int) *above {
+func newAbove(all []*Cut, twins []*unlisted.Cut, virtual []VirtualTable, first int) *above {
 	a := &above{next: first}
 	var once []parser.Relation
 	for _, c := range all {
@@ -59,7 +60,7 @@ func newAbove(all []*Cut, twins []*TwinCut, virtual []VirtualTable, first int) *
 		a.places = append(a.places, place)
 	}
 	for _, c := range twins {
-		a.twins = append(a.twins, c.relation(a.next))
+		a.twins = append(a.twins, c.Relation(a.next))
 		a.next += c.Width()
 	}
 	for _, t := range virtual {
@@ -77,7 +78,7 @@ func newAbove(all []*Cut, twins []*TwinCut, virtual []VirtualTable, first int) *
 func (a *above) inOrder(cuts []*parser.Cut) (places []parser.Relation) {
 	noisy, twins := a.places, a.twins
 	for _, c := range cuts {
-		if ofTwins(c) {
+		if unlisted.Reads(c) {
 			places, twins = append(places, twins[0]), twins[1:]
 		} else {
 			places, noisy = append(places, noisy[0]), noisy[1:]

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"context"
 	"math/big"
 	"slices"
 	"strings"
@@ -79,6 +78,15 @@ func (b *Bound) Layer(cell int) int {
 	return b.Cells[cell].Set
 }
 
+// Simple reports whether F is made of sums over single rows of the root, each in one cell at most.
+func (b *Bound) Simple() bool { return b.sources.single() && b.Sets == nil }
+
+// Joined reports whether a row of the root can stand in several rows of what the cut reads.
+func (b *Bound) Joined() bool { return !b.once }
+
+// Apart reports whether a row of the root is in one cell of each grouping set at most.
+func (b *Bound) Apart() bool { return b.apart }
+
 // Limit bounds what one row may contribute to a base that is no Indicator: less and more is taken for the bound. They come
 // from the policy or the reference, and so from nothing that a protected row could change.
 type Limit struct {
@@ -110,85 +118,59 @@ func (b *Bound) mask(set []int) int {
 	return out
 }
 
-// forms are the expressions below a cut as they are evaluated.
-type forms struct {
-	keys  []parser.Expr
-	args  [][]parser.Expr // of each aggregate; none: every row counts
-	where []parser.Expr
-	on    map[int]parser.Expr // of LEFT JOIN, by Rel
+// sets are the grouping sets, each the places of its keys; without any all keys are one.
+func (b *Bound) sets() [][]int {
+	if b.Sets != nil {
+		return b.Sets
+	}
+	all := make([]int, len(b.Keys))
+	for i := range all {
+		all[i] = i
+	}
+	return [][]int{all}
 }
 
-// written are the expressions as the client wrote them.
-func (c *Cut) written() forms {
-	f := forms{where: c.sources.where, on: map[int]parser.Expr{}}
-	for _, k := range c.cut.Keys {
-		f.keys = append(f.keys, k.Expr)
-	}
-	for _, a := range c.cut.Aggregates {
-		f.args = append(f.args, a.Args)
-	}
-	for _, s := range c.sources.list {
-		if s.Left {
-			f.on[s.Rel] = s.On
+// inSet lists the cells of a grouping set.
+func (b *Bound) inSet(set int) []int {
+	var out []int
+	for i, c := range b.Cells {
+		if c.Set == set {
+			out = append(out, i)
 		}
 	}
-	return f
+	return out
 }
 
-func (f forms) whereSQL(number map[int]int) string {
-	var parts []string
-	for _, e := range f.where {
-		parts = append(parts, parser.SQL(e, "t", number))
-	}
-	return strings.Join(parts, " AND ")
-}
-
-// settle binds the cut once and for all, if nothing in it depends on parameters or ordinary tables, and otherwise finds
-// out what would be refused whatever they are.
-func (c *Cut) settle(ctx context.Context, q Querier) error {
-	if len(c.Params) > 0 || len(c.Ordinary) > 0 {
-		if _, err := c.bare(ctx, q, make([][]byte, len(c.Params))); err != nil {
-			return err
+// sampled lists the aggregates that are no functions of sums.
+func (b *Bound) sampled() []int {
+	var out []int
+	for i, a := range b.Aggregates {
+		if a.Sampled != nil {
+			out = append(out, i)
 		}
-		b := &Bound{Cut: c, forms: c.written()}
-		for i := range c.Keys {
-			if _, err := b.domainSQL(i); err != nil {
-				return err
-			}
-		}
-		return nil
 	}
-	b, err := c.Bind(ctx, q, nil)
-	if err == nil && (len(b.Cells) <= maxKept || b.shared()) {
-		c.static = b
-	}
-	return err
+	return out
 }
 
-// Bind puts the values of the parameters, in text form, into the cut.
-func (c *Cut) Bind(ctx context.Context, q Querier, values [][]byte) (*Bound, error) {
-	if c.static != nil {
-		return c.static, nil
+// argument is the place of a sampled aggregate's argument among the Bases; -1 where it is not bounded.
+func (b *Bound) argument(aggregate int) int {
+	a := b.Aggregates[aggregate]
+	if len(a.Terms) < 2 {
+		return -1
 	}
-	b, err := c.bare(ctx, q, values)
-	if err != nil {
-		return nil, err
-	}
-	if err := b.partners(ctx, q); err != nil {
-		return nil, err
-	}
-	b.terms()
-	b.statistics = b.compose()
-	if b.Cells, err = b.cells(ctx, q); err != nil {
-		return nil, err
-	}
-	b.packed = b.pack()
-	if err := b.relabel(ctx, q); err != nil {
-		return nil, err
-	}
-	b.decided, err = b.decide(ctx, q)
-	return b, err
+	of := b.Terms[a.Terms[1]].Factors
+	return of[slices.IndexFunc(of, func(i int) bool { return !b.Bases[i].Indicator })]
 }
+
+// Argument is argument, for models.
+func (b *Bound) Argument(aggregate int) int { return b.argument(aggregate) }
+
+// Product says in which sum of the moments statement the product of two terms is; that of a term alone is in the one with
+// the term's own number, and the number of rows in that of term 0.
+func (b *Bound) Product(i, j int) int { return b.product[i*len(b.Terms)+j] }
+
+// Products is how many sums there are.
+func (b *Bound) Products() int { return len(b.products) }
 
 // Reads lists the columns of protected tables that the statistics statement names, and so all that F depends on beside the
 // number of their rows. A constant that holds such a name counts as one.

@@ -181,12 +181,6 @@ type written struct {
 	sorts           bool // all that matters of it is which values of its columns give which value of it
 }
 
-// tells is a piece of SQL over one row of a source.
-type tells struct {
-	rel int
-	sql string
-}
-
 func (d *description) write(bits float64) {
 	d.bits += bits
 	d.scattered += bits

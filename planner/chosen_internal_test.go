@@ -40,7 +40,8 @@ func TestCodesAreCodes(t *testing.T) {
 
 // Rows that stand twice or three times by design are found, and numbers as chance makes them are not taken for it.
 func TestStacked(t *testing.T) {
-	poisson := func(mean float64) (s seldom) {
+	poisson := func(mean float64) []float64 {
+		s := make([]float64, mostAlike+2)
 		for k := range s {
 			v := 5000 * math.Exp(-mean)
 			for i := range k {
@@ -52,12 +53,18 @@ func TestStacked(t *testing.T) {
 		return s
 	}
 	for _, mean := range []float64{0.1, 1, 3, 8, 12, 30} {
-		if got := poisson(mean).stacked(); got != 1 {
+		if got := stacked(poisson(mean)); got != 1 {
 			t.Errorf("rows by chance, %g in the mean, are taken to stand %d times", mean, got)
 		}
 	}
-	for want, s := range map[int]seldom{2: {1: 500, 2: 4500}, 3: {3: 3000, 6: 20}, 12: {12: 800}, 1: {1: 9000, 2: 500, 3: 20}} {
-		if got := s.stacked(); got != want {
+	for want, s := range map[int]map[int]float64{
+		2: {1: 500, 2: 4500}, 3: {3: 3000, 6: 20}, 12: {12: 800}, 1: {1: 9000, 2: 500, 3: 20},
+	} {
+		alike := make([]float64, mostAlike+2)
+		for k, n := range s {
+			alike[k] = n
+		}
+		if got := stacked(alike); got != want {
 			t.Errorf("rows stand %d times, and are taken to stand %d times", want, got)
 		}
 	}

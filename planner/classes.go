@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"math/big"
 	"strconv"
 
 	"fugu/parser"
@@ -49,7 +50,7 @@ func (b *Bound) labels(alias string) (names, columns []string) {
 	}
 	for i, s := range b.Table.Secrets {
 		if s.Number == nil && !(b.packed && s.Predicate != nil) {
-			add("s"+strconv.Itoa(i), s.label(alias))
+			add("s"+strconv.Itoa(i), s.Label(alias))
 		}
 	}
 	return names, columns
@@ -84,4 +85,35 @@ func (b *Bound) Classes(row []Value) (class []int, rest []Value, err error) {
 		}
 	}
 	return class, row, nil
+}
+
+// sizes writes what tells how large the values of the bases are; where one is NULL it counts as 0.
+func (b *Bound) sizes() []string {
+	var columns []string
+	for i, x := range b.Bases {
+		if x.Indicator {
+			continue
+		}
+		h := column(i)
+		low, bounded := new(big.Rat).SetString(x.Low)
+		number, sum := b.Known(i)
+		switch {
+		case number >= 0:
+		case bounded && low.Sign() > 0:
+			columns = append(columns, "pg_catalog.count("+h+")")
+		default:
+			columns = append(columns, "pg_catalog.count(NULLIF("+h+", 0))")
+		}
+		switch {
+		case sum >= 0:
+		case bounded && low.Sign() >= 0:
+			columns = append(columns, "COALESCE(pg_catalog.sum("+h+"), 0)")
+		default:
+			columns = append(columns, "COALESCE(pg_catalog.sum(pg_catalog.abs("+h+")), 0)")
+		}
+		if x.Low == "" {
+			columns = append(columns, "pg_catalog.min(COALESCE("+h+", 0))", "pg_catalog.max(COALESCE("+h+", 0))")
+		}
+	}
+	return columns
 }

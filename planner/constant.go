@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"fugu/parser"
 )
 
@@ -70,29 +72,6 @@ func (a Aggregate) decided(there, counts bool) (v Value, ok bool) {
 		return Value{Text: "0"}, true
 	}
 	return Value{}, false
-}
-
-// sets are the grouping sets, each the places of its keys; without any all keys are one.
-func (b *Bound) sets() [][]int {
-	if b.Sets != nil {
-		return b.Sets
-	}
-	all := make([]int, len(b.Keys))
-	for i := range all {
-		all[i] = i
-	}
-	return [][]int{all}
-}
-
-// inSet lists the cells of a grouping set.
-func (b *Bound) inSet(set int) []int {
-	var out []int
-	for i, c := range b.Cells {
-		if c.Set == set {
-			out = append(out, i)
-		}
-	}
-	return out
 }
 
 // cases asks what arguments can be, of which nothing is known but the values of columns that are keys.
@@ -220,7 +199,7 @@ func (c *cases) evaluate(ctx context.Context, q Querier, cells []int, tests []st
 	columns := map[int][]string{} // by Rel: the known ones, in their types
 	for i, k := range c.keys {
 		col := c.columns[i]
-		typ, err := c.b.sources.tables[col.Rel].columnType(col.Name)
+		typ, err := c.b.sources.tables[col.Rel].ColumnType(col.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -230,7 +209,7 @@ func (c *cases) evaluate(ctx context.Context, q Querier, cells []int, tests []st
 		}
 		n := strconv.Itoa(i + 1)
 		arrays = append(arrays, "pg_catalog.unnest($"+n+"::pg_catalog.text[])")
-		params, types = append(params, Array(values)), append(types, oidTextArray)
+		params, types = append(params, Array(values)), append(types, pgtype.TextArrayOID)
 		columns[col.Rel] = append(columns[col.Rel], "CAST(cells.k"+n+" AS "+typ+") AS "+parser.QuoteIdent(col.Name))
 	}
 	names := make([]string, len(c.keys))
@@ -246,5 +225,5 @@ func (c *cases) evaluate(ctx context.Context, q Querier, cells []int, tests []st
 	for i, t := range tests {
 		texts[i] = "CASE WHEN " + t + " THEN 't' ELSE 'f' END"
 	}
-	return q.Query(ctx, selectSQL(texts, from, "", nil)+" ORDER BY cells.n", params, types)
+	return q.Query(ctx, parser.SelectSQL(texts, from, "", nil)+" ORDER BY cells.n", params, types)
 }

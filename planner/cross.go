@@ -55,7 +55,7 @@ func CrossMoments(a, b *Bound) (sql string, ok bool) {
 		return sql, true
 	}
 	from := "(" + a.placed(labels) + ") AS a JOIN (" + b.placed(nil) + ") AS b ON a.r0 = b.r0 AND a.r1 = b.r1"
-	return selectSQL(columns, from, "", group), true
+	return parser.SelectSQL(columns, from, "", group), true
 }
 
 // oneScan composes the statement where each cut reads the root alone and each row is in one cell.
@@ -73,7 +73,7 @@ func oneScan(a, b *Bound, columns, group []string) (string, bool) {
 	_, left := a.selected(root, true, a.float(true))
 	_, right := b.selected(root, false, b.float(true))
 	from := a.from(true) + " CROSS JOIN LATERAL (SELECT " + strings.Join(append(left, "1"), ", ") + ") AS a CROSS JOIN LATERAL (SELECT " + strings.Join(append(right, "1"), ", ") + ") AS b"
-	return selectSQL(columns, from, strings.Join(conditions, " AND "), group), true
+	return parser.SelectSQL(columns, from, strings.Join(conditions, " AND "), group), true
 }
 
 // placed composes the statement that has a row for each row of the root and each of its cells: its keys, its labels, its
@@ -84,4 +84,21 @@ func (b *Bound) placed(labels []string) string {
 		return inner
 	}
 	return b.perRoot(inner, keys, append([]string{"r0", "r1"}, labels...))
+}
+
+// Placed composes the statement over the references that has a row for each row of the root and each of its cells: the
+// Head; the row's place, as Places has it; and each Base, which with joins is the sum over all that belongs to the row.
+func (b *Bound) Placed() string {
+	var columns []string
+	for i := range b.Keys {
+		columns = append(columns, "k"+strconv.Itoa(i)+"::pg_catalog.text")
+	}
+	if b.Sets != nil {
+		columns = append(columns, "g")
+	}
+	columns = append(columns, "r0::pg_catalog.text", "r1::pg_catalog.text")
+	for i := range b.Bases {
+		columns = append(columns, column(i))
+	}
+	return parser.SelectSQL(columns, "("+b.placed(nil)+") AS p", "", nil)
 }

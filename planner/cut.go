@@ -8,6 +8,7 @@ import (
 
 	"fugu/parser"
 	"fugu/planner/aggregate"
+	"fugu/planner/protected"
 	"fugu/planner/row"
 	"fugu/sqlstate"
 )
@@ -56,8 +57,8 @@ type Aggregate struct {
 }
 
 // newCut lays out F, but for what PostgreSQL has to resolve.
-func newCut(c *parser.Cut, tables Tables) (*Cut, error) {
-	c = ordered(c)
+func newCut(c *parser.Cut, tables protected.Tables) (*Cut, error) {
+	c = parser.Ordered(c)
 	src, err := newSources(c, tables)
 	if err != nil {
 		return nil, err
@@ -80,6 +81,17 @@ func newCut(c *parser.Cut, tables Tables) (*Cut, error) {
 		out.Aggregates = append(out.Aggregates, Aggregate{Function: f, Column: a.Name, Label: a.Source, Sampled: sampled})
 	}
 	return out, out.unsampled()
+}
+
+// unsampled refuses a sampled aggregate over joined rows: which values a row of the root brings along is no value of its own.
+func (c *Cut) unsampled() error {
+	for i, a := range c.Aggregates {
+		if a.Sampled != nil && !c.sources.single() {
+			return sqlstate.New(sqlstate.NotAnswerable, "%s over joined tables cannot be answered on protected data", a.Label).
+				WithHint("Ask it of one table, without joins; or use count(*), sum and avg.").At(c.cut.Aggregates[i].Position)
+		}
+	}
+	return nil
 }
 
 // all calls f for every expression below the cut: those of keys and aggregates first, since PostgreSQL, too, takes the type
@@ -178,6 +190,15 @@ func (c *Cut) relation(first int) parser.Relation {
 	return r
 }
 
+// Head is the number of columns by which a row of the statements says what cell it is of: the keys and, with grouping
+// sets, which of them it groups by.
+func (c *Cut) Head() int {
+	if c.Sets == nil {
+		return len(c.Keys)
+	}
+	return len(c.Keys) + 1
+}
+
 // GroupKey writes a cell for people: education=Bachelors, sex=Male.
 func (c *Cut) GroupKey(cell Cell) string {
 	var parts []string
@@ -209,8 +230,3 @@ func (c *Cut) Grouping(g parser.Grouping, cell Cell) Value {
 
 // Position is where the cut stands in the client's text.
 func (c *Cut) Position() int { return c.cut.Position }
-
-func (c *Cut) tooMany(position int) error {
-	return sqlstate.New(sqlstate.ProgramLimitExceeded, "the group keys have more than %d public combinations", maxCells).
-		WithHint("Group by fewer columns, or by something coarser.").At(position)
-}

@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"math"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,11 +108,6 @@ func (b *Bound) ofRows() evaluation {
 	return e
 }
 
-// high reports whether products of more than two factors are summed.
-func (b *Bound) high() bool {
-	return slices.ContainsFunc(b.products, func(p []int) bool { return len(p) > 2 })
-}
-
 // needs lists the values among a product's factors, each once, and the expressions, in order, without one of which it is 0.
 func (b *Bound) needs(product []int) (values []int, needed []string) {
 	for _, i := range product {
@@ -195,71 +188,4 @@ func (e *evaluation) pair() {
 		}
 		e.products[n].factors = factors
 	}
-}
-
-// magnitude is the largest magnitude of the values of a base, at least 1; false unless they are integers that the policy bounds.
-func (x Base) magnitude() (most *big.Int, ok bool) {
-	low, lowOK := new(big.Int).SetString(x.Low, 10)
-	high, highOK := new(big.Int).SetString(x.High, 10)
-	if !x.whole || !lowOK || !highOK {
-		return nil, false
-	}
-	most = big.NewInt(1)
-	for _, x := range []*big.Int{low, high} {
-		if x.Abs(x); x.Cmp(most) > 0 {
-			most = x
-		}
-	}
-	return most, true
-}
-
-// integers tells which bases are summed as integers: all products that they are in are bounded by what an int4 can hold, and
-// sum(int4) is an int8, which is exact and takes less than sums in double precision.
-func (b *Bound) integers() []bool {
-	out := make([]bool, len(b.Bases))
-	for i, x := range b.Bases {
-		_, out[i] = x.magnitude()
-	}
-	for again := true; again; {
-		again = false
-		for _, p := range b.products {
-			values := slices.DeleteFunc(slices.Clone(p), func(i int) bool { return b.Bases[i].Indicator })
-			size := big.NewInt(1)
-			fits := true
-			for _, i := range values {
-				if fits = fits && out[i]; fits {
-					most, _ := b.Bases[i].magnitude()
-					size.Mul(size, most)
-				}
-			}
-			if fits && size.Cmp(big.NewInt(math.MaxInt32)) <= 0 {
-				continue
-			}
-			for _, i := range values {
-				again, out[i] = again || out[i], false
-			}
-		}
-	}
-	return out
-}
-
-// nullable writes the value of a base, NULL where it has none. GREATEST and LEAST would pass over NULL.
-func (b *Bound) nullable(i int, integer, high bool) string {
-	x := b.Bases[i]
-	arg, typ := x.args[0], "pg_catalog.float8"
-	if integer {
-		typ = "pg_catalog.int4"
-	}
-	within := func(low, high string) string {
-		return "CASE WHEN (" + arg + ") IS NOT NULL THEN LEAST(GREATEST(CAST(" + arg + " AS pg_catalog.float8), " + low + "), " + high + ") END"
-	}
-	switch {
-	case x.Low != "" && x.whole: // comparing integers takes less
-		return "CASE WHEN (" + arg + ") < " + x.Low + " THEN " + x.Low + "::" + typ + " WHEN (" + arg + ") > " + x.High + " THEN " + x.High + "::" + typ + " ELSE CAST(" + arg + " AS " + typ + ") END"
-	case x.Low != "":
-		return within(x.Low, x.High)
-	case high && !x.whole: // fourth powers are summed
-		return within("-"+most, most)
-	}
-	return "CAST(" + arg + " AS pg_catalog.float8)"
 }

@@ -28,15 +28,6 @@ const (
 	Mixed   = "?" // asked about together with others: two of them are not equal
 )
 
-// Point is the name of values of the axes, in their order.
-func Point(values []Value) string { return indexKey(values) }
-
-// comparable reports whether the values of a type are equal where their texts are, and only there.
-func comparable(typ string) bool {
-	name, _, _ := strings.Cut(typ, "(")
-	return slices.Contains([]string{"smallint", "integer", "bigint", "boolean", "text", "character varying", "date"}, name)
-}
-
 // Layers describes the cells, a layer for each grouping set; none where public values do not say of which rows they are.
 func (b *Bound) Layers(ctx context.Context, q Querier) ([]Layer, error) {
 	if !b.sources.single() || len(b.Ordinary) > 0 || b.Table.Link != nil {
@@ -99,22 +90,6 @@ func (b *Bound) Layers(ctx context.Context, q Querier) ([]Layer, error) {
 	return out, nil
 }
 
-// public reports whether an expression is of columns alone whose values are public, and of some.
-func (b *Bound) public(e parser.Expr) bool {
-	of := columns(e)
-	return len(of) > 0 && !slices.ContainsFunc(of, func(c parser.Column) bool { return c.Rel != b.sources.root || !b.told(c) })
-}
-
-// told reports whether a protected table's column has public values, by whose texts its values are told from each other.
-func (b *Bound) told(c parser.Column) bool {
-	t := b.sources.tables[c.Rel]
-	if t == nil || len(t.Domains[c.Name]) == 0 {
-		return false
-	}
-	i := slices.IndexFunc(t.Columns, func(x Column) bool { return x.Name == c.Name })
-	return i >= 0 && !t.Columns[i].Collated && comparable(t.Columns[i].Type)
-}
-
 // manner says what a grouping set asks about each axis: by the keys in it, and by the conditions behind the keys.
 func (b *Bound) manner(axes []string, set []int, public []parser.Expr) []string {
 	out := make([]string, len(axes))
@@ -139,28 +114,6 @@ func (b *Bound) manner(axes []string, set []int, public []parser.Expr) []string 
 	return out
 }
 
-// conjuncts are the conditions of WHERE, all of which have to hold.
-func (b *Bound) conjuncts() []parser.Expr {
-	var out []parser.Expr
-	for _, w := range b.forms.where {
-		out = append(out, conjuncts(w)...)
-	}
-	return out
-}
-
-// conjuncts are the conditions that a condition is made of.
-func conjuncts(e parser.Expr) []parser.Expr {
-	l, ok := e.(parser.Logic)
-	if !ok || l.Op != "AND" {
-		return []parser.Expr{e}
-	}
-	var out []parser.Expr
-	for _, a := range l.Args {
-		out = append(out, conjuncts(a)...)
-	}
-	return out
-}
-
 // points lists the combinations of public values for which the conditions hold, each with the keys that it has. It is
 // PostgreSQL that evaluates them; no row has a part in it.
 func (b *Bound) points(ctx context.Context, q Querier, axes []string, conditions []parser.Expr) ([][]Value, error) {
@@ -174,7 +127,7 @@ func (b *Bound) points(ctx context.Context, q Querier, axes []string, conditions
 	for _, k := range b.keys() {
 		values = append(values, "("+k+")::pg_catalog.text")
 	}
-	return q.Query(ctx, selectSQL(values, b.valuesOf(b.sources.root, axes), forms{where: conditions}.whereSQL(b.number), nil), nil, nil)
+	return q.Query(ctx, parser.SelectSQL(values, b.valuesOf(b.sources.root, axes), forms{where: conditions}.whereSQL(b.number), nil), nil, nil)
 }
 
 // Row names the row function that an aggregate is the sum of, with the limits that hold for a Base; and says how much one

@@ -103,18 +103,6 @@ func (d *description) elements(e parser.Expr) float64 {
 	return float64(n + 1)
 }
 
-// constant reports whether an expression is the same for all rows.
-func constant(e parser.Expr) bool {
-	out := true
-	parser.Walk(e, func(e parser.Expr) {
-		switch e.(type) {
-		case parser.Column, parser.Semi, parser.Form:
-			out = false
-		}
-	})
-	return out
-}
-
 // kept is what an expression is of, if it is but a cast that keeps each value apart from all others.
 func kept(e parser.Expr) parser.Expr {
 	for {

@@ -58,11 +58,6 @@ func (b *Bound) partnersOf(ctx context.Context, q Querier, some ...int) (map[int
 	return out, nil
 }
 
-// settled reports whether an expression speaks of some sources alone.
-func settled(e parser.Expr, some map[int]bool) bool {
-	return !slices.ContainsFunc(columns(e), func(c parser.Column) bool { return !some[c.Rel] })
-}
-
 // unique reports whether at most one row of an ordinary table can stand beside rows of some sources: no two of those that
 // the conditions on the table alone let through have the same values of all that is equated with what these say. Without
 // such an equality that is a table of one row.
@@ -84,72 +79,10 @@ func (b *Bound) unique(ctx context.Context, q Querier, src *parser.Source, some 
 	}
 
 	name := parser.QuoteIdent(src.Table.Schema) + "." + parser.QuoteIdent(src.Table.Name)
-	alike := selectSQL(nil, name+" AS "+parser.Alias("t", src.Rel), strings.Join(where, " AND "), values)
+	alike := parser.SelectSQL(nil, name+" AS "+parser.Alias("t", src.Rel), strings.Join(where, " AND "), values)
 	rows, err := q.Query(ctx, "SELECT EXISTS ("+alike+" HAVING pg_catalog.count(*) > 1)", nil, nil)
 	if err != nil {
 		return false, fmt.Errorf("looking for rows of %s that are joined alike: %w", src.Table, err)
 	}
 	return len(rows) == 1 && rows[0][0].Text == "f", nil
 }
-
-// joinedBy are the conditions that all hold where a row of a source stands in what the cut reads. An outer join's own are
-// among them: what stands there where no row fits them is none of the source's.
-func (b *Bound) joinedBy(src *parser.Source) []parser.Expr {
-	out := b.conjuncts()
-	if on := b.forms.on[src.Rel]; on != nil {
-		out = append(out, conjuncts(on)...)
-	}
-	return out
-}
-
-// ownConditions are those of them that speak of the source alone.
-func (b *Bound) ownConditions(src *parser.Source) []string {
-	var out []string
-	for _, c := range b.joinedBy(src) {
-		if of := columns(c); len(of) > 0 && ofOnly(of, src.Rel) {
-			out = append(out, b.sql(c))
-		}
-	}
-	return out
-}
-
-// reachable is a condition on rows of an ordinary table, that others on the table alone let them through, and that public
-// values stand beside them: where it is joined on what follows from columns with declared values, rows that others would
-// be joined with are in no group, as those others are not.
-func (b *Bound) reachable(src *parser.Source) string {
-	out := b.ownConditions(src)
-	for _, c := range b.joinedBy(src) {
-		equal, ok := c.(parser.Binary)
-		if !ok || equal.Op != "=" {
-			continue
-		}
-		for _, side := range [][2]parser.Expr{{equal.L, equal.R}, {equal.R, equal.L}} {
-			own, other := columns(side[0]), columns(side[1])
-			unlisted := slices.ContainsFunc(other, func(c parser.Column) bool { return !b.listed(c) })
-			if len(own) == 0 || !ofOnly(own, src.Rel) || len(other) == 0 || unlisted {
-				continue
-			}
-			if from, ok, err := b.preimage(side[1], Key{}); ok && err == nil {
-				out = append(out, b.sql(side[0])+" IN (SELECT "+b.sql(side[1])+" FROM "+from+")")
-			}
-		}
-	}
-	return strings.Join(out, " AND ")
-}
-
-// listed reports whether a column's values are declared one by one, and not by the times that they lie in.
-func (b *Bound) listed(c parser.Column) bool {
-	t := b.sources.tables[c.Rel]
-	return t != nil && t.Domains[c.Name] != nil
-}
-
-// ofOnly reports whether all columns are of one source.
-func ofOnly(of []parser.Column, rel int) bool {
-	return !slices.ContainsFunc(of, func(c parser.Column) bool { return c.Rel != rel })
-}
-
-// Joined reports whether a row of the root can stand in several rows of what the cut reads.
-func (b *Bound) Joined() bool { return !b.once }
-
-// Apart reports whether a row of the root is in one cell of each grouping set at most.
-func (b *Bound) Apart() bool { return b.apart }

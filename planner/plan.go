@@ -4,29 +4,26 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"fugu/parser"
+	"fugu/planner/protected"
 	"fugu/planner/row"
+	"fugu/planner/unlisted"
 )
 
 // Describer says what PostgreSQL resolves a statement to, without running it, and reads what is public.
 type Describer interface {
-	row.Database
-	Querier
+	protected.Database
 	// DescribeMeanwhile is Describe, and does work while it waits for the answer.
 	DescribeMeanwhile(ctx context.Context, sql string, paramTypes []uint32, work func()) (Description, error)
 }
-
-// Description holds what PostgreSQL resolves a statement to.
-type Description = row.Description
 
 // Plan is how a statement is answered. What depends on the parameters' values is not in it.
 type Plan struct {
 	Explain parser.Explain
 	Cuts    []*Cut
-	Twins   []*TwinCut // of twins whose rows are not listed
+	Twins   []*unlisted.Cut // of twins whose rows are not listed
 	Virtual []VirtualTable
 
 	// SQL is what the guest prepares; its parameters are the client's, then one array for each key and aggregate of
@@ -46,7 +43,7 @@ type VirtualTable struct {
 
 // Tables finds what a cut or a virtual reference speaks of.
 type Tables interface {
-	Protected(schema, name string) (*Table, bool)
+	protected.Tables
 	VirtualTable(name string) (VirtualTable, bool)
 }
 
@@ -57,8 +54,8 @@ func New(ctx context.Context, s *parser.Statement, tables Tables, d Describer, p
 	copy(p.ParamTypes, paramTypes)
 	var cuts []*Cut
 	for _, c := range s.Cuts {
-		if ofTwins(c) {
-			twin, err := newTwinCut(ctx, c, tables, d, p.ParamTypes)
+		if unlisted.Reads(c) {
+			twin, err := unlisted.New(ctx, c, tables, d, p.ParamTypes)
 			if err != nil {
 				return nil, err
 			}
@@ -126,7 +123,7 @@ func (p *Plan) Uses() []row.Use {
 		out = append(out, c.typing.Uses()...)
 	}
 	for _, c := range p.Twins {
-		out = append(out, c.typing.Uses()...)
+		out = append(out, c.Uses()...)
 	}
 	return out
 }
@@ -136,7 +133,7 @@ func (p *Plan) Position() int {
 	if len(p.Cuts) > 0 {
 		return p.Cuts[0].Position()
 	} else if len(p.Twins) > 0 {
-		return p.Twins[0].cut.Position
+		return p.Twins[0].Position()
 	}
 	return 0
 }
@@ -169,29 +166,4 @@ func ExplainSQL(format parser.Explain, param int) string {
 		typ = "json"
 	}
 	return fmt.Sprintf(`SELECT l AS "QUERY PLAN" FROM pg_catalog.unnest($%d::pg_catalog.%s[]) AS l`, param, typ)
-}
-
-// Array writes values as a PostgreSQL array literal (manual, section 8.15.6).
-func Array(values []Value) []byte {
-	var b strings.Builder
-	b.WriteByte('{')
-	for i, v := range values {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if v.Null {
-			b.WriteString("NULL")
-			continue
-		}
-		b.WriteByte('"')
-		for _, r := range []byte(v.Text) {
-			if r == '"' || r == '\\' {
-				b.WriteByte('\\')
-			}
-			b.WriteByte(r)
-		}
-		b.WriteByte('"')
-	}
-	b.WriteByte('}')
-	return []byte(b.String())
 }

@@ -28,14 +28,20 @@ type world struct {
 }
 
 const schema = `
-  DROP TABLE IF EXISTS adult, adult_reference, visit, visit_reference, note, note_reference, other, country CASCADE;
+  DROP TABLE IF EXISTS adult, adult_reference, visit, visit_reference, note, note_reference, other, other_reference,
+    country CASCADE;
+  DROP SCHEMA IF EXISTS fugu_twin CASCADE;
   CREATE TABLE adult (id int, age integer, fnlwgt bigint, education text, sex text, income text, workclass text, score double precision, native_country text);
   CREATE TABLE adult_reference (LIKE adult);
   CREATE TABLE visit (id int, adult_id int, kind text, cost numeric); CREATE TABLE visit_reference (LIKE visit);
   CREATE TABLE note (visit_id int, stars int); CREATE TABLE note_reference (LIKE note);
-  CREATE TABLE other (x int);
+  CREATE TABLE other (x int, day date); CREATE TABLE other_reference (LIKE other);
   CREATE TABLE country (name text, continent text); INSERT INTO country VALUES ('France', 'Europe'), ('Japan', 'Asia');
-  INSERT INTO adult_reference (workclass) VALUES (NULL);`
+  INSERT INTO adult_reference (workclass) VALUES (NULL);
+  CREATE SCHEMA fugu_twin;
+  CREATE TABLE fugu_twin.person (id int, age int, height double precision, city text, born date);
+  CREATE TABLE fugu_twin.trip (person_id int, miles numeric, at timestamptz);
+  CREATE TABLE fugu_twin."fugu twins" (table_schema text, table_name text, told int8[], taken int8[]);`
 
 func newWorld(t *testing.T) world {
 	t.Helper()
@@ -71,7 +77,16 @@ func newWorld(t *testing.T) world {
 	visit.Link = &planner.Link{To: adult, Keys: []planner.LinkKey{{Own: "adult_id", To: "id"}}}
 	note := add("note", "visit_id integer,stars integer", nil)
 	note.Link = &planner.Link{To: visit, Keys: []planner.LinkKey{{Own: "visit_id", To: "id"}}}
-	add("other", "x integer", nil)
+	other := add("other", "x integer,day date", map[string][]planner.Value{"x": {{Text: "1"}, {Text: "2"}}})
+	other.Calendars = map[string]planner.Calendar{"day": {By: "month",
+		Starts: []planner.Value{{Text: "2024-01-01"}, {Text: "2024-02-01"}},
+		Lasts:  []planner.Value{{Text: "2024-01-31"}, {Text: "2024-02-29"}}}}
+
+	// Of these two the policy lists no rows of the twins.
+	person := add("person", "id integer,age integer,height double precision,city text,born date", nil)
+	trip := add("trip", "person_id integer,miles numeric,at timestamp with time zone", nil)
+	trip.Link = &planner.Link{To: person, Keys: []planner.LinkKey{{Own: "person_id", To: "id"}}}
+	person.AtLeast, trip.AtLeast = 3, 3
 	return w
 }
 
@@ -94,7 +109,7 @@ func (w world) Table(schema, name string) (parser.Table, bool) {
 	if !ok {
 		return parser.Table{}, false
 	}
-	t := parser.Table{Schema: "public", Name: name}
+	t := parser.Table{Schema: "public", Name: name, Aggregates: p.AtLeast > 0}
 	for _, c := range p.Columns {
 		t.Columns = append(t.Columns, c.Name)
 	}

@@ -28,7 +28,7 @@ func (b *Bound) relabel(ctx context.Context, q Querier) error {
 			continue // the key is refused, or has values of another kind
 		}
 		value := "CAST(" + b.sql(e) + " AS " + b.Keys[i].Type + ")"
-		rows, err := q.Query(ctx, selectSQL([]string{"pg_catalog.count(DISTINCT " + value + ") = " + fmt.Sprint(len(b.sources.tables[c.Rel].Domains[c.Name]))}, from, "", nil), nil, nil)
+		rows, err := q.Query(ctx, parser.SelectSQL([]string{"pg_catalog.count(DISTINCT " + value + ") = " + fmt.Sprint(len(b.sources.tables[c.Rel].Domains[c.Name]))}, from, "", nil), nil, nil)
 		if err != nil {
 			return fmt.Errorf("finding whether %s is one to one: %w", b.Keys[i].Label, err)
 		}
@@ -51,23 +51,23 @@ func (b *Bound) only(e parser.Expr) (c parser.Column, ok bool) {
 func (b *Bound) Undeclared(ctx context.Context, ref Querier, choice Choice) (bool, error) {
 	for _, c := range choice.Relabelled {
 		t := b.sources.tables[c.Rel]
-		typ, err := t.columnType(c.Name)
+		typ, err := t.ColumnType(c.Name)
 		if err != nil {
 			return false, err
 		}
 		declared := "SELECT CAST(v AS " + typ + ") FROM pg_catalog.unnest(" +
 			parser.QuoteLiteral(string(Array(t.Domains[c.Name]))) + "::pg_catalog.text[]) AS u(v)"
 		where := "(" + parser.SQL(c, "t", nil) + " IN (" + declared + ")) IS NOT TRUE"
-		one := selectSQL([]string{"1"}, t.Reference+" AS "+parser.Alias("t", c.Rel), where, nil) + " LIMIT 1"
+		one := parser.SelectSQL([]string{"1"}, t.Reference+" AS "+parser.Alias("t", c.Rel), where, nil) + " LIMIT 1"
 		sql := "SELECT pg_catalog.count(*) FROM (" + one + ") AS q"
-		none, known := b.Table.declared.load(sql)
+		none, known := b.Table.Kept.Declared.Load(sql)
 		if !known {
 			rows, err := ref.Query(ctx, sql, nil, nil)
 			if err != nil {
 				return false, fmt.Errorf("looking for values of %s that are not declared: %w", c.Name, err)
 			}
 			none = len(rows) == 1 && rows[0][0].Text == "0"
-			b.Table.declared.store(sql, none, 1, maxAlone)
+			b.Table.Kept.Declared.Store(sql, none, 1, maxAlone)
 		}
 		if !none {
 			return true, nil

@@ -6,30 +6,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"fugu/planner/row"
 	"fugu/sqlstate"
 )
-
-// PostgreSQL's type OIDs for the results of aggregates (pg_type.dat).
-const (
-	oidInt8    = 20
-	oidInt2    = 21
-	oidInt4    = 23
-	oidFloat4  = 700
-	oidFloat8  = 701
-	oidNumeric = 1700
-)
-
-// typeNames are the types that an expression can be grouped by.
-var typeNames = map[uint32]string{16: "bool", oidInt8: "int8", oidInt2: "int2", oidInt4: "int4", 25: "text", oidFloat4: "float4", oidFloat8: "float8",
-	1042: "bpchar", 1043: "varchar", 1082: "date", 1083: "time", 1114: "timestamp", 1184: "timestamptz", oidNumeric: "numeric"}
 
 // resolve takes over the types that PostgreSQL gives the keys, the aggregates and the parameters.
 func (c *Cut) resolve(ctx context.Context, d Describer, types []uint32) error {
 	var err error
 	c.typing, err = row.Resolve(ctx, d, c.sources.beside(), "t", c.written().roots(c), func(n int) uint32 { return types[c.number[n]-1] })
 	if err != nil {
-		return c.somewhere(err)
+		return sqlstate.Place(err, c.cut.Position)
 	}
 	if !slices.Equal(c.typing.Params, c.Params) {
 		return fmt.Errorf("resolving a cut: parameters %v, want %v", c.typing.Params, c.Params)
@@ -43,7 +31,7 @@ func (c *Cut) resolve(ctx context.Context, d Describer, types []uint32) error {
 	next := len(c.Keys)
 	for i := range c.Aggregates {
 		a := &c.Aggregates[i]
-		result := uint32(oidInt8) // of count(*)
+		result := uint32(pgtype.Int8OID) // of count(*)
 		for k := range c.cut.Aggregates[i].Args {
 			if k == 0 {
 				result = c.typing.Results[next]
@@ -58,17 +46,17 @@ func (c *Cut) resolve(ctx context.Context, d Describer, types []uint32) error {
 			next++
 		}
 		switch result {
-		case oidInt2:
+		case pgtype.Int2OID:
 			a.Type, a.Integer = "int2", true
-		case oidInt4:
+		case pgtype.Int4OID:
 			a.Type, a.Integer = "int4", true
-		case oidInt8:
+		case pgtype.Int8OID:
 			a.Type, a.Integer = "int8", true
-		case oidNumeric:
+		case pgtype.NumericOID:
 			a.Type = "numeric"
-		case oidFloat4:
+		case pgtype.Float4OID:
 			a.Type = "float4"
-		case oidFloat8:
+		case pgtype.Float8OID:
 			a.Type = "float8"
 		default:
 			return a.badType(c.cut.Aggregates[i].Position)
@@ -86,9 +74,6 @@ func (a *Aggregate) badType(position int) error {
 	return sqlstate.New(sqlstate.NotAnswerable, "%s is not a number", a.Label).
 		WithHint("%s takes integers, numeric, real and double precision.", name).At(position)
 }
-
-// smallIntegers are int2 and int4, whose sums PostgreSQL makes in int8.
-var smallIntegers = []uint32{oidInt2, oidInt4}
 
 // keyType names the type of a key that is not a column of a protected table.
 func (c *Cut) keyType(i int, oid uint32) error {

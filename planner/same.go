@@ -6,9 +6,6 @@ import (
 	"fugu/parser"
 )
 
-// Simple reports whether F is made of sums over single rows of the root, each in one cell at most.
-func (b *Bound) Simple() bool { return b.sources.single() && b.Sets == nil }
-
 // SameRows reports whether two simple cuts select the same rows, and how the keys of b contain those of z: for each key of z
 // its place among b's.
 func (b *Bound) SameRows(z *Bound) (keys []int, ok bool) {

@@ -142,8 +142,3 @@ func follows(e parser.Expr, some []parser.Expr) bool {
 	below := parser.Below(e)
 	return len(below) > 0 && !slices.ContainsFunc(below, func(x parser.Expr) bool { return !follows(x, some) })
 }
-
-func holds(all []parser.Expr, e parser.Expr) bool {
-	text := parser.SQL(e, "t", nil)
-	return slices.ContainsFunc(all, func(o parser.Expr) bool { return parser.SQL(o, "t", nil) == text })
-}

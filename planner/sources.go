@@ -5,26 +5,9 @@ import (
 	"slices"
 
 	"fugu/parser"
+	"fugu/planner/protected"
 	"fugu/sqlstate"
 )
-
-// Link says to which table the rows of another belong: each row to the one row of To with the same key. Secrets live on
-// the root, the table at the end of the links.
-type Link struct {
-	To   *Table
-	Keys []LinkKey
-}
-
-// LinkKey is a column of the linked table and the column of To that it equals.
-type LinkKey struct{ Own, To string }
-
-// Root is the table whose rows the table's rows belong to.
-func (t *Table) Root() *Table {
-	for t.Link != nil {
-		t = t.Link.To
-	}
-	return t
-}
 
 // sources is what a cut reads, so that every combination of rows belongs to one row of the root: a statistic of the
 // combinations is then a sum over the root's rows, each with what belongs to it.
@@ -41,7 +24,7 @@ type sources struct {
 // hiddenRel numbers the sources that only a link brings in.
 const hiddenRel = 10_000
 
-func newSources(c *parser.Cut, tables Tables) (*sources, error) {
+func newSources(c *parser.Cut, tables protected.Tables) (*sources, error) {
 	s := &sources{list: slices.Clone(c.Sources), tables: map[int]*Table{}, parent: map[int]int{}, root: -1}
 	if c.Where != nil {
 		s.where = []parser.Expr{c.Where}
@@ -87,7 +70,7 @@ func (s *sources) source(rel int) *parser.Source {
 // columnType names the type of a protected table's column, with its modifier; empty for other expressions.
 func (s *sources) columnType(e parser.Expr) (string, error) {
 	if col, ok := e.(parser.Column); ok && s.tables[col.Rel] != nil {
-		return s.tables[col.Rel].columnType(col.Name)
+		return s.tables[col.Rel].ColumnType(col.Name)
 	}
 	return "", nil
 }
@@ -223,7 +206,7 @@ func (s *sources) from(on map[int]parser.Expr, number map[int]int, reference boo
 		case reference:
 			return t.Reference
 		}
-		return t.quoted()
+		return t.Quoted()
 	})
 }
 

@@ -98,7 +98,7 @@ func others(condition parser.Expr, rel int) []parser.Expr {
 // or another unit.
 func (b *Bound) coarse(e parser.Expr) (of parser.Expr, named, ok bool) {
 	if cs := columns(e); len(cs) > 0 && !slices.ContainsFunc(cs, func(c parser.Column) bool { return c != cs[0] }) {
-		if k, ok := b.calendar(cs[0]); ok && b.even(e, cs[0], k) {
+		if k, ok := b.calendar(cs[0]); ok && k.Even(e, cs[0], b.given) {
 			return b.unitOf(cs[0], k), true, true
 		}
 	}
@@ -108,7 +108,7 @@ func (b *Bound) coarse(e parser.Expr) (of parser.Expr, named, ok bool) {
 // unitOf is the unit of a calendar that a column's value lies in.
 func (b *Bound) unitOf(c parser.Column, k Calendar) parser.Expr {
 	args := []parser.Expr{parser.Const{Kind: parser.String, Text: k.By}, c}
-	if typ, err := b.sources.tables[c.Rel].columnType(c.Name); err == nil && typ == "timestamp with time zone" {
+	if typ, err := b.sources.tables[c.Rel].ColumnType(c.Name); err == nil && typ == "timestamp with time zone" {
 		args = append(args, parser.Const{Kind: parser.String, Text: "UTC"})
 	}
 	return parser.Func{Name: "date_trunc", Args: args}
@@ -144,7 +144,7 @@ func (b *Bound) unit(e parser.Expr) bool {
 			if t == nil {
 				return false
 			}
-			typ, err := t.columnType(of.Name)
+			typ, err := t.ColumnType(of.Name)
 			return err == nil && (typ == "date" || typ == "timestamp without time zone" || typ == "timestamp with time zone")
 		default:
 			return false
@@ -196,4 +196,9 @@ func also(all, more []parser.Expr) []parser.Expr {
 		}
 	}
 	return all
+}
+
+func holds(all []parser.Expr, e parser.Expr) bool {
+	text := parser.SQL(e, "t", nil)
+	return slices.ContainsFunc(all, func(o parser.Expr) bool { return parser.SQL(o, "t", nil) == text })
 }

@@ -32,6 +32,26 @@ func (b *Bound) terms() {
 	b.domains()
 }
 
+// domains gives the distinct aggregates over a column with public values those values.
+func (b *Bound) domains() {
+	for i := range b.Aggregates {
+		a := &b.Aggregates[i]
+		if a.Sampled == nil || a.Sampled.Percentile() {
+			continue
+		}
+		own := *a.Sampled
+		own.Domain = nil
+		if column, ok := columnOf(b.forms.args[i][0]); ok {
+			for _, v := range b.Table.Domains[column.Name] {
+				if !v.Null {
+					own.Domain = append(own.Domain, v)
+				}
+			}
+		}
+		a.Sampled = &own
+	}
+}
+
 // factors are the arguments, by their place, whose product a sum is over: PostgreSQL calls f(x) or f(y, x).
 func factors(s aggregate.Sum, arguments int) []int {
 	x, y := arguments-1, 0
@@ -59,7 +79,8 @@ func (b *Bound) single(aggregate int, s aggregate.Sum, args, labels []string) in
 	for _, k := range of {
 		base := Base{Label: labels[k], args: args[k : k+1], whole: b.Aggregates[aggregate].whole[k]}
 		if col, ok := b.forms.args[aggregate][k].(parser.Column); ok && col.Rel == b.sources.root {
-			base.Low, base.High = b.Table.bounds(col.Name)
+			bounds := b.Table.Bounds[col.Name]
+			base.Low, base.High = bounds[0], bounds[1]
 		}
 		t.Factors, text = append(t.Factors, b.base(base)), append(text, labels[k])
 	}
@@ -141,10 +162,3 @@ func (b *Bound) multiply() {
 		}
 	}
 }
-
-// Product says in which sum of the moments statement the product of two terms is; that of a term alone is in the one with
-// the term's own number, and the number of rows in that of term 0.
-func (b *Bound) Product(i, j int) int { return b.product[i*len(b.Terms)+j] }
-
-// Products is how many sums there are.
-func (b *Bound) Products() int { return len(b.products) }

@@ -15,10 +15,22 @@ type Told struct {
 	rows string   // counts the rows of the root
 }
 
+// tells is a piece of SQL over one row of a source.
+type tells struct {
+	rel int
+	sql string
+}
+
+// maxStacked is how often each row may stand in a reference by design, and be taken for one.
+const maxStacked = 12
+
+// mostAlike is how many rows that are told the same are counted as they are: one more than can stand by design.
+const mostAlike = maxStacked + 1
+
 // None reports whether nothing is told.
 func (t Told) None() bool { return len(t.by) == 0 }
 
-// counts composes the statement of seldom: a row holds the label, if there is one, how many rows are told the same,
+// counts composes the statement of alike: a row holds the label, if there is one, how many rows are told the same,
 // and how many such sets of values there are.
 func (t Told) counts(label string) string {
 	var inner, outer, by []string
@@ -32,9 +44,9 @@ func (t Told) counts(label string) string {
 	for i := range inner {
 		by = append(by, strconv.Itoa(i+1))
 	}
-	n := "LEAST(" + t.rows + ", " + strconv.Itoa(maxStacked+2) + ") AS n"
-	sets := selectSQL(append(inner, n), t.from, "", by)
-	return selectSQL(append(outer, "n", "pg_catalog.count(*)"), "("+sets+") AS q", "", group)
+	n := "LEAST(" + t.rows + ", " + strconv.Itoa(mostAlike+1) + ") AS n"
+	sets := parser.SelectSQL(append(inner, n), t.from, "", by)
+	return parser.SelectSQL(append(outer, "n", "pg_catalog.count(*)"), "("+sets+") AS q", "", group)
 }
 
 // apartBy is what tells a row of the root from others: what its own columns are, and what columns are in the rows
@@ -76,7 +88,7 @@ func (b *Bound) belonging(rel int, of map[int][]string) (from string, by []strin
 			columns, keys = append(columns, key+" AS k"+strconv.Itoa(i)), append(keys, key)
 			on = append(on, name+".k"+strconv.Itoa(i)+" = "+parser.SQL(parser.Column{Name: k.To, Rel: rel}, "t", nil))
 		}
-		from += " LEFT JOIN (" + selectSQL(columns, inner, "", keys) + ") AS " + name + " ON " + strings.Join(on, " AND ")
+		from += " LEFT JOIN (" + parser.SelectSQL(columns, inner, "", keys) + ") AS " + name + " ON " + strings.Join(on, " AND ")
 		by = append(by, name+".list")
 	}
 	return from, by

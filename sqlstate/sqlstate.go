@@ -123,6 +123,15 @@ func (e *Error) Ending() *Error {
 	return &c
 }
 
+// Place gives an error for the client that knows no place in the statement this one, counted from 1. Others stay as
+// they are.
+func Place(err error, position int) error {
+	if e := As(err); e.Code != InternalError && e.Position == 0 {
+		return e.At(position)
+	}
+	return err
+}
+
 // As finds the Error in err's chain; where there is none it wraps err in an InternalError that shows nothing of it.
 func As(err error) *Error {
 	var e *Error

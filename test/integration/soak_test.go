@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"fugu/ledger"
+	"fugu/ledger/audit"
 	"fugu/test/adult"
 	"fugu/test/badnet"
 	"fugu/test/pgcluster"
@@ -245,9 +246,9 @@ func (s *soak) nothingLeft(cluster *pgcluster.Cluster, file string, releases int
 	// What a client or the network cuts off while rows are read has been paid for, and is paid for again: nothing else is
 	// charged more than once.
 	abandoned := 0
-	if _, err := l.Audit(t.Context(), func(link ledger.Link) error {
+	if _, err := l.Audit(t.Context(), func(link audit.Link) error {
 		e, err := link.Entry()
-		if e.Event == ledger.Abandoned {
+		if e.Event == audit.Abandoned {
 			abandoned++
 		}
 		return err

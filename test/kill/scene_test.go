@@ -13,6 +13,7 @@ import (
 
 	"fugu/internal/hook"
 	"fugu/ledger"
+	"fugu/ledger/audit"
 	"fugu/test/compat/sides"
 	"fugu/test/pgcluster"
 )
@@ -153,7 +154,7 @@ func (s *scene) statement() string {
 
 // book is what the ledger says, which its own audit has found in order.
 type book struct {
-	entries []ledger.Entry  // of charges
+	entries []audit.Entry  // of charges
 	answers []ledger.Answer // newest first
 
 	abandoned int // scans that were charged, and ended without an answer because the client left
@@ -178,12 +179,12 @@ func (s *scene) read() (b book) {
 	defer l.Close()
 	for range 100 { // until nobody has charged between the two
 		b = book{}
-		_, err = l.Audit(ctx, func(l ledger.Link) error {
+		_, err = l.Audit(ctx, func(l audit.Link) error {
 			e, err := l.Entry()
-			if e.Event == ledger.Release || e.Event == ledger.Joined {
+			if e.Event == audit.Release || e.Event == audit.Joined {
 				b.entries = append(b.entries, e)
 			}
-			if e.Event == ledger.Abandoned {
+			if e.Event == audit.Abandoned {
 				b.abandoned++
 			}
 			return err
@@ -196,7 +197,7 @@ func (s *scene) read() (b book) {
 		}
 		released := 0
 		for _, e := range b.entries {
-			if e.Event == ledger.Release {
+			if e.Event == audit.Release {
 				released++
 			}
 		}

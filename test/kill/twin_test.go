@@ -16,6 +16,7 @@ import (
 
 	"fugu/internal/hook"
 	"fugu/ledger"
+	"fugu/ledger/audit"
 	"fugu/test/compat/sides"
 	"fugu/test/pgcluster"
 )
@@ -124,9 +125,9 @@ type state struct {
 
 func (b *builds) state(table string) (s state) {
 	b.t.Helper()
-	if _, err := b.ledger.Audit(b.t.Context(), func(l ledger.Link) error {
+	if _, err := b.ledger.Audit(b.t.Context(), func(l audit.Link) error {
 		e, err := l.Entry()
-		if e.Event == ledger.Release && e.Dataset == table {
+		if e.Event == audit.Release && e.Dataset == table {
 			s.charges++
 		}
 		return err

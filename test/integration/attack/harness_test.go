@@ -22,6 +22,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"fugu/ledger"
+	"fugu/ledger/audit"
 	"fugu/pipeline"
 	"fugu/policy"
 	"fugu/test/pgcluster"
@@ -266,7 +267,7 @@ func (r *renewable) Refuse(ctx context.Context, refusals []ledger.Refusal, lost 
 }
 
 // Audit implements ledger.Ledger.
-func (r *renewable) Audit(ctx context.Context, visit func(ledger.Link) error) (ledger.Link, error) {
+func (r *renewable) Audit(ctx context.Context, visit func(audit.Link) error) (audit.Link, error) {
 	return r.ledger().Audit(ctx, visit)
 }
 

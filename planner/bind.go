@@ -1,0 +1,142 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fugu/parser"
+	"fugu/sqlstate"
+)
+
+// settle binds the cut once and for all, if nothing in it depends on parameters or ordinary tables, and otherwise finds
+// out what would be refused whatever they are.
+func (c *Cut) settle(ctx context.Context, q Querier) error {
+	if len(c.Params) > 0 || len(c.Ordinary) > 0 {
+		if _, err := c.bare(ctx, q, make([][]byte, len(c.Params))); err != nil {
+			return err
+		}
+		b := &Bound{Cut: c, forms: c.written()}
+		for i := range c.Keys {
+			if _, err := b.domainSQL(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	b, err := c.Bind(ctx, q, nil)
+	if err == nil && (len(b.Cells) <= maxKept || b.shared()) {
+		c.static = b
+	}
+	return err
+}
+
+// Bind puts the values of the parameters, in text form, into the cut.
+func (c *Cut) Bind(ctx context.Context, q Querier, values [][]byte) (*Bound, error) {
+	if c.static != nil {
+		return c.static, nil
+	}
+	b, err := c.bare(ctx, q, values)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.partners(ctx, q); err != nil {
+		return nil, err
+	}
+	b.terms()
+	b.statistics = b.compose()
+	if b.Cells, err = b.cells(ctx, q); err != nil {
+		return nil, err
+	}
+	b.packed = b.pack()
+	if err := b.relabel(ctx, q); err != nil {
+		return nil, err
+	}
+	b.decided, err = b.decide(ctx, q)
+	return b, err
+}
+
+// bare is the cut without parameters: every expression in the one form that equal questions share, and in which no row
+// can make it fail; equal aggregates are one.
+func (c *Cut) bare(ctx context.Context, q Querier, values [][]byte) (*Bound, error) {
+	params := make([]Value, len(values))
+	for i, v := range values {
+		params[i] = Value{Text: string(v), Null: v == nil}
+	}
+	total, cost, err := c.typing.Bind(ctx, q, params)
+	if err != nil {
+		return nil, sqlstate.Place(err, c.cut.Position)
+	}
+	next := func() parser.Expr {
+		e := total[0]
+		total = total[1:]
+		return e
+	}
+	cut, below := *c, *c.cut
+	cut.Params, cut.ParamTypes, cut.number, cut.typing, cut.cut = nil, nil, nil, nil, &below
+	b := &Bound{Cut: &cut, Cost: cost, forms: forms{on: map[int]parser.Expr{}}, given: map[int]string{}}
+	for i, n := range c.Params {
+		b.given[n] = params[i].Text
+	}
+	for range c.Keys {
+		b.forms.keys = append(b.forms.keys, next())
+	}
+	b.aggregates(c, func(i int) []parser.Expr {
+		var args []parser.Expr
+		for range c.cut.Aggregates[i].Args {
+			if e := next(); e != nil { // every row counts
+				args = append(args, e)
+			}
+		}
+		return args
+	})
+	for _, s := range c.sources.list {
+		if s.On != nil {
+			b.forms.on[s.Rel] = next()
+		}
+	}
+	if len(c.sources.where) > 0 {
+		if e := next(); e != nil {
+			b.forms.where = []parser.Expr{e}
+		}
+	}
+	if len(total) > 0 {
+		return nil, fmt.Errorf("binding a cut: %d expressions too many", len(total))
+	}
+	return b, nil
+}
+
+// aggregates takes over c's aggregates with the arguments that args gives in their order.
+func (b *Bound) aggregates(c *Cut, args func(i int) []parser.Expr) {
+	type one struct {
+		text    string // equal for equal ones; a sum of another type is another one
+		args    []parser.Expr
+		planned []int
+	}
+	var list []one
+	for i, a := range c.Aggregates {
+		given := args(i)
+		text := a.Name + " " + a.Type + " " + a.Sampled.key()
+		for _, e := range given {
+			text += parser.SQL(e, "t", nil) + " "
+		}
+		k := slices.IndexFunc(list, func(o one) bool { return o.text == text })
+		if k < 0 {
+			k = len(list)
+			list = append(list, one{text: text, args: given})
+		}
+		list[k].planned = append(list[k].planned, i)
+	}
+	slices.SortFunc(list, func(x, y one) int { return strings.Compare(x.text, y.text) })
+	b.Columns = make([]int, len(c.Aggregates))
+	b.cut.Aggregates, b.Cut.Aggregates = nil, nil
+	for k, o := range list {
+		b.forms.args = append(b.forms.args, o.args)
+		b.Cut.Aggregates = append(b.Cut.Aggregates, c.Aggregates[o.planned[0]])
+		b.cut.Aggregates = append(b.cut.Aggregates, c.cut.Aggregates[o.planned[0]])
+		for _, i := range o.planned {
+			b.Columns[i] = k
+		}
+	}
+}
