@@ -41,7 +41,8 @@ func newScene(t testing.TB, kind string, epsilon float64, environment ...string)
 	t.Helper()
 	cluster, binary := house(t)
 	dir := t.TempDir()
-	s := &scene{t: t, config: sides.Config{Binary: binary, Dir: dir, Policy: policyOf(epsilon), Guest: cluster.DSN("fugu_guest", "people"),
+	s := &scene{t: t, config: sides.Config{Binary: binary, Dir: dir, Policy: policyOf(epsilon),
+		Guest:  cluster.DSN("fugu_guest", "people"),
 		Reader: cluster.DSN("fugu_reader", "people"), Environment: append(environment, hook.DirectoryEnv+"="+dir)}}
 	switch kind {
 	case "SQLite":
@@ -160,8 +161,8 @@ type book struct {
 	abandoned int // scans that were charged, and ended without an answer because the client left
 }
 
-// read reads the ledger. Of a file that nobody serves from, it reads a copy: opening the file itself would mend what the
-// next fugu has to mend.
+// read reads the ledger. Of a file that nobody serves from, it reads a copy: opening the file itself would mend what
+// the next fugu has to mend.
 func (s *scene) read() (b book) {
 	s.t.Helper()
 	url := s.url
