@@ -63,6 +63,9 @@ var rules = []rule{
 	{"what is known when a policy is loaded is no session's, and has no price", func(f file, imported string) bool {
 		return !f.test && in(f.dir, "dataset") && ours(imported) && in(trim(imported), "wire", "pipeline", "ledger", "privacy/joint")
 	}},
+	{"what is reused knows no session, and is asked of nobody by itself", func(f file, imported string) bool {
+		return !f.test && f.dir == "reuse" && ours(imported) && in(trim(imported), "wire", "pipeline", "upstream", "parser")
+	}},
 	{"SQL and mathematics know no protocol", func(f file, imported string) bool {
 		return !f.test && in(f.dir, "parser", "planner", "sensitivity", "mechanism", "model") &&
 			(ours(imported) && in(trim(imported), "wire", "pipeline", "upstream") || strings.HasSuffix(imported, "/pgproto3"))
