@@ -57,10 +57,10 @@ func counted(m *model.Moments) []bool {
 
 // jointly says what the answer brings into the joint account.
 func (q *question) jointly(ctx context.Context, parts []part, m *measured) (*jointTerms, error) {
-	variance, lines, ok := m.calibration.Noise.Normal()
-	if !ok {
+	variance, lines, err := m.calibration.Noise.Normal()
+	if err != nil {
 		return nil, sqlstate.New(sqlstate.NotAllowed, "mechanism %s has no normal noise, and all answers of dataset %s share one account that needs it", m.calibration.Kind, q.policy.Dataset).
-			WithHint("Set fugu.mechanism to %s.", mechanism.Auto)
+			WithHint("Set fugu.mechanism to %s.", mechanism.Auto).Because(err)
 	}
 	var sums []bool
 	for _, p := range parts {
@@ -114,7 +114,6 @@ func (q *question) jointly(ctx context.Context, parts []part, m *measured) (*joi
 		out.parts = append(out.parts, *part)
 	}
 	slices.SortFunc(out.parts, func(a, b tableTerms) int { return cmp.Compare(a.Table, b.Table) })
-	var err error
 	out.bytes, err = json.Marshal(out.parts)
 	return out, err
 }
