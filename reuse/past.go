@@ -84,7 +84,7 @@ func readGiven(g ledger.Given) (given, bool) {
 	}
 	out := given{Given: g, Kept: *s.Of}
 	out.Bytes = nil
-	if out.release.UnmarshalBinary(s.Release) != nil || !out.Law.Valid(out.release.Len()) {
+	if out.release.UnmarshalBinary(s.Release) != nil || out.Law.Check(out.release.Len()) != nil {
 		return given{}, false
 	}
 	for _, l := range out.Layers {
