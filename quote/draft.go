@@ -99,7 +99,10 @@ func (d *draft) cut(ctx context.Context, at int, c *planner.Bound) error {
 
 	for cell, row := range ask.Component {
 		for a, k := range row {
-			where := place(k) // or nowhere
+			where := nowhere
+			if k >= 0 {
+				where = componentAt(k)
+			}
 			if v, ok := f.Exact[model.Component{Cell: cell, Aggregate: a}]; ok && !v.Null {
 				where = publicAt(len(d.Public))
 				d.Public = append(d.Public, v.Text)

@@ -31,7 +31,7 @@ func counted(m *model.Moments) []bool {
 }
 
 // jointly says what the answer brings into the joint account.
-func (r *Request) jointly(ctx context.Context, parts []part, m *Quote) (*jointTerms, error) {
+func (r *Request) jointly(ctx context.Context, parts []part, m *Quote) (*JointTerms, error) {
 	variance, lines, ok := m.Calibration.Noise.Normal()
 	if !ok {
 		return nil, sqlstate.New(sqlstate.NotAllowed, "mechanism %s has no normal noise, and all answers of dataset %s "+
@@ -61,7 +61,7 @@ func (r *Request) jointly(ctx context.Context, parts []part, m *Quote) (*jointTe
 	}
 
 	// The secrets of all tables have their losses beside, and each table is a part of its own.
-	out := &jointTerms{Losses: map[string]privacy.Loss{}}
+	out := &JointTerms{Losses: map[string]privacy.Loss{}}
 	for t, j := range terms {
 		part, err := m.jointPart(t, j, sums, out.Losses)
 		if err != nil {

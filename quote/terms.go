@@ -8,8 +8,8 @@ import (
 	"fugu/privacy/joint"
 )
 
-// jointTerms is what an answer brings into the joint account of its dataset: nothing of it depends on protected rows.
-type jointTerms struct {
+// JointTerms is what an answer brings into the joint account of its dataset: nothing of it depends on protected rows.
+type JointTerms struct {
 	Parts  []JointPart
 	Losses map[string]privacy.Loss // by secret: what the noise alone hides, and the account does not count; of κ² nothing
 	Bytes  []byte                  // of the parts, as the ledger keeps them
