@@ -46,8 +46,8 @@ type Stored struct {
 
 func (s Stored) Encode() ([]byte, error) { return json.Marshal(s) }
 
-// Kept is what an answer is of, beside its values, so that others can be computed from it. Nothing of it depends on protected
-// rows.
+// Kept is what an answer is of, beside its values, so that others can be computed from it. Nothing of it depends on
+// protected rows.
 type Kept struct {
 	Policy     string // its fingerprint
 	Assumption string // that the answer rests on
@@ -86,8 +86,8 @@ type PastError struct {
 // SD is the root of the mean square.
 func (e PastError) SD() float64 { return math.Hypot(e.Noise.SD(), e.Outside) }
 
-// HalfWidth is half the width of an interval that holds the value without noise at the confidence; what rows without public
-// values add to it is bounded by Markov's inequality on its square, and gets half of what may go wrong.
+// HalfWidth is half the width of an interval that holds the value without noise at the confidence; what rows without
+// public values add to it is bounded by Markov's inequality on its square, and gets half of what may go wrong.
 func (e PastError) HalfWidth(confidence float64) float64 {
 	if e.Outside == 0 {
 		return e.Noise.HalfWidth(confidence)

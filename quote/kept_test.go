@@ -9,7 +9,8 @@ import (
 // Places are kept as the numbers that ledgers have always had: components from 0 up, -1 for what the model has none of,
 // and public values from -2 down. What a ledger holds is read as it was meant.
 func TestPlacesAreKeptAsNumbers(t *testing.T) {
-	s := Stored{Index: []Place{componentAt(0), nowhere, publicAt(0), componentAt(7), publicAt(1)}, Public: []string{"12", "5"}}
+	s := Stored{Index: []Place{componentAt(0), nowhere, publicAt(0), componentAt(7), publicAt(1)},
+		Public: []string{"12", "5"}}
 	b, err := json.Marshal(s)
 	if want := `{"Index":[0,-1,-2,7,-3],"Public":["12","5"],"Release":null}`; err != nil || string(b) != want {
 		t.Fatalf("kept as %s, %v, not %s", b, err, want)
@@ -27,12 +28,14 @@ func TestPlaces(t *testing.T) {
 		component, public int // -1: it is none
 		within            bool
 	}{
-		{componentAt(0), 0, -1, true}, {componentAt(1), 1, -1, true}, {componentAt(2), 2, -1, false}, {nowhere, -1, -1, true},
+		{componentAt(0), 0, -1, true}, {componentAt(1), 1, -1, true}, {componentAt(2), 2, -1, false},
+		{nowhere, -1, -1, true},
 		{publicAt(0), -1, 0, true}, {publicAt(2), -1, 2, true}, {publicAt(3), -1, 3, false},
 	} {
 		k, isComponent := c.place.Component()
 		i, isPublic := c.place.Public()
-		if isComponent != (c.component >= 0) || isComponent && k != c.component || isPublic != (c.public >= 0) || isPublic && i != c.public {
+		if isComponent != (c.component >= 0) || isComponent && k != c.component || isPublic != (c.public >= 0) ||
+			isPublic && i != c.public {
 			t.Errorf("place %d: component %d %v, public %d %v", c.place, k, isComponent, i, isPublic)
 		}
 		if c.place.Within(2, 3) != c.within {
