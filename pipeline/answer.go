@@ -19,7 +19,8 @@ import (
 	"fugu/wire"
 )
 
-// Bind answers the statement for one binding of its parameters: with arrays that stand in the place of protected tables.
+// Bind answers the statement for one binding of its parameters: with arrays that stand in the place of protected
+// tables.
 func (s *statement) Bind(ctx context.Context, b wire.Binding) (wire.Bound, error) {
 	defer s.session.engine.searches.Serve()()
 	ask, told := b.Ask, false
@@ -47,8 +48,10 @@ func (s *statement) bind(ctx context.Context, b wire.Binding) (wire.Bound, error
 			Hint:    "Rows of a protected table are not shown; the policy offers its reference instead."}}}, nil
 	case s.execute != nil:
 		return s.run(ctx, b)
-	case (s.plan != nil && !s.prepare || s.masked || len(s.twins) > 0) && !s.session.engine.serves(s.snapshot) && !hook.StaleStatements:
-		return wire.Bound{}, sqlstate.New(sqlstate.FeatureNotSupported, "the policy has changed since the statement was prepared").WithHint("Prepare it again.")
+	case (s.plan != nil && !s.prepare || s.masked || len(s.twins) > 0) && !s.session.engine.serves(s.snapshot) &&
+		!hook.StaleStatements:
+		return wire.Bound{}, sqlstate.New(sqlstate.FeatureNotSupported, "the policy has changed since the statement "+
+			"was prepared").WithHint("Prepare it again.")
 	case s.plan == nil || s.prepare:
 		return wire.Bound{}, nil
 	}
@@ -83,15 +86,17 @@ func (s *statement) respond(ctx context.Context, b wire.Binding, explain parser.
 		return wire.Bound{}, err
 	}
 	var bound wire.Bound
-	err := s.session.engine.reader.InSnapshot(ctx, locked(tables), s.snapshot.ProtectedTables(), func(snap *upstream.Snapshot) (err error) {
-		bound, err = s.bindOn(ctx, b, explain, set, snap, snap.Contents)
-		return err
-	})
+	err := s.session.engine.reader.InSnapshot(ctx, locked(tables), s.snapshot.ProtectedTables(),
+		func(snap *upstream.Snapshot) (err error) {
+			bound, err = s.bindOn(ctx, b, explain, set, snap, snap.Contents)
+			return err
+		})
 	return bound, err
 }
 
 // bindOn answers or explains the statement on db.
-func (s *statement) bindOn(ctx context.Context, b wire.Binding, explain parser.Explain, set settings, db database, contents []string) (wire.Bound, error) {
+func (s *statement) bindOn(ctx context.Context, b wire.Binding, explain parser.Explain, set settings, db database,
+	contents []string) (wire.Bound, error) {
 	if s.policy == nil { // nothing below is protected by noise
 		return s.bindFree(ctx, b, explain)
 	}
@@ -164,7 +169,8 @@ func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 			return a, err
 		}
 	}
-	return ledger.Answer{}, sqlstate.New(sqlstate.SerializationFailure, "others ask the same, and cancel, again and again").WithHint("Ask again.")
+	return ledger.Answer{}, sqlstate.New(sqlstate.SerializationFailure, "others ask the same, and cancel, again and "+
+		"again").WithHint("Ask again.")
 }
 
 // maxPasses is how often a statement that meets others' on its way begins anew.
@@ -204,7 +210,8 @@ func (q *question) attempt(ctx context.Context) (a ledger.Answer, done bool, err
 	} else if err != nil {
 		return ledger.Answer{}, false, err
 	}
-	if m.Width == 0 { // group keys alone, averages of which the model knows nothing, what the policy makes public: all of it is public
+	// group keys alone, averages of which the model knows nothing, what the policy makes public: all of it is public
+	if m.Width == 0 {
 		bytes, err := m.Encode(mechanism.Release{}, nil)
 		return ledger.Answer{Bytes: bytes}, true, err
 	}
@@ -227,7 +234,8 @@ func (q *question) wanted() ledger.Charge {
 
 // pay charges the question at its price. The answer that it returns is charged and still to be found, if it is pending;
 // done says that it is there already. Otherwise it is worth another pass.
-func (q *question) pay(ctx context.Context, charge ledger.Charge, m *quote.Quote) (a ledger.Answer, done bool, err error) {
+func (q *question) pay(ctx context.Context, charge ledger.Charge,
+	m *quote.Quote) (a ledger.Answer, done bool, err error) {
 	p, err := q.price(ctx, m)
 	if err != nil {
 		return ledger.Answer{}, false, err
@@ -322,7 +330,8 @@ func (q *question) covered(ctx context.Context, c ledger.Charge) error {
 				}
 			}
 			if !spent.Plus(loss).Allowed(x.Limit, spent.Releases()) && !(hook.Apart && x.Scope == ledger.Everybody) {
-				return ledgerError(&ledger.Exhausted{Dataset: c.Dataset, Scope: x.Scope, Secret: secret, Limit: x.Limit, Spent: spent, Wanted: loss})
+				return ledgerError(&ledger.Exhausted{Dataset: c.Dataset, Scope: x.Scope, Secret: secret,
+					Limit: x.Limit, Spent: spent, Wanted: loss})
 			}
 		}
 	}
@@ -341,11 +350,14 @@ func ledgerError(err error) error {
 	var x *ledger.Exhausted
 	if errors.As(err, &x) {
 		return sqlstate.New(sqlstate.BudgetExhausted, "%s", x.Error()).
-			WithHint("Answers already given stay free; a smaller fugu.epsilon costs less. SELECT * FROM fugu.budget shows what is left.")
+			WithHint("Answers already given stay free; a smaller fugu.epsilon costs less. SELECT * FROM fugu.budget " +
+				"shows what is left.")
 	}
 	var stale *ledger.Stale
 	if errors.As(err, &stale) {
-		return sqlstate.New(sqlstate.SerializationFailure, "%s", stale.Error()).WithHint("Ask again: the answer will be about the data that there are now.")
+		return sqlstate.New(sqlstate.SerializationFailure, "%s", stale.Error()).WithHint("Ask again: the answer " +
+			"will be about the data that there are now.")
 	}
-	return sqlstate.New(sqlstate.CannotConnectNow, "the privacy ledger is not available, so nothing can be answered").Because(err)
+	return sqlstate.New(sqlstate.CannotConnectNow, "the privacy ledger is not available, so nothing can be answered").
+		Because(err)
 }

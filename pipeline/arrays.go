@@ -10,7 +10,8 @@ import (
 	"fugu/quote"
 )
 
-// arrays are the parameters that take the place of the cuts: for each cut an array for each key, then for each aggregate.
+// arrays are the parameters that take the place of the cuts: for each cut an array for each key, then for each
+// aggregate.
 func (q *question) arrays(a ledger.Answer) ([][]byte, error) {
 	var s quote.Stored
 	if err := json.Unmarshal(a.Bytes, &s); err != nil {

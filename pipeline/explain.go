@@ -55,7 +55,8 @@ func explainQuote(r *quote.Request, m *quote.Quote) Explanation {
 	x := Explanation{Dataset: r.Policy.Dataset, Components: m.Width,
 		Calibration: m.Calibration, Certificates: m.Calibration.Certificates,
 		Mechanism: string(m.Calibration.Kind), Chosen: string(r.Mechanism), Assumption: m.Calibration.Assumption,
-		Epsilon: float64(r.Budget.Epsilon), Delta: float64(r.Budget.Delta), Cuts: explainCuts(r, m), Noise: explainNoise(m)}
+		Epsilon: float64(r.Budget.Epsilon), Delta: float64(r.Budget.Delta), Cuts: explainCuts(r, m),
+		Noise: explainNoise(m)}
 	if w := r.Policy.Privacy.Within; w != nil && m.Width > 0 {
 		x.Relaxed = w.String()
 	}
@@ -72,7 +73,8 @@ func explainQuote(r *quote.Request, m *quote.Quote) Explanation {
 		x.Quilts = explainQuilts(m.Network, m.Quilts)
 	}
 	for k, l := range m.Labels {
-		x.Values = append(x.Values, ExplainedValue{l.Column, l.Group, m.Calibration.SD[k], m.Expected[k], m.Inherent[k]})
+		x.Values = append(x.Values, ExplainedValue{l.Column, l.Group, m.Calibration.SD[k], m.Expected[k],
+			m.Inherent[k]})
 	}
 	return x
 }
@@ -81,7 +83,8 @@ func explainQuote(r *quote.Request, m *quote.Quote) Explanation {
 func explainCuts(r *quote.Request, m *quote.Quote) (out []ExplainedCut) {
 	index := m.Index
 	for i, c := range r.Cuts {
-		e := ExplainedCut{Table: c.Table.String(), Cells: len(c.Cells), Model: m.Sources[i], Below: c.Statistics(), Bounds: m.Bounds[i]}
+		e := ExplainedCut{Table: c.Table.String(), Cells: len(c.Cells), Model: m.Sources[i], Below: c.Statistics(),
+			Bounds: m.Bounds[i]}
 		here := len(c.Cells) * len(c.Aggregates)
 		for _, k := range index[:here] {
 			if _, ok := k.Public(); ok {
@@ -126,8 +129,10 @@ func (q *question) explainCost(ctx context.Context, m *quote.Quote, x *Explanati
 	return nil
 }
 
-// explainLosses returns what the statement would be charged, and says what the account of its dataset has to do with it.
-func (q *question) explainLosses(ctx context.Context, m *quote.Quote, x *Explanation) (losses map[string]privacy.Loss, err error) {
+// explainLosses returns what the statement would be charged, and says what the account of its dataset has to do with
+// it.
+func (q *question) explainLosses(ctx context.Context, m *quote.Quote,
+	x *Explanation) (losses map[string]privacy.Loss, err error) {
 	free := x.Stored || x.Past != ""
 	switch {
 	case m.Joint == nil && m.Width > 0:
@@ -221,7 +226,8 @@ func (q *question) notice(ctx context.Context, a ledger.Answer) wire.Notice {
 		}
 		cost = fmt.Sprintf("epsilon %s, delta %s", quote.Short(most), quote.Short(float64(q.request.Budget.Delta)))
 	}
-	n := wire.Notice{Message: fmt.Sprintf("fugu: %s; %s, %s; %s", strings.Join(parts, ", "), a.Mechanism, rests(a.Assumption), cost)}
+	n := wire.Notice{Message: fmt.Sprintf("fugu: %s; %s, %s; %s", strings.Join(parts, ", "), a.Mechanism,
+		rests(a.Assumption), cost)}
 	if accounts, err := Accounts(ctx, q.engine.ledger, q.request.Policy, q.statement.session.user); err == nil {
 		least := slices.MinFunc(accounts, func(a, b Account) int { return cmp.Compare(a.Left, b.Left) })
 		n.Detail = fmt.Sprintf("epsilon %s of %s left", quote.Short(least.Left), quote.Short(least.Total))

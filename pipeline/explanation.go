@@ -37,10 +37,12 @@ type Explanation struct {
 	// Relaxed is how far the policy lets the model be from the truth; empty: not at all.
 	Relaxed string `json:"relaxed,omitempty"`
 
-	// Together is what the joint account says of the statement and all answers before it; empty: there is no such account.
+	// Together is what the joint account says of the statement and all answers before it; empty: there is no such
+	// account.
 	Together string `json:"together,omitempty"`
 
-	// Covariances say what all answers tell by covariances that differ under a secret's values, this statement's with them.
+	// Covariances say what all answers tell by covariances that differ under a secret's values, this statement's with
+	// them.
 	Covariances []string `json:"covariances,omitempty"`
 
 	Certificates []mechanism.Certificate `json:"certificates"` // of each secret: what this answer by itself guarantees
@@ -115,7 +117,8 @@ func (q ExplainedQuilt) String() string {
 	if q.Width > 0 {
 		moves = "their columns move F by at most " + quote.Short(q.Width) + " units"
 	}
-	return fmt.Sprintf("%s is one with %s, %s (influence %s); %s", q.Secret, strings.Join(q.Near, ", "), given, quote.Short(q.Influence), moves)
+	return fmt.Sprintf("%s is one with %s, %s (influence %s); %s", q.Secret, strings.Join(q.Near, ", "), given,
+		quote.Short(q.Influence), moves)
 }
 
 // ExplainedValue is one value of F: an aggregate in one group.
@@ -240,7 +243,8 @@ func rests(assumption string) string {
 }
 
 func certificateLine(c mechanism.Certificate) string {
-	line := fmt.Sprintf("Certificate for secret %s (%s): delta %s at epsilon %s", c.Secret, strings.Join(c.Assumptions, ", "), quote.Short(c.Delta), quote.Short(c.Epsilon))
+	line := fmt.Sprintf("Certificate for secret %s (%s): delta %s at epsilon %s", c.Secret,
+		strings.Join(c.Assumptions, ", "), quote.Short(c.Delta), quote.Short(c.Epsilon))
 	if c.Pair != [2]float64{} {
 		line += ", hardest pair " + pair(c.Pair)
 	}
