@@ -22,7 +22,7 @@ func (b *Bound) domainSQL(i int) (string, error) {
 // images are statements whose rows together are the values of e.
 func (b *Bound) images(e parser.Expr, k Key) ([]string, error) {
 	value := func(e parser.Expr) string {
-		return "SELECT CAST(" + parser.SQL(e, "t", b.number) + " AS " + k.Type + ") AS v"
+		return "SELECT " + b.valueOf(e, k) + " AS v"
 	}
 	if from, ok, err := b.preimage(e, k); err != nil {
 		return nil, err
