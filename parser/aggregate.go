@@ -22,9 +22,12 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 		return refuse(hint, "the aggregate %s cannot be answered on protected data", name)
 	}
 	if !builtIn(f) {
-		return refuse("Use one of PostgreSQL's own: count, sum, avg, stddev, corr and the like.", "a user-defined aggregate cannot be answered on protected data")
+		return refuse("Use one of PostgreSQL's own: count, sum, avg, stddev, corr and the like.",
+			"a user-defined aggregate cannot be answered on protected data")
 	}
+
 	agg := Aggregate{Func: name, Position: a.src.position(f.Location)}
+
 	switch {
 	case slices.Contains(percentiles, name):
 		if err := a.percentile(c, f, &agg); err != nil {
@@ -39,10 +42,13 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 	}
 	switch {
 	case len(f.AggOrder) > 0:
-		return refuse("Leave out ORDER BY inside the aggregate.", "an ordered aggregate cannot be answered on protected data")
+		return refuse("Leave out ORDER BY inside the aggregate.",
+			"an ordered aggregate cannot be answered on protected data")
 	case f.AggWithinGroup || f.FuncVariadic:
 		return refuse("Write a plain call.", "this form of %s cannot be answered on protected data", name)
 	}
+
+	// The arguments.
 	arguments := []string{"*"}
 	function, _ := aggregate.Lookup(name)
 	switch {
@@ -63,6 +69,7 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 	default:
 		return refuse(fmt.Sprintf("Write %s(x).", name), "%s takes one argument", name)
 	}
+
 	agg.Source = fmt.Sprintf("%s(%s)", name, strings.Join(arguments, ", "))
 	if agg.Distinct {
 		agg.Source = fmt.Sprintf("%s(DISTINCT %s)", name, arguments[0])

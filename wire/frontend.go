@@ -29,6 +29,7 @@ func (s *session) frontend() error {
 		if s.pool != nil {
 			s.exchange.rest()
 		}
+
 		if s.exchange.crowded(maxOutstanding) {
 			if err := s.flush(&pgproto3.Flush{}); err != nil {
 				return err
@@ -87,6 +88,8 @@ func (s *session) message(typ byte, length int) error {
 		s.feed()
 		return s.relay(typ, length)
 	}
+
+	// From here on the message is read as a whole, and there is a guest for it.
 	body, err := s.in.read(length)
 	if err != nil {
 		return fmt.Errorf("reading from the client: %w", err)
@@ -94,6 +97,7 @@ func (s *session) message(typ byte, length int) error {
 	if err := s.engage(); err != nil {
 		return err
 	}
+
 	switch typ {
 	case msgQuery:
 		return s.query(body)
@@ -120,7 +124,8 @@ func (s *session) message(typ byte, length int) error {
 	case msgCopyDone, msgCopyFail:
 		s.copyEnd()
 	case msgFunctionCall:
-		return s.raiseQuery(sqlstate.New(sqlstate.FeatureNotSupported, "the function call protocol is not supported through Fugu").
+		return s.raiseQuery(sqlstate.New(sqlstate.FeatureNotSupported,
+			"the function call protocol is not supported through Fugu").
 			WithHint("Use SELECT function(...)."))
 	}
 	return s.forward() // Flush too
