@@ -12,6 +12,7 @@ import (
 	"fugu/ledger"
 	"fugu/parser/lex"
 	"fugu/quote"
+	"fugu/reuse"
 	"fugu/sqlstate"
 	"fugu/upstream"
 	"fugu/wire"
@@ -30,7 +31,7 @@ type Engine struct {
 	namesakes   namesakes
 	built       built
 	covariances covarianceAccounts
-	past        *past
+	past        *reuse.Past
 	scanning    scanning
 	searches    *quote.Searches
 	grid        time.Duration    // see Grid
@@ -40,7 +41,7 @@ type Engine struct {
 
 // New returns an engine. Guests connect with the configuration guest; everything else is as loaded.
 func New(guest *pgconn.Config, reader *upstream.Reader, l ledger.Ledger, s *Snapshot, log *slog.Logger) *Engine {
-	e := &Engine{guest: guest, reader: reader, ledger: l, log: log, past: &past{}, searches: quote.NewSearches()}
+	e := &Engine{guest: guest, reader: reader, ledger: l, log: log, past: &reuse.Past{}, searches: quote.NewSearches()}
 	e.snapshot.Store(s)
 	return e
 }

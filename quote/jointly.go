@@ -32,11 +32,11 @@ func counted(m *model.Moments) []bool {
 
 // jointly says what the answer brings into the joint account.
 func (r *Request) jointly(ctx context.Context, parts []part, m *Quote) (*JointTerms, error) {
-	variance, lines, ok := m.Calibration.Noise.Normal()
-	if !ok {
+	variance, lines, err := m.Calibration.Noise.Normal()
+	if err != nil {
 		return nil, sqlstate.New(sqlstate.NotAllowed, "mechanism %s has no normal noise, and all answers of dataset "+
 			"%s share one account that needs it", m.Calibration.Kind, r.Policy.Dataset).
-			WithHint("Set fugu.mechanism to %s.", mechanism.Auto)
+			WithHint("Set fugu.mechanism to %s.", mechanism.Auto).Because(err)
 	}
 	var sums []bool
 	terms := map[*dataset.Protected]*joined{}
@@ -75,7 +75,6 @@ func (r *Request) jointly(ctx context.Context, parts []part, m *Quote) (*JointTe
 		out.Parts = append(out.Parts, part)
 	}
 	slices.SortFunc(out.Parts, func(a, b JointPart) int { return cmp.Compare(a.Table, b.Table) })
-	var err error
 	out.Bytes, err = json.Marshal(out.Parts)
 	return out, err
 }
