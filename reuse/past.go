@@ -1,4 +1,8 @@
-package pipeline
+// Package reuse finds answers in those that were given before: of sums over cells with their noise it makes the best
+// estimates of others, with the law of their error. What it finds costs nothing, as it is a function of what has been
+// paid for. Whether it finds anything, and how, depends on statements, on the noise of answers and on the reference: on
+// no protected row, nor on any value that was released. It charges nothing, and knows no session.
+package reuse
 
 import (
 	"context"
@@ -14,13 +18,22 @@ import (
 // maxGiven is how many answers, the newest, others are computed from.
 const maxGiven = 1000
 
-// past are the answers that others can be computed from, as far as this process has read them.
-type past struct {
-	mu sync.Mutex
-	of map[string]*pastAnswers // by dataset
+// Book has the answers that were given, as those see it who ask.
+type Book interface {
+	// Given returns the newest answers of a dataset behind the one with the number after, at most so many.
+	Given(ctx context.Context, dataset string, after int64, most int) ([]ledger.Given, error)
+	// Paid reports whether who asks has paid for an answer.
+	Paid(ctx context.Context, key ledger.Key) (bool, error)
 }
 
-type pastAnswers struct {
+// Past are the answers that others can be computed from, as far as this process has read them. Its zero value has read
+// none; it is safe for concurrent use.
+type Past struct {
+	mu sync.Mutex
+	of map[string]*answers // by dataset
+}
+
+type answers struct {
 	last  int64
 	given []given // newest first
 }
@@ -31,22 +44,24 @@ type given struct {
 	release mechanism.Release
 }
 
-// read returns the answers of a dataset, with those that the ledger has beside.
-func (p *past) read(ctx context.Context, l ledger.Ledger, dataset string) ([]given, error) {
+// read returns the answers of a dataset, with those that the book has beside.
+func (p *Past) read(ctx context.Context, book Book, dataset string) ([]given, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.of == nil {
-		p.of = map[string]*pastAnswers{}
+		p.of = map[string]*answers{}
 	}
 	known := p.of[dataset]
 	if known == nil {
-		known = &pastAnswers{}
+		known = &answers{}
 		p.of[dataset] = known
 	}
-	more, err := l.Given(ctx, dataset, known.last, maxGiven)
+	more, err := book.Given(ctx, dataset, known.last, maxGiven)
 	if err != nil {
-		return nil, ledgerError(err)
+		return nil, err
 	}
+
+	// An answer that nothing can be computed from is read once, too.
 	if len(more) > 0 {
 		known.last = more[0].ID
 	}
