@@ -12,7 +12,8 @@ import (
 // one. No name is rewritten and no statement refused: of the policies only who may ask is left. protected are the
 // databases of the same server that hold protected tables; with none there the catalog is not masked either, and no
 // reader is needed.
-func LoadApart(ctx context.Context, policies []*policy.Policy, reader *upstream.Reader, protected ...string) (*Snapshot, error) {
+func LoadApart(ctx context.Context, policies []*policy.Policy, reader *upstream.Reader,
+	protected ...string) (*Snapshot, error) {
 	s, err := Load(ctx, nil, reader, protected...)
 	if err != nil {
 		return nil, err

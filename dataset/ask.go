@@ -51,10 +51,12 @@ func (s *Snapshot) Ask(ctx context.Context, reader *upstream.Reader, p *policy.P
 	case len(out.Plan.Cuts) == 0:
 		return out, none
 	case p != nil && out.Policy != p:
-		return out, sqlstate.New(sqlstate.NotAllowed, "the statement is about the tables of dataset %s", out.Policy.Dataset).
+		return out, sqlstate.New(sqlstate.NotAllowed, "the statement is about the tables of dataset %s",
+			out.Policy.Dataset).
 			WithHint("List it in that dataset's policy.")
 	case out.Plan.ClientParams > 0:
-		return out, sqlstate.New(sqlstate.NotAnswerable, "the statement has parameters, so there is no one model of it").
+		return out, sqlstate.New(sqlstate.NotAnswerable,
+			"the statement has parameters, so there is no one model of it").
 			WithHint("Write their values into it.")
 	case len(out.Plan.Ordinary()) > 0:
 		return out, sqlstate.New(sqlstate.NotAnswerable,
@@ -81,10 +83,10 @@ func (s *Snapshot) PolicyOf(st *parser.Statement) (p *policy.Policy, err error) 
 			}
 			of := s.Find(src.Table.Schema, src.Table.Name).Policy
 			if p != nil && p != of {
-				return p, sqlstate.New(sqlstate.NotAnswerable, "one statement cannot read the datasets %s and %s together",
-					p.Dataset, of.Dataset).
-					WithHint("Ask about each in a statement of its own. A link joins tables of one policy only: the two would " +
-						"have to be protected by the same one.").At(src.Position)
+				return p, sqlstate.New(sqlstate.NotAnswerable,
+					"one statement cannot read the datasets %s and %s together", p.Dataset, of.Dataset).
+					WithHint("Ask about each in a statement of its own. A link joins tables of one policy only: the " +
+						"two would have to be protected by the same one.").At(src.Position)
 			}
 			p = of
 		}
@@ -100,8 +102,8 @@ func (s *Snapshot) single(ctx context.Context, reader *upstream.Reader, p *polic
 		return nil, err
 	}
 	if len(asked.Cuts) != 1 || len(asked.Cuts[0].Aggregates) == 0 {
-		return nil, fmt.Errorf("the statement has %d SELECTs that aggregate protected rows; write one, with an aggregate",
-			len(asked.Cuts))
+		return nil, fmt.Errorf(
+			"the statement has %d SELECTs that aggregate protected rows; write one, with an aggregate", len(asked.Cuts))
 	}
 	return asked.Cuts[0], nil
 }

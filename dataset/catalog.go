@@ -23,21 +23,31 @@ func (s *Snapshot) Catalog(ctx context.Context, reader planner.Querier, means Me
 	return Catalog{s, ctx, reader, means}
 }
 
+// ordinaryColumns are the columns, of types that anybody has, of plain tables with the name $2, of the schema $1 or,
+// where that is empty, of any; the schema public is first.
+const ordinaryColumns = `SELECT n.nspname, a.attname FROM pg_class c
+	JOIN pg_namespace n ON n.oid = c.relnamespace
+	JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+	JOIN pg_type t ON t.oid = a.atttypid
+	  AND (t.typtype = 'e' OR t.typtype = 'b' AND t.typnamespace = 'pg_catalog'::regnamespace)
+	WHERE c.relname = $2
+	  AND CASE $1 WHEN '' THEN n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' ELSE n.nspname = $1 END
+	  AND c.relkind IN ('r', 'p', 'm') AND NOT c.relrowsecurity AND c.relpersistence <> 't'
+	  AND has_table_privilege(c.oid, 'SELECT')
+	ORDER BY n.nspname <> 'public', n.nspname, a.attnum`
+
 // Ordinary finds a table that can be read beside protected rows. A name without a schema is looked for in all of them:
 // whoever binds the statement finds out whether the session means the same one.
 func (c Catalog) Ordinary(schema, name string) (parser.Table, error) {
-	rows, err := c.reader.Query(c.ctx, `SELECT n.nspname, a.attname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-	    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-	    JOIN pg_type t ON t.oid = a.atttypid AND (t.typtype = 'e' OR t.typtype = 'b' AND t.typnamespace = 'pg_catalog'::regnamespace)
-	  WHERE c.relname = $2 AND CASE $1 WHEN '' THEN n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' ELSE n.nspname = $1 END
-	    AND c.relkind IN ('r', 'p', 'm') AND NOT c.relrowsecurity AND c.relpersistence <> 't' AND has_table_privilege(c.oid, 'SELECT')
-	  ORDER BY n.nspname <> 'public', n.nspname, a.attnum`, [][]byte{[]byte(schema), []byte(name)}, []uint32{25, 25})
+	rows, err := c.reader.Query(c.ctx, ordinaryColumns, [][]byte{[]byte(schema), []byte(name)}, []uint32{25, 25})
 	if err != nil {
 		return parser.Table{}, err
 	}
 	if len(rows) == 0 || schema == "pg_catalog" || schema == "information_schema" {
-		return parser.Table{}, sqlstate.New(sqlstate.NotAnswerable, "the relation %s cannot be read together with protected rows", strings.TrimPrefix(schema+"."+name, ".")).
-			WithHint("It must be a plain table without row-level security that the reader may SELECT from. Anything else can be joined above the aggregate: aggregate the protected table in a subquery first.")
+		return parser.Table{}, sqlstate.New(sqlstate.NotAnswerable,
+			"the relation %s cannot be read together with protected rows", strings.TrimPrefix(schema+"."+name, ".")).
+			WithHint("It must be a plain table without row-level security that the reader may SELECT from. Anything " +
+				"else can be joined above the aggregate: aggregate the protected table in a subquery first.")
 	}
 	t := parser.Table{Schema: rows[0][0].Text, Name: name, Ordinary: true}
 	for _, r := range rows {

@@ -12,10 +12,12 @@ import (
 
 func loadColumns(ctx context.Context, reader *upstream.Reader, table string) ([]planner.Column, error) {
 	rows, err := reader.Query(ctx, `SELECT a.attname, format_type(a.atttypid, a.atttypmod),
-	    CASE WHEN a.attcollation NOT IN (0, 'pg_catalog."default"'::regcollation) THEN quote_ident(n.nspname) || '.' || quote_ident(l.collname) END
+	    CASE WHEN a.attcollation NOT IN (0, 'pg_catalog."default"'::regcollation)
+	      THEN quote_ident(n.nspname) || '.' || quote_ident(l.collname) END
 	  FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p')
 	  LEFT JOIN (pg_collation l JOIN pg_namespace n ON n.oid = l.collnamespace) ON l.oid = a.attcollation
-	  WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`, [][]byte{[]byte(table)}, nil)
+	  WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
+		[][]byte{[]byte(table)}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("reading its columns: %w", err)
 	}
@@ -29,17 +31,19 @@ func loadColumns(ctx context.Context, reader *upstream.Reader, table string) ([]
 	return columns, nil
 }
 
-// sameColumns refuses a reference with a column of another type, or another collation, than the table's: 7/2 is 3 of integers and 3.5 of numerics, so that an
-// expression would select other rows in the one than in the other, and noise would be calibrated to a statement that is not asked. A domain
-// counts as what it is over.
+// sameColumns refuses a reference with a column of another type, or another collation, than the table's: 7/2 is 3 of
+// integers and 3.5 of numerics, so that an expression would select other rows in the one than in the other, and noise
+// would be calibrated to a statement that is not asked. A domain counts as what it is over.
 func sameColumns(ctx context.Context, reader *upstream.Reader, t policy.Table) error {
 	if t.Reference.Name == "" {
 		return nil
 	}
-	const attribute = `SELECT a.attname, coalesce(nullif(t.typbasetype, 0), t.oid) AS typ, a.attcollation FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+	const attribute = `SELECT a.attname, coalesce(nullif(t.typbasetype, 0), t.oid) AS typ, a.attcollation
+	  FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
 	  WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attrelid = `
-	rows, err := reader.Query(ctx, `SELECT o.attname, format_type(r.typ, NULL), format_type(o.typ, NULL), r.typ = o.typ FROM (`+attribute+`to_regclass($1)) o
-	  JOIN (`+attribute+`to_regclass($2)) r USING (attname) WHERE r.typ <> o.typ OR r.attcollation <> o.attcollation ORDER BY 1`,
+	rows, err := reader.Query(ctx, `SELECT o.attname, format_type(r.typ, NULL), format_type(o.typ, NULL), r.typ = o.typ
+	  FROM (`+attribute+`to_regclass($1)) o JOIN (`+attribute+`to_regclass($2)) r USING (attname)
+	  WHERE r.typ <> o.typ OR r.attcollation <> o.attcollation ORDER BY 1`,
 		[][]byte{[]byte(Quoted(t.Qualified())), []byte(Quoted(t.Reference))}, nil)
 	if err != nil {
 		return fmt.Errorf("comparing its columns with the reference's: %w", err)
@@ -49,8 +53,8 @@ func sameColumns(ctx context.Context, reader *upstream.Reader, t policy.Table) e
 		if r[3].Text == "t" {
 			return fmt.Errorf("column %s of the reference %s has another collation", r[0].Text, t.Reference)
 		}
-		return fmt.Errorf("column %s of the reference %s is %s, and of the table %s: ALTER TABLE %s ALTER %s TYPE %s", r[0].Text, t.Reference, r[1].Text, r[2].Text,
-			Quoted(t.Reference), parser.QuoteIdent(r[0].Text), r[2].Text)
+		return fmt.Errorf("column %s of the reference %s is %s, and of the table %s: ALTER TABLE %s ALTER %s TYPE %s",
+			r[0].Text, t.Reference, r[1].Text, r[2].Text, Quoted(t.Reference), parser.QuoteIdent(r[0].Text), r[2].Text)
 	}
 	return nil
 }

@@ -31,7 +31,8 @@ func (s *Snapshot) declare(ctx context.Context, reader *upstream.Reader, p *poli
 	}
 	out := &Declared{Name: d.Name}
 	if !p.Accepts(policy.Translation) {
-		return errors.New("a declared model says how the distribution shifts, and nothing of coupled datasets: write assume: [translation]")
+		return errors.New("a declared model says how the distribution shifts, and nothing of coupled datasets: " +
+			"write assume: [translation]")
 	}
 	list, names := Components(c)
 	given := d.Components
@@ -71,7 +72,8 @@ func match(names, given []string) ([]int, error) {
 		order[i] = slices.Index(given, n)
 	}
 	if len(given) != len(names) || slices.Contains(order, -1) {
-		return nil, fmt.Errorf("its components are not those of the statement, which are: %s", strings.Join(names, "; "))
+		return nil, fmt.Errorf("its components are not those of the statement, which are: %s",
+			strings.Join(names, "; "))
 	}
 	return order, nil
 }

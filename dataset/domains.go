@@ -38,7 +38,8 @@ func loadDates(ctx context.Context, reader *upstream.Reader, t *planner.Table, d
 	if d.Dates.By == policy.Quarter {
 		step = "3 months"
 	}
-	rows, err := reader.Query(ctx, `SELECT s::`+typ+`::text, (s + $4::interval - interval '1 microsecond')::`+typ+`::text
+	rows, err := reader.Query(ctx, `SELECT s::`+typ+`::text,
+	    (s + $4::interval - interval '1 microsecond')::`+typ+`::text
 	  FROM generate_series(date_trunc($1, $2::timestamp), $3::timestamp, $4::interval) AS s ORDER BY s`,
 		[][]byte{[]byte(d.Dates.By), []byte(d.Dates.From), []byte(d.Dates.To), []byte(step)}, nil)
 	if err != nil {
@@ -62,8 +63,8 @@ type Undeclared struct {
 	Rows, Of      int64
 }
 
-// Undeclared counts, for each domain that a policy declares, the reference's rows outside of it. Of the protected rows it
-// says nothing but what the reference does.
+// Undeclared counts, for each domain that a policy declares, the reference's rows outside of it. Of the protected rows
+// it says nothing but what the reference does.
 func (s *Snapshot) Undeclared(ctx context.Context, p *policy.Policy, reader planner.Querier) ([]Undeclared, error) {
 	var out []Undeclared
 	for _, t := range s.Tables {
@@ -103,8 +104,9 @@ func (t *Protected) undeclared(ctx context.Context, reader planner.Querier, colu
 		}
 	}
 	inside := "CASE WHEN v IS NULL THEN " + null + " ELSE coalesce(v = ANY ($1::pg_catalog.text[]), false) END"
-	rows, err := reader.Query(ctx, "SELECT pg_catalog.count(*) FILTER (WHERE NOT "+inside+"), pg_catalog.count(*) FROM (SELECT ("+value+")::pg_catalog.text AS v FROM "+
-		t.Table.Reference+" AS t) AS q", [][]byte{planner.Array(values)}, nil)
+	rows, err := reader.Query(ctx, "SELECT pg_catalog.count(*) FILTER (WHERE NOT "+inside+"), pg_catalog.count(*) "+
+		"FROM (SELECT ("+value+")::pg_catalog.text AS v FROM "+t.Table.Reference+" AS t) AS q",
+		[][]byte{planner.Array(values)}, nil)
 	if err != nil {
 		return u, fmt.Errorf("counting the reference's rows outside of the domain of %s: %w", column, err)
 	}

@@ -21,7 +21,8 @@ func Header(ctx context.Context, p *policy.Policy, reader *upstream.Reader) (fit
 	var references []fitted.Reference
 	for _, t := range p.Tables {
 		name := t.Reference.String()
-		if t.Reference.Name == "" || slices.ContainsFunc(references, func(r fitted.Reference) bool { return r.Table == name }) {
+		seen := slices.ContainsFunc(references, func(r fitted.Reference) bool { return r.Table == name })
+		if t.Reference.Name == "" || seen {
 			continue
 		}
 		rows, hash, err := reader.Contents(ctx, Quoted(t.Reference))
@@ -57,7 +58,8 @@ func (s *Snapshot) TakeOver(ctx context.Context, dir string, reader *upstream.Re
 		}
 		if err != nil {
 			findings = append(findings, upstream.Finding{
-				Message: fmt.Sprintf("what fugu fit has prepared for dataset %s is not used: %v", p.Dataset, err), Hint: "run fugu fit again"})
+				Message: fmt.Sprintf("what fugu fit has prepared for dataset %s is not used: %v", p.Dataset, err),
+				Hint:    "run fugu fit again"})
 			continue
 		}
 		s.Fitted[p] = a

@@ -7,8 +7,9 @@ import (
 	"fugu/sensitivity"
 )
 
-// LawShift is how far a secret moves F under its declared law over one of its spans: between the two values of a pair at the
-// distance w the difference of means is w/Within of Along. What is declared for finitely many values has spans of one pair.
+// LawShift is how far a secret moves F under its declared law over one of its spans: between the two values of a pair
+// at the distance w the difference of means is w/Within of Along. What is declared for finitely many values has spans
+// of one pair.
 func LawShift(l policy.Law, span sensitivity.Span) (sensitivity.Shift, error) {
 	f := LawFamily{l, span}
 	from, to := f.Mean(span.From), f.Mean(span.To)

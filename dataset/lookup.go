@@ -11,8 +11,8 @@ import (
 	"fugu/upstream"
 )
 
-// Table finds a relation that is not ordinary. A name without a schema is a protected table's if any has that name; what
-// else it may mean in a session, Catalog.Table knows.
+// Table finds a relation that is not ordinary. A name without a schema is a protected table's if any has that name;
+// what else it may mean in a session, Catalog.Table knows.
 func (s *Snapshot) Table(schema, name string) (parser.Table, bool) {
 	if schema == "fugu" {
 		if v, ok := s.VirtualTable(name); ok {
@@ -37,7 +37,8 @@ func (s *Snapshot) Table(schema, name string) (parser.Table, bool) {
 // Find is the protected table of that name, of any schema if that is empty; nil: there is none.
 func (s *Snapshot) Find(schema, name string) *Protected {
 	for _, t := range s.Tables {
-		if t.Table.Name == name && (schema == "" || t.Table.Schema == schema || schema == parser.TwinSchema && t.Table.AtLeast > 0) {
+		asTwin := schema == parser.TwinSchema && t.Table.AtLeast > 0
+		if t.Table.Name == name && (schema == "" || t.Table.Schema == schema || asTwin) {
 			return t
 		}
 	}
@@ -86,11 +87,12 @@ func (s *Snapshot) Names(sql string) bool { return s.words.In(sql) }
 
 var _ parser.Twinner = (*Snapshot)(nil)
 
-// Twin finds the table of which a name means the twin: the table's, or the twin's own. A twin whose rows are not listed no
-// name means: the guest cannot read it, and statements that aggregate it are cut as those on noise are.
+// Twin finds the table of which a name means the twin: the table's, or the twin's own. A twin whose rows are not listed
+// no name means: the guest cannot read it, and statements that aggregate it are cut as those on noise are.
 func (s *Snapshot) Twin(schema, name string) (parser.Table, bool) {
 	for _, t := range s.Tables {
-		if t.Table.Twin && t.Table.AtLeast == 0 && t.Table.Name == name && (schema == "" || schema == t.Table.Schema || schema == parser.TwinSchema) {
+		listed := t.Table.Twin && t.Table.AtLeast == 0
+		if listed && t.Table.Name == name && slices.Contains([]string{"", t.Table.Schema, parser.TwinSchema}, schema) {
 			return t.Syntax, true
 		}
 	}
@@ -126,12 +128,17 @@ func (s *Snapshot) DatasetOf(sql string) string {
 
 // virtualTables are the columns of the tables in the schema fugu.
 var virtualTables = map[string][]planner.Column{
-	"budget": columns("dataset text, scope text, secret text, epsilon_total float8, epsilon_spent float8, epsilon_left float8, delta_total float8, releases int8, epoch int8, period int8"),
-	"last_release": columns("statement_id int8, column_name text, group_key text, mechanism text, assumption text, noise_sd float8, lower float8, upper float8, " +
-		"epsilon float8, delta float8, secret text, delta_reached float8, binding_pair text, epsilon_estimation float8"),
-	"releases": columns("statement_id int8, dataset text, at timestamptz, mechanism text, assumption text, epsilon float8, delta float8, failed bool"),
-	"twin":     columns("dataset text, table_name text, built timestamptz, rows int8, sampled int8, class text, told int8, taken int8, count_error float8, epsilon float8, delta float8, assumption text, at_least int8"),
-	"policy":   columns("dataset text, table_name text, secret text, proportion text, \"from\" float8, \"to\" float8, \"within\" float8"),
+	"budget": columns("dataset text, scope text, secret text, epsilon_total float8, epsilon_spent float8, " +
+		"epsilon_left float8, delta_total float8, releases int8, epoch int8, period int8"),
+	"last_release": columns("statement_id int8, column_name text, group_key text, mechanism text, assumption text, " +
+		"noise_sd float8, lower float8, upper float8, epsilon float8, delta float8, secret text, " +
+		"delta_reached float8, binding_pair text, epsilon_estimation float8"),
+	"releases": columns("statement_id int8, dataset text, at timestamptz, mechanism text, assumption text, " +
+		"epsilon float8, delta float8, failed bool"),
+	"twin": columns("dataset text, table_name text, built timestamptz, rows int8, sampled int8, class text, " +
+		"told int8, taken int8, count_error float8, epsilon float8, delta float8, assumption text, at_least int8"),
+	"policy": columns("dataset text, table_name text, secret text, proportion text, \"from\" float8, " +
+		"\"to\" float8, \"within\" float8"),
 }
 
 func columns(list string) []planner.Column {

@@ -25,14 +25,16 @@ func loadAdult(t testing.TB, edits ...string) (*Snapshot, error) {
 // A declared model that does not fit its statement stops everything.
 func TestDeclaredMistakes(t *testing.T) {
 	patient.Test(t)
+	const asked = "SELECT sex, avg(age) AS a, count(*) FROM adult GROUP BY sex"
 	for _, c := range []struct{ old, new, want string }{
 		{"avg(age) at sex=Male, ", "avg(age) at sex=Males, ", "which are: "},
 		{"avg(age) at sex=Male, ", "avg(age), ", "avg(age) at sex=Female"},
-		{"SELECT sex, avg(age) AS a, count(*) FROM adult GROUP BY sex", "SELECT sex, avg(age), count(*) FROM adult WHERE age > $1 GROUP BY sex", "parameters"},
-		{"SELECT sex, avg(age) AS a, count(*) FROM adult GROUP BY sex", "SELECT 1", "aggregates a protected table"},
-		{"SELECT sex, avg(age) AS a, count(*) FROM adult GROUP BY sex", "SELECT (SELECT count(*) FROM adult), (SELECT avg(age) FROM adult)", "2 SELECTs"},
+		{asked, "SELECT sex, avg(age), count(*) FROM adult WHERE age > $1 GROUP BY sex", "parameters"},
+		{asked, "SELECT 1", "aggregates a protected table"},
+		{asked, "SELECT (SELECT count(*) FROM adult), (SELECT avg(age) FROM adult)", "2 SELECTs"},
 	} {
-		if _, err := loadAdult(t, "analysts:", strings.Replace(edited.DeclaredAges, c.old, c.new, 1)); err == nil || !strings.Contains(err.Error(), c.want) {
+		_, err := loadAdult(t, "analysts:", strings.Replace(edited.DeclaredAges, c.old, c.new, 1))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s in place of %s: %v", c.new, c.old, err)
 		}
 	}
@@ -50,7 +52,8 @@ func TestPublicMistakes(t *testing.T) {
 		{"SELECT count(*) FROM adult", fmt.Sprintf("count(*): %d.5", rows), "whole number"},
 		{"SELECT count(*) FROM adult WHERE income = '>50K'", "count(*): 8000", "tell the value of secret high_income"},
 		{"SELECT income, count(*) FROM adult GROUP BY income", "x: 1", "income"},
-		{"SELECT sex, count(*) FROM adult GROUP BY sex", "count(*) at sex=Male: 1", "which are: count(*) at sex=Female; count(*) at sex=Male"},
+		{"SELECT sex, count(*) FROM adult GROUP BY sex", "count(*) at sex=Male: 1",
+			"which are: count(*) at sex=Female; count(*) at sex=Male"},
 		{"SELECT avg(age) FROM adult", "avg(age): 39", "only counts and sums"},
 		{"SELECT regr_sxx(age, age) FROM adult", "'regr_sxx(age, age)': 39", "only counts and sums"},
 		{"SELECT 1", "x: 1", "aggregates a protected table"},
@@ -64,20 +67,22 @@ func TestPublicMistakes(t *testing.T) {
 
 // What the reference or the table cannot speak of is found when the policy is loaded.
 func TestSecretsWithoutAModel(t *testing.T) {
-	for secret, want := range map[string]string{
-		"mean: workclass\n    pairs: [[1, 2]]":                                                       "mean: ",
-		"mean: nothing\n    pairs: [[1, 2]]":                                                         "nothing",
-		"mean: nullif(age, 40)\n    pairs: [[1, 2]]":                                                 "is NULL in rows of the reference",
-		"mean: age + 1000000000000\n    pairs: [[1, 2]]":                                             "hardly varies",
-		"mean: 1 + 0 * age\n    pairs: [[1, 2]]":                                                     "hardly varies",
-		"categories: age\n    values: {within: 0.1}":                                                 "at most 32",
-		"categories: education\n    values: {from: 0.5, within: 0.1}":                                "add up to 1",
-		"categories: education\n    pairs: [[{Bachelors: 1}, {Nonsense: 1}]]":                        "no value of column",
-		"categories: education\n    pairs: [[{Bachelors: 1}, {Preschool: 1}]]":                       "where education is Preschool",
-		"proportion: age > 89\n    pairs: [[0.1, 0.2]]":                                              "6 rows inside the predicate",
-		"categories: sex\n    pairs: [[{Female: 1}, {Male: 1}]]\n    about: distribution":            "",
-		"categories: age\n    pairs: [[{'17': 0.5, '90': 0.5}, {'90': 1}]]\n    about: distribution": "each class of secret private_sector needs at least",
+	for _, c := range [][2]string{
+		{"mean: workclass\n    pairs: [[1, 2]]", "mean: "},
+		{"mean: nothing\n    pairs: [[1, 2]]", "nothing"},
+		{"mean: nullif(age, 40)\n    pairs: [[1, 2]]", "is NULL in rows of the reference"},
+		{"mean: age + 1000000000000\n    pairs: [[1, 2]]", "hardly varies"},
+		{"mean: 1 + 0 * age\n    pairs: [[1, 2]]", "hardly varies"},
+		{"categories: age\n    values: {within: 0.1}", "at most 32"},
+		{"categories: education\n    values: {from: 0.5, within: 0.1}", "add up to 1"},
+		{"categories: education\n    pairs: [[{Bachelors: 1}, {Nonsense: 1}]]", "no value of column"},
+		{"categories: education\n    pairs: [[{Bachelors: 1}, {Preschool: 1}]]", "where education is Preschool"},
+		{"proportion: age > 89\n    pairs: [[0.1, 0.2]]", "6 rows inside the predicate"},
+		{"categories: sex\n    pairs: [[{Female: 1}, {Male: 1}]]\n    about: distribution", ""},
+		{"categories: age\n    pairs: [[{'17': 0.5, '90': 0.5}, {'90': 1}]]\n    about: distribution",
+			"each class of secret private_sector needs at least"},
 	} {
+		secret, want := c[0], c[1]
 		_, err := loadAdult(t, private, secret)
 		switch {
 		case want == "" && err != nil:
@@ -86,13 +91,16 @@ func TestSecretsWithoutAModel(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", secret, err, want)
 		}
 	}
-	if _, err := loadAdult(t, private, "categories: education\n    values: {within: 0.1}", "education: reference", "education: [Bachelors, HS-grad, Masters]"); err == nil || !strings.Contains(err.Error(), "declared values") {
+	_, err := loadAdult(t, private, "categories: education\n    values: {within: 0.1}",
+		"education: reference", "education: [Bachelors, HS-grad, Masters]")
+	if err == nil || !strings.Contains(err.Error(), "declared values") {
 		t.Errorf("a domain that leaves rows out: %v", err)
 	}
-	if _, err := loadAdult(t, "plain_rows: reference", "drawn: from-reference"); err == nil || !strings.Contains(err.Error(), "drawn from the reference") {
+	_, err = loadAdult(t, "plain_rows: reference", "drawn: from-reference")
+	if err == nil || !strings.Contains(err.Error(), "drawn from the reference") {
 		t.Errorf("more rows than the reference has: %v", err)
 	}
-	if _, err := loadAdult(t, "plain_rows: reference", "drawn: from-reference", "rows: ", "rows: 200 # "); err != nil {
+	if _, err = loadAdult(t, "plain_rows: reference", "drawn: from-reference", "rows: ", "rows: 200 # "); err != nil {
 		t.Errorf("few rows of the reference: %v", err)
 	}
 }
@@ -103,15 +111,17 @@ func TestReferenceOfOtherTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for change, want := range map[string]string{
-		"":                                          "",
-		"ALTER age TYPE numeric":                    "column age of the reference public.typed is numeric, and of the table integer: ALTER TABLE \"public\".\"typed\" ALTER \"age\" TYPE integer",
+		"": "",
+		"ALTER age TYPE numeric": "column age of the reference public.typed is numeric, and of the table " +
+			"integer: ALTER TABLE \"public\".\"typed\" ALTER \"age\" TYPE integer",
 		"ALTER sex TYPE char(9)":                    "column sex of the reference public.typed is character",
 		`ALTER sex TYPE text COLLATE "C"`:           "column sex of the reference public.typed has another collation",
 		"ALTER age TYPE years":                      "",
 		"ALTER age TYPE years, ADD further text":    "",
 		"ALTER age TYPE years, ALTER sex TYPE name": "column sex of the reference public.typed is name",
 	} {
-		sql := `DROP TABLE IF EXISTS typed; DROP DOMAIN IF EXISTS years; CREATE DOMAIN years AS int; CREATE TABLE typed AS TABLE adult_reference; GRANT SELECT ON typed TO fugu_reader;`
+		sql := `DROP TABLE IF EXISTS typed; DROP DOMAIN IF EXISTS years; CREATE DOMAIN years AS int;
+			CREATE TABLE typed AS TABLE adult_reference; GRANT SELECT ON typed TO fugu_reader;`
 		if change != "" {
 			sql += "ALTER TABLE typed " + change
 		}

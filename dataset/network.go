@@ -10,8 +10,8 @@ import (
 )
 
 // loadNetwork reads the network of a table whose secrets are parameters, and chooses their quilts: those with the least
-// noise at the policy's ε for a statement that every column near the parameter moves by as much. What analysts ask has no
-// part in it.
+// noise at the policy's ε for a statement that every column near the parameter moves by as much. What analysts ask has
+// no part in it.
 func (t *Protected) loadNetwork() error {
 	n, ok := t.Policy.Network(t.Config.Qualified())
 	if !ok {
@@ -20,7 +20,8 @@ func (t *Protected) loadNetwork() error {
 	out := &Network{Parameters: n.Parameters, Independent: n.Independent}
 	nodes := make([]sensitivity.Parameter, len(n.Parameters))
 	for i, q := range n.Parameters {
-		nodes[i] = sensitivity.Parameter{Name: q.Name, Values: len(q.Values), Parents: q.Parents, Table: q.Probabilities}
+		nodes[i] = sensitivity.Parameter{
+			Name: q.Name, Values: len(q.Values), Parents: q.Parents, Table: q.Probabilities}
 		if err := t.hasColumn(q.Column); q.Column != "" && err != nil {
 			return fmt.Errorf("network: parameter %s: %w", q.Name, err)
 		}
@@ -39,7 +40,8 @@ func (t *Protected) loadNetwork() error {
 			continue
 		}
 		i := slices.IndexFunc(n.Parameters, func(q policy.Parameter) bool { return q.Name == sec.Parameter })
-		quilt, err := net.BestQuilt(i, float64(t.Policy.Privacy.Epsilon), func(near []bool) float64 { return float64(len(out.Columns(near))) })
+		width := func(near []bool) float64 { return float64(len(out.Columns(near))) }
+		quilt, err := net.BestQuilt(i, float64(t.Policy.Privacy.Epsilon), width)
 		if err != nil {
 			return fmt.Errorf("network: secret %s: %w", sec.Name, err)
 		}

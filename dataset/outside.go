@@ -12,9 +12,10 @@ import (
 	"fugu/policy"
 )
 
-// outside is how many rows of the table may have a value of the column that is not public: the root of the expected square.
-// Of N reference rows x have none; so by Laplace's rule of succession the share p of such rows has the law Beta(x+1,N-x+1),
-// and of n rows they are binomial. A table that is drawn from its reference has none if the reference has none.
+// Outside is how many rows of the table may have a value of the column that is not public: the root of the expected
+// square. Of N reference rows x have none; so by Laplace's rule of succession the share p of such rows has the law
+// Beta(x+1,N-x+1), and of n rows they are binomial. A table that is drawn from its reference has none if the reference
+// has none.
 func (t *Protected) Outside(ctx context.Context, ref planner.Querier, column string) (float64, error) {
 	t.outsideMu.Lock()
 	defer t.outsideMu.Unlock()
@@ -22,7 +23,8 @@ func (t *Protected) Outside(ctx context.Context, ref planner.Querier, column str
 		return v, nil
 	}
 	col := "(t." + parser.QuoteIdent(column) + ")::pg_catalog.text"
-	rows, err := ref.Query(ctx, "SELECT "+col+", pg_catalog.count(*) FROM "+t.Table.Reference+" AS t GROUP BY "+col, nil, nil)
+	sql := "SELECT " + col + ", pg_catalog.count(*) FROM " + t.Table.Reference + " AS t GROUP BY " + col
+	rows, err := ref.Query(ctx, sql, nil, nil)
 	if err != nil {
 		return 0, fmt.Errorf("counting the values of %s that are not public: %w", column, err)
 	}

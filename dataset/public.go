@@ -17,7 +17,8 @@ import (
 // loadPublic plans the public statistics of the policies, and refuses those that tell a secret.
 func (s *Snapshot) loadPublic(ctx context.Context, reader *upstream.Reader) error {
 	for _, p := range s.Policies {
-		// A twin counts what is known of its table when it is built: here it is only read, so that a mistake shows early.
+		// A twin counts what is known of its table when it is built: here it is only read, so that a mistake shows
+		// early.
 		for _, t := range p.Tables {
 			if t.Answers != policy.FromTwin || t.Link != nil {
 				continue
@@ -33,7 +34,8 @@ func (s *Snapshot) loadPublic(ctx context.Context, reader *upstream.Reader) erro
 				continue
 			}
 			if err := s.publish(ctx, reader, p, pub); err != nil {
-				return fmt.Errorf("%s:%d:%d: public statistic %s: %w", p.Source, pub.At.Line, pub.At.Column, pub.Name, err)
+				return fmt.Errorf("%s:%d:%d: public statistic %s: %w",
+					p.Source, pub.At.Line, pub.At.Column, pub.Name, err)
 			}
 		}
 	}
@@ -64,11 +66,13 @@ func (s *Snapshot) publish(ctx context.Context, reader *upstream.Reader, p *poli
 		}
 	}
 	if !p.Accepts(policy.Translation) || !p.Accepts(policy.Gaussian) {
-		return errors.New("what is known given public statistics rests on both assumptions: write assume: [translation, gaussian]")
+		return errors.New("what is known given public statistics rests on both assumptions: " +
+			"write assume: [translation, gaussian]")
 	}
 	for i, sec := range t.Table.Secrets {
 		if !t.Psi[i].Conditional(sec) {
-			return fmt.Errorf("secret %s is no proportion of the table's own rows, and nothing else has a model given public statistics", sec.Name)
+			return fmt.Errorf("secret %s is no proportion of the table's own rows, and nothing else has a model given "+
+				"public statistics", sec.Name)
 		}
 	}
 	_, names := Components(c)
@@ -90,11 +94,12 @@ func (s *Snapshot) publish(ctx context.Context, reader *upstream.Reader, p *poli
 	if t.Public == nil {
 		t.Public = &Published{}
 	}
-	t.Public.names, t.Public.cuts, t.Public.values = append(t.Public.names, pub.Name), append(t.Public.cuts, c), append(t.Public.values, values)
+	t.Public.names, t.Public.cuts = append(t.Public.names, pub.Name), append(t.Public.cuts, c)
+	t.Public.values = append(t.Public.values, values)
 	return nil
 }
 
-// known is the model of a table's public statistics.
+// Known is the model of a table's public statistics.
 func (t *Protected) Known(ctx context.Context, ref planner.Querier) (*model.Public, error) {
 	var moments []*model.Moments
 	var values []float64
@@ -104,7 +109,8 @@ func (t *Protected) Known(ctx context.Context, ref planner.Querier) (*model.Publ
 			return nil, err
 		}
 		if len(m.Components) != len(t.Public.values[i]) {
-			return nil, fmt.Errorf("the model of public statistic %s has %d components, not %d", t.Public.names[i], len(m.Components), len(t.Public.values[i]))
+			return nil, fmt.Errorf("the model of public statistic %s has %d components, not %d",
+				t.Public.names[i], len(m.Components), len(t.Public.values[i]))
 		}
 		moments = append(moments, m)
 		for _, v := range t.Public.values[i] {
@@ -116,7 +122,7 @@ func (t *Protected) Known(ctx context.Context, ref planner.Querier) (*model.Publ
 	return model.NewPublic(ctx, ref, moments, values)
 }
 
-// exact are the components of a cut that are public themselves, with their values.
+// Exact are the components of a cut that are public themselves, with their values.
 func (p *Published) Exact(c *planner.Bound) map[model.Component]planner.Value {
 	out := map[model.Component]planner.Value{}
 	for i, z := range p.cuts {
@@ -152,8 +158,8 @@ func project(cell planner.Cell, keys []int, other planner.Cell) bool {
 	return true
 }
 
-// sums are the public totals of a cut's components: those of the public statistic that divides them finest, by aggregate.
-// That the cells which a key's public domain gives are all that there are is what the policy says of it.
+// Sums are the public totals of a cut's components: those of the public statistic that divides them finest, by
+// aggregate. That the cells which a key's public domain gives are all that there are is what the policy says of it.
 func (p *Published) Sums(c *planner.Bound, list []model.Component) []mechanism.Sum {
 	var out []mechanism.Sum
 	for a := range c.Aggregates {

@@ -21,7 +21,8 @@ type Repeated struct {
 // them.
 const uniqueKeys = `SELECT i.indexrelid, a.attname, EXISTS (SELECT FROM pg_catalog.pg_attribute r
 		WHERE r.attrelid = pg_catalog.to_regclass($2) AND r.attname = a.attname AND NOT r.attisdropped)
-	FROM pg_catalog.pg_index i CROSS JOIN LATERAL pg_catalog.unnest(i.indkey[:i.indnkeyatts - 1]) WITH ORDINALITY k(n, o)
+	FROM pg_catalog.pg_index i
+		CROSS JOIN LATERAL pg_catalog.unnest(i.indkey[:i.indnkeyatts - 1]) WITH ORDINALITY k(n, o)
 		JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.n
 	WHERE i.indrelid = pg_catalog.to_regclass($1) AND i.indisunique AND i.indpred IS NULL AND NOT 0 = ANY (i.indkey)
 	ORDER BY i.indisprimary DESC, i.indexrelid, k.o`
@@ -54,8 +55,8 @@ func (s *Snapshot) Repeated(ctx context.Context, p *policy.Policy, reader planne
 // keys are what names one row of a table, each once: what is unique in it and in the reference can be, and what other
 // tables of the policy are linked to.
 func (t *Protected) keys(ctx context.Context, s *Snapshot, reader planner.Querier) (out [][]string, err error) {
-	rows, err := reader.Query(ctx, uniqueKeys, [][]byte{[]byte(Quoted(t.Config.Qualified())), []byte(t.Table.Reference)},
-		[]uint32{25, 25})
+	names := [][]byte{[]byte(Quoted(t.Config.Qualified())), []byte(t.Table.Reference)}
+	rows, err := reader.Query(ctx, uniqueKeys, names, []uint32{25, 25})
 	if err != nil {
 		return nil, fmt.Errorf("looking for the keys of %s: %w", t.Table, err)
 	}
@@ -92,7 +93,8 @@ func (t *Protected) keys(ctx context.Context, s *Snapshot, reader planner.Querie
 func (t *Protected) repeated(ctx context.Context, reader planner.Querier, columns []string) (Repeated, error) {
 	list := strings.Join(columns, ", ")
 	r := Repeated{Table: t.Table.String(), Columns: list}
-	sql := fmt.Sprintf(`SELECT coalesce(pg_catalog.sum(n) FILTER (WHERE whole AND n > 1), 0), coalesce(pg_catalog.sum(n), 0)
+	sql := fmt.Sprintf(`
+		SELECT coalesce(pg_catalog.sum(n) FILTER (WHERE whole AND n > 1), 0), coalesce(pg_catalog.sum(n), 0)
 		FROM (SELECT pg_catalog.count(*) AS n, ROW(%[1]s) IS NOT NULL AS whole FROM %[2]s GROUP BY %[1]s) AS k`,
 		list, t.Table.Reference)
 	rows, err := reader.Query(ctx, sql, nil, nil)

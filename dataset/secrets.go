@@ -14,13 +14,16 @@ import (
 	"fugu/upstream"
 )
 
-// maxCategories bounds the values of a column whose proportions are secret over a range: each two of them are a direction.
+// maxCategories bounds the values of a column whose proportions are secret over a range: each two of them are a
+// direction.
 const maxCategories = 32
 
 // secret reads what a policy says of a secret against the table's columns.
-func (t *Protected) secret(ctx context.Context, reader *upstream.Reader, sec policy.Secret) (planner.Secret, model.Psi, error) {
+func (t *Protected) secret(ctx context.Context, reader *upstream.Reader, sec policy.Secret) (planner.Secret,
+	model.Psi, error) {
 	out := planner.Secret{Name: sec.Name}
-	psi := model.Psi{Name: sec.Name, Distribution: sec.About == policy.AboutDistribution, FromReference: t.Config.Drawn == policy.FromReference}
+	psi := model.Psi{Name: sec.Name, Distribution: sec.About == policy.AboutDistribution,
+		FromReference: t.Config.Drawn == policy.FromReference}
 	if sec.Parameter != "" {
 		out.Parameter, out.Text = true, "parameter "+sec.Parameter
 		psi.Vectors = [][2][]float64{{{1}, {1}}} // the reference's rows, as they are
@@ -60,16 +63,19 @@ func (t *Protected) secret(ctx context.Context, reader *upstream.Reader, sec pol
 	return out, psi, nil
 }
 
-// categories reads a secret vector of proportions. Categories of which no vector has any rows are no class of the model.
+// categories reads a secret vector of proportions. Categories of which no vector has any rows are no class of the
+// model.
 func (t *Protected) categories(sec policy.Secret, out *planner.Secret, psi *model.Psi) error {
 	domain := t.Table.Domains[sec.Categories]
 	out.Column, out.Text = sec.Categories, parser.SQL(parser.Column{Name: sec.Categories}, "", nil)
 	if r := sec.Range; r != nil {
 		if len(domain) > maxCategories {
-			return fmt.Errorf("column %s has %d values; at most %d can have secret proportions over a range: list pairs of vectors", sec.Categories, len(domain), maxCategories)
+			return fmt.Errorf("column %s has %d values; at most %d can have secret proportions over a range: "+
+				"list pairs of vectors", sec.Categories, len(domain), maxCategories)
 		}
 		if k := float64(len(domain)); r.From*k >= 1 || r.To*k <= 1 {
-			return fmt.Errorf("column %s has %d values; no two vectors of proportions between %v and %v add up to 1", sec.Categories, len(domain), r.From, r.To)
+			return fmt.Errorf("column %s has %d values; no two vectors of proportions between %v and %v add up to 1",
+				sec.Categories, len(domain), r.From, r.To)
 		}
 		out.Classes = domain
 		psi.Simplex = &model.Simplex{From: r.From, To: r.To, Within: r.Within}
@@ -78,7 +84,7 @@ func (t *Protected) categories(sec policy.Secret, out *planner.Secret, psi *mode
 	for _, pair := range sec.Vectors {
 		for _, vector := range pair {
 			for _, share := range vector {
-				v := planner.Value{Text: share.Category.Text, Null: share.Category.IsNull}
+				v := category(share)
 				if !slices.Contains(domain, v) {
 					return fmt.Errorf("%s is no value of column %s", share.Category, sec.Categories)
 				}
@@ -93,10 +99,15 @@ func (t *Protected) categories(sec policy.Secret, out *planner.Secret, psi *mode
 		for i, vector := range pair {
 			vectors[i] = make([]float64, len(out.Classes))
 			for _, share := range vector {
-				vectors[i][slices.Index(out.Classes, planner.Value{Text: share.Category.Text, Null: share.Category.IsNull})] = share.Proportion
+				vectors[i][slices.Index(out.Classes, category(share))] = share.Proportion
 			}
 		}
 		psi.Vectors = append(psi.Vectors, vectors)
 	}
 	return nil
+}
+
+// category is the value of the column that a vector gives a share.
+func category(share policy.Share) planner.Value {
+	return planner.Value{Text: share.Category.Text, Null: share.Category.IsNull}
 }

@@ -14,85 +14,99 @@ import (
 	"fugu/upstream"
 )
 
+// loadTable reads all that belongs to one table of a policy, but for its link.
 func loadTable(ctx context.Context, p *policy.Policy, t policy.Table, reader *upstream.Reader) (*Protected, error) {
-	pt := &Protected{Policy: p, Config: t, Reference: t.Reference, Table: &planner.Table{
-		Schema: t.Schema, Name: t.Name, Rows: t.Rows,
-		Domains: map[string][]planner.Value{}, Calendars: map[string]planner.Calendar{}, Bounds: map[string][2]string{}}}
-	if pt.Table.Twin = t.Answers == policy.FromTwin; pt.Table.Twin {
-		return pt, pt.loadTwin(ctx, reader)
+	out := &Protected{Policy: p, Config: t, Reference: t.Reference, Table: &planner.Table{
+		Schema: t.Schema, Name: t.Name, Rows: t.Rows, Domains: map[string][]planner.Value{},
+		Calendars: map[string]planner.Calendar{}, Bounds: map[string][2]string{}}}
+	if out.Table.Twin = t.Answers == policy.FromTwin; out.Table.Twin {
+		return out, out.loadTwin(ctx, reader)
 	}
 	if t.Reference.Name != "" {
-		pt.Table.Reference = Quoted(t.Reference)
+		out.Table.Reference = Quoted(t.Reference)
 	}
 	if hook.ModelFromData {
-		pt.Table.Reference = Quoted(t.Qualified())
+		out.Table.Reference = Quoted(t.Qualified())
 	}
-	columns, err := loadColumns(ctx, reader, Quoted(t.Qualified()))
-	if err != nil {
+
+	// Domains and secrets speak of columns, and a network of secrets.
+	var err error
+	if out.Table.Columns, err = loadColumns(ctx, reader, Quoted(t.Qualified())); err != nil {
 		return nil, err
 	}
 	if err := sameColumns(ctx, reader, t); err != nil {
 		return nil, err
 	}
-	pt.Table.Columns = columns
-	pt.Syntax = parser.Table{Schema: t.Schema, Name: t.Name}
-	for _, c := range columns {
-		pt.Syntax.Columns = append(pt.Syntax.Columns, c.Name)
+	out.Syntax = parser.Table{Schema: t.Schema, Name: t.Name}
+	for _, c := range out.Table.Columns {
+		out.Syntax.Columns = append(out.Syntax.Columns, c.Name)
 	}
-	for _, d := range t.GroupBy {
-		if d.Dates != nil {
-			if err := loadDates(ctx, reader, pt.Table, d); err != nil {
-				return nil, fmt.Errorf("group_by %s: %w", d.Column, err)
-			}
-			continue
-		}
-		values, err := loadDomain(ctx, reader, pt.Table, d)
-		if err != nil {
-			return nil, fmt.Errorf("group_by %s: %w", d.Column, err)
-		}
-		pt.Table.Domains[d.Column] = values
-		if d.Range != nil {
-			pt.Table.Bounds[d.Column] = [2]string{strconv.FormatInt(d.Range.From, 10), strconv.FormatInt(d.Range.To, 10)}
-		}
+	if err := out.loadDomains(ctx, reader); err != nil {
+		return nil, err
 	}
 	for _, sec := range p.Secrets {
 		if sec.Table != t.Qualified() {
 			continue
 		}
-		secret, psi, err := pt.secret(ctx, reader, sec)
+		secret, psi, err := out.secret(ctx, reader, sec)
 		if err != nil {
 			return nil, fmt.Errorf("secret %s (line %d): %w", sec.Name, sec.PropertyAt.Line, err)
 		}
-		pt.Table.Secrets, pt.Psi = append(pt.Table.Secrets, secret), append(pt.Psi, psi)
+		out.Table.Secrets, out.Psi = append(out.Table.Secrets, secret), append(out.Psi, psi)
 	}
-	if err := pt.loadNetwork(); err != nil {
+	if err := out.loadNetwork(); err != nil {
 		return nil, err
 	}
-	if len(pt.Table.Secrets) == 0 || pt.Table.Reference == "" {
-		return pt, nil
-	}
-	if pt.Totals, err = model.CountClasses(ctx, reader, pt.Table); err != nil {
-		return nil, err
-	}
-	if pt.ties, err = pt.compare(ctx, reader); err != nil {
-		return nil, err
-	}
-	for i, psi := range pt.Psi {
-		if err := psi.Check(pt.Totals[i], t.Rows); err != nil {
-			return nil, err
-		}
-	}
-	return pt, nil
+	return out, out.loadClasses(ctx, reader)
 }
 
-// loadTwin reads the columns of a table that is answered from its twin: statements are parsed with them. Nothing else of it
-// is read, as no statistic of it is asked.
+// loadDomains lists the public values of the columns by which statements may group.
+func (t *Protected) loadDomains(ctx context.Context, reader *upstream.Reader) (err error) {
+	for _, d := range t.Config.GroupBy {
+		if d.Dates != nil {
+			err = loadDates(ctx, reader, t.Table, d)
+		} else {
+			t.Table.Domains[d.Column], err = loadDomain(ctx, reader, t.Table, d)
+		}
+		if err != nil {
+			return fmt.Errorf("group_by %s: %w", d.Column, err)
+		}
+		if d.Range != nil {
+			from, to := strconv.FormatInt(d.Range.From, 10), strconv.FormatInt(d.Range.To, 10)
+			t.Table.Bounds[d.Column] = [2]string{from, to}
+		}
+	}
+	return nil
+}
+
+// loadClasses counts the reference's rows by the classes of the secrets, and refuses secrets of which it cannot speak.
+func (t *Protected) loadClasses(ctx context.Context, reader *upstream.Reader) (err error) {
+	if len(t.Table.Secrets) == 0 || t.Table.Reference == "" {
+		return nil
+	}
+	if t.Totals, err = model.CountClasses(ctx, reader, t.Table); err != nil {
+		return err
+	}
+	if t.ties, err = t.compare(ctx, reader); err != nil {
+		return err
+	}
+	for i, psi := range t.Psi {
+		if err := psi.Check(t.Totals[i], t.Table.Rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadTwin reads the columns of a table that is answered from its twin: statements are parsed with them. Nothing else
+// of it is read, as no statistic of it is asked.
 func (t *Protected) loadTwin(ctx context.Context, reader *upstream.Reader) (err error) {
 	t.Table.Columns, err = loadColumns(ctx, reader, Quoted(t.Config.Qualified()))
 	t.Syntax = parser.Table{Schema: t.Config.Schema, Name: t.Config.Name, Twin: true, Linked: t.Config.Link != nil}
 	if w := t.Config.Twin; w.Rows == policy.Aggregate {
 		t.Table.AtLeast, t.Syntax.Aggregates = w.AtLeast, true
-		t.Table.Columns = slices.DeleteFunc(t.Table.Columns, func(c planner.Column) bool { return slices.Contains(w.Drop, c.Name) })
+		dropped := func(c planner.Column) bool { return slices.Contains(w.Drop, c.Name) }
+		t.Table.Columns = slices.DeleteFunc(t.Table.Columns, dropped)
 	}
 	for _, c := range t.Table.Columns {
 		t.Syntax.Columns = append(t.Syntax.Columns, c.Name)
@@ -102,7 +116,8 @@ func (t *Protected) loadTwin(ctx context.Context, reader *upstream.Reader) (err 
 }
 
 // loadDomain lists the public values of a column, in the text form that PostgreSQL gives them.
-func loadDomain(ctx context.Context, reader *upstream.Reader, t *planner.Table, d policy.Domain) ([]planner.Value, error) {
+func loadDomain(ctx context.Context, reader *upstream.Reader, t *planner.Table, d policy.Domain) ([]planner.Value,
+	error) {
 	typ, err := typeOf(t, d.Column)
 	if err != nil {
 		return nil, err

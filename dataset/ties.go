@@ -9,8 +9,9 @@ import (
 	"fugu/upstream"
 )
 
-// compare finds secrets that are tied together, and refuses those that are one: where each follows from the other, a pair
-// of values of one is a pair of the other as well, and the policy would state what is to be hidden twice, perhaps not alike.
+// compare finds secrets that are tied together, and refuses those that are one: where each follows from the other, a
+// pair of values of one is a pair of the other as well, and the policy would state what is to be hidden twice, perhaps
+// not alike.
 func (t *Protected) compare(ctx context.Context, reader *upstream.Reader) ([]model.Tie, error) {
 	ties, err := model.Ties(ctx, reader, t.Table)
 	if err != nil {
@@ -48,7 +49,8 @@ func (s *Snapshot) Ties() (out []string) {
 			at := t.secretAt(tie.B)
 			out = append(out, fmt.Sprintf("%s:%d:%d: dataset %s: the secrets %s and %s of %s are tied: %s. "+
 				"A pair of values of either is hidden as the other moves along with it; "+
-				"that both move on their own is hidden less well, or not at all. Where shares add up, write one secret with categories: in their place",
+				"that both move on their own is hidden less well, or not at all. Where shares add up, "+
+				"write one secret with categories: in their place",
 				t.Policy.Source, at.Line, at.Column, t.Policy.Dataset, tie.A, tie.B, t.Table, tie.What))
 		}
 	}

@@ -87,7 +87,8 @@ func (b *booking) fill(ctx context.Context, s *stored) error {
 	return err
 }
 
-// Abandon implements Ledger. It is what compacting does to an answer: the charge stays, and the key is free for another.
+// Abandon implements Ledger. It is what compacting does to an answer: the charge stays, and the key is free for
+// another.
 func (l *store) Abandon(ctx context.Context, key Key, id int64, user string) error {
 	err := l.alter(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		s, err := l.seal.scan(tx.QueryRowContext(ctx, answerColumns+`WHERE key = $1`, string(key)))
@@ -98,7 +99,8 @@ func (l *store) Abandon(ctx context.Context, key Key, id int64, user string) err
 			return err
 		}
 		drops := []audit.Drop{s.dropped()}
-		return l.drop(ctx, tx, drops, audit.Entry{Event: audit.Abandoned, Dataset: s.dataset, Epoch: s.epoch, User: user,
+		return l.drop(ctx, tx, drops, audit.Entry{Event: audit.Abandoned, Dataset: s.dataset, Epoch: s.epoch,
+			User:   user,
 			Reason: whyAbandoned, Dropped: &audit.Dropped{Before: s.At, Answers: 1, Digest: audit.Digest(drops)}})
 	})
 	if err != nil {

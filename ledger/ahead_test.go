@@ -13,13 +13,16 @@ import (
 
 // ahead is charge(n) before its answer is known.
 func ahead(n any) Charge {
-	return with(charge(n), func(c *Charge) { c.Ahead, c.Answer, c.Cells, c.Certificates = true, []byte("plan"), nil, certificate() })
+	return with(charge(n), func(c *Charge) {
+		c.Ahead, c.Answer, c.Cells, c.Certificates = true, []byte("plan"), nil, certificate()
+	})
 }
 
 // outcome is what comes of ahead(n).
 func outcome(n any, a Answer) Outcome {
 	c := charge(n)
-	return Outcome{Key: c.Key, Charged: a, Dataset: c.Dataset, Epoch: c.Epoch, User: c.User, Answer: c.Answer, Cells: c.Cells}
+	return Outcome{Key: c.Key, Charged: a, Dataset: c.Dataset, Epoch: c.Epoch, User: c.User, Answer: c.Answer,
+		Cells: c.Cells}
 }
 
 func gives(t *testing.T, l Ledger, o Outcome) Answer {
@@ -37,33 +40,42 @@ func TestChargedAhead(t *testing.T) {
 		for _, o := range []Options{{}, {Key: bytes.Repeat([]byte{7}, KeyBytes)}} {
 			l := p.open(t, o)
 			a := must(t, l, with(ahead(1), func(c *Charge) { c.Shares = shares("bob") }))
-			if !a.Pending || !a.Fresh || spent(t, l, "")[0].Loss.Pure < .25 || spent(t, l, UserScope("bob"))[0].Loss.Pure < .25 {
+			if !a.Pending || !a.Fresh || spent(t, l, "")[0].Loss.Pure < .25 ||
+				spent(t, l, UserScope("bob"))[0].Loss.Pure < .25 {
 				t.Fatalf("%+v", a)
 			}
-			if f, ok, err := l.Find(t.Context(), key(1)); ok || err != nil || !f.Pending || f.ID != a.ID || string(f.Bytes) != "plan" {
+			if f, ok, err := l.Find(t.Context(), key(1)); ok || err != nil || !f.Pending || f.ID != a.ID ||
+				string(f.Bytes) != "plan" {
 				t.Errorf("found %+v, %v, %v", f, ok, err)
 			}
-			if again := must(t, l, ahead(1)); !again.Pending || again.Fresh || again.ID != a.ID || spent(t, l, "")[0].Releases != 1 {
+			if again := must(t, l, ahead(1)); !again.Pending || again.Fresh || again.ID != a.ID ||
+				spent(t, l, "")[0].Releases != 1 {
 				t.Errorf("charged again: %+v", again)
 			}
 			if given, err := l.Given(t.Context(), "adult", 0, 10); err != nil || len(given) != 0 {
 				t.Errorf("given: %+v, %v", given, err)
 			}
-			if _, err := l.Give(t.Context(), with2(outcome(1, a), func(o *Outcome) { o.Scopes = []string{UserScope("eve")} })); err == nil {
+			if _, err := l.Give(t.Context(), with2(outcome(1, a), func(o *Outcome) {
+				o.Scopes = []string{UserScope("eve")}
+			})); err == nil {
 				t.Error("given to who has not paid")
 			}
 			first := gives(t, l, with2(outcome(1, a), func(o *Outcome) { o.Scopes = []string{UserScope("bob")} }))
 			second := gives(t, l, with2(outcome(1, a), func(o *Outcome) { o.Answer = []byte("another draw") }))
-			if first.Pending || !first.Fresh || second.Fresh || string(second.Bytes) != "answer 1" || string(first.Bytes) != "answer 1" || len(second.Cells) != 1 || len(second.Certificates) != 1 {
+			if first.Pending || !first.Fresh || second.Fresh || string(second.Bytes) != "answer 1" ||
+				string(first.Bytes) != "answer 1" || len(second.Cells) != 1 || len(second.Certificates) != 1 {
 				t.Errorf("gave %+v and %+v", first, second)
 			}
 			failing := must(t, l, ahead(2))
-			if f := gives(t, l, with2(outcome(2, failing), func(o *Outcome) { o.Failed, o.Answer, o.Cells = true, nil, nil })); !f.Failed {
+			if f := gives(t, l, with2(outcome(2, failing), func(o *Outcome) {
+				o.Failed, o.Answer, o.Cells = true, nil, nil
+			})); !f.Failed {
 				t.Errorf("a failure is %+v", f)
 			}
 			closeLedger(t, l)
 			l = p.open(t, o)
-			if f, ok, err := l.Find(t.Context(), key(1)); !ok || err != nil || string(f.Bytes) != "answer 1" || f.Cells[0].GroupKey == "" || f.Losses["income"].Pure != .25 {
+			if f, ok, err := l.Find(t.Context(), key(1)); !ok || err != nil || string(f.Bytes) != "answer 1" ||
+				f.Cells[0].GroupKey == "" || f.Losses["income"].Pure != .25 {
 				t.Errorf("found again %+v, %v, %v", f, ok, err)
 			}
 			if f, ok, err := l.Find(t.Context(), key(2)); !ok || err != nil || !f.Failed {
@@ -131,7 +143,8 @@ func TestAbandoned(t *testing.T) {
 			}
 			events[e.Event]++
 		}
-		if events[audit.Release] != 3 || events[audit.Answered] != 1 || events[audit.Abandoned] != 1 || events[audit.Compacted] != 1 {
+		if events[audit.Release] != 3 || events[audit.Answered] != 1 || events[audit.Abandoned] != 1 ||
+			events[audit.Compacted] != 1 {
 			t.Errorf("the chain tells of %v", events)
 		}
 		var b bytes.Buffer
@@ -181,8 +194,10 @@ func TestAuditFindsTamperingAhead(t *testing.T) {
 	l := p.open(t, Options{})
 	gives(t, l, outcome(1, must(t, l, ahead(1))))
 	must(t, l, ahead(2))
-	for _, s := range []string{`UPDATE answers SET begun = 1 WHERE id = 1`, `UPDATE answers SET begun = 2, key = replace(key, substr(key, 1, 1), '0') WHERE id = 2`,
-		`UPDATE answers SET begun = 0 WHERE id = 2`, `UPDATE answers SET bytes = x'01' WHERE id = 1`, `UPDATE answers SET begun = 2, certificates = '[]' WHERE id = 2`} {
+	for _, s := range []string{`UPDATE answers SET begun = 1 WHERE id = 1`,
+		`UPDATE answers SET begun = 2, key = replace(key, substr(key, 1, 1), '0') WHERE id = 2`,
+		`UPDATE answers SET begun = 0 WHERE id = 2`, `UPDATE answers SET bytes = x'01' WHERE id = 1`,
+		`UPDATE answers SET begun = 2, certificates = '[]' WHERE id = 2`} {
 		if _, err := l.write.Exec(s); err == nil {
 			t.Errorf("done: %s", s)
 		}

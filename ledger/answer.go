@@ -32,12 +32,13 @@ type Charge struct {
 	Cells                 []Cell
 	Certificates          []audit.Certificate
 
-	// Ahead charges before the answer is known, which comes by Give: until then Answer is whatever tells what it will be.
+	// Ahead charges before the answer is known, which comes by Give: until then Answer is whatever tells what it will
+	// be.
 	Ahead bool
 
-	// Terms say, for the joint account of the dataset, what was released: opaque here; nil: nothing says it. After is the
-	// newest answer of the dataset, but for Derived ones, that Losses count with, 0 where there was none: once there is a newer one, the charge is
-	// ErrOvertaken. nil: Losses depend on no other answer.
+	// Terms say, for the joint account of the dataset, what was released: opaque here; nil: nothing says it. After is
+	// the newest answer of the dataset, but for Derived ones, that Losses count with, 0 where there was none: once
+	// there is a newer one, the charge is ErrOvertaken. nil: Losses depend on no other answer.
 	Terms []byte
 	After *int64
 }

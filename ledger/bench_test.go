@@ -8,7 +8,8 @@ import (
 	"fugu/privacy"
 )
 
-// filled is a ledger with n answers of two secrets each. Storing them does not wait for the disk: only what is measured does.
+// filled is a ledger with n answers of two secrets each. Storing them does not wait for the disk: only what is measured
+// does.
 func filled(b *testing.B, p place, n int) *store {
 	b.Helper()
 	l := p.open(b, Options{})

@@ -69,19 +69,21 @@ type payment struct {
 	losses, totals map[string]privacy.Loss // by secret: what is paid, and the totals after it
 }
 
-// pay writes the charges of a scope for an answer, and its totals after them, which one that is free leaves as they are.
+// pay writes the charges of a scope for an answer, and its totals after them, which one that is free leaves as they
+// are.
 func (b *booking) pay(ctx context.Context, a audit.Answer, p payment, now time.Time) error {
 	for _, secret := range names(p.losses) {
 		loss, total := p.losses[secret], p.totals[secret]
-		_, err := b.write.charge.ExecContext(ctx, a.ID, p.scope, secret, b.User, now.UnixMicro(), loss.Pure, loss.Kappa2,
-			loss.Delta, p.period)
+		_, err := b.write.charge.ExecContext(ctx, a.ID, p.scope, secret, b.User, now.UnixMicro(),
+			loss.Pure, loss.Kappa2, loss.Delta, p.period)
 		if err != nil {
 			return err
 		}
 		if b.free() {
 			continue
 		}
-		_, err = b.write.total.ExecContext(ctx, b.Dataset, p.period, p.scope, secret, total.Pure, total.Kappa2, total.Delta)
+		_, err = b.write.total.ExecContext(ctx, b.Dataset, p.period, p.scope, secret,
+			total.Pure, total.Kappa2, total.Delta)
 		if err != nil {
 			return err
 		}

@@ -87,7 +87,8 @@ func (b *booking) current(ctx context.Context) (s stored, ok bool, err error) {
 		return stored{}, false, err
 	}
 	if ok && (s.dataset != b.Dataset || s.epoch != b.Epoch) {
-		return stored{}, false, fmt.Errorf("the key belongs to an answer of dataset %q in its epoch %d", s.dataset, s.epoch)
+		return stored{}, false, fmt.Errorf("the key belongs to an answer of dataset %q in its epoch %d",
+			s.dataset, s.epoch)
 	}
 	return s, ok, nil
 }

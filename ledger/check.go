@@ -59,7 +59,8 @@ func (c Charge) check() error {
 		if !text(x.Secret, x.Mechanism) || !text(x.Assumptions...) {
 			return errors.New("a certificate is not UTF-8 text")
 		}
-		if _, ok := c.Losses[x.Secret]; !ok || !finite(x.Pair[0]) || !finite(x.Pair[1]) || !finite(x.Epsilon) || !finite(x.Delta) || !finite(x.Estimation) || !finite(x.Together) {
+		if _, ok := c.Losses[x.Secret]; !ok || !finite(x.Pair[0]) || !finite(x.Pair[1]) || !finite(x.Epsilon) ||
+			!finite(x.Delta) || !finite(x.Estimation) || !finite(x.Together) {
 			return errors.New("a certificate needs a secret that is charged, and finite numbers")
 		}
 	}

@@ -62,7 +62,8 @@ func child(mode, url, from string) error {
 	case "full":
 		// No file may grow beyond 400 kB: the log meets the limit first, in the middle of a commit.
 		signal.Ignore(syscall.SIGXFSZ)
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 400_000, Max: syscall.RLIM_INFINITY & (1<<63 - 1)}); err != nil {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE,
+			&syscall.Rlimit{Cur: 400_000, Max: syscall.RLIM_INFINITY & (1<<63 - 1)}); err != nil {
 			return err
 		}
 	default:

@@ -14,8 +14,8 @@ func derived(n any) Charge {
 	return with(charge(n), func(c *Charge) { c.Mechanism, c.Losses = Derived, map[string]privacy.Loss{"income": {}} })
 }
 
-// An answer from the past is there like any other, in the chain too, and nothing has been spent: not even as a number of
-// releases, by which a first one is told from others; and it is there when nothing is left.
+// An answer from the past is there like any other, in the chain too, and nothing has been spent: not even as a number
+// of releases, by which a first one is told from others; and it is there when nothing is left.
 func TestDerivedAnswerCostsNothing(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		l := p.open(t, Options{})
@@ -39,15 +39,19 @@ func TestDerivedAnswerCostsNothing(t *testing.T) {
 		closeLedger(t, l)
 		l = p.open(t, Options{}) // which verifies it
 		for _, scopes := range [][]string{nil, {UserScope("alice")}} {
-			if b, ok, err := l.Find(t.Context(), key(3), scopes...); err != nil || !ok || string(b.Bytes) != "answer 3" {
+			if b, ok, err := l.Find(t.Context(), key(3), scopes...); err != nil || !ok ||
+				string(b.Bytes) != "answer 3" {
 				t.Errorf("%q: %+v %v %v", scopes, b, ok, err)
 			}
 		}
-		if again := must(t, l, with(derived(3), func(c *Charge) { c.Shares, c.Answer = shares("alice"), []byte("other") })); again.ID != a.ID || again.Fresh || string(again.Bytes) != "answer 3" {
+		if again := must(t, l, with(derived(3), func(c *Charge) {
+			c.Shares, c.Answer = shares("alice"), []byte("other")
+		})); again.ID != a.ID || again.Fresh || string(again.Bytes) != "answer 3" {
 			t.Errorf("again %+v", again)
 		}
 		entries, _ := told(t, l)
-		if e := entries[2]; e.Event != audit.Release || e.Mechanism != Derived || e.Losses["income"] != (privacy.Loss{}) || e.Content == "" {
+		if e := entries[2]; e.Event != audit.Release || e.Mechanism != Derived ||
+			e.Losses["income"] != (privacy.Loss{}) || e.Content == "" {
 			t.Errorf("in the chain: %+v", e)
 		}
 		// Others, who have not paid for what it is made of, are not told it for its price.
@@ -56,7 +60,8 @@ func TestDerivedAnswerCostsNothing(t *testing.T) {
 		}
 		// It is nothing to compute others from, and nothing that a joint account counts with.
 		given, err := l.Given(t.Context(), "adult", 0, 10)
-		if want := []Given{{ID: all.ID, Key: key(1), Bytes: []byte("answer 1")}}; err != nil || !reflect.DeepEqual(given, want) {
+		if want := []Given{{ID: all.ID, Key: key(1), Bytes: []byte("answer 1")}}; err != nil ||
+			!reflect.DeepEqual(given, want) {
 			t.Errorf("given %+v %v", given, err)
 		}
 		if past, err := l.History(t.Context(), "adult", 0); err != nil || len(past) != 1 {

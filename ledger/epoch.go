@@ -45,7 +45,8 @@ func (b *booking) advance(ctx context.Context, e Epoch) (_ Epoch, begun bool, er
 	if e.Independent {
 		independent = 1
 	}
-	_, err = b.write.epoch.ExecContext(ctx, e.Dataset, e.Number, e.Label, independent, e.User, e.Reason, e.At.UnixMicro())
+	_, err = b.write.epoch.ExecContext(ctx, e.Dataset, e.Number, e.Label, independent, e.User, e.Reason,
+		e.At.UnixMicro())
 	if err == nil {
 		err = b.append(ctx, e.entry())
 	}

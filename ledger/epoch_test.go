@@ -13,7 +13,9 @@ import (
 
 func advance(t testing.TB, l Ledger, label string, independent bool) Epoch {
 	t.Helper()
-	e, err := l.Advance(context.Background(), Epoch{Dataset: "adult", Label: label, Independent: independent, User: "root", Reason: "the table of a new year"})
+	e, err := l.Advance(context.Background(),
+		Epoch{Dataset: "adult", Label: label, Independent: independent, User: "root",
+			Reason: "the table of a new year"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,8 +35,10 @@ func TestEpochCarriesTheBudgetOn(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		var stale *Stale
-		for name, c := range map[string]Charge{"begun before": charge("new"), "answered before": charge("old"), "of another that is to come": with(charge("new"), func(c *Charge) { c.Epoch = 2 })} {
-			if a, err := l.Charge(t.Context(), c); !errors.As(err, &stale) || stale.Dataset != "adult" || a.Bytes != nil {
+		for name, c := range map[string]Charge{"begun before": charge("new"), "answered before": charge("old"),
+			"of another that is to come": with(charge("new"), func(c *Charge) { c.Epoch = 2 })} {
+			if a, err := l.Charge(t.Context(), c); !errors.As(err, &stale) || stale.Dataset != "adult" ||
+				a.Bytes != nil {
 				t.Errorf("%s: %+v, %v", name, a, err)
 			}
 		}
@@ -53,7 +57,8 @@ func TestEpochCarriesTheBudgetOn(t *testing.T) {
 		for _, e := range entries {
 			events = append(events, fmt.Sprint(e.Event, " ", e.Dataset, " ", e.Epoch, " ", e.User, " ", e.Reason))
 		}
-		want := []string{"begin  0  ", "release adult 0 alice ", "epoch adult 1 root the table of a new year", "release adult 1 alice ", "release census 0 alice "}
+		want := []string{"begin  0  ", "release adult 0 alice ", "epoch adult 1 root the table of a new year",
+			"release adult 1 alice ", "release census 0 alice "}
 		if !reflect.DeepEqual(events, want) {
 			t.Errorf("%q, want %q", events, want)
 		}
@@ -130,7 +135,8 @@ func TestLabelsOfEpochs(t *testing.T) {
 			c.pass(day)
 			e := advance(t, l, step.label, step.independent)
 			after, _ := told(t, l)
-			if got := standing(t, l, 30*day); e.Number != step.number || e.Label != step.label || got != (Standing{Epoch: step.number, Label: step.label, Period: step.period}) {
+			if got := standing(t, l, 30*day); e.Number != step.number || e.Label != step.label ||
+				got != (Standing{Epoch: step.number, Label: step.label, Period: step.period}) {
 				t.Errorf("step %d: %+v, %+v", i, e, got)
 			}
 			if (len(after) > len(before)) != step.begins {
@@ -139,12 +145,14 @@ func TestLabelsOfEpochs(t *testing.T) {
 		}
 		var stale *Stale
 		for _, label := range []string{"2026-Q1", "2026-Q3"} {
-			_, err := l.Advance(t.Context(), Epoch{Dataset: "adult", Label: label, User: "root", Reason: "an old policy"})
+			_, err := l.Advance(t.Context(),
+				Epoch{Dataset: "adult", Label: label, User: "root", Reason: "an old policy"})
 			if !errors.As(err, &stale) || stale.Label != label || !strings.Contains(err.Error(), label) {
 				t.Errorf("back to %s: %v", label, err)
 			}
 		}
-		for _, e := range []Epoch{{User: "root", Reason: "x"}, {Dataset: "adult", Reason: "x"}, {Dataset: "adult", User: "root"}, {Dataset: "adult", User: "root", Reason: "\xff"}} {
+		for _, e := range []Epoch{{User: "root", Reason: "x"}, {Dataset: "adult", Reason: "x"},
+			{Dataset: "adult", User: "root"}, {Dataset: "adult", User: "root", Reason: "\xff"}} {
 			if _, err := l.Advance(t.Context(), e); err == nil {
 				t.Errorf("%+v", e)
 			}

@@ -41,8 +41,8 @@ func ensure(path string, create bool) error {
 	return nil
 }
 
-// lock takes the lock file beside the ledger. The kernel gives the lock back when the process ends, however it ends; the
-// file stays, since removing it would let two processes lock two files of the same name.
+// lock takes the lock file beside the ledger. The kernel gives the lock back when the process ends, however it ends;
+// the file stays, since removing it would let two processes lock two files of the same name.
 func lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

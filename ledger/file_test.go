@@ -53,7 +53,8 @@ func TestOpenRefusesWhatItDoesNotKnow(t *testing.T) {
 		}
 	}
 	missing := filepath.Join(dir, "missing.db")
-	if _, err := Open(context.Background(), "sqlite:"+missing, Options{ReadOnly: true}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Open(context.Background(), "sqlite:"+missing, Options{ReadOnly: true}); !errors.Is(err,
+		fs.ErrNotExist) {
 		t.Errorf("read-only and missing: %v", err)
 	}
 	if _, err := os.Stat(missing); err == nil {
@@ -102,7 +103,8 @@ func TestFilesAreTheOwnersAlone(t *testing.T) {
 // What a power failure leaves cannot be tested here; that SQLite was told to sync each commit can.
 func TestCommitsAreSynced(t *testing.T) {
 	l := fresh(t)
-	for pragma, want := range map[string]string{"synchronous": "2", "journal_mode": "wal", "foreign_keys": "1", "recursive_triggers": "1"} {
+	for pragma, want := range map[string]string{"synchronous": "2", "journal_mode": "wal", "foreign_keys": "1",
+		"recursive_triggers": "1"} {
 		var got string
 		if err := l.write.QueryRow("PRAGMA " + pragma).Scan(&got); err != nil || got != want {
 			t.Errorf("%s = %s, %v, want %s", pragma, got, err, want)
@@ -128,7 +130,8 @@ func TestConnectionsMakeNoFile(t *testing.T) {
 func TestTwoServersCannotShareAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fugu.db")
 	first := open(t, path, Options{Exclusive: true})
-	if _, err := Open(context.Background(), "sqlite:"+path, Options{Exclusive: true}); err == nil || !strings.Contains(err.Error(), "another server") {
+	if _, err := Open(context.Background(), "sqlite:"+path, Options{Exclusive: true}); err == nil ||
+		!strings.Contains(err.Error(), "another server") {
 		t.Fatalf("a second one: %v", err)
 	}
 	must(t, first, charge(1)) // and the first is none the worse for it
@@ -162,7 +165,8 @@ func raw(t testing.TB, path string, statements ...string) {
 
 func TestDamageIsFoundWhenOpening(t *testing.T) {
 	free := `DROP TRIGGER totals_stay; DROP TRIGGER totals_grow; DROP TRIGGER charges_stay; DROP TRIGGER charges_fixed;
-	  DROP TRIGGER answers_stay; DROP TRIGGER answers_fixed; PRAGMA ignore_check_constraints = 1; PRAGMA foreign_keys = 0;`
+	  DROP TRIGGER answers_stay; DROP TRIGGER answers_fixed; PRAGMA ignore_check_constraints = 1;
+	  PRAGMA foreign_keys = 0;`
 	tests := []struct{ name, statement, want string }{
 		{"less spent", `UPDATE totals SET pure = pure / 2 WHERE secret = 'a'`, "not the sum"},
 		{"one bit less spent", `UPDATE totals SET pure = pure - 5e-17 WHERE secret = 'a'`, "not the sum"},
@@ -179,7 +183,10 @@ func TestDamageIsFoundWhenOpening(t *testing.T) {
 		{"charge lowered", `UPDATE charges SET pure = 0 WHERE id = 1`, "not the sum"},
 		{"charge moved", `UPDATE charges SET scope = 'eve' WHERE id = 1`, "not the sum"},
 		{"charges moved", `UPDATE charges SET scope = 'eve' WHERE answer = 1`, "not paid for"},
-		{"answer not paid for", `INSERT INTO answers SELECT 99, replace(key, substr(key, 1, 1), 'f'), dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates, sealed, epoch, begun FROM answers LIMIT 1`, "not paid for"},
+		{"answer not paid for",
+			`INSERT INTO answers SELECT 99, replace(key, substr(key, 1, 1), 'f'), dataset, scope, at, epsilon, delta,
+				mechanism, assumption, failed, cells, bytes, certificates, sealed, epoch, begun FROM answers LIMIT 1`,
+			"not paid for"},
 		{"answer lost", `DELETE FROM answers WHERE id = 1`, "not the sum"},
 		{"newer schema", `PRAGMA user_version = 99`, "newer fugu"},
 		{"no schema version", `PRAGMA user_version = 0`, "unknown schema"},
@@ -224,26 +231,38 @@ func TestDamageIsFoundWhenOpening(t *testing.T) {
 func TestDatabaseRefusesToForget(t *testing.T) {
 	l := fresh(t)
 	for i := range 2 {
-		must(t, l, with(charge(i), func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Pure: 0.1, Kappa2: 0.01, Delta: 0.001}} }))
+		must(t, l, with(charge(i), func(c *Charge) {
+			c.Losses = map[string]privacy.Loss{"a": {Pure: 0.1, Kappa2: 0.01, Delta: 0.001}}
+		}))
 	}
 	for _, s := range []string{
 		`DELETE FROM answers`, `DELETE FROM charges`, `DELETE FROM totals`,
 		`UPDATE answers SET bytes = x'00'`, `UPDATE charges SET pure = 0`, `UPDATE charges SET user = 'eve'`,
 		`UPDATE totals SET pure = 0`, `UPDATE totals SET pure = 0, releases = releases + 1`,
-		`UPDATE totals SET kappa2 = 0, releases = releases + 1`, `UPDATE totals SET delta = 0, releases = releases + 1`, `UPDATE totals SET releases = releases - 1`,
-		`UPDATE totals SET pure = pure + 1`, `UPDATE totals SET period = 1, releases = releases + 1`, `UPDATE totals SET scope = 'eve', releases = releases + 1`,
-		`INSERT OR REPLACE INTO answers SELECT 1, key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, x'00', certificates, sealed, epoch, begun FROM answers WHERE id = 1`,
+		`UPDATE totals SET kappa2 = 0, releases = releases + 1`, `UPDATE totals SET delta = 0, releases = releases + 1`,
+		`UPDATE totals SET releases = releases - 1`,
+		`UPDATE totals SET pure = pure + 1`, `UPDATE totals SET period = 1, releases = releases + 1`,
+		`UPDATE totals SET scope = 'eve', releases = releases + 1`,
+		`INSERT OR REPLACE INTO answers SELECT 1, key, dataset, scope, at, epsilon, delta, mechanism, assumption,
+			failed, cells, x'00', certificates, sealed, epoch, begun FROM answers WHERE id = 1`,
 		`INSERT OR REPLACE INTO charges SELECT id, answer, scope, secret, user, at, 0, 0, 0, 0 FROM charges`,
 		`INSERT OR REPLACE INTO totals SELECT dataset, scope, secret, 0, 0, 0, 1, period FROM totals`,
-		`INSERT INTO answers SELECT 9, key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes, certificates, sealed, epoch, begun FROM answers WHERE id = 1`,
-		`INSERT INTO charges SELECT 9, answer, scope, secret, user, at, pure, kappa2, delta, period FROM charges WHERE id = 1`,
-		`INSERT INTO charges SELECT 9, 77, scope, secret, user, at, pure, kappa2, delta, period FROM charges WHERE id = 1`,
-		`INSERT INTO charges SELECT 9, answer, 'eve', secret, user, at, -1, kappa2, delta, period FROM charges WHERE id = 1`,
-		`INSERT INTO charges SELECT 9, answer, 'eve', secret, user, at, 9e999, kappa2, delta, period FROM charges WHERE id = 1`,
-		`INSERT INTO charges SELECT 9, answer, 'eve', secret, user, at, 'free', kappa2, delta, period FROM charges WHERE id = 1`,
+		`INSERT INTO answers SELECT 9, key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells,
+			bytes, certificates, sealed, epoch, begun FROM answers WHERE id = 1`,
+		`INSERT INTO charges SELECT 9, answer, scope, secret, user, at, pure, kappa2, delta, period FROM charges
+			WHERE id = 1`,
+		`INSERT INTO charges SELECT 9, 77, scope, secret, user, at, pure, kappa2, delta, period FROM charges
+			WHERE id = 1`,
+		`INSERT INTO charges SELECT 9, answer, 'eve', secret, user, at, -1, kappa2, delta, period FROM charges
+			WHERE id = 1`,
+		`INSERT INTO charges SELECT 9, answer, 'eve', secret, user, at, 9e999, kappa2, delta, period FROM charges
+			WHERE id = 1`,
+		`INSERT INTO charges SELECT 9, answer, 'eve', secret, user, at, 'free', kappa2, delta, period FROM charges
+			WHERE id = 1`,
 		`INSERT INTO totals VALUES ('adult', 'eve', 'a', 9e999, 0, 0, 1, 0)`,
 		`INSERT INTO totals VALUES ('adult', 'eve', 'a', 0, -1, 0, 1, 0)`,
-		`DELETE FROM audit`, `UPDATE audit SET hash = hash`, `INSERT OR REPLACE INTO audit SELECT number, '{}', hash FROM audit`,
+		`DELETE FROM audit`, `UPDATE audit SET hash = hash`,
+		`INSERT OR REPLACE INTO audit SELECT number, '{}', hash FROM audit`,
 	} {
 		result, err := l.write.Exec(s)
 		if err == nil {
@@ -269,7 +288,9 @@ func TestFailedWriteReleasesNothing(t *testing.T) {
 	tests := []struct{ name, breaking, mending string }{
 		{"disk full", `PRAGMA max_page_count = 1`, `PRAGMA max_page_count = 1000000`},
 		{"read-only", `PRAGMA query_only = 1`, `PRAGMA query_only = 0`},
-		{"the total fails last", `CREATE TEMP TRIGGER f BEFORE INSERT ON main.totals BEGIN SELECT RAISE(ABORT, 'broken'); END`, `DROP TRIGGER f`},
+		{"the total fails last",
+			`CREATE TEMP TRIGGER f BEFORE INSERT ON main.totals BEGIN SELECT RAISE(ABORT, 'broken'); END`,
+			`DROP TRIGGER f`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -278,7 +299,9 @@ func TestFailedWriteReleasesNothing(t *testing.T) {
 			if _, err := l.write.Exec(tt.breaking); err != nil {
 				t.Fatal(err)
 			}
-			c := with(charge(2), func(c *Charge) { c.Answer, c.Shares = bytes.Repeat([]byte{1}, 1<<20), shares("alice") })
+			c := with(charge(2), func(c *Charge) {
+				c.Answer, c.Shares = bytes.Repeat([]byte{1}, 1<<20), shares("alice")
+			})
 			if a, err := l.Charge(ctx, c); err == nil || a.Bytes != nil {
 				t.Errorf("charged: %v", err)
 			}
@@ -307,11 +330,13 @@ func TestMigrationFromTheFirstSchema(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "old.db")
 	raw(t, path, migrations[0])
 	raw(t, path, `PRAGMA application_id = 1182099317; PRAGMA user_version = 1;
-	  INSERT INTO answers VALUES (1, '`+string(key("old"))+`', 'adult', '', 1, 0.25, 0.001, 'expm-laplace', 'translation', 0, '[]', x'01');
+	  INSERT INTO answers VALUES (1, '`+string(key("old"))+`', 'adult', '', 1, 0.25, 0.001, 'expm-laplace',
+		'translation', 0, '[]', x'01');
 	  INSERT INTO charges VALUES (1, 1, '', 'income', 'alice', 1, 0.25, 0, 0);
 	  INSERT INTO totals VALUES ('adult', '', 'income', 0.25, 0, 0, 1);`)
 	_ = os.Chmod(path, 0o600)
-	if _, err := Open(context.Background(), "sqlite:"+path, Options{ReadOnly: true}); err == nil || !strings.Contains(err.Error(), "an older fugu") {
+	if _, err := Open(context.Background(), "sqlite:"+path, Options{ReadOnly: true}); err == nil ||
+		!strings.Contains(err.Error(), "an older fugu") {
 		t.Errorf("read-only: %v", err)
 	}
 	l := open(t, path, Options{})
@@ -319,7 +344,9 @@ func TestMigrationFromTheFirstSchema(t *testing.T) {
 	if err != nil || !ok || old.Certificates != nil || old.Losses["income"].Pure != .25 {
 		t.Errorf("%+v, %v, %v", old, ok, err)
 	}
-	if a := must(t, l, with(charge("new"), func(c *Charge) { c.Certificates = certificate() })); len(a.Certificates) != 1 {
+	if a := must(t, l, with(charge("new"), func(c *Charge) {
+		c.Certificates = certificate()
+	})); len(a.Certificates) != 1 {
 		t.Errorf("%+v", a)
 	}
 	closeLedger(t, l)

@@ -12,8 +12,8 @@ import (
 // founding is how the content of a ledger begins, in the transaction that makes the table of its audit chain.
 type founding func(ctx context.Context, tx *sql.Tx) error
 
-// upgradable refuses a schema of another version than the one known: one of the future, and one of the past where nothing
-// may be written.
+// upgradable refuses a schema of another version than the one known: one of the future, and one of the past where
+// nothing may be written.
 func upgradable(version, known int, begin founding) error {
 	switch {
 	case version > known:
@@ -66,8 +66,8 @@ func (s seal) begin(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
-// bind has everybody pay for each answer that only single users paid for, as it was when their budgets did not add up to
-// any total: what they were told, they can tell each other. The total may be over its limit then.
+// bind has everybody pay for each answer that only single users paid for, as it was when their budgets did not add up
+// to any total: what they were told, they can tell each other. The total may be over its limit then.
 func (s seal) bind(ctx context.Context, tx *sql.Tx) error {
 	answers, charges, err := s.readPaid(ctx, tx, audit.NewDone(nil, nil))
 	if err != nil {

@@ -50,8 +50,8 @@ func patiently(t *testing.T, what string, f func() error) error {
 	}
 }
 
-// A ledger that says nothing is given up after a while: nothing is found, charged or known then, and all of it is an error.
-// When it speaks again, all goes on.
+// A ledger that says nothing is given up after a while: nothing is found, charged or known then, and all of it is an
+// error. When it speaks again, all goes on.
 func TestHangingLedgerIsGivenUp(t *testing.T) {
 	l, _, n := impatient(t)
 	ctx := context.Background()
@@ -81,17 +81,20 @@ func TestHangingLedgerIsGivenUp(t *testing.T) {
 	}
 }
 
-// A ledger that hangs in the midst of a charge: while it writes, when it commits, and with the network frozen as well. The
-// client is told of an error; the charge is booked once or not at all, and once it is asked for again.
+// A ledger that hangs in the midst of a charge: while it writes, when it commits, and with the network frozen as well.
+// The client is told of an error; the charge is booked once or not at all, and once it is asked for again.
 func TestLedgerHangsAmidACharge(t *testing.T) {
 	for name, trigger := range map[string]string{
 		"writing": `CREATE TRIGGER slow BEFORE INSERT ON totals FOR EACH ROW EXECUTE FUNCTION slow()`,
-		"commit":  `CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON totals DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION slow()`,
+		"commit": `CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON totals DEFERRABLE INITIALLY DEFERRED
+			FOR EACH ROW EXECUTE FUNCTION slow()`,
 	} {
 		for _, frozen := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, ", frozen ", frozen), func(t *testing.T) {
 				l, p, n := impatient(t)
-				if err := as(t, "postgres", p, `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1); RETURN NEW; END'`, trigger); err != nil {
+				if err := as(t, "postgres", p,
+					`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
+						'BEGIN PERFORM pg_sleep(1); RETURN NEW; END'`, trigger); err != nil {
 					t.Fatal(err)
 				}
 				if frozen {
@@ -99,7 +102,10 @@ func TestLedgerHangsAmidACharge(t *testing.T) {
 					freeze := time.AfterFunc(200*time.Millisecond, func() { n.Set(badnet.Weather{Frozen: true}) })
 					defer freeze.Stop()
 				}
-				err := patiently(t, "Charge", func() error { _, err := l.Charge(context.Background(), charge(1)); return err })
+				err := patiently(t, "Charge", func() error {
+					_, err := l.Charge(context.Background(), charge(1))
+					return err
+				})
 				if err == nil {
 					t.Error("charged by a ledger that hangs")
 				}

@@ -16,8 +16,8 @@ import (
 )
 
 // Import makes a new ledger at url of what Export wrote, of whichever kind of store: link by link the same chain, which
-// goes on from there. All of it is verified before anything is there to be opened. o.Key is the key of the ledger that was
-// exported.
+// goes on from there. All of it is verified before anything is there to be opened. o.Key is the key of the ledger that
+// was exported.
 func Import(ctx context.Context, url string, o Options, r io.Reader) (head audit.Link, err error) {
 	called := false
 	remote := !strings.HasPrefix(url, "sqlite:")
@@ -74,7 +74,8 @@ func (s seal) load(ctx context.Context, tx *sql.Tx, r io.Reader, remote bool) (h
 
 	// What is booked next has numbers behind those of the rows that were taken over.
 	if remote {
-		const next = `SELECT setval(pg_get_serial_sequence('%[1]s', 'id'), max(id)) FROM %[1]s HAVING max(id) IS NOT NULL`
+		const next = `SELECT setval(pg_get_serial_sequence('%[1]s', 'id'), max(id))
+		  FROM %[1]s HAVING max(id) IS NOT NULL`
 		for _, name := range []string{"answers", "charges", "epochs"} {
 			if _, err := tx.ExecContext(ctx, fmt.Sprintf(next, name)); err != nil {
 				return audit.Link{}, err

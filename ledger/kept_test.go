@@ -7,8 +7,8 @@ import (
 	"fugu/privacy"
 )
 
-// What twins are made from outlives compaction and a move to another ledger, says why it was drawn, and its key is of no
-// dataset that has a budget.
+// What twins are made from outlives compaction and a move to another ledger, says why it was drawn, and its key is of
+// no dataset that has a budget.
 func TestTwinsAreKept(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		sealed := Options{Key: lock32(1)}
@@ -19,7 +19,9 @@ func TestTwinsAreKept(t *testing.T) {
 		must(t, l, order)
 		must(t, l, with(charge("twin"), func(c *Charge) { c.Mechanism, c.Reason = Twin, "the census is new" }))
 		must(t, l, charge("plain"))
-		if _, err := l.Charge(t.Context(), with(order, func(c *Charge) { c.Key, c.Losses = key("dear"), charge(1).Losses })); err == nil {
+		if _, err := l.Charge(t.Context(), with(order, func(c *Charge) {
+			c.Key, c.Losses = key("dear"), charge(1).Losses
+		})); err == nil {
 			t.Error("an order of drawing that costs something")
 		}
 

@@ -53,13 +53,15 @@ func charge(n any) Charge {
 		Requested: privacy.Budget{Epsilon: 0.25, Delta: 0.001},
 		Mechanism: "expm-laplace", Assumption: "translation",
 		Answer: fmt.Append(nil, "answer ", n),
-		Cells:  []Cell{{Column: "avg", GroupKey: `{"sex":"Ünïcode 日本"}`, Value: "38.6", SD: 0.1, Lower: 38.4, Upper: 38.799999999999997, Secret: "income"}},
+		Cells: []Cell{{Column: "avg", GroupKey: `{"sex":"Ünïcode 日本"}`, Value: "38.6", SD: 0.1, Lower: 38.4,
+			Upper: 38.799999999999997, Secret: "income"}},
 	}
 }
 
 // certificate is for the charge of charge.
 func certificate() []audit.Certificate {
-	return []audit.Certificate{{Secret: "income", Mechanism: "directional", Assumptions: []string{"gaussian", "translation"}, Pair: [2]float64{.15, .1},
+	return []audit.Certificate{{Secret: "income", Mechanism: "directional",
+		Assumptions: []string{"gaussian", "translation"}, Pair: [2]float64{.15, .1},
 		Epsilon: 0.25, Delta: 9.9e-4, Estimation: -1}}
 }
 
@@ -97,7 +99,8 @@ func TestAnswerComesBackAsItWasStored(t *testing.T) {
 		all := charge("all")
 		all.Certificates = certificate()
 		all.Losses = map[string]privacy.Loss{"income": {Pure: 0.1, Kappa2: 1e-300, Delta: 5e-324}, "sector": {}}
-		failure := Charge{Key: key("failure"), Dataset: "adult", User: "bob", Losses: all.Losses, Limit: all.Limit, Requested: all.Requested, Failed: true}
+		failure := Charge{Key: key("failure"), Dataset: "adult", User: "bob", Losses: all.Losses, Limit: all.Limit,
+			Requested: all.Requested, Failed: true}
 		binary := with(charge("binary"), func(c *Charge) {
 			c.Answer, c.Cells, c.User = []byte{0, 0xff, 0}, nil, "o'brien \"x\""
 		})
@@ -110,8 +113,10 @@ func TestAnswerComesBackAsItWasStored(t *testing.T) {
 			if !a.Fresh || a.At.Before(before) || a.At.After(time.Now()) {
 				t.Errorf("fresh %v at %v", a.Fresh, a.At)
 			}
-			expected := Answer{ID: a.ID, Bytes: c.Answer, Failed: c.Failed, Mechanism: c.Mechanism, Assumption: c.Assumption,
-				Requested: c.Requested, Losses: c.Losses, Cells: c.Cells, Certificates: c.Certificates, At: a.At, Fresh: true}
+			expected := Answer{ID: a.ID, Bytes: c.Answer, Failed: c.Failed, Mechanism: c.Mechanism,
+				Assumption: c.Assumption,
+				Requested:  c.Requested, Losses: c.Losses, Cells: c.Cells, Certificates: c.Certificates, At: a.At,
+				Fresh: true}
 			if !reflect.DeepEqual(a, expected) {
 				t.Errorf("charge returned\n%+v, want\n%+v", a, expected)
 			}
@@ -175,11 +180,13 @@ func TestSameKeyIsPaidOncePerScope(t *testing.T) {
 			c.Shares, c.User = shares("bob"), "bob"
 			c.Losses = map[string]privacy.Loss{"income": {}, "sector": {Pure: 1}}
 		})
-		if a := must(t, l, bob); a.ID != first.ID || string(a.Bytes) != string(first.Bytes) || a.Fresh || !reflect.DeepEqual(a.Losses, first.Losses) {
+		if a := must(t, l, bob); a.ID != first.ID || string(a.Bytes) != string(first.Bytes) || a.Fresh ||
+			!reflect.DeepEqual(a.Losses, first.Losses) {
 			t.Errorf("bob: %+v", a)
 		}
 		for _, scope := range []string{Everybody, "alice", "bob"} {
-			if got, want := spent(t, l, scope), []Account{{"income", privacy.Loss{Pure: 0.25}, 1}}; !reflect.DeepEqual(got, want) {
+			if got, want := spent(t, l, scope),
+				[]Account{{"income", privacy.Loss{Pure: 0.25}, 1}}; !reflect.DeepEqual(got, want) {
 				t.Errorf("%q: %+v, want %+v", scope, got, want)
 			}
 			if _, ok, err := l.Find(ctx, key(1), scope); !ok || err != nil {
@@ -196,14 +203,17 @@ func TestSameKeyIsPaidOncePerScope(t *testing.T) {
 		if _, ok, _ := l.Find(ctx, key(1), "carol"); ok {
 			t.Error("carol finds it")
 		}
-		if got, err := l.Scopes(ctx, "adult"); err != nil || !reflect.DeepEqual(got, []string{Everybody, "alice", "bob"}) {
+		if got, err := l.Scopes(ctx, "adult"); err != nil ||
+			!reflect.DeepEqual(got, []string{Everybody, "alice", "bob"}) {
 			t.Errorf("scopes %q, %v", got, err)
 		}
 		if got, err := l.Releases(ctx, "adult", 10); err != nil || len(got) != 1 {
 			t.Errorf("%d releases, %v", len(got), err)
 		}
 		// A key is of one dataset.
-		if _, err := l.Charge(ctx, with(charge(1), func(c *Charge) { c.Dataset = "census" })); err == nil || errors.As(err, &x) {
+		if _, err := l.Charge(ctx, with(charge(1), func(c *Charge) {
+			c.Dataset = "census"
+		})); err == nil || errors.As(err, &x) {
 			t.Errorf("the key of another dataset: %v", err)
 		}
 	})
@@ -225,7 +235,8 @@ func TestFailureIsStoredAndPaidLikeAnAnswer(t *testing.T) {
 
 func TestLimitHoldsForEverySecret(t *testing.T) {
 	limit := privacy.Budget{Epsilon: 1, Delta: 0.01}
-	kappa := privacy.Kappa(privacy.Budget{Epsilon: 1 - 0x1p-20, Delta: 0.01 / 4}) // of several releases of normal noise: see privacy.Loss.SpentAt
+	// Of several releases of normal noise: see privacy.Loss.SpentAt.
+	kappa := privacy.Kappa(privacy.Budget{Epsilon: 1 - 0x1p-20, Delta: 0.01 / 4})
 	half := privacy.Loss{Kappa2: kappa * kappa / 2}
 	tests := []struct {
 		name   string
@@ -238,13 +249,18 @@ func TestLimitHoldsForEverySecret(t *testing.T) {
 		{"ten tenths", repeat(10, map[string]privacy.Loss{"a": {Pure: 0.1}}), "a"},
 		{"four quarters", repeat(4, map[string]privacy.Loss{"a": {Pure: 0.25}}), ""},
 		{"a free one after the last", []map[string]privacy.Loss{{"a": {Pure: 1}}, {"a": {}}}, ""},
-		{"the second secret only", []map[string]privacy.Loss{{"b": {Pure: 0.75}}, {"a": {Pure: 0.5}, "b": {Pure: 0.5}}}, "b"},
-		{"the first of two", []map[string]privacy.Loss{{"a": {Pure: 1}, "b": {Pure: 1}}, {"a": {Pure: 1}, "b": {Pure: 1}}}, "a"},
+		{"the second secret only", []map[string]privacy.Loss{{"b": {Pure: 0.75}}, {"a": {Pure: 0.5}, "b": {Pure: 0.5}}},
+			"b"},
+		{"the first of two", []map[string]privacy.Loss{{"a": {Pure: 1}, "b": {Pure: 1}},
+			{"a": {Pure: 1}, "b": {Pure: 1}}}, "a"},
 		{"secrets are apart", []map[string]privacy.Loss{{"a": {Pure: 1}}, {"b": {Pure: 1}}}, ""},
-		{"gaussian shifts add as squares", []map[string]privacy.Loss{{"a": half}, {"a": {Kappa2: half.Kappa2 * (1 - 1e-6)}}}, ""},
-		{"gaussian shifts over", []map[string]privacy.Loss{{"a": half}, {"a": {Kappa2: half.Kappa2 * (1 + 1e-6)}}}, "a"},
+		{"gaussian shifts add as squares", []map[string]privacy.Loss{{"a": half},
+			{"a": {Kappa2: half.Kappa2 * (1 - 1e-6)}}}, ""},
+		{"gaussian shifts over", []map[string]privacy.Loss{{"a": half}, {"a": {Kappa2: half.Kappa2 * (1 + 1e-6)}}},
+			"a"},
 		{"delta", []map[string]privacy.Loss{{"a": {Delta: 0.0078125}}, {"a": {Delta: 0.0078125}}}, "a"},
-		{"gaussian on top of pure", []map[string]privacy.Loss{{"a": {Pure: 0.5}}, {"a": {Kappa2: half.Kappa2 * 2}}}, "a"},
+		{"gaussian on top of pure", []map[string]privacy.Loss{{"a": {Pure: 0.5}}, {"a": {Kappa2: half.Kappa2 * 2}}},
+			"a"},
 		{"infinite sum", []map[string]privacy.Loss{{"a": {Pure: math.MaxFloat64}}}, "a"},
 	}
 	for _, tt := range tests {
@@ -262,7 +278,8 @@ func TestLimitHoldsForEverySecret(t *testing.T) {
 						if err != nil {
 							t.Fatalf("charge %d: %v", i, err)
 						}
-					case !errors.As(err, &x) || x.Secret != tt.over || x.Dataset != "adult" || x.Wanted != losses[tt.over]:
+					case !errors.As(err, &x) || x.Secret != tt.over || x.Dataset != "adult" ||
+						x.Wanted != losses[tt.over]:
 						t.Errorf("got %#v, want secret %s exhausted", err, tt.over)
 					default:
 						if after := spent(t, l, ""); !reflect.DeepEqual(after, before) {
@@ -286,54 +303,80 @@ func repeat(n int, m map[string]privacy.Loss) []map[string]privacy.Loss {
 	return out
 }
 
+// malformed are ways to spoil a charge.
+var malformed = map[string]func(*Charge){
+	"no key":             func(c *Charge) { c.Key = "" },
+	"short key":          func(c *Charge) { c.Key = c.Key[2:] },
+	"upper-case key":     func(c *Charge) { c.Key = Key(strings.Repeat("AB", 32)) },
+	"key that is no hex": func(c *Charge) { c.Key = Key(strings.Repeat("xy", 32)) },
+	"no dataset":         func(c *Charge) { c.Dataset = "" },
+	"no user":            func(c *Charge) { c.User = "" },
+	"no losses":          func(c *Charge) { c.Losses = nil },
+	"nameless secret":    func(c *Charge) { c.Losses = map[string]privacy.Loss{"": {Pure: 0.1}} },
+	"negative loss":      func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Pure: -0.1}} },
+	"negative kappa2": func(c *Charge) {
+		c.Losses = map[string]privacy.Loss{"a": {Kappa2: -0.1}}
+	},
+	"negative delta": func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Delta: -0.1}} },
+	"NaN loss": func(c *Charge) {
+		c.Losses = map[string]privacy.Loss{"a": {Pure: math.NaN()}}
+	},
+	"NaN delta beside": func(c *Charge) {
+		c.Losses = map[string]privacy.Loss{"a": {}, "b": {Delta: math.NaN()}}
+	},
+	"infinite loss": func(c *Charge) {
+		c.Losses = map[string]privacy.Loss{"a": {Kappa2: math.Inf(1)}}
+	},
+	"no limit":                func(c *Charge) { c.Limit = privacy.Budget{} },
+	"infinite limit":          func(c *Charge) { c.Limit.Epsilon = privacy.Epsilon(math.Inf(1)) },
+	"NaN limit":               func(c *Charge) { c.Limit.Epsilon = privacy.Epsilon(math.NaN()) },
+	"limit of delta 1":        func(c *Charge) { c.Limit.Delta = 1 },
+	"negative limit delta":    func(c *Charge) { c.Limit.Delta = -0.1 },
+	"no request":              func(c *Charge) { c.Requested.Epsilon = 0 },
+	"no answer":               func(c *Charge) { c.Answer = nil },
+	"no mechanism":            func(c *Charge) { c.Mechanism = "" },
+	"no assumption":           func(c *Charge) { c.Assumption = "" },
+	"failure with an answer":  func(c *Charge) { c.Failed = true; c.Cells = nil },
+	"failure with cells":      func(c *Charge) { c.Failed = true; c.Answer = nil },
+	"scope that is no text":   func(c *Charge) { c.Shares = shares("a\xff") },
+	"a share of everybody's":  func(c *Charge) { c.Shares = shares("") },
+	"a share twice":           func(c *Charge) { c.Shares = shares("bob", "bob") },
+	"a share without a limit": func(c *Charge) { c.Shares = []Share{{Scope: "bob"}} },
+	"a period below zero":     func(c *Charge) { c.Renew = -time.Hour },
+	"an epoch below zero":     func(c *Charge) { c.Epoch = -1 },
+	"user with NUL":           func(c *Charge) { c.User = "a\x00b" },
+	"secret that is no text": func(c *Charge) {
+		c.Losses = map[string]privacy.Loss{"\xff": {Pure: 0.1}}
+	},
+	"cell that is no text": func(c *Charge) { c.Cells = []Cell{{GroupKey: "\xff"}} },
+	"cell with NaN":        func(c *Charge) { c.Cells = []Cell{{SD: math.NaN()}} },
+	"cell with infinity":   func(c *Charge) { c.Cells = []Cell{{Upper: math.Inf(1)}} },
+	"certificate of another secret": func(c *Charge) {
+		c.Certificates = certificate()
+		c.Certificates[0].Secret = "sector"
+	},
+	"certificate with NaN": func(c *Charge) {
+		c.Certificates = certificate()
+		c.Certificates[0].Delta = math.NaN()
+	},
+	"certificate with infinity": func(c *Charge) {
+		c.Certificates = certificate()
+		c.Certificates[0].Estimation = math.Inf(1)
+	},
+	"certificate that is no text": func(c *Charge) {
+		c.Certificates = certificate()
+		c.Certificates[0].Assumptions = []string{"\xff"}
+	},
+	"failure with a certificate": func(c *Charge) {
+		c.Failed, c.Answer, c.Cells, c.Certificates = true, nil, nil, certificate()
+	},
+	"cell upside down": func(c *Charge) { c.Cells = []Cell{{Lower: 1}} },
+}
+
 func TestMalformedChargeIsRefused(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
-		tests := map[string]func(*Charge){
-			"no key":                        func(c *Charge) { c.Key = "" },
-			"short key":                     func(c *Charge) { c.Key = c.Key[2:] },
-			"upper-case key":                func(c *Charge) { c.Key = Key(strings.Repeat("AB", 32)) },
-			"key that is no hex":            func(c *Charge) { c.Key = Key(strings.Repeat("xy", 32)) },
-			"no dataset":                    func(c *Charge) { c.Dataset = "" },
-			"no user":                       func(c *Charge) { c.User = "" },
-			"no losses":                     func(c *Charge) { c.Losses = nil },
-			"nameless secret":               func(c *Charge) { c.Losses = map[string]privacy.Loss{"": {Pure: 0.1}} },
-			"negative loss":                 func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Pure: -0.1}} },
-			"negative kappa2":               func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Kappa2: -0.1}} },
-			"negative delta":                func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Delta: -0.1}} },
-			"NaN loss":                      func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Pure: math.NaN()}} },
-			"NaN delta beside":              func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {}, "b": {Delta: math.NaN()}} },
-			"infinite loss":                 func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Kappa2: math.Inf(1)}} },
-			"no limit":                      func(c *Charge) { c.Limit = privacy.Budget{} },
-			"infinite limit":                func(c *Charge) { c.Limit.Epsilon = privacy.Epsilon(math.Inf(1)) },
-			"NaN limit":                     func(c *Charge) { c.Limit.Epsilon = privacy.Epsilon(math.NaN()) },
-			"limit of delta 1":              func(c *Charge) { c.Limit.Delta = 1 },
-			"negative limit delta":          func(c *Charge) { c.Limit.Delta = -0.1 },
-			"no request":                    func(c *Charge) { c.Requested.Epsilon = 0 },
-			"no answer":                     func(c *Charge) { c.Answer = nil },
-			"no mechanism":                  func(c *Charge) { c.Mechanism = "" },
-			"no assumption":                 func(c *Charge) { c.Assumption = "" },
-			"failure with an answer":        func(c *Charge) { c.Failed = true; c.Cells = nil },
-			"failure with cells":            func(c *Charge) { c.Failed = true; c.Answer = nil },
-			"scope that is no text":         func(c *Charge) { c.Shares = shares("a\xff") },
-			"a share of everybody's":        func(c *Charge) { c.Shares = shares("") },
-			"a share twice":                 func(c *Charge) { c.Shares = shares("bob", "bob") },
-			"a share without a limit":       func(c *Charge) { c.Shares = []Share{{Scope: "bob"}} },
-			"a period below zero":           func(c *Charge) { c.Renew = -time.Hour },
-			"an epoch below zero":           func(c *Charge) { c.Epoch = -1 },
-			"user with NUL":                 func(c *Charge) { c.User = "a\x00b" },
-			"secret that is no text":        func(c *Charge) { c.Losses = map[string]privacy.Loss{"\xff": {Pure: 0.1}} },
-			"cell that is no text":          func(c *Charge) { c.Cells = []Cell{{GroupKey: "\xff"}} },
-			"cell with NaN":                 func(c *Charge) { c.Cells = []Cell{{SD: math.NaN()}} },
-			"cell with infinity":            func(c *Charge) { c.Cells = []Cell{{Upper: math.Inf(1)}} },
-			"certificate of another secret": func(c *Charge) { c.Certificates = certificate(); c.Certificates[0].Secret = "sector" },
-			"certificate with NaN":          func(c *Charge) { c.Certificates = certificate(); c.Certificates[0].Delta = math.NaN() },
-			"certificate with infinity":     func(c *Charge) { c.Certificates = certificate(); c.Certificates[0].Estimation = math.Inf(1) },
-			"certificate that is no text":   func(c *Charge) { c.Certificates = certificate(); c.Certificates[0].Assumptions = []string{"\xff"} },
-			"failure with a certificate":    func(c *Charge) { c.Failed, c.Answer, c.Cells, c.Certificates = true, nil, nil, certificate() },
-			"cell upside down":              func(c *Charge) { c.Cells = []Cell{{Lower: 1}} },
-		}
 		l := p.open(t, Options{})
-		for name, spoil := range tests {
+		for name, spoil := range malformed {
 			t.Run(name, func(t *testing.T) {
 				c := with(charge(name), spoil)
 				if c.check() == nil {

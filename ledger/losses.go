@@ -50,7 +50,8 @@ func (e *Exhausted) Error() string {
 	if finite(needs) {
 		needsText = "epsilon " + short(needs, apart(left, needs))
 	}
-	return fmt.Sprintf("the privacy budget of %s is exhausted for secret %q: of epsilon %s at delta %s, %s is left, and the statement needs %s",
+	return fmt.Sprintf("the privacy budget of %s is exhausted for secret %q: of epsilon %s at delta %s, %s is left, "+
+		"and the statement needs %s",
 		whose(e.Dataset, e.Scope), e.Secret, short(limit, -1), short(delta, -1), leftText, needsText)
 }
 

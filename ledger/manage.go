@@ -26,14 +26,14 @@ type Manager interface {
 	// Payments returns the last charges to a dataset, at most limit, newest first; of a user, if one is given.
 	Payments(ctx context.Context, dataset, user string, limit int) ([]Payment, error)
 
-	// Reset begins a period, in which all accounts of a dataset start anew, and returns its entry of the audit chain. What was
-	// charged before stays on record, but counts no more: what all answers reveal together is then bounded by
+	// Reset begins a period, in which all accounts of a dataset start anew, and returns its entry of the audit chain.
+	// What was charged before stays on record, but counts no more: what all answers reveal together is then bounded by
 	// the sum of what was spent before and after, and not by the limit. Stored answers stay, for who has paid.
 	Reset(ctx context.Context, dataset string, why Why) (audit.Link, error)
 
-	// Compact drops the content of the answers that were given before a time, failures and twins excepted, and returns their
-	// number. Their charges stay. Who asks again is charged anew for a new answer; a proxy that still has the old one in
-	// its memory gives that. After an error some may be compacted, each with its entry in the chain.
+	// Compact drops the content of the answers that were given before a time, failures and twins excepted, and returns
+	// their number. Their charges stay. Who asks again is charged anew for a new answer; a proxy that still has the old
+	// one in its memory gives that. After an error some may be compacted, each with its entry in the chain.
 	Compact(ctx context.Context, before time.Time, why Why) (answers int64, err error)
 
 	// Export verifies one state of the ledger and writes all of it, sealed answers as they are, as Import reads it.

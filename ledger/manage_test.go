@@ -3,11 +3,9 @@ package ledger
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -73,7 +71,8 @@ func TestReset(t *testing.T) {
 		if _, err := l.Charge(t.Context(), charge(4)); !errors.As(err, &x) {
 			t.Fatal(err)
 		}
-		for what, w := range map[string]Why{"no reason": {"carol", " "}, "nobody": {"", "because"}, "bytes": {"carol", "\xff"}, "a book": {"carol", strings.Repeat("x", maxReason+1)}} {
+		for what, w := range map[string]Why{"no reason": {"carol", " "}, "nobody": {"", "because"},
+			"bytes": {"carol", "\xff"}, "a book": {"carol", strings.Repeat("x", maxReason+1)}} {
 			if _, err := l.Reset(t.Context(), "adult", w); err == nil {
 				t.Errorf("reset for %s", what)
 			}
@@ -85,10 +84,12 @@ func TestReset(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e, err := head.Entry(); err != nil || e.Event != audit.NewPeriod || e.Reason != "reset" || e.Dataset != "adult" || e.Number != 7 || e.Period != 1 {
+		if e, err := head.Entry(); err != nil || e.Event != audit.NewPeriod || e.Reason != "reset" ||
+			e.Dataset != "adult" || e.Number != 7 || e.Period != 1 {
 			t.Errorf("%+v %v", e, err)
 		}
-		if e, err := links(t, l)[6].Entry(); err != nil || e.Event != audit.Reset || e.User != "carol" || e.Reason != why.Reason || e.Dataset != "adult" || e.Period != 1 {
+		if e, err := links(t, l)[6].Entry(); err != nil || e.Event != audit.Reset || e.User != "carol" ||
+			e.Reason != why.Reason || e.Dataset != "adult" || e.Period != 1 {
 			t.Errorf("%+v %v", e, err)
 		}
 		if _, err := l.Reset(t.Context(), "adult", why); err == nil {
@@ -115,14 +116,16 @@ func TestReset(t *testing.T) {
 		closeLedger(t, l)
 		l = p.open(t, Options{})
 		totals, err := l.Totals(t.Context(), "adult")
-		if err != nil || len(totals) != 2 || !totals[0].Past || totals[0].Loss.Pure != 1 || totals[1].Past || totals[1].Period != 1 || totals[1].Loss.Pure != 1 || totals[1].Releases != 4 {
+		if err != nil || len(totals) != 2 || !totals[0].Past || totals[0].Loss.Pure != 1 || totals[1].Past ||
+			totals[1].Period != 1 || totals[1].Loss.Pure != 1 || totals[1].Releases != 4 {
 			t.Errorf("%+v %v", totals, err)
 		}
 		if ds, err := l.Datasets(t.Context()); err != nil || !reflect.DeepEqual(ds, []string{"adult", "census"}) {
 			t.Errorf("%q %v", ds, err)
 		}
 		ps, err := l.Payments(t.Context(), "adult", "", 5)
-		if err != nil || len(ps) != 5 || ps[0].Past || !ps[4].Past || ps[4].Answer >= other.ID || ps[0].User != "alice" || ps[0].Loss.Pure != .25 || ps[0].Mechanism != "expm-laplace" {
+		if err != nil || len(ps) != 5 || ps[0].Past || !ps[4].Past || ps[4].Answer >= other.ID ||
+			ps[0].User != "alice" || ps[0].Loss.Pure != .25 || ps[0].Mechanism != "expm-laplace" {
 			t.Errorf("%+v %v", ps, err)
 		}
 		if ps, err := l.Payments(t.Context(), "adult", "bob", 5); err != nil || len(ps) != 0 {
@@ -158,7 +161,8 @@ func TestCompact(t *testing.T) {
 			t.Fatalf("%d compacted: %v", n, err)
 		}
 		var left string
-		if err := l.read.QueryRow(`SELECT count(*) FROM answers WHERE sealed = 0 AND length(bytes) = 1 AND cells = '[]'`).Scan(&left); err != nil || left != "2" {
+		if err := l.read.QueryRow(`SELECT count(*) FROM answers WHERE sealed = 0 AND length(bytes) = 1
+			AND cells = '[]'`).Scan(&left); err != nil || left != "2" {
 			t.Errorf("%s without content, %v", left, err)
 		}
 		closeLedger(t, l)
@@ -167,7 +171,8 @@ func TestCompact(t *testing.T) {
 		if len(after) != len(before)+1 || !reflect.DeepEqual(after[:len(before)], before) {
 			t.Error("the chain of before is another")
 		}
-		if e, _ := after[len(before)].Entry(); e.Event != audit.Compacted || e.Dropped.Answers != 2 || e.User != "carol" {
+		if e, _ := after[len(before)].Entry(); e.Event != audit.Compacted || e.Dropped.Answers != 2 ||
+			e.User != "carol" {
 			t.Errorf("%+v", e)
 		}
 		if _, ok, err := l.Find(t.Context(), key(0), ""); ok || err != nil {
@@ -214,10 +219,12 @@ func TestExportImport(t *testing.T) {
 				}
 				texts = append(texts, out.String())
 				closeLedger(t, l)
-				if got, err := Import(t.Context(), string(p), o, bytes.NewReader(out.Bytes())); err != nil || got != head {
+				if got, err := Import(t.Context(), string(p), o, bytes.NewReader(out.Bytes())); err != nil ||
+					got != head {
 					t.Fatalf("%+v %v", got, err)
 				}
-				if _, err := Import(t.Context(), string(p), o, bytes.NewReader(out.Bytes())); err == nil || !strings.Contains(err.Error(), "a ledger already") {
+				if _, err := Import(t.Context(), string(p), o, bytes.NewReader(out.Bytes())); err == nil ||
+					!strings.Contains(err.Error(), "a ledger already") {
 					t.Errorf("imported into a ledger: %v", err)
 				}
 				l = p.open(t, o)
@@ -256,20 +263,26 @@ func TestImportRefuses(t *testing.T) {
 	sound := out.String()
 	lines := strings.SplitAfter(sound, "\n")
 	end := lines[len(lines)-2]
-	withReset := strings.Replace(sound, end, fmt.Sprintf("{\"table\":\"periods\",\"row\":[\"census\",1,9,9,\"reset\"]}\n%s", strings.Replace(end, fmt.Sprintf("%d", len(lines)-3), fmt.Sprintf("%d", len(lines)-2), 1)), 1)
+	withReset := strings.Replace(sound, end,
+		fmt.Sprintf("{\"table\":\"periods\",\"row\":[\"census\",1,9,9,\"reset\"]}\n%s",
+			strings.Replace(end, fmt.Sprintf("%d", len(lines)-3), fmt.Sprintf("%d", len(lines)-2), 1)), 1)
 	refused := func(name string, p place, key []byte, text string) {
 		t.Helper()
 		if _, err := Import(context.Background(), string(p), Options{Key: key}, strings.NewReader(text)); err == nil {
 			t.Errorf("imported: %s", name)
-		} else if _, err := Open(context.Background(), string(p), Options{ReadOnly: true, Key: key}); !errors.Is(err, os.ErrNotExist) {
+		} else if _, err := Open(context.Background(), string(p), Options{ReadOnly: true, Key: key}); !errors.Is(err,
+			os.ErrNotExist) {
 			t.Errorf("%s: a ledger was left behind: %v", name, err)
 		}
 	}
 	for name, text := range map[string]string{
-		"nothing": "", "something else": "{}", "a letter": "Dear Sir", "another format": strings.Replace(sound, `"fugu_ledger":1`, `"fugu_ledger":2`, 1),
+		"nothing": "", "something else": "{}", "a letter": "Dear Sir",
+		"another format":  strings.Replace(sound, `"fugu_ledger":1`, `"fugu_ledger":2`, 1),
 		"other columns":   strings.Replace(sound, `"assumption"`, `"assumptions"`, 1),
-		"the end missing": strings.Join(lines[:len(lines)-2], ""), "a line missing": strings.Replace(sound, lines[3], "", 1),
-		"half of it": sound[:len(sound)/2], "a line twice": strings.Replace(sound, lines[3], lines[3]+lines[3], 1), "more": sound + end,
+		"the end missing": strings.Join(lines[:len(lines)-2], ""),
+		"a line missing":  strings.Replace(sound, lines[3], "", 1),
+		"half of it":      sound[:len(sound)/2], "a line twice": strings.Replace(sound, lines[3], lines[3]+lines[3], 1),
+		"more":                     sound + end,
 		"another table":            strings.Replace(sound, `{"table":"periods"`, `{"table":"sqlite_schema"`, 1),
 		"a number for a text":      strings.Replace(sound, `["adult","","income"`, `["adult",1,"income"`, 1),
 		"another user":             strings.Replace(sound, `"alice"`, `"aline"`, 1),
@@ -286,105 +299,4 @@ func TestImportRefuses(t *testing.T) {
 	refused("no key", inFile(t), nil, sound)
 	refused("half of it, in PostgreSQL", inDatabase(t), lock32(1), sound[:len(sound)/2])
 	refused("another key, in PostgreSQL", inDatabase(t), bytes.Repeat([]byte{9}, KeyBytes), sound)
-}
-
-// A backup is a whole ledger of a moment while others charge, for its owner's eyes.
-func TestBackupWhileCharging(t *testing.T) {
-	everywhere(t, func(t *testing.T, p place) {
-		l := p.open(t, Options{})
-		n := 0
-		next := func() Charge {
-			n++
-			return with(charge(fmt.Sprint("b", n)), func(c *Charge) { c.Limit.Epsilon = 1e9 })
-		}
-		must(t, l, next())
-		stop, done := make(chan struct{}), make(chan error)
-		go func() {
-			for {
-				select {
-				case <-stop:
-					done <- nil
-					return
-				default:
-					if _, err := l.Charge(context.Background(), next()); err != nil {
-						done <- err
-						return
-					}
-				}
-			}
-		}()
-		looking, err := Manage(t.Context(), string(p), Options{ReadOnly: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer closeLedger(t, looking)
-		var heads []audit.Link
-		for i := range 4 {
-			path := filepath.Join(t.TempDir(), "backup")
-			head, err := looking.Backup(t.Context(), path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			heads = append(heads, head)
-			if _, err := looking.Backup(t.Context(), path); !errors.Is(err, os.ErrExist) {
-				t.Errorf("a backup was overwritten: %v", err)
-			}
-			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-				t.Errorf("%v %v", info.Mode(), err)
-			}
-			copied := place("sqlite:" + path)
-			if p.remote() {
-				f, err := os.Open(path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				copied = inFile(t)
-				if _, err := Import(t.Context(), string(copied), Options{}, f); err != nil {
-					t.Fatal(err)
-				}
-				_ = f.Close()
-			}
-			restored := copied.open(t, Options{})
-			if got := links(t, restored); got[len(got)-1] != head {
-				t.Errorf("backup %d ends with %+v, not %+v", i, got[len(got)-1], head)
-			}
-			must(t, restored, with(charge("after"), func(c *Charge) { c.Limit.Epsilon = 1e9 }))
-			closeLedger(t, restored)
-		}
-		close(stop)
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
-		// Each is a part of the chain as it went on.
-		all := links(t, l)
-		for _, h := range heads {
-			if e, err := h.Entry(); err != nil || all[e.Number] != h {
-				t.Errorf("%+v is not in the chain", h)
-			}
-		}
-		t.Logf("%d charges meanwhile", len(all)-2)
-	})
-}
-
-// Verifying and copying a large ledger takes longer than a statement of a charge may, and only these may.
-func TestSnapshotsAreNotTimedOut(t *testing.T) {
-	l := inDatabase(t).open(t, Options{})
-	l.read.SetMaxOpenConns(1)
-	timeout := func(q interface {
-		QueryRowContext(context.Context, string, ...any) *sql.Row
-	}) (s string) {
-		if err := q.QueryRowContext(t.Context(), `SHOW statement_timeout`).Scan(&s); err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
-	_ = l.snapshot(t.Context(), func(tx *sql.Tx) error {
-		if s := timeout(tx); s != "0" {
-			t.Errorf("a snapshot's statements end after %s", s)
-		}
-		return nil
-	})
-	if s := timeout(l.read); s != postgresSettings["statement_timeout"] {
-		t.Errorf("others end after %s", s)
-	}
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // What twins are made from. A table's twins are drawn in one order for ever, and what one has told is not drawn again:
-// without them a second twin would be independent of the first, and the overlap of the two would show the secret. They are
-// never compacted.
+// without them a second twin would be independent of the first, and the overlap of the two would show the secret. They
+// are never compacted.
 const (
 	Twin     = "twin"             // the mechanism of what a twin has told
 	Ordering = "order of drawing" // of the key of a table's order: it tells nothing by itself, and costs nothing
@@ -20,9 +20,9 @@ const kept = `('` + Twin + `', '` + Ordering + `')`
 // gratis are the mechanisms of answers that cost nothing, as SQL lists them.
 const gratis = `('` + Derived + `', '` + Ordering + `')`
 
-// Derived is the mechanism of an answer that is computed from answers before it. It tells nothing that they do not, so it is
-// charged nothing, whatever is left of a limit, and counts as no release. It is stored for the scopes of its Charge alone:
-// what it is computed from they have paid for, and others may not have.
+// Derived is the mechanism of an answer that is computed from answers before it. It tells nothing that they do not, so
+// it is charged nothing, whatever is left of a limit, and counts as no release. It is stored for the scopes of its
+// Charge alone: what it is computed from they have paid for, and others may not have.
 const Derived = "from-past"
 
 // free reports whether the charge is of an answer that costs nothing.

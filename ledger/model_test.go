@@ -98,7 +98,8 @@ func (m *model) charge(t *rapid.T, c Charge) {
 
 func (m *model) advance(t *rapid.T, independent bool) {
 	m.epoch++
-	e, err := m.Advance(context.Background(), Epoch{Dataset: "adult", Independent: independent, User: "root", Reason: "new rows"})
+	e, err := m.Advance(context.Background(),
+		Epoch{Dataset: "adult", Independent: independent, User: "root", Reason: "new rows"})
 	if err != nil || e.Number != m.epoch {
 		t.Fatalf("%+v, %v", e, err)
 	}
@@ -134,7 +135,8 @@ func (m *model) check(t *rapid.T) {
 			t.Fatalf("scope %q: %d accounts, want %d", scope, len(accounts), n)
 		}
 		for k := range m.answers {
-			if _, ok, err := m.Find(context.Background(), k, scope); err != nil || ok != m.paid[[2]string{string(k), scope}] {
+			if _, ok, err := m.Find(context.Background(), k, scope); err != nil ||
+				ok != m.paid[[2]string{string(k), scope}] {
 				t.Fatalf("find for %q: %v, %v", scope, ok, err)
 			}
 		}
@@ -148,7 +150,8 @@ func TestLedgerBehavesLikeItsModel(t *testing.T) {
 			few(t, 8)
 		}
 		rapid.Check(t, func(t *rapid.T) {
-			m := &model{answers: map[Key]Charge{}, paid: map[[2]string]bool{}, totals: map[[2]string]*Account{}, now: time.UnixMicro(1e15).UTC()}
+			m := &model{answers: map[Key]Charge{}, paid: map[[2]string]bool{}, totals: map[[2]string]*Account{},
+				now: time.UnixMicro(1e15).UTC()}
 			reopen := func(t *rapid.T) {
 				if m.store != nil {
 					if err := m.Close(); err != nil {
@@ -169,17 +172,22 @@ func TestLedgerBehavesLikeItsModel(t *testing.T) {
 			}()
 			n := 0
 			sixteenths := rapid.Custom(func(t *rapid.T) privacy.Loss {
-				return privacy.Loss{Pure: float64(rapid.IntRange(0, 8).Draw(t, "pure")) / 16, Kappa2: float64(rapid.IntRange(0, 1).Draw(t, "kappa2")) / 16}
+				return privacy.Loss{Pure: float64(rapid.IntRange(0, 8).Draw(t, "pure")) / 16,
+					Kappa2: float64(rapid.IntRange(0, 1).Draw(t, "kappa2")) / 16}
 			})
 			t.Repeat(map[string]func(*rapid.T){
 				"charge": func(t *rapid.T) {
 					n++
 					c := charge(rapid.IntRange(0, 9).Draw(t, "key"))
-					for _, user := range rapid.SampledFrom([][]string{nil, {"alice"}, {"bob"}, {"alice", "bob"}}).Draw(t, "shares") {
-						c.Shares = append(c.Shares, Share{user, privacy.Budget{Epsilon: privacy.Epsilon(rapid.IntRange(1, 2).Draw(t, "share")), Delta: 0.01}})
+					for _, user := range rapid.SampledFrom([][]string{nil, {"alice"}, {"bob"},
+						{"alice", "bob"}}).Draw(t, "shares") {
+						c.Shares = append(c.Shares,
+							Share{user, privacy.Budget{Epsilon: privacy.Epsilon(rapid.IntRange(1, 2).Draw(t, "share")),
+								Delta: 0.01}})
 					}
 					c.Renew = rapid.SampledFrom([]time.Duration{0, 0, day, 3 * day}).Draw(t, "renew")
-					c.Losses = rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c"}), sixteenths, 1, 3).Draw(t, "losses")
+					c.Losses = rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c"}), sixteenths, 1, 3).Draw(t,
+						"losses")
 					c.Limit.Epsilon = privacy.Epsilon(rapid.IntRange(1, 4).Draw(t, "limit"))
 					c.Answer = fmt.Append(nil, n)
 					m.charge(t, c)

@@ -20,12 +20,12 @@ type Options struct {
 	// ReadOnly opens a ledger that must exist (else fs.ErrNotExist), to look at it: Charge fails.
 	ReadOnly bool
 	// Key, of KeyBytes random bytes, seals answers and the audit chain: who can read or write the database, but has no
-	// key, can neither read what was given nor make a chain that fits. nil: all is in the open. A ledger has one key from
-	// its beginning to its end.
+	// key, can neither read what was given nor make a chain that fits. nil: all is in the open. A ledger has one key
+	// from its beginning to its end.
 	Key []byte
 
-	// fill makes the content of a new ledger in the place of the beginning of an audit chain. It is not called where there
-	// is a ledger.
+	// fill makes the content of a new ledger in the place of the beginning of an audit chain. It is not called where
+	// there is a ledger.
 	fill func(context.Context, *sql.Tx, seal) error
 }
 
@@ -49,9 +49,9 @@ func sqlitePath(url, dir string) string {
 	return path
 }
 
-// Open opens the ledger at url, "sqlite:PATH" for one server or "postgres://..." for any number, and creates it where it
-// does not exist. It checks the whole ledger: where the running totals are not the sums of the charges, or an answer was
-// not paid for, the ledger is refused.
+// Open opens the ledger at url, "sqlite:PATH" for one server or "postgres://..." for any number, and creates it where
+// it does not exist. It checks the whole ledger: where the running totals are not the sums of the charges, or an answer
+// was not paid for, the ledger is refused.
 func Open(ctx context.Context, url string, o Options) (Ledger, error) {
 	if path := sqlitePath(url, o.Dir); path != "" {
 		l, err := openSQLite(ctx, path, o)

@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// A period is a time for which one budget is. Those of a dataset are numbered from 0, the totals of each begin at nothing,
-// and every charge is booked in the latest one begun, for everybody and all shares alike. None is ever begun twice or
-// gone back to: the number only grows, in the transaction of the charge that finds the latest one over. A clock that is
-// put back therefore begins nothing until it has caught up, and one that jumps ahead, however far, begins one.
+// A period is a time for which one budget is. Those of a dataset are numbered from 0, the totals of each begin at
+// nothing, and every charge is booked in the latest one begun, for everybody and all shares alike. None is ever begun
+// twice or gone back to: the number only grows, in the transaction of the charge that finds the latest one over. A
+// clock that is put back therefore begins nothing until it has caught up, and one that jumps ahead, however far, begins
+// one.
 
 // Standing implements Ledger.
 func (l *store) Standing(ctx context.Context, dataset string, renew time.Duration) (s Standing, err error) {
@@ -83,7 +84,8 @@ func (b *booking) renew(ctx context.Context, cause string) error {
 
 // begin writes a period.
 func (b *booking) begin(ctx context.Context, p period) error {
-	if _, err := b.write.period.ExecContext(ctx, p.dataset, p.number, p.began.UnixMicro(), p.at.UnixMicro(), p.cause); err != nil {
+	_, err := b.write.period.ExecContext(ctx, p.dataset, p.number, p.began.UnixMicro(), p.at.UnixMicro(), p.cause)
+	if err != nil {
 		return err
 	}
 	return b.append(ctx, p.entry())

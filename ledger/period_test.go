@@ -116,10 +116,12 @@ func TestPeriodIsOneBudget(t *testing.T) {
 		entries, _ := told(t, l)
 		for _, e := range entries {
 			if e.Event == audit.NewPeriod {
-				began = append(began, fmt.Sprint(e.Period, " ", e.Reason, " ", e.Began.Format(time.DateOnly), " ", e.At.Format(time.DateOnly)))
+				began = append(began, fmt.Sprint(e.Period, " ", e.Reason, " ", e.Began.Format(time.DateOnly), " ",
+					e.At.Format(time.DateOnly)))
 			}
 		}
-		want := []string{"0 first 2026-01-01 2026-01-01", "1 renewal 2026-01-31 2026-01-31", "2 renewal 2026-07-30 2026-08-02", "3 renewal 2026-08-29 2026-08-29"}
+		want := []string{"0 first 2026-01-01 2026-01-01", "1 renewal 2026-01-31 2026-01-31",
+			"2 renewal 2026-07-30 2026-08-02", "3 renewal 2026-08-29 2026-08-29"}
 		if !reflect.DeepEqual(began, want) {
 			t.Errorf("the chain has %q, want %q", began, want)
 		}
@@ -156,13 +158,16 @@ func TestNeverRenewed(t *testing.T) {
 	})
 }
 
-// Shares renew with the total, and an answer of a former period is charged to a share in the period in which it is told.
+// Shares renew with the total, and an answer of a former period is charged to a share in the period in which it is
+// told.
 func TestSharesRenewWithTheTotal(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		l := p.open(t, Options{})
 		c := new(clock).drive(l)
 		of := func(n int, user string) Charge {
-			return with(monthly(n), func(c *Charge) { c.User, c.Shares = user, []Share{{user, privacy.Budget{Epsilon: 0.25}}} })
+			return with(monthly(n), func(c *Charge) {
+				c.User, c.Shares = user, []Share{{user, privacy.Budget{Epsilon: 0.25}}}
+			})
 		}
 		must(t, l, of(1, "alice"))
 		var x *Exhausted

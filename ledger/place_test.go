@@ -40,9 +40,11 @@ func (p place) clear(t interface{ Fatal(...any) }, l *store) {
 		}
 		return
 	}
-	for _, table := range []string{"totals", "charges", "terms", "answers", "epochs", "periods", "audit WHERE number > 0"} {
+	for _, table := range []string{"totals", "charges", "terms", "answers", "epochs", "periods",
+		"audit WHERE number > 0"} {
 		name, _, _ := strings.Cut(table, " ")
-		if _, err := l.write.Exec(fmt.Sprintf(`ALTER TABLE %[1]s DISABLE TRIGGER USER; DELETE FROM %[2]s; ALTER TABLE %[1]s ENABLE TRIGGER USER`, name, table)); err != nil {
+		if _, err := l.write.Exec(fmt.Sprintf(`ALTER TABLE %[1]s DISABLE TRIGGER USER; DELETE FROM %[2]s;
+			ALTER TABLE %[1]s ENABLE TRIGGER USER`, name, table)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -69,7 +71,8 @@ func inDatabase(t testing.TB) place {
 	server.Lock()
 	defer server.Unlock()
 	if server.Cluster == nil {
-		c, err := pgcluster.Start(context.Background(), pgcluster.Options{Fsync: true, Settings: map[string]string{"autovacuum": "off"}})
+		c, err := pgcluster.Start(context.Background(),
+			pgcluster.Options{Fsync: true, Settings: map[string]string{"autovacuum": "off"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +83,8 @@ func inDatabase(t testing.TB) place {
 	}
 	server.databases++
 	name := fmt.Sprint("ledger_", server.databases)
-	if err := server.Exec(t.Context(), "postgres", fmt.Sprintf(`CREATE DATABASE %s OWNER fugu_ledger`, name)); err != nil {
+	if err := server.Exec(t.Context(), "postgres",
+		fmt.Sprintf(`CREATE DATABASE %s OWNER fugu_ledger`, name)); err != nil {
 		t.Fatal(err)
 	}
 	return place(server.DSN("fugu_ledger", name))
@@ -97,7 +101,8 @@ func inCopy(t testing.TB, p place) place {
 	defer server.Unlock()
 	server.databases++
 	name := fmt.Sprint("ledger_", server.databases)
-	if err := server.Exec(t.Context(), "postgres", fmt.Sprintf(`CREATE DATABASE %s TEMPLATE %s OWNER fugu_ledger`, name, config.Database)); err != nil {
+	if err := server.Exec(t.Context(), "postgres",
+		fmt.Sprintf(`CREATE DATABASE %s TEMPLATE %s OWNER fugu_ledger`, name, config.Database)); err != nil {
 		t.Fatal(err)
 	}
 	return place(server.DSN("fugu_ledger", name))

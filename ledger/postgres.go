@@ -16,8 +16,8 @@ import (
 // postgresSchema is where a ledger in PostgreSQL lives. PostgreSQL gives no other role any right on it.
 const postgresSchema = "fugu_ledger"
 
-// postgresPatience bounds a transaction that writes, so that a connection that hangs does not keep a client for ever. The
-// server ends one whose proxy is lost before that, and lets the next one write.
+// postgresPatience bounds a transaction that writes, so that a connection that hangs does not keep a client for ever.
+// The server ends one whose proxy is lost before that, and lets the next one write.
 const postgresPatience = 20 * time.Second
 
 // postgresSettings are those of every connection, whatever the URL or the role says.
@@ -95,7 +95,8 @@ func durable(ctx context.Context, db *sql.DB) error {
 		return fmt.Errorf("reading PostgreSQL's settings: %w", err)
 	}
 	if fsync != "on" || synchronous != "on" || recovery {
-		return fmt.Errorf("PostgreSQL does not give what durability needs: fsync %s, synchronous_commit %s, in recovery %t",
+		return fmt.Errorf("PostgreSQL does not give what durability needs: fsync %s, synchronous_commit %s, in "+
+			"recovery %t",
 			fsync, synchronous, recovery)
 	}
 	return nil

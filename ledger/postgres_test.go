@@ -74,24 +74,35 @@ func TestPostgresDamageIsFoundWhenOpening(t *testing.T) {
 			}
 		})
 	}
-	closeLedger(t, inCopy(t, p).open(t, Options{ReadOnly: true})) // what the others do to get at the rows is not what is found
+	// What the others do to get at the rows is not what is found.
+	closeLedger(t, inCopy(t, p).open(t, Options{ReadOnly: true}))
 }
 
 // Not even the ledger's own role changes what stands there, and no other role reads it.
 func TestPostgresRefusesToForget(t *testing.T) {
 	p := inDatabase(t)
 	l := p.open(t, Options{})
-	must(t, l, with(charge(1), func(c *Charge) { c.Losses = map[string]privacy.Loss{"a": {Pure: 0.1, Kappa2: 0.01, Delta: 0.001}} }))
+	must(t, l, with(charge(1), func(c *Charge) {
+		c.Losses = map[string]privacy.Loss{"a": {Pure: 0.1, Kappa2: 0.01, Delta: 0.001}}
+	}))
 	for _, s := range []string{
-		`DELETE FROM answers`, `DELETE FROM charges`, `DELETE FROM totals`, `TRUNCATE answers CASCADE`, `TRUNCATE charges`, `TRUNCATE totals`,
-		`UPDATE answers SET bytes = 'x'`, `UPDATE charges SET pure = 0`, `UPDATE charges SET "user" = 'eve'`, `UPDATE charges SET pure = pure`,
-		`UPDATE totals SET pure = 0`, `UPDATE totals SET pure = 0, releases = releases + 1`, `UPDATE totals SET releases = releases - 1`,
-		`UPDATE totals SET pure = pure + 1`, `UPDATE totals SET period = 1, releases = releases + 1`, `UPDATE totals SET scope = 'eve', releases = releases + 1`,
-		`INSERT INTO totals VALUES ('adult', '', 'a', 0, 0, 0, 1, 0) ON CONFLICT (dataset, period, scope, secret) DO UPDATE SET pure = 0`,
-		`INSERT INTO totals VALUES ('adult', 'eve', 'a', 'infinity', 0, 0, 1)`, `INSERT INTO totals VALUES ('adult', 'eve', 'a', 'NaN', 0, 0, 1)`,
+		`DELETE FROM answers`, `DELETE FROM charges`, `DELETE FROM totals`, `TRUNCATE answers CASCADE`,
+		`TRUNCATE charges`, `TRUNCATE totals`,
+		`UPDATE answers SET bytes = 'x'`, `UPDATE charges SET pure = 0`, `UPDATE charges SET "user" = 'eve'`,
+		`UPDATE charges SET pure = pure`,
+		`UPDATE totals SET pure = 0`, `UPDATE totals SET pure = 0, releases = releases + 1`,
+		`UPDATE totals SET releases = releases - 1`,
+		`UPDATE totals SET pure = pure + 1`, `UPDATE totals SET period = 1, releases = releases + 1`,
+		`UPDATE totals SET scope = 'eve', releases = releases + 1`,
+		`INSERT INTO totals VALUES ('adult', '', 'a', 0, 0, 0, 1, 0)
+			ON CONFLICT (dataset, period, scope, secret) DO UPDATE SET pure = 0`,
+		`INSERT INTO totals VALUES ('adult', 'eve', 'a', 'infinity', 0, 0, 1)`,
+		`INSERT INTO totals VALUES ('adult', 'eve', 'a', 'NaN', 0, 0, 1)`,
 		`INSERT INTO totals VALUES ('adult', 'eve', 'a', 0, -1, 0, 1)`,
-		`INSERT INTO charges (answer, scope, secret, "user", at, pure, kappa2, delta) VALUES (1, 'eve', 'a', 'eve', 1, -1, 0, 0)`,
-		`INSERT INTO charges (answer, scope, secret, "user", at, pure, kappa2, delta) VALUES (77, 'eve', 'a', 'eve', 1, 1, 0, 0)`,
+		`INSERT INTO charges (answer, scope, secret, "user", at, pure, kappa2, delta)
+			VALUES (1, 'eve', 'a', 'eve', 1, -1, 0, 0)`,
+		`INSERT INTO charges (answer, scope, secret, "user", at, pure, kappa2, delta)
+			VALUES (77, 'eve', 'a', 'eve', 1, 1, 0, 0)`,
 	} {
 		if as(t, "fugu_ledger", p, s) == nil {
 			t.Errorf("done: %s", s)
@@ -100,7 +111,8 @@ func TestPostgresRefusesToForget(t *testing.T) {
 	if err := as(t, "postgres", p, `CREATE ROLE fugu_stranger LOGIN`); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []string{`SELECT * FROM fugu_ledger.answers`, `SELECT * FROM fugu_ledger.totals`, `LOCK TABLE fugu_ledger.totals`} {
+	for _, s := range []string{`SELECT * FROM fugu_ledger.answers`, `SELECT * FROM fugu_ledger.totals`,
+		`LOCK TABLE fugu_ledger.totals`} {
 		if as(t, "fugu_stranger", p, s) == nil {
 			t.Errorf("a stranger's: %s", s)
 		}
@@ -132,8 +144,8 @@ func TestPostgresMissing(t *testing.T) {
 	}
 }
 
-// A charge whose connection is cut while it waits has written nothing, and waits again on a new one; one that is cut while
-// it writes has booked nothing, says so, and the lock is free.
+// A charge whose connection is cut while it waits has written nothing, and waits again on a new one; one that is cut
+// while it writes has booked nothing, says so, and the lock is free.
 func TestPostgresConnectionLost(t *testing.T) {
 	p := inDatabase(t)
 	l, other := p.open(t, Options{}), p.open(t, Options{})
@@ -146,20 +158,24 @@ func TestPostgresConnectionLost(t *testing.T) {
 		}()
 		for n := 0; n == 0; time.Sleep(time.Millisecond) {
 			err := other.again(t.Context(), func() error {
-				return other.read.QueryRow(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND ` + where).Scan(&n)
+				return other.read.QueryRow(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+					AND ` + where).Scan(&n)
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
 		// Whoever holds the lock is left alone: who waits for it would have it before its own end.
-		if err := as(t, "postgres", p, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database() AND (state = 'idle' OR `+where+`)`); err != nil {
+		if err := as(t, "postgres", p,
+			`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()
+			  AND datname = current_database() AND (state = 'idle' OR `+where+`)`); err != nil {
 			t.Fatal(err)
 		}
 		then()
 		return <-done
 	}
-	const slow = `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(60); RETURN NEW; END';
+	const slow = `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql
+	  AS 'BEGIN PERFORM pg_sleep(60); RETURN NEW; END';
 	  CREATE TRIGGER slow BEFORE UPDATE ON totals FOR EACH ROW EXECUTE FUNCTION slow()`
 	if err := as(t, "postgres", p, slow); err != nil {
 		t.Fatal(err)

@@ -62,7 +62,9 @@ func TestRaceForTheLastBudget(t *testing.T) {
 				var mu sync.Mutex
 				won := map[int64]bool{}
 				together(func(i int) {
-					a, err := ls[i%len(ls)].Charge(context.Background(), with(charge(i), func(c *Charge) { c.Limit = limit }))
+					a, err := ls[i%len(ls)].Charge(context.Background(), with(charge(i), func(c *Charge) {
+						c.Limit = limit
+					}))
 					mu.Lock()
 					defer mu.Unlock()
 					var x *Exhausted

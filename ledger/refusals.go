@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// What refusals may cost: nobody who asks for nonsense all day may fill the ledger's disk, or keep charges waiting. What is
-// beyond is counted, and the count is written.
+// What refusals may cost: nobody who asks for nonsense all day may fill the ledger's disk, or keep charges waiting.
+// What is beyond is counted, and the count is written.
 const (
 	refusalsWaiting  = 256              // different ones at a time: one transaction
 	refusalsOfUser   = 1000             // entries, in each hour
@@ -20,10 +20,10 @@ const (
 	nameBytes        = 128              // of a user or a dataset; what is longer is cut
 )
 
-// Refusals writes refusals into a ledger's audit chain: in the background, since nothing is released by a refusal, so that a
-// client is told at once, whether the ledger can be reached or not. The same refusal of the same user within a second
-// is one entry. Those that cannot be written are counted, and the count is written when the ledger takes it; what
-// a proxy that is killed had not written is not known.
+// Refusals writes refusals into a ledger's audit chain: in the background, since nothing is released by a refusal, so
+// that a client is told at once, whether the ledger can be reached or not. The same refusal of the same user within a
+// second is one entry. Those that cannot be written are counted, and the count is written when the ledger takes it;
+// what a proxy that is killed had not written is not known.
 type Refusals struct {
 	ledger Ledger
 	log    *slog.Logger
@@ -44,7 +44,8 @@ type refusalKind struct{ user, dataset, code, statement string }
 
 // NewRefusals starts what writes refusals. Close ends it.
 func NewRefusals(l Ledger, log *slog.Logger) *Refusals {
-	r := &Refusals{ledger: l, log: log, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+	r := &Refusals{ledger: l, log: log, wake: make(chan struct{}, 1), stop: make(chan struct{}),
+		done:  make(chan struct{}),
 		known: map[refusalKind]*Refusal{}, written: map[string]int{}, hour: now()}
 	go r.run()
 	return r
@@ -65,7 +66,8 @@ func (r *Refusals) Add(x Refusal) {
 	case same != nil:
 		same.Times++
 		same.Until = x.At
-	case len(r.waiting) == refusalsWaiting || r.written[x.User] == refusalsOfUser || r.total == refusalsOfAll || x.check() != nil:
+	case len(r.waiting) == refusalsWaiting || r.written[x.User] == refusalsOfUser || r.total == refusalsOfAll ||
+		x.check() != nil:
 		r.lost++
 	default:
 		r.written[x.User]++

@@ -11,8 +11,8 @@ import (
 	"fugu/ledger/audit"
 )
 
-// Refusal is a statement about protected data that was not answered. It holds neither the statement nor the error's text,
-// in which there may be literals.
+// Refusal is a statement about protected data that was not answered. It holds neither the statement nor the error's
+// text, in which there may be literals.
 type Refusal struct {
 	At        time.Time
 	User      string
@@ -49,7 +49,8 @@ func (l *store) Refuse(ctx context.Context, refusals []Refusal, lost int64) erro
 }
 
 func (r Refusal) entry() audit.Entry {
-	e := audit.Entry{At: r.At.UTC().Truncate(time.Microsecond), Event: audit.Refused, Dataset: r.Dataset, User: r.User, Code: r.Code, Statement: r.Statement}
+	e := audit.Entry{At: r.At.UTC().Truncate(time.Microsecond), Event: audit.Refused, Dataset: r.Dataset, User: r.User,
+		Code: r.Code, Statement: r.Statement}
 	if r.Times > 1 {
 		until := r.Until.UTC().Truncate(time.Microsecond)
 		e.Times, e.Until = r.Times, &until

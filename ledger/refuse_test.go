@@ -12,7 +12,8 @@ import (
 )
 
 func refusal(n int) Refusal {
-	return Refusal{At: now(), User: "alice", Dataset: "adult", Code: "PV001", Statement: fmt.Sprintf("%016x", n), Times: 1}
+	return Refusal{At: now(), User: "alice", Dataset: "adult", Code: "PV001", Statement: fmt.Sprintf("%016x", n),
+		Times: 1}
 }
 
 func TestRefusalsAreInTheChain(t *testing.T) {
@@ -31,9 +32,12 @@ func TestRefusalsAreInTheChain(t *testing.T) {
 		entries, _ := told(t, l)
 		var got []string
 		for _, e := range entries {
-			got = append(got, fmt.Sprint(e.Event, " ", e.User, " ", e.Dataset, " ", e.Code, " ", e.Statement, " ", e.Times))
+			got = append(got, fmt.Sprint(e.Event, " ", e.User, " ", e.Dataset, " ", e.Code, " ", e.Statement, " ",
+				e.Times))
 		}
-		want := []string{"begin     0", "release alice adult  00ff 0", "lost     7", "refused alice adult PV001 0000000000000001 3", "refused alice adult PV001 0000000000000002 0", "release alice adult   0"}
+		want := []string{"begin     0", "release alice adult  00ff 0", "lost     7",
+			"refused alice adult PV001 0000000000000001 3", "refused alice adult PV001 0000000000000002 0",
+			"release alice adult   0"}
 		if strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Fatalf("%q, want %q", got, want)
 		}
@@ -42,9 +46,15 @@ func TestRefusalsAreInTheChain(t *testing.T) {
 		}
 		// A batch is written as a whole or not at all, and says nothing in words.
 		for what, f := range map[string]func(*Refusal){
-			"an error's text": func(r *Refusal) { r.Code = "syntax error at 'secret'" }, "a statement": func(r *Refusal) { r.Statement = "SELECT 'x'" },
-			"no user": func(r *Refusal) { r.User = "" }, "no time": func(r *Refusal) { r.At = time.Time{} }, "no times": func(r *Refusal) { r.Times = 0 },
-			"a long statement": func(r *Refusal) { r.Statement = strings.Repeat("a", 65) }, "bytes": func(r *Refusal) { r.Dataset = "\xff" },
+			"an error's text": func(r *Refusal) {
+				r.Code = "syntax error at 'secret'"
+			}, "a statement": func(r *Refusal) { r.Statement = "SELECT 'x'" },
+			"no user": func(r *Refusal) {
+				r.User = ""
+			}, "no time": func(r *Refusal) { r.At = time.Time{} }, "no times": func(r *Refusal) { r.Times = 0 },
+			"a long statement": func(r *Refusal) {
+				r.Statement = strings.Repeat("a", 65)
+			}, "bytes": func(r *Refusal) { r.Dataset = "\xff" },
 		} {
 			bad := refusal(3)
 			f(&bad)
@@ -97,7 +107,8 @@ func (b *books) told() (times, lost int64) {
 	return times, b.lost
 }
 
-// Every refusal is in the books or is counted as one that is not, whatever there are of them and whether the ledger is up.
+// Every refusal is in the books or is counted as one that is not, whatever there are of them and whether the ledger is
+// up.
 func TestRefusalsAreBoundedAndCounted(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -189,7 +200,8 @@ func TestRefusalsOfALedgerThatIsDownAreCounted(t *testing.T) {
 func TestRefusalsWhenTheLedgerIsCutOff(t *testing.T) {
 	p := inDatabase(t)
 	l := p.open(t, Options{})
-	if err := as(t, "postgres", p, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'fugu ledger'`); err != nil {
+	if err := as(t, "postgres", p,
+		`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'fugu ledger'`); err != nil {
 		t.Fatal(err)
 	}
 	r := NewRefusals(l, slog.New(slog.DiscardHandler))

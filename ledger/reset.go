@@ -12,7 +12,9 @@ func (l *store) Reset(ctx context.Context, dataset string, why Why) (head audit.
 	err = why.check()
 	if err == nil {
 		var spent int64
-		if err = l.read.QueryRowContext(ctx, `SELECT count(*) FROM totals WHERE dataset = $1 AND period = `+latestPeriod, dataset).Scan(&spent); err == nil && spent == 0 {
+		if err = l.read.QueryRowContext(ctx,
+			`SELECT count(*) FROM totals WHERE dataset = $1 AND period = `+latestPeriod,
+			dataset).Scan(&spent); err == nil && spent == 0 {
 			err = fmt.Errorf("nothing was charged to dataset %q that could be reset", dataset)
 		}
 	}
@@ -23,7 +25,8 @@ func (l *store) Reset(ctx context.Context, dataset string, why Why) (head audit.
 			return err == nil, err
 		})
 		if err == nil {
-			err = l.read.QueryRowContext(ctx, `SELECT entry, hash FROM audit WHERE number = $1`, number).Scan(&head.Text, &head.Hash)
+			err = l.read.QueryRowContext(ctx, `SELECT entry, hash FROM audit WHERE number = $1`,
+				number).Scan(&head.Text, &head.Hash)
 		}
 	}
 	if err != nil {
@@ -38,7 +41,8 @@ func (b *booking) reset(ctx context.Context, why Why) (number int64, err error) 
 	if err != nil {
 		return 0, err
 	}
-	if err := b.append(ctx, audit.Entry{At: now(), Event: audit.Reset, Dataset: b.Dataset, Period: p.number + 1, User: why.Operator, Reason: why.Reason}); err != nil {
+	if err := b.append(ctx, audit.Entry{At: now(), Event: audit.Reset, Dataset: b.Dataset, Period: p.number + 1,
+		User: why.Operator, Reason: why.Reason}); err != nil {
 		return 0, err
 	}
 	if err := b.renew(ctx, audit.ByReset); err != nil {

@@ -62,7 +62,8 @@ type stored struct {
 
 // audited returns the answer as an auditor sees it.
 func (s *stored) audited() audit.Answer {
-	return audit.Answer{ID: s.ID, Key: string(s.key), Dataset: s.dataset, Scope: s.scope, Epoch: s.epoch, Phase: s.phase,
+	return audit.Answer{ID: s.ID, Key: string(s.key), Dataset: s.dataset, Scope: s.scope, Epoch: s.epoch,
+		Phase:  s.phase,
 		Failed: s.Failed, Mechanism: s.Mechanism, Assumption: s.Assumption, Requested: s.Requested,
 		Certificates: s.Certificates, Content: s.content, Terms: s.terms}
 }
@@ -142,8 +143,8 @@ func scanPeriod(row scanner) (period, error) {
 	return p, err
 }
 
-// over reports whether the period is over, and since when: whole periods after it began, so that their bounds stay where
-// they are whenever charges come.
+// over reports whether the period is over, and since when: whole periods after it began, so that their bounds stay
+// where they are whenever charges come.
 func (p period) over(renew time.Duration, now time.Time) (since time.Time, over bool) {
 	elapsed := now.Sub(p.began)
 	if !p.known || renew <= 0 || elapsed < renew {
@@ -155,5 +156,6 @@ func (p period) over(renew time.Duration, now time.Time) (since time.Time, over 
 // entry tells of a period that began.
 func (p period) entry() audit.Entry {
 	began := p.began
-	return audit.Entry{At: p.at, Event: audit.NewPeriod, Dataset: p.dataset, Period: p.number, Began: &began, Reason: p.cause}
+	return audit.Entry{At: p.at, Event: audit.NewPeriod, Dataset: p.dataset, Period: p.number, Began: &began,
+		Reason: p.cause}
 }

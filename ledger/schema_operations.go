@@ -1,7 +1,7 @@
 package ledger
 
-// The steps of both schemas that make place for answers whose content was dropped, with the entry of the audit chain that
-// tells of it.
+// The steps of both schemas that make place for answers whose content was dropped, with the entry of the audit chain
+// that tells of it.
 
 const operationsSQLite = `
 CREATE TABLE compacted (
@@ -13,8 +13,10 @@ CREATE TABLE compacted (
 
 DROP TRIGGER answers_fixed;
 CREATE TRIGGER answers_fixed BEFORE UPDATE ON answers
-  WHEN NOT ((NEW.id, NEW.dataset, NEW.scope, NEW.at, NEW.epsilon, NEW.delta, NEW.mechanism, NEW.assumption, NEW.failed, NEW.certificates, NEW.epoch)
-      = (OLD.id, OLD.dataset, OLD.scope, OLD.at, OLD.epsilon, OLD.delta, OLD.mechanism, OLD.assumption, OLD.failed, OLD.certificates, OLD.epoch)
+  WHEN NOT ((NEW.id, NEW.dataset, NEW.scope, NEW.at, NEW.epsilon, NEW.delta, NEW.mechanism, NEW.assumption, ` +
+	`NEW.failed, NEW.certificates, NEW.epoch)
+      = (OLD.id, OLD.dataset, OLD.scope, OLD.at, OLD.epsilon, OLD.delta, OLD.mechanism, OLD.assumption, OLD.failed, ` +
+	`OLD.certificates, OLD.epoch)
     AND OLD.failed = 0 AND NEW.bytes = x'00' AND NEW.cells = '[]' AND NEW.sealed = 0 AND NEW.key <> OLD.key
     AND EXISTS (SELECT 1 FROM compacted c WHERE c.answer = OLD.id AND c.key = OLD.key))
   BEGIN SELECT RAISE(ABORT, 'answers are append-only'); END;
@@ -42,5 +44,6 @@ END $$;
 DROP TRIGGER answers_stay ON answers;
 CREATE TRIGGER answers_stay   BEFORE DELETE OR TRUNCATE ON answers FOR EACH STATEMENT EXECUTE FUNCTION append_only();
 CREATE TRIGGER answers_fixed  BEFORE UPDATE ON answers FOR EACH ROW EXECUTE FUNCTION only_compacted();
-CREATE TRIGGER compacted_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON compacted FOR EACH STATEMENT EXECUTE FUNCTION append_only();
+CREATE TRIGGER compacted_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON compacted FOR EACH STATEMENT EXECUTE FUNCTION ` +
+	`append_only();
 `

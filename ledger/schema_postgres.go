@@ -70,9 +70,12 @@ BEGIN
   END IF;
   RAISE EXCEPTION 'totals only grow';
 END $$;
-CREATE TRIGGER answers_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON answers FOR EACH STATEMENT EXECUTE FUNCTION append_only();
-CREATE TRIGGER charges_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON charges FOR EACH STATEMENT EXECUTE FUNCTION append_only();
-CREATE TRIGGER audit_stays  BEFORE UPDATE OR DELETE OR TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION append_only();
+CREATE TRIGGER answers_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON answers FOR EACH STATEMENT EXECUTE FUNCTION ` +
+	`append_only();
+CREATE TRIGGER charges_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON charges FOR EACH STATEMENT EXECUTE FUNCTION ` +
+	`append_only();
+CREATE TRIGGER audit_stays  BEFORE UPDATE OR DELETE OR TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION ` +
+	`append_only();
 CREATE TRIGGER totals_stay  BEFORE DELETE OR TRUNCATE ON totals FOR EACH STATEMENT EXECUTE FUNCTION append_only();
 CREATE TRIGGER totals_grow  BEFORE UPDATE ON totals FOR EACH ROW EXECUTE FUNCTION only_grow();
 `, `
@@ -83,7 +86,8 @@ ALTER TABLE totals DROP CONSTRAINT totals_pkey;
 ALTER TABLE totals ADD PRIMARY KEY (dataset, period, scope, secret);
 CREATE OR REPLACE FUNCTION only_grow() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF NEW.dataset = OLD.dataset AND NEW.period = OLD.period AND NEW.scope = OLD.scope AND NEW.secret = OLD.secret AND NEW.pure >= OLD.pure
+  IF NEW.dataset = OLD.dataset AND NEW.period = OLD.period AND NEW.scope = OLD.scope AND NEW.secret = OLD.secret AND ` +
+	`NEW.pure >= OLD.pure
     AND NEW.kappa2 >= OLD.kappa2 AND NEW.delta >= OLD.delta AND NEW.releases = OLD.releases + 1 THEN
     RETURN NEW;
   END IF;
@@ -110,8 +114,10 @@ CREATE TABLE periods (
   cause   text NOT NULL CHECK (cause <> ''),
   PRIMARY KEY (dataset, number)
 );
-CREATE TRIGGER epochs_stay  BEFORE UPDATE OR DELETE OR TRUNCATE ON epochs FOR EACH STATEMENT EXECUTE FUNCTION append_only();
-CREATE TRIGGER periods_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON periods FOR EACH STATEMENT EXECUTE FUNCTION append_only();
+CREATE TRIGGER epochs_stay  BEFORE UPDATE OR DELETE OR TRUNCATE ON epochs FOR EACH STATEMENT EXECUTE FUNCTION ` +
+	`append_only();
+CREATE TRIGGER periods_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON periods FOR EACH STATEMENT EXECUTE FUNCTION ` +
+	`append_only();
 `,
 	operationsPostgres, `
 CREATE TABLE terms (
@@ -119,7 +125,8 @@ CREATE TABLE terms (
   bytes  bytea NOT NULL,
   sealed int2 NOT NULL CHECK (sealed IN (0, 1))
 );
-CREATE TRIGGER terms_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON terms FOR EACH STATEMENT EXECUTE FUNCTION append_only();
+CREATE TRIGGER terms_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON terms FOR EACH STATEMENT EXECUTE FUNCTION ` +
+		`append_only();
 `,
 	aheadPostgres,
 }
@@ -127,8 +134,8 @@ CREATE TRIGGER terms_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON terms FOR EACH 
 // postgresApplication marks a schema as a ledger.
 const postgresApplication = "fugu ledger"
 
-// migratePostgres brings the schema up to date, in one transaction that keeps out all others that want to; without a way
-// to begin it only checks that it is.
+// migratePostgres brings the schema up to date, in one transaction that keeps out all others that want to; without a
+// way to begin it only checks that it is.
 func (s seal) migratePostgres(ctx context.Context, db *sql.DB, begin founding) error {
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: begin == nil})
 	if err != nil {

@@ -92,7 +92,8 @@ DROP TABLE totals;
 ALTER TABLE totals_by_period RENAME TO totals;
 CREATE TRIGGER totals_stay   BEFORE DELETE ON totals  BEGIN SELECT RAISE(ABORT, 'totals only grow'); END;
 CREATE TRIGGER totals_grow   BEFORE UPDATE ON totals
-  WHEN NOT (NEW.dataset = OLD.dataset AND NEW.period = OLD.period AND NEW.scope = OLD.scope AND NEW.secret = OLD.secret AND NEW.pure >= OLD.pure
+  WHEN NOT (NEW.dataset = OLD.dataset AND NEW.period = OLD.period AND NEW.scope = OLD.scope AND NEW.secret = ` +
+	`OLD.secret AND NEW.pure >= OLD.pure
     AND NEW.kappa2 >= OLD.kappa2 AND NEW.delta >= OLD.delta AND NEW.releases = OLD.releases + 1)
   BEGIN SELECT RAISE(ABORT, 'totals only grow'); END;
 

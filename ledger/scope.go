@@ -8,8 +8,9 @@ import (
 )
 
 // A scope is whose loss an account adds up: everybody's together, one user's, or that of a group's members together.
-// Everybody pays for each answer once, whoever asks first; whoever is told it besides pays from shares of their own, and
-// shares never stand in place of the total. So however users work together, they learn no more than the total allows.
+// Everybody pays for each answer once, whoever asks first; whoever is told it besides pays from shares of their own,
+// and shares never stand in place of the total. So however users work together, they learn no more than the total
+// allows.
 
 // Everybody is the scope of a dataset's total.
 const Everybody = ""

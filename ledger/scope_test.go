@@ -59,7 +59,8 @@ func TestTotalBindsSharesTogether(t *testing.T) {
 		loose := p.open(t, Options{})
 		given, _ = collude(t, loose, func(_ Ledger, n int, user string) error {
 			_, err := loose.Charge(context.Background(), with(charge(fmt.Sprint("loose", n)), func(c *Charge) {
-				c.Dataset, c.User, c.Limit, c.Shares = "loose", user, privacy.Budget{Epsilon: 1e9}, []Share{{UserScope(user), share}}
+				c.Dataset, c.User, c.Limit, c.Shares = "loose", user, privacy.Budget{Epsilon: 1e9},
+					[]Share{{UserScope(user), share}}
 			}))
 			return err
 		})
@@ -69,7 +70,8 @@ func TestTotalBindsSharesTogether(t *testing.T) {
 	})
 }
 
-// collude has alice and then bob ask until each is stopped, and returns how many answers each got and whose limit stopped.
+// collude has alice and then bob ask until each is stopped, and returns how many answers each got and whose limit
+// stopped.
 func collude(t *testing.T, l Ledger, ask func(Ledger, int, string) error) (given map[string]int, stopped []string) {
 	t.Helper()
 	given = map[string]int{}
@@ -91,14 +93,16 @@ func collude(t *testing.T, l Ledger, ask func(Ledger, int, string) error) (given
 	return given, stopped
 }
 
-// A group's members draw on its share together, each on their own as well, and whoever is refused has booked nothing anywhere.
+// A group's members draw on its share together, each on their own as well, and whoever is refused has booked nothing
+// anywhere.
 func TestGroupShare(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		l := p.open(t, Options{})
 		of := func(n any, user string, own, group privacy.Epsilon) Charge {
 			return with(charge(n), func(c *Charge) {
 				c.User, c.Limit.Epsilon = user, 5
-				c.Shares = []Share{{UserScope(user), privacy.Budget{Epsilon: own}}, {GroupScope("interns"), privacy.Budget{Epsilon: group}}}
+				c.Shares = []Share{{UserScope(user), privacy.Budget{Epsilon: own}},
+					{GroupScope("interns"), privacy.Budget{Epsilon: group}}}
 			})
 		}
 		must(t, l, of(1, "carol", 1, .75))
@@ -106,13 +110,15 @@ func TestGroupShare(t *testing.T) {
 		must(t, l, of(1, "dave", 1, .75)) // told before within the group: dave's own share pays, the group's does not
 		must(t, l, of(3, "dave", .75, .75))
 		var x *Exhausted
-		if _, err := l.Charge(t.Context(), of(4, "carol", 1, .75)); !errors.As(err, &x) || x.Scope != GroupScope("interns") {
+		if _, err := l.Charge(t.Context(), of(4, "carol", 1, .75)); !errors.As(err, &x) ||
+			x.Scope != GroupScope("interns") {
 			t.Errorf("the group's is spent: %v", err)
 		}
 		if _, err := l.Charge(t.Context(), of(5, "dave", .75, 2)); !errors.As(err, &x) || x.Scope != "dave" {
 			t.Errorf("dave's is spent: %v", err)
 		}
-		for scope, want := range map[string]float64{Everybody: .75, "carol": .25, "dave": .75, GroupScope("interns"): .75} {
+		for scope, want := range map[string]float64{Everybody: .75, "carol": .25, "dave": .75,
+			GroupScope("interns"): .75} {
 			if got := spent(t, l, scope); len(got) != 1 || got[0].Loss.Pure != want || got[0].Releases != int(want*4) {
 				t.Errorf("%q: %+v, want %v", scope, got, want)
 			}
@@ -149,7 +155,8 @@ func TestRaceForSharesAndTotal(t *testing.T) {
 			t.Errorf("given %v", won)
 		}
 		for scope, n := range map[string]int{Everybody: 8, "alice": won["alice"], "bob": won["bob"]} {
-			if got := spent(t, ls[0], scope); len(got) != 1 || got[0].Releases != n || got[0].Loss.Pure != float64(n)/4 {
+			if got := spent(t, ls[0], scope); len(got) != 1 || got[0].Releases != n ||
+				got[0].Loss.Pure != float64(n)/4 {
 				t.Errorf("%q: %+v, want %d", scope, got, n)
 			}
 		}

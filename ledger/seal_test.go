@@ -23,7 +23,8 @@ func TestSealedLedger(t *testing.T) {
 		closeLedger(t, l)
 		l = p.open(t, o)
 		got, ok, err := l.Find(t.Context(), c.Key, "")
-		if err != nil || !ok || string(got.Bytes) != "the answer is 38.64159" || !reflect.DeepEqual(got.Cells, first.Cells) {
+		if err != nil || !ok || string(got.Bytes) != "the answer is 38.64159" ||
+			!reflect.DeepEqual(got.Cells, first.Cells) {
 			t.Errorf("%+v %v %v", got, ok, err)
 		}
 		if got, ok, err := l.Find(t.Context(), failure.Key, ""); err != nil || !ok || !got.Failed {

@@ -24,7 +24,8 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *store, err erro
 	if err != nil {
 		return nil, err
 	}
-	l := &store{path: path, seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed}, clock: processClock}
+	l := &store{path: path, seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed},
+		clock: processClock}
 	defer func() {
 		if err != nil {
 			_ = l.Close()
@@ -76,7 +77,8 @@ func (l *store) openWriter(ctx context.Context, path string, begin founding) (er
 		return fmt.Errorf("reading SQLite's settings: %w", err)
 	}
 	if full := 2; journal != "wal" || synchronous != full || foreignKeys != 1 {
-		return fmt.Errorf("SQLite does not give what durability needs: journal_mode %s, synchronous %d, foreign_keys %d",
+		return fmt.Errorf("SQLite does not give what durability needs: journal_mode %s, synchronous %d, foreign_keys "+
+			"%d",
 			journal, synchronous, foreignKeys)
 	}
 	if err := l.onWrite.prepare(ctx, l.write); err != nil {
@@ -85,8 +87,8 @@ func (l *store) openWriter(ctx context.Context, path string, begin founding) (er
 	return l.writing.prepare(ctx, l.write)
 }
 
-// writerCache is the page cache of the connection that charges, in KiB as SQLite wants it: the indexes of 100,000 answers
-// stay in memory.
+// writerCache is the page cache of the connection that charges, in KiB as SQLite wants it: the indexes of 100,000
+// answers stay in memory.
 const writerCache = "-65536"
 
 // connect opens a pool of connections that stay open. The file must exist: SQLite would create it with another mode.

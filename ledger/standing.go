@@ -56,7 +56,8 @@ func (e Epoch) check() error {
 
 // entry tells of an epoch that began, or was named.
 func (e Epoch) entry() audit.Entry {
-	return audit.Entry{At: e.At, Event: audit.NewEpoch, Dataset: e.Dataset, User: e.User, Epoch: e.Number, Label: e.Label, Independent: e.Independent, Reason: e.Reason}
+	return audit.Entry{At: e.At, Event: audit.NewEpoch, Dataset: e.Dataset, User: e.User, Epoch: e.Number,
+		Label: e.Label, Independent: e.Independent, Reason: e.Reason}
 }
 
 // Standing is where a dataset stands.

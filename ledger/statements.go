@@ -45,8 +45,9 @@ type reading struct {
 
 func (r *reading) prepare(ctx context.Context, db preparer) error {
 	const (
-		losses   = `SELECT secret, pure, kappa2, delta FROM charges WHERE answer = $1 AND scope = $2`
-		total    = `SELECT pure, kappa2, delta FROM totals WHERE dataset = $1 AND period = $2 AND scope = $3 AND secret = $4`
+		losses = `SELECT secret, pure, kappa2, delta FROM charges WHERE answer = $1 AND scope = $2`
+		total  = `SELECT pure, kappa2, delta FROM totals WHERE dataset = $1 AND period = $2 AND scope = $3
+		  AND secret = $4`
 		accounts = `SELECT secret, pure, kappa2, delta, releases FROM totals
 		  WHERE dataset = $1 AND period = ` + latestPeriod + ` AND scope = $2 ORDER BY secret`
 		scopes = `SELECT DISTINCT scope FROM totals WHERE dataset = $1 ORDER BY scope`
@@ -83,9 +84,9 @@ func (r *reading) prepare(ctx context.Context, db preparer) error {
 // in returns the statements that a charge needs inside its transaction.
 func (r *reading) in(tx *sql.Tx) *reading {
 	return &reading{
-		seal: r.seal, answer: tx.Stmt(r.answer), losses: tx.Stmt(r.losses), total: tx.Stmt(r.total), head: tx.Stmt(r.head),
-		lastEpoch: tx.Stmt(r.lastEpoch), labelled: tx.Stmt(r.labelled), lastPeriod: tx.Stmt(r.lastPeriod),
-		newest: tx.Stmt(r.newest),
+		seal: r.seal, answer: tx.Stmt(r.answer), newest: tx.Stmt(r.newest), losses: tx.Stmt(r.losses),
+		total: tx.Stmt(r.total), head: tx.Stmt(r.head), lastEpoch: tx.Stmt(r.lastEpoch), labelled: tx.Stmt(r.labelled),
+		lastPeriod: tx.Stmt(r.lastPeriod),
 	}
 }
 
@@ -141,8 +142,8 @@ type writing struct {
 
 func (w *writing) prepare(ctx context.Context, db preparer) error {
 	const (
-		answer = `INSERT INTO answers (key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed, cells, bytes,
-		    certificates, sealed, epoch, begun)
+		answer = `INSERT INTO answers (key, dataset, scope, at, epsilon, delta, mechanism, assumption, failed,
+		    cells, bytes, certificates, sealed, epoch, begun)
 		  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING id`
 		fill   = `UPDATE answers SET failed = $1, cells = $2, bytes = $3, sealed = $4, begun = 2 WHERE id = $5`
 		charge = `INSERT INTO charges (answer, scope, secret, "user", at, pure, kappa2, delta, period)

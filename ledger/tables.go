@@ -44,7 +44,8 @@ const (
 var tables = []table{
 	{"answers", []column{
 		{"id", integer}, {"key", characters}, {"dataset", characters}, {"scope", characters}, {"at", integer},
-		{"epsilon", float}, {"delta", float}, {"mechanism", characters}, {"assumption", characters}, {"failed", integer},
+		{"epsilon", float}, {"delta", float}, {"mechanism", characters}, {"assumption", characters},
+		{"failed", integer},
 		{"cells", characters}, {"bytes", octets}, {"certificates", characters}, {"sealed", integer}, {"epoch", integer},
 		{"begun", integer}}, true},
 	{"terms", []column{{"answer", integer}, {"bytes", octets}, {"sealed", integer}}, true},
@@ -59,7 +60,8 @@ var tables = []table{
 		{"id", integer}, {"dataset", characters}, {"number", integer}, {"label", characters}, {"independent", integer},
 		{"user", characters}, {"reason", characters}, {"at", integer}}, true},
 	{"periods", []column{
-		{"dataset", characters}, {"number", integer}, {"began", integer}, {"at", integer}, {"cause", characters}}, false},
+		{"dataset", characters}, {"number", integer}, {"began", integer}, {"at", integer}, {"cause", characters}},
+		false},
 	{"compacted", []column{
 		{"answer", integer}, {"key", characters}, {"content", characters}, {"entry", integer}}, true},
 }

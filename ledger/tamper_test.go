@@ -11,40 +11,52 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
+// x64 is a key, or a digest, of nothing.
+const x64 = "'0000000000000000000000000000000000000000000000000000000000000000'"
+
+// tamperedOperations are changes of what operators did, and of refusals.
+var tamperedOperations = []struct {
+	name, statement string
+	opens           bool // and does not only fail an audit
+}{
+	{"a refusal's code", `UPDATE audit SET entry = replace(entry, '"PV001"', '"PV002"')`, false},
+	{"a refusal's statement", `UPDATE audit SET entry = replace(entry, '0000000000000001', '0000000000000002')`,
+		false},
+	{"a release's statement", `UPDATE audit SET entry = replace(entry, '00ff', '00fe') WHERE number = 1`, false},
+	{"a refusal left out", `DELETE FROM audit WHERE entry LIKE '%PV001%'`, false},
+	{"how many were lost", `UPDATE audit SET entry = replace(entry, '"times":3', '"times":2')`, false},
+	{"a reset's reason", `UPDATE audit SET entry = replace(entry, 'published', 'old') WHERE number = 6`, false},
+	{"a reset's operator", `UPDATE audit SET entry = replace(entry, '"carol"', '"alice"') WHERE number = 6`, false},
+	{"a reset left out",
+		`DELETE FROM periods; UPDATE charges SET period = 0; DELETE FROM totals WHERE dataset = 'adult'`, false},
+	{"a reset that nobody made", `INSERT INTO periods VALUES ('adult', 2, 1, 1, 'reset')`, false},
+	{"a renewal that nobody made", `INSERT INTO periods VALUES ('adult', 2, 1, 1, 'renewal')`, false},
+	{"of another dataset", `INSERT INTO periods VALUES ('census', 1, 1, 1, 'reset')`, false},
+	{"a reset's time", `UPDATE periods SET began = began + 1`, false},
+	{"a reset that is called a renewal", `UPDATE periods SET cause = 'renewal'`, false},
+	{"a total of before", `UPDATE totals SET pure = 0 WHERE period = 0 AND dataset = 'adult'`, false},
+	{"a total moved to another period", `UPDATE totals SET period = 0 WHERE scope = 'bob'`, false},
+	{"data that nobody replaced",
+		`INSERT INTO epochs (dataset, number, label, independent, "user", reason, at)
+			VALUES ('adult', 1, '', 0, 'eve', 'x', 1)`, false},
+	{"what was compacted left out", `DELETE FROM compacted WHERE answer = 1`, false},
+	{"a compacted answer's key", `UPDATE compacted SET key = ` + x64 + ` WHERE answer = 1`, false},
+	{"a compacted answer's digest", `UPDATE compacted SET content = ` + x64 + ` WHERE answer = 1`, false},
+	{"by which entry", `UPDATE compacted SET entry = 6 WHERE answer = 1`, false},
+	{"a content that comes back",
+		`UPDATE answers SET bytes = (SELECT bytes FROM answers WHERE id = 3) WHERE id = 1`, true},
+	{"under its old key", `UPDATE answers SET key = ` + x64 + ` WHERE id = 1`, true},
+	{"a compaction that nobody made", `INSERT INTO compacted SELECT 3, key, ` + x64 +
+		`, 11 FROM answers WHERE id = 3;
+	  UPDATE answers SET bytes = (SELECT bytes FROM answers WHERE id = 1), cells = '[]',
+		key = ` + x64 + ` WHERE id = 3`, false},
+	{"the content of an answer dropped",
+		`UPDATE answers SET bytes = (SELECT bytes FROM answers WHERE id = 1), cells = '[]' WHERE id = 3`, true},
+}
+
 // What was changed past the ledger of what operators did, and of refusals, is found by an audit; a reset that nobody
 // made, by opening it: the next charge would spend the budget twice.
 func TestAuditFindsTamperingWithOperations(t *testing.T) {
-	const x64 = "'0000000000000000000000000000000000000000000000000000000000000000'"
-	tests := []struct {
-		name, statement string
-		opens           bool // and does not only fail an audit
-	}{
-		{"a refusal's code", `UPDATE audit SET entry = replace(entry, '"PV001"', '"PV002"')`, false},
-		{"a refusal's statement", `UPDATE audit SET entry = replace(entry, '0000000000000001', '0000000000000002')`, false},
-		{"a release's statement", `UPDATE audit SET entry = replace(entry, '00ff', '00fe') WHERE number = 1`, false},
-		{"a refusal left out", `DELETE FROM audit WHERE entry LIKE '%PV001%'`, false},
-		{"how many were lost", `UPDATE audit SET entry = replace(entry, '"times":3', '"times":2')`, false},
-		{"a reset's reason", `UPDATE audit SET entry = replace(entry, 'published', 'old') WHERE number = 6`, false},
-		{"a reset's operator", `UPDATE audit SET entry = replace(entry, '"carol"', '"alice"') WHERE number = 6`, false},
-		{"a reset left out", `DELETE FROM periods; UPDATE charges SET period = 0; DELETE FROM totals WHERE dataset = 'adult'`, false},
-		{"a reset that nobody made", `INSERT INTO periods VALUES ('adult', 2, 1, 1, 'reset')`, false},
-		{"a renewal that nobody made", `INSERT INTO periods VALUES ('adult', 2, 1, 1, 'renewal')`, false},
-		{"of another dataset", `INSERT INTO periods VALUES ('census', 1, 1, 1, 'reset')`, false},
-		{"a reset's time", `UPDATE periods SET began = began + 1`, false},
-		{"a reset that is called a renewal", `UPDATE periods SET cause = 'renewal'`, false},
-		{"a total of before", `UPDATE totals SET pure = 0 WHERE period = 0 AND dataset = 'adult'`, false},
-		{"a total moved to another period", `UPDATE totals SET period = 0 WHERE scope = 'bob'`, false},
-		{"data that nobody replaced", `INSERT INTO epochs (dataset, number, label, independent, "user", reason, at) VALUES ('adult', 1, '', 0, 'eve', 'x', 1)`, false},
-		{"what was compacted left out", `DELETE FROM compacted WHERE answer = 1`, false},
-		{"a compacted answer's key", `UPDATE compacted SET key = ` + x64 + ` WHERE answer = 1`, false},
-		{"a compacted answer's digest", `UPDATE compacted SET content = ` + x64 + ` WHERE answer = 1`, false},
-		{"by which entry", `UPDATE compacted SET entry = 6 WHERE answer = 1`, false},
-		{"a content that comes back", `UPDATE answers SET bytes = (SELECT bytes FROM answers WHERE id = 3) WHERE id = 1`, true},
-		{"under its old key", `UPDATE answers SET key = ` + x64 + ` WHERE id = 1`, true},
-		{"a compaction that nobody made", `INSERT INTO compacted SELECT 3, key, ` + x64 + `, 11 FROM answers WHERE id = 3;
-		  UPDATE answers SET bytes = (SELECT bytes FROM answers WHERE id = 1), cells = '[]', key = ` + x64 + ` WHERE id = 3`, false},
-		{"the content of an answer dropped", `UPDATE answers SET bytes = (SELECT bytes FROM answers WHERE id = 1), cells = '[]' WHERE id = 3`, true},
-	}
 	check := func(t *testing.T, p place, name string, opens bool) {
 		t.Helper()
 		l, err := Open(context.Background(), string(p), Options{ReadOnly: true})
@@ -67,10 +79,12 @@ func TestAuditFindsTamperingWithOperations(t *testing.T) {
 			t.Fatal(err)
 		}
 		free := `PRAGMA foreign_keys = 0;`
-		for _, name := range []string{"audit_stays", "audit_fixed", "totals_stay", "totals_grow", "answers_stay", "answers_fixed", "periods_stay", "periods_fixed", "charges_stay", "charges_fixed", "compacted_stay", "compacted_fixed"} {
+		for _, name := range []string{"audit_stays", "audit_fixed", "totals_stay", "totals_grow", "answers_stay",
+			"answers_fixed", "periods_stay", "periods_fixed", "charges_stay", "charges_fixed", "compacted_stay",
+			"compacted_fixed"} {
 			free += `DROP TRIGGER ` + name + `;`
 		}
-		for _, tt := range tests {
+		for _, tt := range tamperedOperations {
 			p := inFile(t)
 			path := strings.TrimPrefix(string(p), "sqlite:")
 			if err := os.WriteFile(path, sound, 0o600); err != nil {
@@ -91,7 +105,7 @@ func TestAuditFindsTamperingWithOperations(t *testing.T) {
 		config.User, config.RuntimeParams["search_path"] = "postgres", postgresSchema
 		db := stdlib.OpenDB(*config)
 		defer func() { _ = db.Close() }()
-		for _, tt := range tests { // each is undone: a copy of the database takes longer
+		for _, tt := range tamperedOperations { // each is undone: a copy of the database takes longer
 			tx, err := db.BeginTx(t.Context(), nil)
 			if err != nil {
 				t.Fatal(err)
@@ -125,15 +139,18 @@ func TestDatabaseRefusesToForgetOperations(t *testing.T) {
 			}
 		}
 		// An answer that is noted as compacted can lose its content, and nothing else of it can change.
-		if _, err := l.write.Exec(`INSERT INTO compacted SELECT id, key, key, 1 FROM answers WHERE id = 3`); err != nil {
+		if _, err := l.write.Exec(`INSERT INTO compacted SELECT id, key, key, 1 FROM answers
+			WHERE id = 3`); err != nil {
 			t.Fatal(err)
 		}
 		zero := `x'00'`
 		if p.remote() {
 			zero = `'\x00'`
 		}
-		drop := `UPDATE answers SET bytes = ` + zero + `, cells = '[]', sealed = 0, key = '` + strings.Repeat("ab", 32) + `'`
-		for _, also := range []string{`, scope = 'eve'`, `, at = 1`, `, epsilon = 9`, `, mechanism = 'x'`, `, certificates = '[1]'`, `, dataset = 'x'`, `, cells = '[1]'`, `, failed = 1`, `, epoch = 1`} {
+		drop := `UPDATE answers SET bytes = ` + zero + `, cells = '[]', sealed = 0, key = '` +
+			strings.Repeat("ab", 32) + `'`
+		for _, also := range []string{`, scope = 'eve'`, `, at = 1`, `, epsilon = 9`, `, mechanism = 'x'`,
+			`, certificates = '[1]'`, `, dataset = 'x'`, `, cells = '[1]'`, `, failed = 1`, `, epoch = 1`} {
 			if _, err := l.write.Exec(drop + also + ` WHERE id = 3`); err == nil {
 				t.Errorf("changed besides: %s", also)
 			}
@@ -148,9 +165,11 @@ func TestDatabaseRefusesToForgetOperations(t *testing.T) {
 func TestExportHasAllTables(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		l := p.open(t, Options{})
-		query := `SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' ORDER BY 1, 2`
+		query := `SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type = 'table'
+			AND m.name NOT LIKE 'sqlite_%' ORDER BY 1, 2`
 		if p.remote() {
-			query = `SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'fugu_ledger' AND table_name <> 'version' ORDER BY table_name COLLATE "C", column_name COLLATE "C"`
+			query = `SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'fugu_ledger'
+				AND table_name <> 'version' ORDER BY table_name COLLATE "C", column_name COLLATE "C"`
 		}
 		found, err := l.read.Query(query)
 		if err != nil {

@@ -34,7 +34,8 @@ func TestHistoryIsWhatWasCharged(t *testing.T) {
 			closeLedger(t, l)
 			l = p.open(t, o)
 			all, err := l.History(t.Context(), "adult", 0)
-			want := []Past{{ID: a.ID, Terms: []byte("terms of 38.64159")}, {ID: failed.ID, Failed: true, Losses: charge(2).Losses},
+			want := []Past{{ID: a.ID, Terms: []byte("terms of 38.64159")},
+				{ID: failed.ID, Failed: true, Losses: charge(2).Losses},
 				{ID: b.ID, Losses: charge(4).Losses, Values: len(charge(4).Cells)}}
 			if err != nil || !reflect.DeepEqual(all, want) {
 				t.Errorf("%s: %+v %v, want %+v", name, all, err, want)
@@ -43,7 +44,8 @@ func TestHistoryIsWhatWasCharged(t *testing.T) {
 				t.Errorf("%s: behind the first %+v %v", name, rest, err)
 			}
 			var kept []byte
-			if err := l.read.QueryRow(`SELECT bytes FROM terms`).Scan(&kept); err != nil || bytes.Contains(kept, []byte("38.6")) != (o.Key == nil) {
+			if err := l.read.QueryRow(`SELECT bytes FROM terms`).Scan(&kept); err != nil ||
+				bytes.Contains(kept, []byte("38.6")) != (o.Key == nil) {
 				t.Errorf("%s: kept %q, %v", name, kept, err)
 			}
 			if entries, _ := told(t, l); len(entries[1].Terms) != 64 || entries[3].Terms != "" {
@@ -84,9 +86,10 @@ func TestRaceOfJointCharges(t *testing.T) {
 			booked.Store(0)
 			overtaken.Store(0)
 			together(func(i int) {
-				a, err := stores[i%len(stores)].Charge(context.Background(), with(joint([2]int{int(after), i}, after), func(c *Charge) {
-					c.Losses = map[string]privacy.Loss{"income": {Pure: .01}}
-				}))
+				a, err := stores[i%len(stores)].Charge(context.Background(),
+					with(joint([2]int{int(after), i}, after), func(c *Charge) {
+						c.Losses = map[string]privacy.Loss{"income": {Pure: .01}}
+					}))
 				switch {
 				case errors.Is(err, ErrOvertaken):
 					overtaken.Add(1)
@@ -110,10 +113,11 @@ func TestRaceOfJointCharges(t *testing.T) {
 // What later charges count with cannot be changed unseen.
 func TestAuditFindsChangedTerms(t *testing.T) {
 	for name, statement := range map[string]string{
-		"changed":   `UPDATE terms SET bytes = substr(bytes, 2)`,
-		"left out":  `DELETE FROM terms WHERE answer = 1`,
-		"exchanged": `UPDATE terms SET answer = 9 WHERE answer = 1; UPDATE terms SET answer = 1 WHERE answer = 2; UPDATE terms SET answer = 2 WHERE answer = 9`,
-		"added":     `INSERT INTO terms SELECT 3, bytes, sealed FROM terms WHERE answer = 1`,
+		"changed":  `UPDATE terms SET bytes = substr(bytes, 2)`,
+		"left out": `DELETE FROM terms WHERE answer = 1`,
+		"exchanged": `UPDATE terms SET answer = 9 WHERE answer = 1; UPDATE terms SET answer = 1 WHERE answer = 2;
+			UPDATE terms SET answer = 2 WHERE answer = 9`,
+		"added": `INSERT INTO terms SELECT 3, bytes, sealed FROM terms WHERE answer = 1`,
 	} {
 		fill := func(p place) {
 			l := p.open(t, Options{})

@@ -2,10 +2,12 @@ package ledger
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,8 +15,8 @@ import (
 )
 
 // before loads a ledger as Fugu wrote it when budgets of single users did not add up to a total: of dataset adult, one
-// answer that everybody paid for and then bob, one that alice paid for and then bob, a failure that bob paid for and then
-// everybody, and one that carol paid for; and of dataset census an answer that everybody paid for.
+// answer that everybody paid for and then bob, one that alice paid for and then bob, a failure that bob paid for and
+// then everybody, and one that carol paid for; and of dataset census an answer that everybody paid for.
 func before(t *testing.T, p place) {
 	t.Helper()
 	file := "testdata/sqlite_3.sql"
@@ -43,7 +45,8 @@ func before(t *testing.T, p place) {
 func TestOlderLedgerIsBoundByItsTotal(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		before(t, p)
-		if _, err := Open(context.Background(), string(p), Options{ReadOnly: true}); err == nil || !strings.Contains(err.Error(), "an older fugu") {
+		if _, err := Open(context.Background(), string(p), Options{ReadOnly: true}); err == nil ||
+			!strings.Contains(err.Error(), "an older fugu") {
 			t.Errorf("read-only: %v", err)
 		}
 		l := p.open(t, Options{})
@@ -52,7 +55,8 @@ func TestOlderLedgerIsBoundByItsTotal(t *testing.T) {
 		for _, e := range entries[1:] {
 			events = append(events, fmt.Sprintf("%s %d by %q", e.Event, e.Answer, e.Scope))
 		}
-		want := []string{`release 1 by ""`, `release 2 by "alice"`, `joined 2 by "bob"`, `joined 1 by "bob"`, `release 3 by "bob"`, `joined 3 by ""`,
+		want := []string{`release 1 by ""`, `release 2 by "alice"`, `joined 2 by "bob"`, `joined 1 by "bob"`,
+			`release 3 by "bob"`, `joined 3 by ""`,
 			`release 4 by "carol"`, `release 5 by ""`, `joined 2 by ""`, `joined 4 by ""`}
 		if !reflect.DeepEqual(events, want) {
 			t.Errorf("%q, want %q", events, want)
@@ -60,13 +64,15 @@ func TestOlderLedgerIsBoundByItsTotal(t *testing.T) {
 		// Of income 0.25, and three times a Laplace loss of 0.1.
 		got := spent(t, l, Everybody)
 		loss := got[0].Loss
-		if len(got) != 2 || got[0].Releases != 4 || loss.Pure < 0.55 || loss.Pure > 0.55+1e-9 || loss.Kappa2 < 0.03 || got[1].Loss.Delta < 0.003 {
+		if len(got) != 2 || got[0].Releases != 4 || loss.Pure < 0.55 || loss.Pure > 0.55+1e-9 || loss.Kappa2 < 0.03 ||
+			got[1].Loss.Delta < 0.003 {
 			t.Errorf("everybody has spent %+v", got)
 		}
 		if got := spent(t, l, "bob"); got[0].Releases != 3 {
 			t.Errorf("bob has spent %+v", got)
 		}
-		if a, ok, err := l.Find(t.Context(), key("of carol")); !ok || err != nil || string(a.Bytes) != "answer of carol" {
+		if a, ok, err := l.Find(t.Context(), key("of carol")); !ok || err != nil ||
+			string(a.Bytes) != "answer of carol" {
 			t.Errorf("%+v, %v, %v", a, ok, err)
 		}
 		if _, ok, err := l.Find(t.Context(), key("of carol"), "bob"); ok || err != nil {
@@ -76,9 +82,13 @@ func TestOlderLedgerIsBoundByItsTotal(t *testing.T) {
 			c.User, c.Shares = "bob", shares("bob")
 			c.Limit.Epsilon, c.Shares[0].Limit.Epsilon = 1.5, 1.5
 		}))
-		must(t, l, with(charge("new"), func(c *Charge) { c.Limit.Epsilon, c.Losses["income"] = 1.5, privacy.Loss{Pure: 0.125} }))
+		must(t, l, with(charge("new"), func(c *Charge) {
+			c.Limit.Epsilon, c.Losses["income"] = 1.5, privacy.Loss{Pure: 0.125}
+		}))
 		var x *Exhausted
-		if _, err := l.Charge(t.Context(), with(charge("more"), func(c *Charge) { c.Limit.Epsilon = 1.5 })); !errors.As(err, &x) || x.Scope != Everybody {
+		if _, err := l.Charge(t.Context(), with(charge("more"), func(c *Charge) {
+			c.Limit.Epsilon = 1.5
+		})); !errors.As(err, &x) || x.Scope != Everybody {
 			t.Errorf("more than the total: %v", err)
 		}
 		advance(t, l, "", false)
@@ -96,24 +106,48 @@ func TestOlderLedgerIsRefusedUnbound(t *testing.T) {
 	before(t, p)
 	path := strings.TrimPrefix(string(p), "sqlite:")
 	raw(t, path, migrations[3], `PRAGMA user_version = 4`)
-	if _, err := Open(context.Background(), string(p), Options{}); err == nil || !strings.Contains(err.Error(), "was not paid for") {
+	if _, err := Open(context.Background(), string(p), Options{}); err == nil ||
+		!strings.Contains(err.Error(), "was not paid for") {
 		t.Errorf("opened: %v", err)
 	}
 }
 
+// tamperedBeginnings are changes of epochs and periods.
+var tamperedBeginnings = []tampering{
+	{"when a period began", `UPDATE periods SET began = began - 1 WHERE number = 2`},
+	{"why", `UPDATE periods SET cause = 'renewal' WHERE number = 2`},
+	{"a period added", `INSERT INTO periods VALUES ('adult', 3, 0, 0, 'renewal')`},
+	{"a period of another dataset added", `INSERT INTO periods VALUES ('census', 1, 0, 0, 'renewal')`},
+	{"a period left out", `DELETE FROM periods WHERE number = 1`},
+	{"an epoch left out", `DELETE FROM epochs WHERE number = 1`},
+	{"the reason of an epoch", `UPDATE epochs SET reason = 'x' WHERE number = 1`},
+	{"a label", `UPDATE epochs SET label = 'c' WHERE number = 1`},
+	{"an epoch's independence", `UPDATE epochs SET independent = 0`},
+	{"an epoch added",
+		`INSERT INTO epochs (id, dataset, number, label, independent, "user", reason, at)
+			VALUES (9, 'adult', 2, '', 0, 'eve', 'x', 0)`},
+	{"the epoch of an answer", `UPDATE answers SET epoch = 0`},
+	{"the period of a charge",
+		`UPDATE charges SET period = 1 WHERE period = 2;
+			UPDATE totals SET releases = 2, pure = 0.5 WHERE period = 1; DELETE FROM totals WHERE period = 2`},
+}
+
+// fillWithBeginnings books in several epochs and periods.
+func fillWithBeginnings(t *testing.T, p place) {
+	l := p.open(t, Options{})
+	c := new(clock).drive(l)
+	must(t, l, monthly(1))
+	c.pass(30 * day)
+	must(t, l, monthly(2))
+	advance(t, l, "a", false)
+	advance(t, l, "b", true)
+	must(t, l, with(monthly(3), func(c *Charge) { c.Epoch = 1 }))
+	closeLedger(t, l)
+}
+
 // What says when budgets began anew cannot be changed, added or left out.
 func TestAuditFindsTamperedBeginnings(t *testing.T) {
-	fill := func(t *testing.T, p place) {
-		l := p.open(t, Options{})
-		c := new(clock).drive(l)
-		must(t, l, monthly(1))
-		c.pass(30 * day)
-		must(t, l, monthly(2))
-		advance(t, l, "a", false)
-		advance(t, l, "b", true)
-		must(t, l, with(monthly(3), func(c *Charge) { c.Epoch = 1 }))
-		closeLedger(t, l)
-	}
+
 	// Those that would give a budget anew are found when the ledger is opened already.
 	opening := func(p place) error {
 		l, err := Open(context.Background(), string(p), Options{})
@@ -122,39 +156,17 @@ func TestAuditFindsTamperedBeginnings(t *testing.T) {
 		}
 		return err
 	}
-	tests := []struct{ name, statement string }{
-		{"when a period began", `UPDATE periods SET began = began - 1 WHERE number = 2`},
-		{"why", `UPDATE periods SET cause = 'renewal' WHERE number = 2`},
-		{"a period added", `INSERT INTO periods VALUES ('adult', 3, 0, 0, 'renewal')`},
-		{"a period of another dataset added", `INSERT INTO periods VALUES ('census', 1, 0, 0, 'renewal')`},
-		{"a period left out", `DELETE FROM periods WHERE number = 1`},
-		{"an epoch left out", `DELETE FROM epochs WHERE number = 1`},
-		{"the reason of an epoch", `UPDATE epochs SET reason = 'x' WHERE number = 1`},
-		{"a label", `UPDATE epochs SET label = 'c' WHERE number = 1`},
-		{"an epoch's independence", `UPDATE epochs SET independent = 0`},
-		{"an epoch added", `INSERT INTO epochs (id, dataset, number, label, independent, "user", reason, at) VALUES (9, 'adult', 2, '', 0, 'eve', 'x', 0)`},
-		{"the epoch of an answer", `UPDATE answers SET epoch = 0`},
-		{"the period of a charge", `UPDATE charges SET period = 1 WHERE period = 2; UPDATE totals SET releases = 2, pure = 0.5 WHERE period = 1; DELETE FROM totals WHERE period = 2`},
-	}
-	found := func(p place) error {
-		l, err := Open(context.Background(), string(p), Options{ReadOnly: true})
-		if err != nil {
-			return err
-		}
-		defer func() { _ = l.Close() }()
-		_, err = l.Audit(context.Background(), nil)
-		return err
-	}
 	t.Run("SQLite", func(t *testing.T) {
 		p := inFile(t)
-		fill(t, p)
+		fillWithBeginnings(t, p)
 		sound, err := os.ReadFile(strings.TrimPrefix(string(p), "sqlite:"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		const free = `DROP TRIGGER epochs_stay; DROP TRIGGER epochs_fixed; DROP TRIGGER periods_stay; DROP TRIGGER periods_fixed;
+		const free = `DROP TRIGGER epochs_stay; DROP TRIGGER epochs_fixed; DROP TRIGGER periods_stay;
+		  DROP TRIGGER periods_fixed;
 		  DROP TRIGGER charges_fixed; DROP TRIGGER answers_fixed; DROP TRIGGER totals_stay; DROP TRIGGER totals_grow;`
-		for _, tt := range append(tests, struct{ name, statement string }{}) {
+		for _, tt := range append(tamperedBeginnings, tampering{}) {
 			p := inFile(t)
 			path := strings.TrimPrefix(string(p), "sqlite:")
 			if err := os.WriteFile(path, sound, 0o600); err != nil {
@@ -164,7 +176,7 @@ func TestAuditFindsTamperedBeginnings(t *testing.T) {
 			if strings.HasPrefix(tt.name, "a period") && opening(p) == nil {
 				t.Errorf("%q: opened", tt.name)
 			}
-			if err := found(p); (err == nil) != (tt.name == "") {
+			if err := audited(p); (err == nil) != (tt.name == "") {
 				t.Errorf("%q: %v", tt.name, err)
 			}
 			if tt.name == "" {
@@ -187,11 +199,12 @@ func TestAuditFindsTamperedBeginnings(t *testing.T) {
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		p := inDatabase(t)
-		fill(t, p)
-		for _, tt := range append(tests, struct{ name, statement string }{}) {
+		fillWithBeginnings(t, p)
+		for _, tt := range append(tamperedBeginnings, tampering{}) {
 			copied := inCopy(t, p)
 			statement := strings.Replace(tt.statement, "VALUES (9,", "OVERRIDING SYSTEM VALUE VALUES (9,", 1)
-			if tt.name != "" && !strings.HasPrefix(statement, "INSERT") && as(t, "fugu_ledger", copied, statement) == nil {
+			if tt.name != "" && !strings.HasPrefix(statement, "INSERT") &&
+				as(t, "fugu_ledger", copied, statement) == nil {
 				t.Errorf("%q: the database let it through", tt.name)
 			}
 			if err := as(t, "postgres", copied, `SET session_replication_role = replica`, statement); err != nil {
@@ -200,9 +213,41 @@ func TestAuditFindsTamperedBeginnings(t *testing.T) {
 			if strings.HasPrefix(tt.name, "a period") && opening(copied) == nil {
 				t.Errorf("%q: opened", tt.name)
 			}
-			if err := found(copied); (err == nil) != (tt.name == "") {
+			if err := audited(copied); (err == nil) != (tt.name == "") {
 				t.Errorf("%q: %v", tt.name, err)
 			}
 		}
 	})
+}
+
+// A step of a schema that was released is never edited: ledgers that took it are of the same tables as new ones.
+// Whoever adds a step adds its digest.
+func TestStepsStay(t *testing.T) {
+	for name, x := range map[string]struct {
+		steps []string
+		want  []string
+	}{
+		"SQLite": {migrations, []string{
+			"3ac829b920f106b2284fe9881f1b892e97f484833f122fde380cb1b22b95cfe1",
+			"0347683b1d423476d43cc7f1fd62c785b9003f362e5c868c0c0c1a0d3eb5350b",
+			"5f8c00fe9e97d83a3a2303f35e8faa559e0293f2d3731ad19d53673b45af9e5d",
+			"a4cfb59c7ada84ce329063fd21cecd9b10244c2deb5f9d250e26d692559d98b4",
+			"bf178272b6cc9696388f52f1bfff780f9d17c6a305bbadda6b67b3b081e3630b",
+			"d0f2c7b300e1cd522137fa8324428e925a9aca0366963181de556bf62c25b544",
+			"4bf22e863848d4a2fc9bd8352e3be9e296d8571f68f4afeed2eda15b78a662a8"}},
+		"PostgreSQL": {postgresMigrations, []string{
+			"522e7e2124172bbd6343e11fcc55485e03710d5eae76042fcbcf850a9ce4a1c5",
+			"05fda85c16d30cbadb5e250ba0ce332f99730ecac6db2facb3561385a3f1faee",
+			"e029872db698c8b45418f2fc9e27f1d7582d0c274d1b720e4cdffbdb73b5643e",
+			"78e1aaa79cbcda4f1c0fa6c48c184b61a482afb4a06361038e3e961aca4ccc56",
+			"5490425c332a45f633096e09bc62b879089868df5d9e03b0b84857ece5b4fa75"}},
+	} {
+		var got []string
+		for _, step := range x.steps {
+			got = append(got, fmt.Sprintf("%x", sha256.Sum256([]byte(step))))
+		}
+		if !slices.Equal(got, x.want) {
+			t.Errorf("%s: the steps are %q, want %q", name, got, x.want)
+		}
+	}
 }

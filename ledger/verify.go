@@ -114,7 +114,8 @@ func verifyTotals(ctx context.Context, tx *sql.Tx) error {
 	var wrong error
 	err = scanSums(ctx, tx, all, func(a account, s sum) error {
 		if booked[a] != s && wrong == nil {
-			wrong = fmt.Errorf("it is damaged: the total of dataset %q, scope %q, secret %q is not the sum of its charges",
+			wrong = fmt.Errorf("it is damaged: the total of dataset %q, scope %q, secret %q is not the sum of its "+
+				"charges",
 				a.dataset, a.scope, a.secret)
 		}
 		delete(booked, a)

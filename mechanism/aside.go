@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -9,12 +10,15 @@ import (
 )
 
 // Normal returns the normal noise, in F's units: the variance of each component's own, and for each direction with
-// normal noise the vector v that a standard normal number moves all components along. ok is false where a component has
-// no normal noise of its own, or noise for a relaxed model besides: a joint account has no place for that.
-func (n Noise) Normal() (variance []float64, lines [][]float64, ok bool) {
-	for _, c := range n.cells {
-		if c.sigma == 0 || c.extra > 0 {
-			return nil, nil, false
+// normal noise the vector v that a standard normal number moves all components along. An error names a component that
+// has no normal noise of its own, or noise for a relaxed model besides: a joint account has no place for that.
+func (n Noise) Normal() (variance []float64, lines [][]float64, err error) {
+	for k, c := range n.cells {
+		switch {
+		case c.sigma == 0:
+			return nil, nil, fmt.Errorf("component %d has no normal noise of its own", k)
+		case c.extra > 0:
+			return nil, nil, fmt.Errorf("component %d has noise for a relaxed model", k)
 		}
 		sd := math.Ldexp(float64(c.sigma), c.exponent)
 		variance = append(variance, sd*sd)
@@ -24,7 +28,7 @@ func (n Noise) Normal() (variance []float64, lines [][]float64, ok bool) {
 			lines = append(lines, n.line(d))
 		}
 	}
-	return variance, lines, true
+	return variance, lines, nil
 }
 
 // line is a standard deviation of normal noise along a direction, in F's units.

@@ -73,10 +73,9 @@ func (w broad) Covariance(x float64) sensitivity.Covariance {
 // 15 moments and shares a mechanism has probability 2e-9 of failing by chance, each of the 3 tests 1e-8: for 11
 // mechanisms 7e-7 in all, were seeds not fixed. Noise of 1.1 times the scale fails.
 func TestOutputLawOfEveryKind(t *testing.T) {
-	const n, m, bins, limit = 20_000, 3, 64, 6
 	for i, kind := range Kinds()[1:] {
 		t.Run(string(kind), func(t *testing.T) {
-			components := m
+			components := 3
 			if kind == Apgm {
 				components = 1
 			}
@@ -84,74 +83,106 @@ func TestOutputLawOfEveryKind(t *testing.T) {
 			for k := range c.Noise.cells {
 				c.Noise.cells[k].digits = 6 // to see the noise, not its rounding
 			}
-			x := draws(t, c.Noise, n, seeded(byte(60+i)))
-			cov := mat.NewSymDense(components, nil)
+			x := draws(t, c.Noise, lawDraws, seeded(byte(60+i)))
 			for a := range components {
-				var sum float64
-				for _, v := range x[a] {
-					sum += v
-				}
-				if z := sum / n / (c.SD[a] / math.Sqrt(n)); math.Abs(z) > limit {
-					t.Errorf("mean %d: z = %.2f", a, z)
-				}
-				for _, confidence := range []float64{.5, .95} {
-					half, inside := c.Noise.HalfWidth(a, confidence), 0
-					for _, v := range x[a] {
-						if math.Abs(v) <= half {
-							inside++
-						}
-					}
-					luck := limit * math.Sqrt(confidence*(1-confidence)/n)
-					if got := float64(inside) / n; got < confidence-luck || got > confidence+luck+.01 {
-						t.Errorf("component %d: the %g interval holds %g", a, confidence, got)
-					}
-				}
+				checkMean(t, c, a, x[a])
+				checkIntervals(t, c.Noise, a, x[a])
 				for b := range a + 1 {
-					cov.SetSym(a, b, c.Noise.Covariance(a, b))
-					var mean, square float64
-					for l := range n {
-						p := x[a][l] * x[b][l]
-						mean, square = mean+p/n, square+p*p/n
-					}
-					se := math.Sqrt((square - mean*mean) / n)
-					if z := (mean - cov.At(a, b)) / se; math.Abs(z) > limit {
-						t.Errorf("covariance %d,%d: z = %.2f", a, b, z)
-					}
-					if z := (mean - 1.21*cov.At(a, a)) / se; a == b && math.Abs(z) < limit {
-						t.Errorf("variance %d cannot be told from that of 1.1 times the noise: z = %.2f", a, z)
-					}
+					checkCovariance(t, c.Noise, a, b, x)
 				}
 			}
+
+			// Of a convolution, which directional noise is, the covariance is tested, and tails by TestIntervalsCover.
 			cdf := distuv.UnitNormal.CDF
 			if _, laplace := c.Noise.laplaceScales(); laplace {
 				cdf = distuv.Laplace{Scale: math.Sqrt(.5)}.CDF
 			} else if kind == Directional {
-				return // a convolution: its covariance is tested, and its tails by TestIntervalsCover
+				return
 			}
-			var chol mat.Cholesky
-			if !chol.Factorize(cov) {
-				t.Fatal("the noise's covariance is singular")
-			}
-			var l mat.TriDense
-			chol.LTo(&l)
-			white := make([][]int64, components)
-			for s := range n {
-				z := make([]float64, components)
-				for a := range z {
-					z[a] = x[a][s]
-					for b := range a {
-						z[a] -= l.At(a, b) * z[b]
-					}
-					z[a] /= l.At(a, a)
-					white[a] = append(white[a], min(bins-1, int64(bins*cdf(z[a]))))
-				}
-			}
-			for a := range white {
-				if p := pValue(white[a], 0, bins-1, func(int64) float64 { return 1. / bins }); p < 1e-8 {
-					t.Errorf("component %d: p = %.3g", a, p)
-				}
-			}
+			checkWhitened(t, c.Noise, x, cdf)
 		})
+	}
+}
+
+const (
+	lawDraws = 20_000
+	lawLimit = 6 // standard errors
+)
+
+func checkMean(t *testing.T, c Calibration, k int, x []float64) {
+	var sum float64
+	for _, v := range x {
+		sum += v
+	}
+	if z := sum / lawDraws / (c.SD[k] / math.Sqrt(lawDraws)); math.Abs(z) > lawLimit {
+		t.Errorf("mean %d: z = %.2f", k, z)
+	}
+}
+
+func checkIntervals(t *testing.T, n Noise, k int, x []float64) {
+	for _, confidence := range []float64{.5, .95} {
+		half, inside := n.HalfWidth(k, confidence), 0
+		for _, v := range x {
+			if math.Abs(v) <= half {
+				inside++
+			}
+		}
+		luck := lawLimit * math.Sqrt(confidence*(1-confidence)/lawDraws)
+		if got := float64(inside) / lawDraws; got < confidence-luck || got > confidence+luck+.01 {
+			t.Errorf("component %d: the %g interval holds %g", k, confidence, got)
+		}
+	}
+}
+
+// checkCovariance compares that of two components, and sees that a variance of 1.1 times the noise would be found.
+func checkCovariance(t *testing.T, n Noise, a, b int, x [][]float64) {
+	var mean, square float64
+	for l := range lawDraws {
+		p := x[a][l] * x[b][l]
+		mean, square = mean+p/lawDraws, square+p*p/lawDraws
+	}
+	se := math.Sqrt((square - mean*mean) / lawDraws)
+	if z := (mean - n.Covariance(a, b)) / se; math.Abs(z) > lawLimit {
+		t.Errorf("covariance %d,%d: z = %.2f", a, b, z)
+	}
+	if z := (mean - 1.21*n.Covariance(a, a)) / se; a == b && math.Abs(z) < lawLimit {
+		t.Errorf("variance %d cannot be told from that of 1.1 times the noise: z = %.2f", a, z)
+	}
+}
+
+// checkWhitened compares each component, when what it shares with those before it is taken off, with a law of variance
+// 1.
+func checkWhitened(t *testing.T, n Noise, x [][]float64, cdf func(float64) float64) {
+	const bins = 64
+	components := len(x)
+	cov := mat.NewSymDense(components, nil)
+	for a := range components {
+		for b := range a + 1 {
+			cov.SetSym(a, b, n.Covariance(a, b))
+		}
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(cov) {
+		t.Fatal("the noise's covariance is singular")
+	}
+	var l mat.TriDense
+	chol.LTo(&l)
+	white := make([][]int64, components)
+	for s := range lawDraws {
+		z := make([]float64, components)
+		for a := range z {
+			z[a] = x[a][s]
+			for b := range a {
+				z[a] -= l.At(a, b) * z[b]
+			}
+			z[a] /= l.At(a, a)
+			white[a] = append(white[a], min(bins-1, int64(bins*cdf(z[a]))))
+		}
+	}
+	for a := range white {
+		if p := pValue(white[a], 0, bins-1, func(int64) float64 { return 1. / bins }); p < 1e-8 {
+			t.Errorf("component %d: p = %.3g", a, p)
+		}
 	}
 }
 

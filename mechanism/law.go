@@ -69,22 +69,25 @@ func (l Law) Covariance(j, k int) float64 {
 	return v
 }
 
-// Valid reports whether the law is of so many components, and finite.
-func (l Law) Valid(components int) bool {
-	ok := func(xs ...float64) bool {
+// Check refuses a law of another number of components, and one that is not of finite noise in each.
+func (l Law) Check(components int) error {
+	if len(l.Own) != components {
+		return fmt.Errorf("a law of %d components for %d", len(l.Own), components)
+	}
+	finite := func(xs ...float64) bool {
 		return !slices.ContainsFunc(xs, func(x float64) bool { return !(math.Abs(x) < 1e150) })
 	}
-	for _, o := range l.Own {
-		if !ok(o.Laplace, o.Extra, o.Sigma, o.Step) || !(o.Variance() > 0) {
-			return false
+	for k, o := range l.Own {
+		if !finite(o.Laplace, o.Extra, o.Sigma, o.Step) || !(o.Variance() > 0) {
+			return fmt.Errorf("the noise of component %d is none, or not finite", k)
 		}
 	}
-	for _, s := range l.Shared {
-		if len(s.Along) != components || !ok(s.Along...) || !ok(s.Laplace, s.Sigma) {
-			return false
+	for i, s := range l.Shared {
+		if len(s.Along) != components || !finite(s.Along...) || !finite(s.Laplace, s.Sigma) {
+			return fmt.Errorf("shared noise %d is of %d components for %d, or not finite", i, len(s.Along), components)
 		}
 	}
-	return len(l.Own) == components
+	return nil
 }
 
 // Mixture is the law of a weighted sum of noise: independent Laplace noise of these scales, normal noise of this σ, and

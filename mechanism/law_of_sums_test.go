@@ -40,8 +40,8 @@ func TestLawIsThatOfTheNoise(t *testing.T) {
 			t.Fatal(err)
 		}
 		var l Law
-		if err := json.Unmarshal(text, &l); err != nil || !reflect.DeepEqual(l, c.Noise.Law()) || !l.Valid(4) ||
-			l.Valid(3) {
+		if err := json.Unmarshal(text, &l); err != nil || !reflect.DeepEqual(l, c.Noise.Law()) || l.Check(4) != nil ||
+			l.Check(3) == nil {
 			t.Fatalf("%s: %v, %+v", kind, err, l)
 		}
 		for j := range 4 {

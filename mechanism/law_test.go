@@ -16,50 +16,12 @@ import (
 // outputs is the exact law of F + noise in grid steps for noise of at most two components on grids of step 1, with the
 // package's own rounding. The box is wide enough that what lies outside weighs less than 1e-6.
 func outputs(n Noise, f []float64, size int) []float64 {
-	own := make([][]float64, 2)
-	at := make([]int64, 2)
-	for k := range own {
-		own[k] = []float64{1}
-		if k < len(n.cells) {
-			c := n.cells[k]
-			pmf := laplacePMF(float64(c.laplace))
-			if c.sigma > 0 {
-				pmf = gaussianPMF(float64(c.sigma))
-			}
-			own[k] = make([]float64, 4*size+1)
-			for i := range own[k] {
-				own[k][i] = pmf(int64(i - 2*size))
-			}
-			at[k] = toGrid(new(big.Rat).SetFloat64(f[k]), 0).Int64()
-		}
-	}
-	width := []int{2*size + 1, 1}
-	if len(n.cells) == 2 {
-		width[1] = 2*size + 1
-	}
-	p := make([]float64, width[0]*width[1])
-	add := func(weight float64, move [2]int64) {
-		for i := range width[0] {
-			k0 := int64(i-size) - at[0] - move[0] + int64(2*size)
-			if k0 < 0 || k0 >= int64(len(own[0])) {
-				continue
-			}
-			w := weight * own[0][k0]
-			if width[1] == 1 {
-				p[i] += w
-				continue
-			}
-			for j := range width[1] {
-				if k1 := int64(j-size) - at[1] - move[1] + int64(2*size); k1 >= 0 && k1 < int64(len(own[1])) {
-					p[i*width[1]+j] += w * own[1][k1]
-				}
-			}
-		}
-	}
+	p := make([]float64, boxWidth(n, 0, size)*boxWidth(n, 1, size))
+	own := ownLaws(n, f, size)
 	var each func(directions []direction, weight float64, move [2]int64)
 	each = func(directions []direction, weight float64, move [2]int64) {
 		if len(directions) == 0 {
-			add(weight, move)
+			addOutputs(p, own, weight, move, size)
 			return
 		}
 		d := directions[0]
@@ -77,6 +39,67 @@ func outputs(n Noise, f []float64, size int) []float64 {
 	}
 	each(n.directions, 1, [2]int64{})
 	return p
+}
+
+// boxWidth is how many steps the law of component k is worked out for; one where there is no such component.
+func boxWidth(n Noise, k, size int) int {
+	if k < len(n.cells) {
+		return 2*size + 1
+	}
+	return 1
+}
+
+// ownLaw is the law of F + a cell's own noise, by step: p begins at -center.
+type ownLaw struct {
+	p      []float64
+	center int64
+}
+
+// at is the chance of a step.
+func (l ownLaw) at(step int64) float64 {
+	if i := step + l.center; i >= 0 && i < int64(len(l.p)) {
+		return l.p[i]
+	}
+	return 0
+}
+
+// ownLaws are those of two components, over twice the box.
+func ownLaws(n Noise, f []float64, size int) (laws [2]ownLaw) {
+	for k := range laws {
+		laws[k] = ownLaw{p: []float64{1}}
+		if k >= len(n.cells) {
+			continue
+		}
+		c := n.cells[k]
+		pmf := laplacePMF(float64(c.laplace))
+		if c.sigma > 0 {
+			pmf = gaussianPMF(float64(c.sigma))
+		}
+		p := make([]float64, 4*size+1)
+		for i := range p {
+			p[i] = pmf(int64(i - 2*size))
+		}
+		laws[k] = ownLaw{p, int64(2*size) - toGrid(new(big.Rat).SetFloat64(f[k]), 0).Int64()}
+	}
+	return laws
+}
+
+// addOutputs adds the law of both cells, moved, with a weight.
+func addOutputs(p []float64, own [2]ownLaw, weight float64, move [2]int64, size int) {
+	width := len(p) / (2*size + 1)
+	for i := range len(p) / width {
+		w := weight * own[0].at(int64(i-size)-move[0])
+		if w == 0 {
+			continue
+		}
+		if width == 1 {
+			p[i] += w
+			continue
+		}
+		for j := range width {
+			p[i*width+j] += w * own[1].at(int64(j-size)-move[1])
+		}
+	}
 }
 
 // hockeyStick is sup_S P(S) - e^ε Q(S).
@@ -102,57 +125,59 @@ func corners(s sensitivity.Shift, f func(d []float64)) {
 	}
 }
 
+// smallNoises have few steps, so that a grid step matters; size is how far their laws are worked out.
+var smallNoises = []struct {
+	name  string
+	noise Noise
+	shift sensitivity.Shift
+	size  int
+}{
+	{"laplace", Noise{cells: []cell{{laplace: 20}}},
+		sensitivity.Shift{Along: []float64{8.8}, Beside: []float64{.4}}, 600},
+	{"two laplaces", Noise{cells: []cell{{laplace: 6}, {laplace: 9}}},
+		sensitivity.Shift{Along: []float64{3, -2}, Beside: []float64{0, 2.5}}, 220},
+	{"gaussian", Noise{cells: []cell{{sigma: 1000}}},
+		sensitivity.Shift{Along: []float64{900}, Beside: []float64{50}}, 9000},
+	{"two gaussians", Noise{cells: []cell{{sigma: 40}, {sigma: 30}}},
+		sensitivity.Shift{Along: []float64{20, -10}, Beside: []float64{1, 9}}, 250},
+	{"direction, one component", Noise{cells: []cell{{sigma: 90}},
+		directions: []direction{{reach: 32, scale: 40, weights: []float64{.7}}}},
+		sensitivity.Shift{Along: []float64{.7 * 32}, Beside: []float64{90}}, 2000},
+	{"direction alone", Noise{cells: []cell{{sigma: 60}},
+		directions: []direction{{reach: 160, scale: 160, weights: []float64{-.7}}}},
+		sensitivity.Shift{Along: []float64{-.7 * 160}, Beside: []float64{0}}, 2300},
+	{"direction", Noise{cells: []cell{{sigma: 20}, {sigma: 25}},
+		directions: []direction{{reach: 4, scale: 5, weights: []float64{1, -.6}}}},
+		sensitivity.Shift{Along: []float64{4, -2.4}, Beside: []float64{8, 3}}, 250},
+	{"gaussian direction, one component", Noise{cells: []cell{{sigma: 90}},
+		directions: []direction{{sigma: 120, weights: []float64{1.4}}}},
+		sensitivity.Shift{Along: []float64{200}, Beside: []float64{30}}, 2200},
+	{"gaussian direction", Noise{cells: []cell{{sigma: 18}, {sigma: 18}},
+		directions: []direction{{sigma: 18, weights: []float64{1.2, -.6}}}},
+		sensitivity.Shift{Along: []float64{24, -12}, Beside: []float64{2, 4}}, 170},
+	{"gaussian direction in coarse steps", Noise{cells: []cell{{sigma: 12}},
+		directions: []direction{{sigma: 20, weights: []float64{60}}}},
+		sensitivity.Shift{Along: []float64{30}, Beside: []float64{0}}, 6100},
+	{"gaussian direction, aslant", Noise{cells: []cell{{sigma: 18}, {sigma: 18}},
+		directions: []direction{{sigma: 18, weights: []float64{.9, .5}}}},
+		sensitivity.Shift{Along: []float64{25, -10}, Beside: []float64{0, 3}}, 170},
+	{"two gaussian directions", Noise{cells: []cell{{sigma: 60}},
+		directions: []direction{{sigma: 20, weights: []float64{.8}}, {sigma: 20, weights: []float64{-3}}}},
+		sensitivity.Shift{Along: []float64{90}, Beside: []float64{10}}, 700},
+	{"gaussian and laplace directions", Noise{cells: []cell{{sigma: 60}},
+		directions: []direction{{secret: "other", reach: 4, scale: 5, weights: []float64{1}},
+			{sigma: 40, weights: []float64{2}}}},
+		sensitivity.Shift{Along: []float64{90}, Beside: []float64{10}}, 900},
+}
+
 // The claimed loss covers the law that really comes out, rounding and all: small integer scales, so that a grid step
 // matters, and statistics at random places between grid points.
 func TestLossCoversTheExactLaw(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes longer than a save")
 	}
-	tests := []struct {
-		name  string
-		noise Noise
-		shift sensitivity.Shift
-		size  int
-	}{
-		{"laplace", Noise{cells: []cell{{laplace: 20}}},
-			sensitivity.Shift{Along: []float64{8.8}, Beside: []float64{.4}}, 600},
-		{"two laplaces", Noise{cells: []cell{{laplace: 6}, {laplace: 9}}},
-			sensitivity.Shift{Along: []float64{3, -2}, Beside: []float64{0, 2.5}}, 220},
-		{"gaussian", Noise{cells: []cell{{sigma: 1000}}},
-			sensitivity.Shift{Along: []float64{900}, Beside: []float64{50}}, 9000},
-		{"two gaussians", Noise{cells: []cell{{sigma: 40}, {sigma: 30}}},
-			sensitivity.Shift{Along: []float64{20, -10}, Beside: []float64{1, 9}}, 250},
-		{"direction, one component", Noise{cells: []cell{{sigma: 90}},
-			directions: []direction{{reach: 32, scale: 40, weights: []float64{.7}}}},
-			sensitivity.Shift{Along: []float64{.7 * 32}, Beside: []float64{90}}, 2000},
-		{"direction alone", Noise{cells: []cell{{sigma: 60}},
-			directions: []direction{{reach: 160, scale: 160, weights: []float64{-.7}}}},
-			sensitivity.Shift{Along: []float64{-.7 * 160}, Beside: []float64{0}}, 2300},
-		{"direction", Noise{cells: []cell{{sigma: 20}, {sigma: 25}},
-			directions: []direction{{reach: 4, scale: 5, weights: []float64{1, -.6}}}},
-			sensitivity.Shift{Along: []float64{4, -2.4}, Beside: []float64{8, 3}}, 250},
-		{"gaussian direction, one component", Noise{cells: []cell{{sigma: 90}},
-			directions: []direction{{sigma: 120, weights: []float64{1.4}}}},
-			sensitivity.Shift{Along: []float64{200}, Beside: []float64{30}}, 2200},
-		{"gaussian direction", Noise{cells: []cell{{sigma: 18}, {sigma: 18}},
-			directions: []direction{{sigma: 18, weights: []float64{1.2, -.6}}}},
-			sensitivity.Shift{Along: []float64{24, -12}, Beside: []float64{2, 4}}, 170},
-		{"gaussian direction in coarse steps", Noise{cells: []cell{{sigma: 12}},
-			directions: []direction{{sigma: 20, weights: []float64{60}}}},
-			sensitivity.Shift{Along: []float64{30}, Beside: []float64{0}}, 6100},
-		{"gaussian direction, aslant", Noise{cells: []cell{{sigma: 18}, {sigma: 18}},
-			directions: []direction{{sigma: 18, weights: []float64{.9, .5}}}},
-			sensitivity.Shift{Along: []float64{25, -10}, Beside: []float64{0, 3}}, 170},
-		{"two gaussian directions", Noise{cells: []cell{{sigma: 60}},
-			directions: []direction{{sigma: 20, weights: []float64{.8}}, {sigma: 20, weights: []float64{-3}}}},
-			sensitivity.Shift{Along: []float64{90}, Beside: []float64{10}}, 700},
-		{"gaussian and laplace directions", Noise{cells: []cell{{sigma: 60}},
-			directions: []direction{{secret: "other", reach: 4, scale: 5, weights: []float64{1}},
-				{sigma: 40, weights: []float64{2}}}},
-			sensitivity.Shift{Along: []float64{90}, Beside: []float64{10}}, 900},
-	}
 	rng := rand.New(rand.NewChaCha8([32]byte{7}))
-	for _, test := range tests {
+	for _, test := range smallNoises {
 		t.Run(test.name, func(t *testing.T) {
 			loss := test.noise.loss(test.shift)
 			tightest := 0.0

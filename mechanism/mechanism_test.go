@@ -5,12 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"fugu/privacy"
 	"fugu/sensitivity"
@@ -116,138 +112,6 @@ func TestDirectionalSearchIsNearOptimal(t *testing.T) {
 			t.Errorf("beside × %g: error %g, best %g", beside, got.Error, best)
 		}
 	}
-}
-
-func requests(t *rapid.T) Request {
-	m := rapid.IntRange(1, 6).Draw(t, "components")
-	length := rapid.Custom(func(t *rapid.T) float64 { return math.Exp(rapid.Float64Range(-25, 25).Draw(t, "ln")) })
-	r := Request{Budget: budget(math.Exp(rapid.Float64Range(-6, 3).Draw(t, "ln ε")),
-		math.Exp(rapid.Float64Range(-24, -1).Draw(t, "ln δ")))}
-	for range m {
-		r.Components = append(r.Components, Component{Lattice: length.Draw(t, "lattice"), Unit: length.Draw(t, "unit"),
-			Integer: rapid.Bool().Draw(t, "integer"), Block: rapid.IntRange(0, 2).Draw(t, "block")})
-	}
-	for i := range rapid.IntRange(1, 3).Draw(t, "secrets") {
-		s := sensitivity.Shift{Secret: fmt.Sprint(i)}
-		for range m {
-			s.Along = append(s.Along, rapid.SampledFrom([]float64{-1, 0, 1}).Draw(t, "sign")*length.Draw(t, "along"))
-			s.Beside = append(s.Beside,
-				rapid.SampledFrom([]float64{0, 1e-3, 1}).Draw(t, "part")*length.Draw(t, "beside"))
-		}
-		for range rapid.IntRange(0, 2).Draw(t, "unseen") {
-			u := sensitivity.Unseen{Rows: rapid.IntRange(1, 3).Draw(t, "rows")}
-			for k := range m {
-				u.At, u.Cell = append(u.At, k), append(u.Cell, k/rapid.IntRange(1, 2).Draw(t, "in a cell"))
-				u.Size = append(u.Size, length.Draw(t, "size"))
-			}
-			if u.Check(m) == nil {
-				s.Unseen = append(s.Unseen, u)
-			}
-		}
-		r.Shifts = append(r.Shifts, s)
-	}
-	return r
-}
-
-// hiding is by how many steps the y of each direction has to move to hide the widest pair of a shift.
-func hiding(n Noise, s sensitivity.Shift) map[int]float64 {
-	for j, d := range n.directions {
-		if d.secret == s.Secret {
-			out := map[int]float64{j: float64(d.reach)}
-			if d.lent != 0 {
-				out[d.from] = d.lent * float64(n.directions[d.from].reach)
-			}
-			return out
-		}
-	}
-	return nil
-}
-
-// Whatever the request: each kind is within the budget by an account of its own (continuous noise with the reported
-// scales, no slack), covers the lattice, is deterministic, and auto is the least of them.
-func TestEveryCalibrationHolds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		r := requests(t)
-		least := math.Inf(1)
-		for _, kind := range []Kind{ExpmLaplace, ExpmGaussian, Directional} {
-			c, err := Calibrate(t.Context(), kind, r)
-			if err != nil {
-				t.Fatalf("%s: %v", kind, err)
-			}
-			least = math.Min(least, c.Error)
-			if again, _ := Calibrate(t.Context(), kind, r); !reflect.DeepEqual(c, again) {
-				t.Fatalf("%s: not deterministic", kind)
-			}
-			if len(c.Losses) != len(r.Shifts) || c.Assumption != "translation" || c.Kind != kind || !c.Noise.valid() {
-				t.Fatalf("%+v", c)
-			}
-			var sum float64
-			for k, sd := range c.SD {
-				if sd < r.Components[k].Lattice {
-					t.Fatalf("%s, component %d: sd %g", kind, k, sd)
-				}
-				sum += sd * sd / r.Components[k].Unit / r.Components[k].Unit
-				if d := c.Noise.cells[k].digits; r.Components[k].Integer != (d == 0) && (d != 0 || sd < 100) {
-					t.Fatalf("%s, component %d: sd %g with %d digits", kind, k, sd, d)
-				} else if unit := math.Pow10(-d); d > 0 &&
-					(unit > sd/100 || unit*10 <= sd/100 || unit < step(c.Noise.cells[k].exponent)) {
-					t.Fatalf("%s, component %d: sd %g published to %g on a grid of 2^%d", kind, k, sd, unit,
-						c.Noise.cells[k].exponent)
-				}
-			}
-			if len(r.blocks()) == 1 && math.Abs(sum-c.Error) > 1e-9*sum {
-				t.Fatalf("%s: error %g, sum %g", kind, c.Error, sum)
-			}
-			for _, s := range r.Shifts {
-				if l := c.Losses[s.Secret]; !l.Within(r.Budget) {
-					t.Fatalf("%s: %+v", kind, l)
-				}
-				var l privacy.Loss
-				for _, u := range extremes(len(c.SD), s.Unseen) {
-					var own privacy.Loss
-					for k, sd := range c.SD {
-						d := math.Abs(s.Along[k]) + s.Beside[k] + u[k]
-						switch kind {
-						case ExpmLaplace:
-							own.Pure += d / (sd / math.Sqrt2)
-						case ExpmGaussian:
-							own.Kappa2 += d / sd * d / sd
-						case Directional:
-							floor := math.Ldexp(float64(c.Noise.cells[k].sigma), c.Noise.cells[k].exponent)
-							own.Kappa2 += (s.Beside[k] + u[k]) / floor * (s.Beside[k] + u[k]) / floor
-						}
-					}
-					l = l.Max(own)
-				}
-				if hides := hiding(c.Noise, s); len(hides) > 0 {
-					sum := make([]float64, len(c.SD)) // what their y, moved so, do to F
-					l.Pure = 0
-					for j, moved := range hides {
-						l.Pure += math.Abs(moved) / float64(c.Noise.directions[j].scale)
-						for k, w := range c.Noise.directions[j].weights {
-							sum[k] += moved * w * step(c.Noise.cells[k].exponent)
-						}
-					}
-					for k, v := range s.Along {
-						if math.Abs(sum[k]-v) > 1e-9*math.Abs(v)+1e-9*c.SD[k] {
-							t.Fatalf("%s, component %d of secret %s: %g of %g is hidden", kind, k, s.Secret, sum[k], v)
-						}
-					}
-					if l.Pure == 0 {
-						t.Fatalf("direction of %s hides nothing", s.Secret)
-					}
-				} else if kind == Directional && slices.ContainsFunc(s.Along, func(v float64) bool { return v != 0 }) {
-					t.Fatalf("nothing hides secret %s", s.Secret)
-				}
-				if !l.Within(budget(float64(r.Budget.Epsilon), float64(r.Budget.Delta)*(1+1e-9))) {
-					t.Fatalf("%s, secret %s: %+v", kind, s.Secret, l)
-				}
-			}
-		}
-		if c, err := Calibrate(t.Context(), Auto, r); err != nil || c.Error != least || c.Kind == Auto {
-			t.Fatalf("auto: %s with %g, least %g: %v", c.Kind, c.Error, least, err)
-		}
-	})
 }
 
 func TestBudgetIsUsed(t *testing.T) {

@@ -75,75 +75,81 @@ func gaussianPMF(sigma float64) func(int64) float64 {
 	return func(x int64) float64 { return math.Exp(-float64(x)*float64(x)/(2*sigma*sigma)) / z }
 }
 
-func TestSamplersFollowTheirLaws(t *testing.T) {
-	const n = 400_000
-	bernoulli := func(p float64) func(int64) float64 {
-		return func(x int64) float64 { return []float64{1 - p, p}[x] }
+// bernoulli is the law of 1 with probability p, and 0.
+func bernoulli(p float64) func(int64) float64 {
+	return func(x int64) float64 { return []float64{1 - p, p}[x] }
+}
+
+func indicator(b bool) int64 {
+	if b {
+		return 1
 	}
-	indicator := func(b bool) int64 {
-		if b {
-			return 1
+	return 0
+}
+
+func uniform(int64) float64 { return 1.0 / 6 }
+
+// samplers are exact, or have a fault that has to be found.
+var samplers = []struct {
+	name   string
+	lo, hi int64
+	pmf    func(int64) float64
+	draw   func(*source) int64
+	faulty bool
+}{
+	{"uniform", 0, 5, uniform, func(s *source) int64 { return int64(s.below(6)) }, false},
+	{"uniform, remainder in place of rejection", 0, 5, uniform,
+		func(s *source) int64 { return int64(s.below(8) % 6) }, true},
+	{"uniform, bound off by one", 0, 5, uniform, func(s *source) int64 { return int64(s.below(7)) }, true},
+	{"exp(-1/3)", 0, 1, bernoulli(math.Exp(-1. / 3)),
+		func(s *source) int64 { return indicator(s.bernoulliExp(0, 1, 3)) }, false},
+	{"exp(-1)", 0, 1, bernoulli(math.Exp(-1)), func(s *source) int64 { return indicator(s.bernoulliExp(1, 0, 1)) },
+		false},
+	{"exp(-5/2)", 0, 1, bernoulli(math.Exp(-2.5)),
+		func(s *source) int64 { return indicator(s.bernoulliExp(2, 1, 2)) }, false},
+	{"exp(-1/50)", 0, 1, bernoulli(math.Exp(-.02)),
+		func(s *source) int64 { return indicator(s.bernoulliExp(0, 1, 50)) }, false},
+	{"exp(-1/3), 1 in 100 wrong", 0, 1, bernoulli(math.Exp(-1. / 3)), func(s *source) int64 {
+		return indicator(s.bernoulliExp(0, 1, 3) != (s.below(100) == 0))
+	}, true},
+	{"laplace 1", -20, 20, laplacePMF(1), func(s *source) int64 { return s.laplace(1) }, false},
+	{"laplace 3", -60, 60, laplacePMF(3), func(s *source) int64 { return s.laplace(3) }, false},
+	{"laplace 10", -200, 200, laplacePMF(10), func(s *source) int64 { return s.laplace(10) }, false},
+	{"laplace, half the scale", -200, 200, laplacePMF(10), func(s *source) int64 { return s.laplace(5) }, true},
+	{"laplace, scale off by one in 20", -400, 400, laplacePMF(21), func(s *source) int64 { return s.laplace(20) },
+		true},
+	{"laplace, zero counted with both signs", -60, 60, laplacePMF(3), func(s *source) int64 {
+		if x := s.laplace(3); x != 0 || s.below(2) == 0 {
+			return x
 		}
-		return 0
-	}
-	uniform := func(int64) float64 { return 1.0 / 6 }
-	tests := []struct {
-		name   string
-		lo, hi int64
-		pmf    func(int64) float64
-		draw   func(*source) int64
-		faulty bool
-	}{
-		{"uniform", 0, 5, uniform, func(s *source) int64 { return int64(s.below(6)) }, false},
-		{"uniform, remainder in place of rejection", 0, 5, uniform,
-			func(s *source) int64 { return int64(s.below(8) % 6) }, true},
-		{"uniform, bound off by one", 0, 5, uniform, func(s *source) int64 { return int64(s.below(7)) }, true},
-		{"exp(-1/3)", 0, 1, bernoulli(math.Exp(-1. / 3)),
-			func(s *source) int64 { return indicator(s.bernoulliExp(0, 1, 3)) }, false},
-		{"exp(-1)", 0, 1, bernoulli(math.Exp(-1)), func(s *source) int64 { return indicator(s.bernoulliExp(1, 0, 1)) },
-			false},
-		{"exp(-5/2)", 0, 1, bernoulli(math.Exp(-2.5)),
-			func(s *source) int64 { return indicator(s.bernoulliExp(2, 1, 2)) }, false},
-		{"exp(-1/50)", 0, 1, bernoulli(math.Exp(-.02)),
-			func(s *source) int64 { return indicator(s.bernoulliExp(0, 1, 50)) }, false},
-		{"exp(-1/3), 1 in 100 wrong", 0, 1, bernoulli(math.Exp(-1. / 3)), func(s *source) int64 {
-			return indicator(s.bernoulliExp(0, 1, 3) != (s.below(100) == 0))
-		}, true},
-		{"laplace 1", -20, 20, laplacePMF(1), func(s *source) int64 { return s.laplace(1) }, false},
-		{"laplace 3", -60, 60, laplacePMF(3), func(s *source) int64 { return s.laplace(3) }, false},
-		{"laplace 10", -200, 200, laplacePMF(10), func(s *source) int64 { return s.laplace(10) }, false},
-		{"laplace, half the scale", -200, 200, laplacePMF(10), func(s *source) int64 { return s.laplace(5) }, true},
-		{"laplace, scale off by one in 20", -400, 400, laplacePMF(21), func(s *source) int64 { return s.laplace(20) },
-			true},
-		{"laplace, zero counted with both signs", -60, 60, laplacePMF(3), func(s *source) int64 {
-			if x := s.laplace(3); x != 0 || s.below(2) == 0 {
+		return s.laplace(3)
+	}, true},
+	{"laplace, fraction not thinned", -60, 60, laplacePMF(3), func(s *source) int64 {
+		x := int64(s.below(3))
+		for s.bernoulliExp(1, 0, 1) {
+			x += 3
+		}
+		return x * (1 - 2*int64(s.below(2)))
+	}, true},
+	{"gaussian 1", -8, 8, gaussianPMF(1), func(s *source) int64 { return s.gaussian(1) }, false},
+	{"gaussian 2", -16, 16, gaussianPMF(2), func(s *source) int64 { return s.gaussian(2) }, false},
+	{"gaussian 10", -80, 80, gaussianPMF(10), func(s *source) int64 { return s.gaussian(10) }, false},
+	{"gaussian, half the scale", -80, 80, gaussianPMF(10), func(s *source) int64 { return s.gaussian(5) }, true},
+	{"gaussian, laplace not thinned", -80, 80, gaussianPMF(10), func(s *source) int64 { return s.laplace(7) },
+		true},
+	{"gaussian, thinned about the wrong point", -80, 80, gaussianPMF(10), func(s *source) int64 {
+		for {
+			x := s.laplace(10)
+			if away := uint64(math.Abs(float64(x) - 11)); s.bernoulliExp(away*away/200, away*away%200, 200) {
 				return x
 			}
-			return s.laplace(3)
-		}, true},
-		{"laplace, fraction not thinned", -60, 60, laplacePMF(3), func(s *source) int64 {
-			x := int64(s.below(3))
-			for s.bernoulliExp(1, 0, 1) {
-				x += 3
-			}
-			return x * (1 - 2*int64(s.below(2)))
-		}, true},
-		{"gaussian 1", -8, 8, gaussianPMF(1), func(s *source) int64 { return s.gaussian(1) }, false},
-		{"gaussian 2", -16, 16, gaussianPMF(2), func(s *source) int64 { return s.gaussian(2) }, false},
-		{"gaussian 10", -80, 80, gaussianPMF(10), func(s *source) int64 { return s.gaussian(10) }, false},
-		{"gaussian, half the scale", -80, 80, gaussianPMF(10), func(s *source) int64 { return s.gaussian(5) }, true},
-		{"gaussian, laplace not thinned", -80, 80, gaussianPMF(10), func(s *source) int64 { return s.laplace(7) },
-			true},
-		{"gaussian, thinned about the wrong point", -80, 80, gaussianPMF(10), func(s *source) int64 {
-			for {
-				x := s.laplace(10)
-				if away := uint64(math.Abs(float64(x) - 11)); s.bernoulliExp(away*away/200, away*away%200, 200) {
-					return x
-				}
-			}
-		}, true},
-	}
-	for i, test := range tests {
+		}
+	}, true},
+}
+
+func TestSamplersFollowTheirLaws(t *testing.T) {
+	const n = 400_000
+	for i, test := range samplers {
 		t.Run(test.name, func(t *testing.T) {
 			s := newSource(seeded(byte(i)), n)
 			samples := make([]int64, n)

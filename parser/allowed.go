@@ -35,42 +35,63 @@ func (a arity) String() string {
 // them. Which arguments they take, and how they are kept from failing on a row, says the planner.
 var functions = map[string]arity{
 	// text
-	"lower": {1, 1}, "upper": {1, 1}, "initcap": {1, 1}, "length": {1, 1}, "char_length": {1, 1}, "character_length": {1, 1}, "octet_length": {1, 1},
-	"btrim": {1, 2}, "ltrim": {1, 2}, "rtrim": {1, 2}, "substring": {2, 3}, "substr": {2, 3}, "left": {2, 2}, "right": {2, 2},
-	"strpos": {2, 2}, "position": {2, 2}, "starts_with": {2, 2}, "replace": {3, 3}, "concat": {1, 100}, "concat_ws": {2, 100},
-	"split_part": {3, 3}, "lpad": {2, 3}, "rpad": {2, 3}, "ascii": {1, 1}, "like_escape": {2, 2},
+	"lower": {1, 1}, "upper": {1, 1}, "initcap": {1, 1}, "length": {1, 1}, "char_length": {1, 1},
+	"character_length": {1, 1}, "octet_length": {1, 1}, "btrim": {1, 2}, "ltrim": {1, 2}, "rtrim": {1, 2},
+	"substring": {2, 3}, "substr": {2, 3}, "left": {2, 2}, "right": {2, 2}, "strpos": {2, 2}, "position": {2, 2},
+	"starts_with": {2, 2}, "replace": {3, 3}, "concat": {1, 100}, "concat_ws": {2, 100}, "split_part": {3, 3},
+	"lpad": {2, 3}, "rpad": {2, 3}, "ascii": {1, 1}, "like_escape": {2, 2},
 	// numbers
-	"abs": {1, 1}, "sign": {1, 1}, "round": {1, 2}, "trunc": {1, 2}, "ceil": {1, 1}, "ceiling": {1, 1}, "floor": {1, 1}, "mod": {2, 2}, "div": {2, 2},
-	"sqrt": {1, 1}, "cbrt": {1, 1}, "exp": {1, 1}, "ln": {1, 1}, "log": {1, 2}, "log10": {1, 1}, "power": {2, 2}, "pow": {2, 2}, "width_bucket": {4, 4},
+	"abs": {1, 1}, "sign": {1, 1}, "round": {1, 2}, "trunc": {1, 2}, "ceil": {1, 1}, "ceiling": {1, 1}, "floor": {1, 1},
+	"mod": {2, 2}, "div": {2, 2}, "sqrt": {1, 1}, "cbrt": {1, 1}, "exp": {1, 1}, "ln": {1, 1}, "log": {1, 2},
+	"log10": {1, 1}, "power": {2, 2}, "pow": {2, 2}, "width_bucket": {4, 4},
 	// dates and times
-	"date_trunc": {2, 3}, "date_part": {2, 2}, "extract": {2, 2}, "date_bin": {3, 3}, "to_char": {2, 2}, "timezone": {2, 2},
-	"to_timestamp": {1, 2}, "to_date": {2, 2}, "make_date": {3, 3}, "make_timestamp": {6, 6},
+	"date_trunc": {2, 3}, "date_part": {2, 2}, "extract": {2, 2}, "date_bin": {3, 3}, "to_char": {2, 2},
+	"timezone": {2, 2}, "to_timestamp": {1, 2}, "to_date": {2, 2}, "make_date": {3, 3}, "make_timestamp": {6, 6},
 }
 
 // refusedFunctions says what to write instead of functions that people often try.
 var refusedFunctions = map[string]string{
-	"now": hintSession, "statement_timestamp": hintSession, "transaction_timestamp": hintSession, "clock_timestamp": hintSession, "timeofday": hintSession,
-	"current_setting": hintSession, "current_database": hintSession, "current_schema": hintSession, "version": hintSession, "pg_backend_pid": hintSession, "txid_current": hintSession,
-	"md5": hintScatter, "reverse": hintScatter, "sha224": hintScatter, "sha256": hintScatter, "sha384": hintScatter, "sha512": hintScatter, "hashtext": hintScatter,
-	"hashtextextended": hintScatter, "hashint4": hintScatter, "hashint8": hintScatter, "digest": hintScatter, "hmac": hintScatter, "encode": hintScatter, "decode": hintScatter,
+	"now": hintSession, "statement_timestamp": hintSession, "transaction_timestamp": hintSession,
+	"clock_timestamp": hintSession, "timeofday": hintSession, "current_setting": hintSession,
+	"current_database": hintSession, "current_schema": hintSession, "version": hintSession,
+	"pg_backend_pid": hintSession, "txid_current": hintSession,
+
+	"md5": hintScatter, "reverse": hintScatter, "sha224": hintScatter, "sha256": hintScatter, "sha384": hintScatter,
+	"sha512": hintScatter, "hashtext": hintScatter, "hashtextextended": hintScatter, "hashint4": hintScatter,
+	"hashint8": hintScatter, "digest": hintScatter, "hmac": hintScatter, "encode": hintScatter, "decode": hintScatter,
+
 	"random": hintRandom, "gen_random_uuid": hintRandom, "setseed": hintRandom,
-	"regexp_match": hintRegexp, "regexp_matches": hintRegexp, "regexp_replace": hintRegexp, "regexp_like": hintRegexp, "regexp_count": hintRegexp, "regexp_substr": hintRegexp,
-	"regexp_instr": hintRegexp, "regexp_split_to_array": hintRegexp, "similar_to_escape": hintRegexp,
-	"age": hintInterval, "justify_days": hintInterval, "justify_hours": hintInterval, "justify_interval": hintInterval, "make_interval": "Write a constant: interval '1 month'.",
-	"overlaps": "Compare the bounds: a < d AND c < b.", "to_number": "Cast: x::numeric.", "repeat": "Use lpad or rpad with a constant length.", "translate": "Use replace.", "overlay": "Use left, right and ||.",
-	"jsonb_extract_path_text": hintJSON, "json_extract_path_text": hintJSON, "array_length": hintJSON, "cardinality": hintJSON, "unnest": hintJSON,
+
+	"regexp_match": hintRegexp, "regexp_matches": hintRegexp, "regexp_replace": hintRegexp, "regexp_like": hintRegexp,
+	"regexp_count": hintRegexp, "regexp_substr": hintRegexp, "regexp_instr": hintRegexp,
+	"regexp_split_to_array": hintRegexp, "similar_to_escape": hintRegexp,
+
+	"age": hintInterval, "justify_days": hintInterval, "justify_hours": hintInterval, "justify_interval": hintInterval,
+
+	"jsonb_extract_path_text": hintJSON, "json_extract_path_text": hintJSON, "array_length": hintJSON,
+	"cardinality": hintJSON, "unnest": hintJSON,
+
+	"make_interval": "Write a constant: interval '1 month'.",
+	"overlaps":      "Compare the bounds: a < d AND c < b.",
+	"to_number":     "Cast: x::numeric.",
+	"repeat":        "Use lpad or rpad with a constant length.",
+	"translate":     "Use replace.",
+	"overlay":       "Use left, right and ||.",
 }
 
-const exprHint = "Below an aggregate, use comparisons, AND/OR/NOT, IN, BETWEEN, LIKE, IS NULL, arithmetic, CASE, casts, COALESCE and functions such as lower, round and date_trunc over columns, constants and parameters."
+const exprHint = "Below an aggregate, use comparisons, AND/OR/NOT, IN, BETWEEN, LIKE, IS NULL, arithmetic, CASE, " +
+	"casts, COALESCE and functions such as lower, round and date_trunc over columns, constants and parameters."
 
 const (
-	hintRegexp   = "Use LIKE or ILIKE with a constant pattern, starts_with, or strpos(x, 'part') > 0."
-	hintSession  = "Write a constant, such as '2024-01-31', or pass a parameter. A bound that moves is a new question each time, and is paid each time."
+	hintRegexp  = "Use LIKE or ILIKE with a constant pattern, starts_with, or strpos(x, 'part') > 0."
+	hintSession = "Write a constant, such as '2024-01-31', or pass a parameter. A bound that moves is a new " +
+		"question each time, and is paid each time."
 	hintRandom   = "Leave it out: protected rows cannot be sampled."
 	hintInterval = "Subtract dates, which gives days, or compare with a constant: x >= date '2024-01-31'."
 	hintJSON     = "Make the field a column of the protected table; JSON, arrays and ranges cannot be taken apart here."
-	hintScatter  = "Leave it out: a hash or a text written backwards only scatters rows. Compare, group and count the values themselves."
-	hintBits     = "Use arithmetic: x / 8 % 2 = 1 tests a bit."
+	hintScatter  = "Leave it out: a hash or a text written backwards only scatters rows. Compare, group and count " +
+		"the values themselves."
+	hintBits = "Use arithmetic: x / 8 % 2 = 1 tests a bit."
 )
 
 func operatorHint(op string) string {
@@ -91,13 +112,19 @@ func operatorHint(op string) string {
 	return exprHint
 }
 
-// refused are those of PostgreSQL's aggregate functions (manual, section 9.21) that are not answered, with what to write
-// instead. The answered ones are package planner/aggregate's.
+// refused are those of PostgreSQL's aggregate functions (manual, section 9.21) that are not answered, with what to
+// write instead. The answered ones are package planner/aggregate's.
 var refused = map[string]string{
 	"min": hintExtreme, "max": hintExtreme, "any_value": hintExtreme,
-	"array_agg": hintList, "string_agg": hintList, "json_agg": hintList, "jsonb_agg": hintList, "json_object_agg": hintList, "jsonb_object_agg": hintList, "xmlagg": hintList,
-	"json_agg_strict": hintList, "jsonb_agg_strict": hintList, "json_arrayagg": hintList, "json_objectagg": hintList, "range_agg": hintList, "range_intersect_agg": hintList,
-	"bit_and": hintBool, "bit_or": hintBool, "bit_xor": hintBool, "bool_and": hintBool, "bool_or": hintBool, "every": hintBool,
+
+	"array_agg": hintList, "string_agg": hintList, "json_agg": hintList, "jsonb_agg": hintList,
+	"json_object_agg": hintList, "jsonb_object_agg": hintList, "xmlagg": hintList, "json_agg_strict": hintList,
+	"jsonb_agg_strict": hintList, "json_arrayagg": hintList, "json_objectagg": hintList, "range_agg": hintList,
+	"range_intersect_agg": hintList,
+
+	"bit_and": hintBool, "bit_or": hintBool, "bit_xor": hintBool, "bool_and": hintBool, "bool_or": hintBool,
+	"every": hintBool,
+
 	"rank": hintQuantile, "dense_rank": hintQuantile, "percent_rank": hintQuantile, "cume_dist": hintQuantile,
 }
 
@@ -108,10 +135,12 @@ var percentiles = []string{"percentile_cont", "percentile_disc"}
 var distinct = []string{"avg", "count", "sum"}
 
 const (
-	hintExtreme  = "A minimum or maximum shows a single row. Count the rows beyond a threshold instead: count(*) with WHERE."
+	hintExtreme = "A minimum or maximum shows a single row. Count the rows beyond a threshold instead: count(*) " +
+		"with WHERE."
 	hintList     = "A list shows single rows. Use count, sum or avg, with GROUP BY."
 	hintBool     = "Count the rows for which the condition holds: count(*) with WHERE."
-	hintQuantile = "Count the rows below some thresholds in one statement instead, and interpolate: count(*) FILTER (WHERE x < 30)."
+	hintQuantile = "Count the rows below some thresholds in one statement instead, and interpolate: count(*) FILTER " +
+		"(WHERE x < 30)."
 	hintDistinct = "DISTINCT can stand in count, sum and avg."
 )
 

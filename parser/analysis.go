@@ -27,10 +27,12 @@ func (a *analysis) named() bool {
 	found := false
 	utility := false
 	switch a.stmt.root.Stmt.GetNode().(type) {
-	case *pg.Node_SelectStmt, *pg.Node_InsertStmt, *pg.Node_UpdateStmt, *pg.Node_DeleteStmt, *pg.Node_MergeStmt, *pg.Node_TransactionStmt, *pg.Node_VariableShowStmt:
+	case *pg.Node_SelectStmt, *pg.Node_InsertStmt, *pg.Node_UpdateStmt, *pg.Node_DeleteStmt, *pg.Node_MergeStmt,
+		*pg.Node_TransactionStmt, *pg.Node_VariableShowStmt:
 	default:
 		utility = true
 	}
+
 	tree.Inspect(a.stmt.root.Stmt, func(m proto.Message) bool {
 		switch x := m.(type) {
 		case *pg.RangeVar:
@@ -55,12 +57,14 @@ func (a *analysis) leftover(root *pg.Node) error {
 	tree.Inspect(root, func(m proto.Message) bool {
 		if rv, ok := m.(*pg.RangeVar); ok && err == nil && !a.taken[rv] {
 			t, ok := a.lookup(rv)
-			if rv == a.target && len(a.stmt.Cuts)+len(a.stmt.Virtual) > 0 { // the server would refuse it, when it is paid for
+			if rv == a.target && len(a.stmt.Cuts)+len(a.stmt.Virtual) > 0 {
+				// The server would refuse it, when it is paid for.
 				t, ok = a.catalog.Table(rv.Schemaname, rv.Relname)
 			}
 			if ok {
 				if t.Virtual {
-					err = a.refuse(rv.Location, "It can be read in the FROM clause of a SELECT.", "the virtual table %s cannot be used here", t)
+					err = a.refuse(rv.Location, "It can be read in the FROM clause of a SELECT.",
+						"the virtual table %s cannot be used here", t)
 				} else {
 					err = a.refuse(rv.Location, cutHint, "the protected table %s cannot be used here", t)
 				}
@@ -68,8 +72,11 @@ func (a *analysis) leftover(root *pg.Node) error {
 		}
 		return err == nil
 	})
-	if err == nil && a.stmt.Plain != nil && (len(a.stmt.Cuts) > 0 || len(a.stmt.Virtual) > 0 || a.stmt.Explain != NoExplain) {
-		err = sqlstate.New(sqlstate.NotAnswerable, "rows of the protected table %s cannot be shown here", a.stmt.Plain.Table).
+
+	if err == nil && a.stmt.Plain != nil && (len(a.stmt.Cuts) > 0 || len(a.stmt.Virtual) > 0 ||
+		a.stmt.Explain != NoExplain) {
+		err = sqlstate.New(sqlstate.NotAnswerable, "rows of the protected table %s cannot be shown here",
+			a.stmt.Plain.Table).
 			WithHint(cutHint).At(a.stmt.Plain.Position)
 	}
 	return err

@@ -20,7 +20,8 @@ func (r *reader) function(n *pg.Node, f *pg.FuncCall) (Expr, error) {
 		return nil, sqlstate.New(sqlstate.GroupingError, "aggregate functions are not allowed here").At(pos)
 	case foreign:
 		return nil, r.refuse(n, exprHint, "the user-defined function %s cannot be evaluated on protected rows", name)
-	case f.Over != nil || f.AggStar || f.AggDistinct || f.AggFilter != nil || f.AggWithinGroup || len(f.AggOrder) > 0 || f.FuncVariadic:
+	case f.Over != nil || f.AggStar || f.AggDistinct || f.AggFilter != nil || f.AggWithinGroup || len(f.AggOrder) > 0 ||
+		f.FuncVariadic:
 		return nil, r.refuse(n, "Write a plain call.", "this form of %s cannot be evaluated on protected rows", name)
 	case name == "date" && len(f.Args) == 1:
 		x, err := r.expr(f.Args[0])
@@ -32,12 +33,15 @@ func (r *reader) function(n *pg.Node, f *pg.FuncCall) (Expr, error) {
 		}
 		return nil, r.refuse(n, hint, "function %s cannot be evaluated on protected rows", name)
 	case len(f.Args) < arity.min || len(f.Args) > arity.max:
-		return nil, sqlstate.New(sqlstate.UndefinedFunction, "function %s cannot be called with %d arguments on protected rows", name, len(f.Args)).
+		return nil, sqlstate.New(sqlstate.UndefinedFunction,
+			"function %s cannot be called with %d arguments on protected rows", name, len(f.Args)).
 			WithHint("It takes %s.", arity).At(pos)
 	}
+
 	for _, a := range f.Args {
 		if a.GetNamedArgExpr() != nil {
-			return nil, r.refuse(a, "Write the arguments in order, without names.", "named arguments cannot be used on protected rows")
+			return nil, r.refuse(a, "Write the arguments in order, without names.",
+				"named arguments cannot be used on protected rows")
 		}
 	}
 	args, err := r.exprs(f.Args)
@@ -47,7 +51,8 @@ func (r *reader) function(n *pg.Node, f *pg.FuncCall) (Expr, error) {
 // cast reads a cast to a listed type. Length and precision are constants.
 func (r *reader) cast(n *pg.Node, c *pg.TypeCast) (Expr, error) {
 	if len(c.TypeName.ArrayBounds) > 0 {
-		return nil, r.refuse(n, "Arrays can stand in x = ANY(...) and x <> ALL(...).", "an array cannot be used here on protected rows")
+		return nil, r.refuse(n, "Arrays can stand in x = ANY(...) and x <> ALL(...).",
+			"an array cannot be used here on protected rows")
 	}
 	typ, err := r.typeName(n, c.TypeName)
 	if err != nil {
@@ -62,7 +67,8 @@ func (r *reader) typeName(n *pg.Node, t *pg.TypeName) (string, error) {
 	name := tree.LastString(t.Names)
 	builtin := len(t.Names) == 1 || len(t.Names) == 2 && t.Names[0].GetString_().GetSval() == "pg_catalog"
 	if !builtin || !slices.Contains(castTypes, name) || t.Setof || t.PctType {
-		return "", r.refuse(n, "Cast to "+strings.Join(castTypes, ", ")+".", "a cast to %s cannot be evaluated on protected rows", name)
+		return "", r.refuse(n, "Cast to "+strings.Join(castTypes, ", ")+".",
+			"a cast to %s cannot be evaluated on protected rows", name)
 	}
 	if len(t.Typmods) == 0 {
 		return "pg_catalog." + QuoteIdent(name), nil
@@ -71,7 +77,8 @@ func (r *reader) typeName(n *pg.Node, t *pg.TypeName) (string, error) {
 	for i, m := range t.Typmods {
 		v := m.GetAConst().GetIval()
 		if v == nil || name == "interval" {
-			return "", r.refuse(n, "Write the unit inside the quotes: interval '1 month'.", "this cast cannot be evaluated on protected rows")
+			return "", r.refuse(n, "Write the unit inside the quotes: interval '1 month'.",
+				"this cast cannot be evaluated on protected rows")
 		}
 		mods[i] = strconv.Itoa(int(v.Ival))
 	}

@@ -34,8 +34,8 @@ type Introspector interface{ Introspection() *shadow.Introspection }
 // Hider is a Catalog that hides columns.
 type Hider interface{ Hidden() *shadow.Hidden }
 
-// Twinner is a Catalog of tables that statements mean the twin of. schema is empty where the statement gave none; a twin is
-// found by its own name, too.
+// Twinner is a Catalog of tables that statements mean the twin of. schema is empty where the statement gave none; a
+// twin is found by its own name, too.
 type Twinner interface {
 	Twin(schema, name string) (Table, bool)
 }

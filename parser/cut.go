@@ -6,10 +6,11 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-const cutHint = "Protected data can be aggregated: SELECT with count, sum or avg FROM the protected table, with WHERE and GROUP BY."
+const cutHint = "Protected data can be aggregated: SELECT with count, sum or avg FROM the protected table, with " +
+	"WHERE and GROUP BY."
 
-// Cut is a SELECT that aggregates rows of a protected table. Below it are Sources, Where, Keys and Aggregates, which only
-// the reader sees; the rest of the SELECT stands above it and runs on a relation with the columns named here.
+// Cut is a SELECT that aggregates rows of a protected table. Below it are Sources, Where, Keys and Aggregates, which
+// only the reader sees; the rest of the SELECT stands above it and runs on a relation with the columns named here.
 type Cut struct {
 	Sources    []Source
 	Where      Expr // nil: all rows
@@ -65,5 +66,6 @@ type Aggregate struct {
 
 // same reports whether two aggregates have the same value.
 func (g Aggregate) same(b Aggregate) bool {
-	return g.Func == b.Func && g.Distinct == b.Distinct && g.Fraction == b.Fraction && slices.EqualFunc(g.Args, b.Args, func(x, y Expr) bool { return SQL(x, "t", nil) == SQL(y, "t", nil) })
+	return g.Func == b.Func && g.Distinct == b.Distinct && g.Fraction == b.Fraction && slices.EqualFunc(g.Args, b.Args,
+		func(x, y Expr) bool { return SQL(x, "t", nil) == SQL(y, "t", nil) })
 }

@@ -17,12 +17,16 @@ func (a *analysis) cutSelect(s *pg.SelectStmt, w *with) error {
 	c := &Cut{Position: a.src.position(first), sel: s, Alias: fmt.Sprintf("fugu cut %d", len(a.stmt.Cuts)+1),
 		read: &reader{src: a.src, common: &reading{relations: a.relations}, names: &names{merged: map[string]Expr{}},
 			inner: s != a.stmt.root.Stmt.GetSelectStmt()}}
+
 	switch {
 	case !folds(s):
 		return a.plain(s, first, table)
 	case len(s.LockingClause) > 0:
-		return a.refuse(first, "Leave out FOR UPDATE or FOR SHARE.", "rows of the protected table %s cannot be locked", table)
+		return a.refuse(first, "Leave out FOR UPDATE or FOR SHARE.", "rows of the protected table %s cannot be locked",
+			table)
 	}
+
+	// Below the cut: what rows there are.
 	var b block
 	if err := c.read.fromWhere(&b, s, w); err != nil {
 		return err
@@ -31,11 +35,15 @@ func (a *analysis) cutSelect(s *pg.SelectStmt, w *with) error {
 	if alias := onlyAlias(s.FromClause); alias != "" {
 		c.Alias = alias
 	}
+
+	// It is one of the statement's before its parts are read: those of mode come behind it.
 	a.stmt.Cuts = append(a.stmt.Cuts, c)
 	if err := a.cut(c); err != nil {
 		return err
 	}
 	a.stmt.Zeros = append(a.stmt.Zeros, c.read.common.zeros...)
+
+	// Above it: what takes the place of FROM is known when the cut has been answered.
 	if len(c.Keys)+len(c.Aggregates) == 0 { // modes alone: one row
 		a.stmt.Cuts = slices.DeleteFunc(a.stmt.Cuts, func(o *Cut) bool { return o == c })
 		s.FromClause = nil
@@ -61,7 +69,8 @@ func onlyAlias(from []*pg.Node) string {
 
 // plain accepts a plain SELECT of rows, when it is the whole statement; the policy decides what it gets.
 func (a *analysis) plain(s *pg.SelectStmt, at int32, table Table) error {
-	if s != a.stmt.root.Stmt.GetSelectStmt() || a.stmt.Explain != NoExplain || a.stmt.Prepare != nil || s.IntoClause != nil || len(s.LockingClause) > 0 || len(s.FromClause) != 1 ||
+	if s != a.stmt.root.Stmt.GetSelectStmt() || a.stmt.Explain != NoExplain || a.stmt.Prepare != nil ||
+		s.IntoClause != nil || len(s.LockingClause) > 0 || len(s.FromClause) != 1 ||
 		s.FromClause[0].GetRangeVar() == nil || s.WithClause != nil || table.View != "" {
 		return a.refuse(at, cutHint, "rows of the protected table %s cannot be read here", table)
 	}
@@ -74,12 +83,13 @@ func (a *analysis) plain(s *pg.SelectStmt, at int32, table Table) error {
 const windowHint = "Aggregate with GROUP BY, and write the window function over the aggregates: " +
 	"rank() OVER (ORDER BY count(*)), sum(count(*)) OVER (ORDER BY age)."
 
-// windowOverRows is a window function of s that looks at the rows of FROM, as nothing in s aggregates them; nil: there is
-// none.
+// windowOverRows is a window function of s that looks at the rows of FROM, as nothing in s aggregates them; nil: there
+// is none.
 func windowOverRows(s *pg.SelectStmt) (window *pg.FuncCall) {
 	if len(s.GroupClause) > 0 || s.HavingClause != nil {
 		return nil
 	}
+
 	aggregates := false
 	for _, n := range slices.Concat(s.TargetList, s.SortClause, s.WindowClause) {
 		tree.Inspect(n, func(m proto.Message) bool {
@@ -97,6 +107,7 @@ func windowOverRows(s *pg.SelectStmt) (window *pg.FuncCall) {
 			return true
 		})
 	}
+
 	if aggregates {
 		return nil
 	}
@@ -107,12 +118,17 @@ func windowOverRows(s *pg.SelectStmt) (window *pg.FuncCall) {
 func (a *analysis) cut(c *Cut) error {
 	s := c.sel
 	if f := windowOverRows(s); f != nil {
-		return a.refuse(f.Location, windowHint, "a window function over rows of the protected table %s says of single rows "+
-			"where they stand", c.Sources[0].Table)
+		return a.refuse(f.Location, windowHint,
+			"a window function over rows of the protected table %s says of single rows "+
+				"where they stand", c.Sources[0].Table)
 	}
+
+	// The keys come first: what is above is looked up among them.
 	if err := a.groups(c); err != nil {
 		return err
 	}
+
+	// Once the expressions are others, PostgreSQL would find other names for the columns.
 	outputs := map[string]bool{}
 	for _, t := range s.TargetList {
 		rt := t.GetResTarget()
@@ -133,6 +149,7 @@ func (a *analysis) cut(c *Cut) error {
 			above = append(above, n)
 		}
 	}
+
 	above = append(above, s.WindowClause...)
 	for _, n := range append(above, s.HavingClause, s.LimitCount, s.LimitOffset) {
 		if n == nil {
@@ -142,9 +159,13 @@ func (a *analysis) cut(c *Cut) error {
 			return err
 		}
 	}
+
 	if len(c.Keys)+len(c.Aggregates)+len(c.modes) == 0 {
-		return sqlstate.New(sqlstate.NotAnswerable, "the statement aggregates nothing of the protected table %s", c.Sources[0].Table).WithHint(cutHint).At(c.Position)
+		return sqlstate.New(sqlstate.NotAnswerable, "the statement aggregates nothing of the protected table %s",
+			c.Sources[0].Table).WithHint(cutHint).At(c.Position)
 	}
+
+	// HAVING speaks of groups, which are the rows of what takes the place of FROM.
 	s.WhereClause, s.HavingClause, s.GroupClause, s.GroupDistinct = s.HavingClause, nil, nil, false
 	return nil
 }

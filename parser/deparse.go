@@ -12,8 +12,8 @@ import (
 )
 
 // deparse writes the tree of a statement as SQL, and proves that it reads back as the same tree. version is that of the
-// grammar that read it, position where an error says that the statement stands. at, if not nil, is told the places of what
-// is written, now and before, in bytes.
+// grammar that read it, position where an error says that the statement stands. at, if not nil, is told the places of
+// what is written, now and before, in bytes.
 func deparse(root *pg.Node, version int32, position int, at func(now, before int32)) (string, error) {
 	spellable(root)
 	parsed := &pg.ParseResult{Version: version, Stmts: []*pg.RawStmt{{Stmt: root}}}
@@ -22,8 +22,10 @@ func deparse(root *pg.Node, version int32, position int, at func(now, before int
 		return "", fmt.Errorf("deparsing: %w", err)
 	}
 	if same, err := tree.ReadsAt(sql, parsed, at); err != nil || !same {
-		return "", sqlstate.New(sqlstate.NotAnswerable, "the statement cannot be rewritten without changing its meaning").
-			WithHint("Write it more simply; parentheses and array subscripts are the usual reason.").Because(err).At(position)
+		return "", sqlstate.New(sqlstate.NotAnswerable,
+			"the statement cannot be rewritten without changing its meaning").
+			WithHint("Write it more simply; parentheses and array subscripts are the usual reason.").Because(err).
+			At(position)
 	}
 	return sql, nil
 }
@@ -41,7 +43,8 @@ func deparseExpr(n *pg.Node) (string, error) {
 	}
 	text, ok := strings.CutPrefix(sql, "SELECT ")
 	if same, err := tree.Reads(sql, parsed); err != nil || !ok || !same {
-		return "", sqlstate.New(sqlstate.NotAnswerable, "an argument cannot be rewritten without changing its meaning").WithHint("Write it more simply.").Because(err).At(1)
+		return "", sqlstate.New(sqlstate.NotAnswerable, "an argument cannot be rewritten without changing its meaning").
+			WithHint("Write it more simply.").Because(err).At(1)
 	}
 	return text, nil
 }
@@ -51,7 +54,8 @@ func deparseExpr(n *pg.Node) (string, error) {
 func spellable(root *pg.Node) {
 	tree.Inspect(root, func(m proto.Message) bool {
 		f, ok := m.(*pg.FuncCall)
-		if ok && len(f.Funcname) == 2 && len(f.Args) == 4 && f.Funcname[0].GetString_().GetSval() == "pg_catalog" && tree.LastString(f.Funcname) == "overlay" {
+		if ok && len(f.Funcname) == 2 && len(f.Args) == 4 && f.Funcname[0].GetString_().GetSval() == "pg_catalog" &&
+			tree.LastString(f.Funcname) == "overlay" {
 			f.Funcformat = pg.CoercionForm_COERCE_SQL_SYNTAX
 		}
 		return true

@@ -15,11 +15,12 @@
 //
 //   - The closed set: expr.go is what a row expression can be, print.go how it is written, allowed.go which functions,
 //     operators, types and aggregates there are.
-//   - Names: relations.go says what the names of relations mean, with.go those of WITH queries, names.go those of columns.
-//   - Below the cut: a reader turns the trees of PostgreSQL's grammar into expressions (read.go, operator.go, call.go) and
-//     FROM into sources (from.go, join.go, project.go). These need each other, as subqueries stand in expressions.
-//   - The cut: cutselect.go makes one of a SELECT, with its keys (group.go) and aggregates (aggregate.go, percentile.go,
-//     mode.go), and puts columns of what takes the cut's place above it (lift.go, inner.go).
+//   - Names: relations.go says what the names of relations mean, with.go those of WITH queries, names.go those of
+//     columns.
+//   - Below the cut: a reader turns the trees of PostgreSQL's grammar into expressions (read.go, operator.go, call.go)
+//     and FROM into sources (from.go, join.go, project.go). These need each other, as subqueries stand in expressions.
+//   - The cut: cutselect.go makes one of a SELECT, with its keys (group.go) and aggregates (aggregate.go,
+//     percentile.go, mode.go), and puts columns of what takes the cut's place above it (lift.go, inner.go).
 //   - The statement: parse.go is the way of a text from top to bottom. visit.go finds what is to be cut, utility.go the
 //     query inside a statement of another kind, twin.go the names that mean a twin.
 //   - The text above: rewrite.go and unnest.go write it, rename.go edits the client's own where that is enough, and

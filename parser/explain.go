@@ -15,6 +15,7 @@ func (a *analysis) unwrapExplain() error {
 	if x == nil {
 		return nil
 	}
+
 	format, privacy := ExplainText, false
 	var other *pg.DefElem
 	for _, n := range x.Options {
@@ -34,13 +35,17 @@ func (a *analysis) unwrapExplain() error {
 			other = d
 		}
 	}
+
+	// Without PRIVACY it is PostgreSQL's own.
 	if !privacy {
 		return nil
 	}
 	if other != nil {
-		return sqlstate.New(sqlstate.FeatureNotSupported, "EXPLAIN (PRIVACY) does not take %s %s", strings.ToUpper(other.Defname), defText(other)).
+		return sqlstate.New(sqlstate.FeatureNotSupported, "EXPLAIN (PRIVACY) does not take %s %s",
+			strings.ToUpper(other.Defname), defText(other)).
 			WithHint("Write EXPLAIN (PRIVACY) or EXPLAIN (PRIVACY, FORMAT JSON).").At(a.src.position(other.Location))
 	}
+
 	a.stmt.Explain = format
 	a.stmt.root.Stmt = x.Query
 	a.named()

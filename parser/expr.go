@@ -2,8 +2,8 @@ package parser
 
 import "strings"
 
-// Expr is a row expression over the sources of a cut. The types of this package are all there are: an Expr cannot hold a
-// subquery over protected rows, a function, an operator or a type that is not listed in allowed.go.
+// Expr is a row expression over the sources of a cut. The types of this package are all there are: an Expr cannot hold
+// a subquery over protected rows, a function, an operator or a type that is not listed in allowed.go.
 type Expr interface {
 	sql(b *strings.Builder, p printer)
 }
@@ -119,8 +119,8 @@ type Call struct {
 	Args []Expr
 }
 
-// Semi is EXISTS (SELECT FROM Sources WHERE Where), or X IN (SELECT Value FROM ...): a subquery over ordinary tables. NOT
-// stands around it.
+// Semi is EXISTS (SELECT FROM Sources WHERE Where), or X IN (SELECT Value FROM ...): a subquery over ordinary tables.
+// NOT stands around it.
 type Semi struct {
 	X, Value Expr // nil: EXISTS
 	Sources  []Source

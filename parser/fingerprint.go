@@ -4,8 +4,8 @@ import pg "github.com/pganalyze/pg_query_go/v6"
 
 // Fingerprint is a digest of a text's shape, the same for all values of its literals and for all ways of writing it: 16
 // hexadecimal digits, libpg_query's fingerprint. It is empty where there is none without the literals: of a text that
-// cannot be parsed, and of statements whose strings libpg_query takes for names (COMMENT, passwords, files and others that
-// are no queries).
+// cannot be parsed, and of statements whose strings libpg_query takes for names (COMMENT, passwords, files and others
+// that are no queries).
 func Fingerprint(sql string) string {
 	if guard(sql) != nil {
 		return ""
@@ -14,6 +14,7 @@ func Fingerprint(sql string) string {
 	if err != nil {
 		return ""
 	}
+
 	copies := false
 	for _, s := range parsed.Stmts {
 		if !shaped(s.Stmt) {
@@ -28,6 +29,7 @@ func Fingerprint(sql string) string {
 			return ""
 		}
 	}
+
 	f, err := pg.Fingerprint(sql)
 	if err != nil {
 		return ""

@@ -19,11 +19,16 @@ func TestFingerprintKnowsNoLiterals(t *testing.T) {
 		"SELECT count(*) FROM adult WHERE s = E'\\x3%' OR s = $q$%$q$ OR b = B'1' OR s = U&'\\003%'",
 		"INSERT INTO t SELECT '%', count(*) FROM adult", "UPDATE t SET n = (SELECT count(*) FROM adult WHERE s = '%')",
 		"DELETE FROM t WHERE n < (SELECT count(*) FROM adult WHERE s = '%')",
-		"EXPLAIN (PRIVACY) SELECT count(*) FROM adult WHERE s = '%'", "PREPARE p AS SELECT count(*) FROM adult WHERE s = '%'", "EXECUTE p('%')",
-		"DECLARE c CURSOR FOR SELECT count(*) FROM adult WHERE s = '%'", "CREATE TABLE n AS SELECT count(*) AS c FROM adult WHERE s = '%'",
-		"COPY (SELECT count(*) FROM adult WHERE s = '%') TO STDOUT (FORMAT csv, NULL '%')", "COPY (SELECT count(*) FROM adult WHERE s = '%') TO '/tmp/%'",
-		"SET fugu.epsilon = 0.%", "SET fugu.mechanism = '%'", "DO $$ BEGIN PERFORM count(*) FROM adult WHERE s = '%'; END $$",
-		"CREATE FUNCTION f() RETURNS bigint LANGUAGE sql AS 'SELECT count(*) FROM adult WHERE n = %'", "CREATE VIEW v AS SELECT count(*) FROM adult WHERE s = '%'",
+		"EXPLAIN (PRIVACY) SELECT count(*) FROM adult WHERE s = '%'",
+		"PREPARE p AS SELECT count(*) FROM adult WHERE s = '%'", "EXECUTE p('%')",
+		"DECLARE c CURSOR FOR SELECT count(*) FROM adult WHERE s = '%'",
+		"CREATE TABLE n AS SELECT count(*) AS c FROM adult WHERE s = '%'",
+		"COPY (SELECT count(*) FROM adult WHERE s = '%') TO STDOUT (FORMAT csv, NULL '%')",
+		"COPY (SELECT count(*) FROM adult WHERE s = '%') TO '/tmp/%'",
+		"SET fugu.epsilon = 0.%", "SET fugu.mechanism = '%'",
+		"DO $$ BEGIN PERFORM count(*) FROM adult WHERE s = '%'; END $$",
+		"CREATE FUNCTION f() RETURNS bigint LANGUAGE sql AS 'SELECT count(*) FROM adult WHERE n = %'",
+		"CREATE VIEW v AS SELECT count(*) FROM adult WHERE s = '%'",
 		"BEGIN; SELECT count(*) FROM adult WHERE s = '%'; COMMIT",
 	}
 	seen := map[string]string{}
@@ -39,8 +44,10 @@ func TestFingerprintKnowsNoLiterals(t *testing.T) {
 	}
 	// None at all, rather than one with what was written in it.
 	for _, s := range []string{
-		"", "SELECT count(*) FROM adult WHERE s = '", "COMMENT ON TABLE adult IS 'x'", "NOTIFY adult, 'x'", "ALTER ROLE adult PASSWORD 'x'", "CREATE USER adult PASSWORD 'x'",
-		"COPY adult TO '/tmp/x'", "SELECT count(*) FROM adult; COMMENT ON TABLE adult IS 'x'", "PREPARE TRANSACTION 'x'", "CREATE TYPE adult AS ENUM ('x')",
+		"", "SELECT count(*) FROM adult WHERE s = '", "COMMENT ON TABLE adult IS 'x'", "NOTIFY adult, 'x'",
+		"ALTER ROLE adult PASSWORD 'x'", "CREATE USER adult PASSWORD 'x'",
+		"COPY adult TO '/tmp/x'", "SELECT count(*) FROM adult; COMMENT ON TABLE adult IS 'x'",
+		"PREPARE TRANSACTION 'x'", "CREATE TYPE adult AS ENUM ('x')",
 		"SELECT '\x00'", "SELECT " + strings.Repeat("(", maxTokens+1),
 	} {
 		if f := Fingerprint(s); f != "" && s != "" {

@@ -15,7 +15,8 @@ type block struct {
 
 const (
 	aggregateFirst = "Aggregate the protected table in a subquery of its own, and join the result."
-	projectOnly    = "Below an aggregate of protected rows, a subquery in FROM can filter (WHERE) and choose columns, and no more."
+	projectOnly    = "Below an aggregate of protected rows, a subquery in FROM can filter (WHERE) and choose " +
+		"columns, and no more."
 )
 
 // from reads one item of FROM into b and ns.
@@ -42,7 +43,8 @@ func (r *reader) from(b *block, ns *names, n *pg.Node, w *with) error {
 	case *pg.Node_JoinExpr:
 		return r.join(b, ns, n, x.JoinExpr, w)
 	case *pg.Node_RangeTableSample:
-		return r.refuse(n, "Count all rows; Fugu's noise is small beside a sample's.", "TABLESAMPLE cannot be used on protected rows")
+		return r.refuse(n, "Count all rows; Fugu's noise is small beside a sample's.",
+			"TABLESAMPLE cannot be used on protected rows")
 	case *pg.Node_RangeFunction:
 		return r.refuse(n, aggregateFirst, "a function in FROM cannot be joined with protected rows")
 	}
@@ -57,30 +59,54 @@ func (r *reader) relation(b *block, ns *names, rv *pg.RangeVar, w *with) error {
 		it.alias, renamed = rv.Alias.Aliasname, rv.Alias.Colnames
 	}
 	n := &pg.Node{Node: &pg.Node_RangeVar{RangeVar: rv}}
+
+	var out []output
+	var err error
 	if q := w.find(rv); q != nil {
-		if q.sel == nil || q.busy {
-			return r.refuse(n, projectOnly, "the WITH query %s cannot be read among protected rows", rv.Relname)
+		out, err = r.withQuery(b, n, q)
+	} else {
+		var t Table
+		if t, err = r.table(n, rv); err != nil {
+			return err
 		}
-		q.busy = true
-		defer func() { q.busy = false }()
-		out, err := r.project(b, q.sel, q.sees, nil)
-		if err == nil {
-			out, err = rename(r, n, out, q.alias)
+		if rv.Alias == nil {
+			it.schema = t.Schema
 		}
-		if err == nil {
-			it.output, err = rename(r, n, out, renamed)
-		}
-		ns.items = append(ns.items, it)
+		out, err = r.columns(b, t, rv)
+	}
+	if err != nil {
 		return err
 	}
-	t, ok := r.common.lookup(rv)
+	it.output, err = rename(r, n, out, renamed)
+	ns.items = append(ns.items, it)
+	return err
+}
+
+// withQuery reads a WITH query where it is named.
+func (r *reader) withQuery(b *block, n *pg.Node, q *query) ([]output, error) {
+	if q.sel == nil || q.busy {
+		return nil, r.refuse(n, projectOnly, "the WITH query %s cannot be read among protected rows",
+			n.GetRangeVar().Relname)
+	}
+	q.busy = true
+	defer func() { q.busy = false }()
+	out, err := r.project(b, q.sel, q.sees, nil)
+	if err != nil {
+		return nil, err
+	}
+	return rename(r, n, out, q.alias)
+}
+
+// table finds the table or view that FROM names.
+func (r *reader) table(n *pg.Node, rv *pg.RangeVar) (Table, error) {
+	t, known := r.common.lookup(rv)
 	switch {
-	case ok && t.Virtual:
-		return r.refuse(n, aggregateFirst, "the virtual table %s cannot be joined with protected rows", t)
-	case !ok:
+	case known && t.Virtual:
+		return t, r.refuse(n, aggregateFirst, "the virtual table %s cannot be joined with protected rows", t)
+	case !known:
 		var err error
 		if t, err = r.common.catalog.Ordinary(rv.Schemaname, rv.Relname); err != nil {
-			return placed(err, r.src.position(rv.Location))
+			return t, placed(err, r.src.position(rv.Location))
 		}
 		t.Written = QuoteIdent(rv.Relname)
 		if rv.Schemaname != "" {
@@ -88,31 +114,30 @@ func (r *reader) relation(b *block, ns *names, rv *pg.RangeVar, w *with) error {
 		}
 	}
 	if !rv.Inh {
-		return r.refuse(n, "Leave out ONLY.", "ONLY cannot be used on protected rows")
+		return t, r.refuse(n, "Leave out ONLY.", "ONLY cannot be used on protected rows")
 	}
-	if rv.Alias == nil {
-		it.schema = t.Schema
-	}
+	return t, nil
+}
+
+// columns makes a table a source, or takes a view apart, and returns the columns.
+func (r *reader) columns(b *block, t Table, rv *pg.RangeVar) ([]output, error) {
+	position := r.src.position(rv.Location)
 	if t.View != "" {
 		out, err := r.view(b, t)
 		if err != nil {
-			return placed(err, r.src.position(rv.Location))
+			return nil, placed(err, position)
 		}
-		it.output, err = rename(r, n, out, renamed)
-		ns.items = append(ns.items, it)
-		return err
+		return out, nil
 	}
-	s := Source{Table: t, Rel: r.common.sources, Position: r.src.position(rv.Location)}
+
+	s := Source{Table: t, Rel: r.common.sources, Position: position}
 	r.common.sources++
 	b.sources = append(b.sources, s)
 	out := make([]output, len(t.Columns))
 	for i, c := range t.Columns {
 		out[i] = output{c, Column{Name: c, Rel: s.Rel}}
 	}
-	var err error
-	it.output, err = rename(r, n, out, renamed)
-	ns.items = append(ns.items, it)
-	return err
+	return out, nil
 }
 
 // view reads the query of a view over protected tables, which can do what a derived table can.

@@ -20,7 +20,8 @@ func (a *analysis) groups(c *Cut) error {
 	if len(items) == 0 && s.HavingClause == nil && !callsAggregate(s) {
 		// SELECT DISTINCT a, b: the rows of GROUP BY a, b.
 		if s.DistinctClause[0].GetNode() != nil {
-			return a.refuse(location(s.DistinctClause[0]), "Use GROUP BY with count, sum or avg.", "DISTINCT ON shows single rows of protected tables")
+			return a.refuse(location(s.DistinctClause[0]), "Use GROUP BY with count, sum or avg.",
+				"DISTINCT ON shows single rows of protected tables")
 		}
 		for _, t := range s.TargetList {
 			if _, err := a.key(c, t.GetResTarget().Val); err != nil {
@@ -29,6 +30,8 @@ func (a *analysis) groups(c *Cut) error {
 		}
 		return nil
 	}
+
+	// Items that stand side by side are multiplied (manual, section 7.2.4).
 	sets := [][]int{{}}
 	several := false
 	for _, n := range items {
@@ -48,16 +51,20 @@ func (a *analysis) groups(c *Cut) error {
 		}
 		sets = product
 	}
+
 	if !several {
 		return nil
 	}
+
+	// A set that comes twice would give each of its groups twice, with other noise.
 	c.Sets = [][]int{}
 	for _, x := range sets {
 		if slices.ContainsFunc(c.Sets, func(y []int) bool { return slices.Equal(x, y) }) {
 			if s.GroupDistinct {
 				continue
 			}
-			return a.refuse(location(items[0]), "Write GROUP BY DISTINCT, or name each set once.", "the same grouping set comes twice")
+			return a.refuse(location(items[0]), "Write GROUP BY DISTINCT, or name each set once.",
+				"the same grouping set comes twice")
 		}
 		c.Sets = append(c.Sets, x)
 	}
@@ -77,9 +84,11 @@ func (a *analysis) sets(c *Cut, n *pg.Node) ([][]int, error) {
 		set, err := a.keySet(c, n)
 		return [][]int{set}, err
 	}
+
 	if g.Kind == pg.GroupingSetKind_GROUPING_SET_EMPTY {
 		return [][]int{{}}, nil
 	}
+
 	if g.Kind == pg.GroupingSetKind_GROUPING_SET_SETS {
 		var out [][]int
 		for _, m := range g.Content {
@@ -91,6 +100,8 @@ func (a *analysis) sets(c *Cut, n *pg.Node) ([][]int, error) {
 		}
 		return out, nil
 	}
+
+	// ROLLUP and CUBE are of lists of keys, each of which is in a set as a whole or not.
 	var parts [][]int
 	for _, m := range g.Content {
 		set, err := a.keySet(c, m)
@@ -99,6 +110,7 @@ func (a *analysis) sets(c *Cut, n *pg.Node) ([][]int, error) {
 		}
 		parts = append(parts, set)
 	}
+
 	out := [][]int{{}}
 	switch g.Kind {
 	case pg.GroupingSetKind_GROUPING_SET_ROLLUP:
@@ -115,7 +127,8 @@ func (a *analysis) sets(c *Cut, n *pg.Node) ([][]int, error) {
 			}
 		}
 	default:
-		return nil, a.refuse(location(n), "Use GROUP BY with columns.", "this kind of GROUP BY cannot be used on protected data")
+		return nil, a.refuse(location(n), "Use GROUP BY with columns.",
+			"this kind of GROUP BY cannot be used on protected data")
 	}
 	return out, nil
 }
@@ -140,22 +153,26 @@ func (a *analysis) keySet(c *Cut, n *pg.Node) ([]int, error) {
 	return []int{k}, nil
 }
 
-// key reads one key: an expression, the number of an output column, or an output column's name. A constant groups nothing:
-// it is no key, and gives -1. A column of a subquery that is constant is one, since what stands above names it.
+// key reads one key: an expression, the number of an output column, or an output column's name. A constant groups
+// nothing: it is no key, and gives -1. A column of a subquery that is constant is one, since what stands above names
+// it.
 func (a *analysis) key(c *Cut, g *pg.Node) (int, error) {
 	target := g
 	if i := g.GetAConst().GetIval(); i != nil {
 		if i.Ival < 1 || int(i.Ival) > len(c.sel.TargetList) {
-			return 0, sqlstate.New(sqlstate.InvalidColumnReference, "GROUP BY position %d is not in select list", i.Ival).At(a.src.position(location(g)))
+			return 0, sqlstate.New(sqlstate.InvalidColumnReference, "GROUP BY position %d is not in select list",
+				i.Ival).At(a.src.position(location(g)))
 		}
 		target = c.sel.TargetList[i.Ival-1].GetResTarget().Val
-	} else if r := g.GetColumnRef(); r != nil && len(r.Fields) == 1 && !c.read.names.has(r.Fields[0].GetString_().GetSval()) {
+	} else if r := g.GetColumnRef(); r != nil && len(r.Fields) == 1 &&
+		!c.read.names.has(r.Fields[0].GetString_().GetSval()) {
 		for _, t := range c.sel.TargetList {
 			if rt := t.GetResTarget(); rt.Name != "" && rt.Name == r.Fields[0].GetString_().GetSval() {
 				target = rt.Val
 			}
 		}
 	}
+
 	e, err := c.read.expr(target)
 	if err != nil {
 		return 0, err
@@ -166,6 +183,8 @@ func (a *analysis) key(c *Cut, g *pg.Node) (int, error) {
 	if i := c.keyOf(e); i >= 0 {
 		return i, nil
 	}
+
+	// It has its column's name above the cut, where that is one and not taken.
 	k := Key{Expr: e, Source: SQL(e, "", nil), Position: max(a.src.position(location(target)), 1)}
 	if r := target.GetColumnRef(); r != nil {
 		k.Name = tree.LastString(r.Fields)

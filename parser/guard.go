@@ -10,8 +10,8 @@ import (
 )
 
 // Limits of a statement that has to be parsed. libpg_query recurses on the C stack, and an overflow there kills the
-// process: its parser does at about 22,000 nested operators, its deparser at about 4,500. Every level of nesting takes at
-// least one token that is neither a comma nor a constant, so a limit on those is a limit on the depth.
+// process: its parser does at about 22,000 nested operators, its deparser at about 4,500. Every level of nesting takes
+// at least one token that is neither a comma nor a constant, so a limit on those is a limit on the depth.
 const (
 	maxBytes  = lex.MaxBytes
 	maxTokens = 1500
@@ -26,9 +26,12 @@ func guard(sql string) error {
 		return sqlstate.New(sqlstate.SyntaxError, "a statement cannot hold a NUL byte").At(charPosition(sql, i))
 	}
 	if len(sql) > maxBytes {
-		return sqlstate.New(sqlstate.ProgramLimitExceeded, "a statement that Fugu has to read can have at most %d bytes, this one has %d", maxBytes, len(sql)).
+		return sqlstate.New(sqlstate.ProgramLimitExceeded,
+			"a statement that Fugu has to read can have at most %d bytes, this one has %d", maxBytes, len(sql)).
 			WithHint(guardHint + "Load long lists of values into a temporary table.")
 	}
+
+	// Most texts are far from the limit, and need not be scanned for that.
 	if atMost(sql) <= maxTokens {
 		return nil
 	}
@@ -36,15 +39,19 @@ func guard(sql string) error {
 	if err != nil {
 		return syntaxError(sql, err)
 	}
+
 	n := 0
 	for _, t := range scan.Tokens {
 		switch t.Token {
-		case pg.Token_ASCII_44, pg.Token_SCONST, pg.Token_ICONST, pg.Token_FCONST, pg.Token_PARAM, pg.Token_SQL_COMMENT, pg.Token_C_COMMENT:
+		case pg.Token_ASCII_44, pg.Token_SCONST, pg.Token_ICONST, pg.Token_FCONST, pg.Token_PARAM, pg.Token_SQL_COMMENT,
+			pg.Token_C_COMMENT:
 			continue
 		}
 		if n++; n > maxTokens {
-			return sqlstate.New(sqlstate.StatementTooComplex, "a statement that Fugu has to read can have at most %d words and operators", maxTokens).
-				WithHint(guardHint + "Split it, or use IN with a list of constants, which do not count.").At(charPosition(sql, int(t.Start)))
+			return sqlstate.New(sqlstate.StatementTooComplex,
+				"a statement that Fugu has to read can have at most %d words and operators", maxTokens).
+				WithHint(guardHint + "Split it, or use IN with a list of constants, which do not count.").
+				At(charPosition(sql, int(t.Start)))
 		}
 	}
 	return nil

@@ -26,6 +26,7 @@ func (a *analysis) liftInner(c *Cut, s *pg.SelectStmt) error {
 		if !ok {
 			return true
 		}
+
 		switch own, f := c.owns(node), node.GetFuncCall(); {
 		case !own && node.GetColumnRef() == nil:
 			return true

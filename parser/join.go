@@ -13,11 +13,15 @@ func (r *reader) join(b *block, ns *names, n *pg.Node, j *pg.JoinExpr, w *with) 
 	case j.Jointype == pg.JoinType_JOIN_RIGHT:
 		left, right = right, left
 	case j.Jointype != pg.JoinType_JOIN_INNER && j.Jointype != pg.JoinType_JOIN_LEFT:
-		return r.refuse(n, "Use JOIN or LEFT JOIN.", "FULL JOIN cannot be used on protected rows: rows without a partner would be counted too")
+		return r.refuse(n, "Use JOIN or LEFT JOIN.",
+			"FULL JOIN cannot be used on protected rows: rows without a partner would be counted too")
 	}
 	if j.Alias != nil || j.JoinUsingAlias != nil {
-		return r.refuse(n, "Name the tables inside of the join.", "a join with a name of its own cannot be used on protected rows")
+		return r.refuse(n, "Name the tables inside of the join.",
+			"a join with a name of its own cannot be used on protected rows")
 	}
+
+	// The right side of an outer join is a block of its own: its conditions do not filter.
 	start := len(ns.items)
 	if err := r.from(b, ns, left, w); err != nil {
 		return err
@@ -31,6 +35,8 @@ func (r *reader) join(b *block, ns *names, n *pg.Node, j *pg.JoinExpr, w *with) 
 	if err := r.from(into, ns, right, w); err != nil {
 		return err
 	}
+
+	// Conditions see the names of both sides.
 	var on []Expr
 	if j.Quals != nil {
 		e, err := (&reader{src: r.src, common: r.common, names: ns, with: w}).expr(j.Quals)
@@ -44,12 +50,15 @@ func (r *reader) join(b *block, ns *names, n *pg.Node, j *pg.JoinExpr, w *with) 
 		return err
 	}
 	on = append(on, using...)
+
 	if inner {
 		b.where = append(b.where, on...)
 		return nil
 	}
+
 	if len(into.sources) != 1 || !plainColumns(ns.items[middle:]) {
-		return r.refuse(n, "Join one table at a time, and compute above the aggregate.", "this outer join cannot be used on protected rows")
+		return r.refuse(n, "Join one table at a time, and compute above the aggregate.",
+			"this outer join cannot be used on protected rows")
 	}
 	s := into.sources[0]
 	s.Left, s.On = true, and(append(into.where, on...))
@@ -85,12 +94,14 @@ func (r *reader) using(n *pg.Node, j *pg.JoinExpr, ns *names, start, middle int)
 			}
 		}
 	}
+
 	var on []Expr
 	for _, name := range common {
 		l, twiceL := left.unqualified(name)
 		x, twiceR := right.unqualified(name)
 		if l == nil || x == nil || twiceL || twiceR {
-			return nil, r.refuse(n, "Write the condition with ON.", "column %s of USING is not in both tables exactly once", QuoteIdent(name))
+			return nil, r.refuse(n, "Write the condition with ON.",
+				"column %s of USING is not in both tables exactly once", QuoteIdent(name))
 		}
 		on = append(on, Binary{"=", l, x})
 		ns.merged[name] = l

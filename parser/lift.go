@@ -19,6 +19,7 @@ func (a *analysis) lift(c *Cut, n *pg.Node) error {
 			complex = true
 		}
 	}
+
 	var err error
 	tree.Inspect(n, func(m proto.Message) bool {
 		if err != nil {
@@ -47,9 +48,12 @@ func (a *analysis) lift(c *Cut, n *pg.Node) error {
 		case *pg.Node_ColumnRef:
 			err = a.liftColumn(c, node, x.ColumnRef)
 			return false
-		case *pg.Node_AConst, *pg.Node_String_, *pg.Node_List, *pg.Node_ResTarget, *pg.Node_SortBy, *pg.Node_WindowDef, *pg.Node_TypeName:
+		case *pg.Node_AConst, *pg.Node_String_, *pg.Node_List, *pg.Node_ResTarget, *pg.Node_SortBy, *pg.Node_WindowDef,
+			*pg.Node_TypeName:
 			return true
 		}
+
+		// A key that is an expression can stand anywhere, as it was written or in other words.
 		if complex {
 			if e, bad := c.read.expr(node); bad == nil {
 				if i := c.keyOf(e); i >= 0 {
@@ -85,7 +89,9 @@ func (a *analysis) liftColumn(c *Cut, node *pg.Node, ref *pg.ColumnRef) error {
 	}
 	i := c.keyOf(e)
 	if i < 0 {
-		return sqlstate.New(sqlstate.GroupingError, "column \"%s.%s\" must appear in the GROUP BY clause or be used in count, sum or avg", c.Alias, tree.LastString(ref.Fields)).
+		return sqlstate.New(sqlstate.GroupingError,
+			"column \"%s.%s\" must appear in the GROUP BY clause or be used in count, sum or avg", c.Alias,
+			tree.LastString(ref.Fields)).
 			At(a.src.position(ref.Location))
 	}
 	node.Node = tree.Qualified(c.Alias, c.Keys[i].Name)
@@ -102,7 +108,9 @@ func (a *analysis) grouping(c *Cut, f *pg.GroupingFunc) (Grouping, error) {
 		}
 		i := c.keyOf(e)
 		if i < 0 {
-			return g, sqlstate.New(sqlstate.GroupingError, "arguments to GROUPING must be grouping expressions of the associated query level").At(a.src.position(f.Location))
+			return g, sqlstate.New(sqlstate.GroupingError,
+				"arguments to GROUPING must be grouping expressions of the associated query level").
+				At(a.src.position(f.Location))
 		}
 		g.Keys = append(g.Keys, i)
 	}

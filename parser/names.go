@@ -63,7 +63,8 @@ func (ns *names) unqualified(name string) (e Expr, twice bool) {
 	return e, false
 }
 
-// unreadable is a column of a derived table that no expression of ours can say. It stands for its error, until it is named.
+// unreadable is a column of a derived table that no expression of ours can say. It stands for its error, until it is
+// named.
 type unreadable struct{ err error }
 
 func (unreadable) sql(*strings.Builder, printer) {}

@@ -11,25 +11,25 @@ import (
 // operator reads the A_Expr kinds that are allowed.
 func (r *reader) operator(n *pg.Node, a *pg.A_Expr) (Expr, error) {
 	if len(a.Name) != 1 && (len(a.Name) != 2 || a.Name[0].GetString_().GetSval() != "pg_catalog") {
-		return nil, r.refuse(n, "Write the operator without OPERATOR(...).", "a user-defined operator cannot be used on protected rows")
+		return nil, r.refuse(n, "Write the operator without OPERATOR(...).",
+			"a user-defined operator cannot be used on protected rows")
 	}
 	op := tree.LastString(a.Name)
-	refuse := func() (Expr, error) {
-		return nil, r.refuse(n, operatorHint(op), "operator %s cannot be used on protected rows", op)
-	}
 	if a.Lexpr == nil {
 		if a.Kind != pg.A_Expr_Kind_AEXPR_OP || op != "-" && op != "+" {
-			return refuse()
+			return nil, r.foreign(n, op)
 		}
 		x, err := r.expr(a.Rexpr)
 		return Unary{Op: op, X: x}, err
 	}
+
+	// Before the operands are read, what is refused whatever they are, and what stands for several comparisons.
 	switch a.Kind {
 	case pg.A_Expr_Kind_AEXPR_SIMILAR:
 		return nil, r.refuse(n, hintRegexp, "SIMILAR TO cannot be used on protected rows")
 	case pg.A_Expr_Kind_AEXPR_OP:
 		if !slices.Contains(infix, op) {
-			return refuse()
+			return nil, r.foreign(n, op)
 		}
 	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL:
 		return r.any(n, op, a)
@@ -37,38 +37,50 @@ func (r *reader) operator(n *pg.Node, a *pg.A_Expr) (Expr, error) {
 	if a.Lexpr.GetRowExpr() != nil {
 		return r.rows(n, op, a)
 	}
-	l, err := r.expr(a.Lexpr)
+
+	left, err := r.expr(a.Lexpr)
 	if err != nil {
 		return nil, err
 	}
 	switch a.Kind {
 	case pg.A_Expr_Kind_AEXPR_IN:
 		list, err := r.exprs(a.Rexpr.GetList().GetItems())
-		return In{X: l, Not: op == "<>", List: list}, err
-	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN, pg.A_Expr_Kind_AEXPR_BETWEEN_SYM, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
+		return In{X: left, Not: op == "<>", List: list}, err
+	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN,
+		pg.A_Expr_Kind_AEXPR_BETWEEN_SYM, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
 		bounds, err := r.exprs(a.Rexpr.GetList().GetItems())
 		if err != nil {
 			return nil, err
 		}
-		return Between{Op: op, X: l, Low: bounds[0], High: bounds[1]}, nil
+		return Between{Op: op, X: left, Low: bounds[0], High: bounds[1]}, nil
 	case pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE:
-		return r.like(n, op, l, a.Rexpr)
+		return r.like(n, op, left, a.Rexpr)
 	}
+	return r.binary(n, op, a, left)
+}
+
+// foreign refuses an operator that is not on the list.
+func (r *reader) foreign(n *pg.Node, op string) error {
+	return r.refuse(n, operatorHint(op), "operator %s cannot be used on protected rows", op)
+}
+
+// binary reads the right operand of what has two.
+func (r *reader) binary(n *pg.Node, op string, a *pg.A_Expr, left Expr) (Expr, error) {
 	right, err := r.expr(a.Rexpr)
 	if err != nil {
 		return nil, err
 	}
 	switch a.Kind {
 	case pg.A_Expr_Kind_AEXPR_OP:
-		return Binary{op, l, right}, nil
+		return Binary{op, left, right}, nil
 	case pg.A_Expr_Kind_AEXPR_DISTINCT:
-		return Binary{"IS DISTINCT FROM", l, right}, nil
+		return Binary{"IS DISTINCT FROM", left, right}, nil
 	case pg.A_Expr_Kind_AEXPR_NOT_DISTINCT:
-		return Binary{"IS NOT DISTINCT FROM", l, right}, nil
+		return Binary{"IS NOT DISTINCT FROM", left, right}, nil
 	case pg.A_Expr_Kind_AEXPR_NULLIF:
-		return Call{"NULLIF", []Expr{l, right}}, nil
+		return Call{"NULLIF", []Expr{left, right}}, nil
 	}
-	return refuse()
+	return nil, r.foreign(n, op)
 }
 
 // like reads [NOT] [I]LIKE; the grammar turns an ESCAPE into a call of like_escape around the pattern.
@@ -92,7 +104,8 @@ func (r *reader) like(n *pg.Node, op string, x Expr, pattern *pg.Node) (Expr, er
 	return like, nil
 }
 
-// rows reads (a, b) = (c, d), <> and IN, which stand for comparisons of their parts (PostgreSQL manual, section 9.24.5).
+// rows reads (a, b) = (c, d), <> and IN, which stand for comparisons of their parts (PostgreSQL manual, section
+// 9.24.5).
 func (r *reader) rows(n *pg.Node, op string, a *pg.A_Expr) (Expr, error) {
 	left, err := r.exprs(a.Lexpr.GetRowExpr().Args)
 	if err != nil {
@@ -107,6 +120,8 @@ func (r *reader) rows(n *pg.Node, op string, a *pg.A_Expr) (Expr, error) {
 	default:
 		return nil, r.refuse(n, "Compare the columns one by one.", "operator %s cannot be used on rows of values", op)
 	}
+
+	// One row of constants is a conjunction, and a list of them any of these.
 	var any []Expr
 	for _, l := range lists {
 		right, err := r.exprs(l.GetRowExpr().GetArgs())
@@ -114,7 +129,8 @@ func (r *reader) rows(n *pg.Node, op string, a *pg.A_Expr) (Expr, error) {
 			return nil, err
 		}
 		if l.GetRowExpr() == nil || len(right) != len(left) || len(left) == 0 {
-			return nil, r.refuse(n, "Give both sides the same number of values.", "rows of different lengths cannot be compared")
+			return nil, r.refuse(n, "Give both sides the same number of values.",
+				"rows of different lengths cannot be compared")
 		}
 		var all []Expr
 		for i := range left {
@@ -122,6 +138,7 @@ func (r *reader) rows(n *pg.Node, op string, a *pg.A_Expr) (Expr, error) {
 		}
 		any = append(any, and(all))
 	}
+
 	out := any[0]
 	if len(any) > 1 {
 		out = Logic{"OR", any}
@@ -136,12 +153,16 @@ func (r *reader) rows(n *pg.Node, op string, a *pg.A_Expr) (Expr, error) {
 func (r *reader) any(n *pg.Node, op string, a *pg.A_Expr) (Expr, error) {
 	not := op == "<>" && a.Kind == pg.A_Expr_Kind_AEXPR_OP_ALL
 	if !not && (op != "=" || a.Kind != pg.A_Expr_Kind_AEXPR_OP_ANY) {
-		return nil, r.refuse(n, "Write x = ANY(array) or x <> ALL(array), or comparisons with AND and OR.", "this use of ANY or ALL cannot be evaluated on protected rows")
+		return nil, r.refuse(n, "Write x = ANY(array) or x <> ALL(array), or comparisons with AND and OR.",
+			"this use of ANY or ALL cannot be evaluated on protected rows")
 	}
+
 	x, err := r.expr(a.Lexpr)
 	if err != nil {
 		return nil, err
 	}
+
+	// A cast of the array is one of each element.
 	array, typ := a.Rexpr, ""
 	if c := array.GetTypeCast(); c != nil && len(c.TypeName.GetArrayBounds()) == 1 {
 		if typ, err = r.typeName(array, c.TypeName); err != nil {
@@ -149,10 +170,12 @@ func (r *reader) any(n *pg.Node, op string, a *pg.A_Expr) (Expr, error) {
 		}
 		array = c.Arg
 	}
+
 	switch v := array.GetNode().(type) {
 	case *pg.Node_AArrayExpr:
 		if len(v.AArrayExpr.Elements) == 0 {
-			return nil, r.refuse(n, "Leave the condition out, or write false.", "an empty array cannot be used on protected rows")
+			return nil, r.refuse(n, "Leave the condition out, or write false.",
+				"an empty array cannot be used on protected rows")
 		}
 		list, err := r.exprs(v.AArrayExpr.Elements)
 		for i := range list {
@@ -168,5 +191,6 @@ func (r *reader) any(n *pg.Node, op string, a *pg.A_Expr) (Expr, error) {
 		}
 		return Any{x, not, e, r.src.position(location(n))}, err
 	}
-	return nil, r.refuse(n, "Write ARRAY[...], a constant or a parameter inside ANY and ALL.", "this array cannot be used on protected rows")
+	return nil, r.refuse(n, "Write ARRAY[...], a constant or a parameter inside ANY and ALL.",
+		"this array cannot be used on protected rows")
 }

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Ordered is c with its keys, and its grouping sets, in an order of their own: what GROUP BY names first does not matter.
+// Ordered is c with its keys, and its grouping sets, in an order of their own: what GROUP BY names first does not
+// matter.
 // Of the statement's tree, which plans outlive, there is nothing in it.
 func Ordered(c *Cut) *Cut {
 	out := Cut{Sources: c.Sources, Where: c.Where, Aggregates: c.Aggregates, Alias: c.Alias, Position: c.Position}

@@ -16,6 +16,7 @@ func Parse(sql string, catalog Catalog) ([]*Statement, error) {
 	if err != nil {
 		return nil, syntaxError(sql, err)
 	}
+
 	src := newSource(sql)
 	made := map[string]bool{}
 	out := make([]*Statement, 0, len(parsed.Stmts))
@@ -28,6 +29,8 @@ func Parse(sql string, catalog Catalog) ([]*Statement, error) {
 		s := &Statement{Text: sql[raw.StmtLocation:end], root: raw, version: parsed.Version, src: src}
 		s.place(at, characters)
 		at, characters = int(raw.StmtLocation), s.Start
+
+		// It sees what those before it have made.
 		if err := s.analyse(src, catalog, made); err != nil {
 			return nil, err
 		}
@@ -49,6 +52,8 @@ func (s *Statement) analyse(src *source, catalog Catalog, made map[string]bool) 
 	a := &analysis{src: src, relations: &relations{catalog: catalog, made: made, target: target(s.root.Stmt)}, stmt: s,
 		taken: map[*pg.RangeVar]bool{}}
 	defer a.remember()
+
+	// Settings name no relation.
 	if set := s.root.Stmt.GetVariableSetStmt(); set != nil {
 		s.Setting = setting(src, s.root, set)
 		return nil
@@ -57,6 +62,9 @@ func (s *Statement) analyse(src *source, catalog Catalog, made map[string]bool) 
 		s.Show, _ = ownSetting(show.Name)
 		return nil
 	}
+
+	// The order matters: a formula names tables, masks look at names as the client wrote them, and what is then left
+	// of protected names is for the cut.
 	if err := a.spellOut(); err != nil {
 		return err
 	}
@@ -69,9 +77,11 @@ func (s *Statement) analyse(src *source, catalog Catalog, made map[string]bool) 
 	if err := a.unwrapExplain(); err != nil {
 		return err
 	}
+
 	if s.Execute, s.NoData = readExecute(src, s.Text, s.root.Stmt, s.first); s.Execute != nil {
 		return a.leftover(s.root.Stmt)
 	}
+
 	whole := s.root.Stmt
 	if s.Explain != NoExplain || a.named() {
 		if err := a.cutAll(); err != nil {
@@ -108,7 +118,8 @@ func (a *analysis) mask() error {
 	if c, ok := a.catalog.(Hider); ok {
 		masks.Hidden = c.Hidden()
 	}
-	changed, err := masks.Apply(shadow.Statement{Root: a.stmt.root.Stmt, Text: a.src.sql, Begin: a.stmt.begin, First: a.stmt.first})
+	changed, err := masks.Apply(shadow.Statement{Root: a.stmt.root.Stmt, Text: a.src.sql, Begin: a.stmt.begin,
+		First: a.stmt.first})
 	a.stmt.Masked = a.stmt.Masked || changed
 	return err
 }

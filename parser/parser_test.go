@@ -31,15 +31,19 @@ func (c catalog) Ordinary(_, name string) (Table, error) {
 	case "country":
 		return Table{Schema: "public", Name: name, Columns: []string{"name", "continent"}, Ordinary: true}, nil
 	case "education_level":
-		return Table{Schema: "public", Name: name, Columns: []string{"education", "education_num", "degree"}, Ordinary: true}, nil
+		return Table{Schema: "public", Name: name, Columns: []string{"education", "education_num", "degree"},
+			Ordinary: true}, nil
 	}
 	return Table{}, sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", name)
 }
 
 var adult = catalog{
-	{Schema: "public", Name: "adult", Columns: strings.Split("age workclass fnlwgt education education_num marital_status occupation relationship race sex capital_gain capital_loss hours_per_week native_country income", " ")},
+	{Schema: "public", Name: "adult", Columns: strings.Split("age workclass fnlwgt education education_num "+
+		"marital_status occupation relationship race sex capital_gain capital_loss hours_per_week native_country "+
+		"income", " ")},
 	{Schema: "public", Name: "visit", Columns: []string{"adult_id", "cost"}},
-	{Schema: "public", Name: "women", Columns: []string{"years", "education"}, View: "SELECT age, education FROM adult a WHERE a.sex = 'Female'"},
+	{Schema: "public", Name: "women", Columns: []string{"years", "education"},
+		View: "SELECT age, education FROM adult a WHERE a.sex = 'Female'"},
 	{Schema: "fugu", Name: "budget", Columns: []string{"dataset", "epsilon_left"}, Virtual: true},
 }
 
@@ -66,43 +70,7 @@ func describe(s *Statement) string {
 		}
 		return "plain: " + sql + "\n"
 	}
-	next := s.Params + 1
-	var cuts, virtual []Relation
-	for _, c := range s.Cuts {
-		fmt.Fprintf(&b, "cut %s as %s at %d\n", FromSQL(c.Sources, "t", nil, func(s Source) string { return s.Table.String() }), c.Alias, c.Position)
-		if c.Where != nil {
-			fmt.Fprintf(&b, "  where %s\n", SQL(c.Where, "t", nil))
-		}
-		r := Relation{First: next}
-		for _, k := range c.Keys {
-			fmt.Fprintf(&b, "  key %s: %s\n", k.Name, SQL(k.Expr, "t", nil))
-			r.Columns = append(r.Columns, RelationColumn{k.Name, "text"})
-		}
-		if c.Sets != nil {
-			fmt.Fprintf(&b, "  sets %v\n", c.Sets)
-		}
-		for _, g := range c.Groupings {
-			fmt.Fprintf(&b, "  grouping %v\n", g.Keys)
-			r.Columns = append(r.Columns, RelationColumn{g.Name, "int4"})
-		}
-		for _, a := range c.Aggregates {
-			fmt.Fprintf(&b, "  %s\n", a.Source)
-			for _, arg := range a.Args {
-				fmt.Fprintf(&b, "    of %s\n", SQL(arg, "t", nil))
-			}
-			r.Columns = append(r.Columns, RelationColumn{a.Name, "numeric"})
-		}
-		next += len(r.Columns)
-		cuts = append(cuts, r)
-	}
-	for _, v := range s.Virtual {
-		r := Relation{First: next}
-		for _, c := range v.Table.Columns {
-			r.Columns = append(r.Columns, RelationColumn{c, "text"})
-		}
-		next += len(r.Columns)
-		virtual = append(virtual, r)
-	}
+	cuts, virtual := describeCuts(&b, s)
 	sql, err := s.Rewrite(cuts, virtual)
 	if err != nil {
 		return b.String() + err.Error() + "\n"
@@ -123,6 +91,48 @@ func describe(s *Statement) string {
 	return b.String()
 }
 
+// describeCuts writes the cuts, and gives the relations that take their places and those of virtual tables.
+func describeCuts(b *strings.Builder, s *Statement) (cuts, virtual []Relation) {
+	next := s.Params + 1
+	for _, c := range s.Cuts {
+		fmt.Fprintf(b, "cut %s as %s at %d\n", FromSQL(c.Sources, "t", nil,
+			func(s Source) string { return s.Table.String() }), c.Alias, c.Position)
+		if c.Where != nil {
+			fmt.Fprintf(b, "  where %s\n", SQL(c.Where, "t", nil))
+		}
+		r := Relation{First: next}
+		for _, k := range c.Keys {
+			fmt.Fprintf(b, "  key %s: %s\n", k.Name, SQL(k.Expr, "t", nil))
+			r.Columns = append(r.Columns, RelationColumn{k.Name, "text"})
+		}
+		if c.Sets != nil {
+			fmt.Fprintf(b, "  sets %v\n", c.Sets)
+		}
+		for _, g := range c.Groupings {
+			fmt.Fprintf(b, "  grouping %v\n", g.Keys)
+			r.Columns = append(r.Columns, RelationColumn{g.Name, "int4"})
+		}
+		for _, a := range c.Aggregates {
+			fmt.Fprintf(b, "  %s\n", a.Source)
+			for _, arg := range a.Args {
+				fmt.Fprintf(b, "    of %s\n", SQL(arg, "t", nil))
+			}
+			r.Columns = append(r.Columns, RelationColumn{a.Name, "numeric"})
+		}
+		next += len(r.Columns)
+		cuts = append(cuts, r)
+	}
+	for _, v := range s.Virtual {
+		r := Relation{First: next}
+		for _, c := range v.Table.Columns {
+			r.Columns = append(r.Columns, RelationColumn{c, "text"})
+		}
+		next += len(r.Columns)
+		virtual = append(virtual, r)
+	}
+	return cuts, virtual
+}
+
 func describeExecute(s *Statement) string {
 	types := slices.Repeat([]string{"text"}, s.Execute.Args())
 	values, err := s.Execute.Values(types)
@@ -133,7 +143,8 @@ func describeExecute(s *Statement) string {
 	if err != nil {
 		return show(err)
 	}
-	return fmt.Sprintf("execute %s at %d, explained %v %d, no data %v\n  %s\n  %s\n", s.Execute.Name, s.Execute.Position, s.Execute.Explained, s.Explain, s.NoData, values, around)
+	return fmt.Sprintf("execute %s at %d, explained %v %d, no data %v\n  %s\n  %s\n", s.Execute.Name,
+		s.Execute.Position, s.Execute.Explained, s.Explain, s.NoData, values, around)
 }
 
 func TestCorpus(t *testing.T) {
@@ -181,13 +192,14 @@ func TestGuardSurvivesDepth(t *testing.T) {
 	}
 	const n = 50_000
 	shapes := map[string]string{
-		"sum":       "SELECT count(*) FROM adult WHERE age = 1" + strings.Repeat("+1", n),
-		"cast":      "SELECT count(*) FROM adult WHERE age = 1" + strings.Repeat("::int", n),
-		"union":     "SELECT count(*) FROM adult" + strings.Repeat(" UNION SELECT 1,2", n),
-		"parens":    "SELECT count(*) FROM adult WHERE age = " + strings.Repeat("(", n) + "1" + strings.Repeat(")", n),
-		"not":       "SELECT count(*) FROM adult WHERE " + strings.Repeat("NOT ", n) + "true",
-		"minus":     "SELECT count(*) FROM adult WHERE age = " + strings.Repeat("- ", n) + "1",
-		"case":      "SELECT count(*) FROM adult WHERE " + strings.Repeat("CASE WHEN a AND b THEN ", n/2) + "1" + strings.Repeat(" END", n/2),
+		"sum":    "SELECT count(*) FROM adult WHERE age = 1" + strings.Repeat("+1", n),
+		"cast":   "SELECT count(*) FROM adult WHERE age = 1" + strings.Repeat("::int", n),
+		"union":  "SELECT count(*) FROM adult" + strings.Repeat(" UNION SELECT 1,2", n),
+		"parens": "SELECT count(*) FROM adult WHERE age = " + strings.Repeat("(", n) + "1" + strings.Repeat(")", n),
+		"not":    "SELECT count(*) FROM adult WHERE " + strings.Repeat("NOT ", n) + "true",
+		"minus":  "SELECT count(*) FROM adult WHERE age = " + strings.Repeat("- ", n) + "1",
+		"case": "SELECT count(*) FROM adult WHERE " + strings.Repeat("CASE WHEN a AND b THEN ", n/2) + "1" +
+			strings.Repeat(" END", n/2),
 		"join":      "SELECT count(*) FROM adult" + strings.Repeat(" JOIN t ON a AND b", n),
 		"subscript": "SELECT count(*) FROM adult WHERE a" + strings.Repeat("[1]", n) + " = 1",
 		"subquery":  strings.Repeat("SELECT * FROM (", n) + "SELECT count(*) FROM adult" + strings.Repeat(") x", n),
@@ -204,7 +216,8 @@ func TestGuardSurvivesDepth(t *testing.T) {
 	if _, err := Parse(long, adult); err != nil {
 		t.Errorf("a long list of constants: %v", err)
 	}
-	if _, err := Parse("SELECT 'x"+strings.Repeat("y", maxBytes), adult); !sqlstate.Is(err, sqlstate.ProgramLimitExceeded) {
+	if _, err := Parse("SELECT 'x"+strings.Repeat("y", maxBytes), adult); !sqlstate.Is(err,
+		sqlstate.ProgramLimitExceeded) {
 		t.Errorf("an overlong text: %v", err)
 	}
 }
@@ -237,7 +250,8 @@ func TestDeparseIsChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for sql, want := range map[string]bool{"SELECT  (count ( * )+1)*2 FROM adult;": true, "SELECT count(*) + 1 * 2 FROM adult": false, "SELECT (count(*) + 1) * 2 FROM adult; SELECT 1": false} {
+	for sql, want := range map[string]bool{"SELECT  (count ( * )+1)*2 FROM adult;": true,
+		"SELECT count(*) + 1 * 2 FROM adult": false, "SELECT (count(*) + 1) * 2 FROM adult; SELECT 1": false} {
 		if same, err := tree.Reads(sql, parsed); err != nil || same != want {
 			t.Errorf("%s: %v, %v", sql, same, err)
 		}
@@ -247,7 +261,8 @@ func TestDeparseIsChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sql, err := (&Statement{root: parsed.Stmts[0], version: parsed.Version}).deparse(); !sqlstate.Is(err, sqlstate.NotAnswerable) {
+	if sql, err := (&Statement{root: parsed.Stmts[0], version: parsed.Version}).deparse(); !sqlstate.Is(err,
+		sqlstate.NotAnswerable) {
 		t.Errorf("it is written %s, %v", sql, err)
 	}
 }

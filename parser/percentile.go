@@ -21,8 +21,10 @@ func (a *analysis) percentile(c *Cut, f *pg.FuncCall, agg *Aggregate) error {
 	}
 	by := f.AggOrder[0].GetSortBy()
 	if by.SortbyDir == pg.SortByDir_SORTBY_DESC || by.SortbyDir == pg.SortByDir_SORTBY_USING {
-		return a.refuse(f.Location, "Order upwards, and take the fraction from the other end: 0.1 for 0.9.", "a percentile in descending order cannot be answered on protected data")
+		return a.refuse(f.Location, "Order upwards, and take the fraction from the other end: 0.1 for 0.9.",
+			"a percentile in descending order cannot be answered on protected data")
 	}
+
 	fraction, err := a.fraction(f.Args[0])
 	if err != nil {
 		return err
@@ -46,6 +48,7 @@ func (a *analysis) fraction(n *pg.Node) (float64, error) {
 			c = cast.Arg.GetAConst()
 		}
 	}
+
 	text := ""
 	switch v := c.GetVal().(type) {
 	case *pg.A_Const_Ival:
@@ -55,12 +58,15 @@ func (a *analysis) fraction(n *pg.Node) (float64, error) {
 	case *pg.A_Const_Sval:
 		text = v.Sval.Sval
 	}
+
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil || x != x {
-		return 0, a.refuse(location(n), hintFraction, "the fraction of a percentile of protected data has to be a constant")
+		return 0, a.refuse(location(n), hintFraction,
+			"the fraction of a percentile of protected data has to be a constant")
 	}
 	if !(x >= 0 && x <= 1) {
-		return 0, sqlstate.New(sqlstate.NumericValueOutOfRange, "percentile value %g is not between 0 and 1", x).At(a.src.position(location(n)))
+		return 0, sqlstate.New(sqlstate.NumericValueOutOfRange, "percentile value %g is not between 0 and 1", x).
+			At(a.src.position(location(n)))
 	}
 	return x, nil
 }

@@ -18,10 +18,14 @@ func ParsePredicate(condition string, table Table) (Expr, error) {
 	if err != nil {
 		return nil, shift(syntaxError(sql, err), len(prefix))
 	}
+
+	// What closes the parenthesis before its end would be more than one condition.
 	s := parsed.Stmts[0].GetStmt().GetSelectStmt()
-	if len(parsed.Stmts) != 1 || len(s.GetTargetList()) != 1 || s.FromClause != nil || s.WhereClause != nil || s.TargetList[0].GetResTarget().GetName() != "" {
+	if len(parsed.Stmts) != 1 || len(s.GetTargetList()) != 1 || s.FromClause != nil || s.WhereClause != nil ||
+		s.TargetList[0].GetResTarget().GetName() != "" {
 		return nil, sqlstate.New(sqlstate.SyntaxError, "a predicate is one condition").At(1)
 	}
+
 	one := item{alias: table.Name, schema: table.Schema}
 	for _, c := range table.Columns {
 		one.output = append(one.output, output{c, Column{Name: c}})
@@ -31,6 +35,7 @@ func ParsePredicate(condition string, table Table) (Expr, error) {
 	if err != nil {
 		return nil, shift(err, len(prefix))
 	}
+
 	params := 0
 	Params(e, func(int) { params++ })
 	if params > 0 {

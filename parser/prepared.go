@@ -43,9 +43,9 @@ func readPrepare(src *source, p *pg.PrepareStmt) *Prepare {
 // mark stands before the client's own text at the end of a PREPARE as the guest gets it.
 const mark = "\n-- fugu "
 
-// SQL is the PREPARE that the guest runs: of the rewritten text, with the types of its parameters, and with the client's
-// text behind it in a comment. The server keeps it as long as the prepared statement lives, whatever ends that; so
-// nobody else has to keep books of it.
+// SQL is the PREPARE that the guest runs: of the rewritten text, with the types of its parameters, and with the
+// client's text behind it in a comment. The server keeps it as long as the prepared statement lives, whatever ends
+// that; so nobody else has to keep books of it.
 func (p *Prepare) SQL(types []string, rewritten, original string) string {
 	list := ""
 	if len(types) > 0 {
@@ -65,8 +65,8 @@ func Original(text string) (string, bool) {
 	return original, err == nil
 }
 
-// Execute is EXECUTE Name (...), perhaps inside CREATE TABLE AS or below EXPLAIN. What it executes is not known before it
-// runs.
+// Execute is EXECUTE Name (...), perhaps inside CREATE TABLE AS or below EXPLAIN. What it executes is not known before
+// it runs.
 type Execute struct {
 	Name      string
 	Explained bool // below a plain EXPLAIN
@@ -77,8 +77,8 @@ type Execute struct {
 	args []*pg.Node // not to be changed
 }
 
-// readExecute reads EXECUTE, if that is what the statement does. position is where it stands, and noData whether it makes
-// a table without rows.
+// readExecute reads EXECUTE, if that is what the statement does. position is where it stands, and noData whether it
+// makes a table without rows.
 func readExecute(src *source, text string, n *pg.Node, position int) (x *Execute, noData bool) {
 	x = &Execute{src: src, text: text, Position: max(1, position)}
 	if e := n.GetExplainStmt(); e != nil {
@@ -109,13 +109,15 @@ func (x *Execute) Values(types []string) (string, error) {
 			case *pg.ParamRef:
 				err = noParameter(x.src, y)
 			case *pg.SubLink:
-				err = sqlstate.New(sqlstate.FeatureNotSupported, "cannot use subquery in EXECUTE parameter").At(x.src.position(y.Location))
+				err = sqlstate.New(sqlstate.FeatureNotSupported, "cannot use subquery in EXECUTE parameter").
+					At(x.src.position(y.Location))
 			}
 			return err == nil
 		})
 		if err != nil {
 			return "", err
 		}
+
 		text, err := deparseExpr(n)
 		if err != nil {
 			return "", err

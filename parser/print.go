@@ -15,8 +15,9 @@ type printer struct {
 	param map[int]int // client's parameter number -> the statement's own; nil: unchanged
 }
 
-// SQL prints e fully parenthesised, columns qualified by alias; with an empty alias it is meant for people. Parameters are renumbered by param (the client's number
-// to the new one); nil leaves them as they are. Equal expressions print equally, whatever their source looked like.
+// SQL prints e fully parenthesised, columns qualified by alias; with an empty alias it is meant for people. Parameters
+// are renumbered by param (the client's number to the new one); nil leaves them as they are. Equal expressions print
+// equally, whatever their source looked like.
 func SQL(e Expr, alias string, param map[int]int) string {
 	var b strings.Builder
 	e.sql(&b, printer{alias, param})

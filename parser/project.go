@@ -13,14 +13,20 @@ func (r *reader) project(b *block, s *pg.SelectStmt, w *with, outer *names) ([]o
 	w = bind(s.GetWithClause(), w)
 	switch {
 	case s == nil || s.Op != pg.SetOperation_SETOP_NONE || len(s.ValuesLists) > 0:
-		return nil, r.refuse(at, projectOnly, "a set operation or VALUES cannot be read below an aggregate of protected rows")
-	case folds(s) || s.LimitCount != nil || !r.skipsNothing(b, s.LimitOffset) || s.IntoClause != nil || len(s.LockingClause) > 0:
-		return nil, r.refuse(at, projectOnly, "a subquery with GROUP BY, DISTINCT, LIMIT, a window function or a lock cannot be read below an aggregate of protected rows")
+		return nil, r.refuse(at, projectOnly,
+			"a set operation or VALUES cannot be read below an aggregate of protected rows")
+	case folds(s) || s.LimitCount != nil || !r.skipsNothing(b, s.LimitOffset) || s.IntoClause != nil ||
+		len(s.LockingClause) > 0:
+		return nil, r.refuse(at, projectOnly, "a subquery with GROUP BY, DISTINCT, LIMIT, a window function or a "+
+			"lock cannot be read below an aggregate of protected rows")
 	}
+
+	// Names in it are its own first, and then those of the queries around it.
 	inner := &reader{src: r.src, common: r.common, names: &names{merged: map[string]Expr{}, outer: outer}}
 	if err := inner.fromWhere(b, s, w); err != nil {
 		return nil, err
 	}
+
 	var out []output
 	for _, n := range s.TargetList {
 		rt := n.GetResTarget()
@@ -36,8 +42,8 @@ func (r *reader) project(b *block, s *pg.SelectStmt, w *with, outer *names) ([]o
 		if name == "" {
 			name = tree.ColumnName(rt.Val)
 		}
-		// A column that cannot be read matters only if something above names it, unless it is a function that returns sets:
-		// that multiplies rows.
+		// A column that cannot be read matters only if something above names it, unless it is a function that returns
+		// sets: that multiplies rows.
 		e, err := inner.expr(rt.Val)
 		if err != nil && callsUnknown(rt.Val) {
 			return nil, err
@@ -71,9 +77,12 @@ func (r *reader) star(n *pg.Node, ref *pg.ColumnRef) ([]output, error) {
 	for _, f := range ref.Fields[:len(ref.Fields)-1] {
 		q = append(q, f.GetString_().GetSval())
 	}
+
 	if len(q) == 0 && len(r.names.merged) > 0 {
-		return nil, r.refuse(n, "Name the columns.", "* cannot be used with USING or NATURAL below an aggregate of protected rows")
+		return nil, r.refuse(n, "Name the columns.",
+			"* cannot be used with USING or NATURAL below an aggregate of protected rows")
 	}
+
 	var out []output
 	found := false
 	for _, it := range r.names.items {
@@ -87,11 +96,13 @@ func (r *reader) star(n *pg.Node, ref *pg.ColumnRef) ([]output, error) {
 	return out, nil
 }
 
-// skipsNothing accepts OFFSET 0, and OFFSET of a parameter that has to be 0 when it is bound: Prisma ends its subqueries so.
+// skipsNothing accepts OFFSET 0, and OFFSET of a parameter that has to be 0 when it is bound: Prisma ends its
+// subqueries so.
 func (r *reader) skipsNothing(b *block, offset *pg.Node) bool {
 	if p := offset.GetParamRef(); p != nil {
 		r.common.zeros = append(r.common.zeros, Zero{int(p.Number), r.src.position(p.Location)})
-		b.where = append(b.where, Binary{"=", Cast{X: Param{int(p.Number)}, Type: `pg_catalog."int8"`}, Const{Kind: Number, Text: "0"}})
+		b.where = append(b.where, Binary{"=", Cast{X: Param{int(p.Number)}, Type: `pg_catalog."int8"`},
+			Const{Kind: Number, Text: "0"}})
 		return true
 	}
 	i := offset.GetAConst().GetIval()
@@ -113,12 +124,15 @@ func callsUnknown(n *pg.Node) bool {
 
 // subquery reads [NOT] EXISTS (SELECT ...) and X [NOT] IN (SELECT ...) over ordinary tables.
 func (r *reader) subquery(n *pg.Node, l *pg.SubLink) (Expr, error) {
-	const hint = "Use EXISTS (SELECT ...) or IN (SELECT ...) over ordinary tables, or ask for the subquery's value first and pass it as a parameter."
+	const hint = "Use EXISTS (SELECT ...) or IN (SELECT ...) over ordinary tables, or ask for the subquery's value " +
+		"first and pass it as a parameter."
 	s := l.Subselect.GetSelectStmt()
-	in := l.SubLinkType == pg.SubLinkType_ANY_SUBLINK && (len(l.OperName) == 0 || tree.LastString(l.OperName) == "=" && len(l.OperName) == 1)
+	in := l.SubLinkType == pg.SubLinkType_ANY_SUBLINK && (len(l.OperName) == 0 || tree.LastString(l.OperName) == "=" &&
+		len(l.OperName) == 1)
 	if r.common == nil || !in && l.SubLinkType != pg.SubLinkType_EXISTS_SUBLINK {
 		return nil, r.refuse(n, hint, "a subquery cannot be evaluated on protected rows")
 	}
+
 	var b block
 	out := Semi{}
 	if in {
@@ -128,10 +142,13 @@ func (r *reader) subquery(n *pg.Node, l *pg.SubLink) (Expr, error) {
 		}
 		out.X = x
 	}
-	if l.SubLinkType == pg.SubLinkType_EXISTS_SUBLINK && s.GetLimitOffset() == nil && s.GetLimitCount().GetAConst().GetIval().GetIval() > 0 {
+	if l.SubLinkType == pg.SubLinkType_EXISTS_SUBLINK && s.GetLimitOffset() == nil &&
+		s.GetLimitCount().GetAConst().GetIval().GetIval() > 0 {
 		s = proto.Clone(s).(*pg.SelectStmt)
 		s.LimitCount = nil // EXISTS asks for one row anyway
 	}
+
+	// It may read ordinary tables alone: a protected one would be a sum over pairs of rows.
 	columns, err := r.project(&b, s, r.with, r.names)
 	if err != nil {
 		return nil, err
@@ -147,6 +164,7 @@ func (r *reader) subquery(n *pg.Node, l *pg.SubLink) (Expr, error) {
 	if len(b.sources) == 0 {
 		return nil, r.refuse(n, hint, "a subquery without a table cannot be evaluated on protected rows")
 	}
+
 	if in {
 		if len(columns) != 1 {
 			return nil, r.refuse(n, "Select one column.", "the subquery of IN has %d columns", len(columns))

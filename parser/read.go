@@ -24,34 +24,13 @@ func (r *reader) expr(n *pg.Node) (Expr, error) {
 	case *pg.Node_AExpr:
 		return r.operator(n, x.AExpr)
 	case *pg.Node_BoolExpr:
-		args, err := r.exprs(x.BoolExpr.Args)
-		if err != nil {
-			return nil, err
-		}
-		switch x.BoolExpr.Boolop {
-		case pg.BoolExprType_AND_EXPR:
-			return Logic{"AND", args}, nil
-		case pg.BoolExprType_OR_EXPR:
-			return Logic{"OR", args}, nil
-		case pg.BoolExprType_NOT_EXPR:
-			return Unary{Op: "NOT", X: args[0]}, nil
-		}
+		return r.logic(n, x.BoolExpr)
 	case *pg.Node_NullTest:
-		if x.NullTest.Argisrow {
-			break
+		if op, ok := nullTests[x.NullTest.Nulltesttype]; ok && !x.NullTest.Argisrow {
+			return r.postfix(op, x.NullTest.Arg)
 		}
-		op := "IS NULL"
-		if x.NullTest.Nulltesttype == pg.NullTestType_IS_NOT_NULL {
-			op = "IS NOT NULL"
-		}
-		return r.postfix(op, x.NullTest.Arg)
 	case *pg.Node_BooleanTest:
-		op, ok := map[pg.BoolTestType]string{
-			pg.BoolTestType_IS_TRUE: "IS TRUE", pg.BoolTestType_IS_NOT_TRUE: "IS NOT TRUE",
-			pg.BoolTestType_IS_FALSE: "IS FALSE", pg.BoolTestType_IS_NOT_FALSE: "IS NOT FALSE",
-			pg.BoolTestType_IS_UNKNOWN: "IS UNKNOWN", pg.BoolTestType_IS_NOT_UNKNOWN: "IS NOT UNKNOWN",
-		}[x.BooleanTest.Booltesttype]
-		if ok {
+		if op, ok := booleanTests[x.BooleanTest.Booltesttype]; ok {
 			return r.postfix(op, x.BooleanTest.Arg)
 		}
 	case *pg.Node_CaseExpr:
@@ -71,16 +50,55 @@ func (r *reader) expr(n *pg.Node) (Expr, error) {
 		return r.function(n, x.FuncCall)
 	case *pg.Node_SubLink:
 		return r.subquery(n, x.SubLink)
-	case *pg.Node_SqlvalueFunction:
-		return nil, r.refuse(n, hintSession, "%s cannot be used on protected rows", strings.ToUpper(tree.ValueName(x.SqlvalueFunction.Op)))
-	case *pg.Node_CollateClause:
-		return nil, r.refuse(n, "Compare with = or <>, which ask for no order, or leave COLLATE out.", "COLLATE cannot be used on protected rows")
-	case *pg.Node_AArrayExpr:
-		return nil, r.refuse(n, "Arrays can stand in x = ANY(ARRAY[...]) and x <> ALL(ARRAY[...]).", "an array cannot be used here on protected rows")
-	case *pg.Node_RowExpr:
-		return nil, r.refuse(n, "Compare column by column: a = 1 AND b = 2.", "a row of values cannot be used on protected rows")
 	}
-	return nil, r.refuse(n, exprHint, "this expression cannot be evaluated on protected rows")
+	return nil, r.unlisted(n)
+}
+
+// Tests behind their argument, as the grammar knows them.
+var (
+	nullTests = map[pg.NullTestType]string{
+		pg.NullTestType_IS_NULL: "IS NULL", pg.NullTestType_IS_NOT_NULL: "IS NOT NULL",
+	}
+	booleanTests = map[pg.BoolTestType]string{
+		pg.BoolTestType_IS_TRUE: "IS TRUE", pg.BoolTestType_IS_NOT_TRUE: "IS NOT TRUE",
+		pg.BoolTestType_IS_FALSE: "IS FALSE", pg.BoolTestType_IS_NOT_FALSE: "IS NOT FALSE",
+		pg.BoolTestType_IS_UNKNOWN: "IS UNKNOWN", pg.BoolTestType_IS_NOT_UNKNOWN: "IS NOT UNKNOWN",
+	}
+)
+
+// unlisted refuses a kind of expression that is not on the list, with what serves instead of those that people try.
+func (r *reader) unlisted(n *pg.Node) error {
+	switch x := n.GetNode().(type) {
+	case *pg.Node_SqlvalueFunction:
+		return r.refuse(n, hintSession, "%s cannot be used on protected rows",
+			strings.ToUpper(tree.ValueName(x.SqlvalueFunction.Op)))
+	case *pg.Node_CollateClause:
+		return r.refuse(n, "Compare with = or <>, which ask for no order, or leave COLLATE out.",
+			"COLLATE cannot be used on protected rows")
+	case *pg.Node_AArrayExpr:
+		return r.refuse(n, "Arrays can stand in x = ANY(ARRAY[...]) and x <> ALL(ARRAY[...]).",
+			"an array cannot be used here on protected rows")
+	case *pg.Node_RowExpr:
+		return r.refuse(n, "Compare column by column: a = 1 AND b = 2.",
+			"a row of values cannot be used on protected rows")
+	}
+	return r.refuse(n, exprHint, "this expression cannot be evaluated on protected rows")
+}
+
+func (r *reader) logic(n *pg.Node, x *pg.BoolExpr) (Expr, error) {
+	args, err := r.exprs(x.Args)
+	if err != nil {
+		return nil, err
+	}
+	switch x.Boolop {
+	case pg.BoolExprType_AND_EXPR:
+		return Logic{"AND", args}, nil
+	case pg.BoolExprType_OR_EXPR:
+		return Logic{"OR", args}, nil
+	case pg.BoolExprType_NOT_EXPR:
+		return Unary{Op: "NOT", X: args[0]}, nil
+	}
+	return nil, r.unlisted(n)
 }
 
 func (r *reader) exprs(ns []*pg.Node) ([]Expr, error) {

@@ -43,13 +43,15 @@ func (r *reader) column(c *pg.ColumnRef) (Expr, error) {
 		}
 		parts[i] = f.GetString_().GetSval()
 	}
+
 	name, qualifier := parts[len(parts)-1], parts[:len(parts)-1]
 	qualified := false
 	for ns := r.names; ns != nil; ns = ns.outer {
 		if len(qualifier) == 0 {
 			e, twice := ns.unqualified(name)
 			if twice {
-				return nil, sqlstate.New(sqlstate.AmbiguousColumn, "column reference %s is ambiguous", QuoteIdent(name)).At(pos)
+				return nil, sqlstate.New(sqlstate.AmbiguousColumn, "column reference %s is ambiguous",
+					QuoteIdent(name)).At(pos)
 			} else if e != nil {
 				return located(e, pos)
 			}
@@ -69,17 +71,23 @@ func (r *reader) column(c *pg.ColumnRef) (Expr, error) {
 			}
 		}
 	}
+
+	// Nobody knows it: what that most likely means.
 	switch {
 	case len(qualifier) > 0 && !qualified && r.inner:
-		return nil, sqlstate.New(sqlstate.NotAnswerable, "%s is not of the protected table, but perhaps of a query around this one", strings.Join(parts, ".")).
+		return nil, sqlstate.New(sqlstate.NotAnswerable,
+			"%s is not of the protected table, but perhaps of a query around this one", strings.Join(parts, ".")).
 			WithHint("Group the protected table by the column in a subquery in FROM, and join the result.").At(pos)
 	case len(qualifier) > 0 && !qualified:
-		return nil, sqlstate.New(sqlstate.UndefinedTable, "missing FROM-clause entry for table %s", QuoteIdent(qualifier[len(qualifier)-1])).At(pos)
+		return nil, sqlstate.New(sqlstate.UndefinedTable, "missing FROM-clause entry for table %s",
+			QuoteIdent(qualifier[len(qualifier)-1])).At(pos)
 	case slices.Contains(systemColumns, name):
-		return nil, sqlstate.New(sqlstate.NotAnswerable, "the system column %s of a protected table cannot be used", name).
+		return nil, sqlstate.New(sqlstate.NotAnswerable, "the system column %s of a protected table cannot be used",
+			name).
 			WithHint("Use the table's own columns.").At(pos)
 	}
-	return nil, sqlstate.New(sqlstate.UndefinedColumn, "column %s does not exist", QuoteIdent(strings.Join(parts, "."))).At(pos)
+	return nil, sqlstate.New(sqlstate.UndefinedColumn, "column %s does not exist",
+		QuoteIdent(strings.Join(parts, "."))).At(pos)
 }
 
 // systemColumns are those that every table has (PostgreSQL manual, section 5.5).

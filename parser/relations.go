@@ -9,8 +9,8 @@ import (
 	"fugu/parser/tree"
 )
 
-// relations say what the names of relations mean: what the catalog knows, but for those that the text gives to something
-// of its own.
+// relations say what the names of relations mean: what the catalog knows, but for those that the text gives to
+// something of its own.
 type relations struct {
 	catalog Catalog
 	target  *pg.RangeVar    // what the statement makes, if it makes a relation
@@ -98,6 +98,7 @@ func (k *relations) protectedIn(from []*pg.Node, w *with) (int32, Table) {
 		if !k.fromRows([]*pg.Node{n}, w) {
 			continue
 		}
+
 		at, table := int32(-1), Table{}
 		tree.Inspect(n, func(m proto.Message) bool {
 			rv, ok := m.(*pg.RangeVar)
@@ -131,7 +132,8 @@ func callsAggregate(s *pg.SelectStmt) bool {
 			case *pg.SelectStmt:
 				return false
 			case *pg.FuncCall:
-				found = found || isAggregate(tree.LastString(x.Funcname)) || x.Over != nil || x.AggStar || x.AggDistinct || x.AggFilter != nil || x.AggWithinGroup
+				found = found || isAggregate(tree.LastString(x.Funcname)) || x.Over != nil || x.AggStar ||
+					x.AggDistinct || x.AggFilter != nil || x.AggWithinGroup
 			}
 			return true
 		})

@@ -45,7 +45,8 @@ func Rename(sql string, statements []*Statement) (out Splice, ok bool) {
 
 // onlyRenamed reports whether nothing is asked of Fugu but the names of twins.
 func (s *Statement) onlyRenamed() bool {
-	return s.renamed && len(s.Cuts)+len(s.Virtual) == 0 && s.Plain == nil && s.Explain == NoExplain && s.Execute == nil &&
+	return s.renamed && len(s.Cuts)+len(s.Virtual) == 0 && s.Plain == nil && s.Explain == NoExplain &&
+		s.Execute == nil &&
 		s.Show == ""
 }
 
@@ -70,6 +71,7 @@ func (t *twinning) rename(location int32, database, schema string) {
 		t.edits = append(t.edits, Edit{At: at, Put: TwinSchema + "."})
 		return
 	}
+
 	if database != "" {
 		n := wordIs(t.src.sql[at:], database)
 		if n == 0 {

@@ -24,6 +24,7 @@ func (s *Statement) Rewrite(cuts, virtual []Relation) (string, error) {
 		c.from.Node = from.Node
 		c.sel, c.from, c.read = nil, nil, nil // plans outlive the tree
 	}
+
 	for i, v := range s.Virtual {
 		alias := v.node.GetRangeVar().Alias
 		if alias == nil {
@@ -46,7 +47,8 @@ func (s *Statement) RewritePlain(schema, name string) (string, error) {
 	}
 	// A reference by schema and table would not find the table under its alias.
 	tree.Inspect(s.root.Stmt, func(m proto.Message) bool {
-		if c, ok := m.(*pg.ColumnRef); ok && len(c.Fields) == 3 && c.Fields[0].GetString_().GetSval() == s.Plain.Table.Schema &&
+		if c, ok := m.(*pg.ColumnRef); ok && len(c.Fields) == 3 &&
+			c.Fields[0].GetString_().GetSval() == s.Plain.Table.Schema &&
 			c.Fields[1].GetString_().GetSval() == s.Plain.Table.Name {
 			c.Fields = c.Fields[1:]
 		}

@@ -79,14 +79,17 @@ func (a *analysis) spellOutCall(s *pg.SelectStmt, n *pg.Node, f *pg.FuncCall) er
 		return a.refuse(f.Location, hintSamplingFrom,
 			"the sampling error is known of rows of one table that has a twin with rows of its own")
 	}
+
 	of := (*pg.FuncCall)(nil)
 	if len(f.Args) == 1 {
 		of = f.Args[0].GetFuncCall()
 	}
-	plain := of != nil && builtIn(of) && of.Over == nil && !of.AggDistinct && len(of.AggOrder) == 0 && !of.AggWithinGroup
+	plain := of != nil && builtIn(of) && of.Over == nil && !of.AggDistinct && len(of.AggOrder) == 0 &&
+		!of.AggWithinGroup
 	if !plain || f.AggStar || f.Over != nil || f.AggFilter != nil {
 		return a.refuse(f.Location, hintSampling, "fugu.sampling_error takes a call of count, sum or avg")
 	}
+
 	c := fmt.Sprintf(errorOfCount, QuoteLiteral(table.Schema), QuoteLiteral(table.Name))
 	switch name := tree.LastString(of.Funcname); {
 	case name == "count":

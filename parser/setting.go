@@ -21,7 +21,8 @@ func setting(src *source, raw *pg.RawStmt, set *pg.VariableSetStmt) *Setting {
 	if !ok {
 		return nil
 	}
-	out := &Setting{Name: name, Default: set.Kind != pg.VariableSetKind_VAR_SET_VALUE, Position: src.position(int32(beginning(src.sql, int(raw.StmtLocation))))}
+	out := &Setting{Name: name, Default: set.Kind != pg.VariableSetKind_VAR_SET_VALUE,
+		Position: src.position(int32(beginning(src.sql, int(raw.StmtLocation))))}
 	var words []string
 	for _, n := range set.Args {
 		c, err := (&reader{src: src}).constant(n, n.GetAConst())

@@ -43,8 +43,10 @@ func shadowingCatalog(t testing.TB) shadowCatalog {
 func TestShadows(t *testing.T) {
 	c := shadowingCatalog(t)
 	// The array of masked oids is one subquery, which tells the table by its oid, of this version of PostgreSQL's too.
-	masked := regexp.MustCompile(`ARRAY\(WITH RECURSIVE m.*?'\{[0-9,]*16400\}'.*?c\.relkind OPERATOR\(pg_catalog\.<>\) 'v'\)`)
-	operators := strings.NewReplacer("OPERATOR(pg_catalog.=)", "=", "operator(pg_catalog.=)", "=", "OPERATOR(pg_catalog.<>)", "<>", "pg_catalog.", "")
+	masked := regexp.MustCompile(
+		`ARRAY\(WITH RECURSIVE m.*?'\{[0-9,]*16400\}'.*?c\.relkind OPERATOR\(pg_catalog\.<>\) 'v'\)`)
+	operators := strings.NewReplacer("OPERATOR(pg_catalog.=)", "=", "operator(pg_catalog.=)", "=",
+		"OPERATOR(pg_catalog.<>)", "<>", "pg_catalog.", "")
 	short := func(sql string) string { return operators.Replace(masked.ReplaceAllString(sql, "MASKED")) }
 	datadriven.RunTest(t, "testdata/shadow", func(t *testing.T, d *datadriven.TestData) string {
 		if !c.shadows.Mentions(d.Input) {
@@ -73,7 +75,8 @@ func TestShadows(t *testing.T) {
 // What an ordinary statement pays: one pass over its words.
 func BenchmarkMentions(b *testing.B) {
 	s := shadowingCatalog(b).shadows
-	sql := strings.Repeat("SELECT o.id, o.placed_at, sum(l.quantity * l.price) AS total FROM orders AS o JOIN lines AS l ON l.order_id = o.id WHERE o.customer = $1 GROUP BY 1, 2; ", 7)
+	sql := strings.Repeat("SELECT o.id, o.placed_at, sum(l.quantity * l.price) AS total FROM orders AS o JOIN lines "+
+		"AS l ON l.order_id = o.id WHERE o.customer = $1 GROUP BY 1, 2; ", 7)
 	b.SetBytes(int64(len(sql)))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -10,7 +10,8 @@ import (
 // Positions are those that are counted from the beginning, whatever block a character begins or ends in.
 func TestPositions(t *testing.T) {
 	for _, sql := range []string{
-		"", "SELECT 1", strings.Repeat("a", blockBytes), strings.Repeat("é", 3*blockBytes), "x" + strings.Repeat("é", 3*blockBytes),
+		"", "SELECT 1", strings.Repeat("a", blockBytes), strings.Repeat("é", 3*blockBytes), "x" +
+			strings.Repeat("é", 3*blockBytes),
 		strings.Repeat("ab€𝄞", 2*blockBytes), strings.Repeat("a", 5*blockBytes-1),
 	} {
 		s := newSource(sql)

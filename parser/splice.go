@@ -48,6 +48,7 @@ func (s *Splice) At(position int32) int32 {
 		_, n := utf8.DecodeRuneInString(s.Text[offset:])
 		offset += n
 	}
+
 	moved := 0
 	for _, e := range s.Edits {
 		begin := e.At + moved

@@ -6,16 +6,17 @@ import pg "github.com/pganalyze/pg_query_go/v6"
 type Statement struct {
 	Text    string // as the client wrote it
 	Explain Explain
-	Cuts    []*Cut      // where protected rows are aggregated, outermost first
-	Virtual []*Virtual  // where Fugu's own tables are read
-	Plain   *Plain      // a plain SELECT of a protected table's rows, of which there is then nothing else
-	Setting *Setting    // SET fugu.x
-	Show    string      // x of SHOW fugu.x, in lower case
-	Prepare *Prepare    // PREPARE: all of the above is the prepared statement's
-	Execute *Execute    // EXECUTE
-	Copy    bool        // COPY (...) TO STDOUT, which takes no parameters: their values go into the text
-	NoData  bool        // CREATE TABLE AS ... WITH NO DATA: nothing is asked
-	Masked  bool        // something of the catalog is masked in it, or shown that PostgreSQL would not show; or it means a twin
+	Cuts    []*Cut     // where protected rows are aggregated, outermost first
+	Virtual []*Virtual // where Fugu's own tables are read
+	Plain   *Plain     // a plain SELECT of a protected table's rows, of which there is then nothing else
+	Setting *Setting   // SET fugu.x
+	Show    string     // x of SHOW fugu.x, in lower case
+	Prepare *Prepare   // PREPARE: all of the above is the prepared statement's
+	Execute *Execute   // EXECUTE
+	Copy    bool       // COPY (...) TO STDOUT, which takes no parameters: their values go into the text
+	NoData  bool       // CREATE TABLE AS ... WITH NO DATA: nothing is asked
+	// Something of the catalog is masked in it, or shown that PostgreSQL would not show; or it means a twin.
+	Masked  bool
 	Twins   []TwinUse   // the twins that it means
 	Zeros   []Zero      // parameters that have to be 0
 	Params  int         // the highest parameter number; of a protected PREPARE, the prepared statement's
@@ -31,7 +32,8 @@ type Statement struct {
 
 // Ordinary reports whether the statement needs nothing of Fugu's.
 func (s *Statement) Ordinary() bool {
-	return len(s.Cuts) == 0 && len(s.Virtual) == 0 && s.Plain == nil && s.Explain == NoExplain && s.Execute == nil && !s.Masked && s.Show == ""
+	return len(s.Cuts) == 0 && len(s.Virtual) == 0 && s.Plain == nil && s.Explain == NoExplain && s.Execute == nil &&
+		!s.Masked && s.Show == ""
 }
 
 // TwinUse is a place where a statement means a twin.

@@ -20,9 +20,9 @@ func Split(sql string) ([]string, error) {
 	return parts, nil
 }
 
-// Inline writes values, in their text form, in the place of the parameters of sql, of which the first has that number: for
-// statements that take no parameters. A parameter that has no value is an error. It reads sql token by token as PostgreSQL does, and the literals it writes mean the same whatever
-// standard_conforming_strings says.
+// Inline writes values, in their text form, in the place of the parameters of sql, of which the first has that number:
+// for statements that take no parameters. A parameter that has no value is an error. It reads sql token by token as
+// PostgreSQL does, and the literals it writes mean the same whatever standard_conforming_strings says.
 func Inline(sql string, first int, values [][]byte) (string, error) {
 	scan, err := pg.Scan(sql)
 	if err != nil {

@@ -17,8 +17,8 @@ const TwinSchema = shadow.TwinSchema
 const TwinRegistry = TwinSchema + `."fugu twins"`
 
 // twinning is the pass over one statement after which it names the twin wherever it meant a table that has one. What is
-// then left of the statement is ordinary: the guest may read twins, and nothing but twins. It need not find every name for
-// that to be sound, as the guest has no right on the tables themselves.
+// then left of the statement is ordinary: the guest may read twins, and nothing but twins. It need not find every name
+// for that to be sound, as the guest has no right on the tables themselves.
 type twinning struct {
 	*analysis
 	catalog Twinner
@@ -86,8 +86,8 @@ func (t *twinning) walkBelow(m proto.Message, queries []string) (err error) {
 	return err
 }
 
-// statement goes through a statement that may begin with WITH. Each of its queries sees those before it, under RECURSIVE
-// all of them, and the statement behind them sees all.
+// statement goes through a statement that may begin with WITH. Each of its queries sees those before it, under
+// RECURSIVE all of them, and the statement behind them sees all.
 func (t *twinning) statement(m proto.Message, with *pg.WithClause, queries []string) (err error) {
 	all := slices.Clone(queries)
 	for _, n := range with.GetCtes() {
@@ -102,6 +102,7 @@ func (t *twinning) statement(m proto.Message, with *pg.WithClause, queries []str
 			return err
 		}
 	}
+
 	tree.Below(m, func(child proto.Message) {
 		if c, ok := child.(*pg.WithClause); err == nil && !(ok && c == with) {
 			err = t.walk(child, all)

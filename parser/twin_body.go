@@ -9,8 +9,8 @@ import (
 	"fugu/sqlstate"
 )
 
-// function puts twins in the text of a function's body, or of a DO block, where it is in SQL. In other languages it is not
-// read: there the twin can be called by its own name.
+// function puts twins in the text of a function's body, or of a DO block, where it is in SQL. In other languages it is
+// not read: there the twin can be called by its own name.
 func (t *twinning) function(options []*pg.Node) error {
 	language, code := tree.Code(options)
 	named := t.words(code)
@@ -23,10 +23,12 @@ func (t *twinning) function(options []*pg.Node) error {
 	if language != "sql" {
 		return t.otherLanguage(named, code)
 	}
+
 	parsed, err := pg.Parse(code)
 	if err != nil {
 		return nil // the server says what is wrong with it
 	}
+
 	t.changed, t.inBody = false, true
 	defer func() { t.inBody = false }()
 	for _, s := range parsed.Stmts {
@@ -38,6 +40,8 @@ func (t *twinning) function(options []*pg.Node) error {
 	if !t.changed {
 		return nil
 	}
+
+	// A string within a string: no edit can say it.
 	t.loose = true
 	for _, s := range parsed.Stmts {
 		spellable(s.Stmt)
@@ -65,8 +69,10 @@ func (t *twinning) otherLanguage(named []Table, code string) error {
 			if !t.says(code, token, table.Name) || i >= 2 && t.says(code, scan.Tokens[i-2], TwinSchema) {
 				continue
 			}
-			return sqlstate.New(sqlstate.NotAnswerable, "in the body of a function that is not in SQL, %s would not mean the twin", table.Name).
-				WithHint("Write %s.%s in it, or the function in SQL.", TwinSchema, QuoteIdent(table.Name)).At(max(1, t.stmt.first))
+			return sqlstate.New(sqlstate.NotAnswerable,
+				"in the body of a function that is not in SQL, %s would not mean the twin", table.Name).
+				WithHint("Write %s.%s in it, or the function in SQL.", TwinSchema, QuoteIdent(table.Name)).
+				At(max(1, t.stmt.first))
 		}
 	}
 	return nil

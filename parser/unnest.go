@@ -26,9 +26,11 @@ type RelationColumn struct{ Name, Type string }
 // modified reports whether the column's type has a modifier.
 func (c RelationColumn) modified() bool { return strings.Contains(c.Type, "(") }
 
-// unnest builds the FROM item  unnest($1::t1[], $2::t2[]) AS alias(c1, c2). Column names that the alias already has stay.
+// unnest builds the FROM item  unnest($1::t1[], $2::t2[]) AS alias(c1, c2). Column names that the alias already has
+// stay.
 func unnest(r Relation, alias *pg.Alias) (*pg.Node_RangeFunction, error) {
-	call := &pg.FuncCall{Funcname: []*pg.Node{pg.MakeStrNode("unnest")}, Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL}
+	call := &pg.FuncCall{Funcname: []*pg.Node{pg.MakeStrNode("unnest")},
+		Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL}
 	as := &pg.Alias{Aliasname: alias.Aliasname}
 	for i, c := range r.Columns {
 		t, err := arrayType(c.Type)
@@ -43,12 +45,14 @@ func unnest(r Relation, alias *pg.Alias) (*pg.Node_RangeFunction, error) {
 		}
 		as.Colnames = append(as.Colnames, pg.MakeStrNode(name))
 	}
-	list := &pg.List{Items: []*pg.Node{{Node: &pg.Node_FuncCall{FuncCall: call}}, {}}} // the call, and no column definitions
-	return &pg.Node_RangeFunction{RangeFunction: &pg.RangeFunction{Functions: []*pg.Node{{Node: &pg.Node_List{List: list}}}, Alias: as}}, nil
+	// The call, and no column definitions.
+	list := &pg.List{Items: []*pg.Node{{Node: &pg.Node_FuncCall{FuncCall: call}}, {}}}
+	return &pg.Node_RangeFunction{RangeFunction: &pg.RangeFunction{
+		Functions: []*pg.Node{{Node: &pg.Node_List{List: list}}}, Alias: as}}, nil
 }
 
-// relation builds the FROM item that takes a table's place. unnest forgets the modifiers of types, such as the length of
-// varchar(10): columns that have one are cast again above it.
+// relation builds the FROM item that takes a table's place. unnest forgets the modifiers of types, such as the length
+// of varchar(10): columns that have one are cast again above it.
 func relation(r Relation, alias *pg.Alias) (*pg.Node, error) {
 	f, err := unnest(r, alias)
 	if err != nil {
@@ -57,8 +61,10 @@ func relation(r Relation, alias *pg.Alias) (*pg.Node, error) {
 	if !slices.ContainsFunc(r.Columns, RelationColumn.modified) {
 		return &pg.Node{Node: f}, nil
 	}
+
 	names := f.RangeFunction.Alias.Colnames
-	s := &pg.SelectStmt{FromClause: []*pg.Node{{Node: f}}, LimitOption: pg.LimitOption_LIMIT_OPTION_DEFAULT, Op: pg.SetOperation_SETOP_NONE}
+	s := &pg.SelectStmt{FromClause: []*pg.Node{{Node: f}}, LimitOption: pg.LimitOption_LIMIT_OPTION_DEFAULT,
+		Op: pg.SetOperation_SETOP_NONE}
 	for i, c := range r.Columns {
 		name := names[i].GetString_().Sval
 		x := &pg.Node{Node: tree.Qualified(alias.Aliasname, name)}
@@ -70,9 +76,12 @@ func relation(r Relation, alias *pg.Alias) (*pg.Node, error) {
 			array.ArrayBounds = nil
 			x = &pg.Node{Node: &pg.Node_TypeCast{TypeCast: &pg.TypeCast{Arg: x, TypeName: array}}}
 		}
-		s.TargetList = append(s.TargetList, &pg.Node{Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{Name: name, Val: x}}})
+		s.TargetList = append(s.TargetList,
+			&pg.Node{Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{Name: name, Val: x}}})
 	}
-	sub := &pg.RangeSubselect{Subquery: &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: s}}, Alias: &pg.Alias{Aliasname: alias.Aliasname}}
+
+	sub := &pg.RangeSubselect{Subquery: &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: s}},
+		Alias: &pg.Alias{Aliasname: alias.Aliasname}}
 	return &pg.Node{Node: &pg.Node_RangeSubselect{RangeSubselect: sub}}, nil
 }
 
@@ -110,6 +119,7 @@ func readType(typ string) (*typeName, error) {
 	if t, ok := arrayTypes.Get(typ); ok {
 		return t, nil
 	}
+
 	parsed, err := pg.Parse("SELECT NULL::" + typ + "[]")
 	if err != nil {
 		return nil, fmt.Errorf("building a relation of arrays: %w", err)
@@ -118,6 +128,8 @@ func readType(typ string) (*typeName, error) {
 	if len(parsed.Stmts) == 1 && len(parsed.Stmts[0].Stmt.GetSelectStmt().GetTargetList()) == 1 {
 		t.array = parsed.Stmts[0].Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val.GetTypeCast().GetTypeName()
 	}
+
+	// The deparser's way to write it is what stands in the texts of Rewrite.
 	text, err := pg.Deparse(parsed)
 	cast, isCast := strings.CutPrefix(text, "SELECT NULL::")
 	sql, isArray := strings.CutSuffix(cast, "[]")

@@ -15,15 +15,17 @@ import (
 // PREPARE and EXECUTE are in prepared.go.
 
 const (
-	statementHint = "Protected data is read by SELECT: alone, or inside INSERT, UPDATE, DELETE, MERGE, CREATE TABLE AS, DECLARE CURSOR, PREPARE, or COPY (...) TO STDOUT."
-	viewHint      = "A view would ask again each time it is read. Keep one answer instead: CREATE TABLE ... AS SELECT ..."
+	statementHint = "Protected data is read by SELECT: alone, or inside INSERT, UPDATE, DELETE, MERGE, CREATE TABLE " +
+		"AS, DECLARE CURSOR, PREPARE, or COPY (...) TO STDOUT."
+	viewHint = "A view would ask again each time it is read. Keep one answer instead: CREATE TABLE ... AS " +
+		"SELECT ..."
 )
 
 // The grammar's number for ASENSITIVE, which is what every cursor is and the deparser does not write (parsenodes.h).
 const cursorAsensitive = 0x10
 
-// query returns the query in which the statement reads tables: the statement itself, or what stands inside it. It is nil
-// where nothing of the statement can be rewritten, and nothing has to be.
+// query returns the query in which the statement reads tables: the statement itself, or what stands inside it. It is
+// nil where nothing of the statement can be rewritten, and nothing has to be.
 func (a *analysis) query() (*pg.Node, error) {
 	root := a.stmt.root.Stmt
 	switch x := root.GetNode().(type) {
@@ -55,7 +57,8 @@ func (a *analysis) copy(c *pg.CopyStmt) (*pg.Node, error) {
 	case c.Query == nil:
 		return nil, a.refuseStatement()
 	case c.IsProgram || c.Filename != "":
-		return nil, a.refuse(special.Location, "Write COPY (SELECT ...) TO STDOUT; psql's \\copy makes a file of it at the client.",
+		return nil, a.refuse(special.Location,
+			"Write COPY (SELECT ...) TO STDOUT; psql's \\copy makes a file of it at the client.",
 			"a query on %s cannot be copied to a file or program of the server's", special.Relname)
 	}
 	if p := parameter(c.Query); p != nil {
@@ -90,6 +93,7 @@ func (a *analysis) refuseStatement() error {
 		}
 		name, pos = t.String(), a.src.position(rv.Location)
 	}
+
 	switch x := a.stmt.root.Stmt.GetNode().(type) {
 	case *pg.Node_ExplainStmt:
 		hint = "EXPLAIN (PRIVACY) shows how the statement would be answered, and spends nothing."
@@ -100,7 +104,8 @@ func (a *analysis) refuseStatement() error {
 			hint = fmt.Sprintf("What can be answered can be copied: COPY (SELECT %s FROM %s) TO STDOUT.", what, name)
 		}
 	}
-	return sqlstate.New(sqlstate.NotAnswerable, "this kind of statement cannot be used on %s", name).WithHint("%s", hint).At(max(1, pos))
+	return sqlstate.New(sqlstate.NotAnswerable, "this kind of statement cannot be used on %s", name).
+		WithHint("%s", hint).At(max(1, pos))
 }
 
 // Enclosed returns the query inside a COPY.

@@ -67,6 +67,7 @@ func (a *analysis) queries(c **pg.WithClause, outer *with) (*with, error) {
 	if *c == nil {
 		return outer, nil
 	}
+
 	w := bind(*c, outer)
 	var kept []*pg.Node
 	for _, n := range (*c).Ctes {
@@ -80,14 +81,15 @@ func (a *analysis) queries(c **pg.WithClause, outer *with) (*with, error) {
 		}
 		kept = append(kept, n)
 	}
+
 	if (*c).Ctes = kept; len(kept) == 0 {
 		*c = nil
 	}
 	return w, nil
 }
 
-// visitBelow visits what stands directly below m, but for WITH clauses, which their statement has visited. Always in the
-// same order: the order of the cuts is part of what a statement asks.
+// visitBelow visits what stands directly below m, but for WITH clauses, which their statement has visited. Always in
+// the same order: the order of the cuts is part of what a statement asks.
 func (a *analysis) visitBelow(m proto.Message, w *with) (err error) {
 	tree.Below(m, func(c proto.Message) {
 		if _, queries := c.(*pg.WithClause); err == nil && !queries {

@@ -20,14 +20,22 @@ import (
 func corpora(t testing.TB) []string {
 	t.Helper()
 	texts := []string{
-		"CREATE TABLE t (a int PRIMARY KEY, b text DEFAULT 'x' CHECK (b <> '')) PARTITION BY RANGE (a)", "CREATE TABLESPACE s LOCATION '/x'", "DO $$BEGIN END$$",
-		"SELECT GROUPING(a), b[1:2], (c).d, ARRAY[1,2], ROW(1,2), CASE a WHEN 1 THEN 2 ELSE 3 END, a::numeric(7,3)[], 1.5, 'x', B'1', NULL, true FROM t GROUP BY GROUPING SETS (a, ROLLUP(b, c))",
-		"SELECT json_arrayagg(x ORDER BY y RETURNING jsonb), xmlelement(name a), JSON_OBJECT('a': 1) FROM JSON_TABLE('[]', '$' COLUMNS (x int PATH '$')) j",
-		"COPY t (a) FROM STDIN WITH (FORMAT csv)", "GRANT SELECT ON t TO r", "EXPLAIN (ANALYZE, FORMAT JSON) SELECT 1", "NOTIFY c, 'p'", "DECLARE c SCROLL CURSOR WITH HOLD FOR SELECT 1",
-		"MERGE INTO t USING u ON t.a = u.a WHEN MATCHED THEN UPDATE SET b = 1 WHEN NOT MATCHED THEN INSERT VALUES (1)", "CREATE FUNCTION f(a int) RETURNS int LANGUAGE sql AS 'SELECT 1'",
-		"SELECT a, rank() OVER (PARTITION BY b ORDER BY c ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM a TABLESAMPLE system (1) CROSS JOIN LATERAL f(a.b) WITH ORDINALITY AS f(x, y) FOR UPDATE OF a SKIP LOCKED",
-		`SELECT E'\b\f\n\r\t\x01\x1f\x7f\\"<>/&', U&'\00e9\+01F600', "a""<b>\" AS "x'y", '' AS "é", -0.0, 0, 1e400, 9223372036854775807, 2147483648, x'1F', B'', false`,
-		"SELECT 1; SELECT 2; ;", "", "CREATE TABLE t (LIKE u INCLUDING ALL, a int GENERATED ALWAYS AS IDENTITY, b int GENERATED ALWAYS AS (a + 1) STORED, FOREIGN KEY (a) REFERENCES v MATCH FULL ON DELETE SET NULL (a))",
+		"CREATE TABLE t (a int PRIMARY KEY, b text DEFAULT 'x' CHECK (b <> '')) PARTITION BY RANGE (a)",
+		"CREATE TABLESPACE s LOCATION '/x'", "DO $$BEGIN END$$",
+		"SELECT GROUPING(a), b[1:2], (c).d, ARRAY[1,2], ROW(1,2), CASE a WHEN 1 THEN 2 ELSE 3 END, " +
+			"a::numeric(7,3)[], 1.5, 'x', B'1', NULL, true FROM t GROUP BY GROUPING SETS (a, ROLLUP(b, c))",
+		"SELECT json_arrayagg(x ORDER BY y RETURNING jsonb), xmlelement(name a), JSON_OBJECT('a': 1) FROM " +
+			"JSON_TABLE('[]', '$' COLUMNS (x int PATH '$')) j",
+		"COPY t (a) FROM STDIN WITH (FORMAT csv)", "GRANT SELECT ON t TO r", "EXPLAIN (ANALYZE, FORMAT JSON) SELECT 1",
+		"NOTIFY c, 'p'", "DECLARE c SCROLL CURSOR WITH HOLD FOR SELECT 1",
+		"MERGE INTO t USING u ON t.a = u.a WHEN MATCHED THEN UPDATE SET b = 1 WHEN NOT MATCHED THEN INSERT VALUES (1)",
+		"CREATE FUNCTION f(a int) RETURNS int LANGUAGE sql AS 'SELECT 1'",
+		"SELECT a, rank() OVER (PARTITION BY b ORDER BY c ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM a " +
+			"TABLESAMPLE system (1) CROSS JOIN LATERAL f(a.b) WITH ORDINALITY AS f(x, y) FOR UPDATE OF a SKIP LOCKED",
+		`SELECT E'\b\f\n\r\t\x01\x1f\x7f\\"<>/&', U&'\00e9\+01F600', "a""<b>\" AS "x'y", '' AS "é", ` +
+			"-0.0, 0, 1e400, 9223372036854775807, 2147483648, x'1F', B'', false",
+		"SELECT 1; SELECT 2; ;", "", "CREATE TABLE t (LIKE u INCLUDING ALL, a int GENERATED ALWAYS AS IDENTITY, b " +
+			"int GENERATED ALWAYS AS (a + 1) STORED, FOREIGN KEY (a) REFERENCES v MATCH FULL ON DELETE SET NULL (a))",
 	}
 	files, err := filepath.Glob("testdata/*")
 	if err != nil {
@@ -134,7 +142,8 @@ func TestInspect(t *testing.T) {
 			}
 			for m := range got {
 				location := int64(0)
-				if f := m.ProtoReflect().Descriptor().Fields().ByName("location"); f != nil && f.Kind() == protoreflect.Int32Kind {
+				if f := m.ProtoReflect().Descriptor().Fields().ByName("location"); f != nil &&
+					f.Kind() == protoreflect.Int32Kind {
 					location = m.ProtoReflect().Get(f).Int()
 				}
 				if got := tree.LocationOf(m); int64(got) != location {
@@ -143,7 +152,8 @@ func TestInspect(t *testing.T) {
 			}
 		}
 	}
-	tree.Inspect((*pg.Node)(nil), func(proto.Message) bool { t.Error("a message that is not there was met"); return true })
+	tree.Inspect((*pg.Node)(nil),
+		func(proto.Message) bool { t.Error("a message that is not there was met"); return true })
 	tree.Inspect(&pg.List{Items: []*pg.Node{nil}}, func(m proto.Message) bool {
 		if _, list := m.(*pg.List); !list {
 			t.Error("an item that is not there was met")
@@ -265,10 +275,13 @@ func FuzzReads(f *testing.F) {
 func TestUnnest(t *testing.T) {
 	for _, r := range []Relation{
 		{First: 1, Columns: []RelationColumn{{"a", "text"}}},
-		{First: 7, Columns: []RelationColumn{{"a b", "pg_catalog.int8"}, {`q"`, "numeric(7,3)"}, {"select", "timestamp with time zone"}, {"C", `public."my Type"`}, {"v", "character varying(10)"}, {"i", "interval day to second(3)"}, {"ar", "integer[]"}}},
+		{First: 7, Columns: []RelationColumn{{"a b", "pg_catalog.int8"}, {`q"`, "numeric(7,3)"},
+			{"select", "timestamp with time zone"}, {"C", `public."my Type"`}, {"v", "character varying(10)"},
+			{"i", "interval day to second(3)"}, {"ar", "integer[]"}}},
 	} {
 		for range 2 { // the second time from the cache
-			for _, alias := range []*pg.Alias{{Aliasname: "Adult"}, {Aliasname: "x", Colnames: []*pg.Node{pg.MakeStrNode("Renamed")}}} {
+			for _, alias := range []*pg.Alias{{Aliasname: "Adult"},
+				{Aliasname: "x", Colnames: []*pg.Node{pg.MakeStrNode("Renamed")}}} {
 				var args, names []string
 				for i, c := range r.Columns {
 					args = append(args, fmt.Sprintf("$%d::%s[]", r.First+i, c.Type))
@@ -278,7 +291,8 @@ func TestUnnest(t *testing.T) {
 					}
 					names = append(names, QuoteIdent(name))
 				}
-				parsed, err := pg.Parse(fmt.Sprintf("SELECT FROM unnest(%s) AS %s(%s)", strings.Join(args, ", "), QuoteIdent(alias.Aliasname), strings.Join(names, ", ")))
+				parsed, err := pg.Parse(fmt.Sprintf("SELECT FROM unnest(%s) AS %s(%s)", strings.Join(args, ", "),
+					QuoteIdent(alias.Aliasname), strings.Join(names, ", ")))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -290,7 +304,8 @@ func TestUnnest(t *testing.T) {
 		}
 	}
 	for _, typ := range []string{"", "no type", "int; SELECT 1", "int, 2::int", "int) --"} {
-		if _, err := unnest(Relation{First: 1, Columns: []RelationColumn{{"a", typ}}}, &pg.Alias{Aliasname: "x"}); err == nil {
+		if _, err := unnest(Relation{First: 1, Columns: []RelationColumn{{"a", typ}}},
+			&pg.Alias{Aliasname: "x"}); err == nil {
 			t.Errorf("%q was taken for a type", typ)
 		}
 	}
@@ -309,15 +324,18 @@ func checkAtMost(t *testing.T, sql string) {
 }
 
 func TestAtMost(t *testing.T) {
-	for _, sql := range []string{"", " ", "a", "a b", "1", "1e5", "1.5e-3", "0xff 0b1 0o7 1_000", "$1$2", "$1+$2", "$$x$$y$t$z$t$", "a$b", "a.b.c", "((()))", "- - -", "--\n--\n1", "/*a/*b*/*/c",
-		"'a''b'\n'c'", "e'\\''f", "u&\"x\"", "x'1f'b'0'", "n'x'", "a::b:=c", "ä.ü", "<->@@>=", "1.2.3", ".5.5", "\"a\"\"b\"c", "1..2", "a[1:2]", "5a"} {
+	for _, sql := range []string{"", " ", "a", "a b", "1", "1e5", "1.5e-3", "0xff 0b1 0o7 1_000", "$1$2", "$1+$2",
+		"$$x$$y$t$z$t$", "a$b", "a.b.c", "((()))", "- - -", "--\n--\n1", "/*a/*b*/*/c",
+		"'a''b'\n'c'", "e'\\''f", "u&\"x\"", "x'1f'b'0'", "n'x'", "a::b:=c", "ä.ü", "<->@@>=", "1.2.3", ".5.5",
+		"\"a\"\"b\"c", "1..2", "a[1:2]", "5a"} {
 		checkAtMost(t, sql)
 	}
 	if got := atMost("SELECT count(*) FROM adult"); got != 7 {
 		t.Errorf("a plain statement has at most %d tokens", got)
 	}
 	r := rand.New(rand.NewPCG(41, 42))
-	parts := []string{"a", "B", "_", "1", "23", "$", "$1", "'", "''", "\"", "e'", "u&", "&", ".", "e", "x", "0x", "-", "--", "/*", "*/", "(", ")", ",", ";", ":", "::", " ", "\n", "\t", "\v", "ä", "$t$", "<", "=", "[", "]"}
+	parts := []string{"a", "B", "_", "1", "23", "$", "$1", "'", "''", "\"", "e'", "u&", "&", ".", "e", "x", "0x", "-",
+		"--", "/*", "*/", "(", ")", ",", ";", ":", "::", " ", "\n", "\t", "\v", "ä", "$t$", "<", "=", "[", "]"}
 	for range 60_000 {
 		var b strings.Builder
 		for range 1 + r.IntN(12) {

@@ -12,6 +12,7 @@ import (
 	"fugu/ledger"
 	"fugu/parser/lex"
 	"fugu/quote"
+	"fugu/reuse"
 	"fugu/sqlstate"
 	"fugu/upstream"
 	"fugu/wire"
@@ -30,7 +31,7 @@ type Engine struct {
 	namesakes   namesakes
 	built       built
 	covariances covarianceAccounts
-	past        *past
+	past        *reuse.Past
 	scanning    scanning
 	searches    *quote.Searches
 	grid        time.Duration    // see Grid
@@ -40,7 +41,7 @@ type Engine struct {
 
 // New returns an engine. Guests connect with the configuration guest; everything else is as loaded.
 func New(guest *pgconn.Config, reader *upstream.Reader, l ledger.Ledger, s *Snapshot, log *slog.Logger) *Engine {
-	e := &Engine{guest: guest, reader: reader, ledger: l, log: log, past: &past{}, searches: quote.NewSearches()}
+	e := &Engine{guest: guest, reader: reader, ledger: l, log: log, past: &reuse.Past{}, searches: quote.NewSearches()}
 	e.snapshot.Store(s)
 	return e
 }
@@ -63,7 +64,8 @@ func (e *Engine) open() error {
 	if !e.closed.Load() {
 		return nil
 	}
-	return sqlstate.New(sqlstate.InvalidCatalogName, "database %q is not served here any more", e.guest.Database).Ending()
+	return sqlstate.New(sqlstate.InvalidCatalogName, "database %q is not served here any more", e.guest.Database).
+		Ending()
 }
 
 // Open begins the session of a client, which has no guest yet.
@@ -87,7 +89,8 @@ func (e *Engine) Open(_ context.Context, startup wire.Startup) (wire.Session, er
 	}
 	if role, given := config.RuntimeParams["role"]; given {
 		if asked, ok := startup.Parameters["role"]; ok && asked != role {
-			return nil, sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied to set role \"%s\"", asked).Ending()
+			return nil, sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied to set role \"%s\"", asked).
+				Ending()
 		}
 	}
 	if db := startup.Database; db != "" && db != config.Database && !e.protects() {
@@ -98,9 +101,9 @@ func (e *Engine) Open(_ context.Context, startup wire.Startup) (wire.Session, er
 	return s, nil
 }
 
-// protects reports whether there is any policy, of this database or of one beside it. Then an engine is of one database: the
-// catalogs of others show what depends on protected rows, so they need masks of their own. Without any policy, each is the
-// guest's own affair.
+// protects reports whether there is any policy, of this database or of one beside it. Then an engine is of one
+// database: the catalogs of others show what depends on protected rows, so they need masks of their own. Without any
+// policy, each is the guest's own affair.
 func (e *Engine) protects() bool {
 	s := e.snapshot.Load()
 	return len(s.Policies) > 0 || len(s.Apart) > 0 || s.Masks != nil

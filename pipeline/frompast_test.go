@@ -14,6 +14,7 @@ import (
 	"fugu/ledger"
 	"fugu/privacy"
 	"fugu/quote"
+	"fugu/reuse"
 	"fugu/test/patient"
 )
 
@@ -154,10 +155,10 @@ func TestRandomSequencesFromThePast(t *testing.T) {
 		if p == nil || stored {
 			continue // it was asked before
 		}
-		for k, e := range p.of {
+		for k, e := range p.Of {
 			without, sum := 0.0, new(big.Rat)
 			for _, s := range e.Of {
-				of := answers[p.given[s.Release].ID]
+				of := answers[p.Answer(s.Release)]
 				without += s.Weight * of.truth[s.Component]
 				v, _ := new(big.Rat).SetString(of.released[s.Component])
 				sum.Add(sum, v.Mul(v, new(big.Rat).SetFloat64(s.Weight)))
@@ -200,7 +201,7 @@ func TestErrorFromThePastIsAsClaimed(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.engine.ledger = Remember(l)
-		h.engine.past = &past{}
+		h.engine.past = &reuse.Past{}
 		_, _ = h.told(t, cells, settings{})
 		a, _ := h.told(t, margin, settings{})
 		b, _ := h.told(t, part, settings{})

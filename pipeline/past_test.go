@@ -39,8 +39,8 @@ func TestErrorThatIsAskedFor(t *testing.T) {
 		t.Fatal(p, err)
 	}
 	worst, most := 0.0, 0.0
-	for k, d := range p.of {
-		worst, most = math.Max(worst, d.sd()/m.Calibration.SD[k]), math.Max(most, d.sd())
+	for k, d := range p.Of {
+		worst, most = math.Max(worst, d.SD()/m.Calibration.SD[k]), math.Max(most, d.SD())
 	}
 	if worst < 1.01 || worst > 2 {
 		t.Fatalf("%v of a fresh answer's error: the test shows nothing", worst)
@@ -214,7 +214,7 @@ func TestRowsOutsideThePublicValues(t *testing.T) {
 		if err != nil || p == nil {
 			t.Fatalf("%s: %v %v", sql, p, err)
 		}
-		return p.of[0].Error.SD(), p.of[0].Outside
+		return p.Of[0].Error.SD(), p.Of[0].Outside
 	}
 	rows, err := h.engine.reader.Query(t.Context(), `SELECT count(*) FILTER (WHERE education NOT IN ('HS-grad', 'Some-college', 'Bachelors', 'Masters', 'Doctorate')), count(*) FROM public.adult`, nil, nil)
 	if err != nil {

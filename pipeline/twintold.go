@@ -23,11 +23,11 @@ type toldClass struct {
 	known                      bool // there is a class
 }
 
-// countError is such that a count of k rows of a class is off by about countError·√k, by sampling and by copying alone: one
-// standard deviation. Of told rows taken ones were drawn, and each stands ⌊w⌋ or ⌈w⌉ times, w = told/taken.
+// countError is such that a count of k rows of a class is off by about countError·√k, by sampling and by copying alone:
+// one standard deviation. Of told rows taken ones were drawn, and each stands ⌊w⌋ or ⌈w⌉ times, w = told/taken.
 //
-// A group of k rows has k/w rows of the sample, nearly Poisson's, but for the rows that were not drawn: k·(w - 1). Which of
-// them stand once more adds f(1-f) for each, f the fraction of w.
+// A group of k rows has k/w rows of the sample, nearly Poisson's, but for the rows that were not drawn: k·(w - 1).
+// Which of them stand once more adds f(1-f) for each, f the fraction of w.
 func countError(told, taken float64) float64 {
 	if taken <= 0 {
 		return 0
@@ -39,7 +39,8 @@ func countError(told, taken float64) float64 {
 
 // tell asks, as the client may, what the registry says of the twins of the policies' tables.
 func (s *statement) tell(ctx context.Context, b wire.Binding) (out []toldClass, err error) {
-	there, err := s.session.engine.reader.Query(ctx, "SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = 'fugu twins'",
+	there, err := s.session.engine.reader.Query(ctx, "SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = "+
+		"c.relnamespace WHERE n.nspname = $1 AND c.relname = 'fugu twins'",
 		[][]byte{[]byte(parser.TwinSchema)}, []uint32{25})
 	if err != nil || len(there) == 0 {
 		return nil, err
@@ -55,7 +56,8 @@ func (s *statement) tell(ctx context.Context, b wire.Binding) (out []toldClass, 
 		if t == nil || !t.Table.Twin {
 			continue
 		}
-		c := toldClass{table: t.Table.String(), built: r[2], rows: r[3], sampled: r[4], class: r[5], told: r[6], taken: r[7], epsilon: r[8], delta: r[9], assumption: r[10], known: r[11] != ""}
+		c := toldClass{table: t.Table.String(), built: r[2], rows: r[3], sampled: r[4], class: r[5], told: r[6],
+			taken: r[7], epsilon: r[8], delta: r[9], assumption: r[10], known: r[11] != ""}
 		told, _ := strconv.ParseFloat(c.told, 64)
 		taken, _ := strconv.ParseFloat(c.taken, 64)
 		c.countError = countError(told, taken)
@@ -86,14 +88,16 @@ func (s *statement) twinRows(ctx context.Context, b wire.Binding) (rows [][]plan
 				continue
 			}
 			found = true
-			row := []planner.Value{text(t.Policy.Dataset), text(name), said(c.built), said(c.rows), said(c.sampled), null, said(c.told), said(c.taken), null, said(c.epsilon), said(c.delta), said(c.assumption)}
+			row := []planner.Value{text(t.Policy.Dataset), text(name), said(c.built), said(c.rows), said(c.sampled),
+				null, said(c.told), said(c.taken), null, said(c.epsilon), said(c.delta), said(c.assumption)}
 			if c.known {
 				row[5], row[8] = text(c.class), float(c.countError)
 			}
 			rows = append(rows, append(row, least))
 		}
 		if !found {
-			rows = append(rows, slices.Concat([]planner.Value{text(t.Policy.Dataset), text(name)}, slices.Repeat([]planner.Value{null}, 10), []planner.Value{least}))
+			rows = append(rows, slices.Concat([]planner.Value{text(t.Policy.Dataset), text(name)},
+				slices.Repeat([]planner.Value{null}, 10), []planner.Value{least}))
 		}
 	}
 	return rows, nil
@@ -148,14 +152,17 @@ func (x *Explanation) addTwins(ctx context.Context, s *statement, b wire.Binding
 func (x Explanation) twinLines() (lines []string) {
 	for _, t := range x.Twins {
 		lines = append(lines,
-			fmt.Sprintf("  Twin of %s: %s rows, made of %s that were drawn; it was paid for when it was built, epsilon %s, delta %s", t.Table, t.Rows, t.Sampled, t.Epsilon, t.Delta),
+			fmt.Sprintf("  Twin of %s: %s rows, made of %s that were drawn; it was paid for when it was built, "+
+				"epsilon %s, delta %s", t.Table, t.Rows, t.Sampled, t.Epsilon, t.Delta),
 			"    Price of the statement: 0, assuming "+strings.TrimSpace(t.Assumption))
 		if t.AtLeast > 0 {
-			lines = append(lines, fmt.Sprintf("    Rows are not listed: groups of fewer than %d rows of the sample are left out, other values of fewer are NULL", t.AtLeast))
+			lines = append(lines, fmt.Sprintf("    Rows are not listed: groups of fewer than %d rows of the sample "+
+				"are left out, other values of fewer are NULL", t.AtLeast))
 		}
 		for _, c := range t.Classes {
 			at := func(k float64) string { return quote.Short(c.CountError * math.Sqrt(k)) }
-			lines = append(lines, fmt.Sprintf("    Rows where %s: told as %s, of which %s were drawn; sampling alone moves a count of 100, 1000, 10000 of them by %s, %s, %s (sd)",
+			lines = append(lines, fmt.Sprintf("    Rows where %s: told as %s, of which %s were drawn; sampling "+
+				"alone moves a count of 100, 1000, 10000 of them by %s, %s, %s (sd)",
 				c.Class, c.Told, c.Taken, at(100), at(1000), at(10000)))
 		}
 	}

@@ -7,6 +7,6 @@ cd "$(dirname "$0")/.."
 unformatted=$(gofmt -l .)
 [ -z "$unformatted" ] || { printf 'not formatted, run gofmt -w:\n%s\n' "$unformatted"; exit 1; }
 go vet ./...
-go test -vet=off -short ./blue ./examples/... ./internal/... ./mechanism/... ./model/... ./parser/... ./planner/... \
+go test -vet=off -short ./reuse/... ./examples/... ./internal/... ./mechanism/... ./model/... ./parser/... ./planner/... \
   ./policy ./privacy/... ./sensitivity ./sqlstate
 go test -vet=off -run '^(TestPsql|TestTwinTools)$' ./test/integration

@@ -16,8 +16,8 @@ import (
 // Protected names a table that guests must not reach.
 type Protected struct{ Schema, Name string }
 
-// twin reports whether it is a twin, which need not be there yet: it is built while Fugu serves, and who builds it lets the
-// reader read it.
+// twin reports whether it is a twin, which need not be there yet: it is built while Fugu serves, and who builds it lets
+// the reader read it.
 func (p Protected) twin() bool { return p.Schema == parser.TwinSchema }
 
 // Finding is a hole in the grants: what is wrong, and what closes it.
@@ -27,78 +27,115 @@ func (f Finding) String() string { return f.Message + "\n  " + f.Hint }
 
 // checks are statements that return one row, a message and a hint, for each hole. The hint begins with the SQL that
 // closes it. In each, tables holds the oids of the protected tables with everything that has their rows too: partitions
-// and inheritance children, and the parents that a SELECT on would include them; views the views, materialized views and
-// tables with rules that read them; and roles the guest role with every role that it can become.
+// and inheritance children, and the parents that a SELECT on would include them; views the views, materialized views
+// and tables with rules that read them; and roles the guest role with every role that it can become.
 var checks = []string{
-	// The roles' own powers. CREATEROLE can grant itself any role (before PostgreSQL 16); REPLICATION reads every change.
-	`SELECT format('the guest can act as role %I, which is %s', rolname, CASE WHEN rolsuper THEN 'a superuser' WHEN rolcreaterole THEN 'allowed to create roles' ELSE 'allowed to replicate' END),
+	// The roles' own powers. CREATEROLE can grant itself any role (before PostgreSQL 16); REPLICATION reads every
+	// change.
+	`SELECT format('the guest can act as role %I, which is %s', rolname, CASE WHEN rolsuper THEN 'a superuser'
+	  WHEN rolcreaterole THEN 'allowed to create roles' ELSE 'allowed to replicate' END),
 	        format('ALTER ROLE %I NOSUPERUSER NOCREATEROLE NOREPLICATION; or give fugu another guest role.', rolname)
 	 FROM roles WHERE rolsuper OR rolcreaterole OR rolreplication`,
-	`SELECT format('the guest is a member of %I, which %s', r.rolname, powers.what), format('REVOKE %I FROM %I; the guest may also have it through another role.', r.rolname, session_user)
-	 FROM (VALUES ('pg_read_server_files', 'reads files on the server'), ('pg_write_server_files', 'writes files on the server'),
-	         ('pg_execute_server_program', 'runs programs on the server'), ('pg_read_all_data', 'reads every table'), ('pg_write_all_data', 'changes every table'),
-	         ('pg_monitor', 'sees what other roles do'), ('pg_read_all_stats', 'sees what other roles do'), ('pg_stat_scan_tables', 'scans every table for its statistics'),
+	`SELECT format('the guest is a member of %I, which %s', r.rolname, powers.what),
+	  format('REVOKE %I FROM %I; the guest may also have it through another role.', r.rolname, session_user)
+	 FROM (VALUES
+	         ('pg_read_server_files', 'reads files on the server'),
+	         ('pg_write_server_files', 'writes files on the server'),
+	         ('pg_execute_server_program', 'runs programs on the server'),
+	         ('pg_read_all_data', 'reads every table'),
+	         ('pg_write_all_data', 'changes every table'),
+	         ('pg_monitor', 'sees what other roles do'),
+	         ('pg_read_all_stats', 'sees what other roles do'),
+	         ('pg_stat_scan_tables', 'scans every table for its statistics'),
 	         ('pg_maintain', 'maintains every table')) AS powers(name, what)
 	   JOIN roles r ON r.rolname = powers.name
 	 WHERE NOT EXISTS (SELECT FROM roles WHERE rolsuper)`,
-	`SELECT format('the guest can act as role %I, which owns the protected table %s', r.rolname, c.oid::regclass), format('ALTER TABLE %s OWNER TO CURRENT_USER; or to any role but the guest''s.', c.oid::regclass)
+	`SELECT format('the guest can act as role %I, which owns the protected table %s', r.rolname, c.oid::regclass),
+	  format('ALTER TABLE %s OWNER TO CURRENT_USER; or to any role but the guest''s.', c.oid::regclass)
 	 FROM tables JOIN pg_class c USING (oid) JOIN roles r ON r.oid = c.relowner WHERE NOT rolsuper`,
-	`SELECT format('the guest can read or change %s, which holds rows of a protected table%s', t.oid::regclass, CASE WHEN r.rolname <> session_user THEN format(' (as role %I)', r.rolname) ELSE '' END),
+	`SELECT format('the guest can read or change %s, which holds rows of a protected table%s', t.oid::regclass,
+	  CASE WHEN r.rolname <> session_user THEN format(' (as role %I)', r.rolname) ELSE '' END),
 	        format('REVOKE ALL ON %s FROM PUBLIC, %I;', t.oid::regclass, r.rolname)
 	 FROM tables t, roles r
-	 WHERE NOT r.rolsuper AND (has_table_privilege(r.oid, t.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER') OR has_any_column_privilege(r.oid, t.oid, 'SELECT, INSERT, UPDATE, REFERENCES'))`,
-	// VACUUM and ANALYZE say how many rows they find, and those who may run them are a table's owner, the database's, and since
-	// PostgreSQL 17 roles with the right to maintain it.
-	`SELECT format('the guest can act as role %I, which owns the database: ANALYZE VERBOSE tells it how many rows a protected table has', r.rolname),
+	 WHERE NOT r.rolsuper AND (has_table_privilege(r.oid, t.oid,
+	   'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')
+	   OR has_any_column_privilege(r.oid, t.oid, 'SELECT, INSERT, UPDATE, REFERENCES'))`,
+	// VACUUM and ANALYZE say how many rows they find, and those who may run them are a table's owner, the database's,
+	// and since PostgreSQL 17 roles with the right to maintain it.
+	`SELECT format('the guest can act as role %I, which owns the database: ANALYZE VERBOSE tells it how many rows a '
+	  'protected table has', r.rolname),
 	        format('ALTER DATABASE %I OWNER TO CURRENT_USER; or to any role but the guest''s.', d.datname)
-	 FROM pg_database d JOIN roles r ON r.oid = d.datdba WHERE d.datname = current_database() AND NOT r.rolsuper AND EXISTS (SELECT FROM tables)`,
-	`SELECT format('the guest can maintain %s: ANALYZE VERBOSE tells it how many rows of a protected table it holds%s', c.oid::regclass, CASE WHEN r.rolname <> session_user THEN format(' (as role %I)', r.rolname) ELSE '' END),
+	 FROM pg_database d JOIN roles r ON r.oid = d.datdba WHERE d.datname = current_database() AND NOT r.rolsuper
+	   AND EXISTS (SELECT FROM tables)`,
+	`SELECT format('the guest can maintain %s: ANALYZE VERBOSE tells it how many rows of a protected table it holds%s',
+	  c.oid::regclass, CASE WHEN r.rolname <> session_user THEN format(' (as role %I)', r.rolname) ELSE '' END),
 	        format('REVOKE MAINTAIN ON %s FROM PUBLIC, %I;', c.oid::regclass, r.rolname)
 	 FROM tables JOIN pg_class c USING (oid), roles r
-	 WHERE NOT r.rolsuper AND r.oid <> c.relowner AND CASE WHEN current_setting('server_version_num')::int >= 170000 THEN has_table_privilege(r.oid, c.oid, 'MAINTAIN') END`,
+	 WHERE NOT r.rolsuper AND r.oid <> c.relowner AND CASE WHEN current_setting('server_version_num')::int >= 170000
+	   THEN has_table_privilege(r.oid, c.oid, 'MAINTAIN') END`,
 	// Since PostgreSQL 18. What a stored one cannot be computed from does not get into the table.
-	`SELECT format('the column %I of the protected table %s is computed when it is read: where that fails, the failure tells of a row', a.attname, a.attrelid::regclass),
-	        format('ALTER TABLE %s DROP COLUMN %I; or add it again as GENERATED ALWAYS AS (...) STORED.', a.attrelid::regclass, a.attname)
+	`SELECT format('the column %I of the protected table %s is computed when it is read: where that fails, the failure '
+	  'tells of a row', a.attname, a.attrelid::regclass),
+	        format('ALTER TABLE %s DROP COLUMN %I; or add it again as GENERATED ALWAYS AS (...) STORED.',
+	          a.attrelid::regclass, a.attname)
 	 FROM pg_attribute a JOIN tables t ON t.oid = a.attrelid WHERE a.attgenerated = 'v' AND NOT a.attisdropped`,
-	// A view of the guest's own, or one that is set to be read with the reader's rights, gives the guest no more than it has.
-	`SELECT DISTINCT format('the guest can use %s, which reads a protected table with its owner''s rights', v.oid::regclass), format('REVOKE ALL ON %s FROM PUBLIC, %I;', v.oid::regclass, r.rolname)
+	// A view of the guest's own, or one that is set to be read with the reader's rights, gives the guest no more than
+	// it has.
+	`SELECT DISTINCT format('the guest can use %s, which reads a protected table with its owner''s rights',
+	  v.oid::regclass), format('REVOKE ALL ON %s FROM PUBLIC, %I;', v.oid::regclass, r.rolname)
 	 FROM views v JOIN pg_class c USING (oid), roles r
-	 WHERE NOT r.rolsuper AND (has_table_privilege(r.oid, v.oid, 'SELECT, INSERT, UPDATE, DELETE') OR has_any_column_privilege(r.oid, v.oid, 'SELECT, INSERT, UPDATE'))
+	 WHERE NOT r.rolsuper AND (has_table_privilege(r.oid, v.oid, 'SELECT, INSERT, UPDATE, DELETE')
+	   OR has_any_column_privilege(r.oid, v.oid, 'SELECT, INSERT, UPDATE'))
 	   AND NOT (c.relkind = 'v' AND (c.relowner IN (SELECT oid FROM roles)
-	     OR EXISTS (SELECT FROM pg_options_to_table(c.reloptions) WHERE option_name = 'security_invoker' AND option_value::bool)))`,
-	`SELECT DISTINCT format('the guest can call %s, which runs with the rights of %I, who can read a protected table', f.oid::regprocedure, f.proowner::regrole), format('REVOKE EXECUTE ON ROUTINE %s FROM PUBLIC, %I;', f.oid::regprocedure, r.rolname)
+	     OR EXISTS (SELECT FROM pg_options_to_table(c.reloptions) WHERE option_name = 'security_invoker'
+	       AND option_value::bool)))`,
+	`SELECT DISTINCT format('the guest can call %s, which runs with the rights of %I, who can read a protected table',
+	  f.oid::regprocedure, f.proowner::regrole),
+	  format('REVOKE EXECUTE ON ROUTINE %s FROM PUBLIC, %I;', f.oid::regprocedure, r.rolname)
 	 FROM leaky JOIN pg_proc f USING (oid), roles r
 	 WHERE NOT r.rolsuper AND has_function_privilege(r.oid, f.oid, 'EXECUTE')`,
 	// A trigger needs no right to call its function.
-	`SELECT DISTINCT format('the guest can change %s, whose trigger %I runs with the rights of a role that can read a protected table', g.tgrelid::regclass, g.tgname), format('DROP TRIGGER %I ON %s;', g.tgname, g.tgrelid::regclass)
+	`SELECT DISTINCT format('the guest can change %s, whose trigger %I runs with the rights of a role that can read a '
+	  'protected table', g.tgrelid::regclass, g.tgname), format('DROP TRIGGER %I ON %s;', g.tgname, g.tgrelid::regclass)
 	 FROM leaky JOIN pg_trigger g ON g.tgfoid = leaky.oid, roles r
-	 WHERE NOT r.rolsuper AND (has_table_privilege(r.oid, g.tgrelid, 'INSERT, UPDATE, DELETE, TRUNCATE') OR has_any_column_privilege(r.oid, g.tgrelid, 'INSERT, UPDATE'))`,
-	`SELECT format('%s is a partial index on a protected table: its size tells how many rows its condition holds for', i.indexrelid::regclass), format('DROP INDEX %s; or rebuild it without WHERE.', i.indexrelid::regclass)
+	 WHERE NOT r.rolsuper AND (has_table_privilege(r.oid, g.tgrelid, 'INSERT, UPDATE, DELETE, TRUNCATE')
+	   OR has_any_column_privilege(r.oid, g.tgrelid, 'INSERT, UPDATE'))`,
+	`SELECT format('%s is a partial index on a protected table: its size tells how many rows its condition holds for',
+	  i.indexrelid::regclass), format('DROP INDEX %s; or rebuild it without WHERE.', i.indexrelid::regclass)
 	 FROM pg_index i JOIN tables t ON t.oid = i.indrelid WHERE i.indpred IS NOT NULL`,
 }
 
 // scope is what every check starts from. A view's rule depends on each relation that it reads. Whatever a SECURITY
 // DEFINER function does inside cannot be seen from outside, only what its owner can: read, or call.
 const scope = `WITH RECURSIVE
- named AS (SELECT c.oid FROM unnest($1::text[], $2::text[]) AS w(s, n) JOIN pg_namespace ns ON ns.nspname = w.s JOIN pg_class c ON c.relnamespace = ns.oid AND c.relname = w.n),
+ named AS (SELECT c.oid FROM unnest($1::text[], $2::text[]) AS w(s, n) JOIN pg_namespace ns ON ns.nspname = w.s
+   JOIN pg_class c ON c.relnamespace = ns.oid AND c.relname = w.n),
  down AS (SELECT oid FROM named UNION SELECT inhrelid FROM pg_inherits JOIN down ON inhparent = down.oid),
  up AS (SELECT oid FROM named UNION SELECT inhparent FROM pg_inherits JOIN up ON inhrelid = up.oid),
  tables AS (SELECT oid FROM down UNION SELECT oid FROM up),
  rules AS (SELECT r.ev_class AS reader, d.refobjid AS read FROM pg_rewrite r
-   JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass WHERE r.ev_class <> d.refobjid),
- views AS (SELECT reader AS oid FROM rules JOIN tables ON oid = read UNION SELECT reader FROM rules JOIN views ON oid = read),
- definers AS (SELECT f.oid, f.proowner, o.rolsuper FROM pg_proc f JOIN pg_roles o ON o.oid = f.proowner WHERE f.prosecdef),
- leaky AS (SELECT d.oid FROM definers d WHERE d.rolsuper OR EXISTS (SELECT FROM (SELECT oid FROM tables UNION SELECT oid FROM views) t WHERE has_any_column_privilege(d.proowner, t.oid, 'SELECT'))
+   JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass
+     WHERE r.ev_class <> d.refobjid),
+ views AS (SELECT reader AS oid FROM rules JOIN tables ON oid = read UNION SELECT reader FROM rules
+   JOIN views ON oid = read),
+ definers AS (SELECT f.oid, f.proowner, o.rolsuper FROM pg_proc f JOIN pg_roles o ON o.oid = f.proowner
+   WHERE f.prosecdef),
+ leaky AS (SELECT d.oid FROM definers d WHERE d.rolsuper
+   OR EXISTS (SELECT FROM (SELECT oid FROM tables UNION SELECT oid FROM views) t
+     WHERE has_any_column_privilege(d.proowner, t.oid, 'SELECT'))
    UNION SELECT d.oid FROM definers d JOIN leaky l ON has_function_privilege(d.proowner, l.oid, 'EXECUTE')),
- roles AS (SELECT oid, rolname, rolsuper, rolcreaterole, rolreplication FROM pg_roles WHERE pg_has_role(session_user, oid, 'MEMBER'))
+ roles AS (SELECT oid, rolname, rolsuper, rolcreaterole, rolreplication FROM pg_roles
+   WHERE pg_has_role(session_user, oid, 'MEMBER'))
 `
 
-// CheckGuest looks, with the guest's own connection, for every way in which it could reach rows of the protected tables or
-// change a reference, qualified and quoted: whoever writes the model's rows chooses how much noise there is. A protected table
-// that does not exist is a hole too. warnings are what may tell the guest of protected rows and does not have to: they are
-// for people to judge, and do not stop the start. databases are those of the same server that guests reach through Fugu:
-// nothing may lead from one to another past it.
-func CheckGuest(ctx context.Context, config *pgconn.Config, protected []Protected, references []string, databases ...string) (holes, warnings []Finding, err error) {
+// CheckGuest looks, with the guest's own connection, for every way in which it could reach rows of the protected tables
+// or change a reference, qualified and quoted: whoever writes the model's rows chooses how much noise there is. A
+// protected table that does not exist is a hole too. warnings are what may tell the guest of protected rows and does
+// not have to: they are for people to judge, and do not stop the start. databases are those of the same server that
+// guests reach through Fugu: nothing may lead from one to another past it.
+func CheckGuest(
+	ctx context.Context, config *pgconn.Config, protected []Protected, references []string, databases ...string,
+) (holes, warnings []Finding, err error) {
 	conn, err := connect(ctx, config)
 	if err != nil {
 		return nil, nil, err
@@ -129,22 +166,31 @@ func CheckGuest(ctx context.Context, config *pgconn.Config, protected []Protecte
 	return holes, warnings, err
 }
 
-// missing finds protected tables that do not exist. By the catalog, not to_regclass: the guest need not have USAGE on the
-// schema.
-const missing = `SELECT format('the protected table %I.%I does not exist, or is not a table', w.s, w.n), 'Create it, or correct the policy.' FROM unnest($1::text[], $2::text[]) AS w(s, n)
-  WHERE NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace ns ON ns.oid = c.relnamespace WHERE ns.nspname = w.s AND c.relname = w.n AND c.relkind IN ('r', 'p'))`
+// missing finds protected tables that do not exist. By the catalog, not to_regclass: the guest need not have USAGE on
+// the schema.
+const missing = `SELECT format('the protected table %I.%I does not exist, or is not a table', w.s, w.n),
+  'Create it, or correct the policy.' FROM unnest($1::text[], $2::text[]) AS w(s, n)
+  WHERE NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace ns ON ns.oid = c.relnamespace WHERE ns.nspname = w.s
+    AND c.relname = w.n AND c.relkind IN ('r', 'p'))`
 
 // changesReference finds references, with their partitions and inheritance children, that the guest can write.
-const changesReference = `WITH RECURSIVE roles AS (SELECT oid, rolname, rolsuper FROM pg_roles WHERE pg_has_role(session_user, oid, 'MEMBER')),
+const changesReference = `WITH RECURSIVE roles AS (SELECT oid, rolname, rolsuper FROM pg_roles
+  WHERE pg_has_role(session_user, oid, 'MEMBER')),
   named AS (SELECT c.oid FROM unnest($1::text[]) AS w(t)
-    JOIN pg_namespace ns ON ns.nspname = (parse_ident(w.t))[1] JOIN pg_class c ON c.relnamespace = ns.oid AND c.relname = (parse_ident(w.t))[2]),
+    JOIN pg_namespace ns ON ns.nspname = (parse_ident(w.t))[1] JOIN pg_class c ON c.relnamespace = ns.oid
+      AND c.relname = (parse_ident(w.t))[2]),
   down AS (SELECT oid FROM named UNION SELECT inhrelid FROM pg_inherits JOIN down ON inhparent = down.oid),
-  wanted AS (SELECT format('"%s"."%s"', replace(ns.nspname, '"', '""'), replace(c.relname, '"', '""')) AS t, c.oid, c.relowner FROM down JOIN pg_class c USING (oid) JOIN pg_namespace ns ON ns.oid = c.relnamespace)
-  SELECT format('the guest can change the reference %s%s', t, CASE WHEN r.rolname <> session_user THEN format(' (as role %I)', r.rolname) ELSE '' END),
-    CASE WHEN r.oid = w.relowner THEN format('ALTER TABLE %s OWNER TO CURRENT_USER; or to any role but the guest''s.', t)
+  wanted AS (SELECT format('"%s"."%s"', replace(ns.nspname, '"', '""'), replace(c.relname, '"', '""')) AS t, c.oid,
+    c.relowner FROM down JOIN pg_class c USING (oid) JOIN pg_namespace ns ON ns.oid = c.relnamespace)
+  SELECT format('the guest can change the reference %s%s', t, CASE WHEN r.rolname <> session_user
+    THEN format(' (as role %I)', r.rolname) ELSE '' END),
+    CASE WHEN r.oid = w.relowner
+      THEN format('ALTER TABLE %s OWNER TO CURRENT_USER; or to any role but the guest''s.', t)
       ELSE format('REVOKE INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER ON %s FROM PUBLIC, %I;', t, r.rolname) END
   FROM wanted w, roles r
-  WHERE NOT r.rolsuper AND (r.oid = w.relowner OR has_table_privilege(r.oid, w.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER') OR has_any_column_privilege(r.oid, w.oid, 'INSERT, UPDATE'))`
+  WHERE NOT r.rolsuper AND (r.oid = w.relowner
+    OR has_table_privilege(r.oid, w.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')
+    OR has_any_column_privilege(r.oid, w.oid, 'INSERT, UPDATE'))`
 
 // together is one statement for all the checks, so that the server plans and works out only once what they start from.
 func together(checks []string) string {
@@ -152,11 +198,14 @@ func together(checks []string) string {
 	for i, check := range checks {
 		numbered[i] = fmt.Sprintf("SELECT %d, x.* FROM (%s) AS x", i, check)
 	}
-	return scope + mappings + "SELECT message, hint FROM (" + strings.Join(numbered, "\nUNION ALL ") + ") AS found(check_number, message, hint) ORDER BY check_number, message, hint"
+	return scope + mappings + "SELECT message, hint FROM (" + strings.Join(numbered, "\nUNION ALL ") +
+		") AS found(check_number, message, hint) ORDER BY check_number, message, hint"
 }
 
 // CheckReader looks, with the reader's own connection, whether it can do its work and no more.
-func CheckReader(ctx context.Context, config *pgconn.Config, protected []Protected, references []string) ([]Finding, error) {
+func CheckReader(
+	ctx context.Context, config *pgconn.Config, protected []Protected, references []string,
+) ([]Finding, error) {
 	conn, err := connect(ctx, config)
 	if err != nil {
 		return nil, err
@@ -171,12 +220,17 @@ func CheckReader(ctx context.Context, config *pgconn.Config, protected []Protect
 	}
 	tables = append(tables, references...)
 	const sql = `WITH wanted AS (SELECT w.t, c.oid, ns.oid AS schema FROM unnest($1::text[]) AS w(t)
-	    LEFT JOIN pg_namespace ns ON ns.nspname = (parse_ident(w.t))[1] LEFT JOIN pg_class c ON c.relnamespace = ns.oid AND c.relname = (parse_ident(w.t))[2])
+	    LEFT JOIN pg_namespace ns ON ns.nspname = (parse_ident(w.t))[1] LEFT JOIN pg_class c ON c.relnamespace = ns.oid
+	      AND c.relname = (parse_ident(w.t))[2])
 	SELECT format('the reader cannot read %s', t), CASE WHEN oid IS NULL THEN 'Create it, or correct the policy.'
-	    ELSE format('GRANT USAGE ON SCHEMA %1$s TO %2$I; GRANT SELECT ON %3$s TO %2$I;', schema::regnamespace, session_user, t) END FROM wanted
+	    ELSE format('GRANT USAGE ON SCHEMA %1$s TO %2$I; GRANT SELECT ON %3$s TO %2$I;', schema::regnamespace,
+	      session_user, t) END FROM wanted
 	  WHERE oid IS NULL OR NOT has_schema_privilege(schema, 'USAGE') OR NOT has_table_privilege(oid, 'SELECT')
-	UNION ALL SELECT format('the reader can change %s', t), format('REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON %s FROM PUBLIC, %I; and the reader should own nothing and be no superuser.', t, session_user) FROM wanted
-	  WHERE has_table_privilege(oid, 'INSERT, UPDATE, DELETE, TRUNCATE') OR has_any_column_privilege(oid, 'INSERT, UPDATE')`
+	UNION ALL SELECT format('the reader can change %s', t),
+	  format('REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON %s FROM PUBLIC, %I; and the reader should own nothing and be '
+	  'no superuser.', t, session_user) FROM wanted
+	  WHERE has_table_privilege(oid, 'INSERT, UPDATE, DELETE, TRUNCATE')
+	    OR has_any_column_privilege(oid, 'INSERT, UPDATE')`
 	return findings(ctx, conn, sql, tables)
 }
 
@@ -187,7 +241,8 @@ func Superuser(ctx context.Context, config *pgconn.Config) (super bool, err erro
 		return false, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	err = conn.QueryRow(ctx, "SELECT bool_or(rolsuper) FROM pg_roles WHERE rolname IN (session_user, current_user)").Scan(&super)
+	const powers = "SELECT bool_or(rolsuper) FROM pg_roles WHERE rolname IN (session_user, current_user)"
+	err = conn.QueryRow(ctx, powers).Scan(&super)
 	return super, err
 }
 

@@ -21,8 +21,8 @@ type Apart struct {
 // Origin is a database that the rows of twins come from.
 type Origin struct{ Server, Database string }
 
-// apartScope is what the checks of a database of twins start from: the relations with the names of protected tables, the
-// roles that the guest can be, the role that twins belong to, and the tables in which builds write what they did.
+// apartScope is what the checks of a database of twins start from: the relations with the names of protected tables,
+// the roles that the guest can be, the role that twins belong to, and the tables in which builds write what they did.
 const apartScope = `WITH
  named AS (SELECT w.s, w.n, c.oid, c.relowner, c.relkind FROM unnest($1::text[], $2::text[]) AS w(s, n)
    LEFT JOIN pg_namespace ns ON ns.nspname = w.s LEFT JOIN pg_class c ON c.relnamespace = ns.oid AND c.relname = w.n),
@@ -33,7 +33,8 @@ const apartScope = `WITH
    WHERE n.nspname = 'fugu_twin' AND c.relname IN ('fugu twins', 'fugu origins'))
 `
 
-// apartHoles look whether a guest could change what Fugu goes by: twins, the list of them, and where their rows come from.
+// apartHoles look whether a guest could change what Fugu goes by: twins, the list of them, and where their rows come
+// from.
 const apartHoles = apartScope + `
  SELECT format('the guest can act as role %I, which is a superuser, or may create roles or replicate', rolname),
    format('ALTER ROLE %I NOSUPERUSER NOCREATEROLE NOREPLICATION; or give fugu another guest role.', rolname)
@@ -41,7 +42,8 @@ const apartHoles = apartScope + `
  UNION ALL SELECT format('the guest can act as role %I, which upstream.twins is: it could change twins', k.rolname),
    format('REVOKE %I FROM %I;', k.rolname, session_user)
    FROM keeper k JOIN roles r USING (oid) WHERE NOT EXISTS (SELECT FROM roles WHERE rolsuper)
- UNION ALL SELECT format('the schema fugu_twin of the guest''s database does not belong to %I, which upstream.twins is', $3),
+ UNION ALL SELECT format('the schema fugu_twin of the guest''s database does not belong to %I, which upstream.twins is',
+   $3),
    'DROP SCHEMA fugu_twin CASCADE; and run fugu twin build.'
    FROM pg_namespace n WHERE n.nspname = 'fugu_twin' AND n.nspowner NOT IN (SELECT oid FROM keeper)
  UNION ALL SELECT format('%s does not belong to %I, which upstream.twins is', own.oid::regclass, $3),
@@ -73,8 +75,8 @@ const apartWarnings = apartScope + `
    FROM pg_user_mappings m JOIN pg_foreign_server s ON s.oid = m.srvid, roles r
    WHERE (m.umuser = 0 OR m.umuser = r.oid) AND has_server_privilege(r.oid, s.oid, 'USAGE')`
 
-// CheckApart looks, with a guest's own connection, whether a database holds no protected table but twins alone, which the
-// role keeper has built, and how far from the protected tables it is.
+// CheckApart looks, with a guest's own connection, whether a database holds no protected table but twins alone, which
+// the role keeper has built, and how far from the protected tables it is.
 func CheckApart(ctx context.Context, config *pgconn.Config, tables []Protected, keeper string) (
 	a Apart, holes, warnings []Finding, err error) {
 	conn, err := connect(ctx, config)

@@ -10,12 +10,13 @@ import (
 	"fugu/planner"
 )
 
-// Contents identifies what a table that is public holds, in whatever order its rows lie: their number, and a hash of its
-// columns' names and types and of all rows. table is qualified and quoted. The rows' hashes are sorted and hashed in 256
-// parts, since PostgreSQL can hold no value above 1 GB.
+// Contents identifies what a table that is public holds, in whatever order its rows lie: their number, and a hash of
+// its columns' names and types and of all rows. table is qualified and quoted. The rows' hashes are sorted and hashed
+// in 256 parts, since PostgreSQL can hold no value above 1 GB.
 func (r *Reader) Contents(ctx context.Context, table string) (rows int64, hash string, err error) {
 	columns, err := r.Query(ctx, `SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
-	  WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`, [][]byte{[]byte(table)}, nil)
+	  WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
+		[][]byte{[]byte(table)}, nil)
 	if err != nil {
 		return 0, "", fmt.Errorf("reading the columns of %s: %w", table, err)
 	}

@@ -50,7 +50,8 @@ func TestContents(t *testing.T) {
 	differs("ALTER TABLE contents ALTER a TYPE int8", 999)
 	differs("INSERT INTO contents VALUES (NULL, NULL)", 1000)
 	_, before := look()
-	exec("CREATE TABLE sorted AS SELECT * FROM contents ORDER BY c DESC; TRUNCATE contents; INSERT INTO contents SELECT * FROM sorted; DROP TABLE sorted")
+	exec("CREATE TABLE sorted AS SELECT * FROM contents ORDER BY c DESC; TRUNCATE contents; INSERT INTO contents " +
+		"SELECT * FROM sorted; DROP TABLE sorted")
 	if _, after := look(); after != before {
 		t.Error("the order of the rows matters")
 	}

@@ -15,12 +15,15 @@ import (
 // fits is taken, by guest and reader, and cancel requests go there too.
 func TestSeveralHosts(t *testing.T) {
 	writes := pgcluster.Shared(t)
-	reads := pgcluster.StartTest(t, pgcluster.Options{Settings: map[string]string{"default_transaction_read_only": "on"}})
+	reads := pgcluster.StartTest(t,
+		pgcluster.Options{Settings: map[string]string{"default_transaction_read_only": "on"}})
 	dsn := func(attrs string) string {
-		return fmt.Sprintf("host=127.0.0.1,127.0.0.1,127.0.0.1 port=%d,%d,%d user=postgres dbname=postgres sslmode=disable target_session_attrs=%s",
+		return fmt.Sprintf("host=127.0.0.1,127.0.0.1,127.0.0.1 port=%d,%d,%d user=postgres dbname=postgres "+
+			"sslmode=disable target_session_attrs=%s",
 			closedPort(t), reads.Port(), writes.Port(), attrs)
 	}
-	for attrs, want := range map[string]*pgcluster.Cluster{"any": reads, "read-write": writes, "read-only": reads, "primary": reads} {
+	for attrs, want := range map[string]*pgcluster.Cluster{"any": reads, "read-write": writes, "read-only": reads,
+		"primary": reads} {
 		t.Run(attrs, func(t *testing.T) {
 			config, err := pgconn.ParseConfig(dsn(attrs))
 			if err != nil {
@@ -48,7 +51,9 @@ func TestSeveralHosts(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer r.Close()
-			rows, err := r.Query(t.Context(), "SELECT current_setting('port'), current_setting('default_transaction_read_only'), current_setting('transaction_read_only')", nil, nil)
+			rows, err := r.Query(t.Context(),
+				"SELECT current_setting('port'), current_setting('default_transaction_read_only'), "+
+					"current_setting('transaction_read_only')", nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,10 +19,10 @@ import (
 	"github.com/xdg-go/scram"
 )
 
-// Most of what a login costs Fugu itself is pgconn's: a goroutine and a timer for each wait, buffers that a connection which
-// is taken over keeps, and the thousands of rounds of SCRAM's key for the same password again. A login that needs none of
-// what pgconn knows is done here, in the goroutine of its client and with what logins before it have left; every other one,
-// and every one in which something unexpected happens, is pgconn's.
+// Most of what a login costs Fugu itself is pgconn's: a goroutine and a timer for each wait, buffers that a connection
+// which is taken over keeps, and the thousands of rounds of SCRAM's key for the same password again. A login that needs
+// none of what pgconn knows is done here, in the goroutine of its client and with what logins before it have left;
+// every other one, and every one in which something unexpected happens, is pgconn's.
 
 // errLonger is the error of a login that has to be pgconn's.
 var errLonger = errors.New("not a simple login")
@@ -32,7 +32,8 @@ func simple(c *pgconn.Config) bool {
 	return c.TLSConfig == nil && len(c.Fallbacks) == 0 &&
 		c.ValidateConnect == nil && c.AfterConnect == nil && c.AfterNetConnect == nil && c.OAuthTokenProvider == nil &&
 		c.RequireAuth == "" && c.ChannelBinding != "require" && c.SSLCertMode != "require" &&
-		slices.Contains([]string{"", "3.0"}, c.MinProtocolVersion) && slices.Contains([]string{"", "3.0"}, c.MaxProtocolVersion) &&
+		slices.Contains([]string{"", "3.0"}, c.MinProtocolVersion) &&
+		slices.Contains([]string{"", "3.0"}, c.MaxProtocolVersion) &&
 		strings.IndexFunc(c.Password, func(r rune) bool { return r >= 0x80 }) < 0 // others SCRAM would have normalized
 }
 
@@ -113,12 +114,15 @@ func (t *talk) logIn(parameters map[string]string) (*pgconn.HijackedConn, error)
 	if t.config.Database != "" {
 		named["database"] = t.config.Database
 	}
-	if err := t.say(&pgproto3.StartupMessage{ProtocolVersion: pgproto3.ProtocolVersion30, Parameters: named}); err != nil {
+	startup := &pgproto3.StartupMessage{ProtocolVersion: pgproto3.ProtocolVersion30, Parameters: named}
+	if err := t.say(startup); err != nil {
 		return nil, err
 	}
-	h := &pgconn.HijackedConn{Conn: t.conn, Config: t.config, ParameterStatuses: make(map[string]string, 16), CustomData: map[string]any{}}
+	h := &pgconn.HijackedConn{Conn: t.conn, Config: t.config, ParameterStatuses: make(map[string]string, 16),
+		CustomData: map[string]any{}}
 	accepted := false
-	for h.TxStatus == 0 || t.ReadBufferLen() > 0 { // a message of no request's may stand right behind the last of the login's
+	// A message of no request's may stand right behind the last of the login's.
+	for h.TxStatus == 0 || t.ReadBufferLen() > 0 {
 		message, err := t.Receive()
 		if err != nil {
 			return nil, err
@@ -129,7 +133,8 @@ func (t *talk) logIn(parameters map[string]string) (*pgconn.HijackedConn, error)
 		case *pgproto3.AuthenticationCleartextPassword:
 			err = t.say(&pgproto3.PasswordMessage{Password: t.config.Password})
 		case *pgproto3.AuthenticationMD5Password:
-			err = t.say(&pgproto3.PasswordMessage{Password: "md5" + hexMD5(hexMD5(t.config.Password+t.config.User)+string(m.Salt[:]))})
+			hashed := hexMD5(hexMD5(t.config.Password+t.config.User) + string(m.Salt[:]))
+			err = t.say(&pgproto3.PasswordMessage{Password: "md5" + hashed})
 		case *pgproto3.AuthenticationSASL:
 			err = t.prove(m.AuthMechanisms)
 		case *pgproto3.ParameterStatus:
@@ -243,4 +248,14 @@ func unexpected(m pgproto3.BackendMessage) error {
 		return pgconn.ErrorResponseToPgError(e)
 	}
 	return fmt.Errorf("unexpected %T in a login", m)
+}
+
+// probes is how many of TCP's questions a database may leave unanswered before its connection is given up.
+const probes = 4
+
+// Dialer dials databases so that TCP asks, after so long a silence, whether they are still there.
+func Dialer(keepAlive time.Duration) pgconn.DialFunc {
+	d := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: keepAlive,
+		Interval: max(time.Second, keepAlive/probes), Count: probes}}
+	return d.DialContext
 }

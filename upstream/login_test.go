@@ -22,7 +22,9 @@ import (
 func asked(t testing.TB) *pgcluster.Cluster {
 	t.Helper()
 	c := pgcluster.StartTest(t, pgcluster.Options{})
-	err := c.Exec(t.Context(), "postgres", `CREATE ROLE "scram-sha-256" LOGIN PASSWORD 'scram-sha-256'; CREATE ROLE password LOGIN PASSWORD 'password'; CREATE ROLE trust LOGIN;
+	err := c.Exec(t.Context(), "postgres",
+		`CREATE ROLE "scram-sha-256" LOGIN PASSWORD 'scram-sha-256';
+		CREATE ROLE password LOGIN PASSWORD 'password'; CREATE ROLE trust LOGIN;
 		SET password_encryption = md5; CREATE ROLE md5 LOGIN PASSWORD 'md5'`)
 	if err != nil {
 		t.Fatal(err)
@@ -51,8 +53,11 @@ func TestLogin(t *testing.T) {
 	c := asked(t)
 	for _, user := range []string{"scram-sha-256", "password", "md5", "trust"} {
 		for _, host := range []string{"127.0.0.1", c.SocketDir(), "localhost"} {
-			for _, change := range []string{"", "password=wrong", "dbname=nowhere", "work_mem=lots", "application_name=some"} {
-				config := parsed(t, fmt.Sprintf("host=%s port=%d user=%s password=%[3]s dbname=postgres sslmode=disable %[4]s", host, c.Port(), user, change))
+			for _, change := range []string{"", "password=wrong", "dbname=nowhere", "work_mem=lots",
+				"application_name=some"} {
+				config := parsed(t,
+					fmt.Sprintf("host=%s port=%d user=%s password=%[3]s dbname=postgres sslmode=disable %[4]s", host,
+						c.Port(), user, change))
 				if !simple(config) {
 					t.Fatal("it is not a simple login")
 				}
@@ -61,7 +66,9 @@ func TestLogin(t *testing.T) {
 					want, wanted := pgconn.ConnectConfig(t.Context(), config)
 					if err != nil || wanted != nil {
 						var a, b *pgconn.PgError
-						if !errors.As(wanted, &b) || !(errors.As(err, &a) && a.Code == b.Code && a.Message == b.Message) && !(host == "localhost" && err == errLonger) {
+						if !errors.As(wanted, &b) ||
+							!(errors.As(err, &a) && a.Code == b.Code && a.Message == b.Message) &&
+								!(host == "localhost" && err == errLonger) {
 							t.Errorf("%s at %s, %s: %v; pgconn: %v", user, host, change, err, wanted)
 						}
 						continue
@@ -70,12 +77,15 @@ func TestLogin(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if h, err := want.Hijack(); err != nil || !maps.Equal(h.ParameterStatuses, got.ParameterStatuses) || len(got.ParameterStatuses) < 10 {
+					if h, err := want.Hijack(); err != nil || !maps.Equal(h.ParameterStatuses, got.ParameterStatuses) ||
+						len(got.ParameterStatuses) < 10 {
 						t.Errorf("%s at %s: %v, %v, %v", user, host, got.ParameterStatuses, h.ParameterStatuses, err)
 					} else {
 						_ = h.Conn.Close()
 					}
-					if r, err := same.Exec(t.Context(), "SELECT pg_backend_pid(), current_user").ReadAll(); err != nil || string(r[0].Rows[0][0]) != fmt.Sprint(got.PID) || string(r[0].Rows[0][1]) != user {
+					if r, err := same.Exec(t.Context(),
+						"SELECT pg_backend_pid(), current_user").ReadAll(); err != nil ||
+						string(r[0].Rows[0][0]) != fmt.Sprint(got.PID) || string(r[0].Rows[0][1]) != user {
 						t.Errorf("%s at %s: %v, %v", user, host, r, err)
 					}
 					if err := errors.Join(same.CancelRequest(t.Context()), same.Close(t.Context())); err != nil {
@@ -89,7 +99,8 @@ func TestLogin(t *testing.T) {
 
 // What pgconn knows better is left to it.
 func TestLongerLogin(t *testing.T) {
-	for _, more := range []string{"sslmode=prefer", "sslmode=require", "host=127.0.0.1,127.0.0.2", "target_session_attrs=read-write", "require_auth=scram-sha-256", "channel_binding=require",
+	for _, more := range []string{"sslmode=prefer", "sslmode=require", "host=127.0.0.1,127.0.0.2",
+		"target_session_attrs=read-write", "require_auth=scram-sha-256", "channel_binding=require",
 		"max_protocol_version=latest", "min_protocol_version=3.2", "password=groß", "sslcertmode=require"} {
 		if simple(parsed(t, "host=127.0.0.1 sslmode=disable "+more)) {
 			t.Errorf("%s makes a simple login", more)
@@ -193,7 +204,8 @@ func TestLoginWithLiar(t *testing.T) {
 		ready(b)
 		b.Send(&pgproto3.ParameterStatus{Name: "late", Value: "1"})
 	})
-	if h, err := logIn(t.Context(), late, map[string]string{}); err != nil || h.ParameterStatuses["late"] != "1" || h.PID != 7 || string(h.SecretKey) != "\x01\x02\x03\x04" {
+	if h, err := logIn(t.Context(), late, map[string]string{}); err != nil || h.ParameterStatuses["late"] != "1" ||
+		h.PID != 7 || string(h.SecretKey) != "\x01\x02\x03\x04" {
 		t.Errorf("what comes behind: %+v, %v", h, err)
 	} else {
 		_ = h.Conn.Close()
@@ -212,7 +224,8 @@ func TestLoginEnds(t *testing.T) {
 	if _, err := logIn(t.Context(), silent, map[string]string{}); err == nil {
 		t.Error("connect_timeout is not kept")
 	}
-	if _, err := logIn(t.Context(), parsed(t, fmt.Sprintf("host=127.0.0.1 port=%d sslmode=disable", closedPort(t))), map[string]string{}); err == nil || errors.Is(err, errLonger) {
+	if _, err := logIn(t.Context(), parsed(t, fmt.Sprintf("host=127.0.0.1 port=%d sslmode=disable", closedPort(t))),
+		map[string]string{}); err == nil || errors.Is(err, errLonger) {
 		t.Errorf("nobody listens: %v", err)
 	}
 }
@@ -240,12 +253,13 @@ func TestPasswordsAreNotPrepared(t *testing.T) {
 	}
 }
 
-// BenchmarkLogin is a login by itself and by pgconn, of a user with a password and of one without. cpu-µs is the processor
-// time of this side alone.
+// BenchmarkLogin is a login by itself and by pgconn, of a user with a password and of one without. cpu-µs is the
+// processor time of this side alone.
 func BenchmarkLogin(b *testing.B) {
 	c := asked(b)
 	for _, user := range []string{"scram-sha-256", "trust"} {
-		config := parsed(b, fmt.Sprintf("host=127.0.0.1 port=%d user=%s password=%[2]s dbname=postgres sslmode=disable", c.Port(), user))
+		config := parsed(b, fmt.Sprintf("host=127.0.0.1 port=%d user=%s password=%[2]s dbname=postgres sslmode=disable",
+			c.Port(), user))
 		config.DialFunc = Dialer(time.Minute)
 		for name, login := range map[string]func() (*pgconn.HijackedConn, error){
 			"own": func() (*pgconn.HijackedConn, error) { return logIn(b.Context(), config, config.RuntimeParams) },

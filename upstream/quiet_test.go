@@ -136,7 +136,8 @@ func BenchmarkDescribe(b *testing.B) {
 	}
 	defer r.Close()
 	for b.Loop() {
-		if _, err := r.Describe(b.Context(), "SELECT relkind, count(*) FROM pg_class WHERE relpages > $1 GROUP BY relkind", []uint32{23}); err != nil {
+		if _, err := r.Describe(b.Context(),
+			"SELECT relkind, count(*) FROM pg_class WHERE relpages > $1 GROUP BY relkind", []uint32{23}); err != nil {
 			b.Fatal(err)
 		}
 	}

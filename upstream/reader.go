@@ -40,13 +40,15 @@ func pinned(timeout time.Duration) map[string]string {
 		"client_encoding":               "UTF8",
 		"standard_conforming_strings":   "on",
 		// Everybody may read in pg_stat_all_indexes how many entries index scans have returned, and that would be the
-		// number of protected rows that a condition holds for. A scan of the whole table counts, and takes, the same always.
+		// number of protected rows that a condition holds for. A scan of the whole table counts, and takes, the same
+		// always.
 		"enable_indexscan":     "off",
 		"enable_indexonlyscan": "off",
 		"enable_bitmapscan":    "off",
 		"statement_timeout":    strconv.FormatInt(timeout.Milliseconds(), 10),
-		// To compile the expressions of a model takes every worker 0.1 s. PostgreSQL's own 100000 is met by a scan of a million
-		// rows with twenty sums, which saves less than that. From this on PostgreSQL optimizes what it compiles, too.
+		// To compile the expressions of a model takes every worker 0.1 s. PostgreSQL's own 100000 is met by a scan of a
+		// million rows with twenty sums, which saves less than that. From this on PostgreSQL optimizes what it
+		// compiles, too.
 		"jit_above_cost": "500000",
 	}
 	if hook.ReaderPath {
@@ -94,8 +96,8 @@ func (r *Reader) Timeout() time.Duration { return r.timeout }
 // Close closes the pool and waits for its connections.
 func (r *Reader) Close() { r.pool.Close() }
 
-// Forget closes the connection that was used last, as it would be closed if its statement had been interrupted: a new one
-// takes its place when it is needed.
+// Forget closes the connection that was used last, as it would be closed if its statement had been interrupted: a new
+// one takes its place when it is needed.
 func (r *Reader) Forget() {
 	ctx, stop := context.WithTimeout(context.Background(), time.Second)
 	defer stop()
@@ -107,14 +109,17 @@ func (r *Reader) Forget() {
 	conn.Release()
 }
 
-// Describe asks PostgreSQL for a statement's types. Nothing runs. PostgreSQL's own error about the statement (an operator
-// or a literal that does not fit) is passed on with its code, without a position: it speaks of text and catalog only.
+// Describe asks PostgreSQL for a statement's types. Nothing runs. PostgreSQL's own error about the statement (an
+// operator or a literal that does not fit) is passed on with its code, without a position: it speaks of text and
+// catalog only.
 func (r *Reader) Describe(ctx context.Context, sql string, paramTypes []uint32) (planner.Description, error) {
 	return r.DescribeMeanwhile(ctx, sql, paramTypes, func() {})
 }
 
 // DescribeMeanwhile is Describe, and does work between the question and the answer.
-func (r *Reader) DescribeMeanwhile(ctx context.Context, sql string, paramTypes []uint32, work func()) (planner.Description, error) {
+func (r *Reader) DescribeMeanwhile(
+	ctx context.Context, sql string, paramTypes []uint32, work func(),
+) (planner.Description, error) {
 	var out planner.Description
 	err := r.with(ctx, func(c *pgconn.PgConn) error {
 		p := c.StartPipeline(ctx)
@@ -142,8 +147,11 @@ func (r *Reader) DescribeMeanwhile(ctx context.Context, sql string, paramTypes [
 	return out, err
 }
 
-// Evaluate runs a statement over constants. PostgreSQL's error about them is passed on with its code: it speaks of text only.
-func (r *Reader) Evaluate(ctx context.Context, sql string, params [][]byte, paramTypes []uint32) ([][]planner.Value, error) {
+// Evaluate runs a statement over constants. PostgreSQL's error about them is passed on with its code: it speaks of text
+// only.
+func (r *Reader) Evaluate(
+	ctx context.Context, sql string, params [][]byte, paramTypes []uint32,
+) ([][]planner.Value, error) {
 	var out [][]planner.Value
 	err := r.with(ctx, func(c *pgconn.PgConn) (err error) {
 		out, err = query(ctx, c, sql, params, paramTypes)
@@ -162,7 +170,9 @@ func aboutText(err error) error {
 }
 
 // Query runs a statement over reference tables or catalogs, and returns its rows in text form.
-func (r *Reader) Query(ctx context.Context, sql string, params [][]byte, paramTypes []uint32) ([][]planner.Value, error) {
+func (r *Reader) Query(
+	ctx context.Context, sql string, params [][]byte, paramTypes []uint32,
+) ([][]planner.Value, error) {
 	var out [][]planner.Value
 	err := r.with(ctx, func(c *pgconn.PgConn) (err error) {
 		out, err = query(ctx, c, sql, params, paramTypes)
@@ -171,7 +181,9 @@ func (r *Reader) Query(ctx context.Context, sql string, params [][]byte, paramTy
 	return out, err
 }
 
-func query(ctx context.Context, c *pgconn.PgConn, sql string, params [][]byte, paramTypes []uint32) ([][]planner.Value, error) {
+func query(
+	ctx context.Context, c *pgconn.PgConn, sql string, params [][]byte, paramTypes []uint32,
+) ([][]planner.Value, error) {
 	var out [][]planner.Value
 	rows := c.ExecParams(ctx, sql, params, paramTypes, nil, nil)
 	for rows.NextRow() {
@@ -225,7 +237,9 @@ func rollback(ctx context.Context, c *pgconn.PgConn) {
 	_ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK").Close()
 }
 
-func statistics(ctx context.Context, c *pgconn.PgConn, questions []Question, start []*big.Rat) (mechanism.Statistics, error) {
+func statistics(
+	ctx context.Context, c *pgconn.PgConn, questions []Question, start []*big.Rat,
+) (mechanism.Statistics, error) {
 	f := append([]*big.Rat(nil), start...)
 	if hook.NoStart {
 		clear(f)
@@ -297,15 +311,21 @@ func (q Question) run(ctx context.Context, c *pgconn.PgConn, f []*big.Rat) error
 	return failed
 }
 
+// withheld is what is said instead of PostgreSQL's reason.
+const withheld = "The reason is withheld, since it can tell about the rows; " +
+	"the statement is charged as if it had been answered."
+
 // ErrStatistics is the error of a statistics statement that failed on its rows: PV005, whatever the reason.
 var ErrStatistics = sqlstate.New(sqlstate.StatisticsFailed, "the statement failed on protected rows").
-	WithDetail("The reason is withheld, since it can tell about the rows; the statement is charged as if it had been answered.").
+	WithDetail(withheld).
 	WithHint("Keep divisors from zero with NULLIF, and do not cast text to numbers.")
 
-// ErrInterrupted is the error of a statistics statement that the database could not finish, for a reason that may be gone
-// at the next try: a timeout, memory, a lock. It is PV005 and charged like any other, since the data may have a part in it.
-var ErrInterrupted = sqlstate.New(sqlstate.StatisticsFailed, "the database could not finish the statement on protected rows").
-	WithDetail("The reason is withheld, since it can tell about the rows; the statement is charged as if it had been answered.").
+// ErrInterrupted is the error of a statistics statement that the database could not finish, for a reason that may be
+// gone at the next try: a timeout, memory, a lock. It is PV005 and charged like any other, since the data may have a
+// part in it.
+var ErrInterrupted = sqlstate.New(sqlstate.StatisticsFailed,
+	"the database could not finish the statement on protected rows").
+	WithDetail(withheld).
 	WithHint("Select fewer rows. Another try is charged again.")
 
 // with runs f on a connection of the pool, and turns errors into what may be shown.

@@ -25,7 +25,8 @@ func newReader(t *testing.T, db string, timeout time.Duration) *Reader {
 	t.Helper()
 	run(t, "postgres", "CREATE DATABASE "+db)
 	run(t, db, `CREATE ROLE `+db+`_reader LOGIN; CREATE TABLE t (k text, x int, d int, s text, f float8);
-		INSERT INTO t VALUES ('a', 1, 1, '10', 1), ('a', 2, 1, '20', 2), ('b', 3, 0, 'hidden-value', 'NaN'), ('c', 4, 1, '4', 'Infinity');
+		INSERT INTO t VALUES ('a', 1, 1, '10', 1), ('a', 2, 1, '20', 2), ('b', 3, 0, 'hidden-value', 'NaN'),
+			('c', 4, 1, '4', 'Infinity');
 		GRANT SELECT ON t TO `+db+`_reader`)
 	// What the role says, and what the connection string says, does not count.
 	run(t, db, "ALTER ROLE "+db+"_reader SET search_path = public; ALTER ROLE "+db+"_reader SET DateStyle = 'German'")
@@ -39,7 +40,8 @@ func newReader(t *testing.T, db string, timeout time.Duration) *Reader {
 
 // scalar is a question with one aggregate and no keys, whose value is component k of F.
 func scalar(sql string, k int) Question {
-	return Question{SQL: sql, Cut: &planner.Bound{Cut: &planner.Cut{}, Terms: make([]planner.Term, 1), Aggregates: []planner.Aggregate{named("sum", 0)}, Cells: []planner.Cell{{}}},
+	return Question{SQL: sql, Cut: &planner.Bound{Cut: &planner.Cut{}, Terms: make([]planner.Term, 1),
+		Aggregates: []planner.Aggregate{named("sum", 0)}, Cells: []planner.Cell{{}}},
 		Component: [][]int{{k}}}
 }
 
@@ -80,7 +82,8 @@ func rationals(n int) []*big.Rat {
 func TestReaderPinned(t *testing.T) {
 	r := newReader(t, "pinned", 7*time.Second)
 	for name, want := range map[string]string{
-		"default_transaction_read_only": "on", "transaction_read_only": "on", "search_path": "pg_catalog, pg_temp", "TimeZone": "UTC",
+		"default_transaction_read_only": "on", "transaction_read_only": "on", "search_path": "pg_catalog, pg_temp",
+		"TimeZone":  "UTC",
 		"DateStyle": "ISO, YMD", "IntervalStyle": "postgres", "extra_float_digits": "1", "client_encoding": "UTF8",
 		"standard_conforming_strings": "on", "statement_timeout": "7s",
 		"enable_indexscan": "off", "enable_indexonlyscan": "off", "enable_bitmapscan": "off",
@@ -97,7 +100,8 @@ func TestReaderReadOnly(t *testing.T) {
 	r := newReader(t, "readonly", time.Minute)
 	run(t, "readonly", "GRANT ALL ON t TO readonly_reader; GRANT CREATE ON SCHEMA public TO readonly_reader")
 	for _, sql := range []string{
-		"INSERT INTO public.t VALUES ('z')", "UPDATE public.t SET x = 0", "DELETE FROM public.t", "CREATE TABLE public.u (x int)",
+		"INSERT INTO public.t VALUES ('z')", "UPDATE public.t SET x = 0", "DELETE FROM public.t",
+		"CREATE TABLE public.u (x int)",
 		"SELECT nextval('public.sq')", "WITH w AS (DELETE FROM public.t RETURNING 1) SELECT count(*) FROM w",
 	} {
 		_, err := r.Query(t.Context(), sql, nil, nil)
@@ -110,7 +114,8 @@ func TestReaderReadOnly(t *testing.T) {
 		}
 	}
 	var n int
-	if err := open(t, "postgres", "readonly").QueryRow(t.Context(), "SELECT count(*) FROM t WHERE x > 0").Scan(&n); err != nil || n != 4 {
+	if err := open(t, "postgres", "readonly").QueryRow(t.Context(),
+		"SELECT count(*) FROM t WHERE x > 0").Scan(&n); err != nil || n != 4 {
 		t.Errorf("%d rows are left, %v", n, err)
 	}
 }
@@ -128,9 +133,11 @@ func TestReaderRowErrors(t *testing.T) {
 		"SELECT -sum(f) FROM public.t WHERE k = 'c'",
 		"SELECT sum(f) FROM public.t WHERE k <= 'b'",
 	} {
-		_, err := r.Statistics(t.Context(), []Question{scalar("SELECT count(*) FROM public.t", 0), scalar(sql, 1)}, rationals(2))
+		_, err := r.Statistics(t.Context(), []Question{scalar("SELECT count(*) FROM public.t", 0), scalar(sql, 1)},
+			rationals(2))
 		wantCode(t, err, sqlstate.StatisticsFailed, "division", "hidden-value", "range", "NaN", "22012", "22P02")
-		if e := sqlstate.As(err); e.Message != ErrStatistics.Message || e.Detail != ErrStatistics.Detail || e.Hint != ErrStatistics.Hint || e.Position != 0 {
+		if e := sqlstate.As(err); e.Message != ErrStatistics.Message || e.Detail != ErrStatistics.Detail ||
+			e.Hint != ErrStatistics.Hint || e.Position != 0 {
 			t.Errorf("%s: %+v is not what every failure says", sql, e)
 		}
 	}
@@ -146,7 +153,8 @@ func TestReaderRowErrors(t *testing.T) {
 
 func TestReaderTimeout(t *testing.T) {
 	r := newReader(t, "slow", 50*time.Millisecond)
-	_, err := r.Statistics(t.Context(), []Question{scalar("SELECT count(*) FROM public.t, pg_sleep(600)", 0)}, rationals(1))
+	_, err := r.Statistics(t.Context(), []Question{scalar("SELECT count(*) FROM public.t, pg_sleep(600)", 0)},
+		rationals(1))
 	wantCode(t, err, sqlstate.StatisticsFailed, "timeout", "57014")
 }
 
@@ -158,7 +166,8 @@ func TestReaderCancel(t *testing.T) {
 		_, err := r.Statistics(ctx, []Question{scalar("SELECT count(*) FROM public.t, pg_sleep(600)", 0)}, rationals(1))
 		done <- err
 	}()
-	waitFor(t, "cancel", "SELECT count(*) = 1 FROM pg_stat_activity WHERE usename = 'cancel_reader' AND wait_event = 'PgSleep'")
+	waitFor(t, "cancel",
+		"SELECT count(*) = 1 FROM pg_stat_activity WHERE usename = 'cancel_reader' AND wait_event = 'PgSleep'")
 	cancel()
 	wantCode(t, <-done, sqlstate.QueryCanceled)
 	_, err := r.Query(ctx, "SELECT 1", nil, nil) // before it has a connection
@@ -194,7 +203,10 @@ func TestReaderUnavailable(t *testing.T) {
 		"no such role":   func(c *pgxpool.Config) { c.ConnConfig.User = "nobody_at_all" },
 		"no database":    func(c *pgxpool.Config) { c.ConnConfig.Database = "nothing_at_all" },
 		"no dialing": func(c *pgxpool.Config) {
-			c.ConnConfig.DialFunc = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no") }
+			c.ConnConfig.DialFunc = func(context.Context, string, string) (net.Conn, error) {
+				return nil,
+					errors.New("no")
+			}
 		},
 	} {
 		broken, err := OpenReader(dsn, time.Minute, change)
@@ -214,10 +226,13 @@ func TestReaderUnavailable(t *testing.T) {
 	t.Run("ended by the administrator", func(t *testing.T) {
 		done := make(chan error, 1)
 		go func() {
-			_, err := r.Statistics(t.Context(), []Question{scalar("SELECT count(*) FROM public.t, pg_sleep(600)", 0)}, rationals(1))
+			_, err := r.Statistics(t.Context(), []Question{scalar("SELECT count(*) FROM public.t, pg_sleep(600)", 0)},
+				rationals(1))
 			done <- err
 		}()
-		waitFor(t, "unavailable", "SELECT count(pg_terminate_backend(pid)) = 1 FROM pg_stat_activity WHERE usename = 'unavailable_reader' AND wait_event = 'PgSleep'")
+		waitFor(t, "unavailable",
+			"SELECT count(pg_terminate_backend(pid)) = 1 FROM pg_stat_activity WHERE usename = 'unavailable_reader' "+
+				"AND wait_event = 'PgSleep'")
 		wantCode(t, <-done, sqlstate.ConnectionFailure, "terminating")
 		if err := ask(r); err != nil { // and then there is a new connection
 			t.Error(err)
@@ -227,8 +242,10 @@ func TestReaderUnavailable(t *testing.T) {
 
 func TestReaderDescribe(t *testing.T) {
 	r := newReader(t, "describe", time.Minute)
-	d, err := r.Describe(t.Context(), "SELECT count(*), avg(x), sum(f) FROM public.t WHERE x > $1 AND k = $2", []uint32{20, 0})
-	if err != nil || !slices.Equal(d.ParamTypes, []uint32{20, 25}) || !slices.Equal(d.ResultTypes, []uint32{20, 1700, 701}) {
+	d, err := r.Describe(t.Context(), "SELECT count(*), avg(x), sum(f) FROM public.t WHERE x > $1 AND k = $2",
+		[]uint32{20, 0})
+	if err != nil || !slices.Equal(d.ParamTypes, []uint32{20, 25}) ||
+		!slices.Equal(d.ResultTypes, []uint32{20, 1700, 701}) {
 		t.Errorf("%v %v", d, err)
 	}
 	for sql, want := range map[string]sqlstate.Code{
@@ -289,12 +306,14 @@ func TestReaderSnapshot(t *testing.T) {
 	go func() {
 		s, err := r.Statistics(t.Context(), []Question{
 			scalar("SELECT count(*) FROM public.t", 0),
-			scalar("SELECT count(*) FROM (SELECT pg_advisory_xact_lock_shared(1)) AS l", 1), // waits until there is another row
+			// Waits until there is another row.
+			scalar("SELECT count(*) FROM (SELECT pg_advisory_xact_lock_shared(1)) AS l", 1),
 			scalar("SELECT count(*) FROM public.t", 2),
 		}, rationals(3))
 		done <- result{s, err}
 	}()
-	waitFor(t, "snapshot", "SELECT count(*) = 1 FROM pg_stat_activity WHERE usename = 'snapshot_reader' AND wait_event = 'advisory'")
+	waitFor(t, "snapshot",
+		"SELECT count(*) = 1 FROM pg_stat_activity WHERE usename = 'snapshot_reader' AND wait_event = 'advisory'")
 	if _, err := writer.Exec(t.Context(), "INSERT INTO t VALUES ('new'); SELECT pg_advisory_unlock(1)"); err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +331,8 @@ func TestReaderCells(t *testing.T) {
 	r := newReader(t, "cells", time.Minute)
 	cut := &planner.Bound{Cut: &planner.Cut{Keys: []planner.Key{{Name: "k"}}}, Terms: make([]planner.Term, 3),
 		Aggregates: []planner.Aggregate{named("count", 0), named("avg", 1, 2)}}
-	sql := "SELECT k, count(*), count(x) FILTER (WHERE k <> 'a'), sum(x) FILTER (WHERE k <> 'a') FROM public.t WHERE x > $1 GROUP BY k"
+	sql := "SELECT k, count(*), count(x) FILTER (WHERE k <> 'a'), sum(x) FILTER (WHERE k <> 'a') FROM public.t WHERE " +
+		"x > $1 GROUP BY k"
 	for _, key := range []planner.Value{{Text: "b"}, {Text: "a"}, {Text: "nobody"}, {Null: true}} {
 		cut.Cells = append(cut.Cells, planner.Cell{Keys: []planner.Value{key}})
 	}
@@ -320,7 +340,8 @@ func TestReaderCells(t *testing.T) {
 	for k := range start {
 		start[k] = big.NewRat(int64(100+k), 1)
 	}
-	s, err := r.Statistics(t.Context(), []Question{{Cut: cut, SQL: sql, Args: [][]byte{[]byte("0")}, Types: []uint32{23}, Component: [][]int{{0, 1}, {2, 3}, {4, 5}, {6, -1}}}}, start)
+	s, err := r.Statistics(t.Context(), []Question{{Cut: cut, SQL: sql, Args: [][]byte{[]byte("0")},
+		Types: []uint32{23}, Component: [][]int{{0, 1}, {2, 3}, {4, 5}, {6, -1}}}}, start)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,10 +356,13 @@ func TestReaderCells(t *testing.T) {
 // The counters that everybody may read must not tell how many rows a condition holds for.
 func TestReaderLeavesIndexesAlone(t *testing.T) {
 	r := newReader(t, "counters", time.Minute)
-	run(t, "counters", "INSERT INTO t SELECT 'many', i FROM generate_series(1, 20000) AS i; CREATE INDEX ON t (x); ANALYZE t")
-	const used = "SELECT coalesce(sum(idx_tup_read), 0) + coalesce(sum(idx_scan), 0) FROM pg_stat_all_indexes WHERE relname = 't'"
+	run(t, "counters",
+		"INSERT INTO t SELECT 'many', i FROM generate_series(1, 20000) AS i; CREATE INDEX ON t (x); ANALYZE t")
+	const used = "SELECT coalesce(sum(idx_tup_read), 0) + coalesce(sum(idx_scan), 0) FROM pg_stat_all_indexes WHERE " +
+		"relname = 't'"
 	guest := open(t, "postgres", "counters")
-	for _, sql := range []string{"SELECT count(*) FROM public.t WHERE x = 7000", "SELECT sum(x) FROM public.t WHERE x BETWEEN 5000 AND 5099"} {
+	for _, sql := range []string{"SELECT count(*) FROM public.t WHERE x = 7000",
+		"SELECT sum(x) FROM public.t WHERE x BETWEEN 5000 AND 5099"} {
 		if _, err := r.Statistics(t.Context(), []Question{scalar(sql, 0)}, rationals(1)); err != nil {
 			t.Fatal(err)
 		}

@@ -65,8 +65,8 @@ func (g *Guest) Renew(ctx context.Context) (lasting bool, err error) {
 	return false, nil
 }
 
-// unknown is what is left of an error when a session does not tell its state, by a statement_timeout of its own perhaps: if it
-// lives, it may have any.
+// unknown is what is left of an error when a session does not tell its state, by a statement_timeout of its own
+// perhaps: if it lives, it may have any.
 func (g *Guest) unknown(err error) error {
 	var refused *pgconn.PgError
 	if own, broken := g.own(); broken == nil && errors.As(err, &refused) && !own.IsClosed() {
@@ -135,7 +135,8 @@ func (g *Guest) exec(ctx context.Context, sql string) ([]*pgconn.Result, error) 
 	}
 	results, err := own.Exec(ctx, sql).ReadAll()
 	if err == nil {
-		// Where writing takes long, pgconn begins to read by itself, and goes on until something comes: it would be a client's.
+		// Where writing takes long, pgconn begins to read by itself, and goes on until something comes: it would be a
+		// client's.
 		err = own.SyncConn(ctx)
 	}
 	if err != nil {
@@ -148,17 +149,20 @@ func (g *Guest) exec(ctx context.Context, sql string) ([]*pgconn.Result, error) 
 const changeable = `SELECT pg_catalog.string_agg(name, ',' ORDER BY name) FROM pg_catalog.pg_show_all_settings()
 	WHERE context OPERATOR(pg_catalog.=) 'user'`
 
-// sessionState asks for an imprint. A client may have put functions and operators of its own before the catalog's, so each
-// is named with its schema.
+// sessionState asks for an imprint. A client may have put functions and operators of its own before the catalog's, so
+// each is named with its schema.
 const sessionState = `SELECT pg_catalog.pg_my_temp_schema() OPERATOR(pg_catalog.<>) 0
 	OR EXISTS (SELECT FROM pg_catalog.pg_listening_channels())
 	OR EXISTS (SELECT FROM pg_catalog.pg_cursor())
 	OR EXISTS (SELECT FROM pg_catalog.pg_prepared_statement() WHERE from_sql)
-	OR EXISTS (SELECT FROM pg_catalog.pg_lock_status() WHERE locktype OPERATOR(pg_catalog.=) 'advisory' AND pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid()),
+	OR EXISTS (SELECT FROM pg_catalog.pg_lock_status() WHERE locktype OPERATOR(pg_catalog.=) 'advisory'
+	  AND pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid()),
 	`
 
 // settingsOf is a hash of settings, of which it takes the names.
-const settingsOf = `(SELECT pg_catalog.md5(pg_catalog.string_agg(COALESCE(pg_catalog.current_setting(n, true), ''), ',')) FROM pg_catalog.unnest('{%s}'::pg_catalog.text[]) AS n)`
+const settingsOf = `(SELECT pg_catalog.md5(pg_catalog.string_agg(COALESCE(pg_catalog.current_setting(n, true), ''),
+  ',')) FROM pg_catalog.unnest('{%s}'::pg_catalog.text[]) AS n)`
 
 // ownSettings asks whether the session has changed a setting that pg_settings shows.
-const ownSettings = `SELECT EXISTS (SELECT FROM pg_catalog.pg_show_all_settings() WHERE source OPERATOR(pg_catalog.=) 'session')`
+const ownSettings = `SELECT EXISTS (SELECT FROM pg_catalog.pg_show_all_settings()
+  WHERE source OPERATOR(pg_catalog.=) 'session')`

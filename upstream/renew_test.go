@@ -8,8 +8,8 @@ import (
 	"fugu/test/pgcluster"
 )
 
-// A guest is renewed if its session holds nothing; it is not touched if it holds something or does not tell; and a change of
-// the server's own configuration is nobody's state.
+// A guest is renewed if its session holds nothing; it is not touched if it holds something or does not tell; and a
+// change of the server's own configuration is nobody's state.
 func TestRenew(t *testing.T) {
 	c := pgcluster.Shared(t)
 	config, err := pgconn.ParseConfig(c.DSN("postgres", "postgres"))
@@ -32,9 +32,12 @@ func TestRenew(t *testing.T) {
 		}
 	}
 	for sql, want := range map[string]bool{
-		"SELECT 1": false, "BEGIN; SET LOCAL work_mem = '5MB'; COMMIT": false, "BEGIN; DECLARE c CURSOR FOR SELECT 1; COMMIT": false, "SELECT pg_advisory_xact_lock(9)": false,
-		"SET work_mem = '5MB'": true, "SET fugu.epsilon = 2": true, "SET my.own = y": true, "SET their.own = 2": true, "SET ROLE pg_monitor": true, "LISTEN x": true, "PREPARE p AS SELECT 1": true,
-		"CREATE TEMP TABLE t (x int)": true, "SELECT pg_advisory_lock(8)": true, "DECLARE c CURSOR WITH HOLD FOR SELECT 1": true, "SET statement_timeout = 1": true,
+		"SELECT 1": false, "BEGIN; SET LOCAL work_mem = '5MB'; COMMIT": false,
+		"BEGIN; DECLARE c CURSOR FOR SELECT 1; COMMIT": false, "SELECT pg_advisory_xact_lock(9)": false,
+		"SET work_mem = '5MB'": true, "SET fugu.epsilon = 2": true, "SET my.own = y": true, "SET their.own = 2": true,
+		"SET ROLE pg_monitor": true, "LISTEN x": true, "PREPARE p AS SELECT 1": true,
+		"CREATE TEMP TABLE t (x int)": true, "SELECT pg_advisory_lock(8)": true,
+		"DECLARE c CURSOR WITH HOLD FOR SELECT 1": true, "SET statement_timeout = 1": true,
 	} {
 		g := open()
 		do(g, sql)

@@ -33,13 +33,16 @@ type Snapshot struct {
 	Contents []string
 }
 
-// InSnapshot runs f on one moment of the database. The tables are locked against being replaced, and refused unless they
-// still are plain tables: a view in the place of one would run its owner's functions with the reader's rights.
+// InSnapshot runs f on one moment of the database. The tables are locked against being replaced, and refused unless
+// they still are plain tables: a view in the place of one would run its owner's functions with the reader's rights.
 //
-// So can a plain table: PostgreSQL's planner evaluates what is constant in the expressions of its indexes, partial ones'
-// conditions, constraints and statistics, and its owner may make an index at any moment, also under the lock. Children that
-// an owner attaches under the lock are not in what was hashed. So nobody owns one, or the type of a column of it, but who may read every protected table anyway.
-func (r *Reader) InSnapshot(ctx context.Context, tables []Ordinary, protected []Protected, f func(*Snapshot) error) error {
+// So can a plain table: PostgreSQL's planner evaluates what is constant in the expressions of its indexes, partial
+// ones' conditions, constraints and statistics, and its owner may make an index at any moment, also under the lock.
+// Children that an owner attaches under the lock are not in what was hashed. So nobody owns one, or the type of a
+// column of it, but who may read every protected table anyway.
+func (r *Reader) InSnapshot(
+	ctx context.Context, tables []Ordinary, protected []Protected, f func(*Snapshot) error,
+) error {
 	var failed error
 	err := r.with(ctx, func(c *pgconn.PgConn) error {
 		if err := begin(ctx, c); err != nil {
@@ -72,7 +75,8 @@ func (s *Snapshot) open(ctx context.Context, t Ordinary, protected []Protected) 
 	for _, p := range protected {
 		schemas, names = append(schemas, planner.Value{Text: p.Schema}), append(names, planner.Value{Text: p.Name})
 	}
-	rows, err := query(ctx, s.conn, plainTable, [][]byte{[]byte(t.String()), planner.Array(schemas), planner.Array(names)}, nil)
+	named := [][]byte{[]byte(t.String()), planner.Array(schemas), planner.Array(names)}
+	rows, err := query(ctx, s.conn, plainTable, named, nil)
 	if err != nil {
 		return err
 	}
@@ -80,14 +84,21 @@ func (s *Snapshot) open(ctx context.Context, t Ordinary, protected []Protected) 
 	case len(rows) != 1 || rows[0][0].Text != "t":
 		return unreadable(t)
 	case rows[0][1].Text != "t" && !hook.GuestCode:
-		return sqlstate.New(sqlstate.NotAnswerable, "the table %s.%s cannot be read together with protected rows: it belongs to a role that may not read these", t.Schema, t.Name).
-			WithHint("Code of a table's owner can run when it is read. Aggregate the protected table in a subquery and join the result; or let the owner of the protected tables own this one, and grant you INSERT, UPDATE and DELETE.")
+		return sqlstate.New(sqlstate.NotAnswerable, "the table %s.%s cannot be read together with protected rows: "+
+			"it belongs to a role that may not read these", t.Schema, t.Name).
+			WithHint("Code of a table's owner can run when it is read. Aggregate the protected table in a subquery " +
+				"and join the result; or let the owner of the protected tables own this one, and grant you " +
+				"INSERT, UPDATE and DELETE.")
 	}
+
 	columns := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
 		columns[i] = "t." + parser.QuoteIdent(c)
 	}
-	rows, err = query(ctx, s.conn, `SELECT encode(sha256(convert_to(coalesce(string_agg(length(r) || ':' || r, '' ORDER BY r COLLATE "C"), ''), 'UTF8')), 'hex')
+
+	// The rows' lengths stand before them: no two tables are the same text.
+	rows, err = query(ctx, s.conn, `SELECT encode(sha256(convert_to(coalesce(
+	    string_agg(length(r) || ':' || r, '' ORDER BY r COLLATE "C"), ''), 'UTF8')), 'hex')
 	  FROM (SELECT ROW(`+strings.Join(columns, ", ")+`)::text AS r FROM `+t.String()+` AS t) AS q`, nil, nil)
 	if err != nil {
 		return err
@@ -96,23 +107,31 @@ func (s *Snapshot) open(ctx context.Context, t Ordinary, protected []Protected) 
 	return nil
 }
 
-// plainTable tells of the relation named by its parameter whether it, with all its partitions and children, holds its rows
-// itself, shows them to everybody alike, and is none of a guest's session alone; and whether all who own one, or a type that
-// users made of a column, may read the protected tables, whose schemas and names are the others.
-const plainTable = `WITH RECURSIVE down AS (SELECT to_regclass($1)::oid AS oid UNION SELECT inhrelid FROM pg_inherits JOIN down ON inhparent = down.oid),
+// plainTable tells of the relation named by its parameter whether it, with all its partitions and children, holds its
+// rows itself, shows them to everybody alike, and is none of a guest's session alone; and whether all who own one, or a
+// type that users made of a column, may read the protected tables, whose schemas and names are the others.
+const plainTable = `WITH RECURSIVE down AS (SELECT to_regclass($1)::oid AS oid UNION SELECT inhrelid FROM pg_inherits
+  JOIN down ON inhparent = down.oid),
   owners AS (SELECT c.relowner AS owner FROM down JOIN pg_class c USING (oid)
-    UNION SELECT t.typowner FROM down JOIN pg_attribute a ON a.attrelid = down.oid JOIN pg_type t ON t.oid = a.atttypid WHERE a.attnum > 0 AND NOT a.attisdropped),
-  protected AS (SELECT c.oid FROM unnest($2::text[], $3::text[]) AS w(s, n) JOIN pg_namespace ns ON ns.nspname = w.s JOIN pg_class c ON c.relnamespace = ns.oid AND c.relname = w.n)
+    UNION SELECT t.typowner FROM down JOIN pg_attribute a ON a.attrelid = down.oid JOIN pg_type t ON t.oid = a.atttypid
+      WHERE a.attnum > 0 AND NOT a.attisdropped),
+  protected AS (SELECT c.oid FROM unnest($2::text[], $3::text[]) AS w(s, n) JOIN pg_namespace ns ON ns.nspname = w.s
+    JOIN pg_class c ON c.relnamespace = ns.oid AND c.relname = w.n)
   SELECT bool_and(c.relkind IN ('r', 'p', 'm') AND NOT c.relrowsecurity AND c.relpersistence <> 't') AND count(*) > 0,
-    (SELECT count(*) > 0 AND bool_and(has_table_privilege(owner, p.oid, 'SELECT')) FROM owners, protected p) FROM down JOIN pg_class c USING (oid)`
+    (SELECT count(*) > 0 AND bool_and(has_table_privilege(owner, p.oid, 'SELECT')) FROM owners, protected p) FROM down
+      JOIN pg_class c USING (oid)`
 
 func unreadable(t Ordinary) error {
-	return sqlstate.New(sqlstate.NotAnswerable, "the table %s.%s cannot be read together with protected rows", t.Schema, t.Name).
-		WithHint("It must be a plain table without row-level security that the reader may SELECT from: no view, foreign or temporary table.")
+	return sqlstate.New(sqlstate.NotAnswerable, "the table %s.%s cannot be read together with protected rows",
+		t.Schema, t.Name).
+		WithHint("It must be a plain table without row-level security that the reader may SELECT from: " +
+			"no view, foreign or temporary table.")
 }
 
 // Query runs a statement over references, ordinary tables or constants, and returns its rows in text form.
-func (s *Snapshot) Query(ctx context.Context, sql string, params [][]byte, paramTypes []uint32) ([][]planner.Value, error) {
+func (s *Snapshot) Query(
+	ctx context.Context, sql string, params [][]byte, paramTypes []uint32,
+) ([][]planner.Value, error) {
 	rows, err := query(ctx, s.conn, sql, params, paramTypes)
 	if err != nil {
 		return nil, fmt.Errorf("reading beside protected rows: %w", scrub(ctx, err))
@@ -121,13 +140,17 @@ func (s *Snapshot) Query(ctx context.Context, sql string, params [][]byte, param
 }
 
 // Statistics runs the questions, and returns F: see Reader.Statistics.
-func (s *Snapshot) Statistics(ctx context.Context, questions []Question, start []*big.Rat) (mechanism.Statistics, error) {
+func (s *Snapshot) Statistics(
+	ctx context.Context, questions []Question, start []*big.Rat,
+) (mechanism.Statistics, error) {
 	out, err := statistics(ctx, s.conn, questions, start)
 	return out, scrub(ctx, err)
 }
 
 // Evaluate runs a statement over constants. PostgreSQL's error about them is passed on with its code.
-func (s *Snapshot) Evaluate(ctx context.Context, sql string, params [][]byte, paramTypes []uint32) ([][]planner.Value, error) {
+func (s *Snapshot) Evaluate(
+	ctx context.Context, sql string, params [][]byte, paramTypes []uint32,
+) ([][]planner.Value, error) {
 	out, err := query(ctx, s.conn, sql, params, paramTypes)
 	return out, aboutText(err)
 }

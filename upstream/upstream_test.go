@@ -30,7 +30,8 @@ func majorOf(t *testing.T) (major int) {
 		t.Fatal(err)
 	}
 	defer c.Close(context.Background())
-	if err := c.QueryRow(t.Context(), "SELECT current_setting('server_version_num')::int / 10000").Scan(&major); err != nil {
+	if err := c.QueryRow(t.Context(),
+		"SELECT current_setting('server_version_num')::int / 10000").Scan(&major); err != nil {
 		t.Fatal(err)
 	}
 	return major

@@ -28,12 +28,17 @@ func (s *session) ask(ctx context.Context, sql string) ([][]string, error) {
 		}
 		s.exchange.push(e)
 	}
-	err := s.send(&pgproto3.Close{ObjectType: objectStatement, Name: s.askName}, &pgproto3.Parse{Name: s.askName, Query: sql},
-		&pgproto3.Bind{DestinationPortal: s.askName, PreparedStatement: s.askName}, &pgproto3.Execute{Portal: s.askName},
-		&pgproto3.Close{ObjectType: objectPortal, Name: s.askName}, &pgproto3.Close{ObjectType: objectStatement, Name: s.askName})
+
+	err := s.send(&pgproto3.Close{ObjectType: objectStatement, Name: s.askName},
+		&pgproto3.Parse{Name: s.askName, Query: sql},
+		&pgproto3.Bind{DestinationPortal: s.askName, PreparedStatement: s.askName},
+		&pgproto3.Execute{Portal: s.askName},
+		&pgproto3.Close{ObjectType: objectPortal, Name: s.askName},
+		&pgproto3.Close{ObjectType: objectStatement, Name: s.askName})
 	if err != nil {
 		return nil, err
 	}
+
 	switch o, err := s.settle(); {
 	case err != nil:
 		return nil, err
@@ -75,12 +80,14 @@ func (s *session) resolve(ctx context.Context, typ byte, sql string) error {
 	if query == "" {
 		return nil
 	}
+
 	switch o, err := s.settleFor(typ); {
 	case err != nil:
 		return err
 	case o != settled, s.exchange.transaction() == statusFailed:
 		return nil
 	}
+
 	rows, err := s.ask(ctx, query)
 	if err != nil {
 		return err
@@ -95,8 +102,8 @@ func (s *session) resolve(ctx context.Context, typ byte, sql string) error {
 	return nil
 }
 
-// compute lets the engine answer. A transaction that had failed at the last ReadyForQuery may be over by a ROLLBACK since:
-// the server is asked first, and refuses while it is not, so that what cannot run costs nothing.
+// compute lets the engine answer. A transaction that had failed at the last ReadyForQuery may be over by a ROLLBACK
+// since: the server is asked first, and refuses while it is not, so that what cannot run costs nothing.
 func (s *session) compute(st Statement, formats []int16, values [][]byte) (Bound, error) {
 	if !st.Ordinary() && s.exchange.transaction() == statusFailed {
 		if _, err := s.ask(s.ctx, "SELECT"); err != nil {

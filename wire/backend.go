@@ -11,8 +11,8 @@ import (
 )
 
 // backend relays the guest's replies until the guest's connection ends, and then tells the client why, if it has to be
-// told. It goes on when the client is gone: what the guest still has to say must not keep it from reading. Where the session
-// can go on without this guest, the error says why it has to.
+// told. It goes on when the client is gone: what the guest still has to say must not keep it from reading. Where the
+// session can go on without this guest, the error says why it has to.
 func (s *session) backend() error {
 	err := s.guarded(s.replies)
 	if why := s.part(err); why != nil {
@@ -92,6 +92,8 @@ func (s *session) reply(in *frames, typ byte, length int) error {
 		s.completed()
 		return s.parameterStatus(in, length)
 	}
+
+	// What belongs to an entry of the queue, or may come at any time.
 	e, ok := s.exchange.head()
 	s.client.send(e.before...)
 	switch typ {
@@ -105,9 +107,12 @@ func (s *session) reply(in *frames, typ byte, length int) error {
 	case replyReadyForQuery:
 		return s.readyForQuery(in, length, e)
 	}
+
+	// Replies of success, which have to be of the entry's kind.
 	if !ok || e.damaged || strings.IndexByte(endings[typ], e.kind) < 0 {
 		return s.outOfStep(typ)
 	}
+
 	switch typ {
 	case replyDataRow, replyCopyData:
 		if e.rows != nil {
@@ -202,6 +207,7 @@ func (s *session) parameters(in *frames, length int, e entry) error {
 	case !e.hidden && e.params < 0:
 		return s.client.relay(in, length)
 	}
+
 	body, err := in.read(length)
 	if err != nil {
 		return err
@@ -210,6 +216,7 @@ func (s *session) parameters(in *frames, length int, e entry) error {
 	if err := d.Decode(body); err != nil {
 		return err
 	}
+
 	if e.hidden {
 		*e.types = d.ParameterOIDs
 		return nil
@@ -226,6 +233,7 @@ func (s *session) commandComplete(in *frames, length int, e entry) error {
 	if e.tag == "" && !e.final || e.hidden {
 		return s.finish(in, length, e, e.kind == kindExecute)
 	}
+
 	body, err := in.read(length)
 	if err != nil {
 		return err
@@ -237,6 +245,8 @@ func (s *session) commandComplete(in *frames, length int, e entry) error {
 		}
 		c.CommandTag = bytes.Clone(c.CommandTag)
 	}
+
+	// The last one of a script comes behind the commit, as it does of a Query.
 	if e.final {
 		s.complete = &c
 	} else {
@@ -285,8 +295,11 @@ func (s *session) errorResponse(in *frames, length int, e entry) error {
 	if err := m.Decode(body); err != nil {
 		return err
 	}
+
 	s.complete = nil // the commit behind it has failed
 	fatal := m.SeverityUnlocalized == "FATAL" || m.SeverityUnlocalized == "PANIC"
+
+	// What the client is told.
 	switch {
 	case e.mute && !fatal:
 	case e.copying && e.replace != nil && m.Code == string(sqlstate.QueryCanceled):
@@ -302,10 +315,13 @@ func (s *session) errorResponse(in *frames, length int, e entry) error {
 	default:
 		_, _ = s.client.Write(in.raw)
 	}
+
 	if fatal {
 		s.heard = true
 		return errDone
 	}
+
+	// What it means for the messages behind it.
 	s.exchange.fail(m.Code)
 	if s.following.Load() {
 		s.wake()

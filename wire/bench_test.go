@@ -25,7 +25,8 @@ func encoded(b testing.TB, messages ...interface{ Encode([]byte) ([]byte, error)
 	return out
 }
 
-// echo is a server that answers every Query and Sync with the same bytes, at once: what is left is the relay's own cost.
+// echo is a server that answers every Query and Sync with the same bytes, at once: what is left is the relay's own
+// cost.
 func echo(conn net.Conn, reply map[byte][]byte) {
 	in := newFrames(conn)
 	out := bufio.NewWriter(conn)
@@ -45,12 +46,17 @@ func echo(conn net.Conn, reply map[byte][]byte) {
 // messages that end something. Each request is answered with one ReadyForQuery.
 func exchanged(t testing.TB) (requests map[string][]byte, reply map[byte][]byte) {
 	row := []pgproto3.FieldDescription{{Name: []byte("abalance"), DataTypeOID: 23, DataTypeSize: 4, TypeModifier: -1}}
-	description, data := encoded(t, &pgproto3.RowDescription{Fields: row}), encoded(t, &pgproto3.DataRow{Values: [][]byte{[]byte("1234")}}, &pgproto3.CommandComplete{CommandTag: []byte("SELECT 1")})
+	description, data := encoded(t, &pgproto3.RowDescription{Fields: row}),
+		encoded(t, &pgproto3.DataRow{Values: [][]byte{[]byte("1234")}},
+			&pgproto3.CommandComplete{CommandTag: []byte("SELECT 1")})
 	ready := encoded(t, &pgproto3.ReadyForQuery{TxStatus: 'I'})
-	reply = map[byte][]byte{'Q': slices.Concat(description, data, ready), 'P': encoded(t, &pgproto3.ParseComplete{}), 'B': encoded(t, &pgproto3.BindComplete{}),
+	reply = map[byte][]byte{'Q': slices.Concat(description, data, ready), 'P': encoded(t, &pgproto3.ParseComplete{}),
+		'B': encoded(t, &pgproto3.BindComplete{}),
 		'D': description, 'E': data, 'S': ready}
 	const sql = "SELECT abalance FROM pgbench_accounts WHERE aid = 4711"
-	portal := []interface{ Encode([]byte) ([]byte, error) }{&pgproto3.Bind{PreparedStatement: "p1", Parameters: [][]byte{[]byte("4711")}}, &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{}, &pgproto3.Sync{}}
+	portal := []interface{ Encode([]byte) ([]byte, error) }{&pgproto3.Bind{PreparedStatement: "p1",
+		Parameters: [][]byte{[]byte("4711")}}, &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{},
+		&pgproto3.Sync{}}
 	return map[string][]byte{
 		"simple":   encoded(t, &pgproto3.Query{String: sql}),
 		"extended": append(encoded(t, &pgproto3.Parse{Query: sql}), encoded(t, portal...)...),
@@ -144,11 +150,15 @@ func TestRelayAllocatesNothing(t *testing.T) {
 		t.Skip("the race detector makes pools forget")
 	}
 	requests, reply := exchanged(t)
-	requests["rows"] = encoded(t, &pgproto3.Parse{Query: "SELECT"}, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Sync{})
+	requests["rows"] = encoded(t, &pgproto3.Parse{Query: "SELECT"}, &pgproto3.Bind{}, &pgproto3.Execute{},
+		&pgproto3.Sync{})
 	wide := encoded(t, &pgproto3.DataRow{Values: [][]byte{make([]byte, 3000)}})
 	rows := slices.Concat(reply['P'], reply['B'], slices.Repeat(wide, 100), reply['E'], reply['S'])
-	requests["copy in"] = encoded(t, &pgproto3.Query{String: "COPY t FROM STDIN"}, &pgproto3.CopyData{Data: make([]byte, 100_000)}, &pgproto3.CopyData{Data: make([]byte, 10)}, &pgproto3.CopyData{Data: make([]byte, 10)}, &pgproto3.CopyDone{})
-	copied := encoded(t, &pgproto3.CommandComplete{CommandTag: []byte("COPY 3")}, &pgproto3.ReadyForQuery{TxStatus: 'I'})
+	requests["copy in"] = encoded(t, &pgproto3.Query{String: "COPY t FROM STDIN"},
+		&pgproto3.CopyData{Data: make([]byte, 100_000)}, &pgproto3.CopyData{Data: make([]byte, 10)},
+		&pgproto3.CopyData{Data: make([]byte, 10)}, &pgproto3.CopyDone{})
+	copied := encoded(t, &pgproto3.CommandComplete{CommandTag: []byte("COPY 3")},
+		&pgproto3.ReadyForQuery{TxStatus: 'I'})
 	for name, request := range requests {
 		t.Run(name, func(t *testing.T) {
 			reply := maps.Clone(reply)
@@ -160,7 +170,8 @@ func TestRelayAllocatesNothing(t *testing.T) {
 			}
 			_, conn := stubbed(t, reply)
 			in := newFrames(conn)
-			// A few of the runtime's own, in the background, are less than one in a run; an allocation for each message is not.
+			// A few of the runtime's own, in the background, are less than one in a run; an allocation for each message
+			// is not.
 			if n := testing.AllocsPerRun(500, func() { roundTrip(t, conn, in, request) }); n > 0 {
 				t.Errorf("%v allocations for each exchange", n)
 			}

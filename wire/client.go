@@ -63,8 +63,8 @@ func response(e *sqlstate.Error) *pgproto3.ErrorResponse {
 	if e.Fatal {
 		severity = "FATAL"
 	}
-	return &pgproto3.ErrorResponse{Severity: severity, SeverityUnlocalized: severity, Code: string(e.Code), Message: field(e.Message),
-		Detail: field(e.Detail), Hint: field(e.Hint), Position: int32(e.Position)}
+	return &pgproto3.ErrorResponse{Severity: severity, SeverityUnlocalized: severity, Code: string(e.Code),
+		Message: field(e.Message), Detail: field(e.Detail), Hint: field(e.Hint), Position: int32(e.Position)}
 }
 
 // field is a text as it may stand in a message: a NUL would end it.

@@ -11,14 +11,16 @@ import (
 )
 
 // errSynchronization is how PostgreSQL ends a session in which a message stood in a copy where none can.
-var errSynchronization = sqlstate.New(sqlstate.ProtocolViolation, "terminating connection because protocol synchronization was lost").Ending()
+var errSynchronization = sqlstate.New(sqlstate.ProtocolViolation,
+	"terminating connection because protocol synchronization was lost").Ending()
 
 // misplaced is called for a message of the type that came while the server was reading a copy. PostgreSQL ends the copy
 // with an error and the session with another. But the copy may have failed already, and then the message is like any
-// other: the server alone knows. So it gets a CopyFail, which it heeds in a copy and nowhere else. Without an error, the
-// copy is over and the message can be handled.
+// other: the server alone knows. So it gets a CopyFail, which it heeds in a copy and nowhere else. Without an error,
+// the copy is over and the message can be handled.
 func (s *session) misplaced(typ byte) error {
-	if s.exchange.giveUp(sqlstate.New(sqlstate.ProtocolViolation, "unexpected message type 0x%02X during COPY from stdin", typ)) {
+	if s.exchange.giveUp(sqlstate.New(sqlstate.ProtocolViolation,
+		"unexpected message type 0x%02X during COPY from stdin", typ)) {
 		s.exchange.push(entry{kind: kindCopyEnd, hidden: true})
 		if err := s.send(&pgproto3.CopyFail{Message: "unexpected message"}); err != nil {
 			return err
@@ -60,6 +62,7 @@ func (s *session) follow() error {
 		if err := s.admit(typ, length); err != nil {
 			return err
 		}
+
 		if !s.copyIn() {
 			return nil // what was not read yet is handled behind the script
 		}
@@ -96,7 +99,8 @@ func (s *session) admit(typ byte, length int) error {
 		return fmt.Errorf("%w: length %d of type %q", errMessage, length+4, typ)
 	}
 	if length > s.maxBody {
-		return sqlstate.New(sqlstate.ProgramLimitExceeded, "a message has %d bytes, and at most %d are accepted", length, s.maxBody).Ending()
+		return sqlstate.New(sqlstate.ProgramLimitExceeded, "a message has %d bytes, and at most %d are accepted",
+			length, s.maxBody).Ending()
 	}
 	return nil
 }

@@ -82,7 +82,8 @@ func TestManyIdleClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	engine := &silentGuests{}
-	s := New(Config{Auth: auth.Trust{}, MaxClients: n, DrainTimeout: patience, Logger: slog.New(slog.DiscardHandler)}, engine)
+	s := New(Config{Auth: auth.Trust{}, MaxClients: n, DrainTimeout: patience, Logger: slog.New(slog.DiscardHandler)},
+		engine)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx, listener) }()
@@ -93,7 +94,8 @@ func TestManyIdleClients(t *testing.T) {
 	for _, c := range clients {
 		c.until(t, "Z")
 	}
-	compare(t, hello(t, listener.Addr().String(), "postgres").until(t, "Z"), []string{"E FATAL 53300 sorry, too many clients already", "end"})
+	compare(t, hello(t, listener.Addr().String(), "postgres").until(t, "Z"),
+		[]string{"E FATAL 53300 sorry, too many clients already", "end"})
 	for _, c := range clients[:50] {
 		c.put(t, encode(t, q("SELECT 1")))
 		compare(t, c.until(t, "Z"), []string{`D ["1"]`, `C "SELECT 1\x00"`, `Z "I"`})
@@ -121,9 +123,11 @@ func TestNothingIsHeldOfLongMessages(t *testing.T) {
 		"query":           {q("SELECT 1 /*" + text + "*/")},
 		"protected query": {q(protected + "/*" + text + "*/")},
 		"bind":            {parse("", "SELECT length($1)"), bind("", "", text), exec(""), sync_},
-		"protected bind":  {parse("", "SELECT x FROM noisy WHERE $1 <> '' ORDER BY x /*p*/", 25), bind("", "", text), exec(""), sync_},
-		"error":           {q("DO $$ BEGIN RAISE '%', repeat('x', " + fmt.Sprint(long) + "); END $$")},
-		"scrubbed notice": {parse("", "SELECT loud("+fmt.Sprint(long)+"), x FROM noisy /*p*/"), bind("", ""), exec(""), sync_},
+		"protected bind": {parse("", "SELECT x FROM noisy WHERE $1 <> '' ORDER BY x /*p*/", 25), bind("", "", text),
+			exec(""), sync_},
+		"error": {q("DO $$ BEGIN RAISE '%', repeat('x', " + fmt.Sprint(long) + "); END $$")},
+		"scrubbed notice": {parse("", "SELECT loud("+fmt.Sprint(long)+"), x FROM noisy /*p*/"), bind("", ""), exec(""),
+			sync_},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := heap()

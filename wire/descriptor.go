@@ -8,9 +8,9 @@ import (
 	"unsafe"
 )
 
-// descriptor gives access to the file descriptor of a connection that is nothing more than one; nil of others. It does not
-// block (the net package sees to that), so the calls below are made without telling Go's scheduler: what it does around a
-// call that may block costs more than these do.
+// descriptor gives access to the file descriptor of a connection that is nothing more than one; nil of others. It does
+// not block (the net package sees to that), so the calls below are made without telling Go's scheduler: what it does
+// around a call that may block costs more than these do.
 func descriptor(conn any) syscall.RawConn {
 	switch conn.(type) {
 	case *net.TCPConn, *net.UnixConn:
@@ -25,7 +25,8 @@ func descriptor(conn any) syscall.RawConn {
 // readNow reads what there is, at least a byte; EAGAIN says that there is nothing.
 func readNow(fd uintptr, b []byte) (int, error) {
 	for {
-		n, _, e := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
+		n, _, e := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(unsafe.SliceData(b))),
+			uintptr(len(b)))
 		switch {
 		case e == syscall.EINTR:
 		case e == syscall.EAGAIN:
@@ -43,7 +44,8 @@ func readNow(fd uintptr, b []byte) (int, error) {
 // writeNow writes what there is room for, at least a byte; EAGAIN says that there is none.
 func writeNow(fd uintptr, b []byte) (int, error) {
 	for {
-		n, _, e := syscall.RawSyscall(syscall.SYS_WRITE, fd, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
+		n, _, e := syscall.RawSyscall(syscall.SYS_WRITE, fd, uintptr(unsafe.Pointer(unsafe.SliceData(b))),
+			uintptr(len(b)))
 		switch {
 		case e == syscall.EINTR:
 		case e == syscall.EAGAIN:

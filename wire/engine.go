@@ -25,8 +25,8 @@ type Session interface {
 	Connect(ctx context.Context, renewable bool) (Guest, error)
 	// Kind names what Connect opens: a guest of one session's serves another's of the same kind, and of no other.
 	Kind() string
-	// Lasting reports whether a text may leave something in the database's session that later transactions of the client's
-	// depend on: then it keeps its guest. It allocates nothing and does not keep sql.
+	// Lasting reports whether a text may leave something in the database's session that later transactions of the
+	// client's depend on: then it keeps its guest. It allocates nothing and does not keep sql.
 	Lasting(sql []byte) bool
 	// Ordinary reports that a text is ordinary where a glance at it tells: Interpret would return nil. It allocates
 	// nothing, and does not keep sql, whose bytes change after it returns.
@@ -49,8 +49,8 @@ type Guest interface {
 	// Quiet reports whether the connection, which is idle, is open and has nothing to be read. It does not wait.
 	Quiet() bool
 	// Renew makes an idle guest as it was when it was opened, and Parameters with it. Where it finds something in the
-	// database's session that its client would miss, it changes nothing, and lasting is true. After an error the guest is
-	// good for nothing. Nobody else may use the connection meanwhile.
+	// database's session that its client would miss, it changes nothing, and lasting is true. After an error the guest
+	// is good for nothing. Nobody else may use the connection meanwhile.
 	Renew(ctx context.Context) (lasting bool, err error)
 }
 
@@ -81,8 +81,8 @@ type Resolver interface {
 
 // Recaller is a Statement that may know what it was answered before.
 type Recaller interface {
-	// Recall returns what Bind would, where that is known and costs nothing, neither budget nor an Ask. It is called before
-	// the server has said that the statement can run. ok is false where Bind has to be called.
+	// Recall returns what Bind would, where that is known and costs nothing, neither budget nor an Ask. It is called
+	// before the server has said that the statement can run. ok is false where Bind has to be called.
 	Recall(ctx context.Context, formats []int16, values [][]byte) (b Bound, ok bool)
 }
 
@@ -108,8 +108,9 @@ type Binding struct {
 	Formats []int16
 	Values  [][]byte
 	// Ask runs a statement on the session's guest connection, inside its current transaction and in order with
-	// everything sent before, and returns its rows in text format, NULL as an empty string. It is for session state, never
-	// for data. The statement fails with an error of it, which the client has been told: Bind returns it as it is.
+	// everything sent before, and returns its rows in text format, NULL as an empty string. It is for session state,
+	// never for data. The statement fails with an error of it, which the client has been told: Bind returns it as it
+	// is.
 	Ask func(ctx context.Context, sql string) ([][]string, error)
 }
 
@@ -118,8 +119,8 @@ type Binding struct {
 type Bound struct {
 	Values  [][]byte
 	Notices []Notice
-	// Text, if not empty, is what the guest runs for this binding in the place of the statement that it has parsed: where
-	// the text was not known then, or takes no parameters and holds the values itself. Values are then of all its
+	// Text, if not empty, is what the guest runs for this binding in the place of the statement that it has parsed:
+	// where the text was not known then, or takes no parameters and holds the values itself. Values are then of all its
 	// parameters, whose types are ParamTypes. It returns what Statement.Text was described to return.
 	Text       string
 	ParamTypes []uint32

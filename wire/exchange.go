@@ -28,13 +28,14 @@ const (
 // entry is a message to the guest whose reply is outstanding.
 type entry struct {
 	kind    byte
-	hidden  bool                      // the client did not ask: replies of success are dropped
-	quiet   bool                      // NoData is dropped
-	mute    bool                      // so is an error
-	final   bool                      // the last statement of a script: its CommandComplete waits for what follows
-	damaged bool                      // nothing but an error may answer it
-	scrub   bool                      // an error speaks of a rewritten text: its position and context are dropped
-	place   func(int32) int32         // brings an error's position to the client's text; nil: it is there, or is dropped
+	hidden  bool // the client did not ask: replies of success are dropped
+	quiet   bool // NoData is dropped
+	mute    bool // so is an error
+	final   bool // the last statement of a script: its CommandComplete waits for what follows
+	damaged bool // nothing but an error may answer it
+	scrub   bool // an error speaks of a rewritten text: its position and context are dropped
+	// place brings an error's position to the client's text; nil: it is there, or is dropped.
+	place   func(int32) int32
 	replace *sqlstate.Error           // stands in for the server's error, which was provoked
 	before  []pgproto3.BackendMessage // goes out before the reply
 	params  int                       // parameters that the client may see of a ParameterDescription; -1: all
@@ -222,8 +223,8 @@ const (
 	gone                   // the session is over
 )
 
-// wait blocks until at most n replies are outstanding, or nothing more will come. It always ends: the backend closes the
-// exchange when it does.
+// wait blocks until at most n replies are outstanding, or nothing more will come. It always ends: the backend closes
+// the exchange when it does.
 func (x *exchange) wait(n int) outcome {
 	x.mu.Lock()
 	defer x.mu.Unlock()

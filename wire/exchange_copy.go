@@ -15,8 +15,8 @@ func (x *exchange) startCopyIn() {
 	x.changed.Broadcast()
 }
 
-// copySpan gives the number of entries, from the head on, that belong to the copy that the server reads for it: those up
-// to its end, or to a message that cannot stand in a copy. fed: the client has sent data for it, or its end.
+// copySpan gives the number of entries, from the head on, that belong to the copy that the server reads for it: those
+// up to its end, or to a message that cannot stand in a copy. fed: the client has sent data for it, or its end.
 func (x *exchange) copySpan() (n int, fed, ended bool) {
 	for n = 1; n < len(x.entries); n++ {
 		switch e := x.entries[n]; e.kind {
@@ -50,9 +50,9 @@ func (x *exchange) copied() {
 	}
 }
 
-// copyFailed sorts out the Syncs that were sent to the head's copy before it failed. Where no data was sent the copy has
-// failed before it read anything, unless it was given up or canceled, and the Syncs are answered. Otherwise the server
-// has read some or all of them, and what it answers is taken as it comes.
+// copyFailed sorts out the Syncs that were sent to the head's copy before it failed. Where no data was sent the copy
+// has failed before it read anything, unless it was given up or canceled, and the Syncs are answered. Otherwise the
+// server has read some or all of them, and what it answers is taken as it comes.
 func (x *exchange) copyFailed(code string) {
 	x.copyIn = false
 	if len(x.entries) == 0 || !x.entries[0].copying {

@@ -1,6 +1,7 @@
 package wire
 
-// begin takes note that the client has sent something, which may depend on the guest. It reports false where that was lost.
+// begin takes note that the client has sent something, which may depend on the guest. It reports false where that was
+// lost.
 func (x *exchange) begin() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -30,7 +31,8 @@ func (x *exchange) unbound() bool {
 }
 
 func (x *exchange) loose() bool {
-	return len(x.entries) == 0 && !x.open && !x.skipping && !x.copyIn && x.status == statusIdle && x.stray == 0 && !x.closed
+	return len(x.entries) == 0 && !x.open && !x.skipping && !x.copyIn && x.status == statusIdle && x.stray == 0 &&
+		!x.closed
 }
 
 // lose takes note that the guest has ended. It reports false where something depended on it.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
@@ -23,6 +24,7 @@ func (s *session) parse(body []byte) error {
 			return err
 		}
 	}
+
 	statements, err := s.interpret(msgParse, sql, types)
 	switch {
 	case errors.Is(err, errTold):
@@ -33,6 +35,8 @@ func (s *session) parse(body []byte) error {
 		s.exchange.push(entry{kind: kindParse, done: s.ordinary(name)})
 		return s.forward()
 	}
+
+	// The guest parses the engine's text under the client's name.
 	st := statements[0]
 	b, err := (&pgproto3.Parse{Name: string(name), Query: st.Text(), ParameterOIDs: st.ParamTypes()}).Encode(s.buf[:0])
 	if err != nil {
@@ -40,7 +44,8 @@ func (s *session) parse(body []byte) error {
 	}
 	s.buf = b[:0]
 	scrub, place := voiced(st)
-	s.exchange.push(entry{kind: kindParse, scrub: scrub, place: place, done: s.naming(string(name), st, b, !st.Ordinary())})
+	done := s.naming(string(name), st, b, !st.Ordinary())
+	s.exchange.push(entry{kind: kindParse, scrub: scrub, place: place, done: done})
 	_, _ = s.out.Write(b)
 	return nil
 }
@@ -65,6 +70,7 @@ func (s *session) bind(body []byte) error {
 	case silent(st):
 		return s.bindSilent(string(name), st)
 	}
+
 	var m pgproto3.Bind
 	if err := m.Decode(body); err != nil {
 		return fmt.Errorf("%w: %w", errMessage, err)
@@ -90,13 +96,13 @@ func unbindable(m *pgproto3.Bind, st Statement) error {
 	return nil
 }
 
-// bindProtected lets the engine answer, when everything sent before has succeeded and the statement is still there. m is
-// the Bind that was read last.
+// bindProtected lets the engine answer, when everything sent before has succeeded and the statement is still there. m
+// is the Bind that was read last.
 func (s *session) bindProtected(st Statement, m *pgproto3.Bind) error {
 	bound, recalled := s.recall(st, m.ParameterFormatCodes, m.Parameters)
 
-	// SQL can have ended the statement since (DEALLOCATE, DISCARD): then the server says so before anything is charged. Or
-	// it has made another of the name (PREPARE), which is known by its parameters.
+	// SQL can have ended the statement since (DEALLOCATE, DISCARD): then the server says so before anything is charged.
+	// Or it has made another of the name (PREPARE), which is known by its parameters.
 	types := st.ParamTypes()
 	if m.PreparedStatement != "" && !recalled {
 		s.exchange.push(entry{kind: kindDescribeStatement, hidden: true, types: &types})
@@ -143,8 +149,9 @@ func (s *session) bindBound(st Statement, m *pgproto3.Bind, bound Bound) error {
 		m.PreparedStatement, m.Parameters, m.ParameterFormatCodes = s.askName+" bound", nil, nil
 		s.exchange.push(entry{kind: kindClose, hidden: true})
 		s.exchange.push(entry{kind: kindParse, hidden: true, scrub: true})
-		if err := s.send(&pgproto3.Close{ObjectType: objectStatement, Name: m.PreparedStatement},
-			&pgproto3.Parse{Name: m.PreparedStatement, Query: bound.Text, ParameterOIDs: bound.ParamTypes}); err != nil {
+		err := s.send(&pgproto3.Close{ObjectType: objectStatement, Name: m.PreparedStatement},
+			&pgproto3.Parse{Name: m.PreparedStatement, Query: bound.Text, ParameterOIDs: bound.ParamTypes})
+		if err != nil {
 			return err
 		}
 	}
@@ -200,8 +207,9 @@ func combined(m *pgproto3.Bind, extra [][]byte) *pgproto3.Bind {
 	for range extra {
 		formats = append(formats, pgproto3.TextFormat)
 	}
-	return &pgproto3.Bind{DestinationPortal: m.DestinationPortal, PreparedStatement: m.PreparedStatement, ParameterFormatCodes: formats,
-		Parameters: append(append([][]byte{}, m.Parameters...), extra...), ResultFormatCodes: m.ResultFormatCodes}
+	return &pgproto3.Bind{DestinationPortal: m.DestinationPortal, PreparedStatement: m.PreparedStatement,
+		ParameterFormatCodes: formats, Parameters: slices.Concat(m.Parameters, extra),
+		ResultFormatCodes: m.ResultFormatCodes}
 }
 
 func (s *session) describe(body []byte) error {
@@ -210,6 +218,7 @@ func (s *session) describe(body []byte) error {
 		return s.malformed(kindDescribePortal)
 	}
 	e := entry{kind: kindDescribePortal, params: -1}
+
 	switch object {
 	case objectPortal:
 		p := s.portals[string(name)]

@@ -31,9 +31,9 @@ func TestMain(m *testing.M) { pgcluster.Main(m) }
 // fake is an engine whose protected statements are the texts with the mark /*p*/: the table "noisy" in them becomes an
 // array parameter, which Bind fills with what the table holds. So a script gives the same answers with and without
 // the proxy. Further marks: /*refuse*/ fails Interpret; /*budget*/, /*ask*/, /*badask*/, /*block*/, /*panic*/,
-// /*notice*/ and /*tag*/ say what Bind does. /*late*/: the text is decided when it is bound, with an array's value in it for
-// COPY, with a parameter for others; /*late ordinary*/ decides that it stays as it is. /*known*/ is recalled. /*renamed*/: the
-// whole text stays as it is, but that "twin" becomes noisy.
+// /*notice*/ and /*tag*/ say what Bind does. /*late*/: the text is decided when it is bound, with an array's value in
+// it for COPY, with a parameter for others; /*late ordinary*/ decides that it stays as it is. /*known*/ is recalled.
+// /*renamed*/: the whole text stays as it is, but that "twin" becomes noisy.
 type fake struct {
 	guest   *pgconn.Config
 	openErr error
@@ -93,7 +93,9 @@ func (s *fakeSession) Kind() string            { return fmt.Sprint(s.startup.Use
 func (s *fakeSession) Lasting(sql []byte) bool { return lasting.Match(sql) }
 
 // lasting is what the fake engine's clients keep their guests for.
-var lasting = regexp.MustCompile(`(?i)^ *(SET |LISTEN|PREPARE|EXECUTE|DEALLOCATE|DISCARD|CREATE TEMP|DO)|;\s*(SET |LISTEN|PREPARE|EXECUTE|CREATE TEMP)|WITH HOLD|pg_advisory_lock`)
+var lasting = regexp.MustCompile(
+	`(?i)^ *(SET |LISTEN|PREPARE|EXECUTE|DEALLOCATE|DISCARD|CREATE TEMP|DO)|` +
+		`;\s*(SET |LISTEN|PREPARE|EXECUTE|CREATE TEMP)|WITH HOLD|pg_advisory_lock`)
 
 type fakeGuest struct {
 	*upstream.Guest
@@ -115,7 +117,8 @@ func (s *fakeSession) Interpret(_ context.Context, sql string, paramTypes []uint
 	case !strings.Contains(sql, "/*p*/"):
 		return nil, nil
 	case strings.Contains(sql, "/*renamed*/"):
-		st := &fakeStatement{session: s, text: strings.ReplaceAll(sql, "twin", "noisy"), protected: true, renamed: true, types: paramTypes}
+		st := &fakeStatement{session: s, text: strings.ReplaceAll(sql, "twin", "noisy"), protected: true, renamed: true,
+			types: paramTypes}
 		st.params = max(len(paramTypes), len(placeholder.FindAllString(sql, -1)))
 		return []Statement{st}, nil
 	}
@@ -124,7 +127,8 @@ func (s *fakeSession) Interpret(_ context.Context, sql string, paramTypes []uint
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
-		st := &fakeStatement{session: s, text: text, protected: strings.Contains(text, "/*p*/"), params: len(paramTypes)}
+		st := &fakeStatement{session: s, text: text, protected: strings.Contains(text, "/*p*/"),
+			params: len(paramTypes)}
 		for _, m := range placeholder.FindAllStringSubmatch(text, -1) {
 			n, _ := strconv.Atoi(m[1])
 			st.params = max(st.params, n)
@@ -214,7 +218,8 @@ func (s *fakeStatement) Bind(ctx context.Context, b Binding) (Bound, error) {
 		<-ctx.Done()
 		return out, ctx.Err()
 	case has("/*ask*/"):
-		rows, err := b.Ask(ctx, "SELECT current_setting('application_name'), NULL::text, count(*) FROM pg_prepared_statements WHERE name = 'none'")
+		rows, err := b.Ask(ctx, "SELECT current_setting('application_name'), NULL::text, count(*) FROM "+
+			"pg_prepared_statements WHERE name = 'none'")
 		if err != nil {
 			return out, err
 		}
@@ -279,10 +284,12 @@ func cluster(t testing.TB) *pgcluster.Cluster {
 	t.Helper()
 	c := pgcluster.Shared(t)
 	prepareOnce.Do(func() {
-		if err := c.Exec(context.Background(), "postgres", `CREATE TABLE noisy (x int8); INSERT INTO noisy VALUES (1),(2),(3);
+		if err := c.Exec(context.Background(), "postgres",
+			`CREATE TABLE noisy (x int8); INSERT INTO noisy VALUES (1),(2),(3);
 			CREATE TABLE kept (x int); CREATE TABLE deferred (x int UNIQUE DEFERRABLE INITIALLY DEFERRED);
 			CREATE VIEW seen AS SELECT x FROM kept UNION SELECT 1;
-			CREATE FUNCTION loud(n int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE '%', repeat('x', n); RETURN n; END $$`); err != nil {
+			CREATE FUNCTION loud(n int) RETURNS int LANGUAGE plpgsql AS $$
+				BEGIN RAISE NOTICE '%', repeat('x', n); RETURN n; END $$`); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -304,9 +311,11 @@ func serveOn(t testing.TB, listener net.Listener, edit func(*Config, *fake)) *pr
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{fake: &fake{guest: guest, blocked: make(chan struct{}, 1)}, address: listener.Addr().String(), done: make(chan error, 1), log: &logBuffer{}}
-	config := Config{Auth: auth.Trust{}, MessageBytes: 1 << 20, DrainTimeout: 20 * time.Second, LoginTimeout: 20 * time.Second,
-		Logger: slog.New(slog.NewTextHandler(p.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	p := &proxy{fake: &fake{guest: guest, blocked: make(chan struct{}, 1)}, address: listener.Addr().String(),
+		done: make(chan error, 1), log: &logBuffer{}}
+	config := Config{Auth: auth.Trust{}, MessageBytes: 1 << 20, DrainTimeout: 20 * time.Second,
+		LoginTimeout: 20 * time.Second,
+		Logger:       slog.New(slog.NewTextHandler(p.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	if edit != nil {
 		edit(&config, p.fake)
 	}
@@ -345,5 +354,6 @@ func (f *fake) opened() int {
 }
 
 func (p *proxy) dsn(extra ...string) string {
-	return "postgres://postgres@" + p.address + "/postgres?" + strings.Join(slices.Concat([]string{"sslmode=disable"}, extra), "&")
+	return "postgres://postgres@" + p.address + "/postgres?" + strings.Join(slices.Concat([]string{"sslmode=disable"},
+		extra), "&")
 }

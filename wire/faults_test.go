@@ -40,8 +40,8 @@ func behind(t testing.TB, c *pgcluster.Cluster, edit func(*Config)) (*proxy, *ba
 	}), n
 }
 
-// guests is the number of sessions that PostgreSQL has, without the one that asks. Clients of the tests' own are told by
-// their application_name.
+// guests is the number of sessions that PostgreSQL has, without the one that asks. Clients of the tests' own are told
+// by their application_name.
 func guests(t testing.TB) int {
 	t.Helper()
 	c := direct(t)
@@ -49,7 +49,8 @@ func guests(t testing.TB) int {
 	return count(t, c, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'wiretest'")
 }
 
-// nothingLeft checks that nobody has left anything behind: neither goroutines of the server's nor sessions of PostgreSQL's.
+// nothingLeft checks that nobody has left anything behind: neither goroutines of the server's nor sessions of
+// PostgreSQL's.
 func nothingLeft(t *testing.T, p *proxy) {
 	t.Helper()
 	stopped(t, p)
@@ -138,6 +139,57 @@ func (p *peer) whole(t testing.TB, ready int) (got []string, torn bool) {
 	return got, false
 }
 
+// load is what clients under load come to, together.
+type load struct {
+	address string
+	stop    chan struct{} // closed: they go away
+
+	mu             sync.Mutex
+	served, fatals int
+}
+
+// one is a client that asks until it hears of the end, once.
+func (c *load) one(t *testing.T, kind int) {
+	conn, err := net.Dial("tcp", c.address)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer conn.Close()
+	a := &peer{Conn: conn, in: newFrames(conn)}
+	a.put(t, packet(protocol30, "user", "postgres", "database", "postgres", "application_name", "wiretest"))
+	got := a.until(t, "Z")
+	for got[len(got)-1] != "end" {
+		select {
+		case <-c.stop:
+			return
+		default:
+		}
+		b := encode(t, q("SELECT pg_sleep(0.005)"))
+		if kind%2 == 0 {
+			b = encode(t, parse("", "SELECT generate_series(1, 1000)"), bind("", ""), execN("", 10), exec(""),
+				sync_)
+		}
+		_, _ = a.Write(b)
+		var torn bool
+		if got, torn = a.whole(t, 1); torn {
+			return // a message of which a part came is the end without a word
+		}
+		if len(got) == 0 || got[len(got)-1] != `Z "I"` {
+			got = append(got, "end")
+		}
+		c.mu.Lock()
+		c.served++
+		c.mu.Unlock()
+	}
+	errors := strings.Count(strings.Join(got, "\n"), " FATAL ")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fatals += errors; errors != 1 {
+		t.Errorf("a client heard of the end %d times: %q", errors, got)
+	}
+}
+
 // PostgreSQL is killed and comes back while clients are at work. Each hears of it once; those that come meanwhile are
 // refused with a code; those that come after are served.
 func TestServerKilledUnderLoad(t *testing.T) {
@@ -146,76 +198,35 @@ func TestServerKilledUnderLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, _ := behind(t, c, nil)
-	stop := make(chan struct{})
+	load := &load{address: p.address, stop: make(chan struct{})}
 	var clients sync.WaitGroup
-	var mu sync.Mutex
-	served, fatals := 0, 0
-	one := func(kind int) {
-		conn, err := net.Dial("tcp", p.address)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer conn.Close()
-		a := &peer{Conn: conn, in: newFrames(conn)}
-		a.put(t, packet(protocol30, "user", "postgres", "database", "postgres", "application_name", "wiretest"))
-		got := a.until(t, "Z")
-		for got[len(got)-1] != "end" {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			b := encode(t, q("SELECT pg_sleep(0.005)"))
-			if kind%2 == 0 {
-				b = encode(t, parse("", "SELECT generate_series(1, 1000)"), bind("", ""), execN("", 10), exec(""), sync_)
-			}
-			_, _ = a.Write(b)
-			var torn bool
-			if got, torn = a.whole(t, 1); torn {
-				return // a message of which a part came is the end without a word
-			}
-			if len(got) == 0 || got[len(got)-1] != `Z "I"` {
-				got = append(got, "end")
-			}
-			mu.Lock()
-			served++
-			mu.Unlock()
-		}
-		errors := strings.Count(strings.Join(got, "\n"), " FATAL ")
-		mu.Lock()
-		defer mu.Unlock()
-		if fatals += errors; errors != 1 {
-			t.Errorf("a client heard of the end %d times: %q", errors, got)
-		}
-	}
 	for kind := range 8 {
 		clients.Go(func() {
 			for {
 				select {
-				case <-stop:
+				case <-load.stop:
 					return
 				default:
-					one(kind)
+					load.one(t, kind)
 					time.Sleep(5 * time.Millisecond)
 				}
 			}
 		})
 	}
 	for range 3 {
-		before := progress(&mu, &served)
-		eventually(t, "clients are served", func() bool { return progress(&mu, &served) > before+20 })
-		down := progress(&mu, &fatals)
+		before := progress(&load.mu, &load.served)
+		eventually(t, "clients are served", func() bool { return progress(&load.mu, &load.served) > before+20 })
+		down := progress(&load.mu, &load.fatals)
 		c.Kill()
-		eventually(t, "clients hear that it is down", func() bool { return progress(&mu, &fatals) >= down+8 })
+		eventually(t, "clients hear that it is down", func() bool { return progress(&load.mu, &load.fatals) >= down+8 })
 		if err := c.Restart(t.Context()); err != nil {
 			t.Error(err)
 			break
 		}
 	}
-	before := progress(&mu, &served)
-	eventually(t, "clients are served again", func() bool { return progress(&mu, &served) > before+20 })
-	close(stop)
+	before := progress(&load.mu, &load.served)
+	eventually(t, "clients are served again", func() bool { return progress(&load.mu, &load.served) > before+20 })
+	close(load.stop)
 	clients.Wait()
 	nothingLeft(t, p)
 }
@@ -226,8 +237,8 @@ func progress(mu *sync.Mutex, n *int) int {
 	return *n
 }
 
-// Clients that are gone without a word, behind a network that carries nothing, are sent away when they have been idle for
-// too long, whether they can be told or not.
+// Clients that are gone without a word, behind a network that carries nothing, are sent away when they have been idle
+// for too long, whether they can be told or not.
 func TestHalfOpenClients(t *testing.T) {
 	p := serve(t, func(c *Config, _ *fake) {
 		c.IdleTimeout, c.IdleInTransactionTimeout = 200*time.Millisecond, 200*time.Millisecond
@@ -251,9 +262,11 @@ func TestSlowReader(t *testing.T) {
 	slow, other := dial(t, p.address), dial(t, p.address)
 	c := direct(t)
 	before := heap()
-	slow.put(t, encode(t, q(fmt.Sprintf("SELECT repeat('x', %d) FROM generate_series(1, %d) -- slow reader", width, rows))))
+	slow.put(t, encode(t, q(fmt.Sprintf("SELECT repeat('x', %d) FROM generate_series(1, %d) -- slow reader", width,
+		rows))))
 	eventually(t, "the guest waits for its client", func() bool {
-		return count(t, c, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%slow reader' AND wait_event = 'ClientWrite'") == 1
+		return count(t, c, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%slow reader' AND wait_event = "+
+			"'ClientWrite'") == 1
 	})
 	for range 100 {
 		other.run(t, script{q(protected), "Z"})

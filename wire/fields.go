@@ -84,7 +84,8 @@ func (f *fields) end() error {
 	return nil
 }
 
-// The functions below check a message as a whole, and give the names and texts in it; these are good as long as the body.
+// The functions below check a message as a whole, and give the names and texts in it; these are good as long as the
+// body.
 
 func queryFields(body []byte) (sql []byte, err error) {
 	f := fields{rest: body}

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// fieldsAgree holds what is read in place against pgproto3, which decodes: the same messages are good, except that those with
-// bytes to spare are not, and the same texts are in them.
+// fieldsAgree holds what is read in place against pgproto3, which decodes: the same messages are good, except that
+// those with bytes to spare are not, and the same texts are in them.
 func fieldsAgree(t *testing.T, body []byte) {
 	t.Helper()
 	decoded := func(m interface {
@@ -44,11 +44,13 @@ func fieldsAgree(t *testing.T, body []byte) {
 	for _, oid := range p.ParameterOIDs {
 		want = binary.BigEndian.AppendUint32(want, oid)
 	}
-	check("Parse", good, err, [2]string{string(name), p.Name}, [2]string{string(sql), p.Query}, [2]string{string(types), string(want)})
+	check("Parse", good, err, [2]string{string(name), p.Name}, [2]string{string(sql), p.Query},
+		[2]string{string(types), string(want)})
 	var b pgproto3.Bind
 	good = decoded(&b)
 	portal, statement, err := bindFields(body)
-	check("Bind", good, err, [2]string{string(portal), b.DestinationPortal}, [2]string{string(statement), b.PreparedStatement})
+	check("Bind", good, err, [2]string{string(portal), b.DestinationPortal}, [2]string{string(statement),
+		b.PreparedStatement})
 	var e pgproto3.Execute
 	good = decoded(&e)
 	portal, err = executeFields(body)
@@ -67,8 +69,10 @@ func fieldSeeds(t testing.TB) (out [][]byte) {
 	for _, m := range []interface{ Encode([]byte) ([]byte, error) }{
 		&pgproto3.Query{String: "SELECT 1"}, &pgproto3.Query{},
 		&pgproto3.Parse{Name: "s", Query: "SELECT $1", ParameterOIDs: []uint32{23, 25}}, &pgproto3.Parse{},
-		&pgproto3.Bind{DestinationPortal: "p", PreparedStatement: "s", ParameterFormatCodes: []int16{1}, Parameters: [][]byte{nil, {}, []byte("x")}, ResultFormatCodes: []int16{0, 1}}, &pgproto3.Bind{},
-		&pgproto3.Execute{Portal: "p", MaxRows: 5}, &pgproto3.Describe{ObjectType: 'S', Name: "s"}, &pgproto3.Close{ObjectType: 'P'},
+		&pgproto3.Bind{DestinationPortal: "p", PreparedStatement: "s", ParameterFormatCodes: []int16{1},
+			Parameters: [][]byte{nil, {}, []byte("x")}, ResultFormatCodes: []int16{0, 1}}, &pgproto3.Bind{},
+		&pgproto3.Execute{Portal: "p", MaxRows: 5}, &pgproto3.Describe{ObjectType: 'S', Name: "s"},
+		&pgproto3.Close{ObjectType: 'P'},
 	} {
 		b, err := m.Encode(nil)
 		if err != nil {

@@ -87,8 +87,8 @@ func (f *frames) read(length int) (body []byte, err error) {
 // passer takes bytes that stay as they are until the frames are read on from their source: it is flushed before.
 type passer interface{ pass(b []byte) }
 
-// relay passes the frame of the header that next returned on, without holding it. What w does with it is w's concern: an
-// error is of reading.
+// relay passes the frame of the header that next returned on, without holding it. What w does with it is w's concern:
+// an error is of reading.
 func (f *frames) relay(w passer, length int) error {
 	for left := header + length; left > 0; {
 		if _, err := f.r.Peek(1); err != nil {

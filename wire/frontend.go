@@ -29,6 +29,7 @@ func (s *session) frontend() error {
 		if s.pool != nil {
 			s.exchange.rest()
 		}
+
 		if s.exchange.crowded(maxOutstanding) {
 			if err := s.flush(&pgproto3.Flush{}); err != nil {
 				return err
@@ -87,6 +88,8 @@ func (s *session) message(typ byte, length int) error {
 		s.feed()
 		return s.relay(typ, length)
 	}
+
+	// From here on the message is read as a whole, and there is a guest for it.
 	body, err := s.in.read(length)
 	if err != nil {
 		return fmt.Errorf("reading from the client: %w", err)
@@ -94,6 +97,7 @@ func (s *session) message(typ byte, length int) error {
 	if err := s.engage(); err != nil {
 		return err
 	}
+
 	switch typ {
 	case msgQuery:
 		return s.query(body)
@@ -107,12 +111,9 @@ func (s *session) message(typ byte, length int) error {
 		return s.execute(body)
 	case msgClose:
 		return s.closeMessage(body)
-	case msgFlush: // a damaged Flush within a copy is ignored like a good one, and otherwise answered by an error
-		switch {
-		case length > 0 && copyIn:
-			return s.send(&pgproto3.Flush{})
-		case length > 0:
-			return s.malformed(kindFlush)
+	case msgFlush:
+		if length > 0 {
+			return s.damagedFlush(copyIn)
 		}
 	case msgSync:
 		s.kept.segment++
@@ -120,8 +121,17 @@ func (s *session) message(typ byte, length int) error {
 	case msgCopyDone, msgCopyFail:
 		s.copyEnd()
 	case msgFunctionCall:
-		return s.raiseQuery(sqlstate.New(sqlstate.FeatureNotSupported, "the function call protocol is not supported through Fugu").
+		return s.raiseQuery(sqlstate.New(sqlstate.FeatureNotSupported,
+			"the function call protocol is not supported through Fugu").
 			WithHint("Use SELECT function(...)."))
 	}
 	return s.forward() // Flush too
+}
+
+// damagedFlush is ignored like a good one within a copy, and otherwise answered by an error.
+func (s *session) damagedFlush(copyIn bool) error {
+	if copyIn {
+		return s.send(&pgproto3.Flush{})
+	}
+	return s.malformed(kindFlush)
 }

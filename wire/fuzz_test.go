@@ -94,35 +94,11 @@ func FuzzSCRAM(f *testing.F) {
 // ends when the connection does.
 func scripted(c net.Conn) {
 	defer c.Close()
-	in, out := newFrames(c), newClient(c)
-	skipping, copying, extended, status := false, false, false, byte('I')
-	fail := func(code, message string) {
-		out.send(&pgproto3.ErrorResponse{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: code, Message: message})
-		copying, skipping = false, extended
-		if !extended {
-			out.send(&pgproto3.ReadyForQuery{TxStatus: status})
-		}
-	}
-	run := func(sql string) {
-		switch {
-		case strings.Contains(sql, "COPY"):
-			copying = true
-			out.send(&pgproto3.CopyInResponse{})
-			return
-		case sql == "":
-			out.send(&pgproto3.EmptyQueryResponse{})
-		case strings.Contains(sql, "BEGIN"):
-			status = 'T'
-			out.send(&pgproto3.CommandComplete{CommandTag: []byte("BEGIN")})
-		default:
-			out.send(&pgproto3.DataRow{Values: [][]byte{[]byte("1")}}, &pgproto3.CommandComplete{CommandTag: []byte("SELECT 1")})
-		}
-	}
-	bad := func(sql string) bool { return strings.Contains(sql, "fugu refused") || strings.Contains(sql, "bad") }
-	var text string
+	in := newFrames(c)
+	s := &scriptedServer{out: newClient(c), status: statusIdle}
 	for {
 		if in.r.Buffered() == 0 {
-			out.flush()
+			s.out.flush()
 		}
 		typ, length, err := in.next()
 		if err != nil {
@@ -132,64 +108,106 @@ func scripted(c net.Conn) {
 		if err != nil {
 			return
 		}
-		if typ == 'S' && !copying {
-			skipping, extended = false, false
-			out.send(&pgproto3.ReadyForQuery{TxStatus: status})
-			continue
-		}
-		switch {
-		case typ == 'X':
-			return
-		case skipping, typ == 'H', copying && (typ == 'S' || typ == 'd'):
-			continue
-		case copying && typ == 'c':
-			copying = false
-			out.send(&pgproto3.CommandComplete{CommandTag: []byte("COPY 1")})
-			if !extended {
-				out.send(&pgproto3.ReadyForQuery{TxStatus: status})
-			}
-			continue
-		case copying && typ == 'f':
-			fail("57014", "given up")
-			continue
-		case copying:
-			out.send(&pgproto3.ErrorResponse{Severity: "FATAL", SeverityUnlocalized: "FATAL", Code: "08P01", Message: "synchronization was lost"})
-			out.flush()
+		if !s.hear(typ, body) {
+			s.out.flush()
 			return
 		}
-		if typ != 'd' && typ != 'c' && typ != 'f' {
-			extended = typ != 'Q'
+	}
+}
+
+// scriptedServer is what such a server remembers.
+type scriptedServer struct {
+	out      *client
+	skipping bool // to the next Sync
+	copying  bool
+	extended bool // the last message was of the extended protocol
+	status   byte
+	text     string // of the last Parse or Query
+}
+
+func (s *scriptedServer) fail(code, message string) {
+	s.out.send(&pgproto3.ErrorResponse{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: code, Message: message})
+	s.copying, s.skipping = false, s.extended
+	if !s.extended {
+		s.out.send(&pgproto3.ReadyForQuery{TxStatus: s.status})
+	}
+}
+
+func (s *scriptedServer) run() {
+	switch {
+	case strings.Contains(s.text, "COPY"):
+		s.copying = true
+		s.out.send(&pgproto3.CopyInResponse{})
+	case s.text == "":
+		s.out.send(&pgproto3.EmptyQueryResponse{})
+	case strings.Contains(s.text, "BEGIN"):
+		s.status = 'T'
+		s.out.send(&pgproto3.CommandComplete{CommandTag: []byte("BEGIN")})
+	default:
+		s.out.send(&pgproto3.DataRow{Values: [][]byte{[]byte("1")}},
+			&pgproto3.CommandComplete{CommandTag: []byte("SELECT 1")})
+	}
+}
+
+// hear takes a message, and reports whether the server goes on.
+func (s *scriptedServer) hear(typ byte, body []byte) bool {
+	switch {
+	case typ == msgSync && !s.copying:
+		s.skipping, s.extended = false, false
+		s.out.send(&pgproto3.ReadyForQuery{TxStatus: s.status})
+	case typ == msgTerminate:
+		return false
+	case s.skipping, typ == msgFlush, s.copying && (typ == msgSync || typ == msgCopyData):
+	case s.copying && typ == msgCopyDone:
+		s.copying = false
+		s.out.send(&pgproto3.CommandComplete{CommandTag: []byte("COPY 1")})
+		if !s.extended {
+			s.out.send(&pgproto3.ReadyForQuery{TxStatus: s.status})
 		}
-		switch typ {
-		case 'Q':
-			text, _, _ = strings.Cut(string(body), "\x00")
-			if bad(text) {
-				fail("42601", "bad")
-				continue
-			}
-			run(text)
-			if !copying {
-				out.send(&pgproto3.ReadyForQuery{TxStatus: status})
-			}
-		case 'P':
-			_, rest, _ := bytes.Cut(body, []byte{0})
-			if text = string(rest[:max(0, bytes.IndexByte(rest, 0))]); bad(text) {
-				fail("42601", "bad")
-				continue
-			}
-			out.send(&pgproto3.ParseComplete{})
-		case 'B':
-			out.send(&pgproto3.BindComplete{})
-		case 'D':
-			if len(body) > 0 && body[0] == 'S' {
-				out.send(&pgproto3.ParameterDescription{ParameterOIDs: []uint32{20, 1016}})
-			}
-			out.send(&pgproto3.NoData{})
-		case 'E':
-			run(text)
-		case 'C':
-			out.send(&pgproto3.CloseComplete{})
+	case s.copying && typ == msgCopyFail:
+		s.fail("57014", "given up")
+	case s.copying:
+		s.out.send(&pgproto3.ErrorResponse{Severity: "FATAL", SeverityUnlocalized: "FATAL", Code: "08P01",
+			Message: "synchronization was lost"})
+		return false
+	case typ == msgCopyData, typ == msgCopyDone, typ == msgCopyFail: // left over from a copy that failed
+	default:
+		s.extended = typ != msgQuery
+		s.answer(typ, body)
+	}
+	return true
+}
+
+// answer is for what stands outside of copies.
+func (s *scriptedServer) answer(typ byte, body []byte) {
+	bad := func() bool { return strings.Contains(s.text, "fugu refused") || strings.Contains(s.text, "bad") }
+	switch typ {
+	case msgQuery:
+		if s.text, _, _ = strings.Cut(string(body), "\x00"); bad() {
+			s.fail("42601", "bad")
+			return
 		}
+		if s.run(); !s.copying {
+			s.out.send(&pgproto3.ReadyForQuery{TxStatus: s.status})
+		}
+	case msgParse:
+		_, rest, _ := bytes.Cut(body, []byte{0})
+		if s.text = string(rest[:max(0, bytes.IndexByte(rest, 0))]); bad() {
+			s.fail("42601", "bad")
+			return
+		}
+		s.out.send(&pgproto3.ParseComplete{})
+	case msgBind:
+		s.out.send(&pgproto3.BindComplete{})
+	case msgDescribe:
+		if len(body) > 0 && body[0] == objectStatement {
+			s.out.send(&pgproto3.ParameterDescription{ParameterOIDs: []uint32{20, 1016}})
+		}
+		s.out.send(&pgproto3.NoData{})
+	case msgExecute:
+		s.run()
+	case msgClose:
+		s.out.send(&pgproto3.CloseComplete{})
 	}
 }
 
@@ -253,7 +271,8 @@ func FuzzSession(f *testing.F) {
 	f.Add(frame('F', "\x00\x00\x00\x01"))
 	f.Add([]byte("Q\x00\x00\x00\x00"))
 	f.Add(frame('B', "\x00\x00\x00\x01\x00\x01\x00\x01\xff\xff\xff\xfe"))
-	f.Add(append(encode(f, parse("s", protected), sync_), frame('B', "\x00s\x00\x00\x00\x00\x01\xff\xff\xff\xfe\x00\x00")...))
+	f.Add(append(encode(f, parse("s", protected), sync_),
+		frame('B', "\x00s\x00\x00\x00\x00\x01\xff\xff\xff\xfe\x00\x00")...))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		watchdog := time.AfterFunc(time.Minute, func() { panic("the session hangs") })
 		defer watchdog.Stop()
@@ -265,7 +284,8 @@ func FuzzSession(f *testing.F) {
 		ctx, stop := context.WithCancel(t.Context())
 		served := make(chan error, 1)
 		go func() {
-			served <- New(Config{Auth: auth.Trust{}, MessageBytes: 1 << 16, DrainTimeout: time.Hour, Logger: slog.New(slog.NewTextHandler(&log, nil))}, e).Serve(ctx, l)
+			served <- New(Config{Auth: auth.Trust{}, MessageBytes: 1 << 16, DrainTimeout: time.Hour,
+				Logger: slog.New(slog.NewTextHandler(&log, nil))}, e).Serve(ctx, l)
 		}()
 		read := make(chan []byte)
 		go func() {
@@ -292,7 +312,8 @@ func FuzzSession(f *testing.F) {
 		}
 		<-e.done
 		wholeFrames(t, got)
-		if s := strings.ReplaceAll(log.String(), "/*panic", ""); strings.Contains(s, "panicked") && !bytes.Contains(b, []byte("/*panic")) {
+		if s := strings.ReplaceAll(log.String(), "/*panic", ""); strings.Contains(s, "panicked") &&
+			!bytes.Contains(b, []byte("/*panic")) {
 			t.Errorf("it panicked: %s", s)
 		}
 	})

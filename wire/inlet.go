@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// bufferSize is what is read from a connection at once, in bytes. More would cost the processor's cache what it saves in
-// system calls: PostgreSQL itself writes 8 KiB at a time.
+// bufferSize is what is read from a connection at once, in bytes. More would cost the processor's cache what it saves
+// in system calls: PostgreSQL itself writes 8 KiB at a time.
 const bufferSize = 32 << 10
 
 // buffers are lent to connections while they have something to say; one that waits holds none.

@@ -7,9 +7,9 @@ import (
 	"unique"
 )
 
-// kept are the prepared statements of a client that has its guests from a pool, each as it was sent to a guest. One that
-// has not got it gets it when the client names it, unseen. Guests hold the statements of one client alone, so these have the
-// names that the client gave them.
+// kept are the prepared statements of a client that has its guests from a pool, each as it was sent to a guest. One
+// that has not got it gets it when the client names it, unseen. Guests hold the statements of one client alone, so
+// these have the names that the client gave them.
 type kept struct {
 	segment int // counts what ends the server's skipping: of the frontend
 
@@ -77,17 +77,19 @@ func (k *kept) names() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(k.m)), func(name string) bool { return name == "" })
 }
 
-// naming is names.changing, and remembers what is to be sent again: st and the frame of its Parse, or a frame alone for an
-// ordinary statement. Neither frees the name.
+// naming is names.changing, and remembers what is to be sent again: st and the frame of its Parse, or a frame alone for
+// an ordinary statement. Neither frees the name.
 func (s *session) naming(name string, st Statement, parse []byte, scrub bool) func(ending) {
 	done := s.names.changing(name, st, s.kept.segment)
 	if s.pool == nil {
 		return done
 	}
+
 	var statement *keptStatement
 	if parse != nil {
 		statement = &keptStatement{unique.Make(string(parse)), scrub, s.held.serial}
 	}
+
 	k := &s.kept
 	k.change(name)
 	return func(how ending) {

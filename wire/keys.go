@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// keys are the sessions by the process ids and secrets that cancel requests name them by (manual, "Canceling Requests in
-// Progress").
+// keys are the sessions by the process ids and secrets that cancel requests name them by (manual, "Canceling Requests
+// in Progress").
 type keys struct {
 	mu sync.Mutex
 	m  map[uint32]key
@@ -27,9 +27,10 @@ const (
 	longKey  = 32
 )
 
-// add gives a session a process id that no other has, a secret as long as the version of the protocol allows, and a name
-// for statements of Fugu's own, which the client cannot guess. The id is wanted, the guest's, if it is free: clients give
-// what they were told to pg_terminate_backend, and compare it with that of notifications and of pg_stat_activity.
+// add gives a session a process id that no other has, a secret as long as the version of the protocol allows, and a
+// name for statements of Fugu's own, which the client cannot guess. The id is wanted, the guest's, if it is free:
+// clients give what they were told to pg_terminate_backend, and compare it with that of notifications and of
+// pg_stat_activity.
 func (k *keys) add(s *session, wanted, version uint32) (pid uint32, secret []byte, name string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -31,10 +31,12 @@ func TestProcessIDsAreDistinct(t *testing.T) {
 	first, secret, _ := k.add(a, 7, protocol30)
 	second, other, _ := k.add(b, 7, protocol30)
 	unknown, _, _ := k.add(new(session), 0, protocol30)
-	if first != 7 || second == 7 || second>>31 != 0 || unknown == 0 || unknown == second || string(secret) == string(other) {
+	if first != 7 || second == 7 || second>>31 != 0 || unknown == 0 || unknown == second ||
+		string(secret) == string(other) {
 		t.Errorf("ids %d, %d and %d, secrets %x and %x", first, second, unknown, secret, other)
 	}
-	if k.find(first, secret) != a || k.find(second, other) != b || k.find(first, other) != nil || k.find(second, secret) != nil {
+	if k.find(first, secret) != a || k.find(second, other) != b || k.find(first, other) != nil ||
+		k.find(second, secret) != nil {
 		t.Error("a key names a session that is not its own")
 	}
 	if k.remove(first); k.find(first, secret) != nil || k.find(second, other) != b {

@@ -8,9 +8,9 @@ import (
 )
 
 // lease is a session's dealings with the pool. Where there is one, a session takes a guest for the first message of a
-// transaction, and is ready to give it back when nothing is outstanding or unfinished. It keeps it until then, and longer
-// if nobody waits for one. A session that may have left something in the database's session that it would miss is pinned:
-// its guest is its own from there on, and ends with it.
+// transaction, and is ready to give it back when nothing is outstanding or unfinished. It keeps it until then, and
+// longer if nobody waits for one. A session that may have left something in the database's session that it would miss
+// is pinned: its guest is its own from there on, and ends with it.
 type lease struct {
 	pool *pool // nil: the session has a guest of its own
 	kind string

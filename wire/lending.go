@@ -33,6 +33,8 @@ func (s *session) engage() error {
 		<-s.done
 		s.leave()
 	}
+
+	// The session may have come to its end while a guest was waited for.
 	ctx, stop := s.working()
 	defer stop()
 	g, err := s.pool.take(ctx, s.kind, s.engine.Connect)
@@ -46,6 +48,7 @@ func (s *session) engage() error {
 		e := s.known(s.canceled(ctx, err))
 		return e.Ending()
 	}
+
 	s.enter(g)
 	return nil
 }
@@ -78,11 +81,14 @@ func (s *session) offer() {
 	}
 }
 
-// release gives the guest back if nothing depends on it. What is not known to be as it should is ended and not given back.
+// release gives the guest back if nothing depends on it. What is not known to be as it should is ended and not given
+// back.
 func (s *session) release() {
 	if s.pinned.Load() || !s.exchange.unbound() {
 		return
 	}
+
+	// The backend stops reading between two messages, and says whether it has.
 	s.yielding.Store(true)
 	_ = s.guest.SetReadDeadline(time.Unix(1, 0))
 	<-s.done
@@ -90,15 +96,19 @@ func (s *session) release() {
 	if s.parting != errYield {
 		return // lost, or the session is over
 	}
+
+	// A cancel request could hit the next client.
 	g, struck := s.leave()
 	if struck {
 		s.drop(g)
 		return
 	}
+
 	changed := !maps.Equal(s.told, g.status)
 	_ = g.Conn().SetDeadline(time.Time{})
 	ctx, stop := context.WithTimeout(s.ctx, renewal)
 	defer stop()
+
 	lasting, err := g.Renew(ctx)
 	switch {
 	case err != nil:

@@ -55,7 +55,8 @@ func count(t testing.TB, c *pgx.Conn, sql string, args ...any) (n int) {
 
 // running says that PostgreSQL runs a statement with the mark in its text.
 func running(t testing.TB, c *pgx.Conn, mark string) bool {
-	return count(t, c, "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%'||$1||'%' AND pid <> pg_backend_pid()", mark) > 0
+	return count(t, c, "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%'||$1||'%' AND "+
+		"pid <> pg_backend_pid()", mark) > 0
 }
 
 // rest reads up to the end of the connection.
@@ -91,7 +92,8 @@ const shutdown = "E FATAL 57P01 terminating connection due to administrator comm
 
 func TestDrain(t *testing.T) {
 	p := serve(t, nil)
-	idle, working, transaction, pipeline := dial(t, p.address), dial(t, p.address), dial(t, p.address), dial(t, p.address)
+	idle, working := dial(t, p.address), dial(t, p.address)
+	transaction, pipeline := dial(t, p.address), dial(t, p.address)
 	transaction.put(t, encode(t, q("BEGIN")))
 	transaction.until(t, "Z")
 	pipeline.put(t, encode(t, parse("", "SELECT 1"), flush))
@@ -220,7 +222,8 @@ func TestTerminate(t *testing.T) {
 	a.put(t, encode(t, q("INSERT INTO kept VALUES (1)"), &pgproto3.Terminate{}))
 	compare(t, a.rest(t), []string{one, `Z "I"`})
 	b := dial(t, p.address)
-	b.put(t, encode(t, parse("", "INSERT INTO kept VALUES (2)"), bind("", ""), exec(""), &pgproto3.Terminate{})) // never committed
+	// Never committed.
+	b.put(t, encode(t, parse("", "INSERT INTO kept VALUES (2)"), bind("", ""), exec(""), &pgproto3.Terminate{}))
 	b.rest(t)
 	if n := count(t, c, "SELECT count(*) FROM kept"); n != 1 {
 		t.Errorf("%d rows, want 1", n)
@@ -252,7 +255,8 @@ func TestGuestLost(t *testing.T) {
 	admin := direct(t)
 	kill := func(mark string) {
 		eventually(t, mark+" is there", func() bool {
-			return count(t, admin, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%'||$1||'%'", mark) > 0
+			return count(t, admin, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid <> "+
+				"pg_backend_pid() AND query LIKE '%'||$1||'%'", mark) > 0
 		})
 	}
 	idle, working := dial(t, p.address), dial(t, p.address)
@@ -328,7 +332,8 @@ func TestPinnedSettings(t *testing.T) {
 		c.put(t, encode(t, q(sql), q("SELECT 'after'")))
 		got := c.rest(t)
 		last := got[len(got)-1]
-		if !strings.HasPrefix(last, "E FATAL 0A000 ") || slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, "after") }) {
+		if !strings.HasPrefix(last, "E FATAL 0A000 ") ||
+			slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, "after") }) {
 			t.Errorf("%s: %q", sql, got)
 		}
 	}
@@ -339,7 +344,8 @@ func TestPinnedSettings(t *testing.T) {
 	}
 	defer c.Close()
 	a := &peer{Conn: c, in: newFrames(c)}
-	a.put(t, encode(t, &pgproto3.StartupMessage{ProtocolVersion: protocol30, Parameters: map[string]string{"user": "postgres", "database": "postgres"}}))
+	a.put(t, encode(t, &pgproto3.StartupMessage{ProtocolVersion: protocol30,
+		Parameters: map[string]string{"user": "postgres", "database": "postgres"}}))
 	if got := a.rest(t); len(got) != 1 || !strings.HasPrefix(got[0], "E FATAL 0A000 ") {
 		t.Errorf("a guest with other settings: %q", got)
 	}

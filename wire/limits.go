@@ -54,6 +54,7 @@ func keepAlive(conn net.Conn, after time.Duration) {
 	if t, ok := conn.(interface {
 		SetKeepAliveConfig(net.KeepAliveConfig) error
 	}); ok && after > 0 {
-		_ = t.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: after, Interval: max(time.Second, after/probes), Count: probes})
+		_ = t.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: after,
+			Interval: max(time.Second, after/probes), Count: probes})
 	}
 }

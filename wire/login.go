@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -24,19 +25,11 @@ func (u *undoing) run() {
 	}
 }
 
-// login brings a connection up to its first ReadyForQuery. A cancel request gives no session. leave is to be called when
-// the session is over.
+// login brings a connection up to its first ReadyForQuery. A cancel request gives no session. leave is to be called
+// when the session is over.
 func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave func(), err error) {
 	var undo undoing
-	defer func() {
-		if p := recover(); p != nil {
-			s.config.Logger.Error("a login panicked", "panic", fmt.Sprintf("%T", p))
-			err = sqlstate.New(sqlstate.InternalError, "internal error").Ending()
-		}
-		if err != nil {
-			undo.run()
-		}
-	}()
+	defer s.giveUp(&undo, &err)
 
 	// It has to be quick, and at once where the server is to end.
 	if s.config.LoginTimeout > 0 {
@@ -79,18 +72,29 @@ func (s *Server) login(ctx, work context.Context, l *login) (_ *session, leave f
 		return nil, nil, errDone
 	}
 
-	if !hurry() { // the client takes itself to be let in, and is told why that has ended
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return nil, nil, late(ctx)
-		}
+	switch hurried := !hurry(); { // the client takes itself to be let in, and is told why that has ended
+	case hurried && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return nil, nil, late(ctx)
+	case hurried:
 		return nil, nil, errShutdown
 	}
 	l.in.r.from, l.in.r.keep = requestReader{session}, false
 	return session, undo.run, nil
 }
 
-// receive reads what a connection asks for first. Who speaks another protocol, or is gone, is told nothing, as PostgreSQL
-// has it.
+// giveUp is deferred: a login that fails or panics leaves nothing behind.
+func (s *Server) giveUp(undo *undoing, err *error) {
+	if p := recover(); p != nil {
+		s.config.Logger.Error("a login panicked", "panic", fmt.Sprintf("%T", p))
+		*err = sqlstate.New(sqlstate.InternalError, "internal error").Ending()
+	}
+	if *err != nil {
+		undo.run()
+	}
+}
+
+// receive reads what a connection asks for first. Who speaks another protocol, or is gone, is told nothing, as
+// PostgreSQL has it.
 func (s *Server) receive(ctx context.Context, l *login) (request, error) {
 	address := l.conn.RemoteAddr()
 	req, err := l.readStartup(ctx, s.config.TLS)
@@ -144,9 +148,10 @@ func (s *Server) open(ctx context.Context, startup Startup) (Session, *lease, er
 	return nil, nil, e.Ending()
 }
 
-// begin makes the session, with a key for cancel requests, and leaves in out what the client is told when it is let in. The
-// process id is the guest's, if the session has one from the beginning.
-func (s *Server) begin(work context.Context, l *login, engine Session, lease *lease, version uint32, undo *undoing) *session {
+// begin makes the session, with a key for cancel requests, and leaves in out what the client is told when it is let in.
+// The process id is the guest's, if the session has one from the beginning.
+func (s *Server) begin(work context.Context, l *login, engine Session, lease *lease, version uint32,
+	undo *undoing) *session {
 	lasting, cancel := context.WithCancel(work)
 	undo.add(cancel)
 	session := &session{log: s.config.Logger, idle: s.config.IdleTimeout,
@@ -163,11 +168,13 @@ func (s *Server) begin(work context.Context, l *login, engine Session, lease *le
 	undo.add(func() { s.keys.remove(pid) })
 	session.askName = name
 	l.greet(lease.told)
-	l.out.send(&pgproto3.BackendKeyData{ProcessID: pid, SecretKey: secret}, &pgproto3.ReadyForQuery{TxStatus: statusIdle})
+	l.out.send(&pgproto3.BackendKeyData{ProcessID: pid, SecretKey: secret},
+		&pgproto3.ReadyForQuery{TxStatus: statusIdle})
 	return session
 }
 
-// connect begins a client's session with the engine, and lets it have a guest, or find out what those of the pool are like.
+// connect begins a client's session with the engine, and lets it have a guest, or find out what those of the pool are
+// like.
 func (s *Server) connect(ctx context.Context, startup Startup) (Session, *lease, error) {
 	engine, err := s.engine.Open(ctx, startup)
 	if err != nil {
@@ -189,9 +196,9 @@ func (s *Server) connect(ctx context.Context, startup Startup) (Session, *lease,
 
 // accepted refuses a guest whose settings Fugu's parser does not read by.
 func accepted(parameters map[string]string) error {
-	for name, want := range pins {
-		if value, ok := parameters[name]; ok && value != want {
-			return pinned(name, want)
+	for _, name := range slices.Sorted(maps.Keys(pins)) {
+		if value, ok := parameters[name]; ok && value != pins[name] {
+			return pinned(name, pins[name])
 		}
 	}
 	return nil

@@ -20,7 +20,8 @@ import (
 
 func scramServer(t *testing.T) *proxy {
 	t.Helper()
-	method := auth.NewSCRAM(usersOf(t, map[string]string{"alice": "wonderland", `o"brien`: "pä$$ word", "numa": "\u2168"}), []byte("secret"))
+	users := usersOf(t, map[string]string{"alice": "wonderland", `o"brien`: "pä$$ word", "numa": "\u2168"})
+	method := auth.NewSCRAM(users, []byte("secret"))
 	method.HoldBackBy(func(context.Context, time.Duration) error { return nil })
 	return serve(t, func(c *Config, _ *fake) { c.Auth = method })
 }
@@ -58,7 +59,8 @@ func TestSCRAM(t *testing.T) {
 			t.Errorf("%s with the right password: %v", c.user, err)
 		}
 		var told *pgconn.PgError
-		if !c.ok && (!errors.As(err, &told) || told.Code != "28P01" || told.Severity != "FATAL" || told.Message != fmt.Sprintf(`password authentication failed for user "%s"`, c.user)) {
+		if !c.ok && (!errors.As(err, &told) || told.Code != "28P01" || told.Severity != "FATAL" ||
+			told.Message != fmt.Sprintf(`password authentication failed for user "%s"`, c.user)) {
 			t.Errorf("%s with %q: %v", c.user, c.password, err)
 		}
 	}
@@ -182,7 +184,8 @@ func TestUserClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, second := dial(t, p.address), dial(t, p.address)
-	compare(t, hello(t, p.address, "postgres").until(t, "Z"), []string{`E FATAL 53300 too many connections for role "postgres"`, "end"})
+	compare(t, hello(t, p.address, "postgres").until(t, "Z"),
+		[]string{`E FATAL 53300 too many connections for role "postgres"`, "end"})
 	hello(t, p.address, "other").until(t, "Z")
 	second.run(t, script{})
 	_ = first.Close()
@@ -207,8 +210,8 @@ func TestLoginTimeoutEndsWithTheLogin(t *testing.T) {
 	}
 }
 
-// idleness is a timeout that a busy machine does not make a client exceed between two messages. Tests that wait for it do so
-// together, in parallel.
+// idleness is a timeout that a busy machine does not make a client exceed between two messages. Tests that wait for it
+// do so together, in parallel.
 const idleness = 2 * time.Second
 
 func TestIdleTimeout(t *testing.T) {
@@ -269,7 +272,8 @@ func TestKeepAlive(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = raw.Control(func(fd uintptr) {
-			for option, want := range map[int]int{syscall.TCP_KEEPIDLE: 123, syscall.TCP_KEEPINTVL: 31, syscall.TCP_KEEPCNT: 4} {
+			for option, want := range map[int]int{syscall.TCP_KEEPIDLE: 123, syscall.TCP_KEEPINTVL: 31,
+				syscall.TCP_KEEPCNT: 4} {
 				if got, err := syscall.GetsockoptInt(int(fd), syscall.IPPROTO_TCP, option); got != want || err != nil {
 					t.Errorf("option %d is %d, %v, want %d", option, got, err, want)
 				}
@@ -299,13 +303,15 @@ func TestServeWaitsForItsGoroutines(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	idle, failed, waiting, copying, blocked := dial(t, p.address), dial(t, p.address), dial(t, p.address), dial(t, p.address), dial(t, p.address)
+	idle, failed, waiting, copying, blocked := dial(t, p.address), dial(t, p.address), dial(t, p.address),
+		dial(t, p.address), dial(t, p.address)
 	idle.run(t, script{})
 	failed.put(t, encode(t, q("BEGIN; SELECT 1/0")))
 	failed.until(t, "Z")
 	copying.put(t, encode(t, q("COPY kept FROM STDIN"), data("1\n")))
 	copying.until(t, "G")
-	waiting.put(t, encode(t, parse("", "SELECT pg_sleep(600)"), bind("", ""), exec(""), parse("s", protected), bind("", "s")))
+	waiting.put(t, encode(t, parse("", "SELECT pg_sleep(600)"), bind("", ""), exec(""), parse("s", protected),
+		bind("", "s")))
 	blocked.put(t, encode(t, q("SELECT x FROM noisy /*p*/ /*block*/")))
 	<-p.blocked
 	if err := p.stop(); err != nil {

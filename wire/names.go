@@ -28,11 +28,13 @@ func (n *names) changing(name string, st Statement, segment int) func(ending) {
 	if st == nil && n.m[name] == nil && n.open[name].n == 0 {
 		return nil
 	}
+
 	if !n.used {
 		n.used, n.open, n.last, n.m = true, map[string]change{}, map[string]Statement{}, map[string]Statement{}
 	}
 	n.open[name] = change{n.open[name].n + 1, segment}
 	n.last[name] = st
+
 	return func(how ending) {
 		n.mu.Lock()
 		defer n.mu.Unlock()

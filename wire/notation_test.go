@@ -30,10 +30,14 @@ import (
 // In front of a step, times=N repeats it.
 
 // replyNames are the backend's messages by type.
-var replyNames = map[byte]string{'1': "ParseComplete", '2': "BindComplete", '3': "CloseComplete", 'A': "NotificationResponse",
-	'C': "CommandComplete", 'D': "DataRow", 'E': "ErrorResponse", 'G': "CopyInResponse", 'H': "CopyOutResponse", 'I': "EmptyQueryResponse",
-	'K': "BackendKeyData", 'N': "NoticeResponse", 'R': "Authentication", 'S': "ParameterStatus", 'T': "RowDescription", 'W': "CopyBothResponse",
-	'Z': "ReadyForQuery", 'c': "CopyDone", 'd': "CopyData", 'n': "NoData", 's': "PortalSuspended", 't': "ParameterDescription",
+var replyNames = map[byte]string{'1': "ParseComplete", '2': "BindComplete", '3': "CloseComplete",
+	'A': "NotificationResponse",
+	'C': "CommandComplete", 'D': "DataRow", 'E': "ErrorResponse", 'G': "CopyInResponse", 'H': "CopyOutResponse",
+	'I': "EmptyQueryResponse",
+	'K': "BackendKeyData", 'N': "NoticeResponse", 'R': "Authentication", 'S': "ParameterStatus", 'T': "RowDescription",
+	'W': "CopyBothResponse",
+	'Z': "ReadyForQuery", 'c': "CopyDone", 'd': "CopyData", 'n': "NoData", 's': "PortalSuspended",
+	't': "ParameterDescription",
 	'v': "NegotiateProtocolVersion"}
 
 // named writes replies with their messages' names. brief leaves out the words of errors and notices, which differ
@@ -61,7 +65,8 @@ func describeReply(r string, brief bool) string {
 	if text, err := strconv.Unquote(rest); err == nil && strings.ContainsRune("CZS123sncKI", rune(r[0])) {
 		rest = strings.ReplaceAll(strings.TrimSuffix(text, "\x00"), "\x00", "=")
 	}
-	if name, _, ok := strings.Cut(rest, "="); ok && r[0] == 'S' && name == "server_version" { // which one is installed does not matter
+	if name, _, ok := strings.Cut(rest, "="); ok && r[0] == 'S' && name == "server_version" {
+		// Which one is installed does not matter.
 		rest = name
 	}
 	return strings.TrimSpace(typ + " " + rest)
@@ -150,7 +155,8 @@ func readStep(t testing.TB, line string) any {
 	case "CopyFail":
 		return &pgproto3.CopyFail{Message: rest}
 	case "FunctionCall":
-		return frame('F', string(binary.BigEndian.AppendUint32(nil, uint32(number(t, rest))))+"\x00\x00\x00\x00\x00\x00")
+		return frame('F', string(binary.BigEndian.AppendUint32(nil, uint32(number(t, rest))))+
+			"\x00\x00\x00\x00\x00\x00")
 	case "Terminate":
 		return &pgproto3.Terminate{}
 	case "frame":
@@ -221,8 +227,8 @@ func readUntil(t testing.TB, rest string) string {
 	return string(types)
 }
 
-// options reads name=value words of the given names, and returns what stands behind them. A backslash makes a space part
-// of a value.
+// options reads name=value words of the given names, and returns what stands behind them. A backslash makes a space
+// part of a value.
 func options(rest string, names ...string) (map[string]string, string) {
 	out := map[string]string{}
 	for {

@@ -18,31 +18,42 @@ func TestParameters(t *testing.T) {
 		want     map[string]string
 		code     sqlstate.Code
 	}{
-		"none":                    {},
-		"names in any case":       {settings: []setting{{"DateStyle", "ISO"}, {"TimeZone", "UTC"}}, want: map[string]string{"datestyle": "ISO", "timezone": "UTC"}},
-		"last wins":               {settings: []setting{{"geqo", "on"}, {"GEQO", "off"}}, want: map[string]string{"geqo": "off"}},
-		"options come first":      {options: "-c geqo=on", settings: []setting{{"geqo", "off"}}, want: map[string]string{"geqo": "off"}},
-		"forms of options":        {options: " -c geqo=on\t-cjit=off --work-mem=8MB  --x.y=", want: map[string]string{"geqo": "on", "jit": "off", "work_mem": "8MB", "x.y": ""}},
-		"backslashes":             {options: `-c search_path=a\ b,\\c -c x.y=\-c\ role=z`, want: map[string]string{"search_path": `a b,\c`, "x.y": "-c role=z"}},
-		"values are only values":  {settings: []setting{{"search_path", "a -c role=admin --session_authorization=postgres\n-c x=y"}}, want: map[string]string{"search_path": "a -c role=admin --session_authorization=postgres\n-c x=y"}},
-		"the client's own":        {settings: []setting{{"myapp.tenant", "7"}, {"fugu.epsilon", "0.5"}}, want: map[string]string{"myapp.tenant": "7", "fugu.epsilon": "0.5"}},
-		"a value with =":          {options: "-c x.y=a=b", want: map[string]string{"x.y": "a=b"}},
-		"pinned":                  {options: "-c client_encoding=UTF8", settings: []setting{{"Standard_Conforming_Strings", "yes"}}},
-		"of the administrator":    {settings: []setting{{"session_authorization", "postgres"}}, code: sqlstate.InsufficientPrivilege},
-		"only at the start":       {options: "-c ignore_system_indexes=on", code: sqlstate.InsufficientPrivilege},
-		"libraries":               {options: "--local-preload-libraries=x", code: sqlstate.InsufficientPrivilege},
-		"only for superusers":     {settings: []setting{{"log_statement", "all"}}, code: sqlstate.UndefinedObject},
-		"unknown":                 {settings: []setting{{"no_such", "1"}}, code: sqlstate.UndefinedObject},
-		"a name that is no name":  {settings: []setting{{"a b.c", "1"}}, code: sqlstate.UndefinedObject},
-		"another, pinned":         {options: "-c Client_Encoding=LATIN1", code: sqlstate.FeatureNotSupported},
-		"another switch":          {options: "-P", code: sqlstate.SyntaxError},
-		"a file":                  {options: "-r /tmp/x", code: sqlstate.SyntaxError},
-		"a data directory":        {options: "-D /tmp", code: sqlstate.SyntaxError},
-		"no assignment":           {options: "-c geqo", code: sqlstate.SyntaxError},
-		"nothing behind -c":       {options: "-c", code: sqlstate.SyntaxError},
-		"nothing behind --":       {options: "--", code: sqlstate.SyntaxError},
-		"a word":                  {options: "-c geqo=off off", code: sqlstate.SyntaxError},
-		"a value that is no text": {settings: []setting{{"application_name", "\xff"}}, code: sqlstate.CharacterNotInRepertoire},
+		"none": {},
+		"names in any case": {settings: []setting{{"DateStyle", "ISO"}, {"TimeZone", "UTC"}},
+			want: map[string]string{"datestyle": "ISO", "timezone": "UTC"}},
+		"last wins": {settings: []setting{{"geqo", "on"}, {"GEQO", "off"}},
+			want: map[string]string{"geqo": "off"}},
+		"options come first": {options: "-c geqo=on", settings: []setting{{"geqo", "off"}},
+			want: map[string]string{"geqo": "off"}},
+		"forms of options": {options: " -c geqo=on\t-cjit=off --work-mem=8MB  --x.y=",
+			want: map[string]string{"geqo": "on", "jit": "off", "work_mem": "8MB", "x.y": ""}},
+		"backslashes": {options: `-c search_path=a\ b,\\c -c x.y=\-c\ role=z`,
+			want: map[string]string{"search_path": `a b,\c`, "x.y": "-c role=z"}},
+		"values are only values": {
+			settings: []setting{{"search_path", "a -c role=admin --session_authorization=postgres\n-c x=y"}},
+			want:     map[string]string{"search_path": "a -c role=admin --session_authorization=postgres\n-c x=y"}},
+		"the client's own": {settings: []setting{{"myapp.tenant", "7"}, {"fugu.epsilon", "0.5"}},
+			want: map[string]string{"myapp.tenant": "7", "fugu.epsilon": "0.5"}},
+		"a value with =": {options: "-c x.y=a=b", want: map[string]string{"x.y": "a=b"}},
+		"pinned": {options: "-c client_encoding=UTF8",
+			settings: []setting{{"Standard_Conforming_Strings", "yes"}}},
+		"of the administrator": {settings: []setting{{"session_authorization", "postgres"}},
+			code: sqlstate.InsufficientPrivilege},
+		"only at the start":      {options: "-c ignore_system_indexes=on", code: sqlstate.InsufficientPrivilege},
+		"libraries":              {options: "--local-preload-libraries=x", code: sqlstate.InsufficientPrivilege},
+		"only for superusers":    {settings: []setting{{"log_statement", "all"}}, code: sqlstate.UndefinedObject},
+		"unknown":                {settings: []setting{{"no_such", "1"}}, code: sqlstate.UndefinedObject},
+		"a name that is no name": {settings: []setting{{"a b.c", "1"}}, code: sqlstate.UndefinedObject},
+		"another, pinned":        {options: "-c Client_Encoding=LATIN1", code: sqlstate.FeatureNotSupported},
+		"another switch":         {options: "-P", code: sqlstate.SyntaxError},
+		"a file":                 {options: "-r /tmp/x", code: sqlstate.SyntaxError},
+		"a data directory":       {options: "-D /tmp", code: sqlstate.SyntaxError},
+		"no assignment":          {options: "-c geqo", code: sqlstate.SyntaxError},
+		"nothing behind -c":      {options: "-c", code: sqlstate.SyntaxError},
+		"nothing behind --":      {options: "--", code: sqlstate.SyntaxError},
+		"a word":                 {options: "-c geqo=off off", code: sqlstate.SyntaxError},
+		"a value that is no text": {settings: []setting{{"application_name", "\xff"}},
+			code: sqlstate.CharacterNotInRepertoire},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := parameters{c.options, c.settings}.allowed()
@@ -93,7 +104,8 @@ func TestParametersAsPostgreSQL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cluster(t).Configure(t.Context(), map[string]string{"pg_hba.conf": "host all all 127.0.0.1/32 trust\n"}, nil); err != nil {
+	if err := cluster(t).Configure(t.Context(), map[string]string{"pg_hba.conf": "host all all 127.0.0.1/32 trust\n"},
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := cluster(t).Exec(t.Context(), "postgres", "CREATE ROLE plain LOGIN"); err != nil {
@@ -101,9 +113,12 @@ func TestParametersAsPostgreSQL(t *testing.T) {
 	}
 	defer func() { _ = cluster(t).Exec(context.Background(), "postgres", "DROP ROLE plain") }()
 	for _, given := range [][]string{
-		{"application_name", "a'b\"c"}, {"search_path", `"$user", pg_catalog`}, {"options", `-c search_path=a\ b,\\c`}, {"options", "-c geqo=off", "geqo", "on"},
-		{"options", "--work-mem=8MB -cDateStyle=German"}, {"DateStyle", "German", "TimeZone", "Asia/Tokyo"}, {"myapp.tenant", "7"},
-		{"work_mem", "lots"}, {"no_such", "1"}, {"options", "-c no_such=1"}, {"options", "-c geqo"}, {"options", "nonsense"}, {"log_connections", "on"},
+		{"application_name", "a'b\"c"}, {"search_path", `"$user", pg_catalog`}, {"options", `-c search_path=a\ b,\\c`},
+		{"options", "-c geqo=off", "geqo", "on"},
+		{"options", "--work-mem=8MB -cDateStyle=German"}, {"DateStyle", "German", "TimeZone", "Asia/Tokyo"},
+		{"myapp.tenant", "7"},
+		{"work_mem", "lots"}, {"no_such", "1"}, {"options", "-c no_such=1"}, {"options", "-c geqo"},
+		{"options", "nonsense"}, {"log_connections", "on"},
 		{"options", "-c log_connections=on"}, {"role", "nobody"}, {"replication", "perhaps"},
 	} {
 		say := func(host string, port uint16, as string) string {
@@ -117,8 +132,10 @@ func TestParametersAsPostgreSQL(t *testing.T) {
 				return code(err)
 			}
 			defer conn.Close(context.WithoutCancel(t.Context()))
-			results, err := conn.Exec(t.Context(), `SELECT array[current_setting('application_name'), current_setting('search_path'), current_setting('geqo'), current_setting('work_mem'),
-				current_setting('DateStyle'), current_setting('TimeZone'), current_setting('myapp.tenant', true), current_user]`).ReadAll()
+			results, err := conn.Exec(t.Context(),
+				`SELECT array[current_setting('application_name'), current_setting('search_path'),
+				current_setting('geqo'), current_setting('work_mem'), current_setting('DateStyle'),
+				current_setting('TimeZone'), current_setting('myapp.tenant', true), current_user]`).ReadAll()
 			if err != nil {
 				return code(err)
 			}

@@ -23,10 +23,11 @@ import (
 //	fugu [raw] [split] [binds=N]   through Fugu alone: where it has something of its own to say
 //
 // Under the line are the replies as named writes them, which -rewrite writes anew; what is compared between the two is
-// all of each message but process ids, cancel keys, and where in the server's source an error was raised. raw: the script
-// begins with the startup packet. split: every byte is written by itself. binds: how many protected statements were
-// bound, which is what is charged. until: the last major version of PostgreSQL that replies as written; differs: from later
-// ones Fugu does, as docs/protocol.md says. A script that leaves the connection open is followed by a query that must be in step.
+// all of each message but process ids, cancel keys, and where in the server's source an error was raised. raw: the
+// script begins with the startup packet. split: every byte is written by itself. binds: how many protected statements
+// were bound, which is what is charged. until: the last major version of PostgreSQL that replies as written; differs:
+// from later ones Fugu does, as docs/protocol.md says. A script that leaves the connection open is followed by a query
+// that must be in step.
 func TestProtocolScripts(t *testing.T) {
 	protocolScripts(t, serve(t, nil))
 }
@@ -158,11 +159,13 @@ func readAction(t testing.TB, line, word, rest string) any {
 			if rest == "wrong" {
 				key[len(key)-1] ^= 1
 			}
-			b := append(binary.BigEndian.AppendUint32(nil, uint32(8+len(key))), binary.BigEndian.AppendUint32(nil, codeCancel)...)
+			b := append(binary.BigEndian.AppendUint32(nil, uint32(8+len(key))), binary.BigEndian.AppendUint32(nil,
+				codeCancel)...)
 			if _, err := conn.Write(append(b, key...)); err != nil {
 				t.Fatal(err)
 			}
-			if answer, err := io.ReadAll(conn); len(answer) > 0 || err != nil && !strings.Contains(err.Error(), "reset") {
+			if answer, err := io.ReadAll(conn); len(answer) > 0 || err != nil && !strings.Contains(err.Error(),
+				"reset") {
 				t.Errorf("a cancel request was answered %q, %v", answer, err)
 			}
 		})

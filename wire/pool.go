@@ -19,8 +19,9 @@ type Pool struct {
 	Wait time.Duration // that a client waits for one; 0: for ever
 }
 
-// pool lends guests to sessions for a transaction each, or for longer if nobody else wants them. A guest serves sessions
-// of its kind alone, one after another, and is renewed between two. No more than size are open or being opened.
+// pool lends guests to sessions for a transaction each, or for longer if nobody else wants them. A guest serves
+// sessions of its kind alone, one after another, and is renewed between two. No more than size are open or being
+// opened.
 //
 // It has no goroutine of its own: who returns a guest gives it to whoever waits first.
 type pool struct {
@@ -50,6 +51,9 @@ type waiter struct {
 	given chan *lent // nil: a place, to open one
 }
 
+// connector opens a guest, as Session.Connect does.
+type connector func(ctx context.Context, renewable bool) (Guest, error)
+
 // maxGreetings bounds the kinds of guests that are remembered.
 const maxGreetings = 1000
 
@@ -61,7 +65,7 @@ func newPool(p Pool) *pool {
 func (p *pool) wanted() bool { return p != nil && p.waiting.Load() > 0 }
 
 // take gives a guest of a kind. It waits while there is none; connect opens one where there is a place.
-func (p *pool) take(ctx context.Context, kind string, connect func(context.Context, bool) (Guest, error)) (*lent, error) {
+func (p *pool) take(ctx context.Context, kind string, connect connector) (*lent, error) {
 	g, err := p.place(ctx, kind)
 	if g != nil || err != nil {
 		return g, err
@@ -83,7 +87,7 @@ func (p *pool) take(ctx context.Context, kind string, connect func(context.Conte
 }
 
 // status is what the guest of the kind that was opened last reported; one is opened if there was none.
-func (p *pool) status(ctx context.Context, kind string, connect func(context.Context, bool) (Guest, error)) (map[string]string, error) {
+func (p *pool) status(ctx context.Context, kind string, connect connector) (map[string]string, error) {
 	p.mu.Lock()
 	status, ok := p.greetings[kind]
 	p.mu.Unlock()
@@ -120,6 +124,8 @@ func (p *pool) place(ctx context.Context, kind string) (*lent, error) {
 			return nil, nil
 		}
 	}
+
+	// Those who have guests and do not need them are asked.
 	w := &waiter{kind, make(chan *lent, 1)}
 	p.queue = append(p.queue, w)
 	p.waiting.Add(1)
@@ -145,10 +151,12 @@ func (p *pool) await(ctx context.Context, w *waiter) (*lent, error) {
 		return g, nil
 	case <-late:
 		err = sqlstate.New(sqlstate.TooManyConnections, "no connection to the database became free within %v", p.Wait).
-			WithHint("All are at work, or kept by sessions that have settings, temporary tables, locks or the like of their own.").Ending()
+			WithHint("All are at work, or kept by sessions that have settings, temporary tables, locks or the like " +
+				"of their own.").Ending()
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
+
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if i := slices.Index(p.queue, w); i >= 0 {

@@ -96,15 +96,22 @@ func TestPoolCrowd(t *testing.T) {
 		all.Go(func() {
 			row := func(s string) []string { return []string{`2 ""`, fmt.Sprintf(`D [%q]`, s), `C "SELECT 1\x00"`} }
 			own, sum := row(fmt.Sprint("client ", i)), row(fmt.Sprint(6+i))
-			compare(t, c.say(t, script{parse("s", fmt.Sprintf("SELECT 'client %d'", i)), parse("p", fmt.Sprintf("SELECT sum(x)+%d FROM noisy /*p*/", i)),
+			compare(t, c.say(t, script{parse("s", fmt.Sprintf("SELECT 'client %d'", i)),
+				parse("p", fmt.Sprintf("SELECT sum(x)+%d FROM noisy /*p*/", i)),
 				parse("", fmt.Sprintf("SELECT 'client %d'", i)), sync_, "Z"}), []string{`1 ""`, `1 ""`, `1 ""`, ready})
 			for range 2 {
-				compare(t, c.say(t, script{bind("", "s"), exec(""), bind("", "p"), exec(""), sync_, "Z"}), slices.Concat(own, sum, []string{ready}))
-				compare(t, c.say(t, script{parse("", "SELECT 1/0"), bind("", ""), exec(""), bind("", "s"), sync_, bind("", "p"), exec(""), sync_, "ZZ"}),
+				compare(t, c.say(t, script{bind("", "s"), exec(""), bind("", "p"), exec(""), sync_, "Z"}),
+					slices.Concat(own, sum, []string{ready}))
+				compare(t, c.say(t, script{parse("", "SELECT 1/0"), bind("", ""), exec(""), bind("", "s"), sync_,
+					bind("", "p"), exec(""), sync_, "ZZ"}),
 					slices.Concat([]string{`1 ""`, "E ERROR 22012 division by zero", ready}, sum, []string{ready}))
-				compare(t, c.say(t, script{q("BEGIN"), bind("", "s"), exec(""), sync_, "ZZ", q("SELECT 1/0"), "Z", bind("", "s"), sync_, "Z", q("ROLLBACK"), "Z"}),
-					slices.Concat([]string{`C "BEGIN\x00"`, `Z "T"`}, own, []string{`Z "T"`, "E ERROR 22012 division by zero", `Z "E"`,
-						"E ERROR 25P02 current transaction is aborted, commands ignored until end of transaction block", `Z "E"`, `C "ROLLBACK\x00"`, ready}))
+				compare(t, c.say(t, script{q("BEGIN"), bind("", "s"), exec(""), sync_, "ZZ", q("SELECT 1/0"), "Z",
+					bind("", "s"), sync_, "Z", q("ROLLBACK"), "Z"}),
+					slices.Concat([]string{`C "BEGIN\x00"`, `Z "T"`}, own,
+						[]string{`Z "T"`, "E ERROR 22012 division by zero", `Z "E"`,
+							"E ERROR 25P02 current transaction is aborted, commands ignored until end of " +
+								"transaction block",
+							`Z "E"`, `C "ROLLBACK\x00"`, ready}))
 			}
 		})
 	}
@@ -122,39 +129,48 @@ func TestPoolCrowd(t *testing.T) {
 func TestPoolStatements(t *testing.T) {
 	p := pooled(t, Pool{Size: 2})
 	p.restless(t)
-	same(t, p, script{parse("", "SELECT $1::int+1"), describeS(""), sync_, "Z", bind("", "", "1"), exec(""), sync_, "Z", bind("", "", "2"), exec(""), sync_, "Z",
+	same(t, p, script{parse("", "SELECT $1::int+1"), describeS(""), sync_, "Z", bind("", "", "1"), exec(""), sync_, "Z",
+		bind("", "", "2"), exec(""), sync_, "Z",
 		parse("", "SELECT nothing"), sync_, "Z", bind("", ""), sync_, "Z"})
 	same(t, p, script{parse("", "SELECT 1"), sync_, "Z", q("SELECT 2"), "Z", bind("", ""), sync_, "Z"})
 	same(t, p, script{parse("s", "SELECT 1"), sync_, "Z", closeS("s"), sync_, "Z", bind("", "s"), sync_, "Z",
 		parse("s", "SELECT 2"), sync_, "Z", parse("s", "SELECT 3"), sync_, "Z", bind("", "s"), exec(""), sync_, "Z"})
 	// A first attempt to bring the statement to a guest may be skipped.
-	same(t, p, script{parse("s", "SELECT 1"), sync_, "Z", parse("", "SELECT 1/0"), bind("", ""), exec(""), bind("", "s"), sync_,
+	same(t, p, script{parse("s", "SELECT 1"), sync_, "Z", parse("", "SELECT 1/0"), bind("", ""), exec(""),
+		bind("", "s"), sync_,
 		bind("", "s"), exec(""), sync_, "ZZ", bind("", "s"), exec(""), sync_, "Z"})
-	same(t, p, script{parse("s", "SELECT 1"), parse("t", "SELECT 2"), sync_, "Z", q("DEALLOCATE s"), "Z", bind("", "s"), sync_, "Z",
+	same(t, p, script{parse("s", "SELECT 1"), parse("t", "SELECT 2"), sync_, "Z", q("DEALLOCATE s"), "Z", bind("", "s"),
+		sync_, "Z",
 		q("EXECUTE t"), "Z", q("DEALLOCATE ALL"), "Z", bind("", "t"), sync_, "Z"})
-	same(t, p, script{parse("s", "SELECT 1"), parse("t", "SELECT 2"), sync_, "Z", q("BEGIN"), q("DEALLOCATE t"), q("EXECUTE s"), q("COMMIT"), "ZZZZ", bind("", "t"), sync_, "Z"})
-	same(t, p, script{q("DROP TABLE IF EXISTS going; CREATE TABLE going (x int)"), parse("g", "SELECT x FROM going"), parse("s", "SELECT 1"), sync_, "ZZ",
+	same(t, p, script{parse("s", "SELECT 1"), parse("t", "SELECT 2"), sync_, "Z", q("BEGIN"), q("DEALLOCATE t"),
+		q("EXECUTE s"), q("COMMIT"), "ZZZZ", bind("", "t"), sync_, "Z"})
+	same(t, p, script{q("DROP TABLE IF EXISTS going; CREATE TABLE going (x int)"), parse("g", "SELECT x FROM going"),
+		parse("s", "SELECT 1"), sync_, "ZZ",
 		q("DROP TABLE going"), "Z", bind("", "g"), sync_, "Z", q("EXECUTE s"), "Z"})
 }
 
 // What a session has of its own stays its own, and no other client sees it, also where a function has made it.
 func TestPoolState(t *testing.T) {
 	c := direct(t)
-	if _, err := c.Exec(t.Context(), `CREATE FUNCTION hidden(text) RETURNS void LANGUAGE plpgsql AS 'BEGIN EXECUTE $1; END'; CREATE ROLE pool_other;
+	if _, err := c.Exec(t.Context(),
+		`CREATE FUNCTION hidden(text) RETURNS void LANGUAGE plpgsql AS 'BEGIN EXECUTE $1; END'; CREATE ROLE pool_other;
 		CREATE FUNCTION lock7() RETURNS void LANGUAGE sql AS 'SELECT pg_advisory_lock(7)'`); err != nil {
 		t.Fatal(err)
 	}
 	for _, state := range []struct{ make, see, has string }{
 		{"SET search_path = elsewhere", "SHOW search_path", "elsewhere"},
 		{"SET datestyle = 'SQL, DMY'", "SHOW datestyle", "SQL, DMY"},
-		{"SET fugu.epsilon = '0.5'", "SELECT coalesce(nullif(current_setting('fugu.epsilon', true), ''), 'none')", "0.5"},
+		{"SET fugu.epsilon = '0.5'", "SELECT coalesce(nullif(current_setting('fugu.epsilon', true), ''), 'none')",
+			"0.5"},
 		{"SET ROLE pool_other", "SELECT current_user", "pool_other"},
 		{"SET SESSION AUTHORIZATION pool_other", "SELECT session_user", "pool_other"},
 		{"CREATE TEMP TABLE mine AS SELECT 1", "SELECT to_regclass('mine')", "mine"},
 		{"PREPARE mine AS SELECT 1", "SELECT string_agg(name, ' ') FROM pg_prepared_statements WHERE from_sql", "mine"},
-		{"BEGIN; DECLARE mine CURSOR WITH HOLD FOR SELECT 1; COMMIT", "SELECT string_agg(name, ' ') FROM pg_cursors WHERE is_holdable", "mine"},
+		{"BEGIN; DECLARE mine CURSOR WITH HOLD FOR SELECT 1; COMMIT",
+			"SELECT string_agg(name, ' ') FROM pg_cursors WHERE is_holdable", "mine"},
 		{"LISTEN mine", "SELECT string_agg(c, ' ') FROM pg_listening_channels() c", "mine"},
-		{"SELECT pg_advisory_lock(7)", "SELECT objid FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()", "7"},
+		{"SELECT pg_advisory_lock(7)",
+			"SELECT objid FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()", "7"},
 		{"SELECT hidden('SET work_mem = ''5MB''')", "SHOW work_mem", "5MB"},
 		{"SELECT hidden('SET ROLE pool_other')", "SELECT current_user", "pool_other"},
 		{"SELECT hidden('CREATE TEMPORARY TABLE mine AS SELECT 1')", "SELECT to_regclass('mine')", "mine"},
@@ -178,7 +194,8 @@ func TestPoolState(t *testing.T) {
 				if got := a.value(t, state.see); got != state.has {
 					t.Errorf("the client sees %q, not %q", got, state.has)
 				}
-				compare(t, a.say(t, script{bind("", "s"), exec(""), sync_, "Z"}), []string{`2 ""`, `D ["s"]`, `C "SELECT 1\x00"`, ready})
+				compare(t, a.say(t, script{bind("", "s"), exec(""), sync_, "Z"}), []string{`2 ""`, `D ["s"]`,
+					`C "SELECT 1\x00"`, ready})
 			}
 			before := a.value(t, pid)
 			_ = a.Close()
@@ -194,14 +211,16 @@ func TestPoolKinds(t *testing.T) {
 	p := pooled(t, Pool{Size: 1})
 	seen := map[string]string{}
 	for _, leaving := range []bool{false, true, true} {
-		for _, kind := range [][]string{{"user", "postgres"}, {"user", "somebody"}, {"user", "postgres", "datestyle", "SQL, DMY"}} {
+		for _, kind := range [][]string{{"user", "postgres"}, {"user", "somebody"}, {"user", "postgres", "datestyle",
+			"SQL, DMY"}} {
 			conn, err := net.Dial("tcp", p.address)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer conn.Close()
 			c := &peer{Conn: conn, in: newFrames(conn)}
-			c.put(t, packet(protocol30, append(slices.Clone(kind), "database", "postgres", "application_name", "wiretest")...))
+			c.put(t, packet(protocol30, append(slices.Clone(kind), "database", "postgres", "application_name",
+				"wiretest")...))
 			c.until(t, "Z")
 			got := c.value(t, pid)
 			if whose := fmt.Sprint(kind); got == "" || seen[got] != "" && seen[got] != whose {
@@ -241,14 +260,16 @@ func TestPoolCancel(t *testing.T) {
 		t.Error("a's cancel request has canceled b's statement")
 	}
 	cancel(t, b)
-	compare(t, b.until(t, "Z"), []string{"T pg_sleep:2278/-1/0 ?column?:25/-1/0", "E ERROR 57014 canceling statement due to user request", ready})
+	compare(t, b.until(t, "Z"), []string{"T pg_sleep:2278/-1/0 ?column?:25/-1/0",
+		"E ERROR 57014 canceling statement due to user request", ready})
 	compare(t, a.until(t, "Z"), []string{"T ?column?:25/-1/0", `D ["of a"]`, `C "SELECT 1\x00"`, ready})
 	if got := a.value(t, pid); got == first {
 		t.Error("a guest to which a cancel request was sent serves another client")
 	}
 }
 
-// A guest that ends between two transactions is not missed. One that ends in the middle ends its client's session alone.
+// A guest that ends between two transactions is not missed. One that ends in the middle ends its client's session
+// alone.
 func TestPoolGuestEnds(t *testing.T) {
 	p := pooled(t, Pool{Size: 2})
 	c, control := dial(t, p.address), direct(t)
@@ -262,7 +283,8 @@ func TestPoolGuestEnds(t *testing.T) {
 	first := c.value(t, pid)
 	kill(first)
 	eventually(t, "the guest's end is noticed", func() bool { return p.opened() == 0 })
-	compare(t, c.say(t, script{bind("", "s"), exec(""), sync_, "Z"}), []string{`2 ""`, `D ["s"]`, `C "SELECT 1\x00"`, ready})
+	compare(t, c.say(t, script{bind("", "s"), exec(""), sync_, "Z"}), []string{`2 ""`, `D ["s"]`, `C "SELECT 1\x00"`,
+		ready})
 	second := c.value(t, pid)
 	if second == first || second == "" {
 		t.Errorf("guests %q and %q", first, second)
@@ -299,7 +321,8 @@ func TestPoolExhausted(t *testing.T) {
 	}
 	a.put(t, encode(t, q("COMMIT")))
 	a.until(t, "Z")
-	compare(t, dial(t, p.address).say(t, script{q("SELECT 1"), "Z"}), []string{"T ?column?:23/-1/0", `D ["1"]`, `C "SELECT 1\x00"`, ready})
+	compare(t, dial(t, p.address).say(t, script{q("SELECT 1"), "Z"}), []string{"T ?column?:23/-1/0", `D ["1"]`,
+		`C "SELECT 1\x00"`, ready})
 
 	stopped(t, p)
 

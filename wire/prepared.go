@@ -3,8 +3,8 @@ package wire
 import "github.com/jackc/pgx/v5/pgproto3"
 
 // heed lets the session keep its guest from here on if what a text does may last. SQL will see the statements that the
-// client has prepared: all of them are brought to the guest. In a transaction of the client's, one that cannot be prepared
-// any more fails it.
+// client has prepared: all of them are brought to the guest. In a transaction of the client's, one that cannot be
+// prepared any more fails it.
 func (s *session) heed(sql []byte) error {
 	if s.pool == nil || s.lasting || !s.engine.Lasting(sql) {
 		return nil
@@ -31,8 +31,8 @@ func (s *session) heed(sql []byte) error {
 	return nil
 }
 
-// provide lets the guest have the statement of that name, before a message of the type that needs it. Whether it has got it
-// is not known while a change of the name is open that may have been skipped; then that is waited for.
+// provide lets the guest have the statement of that name, before a message of the type that needs it. Whether it has
+// got it is not known while a change of the name is open that may have been skipped; then that is waited for.
 func (s *session) provide(typ byte, name []byte) error {
 	if s.pool == nil {
 		return nil

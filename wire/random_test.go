@@ -27,9 +27,12 @@ func (d dice) name() string { return d.of("", "", "a", "b") }
 // joined is a statement that may stand beside others in a Query, in which the fake engine knows no syntax errors.
 func (d dice) joined() string {
 	return d.of("SELECT 1", "SELECT generate_series(1,4)", "SELECT 1/0", "SELECT nothing", "", "SHOW work_mem",
-		"SELECT x FROM noisy ORDER BY x /*p*/", "SELECT x FROM noisy ORDER BY x /*p*/", "SELECT 1/(x-2) FROM noisy /*p*/", "SELECT x.nothing FROM noisy /*p*/",
-		"SELECT x+1 AS y, x::text FROM noisy WHERE x > 1 ORDER BY 1 /*p*/ /*known*/", "SELECT x FROM noisy ORDER BY x /*p*/ /*late*/",
-		"SELECT sum(x) FROM noisy /*p*/ /*late ordinary*/", "COPY (SELECT x FROM noisy ORDER BY x /*p*/ /*late*/) TO STDOUT",
+		"SELECT x FROM noisy ORDER BY x /*p*/", "SELECT x FROM noisy ORDER BY x /*p*/",
+		"SELECT 1/(x-2) FROM noisy /*p*/", "SELECT x.nothing FROM noisy /*p*/",
+		"SELECT x+1 AS y, x::text FROM noisy WHERE x > 1 ORDER BY 1 /*p*/ /*known*/",
+		"SELECT x FROM noisy ORDER BY x /*p*/ /*late*/",
+		"SELECT sum(x) FROM noisy /*p*/ /*late ordinary*/",
+		"COPY (SELECT x FROM noisy ORDER BY x /*p*/ /*late*/) TO STDOUT",
 		"INSERT INTO kept SELECT x FROM noisy /*p*/", "INSERT INTO kept VALUES (7)", "INSERT INTO deferred VALUES (1)",
 		"SELECT count(*) FROM kept", "SELECT x FROM kept ORDER BY x LIMIT 3", "COPY kept TO STDOUT",
 		"BEGIN", "BEGIN", "COMMIT", "COMMIT", "ROLLBACK", "ROLLBACK TO s", "SET statement_timeout = 0",
@@ -41,7 +44,8 @@ func (d dice) alone() string {
 	if !d.chance(10) {
 		return d.joined()
 	}
-	return d.of("SELEC", "SAVEPOINT s", "SET LOCAL work_mem = '1MB'", "DECLARE a CURSOR FOR SELECT generate_series(1,4)",
+	return d.of("SELEC", "SAVEPOINT s", "SET LOCAL work_mem = '1MB'",
+		"DECLARE a CURSOR FOR SELECT generate_series(1,4)",
 		"DECLARE b CURSOR FOR SELECT x FROM noisy ORDER BY x /*p*/", "DISCARD ALL", "PREPARE b(int) AS SELECT $1")
 }
 
@@ -68,11 +72,13 @@ func (d dice) messages() []pgproto3.FrontendMessage {
 	case 4, 5, 6:
 		return []pgproto3.FrontendMessage{parse(d.name(), d.alone(), d.types()...)}
 	case 7:
-		return []pgproto3.FrontendMessage{parse(d.name(), d.of("SELECT $1::int", "SELECT x FROM noisy WHERE x >= $1 ORDER BY x /*p*/"))}
+		return []pgproto3.FrontendMessage{parse(d.name(),
+			d.of("SELECT $1::int", "SELECT x FROM noisy WHERE x >= $1 ORDER BY x /*p*/"))}
 	case 8, 9:
 		return []pgproto3.FrontendMessage{d.bind()}
 	case 10, 11:
-		return []pgproto3.FrontendMessage{parse("", d.alone()), bind("", ""), describeP(""), execN("", uint32(d.IntN(3)))}
+		return []pgproto3.FrontendMessage{parse("", d.alone()), bind("", ""), describeP(""),
+			execN("", uint32(d.IntN(3)))}
 	case 12: // not the unnamed portal: what a failed Query leaves there in a failed transaction is PostgreSQL's affair
 		return []pgproto3.FrontendMessage{execN(d.of("a", "b"), uint32(d.IntN(3)))}
 	case 13:
@@ -86,7 +92,8 @@ func (d dice) messages() []pgproto3.FrontendMessage {
 // damaged is a message of another length than its fields have. One that begins a copy could end the session, as
 // PostgreSQL's own.
 func (d dice) damaged() pgproto3.FrontendMessage {
-	of := []pgproto3.FrontendMessage{q("SELECT 'whole'"), parse(d.name(), "SELECT 'whole'", 23), d.bind(), describeS(d.name()), describeP(d.name()),
+	of := []pgproto3.FrontendMessage{q("SELECT 'whole'"), parse(d.name(), "SELECT 'whole'", 23), d.bind(),
+		describeS(d.name()), describeP(d.name()),
 		execN(d.name(), 0), &pgproto3.Close{ObjectType: 'S', Name: d.name()}, sync_, flush}[d.IntN(9)]
 	b, err := of.Encode(nil)
 	if err != nil {
@@ -126,7 +133,8 @@ func (d dice) copy() []pgproto3.FrontendMessage {
 	sql := "COPY " + d.of("kept", "kept", "kept", "seen", "nothing") + " FROM STDIN"
 	s := []pgproto3.FrontendMessage{parse("", sql), bind("", ""), exec("")}
 	if d.chance(2) {
-		before, behind := d.of("", "", "SELECT 1; ", "SELECT x FROM noisy /*p*/; "), d.of("", "", "; SELECT 2", "; SELECT 1/0", "; SELECT x FROM noisy /*p*/")
+		before, behind := d.of("", "", "SELECT 1; ", "SELECT x FROM noisy /*p*/; "), d.of("", "", "; SELECT 2",
+			"; SELECT 1/0", "; SELECT x FROM noisy /*p*/")
 		s = []pgproto3.FrontendMessage{q(before + sql + behind)}
 	}
 	for range d.IntN(3) {
@@ -166,10 +174,12 @@ func converse(t *testing.T, address string, pipeline []byte, pieces dice) []stri
 
 // leftOut is what Fugu leaves out of errors about statements that it has rewritten, and words that PostgreSQL has for a
 // pipeline and not for a Query of several statements.
-var leftOut = regexp.MustCompile(`( detail: .*)?( hint: .*)?( at \d+)?$| (cannot run inside a transaction block|cannot be executed within a pipeline)`)
+var leftOut = regexp.MustCompile(
+	`( detail: .*)?( hint: .*)?( at \d+)?$|` +
+		` (cannot run inside a transaction block|cannot be executed within a pipeline)`)
 
-// Conversations of random messages, in pieces of random lengths, are PostgreSQL's own, with guests of their own and with
-// another for each transaction.
+// Conversations of random messages, in pieces of random lengths, are PostgreSQL's own, with guests of their own and
+// with another for each transaction.
 func TestRandomConversations(t *testing.T) {
 	own, shared := serve(t, nil), pooled(t, Pool{Size: 5})
 	shared.restless(t)

@@ -38,8 +38,9 @@ func (c *tapped) messages() string {
 	return strings.Join(out, ", ")
 }
 
-// Where nothing but a text has to be changed, the guest is sent what the client sent, message by message.
-func TestRelayedIsNothingElse(t *testing.T) {
+// dialTapped gives a client, and the tap at its guest.
+func dialTapped(t *testing.T) (*proxy, *peer, *tapped) {
+	t.Helper()
 	taps := make(chan *tapped, 1)
 	p := serve(t, func(_ *Config, f *fake) {
 		f.tap = func(c net.Conn) net.Conn {
@@ -48,8 +49,12 @@ func TestRelayedIsNothingElse(t *testing.T) {
 			return tap
 		}
 	})
-	c := dial(t, p.address)
-	tap := <-taps
+	return p, dial(t, p.address), <-taps
+}
+
+// Where nothing but a text has to be changed, the guest is sent what the client sent, message by message.
+func TestRelayedIsNothingElse(t *testing.T) {
+	p, c, tap := dialTapped(t)
 	const text = "SELECT x FROM twin /*p*/ /*renamed*/ WHERE x < $1 ORDER BY x"
 	guests := strings.ReplaceAll(text, "twin", "noisy")
 	rows := `D ["1"], D ["2"]`
@@ -97,7 +102,8 @@ func TestRelayedIsNothingElse(t *testing.T) {
 	// What there is still to say is said, and what is refused is refused.
 	told := strings.Replace(text, "ORDER", "/*notice*/ ORDER", 1)
 	ask("a notice, simple", simple(told), "Q ", "N NOTICE 00000 noise", rows)
-	ask("a notice", script{parse("", told), bind("", "", "3"), exec(""), sync_, "Z"}, "P ", "N NOTICE 00000 noise", rows)
+	ask("a notice", script{parse("", told), bind("", "", "3"), exec(""), sync_, "Z"}, "P ", "N NOTICE 00000 noise",
+		rows)
 	refused := strings.Replace(text, "ORDER", "/*budget*/ ORDER", 1)
 	ask("refused, simple", simple(refused), "Q fugu refused", "PV002", `Z "I"`)
 	ask("refused", script{parse("", refused), bind("", "", "3"), exec(""), sync_, "Z"}, "P ", "PV002")

@@ -27,7 +27,8 @@ func (s *session) run() {
 	}
 	s.tell()
 	s.in.r.close()
-	if last := farewell(s.why()); last != nil && last.Code == sqlstate.ProtocolViolation || last != nil && last.Code == sqlstate.ProgramLimitExceeded {
+	if last := farewell(s.why()); last != nil &&
+		(last.Code == sqlstate.ProtocolViolation || last.Code == sqlstate.ProgramLimitExceeded) {
 		discard(s.conn)
 	}
 	_ = s.conn.Close()
@@ -55,8 +56,8 @@ func (s *session) dismiss() {
 	}
 }
 
-// discard reads what a client still sends, for a moment: a connection that is closed before is reset, and the client may
-// never see what it was told last.
+// discard reads what a client still sends, for a moment: a connection that is closed before is reset, and the client
+// may never see what it was told last.
 func discard(conn net.Conn) {
 	if half, ok := conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
 		_ = conn.SetReadDeadline(time.Now().Add(linger / 4))

@@ -31,7 +31,8 @@ func (a asked) Receive() ([]byte, error) {
 		return nil, err
 	}
 	if typ != msgSASL {
-		return nil, sqlstate.New(sqlstate.ProtocolViolation, "expected SASL response, got message type %d", typ).Ending()
+		return nil, sqlstate.New(sqlstate.ProtocolViolation, "expected SASL response, got message type %d", typ).
+			Ending()
 	}
 	if length > maxSASL {
 		return nil, sqlstate.New(sqlstate.ProtocolViolation, "invalid message length").Ending()

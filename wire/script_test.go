@@ -82,7 +82,8 @@ func greet(t testing.TB, c net.Conn) *peer {
 	t.Helper()
 	t.Cleanup(func() { _ = c.Close() })
 	p := &peer{Conn: c, in: newFrames(c)}
-	hello := &pgproto3.StartupMessage{ProtocolVersion: protocol30, Parameters: map[string]string{"user": "postgres", "database": "postgres", "application_name": "wiretest"}}
+	hello := &pgproto3.StartupMessage{ProtocolVersion: protocol30, Parameters: map[string]string{"user": "postgres",
+		"database": "postgres", "application_name": "wiretest"}}
 	p.put(t, encode(t, hello))
 	if got := p.until(t, "Z"); len(got) == 0 || !strings.HasPrefix(got[len(got)-1], "Z") {
 		t.Fatalf("logging in: %q", got)

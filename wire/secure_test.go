@@ -41,8 +41,10 @@ type secure struct {
 	sides      []side
 }
 
-// serveSecure starts both sides. The rules are pg_hba.conf's for users other than postgres; edit makes Fugu's config the same.
-func serveSecure(t *testing.T, algorithm x509.SignatureAlgorithm, rules string, edit func(*Config, auth.Users)) *secure {
+// serveSecure starts both sides. The rules are pg_hba.conf's for users other than postgres; edit makes Fugu's config
+// the same.
+func serveSecure(t *testing.T, algorithm x509.SignatureAlgorithm, rules string,
+	edit func(*Config, auth.Users)) *secure {
 	t.Helper()
 	s := &secure{authority: certs.NewAuthority(t, algorithm), dir: t.TempDir()}
 	root := certs.Write(t, s.dir, "root.crt", s.authority.PEM)
@@ -69,7 +71,8 @@ func serveSecure(t *testing.T, algorithm x509.SignatureAlgorithm, rules string, 
 	if err := pg.Exec(t.Context(), "postgres", roles); err != nil {
 		t.Fatal(err)
 	}
-	err = pg.Configure(t.Context(), map[string]string{"server.crt": string(pair.Certificate), "server.key": string(pair.Key), "root.crt": string(s.authority.PEM),
+	err = pg.Configure(t.Context(), map[string]string{"server.crt": string(pair.Certificate),
+		"server.key": string(pair.Key), "root.crt": string(s.authority.PEM),
 		"pg_hba.conf": "hostnossl all postgres 127.0.0.1/32 trust\n" + rules},
 		map[string]string{"ssl": "on", "ssl_ca_file": "root.crt"})
 	if err != nil {
@@ -86,8 +89,10 @@ func psql(t *testing.T, address, user, password string, options ...string) strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	dsn := fmt.Sprintf("hostaddr=%s host=localhost port=%s user=%s dbname=postgres %s", host, port, user, strings.Join(options, " "))
-	cmd := osexec.CommandContext(t.Context(), cluster(t).Tool("psql"), "-XAtw", "-d", dsn, "-c", `\conninfo`, "-c", "SELECT 'in'")
+	dsn := fmt.Sprintf("hostaddr=%s host=localhost port=%s user=%s dbname=postgres %s", host, port, user,
+		strings.Join(options, " "))
+	cmd := osexec.CommandContext(t.Context(), cluster(t).Tool("psql"), "-XAtw", "-d", dsn, "-c", `\conninfo`, "-c",
+		"SELECT 'in'")
 	cmd.Env = append(os.Environ(), "PGPASSWORD="+password, "LC_ALL=C.UTF-8", "HOME="+t.TempDir())
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -110,7 +115,8 @@ func pgxLogin(t *testing.T, address, user, password string, options ...string) e
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := pgx.ParseConfig(fmt.Sprintf("host=%s port=%s user=%s dbname=postgres %s", host, port, user, strings.Join(options, " ")))
+	config, err := pgx.ParseConfig(fmt.Sprintf("host=%s port=%s user=%s dbname=postgres %s", host, port, user,
+		strings.Join(options, " ")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,8 +159,8 @@ func overTLS(t *testing.T, address string, own ...tls.Certificate) *peer {
 	return &peer{Conn: c, in: newFrames(c)}
 }
 
-// between is an attacker in the middle: it gives clients a certificate of its own and speaks TLS with the server itself.
-// edit changes what the server sends before the session begins.
+// between is an attacker in the middle: it gives clients a certificate of its own and speaks TLS with the server
+// itself. edit changes what the server sends before the session begins.
 func between(t *testing.T, server string, pair certs.Pair, edit func(typ byte, body []byte) []byte) (address string) {
 	t.Helper()
 	own, err := tls.X509KeyPair(pair.Certificate, pair.Key)
@@ -249,13 +255,15 @@ func usersOf(t *testing.T, passwords map[string]string) auth.Users {
 	defer conn.Close(context.WithoutCancel(t.Context()))
 	var file strings.Builder
 	for name, password := range passwords {
-		for _, sql := range []string{"SET password_encryption = 'scram-sha-256'", "DROP ROLE IF EXISTS scratch", "CREATE ROLE scratch PASSWORD '" + password + "'"} {
+		for _, sql := range []string{"SET password_encryption = 'scram-sha-256'", "DROP ROLE IF EXISTS scratch",
+			"CREATE ROLE scratch PASSWORD '" + password + "'"} {
 			if _, err := conn.Exec(t.Context(), sql); err != nil {
 				t.Fatal(err)
 			}
 		}
 		var verifier string
-		if err := conn.QueryRow(t.Context(), "SELECT rolpassword FROM pg_authid WHERE rolname = 'scratch'").Scan(&verifier); err != nil {
+		if err := conn.QueryRow(t.Context(), "SELECT rolpassword FROM pg_authid WHERE rolname = 'scratch'").
+			Scan(&verifier); err != nil {
 			t.Fatal(err)
 		}
 		file.WriteString(`"` + strings.ReplaceAll(name, `"`, `""`) + `" "` + verifier + "\"\n")

@@ -63,12 +63,14 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer kill()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+
 	closing := after(ctx, func() { _ = l.Close() })
 	defer closing()
 	var clients sync.WaitGroup
 	err := s.accept(ctx, l, func(conn net.Conn) {
 		clients.Go(func() { s.client(ctx, work, conn) })
 	})
+
 	stop()
 	timer := time.AfterFunc(s.config.DrainTimeout, kill)
 	defer timer.Stop()
@@ -79,7 +81,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// after calls f when ctx has ended. stop prevents it, or if it is too late for that, waits for its end and reports false.
+// after calls f when ctx has ended. stop prevents it, or if it is too late for that, waits for its end and reports
+// false.
 func after(ctx context.Context, f func()) (stop func() bool) {
 	var running sync.WaitGroup
 	running.Add(1)
@@ -132,6 +135,7 @@ func (s *Server) client(ctx, work context.Context, conn net.Conn) {
 	}
 	keepAlive(conn, s.config.KeepAlive)
 	l := newLogin(conn)
+
 	session, leave, err := s.login(ctx, work, l)
 	defer func() { _ = l.conn.Close() }()
 	if err != nil {
@@ -141,10 +145,12 @@ func (s *Server) client(ctx, work context.Context, conn net.Conn) {
 		}
 		return
 	}
+
 	if session == nil {
 		return // it was a cancel request
 	}
 	defer leave()
+
 	draining := after(ctx, session.drain)
 	defer draining()
 	killing := after(work, func() { session.stop(errShutdown) })

@@ -24,9 +24,10 @@ type session struct {
 	idle, idleInTransaction time.Duration
 	ctx                     context.Context
 	conn                    net.Conn // the client's
-	guest                   net.Conn // of held; nil while none is. The frontend changes it, with mu held, where no backend runs
-	engine                  Session
-	exchange                *exchange
+	// guest is of held; nil while none is. The frontend changes it, with mu held, where no backend runs.
+	guest    net.Conn
+	engine   Session
+	exchange *exchange
 	*lease
 
 	// Of the frontend.

@@ -18,6 +18,7 @@ func (s *session) query(body []byte) error {
 	if err := s.heed(sql); err != nil {
 		return err
 	}
+
 	statements, err := s.interpret(msgQuery, sql, nil)
 	if errors.Is(err, errTold) {
 		return s.end()
@@ -28,6 +29,7 @@ func (s *session) query(body []byte) error {
 	if st := relayed(statements); st != nil {
 		return s.requery(st)
 	}
+
 	if len(statements) > 0 {
 		// If something before it fails, the server skips the Query.
 		switch o, err := s.settleFor(msgQuery); {
@@ -37,6 +39,7 @@ func (s *session) query(body []byte) error {
 			return nil
 		}
 	}
+
 	delete(s.portals, "")
 	s.fed = false
 	if len(statements) > 0 {
@@ -77,11 +80,14 @@ func (s *session) step(st Statement, final bool) (bool, error) {
 	if st.ClientParams() == 0 {
 		bound, known = s.recall(st, nil, nil)
 	}
+
 	scrub, place := voiced(st)
-	s.exchange.push(entry{kind: kindParse, hidden: true, scrub: scrub, place: place, done: s.naming("", remnant, nil, false)})
+	s.exchange.push(entry{kind: kindParse, hidden: true, scrub: scrub, place: place,
+		done: s.naming("", remnant, nil, false)})
 	if err := s.send(&pgproto3.Parse{Query: st.Text(), ParameterOIDs: st.ParamTypes()}); err != nil {
 		return false, err
 	}
+
 	if !known {
 		if ok, err := s.succeeded(); !ok {
 			return false, err
@@ -97,6 +103,7 @@ func (s *session) step(st Statement, final bool) (bool, error) {
 			return false, s.raise(err, "")
 		}
 	}
+
 	scrub = scrub || bound.Text != ""
 	if bound.Text != "" {
 		s.exchange.push(entry{kind: kindParse, hidden: true, scrub: true, done: s.naming("", remnant, nil, false)})
@@ -104,13 +111,16 @@ func (s *session) step(st Statement, final bool) (bool, error) {
 			return false, err
 		}
 	}
+
 	s.exchange.push(entry{kind: kindBind, hidden: true, scrub: scrub, place: place, before: notices(bound.Notices)})
 	s.exchange.push(entry{kind: kindDescribePortal, quiet: true, scrub: scrub, place: place, params: -1})
 	s.exchange.push(entry{kind: kindExecute, final: final, scrub: scrub, place: place, tag: st.Tag()})
-	err := s.send(combined(&pgproto3.Bind{}, bound.Values), &pgproto3.Describe{ObjectType: objectPortal}, &pgproto3.Execute{})
+	err := s.send(combined(&pgproto3.Bind{}, bound.Values), &pgproto3.Describe{ObjectType: objectPortal},
+		&pgproto3.Execute{})
 	if err != nil {
 		return false, err
 	}
+
 	if !st.Ordinary() { // never a copy from the client; and if it fails, the next one's Parse says so
 		return true, nil
 	}

@@ -93,14 +93,18 @@ func (s choppySession) Connect(ctx context.Context, renewable bool) (Guest, erro
 
 func (g choppyGuest) Conn() net.Conn { return g.conn }
 
-// mixed is a pipeline of everything: protected, ordinary and refused statements in both protocols, errors in the middle,
-// and copies that succeed, are given up, and fail. The answer has as many ReadyForQuery as the second result says.
+// mixed is a pipeline of everything: protected, ordinary and refused statements in both protocols, errors in the
+// middle, and copies that succeed, are given up, and fail. The answer has as many ReadyForQuery as the second result
+// says.
 func mixed() ([]pgproto3.FrontendMessage, int) {
 	return []pgproto3.FrontendMessage{
 		q("TRUNCATE c"),
-		parse("s", "SELECT x+$1::int8 y FROM noisy ORDER BY 1 /*p*/"), describeS("s"), bind("", "s", "5"), describeP(""), exec(""), sync_,
-		parse("", "SELECT 'ordinary', $1::text"), bind("", "", "v"), exec(""), bind("p", "s", "1"), execN("p", 1), exec("p"), sync_,
-		parse("", "SELECT /*refuse*/"), bind("", ""), exec(""), parse("", "SELECT 'skipped'"), bind("", "s", "2"), exec(""), sync_,
+		parse("s", "SELECT x+$1::int8 y FROM noisy ORDER BY 1 /*p*/"), describeS("s"), bind("", "s", "5"),
+		describeP(""), exec(""), sync_,
+		parse("", "SELECT 'ordinary', $1::text"), bind("", "", "v"), exec(""), bind("p", "s", "1"), execN("p", 1),
+		exec("p"), sync_,
+		parse("", "SELECT /*refuse*/"), bind("", ""), exec(""), parse("", "SELECT 'skipped'"), bind("", "s", "2"),
+		exec(""), sync_,
 		q("SELECT 1; " + protected), q("/*refuse*/"), q("SELECT 1/0"), q("SELECT 2"),
 		q("COPY c FROM STDIN"), data("1\n2"), data("\n3\n"), copyDone,
 		q("COPY c FROM STDIN"), data("4\n"), copyFail,
@@ -108,9 +112,11 @@ func mixed() ([]pgproto3.FrontendMessage, int) {
 		parse("", "COPY c FROM STDIN"), bind("", ""), exec(""), sync_, data("5\n"), copyDone, sync_,
 		parse("", "COPY c FROM STDIN"), bind("", ""), exec(""), data("x\n"), copyDone, sync_,
 		q("COPY c TO STDOUT"), flush, q(""),
-		parse("", protected), bind("", ""), exec(""), parse("", "SELECT 1/0"), bind("", ""), exec(""), bind("", "s", "3"), exec(""), sync_,
+		parse("", protected), bind("", ""), exec(""), parse("", "SELECT 1/0"), bind("", ""), exec(""),
+		bind("", "s", "3"), exec(""), sync_,
 		closeS("s"), sync_, q(protected + "; SELECT sum(x) FROM c"),
-		parse("l", lateCopy), describeS("l"), bind("", "l"), describeP(""), exec(""), bind("p", "l"), exec("p"), closeS("l"), sync_, q(lateCopy + "; " + lateSelect),
+		parse("l", lateCopy), describeS("l"), bind("", "l"), describeP(""), exec(""), bind("p", "l"), exec("p"),
+		closeS("l"), sync_, q(lateCopy + "; " + lateSelect),
 	}, 20
 }
 
@@ -130,7 +136,8 @@ func unsplit(t testing.TB, address string) []string {
 	c.run(t, script{q(copyTable), "Z"})
 	c.put(t, pipeline)
 	got := c.until(t, waits)
-	for _, want := range []string{`D ["6"]`, `D ["ordinary" "v"]`, "E ERROR PV001", "E ERROR 22012", "E ERROR 22P02", "E ERROR 57014", `C "COPY 3\x00"`, `D ["11"]`} {
+	for _, want := range []string{`D ["6"]`, `D ["ordinary" "v"]`, "E ERROR PV001", "E ERROR 22012", "E ERROR 22P02",
+		"E ERROR 57014", `C "COPY 3\x00"`, `D ["11"]`} {
 		if !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, want) }) {
 			t.Fatalf("no %q in\n\t%s", want, strings.Join(got, "\n\t"))
 		}
@@ -216,7 +223,8 @@ func drained(t *testing.T, conn *net.TCPConn) {
 	t.Fatal("a message is not read")
 }
 
-// The same where the connection is read by its descriptor, as it is without TLS: the first part is read before the second is sent.
+// The same where the connection is read by its descriptor, as it is without TLS: the first part is read before the
+// second is sent.
 func TestEveryByteSplitOfADescriptor(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -247,7 +255,8 @@ func withEngine(t testing.TB, l net.Listener, engine func(*fake) Engine) (addres
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
-		done <- New(Config{Auth: auth.Trust{}, DrainTimeout: patience, Logger: slog.New(slog.DiscardHandler)}, engine(p.fake)).Serve(ctx, l)
+		done <- New(Config{Auth: auth.Trust{}, DrainTimeout: patience, Logger: slog.New(slog.DiscardHandler)},
+			engine(p.fake)).Serve(ctx, l)
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -266,7 +275,8 @@ func TestOneByteAtATime(t *testing.T) {
 				t.Fatal(err)
 			}
 			wrap := func(c net.Conn) net.Conn { return choppy{Conn: c, most: most} }
-			address, _ := withEngine(t, choppyListener{listener, wrap}, func(f *fake) Engine { return choppyEngine{f, wrap} })
+			address, _ := withEngine(t, choppyListener{listener, wrap},
+				func(f *fake) Engine { return choppyEngine{f, wrap} })
 			want := unsplit(t, serve(t, nil).address)
 			compare(t, unsplit(t, address), want)
 		})
@@ -295,11 +305,13 @@ func TestBigPipeline(t *testing.T) {
 	for i := range n {
 		switch {
 		case i%1000 == 0:
-			pipeline = append(pipeline, encode(t, parse("", "SELECT x FROM noisy WHERE x = 3 /*p*/"), bind("", ""), exec(""), sync_)...)
+			pipeline = append(pipeline, encode(t, parse("", "SELECT x FROM noisy WHERE x = 3 /*p*/"), bind("", ""),
+				exec(""), sync_)...)
 		case i%2 == 0:
 			pipeline = append(pipeline, encode(t, q(fmt.Sprintf("SELECT %d, repeat('x', 200)", i)))...)
 		default:
-			pipeline = append(pipeline, encode(t, parse("", fmt.Sprintf("SELECT %d, repeat('x', 200)", i)), bind("", ""), exec(""), sync_)...)
+			pipeline = append(pipeline, encode(t, parse("", fmt.Sprintf("SELECT %d, repeat('x', 200)", i)),
+				bind("", ""), exec(""), sync_)...)
 		}
 	}
 	var writer sync.WaitGroup
@@ -330,12 +342,14 @@ func TestBigPipeline(t *testing.T) {
 	}
 }
 
-// Messages and replies that do not fit into a buffer, or just so, one behind the other: none is written over by the next.
+// Messages and replies that do not fit into a buffer, or just so, one behind the other: none is written over by the
+// next.
 func TestLongMessagesInARow(t *testing.T) {
 	c := dial(t, serve(t, nil).address)
 	var messages, later []pgproto3.FrontendMessage
 	var want []string
-	for i, n := range []int{bufferSize - 100, bufferSize, 3 * bufferSize, 10, 2 * bufferSize, bufferSize + 1, bufferSize - header - 60, 5} {
+	for i, n := range []int{bufferSize - 100, bufferSize, 3 * bufferSize, 10, 2 * bufferSize, bufferSize + 1,
+		bufferSize - header - 60, 5} {
 		value := strings.Repeat(string(rune('a'+i)), n)
 		messages = append(messages, q("SELECT '"+value+"'"))
 		later = append(later, parse("", "SELECT $1::text"), bind("", "", value), exec(""), sync_)
@@ -352,7 +366,8 @@ func TestLongMessagesInARow(t *testing.T) {
 	if !slices.Equal(got, want) {
 		for i := range min(len(got), len(want)) {
 			if got[i] != want[i] {
-				t.Errorf("row %d is %.40q with %d bytes, want %.40q with %d", i, got[i], len(got[i]), want[i], len(want[i]))
+				t.Errorf("row %d is %.40q with %d bytes, want %.40q with %d", i, got[i], len(got[i]), want[i],
+					len(want[i]))
 			}
 		}
 		t.Errorf("%d rows, want %d", len(got), len(want))

@@ -61,14 +61,15 @@ func newLogin(conn net.Conn) *login {
 }
 
 // readStartup reads startup packets up to the one that says what the connection is for. A request for TLS is granted if
-// encryption is there, one for GSSAPI is not. What the client has to know of the protocol is left in out. The order of all
-// this, and its errors, are PostgreSQL's (ProcessStartupPacket).
+// encryption is there, one for GSSAPI is not. What the client has to know of the protocol is left in out. The order of
+// all this, and its errors, are PostgreSQL's (ProcessStartupPacket).
 func (l *login) readStartup(ctx context.Context, encryption *auth.TLS) (request, error) {
 	if first, err := l.in.r.Peek(1); err == nil && first[0] == recordHandshake {
 		if err := l.direct(ctx, encryption); err != nil {
 			return request{}, err
 		}
 	}
+
 	sslDone, gssDone := false, false
 	for {
 		code, body, err := startupPacket(l.in.r)
@@ -101,9 +102,11 @@ func (l *login) readStartup(ctx context.Context, encryption *auth.TLS) (request,
 			}
 		case code == codeCancel:
 			if len(body) < 5 || len(body) > 4+maxCancelKey {
-				return request{}, errors.New("a cancel request of the wrong length") // which is not answered, as none is
+				// Which is not answered, as none is.
+				return request{}, errors.New("a cancel request of the wrong length")
 			}
-			return request{cancel: &pgproto3.CancelRequest{ProcessID: binary.BigEndian.Uint32(body), SecretKey: body[4:]}}, nil
+			return request{cancel: &pgproto3.CancelRequest{ProcessID: binary.BigEndian.Uint32(body),
+				SecretKey: body[4:]}}, nil
 		default:
 			return l.parseStartup(code, body)
 		}
@@ -124,7 +127,8 @@ func (l *login) answer(granted bool, yes byte) error {
 // (CVE-2021-3935), so nothing of it is read.
 func tooEarly(what string) error {
 	return sqlstate.New(sqlstate.ProtocolViolation, "received unencrypted data after %s request", what).
-		WithDetail("This could be either a client-software bug or evidence of an attempted man-in-the-middle attack.").Ending()
+		WithDetail("This could be either a client-software bug or evidence of an attempted man-in-the-middle attack.").
+		Ending()
 }
 
 func startupPacket(r io.Reader) (code uint32, body []byte, err error) {
@@ -146,20 +150,23 @@ func startupPacket(r io.Reader) (code uint32, body []byte, err error) {
 	return binary.BigEndian.Uint32(head[4:]), body, nil
 }
 
-// parseStartup reads a StartupMessage: name and value pairs, each ended by a NUL, and one NUL more. Where the client speaks
-// a newer minor version, or names options of the protocol, NegotiateProtocolVersion says what it gets.
+// parseStartup reads a StartupMessage: name and value pairs, each ended by a NUL, and one NUL more. Where the client
+// speaks a newer minor version, or names options of the protocol, NegotiateProtocolVersion says what it gets.
 func (l *login) parseStartup(version uint32, body []byte) (request, error) {
 	if version>>16 != 3 {
 		l.ancient = version>>16 < 3
-		return request{}, sqlstate.New(sqlstate.FeatureNotSupported, "unsupported frontend protocol %d.%d: server supports %d.0 to %d.%d",
+		return request{}, sqlstate.New(sqlstate.FeatureNotSupported,
+			"unsupported frontend protocol %d.%d: server supports %d.0 to %d.%d",
 			version>>16, version&0xffff, protocol30>>16, protocolLatest>>16, protocolLatest&0xffff).Ending()
 	}
+
 	req := request{version: min(version, protocolLatest), startup: Startup{Parameters: map[string]string{}}}
 	fields, ok := bytes.CutSuffix(body, []byte{0})
 	pairs := bytes.Split(fields, []byte{0})
 	if n := len(pairs); !ok || n%2 != 1 || len(pairs[n-1]) != 0 {
 		return req, layout()
 	}
+
 	given := parameters{}
 	var unknown []string
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -183,9 +190,11 @@ func (l *login) parseStartup(version uint32, body []byte) (request, error) {
 			given.settings = append(given.settings, setting{name, value})
 		}
 	}
+
 	if version > protocolLatest || unknown != nil {
 		l.out.send(&pgproto3.NegotiateProtocolVersion{NewestMinorProtocol: req.version, UnrecognizedOptions: unknown})
 	}
+
 	if err := req.startup.names(); err != nil {
 		return req, err
 	}
@@ -195,20 +204,23 @@ func (l *login) parseStartup(version uint32, body []byte) (request, error) {
 }
 
 func layout() error {
-	return sqlstate.New(sqlstate.ProtocolViolation, "invalid startup packet layout: expected terminator as last byte").Ending()
+	return sqlstate.New(sqlstate.ProtocolViolation, "invalid startup packet layout: expected terminator as last byte").
+		Ending()
 }
 
 // names completes the names of the user and the database.
 func (s *Startup) names() error {
 	if s.User == "" {
-		return sqlstate.New(sqlstate.InvalidAuthorization, "no PostgreSQL user name specified in startup packet").Ending()
+		return sqlstate.New(sqlstate.InvalidAuthorization, "no PostgreSQL user name specified in startup packet").
+			Ending()
 	}
 	if s.Database == "" {
 		s.Database = s.User
 	}
 	for _, name := range []*string{&s.User, &s.Database} {
 		if *name = (*name)[:min(len(*name), auth.MaxName)]; !utf8.ValidString(*name) {
-			return sqlstate.New(sqlstate.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\" in startup packet").Ending()
+			return sqlstate.New(sqlstate.CharacterNotInRepertoire,
+				"invalid byte sequence for encoding \"UTF8\" in startup packet").Ending()
 		}
 	}
 	return nil

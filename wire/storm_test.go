@@ -75,6 +75,7 @@ func TestAsynchronousMessagesAtAnyMoment(t *testing.T) {
 	compare(t, got, want)
 	// What answers messages of Fugu's own has them too, and there notices are left out.
 	if parameters < len(want) || notifications != parameters || notices < len(want)/2 || notices > parameters {
-		t.Errorf("%d replies came with %d notices, %d notifications and %d parameters", len(want), notices, notifications, parameters)
+		t.Errorf("%d replies came with %d notices, %d notifications and %d parameters", len(want), notices,
+			notifications, parameters)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"fugu/wire/auth"
 )
 
-// recordHandshake is the first byte of a TLS connection (RFC 8446, section 5.1). As the first byte of a startup packet's
-// length it would be one of hundreds of megabytes.
+// recordHandshake is the first byte of a TLS connection (RFC 8446, section 5.1). As the first byte of a startup
+// packet's length it would be one of hundreds of megabytes.
 const recordHandshake = 22
 
 // encrypt makes the connection one of TLS over plain. Whatever was read ahead of plain and not used is forgotten.
@@ -24,8 +24,8 @@ func (l *login) encrypt(ctx context.Context, t *auth.TLS, plain net.Conn) error 
 	return nil
 }
 
-// direct answers a client that speaks TLS from the first byte. It has to say by ALPN that it means PostgreSQL, so that no
-// other protocol's client can be led here.
+// direct answers a client that speaks TLS from the first byte. It has to say by ALPN that it means PostgreSQL, so that
+// no other protocol's client can be led here.
 func (l *login) direct(ctx context.Context, t *auth.TLS) error {
 	if !t.Offered() {
 		return fmt.Errorf("%w: it is not offered", auth.ErrHandshake)
@@ -35,7 +35,8 @@ func (l *login) direct(ctx context.Context, t *auth.TLS) error {
 		return err
 	}
 	if l.conn.(*tls.Conn).ConnectionState().NegotiatedProtocol != auth.ALPN {
-		return fmt.Errorf("%w: received direct SSL connection request without ALPN protocol negotiation extension", auth.ErrHandshake)
+		return fmt.Errorf("%w: received direct SSL connection request without ALPN protocol negotiation extension",
+			auth.ErrHandshake)
 	}
 	return nil
 }

@@ -22,24 +22,29 @@ import (
 
 const hostRules = "hostssl all all 127.0.0.1/32 scram-sha-256\nhostnossl all all 127.0.0.1/32 scram-sha-256\n"
 
-// Real clients come in over TLS, bound to the channel, whatever the certificate is signed with; and each side tells them
-// the same.
+// Real clients come in over TLS, bound to the channel, whatever the certificate is signed with; and each side tells
+// them the same.
 func TestClientsOverTLS(t *testing.T) {
-	for algorithm, binds := range map[x509.SignatureAlgorithm]bool{x509.SHA256WithRSA: true, x509.ECDSAWithSHA384: true, x509.SHA512WithRSAPSS: true, x509.PureEd25519: false} {
+	for algorithm, binds := range map[x509.SignatureAlgorithm]bool{x509.SHA256WithRSA: true, x509.ECDSAWithSHA384: true,
+		x509.SHA512WithRSAPSS: true, x509.PureEd25519: false} {
 		t.Run(algorithm.String(), func(t *testing.T) {
 			s := serveSecure(t, algorithm, hostRules, nil)
 			root := "sslrootcert=" + s.dir + "/root.crt"
 			for _, side := range s.sides {
-				for _, options := range [][]string{{"sslmode=require"}, {"sslmode=verify-ca", root}, {"sslmode=verify-full", root}, {"sslmode=prefer"},
-					{"sslmode=verify-full", root, "channel_binding=require"}, {"sslmode=require", "channel_binding=disable"}} {
-					if slices.Contains(options, "channel_binding=require") && !binds || side.name == "PostgreSQL" && !binds {
+				for _, options := range [][]string{{"sslmode=require"}, {"sslmode=verify-ca", root},
+					{"sslmode=verify-full", root}, {"sslmode=prefer"},
+					{"sslmode=verify-full", root, "channel_binding=require"},
+					{"sslmode=require", "channel_binding=disable"}} {
+					if slices.Contains(options, "channel_binding=require") && !binds || side.name == "PostgreSQL" &&
+						!binds {
 						continue // PostgreSQL lets nobody in with such a certificate unless channel_binding is disable
 					}
 					for user, password := range passwords {
 						if user != "alice" && len(options) > 1 {
 							continue
 						}
-						if out := psql(t, side.address, user, password, options...); !saysEncrypted(out) || !strings.Contains(out, "in\n") {
+						if out := psql(t, side.address, user, password, options...); !saysEncrypted(out) ||
+							!strings.Contains(out, "in\n") {
 							t.Errorf("%s: psql as %s with %v: %s", side.name, user, options, out)
 						}
 					}
@@ -48,7 +53,8 @@ func TestClientsOverTLS(t *testing.T) {
 					}
 				}
 				if binds || side.name == "Fugu" {
-					db, err := sql.Open("postgres", "postgres://alice:wonderland@"+side.address+"/postgres?sslmode=verify-full&sslrootcert="+s.dir+"/root.crt")
+					db, err := sql.Open("postgres", "postgres://alice:wonderland@"+side.address+
+						"/postgres?sslmode=verify-full&sslrootcert="+s.dir+"/root.crt")
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -58,25 +64,28 @@ func TestClientsOverTLS(t *testing.T) {
 					_ = db.Close()
 				}
 				want := `FATAL:  password authentication failed for user "alice"`
-				if out := psql(t, side.address, "alice", "nonsense", "sslmode=require"); (binds || side.name == "Fugu") && out != want {
+				if out := psql(t, side.address, "alice", "nonsense", "sslmode=require"); (binds ||
+					side.name == "Fugu") && out != want {
 					t.Errorf("%s: a wrong password: %s", side.name, out)
 				}
 			}
-			if out := psql(t, s.fugu.address, "alice", passwords["alice"], "sslmode=require", "channel_binding=require"); !binds && !strings.Contains(out, "channel binding") {
+			if out := psql(t, s.fugu.address, "alice", passwords["alice"], "sslmode=require",
+				"channel_binding=require"); !binds && !strings.Contains(out, "channel binding") {
 				t.Errorf("channel binding without a binding: %s", out)
 			}
 		})
 	}
 }
 
-// Somebody between, with a certificate that the client does not check, gets nowhere: neither by passing the exchange on,
-// nor by hiding that the server could bind it to the channel.
+// Somebody between, with a certificate that the client does not check, gets nowhere: neither by passing the exchange
+// on, nor by hiding that the server could bind it to the channel.
 func TestSomebodyBetween(t *testing.T) {
 	s := serveSecure(t, x509.SHA256WithRSA, hostRules, nil)
 	other := certs.NewAuthority(t, x509.SHA256WithRSA).Issue(t, "localhost")
 	for _, side := range s.sides {
 		passing := between(t, side.address, other, func(_ byte, body []byte) []byte { return body })
-		if out := psql(t, passing, "alice", passwords["alice"], "sslmode=require"); out != "FATAL:  SCRAM channel binding check failed" {
+		if out := psql(t, passing, "alice", passwords["alice"],
+			"sslmode=require"); out != "FATAL:  SCRAM channel binding check failed" {
 			t.Errorf("%s: passed on: %s", side.name, out)
 		}
 		if err := pgxLogin(t, passing, "alice", passwords["alice"], "sslmode=require"); code(err) != "28000" {
@@ -91,7 +100,8 @@ func TestSomebodyBetween(t *testing.T) {
 			return body
 		})
 		out := psql(t, hiding, "alice", passwords["alice"], "sslmode=require")
-		if want := "FATAL:  SCRAM channel binding negotiation error\nDETAIL:  The client supports SCRAM channel binding but thinks the server does not.  However, this server does support channel binding."; out != want {
+		if want := "FATAL:  SCRAM channel binding negotiation error\nDETAIL:  The client supports SCRAM channel " +
+			"binding but thinks the server does not.  However, this server does support channel binding."; out != want {
 			t.Errorf("%s: hidden: %s", side.name, out)
 		}
 		if !slices.Equal(offered, []string{scramBound, scramPlain}) {
@@ -99,7 +109,8 @@ func TestSomebodyBetween(t *testing.T) {
 		}
 		// Without TLS there is nothing to bind to.
 		plain := hello(t, side.address, "alice")
-		if got := plain.until(t, "R"); len(got) != 1 || strings.Contains(got[0], "PLUS") || !strings.Contains(got[0], scramPlain) {
+		if got := plain.until(t, "R"); len(got) != 1 || strings.Contains(got[0], "PLUS") || !strings.Contains(got[0],
+			scramPlain) {
 			t.Errorf("%s without TLS offers %q", side.name, got)
 		}
 	}
@@ -109,11 +120,13 @@ func TestSomebodyBetween(t *testing.T) {
 func TestBytesBeforeTheHandshake(t *testing.T) {
 	s := serveSecure(t, x509.ECDSAWithSHA256, hostRules, nil)
 	for _, side := range s.sides {
-		for name, behind := range map[string][]byte{"a startup packet": packet(protocol30, "user", "alice", "database", "postgres"), "one byte": {0},
+		for name, behind := range map[string][]byte{"a startup packet": packet(protocol30, "user", "alice", "database",
+			"postgres"), "one byte": {0},
 			"a query": frame('Q', "DROP TABLE kept\x00")} {
 			c := tls.Client(asksTLS(t, side.address, behind...), &tls.Config{InsecureSkipVerify: true})
 			err := c.Handshake()
-			if side.name == "PostgreSQL" && serverMajor(t) >= 17 { // to that, it is the handshake's beginning, and nonsense
+			if side.name == "PostgreSQL" && serverMajor(t) >= 17 {
+				// To that, it is the handshake's beginning, and nonsense.
 				if err == nil {
 					t.Errorf("%s: %s: a handshake", side.name, name)
 				}
@@ -123,7 +136,8 @@ func TestBytesBeforeTheHandshake(t *testing.T) {
 				t.Fatalf("%s: %s: %v", side.name, name, err)
 			}
 			p := &peer{Conn: c, in: newFrames(c)}
-			want := []string{"E FATAL 08P01 received unencrypted data after SSL request detail: This could be either a client-software bug or evidence of an attempted man-in-the-middle attack.", "end"}
+			want := []string{"E FATAL 08P01 received unencrypted data after SSL request detail: This could be either " +
+				"a client-software bug or evidence of an attempted man-in-the-middle attack.", "end"}
 			if got := p.until(t, "Z"); !slices.Equal(got, want) {
 				t.Errorf("%s: %s: %q", side.name, name, got)
 			}
@@ -141,7 +155,8 @@ func TestRequestsInsideTLS(t *testing.T) {
 		for code, want := range map[uint32]string{codeSSL: "1234.5679", codeGSS: "1234.5680"} {
 			p := overTLS(t, side.address)
 			p.put(t, rawPacket(code, ""))
-			if got := p.until(t, "Z"); len(got) != 2 || !strings.HasPrefix(got[0], "E FATAL 0A000 unsupported frontend protocol "+want+": server supports 3.0 to 3.") {
+			if got := p.until(t, "Z"); len(got) != 2 || !strings.HasPrefix(got[0],
+				"E FATAL 0A000 unsupported frontend protocol "+want+": server supports 3.0 to 3.") {
 				t.Errorf("%s: %q", side.name, got)
 			}
 		}
@@ -193,12 +208,14 @@ func TestDirectTLS(t *testing.T) {
 	}
 	if c, err = dial(&tls.Config{}); err == nil { // the client is done before the server has looked
 		_, _ = c.Write(packet(protocol30, "user", "postgres"))
-		if got, err := io.ReadAll(c); len(got) != 0 || err != nil && !strings.Contains(err.Error(), "reset") && !strings.Contains(err.Error(), "EOF") {
+		if got, err := io.ReadAll(c); len(got) != 0 || err != nil && !strings.Contains(err.Error(), "reset") &&
+			!strings.Contains(err.Error(), "EOF") {
 			t.Errorf("without ALPN: %q, %v", got, err)
 		}
 	}
 	plain := serve(t, nil)
-	if _, err := tls.Dial("tcp", plain.address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"postgresql"}}); err == nil {
+	if _, err := tls.Dial("tcp", plain.address, &tls.Config{InsecureSkipVerify: true,
+		NextProtos: []string{"postgresql"}}); err == nil {
 		t.Error("TLS without a certificate")
 	}
 }
@@ -225,7 +242,8 @@ func serveTrusting(t *testing.T, required bool, edit func(*Config)) *secure {
 func TestTLSRequired(t *testing.T) {
 	s := serveTrusting(t, true, nil)
 	fatal(t, hello(t, s.fugu.address, "postgres"), "28000")
-	if out := psql(t, s.fugu.address, "postgres", "", "sslmode=disable"); !strings.Contains(out, "no encryption") || !strings.Contains(out, "sslmode=require") {
+	if out := psql(t, s.fugu.address, "postgres", "", "sslmode=disable"); !strings.Contains(out, "no encryption") ||
+		!strings.Contains(out, "sslmode=require") {
 		t.Error(out)
 	}
 	for _, mode := range []string{"allow", "prefer", "require"} { // allow asks again, encrypted
@@ -249,8 +267,10 @@ func TestTLSRequired(t *testing.T) {
 
 func TestOldTLS(t *testing.T) {
 	s := serveTrusting(t, false, nil)
-	for version, ok := range map[uint16]bool{tls.VersionTLS10: false, tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
-		c := tls.Client(asksTLS(t, s.fugu.address), &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, MaxVersion: version})
+	for version, ok := range map[uint16]bool{tls.VersionTLS10: false, tls.VersionTLS11: false, tls.VersionTLS12: true,
+		tls.VersionTLS13: true} {
+		c := tls.Client(asksTLS(t, s.fugu.address), &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10,
+			MaxVersion: version})
 		if err := c.Handshake(); (err == nil) != ok {
 			t.Errorf("version %x: %v", version, err)
 		}
@@ -317,8 +337,8 @@ func TestLoginTimeoutInHandshake(t *testing.T) {
 	}
 }
 
-// A read that was woken goes on where it was, also in the middle of TLS records: a client in a transaction is let finish it
-// while the server drains.
+// A read that was woken goes on where it was, also in the middle of TLS records: a client in a transaction is let
+// finish it while the server drains.
 func TestDrainOverTLS(t *testing.T) {
 	s := serveTrusting(t, false, nil)
 	p := greet(t, overTLS(t, s.fugu.address).Conn)
@@ -337,7 +357,8 @@ func TestDrainOverTLS(t *testing.T) {
 	for _, b := range commit[3:] {
 		p.put(t, []byte{b})
 	}
-	if got := p.until(t, "ZE"); len(got) != 3 || !strings.HasPrefix(got[0], "C ") || !strings.HasPrefix(got[2], "E FATAL 57P01 ") {
+	if got := p.until(t, "ZE"); len(got) != 3 || !strings.HasPrefix(got[0], "C ") || !strings.HasPrefix(got[2],
+		"E FATAL 57P01 ") {
 		t.Errorf("got %q", got)
 	}
 }

@@ -8,8 +8,10 @@ import (
 )
 
 var (
-	errIdle              = sqlstate.New(sqlstate.IdleSessionTimeout, "terminating connection due to idle-session timeout").Ending()
-	errIdleInTransaction = sqlstate.New(sqlstate.IdleInTransaction, "terminating connection due to idle-in-transaction timeout").Ending()
+	errIdle = sqlstate.New(sqlstate.IdleSessionTimeout,
+		"terminating connection due to idle-session timeout").Ending()
+	errIdleInTransaction = sqlstate.New(sqlstate.IdleInTransaction,
+		"terminating connection due to idle-in-transaction timeout").Ending()
 )
 
 // drain asks the session to end as soon as nothing is under way, not even a transaction.
@@ -49,6 +51,7 @@ func (s *session) patience() (time.Time, error) {
 	if !quiet { // which of the two it will be is known when the replies have come
 		return time.Now().Add(s.shorter()), nil
 	}
+
 	limit, over := s.idle, errIdle
 	if !s.exchange.free() {
 		limit, over = s.idleInTransaction, errIdleInTransaction
@@ -100,7 +103,8 @@ func (s *session) expired() {
 	s.armed = false
 }
 
-// afterReady lets the frontend of a session that drains, or whose guest is wanted, see that its transaction may be over.
+// afterReady lets the frontend of a session that drains, or whose guest is wanted, see that its transaction may be
+// over.
 func (s *session) afterReady() {
 	if s.draining.Load() || s.pool.wanted() {
 		s.wake()

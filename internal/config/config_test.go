@@ -114,53 +114,55 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// overrides are a value for each variable, and what it does to the configuration.
+var overrides = map[string]struct {
+	value string
+	set   func(c *Config)
+}{
+	"FUGU_LISTEN": {":7000", func(c *Config) { c.Listen = ":7000" }},
+	"FUGU_UPSTREAM_GUEST": {"postgres://g@h/d",
+		func(c *Config) { c.Upstream.Guest = "postgres://g@h/d" }},
+	"FUGU_UPSTREAM_READER": {"postgres://r@h/d",
+		func(c *Config) { c.Upstream.Reader = "postgres://r@h/d" }},
+	"FUGU_UPSTREAM_KEEPER": {"postgres://k@h/d",
+		func(c *Config) { c.Upstream.Keeper = "postgres://k@h/d" }},
+	"FUGU_UPSTREAM_TWINS": {"postgres://t@h2/adult",
+		func(c *Config) { c.Upstream.Twins = "postgres://t@h2/adult" }},
+	"FUGU_POOL_MODE":         {"transaction", func(c *Config) { c.Pool.Mode = "transaction" }},
+	"FUGU_POOL_SIZE":         {"5", func(c *Config) { c.Pool.Size = 5 }},
+	"FUGU_POOL_WAIT":         {"30s", func(c *Config) { c.Pool.Wait = 30 * time.Second }},
+	"FUGU_AUTH_METHOD":       {"cert", func(c *Config) { c.Auth.Method = "cert" }},
+	"FUGU_AUTH_USERS":        {"u.txt", func(c *Config) { c.Auth.Users = "u.txt" }},
+	"FUGU_AUTH_SECRET":       {"s", func(c *Config) { c.Auth.Secret = "s" }},
+	"FUGU_AUTH_CERTIFICATES": {"names.txt", func(c *Config) { c.Auth.Certificates = "names.txt" }},
+	"FUGU_TLS_MODE":          {"disable", func(c *Config) { c.TLS.Mode = "disable" }},
+	"FUGU_TLS_CERTIFICATE":   {"s.crt", func(c *Config) { c.TLS.Certificate = "s.crt" }},
+	"FUGU_TLS_KEY":           {"s.key", func(c *Config) { c.TLS.Key = "s.key" }},
+	"FUGU_TLS_CLIENT_CA":     {"ca.crt", func(c *Config) { c.TLS.ClientCA = "ca.crt" }},
+	"FUGU_TLS_CLIENT_CERT":   {"verify-ca", func(c *Config) { c.TLS.ClientCert = "verify-ca" }},
+	"FUGU_POLICY":            {"policies/", func(c *Config) { c.Policy = "policies" }},
+	"FUGU_LEDGER_KEY": {strings.Repeat("0a", 32),
+		func(c *Config) { c.Ledger.Key = bytes.Repeat([]byte{10}, 32) }},
+	"FUGU_LEDGER": {"sqlite:l.db",
+		func(c *Config) { c.Ledger.SQLite, c.Models = "l.db", "." }},
+	"FUGU_MODELS":               {"models/", func(c *Config) { c.Models = "models" }},
+	"FUGU_ADMIN":                {"", func(c *Config) { c.Admin = "" }},
+	"FUGU_LIMITS_CLIENTS":       {"7", func(c *Config) { c.Limits.Clients = 7 }},
+	"FUGU_LIMITS_MESSAGE_BYTES": {"1GiB", func(c *Config) { c.Limits.MessageBytes = 1 << 30 }},
+	"FUGU_LIMITS_STATEMENT_TIMEOUT": {"1h30m",
+		func(c *Config) { c.Limits.StatementTimeout = 90 * time.Minute }},
+	"FUGU_LIMITS_IDLE_TIMEOUT": {"1ms", func(c *Config) { c.Limits.IdleTimeout = time.Millisecond }},
+	"FUGU_LIMITS_USER_CLIENTS": {"3", func(c *Config) { c.Limits.UserClients = 3 }},
+	"FUGU_LIMITS_ANSWER_GRID": {"50ms",
+		func(c *Config) { c.Limits.AnswerGrid = 50 * time.Millisecond }},
+	"FUGU_LIMITS_LOGIN_TIMEOUT": {"5s", func(c *Config) { c.Limits.LoginTimeout = 5 * time.Second }},
+	"FUGU_LIMITS_KEEPALIVE":     {"1h", func(c *Config) { c.Limits.KeepAlive = time.Hour }},
+	"FUGU_LIMITS_IDLE_IN_TRANSACTION_TIMEOUT": {"1m",
+		func(c *Config) { c.Limits.IdleInTransactionTimeout = time.Minute }},
+}
+
 // TestEnvironment overrides every key, one at a time, and sees that key change and no other.
 func TestEnvironment(t *testing.T) {
-	overrides := map[string]struct {
-		value string
-		set   func(c *Config)
-	}{
-		"FUGU_LISTEN": {":7000", func(c *Config) { c.Listen = ":7000" }},
-		"FUGU_UPSTREAM_GUEST": {"postgres://g@h/d",
-			func(c *Config) { c.Upstream.Guest = "postgres://g@h/d" }},
-		"FUGU_UPSTREAM_READER": {"postgres://r@h/d",
-			func(c *Config) { c.Upstream.Reader = "postgres://r@h/d" }},
-		"FUGU_UPSTREAM_KEEPER": {"postgres://k@h/d",
-			func(c *Config) { c.Upstream.Keeper = "postgres://k@h/d" }},
-		"FUGU_UPSTREAM_TWINS": {"postgres://t@h2/adult",
-			func(c *Config) { c.Upstream.Twins = "postgres://t@h2/adult" }},
-		"FUGU_POOL_MODE":         {"transaction", func(c *Config) { c.Pool.Mode = "transaction" }},
-		"FUGU_POOL_SIZE":         {"5", func(c *Config) { c.Pool.Size = 5 }},
-		"FUGU_POOL_WAIT":         {"30s", func(c *Config) { c.Pool.Wait = 30 * time.Second }},
-		"FUGU_AUTH_METHOD":       {"cert", func(c *Config) { c.Auth.Method = "cert" }},
-		"FUGU_AUTH_USERS":        {"u.txt", func(c *Config) { c.Auth.Users = "u.txt" }},
-		"FUGU_AUTH_SECRET":       {"s", func(c *Config) { c.Auth.Secret = "s" }},
-		"FUGU_AUTH_CERTIFICATES": {"names.txt", func(c *Config) { c.Auth.Certificates = "names.txt" }},
-		"FUGU_TLS_MODE":          {"disable", func(c *Config) { c.TLS.Mode = "disable" }},
-		"FUGU_TLS_CERTIFICATE":   {"s.crt", func(c *Config) { c.TLS.Certificate = "s.crt" }},
-		"FUGU_TLS_KEY":           {"s.key", func(c *Config) { c.TLS.Key = "s.key" }},
-		"FUGU_TLS_CLIENT_CA":     {"ca.crt", func(c *Config) { c.TLS.ClientCA = "ca.crt" }},
-		"FUGU_TLS_CLIENT_CERT":   {"verify-ca", func(c *Config) { c.TLS.ClientCert = "verify-ca" }},
-		"FUGU_POLICY":            {"policies/", func(c *Config) { c.Policy = "policies" }},
-		"FUGU_LEDGER_KEY": {strings.Repeat("0a", 32),
-			func(c *Config) { c.Ledger.Key = bytes.Repeat([]byte{10}, 32) }},
-		"FUGU_LEDGER": {"sqlite:l.db",
-			func(c *Config) { c.Ledger.SQLite, c.Models = "l.db", "." }},
-		"FUGU_MODELS":               {"models/", func(c *Config) { c.Models = "models" }},
-		"FUGU_ADMIN":                {"", func(c *Config) { c.Admin = "" }},
-		"FUGU_LIMITS_CLIENTS":       {"7", func(c *Config) { c.Limits.Clients = 7 }},
-		"FUGU_LIMITS_MESSAGE_BYTES": {"1GiB", func(c *Config) { c.Limits.MessageBytes = 1 << 30 }},
-		"FUGU_LIMITS_STATEMENT_TIMEOUT": {"1h30m",
-			func(c *Config) { c.Limits.StatementTimeout = 90 * time.Minute }},
-		"FUGU_LIMITS_IDLE_TIMEOUT": {"1ms", func(c *Config) { c.Limits.IdleTimeout = time.Millisecond }},
-		"FUGU_LIMITS_USER_CLIENTS": {"3", func(c *Config) { c.Limits.UserClients = 3 }},
-		"FUGU_LIMITS_ANSWER_GRID": {"50ms",
-			func(c *Config) { c.Limits.AnswerGrid = 50 * time.Millisecond }},
-		"FUGU_LIMITS_LOGIN_TIMEOUT": {"5s", func(c *Config) { c.Limits.LoginTimeout = 5 * time.Second }},
-		"FUGU_LIMITS_KEEPALIVE":     {"1h", func(c *Config) { c.Limits.KeepAlive = time.Hour }},
-		"FUGU_LIMITS_IDLE_IN_TRANSACTION_TIMEOUT": {"1m",
-			func(c *Config) { c.Limits.IdleInTransactionTimeout = time.Minute }},
-	}
 	certificates := []string{"FUGU_TLS_CERTIFICATE", "FUGU_TLS_KEY", "FUGU_TLS_CLIENT_CA"}
 	needs := map[string][]string{
 		"FUGU_TLS_CERTIFICATE": {"FUGU_TLS_KEY"}, "FUGU_TLS_KEY": {"FUGU_TLS_CERTIFICATE"},
@@ -221,7 +223,8 @@ func TestEnvironmentFindings(t *testing.T) {
 	}
 	golden.CheckFindings(t, "testdata/environment", err)
 	_, err = Load("testdata/fugu.good.yaml", []string{"FUGU_AUTH_METHOD=trust", "FUGU_LISTEN=:6432"})
-	want := "FUGU_AUTH_METHOD: auth.method trust lets in anyone who reaches listen :6432; listen on 127.0.0.1 or ::1, " +
+	want := "FUGU_AUTH_METHOD: auth.method trust lets in anyone who reaches listen :6432; listen on 127.0.0.1 or " +
+		"::1, " +
 		"or write method: scram-sha-256"
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)

@@ -42,8 +42,8 @@ type Charge struct {
 	Period              int64
 }
 
-// Payment returns the entry that tells of a scope that paid for the answer: its Release for who paid first, another that
-// Joined otherwise.
+// Payment returns the entry that tells of a scope that paid for the answer: its Release for who paid first, another
+// that Joined otherwise.
 func (a *Answer) Payment(scope, user string, period int64, losses map[string]privacy.Loss, at time.Time) Entry {
 	event := Joined
 	if scope == a.Scope {
@@ -64,7 +64,8 @@ func (a *Answer) Outcome(user string, at time.Time) Entry {
 		Failed: a.Failed, Content: a.Content}
 }
 
-// Drop is what the chain needs to know of an answer without content: what it was before, and the entry that tells of it.
+// Drop is what the chain needs to know of an answer without content: what it was before, and the entry that tells of
+// it.
 type Drop struct {
 	Answer       int64
 	Key, Content string

@@ -24,11 +24,12 @@ func full() Entry {
 		Dropped: &Dropped{Before: at, Answers: 6, Digest: "x"}}
 }
 
-// What is written once is read for ever: a link, a key that nobody has, and digests are byte by byte what the first Fugu
-// with a chain wrote. The digests below were made by it.
+// What is written once is read for ever: a link, a key that nobody has, and digests are byte by byte what the first
+// Fugu with a chain wrote. The digests below were made by it.
 func TestBytesStay(t *testing.T) {
 	books, err := NewBooks(NewDone(nil, nil), []Answer{{ID: 1, Key: "k", Dataset: "adult", Content: "c"}},
-		[]Charge{{ID: 1, Answer: 1, Secret: "income", User: "alice", At: 12, Loss: privacy.Loss{Pure: 1, Kappa2: .25, Delta: 1e-9}}})
+		[]Charge{{ID: 1, Answer: 1, Secret: "income", User: "alice", At: 12,
+			Loss: privacy.Loss{Pure: 1, Kappa2: .25, Delta: 1e-9}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,8 +58,8 @@ func TestBytesStay(t *testing.T) {
 	}
 }
 
-// A walk takes the chain that was made and no other: not one of which a link is missing, comes twice, was changed, or was
-// made with another key.
+// A walk takes the chain that was made and no other: not one of which a link is missing, comes twice, was changed, or
+// was made with another key.
 func TestWalk(t *testing.T) {
 	keyed := NewChain([]byte("key"))
 	var sound []Link

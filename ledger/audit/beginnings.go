@@ -41,8 +41,8 @@ func newBeginnings(began []Entry) beginnings {
 	return b
 }
 
-// told reports, without reading a link as JSON, that it may be of one of the events: a quote inside of a text would have
-// a backslash before it.
+// told reports, without reading a link as JSON, that it may be of one of the events: a quote inside of a text would
+// have a backslash before it.
 func told(l Link, events ...Event) bool {
 	for _, e := range events {
 		if strings.Contains(l.Text, `"event":"`+string(e)+`"`) {
@@ -52,7 +52,8 @@ func told(l Link, events ...Event) bool {
 	return false
 }
 
-// settle takes an epoch or a period of the chain from those that are open, if it is what the tables say, and comes next.
+// settle takes an epoch or a period of the chain from those that are open, if it is what the tables say, and comes
+// next.
 func (b beginnings) settle(e Entry, l Link) error {
 	told, ok := b.open[e.beginning()]
 	delete(b.open, e.beginning())

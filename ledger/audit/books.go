@@ -30,8 +30,8 @@ type payment struct {
 // everybody is the scope that pays for each answer.
 const everybody = ""
 
-// NewBooks takes the answers, which have been Restored, and the charges, both in the order of their ids. A charge that is
-// for none of the answers is an error.
+// NewBooks takes the answers, which have been Restored, and the charges, both in the order of their ids. A charge that
+// is for none of the answers is an error.
 func NewBooks(done *Done, answers []Answer, charges []Charge) (*Books, error) {
 	b := &Books{done: done, answers: answers, charges: charges, byID: map[int64]*Answer{}, open: map[payment]*Entry{},
 		answered: map[int64]bool{}}

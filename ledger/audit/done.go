@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Done is what was done to a ledger, and not asked of it: epochs, periods, resets and contents that were dropped, as its
-// tables have them, to be found again in the chain. It is checked whenever a ledger is opened, and is quick: links of
-// answers are not read.
+// Done is what was done to a ledger, and not asked of it: epochs, periods, resets and contents that were dropped, as
+// its tables have them, to be found again in the chain. It is checked whenever a ledger is opened, and is quick: links
+// of answers are not read.
 type Done struct {
 	drops     map[int64]Drop   // by answer
 	told      map[int64][]Drop // by entry, in order of the answers
@@ -17,7 +17,8 @@ type Done struct {
 
 // NewDone takes the entries of the epochs and periods of the tables, and the drops in the order of their answers.
 func NewDone(began []Entry, drops []Drop) *Done {
-	d := &Done{drops: map[int64]Drop{}, told: map[int64][]Drop{}, beginning: newBeginnings(began), resets: map[string]int64{}}
+	d := &Done{drops: map[int64]Drop{}, told: map[int64][]Drop{}, beginning: newBeginnings(began),
+		resets: map[string]int64{}}
 	for _, x := range drops {
 		d.drops[x.Answer], d.told[x.Entry] = x, append(d.told[x.Entry], x)
 	}

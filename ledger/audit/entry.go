@@ -1,9 +1,9 @@
-// Package audit is the chain in which a ledger tells of everything that was booked, entry by entry, each with a digest of
-// all before it; and the rules by which one finds that the ledger's tables say what the chain says, nothing else and
+// Package audit is the chain in which a ledger tells of everything that was booked, entry by entry, each with a digest
+// of all before it; and the rules by which one finds that the ledger's tables say what the chain says, nothing else and
 // nothing more: whoever can write to the database could put a period there, and spend a budget twice.
 //
-// It knows no database. The ledger reads rows and links, and takes from here what has to be written and whether what was
-// read is sound. What cannot be found is a ledger that was put back as a whole to what it was.
+// It knows no database. The ledger reads rows and links, and takes from here what has to be written and whether what
+// was read is sound. What cannot be found is a ledger that was put back as a whole to what it was.
 package audit
 
 import (
@@ -42,18 +42,19 @@ type Entry struct {
 	Content      string                  `json:"content,omitempty"` // SHA-256 of what was given and its description
 	Terms        string                  `json:"terms,omitempty"`   // SHA-256 of what a joint account counts with
 
-	// Of NewEpoch and NewPeriod. Reason is of Reset, Compacted and Abandoned too, and of a Release that an operator asked
-	// for: what User says. Began is of a period; At is when the ledger saw it.
+	// Of NewEpoch and NewPeriod. Reason is of Reset, Compacted and Abandoned too, and of a Release that an operator
+	// asked for: what User says. Began is of a period; At is when the ledger saw it.
 	Label       string     `json:"label,omitempty"`
 	Independent bool       `json:"independent,omitempty"`
 	Reason      string     `json:"reason,omitempty"`
 	Began       *time.Time `json:"began,omitempty"`
 
-	Statement string     `json:"statement,omitempty"` // fingerprint of the statement's shape, without its literals
-	Code      string     `json:"code,omitempty"`      // of Refused: the SQLSTATE
-	Times     int64      `json:"times,omitempty"`     // of Refused: how often, if not once, until Until; of Lost: how many
-	Until     *time.Time `json:"until,omitempty"`
-	Dropped   *Dropped   `json:"dropped,omitempty"` // of Compacted and Abandoned
+	Statement string `json:"statement,omitempty"` // fingerprint of the statement's shape, without its literals
+	Code      string `json:"code,omitempty"`      // of Refused: the SQLSTATE
+	// Of Refused: how often, if not once, until Until; of Lost: how many.
+	Times   int64      `json:"times,omitempty"`
+	Until   *time.Time `json:"until,omitempty"`
+	Dropped *Dropped   `json:"dropped,omitempty"` // of Compacted and Abandoned
 }
 
 // Event is what an Entry tells of.
@@ -101,7 +102,8 @@ type Certificate struct {
 	Pair        [2]float64 `json:"pair"` // the values that are hardest to hide; 0, 0: all alike
 	Epsilon     float64    `json:"epsilon"`
 	Delta       float64    `json:"delta"`
-	Estimation  float64    `json:"estimation"` // the ε that holds under estimation error; 0: not known, below 0: unbounded
+	// The ε that holds under estimation error; 0: not known, below 0: unbounded.
+	Estimation float64 `json:"estimation"`
 
 	// Together is δ of all answers of the dataset, this one the last, at the ε of its whole budget: of a joint account
 	// alone.

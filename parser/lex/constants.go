@@ -5,8 +5,8 @@ import "strings"
 // MaxConstants is how long a text can be, in bytes, whose constants are found.
 const MaxConstants = 16 << 10
 
-// Constant is a string's content or a whole number in a text: Len bytes at an offset, in whose place the text's shape has
-// Stand bytes.
+// Constant is a string's content or a whole number in a text: Len bytes at an offset, in whose place the text's shape
+// has Stand bytes.
 type Constant struct{ At, Len, Stand int }
 
 // Constants finds those constants of a text that can be exchanged for others without its having other tokens (scan.l):
@@ -21,6 +21,7 @@ func Constants(sql string) (found []Constant, ok bool) {
 		if i > 0 {
 			before = sql[i-1]
 		}
+
 		switch c := sql[i]; {
 		case c == '\\':
 			return nil, false

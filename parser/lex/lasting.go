@@ -2,9 +2,10 @@ package lex
 
 import "strings"
 
-// Lasting reports whether a text may change what outlives its transaction in the database's session: settings, temporary
-// tables, cursors WITH HOLD, prepared statements, channels, advisory locks. It looks at words alone, and what it does not
-// know lasts. What functions do inside cannot be seen here: the session itself is asked for that (upstream.Guest.Renew).
+// Lasting reports whether a text may change what outlives its transaction in the database's session: settings,
+// temporary tables, cursors WITH HOLD, prepared statements, channels, advisory locks. It looks at words alone, and what
+// it does not know lasts. What functions do inside cannot be seen here: the session itself is asked for that
+// (upstream.Guest.Renew).
 func Lasting(sql string) bool {
 	var first, previous word // of the statement
 	for s := (scanner{rest: sql}); ; {
@@ -20,7 +21,8 @@ func Lasting(sql string) bool {
 		case first.text == "" && w.is("set"):
 		case first.text == "" && (w.quoted || !w.passes()):
 			return true
-		case first.is("set") && previous.is("set") && (w.quoted || !w.is("local") && !w.is("transaction") && !w.is("constraints")):
+		case first.is("set") && previous.is("set") && (w.quoted || !w.is("local") && !w.is("transaction") &&
+			!w.is("constraints")):
 			return true
 		case w.leaves(previous):
 			return true
@@ -32,12 +34,14 @@ func Lasting(sql string) bool {
 	}
 }
 
-// passing are the words that statements begin with of which nothing outlives the transaction, or only what all sessions see.
+// passing are the words that statements begin with of which nothing outlives the transaction, or only what all sessions
+// see.
 var passing = func() map[string]bool {
 	m := map[string]bool{}
-	for _, w := range strings.Fields(`abort alter analyze begin close cluster comment commit copy create declare delete drop end
-		explain fetch grant insert lock merge move notify reindex refresh release revoke rollback savepoint select show start table
-		truncate update vacuum values with`) {
+	for _, w := range strings.Fields(
+		`abort alter analyze begin close cluster comment commit copy create declare delete drop end
+		explain fetch grant insert lock merge move notify reindex refresh release revoke rollback savepoint select show
+		start table truncate update vacuum values with`) {
 		m[w] = true
 	}
 	return m
@@ -68,7 +72,8 @@ func (w word) leaves(previous word) bool {
 	switch w.text[0] | 0x20 {
 	case 't': // CREATE [LOCAL] TEMPORARY TABLE, SELECT INTO TEMP
 		return (w.is("temp") || w.is("temporary")) &&
-			(previous.is("create") || previous.is("replace") || previous.is("local") || previous.is("global") || previous.is("into"))
+			(previous.is("create") || previous.is("replace") || previous.is("local") || previous.is("global") ||
+				previous.is("into"))
 	case 'h': // DECLARE ... CURSOR WITH HOLD
 		return w.is("hold") && previous.is("with")
 	case 'e': // EXPLAIN EXECUTE, CREATE TABLE AS EXECUTE
@@ -81,7 +86,8 @@ func (w word) leaves(previous word) bool {
 		return w.begins("dblink")
 	case 'p': // a client that knows its process may name it to others
 		return w.begins("pg_temp") || w.is("pg_backend_pid") ||
-			(w.begins("pg_advisory_") || w.begins("pg_try_advisory_")) && !w.begins("pg_advisory_xact_") && !w.begins("pg_try_advisory_xact_")
+			(w.begins("pg_advisory_") || w.begins("pg_try_advisory_")) && !w.begins("pg_advisory_xact_") &&
+				!w.begins("pg_try_advisory_xact_")
 	}
 	return false
 }

@@ -26,8 +26,11 @@ func (a asked) Table(_, name string) (parser.Table, bool) {
 // Wherever the parser finds a name, in whatever spelling, the words do: random statements.
 func TestWordsFindWhatTheParserFinds(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
-	templates := []string{"SELECT * FROM %s", "SELECT(1)FROM %s", "SELECT 1 FROM/**/%s", "TABLE %s", "SELECT 'x'FROM public.%s", "SELECT 1 FROM a,%s", "SELECT 1 FROM x JOIN(%s)USING(y)",
-		"SELECT*FROM%s", "DELETE FROM ONLY%s", "INSERT INTO%s VALUES(1)", "SELECT 1FROM%s", "WITH c AS(TABLE%s)SELECT 1", "SELECT $$ $$FROM%s", "DROP TABLE%s", "SELECT 1 FROM db.public.%s;SELECT $1", "SELECT 1.FROM %s"}
+	templates := []string{"SELECT * FROM %s", "SELECT(1)FROM %s", "SELECT 1 FROM/**/%s", "TABLE %s",
+		"SELECT 'x'FROM public.%s", "SELECT 1 FROM a,%s", "SELECT 1 FROM x JOIN(%s)USING(y)",
+		"SELECT*FROM%s", "DELETE FROM ONLY%s", "INSERT INTO%s VALUES(1)", "SELECT 1FROM%s",
+		"WITH c AS(TABLE%s)SELECT 1", "SELECT $$ $$FROM%s", "DROP TABLE%s", "SELECT 1 FROM db.public.%s;SELECT $1",
+		"SELECT 1.FROM %s"}
 	found := 0
 	for range 20_000 {
 		name := lex.Names[r.IntN(len(lex.Names))]
@@ -48,7 +51,8 @@ func TestWordsFindWhatTheParserFinds(t *testing.T) {
 
 // FuzzWords: no text lex.Names a table that the words do not see.
 func FuzzWords(f *testing.F) {
-	for _, sql := range []string{`SELECT U&"\0061dult" FROM a$b`, `SELECT 1 FROM "Order Lines", ADULT`, "SELECT 1e5adult FROM Käufer", "SELECT $1 FROM x.t2 -- adult", "TABLE " + strings.Repeat("n", 70)} {
+	for _, sql := range []string{`SELECT U&"\0061dult" FROM a$b`, `SELECT 1 FROM "Order Lines", ADULT`,
+		"SELECT 1e5adult FROM Käufer", "SELECT $1 FROM x.t2 -- adult", "TABLE " + strings.Repeat("n", 70)} {
 		f.Add(sql)
 	}
 	all := lex.NewWords(lex.Names...)

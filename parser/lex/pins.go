@@ -52,7 +52,8 @@ func CheckPins(sql string) error {
 			name, value, known = s.configured()
 		}
 		if want, ok := pins[strings.ToLower(name)]; ok && !(known && want.has(value)) {
-			return sqlstate.New(sqlstate.FeatureNotSupported, "%s must be %s in a session through Fugu", strings.ToLower(name), want.value).
+			return sqlstate.New(sqlstate.FeatureNotSupported, "%s must be %s in a session through Fugu",
+				strings.ToLower(name), want.value).
 				WithHint("Leave the setting as it is.").At(utf8.RuneCountInString(sql[:at]) + 1)
 		}
 		begins, setting = false, begins && !w.quoted && w.is("set")
@@ -78,7 +79,8 @@ var pins = map[string]pin{
 	}},
 	"standard_conforming_strings": {"on", func(v string) bool {
 		v = strings.ToLower(v)
-		return v == "1" || v == "default" || v != "" && (strings.HasPrefix("true", v) || strings.HasPrefix("yes", v)) || v == "on"
+		return v == "1" || v == "default" || v != "" && (strings.HasPrefix("true", v) || strings.HasPrefix("yes", v)) ||
+			v == "on"
 	}},
 }
 

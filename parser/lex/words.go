@@ -1,6 +1,18 @@
+// Package lex looks at the words of a text before anybody parses it: whether it holds a name that matters, whether it
+// may leave something behind in the session, whether it changes a setting that Fugu depends on.
+//
+// Most texts are none of Fugu's business. To find that out must cost almost nothing, so everything here is one pass
+// over bytes that allocates nothing, in the steps of PostgreSQL's scan.l. It errs to one side: a text that is not
+// understood holds the name, and lasts. What is decided is then the parser's, or the server's own, to confirm.
 package lex
 
 import "strings"
+
+// MaxBytes is the length of the longest text that Fugu reads.
+const MaxBytes = 1 << 20
+
+// QuoteIdent writes a name so that PostgreSQL reads it as it is.
+func QuoteIdent(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
 
 // Words are the names that make a text more than ordinary. To look for all of them is one pass over the text, however
 // many they are.
@@ -71,8 +83,8 @@ var class = func() (c [256]byte) {
 	return c
 }()
 
-// In reports whether a text holds any of the words as an identifier, in any case, quoted or not. A word in a string or a
-// comment counts too, and so does every identifier with Unicode escapes, U&"...": the parser finds out.
+// In reports whether a text holds any of the words as an identifier, in any case, quoted or not. A word in a string or
+// a comment counts too, and so does every identifier with Unicode escapes, U&"...": the parser finds out.
 func (w *Words) In(sql string) bool {
 	for i := 0; i < len(sql); {
 		first := class[sql[i]]
@@ -87,6 +99,8 @@ func (w *Words) In(sql string) bool {
 		for i++; i < len(sql) && class[sql[i]] != other; i++ {
 			last = max(last, class[sql[i]])
 		}
+
+		// A run without dollar signs that begins with a letter is one name.
 		if first == letter && last != dollar {
 			if w.is(sql[start:i]) {
 				return true
@@ -95,6 +109,7 @@ func (w *Words) In(sql string) bool {
 			return true
 		}
 	}
+
 	for _, a := range w.awkward {
 		if ContainsFold(sql, a) {
 			return true
@@ -103,8 +118,8 @@ func (w *Words) In(sql string) bool {
 	return false
 }
 
-// within looks for the words in a run of letters, digits and dollar signs that may be more than one token: a number or a
-// parameter can end where a name begins, and a dollar sign is part of a name or of a quote, as in $tag$.
+// within looks for the words in a run of letters, digits and dollar signs that may be more than one token: a number or
+// a parameter can end where a name begins, and a dollar sign is part of a name or of a quote, as in $tag$.
 func (w *Words) within(run string) bool {
 	for start := range len(run) {
 		if class[run[start]] != letter || start > 0 && class[run[start-1]] == letter {

@@ -16,8 +16,9 @@ import (
 // shadowRelation says how much of a catalog relation is shown. See the PostgreSQL manual, chapters 28.2 (statistics
 // views), 53 (catalogs) and 54 (views).
 type shadowRelation struct {
-	key       string   // column with the oid of a relation: its masked relations' rows keep only the columns of keep
-	database  string   // the same for a column with the oid of a database, of which this one and those with protected rows are masked
+	key string // column with the oid of a relation: its masked relations' rows keep only the columns of keep
+	// The same for a column with the oid of a database, of which this one and those with protected rows are masked.
+	database  string
 	keep      []string // neither key nor database: these columns are all that is shown of any row
 	mask      []string // if set, the only columns that are masked
 	where     string   // the rows that are shown, whole; $1 stands for the masked oids, $2 for the masked databases
@@ -25,19 +26,22 @@ type shadowRelation struct {
 }
 
 var (
-	tableKeys    = []string{"relid", "schemaname", "relname"}
-	indexKeys    = []string{"relid", "indexrelid", "schemaname", "relname", "indexrelname"}
-	here         = "(SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())"
-	own          = "(SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = SESSION_USER)"
-	tableView    = shadowRelation{key: "relid", keep: tableKeys}
-	indexView    = shadowRelation{key: "relid", keep: indexKeys}
-	ownProgress  = shadowRelation{where: "s.pid = ANY (ARRAY(SELECT a.pid FROM pg_catalog.pg_stat_activity a WHERE a.usesysid = " + own + "))"}
+	tableKeys   = []string{"relid", "schemaname", "relname"}
+	indexKeys   = []string{"relid", "indexrelid", "schemaname", "relname", "indexrelname"}
+	here        = "(SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())"
+	own         = "(SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = SESSION_USER)"
+	tableView   = shadowRelation{key: "relid", keep: tableKeys}
+	indexView   = shadowRelation{key: "relid", keep: indexKeys}
+	ownProgress = shadowRelation{where: "s.pid = ANY (ARRAY(SELECT a.pid FROM pg_catalog.pg_stat_activity a WHERE " +
+		"a.usesysid = " + own + "))"}
 	countersView = shadowRelation{keep: []string{"stats_reset"}}
 )
 
 // classMasks are the columns of pg_class that depend on rows, with what a masked relation shows: what it would before
 // its first VACUUM. A protected table shows the policy's number of rows.
-var classMasks = map[string]string{"reltuples": "'-1'", "relpages": "'0'", "relallvisible": "'0'", "relallfrozen": "'0'"}
+var classMasks = map[string]string{
+	"reltuples": "'-1'", "relpages": "'0'", "relallvisible": "'0'", "relallfrozen": "'0'",
+}
 
 // shadowed are the relations that show values which depend on rows, or on how many of them were read.
 var shadowed = map[string]shadowRelation{
@@ -76,7 +80,8 @@ var shadowed = map[string]shadowRelation{
 	"pg_replication_slots": {mask: []string{"restart_lsn", "confirmed_flush_lsn", "wal_status", "safe_wal_size"}},
 	"pg_stat_subscription": {mask: []string{"received_lsn", "latest_end_lsn"}},
 	"pg_stat_replication":  {mask: []string{"sent_lsn", "write_lsn", "flush_lsn", "replay_lsn"}},
-	"pg_stat_wal_receiver": {mask: []string{"receive_start_lsn", "written_lsn", "flushed_lsn", "received_lsn", "latest_end_lsn"}},
+	"pg_stat_wal_receiver": {mask: []string{"receive_start_lsn", "written_lsn", "flushed_lsn", "received_lsn",
+		"latest_end_lsn"}},
 
 	// Statements of the reader's have rows and times that depend on data.
 	"pg_stat_activity":   {where: "s.usesysid = " + own},
@@ -90,30 +95,35 @@ var shadowed = map[string]shadowRelation{
 	"pg_stat_progress_vacuum":       ownProgress,
 	// It has a row for each function that was called at least once, by a trigger too.
 	"pg_stat_user_functions": {where: "false"},
-	// Page and row locks are as many as the rows that are locked. Relations of another database have oids of its own, so of
-	// one that holds protected rows no lock on a relation is shown.
-	"pg_locks": {where: "s.relation IS NULL OR s.relation <> ALL ($1) AND (s.database = " + here + " OR s.database <> ALL ($2))"},
+	// Page and row locks are as many as the rows that are locked. Relations of another database have oids of its own,
+	// so of one that holds protected rows no lock on a relation is shown.
+	"pg_locks": {where: "s.relation IS NULL OR s.relation <> ALL ($1) AND (s.database = " + here +
+		" OR s.database <> ALL ($2))"},
 	// The guest may read pg_class, so it may read the statistics of its columns: a histogram of reltuples.
 	"pg_stats": {where: "NOT (s.schemaname = 'pg_catalog' AND s.tablename = 'pg_class')"},
 }
 
 // openStatistics are statistics views that PostgreSQL itself limits by privilege, or that count nothing which protected
 // rows move. Any other one, of a later version or an extension, is refused.
-var openStatistics = []string{"pg_stat_ssl", "pg_stat_gssapi", "pg_stat_database_conflicts", "pg_stat_subscription_stats", "pg_stat_xact_user_functions",
+var openStatistics = []string{"pg_stat_ssl", "pg_stat_gssapi", "pg_stat_database_conflicts",
+	"pg_stat_subscription_stats", "pg_stat_xact_user_functions",
 	"pg_stat_statements_info"}
 
 func unknownStatistics(relation string) bool {
 	_, known := shadowed[relation]
-	return !known && (strings.HasPrefix(relation, "pg_stat_") || strings.HasPrefix(relation, "pg_statio_")) && !slices.Contains(openStatistics, relation)
+	return !known && (strings.HasPrefix(relation, "pg_stat_") || strings.HasPrefix(relation, "pg_statio_")) &&
+		!slices.Contains(openStatistics, relation)
 }
 
-// body writes the subselect that takes the relation's place: the same columns in the same order, with the same types. $1 in
-// it stands for the masked oids, and $2 for the masked databases.
+// body writes the subselect that takes the relation's place: the same columns in the same order, with the same types.
+// $1 in it stands for the masked oids, and $2 for the masked databases.
 func (r shadowRelation) body(name string, columns []Column, roots []Root) (string, error) {
 	from := " FROM pg_catalog." + name + " AS s"
 	if r.where != "" {
 		return "SELECT s.*" + from + " WHERE " + r.where, nil
 	}
+
+	// Whose values are masked.
 	condition := ""
 	switch {
 	case r.key != "":
@@ -124,6 +134,8 @@ func (r shadowRelation) body(name string, columns []Column, roots []Root) (strin
 	if len(columns) == 0 {
 		return "", fmt.Errorf("the server shows no columns of pg_catalog.%s", name)
 	}
+
+	// Which columns, and by what.
 	var list []string
 	for _, c := range columns {
 		column := "s." + lex.QuoteIdent(c.Name)
@@ -140,12 +152,15 @@ func (r shadowRelation) body(name string, columns []Column, roots []Root) (strin
 		case condition == "":
 			column = public + " AS " + lex.QuoteIdent(c.Name)
 		case c.Name == "reltuples" && name == "pg_class" && len(roots) > 0:
-			column = "CASE WHEN " + condition + " THEN " + publicRows(roots) + "ELSE " + public + " END ELSE " + column + " END AS reltuples"
+			column = "CASE WHEN " + condition + " THEN " + publicRows(roots) + "ELSE " + public + " END ELSE " +
+				column + " END AS reltuples"
 		default:
-			column = "CASE WHEN " + condition + " THEN " + public + " ELSE " + column + " END AS " + lex.QuoteIdent(c.Name)
+			column = "CASE WHEN " + condition + " THEN " + public + " ELSE " + column + " END AS " +
+				lex.QuoteIdent(c.Name)
 		}
 		list = append(list, column)
 	}
+
 	if name == "pg_class" && slices.ContainsFunc(roots, func(r Root) bool { return r.Twin }) {
 		from += " WHERE s.relnamespace" + outside
 	}
@@ -157,8 +172,10 @@ func publicRows(roots []Root) string {
 	var b strings.Builder
 	b.WriteString("CASE ")
 	for _, r := range roots {
-		b.WriteString("WHEN s.oid = '" + strconv.FormatUint(uint64(r.OID), 10) + "'::pg_catalog.oid OR " + named("s.relname", r.Name) +
-			" AND s.relnamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE " + named("n.nspname", r.Schema) + ")" +
+		b.WriteString("WHEN s.oid = '" + strconv.FormatUint(uint64(r.OID), 10) + "'::pg_catalog.oid OR " +
+			named("s.relname", r.Name) +
+			" AND s.relnamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE " + named("n.nspname", r.Schema) +
+			")" +
 			" THEN '" + strconv.FormatInt(r.Rows, 10) + "'::pg_catalog.float4 ")
 	}
 	return b.String()
@@ -167,13 +184,15 @@ func publicRows(roots []Root) string {
 // systemColumns are those that the statement names. A subselect has none by itself.
 func (p *pass) systemColumns() []*pg.Node {
 	var out []*pg.Node
-	seen := map[string]bool{"tableoid": false, "ctid": false, "xmin": false, "xmax": false, "cmin": false, "cmax": false}
+	seen := map[string]bool{"tableoid": false, "ctid": false, "xmin": false, "xmax": false, "cmin": false,
+		"cmax": false}
 	tree.Inspect(p.Root, func(m proto.Message) bool {
 		if c, ok := m.(*pg.ColumnRef); ok {
 			name := tree.LastString(c.Fields)
 			if done, system := seen[name]; system && !done {
 				seen[name] = true
-				out = append(out, &pg.Node{Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{Val: &pg.Node{Node: tree.Qualified("s", name)}}}})
+				out = append(out, &pg.Node{
+					Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{Val: &pg.Node{Node: tree.Qualified("s", name)}}}})
 			}
 		}
 		return true

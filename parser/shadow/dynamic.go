@@ -29,9 +29,10 @@ func (s *Shadows) Mentions(sql string) bool {
 	return err != nil || speaks(sql, scan.Tokens) || ambiguous(sql, scan.Tokens)
 }
 
-// ambiguous reports whether a string may end elsewhere for the server than for Fugu. Sessions are pinned to standard_conforming_strings and
-// UTF-8, but a function has settings of its own, and those of a session last until it is told to report them: with the one off, a backslash takes the quote
-// behind it along; in encodings like GBK, it is the second half of a character.
+// ambiguous reports whether a string may end elsewhere for the server than for Fugu. Sessions are pinned to
+// standard_conforming_strings and UTF-8, but a function has settings of its own, and those of a session last until it
+// is told to report them: with the one off, a backslash takes the quote behind it along; in encodings like GBK, it is
+// the second half of a character.
 func ambiguous(sql string, tokens []*pg.ScanToken) bool {
 	for _, t := range tokens {
 		text := sql[t.Start:t.End]
@@ -52,17 +53,21 @@ func ambiguous(sql string, tokens []*pg.ScanToken) bool {
 }
 
 // suspicious is a first look at the words of a text, in strings and comments too: whether it has code of its own, names
-// that are written with escapes, the name of what is masked or refused or, if listing is set, of what an Introspection changes.
+// that are written with escapes, the name of what is masked or refused or, if listing is set, of what an Introspection
+// changes.
 func suspicious(sql string, listing bool) bool {
 	for i := 0; i < len(sql); {
 		if c := sql[i] | 0x20; c < 'a' || c > 'z' {
 			i++
 			continue
 		}
+
 		start := i
 		for i < len(sql) && wordBytes[sql[i]] {
 			i++
 		}
+
+		// Most words are none of those looked for by their length alone, and are not folded.
 		first := sql[start] | 0x20
 		if n := i - start; n > maxWord || shadowLengths[first]>>n&1 == 0 && prefixesBy[first] == nil {
 			continue
@@ -74,6 +79,7 @@ func suspicious(sql string, listing bool) bool {
 				folded[k] = c | 0x20
 			}
 		}
+
 		switch w := folded[:i-start]; string(w) {
 		case "u":
 			if strings.HasPrefix(sql[i:], `&"`) {
@@ -108,7 +114,8 @@ var wordBytes = func() (word [256]bool) {
 
 // shadowLengths are the lengths of the words that matter, by first byte, as sets of bits.
 var shadowLengths = func() (lengths [256]uint64) {
-	for _, w := range slices.Concat([]string{"u", "do", "function", "procedure", "ts_rewrite", informationSchema}, slices.Collect(maps.Keys(shadowed)),
+	for _, w := range slices.Concat([]string{"u", "do", "function", "procedure", "ts_rewrite", informationSchema},
+		slices.Collect(maps.Keys(shadowed)),
 		slices.Collect(maps.Keys(shadowFunctions)), slices.Collect(maps.Keys(privilegeFunctions))) {
 		lengths[w[0]] |= 1 << len(w)
 	}
@@ -148,11 +155,13 @@ func speaks(sql string, tokens []*pg.ScanToken) bool {
 		case pg.Token_UIDENT:
 			return true
 		case pg.Token_DO:
-			if i+1 == len(tokens) || !slices.Contains([]pg.Token{pg.Token_NOTHING, pg.Token_UPDATE, pg.Token_ALSO, pg.Token_INSTEAD}, tokens[i+1].Token) {
+			if i+1 == len(tokens) || !slices.Contains([]pg.Token{pg.Token_NOTHING, pg.Token_UPDATE, pg.Token_ALSO,
+				pg.Token_INSTEAD}, tokens[i+1].Token) {
 				return true
 			}
 		case pg.Token_FUNCTION, pg.Token_PROCEDURE:
-			if i > 0 && slices.Contains([]pg.Token{pg.Token_CREATE, pg.Token_REPLACE, pg.Token_SQL_COMMENT, pg.Token_C_COMMENT}, tokens[i-1].Token) {
+			if i > 0 && slices.Contains([]pg.Token{pg.Token_CREATE, pg.Token_REPLACE, pg.Token_SQL_COMMENT,
+				pg.Token_C_COMMENT}, tokens[i-1].Token) {
 				return true
 			}
 		case pg.Token_SCONST, pg.Token_USCONST, pg.Token_SQL_COMMENT, pg.Token_C_COMMENT:
@@ -193,8 +202,10 @@ func static(language, code string) bool {
 		return false
 	}
 	scan, err := pg.Scan(code)
-	if err != nil || speaks(code, scan.Tokens) || ambiguous(code, scan.Tokens) && (suspicious(code, false) || strings.Contains(strings.ToLower(code), "execute")) {
+	if err != nil || speaks(code, scan.Tokens) || ambiguous(code, scan.Tokens) && (suspicious(code, false) ||
+		strings.Contains(strings.ToLower(code), "execute")) {
 		return false
 	}
-	return language == "sql" || !slices.ContainsFunc(scan.Tokens, func(t *pg.ScanToken) bool { return t.Token == pg.Token_EXECUTE })
+	return language == "sql" || !slices.ContainsFunc(scan.Tokens,
+		func(t *pg.ScanToken) bool { return t.Token == pg.Token_EXECUTE })
 }

@@ -32,14 +32,9 @@ func (h *Hidden) HidingRelations() (names []string) {
 	return names
 }
 
-// TwinSchema is the schema that twins are in, each under its table's name.
-const TwinSchema = "fugu_twin"
-
-// outside is a condition on a column with the oid of a schema that is not the one of twins.
-const outside = " <> ALL (ARRAY(SELECT n.oid FROM pg_catalog.pg_namespace AS n WHERE n.nspname = '" + TwinSchema + "'))"
-
-// hidingTwins are the relations without what is in the schema of twins. pg_class, which is masked, is without it, too, when it
-// stands in for the server's: pg_dump wants to find the schema of whatever it finds. A view is of another schema.
+// hidingTwins are the relations without what is in the schema of twins. pg_class, which is masked, is without it, too,
+// when it stands in for the server's: pg_dump wants to find the schema of whatever it finds. A view is of another
+// schema.
 func hidingTwins() map[string]string {
 	return map[string]string{
 		"pg_namespace": "SELECT s.* FROM pg_catalog.pg_namespace AS s WHERE s.nspname <> '" + TwinSchema + "'",
@@ -94,7 +89,8 @@ func hidingColumns(tables []HiddenColumns, attributes []string) map[string]strin
 			for _, n := range t.Numbers {
 				numbers = append(numbers, strconv.Itoa(n))
 			}
-			tests = append(tests, "s."+table+" = '"+strconv.FormatUint(uint64(t.OID), 10)+"'::pg_catalog.oid AND "+columns("'{"+strings.Join(numbers, ",")+"}'::pg_catalog.int2[]"))
+			tests = append(tests, "s."+table+" = '"+strconv.FormatUint(uint64(t.OID), 10)+"'::pg_catalog.oid AND "+
+				columns("'{"+strings.Join(numbers, ",")+"}'::pg_catalog.int2[]"))
 		}
 		return "(" + strings.Join(tests, " OR ") + ")"
 	}
@@ -111,15 +107,17 @@ func hidingColumns(tables []HiddenColumns, attributes []string) map[string]strin
 	for _, name := range attributes {
 		column := "s." + lex.QuoteIdent(name)
 		if dropped, ok := asDropped[name]; ok {
-			column = "CASE WHEN " + any("attrelid", one("attnum")) + " THEN " + dropped + " ELSE " + column + " END AS " + lex.QuoteIdent(name)
+			column = "CASE WHEN " + any("attrelid", one("attnum")) + " THEN " + dropped + " ELSE " + column +
+				" END AS " + lex.QuoteIdent(name)
 		}
 		list = append(list, column)
 	}
 	return map[string]string{
-		"pg_attribute":  "SELECT " + strings.Join(list, ", ") + " FROM pg_catalog.pg_attribute AS s",
-		"pg_attrdef":    "SELECT s.* FROM pg_catalog.pg_attrdef AS s WHERE NOT " + any("adrelid", one("adnum")),
-		"pg_index":      "SELECT s.* FROM pg_catalog.pg_index AS s WHERE NOT " + any("indrelid", common("s.indkey")),
-		"pg_constraint": "SELECT s.* FROM pg_catalog.pg_constraint AS s WHERE NOT COALESCE(" + any("conrelid", common("s.conkey")) + ", false)",
+		"pg_attribute": "SELECT " + strings.Join(list, ", ") + " FROM pg_catalog.pg_attribute AS s",
+		"pg_attrdef":   "SELECT s.* FROM pg_catalog.pg_attrdef AS s WHERE NOT " + any("adrelid", one("adnum")),
+		"pg_index":     "SELECT s.* FROM pg_catalog.pg_index AS s WHERE NOT " + any("indrelid", common("s.indkey")),
+		"pg_constraint": "SELECT s.* FROM pg_catalog.pg_constraint AS s WHERE NOT COALESCE(" +
+			any("conrelid", common("s.conkey")) + ", false)",
 	}
 }
 
@@ -149,7 +147,8 @@ func hidingItems(part *pg.Node, relations map[string]*pg.Node) (items []*pg.Node
 		if rv == nil || relations[rv.Relname] == nil {
 			return
 		}
-		if schema := hidingSchema(rv.Relname); rv.Schemaname == schema || rv.Schemaname == "" && schema == "pg_catalog" {
+		if schema := hidingSchema(rv.Relname); rv.Schemaname == schema || rv.Schemaname == "" &&
+			schema == "pg_catalog" {
 			items = append(items, n)
 		}
 	}

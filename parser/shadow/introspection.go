@@ -15,8 +15,9 @@ import (
 )
 
 // Introspection shows protected tables where PostgreSQL lists what a role has a right to: in information_schema, and in
-// what has_table_privilege and its kin say. The guest has no right on them, and yet can ask about them through Fugu. It is
-// a courtesy to clients, and hides nothing: a statement that cannot be rewritten is sent as it is. nil shows nothing.
+// what has_table_privilege and its kin say. The guest has no right on them, and yet can ask about them through Fugu. It
+// is a courtesy to clients, and hides nothing: a statement that cannot be rewritten is sent as it is. nil shows
+// nothing.
 type Introspection struct {
 	shown *pg.Node // ARRAY(SELECT ...): the oids of protected tables, and of views over them
 
@@ -28,7 +29,8 @@ const informationSchema = "information_schema"
 
 // privilegeFunctions are those that are asked whether a role may read a table, with the number of arguments behind the
 // role and the table's name or oid: column or privilege.
-var privilegeFunctions = map[string]int{"has_table_privilege": 1, "has_any_column_privilege": 1, "has_column_privilege": 2}
+var privilegeFunctions = map[string]int{"has_table_privilege": 1, "has_any_column_privilege": 1,
+	"has_column_privilege": 2}
 
 func introspective(word []byte) bool {
 	return string(word) == informationSchema || privilegeFunctions[string(word)] > 0
@@ -48,8 +50,9 @@ func Introspects(sql string) bool {
 	return false
 }
 
-// NewIntrospection returns what shows tables. definitions are the queries of information_schema's views as the server has
-// them, under a search_path of pg_catalog alone. A view that this version of Fugu cannot read stays as PostgreSQL has it.
+// NewIntrospection returns what shows tables. definitions are the queries of information_schema's views as the server
+// has them, under a search_path of pg_catalog alone. A view that this version of Fugu cannot read stays as PostgreSQL
+// has it.
 func NewIntrospection(tables []Root, definitions map[string]string) (*Introspection, error) {
 	if len(tables) == 0 {
 		return nil, nil
@@ -61,9 +64,9 @@ func NewIntrospection(tables []Root, definitions map[string]string) (*Introspect
 	return &Introspection{shown: shown, definitions: definitions}, nil
 }
 
-// view returns the subselect that takes the place of a view of information_schema; nil if the view stays as it is. There are
-// some sixty of them, and most are never asked for, so each is made of its definition when it first is: by two at the same
-// time, if two ask.
+// view returns the subselect that takes the place of a view of information_schema; nil if the view stays as it is.
+// There are some sixty of them, and most are never asked for, so each is made of its definition when it first is: by
+// two at the same time, if two ask.
 func (x *Introspection) view(name string) *pg.Node {
 	if _, ok := x.definitions[name]; !ok {
 		return nil // and is not kept: clients choose names without end
@@ -85,23 +88,6 @@ func shownArray(tables []Root) string {
 	}
 	return `ARRAY(SELECT c.oid FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 	  WHERE c.oid = ANY ('{` + strings.Join(oids, ",") + `}'::pg_catalog.oid[]) OR ` + strings.Join(names, " OR ") + `)`
-}
-
-// expression parses an expression of our own, and puts a copy of args[i-1] in the place of each $i.
-func expression(sql string, args ...*pg.Node) (*pg.Node, error) {
-	node, err := template("SELECT " + sql)
-	if err != nil {
-		return nil, err
-	}
-	tree.Inspect(node, func(m proto.Message) bool {
-		n, ok := m.(*pg.Node)
-		if !ok || n.GetParamRef() == nil {
-			return true
-		}
-		n.Node = tree.Clone(args[n.GetParamRef().Number-1]).Node
-		return false
-	})
-	return node.GetSelectStmt().TargetList[0].GetResTarget().Val, nil
 }
 
 // widening makes of PostgreSQL's own definitions of information_schema's views such that show tables without a right.
@@ -157,15 +143,19 @@ func (w *widening) widen(query *pg.Node) (bool, error) {
 		}
 		return true
 	})
+
+	// Found first and changed then, as a change puts further nodes into the tree.
 	changed := false
 	for n, condition := range tests {
 		if condition == nil {
 			return false, fmt.Errorf("widening a test of a privilege")
 		}
 		test := &pg.Node{Node: n.Node}
-		n.Node = &pg.Node_BoolExpr{BoolExpr: &pg.BoolExpr{Boolop: pg.BoolExprType_OR_EXPR, Args: []*pg.Node{test, condition}}}
+		n.Node = &pg.Node_BoolExpr{BoolExpr: &pg.BoolExpr{Boolop: pg.BoolExprType_OR_EXPR,
+			Args: []*pg.Node{test, condition}}}
 		changed = true
 	}
+
 	flatten(query)
 	for _, n := range relations {
 		if sub := w.view(n.GetRangeVar().Relname); sub != nil {
@@ -176,26 +166,6 @@ func (w *widening) widen(query *pg.Node) (bool, error) {
 	return changed, nil
 }
 
-// flatten writes an OR of ORs as one, as PostgreSQL's grammar does.
-func flatten(query *pg.Node) {
-	tree.Inspect(query, func(m proto.Message) bool {
-		or, ok := m.(*pg.BoolExpr)
-		if !ok || or.Boolop != pg.BoolExprType_OR_EXPR {
-			return true
-		}
-		var args []*pg.Node
-		for _, arg := range or.Args {
-			if inner := arg.GetBoolExpr(); inner.GetBoolop() == pg.BoolExprType_OR_EXPR {
-				args = append(args, inner.Args...)
-			} else {
-				args = append(args, arg)
-			}
-		}
-		or.Args = args
-		return true
-	})
-}
-
 // privilegeTests are the calls in a SELECT, but not in those below it, that ask for a privilege.
 func privilegeTests(sel *pg.SelectStmt) (tests []*pg.Node) {
 	tree.Inspect(sel, func(m proto.Message) bool {
@@ -204,7 +174,8 @@ func privilegeTests(sel *pg.SelectStmt) (tests []*pg.Node) {
 			return x == sel
 		case *pg.Node:
 			f := x.GetFuncCall()
-			if name := tree.LastString(f.GetFuncname()); f != nil && (name == "pg_has_role" || name == "has_schema_privilege" || privilegeFunctions[name] > 0) {
+			if name := tree.LastString(f.GetFuncname()); f != nil && (name == "pg_has_role" ||
+				name == "has_schema_privilege" || privilegeFunctions[name] > 0) {
 				tests = append(tests, x)
 			}
 		}
@@ -236,7 +207,8 @@ func protectedTest(sel *pg.SelectStmt, f *pg.FuncCall) string {
 				condition = alias + ".oid = ANY (" + last + ")"
 			}
 		case "tblowner": // constraint_column_usage and its like have the table's name beside it
-			condition = "pg_catalog.to_regclass(pg_catalog.format('%I.%I', " + alias + ".tblschema, " + alias + ".tblname))::pg_catalog.oid = ANY (" + last + ")"
+			condition = "pg_catalog.to_regclass(pg_catalog.format('%I.%I', " + alias + ".tblschema, " + alias +
+				".tblname))::pg_catalog.oid = ANY (" + last + ")"
 		}
 		return true
 	})
@@ -256,54 +228,6 @@ func readsClass(sel *pg.SelectStmt, alias string) bool {
 		})
 	}
 	return found
-}
-
-// qualify writes pg_catalog before every name of a relation, function, operator or type that has no schema, and reads
-// pg_roles in the place of pg_authid, which only superusers may read.
-func qualify(query *pg.Node) {
-	catalog := func(names []*pg.Node) []*pg.Node {
-		if len(names) != 1 {
-			return names
-		}
-		return []*pg.Node{pg.MakeStrNode("pg_catalog"), names[0]}
-	}
-	ctes := map[string]bool{}
-	tree.Inspect(query, func(m proto.Message) bool {
-		if c, ok := m.(*pg.CommonTableExpr); ok {
-			ctes[c.Ctename] = true
-		}
-		return true
-	})
-	tree.Inspect(query, func(m proto.Message) bool {
-		switch x := m.(type) {
-		case *pg.RangeVar:
-			if x.Schemaname == "" && !ctes[x.Relname] {
-				x.Schemaname = "pg_catalog"
-				if x.Relname == "pg_authid" {
-					x.Relname = "pg_roles"
-				}
-			}
-		case *pg.FuncCall:
-			x.Funcname = catalog(x.Funcname)
-		case *pg.TypeName:
-			x.Names = catalog(x.Names)
-		case *pg.A_Expr:
-			if slices.Contains([]pg.A_Expr_Kind{pg.A_Expr_Kind_AEXPR_OP, pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL}, x.Kind) {
-				x.Name = catalog(x.Name)
-			}
-		}
-		return true
-	})
-}
-
-// substitute puts a query in the place of a relation in FROM, under the name that it has there.
-func substitute(n, query *pg.Node) {
-	rv := n.GetRangeVar()
-	alias := rv.Alias
-	if alias == nil {
-		alias = &pg.Alias{Aliasname: rv.Relname}
-	}
-	n.Node = &pg.Node_RangeSubselect{RangeSubselect: &pg.RangeSubselect{Subquery: tree.Clone(query), Alias: alias}}
 }
 
 // introspect shows protected tables in a statement that asks what there is.
@@ -330,11 +254,12 @@ func (p *pass) introspect(x *Introspection, hidden *Hidden) error {
 	return nil
 }
 
-// takesSubselects reports whether a subselect can stand for a relation or in an expression of the statement: not so in the
-// arguments of EXECUTE, and in what other utility statements keep.
+// takesSubselects reports whether a subselect can stand for a relation or in an expression of the statement: not so in
+// the arguments of EXECUTE, and in what other utility statements keep.
 func takesSubselects(root *pg.Node) bool {
 	switch x := root.GetNode().(type) {
-	case *pg.Node_SelectStmt, *pg.Node_InsertStmt, *pg.Node_UpdateStmt, *pg.Node_DeleteStmt, *pg.Node_MergeStmt, *pg.Node_DeclareCursorStmt, *pg.Node_ViewStmt, *pg.Node_CopyStmt:
+	case *pg.Node_SelectStmt, *pg.Node_InsertStmt, *pg.Node_UpdateStmt, *pg.Node_DeleteStmt, *pg.Node_MergeStmt,
+		*pg.Node_DeclareCursorStmt, *pg.Node_ViewStmt, *pg.Node_CopyStmt:
 		return true
 	case *pg.Node_ExplainStmt:
 		return takesSubselects(x.ExplainStmt.Query)
@@ -361,19 +286,22 @@ func (p *pass) privileges(root *pg.Node, x *Introspection) error {
 		f := n.GetFuncCall()
 		behind := privilegeFunctions[tree.LastString(f.Funcname)]
 		condition := ` AND ($2)::pg_catalog.text OPERATOR(pg_catalog.~*) '(^|,)\s*select\s*(,|$)'
-		  AND (($1)::pg_catalog.text = ANY (($3)::pg_catalog.text[]) OR pg_catalog.to_regclass(($1)::pg_catalog.text)::pg_catalog.oid = ANY ($3))`
+		  AND (($1)::pg_catalog.text = ANY (($3)::pg_catalog.text[])
+		    OR pg_catalog.to_regclass(($1)::pg_catalog.text)::pg_catalog.oid = ANY ($3))`
 		args := []*pg.Node{f.Args[0], f.Args[len(f.Args)-1], x.shown}
 		switch len(f.Args) {
 		case behind + 1:
 		case behind + 2: // the role comes first
 			args[0] = f.Args[1]
-			condition += ` AND ($5)::pg_catalog.text = ANY (ARRAY(SELECT pg_catalog.unnest(ARRAY[r.oid::pg_catalog.text, r.rolname::pg_catalog.text])
+			condition += ` AND ($5)::pg_catalog.text = ANY (ARRAY(
+			  SELECT pg_catalog.unnest(ARRAY[r.oid::pg_catalog.text, r.rolname::pg_catalog.text])
 			  FROM pg_catalog.pg_roles r WHERE r.rolname = CURRENT_USER))`
 		default:
 			continue
 		}
 		// The call comes first, so that what PostgreSQL says against its arguments is said; its name is the column's.
-		node, err := expression("CASE WHEN $4 IS FALSE"+condition+" THEN true ELSE $4 END", append(args, &pg.Node{Node: n.Node}, f.Args[0])...)
+		node, err := expression("CASE WHEN $4 IS FALSE"+condition+" THEN true ELSE $4 END",
+			append(args, &pg.Node{Node: n.Node}, f.Args[0])...)
 		if err != nil {
 			return err
 		}

@@ -17,7 +17,8 @@ func TestViewsAreMadeWhenAskedFor(t *testing.T) {
 		t.Errorf("%d views are there before anybody asks", n)
 	}
 	for _, again := range []bool{false, true} {
-		for name, widened := range map[string]bool{"named": true, "over": true, "public": false, "no more": false, "another": false} {
+		for name, widened := range map[string]bool{"named": true, "over": true, "public": false, "no more": false,
+			"another": false} {
 			if (x.view(name) != nil) != widened {
 				t.Errorf("asked again %v: view %q is widened: %v", again, name, !widened)
 			}

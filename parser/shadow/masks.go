@@ -1,3 +1,8 @@
+// Package shadow stands between clients and what the catalog of the server says of protected tables. Shadows mask
+// values that depend on their rows; that is a defence, and what cannot be masked is refused. An Introspection shows the
+// tables to clients that have no right on them, and Hidden leaves out what their twins have not; these are courtesies.
+//
+// A mask is a subselect of our own in the place of a relation or an argument, in the tree of the client's statement.
 package shadow
 
 import "fugu/internal/hook"
@@ -14,8 +19,8 @@ type Masks struct {
 func (m Masks) Apply(s Statement) (changed bool, err error) {
 	p := &pass{Statement: s}
 
-	// Columns are hidden before anything of ours stands in the statement: what is masked is found out from the catalog as
-	// it is.
+	// Columns are hidden before anything of ours stands in the statement: what is masked is found out from the catalog
+	// as it is.
 	p.hide(m.Hidden, s.Root)
 
 	// By the first look alone ordinary texts reach the guest as they are: there is nothing to shadow in them.

@@ -1,9 +1,7 @@
 package shadow
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
@@ -13,8 +11,27 @@ import (
 	"fugu/sqlstate"
 )
 
-// Shadows stand between clients and the catalog's values that depend on protected rows: sizes, row counts, statistics of
-// use. A statement that could see one is rewritten so that it gets a public value, or NULL, in its place; one that
+// Statement is what the masks have to know of a statement.
+type Statement struct {
+	Root  *pg.Node // is changed in place
+	Text  string   // that it stands in
+	Begin int32    // the offset of its first word in Text, in bytes
+	First int      // the position of that word, in characters from 1
+}
+
+// pass is the work on one statement.
+type pass struct {
+	Statement
+	changed bool
+}
+
+// refuse is the error that what stands at an offset of the text cannot be masked.
+func (p *pass) refuse(offset int32, hint, format string, args ...any) error {
+	return sqlstate.New(sqlstate.NotAnswerable, format, args...).WithHint("%s", hint).At(tree.Position(p.Text, offset))
+}
+
+// Shadows stand between clients and the catalog's values that depend on protected rows: sizes, row counts, statistics
+// of use. A statement that could see one is rewritten so that it gets a public value, or NULL, in its place; one that
 // cannot be rewritten is refused. nil shadows nothing. They are safe for concurrent use.
 type Shadows struct {
 	relations map[string]*pg.Node // what stands in the place of each relation: a subselect in FROM
@@ -24,12 +41,14 @@ type Shadows struct {
 }
 
 // New returns the shadows for the protected tables of one database, and for what its catalog shows of the databases
-// beside it: sessions of every database of a server see sizes and counters of all. Without either there are none. columns
-// are those of Relations, as the server has them; a relation that it does not have is left out.
+// beside it: sessions of every database of a server see sizes and counters of all. Without either there are none.
+// columns are those of Relations, as the server has them; a relation that it does not have is left out.
 func New(roots []Root, columns map[string][]Column, beside ...Database) (*Shadows, error) {
 	if len(roots) == 0 && len(beside) == 0 {
 		return nil, nil
 	}
+
+	// Templates of what stands in for masked values: sizes, oids of relations, oids of databases.
 	s := &Shadows{relations: map[string]*pg.Node{}}
 	node, err := template(sizedShape(roots))
 	if err != nil {
@@ -44,6 +63,8 @@ func New(roots []Root, columns map[string][]Column, beside ...Database) (*Shadow
 		return nil, err
 	}
 	s.databases = node.GetSelectStmt().TargetList[0].GetResTarget().Val
+
+	// The relations of the catalog, with the columns that this server's have.
 	for name, shadow := range shadowed {
 		cs, ok := columns[name]
 		if !ok && shadow.where == "" {
@@ -63,9 +84,9 @@ func New(roots []Root, columns map[string][]Column, beside ...Database) (*Shadow
 	return s, nil
 }
 
-// fill puts the array of masked oids in the place of each $1 of a template, and that of databases in the place of each $2.
-// They are the same trees in all of them, which are cloned before they are changed: parsed anew in each place, there would
-// be hundreds of them.
+// fill puts the array of masked oids in the place of each $1 of a template, and that of databases in the place of each
+// $2. They are the same trees in all of them, which are cloned before they are changed: parsed anew in each place,
+// there would be hundreds of them.
 func (s *Shadows) fill(template *pg.Node) {
 	tree.Inspect(template, func(m proto.Message) bool {
 		n, ok := m.(*pg.Node)
@@ -92,18 +113,6 @@ func Relations() []string {
 	return names
 }
 
-// template parses SQL of our own. Its operators become pg_catalog's, whatever the client's search_path says.
-func template(sql string) (*pg.Node, error) {
-	parsed, err := pg.Parse(qualifiedOperators.Replace(sql))
-	if err != nil {
-		return nil, fmt.Errorf("building a shadow: %w", err)
-	}
-	tree.Displace(parsed.Stmts[0].Stmt)
-	return parsed.Stmts[0].Stmt, nil
-}
-
-var qualifiedOperators = strings.NewReplacer(" = ", " OPERATOR(pg_catalog.=) ", " <> ", " OPERATOR(pg_catalog.<>) ")
-
 // shadowing is the pass over one statement that puts the shadows in.
 type shadowing struct {
 	*pass
@@ -121,8 +130,10 @@ func (p *pass) cast(shadows *Shadows) error {
 		ctes: map[string]bool{}, aliases: map[string]bool{}}
 	root := p.Root
 	if scan, err := pg.Scan(p.Text); err != nil || ambiguous(p.Text, scan.Tokens) {
-		return s.refuse(p.Begin, "Write E'\\\\' for a backslash at the end of a string, or pass the string as a parameter.",
-			"a backslash before a quote is not read alike everywhere, and the text names what may depend on protected rows")
+		return s.refuse(p.Begin,
+			"Write E'\\\\' for a backslash at the end of a string, or pass the string as a parameter.",
+			"a backslash before a quote is not read alike everywhere, and the text names what may depend on "+
+				"protected rows")
 	}
 	if err := s.refuseDynamic(root); err != nil {
 		return err
@@ -138,13 +149,14 @@ func (p *pass) cast(shadows *Shadows) error {
 	return s.refuseArguments(root)
 }
 
-// refuseArguments refuses masked values as arguments of EXECUTE, which takes no subselect and is not always sent as it was
-// rewritten.
+// refuseArguments refuses masked values as arguments of EXECUTE, which takes no subselect and is not always sent as it
+// was rewritten.
 func (s *shadowing) refuseArguments(root *pg.Node) error {
 	var err error
 	tree.Inspect(root, func(m proto.Message) bool {
 		if x, ok := m.(*pg.ExecuteStmt); ok && s.changed {
-			err = sqlstate.New(sqlstate.NotAnswerable, "arguments of EXECUTE %s cannot ask the catalog", lex.QuoteIdent(x.Name)).
+			err = sqlstate.New(sqlstate.NotAnswerable, "arguments of EXECUTE %s cannot ask the catalog",
+				lex.QuoteIdent(x.Name)).
 				WithHint("Ask for the value first.").At(max(1, s.First))
 		}
 		return err == nil
@@ -158,6 +170,7 @@ func (s *shadowing) survey(root *pg.Node) {
 		for _, n := range bareExpressions(m) {
 			s.surveyBare(n)
 		}
+
 		switch x := m.(type) {
 		case *pg.RangeFunction:
 			for _, item := range x.Functions {
@@ -216,11 +229,13 @@ func (s *shadowing) replace(root *pg.Node, exposed bool) error {
 		switch x := m.(type) {
 		case *pg.RangeTableSample:
 			if rv := x.Relation.GetRangeVar(); rv != nil && s.find(rv) != nil && (exposed || rv.Relname != "pg_class") {
-				err = s.refuse(rv.Location, "Leave out TABLESAMPLE.", "a sample of %s cannot be taken through Fugu", rv.Relname)
+				err = s.refuse(rv.Location, "Leave out TABLESAMPLE.", "a sample of %s cannot be taken through Fugu",
+					rv.Relname)
 			}
 		case *pg.CopyStmt:
 			if rv := x.Relation; rv != nil && s.find(rv) != nil {
-				err = s.refuse(rv.Location, "Use COPY (SELECT ...) TO STDOUT.", "%s holds values that depend on protected rows, and cannot be copied as a table", rv.Relname)
+				err = s.refuse(rv.Location, "Use COPY (SELECT ...) TO STDOUT.",
+					"%s holds values that depend on protected rows, and cannot be copied as a table", rv.Relname)
 			}
 		case *pg.Node:
 			if x.GetFuncCall() != nil {
@@ -229,6 +244,7 @@ func (s *shadowing) replace(root *pg.Node, exposed bool) error {
 		}
 		return err == nil
 	})
+
 	for _, n := range relations {
 		if err == nil {
 			err = s.relation(n, n.GetRangeVar(), exposed)
@@ -280,13 +296,18 @@ func (s *shadowing) find(rv *pg.RangeVar) *pg.Node {
 func (s *shadowing) relation(n *pg.Node, rv *pg.RangeVar, exposed bool) error {
 	shadow := s.find(rv)
 	switch {
-	case shadow == nil && (rv.Schemaname == "" || rv.Schemaname == "pg_catalog") && unknownStatistics(rv.Relname) && !s.ctes[rv.Relname]:
-		return s.refuse(rv.Location, "Its values may depend on protected rows.", "%s cannot be read through Fugu", rv.Relname)
+	case shadow == nil && (rv.Schemaname == "" || rv.Schemaname == "pg_catalog") && unknownStatistics(rv.Relname) &&
+		!s.ctes[rv.Relname]:
+		return s.refuse(rv.Location, "Its values may depend on protected rows.", "%s cannot be read through Fugu",
+			rv.Relname)
 	case shadow == nil, rv.Relname == "pg_class" && !exposed:
 		return nil
 	case rv.Schemaname == "" && s.ctes[rv.Relname]:
-		return s.refuse(rv.Location, "Give the WITH query another name.", "a WITH query has the name of the catalog's %s", rv.Relname)
+		return s.refuse(rv.Location, "Give the WITH query another name.",
+			"a WITH query has the name of the catalog's %s", rv.Relname)
 	}
+
+	// Under the name that the statement gives it, so that nothing else of it has to change.
 	sub := tree.Clone(shadow.GetRangeSubselect())
 	sub.Alias = rv.Alias
 	if sub.Alias == nil {
@@ -297,27 +318,18 @@ func (s *shadowing) relation(n *pg.Node, rv *pg.RangeVar, exposed bool) error {
 	} else if from := sel.FromClause[0].GetRangeVar(); shadowed[rv.Relname].extension {
 		from.Schemaname = rv.Schemaname
 	}
+
 	n.Node = &pg.Node_RangeSubselect{RangeSubselect: sub}
 	unqualify(s.Root, "pg_catalog", rv.Relname)
 	s.changed = true
 	return nil
 }
 
-// unqualify takes the schema off references like pg_catalog.pg_class.oid, which do not find a subselect.
-func unqualify(root *pg.Node, schema, relation string) {
-	tree.Inspect(root, func(m proto.Message) bool {
-		c, ok := m.(*pg.ColumnRef)
-		if ok && len(c.Fields) == 3 && c.Fields[0].GetString_().GetSval() == schema && c.Fields[1].GetString_().GetSval() == relation {
-			c.Fields = c.Fields[1:]
-		}
-		return true
-	})
-}
-
 // names refuses the name of a masked or refused function anywhere but in a call of it, where the call could not be seen
 // later: CREATE OPERATOR, AGGREGATE, CAST, and the notation row.function.
 func (s *shadowing) names(m proto.Message) (err error) {
-	var called []*pg.Node // an expression's call is looked at by itself; any other funcname is of a function to be called later
+	// An expression's call is looked at by itself; any other funcname is of a function to be called later.
+	var called []*pg.Node
 	switch x := m.(type) {
 	case *pg.A_Const, *pg.Alias:
 		return nil

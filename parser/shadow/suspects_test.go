@@ -39,18 +39,21 @@ func written(t testing.TB) (texts []string) {
 // FuzzSuspects: in a text that the first look does not suspect there is nothing to shadow and nothing to refuse.
 func FuzzSuspects(f *testing.F) {
 	s, err := New([]Root{{Schema: "public", Name: "adult", OID: 16400, Rows: 35222}}, map[string][]Column{
-		"pg_class":            {{"oid", "oid"}, {"relname", "name"}, {"relnamespace", "oid"}, {"relpages", "integer"}, {"reltuples", "real"}},
+		"pg_class": {{"oid", "oid"}, {"relname", "name"}, {"relnamespace", "oid"}, {"relpages", "integer"},
+			{"reltuples", "real"}},
 		"pg_stat_user_tables": {{"relid", "oid"}, {"relname", "name"}, {"n_live_tup", "bigint"}},
 	})
 	if err != nil {
 		f.Fatal(err)
 	}
 	seeds := written(f)
-	names := slices.Concat(slices.Collect(maps.Keys(shadowed)), slices.Collect(maps.Keys(shadowFunctions)), shadowPrefixNames(),
+	names := slices.Concat(slices.Collect(maps.Keys(shadowed)), slices.Collect(maps.Keys(shadowFunctions)),
+		shadowPrefixNames(),
 		[]string{"pg_stat_get_numscans", "ts_rewrite"})
 	for _, name := range names {
 		for _, form := range []string{"SELECT * FROM %s", `SELECT 1 FROM "%s" AS x`, "SELECT pg_catalog.%s(1)",
-			`SELECT x."%s"('a', 'b') FROM x`, "SELECT (x).%s, 1%[1]s FROM x", "CREATE CAST (a AS b) WITH FUNCTION %s(a)",
+			`SELECT x."%s"('a', 'b') FROM x`, "SELECT (x).%s, 1%[1]s FROM x",
+			"CREATE CAST (a AS b) WITH FUNCTION %s(a)",
 			"SELECT 1/**/-%s()"} {
 			seeds = append(seeds, fmt.Sprintf(form, name), fmt.Sprintf(form, strings.ToUpper(name)))
 		}

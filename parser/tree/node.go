@@ -1,3 +1,5 @@
+// Package tree walks the trees that PostgreSQL's grammar makes of statements (pg_query_go), and compares them with
+// text. It knows how the structures are laid out, and nothing of what they mean to Fugu.
 package tree
 
 import (
@@ -36,7 +38,8 @@ func LastString(ns []*pg.Node) string {
 
 // Qualified refers to a column of the relation that has the alias.
 func Qualified(alias, column string) *pg.Node_ColumnRef {
-	return &pg.Node_ColumnRef{ColumnRef: &pg.ColumnRef{Fields: []*pg.Node{pg.MakeStrNode(alias), pg.MakeStrNode(column)}}}
+	return &pg.Node_ColumnRef{ColumnRef: &pg.ColumnRef{Fields: []*pg.Node{pg.MakeStrNode(alias),
+		pg.MakeStrNode(column)}}}
 }
 
 // Code returns the language and the text of a DO block or a function. A function in C has two texts: its language

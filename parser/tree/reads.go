@@ -8,9 +8,9 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// Reads reports whether SQL text reads as the tree, up to the places where its nodes stood. The text's own tree is taken
-// as JSON, which libpg_query writes in a fifth of the time that it takes for protobuf's form, and compared as it stands:
-// every field of the tree in its order, and nothing besides. What is not as expected is a difference.
+// Reads reports whether SQL text reads as the tree, up to the places where its nodes stood. The text's own tree is
+// taken as JSON, which libpg_query writes in a fifth of the time that it takes for protobuf's form, and compared as it
+// stands: every field of the tree in its order, and nothing besides. What is not as expected is a difference.
 func Reads(sql string, tree *pg.ParseResult) (bool, error) {
 	return ReadsAt(sql, tree, nil)
 }
@@ -25,8 +25,8 @@ func ReadsAt(sql string, tree *pg.ParseResult, at func(now, before int32)) (bool
 	return r.message(reflect.ValueOf(tree)), nil
 }
 
-// rest is the part of a JSON text that is not compared yet. libpg_query writes it without spaces, and leaves out what is
-// nothing.
+// rest is the part of a JSON text that is not compared yet. libpg_query writes it without spaces, and leaves out what
+// is nothing.
 type rest struct {
 	text string
 	at   func(now, before int32) // nil, or told of the places
@@ -43,6 +43,7 @@ func (r *rest) message(v reflect.Value) bool {
 		return false
 	}
 	v = v.Elem()
+
 	comma := ""
 	for _, f := range layoutOf(v.Type()).fields {
 		value := v.Field(f.index)
@@ -133,7 +134,8 @@ var escapes = func() (escapes [256]string) {
 	for c := range escapes {
 		escapes[c] = `\u00` + strconv.FormatInt(int64(c)>>4, 16) + strconv.FormatInt(int64(c)&15, 16)
 	}
-	for c, s := range map[byte]string{'\b': `\b`, '\f': `\f`, '\n': `\n`, '\r': `\r`, '\t': `\t`, '"': `\"`, '\\': `\\`} {
+	for c, s := range map[byte]string{'\b': `\b`, '\f': `\f`, '\n': `\n`, '\r': `\r`, '\t': `\t`, '"': `\"`,
+		'\\': `\\`} {
 		escapes[c] = s
 	}
 	return escapes

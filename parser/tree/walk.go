@@ -77,8 +77,8 @@ func Unplace(m proto.Message) {
 	}
 }
 
-// layout says what the fields of a message's Go struct are. Walking a tree by protobuf's own reflection would take longer
-// than parsing it.
+// layout says what the fields of a message's Go struct are. Walking a tree by protobuf's own reflection would take
+// longer than parsing it.
 type layout struct {
 	fields   []field
 	children []int // messages, lists of messages, and what is one of several
@@ -113,11 +113,13 @@ func layoutOf(t reflect.Type) *layout {
 		if f.Name == "Location" && kind == reflect.Int32 {
 			l.location = i
 		}
-		if kind == reflect.Pointer || kind == reflect.Interface || kind == reflect.Slice && f.Type.Elem().Kind() == reflect.Pointer {
+		if kind == reflect.Pointer || kind == reflect.Interface || kind == reflect.Slice && f.Type.Elem().
+			Kind() == reflect.Pointer {
 			l.children = append(l.children, i)
 		}
 		place := kind == reflect.Int32 && slices.Contains(places, f.Name)
-		l.fields = append(l.fields, field{i, jsonKey(f), place, place && !strings.HasPrefix(f.Name, "Stmt"), enumNames(f.Type)})
+		l.fields = append(l.fields, field{i, jsonKey(f), place, place && !strings.HasPrefix(f.Name, "Stmt"),
+			enumNames(f.Type)})
 	}
 	layouts.Store(t, l)
 	return l

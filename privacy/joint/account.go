@@ -12,8 +12,8 @@ import (
 // Release is an answer as the account needs to know it.
 type Release struct {
 	Terms *Terms
-	// Noise has the variance of the independent normal noise of each component. What other noise there is, independent of
-	// it and of the rows, is not counted.
+	// Noise has the variance of the independent normal noise of each component. What other noise there is, independent
+	// of it and of the rows, is not counted.
 	Noise []float64
 	// Lines are normal noise that components share: a standard normal number moves all along each of these vectors.
 	Lines [][]float64
@@ -80,7 +80,8 @@ func (a *Account) check(r Release) error {
 	case len(r.Noise) != r.Terms.width:
 		return fmt.Errorf("noise of %d components, not of %d", len(r.Noise), r.Terms.width)
 	case len(a.noise)+r.Terms.width > MaxComponents:
-		return fmt.Errorf("%w: it holds %d components of at most %d, and %d are added", ErrFull, len(a.noise), MaxComponents, r.Terms.width)
+		return fmt.Errorf("%w: it holds %d components of at most %d, and %d are added", ErrFull, len(a.noise),
+			MaxComponents, r.Terms.width)
 	case !kappa(r.Rounding):
 		return fmt.Errorf("a rounding of %g", r.Rounding)
 	}
@@ -90,7 +91,8 @@ func (a *Account) check(r Release) error {
 		}
 	}
 	for _, v := range r.Lines {
-		if len(v) != len(r.Noise) || slices.ContainsFunc(v, func(x float64) bool { return !(math.Abs(x) <= math.Sqrt(largest)) }) {
+		if len(v) != len(r.Noise) || slices.ContainsFunc(v,
+			func(x float64) bool { return !(math.Abs(x) <= math.Sqrt(largest)) }) {
 			return errors.New("noise along a line that is not finite, or of another length")
 		}
 	}
@@ -158,7 +160,8 @@ func (a *Account) Trial(r Release) (*Trial, error) {
 // covariances takes the moments of a release from the reference.
 func (a *Account) covariances(m *moments, r Release) *covariances {
 	width, classes := r.Terms.width, len(m.rows)
-	x := &covariances{moments: m, noise: r.Noise, lines: r.Lines, still: r.Still, before: a.noise, hidden: r.Hidden[m.Name]}
+	x := &covariances{moments: m, noise: r.Noise, lines: r.Lines, still: r.Still, before: a.noise,
+		hidden: r.Hidden[m.Name]}
 	for range classes {
 		x.mean = append(x.mean, make([]float64, width))
 	}
@@ -196,7 +199,8 @@ func (t *Trial) Cost(secret string) Cost {
 		aside, rounding := m.aside+k*k, t.account.rounding+t.release.Rounding*t.release.Rounding
 		var worst Cost
 		for j, c := range t.of[i].charges {
-			worst = worst.max(newCost(c.kappa2, c.least, len(c.scale)+t.account.Components(), aside, rounding, m.pairs[j].bend, c.differences))
+			worst = worst.max(newCost(c.kappa2, c.least, len(c.scale)+t.account.Components(), aside, rounding,
+				m.pairs[j].bend, c.differences))
 		}
 		return worst
 	}

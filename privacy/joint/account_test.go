@@ -42,12 +42,14 @@ const (
 	within = .1
 )
 
-var span = []Pair{{P: []float64{1 - from - within, from + within}, Q: []float64{1 - from, from}}, {P: []float64{1 - to, to}, Q: []float64{1 - to + within, to - within}}}
+var span = []Pair{{P: []float64{1 - from - within, from + within}, Q: []float64{1 - from, from}},
+	{P: []float64{1 - to, to}, Q: []float64{1 - to + within, to - within}}}
 
 var drawn = []Secret{
 	{Name: "share", N: 500, Pairs: span},
 	{Name: "law", N: 500, Distribution: true, Pairs: span},
-	{Name: "kind", N: 300, Pairs: []Pair{{P: []float64{.3, .2, .4}, Q: []float64{.25, .3, .35}}, {P: []float64{.5, .1, .1}, Q: []float64{.4, .1, .2}}}},
+	{Name: "kind", N: 300, Pairs: []Pair{{P: []float64{.3, .2, .4}, Q: []float64{.25, .3, .35}},
+		{P: []float64{.5, .1, .1}, Q: []float64{.4, .1, .2}}}},
 	{Name: "size", N: 400, Pairs: []Pair{{Move: .5}, {Move: -.2}}},
 }
 
@@ -117,8 +119,8 @@ func drawRelease(t *rapid.T, s Sample, history []Release) Release {
 	return r
 }
 
-// Whatever is asked, the account is never below a slow one, nor more than 1e-6 above its greatest pair; before a release
-// is part of it as afterwards.
+// Whatever is asked, the account is never below a slow one, nor more than 1e-6 above its greatest pair; before a
+// release is part of it as afterwards.
 func TestAgainstDefinitions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSample(t)
@@ -142,7 +144,8 @@ func TestAgainstDefinitions(t *testing.T) {
 					want = want.max(b.cost(x, p))
 				}
 				// Where nothing differs, what is left is rounding.
-				for i, v := range [][3]float64{{got.Kappa2, want.Kappa2, 1e-20}, {got.G, want.G, 1e-20}, {got.Slope, want.Slope, 1e-10}} {
+				for i, v := range [][3]float64{{got.Kappa2, want.Kappa2, 1e-20}, {got.G, want.G, 1e-20},
+					{got.Slope, want.Slope, 1e-10}} {
 					if v[0] < v[1]-v[2] || v[0] > v[1]*(1+1e-6)+1e-12+v[2] {
 						t.Fatalf("%s, part %d: %.17g, by the definitions %.17g", x.Name, i, v[0], v[1])
 					}

@@ -29,8 +29,8 @@ func grouped(rng *rand.Rand, rows, cells int, key []int16) Release {
 	return r
 }
 
-// BenchmarkCharge200x20 is a trial after 200 releases of 20 cells each, over 10,000 rows of reference: of a secret with one
-// pair, and with the two of a span.
+// BenchmarkCharge200x20 is a trial after 200 releases of 20 cells each, over 10,000 rows of reference: of a secret with
+// one pair, and with the two of a span.
 func BenchmarkCharge200x20(b *testing.B) {
 	low, high := []float64{.75, .25}, []float64{.7, .3}
 	b.Run("pair", func(b *testing.B) { charges(b, Pair{P: high, Q: low}) })

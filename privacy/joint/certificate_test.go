@@ -30,7 +30,8 @@ func TestCertificateOfShifts(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got < exact.Low || got > c.factor*exact.High {
-				t.Errorf("κ² = %g, Laplace %v: δ(%g) = %g certified, exactly %g", c.kappa2, c.laplace, epsilon, got, exact)
+				t.Errorf("κ² = %g, Laplace %v: δ(%g) = %g certified, exactly %g", c.kappa2, c.laplace, epsilon, got,
+					exact)
 			}
 		}
 	}
@@ -47,9 +48,10 @@ func TestCertificateOfShifts(t *testing.T) {
 	}
 }
 
-// Coordinates in pairs, e^y and e^-y, the sum of whose (2 sinh(y/2))² is total for each sign, are certified at no less than they tell, be they few or
-// many. Many that differ a little each tell more at small ε than few that differ much, though never by their moments: a
-// certificate that took the few for an experiment in the place of the many would be wrong.
+// Coordinates in pairs, e^y and e^-y, the sum of whose (2 sinh(y/2))² is total for each sign, are certified at no less
+// than they tell, be they few or many. Many that differ a little each tell more at small ε than few that differ much,
+// though never by their moments: a certificate that took the few for an experiment in the place of the many would be
+// wrong.
 func TestFewDoNotDominateMany(t *testing.T) {
 	exact := func(total float64, count int) *sensitivity.Experiment {
 		y := 2 * math.Asinh(math.Sqrt(total/float64(count))/2)
@@ -72,7 +74,8 @@ func TestFewDoNotDominateMany(t *testing.T) {
 		epsilon float64
 	}{{1, 1, .2}, {1, 1, 3}, {1, 400, .2}, {1, 400, 3}, {8, 4, 1}, {8, 80, 1}, {.1, 5, .1}, {.1, 5, 2}} {
 		for _, most := range []float64{c.total / float64(c.count), c.total} {
-			if got, want := tail(c.epsilon, 0, nil, 2*c.total, most), exact(c.total, c.count).Delta(c.epsilon).Low; got < want {
+			if got, want := tail(c.epsilon, 0, nil, 2*c.total, most),
+				exact(c.total, c.count).Delta(c.epsilon).Low; got < want {
 				t.Errorf("%+v, each at most %g: certified %g, is %g", c, most, got, want)
 			}
 		}

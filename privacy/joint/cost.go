@@ -13,21 +13,23 @@ import (
 type Cost struct {
 	// Kappa2 is the squared size of a Gaussian shift that is at least theirs, adaptively, under translation.
 	Kappa2 float64
-	// G bounds Σ (2 sinh(y/2))² over the coordinates in which the covariances under the two values differ by a factor of e^y,
-	// times the square of the share of the noise, or of it and the randomness of the rows, that is set aside for it.
+	// G bounds Σ (2 sinh(y/2))² over the coordinates in which the covariances under the two values differ by a factor
+	// of e^y, times the square of the share of the noise, or of it and the randomness of the rows, that is set aside
+	// for it.
 	G float64
 	// Slope bounds how far each factor is from 1, times the same share.
 	Slope float64
-	// Bend bounds Slope by the values of the secret alone, whatever is released: |D| ≤ Bend·Sigma0. +Inf where they give no bound.
+	// Bend bounds Slope by the values of the secret alone, whatever is released: |D| ≤ Bend·Sigma0. +Inf where they
+	// give no bound.
 	Bend float64
 }
 
 // setAside is the share of the normal noise of each component that is for what Release.Rounding bounds.
 const setAside = 1. / (1 << 22)
 
-// wrong is by what part κ² may be too small for floating point: a solve is the exact one of a matrix whose entries are off by
-// a few units in the last place, and S is at least `least` times the identity. Rounding errors are as good as independent, so that
-// the norm of what is off grows with the size and not with its square [Higham & Mary 2019].
+// wrong is by what part κ² may be too small for floating point: a solve is the exact one of a matrix whose entries are
+// off by a few units in the last place, and S is at least `least` times the identity. Rounding errors are as good as
+// independent, so that the norm of what is off grows with the size and not with its square [Higham & Mary 2019].
 func wrong(size int, least float64) float64 { return 1e-9 + 8*float64(size)*0x1p-52/least }
 
 // tolerable is the part beyond which an account is refused.
@@ -62,14 +64,16 @@ func (c Cost) max(d Cost) Cost {
 // shares are the shares of the noise that are tried for what differs in the covariances.
 var shares = []float64{1e-4, 3e-4, 1e-3, 3e-3, .01, .02, .05, .1, .15, .2, .3, .4, .5, .7, .9, .99}
 
-// Delta returns a δ for which all releases together, if their statements were fixed beforehand, are (ε,δ)-indistinguishable with the
-// covariances as they are under both values. Besides the account's there may be Laplace noise that hides movements by
-// so many of its scales, and a probability that one of these bounds does not hold.
+// Delta returns a δ for which all releases together, if their statements were fixed beforehand, are
+// (ε,δ)-indistinguishable with the covariances as they are under both values. Besides the account's there may be
+// Laplace noise that hides movements by so many of its scales, and a probability that one of these bounds does not
+// hold.
 //
 // It assumes that the rows' sums are jointly normal, and not that they are translated. 1 says nothing.
 func (c Cost) Delta(epsilon float64, laplace []float64, failure float64) (float64, error) {
 	if !(epsilon > 0) || math.IsInf(epsilon, 1) || !(failure >= 0 && failure <= 1) {
-		return 1, errors.New("joint: a certificate for an ε that is not positive and finite, or a probability that is none")
+		return 1, errors.New("joint: a certificate for an ε that is not positive and finite, or a probability that " +
+			"is none")
 	}
 	for _, a := range laplace {
 		if !(a >= 0) || math.IsInf(a, 1) {
@@ -95,7 +99,8 @@ func (c Cost) Delta(epsilon float64, laplace []float64, failure float64) (float6
 }
 
 // tail bounds δ(ε) of a product of a Gaussian shift, Laplace noise, and coordinates N(0,e^y) against N(0,1) of which
-// u = (2 sinh(y/2))² is at most most and all together add up to total. For every s > 0, L the sum of the other parts' losses,
+// u = (2 sinh(y/2))² is at most most and all together add up to total. For every s > 0, L the sum of the other parts'
+// losses,
 //
 //	δ(ε) = E δ(ε-L;κ) ≤ e^(-sε) E e^(sL) · sup_x δ(x;κ) e^(sx),
 //
@@ -130,9 +135,9 @@ func tail(epsilon, kappa2 float64, laplace []float64, total, most float64) float
 	return math.Min(1, math.Exp(best)*(1+1e-9))
 }
 
-// coordinatesMoment bounds ln E e^(sL) of the coordinates in tail; +Inf where it has no bound. That of N(0,e^y) against N(0,1) is
-// f(y) = -sy/2 - ½ln(1-s(e^y-1)), and f(-y) ≤ f(y) for y ≥ 0. f'/u' = s(1+s)/2 · e^y/(1+e^y) / (1-s(e^y-1)) grows with y, so f/u
-// does, and the sum is at most total/most times f at most.
+// coordinatesMoment bounds ln E e^(sL) of the coordinates in tail; +Inf where it has no bound. That of N(0,e^y) against
+// N(0,1) is f(y) = -sy/2 - ½ln(1-s(e^y-1)), and f(-y) ≤ f(y) for y ≥ 0. f'/u' = s(1+s)/2 · e^y/(1+e^y) / (1-s(e^y-1))
+// grows with y, so f/u does, and the sum is at most total/most times f at most.
 func coordinatesMoment(s, total, most float64) float64 {
 	if most == 0 {
 		return 0
@@ -149,8 +154,8 @@ func laplaceMoment(s, a float64) float64 {
 	return s*a + math.Log((1+s+s*math.Exp(-(1+2*s)*a))/(1+2*s))
 }
 
-// gaussianMoment bounds sup_x ln δ(x;κ) + sx from above. ln δ(x;κ) is concave: of the concave functions ln(1-e^-z)₊ and the
-// normal density, δ is the convolution [Prékopa 1973].
+// gaussianMoment bounds sup_x ln δ(x;κ) + sx from above. ln δ(x;κ) is concave: of the concave functions ln(1-e^-z)₊ and
+// the normal density, δ is the convolution [Prékopa 1973].
 func gaussianMoment(s, kappa float64) float64 {
 	if kappa == 0 {
 		return s*math.Log(s/(1+s)) - math.Log1p(s)

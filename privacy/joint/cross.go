@@ -1,8 +1,8 @@
 package joint
 
 // crossing is a release prepared for its products with others, class by class: for each group and row of the reference,
-// where in a table by (cell of the other's, cell of this, class) the row counts. Cells and classes are from 1 there, and 0
-// is for none.
+// where in a table by (cell of the other's, cell of this, class) the row counts. Cells and classes are from 1 there,
+// and 0 is for none.
 type crossing struct {
 	terms   *Terms
 	classes int

@@ -16,8 +16,8 @@ import (
 //	groups; of each: cells, columns, the cell of each row + 1
 //	of each column: the component of each cell, 1 if there are values, and these in eight planes
 //
-// as varints, but for the values of the rows that are in a cell: the first bytes of all of them, then the second, and so
-// on, of which those that hardly vary compress.
+// as varints, but for the values of the rows that are in a cell: the first bytes of all of them, then the second, and
+// so on, of which those that hardly vary compress.
 const encoding = 1
 
 // MarshalBinary encodes the terms.

@@ -57,8 +57,8 @@ func (f *factor) forward(vectors [][]float64) {
 
 var errSingular = errors.New("the covariances of all releases together are too near singular for arithmetic")
 
-// extend turns the rows that S grows by, already solved as far as L goes, into rows of L. least are lower bounds on what is
-// left of their diagonals, which hold but for rounding.
+// extend turns the rows that S grows by, already solved as far as L goes, into rows of L. least are lower bounds on
+// what is left of their diagonals, which hold but for rounding.
 func (f *factor) extend(rows [][]float64, least []float64) error {
 	size := len(f.rows)
 	for l, row := range rows {

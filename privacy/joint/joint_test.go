@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// census is a reference of 200 rows, a quarter of them of the class 1: of ten cells, in which the classes are not spread
-// alike, and with a bit that has nothing to do with either.
+// census is a reference of 200 rows, a quarter of them of the class 1: of ten cells, in which the classes are not
+// spread alike, and with a bit that has nothing to do with either.
 func census(t *testing.T) (*Account, Sample, func(row int) (class, cell, bit int)) {
 	t.Helper()
 	row := func(r int) (class, cell, bit int) {
@@ -58,8 +58,8 @@ func kappa2(t *testing.T, a *Account, r Release) float64 {
 	return trial.Cost("s").Kappa2
 }
 
-// A statement that is a linear function of what was released tells nothing new but for its noise's being other noise: a sum
-// of five counts after the counts costs a ninetieth of what it costs alone, and still less the second time.
+// A statement that is a linear function of what was released tells nothing new but for its noise's being other noise: a
+// sum of five counts after the counts costs a ninetieth of what it costs alone, and still less the second time.
 func TestLinearFunctions(t *testing.T) {
 	a, s, row := census(t)
 	cells := counts(t, s.Rows, 10, 100, func(r int) int { _, cell, _ := row(r); return cell })
@@ -87,8 +87,8 @@ func TestLinearFunctions(t *testing.T) {
 	}
 }
 
-// The same statement a thousand times tells in the end what the statement without noise would: Delta'Sigma0⁻¹Delta. Were each
-// paid for by itself, that would be a hundred times as much, and by the noise alone more still.
+// The same statement a thousand times tells in the end what the statement without noise would: Delta'Sigma0⁻¹Delta.
+// Were each paid for by itself, that would be a hundred times as much, and by the noise alone more still.
 func TestAskingAThousandTimes(t *testing.T) {
 	s := Sample{Rows: 5, Classes: map[string][]int16{"s": {0, 0, 0, 1, 1}}}
 	a, err := New(s, []Secret{{Name: "s", N: 10_000, Pairs: []Pair{{P: []float64{.74, .26}, Q: []float64{.76, .24}}}}})
@@ -220,7 +220,8 @@ func TestRefusals(t *testing.T) {
 	if err := full.Append(good); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := full.Trial(counts(t, s.Rows, MaxComponents-9, 1, func(int) int { return 0 })); !errors.Is(err, ErrFull) {
+	if _, err := full.Trial(counts(t, s.Rows, MaxComponents-9, 1, func(int) int { return 0 })); !errors.Is(err,
+		ErrFull) {
 		t.Errorf("too many components: %v", err)
 	}
 	first, err := a.Trial(good)
@@ -238,13 +239,14 @@ func TestRefusals(t *testing.T) {
 	}
 	pair := Pair{P: []float64{.7, .3}, Q: []float64{.8, .2}}
 	for name, secret := range map[string]Secret{
-		"no pairs":       {Name: "s", N: 10},
-		"no rows":        {Name: "s", Pairs: []Pair{pair}},
-		"not there":      {Name: "x", N: 10, Pairs: []Pair{pair}},
-		"three shares":   {Name: "s", N: 10, Pairs: []Pair{{P: []float64{.1, .2, .3}, Q: []float64{.1, .2, .3}}}},
-		"too much":       {Name: "s", N: 10, Pairs: []Pair{{P: []float64{.9, .3}, Q: []float64{.9, .3}}}},
-		"sums apart":     {Name: "s", N: 10, Pairs: []Pair{{P: []float64{.6, .3}, Q: []float64{.6, .2}}}},
-		"a part drawn":   {Name: "s", N: 10, Distribution: true, Pairs: []Pair{{P: []float64{.6, .3}, Q: []float64{.5, .4}}}},
+		"no pairs":     {Name: "s", N: 10},
+		"no rows":      {Name: "s", Pairs: []Pair{pair}},
+		"not there":    {Name: "x", N: 10, Pairs: []Pair{pair}},
+		"three shares": {Name: "s", N: 10, Pairs: []Pair{{P: []float64{.1, .2, .3}, Q: []float64{.1, .2, .3}}}},
+		"too much":     {Name: "s", N: 10, Pairs: []Pair{{P: []float64{.9, .3}, Q: []float64{.9, .3}}}},
+		"sums apart":   {Name: "s", N: 10, Pairs: []Pair{{P: []float64{.6, .3}, Q: []float64{.6, .2}}}},
+		"a part drawn": {Name: "s", N: 10, Distribution: true,
+			Pairs: []Pair{{P: []float64{.6, .3}, Q: []float64{.5, .4}}}},
 		"negative":       {Name: "s", N: 10, Pairs: []Pair{{P: []float64{1.1, -.1}, Q: []float64{.5, .5}}}},
 		"a mean's pair":  {Name: "s", N: 10, Pairs: []Pair{{P: pair.P, Q: pair.Q, Move: 1}}},
 		"constant":       {Name: "g", N: 10, Pairs: []Pair{{Move: 1}}},

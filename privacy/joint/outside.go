@@ -27,10 +27,10 @@ func (c Cost) Outside(beside, all float64) Cost {
 	return c
 }
 
-// Weight is Σ λ/(1+λ) of the sums that a component is made of, of which the secret changes the rows alone: addends are how
-// far each moves the component by its standard deviation, at most. Noise of the given variance in the component is told as
-// noise of each, in proportion to the addends, for which Σ λ is least. In noise that is not normal, of variance 0, λ may
-// be anything; so it may of an addend of +Inf.
+// Weight is Σ λ/(1+λ) of the sums that a component is made of, of which the secret changes the rows alone: addends are
+// how far each moves the component by its standard deviation, at most. Noise of the given variance in the component is
+// told as noise of each, in proportion to the addends, for which Σ λ is least. In noise that is not normal, of variance
+// 0, λ may be anything; so it may of an addend of +Inf.
 func Weight(addends []float64, variance float64) (total float64) {
 	all := 0.0
 	for _, sd := range addends {

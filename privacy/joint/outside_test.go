@@ -142,7 +142,8 @@ func TestEpsilonIsAnUpperBound(t *testing.T) {
 		count     int
 		laplace   []float64
 	}{
-		{.5, 0, 0, nil}, {4, 0, 0, []float64{1, .5}}, {.01, .2, 20, nil}, {.01, .2, 400, nil}, {1, .05, 100, []float64{.8}}, {.2, .4, 3, []float64{.1, .1, .1, .1}},
+		{.5, 0, 0, nil}, {4, 0, 0, []float64{1, .5}}, {.01, .2, 20, nil}, {.01, .2, 400, nil},
+		{1, .05, 100, []float64{.8}}, {.2, .4, 3, []float64{.1, .1, .1, .1}},
 		{0, .1, 50, nil}, {2, .3, 60, []float64{2}},
 	} {
 		var pair *sensitivity.Pair
@@ -177,7 +178,8 @@ func TestEpsilonIsAnUpperBound(t *testing.T) {
 			t.Errorf("%+v: ε = %g", b, got)
 		}
 	}
-	if got, want := (Cost{Kappa2: 1}).Epsilon(.01, Beside{Close: .25}), (privacy.Loss{Kappa2: 1}).EpsilonAt(.01*math.Exp(-.25))+.5; math.Abs(got-want) > 1e-3*want {
+	if got, want := (Cost{Kappa2: 1}).Epsilon(.01, Beside{Close: .25}),
+		(privacy.Loss{Kappa2: 1}).EpsilonAt(.01*math.Exp(-.25))+.5; math.Abs(got-want) > 1e-3*want {
 		t.Errorf("ε = %g of what is close, want %g", got, want)
 	}
 }

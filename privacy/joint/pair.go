@@ -170,12 +170,14 @@ func (p *pair) differ(x *covariances, c *charge, goroutines int) {
 				rows[size+l] += v
 			}
 		}
-		c.square, c.rows, c.whited = append(c.square, square), append(c.rows, rows), append(c.whited, grown.whiten(&p.factor, goroutines))
+		c.square, c.rows, c.whited = append(c.square, square), append(c.rows, rows),
+			append(c.whited, grown.whiten(&p.factor, goroutines))
 	}
 }
 
 // difference writes D of the new component l with others. Of a secret about a distribution it is the
-// derivative of the covariance along the way from one value to the other, at the shares at: D is between its values at the ends.
+// derivative of the covariance along the way from one value to the other, at the shares at: D is between its values at
+// the ends.
 func (p *pair) difference(x *covariances, l int, at []float64, products sums, mean [][]float64, out []float64) {
 	clear(out)
 	mu, delta := 0.0, 0.0

@@ -11,7 +11,8 @@ import (
 // processors is how many goroutines are worth starting.
 func processors() int { return runtime.GOMAXPROCS(0) }
 
-// parallel calls work for 0 to n-1 on all processors, and waits. A panic of work's is one of the caller's, who may recover.
+// parallel calls work for 0 to n-1 on all processors, and waits. A panic of work's is one of the caller's, who may
+// recover.
 func parallel(n int, work func(i int)) {
 	workers := min(n, processors())
 	if workers <= 1 {

@@ -156,7 +156,8 @@ func (a *slow) noisy(sigma *mat.SymDense) {
 		sigma.SetSym(k, k, sigma.At(k, k)+n)
 	}
 	for _, line := range a.lines {
-		sigma.SymRankOne(sigma, 1, mat.NewVecDense(len(a.noise), append(slices.Clone(line), make([]float64, len(a.noise)-len(line))...)))
+		sigma.SymRankOne(sigma, 1, mat.NewVecDense(len(a.noise),
+			append(slices.Clone(line), make([]float64, len(a.noise)-len(line))...)))
 	}
 }
 
@@ -196,8 +197,8 @@ func (a *slow) cost(s Secret, p Pair) Cost {
 	return c
 }
 
-// experiment is all releases under both values of a pair, with their covariances: of the class's rows, and of how many there
-// are, where they are drawn. What hides Delta in hidden ones is not among it.
+// experiment is all releases under both values of a pair, with their covariances: of the class's rows, and of how many
+// there are, where they are drawn. What hides Delta in hidden ones is not among it.
 func (a *slow) experiment(t interface{ Fatal(...any) }, s Secret, p Pair, laplace []float64) *sensitivity.Experiment {
 	m := len(a.noise)
 	_, delta, _ := a.moments(s, p)

@@ -21,12 +21,12 @@ type Secret struct {
 	Pairs        []Pair
 }
 
-// Pair is two values of a secret. What an account says holds for all pairs in the convex hull of a secret's pairs, those of a
-// value with itself among them: of all p and q in [from, to] with |p-q| ≤ within it needs from and from+within, and
-// to-within and to.
+// Pair is two values of a secret. What an account says holds for all pairs in the convex hull of a secret's pairs,
+// those of a value with itself among them: of all p and q in [from, to] with |p-q| ≤ within it needs from and
+// from+within, and to-within and to.
 type Pair struct {
-	// Shares of the classes: each class's, not negative, with the same sum under both. What the sums lack of 1 is rows of no
-	// class: they are the same under both, and counted for nothing.
+	// Shares of the classes: each class's, not negative, with the same sum under both. What the sums lack of 1 is rows
+	// of no class: they are the same under both, and counted for nothing.
 	P, Q []float64
 	// Move is by how much the mean of a number differs.
 	Move float64
@@ -159,9 +159,9 @@ func (m *moments) newPair(p Pair) (*pair, error) {
 	return out, nil
 }
 
-// Bend is how far the covariances under the two values can differ, in units of Sigma0, whatever is released: D = n Σ (p_c-q_c) C_c
-// and Sigma0 = n Σ min(p_c,q_c) C_c, so |D| ≤ Bend·Sigma0 with Bend the greatest |p_c-q_c|/min(p_c,q_c). It is +Inf where a
-// class is empty under one value, and where rows are drawn: their number in a class then varies too.
+// Bend is how far the covariances under the two values can differ, in units of Sigma0, whatever is released: D = n Σ
+// (p_c-q_c) C_c and Sigma0 = n Σ min(p_c,q_c) C_c, so |D| ≤ Bend·Sigma0 with Bend the greatest |p_c-q_c|/min(p_c,q_c).
+// It is +Inf where a class is empty under one value, and where rows are drawn: their number in a class then varies too.
 func (p Pair) Bend(distribution bool) float64 {
 	if p.P == nil {
 		return 0 // a mean moves, and no covariance

@@ -59,10 +59,12 @@ func TestCovariancesBetweenStatements(t *testing.T) {
 		v := n * (p[0]*low.At(k, k) + p[1]*high.At(k, k))
 		weight += v / (v + exact.noise[k])
 	}
-	if loose := (Cost{Slope: 1, Bend: cost.Bend}).Outside(weight, weight); loose.Epsilon(delta, Beside{}) < epsilon || cost.G > loose.G {
+	if loose := (Cost{Slope: 1, Bend: cost.Bend}).Outside(weight, weight); loose.Epsilon(delta, Beside{}) < epsilon ||
+		cost.G > loose.G {
 		t.Errorf("G = %g by the number, %g by the stack", loose.G, cost.G)
 	}
-	t.Logf("δ(%g) = %.3g exactly; there ε = %.3g of all together, %.3g each by itself", epsilon, delta, cost.Epsilon(delta, Beside{}), alone.Epsilon(delta, Beside{}))
+	t.Logf("δ(%g) = %.3g exactly; there ε = %.3g of all together, %.3g each by itself", epsilon, delta,
+		cost.Epsilon(delta, Beside{}), alone.Epsilon(delta, Beside{}))
 }
 
 // signs are ±1 for each row, as many of one kind as of the other in each class; turned: those of one class have the
@@ -81,7 +83,8 @@ func signs(t *testing.T, rows, seed int, turned bool) *Terms {
 			values[2*at+class] = sign
 		}
 	}
-	terms, err := NewTerms(rows, 1, []Group{{Cells: make([]int16, rows), Columns: []Column{{At: []int{0}, Values: values}}}})
+	terms, err := NewTerms(rows, 1, []Group{{Cells: make([]int16, rows),
+		Columns: []Column{{At: []int{0}, Values: values}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

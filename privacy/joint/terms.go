@@ -38,8 +38,8 @@ type Terms struct {
 	groups      []Group // checked, and not the caller's
 }
 
-// NewTerms checks the terms of a release of width components over a reference of so many rows, and copies them. A value of a row that is in no
-// cell does not matter.
+// NewTerms checks the terms of a release of width components over a reference of so many rows, and copies them. A value
+// of a row that is in no cell does not matter.
 func NewTerms(rows, width int, groups []Group) (*Terms, error) {
 	switch {
 	case rows < 1 || rows > maxRows:

@@ -6,7 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// maxWhitened is up to how many components D is measured by S; it costs twice as much as L itself. Beyond, it is measured by the noise.
+// maxWhitened is up to how many components D is measured by S; it costs twice as much as L itself. Beyond, it is
+// measured by the noise.
 const maxWhitened = 1500
 
 // whited is W = L⁻¹DL⁻ᵀ: D in units of all that hides it, the randomness of the rows as well as the noise.

@@ -96,6 +96,21 @@ func building(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows 
 		}
 	}
 
+	if err := showCopies(kinds, rows, rounds); err != nil {
+		return err
+	}
+	if err := steps.print(); err != nil {
+		return err
+	}
+	most, err := peak(os.Getpid())
+	if err == nil {
+		fmt.Printf("\nThe keeper's process held %d MiB at most.\n", most>>20)
+	}
+	return err
+}
+
+// showCopies prints what the kinds cost; the first two are what the last is measured by.
+func showCopies(kinds []*kind, rows int64, rounds int) error {
 	title := fmt.Sprintf("A twin of %d rows beside copies of its table: medians of %d rounds in turn", rows, rounds)
 	w := newTable(title,
 		"what", "s", "of CREATE TABLE AS", "of it with indexes",
@@ -109,7 +124,7 @@ func building(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows 
 				row = append(row, fmt.Sprintf("%.2f", medianRatio(each(k.costs, of), each(base.costs, of))))
 			}
 		}
-		if k == twin {
+		if k == kinds[len(kinds)-1] {
 			for _, base := range kinds[:2] {
 				times := medianRatio(each(k.costs, cost.wall), each(base.costs, cost.wall))
 				row = append(row, verdict(times <= mostTimes))
@@ -117,17 +132,7 @@ func building(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows 
 		}
 		w.row(row...)
 	}
-	if err := w.flush(); err != nil {
-		return err
-	}
-	if err := steps.print(); err != nil {
-		return err
-	}
-	most, err := peak(os.Getpid())
-	if err == nil {
-		fmt.Printf("\nThe keeper's process held %d MiB at most.\n", most>>20)
-	}
-	return err
+	return w.flush()
 }
 
 func verdict(reached bool) string {

@@ -137,97 +137,100 @@ func (a alike) check(t *testing.T, c *pgx.Conn) {
 	}
 }
 
+// joinedLikeGrouped are statements by a key, and by what a table that is joined on it calls its values.
+var joinedLikeGrouped = []alike{
+	{"count by product", []string{
+		"SELECT product, count(*) FROM market.orders GROUP BY product",
+		"SELECT p.category, count(*) FROM market.orders o JOIN market.products p ON p.id = o.product " +
+			"GROUP BY p.category",
+		"SELECT p.category, count(*) FROM market.products p, market.orders o WHERE o.product = p.id " +
+			"GROUP BY p.category",
+		"SELECT p.category, count(*) FROM market.products p RIGHT JOIN market.orders o ON p.id = o.product " +
+			"WHERE p.category IS NOT NULL GROUP BY p.category",
+		"SELECT p.category, count(*) FROM market.orders o JOIN (SELECT id AS product, category " +
+			"FROM market.products) p USING (product) GROUP BY p.category",
+		"SELECT q.category, count(*) FROM (SELECT o.*, p.category FROM market.orders o JOIN market.products p " +
+			"ON p.id = o.product) q GROUP BY q.category",
+		"SELECT l.label, count(*) FROM market.orders o JOIN market.labels l ON l.product = o.product " +
+			"AND l.lang = 'en' GROUP BY l.label",
+		"SELECT l.label, count(*) FROM market.orders o JOIN market.products p ON p.id = o.product " +
+			"JOIN market.labels l ON l.product = p.id WHERE l.lang = 'en' GROUP BY l.label",
+		"SELECT p.category, count(*) FROM market.orders o JOIN market.products p ON p.sku = 'SKU-' || o.product " +
+			"GROUP BY p.category",
+	}, 8},
+	{"average by region", []string{
+		"SELECT region, avg(amount), sum(quantity) FROM market.orders GROUP BY region",
+		"SELECT r.name, avg(amount), sum(quantity) FROM market.orders o JOIN market.regions r " +
+			"ON r.code = o.region GROUP BY r.name",
+	}, 8},
+	{"two dimensions", []string{
+		"SELECT product, region, count(*) FROM market.orders GROUP BY 1, 2",
+		"SELECT p.category, r.name, count(*) FROM market.orders o JOIN market.products p ON p.id = o.product " +
+			"JOIN market.regions r ON r.code = o.region GROUP BY 1, 2",
+	}, 32},
+	{"some of a dimension", []string{
+		"SELECT product, count(*) FROM market.orders WHERE product > 2 GROUP BY product",
+		"SELECT p.category, count(*) FROM market.orders o JOIN market.products p ON p.id = o.product " +
+			"WHERE p.active GROUP BY p.category",
+	}, 6},
+	{"a dimension beside a condition on single rows", []string{
+		"SELECT product, count(*) FROM market.orders WHERE amount > 100 GROUP BY product",
+		"SELECT p.category, count(*) FROM market.orders o JOIN market.products p ON p.id = o.product " +
+			"WHERE o.amount > 100 GROUP BY p.category",
+		"SELECT p.category, count(*) FROM market.orders o LEFT JOIN market.products p ON p.id = o.product " +
+			"WHERE o.amount > 100 AND p.category IS NOT NULL GROUP BY p.category",
+		"SELECT 'category ' || product, count(*) FROM market.orders WHERE amount > 100 GROUP BY 1",
+		"SELECT CASE product WHEN 1 THEN 'one' WHEN 2 THEN 'two' WHEN 3 THEN 'three' WHEN 4 THEN 'four' WHEN 5 " +
+			"THEN 'five' WHEN 6 THEN 'six' WHEN 7 THEN 'seven' ELSE 'eight' END, count(*) FROM market.orders " +
+			"WHERE amount > 100 GROUP BY 1",
+	}, 8},
+	{"conditions on a dimension", []string{
+		"SELECT region, count(*), avg(quantity) FROM market.orders WHERE amount > 100 AND product > 2 " +
+			"GROUP BY region",
+		"SELECT region, count(*), avg(quantity) FROM market.orders o JOIN market.products p ON p.id = o.product " +
+			"WHERE amount > 100 AND p.active GROUP BY region",
+		"SELECT region, count(*), avg(quantity) FROM market.orders WHERE amount > 100 AND product IN (SELECT id " +
+			"FROM market.products WHERE active) GROUP BY region",
+		"SELECT region, count(*), avg(quantity) FROM market.orders o WHERE amount > 100 AND EXISTS (SELECT " +
+			"FROM market.products p WHERE p.id = o.product AND p.active) GROUP BY region",
+	}, 8},
+	{"linked rows", []string{
+		"SELECT product, count(*) FROM market.items GROUP BY product",
+		"SELECT p.category, count(*) FROM market.items i JOIN market.products p ON p.id = i.product " +
+			"GROUP BY p.category",
+		"SELECT 'category ' || product, count(*) FROM market.items GROUP BY 1",
+	}, 8},
+	{"linked rows that meet a condition", []string{
+		"SELECT product, sum(pieces) FROM market.items WHERE pieces < 3 GROUP BY product",
+		"SELECT p.category, sum(pieces) FROM market.items i JOIN market.products p ON p.id = i.product " +
+			"WHERE pieces < 3 GROUP BY p.category",
+		"SELECT -product, sum(pieces) FROM market.items WHERE pieces < 3 GROUP BY 1",
+	}, 8},
+	{"linked rows beside a condition on single ones", []string{
+		"SELECT i.product, count(*) FROM market.items i JOIN market.orders o ON o.id = i.order_id " +
+			"WHERE o.amount > 100 GROUP BY 1",
+		"SELECT p.category, count(*) FROM market.items i JOIN market.orders o ON o.id = i.order_id " +
+			"JOIN market.products p ON p.id = i.product WHERE o.amount > 100 GROUP BY 1",
+	}, 8},
+	{"sets", []string{
+		"SELECT product, region, count(*) FROM market.orders " +
+			"GROUP BY GROUPING SETS ((product, region), (product), (region))",
+		"SELECT p.category, o.region, count(*) FROM market.orders o JOIN market.products p ON p.id = o.product " +
+			"GROUP BY GROUPING SETS ((p.category, o.region), (p.category), (o.region))",
+	}, 44},
+	{"what is multiplied by the root's own keys", []string{
+		"SELECT region, sum(n) FROM (SELECT o.region, 1 AS n FROM market.orders o JOIN market.items i " +
+			"ON i.order_id = o.id) q GROUP BY region",
+		"SELECT r.name, sum(1) FROM market.orders o JOIN market.items i ON i.order_id = o.id " +
+			"JOIN market.regions r ON r.code = o.region GROUP BY r.name",
+	}, 4},
+}
+
 // A join on a key partitions the rows as the key itself does, and so has its noise.
 func TestJoinedLikeGrouped(t *testing.T) {
 	patient.Test(t)
 	c := atMarket(t, "reference", "reference", "reference")
-	for _, a := range []alike{
-		{"count by product", []string{
-			"SELECT product, count(*) FROM market.orders GROUP BY product",
-			"SELECT p.category, count(*) FROM market.orders o JOIN market.products p ON p.id = o.product " +
-				"GROUP BY p.category",
-			"SELECT p.category, count(*) FROM market.products p, market.orders o WHERE o.product = p.id " +
-				"GROUP BY p.category",
-			"SELECT p.category, count(*) FROM market.products p RIGHT JOIN market.orders o ON p.id = o.product " +
-				"WHERE p.category IS NOT NULL GROUP BY p.category",
-			"SELECT p.category, count(*) FROM market.orders o JOIN (SELECT id AS product, category " +
-				"FROM market.products) p USING (product) GROUP BY p.category",
-			"SELECT q.category, count(*) FROM (SELECT o.*, p.category FROM market.orders o JOIN market.products p " +
-				"ON p.id = o.product) q GROUP BY q.category",
-			"SELECT l.label, count(*) FROM market.orders o JOIN market.labels l ON l.product = o.product " +
-				"AND l.lang = 'en' GROUP BY l.label",
-			"SELECT l.label, count(*) FROM market.orders o JOIN market.products p ON p.id = o.product " +
-				"JOIN market.labels l ON l.product = p.id WHERE l.lang = 'en' GROUP BY l.label",
-			"SELECT p.category, count(*) FROM market.orders o JOIN market.products p ON p.sku = 'SKU-' || o.product " +
-				"GROUP BY p.category",
-		}, 8},
-		{"average by region", []string{
-			"SELECT region, avg(amount), sum(quantity) FROM market.orders GROUP BY region",
-			"SELECT r.name, avg(amount), sum(quantity) FROM market.orders o JOIN market.regions r " +
-				"ON r.code = o.region GROUP BY r.name",
-		}, 8},
-		{"two dimensions", []string{
-			"SELECT product, region, count(*) FROM market.orders GROUP BY 1, 2",
-			"SELECT p.category, r.name, count(*) FROM market.orders o JOIN market.products p ON p.id = o.product " +
-				"JOIN market.regions r ON r.code = o.region GROUP BY 1, 2",
-		}, 32},
-		{"some of a dimension", []string{
-			"SELECT product, count(*) FROM market.orders WHERE product > 2 GROUP BY product",
-			"SELECT p.category, count(*) FROM market.orders o JOIN market.products p ON p.id = o.product " +
-				"WHERE p.active GROUP BY p.category",
-		}, 6},
-		{"a dimension beside a condition on single rows", []string{
-			"SELECT product, count(*) FROM market.orders WHERE amount > 100 GROUP BY product",
-			"SELECT p.category, count(*) FROM market.orders o JOIN market.products p ON p.id = o.product " +
-				"WHERE o.amount > 100 GROUP BY p.category",
-			"SELECT p.category, count(*) FROM market.orders o LEFT JOIN market.products p ON p.id = o.product " +
-				"WHERE o.amount > 100 AND p.category IS NOT NULL GROUP BY p.category",
-			"SELECT 'category ' || product, count(*) FROM market.orders WHERE amount > 100 GROUP BY 1",
-			"SELECT CASE product WHEN 1 THEN 'one' WHEN 2 THEN 'two' WHEN 3 THEN 'three' WHEN 4 THEN 'four' WHEN 5 " +
-				"THEN 'five' WHEN 6 THEN 'six' WHEN 7 THEN 'seven' ELSE 'eight' END, count(*) FROM market.orders " +
-				"WHERE amount > 100 GROUP BY 1",
-		}, 8},
-		{"conditions on a dimension", []string{
-			"SELECT region, count(*), avg(quantity) FROM market.orders WHERE amount > 100 AND product > 2 " +
-				"GROUP BY region",
-			"SELECT region, count(*), avg(quantity) FROM market.orders o JOIN market.products p ON p.id = o.product " +
-				"WHERE amount > 100 AND p.active GROUP BY region",
-			"SELECT region, count(*), avg(quantity) FROM market.orders WHERE amount > 100 AND product IN (SELECT id " +
-				"FROM market.products WHERE active) GROUP BY region",
-			"SELECT region, count(*), avg(quantity) FROM market.orders o WHERE amount > 100 AND EXISTS (SELECT " +
-				"FROM market.products p WHERE p.id = o.product AND p.active) GROUP BY region",
-		}, 8},
-		{"linked rows", []string{
-			"SELECT product, count(*) FROM market.items GROUP BY product",
-			"SELECT p.category, count(*) FROM market.items i JOIN market.products p ON p.id = i.product " +
-				"GROUP BY p.category",
-			"SELECT 'category ' || product, count(*) FROM market.items GROUP BY 1",
-		}, 8},
-		{"linked rows that meet a condition", []string{
-			"SELECT product, sum(pieces) FROM market.items WHERE pieces < 3 GROUP BY product",
-			"SELECT p.category, sum(pieces) FROM market.items i JOIN market.products p ON p.id = i.product " +
-				"WHERE pieces < 3 GROUP BY p.category",
-			"SELECT -product, sum(pieces) FROM market.items WHERE pieces < 3 GROUP BY 1",
-		}, 8},
-		{"linked rows beside a condition on single ones", []string{
-			"SELECT i.product, count(*) FROM market.items i JOIN market.orders o ON o.id = i.order_id " +
-				"WHERE o.amount > 100 GROUP BY 1",
-			"SELECT p.category, count(*) FROM market.items i JOIN market.orders o ON o.id = i.order_id " +
-				"JOIN market.products p ON p.id = i.product WHERE o.amount > 100 GROUP BY 1",
-		}, 8},
-		{"sets", []string{
-			"SELECT product, region, count(*) FROM market.orders " +
-				"GROUP BY GROUPING SETS ((product, region), (product), (region))",
-			"SELECT p.category, o.region, count(*) FROM market.orders o JOIN market.products p ON p.id = o.product " +
-				"GROUP BY GROUPING SETS ((p.category, o.region), (p.category), (o.region))",
-		}, 44},
-		{"what is multiplied by the root's own keys", []string{
-			"SELECT region, sum(n) FROM (SELECT o.region, 1 AS n FROM market.orders o JOIN market.items i " +
-				"ON i.order_id = o.id) q GROUP BY region",
-			"SELECT r.name, sum(1) FROM market.orders o JOIN market.items i ON i.order_id = o.id " +
-				"JOIN market.regions r ON r.code = o.region GROUP BY r.name",
-		}, 4},
-	} {
+	for _, a := range joinedLikeGrouped {
 		a.check(t, c)
 	}
 }

@@ -83,7 +83,7 @@ func startChild(t *testing.T, file string, die bool) (address string, kill func(
 // and the stored answer is served at no further cost.
 func TestKilledBetweenChargeAndRelease(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "fugu.db")
-	for i := range 5 {
+	for i := range 3 {
 		sql := fmt.Sprintf("SELECT sex, avg(age), count(*) FROM adult WHERE age > %d GROUP BY sex", 20+i)
 		address, kill := startChild(t, file, true)
 		c := connect(t, (&fugu{address: address}).dsn("alice"))

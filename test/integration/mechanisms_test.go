@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"fugu/mechanism"
@@ -19,21 +20,9 @@ import (
 func TestEveryMechanismThroughTheProxy(t *testing.T) {
 	patient.Test(t)
 	const sql = "SELECT sex, count(*) FROM adult GROUP BY sex ORDER BY sex"
-	truth := map[string]float64{}
-	rows, err := adultDatabase(t).truth(t).Query(t.Context(), sql)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for rows.Next() {
-		var sex string
-		var n int64
-		if err := rows.Scan(&sex, &n); err != nil {
-			t.Fatal(err)
-		}
-		truth[sex] = float64(n)
-	}
-	if rows.Err() != nil || len(truth) != 2 {
-		t.Fatal(truth, rows.Err())
+	truth, err := countsByName(t, adultDatabase(t).truth(t), sql)
+	if err != nil || len(truth) != 2 {
+		t.Fatal(truth, err)
 	}
 	answered := map[mechanism.Kind]bool{}
 	for _, kind := range mechanism.Kinds() {
@@ -43,20 +32,8 @@ func TestEveryMechanismThroughTheProxy(t *testing.T) {
 			if _, err := c.Exec(t.Context(), "SET fugu.mechanism = '"+string(kind)+"'"); err != nil {
 				t.Fatal(err)
 			}
-			rows, err := c.Query(t.Context(), sql)
+			got, err := countsByName(t, c, sql)
 			if err != nil {
-				t.Fatal(err)
-			}
-			got := map[string]float64{}
-			for rows.Next() {
-				var sex string
-				var n int64
-				if err := rows.Scan(&sex, &n); err != nil {
-					t.Fatal(err)
-				}
-				got[sex] = float64(n)
-			}
-			if err := rows.Err(); err != nil {
 				var refusal *pgconn.PgError
 				if !errors.As(err, &refusal) || refusal.Code != string(sqlstate.InvalidParameterValue) &&
 					refusal.Code != string(sqlstate.BudgetExhausted) {
@@ -96,4 +73,21 @@ func TestEveryMechanismThroughTheProxy(t *testing.T) {
 			t.Errorf("%s answered", kind)
 		}
 	}
+}
+
+// countsByName returns the numbers of a statement's second column by the names in its first.
+func countsByName(t *testing.T, c *pgx.Conn, sql string) (map[string]float64, error) {
+	t.Helper()
+	rows, err := c.Query(t.Context(), sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]float64{}
+	var name string
+	var n int64
+	_, err = pgx.ForEachRow(rows, []any{&name, &n}, func() error {
+		counts[name] = float64(n)
+		return nil
+	})
+	return counts, err
 }

@@ -34,6 +34,27 @@ func texts(t testing.TB, c *pgx.Conn, sql string, args ...any) (out []string) {
 	return out
 }
 
+// askedModes are statements that ask for modes, each with what it groups by and counts, and among which rows.
+var askedModes = []struct{ sql, groups, values, where string }{
+	{"SELECT mode() WITHIN GROUP (ORDER BY sex), pg_typeof(mode() WITHIN GROUP (ORDER BY sex)) FROM adult", "1",
+		"sex", "true"},
+	{"SELECT pg_catalog.mode() WITHIN GROUP (ORDER BY age < 60 DESC) AS younger, pg_typeof(mode() " +
+		"WITHIN GROUP (ORDER BY age < 60)) FROM adult a", "1", "age < 60", "true"},
+	{"SELECT (age / 40 * 40), mode() WITHIN GROUP (ORDER BY sex) FROM adult WHERE age BETWEEN 20 AND 79 " +
+		"GROUP BY 1 ORDER BY 1", "age / 40", "sex", "age BETWEEN 20 AND 79"},
+	{"SELECT sex, mode() WITHIN GROUP (ORDER BY sex) AS m FROM adult GROUP BY sex ORDER BY m", "sex", "sex",
+		"true"},
+	{"SELECT sex, mode() WITHIN GROUP (ORDER BY age > 60), grouping(sex) FROM adult GROUP BY ROLLUP (sex) " +
+		"ORDER BY sex", "sex", "age > 60", "true"},
+	{"SELECT DISTINCT mode() WITHIN GROUP (ORDER BY sex) FROM adult GROUP BY age > 60 ORDER BY mode() " +
+		"WITHIN GROUP (ORDER BY sex)", "age > 60", "sex", "true"},
+	{"SELECT 1 FROM adult HAVING mode() WITHIN GROUP (ORDER BY sex) = 'Male'", "1", "sex", "true"},
+	{"SELECT x, (SELECT mode() WITHIN GROUP (ORDER BY age / 60) FILTER (WHERE sex = 'Male') FROM adult) " +
+		"FROM generate_series(1, 2) AS x", "1", "age / 60", "sex = 'Male'"},
+	{"SELECT sex, count(*) > 0 FROM adult GROUP BY sex UNION ALL SELECT mode() " +
+		"WITHIN GROUP (ORDER BY sex), true FROM adult ORDER BY 1", "1", "sex", "true"},
+}
+
 // mode() is the value with the greatest noisy count, of PostgreSQL's type. Where the greatest count is 32 standard
 // deviations ahead of the next it is PostgreSQL's own: either count moves by 16 with probability 1e-9 at most (see
 // TestSecondMoments).
@@ -43,25 +64,7 @@ func TestMode(t *testing.T) {
 		"delta: 0.01,", "delta: 0.5,"}})
 	client, truth := f.connect(t), db.truth(t)
 	t.Run("as PostgreSQL", func(t *testing.T) {
-		for _, c := range []struct{ sql, groups, values, where string }{
-			{"SELECT mode() WITHIN GROUP (ORDER BY sex), pg_typeof(mode() WITHIN GROUP (ORDER BY sex)) FROM adult", "1",
-				"sex", "true"},
-			{"SELECT pg_catalog.mode() WITHIN GROUP (ORDER BY age < 60 DESC) AS younger, pg_typeof(mode() " +
-				"WITHIN GROUP (ORDER BY age < 60)) FROM adult a", "1", "age < 60", "true"},
-			{"SELECT (age / 40 * 40), mode() WITHIN GROUP (ORDER BY sex) FROM adult WHERE age BETWEEN 20 AND 79 " +
-				"GROUP BY 1 ORDER BY 1", "age / 40", "sex", "age BETWEEN 20 AND 79"},
-			{"SELECT sex, mode() WITHIN GROUP (ORDER BY sex) AS m FROM adult GROUP BY sex ORDER BY m", "sex", "sex",
-				"true"},
-			{"SELECT sex, mode() WITHIN GROUP (ORDER BY age > 60), grouping(sex) FROM adult GROUP BY ROLLUP (sex) " +
-				"ORDER BY sex", "sex", "age > 60", "true"},
-			{"SELECT DISTINCT mode() WITHIN GROUP (ORDER BY sex) FROM adult GROUP BY age > 60 ORDER BY mode() " +
-				"WITHIN GROUP (ORDER BY sex)", "age > 60", "sex", "true"},
-			{"SELECT 1 FROM adult HAVING mode() WITHIN GROUP (ORDER BY sex) = 'Male'", "1", "sex", "true"},
-			{"SELECT x, (SELECT mode() WITHIN GROUP (ORDER BY age / 60) FILTER (WHERE sex = 'Male') FROM adult) " +
-				"FROM generate_series(1, 2) AS x", "1", "age / 60", "sex = 'Male'"},
-			{"SELECT sex, count(*) > 0 FROM adult GROUP BY sex UNION ALL SELECT mode() " +
-				"WITHIN GROUP (ORDER BY sex), true FROM adult ORDER BY 1", "1", "sex", "true"},
-		} {
+		for _, c := range askedModes {
 			got, want := texts(t, client, c.sql), texts(t, truth, c.sql)
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("%s: %v, PostgreSQL's is %v", c.sql, got, want)

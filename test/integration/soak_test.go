@@ -45,16 +45,7 @@ type soak struct {
 // and nothing hangs. When the weather is good again everything works, and when all have left nothing remains: no
 // goroutine, no session of PostgreSQL's, and of budget what the answers cost, once each.
 func TestSoak(t *testing.T) {
-	lasts, idle := 8*time.Second, 150
-	if text := os.Getenv(soakEnv); text != "" {
-		var err error
-		if lasts, err = time.ParseDuration(text); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := fmt.Sscan(os.Getenv(soakIdleEnv), &idle); err != nil {
-			t.Fatal(err)
-		}
-	}
+	lasts, idle := soakSize(t)
 	cluster := pgcluster.StartTest(t, pgcluster.Options{MaxConnections: idle + 200})
 	loaded, err := adult.Load(t.Context(), cluster, "adult", adult.Options{})
 	if err != nil {
@@ -107,14 +98,37 @@ func TestSoak(t *testing.T) {
 		t.Errorf("never served were: %s", strings.Join(kinds, ", "))
 	}
 
-	// The weather is good: everybody is served.
+	releases := s.goodWeather(f, idle)
+	s.nothingLeft(cluster, file, releases)
+}
+
+// soakSize is how long the storm lasts, and how many clients are idle at its end.
+func soakSize(t *testing.T) (lasts time.Duration, idle int) {
+	t.Helper()
+	lasts, idle = 8*time.Second, 150
+	if text := os.Getenv(soakEnv); text != "" {
+		var err error
+		if lasts, err = time.ParseDuration(text); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fmt.Sscan(os.Getenv(soakIdleEnv), &idle); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return lasts, idle
+}
+
+// goodWeather looks whether everybody is served behind the storm, idle clients too, and told when the server stops. It
+// returns how many releases were charged.
+func (s *soak) goodWeather(f *fugu, idle int) (releases int) {
+	t := s.t
 	c := connect(t, (&fugu{address: f.address}).dsn("alice"))
 	for sql, want := range s.answers {
 		if got := rows(t, c, sql); got != want {
 			t.Errorf("%s\nanswered\n%s\nbefore it was\n%s", sql, got, want)
 		}
 	}
-	_, releases := spent(t, c)
+	_, releases = spent(t, c)
 	if releases < len(s.answers) {
 		t.Errorf("%d releases were charged; %d answers were given", releases, len(s.answers))
 	}
@@ -138,7 +152,7 @@ func TestSoak(t *testing.T) {
 			t.Fatalf("an idle client was told %q when the server stopped", rest)
 		}
 	}
-	s.nothingLeft(cluster, file, releases)
+	return releases
 }
 
 // protectedStatements is how many different statements on protected data the clients have.

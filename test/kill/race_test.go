@@ -22,6 +22,12 @@ const (
 	budget = 9.5 // at ε = 1 a statement
 )
 
+// asked is a statement with what came of it.
+type asked struct {
+	sql string
+	reply
+}
+
 // race has the racers ask at once, and returns what is wrong, with how many statements were answered, and how many
 // refused.
 func race(t *testing.T, environment ...string) (wrong []string, answered, refused int) {
@@ -36,10 +42,6 @@ func race(t *testing.T, environment ...string) (wrong []string, answered, refuse
 	}
 	t.Cleanup(other.Kill)
 
-	type asked struct {
-		sql string
-		reply
-	}
 	common := make([]string, racers/group)
 	for i := range common {
 		common[i] = s.statement()
@@ -60,6 +62,12 @@ func race(t *testing.T, environment ...string) (wrong []string, answered, refuse
 	close(start)
 	running.Wait()
 
+	return judge(t, s, replies)
+}
+
+// judge looks whether everybody was told the same, and no more was charged than the budget allows.
+func judge(t *testing.T, s *scene, replies [][2]asked) (wrong []string, answered, refused int) {
+	t.Helper()
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	b := s.read()
 	given := map[string]string{}

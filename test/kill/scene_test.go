@@ -155,7 +155,7 @@ func (s *scene) statement() string {
 
 // book is what the ledger says, which its own audit has found in order.
 type book struct {
-	entries []audit.Entry  // of charges
+	entries []audit.Entry   // of charges
 	answers []ledger.Answer // newest first
 
 	abandoned int // scans that were charged, and ended without an answer because the client left

@@ -1,6 +1,6 @@
 // Package auth decides who may come in: by a password (SCRAM, RFC 5802), by a client certificate, or by where a client
-// comes from. It also has what that rests on: the files of users, names and secrets, encryption towards clients, and the
-// patience with who guesses.
+// comes from. It also has what that rests on: the files of users, names and secrets, encryption towards clients, and
+// the patience with who guesses.
 //
 // A Method knows of a connection what a Client tells it, and no more of the protocol than the messages of SASL. What it
 // says, and in which order, is PostgreSQL's.
@@ -112,7 +112,8 @@ func (c *Certificates) Authenticate(ctx context.Context, l Client, user string) 
 		_, known = users[user]
 	}
 	if name == "" || !known || !(*c.names.Load()).are(name, user) {
-		return sqlstate.New(sqlstate.InvalidAuthorization, "certificate authentication failed for user \"%s\"", user).Ending()
+		return sqlstate.New(sqlstate.InvalidAuthorization, "certificate authentication failed for user \"%s\"", user).
+			Ending()
 	}
 	return nil
 }

@@ -28,14 +28,17 @@ func (s silent) RemoteAddr() net.Addr               { return s.from }
 func (s silent) Channel() *Channel                  { return s.channel }
 
 func TestTrustIsForThisMachine(t *testing.T) {
-	for address, want := range map[string]bool{"127.0.0.1:5": true, "127.9.9.9:5": true, "[::1]:5": true, "[::ffff:127.0.0.1]:5": true,
-		"192.0.2.1:5": false, "[2001:db8::1]:5": false, "[::ffff:192.0.2.1]:5": false, "0.0.0.0:5": false, "[fe80::1%lo]:5": false} {
+	for address, want := range map[string]bool{"127.0.0.1:5": true, "127.9.9.9:5": true, "[::1]:5": true,
+		"[::ffff:127.0.0.1]:5": true,
+		"192.0.2.1:5":          false, "[2001:db8::1]:5": false, "[::ffff:192.0.2.1]:5": false, "0.0.0.0:5": false,
+		"[fe80::1%lo]:5": false} {
 		a, err := net.ResolveTCPAddr("tcp", address)
 		if err != nil {
 			t.Fatal(err)
 		}
 		err = Trust{}.Authenticate(t.Context(), silent{from: a}, "alice")
-		if (err == nil) != want || err != nil && (!sqlstate.Is(err, sqlstate.InvalidAuthorization) || sqlstate.As(err).Message != `"trust" authentication failed for user "alice"`) {
+		if (err == nil) != want || err != nil && (!sqlstate.Is(err, sqlstate.InvalidAuthorization) ||
+			sqlstate.As(err).Message != `"trust" authentication failed for user "alice"`) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
@@ -44,12 +47,13 @@ func TestTrustIsForThisMachine(t *testing.T) {
 	}
 }
 
-// What is made up for a user that does not exist depends on the user and the secret, hardly on who else there is, and looks
-// like what there is.
+// What is made up for a user that does not exist depends on the user and the secret, hardly on who else there is, and
+// looks like what there is.
 func TestMadeUpVerifiers(t *testing.T) {
 	users := Users{}
 	add := func(i, iterations, salt int) {
-		users[fmt.Sprint("user", i)] = scram.StoredCredentials{KeyFactors: scram.KeyFactors{Salt: strings.Repeat("s", salt), Iters: iterations}, StoredKey: make([]byte, 32), ServerKey: make([]byte, 32)}
+		users[fmt.Sprint("user", i)] = scram.StoredCredentials{KeyFactors: scram.KeyFactors{Salt: strings.Repeat("s",
+			salt), Iters: iterations}, StoredKey: make([]byte, 32), ServerKey: make([]byte, 32)}
 	}
 	for i := range 50 {
 		add(i, 4096, 16)
@@ -90,7 +94,8 @@ func TestMadeUpVerifiers(t *testing.T) {
 			t.Fatalf("the salt of %s has changed", name)
 		}
 	}
-	// One in 51 of 1000 is to look like the new one: 19.6, of a binomial distribution; 60 has a probability below 1e-12.
+	// One in 51 of 1000 is to look like the new one: 19.6, of a binomial distribution; 60 has a probability below
+	// 1e-12.
 	if changed != like || changed == 0 || changed > 60 {
 		t.Errorf("%d of %d have changed, %d to the new form", changed, len(before), like)
 	}

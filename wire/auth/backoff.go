@@ -15,8 +15,8 @@ import (
 
 // backoff slows down who guesses passwords. Failures are counted by user and address together, so that nobody can lock
 // out a user who comes from elsewhere, and by address alone, with more patience, for who tries many users. Each count
-// falls with time. Beyond what is free, every answer has to wait, right or wrong, existing user or not: twice as long for
-// each failure more, up to maxWait; answers under the same count wait one after the other.
+// falls with time. Beyond what is free, every answer has to wait, right or wrong, existing user or not: twice as long
+// for each failure more, up to maxWait; answers under the same count wait one after the other.
 type backoff struct {
 	mu     sync.Mutex
 	counts *simplelru.LRU[backoffKey, *failures]
@@ -72,8 +72,9 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// wait holds back the answer to a guess as long as the failures before it deserve; a wrong one is a failure more, a right
-// one ends those of the user at the address. Who would have to wait behind too many others is refused, right or wrong.
+// wait holds back the answer to a guess as long as the failures before it deserve; a wrong one is a failure more, a
+// right one ends those of the user at the address. Who would have to wait behind too many others is refused, right or
+// wrong.
 func (b *backoff) wait(ctx context.Context, user string, from net.Addr, right bool) error {
 	place := network(from)
 	one, all := backoffKey{user, place}, backoffKey{from: place}
@@ -83,7 +84,8 @@ func (b *backoff) wait(ctx context.Context, user string, from net.Addr, right bo
 	answer := later(u.answer(ofUser, now), a.answer(ofAddress, now))
 	if answer.Sub(now) > 2*maxWait {
 		b.mu.Unlock()
-		return sqlstate.New(sqlstate.InvalidAuthorization, "too many failed logins of user \"%s\" from this address", user).
+		return sqlstate.New(sqlstate.InvalidAuthorization, "too many failed logins of user \"%s\" from this address",
+			user).
 			WithHint("Try again in a minute.").Ending()
 	}
 	if !right {
@@ -137,8 +139,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// network is where an address belongs: by itself for IPv4, by the /64 that one host is given for IPv6. The zero prefix is
-// for what has no IP address.
+// network is where an address belongs: by itself for IPv4, by the /64 that one host is given for IPv6. The zero prefix
+// is for what has no IP address.
 func network(a net.Addr) netip.Prefix {
 	at, err := netip.ParseAddrPort(a.String())
 	if err != nil {

@@ -112,7 +112,8 @@ func TestBackoffInParallel(t *testing.T) {
 
 // Who tries many users from one address is slowed down by the address: for IPv6 by its network.
 func TestBackoffByAddress(t *testing.T) {
-	for name, address := range map[string]func(i int) string{"IPv4": func(int) string { return "192.0.2.1:1" }, "IPv6": func(i int) string { return fmt.Sprintf("[2001:db8::%x]:1", i) },
+	for name, address := range map[string]func(i int) string{"IPv4": func(int) string { return "192.0.2.1:1" },
+		"IPv6":         func(i int) string { return fmt.Sprintf("[2001:db8::%x]:1", i) },
 		"IPv4 in IPv6": func(int) string { return "[::ffff:192.0.2.1]:1" }} {
 		c := newClocked()
 		for i := range 60 {

@@ -16,7 +16,8 @@ func FuzzUsers(f *testing.F) {
 		}
 		for name, u := range users {
 			if name == "" || u.Iters < 4096 || len(u.Salt) == 0 || len(u.StoredKey) != 32 || len(u.ServerKey) != 32 {
-				t.Errorf("accepted user %q with %d iterations and keys of %d and %d bytes", name, u.Iters, len(u.StoredKey), len(u.ServerKey))
+				t.Errorf("accepted user %q with %d iterations and keys of %d and %d bytes", name, u.Iters,
+					len(u.StoredKey), len(u.ServerKey))
 			}
 		}
 	})

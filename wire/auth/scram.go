@@ -39,9 +39,9 @@ type known struct {
 	likes []scram.KeyFactors // of all users, in order: what verifiers look like
 }
 
-// NewSCRAM takes the verifiers of a users file, and a secret from which it makes up those of users that do not exist. The
-// same secret must be used again after a restart, and by other proxies of the same users: who sees a salt change knows
-// that the user does not exist.
+// NewSCRAM takes the verifiers of a users file, and a secret from which it makes up those of users that do not exist.
+// The same secret must be used again after a restart, and by other proxies of the same users: who sees a salt change
+// knows that the user does not exist.
 func NewSCRAM(users Users, secret []byte) *SCRAM {
 	s := &SCRAM{secret: slices.Clone(secret), backoff: newBackoff()}
 	s.Replace(users)
@@ -63,7 +63,8 @@ func (s *SCRAM) Replace(users Users) {
 	s.users.Store(k)
 }
 
-// HoldBackBy replaces the way in which answers to guesses are held back. It is for tests, before the first client comes.
+// HoldBackBy replaces the way in which answers to guesses are held back. It is for tests, before the first client
+// comes.
 func (s *SCRAM) HoldBackBy(sleep func(context.Context, time.Duration) error) { s.backoff.sleep = sleep }
 
 // Secret gives a secret for NewSCRAM where none is kept: it stays the same as long as the users do.
@@ -75,9 +76,9 @@ func (u Users) Secret() []byte {
 	return h.Sum(nil)
 }
 
-// credentials finds a user's verifier. For a user that does not exist it makes one up that no password fits. Its salt is
-// always the same, and its form is that of the users' there are, at a place in their order that hardly moves when one
-// comes or goes. What is made up is so for every user, so that all take as long.
+// credentials finds a user's verifier. For a user that does not exist it makes one up that no password fits. Its salt
+// is always the same, and its form is that of the users' there are, at a place in their order that hardly moves when
+// one comes or goes. What is made up is so for every user, so that all take as long.
 func (k *known) credentials(secret []byte, user string) (c scram.StoredCredentials, exists bool) {
 	derive := func(label string) []byte {
 		m := hmac.New(sha256.New, secret)
@@ -111,30 +112,11 @@ func (s *SCRAM) Authenticate(ctx context.Context, c Client, user string) error {
 		binding = scram.ChannelBinding{Type: scram.ChannelBindingTLSServerEndpoint, Data: channel.Binding}
 		offer = []string{scramBound, scramPlain}
 	}
-	if err := c.Send(&pgproto3.AuthenticationSASL{AuthMechanisms: offer}); err != nil {
-		return err
-	}
-	body, err := c.Receive()
+	mechanism, first, err := firstMessage(c, offer)
 	if err != nil {
 		return err
 	}
-	mechanism, first, err := initialResponse(body)
-	switch {
-	case err != nil:
-		return err
-	case !slices.Contains(offer, mechanism):
-		return sqlstate.New(sqlstate.ProtocolViolation, "client selected an invalid SASL authentication mechanism").Ending()
-	case first == nil: // the client waits to be asked for its first message
-		if err := c.Send(&pgproto3.AuthenticationSASLContinue{}); err != nil {
-			return err
-		}
-		if first, err = c.Receive(); err != nil {
-			return err
-		}
-	}
-	if err := checkFlag(first, mechanism, len(offer) > 1); err != nil {
-		return err
-	}
+
 	conversation := server.NewConversationWithChannelBinding(binding)
 	challenge, err := conversation.Step(string(first))
 	if err != nil {
@@ -143,21 +125,15 @@ func (s *SCRAM) Authenticate(ctx context.Context, c Client, user string) error {
 	if err := c.Send(&pgproto3.AuthenticationSASLContinue{Data: []byte(challenge)}); err != nil {
 		return err
 	}
-	if body, err = c.Receive(); err != nil {
+	response, err := c.Receive()
+	if err != nil {
 		return err
 	}
-	nonce, _, _ := strings.Cut(challenge, ",")
-	final, err := conversation.Step(string(body))
-	switch {
-	case err != nil && final == scram.ErrChannelBindingsDontMatch && mechanism == scramBound:
-		return sqlstate.New(sqlstate.InvalidAuthorization, "SCRAM channel binding check failed").Ending()
-	case err != nil && final == scram.ErrChannelBindingsDontMatch:
-		return sqlstate.New(sqlstate.ProtocolViolation, "unexpected SCRAM channel-binding attribute in client-final-message").Ending()
-	case err != nil && final == scram.ErrOtherError && !bytes.Contains(body, []byte(","+nonce+",")):
-		return sqlstate.New(sqlstate.ProtocolViolation, "invalid SCRAM response").WithDetail("Nonce does not match.").Ending()
-	case err != nil && final != scram.ErrInvalidProof:
-		return malformed().Because(err)
+	final, err := conversation.Step(string(response))
+	if err != nil && final != scram.ErrInvalidProof {
+		return unfit(err, final, mechanism, challenge, response)
 	}
+
 	// From here on the client would learn whether it has the password.
 	right := conversation.Valid() && exists
 	if err := s.backoff.wait(ctx, user, c.RemoteAddr(), right); err != nil {
@@ -167,6 +143,50 @@ func (s *SCRAM) Authenticate(ctx context.Context, c Client, user string) error {
 		return c.Send(&pgproto3.AuthenticationSASLFinal{Data: []byte(final)})
 	}
 	return sqlstate.New(sqlstate.InvalidPassword, "password authentication failed for user \"%s\"", user).Ending()
+}
+
+// firstMessage offers mechanisms, and returns the one that the client takes with the first message of the exchange.
+func firstMessage(c Client, offer []string) (mechanism string, first []byte, err error) {
+	if err := c.Send(&pgproto3.AuthenticationSASL{AuthMechanisms: offer}); err != nil {
+		return "", nil, err
+	}
+	body, err := c.Receive()
+	if err != nil {
+		return "", nil, err
+	}
+	mechanism, first, err = initialResponse(body)
+	switch {
+	case err != nil:
+		return "", nil, err
+	case !slices.Contains(offer, mechanism):
+		return "", nil, sqlstate.New(sqlstate.ProtocolViolation,
+			"client selected an invalid SASL authentication mechanism").Ending()
+	case first == nil: // the client waits to be asked for its first message
+		if err := c.Send(&pgproto3.AuthenticationSASLContinue{}); err != nil {
+			return "", nil, err
+		}
+		if first, err = c.Receive(); err != nil {
+			return "", nil, err
+		}
+	}
+	return mechanism, first, checkFlag(first, mechanism, len(offer) > 1)
+}
+
+// unfit is PostgreSQL's error of a response that is no answer to the challenge, whatever the password is. final is what
+// the exchange has come to.
+func unfit(err error, final, mechanism, challenge string, response []byte) error {
+	nonce, _, _ := strings.Cut(challenge, ",")
+	switch {
+	case final == scram.ErrChannelBindingsDontMatch && mechanism == scramBound:
+		return sqlstate.New(sqlstate.InvalidAuthorization, "SCRAM channel binding check failed").Ending()
+	case final == scram.ErrChannelBindingsDontMatch:
+		return sqlstate.New(sqlstate.ProtocolViolation,
+			"unexpected SCRAM channel-binding attribute in client-final-message").Ending()
+	case final == scram.ErrOtherError && !bytes.Contains(response, []byte(","+nonce+",")):
+		return sqlstate.New(sqlstate.ProtocolViolation, "invalid SCRAM response").
+			WithDetail("Nonce does not match.").Ending()
+	}
+	return malformed().Because(err)
 }
 
 func malformed() *sqlstate.Error {
@@ -192,9 +212,16 @@ func initialResponse(body []byte) (mechanism string, first []byte, err error) {
 	return string(name), first, nil
 }
 
-// checkFlag looks at the beginning of a client's first message, where it says about channel binding that it uses it (p),
-// cannot (n), or could but thinks the server cannot (y). Where binding was offered, y means that somebody between has
-// taken the offer away (RFC 5802, section 6).
+// What a client says of channel binding, in the first byte of its first message (RFC 5802, section 7: gs2-cbind-flag).
+const (
+	flagBound     = 'p' // it uses it
+	flagNone      = 'n' // it cannot
+	flagUnoffered = 'y' // it could, but thinks that the server cannot
+)
+
+// checkFlag looks at the beginning of a client's first message, where it says about channel binding that it uses it
+// (p), cannot (n), or could but thinks the server cannot (y). Where binding was offered, y means that somebody between
+// has taken the offer away (RFC 5802, section 6).
 func checkFlag(first []byte, mechanism string, offered bool) error {
 	if len(first) == 0 {
 		return malformed().WithDetail("The message is empty.")
@@ -204,22 +231,28 @@ func checkFlag(first []byte, mechanism string, offered bool) error {
 	}
 	flag := first[0]
 	switch {
-	case flag != 'n' && flag != 'y' && flag != 'p':
+	case flag != flagNone && flag != flagUnoffered && flag != flagBound:
 		return malformed().WithDetail("Unexpected channel-binding flag \"%s\".", printable(flag))
-	case flag != 'p' && mechanism == scramBound:
-		return malformed().WithDetail("The client selected SCRAM-SHA-256-PLUS, but the SCRAM message does not include channel binding data.")
-	case flag == 'p' && mechanism != scramBound:
-		return malformed().WithDetail("The client selected SCRAM-SHA-256 without channel binding, but the SCRAM message includes channel binding data.")
-	case flag == 'y' && offered:
+	case flag != flagBound && mechanism == scramBound:
+		return malformed().WithDetail("The client selected SCRAM-SHA-256-PLUS, but the SCRAM message does not " +
+			"include channel binding data.")
+	case flag == flagBound && mechanism != scramBound:
+		return malformed().WithDetail("The client selected SCRAM-SHA-256 without channel binding, but the SCRAM " +
+			"message includes channel binding data.")
+	case flag == flagUnoffered && offered:
 		return sqlstate.New(sqlstate.InvalidAuthorization, "SCRAM channel binding negotiation error").
-			WithDetail("The client supports SCRAM channel binding but thinks the server does not.  However, this server does support channel binding.").Ending()
+			WithDetail("The client supports SCRAM channel binding but thinks the server does not.  However, this " +
+				"server does support channel binding.").Ending()
 	}
 	header, rest, _ := bytes.Cut(first, []byte(","))
-	if kind, ok := bytes.CutPrefix(header, []byte("p=")); ok && string(kind) != string(scram.ChannelBindingTLSServerEndpoint) {
-		return sqlstate.New(sqlstate.ProtocolViolation, "unsupported SCRAM channel-binding type \"%s\"", strings.ToValidUTF8(string(kind), "?")).Ending()
+	if kind, ok := bytes.CutPrefix(header, []byte("p=")); ok &&
+		string(kind) != string(scram.ChannelBindingTLSServerEndpoint) {
+		return sqlstate.New(sqlstate.ProtocolViolation, "unsupported SCRAM channel-binding type \"%s\"",
+			strings.ToValidUTF8(string(kind), "?")).Ending()
 	}
 	if bytes.HasPrefix(rest, []byte("a")) {
-		return sqlstate.New(sqlstate.FeatureNotSupported, "client uses authorization identity, but it is not supported").Ending()
+		return sqlstate.New(sqlstate.FeatureNotSupported,
+			"client uses authorization identity, but it is not supported").Ending()
 	}
 	if bytes.HasPrefix(rest, []byte(",m=")) {
 		return sqlstate.New(sqlstate.FeatureNotSupported, "client requires an unsupported SCRAM extension").Ending()

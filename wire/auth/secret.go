@@ -26,7 +26,8 @@ func KeptSecret(path string) ([]byte, error) {
 	}
 	secret, err := hex.DecodeString(strings.TrimSpace(string(text)))
 	if err != nil || len(secret) < 16 {
-		return nil, fmt.Errorf("reading the secret: %s does not hold 32 hexadecimal digits or more; remove it to have one made", path)
+		return nil, fmt.Errorf("reading the secret: %s does not hold 32 hexadecimal digits or more; remove it to "+
+			"have one made", path)
 	}
 	return secret, nil
 }

@@ -91,14 +91,15 @@ func keptSecret(path string) error {
 		open = 0o037
 	}
 	if !info.Mode().IsRegular() || info.Mode().Perm()&open != 0 {
-		return fmt.Errorf("private key file %s has group or world access: it must have permissions u=rw (0600) or less, or u=rw,g=r (0640) or less if root owns it", path)
+		return fmt.Errorf("private key file %s has group or world access: it must have permissions u=rw (0600) or "+
+			"less, or u=rw,g=r (0640) or less if root owns it", path)
 	}
 	return nil
 }
 
 // endPoint is the channel binding tls-server-end-point of a certificate (RFC 5929, section 4): its hash by the hash
-// function of its signature, or SHA-256 in the place of MD5 and SHA-1. Signatures that have no hash function of their own,
-// such as Ed25519, have no such binding.
+// function of its signature, or SHA-256 in the place of MD5 and SHA-1. Signatures that have no hash function of their
+// own, such as Ed25519, have no such binding.
 func endPoint(cert *x509.Certificate) []byte {
 	switch cert.SignatureAlgorithm {
 	case x509.MD5WithRSA, x509.SHA1WithRSA, x509.DSAWithSHA1, x509.ECDSAWithSHA1,
@@ -140,7 +141,8 @@ func (t *TLS) Admit(channel *Channel, user, database string) error {
 	if t == nil || !t.required || channel != nil {
 		return nil
 	}
-	return sqlstate.New(sqlstate.InvalidAuthorization, "connection for user \"%s\", database \"%s\" has no encryption", user, database).
+	return sqlstate.New(sqlstate.InvalidAuthorization, "connection for user \"%s\", database \"%s\" has no encryption",
+		user, database).
 		WithHint("This server requires TLS: connect with sslmode=require or a stronger one.").Ending()
 }
 

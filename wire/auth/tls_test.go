@@ -18,8 +18,10 @@ func TestEndPoint(t *testing.T) {
 	raw := []byte("certificate")
 	of256, of384, of512 := sha256.Sum256(raw), sha512.Sum384(raw), sha512.Sum512(raw)
 	for algorithm, want := range map[x509.SignatureAlgorithm][]byte{
-		x509.MD5WithRSA: of256[:], x509.SHA1WithRSA: of256[:], x509.ECDSAWithSHA1: of256[:], x509.SHA256WithRSA: of256[:], x509.SHA256WithRSAPSS: of256[:],
-		x509.SHA384WithRSA: of384[:], x509.ECDSAWithSHA384: of384[:], x509.SHA512WithRSAPSS: of512[:], x509.PureEd25519: nil, x509.UnknownSignatureAlgorithm: nil,
+		x509.MD5WithRSA: of256[:], x509.SHA1WithRSA: of256[:], x509.ECDSAWithSHA1: of256[:],
+		x509.SHA256WithRSA: of256[:], x509.SHA256WithRSAPSS: of256[:],
+		x509.SHA384WithRSA: of384[:], x509.ECDSAWithSHA384: of384[:], x509.SHA512WithRSAPSS: of512[:],
+		x509.PureEd25519: nil, x509.UnknownSignatureAlgorithm: nil,
 	} {
 		if got := endPoint(&x509.Certificate{Raw: raw, SignatureAlgorithm: algorithm}); !bytes.Equal(got, want) {
 			t.Errorf("%v: %x", algorithm, got)

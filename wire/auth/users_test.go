@@ -21,21 +21,22 @@ func TestParseUsers(t *testing.T) {
 		names []string
 		wrong []string // findings, by a part of each; all of them start with the file and line
 	}{
-		"empty":                {},
-		"one":                  {text: good, names: []string{"a"}},
-		"no newline at end":    {text: strings.TrimSpace(good), names: []string{"a"}},
-		"Windows line ends":    {text: strings.ReplaceAll(good, "\n", "\r\n"), names: []string{"a"}},
-		"comments and blanks":  {text: "; c\n# c\n\n  \t\n" + good, names: []string{"a"}},
-		"quotes in the name":   {text: `"a""b" "` + goodVerifier + `"`, names: []string{`a"b`}},
-		"spaces in the name":   {text: `"a b"	"` + goodVerifier + `"`, names: []string{"a b"}},
-		"no quotes":            {text: "a b", wrong: []string{"f:1: a line is"}},
-		"name alone":           {text: `"a"`, wrong: []string{"f:1: a line is"}},
-		"empty name":           {text: `"" "` + goodVerifier + `"`, wrong: []string{"f:1: a line is"}},
-		"something behind":     {text: strings.TrimSpace(good) + " x", wrong: []string{"f:1: a line is"}},
-		"plain password":       {text: `"a" "secret!"`, wrong: []string{`f:1: user "a": not a SCRAM`}},
-		"md5":                  {text: `"a" "md5abcdef"`, wrong: []string{`f:1: user "a": not a SCRAM`}},
-		"twice":                {text: good + good, wrong: []string{`f:2: user "a" comes twice`}},
-		"few iterations":       {text: strings.Replace(good, "4096", "4095", 1), wrong: []string{"f:1: ", "iterations"}},
+		"empty":               {},
+		"one":                 {text: good, names: []string{"a"}},
+		"no newline at end":   {text: strings.TrimSpace(good), names: []string{"a"}},
+		"Windows line ends":   {text: strings.ReplaceAll(good, "\n", "\r\n"), names: []string{"a"}},
+		"comments and blanks": {text: "; c\n# c\n\n  \t\n" + good, names: []string{"a"}},
+		"quotes in the name":  {text: `"a""b" "` + goodVerifier + `"`, names: []string{`a"b`}},
+		"spaces in the name":  {text: `"a b"	"` + goodVerifier + `"`, names: []string{"a b"}},
+		"no quotes":           {text: "a b", wrong: []string{"f:1: a line is"}},
+		"name alone":          {text: `"a"`, wrong: []string{"f:1: a line is"}},
+		"empty name":          {text: `"" "` + goodVerifier + `"`, wrong: []string{"f:1: a line is"}},
+		"something behind":    {text: strings.TrimSpace(good) + " x", wrong: []string{"f:1: a line is"}},
+		"plain password":      {text: `"a" "secret!"`, wrong: []string{`f:1: user "a": not a SCRAM`}},
+		"md5":                 {text: `"a" "md5abcdef"`, wrong: []string{`f:1: user "a": not a SCRAM`}},
+		"twice":               {text: good + good, wrong: []string{`f:2: user "a" comes twice`}},
+		"few iterations": {text: strings.Replace(good, "4096", "4095", 1),
+			wrong: []string{"f:1: ", "iterations"}},
 		"many iterations":      {text: strings.Replace(good, "4096", "10000001", 1), wrong: []string{"iterations"}},
 		"iterations, no digit": {text: strings.Replace(good, "4096", "x", 1), wrong: []string{"iterations"}},
 		"no salt":              {text: strings.Replace(good, salt16, "", 1), wrong: []string{"base64"}},
@@ -51,27 +52,34 @@ func TestParseUsers(t *testing.T) {
 				t.Fatalf("got %v, want %q", err, c.wrong)
 			}
 			if err != nil {
-				for _, want := range c.wrong {
-					if !strings.Contains(err.Error(), want) {
-						t.Errorf("got %v, want %q", err, want)
-					}
-				}
-				for _, secret := range []string{"secret!", "md5abcdef", key32} {
-					if strings.Contains(err.Error(), secret) {
-						t.Errorf("the error repeats %q", secret)
-					}
-				}
+				findings(t, err, c.wrong)
 				return
 			}
 			if len(users) != len(c.names) {
 				t.Errorf("got %d users", len(users))
 			}
 			for _, n := range c.names {
-				if u := users[n]; u.Iters != 4096 || u.Salt != strings.Repeat("s", 16) || string(u.StoredKey) != strings.Repeat("k", 32) || string(u.ServerKey) != strings.Repeat("k", 32) {
+				if u := users[n]; u.Iters != 4096 || u.Salt != strings.Repeat("s", 16) ||
+					string(u.StoredKey) != strings.Repeat("k", 32) || string(u.ServerKey) != strings.Repeat("k", 32) {
 					t.Errorf("user %q: %+v", n, u)
 				}
 			}
 		})
+	}
+}
+
+// findings checks that an error says what is wrong, and nothing of what is secret.
+func findings(t *testing.T, err error, wrong []string) {
+	t.Helper()
+	for _, want := range wrong {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	for _, secret := range []string{"secret!", "md5abcdef", key32} {
+		if strings.Contains(err.Error(), secret) {
+			t.Errorf("the error repeats %q", secret)
+		}
 	}
 }
 
@@ -82,14 +90,16 @@ func TestReadUsers(t *testing.T) {
 }
 
 func TestCertificateNames(t *testing.T) {
-	names, err := ParseNames("f", "# who is who\n\"alice@example.com\" \"alice\"\n\"robot\" \"alice\"\n\"robot\" \"b\"\"ob\"\n")
+	names, err := ParseNames("f",
+		"# who is who\n\"alice@example.com\" \"alice\"\n\"robot\" \"alice\"\n\"robot\" \"b\"\"ob\"\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		cert, user string
 		is         bool
-	}{{"alice@example.com", "alice", true}, {"robot", "alice", true}, {"robot", `b"ob`, true}, {"alice", "alice", false}, {"Robot", "alice", false}, {"robot", "robot", false}} {
+	}{{"alice@example.com", "alice", true}, {"robot", "alice", true}, {"robot", `b"ob`, true},
+		{"alice", "alice", false}, {"Robot", "alice", false}, {"robot", "robot", false}} {
 		if names.are(c.cert, c.user) != c.is {
 			t.Errorf("%s is %s: %v", c.cert, c.user, !c.is)
 		}
@@ -98,7 +108,8 @@ func TestCertificateNames(t *testing.T) {
 		t.Error("without a file each name is its own user; in an empty one there is none")
 	}
 	_, err = ParseNames("f", "x\n\"a\" \"\"\n\"a\" \""+strings.Repeat("u", 64)+"\"\n")
-	if err == nil || strings.Count(err.Error(), "\n") != 2 || !slices.ContainsFunc(strings.Split(err.Error(), "\n"), func(l string) bool { return strings.HasPrefix(l, "f:3: ") }) {
+	if err == nil || strings.Count(err.Error(), "\n") != 2 || !slices.ContainsFunc(strings.Split(err.Error(), "\n"),
+		func(l string) bool { return strings.HasPrefix(l, "f:3: ") }) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -96,20 +96,8 @@ func newWorld(ctx context.Context, binary, dir string, s suite, twins bool) (_ *
 		if err != nil {
 			return nil, fmt.Errorf("the certificates of %s: %w", s.name, err)
 		}
-		shown := map[string]string{"server.crt": c.server, "server.key": c.key, "root.crt": c.authority}
-		maps.Copy(files, shown)
-		settings["ssl"], settings["ssl_ca_file"] = "on", "root.crt"
-		for name, text := range shown {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-				return nil, err
-			}
-		}
-		tls := fmt.Sprintf("certificate: %q, key: %q, client_ca: %q}", filepath.Join(dir, "server.crt"),
-			filepath.Join(dir, "server.key"), filepath.Join(dir, "root.crt"))
-		fugus = map[door]sides.Config{
-			byPassword:    {TLS: "{mode: prefer, " + tls},
-			encrypted:     {TLS: "{mode: require, " + tls, Auth: "{method: trust}"},
-			byCertificate: {TLS: "{mode: require, " + tls, Auth: "{method: cert}"},
+		if fugus, err = certified(dir, c, files, settings); err != nil {
+			return nil, err
 		}
 	}
 	var clusters [2]*pgcluster.Cluster
@@ -161,6 +149,25 @@ func newWorld(ctx context.Context, binary, dir string, s suite, twins bool) (_ *
 		w.through.doors[to] = proxy.Side(s.role, s.password, s.database)
 	}
 	return w, nil
+}
+
+// certified has the servers show the certificates of a suite, and returns a Fugu for each way in.
+func certified(dir string, c certificates, files, settings map[string]string) (map[door]sides.Config, error) {
+	shown := map[string]string{"server.crt": c.server, "server.key": c.key, "root.crt": c.authority}
+	maps.Copy(files, shown)
+	settings["ssl"], settings["ssl_ca_file"] = "on", "root.crt"
+	for name, text := range shown {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	tls := fmt.Sprintf("certificate: %q, key: %q, client_ca: %q}", filepath.Join(dir, "server.crt"),
+		filepath.Join(dir, "server.key"), filepath.Join(dir, "root.crt"))
+	return map[door]sides.Config{
+		byPassword:    {TLS: "{mode: prefer, " + tls},
+		encrypted:     {TLS: "{mode: require, " + tls, Auth: "{method: trust}"},
+		byCertificate: {TLS: "{mode: require, " + tls, Auth: "{method: cert}"},
+	}, nil
 }
 
 // prepare makes a suite's database and roles. The result is their verifiers, as a users file, and the server's

@@ -79,37 +79,62 @@ func (s scatter) fitTo(a analyst, reference string, levels int) fitted {
 			", generate_series(1, 20) g) s")
 	}
 	rows, train, judge := f.compare(a, made), invented("train"), invented("judge")
-	leaf := func(row []bool) int {
-		n := 0
-		for l := range levels {
-			n *= 2
-			if row[pair(2*l, 2*l+1)] {
-				n++
-			}
+	chosen := choose(byLeaf(rows, levels), byLeaf(train, levels))
+	met := 0
+	for _, r := range judge {
+		if c := chosen[leaf(r, levels)]; c[0] >= 0 && (r[c[0]] || r[c[1]]) {
+			met++
 		}
-		return n
 	}
-	type set = []uint64
-	by := func(rows [][]bool) [][]set {
-		of, members := make([][]set, 1<<levels), make([][][]bool, 1<<levels)
-		for _, r := range rows {
-			members[leaf(r)] = append(members[leaf(r)], r)
+	f.share = float64(met) / float64(len(judge))
+	f.where = tree(chosen, levels, 0, 0)
+	if fits.of == nil {
+		fits.of = map[string]fitted{}
+	}
+	fits.of[name] = f
+	return f
+}
+
+// leaf is the leaf of a tree of so many levels that a row comes to.
+func leaf(row []bool, levels int) int {
+	n := 0
+	for l := range levels {
+		n *= 2
+		if row[pair(2*l, 2*l+1)] {
+			n++
 		}
-		for l, list := range members {
-			for p := range coins * coins {
-				s := make(set, (len(list)+63)/64)
-				for i, r := range list {
-					if r[p] {
-						s[i/64] |= 1 << (i % 64)
-					}
+	}
+	return n
+}
+
+// rowSet is a set of rows, a bit each.
+type rowSet = []uint64
+
+// byLeaf returns which of the rows in each leaf meet each comparison.
+func byLeaf(rows [][]bool, levels int) [][]rowSet {
+	of, members := make([][]rowSet, 1<<levels), make([][][]bool, 1<<levels)
+	for _, r := range rows {
+		n := leaf(r, levels)
+		members[n] = append(members[n], r)
+	}
+	for l, list := range members {
+		for p := range coins * coins {
+			s := make(rowSet, (len(list)+63)/64)
+			for i, r := range list {
+				if r[p] {
+					s[i/64] |= 1 << (i % 64)
 				}
-				of[l] = append(of[l], s)
 			}
+			of[l] = append(of[l], s)
 		}
-		return of
 	}
-	real, model := by(rows), by(train)
-	chosen := make([][2]int, 1<<levels)
+	return of
+}
+
+// choose takes for each leaf the two comparisons that no row of the reference meets, and most of the made-up ones; -1
+// where there are none.
+func choose(real, made [][]rowSet) [][2]int {
+	chosen := make([][2]int, len(real))
 	for l := range chosen {
 		chosen[l] = [2]int{-1, -1}
 		var free []int // comparisons that no row of the reference in this leaf meets
@@ -126,8 +151,8 @@ func (s scatter) fitTo(a analyst, reference string, levels int) fitted {
 		for i, p := range free {
 			for _, q := range free[i:] {
 				n := 0
-				for w := range model[l][p] {
-					n += bits.OnesCount64(model[l][p][w] | model[l][q][w])
+				for w := range made[l][p] {
+					n += bits.OnesCount64(made[l][p][w] | made[l][q][w])
 				}
 				if n > most {
 					most, chosen[l] = n, [2]int{p, q}
@@ -135,31 +160,20 @@ func (s scatter) fitTo(a analyst, reference string, levels int) fitted {
 			}
 		}
 	}
-	met := 0
-	for _, r := range judge {
-		if c := chosen[leaf(r)]; c[0] >= 0 && (r[c[0]] || r[c[1]]) {
-			met++
-		}
-	}
-	f.share = float64(met) / float64(len(judge))
+	return chosen
+}
+
+// tree is the condition in SQL: from a level on, where so much of the leaf is known.
+func tree(chosen [][2]int, levels, level, l int) string {
 	text := func(p int) string { return fmt.Sprintf("c%d < c%d", p/coins, p%coins) }
-	var tree func(level, l int) string
-	tree = func(level, l int) string {
-		if level == levels {
-			if chosen[l][0] < 0 {
-				return "false"
-			}
-			return text(chosen[l][0]) + " OR " + text(chosen[l][1])
+	if level == levels {
+		if chosen[l][0] < 0 {
+			return "false"
 		}
-		return "CASE WHEN " + text(pair(2*level, 2*level+1)) + " THEN " + tree(level+1, 2*l+1) + " ELSE " +
-			tree(level+1, 2*l) + " END"
+		return text(chosen[l][0]) + " OR " + text(chosen[l][1])
 	}
-	f.where = tree(0, 0)
-	if fits.of == nil {
-		fits.of = map[string]fitted{}
-	}
-	fits.of[name] = f
-	return f
+	return "CASE WHEN " + text(pair(2*level, 2*level+1)) + " THEN " + tree(chosen, levels, level+1, 2*l+1) + " ELSE " +
+		tree(chosen, levels, level+1, 2*l) + " END"
 }
 
 func pair(a, b int) int { return a*coins + b }

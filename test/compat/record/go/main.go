@@ -51,6 +51,22 @@ type BO struct {
 }
 
 func main() {
+	askGorm()
+	db, err := sql.Open("pgx", dsn)
+	check(err)
+	db.SetMaxOpenConns(1)
+	askBun(bun.NewDB(db, pgdialect.New()))
+	askGoqu(db)
+	askSquirrel(db)
+}
+
+func check(err error) {
+	if err != nil {
+		fmt.Println(err)
+	}
+}
+
+func askGorm() {
 	g, err := gorm.Open(postgres.Open(dsn), &gorm.Config{Logger: logger.Default.LogMode(logger.Silent)})
 	if err != nil {
 		panic(err)
@@ -89,18 +105,13 @@ func main() {
 	label("gorm scan sum")
 	var f float64
 	O().Where("status <> ?", "returned").Select("COALESCE(SUM(amount),0)").Scan(&f)
-	db, _ := sql.Open("pgx", dsn)
-	db.SetMaxOpenConns(1)
-	b := bun.NewDB(db, pgdialect.New())
+}
+
+func askBun(b *bun.DB) {
 	ctx := context.Background()
-	lb := func(s string) { db.Exec("SELECT '## " + s + "'") }
-	check := func(err error) {
-		if err != nil {
-			fmt.Println(err)
-		}
-	}
+	lb := func(s string) { b.Exec("SELECT '## " + s + "'") }
 	lb("bun count")
-	_, err = b.NewSelect().Model((*BO)(nil)).Where("status = ?", "open").Count(ctx)
+	_, err := b.NewSelect().Model((*BO)(nil)).Where("status = ?", "open").Count(ctx)
 	check(err)
 	var m []map[string]interface{}
 	lb("bun group")
@@ -122,18 +133,24 @@ func main() {
 	lb("bun group count")
 	_, err = b.NewSelect().Model((*BO)(nil)).Column("country").Group("country").Count(ctx)
 	check(err)
+}
+
+// ask sends a statement that a builder has made, behind its label.
+func ask(db *sql.DB, label, sql string, args []any, err error) {
+	check(err)
+	db.Exec("SELECT '## " + label + "'")
+	r, err := db.Query(sql, args...)
+	check(err)
+	if r != nil {
+		r.Close()
+	}
+}
+
+func askGoqu(db *sql.DB) {
 	d := goqu.Dialect("postgres")
-	run := func(l string, s interface {
-		ToSQL() (string, []interface{}, error)
-	}) {
-		lb(l)
-		q, a, e := s.ToSQL()
-		check(e)
-		r, e := db.Query(q, a...)
-		check(e)
-		if r != nil {
-			r.Close()
-		}
+	run := func(label string, s *goqu.SelectDataset) {
+		sql, args, err := s.ToSQL()
+		ask(db, label, sql, args, err)
 	}
 	run("goqu group", d.From("orders").Prepared(true).Select("country", goqu.COUNT("*").As("n"),
 		goqu.SUM("amount").As("total")).Where(goqu.C("status").In("new", "open"),
@@ -148,22 +165,19 @@ func main() {
 		goqu.C("note").ILike("%call%")), goqu.C("quantity").Between(goqu.Range(2, 5))))
 	run("goqu from", d.From(d.From("orders").Select("country", goqu.COUNT("*").As("n")).GroupBy("country").As(
 		"t")).Select(goqu.AVG("n")))
+}
+
+func askSquirrel(db *sql.DB) {
 	P := sq.StatementBuilder.PlaceholderFormat(sq.Dollar)
-	rs2 := func(l string, s sq.SelectBuilder) {
-		lb(l)
-		q, a, e := s.ToSql()
-		check(e)
-		r, e := db.Query(q, a...)
-		check(e)
-		if r != nil {
-			r.Close()
-		}
+	run := func(label string, s sq.SelectBuilder) {
+		sql, args, err := s.ToSql()
+		ask(db, label, sql, args, err)
 	}
-	rs2("squirrel group", P.Select("country", "COUNT(*) AS n", "AVG(amount)").From("orders").Where(
+	run("squirrel group", P.Select("country", "COUNT(*) AS n", "AVG(amount)").From("orders").Where(
 		sq.Eq{"status": []string{"new", "open"}, "is_paid": true}).Where(sq.GtOrEq{"quantity": 2}).GroupBy(
 		"country").Having("COUNT(*) > ?", 100).OrderBy("country").Limit(3).Offset(1))
-	rs2("squirrel or", P.Select("COUNT(*)").From("orders o").LeftJoin("products p ON p.id = o.product_id").Where(
+	run("squirrel or", P.Select("COUNT(*)").From("orders o").LeftJoin("products p ON p.id = o.product_id").Where(
 		sq.Or{sq.Eq{"o.rating": nil}, sq.And{sq.Eq{"p.category": "Seat"}, sq.NotEq{"o.status": "returned"}}}))
-	rs2("squirrel from", P.Select("AVG(n)").FromSelect(sq.Select("country", "COUNT(*) AS n").From("orders").GroupBy(
+	run("squirrel from", P.Select("AVG(n)").FromSelect(sq.Select("country", "COUNT(*) AS n").From("orders").GroupBy(
 		"country"), "t"))
 }

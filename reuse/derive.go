@@ -1,13 +1,13 @@
-package pipeline
+package reuse
 
 import (
 	"math"
 	"slices"
 
-	"fugu/blue"
 	"fugu/mechanism"
 	"fugu/planner"
 	"fugu/quote"
+	"fugu/reuse/blue"
 )
 
 // maxGrid bounds the combinations of public values by which cells are compared.
@@ -29,14 +29,14 @@ type derivation struct {
 	outside func(column string) (float64, error)
 }
 
-// derived is an estimate of one component.
-type derived struct {
+// Derived is an estimate of one component.
+type Derived struct {
 	mechanism.Estimate
 	Outside float64 // what rows without public values may add to its error, as a root mean square
 }
 
 // SD is the error: the root of the mean square.
-func (d derived) sd() float64 { return math.Hypot(d.Error.SD(), d.Outside) }
+func (d Derived) SD() float64 { return math.Hypot(d.Error.SD(), d.Outside) }
 
 // grid is the combinations of the public values of some axes.
 type grid struct {
@@ -87,9 +87,9 @@ func (g grid) cells(l *quote.Layer) []int {
 	return out
 }
 
-// solve returns the best estimates that there are, one for each cell that has points: from all sources together, or from one
-// that is enough; nil where they do not determine all of the cells.
-func (d *derivation) solve() (best map[int]derived, err error) {
+// solve returns the best estimates that there are, one for each cell that has points: from all sources together, or
+// from one that is enough; nil where they do not determine all of the cells.
+func (d *derivation) solve() (best map[int]Derived, err error) {
 	sets := [][]source{d.sources}
 	for i := range d.sources {
 		sets = append(sets, d.sources[i:i+1])
@@ -102,7 +102,7 @@ func (d *derivation) solve() (best map[int]derived, err error) {
 		}
 		total := 0.0
 		for _, e := range found {
-			total += e.sd() * e.sd()
+			total += e.SD() * e.SD()
 		}
 		if found != nil && total < least {
 			best, least = found, total
@@ -112,7 +112,7 @@ func (d *derivation) solve() (best map[int]derived, err error) {
 }
 
 // from makes the estimates of these sources, as many of them as there is room for.
-func (d *derivation) from(sources []source) (map[int]derived, error) {
+func (d *derivation) from(sources []source) (map[int]Derived, error) {
 	t := d.of.Over.Table
 	g, ok := grid{points: [][]planner.Value{nil}}.over(t, d.of.Axes)
 	if !ok {
@@ -131,12 +131,12 @@ func (d *derivation) from(sources []source) (map[int]derived, error) {
 	}
 	list, parts := values(g, used)
 	design, classOf := blue.NewDesign(len(list), parts, len(g.points))
-	weigh, ok := d.weigher(design, used, list)
+	weigh, ok := d.bestWeights(design, used, list)
 	if !ok {
 		return nil, nil
 	}
 	own := g.cells(d.of)
-	out := map[int]derived{}
+	out := map[int]Derived{}
 	for cell, k := range d.of.Values[d.name] {
 		if k < 0 || !slices.Contains(own, cell) {
 			continue
@@ -149,12 +149,13 @@ func (d *derivation) from(sources []source) (map[int]derived, error) {
 		if !ok {
 			return nil, nil
 		}
-		var e derived
+		var e Derived
 		reach := make([]float64, len(used)) // of each source, its greatest weight
 		for n, v := range list {
 			if w[n] != 0 {
 				reach[v.source] = math.Max(reach[v.source], math.Abs(w[n]))
-				e.Of = append(e.Of, mechanism.Share{Release: used[v.source].answer, Component: v.component, Weight: w[n]})
+				share := mechanism.Share{Release: used[v.source].answer, Component: v.component, Weight: w[n]}
+				e.Of = append(e.Of, share)
 			}
 		}
 		e.Error = d.mixture(e.Of)
@@ -191,9 +192,12 @@ func values(g grid, used []source) (list []value, parts []blue.Partition) {
 	return list, parts
 }
 
-// weigher returns what finds the weights of the best estimate of a sum over classes. Of one source alone each class is one
-// value, and there is nothing to choose.
-func (d *derivation) weigher(design blue.Design, used []source, list []value) (func(classes []int) ([]float64, bool), bool) {
+// weigher finds the weight of each value in an estimate of the sum over classes; false: they do not determine it.
+type weigher func(classes []int) ([]float64, bool)
+
+// bestWeights returns what finds the weights of the best estimate of a sum over classes. Of one source alone each class
+// is one value, and there is nothing to choose.
+func (d *derivation) bestWeights(design blue.Design, used []source, list []value) (weigher, bool) {
 	if len(used) == 1 {
 		return func(classes []int) ([]float64, bool) {
 			w := make([]float64, len(list))
@@ -233,9 +237,9 @@ func (d *derivation) mixture(shares []mechanism.Share) (out mechanism.Mixture) {
 	return out
 }
 
-// beyond bounds what rows may add to the error whose value on an axis is not public. They are treated as some public value
-// is where the cell and all that it is made of ask the same about the axis, and nothing about it with others. Elsewhere the
-// cell may have them or not, and so each source by its weight; grouped by the axis itself they do not.
+// beyond bounds what rows may add to the error whose value on an axis is not public. They are treated as some public
+// value is where the cell and all that it is made of ask the same about the axis, and nothing about it with others.
+// Elsewhere the cell may have them or not, and so each source by its weight; grouped by the axis itself they do not.
 func (d *derivation) beyond(axes []string, used []source, reach []float64) (float64, error) {
 	total := 0.0
 	for _, a := range axes {

@@ -1,0 +1,192 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fugu/parser"
+	"fugu/parser/shadow"
+	"fugu/policy"
+	"fugu/upstream"
+)
+
+// loadShadows reads what the shadows of the protected tables need: their oids, those of the databases beside this one
+// that hold some too, and the columns that the catalog's relations have in this version of PostgreSQL.
+func (s *Snapshot) loadShadows(ctx context.Context, reader *upstream.Reader, beside []string) (err error) {
+	var databases []shadow.Database
+	for _, name := range beside {
+		rows, err := reader.Query(ctx, "SELECT oid FROM pg_database WHERE datname = $1", [][]byte{[]byte(name)}, nil)
+		if err != nil || len(rows) != 1 {
+			return errors.Join(fmt.Errorf("reading the oid of database %s", name), err)
+		}
+		oid, err := strconv.ParseUint(rows[0][0].Text, 10, 32)
+		if err != nil {
+			return fmt.Errorf("reading the oid of database %s: %w", name, err)
+		}
+		databases = append(databases, shadow.Database{Name: name, OID: uint32(oid)})
+	}
+
+	var roots []shadow.Root
+	for _, t := range s.Tables {
+		root, err := rootOf(ctx, reader, t.Table.Schema, t.Table.Name)
+		if err != nil {
+			return err
+		}
+		root.Rows, root.Twin = t.Table.Rows, t.Table.Twin
+		roots = append(roots, root)
+	}
+
+	names := "{" + strings.Join(shadow.Relations(), ",") + "}"
+	rows, err := reader.Query(ctx, `SELECT w.name, a.attname, format_type(a.atttypid, a.atttypmod)
+	  FROM unnest($1::text[]) AS w(name) JOIN pg_attribute a ON a.attrelid = to_regclass('pg_catalog.' || w.name)
+	  WHERE a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attrelid, a.attnum`, [][]byte{[]byte(names)}, nil)
+	if err != nil {
+		return fmt.Errorf("reading the columns of the catalog's relations: %w", err)
+	}
+	columns := map[string][]shadow.Column{}
+	for _, r := range rows {
+		columns[r[0].Text] = append(columns[r[0].Text], shadow.Column{Name: r[1].Text, Type: r[2].Text})
+	}
+	s.Masks, err = shadow.New(roots, columns, databases...)
+	return err
+}
+
+// rootOf finds the OID of a relation.
+func rootOf(ctx context.Context, reader *upstream.Reader, schema, name string) (shadow.Root, error) {
+	quoted := Quoted(policy.QualifiedName{Schema: schema, Name: name})
+	out := shadow.Root{Schema: schema, Name: name}
+	rows, err := reader.Query(ctx, "SELECT to_regclass($1)::oid", [][]byte{[]byte(quoted)}, nil)
+	if err != nil {
+		return out, fmt.Errorf("reading the oid of %s: %w", quoted, err)
+	}
+	oid, err := strconv.ParseUint(rows[0][0].Text, 10, 32)
+	if err != nil {
+		return out, fmt.Errorf("reading the oid of %s: %w", quoted, err)
+	}
+	out.OID = uint32(oid)
+	return out, nil
+}
+
+var _ parser.Shadower = (*Snapshot)(nil)
+
+// Shadows are what stands between clients and the catalog's values that depend on protected rows.
+func (s *Snapshot) Shadows() *shadow.Shadows { return s.Masks }
+
+// writableViews are the views of information_schema with their queries, but those over what not everybody may read.
+const writableViews = `SELECT c.relname, pg_get_viewdef(c.oid) FROM pg_class c
+	WHERE c.relnamespace = 'information_schema'::regnamespace AND c.relkind = 'v'
+	  AND NOT EXISTS (SELECT FROM pg_rewrite r
+	      JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+	        AND d.refclassid = 'pg_class'::regclass
+	    WHERE r.ev_class = c.oid AND d.refobjid NOT IN (c.oid, 'pg_authid'::regclass)
+	      AND NOT has_table_privilege('public', d.refobjid, 'SELECT'))`
+
+// loadIntrospection reads what information_schema's views are made of, so that they can show the protected tables, and
+// the views over them. A view that reads what not everybody may read cannot be written out for the guest; but pg_authid
+// is read as pg_roles.
+func (s *Snapshot) loadIntrospection(ctx context.Context, reader *upstream.Reader) error {
+	var tables []shadow.Root
+	for _, t := range s.Tables {
+		root, err := rootOf(ctx, reader, t.Table.Schema, t.Table.Name)
+		if err != nil {
+			return err
+		}
+		tables = append(tables, root)
+	}
+	for _, v := range s.views {
+		root, err := rootOf(ctx, reader, v.Schema, v.Name)
+		if err != nil {
+			return err
+		}
+		tables = append(tables, root)
+	}
+
+	rows, err := reader.Query(ctx, writableViews, nil, nil)
+	if err != nil {
+		return fmt.Errorf("reading the views of information_schema: %w", err)
+	}
+	definitions := map[string]string{}
+	for _, r := range rows {
+		definitions[r[0].Text] = r[1].Text
+	}
+	s.listing, err = shadow.NewIntrospection(tables, definitions)
+	return err
+}
+
+var _ parser.Introspector = (*Snapshot)(nil)
+
+// Introspection is what shows protected tables to those who ask what there is.
+func (s *Snapshot) Introspection() *shadow.Introspection { return s.listing }
+
+// loadHidden finds the columns that twins leave out, so that their tables show without them.
+func (s *Snapshot) loadHidden(ctx context.Context, reader *upstream.Reader) error {
+	if !slices.ContainsFunc(s.Tables, func(t *Protected) bool { return t.Table.Twin }) {
+		return nil
+	}
+	var tables []shadow.HiddenColumns
+	for _, t := range s.Tables {
+		if !t.Table.Twin || len(t.Config.Twin.Drop) == 0 {
+			continue
+		}
+		h, err := t.droppedColumns(ctx, reader)
+		if err != nil {
+			return err
+		}
+		tables = append(tables, h)
+	}
+
+	rows, err := reader.Query(ctx, `SELECT attname FROM pg_attribute
+	  WHERE attrelid = 'pg_catalog.pg_attribute'::regclass AND attnum > 0 AND NOT attisdropped
+	  ORDER BY attnum`, nil, nil)
+	if err != nil {
+		return fmt.Errorf("reading the columns of pg_attribute: %w", err)
+	}
+	var attributes []string
+	for _, r := range rows {
+		attributes = append(attributes, r[0].Text)
+	}
+	if s.hidden, err = shadow.NewHidden(tables, attributes); err != nil {
+		return err
+	}
+	for _, name := range s.hidden.HidingRelations() {
+		s.watch(name)
+	}
+	return nil
+}
+
+// droppedColumns are those that the table's twin leaves out.
+func (t *Protected) droppedColumns(ctx context.Context, reader *upstream.Reader) (out shadow.HiddenColumns, err error) {
+	names := t.Config.Twin.Drop
+	rows, err := reader.Query(ctx, `SELECT attrelid::text, attnum::text FROM pg_attribute
+	  WHERE attrelid = to_regclass($1) AND attname = ANY ($2::text[]) AND attnum > 0 AND NOT attisdropped`,
+		[][]byte{[]byte(Quoted(t.Config.Qualified())), textArray(names)}, nil)
+	if err != nil {
+		return out, fmt.Errorf("reading the columns that the twin of %s leaves out: %w", t.Table, err)
+	}
+	if len(rows) != len(names) {
+		at := t.Config.Twin.At
+		return out, fmt.Errorf("%s:%d:%d: table %s: twin.drop names columns that it does not have",
+			t.Policy.Source, at.Line, at.Column, t.Table)
+	}
+	for _, r := range rows {
+		oid, err := strconv.ParseUint(r[0].Text, 10, 32)
+		if err != nil {
+			return out, fmt.Errorf("reading the oid of %s: %w", t.Table, err)
+		}
+		number, err := strconv.Atoi(r[1].Text)
+		if err != nil {
+			return out, fmt.Errorf("reading the columns that the twin of %s leaves out: %w", t.Table, err)
+		}
+		out.OID, out.Numbers = uint32(oid), append(out.Numbers, number)
+	}
+	return out, nil
+}
+
+var _ parser.Hider = (*Snapshot)(nil)
+
+// Hidden are the columns that tables show without, as their twins have none.
+func (s *Snapshot) Hidden() *shadow.Hidden { return s.hidden }

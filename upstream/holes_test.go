@@ -1,0 +1,198 @@
+package upstream
+
+import (
+	"fmt"
+	"testing"
+)
+
+// hole is one that CheckGuest finds.
+type hole struct {
+	name  string
+	setup string
+	want  []string // expressions, one for each finding; none: no hole
+}
+
+// newerHoles are those that only newer versions of PostgreSQL have.
+func newerHoles(t *testing.T) (out []hole) {
+	t.Helper()
+	major := majorOf(t)
+	if major >= 17 {
+		const maintains = `^the guest can maintain (public\.)?adult`
+		out = append(out, hole{"MAINTAIN", "GRANT MAINTAIN ON adult TO GUEST", []string{maintains + "[^()]*$"}},
+			hole{"MAINTAIN of a child", "CREATE TABLE child () INHERITS (adult); GRANT MAINTAIN ON child TO PUBLIC",
+				[]string{`^the guest can maintain (public\.)?child`}},
+			hole{"pg_maintain", "GRANT pg_maintain TO GUEST",
+				[]string{`a member of pg_maintain`, maintains + "[^()]*$", maintains + `.*\(as role pg_maintain\)$`}})
+	}
+	if major >= 18 {
+		out = append(out, hole{"a virtual column",
+			"ALTER TABLE adult ADD v int GENERATED ALWAYS AS (100 / age) VIRTUAL",
+			[]string{`^the column v of the protected table (public\.)?adult is computed`}},
+			hole{name: "a stored column", setup: "ALTER TABLE adult ADD v int GENERATED ALWAYS AS (100 + age) STORED"})
+	}
+	return out
+}
+
+// holes are those of every version, by what somebody grants or makes, in the order of checks.
+var holes = []hole{
+	{name: "clean"},
+	{"SELECT", "GRANT SELECT ON adult TO GUEST", []string{readsTable}},
+	{"a column", "GRANT SELECT (age) ON adult TO GUEST", []string{readsTable}},
+	{"PUBLIC", "GRANT SELECT ON adult TO PUBLIC", []string{readsTable}},
+	{"a column to PUBLIC", "GRANT SELECT (income) ON adult TO PUBLIC", []string{readsTable}},
+	// UPDATE ... RETURNING is not needed: a condition and a row count do.
+	{"UPDATE alone", "GRANT UPDATE ON adult TO GUEST", []string{readsTable}},
+	// A foreign key tells which keys there are.
+	{"REFERENCES alone", "GRANT REFERENCES ON adult TO GUEST", []string{readsTable}},
+	// A trigger sees the rows that others write.
+	{"TRIGGER alone", "GRANT TRIGGER ON adult TO GUEST", []string{readsTable}},
+	{"a role with INHERIT", "GRANT SELECT ON adult TO OTHER; GRANT OTHER TO GUEST", []string{readsTable, viaOther}},
+	{"a role without INHERIT", "GRANT SELECT ON adult TO OTHER; ALTER ROLE GUEST NOINHERIT; GRANT OTHER TO GUEST",
+		[]string{viaOther}},
+	{"a role's role without INHERIT",
+		"CREATE ROLE OTHER2 NOINHERIT; GRANT SELECT ON adult TO OTHER; GRANT OTHER TO OTHER2; GRANT OTHER2 TO " +
+			"GUEST", []string{viaOther}},
+	{"a role left behind",
+		"GRANT SELECT ON adult TO OTHER; ALTER ROLE GUEST NOINHERIT; GRANT OTHER TO GUEST; CREATE ROLE OTHER3; " +
+			"GRANT OTHER3 TO GUEST; ALTER ROLE GUEST SET role = 'OTHER3'", []string{viaOther}},
+	{"CREATEROLE", "ALTER ROLE GUEST CREATEROLE", []string{`as role \w+_guest, which is allowed to create roles$`}},
+	{"a role with CREATEROLE", "ALTER ROLE OTHER CREATEROLE; GRANT OTHER TO GUEST",
+		[]string{`as role \w+_other, which is allowed to create roles$`}},
+	{"REPLICATION", "ALTER ROLE GUEST REPLICATION", []string{`as role \w+_guest, which is allowed to replicate$`}},
+	{"reads files", "GRANT pg_read_server_files TO GUEST",
+		[]string{`a member of pg_read_server_files, which reads files`}},
+	{"runs programs", "GRANT pg_execute_server_program TO GUEST",
+		[]string{`a member of pg_execute_server_program, which runs programs`}},
+	{"pg_read_all_data", "GRANT pg_read_all_data TO GUEST",
+		[]string{`a member of pg_read_all_data, which reads every table`, readsTable,
+			`\(as role pg_read_all_data\)`}},
+	{"pg_read_all_data without INHERIT", "ALTER ROLE GUEST NOINHERIT; GRANT pg_read_all_data TO GUEST",
+		[]string{`a member of pg_read_all_data`, `\(as role pg_read_all_data\)`}},
+	{"the owner", "ALTER TABLE adult OWNER TO GUEST",
+		[]string{`as role \w+_guest, which owns the protected table (public\.)?adult$`, readsTable}},
+	{"an owner without rights", "ALTER TABLE adult OWNER TO GUEST; REVOKE ALL ON adult FROM GUEST",
+		[]string{`which owns the protected table`}},
+	{"a view", "CREATE VIEW v AS SELECT age FROM adult; GRANT SELECT ON v TO GUEST",
+		[]string{fmt.Sprintf(usesView, "v")}},
+	{"a column of a view", "CREATE VIEW v AS SELECT age FROM adult; GRANT SELECT (age) ON v TO GUEST",
+		[]string{fmt.Sprintf(usesView, "v")}},
+	{"a view that only counts", "CREATE VIEW v AS SELECT count(*) FROM adult; GRANT SELECT ON v TO PUBLIC",
+		[]string{fmt.Sprintf(usesView, "v")}},
+	{"a view with a subquery",
+		"CREATE VIEW v AS SELECT name FROM country WHERE EXISTS (SELECT FROM adult); GRANT SELECT ON v TO GUEST",
+		[]string{fmt.Sprintf(usesView, "v")}},
+	{"a view over a view",
+		"CREATE VIEW v AS SELECT * FROM adult; CREATE VIEW w AS SELECT * FROM v; GRANT SELECT ON w TO GUEST",
+		[]string{fmt.Sprintf(usesView, "w")}},
+	{"a materialized view", "CREATE MATERIALIZED VIEW m AS SELECT * FROM adult; GRANT SELECT ON m TO GUEST",
+		[]string{fmt.Sprintf(usesView, "m")}},
+	{"a materialized view over a view",
+		"CREATE VIEW v AS SELECT * FROM adult; CREATE MATERIALIZED VIEW m AS SELECT * FROM v; GRANT SELECT ON m " +
+			"TO GUEST", []string{fmt.Sprintf(usesView, "m")}},
+	{name: "a view that the guest cannot read", setup: "CREATE VIEW v AS SELECT * FROM adult"},
+	{name: "a view of the guest's own", setup: "CREATE VIEW v AS SELECT * FROM adult; ALTER VIEW v OWNER TO GUEST"},
+	{"a materialized view of the guest's own",
+		"CREATE MATERIALIZED VIEW m AS SELECT * FROM adult; ALTER MATERIALIZED VIEW m OWNER TO GUEST",
+		[]string{fmt.Sprintf(usesView, "m")}},
+	{name: "a view with the reader's rights",
+		setup: "CREATE VIEW v WITH (security_invoker) AS SELECT * FROM adult; GRANT SELECT ON v TO GUEST"},
+	{"a view over one with the reader's rights",
+		"CREATE VIEW v WITH (security_invoker) AS SELECT * FROM adult; CREATE VIEW w AS SELECT * FROM v; GRANT " +
+			"SELECT ON w TO GUEST", []string{fmt.Sprintf(usesView, "w")}},
+	{"a rule", "CREATE RULE r AS ON INSERT TO country DO ALSO INSERT INTO adult_reference SELECT * FROM adult",
+		[]string{fmt.Sprintf(usesView, "country")}},
+	{"a function", "CREATE FUNCTION f() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS 'SELECT count(*) FROM " +
+		"public.adult'", []string{fmt.Sprintf(callsFunc, "f", "postgres")}},
+	{"a procedure", "CREATE PROCEDURE f() LANGUAGE sql SECURITY DEFINER AS 'SELECT count(*) FROM public.adult'",
+		[]string{fmt.Sprintf(callsFunc, "f", "postgres")}},
+	{"a function of an ordinary reader's",
+		"GRANT SELECT (age) ON adult TO OTHER; CREATE FUNCTION f() RETURNS bigint LANGUAGE sql SECURITY DEFINER " +
+			"AS 'SELECT count(age) FROM public.adult'; ALTER FUNCTION f OWNER TO OTHER",
+		[]string{fmt.Sprintf(callsFunc, "f", `\w+_other`)}},
+	{"a function of a view's reader's",
+		"CREATE VIEW v AS SELECT * FROM adult; GRANT SELECT ON v TO OTHER; CREATE FUNCTION f() RETURNS bigint " +
+			"LANGUAGE sql SECURITY DEFINER AS 'SELECT count(*) FROM public.v'; ALTER FUNCTION f OWNER TO OTHER",
+		[]string{fmt.Sprintf(callsFunc, "f", `\w+_other`)}},
+	{"a function that calls a function",
+		`CREATE FUNCTION g() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS 'SELECT count(*) FROM public.adult';
+			REVOKE EXECUTE ON FUNCTION g FROM PUBLIC; GRANT EXECUTE ON FUNCTION g TO OTHER;
+			CREATE FUNCTION f() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS 'SELECT public.g()';
+			ALTER FUNCTION f OWNER TO OTHER`,
+		[]string{fmt.Sprintf(callsFunc, "f", `\w+_other`)}},
+	{name: "a function with the caller's rights",
+		setup: "CREATE FUNCTION f() RETURNS bigint LANGUAGE sql AS 'SELECT count(*) FROM public.adult'"},
+	{name: "a function that the guest cannot call",
+		setup: "CREATE FUNCTION f() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS 'SELECT count(*) FROM " +
+			"public.adult'; REVOKE EXECUTE ON FUNCTION f FROM PUBLIC"},
+	{name: "a function of a role without rights",
+		setup: "CREATE FUNCTION f() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'; ALTER FUNCTION f " +
+			"OWNER TO OTHER"},
+	{"a trigger",
+		`CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+			AS 'BEGIN NEW.name := count(*) FROM public.adult; RETURN NEW; END';
+			REVOKE EXECUTE ON FUNCTION f FROM PUBLIC;
+			CREATE TRIGGER tr BEFORE INSERT ON country FOR EACH ROW EXECUTE FUNCTION f()`,
+		[]string{`^the guest can change (public\.)?country, whose trigger tr runs with the rights`}},
+	{"a child", "CREATE TABLE child () INHERITS (adult); GRANT SELECT ON child TO GUEST",
+		[]string{`can read or change (public\.)?child,`}},
+	{"a grandchild",
+		"CREATE TABLE child () INHERITS (adult); CREATE TABLE grandchild () INHERITS (child); GRANT SELECT ON " +
+			"grandchild TO GUEST", []string{`can read or change (public\.)?grandchild,`}},
+	{"a parent", "CREATE TABLE parent (age int); ALTER TABLE adult INHERIT parent; GRANT SELECT ON parent TO GUEST",
+		[]string{`can read or change (public\.)?parent,`}},
+	{"a view over a parent",
+		"CREATE TABLE parent (age int); ALTER TABLE adult INHERIT parent; CREATE VIEW v AS SELECT * FROM parent; " +
+			"GRANT SELECT ON v TO GUEST", []string{fmt.Sprintf(usesView, "v")}},
+	{"a partition", "DROP TABLE adult; CREATE TABLE adult (age int, income text) PARTITION BY RANGE (age); " +
+		"CREATE TABLE young PARTITION OF adult FOR VALUES FROM (0) TO (40); GRANT SELECT ON young TO GUEST",
+		[]string{`can read or change (public\.)?young,`}},
+	{"a partition itself",
+		"CREATE TABLE whole (age int, income text) PARTITION BY RANGE (age); ALTER TABLE whole ATTACH PARTITION " +
+			"adult FOR VALUES FROM (0) TO (40); GRANT SELECT ON whole TO GUEST",
+		[]string{`can read or change (public\.)?whole,`}},
+	{"a partial index", "CREATE INDEX rich ON adult (age) WHERE income = '>50K'",
+		[]string{`(public\.)?rich is a partial index`}},
+	{"a partial index of a partition",
+		"DROP TABLE adult; CREATE TABLE adult (age int, income text) PARTITION BY RANGE (age); CREATE TABLE " +
+			"young PARTITION OF adult FOR VALUES FROM (0) TO (40); CREATE INDEX rich ON young (age) WHERE income " +
+			"= '>50K'", []string{`(public\.)?rich is a partial index`}},
+	{name: "a whole index", setup: "CREATE INDEX i ON adult (age)"},
+	{"several", "GRANT SELECT ON adult TO GUEST; CREATE INDEX rich ON adult (age) WHERE income = '>50K'; ALTER " +
+		"ROLE GUEST REPLICATION", []string{readsTable, `partial index`, `allowed to replicate`}},
+	{"a serial column", "ALTER TABLE adult ADD id serial; GRANT USAGE ON SEQUENCE adult_id_seq TO GUEST",
+		[]string{`can use the sequence (public\.)?adult_id_seq of a protected table`}},
+	{"an identity column",
+		"ALTER TABLE adult ADD id int GENERATED ALWAYS AS IDENTITY; GRANT SELECT ON SEQUENCE adult_id_seq TO " +
+			"PUBLIC", []string{`can use the sequence (public\.)?adult_id_seq of a protected table`}},
+	{name: "a sequence without rights",
+		setup: "ALTER TABLE adult ADD id serial; CREATE SEQUENCE s; GRANT USAGE ON s TO GUEST"},
+	{"a foreign key to it",
+		"ALTER TABLE adult ADD PRIMARY KEY (age); CREATE TABLE note (age int REFERENCES adult); GRANT INSERT " +
+			"(age) ON note TO GUEST",
+		[]string{`can change (public\.)?note, and the foreign key note_age_fkey then tells`}},
+	{"a foreign key of it",
+		"ALTER TABLE country ADD PRIMARY KEY (name); ALTER TABLE adult ADD FOREIGN KEY (income) REFERENCES country",
+		[]string{`can change (public\.)?country, and the foreign key adult_income_fkey then tells`}},
+	{name: "a foreign key that the guest cannot reach",
+		setup: "CREATE TABLE c (name text PRIMARY KEY); GRANT SELECT, INSERT ON c TO GUEST; ALTER TABLE adult " +
+			"ADD FOREIGN KEY (income) REFERENCES c"},
+	{"statistics of all roles", "GRANT pg_monitor TO GUEST",
+		[]string{`a member of pg_monitor`, `a member of pg_read_all_stats`, `a member of pg_stat_scan_tables`}},
+	{"a foreign server",
+		"CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; GRANT USAGE ON FOREIGN SERVER s " +
+			"TO GUEST; CREATE USER MAPPING FOR PUBLIC SERVER s",
+		[]string{`can use the foreign server s with a user mapping`}},
+	{"a foreign table",
+		"CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; CREATE USER MAPPING FOR GUEST " +
+			"SERVER s; CREATE FOREIGN TABLE ft (a int) SERVER s; GRANT SELECT ON ft TO GUEST",
+		[]string{`can use the foreign server s with a user mapping`}},
+	{name: "a foreign server without a mapping",
+		setup: "CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; GRANT USAGE ON FOREIGN " +
+			"SERVER s TO GUEST; CREATE USER MAPPING FOR OTHER SERVER s"},
+	{name: "no USAGE on the schema", setup: "REVOKE USAGE ON SCHEMA public FROM PUBLIC"},
+	{"the database", "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I OWNER TO GUEST', current_database()); END $$",
+		[]string{`as role \w+_guest, which owns the database`}},
+	{"the database's owner",
+		"DO $$ BEGIN EXECUTE format('ALTER DATABASE %I OWNER TO OTHER', current_database()); END $$; ALTER ROLE " +
+			"GUEST NOINHERIT; GRANT OTHER TO GUEST", []string{`as role \w+_other, which owns the database`}},
+}
