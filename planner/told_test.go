@@ -33,7 +33,8 @@ func people(t *testing.T) []person {
 	visits := 0
 	for i := range 80 {
 		p := person{rich: r.IntN(3) == 0}
-		sql += fmt.Sprintf("INSERT INTO adult_reference (id, income) VALUES (%d, CASE WHEN %t THEN '>50K' END);", i, p.rich)
+		sql += fmt.Sprintf("INSERT INTO adult_reference (id, income) VALUES (%d, CASE WHEN %t THEN '>50K' END);",
+			i, p.rich)
 		for range r.IntN(7) {
 			v := visit{kind: []string{"in", "out"}[r.IntN(2)], cost: r.IntN(60)}
 			sql += fmt.Sprintf("INSERT INTO visit_reference VALUES (%d, %d, '%s', %d);", visits, i, v.kind, v.cost)
