@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"fugu/ledger/audit"
 )
 
 // ahead is charge(n) before its answer is known.
@@ -121,7 +123,7 @@ func TestAbandoned(t *testing.T) {
 		if n, err := l.Compact(t.Context(), now().AddDate(1, 0, 0), why); n != 1 || err != nil {
 			t.Errorf("compacted %d, %v", n, err)
 		}
-		events := map[Event]int{}
+		events := map[audit.Event]int{}
 		for _, link := range links(t, l) {
 			e, err := link.Entry()
 			if err != nil {
@@ -129,7 +131,7 @@ func TestAbandoned(t *testing.T) {
 			}
 			events[e.Event]++
 		}
-		if events[Release] != 3 || events[Answered] != 1 || events[Abandoned] != 1 || events[Compacted] != 1 {
+		if events[audit.Release] != 3 || events[audit.Answered] != 1 || events[audit.Abandoned] != 1 || events[audit.Compacted] != 1 {
 			t.Errorf("the chain tells of %v", events)
 		}
 		var b bytes.Buffer

@@ -10,13 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/ledger/audit"
 	"fugu/privacy"
 )
 
 // told returns the entries of a ledger's chain.
-func told(t *testing.T, l Ledger) (out []Entry, head Link) {
+func told(t *testing.T, l Ledger) (out []audit.Entry, head audit.Link) {
 	t.Helper()
-	head, err := l.Audit(t.Context(), func(l Link) error {
+	head, err := l.Audit(t.Context(), func(l audit.Link) error {
 		e, err := l.Entry()
 		out = append(out, e)
 		return err
@@ -47,7 +48,7 @@ func TestAuditTellsWhatWasCharged(t *testing.T) {
 		if !reflect.DeepEqual(events, want) {
 			t.Fatalf("%q, want %q", events, want)
 		}
-		if e := entries[1]; e.Answer != first.ID || e.Key != key(1) || !e.At.Equal(first.At) || !reflect.DeepEqual(e.Losses, first.Losses) ||
+		if e := entries[1]; e.Answer != first.ID || e.Key != string(key(1)) || !e.At.Equal(first.At) || !reflect.DeepEqual(e.Losses, first.Losses) ||
 			*e.Requested != first.Requested || !reflect.DeepEqual(e.Certificates, certificate()) || e.Mechanism != first.Mechanism || e.Dataset != "adult" {
 			t.Errorf("%+v", e)
 		}

@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -116,7 +115,9 @@ func text(ss ...string) bool {
 	return !slices.ContainsFunc(ss, func(s string) bool { return !utf8.ValidString(s) || strings.ContainsRune(s, 0) })
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+// fingerprint reports whether s can stand for a statement: it is too short, and of too few letters, to be one.
+func fingerprint(s string) bool {
+	return len(s) <= 64 && strings.Trim(s, "0123456789abcdef") == ""
+}
 
-// names returns the secrets of the losses in order.
-func names(losses map[string]privacy.Loss) []string { return slices.Sorted(maps.Keys(losses)) }
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

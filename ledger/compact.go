@@ -2,45 +2,22 @@ package ledger
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"fmt"
 	"time"
+
+	"fugu/ledger/audit"
 )
 
 // compactAtOnce is how many answers lose their content in one transaction, so that charges do not wait long.
 const compactAtOnce = 2000
 
-// Dropped tells, in an entry of the audit chain, which answers have lost their content.
-type Dropped struct {
-	Before  time.Time `json:"before"` // they were given before that
-	Answers int64     `json:"answers"`
-	Digest  string    `json:"digest"` // SHA-256 of their ids, keys and contents
-}
-
-// dropped is what the chain needs to know of an answer without content.
-type dropped struct {
-	answer       int64
-	key, content string
-	entry        int64
-}
-
 // emptied is what stands in the place of an answer's bytes.
 var emptied = []byte{0}
 
-// nobody is the key of an answer that can not be found any more, so that its own is free for a new one.
-func (d dropped) nobody() Key {
-	sum := sha256.Sum256(fmt.Appendf(nil, "compacted %d %s", d.answer, d.key))
-	return Key(hex.EncodeToString(sum[:]))
-}
-
-func digestOf(ds []dropped) string {
-	h := sha256.New()
-	for _, d := range ds {
-		fmt.Fprintf(h, "%d %s %s\n", d.answer, d.key, d.content)
-	}
-	return hex.EncodeToString(h.Sum(nil))
+// dropped is what is kept of an answer whose content goes.
+func (s *stored) dropped() audit.Drop {
+	return audit.Drop{Answer: s.ID, Key: string(s.key), Content: s.content}
 }
 
 // Compact implements Manager.
@@ -60,18 +37,18 @@ func (l *store) compactSome(ctx context.Context, before time.Time, why Why) (n i
 	const oldest = answerColumns + `WHERE failed = 0 AND begun <> 1 AND mechanism NOT IN ` + kept + ` AND at < $1
 		AND NOT EXISTS (SELECT 1 FROM compacted c WHERE c.answer = answers.id) ORDER BY id LIMIT $2`
 	err = l.alter(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		var ds []dropped
+		var drops []audit.Drop
 		err := rows(ctx, tx, oldest, func(row scanner) error {
 			s, err := l.seal.scan(row)
-			ds = append(ds, dropped{answer: s.ID, key: string(s.key), content: s.content})
+			drops = append(drops, s.dropped())
 			return err
 		}, before.UnixMicro(), compactAtOnce)
-		if err != nil || len(ds) == 0 {
+		if err != nil || len(drops) == 0 {
 			return err
 		}
-		n = int64(len(ds))
-		return l.drop(ctx, tx, ds, Entry{Event: Compacted, User: why.Operator, Reason: why.Reason,
-			Dropped: &Dropped{Before: before, Answers: int64(len(ds)), Digest: digestOf(ds)}})
+		n = int64(len(drops))
+		return l.drop(ctx, tx, drops, audit.Entry{Event: audit.Compacted, User: why.Operator, Reason: why.Reason,
+			Dropped: &audit.Dropped{Before: before, Answers: n, Digest: audit.Digest(drops)}})
 	})
 	if err != nil {
 		n = 0
@@ -80,27 +57,31 @@ func (l *store) compactSome(ctx context.Context, before time.Time, why Why) (n i
 }
 
 // drop takes the contents of answers away and frees their keys, and writes the entry that tells of it.
-func (l *store) drop(ctx context.Context, tx *sql.Tx, ds []dropped, e Entry) error {
+func (l *store) drop(ctx context.Context, tx *sql.Tx, drops []audit.Drop, e audit.Entry) error {
 	e.At = now()
-	entries := []Entry{e}
+	entries := []audit.Entry{e}
 	if _, err := l.seal.extend(ctx, tx, entries); err != nil {
 		return err
 	}
-	note, err := tx.PrepareContext(ctx, `INSERT INTO compacted (answer, key, content, entry) VALUES ($1, $2, $3, $4)`)
+
+	// The note comes first: without one, the database refuses that an answer changes.
+	const noted = `INSERT INTO compacted (answer, key, content, entry) VALUES ($1, $2, $3, $4)`
+	note, err := tx.PrepareContext(ctx, noted)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = note.Close() }()
-	drop, err := tx.PrepareContext(ctx, `UPDATE answers SET key = $1, bytes = $2, cells = '[]', sealed = 0 WHERE id = $3`)
+	const emptying = `UPDATE answers SET key = $1, bytes = $2, cells = '[]', sealed = 0 WHERE id = $3`
+	drop, err := tx.PrepareContext(ctx, emptying)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = drop.Close() }()
-	for _, d := range ds {
-		if _, err := note.ExecContext(ctx, d.answer, d.key, d.content, entries[0].Number); err != nil {
+	for _, d := range drops {
+		if _, err := note.ExecContext(ctx, d.Answer, d.Key, d.Content, entries[0].Number); err != nil {
 			return err
 		}
-		if _, err := drop.ExecContext(ctx, string(d.nobody()), emptied, d.answer); err != nil {
+		if _, err := drop.ExecContext(ctx, d.Nobody(), emptied, d.Answer); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"fugu/ledger/audit"
 	"fugu/privacy"
 )
 
@@ -46,7 +47,7 @@ func TestDerivedAnswerCostsNothing(t *testing.T) {
 			t.Errorf("again %+v", again)
 		}
 		entries, _ := told(t, l)
-		if e := entries[2]; e.Event != Release || e.Mechanism != Derived || e.Losses["income"] != (privacy.Loss{}) || e.Content == "" {
+		if e := entries[2]; e.Event != audit.Release || e.Mechanism != Derived || e.Losses["income"] != (privacy.Loss{}) || e.Content == "" {
 			t.Errorf("in the chain: %+v", e)
 		}
 		// Others, who have not paid for what it is made of, are not told it for its price.

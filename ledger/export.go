@@ -12,13 +12,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"fugu/ledger/audit"
 )
 
 // exportAtOnce is how many rows are read before they are written, so that a slow writer keeps no query waiting.
 const exportAtOnce = 1000
 
 // Export implements Manager.
-func (l *store) Export(ctx context.Context, w io.Writer) (head Link, err error) {
+func (l *store) Export(ctx context.Context, w io.Writer) (head audit.Link, err error) {
 	err = l.snapshot(ctx, func(tx *sql.Tx) error {
 		if head, err = l.seal.audit(ctx, tx, nil); err != nil {
 			return err
@@ -46,12 +48,12 @@ func (l *store) Export(ctx context.Context, w io.Writer) (head Link, err error) 
 		return out.Flush()
 	})
 	if err != nil {
-		return Link{}, fmt.Errorf("exporting: %w", err)
+		return audit.Link{}, fmt.Errorf("exporting: %w", err)
 	}
 	return head, nil
 }
 
-func endOf(head Link) (exportEnd, error) {
+func endOf(head audit.Link) (exportEnd, error) {
 	e, err := head.Entry()
 	return exportEnd{Number: e.Number, Hash: head.Hash}, err
 }
@@ -134,10 +136,10 @@ func (t table) scan(row scanner) ([]any, error) {
 }
 
 // Backup implements Manager.
-func (l *store) Backup(ctx context.Context, path string) (head Link, err error) {
+func (l *store) Backup(ctx context.Context, path string) (head audit.Link, err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
-		return Link{}, fmt.Errorf("backing up: %w", err)
+		return audit.Link{}, fmt.Errorf("backing up: %w", err)
 	}
 	if l.path == "" {
 		head, err = l.Export(ctx, f)
@@ -150,29 +152,29 @@ func (l *store) Backup(ctx context.Context, path string) (head Link, err error) 
 	}
 	if err != nil {
 		_ = os.Remove(path)
-		return Link{}, fmt.Errorf("backing up: %w", err)
+		return audit.Link{}, fmt.Errorf("backing up: %w", err)
 	}
 	return head, nil
 }
 
 // copyTo copies the file's state of this moment into an empty one, and verifies the copy. Others may be writing.
-func (l *store) copyTo(ctx context.Context, path string) (head Link, err error) {
+func (l *store) copyTo(ctx context.Context, path string) (head audit.Link, err error) {
 	db, err := connect(l.path, 1, nil)
 	if err != nil {
-		return Link{}, err
+		return audit.Link{}, err
 	}
 	defer func() { _ = db.Close() }()
 	if _, err := db.ExecContext(ctx, `VACUUM INTO $1`, path); err != nil {
-		return Link{}, err
+		return audit.Link{}, err
 	}
 	made, err := connect(path, 1, url.Values{"_query_only": {"1"}})
 	if err != nil {
-		return Link{}, err
+		return audit.Link{}, err
 	}
 	defer func() { _ = made.Close() }()
 	tx, err := made.BeginTx(ctx, nil)
 	if err != nil {
-		return Link{}, err
+		return audit.Link{}, err
 	}
 	defer func() { _ = tx.Rollback() }()
 	return l.seal.audit(ctx, tx, nil)

@@ -11,12 +11,14 @@ import (
 	"os"
 	"reflect"
 	"strings"
+
+	"fugu/ledger/audit"
 )
 
 // Import makes a new ledger at url of what Export wrote, of whichever kind of store: link by link the same chain, which
 // goes on from there. All of it is verified before anything is there to be opened. o.Key is the key of the ledger that was
 // exported.
-func Import(ctx context.Context, url string, o Options, r io.Reader) (head Link, err error) {
+func Import(ctx context.Context, url string, o Options, r io.Reader) (head audit.Link, err error) {
 	called := false
 	remote := !strings.HasPrefix(url, "sqlite:")
 	o.ReadOnly, o.Exclusive = false, true
@@ -31,6 +33,7 @@ func Import(ctx context.Context, url string, o Options, r io.Reader) (head Link,
 		_, err := os.Stat(path)
 		made = errors.Is(err, os.ErrNotExist)
 	}
+
 	l, err := Open(ctx, url, o)
 	if err == nil {
 		err = l.Close()
@@ -44,87 +47,122 @@ func Import(ctx context.Context, url string, o Options, r io.Reader) (head Link,
 		}
 	}
 	if err != nil {
-		return Link{}, fmt.Errorf("importing: %w", err)
+		return audit.Link{}, fmt.Errorf("importing: %w", err)
 	}
 	return head, nil
 }
 
 // load fills the empty tables of a new ledger, and verifies what is in them then.
-func (s seal) load(ctx context.Context, tx *sql.Tx, r io.Reader, remote bool) (head Link, err error) {
+func (s seal) load(ctx context.Context, tx *sql.Tx, r io.Reader, remote bool) (head audit.Link, err error) {
 	if remote {
 		if _, err := tx.ExecContext(ctx, withoutTimeout); err != nil {
-			return Link{}, err
+			return audit.Link{}, err
 		}
 	}
-	insert := map[string]*sql.Stmt{}
-	byName := map[string]table{}
+	in := importing{lines: json.NewDecoder(r), insert: map[string]*sql.Stmt{}, tables: map[string]table{}}
+	in.lines.UseNumber()
+	defer in.close()
 	for _, t := range tables {
-		var some bool
-		if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM `+t.name+`)`).Scan(&some); err != nil {
-			return Link{}, err
-		}
-		if some {
-			return Link{}, errors.New("the ledger is not empty")
-		}
-		stmt, err := tx.PrepareContext(ctx, t.insert(remote))
-		if err != nil {
-			return Link{}, err
-		}
-		defer func() { _ = stmt.Close() }()
-		insert[t.name], byName[t.name] = stmt, t
-	}
-	in := json.NewDecoder(r)
-	in.UseNumber()
-	var line exportLine
-	if err := in.Decode(&line); err != nil {
-		return Link{}, errors.New("it is not an export of a ledger")
-	}
-	if line.Format != exportFormat || !reflect.DeepEqual(line.Tables, exportHead().Tables) {
-		return Link{}, errors.New("it is not an export of a ledger, or of another version of fugu: export it with this one")
-	}
-	var end exportEnd
-	for n := int64(0); ; n++ {
-		var line exportLine
-		if err := in.Decode(&line); err != nil {
-			return Link{}, fmt.Errorf("row %d of the export: %w", n+1, err)
-		}
-		if line.End != nil {
-			if end = *line.End; end.Rows != n {
-				return Link{}, fmt.Errorf("the export has %d rows, and should have %d", n, end.Rows)
-			}
-			break
-		}
-		t, known := byName[line.Table]
-		if !known {
-			return Link{}, fmt.Errorf("row %d of the export is of no table", n+1)
-		}
-		values, err := t.decode(line.Row)
-		if err == nil {
-			_, err = insert[t.name].ExecContext(ctx, values...)
-		}
-		if err != nil {
-			return Link{}, fmt.Errorf("row %d of the export: %w", n+1, err)
+		if err := in.prepare(ctx, tx, t, remote); err != nil {
+			return audit.Link{}, err
 		}
 	}
-	if in.More() {
-		return Link{}, errors.New("there is something behind the end of the export")
+	end, err := in.read(ctx)
+	if err != nil {
+		return audit.Link{}, err
 	}
+
+	// What is booked next has numbers behind those of the rows that were taken over.
 	if remote {
 		const next = `SELECT setval(pg_get_serial_sequence('%[1]s', 'id'), max(id)) FROM %[1]s HAVING max(id) IS NOT NULL`
 		for _, name := range []string{"answers", "charges", "epochs"} {
 			if _, err := tx.ExecContext(ctx, fmt.Sprintf(next, name)); err != nil {
-				return Link{}, err
+				return audit.Link{}, err
 			}
 		}
 	}
+
 	if head, err = s.audit(ctx, tx, nil); err != nil {
-		return Link{}, err
+		return audit.Link{}, err
 	}
 	found, err := endOf(head)
 	if err == nil && (found.Number != end.Number || found.Hash != end.Hash) {
 		err = errors.New("the audit chain does not end as the export says")
 	}
 	return head, err
+}
+
+// importing is an export that is read into empty tables.
+type importing struct {
+	lines  *json.Decoder
+	tables map[string]table
+	insert map[string]*sql.Stmt // by table
+}
+
+// prepare makes ready for rows of a table, which has to be empty.
+func (in *importing) prepare(ctx context.Context, tx *sql.Tx, t table, remote bool) error {
+	var some bool
+	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM `+t.name+`)`).Scan(&some); err != nil {
+		return err
+	}
+	if some {
+		return errors.New("the ledger is not empty")
+	}
+	stmt, err := tx.PrepareContext(ctx, t.insert(remote))
+	if err != nil {
+		return err
+	}
+	in.insert[t.name], in.tables[t.name] = stmt, t
+	return nil
+}
+
+func (in *importing) close() {
+	for _, stmt := range in.insert {
+		_ = stmt.Close()
+	}
+}
+
+// read inserts all rows, and returns what the export says of its end, behind which there is nothing.
+func (in *importing) read(ctx context.Context) (exportEnd, error) {
+	var line exportLine
+	if err := in.lines.Decode(&line); err != nil {
+		return exportEnd{}, errors.New("it is not an export of a ledger")
+	}
+	if line.Format != exportFormat || !reflect.DeepEqual(line.Tables, exportHead().Tables) {
+		return exportEnd{}, errors.New("it is not an export of a ledger, or of another version of fugu: " +
+			"export it with this one")
+	}
+	for n := int64(0); ; n++ {
+		var line exportLine
+		if err := in.lines.Decode(&line); err != nil {
+			return exportEnd{}, fmt.Errorf("row %d of the export: %w", n+1, err)
+		}
+		if line.End == nil {
+			t, known := in.tables[line.Table]
+			if !known {
+				return exportEnd{}, fmt.Errorf("row %d of the export is of no table", n+1)
+			}
+			if err := in.row(ctx, t, line.Row); err != nil {
+				return exportEnd{}, fmt.Errorf("row %d of the export: %w", n+1, err)
+			}
+			continue
+		}
+		if line.End.Rows != n {
+			return exportEnd{}, fmt.Errorf("the export has %d rows, and should have %d", n, line.End.Rows)
+		}
+		if in.lines.More() {
+			return exportEnd{}, errors.New("there is something behind the end of the export")
+		}
+		return *line.End, nil
+	}
+}
+
+func (in *importing) row(ctx context.Context, t table, row []any) error {
+	values, err := t.decode(row)
+	if err == nil {
+		_, err = in.insert[t.name].ExecContext(ctx, values...)
+	}
+	return err
 }
 
 func (t table) insert(remote bool) string {

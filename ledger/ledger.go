@@ -13,98 +13,10 @@ package ledger
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
-	"path/filepath"
-	"strings"
 	"time"
 
-	"fugu/privacy"
+	"fugu/ledger/audit"
 )
-
-// Key identifies an answer: the lower-case hexadecimal SHA-256 of everything that was asked. The caller computes it.
-type Key string
-
-// Charge is an answer with what it costs.
-type Charge struct {
-	Key     Key
-	Dataset string
-	Epoch   int64  // the data that it is of: Standing.Epoch as it was before they were read
-	User    string // who asked
-	// Statement is the fingerprint of the statement's shape, up to 64 hexadecimal digits; empty: it has none. It is
-	// written into the audit chain.
-	Statement string
-	Reason    string // why, in the operator's words, for the audit chain alone; empty: the statement says it
-	Losses    map[string]privacy.Loss
-	Limit     privacy.Budget // of everybody together, for each secret
-	Shares    []Share        // further limits, of scopes that are told the answer
-	Renew     time.Duration  // how long a period is; 0: it never ends
-
-	Requested             privacy.Budget
-	Mechanism, Assumption string // may be empty only of a failure
-	Answer                []byte
-	Failed                bool // the statistics statement failed, and that is the answer
-	Cells                 []Cell
-	Certificates          []Certificate
-
-	// Ahead charges before the answer is known, which comes by Give: until then Answer is whatever tells what it will be.
-	Ahead bool
-
-	// Terms say, for the joint account of the dataset, what was released: opaque here; nil: nothing says it. After is the
-	// newest answer of the dataset, but for Derived ones, that Losses count with, 0 where there was none: once there is a newer one, the charge is
-	// ErrOvertaken. nil: Losses depend on no other answer.
-	Terms []byte
-	After *int64
-}
-
-// Certificate is what holds for one secret of one release by itself: every pair of its values is
-// (Epsilon,Delta)-indistinguishable under the assumptions.
-type Certificate struct {
-	Secret      string     `json:"secret"`
-	Mechanism   string     `json:"mechanism"`
-	Assumptions []string   `json:"assumptions"`
-	Pair        [2]float64 `json:"pair"` // the values that are hardest to hide; 0, 0: all alike
-	Epsilon     float64    `json:"epsilon"`
-	Delta       float64    `json:"delta"`
-	Estimation  float64    `json:"estimation"` // the ε that holds under estimation error; 0: not known, below 0: unbounded
-
-	// Together is δ of all answers of the dataset, this one the last, at the ε of its whole budget: of a joint account alone.
-	Together float64 `json:"together,omitempty"`
-}
-
-// Cell describes one released value. It holds noisy values only.
-type Cell struct {
-	Column   string  `json:"column"`
-	GroupKey string  `json:"group_key"`
-	Value    string  `json:"value"`
-	SD       float64 `json:"sd"` // of the noise, in the units of Value, as Lower and Upper are
-	Lower    float64 `json:"lower"`
-	Upper    float64 `json:"upper"`
-	Secret   string  `json:"secret"`
-}
-
-// Answer is a stored answer.
-type Answer struct {
-	ID                    int64 // grows with each new answer
-	Bytes                 []byte
-	Failed                bool
-	Mechanism, Assumption string
-	Requested             privacy.Budget
-	Losses                map[string]privacy.Loss // by secret: what it costs each scope that asks
-	Cells                 []Cell
-	Certificates          []Certificate
-	At                    time.Time // when it was first given; whole microseconds, UTC
-	Fresh                 bool      // this call stored it; false: it was there already
-	Pending               bool      // it is charged, and there is no answer yet: Bytes are those of its Charge
-}
-
-// Account is what the releases to one scope have cost one secret.
-type Account struct {
-	Secret   string
-	Loss     privacy.Loss
-	Releases int
-}
 
 // Ledger is a store of charges and answers. It is safe for concurrent use, also by several processes.
 type Ledger interface {
@@ -163,61 +75,8 @@ type Ledger interface {
 	// Audit verifies everything: that the totals are the sums of the charges, that the audit chain is whole, and that
 	// answers and charges are what the chain says. It calls visit, which may be nil, with each link and returns the last.
 	// What it cannot find is a ledger that was put back as a whole to what it was: keep the last hash elsewhere.
-	Audit(ctx context.Context, visit func(Link) error) (head Link, err error)
+	Audit(ctx context.Context, visit func(audit.Link) error) (head audit.Link, err error)
 
 	// Close waits for a running Charge. Calls after Close fail.
 	Close() error
-}
-
-// Options say how to open a ledger.
-type Options struct {
-	// Dir is where a relative path starts; empty: the working directory.
-	Dir string
-	// Exclusive refuses a file that another process has opened Exclusive, and keeps others out likewise. The
-	// transactions are sound without it: it is against running two servers on one file by mistake. A PostgreSQL ledger
-	// is made for several servers, and ignores it.
-	Exclusive bool
-	// ReadOnly opens a ledger that must exist (else fs.ErrNotExist), to look at it: Charge fails.
-	ReadOnly bool
-	// Key, of KeyBytes random bytes, seals answers and the audit chain: who can read or write the database, but has no
-	// key, can neither read what was given nor make a chain that fits. nil: all is in the open. A ledger has one key from
-	// its beginning to its end.
-	Key []byte
-
-	// fill makes the content of a new ledger in the transaction that makes its tables, in the place of the beginning of an
-	// audit chain. It is not called where there is a ledger.
-	fill func(context.Context, *sql.Tx, seal) error
-}
-
-// sqlitePath is the path in the URL of an SQLite ledger, empty of another.
-func sqlitePath(url, dir string) string {
-	path, ok := strings.CutPrefix(url, "sqlite:")
-	if ok && path != "" && !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
-	}
-	if !ok {
-		return ""
-	}
-	return path
-}
-
-// Open opens the ledger at url, "sqlite:PATH" for one server or "postgres://..." for any number, and creates it where it
-// does not exist. It checks the whole ledger: where
-// the running totals are not the sums of the charges, or an answer was not paid for, the ledger is refused.
-func Open(ctx context.Context, url string, o Options) (Ledger, error) {
-	if path := sqlitePath(url, o.Dir); path != "" {
-		l, err := openSQLite(ctx, path, o)
-		if err != nil {
-			return nil, fmt.Errorf("ledger %s: %w", path, err)
-		}
-		return l, nil
-	}
-	if strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://") {
-		l, err := openPostgres(ctx, url, o)
-		if err != nil {
-			return nil, fmt.Errorf("ledger in PostgreSQL: %w", err) // the url may hold a password: it is not repeated
-		}
-		return l, nil
-	}
-	return nil, errors.New("a ledger is given as sqlite:PATH or a PostgreSQL URL")
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"fugu/ledger/audit"
 	"fugu/privacy"
 )
 
@@ -57,8 +58,8 @@ func charge(n any) Charge {
 }
 
 // certificate is for the charge of charge.
-func certificate() []Certificate {
-	return []Certificate{{Secret: "income", Mechanism: "directional", Assumptions: []string{"gaussian", "translation"}, Pair: [2]float64{.15, .1},
+func certificate() []audit.Certificate {
+	return []audit.Certificate{{Secret: "income", Mechanism: "directional", Assumptions: []string{"gaussian", "translation"}, Pair: [2]float64{.15, .1},
 		Epsilon: 0.25, Delta: 9.9e-4, Estimation: -1}}
 }
 

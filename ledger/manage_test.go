@@ -13,15 +13,16 @@ import (
 	"testing"
 	"time"
 
+	"fugu/ledger/audit"
 	"fugu/privacy"
 )
 
 var why = Why{Operator: "carol", Reason: "the year's data are published"}
 
 // links returns the chain.
-func links(t *testing.T, l Ledger) (out []Link) {
+func links(t *testing.T, l Ledger) (out []audit.Link) {
 	t.Helper()
-	if _, err := l.Audit(t.Context(), func(l Link) error { out = append(out, l); return nil }); err != nil {
+	if _, err := l.Audit(t.Context(), func(l audit.Link) error { out = append(out, l); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -84,10 +85,10 @@ func TestReset(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e, err := head.Entry(); err != nil || e.Event != NewPeriod || e.Reason != "reset" || e.Dataset != "adult" || e.Number != 7 || e.Period != 1 {
+		if e, err := head.Entry(); err != nil || e.Event != audit.NewPeriod || e.Reason != "reset" || e.Dataset != "adult" || e.Number != 7 || e.Period != 1 {
 			t.Errorf("%+v %v", e, err)
 		}
-		if e, err := links(t, l)[6].Entry(); err != nil || e.Event != Reset || e.User != "carol" || e.Reason != why.Reason || e.Dataset != "adult" || e.Period != 1 {
+		if e, err := links(t, l)[6].Entry(); err != nil || e.Event != audit.Reset || e.User != "carol" || e.Reason != why.Reason || e.Dataset != "adult" || e.Period != 1 {
 			t.Errorf("%+v %v", e, err)
 		}
 		if _, err := l.Reset(t.Context(), "adult", why); err == nil {
@@ -166,7 +167,7 @@ func TestCompact(t *testing.T) {
 		if len(after) != len(before)+1 || !reflect.DeepEqual(after[:len(before)], before) {
 			t.Error("the chain of before is another")
 		}
-		if e, _ := after[len(before)].Entry(); e.Event != Compacted || e.Dropped.Answers != 2 || e.User != "carol" {
+		if e, _ := after[len(before)].Entry(); e.Event != audit.Compacted || e.Dropped.Answers != 2 || e.User != "carol" {
 			t.Errorf("%+v", e)
 		}
 		if _, ok, err := l.Find(t.Context(), key(0), ""); ok || err != nil {
@@ -317,7 +318,7 @@ func TestBackupWhileCharging(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer closeLedger(t, looking)
-		var heads []Link
+		var heads []audit.Link
 		for i := range 4 {
 			path := filepath.Join(t.TempDir(), "backup")
 			head, err := looking.Backup(t.Context(), path)

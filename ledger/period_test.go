@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"fugu/ledger/audit"
 	"fugu/privacy"
 )
 
@@ -114,7 +115,7 @@ func TestPeriodIsOneBudget(t *testing.T) {
 		var began []string
 		entries, _ := told(t, l)
 		for _, e := range entries {
-			if e.Event == NewPeriod {
+			if e.Event == audit.NewPeriod {
 				began = append(began, fmt.Sprint(e.Period, " ", e.Reason, " ", e.Began.Format(time.DateOnly), " ", e.At.Format(time.DateOnly)))
 			}
 		}

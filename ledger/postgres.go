@@ -46,8 +46,8 @@ func openPostgres(ctx context.Context, url string, o Options) (_ *store, err err
 	if err != nil {
 		return nil, err
 	}
-	sealed.fill = o.fill
-	l := &store{seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed}, alone: lockTotals, clock: serverClock, patience: postgresPatience, attempts: readers + 1}
+	l := &store{seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed}, alone: lockTotals,
+		clock: serverClock, patience: postgresPatience, attempts: readers + 1}
 	defer func() {
 		if err != nil {
 			_ = l.Close()
@@ -57,22 +57,23 @@ func openPostgres(ctx context.Context, url string, o Options) (_ *store, err err
 		l.write = hook.OpenDB(stdlib.GetConnector(*config))
 		l.write.SetMaxOpenConns(1)
 		l.write.SetMaxIdleConns(1)
-		if err := migratePostgres(ctx, l.write, l.seal, true); err != nil {
+		if err := l.seal.migratePostgres(ctx, l.write, o.founding(sealed)); err != nil {
 			return nil, err
 		}
 		if err := durable(ctx, l.write); err != nil {
 			return nil, err
 		}
-		if err := errors.Join(l.onWrite.prepare(ctx, l.write), l.bookings.prepare(ctx, l.write)); err != nil {
+		if err := errors.Join(l.onWrite.prepare(ctx, l.write), l.writing.prepare(ctx, l.write)); err != nil {
 			return nil, err
 		}
 	}
+
 	looking := config.Copy()
 	looking.RuntimeParams["default_transaction_read_only"] = "on"
 	l.read = hook.OpenDB(stdlib.GetConnector(*looking))
 	l.read.SetMaxOpenConns(readers)
 	l.read.SetMaxIdleConns(readers)
-	if err := migratePostgres(ctx, l.read, l.seal, false); err != nil {
+	if err := l.seal.migratePostgres(ctx, l.read, nil); err != nil {
 		return nil, err
 	}
 	if err := l.verify(ctx); err != nil {
@@ -88,12 +89,14 @@ func openPostgres(ctx context.Context, url string, o Options) (_ *store, err err
 func durable(ctx context.Context, db *sql.DB) error {
 	var fsync, synchronous string
 	var recovery bool
-	row := db.QueryRowContext(ctx, `SELECT current_setting('fsync'), current_setting('synchronous_commit'), pg_is_in_recovery()`)
+	const settings = `SELECT current_setting('fsync'), current_setting('synchronous_commit'), pg_is_in_recovery()`
+	row := db.QueryRowContext(ctx, settings)
 	if err := row.Scan(&fsync, &synchronous, &recovery); err != nil {
 		return fmt.Errorf("reading PostgreSQL's settings: %w", err)
 	}
 	if fsync != "on" || synchronous != "on" || recovery {
-		return fmt.Errorf("PostgreSQL does not give what durability needs: fsync %s, synchronous_commit %s, in recovery %t", fsync, synchronous, recovery)
+		return fmt.Errorf("PostgreSQL does not give what durability needs: fsync %s, synchronous_commit %s, in recovery %t",
+			fsync, synchronous, recovery)
 	}
 	return nil
 }
@@ -102,4 +105,12 @@ func durable(ctx context.Context, db *sql.DB) error {
 func lockTotals(ctx context.Context, tx *sql.Tx) error {
 	_, err := tx.ExecContext(ctx, `LOCK TABLE totals IN EXCLUSIVE MODE`)
 	return err
+}
+
+// serverClock is the time of a ledger in PostgreSQL: the server's, which is one for all proxies; of the moment, since a
+// transaction began before it waited for others.
+func serverClock(ctx context.Context, q queryer) (time.Time, error) {
+	var at int64
+	err := q.QueryRowContext(ctx, `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint`).Scan(&at)
+	return time.UnixMicro(at).UTC(), err
 }

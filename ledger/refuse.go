@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"fugu/ledger/audit"
 )
 
 // Refusal is a statement about protected data that was not answered. It holds neither the statement nor the error's text,
@@ -23,9 +25,9 @@ type Refusal struct {
 
 // Refuse implements Ledger.
 func (l *store) Refuse(ctx context.Context, refusals []Refusal, lost int64) error {
-	var entries []Entry
+	var entries []audit.Entry
 	if lost > 0 {
-		entries = append(entries, Entry{At: now(), Event: Lost, Times: lost})
+		entries = append(entries, audit.Entry{At: now(), Event: audit.Lost, Times: lost})
 	}
 	for _, r := range refusals {
 		if err := r.check(); err != nil {
@@ -46,8 +48,8 @@ func (l *store) Refuse(ctx context.Context, refusals []Refusal, lost int64) erro
 	return nil
 }
 
-func (r Refusal) entry() Entry {
-	e := Entry{At: r.At.UTC().Truncate(time.Microsecond), Event: Refused, Dataset: r.Dataset, User: r.User, Code: r.Code, Statement: r.Statement}
+func (r Refusal) entry() audit.Entry {
+	e := audit.Entry{At: r.At.UTC().Truncate(time.Microsecond), Event: audit.Refused, Dataset: r.Dataset, User: r.User, Code: r.Code, Statement: r.Statement}
 	if r.Times > 1 {
 		until := r.Until.UTC().Truncate(time.Microsecond)
 		e.Times, e.Until = r.Times, &until
@@ -67,9 +69,4 @@ func (r Refusal) check() error {
 		return errors.New("a refusal without a time")
 	}
 	return nil
-}
-
-// fingerprint reports whether s can stand for a statement: it is too short, and of too few letters, to be one.
-func fingerprint(s string) bool {
-	return len(s) <= 64 && strings.Trim(s, "0123456789abcdef") == ""
 }

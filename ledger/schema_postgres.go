@@ -127,15 +127,15 @@ CREATE TRIGGER terms_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON terms FOR EACH 
 // postgresApplication marks a schema as a ledger.
 const postgresApplication = "fugu ledger"
 
-// migratePostgres brings the schema up to date, in one transaction that keeps out all others that want to; write false
-// only checks that it is. c begins the audit chain.
-func migratePostgres(ctx context.Context, db *sql.DB, c seal, write bool) error {
-	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: !write})
+// migratePostgres brings the schema up to date, in one transaction that keeps out all others that want to; without a way
+// to begin it only checks that it is.
+func (s seal) migratePostgres(ctx context.Context, db *sql.DB, begin founding) error {
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: begin == nil})
 	if err != nil {
 		return fmt.Errorf("reading the schema version: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	if write {
+	if begin != nil {
 		if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1)`, application); err != nil {
 			return fmt.Errorf("waiting for another server that migrates: %w", err)
 		}
@@ -143,37 +143,24 @@ func migratePostgres(ctx context.Context, db *sql.DB, c seal, write bool) error 
 			return fmt.Errorf("creating the schema %s: %w", postgresSchema, err)
 		}
 	}
-	var known bool
-	var objects int
-	err = tx.QueryRowContext(ctx, `SELECT to_regclass($1) IS NOT NULL, (SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $2)`,
-		postgresSchema+".version", postgresSchema).Scan(&known, &objects)
-	if err != nil {
-		return fmt.Errorf("reading the schema version: %w", err)
-	}
-	version := 0
-	if known {
-		var name string
-		if err := tx.QueryRowContext(ctx, `SELECT application, version FROM version`).Scan(&name, &version); err != nil {
-			return fmt.Errorf("reading the schema version: %w", err)
-		}
-		if name != postgresApplication || version < 1 {
-			return fmt.Errorf("the schema %s is not a ledger", postgresSchema)
-		}
-	}
+	version, objects, err := postgresVersion(ctx, tx)
 	switch {
-	case version > len(postgresMigrations):
-		return fmt.Errorf("a newer fugu wrote it (schema %d, this one knows up to %d)", version, len(postgresMigrations))
+	case err != nil:
+		return err
 	case version == len(postgresMigrations):
 		return nil
-	case !write && !known:
+	case version == 0 && begin == nil:
 		return errNoLedger
-	case !write:
-		return fmt.Errorf("an older fugu wrote it (schema %d): start the server once to bring it up to date", version)
-	case !known && objects > 0:
+	case version == 0 && objects > 0:
 		return fmt.Errorf("the schema %s is not a ledger", postgresSchema)
 	}
-	if !known {
-		const create = `CREATE TABLE version (application text NOT NULL, version int NOT NULL); CREATE UNIQUE INDEX version_is_one ON version ((true))`
+	if err := upgradable(version, len(postgresMigrations), begin); err != nil {
+		return err
+	}
+
+	if version == 0 {
+		const create = `CREATE TABLE version (application text NOT NULL, version int NOT NULL);
+		  CREATE UNIQUE INDEX version_is_one ON version ((true))`
 		if _, err := tx.ExecContext(ctx, create); err != nil {
 			return fmt.Errorf("creating the schema: %w", err)
 		}
@@ -181,7 +168,7 @@ func migratePostgres(ctx context.Context, db *sql.DB, c seal, write bool) error 
 			return fmt.Errorf("creating the schema: %w", err)
 		}
 	}
-	if err := upgrade(ctx, tx, c, postgresMigrations, version, 1, 2); err != nil {
+	if err := s.upgrade(ctx, tx, postgresMigrations, begin, version, 1, 2); err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, `UPDATE version SET version = $1`, len(postgresMigrations)); err != nil {
@@ -191,6 +178,29 @@ func migratePostgres(ctx context.Context, db *sql.DB, c seal, write bool) error 
 		return fmt.Errorf("migrating: %w", err)
 	}
 	return nil
+}
+
+// postgresVersion returns the version of a ledger's schema, 0 where there is none yet, and how many objects are in it.
+func postgresVersion(ctx context.Context, tx *sql.Tx) (version, objects int, err error) {
+	const present = `SELECT to_regclass($1) IS NOT NULL, (SELECT count(*) FROM pg_class c
+	  JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $2)`
+	var known bool
+	row := tx.QueryRowContext(ctx, present, postgresSchema+".version", postgresSchema)
+	if err := row.Scan(&known, &objects); err != nil {
+		return 0, 0, fmt.Errorf("reading the schema version: %w", err)
+	}
+	if !known {
+		return 0, objects, nil
+	}
+	var name string
+	row = tx.QueryRowContext(ctx, `SELECT application, version FROM version`)
+	if err := row.Scan(&name, &version); err != nil {
+		return 0, 0, fmt.Errorf("reading the schema version: %w", err)
+	}
+	if name != postgresApplication || version < 1 {
+		return 0, 0, fmt.Errorf("the schema %s is not a ledger", postgresSchema)
+	}
+	return version, objects, nil
 }
 
 // errNoLedger is fs.ErrNotExist in the words of a database.

@@ -133,32 +133,34 @@ CREATE TRIGGER terms_fixed BEFORE UPDATE ON terms BEGIN SELECT RAISE(ABORT, 'ter
 	aheadSQLite,
 }
 
-// migrate brings the schema up to date, in one transaction; write false only checks that it is. c begins the audit chain.
-func migrate(ctx context.Context, db *sql.DB, c seal, write bool) error {
+// migrateSQLite brings the schema up to date, in one transaction; without a way to begin it only checks that it is.
+func (s seal) migrateSQLite(ctx context.Context, db *sql.DB, begin founding) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("reading the schema version: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }()
 	var id, version, objects int
-	row := tx.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id, pragma_user_version`)
+	row := tx.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+	  FROM pragma_application_id, pragma_user_version`)
 	if err := row.Scan(&id, &version, &objects); err != nil {
 		return fmt.Errorf("reading the schema version: %w", err)
 	}
+
 	empty := id == 0 && version == 0 && objects == 0
 	switch {
-	case id != application && !(empty && write):
+	case id != application && !(empty && begin != nil):
 		return errors.New("the file is not a ledger")
-	case version > len(migrations):
-		return fmt.Errorf("a newer fugu wrote it (schema %d, this one knows up to %d)", version, len(migrations))
 	case version < 0 || version == 0 && !empty:
 		return fmt.Errorf("unknown schema %d", version)
 	case version == len(migrations):
 		return nil
-	case !write:
-		return fmt.Errorf("an older fugu wrote it (schema %d): start the server once to bring it up to date", version)
 	}
-	if err := upgrade(ctx, tx, c, migrations, version, 3, 4); err != nil {
+	if err := upgradable(version, len(migrations), begin); err != nil {
+		return err
+	}
+
+	if err := s.upgrade(ctx, tx, migrations, begin, version, 3, 4); err != nil {
 		return err
 	}
 	stamp := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", application, len(migrations))

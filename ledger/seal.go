@@ -1,20 +1,20 @@
 package ledger
 
 import (
-	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"fugu/ledger/audit"
 )
 
 // KeyBytes is the length of Options.Key.
@@ -24,10 +24,8 @@ const KeyBytes = 32
 // chain. Without a key all is in the open.
 type seal struct {
 	aead   cipher.AEAD // AES-256-GCM with random nonces; nil: no key
-	chain  chain
+	chain  audit.Chain
 	digest []byte // key of content
-
-	fill func(context.Context, *sql.Tx, seal) error // see Options
 }
 
 var errKey = errors.New("it was written with another key, or none")
@@ -51,7 +49,7 @@ func newSeal(key []byte) (seal, error) {
 		return seal{}, err
 	}
 	aead, err := cipher.NewGCM(block)
-	return seal{aead: aead, chain: chain{derived[1]}, digest: derived[2]}, err
+	return seal{aead: aead, chain: audit.NewChain(derived[1]), digest: derived[2]}, err
 }
 
 // close seals a text of an answer; what it is, and of which, is authenticated with it.

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"time"
 
 	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
 
 	"fugu/internal/hook"
 )
-
-// readers is how many Finds can run at a time; they wait for no writer [SQLite, Write-Ahead Logging].
-const readers = 4
 
 // openSQLite opens a ledger in an SQLite file.
 func openSQLite(ctx context.Context, path string, o Options) (_ *store, err error) {
@@ -26,7 +24,6 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *store, err erro
 	if err != nil {
 		return nil, err
 	}
-	sealed.fill = o.fill
 	l := &store{path: path, seal: sealed, onRead: reading{seal: sealed}, onWrite: reading{seal: sealed}, clock: processClock}
 	defer func() {
 		if err != nil {
@@ -41,14 +38,14 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *store, err erro
 		l.lock = f
 	}
 	if !o.ReadOnly {
-		if err := l.openWriter(ctx, path); err != nil {
+		if err := l.openWriter(ctx, path, o.founding(sealed)); err != nil {
 			return nil, err
 		}
 	}
 	if l.read, err = connect(path, readers, url.Values{"_query_only": {"1"}}); err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, l.read, l.seal, false); err != nil {
+	if err := l.seal.migrateSQLite(ctx, l.read, nil); err != nil {
 		return nil, err
 	}
 	if err := l.verify(ctx); err != nil {
@@ -60,31 +57,36 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *store, err erro
 	return l, nil
 }
 
-func (l *store) openWriter(ctx context.Context, path string) (err error) {
-	if l.write, err = connect(path, 1, url.Values{"_journal_mode": {"WAL"}, "_txlock": {"immediate"}, "_cache_size": {writerCache}}); err != nil {
+// openWriter opens the one connection that writes, and brings the schema up to date.
+func (l *store) openWriter(ctx context.Context, path string, begin founding) (err error) {
+	settings := url.Values{"_journal_mode": {"WAL"}, "_txlock": {"immediate"}, "_cache_size": {writerCache}}
+	if l.write, err = connect(path, 1, settings); err != nil {
 		return err
 	}
-	if err := migrate(ctx, l.write, l.seal, true); err != nil {
+	if err := l.seal.migrateSQLite(ctx, l.write, begin); err != nil {
 		return err
 	}
+
 	// Some file systems do not allow write-ahead logging, and SQLite goes on without it.
 	var journal string
 	var synchronous, foreignKeys int
-	row := l.write.QueryRowContext(ctx, `SELECT journal_mode, synchronous, foreign_keys FROM pragma_journal_mode, pragma_synchronous, pragma_foreign_keys`)
+	row := l.write.QueryRowContext(ctx, `SELECT journal_mode, synchronous, foreign_keys
+	  FROM pragma_journal_mode, pragma_synchronous, pragma_foreign_keys`)
 	if err := row.Scan(&journal, &synchronous, &foreignKeys); err != nil {
 		return fmt.Errorf("reading SQLite's settings: %w", err)
 	}
 	if full := 2; journal != "wal" || synchronous != full || foreignKeys != 1 {
-		return fmt.Errorf("SQLite does not give what durability needs: journal_mode %s, synchronous %d, foreign_keys %d", journal, synchronous, foreignKeys)
+		return fmt.Errorf("SQLite does not give what durability needs: journal_mode %s, synchronous %d, foreign_keys %d",
+			journal, synchronous, foreignKeys)
 	}
 	if err := l.onWrite.prepare(ctx, l.write); err != nil {
 		return err
 	}
-	return l.bookings.prepare(ctx, l.write)
+	return l.writing.prepare(ctx, l.write)
 }
 
-// writerCache is the page cache of the connection that charges, in KiB as SQLite wants it: the indexes of 100,000 answers stay
-// in memory.
+// writerCache is the page cache of the connection that charges, in KiB as SQLite wants it: the indexes of 100,000 answers
+// stay in memory.
 const writerCache = "-65536"
 
 // connect opens a pool of connections that stay open. The file must exist: SQLite would create it with another mode.
@@ -110,4 +112,9 @@ func connect(path string, connections int, extra url.Values) (*sql.DB, error) {
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
 	return db, nil
+}
+
+// processClock is the time of a ledger in a file: this process's.
+func processClock(context.Context, queryer) (time.Time, error) {
+	return now(), nil
 }

@@ -7,24 +7,27 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"fugu/internal/hook"
 )
 
 // store is a Ledger in an SQL database. What SQLite and PostgreSQL do differently is settled when it is opened; the
 // statements are the same.
 type store struct {
-	read     *sql.DB
-	write    *sql.DB // of one connection: having it is being this process's writer; nil: read only
-	onRead   reading
-	onWrite  reading
-	bookings bookings
-	seal     seal
+	read    *sql.DB
+	write   *sql.DB // of one connection: having it is being this process's writer; nil: read only
+	onRead  reading
+	onWrite reading
+	writing writing
+	seal    seal
 	// alone makes a transaction the only one that writes, of all processes; nil: it is from the start.
 	alone func(context.Context, *sql.Tx) error
 	// clock says which period it is, in the transaction of a charge or outside of one.
 	clock func(context.Context, queryer) (time.Time, error)
 	// patience bounds a transaction that has begun to write; 0: nothing can keep it.
 	patience time.Duration
-	// waiting bounds everything else that a client waits for: a reading, or until it can begin to write; 0: defaultWaiting.
+	// waiting bounds everything else that a client waits for: a reading, or until it can begin to write; 0:
+	// defaultWaiting.
 	waiting time.Duration
 	path    string    // of an SQLite file
 	lock    io.Closer // what keeps other servers out; may be nil
@@ -32,8 +35,23 @@ type store struct {
 	attempts int
 }
 
-// defaultWaiting is for how long a ledger is waited for: one that says nothing for so long is as good as none.
-const defaultWaiting = 20 * time.Second
+// queryer is a database or a transaction.
+type queryer interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+const (
+	// readers is how many Finds can run at a time; they wait for no writer [SQLite, Write-Ahead Logging].
+	readers = 4
+
+	// defaultWaiting is for how long a ledger is waited for: one that says nothing for so long is as good as none.
+	defaultWaiting = 20 * time.Second
+)
+
+var errReadOnly = errors.New("the ledger is open for reading only")
+
+// now is the time as entries have it.
+func now() time.Time { return hook.Now().UTC().Truncate(time.Microsecond) }
 
 // bounded is ctx with the end that waiting sets.
 func (l *store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -73,9 +91,25 @@ func (l *store) Close() error {
 	return errors.Join(errs...)
 }
 
+// alter runs f in a transaction that is the only one that writes, and commits what it has done.
+func (l *store) alter(ctx context.Context, f func(context.Context, *sql.Tx) error) error {
+	if l.write == nil {
+		return errReadOnly
+	}
+	working, tx, end, err := l.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	if err := f(working, tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
 // begin starts the transaction of a charge. ctx and waiting bound the wait for other writers; once it returns, the
-// transaction is the only one that writes, and nothing but patience interrupts it: one broken off half-way is harder to be
-// sure about.
+// transaction is the only one that writes, and nothing but patience interrupts it: one broken off half-way is harder to
+// be sure about.
 func (l *store) begin(ctx context.Context) (working context.Context, tx *sql.Tx, end func(), err error) {
 	ctx, cancel := l.bounded(ctx)
 	defer cancel()
@@ -103,6 +137,8 @@ func (l *store) beginOnce(ctx context.Context) (_ context.Context, tx *sql.Tx, e
 		cancel()
 		_ = conn.Close()
 	}
+
+	// Here others that write are waited for, which ends with ctx.
 	if err == nil && l.alone != nil {
 		err = l.alone(ctx, tx)
 	}
@@ -121,39 +157,26 @@ func (l *store) isolation() sql.IsolationLevel {
 	return sql.LevelDefault
 }
 
-// preparer is a database or a transaction.
-type preparer interface {
-	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
+// snapshot is a transaction that sees one state of the ledger, so that others may be charging meanwhile.
+func (l *store) snapshot(ctx context.Context, f func(*sql.Tx) error) error {
+	tx, err := l.read.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+	if err != nil {
+		return fmt.Errorf("reading: %w", err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	if err := l.unhurried(ctx, tx); err != nil {
+		return err
+	}
+	return f(tx)
 }
 
-// prepareAll prepares each text into its statement.
-func prepareAll(ctx context.Context, db preparer, texts map[**sql.Stmt]string) error {
-	for stmt, text := range texts {
-		var err error
-		if *stmt, err = db.PrepareContext(ctx, text); err != nil {
-			return fmt.Errorf("preparing the ledger's statements: %w", err)
-		}
+// unhurried lets the statements of a transaction take as long as the ledger is large, where a server would end them.
+func (l *store) unhurried(ctx context.Context, tx *sql.Tx) error {
+	if l.alone == nil {
+		return nil
 	}
-	return nil
+	_, err := tx.ExecContext(ctx, withoutTimeout)
+	return err
 }
 
-// upgrade takes the steps that are missing behind a schema version; the one that leads to the version chained makes the
-// table of the audit chain, which then begins, and the one to the version bound makes totals bind everybody.
-func upgrade(ctx context.Context, tx *sql.Tx, s seal, steps []string, version, chained, bound int) error {
-	for v, step := range steps[version:] {
-		if _, err := tx.ExecContext(ctx, step); err != nil {
-			return fmt.Errorf("migrating from schema %d: %w", version+v, err)
-		}
-	}
-	if version < chained {
-		if err := s.begin(ctx, tx); err != nil {
-			return fmt.Errorf("beginning the audit chain: %w", err)
-		}
-	}
-	if version < bound {
-		if err := s.bind(ctx, tx); err != nil {
-			return fmt.Errorf("adding up the totals: %w", err)
-		}
-	}
-	return nil
-}
+const withoutTimeout = `SET LOCAL statement_timeout = 0`

@@ -1,7 +1,7 @@
 package ledger
 
-// exportFormat is the version of what Export writes: a line of JSON with the format and the columns of all tables, one for
-// each row, and one that says how many rows there were and how the audit chain ends.
+// exportFormat is the version of what Export writes: a line of JSON with the format and the columns of all tables, one
+// for each row, and one that says how many rows there were and how the audit chain ends.
 const exportFormat = 1
 
 // exportLine is a line of an export. Exactly one of its parts is there.
@@ -42,22 +42,29 @@ const (
 
 // tables are all tables, in an order in which none refers to a later one.
 var tables = []table{
-	{"answers", []column{{"id", integer}, {"key", characters}, {"dataset", characters}, {"scope", characters}, {"at", integer}, {"epsilon", float}, {"delta", float},
-		{"mechanism", characters}, {"assumption", characters}, {"failed", integer}, {"cells", characters}, {"bytes", octets}, {"certificates", characters}, {"sealed", integer}, {"epoch", integer},
+	{"answers", []column{
+		{"id", integer}, {"key", characters}, {"dataset", characters}, {"scope", characters}, {"at", integer},
+		{"epsilon", float}, {"delta", float}, {"mechanism", characters}, {"assumption", characters}, {"failed", integer},
+		{"cells", characters}, {"bytes", octets}, {"certificates", characters}, {"sealed", integer}, {"epoch", integer},
 		{"begun", integer}}, true},
 	{"terms", []column{{"answer", integer}, {"bytes", octets}, {"sealed", integer}}, true},
-	{"charges", []column{{"id", integer}, {"answer", integer}, {"scope", characters}, {"secret", characters}, {"user", characters}, {"at", integer},
-		{"pure", float}, {"kappa2", float}, {"delta", float}, {"period", integer}}, true},
-	{"totals", []column{{"dataset", characters}, {"scope", characters}, {"secret", characters}, {"pure", float}, {"kappa2", float}, {"delta", float},
-		{"releases", integer}, {"period", integer}}, false},
+	{"charges", []column{
+		{"id", integer}, {"answer", integer}, {"scope", characters}, {"secret", characters}, {"user", characters},
+		{"at", integer}, {"pure", float}, {"kappa2", float}, {"delta", float}, {"period", integer}}, true},
+	{"totals", []column{
+		{"dataset", characters}, {"scope", characters}, {"secret", characters}, {"pure", float}, {"kappa2", float},
+		{"delta", float}, {"releases", integer}, {"period", integer}}, false},
 	{"audit", []column{{"number", integer}, {"entry", characters}, {"hash", characters}}, true},
-	{"epochs", []column{{"id", integer}, {"dataset", characters}, {"number", integer}, {"label", characters}, {"independent", integer}, {"user", characters},
-		{"reason", characters}, {"at", integer}}, true},
-	{"periods", []column{{"dataset", characters}, {"number", integer}, {"began", integer}, {"at", integer}, {"cause", characters}}, false},
-	{"compacted", []column{{"answer", integer}, {"key", characters}, {"content", characters}, {"entry", integer}}, true},
+	{"epochs", []column{
+		{"id", integer}, {"dataset", characters}, {"number", integer}, {"label", characters}, {"independent", integer},
+		{"user", characters}, {"reason", characters}, {"at", integer}}, true},
+	{"periods", []column{
+		{"dataset", characters}, {"number", integer}, {"began", integer}, {"at", integer}, {"cause", characters}}, false},
+	{"compacted", []column{
+		{"answer", integer}, {"key", characters}, {"content", characters}, {"entry", integer}}, true},
 }
 
-// head is the first line of an export.
+// exportHead is the first line of an export.
 func exportHead() exportLine {
 	l := exportLine{Format: exportFormat}
 	for _, t := range tables {

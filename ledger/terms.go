@@ -6,24 +6,11 @@ import (
 	"errors"
 	"fmt"
 
-	"fugu/privacy"
+	"fugu/ledger/audit"
 )
 
 // ErrOvertaken is the error of a Charge whose losses do not count with the newest answers. Nothing was booked.
 var ErrOvertaken = errors.New("another answer was charged meanwhile")
-
-// Past is an answer as later ones have to count with it.
-type Past struct {
-	ID     int64
-	Epoch  int64
-	Failed bool   // there is nothing to count with
-	Period int64  // in which it was charged
-	Terms  []byte // of its Charge; nil: it has none
-
-	// Of an answer without Terms: what it cost everybody, and how many values it has; 0 where it was compacted.
-	Losses map[string]privacy.Loss
-	Values int
-}
 
 // History implements Ledger.
 func (l *store) History(ctx context.Context, dataset string, after int64) ([]Past, error) {
@@ -97,7 +84,11 @@ func (b *booking) storeTerms(ctx context.Context, s *stored) error {
 }
 
 // loadTerms gives answers the digests of their terms.
-func (l seal) loadTerms(ctx context.Context, tx *sql.Tx, byID map[int64]*stored) error {
+func (s seal) loadTerms(ctx context.Context, tx *sql.Tx, answers []audit.Answer) error {
+	byID := make(map[int64]*audit.Answer, len(answers))
+	for i, a := range answers {
+		byID[a.ID] = &answers[i]
+	}
 	return rows(ctx, tx, `SELECT answer, bytes, sealed FROM terms ORDER BY answer`, func(row scanner) error {
 		var id int64
 		var terms []byte
@@ -105,15 +96,15 @@ func (l seal) loadTerms(ctx context.Context, tx *sql.Tx, byID map[int64]*stored)
 		if err := row.Scan(&id, &terms, &sealed); err != nil {
 			return err
 		}
-		s := byID[id]
-		if s == nil {
+		a := byID[id]
+		if a == nil {
 			return fmt.Errorf("it is damaged: there are terms of no answer %d", id)
 		}
-		plain, err := l.openedTerms(terms, sealed, s.key)
+		plain, err := s.openedTerms(terms, sealed, Key(a.Key))
 		if err != nil {
 			return fmt.Errorf("answer %d: %w", id, err)
 		}
-		s.terms = l.termsDigest(plain)
+		a.Terms = s.termsDigest(plain)
 		return nil
 	})
 }

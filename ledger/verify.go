@@ -2,193 +2,34 @@ package ledger
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"time"
 
+	"fugu/ledger/audit"
 	"fugu/privacy"
 )
 
-const (
-	insertEntry = `INSERT INTO audit (number, entry, hash) VALUES ($1, $2, $3)`
-	allEntries  = `SELECT number, entry, hash FROM audit ORDER BY number`
-	oldAnswers  = answerColumns + `ORDER BY id`
-	oldCharges  = chargeColumns + `ORDER BY id`
-
-	chargeColumns = `SELECT id, answer, scope, secret, "user", at, pure, kappa2, delta, period FROM charges `
-)
-
-// booked is a charge as a row.
-type booked struct {
-	id, answer          int64
-	scope, secret, user string
-	at                  int64 // microseconds since 1970
-	loss                privacy.Loss
-	period              int64
-}
-
-func (b *booked) scan(row scanner) error {
-	return row.Scan(&b.id, &b.answer, &b.scope, &b.secret, &b.user, &b.at, &b.loss.Pure, &b.loss.Kappa2, &b.loss.Delta, &b.period)
-}
-
-// rows calls f with each row of a query in a transaction.
-func rows(ctx context.Context, tx *sql.Tx, query string, f func(scanner) error, args ...any) error {
-	rows, err := tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		if err := f(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
-// snapshot is a transaction that sees one state of the ledger, so that others may be charging meanwhile.
-func (l *store) snapshot(ctx context.Context, f func(*sql.Tx) error) error {
-	tx, err := l.read.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
-	if err != nil {
-		return fmt.Errorf("reading: %w", err)
-	}
-	defer func() { _ = tx.Rollback() }()
-	if err := l.unhurried(ctx, tx); err != nil {
-		return err
-	}
-	return f(tx)
-}
-
-// unhurried lets the statements of a transaction take as long as the ledger is large, where a server would end them.
-func (l *store) unhurried(ctx context.Context, tx *sql.Tx) error {
-	if l.alone == nil {
-		return nil
-	}
-	_, err := tx.ExecContext(ctx, withoutTimeout)
-	return err
-}
-
-const withoutTimeout = `SET LOCAL statement_timeout = 0`
-
-// verify adds all charges up again, in the order in which they were booked, and compares with the running totals, bit for
-// bit; and follows the audit chain, in which every epoch and period must be.
+// verify adds all charges up again, in the order in which they were booked, and compares with the running totals, bit
+// for bit; and follows the audit chain, in which every epoch and period must be.
 func (l *store) verify(ctx context.Context) error {
 	return l.snapshot(ctx, func(tx *sql.Tx) error {
-		d, err := readDone(ctx, tx)
+		done, err := readDone(ctx, tx)
 		if err != nil {
 			return err
 		}
 		if err := verifyTotals(ctx, tx); err != nil {
 			return err
 		}
-		_, err = l.seal.chain.verify(ctx, tx, func(number int64, l Link) error {
-			if !d.told(l) {
-				return nil
-			}
-			e, err := l.Entry()
-			if err == nil {
-				err = d.settle(e, l)
-			}
-			if err != nil {
-				return fmt.Errorf("it is damaged: entry %d of the audit chain: %w", number, err)
-			}
-			return nil
-		})
-		if err != nil {
+		if _, err := l.seal.walk(ctx, tx, done.Take); err != nil {
 			return err
 		}
-		return d.rest()
+		return done.Rest()
 	})
-}
-
-func verifyTotals(ctx context.Context, tx *sql.Tx) error {
-	var unpaid int64
-	err := tx.QueryRowContext(ctx, `SELECT id FROM answers a WHERE NOT EXISTS (SELECT 1 FROM charges c WHERE c.answer = a.id AND c.scope = '') LIMIT 1`).Scan(&unpaid)
-	switch {
-	case err == nil:
-		return fmt.Errorf("it is damaged: answer %d was not paid for", unpaid)
-	case !errors.Is(err, sql.ErrNoRows):
-		return fmt.Errorf("verifying: %w", err)
-	}
-	type account struct {
-		dataset, scope, secret string
-		period                 int64
-	}
-	type sum struct {
-		privacy.Loss
-		releases int
-	}
-	collect := func(query string, visit func(account, sum)) error {
-		err := rows(ctx, tx, query, func(row scanner) error {
-			var a account
-			var s sum
-			err := row.Scan(&a.dataset, &a.scope, &a.secret, &s.Pure, &s.Kappa2, &s.Delta, &s.releases, &a.period)
-			visit(a, s)
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("verifying: %w", err)
-		}
-		return nil
-	}
-	booked, totals := map[account]sum{}, map[account]sum{}
-	err = errors.Join(
-		collect(`SELECT a.dataset, c.scope, c.secret, c.pure, c.kappa2, c.delta, 1, c.period FROM charges c JOIN answers a ON a.id = c.answer
-		  WHERE NOT (a.mechanism IN `+gratis+` AND c.pure = 0 AND c.kappa2 = 0 AND c.delta = 0) ORDER BY c.id`,
-			func(a account, s sum) { booked[a] = sum{plus(booked[a].Loss, s.Loss), booked[a].releases + 1} }),
-		collect(`SELECT dataset, scope, secret, pure, kappa2, delta, releases, period FROM totals`, func(a account, s sum) { totals[a] = s }))
-	if err != nil {
-		return err
-	}
-	for a, s := range totals {
-		if booked[a] != s {
-			return fmt.Errorf("it is damaged: the total of dataset %q, scope %q, secret %q is not the sum of its charges", a.dataset, a.scope, a.secret)
-		}
-		delete(booked, a)
-	}
-	for a := range booked {
-		return fmt.Errorf("it is damaged: dataset %q, scope %q, secret %q has charges and no total", a.dataset, a.scope, a.secret)
-	}
-	return nil
-}
-
-// verify follows the chain from its beginning and calls visit, if it is not nil, with each link. It returns the last.
-func (c chain) verify(ctx context.Context, tx *sql.Tx, visit func(number int64, l Link) error) (last Link, err error) {
-	next := int64(0)
-	err = rows(ctx, tx, allEntries, func(row scanner) error {
-		var number int64
-		var l Link
-		if err := row.Scan(&number, &l.Text, &l.Hash); err != nil {
-			return err
-		}
-		switch {
-		case number != next:
-			return fmt.Errorf("it is damaged: entry %d of the audit chain is missing", next)
-		case c.hash(last.Hash, l.Text) != l.Hash && number == 0:
-			return errors.New("the audit chain does not begin as it should: it is damaged, or the ledger was written with another key")
-		case c.hash(last.Hash, l.Text) != l.Hash:
-			return fmt.Errorf("it is damaged: entry %d of the audit chain does not follow from the one before", number)
-		}
-		next, last = number+1, l
-		if visit == nil {
-			return nil
-		}
-		return visit(number, l)
-	})
-	switch {
-	case err != nil:
-		return Link{}, fmt.Errorf("verifying: %w", err)
-	case next == 0:
-		return Link{}, errors.New("it is damaged: the audit chain is missing")
-	}
-	return last, nil
 }
 
 // Audit implements Ledger.
-func (l *store) Audit(ctx context.Context, visit func(Link) error) (head Link, err error) {
+func (l *store) Audit(ctx context.Context, visit func(audit.Link) error) (head audit.Link, err error) {
 	err = l.snapshot(ctx, func(tx *sql.Tx) error {
 		head, err = l.seal.audit(ctx, tx, visit)
 		return err
@@ -197,178 +38,172 @@ func (l *store) Audit(ctx context.Context, visit func(Link) error) (head Link, e
 }
 
 // audit is Audit of the state that a transaction sees.
-func (l seal) audit(ctx context.Context, tx *sql.Tx, visit func(Link) error) (head Link, err error) {
-	d, err := readDone(ctx, tx)
+func (s seal) audit(ctx context.Context, tx *sql.Tx, visit func(audit.Link) error) (head audit.Link, err error) {
+	done, err := readDone(ctx, tx)
 	if err != nil {
-		return Link{}, err
+		return audit.Link{}, err
 	}
 	if err := verifyTotals(ctx, tx); err != nil {
-		return Link{}, err
+		return audit.Link{}, err
 	}
-	paid, err := l.payments(ctx, tx, d)
+	answers, charges, err := s.readPaid(ctx, tx, done)
 	if err != nil {
-		return Link{}, err
+		return audit.Link{}, err
 	}
-	head, err = l.chain.verify(ctx, tx, func(number int64, l Link) error {
-		e, err := l.Entry()
-		if err != nil || e.Number != number {
-			return fmt.Errorf("it is damaged: entry %d of the audit chain cannot be read", number)
-		}
-		switch e.Event {
-		case Begin:
-			err = paid.before(e.Before)
-		case Release, Joined:
-			if err = d.begun.during(e); err == nil {
-				err = paid.settle(e, l)
-			}
-		case Answered:
-			err = paid.answer(e, l)
-		case NewEpoch, NewPeriod, Reset, Compacted, Abandoned:
-			err = d.settle(e, l)
-		case Refused, Lost: // they are in the chain alone
-		default:
-			err = fmt.Errorf("it tells of %q, which this fugu does not know", e.Event)
-		}
-		if err != nil {
-			return fmt.Errorf("it is damaged: entry %d of the audit chain: %w", number, err)
-		}
-		if visit == nil {
-			return nil
+	books, err := audit.NewBooks(done, answers, charges)
+	if err != nil {
+		return audit.Link{}, err
+	}
+
+	head, err = s.walk(ctx, tx, func(number int64, l audit.Link) error {
+		if err := books.Take(number, l); err != nil || visit == nil {
+			return err
 		}
 		return visit(l)
 	})
 	if err == nil {
-		err = d.rest()
-	}
-	if err == nil && len(paid.open) > 0 {
-		err = fmt.Errorf("it is damaged: %d charges are not in the audit chain", len(paid.open))
-	}
-	if n := paid.unanswered(); err == nil && n > 0 {
-		err = fmt.Errorf("it is damaged: %d answers are not in the audit chain", n)
+		err = books.Rest()
 	}
 	return head, err
 }
 
-// ledgered is what the tables say, to be found again in the chain.
-type ledgered struct {
-	answers []stored
-	charges []booked
-	byID    map[int64]*stored
-	open    map[payment]*Entry
-
-	answered map[int64]bool // of those charged ahead: the chain told of their answers
+// account identifies a running total.
+type account struct {
+	dataset, scope, secret string
+	period                 int64
 }
 
-// payment is a scope that paid for an answer.
-type payment struct {
-	answer int64
-	scope  string
+// sum is a running total, or the charges that it should be the sum of.
+type sum struct {
+	privacy.Loss
+	releases int
 }
 
-func (l seal) payments(ctx context.Context, tx *sql.Tx, d *done) (*ledgered, error) {
-	p := &ledgered{byID: map[int64]*stored{}, open: map[payment]*Entry{}, answered: map[int64]bool{}}
-	err := rows(ctx, tx, oldAnswers, func(row scanner) error {
-		s, err := l.scan(row)
-		s.Bytes, s.Cells = nil, nil
-		if err == nil {
-			err = d.restore(&s, l)
+// verifyTotals compares the running totals with the charges, and looks for answers that nobody paid for.
+func verifyTotals(ctx context.Context, tx *sql.Tx) error {
+	const (
+		unpaidAnswer = `SELECT id FROM answers a
+		  WHERE NOT EXISTS (SELECT 1 FROM charges c WHERE c.answer = a.id AND c.scope = '') LIMIT 1`
+		charges = `SELECT a.dataset, c.scope, c.secret, c.pure, c.kappa2, c.delta, 1, c.period
+		  FROM charges c JOIN answers a ON a.id = c.answer
+		  WHERE NOT (a.mechanism IN ` + gratis + ` AND c.pure = 0 AND c.kappa2 = 0 AND c.delta = 0) ORDER BY c.id`
+		all = `SELECT dataset, scope, secret, pure, kappa2, delta, releases, period FROM totals
+		  ORDER BY dataset, period, scope, secret`
+	)
+	var unpaid int64
+	switch err := tx.QueryRowContext(ctx, unpaidAnswer).Scan(&unpaid); {
+	case err == nil:
+		return fmt.Errorf("it is damaged: answer %d was not paid for", unpaid)
+	case !errors.Is(err, sql.ErrNoRows):
+		return fmt.Errorf("verifying: %w", err)
+	}
+
+	// In order, so that of several that are damaged it is always the same one that is named.
+	booked := map[account]sum{}
+	var order []account
+	err := scanSums(ctx, tx, charges, func(a account, s sum) error {
+		if _, known := booked[a]; !known {
+			order = append(order, a)
 		}
-		p.answers = append(p.answers, s)
+		booked[a] = sum{plus(booked[a].Loss, s.Loss), booked[a].releases + 1}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("verifying: %w", err)
+	}
+	var wrong error
+	err = scanSums(ctx, tx, all, func(a account, s sum) error {
+		if booked[a] != s && wrong == nil {
+			wrong = fmt.Errorf("it is damaged: the total of dataset %q, scope %q, secret %q is not the sum of its charges",
+				a.dataset, a.scope, a.secret)
+		}
+		delete(booked, a)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("verifying: %w", err)
+	case wrong != nil:
+		return wrong
+	}
+	for _, a := range order {
+		if _, left := booked[a]; left {
+			return fmt.Errorf("it is damaged: dataset %q, scope %q, secret %q has charges and no total",
+				a.dataset, a.scope, a.secret)
+		}
+	}
+	return nil
+}
+
+// scanSums calls f with what each row of a query adds to which account.
+func scanSums(ctx context.Context, tx *sql.Tx, query string, f func(account, sum) error) error {
+	return rows(ctx, tx, query, func(row scanner) error {
+		var a account
+		var s sum
+		err := row.Scan(&a.dataset, &a.scope, &a.secret, &s.Pure, &s.Kappa2, &s.Delta, &s.releases, &a.period)
+		if err != nil {
+			return err
+		}
+		return f(a, s)
+	})
+}
+
+// readDone reads what was done to the ledger.
+func readDone(ctx context.Context, tx *sql.Tx) (*audit.Done, error) {
+	var drops []audit.Drop
+	var began []audit.Entry
+	const dropped = `SELECT answer, key, content, entry FROM compacted ORDER BY answer`
+	err := rows(ctx, tx, dropped, func(row scanner) error {
+		var x audit.Drop
+		err := row.Scan(&x.Answer, &x.Key, &x.Content, &x.Entry)
+		drops = append(drops, x)
 		return err
 	})
 	if err == nil {
-		err = rows(ctx, tx, oldCharges, func(row scanner) error {
-			var b booked
-			err := b.scan(row)
-			p.charges = append(p.charges, b)
+		err = rows(ctx, tx, epochColumns, func(row scanner) error {
+			e, err := scanEpoch(row)
+			began = append(began, e.entry())
+			return err
+		})
+	}
+	if err == nil {
+		err = rows(ctx, tx, periodColumns, func(row scanner) error {
+			p, err := scanPeriod(row)
+			began = append(began, p.entry())
 			return err
 		})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("verifying: %w", err)
 	}
-	for i, s := range p.answers {
-		p.byID[s.ID] = &p.answers[i]
-	}
-	if err := l.loadTerms(ctx, tx, p.byID); err != nil {
-		return nil, fmt.Errorf("verifying: %w", err)
-	}
-	for _, b := range p.charges {
-		s := p.byID[b.answer]
-		if s == nil {
-			return nil, fmt.Errorf("it is damaged: charge %d is for no answer", b.id)
-		}
-		id := payment{b.answer, b.scope}
-		if p.open[id] == nil {
-			event := Joined
-			if b.scope == s.scope {
-				event = Release
-			}
-			e := s.entry(event, b.period, b.scope, b.user, map[string]privacy.Loss{}, time.UnixMicro(b.at).UTC())
-			p.open[id] = &e
-		}
-		p.open[id].Losses[b.secret] = b.loss
-	}
-	return p, nil
+	return audit.NewDone(began, drops), nil
 }
 
-// digest tells of the answers and charges up to two ids.
-func (p *ledgered) digest(answer, charge int64) Before {
-	var b Before
-	old := true
-	h := sha256.New()
-	for _, s := range p.answers {
-		if s.ID <= answer {
-			b.Answers = s.ID
-			fmt.Fprintf(h, "%d %s %q %q %s\n", s.ID, s.key, s.dataset, s.scope, s.content)
-			old = old && s.epoch == 0
+// readPaid reads the answers as they were before they were compacted, and all charges, both in the order of their ids.
+func (s seal) readPaid(ctx context.Context, tx *sql.Tx, done *audit.Done) (
+	answers []audit.Answer, charges []audit.Charge, err error,
+) {
+	empty := s.content(emptied, noList)
+	err = rows(ctx, tx, answerColumns+`ORDER BY id`, func(row scanner) error {
+		x, err := s.scan(row)
+		if err != nil {
+			return err
 		}
+		answers = append(answers, x.audited())
+		return done.Restore(&answers[len(answers)-1], empty)
+	})
+	if err == nil {
+		err = rows(ctx, tx, chargeColumns+`ORDER BY id`, func(row scanner) error {
+			c, err := scanCharge(row)
+			charges = append(charges, c)
+			return err
+		})
 	}
-	for _, x := range p.charges {
-		if x.id <= charge {
-			b.Charges = x.id
-			fmt.Fprintf(h, "%d %d %q %q %q %d %v %v %v\n", x.id, x.answer, x.scope, x.secret, x.user, x.at, x.loss.Pure, x.loss.Kappa2, x.loss.Delta)
-			old = old && x.period == 0
-		}
+	if err == nil {
+		err = s.loadTerms(ctx, tx, answers)
 	}
-	if !old { // of before there were epochs and periods
-		return Before{}
+	if err != nil {
+		return nil, nil, fmt.Errorf("verifying: %w", err)
 	}
-	b.Digest = hex.EncodeToString(h.Sum(nil))
-	return b
-}
-
-// before settles what is older than the chain.
-func (p *ledgered) before(b *Before) error {
-	if b == nil || p.digest(b.Answers, b.Charges) != *b {
-		return errors.New("what was booked before it was changed")
-	}
-	for _, x := range p.charges {
-		if x.id <= b.Charges {
-			delete(p.open, payment{x.answer, x.scope})
-		}
-	}
-	return nil
-}
-
-// settle takes the payment of an entry from those that are open, if it is what the tables say.
-func (p *ledgered) settle(e Entry, l Link) error {
-	id := payment{e.Answer, e.Scope}
-	told := p.open[id]
-	if told == nil {
-		return errors.New("the answer or its charge is missing")
-	}
-	delete(p.open, id)
-	told.Statement, told.Reason = e.Statement, e.Reason // of which the chain alone knows
-	if !told.is(e.Number, l) {
-		return errors.New("the answer or its charge was changed")
-	}
-	return nil
-}
-
-// is reports whether the entry, as the tables have it, is what the link of that number says.
-func (e Entry) is(number int64, l Link) bool {
-	e.Number = number
-	same, err := chain{}.follow("", e)
-	return err == nil && same.Text == l.Text
+	return answers, charges, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"fugu/ledger"
+	"fugu/ledger/audit"
 )
 
 // book charges the question at its price, ahead of its answer; where others were charged meanwhile that the price does not count with, at a new one.
@@ -39,10 +40,10 @@ func (q *question) book(ctx context.Context, c ledger.Charge, m *measured, p pri
 }
 
 // certificates are those of the calibration, as the ledger keeps them.
-func (m *measured) certificates(p price) []ledger.Certificate {
-	var out []ledger.Certificate
+func (m *measured) certificates(p price) []audit.Certificate {
+	var out []audit.Certificate
 	for _, x := range m.calibration.Certificates {
-		out = append(out, ledger.Certificate{Secret: x.Secret, Mechanism: string(x.Mechanism), Assumptions: x.Assumptions,
+		out = append(out, audit.Certificate{Secret: x.Secret, Mechanism: string(x.Mechanism), Assumptions: x.Assumptions,
 			Pair: x.Pair, Epsilon: x.Epsilon, Delta: x.Delta, Estimation: x.Estimation, Together: p.reached[x.Secret]})
 	}
 	return out

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"fugu/ledger"
+	"fugu/ledger/audit"
 	"fugu/planner"
 	"fugu/privacy"
 	"fugu/wire"
@@ -14,7 +14,7 @@ import (
 // certified are the columns of a secret's certificate: the δ that is reached at the statement's ε, the pair of values that is
 // hardest to hide, and the ε that holds if the reference is off by two standard errors. An answer of before certificates has
 // none.
-func certified(certificates []ledger.Certificate, secret string) []planner.Value {
+func certified(certificates []audit.Certificate, secret string) []planner.Value {
 	null := planner.Value{Null: true}
 	for _, c := range certificates {
 		if c.Secret != secret {

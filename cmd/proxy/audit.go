@@ -12,10 +12,11 @@ import (
 
 	"fugu/internal/config"
 	"fugu/ledger"
+	"fugu/ledger/audit"
 )
 
-// audit verifies the ledger and its audit chain; export prints the chain besides, one entry a line.
-func audit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+// auditing verifies the ledger and its audit chain; export prints the chain besides, one entry a line.
+func auditing(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	what := ""
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		what, args = args[0], args[1:]
@@ -47,7 +48,7 @@ func audit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	defer func() { _ = l.Close() }()
 	n, met := int64(0), known == ""
-	head, err := l.Audit(ctx, func(l ledger.Link) error {
+	head, err := l.Audit(ctx, func(l audit.Link) error {
 		met = met || n == number && l.Hash == hash
 		n++
 		if what == "export" {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"fugu/ledger"
+	"fugu/ledger/audit"
 	"fugu/privacy"
 )
 
@@ -58,7 +59,7 @@ func TestAudit(t *testing.T) {
 	}
 	var line struct {
 		Hash  string
-		Entry ledger.Entry
+		Entry audit.Entry
 	}
 	if err := json.Unmarshal([]byte(lines[2]), &line); err != nil || line.Entry.User != "alice" || "2:"+line.Hash != head {
 		t.Errorf("%v %s", err, lines[2])

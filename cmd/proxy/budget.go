@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"fugu/ledger"
+	"fugu/ledger/audit"
 	"fugu/pipeline"
 )
 
@@ -158,7 +159,7 @@ type details struct {
 	Dataset  string           `json:"dataset"`
 	Accounts []account        `json:"accounts"`
 	Ended    []account        `json:"ended"`  // accounts of earlier periods
-	Resets   []ledger.Entry   `json:"resets"` // in order
+	Resets   []audit.Entry   `json:"resets"` // in order
 	Refused  map[string]int64 `json:"refused"`
 	Lost     int64            `json:"refusals_lost"` // of all datasets: of which the audit does not know
 	Charges  []charged        `json:"charges"`       // newest first
@@ -178,7 +179,7 @@ type charged struct {
 
 // details reads everything about a dataset. It audits the ledger on the way.
 func (b *books) details(ctx context.Context, dataset, user string, limit int) (*details, error) {
-	d := &details{Dataset: dataset, Accounts: []account{}, Ended: []account{}, Resets: []ledger.Entry{}, Refused: map[string]int64{}, Charges: []charged{}}
+	d := &details{Dataset: dataset, Accounts: []account{}, Ended: []account{}, Resets: []audit.Entry{}, Refused: map[string]int64{}, Charges: []charged{}}
 	all, err := b.accounts(ctx)
 	if err != nil {
 		return nil, err
@@ -195,17 +196,17 @@ func (b *books) details(ctx context.Context, dataset, user string, limit int) (*
 	if b.Manager == (empty{}) {
 		return d, nil
 	}
-	_, err = b.Audit(ctx, func(l ledger.Link) error {
+	_, err = b.Audit(ctx, func(l audit.Link) error {
 		e, err := l.Entry()
 		switch {
 		case err != nil:
 			return err
-		case e.Event == ledger.Lost:
+		case e.Event == audit.Lost:
 			d.Lost += e.Times
 		case e.Dataset != dataset:
-		case e.Event == ledger.Reset:
+		case e.Event == audit.Reset:
 			d.Resets = append(d.Resets, e)
-		case e.Event == ledger.Refused && (user == "" || e.User == user):
+		case e.Event == audit.Refused && (user == "" || e.User == user):
 			d.Refused[e.Code] += max(1, e.Times)
 		}
 		return nil

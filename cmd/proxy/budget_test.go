@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"fugu/ledger"
+	"fugu/ledger/audit"
 	"fugu/privacy"
 )
 
@@ -236,19 +237,19 @@ func TestRefusalsAreAudited(t *testing.T) {
 	shapes := map[string]int64{}
 	var released, above string // the fingerprints of what was answered, and of the same with a budget that nobody has
 	for line := range bytes.Lines([]byte(out)) {
-		var l struct{ Entry ledger.Entry }
+		var l struct{ Entry audit.Entry }
 		if err := json.Unmarshal(line, &l); err != nil {
 			t.Fatal(err)
 		}
 		e := l.Entry
 		switch e.Event {
-		case ledger.Refused:
+		case audit.Refused:
 			times[e.Code+" "+e.Dataset+" "+e.User] += max(1, e.Times)
 			shapes[e.Statement] += max(1, e.Times)
 			if e.Code == "PV003" {
 				above = e.Statement
 			}
-		case ledger.Release:
+		case audit.Release:
 			released = e.Statement
 		}
 	}

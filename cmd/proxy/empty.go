@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fugu/ledger"
+	"fugu/ledger/audit"
 )
 
 var errNone = errors.New("there is no ledger yet")
@@ -50,8 +51,8 @@ func (empty) Refuse(context.Context, []ledger.Refusal, int64) error {
 	return errNone
 }
 
-func (empty) Audit(context.Context, func(ledger.Link) error) (ledger.Link, error) {
-	return ledger.Link{}, errNone
+func (empty) Audit(context.Context, func(audit.Link) error) (audit.Link, error) {
+	return audit.Link{}, errNone
 }
 
 func (empty) Datasets(context.Context) ([]string, error) { return nil, nil }
@@ -62,14 +63,14 @@ func (empty) Payments(context.Context, string, string, int) ([]ledger.Payment, e
 	return nil, nil
 }
 
-func (empty) Reset(context.Context, string, ledger.Why) (ledger.Link, error) {
-	return ledger.Link{}, errNone
+func (empty) Reset(context.Context, string, ledger.Why) (audit.Link, error) {
+	return audit.Link{}, errNone
 }
 
 func (empty) Compact(context.Context, time.Time, ledger.Why) (int64, error) { return 0, errNone }
 
-func (empty) Export(context.Context, io.Writer) (ledger.Link, error) { return ledger.Link{}, errNone }
+func (empty) Export(context.Context, io.Writer) (audit.Link, error) { return audit.Link{}, errNone }
 
-func (empty) Backup(context.Context, string) (ledger.Link, error) { return ledger.Link{}, errNone }
+func (empty) Backup(context.Context, string) (audit.Link, error) { return audit.Link{}, errNone }
 
 func (empty) Close() error { return nil }

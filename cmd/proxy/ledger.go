@@ -11,6 +11,7 @@ import (
 
 	"fugu/internal/config"
 	"fugu/ledger"
+	"fugu/ledger/audit"
 )
 
 // ledgerCommand copies a ledger, brings it to another store, or makes it smaller.
@@ -60,7 +61,7 @@ func ledgerCommand(ctx context.Context, args []string, stdout, stderr io.Writer)
 
 // transfer writes a ledger to a file, or reads it from there; what it returns is where the chain ended.
 func transfer(ctx context.Context, cfg *config.Config, what, file string, stdout io.Writer) (map[string]any, error) {
-	var head ledger.Link
+	var head audit.Link
 	if err := hasLedger(cfg); err != nil {
 		return nil, err
 	}
@@ -100,10 +101,10 @@ func transfer(ctx context.Context, cfg *config.Config, what, file string, stdout
 }
 
 // exportTo exports into a new file that only its owner can read, and leaves none behind that is not whole.
-func exportTo(ctx context.Context, l ledger.Manager, file string) (head ledger.Link, err error) {
+func exportTo(ctx context.Context, l ledger.Manager, file string) (head audit.Link, err error) {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return ledger.Link{}, err
+		return audit.Link{}, err
 	}
 	head, err = l.Export(ctx, f)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {

@@ -52,7 +52,7 @@ fugu COMMAND -h lists the flags of a command.
 
 type command func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
-var commands = map[string]command{"serve": serve, "check": check, "preview": preview, "fit": fit, "budget": budget, "audit": audit, "epoch": epoch, "ledger": ledgerCommand, "twin": twinCommand}
+var commands = map[string]command{"serve": serve, "check": check, "preview": preview, "fit": fit, "budget": budget, "audit": auditing, "epoch": epoch, "ledger": ledgerCommand, "twin": twinCommand}
 
 // usageError is a mistake on the command line.
 type usageError struct{ error }

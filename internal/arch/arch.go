@@ -50,6 +50,10 @@ var rules = []rule{
 	{"the joint account knows privacy, sensitivity and nothing else of ours", func(f file, imported string) bool {
 		return !f.test && in(f.dir, "privacy/joint") && ours(imported) && !in(trim(imported), "privacy", "sensitivity")
 	}},
+	{"an audit knows no store", func(f file, imported string) bool {
+		return !f.test && in(f.dir, "ledger/audit") &&
+			(ours(imported) && trim(imported) != "privacy" || in(imported, "database/sql"))
+	}},
 	{"the law of twins knows policies, samplers and nothing else of ours", func(f file, imported string) bool {
 		return !f.test && f.dir == "twin" && ours(imported) && !in(trim(imported), "policy", "mechanism", "privacy")
 	}},

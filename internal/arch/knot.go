@@ -26,7 +26,6 @@ const maxKnot = 8
 // knotted are the packages with a larger knot, which are still to be divided.
 var knotted = []string{
 	"cmd/proxy",
-	"ledger",
 	"pipeline",
 	"policy",
 	"twin",

@@ -28,8 +28,8 @@ type Loaded struct {
 	ReferenceRows int64 // of the public table adult_reference: 10,000
 }
 
-// Load creates the database db with the example's tables, and the example's roles, which are the whole cluster's, if they
-// are not there; and fills the tables.
+// Load creates the database db with the example's tables, and the example's roles, which are the whole cluster's, if
+// they are not there; and fills the tables.
 func Load(ctx context.Context, c *pgcluster.Cluster, db string, o Options) (Loaded, error) {
 	loaded, err := load(ctx, c, db, o)
 	if err != nil {

@@ -62,35 +62,40 @@ func TestAdultGenerated(t *testing.T) {
 	}
 	// The bounds are the census's values, give or take about a tenth.
 	for sql, want := range map[string][2]float64{
-		"SELECT avg((income = '>50K')::int) FROM adult":                                                             {0.23, 0.27},
-		"SELECT avg((income = '>50K')::int) FROM adult WHERE sex = 'Male'":                                          {0.28, 0.34},
-		"SELECT avg((income = '>50K')::int) FROM adult WHERE sex = 'Female'":                                        {0.09, 0.14},
-		"SELECT avg((income = '>50K')::int) FROM adult WHERE education = 'Doctorate'":                               {0.60, 0.80},
-		"SELECT avg((income = '>50K')::int) FROM adult WHERE education = 'HS-grad'":                                 {0.13, 0.19},
-		"SELECT avg((income = '>50K')::int) FROM adult WHERE age < 25":                                              {0.00, 0.04},
-		"SELECT avg((income = '>50K')::int) FROM adult WHERE marital_status = 'Married-civ-spouse'":                 {0.40, 0.50},
-		"SELECT avg((workclass = 'Private')::int) FROM adult":                                                       {0.68, 0.77},
-		"SELECT avg((sex = 'Male')::int) FROM adult":                                                                {0.65, 0.70},
-		"SELECT avg((education = 'HS-grad')::int) FROM adult":                                                       {0.30, 0.35},
-		"SELECT avg((native_country = 'United-States')::int) FROM adult":                                            {0.88, 0.94},
-		"SELECT avg(age) FROM adult":                                                                                {37.5, 39.5},
-		"SELECT stddev(age) FROM adult":                                                                             {12.5, 14.0},
-		"SELECT avg(hours_per_week) FROM adult":                                                                     {39.5, 42.5},
-		"SELECT avg(fnlwgt) FROM adult":                                                                             {180000, 200000},
-		"SELECT stddev(fnlwgt) FROM adult":                                                                          {95000, 115000},
-		"SELECT avg(capital_gain) FROM adult WHERE income = '>50K'":                                                 {3400, 4600},
-		"SELECT avg(capital_loss) FROM adult":                                                                       {70, 110},
-		"SELECT count(DISTINCT education) FROM adult":                                                               {16, 16},
-		"SELECT count(DISTINCT education) FROM adult_reference":                                                     {16, 16},
-		"SELECT count(DISTINCT workclass) FROM adult":                                                               {7, 7},
-		"SELECT count(DISTINCT occupation) FROM adult":                                                              {14, 14},
-		"SELECT count(DISTINCT marital_status) FROM adult":                                                          {7, 7},
-		"SELECT min(age) FROM adult":                                                                                {17, 17},
-		"SELECT max(age) FROM adult":                                                                                {85, 90},
-		"SELECT min(hours_per_week) FROM adult":                                                                     {1, 3},
-		"SELECT count(*) FROM adult WHERE (relationship = 'Husband') AND sex = 'Female'":                            {0, 0},
-		"SELECT count(DISTINCT adult) FROM adult":                                                                   {35000, 35222},
-		"SELECT avg((income = '>50K')::int) - (SELECT avg((income = '>50K')::int) FROM adult_reference) FROM adult": {-0.02, 0.02},
+		"SELECT avg((income = '>50K')::int) FROM adult":                                             {0.23, 0.27},
+		"SELECT avg((income = '>50K')::int) FROM adult WHERE sex = 'Male'":                          {0.28, 0.34},
+		"SELECT avg((income = '>50K')::int) FROM adult WHERE sex = 'Female'":                        {0.09, 0.14},
+		"SELECT avg((income = '>50K')::int) FROM adult WHERE education = 'Doctorate'":               {0.60, 0.80},
+		"SELECT avg((income = '>50K')::int) FROM adult WHERE education = 'HS-grad'":                 {0.13, 0.19},
+		"SELECT avg((income = '>50K')::int) FROM adult WHERE age < 25":                              {0.00, 0.04},
+		"SELECT avg((income = '>50K')::int) FROM adult WHERE marital_status = 'Married-civ-spouse'": {0.40, 0.50},
+		"SELECT avg((workclass = 'Private')::int) FROM adult":                                       {0.68, 0.77},
+		"SELECT avg((sex = 'Male')::int) FROM adult":                                                {0.65, 0.70},
+		"SELECT avg((education = 'HS-grad')::int) FROM adult":                                       {0.30, 0.35},
+		"SELECT avg((native_country = 'United-States')::int) FROM adult":                            {0.88, 0.94},
+		"SELECT avg(age) FROM adult":                                                                {37.5, 39.5},
+		"SELECT stddev(age) FROM adult":                                                             {12.5, 14.0},
+		"SELECT avg(hours_per_week) FROM adult":                                                     {39.5, 42.5},
+		"SELECT avg(fnlwgt) FROM adult":                                                             {180000, 200000},
+		"SELECT stddev(fnlwgt) FROM adult":                                                          {95000, 115000},
+		"SELECT avg(capital_gain) FROM adult WHERE income = '>50K'":                                 {3400, 4600},
+		"SELECT avg(capital_loss) FROM adult":                                                       {70, 110},
+		"SELECT count(DISTINCT education) FROM adult":                                               {16, 16},
+		"SELECT count(DISTINCT education) FROM adult_reference":                                     {16, 16},
+		"SELECT count(DISTINCT workclass) FROM adult": {7,
+			7},
+		"SELECT count(DISTINCT occupation) FROM adult": {14, 14},
+		"SELECT count(DISTINCT marital_status) FROM adult": {7,
+			7},
+		"SELECT min(age) FROM adult": {17, 17},
+		"SELECT max(age) FROM adult": {85, 90},
+		"SELECT min(hours_per_week) FROM adult": {1,
+			3},
+		"SELECT count(*) FROM adult WHERE (relationship = 'Husband') AND sex = 'Female'": {0,
+			0},
+		"SELECT count(DISTINCT adult) FROM adult": {35000, 35222},
+		"SELECT avg((income = '>50K')::int) - " +
+			"(SELECT avg((income = '>50K')::int) FROM adult_reference) FROM adult": {-0.02, 0.02},
 	} {
 		if got := one[float64](t, conn, "SELECT ("+sql+")::float8"); !(got >= want[0] && got <= want[1]) {
 			t.Errorf("%s = %v, not in %v", sql, got, want)
@@ -108,7 +113,8 @@ func TestAdultCensus(t *testing.T) {
 	conn := connect(t, c, "postgres", "census")
 	checkCounts(t, conn)
 	// 11,208 of the 45,222 complete rows have a high income.
-	if got := one[int](t, conn, "SELECT count(*) FROM (TABLE adult UNION ALL TABLE adult_reference) a WHERE income = '>50K'"); got != 11208 {
+	if got := one[int](t, conn, "SELECT count(*) FROM (TABLE adult UNION ALL TABLE adult_reference) a "+
+		"WHERE income = '>50K'"); got != 11208 {
 		t.Errorf("%d rows with a high income", got)
 	}
 }
@@ -119,11 +125,12 @@ func checkCounts(t *testing.T, conn *pgx.Conn) {
 		"SELECT count(*) FROM adult":           35222,
 		"SELECT count(*) FROM adult_reference": 10000,
 		"SELECT count(*) FROM country":         41,
-		"SELECT count(*) FROM (TABLE adult UNION ALL TABLE adult_reference) a WHERE native_country NOT IN (SELECT name FROM country)": 0,
-		"SELECT count(*) FROM adult WHERE NOT adult IS NOT NULL":                                                                      0,
-		"SELECT has_table_privilege('fugu_guest', 'adult', 'SELECT')::int":                                                            0,
-		"SELECT has_any_column_privilege('fugu_guest', 'adult', 'SELECT')::int":                                                       0,
-		"SELECT has_table_privilege('fugu_reader', 'adult', 'SELECT')::int":                                                           1,
+		"SELECT count(*) FROM (TABLE adult UNION ALL TABLE adult_reference) a " +
+			"WHERE native_country NOT IN (SELECT name FROM country)": 0,
+		"SELECT count(*) FROM adult WHERE NOT adult IS NOT NULL":                0,
+		"SELECT has_table_privilege('fugu_guest', 'adult', 'SELECT')::int":      0,
+		"SELECT has_any_column_privilege('fugu_guest', 'adult', 'SELECT')::int": 0,
+		"SELECT has_table_privilege('fugu_reader', 'adult', 'SELECT')::int":     1,
 	} {
 		if got := one[int](t, conn, sql); got != want {
 			t.Errorf("%s = %d, want %d", sql, got, want)
@@ -134,7 +141,8 @@ func checkCounts(t *testing.T, conn *pgx.Conn) {
 // Rows with a missing value are left out, and a file that fills only the reference is an error.
 func TestTooFewRows(t *testing.T) {
 	csv := filepath.Join(t.TempDir(), "few.csv")
-	complete := "39,State-gov,77516,Bachelors,13,Never-married,Adm-clerical,Not-in-family,White,Male,2174,0,40,United-States,<=50K\n"
+	complete := "39,State-gov,77516,Bachelors,13,Never-married,Adm-clerical,Not-in-family,White,Male,2174,0,40," +
+		"United-States,<=50K\n"
 	text := "age,workclass\n" + complete + strings.Replace(complete, "State-gov", "?", 1) + complete
 	if err := os.WriteFile(csv, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -160,7 +168,8 @@ func TestLoadScript(t *testing.T) {
 				}
 				cmd.Args = append(cmd.Args, csv)
 			}
-			cmd.Env = append(os.Environ(), "PGHOST=127.0.0.1", "PGPORT="+strconv.Itoa(c.Port()), "PGUSER=postgres", "PGDATABASE=script")
+			cmd.Env = append(os.Environ(), "PGHOST=127.0.0.1", "PGPORT="+strconv.Itoa(c.Port()), "PGUSER=postgres",
+				"PGDATABASE=script")
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}

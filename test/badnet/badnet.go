@@ -41,7 +41,8 @@ func New(target string) (*Network, error) {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	n := &Network{target: target, listener: l, ctx: ctx, stop: stop, changed: make(chan struct{}), links: map[*link]struct{}{}}
+	n := &Network{target: target, listener: l, ctx: ctx, stop: stop, changed: make(chan struct{}),
+		links: map[*link]struct{}{}}
 	n.running.Go(n.accept)
 	return n, nil
 }

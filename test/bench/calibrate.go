@@ -14,20 +14,23 @@ func calibrating(ctx context.Context, rounds int) error {
 	var measurements []*measurement
 	for _, m := range []int{10, 1000} {
 		r := groupedCounts(m)
-		measurements = append(measurements, &measurement{name: fmt.Sprintf("counts of %d cells", m), times: 1, run: func() error {
-			_, err := mechanism.Calibrate(ctx, mechanism.Auto, r)
-			return err
-		}})
+		measurements = append(measurements, &measurement{name: fmt.Sprintf("counts of %d cells", m), times: 1,
+			run: func() error {
+				_, err := mechanism.Calibrate(ctx, mechanism.Auto, r)
+				return err
+			}})
 	}
-	return compare(measurements, rounds, fmt.Sprintf("Certified calibration, auto (goals: 50 ms for 10 cells, 2000 ms for 1000), medians of %d rounds", rounds))
+	return compare(measurements, rounds, fmt.Sprintf("Certified calibration, auto (goals: 50 ms for 10 cells, 2000 "+
+		"ms for 1000), medians of %d rounds", rounds))
 }
 
-// groupedCounts is the request for counts of m cells over a million rows under one secret: cell k holds a share q of the rows
-// inside the predicate and another outside.
+// groupedCounts is the request for counts of m cells over a million rows under one secret: cell k holds a share q of
+// the rows inside the predicate and another outside.
 func groupedCounts(m int) mechanism.Request {
 	r := mechanism.Request{Budget: privacy.Budget{Epsilon: 1, Delta: .001}}
 	f := counts{n: 1e6}
-	s := sensitivity.Shift{Secret: f.Secret(), Along: make([]float64, m), Beside: make([]float64, m), Unseen: []sensitivity.Unseen{{Rows: 1}, {Rows: 1}}}
+	s := sensitivity.Shift{Secret: f.Secret(), Along: make([]float64, m), Beside: make([]float64, m),
+		Unseen: []sensitivity.Unseen{{Rows: 1}, {Rows: 1}}}
 	total := float64(m) * float64(m+1) / 2
 	for k := range m {
 		f.inside = append(f.inside, float64(k+1)/total)
@@ -66,7 +69,8 @@ func (c counts) Mean(p float64) []float64 {
 
 // Covariance of the multinomial counts inside and outside.
 func (c counts) Covariance(p float64) sensitivity.Covariance {
-	out := sensitivity.Covariance{Low: []sensitivity.RankOne{{Weight: -c.n * p, Vector: c.inside}, {Weight: -c.n * (1 - p), Vector: c.outside}}}
+	out := sensitivity.Covariance{Low: []sensitivity.RankOne{{Weight: -c.n * p, Vector: c.inside},
+		{Weight: -c.n * (1 - p), Vector: c.outside}}}
 	for _, v := range c.Mean(p) {
 		out.Blocks = append(out.Blocks, sensitivity.Block{Size: 1, Entries: []float64{v}})
 	}

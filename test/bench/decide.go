@@ -25,16 +25,19 @@ import (
 // Statements to plan, each with the place of a number that makes it a new one.
 const (
 	count   = "SELECT count(*) FROM adult WHERE hours_per_week > %d"
-	grouped = "SELECT education, round(avg(age), 1) AS a FROM adult WHERE sex = 'Male' AND hours_per_week > %d GROUP BY education HAVING count(*) > 10 ORDER BY a"
-	report  = "WITH e AS (SELECT education, sex, avg(age) AS a, count(*) AS n FROM adult WHERE hours_per_week BETWEEN 20 AND %d GROUP BY education, sex) " +
-		"SELECT e.education, sum(e.n), max(e.a) - min(e.a), rank() OVER (ORDER BY sum(e.n)) FROM e JOIN (VALUES ('Bachelors'), ('Masters')) v(x) ON v.x = e.education " +
+	grouped = "SELECT education, round(avg(age), 1) AS a FROM adult WHERE sex = 'Male' AND hours_per_week > %d " +
+		"GROUP BY education HAVING count(*) > 10 ORDER BY a"
+	report = "WITH e AS (SELECT education, sex, avg(age) AS a, count(*) AS n FROM adult " +
+		"WHERE hours_per_week BETWEEN 20 AND %d GROUP BY education, sex) " +
+		"SELECT e.education, sum(e.n), max(e.a) - min(e.a), rank() OVER (ORDER BY sum(e.n)) FROM e " +
+		"JOIN (VALUES ('Bachelors'), ('Masters')) v(x) ON v.x = e.education " +
 		"GROUP BY 1 ORDER BY 2 DESC LIMIT 10"
 )
 
-// deciding measures what Fugu does with a text before anything runs: to find that it is ordinary, to plan it, to find the
-// plan again; beside what PostgreSQL takes to parse and describe the same text, and for a point select; and, for planning,
-// beside what it cannot do without: libpg_query reads the statement and writes another, and PostgreSQL is asked once. The
-// engine runs in this process, so that no protocol is in it.
+// deciding measures what Fugu does with a text before anything runs: to find that it is ordinary, to plan it, to find
+// the plan again; beside what PostgreSQL takes to parse and describe the same text, and for a point select; and, for
+// planning, beside what it cannot do without: libpg_query reads the statement and writes another, and PostgreSQL is
+// asked once. The engine runs in this process, so that no protocol is in it.
 func deciding(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows int64, rounds int) error {
 	session, done, err := openSession(ctx, dir, cluster, rows)
 	if err != nil {
@@ -59,7 +62,8 @@ func deciding(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows 
 		_, err := session.Interpret(ctx, sql, nil)
 		return err
 	}
-	const ordinary, mentions = "SELECT abalance FROM pgbench_accounts WHERE aid = 4711", "SELECT 'adult', abalance FROM pgbench_accounts WHERE aid = 4711"
+	const ordinary, mentions = "SELECT abalance FROM pgbench_accounts WHERE aid = 4711",
+		"SELECT 'adult', abalance FROM pgbench_accounts WHERE aid = 4711"
 	cached := fresh()
 	const (
 		parsing = "PostgreSQL parses and describes it"
@@ -67,12 +71,16 @@ func deciding(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows 
 	)
 	measurements := []*measurement{
 		{name: parsing, run: func() error { return prepare(ctx, plain, fresh()) }, times: 100},
-		{name: "found again: a protected statement", run: func() error { return interpret(cached) }, times: 1000, to: parsing},
+		{name: "found again: a protected statement", run: func() error { return interpret(cached) }, times: 1000,
+			to: parsing},
 		{name: point, run: func() error { return query(ctx, plain, "SELECT 1") }, times: 100},
-		{name: "found ordinary: no special word in it", run: func() error { return interpret(ordinary) }, times: 1000, to: point},
-		{name: "found ordinary again: a special word in it", run: func() error { return interpret(mentions) }, times: 1000, to: point},
+		{name: "found ordinary: no special word in it", run: func() error { return interpret(ordinary) }, times: 1000,
+			to: point},
+		{name: "found ordinary again: a special word in it", run: func() error { return interpret(mentions) },
+			times: 1000, to: point},
 	}
-	for _, c := range []struct{ name, sql string }{{"a count", count}, {"a grouped average", grouped}, {"a report", report}} {
+	for _, c := range []struct{ name, sql string }{{"a count", count}, {"a grouped average", grouped},
+		{"a report", report}} {
 		next := text(c.sql)
 		sql := next()
 		tree, err := pg.Parse(sql)
@@ -88,7 +96,8 @@ func deciding(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows 
 			&measurement{name: c.name + ": libpg_query writes it", run: deparse, times: 100},
 			&measurement{name: c.name + ": one round trip", run: trip, times: 100},
 			&measurement{name: least, run: func() error { return cmp.Or(parse(), deparse(), trip()) }, times: 100},
-			&measurement{name: c.name + ", planned: new", run: func() error { return interpret(next()) }, times: 100, to: least})
+			&measurement{name: c.name + ", planned: new", run: func() error { return interpret(next()) }, times: 100,
+				to: least})
 	}
 	title := fmt.Sprintf("Deciding and planning, in the engine: medians of %d rounds in turn", rounds)
 	if err := compare(measurements, rounds, title); err != nil {
@@ -99,7 +108,8 @@ func deciding(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows 
 
 // distinct gives the engine a million texts that are all new, and says how much memory stays behind.
 func distinct(interpret func(string) error, fresh func() string) error {
-	w := newTable("Memory after distinct texts, of which a tenth mention a protected table and one in 200 is protected", "texts", "MB in use")
+	w := newTable("Memory after distinct texts, of which a tenth mention a protected table and one in 200 is protected",
+		"texts", "MB in use")
 	heap := func() string {
 		runtime.GC()
 		var m runtime.MemStats
@@ -126,7 +136,8 @@ func distinct(interpret func(string) error, fresh func() string) error {
 }
 
 // openSession opens a session with an engine on the policy that fugu serves from.
-func openSession(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows int64) (wire.Session, func(), error) {
+func openSession(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows int64) (wire.Session, func(),
+	error) {
 	text, err := example(rows)
 	if err != nil {
 		return nil, nil, err

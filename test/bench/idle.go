@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// idling measures what clients that have done something, and then nothing, hold of Fugu's memory: the resident set of its
-// process with and without them. The runtime's own slack, garbage that it has not yet given back, is in it.
+// idling measures what clients that have done something, and then nothing, hold of Fugu's memory: the resident set of
+// its process with and without them. The runtime's own slack, garbage that it has not yet given back, is in it.
 func idling(ctx context.Context, pid int, through target, clients int, guests string) error {
 	before, err := resident(pid)
 	if err != nil {

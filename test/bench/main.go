@@ -1,5 +1,6 @@
-// Command bench measures what Fugu costs: it starts a private PostgreSQL cluster, a fugu, and other proxies, asks the same
-// of each in turn, and prints medians and ratios. It asserts nothing; on a busy machine the ratios mean more than the times.
+// Command bench measures what Fugu costs: it starts a private PostgreSQL cluster, a fugu, and other proxies, asks the
+// same of each in turn, and prints medians and ratios. It asserts nothing; on a busy machine the ratios mean more than
+// the times.
 package main
 
 import (
@@ -45,7 +46,8 @@ func main() {
 	flag.IntVar(&o.clients, "idle", 2000, "`clients` that are idle")
 	only := flag.String("only", strings.Join(parts, ","), "the `parts` to measure")
 	workloads := flag.String("workload", ".", "a `pattern` of the names of what is relayed")
-	listen, to := flag.String("relay", "", "be a relay of bytes that listens at this `address`"), flag.String("to", "", "the `address` to which it relays")
+	listen, to := flag.String("relay", "", "be a relay of bytes that listens at this `address`"),
+		flag.String("to", "", "the `address` to which it relays")
 	spin := flag.Bool("busy", false, "keep a processor busy until killed")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -88,7 +90,8 @@ func bench(ctx context.Context, o options) (err error) {
 	if wanted("idle") {
 		connections += o.clients
 	}
-	cluster, err := pgcluster.Start(ctx, pgcluster.Options{MaxConnections: connections, Settings: map[string]string{"shared_buffers": "512MB"}})
+	cluster, err := pgcluster.Start(ctx, pgcluster.Options{MaxConnections: connections,
+		Settings: map[string]string{"shared_buffers": "512MB"}})
 	if err != nil {
 		return err
 	}
@@ -133,7 +136,8 @@ func bench(ctx context.Context, o options) (err error) {
 }
 
 // proxied measures what goes through a running fugu.
-func proxied(ctx context.Context, o options, dir string, cluster *pgcluster.Cluster, wanted func(...string) bool) (err error) {
+func proxied(ctx context.Context, o options, dir string, cluster *pgcluster.Cluster,
+	wanted func(...string) bool) (err error) {
 	serving, err := serve(o.binary, dir, cluster, o.rows, o.clients+100, 0)
 	if err != nil {
 		return err
@@ -163,7 +167,8 @@ func proxied(ctx context.Context, o options, dir string, cluster *pgcluster.Clus
 			peers = append(peers, target{"fugu before", "alice", other.Address(), other.PID()})
 		}
 		loads := workloads(cluster.Tool("pgbench"), o.transactions)
-		if err := relaying(ctx, cluster, append(slices.Clip(peers), through), loads, o.workloads, o.rounds, o.transactions); err != nil {
+		if err := relaying(ctx, cluster, append(slices.Clip(peers), through), loads, o.workloads, o.rounds,
+			o.transactions); err != nil {
 			return err
 		}
 		if err := relayingTwins(ctx, o, filepath.Join(dir, "twin"), cluster, peers[:3]); err != nil {
@@ -194,18 +199,20 @@ func sharing(ctx context.Context, o options, dir string, cluster *pgcluster.Clus
 	return idling(ctx, pool.PID(), through, o.clients, fmt.Sprintf("%d guest connections between them", guests))
 }
 
-// load makes the Adult example with its protected rows repeated up to the number of rows, which it returns, and pgbench's
-// tables.
+// load makes the Adult example with its protected rows repeated up to the number of rows, which it returns, and
+// pgbench's tables.
 func load(ctx context.Context, c *pgcluster.Cluster, rows int64) (int64, error) {
 	loaded, err := adult.Load(ctx, c, "adult", adult.Options{})
 	if err != nil {
 		return 0, err
 	}
 	rows = max(rows, loaded.Rows)
-	if err := c.Exec(ctx, "adult", fmt.Sprintf("INSERT INTO adult SELECT a.* FROM generate_series(2, %d) AS times, adult a LIMIT %d", rows/loaded.Rows+1, rows-loaded.Rows)); err != nil {
+	if err := c.Exec(ctx, "adult", fmt.Sprintf("INSERT INTO adult SELECT a.* FROM generate_series(2, %d) AS times, "+
+		"adult a LIMIT %d", rows/loaded.Rows+1, rows-loaded.Rows)); err != nil {
 		return 0, err
 	}
-	if out, err := sides.Command(ctx, c.Tool("pgbench"), "-i", "-q", "-s", "10", c.DSN("postgres", "adult")).CombinedOutput(); err != nil {
+	if out, err := sides.Command(ctx, c.Tool("pgbench"), "-i", "-q", "-s", "10",
+		c.DSN("postgres", "adult")).CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("pgbench -i: %w: %s", err, out)
 	}
 	for _, sql := range []string{"GRANT SELECT ON pgbench_accounts, pgbench_branches TO fugu_guest", "VACUUM ANALYZE"} {

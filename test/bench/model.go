@@ -15,14 +15,16 @@ import (
 
 const wideTables = `
 CREATE TABLE wide AS SELECT a.*, 0 AS cell FROM adult a LIMIT 0;
-CREATE TABLE wide_reference AS SELECT a.*, (row_number() OVER ())::int %% 100 AS cell FROM generate_series(1, %[1]d / 1000 + 1), (SELECT * FROM adult LIMIT 1000) a LIMIT %[1]d;
+CREATE TABLE wide_reference AS SELECT a.*, (row_number() OVER ())::int %% 100 AS cell FROM generate_series(1,
+  %[1]d / 1000 + 1), (SELECT * FROM adult LIMIT 1000) a LIMIT %[1]d;
 GRANT SELECT ON wide, wide_reference TO fugu_reader`
 
 const widePolicy = `
 version: 1
 dataset: wide
 tables:
-  public.wide: {rows: 1000000, reference: public.wide_reference, group_by: {cell: {from: 0, to: 99}, age: {from: 17, to: 90}}}
+  public.wide: {rows: 1000000, reference: public.wide_reference, 
+    group_by: {cell: {from: 0, to: 99}, age: {from: 17, to: 90}}}
 secrets:
   high_income: {table: public.wide, proportion: income = '>50K', values: {from: 0.10, to: 0.60, within: 0.05}}
   private_sector: {table: public.wide, proportion: workclass = 'Private', pairs: [[0.68, 0.72]]}
@@ -37,8 +39,8 @@ const goal = 1.5
 // statement over the same rows. What is taken is what EXPLAIN (PRIVACY) takes: plan, one scan, and calibration for
 // translations, which is quick; what certified calibration takes is measured by calibrating. Each ratio is taken of two
 // statements that ran one after the other; that of processor time, of PostgreSQL with its workers and of this process,
-// tells the same on a machine that does other things, too. The first round is not counted: in it, rows that are alone with
-// a column's values are counted, once for each column and secret.
+// tells the same on a machine that does other things, too. The first round is not counted: in it, rows that are alone
+// with a column's values are counted, once for each column and secret.
 func modelling(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows int64, rounds int) error {
 	if err := cluster.Exec(ctx, "adult", fmt.Sprintf(wideTables, rows)); err != nil {
 		return err
@@ -61,7 +63,8 @@ func modelling(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows
 	}
 	defer plain.Close(context.WithoutCancel(ctx))
 	var pairs []*pair
-	for _, aggregate := range []string{"count(*)", "avg(age)", "count(*), sum(hours_per_week), avg(age)", "stddev(age)", "corr(age, hours_per_week)"} {
+	for _, aggregate := range []string{"count(*)", "avg(age)", "count(*), sum(hours_per_week), avg(age)", "stddev(age)",
+		"corr(age, hours_per_week)"} {
 		pairs = append(pairs, &pair{aggregate: aggregate})
 	}
 	number := 0
@@ -69,7 +72,8 @@ func modelling(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows
 		for _, p := range pairs {
 			number++
 			statement := func(table string) string { // true of every row, and new each time
-				return fmt.Sprintf("SELECT cell, %s FROM %s WHERE hours_per_week > %d GROUP BY cell", p.aggregate, table, -number)
+				return fmt.Sprintf("SELECT cell, %s FROM %s WHERE hours_per_week > %d GROUP BY cell", p.aggregate,
+					table, -number)
 			}
 			without, err := took(cluster.PID(), func() error { return query(ctx, plain, statement("wide_reference")) })
 			if err != nil {
@@ -87,8 +91,10 @@ func modelling(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows
 			}
 		}
 	}
-	w := newTable(fmt.Sprintf("f_θ of 100 cells from a reference of %d rows, planned, read and calibrated, beside the plain statement: medians of %d rounds in turn", rows, rounds),
-		"statement", "ms", "f_θ ms", "ratio", fmt.Sprintf("goal ≤ %v", goal), "processor ms", "f_θ, PostgreSQL's", "f_θ, Fugu's", "ratio", fmt.Sprintf("goal ≤ %v", goal))
+	w := newTable(fmt.Sprintf("f_θ of 100 cells from a reference of %d rows, planned, read and calibrated, beside "+
+		"the plain statement: medians of %d rounds in turn", rows, rounds),
+		"statement", "ms", "f_θ ms", "ratio", fmt.Sprintf("goal ≤ %v", goal), "processor ms", "f_θ, PostgreSQL's",
+		"f_θ, Fugu's", "ratio", fmt.Sprintf("goal ≤ %v", goal))
 	for _, p := range pairs {
 		row := []string{p.aggregate}
 		add := func(values []float64) { row = append(row, fmt.Sprintf("%.1f", median(values))) }
@@ -118,7 +124,8 @@ type pair struct {
 	without, model []cost
 }
 
-// cost is what something took, in milliseconds: by the clock, and of the processors for the server and for this process.
+// cost is what something took, in milliseconds: by the clock, and of the processors for the server and for this
+// process.
 type cost struct{ elapsed, server, own float64 }
 
 func (c cost) wall() float64      { return c.elapsed }

@@ -38,7 +38,8 @@ func (t target) cpu() (float64, error) {
 }
 
 func (t target) dsn() string {
-	return (&url.URL{Scheme: "postgres", User: url.User(t.user), Host: t.addr, Path: "adult", RawQuery: "sslmode=disable"}).String()
+	return (&url.URL{Scheme: "postgres", User: url.User(t.user), Host: t.addr, Path: "adult",
+		RawQuery: "sslmode=disable"}).String()
 }
 
 // Names of the ways to the database.
@@ -70,7 +71,8 @@ func startPeers(ctx context.Context, dir string, cluster *pgcluster.Cluster) (_ 
 		func(addr string) (target, *exec.Cmd, error) { return startBouncer(dir, addr, cluster) },
 		func(addr string) (target, *exec.Cmd, error) {
 			self, err := os.Executable()
-			return target{name: copyRelay, user: "fugu_guest", addr: addr}, sides.Command(context.Background(), self, "-relay", addr, "-to", database), err
+			return target{name: copyRelay, user: "fugu_guest", addr: addr}, sides.Command(context.Background(), self,
+				"-relay", addr, "-to", database), err
 		},
 	} {
 		addr, err := freeAddress()
@@ -108,17 +110,21 @@ func startBouncer(dir, addr string, cluster *pgcluster.Cluster) (target, *exec.C
 		return target{}, nil, err
 	}
 	users, config := filepath.Join(dir, "pgbouncer.users"), filepath.Join(dir, "pgbouncer.ini")
-	text := fmt.Sprintf("[databases]\n* = host=127.0.0.1 port=%d\n[pgbouncer]\nlisten_addr = %s\nlisten_port = %s\nunix_socket_dir =\nauth_type = trust\nauth_file = %s\n"+
-		"pool_mode = session\nmax_client_conn = 1000\ndefault_pool_size = 80\nignore_startup_parameters = extra_float_digits\nlog_connections = 0\nlog_disconnections = 0\n"+
+	text := fmt.Sprintf("[databases]\n* = host=127.0.0.1 port=%d\n[pgbouncer]\nlisten_addr = %s\nlisten_port = "+
+		"%s\nunix_socket_dir =\nauth_type = trust\nauth_file = %s\n"+
+		"pool_mode = session\nmax_client_conn = 1000\ndefault_pool_size = 80\nignore_startup_parameters = "+
+		"extra_float_digits\nlog_connections = 0\nlog_disconnections = 0\n"+
 		"logfile = /dev/null\n", cluster.Port(), host, port, users)
-	if err := errors.Join(os.Chmod(dir, 0o755), os.WriteFile(users, []byte("\"fugu_guest\" \"\"\n"), 0o644), os.WriteFile(config, []byte(text), 0o644)); err != nil {
+	if err := errors.Join(os.Chmod(dir, 0o755), os.WriteFile(users, []byte("\"fugu_guest\" \"\"\n"), 0o644),
+		os.WriteFile(config, []byte(text), 0o644)); err != nil {
 		return target{}, nil, err
 	}
 	args := []string{"-q", config}
 	if os.Geteuid() == 0 {
 		args = append([]string{"-u", "nobody"}, args...)
 	}
-	return target{name: bouncer, user: "fugu_guest", addr: addr}, sides.Command(context.Background(), path, args...), nil
+	return target{name: bouncer, user: "fugu_guest", addr: addr}, sides.Command(context.Background(), path, args...),
+		nil
 }
 
 func freeAddress() (string, error) {

@@ -59,7 +59,8 @@ func spentByAll(pid int) (float64, error) {
 	return total, nil
 }
 
-// family reads /proc/PID/stat [proc(5)]: a process's parent, and the processor time in seconds of its children that have ended.
+// family reads /proc/PID/stat [proc(5)]: a process's parent, and the processor time in seconds of its children that
+// have ended.
 func family(pid int) (parent int, ended float64, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -25,7 +25,8 @@ func protected(ctx context.Context, reader string, direct, through target, rows 
 	number := 0
 	fresh := func() string { // true of every row, and new each time
 		number++
-		return fmt.Sprintf("SELECT education, avg(age) FROM adult WHERE hours_per_week > %d GROUP BY education", -number)
+		return fmt.Sprintf("SELECT education, avg(age) FROM adult WHERE hours_per_week > %d GROUP BY education",
+			-number)
 	}
 	const point = "SELECT abalance FROM pgbench_accounts WHERE aid = 4711"
 	stored := fresh()
@@ -35,16 +36,25 @@ func protected(ctx context.Context, reader string, direct, through target, rows 
 	const many = 50
 	measurements := []*measurement{
 		{name: "grouped average, without Fugu", run: func() error { return query(ctx, plain, fresh()) }, times: 1},
-		{name: "grouped average, new: planned, read, charged", run: func() error { return query(ctx, fugu, fresh()) }, times: 1, to: "grouped average, without Fugu"},
-		{name: "grouped average, EXPLAIN (PRIVACY): planned, model read", run: func() error { return query(ctx, fugu, "EXPLAIN (PRIVACY) "+fresh()) }, times: 1, to: "grouped average, without Fugu"},
+		{name: "grouped average, new: planned, read, charged", run: func() error { return query(ctx, fugu, fresh()) },
+			times: 1, to: "grouped average, without Fugu"},
+		{name: "grouped average, EXPLAIN (PRIVACY): planned, model read",
+			run: func() error { return query(ctx, fugu, "EXPLAIN (PRIVACY) "+fresh()) }, times: 1,
+			to: "grouped average, without Fugu"},
 		{name: "point select, without Fugu", run: func() error { return query(ctx, guest, point) }, times: many},
-		{name: "point select, through Fugu", run: func() error { return query(ctx, fugu, point) }, times: many, to: "point select, without Fugu"},
-		{name: "grouped average, stored: simple protocol", run: func() error { return query(ctx, fugu, stored) }, times: many, to: "point select, without Fugu"},
-		{name: "grouped average, stored: prepared", run: func() error { return prepared(ctx, fugu, stored) }, times: many, to: "point select, without Fugu"},
-		{name: "preparing a new statement, without Fugu", run: func() error { return prepare(ctx, plain, fresh()) }, times: 20},
-		{name: "preparing a new statement, through Fugu", run: func() error { return prepare(ctx, fugu, fresh()) }, times: 20, to: "preparing a new statement, without Fugu"},
+		{name: "point select, through Fugu", run: func() error { return query(ctx, fugu, point) }, times: many,
+			to: "point select, without Fugu"},
+		{name: "grouped average, stored: simple protocol", run: func() error { return query(ctx, fugu, stored) },
+			times: many, to: "point select, without Fugu"},
+		{name: "grouped average, stored: prepared", run: func() error { return prepared(ctx, fugu, stored) },
+			times: many, to: "point select, without Fugu"},
+		{name: "preparing a new statement, without Fugu", run: func() error { return prepare(ctx, plain, fresh()) },
+			times: 20},
+		{name: "preparing a new statement, through Fugu", run: func() error { return prepare(ctx, fugu, fresh()) },
+			times: 20, to: "preparing a new statement, without Fugu"},
 	}
-	return compare(measurements, rounds, fmt.Sprintf("Protected statements: %d rows, one client, medians of %d rounds in turn", rows, rounds))
+	return compare(measurements, rounds, fmt.Sprintf("Protected statements: %d rows, one client, medians of %d "+
+		"rounds in turn", rows, rounds))
 }
 
 // compare takes the measurements in turn and prints their medians.

@@ -42,9 +42,10 @@ func workloads(pgbench string, transactions int) []workload {
 	var out []workload
 	for _, clients := range []int{8, 64} {
 		for _, mode := range []string{"simple", "extended", "prepared"} {
-			out = append(out, workload{fmt.Sprintf("point select, %s, %d clients", mode, clients), "tx/s", func(ctx context.Context, t target) (run, error) {
-				return pointSelects(ctx, pgbench, t, clients, transactions, "-M", mode)
-			}})
+			out = append(out, workload{fmt.Sprintf("point select, %s, %d clients", mode, clients), "tx/s",
+				func(ctx context.Context, t target) (run, error) {
+					return pointSelects(ctx, pgbench, t, clients, transactions, "-M", mode)
+				}})
 		}
 	}
 	return append(out,
@@ -73,9 +74,12 @@ func workloads(pgbench string, transactions int) []workload {
 
 // relaying measures ordinary traffic through each of the targets, in turn, with another one first in each round: the
 // machine is not equally fast at all times. Ratios are medians of the rounds' own ratios.
-func relaying(ctx context.Context, cluster *pgcluster.Cluster, targets []target, loads []workload, only *regexp.Regexp, rounds, transactions int) error {
-	w := newTable(fmt.Sprintf("Ordinary traffic: medians of %d rounds in turn, runs of %d transactions of pgbench -S", rounds, transactions),
-		"", "through", "", "", "of direct", "of PgBouncer", "of io.Copy", "p99 ms", "of direct", "of PgBouncer", "of io.Copy", "CPU µs", "of PgBouncer", "of io.Copy", "PostgreSQL's", "of direct")
+func relaying(ctx context.Context, cluster *pgcluster.Cluster, targets []target, loads []workload, only *regexp.Regexp,
+	rounds, transactions int) error {
+	w := newTable(fmt.Sprintf("Ordinary traffic: medians of %d rounds in turn, runs of %d transactions of pgbench -S",
+		rounds, transactions),
+		"", "through", "", "", "of direct", "of PgBouncer", "of io.Copy", "p99 ms", "of direct", "of PgBouncer",
+		"of io.Copy", "CPU µs", "of PgBouncer", "of io.Copy", "PostgreSQL's", "of direct")
 	for _, load := range loads {
 		if !only.MatchString(load.name) {
 			continue
@@ -99,7 +103,9 @@ func relaying(ctx context.Context, cluster *pgcluster.Cluster, targets []target,
 		}
 		for _, t := range targets {
 			row := []string{load.name, t.name}
-			for i, f := range []func(run) float64{func(r run) float64 { return r.rate }, func(r run) float64 { return r.p99 }, func(r run) float64 { return r.cpu }, func(r run) float64 { return r.base }} {
+			for i, f := range []func(run) float64{func(r run) float64 { return r.rate },
+				func(r run) float64 { return r.p99 }, func(r run) float64 { return r.cpu },
+				func(r run) float64 { return r.base }} {
 				row = append(row, figure(median(each(runs[t.name], f))))
 				bases := []string{direct, bouncer, copyRelay}
 				switch i {
@@ -166,12 +172,14 @@ func bulk(ctx context.Context, t target, rows func(context.Context, *pgconn.PgCo
 }
 
 var (
-	tpsLine     = regexp.MustCompile(`(?m)^tps = ([0-9.]+) \((?:without initial connection|including reconnection times)`)
+	tpsLine = regexp.MustCompile(
+		`(?m)^tps = ([0-9.]+) \((?:without initial connection|including reconnection times)`)
 	latencyLine = regexp.MustCompile(`(?m)^\d+ \d+ (\d+) `) // client, transaction, microseconds, ...
 )
 
 // pointSelects runs pgbench's own point selects.
-func pointSelects(ctx context.Context, pgbench string, t target, clients, transactions int, args ...string) (run, error) {
+func pointSelects(ctx context.Context, pgbench string, t target, clients, transactions int, args ...string) (run,
+	error) {
 	return transact(ctx, pgbench, t, clients, transactions, append(args, "-S")...)
 }
 
@@ -183,7 +191,8 @@ func transact(ctx context.Context, pgbench string, t target, clients, transactio
 		return run{}, err
 	}
 	defer os.RemoveAll(dir)
-	args = append(args, "-n", "-j", "2", "-c", strconv.Itoa(clients), "-t", strconv.Itoa(transactions/clients), "-l", "--sampling-rate=0.1", "--log-prefix="+filepath.Join(dir, "log"), t.dsn())
+	args = append(args, "-n", "-j", "2", "-c", strconv.Itoa(clients), "-t", strconv.Itoa(transactions/clients), "-l",
+		"--sampling-rate=0.1", "--log-prefix="+filepath.Join(dir, "log"), t.dsn())
 	cmd := sides.Command(ctx, pgbench, args...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {

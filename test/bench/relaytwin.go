@@ -30,8 +30,8 @@ assume: [exchangeable]
 privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 1, delta: 0.001, per: dataset}}
 `
 
-// relayingTwins measures point selects on a twin; the goal is .95 of what the relay that copies bytes does, which is what
-// ordinary point selects have in the same run. Fugu is asked for the table by its own name, in whose place it puts
+// relayingTwins measures point selects on a twin; the goal is .95 of what the relay that copies bytes does, which is
+// what ordinary point selects have in the same run. Fugu is asked for the table by its own name, in whose place it puts
 // the twin's; the peers, which know of none, for the twin.
 func relayingTwins(ctx context.Context, o options, dir string, cluster *pgcluster.Cluster, peers []target) (err error) {
 	const rows = 100_000

@@ -34,7 +34,8 @@ func searching(ctx context.Context, through target, rows int64, rounds, places i
 	asked := 0
 	unseen := func() string { // true of every row, and new each time
 		asked++
-		return fmt.Sprintf("SELECT education, avg(age) FROM adult WHERE hours_per_week > %d.5 GROUP BY education", -asked)
+		return fmt.Sprintf("SELECT education, avg(age) FROM adult WHERE hours_per_week > %d.5 GROUP BY education",
+			-asked)
 	}
 	fresh := func() error { return query(ctx, other, unseen()) }
 	explained := func() error { return query(ctx, other, "EXPLAIN (PRIVACY) "+unseen()) }
@@ -52,7 +53,8 @@ func searching(ctx context.Context, through target, rows int64, rounds, places i
 	}
 	for _, load := range loads {
 		for _, m := range []measurement{{name: "grouped average, new", run: fresh, times: 5},
-			{name: "grouped average, explained", run: explained, times: 5}, {name: "point select", run: point, times: 100}} {
+			{name: "grouped average, explained", run: explained, times: 5}, {name: "point select", run: point,
+				times: 100}} {
 			if load.name != "" {
 				m.to = m.name
 			}
@@ -74,7 +76,8 @@ func searching(ctx context.Context, through target, rows int64, rounds, places i
 			}
 		}
 	}
-	title := fmt.Sprintf("Another user's statements beside searches: %d rows, medians of %d rounds in turn", rows, rounds)
+	title := fmt.Sprintf("Another user's statements beside searches: %d rows, medians of %d rounds in turn", rows,
+		rounds)
 	title += fmt.Sprintf("; explained %d, refused or ended %d", seen.explained.Load(), seen.refused.Load())
 	return show(all, title)
 }

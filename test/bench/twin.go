@@ -51,7 +51,8 @@ func building(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows 
 	if err := cluster.Exec(ctx, "adult", "VACUUM ANALYZE person"); err != nil {
 		return err
 	}
-	k, p, done, err := keeper(ctx, filepath.Join(dir, "person"), cluster, "bench_keeper", fmt.Sprintf(personPolicy, rows))
+	k, p, done, err := keeper(ctx, filepath.Join(dir, "person"), cluster, "bench_keeper",
+		fmt.Sprintf(personPolicy, rows))
 	if err != nil {
 		return err
 	}

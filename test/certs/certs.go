@@ -106,7 +106,8 @@ func newKey(t testing.TB, algorithm x509.SignatureAlgorithm) (key crypto.Signer)
 	return key
 }
 
-func sign(t testing.TB, template, parent *x509.Certificate, public crypto.PublicKey, key crypto.Signer) (*x509.Certificate, []byte) {
+func sign(t testing.TB, template, parent *x509.Certificate, public crypto.PublicKey,
+	key crypto.Signer) (*x509.Certificate, []byte) {
 	t.Helper()
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, public, key)
 	if err != nil {

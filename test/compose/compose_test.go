@@ -55,17 +55,21 @@ func TestFindings(t *testing.T) {
 		{"docker-compose.yml", "restart:", "restrat:", "unknown field"},
 		{"docker-compose.yml", "build: .", "build: ./nowhere", "no build context nowhere"},
 		{"docker-compose.yml", "build: .", "build: ./docs", "no Dockerfile in docs"},
-		{"docker-compose.yml", "./examples/adult/docker-init.sh", "./examples/adult/init.sh", "db mounts examples/adult/init.sh"},
+		{"docker-compose.yml", "./examples/adult/docker-init.sh", "./examples/adult/init.sh",
+			"db mounts examples/adult/init.sh"},
 		{"docker-compose.yml", "- ledger:", "- ledgers:", "fugu mounts the volume ledgers"},
 		{"docker-compose.yml", "./examples/adult:/etc/fugu:ro", "./docs:/etc/fugu:ro", "fugu.yaml"},
 		{"docker-compose.yml", "FUGU_LEDGER", "FUGU_LEDGR", "FUGU_LEDGR: no key"},
 		{"docker-compose.yml", "sqlite:/var/lib/fugu/", "sqlite:/tmp/", "is not in a volume"},
 		{"docker-compose.yml", "guest-demo@db", "guest-demo@database", "FUGU_UPSTREAM_GUEST: no service database"},
-		{"docker-compose.yml", "GUEST_PASSWORD: guest-demo", "GUEST_PASSWORD: other", "FUGU_UPSTREAM_GUEST: another password"},
-		{"docker-compose.yml", "@db:5432/adult\n      FUGU_LEDGER", "@db:5432/other\n      FUGU_LEDGER", "FUGU_UPSTREAM_READER: another database"},
+		{"docker-compose.yml", "GUEST_PASSWORD: guest-demo", "GUEST_PASSWORD: other", "FUGU_UPSTREAM_GUEST: another " +
+			"password"},
+		{"docker-compose.yml", "@db:5432/adult\n      FUGU_LEDGER", "@db:5432/other\n      FUGU_LEDGER",
+			"FUGU_UPSTREAM_READER: another database"},
 		{"docker-compose.yml", "127.0.0.1:6432:6432", "127.0.0.1:6432:6431", "published"},
 		{"docker-compose.yml", "dev/tcp/127.0.0.1/6432", "dev/tcp/127.0.0.1/6431", "healthcheck"},
-		{"docker-compose.yml", "      db:\n        condition", "      database:\n        condition", "no service database"},
+		{"docker-compose.yml", "      db:\n        condition", "      database:\n        condition",
+			"no service database"},
 		{"docker-compose.yml", "service_healthy", "service_started", "does not wait"},
 		{"docker-compose.yml", "KEEPER_PASSWORD: keeper-demo", "KEEPER_PASSWORD: other",
 			"twin-build: FUGU_UPSTREAM_KEEPER: another password"},
@@ -83,7 +87,8 @@ func TestFindings(t *testing.T) {
 		{"Dockerfile", "./cmd/proxy", "./cmd/fugu", "builds ./cmd/fugu"},
 		{"Dockerfile", "USER fugu\n", "", "as root"},
 	} {
-		texts := map[string]string{"docker-compose.yml": read(t, "docker-compose.yml"), "Dockerfile": read(t, "Dockerfile")}
+		texts := map[string]string{"docker-compose.yml": read(t, "docker-compose.yml"),
+			"Dockerfile": read(t, "Dockerfile")}
 		if !strings.Contains(texts[c.file], c.old) {
 			t.Errorf("%s does not have %q", c.file, c.old)
 			continue

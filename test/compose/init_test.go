@@ -35,7 +35,8 @@ func TestInit(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), "bash", "-c",
 				strings.Replace(read(t, c.script), c.mounted, source+"/", 1))
 			cmd.Env = append(os.Environ(), "PGHOST="+cluster.SocketDir(), "PGPORT="+strconv.Itoa(cluster.Port()),
-				"POSTGRES_DB=adult", "GUEST_PASSWORD=guest'demo", "READER_PASSWORD=reader-demo", "KEEPER_PASSWORD=keeper-demo")
+				"POSTGRES_DB=adult", "GUEST_PASSWORD=guest'demo", "READER_PASSWORD=reader-demo",
+				"KEEPER_PASSWORD=keeper-demo")
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}

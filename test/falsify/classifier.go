@@ -71,7 +71,8 @@ func TrainLogistic(first, second [][]float64, quadratic bool) (Score, error) {
 			}
 		},
 	}
-	result, err := optimize.Minimize(problem, make([]float64, width), &optimize.Settings{GradientThreshold: 1e-6 * float64(len(x)), MajorIterations: 50}, &optimize.Newton{})
+	result, err := optimize.Minimize(problem, make([]float64, width),
+		&optimize.Settings{GradientThreshold: 1e-6 * float64(len(x)), MajorIterations: 50}, &optimize.Newton{})
 	if result == nil {
 		return nil, err
 	}

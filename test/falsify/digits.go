@@ -45,9 +45,10 @@ func decode(x, v, lattice []float64, unit float64, anchor, from, to int) []float
 	return f
 }
 
-// LowBits is the attack on a float64 F plus scale·ln(u) of a 53-bit u [Mironov, "On Significance of the Least Significant
-// Bits for Differential Privacy", 2012]: for each F only some float64 values can come out. The score is 1 where the
-// release can come from the first value's F alone, -1 where from the second's alone. at gives F and the scale.
+// LowBits is the attack on a float64 F plus scale·ln(u) of a 53-bit u [Mironov, "On Significance of the Least
+// Significant Bits for Differential Privacy", 2012]: for each F only some float64 values can come out. The score is 1
+// where the release can come from the first value's F alone, -1 where from the second's alone. at gives F and the
+// scale.
 func LowBits(at func(theta float64) (f, scale float64)) Test {
 	return Known("low bits", func(pair [2]float64, x []float64) float64 {
 		score := 0.0

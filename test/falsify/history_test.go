@@ -15,8 +15,8 @@ import (
 	"fugu/privacy/joint"
 )
 
-// The rows of these tests are of twelve kinds: those with the secret property (class 1) or without, by a bit and one of three
-// groups. Covariances within the two classes are as different as their distributions are.
+// The rows of these tests are of twelve kinds: those with the secret property (class 1) or without, by a bit and one of
+// three groups. Covariances within the two classes are as different as their distributions are.
 const (
 	kindsOfRows = 12
 	rows        = 40_000
@@ -49,8 +49,8 @@ func tally(share float64, rng *rand.Rand) []float64 {
 	return out
 }
 
-// question is a statement: what a row of each kind adds to each component, the variance of the normal noise in all of them,
-// and the pure loss at which one Laplace value along the movement hides that; 0 for none.
+// question is a statement: what a row of each kind adds to each component, the variance of the normal noise in all of
+// them, and the pure loss at which one Laplace value along the movement hides that; 0 for none.
 type question struct {
 	terms [][]float64
 	noise float64
@@ -103,7 +103,8 @@ func reference(pair [2]float64) (joint.Sample, []joint.Secret) {
 	for range 1000 {
 		s.Classes["s"] = append(s.Classes["s"], 1)
 	}
-	return s, []joint.Secret{{Name: "s", N: rows, Pairs: []joint.Pair{{P: []float64{1 - pair[1], pair[1]}, Q: []float64{1 - pair[0], pair[0]}}}}}
+	return s, []joint.Secret{{Name: "s", N: rows, Pairs: []joint.Pair{{P: []float64{1 - pair[1], pair[1]},
+		Q: []float64{1 - pair[0], pair[0]}}}}}
 }
 
 // release is the question as an account needs it.
@@ -269,7 +270,8 @@ func (p plan) claims(t *testing.T, delta float64) map[string]float64 {
 func (p plan) try(t *testing.T, delta float64, held int, seed uint64, refuted ...string) {
 	t.Helper()
 	claims := p.claims(t, delta)
-	trial := Trial{Sampler: p.sampler, Pairs: [][2]float64{p.pair}, Promise: budget(1, delta), Train: held / 4, Held: effort(held), Alarm: alarm, Seed: seed, Tests: []Test{p.score(t)}}
+	trial := Trial{Sampler: p.sampler, Pairs: [][2]float64{p.pair}, Promise: budget(1, delta), Train: held / 4,
+		Held: effort(held), Alarm: alarm, Seed: seed, Tests: []Test{p.score(t)}}
 	found := trial.Run()
 	t.Logf("δ = %g, %d transcripts: %v; claimed ε %.3v", delta, held, found, claims)
 	for who, epsilon := range claims {
@@ -283,11 +285,13 @@ func halves(bit int) []float64 {
 	return count(func(c, b, _ int) bool { return c == 1 && b == bit })
 }
 
-// High incomes with a random bit, and those without: each count has the randomness of a coin for each row, in their sum there
-// is none of it. Who accounts for each statement by itself counts it twice, and is refuted; so is who goes by the last alone.
+// High incomes with a random bit, and those without: each count has the randomness of a coin for each row, in their sum
+// there is none of it. Who accounts for each statement by itself counts it twice, and is refuted; so is who goes by the
+// last alone.
 func TestCancellationAttack(t *testing.T) {
 	t.Parallel()
-	p := plan{questions: []question{{terms: [][]float64{halves(0)}, noise: 60}, {terms: [][]float64{halves(1)}, noise: 60}}, pair: [2]float64{.25, .2510}, paths: [][]int{{0, 1}}}
+	p := plan{questions: []question{{terms: [][]float64{halves(0)}, noise: 60}, {terms: [][]float64{halves(1)},
+		noise: 60}}, pair: [2]float64{.25, .2510}, paths: [][]int{{0, 1}}}
 	p.next = func(asked []int, _ []float64) int {
 		if len(asked) == 2 {
 			return -1
@@ -342,8 +346,8 @@ func TestJointAccountOfAdaptiveSequences(t *testing.T) {
 	p.prepare().try(t, .001, 30_000, 42, "one by one", "the last alone", "hidden left out")
 }
 
-// Sums that the secret moves in nothing but their covariances: by translation they tell nothing, whoever adds up, and that is
-// refuted. The certificate counts covariances as they are.
+// Sums that the secret moves in nothing but their covariances: by translation they tell nothing, whoever adds up, and
+// that is refuted. The certificate counts covariances as they are.
 func TestJointCertificateOfCovariances(t *testing.T) {
 	t.Parallel()
 	var contrasts [][]float64
@@ -352,7 +356,8 @@ func TestJointCertificateOfCovariances(t *testing.T) {
 		floats.Sub(h, count(func(c, b, g int) bool { return c == 1 && b == 0 && g == group }))
 		contrasts = append(contrasts, h)
 	}
-	p := plan{questions: []question{{terms: contrasts[:1], noise: 100}, {terms: contrasts[1:], noise: 100}}, pair: [2]float64{.2, .3}, paths: [][]int{{0, 1}}}
+	p := plan{questions: []question{{terms: contrasts[:1], noise: 100}, {terms: contrasts[1:], noise: 100}},
+		pair: [2]float64{.2, .3}, paths: [][]int{{0, 1}}}
 	p.next = func(asked []int, _ []float64) int {
 		if len(asked) == 2 {
 			return -1

@@ -17,7 +17,8 @@ import (
 )
 
 // kinds are the mechanisms that need no f_θ: their noise alone keeps the promise.
-var kinds = []mechanism.Kind{mechanism.ExpmLaplace, mechanism.ExpmGaussian, mechanism.Directional, mechanism.Wasserstein, mechanism.ApproximateWasserstein}
+var kinds = []mechanism.Kind{mechanism.ExpmLaplace, mechanism.ExpmGaussian, mechanism.Directional,
+	mechanism.Wasserstein, mechanism.ApproximateWasserstein}
 
 // along is how far F of the setting moves over its pair.
 var along = translated().Difference()
@@ -25,7 +26,8 @@ var along = translated().Difference()
 // calibrate asks the product for noise that hides movements of F by share·along.
 func calibrate(t *testing.T, kind mechanism.Kind, promise privacy.Budget, share float64) mechanism.Calibration {
 	t.Helper()
-	r := mechanism.Request{Budget: promise, Shifts: []sensitivity.Shift{{Secret: "s", Along: floats.ScaleTo(make([]float64, len(along)), share, along), Beside: make([]float64, len(along))}}}
+	r := mechanism.Request{Budget: promise, Shifts: []sensitivity.Shift{{Secret: "s",
+		Along: floats.ScaleTo(make([]float64, len(along)), share, along), Beside: make([]float64, len(along))}}}
 	r.Close = []sensitivity.Close{{Secret: "s", W: share * floats.Norm(along, 1)}} // a translation
 	for _, l := range setting.Lattice {
 		r.Components = append(r.Components, mechanism.Component{Lattice: l, Unit: 1})
@@ -79,8 +81,11 @@ func TestProduct(t *testing.T) {
 					n = 15_000
 				}
 				run(t, Trial{
-					Sampler: func(theta float64, rng *rand.Rand) []float64 { return Release(nil, c.Noise, f(theta), rng) },
-					Pairs:   [][2]float64{{0, 1}}, Promise: promise, Train: 1500, Held: effort(n), Seed: uint64(i),
+					Sampler: func(theta float64, rng *rand.Rand) []float64 {
+						return Release(nil, c.Noise, f(theta),
+							rng)
+					},
+					Pairs: [][2]float64{{0, 1}}, Promise: promise, Train: 1500, Held: effort(n), Seed: uint64(i),
 					Tests: []Test{Ratio(func(theta float64) Density { return law(t, c, f(theta)) }), Logistic(false)},
 				}, share == 1)
 			})
@@ -96,7 +101,8 @@ func TestForgottenPair(t *testing.T) {
 		name  string
 		pairs [][2]float64
 		holds bool
-	}{{"neighbours", [][2]float64{{0, 1}, {1, 2}}, true}, {"and the ends", [][2]float64{{0, 1}, {1, 2}, {0, 2}}, false}} {
+	}{{"neighbours", [][2]float64{{0, 1}, {1, 2}}, true}, {"and the ends", [][2]float64{{0, 1}, {1, 2}, {0, 2}},
+		false}} {
 		t.Run(test.name, func(t *testing.T) {
 			c := calibrate(t, mechanism.Directional, promise, 1)
 			run(t, Trial{
@@ -108,15 +114,16 @@ func TestForgottenPair(t *testing.T) {
 	}
 }
 
-// A secret that moves F nearly along the line of another one, whose noise hides most of it: its own pairs, by the noise of a request
-// for both. Pairs two and a half times as wide as the calibration knew are caught.
+// A secret that moves F nearly along the line of another one, whose noise hides most of it: its own pairs, by the noise
+// of a request for both. Pairs two and a half times as wide as the calibration knew are caught.
 func TestNearlyParallelSecrets(t *testing.T) {
 	t.Parallel()
 	promise := budget(1, .001)
 	second := floats.ScaleTo(make([]float64, len(along)), -.5, along)
 	second[0] += .02 * floats.Norm(along, 2)
 	r := mechanism.Request{Budget: promise, Shifts: []sensitivity.Shift{
-		{Secret: "first", Along: along, Beside: make([]float64, len(along))}, {Secret: "second", Along: second, Beside: make([]float64, len(along))}}}
+		{Secret: "first", Along: along, Beside: make([]float64, len(along))}, {Secret: "second", Along: second,
+			Beside: make([]float64, len(along))}}}
 	for _, l := range setting.Lattice {
 		r.Components = append(r.Components, mechanism.Component{Lattice: l, Unit: 1})
 	}
@@ -126,8 +133,10 @@ func TestNearlyParallelSecrets(t *testing.T) {
 	}
 	alone := r
 	alone.Shifts = r.Shifts[:1]
-	if one, err := mechanism.Calibrate(t.Context(), mechanism.Directional, alone); err != nil || c.Error > 1.05*one.Error {
-		t.Fatalf("the second secret has much noise of its own: error %g, %g for the first alone, %v", c.Error, one.Error, err)
+	if one, err := mechanism.Calibrate(t.Context(), mechanism.Directional, alone); err != nil ||
+		c.Error > 1.05*one.Error {
+		t.Fatalf("the second secret has much noise of its own: error %g, %g for the first alone, %v", c.Error,
+			one.Error, err)
 	}
 	for _, test := range []struct {
 		name  string
@@ -137,16 +146,19 @@ func TestNearlyParallelSecrets(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			run(t, Trial{
 				Sampler: func(theta float64, rng *rand.Rand) []float64 {
-					return Release(nil, c.Noise, floats.AddScaledTo(make([]float64, len(along)), f(0), theta, second), rng)
+					return Release(nil, c.Noise, floats.AddScaledTo(make([]float64, len(along)), f(0), theta, second),
+						rng)
 				},
-				Pairs: [][2]float64{test.pair}, Promise: promise, Train: 1000, Held: effort(4000), Seed: 23, Tests: []Test{Logistic(false)},
+				Pairs: [][2]float64{test.pair}, Promise: promise, Train: 1000, Held: effort(4000), Seed: 23,
+				Tests: []Test{Logistic(false)},
 			}, test.holds)
 		})
 	}
 }
 
 // Three releases, each of a kind and at an ε that depend on what came before, promise together what the losses of the
-// path add up to: here the ledger's arithmetic, at its limit, is tried. A ledger that forgot all but the last is caught.
+// path add up to: here the ledger's arithmetic, at its limit, is tried. A ledger that forgot all but the last is
+// caught.
 func TestAdaptiveComposition(t *testing.T) {
 	t.Parallel()
 	const delta = .001
@@ -158,7 +170,8 @@ func TestAdaptiveComposition(t *testing.T) {
 	worst := privacy.Loss{} // over the paths, part by part
 	for _, c := range calibrations {
 		l := c.Losses["s"]
-		worst = privacy.Loss{Pure: math.Max(worst.Pure, l.Pure), Kappa2: math.Max(worst.Kappa2, l.Kappa2), Delta: math.Max(worst.Delta, l.Delta)}
+		worst = privacy.Loss{Pure: math.Max(worst.Pure, l.Pure), Kappa2: math.Max(worst.Kappa2, l.Kappa2),
+			Delta: math.Max(worst.Delta, l.Delta)}
 	}
 	all := worst.Plus(worst).Plus(worst)
 	sampler := func(theta float64, rng *rand.Rand) []float64 {
@@ -170,7 +183,8 @@ func TestAdaptiveComposition(t *testing.T) {
 		return x
 	}
 	density := func(theta float64) Density {
-		laws := map[bool]Density{false: law(t, calibrations[false], f(theta)), true: law(t, calibrations[true], f(theta))}
+		laws := map[bool]Density{false: law(t, calibrations[false], f(theta)), true: law(t, calibrations[true],
+			f(theta))}
 		return func(x []float64) float64 {
 			total := 0.0
 			for i := 0; i < len(x); i += len(along) {
@@ -196,9 +210,9 @@ func further(x, expected []float64) bool {
 	return len(x) > 0 && x[len(x)-len(expected)] > expected[0]
 }
 
-// Noise along one direction is taken off again by whoever knows the direction and that F has a lattice: from the paper's
-// statistics if they are published to three decimals, and from twelve counts even at the product's one decimal. The
-// product's directional noise, with its floor in every component, is not.
+// Noise along one direction is taken off again by whoever knows the direction and that F has a lattice: from the
+// paper's statistics if they are published to three decimals, and from twelve counts even at the product's one decimal.
+// The product's directional noise, with its floor in every component, is not.
 func TestNoiseAlongOneDirectionOnly(t *testing.T) {
 	t.Parallel()
 	p := translated()
@@ -261,7 +275,8 @@ func TestNoiseAlongOneDirectionOnly(t *testing.T) {
 					return test.release(x, rng)
 				},
 				Pairs: both, Promise: promise, Train: 1000, Held: effort(3000), Seed: 23,
-				Tests: []Test{Lattice(test.pair.Difference(), test.lattice, test.unit, test.anchor, density, 0, setting.Records), Logistic(false)},
+				Tests: []Test{Lattice(test.pair.Difference(), test.lattice, test.unit, test.anchor, density, 0,
+					setting.Records), Logistic(false)},
 			}, test.holds)
 		})
 	}
@@ -311,15 +326,18 @@ func TestInverseDistributionInFloats(t *testing.T) {
 		}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			run(t, Trial{Sampler: test.sampler, Pairs: [][2]float64{{0, 1}}, Promise: promise, Train: 1000, Held: effort(8000), Seed: 24, Tests: attack}, test.holds)
+			run(t, Trial{Sampler: test.sampler, Pairs: [][2]float64{{0, 1}}, Promise: promise, Train: 1000,
+				Held: effort(8000), Seed: 24, Tests: attack}, test.holds)
 		})
 	}
 }
 
 // certified asks the product for noise for the income pair from, to, with f_θ or without.
-func certified(kind mechanism.Kind, promise privacy.Budget, from, to float64, known bool) (mechanism.Calibration, error) {
+func certified(kind mechanism.Kind, promise privacy.Budget, from, to float64, known bool) (mechanism.Calibration,
+	error) {
 	d := setting.Income.Between(from, to).Difference()
-	r := mechanism.Request{Budget: promise, Shifts: []sensitivity.Shift{{Secret: "s", Along: d, Beside: make([]float64, len(d))}}}
+	r := mechanism.Request{Budget: promise, Shifts: []sensitivity.Shift{{Secret: "s", Along: d,
+		Beside: make([]float64, len(d))}}}
 	if known {
 		r.Families = []sensitivity.Family{setting.Family{Classes: setting.Income, Name: "s", From: from, To: to}}
 	}
@@ -329,9 +347,10 @@ func certified(kind mechanism.Kind, promise privacy.Budget, from, to float64, kn
 	return mechanism.Calibrate(context.Background(), kind, r)
 }
 
-// The covariances of F differ between the values of the pair, and noise that is certified keeps its promise all the same.
-// What is caught: noise calibrated for translations alone, and noise for a pair two fifths as wide. So many transcripts take too
-// long by the product's samplers: but for one mechanism, what is tried is the law of its noise, in floating point.
+// The covariances of F differ between the values of the pair, and noise that is certified keeps its promise all the
+// same. What is caught: noise calibrated for translations alone, and noise for a pair two fifths as wide. So many
+// transcripts take too long by the product's samplers: but for one mechanism, what is tried is the law of its noise, in
+// floating point.
 func TestCertifiedNoise(t *testing.T) {
 	t.Parallel()
 	p := setting.Income.Between(.45, .55)
@@ -349,7 +368,8 @@ func TestCertifiedNoise(t *testing.T) {
 		{"certified at .2", mechanism.Directional, budget(.2, .001), .45, .55, true, 350_000, true},
 		{"no noise", mechanism.NoNoise, budget(5, .01), .45, .55, true, 60_000, true},
 	}
-	for _, kind := range []mechanism.Kind{mechanism.Directional, mechanism.Eigm, mechanism.Daum, mechanism.OptimalGaussian} {
+	for _, kind := range []mechanism.Kind{mechanism.Directional, mechanism.Eigm, mechanism.Daum,
+		mechanism.OptimalGaussian} {
 		trials = append(trials, trial{"certified", kind, budget(1, .001), .45, .55, true, 40_000, true},
 			trial{"two fifths of the pair", kind, budget(1, .001), .48, .52, true, 40_000, false})
 	}
@@ -363,12 +383,17 @@ func TestCertifiedNoise(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			run(t, Trial{Sampler: normals(p, n), Pairs: both, Promise: test.promise, Train: test.held / 4, Held: effort(test.held), Seed: uint64(25 + i),
+			run(t, Trial{Sampler: normals(p, n), Pairs: both, Promise: test.promise, Train: test.held / 4,
+				Held: effort(test.held), Seed: uint64(25 + i),
 				Tests: []Test{densities(t, p, n)}}, test.holds)
 			if test.kind == mechanism.OptimalGaussian {
 				draw := normals(p, setting.Noise{})
-				run(t, Trial{Sampler: func(theta float64, rng *rand.Rand) []float64 { return Release(nil, c.Noise, draw(theta, rng), rng) },
-					Pairs: both, Promise: test.promise, Train: 2000, Held: effort(8000), Seed: uint64(25 + i), Tests: []Test{densities(t, p, n)}}, test.holds)
+				run(t, Trial{Sampler: func(theta float64, rng *rand.Rand) []float64 {
+					return Release(nil, c.Noise,
+						draw(theta, rng), rng)
+				},
+					Pairs: both, Promise: test.promise, Train: 2000, Held: effort(8000), Seed: uint64(25 + i),
+					Tests: []Test{densities(t, p, n)}}, test.holds)
 			}
 		})
 	}

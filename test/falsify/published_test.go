@@ -14,8 +14,8 @@ import (
 	"fugu/test/setting"
 )
 
-// alarm bounds the probability that a trial refutes a promise that holds. The package runs fewer than 100 trials of such
-// promises, so a false alarm in a run has probability below 1e-6.
+// alarm bounds the probability that a trial refutes a promise that holds. The package runs fewer than 100 trials of
+// such promises, so a false alarm in a run has probability below 1e-6.
 const alarm = 1e-8
 
 // effort multiplies the number of transcripts: FALSIFY_EFFORT in scripts/nightly.sh.
@@ -43,7 +43,8 @@ func run(t *testing.T, trial Trial, holds bool) {
 
 var both = [][2]float64{{.45, .55}}
 
-// setting is the paper's setting with F exactly as its mechanisms assume: normal, with the covariance pooled over the pair.
+// setting is the paper's setting with F exactly as its mechanisms assume: normal, with the covariance pooled over the
+// pair.
 func translated() setting.Pair {
 	p := setting.Income.Between(.45, .55)
 	pooled := p.Pooled()
@@ -109,8 +110,9 @@ func half(n setting.Noise) setting.Noise {
 	return n
 }
 
-// Each mechanism keeps its promise where its assumptions are true, and half its noise does not. Where c = √(2 ln(1.25/δ))
-// has slack, half the noise needs ε = 1.28 in place of .9 only, which takes half a million transcripts to see.
+// Each mechanism keeps its promise where its assumptions are true, and half its noise does not. Where c = √(2
+// ln(1.25/δ)) has slack, half the noise needs ε = 1.28 in place of .9 only, which takes half a million transcripts to
+// see.
 func TestPublishedMechanisms(t *testing.T) {
 	t.Parallel()
 	p := translated()
@@ -136,7 +138,8 @@ func TestPublishedMechanisms(t *testing.T) {
 				n, name = half(n), " half"
 			}
 			t.Run(test.mechanism.Name+name, func(t *testing.T) {
-				run(t, Trial{Sampler: normals(test.f, n), Pairs: both, Promise: test.promise, Train: 30_000, Held: effort(test.held), Seed: uint64(i),
+				run(t, Trial{Sampler: normals(test.f, n), Pairs: both, Promise: test.promise, Train: 30_000,
+					Held: effort(test.held), Seed: uint64(i),
 					Tests: []Test{densities(t, test.f, n)}}, holds)
 			})
 		}
@@ -163,7 +166,8 @@ func TestExpmLaplace(t *testing.T) {
 					return x
 				},
 				Pairs: both, Promise: promise, Train: 20_000, Held: effort(50_000), Seed: 11,
-				Tests: []Test{Ratio(func(theta float64) Density { return Laplaces(at(p, theta).Mean, scale) }), Logistic(false)},
+				Tests: []Test{Ratio(func(theta float64) Density { return Laplaces(at(p, theta).Mean, scale) }),
+					Logistic(false)},
 			}, share == 1)
 		})
 	}
@@ -188,7 +192,8 @@ func TestPooledCovariance(t *testing.T) {
 	}{{setting.DaumGaussian, 500_000, false}, {setting.ExpmGaussian, 100_000, true}} {
 		t.Run(test.mechanism.Name, func(t *testing.T) {
 			n := noise(t, test.mechanism, p, promise)
-			run(t, Trial{Sampler: normals(p, n), Pairs: both, Promise: promise, Train: test.held / 4, Held: effort(test.held), Seed: 3,
+			run(t, Trial{Sampler: normals(p, n), Pairs: both, Promise: promise, Train: test.held / 4,
+				Held: effort(test.held), Seed: 3,
 				Tests: []Test{densities(t, p, n)}}, test.holds)
 		})
 	}
@@ -216,15 +221,16 @@ func TestSeveralDirections(t *testing.T) {
 					return x
 				},
 				Pairs: [][2]float64{{0, 1}}, Promise: promise, Train: 20_000, Held: effort(50_000), Seed: 4,
-				Tests: []Test{Ratio(func(theta float64) Density { return Laplaces(mean(theta), scale) }), Logistic(false)},
+				Tests: []Test{Ratio(func(theta float64) Density { return Laplaces(mean(theta), scale) }),
+					Logistic(false)},
 			}, test.holds)
 		})
 	}
 }
 
 // Inherent randomness may be counted once. Two statistics with the same large randomness are each released as they are,
-// and each alone keeps (.9, .01) [Chen & Ohrimenko, Theorem 4.4]; their difference has no randomness left. Noise of their
-// own keeps what it promises of both together.
+// and each alone keeps (.9, .01) [Chen & Ohrimenko, Theorem 4.4]; their difference has no randomness left. Noise of
+// their own keeps what it promises of both together.
 func TestInherentRandomnessCountsOnce(t *testing.T) {
 	t.Parallel()
 	kappa := privacy.Kappa(budget(.9, .01))

@@ -10,10 +10,10 @@ import (
 	"fugu/sensitivity"
 )
 
-// A parameter a is secret, and b is the same with probability .6. All 100 rows of their columns are what they say: nothing
-// hides the parameters but the noise. Released are both columns' counts, the second, which only the quilt {b} keeps apart
-// from a, in a unit so small that b can be read off it. The promise holds if what b tells of a, ln(.6/.4), is taken from ε;
-// noise that forgets it is refuted.
+// A parameter a is secret, and b is the same with probability .6. All 100 rows of their columns are what they say:
+// nothing hides the parameters but the noise. Released are both columns' counts, the second, which only the quilt {b}
+// keeps apart from a, in a unit so small that b can be read off it. The promise holds if what b tells of a, ln(.6/.4),
+// is taken from ε; noise that forgets it is refuted.
 func TestMarkovQuilt(t *testing.T) {
 	t.Parallel()
 	const n, same = 100, .6
@@ -38,7 +38,8 @@ func TestMarkovQuilt(t *testing.T) {
 		t.Run(fmt.Sprintf("influence %.3f", influence), func(t *testing.T) {
 			q := quilt
 			q.Influence = influence
-			c, err := mechanism.Calibrate(t.Context(), mechanism.MarkovQuilt, mechanism.Request{Budget: promise, Quilts: []sensitivity.Quilt{q},
+			c, err := mechanism.Calibrate(t.Context(), mechanism.MarkovQuilt, mechanism.Request{Budget: promise,
+				Quilts:     []sensitivity.Quilt{q},
 				Components: []mechanism.Component{{Lattice: 1, Unit: 1}, {Lattice: .001, Unit: .001}}})
 			if err != nil {
 				t.Fatal(err)

@@ -12,10 +12,12 @@ import (
 )
 
 // relaxations calibrates noise for a count that the model lets move by 30, with or without what a relaxation asks for.
-func relaxations(t *testing.T, kind mechanism.Kind, promise privacy.Budget, relaxed *mechanism.Relaxed) mechanism.Calibration {
+func relaxations(t *testing.T, kind mechanism.Kind, promise privacy.Budget,
+	relaxed *mechanism.Relaxed) mechanism.Calibration {
 	t.Helper()
-	c, err := mechanism.Calibrate(t.Context(), kind, mechanism.Request{Budget: promise, Relaxed: relaxed, Components: []mechanism.Component{{Lattice: 1, Unit: 1}},
-		Shifts: []sensitivity.Shift{{Secret: "s", Along: []float64{30}, Beside: []float64{0}}}})
+	c, err := mechanism.Calibrate(t.Context(), kind, mechanism.Request{Budget: promise, Relaxed: relaxed,
+		Components: []mechanism.Component{{Lattice: 1, Unit: 1}},
+		Shifts:     []sensitivity.Shift{{Secret: "s", Along: []float64{30}, Beside: []float64{0}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,8 +32,9 @@ var identity = Known("value", func(pair [2]float64, x []float64) float64 {
 	return x[0]
 })
 
-// The true F is 20 away from the model's under either value, and so moves by 70 where the model has 30 [Chen & Ohrimenko,
-// Theorem 4.7]. With W = 20 and λ = .2 the promise holds; noise for the model alone is refuted. So are three releases.
+// The true F is 20 away from the model's under either value, and so moves by 70 where the model has 30 [Chen &
+// Ohrimenko, Theorem 4.7]. With W = 20 and λ = .2 the promise holds; noise for the model alone is refuted. So are three
+// releases.
 func TestNearbyModel(t *testing.T) {
 	t.Parallel()
 	promise := budget(1, 1e-4)
@@ -45,7 +48,9 @@ func TestNearbyModel(t *testing.T) {
 					for range releases {
 						loss = loss.Plus(c.Losses["s"])
 					}
-					all := budget(math.Max(float64(promise.Epsilon), loss.EpsilonAt(float64(releases)*float64(promise.Delta))), float64(releases)*float64(promise.Delta))
+					all := budget(math.Max(float64(promise.Epsilon),
+						loss.EpsilonAt(float64(releases)*float64(promise.Delta))),
+						float64(releases)*float64(promise.Delta))
 					if releases == 1 {
 						all = promise
 					}
@@ -58,7 +63,8 @@ func TestNearbyModel(t *testing.T) {
 							}
 							return append(x, sum)
 						},
-						Pairs: [][2]float64{{0, 1}}, Promise: all, Train: 5000, Held: effort(20_000), Seed: uint64(100*i + releases),
+						Pairs: [][2]float64{{0, 1}}, Promise: all, Train: 5000, Held: effort(20_000),
+						Seed:  uint64(100*i + releases),
 						Tests: []Test{identity},
 					}, relaxed != nil)
 				})
@@ -67,9 +73,9 @@ func TestNearbyModel(t *testing.T) {
 	}
 }
 
-// The model has F far up in 3 of 10 tables; in truth that is e^λ times as often under the one value, e^-λ times under the
-// other, and one table in 500 is out of the model's reach [Chen & Ohrimenko, Theorem 4.6]. At (ε', δ') the promise holds;
-// at (ε, δ) it is refuted.
+// The model has F far up in 3 of 10 tables; in truth that is e^λ times as often under the one value, e^-λ times under
+// the other, and one table in 500 is out of the model's reach [Chen & Ohrimenko, Theorem 4.6]. At (ε', δ') the promise
+// holds; at (ε, δ) it is refuted.
 func TestApproximatedModel(t *testing.T) {
 	t.Parallel()
 	const lambda, eta, far = .3, .002, 1e6
@@ -98,7 +104,8 @@ func TestApproximatedModel(t *testing.T) {
 		for _, relaxed := range []*mechanism.Relaxed{near, nil} {
 			t.Run(fmt.Sprintf("%s, relaxed %v", kind, relaxed != nil), func(t *testing.T) {
 				c := relaxations(t, kind, promise, relaxed)
-				run(t, Trial{Sampler: sampler(c), Pairs: [][2]float64{{0, 1}}, Promise: promise, Train: 10_000, Held: effort(60_000), Seed: uint64(i),
+				run(t, Trial{Sampler: sampler(c), Pairs: [][2]float64{{0, 1}}, Promise: promise, Train: 10_000,
+					Held: effort(60_000), Seed: uint64(i),
 					Tests: []Test{identity, up}}, relaxed != nil)
 			})
 		}

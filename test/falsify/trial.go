@@ -9,8 +9,9 @@ import (
 	"fugu/privacy"
 )
 
-// Sampler draws what an analyst sees when the secret has the value theta: all numbers of one or more releases, always as
-// many. All chance, that of the data and that of the noise, comes from rng; or from elsewhere, but anew in each call.
+// Sampler draws what an analyst sees when the secret has the value theta: all numbers of one or more releases, always
+// as many. All chance, that of the data and that of the noise, comes from rng; or from elsewhere, but anew in each
+// call.
 type Sampler func(theta float64, rng *rand.Rand) []float64
 
 // Score maps a transcript to a number that tends to be larger under the first value of a pair than under the second.
@@ -51,7 +52,8 @@ type Finding struct {
 }
 
 func (f Finding) String() string {
-	return fmt.Sprintf("ε ≥ %.3f (pair %v, %s %s: %d and %d times)", f.Epsilon, f.Pair, f.Test, f.Event, f.Hits[0], f.Hits[1])
+	return fmt.Sprintf("ε ≥ %.3f (pair %v, %s %s: %d and %d times)", f.Epsilon, f.Pair, f.Test, f.Event, f.Hits[0],
+		f.Hits[1])
 }
 
 // Refutes reports whether the finding contradicts the promise.

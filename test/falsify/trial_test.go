@@ -50,7 +50,8 @@ func TestDeltaIsExcused(t *testing.T) {
 		delta float64
 		holds bool
 	}{{delta, true}, {0, false}} {
-		run(t, Trial{Sampler: tell, Pairs: [][2]float64{{0, 1}}, Promise: budget(math.Log(3), test.delta), Tests: []Test{score},
+		run(t, Trial{Sampler: tell, Pairs: [][2]float64{{0, 1}}, Promise: budget(math.Log(3), test.delta),
+			Tests: []Test{score},
 			Train: 2000, Held: 40_000, Seed: 2}, test.holds)
 	}
 }
@@ -62,7 +63,8 @@ func TestFalseAlarms(t *testing.T) {
 	t.Parallel()
 	refuted := 0
 	for i := range 1000 {
-		trial := Trial{Sampler: response(.75), Pairs: [][2]float64{{0, 1}}, Promise: budget(math.Log(3), 0), Tests: []Test{itself},
+		trial := Trial{Sampler: response(.75), Pairs: [][2]float64{{0, 1}}, Promise: budget(math.Log(3), 0),
+			Tests: []Test{itself},
 			Train: 20, Held: 300, Alarm: .05, Seed: uint64(i)}
 		if trial.Run().Refutes(trial.Promise) {
 			refuted++

@@ -54,8 +54,10 @@ SELECT 'still here';
 		t.Fatalf("%v\n%s", err, out)
 	}
 	at := 0
-	for _, want := range []string{"Elsewhere\n", "gone\n", "n=true\n", "sex=Female|age=true\nsex=Male|age=true\n", "capital=true\n",
-		"name|text||not null|", "ERROR:  ", "LINE 2:   max(age) FROM adult;\n          ^\n", "HINT:  ", "still here\n"} {
+	for _, want := range []string{"Elsewhere\n", "gone\n", "n=true\n", "sex=Female|age=true\nsex=Male|age=true\n",
+		"capital=true\n",
+		"name|text||not null|", "ERROR:  ", "LINE 2:   max(age) FROM adult;\n          ^\n", "HINT:  ",
+		"still here\n"} {
 		i := strings.Index(out[at:], want)
 		if i < 0 {
 			t.Fatalf("no %q in order in\n%s", want, out)
@@ -75,13 +77,15 @@ func TestPgxModes(t *testing.T) {
 		float      float64
 	}
 	var first answer
-	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe,
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheStatement,
+		pgx.QueryExecModeCacheDescribe,
 		pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol} {
 		c := f.connect(t)
 		for range 2 { // the second finds what the first prepared
 			var got answer
 			var avg pgtype.Numeric
-			if err := c.QueryRow(t.Context(), query, mode, "Female").Scan(&got.count, &got.sum, &avg, &got.float); err != nil {
+			if err := c.QueryRow(t.Context(), query, mode, "Female").Scan(&got.count, &got.sum, &avg,
+				&got.float); err != nil {
 				t.Fatalf("%v: %v", mode, err)
 			}
 			v, err := avg.Value()
@@ -105,11 +109,13 @@ func TestPgxModes(t *testing.T) {
 func TestPgxPreparedAndTransaction(t *testing.T) {
 	f := serve(t, options{})
 	c := f.connect(t)
-	d, err := c.Prepare(t.Context(), "avg-age", "SELECT education, avg(age) FROM adult WHERE sex = $1 GROUP BY education HAVING count(*) > $2 ORDER BY education")
+	d, err := c.Prepare(t.Context(), "avg-age", "SELECT education, avg(age) FROM adult WHERE sex = $1 "+
+		"GROUP BY education HAVING count(*) > $2 ORDER BY education")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(d.ParamOIDs) != 2 || d.ParamOIDs[0] != pgtype.TextOID || len(d.Fields) != 2 || d.Fields[1].DataTypeOID != pgtype.NumericOID {
+	if len(d.ParamOIDs) != 2 || d.ParamOIDs[0] != pgtype.TextOID || len(d.Fields) != 2 ||
+		d.Fields[1].DataTypeOID != pgtype.NumericOID {
 		t.Errorf("described as %v, %v", d.ParamOIDs, d.Fields)
 	}
 	male := rows(t, c, "avg-age", "Male", 100)
@@ -146,7 +152,8 @@ func TestPgxPreparedAndTransaction(t *testing.T) {
 func TestPgxBatch(t *testing.T) {
 	f := serve(t, options{})
 	c := f.connect(t)
-	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol} {
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeExec,
+		pgx.QueryExecModeSimpleProtocol} {
 		b := &pgx.Batch{}
 		b.Queue("SELECT 1::int8")
 		b.Queue("SELECT count(*) FROM adult WHERE sex = 'Male'")
@@ -191,7 +198,8 @@ func TestPgxBatch(t *testing.T) {
 }
 
 func modeName(m pgx.QueryExecMode) string {
-	return map[pgx.QueryExecMode]string{pgx.QueryExecModeCacheStatement: "cache_statement", pgx.QueryExecModeExec: "exec",
+	return map[pgx.QueryExecMode]string{pgx.QueryExecModeCacheStatement: "cache_statement",
+		pgx.QueryExecModeExec:           "exec",
 		pgx.QueryExecModeSimpleProtocol: "simple_protocol"}[m]
 }
 
@@ -211,7 +219,8 @@ func TestLibPQ(t *testing.T) {
 		t.Fatal(err)
 	}
 	var n int64
-	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM country WHERE name = $1", "Libpqia").Scan(&n); err != nil || n != 1 {
+	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM country WHERE name = $1", "Libpqia").Scan(&n); err != nil ||
+		n != 1 {
 		t.Errorf("%d, %v", n, err)
 	}
 	stmt, err := tx.PrepareContext(ctx, "SELECT count(*), avg(age) FROM adult WHERE education = $1 AND age > $2")
@@ -237,7 +246,8 @@ func TestLibPQ(t *testing.T) {
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM country WHERE name = $1", "Libpqia").Scan(&n); err != nil || n != 0 {
+	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM country WHERE name = $1", "Libpqia").Scan(&n); err != nil ||
+		n != 0 {
 		t.Errorf("%d after ROLLBACK, %v", n, err)
 	}
 	if err := db.QueryRowContext(ctx, "SELECT sum(capital_gain) FROM adult").Scan(&n); err != nil || n == 0 {
@@ -274,7 +284,8 @@ func runClient(t *testing.T, program, script string) {
 		check = []string{"-e", "require('pg')"}
 	}
 	if out, err := exec.CommandContext(t.Context(), program, check...).CombinedOutput(); err != nil {
-		t.Fatalf("%s or its PostgreSQL package is not here; `make test` installs what the tests need (%v)\n%s", program, err, out)
+		t.Fatalf("%s or its PostgreSQL package is not here; `make test` installs what the tests need (%v)\n%s", program,
+			err, out)
 	}
 	f := serve(t, options{})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -16,8 +16,8 @@ import (
 	"fugu/ledger"
 )
 
-// childEnv makes the test binary a Fugu of its own, which a test can kill: its value is the ledger's file, then the DSNs
-// of guest and reader, then the number of rows, and whether to die right after a charge.
+// childEnv makes the test binary a Fugu of its own, which a test can kill: its value is the ledger's file, then the
+// DSNs of guest and reader, then the number of rows, and whether to die right after a charge.
 const childEnv = "FUGU_TEST_CHILD"
 
 // dying kills its process as soon as a charge is durable, before anyone has the answer.
@@ -55,7 +55,8 @@ func startChild(t *testing.T, file string, die bool) (address string, kill func(
 	t.Helper()
 	db := adultDatabase(t)
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+strings.Join([]string{file, db.cluster.DSN("fugu_guest", "adult"), db.cluster.DSN("fugu_reader", "adult"),
+	cmd.Env = append(os.Environ(), childEnv+"="+strings.Join([]string{file, db.cluster.DSN("fugu_guest", "adult"),
+		db.cluster.DSN("fugu_reader", "adult"),
 		fmt.Sprint(db.rows), fmt.Sprint(die)}, " "))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.StdoutPipe()

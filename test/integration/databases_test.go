@@ -44,10 +44,11 @@ func serveBeside(t *testing.T) (direct, through string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := serve(t, options{guest: db.cluster.DSN("fugu_guest", "doors"), reader: db.cluster.DSN("fugu_reader", "doors"), wrapEngine: func(own wire.Engine) wire.Engine {
-		return pipeline.NewDatabases(map[string]*pipeline.Engine{"doors": own.(*pipeline.Engine),
-			"beside": pipeline.New(guest, reader, nil, snapshot, slog.New(slog.DiscardHandler))})
-	}})
+	f := serve(t, options{guest: db.cluster.DSN("fugu_guest", "doors"), reader: db.cluster.DSN("fugu_reader", "doors"),
+		wrapEngine: func(own wire.Engine) wire.Engine {
+			return pipeline.NewDatabases(map[string]*pipeline.Engine{"doors": own.(*pipeline.Engine),
+				"beside": pipeline.New(guest, reader, nil, snapshot, slog.New(slog.DiscardHandler))})
+		}})
 	return direct, strings.Replace(f.dsn("alice"), "/adult", "/beside", 1)
 }
 
@@ -58,7 +59,8 @@ var besides = []string{
 	"SELECT pg_catalog.pg_database_size(datname) FROM pg_database WHERE datname = 'doors'",
 	"SELECT tup_returned, tup_updated, blks_hit FROM pg_stat_database WHERE datname = 'doors'",
 	"SELECT to_jsonb(d) - 'numbackends' FROM pg_stat_database d WHERE datname = 'doors'",
-	"SELECT pg_stat_get_db_tuples_returned(oid), pg_stat_get_db_blocks_fetched(oid), pg_stat_get_db_tuples_updated(oid) FROM pg_database WHERE datname = 'doors'",
+	"SELECT pg_stat_get_db_tuples_returned(oid), pg_stat_get_db_blocks_fetched(oid), " +
+		"pg_stat_get_db_tuples_updated(oid) FROM pg_database WHERE datname = 'doors'",
 	"SELECT sum(pg_database_size(datname)) FROM pg_database WHERE datname LIKE 'door%'",
 	"TABLE pg_stat_wal",
 }
@@ -112,8 +114,10 @@ func TestLocksFromBeside(t *testing.T) {
 		}
 	}
 	defer func() { _, _ = truth.Exec(context.WithoutCancel(t.Context()), "ROLLBACK") }()
-	const there = "SELECT count(*) > 0 FROM pg_locks l JOIN pg_database d ON d.oid = l.database WHERE d.datname = 'doors' AND l.relation IS NOT NULL"
-	const here = "SELECT count(*) > 0 FROM pg_locks l JOIN pg_database d ON d.oid = l.database WHERE d.datname = current_database() AND l.relation IS NOT NULL"
+	const there = "SELECT count(*) > 0 FROM pg_locks l JOIN pg_database d ON d.oid = l.database " +
+		"WHERE d.datname = 'doors' AND l.relation IS NOT NULL"
+	const here = "SELECT count(*) > 0 FROM pg_locks l JOIN pg_database d ON d.oid = l.database " +
+		"WHERE d.datname = current_database() AND l.relation IS NOT NULL"
 	if got := look(t, connect(t, direct), there); !strings.HasSuffix(got, `["t"]`) {
 		t.Errorf("PostgreSQL itself shows no locks: %s", got)
 	}
@@ -126,18 +130,23 @@ func TestLocksFromBeside(t *testing.T) {
 	}
 }
 
-// What is refused in a database with protected rows is refused beside it, too; Fugu's own tables have nothing to tell there.
+// What is refused in a database with protected rows is refused beside it, too; Fugu's own tables have nothing to tell
+// there.
 func TestRefusedBeside(t *testing.T) {
 	_, through := serveBeside(t)
 	c := connect(t, through)
-	for _, sql := range []string{"SELECT * FROM dblink('dbname=doors', 'SELECT 1') AS t(a int)", "SELECT query_to_xml('SELECT 1', true, true, '')", "SELECT pg_read_file('x')",
-		"SELECT pg_stat_get_activity(NULL)", "DO $$ BEGIN EXECUTE 'SELECT 1'; END $$", "CREATE FUNCTION pg_temp.f() RETURNS int LANGUAGE plpython3u AS 'x'", "SELECT pg_stat_get_io()"} {
+	for _, sql := range []string{"SELECT * FROM dblink('dbname=doors', 'SELECT 1') AS t(a int)",
+		"SELECT query_to_xml('SELECT 1', true, true, '')", "SELECT pg_read_file('x')",
+		"SELECT pg_stat_get_activity(NULL)", "DO $$ BEGIN EXECUTE 'SELECT 1'; END $$", "CREATE FUNCTION pg_temp.f() " +
+			"RETURNS int LANGUAGE plpython3u AS 'x'", "SELECT pg_stat_get_io()"} {
 		if got := look(t, c, sql); !contains(got, "PV001") {
 			t.Errorf("%s: %s", sql, got)
 		}
 	}
-	for sql, want := range map[string]string{"SELECT count(*) FROM fugu.budget": `["0"]`, "SELECT count(*) FROM fugu.policy": `["0"]`, "SELECT current_database()": `["beside"]`,
-		"SELECT reltuples >= -1 FROM pg_class WHERE relname = 'pg_class'": `["t"]`, "CREATE TEMP TABLE own AS SELECT 1 AS a; SELECT pg_relation_size('own') > 0": `["t"]`} {
+	for sql, want := range map[string]string{"SELECT count(*) FROM fugu.budget": `["0"]`,
+		"SELECT count(*) FROM fugu.policy": `["0"]`, "SELECT current_database()": `["beside"]`,
+		"SELECT reltuples >= -1 FROM pg_class WHERE relname = 'pg_class'": `["t"]`, "CREATE TEMP TABLE own AS " +
+			"SELECT 1 AS a; SELECT pg_relation_size('own') > 0": `["t"]`} {
 		if got := look(t, c, sql); !strings.HasSuffix(got, want) {
 			t.Errorf("%s: %s", sql, got)
 		}

@@ -19,7 +19,8 @@ func TestSideDoorsUnmasked(t *testing.T) {
 		before[sql] = look(t, c, sql)
 	}
 	disturb(t)
-	if err := doors.cluster.Exec(t.Context(), "doors", "REFRESH MATERIALIZED VIEW adult_mat; ANALYZE adult_mat"); err != nil {
+	if err := doors.cluster.Exec(t.Context(), "doors",
+		"REFRESH MATERIALIZED VIEW adult_mat; ANALYZE adult_mat"); err != nil {
 		t.Fatal(err)
 	}
 	silent := 0

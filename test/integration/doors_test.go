@@ -31,8 +31,8 @@ const hangings = `
 	CREATE SCHEMA planted AUTHORIZATION fugu_guest;
 	ALTER DATABASE doors SET track_functions = 'all';`
 
-// disturbance changes protected rows, and nothing else that the guest may know: how many are rich, how long they are, and
-// how often they were read.
+// disturbance changes protected rows, and nothing else that the guest may know: how many are rich, how long they are,
+// and how often they were read.
 var disturbance = []string{
 	`UPDATE adult SET income = '>50K', workclass = repeat(md5(age::text || random()), 100) WHERE age BETWEEN 30 AND 33`,
 	// What an update needs it finds free the second time: only more rows make a table larger each time.
@@ -111,7 +111,8 @@ func look(t testing.TB, c *pgx.Conn, sql string) string {
 
 // doorways are statements that tell something of protected rows when PostgreSQL answers them itself.
 var doorways = []string{
-	"SELECT relname, reltuples, relpages, relallvisible FROM pg_class WHERE relname LIKE 'adult%' OR relname IN ('pg_statistic', (SELECT 'pg_toast_' || oid FROM pg_class WHERE relname = 'adult'))",
+	"SELECT relname, reltuples, relpages, relallvisible FROM pg_class WHERE relname LIKE 'adult%' " +
+		"OR relname IN ('pg_statistic', (SELECT 'pg_toast_' || oid FROM pg_class WHERE relname = 'adult'))",
 	"SELECT c FROM pg_class c WHERE relname = 'adult_age'",
 	"SELECT to_jsonb(c) - 'relfrozenxid' - 'relminmxid' FROM pg_class c WHERE relname = 'adult'",
 	"SELECT (y.x).relpages FROM (SELECT c AS x FROM pg_class c WHERE relname = 'adult') y",
@@ -119,15 +120,20 @@ var doorways = []string{
 	"SELECT relpages FROM pg_class JOIN (VALUES ('adult'::name)) v(relname) USING (relname)",
 	`SELECT relpages FROM U&"pg\005fclass" WHERE relname = 'adult'`,
 	"WITH c AS MATERIALIZED (TABLE pg_class) SELECT relpages FROM c WHERE relname = 'adult_mat'",
-	"SELECT pg_relation_size('adult'), pg_table_size('adult'::regclass), pg_indexes_size('adult'), pg_total_relation_size('public.adult')",
-	"SELECT pg_relation_size('adult_age'), pg_relation_size('adult_mat'), pg_relation_size('adult_mat_age'), pg_relation_size('adult_child')",
+	"SELECT pg_relation_size('adult'), pg_table_size('adult'::regclass), pg_indexes_size('adult'), " +
+		"pg_total_relation_size('public.adult')",
+	"SELECT pg_relation_size('adult_age'), pg_relation_size('adult_mat'), pg_relation_size('adult_mat_age'), " +
+		"pg_relation_size('adult_child')",
 	"SELECT pg_relation_size(reltoastrelid) FROM pg_class WHERE relname = 'adult'",
 	"SELECT pg_relation_size('adult', 'main'), pg_relation_size('adult', 'vm')",
 	"SELECT sum(pg_relation_size(oid)) FROM pg_class WHERE relname LIKE 'adult%'",
-	"SELECT sum(pg_relation_size(format('%I.%I', schemaname, tablename)::regclass)) FROM pg_tables WHERE tablename = 'adult'",
-	"SELECT greatest(8192, max(pg_relation_size((CASE WHEN random() < 0.5 THEN 'adult' ELSE 'country' END || repeat('', g))::regclass))) FROM generate_series(1, 200) g",
+	"SELECT sum(pg_relation_size(format('%I.%I', schemaname, tablename)::regclass)) FROM pg_tables " +
+		"WHERE tablename = 'adult'",
+	"SELECT greatest(8192, max(pg_relation_size((CASE WHEN random() < 0.5 THEN 'adult' ELSE 'country' END || " +
+		"repeat('', g))::regclass))) FROM generate_series(1, 200) g",
 	"SELECT * FROM pg_relation_size('adult') s",
-	"SELECT pg_database_size('doors'), pg_database_size(current_database()), (SELECT pg_database_size(oid) FROM pg_database WHERE datname = 'doors')",
+	"SELECT pg_database_size('doors'), pg_database_size(current_database()), (SELECT pg_database_size(oid) " +
+		"FROM pg_database WHERE datname = 'doors')",
 	"SELECT pg_tablespace_size('pg_default')",
 	"SELECT pg_current_wal_lsn() - '0/0'",
 	"SELECT pg_stat_get_tuples_updated('pg_catalog.pg_statistic'::regclass)",
@@ -141,10 +147,12 @@ var doorways = []string{
 	"SELECT * FROM pg_stat_wal",
 	"SELECT * FROM pg_stat_slru",
 	"SELECT * FROM pg_stat_user_functions",
-	"SELECT pg_stat_get_numscans('adult'::regclass), pg_stat_get_live_tuples('adult'::regclass), pg_stat_get_blocks_hit('adult_age'::regclass)",
+	"SELECT pg_stat_get_numscans('adult'::regclass), pg_stat_get_live_tuples('adult'::regclass), " +
+		"pg_stat_get_blocks_hit('adult_age'::regclass)",
 	"SELECT pg_stat_get_db_tuples_returned(oid) FROM pg_database WHERE datname = 'doors'",
 	"SELECT pg_stat_get_function_calls('counted'::regproc), pg_stat_get_buf_alloc()",
-	"SELECT most_common_vals, histogram_bounds FROM pg_stats WHERE tablename = 'pg_class' AND attname IN ('reltuples', 'relpages')",
+	"SELECT most_common_vals, histogram_bounds FROM pg_stats WHERE tablename = 'pg_class' " +
+		"AND attname IN ('reltuples', 'relpages')",
 	"SELECT * FROM pg_control_checkpoint()",
 	"SELECT wal_bytes FROM pg_stat_get_wal()",
 	"SELECT table_to_xml('pg_stat_user_tables', true, false, '')",
@@ -153,15 +161,21 @@ var doorways = []string{
 	"CREATE TEMP TABLE x AS SELECT relname, relpages FROM pg_class; SELECT * FROM x WHERE relname = 'adult'",
 	"PREPARE doors AS SELECT relpages FROM pg_class WHERE relname = $1; EXECUTE doors('adult_mat'); DEALLOCATE doors",
 	"DECLARE c CURSOR FOR SELECT relpages FROM pg_class WHERE relname = 'adult_mat'; FETCH ALL FROM c",
-	"CREATE FUNCTION planted.s(regclass) RETURNS int8 LANGUAGE sql AS 'SELECT pg_relation_size($1)'; SELECT planted.s('adult')",
-	"CREATE FUNCTION planted.s() RETURNS int LANGUAGE sql BEGIN ATOMIC SELECT relpages FROM pg_class WHERE relname = 'adult_mat'; END; SELECT planted.s()",
-	"CREATE FUNCTION planted.s() RETURNS int LANGUAGE plpgsql AS $$ DECLARE n int; BEGIN EXECUTE 'SELECT rel' || 'pages FROM pg_cl' || 'ass WHERE relname = ''adult''' INTO n; RETURN n; END $$; SELECT planted.s()",
-	"CREATE OPERATOR planted.@@@ (FUNCTION = pg_relation_size, RIGHTARG = regclass); SELECT OPERATOR(planted.@@@) 'adult'::regclass",
-	"CREATE FUNCTION planted.eq(oid, oid) RETURNS bool LANGUAGE sql AS 'SELECT false'; CREATE OPERATOR planted.= (FUNCTION = planted.eq, LEFTARG = oid, RIGHTARG = oid); SET LOCAL search_path = planted, public, pg_catalog; SELECT relpages, pg_relation_size(oid) FROM pg_class WHERE relname = 'adult'",
+	"CREATE FUNCTION planted.s(regclass) RETURNS int8 LANGUAGE sql AS 'SELECT pg_relation_size($1)'; " +
+		"SELECT planted.s('adult')",
+	"CREATE FUNCTION planted.s() RETURNS int LANGUAGE sql BEGIN ATOMIC SELECT relpages FROM pg_class " +
+		"WHERE relname = 'adult_mat'; END; SELECT planted.s()",
+	"CREATE FUNCTION planted.s() RETURNS int LANGUAGE plpgsql AS $$ DECLARE n int; BEGIN EXECUTE 'SELECT rel' || " +
+		"'pages FROM pg_cl' || 'ass WHERE relname = ''adult''' INTO n; RETURN n; END $$; SELECT planted.s()",
+	"CREATE OPERATOR planted.@@@ (FUNCTION = pg_relation_size, RIGHTARG = regclass); " +
+		"SELECT OPERATOR(planted.@@@) 'adult'::regclass",
+	"CREATE FUNCTION planted.eq(oid, oid) RETURNS bool LANGUAGE sql AS 'SELECT false'; CREATE OPERATOR planted.= " +
+		"(FUNCTION = planted.eq, LEFTARG = oid, RIGHTARG = oid); SET LOCAL search_path = planted, public, " +
+		"pg_catalog; SELECT relpages, pg_relation_size(oid) FROM pg_class WHERE relname = 'adult'",
 }
 
-// What every statement on the catalog says stays the same when only protected rows change; said by PostgreSQL itself, it
-// does not, so that each of these is a door.
+// What every statement on the catalog says stays the same when only protected rows change; said by PostgreSQL itself,
+// it does not, so that each of these is a door.
 func TestSideDoors(t *testing.T) {
 	direct, through := serveDoors(t)
 	before := map[string][2]string{}
@@ -170,7 +184,8 @@ func TestSideDoors(t *testing.T) {
 		before[sql] = [2]string{look(t, d, sql), look(t, f, sql)}
 	}
 	disturb(t)
-	if err := doors.cluster.Exec(t.Context(), "doors", "REFRESH MATERIALIZED VIEW adult_mat; ANALYZE adult_mat"); err != nil {
+	if err := doors.cluster.Exec(t.Context(), "doors",
+		"REFRESH MATERIALIZED VIEW adult_mat; ANALYZE adult_mat"); err != nil {
 		t.Fatal(err)
 	}
 	var silent []string // a number of pages may happen to be what it was
@@ -185,19 +200,23 @@ func TestSideDoors(t *testing.T) {
 		}
 	}
 	if len(silent) > len(doorways)/5 {
-		t.Errorf("PostgreSQL itself says the same as before to %d of %d statements, which so test nothing: %q", len(silent), len(doorways), silent)
+		t.Errorf("PostgreSQL itself says the same as before to %d of %d statements, which so test nothing: %q",
+			len(silent), len(doorways), silent)
 	}
 }
 
 // What is created after the policies were loaded is masked like the rest.
 func TestLateObjects(t *testing.T) {
 	direct, through := serveDoors(t)
-	for _, sql := range []string{"CREATE INDEX adult_late ON adult (sex)", "VACUUM FULL adult", "CREATE MATERIALIZED VIEW adult_late_mat AS SELECT * FROM adult_mat"} {
+	for _, sql := range []string{"CREATE INDEX adult_late ON adult (sex)", "VACUUM FULL adult",
+		"CREATE MATERIALIZED VIEW adult_late_mat AS SELECT * FROM adult_mat"} {
 		if err := doors.cluster.Exec(t.Context(), "doors", sql); err != nil {
 			t.Fatal(err)
 		}
 	}
-	const sql = "SELECT pg_relation_size('adult_late'), pg_relation_size('adult_late_mat'), pg_relation_size((SELECT reltoastrelid FROM pg_class WHERE relname = 'adult')), (SELECT sum(relpages) FROM pg_class WHERE relname LIKE 'adult_late%')"
+	const sql = "SELECT pg_relation_size('adult_late'), pg_relation_size('adult_late_mat'), pg_relation_size((SELECT " +
+		"reltoastrelid FROM pg_class WHERE relname = 'adult')), (SELECT sum(relpages) FROM pg_class " +
+		"WHERE relname LIKE 'adult_late%')"
 	if got := look(t, connect(t, through), sql); !strings.HasSuffix(got, `["" "" "" "0"]`) {
 		t.Errorf("got %s", got)
 	}
@@ -207,16 +226,19 @@ func TestLateObjects(t *testing.T) {
 }
 
 // wandering are relations of the catalog that speak of the session itself, or of the clock.
-var wandering = []string{"pg_stat_activity", "pg_locks", "pg_stat_ssl", "pg_stat_gssapi", "pg_prepared_statements", "pg_cursors", "pg_timezone_names", "pg_stat_statements", "pg_stat_xact_user_functions"}
+var wandering = []string{"pg_stat_activity", "pg_locks", "pg_stat_ssl", "pg_stat_gssapi", "pg_prepared_statements",
+	"pg_cursors", "pg_timezone_names", "pg_stat_statements", "pg_stat_xact_user_functions"}
 
-// sweep asks for everything in the catalog that the guest may read, and calls every function of no argument, of an oid or
-// of a regclass that it may call.
+// sweep asks for everything in the catalog that the guest may read, and calls every function of no argument, of an oid
+// or of a regclass that it may call.
 func sweep(t testing.TB, dsn string) map[string]string {
 	t.Helper()
 	truth := connect(t, doors.cluster.DSN("postgres", "doors"))
 	c := connect(t, dsn)
-	statements := strings.Fields(strings.NewReplacer(`["`, "", `"]`, "").Replace(rows(t, truth, `SELECT n.nspname || '.' || quote_ident(c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
-	  WHERE relkind IN ('r', 'v') AND (nspname = 'pg_catalog' OR nspname = 'information_schema') AND has_table_privilege('fugu_guest', c.oid, 'SELECT') ORDER BY 1`)))
+	statements := strings.Fields(strings.NewReplacer(`["`, "", `"]`, "").Replace(rows(t, truth,
+		`SELECT n.nspname || '.' || quote_ident(c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+	  WHERE relkind IN ('r', 'v') AND (nspname = 'pg_catalog' OR nspname = 'information_schema')
+	    AND has_table_privilege('fugu_guest', c.oid, 'SELECT') ORDER BY 1`)))
 	for i, name := range statements {
 		name = strings.TrimPrefix(name, "pg_catalog.")
 		if slices.Contains(wandering, name) {
@@ -226,9 +248,12 @@ func sweep(t testing.TB, dsn string) map[string]string {
 		sql := "SELECT to_jsonb(x) FROM " + name + " x"
 		switch {
 		case name == "pg_class":
-			// When rows were frozen is not masked. Of the catalog's own tables, only those matter that hold rows' values.
-			sql = "SELECT to_jsonb(x) - 'relfrozenxid' - 'relminmxid' - 'relfilenode' FROM pg_class x WHERE (oid >= 16384 OR oid IN (2619, 2696, 3429)) AND relname <> 'adult_reference'"
-		case strings.HasPrefix(name, "pg_statio_"), strings.HasPrefix(name, "pg_stat_") && (strings.HasSuffix(name, "_tables") || strings.HasSuffix(name, "_indexes")):
+			// When rows were frozen is not masked. Of the catalog's own tables, only those matter that hold rows'
+			// values.
+			sql = "SELECT to_jsonb(x) - 'relfrozenxid' - 'relminmxid' - 'relfilenode' FROM pg_class x " +
+				"WHERE (oid >= 16384 OR oid IN (2619, 2696, 3429)) AND relname <> 'adult_reference'"
+		case strings.HasPrefix(name, "pg_statio_"), strings.HasPrefix(name, "pg_stat_") &&
+			(strings.HasSuffix(name, "_tables") || strings.HasSuffix(name, "_indexes")):
 			// The reference is public, and the reader's scans of it come late into the statistics.
 			sql += " WHERE (relid >= 16384 OR relid IN (2619, 3429)) AND relname <> 'adult_reference'"
 		case name == "pg_stat_database":
@@ -239,8 +264,10 @@ func sweep(t testing.TB, dsn string) map[string]string {
 		statements[i] = sql
 	}
 	for _, arg := range []string{"", "oid", "regclass"} {
-		for _, f := range strings.Fields(strings.NewReplacer(`["`, "", `"]`, "").Replace(rows(t, truth, `SELECT proname FROM pg_proc p JOIN pg_type t ON t.oid = prorettype
-		  WHERE pronamespace = 'pg_catalog'::regnamespace AND prokind = 'f' AND typtype <> 'p' AND has_function_privilege('fugu_guest', p.oid, 'EXECUTE')
+		for _, f := range strings.Fields(strings.NewReplacer(`["`, "", `"]`, "").Replace(rows(t, truth,
+			`SELECT proname FROM pg_proc p JOIN pg_type t ON t.oid = prorettype
+		  WHERE pronamespace = 'pg_catalog'::regnamespace AND prokind = 'f' AND typtype <> 'p'
+		    AND has_function_privilege('fugu_guest', p.oid, 'EXECUTE')
 		    AND pg_get_function_identity_arguments(p.oid) = $1 ORDER BY 1`, arg))) {
 			if slices.Contains(clocks, f) {
 				continue
@@ -267,9 +294,12 @@ func sweep(t testing.TB, dsn string) map[string]string {
 }
 
 // clocks are functions whose value is the time, the session's own state, or the number of transactions so far.
-var clocks = strings.Fields("now clock_timestamp statement_timestamp transaction_timestamp timeofday random gen_random_uuid uuidv4 uuidv7 pg_backend_pid txid_current " +
-	"txid_current_if_assigned txid_current_snapshot pg_current_xact_id pg_current_xact_id_if_assigned pg_current_snapshot pg_export_snapshot " +
-	"pg_stat_get_snapshot_timestamp pg_stat_get_backend_idset inet_client_port lo_create lo_creat lo_unlink pg_relation_filenode pg_relation_filepath pg_my_temp_schema current_timestamp")
+var clocks = strings.Fields("now clock_timestamp statement_timestamp transaction_timestamp timeofday random " +
+	"gen_random_uuid uuidv4 uuidv7 pg_backend_pid txid_current " +
+	"txid_current_if_assigned txid_current_snapshot pg_current_xact_id pg_current_xact_id_if_assigned " +
+	"pg_current_snapshot pg_export_snapshot " +
+	"pg_stat_get_snapshot_timestamp pg_stat_get_backend_idset inet_client_port lo_create lo_creat lo_unlink " +
+	"pg_relation_filenode pg_relation_filepath pg_my_temp_schema current_timestamp")
 
 // Nothing in the catalog tells of protected rows: all of it is asked for, in the way of a program that looks for doors.
 func TestSideDoorsSweep(t *testing.T) {

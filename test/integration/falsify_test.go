@@ -24,15 +24,20 @@ const falsifiedRows = 2000
 // fillExpected makes a table whose counts by sex are those that the model expects when a share p has high incomes: two
 // such tables are as far apart as the model says of the pair.
 func fillExpected(ctx context.Context, c *pgx.Conn, p float64) error {
-	_, err := c.Exec(ctx, fmt.Sprintf(`WITH share AS (SELECT avg((sex = 'Female')::int) FILTER (WHERE income = '>50K') AS inside, avg((sex = 'Female')::int) FILTER (WHERE income <> '>50K') AS outside FROM adult_reference),
+	_, err := c.Exec(ctx,
+		fmt.Sprintf(
+			`WITH share AS (SELECT avg((sex = 'Female')::int) FILTER (WHERE income = '>50K') AS inside,
+			  avg((sex = 'Female')::int) FILTER (WHERE income <> '>50K') AS outside FROM adult_reference),
 	    gone AS (DELETE FROM adult)
-	  INSERT INTO adult (sex, income) SELECT CASE WHEN i <= %[1]d * (%[2]g * inside + (1 - %[2]g) * outside) THEN 'Female' ELSE 'Male' END, '>50K' FROM share, generate_series(1, %[1]d) AS i`, falsifiedRows, p))
+	  INSERT INTO adult (sex, income) SELECT CASE
+	    WHEN i <= %[1]d * (%[2]g * inside + (1 - %[2]g) * outside) THEN 'Female' ELSE 'Male' END, '>50K' FROM share,
+	    generate_series(1, %[1]d) AS i`, falsifiedRows, p))
 	return err
 }
 
 // Releases through the proxy, as bytes on a socket, under the two ends of the pair .25 and .30: the policy's promise
-// cannot be refuted; a policy with a quarter of the pair's width adds too little noise, and that is seen. The first fails with
-// probability at most 1e-8 where the promise holds.
+// cannot be refuted; a policy with a quarter of the pair's width adds too little noise, and that is seen. The first
+// fails with probability at most 1e-8 where the promise holds.
 func TestReleasesThroughTheProxyKeepThePromise(t *testing.T) {
 	patient.Test(t)
 	cluster := pgcluster.Shared(t)
@@ -70,7 +75,8 @@ func TestReleasesThroughTheProxyKeepThePromise(t *testing.T) {
 				return counts(t, client)
 			}
 			promise := privacy.Budget{Epsilon: 1, Delta: .001}
-			found := falsify.Trial{Sampler: sampler, Pairs: [][2]float64{{.25, .3}}, Promise: promise, Tests: []falsify.Test{falsify.Logistic(false)},
+			found := falsify.Trial{Sampler: sampler, Pairs: [][2]float64{{.25, .3}}, Promise: promise,
+				Tests: []falsify.Test{falsify.Logistic(false)},
 				Train: 500, Held: 3000, Alarm: 1e-8, Seed: 1}.Run()
 			t.Logf("promised %v: %v", promise, found)
 			if found.Refutes(promise) == test.holds {
@@ -82,7 +88,8 @@ func TestReleasesThroughTheProxyKeepThePromise(t *testing.T) {
 
 func counts(t *testing.T, c *pgx.Conn) []float64 {
 	t.Helper()
-	rows, err := c.Query(t.Context(), "SELECT sex, count(*) FROM adult GROUP BY sex ORDER BY sex", pgx.QueryResultFormats{pgx.TextFormatCode})
+	rows, err := c.Query(t.Context(), "SELECT sex, count(*) FROM adult GROUP BY sex ORDER BY sex",
+		pgx.QueryResultFormats{pgx.TextFormatCode})
 	if err != nil {
 		t.Fatal(err)
 	}

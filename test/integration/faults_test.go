@@ -68,24 +68,26 @@ func TestBadStartup(t *testing.T) {
 	unharmed := bystander(t, f)
 	const user = "user\x00alice\x00database\x00adult\x00"
 	for name, x := range map[string]struct{ send, code string }{
-		"HTTP":                      {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", silence},
-		"TLS without asking":        {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", silence},
-		"length 0":                  {"\x00\x00\x00\x00\x00\x03\x00\x00", silence},
-		"length 7":                  {"\x00\x00\x00\x07\x00\x03\x00\x00", silence},
-		"length 2 GiB":              {"\x80\x00\x00\x00\x00\x03\x00\x00", silence},
-		"length 4 GiB":              {"\xff\xff\xff\xff\x00\x03\x00\x00", silence},
-		"just too long":             {packet(version3, user+strings.Repeat("x", 10_000)), silence},
-		"a frontend message":        {"Q\x00\x00\x00\x0dSELECT 1\x00", silence},
-		"version 2":                 {packet(2<<16, user+"\x00"), "EFATAL:  unsupported frontend protocol 2.0: server supports 3.0 to 3.2\n\x00"},
-		"version 4":                 {packet(4<<16, user+"\x00"), "0A000"},
-		"no body":                   {packet(version3, ""), "08P01"},
-		"no terminator":             {packet(version3, user), "08P01"},
-		"name without value":        {packet(version3, user+"x\x00\x00"), "08P01"},
-		"no user":                   {packet(version3, "database\x00adult\x00\x00"), "28000"},
-		"another database":          {packet(version3, "user\x00alice\x00database\x00postgres\x00\x00"), "3D000"},
-		"replication":               {packet(version3, user+"replication\x00database\x00\x00"), "0A000"},
-		"another encoding":          {packet(version3, user+"client_encoding\x00LATIN1\x00\x00"), "0A000"},
-		"another encoding, option":  {packet(version3, user+"options\x00-c standard_conforming_strings=off\x00\x00"), "0A000"},
+		"HTTP":               {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", silence},
+		"TLS without asking": {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", silence},
+		"length 0":           {"\x00\x00\x00\x00\x00\x03\x00\x00", silence},
+		"length 7":           {"\x00\x00\x00\x07\x00\x03\x00\x00", silence},
+		"length 2 GiB":       {"\x80\x00\x00\x00\x00\x03\x00\x00", silence},
+		"length 4 GiB":       {"\xff\xff\xff\xff\x00\x03\x00\x00", silence},
+		"just too long":      {packet(version3, user+strings.Repeat("x", 10_000)), silence},
+		"a frontend message": {"Q\x00\x00\x00\x0dSELECT 1\x00", silence},
+		"version 2": {packet(2<<16, user+"\x00"), "EFATAL:  unsupported frontend protocol 2.0: " +
+			"server supports 3.0 to 3.2\n\x00"},
+		"version 4":          {packet(4<<16, user+"\x00"), "0A000"},
+		"no body":            {packet(version3, ""), "08P01"},
+		"no terminator":      {packet(version3, user), "08P01"},
+		"name without value": {packet(version3, user+"x\x00\x00"), "08P01"},
+		"no user":            {packet(version3, "database\x00adult\x00\x00"), "28000"},
+		"another database":   {packet(version3, "user\x00alice\x00database\x00postgres\x00\x00"), "3D000"},
+		"replication":        {packet(version3, user+"replication\x00database\x00\x00"), "0A000"},
+		"another encoding":   {packet(version3, user+"client_encoding\x00LATIN1\x00\x00"), "0A000"},
+		"another encoding, option": {packet(version3, user+"options\x00-c standard_conforming_strings=off\x00\x00"),
+			"0A000"},
 		"no such parameter, option": {packet(version3, user+"options\x00-c nope=1\x00\x00"), "42704"},
 		"no such parameter":         {packet(version3, user+"nope\x00x\x00\x00"), "42704"},
 		"a wrong value":             {packet(version3, user+"work_mem\x00lots\x00\x00"), "22023"},
@@ -115,7 +117,8 @@ func TestBadStartup(t *testing.T) {
 		reply := strings.TrimLeft(string(got), "N")
 		switch {
 		case x.code == silence && reply == "", x.code == reply: // protocol 2 has errors of its own form
-		case x.code == "" && reply != "", x.code != "" && !(strings.HasPrefix(reply, "E") && contains(reply, "\x00VFATAL\x00C"+x.code+"\x00")):
+		case x.code == "" && reply != "", x.code != "" && !(strings.HasPrefix(reply, "E") &&
+			contains(reply, "\x00VFATAL\x00C"+x.code+"\x00")):
 			t.Errorf("%s: got %q, want FATAL %s", name, got, x.code)
 		}
 		_ = c.Close()
@@ -132,7 +135,8 @@ func TestEncryptionRefused(t *testing.T) {
 		c := connect(t, strings.Replace(f.dsn("alice"), "sslmode=disable", "sslmode="+mode, 1))
 		rows(t, c, "SELECT 1")
 	}
-	if _, err := pgconn.Connect(t.Context(), strings.Replace(f.dsn("alice"), "sslmode=disable", "sslmode=require", 1)); err == nil {
+	if _, err := pgconn.Connect(t.Context(), strings.Replace(f.dsn("alice"), "sslmode=disable", "sslmode=require",
+		1)); err == nil {
 		t.Error("a client that requires TLS was connected")
 	}
 }
@@ -144,22 +148,24 @@ func TestBadMessages(t *testing.T) {
 	f := serve(t, options{limits: func(c *wire.Config) { c.MessageBytes = 1 << 20 }})
 	unharmed := bystander(t, f)
 	for name, x := range map[string]struct{ send, code string }{
-		"unknown type":        {frame('z', 4, ""), "08P01"},
-		"type 0":              {frame(0, 4, ""), "08P01"},
-		"a backend message":   {frame('Z', 5, "I"), "08P01"},
-		"a password":          {frame('p', 9, "abcd\x00"), "08P01"},
-		"length 0":            {frame('Q', 0, ""), "08P01"},
-		"length 3":            {frame('S', 3, ""), "08P01"},
-		"length 2 GiB":        {frame('Q', 1<<31, ""), "08P01"},
-		"length 4 GiB":        {frame('d', 1<<32-1, ""), "08P01"},
-		"too long":            {frame('Q', 2<<20, "SELECT"), "54000"},
-		"too long, copy":      {frame('d', 2<<20, "SELECT"), "54000"},
-		"too long, parse":     {frame('P', 2<<20, "SELECT"), "54000"},
-		"query without end":   {frame('Q', 12, "SELECT 1"), "08P01"},
-		"parse without end":   {frame('P', 14, "\x00SELECT 1\x00"), "08P01"},
-		"parse, types short":  {frame('P', 18, "\x00SELECT 1\x00\x00\x02\x00\x00"), "08P01"},
-		"bind, negative":      {frame('B', 4+3+2+2+4+2, "\x00a\x00\x00\x00\x00\x01\xff\xff\xff\xf0\x00\x00"), "08P01 26000"},
-		"bind, overlong":      {frame('B', 4+3+2+2+4+2, "\x00a\x00\x00\x00\x00\x01\x7f\xff\xff\xff\x00\x00"), "08P01 26000"},
+		"unknown type":       {frame('z', 4, ""), "08P01"},
+		"type 0":             {frame(0, 4, ""), "08P01"},
+		"a backend message":  {frame('Z', 5, "I"), "08P01"},
+		"a password":         {frame('p', 9, "abcd\x00"), "08P01"},
+		"length 0":           {frame('Q', 0, ""), "08P01"},
+		"length 3":           {frame('S', 3, ""), "08P01"},
+		"length 2 GiB":       {frame('Q', 1<<31, ""), "08P01"},
+		"length 4 GiB":       {frame('d', 1<<32-1, ""), "08P01"},
+		"too long":           {frame('Q', 2<<20, "SELECT"), "54000"},
+		"too long, copy":     {frame('d', 2<<20, "SELECT"), "54000"},
+		"too long, parse":    {frame('P', 2<<20, "SELECT"), "54000"},
+		"query without end":  {frame('Q', 12, "SELECT 1"), "08P01"},
+		"parse without end":  {frame('P', 14, "\x00SELECT 1\x00"), "08P01"},
+		"parse, types short": {frame('P', 18, "\x00SELECT 1\x00\x00\x02\x00\x00"), "08P01"},
+		"bind, negative": {frame('B', 4+3+2+2+4+2, "\x00a\x00\x00\x00\x00\x01\xff\xff\xff\xf0\x00\x00"),
+			"08P01 26000"},
+		"bind, overlong": {frame('B', 4+3+2+2+4+2, "\x00a\x00\x00\x00\x00\x01\x7f\xff\xff\xff\x00\x00"),
+			"08P01 26000"},
 		"bind, many formats":  {frame('B', 4+3+2, "\x00a\x00\xff\xff"), "08P01 26000"},
 		"describe of nothing": {frame('D', 4, ""), "08P01"},
 		"close without a NUL": {frame('C', 6, "Sx"), "08P01"},
@@ -218,13 +224,15 @@ func TestWrongCancelKey(t *testing.T) {
 	victim, truth := dial(t, f.dsn("alice")), db.truth(t)
 	rows(t, truth, "SELECT pg_advisory_lock(7)")
 	victim.Send(t, query("SELECT pg_advisory_lock_shared(7)"))
-	const waiting = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'fugu_guest' AND wait_event = 'advisory')"
+	const waiting = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'fugu_guest' " +
+		"AND wait_event = 'advisory')"
 	eventually(t, func() bool { return rows(t, truth, waiting) == "[\"t\"]\n" }, "the victim waits")
 	pid := string(binary.BigEndian.AppendUint32(nil, victim.PID))
 	key := func(secret []byte) string { return packet(80877102, pid+string(secret)) }
 	wrong := append([]byte(nil), victim.SecretKey...)
 	wrong[0] ^= 1
-	for _, send := range []string{key(wrong), key(nil), key(victim.SecretKey[:3]), key(append(append([]byte(nil), victim.SecretKey...), 0)),
+	for _, send := range []string{key(wrong), key(nil), key(victim.SecretKey[:3]),
+		key(append(append([]byte(nil), victim.SecretKey...), 0)),
 		packet(80877102, "\x00\x00\x00\x01"+string(victim.SecretKey))} {
 		c, err := net.Dial("tcp", f.address)
 		if err != nil {

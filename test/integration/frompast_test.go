@@ -36,7 +36,8 @@ func TestDrillUp(t *testing.T) {
 	}
 	spent := func() (text string) {
 		t.Helper()
-		if err := c.QueryRow(t.Context(), "SELECT string_agg(secret || ' ' || epsilon_spent || ' ' || releases, ', ' ORDER BY secret) FROM fugu.budget").Scan(&text); err != nil {
+		if err := c.QueryRow(t.Context(), "SELECT string_agg(secret || ' ' || epsilon_spent || ' ' || releases, ', ' "+
+			"ORDER BY secret) FROM fugu.budget").Scan(&text); err != nil {
 			t.Fatal(err)
 		}
 		return text
@@ -63,11 +64,15 @@ func TestDrillUp(t *testing.T) {
 		want map[string]int64
 	}{
 		{"SELECT sex, count(*) FROM adult GROUP BY sex", nil, sum(func(_, s string) string { return s })},
-		{"SELECT education, count(*) FROM adult GROUP BY education ORDER BY 2 DESC", nil, sum(func(e, _ string) string { return e })},
-		{"SELECT 'all', count(*) FROM adult WHERE sex = $1", []any{"Male"}, sum(func(_, s string) string { return map[string]string{"Male": "all"}[s] })},
-		{"SELECT sex, count(*) FROM adult WHERE education = ANY($1) GROUP BY sex", []any{[]string{"Masters", "Doctorate"}},
+		{"SELECT education, count(*) FROM adult GROUP BY education ORDER BY 2 DESC", nil,
+			sum(func(e, _ string) string { return e })},
+		{"SELECT 'all', count(*) FROM adult WHERE sex = $1", []any{"Male"},
+			sum(func(_, s string) string { return map[string]string{"Male": "all"}[s] })},
+		{"SELECT sex, count(*) FROM adult WHERE education = ANY($1) GROUP BY sex",
+			[]any{[]string{"Masters", "Doctorate"}},
 			sum(func(e, s string) string { return map[string]string{"Masters": s, "Doctorate": s}[e] })},
-		{"SELECT coalesce(sex, 'all'), count(*) FROM adult WHERE education LIKE 'B%' GROUP BY CUBE (sex) HAVING sex = 'Male'", nil,
+		{"SELECT coalesce(sex, 'all'), count(*) FROM adult WHERE education LIKE 'B%' GROUP BY CUBE (sex) " +
+			"HAVING sex = 'Male'", nil,
 			sum(func(e, s string) string {
 				if s == "Male" && e[0] == 'B' {
 					return s
@@ -84,18 +89,22 @@ func TestDrillUp(t *testing.T) {
 		}
 		var mechanism, assumption string
 		var epsilon, sd, least float64
-		if err := c.QueryRow(t.Context(), "SELECT DISTINCT mechanism, assumption, max(epsilon), max(noise_sd), min(upper - lower) FROM fugu.last_release GROUP BY 1, 2").Scan(&mechanism, &assumption, &epsilon, &sd, &least); err != nil {
+		if err := c.QueryRow(t.Context(), "SELECT DISTINCT mechanism, assumption, max(epsilon), max(noise_sd), "+
+			"min(upper - lower) FROM fugu.last_release GROUP BY 1, 2").Scan(&mechanism, &assumption, &epsilon, &sd,
+			&least); err != nil {
 			t.Fatal(err)
 		}
 		if mechanism != ledger.Derived || assumption == "" || epsilon != 0 || !(sd > 1) || !(least > 0) {
-			t.Errorf("%s: %s, %s, epsilon %v, sd %v, interval %v", margin.sql, mechanism, assumption, epsilon, sd, least)
+			t.Errorf("%s: %s, %s, epsilon %v, sd %v, interval %v", margin.sql, mechanism, assumption, epsilon, sd,
+				least)
 		}
 	}
 	if after := spent(); after != before {
 		t.Errorf("spent %s, and %s before the margins", after, before)
 	}
 	var shown string
-	if err := c.QueryRow(t.Context(), "SELECT string_agg(DISTINCT mechanism, ', ' ORDER BY mechanism) FROM fugu.releases").Scan(&shown); err != nil || shown != "directional, "+ledger.Derived {
+	if err := c.QueryRow(t.Context(), "SELECT string_agg(DISTINCT mechanism, ', ' ORDER BY mechanism) "+
+		"FROM fugu.releases").Scan(&shown); err != nil || shown != "directional, "+ledger.Derived {
 		t.Errorf("releases show %q, %v", shown, err)
 	}
 
@@ -153,7 +162,8 @@ func TestDrillUp(t *testing.T) {
 func TestDrillUpInPsql(t *testing.T) {
 	f := serve(t, options{policy: pastPolicy})
 	out, err := f.psql(t, `
-SELECT sum(count) AS s FROM (SELECT sex, education, count(*) FROM adult GROUP BY sex, education) c WHERE sex = 'Female' \gset a_
+SELECT sum(count) AS s FROM (SELECT sex, education, count(*) FROM adult GROUP BY sex, education) c
+  WHERE sex = 'Female' \gset a_
 EXPLAIN (PRIVACY) SELECT count(*) FROM adult WHERE sex = 'Female';
 SELECT count(*) AS s FROM adult WHERE sex = 'Female' \gset b_
 SELECT :a_s = :b_s AS adds_up;
@@ -164,7 +174,8 @@ SELECT max(releases) FROM fugu.budget;
 	if err != nil {
 		t.Fatal(err, out)
 	}
-	for _, want := range []string{"Past: from answers 1, error (sd) ", "0 (the answer is computed from past ones)", "Past: given before as answer 2, from answers 1", ledger.Derived + "|0\n"} {
+	for _, want := range []string{"Past: from answers 1, error (sd) ", "0 (the answer is computed from past ones)",
+		"Past: given before as answer 2, from answers 1", ledger.Derived + "|0\n"} {
 		if !contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}

@@ -84,7 +84,8 @@ var reaching = []string{
 	"DO $$ BEGIN PERFORM count(*) FROM adult; END $$",
 	"DO $$ BEGIN EXECUTE 'SELECT 1 FROM ad' || 'ult'; END $$",
 	"CREATE FUNCTION pg_temp.x() RETURNS SETOF int LANGUAGE sql AS 'SELECT age FROM adult' | SELECT pg_temp.x()",
-	"CREATE FUNCTION pg_temp.x() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT min(age) FROM adult); END $$ | SELECT pg_temp.x()",
+	"CREATE FUNCTION pg_temp.x() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT min(age) " +
+		"FROM adult); END $$ | SELECT pg_temp.x()",
 	"SELECT query_to_xml('SELECT * FROM adult', true, false, '')",
 	"SELECT table_to_xml('adult', true, false, '')",
 	"SELECT cursor_to_xml('x', 1, true, false, '') FROM adult",
@@ -135,9 +136,11 @@ func TestDatabaseRefusesTheGuest(t *testing.T) {
 // An aggregate that the real parser answers with noise is refused as well when it reaches the guest as it is.
 func TestDatabaseRefusesAggregates(t *testing.T) {
 	f := serve(t, options{wrapEngine: func(e wire.Engine) wire.Engine { return blind{e} }})
-	for _, sql := range []string{"SELECT count(*) FROM adult", "SELECT sex, avg(age) FROM adult GROUP BY sex", "SELECT sum(capital_gain) FROM (SELECT * FROM adult) a"} {
+	for _, sql := range []string{"SELECT count(*) FROM adult", "SELECT sex, avg(age) FROM adult GROUP BY sex",
+		"SELECT sum(capital_gain) FROM (SELECT * FROM adult) a"} {
 		for _, messages := range [][]message{{query(sql)}, append(run(sql), sync)} {
-			if got := attempt(t, dial(t, f.dsn("alice")), []string{sql}, messages); !contains(got, `"Code":"42501"`) || fruitful(got) {
+			if got := attempt(t, dial(t, f.dsn("alice")), []string{sql}, messages); !contains(got, `"Code":"42501"`) ||
+				fruitful(got) {
 				t.Errorf("%s: %s", sql, got)
 			}
 		}

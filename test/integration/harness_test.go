@@ -188,7 +188,8 @@ func start(ctx context.Context, db *database, dir string, o options) (*fugu, err
 
 // dsn is how user reaches Fugu.
 func (f *fugu) dsn(user string) string {
-	return (&url.URL{Scheme: "postgres", User: url.User(user), Host: f.address, Path: "adult", RawQuery: "sslmode=disable"}).String()
+	return (&url.URL{Scheme: "postgres", User: url.User(user), Host: f.address, Path: "adult",
+		RawQuery: "sslmode=disable"}).String()
 }
 
 // connect opens a pgx connection through Fugu as alice.

@@ -10,8 +10,8 @@ import (
 	"fugu/test/patient"
 )
 
-// lab gives the guest a schema of its own, as an analyst may have one, and the reader the right to look into it. What can be joined with protected rows
-// is what truth makes there, who owns these.
+// lab gives the guest a schema of its own, as an analyst may have one, and the reader the right to look into it. What
+// can be joined with protected rows is what truth makes there, who owns these.
 func lab(t *testing.T) *pgx.Conn {
 	t.Helper()
 	truth := adultDatabase(t).truth(t)
@@ -19,9 +19,11 @@ func lab(t *testing.T) *pgx.Conn {
 	rows(t, truth, `CREATE SCHEMA lab AUTHORIZATION fugu_guest`)
 	rows(t, truth, `GRANT USAGE ON SCHEMA lab TO fugu_reader`)
 	for _, owner := range []string{"fugu_guest", "CURRENT_USER"} {
-		rows(t, truth, `ALTER DEFAULT PRIVILEGES FOR ROLE `+owner+` IN SCHEMA lab GRANT SELECT ON TABLES TO fugu_reader`)
+		rows(t, truth, `ALTER DEFAULT PRIVILEGES FOR ROLE `+owner+
+			` IN SCHEMA lab GRANT SELECT ON TABLES TO fugu_reader`)
 	}
-	rows(t, truth, `ALTER DEFAULT PRIVILEGES IN SCHEMA lab GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO fugu_guest`)
+	rows(t, truth,
+		`ALTER DEFAULT PRIVILEGES IN SCHEMA lab GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO fugu_guest`)
 	t.Cleanup(func() { _, _ = truth.Exec(t.Context(), "DROP SCHEMA IF EXISTS lab CASCADE") })
 	return truth
 }
@@ -67,8 +69,9 @@ func TestJoinsAreCalibratedToWhatTheyMultiply(t *testing.T) {
 	}
 }
 
-// A statement that was planned when a table's rows were unique counts what they are when it runs: a row that the reference does
-// not show, too, is multiplied then. Taken for unique, they would have less than two thirds of this noise.
+// A statement that was planned when a table's rows were unique counts what they are when it runs: a row that the
+// reference does not show, too, is multiplied then. Taken for unique, they would have less than two thirds of this
+// noise.
 func TestJoinsCountPartnersWhenTheyRun(t *testing.T) {
 	truth := lab(t)
 	f := serve(t, options{})
@@ -91,7 +94,8 @@ func TestJoinsKnowTheContents(t *testing.T) {
 	c := f.connect(t)
 	rows(t, truth, "CREATE TABLE lab.region (country text, name text)")
 	rows(t, c, "INSERT INTO lab.region VALUES ('United-States', 'here'), ('Mexico', 'there')")
-	const sql = "SELECT name, count(*) FROM adult LEFT JOIN lab.region ON country = native_country GROUP BY name ORDER BY name"
+	const sql = "SELECT name, count(*) FROM adult LEFT JOIN lab.region ON country = native_country GROUP BY name " +
+		"ORDER BY name"
 	first := rows(t, c, sql)
 	if strings.Count(first, "\n") != 3 {
 		t.Errorf("the groups here, there and none: %q", first)
@@ -129,7 +133,8 @@ func TestJoinsRefuse(t *testing.T) {
 	rows(t, c, "CREATE TABLE lab.own (country text)")
 	rows(t, c, "CREATE TYPE lab.kind AS ENUM ('a')")
 	rows(t, truth, "CREATE TABLE lab.typed (country text, kind lab.kind)")
-	rows(t, c, "CREATE FUNCTION lab.spy() RETURNS text LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''the spy ran as %'', current_user; END'")
+	rows(t, c, "CREATE FUNCTION lab.spy() RETURNS text LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''the spy ran as "+
+		"%'', current_user; END'")
 	rows(t, c, "CREATE VIEW lab.planted AS SELECT lab.spy() AS country")
 	rows(t, c, "CREATE TEMP TABLE fleeting (country text)")
 	rows(t, truth, "CREATE TABLE lab.others (country text)")
@@ -144,7 +149,8 @@ func TestJoinsRefuse(t *testing.T) {
 	}
 	_, n := spent(t, c)
 	for table, want := range map[string]string{
-		"lab.own": "PV001", "lab.typed": "PV001", "lab.secured": "PV001", "lab.planted": "PV001", "fleeting": "PV001", "lab.others": "42501", "plain": "PV001", "pg_stat_activity x": "PV001",
+		"lab.own": "PV001", "lab.typed": "PV001", "lab.secured": "PV001", "lab.planted": "PV001", "fleeting": "PV001",
+		"lab.others": "42501", "plain": "PV001", "pg_stat_activity x": "PV001",
 		"lab.nothing": "PV001",
 	} {
 		if err := ask(table); code(err) != want {
@@ -156,7 +162,8 @@ func TestJoinsRefuse(t *testing.T) {
 		t.Errorf("a name that the session's search_path finds: %v", err)
 	}
 	// A prepared statement's table becomes a view.
-	if _, err := c.Prepare(t.Context(), "p", "SELECT count(*) FROM adult JOIN lab.plain ON country = native_country"); err != nil {
+	if _, err := c.Prepare(t.Context(), "p",
+		"SELECT count(*) FROM adult JOIN lab.plain ON country = native_country"); err != nil {
 		t.Fatal(err)
 	}
 	rows(t, c, "DROP TABLE lab.plain")
@@ -173,20 +180,24 @@ func TestJoinsRefuse(t *testing.T) {
 func TestViewsOverProtectedTables(t *testing.T) {
 	patient.Test(t)
 	truth := adultDatabase(t).truth(t)
-	rows(t, truth, "CREATE OR REPLACE VIEW public.women AS SELECT age AS years, education, hours_per_week FROM adult WHERE sex = 'Female'")
-	rows(t, truth, "CREATE OR REPLACE VIEW public.old_women AS SELECT w.years + 0 AS age, upper(w.education) AS level, w.* FROM women w WHERE years > 60")
+	rows(t, truth, "CREATE OR REPLACE VIEW public.women AS SELECT age AS years, education, hours_per_week FROM adult "+
+		"WHERE sex = 'Female'")
+	rows(t, truth, "CREATE OR REPLACE VIEW public.old_women AS SELECT w.years + 0 AS age, upper(w.education) AS "+
+		"level, w.* FROM women w WHERE years > 60")
 	rows(t, truth, "CREATE OR REPLACE VIEW public.oldest AS SELECT max(age) AS m FROM adult")
 	t.Cleanup(func() { _, _ = truth.Exec(t.Context(), "DROP VIEW public.oldest, public.old_women, public.women") })
 	f := serve(t, options{})
 	c := f.connect(t)
-	direct := rows(t, c, "SELECT education, count(*) FROM adult WHERE sex = 'Female'::text GROUP BY education ORDER BY 1")
+	direct := rows(t, c, "SELECT education, count(*) FROM adult WHERE sex = 'Female'::text GROUP BY education "+
+		"ORDER BY 1")
 	if got := rows(t, c, "SELECT education, count(*) FROM women GROUP BY education ORDER BY 1"); got != direct {
 		t.Errorf("through the view %q, without %q", got, direct)
 	}
 	if got := rows(t, c, "SELECT count(*) FROM old_women WHERE hours_per_week > 20"); got == "" {
 		t.Error("a view over a view has no answer")
 	}
-	for _, sql := range []string{"SELECT count(*) FROM oldest", "SELECT m FROM oldest", "SELECT * FROM women", "SELECT max(years) FROM women", "TABLE old_women"} {
+	for _, sql := range []string{"SELECT count(*) FROM oldest", "SELECT m FROM oldest", "SELECT * FROM women",
+		"SELECT max(years) FROM women", "TABLE old_women"} {
 		if _, err := c.Exec(t.Context(), sql); code(err) != "PV001" {
 			t.Errorf("%s: %v", sql, err)
 		}

@@ -15,7 +15,8 @@ import (
 // spent is what fugu.budget says of the secret that has lost most.
 func spent(t testing.TB, c *pgx.Conn) (epsilon float64, releases int) {
 	t.Helper()
-	if err := c.QueryRow(t.Context(), "SELECT max(epsilon_spent), max(releases) FROM fugu.budget").Scan(&epsilon, &releases); err != nil {
+	if err := c.QueryRow(t.Context(), "SELECT max(epsilon_spent), max(releases) FROM fugu.budget").Scan(&epsilon,
+		&releases); err != nil {
 		t.Fatal(err)
 	}
 	return epsilon, releases
@@ -58,8 +59,10 @@ func TestSameStatementSameAnswer(t *testing.T) {
 	check := func(who string, c *pgx.Conn) {
 		t.Helper()
 		for _, again := range []string{sql,
-			"select x.education, AVG( x.age ), COUNT(*) from public.adult as x where (x.sex = $1) group by 1 order by education",
-			"SELECT education, avg(age), count(*) FROM adult WHERE sex = $1 GROUP BY education HAVING $1 <> '' ORDER BY 1"} {
+			"select x.education, AVG( x.age ), COUNT(*) from public.adult as x where (x.sex = $1) group by 1 order " +
+				"by education",
+			"SELECT education, avg(age), count(*) FROM adult WHERE sex = $1 GROUP BY education HAVING $1 <> '' " +
+				"ORDER BY 1"} {
 			if got := rows(t, c, again, "Male"); got != first {
 				t.Errorf("%s: another answer to %s:\n%s\n%s", who, again, got, first)
 			}
@@ -100,7 +103,8 @@ func TestSameStatementSameAnswer(t *testing.T) {
 // epsilon may still fit.
 func TestBudgetExhausted(t *testing.T) {
 	d := &countingDialer{}
-	f := serve(t, options{policy: []string{"budget: {epsilon: 20, delta: 0.01", "budget: {epsilon: 2.5, delta: 0.01"}, dialReader: d.dial})
+	f := serve(t, options{policy: []string{"budget: {epsilon: 20, delta: 0.01", "budget: {epsilon: 2.5, delta: 0.01"},
+		dialReader: d.dial})
 	c := f.connect(t)
 	first := rows(t, c, "SELECT count(*) FROM adult WHERE income = '>50K' AND age > 10")
 	rows(t, c, "SELECT count(*) FROM adult WHERE income = '>50K' AND age > 11")
@@ -112,7 +116,8 @@ func TestBudgetExhausted(t *testing.T) {
 	// Refused for its price, a statement has not been read from the protected table, and costs nothing.
 	before := d.sent.Load()
 	for range 3 {
-		if _, err := c.Exec(t.Context(), "SELECT count(*) FROM adult WHERE income = '>50K' AND age > 12"); code(err) != "PV002" {
+		if _, err := c.Exec(t.Context(), "SELECT count(*) FROM adult WHERE income = '>50K' AND age > 12"); code(
+			err) != "PV002" {
 			t.Fatalf("got %v", err)
 		}
 	}
@@ -125,23 +130,26 @@ func TestBudgetExhausted(t *testing.T) {
 	rows(t, c, "SET fugu.epsilon = 0.4")
 	rows(t, c, "SELECT count(*) FROM adult WHERE income = '>50K' AND age > 12")
 	rows(t, c, "SET fugu.epsilon = 0.2")
-	if _, err := c.Exec(t.Context(), "SELECT count(*) FROM adult WHERE income = '>50K' AND age > 13"); code(err) != "PV002" {
+	if _, err := c.Exec(t.Context(), "SELECT count(*) FROM adult WHERE income = '>50K' AND age > 13"); code(
+		err) != "PV002" {
 		t.Errorf("got %v", err)
 	}
 }
 
-// failRows makes reading the protected table fail on some row, with a row-level security policy: no statement of a client's
-// can do that.
+// failRows makes reading the protected table fail on some row, with a row-level security policy: no statement of a
+// client's can do that.
 func failRows(t *testing.T, condition string) {
 	t.Helper()
 	c := adultDatabase(t).cluster
 	stop := func() {
-		if err := c.Exec(context.WithoutCancel(t.Context()), "adult", "ALTER TABLE adult DISABLE ROW LEVEL SECURITY; DROP POLICY IF EXISTS failing ON adult"); err != nil {
+		if err := c.Exec(context.WithoutCancel(t.Context()), "adult", "ALTER TABLE adult DISABLE ROW LEVEL SECURITY; "+
+			"DROP POLICY IF EXISTS failing ON adult"); err != nil {
 			t.Error(err)
 		}
 	}
 	stop()
-	if err := c.Exec(t.Context(), "adult", "ALTER TABLE adult ENABLE ROW LEVEL SECURITY; CREATE POLICY failing ON adult USING ("+condition+")"); err != nil {
+	if err := c.Exec(t.Context(), "adult", "ALTER TABLE adult ENABLE ROW LEVEL SECURITY; CREATE POLICY failing "+
+		"ON adult USING ("+condition+")"); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(stop)
@@ -173,7 +181,8 @@ func TestRowErrorIsChargedWithoutDetail(t *testing.T) {
 	}
 }
 
-// What fails on rows in PostgreSQL is answered, as if the rows had no value: an error would tell that there are such rows.
+// What fails on rows in PostgreSQL is answered, as if the rows had no value: an error would tell that there are such
+// rows.
 func TestRowsCannotFail(t *testing.T) {
 	c := serve(t, options{}).connect(t)
 	for _, sql := range []string{

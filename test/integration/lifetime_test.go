@@ -31,8 +31,10 @@ func TestGuestTerminated(t *testing.T) {
 	}{
 		"idle":           {nil, "true"},
 		"in transaction": {queries("BEGIN"), "true"},
-		"at work":        {queries("SELECT pg_sleep(60)"), "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep')"},
-		"in a pipeline":  {append(run("SELECT pg_sleep(60)"), run("SELECT count(*) FROM adult")...), "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep')"},
+		"at work": {queries("SELECT pg_sleep(60)"), "SELECT EXISTS (SELECT FROM pg_stat_activity " +
+			"WHERE wait_event = 'PgSleep')"},
+		"in a pipeline": {append(run("SELECT pg_sleep(60)"), run("SELECT count(*) FROM adult")...),
+			"SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep')"},
 		"answering": {queries("SELECT count(*) FROM country, (SELECT count(*) AS n FROM adult WHERE age > 41) x"),
 			"SELECT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'fugu_reader' AND wait_event_type = 'Lock')"},
 	} {
@@ -62,7 +64,8 @@ func TestGuestTerminated(t *testing.T) {
 		if err != nil && !isReset(err) {
 			t.Errorf("%s: the connection stays open: %v", name, err)
 		}
-		if n := strings.Count(string(got), "FATAL\x00C57P01\x00"); n != 1 || strings.Count(string(got), "FATAL\x00C") != 1 {
+		if n := strings.Count(string(got), "FATAL\x00C57P01\x00"); n != 1 ||
+			strings.Count(string(got), "FATAL\x00C") != 1 {
 			t.Errorf("%s: told %d times: %q", name, n, got)
 		}
 		if name == "answering" {
@@ -103,7 +106,8 @@ func TestDatabaseRestarts(t *testing.T) {
 			_, err := session.Exec(t.Context(), "SELECT avg(age) FROM adult WHERE age > 30")
 			return err
 		}()); pe != nil &&
-			(contains(pe.Message+pe.Detail+pe.Hint, "127.0.0.1") || contains(pe.Message+pe.Detail+pe.Hint, "fugu_reader")) {
+			(contains(pe.Message+pe.Detail+pe.Hint, "127.0.0.1") || contains(pe.Message+pe.Detail+pe.Hint,
+				"fugu_reader")) {
 			t.Errorf("the error tells about the inside: %+v", pe)
 		}
 		rows(t, session, "SELECT 1")
@@ -135,7 +139,8 @@ func TestSCRAM(t *testing.T) {
 	for _, x := range []struct {
 		user, password string
 		ok             bool
-	}{{"alice", "alice-demo", true}, {"bob", "bob-demo", true}, {"alice", "bob-demo", false}, {"alice", "", false}, {"mallory", "alice-demo", false},
+	}{{"alice", "alice-demo", true}, {"bob", "bob-demo", true}, {"alice", "bob-demo", false}, {"alice", "", false},
+		{"mallory", "alice-demo", false},
 		{"fugu_guest", "", false}, {"postgres", "x", false}} {
 		cfg, err := pgx.ParseConfig(f.dsn(x.user))
 		if err != nil {
@@ -153,14 +158,16 @@ func TestSCRAM(t *testing.T) {
 			continue
 		}
 		pe := pgError(err)
-		if pe == nil || pe.Code != "28P01" || pe.Severity != "FATAL" || pe.Message != `password authentication failed for user "`+x.user+`"` {
+		if pe == nil || pe.Code != "28P01" || pe.Severity != "FATAL" ||
+			pe.Message != `password authentication failed for user "`+x.user+`"` {
 			t.Errorf("%s with %q: %v", x.user, x.password, err)
 		}
 	}
 	if out, err := f.psql(t, "SELECT 'in'", "PGPASSWORD=alice-demo"); err != nil || out != "in\n" {
 		t.Errorf("psql: %v, %s", err, out)
 	}
-	if out, err := f.psql(t, "SELECT 'in'", "PGPASSWORD=wrong"); err == nil || !contains(out, `password authentication failed for user "alice"`) {
+	if out, err := f.psql(t, "SELECT 'in'", "PGPASSWORD=wrong"); err == nil ||
+		!contains(out, `password authentication failed for user "alice"`) {
 		t.Errorf("psql with a wrong password: %v, %s", err, out)
 	}
 }
@@ -191,7 +198,8 @@ func TestMaxClients(t *testing.T) {
 // away as well.
 func TestDrain(t *testing.T) {
 	db := adultDatabase(t)
-	f, err := start(t.Context(), db, t.TempDir(), options{limits: func(c *wire.Config) { c.DrainTimeout = time.Minute }})
+	f, err := start(t.Context(), db, t.TempDir(),
+		options{limits: func(c *wire.Config) { c.DrainTimeout = time.Minute }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +232,8 @@ func TestDrain(t *testing.T) {
 		t.Error(err)
 	}
 
-	f, err = start(t.Context(), db, t.TempDir(), options{limits: func(c *wire.Config) { c.DrainTimeout = 10 * time.Millisecond }})
+	f, err = start(t.Context(), db, t.TempDir(),
+		options{limits: func(c *wire.Config) { c.DrainTimeout = 10 * time.Millisecond }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,9 +253,11 @@ func TestNothingIsLeft(t *testing.T) {
 	db := adultDatabase(t)
 	truth := db.truth(t)
 	const connections = "SELECT count(*) FROM pg_stat_activity WHERE usename IN ('fugu_guest', 'fugu_reader')"
-	eventually(t, func() bool { return rows(t, truth, connections) == "[\"0\"]\n" }, "other tests' connections are closed")
+	eventually(t, func() bool { return rows(t, truth, connections) == "[\"0\"]\n" }, "other tests' connections are "+
+		"closed")
 	before := runtime.NumGoroutine()
-	f, err := start(t.Context(), db, t.TempDir(), options{limits: func(c *wire.Config) { c.DrainTimeout = time.Second }})
+	f, err := start(t.Context(), db, t.TempDir(),
+		options{limits: func(c *wire.Config) { c.DrainTimeout = time.Second }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,6 +287,7 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Error(err)
 	}
 	eventually(t, func() bool { return runtime.NumGoroutine() <= before }, "all goroutines end")
-	rows(t, truth, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'fugu_guest' AND wait_event = 'PgSleep'")
+	rows(t, truth, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'fugu_guest' "+
+		"AND wait_event = 'PgSleep'")
 	eventually(t, func() bool { return rows(t, truth, connections) == "[\"0\"]\n" }, "all connections are closed")
 }

@@ -16,12 +16,13 @@ func releasesOf(t testing.TB, c *pgx.Conn) (n int) {
 	return n
 }
 
-// A name without a schema means what PostgreSQL finds by it: a temporary table, or one of a schema in search_path, before
-// a protected table of another schema. vault.person is protected; plain.person is the guest's own, and empty.
+// A name without a schema means what PostgreSQL finds by it: a temporary table, or one of a schema in search_path,
+// before a protected table of another schema. vault.person is protected; plain.person is the guest's own, and empty.
 func TestNamesMeanWhatTheSessionFinds(t *testing.T) {
 	through := servePeople(t, options{})
 	const sql = "SELECT count(*) FROM person"
-	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec} {
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeDescribeExec,
+		pgx.QueryExecModeExec} {
 		c := connect(t, through)
 		run := func(sql string) error {
 			_, err := c.Exec(t.Context(), sql, mode)
@@ -49,7 +50,8 @@ func TestNamesMeanWhatTheSessionFinds(t *testing.T) {
 		ask(0, "SET search_path = plain, vault")         // the guest's own
 		ask(protected, "SET search_path = vault, plain") // the protected one
 		ask(3, "CREATE TEMP TABLE person AS SELECT true AS rich FROM generate_series(1, 3)")
-		for _, sql := range []string{"INSERT INTO person VALUES (true)", "UPDATE person SET rich = true", "CREATE INDEX ON person (rich)", "COMMENT ON TABLE person IS 'mine'", "ANALYZE person"} {
+		for _, sql := range []string{"INSERT INTO person VALUES (true)", "UPDATE person SET rich = true",
+			"CREATE INDEX ON person (rich)", "COMMENT ON TABLE person IS 'mine'", "ANALYZE person"} {
 			ask(4, sql)
 		}
 		if n := count("SELECT count(*) FROM vault.person WHERE rich"); n != protected {
@@ -66,12 +68,13 @@ func TestNamesMeanWhatTheSessionFinds(t *testing.T) {
 	}
 }
 
-// One text can make a relation and use it; a statement that was prepared for the protected table is refused where its name
-// means another one now; and what a transaction made is forgotten with it.
+// One text can make a relation and use it; a statement that was prepared for the protected table is refused where its
+// name means another one now; and what a transaction made is forgotten with it.
 func TestNamesOfWhatIsMade(t *testing.T) {
 	c := connect(t, servePeople(t, options{}))
 	before := releasesOf(t, c)
-	results, err := c.PgConn().Exec(t.Context(), "BEGIN; CREATE TEMP TABLE person (rich bool); INSERT INTO person VALUES (true), (true); SELECT count(*) FROM person").ReadAll()
+	results, err := c.PgConn().Exec(t.Context(), "BEGIN; CREATE TEMP TABLE person (rich bool); INSERT INTO person "+
+		"VALUES (true), (true); SELECT count(*) FROM person").ReadAll()
 	if err != nil || len(results) != 4 || string(results[3].Rows[0][0]) != "2" {
 		t.Errorf("%v, %v", results, err)
 	}

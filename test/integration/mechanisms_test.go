@@ -13,9 +13,9 @@ import (
 	"fugu/test/patient"
 )
 
-// Every mechanism that a session may name answers a count by sex through the proxy, within 20 standard deviations of the
-// truth (18 values, each beyond that with probability at most e^-28: a false alarm below 1e-10), or is refused for a reason:
-// apgm has one value, no-noise does not hide what moves. Each answer names its mechanism and assumptions.
+// Every mechanism that a session may name answers a count by sex through the proxy, within 20 standard deviations of
+// the truth (18 values, each beyond that with probability at most e^-28: a false alarm below 1e-10), or is refused for
+// a reason: apgm has one value, no-noise does not hide what moves. Each answer names its mechanism and assumptions.
 func TestEveryMechanismThroughTheProxy(t *testing.T) {
 	patient.Test(t)
 	const sql = "SELECT sex, count(*) FROM adult GROUP BY sex ORDER BY sex"
@@ -58,7 +58,8 @@ func TestEveryMechanismThroughTheProxy(t *testing.T) {
 			}
 			if err := rows.Err(); err != nil {
 				var refusal *pgconn.PgError
-				if !errors.As(err, &refusal) || refusal.Code != string(sqlstate.InvalidParameterValue) && refusal.Code != string(sqlstate.BudgetExhausted) {
+				if !errors.As(err, &refusal) || refusal.Code != string(sqlstate.InvalidParameterValue) &&
+					refusal.Code != string(sqlstate.BudgetExhausted) {
 					t.Fatal(err)
 				}
 				t.Logf("refused: %s: %s", refusal.Code, refusal.Message)
@@ -67,7 +68,8 @@ func TestEveryMechanismThroughTheProxy(t *testing.T) {
 			answered[kind] = true
 			var name, assumption string
 			var sd float64
-			if err := c.QueryRow(t.Context(), "SELECT mechanism, assumption, max(noise_sd) FROM fugu.last_release GROUP BY 1, 2").Scan(&name, &assumption, &sd); err != nil {
+			if err := c.QueryRow(t.Context(), "SELECT mechanism, assumption, max(noise_sd) FROM fugu.last_release "+
+				"GROUP BY 1, 2").Scan(&name, &assumption, &sd); err != nil {
 				t.Fatal(err)
 			}
 			if kind != mechanism.Auto && name != string(kind) || !strings.Contains(assumption, mechanism.Translation) {
@@ -81,8 +83,10 @@ func TestEveryMechanismThroughTheProxy(t *testing.T) {
 			t.Logf("noise of %.3g, assuming %s", sd, assumption)
 		})
 	}
-	for _, kind := range []mechanism.Kind{mechanism.Auto, mechanism.ExpmLaplace, mechanism.ExpmGaussian, mechanism.Directional,
-		mechanism.Wasserstein, mechanism.ApproximateWasserstein, mechanism.Eigm, mechanism.Daum, mechanism.OptimalGaussian} {
+	for _, kind := range []mechanism.Kind{mechanism.Auto, mechanism.ExpmLaplace, mechanism.ExpmGaussian,
+		mechanism.Directional,
+		mechanism.Wasserstein, mechanism.ApproximateWasserstein, mechanism.Eigm, mechanism.Daum,
+		mechanism.OptimalGaussian} {
 		if !answered[kind] {
 			t.Errorf("%s did not answer", kind)
 		}

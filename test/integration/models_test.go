@@ -14,19 +14,25 @@ func TestAssumptionsReachTheClient(t *testing.T) {
 		policy                                     []string
 		sql, mechanism, assumption, explain, hides string
 	}{
-		"relaxed": {[]string{"assume: [translation, gaussian]", "assume: [translation]", "mechanism: auto", "mechanism: expm-laplace\n  model: {within: {rows: 5, lambda: 0.1}}"},
-			"SELECT count(*) FROM adult WHERE age > 40", "expm-laplace", "translation, relaxed", "Relaxed: the true table is at most 5 rows from the model's", "high_income"},
+		"relaxed": {[]string{"assume: [translation, gaussian]", "assume: [translation]", "mechanism: auto",
+			"mechanism: expm-laplace\n  model: {within: {rows: 5, lambda: 0.1}}"},
+			"SELECT count(*) FROM adult WHERE age > 40", "expm-laplace", "translation, relaxed",
+			"Relaxed: the true table is at most 5 rows from the model's", "high_income"},
 		"network": {[]string{"secrets:\n  high_income:", `networks:
   public.adult:
     independent: [age]
     parameters:
       incomes: {column: income, values: [low, high], probabilities: [[0.5, 0.5]]}
       schooling: {column: education, values: [short, long], parents: [incomes], probabilities: [[0.6, 0.4], [0.4, 0.6]]}
-      hours: {column: hours_per_week, values: [few, many], parents: [schooling], probabilities: [[0.62, 0.38], [0.38, 0.62]]}
+      hours: {column: hours_per_week, values: [few, many], parents: [schooling],
+        probabilities: [[0.62, 0.38], [0.38, 0.62]]}
 secrets:
-  high_income:`, "proportion: income = '>50K'      # proportion: PREDICATE | mean: EXPRESSION | categories: COLUMN\n    values: {from: 0.10, to: 0.60, within: 0.05}   # protect every pair of values in the range at most 0.05 apart", "parameter: incomes",
+  high_income:`, "proportion: income = '>50K'      # proportion: PREDICATE | mean: EXPRESSION | categories: COLUMN\n" +
+			"    values: {from: 0.10, to: 0.60, within: 0.05}   " +
+			"# protect every pair of values in the range at most 0.05 apart", "parameter: incomes",
 			"proportion: workclass = 'Private'\n    pairs: [[0.68, 0.72]]", "parameter: hours"},
-			"SELECT count(*) FROM adult WHERE education = 'Masters'", "markov-quilt", "independent columns", "Parameter private_sector is one with hours, given schooling (influence 0.4895)", "private_sector"},
+			"SELECT count(*) FROM adult WHERE education = 'Masters'", "markov-quilt", "independent columns",
+			"Parameter private_sector is one with hours, given schooling (influence 0.4895)", "private_sector"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := serve(t, options{policy: test.policy})
@@ -43,7 +49,8 @@ secrets:
 				}
 				lines = append(lines, line)
 			}
-			if text := strings.Join(lines, "\n"); rows.Err() != nil || !strings.Contains(text, test.explain) || !strings.Contains(text, test.assumption) {
+			if text := strings.Join(lines, "\n"); rows.Err() != nil || !strings.Contains(text, test.explain) ||
+				!strings.Contains(text, test.assumption) {
 				t.Errorf("%v:\n%s", rows.Err(), text)
 			}
 			var n int64
@@ -51,14 +58,17 @@ secrets:
 				t.Fatal(err)
 			}
 			var mechanism, assumption, secret string
-			if err := c.QueryRow(t.Context(), "SELECT mechanism, assumption, secret FROM fugu.last_release LIMIT 1").Scan(&mechanism, &assumption, &secret); err != nil {
+			if err := c.QueryRow(t.Context(),
+				"SELECT mechanism, assumption, secret FROM fugu.last_release LIMIT 1").Scan(&mechanism, &assumption,
+				&secret); err != nil {
 				t.Fatal(err)
 			}
 			if mechanism != test.mechanism || assumption != test.assumption || secret != test.hides {
 				t.Errorf("%s, %s, for %s", mechanism, assumption, secret)
 			}
 			var spent float64
-			if err := c.QueryRow(t.Context(), "SELECT max(epsilon_spent) FROM fugu.budget").Scan(&spent); err != nil || !(spent > .4 && spent <= 1+1e-6) {
+			if err := c.QueryRow(t.Context(), "SELECT max(epsilon_spent) FROM fugu.budget").Scan(&spent); err != nil ||
+				!(spent > .4 && spent <= 1+1e-6) {
 				t.Errorf("spent %v, %v", spent, err)
 			}
 		})

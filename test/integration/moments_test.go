@@ -10,9 +10,9 @@ import (
 	"fugu/test/patient"
 )
 
-// Variances, correlation and regression through Fugu: each answer is PostgreSQL's with noise of the size that Fugu says,
-// and that noise is no larger than the answer is useful for. An answer may be off by 16 of its standard deviations: the tails
-// of Laplace noise beyond that have probability e^(-16√2) < 2e-10, over 60 values less than 1e-7.
+// Variances, correlation and regression through Fugu: each answer is PostgreSQL's with noise of the size that Fugu
+// says, and that noise is no larger than the answer is useful for. An answer may be off by 16 of its standard
+// deviations: the tails of Laplace noise beyond that have probability e^(-16√2) < 2e-10, over 60 values less than 1e-7.
 func TestSecondMoments(t *testing.T) {
 	patient.Test(t)
 	db := adultDatabase(t)
@@ -21,12 +21,15 @@ func TestSecondMoments(t *testing.T) {
 	for _, c := range []struct {
 		aggregates []string
 		rest       string
-		useful     float64 // the noise's standard deviation, as a share of the answer's size, at most; 0: groups may be too small
+		// the noise's standard deviation, as a share of the answer's size, at most; 0: groups may be too small
+		useful float64
 	}{
 		{[]string{"stddev(age)", "var_pop(age)"}, "", 0.2},
 		{[]string{"stddev_pop(hours_per_week)", "avg(hours_per_week)"}, "WHERE sex = 'Female'", 0.2},
-		{[]string{"covar_pop(age, hours_per_week)", "regr_sxx(age, hours_per_week)", "regr_avgy(age, hours_per_week)", "regr_count(age, hours_per_week)"}, "", 1},
-		{[]string{"corr(age, hours_per_week)", "regr_slope(age, hours_per_week)", "regr_intercept(age, hours_per_week)"}, "", 1},
+		{[]string{"covar_pop(age, hours_per_week)", "regr_sxx(age, hours_per_week)", "regr_avgy(age, hours_per_week)",
+			"regr_count(age, hours_per_week)"}, "", 1},
+		{[]string{"corr(age, hours_per_week)", "regr_slope(age, hours_per_week)",
+			"regr_intercept(age, hours_per_week)"}, "", 1},
 		{[]string{"stddev(age)", "corr(age, hours_per_week)", "count(*)"}, "GROUP BY sex ORDER BY sex", 1},
 		{[]string{"stddev(age)", "regr_slope(hours_per_week, age)"}, "GROUP BY education ORDER BY education", 0},
 	} {
@@ -36,7 +39,8 @@ func TestSecondMoments(t *testing.T) {
 			t.Fatalf("%s: %d rows, want %d", sql, len(got), len(want))
 		}
 		for k, name := range c.aggregates {
-			released := numbers(t, client, "SELECT noise_sd::float8 FROM fugu.last_release WHERE column_name = $1", name)
+			released := numbers(t, client, "SELECT noise_sd::float8 FROM fugu.last_release WHERE column_name = $1",
+				name)
 			most := 0.0
 			for _, r := range released {
 				most = math.Max(most, *r[0])

@@ -18,13 +18,14 @@ import (
 
 const noiseSQL = "SELECT sex, avg(age), count(*) FROM adult GROUP BY sex ORDER BY sex"
 
-// The noise that a client sees has the planned covariance: n releases of the same statement, of a ledger that remembers none,
-// whitened by the planned covariance, have mean 0 and covariance I.
+// The noise that a client sees has the planned covariance: n releases of the same statement, of a ledger that remembers
+// none, whitened by the planned covariance, have mean 0 and covariance I.
 //
 // n = 2000. A mean of a whitened component has standard deviation 1/√n and may be 6 of them off; an entry of the sample
-// covariance has a standard deviation of at most √(5/n) (the fourth moment of a mixture of Laplace and normal is at most
-// Laplace's 6), and may be 6.5 of them off. The normal tails are 2e-9 and 1e-10; for the skew of squared Laplace values
-// Cramér's correction multiplies the second by at most e^7. With 4 + 10 statistics a false alarm has probability below 1e-6.
+// covariance has a standard deviation of at most √(5/n) (the fourth moment of a mixture of Laplace and normal is at
+// most Laplace's 6), and may be 6.5 of them off. The normal tails are 2e-9 and 1e-10; for the skew of squared Laplace
+// values Cramér's correction multiplies the second by at most e^7. With 4 + 10 statistics a false alarm has probability
+// below 1e-6.
 func TestNoiseHasThePlannedCovariance(t *testing.T) {
 	patient.Test(t)
 	const n = 2000
@@ -57,7 +58,8 @@ func TestNoiseHasThePlannedCovariance(t *testing.T) {
 	if bad := deviations(sample, planned); len(bad) > 0 {
 		t.Errorf("%d releases: %v", n, bad)
 	}
-	// The same statistics must see a plan that is wrong: 30% more or less noise than there is, or independent components.
+	// The same statistics must see a plan that is wrong: 30% more or less noise than there is, or independent
+	// components.
 	for name, wrong := range map[string]func(k, l int) float64{
 		"30% more noise": func(k, l int) float64 { return 1.69 },
 		"30% less noise": func(k, l int) float64 { return 0.49 },

@@ -8,8 +8,8 @@ import (
 	"fugu/test/patient"
 )
 
-// A statement is refused where the client's own search_path would give it another meaning than PostgreSQL's own functions,
-// operators and types, and answered where it would not.
+// A statement is refused where the client's own search_path would give it another meaning than PostgreSQL's own
+// functions, operators and types, and answered where it would not.
 func TestOverloads(t *testing.T) {
 	patient.Test(t)
 	db := adultDatabase(t)
@@ -26,7 +26,8 @@ func TestOverloads(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := db.cluster.Exec(context.WithoutCancel(t.Context()), "adult", "DROP SCHEMA planted CASCADE"); err != nil {
+		if err := db.cluster.Exec(context.WithoutCancel(t.Context()), "adult",
+			"DROP SCHEMA planted CASCADE"); err != nil {
 			t.Error(err)
 		}
 	})
@@ -51,7 +52,8 @@ func TestOverloads(t *testing.T) {
 		switch pe := pgError(err); {
 		case x.refused == "" && err != nil:
 			t.Errorf("%s with %s: %v", x.sql, x.path, err)
-		case x.refused != "" && (pe == nil || pe.Code != "PV001" || !strings.Contains(pe.Message, x.refused) || pe.Position == 0):
+		case x.refused != "" && (pe == nil || pe.Code != "PV001" || !strings.Contains(pe.Message, x.refused) ||
+			pe.Position == 0):
 			t.Errorf("%s with %s: %v, want %s refused", x.sql, x.path, err, x.refused)
 		}
 	}

@@ -132,8 +132,8 @@ func queries(texts ...string) []message {
 	return out
 }
 
-// answers is the number of ReadyForQuery that messages ask for. A Sync in front of the data of a copy asks for none: the
-// server ignores it (manual, "COPY Operations").
+// answers is the number of ReadyForQuery that messages ask for. A Sync in front of the data of a copy asks for none:
+// the server ignores it (manual, "COPY Operations").
 func answers(messages []message) int {
 	n := 0
 	for i, m := range messages {

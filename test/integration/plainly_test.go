@@ -13,27 +13,34 @@ import (
 // A statement that would change how texts are read is an error, in either protocol, and the session goes on as it was.
 func TestPinnedSettings(t *testing.T) {
 	f := serve(t, options{})
-	for _, set := range []string{"SET client_encoding = 'LATIN1'", "SET NAMES 'LATIN1'", "SET standard_conforming_strings = off",
-		"SET LOCAL client_encoding TO latin1", "SELECT set_config('standard_conforming_strings', 'off', false)", "SELECT 1; SET client_encoding = 'LATIN1'; SELECT 2"} {
+	for _, set := range []string{"SET client_encoding = 'LATIN1'", "SET NAMES 'LATIN1'",
+		"SET standard_conforming_strings = off",
+		"SET LOCAL client_encoding TO latin1", "SELECT set_config('standard_conforming_strings', 'off', false)",
+		"SELECT 1; SET client_encoding = 'LATIN1'; SELECT 2"} {
 		p := dial(t, f.dsn("alice"))
 		p.Send(t, query(set), query("SHOW client_encoding"), query("SHOW standard_conforming_strings"))
 		simple := p.until(t, ready(3))
 		p.Send(t, query("BEGIN"), query(set), query("SELECT 'lost'"), query("ROLLBACK"), query("SHOW client_encoding"))
 		failed := p.until(t, ready(5))
-		p.Send(t, parse("", "SELECT 'before'"), bind("", ""), execute("", 0), parse("", set), bind("", ""), execute("", 0), sync, query("SHOW client_encoding"))
+		p.Send(t, parse("", "SELECT 'before'"), bind("", ""), execute("", 0), parse("", set), bind("", ""),
+			execute("", 0), sync, query("SHOW client_encoding"))
 		extended := p.until(t, ready(2))
 		for name, got := range map[string]string{"simple": simple, "in a transaction": failed, "extended": extended} {
-			if strings.Count(got, `"0A000"`) != 1 || strings.Contains(got, "FATAL") || !strings.Contains(got, "UTF8") || strings.Contains(got, "lost") {
+			if strings.Count(got, `"0A000"`) != 1 || strings.Contains(got, "FATAL") || !strings.Contains(got, "UTF8") ||
+				strings.Contains(got, "lost") {
 				t.Errorf("%s, %s:\n%s", set, name, got)
 			}
 		}
-		if !strings.Contains(simple, `"on"`) || !strings.Contains(failed, "25P02") || !strings.Contains(extended, "before") {
+		if !strings.Contains(simple, `"on"`) || !strings.Contains(failed, "25P02") ||
+			!strings.Contains(extended, "before") {
 			t.Errorf("%s:\n%s\n%s\n%s", set, simple, failed, extended)
 		}
 		_ = p.Conn.Close()
 	}
 	c := f.connect(t)
-	for _, set := range []string{"SET client_encoding = 'UTF8'", "SET NAMES 'utf-8'", "SET standard_conforming_strings = on", "RESET client_encoding", "SELECT set_config('client_encoding', 'UTF8', true)"} {
+	for _, set := range []string{"SET client_encoding = 'UTF8'", "SET NAMES 'utf-8'",
+		"SET standard_conforming_strings = on", "RESET client_encoding", "SELECT set_config('client_encoding', " +
+			"'UTF8', true)"} {
 		if _, err := c.Exec(t.Context(), set, pgx.QueryExecModeSimpleProtocol); err != nil {
 			t.Errorf("%s: %v", set, err)
 		}
@@ -50,27 +57,38 @@ func TestMaskedFunctionsInDefinitions(t *testing.T) {
 		return err
 	}
 	for _, sql := range []string{
-		"CREATE TEMP SEQUENCE own", "CREATE TEMP TABLE kept (id bigint DEFAULT nextval('own'), again bigint DEFAULT currval('own'), CHECK (again <= currval('own')))",
-		"INSERT INTO kept DEFAULT VALUES", "ALTER TABLE kept ALTER again SET DEFAULT pg_catalog.currval('own')", "CREATE TEMP TABLE lsn (at text DEFAULT pg_current_wal_lsn()::text)",
+		"CREATE TEMP SEQUENCE own", "CREATE TEMP TABLE kept (id bigint DEFAULT nextval('own'), again bigint DEFAULT " +
+			"currval('own'), CHECK (again <= currval('own')))",
+		"INSERT INTO kept DEFAULT VALUES", "ALTER TABLE kept ALTER again SET DEFAULT pg_catalog.currval('own')",
+		"CREATE TEMP TABLE lsn (at text DEFAULT pg_current_wal_lsn()::text)",
 		"INSERT INTO lsn DEFAULT VALUES", "ALTER TABLE kept ALTER again TYPE numeric USING again + 0 * currval('own')",
 	} {
 		if err := exec(sql); err != nil {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
-	if got := rows(t, c, "SELECT id, again, at IS NULL FROM kept, lsn", pgx.QueryExecModeSimpleProtocol); got != "[\"1\" \"1\" \"t\"]\n" {
+	if got := rows(t, c, "SELECT id, again, at IS NULL FROM kept, lsn",
+		pgx.QueryExecModeSimpleProtocol); got != "[\"1\" \"1\" \"t\"]\n" {
 		t.Errorf("what was kept is %s", got)
 	}
 	const call = "pg_relation_size('adult')"
 	for _, sql := range []string{
-		"CREATE TEMP TABLE x (a bigint DEFAULT %s)", "CREATE TEMP TABLE x (a bigint CHECK (a < %s))", "CREATE TEMP TABLE x (a bigint, b bigint GENERATED ALWAYS AS (%s) STORED)",
-		"ALTER TABLE kept ADD y bigint DEFAULT %s", "ALTER TABLE kept ALTER id SET DEFAULT %s", "ALTER TABLE kept ADD CHECK (id < %s)", "ALTER TABLE kept ALTER id TYPE numeric USING %s",
-		"CREATE INDEX ON kept ((id + %s))", "CREATE INDEX ON kept (id) WHERE id < %s", "CREATE TEMP TABLE x (a bigint) PARTITION BY RANGE ((a + %s))",
-		"CREATE TEMP TABLE x (a bigint, EXCLUDE USING btree ((a + %s) WITH =))", "CREATE STATISTICS st ON (id + %s), again FROM kept",
-		"CREATE TEMP TABLE x PARTITION OF kept FOR VALUES IN (%s)", "CREATE DOMAIN d AS bigint DEFAULT %s", "CREATE DOMAIN d AS bigint CHECK (value < %s)", "ALTER DOMAIN d SET DEFAULT %s",
-		"CREATE TRIGGER tr BEFORE INSERT ON kept FOR EACH ROW WHEN (NEW.id < %s) EXECUTE FUNCTION suppress_redundant_updates_trigger()", "CALL p(%s)",
-		"CREATE FUNCTION pg_temp.f(a bigint DEFAULT %s) RETURNS bigint LANGUAGE sql RETURN a", "COPY kept FROM STDIN WHERE id < %s", "INSERT INTO kept VALUES (1) ON CONFLICT ((id + %s)) DO NOTHING",
-		"INSERT INTO kept VALUES (1) ON CONFLICT (id) WHERE id < %s DO NOTHING", "EXECUTE none(%s)", "CREATE PUBLICATION p FOR TABLE kept WHERE (id < %s)",
+		"CREATE TEMP TABLE x (a bigint DEFAULT %s)", "CREATE TEMP TABLE x (a bigint CHECK (a < %s))",
+		"CREATE TEMP TABLE x (a bigint, b bigint GENERATED ALWAYS AS (%s) STORED)",
+		"ALTER TABLE kept ADD y bigint DEFAULT %s", "ALTER TABLE kept ALTER id SET DEFAULT %s",
+		"ALTER TABLE kept ADD CHECK (id < %s)", "ALTER TABLE kept ALTER id TYPE numeric USING %s",
+		"CREATE INDEX ON kept ((id + %s))", "CREATE INDEX ON kept (id) WHERE id < %s", "CREATE TEMP TABLE x (a " +
+			"bigint) PARTITION BY RANGE ((a + %s))",
+		"CREATE TEMP TABLE x (a bigint, EXCLUDE USING btree ((a + %s) WITH =))", "CREATE STATISTICS st " +
+			"ON (id + %s), again FROM kept",
+		"CREATE TEMP TABLE x PARTITION OF kept FOR VALUES IN (%s)", "CREATE DOMAIN d AS bigint DEFAULT %s",
+		"CREATE DOMAIN d AS bigint CHECK (value < %s)", "ALTER DOMAIN d SET DEFAULT %s",
+		"CREATE TRIGGER tr BEFORE INSERT ON kept FOR EACH ROW WHEN (NEW.id < %s) EXECUTE FUNCTION " +
+			"suppress_redundant_updates_trigger()", "CALL p(%s)",
+		"CREATE FUNCTION pg_temp.f(a bigint DEFAULT %s) RETURNS bigint LANGUAGE sql RETURN a",
+		"COPY kept FROM STDIN WHERE id < %s", "INSERT INTO kept VALUES (1) ON CONFLICT ((id + %s)) DO NOTHING",
+		"INSERT INTO kept VALUES (1) ON CONFLICT (id) WHERE id < %s DO NOTHING", "EXECUTE none(%s)",
+		"CREATE PUBLICATION p FOR TABLE kept WHERE (id < %s)",
 	} {
 		sql = fmt.Sprintf(sql, call)
 		err := exec(sql)
@@ -87,13 +105,20 @@ func TestErrorsKeepTheirPosition(t *testing.T) {
 	db := adultDatabase(t)
 	c, direct := serve(t, options{}).connect(t), db.truth(t)
 	for _, sql := range []string{
-		"SELECT nothing", "SELECT relname,\n\t nothing, reltuples FROM pg_class", "SELECT 'ü', reltuples FROM pg_class WHERE relpages = 'x'",
-		"SELECT reltuples FROM pg_class WHERE (( nothing(reltuples) ))", "SELECT n_live_tup FROM pg_stat_user_tables JOIN missing USING (relid)",
-		"SELECT pg_relation_size('kept') + 1 AS s, missing.x FROM pg_class", "SELECT 1; SELECT 'ü';\n SELECT nothing, reltuples FROM pg_class; SELECT 2",
-		"SELECT reltuples FROM pg_class LIMIT 1; SELECT 'ü';\n\n  SELECT  nothing", "INSERT INTO missing SELECT reltuples FROM pg_class", "SELECT CAST(reltuples AS missing) FROM pg_class",
-		"SELECT reltuples FROM pg_class ORDER BY nothing", "SELECT c.reltuples FROM pg_class AS c WHERE d.relname = 'x'", "SELECT reltuples OPERATOR(public.+) 1 FROM pg_class",
-		"SELECT pg_catalog.overlay(null::text, null::text, 1, 2), nothing, reltuples FROM pg_class", "SELECT 1 / 0, reltuples FROM pg_class", "SHOW client_encoding; SELECT nothing FROM pg_stat_user_tables",
-		"CREATE TEMP TABLE u AS SELECT nothing, reltuples FROM pg_class", "SELECT sum(reltuples) FILTER (WHERE sum(1) > 1) FROM pg_class", "SELECT reltuples = ANY (nothing) FROM pg_class",
+		"SELECT nothing", "SELECT relname,\n\t nothing, reltuples FROM pg_class", "SELECT 'ü', reltuples " +
+			"FROM pg_class WHERE relpages = 'x'",
+		"SELECT reltuples FROM pg_class WHERE (( nothing(reltuples) ))", "SELECT n_live_tup FROM pg_stat_user_tables " +
+			"JOIN missing USING (relid)",
+		"SELECT pg_relation_size('kept') + 1 AS s, missing.x FROM pg_class", "SELECT 1; SELECT 'ü';\n " +
+			"SELECT nothing, reltuples FROM pg_class; SELECT 2",
+		"SELECT reltuples FROM pg_class LIMIT 1; SELECT 'ü';\n\n  SELECT  nothing", "INSERT INTO missing " +
+			"SELECT reltuples FROM pg_class", "SELECT CAST(reltuples AS missing) FROM pg_class",
+		"SELECT reltuples FROM pg_class ORDER BY nothing", "SELECT c.reltuples FROM pg_class AS c " +
+			"WHERE d.relname = 'x'", "SELECT reltuples OPERATOR(public.+) 1 FROM pg_class",
+		"SELECT pg_catalog.overlay(null::text, null::text, 1, 2), nothing, reltuples FROM pg_class",
+		"SELECT 1 / 0, reltuples FROM pg_class", "SHOW client_encoding; SELECT nothing FROM pg_stat_user_tables",
+		"CREATE TEMP TABLE u AS SELECT nothing, reltuples FROM pg_class", "SELECT sum(reltuples) " +
+			"FILTER (WHERE sum(1) > 1) FROM pg_class", "SELECT reltuples = ANY (nothing) FROM pg_class",
 	} {
 		for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeExec} {
 			if mode == pgx.QueryExecModeExec && strings.Contains(sql, ";") {
@@ -106,13 +131,15 @@ func TestErrorsKeepTheirPosition(t *testing.T) {
 				continue
 			}
 			got, expected := pgError(err), pgError(want)
-			if got.Code != expected.Code || got.Position != expected.Position || got.Message != expected.Message || got.Hint != expected.Hint {
+			if got.Code != expected.Code || got.Position != expected.Position || got.Message != expected.Message ||
+				got.Hint != expected.Hint {
 				t.Errorf("%s:\n%+v, and without Fugu\n%+v", sql, got, expected)
 			}
 		}
 	}
 	for sql, want := range map[string]string{
-		"SELECT 1;\n SELECT count(*) FROM adult WHERE nothing = 1": "nothing", "SELECT 'ü';\n  DO $$ BEGIN EXECUTE 'pg_class'; END $$": "DO",
+		"SELECT 1;\n SELECT count(*) FROM adult WHERE nothing = 1": "nothing", "SELECT 'ü';\n  DO $$ BEGIN EXECUTE " +
+			"'pg_class'; END $$": "DO",
 		"SELECT 1; SET standard_conforming_strings = off": "standard",
 	} {
 		_, err := c.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol)

@@ -40,7 +40,8 @@ func TestPool(t *testing.T) {
 				if err := c.QueryRow(t.Context(), protected, i).Scan(&n, &own); err != nil || n != want || own != i {
 					t.Errorf("client %d is told %d and %d, not %d: %v", i, n, own, want, err)
 				}
-				if err := c.QueryRow(t.Context(), "SELECT $1::int + 1", pgx.QueryExecMode(1+i%5), i).Scan(&own); err != nil || own != i+1 {
+				if err := c.QueryRow(t.Context(), "SELECT $1::int + 1", pgx.QueryExecMode(1+i%5),
+					i).Scan(&own); err != nil || own != i+1 {
 					t.Errorf("client %d is told %d: %v", i, own, err)
 				}
 				tx, err := c.Begin(t.Context())
@@ -62,7 +63,9 @@ func TestPool(t *testing.T) {
 	}
 	all.Wait()
 	var guests int
-	if err := db.truth(t).QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE usename = 'fugu_guest'").Scan(&guests); err != nil || guests > size {
+	if err := db.truth(t).QueryRow(t.Context(),
+		"SELECT count(*) FROM pg_stat_activity WHERE usename = 'fugu_guest'").Scan(&guests); err != nil ||
+		guests > size {
 		t.Errorf("there are %d guests: %v", guests, err)
 	}
 }
@@ -75,7 +78,8 @@ func TestPoolSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.cluster.Exec(context.Background(), "adult", "DROP FUNCTION quietly()") })
-	for _, set := range []string{"SET fugu.epsilon = '0.25'", "SELECT set_config('fugu.epsilon', '0.25', false)", "SELECT quietly()"} {
+	for _, set := range []string{"SET fugu.epsilon = '0.25'", "SELECT set_config('fugu.epsilon', '0.25', false)",
+		"SELECT quietly()"} {
 		f := serve(t, options{limits: pooling(2)})
 		a, b, c := f.connect(t), f.connect(t), f.connect(t)
 		epsilon := func(c *pgx.Conn) string {
@@ -119,7 +123,8 @@ func TestPoolUsers(t *testing.T) {
 			if got := rows(t, c, "SELECT current_user", pgx.QueryExecModeExec); got != `["`+is[user]+"\"]\n" {
 				t.Errorf("%s is %s", user, got)
 			}
-			if _, err := c.Exec(t.Context(), "BEGIN; SET LOCAL ROLE NONE; COMMIT", pgx.QueryExecModeSimpleProtocol); err != nil {
+			if _, err := c.Exec(t.Context(), "BEGIN; SET LOCAL ROLE NONE; COMMIT",
+				pgx.QueryExecModeSimpleProtocol); err != nil {
 				t.Error(err)
 			}
 		}

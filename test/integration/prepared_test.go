@@ -63,8 +63,10 @@ func TestForgedPrepare(t *testing.T) {
 		{"PREPARE f%d AS SELECT 1\n-- fugu \"TABLE adult\"", "0A000"},
 		{"PREPARE f%d AS SELECT 1\n-- fugu \"PREPARE x AS TABLE adult\"", "PV001"},
 		{"PREPARE f%d AS SELECT 1\n-- fugu \"PREPARE x AS SELECT max(age) FROM adult\"", "PV001"},
-		{"PREPARE f%d AS SELECT 1\n-- fugu \"PREPARE x AS SELECT count(*) FROM adult\"", "0A000"}, // one array is missing
-		{"PREPARE f%d (text, text) AS SELECT $1, $2\n-- fugu \"PREPARE x AS SELECT count(*) FROM adult; SELECT 1\"", "0A000"},
+		// one array is missing
+		{"PREPARE f%d AS SELECT 1\n-- fugu \"PREPARE x AS SELECT count(*) FROM adult\"", "0A000"},
+		{"PREPARE f%d (text, text) AS SELECT $1, $2\n-- fugu \"PREPARE x AS SELECT count(*) FROM adult; SELECT 1\"",
+			"0A000"},
 		{"PREPARE f%d AS SELECT 1\n-- fugu \"EXECUTE f%[1]d\"", "0A000"},
 		{"PREPARE f%d AS SELECT 1\n-- fugu no quotes", ""},
 		{"PREPARE f%d AS SELECT 1\n-- fugu \"syntax error on adult\"", "42601"},
@@ -82,7 +84,8 @@ func TestForgedPrepare(t *testing.T) {
 		t.Errorf("%d releases", n-before)
 	}
 	// With as many parameters as the statement in the comment: it is that statement, noise, charge and all.
-	if _, err := simple(t, c, "PREPARE whole (int8[]) AS SELECT $1\n-- fugu \"PREPARE x AS SELECT count(*) FROM adult WHERE age > 71\""); err != nil {
+	if _, err := simple(t, c, "PREPARE whole (int8[]) AS SELECT $1\n-- fugu \"PREPARE x AS SELECT count(*) "+
+		"FROM adult WHERE age > 71\""); err != nil {
 		t.Fatal(err)
 	}
 	got := rows(t, c, "EXECUTE whole")
@@ -95,12 +98,15 @@ func TestForgedPrepare(t *testing.T) {
 func TestPreparedStatementsAreListed(t *testing.T) {
 	f := serve(t, options{})
 	c := f.connect(t)
-	if _, err := c.Exec(t.Context(), "PREPARE \"My q\" (text) AS SELECT count(*) FROM adult WHERE sex = $1 AND age > $2", pgx.QueryExecModeExec); err != nil {
+	if _, err := c.Exec(t.Context(), "PREPARE \"My q\" (text) AS SELECT count(*) FROM adult WHERE sex = $1 "+
+		"AND age > $2", pgx.QueryExecModeExec); err != nil {
 		t.Fatal(err)
 	}
 	rows(t, c, "EXECUTE \"My q\"('Male', 30)", pgx.QueryExecModeExec)
-	got := rows(t, c, "SELECT name, parameter_types[1:2]::text, from_sql, statement FROM pg_prepared_statements WHERE from_sql", pgx.QueryExecModeExec)
-	if !strings.HasPrefix(got, `["My q" "{text,integer}" "t" `) || !contains(got, "AND age > $2") || contains(got, "30") || strings.Count(got, "\n") != 1 {
+	got := rows(t, c, "SELECT name, parameter_types[1:2]::text, from_sql, statement FROM pg_prepared_statements "+
+		"WHERE from_sql", pgx.QueryExecModeExec)
+	if !strings.HasPrefix(got, `["My q" "{text,integer}" "t" `) || !contains(got, "AND age > $2") ||
+		contains(got, "30") || strings.Count(got, "\n") != 1 {
 		t.Errorf("listed: %s", got)
 	}
 }
@@ -111,11 +117,16 @@ func TestExecuteArguments(t *testing.T) {
 	c := f.connect(t)
 	rows(t, c, "CREATE TYPE pg_temp.mood AS ENUM ('sad', 'it''s \\ \"fine\"')")
 	const list = `text, int, numeric, date, timestamptz, bytea, int[], text[], bool, float8, json, varchar(3), "char"`
-	const values = `'it''s \ "x" $1 äö', '7', 1, '2020-02-03', '2020-02-03 04:05+02', '\x00ff', ARRAY[1, NULL, 3], ARRAY['a b', '', NULL, '{'], 'yes', 1e-7, '{"a": "''"}', 'abcdef', 'z'`
-	const columns = "$1 AS a, $2 AS b, $3 AS c, $4 AS d, $5 AS e, $6 AS f, $7 AS g, $8 AS h, $9 AS i, $10 AS j, $11 AS k, $12 AS l, $13 AS m"
-	for _, set := range []string{"SELECT 1", "SET DateStyle = 'German'; SET TimeZone = 'Asia/Tokyo'; SET IntervalStyle = 'sql_standard'; SET bytea_output = 'escape'", "RESET ALL"} {
-		for _, args := range []string{values, strings.Repeat("NULL, ", 12) + "NULL", strings.Replace(values, "'it''s", "E'\\n' || 'it''s", 1)} {
-			if _, err := simple(t, c, set+"; DEALLOCATE ALL; PREPARE a ("+list+") AS SELECT "+columns+", count(*) > 0 FROM adult; PREPARE b ("+list+") AS SELECT "+columns+", true"); err != nil {
+	const values = `'it''s \ "x" $1 äö', '7', 1, '2020-02-03', '2020-02-03 04:05+02', '\x00ff',
+		ARRAY[1, NULL, 3], ARRAY['a b', '', NULL, '{'], 'yes', 1e-7, '{"a": "''"}', 'abcdef', 'z'`
+	const columns = "$1 AS a, $2 AS b, $3 AS c, $4 AS d, $5 AS e, $6 AS f, $7 AS g, $8 AS h, $9 AS i, $10 AS j, $11 " +
+		"AS k, $12 AS l, $13 AS m"
+	for _, set := range []string{"SELECT 1", "SET DateStyle = 'German'; SET TimeZone = 'Asia/Tokyo'; SET " +
+		"IntervalStyle = 'sql_standard'; SET bytea_output = 'escape'", "RESET ALL"} {
+		for _, args := range []string{values, strings.Repeat("NULL, ", 12) + "NULL",
+			strings.Replace(values, "'it''s", "E'\\n' || 'it''s", 1)} {
+			if _, err := simple(t, c, set+"; DEALLOCATE ALL; PREPARE a ("+list+") AS SELECT "+columns+
+				", count(*) > 0 FROM adult; PREPARE b ("+list+") AS SELECT "+columns+", true"); err != nil {
 				t.Fatal(err)
 			}
 			got, err := simple(t, c, "EXECUTE a("+args+")")
@@ -148,8 +159,10 @@ func TestPreparedCatalogs(t *testing.T) {
 	f := serve(t, options{})
 	c := f.connect(t)
 	for _, prepare := range []string{"PREPARE q (text) AS SELECT relname, relpages FROM pg_class WHERE relname = $1",
-		"PREPARE q (text) AS SELECT adult, relpages FROM (SELECT relname AS adult, relpages FROM pg_class) x WHERE adult = $1",
-		"PREPARE q (text) AS SELECT relname, relpages FROM pg_class, (SELECT count(*) AS n FROM adult) x WHERE relname = $1"} {
+		"PREPARE q (text) AS SELECT adult, relpages FROM (SELECT relname AS adult, relpages FROM pg_class) x " +
+			"WHERE adult = $1",
+		"PREPARE q (text) AS SELECT relname, relpages FROM pg_class, (SELECT count(*) AS n FROM adult) x " +
+			"WHERE relname = $1"} {
 		got, err := simple(t, c, prepare+"; EXECUTE q('adult')")
 		if err != nil || strings.Count(got, "adult") != 1 {
 			t.Errorf("%s: %s, %v", prepare, got, err)
@@ -162,8 +175,10 @@ func TestPreparedCatalogs(t *testing.T) {
 		}
 		rows(t, c, "DEALLOCATE q")
 	}
-	for _, sql := range []string{"CREATE TEMP TABLE c1 AS SELECT relpages FROM pg_class WHERE relname = 'adult'", "SELECT relpages INTO TEMP c2 FROM pg_class WHERE relname = 'adult'",
-		"CREATE TEMP TABLE c3 AS SELECT relpages FROM pg_class, (SELECT count(*) FROM adult) x WHERE relname = 'adult'"} {
+	for _, sql := range []string{"CREATE TEMP TABLE c1 AS SELECT relpages FROM pg_class WHERE relname = 'adult'",
+		"SELECT relpages INTO TEMP c2 FROM pg_class WHERE relname = 'adult'",
+		"CREATE TEMP TABLE c3 AS SELECT relpages FROM pg_class, (SELECT count(*) FROM adult) x " +
+			"WHERE relname = 'adult'"} {
 		rows(t, c, sql)
 	}
 	want := rows(t, c, "SELECT relpages FROM pg_class WHERE relname = 'adult'")
@@ -173,7 +188,8 @@ func TestPreparedCatalogs(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	if _, err := c.PgConn().CopyTo(t.Context(), &out, "COPY (SELECT relpages FROM pg_class, (SELECT count(*) FROM adult) x WHERE relname = 'adult') TO STDOUT"); err != nil ||
+	if _, err := c.PgConn().CopyTo(t.Context(), &out, "COPY (SELECT relpages FROM pg_class, (SELECT count(*) "+
+		"FROM adult) x WHERE relname = 'adult') TO STDOUT"); err != nil ||
 		!contains(want, `"`+strings.TrimSpace(out.String())+`"`) {
 		t.Errorf("COPY gives %s, %v, not %s", out.String(), err, want)
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// An answer that is in memory is bound before the server has said that the statement can run: what the server says instead
-// is told, the session stays in step, and the answer is the same.
+// An answer that is in memory is bound before the server has said that the statement can run: what the server says
+// instead is told, the session stays in step, and the answer is the same.
 func TestKnownAnswers(t *testing.T) {
 	f := serve(t, options{})
 	c, other := f.connect(t), f.connect(t) // a session that has named fugu asks the server, for its settings
@@ -19,7 +19,8 @@ func TestKnownAnswers(t *testing.T) {
 	cost, n := spent(t, other)
 	same := func(when string) {
 		t.Helper()
-		for name, got := range map[string]string{"named": rows(t, c, "known"), "unnamed": rows(t, c, sql, pgx.QueryExecModeExec), "simple": rows(t, c, sql, pgx.QueryExecModeSimpleProtocol)} {
+		for name, got := range map[string]string{"named": rows(t, c, "known"), "unnamed": rows(t, c, sql,
+			pgx.QueryExecModeExec), "simple": rows(t, c, sql, pgx.QueryExecModeSimpleProtocol)} {
 			if got != first {
 				t.Errorf("%s, %s: %s\nbefore it was\n%s", when, name, got, first)
 			}

@@ -35,13 +35,15 @@ func TestRefusedNeverReachesTheReader(t *testing.T) {
 	if len(corpus) < 60 {
 		t.Fatalf("the corpus has %d statements", len(corpus))
 	}
-	// The first text with a protected name has the reader look, once a minute, which other relations have that name too.
+	// The first text with a protected name has the reader look, once a minute, which other relations have that name
+	// too.
 	if _, err := c.Exec(t.Context(), corpus[0], pgx.QueryExecModeSimpleProtocol); code(err) != "PV001" {
 		t.Fatal(err)
 	}
 	before := d.sent.Load()
 	for _, sql := range corpus {
-		for name, mode := range map[string]pgx.QueryExecMode{"simple": pgx.QueryExecModeSimpleProtocol, "extended": pgx.QueryExecModeDescribeExec} {
+		for name, mode := range map[string]pgx.QueryExecMode{"simple": pgx.QueryExecModeSimpleProtocol,
+			"extended": pgx.QueryExecModeDescribeExec} {
 			if name == "extended" && strings.Contains(sql, ";") {
 				continue // two statements: PostgreSQL's own refusal
 			}

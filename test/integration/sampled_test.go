@@ -13,8 +13,9 @@ import (
 	"fugu/test/pgcluster"
 )
 
-// Percentiles and distinct values through Fugu: each answer is PostgreSQL's with noise of the size that Fugu says, at most 16
-// of its standard deviations off (see TestSecondMoments), of PostgreSQL's type, and resting on coupled datasets alone.
+// Percentiles and distinct values through Fugu: each answer is PostgreSQL's with noise of the size that Fugu says, at
+// most 16 of its standard deviations off (see TestSecondMoments), of PostgreSQL's type, and resting on coupled datasets
+// alone.
 func TestSampled(t *testing.T) {
 	patient.Test(t)
 	db := adultDatabase(t)
@@ -28,14 +29,17 @@ func TestSampled(t *testing.T) {
 	}{
 		{[]string{"percentile_cont(0.5) WITHIN GROUP (ORDER BY age)"}, "double precision", "", 6},
 		{[]string{"percentile_disc(0.5) WITHIN GROUP (ORDER BY age)"}, "integer", "WHERE sex = 'Male'", 8},
-		{[]string{"percentile_disc(0.1) WITHIN GROUP (ORDER BY hours_per_week) FILTER (WHERE age > 20)"}, "integer", "", 40},
+		{[]string{"percentile_disc(0.1) WITHIN GROUP (ORDER BY hours_per_week) FILTER (WHERE age > 20)"}, "integer", "",
+			40},
 		{[]string{"percentile_disc(0.5) WITHIN GROUP (ORDER BY age::numeric / 2)"}, "numeric", "", 4},
-		{[]string{"percentile_cont(0.25) WITHIN GROUP (ORDER BY hours_per_week)"}, "double precision", "GROUP BY sex ORDER BY sex", 40},
+		{[]string{"percentile_cont(0.25) WITHIN GROUP (ORDER BY hours_per_week)"}, "double precision",
+			"GROUP BY sex ORDER BY sex", 40},
 		{[]string{"count(DISTINCT sex)"}, "bigint", "", 2},
 		{[]string{"count(DISTINCT education)"}, "bigint", "GROUP BY sex ORDER BY sex", 60},
 		{[]string{"count(DISTINCT workclass)"}, "bigint", "", 0},
 		{[]string{"sum(DISTINCT age)", "avg(DISTINCT age)", "count(DISTINCT age)"}, "bigint numeric bigint", "", 0},
-		{[]string{"percentile_cont(0.9) WITHIN GROUP (ORDER BY age)", "count(*)", "avg(age)"}, "double precision bigint numeric", "", 30},
+		{[]string{"percentile_cont(0.9) WITHIN GROUP (ORDER BY age)", "count(*)", "avg(age)"},
+			"double precision bigint numeric", "", 30},
 	} {
 		var list, types []string
 		for _, a := range c.aggregates {
@@ -47,18 +51,22 @@ func TestSampled(t *testing.T) {
 			t.Fatalf("%s: %d rows, want %d", sql, len(got), len(want))
 		}
 		var typ string
-		if err := client.QueryRow(t.Context(), "SELECT concat_ws(' ', "+strings.Join(types, ", ")+") FROM adult "+c.rest).Scan(&typ); err != nil || typ != c.types {
+		if err := client.QueryRow(t.Context(), "SELECT concat_ws(' ', "+strings.Join(types, ", ")+") FROM adult "+
+			c.rest).Scan(&typ); err != nil || typ != c.types {
 			t.Errorf("%s: types %s, %v; want %s", sql, typ, err, c.types)
 		}
 		var assumptions string
-		if err := client.QueryRow(t.Context(), "SELECT string_agg(DISTINCT assumption, ';') FROM fugu.last_release WHERE noise_sd > 0").Scan(&assumptions); err != nil {
+		if err := client.QueryRow(t.Context(), "SELECT string_agg(DISTINCT assumption, ';') FROM fugu.last_release "+
+			"WHERE noise_sd > 0").Scan(&assumptions); err != nil {
 			t.Fatal(err)
 		}
-		if mixed := strings.Contains(sql, "count(*)"); mixed && assumptions != "translation" || !mixed && assumptions != "coupling" {
+		if mixed := strings.Contains(sql, "count(*)"); mixed && assumptions != "translation" || !mixed &&
+			assumptions != "coupling" {
 			t.Errorf("%s rests on %s", sql, assumptions)
 		}
 		for k, name := range c.aggregates {
-			released := numbers(t, client, "SELECT noise_sd::float8 FROM fugu.last_release WHERE column_name LIKE $1", strings.ReplaceAll(strings.SplitN(name, "FILTER", 2)[0], "age::numeric / 2", "%")+"%")
+			released := numbers(t, client, "SELECT noise_sd::float8 FROM fugu.last_release WHERE column_name LIKE $1",
+				strings.ReplaceAll(strings.SplitN(name, "FILTER", 2)[0], "age::numeric / 2", "%")+"%")
 			if len(released) != len(got) {
 				t.Fatalf("%s: %d cells of %s are released, want %d", sql, len(released), name, len(got))
 			}
@@ -76,8 +84,8 @@ func TestSampled(t *testing.T) {
 	}
 }
 
-// What a table of protected rows holds does not show in the shape of an answer: no rows, NULL alone, and NaN, infinities
-// and numbers far out of bounds give values, of as many rows, where the reference has any.
+// What a table of protected rows holds does not show in the shape of an answer: no rows, NULL alone, and NaN,
+// infinities and numbers far out of bounds give values, of as many rows, where the reference has any.
 func TestSampledShapes(t *testing.T) {
 	patient.Test(t)
 	cluster := pgcluster.Shared(t)
@@ -91,7 +99,8 @@ func TestSampledShapes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	execute("ALTER TABLE adult ADD score float8; ALTER TABLE adult_reference ADD score float8; UPDATE adult_reference SET score = age / 10.0")
+	execute("ALTER TABLE adult ADD score float8; ALTER TABLE adult_reference ADD score float8; UPDATE " +
+		"adult_reference SET score = age / 10.0")
 	count := func() int64 {
 		var n int64
 		if err := data.QueryRow(t.Context(), "SELECT count(*) FROM adult").Scan(&n); err != nil {
@@ -99,12 +108,17 @@ func TestSampledShapes(t *testing.T) {
 		}
 		return n
 	}
-	const sql = `SELECT sex, percentile_cont(0.5) WITHIN GROUP (ORDER BY score), percentile_disc(0.5) WITHIN GROUP (ORDER BY score), percentile_disc(0.9) WITHIN GROUP (ORDER BY age),
-	  count(DISTINCT age), avg(DISTINCT age), sum(DISTINCT score), count(DISTINCT score) FROM adult GROUP BY sex ORDER BY sex`
+	const sql = `SELECT sex, percentile_cont(0.5) WITHIN GROUP (ORDER BY score), percentile_disc(0.5) WITHIN
+	  GROUP (ORDER BY score), percentile_disc(0.9) WITHIN GROUP (ORDER BY age),
+	  count(DISTINCT age), avg(DISTINCT age), sum(DISTINCT score), count(DISTINCT score) FROM adult GROUP BY sex
+	    ORDER BY sex`
 	rows := count()
 	for name, change := range map[string]string{
-		"as loaded": "SELECT", "NULL": "UPDATE adult SET age = NULL, score = NULL", "infinities": "UPDATE adult SET score = CASE WHEN sex = 'Male' THEN 'Infinity' ELSE '-Infinity' END::float8",
-		"NaN": "UPDATE adult SET score = 'NaN'", "far out": "UPDATE adult SET score = 1e308, age = 2000000000", "no rows": "DELETE FROM adult", "other keys": "UPDATE adult SET sex = 'other'",
+		"as loaded": "SELECT", "NULL": "UPDATE adult SET age = NULL, score = NULL",
+		"infinities": "UPDATE adult SET score = CASE WHEN sex = 'Male' THEN 'Infinity' ELSE '-Infinity' " +
+			"END::float8",
+		"NaN": "UPDATE adult SET score = 'NaN'", "far out": "UPDATE adult SET score = 1e308, age = 2000000000",
+		"no rows": "DELETE FROM adult", "other keys": "UPDATE adult SET sex = 'other'",
 	} {
 		t.Run(name, func(t *testing.T) {
 			execute("BEGIN; DROP TABLE IF EXISTS kept; CREATE TABLE kept AS SELECT * FROM adult; COMMIT; " + change)
@@ -155,7 +169,8 @@ func TestSampledRefused(t *testing.T) {
 		{"", "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY education) FROM adult", "PV001", "integers"},
 		{"", "SET fugu.delta = 0; SELECT count(DISTINCT sex) FROM adult", "PV004", "fugu.delta"},
 		{"", "SET fugu.mechanism = wasserstein; SELECT count(DISTINCT sex) FROM adult", "22023", "fugu.mechanism"},
-		{"proportion: income = '>50K'|mean: age|values: {from: 0.10, to: 0.60, within: 0.05}|values: {from: 30, to: 45, within: 2}", "SELECT count(DISTINCT sex) FROM adult", "PV004", "averages"},
+		{"proportion: income = '>50K'|mean: age|values: {from: 0.10, to: 0.60, within: 0.05}|values: {from: 30, to: " +
+			"45, within: 2}", "SELECT count(DISTINCT sex) FROM adult", "PV004", "averages"},
 		{"plain_rows: reference|drawn: from-reference", "SELECT count(DISTINCT sex) FROM adult", "PV004", "drawn"},
 	} {
 		var edits []string

@@ -16,10 +16,13 @@ func asked(n int) string {
 }
 
 // Users with shares that add up to more than the budget: one is stopped by her own share, one by his group's, and all
-// together by the budget, whoever of them asks; a stored answer costs the budget nothing, and whoever is told it his share.
+// together by the budget, whoever of them asks; a stored answer costs the budget nothing, and whoever is told it his
+// share.
 func TestUsersShareABudget(t *testing.T) {
-	f := serve(t, options{policy: []string{"analysts: [alice, bob]", "analysts: [alice, bob, carol]", "budget: {epsilon: 20, delta: 0.01, per: dataset}",
-		"budget: {epsilon: 3.5, delta: 0.01, shares: {default: {epsilon: 2.2, delta: 0.01}, groups: {both: {members: [alice, bob], epsilon: 2.5, delta: 0.01}}}}"}})
+	f := serve(t, options{policy: []string{"analysts: [alice, bob]", "analysts: [alice, bob, carol]",
+		"budget: {epsilon: 20, delta: 0.01, per: dataset}",
+		"budget: {epsilon: 3.5, delta: 0.01, shares: {default: {epsilon: 2.2, delta: 0.01}, groups: {both: {members: " +
+			"[alice, bob], epsilon: 2.5, delta: 0.01}}}}"}})
 	alice, bob, carol := f.connect(t), connect(t, f.dsn("bob")), connect(t, f.dsn("carol"))
 	refused := func(c *pgx.Conn, n int, whose string) {
 		t.Helper()
@@ -34,8 +37,10 @@ func TestUsersShareABudget(t *testing.T) {
 	if got := rows(t, bob, asked(1)); got != first {
 		t.Errorf("bob was told %s, alice %s", got, first)
 	}
-	const left = `SELECT scope, round(max(epsilon_spent)::numeric), max(releases), max(epoch), max(period) FROM fugu.budget WHERE secret = 'high_income' GROUP BY scope ORDER BY scope COLLATE "C"`
-	if got, want := rows(t, bob, left), "[\"\" \"2\" \"2\" \"0\" \"0\"]\n[\"@both\" \"2\" \"2\" \"0\" \"0\"]\n[\"bob\" \"1\" \"1\" \"0\" \"0\"]\n"; got != want {
+	const left = `SELECT scope, round(max(epsilon_spent)::numeric), max(releases), max(epoch), max(period)
+	  FROM fugu.budget WHERE secret = 'high_income' GROUP BY scope ORDER BY scope COLLATE "C"`
+	if got, want := rows(t, bob, left), "[\"\" \"2\" \"2\" \"0\" \"0\"]\n[\"@both\" \"2\" \"2\" \"0\" "+
+		"\"0\"]\n[\"bob\" \"1\" \"1\" \"0\" \"0\"]\n"; got != want {
 		t.Errorf("bob sees\n%swant\n%s", got, want)
 	}
 	refused(bob, 3, `group "both"`)
@@ -46,7 +51,8 @@ func TestUsersShareABudget(t *testing.T) {
 		t.Error("what alice was told is gone")
 	}
 	plan := rows(t, bob, "EXPLAIN (PRIVACY) "+asked(7))
-	for _, line := range []string{"Cost for secret high_income: epsilon 1 of the 0.5", "of the share bob", "of the share @both"} {
+	for _, line := range []string{"Cost for secret high_income: epsilon 1 of the 0.5", "of the share bob",
+		"of the share @both"} {
 		if !strings.Contains(plan, line) {
 			t.Errorf("%q is missing:\n%s", line, plan)
 		}
@@ -65,14 +71,16 @@ func TestEpochEndsStoredAnswers(t *testing.T) {
 		t.Fatal("another answer to the same question")
 	}
 	advance := func(label string) error {
-		_, err := f.ledger.Advance(t.Context(), ledger.Epoch{Dataset: "adult", Label: label, User: "root", Reason: "new rows"})
+		_, err := f.ledger.Advance(t.Context(), ledger.Epoch{Dataset: "adult", Label: label, User: "root",
+			Reason: "new rows"})
 		return err
 	}
 	if err := advance(""); err != nil {
 		t.Fatal(err)
 	}
 	rows(t, c, "prepared")
-	if got, want := rows(t, c, "SELECT round(epsilon_spent::numeric), releases, epoch, period FROM fugu.budget WHERE secret = 'high_income'"), "[\"2\" \"2\" \"1\" \"0\"]\n"; got != want {
+	if got, want := rows(t, c, "SELECT round(epsilon_spent::numeric), releases, epoch, period FROM fugu.budget "+
+		"WHERE secret = 'high_income'"), "[\"2\" \"2\" \"1\" \"0\"]\n"; got != want {
 		t.Errorf("budget %s, want %s", got, want)
 	}
 	if got := rows(t, c, "SELECT count(*) FROM fugu.releases"); got != "[\"2\"]\n" {
@@ -86,7 +94,8 @@ func TestPolicyOfAnotherEpoch(t *testing.T) {
 	c := f.connect(t)
 	stand := func(label string) {
 		t.Helper()
-		if _, err := f.ledger.Advance(t.Context(), ledger.Epoch{Dataset: "adult", Label: label, User: "policy", Reason: "epoch.label"}); err != nil {
+		if _, err := f.ledger.Advance(t.Context(), ledger.Epoch{Dataset: "adult", Label: label, User: "policy",
+			Reason: "epoch.label"}); err != nil {
 			t.Fatal(err)
 		}
 	}

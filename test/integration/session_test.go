@@ -36,9 +36,11 @@ func TestSettingsFollowTransactions(t *testing.T) {
 	} {
 		rows(t, c, step.do, pgx.QueryExecModeSimpleProtocol)
 		n++
-		rows(t, c, fmt.Sprintf("SELECT count(*) FROM adult WHERE income = '>50K' AND age > %d", n), pgx.QueryExecModeExec)
+		rows(t, c, fmt.Sprintf("SELECT count(*) FROM adult WHERE income = '>50K' AND age > %d", n),
+			pgx.QueryExecModeExec)
 		var got float64
-		if err := c.QueryRow(t.Context(), "SELECT max(epsilon) FROM fugu.last_release", pgx.QueryExecModeExec).Scan(&got); err != nil {
+		if err := c.QueryRow(t.Context(), "SELECT max(epsilon) FROM fugu.last_release",
+			pgx.QueryExecModeExec).Scan(&got); err != nil {
 			t.Fatal(err)
 		}
 		// What covariances add beside (docs/accounting.md, covariances in the total) grows a little with each answer.
@@ -59,28 +61,34 @@ func TestSettingsFollowTransactions(t *testing.T) {
 func TestShowSettings(t *testing.T) {
 	c := serve(t, options{}).connect(t)
 	show := func(name string, args ...any) string { return strings.TrimSpace(rows(t, c, "SHOW "+name, args...)) }
-	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeExec, pgx.QueryExecModeCacheStatement} {
-		for name, want := range map[string]string{"epsilon": "1", "delta": "0.001", "mechanism": "auto", "notices": "off", "confidence": "0.95"} {
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeExec,
+		pgx.QueryExecModeCacheStatement} {
+		for name, want := range map[string]string{"epsilon": "1", "delta": "0.001", "mechanism": "auto",
+			"notices": "off", "confidence": "0.95"} {
 			if got := show("fugu."+name, mode); got != fmt.Sprintf("[%q]", want) {
 				t.Errorf("%v: %s is %s, want %s", mode, name, got, want)
 			}
 		}
-		for _, step := range [][2]string{{"SET fugu.epsilon = 0.5", "0.5"}, {"BEGIN; SET fugu.epsilon = 0.25", "0.25"}, {"ROLLBACK", "0.5"}, {"RESET fugu.epsilon", "1"}, {"SET fugu.epsilon = 0.5; RESET ALL", "1"}} {
+		for _, step := range [][2]string{{"SET fugu.epsilon = 0.5", "0.5"}, {"BEGIN; SET fugu.epsilon = 0.25", "0.25"},
+			{"ROLLBACK", "0.5"}, {"RESET fugu.epsilon", "1"}, {"SET fugu.epsilon = 0.5; RESET ALL", "1"}} {
 			rows(t, c, step[0], pgx.QueryExecModeSimpleProtocol)
 			if got := show("FUGU.Epsilon", mode); got != fmt.Sprintf("[%q]", step[1]) {
 				t.Errorf("%v: after %s it is %s", mode, step[0], got)
 			}
 		}
 	}
-	results, err := c.PgConn().Exec(t.Context(), "SET fugu.epsilon = 0.5; SHOW fugu.epsilon; SELECT 1; RESET fugu.epsilon").ReadAll()
+	results, err := c.PgConn().Exec(t.Context(), "SET fugu.epsilon = 0.5; SHOW fugu.epsilon; "+
+		"SELECT 1; RESET fugu.epsilon").ReadAll()
 	if err != nil || len(results) != 4 {
 		t.Fatalf("%d results, %v", len(results), err)
 	}
 	shown := results[1]
-	if f := shown.FieldDescriptions[0]; shown.CommandTag.String() != "SHOW" || f.Name != "fugu.epsilon" || f.DataTypeOID != 25 || f.TableOID != 0 || string(shown.Rows[0][0]) != "0.5" {
+	if f := shown.FieldDescriptions[0]; shown.CommandTag.String() != "SHOW" || f.Name != "fugu.epsilon" ||
+		f.DataTypeOID != 25 || f.TableOID != 0 || string(shown.Rows[0][0]) != "0.5" {
 		t.Errorf("%s, %+v, %q", shown.CommandTag, f, shown.Rows)
 	}
-	for sql, code := range map[string]string{"SHOW fugu.nonsense": "42704", "BEGIN; SELECT 1/0; SHOW fugu.epsilon": "22012", "SHOW fugu.epsilon": "25P02"} {
+	for sql, code := range map[string]string{"SHOW fugu.nonsense": "42704",
+		"BEGIN; SELECT 1/0; SHOW fugu.epsilon": "22012", "SHOW fugu.epsilon": "25P02"} {
 		if sql == "SHOW fugu.epsilon" {
 			_, _ = c.Exec(t.Context(), "BEGIN; SELECT 1/0", pgx.QueryExecModeSimpleProtocol)
 		}
@@ -100,21 +108,25 @@ func TestRefusalAbortsTheTransaction(t *testing.T) {
 	c := f.connect(t)
 	kept := func() (n int) {
 		t.Helper()
-		if err := db.truth(t).QueryRow(t.Context(), "SELECT count(*) FROM country WHERE continent = 'Aborted'").Scan(&n); err != nil {
+		if err := db.truth(t).QueryRow(t.Context(), "SELECT count(*) FROM country WHERE continent = 'Aborted'").Scan(
+			&n); err != nil {
 			t.Fatal(err)
 		}
 		return n
 	}
 	failRows(t, "1 / (age - 39) > -9")
 	const failing = "SELECT count(*) FROM adult WHERE sex = 'Male'"
-	for _, x := range []struct{ refused, code string }{{"SELECT max(age) FROM adult", "PV001"}, {failing, "PV005"}, {"SET fugu.epsilon = 0", "22023"},
+	for _, x := range []struct{ refused, code string }{{"SELECT max(age) FROM adult", "PV001"}, {failing, "PV005"},
+		{"SET fugu.epsilon = 0", "22023"},
 		{"SELECT race, count(*) FROM adult GROUP BY race", "PV003"}} {
-		r := c.PgConn().Exec(t.Context(), "INSERT INTO country VALUES ('A', 'Aborted'); "+x.refused+"; INSERT INTO country VALUES ('B', 'Aborted')")
+		r := c.PgConn().Exec(t.Context(), "INSERT INTO country VALUES ('A', 'Aborted'); "+x.refused+
+			"; INSERT INTO country VALUES ('B', 'Aborted')")
 		results, err := r.ReadAll()
 		if code(err) != x.code || len(results) > 2 {
 			t.Errorf("%s: %v, %d results", x.refused, err, len(results))
 		}
-		for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeExec, pgx.QueryExecModeDescribeExec} {
+		for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeExec,
+			pgx.QueryExecModeDescribeExec} {
 			rows(t, c, "BEGIN")
 			rows(t, c, "INSERT INTO country VALUES ('C', 'Aborted')")
 			if _, err := c.Exec(t.Context(), x.refused, mode); code(err) != x.code {
@@ -143,11 +155,14 @@ func TestWhatCannotRunIsFree(t *testing.T) {
 	if _, err := c.Prepare(t.Context(), "prepared", "SELECT count(*) FROM adult"); err != nil {
 		t.Fatal(err)
 	}
-	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeExec, pgx.QueryExecModeDescribeExec} {
-		if _, err := c.Exec(t.Context(), "SELECT sex, nope FROM (SELECT sex, count(*) FROM adult GROUP BY sex) x", mode); code(err) != "42703" {
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeExec,
+		pgx.QueryExecModeDescribeExec} {
+		if _, err := c.Exec(t.Context(), "SELECT sex, nope FROM (SELECT sex, count(*) FROM adult GROUP BY sex) x",
+			mode); code(err) != "42703" {
 			t.Errorf("%v: an unknown column above the cut: %v", mode, err)
 		}
-		if _, err := c.Exec(t.Context(), "SELECT count(*) FROM adult JOIN nowhere USING (sex)", mode); code(err) != "PV001" && code(err) != "42P01" {
+		if _, err := c.Exec(t.Context(), "SELECT count(*) FROM adult JOIN nowhere USING (sex)",
+			mode); code(err) != "PV001" && code(err) != "42P01" {
 			t.Errorf("%v: an unknown table: %v", mode, err)
 		}
 		rows(t, c, "BEGIN")
@@ -197,18 +212,22 @@ func TestCopyThroughClients(t *testing.T) {
 	f := serve(t, options{})
 	c := f.connect(t)
 	rows(t, c, "CREATE TEMP TABLE t (a int, b text)")
-	tag, err := c.PgConn().CopyFrom(t.Context(), strings.NewReader(strings.Repeat("1\tx\n", 200_000)), "COPY t FROM STDIN")
+	tag, err := c.PgConn().CopyFrom(t.Context(), strings.NewReader(strings.Repeat("1\tx\n", 200_000)),
+		"COPY t FROM STDIN")
 	if err != nil || tag.RowsAffected() != 200_000 {
 		t.Fatalf("%s, %v", tag, err)
 	}
-	if n, err := c.CopyFrom(t.Context(), pgx.Identifier{"t"}, []string{"a", "b"}, pgx.CopyFromRows([][]any{{2, "y"}, {3, nil}})); err != nil || n != 2 {
+	if n, err := c.CopyFrom(t.Context(), pgx.Identifier{"t"}, []string{"a", "b"},
+		pgx.CopyFromRows([][]any{{2, "y"}, {3, nil}})); err != nil || n != 2 {
 		t.Errorf("%d, %v", n, err)
 	}
 	var out strings.Builder
-	if tag, err := c.PgConn().CopyTo(t.Context(), &out, "COPY t TO STDOUT"); err != nil || tag.RowsAffected() != 200_002 || out.Len() != 200_000*4+len("2\ty\n3\t\\N\n") {
+	if tag, err := c.PgConn().CopyTo(t.Context(), &out, "COPY t TO STDOUT"); err != nil ||
+		tag.RowsAffected() != 200_002 || out.Len() != 200_000*4+len("2\ty\n3\t\\N\n") {
 		t.Errorf("%s, %d bytes, %v", tag, out.Len(), err)
 	}
-	if _, err := c.PgConn().CopyFrom(t.Context(), strings.NewReader("one\tx\n"), "COPY t FROM STDIN"); code(err) != "22P02" {
+	if _, err := c.PgConn().CopyFrom(t.Context(), strings.NewReader("one\tx\n"),
+		"COPY t FROM STDIN"); code(err) != "22P02" {
 		t.Errorf("got %v", err)
 	}
 	if _, err := c.PgConn().CopyTo(t.Context(), &out, "COPY adult TO STDOUT"); code(err) != "PV001" {
@@ -242,7 +261,8 @@ func TestCopyThroughClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	var n int
-	if err := tx.QueryRowContext(t.Context(), "SELECT count(*) FROM country WHERE continent = 'Nowhere'").Scan(&n); err != nil || n != 1000 {
+	if err := tx.QueryRowContext(t.Context(), "SELECT count(*) FROM country WHERE continent = 'Nowhere'").Scan(
+		&n); err != nil || n != 1000 {
 		t.Errorf("%d, %v", n, err)
 	}
 }
@@ -289,12 +309,15 @@ func TestCancel(t *testing.T) {
 	}
 	rows(t, locker, "BEGIN")
 	rows(t, locker, "LOCK adult IN ACCESS EXCLUSIVE MODE")
-	const waiting = "SELECT FROM pg_locks l JOIN pg_stat_activity USING (pid) WHERE usename = 'fugu_reader' AND NOT granted"
+	const waiting = "SELECT FROM pg_locks l JOIN pg_stat_activity USING (pid) WHERE usename = 'fugu_reader' " +
+		"AND NOT granted"
 	if err := cancelled(waiting, "prepared", 30); code(err) != "57014" {
 		t.Errorf("while the reader reads: %v", err)
 	}
-	eventually(t, func() bool { return rows(t, truth, "SELECT EXISTS ("+waiting+")") == "[\"f\"]\n" }, "the reader's statement ends too")
-	if err := cancelled(waiting, "SELECT avg(age) FROM adult WHERE sex = 'Male' AND age < 77", pgx.QueryExecModeSimpleProtocol); code(err) != "57014" {
+	eventually(t, func() bool { return rows(t, truth, "SELECT EXISTS ("+waiting+")") == "[\"f\"]\n" },
+		"the reader's statement ends too")
+	if err := cancelled(waiting, "SELECT avg(age) FROM adult WHERE sex = 'Male' AND age < 77",
+		pgx.QueryExecModeSimpleProtocol); code(err) != "57014" {
 		t.Errorf("while the statement is planned: %v", err)
 	}
 	rows(t, locker, "ROLLBACK")

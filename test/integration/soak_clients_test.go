@@ -88,13 +88,15 @@ func (s *soak) ask(ctx context.Context, c *pgx.Conn, sql string, mode pgx.QueryE
 	return nil
 }
 
-var modes = []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeCacheStatement}
+var modes = []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeDescribeExec,
+	pgx.QueryExecModeCacheStatement}
 
 // analyst asks this and that on one connection for a while.
 func (s *soak) analyst(r *rand.Rand) bool {
 	return s.session("analyst", func(ctx context.Context, c *pgx.Conn) error {
 		for range 20 {
-			if err := s.ask(ctx, c, protectedStatement(r.IntN(protectedStatements)), modes[r.IntN(len(modes))]); err != nil {
+			if err := s.ask(ctx, c, protectedStatement(r.IntN(protectedStatements)),
+				modes[r.IntN(len(modes))]); err != nil {
 				return err
 			}
 			n, sum := 1+r.IntN(2000), 0
@@ -120,10 +122,12 @@ func (s *soak) transaction(r *rand.Rand) bool {
 		if _, err := tx.Exec(ctx, "CREATE TEMP TABLE t (x int) ON COMMIT DROP; SAVEPOINT s"); err != nil {
 			return err
 		}
-		if _, err := tx.CopyFrom(ctx, pgx.Identifier{"t"}, []string{"x"}, pgx.CopyFromSlice(500, func(i int) ([]any, error) { return []any{int32(i)}, nil })); err != nil {
+		if _, err := tx.CopyFrom(ctx, pgx.Identifier{"t"}, []string{"x"}, pgx.CopyFromSlice(500,
+			func(i int) ([]any, error) { return []any{int32(i)}, nil })); err != nil {
 			return err
 		}
-		if err := s.ask(ctx, c, protectedStatement(r.IntN(protectedStatements)), modes[r.IntN(len(modes))]); err != nil {
+		if err := s.ask(ctx, c, protectedStatement(r.IntN(protectedStatements)),
+			modes[r.IntN(len(modes))]); err != nil {
 			return err
 		}
 		n := 0
@@ -169,8 +173,10 @@ func (s *soak) pipeline(r *rand.Rand) bool {
 // greeting is a startup packet and a few statements of every kind, of which the last never end.
 func greeting(r *rand.Rand) []byte {
 	b := []byte(packet(version3, "user\x00alice\x00database\x00adult\x00\x00"))
-	for _, m := range []message{query("BEGIN"), query(protectedStatement(r.IntN(protectedStatements))), parse("s", "SELECT generate_series(1, 100)"),
-		bind("p", "s"), execute("p", 10), &pgproto3.Flush{}, execute("p", 10), sync, query("CREATE TEMP TABLE t (x int)"), query("COPY t FROM STDIN"),
+	for _, m := range []message{query("BEGIN"), query(protectedStatement(r.IntN(protectedStatements))),
+		parse("s", "SELECT generate_series(1, 100)"),
+		bind("p", "s"), execute("p", 10), &pgproto3.Flush{}, execute("p", 10), sync,
+		query("CREATE TEMP TABLE t (x int)"), query("COPY t FROM STDIN"),
 		&pgproto3.CopyData{Data: []byte("1\n2\n")}} {
 		b, _ = m.Encode(b)
 	}

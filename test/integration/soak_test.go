@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"fugu/ledger"
+	"fugu/ledger/audit"
 	"fugu/test/adult"
 	"fugu/test/badnet"
 	"fugu/test/pgcluster"
@@ -38,11 +39,11 @@ type soak struct {
 	refused map[string]int    // errors by code; "" is a connection that broke
 }
 
-// TestSoak lets everything go wrong at once: the networks to PostgreSQL and to the clients delay, split, freeze and reset,
-// sessions are terminated, PostgreSQL is killed and restarted, while clients ask, cancel, vanish, read slowly and come in
-// crowds. Whatever happens, an answer once given stays the same, errors are those that a lost database has, and nothing
-// hangs. When the weather is good again everything works, and when all have left nothing remains: no goroutine, no
-// session of PostgreSQL's, and of budget what the answers cost, once each.
+// TestSoak lets everything go wrong at once: the networks to PostgreSQL and to the clients delay, split, freeze and
+// reset, sessions are terminated, PostgreSQL is killed and restarted, while clients ask, cancel, vanish, read slowly
+// and come in crowds. Whatever happens, an answer once given stays the same, errors are those that a lost database has,
+// and nothing hangs. When the weather is good again everything works, and when all have left nothing remains: no
+// goroutine, no session of PostgreSQL's, and of budget what the answers cost, once each.
 func TestSoak(t *testing.T) {
 	lasts, idle := 8*time.Second, 150
 	if text := os.Getenv(soakEnv); text != "" {
@@ -66,7 +67,8 @@ func TestSoak(t *testing.T) {
 		guest:  "postgres://fugu_guest@" + guests.Address() + "/adult?sslmode=disable",
 		reader: "postgres://fugu_reader@" + readers.Address() + "/adult?sslmode=disable",
 		policy: []string{"budget: {epsilon: 20,", "budget: {epsilon: 1000,"},
-		// On a busy machine it takes minutes until all idle clients are there, and long to tell them that the server stops.
+		// On a busy machine it takes minutes until all idle clients are there, and long to tell them that the server
+		// stops.
 		limits: func(c *wire.Config) {
 			c.MaxClients, c.IdleTimeout, c.DrainTimeout = idle+100, 10*time.Minute, time.Minute
 		}})
@@ -74,12 +76,14 @@ func TestSoak(t *testing.T) {
 		t.Fatal(err)
 	}
 	clients := newNetwork(t, f.address)
-	s := &soak{t: t, address: clients.Address(), stop: make(chan struct{}), answers: map[string]string{}, served: map[string]int{}, refused: map[string]int{}}
+	s := &soak{t: t, address: clients.Address(), stop: make(chan struct{}), answers: map[string]string{},
+		served: map[string]int{}, refused: map[string]int{}}
 	const seed = 5
 	t.Logf("seed %d, %v", seed, lasts)
 
 	var running gosync.WaitGroup
-	for i, kind := range []func(*rand.Rand) bool{s.analyst, s.analyst, s.analyst, s.transaction, s.pipeline, s.vanisher, s.slowReader, s.crowd, s.canceler} {
+	for i, kind := range []func(*rand.Rand) bool{s.analyst, s.analyst, s.analyst, s.transaction, s.pipeline, s.vanisher,
+		s.slowReader, s.crowd, s.canceler} {
 		running.Go(func() {
 			r := rand.New(rand.NewPCG(seed, uint64(i)))
 			for s.going() {
@@ -194,7 +198,8 @@ func (s *soak) weather(lasts time.Duration, r *rand.Rand, cluster *pgcluster.Clu
 		case 4:
 			n.Set(badnet.Weather{Closed: true})
 		case 5:
-			_ = cluster.Exec(context.Background(), "adult", fmt.Sprintf(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+			_ = cluster.Exec(context.Background(), "adult",
+				fmt.Sprintf(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 				WHERE usename IN ('fugu_guest', 'fugu_reader') ORDER BY md5(pid::text || '%d') LIMIT 3`, r.Int64()))
 		}
 		if time.Now().After(restart) {
@@ -231,9 +236,11 @@ func (s *soak) nothingLeft(cluster *pgcluster.Cluster, file string, releases int
 	}, "no goroutine of Fugu's is left")
 	truth := connect(t, cluster.DSN("postgres", "adult"))
 	eventually(t, func() bool {
-		return rows(t, truth, "SELECT count(*) FROM pg_stat_activity WHERE usename IN ('fugu_guest', 'fugu_reader')") == "[\"0\"]\n"
+		return rows(t, truth,
+			"SELECT count(*) FROM pg_stat_activity WHERE usename IN ('fugu_guest', 'fugu_reader')") == "[\"0\"]\n"
 	}, "PostgreSQL has no session of Fugu's left")
-	l, err := ledger.Open(t.Context(), "sqlite:"+file, ledger.Options{Exclusive: true}) // it checks that its sums are right
+	// it checks that its sums are right
+	l, err := ledger.Open(t.Context(), "sqlite:"+file, ledger.Options{Exclusive: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,12 +249,12 @@ func (s *soak) nothingLeft(cluster *pgcluster.Cluster, file string, releases int
 	if err != nil || len(stored) != releases {
 		t.Errorf("%d answers are stored, %v; %d were charged", len(stored), err, releases)
 	}
-	// What a client or the network cuts off while rows are read has been paid for, and is paid for again: nothing else is
-	// charged more than once.
+	// What a client or the network cuts off while rows are read has been paid for, and is paid for again: nothing else
+	// is charged more than once.
 	abandoned := 0
-	if _, err := l.Audit(t.Context(), func(link ledger.Link) error {
+	if _, err := l.Audit(t.Context(), func(link audit.Link) error {
 		e, err := link.Entry()
-		if e.Event == ledger.Abandoned {
+		if e.Event == audit.Abandoned {
 			abandoned++
 		}
 		return err
@@ -255,7 +262,8 @@ func (s *soak) nothingLeft(cluster *pgcluster.Cluster, file string, releases int
 		t.Error(err)
 	}
 	if releases > protectedStatements+abandoned {
-		t.Errorf("%d releases were charged, for %d different statements and %d that were cut off", releases, protectedStatements, abandoned)
+		t.Errorf("%d releases were charged, for %d different statements and %d that were cut off", releases,
+			protectedStatements, abandoned)
 	}
 	for _, a := range stored {
 		if a.Failed {

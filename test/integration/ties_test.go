@@ -24,12 +24,15 @@ func TestTiedSecrets(t *testing.T) {
 	const other = "proportion: workclass = 'Private'"
 	const share, pairs, mean = "proportion: ", "[[0.22, 0.26]]", "mean: "
 	for _, c := range []struct{ kind, predicate, pairs, refused, told string }{
-		{share, "income = '<=50K'", pairs, "adult.policy.yaml:20:3: the secrets high_income and private_sector of public.adult are one", ""},
+		{share, "income = '<=50K'", pairs, "adult.policy.yaml:20:3: the secrets high_income and private_sector of " +
+			"public.adult are one", ""},
 		{share, "NOT (income <> '>50K')", pairs, "are one", ""},
-		{share, "income = '>50K' AND age > 30", pairs, "", "adult.policy.yaml:20:3: dataset adult: the secrets high_income and private_sector of public.adult are tied"},
+		{share, "income = '>50K' AND age > 30", pairs, "", "adult.policy.yaml:20:3: dataset adult: the secrets " +
+			"high_income and private_sector of public.adult are tied"},
 		{share, "workclass = 'Private'", pairs, "", ""},
 		// A mean is a share, if it is that of an indicator.
-		{mean, "CASE WHEN income = '>50K' THEN 3 ELSE 1 END", "[[1.4, 1.5]]", "private_sector of public.adult are one: over the reference one is a linear", ""},
+		{mean, "CASE WHEN income = '>50K' THEN 3 ELSE 1 END", "[[1.4, 1.5]]", "private_sector of public.adult are " +
+			"one: over the reference one is a linear", ""},
 		{mean, "CASE WHEN income = '>50K' THEN age + 1000 ELSE age END", "[[270, 280]]", "", "correlation is 1.00"},
 		{mean, "age", "[[38, 39]]", "", ""},
 	} {

@@ -16,20 +16,22 @@ import (
 func encrypt(t *testing.T, db *database, pair certs.Pair) {
 	t.Helper()
 	const everybody = "host all all 127.0.0.1/32 trust\nlocal all all trust\n"
-	err := db.cluster.Configure(t.Context(), map[string]string{"server.crt": string(pair.Certificate), "server.key": string(pair.Key),
+	err := db.cluster.Configure(t.Context(), map[string]string{"server.crt": string(pair.Certificate),
+		"server.key":  string(pair.Key),
 		"pg_hba.conf": "hostnossl all fugu_guest,fugu_reader all reject\n" + everybody}, map[string]string{"ssl": "on"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := db.cluster.Configure(context.Background(), map[string]string{"pg_hba.conf": everybody}, map[string]string{"ssl": "off"}); err != nil {
+		if err := db.cluster.Configure(context.Background(), map[string]string{"pg_hba.conf": everybody},
+			map[string]string{"ssl": "off"}); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-// Guest and reader connect by sslmode as libpq does: encrypted where it says so, and not at all where the certificate is
-// not what it asks for.
+// Guest and reader connect by sslmode as libpq does: encrypted where it says so, and not at all where the certificate
+// is not what it asks for.
 func TestUpstreamSSLModes(t *testing.T) {
 	db := adultDatabase(t)
 	authority, stranger := certs.NewAuthority(t, x509.ECDSAWithSHA256), certs.NewAuthority(t, x509.ECDSAWithSHA256)
@@ -58,7 +60,8 @@ func TestUpstreamSSLModes(t *testing.T) {
 		}
 		for _, role := range []string{"fugu_guest", "fugu_reader"} {
 			var n, encrypted int
-			err := db.truth(t).QueryRow(t.Context(), "SELECT count(*), count(*) FILTER (WHERE ssl) FROM pg_stat_activity JOIN pg_stat_ssl USING (pid) WHERE usename = $1", role).Scan(&n, &encrypted)
+			err := db.truth(t).QueryRow(t.Context(), "SELECT count(*), count(*) FILTER (WHERE ssl) "+
+				"FROM pg_stat_activity JOIN pg_stat_ssl USING (pid) WHERE usename = $1", role).Scan(&n, &encrypted)
 			if err != nil || n == 0 || n != encrypted {
 				t.Errorf("%s: %d of %d connections of %s are encrypted: %v", mode, encrypted, n, role, err)
 			}
@@ -81,11 +84,14 @@ func TestUpstreamSSLModes(t *testing.T) {
 		}
 	}
 	check(authority.Issue(t, "db"), map[string]bool{
-		"sslmode=disable": false, "sslmode=prefer": true, "sslmode=require": true, "sslmode=verify-ca&sslrootcert=" + root: true, "sslmode=verify-full&sslrootcert=" + root: true,
-		"sslmode=verify-ca&sslrootcert=" + other: false, "sslmode=verify-full&sslrootcert=" + other: false, "sslmode=require&sslrootcert=" + other: false,
+		"sslmode=disable": false, "sslmode=prefer": true, "sslmode=require": true, "sslmode=verify-ca&sslrootcert=" +
+			root: true, "sslmode=verify-full&sslrootcert=" + root: true,
+		"sslmode=verify-ca&sslrootcert=" + other: false, "sslmode=verify-full&sslrootcert=" + other: false,
+		"sslmode=require&sslrootcert=" + other: false,
 	})
 	// A guest that cannot trust the server does not come about, and its client hears no more than that.
-	f := serve(t, options{guest: strings.Replace(db.cluster.DSN("fugu_guest", "adult"), "sslmode=disable", "sslmode=verify-full&sslrootcert="+other, 1),
+	f := serve(t, options{guest: strings.Replace(db.cluster.DSN("fugu_guest", "adult"), "sslmode=disable",
+		"sslmode=verify-full&sslrootcert="+other, 1),
 		reader: strings.Replace(db.cluster.DSN("fugu_reader", "adult"), "sslmode=disable", "sslmode=require", 1)})
 	if _, err := pgx.Connect(t.Context(), f.dsn("alice")); code(err) != "08006" {
 		t.Errorf("a guest of a server of another's: %v", err)

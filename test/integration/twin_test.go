@@ -1,9 +1,7 @@
 package integration
 
 import (
-	"crypto/rand"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -13,130 +11,80 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"fugu/ledger"
-	"fugu/policy"
-	"fugu/test/adult"
 	"fugu/test/patient"
-	"fugu/test/pgcluster"
 	"fugu/twin/build"
 )
 
-const censusPolicy = `version: 1
-dataset: adult
-tables:
-  public.adult:
-    rows: %d
-    answers: twin
-    twin: {rows: shown, drop: [fnlwgt], known_rows: 0}
-secrets:
-  high_income: {table: public.adult, proportion: income = '>50K', values: {from: 0.10, to: 0.60, within: 0.05}}
-assume: [exchangeable]
-privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 1, delta: 0.001, per: dataset}}
-analysts: [alice, fugu_guest]
-`
-
-// census is the Adult table with a twin, in a database of its own.
-var census *database
-
-func censusDatabase(t testing.TB) *database {
-	t.Helper()
-	if census != nil {
-		return census
-	}
-	c := pgcluster.Shared(t)
-	loaded, err := adult.Load(t.Context(), c, "census", adult.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Exec(t.Context(), "census", `CREATE ROLE census_keeper LOGIN; GRANT SELECT ON adult TO census_keeper; GRANT CREATE ON DATABASE census TO census_keeper;
-	  CREATE SCHEMA own AUTHORIZATION fugu_guest; GRANT USAGE ON SCHEMA own TO fugu_reader;
-	  CREATE TABLE own.country (name text PRIMARY KEY, continent text); ALTER TABLE own.country OWNER TO fugu_guest; INSERT INTO own.country VALUES ('Male', 'M'), ('Female', 'F')`); err != nil {
-		t.Fatal(err)
-	}
-	census = &database{c, loaded.Rows}
-	return census
-}
-
-// buildCensus builds the twin, as fugu twin build does.
-func buildCensus(t testing.TB, o build.Options) {
-	t.Helper()
-	db := censusDatabase(t)
-	path := filepath.Join(t.TempDir(), "census.policy.yaml")
-	if err := os.WriteFile(path, fmt.Appendf(nil, censusPolicy, db.rows), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	policies, err := policy.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := build.Connect(t.Context(), db.cluster.DSN("census_keeper", "census"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(t.Context()) }()
-	l, err := ledger.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "fugu.db"), ledger.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	k := build.Keeper{Conn: conn, Ledger: l, Random: rand.Reader, Guests: []string{"fugu_guest"}, Operator: "dba"}
-	if _, err := k.Build(t.Context(), policies[0], policies[0].Tables[0], o); err != nil {
-		t.Fatal(err)
-	}
-}
-
-var censusBuilt bool
-
-// serveCensus starts a Fugu over the census with its twin; edits are of the policy, old and new in turn.
-func serveCensus(t testing.TB, edits ...string) (f *fugu, through, direct string) {
-	t.Helper()
-	adultDatabase(t)
-	db := censusDatabase(t)
-	if !censusBuilt {
-		buildCensus(t, build.Options{})
-		censusBuilt = true
-	}
-	text := strings.NewReplacer(edits...).Replace(fmt.Sprintf(censusPolicy, db.rows))
-	f = serve(t, options{guest: db.cluster.DSN("fugu_guest", "census"), reader: db.cluster.DSN("fugu_reader", "census"), policyText: text})
-	return f, strings.Replace(f.dsn("alice"), "/adult", "/census", 1), db.cluster.DSN("fugu_guest", "census")
-}
-
-// Names of the protected table in every kind of statement: the same messages come from Fugu as from PostgreSQL for the twin
-// under its own name. @ stands for the table.
+// Names of the protected table in every kind of statement: the same messages come from Fugu as from PostgreSQL for the
+// twin under its own name. @ stands for the table.
 var twinScripts = map[string][]message{
-	"select": queries("SELECT count(*), min(age), max(age), avg(age), percentile_cont(.5) WITHIN GROUP (ORDER BY age), string_agg(DISTINCT sex, ',') FROM @",
-		"SELECT sex, income, count(*), array_agg(DISTINCT race ORDER BY race) FROM @ WHERE age BETWEEN 30 AND 31 AND occupation ~ '^A' GROUP BY 1, 2 ORDER BY 1, 2",
-		"SELECT * FROM @ ORDER BY age, education, occupation, relationship, hours_per_week LIMIT 3", "SELECT a.*, row_number() OVER (ORDER BY a::text) FROM @ AS a ORDER BY 2 LIMIT 2", "TABLE @ LIMIT 0",
-		"SELECT count(*) FROM ONLY @ TABLESAMPLE BERNOULLI (5) REPEATABLE (1)", "SELECT count(*) FROM @ a JOIN @ b USING (age, sex, race, occupation) WHERE a.income <> b.income",
-		"SELECT (SELECT count(*) FROM @ WHERE sex = c.name) FROM own.country c ORDER BY 1", "SELECT name FROM own.country WHERE EXISTS (SELECT FROM @ WHERE sex = name AND age > 89) ORDER BY 1",
-		"SELECT count(*) FROM @, LATERAL (SELECT @.age + 1 AS x) y WHERE x > 50", "SELECT max(age) FROM @ WHERE age > (SELECT avg(age) FROM @)", "SELECT nosuch FROM @", "SELECT count(*) / 0 FROM @"),
-	"with": queries("WITH a AS (SELECT sex, count(*) n FROM @ GROUP BY sex) SELECT * FROM a ORDER BY 1", "WITH RECURSIVE r(n) AS (SELECT min(age)::int FROM @ UNION ALL SELECT n + 1 FROM r WHERE n < 20) SELECT count(*) FROM r",
-		"WITH adult AS (SELECT 1 AS x) SELECT * FROM adult", "WITH a AS (SELECT 7 AS age), adult AS (SELECT age FROM a) SELECT count(*) FROM adult",
-		"WITH i AS (INSERT INTO own.country SELECT 'x' || min(age) FROM @ RETURNING name) SELECT count(*) FROM i", "DELETE FROM own.country WHERE name IN (SELECT 'x' || min(age) FROM @)"),
-	"set operations": queries("SELECT sex FROM @ UNION SELECT race FROM @ ORDER BY 1", "SELECT count(*) FROM (SELECT age FROM @ EXCEPT ALL SELECT age FROM @ WHERE age > 20) x"),
-	"kept": queries("BEGIN", "CREATE TABLE own.kept AS SELECT sex, age FROM @", "SELECT count(*) FROM own.kept", "SELECT sex, max(age) INTO TEMP k FROM @ GROUP BY sex", "SELECT * FROM k ORDER BY 1",
-		"CREATE TEMP TABLE t (LIKE @)", "INSERT INTO t SELECT * FROM @ WHERE age = 40", "SELECT count(*) FROM t", "CREATE MATERIALIZED VIEW own.m AS SELECT race, count(*) FROM @ GROUP BY 1", "SELECT * FROM own.m ORDER BY 1", "ROLLBACK"),
-	"views": queries("BEGIN", "CREATE VIEW own.v AS SELECT sex, avg(age) FROM @ GROUP BY sex", "SELECT * FROM own.v ORDER BY 1", "CREATE OR REPLACE TEMP VIEW w AS SELECT @.age FROM @ WHERE @.age > 80", "SELECT count(*) FROM w", "DROP VIEW own.v", "ROLLBACK"),
-	"functions": queries("BEGIN", "CREATE FUNCTION own.f(int) RETURNS bigint LANGUAGE sql AS 'SELECT count(*) FROM @ WHERE age > $1'", "SELECT own.f(50)",
-		"CREATE FUNCTION own.g(above int) RETURNS SETOF text LANGUAGE sql STABLE AS $$ SELECT DISTINCT sex FROM @ WHERE age > above ORDER BY 1; $$", "SELECT * FROM own.g(20)",
-		"CREATE FUNCTION own.h() RETURNS numeric LANGUAGE sql BEGIN ATOMIC SELECT avg(age) FROM @; END", "SELECT own.h()",
-		"CREATE FUNCTION own.r() RETURNS SETOF @ LANGUAGE sql AS 'SELECT * FROM @ ORDER BY age DESC LIMIT 1'", "SELECT age FROM own.r()",
-		"CREATE FUNCTION own.p() RETURNS int LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN SELECT max(age) INTO x FROM fugu_twin.adult; RETURN x; END $$", "SELECT own.p()",
+	"select": queries("SELECT count(*), min(age), max(age), avg(age), percentile_cont(.5) WITHIN GROUP (ORDER BY "+
+		"age), string_agg(DISTINCT sex, ',') FROM @",
+		"SELECT sex, income, count(*), array_agg(DISTINCT race ORDER BY race) FROM @ WHERE age BETWEEN 30 AND 31 AND "+
+			"occupation ~ '^A' GROUP BY 1, 2 ORDER BY 1, 2",
+		"SELECT * FROM @ ORDER BY age, education, occupation, relationship, hours_per_week LIMIT 3",
+		"SELECT a.*, row_number() OVER (ORDER BY a::text) FROM @ AS a ORDER BY 2 LIMIT 2", "TABLE @ LIMIT 0",
+		"SELECT count(*) FROM ONLY @ TABLESAMPLE BERNOULLI (5) REPEATABLE (1)", "SELECT count(*) FROM @ a JOIN @ b "+
+			"USING (age, sex, race, occupation) WHERE a.income <> b.income",
+		"SELECT (SELECT count(*) FROM @ WHERE sex = c.name) FROM own.country c ORDER BY 1",
+		"SELECT name FROM own.country WHERE EXISTS (SELECT FROM @ WHERE sex = name AND age > 89) ORDER BY 1",
+		"SELECT count(*) FROM @, LATERAL (SELECT @.age + 1 AS x) y WHERE x > 50", "SELECT max(age) FROM @ WHERE age "+
+			"> (SELECT avg(age) FROM @)", "SELECT nosuch FROM @", "SELECT count(*) / 0 FROM @"),
+	"with": queries("WITH a AS (SELECT sex, count(*) n FROM @ GROUP BY sex) SELECT * FROM a ORDER BY 1",
+		"WITH RECURSIVE r(n) AS (SELECT min(age)::int FROM @ UNION ALL SELECT n + 1 FROM r WHERE n < 20) SELECT "+
+			"count(*) FROM r",
+		"WITH adult AS (SELECT 1 AS x) SELECT * FROM adult", "WITH a AS (SELECT 7 AS age), adult AS (SELECT age FROM "+
+			"a) SELECT count(*) FROM adult",
+		"WITH i AS (INSERT INTO own.country SELECT 'x' || min(age) FROM @ RETURNING name) SELECT count(*) FROM i",
+		"DELETE FROM own.country WHERE name IN (SELECT 'x' || min(age) FROM @)"),
+	"set operations": queries("SELECT sex FROM @ UNION SELECT race FROM @ ORDER BY 1", "SELECT count(*) FROM (SELECT "+
+		"age FROM @ EXCEPT ALL SELECT age FROM @ WHERE age > 20) x"),
+	"kept": queries("BEGIN", "CREATE TABLE own.kept AS SELECT sex, age FROM @", "SELECT count(*) FROM own.kept",
+		"SELECT sex, max(age) INTO TEMP k FROM @ GROUP BY sex", "SELECT * FROM k ORDER BY 1",
+		"CREATE TEMP TABLE t (LIKE @)", "INSERT INTO t SELECT * FROM @ WHERE age = 40", "SELECT count(*) FROM t",
+		"CREATE MATERIALIZED VIEW own.m AS SELECT race, count(*) FROM @ GROUP BY 1",
+		"SELECT * FROM own.m ORDER BY 1", "ROLLBACK"),
+	"views": queries("BEGIN", "CREATE VIEW own.v AS SELECT sex, avg(age) FROM @ GROUP BY sex",
+		"SELECT * FROM own.v ORDER BY 1", "CREATE OR REPLACE TEMP VIEW w AS SELECT @.age FROM @ WHERE @.age > 80",
+		"SELECT count(*) FROM w", "DROP VIEW own.v", "ROLLBACK"),
+	"functions": queries("BEGIN", "CREATE FUNCTION own.f(int) RETURNS bigint LANGUAGE sql AS 'SELECT count(*) FROM @ "+
+		"WHERE age > $1'", "SELECT own.f(50)",
+		"CREATE FUNCTION own.g(above int) RETURNS SETOF text LANGUAGE sql STABLE AS $$ SELECT DISTINCT sex FROM @ "+
+			"WHERE age > above ORDER BY 1; $$", "SELECT * FROM own.g(20)",
+		"CREATE FUNCTION own.h() RETURNS numeric LANGUAGE sql BEGIN ATOMIC SELECT avg(age) FROM @; END",
+		"SELECT own.h()",
+		"CREATE FUNCTION own.r() RETURNS SETOF @ LANGUAGE sql AS 'SELECT * FROM @ ORDER BY age DESC LIMIT 1'",
+		"SELECT age FROM own.r()",
+		"CREATE FUNCTION own.p() RETURNS int LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN SELECT max(age) INTO x FROM "+
+			"fugu_twin.adult; RETURN x; END $$", "SELECT own.p()",
 		"DO $$ BEGIN PERFORM count(*) FROM fugu_twin.adult; END $$", "ROLLBACK"),
-	"copy":           queries("COPY (SELECT sex, count(*) FROM @ GROUP BY sex ORDER BY 1) TO STDOUT WITH CSV HEADER", "COPY @ (age, sex) TO STDOUT", "COPY @ TO STDOUT (FORMAT binary)", "COPY @ FROM STDIN", "SELECT 1"),
+	"copy": queries("COPY (SELECT sex, count(*) FROM @ GROUP BY sex ORDER BY 1) TO STDOUT WITH CSV HEADER",
+		"COPY @ (age, sex) TO STDOUT", "COPY @ TO STDOUT (FORMAT binary)", "COPY @ FROM STDIN", "SELECT 1"),
 	"copy, extended": slices.Concat(run("COPY @ (age) TO STDOUT"), run("SELECT 1"), []message{sync}),
-	"prepared": slices.Concat(queries("PREPARE q (int) AS SELECT count(*) FROM @ WHERE age > $1", "EXECUTE q(40)", "EXPLAIN (COSTS off) EXECUTE q(40)", "DEALLOCATE q"),
-		[]message{parse("s", "SELECT age, count(*) FROM @ WHERE sex = $1 GROUP BY age ORDER BY age"), describe('S', "s"), bind("", "s", "Male"), describe('P', ""), execute("", 3), execute("", 0), bind("", "s", "Female"), execute("", 0), sync},
-		run("SELECT count(*) FROM @ WHERE age = $1", "41"), []message{sync}, run("SELECT nosuch FROM @"), []message{sync}, []message{withBinary(bind("b", "s", "Male")), sync}),
-	"cursors": queries("BEGIN", "DECLARE c SCROLL CURSOR FOR SELECT age, sex FROM @ ORDER BY age, sex", "FETCH 3 FROM c", "MOVE LAST IN c", "FETCH PRIOR c", "DELETE FROM own.country WHERE CURRENT OF c", "ROLLBACK",
+	"prepared": slices.Concat(queries("PREPARE q (int) AS SELECT count(*) FROM @ WHERE age > $1", "EXECUTE q(40)",
+		"EXPLAIN (COSTS off) EXECUTE q(40)", "DEALLOCATE q"),
+		[]message{parse("s", "SELECT age, count(*) FROM @ WHERE sex = $1 GROUP BY age ORDER BY age"),
+			describe('S', "s"), bind("", "s", "Male"), describe('P', ""), execute("", 3), execute("", 0),
+			bind("", "s", "Female"), execute("", 0), sync},
+		run("SELECT count(*) FROM @ WHERE age = $1", "41"), []message{sync}, run("SELECT nosuch FROM @"),
+		[]message{sync}, []message{withBinary(bind("b", "s", "Male")), sync}),
+	"cursors": queries("BEGIN", "DECLARE c SCROLL CURSOR FOR SELECT age, sex FROM @ ORDER BY age, sex",
+		"FETCH 3 FROM c", "MOVE LAST IN c", "FETCH PRIOR c", "DELETE FROM own.country WHERE CURRENT OF c", "ROLLBACK",
 		"DECLARE h CURSOR WITH HOLD FOR SELECT max(age) FROM @", "FETCH h", "CLOSE h"),
-	"explain": queries("EXPLAIN (COSTS off) SELECT * FROM @ WHERE age = 3", "EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off, BUFFERS off) SELECT sex FROM @ WHERE age = 3 GROUP BY sex", "EXPLAIN (COSTS on) SELECT FROM @"),
-	"locks":   queries("LOCK TABLE @ IN ACCESS SHARE MODE", "BEGIN", "LOCK @ IN ACCESS SHARE MODE", "COMMIT", "BEGIN", "LOCK TABLE @", "ROLLBACK", "SELECT age FROM @ ORDER BY 1 LIMIT 1 FOR UPDATE"),
-	"read only": queries("TRUNCATE @", "INSERT INTO @ (age) VALUES (1)", "INSERT INTO @ SELECT * FROM @", "UPDATE @ SET age = 3", "DELETE FROM @ WHERE age = 3", "CREATE INDEX ON @ (age)",
-		"ALTER TABLE @ ADD COLUMN x int", "GRANT SELECT ON @ TO PUBLIC", "CREATE TABLE own.child () INHERITS (@)", "ANALYZE @", "CREATE TRIGGER x BEFORE INSERT ON @ EXECUTE FUNCTION suppress_redundant_updates_trigger()",
+	"explain": queries("EXPLAIN (COSTS off) SELECT * FROM @ WHERE age = 3", "EXPLAIN (ANALYZE, COSTS off, TIMING "+
+		"off, SUMMARY off, BUFFERS off) SELECT sex FROM @ WHERE age = 3 GROUP BY sex", "EXPLAIN (COSTS on) SELECT "+
+		"FROM @"),
+	"locks": queries("LOCK TABLE @ IN ACCESS SHARE MODE", "BEGIN", "LOCK @ IN ACCESS SHARE MODE", "COMMIT", "BEGIN",
+		"LOCK TABLE @", "ROLLBACK", "SELECT age FROM @ ORDER BY 1 LIMIT 1 FOR UPDATE"),
+	"read only": queries("TRUNCATE @", "INSERT INTO @ (age) VALUES (1)", "INSERT INTO @ SELECT * FROM @",
+		"UPDATE @ SET age = 3", "DELETE FROM @ WHERE age = 3", "CREATE INDEX ON @ (age)",
+		"ALTER TABLE @ ADD COLUMN x int", "GRANT SELECT ON @ TO PUBLIC", "CREATE TABLE own.child () INHERITS (@)",
+		"ANALYZE @", "CREATE TRIGGER x BEFORE INSERT ON @ EXECUTE FUNCTION suppress_redundant_updates_trigger()",
 		"MERGE INTO @ USING own.country ON false WHEN NOT MATCHED THEN INSERT (age) VALUES (1)"),
-	"writing beside it": queries("BEGIN", "UPDATE own.country SET continent = (SELECT max(race) FROM @ WHERE sex = name)", "SELECT * FROM own.country ORDER BY 1",
-		"MERGE INTO own.country USING (SELECT race, count(*) FROM @ GROUP BY race) s ON name = race WHEN NOT MATCHED THEN INSERT VALUES (race, '?')", "SELECT count(*) FROM own.country",
+	"writing beside it": queries("BEGIN", "UPDATE own.country SET continent = (SELECT max(race) FROM @ WHERE sex = "+
+		"name)", "SELECT * FROM own.country ORDER BY 1",
+		"MERGE INTO own.country USING (SELECT race, count(*) FROM @ GROUP BY race) s ON name = race WHEN NOT MATCHED "+
+			"THEN INSERT VALUES (race, '?')", "SELECT count(*) FROM own.country",
 		"DELETE FROM own.country USING @ WHERE name = race", "ROLLBACK"),
 	// The second of a shape and those behind it are not parsed, but for one with a word that has to be looked at.
 	"constants": queries("SELECT count(*), 'x', 1 FROM @ WHERE age = 30 AND sex = 'Male' LIMIT 1",
@@ -146,15 +94,20 @@ var twinScripts = map[string][]message{
 		"SELECT count(*), 'x', 1 / 0 FROM @ WHERE age = 30 AND sex = 'Male' LIMIT 1",
 		"SELECT 'é', 1, nosuch FROM @", "SELECT 'éé', 1000, nosuch FROM @", "SELECT 'ééé', 3000000000, nosuch FROM @",
 		"SELECT 1 FROM @ WHERE age IN (17, 18) GROUP BY 1", "SELECT 2 FROM @ WHERE age IN (99, 18) GROUP BY 2"),
-	"among statements": queries("SELECT 1; SELECT count(*) FROM @; SELECT 2", "BEGIN; SELECT count(*) FROM @; SELECT 1/0", "SELECT count(*) FROM @", "ROLLBACK; SELECT count(*) FROM @", "SELECT max(age) FROM @; SELECT nosuch FROM @; SELECT 3"),
-	"types":            queries("SELECT count(*) FROM (SELECT a::@ FROM @ a) x", "SELECT (NULL::@).age", "SELECT age FROM json_populate_record(NULL::@, '{\"age\": 4}')"),
+	"among statements": queries("SELECT 1; SELECT count(*) FROM @; SELECT 2",
+		"BEGIN; SELECT count(*) FROM @; SELECT 1/0", "SELECT count(*) FROM @", "ROLLBACK; SELECT count(*) FROM @",
+		"SELECT max(age) FROM @; SELECT nosuch FROM @; SELECT 3"),
+	"types": queries("SELECT count(*) FROM (SELECT a::@ FROM @ a) x", "SELECT (NULL::@).age",
+		"SELECT age FROM json_populate_record(NULL::@, '{\"age\": 4}')"),
 }
 
-// places are where in a text names of another length move what stands behind them, and where in PostgreSQL an error was made.
+// places are where in a text names of another length move what stands behind them, and where in PostgreSQL an error was
+// made.
 var places = regexp.MustCompile(`"Position":\d+,|"File":"[^"]*","Line":\d+,"Routine":"[^"]*"`)
 
 // twinNames are the ways to name the table.
-var twinNames = []string{"adult", "public.adult", `"adult"`, "PUBLIC.Adult", "census.public.adult", `"public"."adult"`, "fugu_twin.adult"}
+var twinNames = []string{"adult", "public.adult", `"adult"`, "PUBLIC.Adult", "census.public.adult", `"public"."adult"`,
+	"fugu_twin.adult"}
 
 func TestTwinAsOnPostgreSQL(t *testing.T) {
 	patient.Test(t)
@@ -194,7 +147,8 @@ func TestTwinIsIntroduced(t *testing.T) {
 	defer func() { _ = c.Close(t.Context()) }()
 	var n int64
 	for range 3 {
-		if err := c.QueryRow(t.Context(), "SELECT count(*) FROM adult WHERE age > $1", 10).Scan(&n); err != nil || n != census.rows {
+		if err := c.QueryRow(t.Context(), "SELECT count(*) FROM adult WHERE age > $1", 10).Scan(&n); err != nil ||
+			n != census.rows {
 			t.Errorf("%d rows, %v; want %d", n, err, census.rows)
 		}
 	}
@@ -203,7 +157,8 @@ func TestTwinIsIntroduced(t *testing.T) {
 	}
 
 	var told, taken, sampled int64
-	if err := c.QueryRow(t.Context(), "SELECT sum(told), sum(taken), max(sampled) FROM fugu.twin WHERE table_name = 'public.adult' AND built IS NOT NULL AND epsilon = 1").Scan(&told, &taken, &sampled); err != nil {
+	if err := c.QueryRow(t.Context(), "SELECT sum(told), sum(taken), max(sampled) FROM fugu.twin WHERE table_name = "+
+		"'public.adult' AND built IS NOT NULL AND epsilon = 1").Scan(&told, &taken, &sampled); err != nil {
 		t.Fatal(err)
 	}
 	if told != census.rows || taken != sampled || taken < 1000 {
@@ -217,11 +172,14 @@ func TestTwinIsIntroduced(t *testing.T) {
 	}
 	// A chart's error column is plain SQL.
 	var off float64
-	if err := c.QueryRow(t.Context(), "SELECT sqrt(count(*)) * (SELECT max(count_error) FROM fugu.twin WHERE table_name = 'public.adult') FROM adult WHERE sex = 'Male'").Scan(&off); err != nil || !(off > 50 && off < 1000) {
+	if err := c.QueryRow(t.Context(), "SELECT sqrt(count(*)) * (SELECT max(count_error) FROM fugu.twin WHERE "+
+		"table_name = 'public.adult') FROM adult WHERE sex = 'Male'").Scan(&off); err != nil ||
+		!(off > 50 && off < 1000) {
 		t.Errorf("the error of a count: %v, %v", off, err)
 	}
 	var spent float64 // of the ledger of what serves: the build was charged in another
-	if err := c.QueryRow(t.Context(), "SELECT sum(epsilon_spent) FROM fugu.budget").Scan(&spent); err != nil || spent != 0 {
+	if err := c.QueryRow(t.Context(), "SELECT sum(epsilon_spent) FROM fugu.budget").Scan(&spent); err != nil ||
+		spent != 0 {
 		t.Errorf("serving has charged %v, %v", spent, err)
 	}
 }
@@ -232,7 +190,8 @@ func TestTwinRefusals(t *testing.T) {
 	_, aggregates, _ := serveCensus(t, "rows: shown, ", "")
 	for _, c := range []struct{ dsn, sql, code string }{
 		{through, "DO $$ BEGIN PERFORM count(*) FROM adult; END $$", "PV001"},
-		{through, "CREATE FUNCTION pg_temp.f() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT max(age) FROM public.adult); END'", "PV001"},
+		{through, "CREATE FUNCTION pg_temp.f() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT max(age) FROM " +
+			"public.adult); END'", "PV001"},
 		{through, "DROP TABLE adult", "42501"},
 		{through, "COMMENT ON TABLE public.adult IS 'x'", "42501"},
 		{through, "SELECT fnlwgt FROM adult", "42703"},
@@ -252,20 +211,23 @@ func TestTwinRefusals(t *testing.T) {
 	}
 }
 
-// Without a twin there is no answer, and one that comes, goes or is made again while Fugu serves is what names mean then.
+// Without a twin there is no answer, and one that comes, goes or is made again while Fugu serves is what names mean
+// then.
 func TestTwinComesAndGoes(t *testing.T) {
 	_, through, _ := serveCensus(t)
 	c := connect(t, through)
 	admin := connect(t, census.cluster.DSN("postgres", "census"))
 	var before, after string
 	scan := func(sql string, to *string) error { return c.QueryRow(t.Context(), sql).Scan(to) }
-	if _, err := c.Prepare(t.Context(), "kept", "SELECT md5(string_agg(x.adult::text, ',' ORDER BY x.adult::text)) FROM (SELECT adult FROM adult) x"); err != nil {
+	if _, err := c.Prepare(t.Context(), "kept", "SELECT md5(string_agg(x.adult::text, ',' ORDER BY x.adult::text)) "+
+		"FROM (SELECT adult FROM adult) x"); err != nil {
 		t.Fatal(err)
 	}
 	if err := scan("kept", &before); err != nil {
 		t.Fatal(err)
 	}
-	buildCensus(t, build.Options{New: true, Independent: true, Reason: "test"}) // by another ledger, so that it is drawn anew
+	// by another ledger, so that it is drawn anew
+	buildCensus(t, build.Options{New: true, Independent: true, Reason: "test"})
 	if err := scan("kept", &after); err != nil || after == before {
 		t.Errorf("a prepared statement after the twin was made again: %s, before %s, %v", after, before, err)
 	}
@@ -277,7 +239,8 @@ func TestTwinComesAndGoes(t *testing.T) {
 	}
 	fresh, _, _ := serveCensus(t)
 	x := connect(t, strings.Replace(fresh.dsn("alice"), "/adult", "/census", 1))
-	if _, err := x.Exec(t.Context(), "SELECT FROM adult"); code(err) != "PV004" || !contains(pgError(err).Hint, "fugu twin build") {
+	if _, err := x.Exec(t.Context(), "SELECT FROM adult"); code(err) != "PV004" ||
+		!contains(pgError(err).Hint, "fugu twin build") {
 		t.Errorf("without a twin: %v", err)
 	}
 	if _, err := admin.Exec(t.Context(), "ALTER TABLE fugu_twin.away RENAME TO adult"); err != nil {
@@ -299,7 +262,8 @@ func TestTwinIsNotATemporaryTable(t *testing.T) {
 	if err := c.QueryRow(t.Context(), "SELECT age FROM adult").Scan(&n); err != nil || n != 5 {
 		t.Errorf("%d, %v", n, err)
 	}
-	if err := c.QueryRow(t.Context(), "SELECT count(*) FROM public.adult").Scan(&n); err != nil || int64(n) != census.rows {
+	if err := c.QueryRow(t.Context(), "SELECT count(*) FROM public.adult").Scan(&n); err != nil ||
+		int64(n) != census.rows {
 		t.Errorf("%d, %v", n, err)
 	}
 }
@@ -320,25 +284,32 @@ func TestTwinTools(t *testing.T) {
 	if !contains(d, `Table "public.adult"`) || !contains(d, "native_country|") || contains(d, "fnlwgt") {
 		t.Errorf("\\d shows\n%s", d)
 	}
-	if d := tool("psql", "-X", "-A", "-c", "SELECT column_name FROM information_schema.columns WHERE table_schema = 'public' AND table_name = 'adult'", through); !contains(d, "age") || contains(d, "fnlwgt") {
+	if d := tool("psql", "-X", "-A", "-c", "SELECT column_name FROM information_schema.columns WHERE table_schema = "+
+		"'public' AND table_name = 'adult'", through); !contains(d, "age") || contains(d, "fnlwgt") {
 		t.Errorf("information_schema.columns shows\n%s", d)
 	}
 
 	// Where twins are is nobody's concern who lists what there is; they can be had by their own names all the same.
-	for _, list := range []string{`\dn`, `\dt *.*`, `\dT *.*`, "SELECT schema_name FROM information_schema.schemata", "SELECT table_schema, table_name FROM information_schema.tables",
-		"SELECT nspname, relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace", "TABLE pg_catalog.pg_namespace"} {
-		if d := tool("psql", "-X", "-A", "-c", list, through); contains(d, "fugu_twin") || !contains(d, "public") && list != `\dT *.*` {
+	for _, list := range []string{`\dn`, `\dt *.*`, `\dT *.*`, "SELECT schema_name FROM information_schema.schemata",
+		"SELECT table_schema, table_name FROM information_schema.tables",
+		"SELECT nspname, relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace",
+		"TABLE pg_catalog.pg_namespace"} {
+		if d := tool("psql", "-X", "-A", "-c", list, through); contains(d, "fugu_twin") || !contains(d, "public") &&
+			list != `\dT *.*` {
 			t.Errorf("%s shows\n%s", list, d)
 		}
 	}
-	if d := tool("pg_dump", "-s", "-x", "-O", through); !contains(d, "CREATE TABLE public.adult") || contains(d, "fugu_twin") {
+	if d := tool("pg_dump", "-s", "-x", "-O", through); !contains(d, "CREATE TABLE public.adult") ||
+		contains(d, "fugu_twin") {
 		t.Errorf("a dump of all shows\n%s", d)
 	}
-	for _, size := range []string{"pg_relation_size('public.adult')", "pg_total_relation_size('adult'::regclass)", "pg_table_size('adult')", "pg_indexes_size('public.adult')",
+	for _, size := range []string{"pg_relation_size('public.adult')", "pg_total_relation_size('adult'::regclass)",
+		"pg_table_size('adult')", "pg_indexes_size('public.adult')",
 		"(SELECT pg_relation_size(c.oid, 'main') FROM pg_class c WHERE oid = 'public.adult'::regclass)"} {
 		got := tool("psql", "-X", "-At", "-c", "SELECT "+size, through)
 		own := strings.NewReplacer("public.adult", "fugu_twin.adult", "'adult'", "'fugu_twin.adult'").Replace(size)
-		if want := tool("psql", "-X", "-At", "-c", "SELECT "+own, census.cluster.DSN("postgres", "census")); got != want || got == "" {
+		if want := tool("psql", "-X", "-At", "-c", "SELECT "+own, census.cluster.DSN("postgres",
+			"census")); got != want || got == "" {
 			t.Errorf("%s is %q, and of the twin %q", size, got, want)
 		}
 	}
@@ -351,10 +322,12 @@ func TestTwinTools(t *testing.T) {
 	tool("pg_restore", "-x", "-O", "-d", census.cluster.DSN("postgres", "restored"), file)
 	sum := "SELECT count(*) || md5(string_agg(a::text, ',' ORDER BY a::text)) FROM %s a"
 	var got, want string
-	if err := connect(t, census.cluster.DSN("postgres", "restored")).QueryRow(t.Context(), fmt.Sprintf(sum, "public.adult")).Scan(&got); err != nil {
+	if err := connect(t, census.cluster.DSN("postgres", "restored")).QueryRow(t.Context(),
+		fmt.Sprintf(sum, "public.adult")).Scan(&got); err != nil {
 		t.Fatal(err)
 	}
-	if err := connect(t, census.cluster.DSN("postgres", "census")).QueryRow(t.Context(), fmt.Sprintf(sum, "fugu_twin.adult")).Scan(&want); err != nil {
+	if err := connect(t, census.cluster.DSN("postgres", "census")).QueryRow(t.Context(),
+		fmt.Sprintf(sum, "fugu_twin.adult")).Scan(&want); err != nil {
 		t.Fatal(err)
 	}
 	if got != want {
@@ -362,30 +335,39 @@ func TestTwinTools(t *testing.T) {
 	}
 }
 
-// A statement may read a twin beside a table with noise: above the cut as an ordinary table, and not below it, as long as
-// the reader has no right on twins.
+// A statement may read a twin beside a table with noise: above the cut as an ordinary table, and not below it, as long
+// as the reader has no right on twins.
 func TestTwinBesideNoise(t *testing.T) {
 	db := censusDatabase(t)
-	if err := db.cluster.Exec(t.Context(), "census", "CREATE TABLE IF NOT EXISTS noisy AS SELECT * FROM adult; GRANT SELECT ON noisy TO fugu_reader; ANALYZE noisy"); err != nil {
+	if err := db.cluster.Exec(t.Context(), "census", "CREATE TABLE IF NOT EXISTS noisy AS SELECT * FROM adult; GRANT "+
+		"SELECT ON noisy TO fugu_reader; ANALYZE noisy"); err != nil {
 		t.Fatal(err)
 	}
-	_, through, _ := serveCensus(t, "tables:\n", fmt.Sprintf("tables:\n  public.noisy: {rows: %d, reference: public.adult_reference, group_by: {sex: [Female, Male]}}\n", db.rows),
-		"secrets:\n", "secrets:\n  rich: {table: public.noisy, proportion: income = '>50K', values: {from: 0.10, to: 0.60, within: 0.05}}\n",
-		"[exchangeable]", "[exchangeable, translation, gaussian]", "epsilon: 1, delta: 0.001, budget: {epsilon: 1,", "epsilon: 1, delta: 0.001, budget: {epsilon: 9,")
+	_, through, _ := serveCensus(t, "tables:\n", fmt.Sprintf("tables:\n  public.noisy: {rows: %d, reference: "+
+		"public.adult_reference, group_by: {sex: [Female, Male]}}\n", db.rows),
+		"secrets:\n", "secrets:\n  rich: {table: public.noisy, proportion: income = '>50K', values: {from: 0.10, to: "+
+			"0.60, within: 0.05}}\n",
+		"[exchangeable]", "[exchangeable, translation, gaussian]", "epsilon: 1, delta: 0.001, budget: {epsilon: 1,",
+		"epsilon: 1, delta: 0.001, budget: {epsilon: 9,")
 	c := connect(t, through)
 	var noisy, twin int64
-	if err := c.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM noisy WHERE sex = 'Male'), (SELECT count(*) FROM adult)").Scan(&noisy, &twin); err != nil || twin != db.rows || noisy == 0 {
+	if err := c.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM noisy WHERE sex = 'Male'), (SELECT count(*) FROM "+
+		"adult)").Scan(&noisy, &twin); err != nil || twin != db.rows || noisy == 0 {
 		t.Errorf("%d, %d, %v", noisy, twin, err)
 	}
-	if got := look(t, c, "SELECT n.sex, n.n > 0, count(a.age) > 0 FROM (SELECT sex, count(*) n FROM noisy GROUP BY sex) n JOIN public.adult a USING (sex) GROUP BY 1, 2"); !contains(got, "Female") {
+	if got := look(t, c, "SELECT n.sex, n.n > 0, count(a.age) > 0 FROM (SELECT sex, count(*) n FROM noisy GROUP BY "+
+		"sex) n JOIN public.adult a USING (sex) GROUP BY 1, 2"); !contains(got, "Female") {
 		t.Errorf("joined above the cut: %s", got)
 	}
-	for _, sql := range []string{"SELECT count(*) FROM noisy WHERE age IN (SELECT age FROM public.adult)", "SELECT count(*) FROM noisy n JOIN adult a ON a.age = n.age", "SELECT count(*) FROM noisy n, fugu_twin.adult a WHERE a.age = n.age"} {
+	for _, sql := range []string{"SELECT count(*) FROM noisy WHERE age IN (SELECT age FROM public.adult)",
+		"SELECT count(*) FROM noisy n JOIN adult a ON a.age = n.age", "SELECT count(*) FROM noisy n, fugu_twin.adult " +
+			"a WHERE a.age = n.age"} {
 		if _, err := c.Exec(t.Context(), sql); code(err) != "PV001" {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
-	if got := look(t, c, "EXPLAIN (PRIVACY) SELECT (SELECT count(*) FROM noisy WHERE sex = 'Male'), (SELECT count(*) FROM adult)"); !contains(got, "Price of the statement: 0") || !contains(got, "Cost for secret rich") {
+	if got := look(t, c, "EXPLAIN (PRIVACY) SELECT (SELECT count(*) FROM noisy WHERE sex = 'Male'), (SELECT count(*) "+
+		"FROM adult)"); !contains(got, "Price of the statement: 0") || !contains(got, "Cost for secret rich") {
 		t.Errorf("EXPLAIN (PRIVACY): %s", got)
 	}
 }

@@ -21,23 +21,6 @@ import (
 	"fugu/upstream"
 )
 
-// A clinic has 6,000 patients, each with a name of its own, and two visits of each. Both have twins whose rows are
-// not listed.
-const clinicSQL = `
-CREATE TABLE patients (id int PRIMARY KEY, name text NOT NULL UNIQUE, ward text NOT NULL, age int NOT NULL, cost numeric(9, 2) NOT NULL,
-  weight float8, admitted date NOT NULL, insured bool NOT NULL, smoker bool NOT NULL, secret_note text);
-INSERT INTO patients SELECT i, 'patient ' || i, CASE WHEN i % 600 = 0 THEN 'rare' ELSE (ARRAY['north', 'south', 'west'])[1 + i % 3] END,
-  20 + (i * 7) % 60, 100 + (i * 13) % 900 + i / 10000.0, CASE WHEN i % 10 > 0 THEN 50 + (i * 11) % 50 END, DATE '2024-01-01' + (i * 17) % 365, i % 4 > 0, i % 20 < 7, 'note ' || i
-FROM generate_series(1, 6000) AS i;
-CREATE TABLE visits (id int PRIMARY KEY, patient_id int NOT NULL REFERENCES patients, fee numeric NOT NULL, kind text NOT NULL);
-INSERT INTO visits SELECT 2 * i + k, i, 10 + (i + k) % 50, CASE WHEN i <= 12 THEN 'trial' WHEN k = 0 THEN 'first' ELSE 'second' END FROM generate_series(1, 6000) AS i, generate_series(0, 1) AS k;
-CREATE TABLE wards (name text PRIMARY KEY, beds int);
-INSERT INTO wards VALUES ('north', 40), ('south', 50), ('west', 60), ('rare', 1);
-CREATE ROLE clinic_keeper LOGIN; CREATE ROLE clinic_guest LOGIN; CREATE ROLE clinic_reader LOGIN;
-GRANT SELECT ON patients, visits TO clinic_keeper, clinic_reader; GRANT CREATE ON DATABASE clinic TO clinic_keeper;
-GRANT SELECT ON wards TO clinic_guest, clinic_reader;
-CREATE SCHEMA own AUTHORIZATION clinic_guest; GRANT USAGE ON SCHEMA own TO clinic_reader;`
-
 const clinicPolicy = `version: 1
 dataset: clinic
 tables:
@@ -84,7 +67,8 @@ func buildClinic(t testing.TB, text string) build.Report {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	k := build.Keeper{Conn: conn, Ledger: l, Random: rand.Reader, Guests: []string{"clinic_guest"}, Reader: "clinic_reader", Operator: "dba"}
+	k := build.Keeper{Conn: conn, Ledger: l, Random: rand.Reader, Guests: []string{"clinic_guest"},
+		Reader: "clinic_reader", Operator: "dba"}
 	r, err := k.Build(t.Context(), policies[0], policies[0].Tables[0], build.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -114,19 +98,29 @@ func serveClinic(t testing.TB, edits ...string) (through, direct string) {
 
 // clinicStatements are answered as PostgreSQL answers them on the twin: every group has enough rows.
 var clinicStatements = []string{
-	"SELECT count(*), count(weight), sum(cost), avg(age), stddev(age), var_pop(cost), count(DISTINCT age), sum(DISTINCT age) FROM patients",
-	"SELECT ward, insured, count(*), avg(cost), round(corr(age, cost)::numeric, 9), round(regr_slope(weight, age)::numeric, 9) FROM patients WHERE ward <> 'rare' GROUP BY ward, insured ORDER BY 1, 2",
-	"SELECT ward, count(*) FILTER (WHERE age > 50), sum(CASE WHEN insured THEN cost ELSE 0 END), sum(coalesce(weight, 0)::int) FROM patients WHERE ward <> 'rare' GROUP BY ward",
-	"SELECT date_trunc('quarter', admitted) AS q, count(*), sum(cost * age), avg(age + 1) FROM patients GROUP BY q ORDER BY q",
-	"SELECT ward, percentile_cont(0.5) WITHIN GROUP (ORDER BY cost), percentile_disc(0.25) WITHIN GROUP (ORDER BY age) FROM patients WHERE ward <> 'rare' GROUP BY ward",
+	"SELECT count(*), count(weight), sum(cost), avg(age), stddev(age), var_pop(cost), count(DISTINCT age), " +
+		"sum(DISTINCT age) FROM patients",
+	"SELECT ward, insured, count(*), avg(cost), round(corr(age, cost)::numeric, 9), round(regr_slope(weight, " +
+		"age)::numeric, 9) FROM patients WHERE ward <> 'rare' GROUP BY ward, insured ORDER BY 1, 2",
+	"SELECT ward, count(*) FILTER (WHERE age > 50), sum(CASE WHEN insured THEN cost ELSE 0 END), " +
+		"sum(coalesce(weight, 0)::int) FROM patients WHERE ward <> 'rare' GROUP BY ward",
+	"SELECT date_trunc('quarter', admitted) AS q, count(*), sum(cost * age), avg(age + 1) FROM patients GROUP BY q " +
+		"ORDER BY q",
+	"SELECT ward, percentile_cont(0.5) WITHIN GROUP (ORDER BY cost), percentile_disc(0.25) WITHIN GROUP (ORDER BY " +
+		"age) FROM patients WHERE ward <> 'rare' GROUP BY ward",
 	"SELECT max(age), min(age), max(insured::text), mode() WITHIN GROUP (ORDER BY insured) FROM patients",
-	"SELECT ward, max(age) - min(age) AS span FROM patients WHERE ward <> 'rare' GROUP BY ward HAVING count(*) > 100 ORDER BY span, ward",
-	"SELECT p.ward, v.kind, count(*), sum(v.fee) FROM visits v JOIN patients p ON p.id = v.patient_id WHERE v.kind <> 'trial' AND ward <> 'rare' GROUP BY 1, 2 ORDER BY 1, 2",
+	"SELECT ward, max(age) - min(age) AS span FROM patients WHERE ward <> 'rare' GROUP BY ward HAVING count(*) > 100 " +
+		"ORDER BY span, ward",
+	"SELECT p.ward, v.kind, count(*), sum(v.fee) FROM visits v JOIN patients p ON p.id = v.patient_id WHERE v.kind " +
+		"<> 'trial' AND ward <> 'rare' GROUP BY 1, 2 ORDER BY 1, 2",
 	"SELECT kind, avg(fee) FROM public.visits WHERE kind <> 'trial' GROUP BY kind",
 	"SELECT CASE WHEN age < 40 THEN 'young' ELSE 'old' END AS a, count(*) FROM patients GROUP BY 1",
-	"SELECT ward, insured, GROUPING(ward, insured), count(*) FROM patients WHERE ward <> 'rare' GROUP BY ROLLUP (ward, insured)",
-	"SELECT ward, count(*), rank() OVER (ORDER BY count(*)), sum(count(*)) OVER () FROM patients WHERE ward <> 'rare' GROUP BY ward",
-	"WITH w AS (SELECT ward, avg(cost) AS c FROM patients WHERE ward <> 'rare' GROUP BY ward) SELECT w.ward, round(w.c / b.beds, 6) FROM w JOIN wards b ON b.name = w.ward",
+	"SELECT ward, insured, GROUPING(ward, insured), count(*) FROM patients WHERE ward <> 'rare' GROUP BY ROLLUP " +
+		"(ward, insured)",
+	"SELECT ward, count(*), rank() OVER (ORDER BY count(*)), sum(count(*)) OVER () FROM patients WHERE ward <> " +
+		"'rare' GROUP BY ward",
+	"WITH w AS (SELECT ward, avg(cost) AS c FROM patients WHERE ward <> 'rare' GROUP BY ward) SELECT w.ward, " +
+		"round(w.c / b.beds, 6) FROM w JOIN wards b ON b.name = w.ward",
 	"SELECT DISTINCT insured FROM patients", "SELECT insured FROM patients GROUP BY 1 UNION SELECT true",
 	"SELECT (SELECT count(*) FROM patients WHERE age > 30) - (SELECT count(*) FROM patients WHERE age > 40)",
 	"SELECT count(*) FROM (SELECT age AS a FROM patients WHERE age BETWEEN 30 AND 40) x WHERE a <> 35",
@@ -162,26 +156,30 @@ func TestTwinAggregatesAsOnPostgreSQL(t *testing.T) {
 			return c.QueryRow(t.Context(), "SELECT count(*) FROM patients WHERE age > $1", 50).Scan(&got)
 		},
 		"EXECUTE": func() error {
-			if _, err := c.Exec(t.Context(), "PREPARE q (int) AS SELECT count(*) FROM patients WHERE age > $1"); err != nil {
+			if _, err := c.Exec(t.Context(),
+				"PREPARE q (int) AS SELECT count(*) FROM patients WHERE age > $1"); err != nil {
 				return err
 			}
 			return c.QueryRow(t.Context(), "EXECUTE q(50)", pgx.QueryExecModeSimpleProtocol).Scan(&got)
 		},
 		"cursor": func() error {
-			if _, err := c.Exec(t.Context(), "DECLARE h CURSOR WITH HOLD FOR SELECT count(*) FROM patients WHERE age > 50"); err != nil {
+			if _, err := c.Exec(t.Context(),
+				"DECLARE h CURSOR WITH HOLD FOR SELECT count(*) FROM patients WHERE age > 50"); err != nil {
 				return err
 			}
 			return c.QueryRow(t.Context(), "FETCH h", pgx.QueryExecModeSimpleProtocol).Scan(&got)
 		},
 		"table of its own": func() error {
-			if _, err := c.Exec(t.Context(), "CREATE TEMP TABLE kept AS SELECT count(*) AS n FROM patients WHERE age > 50"); err != nil {
+			if _, err := c.Exec(t.Context(),
+				"CREATE TEMP TABLE kept AS SELECT count(*) AS n FROM patients WHERE age > 50"); err != nil {
 				return err
 			}
 			return c.QueryRow(t.Context(), "SELECT n FROM kept").Scan(&got)
 		},
 		"COPY": func() error {
 			var text strings.Builder
-			if _, err := c.PgConn().CopyTo(t.Context(), &text, "COPY (SELECT count(*) FROM patients WHERE age > 50) TO STDOUT"); err != nil {
+			if _, err := c.PgConn().CopyTo(t.Context(), &text, "COPY (SELECT count(*) FROM patients WHERE age > 50) "+
+				"TO STDOUT"); err != nil {
 				return err
 			}
 			_, err := fmt.Sscan(text.String(), &got)
@@ -202,12 +200,15 @@ func TestTwinSmallGroupsAreLeftOut(t *testing.T) {
 	through, direct := serveClinic(t)
 	c, d := connect(t, through), overTwins(t, direct)
 	var most int64 // copies of a row
-	if err := d.QueryRow(t.Context(), "SELECT max(n) FROM (SELECT count(*) AS n FROM patients GROUP BY name) x").Scan(&most); err != nil {
+	if err := d.QueryRow(t.Context(), "SELECT max(n) FROM (SELECT count(*) AS n FROM patients GROUP BY name) x").Scan(
+		&most); err != nil {
 		t.Fatal(err)
 	}
 	for _, g := range []struct{ keys, from string }{
-		{"ward", "patients p"}, {"age, ward, insured", "patients p"}, {"age, insured, smoker", "patients p"}, {"admitted", "patients p"}, {"name", "patients p"}, {"id", "patients p"}, {"cost", "patients p"},
-		{"kind", "visits v"}, {"patient_id", "visits v"}, {"kind, fee", "visits v"}, {"v.kind, p.age", "visits v JOIN patients p ON p.id = v.patient_id"},
+		{"ward", "patients p"}, {"age, ward, insured", "patients p"}, {"age, insured, smoker", "patients p"},
+		{"admitted", "patients p"}, {"name", "patients p"}, {"id", "patients p"}, {"cost", "patients p"},
+		{"kind", "visits v"}, {"patient_id", "visits v"}, {"kind, fee", "visits v"},
+		{"v.kind, p.age", "visits v JOIN patients p ON p.id = v.patient_id"},
 	} {
 		joined := strings.Replace(g.from, "visits v", "visits v JOIN patients s ON s.id = v.patient_id", 1)
 		drawn, copies := "count(DISTINCT s.name)", "count(DISTINCT s.id)"
@@ -221,16 +222,21 @@ func TestTwinSmallGroupsAreLeftOut(t *testing.T) {
 			t.Errorf("%s by %s: %d bytes shown, want %d", g.from, g.keys, len(shown), len(want))
 		}
 		var groups, small, wrong int
-		err := d.QueryRow(t.Context(), "SELECT count(*), count(*) FILTER (WHERE drawn < 10), count(*) FILTER (WHERE drawn < 10 AND enough) FROM (SELECT "+
-			drawn+" AS drawn, "+enough+" AS enough FROM "+joined+" GROUP BY "+g.keys+") x").Scan(&groups, &small, &wrong)
+		err := d.QueryRow(t.Context(), "SELECT count(*), count(*) FILTER (WHERE drawn < 10), count(*) FILTER (WHERE "+
+			"drawn < 10 AND enough) FROM (SELECT "+
+			drawn+" AS drawn, "+enough+" AS enough FROM "+joined+" GROUP BY "+g.keys+") x").Scan(&groups, &small,
+			&wrong)
 		if err != nil || wrong > 0 {
 			t.Errorf("%s by %s: %d groups of fewer than ten are shown, %v", g.from, g.keys, wrong, err)
 		}
-		t.Logf("%s by %s: %d groups, %d of fewer than ten rows of the sample, %d shown", g.from, g.keys, groups, small, strings.Count(shown, "\n["))
+		t.Logf("%s by %s: %d groups, %d of fewer than ten rows of the sample, %d shown", g.from, g.keys, groups, small,
+			strings.Count(shown, "\n["))
 	}
 
 	var all, filtered, sum, few, rare *string
-	err := c.QueryRow(t.Context(), `SELECT count(*)::text, (count(*) FILTER (WHERE id < 5))::text, (sum(cost) FILTER (WHERE name = 'patient 7'))::text,
+	err := c.QueryRow(t.Context(),
+		`SELECT count(*)::text, (count(*) FILTER (WHERE id < 5))::text,
+		  (sum(cost) FILTER (WHERE name = 'patient 7'))::text,
 	  avg(CASE WHEN id = 5 THEN cost END)::text, max(id)::text FROM patients`).Scan(&all, &filtered, &sum, &few, &rare)
 	if err != nil || all == nil || filtered != nil || sum != nil || few != nil || rare != nil {
 		t.Errorf("parts of a group: %v %v %v %v %v, %v", all, filtered, sum, few, rare, err)
@@ -243,10 +249,12 @@ func TestTwinSubtraction(t *testing.T) {
 	through, direct := serveClinic(t)
 	var name string
 	var got, want float64
-	if err := overTwins(t, direct).QueryRow(t.Context(), "SELECT name, sum(cost)::float8 FROM patients GROUP BY name ORDER BY name LIMIT 1").Scan(&name, &want); err != nil {
+	if err := overTwins(t, direct).QueryRow(t.Context(), "SELECT name, sum(cost)::float8 FROM patients GROUP BY name "+
+		"ORDER BY name LIMIT 1").Scan(&name, &want); err != nil {
 		t.Fatal(err)
 	}
-	if err := connect(t, through).QueryRow(t.Context(), "SELECT (sum(cost) - sum(cost) FILTER (WHERE name <> $1))::float8 FROM patients", name).Scan(&got); err != nil || math.Abs(got-want) > 1e-6 {
+	if err := connect(t, through).QueryRow(t.Context(), "SELECT (sum(cost) - sum(cost) FILTER (WHERE name <> "+
+		"$1))::float8 FROM patients", name).Scan(&got); err != nil || math.Abs(got-want) > 1e-6 {
 		t.Errorf("%v, %v; want %v: docs/twin.md says that subtraction is not stopped", got, err, want)
 	}
 }
@@ -257,7 +265,8 @@ func TestTwinGrants(t *testing.T) {
 	d, guest := connect(t, direct), connect(t, clinic.DSN("clinic_guest", "clinic"))
 	may := func(role string) (ok bool) {
 		t.Helper()
-		if err := d.QueryRow(t.Context(), "SELECT has_any_column_privilege($1, 'fugu_twin.patients', 'SELECT')", role).Scan(&ok); err != nil {
+		if err := d.QueryRow(t.Context(), "SELECT has_any_column_privilege($1, 'fugu_twin.patients', 'SELECT')",
+			role).Scan(&ok); err != nil {
 			t.Fatal(err)
 		}
 		return ok
@@ -267,7 +276,8 @@ func TestTwinGrants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		holes, _, err = upstream.CheckGuest(t.Context(), config, []upstream.Protected{{Schema: "fugu_twin", Name: "patients"}, {Schema: "fugu_twin", Name: "not_there_yet"}}, nil)
+		holes, _, err = upstream.CheckGuest(t.Context(), config, []upstream.Protected{{Schema: "fugu_twin",
+			Name: "patients"}, {Schema: "fugu_twin", Name: "not_there_yet"}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -284,7 +294,8 @@ func TestTwinGrants(t *testing.T) {
 	if !may("clinic_guest") || may("clinic_reader") || len(check()) == 0 {
 		t.Errorf("shown: guest %v, reader %v, %v", may("clinic_guest"), may("clinic_reader"), check())
 	}
-	for _, sql := range []string{"CREATE VIEW own.mine AS SELECT name FROM fugu_twin.patients", "SELECT name FROM own.mine LIMIT 1"} {
+	for _, sql := range []string{"CREATE VIEW own.mine AS SELECT name FROM fugu_twin.patients",
+		"SELECT name FROM own.mine LIMIT 1"} {
 		if _, err := guest.Exec(t.Context(), sql); err != nil {
 			t.Errorf("%s: %v", sql, err)
 		}
@@ -294,7 +305,8 @@ func TestTwinGrants(t *testing.T) {
 		t.Errorf("a twin that the reader may not read: %v", err)
 	}
 
-	if err := clinic.Exec(t.Context(), "clinic", "GRANT SELECT ON fugu_twin.patients TO PUBLIC; GRANT SELECT (name) ON fugu_twin.patients TO clinic_guest"); err != nil {
+	if err := clinic.Exec(t.Context(), "clinic", "GRANT SELECT ON fugu_twin.patients TO PUBLIC; GRANT SELECT (name) "+
+		"ON fugu_twin.patients TO clinic_guest"); err != nil {
 		t.Fatal(err)
 	}
 	if r := buildClinic(t, clinicPolicy); r.Made || r.Charged {
@@ -316,19 +328,25 @@ func TestTwinGrants(t *testing.T) {
 func TestTwinAggregatesBesideNoise(t *testing.T) {
 	patient.Test(t)
 	serveClinic(t)
-	if err := clinic.Exec(t.Context(), "clinic", `CREATE TABLE IF NOT EXISTS bills AS SELECT i AS id, i % 10 < 3 AS open FROM generate_series(1, 4000) AS i;
-	  CREATE TABLE IF NOT EXISTS bills_reference AS SELECT * FROM bills WHERE id <= 2000; ANALYZE bills; ANALYZE bills_reference;
-	  GRANT SELECT ON bills, bills_reference TO clinic_reader; GRANT SELECT ON bills_reference TO clinic_guest`); err != nil {
+	if err := clinic.Exec(t.Context(), "clinic",
+		`CREATE TABLE IF NOT EXISTS bills AS SELECT i AS id, i % 10 < 3 AS open FROM generate_series(1, 4000) AS i;
+	  CREATE TABLE IF NOT EXISTS bills_reference AS SELECT * FROM bills WHERE id <= 2000; ANALYZE bills;
+	    ANALYZE bills_reference;
+	  GRANT SELECT ON bills, bills_reference TO clinic_reader;
+	  GRANT SELECT ON bills_reference TO clinic_guest`); err != nil {
 		t.Fatal(err)
 	}
-	through, direct := serveClinic(t, "tables:\n", "tables:\n  public.bills: {rows: 4000, reference: public.bills_reference}\n",
-		"secrets:\n", "secrets:\n  open: {table: public.bills, proportion: open, values: {from: 0.10, to: 0.60, within: 0.05}}\n",
+	through, direct := serveClinic(t, "tables:\n", "tables:\n  public.bills: {rows: 4000, reference: "+
+		"public.bills_reference}\n",
+		"secrets:\n", "secrets:\n  open: {table: public.bills, proportion: open, values: {from: 0.10, to: 0.60, "+
+			"within: 0.05}}\n",
 		"[exchangeable]", "[exchangeable, translation, gaussian]", "budget: {epsilon: 1,", "budget: {epsilon: 9,")
 	c := connect(t, through)
 	var noisy, twin, want int64
 	var total float64
 	var dataset string
-	if err := overTwins(t, direct).QueryRow(t.Context(), "SELECT count(*) FROM patients WHERE age > 50").Scan(&want); err != nil {
+	if err := overTwins(t, direct).QueryRow(t.Context(), "SELECT count(*) FROM patients WHERE age > 50").Scan(
+		&want); err != nil {
 		t.Fatal(err)
 	}
 	const sql = `SELECT (SELECT count(*) FROM patients WHERE age > $1), b.n, dataset, epsilon_total
@@ -337,7 +355,8 @@ func TestTwinAggregatesBesideNoise(t *testing.T) {
 	if err != nil || twin != want || dataset != "clinic" || total != 9 || noisy < 100 || noisy > 3000 {
 		t.Errorf("%d (want %d), %d, %s, %v; %v", twin, want, noisy, dataset, total, err)
 	}
-	for _, sql := range []string{"SELECT count(*) FROM bills b JOIN patients p ON p.id = b.id", "SELECT count(*) FROM bills b WHERE id IN (SELECT id FROM patients)"} {
+	for _, sql := range []string{"SELECT count(*) FROM bills b JOIN patients p ON p.id = b.id",
+		"SELECT count(*) FROM bills b WHERE id IN (SELECT id FROM patients)"} {
 		if _, err := c.Exec(t.Context(), sql); code(err) != "PV001" {
 			t.Errorf("%s: %v", sql, err)
 		}
@@ -348,8 +367,10 @@ func TestTwinAggregatesBesideNoise(t *testing.T) {
 func TestTwinAggregatesAreShown(t *testing.T) {
 	patient.Test(t)
 	through, _ := serveClinic(t)
-	out, err := exec.CommandContext(t.Context(), clinic.Tool("psql"), "-X", "-A", "-c", `\d patients`, "-c", "SELECT ward, count(*) FROM patients GROUP BY 1", through).CombinedOutput()
-	for _, part := range []string{`Table "public.patients"`, "weight|double precision", "north|", "Its rows are not listed", "fewer than 10"} {
+	out, err := exec.CommandContext(t.Context(), clinic.Tool("psql"), "-X", "-A", "-c", `\d patients`, "-c",
+		"SELECT ward, count(*) FROM patients GROUP BY 1", through).CombinedOutput()
+	for _, part := range []string{`Table "public.patients"`, "weight|double precision", "north|",
+		"Its rows are not listed", "fewer than 10"} {
 		if !contains(string(out), part) {
 			t.Errorf("psql does not show %q: %v\n%s", part, err, out)
 		}
@@ -361,7 +382,8 @@ func TestTwinAggregatesAreShown(t *testing.T) {
 	if got := look(t, c, "SELECT DISTINCT at_least FROM fugu.twin"); !contains(got, `["10"]`) {
 		t.Errorf("fugu.twin: %s", got)
 	}
-	if got := look(t, c, "EXPLAIN (PRIVACY) SELECT ward, count(*) FROM patients GROUP BY 1"); !contains(got, "Price of the statement: 0") || !contains(got, "fewer than 10 rows") {
+	if got := look(t, c, "EXPLAIN (PRIVACY) SELECT ward, count(*) FROM patients GROUP BY 1"); !contains(got,
+		"Price of the statement: 0") || !contains(got, "fewer than 10 rows") {
 		t.Errorf("EXPLAIN (PRIVACY): %s", got)
 	}
 }

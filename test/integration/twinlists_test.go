@@ -23,7 +23,8 @@ var clinicAttacks = map[string][]string{
 		"SELECT p.*, row_number() OVER () FROM patients p", "SELECT max(p) FROM patients p",
 		"SELECT name, row_number() OVER (ORDER BY id) FROM patients",
 		"SELECT first_value(name) OVER (ORDER BY id) FROM patients", "SELECT rank() OVER (ORDER BY cost) FROM patients",
-		"SELECT name FROM (SELECT name, rank() OVER (PARTITION BY ward ORDER BY cost) AS nth FROM patients) x WHERE nth = 1",
+		"SELECT name FROM (SELECT name, rank() OVER (PARTITION BY ward ORDER BY cost) AS nth FROM patients) x " +
+			"WHERE nth = 1",
 		"SELECT count(p) FROM patients p",
 		"SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY name) FROM patients",
 		"SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY age * 1000000 + cost) FROM patients",
@@ -64,7 +65,8 @@ var clinicAttacks = map[string][]string{
 		"SELECT name FROM patients GROUP BY name ORDER BY 1 LIMIT 1",
 		"SELECT a.name, count(*) FROM patients a JOIN visits b ON a.id = b.patient_id GROUP BY a.name",
 		"SELECT a.name, count(*) FROM patients a JOIN patients b ON a.age = b.age GROUP BY a.name",
-		"SELECT percentile_cont(0) WITHIN GROUP (ORDER BY cost), percentile_disc(1) WITHIN GROUP (ORDER BY cost), percentile_disc(0.0001) WITHIN GROUP (ORDER BY cost) FROM patients",
+		"SELECT percentile_cont(0) WITHIN GROUP (ORDER BY cost), percentile_disc(1) " +
+			"WITHIN GROUP (ORDER BY cost), percentile_disc(0.0001) WITHIN GROUP (ORDER BY cost) FROM patients",
 		"SELECT count(*), avg(cost) FROM patients WHERE id = 7",
 		"SELECT sum(CASE WHEN id = 5 THEN cost ELSE 0 END) FROM patients",
 		"SELECT most_common_vals, histogram_bounds FROM pg_stats WHERE tablename = 'patients'",
@@ -98,10 +100,14 @@ func TestTwinListsNoRows(t *testing.T) {
 	patient.Test(t)
 	through, direct := serveClinic(t)
 	c := connect(t, through)
-	if err := clinic.Exec(t.Context(), "clinic", `CREATE TABLE IF NOT EXISTS own.h (name text); ALTER TABLE own.h OWNER TO clinic_guest;
-	  CREATE OR REPLACE FUNCTION own.tell(numeric) RETURNS numeric LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE 'row %', $1; RETURN $1; END $$;
-	  CREATE OR REPLACE FUNCTION own.listed() RETURNS SETOF text LANGUAGE plpgsql AS $$ BEGIN RETURN QUERY SELECT name FROM fugu_twin.patients; END $$;
-	  CREATE OR REPLACE FUNCTION own.dynamic() RETURNS text LANGUAGE plpgsql AS $$ DECLARE x text; BEGIN EXECUTE 'SELECT max(name) FROM fugu_twin.patients' INTO x; RETURN x; END $$`); err != nil {
+	if err := clinic.Exec(t.Context(), "clinic",
+		`CREATE TABLE IF NOT EXISTS own.h (name text); ALTER TABLE own.h OWNER TO clinic_guest;
+	  CREATE OR REPLACE FUNCTION own.tell(numeric) RETURNS numeric LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE 'row %',
+	    $1; RETURN $1; END $$;
+	  CREATE OR REPLACE FUNCTION own.listed() RETURNS SETOF text LANGUAGE plpgsql AS $$ BEGIN RETURN QUERY SELECT name
+	    FROM fugu_twin.patients; END $$;
+	  CREATE OR REPLACE FUNCTION own.dynamic() RETURNS text LANGUAGE plpgsql AS $$ DECLARE x text; BEGIN
+	    EXECUTE 'SELECT max(name) FROM fugu_twin.patients' INTO x; RETURN x; END $$`); err != nil {
 		t.Fatal(err)
 	}
 	for want, statements := range clinicAttacks {

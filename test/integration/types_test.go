@@ -27,7 +27,8 @@ func acceptedCorpus(t *testing.T) []string {
 
 // Names and types of columns and parameters are PostgreSQL's own, for every statement of the corpus that is cut.
 func TestDescriptionsArePostgreSQLs(t *testing.T) {
-	f := serve(t, options{policy: []string{"age: {from: 17, to: 90}", "age: {from: 17, to: 90}\n      native_country: reference\n      race: reference"}})
+	f := serve(t, options{policy: []string{"age: {from: 17, to: 90}", "age: {from: 17, to: 90}\n      " +
+		"native_country: reference\n      race: reference"}})
 	fugu, direct := f.connect(t), adultDatabase(t).truth(t)
 	corpus := acceptedCorpus(t)
 	if len(corpus) < 25 {
@@ -45,7 +46,8 @@ func TestDescriptionsArePostgreSQLs(t *testing.T) {
 			continue
 		}
 		if len(got.ParamOIDs) != len(want.ParamOIDs) || len(got.Fields) != len(want.Fields) {
-			t.Errorf("%s: %d parameters and %d columns, want %d and %d", sql, len(got.ParamOIDs), len(got.Fields), len(want.ParamOIDs), len(want.Fields))
+			t.Errorf("%s: %d parameters and %d columns, want %d and %d", sql, len(got.ParamOIDs), len(got.Fields),
+				len(want.ParamOIDs), len(want.Fields))
 			continue
 		}
 		for i, oid := range want.ParamOIDs {
@@ -54,8 +56,10 @@ func TestDescriptionsArePostgreSQLs(t *testing.T) {
 			}
 		}
 		for i, w := range want.Fields {
-			if g := got.Fields[i]; g.Name != w.Name || g.DataTypeOID != w.DataTypeOID || g.DataTypeSize != w.DataTypeSize || g.TypeModifier != w.TypeModifier {
-				t.Errorf("%s: column %d is %s %d(%d), want %s %d(%d)", sql, i+1, g.Name, g.DataTypeOID, g.TypeModifier, w.Name, w.DataTypeOID, w.TypeModifier)
+			if g := got.Fields[i]; g.Name != w.Name || g.DataTypeOID != w.DataTypeOID ||
+				g.DataTypeSize != w.DataTypeSize || g.TypeModifier != w.TypeModifier {
+				t.Errorf("%s: column %d is %s %d(%d), want %s %d(%d)", sql, i+1, g.Name, g.DataTypeOID, g.TypeModifier,
+					w.Name, w.DataTypeOID, w.TypeModifier)
 			}
 		}
 	}
@@ -70,12 +74,13 @@ func TestEveryPublicKeyComesBack(t *testing.T) {
 	f := serve(t, options{policy: []string{"sex: [Female, Male]", "sex: [Female, Male, Unheard]"}})
 	c := f.connect(t)
 	for sql, want := range map[string]int{
-		"SELECT sex, count(*), avg(age), sum(age) FROM adult GROUP BY sex":             3,
-		"SELECT age, sex, count(*) FROM adult GROUP BY age, sex":                       74 * 3,
-		"SELECT sex, count(*) FROM adult WHERE age > 1000 GROUP BY sex":                3,
-		"SELECT count(*) FROM adult WHERE age > 1000":                                  1,
-		"SELECT sex FROM adult GROUP BY sex HAVING count(*) > -1000000 ORDER BY 1":     3,
-		"SELECT sex, avg(age) IS NULL FROM adult GROUP BY sex HAVING avg(age) IS NULL": 1, // no reference row: public knowledge
+		"SELECT sex, count(*), avg(age), sum(age) FROM adult GROUP BY sex":         3,
+		"SELECT age, sex, count(*) FROM adult GROUP BY age, sex":                   74 * 3,
+		"SELECT sex, count(*) FROM adult WHERE age > 1000 GROUP BY sex":            3,
+		"SELECT count(*) FROM adult WHERE age > 1000":                              1,
+		"SELECT sex FROM adult GROUP BY sex HAVING count(*) > -1000000 ORDER BY 1": 3,
+		// no reference row: public knowledge
+		"SELECT sex, avg(age) IS NULL FROM adult GROUP BY sex HAVING avg(age) IS NULL": 1,
 	} {
 		if got := strings.Count(rows(t, c, sql), "\n"); got != want {
 			t.Errorf("%s: %d rows, want %d", sql, got, want)

@@ -10,14 +10,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// With accounts of users, each user's pays once for an answer, also for one that somebody else was given first, and all get
-// the same one. Everybody's has paid once.
+// With accounts of users, each user's pays once for an answer, also for one that somebody else was given first, and all
+// get the same one. Everybody's has paid once.
 func TestBudgetPerUser(t *testing.T) {
 	f := serve(t, options{policy: []string{"per: dataset}", "per: user}"}})
 	alice, bob := f.connect(t), connect(t, f.dsn("bob"))
 	spent := func(t *testing.T, c *pgx.Conn) (epsilon float64, releases int) {
 		t.Helper()
-		if err := c.QueryRow(t.Context(), "SELECT max(epsilon_spent), max(releases) FROM fugu.budget WHERE scope <> ''").Scan(&epsilon, &releases); err != nil {
+		if err := c.QueryRow(t.Context(),
+			"SELECT max(epsilon_spent), max(releases) FROM fugu.budget WHERE scope <> ''").Scan(&epsilon,
+			&releases); err != nil {
 			t.Fatal(err)
 		}
 		return epsilon, releases
@@ -39,7 +41,9 @@ func TestBudgetPerUser(t *testing.T) {
 	if e, n := spent(t, alice); e != cost || n != 1 {
 		t.Errorf("alice has paid epsilon %g for %d answers", e, n)
 	}
-	if got := rows(t, bob, "SELECT scope, max(releases) FROM fugu.budget GROUP BY scope ORDER BY scope"); got != "[\"\" \"1\"]\n[\"bob\" \"1\"]\n" {
+	if got := rows(t, bob,
+		"SELECT scope, max(releases) FROM fugu.budget GROUP BY scope ORDER BY scope"); got !=
+		"[\"\" \"1\"]\n[\"bob\" \"1\"]\n" {
 		t.Errorf("bob sees %s", got)
 	}
 }
@@ -82,7 +86,8 @@ func TestLogsHoldNothingOfTheUsers(t *testing.T) {
 		_, _ = c.Exec(t.Context(), sql)
 	}
 	var n string
-	if err := c.QueryRow(t.Context(), "SELECT (count(*) + 10000000)::text FROM adult WHERE workclass <> $1", "xyzzy42").Scan(&n); err != nil {
+	if err := c.QueryRow(t.Context(), "SELECT (count(*) + 10000000)::text FROM adult WHERE workclass <> $1",
+		"xyzzy42").Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Exec(t.Context(), "SELECT count(*) FROM adult WHERE age > $1", "xyzzy42"); err == nil {
@@ -91,7 +96,8 @@ func TestLogsHoldNothingOfTheUsers(t *testing.T) {
 	if err := f.ledger.Close(); err != nil { // from here on everything fails inside
 		t.Fatal(err)
 	}
-	if _, err := c.Exec(t.Context(), "SELECT count(*) FROM adult WHERE workclass <> 'xyzzy42' AND age > 1"); code(err) != "57P03" {
+	if _, err := c.Exec(t.Context(), "SELECT count(*) FROM adult WHERE workclass <> 'xyzzy42' AND age > 1"); code(
+		err) != "57P03" {
 		t.Errorf("without a ledger: %v", err)
 	}
 	text := log.String()

@@ -27,7 +27,8 @@ func dial(t testing.TB, address, user string) *client {
 	}
 	t.Cleanup(func() { _ = conn.Close() })
 	c := &client{conn}
-	startup, err := (&pgproto3.StartupMessage{ProtocolVersion: pgproto3.ProtocolVersion30, Parameters: map[string]string{"user": user, "database": "people"}}).Encode(nil)
+	startup, err := (&pgproto3.StartupMessage{ProtocolVersion: pgproto3.ProtocolVersion30,
+		Parameters: map[string]string{"user": user, "database": "people"}}).Encode(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,5 +145,6 @@ func encode(messages ...pgproto3.FrontendMessage) (out []byte) {
 func simple(sql string) []byte { return encode(&pgproto3.Query{String: sql}) }
 
 func extended(sql string) []byte {
-	return encode(&pgproto3.Parse{Query: sql}, &pgproto3.Bind{}, &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{}, &pgproto3.Sync{})
+	return encode(&pgproto3.Parse{Query: sql}, &pgproto3.Bind{}, &pgproto3.Describe{ObjectType: 'P'},
+		&pgproto3.Execute{}, &pgproto3.Sync{})
 }

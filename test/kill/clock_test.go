@@ -32,7 +32,8 @@ func TestClockJumps(t *testing.T) {
 				}
 				for i, sql := range asked {
 					if r := c.exchange(simple(sql)); r.code() != "" || string(r.bytes) != string(told[i].bytes) {
-						t.Errorf("after a jump by %ds statement %d was answered %v, before it was %v", jump, i, r, told[i])
+						t.Errorf("after a jump by %ds statement %d was answered %v, before it was %v", jump, i, r,
+							told[i])
 					}
 				}
 				_ = c.Close()
@@ -47,7 +48,8 @@ func TestClockJumps(t *testing.T) {
 			for i, e := range b.entries {
 				a := b.answers[len(asked)-1-i]
 				// Between two charges the chain has what came of the first.
-				if a.ID != e.Answer || i > 0 && e.Number <= b.entries[i-1].Number || !(book{answers: b.answers[len(asked)-1-i:][:1]}).has(told[i].rows()) {
+				if a.ID != e.Answer || i > 0 && e.Number <= b.entries[i-1].Number ||
+					!(book{answers: b.answers[len(asked)-1-i:][:1]}).has(told[i].rows()) {
 					t.Errorf("entry %d is of answer %d, in its place is %d", i, e.Answer, a.ID)
 				}
 				want := time.Now().Add(time.Duration(jumps[i/2]) * time.Second)

@@ -60,8 +60,8 @@ func fill(t *testing.T, path string) {
 	}
 }
 
-// refusals asks new statements until n of them in a row are refused with 57P03. Each other is answered and charged once;
-// one that is refused was charged at most once, where there was room for the charge and none for the answer.
+// refusals asks new statements until n of them in a row are refused with 57P03. Each other is answered and charged
+// once; one that is refused was charged at most once, where there was room for the charge and none for the answer.
 func (s *scene) refusals(n int) {
 	s.t.Helper()
 	before := s.read()
@@ -164,7 +164,8 @@ func TestFullDisk(t *testing.T) {
 // limit bounds the size of files that a process may write, in bytes or "unlimited".
 func limit(t *testing.T, pid int, bytes string) {
 	t.Helper()
-	if out, err := exec.Command("prlimit", "--pid", fmt.Sprint(pid), "--fsize="+bytes+":unlimited").CombinedOutput(); err != nil {
+	if out, err := exec.Command("prlimit", "--pid", fmt.Sprint(pid), "--fsize="+bytes+
+		":unlimited").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 }
@@ -172,7 +173,8 @@ func limit(t *testing.T, pid int, bytes string) {
 // onTablespace puts the ledger's database on a disk, until the test ends.
 func (s *scene) onTablespace(dir string) {
 	s.t.Helper()
-	for _, sql := range []string{"CREATE TABLESPACE small LOCATION '" + strings.ReplaceAll(dir, "'", "''") + "'", "ALTER DATABASE " + s.database + " SET TABLESPACE small"} {
+	for _, sql := range []string{"CREATE TABLESPACE small LOCATION '" + strings.ReplaceAll(dir, "'", "''") + "'",
+		"ALTER DATABASE " + s.database + " SET TABLESPACE small"} {
 		if err := s.server.Exec(s.t.Context(), "postgres", sql); err != nil {
 			s.t.Fatal(err)
 		}

@@ -1,6 +1,6 @@
 // Package kill holds the tests of what happens to budgets and answers when something dies or fails on the way of an
-// answer, at each point of that way in turn: the proxy, the ledger's server, the network between, the disk. The fugu under
-// test is the program itself, built with the tag fuguhooks, whose points internal/hook describes.
+// answer, at each point of that way in turn: the proxy, the ledger's server, the network between, the disk. The fugu
+// under test is the program itself, built with the tag fuguhooks, whose points internal/hook describes.
 //
 // Whatever fails and wherever, the following hold, and the tests check them after each fault:
 //

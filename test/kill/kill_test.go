@@ -15,8 +15,8 @@ import (
 	"fugu/test/compat/sides"
 )
 
-// allEnv has each fault done at every point: make kills sets it. Otherwise the proxy alone is killed at every point, and the
-// other faults come at a share of them. Shares are odd, since every other point is the end of the one before.
+// allEnv has each fault done at every point: make kills sets it. Otherwise the proxy alone is killed at every point,
+// and the other faults come at a share of them. Shares are odd, since every other point is the end of the one before.
 const allEnv = "FUGUHOOKS_KILLS"
 
 // kind is a way to ask.
@@ -36,8 +36,8 @@ var kinds = []kind{
 	{"known", "alice", simple, true, 0},
 }
 
-// standing is in the names of the points at which the ledger is asked where the dataset stands. A process remembers that
-// for a second, so that only one that has just started is sure to pass them.
+// standing is in the names of the points at which the ledger is asked where the dataset stands. A process remembers
+// that for a second, so that only one that has just started is sure to pass them.
 const standing = "standing: "
 
 // fault is what goes wrong at a point.
@@ -47,7 +47,8 @@ type fault func(s *scene, p point, ask func() reply) reply
 func die(s *scene, p point, ask func() reply) reply {
 	s.order(p.order("kill"))
 	r := ask()
-	// A point that writes to the client is passed once less where two writes were one: then it lives, and is killed here.
+	// A point that writes to the client is passed once less where two writes were one: then it lives, and is killed
+	// here.
 	switch sending := strings.HasSuffix(p.name, "sending"); {
 	case !sending && r.complete:
 		s.missed++
@@ -233,12 +234,13 @@ func all() bool { return os.Getenv(allEnv) != "" }
 // leastKills is how many kills TestKilledAtEveryPoint makes at the least.
 const leastKills = 500
 
-// ledgersOf is how many ledgers the kills of one kind are spread over; it is odd, as shares are. A ledger is verified as a
-// whole each time that it is opened: with fewer of them, that is what the kills take their time for.
+// ledgersOf is how many ledgers the kills of one kind are spread over; it is odd, as shares are. A ledger is verified
+// as a whole each time that it is opened: with fewer of them, that is what the kills take their time for.
 const ledgersOf = 5
 
-// The proxy is killed at each point that a statement passes on its way, of every kind of statement, in every store, also where
-// answers are charged to a joint account. Each kill is by SIGKILL, of the program itself; with make kills there are two at each point.
+// The proxy is killed at each point that a statement passes on its way, of every kind of statement, in every store,
+// also where answers are charged to a joint account. Each kill is by SIGKILL, of the program itself; with make kills
+// there are two at each point.
 func TestKilledAtEveryPoint(t *testing.T) {
 	t.Parallel()
 	times := 1
@@ -277,8 +279,8 @@ func TestKilledAtEveryPoint(t *testing.T) {
 	}
 }
 
-// The client leaves at each point. What it asked for may be charged, once, and stays; where it left amid the scan, it is charged
-// again when it is asked again.
+// The client leaves at each point. What it asked for may be charged, once, and stays; where it left amid the scan, it
+// is charged again when it is asked again.
 func TestClientLeavesAtEveryPoint(t *testing.T) {
 	t.Parallel()
 	for _, store := range ledgers {

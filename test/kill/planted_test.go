@@ -30,7 +30,8 @@ func TestKillsFindPlantedFaults(t *testing.T) {
 	}{
 		// The answer before its charge. Not "after sending": the login may be there still.
 		{"late", point{"amid sending", 2}, "rows were sent, and there is no charge"},
-		{"split", point{"charge: COMMIT: done", 1}, "charged 2 times, 1 of them before"},     // the charge without the answer
+		// the charge without the answer
+		{"split", point{"charge: COMMIT: done", 1}, "charged 2 times, 1 of them before"},
 		{"forgetful", point{"charge: COMMIT: done", 1}, "charged 2 times, 1 of them before"}, // the same answer twice
 	} {
 		t.Run(x.fault, func(t *testing.T) {
@@ -46,7 +47,8 @@ func TestKillsFindPlantedFaults(t *testing.T) {
 			s.start()
 			c, sql := dial(t, s.proxy.Address(), "alice"), s.statement()
 			first, other, again := c.exchange(simple(sql)), c.exchange(simple(s.statement())), c.exchange(simple(sql))
-			if b := s.read(); !b.has(first.rows()) || len(other.rows()) != 2 || string(first.bytes) != string(again.bytes) {
+			if b := s.read(); !b.has(first.rows()) || len(other.rows()) != 2 ||
+				string(first.bytes) != string(again.bytes) {
 				t.Errorf("without a kill: %v, then %v; %d charges", first, again, len(b.entries))
 			}
 		})

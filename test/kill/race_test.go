@@ -22,7 +22,8 @@ const (
 	budget = 9.5 // at ε = 1 a statement
 )
 
-// race has the racers ask at once, and returns what is wrong, with how many statements were answered, and how many refused.
+// race has the racers ask at once, and returns what is wrong, with how many statements were answered, and how many
+// refused.
 func race(t *testing.T, environment ...string) (wrong []string, answered, refused int) {
 	t.Helper()
 	s := newScene(t, "PostgreSQL", budget, environment...)
@@ -114,8 +115,8 @@ func race(t *testing.T, environment ...string) (wrong []string, answered, refuse
 	return wrong, len(given), refused
 }
 
-// Two proxies serve from one ledger, and 64 clients race for the last of a budget: with statements that others ask at the
-// same moment, at the other proxy too, and with statements of their own.
+// Two proxies serve from one ledger, and 64 clients race for the last of a budget: with statements that others ask at
+// the same moment, at the other proxy too, and with statements of their own.
 func TestTwoProxiesRace(t *testing.T) {
 	t.Parallel()
 	wrong, answered, refused := race(t)
@@ -137,8 +138,8 @@ func TestRaceFindsOverdraft(t *testing.T) {
 	}
 }
 
-// Two ask the same, and the budget is enough for one: the second, who has found no answer and then no budget either, gets
-// the answer that the first has paid for meanwhile.
+// Two ask the same, and the budget is enough for one: the second, who has found no answer and then no budget either,
+// gets the answer that the first has paid for meanwhile.
 func TestSameStatementAtTheEndOfTheBudget(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, "PostgreSQL", 1.5)

@@ -13,6 +13,7 @@ import (
 
 	"fugu/internal/hook"
 	"fugu/ledger"
+	"fugu/ledger/audit"
 	"fugu/test/compat/sides"
 	"fugu/test/pgcluster"
 )
@@ -40,7 +41,8 @@ func newScene(t testing.TB, kind string, epsilon float64, environment ...string)
 	t.Helper()
 	cluster, binary := house(t)
 	dir := t.TempDir()
-	s := &scene{t: t, config: sides.Config{Binary: binary, Dir: dir, Policy: policyOf(epsilon), Guest: cluster.DSN("fugu_guest", "people"),
+	s := &scene{t: t, config: sides.Config{Binary: binary, Dir: dir, Policy: policyOf(epsilon),
+		Guest:  cluster.DSN("fugu_guest", "people"),
 		Reader: cluster.DSN("fugu_reader", "people"), Environment: append(environment, hook.DirectoryEnv+"="+dir)}}
 	switch kind {
 	case "SQLite":
@@ -153,14 +155,14 @@ func (s *scene) statement() string {
 
 // book is what the ledger says, which its own audit has found in order.
 type book struct {
-	entries []ledger.Entry  // of charges
+	entries []audit.Entry  // of charges
 	answers []ledger.Answer // newest first
 
 	abandoned int // scans that were charged, and ended without an answer because the client left
 }
 
-// read reads the ledger. Of a file that nobody serves from, it reads a copy: opening the file itself would mend what the
-// next fugu has to mend.
+// read reads the ledger. Of a file that nobody serves from, it reads a copy: opening the file itself would mend what
+// the next fugu has to mend.
 func (s *scene) read() (b book) {
 	s.t.Helper()
 	url := s.url
@@ -178,12 +180,12 @@ func (s *scene) read() (b book) {
 	defer l.Close()
 	for range 100 { // until nobody has charged between the two
 		b = book{}
-		_, err = l.Audit(ctx, func(l ledger.Link) error {
+		_, err = l.Audit(ctx, func(l audit.Link) error {
 			e, err := l.Entry()
-			if e.Event == ledger.Release || e.Event == ledger.Joined {
+			if e.Event == audit.Release || e.Event == audit.Joined {
 				b.entries = append(b.entries, e)
 			}
-			if e.Event == ledger.Abandoned {
+			if e.Event == audit.Abandoned {
 				b.abandoned++
 			}
 			return err
@@ -196,7 +198,7 @@ func (s *scene) read() (b book) {
 		}
 		released := 0
 		for _, e := range b.entries {
-			if e.Event == ledger.Release {
+			if e.Event == audit.Release {
 				released++
 			}
 		}

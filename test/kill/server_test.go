@@ -15,8 +15,8 @@ import (
 	"fugu/test/badnet"
 )
 
-// amid holds the proxy at the point, does something to its surroundings, and lets it go on. Where the statement is answered
-// without passing the point, it does nothing.
+// amid holds the proxy at the point, does something to its surroundings, and lets it go on. Where the statement is
+// answered without passing the point, it does nothing.
 func amid(do func(s *scene)) fault {
 	return func(s *scene, p point, ask func() reply) reply {
 		s.t.Helper()
@@ -53,7 +53,8 @@ func killBackends(s *scene) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	rows, err := c.Query(ctx, "SELECT pid FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()", s.database)
+	rows, err := c.Query(ctx, "SELECT pid FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()",
+		s.database)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -83,8 +84,8 @@ func (s *scene) up() {
 	})
 }
 
-// The ledger's server dies while a charge is on its way: each of its processes by SIGKILL, or all at once, and then it is
-// down until the client has been told.
+// The ledger's server dies while a charge is on its way: each of its processes by SIGKILL, or all at once, and then it
+// is down until the client has been told.
 func TestServerKilledAtEveryPoint(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, "PostgreSQL", 1e6)
@@ -111,8 +112,8 @@ func TestServerKilledAtEveryPoint(t *testing.T) {
 	t.Logf("%d and %d crashes at %d points", n, k, len(rounds))
 }
 
-// The connection to the ledger is cut: at each point, and behind each so many bytes of what the ledger says, in the midst
-// of its messages.
+// The connection to the ledger is cut: at each point, and behind each so many bytes of what the ledger says, in the
+// midst of its messages.
 func TestConnectionCut(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, "PostgreSQL", 1e6)
@@ -136,19 +137,20 @@ func TestConnectionCut(t *testing.T) {
 	bytes, served, refused := 0, 0, 0
 	for at := int64(1); ; at += step {
 		cut := true
-		w, _ := s.try(kinds[0], s.statement(), point{fmt.Sprintf("byte %d of the ledger's", at), 1}, func(_ *scene, _ point, ask func() reply) reply {
-			n.ResetAfter(at)
-			r := ask()
-			cut = n.Left() == 0
-			n.ResetAfter(0)
-			switch r.code() {
-			case "":
-				served++
-			default:
-				refused++
-			}
-			return r
-		})
+		w, _ := s.try(kinds[0], s.statement(), point{fmt.Sprintf("byte %d of the ledger's", at), 1},
+			func(_ *scene, _ point, ask func() reply) reply {
+				n.ResetAfter(at)
+				r := ask()
+				cut = n.Left() == 0
+				n.ResetAfter(0)
+				switch r.code() {
+				case "":
+					served++
+				default:
+					refused++
+				}
+				return r
+			})
 		wrong = append(wrong, w...)
 		if !cut {
 			break

@@ -16,6 +16,7 @@ import (
 
 	"fugu/internal/hook"
 	"fugu/ledger"
+	"fugu/ledger/audit"
 	"fugu/test/compat/sides"
 	"fugu/test/pgcluster"
 )
@@ -53,7 +54,8 @@ func newBuilds(t *testing.T, cluster *pgcluster.Cluster, binary, kind string, ap
 		database += "_source"
 	}
 	published := database
-	const roles = `DO $$ BEGIN CREATE ROLE fugu_keeper LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$; GRANT CREATE ON DATABASE %s TO fugu_keeper; GRANT CREATE ON SCHEMA public TO fugu_keeper`
+	const roles = `DO $$ BEGIN CREATE ROLE fugu_keeper LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$;
+	  GRANT CREATE ON DATABASE %s TO fugu_keeper; GRANT CREATE ON SCHEMA public TO fugu_keeper`
 	databases, further := []string{database}, ""
 	b.as = "fugu_twin.%s"
 	if apart {
@@ -70,8 +72,10 @@ func newBuilds(t *testing.T, cluster *pgcluster.Cluster, binary, kind string, ap
 			t.Fatal(err)
 		}
 	}
-	configuration := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q, keeper: %q%s}\nauth: {method: trust}\npolicy: the.policy.yaml\nledger: %q\n",
-		cluster.DSN("fugu_guest", published), cluster.DSN("fugu_reader", published), cluster.DSN("fugu_keeper", database), further, url)
+	configuration := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q, keeper: %q%s}\nauth: "+
+		"{method: trust}\npolicy: the.policy.yaml\nledger: %q\n",
+		cluster.DSN("fugu_guest", published), cluster.DSN("fugu_reader", published),
+		cluster.DSN("fugu_keeper", database), further, url)
 	if err := os.WriteFile(filepath.Join(b.config.Dir, "fugu.yaml"), []byte(configuration), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -96,11 +100,13 @@ func (b *builds) table() string {
 	b.t.Helper()
 	b.tables++
 	name := fmt.Sprint("t", b.tables)
-	sql := fmt.Sprintf("CREATE TABLE %[1]s (id int PRIMARY KEY, yes bool); INSERT INTO %[1]s SELECT i, i <= 60 FROM generate_series(1, 200) i; GRANT SELECT ON %[1]s TO fugu_keeper", name)
+	sql := fmt.Sprintf("CREATE TABLE %[1]s (id int PRIMARY KEY, yes bool); INSERT INTO %[1]s SELECT i, i <= 60 "+
+		"FROM generate_series(1, 200) i; GRANT SELECT ON %[1]s TO fugu_keeper", name)
 	if _, err := b.admin.Exec(b.t.Context(), sql); err != nil {
 		b.t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(b.config.Dir, "the.policy.yaml"), fmt.Appendf(nil, twinPolicy, name), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(b.config.Dir, "the.policy.yaml"), fmt.Appendf(nil, twinPolicy, name),
+		0o600); err != nil {
 		b.t.Fatal(err)
 	}
 	return name
@@ -108,7 +114,8 @@ func (b *builds) table() string {
 
 // fugu runs "fugu twin" with these words.
 func (b *builds) fugu(words ...string) (output string, err error) {
-	cmd := sides.Command(b.t.Context(), b.binary, append([]string{"twin"}, append(words, "-c", filepath.Join(b.config.Dir, "fugu.yaml"))...)...)
+	cmd := sides.Command(b.t.Context(), b.binary, append([]string{"twin"},
+		append(words, "-c", filepath.Join(b.config.Dir, "fugu.yaml"))...)...)
 	cmd.Env = append(os.Environ(), hook.DirectoryEnv+"="+b.config.Dir)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -124,9 +131,9 @@ type state struct {
 
 func (b *builds) state(table string) (s state) {
 	b.t.Helper()
-	if _, err := b.ledger.Audit(b.t.Context(), func(l ledger.Link) error {
+	if _, err := b.ledger.Audit(b.t.Context(), func(l audit.Link) error {
 		e, err := l.Entry()
-		if e.Event == ledger.Release && e.Dataset == table {
+		if e.Event == audit.Release && e.Dataset == table {
 			s.charges++
 		}
 		return err
@@ -149,7 +156,8 @@ func (b *builds) state(table string) (s state) {
 		b.t.Fatal(err)
 	}
 	if s.seen {
-		if err := b.twins.QueryRow(b.t.Context(), "SELECT string_agg(t::text, ' ' ORDER BY id) FROM "+name+" t").Scan(&s.rows); err != nil {
+		if err := b.twins.QueryRow(b.t.Context(), "SELECT string_agg(t::text, ' ' ORDER BY id) FROM "+name+
+			" t").Scan(&s.rows); err != nil {
 			b.t.Fatal(err)
 		}
 	}
@@ -191,8 +199,9 @@ func (b *builds) try(p point) (wrong []string) {
 	return wrong
 }
 
-// A build of a twin that is killed at any point, of its own or of the ledger's statements, is never seen uncharged, never
-// charged twice, and goes on to the one twin that there is. Another process has the ledger open, as "fugu serve" does.
+// A build of a twin that is killed at any point, of its own or of the ledger's statements, is never seen uncharged,
+// never charged twice, and goes on to the one twin that there is. Another process has the ledger open, as "fugu serve"
+// does.
 func TestTwinKilledAtEveryPoint(t *testing.T) {
 	cluster, binary := house(t)
 	for _, x := range []struct {

@@ -30,7 +30,8 @@ func TestMain(m *testing.M) {
 const schema = `
 CREATE TABLE people (sex text, age int, income text, area text);
 CREATE TABLE people_reference (LIKE people);
-INSERT INTO people SELECT CASE WHEN i % 2 = 0 THEN 'f' ELSE 'm' END, 20 + i % 50, CASE WHEN i % 4 = 0 THEN 'high' ELSE 'low' END,
+INSERT INTO people SELECT CASE WHEN i % 2 = 0 THEN 'f' ELSE 'm' END, 20 + i % 50, CASE WHEN i % 4 = 0 THEN 'high'
+  ELSE 'low' END,
   CASE WHEN i % 3 = 0 THEN 'town' ELSE 'country' END FROM generate_series(1, 600) i;
 INSERT INTO people_reference SELECT * FROM people;
 CREATE ROLE fugu_guest LOGIN;
@@ -39,8 +40,8 @@ CREATE ROLE fugu_ledger LOGIN;
 GRANT SELECT ON people, people_reference TO fugu_reader;
 GRANT SELECT ON people_reference TO fugu_guest`
 
-// policy is one of two secrets, so that a charge has several rows, and has a share for bob alone, so that he pays besides
-// everybody, and for an answer that was given before as well.
+// policy is one of two secrets, so that a charge has several rows, and has a share for bob alone, so that he pays
+// besides everybody, and for an answer that was given before as well.
 const policy = `
 version: 1
 dataset: people
@@ -123,13 +124,16 @@ func ownServer(t testing.TB) *pgcluster.Cluster {
 
 func policyOf(epsilon float64) string { return fmt.Sprintf(policy, epsilon) }
 
-// joint has the scene's answers charged to one joint account: of one secret, and without shares, which it does not allow.
+// joint has the scene's answers charged to one joint account: of one secret, and without shares, which it does not
+// allow.
 func (s *scene) joint() *scene {
 	s.jointly = true
 	s.config.Policy = jointPolicy.Replace(s.config.Policy)
 	return s
 }
 
-var jointPolicy = strings.NewReplacer("assume: [translation]", "assume: [translation, gaussian]", "mechanism: auto", "composition: joint",
-	"  high_income: {table: public.people, proportion: \"income = 'high'\", values: {from: 0.1, to: 0.6, within: 0.05}}\n", "",
+var jointPolicy = strings.NewReplacer("assume: [translation]", "assume: [translation, gaussian]", "mechanism: auto",
+	"composition: joint",
+	"  high_income: {table: public.people, proportion: \"income = 'high'\", values: {from: 0.1, to: 0.6, within: "+
+		"0.05}}\n", "",
 	", shares: {users: {bob: {epsilon: 1e+06, delta: 0.01}}}", "")

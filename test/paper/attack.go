@@ -7,10 +7,11 @@ import (
 )
 
 // accuracy is that of the paper's property inference attack (section 5.3): a logistic regression is trained on F of 200
-// datasets of auxiliary records, half with each value of the secret, and tested on 200 of testing records; the mean over
-// repetitions. The defence adds noise to what is tested. The paper trains on clean features; noised trains on defended
-// ones, as an attacker does who knows the mechanism.
-func accuracy(d defended, auxiliary, testing pool, delta float64, repetitions int, noised bool, rng *rand.Rand) (float64, error) {
+// datasets of auxiliary records, half with each value of the secret, and tested on 200 of testing records; the mean
+// over repetitions. The defence adds noise to what is tested. The paper trains on clean features; noised trains on
+// defended ones, as an attacker does who knows the mechanism.
+func accuracy(d defended, auxiliary, testing pool, delta float64, repetitions int, noised bool,
+	rng *rand.Rand) (float64, error) {
 	const half = 100
 	a, b := between(delta)
 	right := 0

@@ -36,7 +36,8 @@ var panels = []panel{
 	{"average hours by sex", "SELECT sex, avg(hours_per_week) FROM adult GROUP BY sex", 1, false},
 	{"count under 30", "SELECT count(*) FROM adult WHERE age < 30", 0, false},
 	{"average age, long hours", "SELECT avg(age) FROM adult WHERE sex = 'Female' AND hours_per_week > 40", 0, false},
-	{"share of women by education", "SELECT education, avg(CASE WHEN sex = 'Female' THEN 1 ELSE 0 END) FROM adult GROUP BY education", 1, false},
+	{"share of women by education", "SELECT education, avg(CASE WHEN sex = 'Female' THEN 1 ELSE 0 END) FROM adult " +
+		"GROUP BY education", 1, false},
 	{"sum of gains by sex", "SELECT sex, sum(capital_gain) FROM adult GROUP BY sex", 1, false},
 }
 
@@ -50,7 +51,8 @@ func policyText(mechanism string, edits ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	edits = append([]string{"mechanism: auto", "mechanism: " + mechanism, "education: reference", "education: reference\n      race: reference"}, edits...)
+	edits = append([]string{"mechanism: auto", "mechanism: " + mechanism, "education: reference",
+		"education: reference\n      race: reference"}, edits...)
 	return strings.NewReplacer(edits...).Replace(string(text)), nil
 }
 
@@ -80,10 +82,12 @@ var choices = []struct {
 	weights   string
 }{{mechanism.ExpmGaussian, "sampling"}, {mechanism.Auto, "sampling"}, {mechanism.Auto, "total"}}
 
-func dashboard(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Conn, title string, edits []string) (err error) {
+func dashboard(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Conn, title string,
+	edits []string) (err error) {
 	var engines []*pipeline.Engine
 	for _, c := range choices {
-		text, err := policyText(string(c.mechanism), append(slices.Clone(edits), "  epsilon: 1 ", "  weights: "+c.weights+"\n  epsilon: 1 ")...)
+		text, err := policyText(string(c.mechanism), append(slices.Clone(edits), "  epsilon: 1 ", "  weights: "+
+			c.weights+"\n  epsilon: 1 ")...)
 		if err != nil {
 			return err
 		}
@@ -100,7 +104,8 @@ func dashboard(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Conn,
 	}
 	defer models.close()
 	s := newSheet(fmt.Sprintf("Dashboard, ε = 1, %s: Σ|noise|/Σ|F| (and the median over cells of |noise|/|F|)", title),
-		"statement", "cells", "ExpM (G)", "optimal (G), not certified", "the same, unseen rows hidden", "auto", "by", "share of optimal", "auto, weights: total", "share", "share, unseen rows hidden", "")
+		"statement", "cells", "ExpM (G)", "optimal (G), not certified", "the same, unseen rows hidden", "auto", "by",
+		"share of optimal", "auto, weights: total", "share", "share, unseen rows hidden", "")
 	for _, p := range panels {
 		exact, err := cells(ctx, truth, p)
 		if err != nil {
@@ -140,7 +145,8 @@ func dashboard(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Conn,
 		}
 		both := func(i int) string { return fmt.Sprintf("%s (%s)", number(total[i]), number(median[i])) }
 		share := func(i, of int) string { return fmt.Sprintf("%.3f", total[i]/total[of]) }
-		s.row(p.name, len(exact), both(0), both(3), both(4), both(1), by, share(1, 3), both(2), share(2, 3), share(2, 4), verdict)
+		s.row(p.name, len(exact), both(0), both(3), both(4), both(1), by, share(1, 3), both(2), share(2, 3),
+			share(2, 4), verdict)
 	}
 	if err := s.w.Flush(); err != nil {
 		return err
@@ -187,7 +193,8 @@ func calibrated(ctx context.Context, e *pipeline.Engine, sql string, labels []st
 		return mechanism.Calibration{}, err
 	}
 	if x[0].Components != len(labels) {
-		return mechanism.Calibration{}, fmt.Errorf("%d components in the engine and %d here", x[0].Components, len(labels))
+		return mechanism.Calibration{}, fmt.Errorf("%d components in the engine and %d here", x[0].Components,
+			len(labels))
 	}
 	return x[0].Calibration, nil
 }

@@ -38,12 +38,13 @@ type census struct {
 	auxiliary, testing, modelling []record
 }
 
-// readCensus reads the tables that test/adult loaded: the 10,000 reference records are auxiliary, and the protected ones
-// in the order of their hash for testing (10,000) and modelling.
+// readCensus reads the tables that test/adult loaded: the 10,000 reference records are auxiliary, and the protected
+// ones in the order of their hash for testing (10,000) and modelling.
 func readCensus(ctx context.Context, conn *pgx.Conn) (census, error) {
 	const columns = "age, education_num, (marital_status = 'Never-married')::int, (sex = 'Female')::int, hours_per_week"
 	read := func(table string) ([]record, error) {
-		sql := fmt.Sprintf("SELECT %s, %s, %s FROM %s AS t ORDER BY md5(t::text) COLLATE \"C\"", columns, secrets[0].predicate, secrets[1].predicate, table)
+		sql := fmt.Sprintf("SELECT %s, %s, %s FROM %s AS t ORDER BY md5(t::text) COLLATE \"C\"", columns,
+			secrets[0].predicate, secrets[1].predicate, table)
 		rows, err := conn.Query(ctx, sql)
 		if err != nil {
 			return nil, err

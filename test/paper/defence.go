@@ -137,7 +137,8 @@ func ours(kind mechanism.Kind) defence {
 func request(c setting.Classes, delta float64, b privacy.Budget) mechanism.Request {
 	from, to := between(delta)
 	d := c.Between(from, to).Difference()
-	r := mechanism.Request{Budget: b, Shifts: []sensitivity.Shift{{Secret: "s", Along: d, Beside: make([]float64, len(d))}},
+	r := mechanism.Request{Budget: b, Shifts: []sensitivity.Shift{{Secret: "s", Along: d,
+		Beside: make([]float64, len(d))}},
 		Families: []sensitivity.Family{setting.Family{Classes: c, Name: "s", From: from, To: to}}}
 	for _, l := range setting.Lattice {
 		r.Components = append(r.Components, mechanism.Component{Lattice: l, Unit: 1})

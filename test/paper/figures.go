@@ -76,7 +76,8 @@ func (f *figure) write(dir string) error {
 		p.Y.Max += .6 * (p.Y.Max - p.Y.Min)
 	}
 	path := filepath.Join(dir, f.name)
-	return errors.Join(p.Save(16*vg.Centimeter, 11*vg.Centimeter, path+".svg"), p.Save(16*vg.Centimeter, 11*vg.Centimeter, path+".png"), f.csv(path+".csv"))
+	return errors.Join(p.Save(16*vg.Centimeter, 11*vg.Centimeter, path+".svg"),
+		p.Save(16*vg.Centimeter, 11*vg.Centimeter, path+".png"), f.csv(path+".csv"))
 }
 
 func (f *figure) csv(path string) error {
@@ -128,8 +129,8 @@ func figures(data census, dir string, repetitions int) error {
 	return nil
 }
 
-// drawn says which mechanisms a figure shows: the baseline for groups is ten times above all others, and of ours two are
-// enough.
+// drawn says which mechanisms a figure shows: the baseline for groups is ten times above all others, and of ours two
+// are enough.
 func drawn(d defence, only ...string) bool {
 	if strings.HasPrefix(d.name, "GroupDP") || d.name == "Fugu auto" || d.name == "Fugu eigm" || d.name == "Fugu daum" {
 		return false
@@ -144,7 +145,8 @@ func drawn(d defence, only ...string) bool {
 
 // errorByEpsilon is Figure 2.
 func errorByEpsilon(data census, s secret) (*figure, error) {
-	f := &figure{name: "figure2_" + s.name, title: fmt.Sprintf("%s, Δp = %g, δ = .001", s.title, s.delta), x: "ε", y: "mean L2 error", logX: true, logY: true, legend: bottom}
+	f := &figure{name: "figure2_" + s.name, title: fmt.Sprintf("%s, Δp = %g, δ = .001", s.title, s.delta), x: "ε",
+		y: "mean L2 error", logX: true, logY: true, legend: bottom}
 	c := divide(data.modelling, s).classes()
 	rng := rand.New(rand.NewPCG(4, 0))
 	for _, d := range defences() {
@@ -194,7 +196,8 @@ func errorByDistance(data census, s secret) (*figure, error) {
 
 // attackByEpsilon is Figure 4, with the attacker who trains on noised features beside the paper's.
 func attackByEpsilon(data census, s secret, repetitions int) (*figure, error) {
-	f := &figure{name: "figure4_" + s.name, title: s.title + ", Δp = .1, δ = .001", x: "ε", y: "accuracy of the attack", logX: true, legend: above}
+	f := &figure{name: "figure4_" + s.name, title: s.title + ", Δp = .1, δ = .001", x: "ε", y: "accuracy of the attack",
+		logX: true, legend: above}
 	auxiliary, testing := divide(data.auxiliary, s), divide(data.testing, s)
 	c := divide(data.modelling, s).classes()
 	rng := rand.New(rand.NewPCG(6, 0))

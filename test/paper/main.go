@@ -1,8 +1,8 @@
-// Command paper repeats the experiments of Chen & Ohrimenko, "Protecting Global Properties of Datasets with Distribution
-// Privacy Mechanisms", beside the paper's numbers, with Fugu's own mechanisms added: errors (Table 2, Figures 2 and 3),
-// the property inference attack (Table 3, Figure 4), the δ that each mechanism really has, the same through the proxy,
-// and a dashboard of statements under the example's policy; the twin beside all of them. It asserts nothing but that proxy
-// and process agree.
+// Command paper repeats the experiments of Chen & Ohrimenko, "Protecting Global Properties of Datasets with
+// Distribution Privacy Mechanisms", beside the paper's numbers, with Fugu's own mechanisms added: errors (Table 2,
+// Figures 2 and 3), the property inference attack (Table 3, Figure 4), the δ that each mechanism really has, the same
+// through the proxy, and a dashboard of statements under the example's policy; the twin beside all of them. It asserts
+// nothing but that proxy and process agree.
 //
 // It is no part of the product: it uses the test suite's clusters, data and mechanisms.
 package main
@@ -24,7 +24,8 @@ import (
 
 func main() {
 	out := flag.String("out", "build/paper", "the `directory` for plots and CSV")
-	data := flag.String("data", adult.CensusFile(), "a CSV `file` with the columns of the Adult census file; without it, generated data")
+	data := flag.String("data", adult.CensusFile(), "a CSV `file` with the columns of the Adult census file; without "+
+		"it, generated data")
 	repetitions := flag.Int("repetitions", 50, "`repetitions` of the attack")
 	dashboard := flag.Bool("dashboard", false, "the dashboards of statements alone")
 	twin := flag.Bool("twins", false, "what twins tell alone")
@@ -65,7 +66,8 @@ func paper(ctx context.Context, out, file string, repetitions int, dashboard, tw
 	if file == "" {
 		from = "generated data; the paper's numbers are of the Adult census"
 	}
-	fmt.Printf("Data: %s; %d auxiliary, %d testing and %d modelling records\n", from, len(data.auxiliary), len(data.testing), len(data.modelling))
+	fmt.Printf("Data: %s; %d auxiliary, %d testing and %d modelling records\n", from, len(data.auxiliary),
+		len(data.testing), len(data.modelling))
 	if err := printTable2(divide(data.testing, secrets[0]), divide(data.modelling, secrets[0])); err != nil {
 		return err
 	}

@@ -34,9 +34,11 @@ func newModels(ctx context.Context, truth *pgx.Conn, cluster *pgcluster.Cluster,
 	if err != nil {
 		return nil, err
 	}
-	m := &models{reader: reader, table: &planner.Table{Schema: "public", Name: "adult", Reference: "public.adult_reference", Rows: 35222, Domains: map[string][]planner.Value{}}}
+	m := &models{reader: reader, table: &planner.Table{Schema: "public", Name: "adult",
+		Reference: "public.adult_reference", Rows: 35222, Domains: map[string][]planner.Value{}}}
 	m.syntax = parser.Table{Schema: "public", Name: "adult"}
-	rows, err := truth.Query(ctx, "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'adult'::regclass AND attnum > 0 ORDER BY attnum")
+	rows, err := truth.Query(ctx, "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute "+
+		"WHERE attrelid = 'adult'::regclass AND attnum > 0 ORDER BY attnum")
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +69,8 @@ func newModels(ctx context.Context, truth *pgx.Conn, cluster *pgcluster.Cluster,
 	declared := []struct {
 		predicate string
 		span      sensitivity.Span
-	}{{secrets[0].predicate, sensitivity.Span{From: .1, To: .6, Within: .05}}, {secrets[1].predicate, sensitivity.Span{From: .68, To: .72, Within: .04}}}
+	}{{secrets[0].predicate, sensitivity.Span{From: .1, To: .6, Within: .05}},
+		{secrets[1].predicate, sensitivity.Span{From: .68, To: .72, Within: .04}}}
 	if !both {
 		declared = declared[:1]
 	}
@@ -79,7 +82,8 @@ func newModels(ctx context.Context, truth *pgx.Conn, cluster *pgcluster.Cluster,
 		if condition, err = m.table.Predicate(ctx, reader, condition); err != nil {
 			return nil, err
 		}
-		m.table.Secrets = append(m.table.Secrets, planner.Secret{Name: s.predicate, Predicate: condition, Text: s.predicate})
+		m.table.Secrets = append(m.table.Secrets, planner.Secret{Name: s.predicate, Predicate: condition,
+			Text: s.predicate})
 		m.spans = append(m.spans, s.span)
 	}
 	m.totals, err = model.CountClasses(ctx, reader, m.table)
@@ -128,10 +132,10 @@ func (m *models) measure(ctx context.Context, sql string) (measured, error) {
 }
 
 // optimal is E|noise| of each cell under the optimal Gaussian mechanism as if the covariances of a pair were equal, and
-// nothing certified: over the pairs of every secret, ends a twentieth apart, the noise grows by the positive part of what
-// the pair lacks. The first takes the reference for the truth; it is what auto is compared with. The second hides as well
-// what one row more of the reference, of one class, would change in whichever cell it is. That is less than Fugu hides, which
-// is a row of each class at once, and several where cells were hardly seen.
+// nothing certified: over the pairs of every secret, ends a twentieth apart, the noise grows by the positive part of
+// what the pair lacks. The first takes the reference for the truth; it is what auto is compared with. The second hides
+// as well what one row more of the reference, of one class, would change in whichever cell it is. That is less than
+// Fugu hides, which is a row of each class at once, and several where cells were hardly seen.
 func (m *models) optimal(f measured, b privacy.Budget) (out [2]map[string]float64, err error) {
 	size := len(f.labels)
 	for which := range out {
@@ -171,7 +175,8 @@ func (m *models) optimal(f measured, b privacy.Budget) (out [2]map[string]float6
 	return out, nil
 }
 
-// rowsMore are what a row in a single cell adds to the movement along a shift's direction, for each of its unseen rows' cells.
+// rowsMore are what a row in a single cell adds to the movement along a shift's direction, for each of its unseen rows'
+// cells.
 func rowsMore(s sensitivity.Shift) (out [][]float64) {
 	for _, u := range s.Unseen {
 		for i, k := range u.At {

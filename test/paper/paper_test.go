@@ -13,7 +13,8 @@ func people(n int, told bool) []record {
 	rng := rand.New(rand.NewPCG(1, 0))
 	var out []record
 	for i := range n {
-		r := record{values: []float64{rng.NormFloat64(), rng.NormFloat64(), 0, 1, rng.NormFloat64()}, in: map[string]bool{"income": i%2 == 0}}
+		r := record{values: []float64{rng.NormFloat64(), rng.NormFloat64(), 0, 1, rng.NormFloat64()},
+			in: map[string]bool{"income": i%2 == 0}}
 		if told && i%2 == 0 {
 			r.values[0] += 1000
 		}
@@ -37,8 +38,8 @@ func TestDatasetHasItsShare(t *testing.T) {
 	}
 }
 
-// The attack is always right where F tells the secret, and guesses where it tells nothing: 4000 guesses are half right to
-// within 6 standard deviations (2e-9), .047.
+// The attack is always right where F tells the secret, and guesses where it tells nothing: 4000 guesses are half right
+// to within 6 standard deviations (2e-9), .047.
 func TestAttack(t *testing.T) {
 	d, err := none.calibrate(setting.Income, .1, budget(1, .001))
 	if err != nil {
@@ -57,7 +58,8 @@ func TestAttack(t *testing.T) {
 }
 
 func TestRelative(t *testing.T) {
-	total, median, err := relative(map[string]float64{"a": 1, "b": 2, "c": 3, "more": 9}, map[string]float64{"a": 10, "b": -4, "c": 0})
+	total, median, err := relative(map[string]float64{"a": 1, "b": 2, "c": 3, "more": 9},
+		map[string]float64{"a": 10, "b": -4, "c": 0})
 	if err != nil || total != 6./14 || median != .5 {
 		t.Errorf("%g, %g, %v", total, median, err)
 	}

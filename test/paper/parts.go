@@ -79,7 +79,8 @@ func changed(r mechanism.Request, by func(*sensitivity.Shift)) mechanism.Request
 	return r
 }
 
-// unmoved leaves out all that is beside the directions: of counts, what rows that the reference does not show would change.
+// unmoved leaves out all that is beside the directions: of counts, what rows that the reference does not show would
+// change.
 func unmoved(r mechanism.Request) mechanism.Request {
 	return changed(r, func(s *sensitivity.Shift) { s.Beside, s.Unseen = make([]float64, len(s.Beside)), nil })
 }
@@ -90,7 +91,8 @@ func (m *models) printParts(ctx context.Context, truth *pgx.Conn) error {
 	for _, p := range spentOn {
 		head = append(head, p.name)
 	}
-	s := newSheet("What the noise of `directional` is spent on under weights: total: Σ|noise|/Σ|F| if there were …", append(head, "")...)
+	s := newSheet("What the noise of `directional` is spent on under weights: total: Σ|noise|/Σ|F| if there were …",
+		append(head, "")...)
 	for _, p := range panels {
 		if !p.grouped {
 			continue

@@ -20,9 +20,11 @@ import (
 
 // The paper's release as a statement, over a table of 100 records whose model comes from the modelling records.
 const (
-	releaseSQL = `SELECT avg(age), avg(education_num), count(*) FILTER (WHERE marital_status = 'Never-married'), count(*) FILTER (WHERE sex = 'Female'), avg(hours_per_week) FROM subset`
-	subsetSQL  = `
-CREATE TABLE subset AS (SELECT * FROM adult WHERE income = '>50K' ORDER BY md5(adult::text) LIMIT 50) UNION ALL (SELECT * FROM adult WHERE income = '<=50K' ORDER BY md5(adult::text) LIMIT 50);
+	releaseSQL = `SELECT avg(age), avg(education_num), count(*) FILTER (WHERE marital_status = 'Never-married'),
+	  count(*) FILTER (WHERE sex = 'Female'), avg(hours_per_week) FROM subset`
+	subsetSQL = `
+CREATE TABLE subset AS (SELECT * FROM adult WHERE income = '>50K' ORDER BY md5(adult::text) LIMIT 50)
+  UNION ALL (SELECT * FROM adult WHERE income = '<=50K' ORDER BY md5(adult::text) LIMIT 50);
 CREATE TABLE subset_reference AS SELECT * FROM adult;
 GRANT SELECT ON subset, subset_reference TO fugu_reader;
 ANALYZE subset, subset_reference;`
@@ -39,9 +41,9 @@ analysts: []
 `
 )
 
-// throughProxy asks the statement many times over a socket, in process from the engine's own calibration, and compares the
-// mean L2 errors. It fails where they differ by more than six standard errors: 4e-9 for three comparisons of means of
-// hundreds of releases.
+// throughProxy asks the statement many times over a socket, in process from the engine's own calibration, and compares
+// the mean L2 errors. It fails where they differ by more than six standard errors: 4e-9 for three comparisons of means
+// of hundreds of releases.
 func throughProxy(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Conn, releases int) (err error) {
 	if _, err := truth.PgConn().Exec(ctx, subsetSQL).ReadAll(); err != nil {
 		return err
@@ -61,7 +63,8 @@ func throughProxy(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Co
 		return err
 	}
 	rng := rand.New(rand.NewPCG(7, 0))
-	s := newSheet(fmt.Sprintf("Through the proxy: mean L2 error of the same release, error in units of sampling, %d answers for each ε", releases),
+	s := newSheet(fmt.Sprintf("Through the proxy: mean L2 error of the same release, error in units of sampling, %d "+
+		"answers for each ε", releases),
 		"ε", "mechanism", "proxy", "±", "in process", "±", "difference/±")
 	for _, epsilon := range epsilons {
 		plan, err := fugu.engine.Preview(ctx, releaseSQL, nil, []privacy.Epsilon{privacy.Epsilon(epsilon)})
@@ -82,9 +85,11 @@ func throughProxy(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Co
 			return err
 		}
 		z := (there - here) / math.Hypot(thereSE, hereSE)
-		s.row(epsilon, plan[0].Mechanism, number(there), number(thereSE), number(here), number(hereSE), fmt.Sprintf("%.2f", z))
+		s.row(epsilon, plan[0].Mechanism, number(there), number(thereSE), number(here), number(hereSE),
+			fmt.Sprintf("%.2f", z))
 		if math.Abs(z) > 6 {
-			return fmt.Errorf("at ε = %g the proxy's error is %g ± %g, in process it is %g ± %g", epsilon, there, thereSE, here, hereSE)
+			return fmt.Errorf("at ε = %g the proxy's error is %g ± %g, in process it is %g ± %g", epsilon, there,
+				thereSE, here, hereSE)
 		}
 	}
 	return s.w.Flush()

@@ -91,6 +91,7 @@ func serve(ctx context.Context, cluster *pgcluster.Cluster, text string) (_ *ser
 		return <-done
 	})
 	s.stop = stop
-	s.dsn = (&url.URL{Scheme: "postgres", User: url.User("alice"), Host: listener.Addr().String(), Path: "adult", RawQuery: "sslmode=disable"}).String()
+	s.dsn = (&url.URL{Scheme: "postgres", User: url.User("alice"), Host: listener.Addr().String(), Path: "adult",
+		RawQuery: "sslmode=disable"}).String()
 	return s, nil
 }

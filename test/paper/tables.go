@@ -52,9 +52,10 @@ func defences() []defence {
 	return append(out, byTwin)
 }
 
-// fugu are the kinds of ours that are compared. Auto is one of those whose noise alone keeps the promise; the others count
-// the randomness of the data too, and are charged more.
-var fugu = []mechanism.Kind{mechanism.Auto, mechanism.Directional, mechanism.Eigm, mechanism.Daum, mechanism.OptimalGaussian}
+// fugu are the kinds of ours that are compared. Auto is one of those whose noise alone keeps the promise; the others
+// count the randomness of the data too, and are charged more.
+var fugu = []mechanism.Kind{mechanism.Auto, mechanism.Directional, mechanism.Eigm, mechanism.Daum,
+	mechanism.OptimalGaussian}
 
 // sheet is a table on standard output.
 type sheet struct{ w *tabwriter.Writer }
@@ -100,7 +101,8 @@ func printTable2(all pool, modelling pool) error {
 				return fmt.Errorf("%s: %w", d.name, err)
 			}
 			reference := table2[d.name]
-			s.row(d.name, epsilon, number(reference[0][i]), number(reference[1][i]), number(mean), number(se), made.claim, truth, made.charge, verdict(d, i, mean))
+			s.row(d.name, epsilon, number(reference[0][i]), number(reference[1][i]), number(mean), number(se),
+				made.claim, truth, made.charge, verdict(d, i, mean))
 		}
 	}
 	s.row()
@@ -127,7 +129,8 @@ func number(v float64) string {
 
 // printTable3 compares the attack's accuracy.
 func printTable3(data census, repetitions int) error {
-	s := newSheet(fmt.Sprintf("Table 3: accuracy of the attack on income, Δp = .1, %d repetitions (standard error %.3f)", repetitions, standardError(repetitions)),
+	s := newSheet(fmt.Sprintf("Table 3: accuracy of the attack on income, Δp = .1, %d repetitions (standard error "+
+		"%.3f)", repetitions, standardError(repetitions)),
 		"mechanism", "ε", "δ", "paper", "trained on clean", "trained on noised")
 	auxiliary, testing := divide(data.auxiliary, secrets[0]), divide(data.testing, secrets[0])
 	c := divide(data.modelling, secrets[0]).classes()

@@ -86,7 +86,8 @@ func twinDashboard(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.C
 		return err
 	}
 
-	s := newSheet(fmt.Sprintf("%d statements at a total of ε = %g, δ = .001, income alone: Σ|error|/Σ|F|; twins: mean of %d that were drawn, one that was built, asked through the proxy",
+	s := newSheet(fmt.Sprintf("%d statements at a total of ε = %g, δ = .001, income alone: Σ|error|/Σ|F|; twins: "+
+		"mean of %d that were drawn, one that was built, asked through the proxy",
 		statements, epsilon, twinDraws), "statement", "cells", "noise, one statement",
 		fmt.Sprintf("noise, budget shared by %d", statements), "twin, any number", "± sd of one", "built", "")
 	for i, panel := range panels {
@@ -140,8 +141,10 @@ func lawOf(p *policy.Policy) (*twin.Design, error) {
 func drawnErrors(ctx context.Context, truth *pgx.Conn, d *twin.Design, counts []int64,
 	exact []map[string]float64) ([][]float64, error) {
 	const draw = `CREATE TEMP TABLE adult AS SELECT t.* FROM
-		(SELECT a, CASE WHEN income = '>50K' THEN 1 ELSE 2 END AS class, row_number() OVER (PARTITION BY income = '>50K' ORDER BY random()) AS place FROM public.adult a) x,
-		LATERAL generate_series(1, ($2::bigint[])[class] + CASE WHEN place <= ($3::bigint[])[class] THEN 1 ELSE 0 END), LATERAL (SELECT (a).*) t
+		(SELECT a, CASE WHEN income = '>50K' THEN 1 ELSE 2 END AS class, row_number() OVER (PARTITION BY income = '>50K'
+		  ORDER BY random()) AS place FROM public.adult a) x,
+		LATERAL generate_series(1, ($2::bigint[])[class] + CASE WHEN place <= ($3::bigint[])[class] THEN 1 ELSE 0 END),
+		  LATERAL (SELECT (a).*) t
 		WHERE place <= ($1::bigint[])[class]`
 	errs := [][]float64{}
 	for range panels {
@@ -301,7 +304,8 @@ func noiseErrors(ctx context.Context, cluster *pgcluster.Cluster, epsilon float6
 func printMargin(ctx context.Context, truth *pgx.Conn, d *twin.Design, counts []int64, epsilon float64) error {
 	const draws = 400
 	var women [2]int64
-	const count = "SELECT count(*) FILTER (WHERE income = '>50K'), count(*) FILTER (WHERE income <> '>50K') FROM adult WHERE sex = 'Female'"
+	const count = "SELECT count(*) FILTER (WHERE income = '>50K'), count(*) FILTER (WHERE income <> '>50K') " +
+		"FROM adult WHERE sex = 'Female'"
 	if err := truth.QueryRow(ctx, count).Scan(&women[0], &women[1]); err != nil {
 		return err
 	}

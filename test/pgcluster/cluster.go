@@ -25,7 +25,8 @@ import (
 
 // Options change what a cluster is started with. The zero value is right for most tests.
 type Options struct {
-	// Fsync makes the server wait for the disk. Without it, commits survive a crash of the server, but not of the machine.
+	// Fsync makes the server wait for the disk. Without it, commits survive a crash of the server, but not of the
+	// machine.
 	Fsync bool
 	// MaxConnections is the server's limit; 0 means 200.
 	MaxConnections int
@@ -50,8 +51,8 @@ type Cluster struct {
 	watchdog *watchdog
 }
 
-// Start creates a cluster and starts its server, which accepts connections when Start returns. The caller has to Stop it.
-// Canceling ctx aborts only the start.
+// Start creates a cluster and starts its server, which accepts connections when Start returns. The caller has to Stop
+// it. Canceling ctx aborts only the start.
 func Start(ctx context.Context, o Options) (_ *Cluster, err error) {
 	bin := o.Programs
 	if bin == "" {
@@ -125,7 +126,8 @@ func (c *Cluster) Stop() error {
 	return err
 }
 
-// Restart shuts the server down if it is up, disconnecting its clients, and starts it again with the same data and port.
+// Restart shuts the server down if it is up, disconnecting its clients, and starts it again with the same data and
+// port.
 func (c *Cluster) Restart(ctx context.Context) error {
 	if err := c.stopServer(); err != nil {
 		return err
@@ -133,8 +135,9 @@ func (c *Cluster) Restart(ctx context.Context) error {
 	return c.startServer(ctx)
 }
 
-// Kill makes the server crash: an immediate shutdown, after which a Restart goes through recovery. PostgreSQL 15 was seen to
-// wait for its children for ever, having killed them, in a crowd of logins. It is killed itself then, which is as good a crash.
+// Kill makes the server crash: an immediate shutdown, after which a Restart goes through recovery. PostgreSQL 15 was
+// seen to wait for its children for ever, having killed them, in a crowd of logins. It is killed itself then, which is
+// as good a crash.
 func (c *Cluster) Kill() {
 	if c.server == nil {
 		return
@@ -143,7 +146,8 @@ func (c *Cluster) Kill() {
 	c.server = nil
 }
 
-// recalcitrant is how long children may take that do not heed an immediate shutdown, after 5 s of which PostgreSQL kills them.
+// recalcitrant is how long children may take that do not heed an immediate shutdown, after 5 s of which PostgreSQL
+// kills them.
 const recalcitrant = 15 * time.Second
 
 // Port is the server's TCP port on 127.0.0.1.

@@ -81,7 +81,8 @@ func TestFsync(t *testing.T) {
 
 func TestUnknownSettingFailsWithLog(t *testing.T) {
 	c, err := Start(t.Context(), Options{Settings: map[string]string{"no_such_setting": "1"}})
-	if c != nil || err == nil || !strings.Contains(err.Error(), `unrecognized configuration parameter "no_such_setting"`) {
+	if c != nil || err == nil || !strings.Contains(err.Error(),
+		`unrecognized configuration parameter "no_such_setting"`) {
 		t.Errorf("got %v, %v", c, err)
 	}
 }
@@ -129,7 +130,8 @@ func TestKillAndRestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := query(t, c, "SELECT count(*)::text FROM t"); got != "1" || c.DSN("postgres", "postgres") != dsn {
-			t.Errorf("after a restart there are %s rows at %s, before: 1 at %s", got, c.DSN("postgres", "postgres"), dsn)
+			t.Errorf("after a restart there are %s rows at %s, before: 1 at %s", got, c.DSN("postgres", "postgres"),
+				dsn)
 		}
 	}
 	if b, err := os.ReadFile(c.LogFile()); err != nil || !strings.Contains(string(b), "was not properly shut down") {

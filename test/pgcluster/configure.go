@@ -12,13 +12,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Configure writes files into the directory of the cluster's data, for the server alone to read, changes settings to the
-// given values, and has the server take both over: for certificates and pg_hba.conf, say. The superuser must still be let
-// in over an unencrypted connection without a password.
+// Configure writes files into the directory of the cluster's data, for the server alone to read, changes settings to
+// the given values, and has the server take both over: for certificates and pg_hba.conf, say. The superuser must still
+// be let in over an unencrypted connection without a password.
 func (c *Cluster) Configure(ctx context.Context, files, settings map[string]string) error {
 	for name, text := range files {
 		path := filepath.Join(c.data(), name)
-		if err := errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chmod(path, 0o600), os.Chown(path, c.as.uid, c.as.gid)); err != nil {
+		if err := errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chmod(path, 0o600),
+			os.Chown(path, c.as.uid, c.as.gid)); err != nil {
 			return fmt.Errorf("pgcluster: %w", err)
 		}
 	}
@@ -27,7 +28,8 @@ func (c *Cluster) Configure(ctx context.Context, files, settings map[string]stri
 		return err
 	}
 	for name, value := range settings {
-		if err := c.Exec(ctx, "postgres", "ALTER SYSTEM SET "+pgx.Identifier{name}.Sanitize()+" = '"+strings.ReplaceAll(value, "'", "''")+"'"); err != nil {
+		if err := c.Exec(ctx, "postgres", "ALTER SYSTEM SET "+pgx.Identifier{name}.Sanitize()+" = '"+
+			strings.ReplaceAll(value, "'", "''")+"'"); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,8 @@ func findServer() (string, error) {
 			return dir, nil
 		}
 	}
-	return "", errors.New("pgcluster: no PostgreSQL server (initdb and postgres) on PATH or in /usr/lib/postgresql: run scripts/setup.sh server")
+	return "", errors.New("pgcluster: no PostgreSQL server (initdb and postgres) on PATH or in /usr/lib/postgresql: " +
+		"run scripts/setup.sh server")
 }
 
 func executable(path string) bool {

@@ -33,7 +33,8 @@ func makeData(ctx context.Context, bin string, as account, data string) error {
 			return err
 		}
 	}
-	if _, err := run(ctx, as, filepath.Join(bin, "initdb"), append([]string{"-D", data}, initdbArgs...)...); err != nil {
+	if _, err := run(ctx, as, filepath.Join(bin, "initdb"), append([]string{"-D", data},
+		initdbArgs...)...); err != nil {
 		return err
 	}
 	if cacheErr == nil {
@@ -108,7 +109,8 @@ func (c *cache) store(ctx context.Context, data string) error {
 	}
 	defer os.RemoveAll(work)
 	fresh, old := filepath.Join(work, "fresh"), filepath.Join(work, "old")
-	if err := errors.Join(os.Mkdir(fresh, 0o700), os.Chown(work, c.as.uid, c.as.gid), os.Chown(fresh, c.as.uid, c.as.gid)); err != nil {
+	if err := errors.Join(os.Mkdir(fresh, 0o700), os.Chown(work, c.as.uid, c.as.gid),
+		os.Chown(fresh, c.as.uid, c.as.gid)); err != nil {
 		return err
 	}
 	if _, err := run(ctx, c.as, "cp", "-a", data, filepath.Join(fresh, "data")); err != nil {

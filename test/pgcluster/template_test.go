@@ -24,7 +24,8 @@ func testCache(t *testing.T) (c *cache, tree string) {
 		t.Fatal(err)
 	}
 	tree = filepath.Join(dir, "tree")
-	if _, err := run(t.Context(), as, "sh", "-c", `mkdir -p "$0/a/b" && echo 1 >"$0/a/one" && echo 2 >"$0/a/b/two"`, tree); err != nil {
+	if _, err := run(t.Context(), as, "sh", "-c", `mkdir -p "$0/a/b" && echo 1 >"$0/a/one" && echo 2 >"$0/a/b/two"`,
+		tree); err != nil {
 		t.Fatal(err)
 	}
 	return c, tree

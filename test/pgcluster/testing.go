@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// StartTest starts a cluster that is stopped when the test and its subtests have ended. A missing PostgreSQL fails the test.
+// StartTest starts a cluster that is stopped when the test and its subtests have ended. A missing PostgreSQL fails the
+// test.
 func StartTest(t testing.TB, o Options) *Cluster {
 	t.Helper()
 	c, err := Start(t.Context(), o)
@@ -45,7 +46,8 @@ func Main(m *testing.M) {
 }
 
 // Shared is a cluster for all tests of a package whose TestMain is Main, started when first asked for, with the default
-// options but for autovacuum, which would change catalogs in the middle of a test. Tests keep apart by using databases of their own; roles are shared.
+// options but for autovacuum, which would change catalogs in the middle of a test. Tests keep apart by using databases
+// of their own; roles are shared.
 func Shared(t testing.TB) *Cluster {
 	t.Helper()
 	shared.Lock()

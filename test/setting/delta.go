@@ -10,8 +10,9 @@ import (
 )
 
 // Delta returns the true δ(ε) of releasing F with the noise, over both orders of the pair: each value's own covariance
-// counts, not a pooled one. Where Laplace noise is in each component, that is an upper bound: of a release that shows the
-// Laplace values and, beside them, the normal part of F without its mean. Laplace noise along directions is an error.
+// counts, not a pooled one. Where Laplace noise is in each component, that is an upper bound: of a release that shows
+// the Laplace values and, beside them, the normal part of F without its mean. Laplace noise along directions is an
+// error.
 func Delta(p Pair, n Noise, epsilon float64) (float64, error) {
 	m := len(n.Laplace)
 	d, shifts := p.Difference(), make([]float64, m)
@@ -22,7 +23,8 @@ func Delta(p Pair, n Noise, epsilon float64) (float64, error) {
 		shifts[i], d[i] = math.Abs(d[i]/v[i]), 0
 	}
 	noise := Normals(n, len(d))
-	x, err := sensitivity.NewExperiment(shifts, 0, &sensitivity.Pair{P: block(p[0].Cov, noise), Q: block(p[1].Cov, noise), Mean: d})
+	x, err := sensitivity.NewExperiment(shifts, 0, &sensitivity.Pair{P: block(p[0].Cov, noise),
+		Q: block(p[1].Cov, noise), Mean: d})
 	if err != nil {
 		return 0, err
 	}

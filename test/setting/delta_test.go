@@ -69,7 +69,8 @@ func TestDeltaOfUnequalVariances(t *testing.T) {
 				a, b := chi(order, 0, epsilon)
 				want = math.Max(want, a-math.Exp(epsilon)*b)
 			}
-			got, err := Delta(Pair{normal([]float64{0, 0, 0, 0}, r), normal([]float64{0, 0, 0, 0}, 1)}, Noise{}, epsilon)
+			got, err := Delta(Pair{normal([]float64{0, 0, 0, 0}, r), normal([]float64{0, 0, 0, 0}, 1)}, Noise{},
+				epsilon)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +91,8 @@ func normal(mean []float64, variance float64) Normal {
 // values, here summed on a grid. The shifts are 1 and 0, so that one Laplace value and a χ² variable remain.
 func TestDeltaOfLaplaceNoise(t *testing.T) {
 	const epsilon, r, shift = .8, 1.4, 1.
-	got, err := Delta(Pair{normal([]float64{shift, 0, 0, 0}, r), normal([]float64{0, 0, 0, 0}, 1)}, Noise{Laplace: Identity(4, 1)}, epsilon)
+	got, err := Delta(Pair{normal([]float64{shift, 0, 0, 0}, r), normal([]float64{0, 0, 0, 0}, 1)},
+		Noise{Laplace: Identity(4, 1)}, epsilon)
 	if err != nil {
 		t.Fatal(err)
 	}

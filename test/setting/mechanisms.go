@@ -31,7 +31,8 @@ func (p Pair) Pooled() *mat.SymDense {
 // model is the pair as the published mechanisms assume it: with the pooled covariance.
 func (p Pair) model() published.Model {
 	pooled := p.Pooled()
-	return published.Model{Laws: []Normal{{Mean: p[0].Mean, Cov: pooled}, {Mean: p[1].Mean, Cov: pooled}}, Pairs: [][2]int{{0, 1}}}
+	return published.Model{Laws: []Normal{{Mean: p[0].Mean, Cov: pooled}, {Mean: p[1].Mean, Cov: pooled}},
+		Pairs: [][2]int{{0, 1}}}
 }
 
 // direction is the unit vector along the difference of means.
@@ -49,13 +50,25 @@ type Mechanism struct {
 
 // The mechanisms of the paper's Table 1, its baseline for groups, and the optimal Gaussian one.
 var (
-	ExpmLaplace  = Mechanism{"ExpM (L)", func(p Pair, b privacy.Budget) (Noise, error) { return published.ExpmLaplace(p.model(), b) }}
-	ExpmGaussian = Mechanism{"ExpM (G)", func(p Pair, b privacy.Budget) (Noise, error) { return published.ExpmGaussian(p.model(), b) }}
-	DirmLaplace  = Mechanism{"DirM (L)", func(p Pair, b privacy.Budget) (Noise, error) {
+	ExpmLaplace = Mechanism{"ExpM (L)", func(p Pair, b privacy.Budget) (Noise,
+		error) {
+		return published.ExpmLaplace(p.model(), b)
+	}}
+	ExpmGaussian = Mechanism{"ExpM (G)", func(p Pair, b privacy.Budget) (Noise,
+		error) {
+		return published.ExpmGaussian(p.model(), b)
+	}}
+	DirmLaplace = Mechanism{"DirM (L)", func(p Pair, b privacy.Budget) (Noise, error) {
 		return published.DirmLaplace(p.model(), [][]float64{p.direction()}, b)
 	}}
-	EigmGaussian  = Mechanism{"EigM (G)", func(p Pair, b privacy.Budget) (Noise, error) { return published.Eigm(p.model(), b) }}
-	DaumGaussian  = Mechanism{"DauM (G)", func(p Pair, b privacy.Budget) (Noise, error) { return published.Daum(p.model(), p.direction(), b) }}
+	EigmGaussian = Mechanism{"EigM (G)", func(p Pair, b privacy.Budget) (Noise,
+		error) {
+		return published.Eigm(p.model(), b)
+	}}
+	DaumGaussian = Mechanism{"DauM (G)", func(p Pair, b privacy.Budget) (Noise,
+		error) {
+		return published.Daum(p.model(), p.direction(), b)
+	}}
 	GroupGaussian = Mechanism{"GroupDP (G)", group(Records)}
 	OneGaussian   = Mechanism{"DP (G), one record", group(1)} // differential privacy
 

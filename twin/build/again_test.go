@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"fugu/ledger"
+	"fugu/ledger/audit"
 	"fugu/twin/build"
 )
 
@@ -27,7 +28,7 @@ func (w *world) refused(o build.Options, text string) {
 // spent is how many twins the ledger has been charged for, and what the last entry's reason is.
 func (w *world) spent() (n int, reason string) {
 	w.t.Helper()
-	_, err := w.ledger.Audit(w.t.Context(), func(l ledger.Link) error {
+	_, err := w.ledger.Audit(w.t.Context(), func(l audit.Link) error {
 		e, err := l.Entry()
 		if e.Mechanism == ledger.Twin {
 			n, reason = n+1, e.Reason

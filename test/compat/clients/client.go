@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 )
 
-// client is a program that speaks PostgreSQL's protocol, and the session that it runs: a command which takes as its last
-// argument crud, dashboard or version.
+// client is a program that speaks PostgreSQL's protocol, and the session that it runs: a command which takes as its
+// last argument crud, dashboard or version.
 type client struct {
 	name    string
 	command []string // relative to the directory of the sessions

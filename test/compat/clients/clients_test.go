@@ -28,7 +28,10 @@ func TestClientsOnATwin(t *testing.T) {
 		t.Skip("it takes half a minute")
 	}
 	var out strings.Builder
-	failed, err := runAll(t.Context(), &out, true, func(c client) bool { return c.name == "psql" || c.name == "lib/pq" })
+	failed, err := runAll(t.Context(), &out, true, func(c client) bool {
+		return c.name == "psql" ||
+			c.name == "lib/pq"
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +48,8 @@ func TestCheckDashboard(t *testing.T) {
 		"totals": {[]string{""}, [][]float64{{1000, 5}}, [][]float64{{50, 2}}},
 	}
 	line := func(question string, values ...any) string {
-		return "dashboard\ttext\t" + question + "\t" + strings.TrimSuffix(strings.ReplaceAll(fmt.Sprintln(values...), " ", "\t"), "\n") + "\n"
+		return "dashboard\ttext\t" + question + "\t" + strings.TrimSuffix(strings.ReplaceAll(fmt.Sprintln(values...),
+			" ", "\t"), "\n") + "\n"
 	}
 	female, male := line("by_sex", "Female", 109, 39.5), line("by_sex", "Male", 191, "41.99")
 	for _, c := range []struct {
@@ -76,7 +80,8 @@ func TestCheckDashboard(t *testing.T) {
 }
 
 func TestFirstDifference(t *testing.T) {
-	if got := firstDifference("a\nb\nc", "a\nx\nc"); !strings.Contains(got, "line 2") || !strings.Contains(got, "b\n") || !strings.Contains(got, "x\n") {
+	if got := firstDifference("a\nb\nc", "a\nx\nc"); !strings.Contains(got, "line 2") ||
+		!strings.Contains(got, "b\n") || !strings.Contains(got, "x\n") {
 		t.Errorf("got %q", got)
 	}
 	if got := firstDifference("a", "a\nmore"); !strings.Contains(got, "more") {

@@ -19,13 +19,16 @@ type question struct {
 }
 
 var questions = map[string]question{
-	"by_sex":       {"SELECT sex, count(*), avg(age) FROM adult GROUP BY sex ORDER BY sex", []string{"count(*)", "avg(age)"}, "sex"},
-	"by_education": {"SELECT education, count(*) FROM adult WHERE sex = 'Female' AND age > 20 GROUP BY education ORDER BY education", []string{"count(*)"}, "education"},
-	"totals":       {"SELECT sum(hours_per_week), avg(capital_gain)::float8 FROM adult WHERE education = 'Bachelors'", []string{"sum(hours_per_week)", "avg(capital_gain)"}, ""},
+	"by_sex": {"SELECT sex, count(*), avg(age) FROM adult GROUP BY sex ORDER BY sex",
+		[]string{"count(*)", "avg(age)"}, "sex"},
+	"by_education": {"SELECT education, count(*) FROM adult WHERE sex = 'Female' AND age > 20 GROUP BY education " +
+		"ORDER BY education", []string{"count(*)"}, "education"},
+	"totals": {"SELECT sum(hours_per_week), avg(capital_gain)::float8 FROM adult WHERE education = 'Bachelors'",
+		[]string{"sum(hours_per_week)", "avg(capital_gain)"}, ""},
 }
 
-// falseAlarm bounds the probability that a right answer lies outside its interval, for one value. There are 22 values in
-// the dashboard, and no more than two dozen ways to ask for them that Fugu answers apart: less than 1e-6 in all.
+// falseAlarm bounds the probability that a right answer lies outside its interval, for one value. There are 22 values
+// in the dashboard, and no more than two dozen ways to ask for them that Fugu answers apart: less than 1e-6 in all.
 const falseAlarm = 1e-9
 
 // expected is what a question's answer must look like.
@@ -51,7 +54,8 @@ func (q question) ask(ctx context.Context, conn *pgx.Conn) (e expected, err erro
 	return e, nil
 }
 
-// exactly is by how much of itself a value of a twin may differ: clients write averages with fewer digits than PostgreSQL.
+// exactly is by how much of itself a value of a twin may differ: clients write averages with fewer digits than
+// PostgreSQL.
 const exactly = 1e-9
 
 // expectTwin asks every question of the twin itself: clients must get what it holds.
@@ -188,7 +192,8 @@ func checkDashboard(output string, want map[string]expected) (int, error) {
 			}
 			for j, v := range values {
 				if d := math.Abs(v - e.values[at][j]); !(d <= e.within[at][j]) {
-					return 0, fmt.Errorf("%s, %s: %s of %q is %g, which is %g from the truth: more than %g, at a false-alarm probability of %g",
+					return 0, fmt.Errorf("%s, %s: %s of %q is %g, which is %g from the truth: more than %g, at a "+
+						"false-alarm probability of %g",
 						a.mode, a.question, q.columns[j], key, v, d, e.within[at][j], falseAlarm)
 				}
 			}

@@ -1,5 +1,5 @@
-// Command clients runs real clients through Fugu. Each has a session of its own in a directory here: an ordinary one that
-// creates, reads, updates and deletes in the ways which that client has, text and binary, and a dashboard over a
+// Command clients runs real clients through Fugu. Each has a session of its own in a directory here: an ordinary one
+// that creates, reads, updates and deletes in the ways which that client has, text and binary, and a dashboard over a
 // protected table. The ordinary session must print through Fugu, byte for byte, what it prints against PostgreSQL; the
 // dashboard must have the rows that PostgreSQL gives, with values as near the truth as Fugu says.
 //
@@ -37,7 +37,10 @@ func main() {
 	twins := flag.Bool("twins", false, "the protected table is answered by a twin")
 	flag.Parse()
 	names := flag.Args()
-	failed, err := runAll(ctx, os.Stdout, *twins, func(c client) bool { return len(names) == 0 || slices.Contains(names, c.name) })
+	failed, err := runAll(ctx, os.Stdout, *twins, func(c client) bool {
+		return len(names) == 0 ||
+			slices.Contains(names, c.name)
+	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
@@ -54,7 +57,8 @@ func runAll(ctx context.Context, out io.Writer, twins bool, wanted func(client) 
 	}
 	defer os.RemoveAll(dir)
 	golang := filepath.Join(dir, "golang")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", golang, "fugu/test/compat/clients/golang").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", golang,
+		"fugu/test/compat/clients/golang").CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("building the sessions in Go: %w\n%s", err, out)
 	}
 	w, err := newWorld(ctx, dir, twins)
@@ -92,7 +96,8 @@ func runAll(ctx context.Context, out io.Writer, twins bool, wanted func(client) 
 			dashboard = "FAILED"
 			fmt.Fprintf(&details, "\n%s, dashboard: %v\n", c.name, err)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", c.name, strings.TrimSpace(strings.Split(version, "\n")[0]), crud, dashboard)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", c.name, strings.TrimSpace(strings.Split(version, "\n")[0]), crud,
+			dashboard)
 	}
 	if err := table.Flush(); err != nil {
 		return failed, err

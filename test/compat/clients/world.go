@@ -30,7 +30,8 @@ const password = "salt and pepper" // alice's
 
 // item has the types that clients handle in ways of their own. It is emptied before each session.
 const item = `
-CREATE TABLE item (id int PRIMARY KEY, name text NOT NULL, price numeric(10,2), weight float8, ok bool, added timestamptz, day date, data bytea, tags text[]);
+CREATE TABLE item (id int PRIMARY KEY, name text NOT NULL, price numeric(10,2), weight float8, ok bool,
+  added timestamptz, day date, data bytea, tags text[]);
 CREATE ROLE alice PASSWORD '` + password + `';
 ALTER TABLE item OWNER TO fugu_guest;
 GRANT CREATE ON SCHEMA public TO fugu_guest;
@@ -60,7 +61,8 @@ func newWorld(ctx context.Context, dir string, twins bool) (_ *world, err error)
 	if err != nil {
 		return nil, err
 	}
-	w := &world{cluster: c, direct: sides.Direct(c, "fugu_guest", "", "adult"), owner: sides.Direct(c, "postgres", "", "adult"), stop: c.Stop}
+	w := &world{cluster: c, direct: sides.Direct(c, "fugu_guest", "", "adult"), owner: sides.Direct(c, "postgres", "",
+		"adult"), stop: c.Stop}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, w.stop())
@@ -82,8 +84,10 @@ func newWorld(ctx context.Context, dir string, twins bool) (_ *world, err error)
 		return nil, err
 	}
 	// A large epsilon, so that the noise is small and a wrong value is seen.
-	policy := strings.NewReplacer("rows: 35222", fmt.Sprintf("rows: %d", loaded.Rows), "epsilon: 1 ", "epsilon: 100 ", "delta: 0.001", "delta: 1e-5",
-		"{epsilon: 20, delta: 0.01, per: dataset}", "{epsilon: 100000, delta: 0.01, per: dataset}").Replace(string(example))
+	policy := strings.NewReplacer("rows: 35222", fmt.Sprintf("rows: %d", loaded.Rows), "epsilon: 1 ", "epsilon: 100 ",
+		"delta: 0.001", "delta: 1e-5",
+		"{epsilon: 20, delta: 0.01, per: dataset}", "{epsilon: 100000, delta: 0.01, per: dataset}").Replace(
+		string(example))
 	built := false
 	for name, users := range map[string]string{"scram": fmt.Sprintf("\"alice\" \"%s\"\n", verifier), "trust": ""} {
 		own := filepath.Join(dir, name)

@@ -1,5 +1,5 @@
-// Package newest lets psql of PostgreSQL 18, whose libpq is the first to speak protocol 3.2, work through the fugu program:
-// in front of version 18, and of the older one that the system has. It needs that psql on PATH:
+// Package newest lets psql of PostgreSQL 18, whose libpq is the first to speak protocol 3.2, work through the fugu
+// program: in front of version 18, and of the older one that the system has. It needs that psql on PATH:
 //
 //	PATH=$(scripts/postgres18.sh):$PATH go test ./test/compat/newest
 package newest
@@ -115,7 +115,8 @@ SELECT 'after' \bind \sendpipeline
 \endpipeline
 `
 
-var answered = regexp.MustCompile(`^before\npersons\|\d+\nbetween\nolder\|\d+\|x\nERROR:  [^\n]*\n(?:(?:LINE|DETAIL|HINT| )[^\n]*\n)*after\n$`)
+var answered = regexp.MustCompile(
+	`^before\npersons\|\d+\nbetween\nolder\|\d+\|x\nERROR:  [^\n]*\n(?:(?:LINE|DETAIL|HINT| )[^\n]*\n)*after\n$`)
 
 // login is what stands in a connection string, and what psql then says of the connection.
 type login struct {
@@ -133,8 +134,10 @@ func logins(root string) []login {
 	} {
 		says := []string{"Protocol Version|" + v.version, "Client User|alice"}
 		out = append(out, login{v.name, v.options + " sslmode=disable", append(says, "SSL Connection|false")},
-			login{v.name + " over TLS", v.options + " " + encrypted, append(says, "SSL Connection|true", "ALPN|postgresql")},
-			login{v.name + " over direct TLS", v.options + " sslnegotiation=direct " + encrypted, append(says, "SSL Connection|true", "ALPN|postgresql")})
+			login{v.name + " over TLS", v.options + " " + encrypted, append(says, "SSL Connection|true",
+				"ALPN|postgresql")},
+			login{v.name + " over direct TLS", v.options + " sslnegotiation=direct " + encrypted,
+				append(says, "SSL Connection|true", "ALPN|postgresql")})
 	}
 	return out
 }
@@ -153,11 +156,13 @@ func TestPsql18(t *testing.T) {
 		t.Run(fmt.Sprintf("in front of %d", major(t, filepath.Join(programs, "postgres"))), func(t *testing.T) {
 			w := serve(t, binary, programs, path)
 			want := w.run(t, w.direct, "", ordinary)
-			if !strings.Contains(want, "division by zero") || strings.Contains(want, "skipped") || !strings.Contains(want, "hello") {
+			if !strings.Contains(want, "division by zero") || strings.Contains(want, "skipped") ||
+				!strings.Contains(want, "hello") {
 				t.Fatalf("PostgreSQL itself says\n%s", want)
 			}
 			// An older server has no 3.2, so psql does not come in there; Fugu has it.
-			if out := w.run(t, w.direct, "min_protocol_version=3.2 max_protocol_version=3.2", "SELECT 'in'"); (out == "in\n") != (w.major >= 18) {
+			if out := w.run(t, w.direct, "min_protocol_version=3.2 max_protocol_version=3.2",
+				"SELECT 'in'"); (out == "in\n") != (w.major >= 18) {
 				t.Errorf("PostgreSQL itself, by protocol 3.2: %s", out)
 			}
 			if w.major >= 18 {
@@ -220,8 +225,10 @@ func serve(t *testing.T, binary, programs, psql string) *world {
 	authority := certs.NewAuthority(t, x509.ECDSAWithSHA256)
 	pair := authority.Issue(t, "localhost")
 	crt, key := pair.Write(t, dir, "server")
-	w := &world{root: certs.Write(t, dir, "root.crt", authority.PEM), psql: psql, cluster: pgcluster.StartTest(t, pgcluster.Options{Programs: programs})}
-	err := w.cluster.Configure(t.Context(), map[string]string{"pg_hba.conf": rules, "server.crt": string(pair.Certificate), "server.key": string(pair.Key)}, map[string]string{"ssl": "on"})
+	w := &world{root: certs.Write(t, dir, "root.crt", authority.PEM), psql: psql, cluster: pgcluster.StartTest(t,
+		pgcluster.Options{Programs: programs})}
+	err := w.cluster.Configure(t.Context(), map[string]string{"pg_hba.conf": rules,
+		"server.crt": string(pair.Certificate), "server.key": string(pair.Key)}, map[string]string{"ssl": "on"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,14 +238,16 @@ func serve(t *testing.T, binary, programs, psql string) *world {
 	c := w.superuser(t)
 	defer c.Close(context.Background())
 	verifier := ""
-	if err := c.QueryRow(t.Context(), "SELECT rolpassword, current_setting('server_version_num')::int / 10000 FROM pg_authid WHERE rolname = 'alice'").Scan(&verifier, &w.major); err != nil {
+	if err := c.QueryRow(t.Context(), "SELECT rolpassword, current_setting('server_version_num')::int / 10000 "+
+		"FROM pg_authid WHERE rolname = 'alice'").Scan(&verifier, &w.major); err != nil {
 		t.Fatal(err)
 	}
 	w.direct = sides.Direct(w.cluster, "alice", password, "postgres")
 	proxy, err := sides.Serve(sides.Config{
 		Binary: binary, Dir: dir, Policy: policy, Users: `"alice" "` + verifier + "\"\n",
 		// The guest too speaks the newest protocol that the server has, and so has a long key where that is 18.
-		Guest: w.direct.EncryptedDSN(w.root) + "&max_protocol_version=latest", Reader: w.cluster.DSN("fugu_reader", "postgres"),
+		Guest: w.direct.EncryptedDSN(w.root) + "&max_protocol_version=latest", Reader: w.cluster.DSN("fugu_reader",
+			"postgres"),
 		TLS: fmt.Sprintf("{mode: prefer, certificate: %q, key: %q}", crt, key),
 	})
 	if err != nil {
@@ -264,9 +273,11 @@ func (w *world) superuser(t *testing.T) *pgx.Conn {
 
 // command is psql on a side.
 func (w *world) command(t *testing.T, s sides.Side, options string) *exec.Cmd {
-	dsn := fmt.Sprintf("host=localhost hostaddr=127.0.0.1 port=%s user=%s dbname=%s %s", s.Port, s.User, s.Database, options)
+	dsn := fmt.Sprintf("host=localhost hostaddr=127.0.0.1 port=%s user=%s dbname=%s %s", s.Port, s.User, s.Database,
+		options)
 	cmd := sides.Command(t.Context(), w.psql, "-XAtqw", "-v", "SHOW_CONTEXT=never", "-d", dsn)
-	cmd.Env = []string{"PGPASSWORD=" + password, "LC_ALL=C.UTF-8", "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "PGCONNECT_TIMEOUT=60"}
+	cmd.Env = []string{"PGPASSWORD=" + password, "LC_ALL=C.UTF-8", "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"),
+		"PGCONNECT_TIMEOUT=60"}
 	return cmd
 }
 
@@ -288,7 +299,8 @@ func (w *world) cancel(t *testing.T, options, sql string) {
 	c := w.superuser(t)
 	defer c.Close(context.Background())
 	sleeping := func() (n int) {
-		if err := c.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'").Scan(&n); err != nil {
+		if err := c.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'").Scan(
+			&n); err != nil {
 			t.Fatal(err)
 		}
 		return n
@@ -319,7 +331,8 @@ func (w *world) cancel(t *testing.T, options, sql string) {
 		<-ended
 		t.Errorf("%s goes on", sql)
 	}
-	if !strings.Contains(out.String(), "canceling statement due to user request") || strings.Contains(out.String(), "ould not send cancel request") || sleeping() != 0 {
+	if !strings.Contains(out.String(), "canceling statement due to user request") ||
+		strings.Contains(out.String(), "ould not send cancel request") || sleeping() != 0 {
 		t.Errorf("%s was canceled with: %s", sql, out.String())
 	}
 }

@@ -30,7 +30,8 @@ type Side struct {
 
 // Environment is what libpq, and all that follow it, read to find the side; the file psqlrc is not read.
 func (s Side) Environment() []string {
-	return []string{"PGHOST=" + s.Host, "PGPORT=" + s.Port, "PGUSER=" + s.User, "PGDATABASE=" + s.Database, "PGPASSWORD=" + s.Password, "PGSSLMODE=disable",
+	return []string{"PGHOST=" + s.Host, "PGPORT=" + s.Port, "PGUSER=" + s.User, "PGDATABASE=" + s.Database,
+		"PGPASSWORD=" + s.Password, "PGSSLMODE=disable",
 		"PGCONNECT_TIMEOUT=20", "PSQLRC=/dev/null", "PAGER="}
 }
 
@@ -47,7 +48,8 @@ func (s Side) dsn(parameters string) string {
 	if s.Password != "" {
 		user = url.UserPassword(s.User, s.Password)
 	}
-	u := url.URL{Scheme: "postgres", User: user, Host: net.JoinHostPort(s.Host, s.Port), Path: "/" + s.Database, RawQuery: parameters}
+	u := url.URL{Scheme: "postgres", User: user, Host: net.JoinHostPort(s.Host, s.Port), Path: "/" + s.Database,
+		RawQuery: parameters}
 	return u.String()
 }
 
@@ -56,7 +58,8 @@ func Direct(c *pgcluster.Cluster, user, password, database string) Side {
 	return Side{"direct", "127.0.0.1", fmt.Sprint(c.Port()), user, password, database}
 }
 
-// Build builds fugu into dir, with flags of go build's, and returns its path. The working directory must be inside the module.
+// Build builds fugu into dir, with flags of go build's, and returns its path. The working directory must be inside the
+// module.
 func Build(ctx context.Context, dir string, flags ...string) (string, error) {
 	path := filepath.Join(dir, "fugu")
 	args := append(append([]string{"build"}, flags...), "-o", path, "fugu/cmd/proxy")
@@ -88,13 +91,15 @@ type Config struct {
 	Guest, Reader string // DSNs
 	Keeper        string // the DSN of who builds twins; empty: there is none
 	Policy        string // the text of the policy file
-	Auth          string // the section auth, in YAML's flow style; empty: clients are trusted, or with Users asked for a password
-	Users         string // the text of the users file
-	TLS           string // the section tls, in YAML's flow style; empty: the default, which without a certificate is none
-	Clients       int    // limits.clients; 0: the default
-	Pool          int    // pool.size, with pool.mode transaction; 0: mode session
-	Ledger        string // its URL; empty: a file in Dir
-	Environment   []string
+	// the section auth, in YAML's flow style; empty: clients are trusted, or with Users asked for a password
+	Auth  string
+	Users string // the text of the users file
+	// the section tls, in YAML's flow style; empty: the default, which without a certificate is none
+	TLS         string
+	Clients     int    // limits.clients; 0: the default
+	Pool        int    // pool.size, with pool.mode transaction; 0: mode session
+	Ledger      string // its URL; empty: a file in Dir
+	Environment []string
 }
 
 func (c Config) write() (path string, err error) {
@@ -113,7 +118,8 @@ func (c Config) write() (path string, err error) {
 	if c.Keeper != "" {
 		keeper = fmt.Sprintf(", keeper: %q", c.Keeper)
 	}
-	text := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q%s}\nauth: %s\npolicy: the.policy.yaml\nledger: %q\n", c.Guest, c.Reader, keeper, auth, ledger)
+	text := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q%s}\nauth: %s\npolicy: "+
+		"the.policy.yaml\nledger: %q\n", c.Guest, c.Reader, keeper, auth, ledger)
 	if c.TLS != "" {
 		text += "tls: " + c.TLS + "\n"
 	}
@@ -148,7 +154,8 @@ func Serve(c Config) (*Proxy, error) {
 		return nil, err
 	}
 	// Not of the caller's context: Stop ends it, in order.
-	p := &Proxy{cmd: Command(context.Background(), c.Binary, "serve", "-c", path), log: filepath.Join(c.Dir, "log"), rest: make(chan struct{})}
+	p := &Proxy{cmd: Command(context.Background(), c.Binary, "serve", "-c", path), log: filepath.Join(c.Dir, "log"),
+		rest: make(chan struct{})}
 	log, err := os.Create(p.log)
 	if err != nil {
 		return nil, err

@@ -18,9 +18,11 @@ import (
 
 // module is a suite that is the tests of a Go module, of the version that Fugu itself uses.
 type module struct {
-	path        string
-	environment func(at way, door sides.Side, dir string) []string // dir: for files of its own, with source, that of the module
-	add         map[string]string                                  // files that the module gets besides its own, by name
+	path string
+	// dir: for files of its own, with source, that of the module
+	environment func(at way, door sides.Side, dir string) []string
+	// files that the module gets besides its own, by name
+	add map[string]string
 }
 
 func (m module) fetch(ctx context.Context, dir string) (runner, error) {
@@ -68,7 +70,8 @@ func (m module) fetch(ctx context.Context, dir string) (runner, error) {
 		cmd := sides.Command(ctx, "go", append(append(args, p.pkg), p.args...)...)
 		cmd.Dir = source
 		// Not the caller's variables for libpq and Go: the tests are to find the same on every machine.
-		cmd.Env = append(without(os.Environ(), "PG", "GOFLAGS=", "GOWORK="), append(m.environment(at, at.doors[p.door], dir), append(caches, "GOFLAGS=-mod=mod", "GOWORK=off")...)...)
+		cmd.Env = append(without(os.Environ(), "PG", "GOFLAGS=", "GOWORK="),
+			append(m.environment(at, at.doors[p.door], dir), append(caches, "GOFLAGS=-mod=mod", "GOWORK=off")...)...)
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		out, err := cmd.Output()

@@ -1,7 +1,7 @@
-// Command suites runs the test suites of pgx, lib/pq and PostgreSQL's libpq_pipeline twice: against PostgreSQL itself and
-// through Fugu, in databases with a protected table that the suites do not name. It prints for each package how many
-// tests passed, failed and were skipped on either side, and each test that differs; its exit status is 1 if one differs
-// that is not among the known differences (known.go), or if one of those does not differ any more.
+// Command suites runs the test suites of pgx, lib/pq and PostgreSQL's libpq_pipeline twice: against PostgreSQL itself
+// and through Fugu, in databases with a protected table that the suites do not name. It prints for each package how
+// many tests passed, failed and were skipped on either side, and each test that differs; its exit status is 1 if one
+// differs that is not among the known differences (known.go), or if one of those does not differ any more.
 //
 //	go run ./test/compat/suites [-twins] [NAME...]     the suites with these names; all without
 //
@@ -174,7 +174,8 @@ func (c comparison) notes() (notes []string, findings int) {
 		}
 	}
 	notes = append(notes, c.early...)
-	// What fails on PostgreSQL itself says nothing about Fugu: it is here to be seen, and too much of it is a broken set-up.
+	// What fails on PostgreSQL itself says nothing about Fugu: it is here to be seen, and too much of it is a broken
+	// set-up.
 	var failed []string
 	for _, name := range slices.Sorted(maps.Keys(c.direct)) {
 		if c.direct[name].outcome == "fail" {
@@ -190,12 +191,14 @@ func (c comparison) notes() (notes []string, findings int) {
 	}
 	if 10*len(failed) > len(c.direct) {
 		findings++
-		notes = append(notes, fmt.Sprintf("%s: more than a tenth fails directly; the first:\n%s", c.part, indent(c.direct[failed[0]].output)))
+		notes = append(notes, fmt.Sprintf("%s: more than a tenth fails directly; the first:\n%s", c.part,
+			indent(c.direct[failed[0]].output)))
 	}
 	for _, test := range slices.Sorted(maps.Keys(expected)) {
 		if !slices.Contains(c.differences, test) {
 			findings++
-			notes = append(notes, fmt.Sprintf("%s: %s does not differ: it is not to be in the list of known differences", c.part, test))
+			notes = append(notes, fmt.Sprintf("%s: %s does not differ: it is not to be in the list of known "+
+				"differences", c.part, test))
 		}
 	}
 	return notes, findings

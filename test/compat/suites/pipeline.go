@@ -14,8 +14,8 @@ import (
 	"fugu/test/compat/sides"
 )
 
-// fetchPipeline brings PostgreSQL's libpq_pipeline from Debian's source package of the version of the libpq that pg_config
-// is of, and compiles it against that.
+// fetchPipeline brings PostgreSQL's libpq_pipeline from Debian's source package of the version of the libpq that
+// pg_config is of, and compiles it against that.
 func fetchPipeline(ctx context.Context, dir string) (runner, error) {
 	major, err := libpqMajor(ctx)
 	if err != nil {
@@ -33,12 +33,13 @@ func fetchPipeline(ctx context.Context, dir string) (runner, error) {
 		}
 		return nil
 	}
-	if err := in("tar", "xf", archive, "--strip-components=1", "--wildcards", "*/src/test/modules/libpq_pipeline", "*/src/include", "*/src/port", "*/src/common", "*/src/backend/catalog"); err != nil {
+	if err := in("tar", "xf", archive, "--strip-components=1", "--wildcards", "*/src/test/modules/libpq_pipeline",
+		"*/src/include", "*/src/port", "*/src/common", "*/src/backend/catalog"); err != nil {
 		return nil, err
 	}
-	// pg_config.h is the one that libpq was built with; what libpq does not have is in the server's libraries, which Debian
-	// gives out with much else only. A libpq that is not the system's (scripts/postgres18.sh) comes with the libraries that
-	// it needs, the C library and its loader among them.
+	// pg_config.h is the one that libpq was built with; what libpq does not have is in the server's libraries, which
+	// Debian gives out with much else only. A libpq that is not the system's (scripts/postgres18.sh) comes with the
+	// libraries that it needs, the C library and its loader among them.
 	include, err := pgConfig(ctx, "--includedir")
 	if err != nil {
 		return nil, err
@@ -51,9 +52,12 @@ func fetchPipeline(ctx context.Context, dir string) (runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"-O1", "-w", "-D_GNU_SOURCE", "-DFRONTEND", "-o", "libpq_pipeline", "src/test/modules/libpq_pipeline/libpq_pipeline.c",
-		"src/port/snprintf.c", "src/port/strerror.c", "src/port/pgsleep.c", "src/common/fe_memutils.c", "src/common/psprintf.c",
-		"-I" + include, "-I" + include + "/internal", "-Isrc/include", "-Isrc/backend", "-I" + server, "-L" + libraries, "-lpq", "-Wl,--disable-new-dtags,--allow-shlib-undefined,-rpath," + libraries}
+	args := []string{"-O1", "-w", "-D_GNU_SOURCE", "-DFRONTEND", "-o", "libpq_pipeline",
+		"src/test/modules/libpq_pipeline/libpq_pipeline.c",
+		"src/port/snprintf.c", "src/port/strerror.c", "src/port/pgsleep.c", "src/common/fe_memutils.c",
+		"src/common/psprintf.c",
+		"-I" + include, "-I" + include + "/internal", "-Isrc/include", "-Isrc/backend", "-I" + server, "-L" + libraries,
+		"-lpq", "-Wl,--disable-new-dtags,--allow-shlib-undefined,-rpath," + libraries}
 	if loader, _ := filepath.Glob(filepath.Join(libraries, "ld-linux*.so.*")); len(loader) == 1 {
 		args = append(args, "-Wl,--dynamic-linker="+loader[0])
 	}
@@ -82,9 +86,11 @@ func fetchPipeline(ctx context.Context, dir string) (runner, error) {
 }
 
 // traced are the tests whose order of messages is fixed, as the program's own driver t/001_libpq_pipeline.pl has them.
-var traced = []string{"simple_pipeline", "nosync", "multi_pipelines", "prepared", "singlerow", "pipeline_abort", "pipeline_idle", "transaction", "disallowed_in_pipeline"}
+var traced = []string{"simple_pipeline", "nosync", "multi_pipelines", "prepared", "singlerow", "pipeline_abort",
+	"pipeline_idle", "transaction", "disallowed_in_pipeline"}
 
-// pipelineTest runs one test. Its trace, message by message with all lengths and texts, has to be the same on both sides.
+// pipelineTest runs one test. Its trace, message by message with all lengths and texts, has to be the same on both
+// sides.
 func pipelineTest(ctx context.Context, program string, side sides.Side, test string) (result, error) {
 	trace, err := os.CreateTemp("", "trace-")
 	if err != nil {
@@ -184,9 +190,11 @@ func sourceArchive(ctx context.Context, name string) (string, error) {
 // its testing release, by the mirror that this machine's apt takes; apt checks their signatures.
 const download = `set -e
 . /etc/os-release
-mirror=$(apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' | awk -v r="$VERSION_CODENAME" '$1 == r { print $2; exit }')
+mirror=$(apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' |
+  awk -v r="$VERSION_CODENAME" '$1 == r { print $2; exit }')
 mkdir -p lists/partial cache/archives/partial
-options="-q -o Dir::Etc::sourcelist=$PWD/sources -o Dir::Etc::sourceparts=- -o Dir::State::lists=$PWD/lists -o Dir::Cache=$PWD/cache -o APT::Sandbox::User=$(id -un)"
+options="-q -o Dir::Etc::sourcelist=$PWD/sources -o Dir::Etc::sourceparts=-"
+options="$options -o Dir::State::lists=$PWD/lists -o Dir::Cache=$PWD/cache -o APT::Sandbox::User=$(id -un)"
 for release in "$VERSION_CODENAME" testing; do
 	echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${mirror%/} $release main" >sources
 	apt-get $options update

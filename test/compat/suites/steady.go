@@ -12,8 +12,8 @@ import (
 const (
 	// mostEnds is how often a part may end early before it is given up: then every other test seems to end it.
 	mostEnds = 20
-	// rounds is in how many runs, one after another, a difference has to show to count. On a busy machine tests that wait
-	// for so many milliseconds fail now and then, on either side.
+	// rounds is in how many runs, one after another, a difference has to show to count. On a busy machine tests that
+	// wait for so many milliseconds fail now and then, on either side.
 	rounds = 3
 )
 
@@ -37,7 +37,8 @@ func (c *comparison) run(ctx context.Context, run runner, at way, p part, only [
 			return all, nil
 		}
 
-		c.early = append(c.early, fmt.Sprintf("%s: %s, a run ended early:\n%s", c.part, at.doors[p.door].Name, indent(ended.output)))
+		c.early = append(c.early, fmt.Sprintf("%s: %s, a run ended early:\n%s", c.part, at.doors[p.door].Name,
+			indent(ended.output)))
 		unfinished := topLevel(r, func(t result) bool { return t.cut })
 		if len(unfinished) == 0 { // it did not begin: nothing is gained by trying again
 			all[whole] = ended

@@ -21,11 +21,13 @@ type suite struct {
 	// Its database, with the names that its authors use.
 	role, password, database string
 	others                   map[string]string // further users and their passwords
-	rules                    string            // lines of pg_hba.conf for users that prove who they are otherwise than by SCRAM
-	setup                    string            // SQL that a superuser runs in the database
+	// lines of pg_hba.conf for users that prove who they are otherwise than by SCRAM
+	rules string
+	setup string // SQL that a superuser runs in the database
 	// fetch brings the suite into dir and returns how to run it there.
 	fetch func(ctx context.Context, dir string) (runner, error)
-	// certificates are what the servers show, and whose certificates they believe, from what fetch has brought; nil: no TLS.
+	// certificates are what the servers show, and whose certificates they believe, from what fetch has brought; nil: no
+	// TLS.
 	certificates func(dir string) (certificates, error)
 	parts        []part
 }
@@ -73,26 +75,31 @@ func packages(paths ...string) (out []part) {
 var suites = []suite{
 	{
 		name: "pgx", role: "pgx_md5", password: "secret", database: "pgx_test",
-		others: map[string]string{"pgx_pw": "secret", "pgx_scram": "secret", "pgx_ssl": "secret", "pgx_sslcert": "secret"},
-		rules:  "host all pgx_pw all password\nhostssl all pgx_sslcert all cert\n",
+		others: map[string]string{"pgx_pw": "secret", "pgx_scram": "secret", "pgx_ssl": "secret",
+			"pgx_sslcert": "secret"},
+		rules: "host all pgx_pw all password\nhostssl all pgx_sslcert all cert\n",
 		setup: `CREATE EXTENSION hstore; CREATE EXTENSION ltree; CREATE DOMAIN uint64 AS numeric(20,0);
 			CREATE ROLE " tricky, ' } "" \ test user ";
 			GRANT SET ON PARAMETER log_statement TO pgx_md5;`,
-		parts: packages(".", "./pgconn", "./pgtype", "./pgxpool", "./stdlib"),
-		fetch: module{path: "github.com/jackc/pgx/v5", environment: pgxEnvironment}.fetch, certificates: pgxCertificates,
+		parts:        packages(".", "./pgconn", "./pgtype", "./pgxpool", "./stdlib"),
+		fetch:        module{path: "github.com/jackc/pgx/v5", environment: pgxEnvironment}.fetch,
+		certificates: pgxCertificates,
 	},
 	{
 		name: "lib/pq", role: "pqgo", password: "unused", database: "pqgo",
-		others: map[string]string{"pqgomd5": "wordpass", "pqgopassword": "wordpass", "pqgoscram": "wordpass", "pqgossl": "", "pqgosslcert": ""},
+		others: map[string]string{"pqgomd5": "wordpass", "pqgopassword": "wordpass", "pqgoscram": "wordpass",
+			"pqgossl": "", "pqgosslcert": ""},
 		rules: "host all pqgo all trust\nhostnossl all pqgossl,pqgosslcert all reject\n" +
 			"hostssl all pqgossl all trust\nhostssl all pqgosslcert all cert\n",
 		parts: []part{
-			// Example_openConfig connects to port 5432 whatever the environment, and ends the process if nobody is there.
+			// Example_openConfig connects to port 5432 whatever the environment, and ends the process if nobody is
+			// there.
 			{name: ".", pkg: ".", skip: append([]string{"Example_openConfig"}, append(pqEncrypted, pqCertified...)...)},
 			{name: "TLS", pkg: ".", run: pqEncrypted, door: encrypted, args: pqNoLeftovers},
 			{name: "certificates", pkg: ".", run: pqCertified, door: byCertificate, args: pqNoLeftovers},
 		},
-		fetch: module{"github.com/lib/pq", pqEnvironment, map[string]string{"hosts_of_the_tests_test.go": pqHosts}}.fetch, certificates: pqCertificates,
+		fetch: module{"github.com/lib/pq", pqEnvironment,
+			map[string]string{"hosts_of_the_tests_test.go": pqHosts}}.fetch, certificates: pqCertificates,
 	},
 	{
 		name: "libpq_pipeline", role: "pipeline", password: "secret", database: "pipeline",
@@ -104,7 +111,8 @@ var suites = []suite{
 // The tests of lib/pq whose users need TLS, and those whose user needs a certificate.
 var (
 	pqEncrypted = []string{"TestSSLMode", "TestSSLVersion", "TestSSLRootCA"}
-	pqCertified = []string{"TestSSLClientCertificates", "TestSSLClientCertificateIntermediate", "TestSSLDefaults", "TestSSLSNI"}
+	pqCertified = []string{"TestSSLClientCertificates", "TestSSLClientCertificateIntermediate", "TestSSLDefaults",
+		"TestSSLSNI"}
 )
 
 // pqNoLeftovers keeps lib/pq's TestMain from looking for connections that are left over, which it does without TLS and
@@ -115,9 +123,11 @@ var pqNoLeftovers = []string{"-test.fuzzcachedir=none"}
 func pgxEnvironment(at way, _ sides.Side, dir string) []string {
 	as := func(user string, to door, more ...string) string {
 		s := at.doors[to]
-		return fmt.Sprintf("host=%s port=%s user=%s dbname=%s %s", s.Host, s.Port, user, s.Database, strings.Join(more, " "))
+		return fmt.Sprintf("host=%s port=%s user=%s dbname=%s %s", s.Host, s.Port, user, s.Database,
+			strings.Join(more, " "))
 	}
-	plain, root := "password=secret sslmode=disable", "host=localhost sslmode=verify-full sslrootcert="+filepath.Join(dir, "ca.pem")
+	plain, root := "password=secret sslmode=disable", "host=localhost sslmode=verify-full sslrootcert="+
+		filepath.Join(dir, "ca.pem")
 	return []string{
 		"PGX_TEST_DATABASE=" + as("pgx_md5", byPassword, plain),
 		"PGX_TEST_TCP_CONN_STRING=" + as("pgx_md5", byPassword, plain),
@@ -126,7 +136,8 @@ func pgxEnvironment(at way, _ sides.Side, dir string) []string {
 		"PGX_TEST_SCRAM_PASSWORD_CONN_STRING=" + as("pgx_scram", byPassword, plain, "channel_binding=disable"),
 		"PGX_TEST_SCRAM_PLUS_CONN_STRING=" + as("pgx_ssl", byPassword, root, "password=secret channel_binding=require"),
 		"PGX_TEST_TLS_CONN_STRING=" + as("pgx_ssl", byPassword, root, "password=secret channel_binding=disable"),
-		"PGX_TEST_TLS_CLIENT_CONN_STRING=" + as("pgx_sslcert", byCertificate, root, "sslcert="+filepath.Join(dir, "pgx_sslcert.crt"), "sslkey="+filepath.Join(dir, "pgx_sslcert.key")),
+		"PGX_TEST_TLS_CLIENT_CONN_STRING=" + as("pgx_sslcert", byCertificate, root, "sslcert="+
+			filepath.Join(dir, "pgx_sslcert.crt"), "sslkey="+filepath.Join(dir, "pgx_sslcert.key")),
 		"PGX_SSL_PASSWORD=certpw",
 	}
 }
@@ -146,12 +157,14 @@ func pgxCertificates(dir string) (c certificates, err error) {
 // pqEnvironment leaves out what has the right value by itself: lib/pq's tests look at how each variable arrives. So the
 // password, which only Fugu asks for, comes from the file .pgpass.
 func pqEnvironment(_ way, s sides.Side, dir string) []string {
-	_ = os.WriteFile(filepath.Join(dir, ".pgpass"), []byte("*:*:*:"+s.User+":"+s.Password+"\n"), 0o600) // if not, every test fails
+	// if not, every test fails
+	_ = os.WriteFile(filepath.Join(dir, ".pgpass"), []byte("*:*:*:"+s.User+":"+s.Password+"\n"), 0o600)
 	return []string{"PGPORT=" + s.Port, "HOME=" + dir}
 }
 
 func pqCertificates(dir string) (c certificates, err error) {
-	for name, text := range map[string]*string{"root.crt": &c.authority, "server.crt": &c.server, "server.key": &c.key} {
+	for name, text := range map[string]*string{"root.crt": &c.authority, "server.crt": &c.server,
+		"server.key": &c.key} {
 		b, readErr := os.ReadFile(filepath.Join(dir, "source", "testdata", "ssl", name))
 		*text, err = string(b), errors.Join(err, readErr)
 	}

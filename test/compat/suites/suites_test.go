@@ -50,7 +50,8 @@ func TestReadEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"TestA": "fail", "TestB": "skip", "TestC/file=/tmp/TestCN/x": "pass", "TestCut": "fail", whole: "fail"} {
+	for name, want := range map[string]string{"TestA": "fail", "TestB": "skip", "TestC/file=/tmp/TestCN/x": "pass",
+		"TestCut": "fail", whole: "fail"} {
 		if r[name].outcome != want {
 			t.Errorf("%s: %q, want %q", name, r[name].outcome, want)
 		}
@@ -58,7 +59,8 @@ func TestReadEvents(t *testing.T) {
 	if len(r) != 5 || r[whole].output != "hello\nand thenpanic" || r["TestA"].output != "hello\n" {
 		t.Errorf("got %v", r)
 	}
-	if r, err := readEvents([]byte(`{"Action":"output","Output":"does not build"}` + "\n" + `{"Action":"fail"}`)); err != nil || r[whole].outcome != "fail" {
+	if r, err := readEvents([]byte(`{"Action":"output","Output":"does not build"}` + "\n" +
+		`{"Action":"fail"}`)); err != nil || r[whole].outcome != "fail" {
 		t.Errorf("a package that does not build gives %v, %v", r, err)
 	}
 	if _, err := readEvents([]byte("not json")); err == nil {
@@ -91,21 +93,28 @@ func TestNotes(t *testing.T) {
 		note            string
 	}{
 		{"all the same", "p", among(results{"a": pass}), among(results{"a": pass}), nil, 0, ""},
-		{"one fails", "p", among(results{"a": pass}), among(results{"a": fail}), []string{"a"}, 1, "NOT KNOWN\n    why"},
-		{"one passes that should not", "p", among(results{"a": fail}), among(results{"a": pass}), []string{"a"}, 1, "direct fail, fugu pass"},
+		{"one fails", "p", among(results{"a": pass}), among(results{"a": fail}), []string{"a"}, 1,
+			"NOT KNOWN\n    why"},
+		{"one passes that should not", "p", among(results{"a": fail}), among(results{"a": pass}), []string{"a"}, 1,
+			"direct fail, fugu pass"},
 		{"one is missing", "p", among(results{"a": pass}), among(results{}), []string{"a"}, 1, "fugu nothing"},
-		{"another trace", "p", among(results{"a": {outcome: "pass", exact: "x"}}), among(results{"a": {outcome: "pass", exact: "y"}}), []string{"a"}, 1, "NOT KNOWN"},
+		{"another trace", "p", among(results{"a": {outcome: "pass", exact: "x"}}),
+			among(results{"a": {outcome: "pass", exact: "y"}}), []string{"a"}, 1, "NOT KNOWN"},
 		{"unsteady", "p", among(results{"a": pass}), among(results{"a": fail}), nil, 0, "unsteady"},
-		{"nothing works directly", "p", results{"a": fail}, results{"a": fail}, nil, 1, "more than a tenth fails directly"},
+		{"nothing works directly", "p", results{"a": fail}, results{"a": fail}, nil, 1,
+			"more than a tenth fails directly"},
 		{"known ones", part, among(passed(expected)), among(expected), nil, 0, "known: "},
-		{"a known one that is gone", part, among(results{}), among(results{}), nil, len(expected), wanted + " does not differ"},
+		{"a known one that is gone", part, among(results{}), among(results{}), nil, len(expected), wanted +
+			" does not differ"},
 	} {
-		k := comparison{part: c.part, direct: c.direct, through: c.through, differences: differences(c.direct, c.through), steady: map[string]bool{}}
+		k := comparison{part: c.part, direct: c.direct, through: c.through, differences: differences(c.direct,
+			c.through), steady: map[string]bool{}}
 		for _, s := range c.steady {
 			k.steady[s] = true
 		}
 		notes, n := k.notes()
-		if n != c.findings || !slices.ContainsFunc(append(notes, ""), func(s string) bool { return strings.Contains(s, c.note) }) {
+		if n != c.findings || !slices.ContainsFunc(append(notes, ""),
+			func(s string) bool { return strings.Contains(s, c.note) }) {
 			t.Errorf("%s: %d findings, want %d with %q:\n%s", c.name, n, c.findings, c.note, strings.Join(notes, "\n"))
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"fugu/test/pgcluster"
 )
 
-// protected is a table with a policy in each database, so that Fugu has something to guard and a suite's statements take
-// the way that they take in earnest. No suite names it.
+// protected is a table with a policy in each database, so that Fugu has something to guard and a suite's statements
+// take the way that they take in earnest. No suite names it.
 const protected = `
 CREATE SCHEMA guarded;
 CREATE TABLE guarded.person (adult bool, age int);
@@ -51,8 +51,8 @@ assume: [exchangeable]
 privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 1, delta: 0.001, per: dataset}}
 `
 
-// door is a way to prove who one is. In PostgreSQL pg_hba.conf gives each user one, so that all doors are the same server.
-// Fugu has one way for all its users, so there is a Fugu for each.
+// door is a way to prove who one is. In PostgreSQL pg_hba.conf gives each user one, so that all doors are the same
+// server. Fugu has one way for all its users, so there is a Fugu for each.
 type door int
 
 const (
@@ -71,8 +71,8 @@ type world struct {
 	stop            func() error
 }
 
-// newWorld makes the databases that a suite wants, the same on both sides. With twins the protected table is answered by
-// one.
+// newWorld makes the databases that a suite wants, the same on both sides. With twins the protected table is answered
+// by one.
 func newWorld(ctx context.Context, binary, dir string, s suite, twins bool) (_ *world, err error) {
 	var undo []func() error
 	w := &world{direct: way{map[door]sides.Side{}}, through: way{map[door]sides.Side{}}, stop: func() (err error) {
@@ -87,7 +87,8 @@ func newWorld(ctx context.Context, binary, dir string, s suite, twins bool) (_ *
 		}
 	}()
 	// Everybody is asked for a password but those who set the server up, and whom a suite's authors let in otherwise.
-	files := map[string]string{"pg_hba.conf": "local all all trust\nhost all postgres,fugu_reader,fugu_keeper all trust\n" + s.rules + "host all all all scram-sha-256\n"}
+	files := map[string]string{"pg_hba.conf": "local all all trust\nhost all postgres,fugu_reader,fugu_keeper all " +
+		"trust\n" + s.rules + "host all all all scram-sha-256\n"}
 	settings := map[string]string{}
 	fugus := map[door]sides.Config{byPassword: {}}
 	if s.certificates != nil {
@@ -103,7 +104,8 @@ func newWorld(ctx context.Context, binary, dir string, s suite, twins bool) (_ *
 				return nil, err
 			}
 		}
-		tls := fmt.Sprintf("certificate: %q, key: %q, client_ca: %q}", filepath.Join(dir, "server.crt"), filepath.Join(dir, "server.key"), filepath.Join(dir, "root.crt"))
+		tls := fmt.Sprintf("certificate: %q, key: %q, client_ca: %q}", filepath.Join(dir, "server.crt"),
+			filepath.Join(dir, "server.key"), filepath.Join(dir, "root.crt"))
 		fugus = map[door]sides.Config{
 			byPassword:    {TLS: "{mode: prefer, " + tls},
 			encrypted:     {TLS: "{mode: require, " + tls, Auth: "{method: trust}"},
@@ -130,7 +132,8 @@ func newWorld(ctx context.Context, binary, dir string, s suite, twins bool) (_ *
 	built := false
 	for to, config := range fugus {
 		w.direct.doors[to] = sides.Direct(clusters[0], s.role, s.password, s.database)
-		config.Binary, config.Policy, config.Guest, config.Reader = binary, policy, guest.DSN(), clusters[1].DSN("fugu_reader", s.database)
+		config.Binary, config.Policy, config.Guest, config.Reader = binary, policy, guest.DSN(),
+			clusters[1].DSN("fugu_reader", s.database)
 		if config.TLS != "" { // tests look at whether the server's connection is encrypted, which is Fugu's
 			config.Guest = guest.EncryptedDSN(filepath.Join(dir, "root.crt"))
 		}
@@ -170,16 +173,19 @@ func prepare(ctx context.Context, c *pgcluster.Cluster, s suite) (users string, 
 	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
 	for name, password := range s.users() {
 		// With the rights that Fugu lets a guest have: so no superuser, on either side.
-		if _, err := conn.Exec(ctx, fmt.Sprintf("CREATE ROLE %s LOGIN CREATEDB PASSWORD '%s'", pgx.Identifier{name}.Sanitize(), password)); err != nil {
+		if _, err := conn.Exec(ctx, fmt.Sprintf("CREATE ROLE %s LOGIN CREATEDB PASSWORD '%s'",
+			pgx.Identifier{name}.Sanitize(), password)); err != nil {
 			return "", 0, err
 		}
 	}
-	for _, sql := range []string{"CREATE DATABASE " + s.database, "GRANT ALL ON DATABASE " + s.database + " TO " + s.role} {
+	for _, sql := range []string{"CREATE DATABASE " + s.database, "GRANT ALL ON DATABASE " + s.database + " TO " +
+		s.role} {
 		if _, err := conn.Exec(ctx, sql); err != nil {
 			return "", 0, err
 		}
 	}
-	rows, err := conn.Query(ctx, `SELECT format('"%s" "%s"', rolname, rolpassword) FROM pg_authid WHERE rolpassword LIKE 'SCRAM%'`)
+	rows, err := conn.Query(ctx,
+		`SELECT format('"%s" "%s"', rolname, rolpassword) FROM pg_authid WHERE rolpassword LIKE 'SCRAM%'`)
 	if err != nil {
 		return "", 0, err
 	}
@@ -190,5 +196,6 @@ func prepare(ctx context.Context, c *pgcluster.Cluster, s suite) (users string, 
 	if err := conn.QueryRow(ctx, "SELECT current_setting('server_version_num')::int / 10000").Scan(&major); err != nil {
 		return "", 0, err
 	}
-	return strings.Join(lines, "\n") + "\n", major, c.Exec(ctx, s.database, protected+"GRANT CREATE ON DATABASE "+s.database+" TO fugu_keeper; GRANT ALL ON SCHEMA public TO "+s.role+";"+s.setup)
+	return strings.Join(lines, "\n") + "\n", major, c.Exec(ctx, s.database, protected+"GRANT CREATE ON DATABASE "+
+		s.database+" TO fugu_keeper; GRANT ALL ON SCHEMA public TO "+s.role+";"+s.setup)
 }

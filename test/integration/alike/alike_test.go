@@ -18,8 +18,8 @@ import (
 // most is how much the noise of two spellings may differ.
 const most = 2.5
 
-// drawn is how many pairs of each kind are drawn: FUGU_PAIRS, or 5. The seeds are fixed, and more pairs are the same and
-// others.
+// drawn is how many pairs of each kind are drawn: FUGU_PAIRS, or 5. The seeds are fixed, and more pairs are the same
+// and others.
 func drawn(t *testing.T) int {
 	text := os.Getenv("FUGU_PAIRS")
 	if text == "" {
@@ -32,9 +32,9 @@ func drawn(t *testing.T) int {
 	return n
 }
 
-// Whoever asks the same in other words gets about the same answer: of every value, in every pair, the noise differs by at
-// most 2.5 times, but for the kinds in limits. What the standard errors differ by, which noise and sampling make together,
-// is printed beside it.
+// Whoever asks the same in other words gets about the same answer: of every value, in every pair, the noise differs by
+// at most 2.5 times, but for the kinds in limits. What the standard errors differ by, which noise and sampling make
+// together, is printed beside it.
 func TestSpellingsHaveAlikeNoise(t *testing.T) {
 	patient.Test(t)
 	houses := map[string]*house{}
@@ -94,7 +94,8 @@ func (h *house) compare(t *testing.T, p pair) (ratio, noise float64, err error) 
 	}
 	if p.scale != 0 {
 		for i := range right {
-			right[i].SD, right[i].Expected, right[i].Inherent = right[i].SD*p.scale, right[i].Expected*p.scale, right[i].Inherent*p.scale
+			right[i].SD, right[i].Expected, right[i].Inherent = right[i].SD*p.scale, right[i].Expected*p.scale,
+				right[i].Inherent*p.scale
 		}
 	}
 	ratio, noise = 1, 1
@@ -111,7 +112,10 @@ func (h *house) compare(t *testing.T, p pair) (ratio, noise float64, err error) 
 		for i, v := range mine {
 			o := others[i]
 			if len(others) > len(mine) {
-				o = slices.MinFunc(others, func(a, b pipeline.ExplainedValue) int { return cmp.Compare(times(v.SD, a.SD), times(v.SD, b.SD)) })
+				o = slices.MinFunc(others, func(a, b pipeline.ExplainedValue) int {
+					return cmp.Compare(times(v.SD,
+						a.SD), times(v.SD, b.SD))
+				})
 			}
 			noise = math.Max(noise, times(v.SD, o.SD))
 			ratio = math.Max(ratio, times(math.Hypot(v.SD, v.Inherent), math.Hypot(o.SD, o.Inherent)))

@@ -86,7 +86,8 @@ func open(t *testing.T, dataset string) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &house{pipeline.New(guest, reader, l, snapshot, slog.New(slog.NewTextHandler(io.Discard, nil))), map[string][]pipeline.ExplainedValue{}}
+	return &house{pipeline.New(guest, reader, l, snapshot, slog.New(slog.NewTextHandler(io.Discard, nil))),
+		map[string][]pipeline.ExplainedValue{}}
 }
 
 // loadShop creates the corpus' database. Its roles are the cluster's: the example's database may have made them.
@@ -97,7 +98,8 @@ func loadShop(t *testing.T, c *pgcluster.Cluster) error {
 	}
 	script := string(text)
 	if _, ok := loaded["adult"]; ok {
-		script = strings.NewReplacer("CREATE ROLE fugu_guest LOGIN;", "", "CREATE ROLE fugu_reader LOGIN;", "").Replace(script)
+		script = strings.NewReplacer("CREATE ROLE fugu_guest LOGIN;", "", "CREATE ROLE fugu_reader LOGIN;",
+			"").Replace(script)
 	}
 	if err := c.Exec(t.Context(), "postgres", "CREATE DATABASE shop"); err != nil {
 		return err

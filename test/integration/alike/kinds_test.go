@@ -18,8 +18,8 @@ type pair struct {
 // What is no kind, as the two are not alike by design:
 //
 //   - avg(x) of a group against sum(x)/count(*) in it: a sum and a number move with the size of the group, an average
-//     does not, and what two answers' noise makes of a quotient is more than the noise of the quotient. Where the number
-//     of rows is public there is a kind.
+//     does not, and what two answers' noise makes of a quotient is more than the noise of the quotient. Where the
+//     number of rows is public there is a kind.
 //   - count(x) against count(*): that x is never NULL is nothing that the policy says, so the one has noise where the
 //     other is public.
 //   - one statement with many groups and columns against a statement for each: together they share ε, apart each has
@@ -127,7 +127,8 @@ var kinds = []kind{
 	{"WITH", func(_ *rand.Rand, q question) (pair, bool) {
 		w := q.plain()
 		w.from, w.where = "d", ""
-		return pair{left: q.plain().sql(), right: "WITH d AS (SELECT * FROM " + q.table.name + where(q.where[0]) + ") " + w.sql()}, true
+		return pair{left: q.plain().sql(), right: "WITH d AS (SELECT * FROM " + q.table.name + where(q.where[0]) +
+			") " + w.sql()}, true
 	}},
 	{"HAVING true", func(_ *rand.Rand, q question) (pair, bool) {
 		w := q.plain()

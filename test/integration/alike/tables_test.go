@@ -24,9 +24,13 @@ type key struct {
 
 var tables = []table{
 	{"adult", "adult", []key{
-		{"sex", []string{"upper(sex)", "sex || '.'", "CASE sex WHEN 'Male' THEN 1 ELSE 2 END"}, [2]string{"sex = 'Male'", "CASE WHEN sex = 'Male' THEN 'yes' ELSE 'no' END"}},
-		{"education", []string{"lower(education)", "'is ' || education", "education::varchar"}, [2]string{"education IN ('HS-grad', 'Masters')", "CASE WHEN education = 'HS-grad' OR education = 'Masters' THEN 1 ELSE 0 END"}},
-		{"age", []string{"age + 1", "age * 2", "age::text"}, [2]string{"age < 40", "CASE WHEN age >= 40 THEN 'old' ELSE 'young' END"}},
+		{"sex", []string{"upper(sex)", "sex || '.'", "CASE sex WHEN 'Male' THEN 1 ELSE 2 END"},
+			[2]string{"sex = 'Male'", "CASE WHEN sex = 'Male' THEN 'yes' ELSE 'no' END"}},
+		{"education", []string{"lower(education)", "'is ' || education", "education::varchar"},
+			[2]string{"education IN ('HS-grad', 'Masters')", "CASE WHEN education = 'HS-grad' " +
+				"OR education = 'Masters' THEN 1 ELSE 0 END"}},
+		{"age", []string{"age + 1", "age * 2", "age::text"}, [2]string{"age < 40", "CASE WHEN age >= 40 THEN 'old' " +
+			"ELSE 'young' END"}},
 	}, []string{"age", "hours_per_week", "capital_gain", "fnlwgt"}, [][2]string{
 		{"age BETWEEN 30 AND 50", "age >= 30 AND NOT age > 50"},
 		{"education IN ('HS-grad', 'Bachelors')", "(education = 'HS-grad' OR 'Bachelors' = education)"},
@@ -35,12 +39,18 @@ var tables = []table{
 		{"workclass = 'Private'", "'Private' = workclass"},
 	}},
 	{"shop", "orders", []key{
-		{"status", []string{"upper(status)", "status || '!'", "initcap(status)"}, [2]string{"status = 'open'", "CASE WHEN status = 'open' THEN 'a' ELSE 'b' END"}},
-		{"channel", []string{"'by ' || channel", "CASE channel WHEN 'web' THEN 1 WHEN 'shop' THEN 2 ELSE 3 END"}, [2]string{"channel <> 'web'", "CASE WHEN channel = 'web' THEN 0 ELSE 1 END"}},
-		{"country", []string{"lower(country)", "country::varchar(2)"}, [2]string{"country IN ('DE', 'AT')", "CASE WHEN country = 'DE' THEN 1 WHEN country = 'AT' THEN 1 ELSE 0 END"}},
-		{"priority", []string{"priority + 10", "priority::text", "-priority"}, [2]string{"priority > 1", "CASE WHEN priority <= 1 THEN 'low' ELSE 'high' END"}},
-		{"quantity", []string{"quantity * 3", "quantity::numeric"}, [2]string{"quantity > 4", "CASE WHEN quantity > 4 THEN 'many' ELSE 'few' END"}},
-		{"is_paid", []string{"NOT is_paid", "is_paid::int"}, [2]string{"NOT is_paid", "CASE WHEN is_paid THEN 0 ELSE 1 END"}},
+		{"status", []string{"upper(status)", "status || '!'", "initcap(status)"},
+			[2]string{"status = 'open'", "CASE WHEN status = 'open' THEN 'a' ELSE 'b' END"}},
+		{"channel", []string{"'by ' || channel", "CASE channel WHEN 'web' THEN 1 WHEN 'shop' THEN 2 ELSE 3 END"},
+			[2]string{"channel <> 'web'", "CASE WHEN channel = 'web' THEN 0 ELSE 1 END"}},
+		{"country", []string{"lower(country)", "country::varchar(2)"}, [2]string{"country IN ('DE', 'AT')",
+			"CASE WHEN country = 'DE' THEN 1 WHEN country = 'AT' THEN 1 ELSE 0 END"}},
+		{"priority", []string{"priority + 10", "priority::text", "-priority"}, [2]string{"priority > 1",
+			"CASE WHEN priority <= 1 THEN 'low' ELSE 'high' END"}},
+		{"quantity", []string{"quantity * 3", "quantity::numeric"}, [2]string{"quantity > 4",
+			"CASE WHEN quantity > 4 THEN 'many' ELSE 'few' END"}},
+		{"is_paid", []string{"NOT is_paid", "is_paid::int"}, [2]string{"NOT is_paid", "CASE WHEN is_paid THEN 0 ELSE " +
+			"1 END"}},
 	}, []string{"amount", "quantity", "tax", "priority"}, [][2]string{
 		{"quantity BETWEEN 2 AND 6", "quantity >= 2 AND quantity <= 6"},
 		{"country IN ('DE', 'JP')", "(country = 'DE' OR country = 'JP')"},
@@ -51,8 +61,10 @@ var tables = []table{
 		{"status <> 'returned'", "status NOT IN ('returned')"},
 	}},
 	{"clinic", "patients", []key{
-		{"sex", []string{"upper(sex)", "CASE sex WHEN 'f' THEN 'woman' ELSE 'man' END"}, [2]string{"sex = 'f'", "CASE WHEN sex = 'f' THEN 1 ELSE 2 END"}},
-		{"region", []string{"initcap(region)", "region || ' side'"}, [2]string{"region IN ('north', 'east')", "CASE WHEN region = 'north' OR region = 'east' THEN 'ne' ELSE 'sw' END"}},
+		{"sex", []string{"upper(sex)", "CASE sex WHEN 'f' THEN 'woman' ELSE 'man' END"},
+			[2]string{"sex = 'f'", "CASE WHEN sex = 'f' THEN 1 ELSE 2 END"}},
+		{"region", []string{"initcap(region)", "region || ' side'"}, [2]string{"region IN ('north', 'east')",
+			"CASE WHEN region = 'north' OR region = 'east' THEN 'ne' ELSE 'sw' END"}},
 	}, []string{"height", "birth_year"}, [][2]string{
 		{"birth_year < 1970", "NOT birth_year >= 1970"},
 		{"region = 'north'", "'north' = region"},
@@ -60,7 +72,8 @@ var tables = []table{
 		{"weight IS NOT NULL", "NOT weight IS NULL"},
 	}},
 	{"clinic", "visits", []key{
-		{"department", []string{"upper(department)"}, [2]string{"department = 'eye'", "CASE WHEN department = 'eye' THEN 1 ELSE 0 END"}},
+		{"department", []string{"upper(department)"}, [2]string{"department = 'eye'", "CASE WHEN department = 'eye' " +
+			"THEN 1 ELSE 0 END"}},
 		{"urgent", []string{"NOT urgent", "urgent::int"}, [2]string{"urgent", "CASE WHEN urgent THEN 1 ELSE 0 END"}},
 	}, []string{"cost", "minutes"}, [][2]string{
 		{"minutes > 30", "NOT minutes <= 30"},

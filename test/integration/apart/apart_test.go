@@ -135,7 +135,8 @@ func TestExample(t *testing.T) {
 		"DELETE FROM adult": "permission denied",
 	} {
 		dsn := "postgres://alice@" + p.Address + "/adult_twin?sslmode=disable"
-		out, _ := exec.CommandContext(t.Context(), s.twins.Tool("psql"), "-X", "-A", "-t", "-c", sql, dsn).CombinedOutput()
+		out, _ := exec.CommandContext(t.Context(), s.twins.Tool("psql"), "-X", "-A", "-t", "-c", sql,
+			dsn).CombinedOutput()
 		if !strings.Contains(string(out), want) {
 			t.Errorf("%s: %s, want %s", sql, out, want)
 		}

@@ -62,13 +62,17 @@ func TestAveragingOverAllRoads(t *testing.T) {
 		"named": func(t testing.TB, f *fugu, c *pgx.Conn) (float64, error) {
 			return value(t, c, rich, pgx.QueryExecModeCacheStatement)
 		},
-		"bob":  func(t testing.TB, f *fugu, c *pgx.Conn) (float64, error) { return value(t, f.connect(t, "bob"), rich) },
+		"bob": func(t testing.TB, f *fugu, c *pgx.Conn) (float64, error) {
+			return value(t, f.connect(t, "bob"),
+				rich)
+		},
 		"name": func(t testing.TB, f *fugu, c *pgx.Conn) (float64, error) { return value(t, c, rich+" LIMIT 7") },
 		"white space": func(t testing.TB, f *fugu, c *pgx.Conn) (float64, error) {
 			return value(t, c, "/* "+rich+" */ select COUNT( * )from public.customer as c where(c.income='high')")
 		},
 		"other work above": func(t testing.TB, f *fugu, c *pgx.Conn) (float64, error) {
-			return value(t, c, "SELECT x * 2.0 / 2 FROM (SELECT count(*) AS x FROM customer WHERE income = 'high') q ORDER BY 1")
+			return value(t, c, "SELECT x * 2.0 / 2 FROM (SELECT count(*) AS x FROM customer WHERE income = 'high') q "+
+				"ORDER BY 1")
 		},
 	}
 	answers := func(t *testing.T) (map[float64]int, float64, int) {
@@ -102,8 +106,10 @@ func TestAveragingOverAllRoads(t *testing.T) {
 
 // Spellings of one condition are one question.
 func TestSpellings(t *testing.T) {
-	spellings := []string{"income = 'high' AND age >= 18", "age >= 18 AND income = 'high'", "'high' = income AND NOT age < 18", "income IN ('high') AND 18 <= age",
-		"(((income))) = 'high'::text AND age >= 10 + 8", "NOT (income <> 'high' OR age < 18)", "income = 'high' AND income = 'high' AND age >= 18 AND true"}
+	spellings := []string{"income = 'high' AND age >= 18", "age >= 18 AND income = 'high'",
+		"'high' = income AND NOT age < 18", "income IN ('high') AND 18 <= age",
+		"(((income))) = 'high'::text AND age >= 10 + 8", "NOT (income <> 'high' OR age < 18)",
+		"income = 'high' AND income = 'high' AND age >= 18 AND true"}
 	answers := func(t *testing.T) (map[float64]int, float64, int) {
 		f := serve(t, worlds[0], options{policy: []string{"budget: {epsilon: 1,", "budget: {epsilon: 100,"}})
 		c := f.connect(t, "")
@@ -142,7 +148,8 @@ func TestRespelledAveraging(t *testing.T) {
 func TestAveragingByParameters(t *testing.T) {
 	game{off: []*bool{&hook.NoCharge}, guess: func(a analyst) float64 {
 		return until(many, func(i int) (float64, bool) {
-			return number(a.t, a.conn, rich+" AND id > $1::numeric AND id > $2::int", fmt.Sprintf("-1.%0*d", 31+i%200, 0), -1-i/200)
+			return number(a.t, a.conn, rich+" AND id > $1::numeric AND id > $2::int",
+				fmt.Sprintf("-1.%0*d", 31+i%200, 0), -1-i/200)
 		})
 	}}.play(t)
 }
@@ -154,13 +161,17 @@ func TestComplementaryPairs(t *testing.T) {
 		return until(many, func(i int) (float64, bool) {
 			switch i % 4 {
 			case 0:
-				return number(a.t, a.conn, fmt.Sprintf("SELECT count(*) FROM customer WHERE income = 'high' AND age > %d", -i))
+				return number(a.t, a.conn, fmt.Sprintf("SELECT count(*) FROM customer WHERE income = 'high' "+
+					"AND age > %d", -i))
 			case 1:
-				return number(a.t, a.conn, fmt.Sprintf("SELECT 2000 - count(*) FROM customer WHERE NOT income = 'high' AND age > %d", -i))
+				return number(a.t, a.conn, fmt.Sprintf("SELECT 2000 - count(*) FROM customer "+
+					"WHERE NOT income = 'high' AND age > %d", -i))
 			case 2:
-				return number(a.t, a.conn, fmt.Sprintf("SELECT sum(CASE WHEN income = 'high' THEN 1 ELSE 0 END) FROM customer WHERE age > %d", -i))
+				return number(a.t, a.conn, fmt.Sprintf("SELECT sum(CASE WHEN income = 'high' THEN 1 ELSE 0 END) "+
+					"FROM customer WHERE age > %d", -i))
 			}
-			return number(a.t, a.conn, fmt.Sprintf("SELECT 2000 * avg(CASE WHEN income = 'low' THEN 0 ELSE 1 END) FROM customer WHERE age > %d", -i))
+			return number(a.t, a.conn, fmt.Sprintf("SELECT 2000 * avg(CASE WHEN income = 'low' THEN 0 ELSE 1 END) "+
+				"FROM customer WHERE age > %d", -i))
 		})
 	}}.play(t)
 }
@@ -172,14 +183,15 @@ func TestDifferencing(t *testing.T) {
 		// The customers with a high income have ids below their number.
 		return until(many, func(i int) (float64, bool) {
 			all, ok := number(a.t, a.conn, fmt.Sprintf("SELECT count(*) FROM customer WHERE id > %d", -1-i))
-			poor, also := number(a.t, a.conn, fmt.Sprintf("SELECT count(*) FROM customer WHERE id > %d AND income = 'low'", -1-i))
+			poor, also := number(a.t, a.conn, fmt.Sprintf("SELECT count(*) FROM customer WHERE id > %d "+
+				"AND income = 'low'", -1-i))
 			return all - poor, ok && also
 		})
 	}}.play(t)
 }
 
-// Statements each so cheap that no single one is worth refusing, by every mechanism in turn. At ε = 0.8 one has noise of
-// standard deviation 178, the mean of 400 independent ones 8.9: off by 45 with probability below 5e-7.
+// Statements each so cheap that no single one is worth refusing, by every mechanism in turn. At ε = 0.8 one has noise
+// of standard deviation 178, the mean of 400 independent ones 8.9: off by 45 with probability below 5e-7.
 func TestManySmallEpsilons(t *testing.T) {
 	game{off: []*bool{&hook.NoCharge}, guess: func(a analyst) float64 {
 		epsilon, kinds := "0.05", []string{"expm-laplace", "expm-gaussian", "directional"}

@@ -41,7 +41,8 @@ func cancelScan(t *testing.T, f *fugu, reading bool) (s stopped) {
 		run(t, locker, "LOCK TABLE customer IN ACCESS EXCLUSIVE MODE")
 	}
 	p.Send(t, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Sync{})
-	const readers = " FROM pg_stat_activity a WHERE usename = 'fugu_reader' AND datname = current_database() AND query LIKE '%customer%' AND "
+	const readers = " FROM pg_stat_activity a WHERE usename = 'fugu_reader' AND datname = current_database() " +
+		"AND query LIKE '%customer%' AND "
 	state := fmt.Sprintf("state = 'idle' AND query_start > to_timestamp(%f)", begun)
 	if reading {
 		state = "EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND NOT granted)"
@@ -64,7 +65,8 @@ func cancelScan(t *testing.T, f *fugu, reading bool) (s stopped) {
 	}
 	// A backend that has lost its client ends within moments; one that has not is there for good.
 	for range 20 {
-		if n, err := value(t, root, fmt.Sprintf("SELECT count(*)::float8 FROM pg_stat_activity WHERE pid = %.0f", pid)); err != nil {
+		if n, err := value(t, root, fmt.Sprintf("SELECT count(*)::float8 FROM pg_stat_activity WHERE pid = %.0f",
+			pid)); err != nil {
 			t.Fatal(err)
 		} else if s.alone = n == 0; s.alone {
 			break
@@ -86,9 +88,10 @@ func moment(t *testing.T, c *pgx.Conn) float64 {
 	return x
 }
 
-// Whoever cancels at a moment of their choice would learn whether the rows had been read by then: from whether there is an
-// answer; from how soon the error comes, as a scan has to be stopped first; and from the next statement, which needs another
-// connection after a scan that was stopped. With the defence all of this is the same, and all of it is behind a point of a grid.
+// Whoever cancels at a moment of their choice would learn whether the rows had been read by then: from whether there is
+// an answer; from how soon the error comes, as a scan has to be stopped first; and from the next statement, which needs
+// another connection after a scan that was stopped. With the defence all of this is the same, and all of it is behind a
+// point of a grid.
 func TestTimeOfCanceledStatements(t *testing.T) {
 	t.Run("defence off", func(t *testing.T) {
 		off(t, &hook.NoGrid)

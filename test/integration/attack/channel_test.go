@@ -16,8 +16,8 @@ import (
 	"fugu/test/pgcluster"
 )
 
-// channel is an attack on what Fugu draws no noise for: errors, NULLs, the number of rows, tags, types, notices, catalogs,
-// plans. With every released value blanked, what is left of the two worlds must be the same bytes.
+// channel is an attack on what Fugu draws no noise for: errors, NULLs, the number of rows, tags, types, notices,
+// catalogs, plans. With every released value blanked, what is left of the two worlds must be the same bytes.
 type channel struct {
 	off    []*bool  // the defences that it breaks on
 	open   bool     // with the defence off, statements go to a guest that may read the protected table itself
@@ -56,13 +56,15 @@ func (c channel) compare(t *testing.T) {
 		for _, script := range c.tell {
 			told := false
 			for _, r := range roads {
-				if a := c.transcript(t, f, script, r); a == c.transcript(t, f, script, r) && a != c.transcript(t, g, script, r) {
+				if a := c.transcript(t, f, script, r); a == c.transcript(t, f, script, r) &&
+					a != c.transcript(t, g, script, r) {
 					told = true
 					break
 				}
 			}
 			if !told {
-				t.Errorf("%s: the worlds look the same, so it is no test of the defence:\n%s", script, c.transcript(t, f, script, roads[0]))
+				t.Errorf("%s: the worlds look the same, so it is no test of the defence:\n%s", script,
+					c.transcript(t, f, script, roads[0]))
 			}
 		}
 	})
@@ -102,7 +104,8 @@ var roads = []road{
 
 func extended(sql string, format int16) []pgproto3.FrontendMessage {
 	return []pgproto3.FrontendMessage{&pgproto3.Parse{Query: sql}, &pgproto3.Describe{ObjectType: 'S'},
-		&pgproto3.Bind{ResultFormatCodes: []int16{format}}, &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{}, &pgproto3.Sync{}}
+		&pgproto3.Bind{ResultFormatCodes: []int16{format}}, &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{},
+		&pgproto3.Sync{}}
 }
 
 // transcript is all that a new client of f gets to see while it sends the script, nobody having asked anything before.

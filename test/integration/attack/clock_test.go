@@ -13,7 +13,8 @@ import (
 )
 
 // long is an expression that takes a customer with a high income some milliseconds, and all others no time.
-var long = "CASE WHEN income = 'high' AND id >= 400 THEN length(" + nest("replace($, 'x', 'xxx')", "note", 6) + ") > 7 END"
+var long = "CASE WHEN income = 'high' AND id >= 400 THEN length(" + nest("replace($, 'x', 'xxx')", "note", 6) +
+	") > 7 END"
 
 // watch is a way to see how long rows were read for; it returns that time, and all that it was told.
 type watch func(t *testing.T, f *fugu, condition string) (time.Duration, string)
@@ -73,7 +74,8 @@ var watches = map[string]watch{
 
 // parts fetches the rows of a portal some at a time.
 func parts(sql string, n uint32) []pgproto3.FrontendMessage {
-	return []pgproto3.FrontendMessage{parse("", sql+" UNION ALL SELECT 7"), bind("", ""), &pgproto3.Execute{MaxRows: n}, &pgproto3.Execute{MaxRows: n}, synced}
+	return []pgproto3.FrontendMessage{parse("", sql+" UNION ALL SELECT 7"), bind("", ""), &pgproto3.Execute{MaxRows: n},
+		&pgproto3.Execute{MaxRows: n}, synced}
 }
 
 // clocked has the server write down when a statement came, and when the next.
@@ -116,9 +118,9 @@ func raced(t *testing.T, f *fugu, condition string) (time.Duration, string) {
 	}
 }
 
-// By whatever way it is seen how long rows are read for, an expression that takes long for some of them tells how many they
-// are: at least three times as long in the world that has them. With the defence it is refused before a row is read, in the
-// same words by all ways.
+// By whatever way it is seen how long rows are read for, an expression that takes long for some of them tells how many
+// they are: at least three times as long in the world that has them. With the defence it is refused before a row is
+// read, in the same words by all ways.
 func TestWaysToTakeTheTime(t *testing.T) {
 	t.Run("defence off", func(t *testing.T) {
 		off(t, &hook.DearRows, &hook.NoGrid, &hook.NoCharge)
@@ -130,10 +132,12 @@ func TestWaysToTakeTheTime(t *testing.T) {
 			var least [2]time.Duration
 			for try := range 9 { // the least of several: what else the machine does only adds
 				for i, f := range servers {
-					// The model is there, so that all that is left is to read the rows; their number is another question each time.
+					// The model is there, so that all that is left is to read the rows; their number is another
+					// question each time.
 					f.renew()
 					c := f.connect(t, "")
-					if _, err := c.Exec(t.Context(), "EXPLAIN (PRIVACY) SELECT count(*) FROM customer WHERE "+long); err != nil {
+					if _, err := c.Exec(t.Context(), "EXPLAIN (PRIVACY) SELECT count(*) FROM customer WHERE "+
+						long); err != nil {
 						t.Fatal(err)
 					}
 					_ = c.Close(t.Context())

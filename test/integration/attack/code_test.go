@@ -9,20 +9,25 @@ import (
 	"fugu/internal/hook"
 )
 
-// Code of the analyst's own that PostgreSQL runs for whoever reads a table or takes a value: with the reader's rights it
-// reads the table, and leaves what it saw in a lock. The planner evaluates what is constant in an index, a condition of a
-// partial one, statistics, or the constraint of a child; a parameter is cast, or checked, when it is bound. Who wrote an operator to stand in for
-// pg_catalog's needs no right and no name of the table: the code sets the reader's search_path.
+// Code of the analyst's own that PostgreSQL runs for whoever reads a table or takes a value: with the reader's rights
+// it reads the table, and leaves what it saw in a lock. The planner evaluates what is constant in an index, a condition
+// of a partial one, statistics, or the constraint of a child; a parameter is cast, or checked, when it is bound. Who
+// wrote an operator to stand in for pg_catalog's needs no right and no name of the table: the code sets the reader's
+// search_path.
 func TestPlantedCode(t *testing.T) {
 	const plant = `
 	CREATE OR REPLACE FUNCTION public.look(way int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
 	  IF pg_catalog.has_table_privilege('public.customer', 'SELECT') THEN
-	    PERFORM pg_catalog.pg_advisory_lock_shared(way, (SELECT count(*)::int FROM public.customer WHERE income = 'high'));
+	    PERFORM pg_catalog.pg_advisory_lock_shared(way, (SELECT count(*)::int FROM public.customer
+	      WHERE income = 'high'));
 	  END IF;
 	  RETURN 1; END $$;
-	CREATE OR REPLACE FUNCTION public.spied(int, int) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_catalog.pg_advisory_lock_shared(5, $1); RETURN pg_catalog.int4gt($1, $2); END $$;
-	CREATE OR REPLACE FUNCTION public.lead() RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_catalog.set_config('search_path', 'public, pg_catalog', false); RETURN 1; END $$;
-	DO $$ BEGIN CREATE OPERATOR public.> (LEFTARG = int, RIGHTARG = int, FUNCTION = public.spied); EXCEPTION WHEN duplicate_function THEN NULL; END $$;
+	CREATE OR REPLACE FUNCTION public.spied(int, int) RETURNS boolean LANGUAGE plpgsql AS $$
+	  BEGIN PERFORM pg_catalog.pg_advisory_lock_shared(5, $1); RETURN pg_catalog.int4gt($1, $2); END $$;
+	CREATE OR REPLACE FUNCTION public.lead() RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
+	  BEGIN PERFORM pg_catalog.set_config('search_path', 'public, pg_catalog', false); RETURN 1; END $$;
+	DO $$ BEGIN CREATE OPERATOR public.> (LEFTARG = int, RIGHTARG = int, FUNCTION = public.spied); EXCEPTION
+	  WHEN duplicate_function THEN NULL; END $$;
 	DROP TABLE IF EXISTS public.indexed, public.partly, public.counted, public.led, public.parent CASCADE;
 	CREATE TABLE public.indexed AS SELECT 'north' AS region, 1 AS weight;
 	CREATE TABLE public.partly AS TABLE public.indexed;
@@ -34,18 +39,22 @@ func TestPlantedCode(t *testing.T) {
 	CREATE INDEX ON public.partly (weight) WHERE weight > public.look(2);
 	CREATE STATISTICS public.looked ON (weight + public.look(3)), region FROM public.counted;
 	CREATE INDEX ON public.led ((weight + public.lead()));
-	GRANT SELECT ON public.indexed, public.partly, public.counted, public.led, public.parent, public.child TO fugu_reader;
+	GRANT SELECT ON public.indexed, public.partly, public.counted, public.led, public.parent,
+	  public.child TO fugu_reader;
 	DROP TYPE IF EXISTS public.mood CASCADE;
 	DROP DOMAIN IF EXISTS public.checked;
 	CREATE TYPE public.mood AS ENUM ('north');
-	CREATE FUNCTION public.felt(public.mood) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM public.look(6); RETURN 'north'; END $$;
+	CREATE FUNCTION public.felt(public.mood) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM public.look(6);
+	  RETURN 'north'; END $$;
 	CREATE CAST (public.mood AS text) WITH FUNCTION public.felt(public.mood) AS IMPLICIT;
 	CREATE DOMAIN public.checked AS text CHECK (public.look(7) = 1);`
 	seen := func(way int) string {
-		return fmt.Sprintf(" | SELECT max(objid::int) FROM pg_locks WHERE locktype = 'advisory' AND classid = %d AND database = (SELECT oid FROM pg_database WHERE datname = current_database())", way)
+		return fmt.Sprintf(" | SELECT max(objid::int) FROM pg_locks WHERE locktype = 'advisory' AND classid = %d "+
+			"AND database = (SELECT oid FROM pg_database WHERE datname = current_database())", way)
 	}
 	join := func(table, condition string, way int) string {
-		return "SELECT count(*) FROM customer c JOIN public." + table + " p ON c.region = p.region WHERE c.income = 'high'" + condition + seen(way)
+		return "SELECT count(*) FROM customer c JOIN public." + table + " p ON c.region = p.region " +
+			"WHERE c.income = 'high'" + condition + seen(way)
 	}
 	channel{off: []*bool{&hook.GuestCode}, plant: plant, worlds: worlds, tell: []string{
 		join("indexed", "", 1),
@@ -53,12 +62,16 @@ func TestPlantedCode(t *testing.T) {
 		join("counted", "", 3),
 		join("parent", " AND p.weight > 0", 4),
 		join("led", " AND c.id > -1", 5),
-		"PREPARE q (public.mood) AS SELECT count(*) FROM customer WHERE region = lower($1) | EXECUTE q('north')" + seen(6),
+		"PREPARE q (public.mood) AS SELECT count(*) FROM customer WHERE region = lower($1) | EXECUTE q('north')" +
+			seen(6),
 	}, more: []string{
-		"PREPARE q (public.checked) AS SELECT count(*) FROM customer WHERE region = lower($1) | EXECUTE q('north')" + seen(7),
+		"PREPARE q (public.checked) AS SELECT count(*) FROM customer WHERE region = lower($1) | EXECUTE q('north')" +
+			seen(7),
 		"EXPLAIN (PRIVACY) " + join("indexed", "", 1),
-		"SELECT count(*) FROM customer c WHERE EXISTS (SELECT FROM public.indexed p WHERE p.region = c.region)" + seen(1),
-		"SELECT p.weight, count(*) FROM customer c JOIN public.indexed p ON c.region = p.region GROUP BY p.weight" + seen(1),
+		"SELECT count(*) FROM customer c WHERE EXISTS (SELECT FROM public.indexed p WHERE p.region = c.region)" +
+			seen(1),
+		"SELECT p.weight, count(*) FROM customer c JOIN public.indexed p ON c.region = p.region GROUP BY p.weight" +
+			seen(1),
 		"SELECT count(*) FROM customer WHERE region = ANY ('{north}'::public.mood[]::text[])" + seen(1),
 	}}.compare(t)
 }

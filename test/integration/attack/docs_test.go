@@ -15,8 +15,8 @@ import (
 
 var entry = regexp.MustCompile("(?m)^- .* \\*Test\\*: `(Test[A-Za-z0-9]+)`\\. \\*What remains\\*: (.*)$")
 
-// docs/attacks.md has an entry for every attack of this package, and no other; and what it marks as open is what the tests
-// wait for.
+// docs/attacks.md has an entry for every attack of this package, and no other; and what it marks as open is what the
+// tests wait for.
 func TestAttacksAreDocumented(t *testing.T) {
 	attacks, err := attacks()
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 
 // extensive explains a statement of 3000 values; n tells it from others.
 func extensive(n int) string {
-	return fmt.Sprintf("EXPLAIN (PRIVACY) SELECT region, visits, count(*), sum(spend), sum(age), avg(age) FROM customer WHERE age > %d GROUP BY 1, 2", n)
+	return fmt.Sprintf("EXPLAIN (PRIVACY) SELECT region, visits, count(*), sum(spend), sum(age), avg(age) "+
+		"FROM customer WHERE age > %d GROUP BY 1, 2", n)
 }
 
 // rush is what came of eight explanations at once.
@@ -81,8 +82,8 @@ func rushing(t *testing.T) (out rush) {
 	}
 }
 
-// Eight explanations of a large statement at once: only so many are looked for as leave room for others, of whom statements
-// are answered meanwhile; the rest are told so, and cost neither memory nor time.
+// Eight explanations of a large statement at once: only so many are looked for as leave room for others, of whom
+// statements are answered meanwhile; the rest are told so, and cost neither memory nor time.
 func TestManySearches(t *testing.T) {
 	var with, without rush
 	t.Run("defence off", func(t *testing.T) {
@@ -98,13 +99,15 @@ func TestManySearches(t *testing.T) {
 		t.Logf("%+v", with)
 		// One of a user's may run and one wait; a statement that comes when the first is done takes its place.
 		if with.explained < 1 || with.refused < 3 || with.explained+with.refused != 8 {
-			t.Errorf("%d explained and %d refused; one user may have one running, and one waiting", with.explained, with.refused)
+			t.Errorf("%d explained and %d refused; one user may have one running, and one waiting", with.explained,
+				with.refused)
 		}
 		if with.meanwhile == 0 {
 			t.Error("nobody else was answered meanwhile")
 		}
 	})
-	// A search of 3000 values takes some 6 MB, 2 KB for each. One user has two, of which both run where there are places.
+	// A search of 3000 values takes some 6 MB, 2 KB for each. One user has two, of which both run where there are
+	// places.
 	most := uint64(min(2, max(1, runtime.GOMAXPROCS(0)/2))) * 3000 << 12
 	if with.peak > most {
 		t.Errorf("eight at once took %d bytes, more than %d", with.peak, most)

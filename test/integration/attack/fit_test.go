@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// scatter is a way to make many values of a row's columns that follow no pattern: %d is a prime number, of which each makes another.
-// Comparisons of two of them are as good as coins.
+// scatter is a way to make many values of a row's columns that follow no pattern: %d is a prime number, of which each
+// makes another. Comparisons of two of them are as good as coins.
 type scatter struct{ name, of string }
 
 // None needs a hash: some are arithmetic, some text, some dates and casts.
@@ -33,10 +33,11 @@ var scatters = []scatter{
 
 const coins = 20 // values of a row
 
-var primes = [coins]int{1009, 1013, 1019, 1021, 1031, 1033, 1039, 1049, 1051, 1061, 1063, 1069, 1087, 1091, 1093, 1097, 1103, 1109, 1117, 1123}
+var primes = [coins]int{1009, 1013, 1019, 1021, 1031, 1033, 1039, 1049, 1051, 1061, 1063, 1069, 1087, 1091, 1093, 1097,
+	1103, 1109, 1117, 1123}
 
-// knownReference makes the public reference a small one, which statements are fitted to; and the secret a narrower range, as there is little that so few rows
-// say of percentiles beyond it.
+// knownReference makes the public reference a small one, which statements are fitted to; and the secret a narrower
+// range, as there is little that so few rows say of percentiles beyond it.
 var knownReference = []string{"public.customer_reference", "public.few", "to: 0.60", "to: 0.30"}
 
 // fitted is a condition that no row of the reference with a high income meets.
@@ -74,7 +75,8 @@ func (s scatter) fitTo(a analyst, reference string, levels int) fitted {
 	// Rows of the reference, and made-up ones: twice the same with new serial numbers, to choose by and to judge by.
 	made := "(SELECT * FROM " + reference + " WHERE income = 'high') r"
 	invented := func(name string) [][]bool {
-		return f.compare(a, "(SELECT age, visits, joined, scattered('"+name+"' || g, id) AS serial FROM "+made+", generate_series(1, 20) g) s")
+		return f.compare(a, "(SELECT age, visits, joined, scattered('"+name+"' || g, id) AS serial FROM "+made+
+			", generate_series(1, 20) g) s")
 	}
 	rows, train, judge := f.compare(a, made), invented("train"), invented("judge")
 	leaf := func(row []bool) int {
@@ -149,7 +151,8 @@ func (s scatter) fitTo(a analyst, reference string, levels int) fitted {
 			}
 			return text(chosen[l][0]) + " OR " + text(chosen[l][1])
 		}
-		return "CASE WHEN " + text(pair(2*level, 2*level+1)) + " THEN " + tree(level+1, 2*l+1) + " ELSE " + tree(level+1, 2*l) + " END"
+		return "CASE WHEN " + text(pair(2*level, 2*level+1)) + " THEN " + tree(level+1, 2*l+1) + " ELSE " +
+			tree(level+1, 2*l) + " END"
 	}
 	f.where = tree(0, 0)
 	if fits.of == nil {

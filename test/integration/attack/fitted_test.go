@@ -11,7 +11,8 @@ import (
 	"fugu/internal/hook"
 )
 
-// shape is a place in a statement that a condition can stand in, and what its answer says of the number of rows that meet it.
+// shape is a place in a statement that a condition can stand in, and what its answer says of the number of rows that
+// meet it.
 type shape struct {
 	name string
 	ask  func(a analyst, f fitted) float64
@@ -39,7 +40,8 @@ func (f fitted) asked(a analyst, sql string, args ...any) float64 {
 	return x
 }
 
-// besides is what some rows with a low income do, so that the reference shows both values; it has no rows that are fitted to. One in a hundred does.
+// besides is what some rows with a low income do, so that the reference shows both values; it has no rows that are
+// fitted to. One in a hundred does.
 const besides = "income = 'low' AND age = 34 AND visits = 5"
 
 // less takes the rows off that besides adds, and those that it would have added in place of rows with a high income.
@@ -50,12 +52,16 @@ var shapes = []shape{
 	{name: "FILTER", ask: asks("SELECT count(*) FILTER (WHERE income = 'high' AND ({met})) FROM {rows}")},
 	{name: "count of CASE", ask: asks("SELECT count(CASE WHEN income = 'high' AND ({met}) THEN 1 END) FROM {rows}")},
 	{name: "sum of CASE", ask: func(a analyst, f fitted) float64 {
-		return less(f.asked(a, "SELECT sum(CASE WHEN income = 'high' AND ({met}) OR "+besides+" THEN 1 ELSE 0 END) FROM {rows}"), f)
+		return less(f.asked(a, "SELECT sum(CASE WHEN income = 'high' AND ({met}) OR "+besides+
+			" THEN 1 ELSE 0 END) FROM {rows}"), f)
 	}},
-	{name: "group key", tries: 15, ask: asks("SELECT n FROM (SELECT CASE WHEN {met} THEN 'met' ELSE 'not' END AS k, count(*) AS n FROM {rows} WHERE income = 'high' GROUP BY 1) g WHERE k = 'met'")},
-	{name: "the opposite of the opposite", ask: asks("SELECT count(*) FROM {rows} WHERE NOT (income <> 'high' OR coalesce(NOT ({met}), true))")},
+	{name: "group key", tries: 15, ask: asks("SELECT n FROM (SELECT CASE WHEN {met} THEN 'met' ELSE 'not' END AS k, " +
+		"count(*) AS n FROM {rows} WHERE income = 'high' GROUP BY 1) g WHERE k = 'met'")},
+	{name: "the opposite of the opposite", ask: asks("SELECT count(*) FROM {rows} WHERE NOT (income <> 'high' " +
+		"OR coalesce(NOT ({met}), true))")},
 	{name: "average", tries: 7, unit: 2000, ask: func(a analyst, f fitted) float64 {
-		return less(2000*f.asked(a, "SELECT avg(CASE WHEN income = 'high' AND ({met}) OR "+besides+" THEN 1 ELSE 0 END) FROM {rows}"), f)
+		return less(2000*f.asked(a, "SELECT avg(CASE WHEN income = 'high' AND ({met}) OR "+besides+
+			" THEN 1 ELSE 0 END) FROM {rows}"), f)
 	}},
 	{name: "several statements", ask: func(a analyst, f fitted) float64 {
 		x := 0.0
@@ -69,14 +75,16 @@ var shapes = []shape{
 		return f.asked(a, "SELECT count(*) FROM {rows} WHERE income = $1 AND ({met}) = $2::bool", "high", "true")
 	}},
 	{name: "a join with an ordinary table", tries: 7, ask: func(a analyst, f fitted) float64 {
-		return less(f.asked(a, "SELECT count(*) FROM {rows} JOIN plain p ON p.region = s.region WHERE CASE WHEN income = 'high' THEN ({met}) ELSE "+besides+" END"), f)
+		return less(f.asked(a, "SELECT count(*) FROM {rows} JOIN plain p ON p.region = s.region "+
+			"WHERE CASE WHEN income = 'high' THEN ({met}) ELSE "+besides+" END"), f)
 	}},
 }
 
-// A condition that was chosen, without a constant that stands for a row, such that no row of the reference with a high income meets it: so
-// the model would see no movement, and the answer be all but exact.
+// A condition that was chosen, without a constant that stands for a row, such that no row of the reference with a high
+// income meets it: so the model would see no movement, and the answer be all but exact.
 //
-// The bound on what an expression may cost is off: it refuses the longest of them by chance, and the rule needs no help.
+// The bound on what an expression may cost is off: it refuses the longest of them by chance, and the rule needs no
+// help.
 func TestConditionFittedWithoutLiterals(t *testing.T) {
 	off(t, &hook.DearRows)
 	for _, s := range scatters {
@@ -99,15 +107,16 @@ func TestFittedConditionInManyTrials(t *testing.T) {
 func TestHashesOfProtectedColumns(t *testing.T) {
 	f := serve(t, worlds[0], options{})
 	a := analyst{t, f, f.connect(t, "")}
-	for _, hash := range []string{"md5(serial::text)", "reverse(serial::text)", "hashint4(serial)::text", "sha256(serial::text::bytea)::text", "translate(serial::text, '123', '321')"} {
+	for _, hash := range []string{"md5(serial::text)", "reverse(serial::text)", "hashint4(serial)::text",
+		"sha256(serial::text::bytea)::text", "translate(serial::text, '123', '321')"} {
 		if _, err := value(t, a.conn, "SELECT count(*) FROM customer WHERE "+hash+" < 'a'"); code(err) != "PV001" {
 			t.Errorf("%s: %v, want PV001", hash, err)
 		}
 	}
 }
 
-// against shows that the attack finds the number of high incomes in both worlds with the defence off, and that with it the noise
-// is what hides as many rows as the worlds differ in, or more; or that it is refused.
+// against shows that the attack finds the number of high incomes in both worlds with the defence off, and that with it
+// the noise is what hides as many rows as the worlds differ in, or more; or that it is refused.
 func (s scatter) against(t *testing.T, sh shape) {
 	t.Helper()
 	t.Run("defence off", func(t *testing.T) {
@@ -121,7 +130,8 @@ func (s scatter) against(t *testing.T, sh shape) {
 			})
 			t.Logf("%s: %.1f of %d; %.2f meet the condition", w.database, got, w.rich, fit.share)
 			if !(math.Abs(got-float64(w.rich)) < 45) {
-				t.Errorf("%s: the attack finds %.1f customers where there are %d: it is no test of the defence", w.database, got, w.rich)
+				t.Errorf("%s: the attack finds %.1f customers where there are %d: it is no test of the defence",
+					w.database, got, w.rich)
 			}
 		}
 	})
@@ -135,10 +145,12 @@ func (s scatter) against(t *testing.T, sh shape) {
 				return
 			}
 			var sd float64
-			if err := a.conn.QueryRow(t.Context(), "SELECT max(noise_sd) FROM fugu.last_release").Scan(&sd); err != nil {
+			if err := a.conn.QueryRow(t.Context(), "SELECT max(noise_sd) FROM fugu.last_release").Scan(
+				&sd); err != nil {
 				t.Fatal(err)
 			}
-			// A Laplace variable hides a movement as long as its scale at ε = 1, the most that a session can ask for here.
+			// A Laplace variable hides a movement as long as its scale at ε = 1, the most that a session can ask for
+			// here.
 			if least := math.Sqrt2 * 100 * fit.share; sd*math.Max(1, sh.unit) < least {
 				t.Errorf("noise %.1f hides less than the worlds differ in: %.1f would", sd*math.Max(1, sh.unit), least)
 			}
@@ -146,8 +158,9 @@ func (s scatter) against(t *testing.T, sh shape) {
 	}
 }
 
-// Statements whose means are known by number theory, though the reference has another: of all remainders and thresholds, those for which the
-// reference's errors hide the movement. The reference is large, so that rows which it may not show are few beside its errors.
+// Statements whose means are known by number theory, though the reference has another: of all remainders and
+// thresholds, those for which the reference's errors hide the movement. The reference is large, so that rows which it
+// may not show are few beside its errors.
 func TestConditionFittedToTheReferencesErrors(t *testing.T) {
 	sql, moves := "", 0.0
 	noise := func() float64 {
@@ -170,16 +183,19 @@ func TestConditionFittedToTheReferencesErrors(t *testing.T) {
 	hook.Unlooked = false
 	after := noise()
 	most := math.Sqrt2 * moves // that noise would have to have
-	t.Logf("the worlds' means differ by %.2f rows; noise %.2f without the defence and %.2f with it", moves, before, after)
+	t.Logf("the worlds' means differ by %.2f rows; noise %.2f without the defence and %.2f with it", moves, before,
+		after)
 	if before > most/2 {
-		t.Errorf("noise %.2f with the defence off, where %.2f hides the movement: it is no test of the defence", before, most)
+		t.Errorf("noise %.2f with the defence off, where %.2f hides the movement: it is no test of the defence", before,
+			most)
 	}
 	if after < most {
 		t.Errorf("noise %.2f does not hide a movement of %.2f rows: %.2f would", after, moves, most)
 	}
 }
 
-// lucky finds a statement that the reference takes for one whose mean hardly moves, and by how many rows its mean moves.
+// lucky finds a statement that the reference takes for one whose mean hardly moves, and by how many rows its mean
+// moves.
 func lucky(a analyst) (sql string, moves float64) {
 	a.t.Helper()
 	rows, err := a.as(a.t, "fugu_reader").Query(a.t.Context(), "SELECT serial, income = 'high' FROM many")
@@ -216,9 +232,11 @@ func lucky(a analyst) (sql string, moves float64) {
 		}
 		for h := range p {
 			for l := range p {
-				if real := 100 * math.Abs(float64(h-l)) / float64(p); real > moves && 100*math.Abs(below[1][h]-below[0][l]) < 0.1 {
+				if real := 100 * math.Abs(float64(h-l)) / float64(p); real > moves &&
+					100*math.Abs(below[1][h]-below[0][l]) < 0.1 {
 					moves = real
-					sql = fmt.Sprintf("SELECT count(*) FROM customer WHERE serial %% %d < CASE WHEN income = 'high' THEN %d ELSE %d END", p, h, l)
+					sql = fmt.Sprintf("SELECT count(*) FROM customer WHERE serial %% %d < CASE WHEN income = 'high' "+
+						"THEN %d ELSE %d END", p, h, l)
 				}
 			}
 		}

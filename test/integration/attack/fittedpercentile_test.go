@@ -11,45 +11,68 @@ import (
 	"fugu/internal/hook"
 )
 
-// halfReference makes the public reference one whose rows are enough for noise below the range of what they hold, and few enough
-// for a statement to be fitted to them.
-var halfReference = []string{"public.customer_reference", "public.half", "to: 0.60", "to: 0.30", "delta: 0.0001", "delta: 0.001"}
+// halfReference makes the public reference one whose rows are enough for noise below the range of what they hold, and
+// few enough for a statement to be fitted to them.
+var halfReference = []string{"public.customer_reference", "public.half", "to: 0.60", "to: 0.30", "delta: 0.0001",
+	"delta: 0.001"}
 
-// percentiles rest on how the reference's values are distributed. {out} is met by one in a hundred of the reference's rows;
-// of the table's by a fifth in the one world, and by nearly a quarter in the other. So the value at a rank between the two is
-// an ordinary one in the one world, and the one far out in the other; in the reference it is ordinary, all around the rank.
+// percentiles rest on how the reference's values are distributed. {out} is met by one in a hundred of the reference's
+// rows; of the table's by a fifth in the one world, and by nearly a quarter in the other. So the value at a rank
+// between the two is an ordinary one in the one world, and the one far out in the other; in the reference it is
+// ordinary, all around the rank.
 var percentiles = map[string]string{
-	"disc":                "SELECT percentile_disc(0.80) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 ELSE age END) FROM {rows}",
-	"cont":                "SELECT percentile_cont(0.80) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 ELSE age END) FROM {rows}",
-	"turned round":        "SELECT -percentile_disc(0.20) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN -1000 ELSE age END) FROM {rows}",
-	"sum":                 "SELECT percentile_disc(0.80) WITHIN GROUP (ORDER BY age + CASE WHEN {out} THEN 1000 ELSE 0 END) FROM {rows}",
-	"product":             "SELECT percentile_cont(0.80) WITHIN GROUP (ORDER BY age * CASE WHEN {out} THEN 25 ELSE 1 END) FROM {rows}",
-	"numeric":             "SELECT percentile_disc(0.80) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000.5 ELSE spend END) FROM {rows}",
-	"float8":              "SELECT percentile_cont(0.80) WITHIN GROUP (ORDER BY (CASE WHEN {out} THEN 1000 ELSE age END)::float8) FROM {rows}",
-	"greatest":            "SELECT percentile_disc(0.80) WITHIN GROUP (ORDER BY greatest(age, CASE WHEN {out} THEN 1000 END)) FROM {rows}",
-	"coalesce":            "SELECT percentile_disc(0.80) WITHIN GROUP (ORDER BY coalesce(CASE WHEN {out} THEN 1000 END, age)) FROM {rows}",
-	"negation":            "SELECT percentile_disc(0.80) WITHIN GROUP (ORDER BY CASE WHEN NOT ({out}) THEN age ELSE 1000 END) FROM {rows}",
-	"FILTER":              "SELECT percentile_disc(0.68) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 ELSE age END) FILTER (WHERE income = 'high' OR age < 40) FROM {rows}",
-	"WHERE":               "SELECT percentile_disc(0.767) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 ELSE age END) FROM {rows} WHERE age >= 34",
-	"several fractions":   "SELECT percentile_disc(0.80) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 ELSE age END), percentile_disc(0.3) WITHIN GROUP (ORDER BY age) FROM {rows}",
-	"by group":            "SELECT p FROM (SELECT region, percentile_disc(0.80) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 ELSE age END) AS p FROM {rows} GROUP BY GROUPING SETS ((), (region))) g WHERE region IS NULL",
-	"beside other values": "SELECT percentile_disc(0.80) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 ELSE age END), count(*) FILTER (WHERE visits < 4) FROM {rows}",
+	"disc": "SELECT percentile_disc(0.80) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 ELSE age " +
+		"END) FROM {rows}",
+	"cont": "SELECT percentile_cont(0.80) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 ELSE age " +
+		"END) FROM {rows}",
+	"turned round": "SELECT -percentile_disc(0.20) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN -1000 ELSE age " +
+		"END) FROM {rows}",
+	"sum": "SELECT percentile_disc(0.80) WITHIN GROUP (ORDER BY age + CASE WHEN {out} THEN 1000 ELSE " +
+		"0 END) FROM {rows}",
+	"product": "SELECT percentile_cont(0.80) WITHIN GROUP (ORDER BY age * CASE WHEN {out} THEN 25 ELSE 1 " +
+		"END) FROM {rows}",
+	"numeric": "SELECT percentile_disc(0.80) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000.5 ELSE " +
+		"spend END) FROM {rows}",
+	"float8": "SELECT percentile_cont(0.80) WITHIN GROUP (ORDER BY (CASE WHEN {out} THEN 1000 ELSE age " +
+		"END)::float8) FROM {rows}",
+	"greatest": "SELECT percentile_disc(0.80) WITHIN GROUP (ORDER BY greatest(age, CASE WHEN {out} THEN " +
+		"1000 END)) FROM {rows}",
+	"coalesce": "SELECT percentile_disc(0.80) WITHIN GROUP (ORDER BY coalesce(CASE WHEN {out} THEN 1000 " +
+		"END, age)) FROM {rows}",
+	"negation": "SELECT percentile_disc(0.80) WITHIN GROUP (ORDER BY CASE WHEN NOT ({out}) THEN age ELSE " +
+		"1000 END) FROM {rows}",
+	"FILTER": "SELECT percentile_disc(0.68) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 ELSE age " +
+		"END) FILTER (WHERE income = 'high' OR age < 40) FROM {rows}",
+	"WHERE": "SELECT percentile_disc(0.767) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 ELSE age " +
+		"END) FROM {rows} WHERE age >= 34",
+	"several fractions": "SELECT percentile_disc(0.80) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 ELSE age " +
+		"END), percentile_disc(0.3) WITHIN GROUP (ORDER BY age) FROM {rows}",
+	"by group": "SELECT p FROM (SELECT region, percentile_disc(0.80) " +
+		"WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 ELSE age END) AS p FROM {rows} " +
+		"GROUP BY GROUPING SETS ((), (region))) g WHERE region IS NULL",
+	"beside other values": "SELECT percentile_disc(0.80) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 ELSE age " +
+		"END), count(*) FILTER (WHERE visits < 4) FROM {rows}",
 }
 
 // unanswered are the same with what is refused in any case: no defence has to see that they were fitted.
 var unanswered = map[string]string{
-	"descending":   "SELECT percentile_disc(0.20) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 ELSE age END DESC) FROM {rows}",
-	"array":        "SELECT percentile_disc(ARRAY[0.80, 0.9]) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 ELSE age END) FROM {rows}",
-	"max":          "SELECT max(CASE WHEN {out} THEN 1000 ELSE age END) FROM {rows}",
-	"min":          "SELECT min(CASE WHEN {out} THEN 0 ELSE age END) FROM {rows}",
-	"percent_rank": "SELECT percent_rank(100) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 ELSE age END) FROM {rows}",
-	"rank":         "SELECT rank(100) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 ELSE age END) FROM {rows}",
-	"fraction":     "SELECT percentile_disc(0.80 + 0 * random()) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 ELSE age END) FROM {rows}",
+	"descending": "SELECT percentile_disc(0.20) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 ELSE age END " +
+		"DESC) FROM {rows}",
+	"array": "SELECT percentile_disc(ARRAY[0.80, 0.9]) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 ELSE " +
+		"age END) FROM {rows}",
+	"max": "SELECT max(CASE WHEN {out} THEN 1000 ELSE age END) FROM {rows}",
+	"min": "SELECT min(CASE WHEN {out} THEN 0 ELSE age END) FROM {rows}",
+	"percent_rank": "SELECT percent_rank(100) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 ELSE age END) " +
+		"FROM {rows}",
+	"rank": "SELECT rank(100) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 ELSE age END) FROM {rows}",
+	"fraction": "SELECT percentile_disc(0.80 + 0 * random()) WITHIN GROUP (ORDER BY CASE WHEN {out} THEN 1000 " +
+		"ELSE age END) FROM {rows}",
 	"first of all": "SELECT CASE WHEN {out} THEN 1000 ELSE age END FROM {rows} ORDER BY 1 OFFSET 1600 LIMIT 1",
-	"ntile":        "SELECT max(n) FROM (SELECT ntile(5) OVER (ORDER BY CASE WHEN {out} THEN 1000 ELSE age END) AS n FROM {rows}) x",
-	"array_agg":    "SELECT (array_agg(CASE WHEN {out} THEN 1000 ELSE age END ORDER BY 1))[1600] FROM {rows}",
-	"bool_or":      "SELECT bool_or({out})::int FROM {rows}",
-	"string_agg":   "SELECT length(string_agg(CASE WHEN {out} THEN 'x' END, '')) FROM {rows}",
+	"ntile": "SELECT max(n) FROM (SELECT ntile(5) OVER (ORDER BY CASE WHEN {out} THEN 1000 ELSE age END) AS n " +
+		"FROM {rows}) x",
+	"array_agg":  "SELECT (array_agg(CASE WHEN {out} THEN 1000 ELSE age END ORDER BY 1))[1600] FROM {rows}",
+	"bool_or":    "SELECT bool_or({out})::int FROM {rows}",
+	"string_agg": "SELECT length(string_agg(CASE WHEN {out} THEN 'x' END, '')) FROM {rows}",
 }
 
 // ranked asks for a percentile in a world; the condition in it is fitted to the reference.
@@ -61,8 +84,8 @@ func (s scatter) ranked(t *testing.T, w world, sql string) (float64, error) {
 	return value(t, f.connect(t, ""), strings.NewReplacer("{rows}", fit.from(), "{met}", fit.where).Replace(sql))
 }
 
-// A percentile of values that were chosen, by a condition without a literal, so that the reference has them where they move
-// nothing. With the defence off one answer tells the worlds apart; with it the statement is refused in both.
+// A percentile of values that were chosen, by a condition without a literal, so that the reference has them where they
+// move nothing. With the defence off one answer tells the worlds apart; with it the statement is refused in both.
 //
 // The bound on what an expression may cost is off, as in TestConditionFittedWithoutLiterals.
 func TestFittedPercentile(t *testing.T) {
@@ -113,8 +136,8 @@ func TestOtherRanks(t *testing.T) {
 	}
 }
 
-// Distinct values rest on the reference as percentiles do. With the defence off the median of nine answers tells the worlds
-// apart; with it they are refused in both.
+// Distinct values rest on the reference as percentiles do. With the defence off the median of nine answers tells the
+// worlds apart; with it they are refused in both.
 func TestFittedDistinctValues(t *testing.T) {
 	off(t, &hook.DearRows)
 	for name, distinct := range map[string]struct {

@@ -16,8 +16,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// game is an attack on what noise protects. Its guess is an estimate of the number of customers with a high income, made
-// through a fresh Fugu.
+// game is an attack on what noise protects. Its guess is an estimate of the number of customers with a high income,
+// made through a fresh Fugu.
 type game struct {
 	policy []string // edits of the policy
 	off    []*bool  // the defences that it breaks on
@@ -44,11 +44,11 @@ const threshold = 450
 // play shows that with the defence off one guess in each world is within 45 of the truth, where 50 would do to tell the
 // worlds apart, and that otherwise guesses are right no more often than the budget allows.
 //
-// The attacker is right in a share of at most (e^ε+δ)/(1+e^ε) of trials, the worlds being equally likely: the best test of
-// two (ε,δ)-indistinguishable laws [Dwork & Roth, section 2.3; Kairouz, Oh & Viswanath 2015, Theorem 2.1]. The worlds may
-// differ in how often that is, which makes great numbers of right guesses no likelier than if they did not [Hoeffding 1956,
-// Theorem 4]: so they are above what mostRight says of a binomial law with a probability of at most 1e-6. With n = 70 and
-// ε = 0.5, the whole budget here, that is a share of 0.87.
+// The attacker is right in a share of at most (e^ε+δ)/(1+e^ε) of trials, the worlds being equally likely: the best test
+// of two (ε,δ)-indistinguishable laws [Dwork & Roth, section 2.3; Kairouz, Oh & Viswanath 2015, Theorem 2.1]. The
+// worlds may differ in how often that is, which makes great numbers of right guesses no likelier than if they did not
+// [Hoeffding 1956, Theorem 4]: so they are above what mostRight says of a binomial law with a probability of at most
+// 1e-6. With n = 70 and ε = 0.5, the whole budget here, that is a share of 0.87.
 func (g game) play(t *testing.T) {
 	t.Helper()
 	if g.worlds[0].database == "" {
@@ -66,7 +66,8 @@ func (g game) play(t *testing.T) {
 				})
 				t.Logf("the attack finds %.1f", got)
 				if !(math.Abs(got-float64(w.rich)) < 45) {
-					t.Errorf("the attack finds %.1f customers where there are %d: it is no test of the defence", got, w.rich)
+					t.Errorf("the attack finds %.1f customers where there are %d: it is no test of the defence", got,
+						w.rich)
 				}
 			})
 		}
@@ -85,7 +86,8 @@ func (g game) play(t *testing.T) {
 			for _, w := range g.worlds {
 				t.Run(w.database, func(t *testing.T) {
 					t.Parallel()
-					f := serve(t, w, options{policy: slices.Concat(g.policy, g.on, []string{"epsilon: 1", "epsilon: 0.5"})})
+					f := serve(t, w, options{policy: slices.Concat(g.policy, g.on,
+						[]string{"epsilon: 1", "epsilon: 0.5"})})
 					for range g.trials {
 						f.renew()
 						a := analyst{t, f, f.connect(t, "")}
@@ -112,8 +114,8 @@ func (g game) play(t *testing.T) {
 	})
 }
 
-// mostRight is the least number that so many trials, each with a success of probability p or less, exceed with a probability
-// of at most 1e-6.
+// mostRight is the least number that so many trials, each with a success of probability p or less, exceed with a
+// probability of at most 1e-6.
 func mostRight(trials int, p float64) int {
 	law := distuv.Binomial{N: float64(trials), P: p}
 	return sort.Search(trials, func(k int) bool { return law.Survival(float64(k)) <= 1e-6 })

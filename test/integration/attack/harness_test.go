@@ -22,6 +22,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"fugu/ledger"
+	"fugu/ledger/audit"
 	"fugu/pipeline"
 	"fugu/policy"
 	"fugu/test/pgcluster"
@@ -74,8 +75,9 @@ func serve(t testing.TB, w world, o options) *fugu {
 	f.address = listener.Addr().String()
 	serving, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
-	server := wire.New(wire.Config{Auth: auth.Trust{}, MaxClients: 100, MessageBytes: 16 << 20, LoginTimeout: 10 * time.Second,
-		IdleTimeout: time.Minute, DrainTimeout: 5 * time.Second, Logger: log}, f)
+	server := wire.New(wire.Config{Auth: auth.Trust{}, MaxClients: 100, MessageBytes: 16 << 20,
+		LoginTimeout: 10 * time.Second,
+		IdleTimeout:  time.Minute, DrainTimeout: 5 * time.Second, Logger: log}, f)
 	go func() { done <- server.Serve(serving, listener) }()
 	t.Cleanup(func() {
 		cancel()
@@ -92,7 +94,8 @@ func serve(t testing.TB, w world, o options) *fugu {
 // are open stay with the engine that they had.
 func (f *fugu) renew() {
 	f.ledger.renew()
-	f.engine.Store(pipeline.New(f.guest, f.reader, f.ledger, f.current, slog.New(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))))
+	f.engine.Store(pipeline.New(f.guest, f.reader, f.ledger, f.current,
+		slog.New(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))))
 }
 
 // Open makes f the engine of its own server.
@@ -125,7 +128,8 @@ func (f *fugu) snapshot(t testing.TB, edits ...string) *pipeline.Snapshot {
 
 // dsn is how user reaches Fugu.
 func (f *fugu) dsn(user string) string {
-	return (&url.URL{Scheme: "postgres", User: url.User(user), Host: f.address, Path: f.database, RawQuery: "sslmode=disable"}).String()
+	return (&url.URL{Scheme: "postgres", User: url.User(user), Host: f.address, Path: f.database,
+		RawQuery: "sslmode=disable"}).String()
 }
 
 // connect opens a connection as user, empty for alice. Every statement is prepared anew, and results come as text.
@@ -150,7 +154,8 @@ func (f *fugu) connect(t testing.TB, user string) *pgx.Conn {
 // spent is what fugu.budget says of the secret, to whoever asks over c.
 func spent(t testing.TB, c *pgx.Conn) (epsilon float64, releases int) {
 	t.Helper()
-	if err := c.QueryRow(t.Context(), "SELECT epsilon_spent, releases FROM fugu.budget").Scan(&epsilon, &releases); err != nil {
+	if err := c.QueryRow(t.Context(), "SELECT epsilon_spent, releases FROM fugu.budget").Scan(&epsilon,
+		&releases); err != nil {
 		t.Fatal(err)
 	}
 	return epsilon, releases
@@ -245,7 +250,8 @@ type opened struct{ file, outer ledger.Ledger }
 func (r *renewable) renew() {
 	r.t.Helper()
 	r.n++
-	l, err := ledger.Open(context.Background(), "sqlite:"+filepath.Join(r.dir, fmt.Sprintf("%d.db", r.n)), ledger.Options{})
+	l, err := ledger.Open(context.Background(), "sqlite:"+filepath.Join(r.dir, fmt.Sprintf("%d.db", r.n)),
+		ledger.Options{})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -266,7 +272,7 @@ func (r *renewable) Refuse(ctx context.Context, refusals []ledger.Refusal, lost 
 }
 
 // Audit implements ledger.Ledger.
-func (r *renewable) Audit(ctx context.Context, visit func(ledger.Link) error) (ledger.Link, error) {
+func (r *renewable) Audit(ctx context.Context, visit func(audit.Link) error) (audit.Link, error) {
 	return r.ledger().Audit(ctx, visit)
 }
 

@@ -15,15 +15,19 @@ import (
 	"fugu/internal/hook"
 )
 
-// Noise along one direction leaves every count on the integers of a known line. The analyst knows from the reference how
-// each region's number of customers with code 9 moves, tries the values of one, and keeps the one that puts all others
-// nearest to integers. What is recovered is the vector itself, and it tells the worlds apart.
+// Noise along one direction leaves every count on the integers of a known line. The analyst knows from the reference
+// how each region's number of customers with code 9 moves, tries the values of one, and keeps the one that puts all
+// others nearest to integers. What is recovered is the vector itself, and it tells the worlds apart.
 func TestLattice(t *testing.T) {
-	const sql = `SELECT sum(CASE WHEN code = '9' AND region = 'north' THEN 1.0 ELSE 0.0 END), sum(CASE WHEN code = '9' AND region = 'east' THEN 1.0 ELSE 0.0 END),
-		sum(CASE WHEN code = '9' AND region = 'south' THEN 1.0 ELSE 0.0 END), sum(CASE WHEN code = '9' AND region = 'west' THEN 1.0 ELSE 0.0 END),
+	const sql = `SELECT sum(CASE WHEN code = '9' AND region = 'north' THEN 1.0 ELSE 0.0 END), sum(CASE WHEN code = '9'
+	  AND region = 'east' THEN 1.0 ELSE 0.0 END),
+		sum(CASE WHEN code = '9' AND region = 'south' THEN 1.0 ELSE 0.0 END), sum(CASE WHEN code = '9'
+		  AND region = 'west' THEN 1.0 ELSE 0.0 END),
 		sum(CASE WHEN code = '9' AND region = 'remote' THEN 1.0 ELSE 0.0 END) FROM customer`
-	// 2000 rows times 0.05 times the difference between the class means of the reference, as people() and refer() make them.
-	v := []float64{100 * (4./397 - 64./1600), 100 * (8./397 - 48./1600), 100 * (12./397 - 32./1600), 100 * (15./397 - 15./1600), 100 * (1./397 - 1./1600)}
+	// 2000 rows times 0.05 times the difference between the class means of the reference, as people() and refer() make
+	// them.
+	v := []float64{100 * (4./397 - 64./1600), 100 * (8./397 - 48./1600), 100 * (12./397 - 32./1600),
+		100 * (15./397 - 15./1600), 100 * (1./397 - 1./1600)}
 	at400 := []float64{68, 56, 44, 32, 0} // and by customer with a high income more:
 	slope := []float64{-.03, -.01, .01, .03, 0}
 	game{off: []*bool{&hook.NoFloor}, tries: 7, guess: func(a analyst) float64 {
@@ -102,12 +106,13 @@ func TestOutlier(t *testing.T) {
 	}}.play(t)
 }
 
-// A condition that no row of the reference meets, because it says so of each of them, and that nearly all others meet: the model sees no movement. The rows are named by the
-// reference itself, as an ordinary table, or one by one.
+// A condition that no row of the reference meets, because it says so of each of them, and that nearly all others meet:
+// the model sees no movement. The rows are named by the reference itself, as an ordinary table, or one by one.
 func TestConditionThatKnowsTheReference(t *testing.T) {
 	const sql = "SELECT count(*) FROM customer WHERE income = 'high' AND spike NOT IN (%s)"
 	one := func(a analyst) string {
-		list, err := a.as(a.t, "fugu_reader").Query(a.t.Context(), "SELECT spike::text FROM strangers WHERE income = 'high'")
+		list, err := a.as(a.t, "fugu_reader").Query(a.t.Context(), "SELECT spike::text FROM strangers "+
+			"WHERE income = 'high'")
 		if err != nil {
 			a.t.Fatal(err)
 		}
@@ -117,18 +122,22 @@ func TestConditionThatKnowsTheReference(t *testing.T) {
 		}
 		return strings.Join(values, ", ")
 	}
-	for name, rows := range map[string]func(analyst) string{"by a table": func(analyst) string { return "SELECT spike FROM strangers" }, "by constants": one} {
+	for name, rows := range map[string]func(analyst) string{"by a table": func(
+		analyst) string {
+		return "SELECT spike FROM strangers"
+	}, "by constants": one} {
 		t.Run(name, func(t *testing.T) {
-			game{off: []*bool{&hook.Unlooked}, policy: []string{"public.customer_reference", "public.strangers"}, guess: func(a analyst) float64 {
-				x, _ := number(a.t, a.conn, fmt.Sprintf(sql, rows(a)))
-				return x
-			}}.play(t)
+			game{off: []*bool{&hook.Unlooked}, policy: []string{"public.customer_reference", "public.strangers"},
+				guess: func(a analyst) float64 {
+					x, _ := number(a.t, a.conn, fmt.Sprintf(sql, rows(a)))
+					return x
+				}}.play(t)
 		})
 	}
 }
 
-// An ordinary table that the analyst changes after the noise was calibrated to it, and before protected rows meet it. Some
-// wait between the two is all it takes; here it is the moment when the budget is looked at.
+// An ordinary table that the analyst changes after the noise was calibrated to it, and before protected rows meet it.
+// Some wait between the two is all it takes; here it is the moment when the budget is looked at.
 func TestOrdinaryTableChangesMeanwhile(t *testing.T) {
 	const weight = "UPDATE plain SET weight = %d"
 	c := databases(t)
@@ -141,7 +150,8 @@ func TestOrdinaryTableChangesMeanwhile(t *testing.T) {
 		set(1)
 		a.ledger.pause.Store(func() { set(2) })
 		defer a.ledger.pause.Store(func() {})
-		x, _ := number(a.t, a.conn, "SELECT count(*) FROM customer c WHERE income = 'high' AND EXISTS (SELECT FROM plain p WHERE p.region = c.region AND p.weight > 1)")
+		x, _ := number(a.t, a.conn, "SELECT count(*) FROM customer c WHERE income = 'high' AND EXISTS (SELECT "+
+			"FROM plain p WHERE p.region = c.region AND p.weight > 1)")
 		return x
 	}}.play(t)
 	for _, w := range worlds {

@@ -18,7 +18,8 @@ func TestErrorOracle(t *testing.T) {
 		"SELECT stddev(age / divisor) FROM customer",
 		"SELECT corr(age, 10 % divisor), regr_slope(spend, visits) FROM customer",
 		"SELECT covar_pop(code::int, age) FROM customer",
-		"SELECT count(*) FROM customer WHERE CASE WHEN income = 'high' AND id = 400 THEN 1 / (age - age) ELSE 1 END = 1",
+		"SELECT count(*) FROM customer WHERE CASE WHEN income = 'high' " +
+			"AND id = 400 THEN 1 / (age - age) ELSE 1 END = 1",
 		"SELECT count(*) FROM customer WHERE code::int > 4",
 		"SELECT sum(bonus + 1) FROM customer WHERE id < 1000",
 		"SELECT count(*) FROM customer WHERE joined - date '2020-01-01' > 30",
@@ -107,8 +108,10 @@ func TestNullOracle(t *testing.T) {
 		"SELECT 1 / count(*) FROM (SELECT avg(bonus) AS b FROM customer) q WHERE b IS NULL",
 	}, more: []string{ // where the key decides, the rows do not
 		"SELECT region, sum(age) FILTER (WHERE region <> 'remote') IS NULL FROM customer GROUP BY region",
-		"SELECT region, count(*) FILTER (WHERE region = 'remote'), sum(CASE WHEN region = 'remote' THEN 1 ELSE 0 END) FROM customer GROUP BY region",
-		"SELECT region, avg(CASE WHEN region <> 'remote' AND visits > 1 THEN age END) IS NULL FROM customer GROUP BY CUBE (region)",
+		"SELECT region, count(*) FILTER (WHERE region = 'remote'), sum(CASE WHEN region = 'remote' THEN 1 ELSE 0 " +
+			"END) FROM customer GROUP BY region",
+		"SELECT region, avg(CASE WHEN region <> 'remote' AND visits > 1 THEN age END) IS NULL FROM customer " +
+			"GROUP BY CUBE (region)",
 		"SELECT upper(region), sum(bonus) FILTER (WHERE region = 'remote') IS NULL FROM customer GROUP BY 1",
 	}}.compare(t)
 }
@@ -121,11 +124,13 @@ func TestRowCountOracle(t *testing.T) {
 		"SELECT DISTINCT region FROM customer GROUP BY region HAVING avg(age) IS NOT NULL",
 		"SELECT region, avg(age) FROM customer GROUP BY region ORDER BY 2 DESC, 1 LIMIT 1 OFFSET 4",
 		"BEGIN | INSERT INTO plain SELECT region, avg(age)::int FROM customer GROUP BY region | ROLLBACK",
-		"BEGIN | DELETE FROM plain WHERE region IN (SELECT region FROM customer GROUP BY region HAVING avg(age) > -1) | ROLLBACK",
+		"BEGIN | DELETE FROM plain WHERE region IN (SELECT region FROM customer GROUP BY region " +
+			"HAVING avg(age) > -1) | ROLLBACK",
 		"SELECT count(*) OVER () FROM customer GROUP BY region HAVING avg(age) IS NOT NULL",
 	}, more: []string{
 		"SELECT region, count(*) FROM customer GROUP BY region HAVING count(*) > 0",
-		"SELECT p.region FROM plain p JOIN (SELECT region, count(*) AS n FROM customer GROUP BY region) q USING (region) WHERE n >= 0 ORDER BY 1",
+		"SELECT p.region FROM plain p JOIN (SELECT region, count(*) AS n FROM customer GROUP BY region) q " +
+			"USING (region) WHERE n >= 0 ORDER BY 1",
 	}}.compare(t)
 }
 
@@ -166,20 +171,29 @@ func TestScaleOracle(t *testing.T) {
 		"SELECT avg(spend) FROM customer WHERE region = 'remote'", // PV004 where no row is
 	}, more: []string{
 		"SELECT count(*) FROM customer | SELECT * FROM fugu.budget",
-		"SELECT count(*) FROM customer | SELECT statement_id, dataset, mechanism, assumption, epsilon, delta, failed FROM fugu.releases",
+		"SELECT count(*) FROM customer | SELECT statement_id, dataset, mechanism, assumption, epsilon, delta, failed " +
+			"FROM fugu.releases",
 		"SELECT * FROM fugu.policy",
 	}}.compare(t)
 }
 
 // Whether an answer is computed from others, from which, with what error, and what it looks like.
 func TestPastOracle(t *testing.T) {
-	channel{policy: []string{"budget: {epsilon: 1,", "error: 1000%\n  budget: {epsilon: 5,"}, off: []*bool{&hook.ModelFromData}, tell: []string{
-		"SELECT region, count(*) FROM customer WHERE visits > 3 GROUP BY region | EXPLAIN (PRIVACY) SELECT count(*) FROM customer WHERE visits > 3 AND region IN ('north', 'south')",
-		"SELECT region, count(*) FROM customer WHERE visits > 3 GROUP BY region | SELECT count(*) FROM customer WHERE visits > 3 AND region < 'p' | SELECT noise_sd, lower, upper FROM fugu.last_release",
-	}, more: []string{
-		"SELECT region, count(*), sum(visits) FROM customer GROUP BY region | SELECT count(*), sum(visits) FROM customer | SELECT * FROM fugu.last_release | SELECT * FROM fugu.budget",
-		"SELECT region, count(*) FROM customer GROUP BY region | SET fugu.notices = on | SELECT count(*) FROM customer WHERE region <> 'remote' | SELECT mechanism, assumption, epsilon FROM fugu.releases",
-		"SELECT region, count(*) FROM customer WHERE income = 'high' GROUP BY region | SET fugu.error = '10' | SELECT count(*) FROM customer WHERE income = 'high' | SELECT * FROM fugu.budget",
-		"SELECT region, count(*) FROM customer GROUP BY ROLLUP (region) | SELECT left(region, 1), count(*) FROM customer GROUP BY 1 | SELECT mechanism FROM fugu.last_release",
-	}}.compare(t)
+	channel{policy: []string{"budget: {epsilon: 1,", "error: 1000%\n  budget: {epsilon: 5,"},
+		off: []*bool{&hook.ModelFromData}, tell: []string{
+			"SELECT region, count(*) FROM customer WHERE visits > 3 GROUP BY region | EXPLAIN (PRIVACY) " +
+				"SELECT count(*) " +
+				"FROM customer WHERE visits > 3 AND region IN ('north', 'south')",
+			"SELECT region, count(*) FROM customer WHERE visits > 3 GROUP BY region | SELECT count(*) FROM customer " +
+				"WHERE visits > 3 AND region < 'p' | SELECT noise_sd, lower, upper FROM fugu.last_release",
+		}, more: []string{
+			"SELECT region, count(*), sum(visits) FROM customer GROUP BY region | SELECT count(*), sum(visits) " +
+				"FROM customer | SELECT * FROM fugu.last_release | SELECT * FROM fugu.budget",
+			"SELECT region, count(*) FROM customer GROUP BY region | SET fugu.notices = on | SELECT count(*) " +
+				"FROM customer WHERE region <> 'remote' | SELECT mechanism, assumption, epsilon FROM fugu.releases",
+			"SELECT region, count(*) FROM customer WHERE income = 'high' GROUP BY region | SET fugu.error = '10' | " +
+				"SELECT count(*) FROM customer WHERE income = 'high' | SELECT * FROM fugu.budget",
+			"SELECT region, count(*) FROM customer GROUP BY ROLLUP (region) | SELECT left(region, 1), count(*) " +
+				"FROM customer GROUP BY 1 | SELECT mechanism FROM fugu.last_release",
+		}}.compare(t)
 }

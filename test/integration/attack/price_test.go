@@ -28,7 +28,8 @@ func TestRefunds(t *testing.T) {
 	failedLater := func(a analyst) (float64, bool) {
 		p := dial(a.t, a.fugu)
 		defer p.Conn.Close()
-		return p.count(a.t, append(extended(rich, 0)[:5], &pgproto3.Parse{Query: "SELECT 1 / 0 FRM"}, &pgproto3.Sync{})...)
+		return p.count(a.t, append(extended(rich, 0)[:5], &pgproto3.Parse{Query: "SELECT 1 / 0 FRM"},
+			&pgproto3.Sync{})...)
 	}
 	goneBefore := func(a analyst) (float64, bool) {
 		p := dial(a.t, a.fugu)
@@ -189,8 +190,8 @@ func TestFreeFailures(t *testing.T) {
 	})
 }
 
-// A policy that is loaded again and again: as it was, which is no new question; and with a change that makes every stored
-// answer one to another question, which is paid for like any other.
+// A policy that is loaded again and again: as it was, which is no new question; and with a change that makes every
+// stored answer one to another question, which is paid for like any other.
 func TestReloads(t *testing.T) {
 	const loads = 5
 	ask := func(t *testing.T, edit func(i int) string) (seen map[float64]int, epsilon float64) {
@@ -252,18 +253,23 @@ func TestStatementPreparedBeforeReload(t *testing.T) {
 
 // Settings of the session, each of which could change what a statement means, how its answer is written, or its plan.
 func TestSettings(t *testing.T) {
-	settings := []string{"TimeZone = 'Asia/Tokyo'", "DateStyle = 'German, DMY'", "DateStyle = 'SQL, MDY'", "IntervalStyle = 'iso_8601'", "extra_float_digits = 3",
-		"extra_float_digits = -15", "search_path = pg_temp, pg_catalog", "search_path = ''", "work_mem = '64kB'", "enable_seqscan = off", "enable_hashagg = off",
-		"default_transaction_isolation = 'serializable'", "default_transaction_read_only = on", "row_security = off", "statement_timeout = '1min'", "lc_numeric = 'C'",
+	settings := []string{"TimeZone = 'Asia/Tokyo'", "DateStyle = 'German, DMY'", "DateStyle = 'SQL, MDY'",
+		"IntervalStyle = 'iso_8601'", "extra_float_digits = 3",
+		"extra_float_digits = -15", "search_path = pg_temp, pg_catalog", "search_path = ''", "work_mem = '64kB'",
+		"enable_seqscan = off", "enable_hashagg = off",
+		"default_transaction_isolation = 'serializable'", "default_transaction_read_only = on", "row_security = off",
+		"statement_timeout = '1min'", "lc_numeric = 'C'",
 		"bytea_output = 'escape'", "standard_conforming_strings = on", "application_name = 'fugu reader'", "jit = off",
-		"max_parallel_workers_per_gather = 0", "constraint_exclusion = on", "transform_null_equals = on", "backslash_quote = on", "fugu.notices = on", "fugu.confidence = 0.5"}
+		"max_parallel_workers_per_gather = 0", "constraint_exclusion = on", "transform_null_equals = on",
+		"backslash_quote = on", "fugu.notices = on", "fugu.confidence = 0.5"}
 	answers := func(t *testing.T) (map[float64]int, int) {
 		f := serve(t, worlds[0], options{})
 		c := f.connect(t, "")
 		seen := map[float64]int{}
 		for _, s := range settings {
 			run(t, c, "SET "+s)
-			x, err := value(t, c, "SELECT count(*) FROM customer WHERE joined < '2020-03-02' AND spike > 0.1 AND income = 'high'")
+			x, err := value(t, c, "SELECT count(*) FROM customer WHERE joined < '2020-03-02' AND spike > 0.1 "+
+				"AND income = 'high'")
 			if err != nil {
 				t.Fatalf("%s: %v", s, err)
 			}
@@ -290,7 +296,8 @@ func TestPlantedReference(t *testing.T) {
 	c := databases(t)
 	for _, w := range worlds {
 		for role, holes := range map[string]bool{"fugu_guest": false, "fugu_open": true} {
-			found, _, err := upstream.CheckGuest(t.Context(), config(t, c.DSN(role, w.database)), nil, []string{`"public"."customer_reference"`})
+			found, _, err := upstream.CheckGuest(t.Context(), config(t, c.DSN(role, w.database)), nil,
+				[]string{`"public"."customer_reference"`})
 			if err != nil || (len(found) > 0) != holes {
 				t.Errorf("%s: the check finds %v, %v", role, found, err)
 			}

@@ -17,7 +17,8 @@ func TestExplain(t *testing.T) {
 		"EXPLAIN SELECT count(*) FROM customer WHERE income = 'high'",
 		"EXPLAIN (FORMAT JSON) SELECT * FROM customer WHERE income = 'high'",
 		"EXPLAIN (ANALYZE, TIMING off, SUMMARY off) SELECT count(*) FROM customer WHERE income = 'high'",
-		"EXPLAIN (ANALYZE, TIMING off, SUMMARY off) DELETE FROM plain WHERE weight = (SELECT count(*) FROM customer WHERE income = 'high')",
+		"EXPLAIN (ANALYZE, TIMING off, SUMMARY off) DELETE FROM plain WHERE weight = (SELECT count(*) FROM customer " +
+			"WHERE income = 'high')",
 		"PREPARE x AS SELECT id FROM customer WHERE income = 'high' | EXPLAIN EXECUTE x",
 	}, more: []string{
 		"EXPLAIN (PRIVACY) SELECT count(*) FROM customer WHERE income = 'high'",
@@ -41,8 +42,10 @@ func TestRows(t *testing.T) {
 		"SELECT weight FROM plain WHERE EXISTS (SELECT FROM customer WHERE id = 450 AND income = 'high')",
 		"SELECT count(*) FROM customer c, plain p WHERE c.income = 'high' AND p.weight = 1",
 		"SELECT weight, (SELECT income FROM customer WHERE id = weight + 449) FROM plain",
-		"WITH RECURSIVE r AS (SELECT 450 AS i UNION SELECT id + 1 FROM customer JOIN r ON id = i AND income = 'high') SELECT max(i) FROM r",
-		"BEGIN | SELECT lo_from_bytea(4242, (SELECT string_agg('x', '')::bytea FROM customer WHERE income = 'high')) | SELECT length(lo_get(4242)) | ROLLBACK",
+		"WITH RECURSIVE r AS (SELECT 450 AS i UNION SELECT id + 1 FROM customer JOIN r ON id = i " +
+			"AND income = 'high') SELECT max(i) FROM r",
+		"BEGIN | SELECT lo_from_bytea(4242, (SELECT string_agg('x', '')::bytea FROM customer " +
+			"WHERE income = 'high')) | SELECT length(lo_get(4242)) | ROLLBACK",
 		"SELECT query_to_xml('SELECT count(*) FROM custo' || 'mer WHERE income = ''high''', true, false, '')",
 		"SELECT word FROM ts_stat('SELECT income::tsvector FROM customer WHERE id = 450')",
 	}, more: []string{
@@ -67,8 +70,10 @@ func TestCursorsAndCopies(t *testing.T) {
 		"SELECT count(*) INTO TEMP x FROM customer WHERE income = 'high' | TABLE x",
 		"CREATE TEMP TABLE x (n int) | INSERT INTO x SELECT count(*) FROM customer WHERE income = 'high' | TABLE x",
 		"PREPARE x AS SELECT count(*) FROM customer WHERE income = $1 | EXECUTE x('high') | DEALLOCATE x",
-		"BEGIN | UPDATE plain SET weight = (SELECT count(*) FROM customer WHERE income = 'high') RETURNING weight | ROLLBACK",
-		"BEGIN | MERGE INTO plain USING customer ON income = 'high' AND id = 450 AND weight = 1 WHEN MATCHED THEN DELETE | ROLLBACK",
+		"BEGIN | UPDATE plain SET weight = (SELECT count(*) FROM customer WHERE income = 'high') " +
+			"RETURNING weight | ROLLBACK",
+		"BEGIN | MERGE INTO plain USING customer ON income = 'high' AND id = 450 " +
+			"AND weight = 1 WHEN MATCHED THEN DELETE | ROLLBACK",
 	}}.compare(t)
 }
 
@@ -76,23 +81,34 @@ func TestCursorsAndCopies(t *testing.T) {
 func TestPlantedReaders(t *testing.T) {
 	channel{open: true, tell: []string{
 		"CREATE TEMP VIEW v AS SELECT * FROM customer | SELECT count(*) FROM v WHERE income = 'high'",
-		"CREATE FUNCTION pg_temp.f() RETURNS bigint LANGUAGE sql AS $$ SELECT count(*) FROM customer WHERE income = 'high' $$ | SELECT pg_temp.f()",
-		"CREATE FUNCTION pg_temp.g() RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT count(*) FROM public.\"customer\" WHERE income = 'high'); END $$ | SELECT pg_temp.g()",
-		"CREATE FUNCTION pg_temp.h() RETURNS bigint LANGUAGE plpgsql AS $$ DECLARE n bigint; BEGIN EXECUTE 'SELECT count(*) FROM custo' || 'mer WHERE income = ''high''' INTO n; RETURN n; END $$ | SELECT pg_temp.h()",
+		"CREATE FUNCTION pg_temp.f() RETURNS bigint LANGUAGE sql AS $$ SELECT count(*) FROM customer " +
+			"WHERE income = 'high' $$ | SELECT pg_temp.f()",
+		"CREATE FUNCTION pg_temp.g() RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT count(*) " +
+			"FROM public.\"customer\" WHERE income = 'high'); END $$ | SELECT pg_temp.g()",
+		"CREATE FUNCTION pg_temp.h() RETURNS bigint LANGUAGE plpgsql AS $$ DECLARE n bigint; BEGIN EXECUTE 'SELECT " +
+			"count(*) FROM custo' || 'mer WHERE income = ''high''' INTO n; RETURN n; END $$ | SELECT pg_temp.h()",
 		"DO $$ BEGIN RAISE NOTICE '%', (SELECT count(*) FROM customer WHERE income = 'high'); END $$",
-		"DO $$ BEGIN PERFORM pg_notify('here', (SELECT count(*)::text FROM customer WHERE income = 'high')); END $$ | LISTEN here | " +
-			"DO $$ BEGIN PERFORM pg_notify('here', (SELECT count(*)::text FROM customer WHERE income = 'high')); END $$ | SELECT 1",
-		"CREATE FUNCTION pg_temp.rich(int) RETURNS boolean STRICT LANGUAGE sql AS $$ SELECT income = 'high' FROM customer WHERE id = $1 $$ | " +
+		"DO $$ BEGIN PERFORM pg_notify('here', (SELECT count(*)::text FROM customer " +
+			"WHERE income = 'high')); END $$ | LISTEN here | " +
+			"DO $$ BEGIN PERFORM pg_notify('here', (SELECT count(*)::text FROM customer " +
+			"WHERE income = 'high')); END $$ | SELECT 1",
+		"CREATE FUNCTION pg_temp.rich(int) RETURNS boolean STRICT LANGUAGE sql AS $$ SELECT income = 'high' " +
+			"FROM customer WHERE id = $1 $$ | " +
 			"CREATE DOMAIN pg_temp.checked AS int CHECK (pg_temp.rich(VALUE)) | SELECT 450::pg_temp.checked",
-		"CREATE TEMP TABLE x (n int) | CREATE FUNCTION pg_temp.tr() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.n := (SELECT count(*) FROM customer WHERE income = 'high'); RETURN NEW; END $$ | " +
-			"CREATE TRIGGER tr BEFORE INSERT ON x FOR EACH ROW EXECUTE FUNCTION pg_temp.tr() | INSERT INTO x VALUES (0) RETURNING n",
-		"CREATE TEMP TABLE x (n int) | CREATE TEMP TABLE y (n bigint) | CREATE RULE r AS ON INSERT TO x DO ALSO INSERT INTO y SELECT count(*) FROM customer WHERE income = 'high' | INSERT INTO x VALUES (0) | TABLE y",
+		"CREATE TEMP TABLE x (n int) | CREATE FUNCTION pg_temp.tr() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN " +
+			"NEW.n := (SELECT count(*) FROM customer WHERE income = 'high'); RETURN NEW; END $$ | " +
+			"CREATE TRIGGER tr BEFORE INSERT ON x FOR EACH ROW EXECUTE FUNCTION pg_temp.tr() | INSERT INTO x " +
+			"VALUES (0) RETURNING n",
+		"CREATE TEMP TABLE x (n int) | CREATE TEMP TABLE y (n bigint) | CREATE RULE r AS " +
+			"ON INSERT TO x DO ALSO INSERT INTO y SELECT count(*) FROM customer " +
+			"WHERE income = 'high' | INSERT INTO x VALUES (0) | TABLE y",
 	}, more: []string{
 		"CREATE TEMP TABLE customer (income text) | SELECT count(*) FROM customer",
 		"SET search_path = pg_temp | SELECT count(*) FROM customer WHERE income = 'high'",
 		"CREATE TEMP TABLE x () INHERITS (customer)",
 		"WITH customer AS (SELECT 'high' AS income) SELECT count(*) FROM customer",
-		"CREATE TEMP TABLE t AS SELECT 1 AS income | ALTER TABLE t RENAME TO customer | SELECT count(*) FROM customer WHERE income = 'high'",
+		"CREATE TEMP TABLE t AS SELECT 1 AS income | ALTER TABLE t RENAME TO customer | SELECT count(*) " +
+			"FROM customer WHERE income = 'high'",
 		"CREATE TRIGGER x AFTER INSERT ON customer EXECUTE FUNCTION suppress_redundant_updates_trigger()",
 		"CREATE RULE x AS ON SELECT TO customer DO INSTEAD SELECT 1",
 		"CREATE STATISTICS x ON income, region FROM customer",
@@ -126,7 +142,8 @@ func TestPlantedOperators(t *testing.T) {
 	const spy = `
 	CREATE OR REPLACE FUNCTION public.spy(int, int) RETURNS boolean LANGUAGE plpgsql AS $$
 	  BEGIN PERFORM pg_catalog.pg_notify('spy', $1::text); RETURN pg_catalog.int4gt($1, $2); END $$;
-	DO $$ BEGIN CREATE OPERATOR public.> (LEFTARG = int, RIGHTARG = int, FUNCTION = public.spy); EXCEPTION WHEN duplicate_function THEN NULL; END $$;
+	DO $$ BEGIN CREATE OPERATOR public.> (LEFTARG = int, RIGHTARG = int, FUNCTION = public.spy); EXCEPTION
+	  WHEN duplicate_function THEN NULL; END $$;
 	CREATE OR REPLACE FUNCTION public.spying(bigint, int) RETURNS bigint LANGUAGE plpgsql AS $$
 	  BEGIN PERFORM pg_catalog.pg_notify('spy', $2::text); RETURN $1 + 1; END $$;
 	CREATE OR REPLACE AGGREGATE public.sum(int) (SFUNC = public.spying, STYPE = bigint, INITCOND = 0);`
@@ -137,6 +154,7 @@ func TestPlantedOperators(t *testing.T) {
 		"LISTEN spy | SELECT public.sum(id) FROM customer WHERE income = 'high' | SELECT pg_sleep(0.1)",
 		"SELECT count(*) FROM customer WHERE id OPERATOR(public.>) 1",
 		"SELECT count(*) FROM customer WHERE public.spy(id, 1)",
-		"SET search_path = public, pg_catalog | LISTEN spy | SELECT count(*) FROM customer WHERE income = 'high' AND id > -1 | SELECT pg_sleep(0.1)",
+		"SET search_path = public, pg_catalog | LISTEN spy | SELECT count(*) FROM customer WHERE income = 'high' " +
+			"AND id > -1 | SELECT pg_sleep(0.1)",
 	}}.compare(t)
 }

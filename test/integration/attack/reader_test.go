@@ -24,11 +24,13 @@ func TestIndexCounters(t *testing.T) {
 		run(t, root, "SELECT pg_stat_reset()")
 		number(t, f.connect(t, ""), scanned)
 		f.reader.Close() // its sessions report what they counted when they end, if not before
-		seen := waitFor(t, root, "SELECT (seq_scan + idx_scan)::float8 FROM pg_stat_user_tables WHERE relname = 'customer'")
+		seen := waitFor(t, root, "SELECT (seq_scan + idx_scan)::float8 FROM pg_stat_user_tables "+
+			"WHERE relname = 'customer'")
 		if seen == 0 {
 			t.Fatal("the scan was not counted")
 		}
-		n, _ := number(t, w.as(t, "fugu_guest"), "SELECT idx_tup_read + idx_tup_fetch FROM pg_stat_user_indexes WHERE indexrelname = 'customer_income'")
+		n, _ := number(t, w.as(t, "fugu_guest"), "SELECT idx_tup_read + idx_tup_fetch FROM pg_stat_user_indexes "+
+			"WHERE indexrelname = 'customer_income'")
 		return n
 	}
 	t.Run("defence off", func(t *testing.T) {
@@ -67,7 +69,8 @@ func TestScanCost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, err := f.reader.Query(t.Context(), "EXPLAIN (ANALYZE, TIMING off, SUMMARY off, COSTS off) "+x[0].Cuts[0].Below, nil, nil)
+		rows, err := f.reader.Query(t.Context(), "EXPLAIN (ANALYZE, TIMING off, SUMMARY off, COSTS off) "+
+			x[0].Cuts[0].Below, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,8 +95,8 @@ func TestScanCost(t *testing.T) {
 	})
 }
 
-// BenchmarkExpensiveExpression measures what the bound of costs and the grid are for: how much longer a statement takes in the world where more rows reach an
-// expensive expression.
+// BenchmarkExpensiveExpression measures what the bound of costs and the grid are for: how much longer a statement takes
+// in the world where more rows reach an expensive expression.
 func BenchmarkExpensiveExpression(b *testing.B) {
 	product := strings.Repeat("spend * ", 600) + "1"
 	off(b, &hook.NoStored, &hook.NoCharge, &hook.DearRows)
@@ -101,7 +104,8 @@ func BenchmarkExpensiveExpression(b *testing.B) {
 		c := serve(b, w, options{}).connect(b, "")
 		b.Run(w.database, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := value(b, c, "SELECT count(*) FROM customer WHERE CASE WHEN income = 'high' THEN "+product+" > 7 END"); err != nil {
+				if _, err := value(b, c, "SELECT count(*) FROM customer WHERE CASE WHEN income = 'high' THEN "+product+
+					" > 7 END"); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -14,7 +14,8 @@ import (
 // chosen is in the table.
 func TestTableFittedToTheReference(t *testing.T) {
 	game{off: []*bool{&hook.Unlooked}, guess: func(a analyst) float64 {
-		x, _ := number(a.t, a.conn, `SELECT count(*) FROM customer s JOIN fits f ON f.income = s.income AND f.day = s.joined
+		x, _ := number(a.t, a.conn,
+			`SELECT count(*) FROM customer s JOIN fits f ON f.income = s.income AND f.day = s.joined
 			WHERE s.serial % 8 IN (f.a, f.b, f.c, f.d)`)
 		return 2 * x
 	}}.play(t)
@@ -33,7 +34,8 @@ func TestDaysSortedToTheReference(t *testing.T) {
 		if err := a.as(t, "fugu_reader").QueryRow(t.Context(), chosen).Scan(&days); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := value(t, a.conn, `SELECT count(*) FROM customer s JOIN sorts f ON f.income = s.income AND f.day = s.joined
+		if _, err := value(t, a.conn,
+			`SELECT count(*) FROM customer s JOIN sorts f ON f.income = s.income AND f.day = s.joined
 			WHERE f.above AND s.serial < 53687091`); err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +52,8 @@ func TestDaysSortedToTheReference(t *testing.T) {
 	before := noise()
 	moves := days * low
 	least := math.Sqrt2 * moves // of a Laplace variable that hides so much at ε = 1
-	t.Logf("%.0f days: the worlds' means differ by %.2f rows; noise %.2f where sorting is free and %.2f where it is not",
+	t.Logf(
+		"%.0f days: the worlds' means differ by %.2f rows; noise %.2f where sorting is free and %.2f where it is not",
 		days, moves, before, after)
 	if before > 0.8*least {
 		t.Errorf("noise %.2f with the defence off, where %.2f hides the movement: it is no test", before, least)

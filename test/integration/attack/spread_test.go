@@ -32,7 +32,8 @@ var spreadOnce struct {
 }
 
 // spreadPolicy promises ε = 1.6 for everything.
-var spreadPolicy = []string{"rows: 2000", "rows: 35222", "assume: [translation]", "assume: [translation, gaussian]", "delta: 0.0001", "delta: 0.001",
+var spreadPolicy = []string{"rows: 2000", "rows: 35222", "assume: [translation]", "assume: [translation, gaussian]",
+	"delta: 0.0001", "delta: 0.001",
 	"budget: {epsilon: 1, delta: 0.001", fmt.Sprintf("budget: {epsilon: %g, delta: %g", spreadEpsilon, spreadDelta)}
 
 const spreadEpsilon, spreadDelta, spreadRows = 1.6, .01, 35222
@@ -77,13 +78,15 @@ func mixed(i int, of string) string {
 // up the same signs, turned round for one class. Neither's mean moves, nor its variance, but how they vary together is
 // the secret.
 type spread struct {
-	sign   signed
-	terms  func(i int, x func(int) string) [][]string // of pair i, by statement, x the i-th sign as a condition; nil: c in one, d in another
-	value  string                                     // of a term; empty: sum(%s)
-	rows   float64                                    // what value is divided by in a sum: the number of rows, of averages; 0: 1
-	set    []string                                   // settings
-	pairs  int                                        // 0: 60
-	users  []string                                   // who ask in turn; nil: alice
+	sign signed
+	// of pair i, by statement, x the i-th sign as a condition; nil: c in one, d in another
+	terms func(i int, x func(int) string) [][]string
+	value string // of a term; empty: sum(%s)
+	// what value is divided by in a sum: the number of rows, of averages; 0: 1
+	rows   float64
+	set    []string // settings
+	pairs  int      // 0: 60
+	users  []string // who ask in turn; nil: alice
 	ask    func(ctx context.Context, c *pgx.Conn, sql string) error
 	policy []string // edits of the policy besides
 }
@@ -132,7 +135,8 @@ func (s spread) run(t testing.TB, f *fugu) (out []asked, refused bool) {
 			}
 			c := conns[n%len(conns)]
 			n++
-			err := s.ask(t.Context(), c, "SELECT "+strings.Join(values, ", ")+" FROM (SELECT *, (id = id)::int o, income < mid t FROM customer) q")
+			err := s.ask(t.Context(), c, "SELECT "+strings.Join(values, ", ")+" FROM (SELECT *, (id = id)::int o, "+
+				"income < mid t FROM customer) q")
 			if code(err) == "PV002" {
 				return out, true
 			}
@@ -195,7 +199,8 @@ func covariance(t testing.TB, w world, class string, released []asked) *mat.SymD
 	for _, a := range released {
 		terms = append(terms, "("+a.term+")::float8")
 	}
-	rows, err := c.Query(t.Context(), "SELECT ARRAY["+strings.Join(terms, ",")+"] FROM (SELECT *, 1 o, income < mid t FROM customer_reference) q WHERE income = $1", class)
+	rows, err := c.Query(t.Context(), "SELECT ARRAY["+strings.Join(terms, ",")+"] FROM (SELECT *, 1 o, income < mid "+
+		"t FROM customer_reference) q WHERE income = $1", class)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,10 +295,12 @@ func (s spread) play(t *testing.T) {
 		released, refused := s.run(t, f)
 		epsilon, _ = spent(t, f.connect(t, ""))
 		delta = truth(t, spreadWorld, released, epsilon)
-		t.Logf("%d values, refused: %t; epsilon %s spent, where the true delta is %.3g", len(released), refused, strconv.FormatFloat(epsilon, 'g', 4, 64), delta)
+		t.Logf("%d values, refused: %t; epsilon %s spent, where the true delta is %.3g", len(released), refused,
+			strconv.FormatFloat(epsilon, 'g', 4, 64), delta)
 		return delta, epsilon
 	}
-	off(t, &hook.Unlooked, &hook.DearRows) // so are those against dear statements; the defence against statements that know the reference is another one
+	// so are those against dear statements; the defence against statements that know the reference is another one
+	off(t, &hook.Unlooked, &hook.DearRows)
 	t.Run("defence off", func(t *testing.T) {
 		off(t, &hook.NoCovariances)
 		if delta, _ := play(t); !(delta > spreadDelta) {

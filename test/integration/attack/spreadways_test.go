@@ -31,9 +31,10 @@ func TestSpreadDates(t *testing.T) {
 
 // By casts, and with values that are 0 or 1.
 func TestSpreadCasts(t *testing.T) {
-	spread{sign: func(i int, of string) string { return "(" + mixed(i, of) + ")::numeric::text" }, terms: func(i int, x func(int) string) [][]string {
-		return [][]string{{"(" + x(i) + ")::int"}, {"((" + x(i) + ") = t)::int"}}
-	}}.play(t)
+	spread{sign: func(i int, of string) string { return "(" + mixed(i, of) + ")::numeric::text" },
+		terms: func(i int, x func(int) string) [][]string {
+			return [][]string{{"(" + x(i) + ")::int"}, {"((" + x(i) + ") = t)::int"}}
+		}}.play(t)
 }
 
 // By CASE.
@@ -60,7 +61,10 @@ func TestSpreadTriples(t *testing.T) {
 
 // Both values of a pair in one statement, which has a certificate of its own.
 func TestSpreadTogether(t *testing.T) {
-	spread{sign: mixed, terms: func(i int, x func(int) string) [][]string { return [][]string{{plus(x(i)), turned(x(i))}} }}.play(t)
+	spread{sign: mixed, terms: func(i int, x func(int) string) [][]string {
+		return [][]string{{plus(x(i)),
+			turned(x(i))}}
+	}}.play(t)
 }
 
 // Counts of rows in the place of sums.

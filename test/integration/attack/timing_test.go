@@ -45,23 +45,31 @@ var slow = map[string]string{
 	"replacing":          when("length(" + nest("replace($, 'x', 'xxx')", "note", 5) + ") > 7"),
 	"padding":            when("length(lpad(note, 9999, 'ab')) + length(lpad(note, 9998, 'ab')) > 7"),
 	"letters":            when(nest("upper(lower($))", "note", 30) + " = note"),
-	"dates":              when(strings.TrimSuffix(strings.Repeat("length(to_char(joined, 'Day Month YYYY')) + ", 40), "+ ") + " > 7"),
-	"patterns":           when("note LIKE '" + strings.Repeat("%x", 299) + "y'"),
-	"backtracking":       when("note LIKE '" + strings.Repeat("%x_", 299) + "y'"),
-	"either case":        when("note ILIKE '" + strings.Repeat("%X", 99) + "y'"),
-	"casts":              when(nest("$::float8::numeric", "spend", 200) + " > 7"),
-	"AND":                "SELECT count(*) FROM customer WHERE income = 'high' AND " + nest("upper(lower($))", "note", 30) + " < note",
-	"FILTER":             "SELECT count(*) FILTER (WHERE income = 'high' AND " + nest("upper(lower($))", "note", 30) + " < note) FROM customer",
-	"sum":                "SELECT sum(CASE WHEN income = 'high' THEN length(" + nest("upper(lower($))", "note", 30) + ") END) FROM customer",
-	"NULL goes fast":     "SELECT count(*) FROM customer WHERE " + nest("upper(lower($))", "NULLIF(note, 'x')", 30) + " < note",
-	"COALESCE":           "SELECT count(*) FROM customer WHERE COALESCE(CASE WHEN income <> 'high' THEN true END, " + nest("upper(lower($))", "note", 30) + " < note)",
-	"percentile":         "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY CASE WHEN income = 'high' THEN length(" + nest("upper(lower($))", "note", 30) + ") ELSE 1 END) FROM customer",
+	"dates": when(strings.TrimSuffix(strings.Repeat("length(to_char(joined, 'Day Month YYYY')) + ", 40),
+		"+ ") + " > 7"),
+	"patterns":     when("note LIKE '" + strings.Repeat("%x", 299) + "y'"),
+	"backtracking": when("note LIKE '" + strings.Repeat("%x_", 299) + "y'"),
+	"either case":  when("note ILIKE '" + strings.Repeat("%X", 99) + "y'"),
+	"casts":        when(nest("$::float8::numeric", "spend", 200) + " > 7"),
+	"AND": "SELECT count(*) FROM customer WHERE income = 'high' AND " + nest("upper(lower($))", "note",
+		30) + " < note",
+	"FILTER": "SELECT count(*) FILTER (WHERE income = 'high' AND " + nest("upper(lower($))", "note", 30) +
+		" < note) FROM customer",
+	"sum": "SELECT sum(CASE WHEN income = 'high' THEN length(" + nest("upper(lower($))", "note", 30) +
+		") END) FROM customer",
+	"NULL goes fast": "SELECT count(*) FROM customer WHERE " + nest("upper(lower($))", "NULLIF(note, 'x')", 30) +
+		" < note",
+	"COALESCE": "SELECT count(*) FROM customer WHERE COALESCE(CASE WHEN income <> 'high' THEN true END, " +
+		nest("upper(lower($))", "note", 30) + " < note)",
+	"percentile": "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY CASE WHEN income = 'high' THEN length(" +
+		nest("upper(lower($))", "note", 30) + ") ELSE 1 END) FROM customer",
 }
 
 // work is for how long, on a processor, the reader's sessions in a database have run until now.
 func work(t testing.TB, root *pgx.Conn) (all time.Duration) {
 	t.Helper()
-	r, err := root.Query(t.Context(), "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND usename = 'fugu_reader'")
+	r, err := root.Query(t.Context(), "SELECT pid FROM pg_stat_activity WHERE datname = current_database() "+
+		"AND usename = 'fugu_reader'")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,8 +91,8 @@ func work(t testing.TB, root *pgx.Conn) (all time.Duration) {
 	return all
 }
 
-// Each slow statement takes at least a twentieth longer, in work of the processor's, where 500 customers have a high income
-// than where 400 have; and it is refused before a row is read, in both worlds in the same words.
+// Each slow statement takes at least a twentieth longer, in work of the processor's, where 500 customers have a high
+// income than where 400 have; and it is refused before a row is read, in both worlds in the same words.
 func TestSlowStatements(t *testing.T) {
 	t.Run("defence off", func(t *testing.T) {
 		off(t, &hook.DearRows, &hook.NoStored, &hook.NoCharge)
@@ -149,9 +157,9 @@ func chance(n int, p float64) int {
 	}
 }
 
-// guesses asks the statement in both worlds, in random order, so many times, and counts how often the longer time was that
-// of the world with more dear rows. A time that is no function of the world is as often the longer one as not, whatever
-// else the machine does meanwhile: that is the same for both.
+// guesses asks the statement in both worlds, in random order, so many times, and counts how often the longer time was
+// that of the world with more dear rows. A time that is no function of the world is as often the longer one as not,
+// whatever else the machine does meanwhile: that is the same for both.
 func guesses(t *testing.T, sql string) (right int) {
 	t.Helper()
 	var conns [2]*pgx.Conn
@@ -181,8 +189,8 @@ func guesses(t *testing.T, sql string) (right int) {
 	return right
 }
 
-// The times of 200 answers in two worlds, in pairs, cannot be told apart better than by a coin that is right six times of
-// ten, but for a probability below 1e-6: 83 of 100 pairs. With the defences off they can.
+// The times of 200 answers in two worlds, in pairs, cannot be told apart better than by a coin that is right six times
+// of ten, but for a probability below 1e-6: 83 of 100 pairs. With the defences off they can.
 func TestTimesOfAnswers(t *testing.T) {
 	least := chance(pairs, .6)
 	off(t, &hook.NoStored, &hook.NoCharge)
@@ -195,7 +203,8 @@ func TestTimesOfAnswers(t *testing.T) {
 		}
 	})
 	// The dearest of its kind that is still answered, and a common one.
-	for name, sql := range map[string]string{"dear": only(nest("upper(lower($))", "note", 5) + " < note"), "cheap": scanned} {
+	for name, sql := range map[string]string{"dear": only(nest("upper(lower($))", "note", 5) + " < note"),
+		"cheap": scanned} {
 		t.Run("defence on, "+name, func(t *testing.T) {
 			right := guesses(t, sql)
 			t.Logf("right in %d of %d pairs, at most %d expected", right, pairs, least)
@@ -206,7 +215,8 @@ func TestTimesOfAnswers(t *testing.T) {
 	}
 }
 
-// What the dearest answered statements take in the world where they take longest is done before the first point of the grid.
+// What the dearest answered statements take in the world where they take longest is done before the first point of the
+// grid.
 func TestFirstPointOfTheGrid(t *testing.T) {
 	w := worlds[1]
 	f, root := serve(t, w, options{}), w.as(t, "postgres")
@@ -217,11 +227,13 @@ func TestFirstPointOfTheGrid(t *testing.T) {
 		"product": when(strings.Repeat("spend * ", 12) + "1 > 7"),
 		"casts":   when(nest("$::float8::numeric", "spend", 10) + " > 7"),
 		"padding": when("length(lpad(note, 2000, 'ab')) > 7"),
-		// Patterns go on from where the one before them was found, so that they are no dearer for a text that nearly fits.
+		// Patterns go on from where the one before them was found, so that they are no dearer for a text that nearly
+		// fits.
 		"patterns":     when("note LIKE '" + strings.Repeat("%x", 200) + "y'"),
 		"backtracking": when("note LIKE '" + strings.Repeat("%x_", 200) + "%y_x'"),
 		"either case":  when("note ILIKE '" + strings.Repeat("%X_", 30) + "y'"),
-		"dates":        when(strings.TrimSuffix(strings.Repeat("length(to_char(joined, 'Day Month YYYY')) + ", 10), "+ ") + " > 7"),
+		"dates": when(strings.TrimSuffix(strings.Repeat("length(to_char(joined, 'Day Month YYYY')) + ", 10),
+			"+ ") + " > 7"),
 	} {
 		x, err := f.engine.Load().Preview(t.Context(), sql, nil, []privacy.Epsilon{1})
 		if err != nil {
@@ -244,8 +256,8 @@ func TestFirstPointOfTheGrid(t *testing.T) {
 	}
 }
 
-// A statement that is cancelled has been paid for, and is paid for again when it is asked again: each try tells a little by
-// its time.
+// A statement that is cancelled has been paid for, and is paid for again when it is asked again: each try tells a
+// little by its time.
 func TestCanceledStatements(t *testing.T) {
 	// What the tries cost, and what an answer does: as much as was asked for, but for how the noise is rounded.
 	costs := func(t *testing.T, tries int) (epsilon, answered float64) {
@@ -263,7 +275,8 @@ func TestCanceledStatements(t *testing.T) {
 			run(t, locker, "BEGIN")
 			run(t, locker, "LOCK TABLE customer IN ACCESS EXCLUSIVE MODE")
 			p.Send(t, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Sync{})
-			const waiting = "SELECT count(*)::float8 FROM pg_locks JOIN pg_stat_activity a USING (pid) WHERE NOT granted AND a.usename = 'fugu_reader' AND a.datname = current_database()"
+			const waiting = "SELECT count(*)::float8 FROM pg_locks JOIN pg_stat_activity a USING (pid) " +
+				"WHERE NOT granted AND a.usename = 'fugu_reader' AND a.datname = current_database()"
 			if waitFor(t, root, waiting) == 0 {
 				t.Fatal("it does not come to reading")
 			}
@@ -283,7 +296,8 @@ func TestCanceledStatements(t *testing.T) {
 	t.Run("defence off", func(t *testing.T) {
 		off(t, &hook.ChargeLate)
 		if e, answered := costs(t, 3); e != 0 || answered < .9 {
-			t.Errorf("three cancelled statements cost epsilon %g, and an answer %g: it is no test of the defence", e, answered)
+			t.Errorf("three cancelled statements cost epsilon %g, and an answer %g: it is no test of the defence", e,
+				answered)
 		}
 	})
 	t.Run("defence on", func(t *testing.T) {

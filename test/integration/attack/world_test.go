@@ -40,7 +40,8 @@ func databases(t testing.TB) *pgcluster.Cluster {
 	t.Helper()
 	c := pgcluster.Shared(t)
 	made.Do(func() {
-		made.run(c, "postgres", "CREATE ROLE fugu_guest LOGIN; CREATE ROLE fugu_open LOGIN; CREATE ROLE fugu_reader LOGIN")
+		made.run(c, "postgres", "CREATE ROLE fugu_guest LOGIN; CREATE ROLE fugu_open LOGIN; CREATE ROLE fugu_reader "+
+			"LOGIN")
 		made.run(c, "postgres", "CREATE DATABASE base")
 		made.run(c, "base", worldSQL)
 		for i, more := range []string{"", "SELECT oddities()"} {

@@ -14,8 +14,8 @@ import (
 )
 
 // Each protected statement of the corpus is planned as if it had never been seen, a comment making its text new: over
-// all of them, the median and the ninth decile of what one takes; and the median as a multiple of what libpg_query takes to
-// read it and write it again.
+// all of them, the median and the ninth decile of what one takes; and the median as a multiple of what libpg_query
+// takes to read it and write it again.
 func BenchmarkPlanColdCorpus(b *testing.B) {
 	f := start(b)
 	session, err := f.engine.Open(b.Context(), wire.Startup{User: "alice", Parameters: map[string]string{}})
@@ -50,7 +50,8 @@ func BenchmarkPlanColdCorpus(b *testing.B) {
 		var ratios []float64
 		for i, sql := range texts {
 			planned := typical(func(round int) {
-				if _, err := session.Interpret(b.Context(), fmt.Sprintf("%s /* %d.%d.%d */", sql, number, i, round), nil); err != nil {
+				if _, err := session.Interpret(b.Context(), fmt.Sprintf("%s /* %d.%d.%d */", sql, number, i, round),
+					nil); err != nil {
 					b.Fatal(err)
 				}
 			})

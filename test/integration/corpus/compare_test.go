@@ -41,7 +41,8 @@ func sameNumber(a, b string, within float64) bool {
 	}
 	x, errX := strconv.ParseFloat(a, 64)
 	y, errY := strconv.ParseFloat(b, 64)
-	return errX == nil && errY == nil && (math.Abs(x-y) <= within*math.Max(math.Abs(x), math.Abs(y)) || math.Abs(x-y) < 1e-12)
+	return errX == nil && errY == nil && (math.Abs(x-y) <= within*math.Max(math.Abs(x), math.Abs(y)) ||
+		math.Abs(x-y) < 1e-12)
 }
 
 // sortKey brings rows into an order that does not depend on the last digits of an average.
@@ -110,7 +111,8 @@ func difference(want, got outcome, u unit) string {
 			case k >= len(g.rows):
 				return "no row " + show(w.rows[k])
 			case !sameRow(w.rows[k], g.rows[k], within):
-				return fmt.Sprintf("row %d of %d is\n\t%s, want\n\t%s", k+1, len(w.rows), show(g.rows[k]), show(w.rows[k]))
+				return fmt.Sprintf("row %d of %d is\n\t%s, want\n\t%s", k+1, len(w.rows), show(g.rows[k]),
+					show(w.rows[k]))
 			}
 		}
 	}
@@ -172,9 +174,12 @@ func TestSameText(t *testing.T) {
 		a, b string
 		same bool
 	}{
-		{"12", "12", true}, {"12", "13", false}, {"9007199254740993", "9007199254740992", false}, {"12.50", "12.5", true}, {"12", "12.000", true},
-		{"0.1234567890123", "0.1234567890129", true}, {"0.12345678", "0.12345679", false}, {"-1.5", "1.5", false}, {"x1", "x2", false},
-		{`{"a": 1.50, "b": [2]}`, `{"a": 1.5, "b": [2]}`, true}, {`{"a": 1.5}`, `{"b": 1.5}`, false}, {"1e20", "100000000000000000000", true}, {"t", "f", false},
+		{"12", "12", true}, {"12", "13", false}, {"9007199254740993", "9007199254740992", false},
+		{"12.50", "12.5", true}, {"12", "12.000", true},
+		{"0.1234567890123", "0.1234567890129", true}, {"0.12345678", "0.12345679", false}, {"-1.5", "1.5", false},
+		{"x1", "x2", false},
+		{`{"a": 1.50, "b": [2]}`, `{"a": 1.5, "b": [2]}`, true}, {`{"a": 1.5}`, `{"b": 1.5}`, false},
+		{"1e20", "100000000000000000000", true}, {"t", "f", false},
 	} {
 		if got := sameText(c.a, c.b, tolerance); got != c.same {
 			t.Errorf("%s and %s: %v", c.a, c.b, got)
@@ -191,8 +196,10 @@ func TestSameText(t *testing.T) {
 	tag := []result{{tag: "SELECT 2", rows: rows("1", "2")}}
 	for name, other := range map[string]result{
 		"a row less": {tag: "SELECT 2", rows: rows("1")}, "another tag": {tag: "SELECT 1", rows: rows("1", "2")},
-		"another value": {tag: "SELECT 2", rows: rows("1", "3")}, "NULL": {tag: "SELECT 2", rows: [][]*string{{text("1")}, {nil}}},
-		"a row more": {tag: "SELECT 2", rows: rows("1", "2", "2")}, "a column": {tag: "SELECT 2", rows: rows("1", "2"), columns: []column{{name: "x"}}},
+		"another value": {tag: "SELECT 2", rows: rows("1", "3")}, "NULL": {tag: "SELECT 2",
+			rows: [][]*string{{text("1")}, {nil}}},
+		"a row more": {tag: "SELECT 2", rows: rows("1", "2", "2")}, "a column": {tag: "SELECT 2", rows: rows("1", "2"),
+			columns: []column{{name: "x"}}},
 	} {
 		if difference(outcome{results: tag}, outcome{results: []result{other}}, u) == "" {
 			t.Errorf("%s is not seen", name)

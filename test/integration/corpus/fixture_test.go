@@ -67,7 +67,8 @@ func start(t testing.TB) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader, err := upstream.OpenReader(c.DSN("fugu_reader", database), time.Minute, func(p *pgxpool.Config) { p.ConnConfig.DialFunc = f.reader.dial })
+	reader, err := upstream.OpenReader(c.DSN("fugu_reader", database), time.Minute,
+		func(p *pgxpool.Config) { p.ConnConfig.DialFunc = f.reader.dial })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,8 +91,9 @@ func start(t testing.TB) *fixture {
 	}
 	f.address = listener.Addr().String()
 	f.engine = pipeline.New(guest, reader, l, snapshot, log)
-	server := wire.New(wire.Config{Auth: auth.Trust{}, MaxClients: 20, MessageBytes: 16 << 20, LoginTimeout: 10 * time.Second,
-		IdleTimeout: 10 * time.Minute, DrainTimeout: 5 * time.Second, Logger: log}, f.engine)
+	server := wire.New(wire.Config{Auth: auth.Trust{}, MaxClients: 20, MessageBytes: 16 << 20,
+		LoginTimeout: 10 * time.Second,
+		IdleTimeout:  10 * time.Minute, DrainTimeout: 5 * time.Second, Logger: log}, f.engine)
 	serving, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(serving, listener) }()
@@ -108,7 +110,8 @@ func start(t testing.TB) *fixture {
 
 // Both sides of a comparison; guest is for what depends on rights.
 func (f *fixture) fugu() string {
-	return (&url.URL{Scheme: "postgres", User: url.User("alice"), Host: f.address, Path: database, RawQuery: "sslmode=disable"}).String()
+	return (&url.URL{Scheme: "postgres", User: url.User("alice"), Host: f.address, Path: database,
+		RawQuery: "sslmode=disable"}).String()
 }
 func (f *fixture) postgres() string { return f.cluster.DSN("postgres", database) }
 func (f *fixture) guest() string    { return f.cluster.DSN("fugu_guest", database) }
@@ -125,6 +128,7 @@ func environment(dsn string) ([]string, error) {
 			keep = append(keep, v)
 		}
 	}
-	return append(keep, "PGHOST="+c.Host, "PGPORT="+strconv.Itoa(int(c.Port)), "PGUSER="+c.User, "PGDATABASE="+c.Database, "PGSSLMODE=disable",
+	return append(keep, "PGHOST="+c.Host, "PGPORT="+strconv.Itoa(int(c.Port)), "PGUSER="+c.User, "PGDATABASE="+
+		c.Database, "PGSSLMODE=disable",
 		"PGCONNECT_TIMEOUT=20", "PSQLRC=/dev/null", "PAGER="), nil
 }

@@ -18,8 +18,8 @@ type grammar struct {
 	sets    bool // cuts may have grouping sets
 }
 
-// made is a statement with its witnesses: queries that are true if no group of a cut is empty, so that PostgreSQL shows the
-// same groups as Fugu.
+// made is a statement with its witnesses: queries that are true if no group of a cut is empty, so that PostgreSQL shows
+// the same groups as Fugu.
 type made struct {
 	sql       string
 	witnesses []string
@@ -53,15 +53,19 @@ type source struct {
 	keys   map[string][]string // group keys by the column that they depend on
 }
 
-var orderColumns = []string{"id", "customer_id", "product_id", "status", "channel", "country", "created_at", "created_on", "shipped_at", "is_paid", "is_gift",
+var orderColumns = []string{"id", "customer_id", "product_id", "status", "channel", "country", "created_at",
+	"created_on", "shipped_at", "is_paid", "is_gift",
 	"amount", "tax", "discount", "quantity", "priority", "rating", "note"}
 
 // keysOf are expressions over the columns that have a public domain. %s is the column.
 var keysOf = map[string][]string{
 	"status": {"%s", "%s", "upper(%s)", "CASE %[1]s WHEN 'new' THEN 'fresh' ELSE 'old' END"}, "channel": {"%s", "%s"},
-	"country": {"%s", "%s", "%s IN ('DE', 'AT')", "lower(%s)"}, "is_paid": {"%s"}, "is_gift": {"%s", "%s IS NULL"}, "priority": {"%s", "%s > 1"},
-	"quantity": {"%s", "%s % 2", "%s / 3", "width_bucket(%s, 1, 9, 2)", "CASE WHEN %s > 4 THEN 'many' ELSE 'few' END", "%s::text"}, "rating": {"%s", "coalesce(%s, 0)"},
-	"created_on": {"%s", "date_trunc('month', %s)", "extract(quarter FROM %s)", "extract(isodow FROM %s)", "date_trunc('month', %s)::date"},
+	"country": {"%s", "%s", "%s IN ('DE', 'AT')", "lower(%s)"}, "is_paid": {"%s"}, "is_gift": {"%s", "%s IS NULL"},
+	"priority": {"%s", "%s > 1"},
+	"quantity": {"%s", "%s % 2", "%s / 3", "width_bucket(%s, 1, 9, 2)", "CASE WHEN %s > 4 THEN 'many' ELSE 'few' END",
+		"%s::text"}, "rating": {"%s", "coalesce(%s, 0)"},
+	"created_on": {"%s", "date_trunc('month', %s)", "extract(quarter FROM %s)", "extract(isodow FROM %s)",
+		"date_trunc('month', %s)::date"},
 	"created_at": {"date_trunc('month', %s)", "extract(hour FROM %s)", "%s::date", "date_part('month', %s)"},
 }
 
@@ -83,21 +87,25 @@ func (g *grammar) source() source {
 		s.from = g.one("orders", "public.orders") + g.one(" AS ", " ") + alias
 	case 5: // a derived table that filters and projects
 		alias = g.name()
-		s.from = fmt.Sprintf("(SELECT %s FROM orders%s) %s", g.one("*", strings.Join(orderColumns, ", ")), g.where(named("orders")), alias)
+		s.from = fmt.Sprintf("(SELECT %s FROM orders%s) %s", g.one("*", strings.Join(orderColumns, ", ")),
+			g.where(named("orders")), alias)
 		s.whole = "orders " + alias
 	case 6: // and one in it
 		alias = g.name()
-		s.from = fmt.Sprintf("(SELECT * FROM (SELECT %s FROM orders) %s%s) AS %s", strings.Join(orderColumns, ", "), g.name(), g.where(named("")), alias)
+		s.from = fmt.Sprintf("(SELECT * FROM (SELECT %s FROM orders) %s%s) AS %s", strings.Join(orderColumns, ", "),
+			g.name(), g.where(named("")), alias)
 		s.whole = "orders " + alias
 	case 7, 8:
 		alias = g.name()
 		s.from = "orders " + alias
 		table := g.IntN(3)
-		on := []string{"products p ON p.id = %s.product_id", "countries p ON p.code = %s.country", "calendar p ON p.day = %s.created_on"}[table]
+		on := []string{"products p ON p.id = %s.product_id", "countries p ON p.code = %s.country",
+			"calendar p ON p.day = %s.created_on"}[table]
 		join := g.one(" JOIN ", " LEFT JOIN ", " INNER JOIN ")
 		s.from += join + fmt.Sprintf(on, alias)
 		s.keys["p"] = []string{[]string{"p.category", "p.region", "p.quarter"}[table]}
-		s.domain = "(SELECT count(*) FROM (SELECT DISTINCT " + s.keys["p"][0] + " FROM " + []string{"products p", "countries p", "calendar p"}[table] + ") d)"
+		s.domain = "(SELECT count(*) FROM (SELECT DISTINCT " + s.keys["p"][0] + " FROM " +
+			[]string{"products p", "countries p", "calendar p"}[table] + ") d)"
 		if join == " LEFT JOIN " { // and NULL, for rows that find no partner
 			s.domain = "(1 + " + s.domain + ")"
 		}
@@ -129,7 +137,8 @@ func named(alias string) func(string) string {
 
 // instead gives other columns for those that the view paid_orders does not have.
 func instead(f func(string) string) func(string) string {
-	other := map[string]string{"is_paid": "(%s > 4)", "is_gift": "(%s < 3)", "shipped_at": "created_at", "note": "status", "rating": "quantity", "priority": "quantity",
+	other := map[string]string{"is_paid": "(%s > 4)", "is_gift": "(%s < 3)", "shipped_at": "created_at",
+		"note": "status", "rating": "quantity", "priority": "quantity",
 		"discount": "amount", "tax": "amount"}
 	return func(name string) string {
 		o, ok := other[name]
@@ -157,7 +166,8 @@ func (g *grammar) cut(keys, aggs int) cut {
 	var list, group, plain, distinct, present []string
 	for i, name := range g.pick(keys, columns) {
 		key := g.one(s.keys[name]...)
-		if days := byDay[name]; key == days && keys > 1 && !g.chance(10) { // a year's days times other keys take their time
+		// a year's days times other keys take their time
+		if days := byDay[name]; key == days && keys > 1 && !g.chance(10) {
 			key = strings.Replace("date_trunc('month', %s)", "%s", days, 1)
 		}
 		key = strings.ReplaceAll(key, "%s", "%[1]s")
@@ -173,7 +183,8 @@ func (g *grammar) cut(keys, aggs int) cut {
 		if name == "p" {
 			distinct = append(distinct, s.domain)
 		} else {
-			distinct = append(distinct, fmt.Sprintf("(SELECT count(*) FROM (SELECT DISTINCT %s FROM %s) d)", key, s.whole))
+			distinct = append(distinct, fmt.Sprintf("(SELECT count(*) FROM (SELECT DISTINCT %s FROM %s) d)", key,
+				s.whole))
 		}
 	}
 	for i := range aggs {
@@ -190,14 +201,16 @@ func (g *grammar) cut(keys, aggs int) cut {
 	}
 	c.sql = "SELECT " + strings.Join(list, ", ") + " FROM " + s.from + where
 	if all := strings.Join(plain, ", "); g.sets && len(plain) > 0 && g.chance(40) {
-		c.sql += " GROUP BY " + g.one("ROLLUP ("+all+")", "CUBE ("+all+")", "GROUPING SETS (("+all+"), ())", "GROUPING SETS ("+all+")")
+		c.sql += " GROUP BY " + g.one("ROLLUP ("+all+")", "CUBE ("+all+")", "GROUPING SETS (("+all+"), ())",
+			"GROUPING SETS ("+all+")")
 	} else {
 		c.sql += tail
 	}
 	present = append(present, "count(*)")
 	// The groups that hold rows, and of each aggregate's values, are all that there can be.
 	c.witness = fmt.Sprintf("SELECT (SELECT count(*) FROM (SELECT %s FROM %s%s%s HAVING least(%s) > 0) w) = %s",
-		strings.Join(list, ", "), s.from, where, tail, strings.Join(present, ", "), strings.Join(append(distinct, "1"), " * "))
+		strings.Join(list, ", "), s.from, where, tail, strings.Join(present, ", "),
+		strings.Join(append(distinct, "1"), " * "))
 	return c
 }
 

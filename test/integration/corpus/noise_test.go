@@ -21,8 +21,8 @@ import (
 const mostDearer = 1.25
 
 // What hides that statements may be fitted to the reference is cheap for statements that are not: the noise of each of
-// the corpus is printed without and with that defence. FUGU_NOISE names a file that the noise is written to, so that two
-// versions of Fugu can be compared.
+// the corpus is printed without and with that defence. FUGU_NOISE names a file that the noise is written to, so that
+// two versions of Fugu can be compared.
 func TestNoiseOfFittedStatements(t *testing.T) {
 	exact := hook.ZeroNoise
 	hook.ZeroNoise = false
@@ -67,7 +67,8 @@ func TestNoiseOfFittedStatements(t *testing.T) {
 	}
 }
 
-// noises asks EXPLAIN (PRIVACY) for the noise of every protected statement of the corpus, by the statement's name and the column.
+// noises asks EXPLAIN (PRIVACY) for the noise of every protected statement of the corpus, by the statement's name and
+// the column.
 func noises(t *testing.T) map[string]map[string]float64 {
 	t.Helper()
 	fugu := open(t, start(t).fugu())

@@ -70,7 +70,8 @@ func runPsql(t *testing.T, f *fixture, units []unit, states map[string]string) {
 		default:
 			wants := outcome{results: []result{{rows: w}}}
 			gots := outcome{results: []result{{rows: g}}}
-			if d := difference(wants, gots, unit{steps: u.steps, ties: u.ties || !u.psql() && !ordered(u.steps[len(u.steps)-1])}); d != "" {
+			if d := difference(wants, gots, unit{steps: u.steps, ties: u.ties || !u.psql() &&
+				!ordered(u.steps[len(u.steps)-1])}); d != "" {
 				t.Errorf("%s (psql):\n%s\ndifferent: %s", u.name, u.text(), d)
 				states[u.name] = "failed"
 			} else {

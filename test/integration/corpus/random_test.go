@@ -16,8 +16,8 @@ var (
 	seed       = flag.Uint64("seed", 1, "the generator's seed")
 )
 
-// Statements from a grammar are answered as PostgreSQL answers them, or refused. Those of which a group is empty, or that
-// fail on PostgreSQL itself, need only end without an internal error.
+// Statements from a grammar are answered as PostgreSQL answers them, or refused. Those of which a group is empty, or
+// that fail on PostgreSQL itself, need only end without an internal error.
 func TestRandom(t *testing.T) {
 	f := start(t)
 	fugu, postgres := open(t, f.fugu()), open(t, f.postgres())

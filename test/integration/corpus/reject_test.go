@@ -11,7 +11,8 @@ import (
 )
 
 // Every statement of the corpus is refused, with the code, position and hint of the golden file, and no statistics
-// statement runs for it; where the golden file says "reader: asked", the reader asked PostgreSQL for types or looked something up in a catalog, and elsewhere sent no byte.
+// statement runs for it; where the golden file says "reader: asked", the reader asked PostgreSQL for types or looked
+// something up in a catalog, and elsewhere sent no byte.
 func TestReject(t *testing.T) {
 	f := start(t)
 	fugu := open(t, f.fugu())
@@ -31,7 +32,8 @@ func TestReject(t *testing.T) {
 					switch asked := "\n\treader: asked"; {
 					case state == "":
 						state = got
-					case strings.TrimSuffix(got, asked) != strings.TrimSuffix(state, asked): // the second time, the answer may be known
+					// the second time, the answer may be known
+					case strings.TrimSuffix(got, asked) != strings.TrimSuffix(state, asked):
 						t.Errorf("%s (%s):\n%s\n%s, but otherwise\n%s", u.name, m, u.text(), got, state)
 					}
 				}
@@ -46,7 +48,8 @@ func TestReject(t *testing.T) {
 	}
 	// The watch sees what an answer takes.
 	asked, run := f.reader.count()
-	if out, err := fugu.run(t.Context(), unit{steps: []string{"SELECT count(*) FROM orders WHERE quantity > 1"}}, simple); err != nil || out.err != nil {
+	if out, err := fugu.run(t.Context(), unit{steps: []string{"SELECT count(*) FROM orders WHERE quantity > 1"}},
+		simple); err != nil || out.err != nil {
 		t.Fatal(err, out.err)
 	}
 	if asked, run = f.reader.since(asked, run); asked == 0 || run == 0 {

@@ -132,7 +132,8 @@ func (s *side) step(ctx context.Context, sql string, params []string, m mode) ([
 func (s *side) read(rr *pgconn.ResultReader) (out result, err error) {
 	fields := rr.FieldDescriptions()
 	for _, f := range fields {
-		out.columns = append(out.columns, column{name: f.Name, oid: f.DataTypeOID, size: f.DataTypeSize, typmod: f.TypeModifier})
+		out.columns = append(out.columns, column{name: f.Name, oid: f.DataTypeOID, size: f.DataTypeSize,
+			typmod: f.TypeModifier})
 	}
 	for rr.NextRow() {
 		row := make([]*string, len(rr.Values()))

@@ -10,7 +10,7 @@ import (
 
 // unit is one entry of a corpus file: statements for one session, in order; mostly one.
 //
-//	-- from: the tool, what it does: where the shape was read; "recorded" is from the log of a server that the tool spoke to;
+//	-- from: the tool, what it does: where the shape was read; "recorded" is from the log of a server;
 //	   "memory of" a tool: nowhere, and "hand-written": of no tool
 //	-- $1: the text of a parameter
 //	-- ties

@@ -10,8 +10,8 @@ import (
 	"fugu/sqlstate"
 )
 
-// What the corpus must hold at least: statements that were read in a tool's own tests or documentation, or recorded from
-// the tool, and the number of such tools.
+// What the corpus must hold at least: statements that were read in a tool's own tests or documentation, or recorded
+// from the tool, and the number of such tools.
 const (
 	minSourced = 120
 	minTools   = 10
@@ -31,7 +31,8 @@ func TestSources(t *testing.T) {
 	}
 	t.Logf("%d statements of %d tools: %v", sourced, len(tools), tools)
 	if sourced < minSourced || len(tools) < minTools {
-		t.Errorf("%d statements of %d tools were read or recorded, want %d of %d", sourced, len(tools), minSourced, minTools)
+		t.Errorf("%d statements of %d tools were read or recorded, want %d of %d", sourced, len(tools), minSourced,
+			minTools)
 	}
 }
 
@@ -54,13 +55,18 @@ type tables struct{}
 
 func (tables) Table(schema, name string) (parser.Table, bool) {
 	columns, ok := map[string]string{
-		"orders":   "id customer_id product_id status channel country segment created_at created_on shipped_at is_paid is_gift amount tax discount quantity priority rating note",
-		"patients": "id sex birth_year region smoker weight height admitted", "visits": "id patient_id department visited_on cost minutes urgent",
-		"paid_orders": "id customer_id product_id status channel country created_at created_on amount quantity", "order_facts": "market channel status day revenue units",
+		"orders": "id customer_id product_id status channel country segment created_at created_on shipped_at " +
+			"is_paid is_gift amount tax discount quantity priority rating note",
+		"patients": "id sex birth_year region smoker weight height admitted", "visits": "id patient_id department " +
+			"visited_on cost minutes urgent",
+		"paid_orders": "id customer_id product_id status channel country created_at created_on amount quantity",
+		"order_facts": "market channel status day revenue units",
 	}[name]
 	t := parser.Table{Schema: "public", Name: name, Columns: strings.Fields(columns), View: map[string]string{
-		"paid_orders": "SELECT id, customer_id, product_id, status, channel, country, created_at, created_on, amount, quantity FROM orders WHERE is_paid",
-		"order_facts": "SELECT o.country AS market, o.channel, o.status, o.created_on AS day, o.amount * o.quantity AS revenue, o.quantity AS units FROM orders o",
+		"paid_orders": "SELECT id, customer_id, product_id, status, channel, country, created_at, created_on, " +
+			"amount, quantity FROM orders WHERE is_paid",
+		"order_facts": "SELECT o.country AS market, o.channel, o.status, o.created_on AS day, o.amount * o.quantity " +
+			"AS revenue, o.quantity AS units FROM orders o",
 	}[name]}
 	if name == "orders" {
 		t.Columns = append(t.Columns, "Unit Price")
@@ -69,10 +75,12 @@ func (tables) Table(schema, name string) (parser.Table, bool) {
 }
 
 func (tables) Ordinary(_, name string) (parser.Table, error) {
-	columns, ok := map[string]string{"countries": "code name region population", "products": "id sku name category list_price weight active", "tags": "product_id tag",
+	columns, ok := map[string]string{"countries": "code name region population",
+		"products": "id sku name category list_price weight active", "tags": "product_id tag",
 		"calendar": "day month quarter is_weekend", "targets": "country month amount"}[name]
 	if !ok {
-		return parser.Table{}, sqlstate.New(sqlstate.NotAnswerable, "%s cannot be read together with protected rows", name)
+		return parser.Table{}, sqlstate.New(sqlstate.NotAnswerable, "%s cannot be read together with protected rows",
+			name)
 	}
 	return parser.Table{Schema: "public", Name: name, Columns: strings.Fields(columns), Ordinary: true}, nil
 }

@@ -55,10 +55,12 @@ func columnsOf(ctx context.Context, c *pgx.Conn, sql string) (relation, error) {
 // relation or of nothing, which sizes, counters and positions are told by.
 func everything(ctx context.Context, c *pgx.Conn) (map[string]relation, error) {
 	// Two views of information_schema take minutes: what they are made of is in pg_attribute, pg_type and pg_proc.
-	const relations = `SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+	const relations = `SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c
+	  JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE c.relkind IN ('r', 'v', 'm', 'p', 'S') AND n.nspname !~ '^pg_(toast|temp)'
 		AND c.relname <> ALL ('{element_types,data_type_privileges}') ORDER BY 1`
-	const functions = `SELECT proname::text FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace AND prokind = 'f' AND proname !~ '^(lo_|_|RI_)'
+	const functions = `SELECT proname::text FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace
+	  AND prokind = 'f' AND proname !~ '^(lo_|_|RI_)'
 		AND prorettype <> 'trigger'::regtype AND prorettype <> 'event_trigger'::regtype AND proargtypes::text `
 	ways := []struct{ names, as, sql string }{
 		{relations, "%s", "SELECT * FROM %s"},
@@ -67,7 +69,8 @@ func everything(ctx context.Context, c *pgx.Conn) (map[string]relation, error) {
 		{"VALUES ('public.adult'), ('public.visit')", "%s (system columns)",
 			"SELECT tableoid, ctid, xmin, xmax, cmin, cmax FROM %s"},
 		{functions + "IN ('26', '2205') AND NOT proretset GROUP BY 1 ORDER BY 1", "%s(relation)",
-			"SELECT c.oid, pg_catalog.%s(c.oid) FROM pg_class c WHERE c.relnamespace >= 16384 OR c.relnamespace = 2200"},
+			"SELECT c.oid, pg_catalog.%s(c.oid) FROM pg_class c " +
+				"WHERE c.relnamespace >= 16384 OR c.relnamespace = 2200"},
 		{functions + "= '' GROUP BY 1 ORDER BY 1", "%s()", "SELECT * FROM pg_catalog.%s()"},
 	}
 	out := map[string]relation{}
@@ -110,12 +113,21 @@ func differing(a, b map[string]relation) (out []string) {
 // tables and of the database are masked; those of system tables are not, and hang on what each backend has in its
 // cache.
 var byChance = map[string]*regexp.Regexp{
-	"clocks":                             regexp.MustCompile(`timestamp|timeofday|^now\(|_time\b|_time$|: built$|_start$|state_change|stats_reset|last_analyze`),
-	"processes, ports and keys":          regexp.MustCompile(`pid$|_port$|_pid\(|virtual|uuid|random|pg_export_snapshot|client_port`),
-	"settings: port and directory":       regexp.MustCompile(`settings.*: (setting|reset_val)$|pg_current_logfile|shmem`),
-	"scans and pruning of system tables": regexp.MustCompile(`^pg_catalog\.pg_stat(io)?_(xact_)?(all|sys)_(tables|indexes): ((seq|idx)_(scan|tup_read|tup_fetch)|n_(dead|live)_tup|t?(heap|idx|toast|idx)_blks_(hit|read))$|tidx_blks`),
-	"the same, by functions":             regexp.MustCompile(`^pg_stat_get_(xact_)?(blocks_(fetched|hit)|numscans|tuples_(fetched|returned))\(relation\)`),
-	"counters of other databases":        regexp.MustCompile(`^pg_catalog\.pg_stat_database: (blks_(hit|read)|tup_(returned|fetched)|active_time|session_time|sessions|xact_commit)$`),
+	"clocks": regexp.MustCompile(
+		`timestamp|timeofday|^now\(|_time\b|_time$|: built$|_start$|state_change|stats_reset|last_analyze`),
+	"processes, ports and keys": regexp.MustCompile(
+		`pid$|_port$|_pid\(|virtual|uuid|random|pg_export_snapshot|client_port`),
+	"settings: port and directory": regexp.MustCompile(
+		`settings.*: (setting|reset_val)$|pg_current_logfile|shmem`),
+	"scans and pruning of system tables": regexp.MustCompile(
+		`^pg_catalog\.pg_stat(io)?_(xact_)?(all|sys)_(tables|indexes): ` +
+			`((seq|idx)_(scan|tup_read|tup_fetch)|n_(dead|live)_tup|` +
+			`t?(heap|idx|toast|idx)_blks_(hit|read))$|tidx_blks`),
+	"the same, by functions": regexp.MustCompile(
+		`^pg_stat_get_(xact_)?(blocks_(fetched|hit)|numscans|tuples_(fetched|returned))\(relation\)`),
+	"counters of other databases": regexp.MustCompile(
+		`^pg_catalog\.pg_stat_database: (blks_(hit|read)|tup_(returned|fetched)|` +
+			`active_time|session_time|sessions|xact_commit)$`),
 }
 
 // chance is why a column may differ between equal worlds; empty: it may not.

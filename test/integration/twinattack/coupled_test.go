@@ -40,7 +40,8 @@ type person struct {
 }
 
 var (
-	tableColumns = strings.Fields("id age fnlwgt education education_num sex race hours_per_week capital_gain income name token joined spike note ssn")
+	tableColumns = strings.Fields("id age fnlwgt education education_num sex race hours_per_week capital_gain income " +
+		"name token joined spike note ssn")
 	visitColumns = strings.Fields("id person day cost")
 )
 

@@ -36,9 +36,12 @@ const gameRows = 100
 
 // asked are the statements whose answers the classifiers are given: the paper's F, counts of the secret, and an average
 // and a condition like those that tell it beside noise.
-const asked = `SELECT avg(age), avg(education_num), count(*) FILTER (WHERE race = 'Black'), count(*) FILTER (WHERE sex = 'Female'), avg(hours_per_week),
-	count(*) FILTER (WHERE income = '>50K'), count(DISTINCT name) FILTER (WHERE income = '>50K'), count(DISTINCT name) FILTER (WHERE income <> '>50K'),
-	count(*) FILTER (WHERE income = '>50K' AND md5((fnlwgt * age)::text) < md5((fnlwgt + age)::text)), (SELECT sum(cost) FROM visit) FROM adult`
+const asked = `SELECT avg(age), avg(education_num), count(*) FILTER (WHERE race = 'Black'),
+  count(*) FILTER (WHERE sex = 'Female'), avg(hours_per_week),
+	count(*) FILTER (WHERE income = '>50K'), count(DISTINCT name) FILTER (WHERE income = '>50K'),
+	  count(DISTINCT name) FILTER (WHERE income <> '>50K'),
+	count(*) FILTER (WHERE income = '>50K' AND md5((fnlwgt * age)::text) < md5((fnlwgt + age)::text)), (SELECT sum(cost)
+	  FROM visit) FROM adult`
 
 // attacker guesses from the answers whether 55 rows have the secret.
 type attacker struct {

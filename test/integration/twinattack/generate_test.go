@@ -94,11 +94,14 @@ func (g generator) query() string {
 			g.value(2), g.pick("row_number()", "sum(age)", "lag(name)", "rank()"), g.pick("sex", "education",
 				"income"), name, where)
 	case 6:
-		return fmt.Sprintf("SELECT %s, count(*), sum(v.cost) FROM %s JOIN visit v ON v.person = adult.id%s GROUP BY %[1]s", g.pick("sex", "income", "education"), name, where)
+		return fmt.Sprintf("SELECT %s, count(*), sum(v.cost) FROM %s JOIN visit v ON v.person = adult.id%s "+
+			"GROUP BY %[1]s", g.pick("sex", "income", "education"), name, where)
 	case 7:
-		return fmt.Sprintf("SELECT count(*), max(a.id - b.id) FROM adult a JOIN adult b USING (age, %s) WHERE a.income <> b.income", g.pick("sex", "education"))
+		return fmt.Sprintf("SELECT count(*), max(a.id - b.id) FROM adult a JOIN adult b USING (age, %s) "+
+			"WHERE a.income <> b.income", g.pick("sex", "education"))
 	case 8:
-		return fmt.Sprintf("WITH x AS (SELECT %s AS k, %s AS v FROM %s%s GROUP BY 1) SELECT count(*), min(v::text) FROM x", g.pick("race", "education"), g.aggregate(), name, where)
+		return fmt.Sprintf("WITH x AS (SELECT %s AS k, %s AS v FROM %s%s GROUP BY 1) SELECT count(*), min(v::text) "+
+			"FROM x", g.pick("race", "education"), g.aggregate(), name, where)
 	default:
 		return fmt.Sprintf("SELECT count(*), %s FROM %s TABLESAMPLE BERNOULLI (%d) REPEATABLE (%d)%s",
 			g.aggregate(), g.pick("adult", "public.adult"), 5+g.IntN(60), g.IntN(99),

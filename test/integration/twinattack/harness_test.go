@@ -83,7 +83,8 @@ func (w *world) build(t testing.TB, random io.Reader) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(t.Context()) }()
-	k := build.Keeper{Conn: conn, Ledger: forgetful.NewMemory(), Random: random, Guests: []string{"world_guest"}, Operator: "dba"}
+	k := build.Keeper{Conn: conn, Ledger: forgetful.NewMemory(), Random: random, Guests: []string{"world_guest"},
+		Operator: "dba"}
 	if w.report, err = k.Build(t.Context(), w.policy, w.policy.Tables[0], build.Options{}); err != nil {
 		t.Fatal(err)
 	}

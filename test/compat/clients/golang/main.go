@@ -1,4 +1,5 @@
-// Command golang is the session through database/sql, over lib/pq, with text or binary parameters, and over pgx's stdlib.
+// Command golang is the session through database/sql, over lib/pq, with text or binary parameters, and over pgx's
+// stdlib.
 package main
 
 import (
@@ -16,10 +17,12 @@ import (
 )
 
 const (
-	insert      = "INSERT INTO item (id, name, price, weight, ok, added, day, data, tags) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+	insert = "INSERT INTO item (id, name, price, weight, ok, added, day, data, tags) " +
+		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
 	bySex       = "SELECT sex, count(*), avg(age) FROM adult GROUP BY sex ORDER BY sex"
-	byEducation = "SELECT education, count(*) FROM adult WHERE sex = $1 AND age > $2 GROUP BY education ORDER BY education"
-	totals      = "SELECT sum(hours_per_week), avg(capital_gain)::float8 FROM adult WHERE education = $1"
+	byEducation = "SELECT education, count(*) FROM adult WHERE sex = $1 AND age > $2 GROUP BY education " +
+		"ORDER BY education"
+	totals = "SELECT sum(hours_per_week), avg(capital_gain)::float8 FROM adult WHERE education = $1"
 )
 
 // Drivers and connection strings, which take the rest from the environment.
@@ -43,7 +46,8 @@ func run(ctx context.Context, driver, what string) error {
 	if what == "version" {
 		info, _ := debug.ReadBuildInfo()
 		for _, d := range info.Deps {
-			if d.Path == "github.com/lib/pq" && driver == "postgres" || d.Path == "github.com/jackc/pgx/v5" && driver == "pgx" {
+			if d.Path == "github.com/lib/pq" && driver == "postgres" || d.Path == "github.com/jackc/pgx/v5" &&
+				driver == "pgx" {
 				fmt.Println(d.Path, d.Version)
 			}
 		}
@@ -79,7 +83,8 @@ func crud(ctx context.Context, db *sql.DB, mode string) error {
 	}
 	defer tx.Rollback()
 	added := time.Date(2024, 2, 29, 11, 0, 0, 0, time.UTC)
-	if _, err := tx.ExecContext(ctx, insert, 1, `Käse "alt"`, "12.50", 0.1, true, added, "2024-02-29", []byte{0, 255}, pq.Array([]string{"a", "b c"})); err != nil {
+	if _, err := tx.ExecContext(ctx, insert, 1, `Käse "alt"`, "12.50", 0.1, true, added, "2024-02-29", []byte{0, 255},
+		pq.Array([]string{"a", "b c"})); err != nil {
 		return err
 	}
 	for i := 2; i < 6; i++ {
@@ -91,11 +96,13 @@ func crud(ctx context.Context, db *sql.DB, mode string) error {
 		return err
 	}
 	for range 2 {
-		if err := print(ctx, db, "", "SELECT id, name, price, weight, ok, added, day, data, tags FROM item WHERE id <= $1 ORDER BY id", 2); err != nil {
+		if err := print(ctx, db, "", "SELECT id, name, price, weight, ok, added, day, data, tags FROM item "+
+			"WHERE id <= $1 ORDER BY id", 2); err != nil {
 			return err
 		}
 	}
-	for _, bad := range []string{"INSERT INTO item (id, name) VALUES (1, 'again')", "SELECT nosuch FROM item", "SELECT 1/0"} {
+	for _, bad := range []string{"INSERT INTO item (id, name) VALUES (1, 'again')", "SELECT nosuch FROM item",
+		"SELECT 1/0"} {
 		_, err := db.ExecContext(ctx, bad)
 		fmt.Println(err)
 	}

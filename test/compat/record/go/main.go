@@ -69,7 +69,8 @@ func main() {
 	label("gorm count struct")
 	O().Where(&Order{Status: "new", IsPaid: true}).Not("country IN ?", []string{"JP", "BR"}).Count(&n)
 	label("gorm group")
-	O().Select("country, count(*) as n, sum(amount) as total").Group("country").Having("count(*) > ?", 100).Order("total desc").Limit(3).Find(&rs)
+	O().Select("country, count(*) as n, sum(amount) as total").Group("country").Having("count(*) > ?",
+		100).Order("total desc").Limit(3).Find(&rs)
 	label("gorm distinct")
 	O().Distinct("customer_id").Count(&n)
 	label("gorm distinct country")
@@ -79,7 +80,8 @@ func main() {
 	label("gorm joins")
 	O().Joins("Product").Where(`"Product"."category" = ?`, "Seat").Count(&n)
 	label("gorm subquery")
-	O().Select("country, avg(amount) as total").Group("country").Having("avg(amount) > (?)", O().Select("avg(amount) - 1000").Where("channel = ?", "web")).Find(&rs)
+	O().Select("country, avg(amount) as total").Group("country").Having("avg(amount) > (?)",
+		O().Select("avg(amount) - 1000").Where("channel = ?", "web")).Find(&rs)
 	label("gorm from")
 	g.Table("(?) as t", O().Select("country, count(id) as n").Group("country")).Select("avg(n) as total").Find(&rs)
 	label("gorm or")
@@ -102,16 +104,21 @@ func main() {
 	check(err)
 	var m []map[string]interface{}
 	lb("bun group")
-	check(b.NewSelect().Model((*BO)(nil)).Column("country").ColumnExpr("count(*) AS n").ColumnExpr("avg(?) AS mean", bun.Ident("amount")).Where("is_paid").Group("country").Having("count(*) > ?", 100).OrderExpr("mean DESC").Limit(3).Scan(ctx, &m))
+	check(b.NewSelect().Model((*BO)(nil)).Column("country").ColumnExpr("count(*) AS n").ColumnExpr("avg(?) AS mean",
+		bun.Ident("amount")).Where("is_paid").Group("country").Having("count(*) > ?",
+		100).OrderExpr("mean DESC").Limit(3).Scan(ctx, &m))
 	lb("bun relation")
 	m = nil
-	check(b.NewSelect().Model((*BO)(nil)).ColumnExpr("product.category, sum(\"order\".amount)").Join("LEFT JOIN products AS product ON product.id = \"order\".product_id").GroupExpr("product.category").Scan(ctx, &m))
+	check(b.NewSelect().Model((*BO)(nil)).ColumnExpr("product.category, sum(\"order\".amount)").Join(
+		"LEFT JOIN products AS product ON product.id = \"order\".product_id").GroupExpr("product.category").Scan(ctx,
+		&m))
 	lb("bun relation count")
 	_, err = b.NewSelect().Model((*BO)(nil)).Relation("Product").Where("product.category = ?", "Seat").Count(ctx)
 	check(err)
 	lb("bun with")
 	m = nil
-	check(b.NewSelect().With("c", b.NewSelect().Model((*BO)(nil)).Column("country").ColumnExpr("sum(amount) AS total").Group("country")).Table("c").ColumnExpr("max(total)").Scan(ctx, &m))
+	check(b.NewSelect().With("c", b.NewSelect().Model((*BO)(nil)).Column("country").ColumnExpr(
+		"sum(amount) AS total").Group("country")).Table("c").ColumnExpr("max(total)").Scan(ctx, &m))
 	lb("bun group count")
 	_, err = b.NewSelect().Model((*BO)(nil)).Column("country").Group("country").Count(ctx)
 	check(err)
@@ -128,11 +135,19 @@ func main() {
 			r.Close()
 		}
 	}
-	run("goqu group", d.From("orders").Prepared(true).Select("country", goqu.COUNT("*").As("n"), goqu.SUM("amount").As("total")).Where(goqu.C("status").In("new", "open"), goqu.Ex{"is_paid": true}).GroupBy("country").Having(goqu.COUNT("*").Gt(100)).Order(goqu.I("total").Desc()).Limit(3))
-	run("goqu join", d.From("orders").InnerJoin(goqu.T("products"), goqu.On(goqu.Ex{"orders.product_id": goqu.I("products.id")})).Select(goqu.I("products.category"), goqu.AVG(goqu.I("orders.amount"))).GroupBy(goqu.I("products.category")))
-	run("goqu case", d.From("orders").Select(goqu.SUM(goqu.Case().When(goqu.C("status").Eq("shipped"), goqu.C("amount")).Else(0)).As("shipped"), goqu.COALESCE(goqu.SUM("discount"), 0)))
-	run("goqu or", d.From("orders").Select(goqu.COUNT(goqu.Star())).Where(goqu.Or(goqu.C("rating").IsNull(), goqu.C("note").ILike("%call%")), goqu.C("quantity").Between(goqu.Range(2, 5))))
-	run("goqu from", d.From(d.From("orders").Select("country", goqu.COUNT("*").As("n")).GroupBy("country").As("t")).Select(goqu.AVG("n")))
+	run("goqu group", d.From("orders").Prepared(true).Select("country", goqu.COUNT("*").As("n"),
+		goqu.SUM("amount").As("total")).Where(goqu.C("status").In("new", "open"),
+		goqu.Ex{"is_paid": true}).GroupBy("country").Having(goqu.COUNT("*").Gt(100)).Order(
+		goqu.I("total").Desc()).Limit(3))
+	run("goqu join", d.From("orders").InnerJoin(goqu.T("products"),
+		goqu.On(goqu.Ex{"orders.product_id": goqu.I("products.id")})).Select(goqu.I("products.category"),
+		goqu.AVG(goqu.I("orders.amount"))).GroupBy(goqu.I("products.category")))
+	run("goqu case", d.From("orders").Select(goqu.SUM(goqu.Case().When(goqu.C("status").Eq("shipped"),
+		goqu.C("amount")).Else(0)).As("shipped"), goqu.COALESCE(goqu.SUM("discount"), 0)))
+	run("goqu or", d.From("orders").Select(goqu.COUNT(goqu.Star())).Where(goqu.Or(goqu.C("rating").IsNull(),
+		goqu.C("note").ILike("%call%")), goqu.C("quantity").Between(goqu.Range(2, 5))))
+	run("goqu from", d.From(d.From("orders").Select("country", goqu.COUNT("*").As("n")).GroupBy("country").As(
+		"t")).Select(goqu.AVG("n")))
 	P := sq.StatementBuilder.PlaceholderFormat(sq.Dollar)
 	rs2 := func(l string, s sq.SelectBuilder) {
 		lb(l)
@@ -144,7 +159,11 @@ func main() {
 			r.Close()
 		}
 	}
-	rs2("squirrel group", P.Select("country", "COUNT(*) AS n", "AVG(amount)").From("orders").Where(sq.Eq{"status": []string{"new", "open"}, "is_paid": true}).Where(sq.GtOrEq{"quantity": 2}).GroupBy("country").Having("COUNT(*) > ?", 100).OrderBy("country").Limit(3).Offset(1))
-	rs2("squirrel or", P.Select("COUNT(*)").From("orders o").LeftJoin("products p ON p.id = o.product_id").Where(sq.Or{sq.Eq{"o.rating": nil}, sq.And{sq.Eq{"p.category": "Seat"}, sq.NotEq{"o.status": "returned"}}}))
-	rs2("squirrel from", P.Select("AVG(n)").FromSelect(sq.Select("country", "COUNT(*) AS n").From("orders").GroupBy("country"), "t"))
+	rs2("squirrel group", P.Select("country", "COUNT(*) AS n", "AVG(amount)").From("orders").Where(
+		sq.Eq{"status": []string{"new", "open"}, "is_paid": true}).Where(sq.GtOrEq{"quantity": 2}).GroupBy(
+		"country").Having("COUNT(*) > ?", 100).OrderBy("country").Limit(3).Offset(1))
+	rs2("squirrel or", P.Select("COUNT(*)").From("orders o").LeftJoin("products p ON p.id = o.product_id").Where(
+		sq.Or{sq.Eq{"o.rating": nil}, sq.And{sq.Eq{"p.category": "Seat"}, sq.NotEq{"o.status": "returned"}}}))
+	rs2("squirrel from", P.Select("AVG(n)").FromSelect(sq.Select("country", "COUNT(*) AS n").From("orders").GroupBy(
+		"country"), "t"))
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The hosts postgres and postgres-invalid are this machine, without a word in its /etc/hosts: names that are not there are
-// asked of a server in this process, which knows these two.
+// The hosts postgres and postgres-invalid are this machine, without a word in its /etc/hosts: names that are not there
+// are asked of a server in this process, which knows these two.
 func init() {
 	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		client, server := net.Pipe()
@@ -47,7 +47,8 @@ func answer(conn io.ReadWriter) error {
 		m[3] |= 3 // there is no such name
 	case asked == 1: // A
 		m[7] = 1
-		m = append(m, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 127, 0, 0, 1) // the question's name, A, IN, for no time, its address
+		// the question's name, A, IN, for no time, its address
+		m = append(m, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 127, 0, 0, 1)
 	}
 	binary.BigEndian.PutUint16(length[:], uint16(len(m)))
 	_, err := conn.Write(append(length[:], m...))

@@ -1,42 +1,29 @@
 package ledger
 
 import (
-	"context"
 	"errors"
-	"fmt"
 
 	"fugu/privacy"
 )
+
+// What twins are made from. A table's twins are drawn in one order for ever, and what one has told is not drawn again:
+// without them a second twin would be independent of the first, and the overlap of the two would show the secret. They are
+// never compacted.
+const (
+	Twin     = "twin"             // the mechanism of what a twin has told
+	Ordering = "order of drawing" // of the key of a table's order: it tells nothing by itself, and costs nothing
+)
+
+// kept are the mechanisms of answers that keep their content, as SQL lists them.
+const kept = `('` + Twin + `', '` + Ordering + `')`
+
+// gratis are the mechanisms of answers that cost nothing, as SQL lists them.
+const gratis = `('` + Derived + `', '` + Ordering + `')`
 
 // Derived is the mechanism of an answer that is computed from answers before it. It tells nothing that they do not, so it is
 // charged nothing, whatever is left of a limit, and counts as no release. It is stored for the scopes of its Charge alone:
 // what it is computed from they have paid for, and others may not have.
 const Derived = "from-past"
-
-// Given is an answer as others are computed from it.
-type Given struct {
-	ID    int64
-	Epoch int64
-	Key   Key
-	Bytes []byte
-}
-
-// Given implements Ledger.
-func (l *store) Given(ctx context.Context, dataset string, after int64, limit int) ([]Given, error) {
-	var out []Given
-	err := l.again(ctx, func() error {
-		out = nil
-		return each(ctx, l.onRead.given, func(row scanner) error {
-			s, err := l.seal.scan(row)
-			out = append(out, Given{s.ID, s.epoch, s.key, s.Bytes})
-			return err
-		}, dataset, after, limit)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("reading what was given: %w", err)
-	}
-	return out, nil
-}
 
 // free reports whether the charge is of an answer that costs nothing.
 func (c Charge) free() bool { return c.Mechanism == Derived || c.Mechanism == Ordering }

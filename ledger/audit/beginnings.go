@@ -1,14 +1,12 @@
-package ledger
+package audit
 
 import (
-	"context"
-	"database/sql"
 	"errors"
 	"strings"
 )
 
-// beginnings are the epochs and periods that the tables have, to be found again in the audit chain, and how far the chain
-// has come: whoever can write to the database could put a period there, and spend a budget twice.
+// beginnings are the epochs and periods that the tables have, to be found again in the chain, and how far the chain has
+// come.
 type beginnings struct {
 	open map[beginning]Entry
 	now  map[string]reached // by dataset
@@ -35,27 +33,23 @@ func (e Entry) beginning() beginning {
 	return beginning{e.Event, e.Dataset, e.Period, ""}
 }
 
-func readBeginnings(ctx context.Context, tx *sql.Tx) (beginnings, error) {
+func newBeginnings(began []Entry) beginnings {
 	b := beginnings{map[beginning]Entry{}, map[string]reached{}}
-	err := rows(ctx, tx, epochColumns, func(row scanner) error {
-		e, err := scanEpoch(row)
-		b.open[e.entry().beginning()] = e.entry()
-		return err
-	})
-	if err != nil {
-		return beginnings{}, err
+	for _, e := range began {
+		b.open[e.beginning()] = e
 	}
-	return b, rows(ctx, tx, periodColumns, func(row scanner) error {
-		p, err := scanPeriod(row)
-		b.open[p.entry().beginning()] = p.entry()
-		return err
-	})
+	return b
 }
 
-// told reports, without reading a link as JSON, that it may be of a beginning: a quote inside of a text would have a
-// backslash before it.
-func (beginnings) told(l Link) bool {
-	return strings.Contains(l.Text, `"event":"`+string(NewEpoch)+`"`) || strings.Contains(l.Text, `"event":"`+string(NewPeriod)+`"`)
+// told reports, without reading a link as JSON, that it may be of one of the events: a quote inside of a text would have
+// a backslash before it.
+func told(l Link, events ...Event) bool {
+	for _, e := range events {
+		if strings.Contains(l.Text, `"event":"`+string(e)+`"`) {
+			return true
+		}
+	}
+	return false
 }
 
 // settle takes an epoch or a period of the chain from those that are open, if it is what the tables say, and comes next.
