@@ -11,8 +11,10 @@ import (
 )
 
 func loadColumns(ctx context.Context, reader *upstream.Reader, table string) ([]planner.Column, error) {
-	rows, err := reader.Query(ctx, `SELECT a.attname, format_type(a.atttypid, a.atttypmod), a.attcollation NOT IN (0, 'pg_catalog."default"'::regcollation)
+	rows, err := reader.Query(ctx, `SELECT a.attname, format_type(a.atttypid, a.atttypmod),
+	    CASE WHEN a.attcollation NOT IN (0, 'pg_catalog."default"'::regcollation) THEN quote_ident(n.nspname) || '.' || quote_ident(l.collname) END
 	  FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p')
+	  LEFT JOIN (pg_collation l JOIN pg_namespace n ON n.oid = l.collnamespace) ON l.oid = a.attcollation
 	  WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`, [][]byte{[]byte(table)}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("reading its columns: %w", err)
@@ -22,7 +24,7 @@ func loadColumns(ctx context.Context, reader *upstream.Reader, table string) ([]
 	}
 	columns := make([]planner.Column, len(rows))
 	for i, r := range rows {
-		columns[i] = planner.Column{Name: r[0].Text, Type: r[1].Text, Collated: r[2].Text == "t"}
+		columns[i] = planner.Column{Name: r[0].Text, Type: r[1].Text, Collation: r[2].Text}
 	}
 	return columns, nil
 }

@@ -120,7 +120,8 @@ type bending struct {
 	across    []across // all others
 }
 
-// bound returns ρ by scales; variances are the components', asked for where no scales are named.
+// bound returns ρ by scales; variances are the components', asked for where no scales are named. Where a scale is
+// infinite the component has no part in the form: it bends nothing else, and its own ρ is of no matter.
 func (x bending) bound(variances func() []float64) func(scale []float64) []float64 {
 	return func(scale []float64) []float64 {
 		d := make([]float64, len(scale))
@@ -132,6 +133,9 @@ func (x bending) bound(variances func() []float64) func(scale []float64) []float
 		}
 		out := make([]float64, len(d))
 		for _, e := range x.together {
+			if d[e.row] == 0 || d[e.col] == 0 {
+				continue
+			}
 			out[e.row] += x.n * e.bend * d[e.col] / d[e.row]
 		}
 		for _, l := range x.across {
@@ -139,7 +143,7 @@ func (x bending) bound(variances func() []float64) func(scale []float64) []float
 		}
 		for k := range out {
 			out[k] *= x.length * x.length / 8 * (1 + 1e-9)
-			if math.IsNaN(out[k]) {
+			if d[k] == 0 || math.IsNaN(out[k]) {
 				out[k] = math.Inf(1)
 			}
 		}
@@ -234,15 +238,18 @@ func (l across) add(rho, d []float64, n float64, together []bent) {
 	var all total
 	own, number := make([]total, len(rho)), make([]int, len(rho))
 	for i := range l.u {
-		all.take(l, i, d[i])
+		if d[i] != 0 {
+			all.take(l, i, d[i])
+		}
 	}
 	for _, e := range together {
-		own[e.row].take(l, e.col, d[e.col])
-		number[e.row]++
+		if number[e.row]++; d[e.row] != 0 && d[e.col] != 0 {
+			own[e.row].take(l, e.col, d[e.col])
+		}
 	}
 
 	for i, u := range l.u {
-		if number[i] == len(rho) { // nothing is left, and rounding errors are no bend
+		if d[i] == 0 || number[i] == len(rho) { // nothing is left, and rounding errors are no bend
 			continue
 		}
 		averages := all.averages.without(own[i].averages)

@@ -21,7 +21,10 @@ const plain = 14
 // that is alone [Bernstein's inequality and a sum over all statements]: c.fitted of them, beyond those of a plain statement.
 // What counts is the text that a value depends on.
 func (m *Moments) chosen(ctx context.Context, ref planner.Querier) error {
-	m.texts = m.cut.Chosen(m.size)
+	var err error
+	if m.texts, err = m.cut.Chosen(ctx, ref, m.size); err != nil {
+		return err
+	}
 	for i := range m.secrets {
 		for _, choice := range m.texts.Choices {
 			if err := m.choose(ctx, ref, i, choice); err != nil {

@@ -59,7 +59,7 @@ func TestRowsAlone(t *testing.T) {
 		if most := 3 - 2*min(i, 1); ref.n != most { // the moments, and at first the rows alone, in all and by class
 			t.Errorf("statement %d asked the reference %d times, want %d", i, ref.n, most)
 		}
-		got, err := b.Alone(t.Context(), ref, 0, b.Chosen(1000).Choices[0].Apart)
+		got, err := b.Alone(t.Context(), ref, 0, chosen(t, reader, b, 1000).Choices[0].Apart)
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%v rows are alone in the classes, %v; want %v", got, err, want)
 		}
@@ -71,10 +71,10 @@ func TestTextsOfValues(t *testing.T) {
 	_, reader, table := fixture(t)
 	of := func(sql string) (nats []float64) {
 		b := bind(t, reader, table, sql)
-		chosen := b.Chosen(1000)
+		of := chosen(t, reader, b, 1000)
 		for cell := range b.Cells {
 			for a := range b.Aggregates {
-				nats = append(nats, chosen.Choices[chosen.Of(cell, a)].Nats)
+				nats = append(nats, of.Choices[of.Of(cell, a)].Nats)
 			}
 		}
 		slices.Sort(nats)

@@ -30,7 +30,7 @@ func TestKeysThatAreColumns(t *testing.T) {
 		"y % 39":                            false,
 		"y % 40":                            true,
 	} {
-		choice := bind(t, reader, table, "SELECT "+key+", count(*) FROM people GROUP BY 1").Chosen(1200).Choices[0]
+		choice := chosen(t, reader, bind(t, reader, table, "SELECT "+key+", count(*) FROM people GROUP BY 1"), 1200).Choices[0]
 		if got := choice.Column != nil; got != want {
 			t.Errorf("%s is a column in other words: %t", key, got)
 		}
@@ -39,9 +39,20 @@ func TestKeysThatAreColumns(t *testing.T) {
 		}
 	}
 	table.Domains["g"] = append(table.Domains["g"], planner.Value{Null: true})
-	if c := bind(t, reader, table, "SELECT upper(g), count(*) FROM people GROUP BY 1").Chosen(1200).Choices[0]; c.Column != nil {
+	upper := bind(t, reader, table, "SELECT upper(g), count(*) FROM people GROUP BY 1")
+	if chosen(t, reader, upper, 1200).Choices[0].Column != nil {
 		t.Error("NULL is declared, which is what a key has of other values, too")
 	}
+}
+
+// chosen describes what can be chosen of a cut over a reference of so many rows.
+func chosen(t *testing.T, q planner.Querier, b *planner.Bound, rows float64) planner.Chosen {
+	t.Helper()
+	c, err := b.Chosen(t.Context(), q, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // As a column it is charged only where the reference has its declared values alone: elsewhere the text may say what
@@ -63,7 +74,7 @@ func TestKeysOfOtherValues(t *testing.T) {
 		table.Domains["g"] = c.domain
 		moved := func(key string) float64 {
 			b, m := measure(t, reader, table, "SELECT "+key+", count(*) FROM people WHERE x > 4 AND y > 2 GROUP BY 1")
-			if plain := key == "g"; plain != (b.Chosen(1200).Choices[0].Column == nil) {
+			if plain := key == "g"; plain != (chosen(t, reader, b, 1200).Choices[0].Column == nil) {
 				t.Fatalf("%s: %s is no column in other words", name, key)
 			}
 			s, err := m.Shifts(secretShare, psi, 0)

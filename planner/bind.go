@@ -52,9 +52,6 @@ func (c *Cut) Bind(ctx context.Context, q Querier, values [][]byte) (*Bound, err
 		return nil, err
 	}
 	b.packed = b.pack()
-	if err := b.relabel(ctx, q); err != nil {
-		return nil, err
-	}
 	b.decided, err = b.decide(ctx, q)
 	return b, err
 }

@@ -30,8 +30,7 @@ type Bound struct {
 	product    []int   // term × term: which of the products it is
 	packed     bool    // one label tells the classes of all the secrets that are predicates
 
-	relabelled []bool           // by key: it is a column in other words
-	decided    map[[2]int]Value // by cell and aggregate: the values that follow from the cell's keys
+	decided map[[2]int]Value // by cell and aggregate: the values that follow from the cell's keys
 
 	// By Rel: the sources of which a row of the root has one row at most, and those of which each combination of
 	// protected rows has one at most, with the protected ones.

@@ -113,9 +113,12 @@ func (b *Bound) Index() Index {
 		all[i] = i
 	}
 	for i, cell := range b.Cells {
-		head := cell.Keys
+		head := make([]Value, len(cell.Keys))
+		for k, v := range cell.Keys {
+			head[k] = b.Keys[k].spelled(v)
+		}
 		if b.Sets != nil {
-			head = append(slices.Clone(head), b.Grouping(parser.Grouping{Keys: all}, cell))
+			head = append(head, b.Grouping(parser.Grouping{Keys: all}, cell))
 		}
 		ix[indexKey(head)] = i
 	}

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -23,10 +24,12 @@ type Choice struct {
 	Relabelled []parser.Column
 }
 
-// Chosen describes what stands below the cut in a prefix code, and adds up how long that is. reference is the number of the reference's rows.
+// Chosen describes what stands below the cut in a prefix code, and adds up how long that is. reference is the number of
+// the reference's rows; q evaluates keys for the values that the policy declares, and is asked nothing about rows.
 //
 // What costs nothing is what the owner of the data can see coming: count(*), a column as a key, and a column as an
-// argument; casts that keep the value; the conditions that links ask for. All else is written down, node by node, parents first:
+// argument; casts that keep the value; the conditions that links ask for. All else is written down, node by node,
+// parents first:
 //
 //	½   a comparison of a column with constants: the column, how it is compared, the constants
 //	¼   an operation: its name, ½ of the names being frequent ones, and its operands
@@ -34,58 +37,62 @@ type Choice struct {
 //	1/16 a constant: a byte of text has eight bits, one of a number four, and so has the end; a unit of time is one of twenty
 //	1/32 each for AND and OR, with the number of operands
 //
-// These add up to one at each node, and so the lengths satisfy Kraft's inequality. A column is one of those of all tables. What is compared with a column stands in no more
-// places than there are between the values of twice the rows, however long it is [Vapnik & Chervonenkis 1971; Blumer, Ehrenfeucht, Haussler & Warmuth 1989].
+// These add up to one at each node, and so the lengths satisfy Kraft's inequality. A column is one of those of all
+// tables. What is compared with a column stands in no more places than there are between the values of twice the rows,
+// however long it is [Vapnik & Chervonenkis 1971; Blumer, Ehrenfeucht, Haussler & Warmuth 1989].
 //
 // Each value is described by itself: by the keys of its grouping set, by all conditions, and by the arguments of the
 // aggregates that are written as its own is. Text elsewhere in the statement changes nothing in it.
-func (b *Bound) Chosen(reference float64) Chosen {
+func (b *Bound) Chosen(ctx context.Context, q Querier, reference float64) (Chosen, error) {
+	relabelled, err := b.relabelled(ctx, q)
+	if err != nil {
+		return Chosen{}, err
+	}
 	texts := make([]string, len(b.cut.Aggregates))
 	for i := range texts {
 		d := b.description(reference)
 		d.aggregate(b.cut.Aggregates[i])
 		texts[i] = strings.Join(d.texts, "; ")
 	}
-	sets := b.Sets
-	if sets == nil {
-		all := make([]int, len(b.cut.Keys))
-		for i := range all {
-			all[i] = i
-		}
-		sets = [][]int{all}
-	}
 	distinct := slices.Compact(slices.Sorted(slices.Values(texts)))
+	sets := b.sets()
 	if len(distinct)*len(sets) > maxTexts { // what stands in all of them bounds each
 		clear(texts)
 		distinct = []string{""}
 	}
 
+	asWritten := func(k int) parser.Expr { return b.cut.Keys[k].Expr }
+	asColumn := func(k int) parser.Expr {
+		if c, ok := relabelled[k]; ok {
+			return c
+		}
+		return asWritten(k)
+	}
 	out := Chosen{cells: b.Cells}
 	for i, set := range sets {
-		of := make([]int, len(texts))
+		choiceOf := make([]int, len(texts))
 		for _, text := range distinct {
+			among := func(a int) bool { return texts[a] == text }
 			for a := range texts {
-				if texts[a] == text {
-					of[a] = len(out.Choices)
+				if among(a) {
+					choiceOf[a] = len(out.Choices)
 				}
 			}
-			of := func(i int) bool { return texts[i] == text }
-			choice := b.choice(reference, set, func(k int) parser.Expr { return b.cut.Keys[k].Expr }, i, of)
+			choice := b.choice(reference, set, asWritten, i, among)
 			for _, k := range set {
-				if b.relabelled[k] {
-					c, _ := b.only(b.forms.keys[k])
+				if c, ok := relabelled[k]; ok {
 					choice.Relabelled = append(choice.Relabelled, c)
 				}
 			}
 			if choice.Relabelled != nil {
-				as := b.choice(reference, set, b.asColumn, i, of)
+				as := b.choice(reference, set, asColumn, i, among)
 				choice.Column = &as
 			}
 			out.Choices = append(out.Choices, choice)
 		}
-		out.of = append(out.of, of)
+		out.of = append(out.of, choiceOf)
 	}
-	return out
+	return out, nil
 }
 
 // maxTexts bounds how many texts are told apart, each of which has the reference read.
@@ -141,16 +148,6 @@ func (b *Bound) choice(reference float64, keys []int, key func(k int) parser.Exp
 		out.Nats, out.Scattered = out.Nats+r.bits*math.Ln2, out.Scattered+r.scattered*math.Ln2
 	}
 	return out
-}
-
-// asColumn is a key as it was written, or the column that it is in other words.
-func (b *Bound) asColumn(k int) parser.Expr {
-	if b.relabelled[k] {
-		if c, ok := b.only(b.forms.keys[k]); ok {
-			return c
-		}
-	}
-	return b.cut.Keys[k].Expr
 }
 
 func (b *Bound) description(reference float64) *description {

@@ -30,7 +30,7 @@ func (b *Bound) told(c parser.Column) bool {
 		return false
 	}
 	i := slices.IndexFunc(t.Columns, func(x Column) bool { return x.Name == c.Name })
-	return i >= 0 && !t.Columns[i].Collated && comparable(t.Columns[i].Type)
+	return i >= 0 && t.Columns[i].Collation == "" && comparable(t.Columns[i].Type)
 }
 
 // comparable reports whether the values of a type are equal where their texts are, and only there.
@@ -150,9 +150,14 @@ func (b *Bound) valuesOf(rel int, columns []string) string {
 	// An ordinary table's rows are public as they are.
 	if t == nil {
 		name := parser.QuoteIdent(src.Table.Schema) + "." + parser.QuoteIdent(src.Table.Name)
-		sql := parser.SelectSQL([]string{"DISTINCT " + list}, name+alias, b.reachable(src), nil)
+		texts := make([]string, len(quoted)) // by which values differ that are equal in the column's collation
+		for i, c := range quoted {
+			texts[i] = parser.Alias("t", rel) + "." + c + `::pg_catalog.text COLLATE pg_catalog."C"`
+		}
+		distinct := "DISTINCT ON (" + strings.Join(texts, ", ") + ") "
+		sql := parser.SelectSQL([]string{distinct + list}, name+alias, b.reachable(src), nil)
 		if src.Left {
-			sql += " UNION SELECT" + nulls
+			sql += " UNION ALL SELECT" + nulls
 		}
 		return "(" + sql + ")" + alias
 	}
@@ -169,7 +174,11 @@ func (b *Bound) valuesOf(rel int, columns []string) string {
 			values = b.units(src, name, typ, "v"+strconv.Itoa(i))
 		}
 		items = append(items, values+" AS v"+strconv.Itoa(i))
-		quoted[i] = "CAST(v" + strconv.Itoa(i) + " AS " + typ + ") AS " + quoted[i]
+		value := "CAST(v" + strconv.Itoa(i) + " AS " + typ + ")"
+		if c := t.Collation(name); c != "" { // conditions compare it as they compare the table's
+			value += " COLLATE " + c
+		}
+		quoted[i] = value + " AS " + quoted[i]
 	}
 	sql := "SELECT " + strings.Join(quoted, ", ") + " FROM " + strings.Join(items, " CROSS JOIN ")
 	if src.Left {
@@ -180,7 +189,8 @@ func (b *Bound) valuesOf(rel int, columns []string) string {
 
 // reachable is a condition on rows of an ordinary table, that others on the table alone let them through, and that
 // public values stand beside them: where it is joined on what follows from columns with declared values, rows that
-// others would be joined with are in no group, as those others are not.
+// others would be joined with are in no group, as those others are not. Of these values, conditions on the columns
+// alone choose, as they do where the columns are the keys.
 func (b *Bound) reachable(src *parser.Source) string {
 	out := b.ownConditions(src)
 	for _, c := range b.joinedBy(src) {
@@ -195,7 +205,9 @@ func (b *Bound) reachable(src *parser.Source) string {
 				continue
 			}
 			if from, ok, err := b.preimage(side[1], Key{}); ok && err == nil {
-				out = append(out, b.sql(side[0])+" IN (SELECT "+b.sql(side[1])+" FROM "+from+")")
+				where := forms{where: b.filters(side[1])}.whereSQL(b.number)
+				beside := parser.SelectSQL([]string{b.sql(side[1])}, from, where, nil)
+				out = append(out, b.sql(side[0])+" IN ("+beside+")")
 			}
 		}
 	}

@@ -107,10 +107,11 @@ func (b *Bound) from(reference bool) string {
 	return b.sources.from(b.forms.on, b.number, reference)
 }
 
+// keys prints the keys: each value in one spelling, by which groups are known.
 func (b *Bound) keys() []string {
 	var out []string
 	for i, k := range b.forms.keys {
-		text := b.sql(k)
+		text := b.spelled(k, b.Keys[i])
 		if len(columns(k)) == 0 { // GROUP BY takes a bare constant for a position
 			text = "CAST(" + text + " AS " + b.Keys[i].Type + ")"
 		}

@@ -26,7 +26,7 @@ func (b *Bound) images(e parser.Expr, k Key) ([]string, error) {
 	if from, ok, err := b.preimage(e, k); err != nil {
 		return nil, err
 	} else if ok {
-		sql := "SELECT CAST(" + parser.SQL(e, "t", b.number) + " AS " + k.Type + ") AS v"
+		sql := "SELECT " + b.valueOf(e, k) + " AS v"
 		if from != "" {
 			sql += " FROM " + from
 		}

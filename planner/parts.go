@@ -119,7 +119,7 @@ func (b *Bound) jointSQL(keys []int) (string, error) {
 	var values, texts, order []string
 	for i, k := range keys {
 		v := "v" + strconv.Itoa(i)
-		values = append(values, "CAST("+b.sql(b.forms.keys[k])+" AS "+b.Keys[k].Type+") AS "+v)
+		values = append(values, b.valueOf(b.forms.keys[k], b.Keys[k])+" AS "+v)
 		texts, order = append(texts, v+"::pg_catalog.text"), append(order, v)
 	}
 	inner := "SELECT DISTINCT " + strings.Join(values, ", ") + " FROM " + from

@@ -4,17 +4,19 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"fugu/parser"
 )
 
-// relabel finds the keys that are one protected column with declared values in other words: each of these values has a
-// value of the key to itself, and none has NULL. No protected row has a part in it, nor has the reference.
+// relabelled finds the keys that are one protected column with declared values in other words: each of these values has
+// a value of the key to itself, and none has NULL. It returns the columns by key. No protected row has a part in it, nor
+// has the reference.
 //
 // Such a key's groups are the column's, but for rows whose value is not declared: the column leaves them out, and an
-// expression may put them into a group. Whether there can be such rows is for undeclared to say.
-func (b *Bound) relabel(ctx context.Context, q Querier) error {
-	b.relabelled = make([]bool, len(b.forms.keys))
+// expression may put them into a group. Whether there can be such rows is for Undeclared to say.
+func (b *Bound) relabelled(ctx context.Context, q Querier) (map[int]parser.Column, error) {
+	out := map[int]parser.Column{}
 	for i, e := range b.forms.keys {
 		if _, plain := e.(parser.Column); plain {
 			continue
@@ -27,14 +29,19 @@ func (b *Bound) relabel(ctx context.Context, q Querier) error {
 		if err != nil || !ok {
 			continue // the key is refused, or has values of another kind
 		}
+
 		value := "CAST(" + b.sql(e) + " AS " + b.Keys[i].Type + ")"
-		rows, err := q.Query(ctx, parser.SelectSQL([]string{"pg_catalog.count(DISTINCT " + value + ") = " + fmt.Sprint(len(b.sources.tables[c.Rel].Domains[c.Name]))}, from, "", nil), nil, nil)
+		declared := len(b.sources.tables[c.Rel].Domains[c.Name])
+		apart := "pg_catalog.count(DISTINCT " + value + ") = " + strconv.Itoa(declared)
+		rows, err := q.Query(ctx, parser.SelectSQL([]string{apart}, from, "", nil), nil, nil)
 		if err != nil {
-			return fmt.Errorf("finding whether %s is one to one: %w", b.Keys[i].Label, err)
+			return nil, fmt.Errorf("finding whether %s is one to one: %w", b.Keys[i].Label, err)
 		}
-		b.relabelled[i] = len(rows) == 1 && rows[0][0].Text == "t"
+		if len(rows) == 1 && rows[0][0].Text == "t" {
+			out[i] = c
+		}
 	}
-	return nil
+	return out, nil
 }
 
 // only is the protected column with declared values that an expression is all over, none of them NULL.
@@ -43,7 +50,9 @@ func (b *Bound) only(e parser.Expr) (c parser.Column, ok bool) {
 	if len(all) != 1 || b.sources.tables[all[0].Rel] == nil || b.sources.source(all[0].Rel).Left {
 		return c, false
 	}
+	// In a collation of its own, values that nobody declared may equal some that are.
 	domain, ok := b.declared(all[0])
+	ok = ok && !b.collated(all[0])
 	return all[0], ok && !slices.ContainsFunc(domain, func(v Value) bool { return v.Null })
 }
 

@@ -103,7 +103,11 @@ func describe(t *testing.T, out *strings.Builder, w world, b *planner.Bound) {
 			}
 		}
 	}
-	for _, c := range b.Chosen(1000).Choices {
+	chosen, err := b.Chosen(t.Context(), w.reader, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range chosen.Choices {
 		fmt.Fprintf(out, "chosen: %s nats, %s scattered; apart %v", number(c.Nats), number(c.Scattered), c.Apart)
 		fmt.Fprintf(out, "; sorted %s %s %v", number(c.Sorted.Nats), number(c.Sorted.Scattered), c.Sorted.Of)
 		if c.Column != nil {

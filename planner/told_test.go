@@ -111,7 +111,11 @@ func TestRowsAloneByWhatBelongsToThem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		choice := b.Chosen(80).Choices[0]
+		chosen, err := b.Chosen(t.Context(), w.reader, 80)
+		if err != nil {
+			t.Fatal(err)
+		}
+		choice := chosen.Choices[0]
 		check := func(what string, told planner.Told, of func(p person) []string) (some bool) {
 			t.Helper()
 			got, err := b.Alone(t.Context(), w.reader, 0, told)

@@ -69,19 +69,24 @@ type Weight [3]float64
 // of these is of the sums about the arguments' own: moved[i]·s. ok reports whether φ is defined on the whole segment as
 // far as this can tell.
 func (f Function) Weights(from, to []float64) (weights []Weight, moved [][]float64, ok bool) {
-	l := f.line(from, to, 0.5, !f.Linear())
+	if f.Linear() { // φ is the sum itself
+		return []Weight{{1, 0, 0}}, [][]float64{{1}}, true
+	}
+	l := f.line(from, to, 0.5, true)
 	inverse := l.sum(N, 0, 1).Of(1).Div(l.sum(N, 0, 1))
+	var all point[jet[jet[interval]]]
+	all.x, all.y = all.x.Of(l.x), all.y.Of(l.y)
+	for _, k := range f.Sums { // φ reads no other
+		all.s[k].v, all.mean[k].v = l.sum(k, 0, 1), l.mean(k, 0, 1)
+	}
+
 	ok = true
 	for _, by := range f.Sums {
 		// φ with its derivative by one sum, each with its first and second derivative by λ.
-		var p point[jet[jet[interval]]]
-		p.x, p.y = p.x.Of(l.x), p.y.Of(l.y)
-		for k := range p.s {
-			p.s[k].v, p.mean[k].v = l.sum(Sum(k), 0, 1), l.mean(Sum(k), 0, 1)
-			if Sum(k) == by {
-				p.s[k].b, p.mean[k].b = inverse.Of(1), inverse
-			}
-			if by == N {
+		p := all
+		p.s[by].b, p.mean[by].b = inverse.Of(1), inverse
+		if by == N {
+			for _, k := range f.Sums {
 				p.mean[k].b = p.mean[k].b.Sub(p.mean[k].v.Mul(inverse))
 			}
 		}

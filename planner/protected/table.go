@@ -36,7 +36,7 @@ type Table struct {
 // Column is a column of a protected table.
 type Column struct {
 	Name, Type string // Type is SQL text that names its type
-	Collated   bool   // not in the database's collation: unequal texts may be equal, and stand in another order
+	Collation  string // SQL that names it where it is not the database's own: unequal texts may be equal, and stand in another order
 }
 
 // Value is a value in PostgreSQL's text form.
@@ -102,6 +102,15 @@ func (t *Table) ColumnType(name string) (string, error) {
 		return "", fmt.Errorf("table %s has no column %q", t, name)
 	}
 	return t.Columns[i].Type, nil
+}
+
+// Collation is SQL that names a column's collation, empty if it has the database's own, or none.
+func (t *Table) Collation(name string) string {
+	i := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
+	if i < 0 {
+		return ""
+	}
+	return t.Columns[i].Collation
 }
 
 // Groupable names the columns that can be grouped by, for hints.

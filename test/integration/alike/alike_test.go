@@ -45,41 +45,50 @@ func TestSpellingsHaveAlikeNoise(t *testing.T) {
 	}
 	pairs, total, worst := drawn(t), 0, 1.0
 	for i, k := range kinds {
-		r := rand.New(rand.NewPCG(13, uint64(i)))
-		compared, louder, apart, loudest := 0, 0, 1.0, 1.0
-		var example pair
-		seen := map[pair]bool{}
-		for tries := 0; compared < pairs && tries < 20*pairs; tries++ {
-			q := draw(r)
-			p, ok := k.rewrite(r, q)
-			if !ok || seen[p] {
-				continue
-			}
-			seen[p] = true
-			ratio, noise, err := houses[q.table.dataset].compare(t, p)
-			if err != nil {
-				t.Errorf("%s:\n\t%s\n\t%s\n\t%v", k.name, p.left, p.right, err)
-				continue
-			}
-			compared++
-			if noise > math.Max(most, limits[k.name]) {
-				t.Errorf("%s: the noise differs %.3g times:\n\t%s\n\t%s", k.name, noise, p.left, p.right)
-			}
-			if apart = math.Max(apart, ratio); noise > most {
-				louder++
-			}
-			if noise > loudest {
-				loudest, example = noise, p
-			}
-		}
-		if compared == 0 {
-			t.Errorf("%s: no pair", k.name)
-		}
-		t.Logf("%-52s %3d pairs: noise at most %.3g times, more than %g times in %d; errors %.3g times. %s",
-			k.name, compared, loudest, most, louder, apart, example.right)
-		total, worst = total+compared, math.Max(worst, loudest)
+		t.Run(k.name, func(t *testing.T) {
+			n, loudest := k.compare(t, houses, rand.New(rand.NewPCG(13, uint64(i))), pairs)
+			total, worst = total+n, math.Max(worst, loudest)
+		})
 	}
 	t.Logf("%d pairs of spellings: at most %.3g times", total, worst)
+}
+
+// compare draws pairs of a kind, and returns how many there were and by how much their noise differs at most.
+func (k kind) compare(t *testing.T, houses map[string]*house, r *rand.Rand, pairs int) (compared int, loudest float64) {
+	louder, apart, example := 0, 1.0, pair{}
+	loudest = 1
+	seen := map[pair]bool{}
+	for tries := 0; compared < pairs && tries < 20*pairs; tries++ {
+		q := draw(r)
+		p, ok := k.rewrite(r, q)
+		if !ok || seen[p] {
+			continue
+		}
+		seen[p] = true
+		ratio, noise, err := houses[q.table.dataset].compare(t, p)
+		if err != nil {
+			t.Errorf("%s\n\t%s\n\t%v", p.left, p.right, err)
+			continue
+		}
+
+		compared++
+		apart = math.Max(apart, ratio)
+		if noise > most {
+			louder++
+		}
+		if noise > math.Max(most, limits[k.name]) {
+			t.Errorf("the noise differs %.3g times:\n\t%s\n\t%s", noise, p.left, p.right)
+		}
+		if noise > loudest {
+			loudest, example = noise, p
+		}
+	}
+	if compared == 0 {
+		t.Error("no pair")
+	}
+	t.Logf("%3d pairs: noise at most %.3g times, more than %g times in %d; errors %.3g times. %s",
+		compared, loudest, most, louder, apart, example.right)
+	return compared, loudest
 }
 
 // compare says by how much the error of any value differs, one way or the other, and its noise alone.
