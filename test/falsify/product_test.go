@@ -218,23 +218,10 @@ func TestNoiseAlongOneDirectionOnly(t *testing.T) {
 	p := translated()
 	const digits = 1e-3
 	promise := budget(.2, .001)
-	paper := noise(t, setting.DirmLaplace, p, promise)
-	r := mechanism.Request{Budget: promise, Shifts: []sensitivity.Shift{{Secret: "s"}}}
-	var counts setting.Pair
-	for k := range 12 {
-		d := (4 + .37*float64(k)) * float64(1-2*(k%2))
-		counts[0].Mean, counts[1].Mean = append(counts[0].Mean, 50+d), append(counts[1].Mean, 50)
-		r.Shifts[0].Along, r.Shifts[0].Beside = append(r.Shifts[0].Along, d), append(r.Shifts[0].Beside, 0)
-		r.Components = append(r.Components, mechanism.Component{Lattice: 1, Unit: 1})
-	}
-	counts[0], counts[1] = normal(counts[0].Mean, 9), normal(counts[1].Mean, 9)
-	product, err := mechanism.Calibrate(t.Context(), mechanism.Directional, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	counts, product := twelveCounts(t, promise)
 	ones := make([]float64, 12)
 	floats.AddConst(1, ones)
-	direction := noise(t, setting.DirmLaplace, counts, promise)
+	paper, direction := noise(t, setting.DirmLaplace, p, promise), noise(t, setting.DirmLaplace, counts, promise)
 	for _, test := range []struct {
 		name    string
 		pair    setting.Pair
@@ -280,6 +267,24 @@ func TestNoiseAlongOneDirectionOnly(t *testing.T) {
 			}, test.holds)
 		})
 	}
+}
+
+// twelveCounts are counts that a secret moves in alternating directions, and the product's noise along them.
+func twelveCounts(t *testing.T, promise privacy.Budget) (counts setting.Pair, c mechanism.Calibration) {
+	t.Helper()
+	r := mechanism.Request{Budget: promise, Shifts: []sensitivity.Shift{{Secret: "s"}}}
+	for k := range 12 {
+		d := (4 + .37*float64(k)) * float64(1-2*(k%2))
+		counts[0].Mean, counts[1].Mean = append(counts[0].Mean, 50+d), append(counts[1].Mean, 50)
+		r.Shifts[0].Along, r.Shifts[0].Beside = append(r.Shifts[0].Along, d), append(r.Shifts[0].Beside, 0)
+		r.Components = append(r.Components, mechanism.Component{Lattice: 1, Unit: 1})
+	}
+	counts[0], counts[1] = normal(counts[0].Mean, 9), normal(counts[1].Mean, 9)
+	c, err := mechanism.Calibrate(t.Context(), mechanism.Directional, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return counts, c
 }
 
 // normal is a normal distribution of independent components.

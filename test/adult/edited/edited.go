@@ -29,8 +29,8 @@ var (
 	rows    int64 // of the protected table, once it is loaded
 )
 
-// Load loads the example, the first time a test of the process needs it, and the policy with edits: texts, each of which
-// must be there, and what stands in the place of its first occurrence.
+// Load loads the example, the first time a test of the process needs it, and the policy with edits: texts, each of
+// which must be there, and what stands in the place of its first occurrence.
 func Load(t testing.TB, edits ...string) Adult {
 	t.Helper()
 	c := pgcluster.Shared(t)
@@ -83,9 +83,14 @@ const DeclaredAges = `declared:
       high_income:
         values: [0.10, 0.60]
         means: [[20000, 36, 38, 15000], [26000, 41, 43.5, 9000]]
-        covariances: [[[6000, 0, 0, -6000], [0, 0.016, 0, 0], [0, 0, 0.007, 0], [-6000, 0, 0, 6000]], [[5000, 0, 0, -5000], [0, 0.014, 0, 0], [0, 0, 0.006, 0], [-5000, 0, 0, 5000]]]
+        covariances:
+          - [[6000, 0, 0, -6000], [0, 0.016, 0, 0], [0, 0, 0.007, 0], [-6000, 0, 0, 6000]]
+          - [[5000, 0, 0, -5000], [0, 0.014, 0, 0], [0, 0, 0.006, 0], [-5000, 0, 0, 5000]]
       private_sector:
         values: [0.68, 0.70, 0.72]
         means: [[24000, 37, 39, 12000], [24000, 37, 39, 12000], [24100, 37, 39.4, 11900]]
-        covariances: [[[6000, 0, 0, 0], [0, 0.02, 0, 0], [0, 0, 0.01, 0], [0, 0, 0, 6000]], [[6000, 0, 0, 0], [0, 0.02, 0, 0], [0, 0, 0.01, 0], [0, 0, 0, 6000]], [[6000, 0, 0, 0], [0, 0.02, 0, 0], [0, 0, 0.01, 0], [0, 0, 0, 6000]]]
+        covariances:
+          - [[6000, 0, 0, 0], [0, 0.02, 0, 0], [0, 0, 0.01, 0], [0, 0, 0, 6000]]
+          - [[6000, 0, 0, 0], [0, 0.02, 0, 0], [0, 0, 0.01, 0], [0, 0, 0, 6000]]
+          - [[6000, 0, 0, 0], [0, 0.02, 0, 0], [0, 0, 0.01, 0], [0, 0, 0, 6000]]
 analysts:`
