@@ -160,8 +160,8 @@ func Markdown() (string, error) {
 	p.WriteString("<!-- Written by `go test ./internal/sqlsupport -update`; do not edit. -->\n\n")
 	p.WriteString("# SQL on protected data\n\n")
 	p.paragraph("In the examples `adult` is a protected table, `visit` one that the policy links to it, and " +
-		"`country` and `education_level` are ordinary. All of this is about tables that are answered with noise; on one " +
-		"that is answered from its twin any SQL is, or, where its rows are not listed, what [twin](twin.md) says.")
+		"`country` and `education_level` are ordinary. All of this is about tables that are answered with noise; on " +
+		"one that is answered from its twin any SQL is, or, where its rows are not listed, what [twin](twin.md) says.")
 
 	for _, s := range sections {
 		p.heading(2, s.title)
