@@ -11,7 +11,8 @@ const meanApart = 1.02
 // Mean returns E|noise| of component k before publication rounding, in F's units.
 func (n Noise) Mean(k int) float64 { return meanAbsolute(n.law(k)) }
 
-// law returns the scales of the Laplace values whose sum is the noise of component k with a normal one, and the σ of that.
+// law returns the scales of the Laplace values whose sum is the noise of component k with a normal one, and the σ of
+// that.
 func (n Noise) law(k int) (scales []float64, sigma float64) {
 	c := n.cells[k]
 	g := step(c.exponent)

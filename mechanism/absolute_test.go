@@ -5,16 +5,20 @@ import (
 	"testing"
 )
 
-// Mean is the integral of the tail that intervals are computed from, of every shape of noise; and atZero its derivative by
-// the variance of the normal part.
+// Mean is the integral of the tail that intervals are computed from, of every shape of noise; and atZero its derivative
+// by the variance of the normal part.
 func TestMeanIsTheIntegralOfTheTail(t *testing.T) {
 	for _, n := range []Noise{
 		{cells: []cell{{exponent: -20, laplace: 1 << 28}}},
 		{cells: []cell{{exponent: -20, sigma: 1 << 28}}},
 		{cells: []cell{{exponent: -20, sigma: 1 << 28, extra: 1 << 27}}},
-		{cells: []cell{{exponent: -20, sigma: 1 << 28}}, directions: []direction{{scale: 3 << 27, weights: []float64{-1.5}}, {scale: 1 << 26, weights: []float64{.4}}, {sigma: 1 << 27, weights: []float64{2}}}},
-		{cells: []cell{{exponent: -20, sigma: 1 << 28}}, directions: []direction{{scale: 1 << 28, weights: []float64{1e-5}}}},
-		{cells: []cell{{exponent: -20, sigma: 1 << 20}}, directions: []direction{{scale: 1 << 28, weights: []float64{1}}}},
+		{cells: []cell{{exponent: -20, sigma: 1 << 28}},
+			directions: []direction{{scale: 3 << 27, weights: []float64{-1.5}},
+				{scale: 1 << 26, weights: []float64{.4}}, {sigma: 1 << 27, weights: []float64{2}}}},
+		{cells: []cell{{exponent: -20, sigma: 1 << 28}},
+			directions: []direction{{scale: 1 << 28, weights: []float64{1e-5}}}},
+		{cells: []cell{{exponent: -20, sigma: 1 << 20}},
+			directions: []direction{{scale: 1 << 28, weights: []float64{1}}}},
 	} {
 		scales, sigma := n.law(0)
 		const parts = 200_000
@@ -30,7 +34,8 @@ func TestMeanIsTheIntegralOfTheTail(t *testing.T) {
 			continue
 		}
 		h := 1e-4 * sigma * sigma
-		slope := (meanAbsolute(scales, math.Sqrt(sigma*sigma+h)) - meanAbsolute(scales, math.Sqrt(sigma*sigma-h))) / (2 * h)
+		slope := (meanAbsolute(scales, math.Sqrt(sigma*sigma+h)) - meanAbsolute(scales,
+			math.Sqrt(sigma*sigma-h))) / (2 * h)
 		if got := atZero(scales, sigma); math.Abs(got-slope) > 1e-4*slope {
 			t.Errorf("%+v: a density of %g at 0, and E|noise| has the slope %g", n, got, slope)
 		}
@@ -41,8 +46,8 @@ func TestMeanIsTheIntegralOfTheTail(t *testing.T) {
 	}
 }
 
-// What an Absolute request makes small is Σ E|noise|: less than what squares leave of it, by a mechanism that is certified
-// all the same.
+// What an Absolute request makes small is Σ E|noise|: less than what squares leave of it, by a mechanism that is
+// certified all the same.
 func TestAbsoluteErrorIsMadeSmall(t *testing.T) {
 	for _, m := range []int{2, 16, 100} {
 		r := wide(m).request(2000, 6000, budget(1, .001))
@@ -58,8 +63,10 @@ func TestAbsoluteErrorIsMadeSmall(t *testing.T) {
 			return out
 		}
 		squares, means := calibrated(t, Directional, r), calibrated(t, Directional, absolute)
-		if got := sum(means); math.Abs(got-means.Error) > 1e-9*got || got > sum(squares)*1.01 || m == 100 && got > .97*sum(squares) {
-			t.Errorf("%d cells: Σ E|noise| = %g, error %g; where squares are made small %g", m, got, means.Error, sum(squares))
+		if got := sum(means); math.Abs(got-means.Error) > 1e-9*got || got > sum(squares)*1.01 || m == 100 &&
+			got > .97*sum(squares) {
+			t.Errorf("%d cells: Σ E|noise| = %g, error %g; where squares are made small %g", m, got, means.Error,
+				sum(squares))
 		}
 		t.Logf("%d cells: Σ E|noise| = %.5g, where squares are made small %.5g", m, sum(means), sum(squares))
 		for _, c := range means.Certificates {

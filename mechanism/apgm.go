@@ -6,8 +6,8 @@ import "math"
 //
 //	σ² = max over attributes i of max(0, (Δ_iF/κ)² - Var(F|g_i))
 //
-// [Zhang, Ohrimenko & Cummings, Algorithm 1, with κ in place of ε/c]. Their Algorithm 2, for F that is only nearly normal,
-// is this one at the ε and δ of privacy.Approximated.
+// [Zhang, Ohrimenko & Cummings, Algorithm 1, with κ in place of ε/c]. Their Algorithm 2, for F that is only nearly
+// normal, is this one at the ε and δ of privacy.Approximated.
 func apgm(cs []constraint, kappa float64) [][]float64 {
 	lacking := 0.0
 	for _, c := range cs {

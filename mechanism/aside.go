@@ -8,9 +8,9 @@ import (
 	"fugu/sensitivity"
 )
 
-// Normal returns the normal noise, in F's units: the variance of each component's own, and for each direction with normal
-// noise the vector v that a standard normal number moves all components along. ok is false where a component has no normal
-// noise of its own, or noise for a relaxed model besides: a joint account has no place for that.
+// Normal returns the normal noise, in F's units: the variance of each component's own, and for each direction with
+// normal noise the vector v that a standard normal number moves all components along. ok is false where a component has
+// no normal noise of its own, or noise for a relaxed model besides: a joint account has no place for that.
 func (n Noise) Normal() (variance []float64, lines [][]float64, ok bool) {
 	for _, c := range n.cells {
 		if c.sigma == 0 || c.extra > 0 {
@@ -36,8 +36,8 @@ func (n Noise) line(d direction) []float64 {
 	return v
 }
 
-// Rounding bounds what the grid adds to a release: at most r_k in each component, and not the same under both values of a
-// secret. It is (Σ_k (r_k/σ_k)²)^½, σ_k the standard deviation of the component's own normal noise.
+// Rounding bounds what the grid adds to a release: at most r_k in each component, and not the same under both values of
+// a secret. It is (Σ_k (r_k/σ_k)²)^½, σ_k the standard deviation of the component's own normal noise.
 func (n Noise) Rounding() float64 {
 	total := 0.0
 	for k, c := range n.cells {
@@ -58,10 +58,10 @@ func (n Noise) rounding(k int) float64 {
 	return r
 }
 
-// Aside bounds what the noise alone hides of a secret in a release that stands in a joint account. Where hidden, that is
-// everything: Laplace noise hides the movement along the secret's direction, and the account need not. Otherwise the
-// account hides the movement along it of the components of which counted is true, and the rest, with what rounding adds,
-// is in the loss.
+// Aside bounds what the noise alone hides of a secret in a release that stands in a joint account. Where hidden, that
+// is everything: Laplace noise hides the movement along the secret's direction, and the account need not. Otherwise the
+// account hides the movement along it of the components of which counted is true, and the rest, with what rounding
+// adds, is in the loss.
 func (n Noise) Aside(shifts []sensitivity.Shift, counted []bool) (hidden bool, l privacy.Loss) {
 	hidden = !slices.ContainsFunc(shifts, func(s sensitivity.Shift) bool {
 		_, _, ok := n.hidden(s)

@@ -7,10 +7,10 @@ import (
 	"fugu/sensitivity"
 )
 
-// balanced returns the request with the unit of each component multiplied by the root of the error that its block would have
-// alone. What several blocks share is ε, and each is then weighed against what it would have without the others: together
-// their errors are about as many times that as there are blocks (docs/theory/calibration.md).
-// What is worked out here guides the search, and nothing is proven by it.
+// balanced returns the request with the unit of each component multiplied by the root of the error that its block would
+// have alone. What several blocks share is ε, and each is then weighed against what it would have without the others:
+// together their errors are about as many times that as there are blocks (docs/theory/calibration.md). What is worked
+// out here guides the search, and nothing is proven by it.
 func (r Request) balanced(between func() error) (Request, error) {
 	blocks := r.blocks()
 	if len(blocks) < 2 || r.Absolute || len(r.Quilts) > 0 {
@@ -40,8 +40,8 @@ func (r Request) balanced(between func() error) (Request, error) {
 	return out, nil
 }
 
-// byItself returns the least error that the mechanisms of Auto would have, about, and the floor of directional or, without
-// one, what noise there is; an error of +Inf where there is none.
+// byItself returns the least error that the mechanisms of Auto would have, about, and the floor of directional or,
+// without one, what noise there is; an error of +Inf where there is none.
 func (r Request) byItself() (least float64, floor []float64) {
 	least = math.Inf(1)
 	for _, m := range designs {

@@ -9,8 +9,8 @@ import (
 	"fugu/sensitivity"
 )
 
-// beside is a request of two blocks that need noise of other kinds: one value that a secret moves by a thousand, in a unit
-// of what sampling makes of it, and the groups of a count that it hardly moves.
+// beside is a request of two blocks that need noise of other kinds: one value that a secret moves by a thousand, in a
+// unit of what sampling makes of it, and the groups of a count that it hardly moves.
 func beside(groups int) Request {
 	r := Request{Budget: budget(1, .001), Components: []Component{{Lattice: 1, Unit: 3000}}}
 	s := sensitivity.Shift{Secret: "s", Along: []float64{1000}, Beside: []float64{0}}
@@ -26,8 +26,8 @@ func beside(groups int) Request {
 	return r
 }
 
-// louder is how many times the noise of any block is what it would be if it were the whole statement, as the root of the mean
-// square in units.
+// louder is how many times the noise of any block is what it would be if it were the whole statement, as the root of
+// the mean square in units.
 func louder(t *testing.T, r Request, blocks [][]int) float64 {
 	t.Helper()
 	together, most := calibrated(t, Auto, r), 0.0
@@ -43,8 +43,8 @@ func louder(t *testing.T, r Request, blocks [][]int) float64 {
 	return most
 }
 
-// Two blocks have at most about twice the noise that each has alone. If they are taken for one, the units decide, and one of
-// them has far more.
+// Two blocks have at most about twice the noise that each has alone. If they are taken for one, the units decide, and
+// one of them has far more.
 func TestBlocksAreBalanced(t *testing.T) {
 	for _, groups := range []int{1, 4, 30} {
 		r := beside(groups)
@@ -62,7 +62,8 @@ func TestBlocksAreBalanced(t *testing.T) {
 			t.Errorf("%d groups: noise is %.3g times what it is alone", groups, balanced)
 		}
 		if groups > 1 && apart < 2.5 {
-			t.Errorf("%d groups: without blocks noise is %.3g times what it is alone, and nothing was to be repaired", groups, apart)
+			t.Errorf("%d groups: without blocks noise is %.3g times what it is alone, and nothing was to be repaired",
+				groups, apart)
 		}
 	}
 }
@@ -91,7 +92,8 @@ func TestBalanceKeepsTheReachOfAModel(t *testing.T) {
 	}
 }
 
-// The norm of blocks' errors is between the largest and as many times that as its root says; of one block it is its error.
+// The norm of blocks' errors is between the largest and as many times that as its root says; of one block it is its
+// error.
 func TestBlockSum(t *testing.T) {
 	for _, each := range [][]float64{{3}, {0, 0}, {2, 2}, {1, 5, .1}, {math.Inf(1), 1}} {
 		got, most := blockSum{each}.total(), 0.0

@@ -42,8 +42,8 @@ func (c Calibration) Release(s Statistics) (Release, error) {
 const MaxEffort = 5e9
 
 // Calibrate returns the noise of the given kind for r; Auto is the kind with the least Error. It is deterministic, and
-// ends early where ctx does. A kind that cannot meet the budget is a *sqlstate.Error; a malformed request is an ordinary
-// error.
+// ends early where ctx does. A kind that cannot meet the budget is a *sqlstate.Error; a malformed request is an
+// ordinary error.
 func Calibrate(ctx context.Context, kind Kind, r Request) (Calibration, error) {
 	if err := r.check(); err != nil {
 		return Calibration{}, fmt.Errorf("calibrate: %w", err)
@@ -97,8 +97,8 @@ func (r Request) affordable(f sensitivity.Family) error {
 }
 
 const (
-	// The i-th attempt at a promise that integer scales do not keep has 2^(i-35) more noise: what rounding takes is some
-	// 2^-28, and the last attempts would cover anything that can be drawn.
+	// The i-th attempt at a promise that integer scales do not keep has 2^(i-35) more noise: what rounding takes is
+	// some 2^-28, and the last attempts would cover anything that can be drawn.
 	firstInflation    = -35
 	promiseAttempts   = 58
 	certifyInflation  = -10 // the i-th attempt at a certificate has 2^(i-10) more: .2%, .4% … four times
@@ -124,7 +124,8 @@ func (m mechanism) calibrate(r Request) (Calibration, error) {
 			break
 		}
 
-		// Whether the promise holds is decided by the noise that would be drawn, and not by the scales that were aimed at.
+		// Whether the promise holds is decided by the noise that would be drawn, and not by the scales that were aimed
+		// at.
 		losses := m.lossesOf(r, n)
 		charged := make(map[string]privacy.Loss, len(losses))
 		for secret, l := range losses {

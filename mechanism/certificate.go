@@ -15,13 +15,13 @@ import (
 // Certificate says what holds for one secret of one release by itself, whatever else was released.
 //
 // With the gaussian assumption it is a bound over all pairs of the secret, in both orders, computed from the two normal
-// distributions of F, of unequal covariances, and the integer scales of the noise that is drawn. Without it, it rests on
-// the translation assumption: what the losses say.
+// distributions of F, of unequal covariances, and the integer scales of the noise that is drawn. Without it, it rests
+// on the translation assumption: what the losses say.
 type Certificate struct {
 	Mechanism   Kind       `json:"mechanism"`
 	Assumptions []string   `json:"assumptions"`
 	Secret      string     `json:"secret"`
-	Pair        [2]float64 `json:"pair"` // the values that are hardest to hide, the first against the second; 0, 0: all alike
+	Pair        [2]float64 `json:"pair"` // the values that are hardest to hide, first against second; 0, 0: all alike
 	Epsilon     float64    `json:"epsilon"`
 	Delta       float64    `json:"delta"` // reached at Epsilon
 	// Estimation is the ε that holds, at the budget's δ, if every component's movement were two standard errors of the
@@ -40,8 +40,9 @@ func (r Request) certify(kind Kind, n Noise, losses map[string]privacy.Loss) ([]
 	families := r.certifiable()
 	var out []Certificate
 	for _, secret := range slices.Sorted(maps.Keys(losses)) {
-		c := Certificate{Mechanism: kind, Secret: secret, Epsilon: float64(r.Budget.Epsilon), Assumptions: []string{r.rests(secret)},
-			Delta: losses[secret].DeltaAt(float64(r.Budget.Epsilon))}
+		c := Certificate{Mechanism: kind, Secret: secret, Epsilon: float64(r.Budget.Epsilon),
+			Assumptions: []string{r.rests(secret)},
+			Delta:       losses[secret].DeltaAt(float64(r.Budget.Epsilon))}
 		for _, f := range families {
 			if f.Secret() != secret {
 				continue
@@ -73,7 +74,8 @@ func (r Request) certified(n Noise, f sensitivity.Family) (sensitivity.Certifica
 			}
 		}
 		sp := f.Span()
-		return sensitivity.Certificate{Epsilon: float64(r.Budget.Epsilon), Pair: [2]float64{sp.From, sp.From + sp.Within}}, nil
+		return sensitivity.Certificate{Epsilon: float64(r.Budget.Epsilon),
+			Pair: [2]float64{sp.From, sp.From + sp.Within}}, nil
 	}
 	release := n.release(r.of(f.Secret()), f.Covariance(f.Span().From))
 	release.Enough = enough * float64(r.Budget.Delta)
@@ -106,7 +108,8 @@ func (r Request) estimation(n Noise, secret string) float64 {
 		if _, pure := n.laplaceScales(); !pure {
 			for _, f := range r.certifiable() {
 				if f.Secret() == secret {
-					p, err := sensitivity.NewProbe(f, n.release([]sensitivity.Shift{wide}, f.Covariance(f.Span().From)), r.Budget)
+					p, err := sensitivity.NewProbe(f, n.release([]sensitivity.Shift{wide}, f.Covariance(f.Span().From)),
+						r.Budget)
 					if err != nil {
 						return -1
 					}

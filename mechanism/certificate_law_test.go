@@ -87,8 +87,8 @@ func (r *release) log(t *testing.T, x []float64) float64 {
 }
 
 // The true δ of what is released, from n = 60,000 samples of its exact law at the binding pair and at others: no more
-// than certified, by at most 6 standard errors (false alarm 1e-9 each); and the noise that translation alone asks for has
-// a true δ above the budget, certain to 6 standard errors, or this would test nothing.
+// than certified, by at most 6 standard errors (false alarm 1e-9 each); and the noise that translation alone asks for
+// has a true δ above the budget, certain to 6 standard errors, or this would test nothing.
 func TestCertifiedNoiseHidesUnequalCovariances(t *testing.T) {
 	if testing.Short() {
 		t.Skip("samples")
@@ -162,7 +162,8 @@ func TestLaplaceDeviation(t *testing.T) {
 	}
 	want += 1 / float64(c.Noise.directions[0].scale)
 	like := sensitivity.Covariance{Blocks: []sensitivity.Block{{Size: 3, Entries: make([]float64, 9)}}}
-	if got := c.Noise.release(r.Shifts, like); math.Abs(got.Extra.Pure/want-1) > 1e-12 || got.Laplace[3] != float64(c.Noise.directions[0].reach)/float64(c.Noise.directions[0].scale) {
+	if got := c.Noise.release(r.Shifts, like); math.Abs(got.Extra.Pure/want-1) > 1e-12 ||
+		got.Laplace[3] != float64(c.Noise.directions[0].reach)/float64(c.Noise.directions[0].scale) {
 		t.Errorf("extra %+v, want %g; Laplace %v", got.Extra, want, got.Laplace)
 	}
 }

@@ -42,8 +42,8 @@ func (f proportion) Covariance(p float64) sensitivity.Covariance {
 	return c
 }
 
-// request is for the counts, resolved as finely as a reference of the given class sizes can: a row more in a class moves the
-// cell that it is in, and the share of the class's others in each.
+// request is for the counts, resolved as finely as a reference of the given class sizes can: a row more in a class
+// moves the cell that it is in, and the share of the class's others in each.
 func (f proportion) request(inRows, outRows float64, b privacy.Budget) Request {
 	r := Request{Budget: b, Families: []sensitivity.Family{f}}
 	s := sensitivity.Shift{Secret: f.Secret(), Unseen: []sensitivity.Unseen{{Rows: 1}, {Rows: 1}}}
@@ -53,10 +53,12 @@ func (f proportion) request(inRows, outRows float64, b privacy.Budget) Request {
 		s.Beside = append(s.Beside, f.span.Within*f.n*(f.in[k]/inRows+f.out[k]/outRows))
 		for i, own := range []float64{(1 - f.in[k]) / inRows, (1 - f.out[k]) / outRows} {
 			u := &s.Unseen[i]
-			u.At, u.Cell, u.Size = append(u.At, k), append(u.Cell, k), append(u.Size, f.span.Within*f.n*math.Max(0, own))
+			u.At, u.Cell, u.Size = append(u.At, k), append(u.Cell, k), append(u.Size,
+				f.span.Within*f.n*math.Max(0, own))
 		}
 		s.Error = append(s.Error, f.span.Within*f.n*math.Sqrt(f.in[k]*(1-f.in[k])/inRows+f.out[k]*(1-f.out[k])/outRows))
-		r.Components = append(r.Components, Component{Lattice: 1, Unit: math.Sqrt(1 + math.Max(a[k], c[k])), Integer: true})
+		r.Components = append(r.Components,
+			Component{Lattice: 1, Unit: math.Sqrt(1 + math.Max(a[k], c[k])), Integer: true})
 	}
 	r.Shifts = []sensitivity.Shift{s}
 	return r
@@ -147,7 +149,8 @@ func relative(c Calibration, n float64) float64 {
 		}
 		for i := range points {
 			x := lo + (hi-lo)*(float64(i)+.5)/points
-			total += (hi - lo) / points * twoSided(x, scales, g*float64(c.Noise.cells[k].sigma)) // E|X| = ∫ Pr(|X|>x) dx
+			// E|X| = ∫ Pr(|X|>x) dx
+			total += (hi - lo) / points * twoSided(x, scales, g*float64(c.Noise.cells[k].sigma))
 		}
 	}
 	return total / n
@@ -166,8 +169,8 @@ func TestCensusGoals(t *testing.T) {
 	}
 }
 
-// Each kind, for random families: within the budget by noise alone, certified, deterministic, never with less error than
-// without families; auto is the least of them.
+// Each kind, for random families: within the budget by noise alone, certified, deterministic, never with less error
+// than without families; auto is the least of them.
 func TestEveryKindIsCertified(t *testing.T) {
 	g := rand.New(rand.NewPCG(3, 3))
 	for range 6 {
@@ -180,12 +183,15 @@ func TestEveryKindIsCertified(t *testing.T) {
 			c := calibrated(t, kind, r)
 			plain := r
 			plain.Families = nil
-			if p := calibrated(t, kind, plain); c.Error < p.Error*(1-1e-3) || p.Assumption != "translation" || len(p.Certificates) != 1 || len(p.Certificates[0].Assumptions) != 1 {
+			if p := calibrated(t, kind, plain); c.Error < p.Error*(1-1e-3) || p.Assumption != "translation" ||
+				len(p.Certificates) != 1 || len(p.Certificates[0].Assumptions) != 1 {
 				t.Errorf("%s: error %g, without a family %g, %q", kind, c.Error, p.Error, p.Assumption)
 			}
 			least = math.Min(least, c.Error)
 			x := c.Certificates[0]
-			if len(c.Certificates) != 1 || x.Secret != "income" || x.Mechanism != kind || x.Delta > float64(r.Budget.Delta) || x.Epsilon != float64(r.Budget.Epsilon) || c.Assumption != "gaussian, translation" {
+			if len(c.Certificates) != 1 || x.Secret != "income" || x.Mechanism != kind ||
+				x.Delta > float64(r.Budget.Delta) || x.Epsilon != float64(r.Budget.Epsilon) ||
+				c.Assumption != "gaussian, translation" {
 				t.Errorf("%s: %+v", kind, c.Certificates)
 			}
 			if d := math.Abs(x.Pair[0] - x.Pair[1]); d < f.span.Within*.99 || d > f.span.Within*1.3 {
@@ -230,7 +236,8 @@ func TestEveryKindIsCertified(t *testing.T) {
 				for k := range mean { // with rows that the reference did not show
 					mean[k] -= other[k] - sign*row[k]
 				}
-				e, err := sensitivity.NewExperiment(nil, 0, &sensitivity.Pair{P: f.Covariance(p).Plus(1, s), Q: f.Covariance(q).Plus(1, s), Mean: mean})
+				e, err := sensitivity.NewExperiment(nil, 0,
+					&sensitivity.Pair{P: f.Covariance(p).Plus(1, s), Q: f.Covariance(q).Plus(1, s), Mean: mean})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -19,10 +19,11 @@ type Sum struct {
 // maxSums is how many sums are fitted together; more are fitted one by one, which is a little less exact.
 const maxSums = 500
 
-// SummingTo returns the release that is closest to r, in the metric of the noise, among those whose components add up to
-// public totals; no component is in two of the sums. It is post-processing of what is released already: it looks at no
-// statistic, and nothing in it is random. With A the matrix of the sums and Σ the covariance of the noise the correction is
-// Σ Aᵀ (A Σ Aᵀ)⁻¹ (total - A r). What is left by rounding goes to the components that rounding has moved most.
+// SummingTo returns the release that is closest to r, in the metric of the noise, among those whose components add up
+// to public totals; no component is in two of the sums. It is post-processing of what is released already: it looks at
+// no statistic, and nothing in it is random. With A the matrix of the sums and Σ the covariance of the noise the
+// correction is Σ Aᵀ (A Σ Aᵀ)⁻¹ (total - A r). What is left by rounding goes to the components that rounding has moved
+// most.
 func (r Release) SummingTo(n Noise, sums []Sum) (Release, error) {
 	values := make([]*big.Rat, len(r.values))
 	for k, text := range r.values {

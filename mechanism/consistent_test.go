@@ -21,8 +21,10 @@ func rats(texts []string) []*big.Rat {
 // What comes out adds up exactly, is no nearer to any other vector that does, and is the same again.
 func TestSummingTo(t *testing.T) {
 	c, err := Calibrate(t.Context(), Directional, Request{
-		Shifts: []sensitivity.Shift{{Secret: "s", Along: []float64{50, -30, -20, 5, 1}, Beside: []float64{1, 2, 1, 1, 1}}},
-		Components: []Component{{Lattice: 1, Unit: 10, Integer: true}, {Lattice: 1, Unit: 30, Integer: true}, {Lattice: 1, Unit: 20, Integer: true},
+		Shifts: []sensitivity.Shift{{Secret: "s", Along: []float64{50, -30, -20, 5, 1},
+			Beside: []float64{1, 2, 1, 1, 1}}},
+		Components: []Component{{Lattice: 1, Unit: 10, Integer: true}, {Lattice: 1, Unit: 30, Integer: true},
+			{Lattice: 1, Unit: 20, Integer: true},
 			{Lattice: 0.1, Unit: 1}, {Lattice: 0.01, Unit: 1}},
 		Budget: privacy.Budget{Epsilon: 1, Delta: 1e-3}})
 	if err != nil {
@@ -109,7 +111,8 @@ func TestSummingTo(t *testing.T) {
 	if err := new(Release).UnmarshalBinary(bytes); err != nil {
 		t.Error(err)
 	}
-	for _, bad := range [][]Sum{{{[]int{0, 5}, big.NewRat(1, 1)}}, {{[]int{0, 0}, big.NewRat(1, 1)}}, {{[]int{0}, big.NewRat(1, 1)}, {[]int{0}, big.NewRat(1, 1)}}} {
+	for _, bad := range [][]Sum{{{[]int{0, 5}, big.NewRat(1, 1)}}, {{[]int{0, 0}, big.NewRat(1, 1)}},
+		{{[]int{0}, big.NewRat(1, 1)}, {[]int{0}, big.NewRat(1, 1)}}} {
 		if _, err := r.SummingTo(c.Noise, bad); err == nil {
 			t.Errorf("%v was accepted", bad)
 		}

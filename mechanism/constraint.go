@@ -9,8 +9,8 @@ import (
 	"fugu/sensitivity"
 )
 
-// constraint asks for noise N with Δᵀ(Σ+N)⁻¹Δ ≤ κ², under a covariance Σ that holds the floor. All in units: component k
-// divided by u_k.
+// constraint asks for noise N with Δᵀ(Σ+N)⁻¹Δ ≤ κ², under a covariance Σ that holds the floor. All in units: component
+// k divided by u_k.
 type constraint struct {
 	move []float64     // Δ
 	cov  *mat.SymDense // Σ

@@ -13,24 +13,24 @@ package mechanism
 //	δ = δ_G(ε - 1/t_s; κ)
 //
 // [Chen & Ohrimenko, Theorem 4.3, for the direction; Balle & Wang 2018, Theorem 5, for δ_G; Dwork & Roth, Theorem 3.16,
-// for their sum]. Nearly parallel secrets share noise: see hidden. Where f_θ is known, the release is certified besides:
-// y_s hides a·v_s, a part of G hides r, and the rest of G, with F's own spread, hides that the covariances differ
-// (sensitivity.Certify). The other secrets' directions only add noise that is independent of all this.
+// for their sum]. Nearly parallel secrets share noise: see hidden. Where f_θ is known, the release is certified
+// besides: y_s hides a·v_s, a part of G hides r, and the rest of G, with F's own spread, hides that the covariances
+// differ (sensitivity.Certify). The other secrets' directions only add noise that is independent of all this.
 //
 // Laplace noise along v alone has rank 1: an analyst who knows v tries the values of one count and sees which of them
-// puts the other components on their lattices. So G has full rank, with at least a lattice step of standard deviation in
-// each component. Where the shift has a Scatter, G hides that as well.
+// puts the other components on their lattices. So G has full rank, with at least a lattice step of standard deviation
+// in each component. Where the shift has a Scatter, G hides that as well.
 //
 // The floor is searched over
 //
 //	floor_k² = max( h_k², (|Along_k|/1024ε)², f²·b_k², f²·r_k² + (c²·(|g_k| u_k)^⅔ - V_k)₊ ),
 //
 // b_k and r_k the shapes of box and exact in besideFloor, V_k the variance of F_k and g_k how far it differs in a pair.
-// Among floors of the same Σ (g_k/(V_k+floor_k²))², the effect of the covariances to first order, those with V_k + floor_k²
-// proportional to (|g_k| u_k)^⅔ have the least error Σ floor_k²/u_k² (Lagrange). To these r_k adds up, as just
-// so much is set aside. Where E|noise_k|/u_k counts, a unit of variance costs w_k = p_k(0)/u_k, p_k the density of the noise
-// (atZero), in place of 1/u_k²: the shape is that of 1/√w_k in place of u_k, for the w_k of the best so far. For each f and
-// c, 1/t_s is the most that δ allows; the least total error wins.
+// Among floors of the same Σ (g_k/(V_k+floor_k²))², the effect of the covariances to first order, those with V_k +
+// floor_k² proportional to (|g_k| u_k)^⅔ have the least error Σ floor_k²/u_k² (Lagrange). To these r_k adds up, as just
+// so much is set aside. Where E|noise_k|/u_k counts, a unit of variance costs w_k = p_k(0)/u_k, p_k the density of the
+// noise (atZero), in place of 1/u_k²: the shape is that of 1/√w_k in place of u_k, for the w_k of the best so far. For
+// each f and c, 1/t_s is the most that δ allows; the least total error wins.
 var directional = mechanism{kind: Directional, auto: true, joint: always, design: designDirectional}
 
 func designDirectional(r Request) (design, error) {

@@ -30,8 +30,8 @@ func draws(t testing.TB, noise Noise, n int, random io.Reader) [][]float64 {
 	return out
 }
 
-// Each entry of the sample covariance of n = 20,000 releases is compared with Σ_s 2t_s²v_sv_sᵀ + diag(floor²) in units of
-// its own standard error (from fourth moments); |z| > 5.5 has probability 4e-8 for each of the 6 entries.
+// Each entry of the sample covariance of n = 20,000 releases is compared with Σ_s 2t_s²v_sv_sᵀ + diag(floor²) in units
+// of its own standard error (from fourth moments); |z| > 5.5 has probability 4e-8 for each of the 6 entries.
 func TestDirectionalCovariance(t *testing.T) {
 	const n, limit = 20_000, 5.5
 	r := Request{Budget: budget(1, 1e-6)}

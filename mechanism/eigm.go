@@ -11,7 +11,8 @@ import (
 //
 //	σ_k² = max over Σ of max(0, (Δ_{E,2}/κ)² - v_kᵀΣv_k)
 //
-// [Chen & Ohrimenko, Theorem 4.5, with κ in place of ε/c]: where the v_k are eigenvectors of Σ too, Σ+N ⪰ (Δ_{E,2}/κ)²I.
+// [Chen & Ohrimenko, Theorem 4.5, with κ in place of ε/c]: where the v_k are eigenvectors of Σ too, Σ+N ⪰
+// (Δ_{E,2}/κ)²I.
 func eigm(cs []constraint, kappa float64) [][]float64 {
 	m := len(cs[0].move)
 	mean, delta2 := mat.NewSymDense(m, nil), 0.0

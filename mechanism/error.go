@@ -40,6 +40,6 @@ func (b blockSum) total() float64 {
 	return most * math.Pow(sum, 1.0/blockNorm)
 }
 
-// blockNorm is the norm of the blocks' errors that is made small: so large that the worst block is nearly all that counts,
-// and not so large that nothing is gained by less noise in the others.
+// blockNorm is the norm of the blocks' errors that is made small: so large that the worst block is nearly all that
+// counts, and not so large that nothing is gained by less noise in the others.
 const blockNorm = 4

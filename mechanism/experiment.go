@@ -7,14 +7,15 @@ import (
 	"fugu/sensitivity"
 )
 
-// release says what the noise does for a secret with the given shifts: a pair of it moves F by one of them. like has the
-// blocks of F's covariance.
+// release says what the noise does for a secret with the given shifts: a pair of it moves F by one of them. like has
+// the blocks of F's covariance.
 //
-// A release is round(F) + D + round(w·y), D discrete noise. Taking D for a rounded normal costs gaussianDeviation, taking y
-// for a rounded Laplace laplaceDeviation, and then the release is a post-processing of round(F) + round(w·y) + G, G ~ N(0, diag σ²) as in sensitivity.Release; what
-// the two roundings and the whole steps of y move differs by at most slack steps between the values of the pair, given
-// everything else, and is hidden like Beside [the mixture of shifts is no worse than the widest: hockey-stick divergences
-// are jointly convex]. So it is with Gaussian directions, y a rounded normal Y: round(w·round(Y)) is w·Y up to ½+½|w|.
+// A release is round(F) + D + round(w·y), D discrete noise. Taking D for a rounded normal costs gaussianDeviation,
+// taking y for a rounded Laplace laplaceDeviation, and then the release is a post-processing of round(F) + round(w·y) +
+// G, G ~ N(0, diag σ²) as in sensitivity.Release; what the two roundings and the whole steps of y move differs by at
+// most slack steps between the values of the pair, given everything else, and is hidden like Beside [the mixture of
+// shifts is no worse than the widest: hockey-stick divergences are jointly convex]. So it is with Gaussian directions,
+// y a rounded normal Y: round(w·round(Y)) is w·Y up to ½+½|w|.
 func (n Noise) release(shifts []sensitivity.Shift, like sensitivity.Covariance) sensitivity.Release {
 	m := len(n.cells)
 	r := sensitivity.Release{Floor: make([]float64, m), Beside: make([]float64, m)}
@@ -86,7 +87,8 @@ func (n Noise) release(shifts []sensitivity.Shift, like sensitivity.Covariance) 
 		r.Floor[k] = sd * sd
 	}
 	for _, b := range like.Blocks {
-		r.Gaussian.Blocks = append(r.Gaussian.Blocks, sensitivity.Block{Size: b.Size, Entries: make([]float64, len(b.Entries))})
+		r.Gaussian.Blocks = append(r.Gaussian.Blocks,
+			sensitivity.Block{Size: b.Size, Entries: make([]float64, len(b.Entries))})
 	}
 	r.Gaussian = r.Gaussian.WithDiagonal(1, r.Floor)
 	return r

@@ -47,8 +47,8 @@ func designExpmGaussian(r Request) (design, error) {
 
 func setSigma(c *cell, sigma int64) { c.sigma = sigma }
 
-// wideEnough returns about the least σ from the given one on at which the covariances, too, are likely to be hidden within
-// δ. It guides: what it returns is certified, and widened where that fails.
+// wideEnough returns about the least σ from the given one on at which the covariances, too, are likely to be hidden
+// within δ. It guides: what it returns is certified, and widened where that fails.
 func (r Request) wideEnough(least float64) float64 {
 	if len(r.certifiable()) == 0 {
 		return least
@@ -71,8 +71,8 @@ func (r Request) wideEnough(least float64) float64 {
 	return least * (1 + hi)
 }
 
-// probe returns δ of the noise at the pairs of the certifiable families where it is largest; an error is that of a family
-// for which that cannot be worked out.
+// probe returns δ of the noise at the pairs of the certifiable families where it is largest; an error is that of a
+// family for which that cannot be worked out.
 func (r Request) probe(n Noise) (float64, error) {
 	worst := 0.0
 	for _, f := range r.certifiable() {

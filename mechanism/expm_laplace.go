@@ -35,8 +35,8 @@ func designExpmLaplace(r Request) (design, error) {
 
 func setLaplace(c *cell, scale int64) { c.laplace = scale }
 
-// widened returns the least scale from b on at which the shift and the difference of the covariances together cost at most
-// ε; sensitivity.ErrUncertified if there is none.
+// widened returns the least scale from b on at which the shift and the difference of the covariances together cost at
+// most ε; sensitivity.ErrUncertified if there is none.
 func (r Request) widened(b float64) (float64, error) {
 	// Upwards until it fits. Where b itself does, as it does without families, it is what is wanted to the last bit.
 	lo, hi := b, b
@@ -68,8 +68,8 @@ func (r Request) widened(b float64) (float64, error) {
 	return hi, nil
 }
 
-// fitsLaplace reports whether Laplace noise of so many units, and of a lattice at least, hides shift and covariances of each
-// certifiable family within ε: see sensitivity.ScaleCost.
+// fitsLaplace reports whether Laplace noise of so many units, and of a lattice at least, hides shift and covariances of
+// each certifiable family within ε: see sensitivity.ScaleCost.
 func (r Request) fitsLaplace(scale float64) (bool, error) {
 	own := make([]float64, len(r.Components))
 	for k, c := range r.Components {

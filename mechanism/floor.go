@@ -8,13 +8,13 @@ import (
 
 // besideFloor is the shape of Gaussian noise against what is beside the directions: standard deviations of about the
 // least error Σ_k (sd_k/u_k)² for which it is a Gaussian shift of about κ = 1, for the secret that needs most in each
-// component; 0 where nothing is beside. It only guides a search. Where there is Unseen it is exact: sensitivity.Release sets just
-// so much aside. Against Beside alone a share of all is set aside; that is box.
+// component; 0 where nothing is beside. It only guides a search. Where there is Unseen it is exact: sensitivity.Release
+// sets just so much aside. Against Beside alone a share of all is set aside; that is box.
 //
-// For a box of sides b_k the least error at κ² = Σ (b_k/sd_k)² is that of sd_k² = b_k·u_k·W, W = Σ b_k/u_k (Lagrange). For one
-// unseen row it is that within each cell c, W_c the sum over the cell: each cell then has κ = 1 by itself. So it is for Rows of
-// them, with Rows times the variance, unless the box is cheaper. Two parts of errors E₁ and E₂ at κ = 1 cost least
-// together at κ_i in proportion to E_i^⅓.
+// For a box of sides b_k the least error at κ² = Σ (b_k/sd_k)² is that of sd_k² = b_k·u_k·W, W = Σ b_k/u_k (Lagrange).
+// For one unseen row it is that within each cell c, W_c the sum over the cell: each cell then has κ = 1 by itself. So
+// it is for Rows of them, with Rows times the variance, unless the box is cheaper. Two parts of errors E₁ and E₂ at κ =
+// 1 cost least together at κ_i in proportion to E_i^⅓.
 func (r Request) besideFloor() (box, exact []float64) {
 	m := len(r.Components)
 	box, unseen := make([]float64, m), make([]float64, m)
@@ -58,8 +58,8 @@ func (r Request) besideFloor() (box, exact []float64) {
 	return box, unseen
 }
 
-// unseenFloor adds the shape against unseen rows to sd: within a cell as if it were all, times the root of what times adds up
-// to in all the cells that may hold rows together.
+// unseenFloor adds the shape against unseen rows to sd: within a cell as if it were all, times the root of what times
+// adds up to in all the cells that may hold rows together.
 func (r Request) unseenFloor(sd []float64, u sensitivity.Unseen) {
 	relative := func(i int) float64 { return u.Size[i] / r.Components[u.At[i]].Unit }
 	cells := map[int]float64{}
@@ -93,10 +93,10 @@ func (r Request) unseenFloor(sd []float64, u sensitivity.Unseen) {
 	}
 }
 
-// share divides κ² = 1 between cells that hold rows of the given number, those that are not shown and those that are: times[i]
-// is one over what a cell has of it. With x of it in each cell that is not shown, and y in each that is, x ≤ y,
-// (rows-1)·x + y = 1 in all; the error Σ W²/x + Σ W²/y is least where x is to y as the roots of Σ W²/(rows-1) and of Σ W² of
-// those shown (Lagrange).
+// share divides κ² = 1 between cells that hold rows of the given number, those that are not shown and those that are:
+// times[i] is one over what a cell has of it. With x of it in each cell that is not shown, and y in each that is, x ≤
+// y, (rows-1)·x + y = 1 in all; the error Σ W²/x + Σ W²/y is least where x is to y as the roots of Σ W²/(rows-1) and of
+// Σ W² of those shown (Lagrange).
 func share(rows int, squares [2]float64) (times [2]float64) {
 	others := float64(rows - 1)
 	if others == 0 || squares[0] == 0 { // at most one cell holds a row

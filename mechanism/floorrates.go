@@ -18,8 +18,8 @@ const (
 
 // allowed returns, for each shift, the largest pure loss 1/t_s that the floor leaves of ε, and whether that is enough.
 func (s *floorSearch) allowed(floor []cell) (rates []float64, ok bool) {
-	// What the floor alone has to hide: all that a shift's own direction does not. Of several directions of a secret, any
-	// leaves the most that one of them does.
+	// What the floor alone has to hide: all that a shift's own direction does not. Of several directions of a secret,
+	// any leaves the most that one of them does.
 	n := Noise{cells: floor}
 	hidden := slices.Clone(s.Shifts)
 	left := map[string]privacy.Loss{}
@@ -61,8 +61,8 @@ func (s *floorSearch) allowed(floor []cell) (rates []float64, ok bool) {
 	return rates, true
 }
 
-// certified returns the largest 1/t that the certificate of the j-th family is likely to allow, of what there is of ε; 0 where
-// that cannot be worked out.
+// certified returns the largest 1/t that the certificate of the j-th family is likely to allow, of what there is of ε;
+// 0 where that cannot be worked out.
 func (s *floorSearch) certified(j int, release sensitivity.Release, of float64) float64 {
 	// A probe is made once a line, at the pair that is hardest with most of ε spent on the direction.
 	if s.probes[j] == nil {
@@ -83,8 +83,8 @@ func (s *floorSearch) certified(j int, release sensitivity.Release, of float64) 
 	return rate
 }
 
-// anchor looks for the pair at which the best so far is least private. If that shows more than what the probes saw, it is
-// looked at as well from now on, and the search is not over.
+// anchor looks for the pair at which the best so far is least private. If that shows more than what the probes saw, it
+// is looked at as well from now on, and the search is not over.
 func (s *floorSearch) anchor() (more bool) {
 	n := Noise{cells: s.floor, directions: s.directions(s.Shifts, s.floor, s.rates)}
 	b := s.aim()

@@ -32,8 +32,8 @@ type floorSearch struct {
 	blockOf []int               // of each component
 	first   [parameters]float64 // from where on each parameter matters
 
-	// What certificates are likely to allow: of each family a probe, at the pair that is hardest at the beginning of a line,
-	// and others at pairs that were found to be worse.
+	// What certificates are likely to allow: of each family a probe, at the pair that is hardest at the beginning of a
+	// line, and others at pairs that were found to be worse.
 	probes  []*sensitivity.Probe
 	anchors [][]*sensitivity.Probe
 
@@ -98,17 +98,17 @@ const (
 	anchorings = 4 // searches, each of which looks at the pairs that those before it did not hide
 	shapings   = 2 // times the floor of an Absolute request gets the shape that the best one so far asks for
 
-	// firstG is where the search along floors of the blocks' own shapes begins, as a share of the number of blocks: powers of
-	// √2 on, it comes to that number itself, which is enough under translation.
+	// firstG is where the search along floors of the blocks' own shapes begins, as a share of the number of blocks:
+	// powers of √2 on, it comes to that number itself, which is enough under translation.
 	firstG = 1.0 / 8
 
-	// searchSteps is how many powers of √2 a search for a certified floor goes up: some certificates cannot be met by any
-	// floor, and the search has to end. What the shift alone asks for is always met in the end.
+	// searchSteps is how many powers of √2 a search for a certified floor goes up: some certificates cannot be met by
+	// any floor, and the search has to end. What the shift alone asks for is always met in the end.
 	searchSteps = 80
 )
 
-// search finds the floor of least error: under translation, then with the certificates, whose hardest pair is not the same
-// for all floors.
+// search finds the floor of least error: under translation, then with the certificates, whose hardest pair is not the
+// same for all floors.
 func (s *floorSearch) search() {
 	s.line(byBeside)
 	if s.families = s.certifiable(); len(s.families) == 0 {

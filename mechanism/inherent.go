@@ -18,10 +18,10 @@ const maxInherent = 200
 //	v_j   by the mechanism, for Δᵀ(Σ_x+diag(floor²)+Σ v_j v_jᵀ)⁻¹Δ ≤ κ² with Δ = Along and x either end of the span
 //
 // With the same Σ for both values of a pair, κ = κ*(ε,δ) makes the release (ε,δ)-private [Balle & Wang 2018, Theorem 5;
-// Dong, Roth & Su, Corollary 2.13, in place of ε/√(2 ln(1.25/δ)) of Chen & Ohrimenko, Theorem 4.4]; Δᵀ(Σ_x+N)⁻¹Δ is convex
-// where Σ_x is affine, so that both ends speak for all x. But covariances do differ over a pair. So κ and the floor are
-// searched for the least error for which sensitivity.Certify proves (ε,δ) for every pair as it is; a smaller κ hides the
-// mean better, a larger floor the covariances and what is beside the direction:
+// Dong, Roth & Su, Corollary 2.13, in place of ε/√(2 ln(1.25/δ)) of Chen & Ohrimenko, Theorem 4.4]; Δᵀ(Σ_x+N)⁻¹Δ is
+// convex where Σ_x is affine, so that both ends speak for all x. But covariances do differ over a pair. So κ and the
+// floor are searched for the least error for which sensitivity.Certify proves (ε,δ) for every pair as it is; a smaller
+// κ hides the mean better, a larger floor the covariances and what is beside the direction:
 //
 //	floor_k² = max(h_k², f²·b_k², c·(|g_k|·u_k)^(2/3) - V_k),   g_k = change of V_k = Σ_kk over a pair
 //
@@ -65,6 +65,6 @@ func (r Request) holds(n Noise) bool {
 	return true
 }
 
-// certificateOnly is what mechanisms promise that count the randomness of the data: the certificate, and nothing by noise
-// alone.
+// certificateOnly is what mechanisms promise that count the randomness of the data: the certificate, and nothing by
+// noise alone.
 func certificateOnly(Request, Noise) bool { return true }

@@ -92,8 +92,8 @@ func income(epsilon, delta float64) Request {
 }
 
 // The example of Chen & Ohrimenko, section 4.3, with its own κ = ε/c: (cΔ/ε)² ≈ 28.52, σ² ≈ 18.52 and 3.52 along the
-// eigenvectors. Exact calibration at ε = 1 needs ε/κ* = 2.575 in place of c = 3.776: (2.575)²·2 = 13.26, so that nothing
-// is added where the data has variance 25.
+// eigenvectors. Exact calibration at ε = 1 needs ε/κ* = 2.575 in place of c = 3.776: (2.575)²·2 = 13.26, so that
+// nothing is added where the data has variance 25.
 func TestEigmExample(t *testing.T) {
 	cs := []constraint{{[]float64{1, -1}, mat.NewSymDense(2, []float64{22, -6, -6, 13})}}
 	along := func(lines [][]float64, v ...float64) (sum float64) {
@@ -103,7 +103,8 @@ func TestEigmExample(t *testing.T) {
 		return sum
 	}
 	lines := eigm(cs, 1/math.Sqrt(2*math.Log(1250)))
-	if a, b := along(lines, 1, 2), along(lines, 2, -1); math.Abs(a-18.52) > .005 || math.Abs(b-3.52) > .005 || len(lines) != 2 {
+	if a, b := along(lines, 1, 2), along(lines, 2, -1); math.Abs(a-18.52) > .005 || math.Abs(b-3.52) > .005 ||
+		len(lines) != 2 {
 		t.Errorf("c: %g and %g", a, b)
 	}
 	kappa := privacy.Kappa(budget(1, .001))
@@ -119,7 +120,8 @@ func TestEigmExample(t *testing.T) {
 	if n := daum(cs, 1/math.Sqrt(2*math.Log(1250))); len(n) != 1 || math.Abs(floats.Dot(n[0], n[0])-6.784) > .001 {
 		t.Errorf("daum: %v", n)
 	}
-	if n := apgm([]constraint{{[]float64{3}, mat.NewSymDense(1, []float64{4})}}, .5); len(n) != 1 || math.Abs(n[0][0]-math.Sqrt(32)) > 1e-12 {
+	if n := apgm([]constraint{{[]float64{3}, mat.NewSymDense(1, []float64{4})}}, .5); len(n) != 1 ||
+		math.Abs(n[0][0]-math.Sqrt(32)) > 1e-12 {
 		t.Errorf("apgm: %v", n)
 	}
 }
@@ -143,8 +145,8 @@ func size(lines [][]float64) (sum float64) {
 	return sum
 }
 
-// Every structure meets its constraints; for one, the optimal one is the positive part of ΔΔᵀ/κ² - Σ by its eigenvalues,
-// never more than DauM's, and meets the constraint with nothing to spare.
+// Every structure meets its constraints; for one, the optimal one is the positive part of ΔΔᵀ/κ² - Σ by its
+// eigenvalues, never more than DauM's, and meets the constraint with nothing to spare.
 func TestStructuresMeetTheirConstraints(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.IntRange(1, 5).Draw(t, "m")
@@ -166,7 +168,8 @@ func TestStructuresMeetTheirConstraints(t *testing.T) {
 		}
 		one := cs[:1]
 		best := optimal(one, kappa)
-		if d, e := size(daum(one, kappa)), size(eigm(one, kappa)); size(best) > d*(1+1e-9)+1e-12 || size(best) > e*(1+1e-9)+1e-12 {
+		if d, e := size(daum(one, kappa)), size(eigm(one, kappa)); size(best) > d*(1+1e-9)+1e-12 ||
+			size(best) > e*(1+1e-9)+1e-12 {
 			t.Fatalf("optimal %g, daum %g, eigm %g", size(best), d, e)
 		}
 		a := mat.NewSymDense(m, nil)
@@ -195,8 +198,8 @@ func TestOptimalShortensItsLines(t *testing.T) {
 	}
 }
 
-// trueDelta estimates δ(ε) of N(μ_p, S_p) against N(μ_q, S_q) from n draws of the first, as the mean of (1-e^(ε-L))₊, and
-// its standard error.
+// trueDelta estimates δ(ε) of N(μ_p, S_p) against N(μ_q, S_q) from n draws of the first, as the mean of (1-e^(ε-L))₊,
+// and its standard error.
 func trueDelta(f adult, noise *mat.SymDense, p, q, epsilon float64, n int) (mean, se float64) {
 	law := func(x float64) *distmv.Normal {
 		s := mat.NewSymDense(5, f.Covariance(x).Blocks[0].Entries)
@@ -219,8 +222,8 @@ func trueDelta(f adult, noise *mat.SymDense, p, q, epsilon float64, n int) (mean
 }
 
 // What is certified holds for the two normal laws as they are, unequal covariances included: in n = 150,000 draws δ is
-// not above .001 by more than 5.5 standard errors (probability 2e-8 for each of the 18, were δ just .001). DauM as published exceeds it
-// at the same ε: 2.4e-3 at ε = .2.
+// not above .001 by more than 5.5 standard errors (probability 2e-8 for each of the 18, were δ just .001). DauM as
+// published exceeds it at the same ε: 2.4e-3 at ε = .2.
 func TestInherentNoiseIsCertified(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes longer than a save")
@@ -229,7 +232,8 @@ func TestInherentNoiseIsCertified(t *testing.T) {
 	for _, epsilon := range []float64{.2, 1, 5} {
 		r := income(epsilon, .001)
 		f := r.Families[0].(adult)
-		if o, d := calibrated(t, OptimalGaussian, r).Error, calibrated(t, Daum, r).Error; o > 1.01*d || epsilon == 5 && o > .75*d {
+		if o, d := calibrated(t, OptimalGaussian, r).Error, calibrated(t, Daum, r).Error; o > 1.01*d || epsilon == 5 &&
+			o > .75*d {
 			t.Errorf("ε = %g: error %g of the optimal noise, %g of DauM's", epsilon, o, d)
 		}
 		for _, kind := range []Kind{Eigm, Daum, OptimalGaussian} {
@@ -251,13 +255,15 @@ func TestInherentNoiseIsCertified(t *testing.T) {
 					t.Errorf("%s at ε = %g: δ = %g ± %g", kind, epsilon, d, se)
 				}
 			}
-			t.Logf("%s at ε = %g: error %.4g (root of sum of variances), δ = %.2g", kind, epsilon, math.Sqrt(c.Error), worst)
+			t.Logf("%s at ε = %g: error %.4g (root of sum of variances), δ = %.2g", kind, epsilon, math.Sqrt(c.Error),
+				worst)
 		}
 	}
 	f := income(.2, .001).Families[0].(adult)
 	m := published.Model{Pairs: [][2]int{{0, 1}}}
 	for _, x := range []float64{.45, .55} {
-		m.Laws = append(m.Laws, published.Normal{Mean: f.Mean(x), Cov: mat.NewSymDense(5, f.Covariance(x).Blocks[0].Entries)})
+		m.Laws = append(m.Laws,
+			published.Normal{Mean: f.Mean(x), Cov: mat.NewSymDense(5, f.Covariance(x).Blocks[0].Entries)})
 	}
 	v := floats.SubTo(make([]float64, 5), m.Laws[0].Mean, m.Laws[1].Mean)
 	floats.Scale(1/floats.Norm(v, 2), v)
@@ -312,7 +318,8 @@ func TestNoNoise(t *testing.T) {
 // One value: APGM is what DauM and the optimal mechanism are.
 func TestApgmIsForOneValue(t *testing.T) {
 	r := Request{Budget: budget(.2, .001), Components: []Component{{Lattice: 1, Unit: 1}},
-		Families: []sensitivity.Family{single{}}, Shifts: []sensitivity.Shift{{Secret: "s", Along: []float64{10}, Beside: []float64{.1}}}}
+		Families: []sensitivity.Family{single{}}, Shifts: []sensitivity.Shift{{Secret: "s", Along: []float64{10},
+			Beside: []float64{.1}}}}
 	a, b := calibrated(t, Apgm, r), calibrated(t, OptimalGaussian, r)
 	if math.Abs(a.SD[0]-b.SD[0]) > 1e-6*a.SD[0] {
 		t.Errorf("apgm %g, optimal %g", a.SD[0], b.SD[0])

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// Integers draws integers exactly, from a reader of random bytes and in integer arithmetic only: no probability is rounded.
-// After the first error every draw is meaningless, and Err says why.
+// Integers draws integers exactly, from a reader of random bytes and in integer arithmetic only: no probability is
+// rounded. After the first error every draw is meaningless, and Err says why.
 type Integers struct{ source source }
 
 // MaxRatio is the largest numerator and denominator of a scale and of an exponent.

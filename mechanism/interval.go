@@ -79,8 +79,8 @@ func halfWidth(scales []float64, sigma, confidence, resolution float64) float64 
 }
 
 // twoSided returns Pr(|L_1 + … + L_n + G| > x), x ≥ 0, for independent L_i ~ Laplace(b_i), distinct, and G ~ N(0,σ²).
-// The characteristic function Π 1/(1+b_i²t²) of the sum of Laplaces is Σ w_i/(1+b_i²t²), w_i = Π_{j≠i} b_i²/(b_i²-b_j²):
-// a signed mixture of the Laplaces alone.
+// The characteristic function Π 1/(1+b_i²t²) of the sum of Laplaces is Σ w_i/(1+b_i²t²), w_i = Π_{j≠i}
+// b_i²/(b_i²-b_j²): a signed mixture of the Laplaces alone.
 func twoSided(x float64, scales []float64, sigma float64) float64 {
 	if len(scales) == 0 {
 		return 2 * math.Exp(privacy.LogPhi(-x/sigma))

@@ -64,7 +64,8 @@ func TestIntervalsCover(t *testing.T) {
 		{Directional, []sensitivity.Shift{one, two, twin}, .03}, // equal scales are moved apart
 	} {
 		t.Run(fmt.Sprint(test.kind, len(test.shifts)), func(t *testing.T) {
-			r := Request{Shifts: test.shifts, Budget: budget(1, 1e-6), Components: []Component{{Lattice: 1, Unit: 1}, {Lattice: .1, Unit: .1}}}
+			r := Request{Shifts: test.shifts, Budget: budget(1, 1e-6),
+				Components: []Component{{Lattice: 1, Unit: 1}, {Lattice: .1, Unit: .1}}}
 			c := calibrated(t, test.kind, r)
 			x := draws(t, c.Noise, n, seeded(byte(200+i)))
 			for k := range x {

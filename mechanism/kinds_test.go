@@ -12,8 +12,8 @@ import (
 	"fugu/sensitivity"
 )
 
-// everyKind is a request that each mechanism can meet: a count that is random enough for all but little of its movement,
-// or for no-noise for all of it.
+// everyKind is a request that each mechanism can meet: a count that is random enough for all but little of its
+// movement, or for no-noise for all of it.
 func everyKind(kind Kind, components int) Request {
 	r := Request{Budget: budget(1, .001)}
 	f := broad{m: components}
@@ -67,11 +67,11 @@ func (w broad) Covariance(x float64) sensitivity.Covariance {
 }
 
 // The law of what comes out, of each mechanism: of n = 20,000 releases of F = 0 every entry of the sample covariance is
-// within 6 of its own standard errors of Noise.Covariance, every mean of 0, and each value of independent Laplace noise or
-// of normal noise, whitened by the Cholesky factor, passes a chi-square test in 64 bins of equal probability. Intervals hold
-// the share of values that they promise, at most 1% more, within 6 standard errors. Each of the at most 15 moments and
-// shares a mechanism has probability 2e-9 of failing by chance, each of the 3 tests 1e-8: for 11 mechanisms 7e-7 in all,
-// were seeds not fixed. Noise of 1.1 times the scale fails.
+// within 6 of its own standard errors of Noise.Covariance, every mean of 0, and each value of independent Laplace noise
+// or of normal noise, whitened by the Cholesky factor, passes a chi-square test in 64 bins of equal probability.
+// Intervals hold the share of values that they promise, at most 1% more, within 6 standard errors. Each of the at most
+// 15 moments and shares a mechanism has probability 2e-9 of failing by chance, each of the 3 tests 1e-8: for 11
+// mechanisms 7e-7 in all, were seeds not fixed. Noise of 1.1 times the scale fails.
 func TestOutputLawOfEveryKind(t *testing.T) {
 	const n, m, bins, limit = 20_000, 3, 64, 6
 	for i, kind := range Kinds()[1:] {
@@ -167,25 +167,31 @@ func TestEveryKindRefuses(t *testing.T) {
 			components = 1
 		}
 		for name, spoil := range map[string]func(*Request){
-			"nothing wrong":     func(*Request) {},
-			"empty Ψ":           func(r *Request) { r.Shifts, r.Families = nil, nil },
-			"no components":     func(r *Request) { r.Components = nil },
-			"nan along":         func(r *Request) { r.Shifts[0].Along[0] = nan },
-			"infinite beside":   func(r *Request) { r.Shifts[0].Beside[0] = inf },
-			"epsilon 0":         func(r *Request) { r.Budget.Epsilon = 0 },
-			"epsilon -1":        func(r *Request) { r.Budget.Epsilon = -1 },
-			"nan epsilon":       func(r *Request) { r.Budget = budget(nan, .001) },
-			"infinite epsilon":  func(r *Request) { r.Budget = budget(inf, .001) },
-			"delta 1":           func(r *Request) { r.Budget.Delta = 1 },
-			"delta below 0":     func(r *Request) { r.Budget.Delta = -1e-9 },
-			"nan delta":         func(r *Request) { r.Budget = budget(1, nan) },
-			"family of another": func(r *Request) { r.Families = append(r.Families, broad{m: 7, move: make([]float64, 7)}) },
+			"nothing wrong":    func(*Request) {},
+			"empty Ψ":          func(r *Request) { r.Shifts, r.Families = nil, nil },
+			"no components":    func(r *Request) { r.Components = nil },
+			"nan along":        func(r *Request) { r.Shifts[0].Along[0] = nan },
+			"infinite beside":  func(r *Request) { r.Shifts[0].Beside[0] = inf },
+			"epsilon 0":        func(r *Request) { r.Budget.Epsilon = 0 },
+			"epsilon -1":       func(r *Request) { r.Budget.Epsilon = -1 },
+			"nan epsilon":      func(r *Request) { r.Budget = budget(nan, .001) },
+			"infinite epsilon": func(r *Request) { r.Budget = budget(inf, .001) },
+			"delta 1":          func(r *Request) { r.Budget.Delta = 1 },
+			"delta below 0":    func(r *Request) { r.Budget.Delta = -1e-9 },
+			"nan delta":        func(r *Request) { r.Budget = budget(1, nan) },
+			"family of another": func(r *Request) {
+				r.Families = append(r.Families,
+					broad{m: 7, move: make([]float64, 7)})
+			},
 			"nan closeness":     func(r *Request) { r.Close = []sensitivity.Close{{Secret: "s", W: nan}} },
 			"endless closeness": func(r *Request) { r.Close = []sensitivity.Close{{Secret: "s", W: inf}} },
 			"negative W":        func(r *Request) { r.Close = []sensitivity.Close{{Secret: "s", W: -1}} },
 			"closeness δ":       func(r *Request) { r.Close = []sensitivity.Close{{Secret: "s", W: 1, Delta: nan}} },
 			"closeness of none": func(r *Request) { r.Close = []sensitivity.Close{{Secret: "t", W: 1}} },
-			"closeness's unit":  func(r *Request) { r.Close = []sensitivity.Close{{Secret: "s", W: 1, Unit: []float64{1, 2, 3}}} },
+			"closeness's unit": func(r *Request) {
+				r.Close = []sensitivity.Close{{Secret: "s", W: 1,
+					Unit: []float64{1, 2, 3}}}
+			},
 			"zero unit": func(r *Request) {
 				r.Close = []sensitivity.Close{{Secret: "s", W: 1, Unit: make([]float64, components)}}
 			},
@@ -230,7 +236,8 @@ func TestWassersteinUsesCloseness(t *testing.T) {
 		t.Error("all but δ is taken for all")
 	}
 	c = calibrated(t, ApproximateWasserstein, r)
-	if math.Abs(c.SD[0]/math.Sqrt2-12) > 1e-5 || math.Abs(c.SD[1]/math.Sqrt2-120) > 1e-4 || c.Certificates[0].Delta != .0009 {
+	if math.Abs(c.SD[0]/math.Sqrt2-12) > 1e-5 || math.Abs(c.SD[1]/math.Sqrt2-120) > 1e-4 ||
+		c.Certificates[0].Delta != .0009 {
 		t.Errorf("approximate: %v, %+v", c.SD, c.Certificates)
 	}
 	r.Close[0].Delta = .0011
@@ -251,8 +258,8 @@ func TestClosenessCountsRounding(t *testing.T) {
 	}
 }
 
-// A release with a Gaussian direction counts its covariance, 50²·30², and what rounding it costs: ½+½·30 steps under each
-// value of the secret, beside the slack of all noise.
+// A release with a Gaussian direction counts its covariance, 50²·30², and what rounding it costs: ½+½·30 steps under
+// each value of the secret, beside the slack of all noise.
 func TestReleaseCountsGaussianDirections(t *testing.T) {
 	n := Noise{cells: []cell{{sigma: 100}}, directions: []direction{{sigma: 50, weights: []float64{30}}}}
 	like := sensitivity.Covariance{Blocks: []sensitivity.Block{{Size: 1, Entries: []float64{1}}}}

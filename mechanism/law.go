@@ -15,8 +15,8 @@ type Law struct {
 	Shared []Line `json:",omitempty"`
 }
 
-// Own is the independent noise of one component: the scales of Laplace noise and the σ of normal noise, 0 where there is
-// none, and the decimal step to which the value is rounded.
+// Own is the independent noise of one component: the scales of Laplace noise and the σ of normal noise, 0 where there
+// is none, and the decimal step to which the value is rounded.
 type Own struct {
 	Laplace float64 `json:"b,omitempty"`
 	Extra   float64 `json:"e,omitempty"`
@@ -24,7 +24,8 @@ type Own struct {
 	Step    float64 `json:"r,omitempty"`
 }
 
-// Line is noise that moves all components along a vector, by a number with Laplace noise of a scale or normal noise of a σ.
+// Line is noise that moves all components along a vector, by a number with Laplace noise of a scale or normal noise of
+// a σ.
 type Line struct {
 	Laplace float64 `json:"b,omitempty"`
 	Sigma   float64 `json:"s,omitempty"`
@@ -132,9 +133,9 @@ func (m Mixture) SD() float64 {
 	return math.Sqrt(v)
 }
 
-// HalfWidth returns a length that the noise stays within with at least the probability confidence, strictly between 0 and 1;
-// otherwise +Inf. Of few Laplace scales it is exact but for how far they must be moved apart; and it is never more than
-// Chernoff's bound, inf_t (ln 2/α + ln E e^(tX))/t with ln E e^(tX) = σ²t²/2 - Σ ln(1-b²t²).
+// HalfWidth returns a length that the noise stays within with at least the probability confidence, strictly between 0
+// and 1; otherwise +Inf. Of few Laplace scales it is exact but for how far they must be moved apart; and it is never
+// more than Chernoff's bound, inf_t (ln 2/α + ln E e^(tX))/t with ln E e^(tX) = σ²t²/2 - Σ ln(1-b²t²).
 func (m Mixture) HalfWidth(confidence float64) float64 {
 	if !(confidence > 0 && confidence < 1) {
 		return math.Inf(1)
@@ -185,15 +186,16 @@ func (e Estimate) rounded() (decimals int, out Mixture) {
 	return decimals, out
 }
 
-// Combine returns estimates from values that are released already, and their errors: post-processing, in which no statistic
-// and no randomness has a part.
+// Combine returns estimates from values that are released already, and their errors: post-processing, in which no
+// statistic and no randomness has a part.
 func Combine(from []Release, estimates []Estimate) (Release, []Mixture, error) {
 	out, errs := Release{values: make([]string, len(estimates))}, make([]Mixture, len(estimates))
 	for i, e := range estimates {
 		total := new(big.Rat)
 		for _, s := range e.Of {
 			w := new(big.Rat).SetFloat64(s.Weight)
-			if w == nil || s.Release < 0 || s.Release >= len(from) || s.Component < 0 || s.Component >= len(from[s.Release].values) {
+			if w == nil || s.Release < 0 || s.Release >= len(from) || s.Component < 0 ||
+				s.Component >= len(from[s.Release].values) {
 				return Release{}, nil, errors.New("combining releases: a share of nothing")
 			}
 			v, ok := new(big.Rat).SetString(from[s.Release].values[s.Component])

@@ -18,8 +18,10 @@ func laws(t *testing.T) map[Kind]Calibration {
 	out := map[Kind]Calibration{}
 	for _, kind := range []Kind{ExpmLaplace, ExpmGaussian, Directional} {
 		c, err := Calibrate(t.Context(), kind, Request{
-			Shifts: []sensitivity.Shift{{Secret: "s", Along: []float64{50, -30, -20, 5}, Beside: []float64{1, 2, 1, 1}}, {Secret: "r", Along: []float64{5, 3, 60, 1}, Beside: []float64{1, 2, 1, 1}}},
-			Components: []Component{{Lattice: 1, Unit: 10, Integer: true}, {Lattice: 1, Unit: 30, Integer: true}, {Lattice: 1, Unit: 20, Integer: true},
+			Shifts: []sensitivity.Shift{{Secret: "s", Along: []float64{50, -30, -20, 5}, Beside: []float64{1, 2, 1, 1}},
+				{Secret: "r", Along: []float64{5, 3, 60, 1}, Beside: []float64{1, 2, 1, 1}}},
+			Components: []Component{{Lattice: 1, Unit: 10, Integer: true}, {Lattice: 1, Unit: 30, Integer: true},
+				{Lattice: 1, Unit: 20, Integer: true},
 				{Lattice: 0.1, Unit: 1}},
 			Budget: privacy.Budget{Epsilon: 1, Delta: 1e-3}})
 		if err != nil {
@@ -38,7 +40,8 @@ func TestLawIsThatOfTheNoise(t *testing.T) {
 			t.Fatal(err)
 		}
 		var l Law
-		if err := json.Unmarshal(text, &l); err != nil || !reflect.DeepEqual(l, c.Noise.Law()) || !l.Valid(4) || l.Valid(3) {
+		if err := json.Unmarshal(text, &l); err != nil || !reflect.DeepEqual(l, c.Noise.Law()) || !l.Valid(4) ||
+			l.Valid(3) {
 			t.Fatalf("%s: %v, %+v", kind, err, l)
 		}
 		for j := range 4 {
@@ -47,7 +50,8 @@ func TestLawIsThatOfTheNoise(t *testing.T) {
 				if j == k {
 					want += l.Own[k].Step * l.Own[k].Step / 12
 				}
-				if got := l.Covariance(j, k); math.Abs(got-want) > 1e-9*math.Sqrt(c.Noise.Covariance(j, j)*c.Noise.Covariance(k, k)) {
+				if got := l.Covariance(j,
+					k); math.Abs(got-want) > 1e-9*math.Sqrt(c.Noise.Covariance(j, j)*c.Noise.Covariance(k, k)) {
 					t.Errorf("%s: covariance of %d and %d %v, want %v", kind, j, k, got, want)
 				}
 			}
@@ -55,10 +59,10 @@ func TestLawIsThatOfTheNoise(t *testing.T) {
 	}
 }
 
-// The standard deviation and the interval of weighted sums hold for what is drawn: n = 8,000 draws of each; with variances
-// off by less than .15, and a share outside of the interval below 1-confidence and six standard errors, the false alarm
-// is below 1e-7 for each (the fourth moment of any of the sums is at most 6 times its variance squared: six standard errors of
-// the mean square are 6·√(5/n) = .15).
+// The standard deviation and the interval of weighted sums hold for what is drawn: n = 8,000 draws of each; with
+// variances off by less than .15, and a share outside of the interval below 1-confidence and six standard errors, the
+// false alarm is below 1e-7 for each (the fourth moment of any of the sums is at most 6 times its variance squared: six
+// standard errors of the mean square are 6·√(5/n) = .15).
 func TestMixtureIsThatOfWeightedSums(t *testing.T) {
 	const n, confidence = 8_000, 0.9
 	src := rand.NewChaCha8([32]byte{5})

@@ -147,7 +147,8 @@ func TestLossCoversTheExactLaw(t *testing.T) {
 			directions: []direction{{sigma: 20, weights: []float64{.8}}, {sigma: 20, weights: []float64{-3}}}},
 			sensitivity.Shift{Along: []float64{90}, Beside: []float64{10}}, 700},
 		{"gaussian and laplace directions", Noise{cells: []cell{{sigma: 60}},
-			directions: []direction{{secret: "other", reach: 4, scale: 5, weights: []float64{1}}, {sigma: 40, weights: []float64{2}}}},
+			directions: []direction{{secret: "other", reach: 4, scale: 5, weights: []float64{1}},
+				{sigma: 40, weights: []float64{2}}}},
 			sensitivity.Shift{Along: []float64{90}, Beside: []float64{10}}, 900},
 	}
 	rng := rand.New(rand.NewChaCha8([32]byte{7}))
@@ -230,8 +231,8 @@ func TestCalibrationsMeetTheBudget(t *testing.T) {
 	}
 }
 
-// plane is what a shift sees of a law after rotation and scaling: pure Laplace loss, or independent coordinates of which
-// the first is N(0,1) + Laplace(scale) and the second N(0,1), moved by (first, second).
+// plane is what a shift sees of a law after rotation and scaling: pure Laplace loss, or independent coordinates of
+// which the first is N(0,1) + Laplace(scale) and the second N(0,1), moved by (first, second).
 type plane struct {
 	pure                 float64
 	scale, first, second float64

@@ -12,12 +12,12 @@ import (
 //
 //	v₂ = c·v₁ + w      y₁ ~ Laplace(t₁) along v₁, for the first secret      y₂ ~ Laplace(t₂) along w
 //
-// a pair of the second moves F by a·v₂ + r: y₁ moves by a·c and y₂ by a, at |c|/t₁ + 1/t₂ together, as they are independent.
-// The first secret's pairs move y₁ alone, as before. So the noise along v₂ is |w| in place of |v₂| long; what is lent of y₁
-// comes off what the second secret's y₂ may cost.
+// a pair of the second moves F by a·v₂ + r: y₁ moves by a·c and y₂ by a, at |c|/t₁ + 1/t₂ together, as they are
+// independent. The first secret's pairs move y₁ alone, as before. So the noise along v₂ is |w| in place of |v₂| long;
+// what is lent of y₁ comes off what the second secret's y₂ may cost.
 //
-// Two things are known of this elsewhere: what a Noise hides of a shift (hidden), by which every loss and certificate counts;
-// and what each shift of a search has of its own and what it is lent (lending), which proves nothing.
+// Two things are known of this elsewhere: what a Noise hides of a shift (hidden), by which every loss and certificate
+// counts; and what each shift of a search has of its own and what it is lent (lending), which proves nothing.
 
 const (
 	maxLending    = 8   // shifts of a request with which any are lent
@@ -28,9 +28,9 @@ const (
 	lendingShares = 4 // of the projection on v₁ so many parts are tried
 )
 
-// hidden returns what Laplace directions hide of a shift: of each one that moves, how far it moves for the widest pair, over
-// its scale, the secret's own first; and what they leave of Along, in F's units. It is not ok where the shift has no
-// direction of its own: all of it is left.
+// hidden returns what Laplace directions hide of a shift: of each one that moves, how far it moves for the widest pair,
+// over its scale, the secret's own first; and what they leave of Along, in F's units. It is not ok where the shift has
+// no direction of its own: all of it is left.
 func (n Noise) hidden(s sensitivity.Shift) (moves, left []float64, ok bool) {
 	for _, d := range n.directions {
 		if d.scale == 0 || d.secret != s.Secret || len(d.weights) != len(s.Along) {
@@ -50,9 +50,9 @@ func (n Noise) hidden(s sensitivity.Shift) (moves, left []float64, ok bool) {
 	return nil, slices.Clone(s.Along), false
 }
 
-// leftBy returns what is left of Along when a direction of the secret has moved by its reach, and what it is lent from by its
-// share. That is next to nothing where the direction is this shift's; otherwise it is not ok. A direction to which nothing is
-// lent leaves exactly nothing: its weights are the shift's own, times a power of two.
+// leftBy returns what is left of Along when a direction of the secret has moved by its reach, and what it is lent from
+// by its share. That is next to nothing where the direction is this shift's; otherwise it is not ok. A direction to
+// which nothing is lent leaves exactly nothing: its weights are the shift's own, times a power of two.
 func (n Noise) leftBy(d direction, s sensitivity.Shift) (left []float64, ok bool) {
 	left = make([]float64, len(s.Along))
 	for k, c := range n.cells {
@@ -69,8 +69,8 @@ func (n Noise) leftBy(d direction, s sensitivity.Shift) (left []float64, ok bool
 	return left, true
 }
 
-// lending says of each shift of a request which direction is its own and what it is lent: w, and c of the y of shift from,
-// which is lent nothing itself; -1: nothing is lent.
+// lending says of each shift of a request which direction is its own and what it is lent: w, and c of the y of shift
+// from, which is lent nothing itself; -1: nothing is lent.
 type lending struct {
 	own  [][]float64
 	from []int
@@ -87,7 +87,8 @@ func newLending(r Request) lending {
 		return l
 	}
 
-	// The longest lend. Of several movements of a secret it is not known which one it is, so that none can be hidden in part.
+	// The longest lend. Of several movements of a secret it is not known which one it is, so that none can be hidden in
+	// part.
 	length := make([]float64, len(r.Shifts))
 	var order []int
 	for i, shift := range r.Shifts {
@@ -189,8 +190,8 @@ func (l lending) lenders() (order []int) {
 	return order
 }
 
-// directions returns the Laplace noise along each own, in the order of the shifts. Where own is 0 there is one only to say
-// what is lent.
+// directions returns the Laplace noise along each own, in the order of the shifts. Where own is 0 there is one only to
+// say what is lent.
 func (l lending) directions(shifts []sensitivity.Shift, floor []cell, rates []float64) (out []direction) {
 	at := make([]int, len(shifts))
 	for i, from := range l.from {

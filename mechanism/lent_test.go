@@ -10,7 +10,8 @@ import (
 // askew are counts of n groups that one secret moves along a line, and another nearly along the same one.
 func askew(n int, apart float64) Request {
 	r := Request{Budget: budget(1, 1e-3)}
-	first, second := sensitivity.Shift{Secret: "first", Beside: make([]float64, n)}, sensitivity.Shift{Secret: "second", Beside: make([]float64, n)}
+	first, second := sensitivity.Shift{Secret: "first", Beside: make([]float64, n)}, sensitivity.Shift{Secret: "second",
+		Beside: make([]float64, n)}
 	for k := range n {
 		r.Components = append(r.Components, Component{Lattice: 1, Unit: 1, Integer: true})
 		v := 200 * math.Cos(float64(3*k))
@@ -20,8 +21,8 @@ func askew(n int, apart float64) Request {
 	return r
 }
 
-// What a second secret costs that moves F nearly along the same line: next to nothing, where noise of its own along the whole
-// of its line is .4 of the first one's. Each secret's loss is what its own pairs move, in both noises.
+// What a second secret costs that moves F nearly along the same line: next to nothing, where noise of its own along the
+// whole of its line is .4 of the first one's. Each secret's loss is what its own pairs move, in both noises.
 func TestNearlyParallelSecretsShareTheirNoise(t *testing.T) {
 	for _, absolute := range []bool{false, true} {
 		r := askew(20, 4)
@@ -46,16 +47,19 @@ func TestNearlyParallelSecretsShareTheirNoise(t *testing.T) {
 		for range r.Components {
 			like.Blocks = append(like.Blocks, sensitivity.Block{Size: 1, Entries: []float64{0}})
 		}
-		if got := both.Noise.release(r.Shifts[:1], like).Laplace[20:]; len(got) != 2 || math.Abs(got[0]-second) > 1e-12 || math.Abs(got[1]+own.lent*first) > 1e-12 {
+		if got := both.Noise.release(r.Shifts[:1], like).Laplace[20:]; len(got) != 2 ||
+			math.Abs(got[0]-second) > 1e-12 || math.Abs(got[1]+own.lent*first) > 1e-12 {
 			t.Errorf("the certificate has Laplace parts of %g", got)
 		}
 	}
 }
 
-// Parallel secrets need one noise; secrets that have little in common lend nothing; nor do several movements of one secret.
+// Parallel secrets need one noise; secrets that have little in common lend nothing; nor do several movements of one
+// secret.
 func TestWhatIsLent(t *testing.T) {
 	parallel := calibrated(t, Directional, askew(8, 0))
-	if d := parallel.Noise.directions; len(d) != 2 || d[0].lent != -.4 && math.Abs(d[0].lent+.4) > 1e-12 || d[0].weights[0] != 0 {
+	if d := parallel.Noise.directions; len(d) != 2 || d[0].lent != -.4 && math.Abs(d[0].lent+.4) > 1e-12 ||
+		d[0].weights[0] != 0 {
 		t.Errorf("parallel: %+v", d)
 	}
 	if l := parallel.Losses; !(l["second"].Pure < .42*l["first"].Pure) {
@@ -91,11 +95,12 @@ func TestWhatIsNotHidden(t *testing.T) {
 	}
 }
 
-// The law that comes out of a component with both noises, against the same law of F moved as far as the second secret moves it:
-// a convolution, exact but for tails. Were what is lent not charged, the loss would claim too little.
+// The law that comes out of a component with both noises, against the same law of F moved as far as the second secret
+// moves it: a convolution, exact but for tails. Were what is lent not charged, the loss would claim too little.
 func TestLossCoversWhatIsLent(t *testing.T) {
 	n := Noise{cells: []cell{{sigma: 40}}, directions: []direction{
-		{secret: "other", reach: 160, scale: 160, weights: []float64{.9}}, {secret: "s", reach: 16, scale: 40, weights: []float64{.9}, lent: .8}}}
+		{secret: "other", reach: 160, scale: 160, weights: []float64{.9}}, {secret: "s", reach: 16, scale: 40,
+			weights: []float64{.9}, lent: .8}}}
 	s := sensitivity.Shift{Secret: "s", Along: []float64{.9*16 + .8*.9*160}, Beside: []float64{0}}
 	loss := n.loss(s)
 	if want := 16./40 + .8; math.Abs(loss.Pure-want-201./1600) > 1e-9 {

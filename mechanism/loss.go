@@ -9,23 +9,26 @@ import (
 	"fugu/sensitivity"
 )
 
-// loss bounds what a release with noise n tells about a secret, by its noise alone. Write a pair's shift as a·Along + r.
+// loss bounds what a release with noise n tells about a secret, by its noise alone. Write a pair's shift as a·Along +
+// r.
 //
-// A Laplace direction of the secret's own hides a·Along: y moves by a·reach steps, a loss of |a|·reach/scale; with what another
-// one lends, so does its y (see hidden). Without one, each Gaussian direction j takes a share: y_j moves by the integer next to a·c_j, a Gaussian shift of at most
-// (|c_j|+½)/σ_j. What that leaves, |r_k| and ρ_k = |Along_k - Σ_j c_j·w_jk| and rounding, is hidden by the cells. The
-// argument reveals every y and composes: given them, the shifts left to the cells are bounded by constants. So for any c
+// A Laplace direction of the secret's own hides a·Along: y moves by a·reach steps, a loss of |a|·reach/scale; with what
+// another one lends, so does its y (see hidden). Without one, each Gaussian direction j takes a share: y_j moves by the
+// integer next to a·c_j, a Gaussian shift of at most (|c_j|+½)/σ_j. What that leaves, |r_k| and ρ_k = |Along_k - Σ_j
+// c_j·w_jk| and rounding, is hidden by the cells. The argument reveals every y and composes: given them, the shifts
+// left to the cells are bounded by constants. So for any c
 //
 //	κ² = Σ_j ((|c_j|+½)/σ_j)² + ‖ρ_k + Beside_k + rounding_k, Unseen‖²
 //
-// with the norm of Shift.Norm2 for the cells' σ_k is sound, and for the c of shares, but for rounding and Beside, it is Alongᵀ Σ_Z⁻¹ Along, the least possible.
+// with the norm of Shift.Norm2 for the cells' σ_k is sound, and for the c of shares, but for rounding and Beside, it is
+// Alongᵀ Σ_Z⁻¹ Along, the least possible.
 //
-// In grid steps, rounding F and F' separately moves their difference by at most 1; moving y_j by whole steps only leaves
-// ½|w_jk|; and round(w(y+i)) - round(wy) differs from wi by at most 1. slack is the first, the last of one direction,
-// and what floating-point arithmetic may lack.
+// In grid steps, rounding F and F' separately moves their difference by at most 1; moving y_j by whole steps only
+// leaves ½|w_jk|; and round(w(y+i)) - round(wy) differs from wi by at most 1. slack is the first, the last of one
+// direction, and what floating-point arithmetic may lack.
 //
-// Discrete Laplace noise of scale t hides an integer shift i at |i|/t exactly; for discrete Gaussian noise, whether of a
-// cell or of a direction's y, see gaussianDeviation.
+// Discrete Laplace noise of scale t hides an integer shift i at |i|/t exactly; for discrete Gaussian noise, whether of
+// a cell or of a direction's y, see gaussianDeviation.
 func (n Noise) loss(s sensitivity.Shift) privacy.Loss {
 	var l privacy.Loss
 	moves, left, _ := n.hidden(s)
@@ -85,7 +88,8 @@ func (n Noise) scales() (scale, sd []float64) {
 	return scale, sd
 }
 
-// scattered adds what is left to chance, in the metric of each kind of the cells' noise: the norms' triangle inequality.
+// scattered adds what is left to chance, in the metric of each kind of the cells' noise: the norms' triangle
+// inequality.
 func (n Noise) scattered(l privacy.Loss, s *sensitivity.Scatter) privacy.Loss {
 	if s == nil {
 		return l
@@ -108,9 +112,9 @@ func (n Noise) scattered(l privacy.Loss, s *sensitivity.Scatter) privacy.Loss {
 	return l
 }
 
-// shares returns, for each direction, by how many steps the y of a Gaussian one should move to hide a shift (in steps of
-// the cells): the c with the least Σ_j (c_j/σ_j)² + Σ_k ((shift_k - Σ_j c_j·w_jk)/σ_k)². Errors of the arithmetic make a
-// worse c, not a wrong loss.
+// shares returns, for each direction, by how many steps the y of a Gaussian one should move to hide a shift (in steps
+// of the cells): the c with the least Σ_j (c_j/σ_j)² + Σ_k ((shift_k - Σ_j c_j·w_jk)/σ_k)². Errors of the arithmetic
+// make a worse c, not a wrong loss.
 func (n Noise) shares(shift []float64) []float64 {
 	out := make([]float64, len(n.directions))
 	var index []int
@@ -159,7 +163,8 @@ func (n Noise) shares(shift []float64) []float64 {
 //	Pr(R=k)/Pr(D=k) = Z/S · 2∫_0^½ cosh(kx/σ²) exp(-x²/2σ²) dx
 //
 // is at least exp(-1/8σ²) for every k, as cosh ≥ 1, and at most Z/S·exp(k²/8σ⁴), as cosh y ≤ exp(y²/2). So, with T the
-// chance that R is beyond 40σ, Pr_D ≤ e^(1/8σ²) Pr_R and Pr_R ≤ e^(200.5/σ²) Pr_D + T. An (ε',δ') guarantee of R is for D
+// chance that R is beyond 40σ, Pr_D ≤ e^(1/8σ²) Pr_R and Pr_R ≤ e^(200.5/σ²) Pr_D + T. An (ε',δ') guarantee of R is for
+// D
 //
 //	Pr ≤ e^(1/8σ²) (e^ε' (e^(200.5/σ²) Pr' + T) + δ'),
 //
@@ -168,8 +173,8 @@ func gaussianDeviation(sigma float64) privacy.Loss {
 	return privacy.Loss{Pure: closeness / (sigma * sigma), Delta: 1/(4*sigma*sigma) + tailOutside}
 }
 
-// laplaceDeviation is the cost of taking discrete Laplace noise D of scale t for a continuous one rounded to integers, R. With
-// x = 1/2t,
+// laplaceDeviation is the cost of taking discrete Laplace noise D of scale t for a continuous one rounded to integers,
+// R. With x = 1/2t,
 //
 //	Pr(R=k)/Pr(D=k) = cosh x for k ≠ 0, (1-e^-x)/tanh x for k = 0:
 //

@@ -10,10 +10,11 @@ import (
 // file of its mathematics; registry.go lists them.
 type mechanism struct {
 	kind Kind
-	// auto: Auto compares it with others. Its noise alone keeps its promise, and hides what a Shift leaves to chance too.
+	// auto: Auto compares it with others. Its noise alone keeps its promise, and hides what a Shift leaves to chance
+	// too.
 	auto bool
-	// joint says whether Auto compares it for a request of a joint account, which has no place but for normal noise; nil:
-	// never.
+	// joint says whether Auto compares it for a request of a joint account, which has no place but for normal noise;
+	// nil: never.
 	joint func(Request) bool
 	// inherent: it counts the randomness of the data as noise. Without a family there is none of it.
 	inherent bool
@@ -22,9 +23,9 @@ type mechanism struct {
 	design func(Request) (design, error)
 	// losses is what the noise alone costs each secret; nil: Request.losses, of shifts.
 	losses func(Request, Noise) map[string]privacy.Loss
-	// holds reports whether the noise alone keeps what the mechanism promises; nil: that the losses are within the budget.
-	// What is promised otherwise is of this release alone. Losses may then be more, and are what is charged: so Auto
-	// leaves such mechanisms to those who ask for them.
+	// holds reports whether the noise alone keeps what the mechanism promises; nil: that the losses are within the
+	// budget. What is promised otherwise is of this release alone. Losses may then be more, and are what is charged: so
+	// Auto leaves such mechanisms to those who ask for them.
 	holds func(Request, Noise) bool
 	// certify returns the certificate of each secret; nil: Request.certify.
 	certify func(Request, Noise, map[string]privacy.Loss) ([]Certificate, error)
@@ -86,7 +87,8 @@ func (r Request) cells(scale float64, set func(*cell, int64)) design {
 	return func(inflate float64) Noise {
 		n := Noise{cells: make([]cell, len(r.Components))}
 		for k, c := range r.Components {
-			// The grid is that of the scale before it was inflated, so that an inflated scale is a whole number of its steps.
+			// The grid is that of the scale before it was inflated, so that an inflated scale is a whole number of its
+			// steps.
 			own := math.Max(scale*c.Unit, c.Lattice)
 			n.cells[k].exponent = gridFor(own)
 			set(&n.cells[k], steps(inflate*own, n.cells[k].exponent))

@@ -121,7 +121,8 @@ func TestDirectionalSearchIsNearOptimal(t *testing.T) {
 func requests(t *rapid.T) Request {
 	m := rapid.IntRange(1, 6).Draw(t, "components")
 	length := rapid.Custom(func(t *rapid.T) float64 { return math.Exp(rapid.Float64Range(-25, 25).Draw(t, "ln")) })
-	r := Request{Budget: budget(math.Exp(rapid.Float64Range(-6, 3).Draw(t, "ln ε")), math.Exp(rapid.Float64Range(-24, -1).Draw(t, "ln δ")))}
+	r := Request{Budget: budget(math.Exp(rapid.Float64Range(-6, 3).Draw(t, "ln ε")),
+		math.Exp(rapid.Float64Range(-24, -1).Draw(t, "ln δ")))}
 	for range m {
 		r.Components = append(r.Components, Component{Lattice: length.Draw(t, "lattice"), Unit: length.Draw(t, "unit"),
 			Integer: rapid.Bool().Draw(t, "integer"), Block: rapid.IntRange(0, 2).Draw(t, "block")})
@@ -130,7 +131,8 @@ func requests(t *rapid.T) Request {
 		s := sensitivity.Shift{Secret: fmt.Sprint(i)}
 		for range m {
 			s.Along = append(s.Along, rapid.SampledFrom([]float64{-1, 0, 1}).Draw(t, "sign")*length.Draw(t, "along"))
-			s.Beside = append(s.Beside, rapid.SampledFrom([]float64{0, 1e-3, 1}).Draw(t, "part")*length.Draw(t, "beside"))
+			s.Beside = append(s.Beside,
+				rapid.SampledFrom([]float64{0, 1e-3, 1}).Draw(t, "part")*length.Draw(t, "beside"))
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "unseen") {
 			u := sensitivity.Unseen{Rows: rapid.IntRange(1, 3).Draw(t, "rows")}
@@ -187,8 +189,10 @@ func TestEveryCalibrationHolds(t *testing.T) {
 				sum += sd * sd / r.Components[k].Unit / r.Components[k].Unit
 				if d := c.Noise.cells[k].digits; r.Components[k].Integer != (d == 0) && (d != 0 || sd < 100) {
 					t.Fatalf("%s, component %d: sd %g with %d digits", kind, k, sd, d)
-				} else if unit := math.Pow10(-d); d > 0 && (unit > sd/100 || unit*10 <= sd/100 || unit < step(c.Noise.cells[k].exponent)) {
-					t.Fatalf("%s, component %d: sd %g published to %g on a grid of 2^%d", kind, k, sd, unit, c.Noise.cells[k].exponent)
+				} else if unit := math.Pow10(-d); d > 0 &&
+					(unit > sd/100 || unit*10 <= sd/100 || unit < step(c.Noise.cells[k].exponent)) {
+					t.Fatalf("%s, component %d: sd %g published to %g on a grid of 2^%d", kind, k, sd, unit,
+						c.Noise.cells[k].exponent)
 				}
 			}
 			if len(r.blocks()) == 1 && math.Abs(sum-c.Error) > 1e-9*sum {
@@ -258,7 +262,8 @@ func TestBudgetIsUsed(t *testing.T) {
 
 func TestDeltaZero(t *testing.T) {
 	r := counts(3, budget(1, 0))
-	for kind, want := range map[Kind]Kind{Auto: ExpmLaplace, ExpmLaplace: ExpmLaplace, ExpmGaussian: "", Directional: ""} {
+	for kind, want := range map[Kind]Kind{Auto: ExpmLaplace, ExpmLaplace: ExpmLaplace, ExpmGaussian: "",
+		Directional: ""} {
 		c, err := Calibrate(t.Context(), kind, r)
 		if c.Kind != want || (want == "") != sqlstate.Is(err, sqlstate.InvalidParameterValue) {
 			t.Errorf("%s: %q, %v", kind, c.Kind, err)
@@ -339,7 +344,8 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 		if _, err := Calibrate(t.Context(), kind, counts(2, budget(1, 1e-6))); err == nil {
 			t.Errorf("kind %q accepted", kind)
 		}
-		if _, err := ParseKind(string(kind)); !sqlstate.Is(err, sqlstate.InvalidParameterValue) || strings.Contains(err.Error(), "laplace") {
+		if _, err := ParseKind(string(kind)); !sqlstate.Is(err, sqlstate.InvalidParameterValue) ||
+			strings.Contains(err.Error(), "laplace") {
 			t.Errorf("kind %q: %v", kind, err)
 		}
 	}

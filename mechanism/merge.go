@@ -30,7 +30,8 @@ next:
 			if square > 0 {
 				a = math.Max(-1, math.Min(1, dot/square))
 			}
-			m := sensitivity.Shift{Secret: s.Secret, Along: long.Along, Beside: slices.Clone(long.Beside), Error: slices.Clone(long.Error),
+			m := sensitivity.Shift{Secret: s.Secret, Along: long.Along, Beside: slices.Clone(long.Beside),
+				Error:   slices.Clone(long.Error),
 				Failure: math.Max(long.Failure, short.Failure), Coupled: long.Coupled && short.Coupled}
 			unseen, parallel := sensitivity.Cover(long.Unseen, short.Unseen)
 			m.Unseen, parallel = unseen, parallel && (long.Error == nil) == (short.Error == nil)

@@ -15,8 +15,8 @@ type Noise struct {
 	directions []direction
 }
 
-// cell is the noise of one component, in steps of its grid. Exactly one of laplace and sigma is positive. What extra adds
-// hides how far F is from its model, and counts for nothing else.
+// cell is the noise of one component, in steps of its grid. Exactly one of laplace and sigma is positive. What extra
+// adds hides how far F is from its model, and counts for nothing else.
 type cell struct {
 	exponent int   // the grid's step is 2^exponent
 	laplace  int64 // scale of discrete Laplace noise, 0: none
@@ -28,14 +28,15 @@ type cell struct {
 // direction is noise shared by all components: an integer y moves component k by weights[k]·y grid steps, rounded.
 // Exactly one of scale and sigma is positive.
 type direction struct {
-	secret  string // whose Along, or all of it but what is lent, a discrete Laplace y hides; a Gaussian one hides what it can of any shift
-	reach   int64  // of a Laplace: how far y must move to hide the widest pair of the secret: a power of two
-	scale   int64  // y ~ discrete Laplace(scale), 0: none
-	sigma   int64  // y ~ discrete Gaussian(sigma), 0: none
+	// A discrete Laplace y hides this secret's Along, or all of it but what is lent; a Gaussian one what it can of any.
+	secret  string
+	reach   int64 // of a Laplace: how far y must move to hide the widest pair of the secret: a power of two
+	scale   int64 // y ~ discrete Laplace(scale), 0: none
+	sigma   int64 // y ~ discrete Gaussian(sigma), 0: none
 	weights []float64
 
-	// Where lent is not 0, the y of another direction moves for this one's secret as well: for the widest pair by lent times its
-	// reach, of the direction that is the from-th of the noise.
+	// Where lent is not 0, the y of another direction moves for this one's secret as well: for the widest pair by lent
+	// times its reach, of the direction that is the from-th of the noise.
 	lent float64
 	from int
 }
@@ -70,8 +71,9 @@ func normalCell(sd float64) cell {
 	return c
 }
 
-// newDirection puts a secret's direction on the grids of the cells: y has 2^j steps to the widest pair, j ≥ gridBits the least with
-// which one step of y moves no component by more than one step of its grid. The scale is at least 2^j/rate.
+// newDirection puts a secret's direction on the grids of the cells: y has 2^j steps to the widest pair, j ≥ gridBits
+// the least with which one step of y moves no component by more than one step of its grid. The scale is at least
+// 2^j/rate.
 func newDirection(s sensitivity.Shift, cells []cell, rate float64) direction {
 	j := gridBits
 	for k, c := range cells {
@@ -92,14 +94,16 @@ func newDirection(s sensitivity.Shift, cells []cell, rate float64) direction {
 // valid reports whether n can be sampled and leaves no component without noise.
 func (n Noise) valid() bool {
 	for _, c := range n.cells {
-		if c.laplace < 0 || c.sigma < 0 || (c.laplace > 0) == (c.sigma > 0) || c.laplace > maxScale || c.sigma > 1<<30 ||
+		if c.laplace < 0 || c.sigma < 0 || (c.laplace > 0) == (c.sigma > 0) || c.laplace > maxScale ||
+			c.sigma > 1<<30 ||
 			c.extra < 0 || c.extra > maxScale {
 			return false
 		}
 	}
 	for _, d := range n.directions {
 		if d.scale < 0 || d.sigma < 0 || (d.scale > 0) == (d.sigma > 0) || d.scale > maxScale || d.sigma > 1<<30 ||
-			d.scale > 0 && d.reach < 1 || len(d.weights) != len(n.cells) || d.lent != 0 && (d.from < 0 || d.from >= len(n.directions) || n.directions[d.from].scale == 0) {
+			d.scale > 0 && d.reach < 1 || len(d.weights) != len(n.cells) || d.lent != 0 &&
+			(d.from < 0 || d.from >= len(n.directions) || n.directions[d.from].scale == 0) {
 			return false
 		}
 		for _, w := range d.weights {

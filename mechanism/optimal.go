@@ -10,7 +10,8 @@ import (
 // maxAutoInherent bounds the components for which Auto looks for the noise of OptimalGaussian in a joint account.
 const maxAutoInherent = 64
 
-// optimalGaussian is optimal as a mechanism. Auto looks for its noise where an account counts the randomness of the data.
+// optimalGaussian is optimal as a mechanism. Auto looks for its noise where an account counts the randomness of the
+// data.
 func optimalGaussian() mechanism {
 	m := inherent(OptimalGaussian, maxInherent, optimal)
 	m.joint = func(r Request) bool { return r.known() && len(r.Components) <= maxAutoInherent }

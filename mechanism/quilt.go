@@ -12,16 +12,18 @@ import (
 // markovQuilt is the Attribute-Private Markov Quilt Mechanism: it hides parameters of the distribution that the data is
 // drawn from, which a Bayesian network relates to each other.
 //
-//	e_i   max-influence of parameter i on its quilt     Δ_i   the most by which the columns near it move F, Σ_k |x_k|/u_k
+//	e_i   max-influence of parameter i on its quilt
+//	Δ_i   the most by which the columns near it move F, Σ_k |x_k|/u_k
 //	b   = max over sensitive parameters of Δ_i/(ε - e_i)
 //	noise of component k: Laplace(max(b·u_k, h_k)), independent
 //
 // (ε,0)-distributional attribute private, if columns are independent given all parameters [Zhang, Ohrimenko & Cummings,
-// section 5; Song, Wang & Chaudhuri 2017, Theorem 4.3]. Losses are Δ_i/b + e_i. They may be added up over releases that use
-// the same quilt of a parameter, and only those: given the parameters of the quilt and those that it separates, with all
-// of their columns, each release's F moves by at most its own Δ_i, so that its noise hides that at Δ_i/b whatever came
-// before, and e_i bounds once and for all what the quilt itself tells [Song, Wang & Chaudhuri, Theorem 4.4, for the general
-// form, which adds e_i for each release, as is done here]. For other quilts nothing is known of the joint law.
+// section 5; Song, Wang & Chaudhuri 2017, Theorem 4.3]. Losses are Δ_i/b + e_i. They may be added up over releases that
+// use the same quilt of a parameter, and only those: given the parameters of the quilt and those that it separates,
+// with all of their columns, each release's F moves by at most its own Δ_i, so that its noise hides that at Δ_i/b
+// whatever came before, and e_i bounds once and for all what the quilt itself tells [Song, Wang & Chaudhuri, Theorem
+// 4.4, for the general form, which adds e_i for each release, as is done here]. For other quilts nothing is known of
+// the joint law.
 var markovQuilt = mechanism{kind: MarkovQuilt, design: designQuilts, losses: quiltLosses, certify: certifyQuilts}
 
 func designQuilts(r Request) (design, error) {
@@ -43,8 +45,8 @@ func designQuilts(r Request) (design, error) {
 	return r.cells(scale, setLaplace), nil
 }
 
-// quiltLosses is what noise n costs each parameter: Δ_i/b + e_i for the integer scales that are drawn, and what rounding F to
-// the grid, before and after, may add to Δ_i.
+// quiltLosses is what noise n costs each parameter: Δ_i/b + e_i for the integer scales that are drawn, and what
+// rounding F to the grid, before and after, may add to Δ_i.
 func quiltLosses(r Request, n Noise) map[string]privacy.Loss {
 	most, rounding := 0.0, 0.0
 	for k, c := range n.cells {
@@ -87,7 +89,8 @@ func (r Request) checkQuilts(kind Kind) error {
 	}
 	seen := map[string]bool{}
 	for _, q := range r.Quilts {
-		if seen[q.Attribute] || !(q.Width >= 0 && q.Width <= magnitude && q.Influence >= 0) || math.IsInf(q.Influence, 1) {
+		if seen[q.Attribute] || !(q.Width >= 0 && q.Width <= magnitude && q.Influence >= 0) ||
+			math.IsInf(q.Influence, 1) {
 			return fmt.Errorf("parameter %q: two quilts, or one without width or influence", q.Attribute)
 		}
 		seen[q.Attribute] = true

@@ -30,7 +30,9 @@ func (r Request) tightened() (Request, error) {
 		r.Budget, err = n.Calibrate(r.Budget)
 	}
 	if err != nil {
-		return r, sqlstate.New(sqlstate.ModelUnfit, "the policy's model may be off by more than epsilon %g and delta %g of a statement can cover", float64(r.promised.Epsilon), float64(r.promised.Delta)).
+		return r, sqlstate.New(sqlstate.ModelUnfit,
+			"the policy's model may be off by more than epsilon %g and delta %g of a statement can cover",
+			float64(r.promised.Epsilon), float64(r.promised.Delta)).
 			WithHint("Set a larger fugu.epsilon or fugu.delta.").Because(err)
 	}
 	return r, nil
@@ -40,9 +42,9 @@ func (r Request) tightened() (Request, error) {
 //
 //	scale of component k: max(W·w_k/λ, 1/128 of its own noise) = t_k steps of its grid g_k
 //
-// With F = F̃ + x, Σ_k |x_k|/w_k ≤ W, the release is that of F̃ and, beside it, I + L: I the whole steps by which x moves
-// F̃ on the grid, at most |x_k|/g_k + 1, L the noise, which hides the difference of two such I at
-// 2W max_k w_k/(g_k t_k) + Σ_k 2/t_k. The scales are as much larger as makes that at most 2λ, with slack in place of 2.
+// With F = F̃ + x, Σ_k |x_k|/w_k ≤ W, the release is that of F̃ and, beside it, I + L: I the whole steps by which x
+// moves F̃ on the grid, at most |x_k|/g_k + 1, L the noise, which hides the difference of two such I at 2W max_k
+// w_k/(g_k t_k) + Σ_k 2/t_k. The scales are as much larger as makes that at most 2λ, with slack in place of 2.
 func (r Request) extended(n Noise) Noise {
 	if r.Relaxed == nil || r.Relaxed.Nearby == nil {
 		return n

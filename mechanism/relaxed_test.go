@@ -29,13 +29,15 @@ func TestNearbyByHand(t *testing.T) {
 	if l := c.Losses["s"]; l.Pure > 1 || l.Pure < 1-1e-6 || l.Kappa2 != 0 || l.Delta != 0 {
 		t.Errorf("loss %+v", l)
 	}
-	if x := c.Certificates[0]; math.Abs(x.Epsilon-1) > 1e-12 || x.Delta != 0 || c.Assumption != "translation, relaxed" || !slices.Equal(x.Assumptions, []string{Translation, RelaxedModel}) {
+	if x := c.Certificates[0]; math.Abs(x.Epsilon-1) > 1e-12 || x.Delta != 0 ||
+		c.Assumption != "translation, relaxed" || !slices.Equal(x.Assumptions, []string{Translation, RelaxedModel}) {
 		t.Errorf("%+v, %s", x, c.Assumption)
 	}
 	// A component whose unit is a thousandth of the other's has a thousandth of the noise, and W is shared.
 	r.Components = append(r.Components, Component{Lattice: .001, Unit: .001})
 	r.Shifts[0].Along, r.Shifts[0].Beside = []float64{10, 0}, []float64{0, 0}
-	if c := calibrated(t, ExpmLaplace, r); math.Abs(c.SD[0]/c.SD[1]-1000) > 1e-3 || math.Abs(c.SD[0]/(math.Sqrt2*math.Hypot(12.5, 50))-1) > 1e-6 {
+	if c := calibrated(t, ExpmLaplace, r); math.Abs(c.SD[0]/c.SD[1]-1000) > 1e-3 ||
+		math.Abs(c.SD[0]/(math.Sqrt2*math.Hypot(12.5, 50))-1) > 1e-6 {
 		t.Errorf("sd %v", c.SD)
 	}
 }
@@ -45,7 +47,8 @@ func TestApproximatedByHand(t *testing.T) {
 	r := Request{Budget: budget(1, 0), Components: []Component{{Lattice: 1, Unit: 1}},
 		Shifts: []sensitivity.Shift{{Secret: "s", Along: []float64{100}, Beside: []float64{0}}}}
 	r.Relaxed = &Relaxed{Approximated: &privacy.Approximated{Lambda: .01}, Limit: budget(3, 0)}
-	if c := calibrated(t, ExpmLaplace, r); math.Abs(c.SD[0]/(math.Sqrt2*100/.98)-1) > 1e-6 || math.Abs(c.Losses["s"].Pure-1) > 1e-6 {
+	if c := calibrated(t, ExpmLaplace, r); math.Abs(c.SD[0]/(math.Sqrt2*100/.98)-1) > 1e-6 ||
+		math.Abs(c.Losses["s"].Pure-1) > 1e-6 {
 		t.Errorf("laplace: %v, %+v", c.SD, c.Losses)
 	}
 	r.Relaxed, r.Budget.Delta = nearly, .001
@@ -84,7 +87,8 @@ func TestEveryKindRelaxed(t *testing.T) {
 				}
 			}
 			for secret, l := range c.Losses {
-				if l.Pure < exact.Losses[secret].Pure && kind != ExpmLaplace && kind != Directional && kind != MarkovQuilt || !l.Valid() {
+				if l.Pure < exact.Losses[secret].Pure && kind != ExpmLaplace && kind != Directional &&
+					kind != MarkovQuilt || !l.Valid() {
 					t.Errorf("%s, %s: loss %+v after %+v", kind, name, l, exact.Losses[secret])
 				}
 			}
@@ -92,8 +96,9 @@ func TestEveryKindRelaxed(t *testing.T) {
 	}
 }
 
-// The additional noise is that of its calibration, also where it is far coarser or finer than the rest. 20,000 draws: the
-// variance of a Laplace sample has a standard deviation of 1.6% of itself, so 9.6% is six of them (probability below 1e-8).
+// The additional noise is that of its calibration, also where it is far coarser or finer than the rest. 20,000 draws:
+// the variance of a Laplace sample has a standard deviation of 1.6% of itself, so 9.6% is six of them (probability
+// below 1e-8).
 func TestExtraNoiseIsDrawn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes longer than a save")

@@ -14,8 +14,8 @@ import (
 	"fugu/internal/hook"
 )
 
-// Release is a vector of noisy values, fit for an analyst's eyes. It comes from Noise.Release, or from UnmarshalBinary of
-// one that did.
+// Release is a vector of noisy values, fit for an analyst's eyes. It comes from Noise.Release, or from UnmarshalBinary
+// of one that did.
 type Release struct {
 	values []string
 }

@@ -51,10 +51,13 @@ func TestReleaseRefuses(t *testing.T) {
 		"zero statistics":  func() (Release, error) { return c.Release(Statistics{}) },
 		"too few":          func() (Release, error) { return c.Release(statistics(1)) },
 		"too many":         func() (Release, error) { return c.Release(statistics(1, 2, 3)) },
-		"nil value":        func() (Release, error) { return c.Release(NewStatistics([]*big.Rat{big.NewRat(1, 1), nil})) },
-		"no randomness":    func() (Release, error) { return c.Noise.Release(bytes.NewReader(nil), statistics(1, 2)) },
-		"constant":         func() (Release, error) { return c.Noise.Release(constant(0), statistics(1, 2)) },
-		"failing":          func() (Release, error) { return c.Noise.Release(failing{broken}, statistics(1, 2)) },
+		"nil value": func() (Release,
+			error) {
+			return c.Release(NewStatistics([]*big.Rat{big.NewRat(1, 1), nil}))
+		},
+		"no randomness": func() (Release, error) { return c.Noise.Release(bytes.NewReader(nil), statistics(1, 2)) },
+		"constant":      func() (Release, error) { return c.Noise.Release(constant(0), statistics(1, 2)) },
+		"failing":       func() (Release, error) { return c.Noise.Release(failing{broken}, statistics(1, 2)) },
 		"a silent cell": func() (Release, error) {
 			return quiet(func(n *Noise) { n.cells[1].sigma = 0 }).Release(seeded(1), statistics(1, 2))
 		},
@@ -115,7 +118,8 @@ func TestDecimalTexts(t *testing.T) {
 		n, e, d := rapid.Int64().Draw(t, "n"), rapid.IntRange(-80, 40).Draw(t, "e"), rapid.IntRange(0, 12).Draw(t, "d")
 		text := decimal(big.NewInt(n), e, d)
 		got, ok := new(big.Rat).SetString(text)
-		if whole, places, dot := strings.Cut(text, "."); !ok || !decimalText.MatchString(text) || len(places) != d || dot != (d > 0) || strings.HasPrefix(text, "-0") && got.Sign() == 0 || whole == "" {
+		if whole, places, dot := strings.Cut(text, "."); !ok || !decimalText.MatchString(text) || len(places) != d ||
+			dot != (d > 0) || strings.HasPrefix(text, "-0") && got.Sign() == 0 || whole == "" {
 			t.Fatalf("%q", text)
 		}
 		exact := new(big.Rat).SetInt64(n)
@@ -124,7 +128,8 @@ func TestDecimalTexts(t *testing.T) {
 		} else {
 			exact.Mul(exact, new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(e))))
 		}
-		half := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Mul(big.NewInt(2), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(d)), nil)))
+		half := new(big.Rat).SetFrac(big.NewInt(1),
+			new(big.Int).Mul(big.NewInt(2), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(d)), nil)))
 		if got.Sub(got, exact).Abs(got).Cmp(half) > 0 {
 			t.Fatalf("%d·2^%d: %s", n, e, text)
 		}

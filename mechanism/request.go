@@ -17,20 +17,20 @@ type Component struct {
 
 // Request is what a calibration depends on. It holds nothing from protected rows.
 type Request struct {
-	Shifts     []sensitivity.Shift // at least one, unless there are Quilts; those of one secret together cover its pairs
+	Shifts     []sensitivity.Shift // at least one, or Quilts; those of one secret together cover its pairs
 	Components []Component         // one for each entry of F, at least one
 	Budget     privacy.Budget      // what this release may cost each secret
 
-	// Families are f_θ, where it is known and the policy accepts that it is normal: those of one secret cover its pairs.
-	// A secret without one, or with one that is not affine, is left to the translation assumption.
+	// Families are f_θ, where it is known and the policy accepts that it is normal: those of one secret cover its
+	// pairs. A secret without one, or with one that is not affine, is left to the translation assumption.
 	Families []sensitivity.Family
 	// Close says of secrets how close the distributions of their pairs are, where that is known.
 	Close []sensitivity.Close
 	// Quilts are those of secrets that are parameters of a network; a request has either these or other secrets. Widths
 	// are in Σ_k |x_k|/u_k, u_k the units.
 	Quilts []sensitivity.Quilt
-	// Joint: the release stands in a joint account, which needs normal noise in every component and counts the randomness of
-	// the data.
+	// Joint: the release stands in a joint account, which needs normal noise in every component and counts the
+	// randomness of the data.
 	Joint bool
 	// Absolute: what is to be small is Σ E|noise_k|/Unit_k, and not Σ E noise_k²/Unit_k².
 	Absolute bool
@@ -43,8 +43,8 @@ type Request struct {
 	alone    []float64      // of each component, the floor that its block would have alone; nil: there is one block
 }
 
-// Relaxed says that the true distributions of F are not those of a request, but near them: in one of the two senses, the
-// other nil. Noise is calibrated at a tighter ε and δ, and every promise is one for the true distributions.
+// Relaxed says that the true distributions of F are not those of a request, but near them: in one of the two senses,
+// the other nil. Noise is calibrated at a tighter ε and δ, and every promise is one for the true distributions.
 type Relaxed struct {
 	Approximated *privacy.Approximated // [Chen & Ohrimenko, Theorem 4.6]
 	Nearby       *privacy.Nearby       // [Theorem 4.7], in the norm Σ_k |x_k|/w_k
@@ -74,7 +74,8 @@ func (r Request) units() []float64 {
 	return units
 }
 
-// certifiable returns the families that bounds on unequal covariances exist for: those of a secret all of whose are known.
+// certifiable returns the families that bounds on unequal covariances exist for: those of a secret all of whose are
+// known.
 func (r Request) certifiable() []sensitivity.Family {
 	crooked := map[string]bool{}
 	for _, f := range r.Families {

@@ -95,12 +95,17 @@ func TestSamplersFollowTheirLaws(t *testing.T) {
 		faulty bool
 	}{
 		{"uniform", 0, 5, uniform, func(s *source) int64 { return int64(s.below(6)) }, false},
-		{"uniform, remainder in place of rejection", 0, 5, uniform, func(s *source) int64 { return int64(s.below(8) % 6) }, true},
+		{"uniform, remainder in place of rejection", 0, 5, uniform,
+			func(s *source) int64 { return int64(s.below(8) % 6) }, true},
 		{"uniform, bound off by one", 0, 5, uniform, func(s *source) int64 { return int64(s.below(7)) }, true},
-		{"exp(-1/3)", 0, 1, bernoulli(math.Exp(-1. / 3)), func(s *source) int64 { return indicator(s.bernoulliExp(0, 1, 3)) }, false},
-		{"exp(-1)", 0, 1, bernoulli(math.Exp(-1)), func(s *source) int64 { return indicator(s.bernoulliExp(1, 0, 1)) }, false},
-		{"exp(-5/2)", 0, 1, bernoulli(math.Exp(-2.5)), func(s *source) int64 { return indicator(s.bernoulliExp(2, 1, 2)) }, false},
-		{"exp(-1/50)", 0, 1, bernoulli(math.Exp(-.02)), func(s *source) int64 { return indicator(s.bernoulliExp(0, 1, 50)) }, false},
+		{"exp(-1/3)", 0, 1, bernoulli(math.Exp(-1. / 3)),
+			func(s *source) int64 { return indicator(s.bernoulliExp(0, 1, 3)) }, false},
+		{"exp(-1)", 0, 1, bernoulli(math.Exp(-1)), func(s *source) int64 { return indicator(s.bernoulliExp(1, 0, 1)) },
+			false},
+		{"exp(-5/2)", 0, 1, bernoulli(math.Exp(-2.5)),
+			func(s *source) int64 { return indicator(s.bernoulliExp(2, 1, 2)) }, false},
+		{"exp(-1/50)", 0, 1, bernoulli(math.Exp(-.02)),
+			func(s *source) int64 { return indicator(s.bernoulliExp(0, 1, 50)) }, false},
 		{"exp(-1/3), 1 in 100 wrong", 0, 1, bernoulli(math.Exp(-1. / 3)), func(s *source) int64 {
 			return indicator(s.bernoulliExp(0, 1, 3) != (s.below(100) == 0))
 		}, true},
@@ -108,7 +113,8 @@ func TestSamplersFollowTheirLaws(t *testing.T) {
 		{"laplace 3", -60, 60, laplacePMF(3), func(s *source) int64 { return s.laplace(3) }, false},
 		{"laplace 10", -200, 200, laplacePMF(10), func(s *source) int64 { return s.laplace(10) }, false},
 		{"laplace, half the scale", -200, 200, laplacePMF(10), func(s *source) int64 { return s.laplace(5) }, true},
-		{"laplace, scale off by one in 20", -400, 400, laplacePMF(21), func(s *source) int64 { return s.laplace(20) }, true},
+		{"laplace, scale off by one in 20", -400, 400, laplacePMF(21), func(s *source) int64 { return s.laplace(20) },
+			true},
 		{"laplace, zero counted with both signs", -60, 60, laplacePMF(3), func(s *source) int64 {
 			if x := s.laplace(3); x != 0 || s.below(2) == 0 {
 				return x
@@ -126,7 +132,8 @@ func TestSamplersFollowTheirLaws(t *testing.T) {
 		{"gaussian 2", -16, 16, gaussianPMF(2), func(s *source) int64 { return s.gaussian(2) }, false},
 		{"gaussian 10", -80, 80, gaussianPMF(10), func(s *source) int64 { return s.gaussian(10) }, false},
 		{"gaussian, half the scale", -80, 80, gaussianPMF(10), func(s *source) int64 { return s.gaussian(5) }, true},
-		{"gaussian, laplace not thinned", -80, 80, gaussianPMF(10), func(s *source) int64 { return s.laplace(7) }, true},
+		{"gaussian, laplace not thinned", -80, 80, gaussianPMF(10), func(s *source) int64 { return s.laplace(7) },
+			true},
 		{"gaussian, thinned about the wrong point", -80, 80, gaussianPMF(10), func(s *source) int64 {
 			for {
 				x := s.laplace(10)
@@ -171,8 +178,10 @@ func TestSamplersAtCalibratedScales(t *testing.T) {
 		{"largest gaussian", 1 << 30, normal, func(s *source) int64 { return s.gaussian(1 << 30) }, false},
 		{"laplace", 1<<28 + 5, laplace, func(s *source) int64 { return s.laplace(1<<28 + 5) }, false},
 		{"largest laplace", maxScale, laplace, func(s *source) int64 { return s.laplace(maxScale) }, false},
-		{"gaussian, 3% too narrow", 1 << 29, normal, func(s *source) int64 { return s.gaussian(97 * (1 << 29) / 100) }, true},
-		{"laplace for gaussian", 1 << 29, normal, func(s *source) int64 { return s.laplace(1 << 29 * 100 / 141) }, true},
+		{"gaussian, 3% too narrow", 1 << 29, normal, func(s *source) int64 { return s.gaussian(97 * (1 << 29) / 100) },
+			true},
+		{"laplace for gaussian", 1 << 29, normal, func(s *source) int64 { return s.laplace(1 << 29 * 100 / 141) },
+			true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newSource(seeded(byte(100+i)), n)

@@ -21,7 +21,8 @@ func TestSmoothedNoiseIsClose(t *testing.T) {
 			most = math.Max(most, math.Abs(math.Log(smoothedRatio(x, sd))))
 		}
 		if most > bound || most < bound/3 {
-			t.Errorf("spread %g: the logarithm of the densities' ratio is up to %g, and %g is claimed", spread, most, bound)
+			t.Errorf("spread %g: the logarithm of the densities' ratio is up to %g, and %g is claimed", spread, most,
+				bound)
 		}
 	}
 	if variance, bound := n.Smoothed([]float64{1e8}); variance[0] != 0 || bound != 0 {

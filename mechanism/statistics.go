@@ -8,9 +8,10 @@ import (
 	"math/big"
 )
 
-// Statistics is a vector of exact values of F on protected rows. Nothing reads it but Noise.Release: it has no accessor,
-// and formatting, logging and encoding show only that something is withheld. The values are behind a closure, so that
-// printing a struct with Statistics in an unexported field, where no method of ours is called, shows none either.
+// Statistics is a vector of exact values of F on protected rows. Nothing reads it but Noise.Release: it has no
+// accessor, and formatting, logging and encoding show only that something is withheld. The values are behind a closure,
+// so that printing a struct with Statistics in an unexported field, where no method of ours is called, shows none
+// either.
 type Statistics struct {
 	reveal func() []*big.Rat
 }

@@ -24,7 +24,8 @@ func statistics(values ...float64) Statistics {
 func TestStatisticsAreWithheld(t *testing.T) {
 	s := statistics(8675309.25)
 	check := func(how, text string) {
-		if strings.Contains(text, "8675309") || strings.Contains(text, "34701237") || strings.Contains(strings.ToLower(text), "845fed") {
+		if strings.Contains(text, "8675309") || strings.Contains(text, "34701237") ||
+			strings.Contains(strings.ToLower(text), "845fed") {
 			t.Errorf("%s shows %s", how, text)
 		}
 	}

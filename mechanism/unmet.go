@@ -8,8 +8,9 @@ import (
 
 // Reasons for which a mechanism cannot answer a statement.
 const (
-	tooLarge     = "no noise that can be drawn is large enough"
-	needsDelta   = "its noise is normal, which needs a failure probability above 0 (fugu.delta), and more than the model's own"
+	tooLarge   = "no noise that can be drawn is large enough"
+	needsDelta = "its noise is normal, which needs a failure probability above 0 (fugu.delta), and more than the " +
+		"model's own"
 	tooCertain   = "it has no failure probability, and the model of the statement holds but for one"
 	withoutLimit = "its noise is normal, which is proven for epsilon up to 100"
 )
@@ -21,8 +22,8 @@ func unmet(kind Kind, why string) error {
 		WithHint("Set a larger fugu.delta, or set fugu.mechanism to %s.", Auto)
 }
 
-// unmetNormal says why a mechanism of normal noise cannot answer a request. It has noise for up to most components; 0: for
-// any number of them.
+// unmetNormal says why a mechanism of normal noise cannot answer a request. It has noise for up to most components; 0:
+// for any number of them.
 func unmetNormal(kind Kind, most int, r Request) error {
 	m := len(r.Components)
 	switch {
@@ -36,10 +37,12 @@ func unmetNormal(kind Kind, most int, r Request) error {
 	return unmet(kind, needsDelta)
 }
 
-// uncertified is the error of a mechanism for which no noise of the search was enough, or whose model cannot be certified.
+// uncertified is the error of a mechanism for which no noise of the search was enough, or whose model cannot be
+// certified.
 func uncertified(kind Kind, err error) error {
 	return sqlstate.New(sqlstate.ModelUnfit,
-		"mechanism %s cannot hide how the spread of this statement's values differs between the values of a secret", kind).
+		"mechanism %s cannot hide how the spread of this statement's values differs between the values of a "+
+			"secret", kind).
 		WithHint("Group by fewer columns, set a larger fugu.delta, or set fugu.mechanism to %s.", Auto).Because(err)
 }
 
@@ -47,5 +50,6 @@ func uncertified(kind Kind, err error) error {
 func unassumed(kind Kind) error {
 	return sqlstate.New(sqlstate.ModelUnfit,
 		"mechanism %s needs an assumption on how statistics are distributed, and the policy accepts none", kind).
-		WithHint("Set fugu.mechanism to %s; or the owner of the policy can accept an assumption: assume: [translation].", Auto)
+		WithHint("Set fugu.mechanism to %s; or the owner of the policy can accept an assumption: assume: "+
+			"[translation].", Auto)
 }

@@ -28,7 +28,8 @@ func TestRefusalsNameTheirReason(t *testing.T) {
 		r.Budget = budget(c.epsilon, c.delta)
 		_, err := Calibrate(t.Context(), c.kind, r)
 		if !sqlstate.Is(err, sqlstate.InvalidParameterValue) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s, %d values, epsilon %g, delta %g: %v, want %q", c.kind, c.components, c.epsilon, c.delta, err, c.want)
+			t.Errorf("%s, %d values, epsilon %g, delta %g: %v, want %q", c.kind, c.components, c.epsilon, c.delta, err,
+				c.want)
 		}
 	}
 }

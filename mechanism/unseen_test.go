@@ -68,8 +68,8 @@ func boxed(r Request) Request {
 	return r
 }
 
-// Rows that are shared by the cells take less noise than rows in each, the more so the more cells there are; and what is
-// saved is no more than the norm is smaller by.
+// Rows that are shared by the cells take less noise than rows in each, the more so the more cells there are; and what
+// is saved is no more than the norm is smaller by.
 func TestSharedRowsTakeLessNoise(t *testing.T) {
 	for m, most := range map[int]float64{1: 1.001, 16: .8, 100: .5} {
 		r := wide(m).request(2000, 6000, budget(1, .001))
@@ -86,9 +86,9 @@ func TestSharedRowsTakeLessNoise(t *testing.T) {
 	}
 }
 
-// A secret that moves F by a row that was not seen, and in no other way: the noise in whichever cell it is in hides it as
-// well as the budget says, by the exact law of a normal shift; and no cell has much more noise than it takes, as all are
-// alike.
+// A secret that moves F by a row that was not seen, and in no other way: the noise in whichever cell it is in hides it
+// as well as the budget says, by the exact law of a normal shift; and no cell has much more noise than it takes, as all
+// are alike.
 func TestNoiseForOneRow(t *testing.T) {
 	const m, size = 50, 3.
 	u := sensitivity.Unseen{Rows: 1}
@@ -97,7 +97,8 @@ func TestNoiseForOneRow(t *testing.T) {
 		u.At, u.Cell, u.Size = append(u.At, k), append(u.Cell, k), append(u.Size, size)
 		r.Components = append(r.Components, Component{Lattice: 1, Unit: 1, Integer: true})
 	}
-	r.Shifts = []sensitivity.Shift{{Secret: "s", Along: make([]float64, m), Beside: make([]float64, m), Unseen: []sensitivity.Unseen{u}}}
+	r.Shifts = []sensitivity.Shift{{Secret: "s", Along: make([]float64, m), Beside: make([]float64, m),
+		Unseen: []sensitivity.Unseen{u}}}
 	want := size / privacy.Kappa(r.Budget)
 	for _, kind := range []Kind{ExpmGaussian, Directional} {
 		c := calibrated(t, kind, r)
@@ -129,8 +130,8 @@ func TestUnseenThatFitsNoRequest(t *testing.T) {
 	}
 }
 
-// The certificate of a given noise counts unseen rows: its δ is no less than the exact one of two normal distributions of which
-// one has a row more in a cell, whichever cell, and would be without them.
+// The certificate of a given noise counts unseen rows: its δ is no less than the exact one of two normal distributions
+// of which one has a row more in a cell, whichever cell, and would be without them.
 func TestCertificateCountsUnseenRows(t *testing.T) {
 	f := wide(6)
 	r := f.request(300, 900, budget(1, .5))
@@ -159,7 +160,8 @@ func TestCertificateCountsUnseenRows(t *testing.T) {
 	for _, row := range extremes(len(floor), r.Shifts[0].Unseen) {
 		for _, q := range []float64{.1, .3, .55} {
 			// y takes a share of the movement along the direction, all of which it hides; the rest is a row.
-			e, err := sensitivity.NewExperiment([]float64{.5}, 0, &sensitivity.Pair{P: f.Covariance(q+.05).Plus(1, noise), Q: f.Covariance(q).Plus(1, noise), Mean: row})
+			e, err := sensitivity.NewExperiment([]float64{.5}, 0,
+				&sensitivity.Pair{P: f.Covariance(q+.05).Plus(1, noise), Q: f.Covariance(q).Plus(1, noise), Mean: row})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -178,14 +180,16 @@ func TestCertificateCountsUnseenRows(t *testing.T) {
 	// Of several movements any may be the pair's; Laplace noise in single components hides each by itself.
 	like := f.Covariance(.1)
 	other := thinned(r.Shifts[0], .5)
-	if got := n.release([]sensitivity.Shift{r.Shifts[0], other}, like); len(got.Unseen) != 2 || got.Unseen[0][0].Size[1] != 2*got.Unseen[1][0].Size[1] {
+	if got := n.release([]sensitivity.Shift{r.Shifts[0], other}, like); len(got.Unseen) != 2 ||
+		got.Unseen[0][0].Size[1] != 2*got.Unseen[1][0].Size[1] {
 		t.Errorf("%+v", got.Unseen)
 	}
 	own := calibrated(t, ExpmLaplace, r).Noise
 	got := own.release(r.Shifts, like)
 	for k, box := range r.Shifts[0].Box() {
 		b := math.Ldexp(float64(own.cells[k].laplace), own.cells[k].exponent)
-		if want := (box + math.Abs(r.Shifts[0].Along[k])) / b; len(got.Unseen[0]) > 0 || got.Laplace[k] < want || got.Laplace[k] > want*(1+1e-6) {
+		if want := (box + math.Abs(r.Shifts[0].Along[k])) / b; len(got.Unseen[0]) > 0 || got.Laplace[k] < want ||
+			got.Laplace[k] > want*(1+1e-6) {
 			t.Errorf("component %d: a loss of %g, want %g", k, got.Laplace[k], want)
 		}
 	}

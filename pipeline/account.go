@@ -12,11 +12,10 @@ import (
 
 	"fugu/dataset"
 	"fugu/ledger"
-	"fugu/model"
-	"fugu/planner"
 	"fugu/policy"
 	"fugu/privacy"
 	"fugu/privacy/joint"
+	"fugu/quote"
 	"fugu/sqlstate"
 )
 
@@ -47,7 +46,7 @@ func newAccount(loaded *dataset.Snapshot, p *policy.Policy) (*account, error) {
 		var secrets []joint.Secret
 		alone := map[string]float64{}
 		for i, psi := range t.Psi {
-			secrets = append(secrets, extreme(t.Table.Secrets[i], psi, float64(t.Table.Rows)))
+			secrets = append(secrets, quote.Extreme(t.Table.Secrets[i], psi, float64(t.Table.Rows)))
 			alone[psi.Name] = 0
 		}
 		account, err := joint.New(t.Places.Sample, secrets)
@@ -64,7 +63,7 @@ const roundedUp = 1 + 1e-11
 
 // with is what all answers cost with one more: no more than by the noise alone, which is what all costs where the
 // randomness of the rows is little beside it.
-func (t *tableAccount) with(trial *joint.Trial, part tableTerms, secret string) joint.Cost {
+func (t *tableAccount) with(trial *joint.Trial, part quote.JointPart, secret string) joint.Cost {
 	c := trial.Cost(secret)
 	c.Kappa2 = math.Min(c.Kappa2, (t.alone[secret]+part.Alone[secret])*roundedUp)
 	return c
@@ -79,26 +78,8 @@ func (t *tableAccount) cost(secret string) joint.Cost {
 
 // entry is an answer that is about to stand in an account.
 type entry struct {
-	part  tableTerms
+	part  quote.JointPart
 	trial *joint.Trial
-}
-
-// extreme gives the pairs of which all of a secret's are convex combinations.
-func extreme(sec planner.Secret, psi model.Psi, rows float64) joint.Secret {
-	s := joint.Secret{Name: psi.Name, N: rows, Distribution: psi.Distribution}
-	shares := func(x float64) []float64 { return []float64{1 - x, x} }
-	for _, v := range psi.Vectors {
-		s.Pairs = append(s.Pairs, joint.Pair{P: v[0], Q: v[1]})
-	}
-	for _, span := range psi.Spans {
-		if sec.Number != nil {
-			s.Pairs = append(s.Pairs, joint.Pair{Move: span.Within})
-			continue
-		}
-		s.Pairs = append(s.Pairs, joint.Pair{P: shares(span.From), Q: shares(span.From + span.Within)},
-			joint.Pair{P: shares(span.To - span.Within), Q: shares(span.To)})
-	}
-	return s
 }
 
 // catchUp counts the answers that the ledger has and the account has not.
@@ -131,7 +112,7 @@ func (a *account) count(p ledger.Past, epoch int64) error {
 	if p.Terms == nil || bytes.HasPrefix(p.Terms, []byte("{")) { // a list is a joint account's
 		return closed("answer %d was given under composition: noise", p.ID)
 	}
-	var parts []tableTerms
+	var parts []quote.JointPart
 	if err := json.Unmarshal(p.Terms, &parts); err != nil {
 		return fmt.Errorf("reading the terms of answer %d: %w", p.ID, err)
 	}
@@ -144,16 +125,16 @@ func (a *account) count(p ledger.Past, epoch int64) error {
 		case t.digest != part.Digest:
 			return closed("the reference of %s is another than when answer %d was given", part.Table, p.ID)
 		}
-		if err := part.read(); err != nil {
+		if err := part.Read(); err != nil {
 			return fmt.Errorf("answer %d: %w", p.ID, err)
 		}
 		for name := range part.Hidden { // the policy may have lost a secret since
 			if math.IsInf(t.Cost(name).Kappa2, 1) {
-				delete(part.release.Hidden, name)
-				delete(part.release.Aside, name)
+				delete(part.Release.Hidden, name)
+				delete(part.Release.Aside, name)
 			}
 		}
-		trial, err := t.Trial(part.release)
+		trial, err := t.Trial(part.Release)
 		if err != nil {
 			return fmt.Errorf("answer %d: %w", p.ID, err)
 		}
@@ -189,11 +170,11 @@ type price struct {
 }
 
 // price is what the answer costs each secret beside all that was answered.
-func (q *question) price(ctx context.Context, m *measured) (price, error) {
-	if m.joint == nil {
+func (q *question) price(ctx context.Context, m *quote.Quote) (price, error) {
+	if m.Joint == nil {
 		return q.spreadPrice(ctx, m)
 	}
-	a := q.snapshot.accounts[q.policy]
+	a := q.statement.snapshot.accounts[q.request.Policy]
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err := a.catchUp(ctx, q.engine.ledger, q.standing.Epoch); err != nil {
@@ -201,22 +182,22 @@ func (q *question) price(ctx context.Context, m *measured) (price, error) {
 	}
 	after := a.last
 	p := price{losses: map[string]privacy.Loss{}, reached: map[string]float64{}, after: &after, account: a, entries: map[*tableAccount]entry{}}
-	spent, err := q.engine.ledger.Spent(ctx, q.policy.Dataset, ledger.Everybody)
+	spent, err := q.engine.ledger.Spent(ctx, q.request.Policy.Dataset, ledger.Everybody)
 	if err != nil {
 		return price{}, ledgerError(err)
 	}
-	for _, part := range m.joint.parts {
+	for _, part := range m.Joint.Parts {
 		t := a.tables[part.Table]
-		trial, err := t.Trial(part.release)
+		trial, err := t.Trial(part.Release)
 		if errors.Is(err, joint.ErrFull) {
-			return price{}, sqlstate.New(sqlstate.BudgetExhausted, "the joint account of dataset %s is full: it holds %d values of at most %d, and the statement has %d", q.policy.Dataset, t.Components(), joint.MaxComponents, len(part.Noise)).
+			return price{}, sqlstate.New(sqlstate.BudgetExhausted, "the joint account of dataset %s is full: it holds %d values of at most %d, and the statement has %d", q.request.Policy.Dataset, t.Components(), joint.MaxComponents, len(part.Noise)).
 				WithHint("Answers already given stay free.")
 		} else if err != nil {
 			return price{}, err
 		}
 		p.entries[t] = entry{part, trial}
 		for name := range part.Hidden {
-			l, now := m.joint.losses[name], t.with(trial, part, name)
+			l, now := m.Joint.Losses[name], t.with(trial, part, name)
 			l.Kappa2 = math.Max(0, now.Kappa2-t.cost(name).Kappa2)
 			p.losses[name] = l
 			var before privacy.Loss
@@ -226,12 +207,12 @@ func (q *question) price(ctx context.Context, m *measured) (price, error) {
 				}
 			}
 			total := before.Plus(l)
-			if p.reached[name], err = now.Delta(float64(q.policy.Privacy.Budget.Epsilon), []float64{total.Pure}, total.Delta); err != nil {
+			if p.reached[name], err = now.Delta(float64(q.request.Policy.Privacy.Budget.Epsilon), []float64{total.Pure}, total.Delta); err != nil {
 				return price{}, err
 			}
-			if p.reached[name] > float64(q.policy.Privacy.Budget.Delta) {
-				return price{}, ledgerError(&ledger.Exhausted{Dataset: q.policy.Dataset, Secret: name, Spent: before, Wanted: l,
-					Limit: privacy.Budget{Epsilon: q.policy.Privacy.Budget.Epsilon, Delta: q.policy.Privacy.Budget.Delta}})
+			if p.reached[name] > float64(q.request.Policy.Privacy.Budget.Delta) {
+				return price{}, ledgerError(&ledger.Exhausted{Dataset: q.request.Policy.Dataset, Secret: name, Spent: before, Wanted: l,
+					Limit: privacy.Budget{Epsilon: q.request.Policy.Privacy.Budget.Epsilon, Delta: q.request.Policy.Privacy.Budget.Delta}})
 			}
 		}
 	}

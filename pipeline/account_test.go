@@ -11,6 +11,7 @@ import (
 	"fugu/ledger"
 	"fugu/mechanism"
 	"fugu/privacy"
+	"fugu/quote"
 	"fugu/sqlstate"
 	"fugu/test/patient"
 )
@@ -90,7 +91,7 @@ func TestJointCostByHand(t *testing.T) {
 		a, b, both := v[2], v[3], v[4]
 		mean[c], cov[c] = [3]float64{a, b}, [3]float64{a * (1 - a), b * (1 - b), both - a*b}
 	}
-	noise := func(k, l int) float64 { return m.calibration.Noise.Covariance(k, l) }
+	noise := func(k, l int) float64 { return m.Calibration.Noise.Covariance(k, l) }
 	most := 0.0
 	for _, q := range []float64{.10, .55} { // within .05 in [.10, .60]
 		s := [3]float64{noise(0, 0), noise(1, 1), noise(0, 1)}
@@ -104,12 +105,12 @@ func TestJointCostByHand(t *testing.T) {
 		most = math.Max(most, (d[0]*d[0]*s[1]-2*d[0]*d[1]*s[2]+d[1]*d[1]*s[0])/(s[0]*s[1]-s[2]*s[2]))
 	}
 	_, account := h.account()
-	part := m.joint.parts[0]
+	part := m.Joint.Parts[0]
 	want := math.Sqrt(most) + part.Aside["high_income"]
 	if got := math.Sqrt(account.Cost("high_income").Kappa2); math.Abs(got/want-1) > 1e-6 {
 		t.Errorf("κ %v, want %v", got, want)
 	}
-	if alone := math.Sqrt(m.calibration.Losses["high_income"].Kappa2); alone < 1.2*math.Sqrt(most) {
+	if alone := math.Sqrt(m.Calibration.Losses["high_income"].Kappa2); alone < 1.2*math.Sqrt(most) {
 		t.Errorf("by the noise alone κ is %v, and %v with the rows: the test shows nothing", alone, math.Sqrt(most))
 	}
 	if len(part.Lines) == 0 || part.Hidden["high_income"] {
@@ -131,7 +132,7 @@ func TestJointRepetitionIsBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		alone += m.calibration.Losses["high_income"].Kappa2
+		alone += m.Calibration.Losses["high_income"].Kappa2
 	}
 	total := 0.0
 	for _, c := range costs {
@@ -240,7 +241,7 @@ func TestJointDirectional(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, err := q.answer(t.Context())
-	if err != nil || !(a.Losses["high_income"].Pure > .5) || a.Losses["high_income"].Kappa2 > .05 || a.Assumption != jointAssumption {
+	if err != nil || !(a.Losses["high_income"].Pure > .5) || a.Losses["high_income"].Kappa2 > .05 || a.Assumption != quote.JointAssumption {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	x, y := plain.answered(t, sql, 1).Losses["high_income"].Kappa2, after.answered(t, sql, 1).Losses["high_income"].Kappa2

@@ -14,8 +14,8 @@ import (
 	"fugu/mechanism"
 	"fugu/parser"
 	"fugu/planner"
-	"fugu/policy"
 	"fugu/privacy"
+	"fugu/quote"
 	"fugu/sqlstate"
 	"fugu/upstream"
 	"fugu/wire"
@@ -23,7 +23,7 @@ import (
 
 // Bind answers the statement for one binding of its parameters: with arrays that stand in the place of protected tables.
 func (s *statement) Bind(ctx context.Context, b wire.Binding) (wire.Bound, error) {
-	defer s.session.engine.searches.serve()()
+	defer s.session.engine.searches.Serve()()
 	ask, told := b.Ask, false
 	b.Ask = func(ctx context.Context, sql string) ([][]string, error) {
 		rows, err := ask(ctx, sql)
@@ -94,6 +94,9 @@ func (s *statement) respond(ctx context.Context, b wire.Binding, explain parser.
 
 // bindOn answers or explains the statement on db.
 func (s *statement) bindOn(ctx context.Context, b wire.Binding, explain parser.Explain, set settings, db database, contents []string) (wire.Bound, error) {
+	if s.policy == nil { // nothing below is protected by noise
+		return s.bindFree(ctx, b, explain)
+	}
 	q, err := s.question(ctx, b, set, db, contents)
 	if err != nil {
 		return wire.Bound{}, err
@@ -101,28 +104,49 @@ func (s *statement) bindOn(ctx context.Context, b wire.Binding, explain parser.E
 	if explain != parser.NoExplain {
 		return q.explain(ctx, b, explain)
 	}
-	var bound wire.Bound
-	free, err := q.free(ctx, b)
+	free, err := s.free(ctx, b)
 	if err != nil {
 		return wire.Bound{}, err
 	}
-	if len(s.plan.Cuts) > 0 {
-		a, err := q.answer(ctx)
-		if err != nil {
-			return wire.Bound{}, err
-		}
-		if bound.Values, err = q.arrays(a); err != nil {
-			return wire.Bound{}, err
-		}
-		if err := q.record(ctx, a); err != nil {
-			return wire.Bound{}, err
-		}
-		bound.Notices = q.warning(ctx)
-		if set.notices {
-			bound.Notices = append(bound.Notices, q.notice(ctx, a))
-		}
+	a, err := q.answer(ctx)
+	if err != nil {
+		return wire.Bound{}, err
+	}
+	var bound wire.Bound
+	if bound.Values, err = q.arrays(a); err != nil {
+		return wire.Bound{}, err
+	}
+	if err := q.record(ctx, a); err != nil {
+		return wire.Bound{}, err
+	}
+	bound.Notices = q.warning(ctx)
+	if set.notices {
+		bound.Notices = append(bound.Notices, q.notice(ctx, a))
 	}
 	bound.Values = append(bound.Values, free...)
+	return s.inlined(bound)
+}
+
+// bindFree answers or explains a statement that costs nothing.
+func (s *statement) bindFree(ctx context.Context, b wire.Binding, explain parser.Explain) (wire.Bound, error) {
+	if explain != parser.NoExplain {
+		x := Explanation{Above: readsNothing}
+		if len(s.twins) > 0 {
+			if err := x.addTwins(ctx, s, b); err != nil {
+				return wire.Bound{}, err
+			}
+		}
+		return x.bound(explain)
+	}
+	free, err := s.free(ctx, b)
+	if err != nil {
+		return wire.Bound{}, err
+	}
+	return s.inlined(wire.Bound{Values: free})
+}
+
+// inlined writes the values into the text of a statement that takes no parameters.
+func (s *statement) inlined(bound wire.Bound) (_ wire.Bound, err error) {
 	if s.probe != "" {
 		bound.Text, err = parser.Inline(s.plan.SQL, s.plan.ClientParams+1, bound.Values)
 		bound.Values = nil
@@ -130,31 +154,11 @@ func (s *statement) bindOn(ctx context.Context, b wire.Binding, explain parser.E
 	return bound, err
 }
 
-// question is what one binding of a statement asks: its cuts with the values of their parameters, and what it may cost.
-type question struct {
-	*statement
-	engine   *Engine
-	policy   *policy.Policy
-	cuts     []*planner.Bound
-	database database
-	recorder *recorder // of fugu fit; otherwise nil
-	budget   privacy.Budget
-	kind     mechanism.Kind
-	settings settings
-	key      ledger.Key
-	modelled ledger.Key // under which its model is remembered, where that is not key
-	shares   []ledger.Share
-	standing ledger.Standing   // of the dataset, before anything was read
-	paid     bool              // this question was charged for its answer
-	error    privacy.Tolerance // up to which it is answered from the past
-	limit    privacy.Worth     // on the noise of an answer that is charged
-}
-
 // answer is the corridor. Nothing before Charge has seen a protected row, and what comes behind it is no more than was
 // charged. Where another is answering the same, it waits for that and looks again.
 func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 	if hook.NoStored {
-		q.modelled, q.key = q.key, q.once()
+		q.key = q.once() // what is asked anew is of the same model
 	}
 	for range maxPasses {
 		a, done, err := q.attempt(ctx)
@@ -170,7 +174,7 @@ const maxPasses = 100
 
 // attempt is one pass through the corridor. done: the answer is there; otherwise it is worth another pass.
 func (q *question) attempt(ctx context.Context) (a ledger.Answer, done bool, err error) {
-	if err := current(q.policy, q.standing); err != nil {
+	if err := current(q.request.Policy, q.standing); err != nil {
 		return ledger.Answer{}, false, err
 	}
 	found, ok, err := q.engine.ledger.Find(ctx, q.key, scopes(q.shares)...)
@@ -179,8 +183,8 @@ func (q *question) attempt(ctx context.Context) (a ledger.Answer, done bool, err
 	} else if ok {
 		return found, true, failed(found)
 	}
-	charge := ledger.Charge{Key: q.key, Dataset: q.policy.Dataset, Epoch: q.standing.Epoch, User: q.session.user, Statement: q.fingerprint, Requested: q.budget,
-		Limit: total(q.policy.Privacy.Budget), Shares: q.shares, Renew: q.policy.Privacy.Budget.Renew}
+	charge := ledger.Charge{Key: q.key, Dataset: q.request.Policy.Dataset, Epoch: q.standing.Epoch, User: q.statement.session.user, Statement: q.statement.fingerprint, Requested: q.request.Budget,
+		Limit: total(q.request.Policy.Privacy.Budget), Shares: q.shares, Renew: q.request.Policy.Privacy.Budget.Renew}
 	if !found.Pending { // otherwise it has been paid for
 		if a, ok, err := q.fromPast(ctx, charge); ok || err != nil {
 			return a, ok, err
@@ -197,17 +201,17 @@ func (q *question) attempt(ctx context.Context) (a ledger.Answer, done bool, err
 	if sqlstate.Is(err, sqlstate.StatisticsFailed) && !found.Pending {
 		// The reference's rows fail already. It costs the same as when only the protected ones do: what a statement
 		// costs must not tell which of them it was.
-		charge.Losses = q.nominal()
+		charge.Losses = q.request.Nominal()
 		a, err = q.fail(ctx, charge, err)
 		return a, true, err
 	} else if err != nil {
 		return ledger.Answer{}, false, err
 	}
-	if m.width == 0 { // group keys alone, averages of which the model knows nothing, what the policy makes public: all of it is public
-		bytes, err := m.encode(mechanism.Release{}, nil)
+	if m.Width == 0 { // group keys alone, averages of which the model knows nothing, what the policy makes public: all of it is public
+		bytes, err := m.Encode(mechanism.Release{}, nil)
 		return ledger.Answer{Bytes: bytes}, true, err
 	}
-	charge.Mechanism, charge.Assumption = string(m.calibration.Kind), m.calibration.Assumption
+	charge.Mechanism, charge.Assumption = string(m.Calibration.Kind), m.Calibration.Assumption
 	if !found.Pending {
 		p, err := q.price(ctx, m)
 		if err != nil {
@@ -255,7 +259,7 @@ func (q *question) join(ctx context.Context, c ledger.Charge) (a ledger.Answer, 
 func (q *question) charge(ctx context.Context, c ledger.Charge) (ledger.Answer, error) {
 	if hook.NoCharge {
 		c.Losses = make(map[string]privacy.Loss)
-		for _, sec := range q.policy.Secrets {
+		for _, sec := range q.request.Policy.Secrets {
 			c.Losses[sec.Name] = privacy.Loss{}
 		}
 	}
@@ -287,7 +291,7 @@ func (q *question) fail(ctx context.Context, c ledger.Charge, cause error) (ledg
 
 // once is a key that will not be asked for again.
 func (q *question) once() ledger.Key {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", q.key, q.session.user, time.Now().UnixNano()))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", q.key, q.statement.session.user, time.Now().UnixNano()))
 	return ledger.Key(hex.EncodeToString(sum[:]))
 }
 
@@ -313,17 +317,6 @@ func (q *question) covered(ctx context.Context, c ledger.Charge) error {
 	return nil
 }
 
-// nominal is the full price of a statement whose losses cannot be computed.
-func (q *question) nominal() map[string]privacy.Loss {
-	losses := map[string]privacy.Loss{}
-	for _, c := range q.plan.Cuts {
-		for _, sec := range c.Table.Secrets {
-			losses[sec.Name] = privacy.Loss{Pure: float64(q.budget.Epsilon)}
-		}
-	}
-	return losses
-}
-
 // failed is the error of a stored failure.
 func failed(a ledger.Answer) error {
 	if a.Failed {
@@ -347,7 +340,7 @@ func ledgerError(err error) error {
 
 // arrays are the parameters that take the place of the cuts: for each cut an array for each key, then for each aggregate.
 func (q *question) arrays(a ledger.Answer) ([][]byte, error) {
-	var s stored
+	var s quote.Stored
 	if err := json.Unmarshal(a.Bytes, &s); err != nil {
 		return nil, fmt.Errorf("reading the stored answer %d: %w", a.ID, err)
 	}
@@ -359,7 +352,7 @@ func (q *question) arrays(a ledger.Answer) ([][]byte, error) {
 	}
 	values := release.Values()
 	var out [][]byte
-	for _, c := range q.cuts {
+	for _, c := range q.request.Cuts {
 		before := len(c.Keys) + len(c.Groupings)
 		columns := make([][]planner.Value, before+len(c.Aggregates))
 		for _, cell := range c.Cells {
@@ -370,17 +363,14 @@ func (q *question) arrays(a ledger.Answer) ([][]byte, error) {
 				columns[len(c.Keys)+i] = append(columns[len(c.Keys)+i], c.Grouping(g, cell))
 			}
 			for agg := range c.Aggregates {
-				if len(s.Index) == 0 || s.Index[0] >= len(values) {
+				if len(s.Index) == 0 || !s.Index[0].Within(len(values), len(s.Public)) {
 					return nil, fmt.Errorf("the stored answer %d does not fit the statement", a.ID)
 				}
 				v := planner.Value{Null: true}
-				switch k := s.Index[0]; {
-				case k >= 0:
+				if k, ok := s.Index[0].Component(); ok {
 					v = planner.Value{Text: values[k]}
-				case k < -1-len(s.Public):
-					return nil, fmt.Errorf("the stored answer %d does not fit the statement", a.ID)
-				case k <= -2:
-					v = planner.Value{Text: s.Public[-2-k]}
+				} else if i, ok := s.Index[0].Public(); ok {
+					v = planner.Value{Text: s.Public[i]}
 				}
 				s.Index = s.Index[1:]
 				columns[before+agg] = append(columns[before+agg], v)

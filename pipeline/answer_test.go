@@ -8,6 +8,7 @@ import (
 
 	"fugu/ledger"
 	"fugu/mechanism"
+	"fugu/quote"
 	"fugu/sqlstate"
 	"fugu/test/pgcluster"
 	"fugu/wire"
@@ -94,12 +95,12 @@ func TestArraysRefuseWhatDoesNotFit(t *testing.T) {
 	if err != nil || len(arrays) != 2 || string(arrays[0]) != `{"Female","Male"}` || strings.Count(string(arrays[1]), ",") != 1 {
 		t.Fatalf("%s, %v", arrays, err)
 	}
-	var s stored
+	var s quote.Stored
 	if err := json.Unmarshal(good.Bytes, &s); err != nil {
 		t.Fatal(err)
 	}
-	encode := func(change func(*stored)) []byte {
-		c := stored{Index: slices.Clone(s.Index), Release: slices.Clone(s.Release)}
+	encode := func(change func(*quote.Stored)) []byte {
+		c := quote.Stored{Index: slices.Clone(s.Index), Release: slices.Clone(s.Release)}
 		change(&c)
 		b, err := json.Marshal(c)
 		if err != nil {
@@ -110,12 +111,12 @@ func TestArraysRefuseWhatDoesNotFit(t *testing.T) {
 	for name, bytes := range map[string][]byte{
 		"nothing":            nil,
 		"no JSON":            []byte("x"),
-		"no cells":           encode(func(s *stored) { s.Index = nil }),
-		"too few cells":      encode(func(s *stored) { s.Index = s.Index[:1] }),
-		"too many cells":     encode(func(s *stored) { s.Index = append(s.Index, 0) }),
-		"a component beyond": encode(func(s *stored) { s.Index[1] = 2 }),
-		"no release":         encode(func(s *stored) { s.Release = nil }),
-		"a broken release":   encode(func(s *stored) { s.Release = s.Release[:len(s.Release)-1] }),
+		"no cells":           encode(func(s *quote.Stored) { s.Index = nil }),
+		"too few cells":      encode(func(s *quote.Stored) { s.Index = s.Index[:1] }),
+		"too many cells":     encode(func(s *quote.Stored) { s.Index = append(s.Index, 0) }),
+		"a component beyond": encode(func(s *quote.Stored) { s.Index[1] = 2 }),
+		"no release":         encode(func(s *quote.Stored) { s.Release = nil }),
+		"a broken release":   encode(func(s *quote.Stored) { s.Release = s.Release[:len(s.Release)-1] }),
 	} {
 		bad := good
 		bad.Bytes = bytes
@@ -125,7 +126,7 @@ func TestArraysRefuseWhatDoesNotFit(t *testing.T) {
 	}
 	// Where the model has no value there is NULL.
 	null := good
-	null.Bytes = encode(func(s *stored) { s.Index[1] = -1 })
+	null.Bytes = encode(func(s *quote.Stored) { s.Index[1] = -1 })
 	if got, err := q.arrays(null); err != nil || !strings.HasSuffix(string(got[1]), `,NULL}`) {
 		t.Errorf("%s, %v", got, err)
 	}
@@ -158,7 +159,7 @@ func TestSeveralCuts(t *testing.T) {
 	if err != nil || again.ID != a.ID || again.Fresh || string(again.Bytes) != string(a.Bytes) {
 		t.Errorf("asked again: %+v, %v", again, err)
 	}
-	accounts, err := Accounts(t.Context(), h.engine.ledger, q.policy, h.user)
+	accounts, err := Accounts(t.Context(), h.engine.ledger, q.request.Policy, h.user)
 	if err != nil || len(accounts) != 2 || accounts[0].Releases != 1 || accounts[0].Spent > 1 || accounts[1].Spent > 1 {
 		t.Errorf("%+v, %v", accounts, err)
 	}
@@ -180,7 +181,7 @@ func TestWhoPays(t *testing.T) {
 				t.Fatal(err)
 			}
 			bytes = append(bytes, string(a.Bytes))
-			accounts, err := Accounts(t.Context(), h.engine.ledger, q.policy, user)
+			accounts, err := Accounts(t.Context(), h.engine.ledger, q.request.Policy, user)
 			if err != nil || accounts[0].Spent < want[i]*0.95 || accounts[0].Spent > want[i]*1.01 {
 				t.Errorf("per %s: %s has spent %+v, %v", per, user, accounts, err)
 			}
@@ -215,7 +216,7 @@ func TestRowFailure(t *testing.T) {
 		if _, err := q.answer(t.Context()); !sqlstate.Is(err, sqlstate.StatisticsFailed) {
 			t.Fatal(err)
 		}
-		accounts, err := Accounts(t.Context(), h.engine.ledger, q.policy, h.user)
+		accounts, err := Accounts(t.Context(), h.engine.ledger, q.request.Policy, h.user)
 		if err != nil || accounts[0].Releases != 1 || accounts[0].Spent < 0.95 || accounts[0].Spent > 1.01 {
 			t.Errorf("%+v, %v", accounts, err)
 		}

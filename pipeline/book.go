@@ -6,21 +6,22 @@ import (
 
 	"fugu/ledger"
 	"fugu/ledger/audit"
+	"fugu/quote"
 )
 
 // book charges the question at its price, ahead of its answer; where others were charged meanwhile that the price does not count with, at a new one.
-func (q *question) book(ctx context.Context, c ledger.Charge, m *measured, p price) (ledger.Answer, error) {
+func (q *question) book(ctx context.Context, c ledger.Charge, m *quote.Quote, p price) (ledger.Answer, error) {
 	if p.spread != nil {
 		p.spread.account.booking.Lock()
 		defer p.spread.account.booking.Unlock()
 	}
 	for {
-		c.Losses, c.After, c.Certificates, c.Ahead, c.Answer = p.losses, p.after, m.certificates(p), true, m.plan()
-		if m.joint != nil {
-			c.Terms = m.joint.bytes
+		c.Losses, c.After, c.Certificates, c.Ahead, c.Answer = p.losses, p.after, certificates(m, p), true, m.NoiseDigest()
+		if m.Joint != nil {
+			c.Terms = m.Joint.Bytes
 		}
 		if p.spread != nil {
-			c.Terms = m.spreads.bytes
+			c.Terms = m.Spreads.Bytes
 		}
 		a, err := q.charge(ctx, c)
 		if err == nil {
@@ -40,9 +41,9 @@ func (q *question) book(ctx context.Context, c ledger.Charge, m *measured, p pri
 }
 
 // certificates are those of the calibration, as the ledger keeps them.
-func (m *measured) certificates(p price) []audit.Certificate {
+func certificates(m *quote.Quote, p price) []audit.Certificate {
 	var out []audit.Certificate
-	for _, x := range m.calibration.Certificates {
+	for _, x := range m.Calibration.Certificates {
 		out = append(out, audit.Certificate{Secret: x.Secret, Mechanism: string(x.Mechanism), Assumptions: x.Assumptions,
 			Pair: x.Pair, Epsilon: x.Epsilon, Delta: x.Delta, Estimation: x.Estimation, Together: p.reached[x.Secret]})
 	}

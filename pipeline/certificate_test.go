@@ -55,7 +55,7 @@ func TestCertificatesTravel(t *testing.T) {
 			if err := q.record(t.Context(), a); err != nil {
 				t.Fatal(err)
 			}
-			last := q.session.last.rows()
+			last := q.statement.session.last.rows()
 			if v, ok := h.engine.snapshot.Load().VirtualTable("last_release"); !ok || len(last) == 0 || len(last[0]) != len(v.Columns) {
 				t.Errorf("%s: %d columns of %d: %v", sql, len(last[0]), len(v.Columns), last[0])
 			} else if drawn := last[len(last)-1]; drawn[11].Null || drawn[12].Null != (want == "translation") || drawn[13].Null {
@@ -91,7 +91,7 @@ func TestPairsAreSpansOfTheirOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		errors[name] = slices.Max(m.calibration.SD)
+		errors[name] = slices.Max(m.Calibration.SD)
 	}
 	if errors["pairs"] < errors["one"] || errors["pairs"] > 1.2*errors["range"] || errors["wide"] < 4*errors["pairs"] {
 		t.Errorf("%v", errors)

@@ -9,6 +9,7 @@ import (
 
 	"fugu/ledger"
 	"fugu/privacy"
+	"fugu/quote"
 	"fugu/sqlstate"
 	"fugu/test/patient"
 )
@@ -84,7 +85,7 @@ func TestCovariancesAreCharged(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.again().priced(t, quantile(11), set)
-	a, err := slow.book(t.Context(), ledger.Charge{Key: slow.key, Dataset: slow.policy.Dataset, User: "alice", Requested: slow.budget, Limit: total(slow.policy.Privacy.Budget),
+	a, err := slow.book(t.Context(), ledger.Charge{Key: slow.key, Dataset: slow.request.Policy.Dataset, User: "alice", Requested: slow.request.Budget, Limit: total(slow.request.Policy.Privacy.Budget),
 		Mechanism: "expm-gaussian", Assumption: "gaussian", Answer: []byte("x")}, m, early)
 	if err != nil {
 		t.Fatal(err)
@@ -169,8 +170,8 @@ func TestWhereCovariancesAreNotWorkedOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, err := q.measure(t.Context())
-	if err != nil || m.spreads == nil || m.spreads.Parts[0].Terms != nil || m.spreads.Parts[0].Beside == 0 {
-		t.Errorf("%+v, %v", m.spreads, err)
+	if err != nil || m.Spreads == nil || m.Spreads.Parts[0].Terms != nil || m.Spreads.Parts[0].Beside == 0 {
+		t.Errorf("%+v, %v", m.Spreads, err)
 	}
 	if p := h.priced(t, sql, settings{}); p.spread == nil || p.spread.added["high_income"] > .1 {
 		t.Errorf("%+v", p.spread)
@@ -182,7 +183,7 @@ func TestWhereCovariancesAreNotWorkedOut(t *testing.T) {
 		}
 		h := newHouse(t, edits...)
 		s := h.engine.snapshot.Load()
-		said := strings.Join(s.Uncertified(s.Policies[0]), "\n")
+		said := strings.Join(quote.Uncertified(s.Snapshot, s.Policies[0]), "\n")
 		if (said != "") != (word != "") || !strings.Contains(said, word) {
 			t.Errorf("assume %q: %q", edit, said)
 		}

@@ -9,9 +9,11 @@ import (
 
 	"fugu/dataset"
 	"fugu/ledger"
+	"fugu/planner"
 	"fugu/policy"
 	"fugu/privacy"
 	"fugu/privacy/joint"
+	"fugu/quote"
 )
 
 // covarianceAccounts are the accounts of covariances that an engine keeps, of the policies of one snapshot.
@@ -43,7 +45,7 @@ type covarianceTable struct {
 	// The stack is worked out where cheaper bounds do not do; until then parts wait.
 	stack   *joint.Account
 	digest  string // of its reference's rows
-	waiting []covariancePart
+	waiting []quote.CovariancePart
 
 	beside, all float64 // Σ λ/(1+λ) of components that are not in the stack and do not wait, and of all
 	kappa2      map[string]float64
@@ -69,31 +71,9 @@ func newCovarianceAccount(s *Snapshot, p *policy.Policy) *covarianceAccount {
 		if t.Policy != p || len(t.Table.Secrets) == 0 || t.Network != nil {
 			continue
 		}
-		x := &covarianceTable{of: t, kappa2: map[string]float64{}, besides: map[string]joint.Beside{}}
-		for i, psi := range t.Psi {
-			// What only shifts has losses that add up, and no account here.
-			if s := extreme(t.Table.Secrets[i], psi, float64(t.Table.Rows)); unspread(psi) == "" && bend(s) > 0 {
-				x.secrets = append(x.secrets, s)
-			}
-		}
-		a.tables[t.Table.String()] = x
+		a.tables[t.Table.String()] = &covarianceTable{of: t, secrets: quote.Bending(t), kappa2: map[string]float64{}, besides: map[string]joint.Beside{}}
 	}
 	return a
-}
-
-// generousValues is how many values a budget must have room for, whatever their covariances are, to be generous.
-const generousValues = 10_000
-
-// generous reports whether the budget has room for so many values by their number alone that nobody needs their terms.
-func (a *covarianceAccounts) generous(s *Snapshot, t *dataset.Protected) bool {
-	b := t.Policy.Privacy.Budget
-	for _, x := range a.account(s, t.Policy).tables[t.Table.String()].secrets {
-		c := joint.Cost{G: math.Inf(1), Slope: math.Inf(1), Bend: bend(x)}.Outside(generousValues, generousValues)
-		if !(c.Epsilon(float64(b.Delta)/2, joint.Beside{}) <= float64(b.Epsilon)/2) {
-			return false
-		}
-	}
-	return true
 }
 
 // catchUp counts the answers that the ledger has and the account has not.
@@ -119,7 +99,7 @@ func (a *covarianceAccount) count(p ledger.Past) error {
 	if !a.any || p.Period < a.first {
 		a.any, a.first = true, p.Period
 	}
-	var terms covarianceTerms
+	var terms quote.CovarianceTerms
 	if err := json.Unmarshal(p.Terms, &terms); p.Terms != nil && err == nil && terms.Parts != nil {
 		for _, part := range terms.Parts {
 			if t := a.tables[part.Table]; t != nil {
@@ -132,7 +112,7 @@ func (a *covarianceAccount) count(p ledger.Past) error {
 		return fmt.Errorf("its terms are those of another composition")
 	}
 	for _, t := range a.tables {
-		part := covariancePart{Losses: map[string]privacy.Loss{}}
+		part := quote.CovariancePart{Losses: map[string]privacy.Loss{}}
 		for _, s := range t.of.Table.Secrets {
 			if l, ok := p.Losses[s.Name]; ok {
 				part.Losses[s.Name], part.Beside = l, float64(p.Values)
@@ -144,11 +124,11 @@ func (a *covarianceAccount) count(p ledger.Past) error {
 }
 
 // add takes in a part.
-func (t *covarianceTable) add(part covariancePart) {
+func (t *covarianceTable) add(part quote.CovariancePart) {
 	t.all += part.Weight + part.Beside
 	t.beside += part.Beside
 	for name := range part.Losses {
-		kappa2, b := part.besides(name)
+		kappa2, b := part.Besides(name)
 		t.kappa2[name] += kappa2
 		t.besides[name] = t.besides[name].Plus(b)
 	}
@@ -160,13 +140,13 @@ func (t *covarianceTable) add(part covariancePart) {
 
 // together is ε of all answers and of one part more at δ, of a secret. It need not be known better than that it is at
 // most enough.
-func (t *covarianceTable) together(part *covariancePart, stacked func() (*stackedCost, error), s joint.Secret, delta, enough float64) (float64, error) {
-	kappa2, b := part.besides(s.Name)
+func (t *covarianceTable) together(part *quote.CovariancePart, stacked func() (*stackedCost, error), s joint.Secret, delta, enough float64) (float64, error) {
+	kappa2, b := part.Besides(s.Name)
 	kappa2, b = t.kappa2[s.Name]+kappa2, t.besides[s.Name].Plus(b)
 	all := t.all + part.Weight + part.Beside
 
 	// By the number of values alone: that takes no account of what they are.
-	loose := joint.Cost{Kappa2: kappa2, G: math.Inf(1), Slope: math.Inf(1), Bend: bend(s)}.Outside(all, all).Epsilon(delta, b)
+	loose := joint.Cost{Kappa2: kappa2, G: math.Inf(1), Slope: math.Inf(1), Bend: quote.Bend(s)}.Outside(all, all).Epsilon(delta, b)
 	if loose <= enough {
 		return loose, nil
 	}
@@ -174,7 +154,7 @@ func (t *covarianceTable) together(part *covariancePart, stacked func() (*stacke
 	if err != nil {
 		return 0, err
 	}
-	known := !math.IsInf(bend(s), 1)
+	known := !math.IsInf(quote.Bend(s), 1)
 	switch {
 	case x == nil && known:
 		return loose, nil
@@ -196,8 +176,8 @@ type stackedCost struct {
 }
 
 // with returns the stack's cost with a part; nil: there is no stack.
-func (t *covarianceTable) with(ctx context.Context, q *question, part *covariancePart) (*stackedCost, error) {
-	if err := t.build(ctx, q); t.stack == nil || err != nil {
+func (t *covarianceTable) with(ctx context.Context, db planner.Querier, part *quote.CovariancePart) (*stackedCost, error) {
+	if err := t.build(ctx, db); t.stack == nil || err != nil {
 		return nil, err
 	}
 	for ; len(t.waiting) > 0; t.waiting = t.waiting[1:] {
@@ -224,11 +204,11 @@ func (t *covarianceTable) with(ctx context.Context, q *question, part *covarianc
 }
 
 // build makes an empty stack, where the reference's rows can be told apart.
-func (t *covarianceTable) build(ctx context.Context, q *question) error {
+func (t *covarianceTable) build(ctx context.Context, db planner.Querier) error {
 	if t.stack != nil || len(t.secrets) == 0 {
 		return nil
 	}
-	places, err := t.of.Numbered(ctx, q.database)
+	places, err := t.of.Numbered(ctx, db)
 	if places == nil || err != nil {
 		return err
 	}
@@ -239,8 +219,8 @@ func (t *covarianceTable) build(ctx context.Context, q *question) error {
 
 // try returns the stack with a part; nil: it has no place there, as it is of another reference, too large, or nearly
 // what stands there already.
-func (t *covarianceTable) try(part *covariancePart) (*joint.Trial, error) {
-	if part.Terms == nil || part.Digest != t.digest || t.stack.Components()+len(part.Noise) > stackedMost {
+func (t *covarianceTable) try(part *quote.CovariancePart) (*joint.Trial, error) {
+	if part.Terms == nil || part.Digest != t.digest || t.stack.Components()+len(part.Noise) > quote.StackedMost {
 		return nil, nil
 	}
 	r := joint.Release{Terms: new(joint.Terms), Noise: part.Noise, Hidden: map[string]bool{}}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"fugu/quote"
 	"fugu/sqlstate"
 	"fugu/wire"
 )
@@ -16,12 +17,12 @@ import (
 // may reach, with the policies of that database, perhaps none, and the masks of all. It is safe for concurrent use.
 type Databases struct {
 	engines  atomic.Pointer[map[string]*Engine]
-	searches *searches // of all of them
+	searches *quote.Searches // of all of them
 }
 
 // NewDatabases returns the engines under the names of their databases.
 func NewDatabases(engines map[string]*Engine) *Databases {
-	d := &Databases{searches: newSearches()}
+	d := &Databases{searches: quote.NewSearches()}
 	d.share(engines)
 	d.engines.Store(&engines)
 	return d

@@ -18,7 +18,7 @@ func TestWhatKeysDecide(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return m.calibration.SD
+		return m.Calibration.SD
 	}
 	for _, sql := range [][2]string{
 		{"SELECT age, count(*) FROM adult WHERE age BETWEEN 30 AND 50 GROUP BY age",

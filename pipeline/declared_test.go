@@ -25,8 +25,8 @@ func TestDeclared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(m.sources) != 1 || m.sources[0] != "declared" || m.width != 4 {
-			t.Fatalf("%s: %v, %d components", sql, m.sources, m.width)
+		if len(m.Sources) != 1 || m.Sources[0] != "declared" || m.Width != 4 {
+			t.Fatalf("%s: %v, %d components", sql, m.Sources, m.Width)
 		}
 		// By hand, a tenth of what high_income moves F over its whole range, and of private_sector the one pair.
 		want := map[string]map[string]float64{
@@ -34,14 +34,14 @@ func TestDeclared(t *testing.T) {
 			"private_sector": {"count(*) at sex=Male": 100, "avg(age) at sex=Female": 0, "avg(age) at sex=Male": 0.4, "count(*) at sex=Female": -100},
 		}
 		sd := map[string]float64{"count(*) at sex=Male": math.Sqrt(6000), "avg(age) at sex=Female": math.Sqrt(0.02), "avg(age) at sex=Male": 0.1, "count(*) at sex=Female": math.Sqrt(6000)}
-		for _, s := range m.shifts {
-			for k, l := range m.labels {
+		for _, s := range m.Shifts {
+			for k, l := range m.Labels {
 				name := strings.Replace(l.String(), "avg(x.age)", "avg(age)", 1)
 				if math.Abs(s.Along[k]-want[s.Secret][name]) > 1e-9 || s.Beside[k] > 1e-9 {
 					t.Errorf("%s: %s moves %s by %v and %v aside, not %v", sql, s.Secret, name, s.Along[k], s.Beside[k], want[s.Secret][name])
 				}
-				if math.Abs(m.inherent[k]-sd[name]) > 1e-9 {
-					t.Errorf("%s: %s has sd %v, not %v", sql, name, m.inherent[k], sd[name])
+				if math.Abs(m.Inherent[k]-sd[name]) > 1e-9 {
+					t.Errorf("%s: %s has sd %v, not %v", sql, name, m.Inherent[k], sd[name])
 				}
 			}
 		}
@@ -55,7 +55,7 @@ func TestDeclared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m, err := q.measure(t.Context()); err != nil || m.sources[0] != "reference" {
+		if m, err := q.measure(t.Context()); err != nil || m.Sources[0] != "reference" {
 			t.Errorf("%s: %v, %v", sql, m, err)
 		}
 	}
@@ -81,13 +81,13 @@ analysts:`
 			if err != nil && (own || h.engine.snapshot.Load().Find("public", "adult").Table.Reference != "") {
 				t.Errorf("%s: %v", sql, err)
 			}
-			if err == nil && (m.sources[0] == "declared") != own {
-				t.Errorf("%s: %v", sql, m.sources)
+			if err == nil && (m.Sources[0] == "declared") != own {
+				t.Errorf("%s: %v", sql, m.Sources)
 			}
 			if !own {
 				continue
 			}
-			for _, s := range m.shifts {
+			for _, s := range m.Shifts {
 				// A tenth of what high_income moves it over its whole range, and of private_sector the one pair.
 				if want := map[string]float64{"high_income": 0.1, "private_sector": 0.2}[s.Secret]; math.Abs(s.Along[0]-want) > 1e-9 {
 					t.Errorf("%s moves it by %v", s.Secret, s.Along[0])

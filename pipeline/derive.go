@@ -7,6 +7,7 @@ import (
 	"fugu/blue"
 	"fugu/mechanism"
 	"fugu/planner"
+	"fugu/quote"
 )
 
 // maxGrid bounds the combinations of public values by which cells are compared.
@@ -15,13 +16,13 @@ const maxGrid = 1 << 12
 // source is a layer of an answer that was given, for one row function.
 type source struct {
 	answer     int // in the list of those given
-	layer      *keptLayer
+	layer      *quote.Layer
 	components []int // by cell
 }
 
 // derivation computes one grouping set of a question, for one row function, from what was given.
 type derivation struct {
-	of      *keptLayer
+	of      *quote.Layer
 	name    string
 	given   []given
 	sources []source
@@ -66,7 +67,7 @@ func (g grid) over(t *planner.Table, axes []string) (grid, bool) {
 }
 
 // cells returns the cell of a layer that each point is in, -1 for none.
-func (g grid) cells(l *keptLayer) []int {
+func (g grid) cells(l *quote.Layer) []int {
 	at := make([]int, len(l.Axes))
 	for i, a := range l.Axes {
 		at[i] = slices.Index(g.axes, a)
@@ -112,7 +113,7 @@ func (d *derivation) solve() (best map[int]derived, err error) {
 
 // from makes the estimates of these sources, as many of them as there is room for.
 func (d *derivation) from(sources []source) (map[int]derived, error) {
-	t := d.of.of.Table
+	t := d.of.Over.Table
 	g, ok := grid{points: [][]planner.Value{nil}}.over(t, d.of.Axes)
 	if !ok {
 		return nil, nil
@@ -238,7 +239,7 @@ func (d *derivation) mixture(shares []mechanism.Share) (out mechanism.Mixture) {
 func (d *derivation) beyond(axes []string, used []source, reach []float64) (float64, error) {
 	total := 0.0
 	for _, a := range axes {
-		own := d.of.manner(a)
+		own := d.of.MannerOf(a)
 		same, by := own != planner.Mixed, 0.0
 		if own != planner.Grouped {
 			by = 1
@@ -247,7 +248,7 @@ func (d *derivation) beyond(axes []string, used []source, reach []float64) (floa
 			if reach[i] == 0 {
 				continue
 			}
-			m := s.layer.manner(a)
+			m := s.layer.MannerOf(a)
 			same = same && m == own
 			if m != planner.Grouped {
 				by += reach[i]
@@ -260,15 +261,7 @@ func (d *derivation) beyond(axes []string, used []source, reach []float64) (floa
 		if err != nil {
 			return 0, err
 		}
-		total += by * rows * d.of.most[d.name]
+		total += by * rows * d.of.Most[d.name]
 	}
 	return total, nil
-}
-
-// manner is the layer's of an axis, empty where it asks nothing about it.
-func (l *keptLayer) manner(axis string) string {
-	if i := slices.Index(l.Axes, axis); i >= 0 {
-		return l.Manner[i]
-	}
-	return ""
 }

@@ -11,6 +11,7 @@ import (
 
 	"fugu/ledger"
 	"fugu/parser/lex"
+	"fugu/quote"
 	"fugu/sqlstate"
 	"fugu/upstream"
 	"fugu/wire"
@@ -31,7 +32,7 @@ type Engine struct {
 	covariances covarianceAccounts
 	past        *past
 	scanning    scanning
-	searches    *searches
+	searches    *quote.Searches
 	grid        time.Duration    // see Grid
 	refusals    *ledger.Refusals // nil: none is recorded
 	closed      atomic.Bool      // its database is not served any more
@@ -39,7 +40,7 @@ type Engine struct {
 
 // New returns an engine. Guests connect with the configuration guest; everything else is as loaded.
 func New(guest *pgconn.Config, reader *upstream.Reader, l ledger.Ledger, s *Snapshot, log *slog.Logger) *Engine {
-	e := &Engine{guest: guest, reader: reader, ledger: l, log: log, past: &past{}, searches: newSearches()}
+	e := &Engine{guest: guest, reader: reader, ledger: l, log: log, past: &past{}, searches: quote.NewSearches()}
 	e.snapshot.Store(s)
 	return e
 }

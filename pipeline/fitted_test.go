@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"fugu/dataset"
+	"fugu/fit"
 	"fugu/planner"
+	"fugu/quote"
 	"fugu/sqlstate"
 	"fugu/test/patient"
 	"fugu/test/pgcluster"
@@ -24,11 +26,24 @@ func (deaf) Query(context.Context, string, [][]byte, []uint32) ([][]planner.Valu
 	return nil, errAsked
 }
 
+// silence has a question ask a database that answers nothing, where nothing is prepared.
+func (q *question) silence() {
+	q.database = deaf{q.database}
+	q.request.Database = q.database
+	q.request.Reference = q.request.Dataset.Fitted[q.request.Policy].Over(q.database)
+}
+
 func silent(int, int, string) {}
 
-func fitHouse(t *testing.T, h *house, dir string, more ...string) FitReport {
+// work is what there is to prepare for the house's policy.
+func (h *house) work(dir string, progress fit.Progress, more ...string) fit.Work {
+	snap := h.engine.snapshot.Load()
+	return fit.Work{Dataset: snap.Snapshot, Reader: h.engine.reader, Policy: snap.Policies[0], Dir: dir, Statements: more, Progress: progress}
+}
+
+func fitHouse(t *testing.T, h *house, dir string, more ...string) fit.Report {
 	t.Helper()
-	r, err := h.engine.Fit(t.Context(), h.engine.snapshot.Load().Policies[0], dir, more, silent)
+	r, err := fit.Run(t.Context(), h.work(dir, silent, more...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,9 +51,9 @@ func fitHouse(t *testing.T, h *house, dir string, more ...string) FitReport {
 }
 
 // same compares what two measurements say, bit for bit.
-func same(a, b *measured) bool {
-	return reflect.DeepEqual(a.calibration, b.calibration) && reflect.DeepEqual(a.shifts, b.shifts) && reflect.DeepEqual(a.inherent, b.inherent) &&
-		reflect.DeepEqual(a.index, b.index) && reflect.DeepEqual(a.start, b.start) && reflect.DeepEqual(a.bounds, b.bounds)
+func same(a, b *quote.Quote) bool {
+	return reflect.DeepEqual(a.Calibration, b.Calibration) && reflect.DeepEqual(a.Shifts, b.Shifts) && reflect.DeepEqual(a.Inherent, b.Inherent) &&
+		reflect.DeepEqual(a.Index, b.Index) && reflect.DeepEqual(a.Start, b.Start) && reflect.DeepEqual(a.Bounds, b.Bounds)
 }
 
 // A model from the artifact is the one that a scan gives, and needs no database; what is not prepared does.
@@ -75,7 +90,7 @@ func TestFittedModels(t *testing.T) {
 		if q, err = prepared.question(t, sql, nil, settings{}); err != nil {
 			t.Fatal(err)
 		}
-		q.database = deaf{q.database}
+		q.silence()
 		got, err := q.measure(t.Context())
 		if err != nil {
 			t.Errorf("%s: %v", sql, err)
@@ -87,7 +102,7 @@ func TestFittedModels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q.database = deaf{q.database}
+	q.silence()
 	if _, err := q.measure(t.Context()); !errors.Is(err, errAsked) {
 		t.Errorf("a statement that nobody prepared: %v", err)
 	}
@@ -139,11 +154,11 @@ func TestFitResumes(t *testing.T) {
 	for _, stop := range []int{1, 2, 7} {
 		h := newHouse(t)
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := h.engine.Fit(ctx, h.engine.snapshot.Load().Policies[0], dir, nil, func(done, _ int, _ string) {
+		_, err := fit.Run(ctx, h.work(dir, func(done, _ int, _ string) {
 			if done == stop {
 				cancel()
 			}
-		})
+		}))
 		if !errors.Is(err, context.Canceled) && !sqlstate.Is(err, sqlstate.QueryCanceled) {
 			t.Fatalf("stopped at %d: %v", stop, err)
 		}

@@ -14,7 +14,7 @@ import (
 	"fugu/ledger"
 	"fugu/mechanism"
 	"fugu/privacy"
-	"fugu/sqlstate"
+	"fugu/quote"
 )
 
 // maxSources is how many layers of answers, the newest, one estimate is looked for in.
@@ -54,19 +54,19 @@ func (q *question) fromPast(ctx context.Context, c ledger.Charge) (a ledger.Answ
 	}
 	var estimates []mechanism.Estimate
 	for k, d := range p.of {
-		d.Integer = m.integer[k]
+		d.Integer = m.Integer[k]
 		estimates = append(estimates, d.Estimate)
 	}
 	release, errs, err := mechanism.Combine(releases, estimates)
 	if err != nil {
 		return a, false, err
 	}
-	s := stored{Index: m.index, Public: m.public, Past: &pastOf{}}
+	s := quote.Stored{Index: m.Index, Public: m.Public, Past: &quote.Past{}}
 	if s.Release, err = release.MarshalBinary(); err != nil {
 		return a, false, err
 	}
 	for k, d := range p.of {
-		s.Past.Errors = append(s.Past.Errors, pastError{errs[k], d.Outside})
+		s.Past.Errors = append(s.Past.Errors, quote.PastError{Noise: errs[k], Outside: d.Outside})
 	}
 	rests := []string{}
 	for _, g := range p.from() {
@@ -76,11 +76,11 @@ func (q *question) fromPast(ctx context.Context, c ledger.Charge) (a ledger.Answ
 		}
 	}
 	slices.Sort(rests)
-	if c.Answer, err = s.encode(); err != nil {
+	if c.Answer, err = s.Encode(); err != nil {
 		return a, false, err
 	}
 	c.Mechanism, c.Assumption, c.Losses = ledger.Derived, strings.Join(rests, "; "), map[string]privacy.Loss{}
-	for secret := range q.nominal() {
+	for secret := range q.request.Nominal() {
 		c.Losses[secret] = privacy.Loss{}
 	}
 	c.Cells = q.cells(m, s.Past, release.Values(), defaultConfidence)
@@ -97,22 +97,22 @@ func (q *question) derivedKey() ledger.Key {
 }
 
 // estimate looks for an answer from the past; nil: there is none within the error that was asked for.
-func (q *question) estimate(ctx context.Context, m *measured) (*ofPast, error) {
-	if q.error == (privacy.Tolerance{}) || m.width == 0 || !m.sumsOnly || m.keep(q.policy) == nil {
+func (q *question) estimate(ctx context.Context, m *quote.Quote) (*ofPast, error) {
+	if q.error == (privacy.Tolerance{}) || m.Width == 0 || !m.SumsOnly || m.Keep(q.request.Policy) == nil {
 		return nil, nil
 	}
-	all, err := q.engine.past.read(ctx, q.engine.ledger, q.policy.Dataset)
+	all, err := q.engine.past.read(ctx, q.engine.ledger, q.request.Policy.Dataset)
 	if err != nil {
 		return nil, err
 	}
-	out := &ofPast{make([]derived, m.width), all}
+	out := &ofPast{make([]derived, m.Width), all}
 	found := 0
 	told := map[int]bool{} // by answer: whether the scopes have paid for it
-	for i := range m.layers {
-		l := &m.layers[i]
+	for i := range m.Layers {
+		l := &m.Layers[i]
 		for name, components := range l.Values {
 			d := derivation{of: l, name: name, given: all, outside: func(column string) (float64, error) {
-				return l.of.Outside(ctx, q.database, column)
+				return l.Over.Outside(ctx, q.request.Database, column)
 			}}
 			if d.sources, err = q.sources(ctx, all, l, name, told); err != nil {
 				return nil, err
@@ -127,13 +127,13 @@ func (q *question) estimate(ctx context.Context, m *measured) (*ofPast, error) {
 			}
 		}
 	}
-	if found < m.width {
+	if found < m.Width {
 		return nil, nil
 	}
-	fresh := m.calibration.Noise.Law()
+	fresh := m.Calibration.Noise.Law()
 	for k, e := range out.of {
 		var drawn mechanism.Mixture
-		unit := make([]float64, m.width)
+		unit := make([]float64, m.Width)
 		unit[k] = 1
 		drawn.Add(fresh, unit)
 		if !q.error.Allows(e.sd(), drawn.SD()) {
@@ -144,10 +144,10 @@ func (q *question) estimate(ctx context.Context, m *measured) (*ofPast, error) {
 }
 
 // sources are the layers of answers that a layer of the question may be computed from.
-func (q *question) sources(ctx context.Context, all []given, l *keptLayer, name string, told map[int]bool) ([]source, error) {
+func (q *question) sources(ctx context.Context, all []given, l *quote.Layer, name string, told map[int]bool) ([]source, error) {
 	var out []source
 	for i, g := range all {
-		if g.Epoch != q.standing.Epoch || g.Policy != q.policy.Fingerprint {
+		if g.Epoch != q.standing.Epoch || g.Policy != q.request.Policy.Fingerprint {
 			continue
 		}
 		for j := range g.Layers {
@@ -191,32 +191,8 @@ func (p *ofPast) from() (out []given) {
 	return out
 }
 
-// pastOf is what is kept of an answer from the past.
-type pastOf struct {
-	From   []int64     // the answers that have a share in it
-	Errors []pastError // of each component
-}
-
-type pastError struct {
-	Noise   mechanism.Mixture
-	Outside float64 `json:",omitempty"`
-}
-
-// sd is the root of the mean square.
-func (e pastError) sd() float64 { return math.Hypot(e.Noise.SD(), e.Outside) }
-
-// halfWidth is half the width of an interval that holds the value without noise at the confidence; what rows without public
-// values add to it is bounded by Markov's inequality on its square, and gets half of what may go wrong.
-func (e pastError) halfWidth(confidence float64) float64 {
-	if e.Outside == 0 {
-		return e.Noise.HalfWidth(confidence)
-	}
-	half := (1 - confidence) / 2
-	return e.Noise.HalfWidth(1-half) + e.Outside/math.Sqrt(half)
-}
-
 // explainPast says for people what an answer from the past is made of; empty: there is none.
-func (q *question) explainPast(ctx context.Context, m *measured) (string, error) {
+func (q *question) explainPast(ctx context.Context, m *quote.Quote) (string, error) {
 	if q.error == (privacy.Tolerance{}) {
 		return "", nil
 	}
@@ -237,12 +213,12 @@ func (q *question) explainPast(ctx context.Context, m *measured) (string, error)
 	for _, d := range p.of {
 		least, most = math.Min(least, d.sd()), math.Max(most, d.sd())
 	}
-	return fmt.Sprintf("from answers %s, error (sd) %s to %s, within the %s asked for", list(ids), short(least), short(most), q.error), nil
+	return fmt.Sprintf("from answers %s, error (sd) %s to %s, within the %s asked for", list(ids), quote.Short(least), quote.Short(most), q.error), nil
 }
 
 // derivedFrom lists the answers that an answer was computed from; empty: it was drawn.
 func derivedFrom(a ledger.Answer) string {
-	var s stored
+	var s quote.Stored
 	if a.Mechanism != ledger.Derived || json.Unmarshal(a.Bytes, &s) != nil || s.Past == nil {
 		return ""
 	}
@@ -251,18 +227,4 @@ func derivedFrom(a ledger.Answer) string {
 
 func list(ids []int64) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(ids), " ", ", "), "[]")
-}
-
-// tolerance takes over the error that was asked for.
-func (q *question) tolerance(set settings) error {
-	q.error = q.policy.Privacy.Error
-	if !set.errorSet {
-		return nil
-	}
-	if set.error != (privacy.Tolerance{}) && q.error == (privacy.Tolerance{}) {
-		return sqlstate.New(sqlstate.NotAllowed, "fugu.error is %s, and the policy has every answer of dataset %s drawn afresh", set.error, q.policy.Dataset).
-			WithHint("RESET fugu.error; or the owner of the policy can write privacy.error: %s.", set.error)
-	}
-	q.error = set.error
-	return nil
 }

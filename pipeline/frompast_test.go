@@ -13,6 +13,7 @@ import (
 
 	"fugu/ledger"
 	"fugu/privacy"
+	"fugu/quote"
 	"fugu/test/patient"
 )
 
@@ -51,7 +52,7 @@ func (h *house) spent(t *testing.T, scope string) (sum float64) {
 }
 
 // truth is what each component would be without noise, by column and group.
-func (h *house) truth(t *testing.T, keys []string, sql string, m *measured) []float64 {
+func (h *house) truth(t *testing.T, keys []string, sql string, m *quote.Quote) []float64 {
 	t.Helper()
 	rows, err := h.engine.reader.Query(t.Context(), sql, nil, nil)
 	if err != nil {
@@ -59,7 +60,7 @@ func (h *house) truth(t *testing.T, keys []string, sql string, m *measured) []fl
 	}
 	found := map[string]map[string]float64{}
 	columns := []string{}
-	for _, l := range m.labels {
+	for _, l := range m.Labels {
 		if !slices.Contains(columns, l.Column) {
 			columns = append(columns, l.Column)
 		}
@@ -77,8 +78,8 @@ func (h *house) truth(t *testing.T, keys []string, sql string, m *measured) []fl
 			found[name][c], _ = v.Float64()
 		}
 	}
-	out := make([]float64, len(m.labels))
-	for k, l := range m.labels {
+	out := make([]float64, len(m.Labels))
+	for k, l := range m.Labels {
 		out[k] = found[l.Group][l.Column]
 	}
 	return out
@@ -162,10 +163,10 @@ func TestRandomSequencesFromThePast(t *testing.T) {
 				sum.Add(sum, v.Mul(v, new(big.Rat).SetFloat64(s.Weight)))
 			}
 			if math.Abs(without-truth[k]) > 1e-4 {
-				t.Errorf("%s: %s: weights make %v of the true values, and the truth is %v", sql, m.labels[k].Group, without, truth[k])
+				t.Errorf("%s: %s: weights make %v of the true values, and the truth is %v", sql, m.Labels[k].Group, without, truth[k])
 			}
 			if want := sum.FloatString(0); values[k] != want {
-				t.Errorf("%s: %s is %s, and the values given before make %s", sql, m.labels[k].Group, values[k], want)
+				t.Errorf("%s: %s is %s, and the values given before make %s", sql, m.Labels[k].Group, values[k], want)
 			}
 			if c := a.Cells[k]; c.SD < e.Error.SD() || c.Upper-c.Lower < 2*c.SD {
 				t.Errorf("%s: %+v", sql, c)

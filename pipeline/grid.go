@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fugu/internal/hook"
+	"fugu/sqlstate"
 )
 
 // What is read of protected rows leaves at points in time that are known before any is read, so that how long the reading
@@ -29,7 +30,7 @@ func (e *Engine) Grid(first time.Duration) { e.grid = first }
 // first is the first point at which the answer may leave: of the policy, the text and the configuration alone.
 func (q *question) first() time.Duration {
 	rows := 0.0
-	for _, c := range q.cuts {
+	for _, c := range q.request.Cuts {
 		cost := float64(c.Cost)
 		cost += 2 * math.Max(0, cost-everyday)
 		rows += float64(c.Table.Rows) * cost
@@ -80,7 +81,7 @@ func (q *question) wait(ctx context.Context, r *reading, read bool) error {
 	case <-ctx.Done():
 		r.cancel()
 		q.settle(*r.canceled.Load(), read)
-		return canceled(ctx)
+		return sqlstate.Canceled(ctx.Err())
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"fugu/ledger"
 	"fugu/planner"
 	"fugu/privacy"
+	"fugu/quote"
 )
 
 // lastRelease is what fugu.last_release shows.
@@ -27,7 +28,7 @@ type shownCell struct {
 
 // record keeps what the session was told last.
 func (q *question) record(ctx context.Context, a ledger.Answer) error {
-	var s stored
+	var s quote.Stored
 	if err := json.Unmarshal(a.Bytes, &s); err != nil {
 		return fmt.Errorf("reading the stored answer %d: %w", a.ID, err)
 	}
@@ -41,7 +42,7 @@ func (q *question) record(ctx context.Context, a ledger.Answer) error {
 		for i, c := range cells {
 			values[i] = c.Value
 		}
-		if len(values) != m.width || s.Past != nil && len(s.Past.Errors) != m.width {
+		if len(values) != m.Width || s.Past != nil && len(s.Past.Errors) != m.Width {
 			return fmt.Errorf("the stored answer %d does not fit the statement", a.ID)
 		}
 		cells = q.cells(m, s.Past, values, q.settings.confidence)
@@ -50,17 +51,17 @@ func (q *question) record(ctx context.Context, a ledger.Answer) error {
 	if err != nil {
 		return fmt.Errorf("reading the stored answer %d: %w", a.ID, err)
 	}
-	q.session.last = lastRelease{a, shown, q.budget}
+	q.statement.session.last = lastRelease{a, shown, q.request.Budget}
 	return nil
 }
 
 // inOrder brings the values of an answer into the order in which they reach the client: cut by cut and row by row, with
 // the aggregates of a row as the statement names them, each once. What stands above the cuts may leave rows out, or sort
 // them anew.
-func (q *question) inOrder(s stored, cells []ledger.Cell) ([]shownCell, error) {
+func (q *question) inOrder(s quote.Stored, cells []ledger.Cell) ([]shownCell, error) {
 	var out []shownCell
 	index := s.Index
-	for _, c := range q.cuts {
+	for _, c := range q.request.Cuts {
 		for _, cell := range c.Cells {
 			if len(index) < len(c.Aggregates) {
 				return nil, errors.New("it does not fit the statement")
@@ -73,18 +74,18 @@ func (q *question) inOrder(s stored, cells []ledger.Cell) ([]shownCell, error) {
 					continue
 				}
 				seen[agg] = true
-				switch k := row[agg]; {
-				case k >= len(cells) || k < -1-len(s.Public):
+				if !row[agg].Within(len(cells), len(s.Public)) {
 					return nil, errors.New("it does not fit the statement")
-				case k >= 0:
+				}
+				if k, ok := row[agg].Component(); ok {
 					out = append(out, shownCell{Cell: cells[k]})
-				case k <= -2:
-					value := s.Public[-2-k]
-					known, err := strconv.ParseFloat(value, 64)
+				} else if i, ok := row[agg].Public(); ok {
+					known, err := strconv.ParseFloat(s.Public[i], 64)
 					if err != nil {
 						return nil, err
 					}
-					out = append(out, shownCell{ledger.Cell{Column: c.Aggregates[agg].Label, GroupKey: c.GroupKey(cell), Value: value, Lower: known, Upper: known}, true})
+					out = append(out, shownCell{ledger.Cell{Column: c.Aggregates[agg].Label, GroupKey: c.GroupKey(cell),
+						Value: s.Public[i], Lower: known, Upper: known}, true})
 				}
 			}
 		}

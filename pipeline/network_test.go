@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/fit"
 	"fugu/mechanism"
 	"fugu/parser"
 	"fugu/sqlstate"
@@ -66,14 +67,14 @@ func TestNetworkByHand(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", sql, err)
 		}
-		c := m.calibration
+		c := m.Calibration
 		if c.Kind != mechanism.MarkovQuilt || c.Assumption != mechanism.IndependentColumns || math.Abs(c.SD[0]/want.sd-1) > 1e-6 {
 			t.Errorf("%s: %s, %s, sd %v, want %v", sql, c.Kind, c.Assumption, c.SD, want.sd)
 		}
 		if a, b := c.Losses[incomes].Pure, c.Losses[hours].Pure; math.Abs(a-want.lossIncome) > 1e-6 || math.Abs(b-want.lossHours) > 1e-6 || len(c.Losses) != 2 {
 			t.Errorf("%s: losses %+v, want %v and %v", sql, c.Losses, want.lossIncome, want.lossHours)
 		}
-		for _, quilt := range m.quilts {
+		for _, quilt := range m.Quilts {
 			if (quilt.Width > 0) != strings.Contains(want.near, quilt.Attribute) || !slices.Equal(quilt.Quilt, []bool{false, true, false}) {
 				t.Errorf("%s: %+v", sql, quilt)
 			}
@@ -94,11 +95,11 @@ func TestNetworkByHand(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", sql, err)
 		}
-		for k, sd := range m.calibration.SD {
+		for k, sd := range m.Calibration.SD {
 			if scale := sd / math.Sqrt2 * (1 - e); at[1] > 0 && !(scale >= at[0]*(1-1e-6) && scale <= at[1]*(1+1e-6)) {
-				t.Errorf("%s: %s has noise of scale %v, between %v", sql, m.labels[k], scale, at)
+				t.Errorf("%s: %s has noise of scale %v, between %v", sql, m.Labels[k], scale, at)
 			} else if at[1] == 0 && scale > 2 {
-				t.Errorf("%s: %s has noise of scale %v", sql, m.labels[k], scale)
+				t.Errorf("%s: %s has noise of scale %v", sql, m.Labels[k], scale)
 			}
 		}
 	}
@@ -141,7 +142,7 @@ func TestNetworkAnswers(t *testing.T) {
 	if _, err := h.ask(t, "alice", sql); err != nil {
 		t.Fatal(err)
 	}
-	accounts, err := Accounts(t.Context(), h.engine.ledger, q.policy, "alice")
+	accounts, err := Accounts(t.Context(), h.engine.ledger, q.request.Policy, "alice")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,10 +203,10 @@ func TestReadsAreWhatRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := q.cuts[0].Reads()
+		got := q.request.Cuts[0].Reads()
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
-			t.Errorf("%s reads %v, want %v: %s", sql, got, want, parser.QuoteIdent(q.cuts[0].Statistics()))
+			t.Errorf("%s reads %v, want %v: %s", sql, got, want, parser.QuoteIdent(q.request.Cuts[0].Statistics()))
 		}
 	}
 }
@@ -213,7 +214,7 @@ func TestReadsAreWhatRuns(t *testing.T) {
 // fugu fit prepares and reports what there is.
 func TestNetworkFits(t *testing.T) {
 	h := chained(t)
-	r, err := h.engine.Fit(t.Context(), h.engine.snapshot.Load().Policies[0], t.TempDir(), []string{"SELECT education, avg(age) FROM adult GROUP BY education"}, silent)
+	r, err := fit.Run(t.Context(), h.work(t.TempDir(), silent, "SELECT education, avg(age) FROM adult GROUP BY education"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,8 +258,8 @@ func TestNetworkStandsAlone(t *testing.T) {
 		if code == "" && err != nil || code != "" && !sqlstate.Is(err, code) {
 			t.Errorf("%s: %v", sql, err)
 		}
-		if err == nil && (m.calibration.Kind == mechanism.MarkovQuilt) != strings.Contains(sql, "adult") {
-			t.Errorf("%s: %s", sql, m.calibration.Kind)
+		if err == nil && (m.Calibration.Kind == mechanism.MarkovQuilt) != strings.Contains(sql, "adult") {
+			t.Errorf("%s: %s", sql, m.Calibration.Kind)
 		}
 	}
 }

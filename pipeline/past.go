@@ -6,73 +6,13 @@ import (
 	"slices"
 	"sync"
 
-	"fugu/dataset"
 	"fugu/ledger"
 	"fugu/mechanism"
-	"fugu/planner"
-	"fugu/policy"
-	"fugu/privacy"
+	"fugu/quote"
 )
 
 // maxGiven is how many answers, the newest, others are computed from.
 const maxGiven = 1000
-
-// kept is what an answer is of, beside its values, so that others can be computed from it. Nothing of it depends on protected
-// rows.
-type kept struct {
-	Policy     string // its fingerprint
-	Assumption string // that the answer rests on
-	Law        mechanism.Law
-	Layers     []keptLayer
-}
-
-// keptLayer are the components of one grouping set, by row function and cell; -1 where the model has none.
-type keptLayer struct {
-	planner.Layer
-	Values map[string][]int
-
-	most map[string]float64 // by row function: what one row can add
-	of   *dataset.Protected
-}
-
-// layers describes a cut of which f is the model, and offset its first component; whole reports whether that is all there
-// is of it: everything that is asked for is a sum over rows.
-func (q *question) layers(ctx context.Context, c *planner.Bound, f modelled, offset int) (out []keptLayer, whole bool, err error) {
-	if q.policy.Privacy.Error == (privacy.Tolerance{}) || f.root == nil {
-		return nil, false, nil
-	}
-	layers, err := c.Layers(ctx, q.database)
-	whole = len(layers) > 0
-	for _, l := range layers {
-		k := keptLayer{Layer: l, Values: map[string][]int{}, most: map[string]float64{}, of: f.root}
-		for agg := range c.Aggregates {
-			name, most, ok := c.Row(agg, f.limits)
-			if whole = whole && ok; !ok {
-				continue
-			}
-			components := make([]int, len(c.Cells))
-			for i := range components {
-				components[i] = -1
-			}
-			for i, comp := range f.components {
-				if comp.Aggregate == agg {
-					components[comp.Cell] = offset + i
-				}
-			}
-			k.Values[name], k.most[name] = components, most
-		}
-		out = append(out, k)
-	}
-	return out, whole, err
-}
-
-// keep is what an answer is kept with; nil: nothing can be computed from it.
-func (m *measured) keep(p *policy.Policy) *kept {
-	if len(m.layers) == 0 || m.given {
-		return nil
-	}
-	return &kept{p.Fingerprint, m.calibration.Assumption, m.calibration.Noise.Law(), m.layers}
-}
 
 // past are the answers that others can be computed from, as far as this process has read them.
 type past struct {
@@ -87,7 +27,7 @@ type pastAnswers struct {
 
 type given struct {
 	ledger.Given
-	kept
+	quote.Kept
 	release mechanism.Release
 }
 
@@ -123,11 +63,11 @@ func (p *past) read(ctx context.Context, l ledger.Ledger, dataset string) ([]giv
 
 // readGiven takes in an answer; false: nothing can be computed from it.
 func readGiven(g ledger.Given) (given, bool) {
-	var s stored
+	var s quote.Stored
 	if json.Unmarshal(g.Bytes, &s) != nil || s.Of == nil {
 		return given{}, false
 	}
-	out := given{Given: g, kept: *s.Of}
+	out := given{Given: g, Kept: *s.Of}
 	out.Bytes = nil
 	if out.release.UnmarshalBinary(s.Release) != nil || !out.Law.Valid(out.release.Len()) {
 		return given{}, false

@@ -9,6 +9,7 @@ import (
 	"fugu/ledger"
 	"fugu/mechanism"
 	"fugu/privacy"
+	"fugu/quote"
 	"fugu/sqlstate"
 	"fugu/test/patient"
 )
@@ -39,7 +40,7 @@ func TestErrorThatIsAskedFor(t *testing.T) {
 	}
 	worst, most := 0.0, 0.0
 	for k, d := range p.of {
-		worst, most = math.Max(worst, d.sd()/m.calibration.SD[k]), math.Max(most, d.sd())
+		worst, most = math.Max(worst, d.sd()/m.Calibration.SD[k]), math.Max(most, d.sd())
 	}
 	if worst < 1.01 || worst > 2 {
 		t.Fatalf("%v of a fresh answer's error: the test shows nothing", worst)
@@ -233,7 +234,7 @@ func TestRowsOutsideThePublicValues(t *testing.T) {
 	if _, outside := sd("SELECT sex, education, count(*) FROM adult GROUP BY sex, education"); outside != 0 {
 		t.Errorf("the same question, and %v rows are allowed for", outside)
 	}
-	if e := (pastError{Noise: mechanism.Mixture{Sigma: 10}, Outside: 5}); math.Abs(e.sd()-math.Sqrt(125)) > 1e-9 || e.halfWidth(.95) < e.Noise.HalfWidth(.975)+5 {
-		t.Errorf("%v, %v", e.sd(), e.halfWidth(.95))
+	if e := (quote.PastError{Noise: mechanism.Mixture{Sigma: 10}, Outside: 5}); math.Abs(e.SD()-math.Sqrt(125)) > 1e-9 || e.HalfWidth(.95) < e.Noise.HalfWidth(.975)+5 {
+		t.Errorf("%v, %v", e.SD(), e.HalfWidth(.95))
 	}
 }

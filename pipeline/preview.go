@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 
+	"fugu/ledger"
 	"fugu/privacy"
 	"fugu/sqlstate"
 	"fugu/upstream"
@@ -49,10 +50,11 @@ func (s *statement) preview(ctx context.Context, b wire.Binding, epsilons []priv
 	}
 	var out []Explanation
 	for _, eps := range epsilons {
-		q.budget.Epsilon = eps // also beyond the policy's: a preview is how an owner chooses it
-		if q.key, err = q.identity(contents); err != nil {
+		q.request.Budget.Epsilon = eps // also beyond the policy's: a preview is how an owner chooses it
+		if err := q.request.Identify(q.standing.Epoch, contents); err != nil {
 			return nil, err
 		}
+		q.key = ledger.Key(q.request.Key)
 		x, err := q.Explain(ctx)
 		if err != nil {
 			return nil, err

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"fugu/mechanism"
+	"fugu/quote"
 	"fugu/sqlstate"
 )
 
@@ -73,8 +74,8 @@ func TestPublicIsExact(t *testing.T) {
 			t.Errorf("%v", columns)
 		}
 	}
-	if m, err := q.measure(t.Context()); err != nil || m.width != 2 || len(m.calibration.SD) != 2 {
-		t.Errorf("%v, %d components", err, m.width)
+	if m, err := q.measure(t.Context()); err != nil || m.Width != 2 || len(m.Calibration.SD) != 2 {
+		t.Errorf("%v, %d components", err, m.Width)
 	}
 	if accounts, err = Accounts(t.Context(), h.engine.ledger, h.engine.snapshot.Load().Policies[0], ""); err != nil || accounts[0].Spent <= 0 {
 		t.Errorf("%+v, %v", accounts, err)
@@ -82,8 +83,8 @@ func TestPublicIsExact(t *testing.T) {
 	// Other rows are not public.
 	if _, q := answered(t, h, "SELECT sex, count(*) FROM adult WHERE age > 17 GROUP BY sex"); q == nil {
 		t.Fatal()
-	} else if m, _ := q.measure(t.Context()); m.width != 2 {
-		t.Errorf("%d components", m.width)
+	} else if m, _ := q.measure(t.Context()); m.Width != 2 {
+		t.Errorf("%d components", m.Width)
 	}
 }
 
@@ -100,11 +101,11 @@ func TestPublicTotals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(m.sums) != 2 || m.width != 64 || !strings.Contains(m.sources[0], "given what is public") {
-		t.Fatalf("%d sums of %d components, %v", len(m.sums), m.width, m.sources)
+	if len(m.Sums) != 2 || m.Width != 64 || !strings.Contains(m.Sources[0], "given what is public") {
+		t.Fatalf("%d sums of %d components, %v", len(m.Sums), m.Width, m.Sources)
 	}
 	count := 2
-	if q.cuts[0].Aggregates[q.cuts[0].Columns[0]].Name != "count" {
+	if q.request.Cuts[0].Aggregates[q.request.Cuts[0].Columns[0]].Name != "count" {
 		count = 3
 	}
 	totals := map[string]*big.Int{"Female": new(big.Int), "Male": new(big.Int)}
@@ -138,7 +139,7 @@ func TestGivenPublic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return m.calibration.SD
+		return m.Calibration.SD
 	}
 	// Everybody knows how many men there are, so how many men there are among the married, or that they are men, says less of incomes.
 	const men = "SELECT count(*) FROM adult WHERE sex = 'Male' AND marital_status = 'Married-civ-spouse'"
@@ -170,7 +171,7 @@ func TestStoredPublic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s stored
+	var s quote.Stored
 	if err := json.Unmarshal(a.Bytes, &s); err != nil || len(s.Public) != 2 || len(s.Release) != 0 {
 		t.Fatalf("%+v, %v", s, err)
 	}

@@ -2,19 +2,16 @@ package pipeline
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"fmt"
 	"math/big"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"fugu/dataset"
 	"fugu/ledger"
 	"fugu/mechanism"
 	"fugu/planner"
+	"fugu/policy"
 	"fugu/privacy"
+	"fugu/quote"
 	"fugu/sqlstate"
 	"fugu/upstream"
 	"fugu/wire"
@@ -26,70 +23,78 @@ type database interface {
 	Statistics(ctx context.Context, questions []upstream.Question, start []*big.Rat) (mechanism.Statistics, error)
 }
 
-// question takes in the parameters and settings of one binding. contents identifies what the ordinary tables hold that
-// the cuts read.
+// question is what one binding of a statement asks of protected rows: a request, and who pays for its answer.
+type question struct {
+	statement *statement
+	engine    *Engine
+	request   *quote.Request
+	database  database // of the request's
+	settings  settings
+	key       ledger.Key // of the answer
+	shares    []ledger.Share
+	standing  ledger.Standing   // of the dataset, before anything was read
+	paid      bool              // this question was charged for its answer
+	error     privacy.Tolerance // up to which it is answered from the past
+	limit     privacy.Worth     // on the noise of an answer that is charged
+}
+
+// question takes in the parameters and settings of one binding of a statement with a policy. contents identifies what
+// the ordinary tables hold that the cuts read.
 func (s *statement) question(ctx context.Context, b wire.Binding, set settings, db database, contents []string) (*question, error) {
-	q := &question{statement: s, engine: s.session.engine, policy: s.policy, settings: set, database: db}
-	if s.policy == nil {
-		return q, nil
-	}
-	p := s.policy.Privacy
-	q.budget = privacy.Budget{Epsilon: p.Epsilon, Delta: p.Delta}
-	if set.epsilon > p.Epsilon {
-		return nil, sqlstate.New(sqlstate.NotAllowed, "fugu.epsilon is %g, and the policy allows at most %g per statement", set.epsilon, p.Epsilon).
-			WithHint("Write SET fugu.epsilon = %g, or less; RESET fugu.epsilon gives the policy's.", p.Epsilon)
-	} else if set.epsilon > 0 {
-		q.budget.Epsilon = set.epsilon
-	}
-	if set.delta > p.Delta {
-		return nil, sqlstate.New(sqlstate.NotAllowed, "fugu.delta is %g, and the policy allows at most %g per statement", set.delta, p.Delta).
-			WithHint("Write SET fugu.delta = %g, or less; RESET fugu.delta gives the policy's.", p.Delta)
-	} else if set.deltaSet {
-		q.budget.Delta = set.delta
-	}
-	q.kind = mechanism.Kind(p.Mechanism)
-	if set.mechanism != "" {
-		q.kind = set.mechanism
-	}
-	if err := q.tolerance(set); err != nil {
+	q := &question{statement: s, engine: s.session.engine, database: db, settings: set}
+	budget, err := set.budget(s.policy)
+	if err != nil {
 		return nil, err
 	}
-	if err := q.worth(set); err != nil {
+	if q.error, err = set.tolerance(s.policy); err != nil {
 		return nil, err
 	}
-	q.shares = shares(p.Budget, s.session.user)
-	var err error
-	if l := q.engine.ledger; l != nil { // what only models, as loading a policy does, has none
-		if q.standing, err = stands(ctx, l, s.policy); err != nil {
-			return nil, err
-		}
+	if q.limit, err = set.worth(s.policy); err != nil {
+		return nil, err
 	}
+	q.shares = shares(s.policy.Privacy.Budget, s.session.user)
+	if q.standing, err = stands(ctx, q.engine.ledger, s.policy); err != nil {
+		return nil, err
+	}
+	q.request = &quote.Request{Dataset: s.snapshot.Snapshot, Policy: s.policy, Budget: budget, Mechanism: set.kind(s.policy), Database: db,
+		Reference: s.snapshot.Fitted[s.policy].Over(db), Timeout: q.engine.reader.Timeout()}
 	types := pgtype.NewMap()
-	for _, z := range s.plan.Zeros {
-		if v, err := textParam(types, b, z.Number, s.plan.ParamTypes[z.Number-1]); err != nil {
-			return nil, err
-		} else if string(v) != "0" {
-			return nil, sqlstate.New(sqlstate.NotAnswerable, "OFFSET of a subquery below an aggregate of protected rows has to be 0").
-				WithHint("Aggregate all rows.").At(z.Position)
-		}
+	q.request.Cuts, err = quote.Bind(ctx, s.plan, db, func(n int, oid uint32) ([]byte, error) { return textParam(types, b, n, oid) })
+	if err != nil {
+		return nil, err
 	}
-	for _, c := range s.plan.Cuts {
-		params := make([][]byte, len(c.Params))
-		for i, n := range c.Params {
-			v, err := textParam(types, b, n, c.ParamTypes[i])
-			if err != nil {
-				return nil, err
-			}
-			params[i] = v
-		}
-		bound, err := c.Bind(ctx, db, params)
-		if err != nil {
-			return nil, err
-		}
-		q.cuts = append(q.cuts, bound)
+	if err := q.request.Identify(q.standing.Epoch, contents); err != nil {
+		return nil, err
 	}
-	q.key, err = q.identity(contents)
-	return q, err
+	q.key = ledger.Key(q.request.Key)
+	return q, nil
+}
+
+// budget is what a statement may cost: the policy's, or less.
+func (s settings) budget(p *policy.Policy) (privacy.Budget, error) {
+	most := privacy.Budget{Epsilon: p.Privacy.Epsilon, Delta: p.Privacy.Delta}
+	out := most
+	if s.epsilon > most.Epsilon {
+		return out, sqlstate.New(sqlstate.NotAllowed, "fugu.epsilon is %g, and the policy allows at most %g per statement", s.epsilon, most.Epsilon).
+			WithHint("Write SET fugu.epsilon = %g, or less; RESET fugu.epsilon gives the policy's.", most.Epsilon)
+	} else if s.epsilon > 0 {
+		out.Epsilon = s.epsilon
+	}
+	if s.delta > most.Delta {
+		return out, sqlstate.New(sqlstate.NotAllowed, "fugu.delta is %g, and the policy allows at most %g per statement", s.delta, most.Delta).
+			WithHint("Write SET fugu.delta = %g, or less; RESET fugu.delta gives the policy's.", most.Delta)
+	} else if s.deltaSet {
+		out.Delta = s.delta
+	}
+	return out, nil
+}
+
+// kind is the mechanism that is asked for.
+func (s settings) kind(p *policy.Policy) mechanism.Kind {
+	if s.mechanism != "" {
+		return s.mechanism
+	}
+	return mechanism.Kind(p.Privacy.Mechanism)
 }
 
 // textParam returns the text form of the client's parameter n: one text for one value, however the client sent it, so
@@ -130,32 +135,4 @@ func textParam(types *pgtype.Map, b wire.Binding, n int, oid uint32) ([]byte, er
 		return nil, bad.Because(err)
 	}
 	return text, nil
-}
-
-// identity is the key of the answer: everything below the cuts, and nothing above them, so that another HAVING or ORDER
-// BY over the same F is answered from what is stored.
-func (q *question) identity(contents []string) (ledger.Key, error) {
-	id := struct {
-		Version     int
-		Fingerprint string
-		Cuts        []dataset.AskedCut
-		Contents    []string
-		Epsilon     privacy.Epsilon
-		Delta       privacy.Delta
-		Mechanism   mechanism.Kind
-		Epoch       int64 `json:",omitempty"`
-		Whole       int   `json:",omitempty"` // values that are constants, and were not always
-	}{4, q.policy.Fingerprint, nil, contents, q.budget.Epsilon, q.budget.Delta, q.kind, q.standing.Epoch, 0}
-	for _, c := range q.cuts {
-		t := q.snapshot.Find(c.Table.Schema, c.Table.Name)
-		asked := dataset.DescribeCut(c)
-		asked.Totals = t.Totals
-		id.Cuts, id.Whole = append(id.Cuts, asked), id.Whole+len(constantValues(c))
-	}
-	text, err := json.Marshal(id)
-	if err != nil {
-		return "", fmt.Errorf("identifying a statement: %w", err)
-	}
-	sum := sha256.Sum256(text)
-	return ledger.Key(hex.EncodeToString(sum[:])), nil
 }

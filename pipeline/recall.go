@@ -58,16 +58,16 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 	}
 	by := recalledBy{s.serial, standing.Epoch, strings.Join(scopes(shares(s.policy.Privacy.Budget, s.session.user)), "\x00"), ""}
 	if by.binding, ok = bindingKey(formats, values); ok && s.serial > 0 {
-		if r, ok := s.snapshot.recalled.get(by); ok {
+		if r, ok := s.snapshot.recalled.Get(by); ok {
 			s.session.last = r.lastRelease
 			return wire.Bound{Values: r.values}, true
 		}
 	}
 	q, err := s.question(ctx, wire.Binding{Formats: formats, Values: values}, settings{confidence: defaultConfidence}, engine.reader, nil)
-	if err != nil || current(q.policy, q.standing) != nil {
+	if err != nil || current(s.policy, q.standing) != nil {
 		return wire.Bound{}, false
 	}
-	a, found := memory.answers.get(paidBy(q.key, scopes(q.shares)))
+	a, found := memory.answers.Get(paidBy(q.key, scopes(q.shares)))
 	if !found || a.Failed {
 		return wire.Bound{}, false
 	}
@@ -76,7 +76,7 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 		return wire.Bound{}, false
 	}
 	if r := (recalled{s.session.last, arrays}); ok && s.serial > 0 && q.standing.Epoch == by.epoch {
-		s.snapshot.recalled.add(by, r, weight(by)+weight(r))
+		s.snapshot.recalled.Add(by, r, weight(by)+weight(r))
 	}
 	return wire.Bound{Values: arrays}, true
 }

@@ -66,7 +66,7 @@ func TestRecall(t *testing.T) {
 			t.Error("what is recalled is not what was answered")
 		}
 	}
-	if n, _ := h.engine.snapshot.Load().recalled.size(); n != 1 {
+	if n, _ := h.engine.snapshot.Load().recalled.Size(); n != 1 {
 		t.Errorf("%d answers are kept as they were bound", n)
 	}
 	if !alike(recalls(t, h.prepare(t, "alice", "SELECT avg(age), education AS e FROM adult WHERE $1::int < age GROUP BY 2"), "20"), answer) { // another plan of the same question
@@ -167,7 +167,7 @@ func TestRecalledIsDropped(t *testing.T) {
 				t.Errorf("%q is recalled", got)
 			}
 			after := h.prepare(t, "alice", byEducation)
-			if n, _ := h.engine.snapshot.Load().recalled.size(); replaced && n != 0 {
+			if n, _ := h.engine.snapshot.Load().recalled.Size(); replaced && n != 0 {
 				t.Errorf("%d answers of another policy", n)
 			}
 			spent := h.releases(t)
@@ -270,12 +270,12 @@ func TestRecalledStaysBounded(t *testing.T) {
 		}
 	}
 	cache := h.engine.snapshot.Load().recalled
-	if n, _ := cache.size(); n != 0 {
+	if n, _ := cache.Size(); n != 0 {
 		t.Errorf("%d long bindings are kept", n)
 	}
 	binds(t, s, "10th")
 	if recalls(t, s, "10th"); true {
-		if n, b := cache.size(); n != 1 || b < 500 || b > 20_000 {
+		if n, b := cache.Size(); n != 1 || b < 500 || b > 20_000 {
 			t.Errorf("%d of %d bytes are kept", n, b)
 		}
 	}

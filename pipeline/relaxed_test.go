@@ -8,6 +8,7 @@ import (
 
 	"fugu/dataset"
 	"fugu/mechanism"
+	"fugu/quote"
 	"fugu/sqlstate"
 )
 
@@ -18,7 +19,7 @@ const modelWithin = "mechanism: auto\n  model: {within: {rows: 5, lambda: 0.1}}"
 func TestRelaxedByRows(t *testing.T) {
 	plain := []string{"assume: [translation, gaussian]", "assume: [translation]"}
 	exact, relaxed := newHouse(t, plain...), newHouse(t, append(plain, "mechanism: auto", modelWithin)...)
-	measured := func(h *house, sql string, kind mechanism.Kind) (*question, *measured) {
+	measured := func(h *house, sql string, kind mechanism.Kind) (*question, *quote.Quote) {
 		q, err := h.question(t, sql, nil, settings{mechanism: kind})
 		if err != nil {
 			t.Fatal(err)
@@ -35,8 +36,8 @@ func TestRelaxedByRows(t *testing.T) {
 	} {
 		_, e := measured(exact, sql, mechanism.ExpmLaplace)
 		q, r := measured(relaxed, sql, mechanism.ExpmLaplace)
-		if want := math.Hypot(e.calibration.SD[0]/.8, math.Sqrt2*rows/.1); math.Abs(r.calibration.SD[0]/want-1) > 1e-6 {
-			t.Errorf("%s: sd %v, want %v", sql, r.calibration.SD, want)
+		if want := math.Hypot(e.Calibration.SD[0]/.8, math.Sqrt2*rows/.1); math.Abs(r.Calibration.SD[0]/want-1) > 1e-6 {
+			t.Errorf("%s: sd %v, want %v", sql, r.Calibration.SD, want)
 		}
 		x, err := q.Explain(t.Context())
 		if err != nil || x.Assumption != "translation, relaxed" || !strings.Contains(strings.Join(x.Lines(), "\n"), "Relaxed: the true table is at most 5 rows from the model's") {
@@ -48,7 +49,7 @@ func TestRelaxedByRows(t *testing.T) {
 		}
 		most := 0.0
 		for secret, l := range a.Losses {
-			if own := e.calibration.Losses[secret]; math.Abs(l.Pure-.8*own.Pure-.2) > 1e-6 {
+			if own := e.Calibration.Losses[secret]; math.Abs(l.Pure-.8*own.Pure-.2) > 1e-6 {
 				t.Errorf("%s: secret %s costs %v after %v", sql, secret, l, own)
 			}
 			most = math.Max(most, l.Pure)
@@ -67,35 +68,35 @@ func TestRelaxedByRows(t *testing.T) {
 	_, e := measured(exact, "SELECT age, count(*) FROM adult GROUP BY age", mechanism.ExpmLaplace)
 	unit := func(k int) float64 {
 		moved := 0.0
-		for _, shift := range m.shifts {
+		for _, shift := range m.Shifts {
 			moved = math.Max(moved, math.Abs(shift.Along[k])+shift.Box()[k])
 		}
-		return math.Hypot(math.Hypot(m.inherent[k], 1), moved) // at epsilon 1
+		return math.Hypot(math.Hypot(m.Inherent[k], 1), moved) // at epsilon 1
 	}
 	least := math.Inf(1)
-	for k := range m.inherent {
+	for k := range m.Inherent {
 		least = math.Min(least, unit(k))
 	}
-	for k := range m.calibration.SD {
-		if want := math.Hypot(e.calibration.SD[k]/.8, math.Sqrt2*5*2/least*unit(k)/.1); math.Abs(m.calibration.SD[k]/want-1) > 1e-4 {
-			t.Fatalf("%s: sd %v, want %v", m.labels[k], m.calibration.SD[k], want)
+	for k := range m.Calibration.SD {
+		if want := math.Hypot(e.Calibration.SD[k]/.8, math.Sqrt2*5*2/least*unit(k)/.1); math.Abs(m.Calibration.SD[k]/want-1) > 1e-4 {
+			t.Fatalf("%s: sd %v, want %v", m.Labels[k], m.Calibration.SD[k], want)
 		}
 	}
 	// An average over all rows moves by hardly anything: 5 rows, 73 years, of 35,222 rows. One over few rows can move through
 	// its range, and does not make the noise of a count beside it more than twice as large.
 	_, e = measured(exact, "SELECT avg(age) FROM adult", mechanism.ExpmLaplace)
 	_, m = measured(relaxed, "SELECT avg(age) FROM adult", mechanism.ExpmLaplace)
-	if extra := math.Sqrt2 * 5 * 73 / float64(rowsOf(t)) / .1; m.calibration.SD[0] > 1.1*math.Hypot(e.calibration.SD[0]/.8, extra) || m.calibration.SD[0] < math.Hypot(e.calibration.SD[0]/.8, .9*extra) {
-		t.Errorf("avg: sd %v, %v without", m.calibration.SD, e.calibration.SD)
+	if extra := math.Sqrt2 * 5 * 73 / float64(rowsOf(t)) / .1; m.Calibration.SD[0] > 1.1*math.Hypot(e.Calibration.SD[0]/.8, extra) || m.Calibration.SD[0] < math.Hypot(e.Calibration.SD[0]/.8, .9*extra) {
+		t.Errorf("avg: sd %v, %v without", m.Calibration.SD, e.Calibration.SD)
 	}
-	if _, m := measured(relaxed, "SELECT avg(age) FROM adult WHERE age > 85", mechanism.Auto); m.calibration.SD[0] < math.Sqrt2*4/.1 {
-		t.Errorf("avg over few rows: sd %v", m.calibration.SD)
+	if _, m := measured(relaxed, "SELECT avg(age) FROM adult WHERE age > 85", mechanism.Auto); m.Calibration.SD[0] < math.Sqrt2*4/.1 {
+		t.Errorf("avg over few rows: sd %v", m.Calibration.SD)
 	}
 	const beside = "SELECT avg(fnlwgt) FILTER (WHERE age > 85), count(*) FROM adult WHERE age > 40"
 	_, e = measured(exact, beside, mechanism.ExpmLaplace)
 	_, m = measured(relaxed, beside, mechanism.ExpmLaplace)
-	if k := slices.IndexFunc(m.labels, func(l dataset.Label) bool { return l.Column == "count(*)" }); m.calibration.SD[k] > 1.01*math.Hypot(e.calibration.SD[k]/.8, 2*math.Sqrt2*5/.1) {
-		t.Errorf("a count beside an average over few rows: sd %v, %v without", m.calibration.SD, e.calibration.SD)
+	if k := slices.IndexFunc(m.Labels, func(l dataset.Label) bool { return l.Column == "count(*)" }); m.Calibration.SD[k] > 1.01*math.Hypot(e.Calibration.SD[k]/.8, 2*math.Sqrt2*5/.1) {
+		t.Errorf("a count beside an average over few rows: sd %v, %v without", m.Calibration.SD, e.Calibration.SD)
 	}
 	for _, sql := range []string{"SELECT stddev(age) FROM adult", "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY age) FROM adult", "SELECT count(*), count(DISTINCT education) FROM adult"} {
 		q, err := relaxed.question(t, sql, nil, settings{})
@@ -129,7 +130,7 @@ func TestRelaxedNearly(t *testing.T) {
 			t.Fatalf("%s: %+v, %v", sql, a, err)
 		}
 		for secret, l := range a.Losses {
-			if l.Pure < .02 || l.Delta < (1+math.Exp(20-.01))*1e-14 || !l.Within(q.budget) {
+			if l.Pure < .02 || l.Delta < (1+math.Exp(20-.01))*1e-14 || !l.Within(q.request.Budget) {
 				t.Errorf("%s: secret %s costs %+v", sql, secret, l)
 			}
 		}
@@ -153,7 +154,7 @@ func TestRelaxedCoupled(t *testing.T) {
 		t.Errorf("%+v, %v", a, err)
 	}
 	for secret, l := range a.Losses {
-		if l.Pure < .2 || !l.Within(q.budget) {
+		if l.Pure < .2 || !l.Within(q.request.Budget) {
 			t.Errorf("secret %s costs %+v", secret, l)
 		}
 	}

@@ -47,7 +47,7 @@ func (s *session) renamed(ctx context.Context, snap *Snapshot, key planKey, stat
 	if found, ok := lex.Constants(key.sql); ok && splice.Plain && !snap.Shadows().Touches(splice.Text) {
 		by := planKey{sql: lex.Shape(key.sql, found), means: key.means}
 		sh := shape{t, toShape(splice.Edits, found)}
-		snap.shapes.add(by, sh, weight(by)+weight(sh))
+		snap.shapes.Add(by, sh, weight(by)+weight(sh))
 	}
 	return t.renames(splice, paramTypes), true, nil
 }
@@ -58,7 +58,7 @@ func (s *Snapshot) reshaped(key planKey, paramTypes []uint32) (template, bool) {
 	if !ok {
 		return template{}, false
 	}
-	sh, ok := s.shapes.get(planKey{sql: lex.Shape(key.sql, found), means: key.means})
+	sh, ok := s.shapes.Get(planKey{sql: lex.Shape(key.sql, found), means: key.means})
 	if !ok {
 		return template{}, false
 	}

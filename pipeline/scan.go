@@ -2,15 +2,13 @@ package pipeline
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"fugu/internal/hook"
 	"fugu/ledger"
-	"fugu/privacy"
+	"fugu/quote"
 	"fugu/sqlstate"
 	"fugu/upstream"
 )
@@ -20,14 +18,14 @@ import (
 // ends without an answer, because the client cancels or the database gives up, is charged anew when it is asked again.
 //
 // It is scanned again at no charge where a proxy ended amid its scan, which no client can bring about.
-func (q *question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer, m *measured) (_ ledger.Answer, done bool, err error) {
+func (q *question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer, m *quote.Quote) (_ ledger.Answer, done bool, err error) {
 	leave, wait := q.engine.scanning.enter(q.key)
 	if leave == nil {
 		select {
 		case <-wait:
 			return ledger.Answer{}, false, nil
 		case <-ctx.Done():
-			return ledger.Answer{}, false, canceled(ctx)
+			return ledger.Answer{}, false, sqlstate.Canceled(ctx.Err())
 		}
 	}
 	defer leave()
@@ -42,7 +40,7 @@ func (q *question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer, m
 		return ledger.Answer{}, false, nil
 	}
 	// What was charged is the noise that was known then: the reference may be another since.
-	if string(a.Bytes) != string(m.plan()) {
+	if string(a.Bytes) != string(m.NoiseDigest()) {
 		return ledger.Answer{}, false, q.abandon(ctx, a)
 	}
 	hook.Point("before the statistics")
@@ -65,23 +63,23 @@ type outcome struct {
 }
 
 // read asks for the statistics, adds the noise, and writes down what the ledger is to keep.
-func (q *question) read(ctx context.Context, m *measured) (out outcome, err error) {
-	statistics, err := q.database.Statistics(ctx, m.questions, m.start)
+func (q *question) read(ctx context.Context, m *quote.Quote) (out outcome, err error) {
+	statistics, err := q.database.Statistics(ctx, m.Questions, m.Start)
 	hook.Point("after the statistics")
 	if err != nil {
 		return outcome{}, err
 	}
-	c := m.calibration
+	c := m.Calibration
 	release, err := c.Release(statistics)
 	if err != nil {
 		return outcome{}, fmt.Errorf("adding noise: %w", err)
 	}
-	if len(m.sums) > 0 {
-		if release, err = release.SummingTo(c.Noise, m.sums); err != nil {
+	if len(m.Sums) > 0 {
+		if release, err = release.SummingTo(c.Noise, m.Sums); err != nil {
 			return outcome{}, err
 		}
 	}
-	if out.bytes, err = m.encode(release, m.keep(q.policy)); err != nil {
+	if out.bytes, err = m.Encode(release, m.Keep(q.request.Policy)); err != nil {
 		return outcome{}, fmt.Errorf("storing the release: %w", err)
 	}
 	out.cells = q.cells(m, nil, release.Values(), defaultConfidence)
@@ -90,11 +88,11 @@ func (q *question) read(ctx context.Context, m *measured) (out outcome, err erro
 
 // scanFailed books what a scan without statistics means: a failure is the answer, and what may pass is given up. Where no
 // server could be reached nothing was read, and the question stays as it is: charged, to be asked again.
-func (q *question) scanFailed(ctx context.Context, c ledger.Charge, a ledger.Answer, m *measured, cause error) (_ ledger.Answer, done bool, err error) {
+func (q *question) scanFailed(ctx context.Context, c ledger.Charge, a ledger.Answer, m *quote.Quote, cause error) (_ ledger.Answer, done bool, err error) {
 	final := sqlstate.Is(cause, sqlstate.StatisticsFailed) && !errors.Is(cause, upstream.ErrInterrupted)
-	if final && m.joint != nil {
+	if final && m.Joint != nil {
 		// What was charged is in the joint account, where a failure has no place: it costs its pure loss beside.
-		c.Key, c.Losses = q.once(), q.nominal()
+		c.Key, c.Losses = q.once(), q.request.Nominal()
 		if _, err := q.fail(ctx, c, cause); !sqlstate.Is(err, sqlstate.StatisticsFailed) {
 			return ledger.Answer{}, false, err
 		}
@@ -130,33 +128,10 @@ func (q *question) give(ctx context.Context, c ledger.Charge, a ledger.Answer, o
 
 // abandon gives up what was charged, whatever has become of the client.
 func (q *question) abandon(ctx context.Context, a ledger.Answer) error {
-	if err := q.engine.ledger.Abandon(context.WithoutCancel(ctx), q.key, a.ID, q.session.user); err != nil {
+	if err := q.engine.ledger.Abandon(context.WithoutCancel(ctx), q.key, a.ID, q.statement.session.user); err != nil {
 		return ledgerError(err)
 	}
 	return nil
-}
-
-// plan tells the noise that is charged from any other.
-func (m *measured) plan() []byte {
-	h := sha256.New()
-	fmt.Fprintf(h, "%s %x", m.calibration.Kind, m.calibration.SD)
-	for _, name := range sortedNames(m.calibration.Losses) {
-		l := m.calibration.Losses[name]
-		fmt.Fprintf(h, " %q %x %x %x", name, l.Pure, l.Kappa2, l.Delta)
-	}
-	if m.joint != nil {
-		h.Write(m.joint.bytes)
-	}
-	return h.Sum(nil)
-}
-
-func sortedNames(losses map[string]privacy.Loss) []string {
-	var out []string
-	for name := range losses {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // scanning are the questions that this process is reading rows for.
@@ -185,18 +160,14 @@ func (s *scanning) enter(key ledger.Key) (leave func(), wait <-chan struct{}) {
 	}, nil
 }
 
-func canceled(ctx context.Context) error {
-	return sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to user request").Because(ctx.Err())
-}
-
 // late is the order in which a test can have it: rows first, and then the price.
-func (q *question) late(ctx context.Context, c ledger.Charge, m *measured, p price) (ledger.Answer, error) {
+func (q *question) late(ctx context.Context, c ledger.Charge, m *quote.Quote, p price) (ledger.Answer, error) {
 	out, err := q.read(ctx, m)
 	if sqlstate.Is(err, sqlstate.StatisticsFailed) {
 		return q.fail(ctx, c, err)
 	} else if err != nil {
 		return ledger.Answer{}, err
 	}
-	c.Losses, c.After, c.Certificates, c.Answer, c.Cells = p.losses, p.after, m.certificates(p), out.bytes, out.cells
+	c.Losses, c.After, c.Certificates, c.Answer, c.Cells = p.losses, p.after, certificates(m, p), out.bytes, out.cells
 	return q.charge(ctx, c)
 }

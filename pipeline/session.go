@@ -100,7 +100,7 @@ func (s *session) Ordinary(sql []byte) bool {
 		return true
 	}
 	// A decision that a text is ordinary does not depend on its parameters' types.
-	if templates, known := snap.plans.get(planKey{sql: text}); !known || templates != nil || s.prepared {
+	if templates, known := snap.plans.Get(planKey{sql: text}); !known || templates != nil || s.prepared {
 		return false
 	}
 	s.touched = s.touched || lex.ContainsFold(text, "fugu")
@@ -123,11 +123,11 @@ func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32
 	named := snap.Mentions(sql)
 	if !named && !(s.prepared && lex.ContainsFold(sql, "execute")) || hook.Blind {
 		if key := newPlanKey(sql, nil); !lex.ContainsFold(sql, "execute") && !snap.Plain(sql) {
-			snap.plans.add(key, nil, weight(key)) // which a glance finds the next time
+			snap.plans.Add(key, nil, weight(key)) // which a glance finds the next time
 		}
 		return nil, nil
 	}
-	defer s.engine.searches.serve()()
+	defer s.engine.searches.Serve()()
 	s.touched = s.touched || lex.ContainsFold(sql, "fugu")
 	templates, err := s.templates(ctx, snap, sql, paramTypes)
 	if err != nil && !named {
@@ -170,7 +170,7 @@ func (s *session) allowed(t template) error {
 func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, paramTypes []uint32) ([]template, error) {
 	key := newPlanKey(sql, paramTypes)
 	key.means = s.means.Key()
-	if ts, ok := snap.plans.get(key); ok {
+	if ts, ok := snap.plans.Get(key); ok {
 		return ts, nil
 	}
 	if t, ok := snap.reshaped(key, paramTypes); ok {
@@ -179,7 +179,7 @@ func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, par
 	// What only asks the catalog for what there is can go to the server as it is, if it cannot be rewritten.
 	harmless := !snap.Names(sql) && !snap.Shadows().Mentions(sql)
 	if harmless && !s.prepared && !shadow.Introspects(sql) && !lex.ContainsFold(sql, "execute") {
-		snap.plans.add(key, nil, weight(key))
+		snap.plans.Add(key, nil, weight(key))
 		return nil, nil
 	}
 	statements, err := parser.Parse(sql, snap.Catalog(ctx, s.engine.reader, s.means))
@@ -192,7 +192,7 @@ func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, par
 	if t, ok, err := s.renamed(ctx, snap, key, statements, paramTypes); ok || err != nil {
 		out := []template{t}
 		if err == nil {
-			snap.plans.add(key, out, weight(key)+weight(out))
+			snap.plans.Add(key, out, weight(key)+weight(out))
 		}
 		return out, err
 	}
@@ -226,7 +226,7 @@ func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, par
 	}
 	// What ordinary tables look like can change at any time.
 	if !slices.ContainsFunc(out, func(t template) bool { return t.plan != nil && len(t.plan.Ordinary()) > 0 }) {
-		snap.plans.add(key, out, weight(key)+weight(out))
+		snap.plans.Add(key, out, weight(key)+weight(out))
 	}
 	return out, nil
 }

@@ -19,7 +19,7 @@ func TestShapes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := q.cuts[0]
+	c := q.request.Cuts[0]
 	pt := h.engine.snapshot.Load().Find("public", "adult")
 	shapes, err := model.MeasureShapes(t.Context(), h.engine.reader, c, pt.Totals)
 	if err != nil {

@@ -2,22 +2,22 @@ package pipeline
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"sync/atomic"
 
 	"fugu/dataset"
-	"fugu/ledger"
+	"fugu/internal/cache"
 	"fugu/policy"
+	"fugu/quote"
 	"fugu/upstream"
 )
 
 // Sizes of the caches. What is in them depends on texts, parameters and policy only; what does not fit is worked out anew
 // each time, so that no choice of statements takes more memory.
 const (
-	planEntries     = 4096
-	planBytes       = 64 << 20
-	measuredEntries = 256
-	measuredBytes   = 64 << 20
+	planEntries = 4096
+	planBytes   = 64 << 20
 )
 
 // Snapshot is everything that the policies and the catalog say, at one time, and what has been worked out of it since:
@@ -25,11 +25,11 @@ const (
 type Snapshot struct {
 	*dataset.Snapshot
 
-	plans    *cache[planKey, []template]
-	shapes   *cache[planKey, shape]
+	plans    *cache.Cache[planKey, []template]
+	shapes   *cache.Cache[planKey, shape]
 	planned  atomic.Uint64 // the serial of the template that was planned last
-	recalled *cache[recalledBy, recalled]
-	measured *cache[ledger.Key, *measured]
+	recalled *cache.Cache[recalledBy, recalled]
+	quotes   *quote.Memory
 	accounts map[*policy.Policy]*account // of policies that have a joint one
 }
 
@@ -63,9 +63,23 @@ func LoadApart(ctx context.Context, policies []*policy.Policy, reader *upstream.
 // newSnapshot has nothing worked out yet.
 func newSnapshot(loaded *dataset.Snapshot) *Snapshot {
 	return &Snapshot{Snapshot: loaded,
-		plans:    newCache[planKey, []template](planEntries, planBytes),
-		shapes:   newCache[planKey, shape](shapeEntries, shapeMemory),
-		recalled: newCache[recalledBy, recalled](recalledEntries, recalledBytes),
-		measured: newCache[ledger.Key, *measured](measuredEntries, measuredBytes),
+		plans:    cache.New[planKey, []template](planEntries, planBytes),
+		shapes:   cache.New[planKey, shape](shapeEntries, shapeMemory),
+		recalled: cache.New[recalledBy, recalled](recalledEntries, recalledBytes),
+		quotes:   quote.NewMemory(func(m *quote.Quote) int { return weight(m) }),
 		accounts: map[*policy.Policy]*account{}}
+}
+
+// planKey identifies a text, the parameter types that the client gave with it, and what its names mean in the session.
+type planKey struct{ sql, types, means string }
+
+func newPlanKey(sql string, paramTypes []uint32) planKey {
+	if len(paramTypes) == 0 {
+		return planKey{sql: sql}
+	}
+	b := make([]byte, 0, 4*len(paramTypes))
+	for _, t := range paramTypes {
+		b = binary.BigEndian.AppendUint32(b, t)
+	}
+	return planKey{sql: sql, types: string(b)}
 }

@@ -6,12 +6,11 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 
 	"fugu/internal/hook"
 	"fugu/ledger"
-	"fugu/mechanism"
 	"fugu/privacy"
+	"fugu/quote"
 	"fugu/sqlstate"
 )
 
@@ -26,12 +25,12 @@ type spreadPrice struct {
 
 // spreadPrice is what an answer costs where charges count covariances: what its noise alone hides, and what is lacking
 // to ε of all answers together with the covariances as they are (docs/accounting.md, Theorem 4).
-func (q *question) spreadPrice(ctx context.Context, m *measured) (price, error) {
-	p := price{losses: m.calibration.Losses}
-	if m.spreads == nil || hook.NoCovariances {
+func (q *question) spreadPrice(ctx context.Context, m *quote.Quote) (price, error) {
+	p := price{losses: m.Calibration.Losses}
+	if m.Spreads == nil || hook.NoCovariances {
 		return p, nil
 	}
-	a := q.engine.covariances.account(q.snapshot, q.policy)
+	a := q.engine.covariances.account(q.statement.snapshot, q.request.Policy)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err := a.catchUp(ctx, q.engine.ledger, q.standing.Epoch); err != nil {
@@ -39,20 +38,20 @@ func (q *question) spreadPrice(ctx context.Context, m *measured) (price, error) 
 	}
 	after := a.last
 	p.after, p.losses = &after, map[string]privacy.Loss{}
-	accounts, err := spent(ctx, q.engine.ledger, q.policy.Dataset, ledger.Everybody, q.standing)
+	accounts, err := spent(ctx, q.engine.ledger, q.request.Policy.Dataset, ledger.Everybody, q.standing)
 	if err != nil {
 		return p, err
 	}
-	limit, former := total(q.policy.Privacy.Budget), 0.0
+	limit, former := total(q.request.Policy.Privacy.Budget), 0.0
 	if a.any {
 		former = float64(q.standing.Period - a.first)
 	}
 	p.spread = &spreadPrice{account: a, delta: float64(limit.Delta) * (former + 1), together: map[string]float64{}, added: map[string]float64{}}
-	for name, l := range m.calibration.Losses {
+	for name, l := range m.Calibration.Losses {
 		p.losses[name] = l
 	}
-	for i := range m.spreads.Parts {
-		part := &m.spreads.Parts[i]
+	for i := range m.Spreads.Parts {
+		part := &m.Spreads.Parts[i]
 		p.spread.beside += part.Others
 		if err := q.spreadPart(ctx, m, &p, part, accounts, former); err != nil {
 			return p, err
@@ -62,13 +61,13 @@ func (q *question) spreadPrice(ctx context.Context, m *measured) (price, error) 
 }
 
 // spreadPart adds what is lacking for the secrets of one table.
-func (q *question) spreadPart(ctx context.Context, m *measured, p *price, part *covariancePart, accounts []ledger.Account, former float64) error {
-	limit := total(q.policy.Privacy.Budget)
+func (q *question) spreadPart(ctx context.Context, m *quote.Quote, p *price, part *quote.CovariancePart, accounts []ledger.Account, former float64) error {
+	limit := total(q.request.Policy.Privacy.Budget)
 	t := p.spread.account.tables[part.Table]
 	var x *stackedCost
 	stacked := func() (_ *stackedCost, err error) {
 		if x == nil {
-			x, err = t.with(ctx, q, part)
+			x, err = t.with(ctx, q.request.Database, part)
 		}
 		return x, err
 	}
@@ -85,7 +84,7 @@ func (q *question) spreadPart(ctx context.Context, m *measured, p *price, part *
 			return err
 		}
 		if !p.spread.account.any { // then it is the only one, and its own certificate may say more
-			together = math.Min(together, m.certified(s.Name, float64(limit.Delta)))
+			together = math.Min(together, m.Certified(s.Name, float64(limit.Delta)))
 		}
 		p.spread.together[s.Name] = together
 		if together <= paid {
@@ -99,17 +98,6 @@ func (q *question) spreadPart(ctx context.Context, m *measured, p *price, part *
 		}
 	}
 	return nil
-}
-
-// certified is the ε that the release's own certificate shows for a secret with the covariances as they are, at δ; +Inf
-// where it does not.
-func (m *measured) certified(secret string, delta float64) float64 {
-	for _, c := range m.calibration.Certificates {
-		if c.Secret == secret && c.Delta <= delta && slices.Contains(c.Assumptions, mechanism.Gaussian) {
-			return c.Epsilon
-		}
-	}
-	return math.Inf(1)
 }
 
 // lacking returns the loss with so much more that all losses together are worth epsilon at the limit's δ. Where there
@@ -143,13 +131,13 @@ func lacking(before, loss privacy.Loss, limit privacy.Budget, epsilon float64) p
 
 // overspread says that the budget does not cover what answers tell by their covariances.
 func (q *question) overspread(secret string, together, former float64) error {
-	b := q.policy.Privacy.Budget
+	b := q.request.Policy.Privacy.Budget
 	needs := "more than any epsilon"
 	if !math.IsInf(together, 1) {
-		needs = "epsilon " + short(together)
+		needs = "epsilon " + quote.Short(together)
 	}
 	return sqlstate.New(sqlstate.BudgetExhausted, "the privacy budget of dataset %q is exhausted for secret %q: with this statement, the covariances of all answers would need %s at delta %s, of %s",
-		q.policy.Dataset, secret, needs, short(float64(b.Delta)*(former+1)), short(float64(b.Epsilon)*(former+1))).
+		q.request.Policy.Dataset, secret, needs, quote.Short(float64(b.Delta)*(former+1)), quote.Short(float64(b.Epsilon)*(former+1))).
 		WithHint("Answers already given stay free. Values that hardly move with a secret, but vary more under one of its values, add up; a smaller fugu.epsilon or fewer values tell less.")
 }
 
@@ -159,7 +147,7 @@ func (p *spreadPrice) lines() (out []string) {
 		return nil
 	}
 	for _, s := range slices.Sorted(maps.Keys(p.together)) {
-		out = append(out, fmt.Sprintf("with all answers before, epsilon %s at delta %s for secret %s; %s of the cost", short(p.together[s]), short(p.delta), s, short(p.added[s])))
+		out = append(out, fmt.Sprintf("with all answers before, epsilon %s at delta %s for secret %s; %s of the cost", quote.Short(p.together[s]), quote.Short(p.delta), s, quote.Short(p.added[s])))
 	}
 	if p.beside > 0 {
 		out = append(out, fmt.Sprintf("%d values are counted by their number", p.beside))
@@ -169,20 +157,17 @@ func (p *spreadPrice) lines() (out []string) {
 
 // explainSpread returns what a statement would be charged, and what covariances have to do with it. free: it costs
 // nothing.
-func (q *question) explainSpread(ctx context.Context, m *measured, free bool) (map[string]privacy.Loss, []string, error) {
-	lines := q.snapshot.Uncertified(q.policy)
+func (q *question) explainSpread(ctx context.Context, m *quote.Quote, free bool) (map[string]privacy.Loss, []string, error) {
+	lines := quote.Uncertified(q.request.Dataset, q.request.Policy)
 	if free {
-		return m.calibration.Losses, lines, nil
+		return m.Calibration.Losses, lines, nil
 	}
 	p, err := q.spreadPrice(ctx, m)
 	switch {
 	case sqlstate.Is(err, sqlstate.BudgetExhausted):
-		return m.calibration.Losses, append(lines, err.Error()), nil
+		return m.Calibration.Losses, append(lines, err.Error()), nil
 	case err != nil:
 		return nil, nil, err
 	}
 	return p.losses, append(p.spread.lines(), lines...), nil
 }
-
-// short writes a number for people.
-func short(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"fugu/internal/cache"
 	"fugu/ledger"
 )
 
@@ -23,12 +24,12 @@ const standingFor = time.Second
 // Remember returns the ledger with a memory for the answers that it returned, and for a moment for where its datasets
 // stand. A ledger never changes those answers, and has them on disk, so it is asked for each once.
 func Remember(l ledger.Ledger) ledger.Ledger {
-	return &remembering{Ledger: l, answers: newCache[paidFor, ledger.Answer](answerEntries, answerBytes), standings: map[standingOf]standingUntil{}}
+	return &remembering{Ledger: l, answers: cache.New[paidFor, ledger.Answer](answerEntries, answerBytes), standings: map[standingOf]standingUntil{}}
 }
 
 type remembering struct {
 	ledger.Ledger
-	answers *cache[paidFor, ledger.Answer]
+	answers *cache.Cache[paidFor, ledger.Answer]
 
 	mu        sync.Mutex
 	standings map[standingOf]standingUntil // as many as policies
@@ -57,7 +58,7 @@ func paidBy(key ledger.Key, scopes []string) paidFor {
 
 // Find implements ledger.Ledger.
 func (r *remembering) Find(ctx context.Context, key ledger.Key, scopes ...string) (ledger.Answer, bool, error) {
-	if a, ok := r.answers.get(paidBy(key, scopes)); ok {
+	if a, ok := r.answers.Get(paidBy(key, scopes)); ok {
 		return a, true, nil
 	}
 	a, ok, err := r.Ledger.Find(ctx, key, scopes...)
@@ -127,5 +128,5 @@ func (r *remembering) forget() {
 
 func (r *remembering) keep(key paidFor, a ledger.Answer) {
 	a.Fresh = false
-	r.answers.add(key, a, weight(key)+weight(a))
+	r.answers.Add(key, a, weight(key)+weight(a))
 }

@@ -108,7 +108,7 @@ func TestInterruptedIsNotRemembered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		charge := ledger.Charge{Key: q.key, Dataset: q.policy.Dataset, User: "alice", Requested: q.budget, Losses: q.nominal(), Limit: q.budget}
+		charge := ledger.Charge{Key: q.key, Dataset: q.request.Policy.Dataset, User: "alice", Requested: q.request.Budget, Losses: q.request.Nominal(), Limit: q.request.Budget}
 		charge.Limit.Epsilon = 100
 		if _, err := q.fail(t.Context(), charge, upstream.ErrInterrupted); !errors.Is(err, upstream.ErrInterrupted) {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"fugu/parser"
 	"fugu/planner"
+	"fugu/quote"
 	"fugu/wire"
 )
 
@@ -153,7 +154,7 @@ func (x Explanation) twinLines() (lines []string) {
 			lines = append(lines, fmt.Sprintf("    Rows are not listed: groups of fewer than %d rows of the sample are left out, other values of fewer are NULL", t.AtLeast))
 		}
 		for _, c := range t.Classes {
-			at := func(k float64) string { return short(c.CountError * math.Sqrt(k)) }
+			at := func(k float64) string { return quote.Short(c.CountError * math.Sqrt(k)) }
 			lines = append(lines, fmt.Sprintf("    Rows where %s: told as %s, of which %s were drawn; sampling alone moves a count of 100, 1000, 10000 of them by %s, %s, %s (sd)",
 				c.Class, c.Told, c.Taken, at(100), at(1000), at(10000)))
 		}

@@ -8,6 +8,7 @@ import (
 	"fugu/ledger/audit"
 	"fugu/planner"
 	"fugu/privacy"
+	"fugu/quote"
 	"fugu/wire"
 )
 
@@ -35,7 +36,7 @@ func certified(certificates []audit.Certificate, secret string) []planner.Value 
 	return []planner.Value{null, null, null}
 }
 
-func pair(p [2]float64) string { return short(p[0]) + " against " + short(p[1]) }
+func pair(p [2]float64) string { return quote.Short(p[0]) + " against " + quote.Short(p[1]) }
 
 // stated is the δ at which a loss is stated: the statement's, or 0 where the loss needs none.
 func stated(l privacy.Loss, b privacy.Budget) float64 {

@@ -110,7 +110,7 @@ func TestLastReleaseInOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, r := range q.session.last.rows() {
+		for _, r := range q.statement.session.last.rows() {
 			_, group, _ := strings.Cut(r[2].Text, "=")
 			got = append(got, group+" "+r[1].Text)
 			if public := r[1].Text == "count(*)" && group == ""; public != (r[3].Text == "public") || public != (r[5].Text == "0") || public && r[6] != r[7] {
@@ -136,10 +136,10 @@ func TestWholeTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(sql, "count") && (len(m.public) != 1 || m.public[0] != "30000") {
-			t.Errorf("%s: public %v", sql, m.public)
+		if strings.Contains(sql, "count") && (len(m.Public) != 1 || m.Public[0] != "30000") {
+			t.Errorf("%s: public %v", sql, m.Public)
 		}
-		return m.calibration.SD
+		return m.Calibration.SD
 	}
 	alone := noise("SELECT avg(age) FROM adult")
 	for _, sql := range []string{"SELECT avg(age), count(*) FROM adult", "SELECT count(1), avg(age) FROM (SELECT * FROM adult) q WHERE true"} {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strconv"
 
 	"fugu/internal/strictyaml"
 )
@@ -21,7 +20,8 @@ func vectors(f strictyaml.Fields, d *Domain) ([][2][]Share, *SimplexRange) {
 		return nil, nil
 	}
 	var out [][2][]Share
-	for _, pair := range pairItems(pairs, "two vectors of proportions", "write a pair as [{a: 0.2, b: 0.8}, {a: 0.25, b: 0.75}]", vectorsHint) {
+	for _, pair := range pairItems(pairs, "two vectors of proportions",
+		"write a pair as [{a: 0.2, b: 0.8}, {a: 0.25, b: 0.75}]", vectorsHint) {
 		a, okA := vector(pair[0], d)
 		b, okB := vector(pair[1], d)
 		switch {
@@ -53,46 +53,28 @@ func vector(v *strictyaml.Value, d *Domain) ([]Share, bool) {
 		}
 	}
 	if ok && math.Abs(total-1) > 1e-9 {
-		v.Bad("write a proportion for every category that has rows", "%s: the proportions of a vector add up to 1, not %v", v.Path, total)
+		v.Bad("write a proportion for every category that has rows",
+			"%s: the proportions of a vector add up to 1, not %v", v.Path, total)
 		return nil, false
 	}
 	slices.SortFunc(out, func(a, b Share) int { return cmp.Compare(a.Category.Text, b.Category.Text) })
 	return out, ok
 }
 
-// category reads a value of the domain. A key of YAML is text, so 'null' is the SQL null where the domain has that and no
-// such text.
+// category reads a value of the domain. A key of YAML is text, so 'null' is the SQL null where the domain has that and
+// no such text.
 func category(v *strictyaml.Value, e strictyaml.Entry, d *Domain) (Value, bool) {
 	c := Value{Text: e.Key}
-	if null := (Value{IsNull: true}); d != nil && e.Key == "null" && !slices.Contains(d.Values, c) && slices.Contains(d.Values, null) {
+	if null := (Value{IsNull: true}); d != nil && e.Key == "null" && !slices.Contains(d.Values, c) &&
+		slices.Contains(d.Values, null) {
 		c = null
 	}
 	if d == nil || d.has(c) {
 		return c, true
 	}
-	e.Value.Bad("write the values as they stand under group_by", "%s: %s is no value of column %s", v.Path, c, quoteIdent(d.Column))
+	e.Value.Bad("write the values as they stand under group_by", "%s: %s is no value of column %s", v.Path, c,
+		quoteIdent(d.Column))
 	return c, false
-}
-
-// has reports whether a value is in the domain, as far as the policy says it.
-func (d *Domain) has(v Value) bool {
-	switch {
-	case d.FromReference:
-		return true
-	case d.Range != nil:
-		n, err := strconv.ParseInt(v.Text, 10, 64)
-		return err == nil && !v.IsNull && d.Range.From <= n && n <= d.Range.To
-	}
-	return slices.Contains(d.Values, v)
-}
-
-// domain finds the public domain of a column.
-func (t Table) domain(column string) *Domain {
-	i := slices.IndexFunc(t.GroupBy, func(d Domain) bool { return d.Column == column })
-	if i < 0 {
-		return nil
-	}
-	return &t.GroupBy[i]
 }
 
 func simplexRange(v *strictyaml.Value, d *Domain) *SimplexRange {
@@ -113,9 +95,11 @@ func simplexRange(v *strictyaml.Value, d *Domain) *SimplexRange {
 	case r.From >= r.To:
 		v.Bad("write the smaller proportion first", "%s: from %v is not below to %v", v.Path, r.From, r.To)
 	case !(within > 0 && within <= 1):
-		w.Bad("write the share of the rows that may change their category", "%s is above 0 and at most 1, not %v", w.Path, within)
+		w.Bad("write the share of the rows that may change their category", "%s is above 0 and at most 1, not %v",
+			w.Path, within)
 	case d != nil && len(d.Values) > 0 && !(r.From*float64(len(d.Values)) < 1 && r.To*float64(len(d.Values)) > 1):
-		v.Bad("widen from and to", "%s: with %d categories no two vectors of proportions between %v and %v add up to 1", v.Path, len(d.Values), r.From, r.To)
+		v.Bad("widen from and to", "%s: with %d categories no two vectors of proportions between %v and %v add up to 1",
+			v.Path, len(d.Values), r.From, r.To)
 	default:
 		return &r
 	}

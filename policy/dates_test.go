@@ -9,7 +9,8 @@ import (
 // What a range of days means is a part of the policy's fingerprint, and how it is written is not.
 func TestDates(t *testing.T) {
 	p := load(t, "testdata/dates.good.yaml")
-	want := []DateRange{{"2023-01-01", "2024-12-31", Month}, {"2024-02-29", "2024-02-29", Day}, {"0001-01-01", "0001-12-31", Week}}
+	want := []DateRange{{"2023-01-01", "2024-12-31", Month}, {"2024-02-29", "2024-02-29", Day},
+		{"0001-01-01", "0001-12-31", Week}}
 	for i, d := range p.Tables[0].GroupBy {
 		if d.Dates == nil || *d.Dates != want[i] || d.Range != nil || d.Values != nil || d.FromReference {
 			t.Errorf("%s is %+v", d.Column, d)

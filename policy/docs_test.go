@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestDocs keeps docs/policy.md in step with the decoder: every key has its entry, every word is there, and the example is the tested one.
+// TestDocs keeps docs/policy.md in step with the decoder: every key has its entry, every word is there, and the example
+// is the tested one.
 func TestDocs(t *testing.T) {
 	data, err := os.ReadFile("../docs/policy.md")
 	if err != nil {

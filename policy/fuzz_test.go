@@ -31,113 +31,167 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+// checkPolicy checks what the types of a policy promise of one that was accepted.
 func checkPolicy(t *testing.T, p *Policy) {
 	if p.Version != 1 || p.Dataset == "" || len(p.Tables) == 0 || len(p.Secrets) == 0 || p.Fingerprint == "" {
 		t.Errorf("incomplete: %+v", p)
 	}
 	for _, table := range p.Tables {
-		if (table.Rows < 1 && table.Link == nil) || (table.Reference.Name == "") != (table.Reference.Schema == "") || table.Reference.Name == "" && len(p.Declared) == 0 && table.Answers != FromTwin || (table.Twin != nil) != (table.Answers == FromTwin) || table.PlainRows != DenyRows && table.PlainRows != ReferenceRows {
-			t.Errorf("table %+v", table)
-		}
-		if _, protected := p.Table(table.Reference); protected {
-			t.Errorf("reference %v is protected", table.Reference)
-		}
-		if name, err := ParseName(table.Qualified().String()); err != nil || name != table.Qualified() {
-			t.Errorf("name %v is not stable: %v, %v", table.Qualified(), name, err)
-		}
-		for _, d := range table.GroupBy {
-			forms := 0
-			for _, has := range []bool{len(d.Values) > 0, d.FromReference, d.Range != nil, d.Dates != nil} {
-				if has {
-					forms++
-				}
-			}
-			if forms != 1 || d.Column == "" || len(d.Values) > MaxRange || d.Range != nil && (d.Range.From > d.Range.To || d.Range.To-d.Range.From >= MaxRange) {
-				t.Errorf("domain %+v", d)
-			}
-		}
+		checkTable(t, p, table)
 	}
 	for _, s := range p.Secrets {
-		properties, pairs := 0, len(s.Spans)+len(s.Vectors)
-		for _, has := range []bool{s.Proportion != "", s.Mean != "", s.Categories != "", s.Parameter != ""} {
-			if has {
-				properties++
-			}
-		}
-		if s.Range != nil {
-			pairs++
-		}
-		_, protected := p.Table(s.Table)
-		if s.Parameter != "" {
-			n, ok := p.Network(s.Table)
-			if !ok || pairs != 0 || s.About != AboutDistribution || !slices.ContainsFunc(n.Parameters, func(q Parameter) bool { return q.Name == s.Parameter }) {
-				t.Errorf("secret %+v of network %+v", s, n)
-			}
-			pairs = 1
-		}
-		if p.parametric(s.Table) != (s.Parameter != "") {
-			t.Errorf("secret %+v beside others", s)
-		}
-		if !protected || properties != 1 || pairs == 0 || (s.Categories == "" && s.Parameter == "") != (len(s.Spans) > 0) || s.PropertyAt.Line < 1 {
-			t.Errorf("secret %+v", s)
-		}
-		for _, span := range s.Spans {
-			size := math.Max(1, math.Abs(span.From)+math.Abs(span.To))
-			if !(span.From < span.To && span.To <= maxMean && span.From >= -maxMean && 0 < span.Within && span.Within <= span.To-span.From+rounding*size) {
-				t.Errorf("span %+v", span)
-			}
-			if s.Mean == "" && !(0 <= span.From && span.To <= 1) {
-				t.Errorf("span of proportions %+v", span)
-			}
-		}
-		if r := s.Range; r != nil && !(0 <= r.From && r.From < r.To && r.To <= 1 && 0 < r.Within && r.Within <= 1) {
-			t.Errorf("range %+v", r)
-		}
-		for _, pair := range s.Vectors {
-			for _, v := range pair {
-				total := 0.0
-				for _, share := range v {
-					total += share.Proportion
-					if !(share.Proportion > 0 && share.Proportion <= 1) {
-						t.Errorf("share %+v", share)
-					}
-				}
-				if math.Abs(total-1) > 1e-9 {
-					t.Errorf("vector %+v", v)
-				}
-			}
-		}
+		checkSecret(t, p, s)
 	}
 	for _, n := range p.Networks {
-		nodes := make([]sensitivity.Parameter, len(n.Parameters))
-		for i, q := range n.Parameters {
-			nodes[i] = sensitivity.Parameter{Name: q.Name, Values: len(q.Values), Parents: q.Parents, Table: q.Probabilities}
-			if len(q.Values) < 2 || q.Column != "" && slices.Contains(n.Independent, q.Column) {
-				t.Errorf("parameter %+v", q)
-			}
-		}
-		if _, err := sensitivity.NewNetwork(nodes); err != nil || len(nodes) > maxParameters {
-			t.Errorf("network %+v: %v", n, err)
-		}
+		checkNetwork(t, n)
 	}
 	for _, d := range p.Declared {
-		for _, l := range d.Laws {
-			if len(l.Values) < 2 || len(l.Means) != len(l.Values) || len(l.Covariances) != len(l.Values) {
+		checkDeclared(t, d)
+	}
+	checkPrivacy(t, p.Privacy)
+}
+
+func checkTable(t *testing.T, p *Policy, table Table) {
+	modelled := table.Reference.Name != "" || len(p.Declared) > 0 || table.Answers == FromTwin
+	switch {
+	case table.Rows < 1 && table.Link == nil,
+		(table.Reference.Name == "") != (table.Reference.Schema == ""),
+		!modelled,
+		(table.Twin != nil) != (table.Answers == FromTwin),
+		table.PlainRows != DenyRows && table.PlainRows != ReferenceRows:
+		t.Errorf("table %+v", table)
+	}
+	if _, protected := p.Table(table.Reference); protected {
+		t.Errorf("reference %v is protected", table.Reference)
+	}
+	if name, err := ParseName(table.Qualified().String()); err != nil || name != table.Qualified() {
+		t.Errorf("name %v is not stable: %v, %v", table.Qualified(), name, err)
+	}
+
+	for _, d := range table.GroupBy {
+		forms := trues(len(d.Values) > 0, d.FromReference, d.Range != nil, d.Dates != nil)
+		if forms != 1 || d.Column == "" || len(d.Values) > MaxRange {
+			t.Errorf("domain %+v", d)
+		}
+		if r := d.Range; r != nil && (r.From > r.To || r.To-r.From >= MaxRange) {
+			t.Errorf("domain %+v", d)
+		}
+	}
+}
+
+// trues is how many of the conditions hold.
+func trues(conditions ...bool) (n int) {
+	for _, c := range conditions {
+		if c {
+			n++
+		}
+	}
+	return n
+}
+
+func checkSecret(t *testing.T, p *Policy, s Secret) {
+	properties := trues(s.Proportion != "", s.Mean != "", s.Categories != "", s.Parameter != "")
+	if _, protected := p.Table(s.Table); !protected || properties != 1 || s.PropertyAt.Line < 1 {
+		t.Errorf("secret %+v", s)
+	}
+	if p.parametric(s.Table) != (s.Parameter != "") {
+		t.Errorf("secret %+v beside others", s)
+	}
+
+	// Of a parameter any two values are a pair; others have spans, vectors or a range, of their own kind.
+	pairs := len(s.Spans) + len(s.Vectors) + trues(s.Range != nil)
+	if s.Parameter != "" {
+		n, ok := p.Network(s.Table)
+		ok = ok && slices.ContainsFunc(n.Parameters, func(q Parameter) bool { return q.Name == s.Parameter })
+		if !ok || pairs != 0 || s.About != AboutDistribution {
+			t.Errorf("secret %+v of network %+v", s, n)
+		}
+	} else if pairs == 0 || (s.Categories == "") != (len(s.Spans) > 0) {
+		t.Errorf("secret %+v", s)
+	}
+
+	for _, span := range s.Spans {
+		checkSpan(t, s, span)
+	}
+	if r := s.Range; r != nil && !(0 <= r.From && r.From < r.To && r.To <= 1 && 0 < r.Within && r.Within <= 1) {
+		t.Errorf("range %+v", r)
+	}
+	for _, pair := range s.Vectors {
+		for _, v := range pair {
+			checkVector(t, v)
+		}
+	}
+}
+
+func checkSpan(t *testing.T, s Secret, span Span) {
+	if !(-maxMean <= span.From && span.From < span.To && span.To <= maxMean) {
+		t.Errorf("span %+v", span)
+	}
+	slack := rounding * math.Max(1, math.Abs(span.From)+math.Abs(span.To))
+	if !(0 < span.Within && span.Within <= span.To-span.From+slack) {
+		t.Errorf("span %+v", span)
+	}
+	if s.Mean == "" && !(0 <= span.From && span.To <= 1) {
+		t.Errorf("span of proportions %+v", span)
+	}
+}
+
+func checkVector(t *testing.T, v []Share) {
+	total := 0.0
+	for _, share := range v {
+		total += share.Proportion
+		if !(share.Proportion > 0 && share.Proportion <= 1) {
+			t.Errorf("share %+v", share)
+		}
+	}
+	if math.Abs(total-1) > 1e-9 {
+		t.Errorf("vector %+v", v)
+	}
+}
+
+func checkNetwork(t *testing.T, n Network) {
+	nodes := make([]sensitivity.Parameter, len(n.Parameters))
+	for i, q := range n.Parameters {
+		nodes[i] = sensitivity.Parameter{
+			Name: q.Name, Values: len(q.Values), Parents: q.Parents, Table: q.Probabilities,
+		}
+		if len(q.Values) < 2 || q.Column != "" && slices.Contains(n.Independent, q.Column) {
+			t.Errorf("parameter %+v", q)
+		}
+	}
+	if _, err := sensitivity.NewNetwork(nodes); err != nil || len(nodes) > maxParameters {
+		t.Errorf("network %+v: %v", n, err)
+	}
+}
+
+func checkDeclared(t *testing.T, d Declared) {
+	size := max(1, len(d.Components))
+	for _, l := range d.Laws {
+		if len(l.Values) < 2 || len(l.Means) != len(l.Values) || len(l.Covariances) != len(l.Values) {
+			t.Errorf("law %+v", l)
+		}
+		for i, mean := range l.Means {
+			if len(mean) != size || len(l.Covariances[i]) != size || !semidefinite(l.Covariances[i]) {
 				t.Errorf("law %+v", l)
-			}
-			for i := range l.Means {
-				if len(l.Means[i]) != max(1, len(d.Components)) || len(l.Covariances[i]) != len(l.Means[i]) || !semidefinite(l.Covariances[i]) {
-					t.Errorf("law %+v", l)
-				}
 			}
 		}
 	}
-	e, d := float64(p.Privacy.Epsilon), float64(p.Privacy.Delta)
-	b := p.Privacy.Budget
-	if !(e > 0) || math.IsInf(e, 0) || !(d >= 0 && d < 1) || !(float64(b.Epsilon) >= e) || math.IsInf(float64(b.Epsilon), 0) || !(float64(b.Delta) >= d && b.Delta < 1) {
-		t.Errorf("privacy %+v", p.Privacy)
+}
+
+func checkPrivacy(t *testing.T, p Privacy) {
+	e, d := float64(p.Epsilon), float64(p.Delta)
+	all, allDelta := float64(p.Budget.Epsilon), float64(p.Budget.Delta)
+	if !(0 < e && e <= all) || math.IsInf(all, 0) || !(0 <= d && d <= allDelta && allDelta < 1) {
+		t.Errorf("privacy %+v", p)
 	}
-	if w := p.Privacy.Within; w != nil && !(w.Lambda >= 0 && e > 2*w.Lambda && w.Eta >= 0 && w.Eta < 1 && w.Rows >= 0 && (w.Rows == 0 || w.Lambda > 0 && w.Eta == 0)) {
-		t.Errorf("within %+v of %+v", *w, p.Privacy)
+	w := p.Within
+	if w == nil {
+		return
+	}
+	if !(w.Lambda >= 0 && e > 2*w.Lambda && w.Eta >= 0 && w.Eta < 1 && w.Rows >= 0) {
+		t.Errorf("within %+v of %+v", *w, p)
+	}
+	if w.Rows > 0 && !(w.Lambda > 0 && w.Eta == 0) {
+		t.Errorf("within %+v of %+v", *w, p)
 	}
 }

@@ -2,7 +2,8 @@ package policy
 
 // keys are the known keys of each section of a policy file. A section under a name of the writer's choice has * there.
 var keys = map[string][]string{
-	"":                        {"version", "dataset", "database", "tables", "networks", "secrets", "assume", "privacy", "epoch", "analysts", "fit", "declared", "public"},
+	"": {"version", "dataset", "database", "tables", "networks", "secrets", "assume", "privacy",
+		"epoch", "analysts", "fit", "declared", "public"},
 	"tables.*":                {"rows", "reference", "drawn", "plain_rows", "group_by", "link", "answers", "twin"},
 	"tables.*.twin":           {"rows", "drop", "at_least", "known_rows", "unit", "independent_rows", "smallest"},
 	"tables.*.link":           {"to", "on"},
@@ -14,10 +15,11 @@ var keys = map[string][]string{
 	"declared.*":              {"statement", "components", "secrets"},
 	"declared.*.secrets.*":    {"values", "means", "covariances"},
 	"public.*":                {"statement", "values"},
-	"privacy":                 {"epsilon", "delta", "mechanism", "estimation", "weights", "model", "composition", "error", "max_error", "budget"},
-	"privacy.model":           {"within"},
-	"privacy.model.within":    {"eta", "rows", "lambda"},
-	"privacy.budget":          {"epsilon", "delta", "per", "shares", "renew"},
+	"privacy": {"epsilon", "delta", "mechanism", "estimation", "weights", "model", "composition",
+		"error", "max_error", "budget"},
+	"privacy.model":        {"within"},
+	"privacy.model.within": {"eta", "rows", "lambda"},
+	"privacy.budget":       {"epsilon", "delta", "per", "shares", "renew"},
 
 	"privacy.budget.shares":          {"users", "groups", "default"},
 	"privacy.budget.shares.users.*":  {"epsilon", "delta"},
@@ -35,16 +37,18 @@ var words = map[string][]string{
 	"tables.*.twin.rows":     {string(ShowRows), string(Aggregate)},
 	"secrets.*.about":        {string(AboutDataset), string(AboutDistribution)},
 	"assume":                 {string(Translation), string(Gaussian), string(Exchangeable)},
-	"privacy.mechanism": {"auto", "expm-laplace", "expm-gaussian", "directional", "wasserstein", "approximate-wasserstein",
+	"privacy.mechanism": {"auto", "expm-laplace", "expm-gaussian", "directional", "wasserstein",
+		"approximate-wasserstein",
 		"no-noise", "eigm", "daum", "optimal-gaussian", "apgm", "markov-quilt"},
 	"privacy.composition": {string(ByNoise), string(Jointly)},
-	"privacy.weights":     {string(SamplingWeights), string(AbsoluteWeights), string(RelativeWeights), string(TotalWeights)},
-	"privacy.budget.per":  {string(PerDataset), string(PerUser)},
-	"epoch.draw":          {string(DependentDraw), string(IndependentDraw)},
+	"privacy.weights": {string(SamplingWeights), string(AbsoluteWeights), string(RelativeWeights),
+		string(TotalWeights)},
+	"privacy.budget.per": {string(PerDataset), string(PerUser)},
+	"epoch.draw":         {string(DependentDraw), string(IndependentDraw)},
 }
 
-// The mechanisms that need a delta above 0, those that count the randomness of normally distributed statistics, and those
-// whose noise has no normal part.
+// The mechanisms that need a delta above 0, those that count the randomness of normally distributed statistics, and
+// those whose noise has no normal part.
 var (
 	laplaceAlone = []string{"expm-laplace", "wasserstein", "approximate-wasserstein", "markov-quilt"}
 

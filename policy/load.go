@@ -16,8 +16,8 @@ const Suffix = ".policy.yaml"
 
 // Load reads a policy file, or every file of a directory whose name ends in Suffix and does not start with a dot, in
 // the order of their names. Among them a dataset has one policy, and a table of a database is protected by one and is
-// nobody's reference. An empty path and a directory with nothing in it are no policies, and no error. The error is of type
-// Findings.
+// nobody's reference. An empty path and a directory with nothing in it are no policies, and no error. The error is of
+// type Findings.
 func Load(path string) ([]*Policy, error) {
 	if path == "" {
 		return nil, nil
@@ -79,7 +79,8 @@ func policyFiles(path string) ([]string, error) {
 			})
 		}
 	}
-	if len(files) == 0 && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") }) {
+	if len(files) == 0 &&
+		!slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") }) {
 		return nil, nil // it is empty: nothing is to be protected
 	}
 	if len(files) == 0 {
@@ -101,8 +102,8 @@ func unreadable(file string, err error) error {
 	return Findings{{File: file, Message: fmt.Sprintf("cannot be read: %v", err)}}
 }
 
-// Resolve names the database of each policy that names none, which is that of the guest, and reports what the policies of
-// one database have wrong together. Fingerprints stay. The error is of type Findings.
+// Resolve names the database of each policy that names none, which is that of the guest, and reports what the policies
+// of one database have wrong together. Fingerprints stay. The error is of type Findings.
 func Resolve(policies []*Policy, database string) error {
 	for _, p := range policies {
 		if p.Database == "" {
@@ -133,10 +134,13 @@ func checkTogether(policies []*Policy) error {
 		for _, t := range p.Tables {
 			if other := tables[place{p.Database, t.Qualified()}]; other != nil && other != p {
 				if o, _ := other.Table(t.Qualified()); o.Answers != t.Answers {
-					r.Add(t.At, "protect it in one policy only, with one of the two", "table %s has answers: %s, and answers: %s in %s: a table has a twin or noisy answers, never both", t.Qualified(), t.Answers, o.Answers, other.Source)
+					r.Add(t.At, "protect it in one policy only, with one of the two",
+						"table %s has answers: %s, and answers: %s in %s: a table has a twin or noisy answers, never "+
+							"both", t.Qualified(), t.Answers, o.Answers, other.Source)
 					continue
 				}
-				r.Add(t.At, "protect a table in one policy only", "table %s is already protected by %s", t.Qualified(), other.Source)
+				r.Add(t.At, "protect a table in one policy only", "table %s is already protected by %s", t.Qualified(),
+					other.Source)
 			} else {
 				tables[place{p.Database, t.Qualified()}] = p
 			}
@@ -147,7 +151,8 @@ func checkTogether(policies []*Policy) error {
 		r := &strictyaml.Report{File: p.Source}
 		for _, t := range p.Tables {
 			if other := tables[place{p.Database, t.Reference}]; other != nil && other != p {
-				r.Add(t.ReferenceAt, referenceHint, "reference %s is a protected table of %s", t.Reference, other.Source)
+				r.Add(t.ReferenceAt, referenceHint, "reference %s is a protected table of %s", t.Reference,
+					other.Source)
 			}
 		}
 		errs = append(errs, r.Err())

@@ -3,7 +3,10 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+
+	"fugu/internal/strictyaml"
 )
 
 // QualifiedName names a table as PostgreSQL stores the name: folded, without quotes.
@@ -17,8 +20,8 @@ func (q QualifiedName) String() string { return quoteIdent(q.Schema) + "." + quo
 // maxIdent is NAMEDATALEN-1; PostgreSQL cuts longer names, which is no way to say what is protected.
 const maxIdent = 63
 
-// ParseName reads `table` (of schema public) or `schema.table`. Each part is folded to lower case unless it is in double
-// quotes (PostgreSQL manual, section 4.1.1).
+// ParseName reads `table` (of schema public) or `schema.table`. Each part is folded to lower case unless it is in
+// double quotes (PostgreSQL manual, section 4.1.1).
 func ParseName(s string) (QualifiedName, error) {
 	first, rest, err := ident(s)
 	switch {
@@ -44,7 +47,8 @@ func ParseName(s string) (QualifiedName, error) {
 func parseColumn(s string) (string, error) {
 	name, rest, err := ident(s)
 	if err == nil && rest != "" {
-		err = errors.New("a column is named without its table, and a name with other characters must be in double quotes")
+		err = errors.New("a column is named without its table, and a name with other characters must be in double " +
+			"quotes")
 	}
 	return name, err
 }
@@ -126,3 +130,44 @@ func quoteIdent(s string) string {
 func systemSchema(schema string) bool {
 	return strings.HasPrefix(schema, "pg_") || schema == "information_schema" || schema == "fugu"
 }
+
+// entryName and valueName read a name as SQL does. A capital letter in a name whose only quotes are YAML's would be
+// folded, which whoever wrote the quotes hardly meant.
+func entryName[N any](r *strictyaml.Report, e strictyaml.Entry, parse func(string) (N, error)) (N, bool) {
+	return sqlName(e.Key, e.Quoted, parse,
+		func(hint, format string, args ...any) { r.Add(e.At, hint, format, args...) })
+}
+
+func valueName[N any](v *strictyaml.Value, parse func(string) (N, error)) (N, bool) {
+	text, ok := v.Text()
+	if !ok {
+		var none N
+		return none, false
+	}
+	return sqlName(text, v.Quoted, parse, v.Bad)
+}
+
+func sqlName[N any](text string, quoted bool, parse func(string) (N, error),
+	bad func(hint, format string, args ...any)) (N, bool) {
+	name, err := parse(text)
+	switch {
+	case err != nil:
+		bad("", "%q is not a name in SQL: %v", text, err)
+	case quoted && foldASCII(text) != text && !hasQuote(text):
+		bad(`write '"Name"' to keep the capitals, or the name in lower case`,
+			"%q: the quotes are YAML's, and SQL would fold the capitals", text)
+	default:
+		return name, true
+	}
+	var none N
+	return none, false
+}
+
+func hasQuote(s string) bool { return strings.Contains(s, `"`) }
+
+var labelPattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$`)
+
+const labelRule = "a name of at most 63 letters, digits, _, - and ., not starting with - or ."
+
+// Position is a line and column in the policy file, each from 1.
+type Position = strictyaml.Position

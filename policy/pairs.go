@@ -26,9 +26,6 @@ func (u unit) value(v *strictyaml.Value) (float64, bool) {
 	return 0, false
 }
 
-// maxMean keeps differences and squares of means in float64.
-const maxMean = 1e100
-
 const spansHint = "write values: {from: 0.1, to: 0.6, within: 0.05} or pairs: [[0.2, 0.25]]"
 
 // alternatives returns the section values or the list pairs, whichever there is; both are nil after a finding.
@@ -36,7 +33,8 @@ func alternatives(f strictyaml.Fields, hint string) (values, pairs *strictyaml.V
 	values, pairs = f.Get("values"), f.Get("pairs")
 	switch {
 	case values != nil && pairs != nil:
-		pairs.Bad("keep one of the two; a second secret can have the other", "%s: values and pairs are alternatives", pairs.Path)
+		pairs.Bad("keep one of the two; a second secret can have the other", "%s: values and pairs are alternatives",
+			pairs.Path)
 		return nil, nil
 	case values == nil && pairs == nil:
 		f.Need("values", hint)
@@ -56,9 +54,6 @@ func spans(f strictyaml.Fields, u unit) []Span {
 	}
 	return nil
 }
-
-// rounding is how far the difference of two proportions in decimal may be from the float64 difference.
-const rounding = 1e-12
 
 func valuesSpan(v *strictyaml.Value, u unit) (Span, bool) {
 	f := v.Fields(keys["secrets.*.values"]...)

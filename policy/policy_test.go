@@ -2,17 +2,14 @@ package policy
 
 import (
 	"errors"
-	"flag"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
 	"fugu/privacy"
+	"fugu/test/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite testdata/*.bad.txt")
 
 func testdata(t testing.TB, pattern string) []string {
 	t.Helper()
@@ -49,20 +46,7 @@ func TestBad(t *testing.T) {
 			if !errors.As(err, &findings) {
 				t.Fatalf("error is a %T", err)
 			}
-			got := strings.ReplaceAll(err.Error(), "testdata"+string(filepath.Separator), "") + "\n"
-			golden := strings.TrimSuffix(path, ".yaml") + ".txt"
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got != string(want) {
-				t.Errorf("got\n%swant\n%s", got, want)
-			}
+			golden.CheckFindings(t, path, err)
 		})
 	}
 }
@@ -75,7 +59,8 @@ func TestAdult(t *testing.T) {
 		Version: 1,
 		Dataset: "adult",
 		Tables: []Table{{
-			Schema: "public", Name: "adult", Rows: 35222, Reference: QualifiedName{"public", "adult_reference"}, PlainRows: "reference", Drawn: Independently,
+			Schema: "public", Name: "adult", Rows: 35222, Reference: QualifiedName{"public",
+				"adult_reference"}, PlainRows: "reference", Drawn: Independently,
 			GroupBy: []Domain{
 				{Column: "sex", Values: []Value{{Text: "Female"}, {Text: "Male"}}, At: at(11, 7)},
 				{Column: "education", FromReference: true, At: at(12, 7)},
@@ -84,11 +69,14 @@ func TestAdult(t *testing.T) {
 			Answers: ByAnswerNoise, At: at(6, 3), ReferenceAt: at(8, 16),
 		}},
 		Secrets: []Secret{
-			{Name: "high_income", Table: adult, About: AboutDataset, Proportion: "income = '>50K'", Spans: []Span{{0.10, 0.60, 0.05}}, At: at(16, 3), PropertyAt: at(18, 17)},
-			{Name: "private_sector", Table: adult, About: AboutDataset, Proportion: "workclass = 'Private'", Spans: []Span{{low, high, high - low}}, Listed: true, At: at(20, 3), PropertyAt: at(22, 17)},
+			{Name: "high_income", Table: adult, About: AboutDataset, Proportion: "income = '>50K'",
+				Spans: []Span{{0.10, 0.60, 0.05}}, At: at(16, 3), PropertyAt: at(18, 17)},
+			{Name: "private_sector", Table: adult, About: AboutDataset, Proportion: "workclass = 'Private'",
+				Spans: []Span{{low, high, high - low}}, Listed: true, At: at(20, 3), PropertyAt: at(22, 17)},
 		},
-		Assume:    []Assumption{"translation", "gaussian"},
-		Privacy:   Privacy{Epsilon: 1, Delta: 0.001, Mechanism: "auto", Budget: Budget{Epsilon: 20, Delta: 0.01, Per: "dataset"}, Weights: SamplingWeights, Composition: ByNoise},
+		Assume: []Assumption{"translation", "gaussian"},
+		Privacy: Privacy{Epsilon: 1, Delta: 0.001, Mechanism: "auto",
+			Budget: Budget{Epsilon: 20, Delta: 0.01, Per: "dataset"}, Weights: SamplingWeights, Composition: ByNoise},
 		Epoch:     Epoch{Draw: DependentDraw},
 		Analysts:  []string{"alice", "bob"},
 		Source:    filepath.Join("testdata", "adult.good.yaml"),
@@ -107,10 +95,12 @@ func TestAdult(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	p := load(t, "testdata/minimal.good.yaml")
 	table, ok := p.Table(QualifiedName{"public", "visits"})
-	if !ok || table.PlainRows != DenyRows || table.GroupBy != nil || table.Reference != (QualifiedName{"archive", "visits_2019"}) {
+	if !ok || table.PlainRows != DenyRows || table.GroupBy != nil ||
+		table.Reference != (QualifiedName{"archive", "visits_2019"}) {
 		t.Errorf("table %+v", table)
 	}
-	if want := (Privacy{Epsilon: 1e-3, Mechanism: "auto", Budget: Budget{Epsilon: 1e-3, Per: PerDataset}, Weights: SamplingWeights, Composition: ByNoise}); p.Privacy != want {
+	if want := (Privacy{Epsilon: 1e-3, Mechanism: "auto", Budget: Budget{Epsilon: 1e-3, Per: PerDataset},
+		Weights: SamplingWeights, Composition: ByNoise}); p.Privacy != want {
 		t.Errorf("privacy %+v", p.Privacy)
 	}
 	if s := p.Secrets[0]; s.Proportion != "hour >= 22\nOR hour < 6\n" || s.PropertyAt != (at(9, 7)) {
@@ -131,38 +121,47 @@ func TestNamesAndDomains(t *testing.T) {
 	if !ok || p.Secrets[0].Table != lines {
 		t.Fatalf("tables %+v", p.Tables)
 	}
-	want := []Value{{Text: "0017"}, {IsNull: true}, {Text: ""}, {Text: "1.5"}, {Text: "-3"}, {Text: "true"}, {Text: "NULL"}}
+	want := []Value{{Text: "0017"}, {IsNull: true}, {Text: ""}, {Text: "1.5"}, {Text: "-3"}, {Text: "true"},
+		{Text: "NULL"}}
 	if d := table.GroupBy[0]; d.Column != "Article No" || !reflect.DeepEqual(d.Values, want) {
 		t.Errorf("domain %+v", d)
 	}
 	if d := table.GroupBy[1]; *d.Range != (IntRange{-5, -5}) {
 		t.Errorf("domain %+v", d)
 	}
-	if got, want := p.Secrets[0].Spans, []Span{{0.2, 0.25, float64(0.25) - float64(0.2)}, {0, 1, 1}}; !reflect.DeepEqual(got[1], want[1]) || got[0].From != 0.2 || got[0].To != 0.25 {
+	if got, want := p.Secrets[0].Spans, []Span{{0.2, 0.25, float64(0.25) - float64(0.2)},
+		{0, 1, 1}}; !reflect.DeepEqual(got[1], want[1]) || got[0].From != 0.2 || got[0].To != 0.25 {
 		t.Errorf("spans %+v", got)
 	}
 	if got := p.Secrets[1].Spans; !reflect.DeepEqual(got, []Span{{0.1, 0.3, 0.2}}) {
 		t.Errorf("a width that float64 rounds down: spans %+v", got)
 	}
-	if p.Privacy.Budget.Per != PerUser || p.Privacy.Mechanism != "expm-laplace" || p.Privacy.Delta != privacy.Delta(1e-6) {
+	if p.Privacy.Budget.Per != PerUser || p.Privacy.Mechanism != "expm-laplace" ||
+		p.Privacy.Delta != privacy.Delta(1e-6) {
 		t.Errorf("privacy %+v", p.Privacy)
 	}
 }
 
 func TestProperties(t *testing.T) {
 	p := load(t, "testdata/properties.good.yaml")
-	if p.Tables[0].Drawn != FromReference || p.Tables[1].Drawn != Independently || p.Privacy.Estimation != 2 || p.Privacy.Weights != RelativeWeights {
-		t.Errorf("drawn %s, %s; estimation %v, weights %s", p.Tables[0].Drawn, p.Tables[1].Drawn, p.Privacy.Estimation, p.Privacy.Weights)
+	if p.Tables[0].Drawn != FromReference || p.Tables[1].Drawn != Independently || p.Privacy.Estimation != 2 ||
+		p.Privacy.Weights != RelativeWeights {
+		t.Errorf("drawn %s, %s; estimation %v, weights %s", p.Tables[0].Drawn, p.Tables[1].Drawn, p.Privacy.Estimation,
+			p.Privacy.Weights)
 	}
 	staff, people := QualifiedName{"public", "staff"}, QualifiedName{"public", "people"}
 	a, b, none := Value{Text: "a"}, Value{Text: "b"}, Value{IsNull: true}
 	want := []Secret{
-		{Name: "age", Table: people, About: AboutDistribution, Mean: "2 * age", Spans: []Span{{-10, 150, 12.5}}, At: at(11, 3), PropertyAt: at(11, 51)},
-		{Name: "pay", Table: staff, About: AboutDataset, Mean: "pay", Spans: []Span{{2500, 3e3, 500}}, Listed: true, At: at(12, 3), PropertyAt: at(12, 29)},
+		{Name: "age", Table: people, About: AboutDistribution, Mean: "2 * age", Spans: []Span{{-10, 150, 12.5}},
+			At: at(11, 3), PropertyAt: at(11, 51)},
+		{Name: "pay", Table: staff, About: AboutDataset, Mean: "pay", Spans: []Span{{2500, 3e3, 500}}, Listed: true,
+			At: at(12, 3), PropertyAt: at(12, 29)},
 		{Name: "grade", Table: staff, About: AboutDataset, Categories: "grade", At: at(13, 3), PropertyAt: at(15, 17),
 			Vectors: [][2][]Share{{{{none, 0.1}, {a, 0.1}, {b, 0.8}}, {{b, 1}}}}},
-		{Name: "site", Table: people, About: AboutDataset, Categories: "Site", Range: &SimplexRange{0, 1, 0.05}, At: at(17, 3), PropertyAt: at(17, 38)},
-		{Name: "zone", Table: people, About: AboutDistribution, Categories: "zone", Range: &SimplexRange{0.1, 0.5, 0.2}, At: at(18, 3), PropertyAt: at(18, 58)},
+		{Name: "site", Table: people, About: AboutDataset, Categories: "Site", Range: &SimplexRange{0, 1, 0.05},
+			At: at(17, 3), PropertyAt: at(17, 38)},
+		{Name: "zone", Table: people, About: AboutDistribution, Categories: "zone", Range: &SimplexRange{0.1, 0.5, 0.2},
+			At: at(18, 3), PropertyAt: at(18, 58)},
 	}
 	if !reflect.DeepEqual(p.Secrets, want) {
 		t.Errorf("got\n%+v\nwant\n%+v", p.Secrets, want)
@@ -186,17 +185,20 @@ func TestLoadDirectory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(ps) != 2 || ps[0].Dataset != "a" || ps[1].Dataset != "b" || ps[0].Source != filepath.Join("testdata", "several.good", "a.policy.yaml") {
+	if len(ps) != 2 || ps[0].Dataset != "a" || ps[1].Dataset != "b" ||
+		ps[0].Source != filepath.Join("testdata", "several.good", "a.policy.yaml") {
 		t.Errorf("%d policies", len(ps))
 	}
-	if _, err := Load("testdata/nowhere"); err == nil || err.Error() != "testdata/nowhere: cannot be read: no such file or directory" {
+	if _, err := Load("testdata/nowhere"); err == nil ||
+		err.Error() != "testdata/nowhere: cannot be read: no such file or directory" {
 		t.Errorf("missing path: %v", err)
 	}
 }
 
 func TestParseName(t *testing.T) {
 	for in, want := range map[string]QualifiedName{
-		"adult": {"public", "adult"}, "Public.ADULT": {"public", "adult"}, `"Public".adult`: {"Public", "adult"}, `s."a.b"`: {"s", "a.b"},
+		"adult": {"public", "adult"}, "Public.ADULT": {"public", "adult"}, `"Public".adult`: {"Public",
+			"adult"}, `s."a.b"`: {"s", "a.b"},
 		`"a""b"`: {"public", `a"b`}, "_a$1": {"public", "_a$1"}, "STRASSEÄ": {"public", "strasseÄ"},
 	} {
 		got, err := ParseName(in)
@@ -207,7 +209,8 @@ func TestParseName(t *testing.T) {
 			t.Errorf("%s: written as %s, which reads as %v, %v", in, got, again, err)
 		}
 	}
-	for _, in := range []string{"", " a", "a ", "a b", "1a", "$a", ".a", "a.", "a..b", "a.b.c", `"a`, `""`, `"a"b`, `a"b"`, "a-b", "a;b", "a\x00", "\"a\x00\"",
+	for _, in := range []string{"", " a", "a ", "a b", "1a", "$a", ".a", "a.", "a..b", "a.b.c", `"a`, `""`, `"a"b`,
+		`a"b"`, "a-b", "a;b", "a\x00", "\"a\x00\"",
 		strings.Repeat("a", 64), strings.Repeat("ä", 32)} {
 		if got, err := ParseName(in); err == nil {
 			t.Errorf("%q: accepted as %v", in, got)
@@ -222,7 +225,8 @@ func TestDatabases(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := ps[2].Fingerprint
-	if err := Resolve(ps, "own"); err != nil || ps[0].Database != "clinic" || ps[1].Database != "Other Clinic" || ps[2].Database != "own" {
+	if err := Resolve(ps, "own"); err != nil || ps[0].Database != "clinic" || ps[1].Database != "Other Clinic" ||
+		ps[2].Database != "own" {
 		t.Errorf("%v: %s, %s, %s", err, ps[0].Database, ps[1].Database, ps[2].Database)
 	}
 	if ps[2].Fingerprint != before {
@@ -232,7 +236,8 @@ func TestDatabases(t *testing.T) {
 		t.Fatal(err)
 	}
 	var findings Findings
-	if err := Resolve(ps, "clinic"); !errors.As(err, &findings) || !strings.Contains(err.Error(), "already protected by") {
+	if err := Resolve(ps, "clinic"); !errors.As(err, &findings) ||
+		!strings.Contains(err.Error(), "already protected by") {
 		t.Errorf("the guest's database by its name and without: %v", err)
 	}
 }

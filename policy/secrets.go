@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"strings"
-
 	"fugu/internal/strictyaml"
 )
 
@@ -22,14 +20,18 @@ func secrets(p *Policy, r *strictyaml.Report, v *strictyaml.Value) {
 		t, protected := p.Table(s.Table)
 		known = known && protected
 		if t.Drawn == FromReference && s.About == AboutDistribution {
-			r.Add(s.At, "write about: dataset, or leave drawn out", "secret %s is about a distribution, but table %s is drawn from its reference, whose proportions are known", s.Name, s.Table)
+			r.Add(s.At, "write about: dataset, or leave drawn out",
+				"secret %s is about a distribution, but table %s is drawn from its reference, whose proportions are "+
+					"known", s.Name, s.Table)
 		}
 		p.Secrets = append(p.Secrets, s)
 	}
 	for _, t := range p.Tables {
 		switch {
 		case covered[t.Qualified()] && t.Link != nil:
-			r.Add(t.At, "give the secret the table that this one is linked to", "a secret is about table %s, whose rows belong to those of %s: secrets live there", t.Qualified(), t.Link.To)
+			r.Add(t.At, "give the secret the table that this one is linked to",
+				"a secret is about table %s, whose rows belong to those of %s: secrets live there", t.Qualified(),
+				t.Link.To)
 		case known && !covered[t.Qualified()] && t.Link == nil:
 			r.Add(t.At, "add a secret whose table it is, or remove it here",
 				"no secret is about table %s, so its aggregates would be exact", t.Qualified())
@@ -55,13 +57,16 @@ func secret(p *Policy, e strictyaml.Entry) Secret {
 	for _, key := range []string{"mean", "categories", "parameter"} {
 		v := f.Get(key)
 		if v != nil && property != nil {
-			v.Bad("keep one of the two; a second secret can have the other", "%s: a secret is one property, and has %s already", v.Path, property.Path)
+			v.Bad("keep one of the two; a second secret can have the other",
+				"%s: a secret is one property, and has %s already", v.Path, property.Path)
 		} else if v != nil {
 			property = v
 		}
 	}
 	if property == nil {
-		f.Need("proportion", "write proportion: PREDICATE, for instance income = '>50K', or mean: EXPRESSION, or categories: COLUMN, or parameter: NAME")
+		f.Need("proportion",
+			"write proportion: PREDICATE, for instance income = '>50K', or mean: EXPRESSION, or categories: COLUMN, "+
+				"or parameter: NAME")
 		spans(f, unit{})
 		return s
 	}
@@ -82,12 +87,11 @@ func secret(p *Policy, e strictyaml.Entry) Secret {
 		if t, protected := p.Table(s.Table); ok && protected {
 			domain = t.domain(column)
 			if domain == nil {
-				property.Bad("declare its values: group_by: {"+quoteIdent(column)+": [a, b]}", "%s: column %s of %s has no public domain", property.Path, quoteIdent(column), s.Table)
+				property.Bad("declare its values: group_by: {"+quoteIdent(column)+": [a, b]}",
+					"%s: column %s of %s has no public domain", property.Path, quoteIdent(column), s.Table)
 			}
 		}
 		s.Vectors, s.Range = vectors(f, domain)
 	}
 	return s
 }
-
-func hasQuote(s string) bool { return strings.Contains(s, `"`) }

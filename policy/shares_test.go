@@ -17,7 +17,8 @@ func TestShares(t *testing.T) {
 			t.Errorf("%q has %+v, %v, want %v", user, got, ok, want)
 		}
 	}
-	if gs := b.Groups("carol"); len(gs) != 2 || gs[0].Name != "a-team" || gs[1].Name != "interns" || gs[1].Limit != (privacy.Budget{Epsilon: 4, Delta: 0.001}) {
+	if gs := b.Groups("carol"); len(gs) != 2 || gs[0].Name != "a-team" || gs[1].Name != "interns" ||
+		gs[1].Limit != (privacy.Budget{Epsilon: 4, Delta: 0.001}) {
 		t.Errorf("carol is in %+v", gs)
 	}
 	if gs := b.Groups("alice"); len(gs) > 0 {
@@ -26,7 +27,8 @@ func TestShares(t *testing.T) {
 	if b.Renew != 91*24*time.Hour || p.Epoch != (Epoch{"2026-Q4", IndependentDraw}) {
 		t.Errorf("renewed after %v, epoch %+v", b.Renew, p.Epoch)
 	}
-	if s := b.Renewal(); !strings.Contains(s, "after k periods everything told is (k times 20, k times 0.01)-indistinguishable") ||
+	if s := b.Renewal(); !strings.Contains(s,
+		"after k periods everything told is (k times 20, k times 0.01)-indistinguishable") ||
 		!strings.Contains(s, "of 5 periods, epsilon 100 at delta 0.05") {
 		t.Error(s)
 	}
@@ -56,8 +58,10 @@ func TestFingerprintIgnoresSharesAndEpochs(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(data)
-	for _, c := range [][2]string{{"epsilon: 5, ", "epsilon: 7, "}, {"[carol, dave]", "[dave]"}, {"interns:", "juniors:"}, {"P13W", "P30D"}, {"renew: P13W", "renew: never"},
-		{"2026-Q4", "2027-Q1"}, {"draw: independent", "draw: dependent"}, {"epoch: {label: 2026-Q4, draw: independent}\n", ""},
+	for _, c := range [][2]string{{"epsilon: 5, ", "epsilon: 7, "}, {"[carol, dave]", "[dave]"},
+		{"interns:", "juniors:"}, {"P13W", "P30D"}, {"renew: P13W", "renew: never"},
+		{"2026-Q4", "2027-Q1"}, {"draw: independent",
+			"draw: dependent"}, {"epoch: {label: 2026-Q4, draw: independent}\n", ""},
 		{text[strings.Index(text, "    shares:"):strings.Index(text, "    renew:")], ""}} {
 		changed := strings.Replace(text, c[0], c[1], 1)
 		p, err := Parse("f", []byte(changed))

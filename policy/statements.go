@@ -1,77 +1,12 @@
 package policy
 
 import (
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
-	"strings"
 
 	"fugu/internal/strictyaml"
 )
-
-// Statement is a statement that the policy speaks of. It is not parsed here.
-type Statement struct {
-	SQL string
-	At  Position // the first character of its text in the file
-}
-
-// Declared is the model of a statement as the policy declares it, in place of one from the reference.
-type Declared struct {
-	Name      string
-	Statement Statement
-	// Components are the labels of the entries of F in the order of the vectors; nil: there is one.
-	Components []string
-	Laws       []Law
-
-	At Position
-}
-
-// Law is the distribution of F under some values of one secret: means and covariances of the same size.
-type Law struct {
-	Secret      string
-	Values      []float64 // ascending, at least two
-	Means       [][]float64
-	Covariances [][][]float64 // symmetric and positive semidefinite
-
-	At Position
-}
-
-// Affine reports whether the law holds for all values between its two: means and covariances are interpolated.
-func (l Law) Affine() bool { return len(l.Values) == 2 }
-
-// Public is a statement whose exact values are known to everybody.
-type Public struct {
-	Name      string
-	Statement Statement
-	Values    []PublicValue
-
-	At Position
-}
-
-// PublicValue is the value of one entry of F.
-type PublicValue struct {
-	Component string // its label
-	Value     string // a decimal number
-}
-
-// String says how much is declared.
-func (d Declared) String() string {
-	var parts []string
-	for _, l := range d.Laws {
-		parts = append(parts, fmt.Sprintf("%s at %v", l.Secret, l.Values))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// String lists the values.
-func (s Public) String() string {
-	var parts []string
-	for _, v := range s.Values {
-		parts = append(parts, v.Component+" = "+v.Value)
-	}
-	return strings.Join(parts, ", ")
-}
 
 func (p *Policy) fit(v *strictyaml.Value) {
 	items, _ := v.List()
@@ -137,7 +72,8 @@ func (p *Policy) law(r *strictyaml.Report, e strictyaml.Entry, size int) Law {
 	l.Values = numbers
 	for i, x := range numbers {
 		if i > 0 && !(x > numbers[i-1]) {
-			values.Bad("write them in ascending order, each once", "%s: %v stands behind %v", values.Path, x, numbers[i-1])
+			values.Bad("write them in ascending order, each once", "%s: %v stands behind %v", values.Path, x,
+				numbers[i-1])
 			ok = false
 			break
 		}
@@ -165,9 +101,11 @@ func (p *Policy) law(r *strictyaml.Report, e strictyaml.Entry, size int) Law {
 	case i < 0:
 		r.Add(e.At, "name one of the secrets of this policy", "%q is no secret", e.Key)
 	case p.Secrets[i].Parameter != "":
-		r.Add(e.At, "leave the statement to the network", "secret %s is a parameter, for which no model can be declared", e.Key)
+		r.Add(e.At, "leave the statement to the network",
+			"secret %s is a parameter, for which no model can be declared", e.Key)
 	case p.Secrets[i].Categories != "":
-		r.Add(e.At, "leave the statement to the reference", "secret %s is a vector of proportions, for which no model can be declared", e.Key)
+		r.Add(e.At, "leave the statement to the reference",
+			"secret %s is a vector of proportions, for which no model can be declared", e.Key)
 	case ok && len(numbers) >= 2:
 		p.Secrets[i].within(l, values)
 	}
@@ -181,118 +119,25 @@ func (s Secret) within(l Law, values *strictyaml.Value) {
 		slack := rounding * math.Max(1, math.Abs(span.From)+math.Abs(span.To))
 		if l.Affine() {
 			if span.From < low-slack || span.To > high+slack {
-				values.Bad("let the two values be the ends of what the secret's pairs cover", "%s: secret %s has pairs from %v to %v, beyond %v to %v", values.Path, s.Name, span.From, span.To, low, high)
+				values.Bad("let the two values be the ends of what the secret's pairs cover",
+					"%s: secret %s has pairs from %v to %v, beyond %v to %v", values.Path, s.Name, span.From, span.To,
+					low, high)
 			}
 			continue
 		}
 		if span.Within < span.To-span.From-slack {
-			values.Bad("write two values, between which everything is interpolated", "%s: secret %s has a range of pairs, and more than two values give no more than their own", values.Path, s.Name)
+			values.Bad("write two values, between which everything is interpolated",
+				"%s: secret %s has a range of pairs, and more than two values give no more than their own", values.Path,
+				s.Name)
 			continue
 		}
 		for _, end := range []float64{span.From, span.To} {
 			if !slices.ContainsFunc(l.Values, func(x float64) bool { return math.Abs(x-end) <= slack }) {
-				values.Bad("list every value of the secret's pairs", "%s: secret %s has a pair with %v", values.Path, s.Name, end)
+				values.Bad("list every value of the secret's pairs", "%s: secret %s has a pair with %v", values.Path,
+					s.Name, end)
 			}
 		}
 	}
-}
-
-func counted(v *strictyaml.Value, got, want int, what string) bool {
-	if v != nil && v.Kind == strictyaml.List && got != want {
-		v.Bad("write "+what, "%s has %d entries, not %d", v.Path, got, want)
-	}
-	return got == want
-}
-
-// vectorOf reads a list of numbers of reasonable size.
-func vectorOf(v *strictyaml.Value) ([]float64, bool) {
-	items, ok := v.List()
-	out := make([]float64, len(items))
-	for i, item := range items {
-		x, number := item.Float()
-		if number && !(math.Abs(x) <= maxMean) {
-			item.Bad("", "%s: %v is not a number of reasonable size", v.Path, x)
-			number = false
-		}
-		out[i], ok = x, ok && number
-	}
-	return out, ok
-}
-
-// matrixOf reads a symmetric positive semidefinite matrix, row by row.
-func matrixOf(v *strictyaml.Value, size int) ([][]float64, bool) {
-	rows, ok := v.List()
-	if !ok || !counted(v, len(rows), size, "one row for each component") {
-		return nil, false
-	}
-	var m [][]float64
-	for _, row := range rows {
-		x, good := vectorOf(row)
-		if !good || !counted(row, len(x), size, "one number for each component") {
-			return nil, false
-		}
-		m = append(m, x)
-	}
-	for i := range m {
-		for j := range i {
-			if m[i][j] != m[j][i] {
-				v.Bad("write the same number in both places", "%s: entry (%d, %d) is %v, and (%d, %d) is %v", v.Path, i+1, j+1, m[i][j], j+1, i+1, m[j][i])
-				return nil, false
-			}
-		}
-	}
-	if !semidefinite(m) {
-		v.Bad("give the covariances of a distribution", "%s is not positive semidefinite", v.Path)
-		return nil, false
-	}
-	return m, true
-}
-
-// semidefinite reports whether a symmetric matrix is positive semidefinite up to rounding: Gaussian elimination on the
-// matrix of correlations, the largest pivot first, meets no negative pivot.
-func semidefinite(m [][]float64) bool {
-	n := len(m)
-	a := make([][]float64, n)
-	for i := range m {
-		a[i] = make([]float64, n)
-		for j := range m {
-			a[i][j] = m[i][j]
-			if scale := math.Sqrt(m[i][i]) * math.Sqrt(m[j][j]); scale > 0 {
-				a[i][j] /= scale
-			} else if m[i][j] != 0 || m[i][i] < 0 {
-				return false
-			}
-		}
-	}
-	const tolerance = 1e-9
-	done := make([]bool, n)
-	for range n {
-		p := -1
-		for i := range n {
-			if !done[i] && (p < 0 || a[i][i] > a[p][p]) {
-				p = i
-			}
-		}
-		if !(a[p][p] > tolerance) {
-			break
-		}
-		done[p] = true
-		for i := range n {
-			for j := range n {
-				if !done[i] && !done[j] {
-					a[i][j] -= a[i][p] * a[p][j] / a[p][p]
-				}
-			}
-		}
-	}
-	for i := range n {
-		for j := range n {
-			if !done[i] && !done[j] && (math.Abs(a[i][j]) > 1e3*tolerance || math.IsNaN(a[i][j])) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 var decimalNumber = regexp.MustCompile(`^-?[0-9]{1,30}(\.[0-9]{1,30})?$`)

@@ -10,7 +10,8 @@ import (
 // TestStatements reads statements.good.yaml field by field.
 func TestStatements(t *testing.T) {
 	p := load(t, "testdata/statements.good.yaml")
-	if len(p.Fit) != 2 || p.Fit[0].SQL != "SELECT sex, avg(age) FROM people GROUP BY sex" || p.Fit[0].At.Line != 13 || p.Fit[1].SQL != "SELECT count(*) FROM people WHERE sex = 'f'\n" {
+	if len(p.Fit) != 2 || p.Fit[0].SQL != "SELECT sex, avg(age) FROM people GROUP BY sex" || p.Fit[0].At.Line != 13 ||
+		p.Fit[1].SQL != "SELECT count(*) FROM people WHERE sex = 'f'\n" {
 		t.Errorf("fit: %+v", p.Fit)
 	}
 	if p.Tables[1].Reference != (QualifiedName{}) || p.Tables[0].Reference.Name != "r" {
@@ -20,13 +21,16 @@ func TestStatements(t *testing.T) {
 		t.Fatalf("declared: %+v", p.Declared)
 	}
 	d := p.Declared[0]
-	if d.Name != "age" || len(d.Components) != 2 || d.Components[1] != "avg(age) at sex=m" || len(d.Laws) != 1 || !d.Laws[0].Affine() || d.Laws[0].Means[1][1] != 52.5 || d.Laws[0].Covariances[0][1][0] != 0.5 {
+	if d.Name != "age" || len(d.Components) != 2 || d.Components[1] != "avg(age) at sex=m" || len(d.Laws) != 1 ||
+		!d.Laws[0].Affine() || d.Laws[0].Means[1][1] != 52.5 || d.Laws[0].Covariances[0][1][0] != 0.5 {
 		t.Errorf("declared: %+v", d)
 	}
-	if l := p.Declared[1].Laws[0]; l.Affine() || l.Values[3] != 3000 || l.Means[0][0] != 9 || l.Covariances[3][0][0] != 0 {
+	if l := p.Declared[1].Laws[0]; l.Affine() || l.Values[3] != 3000 || l.Means[0][0] != 9 ||
+		l.Covariances[3][0][0] != 0 {
 		t.Errorf("declared: %+v", l)
 	}
-	if len(p.Public) != 2 || p.Public[0].Values[1] != (PublicValue{"count(*) at sex=m", "490"}) || p.Public[1].Values[0] != (PublicValue{"sum(x)", "-12.5"}) {
+	if len(p.Public) != 2 || p.Public[0].Values[1] != (PublicValue{"count(*) at sex=m", "490"}) ||
+		p.Public[1].Values[0] != (PublicValue{"sum(x)", "-12.5"}) {
 		t.Errorf("public: %+v", p.Public)
 	}
 }
@@ -42,10 +46,14 @@ func TestFingerprintOfStatements(t *testing.T) {
 		old, new string
 		same     bool
 	}{
-		{"", "", true}, {"- SELECT sex, avg(age)", "- SELECT sex, sum(age)", true}, {"\n  age:\n", "\n  years:\n", true}, {"f: 510, count(*) at sex=m: 490", "m: 490, count(*) at sex=f: 510", true}, {"52.5", "5.25e1", true},
-		{"52.5", "52.6", false}, {"[2, 0.5]", "", true}, {"[[1, 0.5], [0.5, 2]]", "[[1, 0.4], [0.4, 2]]", false}, {"values: [0.1, 0.3]", "values: [0.1, 0.4]", false},
-		{"components: [avg(age) at sex=f, avg(age) at sex=m]", "components: [avg(age) at sex=m, avg(age) at sex=f]", false}, {"510", "511", false}, {"-12.50", "-12.51", false},
-		{"FROM staff WHERE left", "FROM staff WHERE gone", false}, {"FROM people, values", "FROM people WHERE x > 0, values", false},
+		{"", "", true}, {"- SELECT sex, avg(age)", "- SELECT sex, sum(age)", true}, {"\n  age:\n", "\n  years:\n",
+			true}, {"f: 510, count(*) at sex=m: 490", "m: 490, count(*) at sex=f: 510", true}, {"52.5", "5.25e1", true},
+		{"52.5", "52.6", false}, {"[2, 0.5]", "", true}, {"[[1, 0.5], [0.5, 2]]", "[[1, 0.4], [0.4, 2]]",
+			false}, {"values: [0.1, 0.3]", "values: [0.1, 0.4]", false},
+		{"components: [avg(age) at sex=f, avg(age) at sex=m]", "components: [avg(age) at sex=m, avg(age) at sex=f]",
+			false}, {"510", "511", false}, {"-12.50", "-12.51", false},
+		{"FROM staff WHERE left", "FROM staff WHERE gone", false}, {"FROM people, values",
+			"FROM people WHERE x > 0, values", false},
 	} {
 		p, err := Parse("f", []byte(strings.ReplaceAll(string(data), c.old, c.new)))
 		if err != nil {
@@ -65,10 +73,12 @@ func TestSemidefinite(t *testing.T) {
 		want bool
 	}{
 		{[][]float64{{0}}, true}, {[][]float64{{-1e-300}}, false}, {[][]float64{{math.MaxFloat64}}, true},
-		{[][]float64{{1, 1}, {1, 1}}, true}, {[][]float64{{1, 1.001}, {1.001, 1}}, false}, {[][]float64{{1e12, 1e3}, {1e3, 1e-6}}, true}, {[][]float64{{1e12, 1.1e3}, {1.1e3, 1e-6}}, false},
+		{[][]float64{{1, 1}, {1, 1}}, true}, {[][]float64{{1, 1.001}, {1.001, 1}},
+			false}, {[][]float64{{1e12, 1e3}, {1e3, 1e-6}}, true}, {[][]float64{{1e12, 1.1e3}, {1.1e3, 1e-6}}, false},
 		{[][]float64{{0, 0}, {0, 5}}, true}, {[][]float64{{0, 1e-9}, {1e-9, 5}}, false},
 		// Equicorrelated at -1/2: eigenvalues 0, 3/2, 3/2; below that one is negative.
-		{[][]float64{{1, -0.5, -0.5}, {-0.5, 1, -0.5}, {-0.5, -0.5, 1}}, true}, {[][]float64{{1, -0.51, -0.51}, {-0.51, 1, -0.51}, {-0.51, -0.51, 1}}, false},
+		{[][]float64{{1, -0.5, -0.5}, {-0.5, 1, -0.5}, {-0.5, -0.5, 1}},
+			true}, {[][]float64{{1, -0.51, -0.51}, {-0.51, 1, -0.51}, {-0.51, -0.51, 1}}, false},
 	} {
 		if got := semidefinite(c.m); got != c.want {
 			t.Errorf("%v: %v", c.m, got)

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"fmt"
 	"math"
 
 	"fugu/internal/strictyaml"
@@ -34,7 +33,8 @@ func within(model *strictyaml.Value) (w *Within, eta, lambda *strictyaml.Value) 
 	case rows != nil:
 		n, okRows := rows.Int(1, maxRows)
 		if w.Rows = n; ok && w.Lambda == 0 {
-			lambda.Bad("write for instance 0.1: noise that hides the rows takes 0.2 of epsilon then", "%s is 0, at which no noise hides a row", lambda.Path)
+			lambda.Bad("write for instance 0.1: noise that hides the rows takes 0.2 of epsilon then",
+				"%s is 0, at which no noise hides a row", lambda.Path)
 			ok = false
 		}
 		ok = ok && okRows
@@ -52,33 +52,26 @@ func within(model *strictyaml.Value) (w *Within, eta, lambda *strictyaml.Value) 
 	return w, eta, lambda
 }
 
-// Approximated is the relaxation of a Within without Rows.
-func (w Within) Approximated() privacy.Approximated {
-	return privacy.Approximated{Eta: w.Eta, Lambda: w.Lambda}
-}
-
-// String says what the truth may be.
-func (w Within) String() string {
-	if w.Rows > 0 {
-		return fmt.Sprintf("the true table is at most %d rows from the model's, hidden at twice lambda %v", w.Rows, w.Lambda)
-	}
-	return fmt.Sprintf("the true distribution is within lambda %v of the model's, but for eta %v", w.Lambda, w.Eta)
-}
-
 // leaves reports a Within that leaves nothing of what a statement may spend, or whose losses cannot be added up within
 // the budget.
 func (w Within) leaves(statement, budget privacy.Budget, eta, lambda *strictyaml.Value) {
 	switch {
 	case float64(statement.Epsilon)-2*w.Lambda <= 0:
-		lambda.Bad("write less than half of privacy.epsilon", "%s %v is taken twice from epsilon %v, and leaves nothing for the noise", lambda.Path, w.Lambda, float64(statement.Epsilon))
+		lambda.Bad("write less than half of privacy.epsilon",
+			"%s %v is taken twice from epsilon %v, and leaves nothing for the noise", lambda.Path, w.Lambda,
+			float64(statement.Epsilon))
 	case w.Rows > 0:
 	case budget.Delta > .5:
-		lambda.Bad("write a privacy.budget.delta of at most 0.5", "%s: what is within it cannot be accounted for at a budget's delta of %v", lambda.Path, float64(budget.Delta))
+		lambda.Bad("write a privacy.budget.delta of at most 0.5",
+			"%s: what is within it cannot be accounted for at a budget's delta of %v", lambda.Path,
+			float64(budget.Delta))
 	case w.Eta > 0:
 		b, err := w.Approximated().Under(budget.Epsilon, statement).Calibrate(statement)
 		if err != nil || b.Delta == 0 {
 			most := float64(statement.Delta) / (1 + math.Exp(float64(max(budget.Epsilon, statement.Epsilon))-w.Lambda))
-			eta.Bad("write less, or a smaller privacy.budget.epsilon", "%s %v times 1 + e^(budget.epsilon - lambda) is taken from delta %v, and leaves nothing for the noise: it must be below %.2g", eta.Path, w.Eta, float64(statement.Delta), most)
+			eta.Bad("write less, or a smaller privacy.budget.epsilon",
+				"%s %v times 1 + e^(budget.epsilon - lambda) is taken from delta %v, and leaves nothing for the "+
+					"noise: it must be below %.2g", eta.Path, w.Eta, float64(statement.Delta), most)
 		}
 	}
 }

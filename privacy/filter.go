@@ -2,19 +2,20 @@ package privacy
 
 import "math"
 
-// A limit on several releases has to hold however they were chosen: each in view of the answers before, its kind of noise
-// too. DeltaAt does not: it is δ of releases whose parts of loss are fixed beforehand. Who goes on with Laplace noise after
-// an unlucky normal draw, and with normal noise after a lucky one, has more: once one and a half δ and more for two
-// releases.
+// A limit on several releases has to hold however they were chosen: each in view of the answers before, its kind of
+// noise too. DeltaAt does not: it is δ of releases whose parts of loss are fixed beforehand. Who goes on with Laplace
+// noise after an unlucky normal draw, and with normal noise after a lucky one, has more: once one and a half δ and more
+// for two releases.
 //
-// What holds for every strategy is a limit on each part by itself. Let Pure ≤ E and Kappa2 ≤ K on every path of a strategy.
-// Of the loss at most E is of Laplace noise; the rest is of adaptive Gaussian shifts whose squares add up to K at most, which
-// together are one shift of K [Smith & Thakurta 2022; Koskela, Tobaben & Honkela 2023]. So what is released is
-// (ε,δ(ε-E;√K))-indistinguishable.
+// What holds for every strategy is a limit on each part by itself. Let Pure ≤ E and Kappa2 ≤ K on every path of a
+// strategy. Of the loss at most E is of Laplace noise; the rest is of adaptive Gaussian shifts whose squares add up to
+// K at most, which together are one shift of K [Smith & Thakurta 2022; Koskela, Tobaben & Honkela 2023]. So what is
+// released is (ε,δ(ε-E;√K))-indistinguishable.
 //
-// A Loss is within a limit if it is below one of a fixed list of such corners (E_i,K_i), each of which takes a share w_i of δ,
-// Σ w_i ≤ 1: E_P (1-e^(ε-L))₊ over the paths that end below corner i is at most what the strategy has that stops before it
-// leaves that corner, w_i δ; and the corners are all there is. Failure probabilities have a share of their own. The corners:
+// A Loss is within a limit if it is below one of a fixed list of such corners (E_i,K_i), each of which takes a share
+// w_i of δ, Σ w_i ≤ 1: E_P (1-e^(ε-L))₊ over the paths that end below corner i is at most what the strategy has that
+// stops before it leaves that corner, w_i δ; and the corners are all there is. Failure probabilities have a share of
+// their own. The corners:
 //
 //	no pure loss to speak of, E_0 = 2⁻²⁰, and the K_0 that goes with it
 //	levels K_1 < K_2 < ..., and the E_i that go with them
@@ -40,9 +41,9 @@ var levels = func() (out []float64) {
 	return out
 }()
 
-// SpentAt returns the least ε for which l, what releases chosen one after the other have lost together, is within the limit
-// (ε,δ), whatever comes later; +Inf where there is none. The first release is chosen before any answer: by itself its limit
-// is DeltaAt's. If it passes the other, nothing can come after it.
+// SpentAt returns the least ε for which l, what releases chosen one after the other have lost together, is within the
+// limit (ε,δ), whatever comes later; +Inf where there is none. The first release is chosen before any answer: by itself
+// its limit is DeltaAt's. If it passes the other, nothing can come after it.
 func (l Loss) SpentAt(delta float64, releases int) float64 {
 	switch {
 	case releases <= 1:

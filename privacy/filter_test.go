@@ -7,8 +7,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// adaptive is E_P (1-e^(ε-L))₊ of the strategy that begins with a Gaussian shift of squared size k and goes on as is worst:
-// with a pure loss or with another shift, of the most that allowed lets it have after the first. By Simpson's rule.
+// adaptive is E_P (1-e^(ε-L))₊ of the strategy that begins with a Gaussian shift of squared size k and goes on as is
+// worst: with a pure loss or with another shift, of the most that allowed lets it have after the first. By Simpson's
+// rule.
 func adaptive(epsilon, k float64, allowed func(Loss) bool) float64 {
 	most := func(with func(v float64) Loss) float64 {
 		lo, hi := 0.0, 1e3
@@ -43,13 +44,14 @@ func adaptive(epsilon, k float64, allowed func(Loss) bool) float64 {
 			w = 1
 		}
 		left := epsilon - (k/2 + root*z) // of ε, under P
-		total += w * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) * math.Max(coin(left), GaussianDelta(left, math.Sqrt(shift)))
+		total += w * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) * math.Max(coin(left),
+			GaussianDelta(left, math.Sqrt(shift)))
 	}
 	return total * 24 / panels / 3
 }
 
-// A strategy that chooses its second kind of noise by its first answer has more than δ where the formula for fixed losses
-// is the limit, and never where SpentAt is.
+// A strategy that chooses its second kind of noise by its first answer has more than δ where the formula for fixed
+// losses is the limit, and never where SpentAt is.
 func TestLimitHoldsForStrategies(t *testing.T) {
 	for _, b := range []Budget{{1, .001}, {1, 1e-5}, {5, .001}, {20, .01}} {
 		naive, worst := 0.0, 0.0
@@ -104,7 +106,8 @@ func TestLimitLeavesRoom(t *testing.T) {
 	if l := (Loss{Pure: 1e-12, Kappa2: .85 * exact}); !l.Allowed(b, 100) {
 		t.Errorf("normal noise alone spends %g at %g of κ*²", l.SpentAt(.01, 100), .85)
 	}
-	if l := (Loss{Pure: 19.99, Delta: 1e-5}); !l.Allowed(b, 80) || (Loss{Pure: 20.01}).Allowed(b, 80) || (Loss{Pure: 1, Delta: .0051}).Allowed(b, 3) {
+	if l := (Loss{Pure: 19.99, Delta: 1e-5}); !l.Allowed(b, 80) || (Loss{Pure: 20.01}).Allowed(b, 80) ||
+		(Loss{Pure: 1, Delta: .0051}).Allowed(b, 3) {
 		t.Error("pure losses add up, and failures have half of δ")
 	}
 }

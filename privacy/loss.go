@@ -4,7 +4,8 @@ import (
 	"math"
 )
 
-// Loss is what releases can have told, so far, about one secret: an upper bound that adds up under adaptive composition.
+// Loss is what releases can have told, so far, about one secret: an upper bound that adds up under adaptive
+// composition.
 //
 // A release whose noise is a Laplace part and an independent Gaussian part, and whose statistic moves by a known vector
 // between the two values of a secret pair, is at most as revealing as one Laplace release of pure loss Pure together

@@ -167,7 +167,8 @@ func TestKappaInvertsGaussianDelta(t *testing.T) {
 func TestLossOfOneKind(t *testing.T) {
 	pure := Loss{Pure: .75}
 	if pure.DeltaAt(.75) != 0 || pure.DeltaAt(.7499) != 1 || pure.EpsilonAt(0) != .75 {
-		t.Errorf("pure loss: δ(.75) = %g, δ(.7499) = %g, ε(0) = %g", pure.DeltaAt(.75), pure.DeltaAt(.7499), pure.EpsilonAt(0))
+		t.Errorf("pure loss: δ(.75) = %g, δ(.7499) = %g, ε(0) = %g", pure.DeltaAt(.75), pure.DeltaAt(.7499),
+			pure.EpsilonAt(0))
 	}
 	gaussian := Loss{Kappa2: 4}
 	if got, want := gaussian.DeltaAt(1.5), GaussianDelta(1.5, 2); got != want {
@@ -181,13 +182,15 @@ func TestLossOfOneKind(t *testing.T) {
 	if failing.DeltaAt(1) != .01 || !math.IsInf(failing.EpsilonAt(.009), 1) || failing.EpsilonAt(.01) != 0 {
 		t.Errorf("failure probability: %g, %g, %g", failing.DeltaAt(1), failing.EpsilonAt(.009), failing.EpsilonAt(.01))
 	}
-	if !(Loss{Pure: 1, Kappa2: .01, Delta: 1e-9}).Within(Budget{2, 1e-6}) || (Loss{Pure: 1, Kappa2: 1, Delta: 1e-9}).Within(Budget{2, 1e-6}) {
+	if !(Loss{Pure: 1, Kappa2: .01, Delta: 1e-9}).Within(Budget{2, 1e-6}) ||
+		(Loss{Pure: 1, Kappa2: 1, Delta: 1e-9}).Within(Budget{2, 1e-6}) {
 		t.Error("Within does not tell a small loss from a large one")
 	}
 }
 
 func TestBadLossesArePrivateAtNothing(t *testing.T) {
-	for _, l := range []Loss{{Pure: -1}, {Pure: math.NaN()}, {Pure: math.Inf(1)}, {Kappa2: -1}, {Kappa2: math.NaN()}, {Kappa2: math.Inf(1)}, {Delta: -1}, {Delta: math.NaN()}} {
+	for _, l := range []Loss{{Pure: -1}, {Pure: math.NaN()}, {Pure: math.Inf(1)}, {Kappa2: -1}, {Kappa2: math.NaN()},
+		{Kappa2: math.Inf(1)}, {Delta: -1}, {Delta: math.NaN()}} {
 		if l.Valid() || l.DeltaAt(10) != 1 || !math.IsInf(l.EpsilonAt(.5), 1) || l.Within(Budget{10, .5}) {
 			t.Errorf("%+v: valid %v, δ(10) = %g, ε(.5) = %g", l, l.Valid(), l.DeltaAt(10), l.EpsilonAt(.5))
 		}

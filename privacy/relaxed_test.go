@@ -9,10 +9,12 @@ import (
 
 func TestRelaxationsAsPublished(t *testing.T) {
 	b, err := Approximated{Eta: .001, Lambda: .1}.Guarantee(Budget{1, .01})
-	if want := (1+math.Exp(1.1))*.001 + math.Exp(.1)*.01; err != nil || !near(float64(b.Epsilon), 1.2, 1e-12) || !near(float64(b.Delta), want, 1e-12) {
+	if want := (1+math.Exp(1.1))*.001 + math.Exp(.1)*.01; err != nil || !near(float64(b.Epsilon), 1.2, 1e-12) ||
+		!near(float64(b.Delta), want, 1e-12) {
 		t.Errorf("%v, %v", b, err)
 	}
-	if b, err = (Nearby{W: 3, Lambda: .5}).Guarantee(Budget{1, .01}); err != nil || b.Epsilon != 2 || !near(float64(b.Delta), .0164872, 1e-5) {
+	if b, err = (Nearby{W: 3, Lambda: .5}).Guarantee(Budget{1, .01}); err != nil || b.Epsilon != 2 ||
+		!near(float64(b.Delta), .0164872, 1e-5) {
 		t.Errorf("%v, %v", b, err)
 	}
 	if s, err := (Nearby{W: 3, Lambda: .5}).Scale(); s != 6 || err != nil {
@@ -23,8 +25,8 @@ func TestRelaxationsAsPublished(t *testing.T) {
 	}
 }
 
-// The guarantees against the definition, on finite laws without noise: F over four values, f and f̃ close, f̃_i and f̃_j
-// (ε,δ)-indistinguishable; then f_i and f_j are what the theorem says.
+// The guarantees against the definition, on finite laws without noise: F over four values, f and f̃ close, f̃_i and
+// f̃_j (ε,δ)-indistinguishable; then f_i and f_j are what the theorem says.
 func TestApproximatedHoldsOnFiniteLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		law := func(name string) []float64 {
@@ -104,7 +106,8 @@ func TestRelaxationsInvert(t *testing.T) {
 				continue // η alone is beyond δ
 			}
 			outer, err := r.Guarantee(inner)
-			if err != nil || !near(float64(outer.Epsilon), float64(b.Epsilon), 1e-9) || !near(float64(outer.Delta), float64(b.Delta), 1e-9) {
+			if err != nil || !near(float64(outer.Epsilon), float64(b.Epsilon), 1e-9) ||
+				!near(float64(outer.Delta), float64(b.Delta), 1e-9) {
 				t.Fatalf("%+v: %v inside, %v outside, %v", r, inner, outer, err)
 			}
 		}
@@ -122,7 +125,8 @@ func TestRelaxationsRefuse(t *testing.T) {
 			t.Errorf("%+v calibrates at %v", a, g)
 		}
 	}
-	for _, n := range []Nearby{{nan, 1, 0}, {1, nan, 0}, {-1, 1, 0}, {1, 0, 0}, {1, -1, 0}, {inf, 1, 0}, {1, inf, 0}, {1, 1, -1}, {1, 1, nan}} {
+	for _, n := range []Nearby{{nan, 1, 0}, {1, nan, 0}, {-1, 1, 0}, {1, 0, 0}, {1, -1, 0}, {inf, 1, 0}, {1, inf, 0},
+		{1, 1, -1}, {1, 1, nan}} {
 		if g, err := n.Guarantee(b); err == nil {
 			t.Errorf("%+v: %v", n, g)
 		}
@@ -168,8 +172,10 @@ func TestWiderKappaCoversTheFactor(t *testing.T) {
 	for epsilon := 0.0; epsilon <= 30; epsilon += .25 {
 		for kappa := .02; kappa < 12; kappa *= 1.07 {
 			for _, lambda := range []float64{1e-3, .01, .1, .5, 2} {
-				if wide := GaussianDelta(epsilon, kappa*math.Exp(1.5*lambda)); wide <= .5 && wide < math.Exp(lambda)*GaussianDelta(epsilon, kappa)*(1-1e-9) {
-					t.Fatalf("ε = %g, κ = %g, λ = %g: %g against %g", epsilon, kappa, lambda, wide, math.Exp(lambda)*GaussianDelta(epsilon, kappa))
+				if wide := GaussianDelta(epsilon, kappa*math.Exp(1.5*lambda)); wide <= .5 &&
+					wide < math.Exp(lambda)*GaussianDelta(epsilon, kappa)*(1-1e-9) {
+					t.Fatalf("ε = %g, κ = %g, λ = %g: %g against %g", epsilon, kappa, lambda, wide,
+						math.Exp(lambda)*GaussianDelta(epsilon, kappa))
 				}
 			}
 		}
@@ -181,7 +187,8 @@ func TestLossesOfRelaxations(t *testing.T) {
 	l := Loss{Pure: .5, Kappa2: .04, Delta: 1e-5}
 	limit := Budget{2, .01}
 	want := Loss{Pure: .7, Kappa2: .04 * 1.3498588, Delta: 1e-5*1.1051709 + (1+6.6858944)*1e-6}
-	if got := (Approximated{1e-6, .1}).Loss(l, limit); !near(got.Pure, want.Pure, 1e-9) || !near(got.Kappa2, want.Kappa2, 1e-7) || !near(got.Delta, want.Delta, 1e-7) {
+	if got := (Approximated{1e-6, .1}).Loss(l, limit); !near(got.Pure, want.Pure, 1e-9) ||
+		!near(got.Kappa2, want.Kappa2, 1e-7) || !near(got.Delta, want.Delta, 1e-7) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if got := (Nearby{5, .1, 1e-6}).Loss(l); math.Abs(got.Delta-1.1e-5) > 1e-18 || got.Pure != .7 || got.Kappa2 != .04 {
@@ -193,7 +200,8 @@ func TestLossesOfRelaxations(t *testing.T) {
 	// Calibrated under the limit, a pure release and what is added to it are within the statement's own budget.
 	b := Budget{.8, 1e-4}
 	inner, err := Approximated{1e-6, .1}.Under(limit.Epsilon, b).Calibrate(b)
-	if err != nil || !near(float64(inner.Epsilon), .6, 1e-9) || !near(float64(inner.Delta), (1e-4-7.6858944e-6)/1.1051709, 1e-7) {
+	if err != nil || !near(float64(inner.Epsilon), .6, 1e-9) ||
+		!near(float64(inner.Delta), (1e-4-7.6858944e-6)/1.1051709, 1e-7) {
 		t.Errorf("%v, %v", inner, err)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Tolerance is the error (a standard deviation) up to which a value need not be drawn afresh: Absolute, in the value's own
-// units, or Relative, as a multiple of the error that a fresh answer would have. The zero Tolerance allows none.
+// Tolerance is the error (a standard deviation) up to which a value need not be drawn afresh: Absolute, in the value's
+// own units, or Relative, as a multiple of the error that a fresh answer would have. The zero Tolerance allows none.
 type Tolerance struct{ Absolute, Relative float64 }
 
 // ParseTolerance reads a number, "25", or a share of a fresh answer's error, "110%"; "0" is none.

@@ -3,7 +3,8 @@ package privacy
 import "testing"
 
 func TestTolerance(t *testing.T) {
-	for text, want := range map[string]Tolerance{"25": {Absolute: 25}, " 1.5e3": {Absolute: 1500}, "110%": {Relative: 1.1}, "0": {}, "0%": {}, "0.5%": {Relative: .005}} {
+	for text, want := range map[string]Tolerance{"25": {Absolute: 25}, " 1.5e3": {Absolute: 1500},
+		"110%": {Relative: 1.1}, "0": {}, "0%": {}, "0.5%": {Relative: .005}} {
 		got, err := ParseTolerance(text)
 		if err != nil || got != want {
 			t.Errorf("%q: %+v, %v", text, got, err)

@@ -88,6 +88,11 @@ func New(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
+// Canceled is the error of a statement that its client gave up; cause is the context's.
+func Canceled(cause error) *Error {
+	return New(QueryCanceled, "canceling statement due to user request").Because(cause)
+}
+
 // WithHint returns a copy of e with the hint, which says what to write instead.
 func (e *Error) WithHint(format string, args ...any) *Error {
 	c := *e

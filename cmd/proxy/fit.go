@@ -1,12 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"os"
 	"slices"
@@ -15,8 +15,8 @@ import (
 
 	"golang.org/x/term"
 
+	fitting "fugu/fit"
 	"fugu/parser"
-	"fugu/pipeline"
 	"fugu/policy"
 )
 
@@ -54,18 +54,16 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return errApart
 	}
 
-	engines := map[string]*pipeline.Engine{}
-	for _, r := range h.rooms {
-		engines[r.database] = h.engine(r, empty{}, logger(os.Stderr))
-	}
-	more, err := byPolicy(ctx, engines, h.policies, statements)
+	more, err := byPolicy(ctx, h, statements)
 	if err != nil {
 		return err
 	}
-	var reports []pipeline.FitReport
+	var reports []fitting.Report
 	findings := 0
 	for _, p := range h.policies {
-		r, err := engines[p.Database].Fit(ctx, p, h.config.Models, more[p], progress(stderr, p.Dataset))
+		room := h.room(p.Database)
+		r, err := fitting.Run(ctx, fitting.Work{Dataset: room.snapshot.Snapshot, Reader: room.reader, Policy: p, Dir: h.config.Models,
+			Statements: more[p], Progress: progress(stderr, p.Dataset)})
 		if err != nil {
 			return fmt.Errorf("fitting dataset %s: %w", p.Dataset, err)
 		}
@@ -100,17 +98,18 @@ func statementsOf(file string) ([]string, error) {
 }
 
 // byPolicy tells which policy each statement is about, by asking in every database that has one.
-func byPolicy(ctx context.Context, engines map[string]*pipeline.Engine, policies []*policy.Policy, statements []string) (map[*policy.Policy][]string, error) {
+func byPolicy(ctx context.Context, h *house, statements []string) (map[*policy.Policy][]string, error) {
 	out := map[*policy.Policy][]string{}
+	rooms := slices.SortedFunc(slices.Values(h.rooms), func(a, b *room) int { return cmp.Compare(a.database, b.database) })
 	for _, sql := range statements {
 		var found []*policy.Policy
 		var failed []error
-		for _, database := range slices.Sorted(maps.Keys(engines)) {
-			p, err := engines[database].PolicyOf(ctx, sql)
+		for _, r := range rooms {
+			asked, err := r.snapshot.Ask(ctx, r.reader, nil, sql)
 			if err != nil {
 				failed = append(failed, err)
-			} else if slices.Contains(policies, p) {
-				found = append(found, p)
+			} else if slices.Contains(h.policies, asked.Policy) {
+				found = append(found, asked.Policy)
 			}
 		}
 		switch {
@@ -128,13 +127,13 @@ func byPolicy(ctx context.Context, engines map[string]*pipeline.Engine, policies
 }
 
 // progress shows how far a fit has come: a bar on a terminal, lines otherwise.
-func progress(w io.Writer, dataset string) pipeline.Progress {
+func progress(w io.Writer, dataset string) fitting.Progress {
 	width := 0
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		width, _, _ = term.GetSize(int(f.Fd()))
 	}
 	return func(done, total int, statement string) {
-		statement = pipeline.Brief(statement)
+		statement = fitting.Brief(statement)
 		if width < 40 {
 			if statement != "" {
 				fmt.Fprintf(w, "fugu fit: %s %d/%d %s\n", dataset, done+1, total, statement)
@@ -152,7 +151,7 @@ func progress(w io.Writer, dataset string) pipeline.Progress {
 }
 
 // printFit writes a report for people.
-func printFit(w io.Writer, r pipeline.FitReport) error {
+func printFit(w io.Writer, r fitting.Report) error {
 	fmt.Fprintf(w, "%s dataset %s: %d statements over the references prepared in %s (%d asked now)\n", green(w, "ok"), r.Dataset, r.Parts, r.File, r.Asked)
 	fmt.Fprintf(w, "   content %s\n", r.Hash)
 	for _, ref := range r.References {
@@ -164,7 +163,7 @@ func printFit(w io.Writer, r pipeline.FitReport) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\nstatement\tsecret\tvalues\tempty cells\tskewness\tkurtosis\toff normal\tgaussian\tcovariances\tmovement (sd)")
 	for _, s := range r.Statements {
-		name := pipeline.Brief(s.Statement)
+		name := fitting.Brief(s.Statement)
 		if len(s.Qualities) == 0 {
 			fmt.Fprintf(t, "%s\t\t%d\t\t\t\t\t\t\t\n", name, s.Components)
 		}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"fugu/pipeline"
+	fitting "fugu/fit"
 	"fugu/test/pgcluster"
 )
 
@@ -71,10 +71,10 @@ func TestFitFindings(t *testing.T) {
 // A fit is repeated without asking the references again, and -json says so.
 func TestFitJSON(t *testing.T) {
 	path := setting(t)
-	run := func() pipeline.FitReport {
+	run := func() fitting.Report {
 		t.Helper()
 		code, stdout, stderr := invoke(t, "fit", "-json", "-c", path)
-		var reports []pipeline.FitReport
+		var reports []fitting.Report
 		if err := json.Unmarshal([]byte(stdout), &reports); err != nil || code != 0 || len(reports) != 1 {
 			t.Fatalf("exit %d, %v: %s%s", code, err, stdout, stderr)
 		}
@@ -164,7 +164,7 @@ func TestFitKilledAndServed(t *testing.T) {
 		t.Fatalf("killed: %d parts, and a whole file: %v", parts, err)
 	}
 	code, stdout, stderr := invoke(t, "fit", "-json", "-c", path)
-	var reports []pipeline.FitReport
+	var reports []fitting.Report
 	if err := json.Unmarshal([]byte(stdout), &reports); err != nil || code != 0 || reports[0].Asked != reports[0].Parts-parts {
 		t.Fatalf("exit %d, %v: asked %d of %d after %d were there: %s", code, err, reports[0].Asked, reports[0].Parts, parts, stderr)
 	}

@@ -15,10 +15,12 @@ import (
 
 	"golang.org/x/term"
 
+	fitting "fugu/fit"
 	"fugu/mechanism"
 	"fugu/pipeline"
 	"fugu/policy"
 	"fugu/privacy"
+	"fugu/quote"
 )
 
 // check reads everything that serve would, and reports.
@@ -78,10 +80,10 @@ func (h *house) checkDataset(ctx context.Context, stdout io.Writer, p *policy.Po
 	fmt.Fprintf(stdout, "%s dataset %s: %s, %s\n", green(stdout, "ok"), p.Dataset,
 		numbered(len(p.Tables), "protected table"), numbered(len(p.Secrets), "secret"))
 	for _, d := range p.Declared {
-		noted("the model of %s is declared (%s), and believed as it stands: %s", d.Name, pipeline.Brief(d.Statement.SQL), d)
+		noted("the model of %s is declared (%s), and believed as it stands: %s", d.Name, fitting.Brief(d.Statement.SQL), d)
 	}
 	for _, s := range p.Public {
-		noted("the policy says that everybody knows %s: %s: %s", s.Name, pipeline.Brief(s.Statement.SQL), s)
+		noted("the policy says that everybody knows %s: %s: %s", s.Name, fitting.Brief(s.Statement.SQL), s)
 	}
 	if len(p.Secrets) > 0 && hasNoise {
 		noted("%s", knownTotals(p))
@@ -107,7 +109,7 @@ func (h *house) checkDataset(ctx context.Context, stdout io.Writer, p *policy.Po
 	if why := withoutBounds(p); why != "" {
 		noted("percentiles and DISTINCT are refused: %s", why)
 	}
-	for _, what := range h.room(p.Database).snapshot.Uncertified(p) {
+	for _, what := range quote.Uncertified(h.room(p.Database).snapshot.Snapshot, p) {
 		fmt.Fprintf(stdout, "warning: %s\n", what)
 	}
 	if !p.Accepts(policy.Translation) && hasNoise {

@@ -67,6 +67,12 @@ var rules = []rule{
 		return !f.test && in(f.dir, "parser", "planner", "sensitivity", "mechanism", "model") &&
 			(ours(imported) && in(trim(imported), "wire", "pipeline", "upstream") || strings.HasSuffix(imported, "/pgproto3"))
 	}},
+	{"a quote knows no session and nothing of who pays", func(f file, imported string) bool {
+		return !f.test && in(f.dir, "quote", "fit") && ours(imported) && in(trim(imported), "wire", "pipeline", "ledger")
+	}},
+	{"a cache does not know what it keeps", func(f file, imported string) bool {
+		return !f.test && in(f.dir, "internal/cache") && ours(imported)
+	}},
 	{"a program is not imported", func(_ file, imported string) bool {
 		return ours(imported) && in(trim(imported), "cmd")
 	}},

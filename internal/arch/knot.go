@@ -27,7 +27,6 @@ const maxKnot = 8
 var knotted = []string{
 	"cmd/proxy",
 	"pipeline",
-	"policy",
 	"twin",
 	"twin/build",
 }

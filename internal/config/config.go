@@ -31,7 +31,7 @@ type Config struct {
 	Pool     Pool
 	Auth     Auth
 	TLS      TLS
-	Policy   string // a policy file, or a directory of them; empty: nothing is protected, and reader and ledger may be missing
+	Policy   string // a policy file, or a directory of them; empty: nothing is protected, and there may be no ledger
 	Ledger   Ledger
 	Models   string // directory of what fugu fit prepares
 	Admin    string // host:port of health, metrics and console; empty: none
@@ -68,7 +68,7 @@ type Pool struct {
 type Auth struct {
 	Method       string // scram-sha-256, cert or trust
 	Users        string // file of users and verifiers; may be empty with cert and trust
-	Secret       string // file of the secret from which verifiers of unknown users are made up; empty: beside Users, Users.secret
+	Secret       string // file of what verifiers of unknown users are made up from; empty: Users.secret, beside Users
 	Certificates string // file of the users that the common names of certificates may be; empty: each is its own
 }
 
@@ -108,7 +108,8 @@ func defaults() *Config {
 		Auth: Auth{Method: "scram-sha-256"},
 		TLS:  TLS{Mode: "prefer"},
 		Limits: Limits{
-			Clients: 2000, MessageBytes: 64 << 20, StatementTimeout: 60 * time.Second, AnswerGrid: 20 * time.Millisecond, LoginTimeout: time.Minute,
+			Clients: 2000, MessageBytes: 64 << 20,
+			StatementTimeout: 60 * time.Second, AnswerGrid: 20 * time.Millisecond, LoginTimeout: time.Minute,
 			IdleTimeout: 30 * time.Minute, IdleInTransactionTimeout: 30 * time.Minute, KeepAlive: time.Minute,
 		},
 	}
@@ -168,9 +169,11 @@ func (d *decoder) consistent() {
 			d.bad("upstream.reader", "give each its own role: the guest's must have no right on protected tables",
 				"upstream.guest and upstream.reader are the same role")
 		}
-		for path, dsn := range map[string]DSN{"upstream.keeper": c.Upstream.Keeper, "upstream.twins": c.Upstream.Twins} {
+		for path, dsn := range map[string]DSN{"upstream.keeper": c.Upstream.Keeper,
+			"upstream.twins": c.Upstream.Twins} {
 			if guest == dsn.role() {
-				d.bad(path, "give each its own role: the guest carries clients' statements", "%s and upstream.guest are the same role", path)
+				d.bad(path, "give each its own role: the guest carries clients' statements",
+					"%s and upstream.guest are the same role", path)
 			}
 		}
 		if guest == c.Ledger.Postgres.role() {
@@ -183,7 +186,8 @@ func (d *decoder) consistent() {
 			"upstream.guest and upstream.twins lead to databases of different names")
 	}
 	if keeper := c.Upstream.Keeper.role(); keeper != "" && keeper == c.Upstream.Reader.role() {
-		d.bad("upstream.keeper", "give each its own role: the reader needs no right on the schema fugu_twin, and serve never is the keeper",
+		d.bad("upstream.keeper",
+			"give each its own role: the reader needs no right on the schema fugu_twin, and serve never is the keeper",
 			"upstream.keeper and upstream.reader are the same role")
 	}
 }
@@ -224,6 +228,7 @@ func (d *decoder) encrypted() {
 		d.missing("tls.client_ca", "name the file of the authority that signs client certificates")
 	}
 	if d.config.Auth.Certificates != "" && !cert && t.ClientCert != "verify-full" {
-		d.bad("auth.certificates", "write auth.method: cert or tls.client_cert: verify-full", "auth.certificates is for certificates that name users, and none does")
+		d.bad("auth.certificates", "write auth.method: cert or tls.client_cert: verify-full",
+			"auth.certificates is for certificates that name users, and none does")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -13,9 +12,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-var update = flag.Bool("update", false, "rewrite testdata/*.bad.txt")
+	"fugu/test/golden"
+)
 
 func load(t *testing.T, path string, env ...string) *Config {
 	t.Helper()
@@ -39,22 +38,9 @@ func TestBad(t *testing.T) {
 			if c != nil || !errors.As(err, &findings) {
 				t.Fatalf("config %v, error %v", c, err)
 			}
-			got := strings.ReplaceAll(err.Error(), "testdata/", "") + "\n"
+			got := golden.CheckFindings(t, path, err)
 			if strings.Contains(got, "s3cr3t") || strings.Contains(got, "0ther") {
 				t.Errorf("a password in\n%s", got)
-			}
-			golden := strings.TrimSuffix(path, ".yaml") + ".txt"
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got != string(want) {
-				t.Errorf("got\n%swant\n%s", got, want)
 			}
 		})
 	}
@@ -75,7 +61,8 @@ func example() *Config {
 		Ledger: Ledger{SQLite: "testdata/fugu.db"},
 		Models: "testdata",
 		Admin:  "127.0.0.1:6433",
-		Limits: Limits{Clients: 2000, MessageBytes: 67108864, StatementTimeout: time.Minute, AnswerGrid: 20 * time.Millisecond, LoginTimeout: time.Minute,
+		Limits: Limits{Clients: 2000, MessageBytes: 67108864, StatementTimeout: time.Minute,
+			AnswerGrid: 20 * time.Millisecond, LoginTimeout: time.Minute,
 			IdleTimeout: 30 * time.Minute, IdleInTransactionTimeout: 30 * time.Minute, KeepAlive: time.Minute},
 		Source: "testdata/fugu.good.yaml",
 	}
@@ -98,7 +85,8 @@ func TestTwin(t *testing.T) {
 // TestTwinsApart is a file whose twins are on another server: nothing is read as the reader, so that there may be none.
 func TestTwinsApart(t *testing.T) {
 	c := load(t, "testdata/apart.good.yaml")
-	if want := DSN("postgres://fugu_twins@twins.example.com/shop"); c.Upstream.Twins != want || c.Upstream.Reader != "" {
+	if want := DSN("postgres://fugu_twins@twins.example.com/shop"); c.Upstream.Twins != want ||
+		c.Upstream.Reader != "" {
 		t.Errorf("twins %q, reader %q", c.Upstream.Twins, c.Upstream.Reader)
 	}
 }
@@ -116,7 +104,8 @@ func TestDefaults(t *testing.T) {
 		Policy: "/etc/fugu/policies",
 		Ledger: Ledger{Postgres: "postgresql://fugu_ledger:s3cr3t@db.example.com/fugu"},
 		Models: "testdata",
-		Limits: Limits{Clients: 1, UserClients: 1, MessageBytes: 65536, StatementTimeout: 1500 * time.Millisecond, AnswerGrid: 20 * time.Millisecond, LoginTimeout: 10 * time.Second,
+		Limits: Limits{Clients: 1, UserClients: 1, MessageBytes: 65536, StatementTimeout: 1500 * time.Millisecond,
+			AnswerGrid: 20 * time.Millisecond, LoginTimeout: 10 * time.Second,
 			IdleTimeout: 30 * time.Minute, IdleInTransactionTimeout: 5 * time.Minute, KeepAlive: 15 * time.Second},
 		Source: "testdata/minimal.good.yaml",
 	}
@@ -131,41 +120,53 @@ func TestEnvironment(t *testing.T) {
 		value string
 		set   func(c *Config)
 	}{
-		"FUGU_LISTEN":                             {":7000", func(c *Config) { c.Listen = ":7000" }},
-		"FUGU_UPSTREAM_GUEST":                     {"postgres://g@h/d", func(c *Config) { c.Upstream.Guest = "postgres://g@h/d" }},
-		"FUGU_UPSTREAM_READER":                    {"postgres://r@h/d", func(c *Config) { c.Upstream.Reader = "postgres://r@h/d" }},
-		"FUGU_UPSTREAM_KEEPER":                    {"postgres://k@h/d", func(c *Config) { c.Upstream.Keeper = "postgres://k@h/d" }},
-		"FUGU_UPSTREAM_TWINS":                     {"postgres://t@h2/adult", func(c *Config) { c.Upstream.Twins = "postgres://t@h2/adult" }},
-		"FUGU_POOL_MODE":                          {"transaction", func(c *Config) { c.Pool.Mode = "transaction" }},
-		"FUGU_POOL_SIZE":                          {"5", func(c *Config) { c.Pool.Size = 5 }},
-		"FUGU_POOL_WAIT":                          {"30s", func(c *Config) { c.Pool.Wait = 30 * time.Second }},
-		"FUGU_AUTH_METHOD":                        {"cert", func(c *Config) { c.Auth.Method = "cert" }},
-		"FUGU_AUTH_USERS":                         {"u.txt", func(c *Config) { c.Auth.Users = "u.txt" }},
-		"FUGU_AUTH_SECRET":                        {"s", func(c *Config) { c.Auth.Secret = "s" }},
-		"FUGU_AUTH_CERTIFICATES":                  {"names.txt", func(c *Config) { c.Auth.Certificates = "names.txt" }},
-		"FUGU_TLS_MODE":                           {"disable", func(c *Config) { c.TLS.Mode = "disable" }},
-		"FUGU_TLS_CERTIFICATE":                    {"s.crt", func(c *Config) { c.TLS.Certificate = "s.crt" }},
-		"FUGU_TLS_KEY":                            {"s.key", func(c *Config) { c.TLS.Key = "s.key" }},
-		"FUGU_TLS_CLIENT_CA":                      {"ca.crt", func(c *Config) { c.TLS.ClientCA = "ca.crt" }},
-		"FUGU_TLS_CLIENT_CERT":                    {"verify-ca", func(c *Config) { c.TLS.ClientCert = "verify-ca" }},
-		"FUGU_POLICY":                             {"policies/", func(c *Config) { c.Policy = "policies" }},
-		"FUGU_LEDGER_KEY":                         {strings.Repeat("0a", 32), func(c *Config) { c.Ledger.Key = bytes.Repeat([]byte{10}, 32) }},
-		"FUGU_LEDGER":                             {"sqlite:l.db", func(c *Config) { c.Ledger.SQLite, c.Models = "l.db", "." }},
-		"FUGU_MODELS":                             {"models/", func(c *Config) { c.Models = "models" }},
-		"FUGU_ADMIN":                              {"", func(c *Config) { c.Admin = "" }},
-		"FUGU_LIMITS_CLIENTS":                     {"7", func(c *Config) { c.Limits.Clients = 7 }},
-		"FUGU_LIMITS_MESSAGE_BYTES":               {"1GiB", func(c *Config) { c.Limits.MessageBytes = 1 << 30 }},
-		"FUGU_LIMITS_STATEMENT_TIMEOUT":           {"1h30m", func(c *Config) { c.Limits.StatementTimeout = 90 * time.Minute }},
-		"FUGU_LIMITS_IDLE_TIMEOUT":                {"1ms", func(c *Config) { c.Limits.IdleTimeout = time.Millisecond }},
-		"FUGU_LIMITS_USER_CLIENTS":                {"3", func(c *Config) { c.Limits.UserClients = 3 }},
-		"FUGU_LIMITS_ANSWER_GRID":                 {"50ms", func(c *Config) { c.Limits.AnswerGrid = 50 * time.Millisecond }},
-		"FUGU_LIMITS_LOGIN_TIMEOUT":               {"5s", func(c *Config) { c.Limits.LoginTimeout = 5 * time.Second }},
-		"FUGU_LIMITS_KEEPALIVE":                   {"1h", func(c *Config) { c.Limits.KeepAlive = time.Hour }},
-		"FUGU_LIMITS_IDLE_IN_TRANSACTION_TIMEOUT": {"1m", func(c *Config) { c.Limits.IdleInTransactionTimeout = time.Minute }},
+		"FUGU_LISTEN": {":7000", func(c *Config) { c.Listen = ":7000" }},
+		"FUGU_UPSTREAM_GUEST": {"postgres://g@h/d",
+			func(c *Config) { c.Upstream.Guest = "postgres://g@h/d" }},
+		"FUGU_UPSTREAM_READER": {"postgres://r@h/d",
+			func(c *Config) { c.Upstream.Reader = "postgres://r@h/d" }},
+		"FUGU_UPSTREAM_KEEPER": {"postgres://k@h/d",
+			func(c *Config) { c.Upstream.Keeper = "postgres://k@h/d" }},
+		"FUGU_UPSTREAM_TWINS": {"postgres://t@h2/adult",
+			func(c *Config) { c.Upstream.Twins = "postgres://t@h2/adult" }},
+		"FUGU_POOL_MODE":         {"transaction", func(c *Config) { c.Pool.Mode = "transaction" }},
+		"FUGU_POOL_SIZE":         {"5", func(c *Config) { c.Pool.Size = 5 }},
+		"FUGU_POOL_WAIT":         {"30s", func(c *Config) { c.Pool.Wait = 30 * time.Second }},
+		"FUGU_AUTH_METHOD":       {"cert", func(c *Config) { c.Auth.Method = "cert" }},
+		"FUGU_AUTH_USERS":        {"u.txt", func(c *Config) { c.Auth.Users = "u.txt" }},
+		"FUGU_AUTH_SECRET":       {"s", func(c *Config) { c.Auth.Secret = "s" }},
+		"FUGU_AUTH_CERTIFICATES": {"names.txt", func(c *Config) { c.Auth.Certificates = "names.txt" }},
+		"FUGU_TLS_MODE":          {"disable", func(c *Config) { c.TLS.Mode = "disable" }},
+		"FUGU_TLS_CERTIFICATE":   {"s.crt", func(c *Config) { c.TLS.Certificate = "s.crt" }},
+		"FUGU_TLS_KEY":           {"s.key", func(c *Config) { c.TLS.Key = "s.key" }},
+		"FUGU_TLS_CLIENT_CA":     {"ca.crt", func(c *Config) { c.TLS.ClientCA = "ca.crt" }},
+		"FUGU_TLS_CLIENT_CERT":   {"verify-ca", func(c *Config) { c.TLS.ClientCert = "verify-ca" }},
+		"FUGU_POLICY":            {"policies/", func(c *Config) { c.Policy = "policies" }},
+		"FUGU_LEDGER_KEY": {strings.Repeat("0a", 32),
+			func(c *Config) { c.Ledger.Key = bytes.Repeat([]byte{10}, 32) }},
+		"FUGU_LEDGER": {"sqlite:l.db",
+			func(c *Config) { c.Ledger.SQLite, c.Models = "l.db", "." }},
+		"FUGU_MODELS":               {"models/", func(c *Config) { c.Models = "models" }},
+		"FUGU_ADMIN":                {"", func(c *Config) { c.Admin = "" }},
+		"FUGU_LIMITS_CLIENTS":       {"7", func(c *Config) { c.Limits.Clients = 7 }},
+		"FUGU_LIMITS_MESSAGE_BYTES": {"1GiB", func(c *Config) { c.Limits.MessageBytes = 1 << 30 }},
+		"FUGU_LIMITS_STATEMENT_TIMEOUT": {"1h30m",
+			func(c *Config) { c.Limits.StatementTimeout = 90 * time.Minute }},
+		"FUGU_LIMITS_IDLE_TIMEOUT": {"1ms", func(c *Config) { c.Limits.IdleTimeout = time.Millisecond }},
+		"FUGU_LIMITS_USER_CLIENTS": {"3", func(c *Config) { c.Limits.UserClients = 3 }},
+		"FUGU_LIMITS_ANSWER_GRID": {"50ms",
+			func(c *Config) { c.Limits.AnswerGrid = 50 * time.Millisecond }},
+		"FUGU_LIMITS_LOGIN_TIMEOUT": {"5s", func(c *Config) { c.Limits.LoginTimeout = 5 * time.Second }},
+		"FUGU_LIMITS_KEEPALIVE":     {"1h", func(c *Config) { c.Limits.KeepAlive = time.Hour }},
+		"FUGU_LIMITS_IDLE_IN_TRANSACTION_TIMEOUT": {"1m",
+			func(c *Config) { c.Limits.IdleInTransactionTimeout = time.Minute }},
 	}
 	certificates := []string{"FUGU_TLS_CERTIFICATE", "FUGU_TLS_KEY", "FUGU_TLS_CLIENT_CA"}
-	needs := map[string][]string{"FUGU_TLS_CERTIFICATE": {"FUGU_TLS_KEY"}, "FUGU_TLS_KEY": {"FUGU_TLS_CERTIFICATE"},
-		"FUGU_TLS_CLIENT_CERT": certificates, "FUGU_AUTH_METHOD": certificates, "FUGU_AUTH_CERTIFICATES": append([]string{"FUGU_AUTH_METHOD"}, certificates...)}
+	needs := map[string][]string{
+		"FUGU_TLS_CERTIFICATE": {"FUGU_TLS_KEY"}, "FUGU_TLS_KEY": {"FUGU_TLS_CERTIFICATE"},
+		"FUGU_TLS_CLIENT_CERT": certificates, "FUGU_AUTH_METHOD": certificates,
+		"FUGU_AUTH_CERTIFICATES": append([]string{"FUGU_AUTH_METHOD"}, certificates...),
+	}
 	for _, l := range leaves {
 		name := variable(l.path)
 		o, ok := overrides[name]
@@ -187,13 +188,15 @@ func TestEnvironment(t *testing.T) {
 	}
 	want := example()
 	want.Ledger = Ledger{Postgres: "postgres://l@h/d"}
-	if got := load(t, "testdata/fugu.good.yaml", "FUGU_LEDGER=postgres://l@h/d", "FUGU_LEDGER=sqlite:other"); !reflect.DeepEqual(got, want) {
+	if got := load(t, "testdata/fugu.good.yaml", "FUGU_LEDGER=postgres://l@h/d",
+		"FUGU_LEDGER=sqlite:other"); !reflect.DeepEqual(got, want) {
 		t.Errorf("ledger twice: got %#v", got.Ledger)
 	}
 }
 
 func TestEnvironmentCompletesTheFile(t *testing.T) {
-	env := []string{"FUGU_LISTEN=127.0.0.1:1", "FUGU_UPSTREAM_GUEST=postgres://g@h/d", "FUGU_UPSTREAM_READER=postgres://r@h/d",
+	env := []string{"FUGU_LISTEN=127.0.0.1:1", "FUGU_UPSTREAM_GUEST=postgres://g@h/d",
+		"FUGU_UPSTREAM_READER=postgres://r@h/d",
 		"FUGU_AUTH_USERS=u.txt", "FUGU_POLICY=p", "FUGU_LEDGER=sqlite:l"}
 	if _, err := Parse("f", []byte("tls: {mode: disable}\n"), env); err != nil {
 		t.Error(err)
@@ -209,24 +212,17 @@ func TestEnvironmentCompletesTheFile(t *testing.T) {
 
 func TestEnvironmentFindings(t *testing.T) {
 	_, err := Load("testdata/fugu.good.yaml", []string{
-		"FUGU_LISTEN=nowhere", "FUGU_UPSTREAM_GUEST=postgres://u:s3cr3t@h:port/d", "FUGU_UPSTREAM=x", "FUGU_limits_clients=1", "FUGU_LIMITS_CLIENTS=many",
-		"FUGU_AUTH_METHOD=md5", "FUGU_POLICY=", "FUGU_LEDGER=s3cr3t", "FUGU_AUTH_USERS=a\nb", "FUGU_=x",
+		"FUGU_LISTEN=nowhere", "FUGU_UPSTREAM_GUEST=postgres://u:s3cr3t@h:port/d", "FUGU_UPSTREAM=x",
+		"FUGU_limits_clients=1", "FUGU_LIMITS_CLIENTS=many", "FUGU_AUTH_METHOD=md5", "FUGU_POLICY=", "FUGU_LEDGER=s3cr3t",
+		"FUGU_AUTH_USERS=a\nb", "FUGU_=x",
 	})
-	want := `FUGU_: no key of the configuration has this variable; unset it, or name the section and the key as in FUGU_LIMITS_CLIENTS
-FUGU_AUTH_METHOD: auth.method: the word is not known; write scram-sha-256 or cert or trust
-FUGU_AUTH_USERS: auth.users has a control character
-FUGU_LEDGER: ledger is neither sqlite:PATH nor a PostgreSQL URL; write ledger: sqlite:fugu.db or ledger: postgres://ROLE@HOST:PORT/DATABASE
-FUGU_LIMITS_CLIENTS: limits.clients must be a whole number between 1 and 100000
-FUGU_LISTEN: listen is not host:port; write host:port, such as 127.0.0.1:6432 or [::1]:6432
-FUGU_POLICY: policy is blank
-FUGU_UPSTREAM: no key of the configuration has this variable; unset it, or name the section and the key as in FUGU_LIMITS_CLIENTS
-FUGU_UPSTREAM_GUEST: upstream.guest is not a usable PostgreSQL connection string (details withheld, as it may hold a password); write postgres://ROLE@HOST:PORT/DATABASE; percent-encode special characters; name certificate files that can be read
-FUGU_limits_clients: no key of the configuration has this variable; unset it, or name the section and the key as in FUGU_LIMITS_CLIENTS`
-	if err == nil || err.Error() != want {
-		t.Errorf("got\n%v\nwant\n%s", err, want)
+	if err == nil {
+		t.Fatal("accepted")
 	}
+	golden.CheckFindings(t, "testdata/environment", err)
 	_, err = Load("testdata/fugu.good.yaml", []string{"FUGU_AUTH_METHOD=trust", "FUGU_LISTEN=:6432"})
-	want = "FUGU_AUTH_METHOD: auth.method trust lets in anyone who reaches listen :6432; listen on 127.0.0.1 or ::1, or write method: scram-sha-256"
+	want := "FUGU_AUTH_METHOD: auth.method trust lets in anyone who reaches listen :6432; listen on 127.0.0.1 or ::1, " +
+		"or write method: scram-sha-256"
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
@@ -235,7 +231,8 @@ FUGU_limits_clients: no key of the configuration has this variable; unset it, or
 func TestTrustListens(t *testing.T) {
 	for listen, want := range map[string]bool{
 		"127.0.0.1:1": true, "127.8.8.8:1": true, "[::1]:1": true, "localhost:1": true, "[::ffff:127.0.0.1]:1": true,
-		":1": false, "0.0.0.0:1": false, "[::]:1": false, "10.0.0.1:1": false, "localhost.example.com:1": false, "db:1": false,
+		":1": false, "0.0.0.0:1": false, "[::]:1": false, "10.0.0.1:1": false, "localhost.example.com:1": false,
+		"db:1": false,
 	} {
 		_, err := Load("testdata/fugu.good.yaml", []string{"FUGU_AUTH_METHOD=trust", "FUGU_LISTEN=" + listen})
 		if (err == nil) != want {
@@ -253,7 +250,8 @@ func TestMissingFile(t *testing.T) {
 
 // TestNoPassword prints a configuration in every way there is.
 func TestNoPassword(t *testing.T) {
-	c := load(t, "testdata/minimal.good.yaml", "FUGU_UPSTREAM_GUEST=host=h user=g password=p@ss sslpassword=p@ss", "FUGU_LEDGER_KEY="+strings.Repeat("5e", 32))
+	c := load(t, "testdata/minimal.good.yaml", "FUGU_UPSTREAM_GUEST=host=h user=g password=p@ss sslpassword=p@ss",
+		"FUGU_LEDGER_KEY="+strings.Repeat("5e", 32))
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%v %+v %#v %s", c, *c, c, c.Upstream.Reader)
 	slog.New(slog.NewTextHandler(&out, nil)).Info("x", "config", c, "dsn", c.Upstream.Reader, "ledger", c.Ledger)
@@ -298,10 +296,15 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("a second reading differs: %v", err)
 		}
 		l := c.Limits
-		if c.Listen == "" || c.Upstream.Guest == "" || c.Policy != "" && (c.Upstream.Reader == "" && c.Upstream.Twins == "" || (c.Ledger.SQLite == "") == (c.Ledger.Postgres == "")) ||
-			l.Clients < 1 || l.MessageBytes < 64<<10 || l.MessageBytes > 1<<30 || l.StatementTimeout < time.Millisecond || l.IdleTimeout < time.Millisecond ||
+		if c.Listen == "" || c.Upstream.Guest == "" || c.Policy != "" &&
+			(c.Upstream.Reader == "" && c.Upstream.Twins == "" ||
+				(c.Ledger.SQLite == "") == (c.Ledger.Postgres == "")) ||
+			l.Clients < 1 || l.MessageBytes < 64<<10 || l.MessageBytes > 1<<30 ||
+			l.StatementTimeout < time.Millisecond || l.IdleTimeout < time.Millisecond ||
 			c.Auth.Method == "scram-sha-256" && c.Auth.Users == "" || (c.TLS.Certificate == "") != (c.TLS.Key == "") ||
-			(c.Auth.Method == "cert" || c.TLS.ClientCert != "") && (c.TLS.Mode == "disable" || c.TLS.ClientCA == "" || c.TLS.Key == "") || c.TLS.Mode == "require" && c.TLS.Key == "" || c.Auth.Method == "trust" && !loopback(c.Listen) {
+			(c.Auth.Method == "cert" || c.TLS.ClientCert != "") &&
+				(c.TLS.Mode == "disable" || c.TLS.ClientCA == "" || c.TLS.Key == "") || c.TLS.Mode == "require" &&
+			c.TLS.Key == "" || c.Auth.Method == "trust" && !loopback(c.Listen) {
 			t.Errorf("incomplete: %#v", c)
 		}
 	})
@@ -309,20 +312,23 @@ func FuzzParse(f *testing.F) {
 
 func TestGuests(t *testing.T) {
 	c := load(t, "testdata/guests.good.yaml")
-	want := map[string]Guest{"alice": {DSN: "postgres://a:s3cr3t@h1,h2/d?sslmode=prefer"}, "bob@example.com": {Role: "An Analyst"}}
+	want := map[string]Guest{"alice": {DSN: "postgres://a:s3cr3t@h1,h2/d?sslmode=prefer"},
+		"bob@example.com": {Role: "An Analyst"}}
 	if !reflect.DeepEqual(c.Upstream.Guests, want) {
 		t.Errorf("got %#v", c.Upstream.Guests)
 	}
 	if shown := fmt.Sprintf("%v %+v %#v", c, c, c); strings.Contains(shown, "s3cr3t") {
 		t.Errorf("a password in %s", shown)
 	}
-	if got, want := c.TLS, (TLS{"require", "/etc/fugu/server.crt", "testdata/server.key", "testdata/ca.crt", "verify-full"}); got != want {
+	if got, want := c.TLS, (TLS{"require", "/etc/fugu/server.crt", "testdata/server.key", "testdata/ca.crt",
+		"verify-full"}); got != want {
 		t.Errorf("got %+v", got)
 	}
 }
 
 func TestDatabases(t *testing.T) {
-	if got, want := load(t, "testdata/databases.good.yaml").Upstream.Databases, []string{"sales", "Staff Files"}; !reflect.DeepEqual(got, want) {
+	if got, want := load(t, "testdata/databases.good.yaml").Upstream.Databases, []string{"sales",
+		"Staff Files"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q", got)
 	}
 }

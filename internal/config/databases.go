@@ -15,7 +15,8 @@ func (d *decoder) databases(v *strictyaml.Value) {
 		switch {
 		case !ok:
 		case name == "" || len(name) > maxName || hasControl(name):
-			item.Bad("", "upstream.databases: the name of a database has 1 to %d bytes, without control characters", maxName)
+			item.Bad("",
+				"upstream.databases: the name of a database has 1 to %d bytes, without control characters", maxName)
 		case slices.Contains(d.config.Upstream.Databases, name):
 			item.Bad("keep one of the two", "upstream.databases lists a database twice")
 		default:
@@ -23,6 +24,7 @@ func (d *decoder) databases(v *strictyaml.Value) {
 		}
 	}
 	if _, named := d.settings["policy"]; len(items) > 0 && !named {
-		v.Bad("leave it out", "upstream.databases is for where there is a policy: without one every database can be reached")
+		v.Bad("leave it out",
+			"upstream.databases is for where there is a policy: without one every database can be reached")
 	}
 }

@@ -44,7 +44,8 @@ var leaves = []leaf{
 	{"pool.mode", "", text, func(c *Config, s setting) { c.Pool.Mode = s.word("session", "transaction") }, false},
 	{"pool.size", "", count, func(c *Config, s setting) { c.Pool.Size = s.number(1, 10_000) }, false},
 	{"pool.wait", "", amount, func(c *Config, s setting) { c.Pool.Wait = s.duration() }, false},
-	{"auth.method", "", text, func(c *Config, s setting) { c.Auth.Method = s.word("scram-sha-256", "cert", "trust") }, false},
+	{"auth.method", "", text, func(c *Config, s setting) { c.Auth.Method = s.word("scram-sha-256", "cert", "trust") },
+		false},
 	{"auth.users", "", text, func(c *Config, s setting) { c.Auth.Users = s.file() }, false},
 	{"auth.secret", "", text, func(c *Config, s setting) { c.Auth.Secret = s.file() }, false},
 	{"auth.certificates", "", text, func(c *Config, s setting) { c.Auth.Certificates = s.file() }, false},
@@ -52,9 +53,11 @@ var leaves = []leaf{
 	{"tls.certificate", "", text, func(c *Config, s setting) { c.TLS.Certificate = s.file() }, false},
 	{"tls.key", "", text, func(c *Config, s setting) { c.TLS.Key = s.file() }, false},
 	{"tls.client_ca", "", text, func(c *Config, s setting) { c.TLS.ClientCA = s.file() }, false},
-	{"tls.client_cert", "", text, func(c *Config, s setting) { c.TLS.ClientCert = s.word("verify-ca", "verify-full") }, false},
+	{"tls.client_cert", "", text, func(c *Config, s setting) { c.TLS.ClientCert = s.word("verify-ca", "verify-full") },
+		false},
 	{"policy", "", text, func(c *Config, s setting) { c.Policy = s.file() }, false},
-	{"ledger", ledgerHint, text, func(c *Config, s setting) { l := s.ledger(); l.Key = c.Ledger.Key; c.Ledger = l }, false},
+	{"ledger", ledgerHint, text, func(c *Config, s setting) { l := s.ledger(); l.Key = c.Ledger.Key; c.Ledger = l },
+		false},
 	{"ledger_key", "", text, func(c *Config, s setting) { c.Ledger.Key = s.key() }, true},
 	{"models", "", text, func(c *Config, s setting) { c.Models = s.file() }, false},
 	{"admin", "", text, func(c *Config, s setting) {
@@ -63,13 +66,17 @@ var leaves = []leaf{
 		}
 	}, false},
 	{"limits.clients", "", count, func(c *Config, s setting) { c.Limits.Clients = s.number(1, 100_000) }, false},
-	{"limits.user_clients", "", count, func(c *Config, s setting) { c.Limits.UserClients = s.number(1, 100_000) }, false},
-	{"limits.message_bytes", "", amount, func(c *Config, s setting) { c.Limits.MessageBytes = s.bytes(64<<10, 1<<30) }, false},
-	{"limits.statement_timeout", "", amount, func(c *Config, s setting) { c.Limits.StatementTimeout = s.duration() }, false},
+	{"limits.user_clients", "", count, func(c *Config, s setting) { c.Limits.UserClients = s.number(1, 100_000) },
+		false},
+	{"limits.message_bytes", "", amount, func(c *Config, s setting) { c.Limits.MessageBytes = s.bytes(64<<10, 1<<30) },
+		false},
+	{"limits.statement_timeout", "", amount, func(c *Config, s setting) { c.Limits.StatementTimeout = s.duration() },
+		false},
 	{"limits.answer_grid", "", amount, func(c *Config, s setting) { c.Limits.AnswerGrid = s.duration() }, false},
 	{"limits.login_timeout", "", amount, func(c *Config, s setting) { c.Limits.LoginTimeout = s.duration() }, false},
 	{"limits.idle_timeout", "", amount, func(c *Config, s setting) { c.Limits.IdleTimeout = s.duration() }, false},
-	{"limits.idle_in_transaction_timeout", "", amount, func(c *Config, s setting) { c.Limits.IdleInTransactionTimeout = s.duration() }, false},
+	{"limits.idle_in_transaction_timeout", "", amount,
+		func(c *Config, s setting) { c.Limits.IdleInTransactionTimeout = s.duration() }, false},
 	{"limits.keepalive", "", amount, func(c *Config, s setting) { c.Limits.KeepAlive = s.wholeSeconds() }, false},
 }
 
@@ -109,7 +116,8 @@ func variable(path string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
 }
 
-// environment picks the overrides out of env, by name. Of a name that is there twice the first counts, as for os.Getenv.
+// environment picks the overrides out of env, by name. Of a name that is there twice the first counts, as for
+// os.Getenv.
 func environment(r *strictyaml.Report, env []string) map[string]string {
 	known := map[string]bool{}
 	for _, l := range leaves {
@@ -155,7 +163,8 @@ func (d *decoder) file(root *strictyaml.Value, dir string) {
 	}
 	_, protects := d.env[variable("policy")]
 	protects = protects || top.Get("policy") != nil
-	// Where guests see twins alone, nothing is asked of protected tables; whether the reader is needed for masks shows later.
+	// Where guests see twins alone, nothing is asked of protected tables; whether the reader is needed for masks shows
+	// later.
 	_, apart := d.env[variable("upstream.twins")]
 	apart = apart || d.fields["upstream"].Get("twins") != nil
 	for _, l := range leaves {
@@ -173,7 +182,8 @@ func (d *decoder) file(root *strictyaml.Value, dir string) {
 			} else {
 				d.settings[l.path] = setting{}
 			}
-		} else if l.need != "" && (protects || !slices.Contains(forPolicies, l.path)) && !(apart && l.path == "upstream.reader") {
+		} else if l.need != "" && (protects || !slices.Contains(forPolicies, l.path)) &&
+			!(apart && l.path == "upstream.reader") {
 			d.missing(l.path, l.need)
 		}
 	}

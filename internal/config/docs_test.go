@@ -59,7 +59,9 @@ func TestDocumentedDefaults(t *testing.T) {
 		}
 		checked++
 		c := defaults()
-		l.set(c, setting{path: l.path, text: strings.TrimSuffix(value, "`"), bad: func(_, format string, args ...any) { t.Errorf(format, args...) }})
+		l.set(c,
+			setting{path: l.path, text: strings.TrimSuffix(value, "`"),
+				bad: func(_, format string, args ...any) { t.Errorf(format, args...) }})
 		if !reflect.DeepEqual(c, defaults()) {
 			t.Errorf("%s: documented default %s is not the default", l.path, value)
 		}

@@ -31,7 +31,8 @@ func (d *decoder) guests(v *strictyaml.Value) {
 		case dsn != nil && role != nil:
 			e.Value.Bad("write one of the two", "upstream.guests: a guest has a dsn or a role, not both")
 		case dsn == nil && role == nil && e.Value.Kind == strictyaml.Map:
-			e.Value.Bad("write {dsn: postgres://ROLE@HOST:PORT/DATABASE} or {role: NAME}", "upstream.guests: a guest has a dsn or a role")
+			e.Value.Bad("write {dsn: postgres://ROLE@HOST:PORT/DATABASE} or {role: NAME}",
+				"upstream.guests: a guest has a dsn or a role")
 		}
 		d.config.Upstream.Guests[e.Key] = Guest{DSN: d.guestDSN(dsn), Role: d.guestRole(role)}
 	}
@@ -45,7 +46,8 @@ func (d *decoder) guestRole(v *strictyaml.Value) string {
 	return role
 }
 
-// guestDSN reads a login, which must be to the database of the guest that the others have, and not one of Fugu's own roles.
+// guestDSN reads a login, which must be to the database of the guest that the others have, and not one of Fugu's own
+// roles.
 func (d *decoder) guestDSN(v *strictyaml.Value) DSN {
 	text, ok := v.Text()
 	if !ok {
@@ -68,8 +70,10 @@ func (d *decoder) guestDSN(v *strictyaml.Value) DSN {
 		v.Bad(roles, "upstream.guests: the dsn has the role of ledger")
 	}
 	all, err := pgconn.ParseConfig(string(d.config.Upstream.Guest))
-	if d.config.Upstream.Guest != "" && err == nil && (own.Database != all.Database || !slices.Equal(places(own), places(all))) {
-		v.Bad("change nothing but the role and how it logs in", "upstream.guests: the dsn leads to another database than upstream.guest")
+	if d.config.Upstream.Guest != "" && err == nil &&
+		(own.Database != all.Database || !slices.Equal(places(own), places(all))) {
+		v.Bad("change nothing but the role and how it logs in",
+			"upstream.guests: the dsn leads to another database than upstream.guest")
 	}
 	return dsn
 }

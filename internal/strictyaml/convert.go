@@ -108,11 +108,13 @@ func (c *converter) entries(v *Value, values []*ast.MappingValueNode) {
 			continue
 		}
 		if before, twice := seen[key.Value]; twice {
-			c.report.Add(at, "keep one of the two", "the key%s is already there in line %d", c.report.key(key.Value), before.Line)
+			c.report.Add(at, "keep one of the two",
+				"the key%s is already there in line %d", c.report.key(key.Value), before.Line)
 			continue
 		}
 		seen[key.Value] = at
-		e := Entry{Key: key.Value, Quoted: key.Token.Type != token.StringType, At: at, Value: c.value(kv.Value, join(v.Path, key.Value))}
+		e := Entry{Key: key.Value, Quoted: key.Token.Type != token.StringType, At: at,
+			Value: c.value(kv.Value, join(v.Path, key.Value))}
 		if e.Value.Kind == Empty {
 			e.Value.At = after(kv.Start)
 		}

@@ -76,7 +76,8 @@ type Report struct {
 
 // Add notes a finding at a place in the file. The hint says what to write instead; it may be empty.
 func (r *Report) Add(at Position, hint, format string, args ...any) {
-	r.AddFinding(Finding{File: r.File, Line: at.Line, Column: at.Column, Message: fmt.Sprintf(format, args...), Hint: hint})
+	r.AddFinding(Finding{File: r.File, Line: at.Line, Column: at.Column, Message: fmt.Sprintf(format, args...),
+		Hint: hint})
 }
 
 // AddFinding notes a finding of any origin.

@@ -26,7 +26,8 @@ const (
 	Map
 )
 
-var kindNames = [...]string{"nothing", "null", "true or false", "a whole number", "a number", "text", "an ambiguous value",
+var kindNames = [...]string{"nothing", "null", "true or false", "a whole number", "a number", "text",
+	"an ambiguous value",
 	"a list", "a section"}
 
 func (k Kind) String() string { return kindNames[k] }
@@ -223,8 +224,10 @@ func (v *Value) Scalar() (text string, null, ok bool) {
 		f := parseFloat(v.text)
 		mantissa, _, _ := strings.Cut(strings.ToLower(v.text), "e")
 		digits := strings.Trim(strings.ReplaceAll(strings.TrimLeft(mantissa, "+-"), ".", ""), "0")
-		if math.IsNaN(f) || math.IsInf(f, 0) || len(digits) > maxDigits || f == 0 && digits != "" || math.Abs(f) >= 1e16 {
-			v.Bad("put it in quotes, in the form that PostgreSQL prints", "%s: the number %s has no certain text form", v.name(), shorten(v.text))
+		if math.IsNaN(f) || math.IsInf(f, 0) || len(digits) > maxDigits || f == 0 && digits != "" ||
+			math.Abs(f) >= 1e16 {
+			v.Bad("put it in quotes, in the form that PostgreSQL prints",
+				"%s: the number %s has no certain text form", v.name(), shorten(v.text))
 			return "", false, false
 		}
 		return strconv.FormatFloat(f+0, 'f', -1, 64), false, true

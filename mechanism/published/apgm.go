@@ -16,8 +16,8 @@ type Attribute struct {
 	Variance float64 // min over θ of Var(F | g_i), which does not depend on the value of g_i
 }
 
-// Apgm, the Attribute-Private Gaussian Mechanism: N(0,σ²), σ² = max_i max(0, (c·Δ_iF/ε)² - Var_i), nothing if that is 0.
-// (ε,δ)-dataset attribute private if F given each g_i is normal with constant variance [Zhang, Ohrimenko & Cummings,
+// Apgm, the Attribute-Private Gaussian Mechanism: N(0,σ²), σ² = max_i max(0, (c·Δ_iF/ε)² - Var_i), nothing if that is
+// 0. (ε,δ)-dataset attribute private if F given each g_i is normal with constant variance [Zhang, Ohrimenko & Cummings,
 // Algorithm 1 and Theorem 1]. With normal approximations in place of the true laws it is their Algorithm 2, whose
 // guarantee is that of privacy relaxed by the quality of the approximation [Chen & Ohrimenko, Theorem 4.6].
 func Apgm(attributes []Attribute, b privacy.Budget) (Noise, error) {

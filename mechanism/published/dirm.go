@@ -9,10 +9,10 @@ import (
 	"fugu/privacy"
 )
 
-// DirmLaplace: Σ_k v_k·y_k for the orthonormal directions v_k that the differences of means span, independent
-// y_k ~ Laplace(sup ‖VᵀΔμ‖₁/ε). (ε,0)-distribution private for translations [Chen & Ohrimenko, Theorem 4.3, for one
-// direction]. With several directions the L1 norm in their coordinates is what counts: Δ_{E,2} in its place, as for one,
-// is too little by a factor of up to √d.
+// DirmLaplace: Σ_k v_k·y_k for the orthonormal directions v_k that the differences of means span, independent y_k ~
+// Laplace(sup ‖VᵀΔμ‖₁/ε). (ε,0)-distribution private for translations [Chen & Ohrimenko, Theorem 4.3, for one
+// direction]. With several directions the L1 norm in their coordinates is what counts: Δ_{E,2} in its place, as for
+// one, is too little by a factor of up to √d.
 func DirmLaplace(m Model, directions [][]float64, b privacy.Budget) (Noise, error) {
 	if err := m.along(directions, b, false); err != nil {
 		return Noise{}, err

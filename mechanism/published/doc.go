@@ -3,6 +3,6 @@
 // leave directions bare. Experiments and tests compare package mechanism with them.
 //
 // They are not safe to release with: the c is proved for ε < 1 only, covariances of real data differ, and noise of less
-// than full rank falls to whoever knows that counts are integers. Nothing here reads data or draws noise, and no package
-// of the product imports this one.
+// than full rank falls to whoever knows that counts are integers. Nothing here reads data or draws noise, and no
+// package of the product imports this one.
 package published

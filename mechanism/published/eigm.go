@@ -9,9 +9,9 @@ import (
 	"fugu/privacy"
 )
 
-// Eigm: along each common eigenvector v_k of the covariances, N(0,σ_k²) with σ_k² = max_θ max(0, (c·Δ_{E,2}/ε)² - λ_θk²),
-// λ_θk² = v_kᵀ Σ_θ v_k. (ε,δ)-distribution private if F is normal, Σ_θi = Σ_θj for every pair and all Σ_θ have the same
-// eigenvectors [Chen & Ohrimenko, Theorem 4.5]. Here they are those of the mean of all covariances.
+// Eigm: along each common eigenvector v_k of the covariances, N(0,σ_k²) with σ_k² = max_θ max(0, (c·Δ_{E,2}/ε)² -
+// λ_θk²), λ_θk² = v_kᵀ Σ_θ v_k. (ε,δ)-distribution private if F is normal, Σ_θi = Σ_θj for every pair and all Σ_θ have
+// the same eigenvectors [Chen & Ohrimenko, Theorem 4.5]. Here they are those of the mean of all covariances.
 func Eigm(m Model, b privacy.Budget) (Noise, error) {
 	if err := m.with(b, true); err != nil {
 		return Noise{}, err

@@ -2,8 +2,8 @@ package published
 
 import "fugu/privacy"
 
-// ExpmLaplace: Laplace(Δ_{E,1}/ε) in each component, (ε,0)-distribution private if the two distributions of each pair are
-// translations of each other [Chen & Ohrimenko, Theorem 4.1].
+// ExpmLaplace: Laplace(Δ_{E,1}/ε) in each component, (ε,0)-distribution private if the two distributions of each pair
+// are translations of each other [Chen & Ohrimenko, Theorem 4.1].
 func ExpmLaplace(m Model, b privacy.Budget) (Noise, error) {
 	if err := m.with(b, false); err != nil {
 		return Noise{}, err

@@ -11,8 +11,8 @@ import (
 )
 
 // Noise of less than full rank falls to integers: on counts, an analyst who knows the one direction v with noise tries
-// the values of one count, takes the noise off along v and keeps what is nearest to integers. Releases are seen to three
-// decimals.
+// the values of one count, takes the noise off along v and keeps what is nearest to integers. Releases are seen to
+// three decimals.
 func TestRankDeficientNoiseFalls(t *testing.T) {
 	const m, trials = 5, 100
 	b := budget(1, .001)

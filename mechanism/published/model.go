@@ -23,8 +23,8 @@ type Model struct {
 	Pairs [][2]int
 }
 
-// Noise is the law of Z = Σ_i Laplace_i·y_i + Σ_j Normal_j·g_j with independent y_i ~ Laplace(1) and g_j ~ N(0,1). Every
-// vector has an entry for each component of F; without vectors there is no noise.
+// Noise is the law of Z = Σ_i Laplace_i·y_i + Σ_j Normal_j·g_j with independent y_i ~ Laplace(1) and g_j ~ N(0,1).
+// Every vector has an entry for each component of F; without vectors there is no noise.
 type Noise struct {
 	Laplace [][]float64
 	Normal  [][]float64

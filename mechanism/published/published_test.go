@@ -16,8 +16,8 @@ func budget(epsilon, delta float64) privacy.Budget {
 	return privacy.Budget{Epsilon: privacy.Epsilon(epsilon), Delta: privacy.Delta(delta)}
 }
 
-// example is the example of Chen & Ohrimenko, section 4.3: the covariance has eigenvalues 10 along (1,2)/√5 and 25 along
-// (2,-1)/√5.
+// example is the example of Chen & Ohrimenko, section 4.3: the covariance has eigenvalues 10 along (1,2)/√5 and 25
+// along (2,-1)/√5.
 func example() Model {
 	cov := func() *mat.SymDense { return mat.NewSymDense(2, []float64{22, -6, -6, 13}) }
 	return Model{[]Normal{{[]float64{100, 101}, cov()}, {[]float64{99, 102}, cov()}}, [][2]int{{0, 1}}}
@@ -145,7 +145,8 @@ func TestDirmInSeveralDirections(t *testing.T) {
 	}
 	near(t, "gaussian", g.Normal[0][0], Analytic(budget(epsilon, .01))*5/epsilon, 1e-12)
 	near(t, "component without movement", g.Covariance(3).At(2, 2), 0, 0)
-	for name, v := range map[string][][]float64{"none": nil, "short": {{1, 0}}, "parallel": {{1, 0, 0}, {1, 0, 0}}, "aslant": {{1, 0, 0}}, "nan": {{math.NaN(), 0, 0}}} {
+	for name, v := range map[string][][]float64{"none": nil, "short": {{1, 0}}, "parallel": {{1, 0, 0}, {1, 0, 0}},
+		"aslant": {{1, 0, 0}}, "nan": {{math.NaN(), 0, 0}}} {
 		if _, err := DirmLaplace(m, v, budget(1, 0)); err == nil {
 			t.Errorf("%s directions are accepted", name)
 		}
@@ -170,7 +171,8 @@ func TestApgmAsPublished(t *testing.T) {
 	if alpha, err = Accuracy(n, .05); alpha != 0 || err != nil {
 		t.Errorf("%v, %v", alpha, err)
 	}
-	for _, a := range [][]Attribute{nil, {{math.NaN(), 1}}, {{1, math.NaN()}}, {{-1, 1}}, {{1, -1}}, {{math.Inf(1), 1}}} {
+	for _, a := range [][]Attribute{nil, {{math.NaN(), 1}}, {{1, math.NaN()}}, {{-1, 1}}, {{1, -1}},
+		{{math.Inf(1), 1}}} {
 		if _, err := Apgm(a, budget(1, .1)); err == nil {
 			t.Errorf("%v is accepted", a)
 		}
@@ -209,7 +211,8 @@ func TestWasserstein(t *testing.T) {
 	if err != nil || n.Laplace[0][0] != 12 || n.Laplace[1][1] != 120 || n.Laplace[0][1] != 0 {
 		t.Errorf("%v, %v", n, err)
 	}
-	for _, c := range []sensitivity.Close{{W: -1}, {W: math.NaN()}, {W: math.Inf(1)}, {W: 1, Delta: 1}, {W: 1, Delta: -.1}, {W: 1, Unit: []float64{1}}} {
+	for _, c := range []sensitivity.Close{{W: -1}, {W: math.NaN()}, {W: math.Inf(1)}, {W: 1, Delta: 1},
+		{W: 1, Delta: -.1}, {W: 1, Unit: []float64{1}}} {
 		if _, err := Wasserstein(c, 2, 1); err == nil {
 			t.Errorf("%+v is accepted", c)
 		}
@@ -249,17 +252,24 @@ func TestRefusals(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	mechanisms := map[string]func(Model, privacy.Budget) (Noise, error){
 		"expm laplace": ExpmLaplace, "expm gaussian": ExpmGaussian, "no noise": NoNoise, "eigm": Eigm,
-		"dirm laplace":  func(m Model, b privacy.Budget) (Noise, error) { return DirmLaplace(m, [][]float64{diagonal}, b) },
-		"dirm gaussian": func(m Model, b privacy.Budget) (Noise, error) { return DirmGaussian(m, [][]float64{diagonal}, b) },
-		"daum":          func(m Model, b privacy.Budget) (Noise, error) { return Daum(m, diagonal, b) },
-		"apgm":          func(_ Model, b privacy.Budget) (Noise, error) { return Apgm([]Attribute{{1, 1}}, b) },
-		"group":         func(_ Model, b privacy.Budget) (Noise, error) { return GroupGaussian([]float64{1}, 2, b) },
+		"dirm laplace": func(m Model, b privacy.Budget) (Noise,
+			error) {
+			return DirmLaplace(m, [][]float64{diagonal}, b)
+		},
+		"dirm gaussian": func(m Model, b privacy.Budget) (Noise,
+			error) {
+			return DirmGaussian(m, [][]float64{diagonal}, b)
+		},
+		"daum":  func(m Model, b privacy.Budget) (Noise, error) { return Daum(m, diagonal, b) },
+		"apgm":  func(_ Model, b privacy.Budget) (Noise, error) { return Apgm([]Attribute{{1, 1}}, b) },
+		"group": func(_ Model, b privacy.Budget) (Noise, error) { return GroupGaussian([]float64{1}, 2, b) },
 		"wasserstein": func(_ Model, b privacy.Budget) (Noise, error) {
 			return Wasserstein(sensitivity.Close{W: 1, Delta: float64(b.Delta)}, 2, b.Epsilon)
 		},
 	}
 	for name, f := range mechanisms {
-		for _, b := range []privacy.Budget{budget(0, .1), budget(-1, .1), budget(nan, .1), budget(inf, .1), budget(1, -.1), budget(1, 1), budget(1, nan)} {
+		for _, b := range []privacy.Budget{budget(0, .1), budget(-1, .1), budget(nan, .1), budget(inf, .1),
+			budget(1, -.1), budget(1, 1), budget(1, nan)} {
 			if n, err := f(example(), b); err == nil {
 				t.Errorf("%s at %v: %v", name, b, n)
 			}
@@ -292,7 +302,8 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	for name, f := range mechanisms {
-		if _, err := f(example(), budget(1, 0)); (err == nil) != (name == "expm laplace" || name == "dirm laplace" || name == "wasserstein") {
+		if _, err := f(example(), budget(1, 0)); (err == nil) != (name == "expm laplace" || name == "dirm laplace" ||
+			name == "wasserstein") {
 			t.Errorf("%s at δ = 0: %v", name, err)
 		}
 	}

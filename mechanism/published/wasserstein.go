@@ -8,8 +8,8 @@ import (
 )
 
 // Wasserstein: Laplace(W/ε) in each of m components is (ε,δ)-distribution private, W and δ those of c: Δ_W and 0 in the
-// Wasserstein Mechanism [Chen & Ohrimenko, Theorem 3.1], (W,δ)-closeness in the approximate one [Theorem 3.2]. It assumes
-// nothing of F beyond c.
+// Wasserstein Mechanism [Chen & Ohrimenko, Theorem 3.1], (W,δ)-closeness in the approximate one [Theorem 3.2]. It
+// assumes nothing of F beyond c.
 func Wasserstein(c sensitivity.Close, m int, epsilon privacy.Epsilon) (Noise, error) {
 	if err := check(privacy.Budget{Epsilon: epsilon, Delta: privacy.Delta(c.Delta)}, false); err != nil {
 		return Noise{}, err

@@ -1,4 +1,4 @@
-package pipeline
+package quote
 
 import (
 	"context"
@@ -35,8 +35,8 @@ const (
 	longestRest = time.Second
 )
 
-// searches is the room for large searches, one for all databases that a proxy serves: they share its processors.
-type searches struct {
+// Searches is the room for large searches, one for all databases that a proxy serves: they share its processors.
+type Searches struct {
 	places  chan struct{} // of those that run: half of the processors stay for everything else
 	time    time.Duration // searchTime, but for tests
 	pause   func(context.Context, time.Duration)
@@ -47,20 +47,20 @@ type searches struct {
 	byUser map[string]int
 }
 
-func newSearches() *searches {
-	return &searches{places: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)), time: searchTime, pause: pause, byUser: map[string]int{}}
+func NewSearches() *Searches {
+	return &Searches{places: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)), time: searchTime, pause: pause, byUser: map[string]int{}}
 }
 
-// serve counts a statement as one that is being answered, until the function that it returns is called. Searches rest
+// Serve counts a statement as one that is being answered, until the function that it returns is called. Searches rest
 // meanwhile. What they could tell by it is no more than when an answer left, and that is a point of the public grid.
-func (s *searches) serve() (served func()) {
+func (s *Searches) Serve() (served func()) {
 	s.serving.Add(1)
 	return func() { s.serving.Add(-1) }
 }
 
-// run calls search, for a statement of so many values, when there is a place; a small one at once. The search is to end
+// Run calls search, for a statement of so many values, when there is a place; a small one at once. The search is to end
 // when its context does, and to call rest between its steps.
-func (s *searches) run(ctx context.Context, user string, values int, search func(_ context.Context, rest func()) error) error {
+func (s *Searches) Run(ctx context.Context, user string, values int, search func(_ context.Context, rest func()) error) error {
 	if values < largeSearch {
 		return search(ctx, func() {})
 	}
@@ -83,7 +83,7 @@ func (s *searches) run(ctx context.Context, user string, values int, search func
 }
 
 // enter waits for a place, until leave.
-func (s *searches) enter(ctx context.Context, user string, values int) (leave func(), err error) {
+func (s *Searches) enter(ctx context.Context, user string, values int) (leave func(), err error) {
 	if hook.OpenSearches {
 		return func() {}, nil
 	}
@@ -104,7 +104,7 @@ func (s *searches) enter(ctx context.Context, user string, values int) (leave fu
 }
 
 // register counts a search, unless there are too many.
-func (s *searches) register(user string) error {
+func (s *Searches) register(user string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.byUser[user] >= userSearches || s.all >= cap(s.places)+waitingSearches {
@@ -117,7 +117,7 @@ func (s *searches) register(user string) error {
 	return nil
 }
 
-func (s *searches) unregister(user string) {
+func (s *Searches) unregister(user string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.all--
@@ -127,7 +127,7 @@ func (s *searches) unregister(user string) {
 }
 
 // others reports whether any statement is being answered that does not search itself.
-func (s *searches) others() bool {
+func (s *Searches) others() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.serving.Load() > int64(s.all)
@@ -135,7 +135,7 @@ func (s *searches) others() bool {
 
 // resting returns what a search calls between its steps, in one goroutine: it waits where the search has worked for long
 // enough beside others, so that they are slowed down by a bounded share, however many processors there are.
-func (s *searches) resting(ctx context.Context) (rest func()) {
+func (s *Searches) resting(ctx context.Context) (rest func()) {
 	if hook.OpenSearches {
 		return func() {}
 	}
@@ -165,7 +165,7 @@ func pause(ctx context.Context, d time.Duration) {
 // tookTooLong is the error of a search, or of the wait for one, that was ended.
 func tookTooLong(ctx context.Context, values int) error {
 	if ctx.Err() == context.Canceled {
-		return canceled(ctx)
+		return sqlstate.Canceled(ctx.Err())
 	}
 	return sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to statement timeout").
 		WithDetail("The search for the noise of %d values took too long.", values).WithHint("Group by fewer columns.").Because(ctx.Err())

@@ -1,4 +1,4 @@
-package pipeline
+package fit
 
 import (
 	"context"
@@ -10,11 +10,12 @@ import (
 	"fugu/model/fitted"
 	"fugu/planner"
 	"fugu/policy"
+	"fugu/quote"
 	"fugu/sensitivity"
 )
 
-// FitReport is how well the references of a policy support what is asked of them.
-type FitReport struct {
+// Report is how well the references of a policy support what is asked of them.
+type Report struct {
 	Dataset    string             `json:"dataset"`
 	File       string             `json:"file"`
 	Hash       string             `json:"hash"`
@@ -22,12 +23,12 @@ type FitReport struct {
 	Asked      int                `json:"asked"` // of them, now
 	Kept       int                `json:"kept"`  // answers of the file that were used again
 	References []fitted.Reference `json:"references"`
-	Secrets    []FittedSecret     `json:"secrets"`
-	Statements []FittedStatement  `json:"statements"`
+	Secrets    []Secret           `json:"secrets"`
+	Statements []Statement        `json:"statements"`
 }
 
 // Findings is the number of things that are wrong.
-func (r FitReport) Findings() int {
+func (r Report) Findings() int {
 	n := 0
 	for _, s := range r.Statements {
 		n += len(s.Findings)
@@ -35,8 +36,8 @@ func (r FitReport) Findings() int {
 	return n
 }
 
-// FittedSecret is what the reference shows of a secret.
-type FittedSecret struct {
+// Secret is what the reference shows of a secret.
+type Secret struct {
 	Secret  string    `json:"secret"`
 	Table   string    `json:"table"`
 	Classes []float64 `json:"classes"` // rows of the reference in each class: outside and inside the predicate of a proportion
@@ -44,29 +45,29 @@ type FittedSecret struct {
 	Rows    int64     `json:"rows"` // public number of rows of the protected table
 }
 
-// FittedStatement is how well one statement is modelled.
-type FittedStatement struct {
-	Statement  string       `json:"statement"`
-	Components int          `json:"components"`  // the length of F
-	Cells      int          `json:"cells"`       // public combinations of its keys
-	Empty      []string     `json:"empty_cells"` // those in which no reference row stands, the first of them by name
-	EmptyCount int          `json:"empty"`
-	Public     int          `json:"public"`     // values that the policy makes public
-	Declared   []string     `json:"declared"`   // declared models that it uses
-	Unmodelled int          `json:"unmodelled"` // averages over empty cells: NULL in every answer
-	Qualities  []FitQuality `json:"secrets"`
-	Findings   []FitFinding `json:"findings"`
+// Statement is how well one statement is modelled.
+type Statement struct {
+	Statement  string    `json:"statement"`
+	Components int       `json:"components"`  // the length of F
+	Cells      int       `json:"cells"`       // public combinations of its keys
+	Empty      []string  `json:"empty_cells"` // those in which no reference row stands, the first of them by name
+	EmptyCount int       `json:"empty"`
+	Public     int       `json:"public"`     // values that the policy makes public
+	Declared   []string  `json:"declared"`   // declared models that it uses
+	Unmodelled int       `json:"unmodelled"` // averages over empty cells: NULL in every answer
+	Qualities  []Quality `json:"secrets"`
+	Findings   []Finding `json:"findings"`
 }
 
-// FitFinding is what is wrong with a statement, as a client would be told.
-type FitFinding struct {
+// Finding is what is wrong with a statement, as a client would be told.
+type Finding struct {
 	Code    string `json:"sqlstate"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
 }
 
-// FitQuality is how well the model under one secret keeps what mechanisms assume.
-type FitQuality struct {
+// Quality is how well the model under one secret keeps what mechanisms assume.
+type Quality struct {
 	Secret string `json:"secret"`
 
 	// Of the component that is furthest from normal, under the values of the secret.
@@ -109,14 +110,14 @@ func gaussianWords(off float64) string {
 const maxNamed = 5
 
 // fittedSecrets describes the secrets of a policy.
-func (s *Snapshot) fittedSecrets(p *policy.Policy) []FittedSecret {
-	var out []FittedSecret
+func fittedSecrets(s *dataset.Snapshot, p *policy.Policy) []Secret {
+	var out []Secret
 	for _, t := range s.Tables {
 		if t.Policy != p {
 			continue
 		}
 		for i, sec := range t.Table.Secrets {
-			f := FittedSecret{Secret: sec.Name, Table: t.Table.String(), Rows: t.Table.Rows}
+			f := Secret{Secret: sec.Name, Table: t.Table.String(), Rows: t.Table.Rows}
 			if i < len(t.Totals) {
 				f.Classes = t.Totals[i].Size
 				for class := range f.Classes {
@@ -129,27 +130,27 @@ func (s *Snapshot) fittedSecrets(p *policy.Policy) []FittedSecret {
 	return out
 }
 
-// assess describes how well a question is modelled, after measure has found that it is.
-func (q *question) assess(ctx context.Context, out *FittedStatement) error {
-	for _, c := range q.cuts {
+// assess describes how well a request is modelled, after measure has found that it is.
+func assess(ctx context.Context, r *quote.Request, out *Statement) error {
+	for _, c := range r.Cuts {
 		out.Cells += len(c.Cells)
 		if len(c.Aggregates) == 0 {
 			continue
 		}
-		f, err := q.model(ctx, c)
+		f, err := r.Model(ctx, c)
 		if err != nil {
 			return err
 		}
-		out.Components += len(f.components)
-		out.Public += len(f.exact)
-		out.Unmodelled += len(c.Cells)*len(c.Aggregates) - len(f.components) - len(f.exact)
-		t := q.snapshot.Find(c.Table.Schema, c.Table.Name)
+		out.Components += len(f.Components)
+		out.Public += len(f.Exact)
+		out.Unmodelled += len(c.Cells)*len(c.Aggregates) - len(f.Components) - len(f.Exact)
+		t := r.Dataset.Find(c.Table.Schema, c.Table.Name)
 		var shapes *model.Shapes
-		if d, err := q.snapshot.DeclaredFor(c); err != nil {
+		if d, err := r.Dataset.DeclaredFor(c); err != nil {
 			return err
 		} else if d != nil {
 			out.Declared = append(out.Declared, d.Name)
-		} else if shapes, err = model.MeasureShapes(ctx, q.reference(), c, t.Totals); err != nil {
+		} else if shapes, err = model.MeasureShapes(ctx, r.Reference, c, t.Totals); err != nil {
 			return err
 		}
 		for i, cell := range c.Cells {
@@ -160,13 +161,13 @@ func (q *question) assess(ctx context.Context, out *FittedStatement) error {
 				}
 			}
 		}
-		families, err := f.families(ctx)
+		families, err := f.Families(ctx)
 		if err != nil {
 			return err
 		}
 		for i, sec := range t.Table.Secrets {
-			if len(f.components) > 0 {
-				out.add(f.quality(c, shapes, families, i, sec.Name))
+			if len(f.Components) > 0 {
+				out.add(quality(&f, c, shapes, families, i, sec.Name))
 			}
 		}
 	}
@@ -174,8 +175,8 @@ func (q *question) assess(ctx context.Context, out *FittedStatement) error {
 }
 
 // add takes in the quality of a further cut: of what is worse, the worse.
-func (f *FittedStatement) add(q FitQuality) {
-	i := slices.IndexFunc(f.Qualities, func(o FitQuality) bool { return o.Secret == q.Secret })
+func (f *Statement) add(q Quality) {
+	i := slices.IndexFunc(f.Qualities, func(o Quality) bool { return o.Secret == q.Secret })
 	if i < 0 {
 		f.Qualities = append(f.Qualities, q)
 		return
@@ -195,12 +196,12 @@ func (f *FittedStatement) add(q FitQuality) {
 }
 
 // quality assesses one cut's model under one secret of its table. shapes is nil where the model is not the reference's.
-func (f *modelled) quality(c *planner.Bound, shapes *model.Shapes, families []sensitivity.Family, secret int, name string) FitQuality {
-	out := FitQuality{Secret: name, Whole: true, Gaussian: "not assessed"}
+func quality(f *quote.Model, c *planner.Bound, shapes *model.Shapes, families []sensitivity.Family, secret int, name string) Quality {
+	out := Quality{Secret: name, Whole: true, Gaussian: "not assessed"}
 	var xs []float64
-	negligible := make([]float64, len(f.lattice))
+	negligible := make([]float64, len(f.Lattice))
 	for k := range negligible {
-		negligible[k] = f.lattice[k] / 1000
+		negligible[k] = f.Lattice[k] / 1000
 	}
 	worst := -1.0
 	for _, family := range families {
@@ -222,11 +223,11 @@ func (f *modelled) quality(c *planner.Bound, shapes *model.Shapes, families []se
 		out.CovarianceRatio = finiteOrNil(math.Exp(worst))
 	}
 	if shapes != nil {
-		out.normality(c, f.components, shapes, secret, xs)
+		out.normality(c, f.Components, shapes, secret, xs)
 	}
-	for _, s := range f.shifts {
+	for _, s := range f.Shifts {
 		var moved, missed float64
-		for k, sd := range f.inherent {
+		for k, sd := range f.Inherent {
 			if s.Secret == name && sd > negligible[k] {
 				moved = math.Hypot(moved, s.Along[k]/sd)
 				if k < len(s.Error) {
@@ -243,7 +244,7 @@ func (f *modelled) quality(c *planner.Bound, shapes *model.Shapes, families []se
 
 // normality finds the component that is furthest from normal under the values xs of the secret; without any it is taken at
 // the reference's own.
-func (f *FitQuality) normality(c *planner.Bound, list []model.Component, shapes *model.Shapes, secret int, xs []float64) {
+func (f *Quality) normality(c *planner.Bound, list []model.Component, shapes *model.Shapes, secret int, xs []float64) {
 	if xs == nil {
 		xs = []float64{math.NaN()}
 	}

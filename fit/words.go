@@ -1,14 +1,16 @@
-package pipeline
+package fit
 
 import (
 	"fmt"
 	"math"
 	"regexp"
 	"strings"
+
+	"fugu/quote"
 )
 
 // Describe says what the reference shows of a secret.
-func (s FittedSecret) Describe() string {
+func (s Secret) Describe() string {
 	var parts []string
 	for i, n := range s.Classes {
 		parts = append(parts, fmt.Sprintf("%.0f %s", n, s.Where[i]))
@@ -20,7 +22,7 @@ func (s FittedSecret) Describe() string {
 }
 
 // Remarks says in words what the numbers of the report mean, the worst of each kind.
-func (r FitReport) Remarks() []string {
+func (r Report) Remarks() []string {
 	var out []string
 	for _, s := range r.Secrets {
 		var off, ratio, movement, missed float64
@@ -43,16 +45,16 @@ func (r FitReport) Remarks() []string {
 			}
 		}
 		if offWhere != "" {
-			out = append(out, fmt.Sprintf("secret %s: that statistics are normal is %s: the worst is %s, whose probabilities are off by about %s", s.Secret, gaussianWords(off), offWhere, short(off)))
+			out = append(out, fmt.Sprintf("secret %s: that statistics are normal is %s: the worst is %s, whose probabilities are off by about %s", s.Secret, gaussianWords(off), offWhere, quote.Short(off)))
 		}
 		switch {
 		case math.IsInf(ratio, 1):
-			out = append(out, fmt.Sprintf("secret %s: something in %s varies at one of the values %s and %s only, which tells them apart", s.Secret, ratioWhere, short(at[0]), short(at[1])))
+			out = append(out, fmt.Sprintf("secret %s: something in %s varies at one of the values %s and %s only, which tells them apart", s.Secret, ratioWhere, quote.Short(at[0]), quote.Short(at[1])))
 		case ratioWhere != "":
-			out = append(out, fmt.Sprintf("secret %s: variances differ by up to the factor %s, between the values %s and %s, in %s: translation holds up to that", s.Secret, short(ratio), short(at[0]), short(at[1]), ratioWhere))
+			out = append(out, fmt.Sprintf("secret %s: variances differ by up to the factor %s, between the values %s and %s, in %s: translation holds up to that", s.Secret, quote.Short(ratio), quote.Short(at[0]), quote.Short(at[1]), ratioWhere))
 		}
 		if missedWhere != "" {
-			out = append(out, fmt.Sprintf("secret %s: how far it moves F is known least well in %s: %s ± %s (one standard error) in units of what sampling alone moves it; privacy.estimation makes the noise cover it", s.Secret, missedWhere, short(movement), short(missed)))
+			out = append(out, fmt.Sprintf("secret %s: how far it moves F is known least well in %s: %s ± %s (one standard error) in units of what sampling alone moves it; privacy.estimation makes the noise cover it", s.Secret, missedWhere, quote.Short(movement), quote.Short(missed)))
 		}
 	}
 	for _, st := range r.Statements {

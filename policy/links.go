@@ -33,12 +33,14 @@ func links(p *Policy, r *strictyaml.Report) {
 			next, ok := p.Table(at.Link.To)
 			if !ok {
 				if at.Qualified() == t.Qualified() {
-					r.Add(t.Link.At, "link to a table of this policy", "table %s is linked to %s, which the policy does not protect", t.Qualified(), t.Link.To)
+					r.Add(t.Link.At, "link to a table of this policy",
+						"table %s is linked to %s, which the policy does not protect", t.Qualified(), t.Link.To)
 				}
 				break
 			}
 			if seen[next.Qualified()] {
-				r.Add(t.Link.At, "let one of them stand for itself", "the links of table %s lead back to it", t.Qualified())
+				r.Add(t.Link.At, "let one of them stand for itself", "the links of table %s lead back to it",
+					t.Qualified())
 				break
 			}
 			seen[next.Qualified()] = true

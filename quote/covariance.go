@@ -1,10 +1,12 @@
-package pipeline
+package quote
 
 import (
 	"fmt"
 	"math"
 
+	"fugu/dataset"
 	"fugu/model"
+	"fugu/planner"
 	"fugu/policy"
 	"fugu/privacy/joint"
 )
@@ -43,8 +45,8 @@ func unspread(psi model.Psi) string {
 	return ""
 }
 
-// bend is joint's Bend of a secret: over all of its pairs.
-func bend(s joint.Secret) float64 {
+// Bend is joint's Bend of a secret: over all of its pairs.
+func Bend(s joint.Secret) float64 {
 	most := 0.0
 	for _, p := range s.Pairs {
 		most = math.Max(most, p.Bend(s.Distribution))
@@ -52,8 +54,33 @@ func bend(s joint.Secret) float64 {
 	return most
 }
 
+// Bending are the secrets of a table that bend covariances. What only shifts has losses that add up.
+func Bending(t *dataset.Protected) (out []joint.Secret) {
+	for i, psi := range t.Psi {
+		if s := Extreme(t.Table.Secrets[i], psi, float64(t.Table.Rows)); unspread(psi) == "" && Bend(s) > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// generousValues is how many values a budget must have room for, whatever their covariances are, to be generous.
+const generousValues = 10_000
+
+// generous reports whether the budget has room for so many values by their number alone that nobody needs their terms.
+func generous(t *dataset.Protected) bool {
+	b := t.Policy.Privacy.Budget
+	for _, x := range Bending(t) {
+		c := joint.Cost{G: math.Inf(1), Slope: math.Inf(1), Bend: Bend(x)}.Outside(generousValues, generousValues)
+		if !(c.Epsilon(float64(b.Delta)/2, joint.Beside{}) <= float64(b.Epsilon)/2) {
+			return false
+		}
+	}
+	return true
+}
+
 // Uncertified says, for people, what the total of a policy does not promise about covariances.
-func (s *Snapshot) Uncertified(p *policy.Policy) (out []string) {
+func Uncertified(s *dataset.Snapshot, p *policy.Policy) (out []string) {
 	if why := uncertified(p); why != "" {
 		return []string{fmt.Sprintf("what all answers together tell by covariances that a secret changes is not counted, as %s: "+
 			"many statements whose values hardly move, but spread otherwise, may tell more than the budget says", why)}
@@ -74,11 +101,29 @@ func (s *Snapshot) Uncertified(p *policy.Policy) (out []string) {
 			switch {
 			case why != "":
 				out = append(out, fmt.Sprintf("how secret %s bends the covariances of all answers together is not counted: %s", psi.Name, why))
-			case math.IsInf(bend(extreme(t.Table.Secrets[i], psi, float64(t.Table.Rows))), 1):
+			case math.IsInf(Bend(Extreme(t.Table.Secrets[i], psi, float64(t.Table.Rows))), 1):
 				out = append(out, fmt.Sprintf("how secret %s bends covariances is counted for counts, sums and averages alone, and not for other functions: "+
 					"a class is empty under one of its values, or it is about a distribution", psi.Name))
 			}
 		}
 	}
 	return out
+}
+
+// Extreme gives the pairs of which all of a secret's are convex combinations.
+func Extreme(sec planner.Secret, psi model.Psi, rows float64) joint.Secret {
+	s := joint.Secret{Name: psi.Name, N: rows, Distribution: psi.Distribution}
+	shares := func(x float64) []float64 { return []float64{1 - x, x} }
+	for _, v := range psi.Vectors {
+		s.Pairs = append(s.Pairs, joint.Pair{P: v[0], Q: v[1]})
+	}
+	for _, span := range psi.Spans {
+		if sec.Number != nil {
+			s.Pairs = append(s.Pairs, joint.Pair{Move: span.Within})
+			continue
+		}
+		s.Pairs = append(s.Pairs, joint.Pair{P: shares(span.From), Q: shares(span.From + span.Within)},
+			joint.Pair{P: shares(span.To - span.Within), Q: shares(span.To)})
+	}
+	return s
 }

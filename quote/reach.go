@@ -1,4 +1,4 @@
-package pipeline
+package quote
 
 import (
 	"math"
@@ -44,16 +44,16 @@ type group struct {
 //
 // For avg let M rows be common to both tables, of mean A. Then M + b(m_b - A)/(M+b) of the one less the same of the other
 // is at most c((high - A) + (A - low)) with c = max(a,b)/(M+max(a,b)), as b/(M+b) grows with b; and M + a = N.
-func (f *modelled) reach(c *planner.Bound, units []float64, rows int64, unlikely float64) (displaced, error) {
+func (f *Model) reach(c *planner.Bound, units []float64, rows int64, unlikely float64) (displaced, error) {
 	type sums struct {
 		all   float64 // Σ of how far so many rows move each component, were they all its own; in the end W
 		most  float64 // how far one row moves any at most
 		whole float64 // Σ of the ranges of averages
 	}
-	out := displaced{moves: make([]float64, len(f.components))}
-	groups, of := map[group]sums{}, make([]group, len(f.components))
+	out := displaced{moves: make([]float64, len(f.Components))}
+	groups, of := map[group]sums{}, make([]group, len(f.Components))
 	n := float64(min(rows, c.Table.Root().Rows))
-	for k, comp := range f.components {
+	for k, comp := range f.Components {
 		agg := c.Aggregates[comp.Aggregate]
 		in := group{comp.Aggregate, c.Cells[comp.Cell].Set, false}
 		var all, most, whole float64
@@ -96,7 +96,7 @@ func (f *modelled) reach(c *planner.Bound, units []float64, rows int64, unlikely
 const unmoved = 1e-9
 
 // fewest bounds from below how many rows an average is over; 0 where the model does not say.
-func (f *modelled) fewest(k model.Component, unlikely float64) float64 {
+func (f *Model) fewest(k model.Component, unlikely float64) float64 {
 	if f.moments == nil || f.root == nil {
 		return 0
 	}
@@ -109,7 +109,7 @@ func unbounded(aggregate string) error {
 }
 
 // contribution is what one row may add to the sum of a term, 0 among it: the row may be in another cell, or hold NULL.
-func (f *modelled) contribution(c *planner.Bound, term int) (low, high float64) {
+func (f *Model) contribution(c *planner.Bound, term int) (low, high float64) {
 	low, high = 1, 1
 	for _, i := range c.Terms[term].Factors {
 		from, to := 0.0, 1.0
@@ -127,7 +127,7 @@ func (f *modelled) contribution(c *planner.Bound, term int) (low, high float64) 
 }
 
 // span is the length of the range of an average's values, what stands in for one over no rows among them.
-func (f *modelled) span(c *planner.Bound, term, component int) float64 {
+func (f *Model) span(c *planner.Bound, term, component int) float64 {
 	low, _ := f.typical[component].Float64()
 	high := low
 	for _, i := range c.Terms[term].Factors {
@@ -148,23 +148,23 @@ func (f *modelled) span(c *planner.Bound, term, component int) float64 {
 const failing = 1.0 / (1 << 30)
 
 // unlikely is the u of Moments.Fewest at which a failure costs that share: (1 + e^E) e^-u, E the ε of all answers together.
-func (q *question) unlikely() float64 {
-	limit := float64(q.policy.Privacy.Budget.Epsilon)
-	return limit + math.Log1p(math.Exp(-limit)) - math.Log(failing*float64(q.budget.Delta))
+func (r *Request) unlikely() float64 {
+	limit := float64(r.Policy.Privacy.Budget.Epsilon)
+	return limit + math.Log1p(math.Exp(-limit)) - math.Log(failing*float64(r.Budget.Delta))
 }
 
 // relaxed is how far the policy lets the model be from the truth, for a statement that moves so far when the rows are
 // replaced that it may be off by. Each group of components has as much of λ as any other: so none has noise for what only
 // another one moves by.
-func (q *question) relaxed(of displaced) *mechanism.Relaxed {
-	within := q.policy.Privacy.Within
+func (r *Request) relaxed(of displaced) *mechanism.Relaxed {
+	within := r.Policy.Privacy.Within
 	if within == nil {
 		return nil
 	}
-	budget := q.policy.Privacy.Budget
+	budget := r.Policy.Privacy.Budget
 	out := &mechanism.Relaxed{Limit: privacy.Budget{Epsilon: budget.Epsilon, Delta: budget.Delta}}
 	if within.Rows > 0 {
-		out.Nearby = &privacy.Nearby{W: 1, Lambda: within.Lambda, Failure: float64(of.averages) * failing * float64(q.budget.Delta)}
+		out.Nearby = &privacy.Nearby{W: 1, Lambda: within.Lambda, Failure: float64(of.averages) * failing * float64(r.Budget.Delta)}
 		for _, v := range of.moves {
 			out.Reach = append(out.Reach, v*float64(of.groups))
 		}

@@ -1,4 +1,6 @@
-package pipeline
+// Package fit prepares the models of statements from the references, keeps them in a file for the proxy, and reports how
+// well the references support them: fugu fit. It reads no protected row, and knows no session and no ledger.
+package fit
 
 import (
 	"context"
@@ -7,12 +9,15 @@ import (
 	"strings"
 
 	"fugu/dataset"
+	"fugu/mechanism"
 	"fugu/model/fitted"
 	"fugu/parser"
 	"fugu/planner"
 	"fugu/policy"
+	"fugu/privacy"
+	"fugu/quote"
 	"fugu/sqlstate"
-	"fugu/wire"
+	"fugu/upstream"
 )
 
 // recorder asks the references, and keeps what they say in an artifact; what is kept already is not asked again.
@@ -52,15 +57,25 @@ func (r *recorder) Query(ctx context.Context, sql string, params [][]byte, types
 // Progress is told before each statement of a fit, and once at its end.
 type Progress func(done, total int, statement string)
 
-// Fit prepares the models of a policy's statements: a standard set, those that the policy lists, and more. What is
-// prepared stands in dir when it returns without an error, and holds while policy and references stay as they are. A fit
-// that is interrupted goes on where it stopped.
+// Work is what is to be prepared for one policy.
+type Work struct {
+	Dataset    *dataset.Snapshot
+	Reader     *upstream.Reader // of its database
+	Policy     *policy.Policy
+	Dir        string   // where what is prepared goes
+	Statements []string // beside the standard ones and those that the policy lists
+	Progress   Progress
+}
+
+// Run prepares the models of a policy's statements: a standard set, those that the policy lists, and more. What is
+// prepared stands in the directory when it returns without an error, and holds while policy and references stay as they
+// are. A fit that is interrupted goes on where it stopped.
 //
 // It reads references only. A statement that cannot be prepared is a finding of the report, not an error.
-func (e *Engine) Fit(ctx context.Context, p *policy.Policy, dir string, more []string, progress Progress) (FitReport, error) {
-	snap := e.snapshot.Load()
-	out := FitReport{Dataset: p.Dataset, File: dataset.ModelFile(dir, p.Dataset)}
-	head, err := dataset.Header(ctx, p, e.reader)
+func Run(ctx context.Context, w Work) (Report, error) {
+	p := w.Policy
+	out := Report{Dataset: p.Dataset, File: dataset.ModelFile(w.Dir, p.Dataset), Secrets: fittedSecrets(w.Dataset, p)}
+	head, err := dataset.Header(ctx, p, w.Reader)
 	if err != nil {
 		return out, err
 	}
@@ -69,24 +84,13 @@ func (e *Engine) Fit(ctx context.Context, p *policy.Policy, dir string, more []s
 		return out, err
 	}
 	defer func() { _ = b.Close() }()
-	rec := &recorder{Querier: e.reader, builder: b}
-	statements := slices.Concat(snap.standard(p), statementTexts(p.Fit), more)
-	out.Secrets = snap.fittedSecrets(p)
-	for i, sql := range statements {
-		progress(i, len(statements), sql)
-		if slices.Contains(statements[:i], sql) {
-			continue
-		}
-		st, err := e.fitStatement(ctx, p, sql, rec)
-		if err != nil && (ctx.Err() != nil || !isFinding(err)) {
-			return out, fmt.Errorf("preparing %s: %w", sql, err)
-		} else if err != nil {
-			x := sqlstate.As(err)
-			st.Findings = append(st.Findings, FitFinding{Code: string(x.Code), Message: x.Message, Hint: x.Hint})
-		}
-		out.Statements = append(out.Statements, st)
+	rec := &recorder{Querier: w.Reader, builder: b}
+	if out.Statements, err = w.prepare(ctx, rec); err != nil {
+		return out, err
 	}
-	after, err := dataset.Header(ctx, p, e.reader)
+
+	// What was read of references that changed meanwhile is of no one state of them.
+	after, err := dataset.Header(ctx, p, w.Reader)
 	if err != nil {
 		return out, err
 	}
@@ -97,8 +101,29 @@ func (e *Engine) Fit(ctx context.Context, p *policy.Policy, dir string, more []s
 	if err != nil {
 		return out, err
 	}
-	progress(len(statements), len(statements), "")
 	out.Hash, out.Parts, out.Asked, out.Kept, out.References = a.Hash, a.Parts(), rec.asked, rec.kept, head.References
+	return out, nil
+}
+
+// prepare has the references asked all that the models of the statements need, each statement once.
+func (w Work) prepare(ctx context.Context, rec *recorder) (out []Statement, err error) {
+	statements := slices.Concat(standard(w.Dataset, w.Policy), statementTexts(w.Policy.Fit), w.Statements)
+	searches := quote.NewSearches()
+	for i, sql := range statements {
+		w.Progress(i, len(statements), sql)
+		if slices.Contains(statements[:i], sql) {
+			continue
+		}
+		st, err := w.statement(ctx, searches, rec, sql)
+		if err != nil && (ctx.Err() != nil || !isFinding(err)) {
+			return out, fmt.Errorf("preparing %s: %w", sql, err)
+		} else if err != nil {
+			x := sqlstate.As(err)
+			st.Findings = append(st.Findings, Finding{Code: string(x.Code), Message: x.Message, Hint: x.Hint})
+		}
+		out = append(out, st)
+	}
+	w.Progress(len(statements), len(statements), "")
 	return out, nil
 }
 
@@ -124,7 +149,7 @@ var numeric = []string{"smallint", "integer", "bigint", "numeric", "real", "doub
 
 // standard lists what most people ask first of the tables on which a policy's secrets live: how many rows, in all and by
 // each public group key, and of each number its count, sum and average.
-func (s *Snapshot) standard(p *policy.Policy) []string {
+func standard(s *dataset.Snapshot, p *policy.Policy) []string {
 	var out []string
 	for _, t := range s.Tables {
 		if t.Policy != p || t.Table.Link != nil || t.Table.Reference == "" {
@@ -151,34 +176,20 @@ func (s *Snapshot) standard(p *policy.Policy) []string {
 	return out
 }
 
-// fitStatement prepares one statement, and describes how well it is modelled.
-func (e *Engine) fitStatement(ctx context.Context, p *policy.Policy, sql string, rec *recorder) (FittedStatement, error) {
-	out := FittedStatement{Statement: sql}
-	q, err := e.ask(ctx, p, sql)
+// statement prepares one statement, and describes how well it is modelled.
+func (w Work) statement(ctx context.Context, searches *quote.Searches, rec *recorder, sql string) (Statement, error) {
+	out := Statement{Statement: sql}
+	asked, err := w.Dataset.Ask(ctx, w.Reader, w.Policy, sql)
 	if err != nil {
 		return out, err
 	}
-	rec.statement, q.recorder = sql, rec
-	if _, err := q.measure(ctx); err != nil {
+	rec.statement = sql
+	p := w.Policy.Privacy
+	r := &quote.Request{Dataset: w.Dataset, Policy: w.Policy, Cuts: asked.Cuts, Budget: privacy.Budget{Epsilon: p.Epsilon, Delta: p.Delta},
+		Mechanism: mechanism.Kind(p.Mechanism), Database: w.Reader, Reference: rec, Timeout: w.Reader.Timeout()}
+	if err := searches.Run(ctx, "", r.Values(), r.Prepare); err != nil {
 		return out, err
 	}
-	return out, q.assess(ctx, &out)
-}
-
-// ask is the question that a statement without parameters and without ordinary tables asks; p may be nil: any policy.
-func (e *Engine) ask(ctx context.Context, p *policy.Policy, sql string) (*question, error) {
-	snap := e.snapshot.Load()
-	asked, err := snap.Ask(ctx, e.reader, p, sql)
-	if err != nil {
-		return nil, err
-	}
-	t := template{plan: asked.Plan, policy: asked.Policy}
-	st := &statement{template: t, session: &session{engine: e}, snapshot: snap}
-	return st.question(ctx, wire.Binding{}, settings{confidence: defaultConfidence}, e.reader, nil)
-}
-
-// PolicyOf is the policy whose tables a statement aggregates.
-func (e *Engine) PolicyOf(ctx context.Context, sql string) (*policy.Policy, error) {
-	asked, err := e.snapshot.Load().Ask(ctx, e.reader, nil, sql)
-	return asked.Policy, err
+	err = assess(ctx, r, &out)
+	return out, err
 }

@@ -1,4 +1,4 @@
-package pipeline
+package quote
 
 import (
 	"context"
@@ -20,15 +20,15 @@ func sampled(c *planner.Bound) bool {
 
 // sampled adds those aggregates of a cut that are no functions of sums to the model of the others. How far they move is a
 // bound on coupled datasets, whatever the policy assumes of the rest.
-func (q *question) sampled(ctx context.Context, t *dataset.Protected, c *planner.Bound, out *modelled) error {
+func (r *Request) sampled(ctx context.Context, t *dataset.Protected, c *planner.Bound, out *Model) error {
 	if !sampled(c) {
 		return nil
 	}
-	s, err := model.MeasureSampled(ctx, q.reference(), c, t.Totals, out.limits)
+	s, err := model.MeasureSampled(ctx, r.Reference, c, t.Totals, out.limits)
 	if err != nil || len(s.Components) == 0 {
 		return err
 	}
-	failure := chance * float64(q.budget.Delta)
+	failure := chance * float64(r.Budget.Delta)
 	widest := make([]float64, len(s.Components))
 	for i, psi := range t.Psi {
 		for a, agg := range c.Aggregates {
@@ -41,26 +41,26 @@ func (q *question) sampled(ctx context.Context, t *dataset.Protected, c *planner
 		}
 		beside, err := s.Apart(ctx, i, psi, failure)
 		if ctx.Err() != nil {
-			return sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to user request").Because(ctx.Err())
+			return sqlstate.Canceled(ctx.Err())
 		} else if sqlstate.Is(err, sqlstate.ModelUnfit) {
 			return err
 		} else if err != nil {
 			return unsupported(t, psi.Name, err)
 		}
-		for k, shift := range out.shifts {
+		for k, shift := range out.Shifts {
 			if shift.Secret == psi.Name {
-				out.shifts[k] = shift.With(beside, failure)
+				out.Shifts[k] = shift.With(beside, failure)
 			}
 		}
 		for k, w := range beside {
 			widest[k] = math.Max(widest[k], w)
 		}
 	}
-	out.components = append(slices.Clone(out.components), s.Components...)
-	out.expected, out.inherent, out.lattice = append(out.expected, s.Expected...), append(out.inherent, s.Inherent...), append(out.lattice, s.Lattice...)
+	out.Components = append(slices.Clone(out.Components), s.Components...)
+	out.expected, out.Inherent, out.Lattice = append(out.expected, s.Expected...), append(out.Inherent, s.Inherent...), append(out.Lattice, s.Lattice...)
 	out.widest = widest
 	out.typical = append(out.typical, s.Typical...)
-	out.families = func(context.Context) ([]sensitivity.Family, error) { return nil, nil } // nobody knows how they vary together
+	out.Families = func(context.Context) ([]sensitivity.Family, error) { return nil, nil } // nobody knows how they vary together
 	for a, agg := range c.Aggregates {
 		most := -1.0
 		for k, comp := range s.Components {
@@ -70,7 +70,7 @@ func (q *question) sampled(ctx context.Context, t *dataset.Protected, c *planner
 		}
 		if most >= 0 {
 			line := fmt.Sprintf("%s differs by at most %s between coupled datasets, but for a probability of %s, half of it that the reference misleads",
-				agg.Label, short(most), short(failure))
+				agg.Label, Short(most), Short(failure))
 			if !agg.Sampled.Percentile() && agg.Sampled.Domain == nil {
 				line += "; group_by in the policy could name its values, and so narrow it"
 			}

@@ -1,0 +1,69 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Statement is a statement that the policy speaks of. It is not parsed here.
+type Statement struct {
+	SQL string
+	At  Position // the first character of its text in the file
+}
+
+// Declared is the model of a statement as the policy declares it, in place of one from the reference.
+type Declared struct {
+	Name      string
+	Statement Statement
+	// Components are the labels of the entries of F in the order of the vectors; nil: there is one.
+	Components []string
+	Laws       []Law
+
+	At Position
+}
+
+// Law is the distribution of F under some values of one secret: means and covariances of the same size.
+type Law struct {
+	Secret      string
+	Values      []float64 // ascending, at least two
+	Means       [][]float64
+	Covariances [][][]float64 // symmetric and positive semidefinite
+
+	At Position
+}
+
+// Affine reports whether the law holds for all values between its two: means and covariances are interpolated.
+func (l Law) Affine() bool { return len(l.Values) == 2 }
+
+// Public is a statement whose exact values are known to everybody.
+type Public struct {
+	Name      string
+	Statement Statement
+	Values    []PublicValue
+
+	At Position
+}
+
+// PublicValue is the value of one entry of F.
+type PublicValue struct {
+	Component string // its label
+	Value     string // a decimal number
+}
+
+// String says how much is declared.
+func (d Declared) String() string {
+	var parts []string
+	for _, l := range d.Laws {
+		parts = append(parts, fmt.Sprintf("%s at %v", l.Secret, l.Values))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// String lists the values.
+func (s Public) String() string {
+	var parts []string
+	for _, v := range s.Values {
+		parts = append(parts, v.Component+" = "+v.Value)
+	}
+	return strings.Join(parts, ", ")
+}

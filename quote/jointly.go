@@ -1,0 +1,160 @@
+package quote
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"math"
+	"slices"
+
+	"fugu/dataset"
+	"fugu/mechanism"
+	"fugu/model"
+	"fugu/planner"
+	"fugu/policy"
+	"fugu/privacy"
+	"fugu/privacy/joint"
+	"fugu/sensitivity"
+	"fugu/sqlstate"
+)
+
+// JointAssumption is what an answer in a joint account rests on.
+const JointAssumption = mechanism.Translation + ", " + mechanism.Gaussian + ", joint"
+
+// counted reports which components a joint account can count: those that are sums.
+func counted(m *model.Moments) []bool {
+	out := make([]bool, len(m.Components))
+	for k := range out {
+		out[k] = len(m.Totals(k)) == 1
+	}
+	return out
+}
+
+// jointly says what the answer brings into the joint account.
+func (r *Request) jointly(ctx context.Context, parts []part, m *Quote) (*jointTerms, error) {
+	variance, lines, ok := m.Calibration.Noise.Normal()
+	if !ok {
+		return nil, sqlstate.New(sqlstate.NotAllowed, "mechanism %s has no normal noise, and all answers of dataset %s "+
+			"share one account that needs it", m.Calibration.Kind, r.Policy.Dataset).
+			WithHint("Set fugu.mechanism to %s.", mechanism.Auto)
+	}
+	var sums []bool
+	terms := map[*dataset.Protected]*joined{}
+	for _, p := range parts {
+		sums = append(sums, counted(p.model.moments)...)
+		terms[p.model.root] = &joined{}
+	}
+
+	// Normal noise that components share is counted where all of them are sums over one table. Otherwise it stands for
+	// nothing in the account, as if everybody knew it: then the noise alone hides all movements.
+	if len(lines) > 0 && (len(terms) > 1 || slices.Contains(sums, false)) {
+		lines = nil
+		clear(sums)
+	}
+	offset := 0
+	for _, p := range parts {
+		t, to := p.model.root, offset+len(p.model.Components)
+		if err := terms[t].add(ctx, r.Database, t.Places, t.Psi, p.model.moments, variance[offset:to], sums[offset:to]); err != nil {
+			return nil, err
+		}
+		offset = to
+	}
+
+	// The secrets of all tables have their losses beside, and each table is a part of its own.
+	out := &jointTerms{Losses: map[string]privacy.Loss{}}
+	for t, j := range terms {
+		part, err := m.jointPart(t, j, sums, out.Losses)
+		if err != nil {
+			return nil, err
+		}
+		part.Lines = lines
+		if err := part.Read(); err != nil {
+			return nil, err
+		}
+		out.Parts = append(out.Parts, part)
+	}
+	slices.SortFunc(out.Parts, func(a, b JointPart) int { return cmp.Compare(a.Table, b.Table) })
+	var err error
+	out.Bytes, err = json.Marshal(out.Parts)
+	return out, err
+}
+
+// jointPart is what the components over one table bring into the account. What the noise alone hides of its secrets goes
+// into losses.
+func (m *Quote) jointPart(t *dataset.Protected, j *joined, sums []bool, losses map[string]privacy.Loss) (JointPart, error) {
+	noise := m.Calibration.Noise
+	out := JointPart{Table: t.Table.String(), Digest: t.Places.Digest, Noise: j.noise, Still: j.still, Rounding: noise.Rounding(),
+		Hidden: map[string]bool{}, Aside: map[string]float64{}, Alone: map[string]float64{}}
+	for _, s := range t.Table.Secrets {
+		hidden, loss := noise.Aside(ofSecret(m.Shifts, s.Name), sums)
+		out.Hidden[s.Name], out.Aside[s.Name] = hidden, math.Sqrt(loss.Kappa2)
+		out.Alone[s.Name] = m.Calibration.Losses[s.Name].Kappa2
+		loss.Kappa2 = 0 // which the account counts
+		losses[s.Name] = loss
+	}
+	all, err := joint.Concat(j.terms...)
+	if err != nil {
+		return out, err
+	}
+	out.Terms, err = all.MarshalBinary()
+	return out, err
+}
+
+// ofSecret are the shifts of one secret.
+func ofSecret(shifts []sensitivity.Shift, name string) []sensitivity.Shift {
+	var out []sensitivity.Shift
+	for _, s := range shifts {
+		if s.Secret == name {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// joined collects the terms of the cuts over one table.
+type joined struct {
+	terms []*joint.Terms
+	noise []float64
+	still []bool
+}
+
+// add takes in a cut's components, of which variance is the noise. An average of s over c stands in the account as s and c with noise of
+// their own: noise of variances τ_s and τ_c in them is no more in the average than (∂s)²τ_s + (∂c)²τ_c, ∂ its derivatives,
+// and the average has at least that. So what the average tells, these tell as well. No secret moves them there: how far
+// the average moves is counted by its noise, as it is of all components that are not counted.
+func (j *joined) add(ctx context.Context, ref planner.Querier, p *model.Places, psi []model.Psi, m *model.Moments, variance []float64, counted []bool) error {
+	var totals []model.Total
+	for k := range m.Components {
+		of := m.Totals(k)
+		for i, t := range of {
+			noise := variance[k]
+			if len(of) > 1 {
+				d, err := m.Steepest(k, i, psi)
+				if err != nil {
+					return err
+				}
+				noise /= float64(len(of)) * d * d
+			}
+			totals, j.noise, j.still = append(totals, t), append(j.noise, noise), append(j.still, !counted[k])
+		}
+	}
+	terms, err := m.Terms(ctx, ref, p, totals)
+	if err == nil {
+		j.terms = append(j.terms, terms)
+	}
+	return err
+}
+
+// unaccounted refuses a statement that a joint account cannot follow.
+func (r *Request) unaccounted(c *planner.Bound) error {
+	if r.Policy.Privacy.Composition != policy.Jointly {
+		return nil
+	}
+	for _, a := range c.Aggregates {
+		if a.Sampled != nil || !a.Linear() && (a.Second() || len(a.Terms) != 2) {
+			return sqlstate.New(sqlstate.NotAnswerable, "%s cannot be answered: all answers of dataset %s share one account, which takes counts, sums and averages", a.Label, r.Policy.Dataset).
+				WithHint("Ask for counts, sums and averages.")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package quote
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+
+	"fugu/dataset"
+	"fugu/mechanism"
+	"fugu/planner"
+)
+
+// place says where a value of an answer is: it is a component of the release, or public, or nowhere, as the model has
+// none of it. The ledger keeps it as one number: components from 0 up, nowhere, and below that what is public.
+type place int
+
+const nowhere place = -1
+
+// componentAt is the place of a component of the release.
+func componentAt(k int) place { return place(k) }
+
+// publicAt is the place of the public value i.
+func publicAt(i int) place { return nowhere - 1 - place(i) }
+
+// Component returns the component that is in a place.
+func (p place) Component() (k int, ok bool) { return int(p), p >= 0 }
+
+// Public returns which public value is in a place.
+func (p place) Public() (i int, ok bool) { return int(nowhere - 1 - p), p < nowhere }
+
+// Within reports whether a place is of so many components and public values.
+func (p place) Within(components, public int) bool {
+	k, isComponent := p.Component()
+	i, isPublic := p.Public()
+	return !(isComponent && k >= components || isPublic && i >= public)
+}
+
+// Stored is what the ledger keeps as an answer: the release, and where in it each cut's cells are.
+type Stored struct {
+	Index   []place  // cut, cell, aggregate in order
+	Public  []string `json:",omitempty"` // values that the policy gives
+	Release []byte
+	Of      *Kept `json:",omitempty"` // what the release is of; nil: nobody computes others from it
+	Past    *Past `json:",omitempty"` // what it was computed from; nil: it was drawn
+}
+
+func (s Stored) Encode() ([]byte, error) { return json.Marshal(s) }
+
+// Kept is what an answer is of, beside its values, so that others can be computed from it. Nothing of it depends on protected
+// rows.
+type Kept struct {
+	Policy     string // its fingerprint
+	Assumption string // that the answer rests on
+	Law        mechanism.Law
+	Layers     []Layer
+}
+
+// Layer are the components of one grouping set, by row function and cell; -1 where the model has none.
+type Layer struct {
+	planner.Layer
+	Values map[string][]int
+
+	Most map[string]float64 `json:"-"` // by row function: what one row can add
+	Over *dataset.Protected `json:"-"`
+}
+
+// MannerOf is the layer's of an axis, empty where it asks nothing about it.
+func (l *Layer) MannerOf(axis string) string {
+	if i := slices.Index(l.Axes, axis); i >= 0 {
+		return l.Manner[i]
+	}
+	return ""
+}
+
+// Past is what is kept of an answer from the past.
+type Past struct {
+	From   []int64     // the answers that have a share in it
+	Errors []PastError // of each component
+}
+
+type PastError struct {
+	Noise   mechanism.Mixture
+	Outside float64 `json:",omitempty"`
+}
+
+// SD is the root of the mean square.
+func (e PastError) SD() float64 { return math.Hypot(e.Noise.SD(), e.Outside) }
+
+// HalfWidth is half the width of an interval that holds the value without noise at the confidence; what rows without public
+// values add to it is bounded by Markov's inequality on its square, and gets half of what may go wrong.
+func (e PastError) HalfWidth(confidence float64) float64 {
+	if e.Outside == 0 {
+		return e.Noise.HalfWidth(confidence)
+	}
+	half := (1 - confidence) / 2
+	return e.Noise.HalfWidth(1-half) + e.Outside/math.Sqrt(half)
+}

@@ -1,0 +1,49 @@
+package quote
+
+import (
+	"context"
+
+	"fugu/internal/cache"
+)
+
+// Sizes of a memory. What is in it depends on texts, parameters and policy only; what does not fit is worked out anew
+// each time, so that no choice of statements takes more memory.
+const (
+	memoryEntries = 256
+	memoryBytes   = 64 << 20
+)
+
+// Memory keeps quotes for as long as a policy and its references are believed to stand. It is safe for concurrent use.
+type Memory struct {
+	quotes *cache.Cache[key, *Quote]
+	weigh  func(*Quote) int
+}
+
+// NewMemory returns a memory without quotes; weigh is how many bytes one keeps alive, about.
+func NewMemory(weigh func(*Quote) int) *Memory {
+	return &Memory{cache.New[key, *Quote](memoryEntries, memoryBytes), weigh}
+}
+
+// Quote returns what is known of a request by its key. What is not remembered is looked for where searches have room for
+// it, which makes it one scan of the reference for each.
+func (m *Memory) Quote(ctx context.Context, s *Searches, user string, r *Request) (*Quote, error) {
+	if q, ok := m.quotes.Get(r.Key); ok {
+		return q, nil
+	}
+	var q *Quote
+	err := s.Run(ctx, user, r.Values(), func(ctx context.Context, rest func()) (err error) {
+		// Others may have looked for the same meanwhile.
+		var found bool
+		if q, found = m.quotes.Get(r.Key); found {
+			return nil
+		}
+		if q, err = r.measure(ctx, rest); err == nil {
+			m.quotes.Add(r.Key, q, m.weigh(q))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return q, nil
+}

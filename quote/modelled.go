@@ -1,0 +1,115 @@
+package quote
+
+import (
+	"context"
+	"slices"
+
+	"fugu/dataset"
+	"fugu/mechanism"
+	"fugu/model"
+	"fugu/planner"
+	"fugu/policy"
+	"fugu/sensitivity"
+	"fugu/sqlstate"
+)
+
+// Model finds a cut's model: the policy's own, or the reference's.
+func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
+	t := r.Dataset.Find(c.Table.Schema, c.Table.Name)
+	if d, err := r.Dataset.DeclaredFor(c); err != nil {
+		return Model{}, err
+	} else if d != nil {
+		return r.declared(ctx, c, d)
+	}
+	if t.Table.Reference == "" {
+		return Model{}, sqlstate.New(sqlstate.ModelUnfit, "the policy of dataset %s declares no model of this statement, and no reference of %s", r.Policy.Dataset, t.Table).
+			WithHint("SELECT * FROM fugu.policy, and the policy's owner, say what can be asked.")
+	}
+	moments, err := model.Measure(ctx, r.Reference, c, t.Totals)
+	if err != nil {
+		return Model{}, err
+	}
+	exact := constantValues(c)
+	moments.Components = slices.DeleteFunc(moments.Components, func(k model.Component) bool { _, ok := exact[k]; return ok })
+	out := Model{source: fromReference, Exact: exact, Components: moments.Components, limits: moments.Limits(), Inherent: inherent(t, moments), expected: moments.Reference()}
+	if r.Dataset.Fitted[r.Policy].Has(c.Moments()) {
+		out.source = fromArtifact
+	}
+	if t.Public != nil {
+		if sampled(c) {
+			return out, sqlstate.New(sqlstate.ModelUnfit, "statistics of %s are public, and percentiles and distinct values have no model given them", t.Table).
+				WithHint("Ask for counts, sums and averages over the table alone, without grouping sets.")
+		}
+		return out, r.given(ctx, t, c, moments, &out)
+	}
+	out.root, out.moments = t, moments
+	out.Families = func(ctx context.Context) ([]sensitivity.Family, error) { return r.joint(ctx, t, moments) }
+	for k := range moments.Components {
+		out.typical = append(out.typical, moments.Typical(k))
+	}
+	if t.Network != nil { // its quilts say what moves F
+		if sampled(c) {
+			return out, sqlstate.New(sqlstate.ModelUnfit, "secrets of %s are parameters of a network, and nothing bounds how far its columns move percentiles and distinct values", t.Table).
+				WithHint("Ask for counts, sums and averages.")
+		}
+		out.Families = func(context.Context) ([]sensitivity.Family, error) { return nil, nil }
+		out.Lattice = moments.LatticeSteps(0, t.Psi[0])
+		return out, nil
+	}
+	if out.Shifts, out.Lattice, err = shiftsOf(t, moments, r.Budget); err != nil {
+		return out, err
+	}
+	return out, r.sampled(ctx, t, c, &out)
+}
+
+// maxJoint bounds the components of cells that overlap whose joint moments are measured.
+const maxJoint = 2000
+
+// joint are the distributions of F along the secrets of a table; none where they are not known.
+func (r *Request) joint(ctx context.Context, t *dataset.Protected, parts ...*model.Moments) ([]sensitivity.Family, error) {
+	families := parts[0].Families
+	joint := len(parts) > 1 || parts[0].Overlapping()
+	if joint {
+		width := 0
+		for _, m := range parts {
+			width += len(m.Components)
+		}
+		if width > maxJoint {
+			return nil, nil
+		}
+		all, err := model.Join(ctx, r.Reference, parts...)
+		if err != nil {
+			return nil, err
+		}
+		families = all.Families
+	}
+	var out []sensitivity.Family
+	for i, psi := range t.Psi {
+		for _, f := range families(i, psi) {
+			if joint && sensitivity.Effort(f) > mechanism.MaxEffort/5 {
+				return nil, nil // cells that nearly all overlap
+			}
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// families are the distributions of F, of all cuts, along the secrets; none where they are not known or the policy does
+// not accept that they are normal and shift.
+func (r *Request) families(ctx context.Context, parts []Model) ([]sensitivity.Family, error) {
+	if len(parts) == 0 || !r.Policy.Accepts(policy.Gaussian) || !r.Policy.Accepts(policy.Translation) {
+		return nil, nil
+	}
+	if len(parts) == 1 {
+		return parts[0].Families(ctx)
+	}
+	var moments []*model.Moments
+	for _, p := range parts {
+		if p.moments == nil || p.root != parts[0].root { // nobody knows how they vary together
+			return nil, nil
+		}
+		moments = append(moments, p.moments)
+	}
+	return r.joint(ctx, parts[0].root, moments...)
+}
