@@ -150,6 +150,20 @@ func (w world) plan(ctx context.Context, sql string) (*planner.Plan, error) {
 	return planner.New(ctx, statements[0], w, w.reader, nil)
 }
 
+// bind plans a statement without parameters, and binds its first cut.
+func (w world) bind(t *testing.T, sql string) *planner.Bound {
+	t.Helper()
+	p, err := w.plan(t.Context(), sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := p.Cuts[0].Bind(t.Context(), w.reader, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 func TestRules(t *testing.T) {
 	w := newWorld(t)
 	datadriven.Walk(t, "testdata/rules", func(t *testing.T, path string) {
@@ -248,14 +262,7 @@ func TestCellsAndIndex(t *testing.T) {
 		"SELECT sex, education, count(*) FROM adult GROUP BY sex, education",
 		"SELECT sex, education, count(*) FROM adult GROUP BY CUBE (sex, education)",
 	} {
-		p, err := w.plan(t.Context(), sql)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := p.Cuts[0].Bind(t.Context(), w.reader, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := w.bind(t, sql)
 		index := b.Index()
 		if len(index) != len(b.Cells) {
 			t.Errorf("%d cells have %d keys", len(b.Cells), len(index))
@@ -276,15 +283,7 @@ func TestDependentKeys(t *testing.T) {
 	w := newWorld(t)
 	cells := func(sql string) []planner.Cell {
 		t.Helper()
-		p, err := w.plan(t.Context(), sql)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := p.Cuts[0].Bind(t.Context(), w.reader, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b.Cells
+		return w.bind(t, sql).Cells
 	}
 	one := len(cells("SELECT education, count(*) FROM adult GROUP BY education"))
 	sexes := len(cells("SELECT sex, count(*) FROM adult GROUP BY sex"))

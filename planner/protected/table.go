@@ -36,7 +36,10 @@ type Table struct {
 // Column is a column of a protected table.
 type Column struct {
 	Name, Type string // Type is SQL text that names its type
-	Collation  string // SQL that names it where it is not the database's own: unequal texts may be equal, and stand in another order
+
+	// Collation is SQL that names it where it is not the database's own: unequal texts may be equal, and stand in
+	// another order.
+	Collation string
 }
 
 // Value is a value in PostgreSQL's text form.

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"fugu/mechanism"
 	"fugu/privacy"
@@ -285,22 +284,6 @@ func twelveCounts(t *testing.T, promise privacy.Budget) (counts setting.Pair, c 
 		t.Fatal(err)
 	}
 	return counts, c
-}
-
-// normal is a normal distribution of independent components.
-func normal(mean []float64, variance float64) setting.Normal {
-	cov := mat.NewSymDense(len(mean), nil)
-	for k := range mean {
-		cov.SetSym(k, k, variance)
-	}
-	return setting.Normal{Mean: mean, Cov: cov}
-}
-
-func round(x []float64, unit float64) []float64 {
-	for k := range x {
-		x[k] = math.Round(x[k]/unit) * unit
-	}
-	return x
 }
 
 // Laplace noise by the inverse of its distribution function in float64 tells F by its low bits; the product's does not.
