@@ -115,14 +115,14 @@ func (t *Protected) loadTwin(ctx context.Context, reader *upstream.Reader) (err 
 	}
 	t.Reference = policy.QualifiedName{}
 	if err == nil && !t.Syntax.Linked {
-		err = t.loadClasses()
+		err = t.tellClasses()
 	}
 	return err
 }
 
-// loadClasses has statements on a table's twin know of which class its rows are, as far as its columns tell. What can
+// tellClasses has statements on a table's twin know of which class its rows are, as far as its columns tell. What can
 // be NULL is not looked up in the protected table: a class that the twin does not have has no rows.
-func (t *Protected) loadClasses() error {
+func (t *Protected) tellClasses() error {
 	spec, err := margin.Spec(t.Policy, t.Config.Qualified(), func(string) bool { return true })
 	if err != nil {
 		return err

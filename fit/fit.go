@@ -1,5 +1,5 @@
-// Package fit prepares the models of statements from the references, keeps them in a file for the proxy, and reports how
-// well the references support them: fugu fit. It reads no protected row, and knows no session and no ledger.
+// Package fit prepares the models of statements from the references, keeps them in a file for the proxy, and reports
+// how well the references support them: fugu fit. It reads no protected row, and knows no session and no ledger.
 package fit
 
 import (
@@ -147,8 +147,8 @@ func statementTexts(list []policy.Statement) []string {
 // numeric are the types of columns that can be summed.
 var numeric = []string{"smallint", "integer", "bigint", "numeric", "real", "double precision"}
 
-// standard lists what most people ask first of the tables on which a policy's secrets live: how many rows, in all and by
-// each public group key, and of each number its count, sum and average.
+// standard lists what most people ask first of the tables on which a policy's secrets live: how many rows, in all and
+// by each public group key, and of each number its count, sum and average.
 func standard(s *dataset.Snapshot, p *policy.Policy) []string {
 	var out []string
 	for _, t := range s.Tables {
@@ -169,7 +169,8 @@ func standard(s *dataset.Snapshot, p *policy.Policy) []string {
 			if slices.Contains(numeric, typ) {
 				n := parser.QuoteIdent(c.Name)
 				// Each by itself, too: its moments are other ones.
-				out = append(out, "SELECT count("+n+"), sum("+n+"), avg("+n+")"+from, "SELECT count("+n+")"+from, "SELECT sum("+n+")"+from)
+				out = append(out, "SELECT count("+n+"), sum("+n+"), avg("+n+")"+from, "SELECT count("+n+")"+from,
+					"SELECT sum("+n+")"+from)
 			}
 		}
 	}
@@ -185,8 +186,9 @@ func (w Work) statement(ctx context.Context, searches *quote.Searches, rec *reco
 	}
 	rec.statement = sql
 	p := w.Policy.Privacy
-	r := &quote.Request{Dataset: w.Dataset, Policy: w.Policy, Cuts: asked.Cuts, Budget: privacy.Budget{Epsilon: p.Epsilon, Delta: p.Delta},
-		Mechanism: mechanism.Kind(p.Mechanism), Database: w.Reader, Reference: rec, Timeout: w.Reader.Timeout()}
+	r := &quote.Request{Dataset: w.Dataset, Policy: w.Policy, Cuts: asked.Cuts,
+		Budget: privacy.Budget{Epsilon: p.Epsilon, Delta: p.Delta}, Mechanism: mechanism.Kind(p.Mechanism),
+		Database: w.Reader, Reference: rec, Timeout: w.Reader.Timeout()}
 	if err := searches.Run(ctx, "", r.Values(), r.Prepare); err != nil {
 		return out, err
 	}

@@ -40,7 +40,7 @@ func (r Report) Findings() int {
 type Secret struct {
 	Secret  string    `json:"secret"`
 	Table   string    `json:"table"`
-	Classes []float64 `json:"classes"` // rows of the reference in each class: outside and inside the predicate of a proportion
+	Classes []float64 `json:"classes"` // rows of the reference in each class: outside and inside a predicate
 	Where   []string  `json:"where"`
 	Rows    int64     `json:"rows"` // public number of rows of the protected table
 }
@@ -79,7 +79,8 @@ type Quality struct {
 	Gaussian  string  `json:"gaussian"`   // the same in words
 	Assessed  int     `json:"assessed"`   // components whose shape is known
 
-	// CovarianceRatio is e^|ln| of the greatest ratio of variances between the values of a widest pair, At; null: infinite.
+	// CovarianceRatio is e^|ln| of the greatest ratio of variances between the values of a widest pair, At; null:
+	// infinite.
 	CovarianceRatio *float64   `json:"covariance_ratio"`
 	At              [2]float64 `json:"at"`
 	Whole           bool       `json:"all_directions"` // not only each component by itself
@@ -183,7 +184,8 @@ func (f *Statement) add(q Quality) {
 	}
 	o := &f.Qualities[i]
 	if q.Off > o.Off {
-		o.Component, o.Skewness, o.Kurtosis, o.Bound, o.Off, o.Gaussian = q.Component, q.Skewness, q.Kurtosis, q.Bound, q.Off, q.Gaussian
+		o.Component, o.Skewness, o.Kurtosis, o.Bound, o.Off, o.Gaussian = q.Component, q.Skewness, q.Kurtosis, q.Bound,
+			q.Off, q.Gaussian
 	}
 	o.Assessed += q.Assessed
 	if o.CovarianceRatio != nil && (q.CovarianceRatio == nil || *q.CovarianceRatio > *o.CovarianceRatio) {
@@ -196,7 +198,8 @@ func (f *Statement) add(q Quality) {
 }
 
 // quality assesses one cut's model under one secret of its table. shapes is nil where the model is not the reference's.
-func quality(f *quote.Model, c *planner.Bound, shapes *model.Shapes, families []sensitivity.Family, secret int, name string) Quality {
+func quality(f *quote.Model, c *planner.Bound, shapes *model.Shapes, families []sensitivity.Family, secret int,
+	name string) Quality {
 	out := Quality{Secret: name, Whole: true, Gaussian: "not assessed"}
 	var xs []float64
 	negligible := make([]float64, len(f.Lattice))
@@ -242,8 +245,8 @@ func quality(f *quote.Model, c *planner.Bound, shapes *model.Shapes, families []
 	return out
 }
 
-// normality finds the component that is furthest from normal under the values xs of the secret; without any it is taken at
-// the reference's own.
+// normality finds the component that is furthest from normal under the values xs of the secret; without any it is taken
+// at the reference's own.
 func (f *Quality) normality(c *planner.Bound, list []model.Component, shapes *model.Shapes, secret int, xs []float64) {
 	if xs == nil {
 		xs = []float64{math.NaN()}
@@ -256,7 +259,8 @@ func (f *Quality) normality(c *planner.Bound, list []model.Component, shapes *mo
 			}
 			f.Assessed++
 			if f.Component == "" || s.Estimate > f.Off {
-				f.Component = dataset.Label{Column: c.Aggregates[k.Aggregate].Label, Group: c.GroupKey(c.Cells[k.Cell])}.String()
+				f.Component = dataset.Label{Column: c.Aggregates[k.Aggregate].Label,
+					Group: c.GroupKey(c.Cells[k.Cell])}.String()
 				f.Skewness, f.Kurtosis, f.Bound, f.Off = s.Skewness, s.Kurtosis, s.Bound, s.Estimate
 			}
 		}

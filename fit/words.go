@@ -45,16 +45,22 @@ func (r Report) Remarks() []string {
 			}
 		}
 		if offWhere != "" {
-			out = append(out, fmt.Sprintf("secret %s: that statistics are normal is %s: the worst is %s, whose probabilities are off by about %s", s.Secret, gaussianWords(off), offWhere, quote.Short(off)))
+			out = append(out, fmt.Sprintf("secret %s: that statistics are normal is %s: the worst is %s, whose "+
+				"probabilities are off by about %s", s.Secret, gaussianWords(off), offWhere, quote.Short(off)))
 		}
 		switch {
 		case math.IsInf(ratio, 1):
-			out = append(out, fmt.Sprintf("secret %s: something in %s varies at one of the values %s and %s only, which tells them apart", s.Secret, ratioWhere, quote.Short(at[0]), quote.Short(at[1])))
+			out = append(out, fmt.Sprintf("secret %s: something in %s varies at one of the values %s and %s only, "+
+				"which tells them apart", s.Secret, ratioWhere, quote.Short(at[0]), quote.Short(at[1])))
 		case ratioWhere != "":
-			out = append(out, fmt.Sprintf("secret %s: variances differ by up to the factor %s, between the values %s and %s, in %s: translation holds up to that", s.Secret, quote.Short(ratio), quote.Short(at[0]), quote.Short(at[1]), ratioWhere))
+			out = append(out, fmt.Sprintf("secret %s: variances differ by up to the factor %s, between the values "+
+				"%s and %s, in %s: translation holds up to that", s.Secret, quote.Short(ratio), quote.Short(at[0]),
+				quote.Short(at[1]), ratioWhere))
 		}
 		if missedWhere != "" {
-			out = append(out, fmt.Sprintf("secret %s: how far it moves F is known least well in %s: %s ± %s (one standard error) in units of what sampling alone moves it; privacy.estimation makes the noise cover it", s.Secret, missedWhere, quote.Short(movement), quote.Short(missed)))
+			out = append(out, fmt.Sprintf("secret %s: how far it moves F is known least well in %s: %s ± %s (one "+
+				"standard error) in units of what sampling alone moves it; privacy.estimation makes the noise cover "+
+				"it", s.Secret, missedWhere, quote.Short(movement), quote.Short(missed)))
 		}
 	}
 	for _, st := range r.Statements {
@@ -63,7 +69,8 @@ func (r Report) Remarks() []string {
 			if st.EmptyCount > len(st.Empty) {
 				more = ", ..."
 			}
-			out = append(out, fmt.Sprintf("%s: no reference row in %d of %d groups (%s%s): their movement is taken for what one row more would show, their averages for NULL",
+			out = append(out, fmt.Sprintf("%s: no reference row in %d of %d groups (%s%s): their movement is taken "+
+				"for what one row more would show, their averages for NULL",
 				Brief(st.Statement), st.EmptyCount, st.Cells, strings.Join(st.Empty, "; "), more))
 		}
 	}

@@ -87,7 +87,8 @@ func TestEveryCalibrationHolds(t *testing.T) {
 	})
 }
 
-// checkScales: noise covers the lattice, its error is what it says, and values are published to about a hundredth of it.
+// checkScales: noise covers the lattice, its error is what it says, and values are published to about a hundredth of
+// it.
 func checkScales(t *rapid.T, r Request, c Calibration) {
 	var sum float64
 	for k, sd := range c.SD {

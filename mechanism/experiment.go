@@ -22,8 +22,8 @@ func (n Noise) release(shifts []sensitivity.Shift, like sensitivity.Covariance) 
 	r := sensitivity.Release{Extra: n.deviation(), Floor: make([]float64, m), Beside: make([]float64, m)}
 	laplace := slices.ContainsFunc(n.cells, func(c cell) bool { return c.laplace > 0 })
 
-	// What Laplace noise hides: of each component's own, and of each direction that moves. Of several shifts a pair has any,
-	// and the i-th move of one is no worse than that of another which is larger.
+	// What Laplace noise hides: of each component's own, and of each direction that moves. Of several shifts a pair has
+	// any, and the i-th move of one is no worse than that of another which is larger.
 	own, directions := make([]float64, m), []float64{0}
 	for _, s := range shifts {
 		if laplace { // its shifts are bounded each by itself
@@ -90,8 +90,8 @@ func (n Noise) deviation() (l privacy.Loss) {
 	return l
 }
 
-// leftToCells is what each cell has to hide of a shift of which Laplace directions leave so much: along where known, that
-// is the movement of normal cells; beside, in F's units, all else with what rounding adds.
+// leftToCells is what each cell has to hide of a shift of which Laplace directions leave so much: along where known,
+// that is the movement of normal cells; beside, in F's units, all else with what rounding adds.
 func (n Noise) leftToCells(s sensitivity.Shift, left []float64, lent, known bool) (along, beside []float64) {
 	along, beside = make([]float64, len(n.cells)), make([]float64, len(n.cells))
 	for k, c := range n.cells {

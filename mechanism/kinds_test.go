@@ -150,7 +150,8 @@ func checkCovariance(t *testing.T, n Noise, a, b int, x [][]float64) {
 	}
 }
 
-// checkWhitened compares each component, when what it shares with those before it is taken off, with a law of variance 1.
+// checkWhitened compares each component, when what it shares with those before it is taken off, with a law of variance
+// 1.
 func checkWhitened(t *testing.T, n Noise, x [][]float64, cdf func(float64) float64) {
 	const bins = 64
 	components := len(x)

@@ -48,33 +48,40 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 		return refuse("Write a plain call.", "this form of %s cannot be answered on protected data", name)
 	}
 
-	// The arguments.
-	arguments := []string{"*"}
-	function, _ := aggregate.Lookup(name)
-	switch {
-	case f.AggStar && name == "count":
-	case !f.AggStar && len(f.Args) == function.Arguments:
-		arguments = nil
-		for _, n := range f.Args {
-			arg, err := c.read.expr(n)
-			if err != nil {
-				return agg, err
-			}
-			agg.Args, arguments = append(agg.Args, arg), append(arguments, SQL(arg, "", nil))
-		}
-	case function.Arguments == 2:
-		return refuse(fmt.Sprintf("Write %s(y, x).", name), "%s takes two arguments", name)
-	case name == "count":
-		return refuse("Write count(*), or one argument.", "%s takes one argument", name)
-	default:
-		return refuse(fmt.Sprintf("Write %s(x).", name), "%s takes one argument", name)
+	var arguments []string
+	var err error
+	if agg.Args, arguments, err = a.arguments(c, f, name); err != nil {
+		return agg, err
 	}
-
 	agg.Source = fmt.Sprintf("%s(%s)", name, strings.Join(arguments, ", "))
 	if agg.Distinct {
 		agg.Source = fmt.Sprintf("%s(DISTINCT %s)", name, arguments[0])
 	}
 	return a.filtered(c, f, agg)
+}
+
+// arguments reads the arguments of a plain call, and says how they read in SQL.
+func (a *analysis) arguments(c *Cut, f *pg.FuncCall, name string) (args []Expr, texts []string, err error) {
+	hint, takes := fmt.Sprintf("Write %s(x).", name), "one argument"
+	function, _ := aggregate.Lookup(name)
+	switch {
+	case f.AggStar && name == "count":
+		return nil, []string{"*"}, nil
+	case !f.AggStar && len(f.Args) == function.Arguments:
+		for _, n := range f.Args {
+			arg, err := c.read.expr(n)
+			if err != nil {
+				return nil, nil, err
+			}
+			args, texts = append(args, arg), append(texts, SQL(arg, "", nil))
+		}
+		return args, texts, nil
+	case function.Arguments == 2:
+		hint, takes = fmt.Sprintf("Write %s(y, x).", name), "two arguments"
+	case name == "count":
+		hint = "Write count(*), or one argument."
+	}
+	return nil, nil, a.refuse(f.Location, hint, "%s takes %s", name, takes)
 }
 
 // filtered takes in the call's FILTER, and finds the aggregate of the cut that is the same.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"fugu/ledger"
 	"fugu/mechanism"
 	"fugu/parser"
-	"fugu/planner"
 	"fugu/privacy"
 	"fugu/quote"
 	"fugu/sqlstate"
@@ -21,7 +19,8 @@ import (
 	"fugu/wire"
 )
 
-// Bind answers the statement for one binding of its parameters: with arrays that stand in the place of protected tables.
+// Bind answers the statement for one binding of its parameters: with arrays that stand in the place of protected
+// tables.
 func (s *statement) Bind(ctx context.Context, b wire.Binding) (wire.Bound, error) {
 	defer s.session.engine.searches.Serve()()
 	ask, told := b.Ask, false
@@ -49,8 +48,10 @@ func (s *statement) bind(ctx context.Context, b wire.Binding) (wire.Bound, error
 			Hint:    "Rows of a protected table are not shown; the policy offers its reference instead."}}}, nil
 	case s.execute != nil:
 		return s.run(ctx, b)
-	case (s.plan != nil && !s.prepare || s.masked || len(s.twins) > 0) && !s.session.engine.serves(s.snapshot) && !hook.StaleStatements:
-		return wire.Bound{}, sqlstate.New(sqlstate.FeatureNotSupported, "the policy has changed since the statement was prepared").WithHint("Prepare it again.")
+	case (s.plan != nil && !s.prepare || s.masked || len(s.twins) > 0) && !s.session.engine.serves(s.snapshot) &&
+		!hook.StaleStatements:
+		return wire.Bound{}, sqlstate.New(sqlstate.FeatureNotSupported, "the policy has changed since the statement "+
+			"was prepared").WithHint("Prepare it again.")
 	case s.plan == nil || s.prepare:
 		return wire.Bound{}, nil
 	}
@@ -85,15 +86,17 @@ func (s *statement) respond(ctx context.Context, b wire.Binding, explain parser.
 		return wire.Bound{}, err
 	}
 	var bound wire.Bound
-	err := s.session.engine.reader.InSnapshot(ctx, locked(tables), s.snapshot.ProtectedTables(), func(snap *upstream.Snapshot) (err error) {
-		bound, err = s.bindOn(ctx, b, explain, set, snap, snap.Contents)
-		return err
-	})
+	err := s.session.engine.reader.InSnapshot(ctx, locked(tables), s.snapshot.ProtectedTables(),
+		func(snap *upstream.Snapshot) (err error) {
+			bound, err = s.bindOn(ctx, b, explain, set, snap, snap.Contents)
+			return err
+		})
 	return bound, err
 }
 
 // bindOn answers or explains the statement on db.
-func (s *statement) bindOn(ctx context.Context, b wire.Binding, explain parser.Explain, set settings, db database, contents []string) (wire.Bound, error) {
+func (s *statement) bindOn(ctx context.Context, b wire.Binding, explain parser.Explain, set settings, db database,
+	contents []string) (wire.Bound, error) {
 	if s.policy == nil { // nothing below is protected by noise
 		return s.bindFree(ctx, b, explain)
 	}
@@ -166,7 +169,8 @@ func (q *question) answer(ctx context.Context) (ledger.Answer, error) {
 			return a, err
 		}
 	}
-	return ledger.Answer{}, sqlstate.New(sqlstate.SerializationFailure, "others ask the same, and cancel, again and again").WithHint("Ask again.")
+	return ledger.Answer{}, sqlstate.New(sqlstate.SerializationFailure, "others ask the same, and cancel, again and "+
+		"again").WithHint("Ask again.")
 }
 
 // maxPasses is how often a statement that meets others' on its way begins anew.
@@ -183,8 +187,7 @@ func (q *question) attempt(ctx context.Context) (a ledger.Answer, done bool, err
 	} else if ok {
 		return found, true, failed(found)
 	}
-	charge := ledger.Charge{Key: q.key, Dataset: q.request.Policy.Dataset, Epoch: q.standing.Epoch, User: q.statement.session.user, Statement: q.statement.fingerprint, Requested: q.request.Budget,
-		Limit: total(q.request.Policy.Privacy.Budget), Shares: q.shares, Renew: q.request.Policy.Privacy.Budget.Renew}
+	charge := q.wanted()
 	if !found.Pending { // otherwise it has been paid for
 		if a, ok, err := q.fromPast(ctx, charge); ok || err != nil {
 			return a, ok, err
@@ -207,35 +210,52 @@ func (q *question) attempt(ctx context.Context) (a ledger.Answer, done bool, err
 	} else if err != nil {
 		return ledger.Answer{}, false, err
 	}
-	if m.Width == 0 { // group keys alone, averages of which the model knows nothing, what the policy makes public: all of it is public
+	// group keys alone, averages of which the model knows nothing, what the policy makes public: all of it is public
+	if m.Width == 0 {
 		bytes, err := m.Encode(mechanism.Release{}, nil)
 		return ledger.Answer{Bytes: bytes}, true, err
 	}
 	charge.Mechanism, charge.Assumption = string(m.Calibration.Kind), m.Calibration.Assumption
 	if !found.Pending {
-		p, err := q.price(ctx, m)
-		if err != nil {
-			return ledger.Answer{}, false, err
-		}
-		charge.Losses = p.losses
-		if err := q.covered(ctx, charge); err != nil {
-			// What has used the budget up may have been this very question, asked by another at the same moment.
-			if a, ok, _ := q.engine.ledger.Find(ctx, q.key, scopes(q.shares)...); ok {
-				return a, true, failed(a)
-			} else if a.Pending {
-				return ledger.Answer{}, false, nil
-			}
-			return ledger.Answer{}, false, err
-		}
-		if hook.ChargeLate || hook.FreeFailures {
-			a, err = q.late(ctx, charge, m, p)
-			return a, true, err
-		}
-		if found, err = q.book(ctx, charge, m, p); err != nil || !found.Pending {
-			return found, true, err
+		if found, done, err = q.pay(ctx, charge, m); done || err != nil || !found.Pending {
+			return found, done, err
 		}
 	}
 	return q.scan(ctx, charge, found, m)
+}
+
+// wanted is what is asked of the ledger for an answer, but for the price.
+func (q *question) wanted() ledger.Charge {
+	p := q.request.Policy
+	return ledger.Charge{Key: q.key, Dataset: p.Dataset, Epoch: q.standing.Epoch, User: q.statement.session.user,
+		Statement: q.statement.fingerprint, Requested: q.request.Budget,
+		Limit: total(p.Privacy.Budget), Shares: q.shares, Renew: p.Privacy.Budget.Renew}
+}
+
+// pay charges the question at its price. The answer that it returns is charged and still to be found, if it is pending;
+// done says that it is there already. Otherwise it is worth another pass.
+func (q *question) pay(ctx context.Context, charge ledger.Charge,
+	m *quote.Quote) (a ledger.Answer, done bool, err error) {
+	p, err := q.price(ctx, m)
+	if err != nil {
+		return ledger.Answer{}, false, err
+	}
+	charge.Losses = p.losses
+	if err := q.covered(ctx, charge); err != nil {
+		// What has used the budget up may have been this very question, asked by another at the same moment.
+		if a, ok, _ := q.engine.ledger.Find(ctx, q.key, scopes(q.shares)...); ok {
+			return a, true, failed(a)
+		} else if a.Pending {
+			return ledger.Answer{}, false, nil
+		}
+		return ledger.Answer{}, false, err
+	}
+	if hook.ChargeLate || hook.FreeFailures {
+		a, err = q.late(ctx, charge, m, p)
+		return a, true, err
+	}
+	a, err = q.book(ctx, charge, m, p)
+	return a, err != nil || !a.Pending, err
 }
 
 // join charges shares for an answer that others were told before, at the price of that answer; no row is read for it.
@@ -310,7 +330,8 @@ func (q *question) covered(ctx context.Context, c ledger.Charge) error {
 				}
 			}
 			if !spent.Plus(loss).Allowed(x.Limit, spent.Releases()) && !(hook.Apart && x.Scope == ledger.Everybody) {
-				return ledgerError(&ledger.Exhausted{Dataset: c.Dataset, Scope: x.Scope, Secret: secret, Limit: x.Limit, Spent: spent, Wanted: loss})
+				return ledgerError(&ledger.Exhausted{Dataset: c.Dataset, Scope: x.Scope, Secret: secret,
+					Limit: x.Limit, Spent: spent, Wanted: loss})
 			}
 		}
 	}
@@ -329,62 +350,14 @@ func ledgerError(err error) error {
 	var x *ledger.Exhausted
 	if errors.As(err, &x) {
 		return sqlstate.New(sqlstate.BudgetExhausted, "%s", x.Error()).
-			WithHint("Answers already given stay free; a smaller fugu.epsilon costs less. SELECT * FROM fugu.budget shows what is left.")
+			WithHint("Answers already given stay free; a smaller fugu.epsilon costs less. SELECT * FROM fugu.budget " +
+				"shows what is left.")
 	}
 	var stale *ledger.Stale
 	if errors.As(err, &stale) {
-		return sqlstate.New(sqlstate.SerializationFailure, "%s", stale.Error()).WithHint("Ask again: the answer will be about the data that there are now.")
+		return sqlstate.New(sqlstate.SerializationFailure, "%s", stale.Error()).WithHint("Ask again: the answer " +
+			"will be about the data that there are now.")
 	}
-	return sqlstate.New(sqlstate.CannotConnectNow, "the privacy ledger is not available, so nothing can be answered").Because(err)
-}
-
-// arrays are the parameters that take the place of the cuts: for each cut an array for each key, then for each aggregate.
-func (q *question) arrays(a ledger.Answer) ([][]byte, error) {
-	var s quote.Stored
-	if err := json.Unmarshal(a.Bytes, &s); err != nil {
-		return nil, fmt.Errorf("reading the stored answer %d: %w", a.ID, err)
-	}
-	var release mechanism.Release
-	if len(s.Release) > 0 {
-		if err := release.UnmarshalBinary(s.Release); err != nil {
-			return nil, fmt.Errorf("reading the stored answer %d: %w", a.ID, err)
-		}
-	}
-	values := release.Values()
-	var out [][]byte
-	for _, c := range q.request.Cuts {
-		before := len(c.Keys) + len(c.Groupings)
-		columns := make([][]planner.Value, before+len(c.Aggregates))
-		for _, cell := range c.Cells {
-			for k, v := range cell.Keys {
-				columns[k] = append(columns[k], v)
-			}
-			for i, g := range c.Groupings {
-				columns[len(c.Keys)+i] = append(columns[len(c.Keys)+i], c.Grouping(g, cell))
-			}
-			for agg := range c.Aggregates {
-				if len(s.Index) == 0 || !s.Index[0].Within(len(values), len(s.Public)) {
-					return nil, fmt.Errorf("the stored answer %d does not fit the statement", a.ID)
-				}
-				v := planner.Value{Null: true}
-				if k, ok := s.Index[0].Component(); ok {
-					v = planner.Value{Text: values[k]}
-				} else if i, ok := s.Index[0].Public(); ok {
-					v = planner.Value{Text: s.Public[i]}
-				}
-				s.Index = s.Index[1:]
-				columns[before+agg] = append(columns[before+agg], v)
-			}
-		}
-		for _, column := range columns[:before] {
-			out = append(out, planner.Array(column))
-		}
-		for _, agg := range c.Columns {
-			out = append(out, planner.Array(columns[before+agg]))
-		}
-	}
-	if len(s.Index) > 0 {
-		return nil, fmt.Errorf("the stored answer %d does not fit the statement", a.ID)
-	}
-	return out, nil
+	return sqlstate.New(sqlstate.CannotConnectNow, "the privacy ledger is not available, so nothing can be answered").
+		Because(err)
 }

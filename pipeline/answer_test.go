@@ -40,7 +40,8 @@ func TestIdentity(t *testing.T) {
 		}
 	}
 	for name, b := range map[string]*wire.Binding{
-		"binary": binding(1, "\x00\x00\x00\x0a"), "a sign": binding(0, "+10"), "zeros": binding(0, "010"), "spaces": binding(0, " 10"),
+		"binary": binding(1, "\x00\x00\x00\x0a"), "a sign": binding(0, "+10"), "zeros": binding(0, "010"),
+		"spaces": binding(0, " 10"),
 	} {
 		q, err := h.question(t, base, b, plain)
 		if err != nil && name != "binary" {
@@ -50,7 +51,8 @@ func TestIdentity(t *testing.T) {
 			t.Errorf("%s: another key for the same value, %v", name, err)
 		}
 	}
-	if got := key(h, base, ten, settings{epsilon: 1, delta: 0.001, deltaSet: true, confidence: 0.5, notices: true}); got != want {
+	if got := key(h, base, ten, settings{epsilon: 1, delta: 0.001, deltaSet: true, confidence: 0.5,
+		notices: true}); got != want {
 		t.Error("another key for settings that say what stands already, or are about the client's output alone")
 	}
 
@@ -135,7 +137,8 @@ func TestArraysRefuseWhatDoesNotFit(t *testing.T) {
 // A statement with several cuts has one answer, one price, and its values in the order of the cuts.
 func TestSeveralCuts(t *testing.T) {
 	h := newHouse(t)
-	q, err := h.question(t, "SELECT (SELECT count(*) FROM adult WHERE sex = 'Male'), x.a FROM (SELECT sex, avg(age) AS a FROM adult GROUP BY sex) AS x", nil, settings{})
+	q, err := h.question(t, "SELECT (SELECT count(*) FROM adult WHERE sex = 'Male'), x.a FROM (SELECT sex, avg(age) "+
+		"AS a FROM adult GROUP BY sex) AS x", nil, settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +193,8 @@ func TestWhoPays(t *testing.T) {
 			t.Errorf("per %s: different answers", per)
 		}
 		scopes, err := h.engine.ledger.Scopes(t.Context(), "adult")
-		if want := map[string][]string{"dataset": {""}, "user": {"", "alice", "bob"}}[per]; err != nil || !slices.Equal(scopes, want) {
+		if want := map[string][]string{"dataset": {""}, "user": {"", "alice", "bob"}}[per]; err != nil ||
+			!slices.Equal(scopes, want) {
 			t.Errorf("per %s: scopes %q, %v", per, scopes, err)
 		}
 	}
@@ -200,11 +204,13 @@ func TestWhoPays(t *testing.T) {
 func TestRowFailure(t *testing.T) {
 	h := newHouse(t)
 	c := pgcluster.Shared(t)
-	if err := c.Exec(t.Context(), "adult", "ALTER TABLE adult ENABLE ROW LEVEL SECURITY; CREATE POLICY failing ON adult USING (1 / (age - 39) > -9)"); err != nil {
+	if err := c.Exec(t.Context(), "adult", "ALTER TABLE adult ENABLE ROW LEVEL SECURITY; CREATE POLICY failing ON "+
+		"adult USING (1 / (age - 39) > -9)"); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := c.Exec(t.Context(), "adult", "ALTER TABLE adult DISABLE ROW LEVEL SECURITY; DROP POLICY failing ON adult"); err != nil {
+		if err := c.Exec(t.Context(), "adult", "ALTER TABLE adult DISABLE ROW LEVEL SECURITY; DROP POLICY failing "+
+			"ON adult"); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -238,8 +244,10 @@ func TestZeroOffset(t *testing.T) {
 	}
 	null := binding(0, "")
 	null.Values[0] = nil
-	for _, b := range []*wire.Binding{binding(0, "1"), binding(0, "-1"), binding(1, "\x00\x00\x00\x00\x00\x00\x00\x01"), null} {
-		if _, err := h.question(t, sql, b, settings{}); !sqlstate.Is(err, sqlstate.NotAnswerable) || sqlstate.As(err).Position != 52 {
+	for _, b := range []*wire.Binding{binding(0, "1"), binding(0, "-1"),
+		binding(1, "\x00\x00\x00\x00\x00\x00\x00\x01"), null} {
+		if _, err := h.question(t, sql, b, settings{}); !sqlstate.Is(err, sqlstate.NotAnswerable) || sqlstate.As(err).
+			Position != 52 {
 			t.Errorf("%+v: %v at %d", b, err, sqlstate.As(err).Position)
 		}
 	}
@@ -261,7 +269,8 @@ func TestTextParam(t *testing.T) {
 		_, err := h.question(t, "SELECT count(*) FROM adult WHERE age > $1", &c.b, settings{})
 		if !sqlstate.Is(err, c.code) {
 			t.Errorf("%+v: %v, want %s", c.b, err, c.code)
-		} else if shown := sqlstate.As(err); c.code == sqlstate.InvalidTextRepr && strings.Contains(shown.Message+shown.Detail, "ten") {
+		} else if shown := sqlstate.As(err); c.code == sqlstate.InvalidTextRepr &&
+			strings.Contains(shown.Message+shown.Detail, "ten") {
 			t.Errorf("%v repeats the value", shown)
 		}
 	}

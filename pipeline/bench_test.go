@@ -34,9 +34,13 @@ func decide(b *testing.B, s *session, sql string, special bool) {
 // Every text is new: parsed, cut, described by PostgreSQL, planned, rewritten, deparsed and read back.
 func BenchmarkPlanCold(b *testing.B) {
 	for name, sql := range map[string]string{
-		"count":   "SELECT count(*) FROM adult WHERE hours_per_week > %d",
-		"grouped": "SELECT education, round(avg(age), 1) AS a FROM adult WHERE sex = 'Male' AND hours_per_week > %d GROUP BY education HAVING count(*) > 10 ORDER BY a",
-		"report":  "WITH e AS (SELECT education, sex, avg(age) AS a, count(*) AS n FROM adult WHERE hours_per_week BETWEEN 20 AND %d GROUP BY education, sex) SELECT e.education, sum(e.n), max(e.a) - min(e.a), rank() OVER (ORDER BY sum(e.n)) FROM e JOIN (VALUES ('Bachelors'), ('Masters')) v(x) ON v.x = e.education GROUP BY 1 ORDER BY 2 DESC LIMIT 10",
+		"count": "SELECT count(*) FROM adult WHERE hours_per_week > %d",
+		"grouped": "SELECT education, round(avg(age), 1) AS a FROM adult WHERE sex = 'Male' AND hours_per_week > %d " +
+			"GROUP BY education HAVING count(*) > 10 ORDER BY a",
+		"report": "WITH e AS (SELECT education, sex, avg(age) AS a, count(*) AS n FROM adult WHERE hours_per_week " +
+			"BETWEEN 20 AND %d GROUP BY education, sex) SELECT e.education, sum(e.n), max(e.a) - min(e.a), rank() " +
+			"OVER (ORDER BY sum(e.n)) FROM e JOIN (VALUES ('Bachelors'), ('Masters')) v(x) ON v.x = e.education " +
+			"GROUP BY 1 ORDER BY 2 DESC LIMIT 10",
 	} {
 		b.Run(name, func(b *testing.B) {
 			s := &session{engine: newHouse(b).engine, user: "alice"}
@@ -47,7 +51,8 @@ func BenchmarkPlanCold(b *testing.B) {
 
 func BenchmarkPlanCached(b *testing.B) {
 	s := &session{engine: newHouse(b).engine, user: "alice"}
-	sql := "SELECT education, round(avg(age), 1) AS a FROM adult WHERE sex = 'Male' GROUP BY education HAVING count(*) > 10 ORDER BY a"
+	sql := "SELECT education, round(avg(age), 1) AS a FROM adult WHERE sex = 'Male' GROUP BY education HAVING " +
+		"count(*) > 10 ORDER BY a"
 	median(b, func(int) { decide(b, s, sql, true) })
 }
 
@@ -68,7 +73,8 @@ func BenchmarkDecideOrdinary(b *testing.B) {
 	}
 	b.Run("insert of 100 kB", func(b *testing.B) {
 		s := &session{engine: newHouse(b).engine, user: "alice"}
-		sql := "INSERT INTO t VALUES " + strings.Repeat("(17, 'some text that is inserted', now()), ", 2300) + "(1, '', now())"
+		sql := "INSERT INTO t VALUES " + strings.Repeat("(17, 'some text that is inserted', now()), ", 2300) +
+			"(1, '', now())"
 		b.SetBytes(int64(len(sql)))
 		median(b, func(int) { decide(b, s, sql, false) })
 	})
@@ -77,7 +83,8 @@ func BenchmarkDecideOrdinary(b *testing.B) {
 // A stored answer, from the binding to the arrays: what Fugu does besides PostgreSQL and the protocol.
 func BenchmarkBindStored(b *testing.B) {
 	s := &session{engine: newHouse(b).engine, user: "alice"}
-	statements, err := s.Interpret(b.Context(), "SELECT education, avg(age) FROM adult WHERE hours_per_week > -1 GROUP BY education", nil)
+	statements, err := s.Interpret(b.Context(), "SELECT education, avg(age) FROM adult WHERE hours_per_week > -1 "+
+		"GROUP BY education", nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -92,7 +99,8 @@ func BenchmarkBindStored(b *testing.B) {
 // The same where nothing of the session is needed, as it is from the second time on.
 func BenchmarkRecall(b *testing.B) {
 	s := &session{engine: newHouse(b).engine, user: "alice"}
-	statements, err := s.Interpret(b.Context(), "SELECT education, avg(age) FROM adult WHERE hours_per_week > -1 GROUP BY education", nil)
+	statements, err := s.Interpret(b.Context(), "SELECT education, avg(age) FROM adult WHERE hours_per_week > -1 "+
+		"GROUP BY education", nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -9,14 +9,16 @@ import (
 	"fugu/quote"
 )
 
-// book charges the question at its price, ahead of its answer; where others were charged meanwhile that the price does not count with, at a new one.
+// book charges the question at its price, ahead of its answer; where others were charged meanwhile that the price does
+// not count with, at a new one.
 func (q *question) book(ctx context.Context, c ledger.Charge, m *quote.Quote, p price) (ledger.Answer, error) {
 	if p.spread != nil {
 		p.spread.account.booking.Lock()
 		defer p.spread.account.booking.Unlock()
 	}
 	for {
-		c.Losses, c.After, c.Certificates, c.Ahead, c.Answer = p.losses, p.after, certificates(m, p), true, m.NoiseDigest()
+		c.Losses, c.After, c.Certificates, c.Ahead, c.Answer = p.losses, p.after, certificates(m, p), true,
+			m.NoiseDigest()
 		if m.Joint != nil {
 			c.Terms = m.Joint.Bytes
 		}
@@ -44,8 +46,9 @@ func (q *question) book(ctx context.Context, c ledger.Charge, m *quote.Quote, p 
 func certificates(m *quote.Quote, p price) []audit.Certificate {
 	var out []audit.Certificate
 	for _, x := range m.Calibration.Certificates {
-		out = append(out, audit.Certificate{Secret: x.Secret, Mechanism: string(x.Mechanism), Assumptions: x.Assumptions,
-			Pair: x.Pair, Epsilon: x.Epsilon, Delta: x.Delta, Estimation: x.Estimation, Together: p.reached[x.Secret]})
+		out = append(out, audit.Certificate{Secret: x.Secret, Mechanism: string(x.Mechanism),
+			Assumptions: x.Assumptions, Pair: x.Pair, Epsilon: x.Epsilon, Delta: x.Delta,
+			Estimation: x.Estimation, Together: p.reached[x.Secret]})
 	}
 	return out
 }

@@ -8,8 +8,8 @@ import (
 	"fugu/test/patient"
 )
 
-// What a statement's certificates rest on: f_θ where it is known, translation where it is not or where the policy accepts
-// no more; and they reach EXPLAIN (PRIVACY), the ledger and fugu.last_release.
+// What a statement's certificates rest on: f_θ where it is known, translation where it is not or where the policy
+// accepts no more; and they reach EXPLAIN (PRIVACY), the ledger and fugu.last_release.
 func TestCertificatesTravel(t *testing.T) {
 	patient.Test(t)
 	assume := []string{"assume: [translation, gaussian]", "assume: [translation]"}
@@ -45,7 +45,8 @@ func TestCertificatesTravel(t *testing.T) {
 			}
 			for i, c := range a.Certificates {
 				y := x.Certificates[i]
-				if c.Secret != y.Secret || c.Delta != y.Delta || c.Pair != y.Pair || c.Delta > .001 || c.Epsilon != 1 || !(c.Estimation > 0) || c.Mechanism != a.Mechanism {
+				if c.Secret != y.Secret || c.Delta != y.Delta || c.Pair != y.Pair || c.Delta > .001 || c.Epsilon != 1 ||
+					!(c.Estimation > 0) || c.Mechanism != a.Mechanism {
 					t.Errorf("%s: stored %+v, explained %+v", sql, c, y)
 				}
 				if strings.Join(c.Assumptions, ", ") != want || (c.Pair != [2]float64{}) != (want != "translation") {
@@ -56,12 +57,15 @@ func TestCertificatesTravel(t *testing.T) {
 				t.Fatal(err)
 			}
 			last := q.statement.session.last.rows()
-			if v, ok := h.engine.snapshot.Load().VirtualTable("last_release"); !ok || len(last) == 0 || len(last[0]) != len(v.Columns) {
+			if v, ok := h.engine.snapshot.Load().VirtualTable("last_release"); !ok || len(last) == 0 ||
+				len(last[0]) != len(v.Columns) {
 				t.Errorf("%s: %d columns of %d: %v", sql, len(last[0]), len(v.Columns), last[0])
-			} else if drawn := last[len(last)-1]; drawn[11].Null || drawn[12].Null != (want == "translation") || drawn[13].Null {
+			} else if drawn := last[len(last)-1]; drawn[11].Null || drawn[12].Null != (want == "translation") ||
+				drawn[13].Null {
 				t.Errorf("%s: %v", sql, drawn)
 			}
-			if lines := strings.Join(x.Lines(), "\n"); strings.Count(lines, "Certificate for secret") != 2 || strings.Contains(lines, "hardest pair") != (want != "translation") {
+			if lines := strings.Join(x.Lines(), "\n"); strings.Count(lines, "Certificate for secret") != 2 ||
+				strings.Contains(lines, "hardest pair") != (want != "translation") {
 				t.Errorf("%s:\n%s", sql, lines)
 			}
 		}

@@ -39,7 +39,8 @@ func (d *Databases) Replace(engines map[string]*Engine) {
 	}
 }
 
-// share has engines that no session knows yet search for noise in one room: each by itself would take half of the processors.
+// share has engines that no session knows yet search for noise in one room: each by itself would take half of the
+// processors.
 func (d *Databases) share(engines map[string]*Engine) {
 	for _, e := range engines {
 		if e.searches != d.searches {

@@ -10,16 +10,17 @@ import (
 // isoTime is ISO 8601 as drivers write it, in the years that every form of a date shares, to the microsecond at most.
 var isoTime = regexp.MustCompile(`^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?(Z|[-+][0-9]{2}:[0-9]{2})?)?$`)
 
-// dateTime writes a date or time that a driver sent in ISO 8601 as PostgreSQL itself writes it, and leaves other text as it
-// is. Like PostgreSQL (manual, section 8.5.1), it overlooks the zone of a timestamp without one and the time of a date; a
-// timestamp with time zone that names no zone is the session's matter, and left.
+// dateTime writes a date or time that a driver sent in ISO 8601 as PostgreSQL itself writes it, and leaves other text
+// as it is. Like PostgreSQL (manual, section 8.5.1), it overlooks the zone of a timestamp without one and the time of a
+// date; a timestamp with time zone that names no zone is the session's matter, and left.
 func dateTime(oid uint32, text []byte) []byte {
 	if !isoTime.Match(text) {
 		return text
 	}
 	var at time.Time
 	var err error
-	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", time.DateTime, time.DateOnly} {
+	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", time.DateTime,
+		time.DateOnly} {
 		if at, err = time.Parse(layout, string(text)); err == nil {
 			zoned := layout == time.RFC3339 || layout == "2006-01-02 15:04:05Z07:00"
 			switch {

@@ -64,7 +64,8 @@ func (e *Engine) open() error {
 	if !e.closed.Load() {
 		return nil
 	}
-	return sqlstate.New(sqlstate.InvalidCatalogName, "database %q is not served here any more", e.guest.Database).Ending()
+	return sqlstate.New(sqlstate.InvalidCatalogName, "database %q is not served here any more", e.guest.Database).
+		Ending()
 }
 
 // Open begins the session of a client, which has no guest yet.
@@ -88,7 +89,8 @@ func (e *Engine) Open(_ context.Context, startup wire.Startup) (wire.Session, er
 	}
 	if role, given := config.RuntimeParams["role"]; given {
 		if asked, ok := startup.Parameters["role"]; ok && asked != role {
-			return nil, sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied to set role \"%s\"", asked).Ending()
+			return nil, sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied to set role \"%s\"", asked).
+				Ending()
 		}
 	}
 	if db := startup.Database; db != "" && db != config.Database && !e.protects() {
@@ -99,9 +101,9 @@ func (e *Engine) Open(_ context.Context, startup wire.Startup) (wire.Session, er
 	return s, nil
 }
 
-// protects reports whether there is any policy, of this database or of one beside it. Then an engine is of one database: the
-// catalogs of others show what depends on protected rows, so they need masks of their own. Without any policy, each is the
-// guest's own affair.
+// protects reports whether there is any policy, of this database or of one beside it. Then an engine is of one
+// database: the catalogs of others show what depends on protected rows, so they need masks of their own. Without any
+// policy, each is the guest's own affair.
 func (e *Engine) protects() bool {
 	s := e.snapshot.Load()
 	return len(s.Policies) > 0 || len(s.Apart) > 0 || s.Masks != nil

@@ -13,6 +13,7 @@ import (
 	"fugu/ledger"
 	"fugu/parser"
 	"fugu/planner"
+	"fugu/privacy"
 	"fugu/quote"
 	"fugu/sensitivity"
 	"fugu/sqlstate"
@@ -23,11 +24,20 @@ const readsNothing = "The statement reads no protected table."
 
 // Explain derives the explanation; it reads no protected row and spends nothing.
 func (q *question) Explain(ctx context.Context) (Explanation, error) {
-	var x Explanation
 	m, err := q.measure(ctx)
 	if err != nil {
-		return x, err
+		return Explanation{}, err
 	}
+	x := explainQuote(q.request, m)
+	x.Above, x.Leaves = q.statement.plan.Above, q.first()
+	if err := q.worthless(ctx, m); err != nil {
+		e := sqlstate.As(err)
+		x.Refused = e.Message + " (" + e.Hint + ")"
+	} else if q.limit == 0 {
+		x.Warning = m.Warning()
+	}
+
+	// An answer that is there, or follows from others, costs nothing.
 	_, x.Stored, err = q.engine.ledger.Find(ctx, q.key, scopes(q.shares)...)
 	if err != nil {
 		return x, ledgerError(err)
@@ -37,31 +47,18 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 			return x, err
 		}
 	}
-	x.Dataset, x.Components = q.request.Policy.Dataset, m.Width
-	x.Calibration, x.Certificates, x.Leaves = m.Calibration, m.Calibration.Certificates, q.first()
-	x.Mechanism, x.Chosen, x.Assumption = string(m.Calibration.Kind), string(q.request.Mechanism), m.Calibration.Assumption
-	x.Epsilon, x.Delta = float64(q.request.Budget.Epsilon), float64(q.request.Budget.Delta)
-	x.Above = q.statement.plan.Above
-	if w := q.request.Policy.Privacy.Within; w != nil && m.Width > 0 {
+	return x, q.explainCost(ctx, m, &x)
+}
+
+// explainQuote says what is asked, how far the secrets move it, and the noise that hides that.
+func explainQuote(r *quote.Request, m *quote.Quote) Explanation {
+	x := Explanation{Dataset: r.Policy.Dataset, Components: m.Width,
+		Calibration: m.Calibration, Certificates: m.Calibration.Certificates,
+		Mechanism: string(m.Calibration.Kind), Chosen: string(r.Mechanism), Assumption: m.Calibration.Assumption,
+		Epsilon: float64(r.Budget.Epsilon), Delta: float64(r.Budget.Delta), Cuts: explainCuts(r, m),
+		Noise: explainNoise(m)}
+	if w := r.Policy.Privacy.Within; w != nil && m.Width > 0 {
 		x.Relaxed = w.String()
-	}
-	index := m.Index
-	for i, c := range q.request.Cuts {
-		e := ExplainedCut{Table: c.Table.String(), Cells: len(c.Cells), Model: m.Sources[i], Below: c.Statistics(), Bounds: m.Bounds[i]}
-		here := len(c.Cells) * len(c.Aggregates)
-		for _, k := range index[:here] {
-			if _, ok := k.Public(); ok {
-				e.Public++
-			}
-		}
-		index = index[here:]
-		for _, k := range c.Keys {
-			e.Keys = append(e.Keys, k.Label)
-		}
-		for _, a := range c.Aggregates {
-			e.Aggregates = append(e.Aggregates, a.Label)
-		}
-		x.Cuts = append(x.Cuts, e)
 	}
 	for _, s := range m.Shifts {
 		along := sensitivity.Shift{Along: s.Along, Beside: make([]float64, len(s.Along))}
@@ -75,45 +72,52 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 	if m.Network != nil {
 		x.Quilts = explainQuilts(m.Network, m.Quilts)
 	}
-	x.Noise = explainNoise(m)
-	if err := q.worthless(ctx, m); err != nil {
-		e := sqlstate.As(err)
-		x.Refused = e.Message + " (" + e.Hint + ")"
-	} else if q.limit == 0 {
-		x.Warning = m.Warning()
-	}
 	for k, l := range m.Labels {
-		x.Values = append(x.Values, ExplainedValue{l.Column, l.Group, m.Calibration.SD[k], m.Expected[k], m.Inherent[k]})
+		x.Values = append(x.Values, ExplainedValue{l.Column, l.Group, m.Calibration.SD[k], m.Expected[k],
+			m.Inherent[k]})
 	}
+	return x
+}
+
+// explainCuts says what is asked below the cuts.
+func explainCuts(r *quote.Request, m *quote.Quote) (out []ExplainedCut) {
+	index := m.Index
+	for i, c := range r.Cuts {
+		e := ExplainedCut{Table: c.Table.String(), Cells: len(c.Cells), Model: m.Sources[i], Below: c.Statistics(),
+			Bounds: m.Bounds[i]}
+		here := len(c.Cells) * len(c.Aggregates)
+		for _, k := range index[:here] {
+			if _, ok := k.Public(); ok {
+				e.Public++
+			}
+		}
+		index = index[here:]
+		for _, k := range c.Keys {
+			e.Keys = append(e.Keys, k.Label)
+		}
+		for _, a := range c.Aggregates {
+			e.Aggregates = append(e.Aggregates, a.Label)
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// explainCost says what the statement takes from the budget and from shares.
+func (q *question) explainCost(ctx context.Context, m *quote.Quote, x *Explanation) error {
 	accounts, err := Accounts(ctx, q.engine.ledger, q.request.Policy, q.statement.session.user)
 	if err != nil {
-		return x, err
+		return err
 	}
 	paid := map[string]bool{}
 	for _, scope := range append([]string{ledger.Everybody}, scopes(q.shares)...) {
 		if _, paid[scope], err = q.engine.ledger.Find(ctx, q.key, scope); err != nil {
-			return x, ledgerError(err)
+			return ledgerError(err)
 		}
 	}
-	losses := m.Calibration.Losses
-	if m.Joint == nil && m.Width > 0 {
-		if losses, x.Covariances, err = q.explainSpread(ctx, m, x.Stored || x.Past != ""); err != nil {
-			return x, err
-		}
-	}
-	if m.Joint != nil && !x.Stored && x.Past == "" {
-		p, err := q.price(ctx, m)
-		switch {
-		case sqlstate.Is(err, sqlstate.BudgetExhausted):
-			losses = nil
-			x.Together = err.Error()
-		case err != nil:
-			return x, err
-		default:
-			losses = p.losses
-			secret, delta := p.dearest()
-			x.Together = fmt.Sprintf("with all answers before, delta %s at epsilon %s for secret %s", quote.Short(delta), quote.Short(float64(q.request.Policy.Privacy.Budget.Epsilon)), secret)
-		}
+	losses, err := q.explainLosses(ctx, m, x)
+	if err != nil {
+		return err
 	}
 	for _, a := range accounts {
 		cost := ExplainedCost{Secret: a.Secret, Scope: a.Scope, Left: a.Left}
@@ -122,7 +126,32 @@ func (q *question) Explain(ctx context.Context) (Explanation, error) {
 		}
 		x.Cost = append(x.Cost, cost)
 	}
-	return x, nil
+	return nil
+}
+
+// explainLosses returns what the statement would be charged, and says what the account of its dataset has to do with
+// it.
+func (q *question) explainLosses(ctx context.Context, m *quote.Quote,
+	x *Explanation) (losses map[string]privacy.Loss, err error) {
+	free := x.Stored || x.Past != ""
+	switch {
+	case m.Joint == nil && m.Width > 0:
+		losses, x.Covariances, err = q.explainSpread(ctx, m, free)
+		return losses, err
+	case m.Joint == nil || free:
+		return m.Calibration.Losses, nil
+	}
+	p, err := q.price(ctx, m)
+	if sqlstate.Is(err, sqlstate.BudgetExhausted) {
+		x.Together = err.Error()
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	secret, delta := p.dearest()
+	x.Together = fmt.Sprintf("with all answers before, delta %s at epsilon %s for secret %s", quote.Short(delta),
+		quote.Short(float64(q.request.Policy.Privacy.Budget.Epsilon)), secret)
+	return p.losses, nil
 }
 
 // explainNoise says of each column how much noise it has.
@@ -197,7 +226,8 @@ func (q *question) notice(ctx context.Context, a ledger.Answer) wire.Notice {
 		}
 		cost = fmt.Sprintf("epsilon %s, delta %s", quote.Short(most), quote.Short(float64(q.request.Budget.Delta)))
 	}
-	n := wire.Notice{Message: fmt.Sprintf("fugu: %s; %s, %s; %s", strings.Join(parts, ", "), a.Mechanism, rests(a.Assumption), cost)}
+	n := wire.Notice{Message: fmt.Sprintf("fugu: %s; %s, %s; %s", strings.Join(parts, ", "), a.Mechanism,
+		rests(a.Assumption), cost)}
 	if accounts, err := Accounts(ctx, q.engine.ledger, q.request.Policy, q.statement.session.user); err == nil {
 		least := slices.MinFunc(accounts, func(a, b Account) int { return cmp.Compare(a.Left, b.Left) })
 		n.Detail = fmt.Sprintf("epsilon %s of %s left", quote.Short(least.Left), quote.Short(least.Total))

@@ -37,10 +37,12 @@ type Explanation struct {
 	// Relaxed is how far the policy lets the model be from the truth; empty: not at all.
 	Relaxed string `json:"relaxed,omitempty"`
 
-	// Together is what the joint account says of the statement and all answers before it; empty: there is no such account.
+	// Together is what the joint account says of the statement and all answers before it; empty: there is no such
+	// account.
 	Together string `json:"together,omitempty"`
 
-	// Covariances say what all answers tell by covariances that differ under a secret's values, this statement's with them.
+	// Covariances say what all answers tell by covariances that differ under a secret's values, this statement's with
+	// them.
 	Covariances []string `json:"covariances,omitempty"`
 
 	Certificates []mechanism.Certificate `json:"certificates"` // of each secret: what this answer by itself guarantees
@@ -115,7 +117,8 @@ func (q ExplainedQuilt) String() string {
 	if q.Width > 0 {
 		moves = "their columns move F by at most " + quote.Short(q.Width) + " units"
 	}
-	return fmt.Sprintf("%s is one with %s, %s (influence %s); %s", q.Secret, strings.Join(q.Near, ", "), given, quote.Short(q.Influence), moves)
+	return fmt.Sprintf("%s is one with %s, %s (influence %s); %s", q.Secret, strings.Join(q.Near, ", "), given,
+		quote.Short(q.Influence), moves)
 }
 
 // ExplainedValue is one value of F: an aggregate in one group.
@@ -132,7 +135,17 @@ func (x Explanation) Lines() []string {
 		return append([]string{x.Above}, x.twinLines()...)
 	}
 	lines := []string{fmt.Sprintf("Answer from dataset %s: %d noisy values", x.Dataset, x.Components)}
-	add := func(format string, args ...any) { lines = append(lines, "  "+fmt.Sprintf(format, args...)) }
+	for _, part := range [][]string{x.cutLines(), x.noiseLines(), x.costLines()} {
+		for _, l := range part {
+			lines = append(lines, "  "+l)
+		}
+	}
+	return append(lines, x.twinLines()...)
+}
+
+// cutLines say what is asked below the cuts, and above them.
+func (x Explanation) cutLines() (lines []string) {
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	for i, c := range x.Cuts {
 		by := ""
 		if len(c.Keys) > 0 {
@@ -151,6 +164,12 @@ func (x Explanation) Lines() []string {
 		}
 	}
 	add("Above: %s", x.Above)
+	return lines
+}
+
+// noiseLines say how far the secrets move what is asked, and the noise that hides that.
+func (x Explanation) noiseLines() (lines []string) {
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	for _, s := range x.Secrets {
 		add("Secret %s: moves F by at most %s (L1), %s (L2)", s.Secret, quote.Short(s.Norm1), quote.Short(s.Norm2))
 	}
@@ -177,7 +196,8 @@ func (x Explanation) Lines() []string {
 		if quote.Short(n.SDMax) != sd {
 			sd += " to " + quote.Short(n.SDMax)
 		}
-		add("Noise of %s: sd %s, 95%% within ±%s (sampling alone: sd up to %s)", n.Column, sd, quote.Short(n.HalfWidth), quote.Short(n.Inherent))
+		add("Noise of %s: sd %s, 95%% within ±%s (sampling alone: sd up to %s)", n.Column, sd, quote.Short(n.HalfWidth),
+			quote.Short(n.Inherent))
 	}
 	if x.Refused != "" {
 		add("Refused: %s", x.Refused)
@@ -185,6 +205,12 @@ func (x Explanation) Lines() []string {
 	if x.Warning != "" {
 		add("Warning: %s", x.Warning)
 	}
+	return lines
+}
+
+// costLines say what the statement would take from the budget and from shares.
+func (x Explanation) costLines() (lines []string) {
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	if x.Past != "" {
 		add("Past: %s", x.Past)
 	}
@@ -202,7 +228,7 @@ func (x Explanation) Lines() []string {
 		}
 		add("Cost for secret %s: epsilon %s of the %s left%s", c.Secret, what, quote.Short(c.Left), of)
 	}
-	return append(lines, x.twinLines()...)
+	return lines
 }
 
 // rests says what a guarantee rests on.
@@ -217,7 +243,8 @@ func rests(assumption string) string {
 }
 
 func certificateLine(c mechanism.Certificate) string {
-	line := fmt.Sprintf("Certificate for secret %s (%s): delta %s at epsilon %s", c.Secret, strings.Join(c.Assumptions, ", "), quote.Short(c.Delta), quote.Short(c.Epsilon))
+	line := fmt.Sprintf("Certificate for secret %s (%s): delta %s at epsilon %s", c.Secret,
+		strings.Join(c.Assumptions, ", "), quote.Short(c.Delta), quote.Short(c.Epsilon))
 	if c.Pair != [2]float64{} {
 		line += ", hardest pair " + pair(c.Pair)
 	}

@@ -38,7 +38,8 @@ func silent(int, int, string) {}
 // work is what there is to prepare for the house's policy.
 func (h *house) work(dir string, progress fit.Progress, more ...string) fit.Work {
 	snap := h.engine.snapshot.Load()
-	return fit.Work{Dataset: snap.Snapshot, Reader: h.engine.reader, Policy: snap.Policies[0], Dir: dir, Statements: more, Progress: progress}
+	return fit.Work{Dataset: snap.Snapshot, Reader: h.engine.reader, Policy: snap.Policies[0], Dir: dir,
+		Statements: more, Progress: progress}
 }
 
 func fitHouse(t *testing.T, h *house, dir string, more ...string) fit.Report {
@@ -52,8 +53,10 @@ func fitHouse(t *testing.T, h *house, dir string, more ...string) fit.Report {
 
 // same compares what two measurements say, bit for bit.
 func same(a, b *quote.Quote) bool {
-	return reflect.DeepEqual(a.Calibration, b.Calibration) && reflect.DeepEqual(a.Shifts, b.Shifts) && reflect.DeepEqual(a.Inherent, b.Inherent) &&
-		reflect.DeepEqual(a.Index, b.Index) && reflect.DeepEqual(a.Start, b.Start) && reflect.DeepEqual(a.Bounds, b.Bounds)
+	return reflect.DeepEqual(a.Calibration, b.Calibration) && reflect.DeepEqual(a.Shifts, b.Shifts) &&
+		reflect.DeepEqual(a.Inherent, b.Inherent) &&
+		reflect.DeepEqual(a.Index, b.Index) && reflect.DeepEqual(a.Start, b.Start) &&
+		reflect.DeepEqual(a.Bounds, b.Bounds)
 }
 
 // A model from the artifact is the one that a scan gives, and needs no database; what is not prepared does.
@@ -62,7 +65,8 @@ func TestFittedModels(t *testing.T) {
 	fresh, prepared := newHouse(t), newHouse(t)
 	dir := t.TempDir()
 	more := []string{
-		"SELECT education, sex, avg(age), sum(capital_gain) FROM adult WHERE hours_per_week > 30 GROUP BY education, sex",
+		"SELECT education, sex, avg(age), sum(capital_gain) FROM adult WHERE hours_per_week > 30 GROUP BY " +
+			"education, sex",
 		"SELECT (SELECT avg(age) FROM adult WHERE sex = 'Male') - (SELECT avg(age) FROM adult WHERE sex = 'Female')",
 	}
 	report := fitHouse(t, fresh, dir, more...)
@@ -74,7 +78,8 @@ func TestFittedModels(t *testing.T) {
 		t.Fatal(stale, err)
 	}
 	statements := append([]string{ // as clients write what stands in the standard set
-		"select count(*) as n from adult", "SELECT avg(age) FROM public.adult", "SELECT round(sum(age) / 2) FROM adult AS a HAVING count(*) > 0",
+		"select count(*) as n from adult", "SELECT avg(age) FROM public.adult", "SELECT round(sum(age) / 2) FROM " +
+			"adult AS a HAVING count(*) > 0",
 		"SELECT count(*), sex FROM adult GROUP BY sex ORDER BY 1 DESC LIMIT 1", "SELECT count(fnlwgt) FROM adult",
 		"SELECT education, count(*) FROM adult GROUP BY 1 HAVING count(*) > 100",
 	}, more...)
@@ -134,9 +139,11 @@ func TestFittedStale(t *testing.T) {
 	}
 	look(h, "")
 	look(newHouse(t, "within: 0.05", "within: 0.04"), "the policy has changed")
-	run("CREATE TABLE aside AS SELECT * FROM adult_reference WHERE age = 41; UPDATE adult_reference SET age = 42 WHERE ctid = (SELECT min(ctid) FROM adult_reference WHERE age = 41)")
+	run("CREATE TABLE aside AS SELECT * FROM adult_reference WHERE age = 41; UPDATE adult_reference SET age = 42 " +
+		"WHERE ctid = (SELECT min(ctid) FROM adult_reference WHERE age = 41)")
 	look(h, "public.adult_reference has changed")
-	run("DELETE FROM adult_reference WHERE age = 41 OR ctid = (SELECT max(ctid) FROM adult_reference WHERE age = 42); INSERT INTO adult_reference SELECT * FROM aside; DROP TABLE aside")
+	run("DELETE FROM adult_reference WHERE age = 41 OR ctid = (SELECT max(ctid) FROM adult_reference WHERE age = " +
+		"42); INSERT INTO adult_reference SELECT * FROM aside; DROP TABLE aside")
 	look(h, "")
 	if err := os.Truncate(dataset.ModelFile(dir, "adult"), 100); err != nil {
 		t.Fatal(err)

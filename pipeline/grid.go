@@ -10,17 +10,18 @@ import (
 	"fugu/sqlstate"
 )
 
-// What is read of protected rows leaves at points in time that are known before any is read, so that how long the reading
-// took is seen as a point of a grid and not as a time. The first point is where the dearest rows that the statement's text
-// allows would be done; each further one is later by a quarter. Between an answer at 20 ms and one at a minute there are
-// 36 points: a statement tells at most log2(36), some 5 bits, by its time, and none where it is done before the first.
+// What is read of protected rows leaves at points in time that are known before any is read, so that how long the
+// reading took is seen as a point of a grid and not as a time. The first point is where the dearest rows that the
+// statement's text allows would be done; each further one is later by a quarter. Between an answer at 20 ms and one at
+// a minute there are 36 points: a statement tells at most log2(36), some 5 bits, by its time, and none where it is done
+// before the first.
 
-// step is how much later a point of the grid is than the one before. A client waits for an eighth longer on average, and at
-// most for a quarter; a finer grid would save little of that and tell more.
+// step is how much later a point of the grid is than the one before. A client waits for an eighth longer on average,
+// and at most for a quarter; a finer grid would save little of that and tell more.
 const step = 1.25
 
-// everyday is what the expressions of everyday statements cost for one row, in nanoseconds. What costs more is taken three
-// times, for processors that are slower or shared: what such a statement could tell by its time is more, too.
+// everyday is what the expressions of everyday statements cost for one row, in nanoseconds. What costs more is taken
+// three times, for processors that are slower or shared: what such a statement could tell by its time is more, too.
 const everyday = 1000
 
 // Grid has answers of protected rows leave at points of a grid, of which none is before first; 0: when they are there.
@@ -65,8 +66,8 @@ func (r *reading) cancel() {
 	r.canceled.CompareAndSwap(nil, &now)
 }
 
-// wait returns at the next point of the grid since the reading began. An error is the client's: it has cancelled meanwhile.
-// read says whether the rows were read to their end.
+// wait returns at the next point of the grid since the reading began. An error is the client's: it has cancelled
+// meanwhile. read says whether the rows were read to their end.
 func (q *question) wait(ctx context.Context, r *reading, read bool) error {
 	defer r.unwatch()
 	if q.engine.grid == 0 || hook.NoGrid {
@@ -85,8 +86,9 @@ func (q *question) wait(ctx context.Context, r *reading, read bool) error {
 	}
 }
 
-// settle makes a cancelled reading look the same whether it was done already: to stop one takes a moment, so what the client
-// is told leaves at a point of a grid of its own; and it costs the reader its connection, which the next statement may notice.
+// settle makes a cancelled reading look the same whether it was done already: to stop one takes a moment, so what the
+// client is told leaves at a point of a grid of its own; and it costs the reader its connection, which the next
+// statement may notice.
 func (q *question) settle(since time.Time, read bool) {
 	if read {
 		q.engine.reader.Forget()

@@ -56,8 +56,8 @@ func (q *question) record(ctx context.Context, a ledger.Answer) error {
 }
 
 // inOrder brings the values of an answer into the order in which they reach the client: cut by cut and row by row, with
-// the aggregates of a row as the statement names them, each once. What stands above the cuts may leave rows out, or sort
-// them anew.
+// the aggregates of a row as the statement names them, each once. What stands above the cuts may leave rows out, or
+// sort them anew.
 func (q *question) inOrder(s quote.Stored, cells []ledger.Cell) ([]shownCell, error) {
 	var out []shownCell
 	index := s.Index
@@ -111,7 +111,8 @@ func (l lastRelease) rows() [][]planner.Value {
 			mechanism, assumption = "public", ""
 		}
 		row := []planner.Value{id, text(c.Column), text(c.GroupKey), text(mechanism), text(assumption),
-			float(c.SD), float(c.Lower), float(c.Upper), float(epsilon[c.Secret]), float(stated(l.answer.Losses[c.Secret], l.budget)), text(c.Secret)}
+			float(c.SD), float(c.Lower), float(c.Upper), float(epsilon[c.Secret]),
+			float(stated(l.answer.Losses[c.Secret], l.budget)), text(c.Secret)}
 		rows = append(rows, append(row, certified(l.answer.Certificates, c.Secret)...))
 	}
 	return rows

@@ -16,7 +16,8 @@ func (s settings) tolerance(p *policy.Policy) (privacy.Tolerance, error) {
 		return p.Privacy.Error, nil
 	}
 	if s.error != (privacy.Tolerance{}) && p.Privacy.Error == (privacy.Tolerance{}) {
-		return s.error, sqlstate.New(sqlstate.NotAllowed, "fugu.error is %s, and the policy has every answer of dataset %s drawn afresh", s.error, p.Dataset).
+		return s.error, sqlstate.New(sqlstate.NotAllowed, "fugu.error is %s, and the policy has every answer of "+
+			"dataset %s drawn afresh", s.error, p.Dataset).
 			WithHint("RESET fugu.error; or the owner of the policy can write privacy.error: %s.", s.error)
 	}
 	return s.error, nil
@@ -29,7 +30,8 @@ func (s settings) worth(p *policy.Policy) (privacy.Worth, error) {
 	case s.maxError == 0:
 		return limit, nil
 	case limit != 0 && s.maxError > limit:
-		return limit, sqlstate.New(sqlstate.NotAllowed, "fugu.max_error is %s, and the policy allows noise of at most %s", s.maxError, limit).
+		return limit, sqlstate.New(sqlstate.NotAllowed, "fugu.max_error is %s, and the policy allows noise of at "+
+			"most %s", s.maxError, limit).
 			WithHint("Write SET fugu.max_error = '%s', or less; RESET fugu.max_error gives the policy's.", limit)
 	}
 	return s.maxError, nil
@@ -68,5 +70,6 @@ func (q *question) warning(ctx context.Context) []wire.Notice {
 		return nil
 	}
 	return []wire.Notice{{Warning: true, Message: "fugu: " + text,
-		Hint: "SET fugu.max_error = '50%' refuses such a statement before it is charged; EXPLAIN (PRIVACY) shows its noise, and costs nothing."}}
+		Hint: "SET fugu.max_error = '50%' refuses such a statement before it is charged; EXPLAIN (PRIVACY) shows " +
+			"its noise, and costs nothing."}}
 }

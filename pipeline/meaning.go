@@ -15,12 +15,12 @@ import (
 )
 
 // A name without a schema is a protected table's only if PostgreSQL finds no other relation of that name first: a
-// temporary table, or one of another schema in the session's search_path. The session itself is asked, before its text is
-// interpreted, where there could be such a relation; elsewhere nothing is asked. Nothing secret hangs on it: the guest
-// has no right on a protected table, so that a wrong guess towards the ordinary one is an error of the server's.
+// temporary table, or one of another schema in the session's search_path. The session itself is asked, before its text
+// is interpreted, where there could be such a relation; elsewhere nothing is asked. Nothing secret hangs on it: the
+// guest has no right on a protected table, so that a wrong guess towards the ordinary one is an error of the server's.
 
-// namesakesAge is how long the list of relations is believed that are called like protected ones. What the session itself
-// may have made counts at once.
+// namesakesAge is how long the list of relations is believed that are called like protected ones. What the session
+// itself may have made counts at once.
 const namesakesAge = time.Minute
 
 // namesakes are the names of protected tables, and of views over them, that another relation has too.
@@ -31,8 +31,8 @@ type namesakes struct {
 	list []string
 }
 
-// among returns those of the names that more than one relation of the database has, whoever's temporary one it is. A twin is
-// no other relation: it is what the name of its table means.
+// among returns those of the names that more than one relation of the database has, whoever's temporary one it is. A
+// twin is no other relation: it is what the name of its table means.
 func (n *namesakes) among(ctx context.Context, reader *upstream.Reader, snap *Snapshot) ([]string, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -98,8 +98,10 @@ func lookup(names []string) string {
 	for _, name := range names {
 		literals = append(literals, parser.QuoteLiteral(name)+"::pg_catalog.text")
 	}
-	return "SELECT u.name, n.nspname FROM pg_catalog.unnest(ARRAY[" + strings.Join(literals, ", ") + "]) AS u(name), pg_catalog.pg_class AS c, pg_catalog.pg_namespace AS n " +
-		"WHERE c.oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass(pg_catalog.quote_ident(u.name))::pg_catalog.oid AND n.oid OPERATOR(pg_catalog.=) c.relnamespace"
+	return "SELECT u.name, n.nspname FROM pg_catalog.unnest(ARRAY[" + strings.Join(literals, ", ") +
+		"]) AS u(name), pg_catalog.pg_class AS c, pg_catalog.pg_namespace AS n " +
+		"WHERE c.oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass(pg_catalog.quote_ident(u.name))::pg_catalog.oid " +
+		"AND n.oid OPERATOR(pg_catalog.=) c.relnamespace"
 }
 
 // Resolve implements wire.Resolver: it takes the answer of a Lookup for the text that is interpreted next.
@@ -118,7 +120,8 @@ func (s *statement) meansTheSame(ctx context.Context, b wire.Binding) error {
 		return err
 	}
 	if s.snapshot.Meanings(rows).Key() != s.means {
-		return sqlstate.New(sqlstate.FeatureNotSupported, "a name of a protected table means another relation than when the statement was prepared").
+		return sqlstate.New(sqlstate.FeatureNotSupported, "a name of a protected table means another relation than "+
+			"when the statement was prepared").
 			WithHint("Prepare it again, or write the table with its schema.")
 	}
 	return nil

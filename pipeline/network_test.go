@@ -16,9 +16,9 @@ import (
 )
 
 // chained has a network of three binary parameters, incomes → schooling → hours, each the same as its parent with
-// probability .6: by hand the influence between neighbours is ln(.6/.4) = .405465, and at ε = 1 the best quilt of either
-// end is the middle, with one column near: 1/(1-.405) columns' worth of noise against 3 without a quilt and 2/(1-.080) with
-// the far end as one.
+// probability .6: by hand the influence between neighbours is ln(.6/.4) = .405465, and at ε = 1 the best quilt of
+// either end is the middle, with one column near: 1/(1-.405) columns' worth of noise against 3 without a quilt and
+// 2/(1-.080) with the far end as one.
 func chained(t *testing.T) *house { return newHouse(t, chainedEdits...) }
 
 var chainedEdits = []string{"secrets:\n  high_income:", `networks:
@@ -52,12 +52,17 @@ func TestNetworkByHand(t *testing.T) {
 		// A count that schooling governs stands a column away from both secrets: it costs what the quilt tells.
 		"SELECT count(*) FROM adult WHERE education = 'Masters'": {math.Sqrt2, e, e, ""},
 		// All rows may be counted or none. Noise of the size of the answer, for the secret whose column is read.
-		"SELECT count(*) FROM adult WHERE income = '>50K'":                              {math.Sqrt2 * n / (1 - e), 1, e, incomes},
-		"SELECT count(*) FROM adult WHERE income = '>50K' OR hours_per_week > 40":       {math.Sqrt2 * n / (1 - e), 1, 1, incomes + hours},
-		"SELECT count(*) FROM adult WHERE age > 40":                                     {math.Sqrt2, 0, 0, ""},
-		"SELECT count(*) FILTER (WHERE income = '>50K') FROM adult":                     {math.Sqrt2 * n / (1 - e), 1, e, incomes},
-		"SELECT count(*) FROM (SELECT income AS i, age FROM adult) q WHERE i > 'a'":     {math.Sqrt2 * n / (1 - e), 1, e, incomes},
-		"SELECT count(*) FROM adult WHERE coalesce(nullif(income, 'x'), 'y') LIKE '>%'": {math.Sqrt2 * n / (1 - e), 1, e, incomes},
+		"SELECT count(*) FROM adult WHERE income = '>50K'": {math.Sqrt2 * n / (1 - e), 1,
+			e, incomes},
+		"SELECT count(*) FROM adult WHERE income = '>50K' OR hours_per_week > 40": {math.Sqrt2 * n / (1 - e), 1,
+			1, incomes + hours},
+		"SELECT count(*) FROM adult WHERE age > 40": {math.Sqrt2, 0, 0, ""},
+		"SELECT count(*) FILTER (WHERE income = '>50K') FROM adult": {math.Sqrt2 * n / (1 - e), 1,
+			e, incomes},
+		"SELECT count(*) FROM (SELECT income AS i, age FROM adult) q WHERE i > 'a'": {math.Sqrt2 * n / (1 - e), 1,
+			e, incomes},
+		"SELECT count(*) FROM adult WHERE coalesce(nullif(income, 'x'), 'y') LIKE '>%'": {math.Sqrt2 * n / (1 - e), 1,
+			e, incomes},
 	} {
 		q, err := h.question(t, sql, nil, settings{})
 		if err != nil {
@@ -68,14 +73,17 @@ func TestNetworkByHand(t *testing.T) {
 			t.Fatalf("%s: %v", sql, err)
 		}
 		c := m.Calibration
-		if c.Kind != mechanism.MarkovQuilt || c.Assumption != mechanism.IndependentColumns || math.Abs(c.SD[0]/want.sd-1) > 1e-6 {
+		if c.Kind != mechanism.MarkovQuilt || c.Assumption != mechanism.IndependentColumns ||
+			math.Abs(c.SD[0]/want.sd-1) > 1e-6 {
 			t.Errorf("%s: %s, %s, sd %v, want %v", sql, c.Kind, c.Assumption, c.SD, want.sd)
 		}
-		if a, b := c.Losses[incomes].Pure, c.Losses[hours].Pure; math.Abs(a-want.lossIncome) > 1e-6 || math.Abs(b-want.lossHours) > 1e-6 || len(c.Losses) != 2 {
+		if a, b := c.Losses[incomes].Pure, c.Losses[hours].Pure; math.Abs(a-want.lossIncome) > 1e-6 ||
+			math.Abs(b-want.lossHours) > 1e-6 || len(c.Losses) != 2 {
 			t.Errorf("%s: losses %+v, want %v and %v", sql, c.Losses, want.lossIncome, want.lossHours)
 		}
 		for _, quilt := range m.Quilts {
-			if (quilt.Width > 0) != strings.Contains(want.near, quilt.Attribute) || !slices.Equal(quilt.Quilt, []bool{false, true, false}) {
+			if (quilt.Width > 0) != strings.Contains(want.near, quilt.Attribute) ||
+				!slices.Equal(quilt.Quilt, []bool{false, true, false}) {
 				t.Errorf("%s: %+v", sql, quilt)
 			}
 		}
@@ -105,7 +113,8 @@ func TestNetworkByHand(t *testing.T) {
 	}
 }
 
-// The whole way: the answer is the true one but for noise of scale 1, and account, explanation and record say what it rests on.
+// The whole way: the answer is the true one but for noise of scale 1, and account, explanation and record say what it
+// rests on.
 func TestNetworkAnswers(t *testing.T) {
 	h := chained(t)
 	const sql = "SELECT count(*) FROM adult WHERE education = 'Masters' AND hours_per_week < 200 AND age > 30"
@@ -119,8 +128,10 @@ func TestNetworkAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Join(x.Lines(), "\n")
-	if !strings.Contains(lines, "Parameter high_income is one with incomes, given schooling (influence 0.4055); no column of theirs is read") ||
-		!strings.Contains(lines, "Mechanism: markov-quilt (auto), assuming independent columns") || len(x.Certificates) != 2 || len(x.Quilts) != 2 {
+	if !strings.Contains(lines, "Parameter high_income is one with incomes, given schooling (influence 0.4055); no "+
+		"column of theirs is read") ||
+		!strings.Contains(lines, "Mechanism: markov-quilt (auto), assuming independent columns") ||
+		len(x.Certificates) != 2 || len(x.Quilts) != 2 {
 		t.Errorf("%s", lines)
 	}
 	a, err := q.answer(t.Context())
@@ -147,7 +158,8 @@ func TestNetworkAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, acc := range accounts {
-		if want := map[string]float64{incomes: 2 * math.Log(1.5), hours: math.Log(1.5) + 1}[acc.Secret]; math.Abs(acc.Spent-want) > 1e-5 {
+		if want := map[string]float64{incomes: 2 * math.Log(1.5), hours: math.Log(1.5) +
+			1}[acc.Secret]; math.Abs(acc.Spent-want) > 1e-5 {
 			t.Errorf("%s: spent %v, want %v", acc.Secret, acc.Spent, want)
 		}
 	}
@@ -162,14 +174,18 @@ func TestNetworkRefuses(t *testing.T) {
 		code sqlstate.Code
 	}{
 		{h, "SELECT sex, count(*) FROM adult GROUP BY sex", settings{}, sqlstate.ModelUnfit},
-		{h, "SELECT count(*) FROM adult WHERE education = 'Masters' AND workclass = 'Private'", settings{}, sqlstate.ModelUnfit},
+		{h, "SELECT count(*) FROM adult WHERE education = 'Masters' AND workclass = 'Private'", settings{},
+			sqlstate.ModelUnfit},
 		{h, "SELECT sum(capital_gain) FROM adult", settings{}, sqlstate.ModelUnfit},
 		{h, "SELECT stddev(hours_per_week) FROM adult", settings{}, sqlstate.ModelUnfit},
 		{h, "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY age) FROM adult", settings{}, sqlstate.ModelUnfit},
 		{h, "SELECT count(*), count(DISTINCT age) FROM adult", settings{}, sqlstate.ModelUnfit},
-		{h, "SELECT count(*) FROM adult WHERE education = 'Masters'", settings{epsilon: .4}, sqlstate.InvalidParameterValue},
-		{h, "SELECT count(*) FROM adult WHERE age > 40", settings{mechanism: mechanism.ExpmLaplace}, sqlstate.InvalidParameterValue},
-		{plain, "SELECT count(*) FROM adult WHERE age > 40", settings{mechanism: mechanism.MarkovQuilt}, sqlstate.InvalidParameterValue},
+		{h, "SELECT count(*) FROM adult WHERE education = 'Masters'", settings{epsilon: .4},
+			sqlstate.InvalidParameterValue},
+		{h, "SELECT count(*) FROM adult WHERE age > 40", settings{mechanism: mechanism.ExpmLaplace},
+			sqlstate.InvalidParameterValue},
+		{plain, "SELECT count(*) FROM adult WHERE age > 40", settings{mechanism: mechanism.MarkovQuilt},
+			sqlstate.InvalidParameterValue},
 	} {
 		q, err := test.h.question(t, test.sql, nil, test.set)
 		if err != nil {
@@ -180,11 +196,13 @@ func TestNetworkRefuses(t *testing.T) {
 		}
 	}
 	for edit, want := range map[[2]string]string{
-		{"independent: [age]", "independent: [age, nothing]"}:                                                     `no column "nothing"`,
-		{"column: education", "column: educations"}:                                                               `no column "educations"`,
-		{"analysts:", "public: {all: {statement: SELECT count(*) FROM adult, values: {count(*): 3}}}\nanalysts:"}: "no proportion",
+		{"independent: [age]", "independent: [age, nothing]"}: `no column "nothing"`,
+		{"column: education", "column: educations"}:           `no column "educations"`,
+		{"analysts:",
+			"public: {all: {statement: SELECT count(*) FROM adult, values: {count(*): 3}}}\nanalysts:"}: "no proportion",
 	} {
-		if _, _, err := loadExample(t, append(slices.Clone(chainedEdits), edit[0], edit[1])...); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := loadExample(t, append(slices.Clone(chainedEdits), edit[0], edit[1])...); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", edit[1], err)
 		}
 	}
@@ -194,8 +212,9 @@ func TestNetworkRefuses(t *testing.T) {
 func TestReadsAreWhatRuns(t *testing.T) {
 	h := chained(t)
 	for sql, want := range map[string][]string{
-		"SELECT count(*) FROM adult":                                                           nil,
-		"SELECT sum(age) FROM adult WHERE hours_per_week > 3":                                  {"age", "hours_per_week"},
+		"SELECT count(*) FROM adult": nil,
+		"SELECT sum(age) FROM adult WHERE hours_per_week > 3": {"age",
+			"hours_per_week"},
 		"SELECT education, count(*) FILTER (WHERE income > 'a') FROM adult GROUP BY education": {"education", "income"},
 		"SELECT CASE WHEN age > 30 THEN 1 ELSE 2 END, count(*) FROM adult GROUP BY 1":          {"age"},
 	} {
@@ -214,13 +233,15 @@ func TestReadsAreWhatRuns(t *testing.T) {
 // fugu fit prepares and reports what there is.
 func TestNetworkFits(t *testing.T) {
 	h := chained(t)
-	r, err := fit.Run(t.Context(), h.work(t.TempDir(), silent, "SELECT education, avg(age) FROM adult GROUP BY education"))
+	r, err := fit.Run(t.Context(), h.work(t.TempDir(), silent, "SELECT education, avg(age) FROM adult GROUP BY "+
+		"education"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range r.Statements {
 		for _, f := range s.Findings {
-			if f.Code != string(sqlstate.ModelUnfit) || !strings.Contains(f.Message, "network") && !strings.Contains(f.Message, "nothing bounds") {
+			if f.Code != string(sqlstate.ModelUnfit) || !strings.Contains(f.Message, "network") &&
+				!strings.Contains(f.Message, "nothing bounds") {
 				t.Errorf("%s: %+v", s.Statement, f)
 			}
 		}
@@ -241,7 +262,8 @@ func TestNetworkStandsAlone(t *testing.T) {
 	run("CREATE TABLE beside AS SELECT * FROM adult LIMIT 1000; GRANT SELECT ON beside TO fugu_reader")
 	t.Cleanup(func() { run("DROP TABLE beside") })
 	const other = "parameter: hours\n  besides: {table: public.beside, proportion: age > 40, pairs: [[0.2, 0.25]]}"
-	edits := append(slices.Clone(chainedEdits[:len(chainedEdits)-1]), other, "tables:\n", "tables:\n  public.beside: {rows: 1000, reference: public.adult_reference}\n")
+	edits := append(slices.Clone(chainedEdits[:len(chainedEdits)-1]), other, "tables:\n",
+		"tables:\n  public.beside: {rows: 1000, reference: public.adult_reference}\n")
 	h := newHouse(t, edits...)
 	for sql, code := range map[string]sqlstate.Code{
 		"SELECT count(*) FROM adult WHERE education = 'Masters'":                                               "",

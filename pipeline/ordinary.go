@@ -14,15 +14,18 @@ import (
 // mayRead asks the session itself whether it may read the ordinary tables, and means them by the names that it wrote.
 func (s *statement) mayRead(ctx context.Context, b wire.Binding, tables []parser.Table) error {
 	for _, t := range tables {
-		written, full := parser.QuoteLiteral(t.Written), parser.QuoteLiteral(parser.QuoteIdent(t.Schema)+"."+parser.QuoteIdent(t.Name))
-		rows, err := b.Ask(ctx, "SELECT pg_catalog.to_regclass("+written+")::pg_catalog.oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass("+full+")::pg_catalog.oid, "+
+		written := parser.QuoteLiteral(t.Written)
+		full := parser.QuoteLiteral(parser.QuoteIdent(t.Schema) + "." + parser.QuoteIdent(t.Name))
+		rows, err := b.Ask(ctx, "SELECT pg_catalog.to_regclass("+written+")::pg_catalog.oid OPERATOR(pg_catalog.=) "+
+			"pg_catalog.to_regclass("+full+")::pg_catalog.oid, "+
 			"pg_catalog.has_table_privilege(pg_catalog.to_regclass("+full+"), 'SELECT')")
 		if err != nil {
 			return err
 		}
 		switch {
 		case len(rows) != 1 || len(rows[0]) != 2 || rows[0][0] != "t":
-			return sqlstate.New(sqlstate.NotAnswerable, "%s does not mean the table %s.%s in this session", t.Written, t.Schema, t.Name).
+			return sqlstate.New(sqlstate.NotAnswerable, "%s does not mean the table %s.%s in this session", t.Written,
+				t.Schema, t.Name).
 				WithHint("Write %s.%s.", t.Schema, t.Name)
 		case rows[0][1] != "t":
 			return sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for table %s", t.Name)
@@ -35,7 +38,8 @@ func (s *statement) mayRead(ctx context.Context, b wire.Binding, tables []parser
 func locked(tables []parser.Table) []upstream.Ordinary {
 	var out []upstream.Ordinary
 	for _, t := range tables {
-		if !slices.ContainsFunc(out, func(o upstream.Ordinary) bool { return o.Schema == t.Schema && o.Name == t.Name }) {
+		same := func(o upstream.Ordinary) bool { return o.Schema == t.Schema && o.Name == t.Name }
+		if !slices.ContainsFunc(out, same) {
 			out = append(out, upstream.Ordinary{Schema: t.Schema, Name: t.Name, Columns: t.Columns})
 		}
 	}

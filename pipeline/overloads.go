@@ -16,9 +16,9 @@ import (
 	"fugu/wire"
 )
 
-// Below a cut there are PostgreSQL's own functions, operators and types alone, found by their names in pg_catalog. Where
-// the client's own search_path would find a user's object in the place of one of them, the statement means something else
-// to the client, and is refused rather than answered with another meaning. Nothing secret hangs on it.
+// Below a cut there are PostgreSQL's own functions, operators and types alone, found by their names in pg_catalog.
+// Where the client's own search_path would find a user's object in the place of one of them, the statement means
+// something else to the client, and is refused rather than answered with another meaning. Nothing secret hangs on it.
 
 // overloadsAge is how long the list of users' objects is believed.
 const overloadsAge = time.Minute
@@ -106,13 +106,15 @@ func (o *overloads) load(ctx context.Context, reader *upstream.Reader) error {
 	  UNION ALL SELECT 'o', o.oid::text, o.oprname::text, CASE WHEN o.oprleft = 0 THEN ARRAY[o.oprright] ELSE ARRAY[o.oprleft, o.oprright] END::text, 'false', o.oprnamespace FROM pg_operator AS o
 	    WHERE o.oprname::text = ANY($2::text[])
 	  UNION ALL SELECT 't', t.oid::text, t.typname::text, '{}', 'false', t.typnamespace FROM pg_type AS t WHERE t.typname::text = ANY($3::text[])`
-	rows, err := reader.Query(ctx, "SELECT * FROM ("+objects+") AS x WHERE ns <> 'pg_catalog'::regnamespace", params, nil)
+	rows, err := reader.Query(ctx, "SELECT * FROM ("+objects+") AS x WHERE ns <> 'pg_catalog'::regnamespace", params,
+		nil)
 	if err != nil {
 		return fmt.Errorf("looking for overloads: %w", err)
 	}
 	o.list, o.builtin, o.implicit = nil, map[string]bool{}, map[[2]uint32]bool{}
 	for _, r := range rows {
-		o.list = append(o.list, overload{kind: r[0].Text[0], oid: r[1].Text, name: r[2].Text, args: oids(r[3].Text), some: r[4].Text == "true"})
+		o.list = append(o.list, overload{kind: r[0].Text[0], oid: r[1].Text, name: r[2].Text, args: oids(r[3].Text),
+			some: r[4].Text == "true"})
 	}
 	if len(rows) == 0 {
 		return nil
@@ -157,8 +159,8 @@ func oids(s string) []uint32 {
 	return out
 }
 
-// meansWhatItSays refuses a statement whose names have come to mean something else, and one for which the client's search_path finds a user's object in the place of one that
-// stands below a cut.
+// meansWhatItSays refuses a statement whose names have come to mean something else, and one for which the client's
+// search_path finds a user's object in the place of one that stands below a cut.
 func (s *statement) meansWhatItSays(ctx context.Context, b wire.Binding) error {
 	if err := s.meansTheSame(ctx, b); err != nil {
 		return err
@@ -169,7 +171,8 @@ func (s *statement) meansWhatItSays(ctx context.Context, b wire.Binding) error {
 	}
 	var parts []string
 	for _, x := range found {
-		visible := map[byte]string{'f': "pg_function_is_visible", 'o': "pg_operator_is_visible", 't': "pg_type_is_visible"}[x.kind]
+		visible := map[byte]string{'f': "pg_function_is_visible", 'o': "pg_operator_is_visible",
+			't': "pg_type_is_visible"}[x.kind]
 		parts = append(parts, "SELECT "+x.oid+" WHERE pg_catalog."+visible+"("+x.oid+")")
 	}
 	rows, err := b.Ask(ctx, strings.Join(parts, " UNION ALL "))
@@ -181,6 +184,8 @@ func (s *statement) meansWhatItSays(ctx context.Context, b wire.Binding) error {
 		return fmt.Errorf("asked about overloads, the server speaks of others")
 	}
 	what := map[byte]string{'f': "function", 'o': "operator", 't': "type"}[found[i].kind]
-	return sqlstate.New(sqlstate.NotAnswerable, "a user-defined %s %s could be meant in the place of PostgreSQL's own", what, found[i].name).
-		WithHint("On protected rows there are PostgreSQL's own alone. Leave the schema of the other one out of search_path.").At(s.plan.Position())
+	return sqlstate.New(sqlstate.NotAnswerable, "a user-defined %s %s could be meant in the place of PostgreSQL's own",
+		what, found[i].name).
+		WithHint("On protected rows there are PostgreSQL's own alone. Leave the schema of the other one out of " +
+			"search_path.").At(s.plan.Position())
 }

@@ -77,7 +77,8 @@ func (s *session) typeNames(ctx context.Context, oids []uint32) ([]string, error
 	for i, oid := range oids {
 		column[i] = integer(int64(oid))
 	}
-	rows, err := s.engine.reader.Query(ctx, "SELECT CASE o WHEN 0 THEN 'unknown' ELSE format_type(o, NULL) END FROM unnest($1::oid[]) WITH ORDINALITY AS u(o, i) ORDER BY i",
+	rows, err := s.engine.reader.Query(ctx, "SELECT CASE o WHEN 0 THEN 'unknown' ELSE format_type(o, NULL) END FROM "+
+		"unnest($1::oid[]) WITH ORDINALITY AS u(o, i) ORDER BY i",
 		[][]byte{planner.Array(column)}, nil)
 	if err != nil {
 		return nil, err
@@ -128,7 +129,8 @@ func (s *session) reopen(ctx context.Context, snap *Snapshot, text string, param
 		return template{}, sqlstate.As(err).At(0) // its position is in another text
 	}
 	if len(ts) != 1 || !ts[0].prepare || len(ts[0].plan.ParamTypes) != params {
-		return template{}, sqlstate.New(sqlstate.FeatureNotSupported, "the policy has changed since the statement was prepared").
+		return template{}, sqlstate.New(sqlstate.FeatureNotSupported, "the policy has changed since the statement "+
+			"was prepared").
 			WithHint("DEALLOCATE it, and prepare it again.")
 	}
 	return ts[0], s.allowed(ts[0])
@@ -142,16 +144,20 @@ func (s *statement) run(ctx context.Context, b wire.Binding) (wire.Bound, error)
 	case err != nil:
 		return wire.Bound{}, err
 	case s.explain != parser.NoExplain && !exists:
-		return wire.Bound{}, sqlstate.New(sqlstate.InvalidSQLStatementName, "prepared statement \"%s\" does not exist", x.Name)
+		return wire.Bound{}, sqlstate.New(sqlstate.InvalidSQLStatementName, "prepared statement \"%s\" does not exist",
+			x.Name)
 	case s.explain != parser.NoExplain && f == nil:
 		return Explanation{Above: readsNothing}.bound(s.explain)
 	case f == nil:
 		return wire.Bound{}, nil
 	case x.Explained:
-		return wire.Bound{}, sqlstate.New(sqlstate.NotAnswerable, "the plan of a statement on protected data cannot be shown").
-			WithHint("EXPLAIN (PRIVACY) EXECUTE shows how the statement would be answered, and spends nothing.").At(x.Position)
+		return wire.Bound{}, sqlstate.New(sqlstate.NotAnswerable, "the plan of a statement on protected data cannot "+
+			"be shown").
+			WithHint("EXPLAIN (PRIVACY) EXECUTE shows how the statement would be answered, and spends nothing.").
+			At(x.Position)
 	case x.Args() != len(f.types):
-		return wire.Bound{}, sqlstate.New(sqlstate.SyntaxError, "wrong number of parameters for prepared statement \"%s\"", x.Name).
+		return wire.Bound{}, sqlstate.New(sqlstate.SyntaxError, "wrong number of parameters for prepared statement "+
+			"\"%s\"", x.Name).
 			WithDetail("Expected %d parameters but got %d.", len(f.types), x.Args())
 	}
 	text, err := x.Around(f.plan.SQL)

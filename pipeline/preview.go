@@ -12,7 +12,8 @@ import (
 
 // Preview explains the one protected statement of a text under several ε: what EXPLAIN (PRIVACY) would say, without a
 // client. params are in text form. It reads no protected row and spends nothing.
-func (e *Engine) Preview(ctx context.Context, sql string, params []string, epsilons []privacy.Epsilon) ([]Explanation, error) {
+func (e *Engine) Preview(ctx context.Context, sql string, params []string,
+	epsilons []privacy.Epsilon) ([]Explanation, error) {
 	s := &session{engine: e}
 	snap := e.snapshot.Load()
 	templates, err := s.templates(ctx, snap, sql, nil)
@@ -33,17 +34,19 @@ func (e *Engine) Preview(ctx context.Context, sql string, params []string, epsil
 			return st.preview(ctx, b, epsilons, e.reader, nil)
 		}
 		var out []Explanation
-		err := e.reader.InSnapshot(ctx, locked(tables), snap.ProtectedTables(), func(db *upstream.Snapshot) (err error) {
-			out, err = st.preview(ctx, b, epsilons, db, db.Contents)
-			return err
-		})
+		err := e.reader.InSnapshot(ctx, locked(tables), snap.ProtectedTables(),
+			func(db *upstream.Snapshot) (err error) {
+				out, err = st.preview(ctx, b, epsilons, db, db.Contents)
+				return err
+			})
 		return out, err
 	}
 	return nil, sqlstate.New(sqlstate.NotAnswerable, "the statement aggregates no protected table").
 		WithHint("Give a SELECT with count, sum or avg over a protected table.")
 }
 
-func (s *statement) preview(ctx context.Context, b wire.Binding, epsilons []privacy.Epsilon, db database, contents []string) ([]Explanation, error) {
+func (s *statement) preview(ctx context.Context, b wire.Binding, epsilons []privacy.Epsilon, db database,
+	contents []string) ([]Explanation, error) {
 	q, err := s.question(ctx, b, settings{confidence: defaultConfidence}, db, contents)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,8 @@ import (
 func publicSexes() (section string, female, male int64) {
 	female = rows / 3
 	male = rows - female
-	return fmt.Sprintf("public:\n  sexes:\n    statement: SELECT sex, count(*) FROM adult GROUP BY sex\n    values: {count(*) at sex=Female: %d, count(*) at sex=Male: %d}\nanalysts:", female, male), female, male
+	return fmt.Sprintf("public:\n  sexes:\n    statement: SELECT sex, count(*) FROM adult GROUP BY sex\n    values: "+
+		"{count(*) at sex=Female: %d, count(*) at sex=Male: %d}\nanalysts:", female, male), female, male
 }
 
 func publicHouse(t *testing.T) (h *house, female, male int64) {
@@ -51,7 +52,8 @@ func answered(t *testing.T, h *house, sql string) (columns [][]string, q *questi
 func TestPublicIsExact(t *testing.T) {
 	h, female, male := publicHouse(t)
 	want := map[string]int64{"Female": female, "Male": male}
-	for _, sql := range []string{"SELECT sex, count(*) FROM adult GROUP BY sex", "select sex, count(*) + 1 from public.adult group by 1 having count(*) > 5"} {
+	for _, sql := range []string{"SELECT sex, count(*) FROM adult GROUP BY sex", "select sex, count(*) + 1 from " +
+		"public.adult group by 1 having count(*) > 5"} {
 		columns, q := answered(t, h, sql)
 		for i, sex := range columns[0] {
 			if columns[1][i] != fmt.Sprint(want[sex]) {
@@ -77,7 +79,8 @@ func TestPublicIsExact(t *testing.T) {
 	if m, err := q.measure(t.Context()); err != nil || m.Width != 2 || len(m.Calibration.SD) != 2 {
 		t.Errorf("%v, %d components", err, m.Width)
 	}
-	if accounts, err = Accounts(t.Context(), h.engine.ledger, h.engine.snapshot.Load().Policies[0], ""); err != nil || accounts[0].Spent <= 0 {
+	if accounts, err = Accounts(t.Context(), h.engine.ledger, h.engine.snapshot.Load().Policies[0], ""); err != nil ||
+		accounts[0].Spent <= 0 {
 		t.Errorf("%+v, %v", accounts, err)
 	}
 	// Other rows are not public.
@@ -141,20 +144,23 @@ func TestGivenPublic(t *testing.T) {
 		}
 		return m.Calibration.SD
 	}
-	// Everybody knows how many men there are, so how many men there are among the married, or that they are men, says less of incomes.
+	// Everybody knows how many men there are, so how many men there are among the married, or that they are men, says
+	// less of incomes.
 	const men = "SELECT count(*) FROM adult WHERE sex = 'Male' AND marital_status = 'Married-civ-spouse'"
 	if a, b := sd(plain, men), sd(h, men); a[0] == b[0] {
 		t.Errorf("noise %v with and without", a)
 	}
 	for _, sql := range []string{
 		"SELECT sex, education, count(*) FROM adult GROUP BY CUBE (sex, education)", "SELECT stddev(age) FROM adult",
-		"SELECT sex, count(*), corr(age, hours_per_week) FROM adult GROUP BY sex", "SELECT regr_avgx(age, hours_per_week) FROM adult",
+		"SELECT sex, count(*), corr(age, hours_per_week) FROM adult GROUP BY sex",
+		"SELECT regr_avgx(age, hours_per_week) FROM adult",
 	} {
 		q, err := h.question(t, sql, nil, settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := q.measure(t.Context()); !sqlstate.Is(err, sqlstate.ModelUnfit) || !strings.Contains(err.Error(), "public") {
+		if _, err := q.measure(t.Context()); !sqlstate.Is(err, sqlstate.ModelUnfit) ||
+			!strings.Contains(err.Error(), "public") {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}

@@ -40,7 +40,8 @@ type question struct {
 
 // question takes in the parameters and settings of one binding of a statement with a policy. contents identifies what
 // the ordinary tables hold that the cuts read.
-func (s *statement) question(ctx context.Context, b wire.Binding, set settings, db database, contents []string) (*question, error) {
+func (s *statement) question(ctx context.Context, b wire.Binding, set settings, db database,
+	contents []string) (*question, error) {
 	q := &question{statement: s, engine: s.session.engine, database: db, settings: set}
 	budget, err := set.budget(s.policy)
 	if err != nil {
@@ -56,10 +57,13 @@ func (s *statement) question(ctx context.Context, b wire.Binding, set settings, 
 	if q.standing, err = stands(ctx, q.engine.ledger, s.policy); err != nil {
 		return nil, err
 	}
-	q.request = &quote.Request{Dataset: s.snapshot.Snapshot, Policy: s.policy, Budget: budget, Mechanism: set.kind(s.policy), Database: db,
+	q.request = &quote.Request{Dataset: s.snapshot.Snapshot, Policy: s.policy, Budget: budget,
+		Mechanism: set.kind(s.policy), Database: db,
 		Reference: s.snapshot.Fitted[s.policy].Over(db), Timeout: q.engine.reader.Timeout()}
 	types := pgtype.NewMap()
-	q.request.Cuts, err = quote.Bind(ctx, s.plan, db, func(n int, oid uint32) ([]byte, error) { return textParam(types, b, n, oid) })
+	q.request.Cuts, err = quote.Bind(ctx, s.plan, db, func(n int, oid uint32) ([]byte, error) {
+		return textParam(types, b, n, oid)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -75,13 +79,15 @@ func (s settings) budget(p *policy.Policy) (privacy.Budget, error) {
 	most := privacy.Budget{Epsilon: p.Privacy.Epsilon, Delta: p.Privacy.Delta}
 	out := most
 	if s.epsilon > most.Epsilon {
-		return out, sqlstate.New(sqlstate.NotAllowed, "fugu.epsilon is %g, and the policy allows at most %g per statement", s.epsilon, most.Epsilon).
+		return out, sqlstate.New(sqlstate.NotAllowed, "fugu.epsilon is %g, and the policy allows at most %g per "+
+			"statement", s.epsilon, most.Epsilon).
 			WithHint("Write SET fugu.epsilon = %g, or less; RESET fugu.epsilon gives the policy's.", most.Epsilon)
 	} else if s.epsilon > 0 {
 		out.Epsilon = s.epsilon
 	}
 	if s.delta > most.Delta {
-		return out, sqlstate.New(sqlstate.NotAllowed, "fugu.delta is %g, and the policy allows at most %g per statement", s.delta, most.Delta).
+		return out, sqlstate.New(sqlstate.NotAllowed, "fugu.delta is %g, and the policy allows at most %g per "+
+			"statement", s.delta, most.Delta).
 			WithHint("Write SET fugu.delta = %g, or less; RESET fugu.delta gives the policy's.", most.Delta)
 	} else if s.deltaSet {
 		out.Delta = s.delta
@@ -120,7 +126,8 @@ func textParam(types *pgtype.Map, b wire.Binding, n int, oid uint32) ([]byte, er
 		if format == pgtype.TextFormatCode {
 			return value, nil
 		}
-		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "parameter $%d cannot be sent in binary on protected data", n).WithHint("Send it as text.")
+		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "parameter $%d cannot be sent in binary on protected "+
+			"data", n).WithHint("Send it as text.")
 	}
 	bad := sqlstate.New(sqlstate.InvalidTextRepr, "invalid input for parameter $%d of type %s", n, t.Name)
 	if format == pgtype.TextFormatCode {

@@ -17,16 +17,16 @@ const (
 	bindingBytes    = 4 << 10
 )
 
-// recalled is a stored answer as one binding of a statement has it: what is asked for need not be written down to find it,
-// nor the answer be decoded. It is a shortcut to what the memory of the ledger has returned, and goes with the snapshot
-// whose policy it is of.
+// recalled is a stored answer as one binding of a statement has it: what is asked for need not be written down to find
+// it, nor the answer be decoded. It is a shortcut to what the memory of the ledger has returned, and goes with the
+// snapshot whose policy it is of.
 type recalled struct {
 	lastRelease
 	values [][]byte // not changed
 }
 
-// recalledBy is all that the answer depends on where settings are as the policy has them: the plan, the data, whose shares
-// have paid for it, and what the client bound.
+// recalledBy is all that the answer depends on where settings are as the policy has them: the plan, the data, whose
+// shares have paid for it, and what the client bound.
 type recalledBy struct {
 	serial  uint64 // of the template
 	epoch   int64
@@ -40,9 +40,11 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 	engine := s.session.engine
 	memory, ok := engine.ledger.(*remembering)
 	switch {
-	case !ok, hook.NoStored, s.session.touched, s.plain != nil, s.execute != nil, s.prepare, s.plan == nil, s.noData, s.probe != "":
+	case !ok, hook.NoStored, s.session.touched, s.plain != nil, s.execute != nil, s.prepare, s.plan == nil, s.noData,
+		s.probe != "":
 		return wire.Bound{}, false
-	case len(s.plan.Cuts) == 0, len(s.plan.Twins) > 0, len(s.plan.Virtual) > 0, len(s.plan.Ordinary()) > 0, s.plan.Explain != parser.NoExplain,
+	case len(s.plan.Cuts) == 0, len(s.plan.Twins) > 0, len(s.plan.Virtual) > 0, len(s.plan.Ordinary()) > 0,
+		s.plan.Explain != parser.NoExplain,
 		engine.closed.Load(), engine.snapshot.Load() != s.snapshot:
 		return wire.Bound{}, false
 	}
@@ -56,14 +58,16 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 	if err != nil || current(s.policy, standing) != nil {
 		return wire.Bound{}, false
 	}
-	by := recalledBy{s.serial, standing.Epoch, strings.Join(scopes(shares(s.policy.Privacy.Budget, s.session.user)), "\x00"), ""}
+	by := recalledBy{s.serial, standing.Epoch, strings.Join(scopes(shares(s.policy.Privacy.Budget, s.session.user)),
+		"\x00"), ""}
 	if by.binding, ok = bindingKey(formats, values); ok && s.serial > 0 {
 		if r, ok := s.snapshot.recalled.Get(by); ok {
 			s.session.last = r.lastRelease
 			return wire.Bound{Values: r.values}, true
 		}
 	}
-	q, err := s.question(ctx, wire.Binding{Formats: formats, Values: values}, settings{confidence: defaultConfidence}, engine.reader, nil)
+	q, err := s.question(ctx, wire.Binding{Formats: formats, Values: values}, settings{confidence: defaultConfidence},
+		engine.reader, nil)
 	if err != nil || current(s.policy, q.standing) != nil {
 		return wire.Bound{}, false
 	}

@@ -48,8 +48,8 @@ func alike(a, b [][]byte) bool { return a != nil && slices.EqualFunc(a, b, bytes
 
 const byEducation = "SELECT education, avg(age) FROM adult WHERE age > $1::int GROUP BY education"
 
-// What is recalled is what was answered, for the same binding alone and whatever way it is found: the first time by what is
-// asked, then by what was bound. Nobody is charged for it.
+// What is recalled is what was answered, for the same binding alone and whatever way it is found: the first time by
+// what is asked, then by what was bound. Nobody is charged for it.
 func TestRecall(t *testing.T) {
 	h := newHouse(t)
 	l := &asking{Ledger: h.engine.ledger.(*remembering).Ledger}
@@ -69,7 +69,9 @@ func TestRecall(t *testing.T) {
 	if n, _ := h.engine.snapshot.Load().recalled.Size(); n != 1 {
 		t.Errorf("%d answers are kept as they were bound", n)
 	}
-	if !alike(recalls(t, h.prepare(t, "alice", "SELECT avg(age), education AS e FROM adult WHERE $1::int < age GROUP BY 2"), "20"), answer) { // another plan of the same question
+	// another plan of the same question
+	if !alike(recalls(t, h.prepare(t, "alice", "SELECT avg(age), education AS e FROM adult WHERE $1::int < age "+
+		"GROUP BY 2"), "20"), answer) {
 		t.Error("another spelling is not recalled")
 	}
 	for _, v := range []string{"21", "2", "+20"} { // the last is the same question, in another text
@@ -77,7 +79,8 @@ func TestRecall(t *testing.T) {
 			t.Errorf("of %q: %q", v, got)
 		}
 	}
-	for _, sql := range []string{"SELECT sex, avg(age) FROM adult WHERE age > $1::int GROUP BY sex", "SELECT education, avg(age) FROM adult WHERE age < $1::int GROUP BY education"} {
+	for _, sql := range []string{"SELECT sex, avg(age) FROM adult WHERE age > $1::int GROUP BY sex",
+		"SELECT education, avg(age) FROM adult WHERE age < $1::int GROUP BY education"} {
 		if got := recalls(t, h.prepare(t, "alice", sql), "20"); got != nil {
 			t.Errorf("of another question: %q", got)
 		}
@@ -92,7 +95,8 @@ func TestRecall(t *testing.T) {
 		t.Errorf("to recall took %d finds and %d charges", l.finds-finds, l.charges-charges)
 	}
 	last := s.session.last
-	if other.session.last = (lastRelease{}); !alike(recalls(t, other, "20"), answer) || other.session.last.answer.ID != last.answer.ID || len(other.session.last.cells) != len(last.cells) {
+	if other.session.last = (lastRelease{}); !alike(recalls(t, other, "20"), answer) ||
+		other.session.last.answer.ID != last.answer.ID || len(other.session.last.cells) != len(last.cells) {
 		t.Error("what is recalled is not in fugu.last_release")
 	}
 	other.session.touched = true // its settings may be others
@@ -146,7 +150,8 @@ func TestRecalledIsDropped(t *testing.T) {
 			memory.forget() // as it does after a while
 		}, false},
 		"the budget is reset": {func(t *testing.T, h *house, memory *remembering) {
-			if _, err := memory.Ledger.(ledger.Manager).Reset(t.Context(), "adult", ledger.Why{Operator: "root", Reason: "test"}); err != nil {
+			if _, err := memory.Ledger.(ledger.Manager).Reset(t.Context(), "adult",
+				ledger.Why{Operator: "root", Reason: "test"}); err != nil {
 				t.Fatal(err)
 			}
 		}, true}, // what was paid for is paid for
@@ -284,7 +289,8 @@ func TestRecalledStaysBounded(t *testing.T) {
 func TestBindingKey(t *testing.T) {
 	seen := map[string]string{}
 	for _, formats := range [][]int16{nil, {0}, {1}, {0, 0}, {0, 1}, {1, 0}} {
-		for _, values := range [][][]byte{{nil}, {{}}, {{0}}, {nil, nil}, {nil, {}}, {{}, nil}, {{}, {}}, {[]byte("ab"), []byte("c")}, {[]byte("a"), []byte("bc")}, {[]byte("a\x00\x00\x00\x02bc")}} {
+		for _, values := range [][][]byte{{nil}, {{}}, {{0}}, {nil, nil}, {nil, {}}, {{}, nil}, {{}, {}},
+			{[]byte("ab"), []byte("c")}, {[]byte("a"), []byte("bc")}, {[]byte("a\x00\x00\x00\x02bc")}} {
 			key, ok := bindingKey(formats, values)
 			what := fmt.Sprintf("%v %#v", formats, values)
 			if other, twice := seen[key]; !ok || twice {

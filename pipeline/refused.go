@@ -20,7 +20,8 @@ func (s *session) refused(ctx context.Context, snap *Snapshot, sql string, err e
 	}
 	// What is named here otherwise are parts of the catalog, in which many mistakes are the client's affair.
 	if code := refusalCode(ctx, err); strings.HasPrefix(code, "PV") || snap.Names(sql) {
-		s.engine.refusals.Add(ledger.Refusal{User: s.user, Dataset: snap.DatasetOf(sql), Code: code, Statement: parser.Fingerprint(sql)})
+		s.engine.refusals.Add(ledger.Refusal{User: s.user, Dataset: snap.DatasetOf(sql), Code: code,
+			Statement: parser.Fingerprint(sql)})
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 
 const modelWithin = "mechanism: auto\n  model: {within: {rows: 5, lambda: 0.1}}"
 
-// By hand: of ε = 1, λ = .1 leaves .8 for what hides the secrets, and beside it is Laplace noise of scale 5·1/.1 on a count,
-// which 5 rows move by 5. What is charged, certified, explained and recorded says so.
+// By hand: of ε = 1, λ = .1 leaves .8 for what hides the secrets, and beside it is Laplace noise of scale 5·1/.1 on a
+// count, which 5 rows move by 5. What is charged, certified, explained and recorded says so.
 func TestRelaxedByRows(t *testing.T) {
 	plain := []string{"assume: [translation, gaussian]", "assume: [translation]"}
 	exact, relaxed := newHouse(t, plain...), newHouse(t, append(plain, "mechanism: auto", modelWithin)...)
@@ -40,7 +40,9 @@ func TestRelaxedByRows(t *testing.T) {
 			t.Errorf("%s: sd %v, want %v", sql, r.Calibration.SD, want)
 		}
 		x, err := q.Explain(t.Context())
-		if err != nil || x.Assumption != "translation, relaxed" || !strings.Contains(strings.Join(x.Lines(), "\n"), "Relaxed: the true table is at most 5 rows from the model's") {
+		if err != nil || x.Assumption != "translation, relaxed" ||
+			!strings.Contains(strings.Join(x.Lines(), "\n"), "Relaxed: the true table is at most 5 rows from the "+
+				"model's") {
 			t.Errorf("%s: %v: %+v", sql, err, x)
 		}
 		a, err := q.answer(t.Context())
@@ -58,7 +60,8 @@ func TestRelaxedByRows(t *testing.T) {
 			t.Errorf("%s: costs %v", sql, most)
 		}
 		for _, c := range a.Certificates {
-			if math.Abs(c.Epsilon-1) > 1e-12 || !strings.HasSuffix(strings.Join(c.Assumptions, ", "), "translation, relaxed") {
+			if math.Abs(c.Epsilon-1) > 1e-12 || !strings.HasSuffix(strings.Join(c.Assumptions, ", "),
+				"translation, relaxed") {
 				t.Errorf("%s: %+v", sql, c)
 			}
 		}
@@ -78,27 +81,34 @@ func TestRelaxedByRows(t *testing.T) {
 		least = math.Min(least, unit(k))
 	}
 	for k := range m.Calibration.SD {
-		if want := math.Hypot(e.Calibration.SD[k]/.8, math.Sqrt2*5*2/least*unit(k)/.1); math.Abs(m.Calibration.SD[k]/want-1) > 1e-4 {
+		if want := math.Hypot(e.Calibration.SD[k]/.8, math.Sqrt2*5*2/least*unit(k)/.1); math.Abs(
+			m.Calibration.SD[k]/want-1) > 1e-4 {
 			t.Fatalf("%s: sd %v, want %v", m.Labels[k], m.Calibration.SD[k], want)
 		}
 	}
-	// An average over all rows moves by hardly anything: 5 rows, 73 years, of 35,222 rows. One over few rows can move through
-	// its range, and does not make the noise of a count beside it more than twice as large.
+	// An average over all rows moves by hardly anything: 5 rows, 73 years, of 35,222 rows. One over few rows can move
+	// through its range, and does not make the noise of a count beside it more than twice as large.
 	_, e = measured(exact, "SELECT avg(age) FROM adult", mechanism.ExpmLaplace)
 	_, m = measured(relaxed, "SELECT avg(age) FROM adult", mechanism.ExpmLaplace)
-	if extra := math.Sqrt2 * 5 * 73 / float64(rowsOf(t)) / .1; m.Calibration.SD[0] > 1.1*math.Hypot(e.Calibration.SD[0]/.8, extra) || m.Calibration.SD[0] < math.Hypot(e.Calibration.SD[0]/.8, .9*extra) {
+	if extra := math.Sqrt2 * 5 * 73 / float64(rowsOf(t)) / .1; m.Calibration.SD[0] > 1.1*math.Hypot(
+		e.Calibration.SD[0]/.8, extra) || m.Calibration.SD[0] < math.Hypot(e.Calibration.SD[0]/.8, .9*extra) {
 		t.Errorf("avg: sd %v, %v without", m.Calibration.SD, e.Calibration.SD)
 	}
-	if _, m := measured(relaxed, "SELECT avg(age) FROM adult WHERE age > 85", mechanism.Auto); m.Calibration.SD[0] < math.Sqrt2*4/.1 {
+	if _, m := measured(relaxed, "SELECT avg(age) FROM adult WHERE age > 85",
+		mechanism.Auto); m.Calibration.SD[0] < math.Sqrt2*4/.1 {
 		t.Errorf("avg over few rows: sd %v", m.Calibration.SD)
 	}
 	const beside = "SELECT avg(fnlwgt) FILTER (WHERE age > 85), count(*) FROM adult WHERE age > 40"
 	_, e = measured(exact, beside, mechanism.ExpmLaplace)
 	_, m = measured(relaxed, beside, mechanism.ExpmLaplace)
-	if k := slices.IndexFunc(m.Labels, func(l dataset.Label) bool { return l.Column == "count(*)" }); m.Calibration.SD[k] > 1.01*math.Hypot(e.Calibration.SD[k]/.8, 2*math.Sqrt2*5/.1) {
+	if k := slices.IndexFunc(m.Labels, func(l dataset.Label) bool {
+		return l.Column == "count(*)"
+	}); m.Calibration.SD[k] > 1.01*math.Hypot(e.Calibration.SD[k]/.8,
+		2*math.Sqrt2*5/.1) {
 		t.Errorf("a count beside an average over few rows: sd %v, %v without", m.Calibration.SD, e.Calibration.SD)
 	}
-	for _, sql := range []string{"SELECT stddev(age) FROM adult", "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY age) FROM adult", "SELECT count(*), count(DISTINCT education) FROM adult"} {
+	for _, sql := range []string{"SELECT stddev(age) FROM adult", "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER " +
+		"BY age) FROM adult", "SELECT count(*), count(DISTINCT education) FROM adult"} {
 		q, err := relaxed.question(t, sql, nil, settings{})
 		if err != nil {
 			t.Fatal(err)
@@ -120,7 +130,8 @@ func TestRelaxedByRows(t *testing.T) {
 // Nearly the model's: noise at ε - 2λ, and in the account 2λ, κ² e^3λ and what η takes at the limit.
 func TestRelaxedNearly(t *testing.T) {
 	relaxed := newHouse(t, "mechanism: auto", "mechanism: auto\n  model: {within: {eta: 1e-14, lambda: 0.01}}")
-	for _, sql := range []string{"SELECT sex, count(*), avg(age) FROM adult GROUP BY sex", "SELECT education, count(*) FROM adult GROUP BY education"} {
+	for _, sql := range []string{"SELECT sex, count(*), avg(age) FROM adult GROUP BY sex",
+		"SELECT education, count(*) FROM adult GROUP BY education"} {
 		q, err := relaxed.question(t, sql, nil, settings{})
 		if err != nil {
 			t.Fatal(err)
@@ -150,7 +161,8 @@ func TestRelaxedCoupled(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, err := q.answer(t.Context())
-	if err != nil || a.Assumption != "coupling, relaxed" || rests(a.Assumption) != "resting on coupled datasets alone, relaxed" {
+	if err != nil || a.Assumption != "coupling, relaxed" || rests(a.Assumption) != "resting on coupled datasets "+
+		"alone, relaxed" {
 		t.Errorf("%+v, %v", a, err)
 	}
 	for secret, l := range a.Losses {

@@ -286,7 +286,8 @@ func TestShapeWithASuspect(t *testing.T) {
 	sql := "SELECT 'x' FROM account"
 	found, _ := lex.Constants(sql)
 	s.shapes.Add(planKey{sql: lex.Shape(sql, found)}, shape{edits: []parser.Edit{{At: 15, Put: "fugu_twin."}}}, 1)
-	for other, want := range map[string]bool{"SELECT 'it is' FROM account": true, "SELECT 'pg_class' FROM account": false,
+	for other, want := range map[string]bool{"SELECT 'it is' FROM account": true,
+		"SELECT 'pg_class' FROM account":            false,
 		"SELECT 'pg_relation_size(1)' FROM account": false, "SELECT 'information_schema' FROM account": false} {
 		if _, ok := s.reshaped(planKey{sql: other}, nil); ok != want {
 			t.Errorf("%s: known by its shape: %v", other, ok)

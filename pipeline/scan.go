@@ -13,12 +13,14 @@ import (
 	"fugu/upstream"
 )
 
-// scan reads protected rows for a question that has been charged, and stores what comes of it. Each scan tells a little by
-// the time that it takes, so there is no second one for the same charge: one question is scanned once at a time, and what
-// ends without an answer, because the client cancels or the database gives up, is charged anew when it is asked again.
+// scan reads protected rows for a question that has been charged, and stores what comes of it. Each scan tells a little
+// by the time that it takes, so there is no second one for the same charge: one question is scanned once at a time, and
+// what ends without an answer, because the client cancels or the database gives up, is charged anew when it is asked
+// again.
 //
 // It is scanned again at no charge where a proxy ended amid its scan, which no client can bring about.
-func (q *question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer, m *quote.Quote) (_ ledger.Answer, done bool, err error) {
+func (q *question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer,
+	m *quote.Quote) (_ ledger.Answer, done bool, err error) {
 	leave, wait := q.engine.scanning.enter(q.key)
 	if leave == nil {
 		select {
@@ -86,9 +88,10 @@ func (q *question) read(ctx context.Context, m *quote.Quote) (out outcome, err e
 	return out, nil
 }
 
-// scanFailed books what a scan without statistics means: a failure is the answer, and what may pass is given up. Where no
-// server could be reached nothing was read, and the question stays as it is: charged, to be asked again.
-func (q *question) scanFailed(ctx context.Context, c ledger.Charge, a ledger.Answer, m *quote.Quote, cause error) (_ ledger.Answer, done bool, err error) {
+// scanFailed books what a scan without statistics means: a failure is the answer, and what may pass is given up. Where
+// no server could be reached nothing was read, and the question stays as it is: charged, to be asked again.
+func (q *question) scanFailed(ctx context.Context, c ledger.Charge, a ledger.Answer, m *quote.Quote,
+	cause error) (_ ledger.Answer, done bool, err error) {
 	final := sqlstate.Is(cause, sqlstate.StatisticsFailed) && !errors.Is(cause, upstream.ErrInterrupted)
 	if final && m.Joint != nil {
 		// What was charged is in the joint account, where a failure has no place: it costs its pure loss beside.
@@ -114,9 +117,11 @@ func (q *question) scanFailed(ctx context.Context, c ledger.Charge, a ledger.Ans
 }
 
 // give stores what came of a question; without bytes it is that it failed.
-func (q *question) give(ctx context.Context, c ledger.Charge, a ledger.Answer, out outcome) (given ledger.Answer, done bool, err error) {
-	given, err = q.engine.ledger.Give(context.WithoutCancel(ctx), ledger.Outcome{Key: c.Key, Charged: a, Dataset: c.Dataset, Epoch: c.Epoch, User: c.User,
-		Scopes: scopes(c.Shares), Answer: out.bytes, Failed: out.bytes == nil, Cells: out.cells})
+func (q *question) give(ctx context.Context, c ledger.Charge, a ledger.Answer,
+	out outcome) (given ledger.Answer, done bool, err error) {
+	given, err = q.engine.ledger.Give(context.WithoutCancel(ctx),
+		ledger.Outcome{Key: c.Key, Charged: a, Dataset: c.Dataset, Epoch: c.Epoch, User: c.User,
+			Scopes: scopes(c.Shares), Answer: out.bytes, Failed: out.bytes == nil, Cells: out.cells})
 	if errors.Is(err, ledger.ErrAbandoned) {
 		return ledger.Answer{}, false, nil
 	} else if err != nil {

@@ -30,15 +30,19 @@ func TestSecretsOfEveryForm(t *testing.T) {
 		secret string
 		policy string // from, to and within in fugu.policy
 	}{
-		"mean":                   {"mean: age * 2\n    values: {from: 70, to: 90, within: 2}", "70 90 2"},
-		"mean of a distribution": {"about: distribution\n    mean: coalesce(hours_per_week, 0)\n    pairs: [[38, 42]]", "38 42 4"},
-		"categories":             {"categories: sex\n    values: {from: 0.2, to: 0.8, within: 0.05}", "0.2 0.8 0.05"},
-		"many categories":        {"categories: relationship\n    values: {within: 0.02}", "0 1 0.02"},
-		"vectors":                {"categories: sex\n    pairs: [[{Female: 0.3, Male: 0.7}, {Female: 0.4, Male: 0.6}]]", "NULL NULL NULL"},
-		"distribution":           {"about: distribution\n    proportion: sex = 'Male'\n    pairs: [[0.6, 0.7]]", "0.6 0.7 0.1"},
+		"mean": {"mean: age * 2\n    values: {from: 70, to: 90, within: 2}", "70 90 2"},
+		"mean of a distribution": {"about: distribution\n    mean: coalesce(hours_per_week, 0)\n    pairs: [[38, 42]]",
+			"38 42 4"},
+		"categories":      {"categories: sex\n    values: {from: 0.2, to: 0.8, within: 0.05}", "0.2 0.8 0.05"},
+		"many categories": {"categories: relationship\n    values: {within: 0.02}", "0 1 0.02"},
+		"vectors": {"categories: sex\n    pairs: [[{Female: 0.3, Male: 0.7}, {Female: 0.4, Male: " +
+			"0.6}]]", "NULL NULL NULL"},
+		"distribution": {"about: distribution\n    proportion: sex = 'Male'\n    pairs: [[0.6, 0.7]]",
+			"0.6 0.7 0.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t, private, c.secret, "sex: [Female, Male]", "sex: [Female, Male]\n      relationship: reference")
+			h := newHouse(t, private, c.secret, "sex: [Female, Male]", "sex: [Female, Male]\n      relationship: "+
+				"reference")
 			key := "relationship"
 			if name == "many categories" {
 				key = "education"
@@ -53,7 +57,8 @@ func TestSecretsOfEveryForm(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(x.Secrets) != 2 || x.Secrets[1].Secret != "private_sector" || !(x.Secrets[1].Norm1 > 0) || math.IsInf(x.Secrets[1].Norm1, 0) {
+			if len(x.Secrets) != 2 || x.Secrets[1].Secret != "private_sector" || !(x.Secrets[1].Norm1 > 0) ||
+				math.IsInf(x.Secrets[1].Norm1, 0) {
 				t.Errorf("secrets %+v", x.Secrets)
 			}
 			if x.Mechanism == "" || len(x.Cost) != 2 || !(x.Cost[1].Cost > 0) {
@@ -63,7 +68,8 @@ func TestSecretsOfEveryForm(t *testing.T) {
 				t.Errorf("explanation\n%s", text)
 			}
 			s := &session{engine: h.engine, user: "alice"}
-			rows, err := (&statement{session: s, snapshot: h.engine.snapshot.Load()}).virtualRows(t.Context(), wire.Binding{}, "policy")
+			rows, err := (&statement{session: s, snapshot: h.engine.snapshot.Load()}).virtualRows(t.Context(),
+				wire.Binding{}, "policy")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +91,8 @@ func TestSecretsOfEveryForm(t *testing.T) {
 func TestWeightsAndEstimation(t *testing.T) {
 	const sql = "SELECT count(*), avg(age), sum(capital_gain) FROM adult WHERE sex = 'Male'"
 	sd := map[string][]float64{}
-	for name, line := range map[string]string{"sampling": "", "absolute": "weights: absolute", "relative": "weights: relative", "estimation": "estimation: 3"} {
+	for name, line := range map[string]string{"sampling": "", "absolute": "weights: absolute",
+		"relative": "weights: relative", "estimation": "estimation: 3"} {
 		x, err := newHouse(t, "mechanism: auto", "mechanism: expm-gaussian\n  "+line).explain(t, sql)
 		if err != nil {
 			t.Fatal(err)
@@ -108,17 +115,24 @@ func TestWeightsAndEstimation(t *testing.T) {
 	}
 }
 
-// Statements whose cells overlap, or of several cuts over one table, have a joint distribution, and so a certificate that
-// does not rest on the covariances being equal. Very many cells rest on translation.
+// Statements whose cells overlap, or of several cuts over one table, have a joint distribution, and so a certificate
+// that does not rest on the covariances being equal. Very many cells rest on translation.
 func TestJointStatementsAreCertified(t *testing.T) {
 	h := newHouse(t)
 	for sql, want := range map[string]string{
-		"SELECT sex, count(*) FROM adult GROUP BY sex":                                                                                                                                                  "gaussian, translation",
-		"SELECT sex, count(*) FROM adult GROUP BY ROLLUP (sex)":                                                                                                                                         "gaussian, translation",
-		"SELECT (SELECT count(*) FROM adult WHERE age > 40), c FROM (SELECT sex, count(*) AS c FROM adult GROUP BY sex) AS q":                                                                           "gaussian, translation",
-		"SELECT (SELECT count(*) FROM adult WHERE age > 40), c FROM (SELECT age, count(*) AS c FROM adult GROUP BY age) AS q":                                                                           "gaussian, translation",
-		"SELECT count(*) FROM (SELECT age, education, count(*) FROM adult WHERE sex = 'Male' GROUP BY 1, 2) AS m, (SELECT age, education, count(*) FROM adult WHERE sex = 'Female' GROUP BY 1, 2) AS f": "translation",
-		"SELECT (SELECT avg(hours_per_week) FROM adult WHERE age > 40), c FROM (SELECT sex, count(*) AS c FROM adult GROUP BY sex) AS q":                                                                "gaussian, translation",
+		"SELECT sex, count(*) FROM adult GROUP BY sex":          "gaussian, translation",
+		"SELECT sex, count(*) FROM adult GROUP BY ROLLUP (sex)": "gaussian, translation",
+		"SELECT (SELECT count(*) FROM adult WHERE age > 40), c FROM (SELECT sex, count(*) AS c FROM adult GROUP BY " +
+			"sex) AS q": "gaussian, " +
+			"translation",
+		"SELECT (SELECT count(*) FROM adult WHERE age > 40), c FROM (SELECT age, count(*) AS c FROM adult GROUP BY " +
+			"age) AS q": "gaussian, " +
+			"translation",
+		"SELECT count(*) FROM (SELECT age, education, count(*) FROM adult WHERE sex = 'Male' GROUP BY 1, 2) AS m, " +
+			"(SELECT age, education, count(*) FROM adult WHERE sex = 'Female' GROUP BY 1, 2) AS f": "translation",
+		"SELECT (SELECT avg(hours_per_week) FROM adult WHERE age > 40), c FROM (SELECT sex, count(*) AS c FROM " +
+			"adult GROUP BY sex) AS q": "gaussian, " +
+			"translation",
 	} {
 		x, err := h.explain(t, sql)
 		if err != nil || x.Assumption != want || len(x.Certificates) != 2 {

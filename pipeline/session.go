@@ -60,8 +60,8 @@ func (s *session) Lasting(sql []byte) bool {
 	return lex.Lasting(unsafe.String(unsafe.SliceData(sql), len(sql)))
 }
 
-// template is one statement of a text as it is planned, for every session alike. At most one of plan, plain, execute, masked
-// and show is set; with none the text is the client's own.
+// template is one statement of a text as it is planned, for every session alike. At most one of plan, plain, execute,
+// masked and show is set; with none the text is the client's own.
 type template struct {
 	twins  []*dataset.Protected // that the statement means, beside whatever else it is
 	serial uint64               // tells it from all others of the snapshot
@@ -69,10 +69,11 @@ type template struct {
 	params int      // of the client's
 	types  []uint32 // that the client gave for them
 	plan   *planner.Plan
-	policy *policy.Policy     // of the plan's cuts, or of plain; nil for virtual tables only
-	masked bool               // text masks parts of the catalog
-	places parser.Places      // of masked: where the parts of text stood in the client's
-	splice *parser.Splice     // of masked: text stands for all that the client sent, and this is how; nil: there is more to it
+	policy *policy.Policy // of the plan's cuts, or of plain; nil for virtual tables only
+	masked bool           // text masks parts of the catalog
+	places parser.Places  // of masked: where the parts of text stood in the client's
+	// of masked: text stands for all that the client sent, and this is how; nil: there is more to it
+	splice *parser.Splice
 	start  int32              // of the client's own text: characters before it in what the client sent
 	show   bool               // text tells a setting of Fugu's, in the place of SHOW
 	plain  *dataset.Protected // a plain SELECT of rows: text reads the reference instead
@@ -80,8 +81,9 @@ type template struct {
 	prepare bool            // text is PREPARE of the plan, and asks nothing yet
 	execute *parser.Execute // EXECUTE of what will be found when it is bound
 	explain parser.Explain  // of execute
-	probe   string          // not empty: text takes no parameters, so that values are written into it; this looks at it before
-	noData  bool            // nothing is asked
+	// not empty: text takes no parameters, so that values are written into it; this looks at it before
+	probe  string
+	noData bool // nothing is asked
 
 	source string // the client's text of the plan
 	means  string // what its names meant, as meanings.key has it
@@ -159,7 +161,8 @@ func (s *session) allowed(t template) error {
 	}
 	for _, twin := range t.twins {
 		if !twin.Policy.MayAsk(s.user) {
-			return sqlstate.New(sqlstate.NotAllowed, "user %q may not ask about dataset %s", s.user, twin.Policy.Dataset).
+			return sqlstate.New(sqlstate.NotAllowed, "user %q may not ask about dataset %s", s.user,
+				twin.Policy.Dataset).
 				WithHint("The policy lists the analysts who may.")
 		}
 	}
@@ -231,7 +234,8 @@ func (s *session) templates(ctx context.Context, snap *Snapshot, sql string, par
 	return out, nil
 }
 
-func (s *session) plan(ctx context.Context, snap *Snapshot, st *parser.Statement, paramTypes []uint32) (template, error) {
+func (s *session) plan(ctx context.Context, snap *Snapshot, st *parser.Statement,
+	paramTypes []uint32) (template, error) {
 	t := template{text: st.Text, params: max(st.Params, len(paramTypes)), types: paramTypes, start: int32(st.Start)}
 	var err error
 	if t.twins, err = s.engine.twins(ctx, snap, slices.Concat(st.Twins, aggregated(st))); err != nil {
@@ -257,11 +261,14 @@ func (s *session) plan(ctx context.Context, snap *Snapshot, st *parser.Statement
 		t.policy = t.plain.Policy
 		if t.plain.Table.AtLeast > 0 {
 			return t, sqlstate.New(sqlstate.NotAnswerable, "rows of the twin of %s are not listed", st.Plain.Table).
-				WithHint("Aggregate them: count, sum, avg and the like, with WHERE and GROUP BY. The policy's owner can write twin: {rows: shown}.").At(st.Plain.Position)
+				WithHint("Aggregate them: count, sum, avg and the like, with WHERE and GROUP BY. The policy's owner " +
+					"can write twin: {rows: shown}.").At(st.Plain.Position)
 		}
 		if t.plain.Config.PlainRows != policy.ReferenceRows {
-			return t, sqlstate.New(sqlstate.NotAnswerable, "rows of the protected table %s are not shown", st.Plain.Table).
-				WithHint("Aggregate them: count, sum or avg, with WHERE and GROUP BY. The policy's plain_rows can offer reference rows instead.").At(st.Plain.Position)
+			return t, sqlstate.New(sqlstate.NotAnswerable, "rows of the protected table %s are not shown",
+				st.Plain.Table).
+				WithHint("Aggregate them: count, sum or avg, with WHERE and GROUP BY. The policy's plain_rows can " +
+					"offer reference rows instead.").At(st.Plain.Position)
 		}
 		t.text, err = st.RewritePlain(t.plain.Reference.Schema, t.plain.Reference.Name)
 		return t, err

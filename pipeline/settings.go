@@ -35,7 +35,8 @@ const defaultConfidence = 0.95
 
 // defaults are the settings as the policy has them; the policy's own are empty where there are several policies.
 func (snap *Snapshot) defaults() map[string]string {
-	values := map[string]string{"epsilon": "", "delta": "", "mechanism": "", "error": "", "max_error": "", "notices": "off", "confidence": strconv.FormatFloat(defaultConfidence, 'g', -1, 64)}
+	values := map[string]string{"epsilon": "", "delta": "", "mechanism": "", "error": "", "max_error": "",
+		"notices": "off", "confidence": strconv.FormatFloat(defaultConfidence, 'g', -1, 64)}
 	if p := snap.Policies; len(p) == 1 {
 		values["epsilon"] = strconv.FormatFloat(float64(p[0].Privacy.Epsilon), 'g', -1, 64)
 		values["delta"] = strconv.FormatFloat(float64(p[0].Privacy.Delta), 'g', -1, 64)
@@ -46,8 +47,9 @@ func (snap *Snapshot) defaults() map[string]string {
 	return values
 }
 
-// planShow has SHOW tell the default of a setting that the session has not got. Guests could be opened with the defaults,
-// but PostgreSQL up to version 15 sorts all of its settings anew for each custom one: a twentieth of what a connection costs.
+// planShow has SHOW tell the default of a setting that the session has not got. Guests could be opened with the
+// defaults, but PostgreSQL up to version 15 sorts all of its settings anew for each custom one: a twentieth of what a
+// connection costs.
 func (snap *Snapshot) planShow(name string, t template) template {
 	value, ok := snap.defaults()[name]
 	if !ok {
@@ -62,7 +64,8 @@ func (snap *Snapshot) planShow(name string, t template) template {
 // set takes over one setting, or says what is wrong with it.
 func (s *settings) set(name, value string) error {
 	bad := func(hint string) error {
-		return sqlstate.New(sqlstate.InvalidParameterValue, "invalid value for parameter \"fugu.%s\": %q", name, value).WithHint("%s", hint)
+		return sqlstate.New(sqlstate.InvalidParameterValue, "invalid value for parameter \"fugu.%s\": %q", name,
+			value).WithHint("%s", hint)
 	}
 	if value == "" && slices.Contains(settingNames, name) {
 		return nil
@@ -99,7 +102,8 @@ func (s *settings) set(name, value string) error {
 		s.confidence = c
 	case "error":
 		if s.error, err = privacy.ParseTolerance(value); err != nil {
-			return bad("Give a number, or a percentage of a fresh answer's error, such as 110%; 0 has every answer drawn afresh.")
+			return bad("Give a number, or a percentage of a fresh answer's error, such as 110%; 0 has every answer " +
+				"drawn afresh.")
 		}
 		s.errorSet = true
 	case "max_error":

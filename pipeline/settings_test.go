@@ -87,7 +87,8 @@ func TestReadSettings(t *testing.T) {
 		return func(context.Context, string) ([][]string, error) { return rows, nil }
 	}
 	got, err := readSettings(t.Context(), answer([]string{"0.25", "0", "directional", "on", "0.9", "110%", "50%"}))
-	if want := (settings{0.25, 0, true, mechanism.Directional, true, 0.9, privacy.Tolerance{Relative: 1.1}, true, .5}); err != nil || got != want {
+	if want := (settings{0.25, 0, true, mechanism.Directional, true, 0.9, privacy.Tolerance{Relative: 1.1}, true,
+		.5}); err != nil || got != want {
 		t.Errorf("%+v, %v", got, err)
 	}
 	got, err = readSettings(t.Context(), answer([]string{"", "", "", "", "", "", ""}))
@@ -95,7 +96,8 @@ func TestReadSettings(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	// set_config and the startup message reach the guest unchecked: what is wrong is refused here at the latest.
-	if _, err := readSettings(t.Context(), answer([]string{"NaN", "", "", "", "", "", ""})); !sqlstate.Is(err, sqlstate.InvalidParameterValue) {
+	if _, err := readSettings(t.Context(), answer([]string{"NaN", "", "", "", "", "", ""})); !sqlstate.Is(err,
+		sqlstate.InvalidParameterValue) {
 		t.Error(err)
 	}
 	if _, err := readSettings(t.Context(), answer()); err == nil {
@@ -105,7 +107,10 @@ func TestReadSettings(t *testing.T) {
 		t.Error("one column was taken for all settings")
 	}
 	broken := errors.New("broken")
-	if _, err := readSettings(t.Context(), func(context.Context, string) ([][]string, error) { return nil, broken }); !errors.Is(err, broken) {
+	if _, err := readSettings(t.Context(), func(context.Context, string) ([][]string, error) {
+		return nil,
+			broken
+	}); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 }

@@ -11,11 +11,13 @@ import (
 // The shapes of a count, a sum and an average are those of sums over the reference's rows, worked out row by row.
 func TestShapes(t *testing.T) {
 	h := newHouse(t)
-	reference, err := h.engine.reader.Query(t.Context(), "SELECT income = '>50K', sex, age::float8 FROM public.adult_reference", nil, nil)
+	reference, err := h.engine.reader.Query(t.Context(), "SELECT income = '>50K', sex, age::float8 FROM "+
+		"public.adult_reference", nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := h.question(t, "SELECT sex, count(*), sum(age), avg(age), stddev(age) FROM adult GROUP BY sex", nil, settings{})
+	q, err := h.question(t, "SELECT sex, count(*), sum(age), avg(age), stddev(age) FROM adult GROUP BY sex", nil,
+		settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,18 +76,22 @@ func TestShapes(t *testing.T) {
 					k := class(row[0].Text)
 					x, _ := strconv.ParseFloat(row[2].Text, 64)
 					d := f(x, row[1] == keys.Keys[0]) - mean[k]/size[k]
-					m2[k], m3[k], m4[k], rho[k] = m2[k]+d*d/size[k], m3[k]+d*d*d/size[k], m4[k]+d*d*d*d/size[k], rho[k]+math.Abs(d*d*d)/size[k]
+					m2[k], m3[k], m4[k], rho[k] = m2[k]+d*d/size[k], m3[k]+d*d*d/size[k], m4[k]+d*d*d*d/size[k],
+						rho[k]+math.Abs(d*d*d)/size[k]
 				}
 				v := n[0]*m2[0] + n[1]*m2[1]
 				skewness := (n[0]*m3[0] + n[1]*m3[1]) / math.Pow(v, 1.5)
 				kurtosis := (n[0]*(m4[0]-3*m2[0]*m2[0]) + n[1]*(m4[1]-3*m2[1]*m2[1])) / (v * v)
 				bound := 0.56 * (n[0]*rho[0] + n[1]*rho[1]) / math.Pow(v, 1.5)
 				got, ok := shapes.At(0, p, model.Component{Cell: cell, Aggregate: a})
-				if !ok || math.Abs(got.Skewness-skewness) > 1e-6*math.Abs(skewness)+1e-9 || math.Abs(got.Kurtosis-kurtosis) > 1e-6*math.Abs(kurtosis)+1e-10 {
-					t.Errorf("%s at %v, p=%v: %+v, want skewness %v and kurtosis %v", agg.Label, keys.Keys, p, got, skewness, kurtosis)
+				if !ok || math.Abs(got.Skewness-skewness) > 1e-6*math.Abs(skewness)+1e-9 ||
+					math.Abs(got.Kurtosis-kurtosis) > 1e-6*math.Abs(kurtosis)+1e-10 {
+					t.Errorf("%s at %v, p=%v: %+v, want skewness %v and kurtosis %v", agg.Label, keys.Keys, p, got,
+						skewness, kurtosis)
 				}
 				if got.Bound < bound*(1-1e-9) || got.Bound > 2*bound || got.Estimate > got.Bound {
-					t.Errorf("%s at %v, p=%v: bound %v of %v, estimate %v", agg.Label, keys.Keys, p, got.Bound, bound, got.Estimate)
+					t.Errorf("%s at %v, p=%v: bound %v of %v, estimate %v", agg.Label, keys.Keys, p, got.Bound, bound,
+						got.Estimate)
 				}
 			}
 		}

@@ -13,8 +13,8 @@ import (
 	"fugu/upstream"
 )
 
-// Sizes of the caches. What is in them depends on texts, parameters and policy only; what does not fit is worked out anew
-// each time, so that no choice of statements takes more memory.
+// Sizes of the caches. What is in them depends on texts, parameters and policy only; what does not fit is worked out
+// anew each time, so that no choice of statements takes more memory.
 const (
 	planEntries = 4096
 	planBytes   = 64 << 20
@@ -34,7 +34,8 @@ type Snapshot struct {
 }
 
 // Load is dataset.Load, with joint accounts that have no answer yet.
-func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reader, protected ...string) (*Snapshot, error) {
+func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reader,
+	protected ...string) (*Snapshot, error) {
 	loaded, err := dataset.Load(ctx, policies, reader, protected...)
 	if err != nil {
 		return nil, err
@@ -53,7 +54,8 @@ func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reade
 }
 
 // LoadApart is dataset.LoadApart.
-func LoadApart(ctx context.Context, policies []*policy.Policy, reader *upstream.Reader, protected ...string) (*Snapshot, error) {
+func LoadApart(ctx context.Context, policies []*policy.Policy, reader *upstream.Reader,
+	protected ...string) (*Snapshot, error) {
 	loaded, err := dataset.LoadApart(ctx, policies, reader, protected...)
 	if err != nil {
 		return nil, err

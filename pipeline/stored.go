@@ -17,14 +17,15 @@ const (
 	answerBytes   = 32 << 20
 )
 
-// standingFor is how long a proxy may take to notice that the data are others. It charges nothing for data that are gone,
-// and what it tells of them meanwhile it has told before.
+// standingFor is how long a proxy may take to notice that the data are others. It charges nothing for data that are
+// gone, and what it tells of them meanwhile it has told before.
 const standingFor = time.Second
 
 // Remember returns the ledger with a memory for the answers that it returned, and for a moment for where its datasets
 // stand. A ledger never changes those answers, and has them on disk, so it is asked for each once.
 func Remember(l ledger.Ledger) ledger.Ledger {
-	return &remembering{Ledger: l, answers: cache.New[paidFor, ledger.Answer](answerEntries, answerBytes), standings: map[standingOf]standingUntil{}}
+	return &remembering{Ledger: l, answers: cache.New[paidFor, ledger.Answer](answerEntries, answerBytes),
+		standings: map[standingOf]standingUntil{}}
 }
 
 type remembering struct {

@@ -24,8 +24,8 @@ type built struct {
 	at map[string]time.Time // when a twin was last seen, by its table
 }
 
-// there reports whether the twin of a table is built, and, where its rows are not listed, whether the reader may read it.
-// Everybody may read the catalog, in which it is looked for.
+// there reports whether the twin of a table is built, and, where its rows are not listed, whether the reader may read
+// it. Everybody may read the catalog, in which it is looked for.
 func (b *built) there(ctx context.Context, reader *upstream.Reader, t *dataset.Protected) (bool, error) {
 	b.mu.Lock()
 	seen, ok := b.at[t.Table.String()]
@@ -35,7 +35,8 @@ func (b *built) there(ctx context.Context, reader *upstream.Reader, t *dataset.P
 	}
 	rows, err := reader.Query(ctx, `SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 	  WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p') AND ($3::bool OR has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT'))`,
-		[][]byte{[]byte(parser.TwinSchema), []byte(t.Table.Name), []byte(strconv.FormatBool(t.Table.AtLeast == 0))}, []uint32{25, 25, 16})
+		[][]byte{[]byte(parser.TwinSchema), []byte(t.Table.Name), []byte(strconv.FormatBool(t.Table.AtLeast == 0))},
+		[]uint32{25, 25, 16})
 	if err != nil || len(rows) == 0 {
 		return false, err
 	}
@@ -49,7 +50,8 @@ func (b *built) there(ctx context.Context, reader *upstream.Reader, t *dataset.P
 }
 
 // twins are the tables whose twins a statement means, if they can be read.
-func (e *Engine) twins(ctx context.Context, snap *Snapshot, uses []parser.TwinUse) (out []*dataset.Protected, err error) {
+func (e *Engine) twins(ctx context.Context, snap *Snapshot,
+	uses []parser.TwinUse) (out []*dataset.Protected, err error) {
 	for _, u := range uses {
 		t := snap.Find(u.Table.Schema, u.Table.Name)
 		if slices.Contains(out, t) {
@@ -80,11 +82,14 @@ func (s *statement) introduce() (notices []wire.Notice) {
 		s.session.met[name] = true
 		hint := "Ask what you like: nothing is charged."
 		if t.Table.AtLeast > 0 {
-			hint = fmt.Sprintf("Its rows are not listed, and what fewer than %d rows of the sample have is left out, or NULL. Nothing is charged.", t.Table.AtLeast)
+			hint = fmt.Sprintf("Its rows are not listed, and what fewer than %d rows of the sample have is left "+
+				"out, or NULL. Nothing is charged.", t.Table.AtLeast)
 		}
 		notices = append(notices, wire.Notice{
-			Message: fmt.Sprintf("%s is answered from its twin: a copy made of a sample of its rows, in which the share that is secret is blurred", name),
-			Hint:    hint + " SELECT * FROM fugu.twin says what the twin is; EXPLAIN (PRIVACY) how far a count may be off."})
+			Message: fmt.Sprintf("%s is answered from its twin: a copy made of a sample of its rows, in which the "+
+				"share that is secret is blurred", name),
+			Hint: hint + " SELECT * FROM fugu.twin says what the twin is; EXPLAIN (PRIVACY) how far a count may " +
+				"be off."})
 	}
 	return notices
 }

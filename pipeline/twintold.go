@@ -27,7 +27,8 @@ type toldClass struct {
 
 // tell asks, as the client may, what the registry says of the twins of the policies' tables.
 func (s *statement) tell(ctx context.Context, b wire.Binding) (out []toldClass, err error) {
-	there, err := s.session.engine.reader.Query(ctx, "SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = 'fugu twins'",
+	there, err := s.session.engine.reader.Query(ctx, "SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = "+
+		"c.relnamespace WHERE n.nspname = $1 AND c.relname = 'fugu twins'",
 		[][]byte{[]byte(parser.TwinSchema)}, []uint32{25})
 	if err != nil || len(there) == 0 {
 		return nil, err
@@ -43,7 +44,8 @@ func (s *statement) tell(ctx context.Context, b wire.Binding) (out []toldClass, 
 		if t == nil || !t.Table.Twin {
 			continue
 		}
-		c := toldClass{table: t.Table.String(), built: r[2], rows: r[3], sampled: r[4], class: r[5], told: r[6], taken: r[7], epsilon: r[9], delta: r[10], assumption: r[11], known: r[12] != ""}
+		c := toldClass{table: t.Table.String(), built: r[2], rows: r[3], sampled: r[4], class: r[5], told: r[6],
+			taken: r[7], epsilon: r[9], delta: r[10], assumption: r[11], known: r[12] != ""}
 		told, _ := strconv.ParseInt(c.told, 10, 64)
 		taken, _ := strconv.ParseInt(c.taken, 10, 64)
 		c.countError = twin.DrawingError(told, taken)
@@ -77,7 +79,8 @@ func (s *statement) twinRows(ctx context.Context, b wire.Binding) (rows [][]plan
 				continue
 			}
 			found = true
-			row := []planner.Value{text(t.Policy.Dataset), text(name), said(c.built), said(c.rows), said(c.sampled), null, said(c.told), said(c.taken), null, said(c.epsilon), said(c.delta), said(c.assumption)}
+			row := []planner.Value{text(t.Policy.Dataset), text(name), said(c.built), said(c.rows), said(c.sampled),
+				null, said(c.told), said(c.taken), null, said(c.epsilon), said(c.delta), said(c.assumption)}
 			if c.known {
 				row[5], row[8] = text(c.class), float(c.countError)
 			}
@@ -88,7 +91,8 @@ func (s *statement) twinRows(ctx context.Context, b wire.Binding) (rows [][]plan
 			rows = append(rows, append(row, least, off))
 		}
 		if !found {
-			rows = append(rows, slices.Concat([]planner.Value{text(t.Policy.Dataset), text(name)}, slices.Repeat([]planner.Value{null}, 10), []planner.Value{least, null}))
+			rows = append(rows, slices.Concat([]planner.Value{text(t.Policy.Dataset), text(name)},
+				slices.Repeat([]planner.Value{null}, 10), []planner.Value{least, null}))
 		}
 	}
 	return rows, nil
@@ -146,10 +150,12 @@ func (x *Explanation) addTwins(ctx context.Context, s *statement, b wire.Binding
 func (x Explanation) twinLines() (lines []string) {
 	for _, t := range x.Twins {
 		lines = append(lines,
-			fmt.Sprintf("  Twin of %s: %s rows, made of %s that were drawn; it was paid for when it was built, epsilon %s, delta %s", t.Table, t.Rows, t.Sampled, t.Epsilon, t.Delta),
+			fmt.Sprintf("  Twin of %s: %s rows, made of %s that were drawn; it was paid for when it was built, "+
+				"epsilon %s, delta %s", t.Table, t.Rows, t.Sampled, t.Epsilon, t.Delta),
 			"    Price of the statement: 0, assuming "+strings.TrimSpace(t.Assumption))
 		if t.AtLeast > 0 {
-			lines = append(lines, fmt.Sprintf("    Rows are not listed: groups of fewer than %d rows of the sample are left out, other values of fewer are NULL", t.AtLeast))
+			lines = append(lines, fmt.Sprintf("    Rows are not listed: groups of fewer than %d rows of the sample "+
+				"are left out, other values of fewer are NULL", t.AtLeast))
 		}
 		for _, c := range t.Classes {
 			lines = append(lines, c.line())

@@ -12,9 +12,9 @@ import (
 	"fugu/wire"
 )
 
-// certified are the columns of a secret's certificate: the δ that is reached at the statement's ε, the pair of values that is
-// hardest to hide, and the ε that holds if the reference is off by two standard errors. An answer of before certificates has
-// none.
+// certified are the columns of a secret's certificate: the δ that is reached at the statement's ε, the pair of values
+// that is hardest to hide, and the ε that holds if the reference is off by two standard errors. An answer of before
+// certificates has none.
 func certified(certificates []audit.Certificate, secret string) []planner.Value {
 	null := planner.Value{Null: true}
 	for _, c := range certificates {
@@ -77,7 +77,8 @@ func (s *statement) virtualRows(ctx context.Context, b wire.Binding, name string
 				return nil, err
 			}
 			for _, a := range accounts {
-				rows = append(rows, []planner.Value{text(a.Dataset), text(a.Scope), text(a.Secret), float(a.Total), float(a.Spent), float(a.Left), float(a.Delta), integer(int64(a.Releases)),
+				rows = append(rows, []planner.Value{text(a.Dataset), text(a.Scope), text(a.Secret), float(a.Total),
+					float(a.Spent), float(a.Left), float(a.Delta), integer(int64(a.Releases)),
 					integer(a.Epoch), integer(a.Period)})
 			}
 		}
@@ -88,8 +89,10 @@ func (s *statement) virtualRows(ctx context.Context, b wire.Binding, name string
 				return nil, ledgerError(err)
 			}
 			for _, a := range answers {
-				rows = append(rows, []planner.Value{integer(a.ID), text(p.Dataset), text(a.At.UTC().Format(time.RFC3339Nano)), text(a.Mechanism), text(a.Assumption),
-					float(float64(a.Requested.Epsilon)), float(float64(a.Requested.Delta)), text(strconv.FormatBool(a.Failed))})
+				rows = append(rows, []planner.Value{integer(a.ID), text(p.Dataset),
+					text(a.At.UTC().Format(time.RFC3339Nano)), text(a.Mechanism), text(a.Assumption),
+					float(float64(a.Requested.Epsilon)), float(float64(a.Requested.Delta)),
+					text(strconv.FormatBool(a.Failed))})
 			}
 		}
 	case "twin":
@@ -100,7 +103,8 @@ func (s *statement) virtualRows(ctx context.Context, b wire.Binding, name string
 				spans := [][3]planner.Value{}
 				switch psi := t.Psi[i]; {
 				case psi.Simplex != nil:
-					spans = append(spans, [3]planner.Value{float(psi.Simplex.From), float(psi.Simplex.To), float(psi.Simplex.Within)})
+					spans = append(spans, [3]planner.Value{float(psi.Simplex.From), float(psi.Simplex.To),
+						float(psi.Simplex.Within)})
 				case psi.Vectors != nil: // each pair is a vector of proportions
 					spans = append(spans, [3]planner.Value{{Null: true}, {Null: true}, {Null: true}})
 				}
@@ -108,7 +112,8 @@ func (s *statement) virtualRows(ctx context.Context, b wire.Binding, name string
 					spans = append(spans, [3]planner.Value{float(s.From), float(s.To), float(s.Within)})
 				}
 				for _, s := range spans {
-					rows = append(rows, append([]planner.Value{text(t.Policy.Dataset), text(t.Table.String()), text(sec.Name), text(sec.Text)}, s[:]...))
+					rows = append(rows, append([]planner.Value{text(t.Policy.Dataset), text(t.Table.String()),
+						text(sec.Name), text(sec.Text)}, s[:]...))
 				}
 			}
 		}

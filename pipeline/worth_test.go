@@ -9,8 +9,8 @@ import (
 	"fugu/sqlstate"
 )
 
-// What has more noise than the session or the policy allows is refused, at no charge, with an ε at which it passes; at that
-// ε it does. What is stored already is given.
+// What has more noise than the session or the policy allows is refused, at no charge, with an ε at which it passes; at
+// that ε it does. What is stored already is given.
 func TestMaxError(t *testing.T) {
 	h := newHouse(t, "mechanism: auto", "mechanism: auto\n  max_error: 400%")
 	const sql = "SELECT count(*) FROM adult WHERE income = '>50K'" // of some 8,500, ±2,500 at ε = 1
@@ -34,7 +34,8 @@ func TestMaxError(t *testing.T) {
 		t.Fatalf("%v, %v spent", err, spent())
 	}
 	var epsilon float64
-	if _, e := fmt.Sscanf(sqlstate.As(err).Hint, "SET fugu.epsilon = %g is enough.", &epsilon); e != nil || !(epsilon > .4 && epsilon < .8) {
+	if _, e := fmt.Sscanf(sqlstate.As(err).Hint, "SET fugu.epsilon = %g is enough.", &epsilon); e != nil ||
+		!(epsilon > .4 && epsilon < .8) {
 		t.Fatalf("hint %q", sqlstate.As(err).Hint)
 	}
 	if err := ask(settings{epsilon: privacy.Epsilon(epsilon), maxError: .5}); err != nil || spent() == 0 {
@@ -45,10 +46,12 @@ func TestMaxError(t *testing.T) {
 	}
 
 	// The policy's own limit holds where a session has none, and a session's is at most that.
-	if err := ask(settings{epsilon: .01}); !sqlstate.Is(err, sqlstate.NotAllowed) || !strings.Contains(err.Error(), "fugu.max_error is 400%") {
+	if err := ask(settings{epsilon: .01}); !sqlstate.Is(err, sqlstate.NotAllowed) ||
+		!strings.Contains(err.Error(), "fugu.max_error is 400%") {
 		t.Errorf("the policy's limit: %v", err)
 	}
-	if err := ask(settings{maxError: 5}); !sqlstate.Is(err, sqlstate.NotAllowed) || !strings.Contains(sqlstate.As(err).Hint, "'400%'") {
+	if err := ask(settings{maxError: 5}); !sqlstate.Is(err, sqlstate.NotAllowed) ||
+		!strings.Contains(sqlstate.As(err).Hint, "'400%'") {
 		t.Errorf("beyond the policy's limit: %v", err)
 	}
 	q, err := h.question(t, sql, nil, settings{epsilon: .05, maxError: .001})
@@ -56,12 +59,14 @@ func TestMaxError(t *testing.T) {
 		t.Fatal(err)
 	}
 	x, err := q.Explain(t.Context())
-	if err != nil || !strings.Contains(strings.Join(x.Lines(), "\n"), "Refused: the noise of count(*) would be") || !strings.Contains(x.Refused, "No epsilon up to 100") {
+	if err != nil || !strings.Contains(strings.Join(x.Lines(), "\n"), "Refused: the noise of count(*) would be") ||
+		!strings.Contains(x.Refused, "No epsilon up to 100") {
 		t.Errorf("%v: %q", err, x.Refused)
 	}
 }
 
-// Without a limit, whoever is charged for an answer is told where its noise is larger than itself; for a stored one not.
+// Without a limit, whoever is charged for an answer is told where its noise is larger than itself; for a stored one
+// not.
 func TestWarning(t *testing.T) {
 	h := newHouse(t)
 	for sql, want := range map[string]string{
@@ -81,7 +86,8 @@ func TestWarning(t *testing.T) {
 					t.Fatal(err)
 				}
 				got := q.warning(t.Context())
-				if told := len(got) == 1 && got[0].Warning && strings.Contains(got[0].Message, want); told != (want != "" && charged) {
+				if told := len(got) == 1 && got[0].Warning && strings.Contains(got[0].Message,
+					want); told != (want != "" && charged) {
 					t.Errorf("%s, charged %v: %+v, want %q", sql, charged, got, want)
 				}
 			}
@@ -93,9 +99,11 @@ func TestWarning(t *testing.T) {
 func TestLastReleaseInOrder(t *testing.T) {
 	h := newHouse(t)
 	for sql, want := range map[string]string{
-		"SELECT sex, count(*), avg(age) FROM adult GROUP BY sex":                               "Female count(*), Female avg(age), Male count(*), Male avg(age)",
-		"SELECT avg(age), sum(age), count(*), avg(age) FROM adult":                             " avg(age), sum(age), count(*)",
-		"SELECT count(*) FROM adult":                                                           " count(*)",
+		"SELECT sex, count(*), avg(age) FROM adult GROUP BY sex": "Female count(*), " +
+			"Female avg(age), Male count(*), Male avg(age)",
+		"SELECT avg(age), sum(age), count(*), avg(age) FROM adult": " avg(age), " +
+			"sum(age), count(*)",
+		"SELECT count(*) FROM adult": " count(*)",
 		"SELECT (SELECT avg(age) FROM adult WHERE sex = 'Male'), (SELECT count(*) FROM adult)": " avg(age), count(*)",
 	} {
 		q, err := h.question(t, sql, nil, settings{})
@@ -113,18 +121,20 @@ func TestLastReleaseInOrder(t *testing.T) {
 		for _, r := range q.statement.session.last.rows() {
 			_, group, _ := strings.Cut(r[2].Text, "=")
 			got = append(got, group+" "+r[1].Text)
-			if public := r[1].Text == "count(*)" && group == ""; public != (r[3].Text == "public") || public != (r[5].Text == "0") || public && r[6] != r[7] {
+			if public := r[1].Text == "count(*)" && group == ""; public != (r[3].Text == "public") ||
+				public != (r[5].Text == "0") || public && r[6] != r[7] {
 				t.Errorf("%s: %v", sql, r)
 			}
 		}
-		if s := strings.Join(got, ", "); strings.TrimSpace(strings.ReplaceAll(s, ",  ", ", ")) != strings.TrimSpace(want) {
+		if s := strings.Join(got, ", "); strings.TrimSpace(strings.ReplaceAll(s, ",  ",
+			", ")) != strings.TrimSpace(want) {
 			t.Errorf("%s: %q, want %q", sql, s, want)
 		}
 	}
 }
 
-// The number of all rows is what the policy says, exactly, at no cost and however many there are; the noise of what stands
-// beside it is what it would be without it.
+// The number of all rows is what the policy says, exactly, at no cost and however many there are; the noise of what
+// stands beside it is what it would be without it.
 func TestWholeTable(t *testing.T) {
 	h := newHouse(t, fmt.Sprintf("rows: %d", rowsOf(t)), "rows: 30000") // there are more
 	noise := func(sql string) []float64 {
@@ -142,7 +152,8 @@ func TestWholeTable(t *testing.T) {
 		return m.Calibration.SD
 	}
 	alone := noise("SELECT avg(age) FROM adult")
-	for _, sql := range []string{"SELECT avg(age), count(*) FROM adult", "SELECT count(1), avg(age) FROM (SELECT * FROM adult) q WHERE true"} {
+	for _, sql := range []string{"SELECT avg(age), count(*) FROM adult", "SELECT count(1), avg(age) FROM (SELECT * " +
+		"FROM adult) q WHERE true"} {
 		if sd := noise(sql); len(sd) != 1 || sd[0] != alone[0] {
 			t.Errorf("%s: noise %v, without the count %v", sql, sd, alone)
 		}

@@ -9,11 +9,12 @@ import (
 	"fugu/parser"
 )
 
-// maxAlone bounds how many counts a table keeps. Statements choose the columns, and there are as many sets of these as they like.
+// maxAlone bounds how many counts a table keeps. Statements choose the columns, and there are as many sets of these as
+// they like.
 const maxAlone = 1024
 
-// Alone counts, in each class of the secret, the rows of the root's reference of which no other of the class is told the
-// same; where rows stand in the reference several times by design, those of which no more others are.
+// Alone counts, in each class of the secret, the rows of the root's reference of which no other of the class is told
+// the same; where rows stand in the reference several times by design, those of which no more others are.
 func (b *Bound) Alone(ctx context.Context, ref Querier, secret int, apart Told) ([]float64, error) {
 	all, err := b.alike(ctx, ref, -1, apart)
 	if err != nil {
@@ -23,6 +24,8 @@ func (b *Bound) Alone(ctx context.Context, ref Querier, secret int, apart Told) 
 	if err != nil {
 		return nil, err
 	}
+
+	// Of all rows it can be told how often one stands by design; then a class has as many of it as it has of those.
 	counts := make([]float64, len(classes))
 	for k := 1; k <= stacked(all[0]); k++ {
 		for class, seen := range classes {
@@ -47,8 +50,8 @@ func (b *Bound) Distinct(ctx context.Context, ref Querier, by Told) (float64, er
 
 // stacked is how often a row stands in the reference by design, 1 unless a number stands out. The expected numbers of
 // sets of values that independent rows have once, twice, three times are, but for factorials, the moments of a measure,
-// and moments are logarithmically convex: n_k² ≤ (1 + 1/k) n_(k-1) n_(k+1). A reference in which each row stands twice has
-// an n_2 without an n_1 and an n_3.
+// and moments are logarithmically convex: n_k² ≤ (1 + 1/k) n_(k-1) n_(k+1). A reference in which each row stands twice
+// has an n_2 without an n_1 and an n_3.
 func stacked(alike []float64) int {
 	out := 1
 	for k := 2; k <= maxStacked; k++ {
@@ -60,10 +63,10 @@ func stacked(alike []float64) int {
 	return out
 }
 
-// alike counts for each class of the secret, or of -1 for all rows, how many sets of values are seen once, twice, and so
-// on up to mostAlike; the last are those seen more often, and none are at 0. It asks ref once for each secret and such expressions
-// of a table, as constants do not change what it counts: like the sizes of the classes, which were counted when the policy
-// was loaded, they are the reference's of then.
+// alike counts for each class of the secret, or of -1 for all rows, how many sets of values are seen once, twice, and
+// so on up to mostAlike; the last are those seen more often, and none are at 0. It asks ref once for each secret and
+// such expressions of a table, as constants do not change what it counts: like the sizes of the classes, which were
+// counted when the policy was loaded, they are the reference's of then.
 func (b *Bound) alike(ctx context.Context, ref Querier, secret int, apart Told) ([][]float64, error) {
 	label, classes := "", 1
 	if secret >= 0 {
@@ -75,6 +78,7 @@ func (b *Bound) alike(ctx context.Context, ref Querier, secret int, apart Told) 
 	if counts, ok := b.Table.Kept.Alike.Load(sql); ok {
 		return counts, nil
 	}
+
 	rows, err := ref.Query(ctx, sql, nil, nil)
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ func (b *Bound) Arguments(limits []Limit) (values [][]byte, types []uint32) {
 			}
 			if x.whole {
 				low, high = within(low, maxFactor), within(high, maxFactor)
-				values = append(values, []byte(floor(low).String()), []byte(new(big.Int).Neg(floor(new(big.Rat).Neg(high))).String()))
+				values = append(values, []byte(floor(low).String()), []byte(ceiling(high).String()))
 				types = append(types, pgtype.Int8OID, pgtype.Int8OID)
 			} else {
 				values = append(values, []byte(decimal(low)), []byte(decimal(high)))
@@ -27,6 +27,7 @@ func (b *Bound) Arguments(limits []Limit) (values [][]byte, types []uint32) {
 			}
 		}
 	}
+
 	for _, i := range b.sampled() {
 		if d := b.Aggregates[i].Sampled.Domain; d != nil {
 			values, types = append(values, Array(d)), append(types, pgtype.TextArrayOID)
@@ -46,6 +47,10 @@ func within(x *big.Rat, most int64) *big.Rat {
 
 func floor(x *big.Rat) *big.Int {
 	return new(big.Int).Div(x.Num(), x.Denom()) // Euclidean: rounds down, the denominator being positive
+}
+
+func ceiling(x *big.Rat) *big.Int {
+	return new(big.Int).Neg(floor(new(big.Rat).Neg(x)))
 }
 
 // decimal writes x, a binary fraction, exactly.

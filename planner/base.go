@@ -22,11 +22,16 @@ func times(factors []int, text func(int) string, more ...string) string {
 	return strings.Join(out, " * ")
 }
 
+// between writes x kept within two bounds, where it is not NULL.
+func between(x, low, high string) string {
+	return "LEAST(GREATEST(" + x + ", " + low + "), " + high + ")"
+}
+
 // most bounds what enters products, so that none of four factors overflows in a sum.
 const most = "1e70"
 
-// maxFactor bounds integers of types int2 and int4, and of expressions of these types that PostgreSQL would give a value,
-// so that products of two fit int8.
+// maxFactor bounds integers of types int2 and int4, and of expressions of these types that PostgreSQL would give a
+// value, so that products of two fit int8.
 const maxFactor = 3037000499
 
 // value writes a base as a number of the type, 0 where it has no value. A factor of a product is kept within ±most.
@@ -38,13 +43,15 @@ func (x Base) value(typ, most string) string {
 	for _, a := range x.args {
 		v := "COALESCE(CAST(" + a + " AS " + typ + "), 0)"
 		if len(x.args) > 1 && most != "" {
-			v = "LEAST(GREATEST(" + v + ", -" + most + "), " + most + ")"
+			v = between(v, "-"+most, most)
 		}
 		out = append(out, v)
 	}
 	if len(out) == 0 {
 		out = []string{"1"}
 	}
+
+	// An argument that is NULL is 0 as a factor; what else has to be there is looked at.
 	var missing []string
 	for _, g := range x.given {
 		if !slices.Contains(x.args, g) {
@@ -58,8 +65,8 @@ func (x Base) value(typ, most string) string {
 	return v
 }
 
-// exact is the type in which a base's values are bounded and summed: neither overflow nor the order of rows can show in a
-// sum of it.
+// exact is the type in which a base's values are bounded and summed: neither overflow nor the order of rows can show in
+// a sum of it.
 func (x Base) exact() string {
 	switch {
 	case x.whole:
@@ -70,7 +77,8 @@ func (x Base) exact() string {
 	return "pg_catalog.numeric"
 }
 
-// magnitude is the largest magnitude of the values of a base, at least 1; false unless they are integers that the policy bounds.
+// magnitude is the largest magnitude of the values of a base, at least 1; false unless they are integers that the
+// policy bounds.
 func (x Base) magnitude() (most *big.Int, ok bool) {
 	low, lowOK := new(big.Int).SetString(x.Low, 10)
 	high, highOK := new(big.Int).SetString(x.High, 10)
@@ -93,9 +101,10 @@ func (b *Bound) float(high bool) func(int) string {
 		case x.Indicator:
 			return "CASE WHEN (" + x.given[0] + ") IS NULL THEN 0::pg_catalog.float8 ELSE 1::pg_catalog.float8 END"
 		case x.Low != "":
-			return "CASE WHEN (" + x.args[0] + ") IS NULL THEN 0 ELSE LEAST(GREATEST(CAST(" + x.args[0] + " AS pg_catalog.float8), " + x.Low + "), " + x.High + ") END"
+			return "CASE WHEN (" + x.args[0] + ") IS NULL THEN 0 ELSE " +
+				between("CAST("+x.args[0]+" AS pg_catalog.float8)", x.Low, x.High) + " END"
 		case high && !x.whole && b.once: // fourth powers are summed
-			return "LEAST(GREATEST(" + x.value("pg_catalog.float8", "") + ", -" + most + "), " + most + ")"
+			return between(x.value("pg_catalog.float8", ""), "-"+most, most)
 		default:
 			return x.value("pg_catalog.float8", most)
 		}
@@ -107,13 +116,15 @@ func (b *Bound) high() bool {
 	return slices.ContainsFunc(b.products, func(p []int) bool { return len(p) > 2 })
 }
 
-// integers tells which bases are summed as integers: all products that they are in are bounded by what an int4 can hold, and
-// sum(int4) is an int8, which is exact and takes less than sums in double precision.
+// integers tells which bases are summed as integers: all products that they are in are bounded by what an int4 can
+// hold, and sum(int4) is an int8, which is exact and takes less than sums in double precision.
 func (b *Bound) integers() []bool {
 	out := make([]bool, len(b.Bases))
 	for i, x := range b.Bases {
 		_, out[i] = x.magnitude()
 	}
+
+	// A base that is no integer in one product is none in the others, which may then be too large in turn.
 	for again := true; again; {
 		again = false
 		for _, p := range b.products {
@@ -144,12 +155,16 @@ func (b *Bound) nullable(i int, integer, high bool) string {
 	if integer {
 		typ = "pg_catalog.int4"
 	}
+
 	within := func(low, high string) string {
-		return "CASE WHEN (" + arg + ") IS NOT NULL THEN LEAST(GREATEST(CAST(" + arg + " AS pg_catalog.float8), " + low + "), " + high + ") END"
+		return "CASE WHEN (" + arg + ") IS NOT NULL THEN " +
+			between("CAST("+arg+" AS pg_catalog.float8)", low, high) + " END"
 	}
 	switch {
 	case x.Low != "" && x.whole: // comparing integers takes less
-		return "CASE WHEN (" + arg + ") < " + x.Low + " THEN " + x.Low + "::" + typ + " WHEN (" + arg + ") > " + x.High + " THEN " + x.High + "::" + typ + " ELSE CAST(" + arg + " AS " + typ + ") END"
+		return "CASE WHEN (" + arg + ") < " + x.Low + " THEN " + x.Low + "::" + typ +
+			" WHEN (" + arg + ") > " + x.High + " THEN " + x.High + "::" + typ +
+			" ELSE CAST(" + arg + " AS " + typ + ") END"
 	case x.Low != "":
 		return within(x.Low, x.High)
 	case high && !x.whole: // fourth powers are summed

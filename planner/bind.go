@@ -41,6 +41,8 @@ func (c *Cut) Bind(ctx context.Context, q Querier, values [][]byte) (*Bound, err
 	if err != nil {
 		return nil, err
 	}
+
+	// Whether rows are joined decides what the aggregates are made of, and that what the statement sums.
 	if err := b.partners(ctx, q); err != nil {
 		return nil, err
 	}
@@ -65,17 +67,22 @@ func (c *Cut) bare(ctx context.Context, q Querier, values [][]byte) (*Bound, err
 	if err != nil {
 		return nil, sqlstate.Place(err, c.cut.Position)
 	}
+
+	// They come back in the order of roots.
 	next := func() parser.Expr {
 		e := total[0]
 		total = total[1:]
 		return e
 	}
+
+	// The cut that is bound has no parameters, and aggregates of its own.
 	cut, below := *c, *c.cut
 	cut.Params, cut.ParamTypes, cut.number, cut.typing, cut.cut = nil, nil, nil, nil, &below
 	b := &Bound{Cut: &cut, Cost: cost, forms: forms{on: map[int]parser.Expr{}}, given: map[int]string{}}
 	for i, n := range c.Params {
 		b.given[n] = params[i].Text
 	}
+
 	for range c.Keys {
 		b.forms.keys = append(b.forms.keys, next())
 	}
@@ -98,6 +105,7 @@ func (c *Cut) bare(ctx context.Context, q Querier, values [][]byte) (*Bound, err
 			b.forms.where = []parser.Expr{e}
 		}
 	}
+
 	if len(total) > 0 {
 		return nil, fmt.Errorf("binding a cut: %d expressions too many", len(total))
 	}
@@ -125,6 +133,8 @@ func (b *Bound) aggregates(c *Cut, args func(i int) []parser.Expr) {
 		}
 		list[k].planned = append(list[k].planned, i)
 	}
+
+	// In the order of their texts, whatever the client's was: equal questions are equal statements.
 	slices.SortFunc(list, func(x, y one) int { return strings.Compare(x.text, y.text) })
 	b.Columns = make([]int, len(c.Aggregates))
 	b.cut.Aggregates, b.Cut.Aggregates = nil, nil

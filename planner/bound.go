@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"fugu/parser"
 	"fugu/planner/row"
 )
 
@@ -17,8 +16,10 @@ type Bound struct {
 	Bases []Base // what a row is evaluated to
 	Terms []Term // the row functions that the aggregates are made of: products of bases
 
-	Aggregates []Aggregate // the cut's, in an order of their own and each once, with the terms they are made of, or their domain
-	Columns    []int       // for each aggregate of the cut as it was planned, the one here that is its value
+	// Aggregates are the cut's, in an order of their own and each once, with the terms they are made of, or their
+	// domain; Columns has for each aggregate of the cut as it was planned the one here that is its value.
+	Aggregates []Aggregate
+	Columns    []int
 
 	Cost row.Cost // of the expressions, for each row of the protected tables
 
@@ -31,10 +32,12 @@ type Bound struct {
 
 	decided map[[2]int]Value // by cell and aggregate: the values that follow from the cell's keys
 
-	partnered map[int]bool // by Rel: the sources of which a row of the root has one row at most
-	beside    map[int]bool // by Rel: those of which each combination of protected rows has one at most, and protected ones
-	once      bool         // all of them are
-	apart     bool         // all that the keys speak of are
+	// By Rel: the sources of which a row of the root has one row at most, and those of which each combination of
+	// protected rows has one at most, with the protected ones.
+	partnered, beside map[int]bool
+
+	once  bool // all sources are partnered
+	apart bool // all that the keys speak of are
 }
 
 // Base is a value that a row is evaluated to: x with NULL as 0, or 1[x is not null]. Where a row of the root stands in
@@ -68,8 +71,8 @@ func (b *Bound) Single(term int) bool {
 	return !slices.ContainsFunc(b.Terms[term].Factors, func(i int) bool { return !b.Bases[i].Indicator })
 }
 
-// Layer numbers sets of cells that are disjoint: no row of the root is in two cells of one. They are the grouping sets, and each
-// cell by itself where what belongs to one row can be in several cells.
+// Layer numbers sets of cells that are disjoint: no row of the root is in two cells of one. They are the grouping sets,
+// and each cell by itself where what belongs to one row can be in several cells.
 func (b *Bound) Layer(cell int) int {
 	if !b.apart {
 		return cell
@@ -86,8 +89,8 @@ func (b *Bound) Joined() bool { return !b.once }
 // Apart reports whether a row of the root is in one cell of each grouping set at most.
 func (b *Bound) Apart() bool { return b.apart }
 
-// Limit bounds what one row may contribute to a base that is no Indicator: less and more is taken for the bound. They come
-// from the policy or the reference, and so from nothing that a protected row could change.
+// Limit bounds what one row may contribute to a base that is no Indicator: less and more is taken for the bound. They
+// come from the policy or the reference, and so from nothing that a protected row could change.
 type Limit struct {
 	Low, High *big.Rat
 	Sets      []Limit // by LimitSet, where grouping sets have limits of their own, within these; nil: all have these
@@ -164,20 +167,20 @@ func (b *Bound) argument(aggregate int) int {
 // Argument is argument, for models.
 func (b *Bound) Argument(aggregate int) int { return b.argument(aggregate) }
 
-// Product says in which sum of the moments statement the product of two terms is; that of a term alone is in the one with
-// the term's own number, and the number of rows in that of term 0.
+// Product says in which sum of the moments statement the product of two terms is; that of a term alone is in the one
+// with the term's own number, and the number of rows in that of term 0.
 func (b *Bound) Product(i, j int) int { return b.product[i*len(b.Terms)+j] }
 
 // Products is how many sums there are.
 func (b *Bound) Products() int { return len(b.products) }
 
-// Reads lists the columns of protected tables that the statistics statement names, and so all that F depends on beside the
-// number of their rows. A constant that holds such a name counts as one.
+// Reads lists the columns of protected tables that the statistics statement names, and so all that F depends on beside
+// the number of their rows. A constant that holds such a name counts as one.
 func (b *Bound) Reads() []string {
 	var out []string
 	for _, rel := range b.sources.protected {
 		for _, c := range b.sources.tables[rel].Columns {
-			if strings.Contains(b.statistics, parser.SQL(parser.Column{Name: c.Name, Rel: rel}, "t", nil)) && !slices.Contains(out, c.Name) {
+			if strings.Contains(b.statistics, columnSQL(c.Name, rel)) && !slices.Contains(out, c.Name) {
 				out = append(out, c.Name)
 			}
 		}

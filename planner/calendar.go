@@ -43,8 +43,8 @@ func (b *Bound) inUnits(form parser.Expr, c parser.Column) bool {
 // threshold is the printed middle of a comparison of a column with what is no column.
 var threshold = regexp.MustCompile(`^ (?:<|<=|>|>=) `)
 
-// units is a FROM item with the units of a column's calendar, each by its beginning. A condition that compares the column alone with a threshold
-// leaves out the units of which neither end meets it: then nothing between does.
+// units is a FROM item with the units of a column's calendar, each by its beginning. A condition that compares the
+// column alone with a threshold leaves out the units of which neither end meets it: then nothing between does.
 func (b *Bound) units(src *parser.Source, column, typ, name string) string {
 	t := b.sources.tables[src.Rel]
 	k := t.Calendars[column]
@@ -53,13 +53,19 @@ func (b *Bound) units(src *parser.Source, column, typ, name string) string {
 	var where []string
 	for _, e := range b.joinedBy(src) {
 		f, ok := e.(parser.Form)
-		if !ok || len(f.Columns) != 1 || f.Columns[0].Rel != src.Rel || f.Columns[0].Name != column || f.Text[0] != "(" || !threshold.MatchString(f.Text[1]) {
+		if !ok || len(f.Columns) != 1 || f.Columns[0].Rel != src.Rel || f.Columns[0].Name != column {
 			continue
 		}
-		ends := "(VALUES (CAST(starts AS " + typ + ")), (CAST(lasts AS " + typ + "))) AS " + parser.Alias("t", src.Rel) + "(" + parser.QuoteIdent(column) + ")"
+		if f.Text[0] != "(" || !threshold.MatchString(f.Text[1]) {
+			continue
+		}
+		ends := "(VALUES (CAST(starts AS " + typ + ")), (CAST(lasts AS " + typ + "))) AS " +
+			parser.Alias("t", src.Rel) + "(" + parser.QuoteIdent(column) + ")"
 		where = append(where, "EXISTS ("+parser.SelectSQL(nil, ends, b.sql(f), nil)+")")
 	}
-	from := "ROWS FROM (pg_catalog.unnest(" + array(k.Starts) + "), pg_catalog.unnest(" + array(k.Lasts) + ")) AS u(starts, lasts)"
+
+	from := "ROWS FROM (pg_catalog.unnest(" + array(k.Starts) + "), pg_catalog.unnest(" + array(k.Lasts) + "))" +
+		" AS u(starts, lasts)"
 	return "(" + parser.SelectSQL([]string{"starts AS " + name}, from, strings.Join(where, " AND "), nil) + ")"
 }
 
@@ -69,6 +75,9 @@ func tooFine(k Calendar, t *Table, c parser.Column) error {
 	if k.By == "week" {
 		longer = ""
 	}
-	return sqlstate.New(sqlstate.NotAllowed, "of column %s of %s, it is public which %s a value is in, and this key may tell more", c.Name, t, k.By).
-		WithHint("Group by date_trunc or EXTRACT of %ss%s; of a timestamp with time zone they are those of UTC.", k.By, longer).At(max(c.Position, 1))
+	return sqlstate.New(sqlstate.NotAllowed,
+		"of column %s of %s, it is public which %s a value is in, and this key may tell more", c.Name, t, k.By).
+		WithHint("Group by date_trunc or EXTRACT of %ss%s; of a timestamp with time zone they are those of UTC.",
+			k.By, longer).
+		At(max(c.Position, 1))
 }

@@ -47,6 +47,8 @@ func Array(values []Value) []byte {
 			b.WriteString("NULL")
 			continue
 		}
+
+		// In quotes, NULL and braces are text like any other.
 		b.WriteByte('"')
 		for _, r := range []byte(v.Text) {
 			if r == '"' || r == '\\' {

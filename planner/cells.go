@@ -10,8 +10,8 @@ import (
 // maxKept bounds the cells that a plan keeps for itself; more are found anew for each binding.
 const maxKept = 500
 
-// maxShared bounds the cells that a table keeps for further plans, over all lists. A policy with many group keys has more
-// orders of them than memory.
+// maxShared bounds the cells that a table keeps for further plans, over all lists. A policy with many group keys has
+// more orders of them than memory.
 const maxShared = 10 * maxCells
 
 // shared reports whether the cells are those of declared columns alone: plans that group by the same ones share a list,
@@ -43,33 +43,22 @@ func (b *Bound) cells(ctx context.Context, q Querier) ([]Cell, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	cells := []Cell{}
 	for s, set := range b.sets() {
-		n := 1
-		var keys [][]int
-		var rows [][][]Value
+		var of []part
 		for _, p := range parts {
-			if k, r := p.of(set); len(k) > 0 {
-				keys, rows = append(keys, k), append(rows, r)
-				if n *= len(r); n+len(cells) > maxCells {
-					return nil, b.tooMany(max(b.cut.Position, 1))
-				}
+			keys, rows := p.of(set)
+			if len(keys) == 0 {
+				continue
+			}
+			of = append(of, part{keys, rows})
+			if len(cells)+product(of) > maxCells {
+				return nil, b.tooMany(max(b.cut.Position, 1))
 			}
 		}
-		for i := range n {
-			cell := Cell{Set: s, Keys: make([]Value, len(b.Keys))}
-			for k := range cell.Keys {
-				cell.Keys[k].Null = true
-			}
-			rest := i
-			for p := range slices.Backward(rows) {
-				row := rows[p][rest%len(rows[p])]
-				for j, k := range keys[p] {
-					cell.Keys[k] = row[j]
-				}
-				rest /= len(rows[p])
-			}
-			cells = append(cells, cell)
+		for i := range product(of) {
+			cells = append(cells, Cell{Set: s, Keys: b.combination(of, i)})
 		}
 	}
 	if b.shared() {
@@ -80,6 +69,31 @@ func (b *Bound) cells(ctx context.Context, q Querier) ([]Cell, error) {
 		b.Table.Kept.Combinations.Store(name, combinations, len(cells), maxShared)
 	}
 	return cells, nil
+}
+
+// product is how many combinations parts have together: one, if there are none.
+func product(parts []part) int {
+	n := 1
+	for _, p := range parts {
+		n *= len(p.rows)
+	}
+	return n
+}
+
+// combination is number i of the combinations of parts, the last part's rows being the fastest. Other keys are NULL.
+func (b *Bound) combination(parts []part, i int) []Value {
+	out := make([]Value, len(b.Keys))
+	for k := range out {
+		out[k].Null = true
+	}
+	for _, p := range slices.Backward(parts) {
+		row := p.rows[i%len(p.rows)]
+		for j, k := range p.keys {
+			out[k] = row[j]
+		}
+		i /= len(p.rows)
+	}
+	return out
 }
 
 // cellsOf are the cells of the only grouping set, by the values of its keys.

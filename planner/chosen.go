@@ -9,8 +9,9 @@ import (
 	"fugu/parser"
 )
 
-// Choice is what can be chosen of a cut by somebody who knows the reference, to have the reference misjudge it: a statement
-// whose text takes b bits to write is one of 2^b, and is charged for L = b ln 2 nats. Package model says what that is worth.
+// Choice is what can be chosen of a cut by somebody who knows the reference, to have the reference misjudge it: a
+// statement whose text takes b bits to write is one of 2^b, and is charged for L = b ln 2 nats. Package model says what
+// that is worth.
 type Choice struct {
 	Nats      float64 // of the whole text; infinite where an ordinary table is read, which can hold anything
 	Scattered float64 // the same without the places of thresholds
@@ -34,7 +35,8 @@ type Choice struct {
 //	½   a comparison of a column with constants: the column, how it is compared, the constants
 //	¼   an operation: its name, ½ of the names being frequent ones, and its operands
 //	⅛   a column
-//	1/16 a constant: a byte of text has eight bits, one of a number four, and so has the end; a unit of time is one of twenty
+//	1/16 a constant: a byte of text has eight bits, one of a number four, and so has the end; a unit of time is one of
+//	     twenty
 //	1/32 each for AND and OR, with the number of operands
 //
 // These add up to one at each node, and so the lengths satisfy Kraft's inequality. A column is one of those of all
@@ -117,7 +119,9 @@ func (c Chosen) By(aggregate int) (out []int) {
 }
 
 // choice describes the aggregates of a grouping set, of these keys, that are among some.
-func (b *Bound) choice(reference float64, keys []int, key func(k int) parser.Expr, set int, among func(aggregate int) bool) Choice {
+func (b *Bound) choice(
+	reference float64, keys []int, key func(k int) parser.Expr, set int, among func(aggregate int) bool,
+) Choice {
 	d := b.description(reference)
 	for _, k := range keys {
 		d.root(key(k), true, (*description).tell)
@@ -210,7 +214,8 @@ func (d *description) one(e parser.Expr, sorts bool, write func()) {
 	}
 }
 
-// root writes an expression, unless it is a protected column as it is, of which look takes notice. sorts is that of written.
+// root writes an expression, unless it is a protected column as it is, of which look takes notice. sorts is that of
+// written.
 func (d *description) root(e parser.Expr, sorts bool, look func(*description, parser.Column)) {
 	switch e := kept(e).(type) {
 	case parser.Column:
@@ -230,7 +235,8 @@ func (d *description) root(e parser.Expr, sorts bool, look func(*description, pa
 	}
 }
 
-// argument writes what an aggregate is of. Rows in which a column is 0 or NULL add nothing to its sum: of a sum, nothing else tells them apart, however they were chosen.
+// argument writes what an aggregate is of. Rows in which a column is 0 or NULL add nothing to its sum: of a sum,
+// nothing else tells them apart, however they were chosen.
 func (d *description) argument(a parser.Aggregate, e parser.Expr) {
 	switch {
 	case a.Distinct:
@@ -293,7 +299,10 @@ func (d *description) linked(e parser.Binary) bool {
 	}
 	by := func(own, to parser.Column) bool {
 		t := d.b.sources.tables[own.Rel]
-		return t != nil && t.Link != nil && t.Link.To == d.b.sources.tables[to.Rel] && slices.Contains(t.Link.Keys, LinkKey{Own: own.Name, To: to.Name})
+		if t == nil || t.Link == nil || t.Link.To != d.b.sources.tables[to.Rel] {
+			return false
+		}
+		return slices.Contains(t.Link.Keys, LinkKey{Own: own.Name, To: to.Name})
 	}
 	return by(l, r) || by(r, l)
 }
@@ -339,7 +348,8 @@ func (d *description) node(e parser.Expr) {
 	}
 }
 
-// The bits that say how a column is compared: by =, <>, IN, NOT IN, up to or from a threshold, between two, or one of rarer ways, which have as many more as rarer says.
+// The bits that say how a column is compared: by =, <>, IN, NOT IN, up to or from a threshold, between two, or one of
+// rarer ways, which have as many more as rarer says.
 const (
 	compared = 3
 	rarer    = 4

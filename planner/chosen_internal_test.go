@@ -8,7 +8,8 @@ import (
 	"fugu/parser"
 )
 
-// The lengths of a code's words satisfy Kraft's inequality: else there would be more statements of a length than the code counts.
+// The lengths of a code's words satisfy Kraft's inequality: else there would be more statements of a length than the
+// code counts.
 func TestCodesAreCodes(t *testing.T) {
 	names := 128 * math.Exp2(-named(parser.Func{Name: "strpos"}))
 	for _, n := range frequent {
@@ -27,11 +28,14 @@ func TestCodesAreCodes(t *testing.T) {
 	if numbers > 1 {
 		t.Errorf("whole numbers take %g of the codes", numbers)
 	}
-	// NULL, true and false; units; 15 characters of numbers and 255 of texts beside their ends; operations of constants.
+	// NULL, true and false; units; 15 characters of numbers and 255 of texts beside their ends; operations of
+	// constants.
 	var d description
-	constants := 3*math.Exp2(-d.literal(parser.Const{Kind: parser.Null})) + float64(len(units))*math.Exp2(-d.literal(parser.Const{Kind: parser.String, Text: "day"})) + math.Exp2(-3)
+	null, unit := parser.Const{Kind: parser.Null}, parser.Const{Kind: parser.String, Text: "day"}
+	constants := 3*math.Exp2(-d.literal(null)) + float64(len(units))*math.Exp2(-d.literal(unit)) + math.Exp2(-3)
 	for n := range 400 {
-		constants += math.Exp2(float64(n)*math.Log2(15)-digits(strings.Repeat("1", n))) + math.Exp2(float64(n)*math.Log2(255)-characters(strings.Repeat("x", n)))
+		constants += math.Exp2(float64(n)*math.Log2(15) - digits(strings.Repeat("1", n)))
+		constants += math.Exp2(float64(n)*math.Log2(255) - characters(strings.Repeat("x", n)))
 	}
 	if constants > 1 {
 		t.Errorf("constants take %g of the codes", constants)

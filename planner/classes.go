@@ -11,8 +11,8 @@ import (
 // maxBits is how many predicates one number tells at most: each doubles the text that says so.
 const maxBits = 4
 
-// Of a number that it has no statistics of, PostgreSQL expects so many values; and it sorts all rows where it expects the
-// groups to take more than its work_mem, of which it has so much if nobody sets it.
+// Of a number that it has no statistics of, PostgreSQL expects so many values; and it sorts all rows where it expects
+// the groups to take more than its work_mem, of which it has so much if nobody sets it.
 const (
 	values    = 200
 	workMem   = 4 << 20
@@ -48,6 +48,7 @@ func (b *Bound) labels(alias string) (names, columns []string) {
 		}
 		add("c", bits(predicates, 0, 0))
 	}
+
 	for i, s := range b.Table.Secrets {
 		if s.Number == nil && !(b.packed && s.Predicate != nil) {
 			add("s"+strconv.Itoa(i), s.Label(alias))
@@ -56,17 +57,18 @@ func (b *Bound) labels(alias string) (names, columns []string) {
 	return names, columns
 }
 
-// bits writes the number in which a bit is set for each of the predicates that holds, from number first on, where those before
-// make it so far. Each is evaluated once.
+// bits writes the number in which a bit is set for each of the predicates that holds, from number first on, where those
+// before make it so far. Each is evaluated once.
 func bits(predicates []string, first, sofar int) string {
 	if first == len(predicates) {
 		return strconv.Itoa(sofar)
 	}
-	return "CASE WHEN " + predicates[first] + " THEN " + bits(predicates, first+1, sofar|1<<first) + " ELSE " + bits(predicates, first+1, sofar) + " END"
+	return "CASE WHEN " + predicates[first] + " THEN " + bits(predicates, first+1, sofar|1<<first) +
+		" ELSE " + bits(predicates, first+1, sofar) + " END"
 }
 
-// Classes reads the labels in a row of Moments, which stand behind its Head: the class of each secret, 0 where the mean of a
-// number is secret, -1 where the row is in none; and what comes behind them.
+// Classes reads the labels in a row of Moments, which stand behind its Head: the class of each secret, 0 where the mean
+// of a number is secret, -1 where the row is in none; and what comes behind them.
 func (b *Bound) Classes(row []Value) (class []int, rest []Value, err error) {
 	class = make([]int, len(b.Table.Secrets))
 	set := 0
@@ -76,6 +78,7 @@ func (b *Bound) Classes(row []Value) (class []int, rest []Value, err error) {
 		}
 		row = row[1:]
 	}
+
 	for i, s := range b.Table.Secrets {
 		switch {
 		case b.packed && s.Predicate != nil:
@@ -97,6 +100,8 @@ func (b *Bound) sizes() []string {
 		h := column(i)
 		low, bounded := new(big.Rat).SetString(x.Low)
 		number, sum := b.Known(i)
+
+		// What the policy bounds tells what need not be asked.
 		switch {
 		case number >= 0:
 		case bounded && low.Sign() > 0:

@@ -43,6 +43,8 @@ func (b *Bound) decide(ctx context.Context, q Querier) (map[[2]int]Value, error)
 		if len(tests) == 0 {
 			continue
 		}
+
+		// Each row of the answer is a cell, with two booleans for each aggregate.
 		cells := b.inSet(s)
 		rows, err := c.evaluate(ctx, q, cells, tests)
 		if err != nil {
@@ -127,6 +129,8 @@ func (c *cases) may(e parser.Expr, test func(string) string) string {
 		if e.Operand != nil {
 			return yes
 		}
+
+		// From the last arm to the first: what may be the value if no earlier arm is it.
 		rest := no
 		if e.Else != nil {
 			rest = c.may(e.Else, test)
@@ -197,6 +201,7 @@ func (c *cases) evaluate(ctx context.Context, q Querier, cells []int, tests []st
 	var params [][]byte
 	var types []uint32
 	columns := map[int][]string{} // by Rel: the known ones, in their types
+	var rels []int                // in the order in which they come
 	for i, k := range c.keys {
 		col := c.columns[i]
 		typ, err := c.b.sources.tables[col.Rel].ColumnType(col.Name)
@@ -210,17 +215,23 @@ func (c *cases) evaluate(ctx context.Context, q Querier, cells []int, tests []st
 		n := strconv.Itoa(i + 1)
 		arrays = append(arrays, "pg_catalog.unnest($"+n+"::pg_catalog.text[])")
 		params, types = append(params, Array(values)), append(types, pgtype.TextArrayOID)
+		if columns[col.Rel] == nil {
+			rels = append(rels, col.Rel)
+		}
 		columns[col.Rel] = append(columns[col.Rel], "CAST(cells.k"+n+" AS "+typ+") AS "+parser.QuoteIdent(col.Name))
 	}
+
+	// The values take the places of the tables' columns, under the aliases of these.
 	names := make([]string, len(c.keys))
 	for i := range names {
 		names[i] = "k" + strconv.Itoa(i+1)
 	}
 	from := "ROWS FROM (" + strings.Join(arrays, ", ") + ") WITH ORDINALITY"
 	from += " AS cells(" + strings.Join(names, ", ") + ", n)"
-	for rel, list := range columns {
-		from += " CROSS JOIN LATERAL (SELECT " + strings.Join(list, ", ") + ") AS " + parser.Alias("t", rel)
+	for _, rel := range rels {
+		from += " CROSS JOIN LATERAL (SELECT " + strings.Join(columns[rel], ", ") + ") AS " + parser.Alias("t", rel)
 	}
+
 	texts := make([]string, len(tests))
 	for i, t := range tests {
 		texts[i] = "CASE WHEN " + t + " THEN 't' ELSE 'f' END"

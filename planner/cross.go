@@ -7,11 +7,11 @@ import (
 	"fugu/parser"
 )
 
-// CrossMoments composes the statement over the references whose rows give how the terms of two cuts vary together, split by
-// the secrets' classes; a and b may be the same cut. A row holds: the Head of a; the Head of b; the label of each secret
-// that has classes; and for each Term of a, for each Term of b, the sum of the product over the rows of the root that are in
-// both cells, the first Term of each being 1. It is false for cuts whose rows belong to different roots: those are
-// independent.
+// CrossMoments composes the statement over the references whose rows give how the terms of two cuts vary together,
+// split by the secrets' classes; a and b may be the same cut. A row holds: the Head of a; the Head of b; the label of
+// each secret that has classes; and for each Term of a, for each Term of b, the sum of the product over the rows of the
+// root that are in both cells, the first Term of each being 1. It is false for cuts whose rows belong to different
+// roots: those are independent.
 //
 // Where each cut reads the root alone, that is one scan of it with the conditions of both. Otherwise the sums over what
 // belongs to each row of the root are joined on its place.
@@ -20,37 +20,33 @@ func CrossMoments(a, b *Bound) (sql string, ok bool) {
 		return "", false
 	}
 	var columns, group []string
-	var labels []string
-	for i, s := range a.Table.Secrets {
-		if s.Number == nil {
-			labels = append(labels, "s"+strconv.Itoa(i))
-		}
-	}
-	add := func(expr string) { group = append(group, expr) }
+
+	// A row is of a cell of either side, and of classes: by these it is grouped.
 	for _, side := range []struct {
 		b    *Bound
 		name string
 	}{{a, "a"}, {b, "b"}} {
 		for i := range side.b.Keys {
 			k := side.name + ".k" + strconv.Itoa(i)
-			columns = append(columns, k+"::pg_catalog.text")
-			add(k)
+			columns, group = append(columns, k+"::pg_catalog.text"), append(group, k)
 		}
 		if side.b.Sets != nil {
-			columns = append(columns, side.name+".g")
-			add(side.name + ".g")
+			columns, group = append(columns, side.name+".g"), append(group, side.name+".g")
 		}
 	}
+	labels := classLabels(a.Table)
 	for _, s := range labels {
-		columns = append(columns, "a."+s)
-		add("a." + s)
+		columns, group = append(columns, "a."+s), append(group, "a."+s)
 	}
+
 	of := func(name string) func(int) string { return func(i int) string { return name + "." + column(i) } }
 	for _, t := range a.Terms {
 		for _, u := range b.Terms {
-			columns = append(columns, "pg_catalog.sum("+times(u.Factors, of("b"), times(t.Factors, of("a"), "1::pg_catalog.float8"))+")")
+			left := times(t.Factors, of("a"), "1::pg_catalog.float8")
+			columns = append(columns, "pg_catalog.sum("+times(u.Factors, of("b"), left)+")")
 		}
 	}
+
 	if sql, ok := oneScan(a, b, columns, group); ok {
 		return sql, true
 	}
@@ -60,7 +56,7 @@ func CrossMoments(a, b *Bound) (sql string, ok bool) {
 
 // oneScan composes the statement where each cut reads the root alone and each row is in one cell.
 func oneScan(a, b *Bound, columns, group []string) (string, bool) {
-	if !a.sources.single() || !b.sources.single() || a.Sets != nil || b.Sets != nil || a.sources.root != b.sources.root {
+	if !a.Simple() || !b.Simple() || a.sources.root != b.sources.root {
 		return "", false
 	}
 	root := parser.Alias("t", a.sources.root)
@@ -70,14 +66,17 @@ func oneScan(a, b *Bound, columns, group []string) (string, bool) {
 			conditions = append(conditions, "("+c+")")
 		}
 	}
+
+	// Each side's keys and bases are columns of a subselect of the row, so that they have its names.
 	_, left := a.selected(root, true, a.float(true))
 	_, right := b.selected(root, false, b.float(true))
-	from := a.from(true) + " CROSS JOIN LATERAL (SELECT " + strings.Join(append(left, "1"), ", ") + ") AS a CROSS JOIN LATERAL (SELECT " + strings.Join(append(right, "1"), ", ") + ") AS b"
+	from := a.from(true) + " CROSS JOIN LATERAL (SELECT " + strings.Join(append(left, "1"), ", ") + ") AS a" +
+		" CROSS JOIN LATERAL (SELECT " + strings.Join(append(right, "1"), ", ") + ") AS b"
 	return parser.SelectSQL(columns, from, strings.Join(conditions, " AND "), group), true
 }
 
-// placed composes the statement that has a row for each row of the root and each of its cells: its keys, its labels, its
-// terms, and its place r0, r1.
+// placed composes the statement that has a row for each row of the root and each of its cells: its keys, its labels,
+// its terms, and its place r0, r1.
 func (b *Bound) placed(labels []string) string {
 	keys, inner := b.inner(true, true, b.float(true))
 	if b.once && b.Sets == nil {

@@ -66,6 +66,7 @@ func newCut(c *parser.Cut, tables protected.Tables) (*Cut, error) {
 	out := &Cut{Table: src.tables[src.root], Sets: c.Sets, Groupings: c.Groupings, cut: c, sources: src}
 	out.parameters()
 	out.ordinary()
+
 	for _, k := range c.Keys {
 		typ, err := src.columnType(k.Expr)
 		if err != nil {
@@ -73,29 +74,34 @@ func newCut(c *parser.Cut, tables protected.Tables) (*Cut, error) {
 		}
 		out.Keys = append(out.Keys, Key{Name: k.Name, Label: k.Source, Type: typ, position: k.Position, mode: k.Mode})
 	}
+
 	for _, a := range c.Aggregates {
 		f, sampled, ok := function(a)
 		if !ok {
 			return nil, fmt.Errorf("planning: no aggregate %s", a.Func)
 		}
-		out.Aggregates = append(out.Aggregates, Aggregate{Function: f, Column: a.Name, Label: a.Source, Sampled: sampled})
+		out.Aggregates = append(out.Aggregates,
+			Aggregate{Function: f, Column: a.Name, Label: a.Source, Sampled: sampled})
 	}
 	return out, out.unsampled()
 }
 
-// unsampled refuses a sampled aggregate over joined rows: which values a row of the root brings along is no value of its own.
+// unsampled refuses a sampled aggregate over joined rows: which values a row of the root brings along is no value of
+// its own.
 func (c *Cut) unsampled() error {
 	for i, a := range c.Aggregates {
 		if a.Sampled != nil && !c.sources.single() {
-			return sqlstate.New(sqlstate.NotAnswerable, "%s over joined tables cannot be answered on protected data", a.Label).
-				WithHint("Ask it of one table, without joins; or use count(*), sum and avg.").At(c.cut.Aggregates[i].Position)
+			return sqlstate.New(sqlstate.NotAnswerable,
+				"%s over joined tables cannot be answered on protected data", a.Label).
+				WithHint("Ask it of one table, without joins; or use count(*), sum and avg.").
+				At(c.cut.Aggregates[i].Position)
 		}
 	}
 	return nil
 }
 
-// all calls f for every expression below the cut: those of keys and aggregates first, since PostgreSQL, too, takes the type
-// of a parameter from the place where it comes first.
+// all calls f for every expression below the cut: those of keys and aggregates first, since PostgreSQL, too, takes the
+// type of a parameter from the place where it comes first.
 func (c *Cut) all(f func(parser.Expr)) {
 	for _, k := range c.cut.Keys {
 		f(k.Expr)
@@ -132,7 +138,8 @@ func (c *Cut) parameters() {
 func (c *Cut) ordinary() {
 	add := func(list []parser.Source) {
 		for _, s := range list {
-			if s.Table.Ordinary && !slices.ContainsFunc(c.Ordinary, func(t parser.Table) bool { return t.String() == s.Table.String() && t.Written == s.Table.Written }) {
+			known := slices.ContainsFunc(c.Ordinary, func(t parser.Table) bool { return sameTable(t, s.Table) })
+			if s.Table.Ordinary && !known {
 				c.Ordinary = append(c.Ordinary, s.Table)
 			}
 		}
@@ -147,11 +154,16 @@ func (c *Cut) ordinary() {
 	})
 }
 
+// sameTable reports whether two tables are one, and were written in the same way: what a name without its schema means
+// depends on the session.
+func sameTable(a, b parser.Table) bool { return a.String() == b.String() && a.Written == b.Written }
+
 // same reports whether two cuts of a statement ask for the same: then one answer serves both, so that a statement which
 // names it twice sees it once. A parameter has one type in all of a statement.
 func (c *Cut) same(d *Cut) bool {
+	ofKeys := func(g, h parser.Grouping) bool { return slices.Equal(g.Keys, h.Keys) }
 	return c.text() == d.text() && slices.Equal(c.Params, d.Params) &&
-		slices.EqualFunc(c.Groupings, d.Groupings, func(g, h parser.Grouping) bool { return slices.Equal(g.Keys, h.Keys) })
+		slices.EqualFunc(c.Groupings, d.Groupings, ofKeys)
 }
 
 // text is all that stands below, printed.
@@ -215,8 +227,8 @@ func (c *Cut) GroupKey(cell Cell) string {
 	return strings.Join(parts, ", ")
 }
 
-// Grouping is the value of a call of GROUPING in a cell: a bit for each argument, the last the lowest, 1 where the cell's
-// set is without it (PostgreSQL manual, section 9.21).
+// Grouping is the value of a call of GROUPING in a cell: a bit for each argument, the last the lowest, 1 where the
+// cell's set is without it (PostgreSQL manual, section 9.21).
 func (c *Cut) Grouping(g parser.Grouping, cell Cell) Value {
 	mask := 0
 	for _, k := range g.Keys {

@@ -7,10 +7,10 @@ import (
 	"fugu/parser"
 )
 
-// Distribution composes the statement over the reference whose rows give the distribution of a sampled aggregate's argument
-// by the secrets' classes: a row holds the Head; the label of each secret that has classes; the value, as a number (but
-// for a count of distinct ones, of which it is the text), and its text; and the number of rows. A value is NULL where a row
-// does not count.
+// Distribution composes the statement over the reference whose rows give the distribution of a sampled aggregate's
+// argument by the secrets' classes: a row holds the Head; the label of each secret that has classes; the value, as a
+// number (but for a count of distinct ones, of which it is the text), and its text; and the number of rows. A value is
+// NULL where a row does not count.
 func (b *Bound) Distribution(aggregate int) string {
 	s := b.Aggregates[aggregate].Sampled
 	text := "(" + b.sql(b.forms.args[aggregate][0]) + ")::pg_catalog.text"
@@ -24,12 +24,9 @@ func (b *Bound) Distribution(aggregate int) string {
 	root := parser.Alias("t", b.sources.root)
 	keys, columns := b.selected(root, true, nil)
 	columns = append(columns, value+" AS v", text+" AS w")
-	var labels []string
-	for i, sec := range b.Table.Secrets {
-		if sec.Number == nil {
-			labels = append(labels, "s"+strconv.Itoa(i))
-		}
-	}
+
+	// A percentile looks at the value alone; a count of distinct ones at its text.
+	labels := classLabels(b.Table)
 	others := append(slices.Clone(labels), "v", "w")
 	from := "(" + parser.SelectSQL(columns, b.from(true), b.forms.whereSQL(b.number), nil) + ") AS q"
 	head, group := b.head(keys, others)
@@ -38,8 +35,8 @@ func (b *Bound) Distribution(aggregate int) string {
 }
 
 // Shapes composes the statement over the references whose rows tell how far sums of the terms are from normal: a row
-// holds the Head; one boolean for each secret that is a proportion; the number of rows; and for each of the Shaped terms its
-// sum, and those of its second, third and fourth powers.
+// holds the Head; one boolean for each secret that is a proportion; the number of rows; and for each of the Shaped
+// terms its sum, and those of its second, third and fourth powers.
 func (b *Bound) Shapes() string {
 	keys, inner := b.inner(true, !b.once, b.float(true))
 	var classes []string
@@ -48,22 +45,27 @@ func (b *Bound) Shapes() string {
 			classes = append(classes, "s"+strconv.Itoa(i))
 		}
 	}
+
+	// With joins, what belongs to a row of the root is summed first.
 	from := "(" + inner + ") AS q"
 	columns, group := b.head(keys, classes)
 	if !b.once {
 		from = "(" + b.perRoot(inner, keys, classes) + ") AS q"
 		columns, group = b.regroup(keys, classes)
 	}
+
 	columns = append(append(columns, classes...), "pg_catalog.count(*)")
 	for _, i := range b.Shaped() {
 		h := "(" + times(b.Terms[i].Factors, column) + ")"
-		columns = append(columns, "pg_catalog.sum("+h+")", "pg_catalog.sum("+h+"^2)", "pg_catalog.sum("+h+"^3)", "pg_catalog.sum("+h+"^4)")
+		for _, power := range []string{"", "^2", "^3", "^4"} {
+			columns = append(columns, "pg_catalog.sum("+h+power+")")
+		}
 	}
 	return parser.SelectSQL(columns, from, "", group)
 }
 
-// Shaped lists the terms whose shapes are asked for: all but the first, and but products of values, whose powers are too
-// high for double precision.
+// Shaped lists the terms whose shapes are asked for: all but the first, and but products of values, whose powers are
+// too high for double precision.
 func (b *Bound) Shaped() []int {
 	var out []int
 	for i, t := range b.Terms {

@@ -22,7 +22,8 @@ func (b *Bound) declared(e parser.Expr) ([]Value, bool) {
 	return d, ok
 }
 
-// told reports whether a protected table's column has public values, by whose texts its values are told from each other.
+// told reports whether a protected table's column has public values, by whose texts its values are told from each
+// other.
 func (b *Bound) told(c parser.Column) bool {
 	t := b.sources.tables[c.Rel]
 	if t == nil || len(t.Domains[c.Name]) == 0 {
@@ -35,13 +36,15 @@ func (b *Bound) told(c parser.Column) bool {
 // comparable reports whether the values of a type are equal where their texts are, and only there.
 func comparable(typ string) bool {
 	name, _, _ := strings.Cut(typ, "(")
-	return slices.Contains([]string{"smallint", "integer", "bigint", "boolean", "text", "character varying", "date"}, name)
+	known := []string{"smallint", "integer", "bigint", "boolean", "text", "character varying", "date"}
+	return slices.Contains(known, name)
 }
 
 // public reports whether an expression is of columns alone whose values are public, and of some.
 func (b *Bound) public(e parser.Expr) bool {
 	of := columns(e)
-	return len(of) > 0 && !slices.ContainsFunc(of, func(c parser.Column) bool { return c.Rel != b.sources.root || !b.told(c) })
+	other := func(c parser.Column) bool { return c.Rel != b.sources.root || !b.told(c) }
+	return len(of) > 0 && !slices.ContainsFunc(of, other)
 }
 
 // listed reports whether a column's values are declared one by one, and not by the times that they lie in.
@@ -50,8 +53,8 @@ func (b *Bound) listed(c parser.Column) bool {
 	return t != nil && t.Domains[c.Name] != nil
 }
 
-// filters are the conditions of WHERE that speak of columns in e alone: they choose among its values, and what they leave
-// out is as public as the statement.
+// filters are the conditions of WHERE that speak of columns in e alone: they choose among its values, and what they
+// leave out is as public as the statement.
 func (b *Bound) filters(e parser.Expr) []parser.Expr {
 	own := columns(e)
 	var out []parser.Expr
@@ -60,12 +63,14 @@ func (b *Bound) filters(e parser.Expr) []parser.Expr {
 		if l, ok := w.(parser.Logic); ok && l.Op == "AND" {
 			conjuncts = l.Args
 		}
+
 		for _, c := range conjuncts {
 			of := columns(c)
 			if slices.ContainsFunc(of, b.inCalendar) { // one value stands for many: valuesOf looks at these
 				continue
 			}
-			if len(of) > 0 && !slices.ContainsFunc(of, func(x parser.Column) bool { return !slices.Contains(own, x) }) {
+			other := func(x parser.Column) bool { return !slices.Contains(own, x) }
+			if len(of) > 0 && !slices.ContainsFunc(of, other) {
 				out = append(out, c)
 			}
 		}
@@ -77,7 +82,8 @@ func (b *Bound) filters(e parser.Expr) []parser.Expr {
 const maxCells = 20_000
 
 func (c *Cut) tooMany(position int) error {
-	return sqlstate.New(sqlstate.ProgramLimitExceeded, "the group keys have more than %d public combinations", maxCells).
+	return sqlstate.New(sqlstate.ProgramLimitExceeded,
+		"the group keys have more than %d public combinations", maxCells).
 		WithHint("Group by fewer columns, or by something coarser.").At(position)
 }
 
@@ -98,6 +104,8 @@ func (b *Bound) preimage(e parser.Expr, k Key) (from string, ok bool, err error)
 		if !isColumn || slices.Contains(columns[col.Rel], col.Name) {
 			return
 		}
+
+		// A calendar stands for its units, where nothing finer is asked.
 		if t := b.sources.tables[col.Rel]; t != nil {
 			d, declared := t.Domains[col.Name]
 			if !declared && b.inUnits(e, col) {
@@ -118,6 +126,7 @@ func (b *Bound) preimage(e parser.Expr, k Key) (from string, ok bool, err error)
 	if !known || err != nil {
 		return "", false, err
 	}
+
 	var items []string
 	for _, rel := range rels {
 		items = append(items, b.valuesOf(rel, columns[rel]))
@@ -125,8 +134,9 @@ func (b *Bound) preimage(e parser.Expr, k Key) (from string, ok bool, err error)
 	return strings.Join(items, " CROSS JOIN "), true, nil
 }
 
-// valuesOf is a FROM item with every combination of the values that columns of a source can have; an outer join adds NULL in
-// all of them. Rows of an ordinary table that conditions on it alone leave out, or no public values reach, have no part in it.
+// valuesOf is a FROM item with every combination of the values that columns of a source can have; an outer join adds
+// NULL in all of them. Rows of an ordinary table that conditions on it alone leave out, or no public values reach, have
+// no part in it.
 func (b *Bound) valuesOf(rel int, columns []string) string {
 	quoted := make([]string, len(columns))
 	for i, name := range columns {
@@ -136,6 +146,8 @@ func (b *Bound) valuesOf(rel int, columns []string) string {
 	nulls := strings.TrimSuffix(strings.Repeat(" NULL,", len(columns)), ",")
 	src := b.sources.source(rel)
 	t := b.sources.tables[rel]
+
+	// An ordinary table's rows are public as they are.
 	if t == nil {
 		name := parser.QuoteIdent(src.Table.Schema) + "." + parser.QuoteIdent(src.Table.Name)
 		texts := make([]string, len(quoted)) // by which values differ that are equal in the column's collation
@@ -149,6 +161,8 @@ func (b *Bound) valuesOf(rel int, columns []string) string {
 		}
 		return "(" + sql + ")" + alias
 	}
+
+	// Of a protected one there are the values that the policy declares.
 	var items []string
 	for i, name := range columns {
 		typ, err := t.ColumnType(name)
@@ -173,10 +187,10 @@ func (b *Bound) valuesOf(rel int, columns []string) string {
 	return "(" + sql + ")" + alias
 }
 
-// reachable is a condition on rows of an ordinary table, that others on the table alone let them through, and that public
-// values stand beside them: where it is joined on what follows from columns with declared values, rows that others would
-// be joined with are in no group, as those others are not. Of these values, conditions on the columns alone choose, as
-// they do where the columns are the keys.
+// reachable is a condition on rows of an ordinary table, that others on the table alone let them through, and that
+// public values stand beside them: where it is joined on what follows from columns with declared values, rows that
+// others would be joined with are in no group, as those others are not. Of these values, conditions on the columns
+// alone choose, as they do where the columns are the keys.
 func (b *Bound) reachable(src *parser.Source) string {
 	out := b.ownConditions(src)
 	for _, c := range b.joinedBy(src) {

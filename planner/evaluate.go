@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// evaluation is what the moments statement evaluates for each row, and how it sums the Products of that. A base has no value
-// in rows where its argument is NULL: sums pass over those, so that nothing need be written for 0.
+// evaluation is what the moments statement evaluates for each row, and how it sums the Products of that. A base has no
+// value in rows where its argument is NULL: sums pass over those, so that nothing need be written for 0.
 type evaluation struct {
 	columns  []string // of a subselect: the bases h1, ..., and what else is named below
 	pairs    []string // of a subselect over that: products of two factors that several products are made of
 	products []monomial
 }
 
-// monomial is a product as it is summed: over the factors, or, where that is 1 for each row that counts, over the rows in
-// which a column is not NULL; no factors and no column: over all rows.
+// monomial is a product as it is summed: over the factors, or, where that is 1 for each row that counts, over the rows
+// in which a column is not NULL; no factors and no column: over all rows.
 type monomial struct {
 	factors []string
 	present string
@@ -66,11 +66,11 @@ func (b *Bound) ofRows() evaluation {
 			e.columns = append(e.columns, b.nullable(i, ints[i], high)+" AS "+column(i))
 		}
 	}
+
 	// A factor stands for x where all that the product needs is there.
 	there := map[string]string{}
-	restricted := func(i int, needed []string) string {
-		return there[strconv.Itoa(i)+" "+strings.Join(needed, "\x00")]
-	}
+	place := func(i int, needed []string) string { return strconv.Itoa(i) + " " + strings.Join(needed, "\x00") }
+	restricted := func(i int, needed []string) string { return there[place(i, needed)] }
 	named := 0
 	name := func(sql string) string {
 		named++
@@ -82,11 +82,15 @@ func (b *Bound) ofRows() evaluation {
 		values, needed := b.needs(p)
 		for _, i := range values {
 			if len(needed) > len(values) && restricted(i, needed) == "" {
-				others := slices.DeleteFunc(slices.Clone(needed), func(n string) bool { return n == b.Bases[i].args[0] })
-				there[strconv.Itoa(i)+" "+strings.Join(needed, "\x00")] = name("CASE WHEN " + present(others) + " THEN " + b.nullable(i, ints[i], high) + " END")
+				own := func(n string) bool { return n == b.Bases[i].args[0] }
+				others := slices.DeleteFunc(slices.Clone(needed), own)
+				x := b.nullable(i, ints[i], high)
+				there[place(i, needed)] = name("CASE WHEN " + present(others) + " THEN " + x + " END")
 			}
 		}
 	}
+
+	// Values are the factors; of a product of indicators alone the rows are counted in which all are there.
 	for _, p := range b.products {
 		values, needed := b.needs(p)
 		var m monomial
@@ -108,7 +112,8 @@ func (b *Bound) ofRows() evaluation {
 	return e
 }
 
-// needs lists the values among a product's factors, each once, and the expressions, in order, without one of which it is 0.
+// needs lists the values among a product's factors, each once, and the expressions, in order, without one of which it
+// is 0.
 func (b *Bound) needs(product []int) (values []int, needed []string) {
 	for _, i := range product {
 		if x := b.Bases[i]; x.Indicator {
@@ -172,11 +177,14 @@ func (e *evaluation) pair() {
 	if before-after-len(pairs) <= fewer {
 		return
 	}
+
+	// Each pair has a name, which takes its place wherever it stands.
 	names := map[[2]string]string{}
 	for k, p := range pairs {
 		names[p] = "p" + strconv.Itoa(k+1)
 		e.pairs = append(e.pairs, p[0]+" * "+p[1]+" AS "+names[p])
 	}
+
 	for n, m := range e.products {
 		var factors []string
 		for i := 0; i < len(m.factors); i += 2 {

@@ -20,6 +20,11 @@ func columns(e parser.Expr) []parser.Column {
 	return out
 }
 
+// columnSQL prints a column of a source.
+func columnSQL(name string, rel int) string {
+	return parser.SQL(parser.Column{Name: name, Rel: rel}, "t", nil)
+}
+
 // ofOnly reports whether all columns are of one source.
 func ofOnly(of []parser.Column, rel int) bool {
 	return !slices.ContainsFunc(of, func(c parser.Column) bool { return c.Rel != rel })
@@ -73,8 +78,8 @@ func (b *Bound) conjuncts() []parser.Expr {
 	return out
 }
 
-// joinedBy are the conditions that all hold where a row of a source stands in what the cut reads. An outer join's own are
-// among them: what stands there where no row fits them is none of the source's.
+// joinedBy are the conditions that all hold where a row of a source stands in what the cut reads. An outer join's own
+// are among them: what stands there where no row fits them is none of the source's.
 func (b *Bound) joinedBy(src *parser.Source) []parser.Expr {
 	out := b.conjuncts()
 	if on := b.forms.on[src.Rel]; on != nil {

@@ -38,6 +38,8 @@ func (f forms) roots(c *Cut) []row.Root {
 	for _, k := range f.keys {
 		out = append(out, row.Root{Expr: k})
 	}
+
+	// Of an aggregate's arguments the first tells its type.
 	for i, args := range f.args {
 		for k, arg := range args {
 			root := c.Aggregates[i].Sampled.root(c.cut.Aggregates[i], arg)
@@ -45,6 +47,7 @@ func (f forms) roots(c *Cut) []row.Root {
 			out = append(out, root)
 		}
 	}
+
 	for _, s := range c.sources.list {
 		if s.On != nil {
 			out = append(out, row.Root{Condition: true, Expr: s.On})

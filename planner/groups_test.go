@@ -15,43 +15,30 @@ import (
 // is; F is a sum over rows, in whatever order they stand, and every row of a public value is in its group.
 func TestGroupsAreTheSameInAnyOrder(t *testing.T) {
 	w := newWorld(t)
-	const blurred = `
-		DROP COLLATION IF EXISTS public.letters;
-		CREATE COLLATION public.letters (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-		ALTER TABLE adult ALTER education TYPE text COLLATE public.letters;
-		ALTER TABLE adult_reference ALTER education TYPE text COLLATE public.letters;
-		ALTER TABLE country ALTER continent TYPE text COLLATE public.letters;
-		TRUNCATE country; INSERT INTO country VALUES ('Female', 'x'), ('Male', 'X');`
-	if err := pgcluster.Shared(t).Exec(t.Context(), "postgres", blurred); err != nil {
-		t.Fatal(err)
-	}
-	adult := w.tables["adult"]
-	for i, c := range adult.Columns {
-		if c.Name == "education" {
-			adult.Columns[i].Collation = "public.letters"
-		}
-	}
-	adult.Domains["education"] = []planner.Value{{Text: "a"}, {Text: "A"}, {Text: "b"}, {Text: "B"}}
-	adult.Domains["score"] = []planner.Value{{Text: "0"}, {Text: "1"}}
+	blur(t, w)
 
 	for _, c := range []struct {
 		sql  string
 		rows []float64 // in each cell, in order
 	}{
-		{"SELECT CASE WHEN sex = 'Male' THEN round(age::numeric, 1) ELSE round(age::numeric, 2) END, count(*) FROM adult WHERE age < 19 GROUP BY 1",
-			[]float64{4, 4}},
-		{"SELECT CASE WHEN sex = 'Male' THEN age * 0::float8 ELSE -age * 0::float8 END, count(*) FROM adult WHERE age < 19 GROUP BY 1",
-			[]float64{8}},
+		{`SELECT CASE WHEN sex = 'Male' THEN round(age::numeric, 1) ELSE round(age::numeric, 2) END, count(*)
+			FROM adult WHERE age < 19 GROUP BY 1`, []float64{4, 4}},
+		{`SELECT CASE WHEN sex = 'Male' THEN age * 0::float8 ELSE -age * 0::float8 END, count(*)
+			FROM adult WHERE age < 19 GROUP BY 1`, []float64{8}},
 		{"SELECT score, count(*) FROM adult GROUP BY score", []float64{8, 0}},
 		{"SELECT c.continent, count(*) FROM adult a JOIN country c ON c.name = a.sex GROUP BY 1", []float64{4, 4}},
-		{"SELECT c.name, c.continent, count(*) FROM adult a JOIN country c ON c.name = a.sex GROUP BY 1, 2", []float64{4, 4}},
-		{"SELECT c.continent, count(*) FROM adult a LEFT JOIN country c ON c.name = a.sex GROUP BY 1", []float64{4, 4, 0}},
-		{"SELECT c.continent, count(*) FROM adult a JOIN country c ON c.name = a.sex WHERE a.sex = 'Male' GROUP BY 1", []float64{4}},
+		{"SELECT c.name, c.continent, count(*) FROM adult a JOIN country c ON c.name = a.sex GROUP BY 1, 2",
+			[]float64{4, 4}},
+		{"SELECT c.continent, count(*) FROM adult a LEFT JOIN country c ON c.name = a.sex GROUP BY 1",
+			[]float64{4, 4, 0}},
+		{"SELECT c.continent, count(*) FROM adult a JOIN country c ON c.name = a.sex WHERE a.sex = 'Male' GROUP BY 1",
+			[]float64{4}},
 		{"SELECT education, count(*) FROM adult GROUP BY education", []float64{2, 2, 2, 2}},
 		{"SELECT upper(education), count(*) FROM adult GROUP BY 1", []float64{4, 4}},
 		{"SELECT education, count(*) FROM adult WHERE education = 'a' GROUP BY education", []float64{2, 2}},
 		{"SELECT education, count(*) FROM adult WHERE education < 'b' GROUP BY education", []float64{2, 2}},
-		{"SELECT education, sex, count(*) FROM adult GROUP BY GROUPING SETS ((education), (sex))", []float64{2, 2, 2, 2, 4, 4}},
+		{"SELECT education, sex, count(*) FROM adult GROUP BY GROUPING SETS ((education), (sex))",
+			[]float64{2, 2, 2, 2, 4, 4}},
 	} {
 		p, err := w.plan(t.Context(), c.sql)
 		if err != nil {
@@ -71,10 +58,34 @@ func TestGroupsAreTheSameInAnyOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := counted(t, w, b); !slices.Equal(got, c.rows) {
-				t.Errorf("%s, rows in the order of %s: the groups %+v have %v rows, want %v", c.sql, order, b.Cells, got, c.rows)
+				t.Errorf("%s, rows in the order of %s: the groups %+v have %v rows, want %v",
+					c.sql, order, b.Cells, got, c.rows)
 			}
 		}
 	}
+}
+
+// blur has equal values with unequal texts in the columns education and score of adult, and in continent of country.
+func blur(t *testing.T, w world) {
+	t.Helper()
+	const blurred = `
+		DROP COLLATION IF EXISTS public.letters;
+		CREATE COLLATION public.letters (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+		ALTER TABLE adult ALTER education TYPE text COLLATE public.letters;
+		ALTER TABLE adult_reference ALTER education TYPE text COLLATE public.letters;
+		ALTER TABLE country ALTER continent TYPE text COLLATE public.letters;
+		TRUNCATE country; INSERT INTO country VALUES ('Female', 'x'), ('Male', 'X');`
+	if err := pgcluster.Shared(t).Exec(t.Context(), "postgres", blurred); err != nil {
+		t.Fatal(err)
+	}
+	adult := w.tables["adult"]
+	for i, c := range adult.Columns {
+		if c.Name == "education" {
+			adult.Columns[i].Collation = "public.letters"
+		}
+	}
+	adult.Domains["education"] = []planner.Value{{Text: "a"}, {Text: "A"}, {Text: "b"}, {Text: "B"}}
+	adult.Domains["score"] = []planner.Value{{Text: "0"}, {Text: "1"}}
 }
 
 // counted runs the statistics statement of a cut that only counts, and returns the count of each cell.

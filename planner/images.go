@@ -8,73 +8,83 @@ import (
 	"fugu/sqlstate"
 )
 
-// domainSQL composes a statement whose rows are all the values that a key can have, in their order: what follows from the
-// declared domains of the columns in it, from ordinary tables, or from the form of the expression. No protected row has a
-// part in it.
+// domainSQL composes a statement whose rows are all the values that a key can have, in their order: what follows from
+// the declared domains of the columns in it, from ordinary tables, or from the form of the expression. No protected row
+// has a part in it.
 func (b *Bound) domainSQL(i int) (string, error) {
 	parts, err := b.images(b.forms.keys[i], b.Keys[i])
 	if err != nil {
 		return "", err
 	}
-	return "SELECT v::pg_catalog.text FROM (SELECT DISTINCT v FROM (" + strings.Join(parts, " UNION ") + ") AS u) AS d ORDER BY v", nil
+	all := "SELECT DISTINCT v FROM (" + strings.Join(parts, " UNION ") + ") AS u"
+	return "SELECT v::pg_catalog.text FROM (" + all + ") AS d ORDER BY v", nil
 }
 
 // images are statements whose rows together are the values of e.
 func (b *Bound) images(e parser.Expr, k Key) ([]string, error) {
-	value := func(e parser.Expr) string {
-		return "SELECT " + b.valueOf(e, k) + " AS v"
-	}
+	// Of columns whose values are known it has the values that it has of them.
 	if from, ok, err := b.preimage(e, k); err != nil {
 		return nil, err
-	} else if ok && from == "" {
-		return []string{value(e)}, nil
 	} else if ok {
-		sql := value(e) + " FROM " + from
-		if f := b.filters(e); len(f) > 0 {
+		sql := "SELECT " + b.valueOf(e, k) + " AS v"
+		if from != "" {
+			sql += " FROM " + from
+		}
+		if f := b.filters(e); from != "" && len(f) > 0 {
 			sql += " WHERE " + forms{where: f}.whereSQL(b.number)
 		}
 		return []string{sql}, nil
 	}
-	var results []parser.Expr
+
+	// Otherwise its form may tell them: it is one of several results, or a cast of something.
+	if results := resultsOf(e); results != nil {
+		var out []string
+		for _, r := range results {
+			parts, err := b.images(r, k)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, parts...)
+		}
+		return out, nil
+	}
+	if c, ok := e.(parser.Cast); ok {
+		if parts, err := b.images(c.X, k); err == nil {
+			return parts, nil
+		}
+	}
+
+	// Whether what has values by its form can be NULL is as public as the reference.
+	null := "SELECT NULL::" + k.Type + " FROM " + b.from(true) + " WHERE (" + b.sql(e) + ") IS NULL"
+	if bucket, ok := e.(parser.Func); ok && bucket.Name == "width_bucket" {
+		last := "LEAST(" + b.sql(bucket.Args[3]) + ", " + strconv.Itoa(maxCells) + ") + 1"
+		series := "pg_catalog.generate_series(0, " + last + ") AS b(v)"
+		return []string{"SELECT CAST(v AS " + k.Type + ") FROM " + series, null}, nil
+	}
+	if k.Type == "pg_catalog.bool" {
+		return []string{"SELECT v FROM pg_catalog.unnest('{f,t}'::pg_catalog.bool[]) AS b(v)", null}, nil
+	}
+	return nil, b.undeclared(e, k)
+}
+
+// resultsOf are the expressions of which CASE and COALESCE have one's value; nil for others.
+func resultsOf(e parser.Expr) []parser.Expr {
 	switch e := e.(type) {
 	case parser.Case:
+		var results []parser.Expr
 		for _, w := range e.Whens {
 			results = append(results, w.Result)
 		}
 		if e.Else == nil {
 			e.Else = parser.Const{}
 		}
-		results = append(results, e.Else)
+		return append(results, e.Else)
 	case parser.Call:
 		if e.Name == "COALESCE" {
-			results = e.Args
-		}
-	case parser.Cast:
-		if parts, err := b.images(e.X, k); err == nil {
-			return parts, nil
+			return e.Args
 		}
 	}
-	// Whether what has values by its form can be NULL is as public as the reference.
-	null := "SELECT NULL::" + k.Type + " FROM " + b.from(true) + " WHERE (" + b.sql(e) + ") IS NULL"
-	if bucket, ok := e.(parser.Func); ok && bucket.Name == "width_bucket" {
-		last := "LEAST(" + b.sql(bucket.Args[3]) + ", " + strconv.Itoa(maxCells) + ") + 1"
-		return []string{"SELECT CAST(v AS " + k.Type + ") FROM pg_catalog.generate_series(0, " + last + ") AS b(v)", null}, nil
-	}
-	if results == nil && k.Type == "pg_catalog.bool" {
-		return []string{"SELECT v FROM pg_catalog.unnest('{f,t}'::pg_catalog.bool[]) AS b(v)", null}, nil
-	}
-	if results == nil {
-		return nil, b.undeclared(e, k)
-	}
-	var out []string
-	for _, r := range results {
-		parts, err := b.images(r, k)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, parts...)
-	}
-	return out, nil
+	return nil
 }
 
 // undeclared says which column keeps an expression from being a key.
@@ -87,21 +97,27 @@ func (b *Bound) undeclared(e parser.Expr, k Key) error {
 			}
 		}
 	})
+
 	if col == nil && k.mode {
-		return sqlstate.New(sqlstate.NotAnswerable, "mode is answered of public values, and those of %s are not known", k.Label).
+		return sqlstate.New(sqlstate.NotAnswerable,
+			"mode is answered of public values, and those of %s are not known", k.Label).
 			WithHint("%s", b.Table.Groupable()).At(k.position)
 	}
 	if col == nil {
 		return sqlstate.New(sqlstate.NotAllowed, "the values that %s can have are not known", k.Label).
 			WithHint("%s", b.Table.Groupable()).At(k.position)
 	}
+
 	t := b.sources.tables[col.Rel]
 	if c, ok := t.Calendars[col.Name]; ok {
 		return tooFine(c, t, *col)
 	}
 	if k.mode {
-		return sqlstate.New(sqlstate.NotAnswerable, "mode is answered of public values, and the policy declares none for column %s of %s", col.Name, t).
-			WithHint("The owner of the policy can declare them, under group_by: a list, a range, or reference. %s", t.Groupable()).At(k.position)
+		return sqlstate.New(sqlstate.NotAnswerable,
+			"mode is answered of public values, and the policy declares none for column %s of %s", col.Name, t).
+			WithHint("The owner of the policy can declare them, under group_by: a list, a range, or reference. %s",
+				t.Groupable()).
+			At(k.position)
 	}
 	return sqlstate.New(sqlstate.NotAllowed, "the policy declares no public values for column %s of %s", col.Name, t).
 		WithHint("%s", t.Groupable()).At(max(col.Position, 1))

@@ -10,8 +10,12 @@ import (
 
 // This file says how many bits the parts of a description take: see Chosen.
 
-// frequent are the names of operations that have half of all codes for themselves; there is room for 16, and for 128 others.
-var frequent = []string{"+", "-", "*", "/", "=", "<", ">", "<=", ">=", "CASE", "COALESCE", "date_trunc", "extract", "date_part", "lower", "round"}
+// frequent are the names of operations that have half of all codes for themselves; there is room for 16, and for 128
+// others.
+var frequent = []string{
+	"+", "-", "*", "/", "=", "<", ">", "<=", ">=", "CASE", "COALESCE", "date_trunc", "extract", "date_part", "lower",
+	"round",
+}
 
 // named is the length of an operation's name.
 func named(e parser.Expr) float64 {
@@ -41,8 +45,10 @@ func lengthOf(n int) float64 {
 }
 
 // units are what the first argument of date_trunc and its kin can be, and other words of theirs.
-var units = []string{"microseconds", "milliseconds", "second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade", "century",
-	"millennium", "epoch", "dow", "isodow", "doy", "isoyear", "timezone", "seconds"}
+var units = []string{
+	"microseconds", "milliseconds", "second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade",
+	"century", "millennium", "epoch", "dow", "isodow", "doy", "isoyear", "timezone", "seconds",
+}
 
 // literal is the length of an expression without columns: three bits say which of five kinds it is.
 func (d *description) literal(e parser.Expr) float64 {
@@ -64,6 +70,7 @@ func (d *description) literal(e parser.Expr) float64 {
 		}
 		return characters(text)
 	}
+
 	bits := 3 + named(e)
 	for _, x := range parser.Below(e) {
 		bits += d.literal(x)
@@ -77,7 +84,8 @@ func digits(text string) float64 { return 3 + 4*float64(len(text)+1) }
 // characters is the length of other text, and its end.
 func characters(text string) float64 { return 3 + 8*float64(len(text)+1) }
 
-// placed is the length of what column c is compared with. It stands between the values of twice the reference's rows, or of the column's domain, wherever it is.
+// placed is the length of what column c is compared with. It stands between the values of twice the reference's rows,
+// or of the column's domain, wherever it is.
 func (d *description) placed(c parser.Column, e parser.Expr) float64 {
 	values := d.rows
 	if t := d.b.sources.tables[c.Rel]; t != nil {
@@ -103,11 +111,14 @@ func (d *description) elements(e parser.Expr) float64 {
 	return float64(n + 1)
 }
 
+// keeping are the types that values can be cast to with none becoming equal to another.
+var keeping = []string{`pg_catalog."float8"`, `pg_catalog."numeric"`, `pg_catalog."text"`}
+
 // kept is what an expression is of, if it is but a cast that keeps each value apart from all others.
 func kept(e parser.Expr) parser.Expr {
 	for {
 		c, ok := e.(parser.Cast)
-		if !ok || !slices.Contains([]string{`pg_catalog."float8"`, `pg_catalog."numeric"`, `pg_catalog."text"`}, c.Type) {
+		if !ok || !slices.Contains(keeping, c.Type) {
 			return e
 		}
 		e = c.X

@@ -11,8 +11,8 @@ import (
 	"fugu/test/pgcluster"
 )
 
-// The moments statement evaluates what it multiplies once for each row, and PostgreSQL can share its rows out to parallel
-// workers; over OFFSET 0 it could not, and without OFFSET it would evaluate everything at each of its places.
+// The moments statement evaluates what it multiplies once for each row, and PostgreSQL can share its rows out to
+// parallel workers; over OFFSET 0 it could not, and without OFFSET it would evaluate everything at each of its places.
 func TestMomentsOnceAndInParallel(t *testing.T) {
 	w := newWorld(t)
 	p, err := w.plan(t.Context(), "SELECT stddev(age), corr(age, fnlwgt) FROM adult")
@@ -30,7 +30,8 @@ func TestMomentsOnceAndInParallel(t *testing.T) {
 	defer db.Close(t.Context())
 	plan := func(sql string) (parallel bool, clamps int) {
 		t.Helper()
-		if _, err := db.Exec(t.Context(), "SET parallel_setup_cost = 0; SET min_parallel_table_scan_size = 0; SET parallel_tuple_cost = 0"); err != nil {
+		if _, err := db.Exec(t.Context(), `SET parallel_setup_cost = 0; SET min_parallel_table_scan_size = 0;
+			SET parallel_tuple_cost = 0`); err != nil {
 			t.Fatal(err)
 		}
 		rows, err := db.Query(t.Context(), "EXPLAIN (VERBOSE, COSTS OFF) "+sql)
@@ -62,8 +63,8 @@ func TestMomentsOnceAndInParallel(t *testing.T) {
 	}
 }
 
-// The predicates of several secrets are bits of one label, unless PostgreSQL, which would expect 200 values of that, would
-// sort the rows for it.
+// The predicates of several secrets are bits of one label, unless PostgreSQL, which would expect 200 values of that,
+// would sort the rows for it.
 func TestMomentsByOneLabel(t *testing.T) {
 	w := newWorld(t)
 	db, err := pgx.Connect(t.Context(), pgcluster.Shared(t).DSN("postgres", "postgres"))
@@ -72,7 +73,8 @@ func TestMomentsByOneLabel(t *testing.T) {
 	}
 	defer db.Close(t.Context())
 	for _, sql := range []string{`INSERT INTO adult_reference (age, fnlwgt, sex, income, workclass)
-		SELECT 17 + i % 74, i, CASE WHEN i % 3 = 0 THEN 'Male' ELSE 'Female' END, CASE WHEN i % 5 = 0 THEN '>50K' END, CASE WHEN i % 7 = 0 THEN 'Private' END FROM generate_series(1, 200000) AS i`,
+		SELECT 17 + i % 74, i, CASE WHEN i % 3 = 0 THEN 'Male' ELSE 'Female' END, CASE WHEN i % 5 = 0 THEN '>50K' END,
+			CASE WHEN i % 7 = 0 THEN 'Private' END FROM generate_series(1, 200000) AS i`,
 		"ANALYZE adult_reference", "SET max_parallel_workers_per_gather = 0"} {
 		if _, err := db.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)

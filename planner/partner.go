@@ -9,10 +9,10 @@ import (
 	"fugu/parser"
 )
 
-// partners finds the sources of which each row of the root has one row at most: the root itself, and each ordinary table
-// that is joined on what no two of its rows have in common, such as a dimension table on its key. Where all sources are
-// such, the rows that the cut reads are the root's, each once at most, and are summed as they are. Where at least the keys
-// speak of no others, a row of the root is in one cell at most.
+// partners finds the sources of which each row of the root has one row at most: the root itself, and each ordinary
+// table that is joined on what no two of its rows have in common, such as a dimension table on its key. Where all
+// sources are such, the rows that the cut reads are the root's, each once at most, and are summed as they are. Where at
+// least the keys speak of no others, a row of the root is in one cell at most.
 //
 // That no two rows have it in common is asked of the rows themselves, in the snapshot in which the statement reads them
 // afterwards. A unique index that is there when the statement is prepared may be gone when it runs, and one of a parent
@@ -33,7 +33,8 @@ func (b *Bound) partners(ctx context.Context, q Querier) error {
 	return nil
 }
 
-// partnersOf finds the sources of which one row at most stands beside each combination of rows of some sources, and these.
+// partnersOf finds the sources of which one row at most stands beside each combination of rows of some sources, and
+// these.
 func (b *Bound) partnersOf(ctx context.Context, q Querier, some ...int) (map[int]bool, error) {
 	out := map[int]bool{}
 	for _, rel := range some {
@@ -58,9 +59,9 @@ func (b *Bound) partnersOf(ctx context.Context, q Querier, some ...int) (map[int
 	return out, nil
 }
 
-// unique reports whether at most one row of an ordinary table can stand beside rows of some sources: no two of those that
-// the conditions on the table alone let through have the same values of all that is equated with what these say. Without
-// such an equality that is a table of one row.
+// unique reports whether at most one row of an ordinary table can stand beside rows of some sources: no two of those
+// that the conditions on the table alone let through have the same values of all that is equated with what these say.
+// Without such an equality that is a table of one row.
 func (b *Bound) unique(ctx context.Context, q Querier, src *parser.Source, some map[int]bool) (bool, error) {
 	var values []string
 	where := b.ownConditions(src)

@@ -20,6 +20,8 @@ type part struct {
 // out whole, have only the combinations that a value of the column, or a row of the table, gives them.
 func (b *Bound) parts(ctx context.Context, q Querier) ([]part, error) {
 	var out []part
+
+	// A key joins all parts that it depends on into one.
 	for i := range b.Keys {
 		p := part{keys: []int{i}}
 		out = slices.DeleteFunc(out, func(o part) bool {
@@ -31,6 +33,7 @@ func (b *Bound) parts(ctx context.Context, q Querier) ([]part, error) {
 		})
 		out = append(out, p)
 	}
+
 	for n := range out {
 		p := &out[n]
 		slices.Sort(p.keys)
@@ -44,6 +47,7 @@ func (b *Bound) parts(ctx context.Context, q Querier) ([]part, error) {
 			}
 			continue
 		}
+
 		sql, err := b.jointSQL(p.keys)
 		if err != nil {
 			return nil, err
@@ -61,6 +65,7 @@ func (b *Bound) domain(ctx context.Context, q Querier, i int) ([]Value, error) {
 	if d, ok := b.declared(b.forms.keys[i]); ok && len(b.filters(b.forms.keys[i])) == 0 {
 		return d, nil
 	}
+
 	sql, err := b.domainSQL(i)
 	if err != nil {
 		return nil, err
@@ -88,7 +93,8 @@ func (b *Bound) dependent(keys, others []int) bool {
 	other := columns(b.together(others))
 	return slices.ContainsFunc(columns(b.together(keys)), func(x parser.Column) bool {
 		return slices.ContainsFunc(other, func(y parser.Column) bool {
-			return x.Rel == y.Rel && (x.Name == y.Name || b.sources.tables[x.Rel] == nil || b.sources.source(x.Rel).Left)
+			whole := b.sources.tables[x.Rel] == nil || b.sources.source(x.Rel).Left // its row decides them all
+			return x.Rel == y.Rel && (x.Name == y.Name || whole)
 		})
 	})
 }
@@ -109,6 +115,7 @@ func (b *Bound) jointSQL(keys []int) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	var values, texts, order []string
 	for i, k := range keys {
 		v := "v" + strconv.Itoa(i)
@@ -116,10 +123,13 @@ func (b *Bound) jointSQL(keys []int) (string, error) {
 		texts, order = append(texts, v+"::pg_catalog.text"), append(order, v)
 	}
 	inner := "SELECT DISTINCT " + strings.Join(values, ", ") + " FROM " + from
+
+	// Sorted by the values and not by their texts: 9 stands before 10.
 	if f := b.filters(all); len(f) > 0 {
 		inner += " WHERE " + forms{where: f}.whereSQL(b.number)
 	}
-	return "SELECT " + strings.Join(texts, ", ") + " FROM (" + inner + ") AS d ORDER BY " + strings.Join(order, ", "), nil
+	return "SELECT " + strings.Join(texts, ", ") + " FROM (" + inner + ") AS d" +
+		" ORDER BY " + strings.Join(order, ", "), nil
 }
 
 // of gives the combinations of those keys of the part that are in set, and these keys.
@@ -133,6 +143,8 @@ func (p part) of(set []int) (keys []int, rows [][]Value) {
 	if len(at) == len(p.keys) || len(at) == 0 {
 		return keys, p.rows
 	}
+
+	// Without some of the keys, combinations may be equal.
 	seen := map[string]bool{}
 	for _, r := range p.rows {
 		var some []Value

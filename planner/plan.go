@@ -27,7 +27,8 @@ type Plan struct {
 	Virtual []VirtualTable
 
 	// SQL is what the guest prepares; its parameters are the client's, then one array for each key and aggregate of
-	// each cut, one for each column of each cut of a twin, and one for each of a virtual table, in order. Under EXPLAIN there is one array: the lines.
+	// each cut, one for each column of each cut of a twin, and one for each of a virtual table, in order. Under EXPLAIN
+	// there is one array: the lines.
 	SQL          string
 	Above        string // the rewritten statement itself, also under EXPLAIN
 	ClientParams int
@@ -52,24 +53,10 @@ func New(ctx context.Context, s *parser.Statement, tables Tables, d Describer, p
 	p := &Plan{Explain: s.Explain, Zeros: s.Zeros, ClientParams: max(s.Params, len(paramTypes))}
 	p.ParamTypes = make([]uint32, p.ClientParams)
 	copy(p.ParamTypes, paramTypes)
-	var cuts []*Cut
-	for _, c := range s.Cuts {
-		if unlisted.Reads(c) {
-			twin, err := unlisted.New(ctx, c, tables, d, p.ParamTypes)
-			if err != nil {
-				return nil, err
-			}
-			for i, n := range twin.Params {
-				p.ParamTypes[n-1] = twin.ParamTypes[i]
-			}
-			p.Twins = append(p.Twins, twin)
-			continue
-		}
-		cut, err := newCut(c, tables)
-		if err != nil {
-			return nil, err
-		}
-		cuts = append(cuts, cut)
+
+	cuts, err := p.layOut(ctx, s, tables, d)
+	if err != nil {
+		return nil, err
 	}
 	for _, v := range s.Virtual {
 		t, ok := tables.VirtualTable(v.Table.Name)
@@ -78,21 +65,25 @@ func New(ctx context.Context, s *parser.Statement, tables Tables, d Describer, p
 		}
 		p.Virtual = append(p.Virtual, t)
 	}
+
+	// What stands above is written while PostgreSQL is asked what stands below. Where nothing has to be asked, it is
+	// written afterwards.
 	a := newAbove(cuts, p.Twins, p.Virtual, p.ClientParams+1)
 	p.Cuts = a.cuts
 	places := a.inOrder(s.Cuts)
 	var text string
-	var err error
-	rewrite := sync.OnceFunc(func() { text, err = s.Rewrite(places, a.tables) })
+	var failed error
+	rewrite := sync.OnceFunc(func() { text, failed = s.Rewrite(places, a.tables) })
 	if err := p.resolve(ctx, meanwhile{d, rewrite}); err != nil {
 		return nil, err
 	}
-	if rewrite(); err != nil {
-		return nil, err
+	if rewrite(); failed != nil {
+		return nil, failed
 	}
 	if p.Above, err = a.sql(text); err != nil {
 		return nil, err
 	}
+
 	next := a.next
 	p.SQL = p.Above
 	if p.Explain != parser.NoExplain {
@@ -103,12 +94,37 @@ func New(ctx context.Context, s *parser.Statement, tables Tables, d Describer, p
 	return p, nil
 }
 
+// layOut lays out the cuts, and resolves those of twins at once: no other waits for what stands above them.
+func (p *Plan) layOut(ctx context.Context, s *parser.Statement, tables Tables, d Describer) ([]*Cut, error) {
+	var cuts []*Cut
+	for _, c := range s.Cuts {
+		if !unlisted.Reads(c) {
+			cut, err := newCut(c, tables)
+			if err != nil {
+				return nil, err
+			}
+			cuts = append(cuts, cut)
+			continue
+		}
+
+		twin, err := unlisted.New(ctx, c, tables, d, p.ParamTypes)
+		if err != nil {
+			return nil, err
+		}
+		for i, n := range twin.Params {
+			p.ParamTypes[n-1] = twin.ParamTypes[i]
+		}
+		p.Twins = append(p.Twins, twin)
+	}
+	return cuts, nil
+}
+
 // Ordinary lists the ordinary tables that are read beside protected ones.
 func (p *Plan) Ordinary() []parser.Table {
 	var out []parser.Table
 	for _, c := range p.Cuts {
 		for _, t := range c.Ordinary {
-			if !slices.ContainsFunc(out, func(o parser.Table) bool { return o.String() == t.String() && o.Written == t.Written }) {
+			if !slices.ContainsFunc(out, func(o parser.Table) bool { return sameTable(o, t) }) {
 				out = append(out, t)
 			}
 		}
@@ -148,6 +164,8 @@ func (p *Plan) resolve(ctx context.Context, d Describer) error {
 		if err := c.resolve(ctx, d, types); err != nil {
 			return err
 		}
+
+		// A parameter has the type that the first cut gives it in all others, too.
 		for i, n := range c.Params {
 			p.ParamTypes[n-1] = c.ParamTypes[i]
 		}

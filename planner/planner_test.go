@@ -31,7 +31,8 @@ const schema = `
   DROP TABLE IF EXISTS adult, adult_reference, visit, visit_reference, note, note_reference, other, other_reference,
     country CASCADE;
   DROP SCHEMA IF EXISTS fugu_twin CASCADE;
-  CREATE TABLE adult (id int, age integer, fnlwgt bigint, education text, sex text, income text, workclass text, score double precision, native_country text);
+  CREATE TABLE adult (id int, age integer, fnlwgt bigint, education text, sex text, income text, workclass text,
+    score double precision, native_country text);
   CREATE TABLE adult_reference (LIKE adult);
   CREATE TABLE visit (id int, adult_id int, kind text, cost numeric); CREATE TABLE visit_reference (LIKE visit);
   CREATE TABLE note (visit_id int, stars int); CREATE TABLE note_reference (LIKE note);
@@ -56,7 +57,8 @@ func newWorld(t *testing.T) world {
 	t.Cleanup(reader.Close)
 	w := world{map[string]*planner.Table{}, reader}
 	add := func(name, columns string, domains map[string][]planner.Value) *planner.Table {
-		table := &planner.Table{Schema: "public", Name: name, Reference: `"public"."` + name + `_reference"`, Domains: domains}
+		reference := `"public"."` + name + `_reference"`
+		table := &planner.Table{Schema: "public", Name: name, Reference: reference, Domains: domains}
 		for _, c := range strings.Split(columns, ",") {
 			name, typ, _ := strings.Cut(c, " ")
 			table.Columns = append(table.Columns, planner.Column{Name: name, Type: typ})
@@ -64,8 +66,12 @@ func newWorld(t *testing.T) world {
 		w.tables[name] = table
 		return table
 	}
-	adult := add("adult", "id integer,age integer,fnlwgt bigint,education text,sex text,income text,workclass text,score double precision,native_country text",
-		map[string][]planner.Value{"sex": {{Text: "Female"}, {Text: "Male"}}, "education": {{Text: "Bachelors"}, {Text: "Masters"}, {Null: true}}, "age": ages()})
+	adult := add("adult", "id integer,age integer,fnlwgt bigint,education text,sex text,income text,workclass text,"+
+		"score double precision,native_country text", map[string][]planner.Value{
+		"sex":       {{Text: "Female"}, {Text: "Male"}},
+		"education": {{Text: "Bachelors"}, {Text: "Masters"}, {Null: true}},
+		"age":       ages(),
+	})
 	adult.Rows, adult.Bounds = 35222, map[string][2]string{"age": {"17", "90"}}
 	syntax, _ := w.Table("public", "adult")
 	e, err := parser.ParsePredicate("income = '>50K'", syntax)
@@ -73,7 +79,8 @@ func newWorld(t *testing.T) world {
 		t.Fatal(err)
 	}
 	adult.Secrets = append(adult.Secrets, planner.Secret{Name: "high_income", Predicate: e})
-	visit := add("visit", "id integer,adult_id integer,kind text,cost numeric", map[string][]planner.Value{"kind": {{Text: "in"}, {Text: "out"}}})
+	visit := add("visit", "id integer,adult_id integer,kind text,cost numeric",
+		map[string][]planner.Value{"kind": {{Text: "in"}, {Text: "out"}}})
 	visit.Link = &planner.Link{To: adult, Keys: []planner.LinkKey{{Own: "adult_id", To: "id"}}}
 	note := add("note", "visit_id integer,stars integer", nil)
 	note.Link = &planner.Link{To: visit, Keys: []planner.LinkKey{{Own: "visit_id", To: "id"}}}
@@ -100,10 +107,12 @@ func ages() []planner.Value {
 
 func (w world) Table(schema, name string) (parser.Table, bool) {
 	if schema == "fugu" {
-		return parser.Table{Schema: "fugu", Name: name, Columns: []string{"secret", "epsilon_left"}, Virtual: true}, name == "budget"
+		budget := parser.Table{Schema: "fugu", Name: name, Columns: []string{"secret", "epsilon_left"}, Virtual: true}
+		return budget, name == "budget"
 	}
 	if name == "women" {
-		return parser.Table{Schema: "public", Name: name, Columns: []string{"years", "level"}, View: "SELECT age, education FROM public.adult WHERE sex = 'Female'"}, true
+		return parser.Table{Schema: "public", Name: name, Columns: []string{"years", "level"},
+			View: "SELECT age, education FROM public.adult WHERE sex = 'Female'"}, true
 	}
 	p, ok := w.tables[name]
 	if !ok {
@@ -129,7 +138,8 @@ func (w world) Protected(_, name string) (*planner.Table, bool) {
 }
 
 func (w world) VirtualTable(name string) (planner.VirtualTable, bool) {
-	return planner.VirtualTable{Name: name, Columns: []planner.Column{{Name: "secret", Type: "text"}, {Name: "epsilon_left", Type: "float8"}}}, name == "budget"
+	columns := []planner.Column{{Name: "secret", Type: "text"}, {Name: "epsilon_left", Type: "float8"}}
+	return planner.VirtualTable{Name: name, Columns: columns}, name == "budget"
 }
 
 func (w world) plan(ctx context.Context, sql string) (*planner.Plan, error) {
@@ -138,6 +148,20 @@ func (w world) plan(ctx context.Context, sql string) (*planner.Plan, error) {
 		return nil, err
 	}
 	return planner.New(ctx, statements[0], w, w.reader, nil)
+}
+
+// bind plans a statement without parameters, and binds its first cut.
+func (w world) bind(t *testing.T, sql string) *planner.Bound {
+	t.Helper()
+	p, err := w.plan(t.Context(), sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := p.Cuts[0].Bind(t.Context(), w.reader, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 func TestRules(t *testing.T) {
@@ -192,7 +216,9 @@ type watched struct {
 	described, evaluated int
 }
 
-func (w *watched) DescribeMeanwhile(ctx context.Context, sql string, types []uint32, work func()) (planner.Description, error) {
+func (w *watched) DescribeMeanwhile(
+	ctx context.Context, sql string, types []uint32, work func(),
+) (planner.Description, error) {
 	w.described++
 	return w.Describer.DescribeMeanwhile(ctx, sql, types, work)
 }
@@ -201,7 +227,9 @@ func (w *watched) Describe(ctx context.Context, sql string, types []uint32) (pla
 	return planner.Description{}, errors.New("nothing is done meanwhile")
 }
 
-func (w *watched) Evaluate(ctx context.Context, sql string, params [][]byte, types []uint32) ([][]planner.Value, error) {
+func (w *watched) Evaluate(
+	ctx context.Context, sql string, params [][]byte, types []uint32,
+) ([][]planner.Value, error) {
 	w.evaluated++
 	return w.Describer.Evaluate(ctx, sql, params, types)
 }
@@ -221,7 +249,8 @@ func TestQuestions(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := &watched{Describer: w.reader}
-		if _, err := planner.New(t.Context(), statements[0], w, d, nil); err != nil || d.described != want[0] || d.evaluated != want[1] {
+		_, err = planner.New(t.Context(), statements[0], w, d, nil)
+		if err != nil || d.described != want[0] || d.evaluated != want[1] {
 			t.Errorf("%s: asked for %d types and %d values, want %v: %v", sql, d.described, d.evaluated, want, err)
 		}
 	}
@@ -229,20 +258,18 @@ func TestQuestions(t *testing.T) {
 
 func TestCellsAndIndex(t *testing.T) {
 	w := newWorld(t)
-	for _, sql := range []string{"SELECT sex, education, count(*) FROM adult GROUP BY sex, education", "SELECT sex, education, count(*) FROM adult GROUP BY CUBE (sex, education)"} {
-		p, err := w.plan(t.Context(), sql)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := p.Cuts[0].Bind(t.Context(), w.reader, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, sql := range []string{
+		"SELECT sex, education, count(*) FROM adult GROUP BY sex, education",
+		"SELECT sex, education, count(*) FROM adult GROUP BY CUBE (sex, education)",
+	} {
+		b := w.bind(t, sql)
 		index := b.Index()
 		if len(index) != len(b.Cells) {
 			t.Errorf("%d cells have %d keys", len(b.Cells), len(index))
 		}
-		for _, keys := range [][]planner.Value{{{Text: "Other"}, {Text: "Masters"}}, {{Null: true}, {Null: true}}, {{Text: "Female3:Mas"}, {Text: "ters"}}} {
+		for _, keys := range [][]planner.Value{
+			{{Text: "Other"}, {Text: "Masters"}}, {{Null: true}, {Null: true}}, {{Text: "Female3:Mas"}, {Text: "ters"}},
+		} {
 			if _, ok := index.Find(keys); ok {
 				t.Errorf("%v is found", keys)
 			}
@@ -250,34 +277,27 @@ func TestCellsAndIndex(t *testing.T) {
 	}
 }
 
-// Keys that read the same column, or the same ordinary table, have the combinations that its values or rows give, and no others.
+// Keys that read the same column, or the same ordinary table, have the combinations that its values or rows give, and
+// no others.
 func TestDependentKeys(t *testing.T) {
 	w := newWorld(t)
 	cells := func(sql string) []planner.Cell {
 		t.Helper()
-		p, err := w.plan(t.Context(), sql)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := p.Cuts[0].Bind(t.Context(), w.reader, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b.Cells
+		return w.bind(t, sql).Cells
 	}
 	one := len(cells("SELECT education, count(*) FROM adult GROUP BY education"))
 	sexes := len(cells("SELECT sex, count(*) FROM adult GROUP BY sex"))
 	odd := "length(education) % 2"
-	for sql, want := range map[string]int{
-		"SELECT count(*) FROM adult GROUP BY education, upper(education)":                                             one,
-		"SELECT count(*) FROM adult GROUP BY upper(education), sex, education":                                        one * sexes,
-		"SELECT count(*) FROM adult GROUP BY education || sex, lower(education), sex":                                 one * sexes,
-		"SELECT count(*) FROM adult GROUP BY GROUPING SETS ((education, upper(education)), (upper(education)))":       2 * one,
-		"SELECT count(*) FROM adult GROUP BY GROUPING SETS ((education, " + odd + "), (" + odd + "), ())":             one + 2 + 1,
-		"SELECT count(*) FROM adult WHERE education IN ('Masters', 'Bachelors') GROUP BY education, upper(education)": 2,
+	for rest, want := range map[string]int{
+		"GROUP BY education, upper(education)":                                             one,
+		"GROUP BY upper(education), sex, education":                                        one * sexes,
+		"GROUP BY education || sex, lower(education), sex":                                 one * sexes,
+		"GROUP BY GROUPING SETS ((education, upper(education)), (upper(education)))":       2 * one,
+		"GROUP BY GROUPING SETS ((education, " + odd + "), (" + odd + "), ())":             one + 2 + 1,
+		"WHERE education IN ('Masters', 'Bachelors') GROUP BY education, upper(education)": 2,
 	} {
-		if got := cells(sql); len(got) != want {
-			t.Errorf("%s has %d cells, want %d: %v", sql, len(got), want, got)
+		if got := cells("SELECT count(*) FROM adult " + rest); len(got) != want {
+			t.Errorf("%s has %d cells, want %d: %v", rest, len(got), want, got)
 		}
 	}
 	for _, c := range cells("SELECT count(*) FROM adult GROUP BY upper(education), sex, education") {
@@ -288,7 +308,8 @@ func TestDependentKeys(t *testing.T) {
 }
 
 func TestArray(t *testing.T) {
-	got := string(planner.Array([]planner.Value{{Text: `a"b\c`}, {Null: true}, {Text: "NULL"}, {Text: ""}, {Text: "{x,y}"}}))
+	values := []planner.Value{{Text: `a"b\c`}, {Null: true}, {Text: "NULL"}, {Text: ""}, {Text: "{x,y}"}}
+	got := string(planner.Array(values))
 	if want := `{"a\"b\\c",NULL,"NULL","","{x,y}"}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

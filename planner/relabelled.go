@@ -10,8 +10,8 @@ import (
 )
 
 // relabelled finds the keys that are one protected column with declared values in other words: each of these values has
-// a value of the key to itself, and none has NULL. It returns the columns by key. No protected row has a part in it, nor
-// has the reference.
+// a value of the key to itself, and none has NULL. It returns the columns by key. No protected row has a part in it,
+// nor has the reference.
 //
 // Such a key's groups are the column's, but for rows whose value is not declared: the column leaves them out, and an
 // expression may put them into a group. Whether there can be such rows is for Undeclared to say.

@@ -15,7 +15,8 @@ import (
 // resolve takes over the types that PostgreSQL gives the keys, the aggregates and the parameters.
 func (c *Cut) resolve(ctx context.Context, d Describer, types []uint32) error {
 	var err error
-	c.typing, err = row.Resolve(ctx, d, c.sources.beside(), "t", c.written().roots(c), func(n int) uint32 { return types[c.number[n]-1] })
+	given := func(n int) uint32 { return types[c.number[n]-1] }
+	c.typing, err = row.Resolve(ctx, d, c.sources.beside(), "t", c.written().roots(c), given)
 	if err != nil {
 		return sqlstate.Place(err, c.cut.Position)
 	}
@@ -28,47 +29,47 @@ func (c *Cut) resolve(ctx context.Context, d Describer, types []uint32) error {
 			return err
 		}
 	}
+
+	// The expressions come in the order of roots: keys, then the arguments of each aggregate.
 	next := len(c.Keys)
 	for i := range c.Aggregates {
-		a := &c.Aggregates[i]
+		a, n := &c.Aggregates[i], next+len(c.cut.Aggregates[i].Args)
 		result := uint32(pgtype.Int8OID) // of count(*)
-		for k := range c.cut.Aggregates[i].Args {
-			if k == 0 {
-				result = c.typing.Results[next]
-			}
-			a.whole = append(a.whole, slices.Contains(smallIntegers, c.typing.Types[next]))
-			if k == 0 && a.Sampled != nil {
-				var ok bool
-				if result, ok = a.Sampled.result(result); !ok {
-					return a.badType(c.cut.Aggregates[i].Position)
-				}
-			}
-			next++
+		if n > next {
+			result = c.typing.Results[next]
 		}
-		switch result {
-		case pgtype.Int2OID:
-			a.Type, a.Integer = "int2", true
-		case pgtype.Int4OID:
-			a.Type, a.Integer = "int4", true
-		case pgtype.Int8OID:
-			a.Type, a.Integer = "int8", true
-		case pgtype.NumericOID:
-			a.Type = "numeric"
-		case pgtype.Float4OID:
-			a.Type = "float4"
-		case pgtype.Float8OID:
-			a.Type = "float8"
-		default:
+		for _, t := range c.typing.Types[next:n] {
+			a.whole = append(a.whole, slices.Contains(smallIntegers, t))
+		}
+		if next = n; !a.typed(result) {
 			return a.badType(c.cut.Aggregates[i].Position)
 		}
 	}
 	return nil
 }
 
+// typed gives the aggregate its type, by what PostgreSQL says that a call of it has; false if there are no numbers to
+// add noise to, and nothing to count.
+func (a *Aggregate) typed(result uint32) bool {
+	if a.Sampled != nil {
+		var ok bool
+		if result, ok = a.Sampled.result(result); !ok {
+			return false
+		}
+	}
+	if !slices.Contains(numbers, result) {
+		return false
+	}
+	a.Type = typeNames[result]
+	a.Integer = slices.Contains(integers, result)
+	return true
+}
+
 // badType refuses an argument.
 func (a *Aggregate) badType(position int) error {
 	if a.Sampled != nil && a.Sampled.Kind == DistinctCount {
-		return sqlstate.New(sqlstate.NotAnswerable, "%s is over values of a type that is not supported", a.Label).WithHint("Cast them to text.").At(position)
+		return sqlstate.New(sqlstate.NotAnswerable, "%s is over values of a type that is not supported", a.Label).
+			WithHint("Cast them to text.").At(position)
 	}
 	name, _, _ := strings.Cut(a.Name, "(")
 	return sqlstate.New(sqlstate.NotAnswerable, "%s is not a number", a.Label).
@@ -83,7 +84,8 @@ func (c *Cut) keyType(i int, oid uint32) error {
 	}
 	name, ok := typeNames[oid]
 	if !ok {
-		return sqlstate.New(sqlstate.NotAnswerable, "protected rows cannot be grouped by %s: its type is not supported", k.Label).
+		return sqlstate.New(sqlstate.NotAnswerable,
+			"protected rows cannot be grouped by %s: its type is not supported", k.Label).
 			WithHint("Cast it to text.").At(k.position)
 	}
 	k.Type = "pg_catalog." + name

@@ -16,11 +16,14 @@ func (b *Bound) head(keys, others []string) (columns, group []string) {
 	if b.Sets == nil {
 		return columns, append(append([]string(nil), keys...), others...)
 	}
+
+	// The value of GROUPING tells the sets apart.
 	if len(keys) > 0 {
 		columns = append(columns, "GROUPING("+strings.Join(keys, ", ")+")")
 	} else {
 		columns = append(columns, "0")
 	}
+
 	var sets []string
 	for _, set := range b.Sets {
 		var in []string
@@ -33,9 +36,11 @@ func (b *Bound) head(keys, others []string) (columns, group []string) {
 }
 
 // inner composes the statement that has a row for each row that the cut reads: its keys k0, ..., over references the
-// secrets' labels and numbers s0, ..., the bases h1, ..., the arguments of sampled aggregates as they are given, and where it
-// is wanted the place r0, r1 of the root's row.
-func (b *Bound) inner(reference, placed bool, base func(int) string, sampled ...func(int) string) (names []string, sql string) {
+// secrets' labels and numbers s0, ..., the bases h1, ..., the arguments of sampled aggregates as they are given, and
+// where it is wanted the place r0, r1 of the root's row.
+func (b *Bound) inner(
+	reference, placed bool, base func(int) string, sampled ...func(int) string,
+) (names []string, sql string) {
 	root := parser.Alias("t", b.sources.root)
 	keys, columns := b.selected(root, reference, base)
 	for _, text := range sampled {
@@ -60,6 +65,7 @@ func (b *Bound) selected(root string, secrets bool, base func(int) string) (keys
 		keys = append(keys, "k"+strconv.Itoa(i))
 		columns = append(columns, k+" AS "+keys[i])
 	}
+
 	if secrets {
 		for i, s := range b.Table.Secrets {
 			what := s.Mean
@@ -69,12 +75,24 @@ func (b *Bound) selected(root string, secrets bool, base func(int) string) (keys
 			columns = append(columns, what(root)+" AS s"+strconv.Itoa(i))
 		}
 	}
+
 	for i := range b.Bases {
 		if base != nil {
 			columns = append(columns, base(i)+" AS "+column(i))
 		}
 	}
 	return keys, columns
+}
+
+// classLabels names the columns that tell the classes of those secrets that have any.
+func classLabels(t *Table) []string {
+	var out []string
+	for i, s := range t.Secrets {
+		if s.Number == nil {
+			out = append(out, "s"+strconv.Itoa(i))
+		}
+	}
+	return out
 }
 
 // perRoot sums the bases over what belongs to each row of the root, in each cell.

@@ -6,12 +6,16 @@ import (
 	"fugu/parser"
 )
 
-// SameRows reports whether two simple cuts select the same rows, and how the keys of b contain those of z: for each key of z
-// its place among b's.
+// SameRows reports whether two simple cuts select the same rows, and how the keys of b contain those of z: for each key
+// of z its place among b's.
 func (b *Bound) SameRows(z *Bound) (keys []int, ok bool) {
-	if b.Table != z.Table || !b.Simple() || !z.Simple() || b.sources.root != z.sources.root || b.forms.whereSQL(b.number) != z.forms.whereSQL(z.number) {
+	if b.Table != z.Table || !b.Simple() || !z.Simple() || b.sources.root != z.sources.root {
 		return nil, false
 	}
+	if b.forms.whereSQL(b.number) != z.forms.whereSQL(z.number) {
+		return nil, false
+	}
+
 	own := b.keys()
 	for _, k := range z.keys() {
 		i := slices.Index(own, k)
@@ -23,11 +27,15 @@ func (b *Bound) SameRows(z *Bound) (keys []int, ok bool) {
 	return keys, true
 }
 
-// Whole reports whether an aggregate of a cell counts all rows of the table, of which the policy says how many there are.
+// Whole reports whether an aggregate of a cell counts all rows of the table, of which the policy says how many there
+// are.
 func (b *Bound) Whole(cell, aggregate int) bool {
 	a := b.Aggregates[aggregate]
-	if b.Table.Rows == 0 || !b.sources.single() || len(b.forms.where) > 0 || a.Name != "count" || !a.Linear() || len(b.Terms[a.Terms[0]].Factors) > 0 {
-		return false
+	if b.Table.Rows == 0 || !b.sources.single() || len(b.forms.where) > 0 {
+		return false // the number is not public, or not all rows are read
+	}
+	if a.Name != "count" || !a.Linear() || len(b.Terms[a.Terms[0]].Factors) > 0 {
+		return false // not every row counts
 	}
 	return len(b.Keys) == 0 || b.Sets != nil && len(b.Sets[b.Cells[cell].Set]) == 0
 }

@@ -12,8 +12,8 @@ import (
 	"fugu/planner/row"
 )
 
-// Sampled is an aggregate that is no function of sums: PostgreSQL evaluates it, and its model is of the distribution of its
-// argument in the classes of a secret.
+// Sampled is an aggregate that is no function of sums: PostgreSQL evaluates it, and its model is of the distribution of
+// its argument in the classes of a secret.
 type Sampled struct {
 	Kind     Kind
 	Fraction float64 // of a percentile
@@ -44,7 +44,9 @@ func function(a parser.Aggregate) (aggregate.Function, *Sampled, bool) {
 		f, ok := aggregate.Lookup(a.Func)
 		return f, nil, ok
 	}
-	f := aggregate.Function{Name: a.Func + "(DISTINCT)", Arguments: 1, Sums: []aggregate.Sum{aggregate.N, aggregate.X}, Extensive: a.Func != "avg"}
+
+	f := aggregate.Function{Name: a.Func + "(DISTINCT)", Arguments: 1, Extensive: a.Func != "avg"}
+	f.Sums = []aggregate.Sum{aggregate.N, aggregate.X}
 	s := &Sampled{}
 	switch a.Func {
 	case "percentile_cont", "percentile_disc":

@@ -32,6 +32,7 @@ const maxSorted = 8
 func (d *description) sorted(set int, keys []int) Sorted {
 	none := Sorted{Nats: math.Inf(1), Scattered: math.Inf(1)}
 	var all few
+
 	for _, r := range d.roots {
 		if !math.IsInf(r.bits, 1) {
 			continue
@@ -45,6 +46,7 @@ func (d *description) sorted(set int, keys []int) Sorted {
 	if len(all) > maxSorted {
 		return none
 	}
+
 	for _, r := range d.roots {
 		of, ok := d.b.support(r.expr, map[int]bool{})
 		if !ok || !r.sorts || math.IsInf(r.bits, 1) || all.covers(of) || !d.b.sortable(of) {
@@ -66,6 +68,7 @@ func (d *description) inCode(all few, set int, keys []int) Sorted {
 		}
 		out.Nats, out.Scattered = out.Nats+r.bits*math.Ln2, out.Scattered+r.scattered*math.Ln2
 	}
+
 	for i, of := range all {
 		s := Sorting{Values: d.b.valuesOfRows(of), Into: d.b.into(all, i, set, keys)}
 		for _, e := range of {
@@ -73,6 +76,8 @@ func (d *description) inCode(all few, set int, keys []int) Sorted {
 			if d.b.sources.source(c.Rel).Left {
 				s.Beside = 1
 			}
+
+			// A unit that the owner of the policy has not named was chosen itself.
 			if _, named, ok := d.b.coarse(e); ok && !named {
 				d.bits, d.scattered = 0, 0
 				d.node(e)
@@ -96,6 +101,7 @@ func (b *Bound) into(all few, i, set int, keys []int) float64 {
 	if len(own) == 0 || len(own) == len(keys) {
 		return 1
 	}
+
 	groups := map[string]bool{}
 	for _, c := range b.Cells {
 		if c.Set != set {

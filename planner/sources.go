@@ -38,16 +38,20 @@ func newSources(c *parser.Cut, tables protected.Tables) (*sources, error) {
 			return nil, fmt.Errorf("planning: no protected table %s", src.Table)
 		}
 		if t.AtLeast > 0 {
-			return nil, sqlstate.New(sqlstate.NotAnswerable, "rows of %s, which are answered from a twin, cannot be read below an aggregate of rows with noise", t).
+			return nil, sqlstate.New(sqlstate.NotAnswerable,
+				"rows of %s, which are answered from a twin, cannot be read below an aggregate of rows with noise", t).
 				WithHint("Aggregate each in a subquery of its own, and join the results.").At(src.Position)
 		}
 		if t.Twin {
-			return nil, sqlstate.New(sqlstate.ModelUnfit, "table %s is answered from its twin, and the twin is not built or not served yet", t).
+			return nil, sqlstate.New(sqlstate.ModelUnfit,
+				"table %s is answered from its twin, and the twin is not built or not served yet", t).
 				WithHint("The policy's owner can build it: fugu twin build.")
 		}
 		s.tables[src.Rel] = t
 		s.protected = append(s.protected, src.Rel)
 	}
+
+	// Links are looked for among the equalities that hold once it is clear which rows an outer join keeps.
 	if err := s.outer(); err != nil {
 		return nil, err
 	}
@@ -83,17 +87,27 @@ func (s *sources) outer() error {
 		if !src.Left {
 			continue
 		}
+
 		before := s.protected[:i]
-		if slices.ContainsFunc(before, func(b int) bool { l := s.tables[b].Link; return l != nil && l.To == s.tables[rel] && !s.source(b).Left }) {
+		linksHere := func(b int) bool {
+			l := s.tables[b].Link
+			return l != nil && l.To == s.tables[rel] && !s.source(b).Left
+		}
+		if slices.ContainsFunc(before, linksHere) {
 			src.Left = false
 			if src.On != nil {
 				s.where, src.On = append(s.where, src.On), nil
 			}
 			continue
 		}
-		if s.tables[rel].Link == nil || !slices.ContainsFunc(before, func(b int) bool { return !s.source(b).Left }) {
-			return sqlstate.New(sqlstate.NotAnswerable, "the protected table %s stands on the side of an outer join that can be missing", src.Table).
-				WithHint("Put the protected table first: FROM %s LEFT JOIN ...; or use JOIN.", src.Table).At(src.Position)
+
+		// Rows that belong to others may be missing where these are not.
+		stays := func(b int) bool { return !s.source(b).Left }
+		if s.tables[rel].Link == nil || !slices.ContainsFunc(before, stays) {
+			return sqlstate.New(sqlstate.NotAnswerable,
+				"the protected table %s stands on the side of an outer join that can be missing", src.Table).
+				WithHint("Put the protected table first: FROM %s LEFT JOIN ...; or use JOIN.", src.Table).
+				At(src.Position)
 		}
 	}
 	return nil
@@ -133,23 +147,19 @@ func (s *sources) equals(a, b parser.Column) bool {
 	return slices.Contains(reached, b)
 }
 
-// link finds the rows that a source's rows belong to, or brings them in, and proves that the statement keeps them together.
+// link finds the rows that a source's rows belong to, or brings them in, and proves that the statement keeps them
+// together.
 func (s *sources) link(rel int) error {
 	src, t := *s.source(rel), s.tables[rel]
 	if t.Link == nil {
 		if s.root >= 0 {
-			other := s.source(s.root).Table
-			if s.tables[s.root] == t {
-				return sqlstate.New(sqlstate.NotAnswerable, "the protected table %s is joined with itself", t).
-					WithHint("Aggregate each in a subquery of its own, and join the results.").At(src.Position)
-			}
-			return sqlstate.New(sqlstate.NotAnswerable, "the protected tables %s and %s are not linked", other, t).
-				WithHint("Ask about each in a subquery of its own and join the results. Or the policy can link them: under tables, %s with link: {to: %s, on: ...}, where rows of %s "+
-					"belong to rows of %s; or the other way round.", t, other, t, other).At(src.Position)
+			return s.unlinked(rel)
 		}
 		s.root = rel
 		return nil
 	}
+
+	// The rows that it belongs to may stand in the statement already, joined as the policy links them.
 	if src.Left { // what ON says holds for the rows that it joins
 		kept := s.equal
 		defer func() { s.equal = kept }()
@@ -170,24 +180,48 @@ func (s *sources) link(rel int) error {
 	}
 	if present || src.Left {
 		k := t.Link.Keys[0]
-		return sqlstate.New(sqlstate.NotAnswerable, "%s and %s are joined otherwise than the policy links them", t, t.Link.To).
+		return sqlstate.New(sqlstate.NotAnswerable,
+			"%s and %s are joined otherwise than the policy links them", t, t.Link.To).
 			WithHint("Join them ON %s.%s = %s.%s.", t.Name, k.Own, t.Link.To.Name, k.To).At(src.Position)
 	}
-	hidden := parser.Source{Table: parser.Table{Schema: t.Link.To.Schema, Name: t.Link.To.Name}, Rel: hiddenRel + len(s.list)}
-	s.list = append(s.list, hidden)
-	s.tables[hidden.Rel], s.parent[rel] = t.Link.To, hidden.Rel
-	s.protected = append(s.protected, hidden.Rel)
-	var on []parser.Expr
-	for _, k := range t.Link.Keys {
-		on = append(on, parser.Binary{Op: "=", L: parser.Column{Name: k.To, Rel: hidden.Rel}, R: parser.Column{Name: k.Own, Rel: rel}})
-	}
-	s.where = append(s.where, on...)
-	s.equalities(on)
+	s.bringIn(rel)
 	return nil
 }
 
-// from prints the FROM clause over the protected tables, or over their references; on gives the conditions of LEFT JOIN,
-// nil as they were written.
+// unlinked refuses a second root.
+func (s *sources) unlinked(rel int) error {
+	other, t, position := s.source(s.root).Table, s.tables[rel], s.source(rel).Position
+	if s.tables[s.root] == t {
+		return sqlstate.New(sqlstate.NotAnswerable, "the protected table %s is joined with itself", t).
+			WithHint("Aggregate each in a subquery of its own, and join the results.").At(position)
+	}
+	return sqlstate.New(sqlstate.NotAnswerable, "the protected tables %s and %s are not linked", other, t).
+		WithHint("Ask about each in a subquery of its own and join the results. Or the policy can link them: under "+
+			"tables, %s with link: {to: %s, on: ...}, where rows of %s belong to rows of %s; or the other way round.",
+			t, other, t, other).
+		At(position)
+}
+
+// bringIn joins the table that a source's rows belong to, each to the one row with its key.
+func (s *sources) bringIn(rel int) {
+	t := s.tables[rel]
+	hidden := parser.Source{Rel: hiddenRel + len(s.list)}
+	hidden.Table = parser.Table{Schema: t.Link.To.Schema, Name: t.Link.To.Name}
+	s.list = append(s.list, hidden)
+	s.tables[hidden.Rel], s.parent[rel] = t.Link.To, hidden.Rel
+	s.protected = append(s.protected, hidden.Rel)
+
+	var on []parser.Expr
+	for _, k := range t.Link.Keys {
+		to, own := parser.Column{Name: k.To, Rel: hidden.Rel}, parser.Column{Name: k.Own, Rel: rel}
+		on = append(on, parser.Binary{Op: "=", L: to, R: own})
+	}
+	s.where = append(s.where, on...)
+	s.equalities(on)
+}
+
+// from prints the FROM clause over the protected tables, or over their references; on gives the conditions of LEFT
+// JOIN, nil as they were written.
 func (s *sources) from(on map[int]parser.Expr, number map[int]int, reference bool) string {
 	list := s.list
 	if on != nil {
@@ -198,6 +232,7 @@ func (s *sources) from(on map[int]parser.Expr, number map[int]int, reference boo
 			}
 		}
 	}
+
 	return parser.FromSQL(list, "t", number, func(src parser.Source) string {
 		t := s.tables[src.Rel]
 		switch {

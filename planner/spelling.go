@@ -12,9 +12,9 @@ import (
 //
 //	CASE WHEN secret THEN round(x, 1) ELSE round(x, 2) END
 //
-// each group would tell by its name alone, exactly and for nothing, whether its first row has it: F would be no sum over
-// rows. So below the cut a key is written such that equal values are spelled alike, or, where that cannot be, such that
-// values of different spelling are different. Cells keep the spelling in which they were declared.
+// each group would tell by its name alone, exactly and for nothing, whether its first row has it: F would be no sum
+// over rows. So below the cut a key is written such that equal values are spelled alike, or, where that cannot be, such
+// that values of different spelling are different. Cells keep the spelling in which they were declared.
 
 // spelled prints an expression as a key is grouped by.
 func (b *Bound) spelled(e parser.Expr, k Key) string {

@@ -13,7 +13,8 @@ import (
 	"fugu/sqlstate"
 )
 
-// statementsOf lists every statement that is composed of a cut and its table beside those that TestRules shows, each with its name.
+// statementsOf lists every statement that is composed of a cut and its table beside those that TestRules shows, each
+// with its name.
 func statementsOf(b *planner.Bound) (out [][2]string) {
 	add := func(name, sql string) { out = append(out, [2]string{name, sql}) }
 	if len(b.Table.Secrets) > 0 {
@@ -107,8 +108,8 @@ func describe(t *testing.T, out *strings.Builder, w world, b *planner.Bound) {
 		t.Fatal(err)
 	}
 	for _, c := range chosen.Choices {
-		fmt.Fprintf(out, "chosen: %s nats, %s scattered; apart %v; sorted %s %s %v", number(c.Nats), number(c.Scattered),
-			c.Apart, number(c.Sorted.Nats), number(c.Sorted.Scattered), c.Sorted.Of)
+		fmt.Fprintf(out, "chosen: %s nats, %s scattered; apart %v", number(c.Nats), number(c.Scattered), c.Apart)
+		fmt.Fprintf(out, "; sorted %s %s %v", number(c.Sorted.Nats), number(c.Sorted.Scattered), c.Sorted.Of)
 		if c.Column != nil {
 			fmt.Fprintf(out, "; as %v %s", c.Relabelled, number(c.Column.Nats))
 		}

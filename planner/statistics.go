@@ -8,16 +8,17 @@ import (
 	"fugu/parser"
 )
 
-// Statistics is the statement that the reader runs on the protected tables. Its rows hold the Head, then the sum of each
-// term that an aggregate is made of, in their order, and the value of each Sampled aggregate, in text. Its parameters are
-// those of Arguments: two for each Base that is no Indicator, and one for each domain.
+// Statistics is the statement that the reader runs on the protected tables. Its rows hold the Head, then the sum of
+// each term that an aggregate is made of, in their order, and the value of each Sampled aggregate, in text. Its
+// parameters are those of Arguments: two for each Base that is no Indicator, and one for each domain.
 func (b *Bound) Statistics() string { return b.statistics }
 
 // Summed lists the terms that the statistics statement sums.
 func (b *Bound) Summed() []int {
 	var out []int
 	for i := range b.Terms {
-		if slices.ContainsFunc(b.Aggregates, func(a Aggregate) bool { return a.Sampled == nil && slices.Contains(a.Terms, i) }) {
+		summed := func(a Aggregate) bool { return a.Sampled == nil && slices.Contains(a.Terms, i) }
+		if slices.ContainsFunc(b.Aggregates, summed) {
 			out = append(out, i)
 		}
 	}
@@ -30,12 +31,15 @@ func (b *Bound) compose() string {
 	if !b.once {
 		return b.joined()
 	}
+
+	// The limits of each base are two parameters, and behind them are the domains.
 	summed := b.Summed()
 	bases := make([]string, len(b.Bases))
 	next := 1
 	for i, x := range b.Bases {
 		if !x.Indicator {
-			bases[i] = "CASE WHEN (" + x.args[0] + ") IS NOT NULL THEN " + clamp("CAST("+x.args[0]+" AS "+x.exact()+")", next, x.exact()) + " END"
+			value := clamp("CAST("+x.args[0]+" AS "+x.exact()+")", next, x.exact())
+			bases[i] = "CASE WHEN (" + x.args[0] + ") IS NOT NULL THEN " + value + " END"
 			next += 2
 		}
 	}
@@ -47,6 +51,7 @@ func (b *Bound) compose() string {
 		}
 		return b.among(i, x, params[i])
 	}
+
 	from, where, keys := b.from(false), b.forms.whereSQL(b.number), b.keys()
 	if slices.ContainsFunc(summed, func(i int) bool { return len(b.Terms[i].Factors) > 1 }) {
 		// Their factors are evaluated once.
@@ -63,16 +68,10 @@ func (b *Bound) compose() string {
 			bases[i] = column(i)
 		}
 	}
+
 	columns, group := b.head(keys, nil)
 	for _, i := range summed {
-		switch of := b.Terms[i].Factors; {
-		case len(of) == 0:
-			columns = append(columns, "pg_catalog.count(*)")
-		case len(of) == 1 && b.Bases[of[0]].Indicator && bases[of[0]] == "":
-			columns = append(columns, "pg_catalog.count("+b.Bases[of[0]].given[0]+")")
-		default:
-			columns = append(columns, "pg_catalog.sum("+times(of, func(i int) string { return bases[i] })+")")
-		}
+		columns = append(columns, b.sum(b.Terms[i], bases))
 	}
 	for _, i := range b.sampled() {
 		columns = append(columns, b.evaluate(i, argument))
@@ -80,11 +79,24 @@ func (b *Bound) compose() string {
 	return parser.SelectSQL(columns, from, where, group)
 }
 
-// joined composes the statement where rows are joined: what belongs to one row of the root is summed first, and bounded.
+// sum writes that of a term. An indicator that is no column of a subquery is counted as it is.
+func (b *Bound) sum(t Term, bases []string) string {
+	switch of := t.Factors; {
+	case len(of) == 0:
+		return "pg_catalog.count(*)"
+	case len(of) == 1 && b.Bases[of[0]].Indicator && bases[of[0]] == "":
+		return "pg_catalog.count(" + b.Bases[of[0]].given[0] + ")"
+	default:
+		return "pg_catalog.sum(" + times(of, func(i int) string { return bases[i] }) + ")"
+	}
+}
+
+// joined composes the statement where rows are joined: what belongs to one row of the root is summed first, and
+// bounded.
 func (b *Bound) joined() string {
 	keys, inner := b.inner(false, true, func(i int) string {
 		// What is far beyond every bound need not be summed as it is: sums that large would overflow.
-		return "LEAST(GREATEST(" + b.Bases[i].value("pg_catalog.numeric", "") + ", -1e300), 1e300)"
+		return between(b.Bases[i].value("pg_catalog.numeric", ""), "-1e300", "1e300")
 	})
 	columns, group := b.regroup(keys, nil)
 	for _, i := range b.Summed() {
@@ -112,7 +124,7 @@ func clamp(x string, param int, typ string) string {
 	if hook.NoClamp {
 		return x
 	}
-	return "LEAST(GREATEST(" + x + ", $" + strconv.Itoa(param) + "::" + typ + "), $" + strconv.Itoa(param+1) + "::" + typ + ")"
+	return between(x, "$"+strconv.Itoa(param)+"::"+typ, "$"+strconv.Itoa(param+1)+"::"+typ)
 }
 
 // among writes the argument of a distinct aggregate, NULL where it is none of the public values; these are parameter
@@ -121,7 +133,8 @@ func (b *Bound) among(aggregate int, x, param string) string {
 	if b.Aggregates[aggregate].Sampled.Domain == nil {
 		return x
 	}
-	return "CASE WHEN (" + b.sql(b.forms.args[aggregate][0]) + ")::pg_catalog.text = ANY (" + param + "::pg_catalog.text[]) THEN " + x + " END"
+	text := "(" + b.sql(b.forms.args[aggregate][0]) + ")::pg_catalog.text"
+	return "CASE WHEN " + text + " = ANY (" + param + "::pg_catalog.text[]) THEN " + x + " END"
 }
 
 // distinctColumn is the name in a subquery of what a distinct aggregate is over.
@@ -132,7 +145,8 @@ func (b *Bound) evaluate(aggregate int, argument func(aggregate int) string) str
 	s, x := b.Aggregates[aggregate].Sampled, argument(aggregate)
 	switch s.Kind {
 	case Continuous:
-		return "pg_catalog.percentile_cont(" + s.fraction + ") WITHIN GROUP (ORDER BY CAST(" + x + " AS pg_catalog.float8))"
+		return "pg_catalog.percentile_cont(" + s.fraction + ")" +
+			" WITHIN GROUP (ORDER BY CAST(" + x + " AS pg_catalog.float8))"
 	case Discrete:
 		return "pg_catalog.percentile_disc(" + s.fraction + ") WITHIN GROUP (ORDER BY " + x + ")"
 	case DistinctCount:

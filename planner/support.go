@@ -38,6 +38,7 @@ func (b *Bound) supportOf(c parser.Column, joined map[int]bool) (of []parser.Exp
 	case !b.beside[c.Rel]:
 		return nil, false
 	}
+
 	joined[c.Rel] = true
 	for _, condition := range b.conditionsOn(b.sources.source(c.Rel)) {
 		for _, e := range others(condition, c.Rel) {
@@ -121,6 +122,8 @@ func (b *Bound) unit(e parser.Expr) bool {
 	if _, plain := e.(parser.Column); plain {
 		return false
 	}
+
+	// From the outside to the column, through casts and functions that take nothing but a constant besides.
 	for {
 		switch of := e.(type) {
 		case parser.Cast:
@@ -145,7 +148,8 @@ func (b *Bound) unit(e parser.Expr) bool {
 				return false
 			}
 			typ, err := t.ColumnType(of.Name)
-			return err == nil && (typ == "date" || typ == "timestamp without time zone" || typ == "timestamp with time zone")
+			times := []string{"date", "timestamp without time zone", "timestamp with time zone"}
+			return err == nil && slices.Contains(times, typ)
 		default:
 			return false
 		}

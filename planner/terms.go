@@ -14,11 +14,13 @@ func (b *Bound) terms() {
 	b.Aggregates = slices.Clone(b.Cut.Aggregates)
 	for i := range b.Aggregates {
 		a := &b.Aggregates[i]
+
 		var args, labels []string
 		for k, e := range b.forms.args[i] {
 			args = append(args, parser.SQL(e, "t", b.number))
 			labels = append(labels, parser.SQL(b.cut.Aggregates[i].Args[k], "", nil))
 		}
+
 		a.Terms = nil
 		for _, s := range a.Sums {
 			if b.once {
@@ -70,8 +72,8 @@ func factors(s aggregate.Sum, arguments int) []int {
 	return nil
 }
 
-// single is the term of one of an aggregate's sums where a row stands for itself: a product of its arguments, which is 0
-// where one of them is not there.
+// single is the term of one of an aggregate's sums where a row stands for itself: a product of its arguments, which is
+// 0 where one of them is not there.
 func (b *Bound) single(aggregate int, s aggregate.Sum, args, labels []string) int {
 	var t Term
 	var text []string
@@ -84,9 +86,12 @@ func (b *Bound) single(aggregate int, s aggregate.Sum, args, labels []string) in
 		}
 		t.Factors, text = append(t.Factors, b.base(base)), append(text, labels[k])
 	}
+
+	// An argument that is no factor counts by being there: in regr_count(y, x), both do.
 	for k := range args {
 		if !slices.Contains(of, k) {
-			t.Factors = append(t.Factors, b.base(Base{Label: "count(" + labels[k] + ")", Indicator: true, given: args[k : k+1]}))
+			there := Base{Label: "count(" + labels[k] + ")", Indicator: true, given: args[k : k+1]}
+			t.Factors = append(t.Factors, b.base(there))
 		}
 	}
 	if t.Label = strings.Join(text, " * "); len(of) == 0 {

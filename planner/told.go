@@ -75,20 +75,23 @@ func (b *Bound) belonging(rel int, of map[int][]string) (from string, by []strin
 		if p, ok := b.sources.parent[child]; !ok || p != rel {
 			continue
 		}
+
 		inner, own := b.belonging(child, of)
 		list := "true" // that there are any
 		if len(own) > 0 {
 			row := "ROW(" + strings.Join(own, ", ") + ")::pg_catalog.text"
 			list = "pg_catalog.string_agg(" + row + ", ',' ORDER BY " + row + ` COLLATE "C")`
 		}
+
 		columns, name := []string{list + " AS list"}, parser.Alias("l", child)
 		var keys, on []string
 		for i, k := range b.sources.tables[child].Link.Keys {
-			key := parser.SQL(parser.Column{Name: k.Own, Rel: child}, "t", nil)
+			key := columnSQL(k.Own, child)
 			columns, keys = append(columns, key+" AS k"+strconv.Itoa(i)), append(keys, key)
-			on = append(on, name+".k"+strconv.Itoa(i)+" = "+parser.SQL(parser.Column{Name: k.To, Rel: rel}, "t", nil))
+			on = append(on, name+".k"+strconv.Itoa(i)+" = "+columnSQL(k.To, rel))
 		}
-		from += " LEFT JOIN (" + parser.SelectSQL(columns, inner, "", keys) + ") AS " + name + " ON " + strings.Join(on, " AND ")
+		lists := parser.SelectSQL(columns, inner, "", keys)
+		from += " LEFT JOIN (" + lists + ") AS " + name + " ON " + strings.Join(on, " AND ")
 		by = append(by, name+".list")
 	}
 	return from, by
@@ -127,8 +130,7 @@ func (b *Bound) joinedTo(rel int, needed map[int]bool) string {
 		}
 		var on []string
 		for _, k := range b.sources.tables[child].Link.Keys {
-			own, to := parser.Column{Name: k.Own, Rel: child}, parser.Column{Name: k.To, Rel: rel}
-			on = append(on, parser.SQL(own, "t", nil)+" = "+parser.SQL(to, "t", nil))
+			on = append(on, columnSQL(k.Own, child)+" = "+columnSQL(k.To, rel))
 		}
 		out += " JOIN " + b.sources.tables[child].Reference + " AS " + parser.Alias("t", child) +
 			" ON " + strings.Join(on, " AND ") + b.joinedTo(child, needed)

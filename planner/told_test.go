@@ -24,6 +24,19 @@ type visit struct {
 	stars []int // of its notes
 }
 
+// of has a text for each of a person's visits.
+func (p person) of(text func(visit) string) []string {
+	var out []string
+	for _, v := range p.visits {
+		out = append(out, text(v))
+	}
+	return out
+}
+
+func kind(v visit) string { return v.kind }
+
+func cost(v visit) string { return fmt.Sprint(v.cost) }
+
 // people fills the references of adult, visit and note at random.
 func people(t *testing.T) []person {
 	t.Helper()
@@ -33,7 +46,8 @@ func people(t *testing.T) []person {
 	visits := 0
 	for i := range 80 {
 		p := person{rich: r.IntN(3) == 0}
-		sql += fmt.Sprintf("INSERT INTO adult_reference (id, income) VALUES (%d, CASE WHEN %t THEN '>50K' END);", i, p.rich)
+		sql += fmt.Sprintf("INSERT INTO adult_reference (id, income) VALUES (%d, CASE WHEN %t THEN '>50K' END);",
+			i, p.rich)
 		for range r.IntN(7) {
 			v := visit{kind: []string{"in", "out"}[r.IntN(2)], cost: r.IntN(60)}
 			sql += fmt.Sprintf("INSERT INTO visit_reference VALUES (%d, %d, '%s', %d);", visits, i, v.kind, v.cost)
@@ -68,53 +82,28 @@ func TestRowsAloneByWhatBelongsToThem(t *testing.T) {
 		apart     func(p person) string
 		values    func(p person) []string // of what is sorted; nil: nothing is
 	}{
-		{"kinds", "SELECT count(*) FROM visit WHERE upper(kind) = 'IN'", func(p person) string {
-			var kinds []string
-			for _, v := range p.visits {
-				kinds = append(kinds, v.kind)
-			}
-			return list(kinds)
-		}, nil},
+		{"kinds", "SELECT count(*) FROM visit WHERE upper(kind) = 'IN'",
+			func(p person) string { return list(p.of(kind)) }, nil},
 		{"kinds and stars", `SELECT upper(v.kind), count(*) FROM note n JOIN visit v ON v.id = n.visit_id
-			JOIN adult a ON a.id = v.adult_id WHERE n.stars * n.stars > 1 GROUP BY 1`, func(p person) string {
-			var visits []string
-			for _, v := range p.visits {
-				visits = append(visits, v.kind+list(strings.Fields(strings.Trim(fmt.Sprint(v.stars), "[]"))))
-			}
-			return list(visits)
-		}, func(p person) (out []string) {
-			for _, v := range p.visits {
-				out = append(out, v.kind)
-			}
-			return out
-		}},
+			JOIN adult a ON a.id = v.adult_id WHERE n.stars * n.stars > 1 GROUP BY 1`,
+			func(p person) string {
+				return list(p.of(func(v visit) string {
+					return v.kind + list(strings.Fields(strings.Trim(fmt.Sprint(v.stars), "[]")))
+				}))
+			},
+			func(p person) []string { return p.of(kind) }},
 		{"a dimension of linked rows", `SELECT count(*) FROM visit v JOIN country c ON c.name = v.cost::text
-			WHERE c.continent = 'Asia'`, func(p person) string {
-			var costs []string
-			for _, v := range p.visits {
-				costs = append(costs, fmt.Sprint(v.cost))
-			}
-			return list(costs)
-		}, func(p person) (out []string) {
-			for _, v := range p.visits {
-				out = append(out, fmt.Sprint(v.cost))
-			}
-			return out
-		}},
+			WHERE c.continent = 'Asia'`,
+			func(p person) string { return list(p.of(cost)) },
+			func(p person) []string { return p.of(cost) }},
 	} {
-		p, err := w.plan(t.Context(), c.sql)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := p.Cuts[0].Bind(t.Context(), w.reader, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := w.bind(t, c.sql)
 		chosen, err := b.Chosen(t.Context(), w.reader, 80)
 		if err != nil {
 			t.Fatal(err)
 		}
 		choice := chosen.Choices[0]
+
 		check := func(what string, told planner.Told, of func(p person) []string) (some bool) {
 			t.Helper()
 			got, err := b.Alone(t.Context(), w.reader, 0, told)
@@ -136,17 +125,22 @@ func TestRowsAloneByWhatBelongsToThem(t *testing.T) {
 			continue
 		}
 		check("values", choice.Sorted.Of[0].Values, c.values)
-		distinct := map[string]bool{}
-		for _, p := range all {
-			for _, v := range c.values(p) {
-				distinct[v] = true
-			}
-		}
 		n, err := b.Distinct(t.Context(), w.reader, choice.Sorted.Of[0].Values)
-		if err != nil || n != float64(len(distinct)) {
-			t.Errorf("%s: %g values, %v; want %d", c.name, n, err, len(distinct))
+		if want := distinct(all, c.values); err != nil || n != want {
+			t.Errorf("%s: %g values, %v; want %g", c.name, n, err, want)
 		}
 	}
+}
+
+// distinct counts the values that there are.
+func distinct(all []person, of func(person) []string) float64 {
+	values := map[string]bool{}
+	for _, p := range all {
+		for _, v := range of(p) {
+			values[v] = true
+		}
+	}
+	return float64(len(values))
 }
 
 // loners counts, outside of the secret's predicate and inside, the values that one person of the class alone has.

@@ -82,8 +82,9 @@ func generous(t *dataset.Protected) bool {
 // Uncertified says, for people, what the total of a policy does not promise about covariances.
 func Uncertified(s *dataset.Snapshot, p *policy.Policy) (out []string) {
 	if why := uncertified(p); why != "" {
-		return []string{fmt.Sprintf("what all answers together tell by covariances that a secret changes is not counted, as %s: "+
-			"many statements whose values hardly move, but spread otherwise, may tell more than the budget says", why)}
+		return []string{fmt.Sprintf("what all answers together tell by covariances that a secret changes is not "+
+			"counted, as %s: many statements whose values hardly move, but spread otherwise, may tell more than "+
+			"the budget says", why)}
 	}
 	if !counts(p) {
 		return nil
@@ -93,16 +94,19 @@ func Uncertified(s *dataset.Snapshot, p *policy.Policy) (out []string) {
 			continue
 		}
 		if n := t.ReferenceRows(); n > model.MaxPlaces {
-			out = append(out, fmt.Sprintf("the reference of %s has %.0f rows, and the covariances of answers are worked out from %d at most: they are bounded by the number of values, "+
+			out = append(out, fmt.Sprintf("the reference of %s has %.0f rows, and the covariances of answers are "+
+				"worked out from %d at most: they are bounded by the number of values, "+
 				"which uses a small budget up soon; a sample of it can be the reference", t.Table, n, model.MaxPlaces))
 		}
 		for i, psi := range t.Psi {
 			why := unspread(psi)
 			switch {
 			case why != "":
-				out = append(out, fmt.Sprintf("how secret %s bends the covariances of all answers together is not counted: %s", psi.Name, why))
+				out = append(out, fmt.Sprintf("how secret %s bends the covariances of all answers together is not "+
+					"counted: %s", psi.Name, why))
 			case math.IsInf(Bend(Extreme(t.Table.Secrets[i], psi, float64(t.Table.Rows))), 1):
-				out = append(out, fmt.Sprintf("how secret %s bends covariances is counted for counts, sums and averages alone, and not for other functions: "+
+				out = append(out, fmt.Sprintf("how secret %s bends covariances is counted for counts, sums and "+
+					"averages alone, and not for other functions: "+
 					"a class is empty under one of its values, or it is about a distribution", psi.Name))
 			}
 		}

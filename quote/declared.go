@@ -84,13 +84,14 @@ func lawModel(d *dataset.Declared, t *dataset.Protected) (Model, error) {
 	return out, nil
 }
 
-// unlimited are bounds that hold for every value of a base's type but the far ends of numeric; what the policy says of a
-// column counts.
+// unlimited are bounds that hold for every value of a base's type but the far ends of numeric; what the policy says of
+// a column counts.
 func unlimited(c *planner.Bound) []planner.Limit {
 	out := make([]planner.Limit, len(c.Bases))
 	for i, t := range c.Bases {
 		bits := uint(62 * max(1, t.Degree()))
-		low, high := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(-1), bits)), new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), bits))
+		low := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(-1), bits))
+		high := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), bits))
 		if t.Low != "" {
 			low.SetString(t.Low)
 			high.SetString(t.High)

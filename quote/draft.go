@@ -15,8 +15,8 @@ import (
 	"fugu/upstream"
 )
 
-// draft is what is known of a request while its cuts are gone through. Lists have an entry for each cut with components,
-// or for each component.
+// draft is what is known of a request while its cuts are gone through. Lists have an entry for each cut with
+// components, or for each component.
 type draft struct {
 	*Quote
 	request    *Request
@@ -99,7 +99,10 @@ func (d *draft) cut(ctx context.Context, at int, c *planner.Bound) error {
 
 	for cell, row := range ask.Component {
 		for a, k := range row {
-			where := place(k) // or nowhere
+			where := nowhere
+			if k >= 0 {
+				where = componentAt(k)
+			}
 			if v, ok := f.Exact[model.Component{Cell: cell, Aggregate: a}]; ok && !v.Null {
 				where = publicAt(len(d.Public))
 				d.Public = append(d.Public, v.Text)
@@ -124,8 +127,8 @@ func (d *draft) add(ctx context.Context, at int, c *planner.Bound, f Model, plac
 	for k, comp := range f.Components {
 		places[comp.Cell][comp.Aggregate] = d.Width + k
 		agg := c.Aggregates[comp.Aggregate]
-		d.components = append(d.components, mechanism.Component{Lattice: f.Lattice[k], Unit: units[k], Integer: agg.Integer,
-			Block: d.blocks.number(at, c.Cells[comp.Cell].Set, comp.Aggregate)})
+		d.components = append(d.components, mechanism.Component{Lattice: f.Lattice[k], Unit: units[k],
+			Integer: agg.Integer, Block: d.blocks.number(at, c.Cells[comp.Cell].Set, comp.Aggregate)})
 		d.Integer = append(d.Integer, agg.Integer)
 		d.Labels = append(d.Labels, dataset.Label{Column: agg.Label, Group: c.GroupKey(c.Cells[comp.Cell])})
 	}
@@ -144,7 +147,8 @@ func (d *draft) add(ctx context.Context, at int, c *planner.Bound, f Model, plac
 	if len(f.Components) > 0 { // what is constant has no secret to hide
 		d.parts = append(d.parts, part{c, f, units})
 		d.wide = d.wide || sampled(c) && f.source != fromPolicy ||
-			f.moments != nil && slices.ContainsFunc(c.Aggregates, func(a planner.Aggregate) bool { return a.Second() || a.Arguments == 2 && !a.Linear() })
+			f.moments != nil && slices.ContainsFunc(c.Aggregates,
+				func(a planner.Aggregate) bool { return a.Second() || a.Arguments == 2 && !a.Linear() })
 	}
 	layers, whole, err := d.request.layers(ctx, c, f, d.Width)
 	if err != nil {
@@ -161,7 +165,8 @@ func (d *draft) calibrate(ctx context.Context, rest func()) error {
 	var widths []int
 	var models []Model
 	for _, p := range d.parts {
-		shifts, widths, models = append(shifts, p.model.Shifts), append(widths, len(p.model.Components)), append(models, p.model)
+		shifts, widths, models = append(shifts, p.model.Shifts), append(widths, len(p.model.Components)),
+			append(models, p.model)
 	}
 	d.Shifts = sensitivity.Stack(shifts, widths)
 	var families []sensitivity.Family
@@ -175,8 +180,8 @@ func (d *draft) calibrate(ctx context.Context, rest func()) error {
 		}
 	}
 	p := d.request.Policy.Privacy
-	d.Calibration, err = d.request.calibrate(ctx, mechanism.Request{Shifts: d.Shifts, Families: families, Quilts: d.Quilts,
-		Components: d.components, Budget: d.request.Budget, Relaxed: d.request.relaxed(d.off),
+	d.Calibration, err = d.request.calibrate(ctx, mechanism.Request{Shifts: d.Shifts, Families: families,
+		Quilts: d.Quilts, Components: d.components, Budget: d.request.Budget, Relaxed: d.request.relaxed(d.off),
 		Absolute: p.Weights == policy.TotalWeights, Joint: p.Composition == policy.Jointly, Between: rest})
 	if err != nil {
 		return err
@@ -201,8 +206,8 @@ func (r *Request) calibrate(ctx context.Context, asked mechanism.Request) (mecha
 	return c, err
 }
 
-// valueBlocks numbers the values of one aggregate in one set of groups alike: what a statement for them alone would ask. Under
-// weights that say what a value's error counts, all of F is one.
+// valueBlocks numbers the values of one aggregate in one set of groups alike: what a statement for them alone would
+// ask. Under weights that say what a value's error counts, all of F is one.
 type valueBlocks struct {
 	apart bool
 	known map[[3]int]int

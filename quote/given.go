@@ -14,11 +14,13 @@ import (
 )
 
 // given conditions a cut's model on what is public of its table.
-func (r *Request) given(ctx context.Context, t *dataset.Protected, c *planner.Bound, moments *model.Moments, out *Model) error {
+func (r *Request) given(ctx context.Context, t *dataset.Protected, c *planner.Bound, moments *model.Moments,
+	out *Model) error {
 	out.source += ", given what is public"
 	out.given, out.normal = true, true
 	maps.Copy(out.Exact, t.Public.Exact(c))
-	moments.Components = slices.DeleteFunc(moments.Components, func(k model.Component) bool { _, ok := out.Exact[k]; return ok })
+	moments.Components = slices.DeleteFunc(moments.Components,
+		func(k model.Component) bool { _, ok := out.Exact[k]; return ok })
 	out.Components, out.Shifts, out.typical = moments.Components, nil, nil
 	n := len(moments.Components)
 	out.Inherent, out.Lattice, out.expected = make([]float64, n), make([]float64, n), moments.Reference()
@@ -36,7 +38,8 @@ func (r *Request) given(ctx context.Context, t *dataset.Protected, c *planner.Bo
 	}
 	g, err := moments.Given(ctx, r.Reference, known)
 	if errors.Is(err, model.ErrPublic) {
-		return sqlstate.New(sqlstate.ModelUnfit, "statistics of %s are public, and the statement has no model given them", t.Table).
+		return sqlstate.New(sqlstate.ModelUnfit, "statistics of %s are public, and the statement has no model given "+
+			"them", t.Table).
 			WithHint("Ask for counts, sums and averages over the table alone, without grouping sets.")
 	} else if err != nil {
 		return err

@@ -31,11 +31,11 @@ func counted(m *model.Moments) []bool {
 }
 
 // jointly says what the answer brings into the joint account.
-func (r *Request) jointly(ctx context.Context, parts []part, m *Quote) (*jointTerms, error) {
+func (r *Request) jointly(ctx context.Context, parts []part, m *Quote) (*JointTerms, error) {
 	variance, lines, err := m.Calibration.Noise.Normal()
 	if err != nil {
-		return nil, sqlstate.New(sqlstate.NotAllowed, "mechanism %s has no normal noise, and all answers of dataset %s "+
-			"share one account that needs it", m.Calibration.Kind, r.Policy.Dataset).
+		return nil, sqlstate.New(sqlstate.NotAllowed, "mechanism %s has no normal noise, and all answers of dataset "+
+			"%s share one account that needs it", m.Calibration.Kind, r.Policy.Dataset).
 			WithHint("Set fugu.mechanism to %s.", mechanism.Auto).Because(err)
 	}
 	var sums []bool
@@ -54,14 +54,15 @@ func (r *Request) jointly(ctx context.Context, parts []part, m *Quote) (*jointTe
 	offset := 0
 	for _, p := range parts {
 		t, to := p.model.root, offset+len(p.model.Components)
-		if err := terms[t].add(ctx, r.Database, t.Places, t.Psi, p.model.moments, variance[offset:to], sums[offset:to]); err != nil {
+		if err := terms[t].add(ctx, r.Database, t.Places, t.Psi, p.model.moments, variance[offset:to],
+			sums[offset:to]); err != nil {
 			return nil, err
 		}
 		offset = to
 	}
 
 	// The secrets of all tables have their losses beside, and each table is a part of its own.
-	out := &jointTerms{Losses: map[string]privacy.Loss{}}
+	out := &JointTerms{Losses: map[string]privacy.Loss{}}
 	for t, j := range terms {
 		part, err := m.jointPart(t, j, sums, out.Losses)
 		if err != nil {
@@ -78,12 +79,13 @@ func (r *Request) jointly(ctx context.Context, parts []part, m *Quote) (*jointTe
 	return out, err
 }
 
-// jointPart is what the components over one table bring into the account. What the noise alone hides of its secrets goes
-// into losses.
-func (m *Quote) jointPart(t *dataset.Protected, j *joined, sums []bool, losses map[string]privacy.Loss) (JointPart, error) {
+// jointPart is what the components over one table bring into the account. What the noise alone hides of its secrets
+// goes into losses.
+func (m *Quote) jointPart(t *dataset.Protected, j *joined, sums []bool,
+	losses map[string]privacy.Loss) (JointPart, error) {
 	noise := m.Calibration.Noise
-	out := JointPart{Table: t.Table.String(), Digest: t.Places.Digest, Noise: j.noise, Still: j.still, Rounding: noise.Rounding(),
-		Hidden: map[string]bool{}, Aside: map[string]float64{}, Alone: map[string]float64{}}
+	out := JointPart{Table: t.Table.String(), Digest: t.Places.Digest, Noise: j.noise, Still: j.still,
+		Rounding: noise.Rounding(), Hidden: map[string]bool{}, Aside: map[string]float64{}, Alone: map[string]float64{}}
 	for _, s := range t.Table.Secrets {
 		hidden, loss := noise.Aside(ofSecret(m.Shifts, s.Name), sums)
 		out.Hidden[s.Name], out.Aside[s.Name] = hidden, math.Sqrt(loss.Kappa2)
@@ -117,11 +119,13 @@ type joined struct {
 	still []bool
 }
 
-// add takes in a cut's components, of which variance is the noise. An average of s over c stands in the account as s and c with noise of
-// their own: noise of variances τ_s and τ_c in them is no more in the average than (∂s)²τ_s + (∂c)²τ_c, ∂ its derivatives,
-// and the average has at least that. So what the average tells, these tell as well. No secret moves them there: how far
-// the average moves is counted by its noise, as it is of all components that are not counted.
-func (j *joined) add(ctx context.Context, ref planner.Querier, p *model.Places, psi []model.Psi, m *model.Moments, variance []float64, counted []bool) error {
+// add takes in a cut's components, of which variance is the noise. An average of s over c stands in the account as s
+// and c with noise of their own: noise of variances τ_s and τ_c in them is no more in the average than (∂s)²τ_s +
+// (∂c)²τ_c, ∂ its derivatives, and the average has at least that. So what the average tells, these tell as well. No
+// secret moves them there: how far the average moves is counted by its noise, as it is of all components that are not
+// counted.
+func (j *joined) add(ctx context.Context, ref planner.Querier, p *model.Places, psi []model.Psi, m *model.Moments,
+	variance []float64, counted []bool) error {
 	var totals []model.Total
 	for k := range m.Components {
 		of := m.Totals(k)
@@ -151,7 +155,8 @@ func (r *Request) unaccounted(c *planner.Bound) error {
 	}
 	for _, a := range c.Aggregates {
 		if a.Sampled != nil || !a.Linear() && (a.Second() || len(a.Terms) != 2) {
-			return sqlstate.New(sqlstate.NotAnswerable, "%s cannot be answered: all answers of dataset %s share one account, which takes counts, sums and averages", a.Label, r.Policy.Dataset).
+			return sqlstate.New(sqlstate.NotAnswerable, "%s cannot be answered: all answers of dataset %s share one "+
+				"account, which takes counts, sums and averages", a.Label, r.Policy.Dataset).
 				WithHint("Ask for counts, sums and averages.")
 		}
 	}

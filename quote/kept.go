@@ -10,26 +10,26 @@ import (
 	"fugu/planner"
 )
 
-// place says where a value of an answer is: it is a component of the release, or public, or nowhere, as the model has
+// Place says where a value of an answer is: it is a component of the release, or public, or nowhere, as the model has
 // none of it. The ledger keeps it as one number: components from 0 up, nowhere, and below that what is public.
-type place int
+type Place int
 
-const nowhere place = -1
+const nowhere Place = -1
 
 // componentAt is the place of a component of the release.
-func componentAt(k int) place { return place(k) }
+func componentAt(k int) Place { return Place(k) }
 
 // publicAt is the place of the public value i.
-func publicAt(i int) place { return nowhere - 1 - place(i) }
+func publicAt(i int) Place { return nowhere - 1 - Place(i) }
 
 // Component returns the component that is in a place.
-func (p place) Component() (k int, ok bool) { return int(p), p >= 0 }
+func (p Place) Component() (k int, ok bool) { return int(p), p >= 0 }
 
 // Public returns which public value is in a place.
-func (p place) Public() (i int, ok bool) { return int(nowhere - 1 - p), p < nowhere }
+func (p Place) Public() (i int, ok bool) { return int(nowhere - 1 - p), p < nowhere }
 
 // Within reports whether a place is of so many components and public values.
-func (p place) Within(components, public int) bool {
+func (p Place) Within(components, public int) bool {
 	k, isComponent := p.Component()
 	i, isPublic := p.Public()
 	return !(isComponent && k >= components || isPublic && i >= public)
@@ -37,7 +37,7 @@ func (p place) Within(components, public int) bool {
 
 // Stored is what the ledger keeps as an answer: the release, and where in it each cut's cells are.
 type Stored struct {
-	Index   []place  // cut, cell, aggregate in order
+	Index   []Place  // cut, cell, aggregate in order
 	Public  []string `json:",omitempty"` // values that the policy gives
 	Release []byte
 	Of      *Kept `json:",omitempty"` // what the release is of; nil: nobody computes others from it
@@ -46,8 +46,8 @@ type Stored struct {
 
 func (s Stored) Encode() ([]byte, error) { return json.Marshal(s) }
 
-// Kept is what an answer is of, beside its values, so that others can be computed from it. Nothing of it depends on protected
-// rows.
+// Kept is what an answer is of, beside its values, so that others can be computed from it. Nothing of it depends on
+// protected rows.
 type Kept struct {
 	Policy     string // its fingerprint
 	Assumption string // that the answer rests on
@@ -86,8 +86,8 @@ type PastError struct {
 // SD is the root of the mean square.
 func (e PastError) SD() float64 { return math.Hypot(e.Noise.SD(), e.Outside) }
 
-// HalfWidth is half the width of an interval that holds the value without noise at the confidence; what rows without public
-// values add to it is bounded by Markov's inequality on its square, and gets half of what may go wrong.
+// HalfWidth is half the width of an interval that holds the value without noise at the confidence; what rows without
+// public values add to it is bounded by Markov's inequality on its square, and gets half of what may go wrong.
 func (e PastError) HalfWidth(confidence float64) float64 {
 	if e.Outside == 0 {
 		return e.Noise.HalfWidth(confidence)

@@ -7,9 +7,10 @@ import (
 	"fugu/privacy"
 )
 
-// layers describes a cut of which f is the model, and offset its first component; whole reports whether that is all there
-// is of it: everything that is asked for is a sum over rows.
-func (r *Request) layers(ctx context.Context, c *planner.Bound, f Model, offset int) (out []Layer, whole bool, err error) {
+// layers describes a cut of which f is the model, and offset its first component; whole reports whether that is all
+// there is of it: everything that is asked for is a sum over rows.
+func (r *Request) layers(ctx context.Context, c *planner.Bound, f Model,
+	offset int) (out []Layer, whole bool, err error) {
 	if r.Policy.Privacy.Error == (privacy.Tolerance{}) || f.root == nil {
 		return nil, false, nil
 	}

@@ -24,8 +24,8 @@ func NewMemory(weigh func(*Quote) int) *Memory {
 	return &Memory{cache.New[key, *Quote](memoryEntries, memoryBytes), weigh}
 }
 
-// Quote returns what is known of a request by its key. What is not remembered is looked for where searches have room for
-// it, which makes it one scan of the reference for each.
+// Quote returns what is known of a request by its key. What is not remembered is looked for where searches have room
+// for it, which makes it one scan of the reference for each.
 func (m *Memory) Quote(ctx context.Context, s *Searches, user string, r *Request) (*Quote, error) {
 	if q, ok := m.quotes.Get(r.Key); ok {
 		return q, nil

@@ -44,7 +44,8 @@ type Model struct {
 
 	// normal: the model rests on F being normal together with what is public.
 	normal bool
-	// widest are the bounds of the last components, those that are bounded on coupled datasets; apart says it for people.
+	// widest are the bounds of the last components, those that are bounded on coupled datasets; apart says it for
+	// people.
 	widest []float64
 	apart  []string
 }
@@ -91,9 +92,10 @@ func (m *Model) units(w policy.Weights, epsilon privacy.Epsilon) []float64 {
 		case policy.RelativeWeights:
 			out[k] = math.Max(math.Abs(m.expected[k]), m.Lattice[k])
 		default:
-			// So a sum of incomes and an average of ages, a large group and a small one, weigh alike. Noise is never much less
-			// than how far the secrets move a value, and is measured by that where it is more than what sampling makes of it: a
-			// count of the secret itself, which sampling leaves alone, would otherwise be all that counts.
+			// So a sum of incomes and an average of ages, a large group and a small one, weigh alike. Noise is never
+			// much less than how far the secrets move a value, and is measured by that where it is more than what
+			// sampling makes of it: a count of the secret itself, which sampling leaves alone, would otherwise be all
+			// that counts.
 			out[k] = math.Hypot(math.Hypot(m.Inherent[k], m.Lattice[k]), moved[k]/float64(epsilon))
 		}
 	}

@@ -22,7 +22,8 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 		return r.declared(ctx, c, d)
 	}
 	if t.Table.Reference == "" {
-		return Model{}, sqlstate.New(sqlstate.ModelUnfit, "the policy of dataset %s declares no model of this statement, and no reference of %s", r.Policy.Dataset, t.Table).
+		return Model{}, sqlstate.New(sqlstate.ModelUnfit, "the policy of dataset %s declares no model of this "+
+			"statement, and no reference of %s", r.Policy.Dataset, t.Table).
 			WithHint("SELECT * FROM fugu.policy, and the policy's owner, say what can be asked.")
 	}
 	moments, err := model.Measure(ctx, r.Reference, c, t.Totals)
@@ -30,14 +31,17 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 		return Model{}, err
 	}
 	exact := constantValues(c)
-	moments.Components = slices.DeleteFunc(moments.Components, func(k model.Component) bool { _, ok := exact[k]; return ok })
-	out := Model{source: fromReference, Exact: exact, Components: moments.Components, limits: moments.Limits(), Inherent: inherent(t, moments), expected: moments.Reference()}
+	moments.Components = slices.DeleteFunc(moments.Components,
+		func(k model.Component) bool { _, ok := exact[k]; return ok })
+	out := Model{source: fromReference, Exact: exact, Components: moments.Components, limits: moments.Limits(),
+		Inherent: inherent(t, moments), expected: moments.Reference()}
 	if r.Dataset.Fitted[r.Policy].Has(c.Moments()) {
 		out.source = fromArtifact
 	}
 	if t.Public != nil {
 		if sampled(c) {
-			return out, sqlstate.New(sqlstate.ModelUnfit, "statistics of %s are public, and percentiles and distinct values have no model given them", t.Table).
+			return out, sqlstate.New(sqlstate.ModelUnfit, "statistics of %s are public, and percentiles and "+
+				"distinct values have no model given them", t.Table).
 				WithHint("Ask for counts, sums and averages over the table alone, without grouping sets.")
 		}
 		return out, r.given(ctx, t, c, moments, &out)
@@ -49,7 +53,8 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 	}
 	if t.Network != nil { // its quilts say what moves F
 		if sampled(c) {
-			return out, sqlstate.New(sqlstate.ModelUnfit, "secrets of %s are parameters of a network, and nothing bounds how far its columns move percentiles and distinct values", t.Table).
+			return out, sqlstate.New(sqlstate.ModelUnfit, "secrets of %s are parameters of a network, and nothing "+
+				"bounds how far its columns move percentiles and distinct values", t.Table).
 				WithHint("Ask for counts, sums and averages.")
 		}
 		out.Families = func(context.Context) ([]sensitivity.Family, error) { return nil, nil }
@@ -66,7 +71,8 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 const maxJoint = 2000
 
 // joint are the distributions of F along the secrets of a table; none where they are not known.
-func (r *Request) joint(ctx context.Context, t *dataset.Protected, parts ...*model.Moments) ([]sensitivity.Family, error) {
+func (r *Request) joint(ctx context.Context, t *dataset.Protected,
+	parts ...*model.Moments) ([]sensitivity.Family, error) {
 	families := parts[0].Families
 	joint := len(parts) > 1 || parts[0].Overlapping()
 	if joint {

@@ -11,9 +11,9 @@ import (
 	"fugu/sqlstate"
 )
 
-// movedQuilts returns the secrets' quilts with the widths of a statement: a cut that reads a column near the parameter may move as
-// far as if every row were another one, and one that reads none of them not at all. Where nothing but independent columns
-// is read, the quilt tells nothing either.
+// movedQuilts returns the secrets' quilts with the widths of a statement: a cut that reads a column near the parameter
+// may move as far as if every row were another one, and one that reads none of them not at all. Where nothing but
+// independent columns is read, the quilt tells nothing either.
 func movedQuilts(n *dataset.Network, table *planner.Table, parts []part) ([]sensitivity.Quilt, error) {
 	out := slices.Clone(n.Quilts)
 	touched := false
@@ -25,7 +25,8 @@ func movedQuilts(n *dataset.Network, table *planner.Table, parts []part) ([]sens
 		for _, c := range reads {
 			governed := slices.ContainsFunc(n.Parameters, func(q policy.Parameter) bool { return q.Column == c })
 			if !governed && !slices.Contains(n.Independent, c) {
-				return nil, sqlstate.New(sqlstate.ModelUnfit, "the network of %s does not say what column %s depends on", table, c).
+				return nil, sqlstate.New(sqlstate.ModelUnfit, "the network of %s does not say what column %s "+
+					"depends on", table, c).
 					WithHint("The owner of the policy can give it a parameter, or list it as independent.")
 			}
 			touched = touched || governed
@@ -50,14 +51,15 @@ func movedQuilts(n *dataset.Network, table *planner.Table, parts []part) ([]sens
 	return out, nil
 }
 
-// quilts are the network of the table that a question reads and its quilts, nil where its secrets are no parameters. One network says nothing of
-// other tables, so that a statement may read but the one.
+// quilts are the network of the table that a question reads and its quilts, nil where its secrets are no parameters.
+// One network says nothing of other tables, so that a statement may read but the one.
 func (r *Request) quilts(parts []part) (*dataset.Network, []sensitivity.Quilt, error) {
 	var of *dataset.Protected
 	for i, p := range parts {
 		t := r.Dataset.Find(p.cut.Table.Schema, p.cut.Table.Name)
 		if i > 0 && of != t && (of.Network != nil || t.Network != nil) {
-			return nil, nil, sqlstate.New(sqlstate.NotAnswerable, "%s and %s cannot be asked in one statement, as a secret of one is a parameter of a network", of.Table, t.Table).
+			return nil, nil, sqlstate.New(sqlstate.NotAnswerable, "%s and %s cannot be asked in one statement, as a "+
+				"secret of one is a parameter of a network", of.Table, t.Table).
 				WithHint("Ask each in a statement of its own.").At(p.cut.Position())
 		}
 		of = t

@@ -19,7 +19,7 @@ import (
 // it, and the noise that this takes.
 type Quote struct {
 	Questions   []upstream.Question
-	Index       []place  // cut, cell, aggregate in order
+	Index       []Place  // cut, cell, aggregate in order
 	Public      []string // values that everybody knows
 	given       bool     // the model is one given public statistics
 	Sums        []mechanism.Sum
@@ -35,7 +35,7 @@ type Quote struct {
 	Bounds      [][]string          // of each cut: what one row may contribute, for people
 	Sources     []string            // of each cut: where its model is from
 	Calibration mechanism.Calibration
-	Joint       *jointTerms      // what it brings into a joint account; nil: there is none
+	Joint       *JointTerms      // what it brings into a joint account; nil: there is none
 	Spreads     *CovarianceTerms // what it brings into the account of covariances; nil: there is none
 	Layers      []Layer          // whose sums over rows it is made of, as far as they can be told
 	SumsOnly    bool             // and that is all of it

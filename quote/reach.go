@@ -24,26 +24,26 @@ func (d *displaced) add(o displaced) {
 	d.total, d.groups, d.averages = d.total+o.total, d.groups+o.groups, d.averages+o.averages
 }
 
-// group is what has a W of its own. sparse separates the averages over so few rows that nothing but their range bounds them from the others of their set:
-// what these need is a thousand times as much.
+// group is what has a W of its own. sparse separates the averages over so few rows that nothing but their range bounds
+// them from the others of their set: what these need is a thousand times as much.
 type group struct {
 	aggregate, set int
 	sparse         bool
 }
 
 // reach bounds how far F moves when so many rows of the cut's table are replaced by others, whatever both hold: in each
-// group g of components, which have noise of their own, by W_g in Σ_k |x_k|/u_k. It follows from the limits within which
-// a row's contributions are taken, and for averages from the rows that they are over at least:
+// group g of components, which have noise of their own, by W_g in Σ_k |x_k|/u_k. It follows from the limits within
+// which a row's contributions are taken, and for averages from the rows that they are over at least:
 //
 //	count, sum   a row moves a component by at most s = max(high, 0) - min(low, 0)
 //	avg          with a of its N rows removed and b added it moves by at most range·max(a,b)/(N-a+max(a,b)), and so by
 //	             range/N for each, where N is above the number of rows replaced; by its range otherwise
 //
-// Where rows stand for themselves, one is in at most one cell of a set: it leaves one and enters one, which is twice the
-// most that it moves any of them, however many there are. Nothing bounds the other functions (PV004).
+// Where rows stand for themselves, one is in at most one cell of a set: it leaves one and enters one, which is twice
+// the most that it moves any of them, however many there are. Nothing bounds the other functions (PV004).
 //
-// For avg let M rows be common to both tables, of mean A. Then M + b(m_b - A)/(M+b) of the one less the same of the other
-// is at most c((high - A) + (A - low)) with c = max(a,b)/(M+max(a,b)), as b/(M+b) grows with b; and M + a = N.
+// For avg let M rows be common to both tables, of mean A. Then M + b(m_b - A)/(M+b) of the one less the same of the
+// other is at most c((high - A) + (A - low)) with c = max(a,b)/(M+max(a,b)), as b/(M+b) grows with b; and M + a = N.
 func (f *Model) reach(c *planner.Bound, units []float64, rows int64, unlikely float64) (displaced, error) {
 	type sums struct {
 		all   float64 // Σ of how far so many rows move each component, were they all its own; in the end W
@@ -147,15 +147,16 @@ func (f *Model) span(c *planner.Bound, term, component int) float64 {
 // failing is what the bound on one average takes of a statement's δ, as a share of it.
 const failing = 1.0 / (1 << 30)
 
-// unlikely is the u of Moments.Fewest at which a failure costs that share: (1 + e^E) e^-u, E the ε of all answers together.
+// unlikely is the u of Moments.Fewest at which a failure costs that share: (1 + e^E) e^-u, E the ε of all answers
+// together.
 func (r *Request) unlikely() float64 {
 	limit := float64(r.Policy.Privacy.Budget.Epsilon)
 	return limit + math.Log1p(math.Exp(-limit)) - math.Log(failing*float64(r.Budget.Delta))
 }
 
 // relaxed is how far the policy lets the model be from the truth, for a statement that moves so far when the rows are
-// replaced that it may be off by. Each group of components has as much of λ as any other: so none has noise for what only
-// another one moves by.
+// replaced that it may be off by. Each group of components has as much of λ as any other: so none has noise for what
+// only another one moves by.
 func (r *Request) relaxed(of displaced) *mechanism.Relaxed {
 	within := r.Policy.Privacy.Within
 	if within == nil {
@@ -164,7 +165,8 @@ func (r *Request) relaxed(of displaced) *mechanism.Relaxed {
 	budget := r.Policy.Privacy.Budget
 	out := &mechanism.Relaxed{Limit: privacy.Budget{Epsilon: budget.Epsilon, Delta: budget.Delta}}
 	if within.Rows > 0 {
-		out.Nearby = &privacy.Nearby{W: 1, Lambda: within.Lambda, Failure: float64(of.averages) * failing * float64(r.Budget.Delta)}
+		out.Nearby = &privacy.Nearby{W: 1, Lambda: within.Lambda,
+			Failure: float64(of.averages) * failing * float64(r.Budget.Delta)}
 		for _, v := range of.moves {
 			out.Reach = append(out.Reach, v*float64(of.groups))
 		}

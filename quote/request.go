@@ -1,7 +1,7 @@
 // Package quote says what an answer would be and cost, before any protected row is read: the model of what is asked
-// (model.go, modelled.go and what they call), the noise that hides the secrets in it (draft.go), what it brings into the
-// accounts of its dataset (jointly.go, spreads.go), and whether it is worth that (worth.go). It knows no session, and
-// nothing of who pays: no share, no standing, no ledger.
+// (model.go, modelled.go and what they call), the noise that hides the secrets in it (draft.go), what it brings into
+// the accounts of its dataset (jointly.go, spreads.go), and whether it is worth that (worth.go). It knows no session,
+// and nothing of who pays: no share, no standing, no ledger.
 package quote
 
 import (
@@ -39,12 +39,14 @@ type Request struct {
 }
 
 // Bind binds the cuts of a plan to the text forms of their parameters, which value returns by number and type.
-func Bind(ctx context.Context, p *planner.Plan, db planner.Querier, value func(n int, oid uint32) ([]byte, error)) ([]*planner.Bound, error) {
+func Bind(ctx context.Context, p *planner.Plan, db planner.Querier,
+	value func(n int, oid uint32) ([]byte, error)) ([]*planner.Bound, error) {
 	for _, z := range p.Zeros {
 		if v, err := value(z.Number, p.ParamTypes[z.Number-1]); err != nil {
 			return nil, err
 		} else if string(v) != "0" {
-			return nil, sqlstate.New(sqlstate.NotAnswerable, "OFFSET of a subquery below an aggregate of protected rows has to be 0").
+			return nil, sqlstate.New(sqlstate.NotAnswerable, "OFFSET of a subquery below an aggregate of protected "+
+				"rows has to be 0").
 				WithHint("Aggregate all rows.").At(z.Position)
 		}
 	}
@@ -67,8 +69,8 @@ func Bind(ctx context.Context, p *planner.Plan, db planner.Querier, value func(n
 	return out, nil
 }
 
-// Identify gives the request its key, for the data of an epoch: everything below the cuts, and nothing above them, so that another HAVING or ORDER
-// BY over the same F is answered from what is stored.
+// Identify gives the request its key, for the data of an epoch: everything below the cuts, and nothing above them, so
+// that another HAVING or ORDER BY over the same F is answered from what is stored.
 func (r *Request) Identify(epoch int64, contents []string) error {
 	id := struct {
 		Version     int
@@ -116,8 +118,8 @@ func (r *Request) Nominal() map[string]privacy.Loss {
 	return losses
 }
 
-// constantValues are the components whose value follows from the policy and the statement, whatever the tables hold. They
-// take no part in F, where a constant would only be one thing more to hide.
+// constantValues are the components whose value follows from the policy and the statement, whatever the tables hold.
+// They take no part in F, where a constant would only be one thing more to hide.
 func constantValues(c *planner.Bound) map[model.Component]planner.Value {
 	out := map[model.Component]planner.Value{}
 	for cell := range c.Cells {

@@ -18,8 +18,8 @@ func sampled(c *planner.Bound) bool {
 	return slices.ContainsFunc(c.Aggregates, func(a planner.Aggregate) bool { return a.Sampled != nil })
 }
 
-// sampled adds those aggregates of a cut that are no functions of sums to the model of the others. How far they move is a
-// bound on coupled datasets, whatever the policy assumes of the rest.
+// sampled adds those aggregates of a cut that are no functions of sums to the model of the others. How far they move is
+// a bound on coupled datasets, whatever the policy assumes of the rest.
 func (r *Request) sampled(ctx context.Context, t *dataset.Protected, c *planner.Bound, out *Model) error {
 	if !sampled(c) {
 		return nil
@@ -57,10 +57,12 @@ func (r *Request) sampled(ctx context.Context, t *dataset.Protected, c *planner.
 		}
 	}
 	out.Components = append(slices.Clone(out.Components), s.Components...)
-	out.expected, out.Inherent, out.Lattice = append(out.expected, s.Expected...), append(out.Inherent, s.Inherent...), append(out.Lattice, s.Lattice...)
+	out.expected, out.Inherent, out.Lattice = append(out.expected, s.Expected...), append(out.Inherent, s.Inherent...),
+		append(out.Lattice, s.Lattice...)
 	out.widest = widest
 	out.typical = append(out.typical, s.Typical...)
-	out.Families = func(context.Context) ([]sensitivity.Family, error) { return nil, nil } // nobody knows how they vary together
+	// nobody knows how they vary together
+	out.Families = func(context.Context) ([]sensitivity.Family, error) { return nil, nil }
 	for a, agg := range c.Aggregates {
 		most := -1.0
 		for k, comp := range s.Components {
@@ -69,7 +71,8 @@ func (r *Request) sampled(ctx context.Context, t *dataset.Protected, c *planner.
 			}
 		}
 		if most >= 0 {
-			line := fmt.Sprintf("%s differs by at most %s between coupled datasets, but for a probability of %s, half of it that the reference misleads",
+			line := fmt.Sprintf("%s differs by at most %s between coupled datasets, but for a probability of %s, "+
+				"half of it that the reference misleads",
 				agg.Label, Short(most), Short(failure))
 			if !agg.Sampled.Percentile() && agg.Sampled.Domain == nil {
 				line += "; group_by in the policy could name its values, and so narrow it"

@@ -11,9 +11,9 @@ import (
 	"fugu/sqlstate"
 )
 
-// The search for the noise of many values takes processors and memory, and costs no budget: whoever explains a statement
-// may begin one. So there is little room for large ones, in all and for each user, and they let others go first; small
-// ones need none.
+// The search for the noise of many values takes processors and memory, and costs no budget: whoever explains a
+// statement may begin one. So there is little room for large ones, in all and for each user, and they let others go
+// first; small ones need none.
 const (
 	// largeSearch is from how many values on a search needs a place: below, it is done within some tenths of a second.
 	largeSearch = 400
@@ -21,15 +21,16 @@ const (
 	mostValues = 16_000
 	// userSearches are of one user's at a time, running or waiting.
 	userSearches = 2
-	// waitingSearches are of all users', and no more than leave the reader connections for others: some that wait hold one.
+	// waitingSearches are of all users', and no more than leave the reader connections for others: some that wait hold
+	// one.
 	waitingSearches = 4
 	// searchTime bounds a search and the wait for its place.
 	searchTime = 30 * time.Second
 
-	// While others' statements are being answered, a search works for workTime and rests restShare times as long as that took,
-	// in turn: longer where processors are scarce, but for longestRest at most. A small statement takes some tens of
-	// milliseconds, so it has the processors for itself for most of them; and however many follow each other, the search
-	// goes on.
+	// While others' statements are being answered, a search works for workTime and rests restShare times as long as
+	// that took, in turn: longer where processors are scarce, but for longestRest at most. A small statement takes some
+	// tens of milliseconds, so it has the processors for itself for most of them; and however many follow each other,
+	// the search goes on.
 	workTime    = 5 * time.Millisecond
 	restShare   = 8
 	longestRest = time.Second
@@ -48,7 +49,8 @@ type Searches struct {
 }
 
 func NewSearches() *Searches {
-	return &Searches{places: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)), time: searchTime, pause: pause, byUser: map[string]int{}}
+	return &Searches{places: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)), time: searchTime, pause: pause,
+		byUser: map[string]int{}}
 }
 
 // Serve counts a statement as one that is being answered, until the function that it returns is called. Searches rest
@@ -60,7 +62,8 @@ func (s *Searches) Serve() (served func()) {
 
 // Run calls search, for a statement of so many values, when there is a place; a small one at once. The search is to end
 // when its context does, and to call rest between its steps.
-func (s *Searches) Run(ctx context.Context, user string, values int, search func(_ context.Context, rest func()) error) error {
+func (s *Searches) Run(ctx context.Context, user string, values int,
+	search func(_ context.Context, rest func()) error) error {
 	if values < largeSearch {
 		return search(ctx, func() {})
 	}
@@ -88,7 +91,8 @@ func (s *Searches) enter(ctx context.Context, user string, values int) (leave fu
 		return func() {}, nil
 	}
 	if values > mostValues {
-		return nil, sqlstate.New(sqlstate.NotAnswerable, "the statement has %d values, and noise is looked for of at most %d together", values, mostValues).
+		return nil, sqlstate.New(sqlstate.NotAnswerable, "the statement has %d values, and noise is looked for of "+
+			"at most %d together", values, mostValues).
 			WithHint("Group by fewer columns, or ask for fewer aggregates at a time.")
 	}
 	if err := s.register(user); err != nil {
@@ -108,9 +112,12 @@ func (s *Searches) register(user string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.byUser[user] >= userSearches || s.all >= cap(s.places)+waitingSearches {
-		return sqlstate.New(sqlstate.TooManySearches, "noise is being looked for of too many large statements at a time").
-			WithDetail("%d may run and %d may wait, of one user %d in all.", cap(s.places), waitingSearches, userSearches).
-			WithHint("Ask again when the others are done; statements of fewer than %d values need not wait.", largeSearch)
+		return sqlstate.New(sqlstate.TooManySearches, "noise is being looked for of too many large statements at a "+
+			"time").
+			WithDetail("%d may run and %d may wait, of one user %d in all.", cap(s.places), waitingSearches,
+				userSearches).
+			WithHint("Ask again when the others are done; statements of fewer than %d values need not wait.",
+				largeSearch)
 	}
 	s.all++
 	s.byUser[user]++
@@ -133,8 +140,8 @@ func (s *Searches) others() bool {
 	return s.serving.Load() > int64(s.all)
 }
 
-// resting returns what a search calls between its steps, in one goroutine: it waits where the search has worked for long
-// enough beside others, so that they are slowed down by a bounded share, however many processors there are.
+// resting returns what a search calls between its steps, in one goroutine: it waits where the search has worked for
+// long enough beside others, so that they are slowed down by a bounded share, however many processors there are.
 func (s *Searches) resting(ctx context.Context) (rest func()) {
 	if hook.OpenSearches {
 		return func() {}
@@ -168,5 +175,6 @@ func tookTooLong(ctx context.Context, values int) error {
 		return sqlstate.Canceled(ctx.Err())
 	}
 	return sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to statement timeout").
-		WithDetail("The search for the noise of %d values took too long.", values).WithHint("Group by fewer columns.").Because(ctx.Err())
+		WithDetail("The search for the noise of %d values took too long.", values).WithHint("Group by fewer columns.").
+		Because(ctx.Err())
 }

@@ -37,7 +37,8 @@ func (s *Searches) empty() bool {
 
 func nothing(context.Context, func()) error { return nil }
 
-// One room has so many places, and of one user's so many searches; what has no place is refused, or waits and is told so.
+// One room has so many places, and of one user's so many searches; what has no place is refused, or waits and is told
+// so.
 func TestRoomForSearches(t *testing.T) {
 	s := NewSearches()
 	if cap(s.places) != max(1, runtime.GOMAXPROCS(0)/2) {
@@ -84,8 +85,8 @@ func (s *Searches) registered() int {
 	return s.all
 }
 
-// A search, and the wait for its place, end with the client's patience and with the limit of time; no place is lost so, nor
-// by an error or a panic.
+// A search, and the wait for its place, end with the client's patience and with the limit of time; no place is lost so,
+// nor by an error or a panic.
 func TestEndsOfSearches(t *testing.T) {
 	s := NewSearches()
 	s.places = make(chan struct{}, 1)
@@ -120,7 +121,9 @@ func TestEndsOfSearches(t *testing.T) {
 	}
 
 	wrong := errors.New("wrong")
-	if err := s.Run(t.Context(), "alice", largeSearch, func(context.Context, func()) error { return wrong }); err != wrong {
+	if err := s.Run(t.Context(), "alice", largeSearch, func(context.Context, func()) error {
+		return wrong
+	}); err != wrong {
 		t.Errorf("an error of the search's own: %v", err)
 	}
 	func() {

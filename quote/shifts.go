@@ -11,11 +11,12 @@ import (
 	"fugu/sqlstate"
 )
 
-// chance is the share of a statement's δ that bounds on coupled datasets may fail with, twice where averages are asked for.
+// chance is the share of a statement's δ that bounds on coupled datasets may fail with, twice where averages are asked
+// for.
 const chance = 1.0 / 64
 
-// shiftsOf says how far each secret of the table moves the components, and bounds their lattice steps: under the assumption
-// that the distribution of F shifts, or, where the policy does not accept it, for coupled datasets.
+// shiftsOf says how far each secret of the table moves the components, and bounds their lattice steps: under the
+// assumption that the distribution of F shifts, or, where the policy does not accept it, for coupled datasets.
 func shiftsOf(t *dataset.Protected, m *model.Moments, b privacy.Budget) ([]sensitivity.Shift, []float64, error) {
 	var out []sensitivity.Shift
 	lattice := make([]float64, len(m.Components))
@@ -28,8 +29,10 @@ func shiftsOf(t *dataset.Protected, m *model.Moments, b privacy.Budget) ([]sensi
 		case b.Delta > 0:
 			s, err = m.Coupled(i, psi, width, chance*float64(b.Delta))
 		default:
-			err = sqlstate.New(sqlstate.ModelUnfit, "without an assumption on how statistics are distributed nothing is private at delta 0").
-				WithHint("Set fugu.delta above 0; or the owner of the policy can accept an assumption: assume: [translation].")
+			err = sqlstate.New(sqlstate.ModelUnfit, "without an assumption on how statistics are distributed "+
+				"nothing is private at delta 0").
+				WithHint("Set fugu.delta above 0; or the owner of the policy can accept an assumption: assume: " +
+					"[translation].")
 		}
 		if sqlstate.Is(err, sqlstate.ModelUnfit) {
 			return nil, nil, err
@@ -58,6 +61,7 @@ func inherent(t *dataset.Protected, m *model.Moments) []float64 {
 
 // unsupported is the error of a statement that the reference cannot speak of.
 func unsupported(t *dataset.Protected, secret string, cause error) error {
-	return sqlstate.New(sqlstate.ModelUnfit, "the reference of %s cannot support the statement at every value of secret %s", t.Table, secret).
+	return sqlstate.New(sqlstate.ModelUnfit, "the reference of %s cannot support the statement at every value of "+
+		"secret %s", t.Table, secret).
 		WithHint("Select more rows in WHERE, or group by fewer columns.").Because(cause)
 }

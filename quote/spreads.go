@@ -26,7 +26,8 @@ func (r *Request) spreads(ctx context.Context, parts []part, m *Quote) (*Covaria
 	var order []*dataset.Protected
 	for _, p := range parts {
 		t := r.Dataset.Find(p.cut.Table.Schema, p.cut.Table.Name)
-		if t == nil || t.Network != nil || len(t.Table.Secrets) == 0 { // what hides a network's parameters rests on no covariance
+		// what hides a network's parameters rests on no covariance
+		if t == nil || t.Network != nil || len(t.Table.Secrets) == 0 {
 			return nil, nil
 		}
 		to := byTable[t]
@@ -57,7 +58,8 @@ func (r *Request) spreads(ctx context.Context, parts []part, m *Quote) (*Covaria
 }
 
 // spread adds a cut's components to the part of its table.
-func (r *Request) spread(ctx context.Context, t *dataset.Protected, p part, to *CovariancePart, variance, sd []float64) error {
+func (r *Request) spread(ctx context.Context, t *dataset.Protected, p part, to *CovariancePart,
+	variance, sd []float64) error {
 	var totals []model.Total
 	var noise []float64
 	weight, beside, others := 0.0, 0.0, 0
@@ -91,7 +93,8 @@ func (r *Request) spread(ctx context.Context, t *dataset.Protected, p part, to *
 			return err
 		}
 		if terms != nil {
-			to.terms, to.Noise, to.Weight, to.Digest = append(to.terms, terms), append(to.Noise, noise...), to.Weight+weight, digest
+			to.terms, to.Noise, to.Weight, to.Digest = append(to.terms, terms), append(to.Noise, noise...),
+				to.Weight+weight, digest
 		} else {
 			beside, others = beside+weight, others+len(p.model.Components)-others
 		}
@@ -125,7 +128,8 @@ func addends(m *model.Moments, psi []model.Psi, k int, variance float64) (of []m
 
 // numberedTerms returns the terms of totals over the reference's rows; nil: they are too many, the rows have changed,
 // or they cannot be read. Then the totals count by their number, which is always right.
-func (r *Request) numberedTerms(ctx context.Context, t *dataset.Protected, m *model.Moments, totals []model.Total) (*joint.Terms, string, error) {
+func (r *Request) numberedTerms(ctx context.Context, t *dataset.Protected, m *model.Moments,
+	totals []model.Total) (*joint.Terms, string, error) {
 	if len(totals) > StackedMost {
 		return nil, "", nil
 	}

@@ -8,11 +8,12 @@ import (
 	"fugu/privacy/joint"
 )
 
-// jointTerms is what an answer brings into the joint account of its dataset: nothing of it depends on protected rows.
-type jointTerms struct {
-	Parts  []JointPart
-	Losses map[string]privacy.Loss // by secret: what the noise alone hides, and the account does not count; of κ² nothing
-	Bytes  []byte                  // of the parts, as the ledger keeps them
+// JointTerms is what an answer brings into the joint account of its dataset: nothing of it depends on protected rows.
+type JointTerms struct {
+	Parts []JointPart
+	// by secret: what the noise alone hides, and the account does not count; of κ² nothing
+	Losses map[string]privacy.Loss
+	Bytes  []byte // of the parts, as the ledger keeps them
 }
 
 // JointPart is an answer's components over one table.
@@ -34,7 +35,8 @@ type JointPart struct {
 
 // Read makes the release of what the ledger keeps.
 func (p *JointPart) Read() error {
-	p.Release = joint.Release{Terms: new(joint.Terms), Noise: p.Noise, Lines: p.Lines, Still: p.Still, Hidden: p.Hidden, Aside: p.Aside, Rounding: p.Rounding}
+	p.Release = joint.Release{Terms: new(joint.Terms), Noise: p.Noise, Lines: p.Lines, Still: p.Still,
+		Hidden: p.Hidden, Aside: p.Aside, Rounding: p.Rounding}
 	if err := p.Release.Terms.UnmarshalBinary(p.Terms); err != nil {
 		return fmt.Errorf("reading what was released of %s: %w", p.Table, err)
 	}

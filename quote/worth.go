@@ -71,7 +71,8 @@ func (r *Request) Worthless(m *Quote, limit privacy.Worth, measure func(*Request
 	if limit.Allows(worst.Share) {
 		return nil
 	}
-	err := sqlstate.New(sqlstate.NotAllowed, "the noise of %s would be %s of the values expected, and fugu.max_error is %s", worst.column, percent(worst.Share), limit)
+	err := sqlstate.New(sqlstate.NotAllowed, "the noise of %s would be %s of the values expected, and "+
+		"fugu.max_error is %s", worst.column, percent(worst.Share), limit)
 	const otherwise = "Select more rows, group by fewer columns, or ask for fewer values in one statement"
 	switch epsilon, ok := r.passes(worst.Share, limit, measure); {
 	case !ok:
@@ -79,7 +80,8 @@ func (r *Request) Worthless(m *Quote, limit privacy.Worth, measure func(*Request
 	case epsilon <= float64(r.Policy.Privacy.Epsilon):
 		return err.WithHint("SET fugu.epsilon = %g is enough.", epsilon)
 	default:
-		return err.WithHint("It would take an epsilon of %g, and the policy allows %g for a statement. %s.", epsilon, float64(r.Policy.Privacy.Epsilon), otherwise)
+		return err.WithHint("It would take an epsilon of %g, and the policy allows %g for a statement. %s.", epsilon,
+			float64(r.Policy.Privacy.Epsilon), otherwise)
 	}
 }
 
@@ -89,9 +91,10 @@ const (
 	maxPassingSteps = 5
 )
 
-// passes looks for an ε, of two digits, at which the noise is within the limit; share is what it is now. Noise falls about
-// as 1/ε, so that a few steps are enough.
-func (r *Request) passes(share float64, limit privacy.Worth, measure func(*Request) (*Quote, error)) (epsilon float64, ok bool) {
+// passes looks for an ε, of two digits, at which the noise is within the limit; share is what it is now. Noise falls
+// about as 1/ε, so that a few steps are enough.
+func (r *Request) passes(share float64, limit privacy.Worth,
+	measure func(*Request) (*Quote, error)) (epsilon float64, ok bool) {
 	at, ratio := float64(r.Budget.Epsilon), share/float64(limit)
 	for range maxPassingSteps {
 		next := twoDigits(at * math.Max(ratio, 1.02))

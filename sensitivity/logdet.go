@@ -215,141 +215,153 @@ func (x *pencil) logDet(a, b complex128) (logdet, quad complex128, ok bool) {
 	w.of(x.elimination, r)
 	var size winding
 	size.z = 1
+	times := func(d complex128) bool {
+		size.times(d)
+		return real(d) > 0
+	}
+
+	// Components that meet no other, in real numbers: it is most of the work where there are many.
 	pairs := r * (r + 1) / 2
 	sums := make([]complex128, pairs) // u_iᵀ M⁻¹ u_j, i ≤ j
 	for k := range x.alone {
 		re, im := real(a)*x.p[k]+real(b)*x.q[k], imag(a)*x.p[k]+imag(b)*x.q[k]
-		if !(re > 0) {
+		if !times(complex(re, im)) {
 			return 0, 0, false
 		}
-		size.times(complex(re, im))
 		n := 1 / (re*re + im*im)
 		re, im = re*n, -im*n
 		for i, v := range x.products[k*pairs : (k+1)*pairs] {
 			sums[i] += complex(v*re, v*im)
 		}
 	}
-	if x.alone < len(x.order) {
-		for k := x.alone; k < len(x.order); k++ {
-			w.diagonal[k] = a*complex(x.p[k], 0) + b*complex(x.q[k], 0)
-			for i, u := range x.u {
-				w.side[k*r+i] = complex(u[k], 0)
-			}
-		}
-		for i, v := range x.po {
-			w.entries[i] = a*complex(v, 0) + b*complex(x.qo[i], 0)
-		}
-		factor(x.elimination, w.diagonal, w.entries, w.side, r, w.inverse, w.column)
-		for k := x.alone; k < len(x.order); k++ {
-			if !(real(w.diagonal[k]) > 0) {
-				return 0, 0, false
-			}
-			size.times(w.diagonal[k])
-			n, side := 0, w.side[k*r:(k+1)*r]
-			for i, s := range side {
-				s *= w.inverse[k]
-				for _, t := range side[i:] {
-					sums[n] += s * t
-					n++
-				}
-			}
+
+	for k := x.alone; k < len(x.order); k++ {
+		w.diagonal[k] = a*complex(x.p[k], 0) + b*complex(x.q[k], 0)
+		for i, u := range x.u {
+			w.side[k*r+i] = complex(u[k], 0)
 		}
 	}
+	for i, v := range x.po {
+		w.entries[i] = a*complex(v, 0) + b*complex(x.qo[i], 0)
+	}
+	if !linked(x.elimination, w, r, sums, times) {
+		return 0, 0, false
+	}
+
 	logdet = size.log()
-	z := w.z
-	unfold(z, sums, r)
-	for _, positive := range []bool{true, false} {
-		for i := range x.wp {
-			w := a*complex(x.wp[i], 0) + b*complex(x.wq[i], 0)
-			if real(w) >= 0 != positive || w == 0 {
-				continue
-			}
-			f := 1 + w*z[i*r+i]
-			if size := cmplx.Abs(f); !(size > cancelled*(1+cmplx.Abs(w*z[i*r+i]))) || imag(f) == 0 && real(f) <= 0 {
-				return 0, 0, false
-			}
-			logdet += cmplx.Log(f)
-			lower(z, r, i, w/f)
-		}
+	weights := make([]complex128, len(x.wp))
+	for i := range weights {
+		weights[i] = a*complex(x.wp[i], 0) + b*complex(x.wq[i], 0)
 	}
+	unfold(w.z, sums, r)
+	ok = updated(w.z, r, weights, func(w complex128) float64 { return real(w) }, func(f, by complex128) bool {
+		logdet += cmplx.Log(f)
+		return cmplx.Abs(f) > cancelled*(1+cmplx.Abs(by)) && (imag(f) != 0 || real(f) > 0)
+	})
 	if x.mean {
-		quad = z[r*r-1]
+		quad = w.z[r*r-1]
 	}
-	return logdet, quad, !cmplx.IsNaN(logdet) && !cmplx.IsInf(logdet) && !cmplx.IsNaN(quad) && !cmplx.IsInf(quad)
+	finite := !cmplx.IsNaN(logdet) && !cmplx.IsInf(logdet) && !cmplx.IsNaN(quad) && !cmplx.IsInf(quad)
+	return logdet, quad, ok && finite
 }
 
-// realLogDet is logDet for real a and b.
+// realLogDet is logDet for real a and b, in a fraction of the time.
 func (x *pencil) realLogDet(a, b float64) (logdet, quad float64, ok bool) {
 	r := len(x.u)
 	w := &x.real
 	w.of(x.elimination, r)
-	pairs := r * (r + 1) / 2
-	sums := make([]float64, pairs)
 	product := 1.
-	times := func(d float64) {
+	times := func(d float64) bool { // a logarithm now and then, before the product leaves the range of numbers
 		if product *= d; !(product > 1e-100 && product < 1e100) {
 			logdet += math.Log(product)
 			product = 1
 		}
+		return d > 0
 	}
+
+	pairs := r * (r + 1) / 2
+	sums := make([]float64, pairs)
 	for k := range x.alone {
 		d := a*x.p[k] + b*x.q[k]
-		if !(d > 0) {
+		if !times(d) {
 			return 0, 0, false
 		}
-		times(d)
 		d = 1 / d
 		for i, v := range x.products[k*pairs : (k+1)*pairs] {
 			sums[i] += v * d
 		}
 	}
-	if x.alone < len(x.order) {
-		for k := x.alone; k < len(x.order); k++ {
-			w.diagonal[k] = a*x.p[k] + b*x.q[k]
-			for i, u := range x.u {
-				w.side[k*r+i] = u[k]
-			}
+
+	for k := x.alone; k < len(x.order); k++ {
+		w.diagonal[k] = a*x.p[k] + b*x.q[k]
+		for i, u := range x.u {
+			w.side[k*r+i] = u[k]
 		}
-		for i, v := range x.po {
-			w.entries[i] = a*v + b*x.qo[i]
+	}
+	for i, v := range x.po {
+		w.entries[i] = a*v + b*x.qo[i]
+	}
+	if !linked(x.elimination, w, r, sums, times) {
+		return 0, 0, false
+	}
+
+	logdet += math.Log(product)
+	weights := make([]float64, len(x.wp))
+	for i := range weights {
+		weights[i] = a*x.wp[i] + b*x.wq[i]
+	}
+	unfold(w.z, sums, r)
+	ok = updated(w.z, r, weights, func(w float64) float64 { return w }, func(f, by float64) bool {
+		logdet += math.Log(f)
+		return f > cancelled*(1+math.Abs(by))
+	})
+	if x.mean {
+		quad = w.z[r*r-1]
+	}
+	return logdet, quad, ok && finite(logdet) && finite(quad)
+}
+
+// linked eliminates the components that meet others, hands on their pivots, and adds to sums what they are of the side;
+// false if a pivot is refused.
+func linked[T float64 | complex128](e *elimination, w *room[T], r int, sums []T, pivot func(T) bool) bool {
+	if e.alone == len(e.order) {
+		return true
+	}
+	factor(e, w.diagonal, w.entries, w.side, r, w.inverse, w.column)
+	for k := e.alone; k < len(e.order); k++ {
+		if !pivot(w.diagonal[k]) {
+			return false
 		}
-		factor(x.elimination, w.diagonal, w.entries, w.side, r, w.inverse, w.column)
-		for k := x.alone; k < len(x.order); k++ {
-			if !(w.diagonal[k] > 0) {
-				return 0, 0, false
-			}
-			times(w.diagonal[k])
-			n, side := 0, w.side[k*r:(k+1)*r]
-			for i, s := range side {
-				s *= w.inverse[k]
-				for _, t := range side[i:] {
-					sums[n] += s * t
-					n++
-				}
+		n, side := 0, w.side[k*r:(k+1)*r]
+		for i, s := range side {
+			s *= w.inverse[k]
+			for _, t := range side[i:] {
+				sums[n] += s * t
+				n++
 			}
 		}
 	}
-	logdet += math.Log(product)
-	z := w.z
-	unfold(z, sums, r)
+	return true
+}
+
+// updated adds rank-one terms of the given weights to a matrix M of which z holds u_iᵀM⁻¹u_j, those of positive real
+// parts first, and hands on the factor 1 + w uᵀM⁻¹u by which each changes the determinant, and what was added to 1; false
+// if a factor is refused.
+func updated[T float64 | complex128](z []T, r int, weights []T, re func(T) float64, factor func(f, by T) bool) bool {
 	for _, positive := range []bool{true, false} {
-		for i := range x.wp {
-			w := a*x.wp[i] + b*x.wq[i]
-			if w >= 0 != positive || w == 0 {
+		for i, w := range weights {
+			if re(w) >= 0 != positive || w == 0 {
 				continue
 			}
-			f := 1 + w*z[i*r+i]
-			if !(f > cancelled*(1+math.Abs(w*z[i*r+i]))) {
-				return 0, 0, false
+			by := w * z[i*r+i]
+			f := 1 + by
+			if !factor(f, by) {
+				return false
 			}
-			logdet += math.Log(f)
 			lower(z, r, i, w/f)
 		}
 	}
-	if x.mean {
-		quad = z[r*r-1]
-	}
-	return logdet, quad, finite(logdet) && finite(quad)
+	return true
 }
 
 // unfold writes an upper triangle out.

@@ -28,3 +28,16 @@ func TestEditsCopy(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// An error for the client gets a place if it has none; what is not for the client gets none, nor loses its cause.
+func TestPlace(t *testing.T) {
+	if e := As(Place(New(NotAnswerable, "no"), 7)); e.Position != 7 || e.Message != "no" {
+		t.Errorf("%+v", e)
+	}
+	if e := As(Place(fmt.Errorf("binding: %w", New(NotAnswerable, "no").At(3)), 7)); e.Position != 3 {
+		t.Errorf("the place that is known is another: %+v", e)
+	}
+	if lost := errors.New("lost"); Place(lost, 7) != lost {
+		t.Errorf("%v", Place(lost, 7))
+	}
+}

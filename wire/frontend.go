@@ -111,12 +111,9 @@ func (s *session) message(typ byte, length int) error {
 		return s.execute(body)
 	case msgClose:
 		return s.closeMessage(body)
-	case msgFlush: // a damaged Flush within a copy is ignored like a good one, and otherwise answered by an error
-		switch {
-		case length > 0 && copyIn:
-			return s.send(&pgproto3.Flush{})
-		case length > 0:
-			return s.malformed(kindFlush)
+	case msgFlush:
+		if length > 0 {
+			return s.damagedFlush(copyIn)
 		}
 	case msgSync:
 		s.kept.segment++
@@ -129,4 +126,12 @@ func (s *session) message(typ byte, length int) error {
 			WithHint("Use SELECT function(...)."))
 	}
 	return s.forward() // Flush too
+}
+
+// damagedFlush is ignored like a good one within a copy, and otherwise answered by an error.
+func (s *session) damagedFlush(copyIn bool) error {
+	if copyIn {
+		return s.send(&pgproto3.Flush{})
+	}
+	return s.malformed(kindFlush)
 }

@@ -62,8 +62,8 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	findings := 0
 	for _, p := range h.policies {
 		room := h.room(p.Database)
-		r, err := fitting.Run(ctx, fitting.Work{Dataset: room.snapshot.Snapshot, Reader: room.reader, Policy: p, Dir: h.config.Models,
-			Statements: more[p], Progress: progress(stderr, p.Dataset)})
+		r, err := fitting.Run(ctx, fitting.Work{Dataset: room.snapshot.Snapshot, Reader: room.reader, Policy: p,
+			Dir: h.config.Models, Statements: more[p], Progress: progress(stderr, p.Dataset)})
 		if err != nil {
 			return fmt.Errorf("fitting dataset %s: %w", p.Dataset, err)
 		}
@@ -100,7 +100,9 @@ func statementsOf(file string) ([]string, error) {
 // byPolicy tells which policy each statement is about, by asking in every database that has one.
 func byPolicy(ctx context.Context, h *house, statements []string) (map[*policy.Policy][]string, error) {
 	out := map[*policy.Policy][]string{}
-	rooms := slices.SortedFunc(slices.Values(h.rooms), func(a, b *room) int { return cmp.Compare(a.database, b.database) })
+	rooms := slices.SortedFunc(slices.Values(h.rooms), func(a, b *room) int {
+		return cmp.Compare(a.database, b.database)
+	})
 	for _, sql := range statements {
 		var found []*policy.Policy
 		var failed []error
@@ -116,7 +118,8 @@ func byPolicy(ctx context.Context, h *house, statements []string) (map[*policy.P
 		case len(found) == 1:
 			out[found[0]] = append(out[found[0]], sql)
 		case len(found) > 1:
-			return nil, fmt.Errorf("%s: both %s and %s protect such tables, in databases of their own: list the statement under fit in one of the policies", sql, found[0].Dataset, found[1].Dataset)
+			return nil, fmt.Errorf("%s: both %s and %s protect such tables, in databases of their own: list the "+
+				"statement under fit in one of the policies", sql, found[0].Dataset, found[1].Dataset)
 		case len(failed) > 0:
 			return nil, fmt.Errorf("%s: %w", sql, errors.Join(failed...))
 		default:
@@ -142,7 +145,8 @@ func progress(w io.Writer, dataset string) fitting.Progress {
 		}
 		const cells = 20
 		filled := cells * done / max(1, total)
-		text := []rune(fmt.Sprintf("%s [%s%s] %d/%d %s", dataset, strings.Repeat("#", filled), strings.Repeat(".", cells-filled), done, total, statement))
+		text := []rune(fmt.Sprintf("%s [%s%s] %d/%d %s", dataset, strings.Repeat("#", filled),
+			strings.Repeat(".", cells-filled), done, total, statement))
 		fmt.Fprintf(w, "\r\x1b[K%s", string(text[:min(len(text), width-1)]))
 		if done == total {
 			fmt.Fprint(w, "\r\x1b[K")
@@ -152,7 +156,8 @@ func progress(w io.Writer, dataset string) fitting.Progress {
 
 // printFit writes a report for people.
 func printFit(w io.Writer, r fitting.Report) error {
-	fmt.Fprintf(w, "%s dataset %s: %d statements over the references prepared in %s (%d asked now)\n", green(w, "ok"), r.Dataset, r.Parts, r.File, r.Asked)
+	fmt.Fprintf(w, "%s dataset %s: %d statements over the references prepared in %s (%d asked now)\n", green(w, "ok"),
+		r.Dataset, r.Parts, r.File, r.Asked)
 	fmt.Fprintf(w, "   content %s\n", r.Hash)
 	for _, ref := range r.References {
 		fmt.Fprintf(w, "   reference %s: %d rows\n", ref.Table, ref.Rows)
@@ -161,7 +166,8 @@ func printFit(w io.Writer, r fitting.Report) error {
 		fmt.Fprintf(w, "   secret %s of %s (%d rows): %s\n", s.Secret, s.Table, s.Rows, s.Describe())
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "\nstatement\tsecret\tvalues\tempty cells\tskewness\tkurtosis\toff normal\tgaussian\tcovariances\tmovement (sd)")
+	fmt.Fprintln(t, "\nstatement\tsecret\tvalues\tempty cells\tskewness\tkurtosis\toff "+
+		"normal\tgaussian\tcovariances\tmovement (sd)")
 	for _, s := range r.Statements {
 		name := fitting.Brief(s.Statement)
 		if len(s.Qualities) == 0 {
@@ -172,7 +178,8 @@ func printFit(w io.Writer, r fitting.Report) error {
 			if q.CovarianceRatio != nil {
 				ratio = "x" + short(*q.CovarianceRatio)
 			}
-			fmt.Fprintf(t, "%s\t%s\t%d\t%d of %d\t%s\t%s\t%s\t%s\t%s\t%s\n", name, q.Secret, s.Components, s.EmptyCount, s.Cells,
+			fmt.Fprintf(t, "%s\t%s\t%d\t%d of %d\t%s\t%s\t%s\t%s\t%s\t%s\n", name, q.Secret, s.Components,
+				s.EmptyCount, s.Cells,
 				round(q.Skewness), round(q.Kurtosis), round(q.Off), q.Gaussian, ratio, known)
 			name = ""
 		}

@@ -21,9 +21,10 @@ func TestUsers(t *testing.T) {
 	if twin, err := os.ReadFile("../adult-twin/users.txt"); err != nil || string(twin) != string(data) {
 		t.Errorf("adult-twin has other users (%v)", err)
 	}
-	lines := regexp.MustCompile(`(?m)^"(\w+)" "SCRAM-SHA-256\$(\d+):([^$]+)\$([^:]+):([^"]+)"$`).FindAllStringSubmatch(string(data), -1)
+
+	line := regexp.MustCompile(`(?m)^"(\w+)" "SCRAM-SHA-256\$(\d+):([^$]+)\$([^:]+):([^"]+)"$`)
 	var users []string
-	for _, l := range lines {
+	for _, l := range line.FindAllStringSubmatch(string(data), -1) {
 		user := l[1]
 		users = append(users, user)
 		iterations, err := strconv.Atoi(l[2])
@@ -38,6 +39,7 @@ func TestUsers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		key := func(name string) []byte {
 			h := hmac.New(sha256.New, salted)
 			h.Write([]byte(name))

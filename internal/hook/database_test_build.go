@@ -34,8 +34,8 @@ func (o opening) Driver() driver.Driver                        { return o.driver
 
 type withinKey struct{}
 
-// Within names what the statements under the context belong to. It stands in front of their points, so that how often one is
-// passed does not depend on what else the database is asked, and when.
+// Within names what the statements under the context belong to. It stands in front of their points, so that how often
+// one is passed does not depend on what else the database is asked, and when.
 func Within(ctx context.Context, what string) context.Context {
 	return context.WithValue(ctx, withinKey{}, what+": ")
 }
@@ -103,11 +103,15 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	return between(within(ctx)+about(query), func() (driver.Result, error) { return c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args) })
+	return between(within(ctx)+about(query), func() (driver.Result, error) {
+		return c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args)
+	})
 }
 
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	return between(within(ctx)+about(query), func() (driver.Rows, error) { return c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args) })
+	return between(within(ctx)+about(query), func() (driver.Rows, error) {
+		return c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args)
+	})
 }
 
 func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
@@ -132,11 +136,15 @@ type stmt struct {
 }
 
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	return between(within(ctx)+s.about, func() (driver.Result, error) { return s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args) })
+	return between(within(ctx)+s.about, func() (driver.Result, error) {
+		return s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
+	})
 }
 
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	return between(within(ctx)+s.about, func() (driver.Rows, error) { return s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args) })
+	return between(within(ctx)+s.about, func() (driver.Rows, error) {
+		return s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
+	})
 }
 
 type tx struct {

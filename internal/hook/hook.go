@@ -1,9 +1,9 @@
 //go:build !fuguhooks
 
 // Package hook names the defences that a test may switch off, to show that an attack then succeeds or that nothing but
-// noise stands between an answer and the truth. In every build without the tag fuguhooks they are constants, so that the
-// compiler removes each hook: no configuration, flag or environment variable of a product binary can reach one. Points, at
-// which a test kills the process, are functions that do nothing.
+// noise stands between an answer and the truth. In every build without the tag fuguhooks they are constants, so that
+// the compiler removes each hook: no configuration, flag or environment variable of a product binary can reach one.
+// Points, at which a test kills the process, are functions that do nothing.
 package hook
 
 // ZeroNoise makes every release exact.
@@ -21,7 +21,7 @@ const (
 	OpenSearches    = false // pipeline: there is room for any number of searches for noise
 	LongSearches    = false // pipeline: a search for noise may take ten minutes
 	NoGrid          = false // pipeline: an answer leaves as soon as it is there
-	ChargeLate      = false // pipeline: a statement is charged when its answer is known, and not when it is canceled before
+	ChargeLate      = false // pipeline: a statement is charged when its answer is known, and none that is canceled
 	StaleStatements = false // pipeline: a statement outlives the policy that it was prepared under
 	ModelFromData   = false // pipeline: the protected rows are their own reference
 	Overdraft       = false // ledger: a charge does not look at what is left
@@ -41,8 +41,8 @@ const (
 	Unlooked        = false // model: whoever writes a statement has not looked at the reference
 	SortedForFree   = false // model: what few values are sorted into cannot have been chosen
 	LooseSets       = false // model: nothing is known of how averages over several sets of groups vary together
-	NoCovariances   = false // pipeline: charges count means alone, and not how far a secret changes what answers vary by together
-	GuestCode       = false // upstream, planner/row: tables and types of guests' own, whose code then runs with the reader's rights
+	NoCovariances   = false // pipeline: charges count means alone, and not how a secret changes covariances
+	GuestCode       = false // upstream, planner/row: guests' own tables and types, whose code runs as the reader
 )
 
 // The defences of twins: each is a mistake in twin/build.

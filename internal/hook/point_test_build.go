@@ -52,9 +52,12 @@ func Point(name string) {
 			passed(name)
 			continue
 		}
-		if n, _ := fmt.Sscan(order, &number, &verb, &nth); n < 3 || !strings.HasSuffix(order, fmt.Sprint(" ", nth, " ", name)) {
+		n, _ := fmt.Sscan(order, &number, &verb, &nth)
+		if n < 3 || !strings.HasSuffix(order, fmt.Sprint(" ", nth, " ", name)) {
 			continue
 		}
+
+		// An order is for one passing of the place, the first being 1.
 		passings.Lock()
 		if passings.counts == nil {
 			passings.counts = map[string]int{}
@@ -62,6 +65,7 @@ func Point(name string) {
 		passings.counts[order]++
 		due := passings.counts[order] == nth
 		passings.Unlock()
+
 		switch {
 		case due && verb == "kill":
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)

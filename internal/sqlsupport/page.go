@@ -55,6 +55,8 @@ func words(text string) (out []string) {
 		if r == '`' {
 			code = !code
 		}
+
+		// A word ends at the first of several blanks.
 		if (r == ' ' || r == '\n') && !code {
 			if word.Len() > 0 {
 				out = append(out, word.String())

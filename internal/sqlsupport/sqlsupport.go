@@ -1,6 +1,6 @@
 // Package sqlsupport writes the page of the documentation that says which SQL is answered on protected data, how, and
-// what is refused with which hint. It takes everything from the tables that the parser and the planner themselves go by, and
-// runs every example through the parser, so that the page cannot say otherwise than the program does.
+// what is refused with which hint. It takes everything from the tables that the parser and the planner themselves go
+// by, and runs every example through the parser, so that the page cannot say otherwise than the program does.
 package sqlsupport
 
 import (
@@ -96,10 +96,10 @@ var sections = []section{
 		}},
 	{"What is refused, and what to write instead",
 		"Every refusal has the SQLSTATE, the position of the construct, and a hint.\n\n" +
-			"In expressions that the database keeps or that take no subquery (DEFAULT, CHECK, generated columns, indexes, " +
-			"partition keys, triggers' WHEN, USING of ALTER TYPE, defaults of functions' parameters, arguments of CALL), " +
-			"functions whose argument Fugu masks (`pg_relation_size` and its like) are refused with PV001: ask for the " +
-			"value in a query, and store it. `currval` works.",
+			"In expressions that the database keeps or that take no subquery (DEFAULT, CHECK, generated columns, " +
+			"indexes, partition keys, triggers' WHEN, USING of ALTER TYPE, defaults of functions' parameters, " +
+			"arguments of CALL), functions whose argument Fugu masks (`pg_relation_size` and its like) are refused " +
+			"with PV001: ask for the value in a query, and store it. `currval` works.",
 		[]string{
 			"SELECT age FROM adult, country",
 			"SELECT max(age) FROM adult",
@@ -157,10 +157,11 @@ func (catalog) Ordinary(_, name string) (parser.Table, error) {
 // Markdown returns the page.
 func Markdown() (string, error) {
 	var p page
-	p.WriteString("<!-- Written by `go test ./internal/sqlsupport -update`; do not edit. -->\n\n# SQL on protected data\n\n")
-	p.paragraph("In the examples `adult` is a protected table, `visit` one that the policy links to it, and `country` and " +
-		"`education_level` are ordinary. All of this is about tables that are answered with noise; on one that is answered " +
-		"from its twin any SQL is, or, where its rows are not listed, what [twin](twin.md) says.")
+	p.WriteString("<!-- Written by `go test ./internal/sqlsupport -update`; do not edit. -->\n\n")
+	p.WriteString("# SQL on protected data\n\n")
+	p.paragraph("In the examples `adult` is a protected table, `visit` one that the policy links to it, and " +
+		"`country` and `education_level` are ordinary. All of this is about tables that are answered with noise; on " +
+		"one that is answered from its twin any SQL is, or, where its rows are not listed, what [twin](twin.md) says.")
 
 	for _, s := range sections {
 		p.heading(2, s.title)
@@ -197,19 +198,19 @@ func (p *page) aggregates() {
 
 func (p *page) expressions() {
 	p.heading(2, "Row expressions")
-	p.paragraph("WHERE, ON, FILTER, group keys and the arguments of aggregates are row expressions. They are read into a " +
-		"closed language, typed as PostgreSQL types them, brought to a normal form, so that another spelling is the same " +
-		"question, and made total: no row can make one fail.")
+	p.paragraph("WHERE, ON, FILTER, group keys and the arguments of aggregates are row expressions. They are read " +
+		"into a closed language, typed as PostgreSQL types them, brought to a normal form, so that another " +
+		"spelling is the same question, and made total: no row can make one fail.")
 	p.WriteString("\n")
-	p.item("Operators: " + code(parser.Operators(), " ") + ", AND, OR, NOT, IN, BETWEEN, LIKE, ILIKE, IS [NOT] NULL / TRUE / " +
-		"FALSE / UNKNOWN / DISTINCT FROM, = ANY (array), <> ALL (array), CASE, COALESCE, NULLIF, GREATEST, LEAST, " +
-		"comparisons of rows (a, b) with = and IN")
+	p.item("Operators: " + code(parser.Operators(), " ") + ", AND, OR, NOT, IN, BETWEEN, LIKE, ILIKE, IS [NOT] NULL " +
+		"/ TRUE / FALSE / UNKNOWN / DISTINCT FROM, = ANY (array), <> ALL (array), CASE, COALESCE, NULLIF, GREATEST, " +
+		"LEAST, comparisons of rows (a, b) with = and IN")
 	p.item("Casts to: " + code(parser.CastTypes(), ", "))
 	p.item("Functions: " + code(parser.FunctionNames(), ", "))
 
 	p.heading(3, "How operations are kept from failing")
-	p.paragraph("What is in this list has this value where PostgreSQL would raise an error on a row. Any other operation " +
-		"cannot fail on one, and is printed as it was written.")
+	p.paragraph("What is in this list has this value where PostgreSQL would raise an error on a row. Any other " +
+		"operation cannot fail on one, and is printed as it was written.")
 	p.WriteString("\n")
 	for _, r := range row.Rules() {
 		if r.Total != "" {
@@ -252,31 +253,35 @@ func try(sql string) (string, error) {
 	} else if err != nil {
 		return "", err
 	}
+
 	var parts []string
 	for _, c := range statements[0].Cuts {
-		var of []string
-		for _, a := range c.Aggregates {
-			of = append(of, "`"+a.Source+"`")
-		}
-		part := "groups alone, which are public"
-		if len(of) > 0 {
-			part = strings.Join(of, ", ")
-		}
-		for i, k := range c.Keys {
-			if i == 0 {
-				part += " by "
-			} else {
-				part += ", "
-			}
-			part += "`" + k.Source + "`"
-		}
-		if n := len(c.Sets); n > 0 {
-			part += fmt.Sprintf(" in %d grouping sets", n)
-		}
-		parts = append(parts, part)
+		parts = append(parts, describe(c))
 	}
 	if len(parts) == 0 {
 		return "", errors.New("an example without a cut is answered")
 	}
 	return "Answered: " + strings.Join(parts, "; ") + ".", nil
+}
+
+// describe says what a cut is answered with: its aggregates, its keys, and how many sets of these.
+func describe(c *parser.Cut) string {
+	sources := func(n int, of func(int) string) []string {
+		out := make([]string, n)
+		for i := range out {
+			out[i] = "`" + of(i) + "`"
+		}
+		return out
+	}
+	out := "groups alone, which are public"
+	if n := len(c.Aggregates); n > 0 {
+		out = strings.Join(sources(n, func(i int) string { return c.Aggregates[i].Source }), ", ")
+	}
+	if n := len(c.Keys); n > 0 {
+		out += " by " + strings.Join(sources(n, func(i int) string { return c.Keys[i].Source }), ", ")
+	}
+	if n := len(c.Sets); n > 0 {
+		out += fmt.Sprintf(" in %d grouping sets", n)
+	}
+	return out
 }

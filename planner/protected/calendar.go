@@ -8,9 +8,9 @@ import (
 	"fugu/parser"
 )
 
-// Calendar is the time in which a column of dates and times lies, in units. That a value lies in a unit is public; which
-// value it is, is not. So a group key may ask what is the same all through each unit, and its values are those at the
-// units' beginnings. Of a timestamp with time zone, the units are those of UTC.
+// Calendar is the time in which a column of dates and times lies, in units. That a value lies in a unit is public;
+// which value it is, is not. So a group key may ask what is the same all through each unit, and its values are those at
+// the units' beginnings. Of a timestamp with time zone, the units are those of UTC.
 type Calendar struct {
 	By            string  // day, week, month, quarter, year
 	Starts, Lasts []Value // the first and last moment of each unit
@@ -25,8 +25,8 @@ var coarser = map[string][]string{
 	"year":    {"year", "decade", "century", "millennium"},
 }
 
-// moreFields are the fields of EXTRACT beside the coarser units themselves that are the same all through a unit. The week of EXTRACT is
-// that of the ISO year.
+// moreFields are the fields of EXTRACT beside the coarser units themselves that are the same all through a unit. The
+// week of EXTRACT is that of the ISO year.
 var moreFields = map[string][]string{
 	"day":  {"dow", "isodow", "doy", "isoyear"},
 	"week": {"isoyear"},
@@ -59,6 +59,7 @@ type unit struct {
 	given  map[int]string
 }
 
+// even is Even.
 func (u unit) even(e parser.Expr) bool {
 	switch e := e.(type) {
 	case parser.Column:
@@ -72,6 +73,8 @@ func (u unit) even(e parser.Expr) bool {
 			return true
 		}
 	}
+
+	// Anything else is the same where all that it is made of is.
 	return !slices.ContainsFunc(parser.Below(e), func(x parser.Expr) bool { return !u.even(x) })
 }
 
@@ -83,7 +86,7 @@ func (u unit) evenFunc(f parser.Func) bool {
 	allowed, what, moment := coarser[u.by], f.Args[0], f.Args[1]
 	switch f.Name {
 	case "date_trunc":
-		if len(f.Args) == 3 && !u.says(f.Args[2], func(zone string) bool { return zone == "utc" }) {
+		if len(f.Args) == 3 && !u.says(f.Args[2], isUTC) {
 			return false
 		}
 	case "extract", "date_part":
@@ -96,19 +99,24 @@ func (u unit) evenFunc(f parser.Func) bool {
 	return u.moment(moment) && u.says(what, func(word string) bool { return slices.Contains(allowed, word) })
 }
 
-// moment reports whether an expression is a column's moment, or its day, in UTC: each is in the unit that the column is in.
-// Precision is not cut: that rounds, and so into the next unit.
+// moment reports whether an expression is a column's moment, or its day, in UTC: each is in the unit that the column is
+// in. Precision is not cut: that rounds, and so into the next unit.
 func (u unit) moment(e parser.Expr) bool {
 	switch e := e.(type) {
 	case parser.Column:
 		return e.Rel == u.column.Rel && e.Name == u.column.Name
 	case parser.Cast:
-		return slices.Contains([]string{`pg_catalog."date"`, `pg_catalog."timestamp"`, `pg_catalog."timestamptz"`}, e.Type) && u.moment(e.X)
+		return slices.Contains(moments, e.Type) && u.moment(e.X)
 	case parser.Func:
-		return e.Name == "timezone" && len(e.Args) == 2 && u.says(e.Args[0], func(zone string) bool { return zone == "utc" }) && u.moment(e.Args[1])
+		return e.Name == "timezone" && len(e.Args) == 2 && u.says(e.Args[0], isUTC) && u.moment(e.Args[1])
 	}
 	return false
 }
+
+// moments are the types whose values are a column's moment or its day.
+var moments = []string{`pg_catalog."date"`, `pg_catalog."timestamp"`, `pg_catalog."timestamptz"`}
+
+func isUTC(zone string) bool { return zone == "utc" }
 
 // says reports whether a word, a constant, fits, however it is spelled.
 func (u unit) says(e parser.Expr, fits func(word string) bool) bool {

@@ -10,7 +10,8 @@ type Kept struct {
 	Declared     Shared[bool]        // by the statement that looked for other values in the reference: there are none
 }
 
-// Shared keeps what a table's statements have in common, by text, for those that come later. It is safe for concurrent use.
+// Shared keeps what a table's statements have in common, by text, for those that come later. It is safe for concurrent
+// use.
 type Shared[V any] struct {
 	mu   sync.Mutex
 	kept map[string]V

@@ -1,6 +1,6 @@
-// Package protected says what a protected table is: what the policy and the catalog declare of it, and the properties of
-// it that stay secret. It composes the statements that are about a table alone, over its reference, and keeps what they
-// told for those that come later. It plans no statement of a client's, and reads no protected row.
+// Package protected says what a protected table is: what the policy and the catalog declare of it, and the properties
+// of it that stay secret. It composes the statements that are about a table alone, over its reference, and keeps what
+// they told for those that come later. It plans no statement of a client's, and reads no protected row.
 package protected
 
 import (
@@ -25,7 +25,10 @@ type Table struct {
 	Secrets      []Secret
 	Link         *Link // nil: a root
 	Twin         bool  // it is answered from its twin, and no statistic of it is ever asked
-	AtLeast      int64 // of a twin whose rows are not listed: what is told is of so many rows of the sample; 0: they are
+
+	// AtLeast is of a twin whose rows are not listed: what is told is of so many rows of the sample. 0: they are
+	// listed.
+	AtLeast int64
 
 	Kept Kept
 }
@@ -33,7 +36,10 @@ type Table struct {
 // Column is a column of a protected table.
 type Column struct {
 	Name, Type string // Type is SQL text that names its type
-	Collation  string // SQL that names it where it is not the database's own: unequal texts may be equal, and stand in another order
+
+	// Collation is SQL that names it where it is not the database's own: unequal texts may be equal, and stand in
+	// another order.
+	Collation string
 }
 
 // Value is a value in PostgreSQL's text form.

@@ -17,6 +17,7 @@ func contribution(a parser.Aggregate, arg parser.Expr) (parser.Expr, error) {
 	if a.Func == "count" && !a.Distinct {
 		return arg, nil // it is counted, by whether it is NULL, and what counts is whom there are enough of
 	}
+
 	out, value := filterOf(a, arg)
 	if a.Fraction != "" {
 		if _, ok := value.(parser.Column); !ok {
@@ -26,6 +27,7 @@ func contribution(a parser.Aggregate, arg parser.Expr) (parser.Expr, error) {
 		}
 		return out, nil
 	}
+
 	var err error
 	parser.Walk(value, func(e parser.Expr) {
 		if err == nil && selects(e) {

@@ -1,6 +1,6 @@
-// Package unlisted plans what is asked of twins whose rows are not listed: the policy lets them be aggregated, in groups of
-// at least so many rows of the sample. It composes the statement in which the reader does so. It makes no twin, and no
-// noise: what the statement returns is what the client sees.
+// Package unlisted plans what is asked of twins whose rows are not listed: the policy lets them be aggregated, in
+// groups of at least so many rows of the sample. It composes the statement in which the reader does so. It makes no
+// twin, and no noise: what the statement returns is what the client sees.
 package unlisted
 
 import (
@@ -81,6 +81,8 @@ func (c *Cut) roots() (roots []row.Root, err error) {
 	for _, k := range c.cut.Keys {
 		roots = append(roots, row.Root{Expr: k.Expr})
 	}
+
+	// The cut's own arguments are without the ELSE that only says which rows count.
 	c.cut.Aggregates = slices.Clone(c.cut.Aggregates)
 	for i, a := range c.cut.Aggregates {
 		a.Args = slices.Clone(a.Args)
@@ -93,6 +95,7 @@ func (c *Cut) roots() (roots []row.Root, err error) {
 			roots = append(roots, row.Root{Aggregate: a.Func, Expr: a.Args[k], Further: k > 0, Value: value})
 		}
 	}
+
 	for _, s := range c.cut.Sources {
 		if s.On != nil {
 			roots = append(roots, row.Root{Condition: true, Expr: s.On})
@@ -102,22 +105,30 @@ func (c *Cut) roots() (roots []row.Root, err error) {
 		roots = append(roots, row.Root{Condition: true, Expr: c.cut.Where})
 	}
 	for _, r := range roots {
-		parser.Walk(r.Expr, func(e parser.Expr) {
-			if s, ok := e.(parser.Semi); ok && err == nil {
-				err = sqlstate.New(sqlstate.NotAnswerable,
-					"%s cannot be asked of rows of a twin that are not listed", s.Sources[0].Table).
-					WithHint("Group the twin by the column, and compare above: SELECT ... FROM " +
-						"(SELECT x, count(*) ... GROUP BY x) t WHERE x IN (...).").
-					At(s.Sources[0].Position)
-			}
-		})
+		if err := noSubquery(r.Expr); err != nil {
+			return nil, err
+		}
 	}
-	return roots, err
+	return roots, nil
+}
+
+// noSubquery refuses an expression that asks other tables about a row.
+func noSubquery(e parser.Expr) (err error) {
+	parser.Walk(e, func(e parser.Expr) {
+		if s, ok := e.(parser.Semi); ok && err == nil {
+			err = sqlstate.New(sqlstate.NotAnswerable,
+				"%s cannot be asked of rows of a twin that are not listed", s.Sources[0].Table).
+				WithHint("Group the twin by the column, and compare above: SELECT ... FROM " +
+					"(SELECT x, count(*) ... GROUP BY x) t WHERE x IN (...).").
+				At(s.Sources[0].Position)
+		}
+	})
+	return err
 }
 
 // layOut names the columns above the cut, with their types.
 func (c *Cut) layOut(ctx context.Context, q protected.Querier) error {
-	oids := map[int]uint32{}
+	oids := map[int]uint32{} // by column: of those whose types have no name yet
 	for i, k := range c.cut.Keys {
 		column := parser.RelationColumn{Name: k.Name}
 		if col, ok := k.Expr.(parser.Column); ok {
@@ -133,6 +144,8 @@ func (c *Cut) layOut(ctx context.Context, q protected.Querier) error {
 	for _, g := range c.cut.Groupings {
 		c.columns = append(c.columns, parser.RelationColumn{Name: g.Name, Type: "pg_catalog.int4"})
 	}
+
+	// Types and results come in the order of roots: keys, then the arguments of each aggregate.
 	next := len(c.cut.Keys)
 	var labels []string
 	for _, a := range c.cut.Aggregates {
@@ -180,6 +193,7 @@ func (c *Cut) nameTypes(ctx context.Context, q protected.Querier, oids map[int]u
 	if len(list) == 0 {
 		return nil
 	}
+
 	rows, err := q.Query(ctx, "SELECT v.i, n.nspname, t.typname FROM (VALUES "+strings.Join(list, ", ")+
 		") AS v(i, oid) JOIN pg_catalog.pg_type AS t ON t.oid = v.oid "+
 		"JOIN pg_catalog.pg_namespace AS n ON n.oid = t.typnamespace ORDER BY v.i", nil, nil)
@@ -189,6 +203,7 @@ func (c *Cut) nameTypes(ctx context.Context, q protected.Querier, oids map[int]u
 	if len(rows) != len(list) {
 		return fmt.Errorf("naming the types of a cut: %d of %d", len(rows), len(list))
 	}
+
 	for i := range c.columns {
 		if _, ok := oids[i]; ok {
 			c.columns[i].Type = parser.QuoteIdent(rows[0][1].Text) + "." + parser.QuoteIdent(rows[0][2].Text)
@@ -222,12 +237,15 @@ func (c *Cut) Bind(ctx context.Context, db row.Evaluator, values [][]byte) (stri
 	if err != nil {
 		return "", sqlstate.Place(err, c.cut.Position)
 	}
+
+	// They come back in the order of roots.
 	next := func() parser.Expr {
 		e := total[0]
 		total = total[1:]
 		return e
 	}
 	b := bound{Cut: c, on: map[int]parser.Expr{}}
+
 	for range c.cut.Keys {
 		b.keys = append(b.keys, next())
 	}

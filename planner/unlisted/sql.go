@@ -67,6 +67,7 @@ func (b *bound) groups() string {
 		}
 		return strings.Join(list, ", ")
 	}
+
 	if b.cut.Sets == nil {
 		all := make([]int, len(b.keys))
 		for i := range all {
@@ -74,6 +75,7 @@ func (b *bound) groups() string {
 		}
 		return numbers(all)
 	}
+
 	sets := make([]string, len(b.cut.Sets))
 	for i, s := range b.cut.Sets {
 		sets[i] = "(" + numbers(s) + ")"
@@ -94,6 +96,8 @@ func (b *bound) aggregate(a parser.Aggregate, args []parser.Expr, types []uint32
 		}
 		list, there = append(list, x), append(there, x+" IS NOT NULL")
 	}
+
+	// What contributes is counted where it is aggregated, by the same rows.
 	filter, part := strings.Join(there, " AND "), "1"
 	var call string
 	switch {
@@ -187,6 +191,8 @@ func (b *bound) from() string {
 			list[i].On = b.on[list[i].Rel]
 		}
 	}
+
+	// A link leads to one row at most, so that none of the sources' rows is there twice.
 	sql := b.sources(list)
 	for _, s := range list {
 		own := parser.Alias("t", s.Rel)

@@ -38,6 +38,7 @@ func Load(ctx context.Context, c *pgcluster.Cluster, db string, o Options) (Load
 	return loaded, nil
 }
 
+// load is Load into a new database.
 func load(ctx context.Context, c *pgcluster.Cluster, db string, o Options) (loaded Loaded, err error) {
 	if err := c.Exec(ctx, "postgres", "CREATE DATABASE "+pgx.Identifier{db}.Sanitize()); err != nil {
 		return loaded, err
@@ -47,6 +48,8 @@ func load(ctx context.Context, c *pgcluster.Cluster, db string, o Options) (load
 		return loaded, err
 	}
 	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
+
+	// The census is there between the schema, which reads it, and the split, which divides it.
 	schema, err := withoutExistingRoles(ctx, conn)
 	if err != nil {
 		return loaded, err
@@ -60,6 +63,7 @@ func load(ctx context.Context, c *pgcluster.Cluster, db string, o Options) (load
 	if err := exec(ctx, conn, example.Split); err != nil {
 		return loaded, err
 	}
+
 	err = conn.QueryRow(ctx, "SELECT (SELECT count(*) FROM adult), (SELECT count(*) FROM adult_reference)").
 		Scan(&loaded.Rows, &loaded.ReferenceRows)
 	if err == nil && loaded.Rows == 0 {

@@ -34,6 +34,7 @@ func TrainLogistic(first, second [][]float64, quadratic bool) (Score, error) {
 	for i := range x {
 		rows[i] = features(x[i])
 	}
+
 	width := len(rows[0])
 	sign := func(i int) float64 {
 		if i < len(first) {
@@ -41,6 +42,8 @@ func TrainLogistic(first, second [][]float64, quadratic bool) (Score, error) {
 		}
 		return -1
 	}
+
+	// The loss with its first and second derivatives; the ridge spares the constant.
 	problem := optimize.Problem{
 		Func: func(w []float64) float64 {
 			total := floats.Dot(w[1:], w[1:]) / 2
@@ -71,6 +74,7 @@ func TrainLogistic(first, second [][]float64, quadratic bool) (Score, error) {
 			}
 		},
 	}
+
 	result, err := optimize.Minimize(problem, make([]float64, width),
 		&optimize.Settings{GradientThreshold: 1e-6 * float64(len(x)), MajorIterations: 50}, &optimize.Newton{})
 	if result == nil {
@@ -94,6 +98,7 @@ func expand(x [][]float64, quadratic bool) func([]float64) []float64 {
 			sd[k] = 1
 		}
 	}
+
 	width := 1 + m
 	if quadratic {
 		width += m * (m + 1) / 2

@@ -46,6 +46,7 @@ func Normals(mean []float64, cov mat.Symmetric, along []float64) (Density, error
 	if err := chol.InverseTo(&precision); err != nil {
 		return nil, fmt.Errorf("density: %w", err)
 	}
+
 	constant := -chol.LogDet() / 2
 	weights, a := make([]float64, m), 0.0 // cov⁻¹ along
 	for k := range along {
@@ -54,6 +55,7 @@ func Normals(mean []float64, cov mat.Symmetric, along []float64) (Density, error
 		}
 		a += weights[k] * along[k]
 	}
+
 	inverse := precision.RawSymmetric().Data // upper triangle, row by row
 	return func(x []float64) float64 {
 		square, w := 0.0, 0.0
@@ -66,9 +68,10 @@ func Normals(mean []float64, cov mat.Symmetric, along []float64) (Density, error
 				square += 2 * row[l] * dk * (x[l] - mean[l])
 			}
 		}
-		if a == 0 {
+		if a == 0 { // no direction
 			return constant - square/2
 		}
+
 		sd := 1 / math.Sqrt(a)
 		w /= a
 		return constant - (square-a*w*w)/2 + convolved(w, sd) - math.Log(a)/2

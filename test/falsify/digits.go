@@ -32,6 +32,7 @@ func decode(x, v, lattice []float64, unit float64, anchor, from, to int) []float
 			tolerance := .51 * unit * (1 + math.Abs(v[k]/v[anchor])) / lattice[k]
 			worst = math.Max(worst, math.Abs(at-math.Round(at))/tolerance)
 		}
+
 		if worst < best {
 			best = worst
 			for k := range x {
@@ -39,6 +40,7 @@ func decode(x, v, lattice []float64, unit float64, anchor, from, to int) []float
 			}
 		}
 	}
+
 	if best > 1 {
 		return nil
 	}

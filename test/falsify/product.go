@@ -53,6 +53,8 @@ func (w words) Read(p []byte) (int, error) {
 // Laplace value along the direction. It is an error where that does not explain the covariance.
 func Parts(c mechanism.Calibration, along []float64) (setting.Noise, error) {
 	m := len(along)
+
+	// Laplace noise in every component for itself, of which the variance is twice the scale's square.
 	switch c.Kind {
 	case mechanism.ExpmLaplace, mechanism.Wasserstein, mechanism.ApproximateWasserstein:
 		n := setting.Noise{Laplace: setting.Identity(m, 1)}
@@ -61,12 +63,15 @@ func Parts(c mechanism.Calibration, along []float64) (setting.Noise, error) {
 		}
 		return n, nil
 	}
+
 	cov := mat.NewSymDense(m, nil)
 	for k := range m {
 		for l := k; l < m; l++ {
 			cov.SetSym(k, l, c.Noise.Covariance(k, l))
 		}
 	}
+
+	// What two components have in common is the Laplace value's; without it there has to be nothing left.
 	var n setting.Noise
 	if c.Kind == mechanism.Directional {
 		t2 := cov.At(0, 1) / (2 * along[0] * along[1]) // its square times 2 is the variance of the Laplace value

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"fugu/mechanism"
 	"fugu/privacy"
@@ -218,23 +217,10 @@ func TestNoiseAlongOneDirectionOnly(t *testing.T) {
 	p := translated()
 	const digits = 1e-3
 	promise := budget(.2, .001)
-	paper := noise(t, setting.DirmLaplace, p, promise)
-	r := mechanism.Request{Budget: promise, Shifts: []sensitivity.Shift{{Secret: "s"}}}
-	var counts setting.Pair
-	for k := range 12 {
-		d := (4 + .37*float64(k)) * float64(1-2*(k%2))
-		counts[0].Mean, counts[1].Mean = append(counts[0].Mean, 50+d), append(counts[1].Mean, 50)
-		r.Shifts[0].Along, r.Shifts[0].Beside = append(r.Shifts[0].Along, d), append(r.Shifts[0].Beside, 0)
-		r.Components = append(r.Components, mechanism.Component{Lattice: 1, Unit: 1})
-	}
-	counts[0], counts[1] = normal(counts[0].Mean, 9), normal(counts[1].Mean, 9)
-	product, err := mechanism.Calibrate(t.Context(), mechanism.Directional, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	counts, product := twelveCounts(t, promise)
 	ones := make([]float64, 12)
 	floats.AddConst(1, ones)
-	direction := noise(t, setting.DirmLaplace, counts, promise)
+	paper, direction := noise(t, setting.DirmLaplace, p, promise), noise(t, setting.DirmLaplace, counts, promise)
 	for _, test := range []struct {
 		name    string
 		pair    setting.Pair
@@ -282,20 +268,22 @@ func TestNoiseAlongOneDirectionOnly(t *testing.T) {
 	}
 }
 
-// normal is a normal distribution of independent components.
-func normal(mean []float64, variance float64) setting.Normal {
-	cov := mat.NewSymDense(len(mean), nil)
-	for k := range mean {
-		cov.SetSym(k, k, variance)
+// twelveCounts are counts that a secret moves in alternating directions, and the product's noise along them.
+func twelveCounts(t *testing.T, promise privacy.Budget) (counts setting.Pair, c mechanism.Calibration) {
+	t.Helper()
+	r := mechanism.Request{Budget: promise, Shifts: []sensitivity.Shift{{Secret: "s"}}}
+	for k := range 12 {
+		d := (4 + .37*float64(k)) * float64(1-2*(k%2))
+		counts[0].Mean, counts[1].Mean = append(counts[0].Mean, 50+d), append(counts[1].Mean, 50)
+		r.Shifts[0].Along, r.Shifts[0].Beside = append(r.Shifts[0].Along, d), append(r.Shifts[0].Beside, 0)
+		r.Components = append(r.Components, mechanism.Component{Lattice: 1, Unit: 1})
 	}
-	return setting.Normal{Mean: mean, Cov: cov}
-}
-
-func round(x []float64, unit float64) []float64 {
-	for k := range x {
-		x[k] = math.Round(x[k]/unit) * unit
+	counts[0], counts[1] = normal(counts[0].Mean, 9), normal(counts[1].Mean, 9)
+	c, err := mechanism.Calibrate(t.Context(), mechanism.Directional, r)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return x
+	return counts, c
 }
 
 // Laplace noise by the inverse of its distribution function in float64 tells F by its low bits; the product's does not.

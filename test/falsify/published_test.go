@@ -256,3 +256,19 @@ func TestInherentRandomnessCountsOnce(t *testing.T) {
 		})
 	}
 }
+
+// normal is a normal distribution of independent components.
+func normal(mean []float64, variance float64) setting.Normal {
+	cov := mat.NewSymDense(len(mean), nil)
+	for k := range mean {
+		cov.SetSym(k, k, variance)
+	}
+	return setting.Normal{Mean: mean, Cov: cov}
+}
+
+func round(x []float64, unit float64) []float64 {
+	for k := range x {
+		x[k] = math.Round(x[k]/unit) * unit
+	}
+	return x
+}

@@ -73,6 +73,8 @@ func (t Trial) Run() Finding {
 	rng := rand.New(rand.NewPCG(t.Seed, 0))
 	alarm := t.Alarm / float64(4*len(t.Tests)*len(t.Pairs)) // each pair and test: two orders, two bounds
 	for _, pair := range t.Pairs {
+		// Tests learn, and choose what they will look for, on transcripts of their own: nothing that is chosen is tried
+		// on what it was chosen by. Each looks for high scores and for low ones.
 		first, second := t.draw(pair[0], rng), t.draw(pair[1], rng)
 		var events []event
 		for i, test := range t.Tests {
@@ -84,6 +86,7 @@ func (t Trial) Run() Finding {
 			}
 			events = append(events, event{i, score, -1, t.choose(b, a, alarm)})
 		}
+
 		hits := make([][2]int, len(events))
 		for side, theta := range pair {
 			for range t.Held {
@@ -99,6 +102,7 @@ func (t Trial) Run() Finding {
 				}
 			}
 		}
+
 		for i, e := range events {
 			f := Finding{Pair: pair, Test: t.Tests[e.test].Name, Event: fmt.Sprintf("≥ %.4g", e.at), Hits: hits[i]}
 			if e.sign < 0 {
@@ -114,6 +118,7 @@ func (t Trial) Run() Finding {
 	return best
 }
 
+// evidence is the ε that so many hits under either value show to be needed, false alarms aside.
 func (t Trial) evidence(hits [2]int, n int, alarm float64) float64 {
 	return needed(lower(hits[0], n, alarm), upper(hits[1], n, alarm), float64(t.Promise.Delta))
 }

@@ -1,5 +1,5 @@
-// Package golden compares what a test made with the text that a file of its testdata says it should be. The flag -update
-// of the test writes these files; what changed in them is for the one who commits them to read.
+// Package golden compares what a test made with the text that a file of its testdata says it should be. The flag
+// -update of the test writes these files; what changed in them is for the one who commits them to read.
 package golden
 
 import (
@@ -31,8 +31,8 @@ func Check(t testing.TB, file, got string) {
 	}
 }
 
-// CheckFindings does so for the findings of a bad file or directory of testdata, which stand in a .txt beside it. Paths in
-// them are as they would be in testdata. It returns their text.
+// CheckFindings does so for the findings of a bad file or directory of testdata, which stand in a .txt beside it. Paths
+// in them are as they would be in testdata. It returns their text.
 func CheckFindings(t testing.TB, path string, findings error) string {
 	t.Helper()
 	got := strings.ReplaceAll(findings.Error(), "testdata/", "") + "\n"

@@ -76,7 +76,7 @@ func (k kind) compare(t *testing.T, houses map[string]*house, r *rand.Rand, pair
 		if noise > most {
 			louder++
 		}
-		if noise > math.Max(most, limits[k.name]) {
+		if noise > math.Max(most*math.Max(1, p.answers), limits[k.name]) {
 			t.Errorf("the noise differs %.3g times:\n\t%s\n\t%s", noise, p.left, p.right)
 		}
 		if noise > loudest {
