@@ -11,6 +11,8 @@ import (
 	"fugu/parser"
 	"fugu/planner"
 	"fugu/policy"
+	"fugu/twin/class"
+	"fugu/twin/margin"
 	"fugu/upstream"
 )
 
@@ -112,6 +114,26 @@ func (t *Protected) loadTwin(ctx context.Context, reader *upstream.Reader) (err 
 		t.Syntax.Columns = append(t.Syntax.Columns, c.Name)
 	}
 	t.Reference = policy.QualifiedName{}
+	if err == nil && !t.Syntax.Linked {
+		err = t.tellClasses()
+	}
+	return err
+}
+
+// tellClasses has statements on a table's twin know of which class its rows are, as far as its columns tell. What can
+// be NULL is not looked up in the protected table: a class that the twin does not have has no rows.
+func (t *Protected) tellClasses() error {
+	spec, err := margin.Spec(t.Policy, t.Config.Qualified(), func(string) bool { return true })
+	if err != nil {
+		return err
+	}
+	if spec.Public != nil {
+		t.Syntax.Cells = len(spec.Public.Cells)
+	}
+	kept := slices.DeleteFunc(slices.Clone(t.Syntax.Columns), func(name string) bool {
+		return slices.Contains(t.Config.Twin.Drop, name)
+	})
+	t.Syntax.Classes, err = class.Conditions(spec, kept)
 	return err
 }
 

@@ -13,6 +13,15 @@ type Table struct {
 	Aggregates   bool   // its twin's rows are not listed: it is no name of the twin's, but a table for the cut
 	Linked       bool   // its twin's rows come with those of another
 	Twin         bool   // it has a twin, which stands in its place wherever a name of it can be rewritten
+
+	Classes []Class // of its twin's rows, if their columns tell them apart
+	Cells   int     // of so many public cells, which have as many classes each
+}
+
+// Class is one of the classes that the law of a twin divides rows into. Classes of a cell are neighbours.
+type Class struct {
+	Name  string
+	Where string // a condition on the table's columns
 }
 
 func (t Table) String() string { return t.Schema + "." + t.Name }

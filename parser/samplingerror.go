@@ -9,16 +9,21 @@ import (
 	"fugu/parser/tree"
 )
 
-// fugu.sampling_error(count(*)), of sum(x) or of avg(x), is how far that aggregate of a twin may be off by which rows
-// were drawn: one standard deviation. It is no function but a way of writing, which is spelled out before anything
-// else is made of the statement: docs/twin.md derives the formulas.
+// fugu.sampling_error(count(*)), of sum(x) or of avg(x), is how far that aggregate of a twin may be off: one standard
+// deviation of the two things that it is off by, which rows were drawn and how far the secret was blurred. It is no
+// function but a way of writing, which is spelled out before anything else is made of the statement.
 //
-//	count(*)   c·sqrt(count(*))
-//	sum(x)     c·sqrt(sum(x²))
-//	avg(x)     c·stddev_samp(x)/sqrt(count(x))
+// A group's rows of class c have a part A_c in the aggregate, and Q_c in its square: how many they are, and again; the
+// sum of x, and of x²; for an average the sum of (x - avg)/count, and of its square. The variance is
 //
-// c is the greatest count_error of the classes of the table's twin; it is read where the statement runs, so that a twin
-// that is made again needs no new plan.
+//	r·Q + Σ_c ((r_c - r)·Q_c - r_c·A_c²/told_c) + Σ_c (s_c·A_c/told_c)² - Σ_cells (Σ_c s_c·A_c/told_c)²/C
+//
+// with r_c the square of count_error, r the greatest of them, which is for rows of groups that are too small to be told
+// by class, and s_c² = told_error²·C/(C-1), C being how many classes a public cell has: package twin derives it
+// (DeviationOf). Where the twin's columns do not tell a row's class, the blurring is bounded instead, by the greatest
+// told_error/told times the count, the sum of |x|, or the standard deviation of x.
+//
+// All constants are read where the statement runs, so that a twin that is made again needs no new plan.
 const samplingError = "sampling_error"
 
 const (
@@ -26,14 +31,44 @@ const (
 	hintSamplingFrom = "Write it in a SELECT whose FROM is a table with a twin, and nothing else; join above."
 )
 
-// errorOfCount is c. Its aliases are nobody's.
-const errorOfCount = `(SELECT pg_catalog.max(pg_catalog.sqrt(GREATEST("fugu rate".w - 1, 0) +
-		("fugu rate".w - pg_catalog.floor("fugu rate".w)) *
-		(1 - "fugu rate".w + pg_catalog.floor("fugu rate".w)) / GREATEST("fugu rate".w, 1)))
-	FROM (SELECT CAST("fugu class".told AS pg_catalog.float8) / "fugu class".taken AS w
-		FROM ` + TwinRegistry + ` AS "fugu twin", LATERAL ROWS FROM (pg_catalog.unnest("fugu twin".told),
-			pg_catalog.unnest("fugu twin".taken)) AS "fugu class"(told, taken)
-		WHERE "fugu twin".table_schema = %s AND "fugu twin".table_name = %s AND "fugu class".taken > 0) AS "fugu rate")`
+// ratesOf are the classes of a table's twin with their constants. Its aliases are nobody's.
+const ratesOf = `(SELECT "fugu class".class, "fugu class".told, "fugu class".classes,
+	(pg_catalog.to_jsonb("fugu twin") -> 'noise' ->> CAST("fugu class".i - 1 AS pg_catalog.int4))::pg_catalog.float8 AS noise,
+	GREATEST("fugu rate".w - 1, 0) + ("fugu rate".w - pg_catalog.floor("fugu rate".w)) *
+		(1 - "fugu rate".w + pg_catalog.floor("fugu rate".w)) / GREATEST("fugu rate".w, 1) AS r
+	FROM ` + TwinRegistry + ` AS "fugu twin",
+		LATERAL (SELECT u.*, pg_catalog.cardinality("fugu twin".classes)::pg_catalog.float8 / %d AS classes
+			FROM ROWS FROM (pg_catalog.unnest("fugu twin".classes), pg_catalog.unnest("fugu twin".told),
+				pg_catalog.unnest("fugu twin".taken)) WITH ORDINALITY AS u(class, told, taken, i)) AS "fugu class",
+		LATERAL (SELECT "fugu class".told::pg_catalog.float8 / "fugu class".taken AS w) AS "fugu rate"
+	WHERE "fugu twin".table_schema = %s AND "fugu twin".table_name = %s AND "fugu class".taken > 0) AS "fugu rates"`
+
+// rates are the constants of one twin, as SQL.
+type rates struct{ from string }
+
+func (t Table) rates() rates {
+	return rates{fmt.Sprintf(ratesOf, max(1, t.Cells), QuoteLiteral(t.Schema), QuoteLiteral(t.Name))}
+}
+
+// most is the greatest of a value over all classes.
+func (r rates) most(value string) string {
+	return `(SELECT pg_catalog.max(` + value + `) FROM ` + r.from + `)`
+}
+
+// of is a value of one class: 0 if the twin has no such class, as nothing is NULL in it.
+func (r rates) of(c Class, value string) string {
+	return `(SELECT CASE WHEN pg_catalog.count(*) > 0 THEN pg_catalog.sum(` + value + `) ELSE 0 END FROM ` + r.from +
+		` WHERE "fugu rates".class = ` + QuoteLiteral(c.Name) + `)`
+}
+
+// Constants of a class: r_c - r is worked out with the twin's greatest r; the factors of A_c² and of A_c.
+const (
+	rateOfClass   = `"fugu rates".r`
+	squareOfClass = `"fugu rates".noise ^ 2 * "fugu rates".classes / ("fugu rates".classes - 1) / "fugu rates".told ^ 2
+		- "fugu rates".r / "fugu rates".told`
+	shareOfClass = `"fugu rates".noise / pg_catalog.sqrt("fugu rates".classes - 1) / "fugu rates".told`
+	noisePerRow  = `"fugu rates".noise / "fugu rates".told`
+)
 
 // spellOut puts the formula in the place of each call of fugu.sampling_error.
 func (a *analysis) spellOut() error {
@@ -89,19 +124,94 @@ func (a *analysis) spellOutCall(s *pg.SelectStmt, n *pg.Node, f *pg.FuncCall) er
 	if !plain || f.AggStar || f.Over != nil || f.AggFilter != nil {
 		return a.refuse(f.Location, hintSampling, "fugu.sampling_error takes a call of count, sum or avg")
 	}
-
-	c := fmt.Sprintf(errorOfCount, QuoteLiteral(table.Schema), QuoteLiteral(table.Name))
-	switch name := tree.LastString(of.Funcname); {
-	case name == "count":
-		return a.spell(n, "pg_catalog.sqrt(CAST($1 AS pg_catalog.float8)) * "+c, map[int32]*pg.FuncCall{1: of})
-	case name == "sum" && len(of.Args) == 1:
-		return a.spell(n, "pg_catalog.sqrt($1) * "+c, map[int32]*pg.FuncCall{1: ofSquares(of)})
-	case name == "avg" && len(of.Args) == 1:
-		const formula = "CAST($1 AS pg_catalog.float8) / NULLIF(pg_catalog.sqrt(CAST($2 AS pg_catalog.float8)), 0) * "
-		return a.spell(n, formula+c,
-			map[int32]*pg.FuncCall{1: renamed(of, "stddev_samp"), 2: renamed(of, "count")})
+	name := tree.LastString(of.Funcname)
+	if read, known := statistics[name]; known && (name == "count" || len(of.Args) == 1) {
+		s := read(of)
+		formula := s.deviation(table)
+		if s.err == nil {
+			s.err = a.spell(n, formula, s.calls)
+		}
+		return s.err
 	}
-	return a.refuse(f.Location, hintSampling, "the sampling error of %s is not known", tree.LastString(of.Funcname))
+	return a.refuse(f.Location, hintSampling, "the sampling error of %s is not known", name)
+}
+
+// statistic is an aggregate as its deviation needs it, with aggregates as SQL in the place of $n.
+type statistic struct {
+	err     error
+	calls   []*pg.FuncCall // $1, $2, ...
+	told    string         // the aggregate itself: where it is NULL, so is its error
+	squares string         // Q
+	reach   string         // what bounds Σ|A_c|
+	part    func(of func(*pg.FuncCall) string) (sum, squares string)
+}
+
+// call adds a call, and returns what stands for it.
+func (s *statistic) call(f *pg.FuncCall) string {
+	s.calls = append(s.calls, f)
+	return fmt.Sprintf("CAST($%d AS pg_catalog.float8)", len(s.calls))
+}
+
+var statistics = map[string]func(of *pg.FuncCall) *statistic{
+	"count": func(of *pg.FuncCall) *statistic {
+		s := &statistic{}
+		s.told = s.call(of)
+		s.squares, s.reach = s.told, s.told
+		s.part = func(in func(*pg.FuncCall) string) (string, string) {
+			rows := in(of)
+			return rows, rows
+		}
+		return s
+	},
+	"sum": func(of *pg.FuncCall) *statistic {
+		s := &statistic{}
+		s.told, s.squares = s.call(of), s.call(computed(of, "sum", "$1 * $1"))
+		s.reach = s.call(computed(of, "sum", "pg_catalog.abs($1)"))
+		s.part = func(in func(*pg.FuncCall) string) (string, string) {
+			return in(computed(of, "sum", "$1")), in(computed(of, "sum", "$1 * $1"))
+		}
+		return s
+	},
+	"avg": func(of *pg.FuncCall) *statistic {
+		s := &statistic{}
+		mean, rows := s.call(computed(of, "avg", "$1")), s.call(renamed(of, "count"))
+		spread := s.call(computed(of, "var_pop", "$1"))
+		// One row shows nothing of how far rows are apart, so that its error is NULL.
+		s.told, s.squares = mean, fmt.Sprintf("%s / NULLIF(%s - 1, 0)", spread, rows)
+		s.reach = "pg_catalog.sqrt(" + spread + ")"
+		s.part = func(in func(*pg.FuncCall) string) (string, string) {
+			n, m, v := in(renamed(of, "count")), in(computed(of, "avg", "$1")), in(computed(of, "var_pop", "$1"))
+			off := fmt.Sprintf("(%s - %s)", m, mean)
+			return fmt.Sprintf("%s * %s / %s", n, off, rows),
+				fmt.Sprintf("%s * (%s + %s ^ 2) / %s / NULLIF(%[4]s - 1, 0)", n, v, off, rows)
+		}
+		return s
+	},
+}
+
+// deviation is the formula of a statistic's deviation for a table's twin.
+func (s *statistic) deviation(t Table) string {
+	r := t.rates()
+	most := r.most(rateOfClass)
+	variance := most + " * " + s.squares
+	if t.Classes == nil {
+		variance += " + (" + r.most(noisePerRow) + " * " + s.reach + ") ^ 2"
+	}
+	together := ""
+	for i, c := range t.Classes {
+		sum, squares := s.part(func(f *pg.FuncCall) string { return s.within(f, c.Where) })
+		// What too few rows of a class have is NULL, and counts as of the class with the greatest rate.
+		sum, squares = "COALESCE("+sum+", 0)", "COALESCE("+squares+", 0)"
+		variance += fmt.Sprintf(" + (%s) * %s + (%s) * (%s) ^ 2", r.of(c, rateOfClass+" - "+most), squares,
+			r.of(c, squareOfClass), sum)
+		together += fmt.Sprintf(" + (%s) * (%s)", r.of(c, shareOfClass), sum)
+		if (i+1)%(len(t.Classes)/max(1, t.Cells)) == 0 {
+			variance += " - (0" + together + ") ^ 2"
+			together = ""
+		}
+	}
+	// It is below 0 by rounding alone.
+	return "CASE WHEN " + s.told + " IS NULL THEN NULL ELSE pg_catalog.sqrt(pg_catalog.abs(" + variance + ")) END"
 }
 
 // sampledFrom is the table of whose twin's rows a SELECT is, where there is nothing beside it.
@@ -117,47 +227,77 @@ func (a *analysis) sampledFrom(s *pg.SelectStmt) (Table, bool) {
 	if twins, is := a.catalog.(Twinner); is && !ok {
 		t, ok = twins.Twin(rv.Schemaname, rv.Relname)
 	}
+	if len(rv.GetAlias().GetColnames()) > 0 {
+		t.Classes = nil // their conditions are on the columns by their own names
+	}
 	return t, ok && t.Twin && !t.Linked
 }
 
 // spell writes a formula in the place of a node, with calls in the places of its parameters.
-func (a *analysis) spell(n *pg.Node, formula string, calls map[int32]*pg.FuncCall) error {
-	parsed, err := pg.Parse("SELECT (" + formula + ")")
+func (a *analysis) spell(n *pg.Node, formula string, calls []*pg.FuncCall) error {
+	out, err := expression(formula, func(number int32) *pg.Node {
+		return &pg.Node{Node: &pg.Node_FuncCall{FuncCall: tree.Clone(calls[number-1])}}
+	})
 	if err != nil {
 		return fmt.Errorf("spelling out a sampling error: %w", err)
 	}
-	out := parsed.Stmts[0].Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val
-	tree.Inspect(out, func(m proto.Message) bool {
-		x, ok := m.(*pg.Node)
-		if p := x.GetParamRef(); ok && p != nil {
-			x.Node = &pg.Node_FuncCall{FuncCall: calls[p.Number]}
-			return false
-		}
-		tree.Unplace(m)
-		return true
-	})
 	n.Node = out.Node
 	a.spelled = true
 	return nil
 }
 
+// expression reads an expression that stands nowhere in the client's text, with nodes in the places of its parameters.
+func expression(sql string, parameter func(number int32) *pg.Node) (*pg.Node, error) {
+	parsed, err := pg.Parse("SELECT (" + sql + ")")
+	if err != nil {
+		return nil, err
+	}
+	out := parsed.Stmts[0].Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val
+	tree.Inspect(out, func(m proto.Message) bool {
+		x, ok := m.(*pg.Node)
+		if p := x.GetParamRef(); ok && p != nil && parameter != nil {
+			x.Node = parameter(p.Number).Node
+			return false
+		}
+		tree.Unplace(m)
+		return true
+	})
+	return out, nil
+}
+
 // renamed is a call of another aggregate with the same argument and FILTER.
 func renamed(f *pg.FuncCall, name string) *pg.FuncCall {
-	out := proto.Clone(f).(*pg.FuncCall)
+	out := tree.Clone(f)
 	out.Funcname = []*pg.Node{pg.MakeStrNode("pg_catalog"), pg.MakeStrNode(name)}
 	return out
 }
 
-// ofSquares is a sum of the squares of a sum's argument, in double precision.
-func ofSquares(f *pg.FuncCall) *pg.FuncCall {
-	out := renamed(f, "sum")
-	float := func() *pg.Node {
+// computed is a call of an aggregate with the same FILTER, whose argument is computed from f's in double precision:
+// from $1.
+func computed(f *pg.FuncCall, name, from string) *pg.FuncCall {
+	out := renamed(f, name)
+	argument, err := expression(from, func(int32) *pg.Node {
 		typ := &pg.TypeName{Names: []*pg.Node{pg.MakeStrNode("pg_catalog"), pg.MakeStrNode("float8")}, Typemod: -1}
-		x := proto.Clone(f.Args[0]).(*pg.Node)
-		return &pg.Node{Node: &pg.Node_TypeCast{TypeCast: &pg.TypeCast{Arg: x, TypeName: typ}}}
+		return &pg.Node{Node: &pg.Node_TypeCast{TypeCast: &pg.TypeCast{Arg: tree.Clone(f.Args[0]), TypeName: typ}}}
+	})
+	if err != nil {
+		panic(err) // it is one of a few texts of this file
 	}
-	times := []*pg.Node{pg.MakeStrNode("*")}
-	square := &pg.A_Expr{Kind: pg.A_Expr_Kind_AEXPR_OP, Name: times, Lexpr: float(), Rexpr: float()}
-	out.Args = []*pg.Node{{Node: &pg.Node_AExpr{AExpr: square}}}
+	out.Args = []*pg.Node{argument}
 	return out
+}
+
+// within adds a call of the same aggregate over those of its rows that fulfil a condition.
+func (s *statistic) within(f *pg.FuncCall, condition string) string {
+	out := tree.Clone(f)
+	where, err := expression(condition, nil)
+	if err != nil {
+		s.err = fmt.Errorf("reading the condition of a class: %w", err)
+		return ""
+	}
+	if out.AggFilter != nil {
+		where = pg.MakeBoolExprNode(pg.BoolExprType_AND_EXPR, []*pg.Node{out.AggFilter, where}, -1)
+	}
+	out.AggFilter = where
+	return s.call(out)
 }

@@ -49,6 +49,7 @@ func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reade
 			return nil, fmt.Errorf("%s: %w", p.Source, err)
 		}
 	}
+	s.tryClasses(ctx, reader)
 	return s, nil
 }
 

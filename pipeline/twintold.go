@@ -11,6 +11,7 @@ import (
 	"fugu/parser"
 	"fugu/planner"
 	"fugu/quote"
+	"fugu/twin"
 	"fugu/wire"
 )
 
@@ -19,22 +20,9 @@ type toldClass struct {
 	table, built, class        string
 	rows, sampled, told, taken string // as PostgreSQL writes numbers; empty: none
 	epsilon, delta, assumption string
-	countError                 float64
-	known                      bool // there is a class
-}
-
-// countError is such that a count of k rows of a class is off by about countError·√k, by sampling and by copying alone:
-// one standard deviation. Of told rows taken ones were drawn, and each stands ⌊w⌋ or ⌈w⌉ times, w = told/taken.
-//
-// A group of k rows has k/w rows of the sample, nearly Poisson's, but for the rows that were not drawn: k·(w - 1).
-// Which of them stand once more adds f(1-f) for each, f the fraction of w.
-func countError(told, taken float64) float64 {
-	if taken <= 0 {
-		return 0
-	}
-	w := told / taken
-	f := w - math.Floor(w)
-	return math.Sqrt(math.Max(0, w-1) + f*(1-f)/math.Max(w, 1))
+	countError                 float64  // of the count of few rows by drawing: times the root of the count
+	toldError                  *float64 // of told, by noise; nil: the twin was built before that was said
+	known                      bool     // there is a class
 }
 
 // tell asks, as the client may, what the registry says of the twins of the policies' tables.
@@ -45,7 +33,7 @@ func (s *statement) tell(ctx context.Context, b wire.Binding) (out []toldClass, 
 	if err != nil || len(there) == 0 {
 		return nil, err
 	}
-	rows, err := b.Ask(ctx, `SELECT t.table_schema, t.table_name, t.built, t.rows, t.sampled, c.class, c.told, c.taken, t.epsilon, t.delta, t.assumption, c.i
+	rows, err := b.Ask(ctx, `SELECT t.table_schema, t.table_name, t.built, t.rows, t.sampled, c.class, c.told, c.taken, pg_catalog.to_jsonb(t) -> 'noise' ->> (c.i - 1)::pg_catalog.int4, t.epsilon, t.delta, t.assumption, c.i
 	  FROM `+parser.TwinRegistry+` AS t LEFT JOIN LATERAL ROWS FROM (pg_catalog.unnest(t.classes), pg_catalog.unnest(t.told), pg_catalog.unnest(t.taken)) WITH ORDINALITY AS c(class, told, taken, i) ON true
 	  ORDER BY t.table_schema, t.table_name, c.i`)
 	if err != nil {
@@ -57,10 +45,13 @@ func (s *statement) tell(ctx context.Context, b wire.Binding) (out []toldClass, 
 			continue
 		}
 		c := toldClass{table: t.Table.String(), built: r[2], rows: r[3], sampled: r[4], class: r[5], told: r[6],
-			taken: r[7], epsilon: r[8], delta: r[9], assumption: r[10], known: r[11] != ""}
-		told, _ := strconv.ParseFloat(c.told, 64)
-		taken, _ := strconv.ParseFloat(c.taken, 64)
-		c.countError = countError(told, taken)
+			taken: r[7], epsilon: r[9], delta: r[10], assumption: r[11], known: r[12] != ""}
+		told, _ := strconv.ParseInt(c.told, 10, 64)
+		taken, _ := strconv.ParseInt(c.taken, 10, 64)
+		c.countError = twin.DrawingError(told, taken)
+		if off, err := strconv.ParseFloat(r[8], 64); err == nil {
+			c.toldError = &off
+		}
 		out = append(out, c)
 	}
 	return out, nil
@@ -93,11 +84,15 @@ func (s *statement) twinRows(ctx context.Context, b wire.Binding) (rows [][]plan
 			if c.known {
 				row[5], row[8] = text(c.class), float(c.countError)
 			}
-			rows = append(rows, append(row, least))
+			off := null
+			if c.toldError != nil {
+				off = float(*c.toldError)
+			}
+			rows = append(rows, append(row, least, off))
 		}
 		if !found {
 			rows = append(rows, slices.Concat([]planner.Value{text(t.Policy.Dataset), text(name)},
-				slices.Repeat([]planner.Value{null}, 10), []planner.Value{least}))
+				slices.Repeat([]planner.Value{null}, 10), []planner.Value{least, null}))
 		}
 	}
 	return rows, nil
@@ -118,10 +113,13 @@ type ExplainedTwin struct {
 
 // ExplainedClass says how far a count of rows of one class may be off.
 type ExplainedClass struct {
-	Class      string  `json:"class"`
-	Told       string  `json:"told"`
-	Taken      string  `json:"taken"`
-	CountError float64 `json:"count_error"` // times the root of the count: one standard deviation
+	Class string `json:"class"`
+	Told  string `json:"told"`
+	Taken string `json:"taken"`
+	// CountError, times the root of the count, is one standard deviation of a count of few rows, by drawing alone.
+	CountError float64 `json:"count_error"`
+	// ToldError is one of Told, by the noise on the secret: nil, if the twin was built before that was said.
+	ToldError *float64 `json:"told_error,omitempty"`
 }
 
 // addTwins says what the twins are that the statement reads.
@@ -138,7 +136,7 @@ func (x *Explanation) addTwins(ctx context.Context, s *statement, b wire.Binding
 			}
 			e.Epsilon, e.Delta, e.Assumption, e.Rows, e.Sampled = c.epsilon, c.delta, c.assumption, c.rows, c.sampled
 			if c.known {
-				e.Classes = append(e.Classes, ExplainedClass{c.class, c.told, c.taken, c.countError})
+				e.Classes = append(e.Classes, ExplainedClass{c.class, c.told, c.taken, c.countError, c.toldError})
 			}
 		}
 		x.Twins = append(x.Twins, e)
@@ -160,11 +158,32 @@ func (x Explanation) twinLines() (lines []string) {
 				"are left out, other values of fewer are NULL", t.AtLeast))
 		}
 		for _, c := range t.Classes {
-			at := func(k float64) string { return quote.Short(c.CountError * math.Sqrt(k)) }
-			lines = append(lines, fmt.Sprintf("    Rows where %s: told as %s, of which %s were drawn; sampling "+
-				"alone moves a count of 100, 1000, 10000 of them by %s, %s, %s (sd)",
-				c.Class, c.Told, c.Taken, at(100), at(1000), at(10000)))
+			lines = append(lines, c.line())
 		}
 	}
 	return lines
+}
+
+// line says of a class how far counts of its rows are off, and what of that is drawing.
+func (c ExplainedClass) line() string {
+	told, _ := strconv.ParseFloat(c.Told, 64)
+	var sizes, both, drawing []string
+	for _, k := range []float64{100, 1000, 10000, told} {
+		if k > told || k == told && len(sizes) > 2 {
+			continue
+		}
+		d := twin.Deviation{Drawing: c.CountError * math.Sqrt(k*(1-k/told))}
+		if c.ToldError != nil {
+			d.Noise = *c.ToldError * k / told
+		}
+		sizes, both = append(sizes, strconv.FormatFloat(k, 'f', -1, 64)), append(both, quote.Short(d.Both()))
+		drawing = append(drawing, quote.Short(d.Drawing))
+	}
+	list := func(of []string) string { return strings.Join(of, ", ") }
+	noise := ""
+	if c.ToldError == nil {
+		noise = ", without the noise on the secret, of which a new fugu twin build will say more"
+	}
+	return fmt.Sprintf("    Rows where %s: told as %s, of which %s were drawn; a count of %s of them is off by %s (sd)%s; "+
+		"drawing alone moves it by %s", c.Class, c.Told, c.Taken, list(sizes), list(both), noise, list(drawing))
 }

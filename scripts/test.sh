@@ -35,7 +35,7 @@ tested() { go test -vet=off -timeout 40m "$@" 2>&1 | tee -a "$report"; }
 
 # Mathematics and the parser start no goroutine: there the race detector finds nothing, and makes it ten
 # times slower.
-plain=$(go list ./reuse/... ./internal/config ./mechanism/... ./model/... ./parser/... ./policy ./privacy ./sensitivity \
+plain=$(go list ./reuse/blue ./internal/config ./mechanism/... ./model/... ./parser/... ./policy ./privacy ./sensitivity \
   ./planner/aggregate ./sqlstate ./twin ./test/falsify ./test/setting)
 arithmetic() {
   local concurrent='^\s*go [a-z(]|\.Go\(|sync\.(Mutex|RWMutex|Once|WaitGroup|Cond|Pool)|"sync/atomic"'

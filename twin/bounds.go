@@ -6,9 +6,6 @@ import (
 	"fugu/policy"
 )
 
-// maxRows keeps numbers of rows exact in float64, and what is multiplied by a scale in 64 bits.
-const maxRows = 1 << 40
-
 // roundingRows is by how many rows, relative to n, a share times n may be off: shares come as float64 of decimals.
 // Every bound is rounded outwards by it, so that more is hidden and never less.
 const rounding = 1e-12
@@ -36,7 +33,7 @@ type domain struct {
 // domain works out what there is to hide.
 func (s Spec) domain() (domain, error) {
 	d := domain{move: 1, cells: s.cells()}
-	classes, err := s.classes()
+	classes, err := s.Classes()
 	if err != nil {
 		return d, err
 	}
@@ -50,7 +47,7 @@ func (s Spec) domain() (domain, error) {
 		listed := secret.Listed || len(secret.Vectors) > 0
 		if listed {
 			// A listed value stands for whole rows next to it, so that those of a pair can be a little further apart.
-			k += int64(secret.outcomes())
+			k += int64(secret.Outcomes())
 		}
 		if secret.About == policy.AboutDistribution {
 			// A row changes its outcome with at most this probability where the two values are coupled, independently of others.
@@ -58,7 +55,7 @@ func (s Spec) domain() (domain, error) {
 			d.slack = chances.all
 		}
 		d.move = max(d.move, k)
-		for o := range secret.outcomes() {
+		for o := range secret.Outcomes() {
 			lo, hi := s.ceil(least[o]), s.floor(most[o])
 			if listed {
 				lo, hi = s.floor(least[o])-1, s.ceil(most[o])+1
@@ -134,7 +131,7 @@ func tight(classes []Class, n int64) []Class {
 // marginal is what a secret's pairs say of the share of each outcome, and how far the values of a pair are apart, in total
 // variation.
 func (s Spec) marginal(secret Secret) (least, most []float64, within float64) {
-	n := secret.outcomes()
+	n := secret.Outcomes()
 	least, most = make([]float64, n), make([]float64, n)
 	if secret.Range != nil {
 		for o := range n {

@@ -125,36 +125,3 @@ func (p *Public) Rows() (rows int64) {
 	}
 	return rows
 }
-
-// Edition tells laws apart that one Spec has had: it is empty, but where vectors are truncated, in the place of which
-// there was noise without bounds. Counts that were drawn by one edition are not for the sizes of another.
-func (s Spec) Edition() string {
-	// With two classes, or without a delta, no vector is truncated; to choose among laws takes its time.
-	if classes, err := s.classes(); err != nil || len(classes) == 2 || s.Delta == 0 {
-		return ""
-	}
-	if d, err := New(s); err == nil && d.truncated() {
-		return "vectors truncated from above"
-	}
-	return ""
-}
-
-func (d *Design) truncated() bool {
-	v, ok := d.noise.(*vector)
-	return ok && v.most >= 0
-}
-
-// Public is what is known exactly of the table that the law is for; nil: nothing but its rows.
-func (d *Design) Public() *Public { return d.public }
-
-// Cells are the public cells, by their names for people, with their rows; nil, if there are none.
-func (d *Design) Cells() map[string]int64 {
-	if d.public == nil {
-		return nil
-	}
-	out := map[string]int64{}
-	for _, c := range d.public.Cells {
-		out[d.public.name(c)] = c.Rows
-	}
-	return out
-}

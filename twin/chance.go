@@ -20,7 +20,7 @@ func (s Spec) chances() chances {
 	events := 0
 	for _, secret := range s.Secrets {
 		if secret.About == policy.AboutDistribution {
-			events += 1 + 4*secret.outcomes()
+			events += 1 + 4*secret.Outcomes()
 		}
 	}
 	if events == 0 {

@@ -10,6 +10,9 @@ import (
 	"fugu/policy"
 )
 
+// maxRows keeps numbers of rows exact in float64, and what is multiplied by a scale in 64 bits.
+const maxRows = 1 << 40
+
 // maxClasses is how many classes a table can have: each takes a share of the rows.
 const maxClasses = 64
 
@@ -29,8 +32,8 @@ type Class struct {
 	Least, Most int64
 }
 
-// outcomes is how many outcomes a secret has.
-func (s Secret) outcomes() int {
+// Outcomes is how many outcomes a secret has.
+func (s Secret) Outcomes() int {
 	switch {
 	case s.Categories != "":
 		return len(s.Values)
@@ -48,12 +51,12 @@ func (s Secret) outcome(i int) string {
 	return [...]string{"true", "false", "null"}[i]
 }
 
-// classes lists the combinations of cells and outcomes, the last secret's changing fastest.
-func (s Spec) classes() ([]Class, error) {
+// Classes lists the combinations of cells and outcomes, without bounds, the last secret's changing fastest.
+func (s Spec) Classes() ([]Class, error) {
 	cells := s.cells()
 	total := len(cells)
 	for _, secret := range s.Secrets {
-		if total *= secret.outcomes(); total > maxClasses {
+		if total *= secret.Outcomes(); total > maxClasses {
 			return nil, fmt.Errorf("the secrets and public cells divide the rows into more than %d classes; have fewer "+
 				"secrets, coarser categories, or fewer cells", maxClasses)
 		}
@@ -66,8 +69,8 @@ func (s Spec) classes() ([]Class, error) {
 		out[i].Outcomes = make([]int, len(s.Secrets))
 		for j := len(s.Secrets) - 1; j >= 0; j-- {
 			secret := s.Secrets[j]
-			o := rest % secret.outcomes()
-			rest /= secret.outcomes()
+			o := rest % secret.Outcomes()
+			rest /= secret.Outcomes()
 			out[i].Outcomes[j], names[j] = o, secret.Name+"="+secret.outcome(o)
 		}
 		if cell := s.Public.name(cells[out[i].Cell]); cell != "" {

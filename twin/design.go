@@ -45,6 +45,8 @@ type noise interface {
 	pairwise(class int, counts, other []int64, each func(noisy []int64, p, q float64))
 	// expect is a public estimate of what comes of a table with these counts.
 	expect(counts []int64, sizes func(noisy []int64) []int64) []Expected
+	// spread is the root mean square of Ñ_c - N_c given Ñ, or a little more, as DeviationOf needs it.
+	spread(noisy []int64) []float64
 }
 
 // New chooses K and S. Of the laws that hold the promise it takes the one with the least expected error, which does not
@@ -94,7 +96,14 @@ func (s Spec) candidates(d domain) (out []func() (*Design, error)) {
 		if len(d.classes) == 2 {
 			out = append(out, func() (*Design, error) {
 				l, err := newLaplace(d, s.Rows, part.epsilon, part.delta)
-				return make(l, err)
+				if err != nil {
+					return nil, err
+				}
+				pairs, _ := s.pairs() // none where values are not listed
+				for _, pair := range pairs {
+					l.listed = append(l.listed, pair[0][0], pair[1][0])
+				}
+				return make(l, nil)
 			})
 		} else {
 			out = append(out, func() (*Design, error) {
@@ -210,4 +219,48 @@ func Copies(noisy, taken int64) (each, more int64, err error) {
 		return 0, 0, fmt.Errorf("%d rows cannot stand for %d", taken, noisy)
 	}
 	return noisy / taken, noisy % taken, nil
+}
+
+// Law is the law of the noisy counts of a table with these counts, as Draw draws it, with x in the place of e^(-ε/k) of
+// Unit: every probability is a ratio of polynomials in x with whole coefficients, so that a rational x, 0 < x < 1, gives
+// rational ones. It is for tests on small tables.
+func (d *Design) Law(x *big.Rat, counts []int64) []Outcome { return d.noise.law(x, counts) }
+
+// Unit is the exponent of x in Law: what is drawn has x = e^(-num/den). A pair is hidden as well as x^-steps = e^ε.
+func (d *Design) Unit() (num, den uint64, steps int64) {
+	num, den = d.noise.unit()
+	return num, den, d.noise.steps()
+}
+
+// Edition tells laws apart that one Spec has had: it is empty, but where vectors are truncated, in the place of which
+// there was noise without bounds. Counts that were drawn by one edition are not for the sizes of another.
+func (s Spec) Edition() string {
+	// With two classes, or without a delta, no vector is truncated; to choose among laws takes its time.
+	if classes, err := s.Classes(); err != nil || len(classes) == 2 || s.Delta == 0 {
+		return ""
+	}
+	if d, err := New(s); err == nil && d.truncated() {
+		return "vectors truncated from above"
+	}
+	return ""
+}
+
+func (d *Design) truncated() bool {
+	v, ok := d.noise.(*vector)
+	return ok && v.most >= 0
+}
+
+// Public is what is known exactly of the table that the law is for; nil: nothing but its rows.
+func (d *Design) Public() *Public { return d.public }
+
+// Cells are the public cells, by their names for people, with their rows; nil, if there are none.
+func (d *Design) Cells() map[string]int64 {
+	if d.public == nil {
+		return nil
+	}
+	out := map[string]int64{}
+	for _, c := range d.public.Cells {
+		out[d.public.name(c)] = c.Rows
+	}
+	return out
 }

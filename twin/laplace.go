@@ -24,6 +24,8 @@ type laplace struct {
 	most int64 // A; -1: untruncated
 	n    int64
 	in   [2]Class
+
+	listed []int64 // the first counts that the promise speaks of, if they are listed; nil: the range
 }
 
 func newLaplace(d domain, n int64, epsilon, delta float64) (*laplace, error) {
@@ -164,4 +166,33 @@ func (l *laplace) logarithm(first, count int64) float64 {
 		mass = math.Exp(-float64(abs(y)) / b)
 	}
 	return math.Log(mass / total)
+}
+
+// spreadPoints is how many tables a mean over all tables of a range goes through.
+const spreadPoints = 1 << 12
+
+// spread is the mean over all counts that the promise speaks of, each as likely before Ñ was told.
+func (l *laplace) spread(noisy []int64) []float64 {
+	weights, squares := 0., 0.
+	add := func(count int64) {
+		w, off := math.Exp(l.logarithm(noisy[0], count)), float64(noisy[0]-count)
+		weights, squares = weights+w, squares+w*off*off
+	}
+	for _, count := range l.listed {
+		add(count)
+	}
+	if l.listed == nil {
+		from, to := l.in[0].Least, l.in[0].Most
+		if l.most >= 0 {
+			from, to = max(from, noisy[0]-l.most), min(to, noisy[0]+l.most)
+		}
+		for count := from; count <= to; count += max(1, (to-from)/spreadPoints) {
+			add(count)
+		}
+	}
+	sd := float64(l.in[0].Most - l.in[0].Least) // of what no listed count can bring forth nothing is promised
+	if weights > 0 {
+		sd = math.Sqrt(squares / weights)
+	}
+	return []float64{sd, sd}
 }

@@ -2,6 +2,7 @@ package twin
 
 import (
 	"cmp"
+	"math"
 	"math/big"
 	"slices"
 )
@@ -10,17 +11,6 @@ import (
 type Outcome struct {
 	Counts      []int64
 	Probability *big.Rat
-}
-
-// Law is the law of the noisy counts of a table with these counts, as Draw draws it, with x in the place of e^(-ε/k) of
-// Unit: every probability is a ratio of polynomials in x with whole coefficients, so that a rational x, 0 < x < 1, gives
-// rational ones. It is for tests on small tables.
-func (d *Design) Law(x *big.Rat, counts []int64) []Outcome { return d.noise.law(x, counts) }
-
-// Unit is the exponent of x in Law: what is drawn has x = e^(-num/den). A pair is hidden as well as x^-steps = e^ε.
-func (d *Design) Unit() (num, den uint64, steps int64) {
-	num, den = d.noise.unit()
-	return num, den, d.noise.steps()
 }
 
 // power is x^n, n ≥ 0.
@@ -35,5 +25,44 @@ func normalised[K cmp.Ordered](weights map[K]*big.Rat, total *big.Rat, counts fu
 		out = append(out, Outcome{counts(key), new(big.Rat).Quo(w, total)})
 	}
 	slices.SortFunc(out, func(a, b Outcome) int { return slices.Compare(a.Counts, b.Counts) })
+	return out
+}
+
+// quantiles is how many points of the noise an expectation goes through.
+const quantiles = 24
+
+// Expected is what comes of one class, on average over K, of a table with given counts. Where these are not the true
+// counts it is public, and tells nothing.
+type Expected struct {
+	Noisy    float64 // rows: the mean of Ñ_c
+	Noise    float64 // rows: the root mean square of Ñ_c - N_c
+	Taken    float64 // rows: the mean of m_c, how many are taken
+	Sampling float64 // rows: the root mean square error of the count of half of the class, by the sampling alone
+}
+
+// sums adds up what is expected.
+type sums struct{ noisy, noise, taken, sampling []float64 }
+
+func (s *sums) add(counts, noisy, taken []int64, weight float64) {
+	if s.noisy == nil {
+		n := len(counts)
+		s.noisy, s.noise, s.taken, s.sampling = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	}
+	for c := range counts {
+		n, m := float64(counts[c]), math.Max(1, float64(taken[c]))
+		off := float64(noisy[c]) - n
+		s.noisy[c] += weight * float64(noisy[c])
+		s.noise[c] += weight * off * off
+		s.taken[c] += weight * float64(taken[c])
+		// A share of one half, estimated from m of n rows and scaled up to n of them.
+		s.sampling[c] += weight * n * n / 4 * math.Max(0, 1/m-1/math.Max(1, n))
+	}
+}
+
+func (s *sums) expected() []Expected {
+	out := make([]Expected, len(s.noisy))
+	for c := range out {
+		out[c] = Expected{s.noisy[c], math.Sqrt(s.noise[c]), s.taken[c], math.Sqrt(s.sampling[c])}
+	}
 	return out
 }

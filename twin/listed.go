@@ -245,3 +245,19 @@ func (l *listed) logarithm(from, to int) float64 {
 	}
 	return -float64(l.distance[from][to])*l.epsilon()/float64(l.factor) - math.Log(total)
 }
+
+// spread is of what all classes together are off by, given Ñ, each connected value being as likely before: that bounds
+// the error of any group, and is exact for two classes.
+func (l *listed) spread(noisy []int64) []float64 {
+	to := l.nearest(noisy)
+	weights, squares := 0., 0.
+	for _, from := range l.connected(to) {
+		w := math.Exp(l.logarithm(from, to))
+		weights += w
+		for c, rows := range l.values[from] {
+			squares += w * math.Pow(float64(noisy[c]-rows), 2)
+		}
+	}
+	classes := float64(len(noisy))
+	return slices.Repeat([]float64{math.Sqrt(squares / weights * (classes - 1) / classes)}, len(noisy))
+}

@@ -75,3 +75,51 @@ func (d *Design) loss(knownRows int64, class int, counts, other []int64, delta f
 	})
 	return out.epsilon(delta)
 }
+
+// CountError is the root mean square error, relative to its size, of the count of a group with so many rows of each class,
+// by noise and sampling, in a table with these counts.
+func (d *Design) CountError(counts, group []int64) float64 {
+	total, rows := 0., int64(0)
+	shifts := make([]float64, len(d.cells)) // by cell: each has noise of its own
+	first := 0
+	for c, e := range d.Expect(counts) {
+		if d.Classes[c].Cell != d.Classes[first].Cell {
+			first = c
+		}
+		f := float64(group[c]) / math.Max(1, float64(counts[c]))
+		// Sampling has the variance of the half at f = 1/2, and is proportional to f(1-f).
+		total += 4 * f * (1 - f) * e.Sampling * e.Sampling
+		shifts[d.Classes[c].Cell] += f * e.Noise * sign(c-first)
+		rows += group[c]
+	}
+	for _, shift := range shifts {
+		total += shift * shift
+	}
+	return math.Sqrt(total) / float64(max(1, rows))
+}
+
+// sign is that of the noise of a class beside that of its cell's first, of which it takes the rows.
+func sign(c int) float64 {
+	if c == 0 {
+		return 1
+	}
+	return -1
+}
+
+// Expect is what comes of a table with these counts, a class each.
+func (d *Design) Expect(counts []int64) []Expected { return d.noise.expect(counts, d.take) }
+
+// Error is what New makes least: the root mean square error of the counts of one half of each class, in tables whose
+// counts are the listed ones, or spread over the policy's range, as a share of the table.
+func (d *Design) Error() float64 {
+	total := 0.
+	for _, counts := range d.tables {
+		for _, e := range d.Expect(counts) {
+			total += e.Noise*e.Noise/4 + e.Sampling*e.Sampling
+		}
+	}
+	return math.Sqrt(total/float64(len(d.tables))) / float64(d.Rows)
+}
+
+// Tables are the counts of tables of which Error is the mean: public examples of what the policy speaks of.
+func (d *Design) Tables() [][]int64 { return d.tables }

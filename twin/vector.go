@@ -108,36 +108,6 @@ func (v *vector) nearest(cell int, raw []int64) []int64 {
 	return nearest(open, rows, raw)
 }
 
-// nearest is the vector in the bounds of the classes that is nearest to raw, of so many rows in all: every entry
-// lowered by as much and clamped, and by one less the first of those that make up the rows.
-func nearest(classes []Class, rows int64, raw []int64) []int64 {
-	lowered := func(by int64) (out []int64, total int64) {
-		out = make([]int64, len(raw))
-		for c, class := range classes {
-			out[c] = min(max(raw[c]-by, class.Least), class.Most)
-			total += out[c]
-		}
-		return out, total
-	}
-	low, high := slices.Min(raw)-rows, slices.Max(raw)+1 // lowered by these all are at their most, or at their least
-	for low+1 < high {
-		mid := low + (high-low)/2
-		if _, total := lowered(mid); total >= rows {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	out, total := lowered(low)
-	next, _ := lowered(low + 1)
-	for c := range out {
-		if total > rows && next[c] < out[c] {
-			out[c], total = out[c]-1, total-1
-		}
-	}
-	return out
-}
-
 func (v *vector) least(noisy []int64) []int64 {
 	out := make([]int64, len(v.classes))
 	for c, class := range v.classes {
@@ -195,10 +165,17 @@ func (v *vector) expect(counts []int64, sizes func(noisy []int64) []int64) []Exp
 	noisy := v.within(counts)
 	sum.add(counts, noisy, sizes(noisy), 1)
 	out := sum.expected()
-	for c := range out {
-		// Clamped noise is no further off than the range is wide.
-		width := float64(v.classes[c].Most - v.classes[c].Least)
-		out[c].Noise = math.Min(width, deviation(v.group())*float64(v.move)/v.epsilon())
+	for c, spread := range v.spread(noisy) {
+		out[c].Noise = spread
+	}
+	return out
+}
+
+// spread is that of noise without bounds, whatever Ñ is; but clamped noise is no further off than the range is wide.
+func (v *vector) spread([]int64) []float64 {
+	out := make([]float64, len(v.classes))
+	for c, class := range v.classes {
+		out[c] = math.Min(float64(class.Most-class.Least), deviation(v.group())*float64(v.move)/v.epsilon())
 	}
 	return out
 }

@@ -14,6 +14,7 @@ import (
 	"fugu/internal/config"
 	"fugu/ledger"
 	"fugu/policy"
+	"os/user"
 )
 
 // books are a configuration's ledger and policies. What an operator does to a ledger needs no other database.
@@ -108,4 +109,13 @@ func given(why ledger.Why) error {
 		return usageError{errors.New(`say why, with -reason "..." (and who, with -operator, where the login has no name): it is audited`)}
 	}
 	return nil
+}
+
+// login is the name that the process runs under; empty: it has none.
+func login() string {
+	u, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return u.Username
 }

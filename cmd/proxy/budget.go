@@ -159,7 +159,7 @@ type details struct {
 	Dataset  string           `json:"dataset"`
 	Accounts []account        `json:"accounts"`
 	Ended    []account        `json:"ended"`  // accounts of earlier periods
-	Resets   []audit.Entry   `json:"resets"` // in order
+	Resets   []audit.Entry    `json:"resets"` // in order
 	Refused  map[string]int64 `json:"refused"`
 	Lost     int64            `json:"refusals_lost"` // of all datasets: of which the audit does not know
 	Charges  []charged        `json:"charges"`       // newest first

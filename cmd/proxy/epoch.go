@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/user"
 	"slices"
 	"strings"
 
@@ -68,13 +67,4 @@ func epoch(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	fmt.Fprintf(stdout, "%s dataset %s is at epoch %d: no answer of before is given any more; %s\n", green(stdout, "ok"), e.Dataset, e.Number, budget)
 	return nil
-}
-
-// login is the name that the process runs under; empty: it has none.
-func login() string {
-	u, err := user.Current()
-	if err != nil {
-		return ""
-	}
-	return u.Username
 }

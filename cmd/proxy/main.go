@@ -54,9 +54,6 @@ type command func(ctx context.Context, args []string, stdout, stderr io.Writer) 
 
 var commands = map[string]command{"serve": serve, "check": check, "preview": preview, "fit": fit, "budget": budget, "audit": auditing, "epoch": epoch, "ledger": ledgerCommand, "twin": twinCommand}
 
-// usageError is a mistake on the command line.
-type usageError struct{ error }
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -90,21 +87,4 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintln(stderr, describe(err))
 	return exitFailure
-}
-
-// flags parses a command's flags; every command has -c.
-func flags(name string, args []string, stderr io.Writer, define func(*flag.FlagSet)) (*flag.FlagSet, string, error) {
-	fs := flag.NewFlagSet("fugu "+name, flag.ContinueOnError)
-	fs.SetOutput(stderr)
-	path := fs.String("c", "fugu.yaml", "configuration `file`")
-	if define != nil {
-		define(fs)
-	}
-	if err := fs.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return nil, "", err
-		}
-		return nil, "", usageError{err}
-	}
-	return fs, *path, nil
 }

@@ -2,18 +2,14 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
-
-	"golang.org/x/term"
 
 	fitting "fugu/fit"
 	"fugu/mechanism"
@@ -289,43 +285,4 @@ func printPreview(stdout io.Writer, xs []pipeline.Explanation) error {
 		}
 	}
 	return w.Flush()
-}
-
-type stringList []string
-
-func (l *stringList) String() string     { return strings.Join(*l, ",") }
-func (l *stringList) Set(s string) error { *l = append(*l, s); return nil }
-
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
-}
-
-func orAll(scope string) string {
-	if scope == "" {
-		return "everyone"
-	}
-	return scope
-}
-
-func short(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
-
-func green(w io.Writer, s string) string { return coloured(w, inGreen, s) }
-
-func red(w io.Writer, s string) string { return coloured(w, inRed, s) }
-
-func coloured(w io.Writer, colour int, s string) string {
-	if f, ok := w.(*os.File); colour != inPlain && ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" {
-		return fmt.Sprintf("\x1b[%dm%s\x1b[0m", colour, s)
-	}
-	return s
-}
-
-// numbered is a number of things, as people say it.
-func numbered(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprintf("%d %s", n, thing)
 }

@@ -25,10 +25,7 @@ const maxKnot = 8
 
 // knotted are the packages with a larger knot, which are still to be divided.
 var knotted = []string{
-	"cmd/proxy",
 	"pipeline",
-	"twin",
-	"twin/build",
 }
 
 // Knots returns the largest knot of each package of the module in dir that has one, larger ones first. Tests do not

@@ -165,7 +165,7 @@ func TestTwinIsIntroduced(t *testing.T) {
 		t.Errorf("told %d, taken %d, sampled %d", told, taken, sampled)
 	}
 	got := look(t, c, "EXPLAIN (PRIVACY) SELECT sex, count(*) FROM adult GROUP BY sex")
-	for _, part := range []string{"Price of the statement: 0", "exchangeable", "sampling alone"} {
+	for _, part := range []string{"Price of the statement: 0", "exchangeable", "drawing alone"} {
 		if !contains(got, part) {
 			t.Errorf("EXPLAIN (PRIVACY) does not say %q:\n%s", part, got)
 		}

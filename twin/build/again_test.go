@@ -49,6 +49,17 @@ func TestAgain(t *testing.T) {
 		t.Errorf("%d charges, %q", n, reason)
 	}
 
+	// A registry of before does not say how far the numbers may be off: the next build adds it, and changes nothing else.
+	if _, err := w.keeper.Conn.Exec(t.Context(), `ALTER TABLE fugu_twin."fugu twins" DROP COLUMN noise`); err != nil {
+		t.Fatal(err)
+	}
+	if old, err := build.Twins(t.Context(), w.keeper.Conn); err != nil || old[0].Noise != nil {
+		t.Errorf("a registry of before: %+v, %v", old, err)
+	}
+	if r := w.build(build.Options{}); r.Made || r.Charged || len(r.Twins[0].Noise) != len(r.Twins[0].Told) {
+		t.Errorf("a registry of before: %+v", r)
+	}
+
 	// Another epoch does not draw by itself: the rows are the same, and so is the twin.
 	why := ledger.Epoch{Dataset: "shop", User: "dba", Reason: "the year is over"}
 	if _, err := w.ledger.Advance(t.Context(), why); err != nil {

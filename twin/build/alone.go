@@ -6,14 +6,10 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"fugu/parser"
 	"fugu/sqlstate"
 )
-
-// lockRegistry keeps other builds out until the end of the transaction.
-const lockRegistry = `LOCK TABLE ` + registry + ` IN SHARE ROW EXCLUSIVE MODE`
 
 // alone runs f in a transaction beside which no other builds or drops twins, and with the place where they are
 // published.
@@ -80,19 +76,14 @@ func (k *Keeper) locked(ctx context.Context, conn *pgx.Conn, readers []string, f
 	return begin(lockRegistry)
 }
 
-// is reports whether PostgreSQL's error is of that code.
-func is(err error, code sqlstate.Code) bool {
-	var pe *pgconn.PgError
-	return errors.As(err, &pe) && pe.Code == string(code)
-}
-
 // prepare makes the schema that twins are in, which nobody but the keeper and those who read twins may look into. It is
 // refused if somebody else could put tables into it: code of theirs would run with the keeper's rights.
 func (k *Keeper) prepare(ctx context.Context, db *pgx.Conn, readers []string) error {
-	var exists, mine, open bool
+	var exists, mine, open, said bool
 	err := db.QueryRow(ctx, `SELECT count(*) > 0, coalesce(bool_and(r.rolname = current_user), false), coalesce(bool_or(EXISTS (
-			SELECT FROM aclexplode(n.nspacl) a WHERE a.privilege_type = 'CREATE' AND a.grantee <> n.nspowner)), false)
-		FROM pg_namespace n JOIN pg_roles r ON r.oid = n.nspowner WHERE n.nspname = $1`, schema).Scan(&exists, &mine, &open)
+			SELECT FROM aclexplode(n.nspacl) a WHERE a.privilege_type = 'CREATE' AND a.grantee <> n.nspowner)), false),
+			to_regclass($2) IS NULL OR EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass($2) AND attname = 'noise')
+		FROM pg_namespace n JOIN pg_roles r ON r.oid = n.nspowner WHERE n.nspname = $1`, schema, registry).Scan(&exists, &mine, &open, &said)
 	switch {
 	case err != nil:
 		return fmt.Errorf("looking for the schema of twins: %w", err)
@@ -107,6 +98,9 @@ func (k *Keeper) prepare(ctx context.Context, db *pgx.Conn, readers []string) er
 		statements = []string{`CREATE SCHEMA ` + schema, `REVOKE ALL ON SCHEMA ` + schema + ` FROM PUBLIC`}
 	}
 	statements = append(statements, makeRegistry)
+	if !said {
+		statements = append(statements, addNoise)
+	}
 	readable := registry
 	if db == k.Target {
 		statements = append(statements, makeOrigins)

@@ -2,81 +2,16 @@ package build
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"fugu/internal/hook"
-	"fugu/ledger"
 	"fugu/policy"
 	"fugu/twin"
-	"fugu/twin/margin"
 )
-
-// Keeper makes twins.
-type Keeper struct {
-	Conn     *pgx.Conn // of the keeper's role, from Connect
-	Target   *pgx.Conn // where twins are published, if that is another database, from Connect
-	Ledger   ledger.Ledger
-	Random   io.Reader // secret and unpredictable: crypto/rand's
-	Guests   []string  // roles that may read twins whose rows are shown
-	Reader   string    // the role that may read the others; empty: none
-	Operator string    // who builds, for the audit chain
-	Progress func(Step)
-}
-
-// Step is what a build is doing: the part of the whole that is done before it, and what it is.
-type Step struct {
-	Done float64 // 0 to 1
-	What string
-}
-
-// Options say what to do with a twin that is there.
-type Options struct {
-	Again       bool   // make it again from the rows that there are now, with the noisy counts that it has; free
-	New         bool   // draw new noisy counts, which is charged like the first
-	Reason      string // why New
-	Independent bool   // the owner declares that the rows are drawn independently of those of every twin before
-}
-
-// Report is what became of a build.
-type Report struct {
-	Twins     []Twin   // the root's first
-	Made      bool     // false: all was there
-	Charged   bool     // a price was paid by this build
-	Warnings  []string // for the DBA alone: some speak of the true table
-	Mechanism string   // K in words
-}
-
-// Connect opens the keeper's connection with the settings that what it sends relies on.
-func Connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
-	cfg, err := pgx.ParseConfig(dsn)
-	if err != nil {
-		return nil, fmt.Errorf("reading upstream.keeper: %w", err)
-	}
-	for name, value := range map[string]string{
-		// Names mean PostgreSQL's own, and the texts of keys, which the order of drawing hashes, are always the same.
-		"application_name": "fugu keeper", "search_path": "pg_catalog, pg_temp", "client_encoding": "UTF8",
-		"TimeZone": "UTC", "DateStyle": "ISO, YMD", "IntervalStyle": "postgres", "lc_monetary": "C",
-		"extra_float_digits": "1", "standard_conforming_strings": "on", "bytea_output": "hex",
-		// Rows that a policy of PostgreSQL's hides are an error, and not left out of the counts.
-		"row_security": "off",
-	} {
-		cfg.RuntimeParams[name] = value
-	}
-	cfg.DefaultQueryExecMode = pgx.QueryExecModeDescribeExec
-	c, err := pgx.ConnectConfig(ctx, cfg)
-	if err != nil {
-		return nil, fmt.Errorf("connecting as the keeper: %w", err)
-	}
-	return c, nil
-}
 
 // Build makes the twin of a table with secrets and of the tables linked to it, where the policy asks for one that is not
 // there. It holds one transaction from the first look at the rows to the moment at which the twin is seen.
@@ -235,82 +170,4 @@ func (j *job) write(ctx context.Context, c counts, amounts []drawn) ([]Twin, err
 		hook.Point("after a table of a twin")
 	}
 	return twins, nil
-}
-
-func (k *Keeper) say(done float64, what string) {
-	if k.Progress != nil {
-		k.Progress(Step{done, what})
-	}
-}
-
-// describeFamily reads what a table with secrets and those linked to it are made of.
-func describeFamily(ctx context.Context, tx pgx.Tx, p *policy.Policy, root policy.Table) (*family, map[*source]fresh, error) {
-	s, err := describe(ctx, tx, root)
-	if err != nil {
-		return nil, nil, err
-	}
-	f := &family{root: s, sources: []*source{s}}
-	for i := 0; i < len(f.sources); i++ {
-		for _, t := range p.Tables {
-			if t.Link == nil || t.Link.To != f.sources[i].Qualified() {
-				continue
-			}
-			s, err := describe(ctx, tx, t)
-			if err != nil {
-				return nil, nil, err
-			}
-			f.sources = append(f.sources, s)
-		}
-	}
-	if err := f.readForeign(ctx, tx); err != nil {
-		return nil, nil, err
-	}
-	keys, err := f.freshKeys()
-	return f, keys, err
-}
-
-// spec is what the law depends on. That a predicate is NULL for some row of the table is taken to be public: it is so for
-// both values of every pair.
-func (f *family) spec(ctx context.Context, tx pgx.Tx, p *policy.Policy) (twin.Spec, error) {
-	null := map[string]bool{}
-	for _, s := range p.Secrets {
-		if s.Table != f.root.Qualified() || s.Proportion == "" {
-			continue
-		}
-		var some bool
-		sql := fmt.Sprintf(`SELECT EXISTS (SELECT FROM %s AS t WHERE (%s) IS NULL)`, f.root.qualified(), s.Proportion)
-		if err := tx.QueryRow(ctx, sql).Scan(&some); err != nil {
-			return twin.Spec{}, fmt.Errorf("secret %s: %w", s.Name, err)
-		}
-		null[s.Name] = some
-	}
-	return margin.Spec(p, f.root.Qualified(), func(secret string) bool { return null[secret] })
-}
-
-// shape is the fingerprint of how the twin's tables look: columns, keys, indexes; and, behind a space, asked's of what
-// the policy says of that, which can be compared without a look at the protected tables.
-func (f *family) shape() string {
-	var parts []any
-	for _, s := range f.sources {
-		columns := s.kept()
-		names := make([][2]string, len(columns))
-		for i, c := range columns {
-			names[i] = [2]string{c.name, c.typ}
-		}
-		var definitions []string
-		for _, d := range append(s.checks, s.indexes...) {
-			definitions = append(definitions, d.name+" "+d.sql)
-		}
-		parts = append(parts, s.qualified(), names, s.primary, s.unique, definitions)
-	}
-	for _, k := range f.foreign {
-		parts = append(parts, k.name, k.own, k.refs, k.more)
-	}
-	family := make([]policy.Table, len(f.sources))
-	for i, s := range f.sources {
-		family[i] = s.Table
-	}
-	text, _ := json.Marshal(parts)
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:]) + " " + asked(family)
 }

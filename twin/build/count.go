@@ -5,16 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
+
+	"crypto/sha256"
+	"encoding/binary"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-
-	"fugu/internal/hook"
-	"fugu/parser"
-	"fugu/policy"
-	"fugu/twin"
 )
 
 // counts are the numbers of rows of each class, in all and by their place in the order of drawing.
@@ -22,109 +18,6 @@ type counts struct {
 	classes  []int64
 	ordered  histogram
 	contents []byte // a digest of which rows are of which class
-}
-
-// outcome is the SQL of a secret's outcome in a row, by its index; of a predicate that is never NULL, NULL is false.
-func outcome(s twin.Secret) (string, error) {
-	if s.Categories == "" {
-		otherwise := strconv.Itoa(twin.False)
-		if s.Nullable {
-			otherwise = fmt.Sprintf("CASE WHEN (%s) IS NULL THEN %d ELSE %d END", s.Proportion, twin.Null, twin.False)
-		}
-		return fmt.Sprintf("CASE WHEN (%s) THEN %d ELSE %s END", s.Proportion, twin.True, otherwise), nil
-	}
-	cases := make([]string, len(s.Values))
-	for i, v := range s.Values {
-		cases[i] = fmt.Sprintf("WHEN %s THEN %d", isValue(s.Categories, v), i)
-	}
-	// A value that the policy does not list is of no class, and counting ends with an error that says so.
-	return "CASE " + strings.Join(cases, " ") + " END", nil
-}
-
-// cell is the SQL of the public cell of a row: its index. A row of none is of no class, and counting ends with an error.
-func cell(p *twin.Public) string {
-	if p == nil {
-		return "0"
-	}
-	var cases []string
-	for i, c := range p.Cells {
-		var values []string
-		for j, v := range c.Values {
-			values = append(values, isValue(p.Columns[j], v))
-		}
-		cases = append(cases, fmt.Sprintf("WHEN %s THEN %d", strings.Join(values, " AND "), i))
-	}
-	return "CASE " + strings.Join(cases, " ") + " END"
-}
-
-// isValue is the SQL of a column having a value.
-func isValue(column string, v policy.Value) string {
-	if v.IsNull {
-		return parser.QuoteIdent(column) + " IS NULL"
-	}
-	return parser.QuoteIdent(column) + " = " + parser.QuoteLiteral(v.Text)
-}
-
-// class is the SQL of a row's class: its index in twin.Design.Classes.
-func class(spec twin.Spec) (string, error) {
-	sql := cell(spec.Public)
-	for _, s := range spec.Secrets {
-		o, err := outcome(s)
-		if err != nil {
-			return "", err
-		}
-		outcomes := len(s.Values)
-		if s.Categories == "" {
-			if outcomes = 2; s.Nullable {
-				outcomes = 3
-			}
-		}
-		sql = fmt.Sprintf("(%s) * %d + (%s)", sql, outcomes, o)
-	}
-	return sql, nil
-}
-
-// ordered is the SQL of the table's rows: their class, their hash h, keyed by setOrder's 32 secret bytes, and the
-// columns named. The hash's first half is the row's place in the order of drawing, the second half is for what else is
-// drawn of it. Both come first, so that scans that need no more need not go through the row.
-//
-// It is a function of the primary key and not of the content, so that a row that is corrected keeps its place. Without
-// a primary key it is of the content and a running number among equal rows, which cannot be told apart anyway.
-func (s *source) ordered(class string, columns []string) string {
-	id := "ROW(" + list("t.", s.primary) + ")::pg_catalog.text"
-	if s.primary == nil || hook.TwinByContent {
-		names := make([]string, len(s.columns))
-		for i, c := range s.columns {
-			names[i] = c.name
-		}
-		id = "ROW(" + list("t.", names) + ")::pg_catalog.text"
-		id += " || ' ' || pg_catalog.row_number() OVER (PARTITION BY " + id + ")"
-	}
-	hash := fmt.Sprintf(`pg_catalog.sha256(%s || pg_catalog.convert_to(%s, 'UTF8'))`, orderKey, id)
-	if hook.TwinTableOrder {
-		number := `pg_catalog.row_number() OVER (ORDER BY t.ctid)`
-		hash = `pg_catalog.int8send(` + number + `) || pg_catalog.substr(` + hash + `, 9)`
-	}
-	// OFFSET 0 has what is computed here computed once a row.
-	with := ""
-	if len(columns) > 0 {
-		with = ", " + list("t.", columns)
-	}
-	return fmt.Sprintf(`SELECT (%s) AS "fugu class", %s AS "fugu h"%s FROM %s AS t OFFSET 0`,
-		class, hash, with, s.qualified())
-}
-
-// orderKey is the SQL of the key of the order of drawing. It is a setting of the transaction, which no other session
-// sees, so that it stands in no statement's text, and so that statements that take no parameters can use it.
-const orderKey = `(SELECT pg_catalog.decode(pg_catalog.current_setting('fugu.order'), 'hex'))`
-
-// setOrder says the key for the rest of the transaction.
-func setOrder(ctx context.Context, db pgx.Tx, key []byte) error {
-	_, err := db.Exec(ctx, `SELECT pg_catalog.set_config('fugu.order', pg_catalog.encode($1::bytea, 'hex'), true)`, key)
-	if err != nil {
-		return fmt.Errorf("setting the order of drawing: %w", err)
-	}
-	return nil
 }
 
 // unchanged reports whether the rows that a draw was made of are those that there are now, each of the class that it
@@ -184,3 +77,22 @@ func (s *source) count(ctx context.Context, db pgx.Tx, ordered string, classes i
 	out.contents = sum.bytes()
 	return out, nil
 }
+
+// digest is a fingerprint of which rows are of which class, by their hashes: another set of rows, or a row of another
+// class, has another one, but for a chance of about 2^-24 for each bucket that changed. It says nothing of other columns.
+type digest [sha256.Size]byte
+
+func newDigest() *digest { return &digest{} }
+
+// add takes in a bucket of a class: how many rows it has, and the sum of their hashes. Buckets may come in any order.
+func (d *digest) add(class, bucket int, rows, hashes int64) {
+	var b [32]byte
+	for i, v := range []int64{int64(class), int64(bucket), rows, hashes} {
+		binary.BigEndian.PutUint64(b[8*i:], uint64(v))
+	}
+	for i, x := range sha256.Sum256(b[:]) {
+		d[i] ^= x
+	}
+}
+
+func (d *digest) bytes() []byte { return d[:] }

@@ -24,15 +24,6 @@ const describeForeign = `SELECT c.conname, own, refs,
 			JOIN pg_attribute a ON a.attrelid = c.confrelid AND a.attnum = k.a) r(refs)
 	WHERE c.contype = 'f' AND c.conparentid = 0 AND c.conrelid = $1 AND c.confrelid = $2 ORDER BY c.conname`
 
-// foreign is a foreign key of a table of a family that goes along the table's link: its columns follow the fresh keys,
-// so that it holds in the twin.
-type foreign struct {
-	name       string
-	own, refs  []string
-	more       string // MATCH FULL, ON DELETE CASCADE, DEFERRABLE
-	from, onto *source
-}
-
 // readForeign reads the foreign keys between the tables of a family.
 func (f *family) readForeign(ctx context.Context, db pgx.Tx) error {
 	for _, s := range f.sources[1:] {

@@ -6,8 +6,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"fugu/policy"
 	"fugu/twin"
+	"fugu/twin/class"
+	"fugu/twin/margin"
 )
 
 // job is one build that goes on: what is to be made, by which law, and what was told before it.
@@ -51,9 +57,7 @@ func (k *Keeper) look(ctx context.Context, tx pgx.Tx, at place, p *policy.Policy
 	if j.law, err = lawOf(spec); err != nil {
 		return nil, err
 	}
-	if j.class, err = class(spec); err != nil {
-		return nil, err
-	}
+	j.class = class.Of(spec)
 	j.shape = j.family.shape()
 	return j, nil
 }
@@ -81,7 +85,12 @@ func (j *job) recall(ctx context.Context) (there []Twin, err error) {
 	if o.Again || o.New || !shows(j.published, j.last) || j.last.Dataset != j.policy.Dataset {
 		return nil, nil
 	}
-	return j.family.there(ctx, j.at, j.Keeper, j.all, j.law, j.shape)
+	there, err = j.family.there(ctx, j.at, j.Keeper, j.all, j.law, j.shape)
+	if err == nil && there != nil && there[0].Noise == nil {
+		there[0].Noise = j.design.NoiseOf(there[0].Told)
+		err = sayNoise(ctx, j.at.tx, there[0])
+	}
+	return there, err
 }
 
 // count puts the rows aside in their order of drawing, and counts those of each class.
@@ -134,6 +143,78 @@ func (j *job) certify(twins []Twin, d Draw, taken []int64) {
 		for _, c := range j.design.Classes {
 			t.Classes = append(t.Classes, c.Name)
 		}
-		t.Told, t.Taken = d.Noisy, taken
+		t.Told, t.Taken, t.Noise = d.Noisy, taken, j.design.NoiseOf(d.Noisy)
 	}
+}
+
+// describeFamily reads what a table with secrets and those linked to it are made of.
+func describeFamily(ctx context.Context, tx pgx.Tx, p *policy.Policy, root policy.Table) (*family, map[*source]fresh, error) {
+	s, err := describe(ctx, tx, root)
+	if err != nil {
+		return nil, nil, err
+	}
+	f := &family{root: s, sources: []*source{s}}
+	for i := 0; i < len(f.sources); i++ {
+		for _, t := range p.Tables {
+			if t.Link == nil || t.Link.To != f.sources[i].Qualified() {
+				continue
+			}
+			s, err := describe(ctx, tx, t)
+			if err != nil {
+				return nil, nil, err
+			}
+			f.sources = append(f.sources, s)
+		}
+	}
+	if err := f.readForeign(ctx, tx); err != nil {
+		return nil, nil, err
+	}
+	keys, err := f.freshKeys()
+	return f, keys, err
+}
+
+// spec is what the law depends on. That a predicate is NULL for some row of the table is taken to be public: it is so for
+// both values of every pair.
+func (f *family) spec(ctx context.Context, tx pgx.Tx, p *policy.Policy) (twin.Spec, error) {
+	null := map[string]bool{}
+	for _, s := range p.Secrets {
+		if s.Table != f.root.Qualified() || s.Proportion == "" {
+			continue
+		}
+		var some bool
+		sql := fmt.Sprintf(`SELECT EXISTS (SELECT FROM %s AS t WHERE (%s) IS NULL)`, f.root.qualified(), s.Proportion)
+		if err := tx.QueryRow(ctx, sql).Scan(&some); err != nil {
+			return twin.Spec{}, fmt.Errorf("secret %s: %w", s.Name, err)
+		}
+		null[s.Name] = some
+	}
+	return margin.Spec(p, f.root.Qualified(), func(secret string) bool { return null[secret] })
+}
+
+// shape is the fingerprint of how the twin's tables look: columns, keys, indexes; and, behind a space, asked's of what
+// the policy says of that, which can be compared without a look at the protected tables.
+func (f *family) shape() string {
+	var parts []any
+	for _, s := range f.sources {
+		columns := s.kept()
+		names := make([][2]string, len(columns))
+		for i, c := range columns {
+			names[i] = [2]string{c.name, c.typ}
+		}
+		var definitions []string
+		for _, d := range append(s.checks, s.indexes...) {
+			definitions = append(definitions, d.name+" "+d.sql)
+		}
+		parts = append(parts, s.qualified(), names, s.primary, s.unique, definitions)
+	}
+	for _, k := range f.foreign {
+		parts = append(parts, k.name, k.own, k.refs, k.more)
+	}
+	family := make([]policy.Table, len(f.sources))
+	for i, s := range f.sources {
+		family[i] = s.Table
+	}
+	text, _ := json.Marshal(parts)
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]) + " " + asked(family)
 }

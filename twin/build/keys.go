@@ -5,15 +5,7 @@ import (
 	"slices"
 
 	"fugu/parser"
-	"fugu/policy"
 )
-
-// family is a table with secrets and the tables whose rows go with its rows, each behind the one that it is linked to.
-type family struct {
-	root    *source
-	sources []*source // the root first
-	foreign []foreign // keys between them
-}
 
 // fresh says which columns of a table get new values, and from what. An old key would show which rows were drawn to who
 // knows some of them, and copies of a row have one each.
@@ -78,22 +70,6 @@ func noColumn(s *source, name string) error {
 	return fmt.Errorf("table %s has no column %s, which a link of the policy names", s.qualified(), parser.QuoteIdent(name))
 }
 
-// find returns the family's table of that name.
-func (f *family) find(name policy.QualifiedName) *source {
-	i := slices.IndexFunc(f.sources, func(s *source) bool { return s.Qualified() == name })
-	return f.sources[i]
-}
-
-// children are the tables that are linked to s.
-func (f *family) children(s *source) (out []*source) {
-	for _, c := range f.sources[1:] {
-		if c.Link.To == s.Qualified() {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
 // value is the SQL of a new key of a column of a row that is numbered "fugu n". NULL stays NULL: it is no key.
 func (k freshKey) value(s *source, column string) string {
 	value := `"fugu n"::pg_catalog.` + k.base
@@ -113,9 +89,15 @@ func (k fresh) distinct(columns []string) bool {
 	return slices.ContainsFunc(columns, func(name string) bool { _, ok := k[name]; return ok })
 }
 
-// secretOf is the SQL of 32 bytes that nobody can compute without the key of the order of drawing, nor tell from random
-// ones: of an expression that has bytes, for one use in one table. An order of drawing hashes texts that begin otherwise.
-func secretOf(bytes, use string, s *source, column string) string {
-	words := parser.QuoteLiteral(use + " of " + s.qualified() + " " + column + ": ")
-	return "pg_catalog.sha256(" + orderKey + " || pg_catalog.convert_to(" + words + ", 'UTF8') || " + bytes + ")"
+// checkGenerated refuses columns that are generated from a key that is made anew: they show the old one.
+func (s *source) checkGenerated(keys fresh) error {
+	for _, c := range s.kept() {
+		for _, from := range c.from {
+			if _, ok := keys[from]; ok {
+				return fmt.Errorf("column %s of %s is generated from %s, which gets new values in the twin: leave it out (drop)",
+					parser.QuoteIdent(c.name), s.qualified(), parser.QuoteIdent(from))
+			}
+		}
+	}
+	return nil
 }

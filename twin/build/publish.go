@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -14,55 +13,6 @@ import (
 	"fugu/parser"
 	"fugu/sqlstate"
 )
-
-// registry is the table that says which twins there are, for analysts too: all of it may be published.
-const registry = parser.TwinRegistry
-
-const makeRegistry = `CREATE TABLE IF NOT EXISTS ` + registry + ` (
-	dataset text NOT NULL, table_schema text NOT NULL, table_name text NOT NULL, built timestamptz NOT NULL, rows int8 NOT NULL, sampled int8 NOT NULL,
-	classes text[] NOT NULL, told int8[] NOT NULL, taken int8[] NOT NULL,
-	epsilon float8 NOT NULL, delta float8 NOT NULL, assumption text NOT NULL, generation int4 NOT NULL, law text NOT NULL, shape text NOT NULL,
-	PRIMARY KEY (table_schema, table_name))`
-
-// Twin is a line of the registry.
-type Twin struct {
-	Dataset string    `json:"dataset"`
-	Schema  string    `json:"table_schema"` // of the protected table
-	Table   string    `json:"table_name"`
-	Built   time.Time `json:"built"`
-	Rows    int64     `json:"rows"`
-	Sampled int64     `json:"sampled"`        // different rows among them; of a linked table Rows
-	Classes []string  `json:"classes"`        // none of a linked table
-	Told    []int64   `json:"told"`           // noisy counts by class
-	Taken   []int64   `json:"taken"`          // rows taken by class
-	Epsilon float64   `json:"epsilon"`        // what it costs; of a linked table that of its root
-	Delta   float64   `json:"delta"`          // likewise
-	Assumes string    `json:"assumption"`     // what it rests on
-	Nth     int       `json:"generation"`     // how often it was drawn
-	Law     string    `json:"-"`              // the fingerprint of its law
-	Shape   string    `json:"-"`              // the fingerprint of how its tables look
-	Left    []string  `json:"left,omitempty"` // what of the table the twin does not have, in words: of a build alone
-}
-
-const twinColumns = `dataset, table_schema, table_name, built, rows, sampled, classes, told, taken, epsilon, delta, assumption, generation, law, shape`
-
-// Twins returns the twins that there are.
-func Twins(ctx context.Context, db querier) ([]Twin, error) {
-	var there bool
-	if err := db.QueryRow(ctx, `SELECT pg_catalog.to_regclass($1) IS NOT NULL`, registry).Scan(&there); err != nil || !there {
-		return nil, err
-	}
-	rows, _ := db.Query(ctx, `SELECT `+twinColumns+` FROM `+registry+` ORDER BY dataset, table_schema, table_name`)
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Twin, err error) {
-		return t, row.Scan(&t.Dataset, &t.Schema, &t.Table, &t.Built, &t.Rows, &t.Sampled, &t.Classes, &t.Told, &t.Taken, &t.Epsilon, &t.Delta, &t.Assumes, &t.Nth, &t.Law, &t.Shape)
-	})
-}
-
-// querier is a connection or a transaction.
-type querier interface {
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}
 
 // publish puts the new tables of a family in the place of those that are there, and says so in the registry. It takes
 // effect with the transaction: readers see the old twin or the new one.
@@ -171,24 +121,4 @@ func (f *family) tidy(ctx context.Context, db pgx.Tx) error {
 		}
 	}
 	return nil
-}
-
-// enter writes a line of the registry.
-func enter(ctx context.Context, db pgx.Tx, t Twin) error {
-	const sql = `INSERT INTO ` + registry + ` (` + twinColumns + `) VALUES ($1, $2, $3, pg_catalog.now(), $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-		ON CONFLICT (table_schema, table_name) DO UPDATE SET dataset = excluded.dataset, built = excluded.built, rows = excluded.rows, sampled = excluded.sampled,
-		classes = excluded.classes, told = excluded.told, taken = excluded.taken, epsilon = excluded.epsilon, delta = excluded.delta,
-		assumption = excluded.assumption, generation = excluded.generation, law = excluded.law, shape = excluded.shape`
-	_, err := db.Exec(ctx, sql, t.Dataset, t.Schema, t.Table, t.Rows, t.Sampled, orEmpty(t.Classes), orEmpty(t.Told), orEmpty(t.Taken), t.Epsilon, t.Delta, t.Assumes, t.Nth, t.Law, t.Shape)
-	if err != nil {
-		return fmt.Errorf("entering the twin of %s.%s: %w", t.Schema, t.Table, err)
-	}
-	return nil
-}
-
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }

@@ -78,16 +78,3 @@ func (f *family) follows(s *source, column string, to uint32) bool {
 	}
 	return false
 }
-
-// checkGenerated refuses columns that are generated from a key that is made anew: they show the old one.
-func (s *source) checkGenerated(keys fresh) error {
-	for _, c := range s.kept() {
-		for _, from := range c.from {
-			if _, ok := keys[from]; ok {
-				return fmt.Errorf("column %s of %s is generated from %s, which gets new values in the twin: leave it out (drop)",
-					parser.QuoteIdent(c.name), s.qualified(), parser.QuoteIdent(from))
-			}
-		}
-	}
-	return nil
-}

@@ -11,6 +11,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// half is where the second half of a hash begins, which says nothing of the order of drawing.
+const half = 16
+
 // eachRow calls f with the class and the hash of each row of what ordered gives, in any order. A row of no class has
 // -1. f must not keep the hash.
 //

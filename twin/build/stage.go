@@ -8,9 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// schema is where twins are. It is the keeper's.
-const schema = "fugu_twin"
-
 // The tables of a build that is going on. They are made and dropped in its transaction, so that no other session ever
 // sees them, nor how large they are.
 const (
@@ -53,9 +50,6 @@ func (s *source) stage(ctx context.Context, db pgx.Tx, class string, keys fresh)
 	}
 	return nil
 }
-
-// half is where the second half of a hash begins, which says nothing of the order of drawing.
-const half = 16
 
 // settle finds the last row of each class that is taken, and the last that stands once more.
 func (s *source) settle(ctx context.Context, db pgx.Tx, c counts, take []drawn) (out staged, err error) {

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/term"
 )
 
 // Colours of a terminal (ECMA-48, SGR).
@@ -72,4 +77,38 @@ func (t *table) write(w io.Writer) error {
 		}
 	}
 	return nil
+}
+
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+func orAll(scope string) string {
+	if scope == "" {
+		return "everyone"
+	}
+	return scope
+}
+
+func short(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+
+func green(w io.Writer, s string) string { return coloured(w, inGreen, s) }
+
+func red(w io.Writer, s string) string { return coloured(w, inRed, s) }
+
+func coloured(w io.Writer, colour int, s string) string {
+	if f, ok := w.(*os.File); colour != inPlain && ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" {
+		return fmt.Sprintf("\x1b[%dm%s\x1b[0m", colour, s)
+	}
+	return s
+}
+
+// numbered is a number of things, as people say it.
+func numbered(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }

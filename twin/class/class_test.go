@@ -1,0 +1,45 @@
+package class
+
+import (
+	"reflect"
+	"testing"
+
+	"fugu/parser"
+	"fugu/policy"
+	"fugu/twin"
+)
+
+// Each class has a condition on the twin's columns; there is none where these do not tell a row's class.
+func TestConditions(t *testing.T) {
+	ill := twin.Secret{Secret: policy.Secret{Name: "ill", Proportion: "mark > 3"}, Nullable: true}
+	kind := twin.Secret{Secret: policy.Secret{Name: "kind", Categories: "kind"},
+		Values: []policy.Value{{Text: "o'k"}, {IsNull: true}}}
+	sexes := &twin.Public{Columns: []string{"sex"}, Cells: []twin.Cell{{Values: []policy.Value{{Text: "f"}}, Rows: 9}}}
+	spec := twin.Spec{Secrets: []twin.Secret{ill, kind}, Public: sexes}
+	got, err := Conditions(spec, []string{"kind", "mark", "sex"})
+	if err != nil || len(got) != 6 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for i, want := range map[int]parser.Class{
+		0: {Name: "sex=f, ill=true, kind='o'k'", Where: `"sex" = 'f' AND (mark > 3) AND "kind" = 'o''k'`},
+		3: {Name: "sex=f, ill=false, kind=null", Where: `"sex" = 'f' AND (mark > 3) IS FALSE AND "kind" IS NULL`},
+		4: {Name: "sex=f, ill=null, kind='o'k'", Where: `"sex" = 'f' AND (mark > 3) IS NULL AND "kind" = 'o''k'`},
+	} {
+		if !reflect.DeepEqual(got[i], want) {
+			t.Errorf("class %d: %+v, want %+v", i, got[i], want)
+		}
+	}
+
+	if got, err := Conditions(spec, []string{"kind", "sex"}); err != nil || got != nil {
+		t.Errorf("without the column of a secret: %+v, %v", got, err)
+	}
+	ill.Proportion = "mark > (SELECT limit FROM limits)"
+	spec.Secrets = []twin.Secret{ill}
+	if got, err := Conditions(spec, []string{"mark", "sex"}); err == nil || got != nil {
+		t.Errorf("a condition that PostgreSQL does not read: %+v, %v", got, err)
+	}
+	spec.Secrets[0].Proportion = "mark > (SELECT most FROM limits)"
+	if got, err := Conditions(spec, []string{"mark", "most", "sex"}); err != nil || got != nil {
+		t.Errorf("another table: %+v, %v", got, err)
+	}
+}
