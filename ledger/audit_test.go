@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"fugu/ledger/audit"
 	"fugu/privacy"
@@ -61,8 +63,13 @@ func TestAuditTellsWhatWasCharged(t *testing.T) {
 		if err != nil || last.Number != 4 || len(head.Hash) != 64 {
 			t.Errorf("%+v %v", head, err)
 		}
+		// The time of an entry can have the digits of any number.
+		timeless := slices.Clone(entries)
+		for i := range timeless {
+			timeless[i].At = time.Time{}
+		}
 		for _, secret := range []string{"answer 1", "38.6", "Ünïcode"} {
-			if text, _ := json.Marshal(entries); strings.Contains(string(text), secret) {
+			if text, _ := json.Marshal(timeless); strings.Contains(string(text), secret) {
 				t.Errorf("the chain repeats what was given: %s", text)
 			}
 		}
