@@ -82,8 +82,10 @@ func (k *Keeper) prepare(ctx context.Context, db *pgx.Conn, readers []string) er
 	var exists, mine, open, said bool
 	err := db.QueryRow(ctx, `SELECT count(*) > 0, coalesce(bool_and(r.rolname = current_user), false), coalesce(bool_or(EXISTS (
 			SELECT FROM aclexplode(n.nspacl) a WHERE a.privilege_type = 'CREATE' AND a.grantee <> n.nspowner)), false),
-			to_regclass($2) IS NULL OR EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass($2) AND attname = 'noise')
-		FROM pg_namespace n JOIN pg_roles r ON r.oid = n.nspowner WHERE n.nspname = $1`, schema, registry).Scan(&exists, &mine, &open, &said)
+			NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace m ON m.oid = c.relnamespace
+				WHERE m.nspname = $1 AND c.relname = 'fugu twins'
+				AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'noise'))
+		FROM pg_namespace n JOIN pg_roles r ON r.oid = n.nspowner WHERE n.nspname = $1`, schema).Scan(&exists, &mine, &open, &said)
 	switch {
 	case err != nil:
 		return fmt.Errorf("looking for the schema of twins: %w", err)
