@@ -4,10 +4,9 @@ import (
 	"math"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"fugu/model"
 	"fugu/privacy/joint"
+	"fugu/test/normals"
 )
 
 // What covariances tell of a secret, Σ (2 sinh(y/2))² over the logarithms y of the ratios between two values, is within
@@ -25,7 +24,6 @@ func TestAddendsBoundWhatCovariancesTell(t *testing.T) {
 		_, m := measure(t, reader, table, sql)
 		f := m.Paths(secretShare, psi)[0]
 		sp := f.Span()
-		n := len(m.Components)
 		for _, a := range []float64{sp.From, (sp.From + sp.To) / 2, sp.To - sp.Within} {
 			b := a + sp.Within
 			bend := math.Max(sp.Within/a, sp.Within/(1-b))
@@ -43,7 +41,7 @@ func TestAddendsBoundWhatCovariancesTell(t *testing.T) {
 					naive += bend * bend * joint.Weight([]float64{math.Sqrt(math.Max(low.Diagonal()[k], high.Diagonal()[k]))}, v[k])
 				}
 				told := 0.0
-				for _, e := range ratios(t, dense(low.WithDiagonal(1, v)), dense(high.WithDiagonal(1, v)), n) {
+				for _, e := range normals.Ratios(t, dense(low.WithDiagonal(1, v)), dense(high.WithDiagonal(1, v))) {
 					told += e + 1/e - 2
 				}
 				if told > bound*(1+1e-6)+1e-9 {
@@ -58,33 +56,4 @@ func TestAddendsBoundWhatCovariancesTell(t *testing.T) {
 	if short == 0 {
 		t.Error("the components' own variances would do: it is no test")
 	}
-}
-
-// ratios are the generalised eigenvalues of two covariances.
-func ratios(t *testing.T, p, q *mat.SymDense, n int) []float64 {
-	t.Helper()
-	var chol mat.Cholesky
-	if !chol.Factorize(q) {
-		t.Fatal("a covariance that is not positive")
-	}
-	var l mat.TriDense
-	chol.LTo(&l)
-	var half, whole mat.Dense
-	if err := half.Solve(&l, p); err != nil {
-		t.Fatal(err)
-	}
-	if err := whole.Solve(&l, half.T()); err != nil {
-		t.Fatal(err)
-	}
-	w := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := range i + 1 {
-			w.SetSym(i, j, (whole.At(i, j)+whole.At(j, i))/2)
-		}
-	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(w, false) {
-		t.Fatal("no eigenvalues")
-	}
-	return eigen.Values(nil)
 }

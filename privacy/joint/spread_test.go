@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"fugu/sensitivity"
+	"fugu/test/normals"
 )
 
 // Sums of signs, and the same signs turned round for one class: no statement alone has a covariance that differs. ε of
@@ -44,7 +44,7 @@ func TestCovariancesBetweenStatements(t *testing.T) {
 	}
 	_, high := exact.within(func(i int) bool { return i%2 == 1 })
 	_, low := exact.within(func(i int) bool { return i%2 == 0 })
-	delta := exactly(t, mixed(n, p, low, high, exact.noise), mixed(n, q, low, high, exact.noise), epsilon)
+	delta := normals.Delta(t, mixed(n, p, low, high, exact.noise), mixed(n, q, low, high, exact.noise), epsilon)
 	cost := together.Cost("s")
 	if got := cost.Epsilon(delta, Beside{}); got < epsilon {
 		t.Errorf("ε = %g of all together at δ = %g, where the exact δ(%g) is that", got, delta, epsilon)
@@ -101,43 +101,4 @@ func mixed(n float64, shares []float64, low, high *mat.Dense, noise []float64) *
 		s.SetSym(k, k, s.At(k, k)+noise[k])
 	}
 	return s
-}
-
-// exactly is δ(ε) of N(0,P) and N(0,Q), the greater of both orders, from below.
-func exactly(t *testing.T, p, q *mat.SymDense, epsilon float64) float64 {
-	t.Helper()
-	var chol mat.Cholesky
-	if !chol.Factorize(q) {
-		t.Fatal("a covariance that is not positive")
-	}
-	var lower mat.TriDense
-	chol.LTo(&lower)
-	var half, whole mat.Dense
-	if half.Solve(&lower, p) != nil || whole.Solve(&lower, half.T()) != nil {
-		t.Fatal("a covariance that cannot be inverted")
-	}
-	w := mat.NewSymDense(q.SymmetricDim(), nil)
-	for k := range q.SymmetricDim() {
-		for l := range k + 1 {
-			w.SetSym(k, l, (whole.At(k, l)+whole.At(l, k))/2)
-		}
-	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(w, false) {
-		t.Fatal("no eigenvalues")
-	}
-	var a, b sensitivity.Covariance
-	for _, v := range eigen.Values(nil) {
-		a.Blocks = append(a.Blocks, sensitivity.Block{Size: 1, Entries: []float64{v}})
-		b.Blocks = append(b.Blocks, sensitivity.Block{Size: 1, Entries: []float64{1}})
-	}
-	most := 0.0
-	for _, pair := range []sensitivity.Pair{{P: a, Q: b}, {P: b, Q: a}} {
-		e, err := sensitivity.NewExperiment(nil, 0, &pair)
-		if err != nil {
-			t.Fatal(err)
-		}
-		most = max(most, e.Delta(epsilon).Low)
-	}
-	return most
 }

@@ -17,7 +17,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"fugu/internal/hook"
-	"fugu/sensitivity"
+	"fugu/test/normals"
 )
 
 //go:embed spread.sql
@@ -186,7 +186,7 @@ func truth(t testing.TB, w world, released []asked, epsilon float64) float64 {
 			}
 			return &s
 		}
-		most = math.Max(most, gaussians(t, at(p), at(p+.05), epsilon))
+		most = math.Max(most, normals.Delta(t, at(p), at(p+.05), epsilon))
 	}
 	return most
 }
@@ -224,49 +224,6 @@ func covariance(t testing.TB, w world, class string, released []asked) *mat.SymD
 	var s mat.SymDense
 	s.SymOuterK(1/float64(len(all)), x.T())
 	return &s
-}
-
-// gaussians is δ(ε) of N(0,P) and N(0,Q), the greater of both orders.
-func gaussians(t testing.TB, p, q *mat.SymDense, epsilon float64) float64 {
-	t.Helper()
-	n := p.SymmetricDim()
-	var chol mat.Cholesky
-	if !chol.Factorize(q) {
-		t.Fatal("a covariance that is not positive")
-	}
-	var l mat.TriDense
-	chol.LTo(&l)
-	var half, whole mat.Dense
-	if err := half.Solve(&l, p); err != nil {
-		t.Fatal(err)
-	}
-	if err := whole.Solve(&l, half.T()); err != nil {
-		t.Fatal(err)
-	}
-	w := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := range i + 1 {
-			w.SetSym(i, j, (whole.At(i, j)+whole.At(j, i))/2)
-		}
-	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(w, false) {
-		t.Fatal("no eigenvalues")
-	}
-	var a, b sensitivity.Covariance
-	for _, v := range eigen.Values(nil) {
-		a.Blocks = append(a.Blocks, sensitivity.Block{Size: 1, Entries: []float64{v}})
-		b.Blocks = append(b.Blocks, sensitivity.Block{Size: 1, Entries: []float64{1}})
-	}
-	most := 0.0
-	for _, pair := range []sensitivity.Pair{{P: a, Q: b}, {P: b, Q: a}} {
-		e, err := sensitivity.NewExperiment(nil, 0, &pair)
-		if err != nil {
-			t.Fatal(err)
-		}
-		most = math.Max(most, e.Delta(epsilon).Low)
-	}
-	return most
 }
 
 // play shows that what is released is, at the ε that the budget says was spent, far from what was promised with the
