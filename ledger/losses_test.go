@@ -1,16 +1,14 @@
 package ledger
 
 import (
-	"flag"
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"fugu/privacy"
+	"fugu/test/golden"
 )
 
 // roundedUp is a+b with the rounding of IEEE 754's roundTowardPositive.
@@ -63,28 +61,6 @@ func TestTotalIsNeverBelowTheSum(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write the golden files")
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s: got\n%s\nwant\n%s", file, got, want)
-	}
-}
-
 func TestExhaustedText(t *testing.T) {
 	limit := privacy.Budget{Epsilon: 20, Delta: 0.01}
 	exact := privacy.Budget{Epsilon: 1}
@@ -103,5 +79,5 @@ func TestExhaustedText(t *testing.T) {
 	} {
 		out = append(out, e.Error())
 	}
-	golden(t, "exhausted.txt", strings.Join(out, "\n")+"\n")
+	golden.Check(t, "testdata/exhausted.txt", strings.Join(out, "\n")+"\n")
 }
