@@ -17,8 +17,9 @@ import (
 
 // shape is what texts come to that differ by constants alone.
 type shape struct {
-	template               // of one of them
-	edits    []parser.Edit // of the shape
+	template                 // of one of them
+	edits     []parser.Edit  // of that one's text
+	constants []lex.Constant // of that one's text
 }
 
 // shapeEntries and shapeMemory, in bytes, bound the shapes that are known.
@@ -46,7 +47,7 @@ func (s *session) renamed(ctx context.Context, snap *Snapshot, key planKey, stat
 	}
 	if found, ok := lex.Constants(key.sql); ok && splice.Plain && !snap.Shadows().Touches(splice.Text) {
 		by := planKey{sql: lex.Shape(key.sql, found), means: key.means}
-		sh := shape{t, toShape(splice.Edits, found)}
+		sh := shape{t, splice.Edits, found}
 		snap.shapes.Add(by, sh, weight(by)+weight(sh))
 	}
 	return t.renames(splice, paramTypes), true, nil
@@ -62,7 +63,11 @@ func (s *Snapshot) reshaped(key planKey, paramTypes []uint32) (template, bool) {
 	if !ok {
 		return template{}, false
 	}
-	splice := parser.Spliced(key.sql, fromShape(sh.edits, found))
+	edits, ok := moved(sh.edits, sh.constants, found)
+	if !ok {
+		return template{}, false
+	}
+	splice := parser.Spliced(key.sql, edits)
 	if s.Shadows().Touches(splice.Text) { // by a word in a string: whoever parses it may find more to do
 		return template{}, false
 	}
@@ -95,30 +100,20 @@ func (s *statement) Silent() bool {
 
 var _ wire.Relayer = (*statement)(nil)
 
-// toShape moves edits of a text to its shape. No edit is within a constant.
-func toShape(edits []parser.Edit, found []lex.Constant) []parser.Edit {
-	out := make([]parser.Edit, len(edits))
-	i, gone := 0, 0
+// moved are the edits of a text at the places where they are in another that differs by constants alone: from and to are
+// the constants of the two. No edit is within one. ok is false if there are more in one text than in the other.
+func moved(edits []parser.Edit, from, to []lex.Constant) (out []parser.Edit, ok bool) {
+	if len(from) != len(to) {
+		return nil, false
+	}
+	out = make([]parser.Edit, len(edits))
+	i, longer := 0, 0
 	for k, e := range edits {
-		for ; i < len(found) && found[i].At < e.At; i++ {
-			gone += found[i].Len - found[i].Stand
+		for ; i < len(from) && from[i].At < e.At; i++ {
+			longer += to[i].Len - from[i].Len
 		}
-		e.At -= gone
+		e.At += longer
 		out[k] = e
 	}
-	return out
-}
-
-// fromShape moves edits of a shape to a text that has it.
-func fromShape(edits []parser.Edit, found []lex.Constant) []parser.Edit {
-	out := make([]parser.Edit, len(edits))
-	i, gone := 0, 0
-	for k, e := range edits {
-		for ; i < len(found) && found[i].At-gone < e.At; i++ {
-			gone += found[i].Len - found[i].Stand
-		}
-		e.At += gone
-		out[k] = e
-	}
-	return out
+	return out, true
 }

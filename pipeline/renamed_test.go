@@ -207,7 +207,7 @@ func sameByShape(t *testing.T, s *Snapshot, sql, other string) {
 	if !ok || !known || !splice.Plain {
 		return
 	}
-	s.shapes.Add(planKey{sql: lex.Shape(sql, found)}, shape{edits: toShape(splice.Edits, found)}, 1)
+	s.shapes.Add(planKey{sql: lex.Shape(sql, found)}, shape{edits: splice.Edits, constants: found}, 1)
 	got, ok := s.reshaped(planKey{sql: other}, nil)
 	if !ok {
 		return
@@ -285,7 +285,8 @@ func TestShapeWithASuspect(t *testing.T) {
 	s.Masks = shadows
 	sql := "SELECT 'x' FROM account"
 	found, _ := lex.Constants(sql)
-	s.shapes.Add(planKey{sql: lex.Shape(sql, found)}, shape{edits: []parser.Edit{{At: 15, Put: "fugu_twin."}}}, 1)
+	of := shape{edits: []parser.Edit{{At: strings.Index(sql, "account"), Put: "fugu_twin."}}, constants: found}
+	s.shapes.Add(planKey{sql: lex.Shape(sql, found)}, of, 1)
 	for other, want := range map[string]bool{"SELECT 'it is' FROM account": true,
 		"SELECT 'pg_class' FROM account":            false,
 		"SELECT 'pg_relation_size(1)' FROM account": false, "SELECT 'information_schema' FROM account": false} {
