@@ -51,6 +51,8 @@ var (
 	TwinRedraw     bool
 	TwinByContent  bool
 	TwinNoNoise    bool
+	TwinClampFirst bool
+	TwinUnbounded  bool
 
 	TwinSmallGroups bool
 )

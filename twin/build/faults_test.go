@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"fugu/internal/hook"
@@ -24,7 +25,8 @@ func planted(t *testing.T, fault *bool) {
 func TestFaultyBuildsAreNotOfTheLaw(t *testing.T) {
 	w := newWorld(t, "faulty", small, fmt.Sprintf(smallPolicy, 1., 0.))
 	const n = 250
-	for name, fault := range map[string]*bool{"one row more": &hook.TwinOneMore, "weights of N": &hook.TwinOfCounts, "table order": &hook.TwinTableOrder} {
+	for name, fault := range map[string]*bool{"one row more": &hook.TwinOneMore, "weights of N": &hook.TwinOfCounts,
+		"table order": &hook.TwinTableOrder} {
 		t.Run(name, func(t *testing.T) {
 			planted(t, fault)
 			p, bins := distance(law(t, w.policy), seven(t, w, n), n)
@@ -33,6 +35,39 @@ func TestFaultyBuildsAreNotOfTheLaw(t *testing.T) {
 				t.Errorf("it passes: p = %g", p)
 			}
 			w.column(`DELETE FROM fugu_twin."fugu twins"`)
+		})
+	}
+}
+
+// Faults of the noise show in a table whose range leaves it room: of twelve rows three are of the class, and two to nine
+// may be. The noise is at most 3 rows; of 250 draws without that bound 21 are expected to be outside of it, and of those
+// that no clamping follows 43 to be below the range. A build that stops because its counts are not of the law counts as
+// found.
+func TestFaultyNoiseIsNotOfTheLaw(t *testing.T) {
+	table := strings.NewReplacer("i <= 4", "i <= 3", "(1, 7)", "(1, 12)").Replace(small)
+	text := strings.NewReplacer("rows: 7", "rows: 12", "from: 0.29, to: 0.71, within: 0.14",
+		"from: 0.16, to: 0.76, within: 0.084").Replace(smallPolicy)
+	w := newWorld(t, "faulty_noise", table, fmt.Sprintf(text, .5, .1))
+	const n = 250
+	expected := lawOf(t, w.policy, "abc", "defghijkl")
+
+	p, bins := distance(expected, seven(t, w, n), n)
+	t.Logf("no fault: p = %.3g in %d bins", p, bins)
+	if p < falseAlarm {
+		t.Errorf("without a fault the builds do not have the law: p = %g", p)
+	}
+	for _, c := range []struct {
+		name  string
+		fault *bool
+	}{{"clamped before noise", &hook.TwinClampFirst}, {"noise without bounds", &hook.TwinUnbounded}} {
+		t.Run(c.name, func(t *testing.T) {
+			planted(t, c.fault)
+			w.column(`DELETE FROM fugu_twin."fugu twins"`)
+			p, bins := distance(expected, seven(t, w, n), n)
+			t.Logf("p = %.3g in %d bins", p, bins)
+			if p > falseAlarm {
+				t.Errorf("it passes: p = %g", p)
+			}
 		})
 	}
 }
