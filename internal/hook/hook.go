@@ -55,6 +55,7 @@ const (
 	TwinByContent  = false // the order of drawing is by what rows hold
 	TwinNoNoise    = false // the true counts are told
 	TwinClampFirst = false // the true count is clamped, and noise comes after it
+	TwinPartners   = false // ordinary tables that each protected row has a row of may be read beside its twin
 	TwinUnbounded  = false // noise is not truncated, and sizes are as if it were
 
 	TwinSmallGroups = false // groups of a twin are shown however few rows are in them

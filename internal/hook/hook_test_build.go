@@ -52,6 +52,7 @@ var (
 	TwinByContent  bool
 	TwinNoNoise    bool
 	TwinClampFirst bool
+	TwinPartners   bool
 	TwinUnbounded  bool
 
 	TwinSmallGroups bool
