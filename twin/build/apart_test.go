@@ -129,8 +129,10 @@ func TestApart(t *testing.T) {
 		t.Errorf("%+v", beside)
 	}
 	for table, want := range rows {
-		if got := at.column("SELECT t::text FROM " + table + " t ORDER BY ctid"); !slices.Equal(got, want) {
-			t.Errorf("%s, again: other rows, or in another order", table)
+		// A table that stays, for the view, gets its rows by INSERT, which puts one where an earlier page has room for it.
+		got := at.column("SELECT t::text FROM " + table + " t")
+		if !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+			t.Errorf("%s, again: other rows", table)
 		}
 		if got := w.column("SELECT t::text FROM fugu_twin." + table + " t ORDER BY ctid"); !slices.Equal(got, want) {
 			t.Errorf("%s, beside the tables: other rows, or in another order", table)

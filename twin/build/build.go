@@ -132,8 +132,7 @@ func (j *job) write(ctx context.Context, c counts, amounts []drawn) ([]Twin, err
 		rows, sampled = rows+d.take*d.each+d.more, sampled+d.take
 	}
 	j.say(.4, "taking rows of "+f.root.qualified())
-	st, err := f.root.settle(ctx, j.tx, c, amounts)
-	if err != nil {
+	if err := f.root.settle(ctx, j.tx, c, amounts); err != nil {
 		return nil, err
 	}
 
@@ -141,10 +140,7 @@ func (j *job) write(ctx context.Context, c counts, amounts []drawn) ([]Twin, err
 	for i, s := range f.sources {
 		part := .45 + .5*float64(i)/float64(len(f.sources))
 		j.say(part, "writing the twin of "+s.qualified())
-		if err := s.create(ctx, j.tx); err != nil {
-			return nil, err
-		}
-		n, err := f.lay(ctx, j.tx, s, j.keys, st)
+		n, err := f.lay(ctx, j.tx, s, j.keys)
 		if err != nil {
 			return nil, err
 		}
@@ -160,6 +156,8 @@ func (j *job) write(ctx context.Context, c counts, amounts []drawn) ([]Twin, err
 			if twins[i].Left, err = j.carry(ctx, s, n, part+.2/float64(len(f.sources))); err != nil {
 				return nil, err
 			}
+		} else if err := s.describeAnew(ctx, j.tx); err != nil {
+			return nil, err
 		}
 		j.say(part+.4/float64(len(f.sources)), "keys and indexes of the twin of "+s.qualified())
 		left, err := s.constrain(ctx, j.at.tx, j.keys[s])

@@ -35,6 +35,7 @@ type column struct {
 	fallback  *string // its DEFAULT, unless that comes from a sequence or is generated
 	comment   *string
 	from      []string // of a generated column, those that it is generated from
+	room      int      // how many characters it has room for; 0: any number, or it is of no type of characters
 }
 
 // definition is a check or an index: SQL behind the name, and the columns that it speaks of.
@@ -87,7 +88,9 @@ const (
 		col_description(a.attrelid, a.attnum),
 		ARRAY(SELECT f.attname::text FROM pg_depend x JOIN pg_attribute f ON f.attrelid = x.refobjid AND f.attnum = x.refobjsubid
 			WHERE a.attgenerated <> '' AND x.classid = 'pg_attrdef'::regclass AND x.objid = d.oid
-			AND x.refclassid = 'pg_class'::regclass AND x.refobjid = a.attrelid AND x.refobjsubid <> a.attnum)
+			AND x.refclassid = 'pg_class'::regclass AND x.refobjid = a.attrelid AND x.refobjsubid <> a.attnum),
+		coalesce(information_schema._pg_char_max_length(information_schema._pg_truetypid(a, t),
+			information_schema._pg_truetypmod(a, t)), 0)
 	FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 	WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
 
@@ -123,7 +126,7 @@ func describe(ctx context.Context, db pgx.Tx, t policy.Table) (*source, error) {
 
 	rows, _ := db.Query(ctx, describeColumns, s.oid)
 	s.columns, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c column, err error) {
-		return c, row.Scan(&c.name, &c.typ, &c.base, &c.notNull, &c.fallback, &c.comment, &c.from)
+		return c, row.Scan(&c.name, &c.typ, &c.base, &c.notNull, &c.fallback, &c.comment, &c.from, &c.room)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("looking at the columns of %s: %w", s.qualified(), err)

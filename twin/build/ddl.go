@@ -14,28 +14,48 @@ import (
 // newName is where the twin of a table is until it is published.
 func newName(s *source) string { return fmt.Sprintf(`%s."~ new %d"`, schema, s.oid) }
 
-// create makes the table of a twin, without rows: columns with their types, NOT NULL, defaults and comments.
+// create makes the table of a twin, without rows.
 func (s *source) create(ctx context.Context, db pgx.Tx) error {
-	var columns, statements []string
+	var columns []string
 	for _, c := range s.kept() {
-		column := parser.QuoteIdent(c.name) + " " + c.typ
+		columns = append(columns, parser.QuoteIdent(c.name)+" "+c.typ)
+	}
+	sql := fmt.Sprintf("CREATE TABLE %s (%s) WITH (%s)", newName(s), strings.Join(columns, ", "), twinStorage)
+	if _, err := db.Exec(ctx, sql); err != nil {
+		return fmt.Errorf("making the twin of %s: %w", s.qualified(), err)
+	}
+	return nil
+}
+
+// twinStorage is how a twin is kept: nobody updates it, so that its rows need no room beside them, and no vacuum moves
+// anything.
+const twinStorage = "autovacuum_enabled = off"
+
+// describeAnew gives the table of a twin what its columns have beside their types: defaults, NOT NULL and comments.
+func (s *source) describeAnew(ctx context.Context, db pgx.Tx) error {
+	var changes, statements []string
+	for _, c := range s.kept() {
+		name := parser.QuoteIdent(c.name)
 		if c.fallback != nil {
-			column += " DEFAULT " + *c.fallback
+			changes = append(changes, fmt.Sprintf("ALTER %s SET DEFAULT %s", name, *c.fallback))
 		}
 		if c.notNull {
-			column += " NOT NULL"
+			changes = append(changes, fmt.Sprintf("ALTER %s SET NOT NULL", name))
 		}
-		columns = append(columns, column)
 		if c.comment != nil {
-			statements = append(statements, fmt.Sprintf("COMMENT ON COLUMN %s.%s IS %s", newName(s), parser.QuoteIdent(c.name), parser.QuoteLiteral(*c.comment)))
+			statements = append(statements, fmt.Sprintf("COMMENT ON COLUMN %s.%s IS %s", newName(s), name,
+				parser.QuoteLiteral(*c.comment)))
 		}
+	}
+	if len(changes) > 0 {
+		// In one statement the rows are looked at once.
+		statements = append(statements, "ALTER TABLE "+newName(s)+" "+strings.Join(changes, ", "))
 	}
 	if s.comment != nil {
-		statements = append(statements, fmt.Sprintf("COMMENT ON TABLE %s IS %s", newName(s), parser.QuoteLiteral(*s.comment)))
+		statements = append(statements, fmt.Sprintf("COMMENT ON TABLE %s IS %s", newName(s),
+			parser.QuoteLiteral(*s.comment)))
 	}
-	// Nobody updates a twin: rows need no room beside them, and no vacuum moves anything.
-	create := fmt.Sprintf("CREATE TABLE %s (%s) WITH (autovacuum_enabled = off)", newName(s), strings.Join(columns, ", "))
-	for _, sql := range append([]string{create}, statements...) {
+	for _, sql := range statements {
 		if _, err := db.Exec(ctx, sql); err != nil {
 			return fmt.Errorf("making the twin of %s: %w", s.qualified(), err)
 		}

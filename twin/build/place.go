@@ -123,6 +123,9 @@ func (p place) carry(ctx context.Context, from pgx.Tx, s *source, rows int64, gu
 	if err := s.create(ctx, p.tx); err != nil {
 		return err
 	}
+	if err := s.describeAnew(ctx, p.tx); err != nil {
+		return err
+	}
 	var theirs []string
 	err := p.tx.QueryRow(ctx, `SELECT array(`+guestTypes+`)`, newName(s), append([]string{}, guests...)).Scan(&theirs)
 	if err != nil {

@@ -111,12 +111,12 @@ func replace(ctx context.Context, at place, s *source) (filled bool, err error) 
 
 // tidy drops what the build has put aside.
 func (f *family) tidy(ctx context.Context, db pgx.Tx) error {
-	names := []string{"SEQUENCE IF EXISTS " + numbersName, "TABLE IF EXISTS " + stagedName}
+	names := []string{stagedName, copiesName}
 	for _, s := range f.sources {
-		names = append(names, "TABLE IF EXISTS "+f.laid(s.Qualified()))
+		names = append(names, f.laid(s.Qualified()))
 	}
 	for _, name := range names {
-		if _, err := db.Exec(ctx, "DROP "+name); err != nil {
+		if _, err := db.Exec(ctx, "DROP TABLE IF EXISTS "+name); err != nil {
 			return fmt.Errorf("tidying up: %w", err)
 		}
 	}

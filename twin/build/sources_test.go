@@ -134,3 +134,21 @@ func TestForeignKeysOfKeptTwins(t *testing.T) {
 		})
 	}
 }
+
+// Keys that have no room for the number of a row are refused, on either side of a link: cut off, they would be no keys.
+func TestKeysWithoutRoom(t *testing.T) {
+	const sql = "CREATE TABLE person (" + columns + ", key varchar(%d) PRIMARY KEY GENERATED ALWAYS AS (substr(name, 2)) STORED);"
+	const visits = `CREATE TABLE visit (person varchar(%d), day date);
+INSERT INTO visit SELECT key, seen FROM person WHERE length(key) < 4; GRANT SELECT ON person, visit TO shop_keeper`
+	text := fmt.Sprintf(sourcePolicy, "  public.visit: {link: {to: public.person, on: {person: key}}}")
+	for name, room := range map[string][2]int{"enough": {4, 4}, "too little": {8, 3}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "room_"+strings.ReplaceAll(name, " ", "_"),
+				fmt.Sprintf(sql, room[0])+people+fmt.Sprintf(visits, room[1]), text)
+			_, err := w.keeper.Build(t.Context(), w.policy, w.policy.Tables[0], build.Options{})
+			if wanted := room[1] < 4; wanted != (err != nil) || wanted && !strings.Contains(err.Error(), "no room") {
+				t.Errorf("room %v: %v", room, err)
+			}
+		})
+	}
+}
