@@ -15,6 +15,7 @@ import (
 	"fugu/ledger"
 	"fugu/test/adult"
 	"fugu/test/pgcluster"
+	"fugu/test/policies"
 	"fugu/twin/build"
 )
 
@@ -49,7 +50,7 @@ func TestAdult(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	p := load(t, fmt.Sprintf(adultPolicy, loaded.Rows))
+	p := policies.Load(t, fmt.Sprintf(adultPolicy, loaded.Rows))
 	k := build.Keeper{Conn: conn, Ledger: l, Random: rand.Reader, Guests: []string{"fugu_guest"}, Operator: "dba"}
 	r, err := k.Build(t.Context(), p, p.Tables[0], build.Options{})
 	if err != nil {

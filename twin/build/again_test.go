@@ -9,6 +9,7 @@ import (
 
 	"fugu/ledger"
 	"fugu/ledger/audit"
+	"fugu/test/policies"
 	"fugu/twin/build"
 )
 
@@ -79,14 +80,14 @@ func TestAgain(t *testing.T) {
 	}
 
 	// Another name of the dataset has another budget, and is no reason for other counts.
-	renamed := load(t, strings.Replace(richPolicy, "dataset: shop", "dataset: store", 1))
+	renamed := policies.Load(t, strings.Replace(richPolicy, "dataset: shop", "dataset: store", 1))
 	shop := w.policy
 	w.policy = renamed
 	w.refused(build.Options{}, "have changed")
-	w.policy = load(t, strings.Replace(richPolicy, "to: 0.60", "to: 0.61", 1))
+	w.policy = policies.Load(t, strings.Replace(richPolicy, "to: 0.60", "to: 0.61", 1))
 	w.refused(build.Options{Again: true}, "have changed")
 	// Of other classes, the rows are looked at by those of before.
-	w.policy = load(t, strings.Replace(richPolicy, "proportion: rich", "proportion: (NOT rich)", 1))
+	w.policy = policies.Load(t, strings.Replace(richPolicy, "proportion: rich", "proportion: (NOT rich)", 1))
 	w.refused(build.Options{Again: true}, "have changed")
 	w.policy = shop
 
@@ -97,7 +98,7 @@ func TestAgain(t *testing.T) {
 	}
 	w.refused(build.Options{Again: true}, "moved between classes")
 	w.refused(build.Options{New: true, Reason: "x"}, "moved between classes")
-	w.policy = load(t, strings.Replace(richPolicy, "proportion: rich", "proportion: (NOT rich)", 1))
+	w.policy = policies.Load(t, strings.Replace(richPolicy, "proportion: rich", "proportion: (NOT rich)", 1))
 	w.refused(build.Options{New: true, Reason: "x"}, "moved between classes")
 	w.policy = shop
 	w.refused(build.Options{Again: true, Independent: true}, "-new")

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"fugu/test/pgcluster"
+	"fugu/test/policies"
 	"fugu/twin/build"
 )
 
@@ -156,7 +157,7 @@ func TestApartRefused(t *testing.T) {
 	w := newWorld(t, "apart_refused", shop, shopPolicy)
 	_, admin := w.apart()
 	w.refused(build.Options{}, "rows of public.purchase's twin")
-	w.policy = load(t, openPolicy)
+	w.policy = policies.Load(t, openPolicy)
 
 	apart := w.keeper.Target
 	own, err := build.Connect(t.Context(), w.dsn)
@@ -274,7 +275,7 @@ func TestExport(t *testing.T) {
 		if _, err := admin.Exec(t.Context(), c.sql); err != nil {
 			t.Fatal(err)
 		}
-		p := load(t, strings.Replace(openPolicy, c.old, c.new, 1))
+		p := policies.Load(t, strings.Replace(openPolicy, c.old, c.new, 1))
 		e := build.Exporter{Conn: target, Apart: true}
 		if _, err := e.Export(t.Context(), p, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v", c.want, err)

@@ -3,7 +3,6 @@ package build_test
 import (
 	"crypto/rand"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"fugu/ledger"
 	"fugu/policy"
 	"fugu/test/pgcluster"
+	"fugu/test/policies"
 	"fugu/twin/build"
 )
 
@@ -93,22 +93,9 @@ func newWorld(t testing.TB, name, sql, yaml string) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.ledger.Close() })
-	w.policy = load(t, yaml)
+	w.policy = policies.Load(t, yaml)
 	w.keeper = &build.Keeper{Conn: conn, Ledger: w.ledger, Random: rand.Reader, Guests: []string{"shop_guest"}, Operator: "dba"}
 	return w
-}
-
-func load(t testing.TB, yaml string) *policy.Policy {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "policy.yaml")
-	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	policies, err := policy.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return policies[0]
 }
 
 func (w *world) build(o build.Options) build.Report {

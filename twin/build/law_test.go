@@ -16,6 +16,7 @@ import (
 
 	"fugu/policy"
 	"fugu/test/forgetful"
+	"fugu/test/policies"
 	"fugu/twin"
 	"fugu/twin/build"
 	"fugu/twin/margin"
@@ -171,7 +172,7 @@ func TestBuildFollowsTheLaw(t *testing.T) {
 	w := newWorld(t, "seven", small, fmt.Sprintf(smallPolicy, 1., 0.))
 	const n = 700
 	for name, price := range map[string][2]float64{"pure": {1, 0}, "truncated": {4, .1}} {
-		w.policy = load(t, fmt.Sprintf(smallPolicy, price[0], price[1]))
+		w.policy = policies.Load(t, fmt.Sprintf(smallPolicy, price[0], price[1]))
 		p, bins := distance(law(t, w.policy), seven(t, w, n), n)
 		t.Logf("%s: p = %.3g in %d bins", name, p, bins)
 		if p < falseAlarm {

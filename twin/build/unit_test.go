@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fugu/policy"
+	"fugu/test/policies"
 	"fugu/twin/build"
 )
 
@@ -59,7 +60,7 @@ func TestSubjectsInstead(t *testing.T) {
 	yaml := "version: 1\ndataset: clinic\ntables:\n" + strings.NewReplacer("NUMBER", "1000",
 		"...", "values: {from: 0.10, to: 0.60, within: 0.05}").Replace(fragment) + "\n"
 	_, rest, _ := strings.Cut(clinicPolicy, "assume:")
-	w.policy = load(t, yaml+"assume:"+rest)
+	w.policy = policies.Load(t, yaml+"assume:"+rest)
 	root, _ := w.policy.Table(policy.QualifiedName{Schema: "public", Name: "visit_subject"})
 	r, err := w.keeper.Build(t.Context(), w.policy, root, build.Options{})
 	if err != nil {
