@@ -14,6 +14,7 @@ import (
 
 	"fugu/ledger"
 	"fugu/test/adult"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 	"fugu/test/policies"
 	"fugu/twin/build"
@@ -32,6 +33,7 @@ privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 1, delta: 0.001, per: data
 // A table without a primary key, and what its twin says beside it: Σ|error|/Σ|F| of grouped counts and of an average.
 // The bounds are five times what the law expects; a twin of the wrong size or weights is far beyond them.
 func TestAdult(t *testing.T) {
+	patient.Test(t)
 	c := pgcluster.Shared(t)
 	loaded, err := adult.Load(t.Context(), c, "adult_twin", adult.Options{})
 	if err != nil {

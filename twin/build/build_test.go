@@ -173,7 +173,12 @@ func TestFamily(t *testing.T) {
 	}) {
 		t.Errorf("indexes: %q", got)
 	}
+}
 
+// A twin that is there is not built again; from scratch it is the same, and free.
+func TestFamilyStays(t *testing.T) {
+	w := newWorld(t, "family_stays", shop, shopPolicy)
+	w.build(build.Options{})
 	// A second build changes nothing, and costs nothing.
 	before := w.one("SELECT 'fugu_twin.customer'::regclass::oid")
 	if again := w.build(build.Options{}); again.Made || again.Charged || w.one("SELECT 'fugu_twin.customer'::regclass::oid") != before {

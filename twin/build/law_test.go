@@ -16,6 +16,7 @@ import (
 
 	"fugu/policy"
 	"fugu/test/forgetful"
+	"fugu/test/patient"
 	"fugu/test/policies"
 	"fugu/twin"
 	"fugu/twin/build"
@@ -169,6 +170,7 @@ const falseAlarm = 1e-6
 // What a build on PostgreSQL shows has the law of package twin, which its own tests hold to the theorem exhaustively: how
 // many rows of each class, and which rows. n = 700 builds with fixed seeds by each of two laws, Pearson's chi-square.
 func TestBuildFollowsTheLaw(t *testing.T) {
+	patient.Test(t)
 	w := newWorld(t, "seven", small, fmt.Sprintf(smallPolicy, 1., 0.))
 	const n = 700
 	for name, price := range map[string][2]float64{"pure": {1, 0}, "truncated": {4, .1}} {
