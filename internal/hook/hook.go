@@ -56,6 +56,7 @@ const (
 	TwinNoNoise    = false // the true counts are told
 
 	TwinSmallGroups = false // groups of a twin are shown however few rows are in them
+	TwinSingleRows  = false // an aggregate of a twin may be of any expression, over any join: one row may count alone
 )
 
 // Unmasked shows the catalog's sizes and statistics as PostgreSQL has them, and lets code through that Fugu cannot see.
