@@ -43,7 +43,7 @@ var plantedImports = []struct{ file, imports, want string }{
 	{"ledger/audit/p.go", "database/sql", "database/sql: an audit knows no store"},
 	{"ledger/audit/p.go", "fugu/privacy crypto/sha256", ""},
 	{"twin/p.go", "fugu/parser", "fugu/parser: the law of twins knows policies, samplers and nothing else of ours"},
-	{"twin/p.go", "fugu/policy fugu/mechanism", ""},
+	{"twin/p.go", "fugu/policy fugu/mechanism fugu/internal/hook", ""},
 	{"twin/build/p.go", "fugu/upstream", ""},
 	{"internal/config/p.go", "fugu/policy", "fugu/policy: configuration knows YAML and nothing else of ours"},
 	{"internal/config/p.go", "fugu/internal/strictyaml", ""},
