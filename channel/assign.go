@@ -10,7 +10,8 @@ func assign(gain [][]float64) []int {
 	owner, before := make([]int, n+1), make([]int, n+1)
 
 	for row := 1; row <= n; row++ {
-		// A shortest path, in reduced costs, from the new row to a column that nobody owns; column 0 stands for the row.
+		// A shortest path, in reduced costs, from the new row to a column that nobody owns; column 0 stands for the
+		// row.
 		least, done := make([]float64, n+1), make([]bool, n+1)
 		for j := range least {
 			least[j] = math.Inf(1)

@@ -20,9 +20,11 @@ func Binary(epsilon float64, laws Ball) (Channel, error) {
 	case !(epsilon >= 0):
 		return Channel{}, fmt.Errorf("channel: ε = %g is below 0", epsilon)
 	case half > 1-p:
-		return Channel{}, fmt.Errorf("channel: the radius %g is more than twice the chance %g of the rarer value", laws.Radius, 1-p)
+		return Channel{}, fmt.Errorf("channel: the radius %g is more than twice the chance %g of the rarer value",
+			laws.Radius, 1-p)
 	case epsilon > -math.Log(p-half):
-		return Channel{}, fmt.Errorf("channel: ε = %g is beyond the first privacy region, which ends at %.6g", epsilon, -math.Log(p-half))
+		return Channel{}, fmt.Errorf("channel: ε = %g is beyond the first privacy region, which ends at %.6g", epsilon,
+			-math.Log(p-half))
 	}
 
 	e := math.Exp(epsilon)

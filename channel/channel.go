@@ -16,15 +16,16 @@ type Entry struct {
 	Weight uint64
 }
 
-// Channel is a matrix of probabilities, one row for each true value; of a row only what is not 0 is kept, in the order of
-// the outputs. The zero Channel has no values.
+// Channel is a matrix of probabilities, one row for each true value; of a row only what is not 0 is kept, in the order
+// of the outputs. The zero Channel has no values.
 type Channel struct {
 	rows    [][]Entry
 	outputs int
 }
 
 // New is the channel with the probabilities p[x][y], each rounded down to a multiple of 1/Whole; what is missing to one
-// goes to the greatest of its row. It is an error if p is not a matrix of probabilities whose rows add up to 1 within 1e-9.
+// goes to the greatest of its row. It is an error if p is not a matrix of probabilities whose rows add up to 1 within
+// 1e-9.
 func New(p [][]float64) (Channel, error) {
 	if len(p) == 0 || len(p[0]) == 0 {
 		return Channel{}, fmt.Errorf("channel: no values")

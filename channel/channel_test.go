@@ -80,7 +80,8 @@ func TestLeakageIsTheWorstOfTheBall(t *testing.T) {
 
 // Grosse et al., Example 1: the mechanism leaks ln 9/8 by each output, and no channel says more.
 func TestFirstRegion(t *testing.T) {
-	paper, err := New([][]float64{{.325, .225, .225, .225}, {.45, .1, .225, .225}, {.45, .225, .1, .225}, {.45, .225, .225, .1}})
+	paper, err := New([][]float64{{.325, .225, .225, .225}, {.45, .1, .225, .225}, {.45, .225, .1, .225},
+		{.45, .225, .225, .1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,8 @@ func TestAdultSex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("optimal: %.4f nats; a woman is shown as one with %.3f, a man with %.3f", best.Information(law), best.Probability(0, 0), best.Probability(1, 1))
+	t.Logf("optimal: %.4f nats; a woman is shown as one with %.3f, a man with %.3f", best.Information(law),
+		best.Probability(0, 0), best.Probability(1, 1))
 	if got := best.Information(law); got < .0184 {
 		t.Errorf("the optimal channel says %g, and Laplace noise .0184", got)
 	}
@@ -41,8 +42,9 @@ func signs(t *testing.T, scale float64) Channel {
 	return c
 }
 
-// A law of four values is drawn from 100,000 times, 200 rows each. At δ = .05 the law leaves the radius in at most 5,000 of
-// them but for a chance below 1e-6 (a binomial's 4.8 standard deviations are 331); the bound is far from tight.
+// A law of four values is drawn from 100,000 times, 200 rows each. At δ = .05 the law leaves the radius in at most
+// 5,000 of them but for a chance below 1e-6 (a binomial's 4.8 standard deviations are 331); the bound is far from
+// tight.
 func TestRadius(t *testing.T) {
 	const trials, rows = 100_000, 200
 	r := rand.New(rand.NewPCG(16, 4))
@@ -101,8 +103,8 @@ func TestGrown(t *testing.T) {
 	}
 }
 
-// A channel that keeps ε for the center keeps Grown of it for every law of the ball: exactly that, where each output has a
-// value that never becomes it [Grosse et al., Theorem 4, k > 1].
+// A channel that keeps ε for the center keeps Grown of it for every law of the ball: exactly that, where each output
+// has a value that never becomes it [Grosse et al., Theorem 4, k > 1].
 func TestGrownIsReached(t *testing.T) {
 	laws := Ball{Center: []float64{.25, .25, .25, .25}}
 	c, err := New([][]float64{{.5, .5, 0, 0}, {0, .5, .5, 0}, {0, 0, .5, .5}, {.5, 0, 0, .5}})

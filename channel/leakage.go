@@ -31,8 +31,8 @@ func (b Ball) Validate() error {
 	return nil
 }
 
-// least is the smallest mean of v under a law of the ball: half of the radius moves from where v is greatest to where it
-// is smallest. It is exact, also where a greatest value has less than that to give.
+// least is the smallest mean of v under a law of the ball: half of the radius moves from where v is greatest to where
+// it is smallest. It is exact, also where a greatest value has less than that to give.
 func (b Ball) least(v []float64) float64 {
 	order := make([]int, len(v))
 	for x := range order {
@@ -58,9 +58,9 @@ func (b Ball) least(v []float64) float64 {
 	return mean
 }
 
-// Leakage is what the shown value y tells at most of its row's true value, in nats, if the law of the true values is any
-// of the ball: ln max P(y|x) / P(y), the pointwise maximal leakage [Grosse et al., Theorem 1] in the worst case [Corollary
-// 1]. It is 0 for an output that is never shown.
+// Leakage is what the shown value y tells at most of its row's true value, in nats, if the law of the true values is
+// any of the ball: ln max P(y|x) / P(y), the pointwise maximal leakage [Grosse et al., Theorem 1] in the worst case
+// [Corollary 1]. It is 0 for an output that is never shown.
 func (c Channel) Leakage(y int, laws Ball) float64 {
 	column := c.Column(y)
 	most := slices.Max(column)

@@ -4,9 +4,10 @@ import "slices"
 
 // named is the matrix that the weighted columns make, each of which is given the name of a value.
 //
-// A programme of n equations has a solution of n columns; those that count are the n heaviest, and the rest is rounding, which normal puts right. A column takes the name of a value for which it speaks: the assignment is that
-// whose truths, less those that would be shown by chance, are the most. (To show most truths would not do: where nearly all
-// are of one value, both columns of two would rather have its name, and a shown value could speak against itself.)
+// A programme of n equations has a solution of n columns; those that count are the n heaviest, and the rest is
+// rounding, which normal puts right. A column takes the name of a value for which it speaks: the assignment is that
+// whose truths, less those that would be shown by chance, are the most. (To show most truths would not do: where nearly
+// all are of one value, both columns of two would rather have its name, and a shown value could speak against itself.)
 func named(columns [][]float64, weights, law []float64) [][]float64 {
 	n := len(law)
 	order := make([]int, len(columns))

@@ -16,22 +16,23 @@ const all = 10
 // rounding to multiples of 1/Whole may add to a leakage.
 var margins = []float64{1e-6, 1e-5, 1e-4}
 
-// least is the smallest ε for which there is a channel. By it a value of one in a thousand is hardly told; the programme's
-// columns cannot be told apart either.
+// least is the smallest ε for which there is a channel. By it a value of one in a thousand is hardly told; the
+// programme's columns cannot be told apart either.
 const least = .001
 
-// slightly is how far the right sides of the programme's equations are from one, so that no two of its vertices coincide:
-// at one that several bases share, as where all values are equally frequent, the simplex method may go round for ever.
+// slightly is how far the right sides of the programme's equations are from one, so that no two of its vertices
+// coincide: at one that several bases share, as where all values are equally frequent, the simplex method may go round
+// for ever.
 const slightly = 1e-8
 
-// Optimal is the channel that says most of the true values, in mutual information under the ball's center, of those that
-// leak at most epsilon for every law of the ball.
+// Optimal is the channel that says most of the true values, in mutual information under the ball's center, of those
+// that leak at most epsilon for every law of the ball.
 //
-// The channels that keep ε are a polytope [Grosse et al., Proposition 2], and mutual information is a sum of a convex and
-// homogeneous function of each column, so that an optimal channel's columns are on extreme rays of the cone of columns
-// that keep ε. They can be written down (see rays); a linear programme finds how much of each there is, as [Grosse et al.
-// 2024, Theorem 6] has it without a radius. With more than ten values only those rays are looked at that raise one value
-// or lower one: what is kept is the same, the information may be less than the most.
+// The channels that keep ε are a polytope [Grosse et al., Proposition 2], and mutual information is a sum of a convex
+// and homogeneous function of each column, so that an optimal channel's columns are on extreme rays of the cone of
+// columns that keep ε. They can be written down (see rays); a linear programme finds how much of each there is, as
+// [Grosse et al. 2024, Theorem 6] has it without a radius. With more than ten values only those rays are looked at that
+// raise one value or lower one: what is kept is the same, the information may be less than the most.
 //
 // The output y has a value's name, such that what is shown speaks for what is true as far as it can (see named).
 func Optimal(epsilon float64, laws Ball) (Channel, error) {
@@ -65,11 +66,11 @@ func Optimal(epsilon float64, laws Ball) (Channel, error) {
 // rays are the extreme columns v ≥ 0 with v_i ≤ e^ε' (Σ p v + β/2 v_i') for all i and i', up to a factor, which is such
 // that their greatest entry is 1.
 //
-// An extreme ray has one active inequality less than it has entries. If its least entry t is above 0, an active inequality
-// makes an entry of the set A greatest and one of B least, and says how the two compare; these are |A|+|B|-1 independent
-// ones, so every entry is in A or in B, and t follows. If the least entry is 0, each 0 is an inequality, and each greatest
-// entry is one, so that one entry may lie between, where Σ p v puts it. A value so frequent that its column tells less than
-// ε may be alone in one.
+// An extreme ray has one active inequality less than it has entries. If its least entry t is above 0, an active
+// inequality makes an entry of the set A greatest and one of B least, and says how the two compare; these are |A|+|B|-1
+// independent ones, so every entry is in A or in B, and t follows. If the least entry is 0, each 0 is an inequality,
+// and each greatest entry is one, so that one entry may lie between, where Σ p v puts it. A value so frequent that its
+// column tells less than ε may be alone in one.
 func rays(shrunk float64, laws Ball) [][]float64 {
 	n := len(laws.Center)
 	e, half := math.Exp(shrunk), laws.Radius/2

@@ -12,10 +12,10 @@ type Move struct {
 	Mass     float64
 }
 
-// Plan moves the law from to the law to, both over the same ordered values, and each value as short a way as there is: the
-// north-west corner rule, which is optimal for every cost that grows with the distance as the absolute one does, in one
-// dimension [Hoffman 1963; Kawamoto & Murakami, section II-G]. The moves are in the order of From, then To, and less than
-// two for each value.
+// Plan moves the law from to the law to, both over the same ordered values, and each value as short a way as there is:
+// the north-west corner rule, which is optimal for every cost that grows with the distance as the absolute one does, in
+// one dimension [Hoffman 1963; Kawamoto & Murakami, section II-G]. The moves are in the order of From, then To, and
+// less than two for each value.
 func Plan(from, to []float64) []Move {
 	var out []Move
 	i, j := 0, 0
@@ -39,8 +39,8 @@ func Plan(from, to []float64) []Move {
 // tiny is a probability that is rounding.
 const tiny = 1e-15
 
-// Distance is the earth mover's distance of two laws over the ordered values, in the values' unit: what a value moves by
-// on average, by Plan [Kawamoto & Murakami, Proposition 2].
+// Distance is the earth mover's distance of two laws over the ordered values, in the values' unit: what a value moves
+// by on average, by Plan [Kawamoto & Murakami, Proposition 2].
 func Distance(values, from, to []float64) float64 {
 	out, ahead := 0., 0.
 	for k := range len(values) - 1 {

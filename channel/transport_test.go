@@ -64,7 +64,8 @@ func hours(t *testing.T) (values []float64, classes [2][]float64) {
 	return values, classes
 }
 
-// Hours per week of both incomes are moved to their common law: by 1.57 and 4.75 hours on average. Both show one law then.
+// Hours per week of both incomes are moved to their common law: by 1.57 and 4.75 hours on average. Both show one law
+// then.
 func TestAdultHours(t *testing.T) {
 	values, counts := hours(t)
 	laws := [][]float64{part(counts[0], counts[0]), part(counts[1], counts[1])}
@@ -92,7 +93,8 @@ func TestAdultHours(t *testing.T) {
 			near(t, "shown", p, pooled[y], 1e-12)
 		}
 	}
-	t.Logf("W₁ %.4f and %.4f, between the classes %.4f", Distance(values, laws[0], pooled), Distance(values, laws[1], pooled), Distance(values, laws[0], laws[1]))
+	t.Logf("W₁ %.4f and %.4f, between the classes %.4f", Distance(values, laws[0], pooled),
+		Distance(values, laws[1], pooled), Distance(values, laws[0], laws[1]))
 }
 
 func part(counts, of []float64) []float64 {
