@@ -39,7 +39,8 @@ func TestAdult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Exec(t.Context(), "adult_twin", "CREATE ROLE adult_keeper LOGIN; GRANT SELECT ON adult TO adult_keeper; GRANT CREATE ON DATABASE adult_twin TO adult_keeper"); err != nil {
+	if err := c.Exec(t.Context(), "adult_twin", "CREATE ROLE adult_keeper LOGIN; GRANT SELECT "+
+		"ON adult TO adult_keeper; GRANT CREATE ON DATABASE adult_twin TO adult_keeper"); err != nil {
 		t.Fatal(err)
 	}
 	conn, err := build.Connect(t.Context(), c.DSN("adult_keeper", "adult_twin"))
@@ -74,7 +75,8 @@ func TestAdult(t *testing.T) {
 		"SELECT 1, count(*) FROM %s":                                         1e-9,
 		"SELECT education, count(*) FROM %s WHERE sex = 'Female' GROUP BY 1": .35,
 	} {
-		truth, told := values(t, admin, fmt.Sprintf(sql, "adult")), values(t, admin, fmt.Sprintf(sql, "fugu_twin.adult"))
+		truth, told := values(t, admin, fmt.Sprintf(sql, "adult")), values(t, admin,
+			fmt.Sprintf(sql, "fugu_twin.adult"))
 		var off, all float64
 		for key, v := range truth {
 			off, all = off+math.Abs(told[key]-v), all+math.Abs(v)

@@ -73,7 +73,7 @@ func (s *source) keeps(columns []string) bool {
 	})
 }
 
-// The parts of a description. search_path has to be pg_catalog alone, so that every other name is written with its schema.
+// The parts of a description. search_path has to be pg_catalog alone, so that other names come with their schema.
 const (
 	describeTable = `SELECT c.oid, obj_description(c.oid, 'pg_class') FROM pg_class c
 		WHERE c.oid = $1::text::regclass AND c.relkind IN ('r', 'p', 'f')`
@@ -143,7 +143,8 @@ func describe(ctx context.Context, db pgx.Tx, t policy.Table) (*source, error) {
 
 	for _, name := range s.Twin.Drop {
 		if _, ok := s.column(name); !ok {
-			return nil, fmt.Errorf("the policy drops column %s, which table %s does not have", parser.QuoteIdent(name), s.qualified())
+			return nil, fmt.Errorf("the policy drops column %s, which table %s does not have", parser.QuoteIdent(name),
+				s.qualified())
 		}
 	}
 	if len(s.kept()) == 0 {

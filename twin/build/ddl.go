@@ -63,8 +63,8 @@ func (s *source) describeAnew(ctx context.Context, db pgx.Tx) error {
 	return nil
 }
 
-// constrain adds what the table has of checks, keys and indexes, as far as it holds of the twin, once the rows are there.
-// What it leaves out it returns, in words.
+// constrain adds what the table has of checks, keys and indexes, as far as it holds of the twin, once the rows are
+// there. What it leaves out it returns, in words.
 func (s *source) constrain(ctx context.Context, db pgx.Tx, keys fresh) (left []string, err error) {
 	for _, c := range s.checks {
 		if !s.keeps(c.columns) {
@@ -72,25 +72,29 @@ func (s *source) constrain(ctx context.Context, db pgx.Tx, keys fresh) (left []s
 		}
 		add := fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s %s", newName(s), parser.QuoteIdent(c.name), c.sql)
 		if !attempt(ctx, db, add) { // a check on a key that was counted anew
-			left = append(left, fmt.Sprintf("check %s of %s, which does not hold of new keys", parser.QuoteIdent(c.name), s.qualified()))
+			left = append(left, fmt.Sprintf("check %s of %s, which does not hold of new keys",
+				parser.QuoteIdent(c.name), s.qualified()))
 		}
 	}
 
 	if s.primary != nil && s.keeps(s.primary) && keys.distinct(s.primary) {
-		key := fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY (%s)", newName(s), s.indexName(-1), list("", s.primary))
+		key := fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY (%s)", newName(s), s.indexName(-1),
+			list("", s.primary))
 		if _, err := db.Exec(ctx, key); err != nil {
 			return nil, fmt.Errorf("the primary key of the twin of %s: %w", s.qualified(), err)
 		}
 		s.named = append(s.named, [2]string{s.indexName(-1), parser.QuoteIdent(s.primaryName)})
 	} else if s.primary != nil && s.keeps(s.primary) {
-		left = append(left, fmt.Sprintf("the primary key of %s, whose values stand more than once in a twin", s.qualified()))
+		left = append(left, fmt.Sprintf("the primary key of %s, whose values stand more than once in a twin",
+			s.qualified()))
 	}
 	for n, i := range s.indexes {
 		if !s.keeps(i.columns) {
 			continue
 		}
 		unique := ""
-		if i.unique && keys.distinct(i.columns) && slices.ContainsFunc(s.unique, func(u []string) bool { return sameNames(u, i.columns) }) {
+		if i.unique && keys.distinct(i.columns) && slices.ContainsFunc(s.unique,
+			func(u []string) bool { return sameNames(u, i.columns) }) {
 			unique = "UNIQUE "
 		}
 		if !attempt(ctx, db, fmt.Sprintf("CREATE %sINDEX %s ON %s%s", unique, s.indexName(n), newName(s), i.sql)) {

@@ -13,8 +13,8 @@ import (
 	"fugu/parser"
 )
 
-// lay makes a table of the family as its twin has it: each row as often as it stands, in random order, with new keys. It
-// returns how many rows there are.
+// lay makes a table of the family as its twin has it: each row as often as it stands, in random order, with new keys.
+// It returns how many rows there are.
 //
 // The order is by a hash of what only the key of the order of drawing gives: nobody can compute it, and a build that
 // was killed gives the same. How many copies there are is public, but for linked tables, where it follows from the rows
@@ -82,7 +82,8 @@ func (s *source) laidColumns(keys fresh) (columns []string, numbered bool) {
 }
 
 // makeTable runs a CREATE TABLE AS, and returns how many rows the table has. What is computed of rows here, and their
-// order, are dearer than the planner takes them to be, and worth another processor; the one that writes has enough to do.
+// order, are dearer than the planner takes them to be, and worth another processor; the one that writes has enough to
+// do.
 func makeTable(ctx context.Context, db pgx.Tx, sql string) (rows int64, err error) {
 	for _, sql := range []string{
 		`SET LOCAL parallel_tuple_cost = 0`, `SET LOCAL parallel_leader_participation = off`,

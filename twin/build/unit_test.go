@@ -29,8 +29,8 @@ assume: [exchangeable]
 privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 9, delta: 0.009, per: dataset}}
 `
 
-// broken counts the patients of the twin of whom visits are missing, or are those of several. The visit that is nobody's
-// is in every third twin of rows.
+// broken counts the patients of the twin of whom visits are missing, or are those of several. The visit that is
+// nobody's is in every third twin of rows.
 const broken = `SELECT count(*) FROM (SELECT count(*) AS n, count(DISTINCT note) AS notes, min(split_part(note, ' ', 1)) AS one,
 	max(split_part(note, ' ', 1)) AS other, max(split_part(split_part(note, 'of ', 2), ':', 1)::int) AS all_of
 	FROM fugu_twin.visit WHERE note NOT LIKE 'nobody%%' GROUP BY %s) x WHERE n <> all_of OR notes <> n OR one <> other`
@@ -69,7 +69,8 @@ func TestSubjectsInstead(t *testing.T) {
 
 	told := r.Twins[0].Told[0]
 	for sql, want := range map[string]string{
-		fmt.Sprintf(broken, `"Patient"`):                                                                                                "0",
+		fmt.Sprintf(broken,
+			`"Patient"`): "0",
 		`SELECT count(DISTINCT "Patient") FROM fugu_twin.visit`:                                                                         "1000",
 		`SELECT count(*) FROM fugu_twin.visit_subject WHERE ill`:                                                                        fmt.Sprint(told),
 		`SELECT count(DISTINCT "Patient") FROM fugu_twin.visit WHERE ill`:                                                               fmt.Sprint(told),
