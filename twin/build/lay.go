@@ -81,22 +81,33 @@ func (s *source) laidColumns(keys fresh) (columns []string, numbered bool) {
 	return columns, numbered
 }
 
-// makeTable runs a CREATE TABLE AS, and returns how many rows the table has. What is computed of rows here, and their
-// order, are dearer than the planner takes them to be, and worth another processor; the one that writes has enough to
-// do.
+// makeTable runs a CREATE TABLE AS, and returns how many rows the table has. INSERT would do without workers.
 func makeTable(ctx context.Context, db pgx.Tx, sql string) (rows int64, err error) {
-	for _, sql := range []string{
-		`SET LOCAL parallel_tuple_cost = 0`, `SET LOCAL parallel_leader_participation = off`,
-		sql,
-		`SET LOCAL parallel_tuple_cost TO DEFAULT`, `SET LOCAL parallel_leader_participation TO DEFAULT`,
-	} {
+	err = inParallel(ctx, db, func() error {
 		tag, err := db.Exec(ctx, sql)
-		if err != nil {
-			return 0, err
+		rows = tag.RowsAffected()
+		return err
+	})
+	return rows, err
+}
+
+// inParallel runs f, whose statements are worth another processor: what they compute of rows, and that they order them,
+// is dearer than the planner takes it to be. Who gathers the rows has enough to do.
+func inParallel(ctx context.Context, db pgx.Tx, f func() error) error {
+	set := func(cost, participation string) error {
+		_, err := db.Exec(ctx, `SET LOCAL parallel_tuple_cost TO `+cost)
+		if err == nil {
+			_, err = db.Exec(ctx, `SET LOCAL parallel_leader_participation TO `+participation)
 		}
-		rows += tag.RowsAffected()
+		return err
 	}
-	return rows, nil
+	if err := set("0", "off"); err != nil {
+		return err
+	}
+	if err := f(); err != nil {
+		return err
+	}
+	return set("DEFAULT", "DEFAULT")
 }
 
 // checkRoom refuses keys that are too long for a column of a table or of one that is linked to it, once it has so many

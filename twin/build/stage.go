@@ -51,48 +51,30 @@ func (s *source) settle(ctx context.Context, db pgx.Tx, c counts, take []drawn) 
 		taken[i], more[i], each[i] = d.take, d.more, d.each
 	}
 
-	// Who stands once more is drawn by the other half of the hash: these are counted in the same scan, as all rows in
-	// the buckets before that of the last one are taken.
-	among, cuts := newHistogram(len(take)), cutsAt(c.ordered, taken)
-	err = eachRow(ctx, db, stagedName, func(class int, h []byte) {
-		if bucket := bucketOf(h); bucket < cuts[class].bucket {
-			among[class][bucketOf(h[half:])]++
-		} else {
-			cuts[class].hold(h)
+	// A look at a few rows of each class is enough, if they are those that may be the last. That they are not is less
+	// likely than 10^-14, and then the next look is at more.
+	cuts := cutsAt(c.ordered, taken)
+	for spread := 8.0; ; spread *= 8 {
+		edges := make([]edge, len(take))
+		for i := range edges {
+			edges[i] = edge{cut: cuts[i], window: windowOf(more[i], taken[i], spread)}
 		}
-	})
-	if err != nil {
-		return err
-	}
-	last, twice := make([][]byte, len(take)), make([][]byte, len(take))
-	for class := range cuts {
-		if last[class], err = cuts[class].value(); err != nil {
+		if err := lookAtEdges(ctx, db, edges); err != nil {
 			return err
 		}
-		for _, h := range cuts[class].taken() {
-			among[class][bucketOf(h[half:])]++
+		last, twice := make([][]byte, len(take)), make([][]byte, len(take))
+		found := true
+		for i := range edges {
+			var within bool
+			if last[i], twice[i], within, err = edges[i].settle(more[i]); err != nil {
+				return err
+			}
+			found = found && within
+		}
+		if found {
+			return setCopies(ctx, db, last, twice, each)
 		}
 	}
-
-	cuts = cutsAt(among, more)
-	within, err := withinBuckets(ctx, db, cuts)
-	if err != nil {
-		return err
-	}
-	err = eachRow(ctx, db, within, func(class int, h []byte) {
-		if bytes.Compare(h, last[class]) <= 0 {
-			cuts[class].hold(h[half:])
-		}
-	})
-	if err != nil {
-		return err
-	}
-	for class := range cuts {
-		if twice[class], err = cuts[class].value(); err != nil {
-			return err
-		}
-	}
-	return setCopies(ctx, db, last, twice, each)
 }
 
 // lastTaken is the SQL of the hash of the last row that is taken of the class of a row t; no bytes, which are before
@@ -119,21 +101,4 @@ func setCopies(ctx context.Context, db pgx.Tx, last, twice [][]byte, each []int6
 	}
 	_, err := db.Exec(ctx, `ANALYZE `+copiesName)
 	return err
-}
-
-// withinBuckets is the SQL of the staged rows whose second half is in the bucket of their class's cut. Which these are
-// is a setting of the transaction, as the key is.
-func withinBuckets(ctx context.Context, db pgx.Tx, cuts []cut) (string, error) {
-	buckets := make([]int64, len(cuts))
-	for class, c := range cuts {
-		buckets[class] = int64(c.bucket)
-	}
-	const set = `SELECT pg_catalog.set_config('fugu.buckets', $1::pg_catalog.int8[]::pg_catalog.text, true)`
-	if _, err := db.Exec(ctx, set, buckets); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf(`(SELECT * FROM %s
-		WHERE pg_catalog.get_byte("fugu h", %d) * 256 + pg_catalog.get_byte("fugu h", %d)
-			= (SELECT pg_catalog.current_setting('fugu.buckets')::pg_catalog.int8[])["fugu class" + 1])`,
-		stagedName, half, half+1), nil
 }
