@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	spending "fugu/account"
 	"fugu/ledger"
 	"fugu/pipeline"
 	"fugu/policy"
@@ -47,7 +48,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := h.takeOver(ctx); err != nil {
 		return err
 	}
-	if err := pipeline.BeginEpochs(ctx, h.ledger, h.policies); err != nil {
+	if err := spending.BeginEpochs(ctx, h.ledger, h.policies); err != nil {
 		return err
 	}
 	door, err := openDoor(h.config, true)
@@ -159,7 +160,7 @@ func reload(ctx context.Context, h *house, open *served, databases *pipeline.Dat
 	if err := next.takeOver(ctx); err != nil {
 		return err
 	}
-	if err := pipeline.BeginEpochs(ctx, h.ledger, policies); err != nil {
+	if err := spending.BeginEpochs(ctx, h.ledger, policies); err != nil {
 		return err
 	}
 	next.warn(open.log)
