@@ -63,41 +63,15 @@ func building(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows 
 
 	steps := stopwatch{took: map[string][]float64{}}
 	k.Progress = steps.step
-	plain, indexed := &kind{name: "CREATE TABLE AS"}, &kind{name: "with key, index and ANALYZE"}
-	shuffled, hashed := &kind{name: "and ORDER BY random()"}, &kind{name: "and ORDER BY a SHA-256 of the key"}
-	twin := &kind{name: "fugu twin build -again"}
-	const more = "; ALTER TABLE copied ADD PRIMARY KEY (id); CREATE INDEX ON copied (region); ANALYZE copied"
-	copied := func(before, order, after string) func() error {
-		return func() error {
-			return cluster.Exec(ctx, "adult", before+"CREATE TABLE copied AS SELECT * FROM person"+order+after)
-		}
-	}
-	// In a random order a copy has the memory that a build takes.
-	const memory = "SET work_mem = '64MB'; SET maintenance_work_mem = '256MB'; SET jit = off; "
-	plain.run, indexed.run = copied("", "", ""), copied("", "", more)
-	shuffled.run = copied(memory, " ORDER BY random()", more)
-	hashed.run = copied(memory, " ORDER BY sha256(convert_to(ROW(id)::text, 'UTF8'))", more)
-	twin.run = func() error {
+	kinds := copying(cluster, func(ctx context.Context) error {
 		_, err := k.Build(ctx, p, p.Tables[0], build.Options{Again: true})
 		return err
-	}
-	kinds := []*kind{plain, indexed, shuffled, hashed, twin}
+	})
 	if err := forgetPeak(); err != nil {
 		return err
 	}
-	for round := range rounds {
-		for i := range kinds {
-			k := kinds[(i+round)%len(kinds)]
-			c, err := took(cluster.PID(), k.run)
-			if err != nil {
-				return fmt.Errorf("%s: %w", k.name, err)
-			}
-			k.costs = append(k.costs, c)
-			// What was left to be written is nobody's but who wrote it.
-			if err := cluster.Exec(ctx, "adult", "DROP TABLE IF EXISTS copied; CHECKPOINT"); err != nil {
-				return err
-			}
-		}
+	if err := copyInTurn(ctx, cluster, kinds, rounds); err != nil {
+		return err
 	}
 
 	if err := showCopies(kinds, rows, rounds); err != nil {
@@ -113,8 +87,47 @@ func building(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows 
 	return err
 }
 
+// copying are the ways to make a copy of the table; the last of them is a twin.
+func copying(cluster *pgcluster.Cluster, twin func(context.Context) error) []*kind {
+	const (
+		copied = "CREATE TABLE copied AS SELECT * FROM person"
+		more   = "; ALTER TABLE copied ADD PRIMARY KEY (id); CREATE INDEX ON copied (region); ANALYZE copied"
+		memory = "SET work_mem = '64MB'; SET maintenance_work_mem = '256MB'; SET jit = off; " // that a build takes
+		hash   = "sha256(convert_to(ROW(id)::text, 'UTF8'))"
+	)
+	by := func(name, sql string) *kind {
+		return &kind{name: name, run: func(ctx context.Context) error { return cluster.Exec(ctx, "adult", sql) }}
+	}
+	return []*kind{
+		by("CREATE TABLE AS", copied),
+		by("with key, index and ANALYZE", copied+more),
+		by("and ORDER BY random()", memory+copied+" ORDER BY random()"+more),
+		by("and ORDER BY a SHA-256 of the key", memory+copied+" ORDER BY "+hash+more),
+		{name: "fugu twin build -again", run: twin},
+	}
+}
+
+// copyInTurn runs every kind once a round, each time another one first.
+func copyInTurn(ctx context.Context, cluster *pgcluster.Cluster, kinds []*kind, rounds int) error {
+	for round := range rounds {
+		for i := range kinds {
+			k := kinds[(i+round)%len(kinds)]
+			c, err := took(cluster.PID(), func() error { return k.run(ctx) })
+			if err != nil {
+				return fmt.Errorf("%s: %w", k.name, err)
+			}
+			k.costs = append(k.costs, c)
+			// What was left to be written is nobody's but who wrote it.
+			if err := cluster.Exec(ctx, "adult", "DROP TABLE IF EXISTS copied; CHECKPOINT"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // showCopies prints what the kinds cost. The last is a build, which is measured by the first three: the goal is about the
-// first two, and by the third shows what is a twin's own.
+// first two, and the third shows what is a twin's own.
 func showCopies(kinds []*kind, rows int64, rounds int) error {
 	bases := kinds[:3]
 	headings := []string{"what"}
@@ -153,7 +166,7 @@ func verdict(reached bool) string {
 // kind is one way to make a table.
 type kind struct {
 	name  string
-	run   func() error
+	run   func(context.Context) error
 	costs []cost
 }
 
