@@ -197,7 +197,7 @@ var introspection = []string{
 	`~SELECT c.oid,c.*,d.description,pg_catalog.pg_get_expr(c.relpartbound, c.oid) as partition_expr,
 	  pg_catalog.pg_get_partkeydef(c.oid) as partition_key FROM pg_catalog.pg_class c LEFT OUTER
 	  JOIN pg_catalog.pg_description d ON d.objoid=c.oid AND d.objsubid=0 AND d.classoid='pg_class'::regclass
-	  WHERE c.relnamespace = 2200 AND c.relkind not in ('i','I','c')`+ownSequences,
+	  WHERE c.relnamespace = 2200 AND c.relkind not in ('i','I','c')` + ownSequences,
 	`~select c.oid,pg_catalog.pg_total_relation_size(c.oid) as total_rel_size,
 	  pg_catalog.pg_relation_size(c.oid) as rel_size FROM pg_class c WHERE c.relnamespace=2200`,
 	`SELECT i.*,i.indkey as keys,c.relname,c.relnamespace,c.relam,c.reltablespace,tc.relname as tabrelname,
