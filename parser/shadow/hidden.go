@@ -42,6 +42,7 @@ func hidingTwins() map[string]string {
 	return map[string]string{
 		"pg_namespace": "SELECT s.* FROM pg_catalog.pg_namespace AS s WHERE s.nspname <> '" + TwinSchema + "'",
 		"pg_type":      "SELECT s.* FROM pg_catalog.pg_type AS s WHERE s.typnamespace" + outside,
+		"pg_tables":    "SELECT s.* FROM pg_catalog.pg_tables AS s WHERE s.schemaname <> '" + TwinSchema + "'",
 		"schemata":     "SELECT s.* FROM information_schema.schemata AS s WHERE s.schema_name <> '" + TwinSchema + "'",
 	}
 }
@@ -106,14 +107,20 @@ func hidingParts(tables []HiddenColumns, attributes []string) map[string]string 
 	}
 
 	common := "EXISTS (SELECT FROM pg_catalog.unnest(%s) AS k(n) WHERE k.n = ANY (%%s))"
+	index := func(alias string) string {
+		return "(" + anyOf(tables, left, alias+".indrelid", fmt.Sprintf(common, alias+".indkey")) + " OR " +
+			"(" + alias + ".indisunique OR " + alias + ".indisexclusion) AND " +
+			keyLost(tables, alias+".indrelid", alias+".indkey") + ")"
+	}
 	return map[string]string{
 		"pg_attribute": "SELECT " + strings.Join(list, ", ") + " FROM pg_catalog.pg_attribute AS s",
 		"pg_attrdef": "SELECT s.* FROM pg_catalog.pg_attrdef AS s WHERE NOT (" +
 			anyOf(tables, left, "s.adrelid", "s.adnum = ANY (%s)") + " OR " +
 			anyOf(tables, numbered, "s.adrelid", "s.adnum = ANY (%s)") + ")",
-		"pg_index": "SELECT s.* FROM pg_catalog.pg_index AS s WHERE NOT (" +
-			anyOf(tables, left, "s.indrelid", fmt.Sprintf(common, "s.indkey")) + " OR " +
-			"(s.indisunique OR s.indisexclusion) AND " + keyLost(tables, "s.indrelid", "s.indkey") + ")",
+		"pg_index": "SELECT s.* FROM pg_catalog.pg_index AS s WHERE NOT " + index("s"),
+		"pg_indexes": "SELECT s.* FROM pg_catalog.pg_indexes AS s WHERE s.schemaname <> '" + TwinSchema + "' AND NOT " +
+			"EXISTS (SELECT FROM pg_catalog.pg_index AS i WHERE i.indexrelid = pg_catalog.to_regclass(" +
+			"pg_catalog.format('%I.%I', s.schemaname, s.indexname))::pg_catalog.oid AND " + index("i") + ")",
 		"pg_constraint": "SELECT s.* FROM pg_catalog.pg_constraint AS s WHERE NOT COALESCE(" +
 			anyOf(tables, left, "s.conrelid", fmt.Sprintf(common, "s.conkey")) + " OR s.contype = 'x'::\"char\" AND " +
 			isOne(tables, "s.conrelid") + " OR s.contype = ANY ('{p,u}'::\"char\"[]) AND " +

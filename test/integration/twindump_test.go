@@ -122,13 +122,14 @@ func TestTwinDump(t *testing.T) {
 	}
 
 	// What the catalog shows of keys is what the twin has.
+	indexes := asked(through, "SELECT indexname FROM pg_indexes WHERE schemaname <> 'pg_catalog'")
 	described := tool("psql", "-X", through, "-c", `\d patients`, "-c", `\d admissions`, "-c", `\d orders`)
 	keys := asked(through, "SELECT constraint_name FROM information_schema.table_constraints "+
 		"WHERE table_schema = 'public'")
 	for _, lost := range []string{"patients_mrn_key", "patients_mrn_excl", "patients_mrn_born_key", "patients_mail_key",
 		"patients_lower", "orders_number_key", "nextval", "generated"} {
-		if strings.Contains(described+keys, lost) {
-			t.Errorf("%s shows, which the twin has not:\n%s%s", lost, described, keys)
+		if strings.Contains(described+keys+indexes, lost) {
+			t.Errorf("%s shows, which the twin has not:\n%s%s%s", lost, described, keys, indexes)
 		}
 	}
 	for _, kept := range []string{"patients_pkey", "patients_badge_key", "patients_born", "admissions_pkey",
@@ -137,8 +138,13 @@ func TestTwinDump(t *testing.T) {
 			t.Errorf("%s, which the twin has, does not show:\n%s", kept, described)
 		}
 	}
-	if !strings.Contains(keys, "patients_pkey") || !strings.Contains(keys, "noisy_pkey") {
-		t.Errorf("keys do not show:\n%s", keys)
+	for _, list := range []string{keys, indexes} {
+		if !strings.Contains(list, "patients_pkey") || !strings.Contains(list, "noisy_pkey") {
+			t.Errorf("keys do not show:\n%s", list)
+		}
+	}
+	if list := asked(through, "SELECT * FROM pg_tables"); strings.Contains(list, "fugu_twin") {
+		t.Errorf("pg_tables shows\n%s", list)
 	}
 	got := asked(through, "SELECT table_name, column_default, is_identity FROM information_schema.columns "+
 		"WHERE column_name = 'id' AND table_schema = 'public' ORDER BY 1")
