@@ -23,11 +23,14 @@ func TestBendBoundsTheCovariance(t *testing.T) {
 		psi    model.Psi
 		ends   [][2]float64
 	}{
-		"share":          {secretShare, psi, [][2]float64{{.1, .15}, {.1, .6}, {.5, .53}}},
-		"distribution":   {secretShare, model.Psi{Name: "s", Spans: psi.Spans, Distribution: true}, [][2]float64{{.1, .15}, {.1, .6}, {.5, .53}}},
-		"from reference": {secretShare, model.Psi{Name: "s", Spans: psi.Spans, FromReference: true}, [][2]float64{{.1, .15}, {.1, .6}, {.5, .53}}},
-		"categories":     {secretKinds, model.Psi{Name: "s", Vectors: line}, [][2]float64{{0, 1}, {.4, .5}}},
-		"mean":           {secretMean, model.Psi{Name: "s", Spans: []sensitivity.Span{{From: 120, To: 150, Within: 5}}}, [][2]float64{{120, 150}, {130, 135}}},
+		"share": {secretShare, psi, [][2]float64{{.1, .15}, {.1, .6}, {.5, .53}}},
+		"distribution": {secretShare, model.Psi{Name: "s", Spans: psi.Spans, Distribution: true},
+			[][2]float64{{.1, .15}, {.1, .6}, {.5, .53}}},
+		"from reference": {secretShare, model.Psi{Name: "s", Spans: psi.Spans, FromReference: true},
+			[][2]float64{{.1, .15}, {.1, .6}, {.5, .53}}},
+		"categories": {secretKinds, model.Psi{Name: "s", Vectors: line}, [][2]float64{{0, 1}, {.4, .5}}},
+		"mean": {secretMean, model.Psi{Name: "s", Spans: []sensitivity.Span{{From: 120, To: 150, Within: 5}}},
+			[][2]float64{{120, 150}, {130, 135}}},
 	} {
 		for _, sql := range [][]string{{averages}, {linear}, {mixed}, {overSets}, {mixed, overSets, linear}} {
 			f := jointly(t, reader, table, c.secret, c.psi, sql...)
@@ -60,7 +63,8 @@ func TestBendBoundsTheCovariance(t *testing.T) {
 						}
 						var eig mat.EigenSym
 						if !eig.Factorize(sum, false) || eig.Values(nil)[0] < -1e-9 {
-							t.Fatalf("%s, %s, [%g,%g] at %g: leaves the line by more than the bend, eigenvalue %g", name, sql, a, b, w, eig.Values(nil)[0])
+							t.Fatalf("%s, %s, [%g,%g] at %g: leaves the line by more than the bend, eigenvalue %g",
+								name, sql, a, b, w, eig.Values(nil)[0])
 						}
 					}
 				}
@@ -146,7 +150,8 @@ func TestBendInScalesOfTheNoise(t *testing.T) {
 	}
 }
 
-// What every row has alike bends nowhere: its variances are nothing but rounding errors, which must not become infinite.
+// What every row has alike bends nowhere: its variances are nothing but rounding errors, which must not become
+// infinite.
 func TestBendOfConstants(t *testing.T) {
 	_, reader, table := people(t, 250)
 	_, m := measure(t, reader, table, "SELECT count(1), sum(2), avg(3), count('x') FROM people")
@@ -158,8 +163,8 @@ func TestBendOfConstants(t *testing.T) {
 	}
 }
 
-// Beside an average, a count that is the same in every table of the model bends the average no more than it bends alone:
-// that of all rows, and that of the rows of the secret's own class.
+// Beside an average, a count that is the same in every table of the model bends the average no more than it bends
+// alone: that of all rows, and that of the rows of the secret's own class.
 func TestBendBesideConstants(t *testing.T) {
 	_, reader, table := people(t, 250)
 	_, alone := measure(t, reader, table, "SELECT avg(x) FROM people")
@@ -178,7 +183,8 @@ func TestBendBesideConstants(t *testing.T) {
 const overSets = "SELECT k, g, avg(x), count(*) FROM people WHERE y > 2 GROUP BY GROUPING SETS ((k), (g), ())"
 
 // jointly is f_θ of statements taken together; of one whose cells do not overlap, its own.
-func jointly(t *testing.T, reader *upstream.Reader, table *planner.Table, secret int, psi model.Psi, statements ...string) sensitivity.Bent {
+func jointly(t *testing.T, reader *upstream.Reader, table *planner.Table, secret int, psi model.Psi,
+	statements ...string) sensitivity.Bent {
 	t.Helper()
 	var parts []*model.Moments
 	for _, sql := range statements {

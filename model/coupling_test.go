@@ -70,8 +70,8 @@ func (c *coupled) pair(rows int, p, q float64, chance bool) (f, g [4]float64) {
 
 // The bounds for coupled datasets hold on T = 100,000 pairs of datasets of 400 rows: the movement, less what Along and
 // Beside explain, is at most what Norm2 and Norm1 say but in a share of failure = 1/20 of the pairs; an average's is
-// within Along and Beside (of 4000 rows). The number of failures is binomial, at most T/20 expected; 6 standard deviations
-// more are a false alarm of 1e-9. Without the scatter far more pairs are beyond.
+// within Along and Beside (of 4000 rows). The number of failures is binomial, at most T/20 expected; 6 standard
+// deviations more are a false alarm of 1e-9. Without the scatter far more pairs are beyond.
 func TestCouplingsHold(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes longer than a save")
@@ -84,10 +84,14 @@ func TestCouplingsHold(t *testing.T) {
 		T     int
 		rows  int
 	}{
-		"sums":         {"SELECT g, count(*), sum(x) FROM people WHERE x > 4 GROUP BY g", []string{"acount(*)", "asum(x)", "bcount(*)", "bsum(x)"}, model.Psi{}, 100_000, 400},
-		"averages":     {"SELECT g, avg(x) FROM people WHERE x > 4 GROUP BY g", []string{"aavg(x)", "bavg(x)"}, model.Psi{}, 20_000, 4000},
-		"both":         {"SELECT g, count(*), avg(x) FROM people WHERE x > 4 GROUP BY g", []string{"aavg(x)", "acount(*)", "bavg(x)", "bcount(*)"}, model.Psi{}, 100_000, 400},
-		"distribution": {"SELECT g, count(*), sum(x) FROM people WHERE x > 4 GROUP BY g", []string{"acount(*)", "asum(x)", "bcount(*)", "bsum(x)"}, model.Psi{Distribution: true}, 100_000, 400},
+		"sums": {"SELECT g, count(*), sum(x) FROM people WHERE x > 4 GROUP BY g",
+			[]string{"acount(*)", "asum(x)", "bcount(*)", "bsum(x)"}, model.Psi{}, 100_000, 400},
+		"averages": {"SELECT g, avg(x) FROM people WHERE x > 4 GROUP BY g", []string{"aavg(x)", "bavg(x)"},
+			model.Psi{}, 20_000, 4000},
+		"both": {"SELECT g, count(*), avg(x) FROM people WHERE x > 4 GROUP BY g",
+			[]string{"aavg(x)", "acount(*)", "bavg(x)", "bcount(*)"}, model.Psi{}, 100_000, 400},
+		"distribution": {"SELECT g, count(*), sum(x) FROM people WHERE x > 4 GROUP BY g",
+			[]string{"acount(*)", "asum(x)", "bcount(*)", "bsum(x)"}, model.Psi{Distribution: true}, 100_000, 400},
 	} {
 		t.Run(name, func(t *testing.T) {
 			T, rows := c.T, c.rows
@@ -152,8 +156,8 @@ func TestCouplingsHold(t *testing.T) {
 				if c.names[k][1:] == "avg(x)" {
 					continue
 				}
-				// The variance of each component's movement is what the scatter says (a standard error is about √(2/T), .45%);
-				// by chance it is w² of the squared mean difference less.
+				// The variance of each component's movement is what the scatter says (a standard error is about √(2/T),
+				// .45%); by chance it is w² of the squared mean difference less.
 				mean := sums[k] / float64(T)
 				variance := squares[k]/float64(T) - mean*mean
 				if c.psi.Distribution {
@@ -165,13 +169,15 @@ func TestCouplingsHold(t *testing.T) {
 			}
 			slices.Sort(norms)
 			reached := norms[int((1-failure)*float64(T))] / norm2
-			t.Logf("the quantile of the Euclidean norm is %.2f of its bound; beyond: %d, %d of the sum norm, %d averages (at most %.2f of the bound); %d without scatter",
+			t.Logf("the quantile of the Euclidean norm is %.2f of its bound; beyond: %d, %d of the sum norm, %d "+
+				"averages (at most %.2f of the bound); %d without scatter",
 				reached, beyond2, beyond1, beside, worst, without)
 			if name == "sums" && reached < 0.25 {
 				t.Errorf("the bound is loose: %.2f of it are reached", reached)
 			}
 			if most := T/20 + int(6*math.Sqrt(float64(T)/20)); beyond2 > most || beyond1 > most || beside > most {
-				t.Errorf("beyond the bound: %d of the Euclidean norm, %d of the sum norm, %d averages", beyond2, beyond1, beside)
+				t.Errorf("beyond the bound: %d of the Euclidean norm, %d of the sum norm, %d averages", beyond2,
+					beyond1, beside)
 			}
 			if name != "averages" && without < T/4 {
 				t.Errorf("without the scatter only %d pairs are beyond", without)
@@ -184,7 +190,8 @@ func TestCouplingsHold(t *testing.T) {
 func TestMeansAreNotCoupled(t *testing.T) {
 	_, reader, table := people(t, 400)
 	_, m := measure(t, reader, table, linear)
-	if _, err := m.Coupled(secretMean, model.Psi{Name: "mean", Spans: psi.Spans}, 0, 0.01); !sqlstate.Is(err, sqlstate.ModelUnfit) {
+	if _, err := m.Coupled(secretMean, model.Psi{Name: "mean", Spans: psi.Spans}, 0, 0.01); !sqlstate.Is(err,
+		sqlstate.ModelUnfit) {
 		t.Errorf("got %v", err)
 	}
 }

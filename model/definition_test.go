@@ -24,11 +24,15 @@ import (
 type awkward map[string]string
 
 // columns are those of the awkward reference. b and n have bounds.
-var awkwardColumns = []planner.Column{{Name: "s", Type: "boolean"}, {Name: "w", Type: "text"}, {Name: "k", Type: "text"}, {Name: "y", Type: "integer"}, {Name: "g", Type: "text"},
-	{Name: "small", Type: "smallint"}, {Name: "i", Type: "integer"}, {Name: "big", Type: "bigint"}, {Name: "num", Type: "numeric"}, {Name: "f", Type: "double precision"},
-	{Name: "b", Type: "integer"}, {Name: "b2", Type: "smallint"}, {Name: "wide", Type: "integer"}, {Name: "n", Type: "double precision"}}
+var awkwardColumns = []planner.Column{{Name: "s", Type: "boolean"}, {Name: "w", Type: "text"},
+	{Name: "k", Type: "text"}, {Name: "y", Type: "integer"}, {Name: "g", Type: "text"},
+	{Name: "small", Type: "smallint"}, {Name: "i", Type: "integer"}, {Name: "big", Type: "bigint"},
+	{Name: "num", Type: "numeric"}, {Name: "f", Type: "double precision"},
+	{Name: "b", Type: "integer"}, {Name: "b2", Type: "smallint"}, {Name: "wide", Type: "integer"},
+	{Name: "n", Type: "double precision"}}
 
-var awkwardBounds = map[string][2]string{"b": {"-7", "90"}, "b2": {"1", "12"}, "wide": {"-2147483648", "3000000000"}, "n": {"0", "10"}}
+var awkwardBounds = map[string][2]string{"b": {"-7", "90"}, "b2": {"1", "12"}, "wide": {"-2147483648", "3000000000"},
+	"n": {"0", "10"}}
 
 // strange are values that each column has now and then.
 var strange = map[string][]string{
@@ -53,7 +57,8 @@ func newAwkward(t *testing.T) ([]awkward, *upstream.Reader, *planner.Table) {
 	}
 	for range 600 {
 		row := awkward{"y": fmt.Sprint(r.IntN(50) - 20)}
-		for column, of := range map[string][]string{"s": {"true", "false", "false"}, "w": {"Private", "State", "x"}, "k": {"one", "two", "two", "none of them"}, "g": {"a", "a", "b", "z"}} {
+		for column, of := range map[string][]string{"s": {"true", "false", "false"}, "w": {"Private", "State", "x"},
+			"k": {"one", "two", "two", "none of them"}, "g": {"a", "a", "b", "z"}} {
 			row[column] = of[r.IntN(len(of))]
 		}
 		for _, c := range awkwardColumns[5:] {
@@ -82,7 +87,8 @@ func newAwkward(t *testing.T) ([]awkward, *upstream.Reader, *planner.Table) {
 		values = append(values, "("+strings.Join(fields, ",")+")")
 	}
 	c := pgcluster.Shared(t)
-	if err := c.Exec(t.Context(), "postgres", "DROP TABLE IF EXISTS awkward; CREATE TABLE awkward ("+strings.Join(definitions, ",")+"); INSERT INTO awkward VALUES "+strings.Join(values, ",")); err != nil {
+	if err := c.Exec(t.Context(), "postgres", "DROP TABLE IF EXISTS awkward; CREATE TABLE awkward ("+
+		strings.Join(definitions, ",")+"); INSERT INTO awkward VALUES "+strings.Join(values, ",")); err != nil {
 		t.Fatal(err)
 	}
 	reader, err := upstream.OpenReader(c.DSN("postgres", "postgres"), time.Minute)
@@ -91,9 +97,11 @@ func newAwkward(t *testing.T) ([]awkward, *upstream.Reader, *planner.Table) {
 	}
 	t.Cleanup(reader.Close)
 	syntax := parser.Table{Schema: "public", Name: "awkward", Columns: names}
-	table := &planner.Table{Schema: "public", Name: "awkward", Reference: `"public"."awkward"`, Rows: n, Columns: awkwardColumns, Bounds: awkwardBounds,
+	table := &planner.Table{Schema: "public", Name: "awkward", Reference: `"public"."awkward"`, Rows: n,
+		Columns: awkwardColumns, Bounds: awkwardBounds,
 		Domains: map[string][]planner.Value{"g": {{Text: "a"}, {Text: "b"}, {Text: "of none"}, {Null: true}}},
-		Secrets: []planner.Secret{{Name: "s"}, {Name: "k", Column: "k", Classes: []planner.Value{{Text: "one"}, {Text: "two"}, {Null: true}}}, {Name: "private"}, {Name: "y"}}}
+		Secrets: []planner.Secret{{Name: "s"}, {Name: "k", Column: "k", Classes: []planner.Value{{Text: "one"},
+			{Text: "two"}, {Null: true}}}, {Name: "private"}, {Name: "y"}}}
 	for i, text := range map[int]string{0: "s", 2: "w = 'Private'"} {
 		if table.Secrets[i].Predicate, err = parser.ParsePredicate(text, syntax); err != nil {
 			t.Fatal(err)
@@ -122,8 +130,8 @@ func (r awkward) class(secret int) int {
 	return 0
 }
 
-// value is what a base is of a row, by its definition: 0 where there is none, and otherwise within its bounds. far is what
-// bounds values that are no small integers.
+// value is what a base is of a row, by its definition: 0 where there is none, and otherwise within its bounds. far is
+// what bounds values that are no small integers.
 func (r awkward) value(t *testing.T, x planner.Base, far float64) float64 {
 	t.Helper()
 	name := strings.Trim(strings.TrimSuffix(strings.TrimPrefix(x.Label, "count("), ")"), `"`)
@@ -178,9 +186,9 @@ func (s *sum) add(factors ...float64) {
 	s.terms++
 }
 
-// holds reports whether got is the sum: to the last bit where nothing had to be rounded, and otherwise within what adding n
-// products of at most four factors in double precision loses in any order [Higham, Accuracy and Stability, section 4.2]. by
-// is what the model divides it by.
+// holds reports whether got is the sum: to the last bit where nothing had to be rounded, and otherwise within what
+// adding n products of at most four factors in double precision loses in any order [Higham, Accuracy and Stability,
+// section 4.2]. by is what the model divides it by.
 func (s *sum) holds(got, by float64) bool {
 	if s.exact == nil {
 		return got == 0
@@ -193,8 +201,8 @@ func (s *sum) holds(got, by float64) bool {
 	return math.Abs(got*by-want) <= float64(s.terms+8)*0x1p-53*size*1.0001
 }
 
-// TestMomentsByDefinition compares what the reference's rows are summed to with the sums of exact arithmetic: over NULL,
-// over values at the ends of their types and far out of their bounds, in cells and classes without rows.
+// TestMomentsByDefinition compares what the reference's rows are summed to with the sums of exact arithmetic: over
+// NULL, over values at the ends of their types and far out of their bounds, in cells and classes without rows.
 func TestMomentsByDefinition(t *testing.T) {
 	rows, reader, table := newAwkward(t)
 	totals, err := model.CountClasses(t.Context(), reader, table)
@@ -212,13 +220,16 @@ func TestMomentsByDefinition(t *testing.T) {
 		{sql: "SELECT g, corr(b, b2), sum(b) FROM awkward GROUP BY g"},
 		{sql: "SELECT g, stddev(b), stddev(b2), stddev(small) FROM awkward GROUP BY g"},
 		{sql: "SELECT g, stddev(wide), stddev(n) FROM awkward GROUP BY g"},
-		{sql: "SELECT g, count(*), sum(i), avg(b) FROM awkward WHERE s IS NOT NULL GROUP BY g", where: func(r awkward) bool { return r["s"] != "" }},
+		{sql: "SELECT g, count(*), sum(i), avg(b) FROM awkward WHERE s IS NOT NULL GROUP BY g",
+			where: func(r awkward) bool { return r["s"] != "" }},
 		{sql: "SELECT g, count(w), count(k), sum(f), avg(num), sum(big) FROM awkward GROUP BY g"},
 		{sql: "SELECT g, corr(b, i), corr(b2, b) FROM awkward GROUP BY g"},
 		{sql: "SELECT g, regr_slope(big, num), covar_pop(f, n) FROM awkward GROUP BY g"},
 		{sql: "SELECT var_samp(num), corr(big, f), stddev(b), count(w), avg(i) FROM awkward"},
-		{sql: "SELECT g, corr(n, f), var_samp(n) FROM awkward WHERE b IS NULL GROUP BY g", where: func(r awkward) bool { return r["b"] == "" }},
-		{sql: "SELECT g, sum(b) FROM awkward WHERE k = 'one' GROUP BY g", where: func(r awkward) bool { return r["k"] == "one" }},
+		{sql: "SELECT g, corr(n, f), var_samp(n) FROM awkward WHERE b IS NULL GROUP BY g",
+			where: func(r awkward) bool { return r["b"] == "" }},
+		{sql: "SELECT g, sum(b) FROM awkward WHERE k = 'one' GROUP BY g",
+			where: func(r awkward) bool { return r["k"] == "one" }},
 	} {
 		t.Run(c.sql, func(t *testing.T) {
 			cut := bind(t, reader, table, c.sql)
@@ -226,7 +237,8 @@ func TestMomentsByDefinition(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkMoments(t, cut, m, totals, slices.DeleteFunc(slices.Clone(rows), func(r awkward) bool { return c.where != nil && !c.where(r) }))
+			checkMoments(t, cut, m, totals, slices.DeleteFunc(slices.Clone(rows),
+				func(r awkward) bool { return c.where != nil && !c.where(r) }))
 		})
 	}
 }
@@ -235,7 +247,8 @@ func checkMoments(t *testing.T, cut *planner.Bound, m *model.Moments, totals []m
 	t.Helper()
 	nt, nc := len(cut.Terms), len(cut.Cells)
 	far := math.Inf(1)
-	if slices.ContainsFunc(cut.Terms, func(t planner.Term) bool { return len(t.Factors) > 1 }) { // fourth powers are summed
+	// fourth powers are summed
+	if slices.ContainsFunc(cut.Terms, func(t planner.Term) bool { return len(t.Factors) > 1 }) {
 		far = 1e70
 	}
 	pooled := make([]sum, nc*nt)
@@ -314,7 +327,8 @@ func checkMoments(t *testing.T, cut *planner.Bound, m *model.Moments, totals []m
 		}
 		abs, nonzero, low, high := m.Base(i)
 		if !bases[i].abs.holds(abs, 1) || !bases[i].nonzero.holds(nonzero, 1) {
-			t.Errorf("%s: Σ|x| = %v over %v rows; want %v, %v", x.Label, abs, nonzero, bases[i].abs.exact, bases[i].nonzero.exact)
+			t.Errorf("%s: Σ|x| = %v over %v rows; want %v, %v", x.Label, abs, nonzero, bases[i].abs.exact,
+				bases[i].nonzero.exact)
 		}
 		if x.Low == "" && (low != least[i] || high != greatest[i]) {
 			t.Errorf("%s is in [%v, %v], not [%v, %v]", x.Label, least[i], greatest[i], low, high)
@@ -330,7 +344,8 @@ func TestMomentsOfNoNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, v := range []string{"NaN", "Infinity", "-Infinity"} {
-		if err := pgcluster.Shared(t).Exec(t.Context(), "postgres", "UPDATE awkward SET f = "+parser.QuoteLiteral(v)+" WHERE ctid = (SELECT min(ctid) FROM awkward WHERE g = 'a')"); err != nil {
+		if err := pgcluster.Shared(t).Exec(t.Context(), "postgres", "UPDATE awkward SET f = "+parser.QuoteLiteral(v)+
+			" WHERE ctid = (SELECT min(ctid) FROM awkward WHERE g = 'a')"); err != nil {
 			t.Fatal(err)
 		}
 		for _, sql := range []string{"SELECT g, sum(f) FROM awkward GROUP BY g", "SELECT avg(f), avg(b) FROM awkward"} {

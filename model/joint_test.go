@@ -40,11 +40,13 @@ func TestJointMomentsByDefinition(t *testing.T) {
 	}
 	for name, statements := range map[string][]string{
 		"two statements": {linear, "SELECT count(*), sum(y) FROM people WHERE y > 9"},
-		"one statement":  {"SELECT (SELECT sum(y) FROM people WHERE y > 9), c FROM (SELECT g, count(*) AS c FROM people WHERE x > 4 GROUP BY g) AS q"},
+		"one statement": {"SELECT (SELECT sum(y) FROM people WHERE y > 9), c FROM (SELECT g, count(*) AS c " +
+			"FROM people WHERE x > 4 GROUP BY g) AS q"},
 		"the same twice": {linear, linear},
-		"three":          {linear, "SELECT count(*), sum(y) FROM people WHERE y > 9", "SELECT k, sum(y) FROM people GROUP BY k"},
-		"grouping sets":  {"SELECT k, g, sum(y) FROM people GROUP BY GROUPING SETS ((k), (k, g), ())"},
-		"sets and rows":  {"SELECT k, sum(y) FROM people GROUP BY ROLLUP (k)", linear},
+		"three": {linear, "SELECT count(*), sum(y) FROM people WHERE y > 9", "SELECT k, sum(y) FROM people " +
+			"GROUP BY k"},
+		"grouping sets": {"SELECT k, g, sum(y) FROM people GROUP BY GROUPING SETS ((k), (k, g), ())"},
+		"sets and rows": {"SELECT k, sum(y) FROM people GROUP BY ROLLUP (k)", linear},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var parts []*model.Moments
@@ -80,7 +82,8 @@ func TestJointMomentsByDefinition(t *testing.T) {
 				t.Fatal(err)
 			}
 			families := joint.Families(secretShare, psi)
-			if len(families) != 1 || !families[0].Affine() || families[0].Secret() != "s" || len(families[0].Mean(p)) != len(rows) {
+			if len(families) != 1 || !families[0].Affine() || families[0].Secret() != "s" ||
+				len(families[0].Mean(p)) != len(rows) {
 				t.Fatalf("%d families", len(families))
 			}
 			got := dense(families[0].Covariance(p))
@@ -103,10 +106,15 @@ func TestJointMomentsByDefinition(t *testing.T) {
 			}
 		})
 	}
-	if _, m := measure(t, reader, table, "SELECT k, sum(y) FROM people GROUP BY ROLLUP (k)"); m.Families(secretShare, psi) != nil {
+	if _, m := measure(t, reader, table, "SELECT k, sum(y) FROM people GROUP BY ROLLUP (k)"); m.Families(secretShare,
+		psi) != nil {
 		t.Error("cells that overlap have a family without their joint moments")
 	}
-	single, err := model.Join(t.Context(), reader, func() *model.Moments { _, m := measure(t, reader, table, linear); return m }())
+	single, err := model.Join(t.Context(), reader, func() *model.Moments {
+		_, m := measure(t, reader, table,
+			linear)
+		return m
+	}())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +152,8 @@ func TestJointMomentsOfLinkedTables(t *testing.T) {
 		}
 		all = append(all, p)
 	}
-	if err := c.Exec(t.Context(), "postgres", "DROP TABLE IF EXISTS root, visit; CREATE TABLE root (id int, s bool); CREATE TABLE visit (person int, kind text); INSERT INTO root VALUES "+
+	if err := c.Exec(t.Context(), "postgres", "DROP TABLE IF EXISTS root, visit; CREATE TABLE root (id int, s bool); "+
+		"CREATE TABLE visit (person int, kind text); INSERT INTO root VALUES "+
 		strings.Join(people, ",")+"; INSERT INTO visit VALUES "+strings.Join(visits, ",")); err != nil {
 		t.Fatal(err)
 	}

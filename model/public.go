@@ -77,9 +77,9 @@ func (p *Public) product(secret, class int, a, b place) float64 {
 }
 
 // known is Z along a span of values x of one secret proportion, in a basis in which its components vary
-// independently whatever x is: their covariances are affine in x, so one basis serves for two of them and hence for all.
-// t runs from 0 to 1 along the span. Component j has the variance v0 + t·v1, and its public value is r0 + t·r1 above its
-// mean.
+// independently whatever x is: their covariances are affine in x, so one basis serves for two of them and hence for
+// all. t runs from 0 to 1 along the span. Component j has the variance v0 + t·v1, and its public value is r0 + t·r1
+// above its mean.
 type known struct {
 	edge           int // which of the secret's spans it is
 	span           sensitivity.Span
@@ -95,8 +95,9 @@ const (
 	certainMean     = 1e-7
 )
 
-// along derives Z under a secret proportion. A public statistic that is certain at one of the secret's values and different at
-// another tells the secret; one that can never have its value contradicts the rest. Both are an error for the policy's owner.
+// along derives Z under a secret proportion. A public statistic that is certain at one of the secret's values and
+// different at another tells the secret; one that can never have its value contradicts the rest. Both are an error for
+// the policy's owner.
 func (p *Public) along(secret int, psi Psi, edge int) (*known, error) {
 	k := &known{edge: edge, span: psi.Spans[edge]}
 	places := p.places()
@@ -167,7 +168,8 @@ func (p *Public) along(secret int, psi Psi, edge int) (*known, error) {
 			return nil, told(psi)
 		}
 		if math.Abs(a) > certainMean*size {
-			return nil, sqlstate.New(sqlstate.ModelUnfit, "the public statistics contradict each other, the number of rows or the reference: their sum is certain, and off by %.4g of %.4g", math.Abs(a), size).
+			return nil, sqlstate.New(sqlstate.ModelUnfit, "the public statistics contradict each other, the number "+
+				"of rows or the reference: their sum is certain, and off by %.4g of %.4g", math.Abs(a), size).
 				WithHint("Check the values under public:, and rows: of the table.")
 		}
 	}
@@ -223,7 +225,8 @@ func (p *Public) Check(secret int, psi Psi) error {
 	return nil
 }
 
-// Conditional reports whether F has a model given public statistics under the secret: a proportion that is the table's own.
+// Conditional reports whether F has a model given public statistics under the secret: a proportion that is the table's
+// own.
 func (psi Psi) Conditional(s planner.Secret) bool {
 	return s.Predicate != nil && !psi.Distribution && !psi.FromReference
 }

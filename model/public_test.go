@@ -18,7 +18,8 @@ import (
 const publicKinds, publicY = "SELECT k, count(*) FROM people GROUP BY k", "SELECT sum(y) FROM people WHERE g = 'a'"
 
 // publicOf measures public statistics with their values in the order of the components.
-func publicOf(t *testing.T, reader *upstream.Reader, table *planner.Table, values []float64, statements ...string) *model.Public {
+func publicOf(t *testing.T, reader *upstream.Reader, table *planner.Table, values []float64,
+	statements ...string) *model.Public {
 	t.Helper()
 	var moments []*model.Moments
 	for _, sql := range statements {
@@ -32,8 +33,8 @@ func publicOf(t *testing.T, reader *upstream.Reader, table *planner.Table, value
 	return p
 }
 
-// conditional is E[U|z] at the share x for linear functionals u of a row, worked out with dense matrices from the rows. Of
-// the public functionals none may be redundant.
+// conditional is E[U|z] at the share x for linear functionals u of a row, worked out with dense matrices from the rows.
+// Of the public functionals none may be redundant.
 func conditional(all []person, rows, x float64, u, z func(person) []float64, value []float64) ([]float64, *mat.Dense) {
 	var mean [2][]float64
 	var second [2]*mat.Dense
@@ -59,7 +60,8 @@ func conditional(all []person, rows, x float64, u, z func(person) []float64, val
 		for i := range width {
 			mu[i] += rows * share * mean[c][i] / size[c]
 			for j := range width {
-				cov.Set(i, j, cov.At(i, j)+rows*share*(second[c].At(i, j)/size[c]-mean[c][i]*mean[c][j]/size[c]/size[c]))
+				cov.Set(i, j, cov.At(i, j)+rows*share*(second[c].At(i,
+					j)/size[c]-mean[c][i]*mean[c][j]/size[c]/size[c]))
 			}
 		}
 	}
@@ -87,7 +89,8 @@ func conditional(all []person, rows, x float64, u, z func(person) []float64, val
 	return mu[:nu], &rest2
 }
 
-// The slopes of counts, sums and averages given public statistics enclose those of the conditional means, and are close.
+// The slopes of counts, sums and averages given public statistics enclose those of the conditional means, and are
+// close.
 func TestGivenSlopes(t *testing.T) {
 	const rows = 5000
 	all, reader, table := people(t, rows)
@@ -112,7 +115,8 @@ func TestGivenSlopes(t *testing.T) {
 		}
 	}
 	value := []float64{math.Round(mean[0]) + 60, math.Round(mean[1]) - 20, math.Round(mean[2]) + 500}
-	known := publicOf(t, reader, table, []float64{value[0], value[1], rows - value[0] - value[1], value[2]}, publicKinds, publicY)
+	known := publicOf(t, reader, table, []float64{value[0], value[1], rows - value[0] - value[1], value[2]},
+		publicKinds, publicY)
 	cut, m := measure(t, reader, table, "SELECT g, count(*), sum(x), avg(y) FROM people WHERE x > 4 GROUP BY g")
 	g, err := m.Given(t.Context(), reader, known)
 	if err != nil {
@@ -182,12 +186,15 @@ func TestGivenSlopes(t *testing.T) {
 			}
 			for j, d := range m.Components {
 				place := func(c model.Component) int {
-					return 3*strings.Index("ab", cut.Cells[c.Cell].Keys[0].Text) + map[string]int{"count": 0, "sum": 1}[cut.Aggregates[c.Aggregate].Name]
+					return 3*strings.Index("ab", cut.Cells[c.Cell].Keys[0].Text) + map[string]int{"count": 0,
+						"sum": 1}[cut.Aggregates[c.Aggregate].Name]
 				}
-				if a, b := cut.Aggregates[c.Aggregate].Name, cut.Aggregates[d.Aggregate].Name; a == "avg" || b == "avg" {
+				if a, b := cut.Aggregates[c.Aggregate].Name, cut.Aggregates[d.Aggregate].Name; a == "avg" ||
+					b == "avg" {
 					continue
 				}
-				if w := want.At(place(c), place(d)); math.Abs(cov.At(i, j)-w) > 1e-7*math.Sqrt(want.At(place(c), place(c))*want.At(place(d), place(d))) {
+				if w := want.At(place(c), place(d)); math.Abs(cov.At(i, j)-w) > 1e-7*math.Sqrt(want.At(place(c),
+					place(c))*want.At(place(d), place(d))) {
 					t.Errorf("Cov(%d, %d) = %v at %v, not %v", i, j, cov.At(i, j), x, w)
 				}
 			}
@@ -208,7 +215,8 @@ func TestGivenSlopes(t *testing.T) {
 		unconditional[i] = math.Max(unconditional[i], dense(m.Paths(secretShare, psi)[0].Covariance(0.3)).At(i, i))
 	}
 	for i := range low {
-		if a := s.Along[i] - 0.1*(low[i]+high[i])/2; math.Abs(a) > 1e-6*math.Abs(s.Along[i])+1e-9 || s.Beside[i] < 0.1*(high[i]-low[i])/2 {
+		if a := s.Along[i] - 0.1*(low[i]+high[i])/2; math.Abs(a) > 1e-6*math.Abs(s.Along[i])+1e-9 ||
+			s.Beside[i] < 0.1*(high[i]-low[i])/2 {
 			t.Errorf("shift %v ± %v of slopes %v to %v", s.Along[i], s.Beside[i], low[i], high[i])
 		}
 		if !(sd[i] > 0 && sd[i] <= math.Sqrt(unconditional[i])*(1+1e-9)) {
@@ -232,19 +240,24 @@ func TestPublicCheck(t *testing.T) {
 		{[]string{publicKinds}, []float64{1000, 2500, 1500}, ""},
 		{[]string{publicKinds}, []float64{1000, 2500, 1501}, "contradict"},
 		{[]string{"SELECT count(*) FROM people WHERE s"}, []float64{1000}, "tell the value of secret share"},
-		{[]string{"SELECT k, count(*) FROM people WHERE s GROUP BY k"}, []float64{250, 500, 250}, "tell the value of secret share"},
+		{[]string{"SELECT k, count(*) FROM people WHERE s GROUP BY k"}, []float64{250, 500, 250},
+			"tell the value of secret share"},
 		{[]string{publicKinds, "SELECT count(*) FROM people WHERE k = 'u'"}, []float64{1000, 2500, 1500, 1000}, ""},
-		{[]string{publicKinds, "SELECT count(*) FROM people WHERE k = 'u'"}, []float64{1000, 2500, 1500, 999}, "contradict"},
-		{[]string{"SELECT count(*) FROM people WHERE k = 'u' AND s", "SELECT count(*) FROM people WHERE k <> 'u' AND s"}, []float64{300, 700}, "tell the value of secret share"},
+		{[]string{publicKinds, "SELECT count(*) FROM people WHERE k = 'u'"}, []float64{1000, 2500, 1500, 999},
+			"contradict"},
+		{[]string{"SELECT count(*) FROM people WHERE k = 'u' AND s",
+			"SELECT count(*) FROM people WHERE k <> 'u' AND s"}, []float64{300, 700}, "tell the value of secret share"},
 	} {
 		err := publicOf(t, reader, table, c.values, c.sql...).Check(secretShare, psi)
-		if (c.want == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), c.want) || !sqlstate.Is(err, sqlstate.ModelUnfit)) {
+		if (c.want == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), c.want) ||
+			!sqlstate.Is(err, sqlstate.ModelUnfit)) {
 			t.Errorf("%v = %v: %v", c.sql, c.values, err)
 		}
 	}
 	// At 0 nobody has s: a statistic of those who have it is certain there, and nowhere else.
 	ends := model.Psi{Name: "share", Spans: []sensitivity.Span{{From: 0, To: 0.3, Within: 0.1}}}
-	if err := publicOf(t, reader, table, []float64{100}, "SELECT count(*) FROM people WHERE s AND k = 'u'").Check(secretShare, ends); !sqlstate.Is(err, sqlstate.ModelUnfit) {
+	if err := publicOf(t, reader, table, []float64{100}, "SELECT count(*) FROM people WHERE s AND k = 'u'").Check(
+		secretShare, ends); !sqlstate.Is(err, sqlstate.ModelUnfit) {
 		t.Errorf("certain at one end: %v", err)
 	}
 	_, m := measure(t, reader, table, linear)
@@ -262,7 +275,8 @@ func TestPublicCheck(t *testing.T) {
 		}
 	}
 	_, sets := measure(t, reader, table, "SELECT g, k, count(*) FROM people GROUP BY GROUPING SETS (g, k)")
-	if _, err := sets.Given(t.Context(), reader, publicOf(t, reader, table, []float64{rows}, "SELECT count(*) FROM people")); !errors.Is(err, model.ErrPublic) {
+	if _, err := sets.Given(t.Context(), reader, publicOf(t, reader, table, []float64{rows},
+		"SELECT count(*) FROM people")); !errors.Is(err, model.ErrPublic) {
 		t.Errorf("grouping sets: %v", err)
 	}
 }

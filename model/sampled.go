@@ -11,13 +11,13 @@ import (
 	"fugu/sqlstate"
 )
 
-// Sampled is the model of those aggregates of a cut that are no functions of sums: percentiles, and numbers, sums and means
-// of distinct values. Their distribution follows from that of their argument in the classes of a secret, and what is said of
-// it needs no assumption but the model of rows: how far coupled datasets (see Moments.Coupled) are apart, but for a
-// probability.
+// Sampled is the model of those aggregates of a cut that are no functions of sums: percentiles, and numbers, sums and
+// means of distinct values. Their distribution follows from that of their argument in the classes of a secret, and what
+// is said of it needs no assumption but the model of rows: how far coupled datasets (see Moments.Coupled) are apart,
+// but for a probability.
 //
-// The classes' distributions are the reference's up to what its size leaves open (see coverage), and that is part of the
-// bound: half of the failure is the reference's, half the datasets'.
+// The classes' distributions are the reference's up to what its size leaves open (see coverage), and that is part of
+// the bound: half of the failure is the reference's, half the datasets'.
 type Sampled struct {
 	Components []Component
 	Expected   []float64  // of each component: of the reference, scaled to the table's rows
@@ -40,7 +40,8 @@ type argument struct {
 }
 
 // MeasureSampled scans the reference once for each sampled aggregate. limits are those of the cut's bases.
-func MeasureSampled(ctx context.Context, ref planner.Querier, c *planner.Bound, totals []Totals, limits []planner.Limit) (*Sampled, error) {
+func MeasureSampled(ctx context.Context, ref planner.Querier, c *planner.Bound, totals []Totals,
+	limits []planner.Limit) (*Sampled, error) {
 	s := &Sampled{cut: c, totals: totals, cells: make([][]*argument, len(c.Cells))}
 	for cell := range s.cells {
 		s.cells[cell] = make([]*argument, len(c.Aggregates))
@@ -60,7 +61,8 @@ func MeasureSampled(ctx context.Context, ref planner.Querier, c *planner.Bound, 
 			}
 			s.Components = append(s.Components, Component{cell, a})
 			expected, inherent := x.describe(float64(c.Table.Rows) / (totals[0].Outside + sumOf(totals[0].Size)))
-			s.Expected, s.Inherent, s.Lattice = append(s.Expected, expected), append(s.Inherent, inherent), append(s.Lattice, x.lattice())
+			s.Expected, s.Inherent, s.Lattice = append(s.Expected, expected), append(s.Inherent, inherent),
+				append(s.Lattice, x.lattice())
 			typical := new(big.Rat)
 			if !c.Aggregates[a].Extensive {
 				typical.SetFloat64(expected)
@@ -101,7 +103,8 @@ func (s *Sampled) read(ctx context.Context, ref planner.Querier, aggregate int, 
 	if !sampled.Percentile() && sampled.Kind != planner.DistinctMean { // no rows are no values, and that is a number
 		for cell := range c.Cells {
 			if start(cell) == nil {
-				return sqlstate.New(sqlstate.ModelUnfit, "a public value of %s is not a number", c.Aggregates[aggregate].Label)
+				return sqlstate.New(sqlstate.ModelUnfit, "a public value of %s is not a number",
+					c.Aggregates[aggregate].Label)
 			}
 		}
 	}
@@ -132,7 +135,8 @@ func (s *Sampled) read(ctx context.Context, ref planner.Querier, aggregate int, 
 		x := s.cells[cell][aggregate]
 		if x == nil {
 			if x = start(cell); x == nil {
-				return sqlstate.New(sqlstate.ModelUnfit, "a public value of %s is not a number", c.Aggregates[aggregate].Label)
+				return sqlstate.New(sqlstate.ModelUnfit, "a public value of %s is not a number",
+					c.Aggregates[aggregate].Label)
 			}
 		}
 		if text.Null {
@@ -220,19 +224,23 @@ func (x *argument) ascending(rows []float64) []valued {
 }
 
 // Apart returns the W within which each component stays between coupled datasets, but for a probability of failure that
-// one of them does not. A secret mean has no such coupling, and rows that are drawn from the reference without replacement
-// are not independent (PV004).
+// one of them does not. A secret mean has no such coupling, and rows that are drawn from the reference without
+// replacement are not independent (PV004).
 func (s *Sampled) Apart(ctx context.Context, secret int, psi Psi, failure float64) ([]float64, error) {
 	label := s.cut.Aggregates[s.Components[0].Aggregate].Label
 	switch {
 	case s.cut.Table.Secrets[secret].Number != nil:
-		return nil, sqlstate.New(sqlstate.ModelUnfit, "secret %s is a mean, and nothing bounds how %s of two datasets of different means differ", psi.Name, label).
+		return nil, sqlstate.New(sqlstate.ModelUnfit, "secret %s is a mean, and nothing bounds how %s of two "+
+			"datasets of different means differ", psi.Name, label).
 			WithHint("Ask for counts, sums and averages.")
 	case psi.FromReference:
-		return nil, sqlstate.New(sqlstate.ModelUnfit, "nothing bounds how %s of datasets that are drawn from the reference differ", label).
-			WithHint("Ask for counts, sums and averages; or the owner of the policy can leave drawn: from-reference out.")
+		return nil, sqlstate.New(sqlstate.ModelUnfit, "nothing bounds how %s of datasets that are drawn from the "+
+			"reference differ", label).
+			WithHint(
+				"Ask for counts, sums and averages; or the owner of the policy can leave drawn: from-reference out.")
 	case !(failure > 0):
-		return nil, sqlstate.New(sqlstate.ModelUnfit, "%s can be bounded but for a probability only, and delta is 0", label).
+		return nil, sqlstate.New(sqlstate.ModelUnfit, "%s can be bounded but for a probability only, and delta is 0",
+			label).
 			WithHint("Set fugu.delta above 0.")
 	}
 	out := make([]float64, len(s.Components))

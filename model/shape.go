@@ -18,8 +18,8 @@ import (
 type Shape struct {
 	Skewness, Kurtosis float64
 	// Bound holds whatever the distribution is: no probability of an interval below a point differs by more from the
-	// normal one [Berry and Esseen; the constant 0.5600 is Shevtsova's, Doklady Mathematics 82 (2010), for rows that differ
-	// in distribution]. E|h-μ|³ is bounded by √(μ2 μ4).
+	// normal one [Berry and Esseen; the constant 0.5600 is Shevtsova's, Doklady Mathematics 82 (2010), for rows that
+	// differ in distribution]. E|h-μ|³ is bounded by √(μ2 μ4).
 	Bound float64
 	// Estimate is the first two terms of Edgeworth's series at their worst points, which is what that difference really
 	// comes to as long as it is small: max|(x²-1)φ(x)|/6 for the skewness, max|(x³-3x)φ(x)|/24 for the excess kurtosis.
@@ -69,8 +69,8 @@ func MeasureShapes(ctx context.Context, ref planner.Querier, c *planner.Bound, t
 	return s, nil
 }
 
-// classes are the rows of the classes that Shapes tells apart: outside and inside a proportion's predicate, and for other
-// secrets all rows as one.
+// classes are the rows of the classes that Shapes tells apart: outside and inside a proportion's predicate, and for
+// other secrets all rows as one.
 func (t Totals) classes(s planner.Secret) []float64 {
 	if s.Predicate != nil {
 		return t.Size
@@ -136,8 +136,8 @@ func (s *Shapes) At(secret int, p float64, k Component) (Shape, bool) {
 		}
 		return s.powers[secret][class][4*(k.Cell*len(s.cut.Terms)+term)+power-1] / s.size[secret][class]
 	}
-	// The row function is x - r·y up to a factor: r = 0 for a sum, x = 0 and r = -1 for a count. y is 0 or 1, and x is 0 where
-	// y is 0, so that x^j y^l = x^j for j > 0.
+	// The row function is x - r·y up to a factor: r = 0 for a sum, x = 0 and r = -1 for a count. y is 0 or 1, and x is
+	// 0 where y is 0, so that x^j y^l = x^j for j > 0.
 	r := -1.0
 	if sum >= 0 {
 		r = 0
@@ -154,7 +154,8 @@ func (s *Shapes) At(secret int, p float64, k Component) (Shape, bool) {
 	}
 	var variance, third, fourth, absolute float64
 	for class, share := range shares {
-		x1, x2, x3, x4, y := at(class, sum, 1), at(class, sum, 2), at(class, sum, 3), at(class, sum, 4), at(class, count, 1)
+		x1, x2, x3, x4, y := at(class, sum, 1), at(class, sum, 2), at(class, sum, 3), at(class, sum, 4),
+			at(class, count, 1)
 		m1 := x1 - r*y
 		m2 := x2 - 2*r*x1 + r*r*y
 		m3 := x3 - 3*r*x2 + 3*r*r*x1 - r*r*r*y
@@ -166,7 +167,8 @@ func (s *Shapes) At(secret int, p float64, k Component) (Shape, bool) {
 		c3 := m3 - 3*m1*m2 + 2*m1*m1*m1
 		c4 := math.Max(c2*c2, m4-4*m1*m3+6*m1*m1*m2-3*m1*m1*m1*m1)
 		n := share * float64(s.cut.Table.Rows)
-		variance, third, fourth, absolute = variance+n*c2, third+n*c3, fourth+n*(c4-3*c2*c2), absolute+n*math.Sqrt(c2*c4)
+		variance, third, fourth, absolute = variance+n*c2, third+n*c3, fourth+n*(c4-3*c2*c2), absolute+
+			n*math.Sqrt(c2*c4)
 	}
 	if !(variance > 0) {
 		return Shape{}, true

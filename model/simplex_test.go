@@ -23,8 +23,8 @@ func vector(r *rand.Rand, from, to float64) []float64 {
 	}
 }
 
-// Every pair of vectors of a simplex moves F by a convex combination of the shifts: along any functional no further than
-// the furthest of them. A bound for single moves would not do where averages bend: their Beside is needed.
+// Every pair of vectors of a simplex moves F by a convex combination of the shifts: along any functional no further
+// than the furthest of them. A bound for single moves would not do where averages bend: their Beside is needed.
 func TestEdgesCoverTheSimplex(t *testing.T) {
 	_, reader, table := people(t, 1000)
 	_, m := measure(t, reader, table, averages)
@@ -115,8 +115,8 @@ func TestEdgesCoverTheSimplex(t *testing.T) {
 	}
 }
 
-// The standard errors of the slopes against references drawn anew, class by class: T = 4000 of them. A standard deviation
-// over 4000 draws has a standard error of about 1.3%; 10% are 8 of them for a normal estimate.
+// The standard errors of the slopes against references drawn anew, class by class: T = 4000 of them. A standard
+// deviation over 4000 draws has a standard error of about 1.3%; 10% are 8 of them for a normal estimate.
 func TestStandardErrors(t *testing.T) {
 	all, reader, table := people(t, 1000)
 	cut, m := measure(t, reader, table, averages)
@@ -203,7 +203,8 @@ func TestStandardErrors(t *testing.T) {
 	}
 	for k, d := range shifts[0].Error {
 		if want := plain[0].Beside[k] + 2*d; math.Abs(shifts[0].Beside[k]-want) > 1e-9*want || !(d > 0) {
-			t.Errorf("component %d: two standard errors of %g widen %g to %g", k, d, plain[0].Beside[k], shifts[0].Beside[k])
+			t.Errorf("component %d: two standard errors of %g widen %g to %g", k, d, plain[0].Beside[k],
+				shifts[0].Beside[k])
 		}
 	}
 }

@@ -31,7 +31,8 @@ func pairs() []pair {
 	r := rand.New(rand.NewPCG(5, 6))
 	var rows []pair
 	for i := range 600 {
-		v := pair{secret: i < 200, g: []string{"a", "b", "b"}[r.IntN(3)], x: float64(r.IntN(60) + 10), null: r.IntN(8) == 0}
+		v := pair{secret: i < 200, g: []string{"a", "b", "b"}[r.IntN(3)], x: float64(r.IntN(60) + 10),
+			null: r.IntN(8) == 0}
 		if v.secret {
 			v.x += 15
 			v.y = 10 + 0.75*v.x
@@ -49,7 +50,8 @@ func reference(t *testing.T, rows []pair) (*upstream.Reader, *planner.Table) {
 	t.Helper()
 	c := pgcluster.Shared(t)
 	var sql strings.Builder
-	sql.WriteString("DROP TABLE IF EXISTS ref; CREATE TABLE ref (s bool, g text, x int, y float8); INSERT INTO ref VALUES ")
+	sql.WriteString("DROP TABLE IF EXISTS ref; CREATE TABLE ref (s bool, g text, x int, y float8); INSERT INTO ref " +
+		"VALUES ")
 	for i, v := range rows {
 		y := fmt.Sprint(v.y)
 		if v.null {
@@ -68,18 +70,22 @@ func reference(t *testing.T, rows []pair) (*upstream.Reader, *planner.Table) {
 		t.Fatal(err)
 	}
 	t.Cleanup(reader.Close)
-	e, err := parser.ParsePredicate("s", parser.Table{Schema: "public", Name: "ref", Columns: []string{"s", "g", "x", "y"}})
+	e, err := parser.ParsePredicate("s", parser.Table{Schema: "public", Name: "ref",
+		Columns: []string{"s", "g", "x", "y"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return reader, &planner.Table{Schema: "public", Name: "ref", Reference: `"public"."ref"`, Rows: n,
-		Columns: []planner.Column{{Name: "s", Type: "boolean"}, {Name: "g", Type: "text"}, {Name: "x", Type: "integer"}, {Name: "y", Type: "double precision"}},
+		Columns: []planner.Column{{Name: "s", Type: "boolean"}, {Name: "g", Type: "text"}, {Name: "x", Type: "integer"},
+			{Name: "y", Type: "double precision"}},
 		Domains: map[string][]planner.Value{"g": {{Text: "a"}, {Text: "b"}, {Text: "d"}}},
 		Secrets: []planner.Secret{{Name: "s", Predicate: e}}}
 }
 
-const smoothStatement = "SELECT g, count(*), avg(x), stddev(x), stddev_pop(y), variance(x), var_pop(y), corr(y, x), covar_samp(y, x), covar_pop(y, x), regr_slope(y, x), " +
-	"regr_intercept(y, x), regr_r2(y, x), regr_count(y, x), regr_avgx(y, x), regr_avgy(y, x), regr_sxx(y, x), regr_syy(y, x), regr_sxy(y, x) FROM ref GROUP BY g"
+const smoothStatement = "SELECT g, count(*), avg(x), stddev(x), stddev_pop(y), variance(x), var_pop(y), corr(y, x), " +
+	"covar_samp(y, x), covar_pop(y, x), regr_slope(y, x), " +
+	"regr_intercept(y, x), regr_r2(y, x), regr_count(y, x), regr_avgx(y, x), regr_avgy(y, x), regr_sxx(y, x), " +
+	"regr_syy(y, x), regr_sxy(y, x) FROM ref GROUP BY g"
 
 // direct computes an aggregate from its definition, over the rows that it is over.
 func direct(name string, rows []pair) float64 {
@@ -150,11 +156,12 @@ func direct(name string, rows []pair) float64 {
 	panic(name)
 }
 
-// The delta method against datasets drawn from the model itself: K = pn rows with replacement from inside the predicate,
-// the rest from outside. T = 4000 datasets of 1000 rows: a mean may be off by 8 standard errors, of which the bias of the
-// delta method (below sd/20 at 250 rows) takes up to 3.2, and a standard deviation by 12%, 7 of its own standard errors
-// for what is near to normal. The chance of a false alarm is below 1e-6 over all 36 of either. Covariances of pairs of
-// components are held to 0.13 of the product of the standard deviations, 8 standard errors of a correlation.
+// The delta method against datasets drawn from the model itself: K = pn rows with replacement from inside the
+// predicate, the rest from outside. T = 4000 datasets of 1000 rows: a mean may be off by 8 standard errors, of which
+// the bias of the delta method (below sd/20 at 250 rows) takes up to 3.2, and a standard deviation by 12%, 7 of its own
+// standard errors for what is near to normal. The chance of a false alarm is below 1e-6 over all 36 of either.
+// Covariances of pairs of components are held to 0.13 of the product of the standard deviations, 8 standard errors of a
+// correlation.
 func TestDeltaMethodAgainstSampledDatasets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes longer than a save")
@@ -189,7 +196,8 @@ func TestDeltaMethodAgainstSampledDatasets(t *testing.T) {
 				groups[v.g] = append(groups[v.g], v)
 			}
 			for _, c := range m.Components {
-				values[i] = append(values[i], direct(cut.Aggregates[c.Aggregate].Name, groups[cut.Cells[c.Cell].Keys[0].Text]))
+				values[i] = append(values[i], direct(cut.Aggregates[c.Aggregate].Name,
+					groups[cut.Cells[c.Cell].Keys[0].Text]))
 			}
 		}
 		path := m.Paths(0, psi)[0]
@@ -305,7 +313,8 @@ func TestResolutionOfSmoothFunctions(t *testing.T) {
 		}
 	}
 	most := make([]float64, len(m.Components))
-	for _, more := range []pair{{x: low[0], y: low[1]}, {x: low[0], y: high[1]}, {x: high[0], y: low[1]}, {x: high[0], y: high[1]}, {x: 40, y: 50}} {
+	for _, more := range []pair{{x: low[0], y: low[1]}, {x: low[0], y: high[1]}, {x: high[0], y: low[1]},
+		{x: high[0], y: high[1]}, {x: 40, y: 50}} {
 		for _, more.secret = range []bool{true, false} {
 			more.g = "a"
 			reader, table := reference(t, append(slices.Clone(rows), more))
@@ -317,7 +326,8 @@ func TestResolutionOfSmoothFunctions(t *testing.T) {
 					}
 					// A row more makes the class larger, too, by a 200th: the other means of it shrink by that.
 					if change := math.Abs(s - slope[k]); change > resolution[k]*1.05+0.01*math.Abs(slope[k]) {
-						t.Errorf("%s: row %v changes the slope at %g by %g, and the resolution is %g", cut.Aggregates[m.Components[k].Aggregate].Label, more, p, change, resolution[k])
+						t.Errorf("%s: row %v changes the slope at %g by %g, and the resolution is %g",
+							cut.Aggregates[m.Components[k].Aggregate].Label, more, p, change, resolution[k])
 					} else {
 						most[k] = math.Max(most[k], change)
 					}
@@ -327,12 +337,14 @@ func TestResolutionOfSmoothFunctions(t *testing.T) {
 	}
 	for k, c := range m.Components {
 		if cut.Cells[c.Cell].Keys[0].Text == "a" && most[k] < resolution[k]/5 {
-			t.Errorf("%s: the resolution is %g, and no row changes the slope by more than %g", cut.Aggregates[c.Aggregate].Label, resolution[k], most[k])
+			t.Errorf("%s: the resolution is %g, and no row changes the slope by more than %g",
+				cut.Aggregates[c.Aggregate].Label, resolution[k], most[k])
 		}
 	}
 }
 
-// What the reference cannot speak of is left out, in the cell where it cannot; where it never can, the statement is refused.
+// What the reference cannot speak of is left out, in the cell where it cannot; where it never can, the statement is
+// refused.
 func TestWhatSecondMomentsNeed(t *testing.T) {
 	rows := pairs()
 	for i := range rows { // group d: the same x in every row, and y in none
@@ -342,7 +354,8 @@ func TestWhatSecondMomentsNeed(t *testing.T) {
 	}
 	rows = append(rows, pair{g: "z", x: 1000}, pair{g: "z", x: 1001}) // of which the table has 3.3
 	reader, table := reference(t, rows)
-	cut, m := measure(t, reader, table, "SELECT g, count(*), avg(x), stddev(x), corr(y, x), regr_count(y, x), regr_sxx(y, x), regr_avgx(y, x) FROM ref GROUP BY g")
+	cut, m := measure(t, reader, table, "SELECT g, count(*), avg(x), stddev(x), corr(y, x), regr_count(y, x), "+
+		"regr_sxx(y, x), regr_avgx(y, x) FROM ref GROUP BY g")
 	got := map[string]string{}
 	for k, c := range m.Components {
 		key := cut.Cells[c.Cell].Keys[0].Text
@@ -378,12 +391,14 @@ func TestWhatSecondMomentsNeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for sql, hint := range map[string]string{
-		"SELECT stddev(x) FROM ref WHERE g = 'd'":                          "Select more rows in WHERE, or group by fewer columns. From values that lie close together, subtract a constant.",
+		"SELECT stddev(x) FROM ref WHERE g = 'd'": "Select more rows in " +
+			"WHERE, or group by fewer columns. From values that lie close together, subtract a constant.",
 		"SELECT corr(y, x) FROM ref WHERE g = 'd'":                         "Select more rows in WHERE.",
 		"SELECT stddev(x + 100000) FROM ref":                               "Subtract a constant near their mean.",
 		"SELECT regr_slope(y + 100000, x) FROM ref":                        "Subtract a constant near their mean.",
 		"SELECT var_pop(x) FROM ref WHERE x BETWEEN 20 AND 30 AND g = 'a'": "",
-		"SELECT var_pop(x) FROM ref WHERE x > 500":                         "Select more rows in WHERE, or group by fewer columns. From values that lie close together, subtract a constant.",
+		"SELECT var_pop(x) FROM ref WHERE x > 500": "Select more rows in " +
+			"WHERE, or group by fewer columns. From values that lie close together, subtract a constant.",
 	} {
 		_, err := model.Measure(t.Context(), reader, bind(t, reader, table, sql), totals)
 		switch {

@@ -10,7 +10,8 @@ import (
 	"fugu/sensitivity"
 )
 
-// binomialTop is the largest count of n trials of probability p that is not exceeded but with probability 1e-6 (Chernoff).
+// binomialTop is the largest count of n trials of probability p that is not exceeded but with probability 1e-6
+// (Chernoff).
 func binomialTop(n, p float64) float64 {
 	for k := math.Floor(n * p); ; k++ {
 		if k >= n || k > n*p && n*divergence(k/n, p) > -math.Log(1e-6) {
@@ -19,8 +20,8 @@ func binomialTop(n, p float64) float64 {
 	}
 }
 
-// Every arc's bound holds at once, as often as is said: 4000 samples of 100 rows, failure .05, for a continuous law and one
-// of 12 atoms. False alarm 1e-6. Bounds of half the level fail more often than that.
+// Every arc's bound holds at once, as often as is said: 4000 samples of 100 rows, failure .05, for a continuous law and
+// one of 12 atoms. False alarm 1e-6. Bounds of half the level fail more often than that.
 func TestCoverage(t *testing.T) {
 	const n, trials, failure = 100, 4000, .05
 	for _, atoms := range []int{0, 12} {
@@ -46,7 +47,8 @@ func TestCoverage(t *testing.T) {
 					for j := i; j < n && !bad; j++ {
 						inside, width := j-i+1, u[j]-u[i]
 						if atoms > 0 { // all rows of the atoms at the ends belong to the arc
-							inside, width = sort.SearchFloat64s(u, u[j]+.5)-sort.SearchFloat64s(u, u[i]-.5), (width+1)/float64(atoms)
+							inside, width = sort.SearchFloat64s(u, u[j]+.5)-sort.SearchFloat64s(u, u[i]-.5),
+								(width+1)/float64(atoms)
 						}
 						bad = width < least[inside] || 1-width < least[n-inside]
 					}
@@ -57,9 +59,11 @@ func TestCoverage(t *testing.T) {
 			}
 			t.Logf("%d atoms, level %g: %g of %d", atoms, level, failed, trials)
 			if top := binomialTop(trials, failure); (failed > top) != (level < 1) && atoms == 0 {
-				t.Errorf("level %g: bounds fail in %g of %d samples, at most %g are allowed", level, failed, trials, top)
+				t.Errorf("level %g: bounds fail in %g of %d samples, at most %g are allowed", level, failed, trials,
+					top)
 			} else if failed > top && level == 1 {
-				t.Errorf("%d atoms: bounds fail in %g of %d samples, at most %g are allowed", atoms, failed, trials, top)
+				t.Errorf("%d atoms: bounds fail in %g of %d samples, at most %g are allowed", atoms, failed, trials,
+					top)
 			}
 		}
 	}
@@ -74,7 +78,8 @@ func TestCouple(t *testing.T) {
 		for c := range p {
 			m, o, i := math.Min(p[c], q[c]), math.Max(0, p[c]-q[c]), math.Max(0, q[c]-p[c])
 			sum += m*shared[c] + o*first[c] + i*second[c]
-			both, out, in, moved = both+m*math.Exp(shared[c]), out+o*math.Exp(first[c]), in+i*math.Exp(second[c]), moved+o
+			both, out, in, moved = both+m*math.Exp(shared[c]), out+o*math.Exp(first[c]), in+i*math.Exp(second[c]),
+				moved+o
 		}
 		if !distribution {
 			return rows * sum
@@ -136,8 +141,10 @@ func TestCouple(t *testing.T) {
 				t.Fatalf("%+v: a pair has %v, more than %v", psi, m, bound)
 			}
 			if !slices.ContainsFunc(psi.parts(), func(part Psi) bool {
-				return moment(p[0], p[1], shared, first, second, psi.Distribution) <= part.couple(rows, shared, first, second)+1e-9*math.Abs(bound) &&
-					(part.Spans == nil || slices.Min([]float64{p[0][1], p[1][1]}) >= part.Spans[0].From-1e-12 && slices.Max([]float64{p[0][1], p[1][1]}) <= part.Spans[0].To+1e-12)
+				return moment(p[0], p[1], shared, first, second, psi.Distribution) <= part.couple(rows, shared, first,
+					second)+1e-9*math.Abs(bound) &&
+					(part.Spans == nil || slices.Min([]float64{p[0][1], p[1][1]}) >= part.Spans[0].From-1e-12 &&
+						slices.Max([]float64{p[0][1], p[1][1]}) <= part.Spans[0].To+1e-12)
 			}) {
 				t.Fatalf("%+v: the pair %v is in no part", psi, p)
 			}
@@ -146,7 +153,8 @@ func TestCouple(t *testing.T) {
 			most := math.Inf(-1)
 			x, y, w := span.From, span.To, span.Within
 			for _, e := range [][2]float64{{x, x}, {y, y}, {x, x + w}, {x + w, x}, {y, y - w}, {y - w, y}} {
-				most = math.Max(most, moment([]float64{1 - e[0], e[0]}, []float64{1 - e[1], e[1]}, shared, first, second, psi.Distribution))
+				most = math.Max(most, moment([]float64{1 - e[0], e[0]}, []float64{1 - e[1], e[1]}, shared, first,
+					second, psi.Distribution))
 			}
 			if math.Abs(most-bound) > 1e-9*math.Abs(bound) {
 				t.Fatalf("the bound is %v, and the most at the vertices %v", bound, most)

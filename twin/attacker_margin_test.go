@@ -96,7 +96,8 @@ func TestWhoKnowsAMargin(t *testing.T) {
 		}
 	}
 	chance := math.Sqrt(math.Log(1e6) / 2 / n)
-	t.Logf("right in %.3f where the number of women is not declared, in %.3f where it is; %.3f is allowed, of which %.3f is "+
+	t.Logf("right in %.3f where the number of women is not declared, in %.3f where it is; %.3f is allowed, of which "+
+		"%.3f is "+
 		"chance. %s: error %.4f, %s: %.4f", undeclared, declared, allowed, chance,
 		whole, whole.Error(), celled, celled.Error())
 	if undeclared < allowed {

@@ -25,8 +25,8 @@ type domain struct {
 	cells   []Cell
 	totals  []total // of every outcome of every secret
 	move    int64   // k: a pair differs by the classes of at most so many rows
-	// slack is the probability, at most, that counts under the two values of a pair are outside of all this. It is above 0
-	// where a secret is about a distribution, whose rows follow it by chance.
+	// slack is the probability, at most, that counts under the two values of a pair are outside of all this. It is
+	// above 0 where a secret is about a distribution, whose rows follow it by chance.
 	slack float64
 }
 
@@ -50,7 +50,8 @@ func (s Spec) domain() (domain, error) {
 			k += int64(secret.Outcomes())
 		}
 		if secret.About == policy.AboutDistribution {
-			// A row changes its outcome with at most this probability where the two values are coupled, independently of others.
+			// A row changes its outcome with at most this probability where the two values are coupled, independently
+			// of others.
 			k = s.Rows - s.least(1-within, chances.each)
 			d.slack = chances.all
 		}
@@ -128,8 +129,8 @@ func tight(classes []Class, n int64) []Class {
 	return out
 }
 
-// marginal is what a secret's pairs say of the share of each outcome, and how far the values of a pair are apart, in total
-// variation.
+// marginal is what a secret's pairs say of the share of each outcome, and how far the values of a pair are apart, in
+// total variation.
 func (s Spec) marginal(secret Secret) (least, most []float64, within float64) {
 	n := secret.Outcomes()
 	least, most = make([]float64, n), make([]float64, n)

@@ -57,7 +57,8 @@ func (s Spec) Classes() ([]Class, error) {
 	total := len(cells)
 	for _, secret := range s.Secrets {
 		if total *= secret.Outcomes(); total > maxClasses {
-			return nil, fmt.Errorf("the secrets and public cells divide the rows into more than %d classes; have fewer "+
+			return nil, fmt.Errorf("the secrets and public cells divide the rows into more than %d classes; have "+
+				"fewer "+
 				"secrets, coarser categories, or fewer cells", maxClasses)
 		}
 	}
@@ -108,7 +109,8 @@ func (s Spec) valid() error {
 func (s Secret) valid() error {
 	switch {
 	case s.Mean != "" || s.Parameter != "":
-		return errors.New("it is neither a proportion nor categories, and a twin hides how many rows are of which class")
+		return errors.New("it is neither a proportion nor categories, and a twin hides how many rows are of which " +
+			"class")
 	case s.About != policy.AboutDataset && s.About != policy.AboutDistribution:
 		return fmt.Errorf("it is about %q, which is not known", s.About)
 	case s.Categories != "" && len(s.Values) < 2:
@@ -119,8 +121,10 @@ func (s Secret) valid() error {
 		return errors.New("a proportion has pairs of values")
 	}
 	for _, span := range s.Spans {
-		if !(span.From >= 0 && span.From < span.To && span.To <= 1 && span.Within > 0 && span.Within <= span.To-span.From+1e-9) {
-			return fmt.Errorf("values from %v to %v within %v are none of a proportion", span.From, span.To, span.Within)
+		if !(span.From >= 0 && span.From < span.To && span.To <= 1 && span.Within > 0 &&
+			span.Within <= span.To-span.From+1e-9) {
+			return fmt.Errorf("values from %v to %v within %v are none of a proportion", span.From, span.To,
+				span.Within)
 		}
 	}
 	for _, pair := range s.Vectors {

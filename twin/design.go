@@ -40,8 +40,8 @@ type noise interface {
 	law(x *big.Rat, counts []int64) []Outcome
 	unit() (num, den uint64)
 	steps() int64
-	// pairwise goes through the noisy counts with the logarithms of their probabilities in two tables. Of the counts only
-	// that of one class need be meant.
+	// pairwise goes through the noisy counts with the logarithms of their probabilities in two tables. Of the counts
+	// only that of one class need be meant.
 	pairwise(class int, counts, other []int64, each func(noisy []int64, p, q float64))
 	// expect is a public estimate of what comes of a table with these counts.
 	expect(counts []int64, sizes func(noisy []int64) []int64) []Expected
@@ -81,7 +81,8 @@ func New(s Spec) (*Design, error) {
 
 // candidates are the laws that can hide what the domain has.
 func (s Spec) candidates(d domain) (out []func() (*Design, error)) {
-	base := Design{Classes: d.classes, Rows: s.Rows, Epsilon: s.Epsilon, Delta: s.Delta, public: s.Public, cells: d.cells,
+	base := Design{Classes: d.classes, Rows: s.Rows, Epsilon: s.Epsilon, Delta: s.Delta, public: s.Public,
+		cells:  d.cells,
 		tables: s.examples(d)}
 	for _, part := range s.parts(len(d.classes), d.slack) {
 		make := func(noise noise, err error) (*Design, error) {
@@ -134,7 +135,8 @@ func (d *Design) roomy() error {
 			if d.public != nil {
 				of = ", of the rows of its cell,"
 			}
-			return fmt.Errorf("class %s: of a class that may have only %d rows none can be taken%s; let the ranges of the "+
+			return fmt.Errorf("class %s: of a class that may have only %d rows none can be taken%s; let the ranges "+
+				"of the "+
 				"secrets leave it more rows, or write twin: {smallest: SHARE}%s if everybody may know that it has them",
 				c.Name, c.Least, d.known.because(), of)
 		}
@@ -145,8 +147,8 @@ func (d *Design) roomy() error {
 // String says what K is.
 func (d *Design) String() string { return d.noise.String() }
 
-// Covers reports whether the promise speaks of a table with these counts. About others nothing is promised, and the DBA,
-// and nobody else, is to be told.
+// Covers reports whether the promise speaks of a table with these counts. About others nothing is promised, and the
+// DBA, and nobody else, is to be told.
 func (d *Design) Covers(counts []int64) bool { return d.fits(counts) == nil && d.noise.covers(counts) }
 
 // fits checks the shape of counts.
@@ -174,8 +176,8 @@ func (d *Design) fits(counts []int64) error {
 	return nil
 }
 
-// Draw draws the noisy counts of a table with these counts: Ñ of K. They are what the twin tells of the secret, once; to
-// draw again is to pay again. The random bytes must be secret, and unpredictable.
+// Draw draws the noisy counts of a table with these counts: Ñ of K. They are what the twin tells of the secret, once;
+// to draw again is to pay again. The random bytes must be secret, and unpredictable.
 func (d *Design) Draw(random io.Reader, counts []int64) ([]int64, error) {
 	if err := d.fits(counts); err != nil {
 		return nil, err
@@ -189,8 +191,8 @@ func (d *Design) Draw(random io.Reader, counts []int64) ([]int64, error) {
 }
 
 // Take says how many rows of each class are taken: S of the noisy counts, and of nothing else. For every table of the
-// promise that can bring them forth it is less than the class has: of a class that is taken whole, who is missing from it
-// would show. Where a table has fewer rows, all of them are taken, and nothing is promised.
+// promise that can bring them forth it is less than the class has: of a class that is taken whole, who is missing from
+// it would show. Where a table has fewer rows, all of them are taken, and nothing is promised.
 func (d *Design) Take(noisy []int64) ([]int64, error) {
 	if err := d.fits(noisy); err != nil {
 		return nil, err
@@ -198,7 +200,8 @@ func (d *Design) Take(noisy []int64) ([]int64, error) {
 	out := d.take(noisy)
 	for c, m := range out {
 		if m < 1 || m > noisy[c] {
-			return nil, fmt.Errorf("class %s: %d of %d rows would be taken: these noisy counts were not drawn by this law", d.Classes[c].Name, m, noisy[c])
+			return nil, fmt.Errorf("class %s: %d of %d rows would be taken: these noisy counts were not drawn by "+
+				"this law", d.Classes[c].Name, m, noisy[c])
 		}
 	}
 	return out, nil
@@ -212,8 +215,8 @@ func (d *Design) take(noisy []int64) []int64 {
 	return out
 }
 
-// Copies says how often each row of a class stands in the twin: each of the taken ones each times, and more of them, to be
-// chosen at random and independently of the order in which they were drawn, once more. In all there are noisy rows.
+// Copies says how often each row of a class stands in the twin: each of the taken ones each times, and more of them, to
+// be chosen at random and independently of the order in which they were drawn, once more. In all there are noisy rows.
 func Copies(noisy, taken int64) (each, more int64, err error) {
 	if taken < 1 || noisy < taken {
 		return 0, 0, fmt.Errorf("%d rows cannot stand for %d", taken, noisy)
@@ -222,8 +225,8 @@ func Copies(noisy, taken int64) (each, more int64, err error) {
 }
 
 // Law is the law of the noisy counts of a table with these counts, as Draw draws it, with x in the place of e^(-ε/k) of
-// Unit: every probability is a ratio of polynomials in x with whole coefficients, so that a rational x, 0 < x < 1, gives
-// rational ones. It is for tests on small tables.
+// Unit: every probability is a ratio of polynomials in x with whole coefficients, so that a rational x, 0 < x < 1,
+// gives rational ones. It is for tests on small tables.
 func (d *Design) Law(x *big.Rat, counts []int64) []Outcome { return d.noise.law(x, counts) }
 
 // Unit is the exponent of x in Law: what is drawn has x = e^(-num/den). A pair is hidden as well as x^-steps = e^ε.

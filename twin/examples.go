@@ -29,7 +29,8 @@ func (s Spec) examples(d domain) (out [][]int64) {
 		// The others share what is left by the room that they have; the rounding is the last one's.
 		rest := float64(left)
 		for c, class := range classes[1:] {
-			more := min(class.Most-class.Least, int64(math.Ceil(rest*float64(class.Most-class.Least)/float64(max(1, room)))), left)
+			more := min(class.Most-class.Least,
+				int64(math.Ceil(rest*float64(class.Most-class.Least)/float64(max(1, room)))), left)
 			counts[c+1], left = counts[c+1]+more, left-more
 		}
 		counts[0] += left

@@ -8,12 +8,12 @@ import (
 	"fugu/mechanism"
 )
 
-// laplace is K for two classes whose counts are in a range: Ñ_0 = clamp(N_0 + Y, Least_0, Most_0), and Ñ_1 the rest, where
-// Pr(Y = y) is proportional to x^|y|, x = e^(-ε/k), for all integers y or for |y| ≤ A.
+// laplace is K for two classes whose counts are in a range: Ñ_0 = clamp(N_0 + Y, Least_0, Most_0), and Ñ_1 the rest,
+// where Pr(Y = y) is proportional to x^|y|, x = e^(-ε/k), for all integers y or for |y| ≤ A.
 //
 // Untruncated it is ε-hiding: the weights of one Ñ under two values at most k apart are within x^-k = e^ε, and the
-// normaliser is the same. Truncated it is (ε,δ)-hiding with δ the mass of the k last y: what one value can bring forth and
-// the other cannot. With α = x that is α^(A+1)(e^ε-1)/(1+α-2α^(A+1)), which is at most δ if
+// normaliser is the same. Truncated it is (ε,δ)-hiding with δ the mass of the k last y: what one value can bring forth
+// and the other cannot. With α = x that is α^(A+1)(e^ε-1)/(1+α-2α^(A+1)), which is at most δ if
 //
 //	A ≥ (k/ε)·ln(1 + (e^ε-1)/2δ) - 1/2
 //
@@ -47,7 +47,8 @@ func (l *laplace) String() string {
 	if l.most < 0 {
 		return fmt.Sprintf("discrete Laplace noise of scale %.4g rows", float64(l.move)/l.epsilon())
 	}
-	return fmt.Sprintf("discrete Laplace noise of scale %.4g rows, truncated at %d", float64(l.move)/l.epsilon(), l.most)
+	return fmt.Sprintf("discrete Laplace noise of scale %.4g rows, truncated at %d", float64(l.move)/l.epsilon(),
+		l.most)
 }
 
 func (l *laplace) draws() int { return 4000 }

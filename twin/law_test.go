@@ -11,8 +11,8 @@ import (
 	"fugu/policy"
 )
 
-// content is the law of what the rows of one class hold: 'a' or 'b'. It is a law of whole classes, so that rows need not be
-// independent.
+// content is the law of what the rows of one class hold: 'a' or 'b'. It is a law of whole classes, so that rows need
+// not be independent.
 type content func(class int, rows string) *big.Rat
 
 // independent rows hold 'a' with a probability of their class's own.
@@ -57,8 +57,8 @@ const (
 	oneCell           // only the first public cell has noise
 )
 
-// world is everything that is published of a table with these counts, with its probability: Ñ, how often the rows of each
-// class stand, and what the rows taken hold. It goes through every table and every choice of rows.
+// world is everything that is published of a table with these counts, with its probability: Ñ, how often the rows of
+// each class stand, and what the rows taken hold. It goes through every table and every choice of rows.
 func world(d *Design, x *big.Rat, counts []int64, rows content, f fault) map[string]*big.Rat {
 	out := map[string]*big.Rat{}
 	for _, o := range d.faultyLaw(x, counts, f) {
@@ -101,7 +101,8 @@ func world(d *Design, x *big.Rat, counts []int64, rows content, f fault) map[str
 	return out
 }
 
-// sampled is the law of what m rows of a class of n hold, in any order: every content of the class, and every choice of m.
+// sampled is the law of what m rows of a class of n hold, in any order: every content of the class, and every choice of
+// m.
 func sampled(class int, n, m int64, rows content, f fault) map[string]*big.Rat {
 	out := map[string]*big.Rat{}
 	choices := new(big.Int).Binomial(n, m)
@@ -221,8 +222,8 @@ func (d *Design) move() int64 {
 	return 0
 }
 
-// excess is the largest δ that any pair of the policy has at e^ε = x^-steps, less the δ that is promised, and how many pairs
-// there were.
+// excess is the largest δ that any pair of the policy has at e^ε = x^-steps, less the δ that is promised, and how many
+// pairs there were.
 func excess(d *Design, x *big.Rat, rows content, f fault) (*big.Rat, int) {
 	_, _, steps := d.Unit()
 	factor := new(big.Rat).Inv(power(x, steps))
@@ -246,7 +247,8 @@ func excess(d *Design, x *big.Rat, rows content, f fault) (*big.Rat, int) {
 	return worst.Sub(worst, new(big.Rat).SetFloat64(d.NoiseDelta)), pairs
 }
 
-// small are the designs whose laws are gone through: up to 7 rows, every form of secret, and x = e^(-ε/k) as a fraction.
+// small are the designs whose laws are gone through: up to 7 rows, every form of secret, and x = e^(-ε/k) as a
+// fraction.
 func small(t *testing.T, x *big.Rat, delta float64) map[string]*Design {
 	t.Helper()
 	out := map[string]*Design{}
@@ -277,7 +279,8 @@ func small(t *testing.T, x *big.Rat, delta float64) map[string]*Design {
 	for n := int64(4); n <= 7; n++ {
 		f := float64(n)
 		for k := int64(1); k <= n-4; k++ {
-			add(fmt.Sprintf("range of %d rows, %d apart", n, k), Spec{Rows: n, Secrets: []Secret{proportion(span(2/f, 1-2/f, float64(k)/f))}}, k)
+			add(fmt.Sprintf("range of %d rows, %d apart", n, k),
+				Spec{Rows: n, Secrets: []Secret{proportion(span(2/f, 1-2/f, float64(k)/f))}}, k)
 		}
 	}
 	pairs := func(spans ...policy.Span) Secret {
@@ -291,13 +294,15 @@ func small(t *testing.T, x *big.Rat, delta float64) map[string]*Design {
 		return out
 	}
 	add("a pair", Spec{Rows: 7, Secrets: []Secret{pairs(span(2./7, 5./7, 3./7))}}, 1)
-	add("a triangle", Spec{Rows: 7, Secrets: []Secret{pairs(span(2./7, 3./7, 1./7), span(3./7, 5./7, 2./7), span(2./7, 5./7, 3./7))}}, 1)
+	add("a triangle", Spec{Rows: 7, Secrets: []Secret{pairs(span(2./7, 3./7, 1./7), span(3./7, 5./7, 2./7),
+		span(2./7, 5./7, 3./7))}}, 1)
 	add("a path", Spec{Rows: 7, Secrets: []Secret{pairs(span(2./7, 3./7, 1./7), span(3./7, 5./7, 2./7))}}, 2)
 	nullable := proportion(span(2./7, 3./7, 1./7))
 	nullable.Nullable = true
 	add("NULL", Spec{Rows: 7, Smallest: 2. / 7, Secrets: []Secret{nullable}}, 1)
-	kinds := Secret{Values: []policy.Value{{Text: "a"}, {Text: "b"}, {Text: "c"}}, Secret: policy.Secret{Name: "s", About: policy.AboutDataset, Categories: "kind",
-		Range: &policy.SimplexRange{From: 2. / 7, To: 1, Within: 1. / 7}}}
+	kinds := Secret{Values: []policy.Value{{Text: "a"}, {Text: "b"}, {Text: "c"}},
+		Secret: policy.Secret{Name: "s", About: policy.AboutDataset, Categories: "kind",
+			Range: &policy.SimplexRange{From: 2. / 7, To: 1, Within: 1. / 7}}}
 	add("categories", Spec{Rows: 7, Secrets: []Secret{kinds}}, 1)
 	return out
 }

@@ -51,7 +51,8 @@ type Part struct {
 	Rows      [][]*string `json:"rows"`      // in text form; null is NULL
 }
 
-// line is a line of the file: exactly one of Header, Part and Seal. Sum is the hash of the line's body and the Sum before.
+// line is a line of the file: exactly one of Header, Part and Seal. Sum is the hash of the line's body and the Sum
+// before.
 type line struct {
 	Sum    string          `json:"sum"`
 	Header json.RawMessage `json:"header,omitempty"`

@@ -13,7 +13,8 @@ import (
 	"fugu/planner"
 )
 
-var answers = [][]planner.Value{{{Text: "a\n\"\u00e9<&"}, {Null: true}, {}}, {{Text: "1.5"}, {Text: "x"}, {Text: "NULL"}}}
+var answers = [][]planner.Value{{{Text: "a\n\"\u00e9<&"}, {Null: true}, {}}, {{Text: "1.5"}, {Text: "x"},
+	{Text: "NULL"}}}
 
 func header() Header {
 	return NewHeader("adult", "f00d", []Reference{{"public.r", 3, "aa"}, {"public.s", 0, "bb"}})

@@ -140,9 +140,11 @@ func TestUndefined(t *testing.T) {
 		rows []pair
 		null []string
 	}{
-		{nil, []string{"avg", "regr_avgx", "regr_avgy", "variance", "var_samp", "var_pop", "stddev", "stddev_samp", "stddev_pop", "covar_samp", "covar_pop",
+		{nil, []string{"avg", "regr_avgx", "regr_avgy", "variance", "var_samp", "var_pop", "stddev", "stddev_samp",
+			"stddev_pop", "covar_samp", "covar_pop",
 			"regr_sxx", "regr_sxy", "regr_syy", "regr_slope", "regr_intercept", "regr_r2", "corr"}},
-		{[]pair{{2, 5}}, []string{"variance", "var_samp", "stddev", "stddev_samp", "covar_samp", "regr_slope", "regr_intercept", "regr_r2", "corr"}},
+		{[]pair{{2, 5}}, []string{"variance", "var_samp", "stddev", "stddev_samp", "covar_samp", "regr_slope",
+			"regr_intercept", "regr_r2", "corr"}},
 		{[]pair{{2, 5}, {2, 6}}, []string{"regr_slope", "regr_intercept", "regr_r2", "corr"}},
 		{[]pair{{2, 5}, {3, 5}}, []string{"corr"}},
 	} {
@@ -164,12 +166,14 @@ func TestUndefined(t *testing.T) {
 	}
 	// Sums that no rows have, as bounds on what a row of the root contributes can make them.
 	corr, _ := Lookup("corr")
-	if v, ok := corr.Exact([]*big.Rat{big.NewRat(9, 1), new(big.Rat), new(big.Rat), big.NewRat(1, 1), big.NewRat(5, 1), big.NewRat(1, 1)}); !ok || v.Cmp(big.NewRat(1, 1)) != 0 {
+	if v, ok := corr.Exact([]*big.Rat{big.NewRat(9, 1), new(big.Rat), new(big.Rat), big.NewRat(1, 1), big.NewRat(5, 1),
+		big.NewRat(1, 1)}); !ok || v.Cmp(big.NewRat(1, 1)) != 0 {
 		t.Errorf("a correlation of 5 is %v", v)
 	}
 	slope, _ := Lookup("regr_slope")
 	tiny := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(900), nil))
-	if v, ok := slope.Exact([]*big.Rat{big.NewRat(9, 1), new(big.Rat), new(big.Rat), tiny, big.NewRat(-5, 1)}); !ok || v.Cmp(new(big.Rat).SetFloat64(-1e300)) != 0 {
+	if v, ok := slope.Exact([]*big.Rat{big.NewRat(9, 1), new(big.Rat), new(big.Rat), tiny, big.NewRat(-5, 1)}); !ok ||
+		v.Cmp(new(big.Rat).SetFloat64(-1e300)) != 0 {
 		t.Errorf("a slope of -5e900 is %v", v)
 	}
 }
@@ -213,7 +217,8 @@ func TestGradient(t *testing.T) {
 				hi := at(f, s, steps...)
 				steps[i] = -step
 				lo := at(f, s, steps...)
-				if want := (hi - lo) / (2 * step); math.Abs(g[i]-want) > 1e-5*math.Abs(want)+1e-9*math.Abs(at(f, s))/math.Max(math.Abs(s[i]), 1) {
+				if want := (hi - lo) / (2 * step); math.Abs(g[i]-want) > 1e-5*math.Abs(want)+
+					1e-9*math.Abs(at(f, s))/math.Max(math.Abs(s[i]), 1) {
 					t.Errorf("%s: derivative %d is %g, want %g", name, i, g[i], want)
 				}
 				along[i] = (gu[i] - gd[i]) / (2 * h)
@@ -225,8 +230,9 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// Between any two points of a segment the mean slope, computed exactly, is within the bounds; and the bounds are no wider
-// than the slopes that occur by more than 16% of them (0.1 of their range and 0.04 of the largest are allowed by design).
+// Between any two points of a segment the mean slope, computed exactly, is within the bounds; and the bounds are no
+// wider than the slopes that occur by more than 16% of them (0.1 of their range and 0.04 of the largest are allowed by
+// design).
 func TestSlopeBoundsTheSegment(t *testing.T) {
 	worst := 0.0
 	rapid.Check(t, func(t *rapid.T) {
@@ -264,7 +270,8 @@ func TestSlopeBoundsTheSegment(t *testing.T) {
 			d.Mul(d, big.NewRat(pieces, 1))
 			// Roots are rounded to 2^-256, relatively: 2^-60 of a slope is room for that and nothing else.
 			slack := new(big.Rat).Mul(new(big.Rat).Abs(d), new(big.Rat).SetFloat64(math.Ldexp(1, -60)))
-			if new(big.Rat).Add(d, slack).Cmp(new(big.Rat).SetFloat64(lo)) < 0 || new(big.Rat).Sub(d, slack).Cmp(new(big.Rat).SetFloat64(hi)) > 0 {
+			if new(big.Rat).Add(d, slack).Cmp(new(big.Rat).SetFloat64(lo)) < 0 ||
+				new(big.Rat).Sub(d, slack).Cmp(new(big.Rat).SetFloat64(hi)) > 0 {
 				t.Fatalf("%s: slope %s is outside [%g, %g]", name, d.FloatString(12), lo, hi)
 			}
 			last = next

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// arithmetic orders the operands of + and *. Integers and decimals are exact below the cut, so that their sums and products may be
-// regrouped too.
+// arithmetic orders the operands of + and *. Integers and decimals are exact below the cut, so that their sums and
+// products may be regrouped too.
 func arithmetic(t *term) *term {
 	c := t.class()
 	if c == integer {

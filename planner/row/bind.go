@@ -14,10 +14,10 @@ import (
 // maxText bounds the total form of one expression, in bytes, roughly.
 const maxText = 256 << 10
 
-// Bind gives the total form of each root with the parameters' values in the places of Params. Columns, CASE, COALESCE, casts and AND at its top
-// are parser's own; the rest is a Form. It is nil where a condition is true for every
-// row, and where the argument of count is never NULL. Equal questions come out equal, and no row can make one fail. No text of the client's is
-// in them but quoted constants. All of them together have the cost.
+// Bind gives the total form of each root with the parameters' values in the places of Params. Columns, CASE, COALESCE,
+// casts and AND at its top are parser's own; the rest is a Form. It is nil where a condition is true for every row, and
+// where the argument of count is never NULL. Equal questions come out equal, and no row can make one fail. No text of
+// the client's is in them but quoted constants. All of them together have the cost.
 func (t *Typing) Bind(ctx context.Context, db Evaluator, values []Value) ([]parser.Expr, Cost, error) {
 	if len(values) != len(t.Params) {
 		return nil, 0, fmt.Errorf("binding %d values to %d parameters", len(values), len(t.Params))
@@ -79,7 +79,8 @@ func (r Root) finish(x *term) (parser.Expr, Cost, error) {
 	}
 	// What guards add is bounded; a long list of constants is not at fault.
 	if limit := maxText/16 + 8*x.size(maxText); v.size(limit) >= limit {
-		return nil, 0, sqlstate.New(sqlstate.StatementTooComplex, "the expression is too long once every operation in it is kept from failing").
+		return nil, 0, sqlstate.New(sqlstate.StatementTooComplex, "the expression is too long once every operation "+
+			"in it is kept from failing").
 			WithHint("Split it, or nest fewer functions.").At(x.position())
 	}
 	c, err := dear(v.term, x)
@@ -193,8 +194,8 @@ func (b *binder) checkZone(zone *term) {
 	}
 }
 
-// isList reports whether t only says which rows count: normal deals with it even where it is constant, and a list can be longer than the
-// parameters of a statement.
+// isList reports whether t only says which rows count: normal deals with it even where it is constant, and a list can
+// be longer than the parameters of a statement.
 func (t *term) isList() bool { return t.op == opIn || t.op == opNotIn || t.op == "AND" || t.op == "OR" }
 
 func (b *binder) ask(t *term) { b.asked = append(b.asked, t) }

@@ -51,8 +51,8 @@ func (v value) as(c class) value {
 	return to(v, natural[c])
 }
 
-// within is x where low < x < high, and NULL elsewhere, also for NaN. x is evaluated once: a comparison in CASE would write it twice, and nested guards
-// would grow without bound.
+// within is x where low < x < high, and NULL elsewhere, also for NaN. x is evaluated once: a comparison in CASE would
+// write it twice, and nested guards would grow without bound.
 func within(x *term, oid uint32, low, high string) *term {
 	lo, hi := constant(oid, low), constant(oid, high)
 	clamped := op("LEAST", oid, op("GREATEST", oid, x, lo), hi)

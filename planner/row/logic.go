@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// logic is a chain of AND or OR, in normal form if args are: flat, in order, each part once, and several equalities of one term
-// as a list.
+// logic is a chain of AND or OR, in normal form if args are: flat, in order, each part once, and several equalities of
+// one term as a list.
 func logic(name string, args []*term) *term {
 	neutral := name == "AND"
 	equal, list := "=", opIn
@@ -92,7 +92,8 @@ func isNull(x *term, not bool) *term {
 
 // decided reports whether t is a condition that is never NULL.
 func decided(t *term) bool {
-	return t.kind == kOp && (strings.HasPrefix(t.op, "IS ") || (t.op == "AND" || t.op == "OR" || t.op == "NOT") && !slices.ContainsFunc(t.args, func(a *term) bool { return !decided(a) }))
+	return t.kind == kOp && (strings.HasPrefix(t.op, "IS ") || (t.op == "AND" || t.op == "OR" || t.op == "NOT") &&
+		!slices.ContainsFunc(t.args, func(a *term) bool { return !decided(a) }))
 }
 
 // isTrue is the test op of x; what comes out knows IS TRUE and IS NOT TRUE only.
@@ -151,7 +152,8 @@ func choose(t *term) *term {
 	if len(arms) == 0 {
 		return retype(otherwise)
 	}
-	if yes, no := arms[1], otherwise; len(arms) == 2 && t.class() == boolean && yes.kind == kConst && no.kind == kConst {
+	if yes, no := arms[1], otherwise; len(arms) == 2 && t.class() == boolean && yes.kind == kConst &&
+		no.kind == kConst {
 		name := "IS TRUE"
 		if yes.text != "true" {
 			name = "IS NOT TRUE"
@@ -200,7 +202,8 @@ func extreme(t *term) *term {
 			out = append(out, a)
 		}
 	}
-	if c := t.class(); c != single && c != double && c != numeric && c != padded { // of equals that are shown differently the first is taken
+	// of equals that are shown differently the first is taken
+	if c := t.class(); c != single && c != double && c != numeric && c != padded {
 		slices.SortStableFunc(out, func(a, b *term) int { return strings.Compare(a.String(), b.String()) })
 	}
 	out = slices.CompactFunc(out, func(a, b *term) bool { return a.String() == b.String() })

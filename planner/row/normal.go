@@ -94,7 +94,8 @@ func normalOp(t *term, args []*term) *term {
 		return extreme(rebuilt)
 	case opCast:
 		a := args[0]
-		if t.typ.Mod < 0 && a.kind != kNull && (a.typ == t.typ || a.class() == t.class() && (t.class() == integer || t.class() == text && a.typ.OID != oidName && t.typ.OID != oidName)) {
+		if t.typ.Mod < 0 && a.kind != kNull && (a.typ == t.typ || a.class() == t.class() &&
+			(t.class() == integer || t.class() == text && a.typ.OID != oidName && t.typ.OID != oidName)) {
 			return a
 		}
 	case "+", "*", "-", opNegate:
@@ -121,7 +122,8 @@ func normalOp(t *term, args []*term) *term {
 	return rebuilt
 }
 
-// strict reports whether an operation on NULL is NULL. Those that are written with capitals look at NULL in their own ways.
+// strict reports whether an operation on NULL is NULL. Those that are written with capitals look at NULL in their own
+// ways.
 func strict(name string) bool {
 	c := name[0]
 	return name == opCast || (c < 'A' || c > 'Z') && name != "concat" && name != "concat_ws"
@@ -156,7 +158,8 @@ func negate(t *term) *term {
 }
 
 // opposite gives the operator whose result is the other truth value, NULL where it is NULL.
-var opposite = both(map[string]string{"=": "<>", "<": ">=", ">": "<=", "IS NULL": "IS NOT NULL", "IS TRUE": "IS NOT TRUE", "IS FALSE": "IS NOT FALSE",
+var opposite = both(map[string]string{"=": "<>", "<": ">=", ">": "<=", "IS NULL": "IS NOT NULL",
+	"IS TRUE": "IS NOT TRUE", "IS FALSE": "IS NOT FALSE",
 	"IS DISTINCT FROM": "IS NOT DISTINCT FROM", "LIKE": "NOT LIKE", "ILIKE": "NOT ILIKE", opIn: opNotIn})
 
 func both(m map[string]string) map[string]string {

@@ -12,8 +12,8 @@ import (
 	"fugu/sqlstate"
 )
 
-// probe is the statement that asks for every type at once. The roots come first, as the client wrote them, since that is what
-// parameters and literals take their types from.
+// probe is the statement that asks for every type at once. The roots come first, as the client wrote them, since that
+// is what parameters and literals take their types from.
 func (r *resolver) probe(from, alias string) string {
 	bare := func(t *term) string {
 		if t.kind == kParam {
@@ -88,8 +88,8 @@ func (r *resolver) typed(d Description) error {
 
 // enums makes sure that types of users' are enums; others are of no class, and nothing is computed from them.
 //
-// A parameter has none but the type of a column that the statement reads. PostgreSQL would compute with one of a type of the client's own by the
-// client's casts, and check it by the client's domain, with the reader's rights.
+// A parameter has none but the type of a column that the statement reads. PostgreSQL would compute with one of a type
+// of the client's own by the client's casts, and check it by the client's domain, with the reader's rights.
 func (r *resolver) enums(ctx context.Context, db Evaluator) error {
 	users := map[uint32]bool{}
 	for _, n := range r.nodes {
@@ -98,8 +98,10 @@ func (r *resolver) enums(ctx context.Context, db Evaluator) error {
 		}
 	}
 	for _, t := range r.leaves {
-		if t.typ.OID >= firstUser && !hook.GuestCode && !slices.ContainsFunc(r.nodes, func(n node) bool { return n.kind == kColumn && n.typ.OID == t.typ.OID }) {
-			return sqlstate.New(sqlstate.NotAnswerable, "a parameter of a type of your own cannot be used on protected rows").
+		if t.typ.OID >= firstUser && !hook.GuestCode && !slices.ContainsFunc(r.nodes,
+			func(n node) bool { return n.kind == kColumn && n.typ.OID == t.typ.OID }) {
+			return sqlstate.New(sqlstate.NotAnswerable, "a parameter of a type of your own cannot be used on "+
+				"protected rows").
 				WithHint("Pass text, or give the parameter no type.").At(t.pos)
 		}
 	}
@@ -110,7 +112,8 @@ func (r *resolver) enums(ctx context.Context, db Evaluator) error {
 	for oid := range users {
 		list = append(list, strconv.FormatUint(uint64(oid), 10))
 	}
-	rows, err := db.Evaluate(ctx, "SELECT t.oid::pg_catalog.text FROM pg_catalog.pg_type AS t WHERE t.typtype = 'e' AND t.oid IN ("+strings.Join(list, ", ")+")", nil, nil)
+	rows, err := db.Evaluate(ctx, "SELECT t.oid::pg_catalog.text FROM pg_catalog.pg_type AS t WHERE t.typtype = 'e' "+
+		"AND t.oid IN ("+strings.Join(list, ", ")+")", nil, nil)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,8 @@ import (
 type Root struct {
 	Aggregate string // count, sum, corr ...; empty: a key or condition
 	Further   bool   // the next argument of the aggregate whose first one the root before is
-	Value     bool   // the type that is asked for is the argument's, not the aggregate's; count, too, looks at its value
+	// the type that is asked for is the argument's, not the aggregate's; count, too, looks at its value
+	Value     bool
 	Condition bool
 	Expr      parser.Expr
 }
@@ -37,7 +38,8 @@ const maxNodes = 1600
 // Resolve asks PostgreSQL what the roots mean in a SELECT from the relation that from names, with the alias alias. The
 // order of the roots is that of the client's statement, as far as parameters take their types from where they come
 // first. paramTypes gives the types that the client gave for its parameters, 0 where it gave none.
-func Resolve(ctx context.Context, db Database, from, alias string, roots []Root, paramTypes func(number int) uint32) (*Typing, error) {
+func Resolve(ctx context.Context, db Database, from, alias string, roots []Root,
+	paramTypes func(number int) uint32) (*Typing, error) {
 	r := &resolver{Typing: &Typing{roots: roots}, numbers: map[int]int{}, columns: map[string][]*term{}}
 	for _, root := range roots {
 		parser.Params(root.Expr, func(n int) {
@@ -56,7 +58,8 @@ func Resolve(ctx context.Context, db Database, from, alias string, roots []Root,
 		r.terms = append(r.terms, t)
 	}
 	if len(r.nodes) > maxNodes {
-		return nil, sqlstate.New(sqlstate.StatementTooComplex, "the expressions on protected rows have more than %d parts", maxNodes).WithHint("Split the statement.")
+		return nil, sqlstate.New(sqlstate.StatementTooComplex, "the expressions on protected rows have more than %d "+
+			"parts", maxNodes).WithHint("Split the statement.")
 	}
 	types := make([]uint32, r.slots)
 	for i, n := range r.Params {
@@ -135,8 +138,10 @@ func (r *resolver) term(e parser.Expr, untyped bool) (*term, error) {
 	case parser.Cast:
 		typ, ok := parseType(e.Type)
 		if !ok {
-			return nil, sqlstate.New(sqlstate.NotAnswerable, "a cast to %s cannot be evaluated on protected rows", strings.NewReplacer("pg_catalog.", "", `"`, "").Replace(e.Type)).
-				WithHint("Precision and length must be within PostgreSQL's own bounds; try it without them.").At(e.Position)
+			return nil, sqlstate.New(sqlstate.NotAnswerable, "a cast to %s cannot be evaluated on protected rows",
+				strings.NewReplacer("pg_catalog.", "", `"`, "").Replace(e.Type)).
+				WithHint("Precision and length must be within PostgreSQL's own bounds; try it without them.").At(
+				e.Position)
 		}
 		args, err := r.terms2([]parser.Expr{e.X})
 		return &term{op: opCast, typ: typ, args: args, pos: e.Position}, err
@@ -329,7 +334,8 @@ func (r *resolver) semiJoin(e parser.Semi) (*term, error) {
 	}
 	var from []string
 	for _, s := range e.Sources {
-		from = append(from, parser.QuoteIdent(s.Table.Schema)+"."+parser.QuoteIdent(s.Table.Name)+" AS "+parser.Alias("t", s.Rel))
+		from = append(from, parser.QuoteIdent(s.Table.Schema)+"."+parser.QuoteIdent(s.Table.Name)+" AS "+
+			parser.Alias("t", s.Rel))
 		if s.Left && s.On != nil {
 			inner = append(inner, s.On)
 		}

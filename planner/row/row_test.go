@@ -71,7 +71,8 @@ func connect(t testing.TB) *server {
 	t.Helper()
 	c := pgcluster.Shared(t)
 	db := strings.ToLower(strings.NewReplacer("/", "_", "#", "_", "-", "_").Replace(t.Name()))
-	if err := c.Exec(t.Context(), "postgres", "CREATE DATABASE "+db+" LOCALE 'C.UTF-8' ENCODING UTF8 TEMPLATE template0"); err != nil {
+	if err := c.Exec(t.Context(), "postgres", "CREATE DATABASE "+db+" LOCALE 'C.UTF-8' ENCODING UTF8 TEMPLATE "+
+		"template0"); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Exec(t.Context(), db, extremes); err != nil {
@@ -81,7 +82,8 @@ func connect(t testing.TB) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k, v := range map[string]string{"search_path": "pg_catalog", "TimeZone": "UTC", "DateStyle": "ISO, YMD", "IntervalStyle": "postgres", "extra_float_digits": "1"} {
+	for k, v := range map[string]string{"search_path": "pg_catalog", "TimeZone": "UTC", "DateStyle": "ISO, YMD",
+		"IntervalStyle": "postgres", "extra_float_digits": "1"} {
 		cfg.RuntimeParams[k] = v
 	}
 	conn, err := pgconn.ConnectConfig(t.Context(), cfg)

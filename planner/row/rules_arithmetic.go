@@ -13,7 +13,8 @@ func plus(t *term, args []value) (value, error) {
 }
 
 func times(t *term, args []value) (value, error) {
-	return chain(t, args, func(a, b value) value { return integers("*", a, b, new(big.Int).Mul(a.max, b.max)) }, multiply)
+	return chain(t, args, func(a, b value) value { return integers("*", a, b, new(big.Int).Mul(a.max, b.max)) },
+		multiply)
 }
 
 func minus(t *term, args []value) (value, error) {
@@ -24,7 +25,8 @@ func minus(t *term, args []value) (value, error) {
 }
 
 // chain applies an operator from left to right in the class of t.
-func chain(t *term, args []value, whole func(a, b value) value, apply func(name string, a, b value) value) (value, error) {
+func chain(t *term, args []value, whole func(a, b value) value, apply func(name string, a, b value) value) (value,
+	error) {
 	if err := numbers(t, args); err != nil {
 		return value{}, err
 	}

@@ -8,11 +8,13 @@ var logicRules = []rule{
 	{name: "AND", apply: boolean2}, {name: "OR", apply: boolean2}, {name: "NOT", apply: boolean2},
 	{name: "IS TRUE", apply: boolean2}, {name: "IS NOT TRUE", apply: boolean2},
 	{name: "IS NULL", apply: always}, {name: "IS NOT NULL", apply: always},
-	{name: "=", apply: comparison}, {name: "<>", apply: comparison}, {name: "<", apply: comparison}, {name: ">", apply: comparison},
+	{name: "=", apply: comparison}, {name: "<>", apply: comparison}, {name: "<", apply: comparison},
+	{name: ">", apply: comparison},
 	{name: "<=", apply: comparison}, {name: ">=", apply: comparison},
 	{name: "IS DISTINCT FROM", apply: comparison}, {name: "IS NOT DISTINCT FROM", apply: comparison},
 	{name: opIn, apply: comparison}, {name: opNotIn, apply: comparison},
-	{name: opCase, apply: caseRule}, {name: "COALESCE", apply: merged}, {name: "GREATEST", apply: merged}, {name: "LEAST", apply: merged},
+	{name: opCase, apply: caseRule}, {name: "COALESCE", apply: merged}, {name: "GREATEST", apply: merged},
+	{name: "LEAST", apply: merged},
 	{name: "NULLIF", apply: nullIf}, {name: opSemi, apply: subquery},
 }
 
@@ -21,7 +23,8 @@ func always(t *term, args []value) (value, error) { return rebuild(t, oidBool, a
 func boolean2(t *term, args []value) (value, error) {
 	for i, a := range args {
 		if c := a.class(); c != boolean && c != null {
-			return value{}, refuse(t.args[i], "Write a comparison.", "%s takes conditions, not values of type %s", t.op, c)
+			return value{}, refuse(t.args[i], "Write a comparison.", "%s takes conditions, not values of type %s", t.op,
+				c)
 		}
 	}
 	return rebuild(t, oidBool, args), nil
@@ -49,12 +52,14 @@ func common(a, b class) class {
 	return other
 }
 
-// comparison needs operands that PostgreSQL does not have to convert in a way that could fail. Dates and timestamps it compares as they are.
+// comparison needs operands that PostgreSQL does not have to convert in a way that could fail. Dates and timestamps it
+// compares as they are.
 func comparison(t *term, args []value) (value, error) {
 	c := args[0].class()
 	for i, a := range args[1:] {
 		if c = common(c, a.class()); c == other || c == enum && args[0].typ.OID != a.typ.OID && a.kind != kNull {
-			return value{}, refuse(t, "Cast one of them: x::date, x::numeric.", "values of type %s and %s cannot be compared on protected rows", args[0].class(), args[i+1].class())
+			return value{}, refuse(t, "Cast one of them: x::date, x::numeric.", "values of type %s and %s cannot be "+
+				"compared on protected rows", args[0].class(), args[i+1].class())
 		}
 	}
 	if c == single || c == double {
@@ -85,7 +90,8 @@ func caseRule(t *term, args []value) (value, error) {
 	for i := range args {
 		if i%2 == 0 && i < len(args)-1 {
 			if c := args[i].class(); c != boolean && c != null {
-				return value{}, refuse(t.args[i], "Write a comparison after WHEN.", "a condition cannot be of type %s", c)
+				return value{}, refuse(t.args[i], "Write a comparison after WHEN.", "a condition cannot be of type %s",
+					c)
 			}
 			conditions = append(conditions, args[i])
 			continue
@@ -134,7 +140,8 @@ func merge(t *term, args []value) (value, error) {
 		}
 		a := args[i].class()
 		if a != c && common(a, c) == other {
-			return value{}, refuse(t, hintOperands, "%s cannot mix values of type %s and %s on protected rows", describe(t.op), a, c)
+			return value{}, refuse(t, hintOperands, "%s cannot mix values of type %s and %s on protected rows",
+				describe(t.op), a, c)
 		}
 		args[i] = args[i].as(c)
 		if c == text && args[i].typ.OID != oidText {
@@ -166,7 +173,8 @@ func merge(t *term, args []value) (value, error) {
 func nullIf(t *term, args []value) (value, error) {
 	c := common(args[0].class(), args[1].class())
 	if c == other {
-		return value{}, refuse(t, "Cast one of them.", "values of type %s and %s cannot be compared on protected rows", args[0].class(), args[1].class())
+		return value{}, refuse(t, "Cast one of them.", "values of type %s and %s cannot be compared on protected rows",
+			args[0].class(), args[1].class())
 	}
 	v := args[0]
 	if c.number() && t.class() == c {

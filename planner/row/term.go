@@ -15,7 +15,8 @@ type term struct {
 	args   []*term
 	typ    Type
 	column parser.Column
-	text   string                 // of a constant, in the form that PostgreSQL writes; of a literal, as the client wrote it
+	// of a constant, in the form that PostgreSQL writes; of a literal, as the client wrote it
+	text   string
 	number int                    // of a slot or a parameter
 	pos    int                    // in the client's text; 0: unknown
 	key    atomic.Pointer[string] // cached by String: sessions share what was planned
@@ -43,7 +44,8 @@ const (
 	opAny     = "= ANY"
 	opAll     = "<> ALL"
 	opCollate = "COLLATE" // a text in the database's own collation
-	opSemi    = "EXISTS"  // a subquery over ordinary tables: its left side, its value, the ON of its sources, its WHERE; each may be missing
+	// a subquery over ordinary tables: its left side, its value, the ON of its sources, its WHERE; each may be missing
+	opSemi = "EXISTS"
 )
 
 func op(name string, oid uint32, args ...*term) *term {
@@ -108,7 +110,8 @@ func (t *term) position() int {
 
 // of is t with other arguments.
 func (t *term) of(args []*term) *term {
-	return &term{kind: t.kind, op: t.op, args: args, typ: t.typ, column: t.column, text: t.text, number: t.number, pos: t.pos, semi: t.semi}
+	return &term{kind: t.kind, op: t.op, args: args, typ: t.typ, column: t.column, text: t.text, number: t.number,
+		pos: t.pos, semi: t.semi}
 }
 
 // size is the number of nodes of t as it is printed, at most limit.
@@ -134,7 +137,8 @@ func (t *term) String() string {
 }
 
 // expr makes an expression of the parser's of t: what chooses among values keeps its shape, for those who follow where
-// values come from, as does what has a few values whatever it is of; and so does an equality of two values of one class, of which neither is converted to be compared.
+// values come from, as does what has a few values whatever it is of; and so does an equality of two values of one
+// class, of which neither is converted to be compared.
 func (t *term) expr() parser.Expr {
 	exprs := func(ts []*term) []parser.Expr {
 		out := make([]parser.Expr, len(ts))
@@ -270,7 +274,8 @@ func (w *writer) subquery(t *term) {
 		if i > 0 {
 			w.b.WriteString(map[bool]string{false: " CROSS JOIN ", true: " LEFT JOIN "}[s.Left])
 		}
-		w.b.WriteString(parser.QuoteIdent(s.Table.Schema) + "." + parser.QuoteIdent(s.Table.Name) + " AS " + parser.Alias("t", s.Rel))
+		w.b.WriteString(parser.QuoteIdent(s.Table.Schema) + "." + parser.QuoteIdent(s.Table.Name) + " AS " +
+			parser.Alias("t", s.Rel))
 		if s.Left && on[i] == nil {
 			w.b.WriteString(" ON TRUE")
 		} else if s.Left {
@@ -332,7 +337,8 @@ func (w *writer) distinct(list []*term) []*term {
 	return list[:1]
 }
 
-// constantSQL prints a constant so that PostgreSQL gives it its type; a constant of an enum takes it from what it is compared with.
+// constantSQL prints a constant so that PostgreSQL gives it its type; a constant of an enum takes it from what it is
+// compared with.
 func constantSQL(t *term) string {
 	switch t.class() {
 	case boolean:

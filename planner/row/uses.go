@@ -7,8 +7,8 @@ import (
 	"fugu/parser"
 )
 
-// Use is an operator or function together with the types that it is applied to, or a type that is cast to: what an object
-// of a user's with the same name could take over, where the client's search_path finds it.
+// Use is an operator or function together with the types that it is applied to, or a type that is cast to: what an
+// object of a user's with the same name could take over, where the client's search_path finds it.
 type Use struct {
 	Name  string
 	Args  []uint32
@@ -79,7 +79,8 @@ func (r *resolver) collectUses() {
 			addType(typeNames[t.typ.OID] + typeNames[elements[t.typ.OID]])
 		case "GREATEST", "LEAST", "COALESCE", opCase, "AND", "OR", "NOT": // these are found by no name
 		case "LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE":
-			add(map[string]string{"LIKE": "~~", "NOT LIKE": "!~~", "ILIKE": "~~*", "NOT ILIKE": "!~~*"}[t.op], t.args...)
+			add(map[string]string{"LIKE": "~~", "NOT LIKE": "!~~", "ILIKE": "~~*", "NOT ILIKE": "!~~*"}[t.op],
+				t.args...)
 		case "IS DISTINCT FROM", "IS NOT DISTINCT FROM":
 			add("=", t.args...)
 		default:

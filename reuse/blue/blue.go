@@ -130,8 +130,8 @@ func tidy(w float64) float64 {
 // Partition is a set of disjoint cells: the value of each point, -1 for none.
 type Partition []int
 
-// NewDesign divides the points by the values that they are in, of all partitions; those in none are in no class. It returns
-// the class of each point, -1 for none.
+// NewDesign divides the points by the values that they are in, of all partitions; those in none are in no class. It
+// returns the class of each point, -1 for none.
 func NewDesign(values int, parts []Partition, points int) (Design, []int) {
 	d, of := Design{Values: values}, make([]int, points)
 	found := map[string]int{}

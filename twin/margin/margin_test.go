@@ -68,37 +68,49 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// What is not the form that can be counted is an error, and never left out: a statistic of a table with a twin that the law
-// did not count would be one that gives its secret away.
+// What is not the form that can be counted is an error, and never left out: a statistic of a table with a twin that the
+// law did not count would be one that gives its secret away.
 func TestRefused(t *testing.T) {
 	const sexes, values = `{statement: "SELECT sex, count(*) FROM adult GROUP BY sex", values: {count(*) at sex=F: 40, count(*) at sex=M: 60}}`,
 		`values: {count(*) at sex=F: 40, count(*) at sex=M: 60}}`
 	for statistic, want := range map[string]string{
-		`{statement: "SELECT count(*) FROM adult WHERE sex = 'F'", values: {count(*): 40}}`:                                             "counts by columns of its own",
-		`{statement: "SELECT sum(age) FROM adult", values: {sum(age): 4000}}`:                                                           "counts by columns of its own",
-		`{statement: "SELECT sex, count(*) FROM adult WHERE age > 0 GROUP BY sex", ` + values:                                           "counts by columns of its own",
-		`{statement: "SELECT sex, count(*) FROM adult GROUP BY sex HAVING count(*) > 1", ` + values:                                     "counts by columns of its own",
-		`{statement: "SELECT sex, count(age) FROM adult GROUP BY sex", ` + values:                                                       "counts by columns of its own",
-		`{statement: "SELECT lower(sex), count(*) FROM adult GROUP BY lower(sex)", ` + values:                                           "counts by columns of its own",
-		`{statement: "SELECT sex, count(*) FROM adult GROUP BY GROUPING SETS (sex, ())", ` + values:                                     "counts by columns of its own",
-		`{statement: "SELECT sex, count(*) FROM adult, staff GROUP BY sex", ` + values:                                                  "counts by columns of its own",
-		`{statement: "SELECT sex, count(*) FROM (SELECT * FROM adult) x GROUP BY sex", ` + values:                                       "counts by columns of its own",
-		`{statement: "WITH x AS (SELECT * FROM adult) SELECT sex, count(*) FROM x GROUP BY sex", ` + values:                             "counts by columns of its own",
-		`{statement: "SELECT sex, count(*) FROM elsewhere GROUP BY sex", ` + values:                                                     "is not a table of the policy",
-		`{statement: "SELECT sex, count(*) FROM orders GROUP BY sex", ` + values:                                                        "go with those of public.adult",
-		`{statement: "SELECT sex, count(*) FROM adult GROUP BY sex", values: {count(*) at sex=F: 40, count(*) at sex=M: 59}}`:           "99 rows in all",
-		`{statement: "SELECT sex, count(*) FROM adult GROUP BY sex", values: {count(*) at sex=F: 100.5}}`:                               "whole",
-		`{statement: "SELECT sex, count(*) FROM adult GROUP BY sex", values: {sex=F: 100}}`:                                             "write the component as count(*) at sex=...",
-		`{statement: "SELECT a, b, count(*) FROM adult GROUP BY a, b", values: {"count(*) at a=x, b=1, b=2": 100}}`:                     "where one value ends",
-		`{statement: "SELECT count(*) FROM adult", values: {count(*): 99}}`:                                                             "99 rows in all",
-		`{statement: "SELECT sex, count(*) FROM adult GROUP BY", ` + values:                                                             "reading its statement",
+		`{statement: "SELECT count(*) FROM adult WHERE sex = 'F'", values: {count(*): 40}}`: "counts by columns of its own",
+		`{statement: "SELECT sum(age) FROM adult", values: {sum(age): 4000}}`:               "counts by columns of its own",
+		`{statement: "SELECT sex, count(*) FROM adult WHERE age > 0 GROUP BY sex", ` +
+			values: "counts by columns of its own",
+		`{statement: "SELECT sex, count(*) FROM adult GROUP BY sex HAVING count(*) > 1", ` +
+			values: "counts by columns of its own",
+		`{statement: "SELECT sex, count(age) FROM adult GROUP BY sex", ` +
+			values: "counts by columns of its own",
+		`{statement: "SELECT lower(sex), count(*) FROM adult GROUP BY lower(sex)", ` +
+			values: "counts by columns of its own",
+		`{statement: "SELECT sex, count(*) FROM adult GROUP BY GROUPING SETS (sex, ())", ` +
+			values: "counts by columns of its own",
+		`{statement: "SELECT sex, count(*) FROM adult, staff GROUP BY sex", ` +
+			values: "counts by columns of its own",
+		`{statement: "SELECT sex, count(*) FROM (SELECT * FROM adult) x GROUP BY sex", ` +
+			values: "counts by columns of its own",
+		`{statement: "WITH x AS (SELECT * FROM adult) SELECT sex, count(*) FROM x GROUP BY sex", ` +
+			values: "counts by columns of its own",
+		`{statement: "SELECT sex, count(*) FROM elsewhere GROUP BY sex", ` +
+			values: "is not a table of the policy",
+		`{statement: "SELECT sex, count(*) FROM orders GROUP BY sex", ` +
+			values: "go with those of public.adult",
+		`{statement: "SELECT sex, count(*) FROM adult GROUP BY sex", values: {count(*) at sex=F: 40, count(*) at sex=M: 59}}`: "99 rows in all",
+		`{statement: "SELECT sex, count(*) FROM adult GROUP BY sex", values: {count(*) at sex=F: 100.5}}`:                     "whole",
+		`{statement: "SELECT sex, count(*) FROM adult GROUP BY sex", values: {sex=F: 100}}`:                                   "write the component as count(*) at sex=...",
+		`{statement: "SELECT a, b, count(*) FROM adult GROUP BY a, b", values: {"count(*) at a=x, b=1, b=2": 100}}`:           "where one value ends",
+		`{statement: "SELECT count(*) FROM adult", values: {count(*): 99}}`:                                                   "99 rows in all",
+		`{statement: "SELECT sex, count(*) FROM adult GROUP BY", ` +
+			values: "reading its statement",
 		`{statement: "SELECT sex, count(*) FROM adult GROUP BY sex; SELECT 1", values: {count(*) at sex=F: 40, count(*) at sex=M: 60}}`: "counts by columns of its own",
 	} {
 		if got, err := cells(t, statistic); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %q, %v", statistic, got, err)
 		}
 	}
-	if got, err := cells(t, sexes, strings.ReplaceAll(sexes, "sex", "race")); err == nil || !strings.Contains(err.Error(), "how they go together") {
+	if got, err := cells(t, sexes, strings.ReplaceAll(sexes, "sex", "race")); err == nil ||
+		!strings.Contains(err.Error(), "how they go together") {
 		t.Errorf("two margins: %q, %v", got, err)
 	}
 }
