@@ -30,6 +30,7 @@ func (t *Typing) Bind(ctx context.Context, db Evaluator, values []Value) ([]pars
 		}
 		b.values[n] = v
 	}
+
 	terms := make([]*term, len(t.terms))
 	for i, x := range t.terms {
 		bound, err := b.substitute(x)
@@ -38,6 +39,7 @@ func (t *Typing) Bind(ctx context.Context, db Evaluator, values []Value) ([]pars
 		}
 		terms[i] = b.fold(bound)
 	}
+
 	if err := b.evaluate(ctx); err != nil {
 		return nil, 0, err
 	}
@@ -67,6 +69,7 @@ func (r Root) finish(x *term) (parser.Expr, Cost, error) {
 	case r.Condition && x.kind == kConst && x.text == "true", r.Aggregate == "count" && !r.Value && x.kind == kConst:
 		return nil, 0, nil
 	}
+
 	if hook.RowErrors {
 		return x.expr(), 0, nil
 	}
@@ -83,6 +86,7 @@ func (r Root) finish(x *term) (parser.Expr, Cost, error) {
 			"in it is kept from failing").
 			WithHint("Split it, or nest fewer functions.").At(x.position())
 	}
+
 	c, err := dear(v.term, x)
 	if err != nil {
 		return nil, 0, err
@@ -137,6 +141,7 @@ func spread(t *term) (*term, error) {
 		return nil, sqlstate.New(sqlstate.NotAnswerable, "this array cannot be used on protected rows").
 			WithHint("Use an array of one dimension, without bounds, of a built-in type: '{1,2,3}'.").At(t.position())
 	}
+
 	if len(list) == 0 {
 		return boolean3(empty), nil
 	}
@@ -165,6 +170,7 @@ func (b *binder) fold(t *term) *term {
 	default:
 		return t
 	}
+
 	if t.op == opCast && t.typ.Mod < 0 {
 		if a := t.args[0]; a.kind == kLiteral && a.typ.OID == t.typ.OID {
 			return b.fold(a)
@@ -174,12 +180,14 @@ func (b *binder) fold(t *term) *term {
 		b.ask(t)
 		return t
 	}
+
 	switch {
 	case t.op == "timezone":
 		b.checkZone(t.args[0])
 	case t.op == "date_trunc" && len(t.args) == 3:
 		b.checkZone(t.args[2])
 	}
+
 	out := t.of(make([]*term, len(t.args)))
 	for i, a := range t.args {
 		out.args[i] = b.fold(a)
@@ -232,6 +240,7 @@ func (b *binder) evaluateAll(ctx context.Context, terms []*term) error {
 		params, types = append(params, []byte(l.text)), append(types, l.typ.OID)
 		return "$" + itoa(len(params))
 	}
+
 	for _, t := range terms {
 		show := "(%s)::pg_catalog.text"
 		if t.class() == padded { // with its blanks
@@ -239,6 +248,7 @@ func (b *binder) evaluateAll(ctx context.Context, terms []*term) error {
 		}
 		cols = append(cols, fmt.Sprintf(show, parser.SQL(t.form(bare), "", nil)))
 	}
+
 	rows, err := b.db.Evaluate(ctx, "SELECT "+strings.Join(cols, ", "), params, types)
 	if err != nil {
 		return err
@@ -254,6 +264,7 @@ func (b *binder) evaluateAll(ctx context.Context, terms []*term) error {
 		} else if s, ok := canonical(t.typ.OID, v.Text); ok {
 			c.text = s
 		}
+
 		b.answer[t] = c
 	}
 	return nil

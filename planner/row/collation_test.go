@@ -5,9 +5,10 @@ import "testing"
 // Columns of any collation can be used together.
 func TestCollations(t *testing.T) {
 	s := connect(t)
-	if _, err := s.Exec(t.Context(),
-		`CREATE COLLATION public.blurred (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-	  ALTER TABLE public.x ALTER s TYPE text COLLATE "POSIX", ALTER c TYPE char(6) COLLATE public.blurred`).ReadAll(); err != nil {
+	const collated = `
+		CREATE COLLATION public.blurred (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+		ALTER TABLE public.x ALTER s TYPE text COLLATE "POSIX", ALTER c TYPE char(6) COLLATE public.blurred`
+	if _, err := s.Exec(t.Context(), collated).ReadAll(); err != nil {
 		t.Skip("this server has no ICU: ", err)
 	}
 	for _, e := range []string{"s < v", "s = v", "s || v = 'x'", "lower(s || v) < 'x'", "v IN (s, 'a')",
@@ -22,6 +23,7 @@ func TestCollations(t *testing.T) {
 			t.Errorf("%s: %v", e, err)
 			continue
 		}
+
 		if r := s.ExecParams(t.Context(), "SELECT count(*) FROM public.x AS t WHERE "+form, nil, nil, nil,
 			nil).Read(); r.Err != nil {
 			t.Errorf("%s: %v\nas %s", e, r.Err, shorten(form))

@@ -30,6 +30,7 @@ func compare(name string, l, r *term) *term {
 		}
 		return negate(l)
 	}
+
 	if l.kind == kConst && r.kind == kConst {
 		if v, ok := settled(name, l, r); ok {
 			return boolean3(v)
@@ -62,6 +63,7 @@ func settled(name string, l, r *term) (value, ok bool) {
 	default:
 		return false, false
 	}
+
 	switch name {
 	case "=", "IS NOT DISTINCT FROM":
 		return c == 0, true
@@ -95,6 +97,7 @@ func isolate(l *term, name string, r *term) (*term, string, *term) {
 			}
 			continue
 		}
+
 		break
 	}
 	return l, name, r

@@ -25,6 +25,7 @@ func TestCanonical(t *testing.T) {
 			}
 		}
 	}
+
 	for name, texts := range map[string][]string{
 		"int4": {"2147483648", "1.5", " 1", "0x10", "1_0", ""}, "int2": {"40000"}, "numeric": {"NaN", "1e3", "Infinity",
 			"", "."}, "float8": {"1e3", "NaN"},

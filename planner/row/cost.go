@@ -85,8 +85,8 @@ func (t *term) own(sizes []float64) (Cost, float64) {
 		return t.numericCost(sizes, longest)
 	case t.op == opCast:
 		return t.castCost(longest)
-	case t.class() == text || t.class() == padded, len(t.args) > 0 && (t.args[0].class() == text ||
-		t.args[0].class() == padded):
+	case t.class() == text, t.class() == padded,
+		len(t.args) > 0 && (t.args[0].class() == text || t.args[0].class() == padded):
 		return t.textCost(sizes, longest)
 	case t.class() == date || t.class() == timestamp || t.class() == timestamptz ||
 		slices.Contains([]string{"extract", "date_part"}, t.op):

@@ -21,6 +21,7 @@ func (r *resolver) probe(from, alias string) string {
 		}
 		return "$" + itoa(t.number)
 	}
+
 	var cols []string
 	add := func(format string, terms ...*term) {
 		list := make([]string, len(terms))
@@ -29,6 +30,7 @@ func (r *resolver) probe(from, alias string) string {
 		}
 		cols = append(cols, fmt.Sprintf(format, strings.Join(list, ", ")))
 	}
+
 	for i, root := range r.roots {
 		switch {
 		case root.Further:
@@ -41,6 +43,7 @@ func (r *resolver) probe(from, alias string) string {
 			add("%s", r.terms[i])
 		}
 	}
+
 	for _, n := range r.nodes {
 		format := "%s"
 		for _, from := range slices.Backward(n.scope) {
@@ -76,6 +79,7 @@ func (r *resolver) typed(d Description) error {
 			}
 		}
 	}
+
 	for _, t := range r.leaves {
 		n := t.number
 		if t.kind == kParam {
@@ -97,14 +101,16 @@ func (r *resolver) enums(ctx context.Context, db Evaluator) error {
 			users[n.typ.OID] = false
 		}
 	}
+
 	for _, t := range r.leaves {
-		if t.typ.OID >= firstUser && !hook.GuestCode && !slices.ContainsFunc(r.nodes,
-			func(n node) bool { return n.kind == kColumn && n.typ.OID == t.typ.OID }) {
+		column := func(n node) bool { return n.kind == kColumn && n.typ.OID == t.typ.OID }
+		if t.typ.OID >= firstUser && !hook.GuestCode && !slices.ContainsFunc(r.nodes, column) {
 			return sqlstate.New(sqlstate.NotAnswerable, "a parameter of a type of your own cannot be used on "+
 				"protected rows").
 				WithHint("Pass text, or give the parameter no type.").At(t.pos)
 		}
 	}
+
 	if len(users) == 0 {
 		return nil
 	}
@@ -124,6 +130,7 @@ func (r *resolver) enums(ctx context.Context, db Evaluator) error {
 		}
 		users[uint32(oid)] = true
 	}
+
 	all := slices.Clone(r.leaves)
 	for _, n := range r.nodes {
 		all = append(all, n.term)

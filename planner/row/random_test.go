@@ -142,6 +142,7 @@ func (g gen) text(d int) string {
 		return fmt.Sprintf("(%s)::%s", g.pick(a, g.whole(d-1), g.truth(d-1), g.day(d-1), g.stamp(d-1)),
 			g.pick("text", "varchar(3)", "char(4)", "varchar"))
 	}
+
 	return fmt.Sprintf("to_char(%s, %s)", g.pick(g.day(d-1), g.stamp(d-1)), g.pick("'YYYY-MM'", "'DD Mon YYYY'",
 		"'HH24:MI:SS.US'", "'IYYY-IW Q D'"))
 }
@@ -186,6 +187,7 @@ func (g gen) stamp(d int) string {
 	case 5:
 		return fmt.Sprintf("date_bin('%s', %s, '2001-01-01')", g.pick("15 minutes", "1 day", "7 hours"), g.stamp(d-1))
 	}
+
 	return g.pick(fmt.Sprintf("coalesce(%s, %s)", g.stamp(d-1), g.stamp(d-1)), fmt.Sprintf("to_timestamp(%s)",
 		g.double(0)), "to_timestamp('2024-02', 'YYYY-MM')", "make_date(2024, 2, 29)")
 }
@@ -197,6 +199,7 @@ func (g gen) truth(d int) string {
 			"i4 IN (SELECT k FROM side)", "f4 IN (SELECT w * w FROM side WHERE w > i4)", "iv > '1 day'",
 			"tm < '12:00'")
 	}
+
 	cmp := g.pick("=", "<>", "<", ">", "<=", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM")
 	switch g.IntN(14) {
 	case 0, 1:

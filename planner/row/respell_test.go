@@ -52,6 +52,7 @@ func (r *respeller) expr(e parser.Expr) parser.Expr {
 		} else if r.IntN(3) == 0 {
 			x.Else = parser.Const{Kind: parser.Null}
 		}
+
 		e = x
 	case parser.Cast:
 		x.X = r.expr(x.X)
@@ -67,6 +68,7 @@ func (r *respeller) expr(e parser.Expr) parser.Expr {
 		x.Args = r.exprs(x.Args)
 		e = x
 	}
+
 	if boolean4(e) && r.IntN(6) == 0 {
 		e = parser.Unary{Op: "NOT", X: r.negation(e)}
 	}
@@ -229,6 +231,7 @@ func TestRespelled(t *testing.T) {
 					err, shorten(got), shorten(want))
 			}
 		}
+
 		rows := s.ExecParams(t.Context(), "SELECT coalesce(string_agg(CASE WHEN v LIKE 'ERROR%' THEN 'e' WHEN v = "+
 			"'=true' THEN 't' ELSE 'f' END, '' ORDER BY id), '') FROM (SELECT id, public.attempt($1, id) AS v "+
 			"FROM public.x WHERE ordinary) AS q",
@@ -245,6 +248,7 @@ func TestRespelled(t *testing.T) {
 				}
 			}
 		}
+
 		truths[want], spelled[want] = values, source
 	}
 	t.Logf("%d conditions, %d questions, %d other spellings", asked, len(truths), different)

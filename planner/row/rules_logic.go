@@ -9,12 +9,11 @@ var logicRules = []rule{
 	{name: "IS TRUE", apply: boolean2}, {name: "IS NOT TRUE", apply: boolean2},
 	{name: "IS NULL", apply: always}, {name: "IS NOT NULL", apply: always},
 	{name: "=", apply: comparison}, {name: "<>", apply: comparison}, {name: "<", apply: comparison},
-	{name: ">", apply: comparison},
-	{name: "<=", apply: comparison}, {name: ">=", apply: comparison},
+	{name: ">", apply: comparison}, {name: "<=", apply: comparison}, {name: ">=", apply: comparison},
 	{name: "IS DISTINCT FROM", apply: comparison}, {name: "IS NOT DISTINCT FROM", apply: comparison},
 	{name: opIn, apply: comparison}, {name: opNotIn, apply: comparison},
-	{name: opCase, apply: caseRule}, {name: "COALESCE", apply: merged}, {name: "GREATEST", apply: merged},
-	{name: "LEAST", apply: merged},
+	{name: opCase, apply: caseRule}, {name: "COALESCE", apply: merged},
+	{name: "GREATEST", apply: merged}, {name: "LEAST", apply: merged},
 	{name: "NULLIF", apply: nullIf}, {name: opSemi, apply: subquery},
 }
 
@@ -96,6 +95,7 @@ func caseRule(t *term, args []value) (value, error) {
 			conditions = append(conditions, args[i])
 			continue
 		}
+
 		results = append(results, args[i])
 	}
 	m, err := merge(t, results)
@@ -109,6 +109,7 @@ func caseRule(t *term, args []value) (value, error) {
 		}
 		terms = append(terms, r.term)
 	}
+
 	m.term = &term{op: opCase, typ: m.typ, args: terms, pos: t.pos}
 	return m, nil
 }
@@ -143,6 +144,7 @@ func merge(t *term, args []value) (value, error) {
 			return value{}, refuse(t, hintOperands, "%s cannot mix values of type %s and %s on protected rows",
 				describe(t.op), a, c)
 		}
+
 		args[i] = args[i].as(c)
 		if c == text && args[i].typ.OID != oidText {
 			args[i].term = cast(args[i].term, plain(oidText))
@@ -156,6 +158,7 @@ func merge(t *term, args []value) (value, error) {
 				wide = v.typ.OID
 			}
 		}
+
 		m.hi, m.lo = max(m.hi, v.hi), min(m.lo, v.lo)
 		if v.chars < 0 || m.chars < 0 {
 			m.chars = -1
@@ -163,6 +166,7 @@ func merge(t *term, args []value) (value, error) {
 			m.chars = max(m.chars, v.chars)
 		}
 	}
+
 	if c == integer {
 		m.typ.OID = wide
 	}

@@ -17,8 +17,8 @@ const (
 var numberRules = []rule{
 	{"+", exactSum, plus}, {"-", exactSum, minus}, {"*", exactSum, times},
 	{"/", divisor, quotient}, {"%", divisor, remainder}, {opNegate, "", negative}, {"abs", "", negative},
-	{"round", "digits are a constant", rounded}, {"trunc", "digits are a constant", rounded}, {"ceil", "", rounded},
-	{"floor", "", rounded}, {"sign", "", rounded},
+	{"round", "digits are a constant", rounded}, {"trunc", "digits are a constant", rounded},
+	{"ceil", "", rounded}, {"floor", "", rounded}, {"sign", "", rounded},
 	{"div", divisor, func(t *term, args []value) (value, error) {
 		if err := numbers(t, args); err != nil {
 			return value{}, err
@@ -54,6 +54,7 @@ func rounded(t *term, args []value) (value, error) {
 		}
 		terms = append(terms, args[1].term)
 	}
+
 	v.term, v.hi = op(t.op, v.typ.OID, terms...), v.hi+1
 	if v.class() == double {
 		v.lo = 0
@@ -106,6 +107,7 @@ func logarithm(t *term, args []value) (value, error) {
 			return value{}, refuse(t, "Write the base: log(10, x).", "the base of a logarithm must be a positive "+
 				"constant other than 1")
 		}
+
 		terms = []value{args[0].as(numeric), x}
 	}
 	out := function(t.op, x.typ.OID, terms...)
@@ -140,6 +142,7 @@ func power(t *term, args []value) (value, error) {
 		} else if e < 0 {
 			x = x.nonzero()
 		}
+
 		out := function("power", oidNumeric, x, args[1].as(numeric))
 		out.hi, out.lo = 8001, numericLo
 		return out, nil
@@ -168,6 +171,7 @@ func bucket(t *term, args []value) (value, error) {
 		}
 		bounds[i] = f
 	}
+
 	if bounds[0] == bounds[1] || bounds[2] < 1 || bounds[2] > 1e6 {
 		return value{}, refuse(t, "Write width_bucket(x, 0, 100, 10).", "width_bucket needs two bounds that differ, "+
 			"and a count from 1 to 1000000")
@@ -178,6 +182,7 @@ func bucket(t *term, args []value) (value, error) {
 			c = double
 		}
 	}
+
 	x := args[0].as(c)
 	x.hi = numericHi // a NaN is an error here, so that the guard is always needed
 	x = x.limit(300)

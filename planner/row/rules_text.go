@@ -10,8 +10,8 @@ var textRules = []rule{
 	{"lower", readBound, rewrites}, {"upper", readBound, rewrites}, {"initcap", readBound, rewrites},
 	{"length", "", measures}, {"octet_length", "", measures}, {"ascii", "", measures},
 	{"btrim", "", trims}, {"ltrim", "", trims}, {"rtrim", "", trims},
-	{"substring", "NULL for a negative length; no regular expressions", substring}, {"left", "", part},
-	{"right", "", part},
+	{"substring", "NULL for a negative length; no regular expressions", substring},
+	{"left", "", part}, {"right", "", part},
 	{"strpos", "", finds}, {"starts_with", "", finds}, {"split_part", "the number is a constant other than 0", splits},
 	{"replace", "what is replaced, and by what, are constants; " + readBound, replaces},
 	{"concat", readBound, joins}, {"concat_ws", readBound, joins}, {"||", readBound, joins},
@@ -102,6 +102,7 @@ func substring(t *term, args []value) (value, error) {
 			args[i] = v
 		}
 	}
+
 	v := function("substring", oidText, args...)
 	v.chars = chars
 	return v, nil
@@ -191,6 +192,7 @@ func joins(t *term, args []value) (value, error) {
 			chars += shown
 		}
 	}
+
 	if chars > maxMade {
 		return value{}, tooMuch(t)
 	}
@@ -230,6 +232,7 @@ func likes(t *term, args []value) (value, error) {
 		return value{}, refuse(t, "Write LIKE 'a%', or strpos(x, y) > 0, starts_with(x, y).",
 			"the pattern of LIKE must be a constant")
 	}
+
 	if n := len(p.text) - len(strings.TrimRight(p.text, `\`)); n%2 == 1 {
 		return value{}, refuse(t, `Double the backslash: 'a\\'.`, "the pattern of LIKE must not end with its escape "+
 			"character")

@@ -24,8 +24,7 @@ var integerDigits = new(big.Int).Exp(big.NewInt(10), big.NewInt(30), nil)
 func isTime(args []value) bool {
 	return slices.ContainsFunc(args, func(a value) bool {
 		c := a.class()
-		return c.moment() || c == clock ||
-			c == interval
+		return c.moment() || c == clock || c == interval
 	})
 }
 
@@ -34,9 +33,9 @@ var maxDays = big.NewInt(1_000_000)
 
 // shift is the arithmetic of dates and times.
 func shift(t *term, args []value) (value, error) {
-	refused := refuse(t, "Add whole days to dates, and constant intervals to dates and timestamps: x + interval '1 "+
-		"month'.",
-		"%s cannot be evaluated on values of type %s and %s on protected rows", describe(t.op), args[0].class(),
+	const hint = "Add whole days to dates, and constant intervals to dates and timestamps: x + interval '1 month'."
+	refused := refuse(t, hint, "%s cannot be evaluated on values of type %s and %s on protected rows", describe(t.op),
+		args[0].class(),
 		args[1].class())
 	if len(args) != 2 {
 		return value{}, refused
@@ -88,6 +87,7 @@ func modest(s string) bool {
 		}
 		words = words[:n-1]
 	}
+
 	for i := 0; i < len(words); i += 2 {
 		m := intervalPart.FindStringSubmatch(words[i] + " " + words[i+1])
 		if m == nil {
@@ -112,9 +112,8 @@ var (
 
 func field(t *term, args []value) (value, error) {
 	f, x := args[0], args[1]
-	fields := map[class][]string{date: dateFields, timestamp: append(dateFields[:len(dateFields):len(dateFields)],
-		timeFields...), clock: timeFields,
-		interval: append(timeFields[:len(timeFields):len(timeFields)], spanFields...)}
+	fields := map[class][]string{date: dateFields, clock: timeFields,
+		timestamp: slices.Concat(dateFields, timeFields), interval: slices.Concat(timeFields, spanFields)}
 	fields[timestamptz] = fields[timestamp]
 	c := x.class()
 	if c == null {
@@ -125,6 +124,7 @@ func field(t *term, args []value) (value, error) {
 		allowed = fields[timestamp]
 		x = x.as(timestamp)
 	}
+
 	if allowed == nil {
 		return value{}, refuse(t, "Cast it: x::date, x::timestamp.", "%s cannot be used on values of type %s on "+
 			"protected rows", t.op, c)
@@ -133,6 +133,7 @@ func field(t *term, args []value) (value, error) {
 		return value{}, refuse(t, "The fields are "+strings.Join(allowed, ", ")+".", "%s of a %s takes one of its "+
 			"fields, as a constant", t.op, c)
 	}
+
 	v := function(t.op, t.typ.OID, f.pattern(), x)
 	v.hi, v.lo = 20, -6
 	return v, nil
@@ -152,6 +153,7 @@ func truncated(t *term, args []value) (value, error) {
 	case c == date:
 		x = x.as(timestamptz) // as PostgreSQL does
 	}
+
 	if len(args) == 3 {
 		x = x.as(timestamptz)
 		if err := zone(t, args[2]); err != nil {
@@ -183,7 +185,8 @@ func binned(t *term, args []value) (value, error) {
 
 // safeFormat holds the templates of to_char that have a value for every time, and no part that depends on the locale.
 var safeFormat = regexp.MustCompile(
-	`^(?:FM|YYYY|IYYY|YY|MM|MON|Mon|mon|MONTH|Month|month|DDD|DD|D|ID|DAY|Day|day|DY|Dy|dy|HH24|HH12|HH|MI|SS|MS|US|AM|PM|am|pm|WW|IW|W|Q|[-/.,:; ]|"[^"\\]*")*$`)
+	`^(?:FM|YYYY|IYYY|YY|MM|MON|Mon|mon|MONTH|Month|month|DDD|DD|D|ID|DAY|Day|day|DY|Dy|dy|HH24|HH12|HH|MI|SS|` +
+		`MS|US|AM|PM|am|pm|WW|IW|W|Q|[-/.,:; ]|"[^"\\]*")*$`)
 
 func formatted(t *term, args []value) (value, error) {
 	x, f := args[0], args[1]

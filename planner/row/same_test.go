@@ -47,6 +47,7 @@ func TestSameQuestion(t *testing.T) {
 				t.Errorf("%s:\n got %s\nwant %s", e, got, want)
 			}
 		}
+
 		t.Log(want)
 	}
 }

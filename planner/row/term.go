@@ -147,6 +147,7 @@ func (t *term) expr() parser.Expr {
 		}
 		return out
 	}
+
 	switch {
 	case t.kind == kColumn:
 		return t.column
@@ -188,28 +189,8 @@ type writer struct {
 }
 
 func (w *writer) write(t *term) {
-	switch t.kind {
-	case kColumn:
-		w.form.Text = append(w.form.Text, w.b.String())
-		w.b.Reset()
-		w.form.Columns = append(w.form.Columns, t.column)
-		return
-	case kConst:
-		w.b.WriteString(constantSQL(t))
-		return
-	case kNull:
-		if _, ok := typeNames[t.typ.OID]; ok {
-			w.b.WriteString("CAST(NULL AS " + plain(t.typ.OID).sql() + ")")
-			return
-		}
-		w.b.WriteString("NULL")
-		return
-	case kLiteral, kParam:
-		if w.bare != nil {
-			w.b.WriteString(w.bare(t))
-			return
-		}
-		w.b.WriteString("?" + strconv.Itoa(t.number) + parser.QuoteLiteral(t.text)) // no SQL: for comparison only
+	if t.kind != kOp {
+		w.leaf(t)
 		return
 	}
 	switch t.op {
@@ -229,19 +210,7 @@ func (w *writer) write(t *term) {
 	case opAny, opAll:
 		w.list("(", " "+t.op+" (", "))", t.args)
 	case opCase:
-		w.b.WriteString("(CASE")
-		for i, a := range t.args {
-			switch {
-			case i%2 == 1:
-				w.b.WriteString(" THEN ")
-			case i == len(t.args)-1:
-				w.b.WriteString(" ELSE ")
-			default:
-				w.b.WriteString(" WHEN ")
-			}
-			w.write(a)
-		}
-		w.b.WriteString(" END)")
+		w.choice(t.args)
 	case opCast:
 		w.list("CAST(", "", " AS "+t.castType()+")", t.args)
 	case opSemi:
@@ -259,6 +228,47 @@ func (w *writer) write(t *term) {
 	}
 }
 
+// leaf writes what has no operands.
+func (w *writer) leaf(t *term) {
+	switch t.kind {
+	case kColumn:
+		w.form.Text = append(w.form.Text, w.b.String())
+		w.b.Reset()
+		w.form.Columns = append(w.form.Columns, t.column)
+	case kConst:
+		w.b.WriteString(constantSQL(t))
+	case kNull:
+		if _, ok := typeNames[t.typ.OID]; ok {
+			w.b.WriteString("CAST(NULL AS " + plain(t.typ.OID).sql() + ")")
+			return
+		}
+		w.b.WriteString("NULL")
+	case kLiteral, kParam:
+		if w.bare != nil {
+			w.b.WriteString(w.bare(t))
+			return
+		}
+		w.b.WriteString("?" + strconv.Itoa(t.number) + parser.QuoteLiteral(t.text)) // no SQL: for comparison only
+	}
+}
+
+// choice writes a CASE: condition, result, ..., and possibly the result of ELSE.
+func (w *writer) choice(args []*term) {
+	w.b.WriteString("(CASE")
+	for i, a := range args {
+		switch {
+		case i%2 == 1:
+			w.b.WriteString(" THEN ")
+		case i == len(args)-1:
+			w.b.WriteString(" ELSE ")
+		default:
+			w.b.WriteString(" WHEN ")
+		}
+		w.write(a)
+	}
+	w.b.WriteString(" END)")
+}
+
 // subquery writes a semi-join.
 func (w *writer) subquery(t *term) {
 	x, value, on, where := t.semiParts()
@@ -269,6 +279,7 @@ func (w *writer) subquery(t *term) {
 	} else {
 		w.b.WriteString("EXISTS (SELECT")
 	}
+
 	w.b.WriteString(" FROM ")
 	for i, s := range t.semi.Sources {
 		if i > 0 {
@@ -282,6 +293,7 @@ func (w *writer) subquery(t *term) {
 			w.list(" ON ", "", "", on[i:i+1])
 		}
 	}
+
 	if where != nil {
 		w.list(" WHERE ", "", "", []*term{where})
 	}
@@ -296,6 +308,7 @@ func (t *term) semiParts() (x, value *term, on []*term, where *term) {
 		args = args[1:]
 		return a
 	}
+
 	if t.semi.X != nil {
 		x, value = next(), next()
 	}
@@ -305,6 +318,7 @@ func (t *term) semiParts() (x, value *term, on []*term, where *term) {
 			on[i] = next()
 		}
 	}
+
 	if t.semi.Where != nil {
 		where = next()
 	}

@@ -80,8 +80,7 @@ func Rules() []Rule {
 		out = append(out, Rule{r.name, r.total})
 	}
 	slices.SortFunc(out, func(a, b Rule) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name),
-			cmp.Compare(a.Total, b.Total))
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Total, b.Total))
 	})
 	return slices.Compact(out)
 }

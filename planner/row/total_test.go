@@ -52,12 +52,14 @@ func (s *server) tryExpression(t *testing.T, e string, refused map[string]int, f
 	case err != nil:
 		t.Fatalf("%s: %v", e, err)
 	}
+
 	r := s.ExecParams(t.Context(), "SELECT t.id::text, t.ordinary::text, ("+form+")::text, public.attempt($1, t.id) "+
 		"FROM public.x AS t ORDER BY t.id", [][]byte{[]byte(e)}, nil, nil, nil).Read()
 	if r.Err != nil {
 		t.Errorf("%s\nfails: %v\nas %s", shorten(e), r.Err, shorten(form))
 		return
 	}
+
 	failed := false
 	for _, row := range r.Rows {
 		want := string(row[3])
@@ -75,6 +77,7 @@ func (s *server) tryExpression(t *testing.T, e string, refused map[string]int, f
 			return
 		}
 	}
+
 	if failed {
 		*failing++
 	}

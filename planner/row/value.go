@@ -78,6 +78,7 @@ func leaf(t *term) value {
 			v.chars = 63
 		}
 	}
+
 	if t.kind == kNull {
 		v.max, v.hi, v.lo, v.chars = new(big.Int), 0, 0, 0
 	}
