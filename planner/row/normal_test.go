@@ -51,9 +51,9 @@ func TestNormalRules(t *testing.T) {
 		}
 	}
 
-	for _, r := range normalRules {
-		if !cited[r.name] {
-			t.Errorf("no test cites the rule %s", r.name)
+	for _, r := range NormalRules() {
+		if !cited[r.Name] || r.Says == "" {
+			t.Errorf("no test cites the rule %s, or it does not say what it does", r.Name)
 		}
 	}
 }
