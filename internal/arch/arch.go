@@ -55,7 +55,8 @@ var rules = []rule{
 			(ours(imported) && trim(imported) != "privacy" || in(imported, "database/sql"))
 	}},
 	{"the law of twins knows policies, samplers and nothing else of ours", func(f file, imported string) bool {
-		return !f.test && f.dir == "twin" && ours(imported) && !in(trim(imported), "policy", "mechanism", "privacy")
+		return !f.test && f.dir == "twin" && ours(imported) &&
+			!in(trim(imported), "policy", "mechanism", "privacy", "internal/hook")
 	}},
 	{"configuration knows YAML and nothing else of ours", func(f file, imported string) bool {
 		return !f.test && in(f.dir, "internal/config") && ours(imported) && !in(trim(imported), "internal/strictyaml")

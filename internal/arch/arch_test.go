@@ -47,7 +47,7 @@ func TestCheck(t *testing.T) {
 		{"ledger/audit/p.go", imports("database/sql"), "ledger/audit/p.go: imports database/sql: an audit knows no store"},
 		{"ledger/audit/p.go", imports("fugu/privacy", "crypto/sha256"), ""},
 		{"twin/p.go", imports("fugu/parser"), "twin/p.go: imports fugu/parser: the law of twins knows policies, samplers and nothing else of ours"},
-		{"twin/p.go", imports("fugu/policy", "fugu/mechanism"), ""},
+		{"twin/p.go", imports("fugu/policy", "fugu/mechanism", "fugu/internal/hook"), ""},
 		{"twin/build/p.go", imports("fugu/upstream"), ""},
 		{"internal/config/p.go", imports("fugu/policy"),
 			"internal/config/p.go: imports fugu/policy: configuration knows YAML and nothing else of ours"},

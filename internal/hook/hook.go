@@ -54,6 +54,9 @@ const (
 	TwinRedraw     = false // each build has an order of drawing of its own
 	TwinByContent  = false // the order of drawing is by what rows hold
 	TwinNoNoise    = false // the true counts are told
+	TwinClampFirst = false // the true count is clamped, and noise comes after it
+	TwinPartners   = false // ordinary tables that each protected row has a row of may be read beside its twin
+	TwinUnbounded  = false // noise is not truncated, and sizes are as if it were
 
 	TwinSmallGroups = false // groups of a twin are shown however few rows are in them
 )

@@ -51,6 +51,9 @@ var (
 	TwinRedraw     bool
 	TwinByContent  bool
 	TwinNoNoise    bool
+	TwinClampFirst bool
+	TwinPartners   bool
+	TwinUnbounded  bool
 
 	TwinSmallGroups bool
 )
