@@ -59,6 +59,7 @@ const (
 	TwinUnbounded  = false // noise is not truncated, and sizes are as if it were
 
 	TwinSmallGroups = false // groups of a twin are shown however few rows are in them
+	TwinSingleRows  = false // an aggregate of a twin may be of any expression, over any join: one row may count alone
 )
 
 // Unmasked shows the catalog's sizes and statistics as PostgreSQL has them, and lets code through that Fugu cannot see.

@@ -56,6 +56,7 @@ var (
 	TwinUnbounded  bool
 
 	TwinSmallGroups bool
+	TwinSingleRows  bool
 )
 
 // Unmasked shows the catalog's sizes and statistics as PostgreSQL has them, and lets code through that Fugu cannot see.
