@@ -243,95 +243,116 @@ func TestMomentsByDefinition(t *testing.T) {
 	}
 }
 
-func checkMoments(t *testing.T, cut *planner.Bound, m *model.Moments, totals []model.Totals, rows []awkward) {
-	t.Helper()
-	nt, nc := len(cut.Terms), len(cut.Cells)
-	far := math.Inf(1)
-	// fourth powers are summed
-	if slices.ContainsFunc(cut.Terms, func(t planner.Term) bool { return len(t.Factors) > 1 }) {
-		far = 1e70
+// defined are the sums of exact arithmetic over rows, as the model has them.
+type defined struct {
+	cut            *planner.Bound
+	totals         []model.Totals
+	far            float64          // what bounds values that are no small integers
+	pooled, cross  []sum            // cell × term
+	mean, second   map[[2]int][]sum // secret and class
+	abs, nonzero   []sum            // of each base
+	least, highest []float64
+}
+
+func newDefined(cut *planner.Bound, totals []model.Totals) *defined {
+	nt, nc, nb := len(cut.Terms), len(cut.Cells), len(cut.Bases)
+	d := &defined{cut: cut, totals: totals, far: math.Inf(1), pooled: make([]sum, nc*nt), cross: make([]sum, nc*nt),
+		mean: map[[2]int][]sum{}, second: map[[2]int][]sum{}, abs: make([]sum, nb), nonzero: make([]sum, nb)}
+	products := func(t planner.Term) bool { return len(t.Factors) > 1 }
+	if slices.ContainsFunc(cut.Terms, products) { // fourth powers are summed
+		d.far = 1e70
 	}
-	pooled := make([]sum, nc*nt)
-	mean, second, cross := map[[2]int][]sum{}, map[[2]int][]sum{}, make([]sum, nc*nt)
 	for s, total := range totals {
 		for class := range total.Size {
-			mean[[2]int{s, class}], second[[2]int{s, class}] = make([]sum, nc*nt), make([]sum, nc*nt*nt)
+			d.mean[[2]int{s, class}], d.second[[2]int{s, class}] = make([]sum, nc*nt), make([]sum, nc*nt*nt)
 		}
 	}
-	bases := make([]struct{ abs, nonzero sum }, len(cut.Bases))
-	least, greatest := make([]float64, len(cut.Bases)), make([]float64, len(cut.Bases))
-	for i := range least {
-		least[i], greatest[i] = math.Inf(1), math.Inf(-1)
+	d.least, d.highest = slices.Repeat([]float64{math.Inf(1)}, nb), slices.Repeat([]float64{math.Inf(-1)}, nb)
+	return d
+}
+
+// add counts a row, in the cell that it is in.
+func (d *defined) add(t *testing.T, r awkward) {
+	cell := slices.IndexFunc(d.cut.Cells, func(c planner.Cell) bool {
+		g, ok := r["g"]
+		return len(c.Keys) == 0 || c.Keys[0] == planner.Value{Text: g, Null: !ok}
+	})
+	if cell < 0 {
+		return
 	}
+	var base []float64
+	for i, x := range d.cut.Bases {
+		v := r.value(t, x, d.far)
+		base = append(base, v)
+		d.least[i], d.highest[i] = math.Min(d.least[i], v), math.Max(d.highest[i], v)
+		d.abs[i].add(math.Abs(v))
+		if v != 0 {
+			d.nonzero[i].add(1)
+		}
+	}
+
+	factors := func(terms ...int) []float64 {
+		var out []float64
+		for _, t := range terms {
+			for _, f := range d.cut.Terms[t].Factors {
+				out = append(out, base[f])
+			}
+		}
+		return out
+	}
+	nt := len(d.cut.Terms)
+	for i := range nt {
+		at := cell*nt + i
+		d.pooled[at].add(factors(i)...)
+		d.cross[at].add(append(factors(i), toFloat(t, r["y"]))...)
+		for s := range d.totals {
+			if class := r.class(s); class >= 0 {
+				d.mean[[2]int{s, class}][at].add(factors(i)...)
+				for j := range nt {
+					d.second[[2]int{s, class}][at*nt+j].add(factors(i, j)...)
+				}
+			}
+		}
+	}
+}
+
+func checkSums(t *testing.T, what string, want []sum, got []float64, by float64) {
+	t.Helper()
+	for i := range want {
+		if !want[i].holds(got[i], by) {
+			t.Errorf("%s %d: %v / %v is not %v", what, i, want[i].exact, by, got[i])
+		}
+	}
+}
+
+func checkMoments(t *testing.T, cut *planner.Bound, m *model.Moments, totals []model.Totals, rows []awkward) {
+	t.Helper()
+	d := newDefined(cut, totals)
 	for _, r := range rows {
-		cell := slices.IndexFunc(cut.Cells, func(c planner.Cell) bool {
-			g, ok := r["g"]
-			return len(c.Keys) == 0 || c.Keys[0] == planner.Value{Text: g, Null: !ok}
-		})
-		if cell < 0 {
-			continue
-		}
-		var base []float64
-		for i, x := range cut.Bases {
-			v := r.value(t, x, far)
-			base = append(base, v)
-			least[i], greatest[i] = math.Min(least[i], v), math.Max(greatest[i], v)
-			bases[i].abs.add(math.Abs(v))
-			if v != 0 {
-				bases[i].nonzero.add(1)
-			}
-		}
-		factors := func(terms ...int) []float64 {
-			var out []float64
-			for _, t := range terms {
-				for _, f := range cut.Terms[t].Factors {
-					out = append(out, base[f])
-				}
-			}
-			return out
-		}
-		for i := range nt {
-			at := cell*nt + i
-			pooled[at].add(factors(i)...)
-			cross[at].add(append(factors(i), toFloat(t, r["y"]))...)
-			for s := range totals {
-				if class := r.class(s); class >= 0 {
-					mean[[2]int{s, class}][at].add(factors(i)...)
-					for j := range nt {
-						second[[2]int{s, class}][at*nt+j].add(factors(i, j)...)
-					}
-				}
-			}
-		}
+		d.add(t, r)
 	}
-	check := func(what string, want []sum, got []float64, by float64) {
-		t.Helper()
-		for i := range want {
-			if !want[i].holds(got[i], by) {
-				t.Errorf("%s %d: %v / %v is not %v", what, i, want[i].exact, by, got[i])
-			}
-		}
-	}
-	check("sum", pooled, m.Pooled(), 1)
+
+	checkSums(t, "sum", d.pooled, m.Pooled(), 1)
 	for s, total := range totals {
 		for class, size := range total.Size {
 			gotMean, gotSecond := m.Class(s, class)
-			check(fmt.Sprintf("secret %d, class %d: mean", s, class), mean[[2]int{s, class}], gotMean, size)
-			check(fmt.Sprintf("secret %d, class %d: second", s, class), second[[2]int{s, class}], gotSecond, size)
+			name := fmt.Sprintf("secret %d, class %d: ", s, class)
+			checkSums(t, name+"mean", d.mean[[2]int{s, class}], gotMean, size)
+			checkSums(t, name+"second", d.second[[2]int{s, class}], gotSecond, size)
 		}
 	}
-	check("cross", cross, m.Cross(3), totals[3].Size[0])
+	checkSums(t, "cross", d.cross, m.Cross(3), totals[3].Size[0])
 	for i, x := range cut.Bases {
 		if x.Indicator {
 			continue
 		}
 		abs, nonzero, low, high := m.Base(i)
-		if !bases[i].abs.holds(abs, 1) || !bases[i].nonzero.holds(nonzero, 1) {
-			t.Errorf("%s: Σ|x| = %v over %v rows; want %v, %v", x.Label, abs, nonzero, bases[i].abs.exact,
-				bases[i].nonzero.exact)
+		if !d.abs[i].holds(abs, 1) || !d.nonzero[i].holds(nonzero, 1) {
+			t.Errorf("%s: Σ|x| = %v over %v rows; want %v, %v", x.Label, abs, nonzero, d.abs[i].exact,
+				d.nonzero[i].exact)
 		}
-		if x.Low == "" && (low != least[i] || high != greatest[i]) {
-			t.Errorf("%s is in [%v, %v], not [%v, %v]", x.Label, least[i], greatest[i], low, high)
+		if x.Low == "" && (low != d.least[i] || high != d.highest[i]) {
+			t.Errorf("%s is in [%v, %v], not [%v, %v]", x.Label, low, high, d.least[i], d.highest[i])
 		}
 	}
 }

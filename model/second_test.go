@@ -8,16 +8,20 @@ import (
 	"fugu/sqlstate"
 )
 
-// What the reference cannot speak of is left out, in the cell where it cannot; where it never can, the statement is
-// refused.
-func TestWhatSecondMomentsNeed(t *testing.T) {
+// flat are the rows of pairs with a group d, in which x is the same in every row, and y in none.
+func flat() []pair {
 	rows := pairs()
-	for i := range rows { // group d: the same x in every row, and y in none
+	for i := range rows {
 		if i%3 == 0 {
 			rows[i].g, rows[i].x, rows[i].null = "d", 7, true
 		}
 	}
-	rows = append(rows, pair{g: "z", x: 1000}, pair{g: "z", x: 1001}) // of which the table has 3.3
+	return append(rows, pair{g: "z", x: 1000}, pair{g: "z", x: 1001}) // of which the table has 3.3
+}
+
+// What the reference cannot speak of is left out, in the cell where it cannot.
+func TestWhatSecondMomentsNeed(t *testing.T) {
+	rows := flat()
 	reader, table := reference(t, rows)
 	cut, m := measure(t, reader, table, "SELECT g, count(*), avg(x), stddev(x), corr(y, x), regr_count(y, x), "+
 		"regr_sxx(y, x), regr_avgx(y, x) FROM ref GROUP BY g")
@@ -44,6 +48,7 @@ func TestWhatSecondMomentsNeed(t *testing.T) {
 			}
 		}
 	}
+
 	all := "avg corr count regr_avgx regr_count regr_sxx stddev_samp "
 	want := map[string]string{"a": all, "b": all, "d": "avg count regr_count "}
 	for g, names := range want {
@@ -51,19 +56,24 @@ func TestWhatSecondMomentsNeed(t *testing.T) {
 			t.Errorf("group %s has %q, want %q", g, got[g], names)
 		}
 	}
+}
+
+// Where the reference can never speak of it, the statement is refused, with what to do.
+func TestWhatSecondMomentsRefuse(t *testing.T) {
+	reader, table := reference(t, flat())
 	totals, err := model.CountClasses(t.Context(), reader, table)
 	if err != nil {
 		t.Fatal(err)
 	}
+	const few = "Select more rows in WHERE, or group by fewer columns. From values that lie close together, subtract " +
+		"a constant."
 	for sql, hint := range map[string]string{
-		"SELECT stddev(x) FROM ref WHERE g = 'd'": "Select more rows in " +
-			"WHERE, or group by fewer columns. From values that lie close together, subtract a constant.",
+		"SELECT stddev(x) FROM ref WHERE g = 'd'":                          few,
 		"SELECT corr(y, x) FROM ref WHERE g = 'd'":                         "Select more rows in WHERE.",
 		"SELECT stddev(x + 100000) FROM ref":                               "Subtract a constant near their mean.",
 		"SELECT regr_slope(y + 100000, x) FROM ref":                        "Subtract a constant near their mean.",
 		"SELECT var_pop(x) FROM ref WHERE x BETWEEN 20 AND 30 AND g = 'a'": "",
-		"SELECT var_pop(x) FROM ref WHERE x > 500": "Select more rows in " +
-			"WHERE, or group by fewer columns. From values that lie close together, subtract a constant.",
+		"SELECT var_pop(x) FROM ref WHERE x > 500":                         few,
 	} {
 		_, err := model.Measure(t.Context(), reader, bind(t, reader, table, sql), totals)
 		switch {

@@ -82,18 +82,59 @@ func reference(t *testing.T, rows []pair) (*upstream.Reader, *planner.Table) {
 }
 
 const smoothStatement = "SELECT g, count(*), avg(x), stddev(x), stddev_pop(y), variance(x), var_pop(y), corr(y, x), " +
-	"covar_samp(y, x), covar_pop(y, x), regr_slope(y, x), " +
-	"regr_intercept(y, x), regr_r2(y, x), regr_count(y, x), regr_avgx(y, x), regr_avgy(y, x), regr_sxx(y, x), " +
-	"regr_syy(y, x), regr_sxy(y, x) FROM ref GROUP BY g"
+	"covar_samp(y, x), covar_pop(y, x), regr_slope(y, x), regr_intercept(y, x), regr_r2(y, x), regr_count(y, x), " +
+	"regr_avgx(y, x), regr_avgy(y, x), regr_sxx(y, x), regr_syy(y, x), regr_sxy(y, x) FROM ref GROUP BY g"
 
 // direct computes an aggregate from its definition, over the rows that it is over.
 func direct(name string, rows []pair) float64 {
-	two := strings.HasPrefix(name, "regr") || strings.HasPrefix(name, "co")
 	if name == "count" {
 		return float64(len(rows))
 	}
-	onY := strings.HasSuffix(name, "_pop") && !two // in the statement, populations are of y
-	var x, y []float64
+	x, y := columnsOf(name, rows)
+	size, mx, my := float64(len(x)), meanOf(x), meanOf(y)
+	xx, yy, xy := crossOf(x, x), crossOf(y, y), crossOf(x, y)
+	switch name {
+	case "avg", "regr_avgx":
+		return mx
+	case "regr_avgy":
+		return my
+	case "var_samp":
+		return xx / (size - 1)
+	case "stddev_samp":
+		return math.Sqrt(xx / (size - 1))
+	case "var_pop":
+		return xx / size
+	case "stddev_pop":
+		return math.Sqrt(xx / size)
+	case "covar_samp":
+		return xy / (size - 1)
+	case "covar_pop":
+		return xy / size
+	case "corr":
+		return xy / math.Sqrt(xx*yy)
+	case "regr_slope":
+		return xy / xx
+	case "regr_intercept":
+		return my - xy/xx*mx
+	case "regr_r2":
+		return xy * xy / xx / yy
+	case "regr_count":
+		return size
+	case "regr_sxx":
+		return xx
+	case "regr_syy":
+		return yy
+	case "regr_sxy":
+		return xy
+	}
+	panic(name)
+}
+
+// columnsOf returns the values that an aggregate of the statement is over: of pairs where both are known, of y for
+// populations, and otherwise of x.
+func columnsOf(name string, rows []pair) (x, y []float64) {
+	two := strings.HasPrefix(name, "regr") || strings.HasPrefix(name, "co")
+	onY := strings.HasSuffix(name, "_pop") && !two
 	for _, r := range rows {
 		if (two || onY) && r.null {
 			continue
@@ -103,56 +144,69 @@ func direct(name string, rows []pair) float64 {
 		}
 		x, y = append(x, r.x), append(y, r.y)
 	}
-	mean := func(v []float64) float64 {
-		total := 0.0
-		for _, a := range v {
-			total += a
+	return x, y
+}
+
+func meanOf(v []float64) float64 {
+	total := 0.0
+	for _, a := range v {
+		total += a
+	}
+	return total / float64(len(v))
+}
+
+// crossOf is Σ (v - mean)(w - mean).
+func crossOf(v, w []float64) float64 {
+	total, mv, mw := 0.0, meanOf(v), meanOf(w)
+	for i := range v {
+		total += (v[i] - mv) * (w[i] - mw)
+	}
+	return total
+}
+
+// sampledValues draws T datasets of n rows with the share p from inside the predicate, and computes the components.
+func sampledValues(cut *planner.Bound, m *model.Moments, rows []pair, r *rand.Rand, p float64, T int) [][]float64 {
+	var in, out []pair
+	for _, r := range rows {
+		if r.secret {
+			in = append(in, r)
+		} else {
+			out = append(out, r)
 		}
-		return total / float64(len(v))
 	}
-	cross := func(v, w []float64) float64 {
-		total, mv, mw := 0.0, mean(v), mean(w)
-		for i := range v {
-			total += (v[i] - mv) * (w[i] - mw)
+	values := make([][]float64, T)
+	for i := range values {
+		groups := map[string][]pair{}
+		for k := range n {
+			from := out
+			if k < int(p*n) {
+				from = in
+			}
+			v := from[r.IntN(len(from))]
+			groups[v.g] = append(groups[v.g], v)
 		}
-		return total
+		for _, c := range m.Components {
+			group := groups[cut.Cells[c.Cell].Keys[0].Text]
+			values[i] = append(values[i], direct(cut.Aggregates[c.Aggregate].Name, group))
+		}
 	}
-	size := float64(len(x))
-	switch name {
-	case "avg", "regr_avgx":
-		return mean(x)
-	case "regr_avgy":
-		return mean(y)
-	case "var_samp":
-		return cross(x, x) / (size - 1)
-	case "stddev_samp":
-		return math.Sqrt(cross(x, x) / (size - 1))
-	case "var_pop":
-		return cross(x, x) / size
-	case "stddev_pop":
-		return math.Sqrt(cross(x, x) / size)
-	case "covar_samp":
-		return cross(x, y) / (size - 1)
-	case "covar_pop":
-		return cross(x, y) / size
-	case "corr":
-		return cross(x, y) / math.Sqrt(cross(x, x)*cross(y, y))
-	case "regr_slope":
-		return cross(x, y) / cross(x, x)
-	case "regr_intercept":
-		return mean(y) - cross(x, y)/cross(x, x)*mean(x)
-	case "regr_r2":
-		return cross(x, y) * cross(x, y) / cross(x, x) / cross(y, y)
-	case "regr_count":
-		return size
-	case "regr_sxx":
-		return cross(x, x)
-	case "regr_syy":
-		return cross(y, y)
-	case "regr_sxy":
-		return cross(x, y)
+	return values
+}
+
+// sampleMoments are the mean and standard deviation of each component over the datasets.
+func sampleMoments(values [][]float64) (avg, sd []float64) {
+	T := float64(len(values))
+	avg, sd = make([]float64, len(values[0])), make([]float64, len(values[0]))
+	for k := range avg {
+		for i := range values {
+			avg[k] += values[i][k] / T
+		}
+		for i := range values {
+			sd[k] += (values[i][k] - avg[k]) * (values[i][k] - avg[k]) / T
+		}
+		sd[k] = math.Sqrt(sd[k])
 	}
-	panic(name)
+	return avg, sd
 }
 
 // The delta method against datasets drawn from the model itself: K = pn rows with replacement from inside the
@@ -168,49 +222,16 @@ func TestDeltaMethodAgainstSampledDatasets(t *testing.T) {
 	rows := pairs()
 	reader, table := reference(t, rows)
 	cut, m := measure(t, reader, table, smoothStatement)
-	var in, out []pair
-	for _, r := range rows {
-		if r.secret {
-			in = append(in, r)
-		} else {
-			out = append(out, r)
-		}
+	if len(m.Components) != 38 {
+		t.Fatalf("%d components", len(m.Components))
 	}
 	const T = 4000
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, p := range []float64{0.2, 0.5} {
-		size := len(m.Components)
-		if size != 38 {
-			t.Fatalf("%d components", size)
-		}
-		values := make([][]float64, T)
-		for i := range values {
-			groups := map[string][]pair{}
-			for k := range n {
-				from := out
-				if k < int(p*n) {
-					from = in
-				}
-				v := from[r.IntN(len(from))]
-				groups[v.g] = append(groups[v.g], v)
-			}
-			for _, c := range m.Components {
-				values[i] = append(values[i], direct(cut.Aggregates[c.Aggregate].Name,
-					groups[cut.Cells[c.Cell].Keys[0].Text]))
-			}
-		}
+		values := sampledValues(cut, m, rows, r, p, T)
+		avg, sd := sampleMoments(values)
 		path := m.Paths(0, psi)[0]
 		mean, covariance := path.Mean(p), dense(path.Covariance(p))
-		avg, sd := make([]float64, size), make([]float64, size)
-		for k := range size {
-			for i := range values {
-				avg[k] += values[i][k] / T
-			}
-			for i := range values {
-				sd[k] += (values[i][k] - avg[k]) * (values[i][k] - avg[k]) / T
-			}
-			sd[k] = math.Sqrt(sd[k])
-		}
 		for k, c := range m.Components {
 			if cut.Cells[c.Cell].Keys[0].Text == "d" {
 				if mean[k] != 0 || avg[k] != 0 {

@@ -71,6 +71,7 @@ func (d domain) possible(s Spec) error {
 		}
 		least[c.Cell], most[c.Cell] = least[c.Cell]+c.Least, most[c.Cell]+c.Most
 	}
+
 	for i, c := range d.cells {
 		if least[i] <= c.Rows && c.Rows <= most[i] {
 			continue
@@ -80,9 +81,9 @@ func (d domain) possible(s Spec) error {
 			of = "cell " + s.Public.name(c)
 		}
 		return fmt.Errorf("the classes have %d to %d rows together, and the %s %d; widen the ranges of the secrets, "+
-			"or lower "+
-			"smallest", least[i], most[i], of, c.Rows)
+			"or lower smallest", least[i], most[i], of, c.Rows)
 	}
+
 	for _, secret := range s.Secrets {
 		if secret.About == policy.AboutDistribution && s.Delta == 0 {
 			return errors.New("a secret about a distribution needs a delta above 0: by chance the rows can be as any " +

@@ -59,6 +59,7 @@ func New(s Spec) (*Design, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var best *Design
 	var errs []error
 	for _, c := range s.candidates(d) {
@@ -73,6 +74,8 @@ func New(s Spec) (*Design, error) {
 			best = design
 		}
 	}
+
+	// Only the first error is told: that of the law which is tried first.
 	if best == nil {
 		return nil, errors.Join(errs[:min(1, len(errs))]...)
 	}
@@ -82,8 +85,7 @@ func New(s Spec) (*Design, error) {
 // candidates are the laws that can hide what the domain has.
 func (s Spec) candidates(d domain) (out []func() (*Design, error)) {
 	base := Design{Classes: d.classes, Rows: s.Rows, Epsilon: s.Epsilon, Delta: s.Delta, public: s.Public,
-		cells:  d.cells,
-		tables: s.examples(d)}
+		cells: d.cells, tables: s.examples(d)}
 	for _, part := range s.parts(len(d.classes), d.slack) {
 		make := func(noise noise, err error) (*Design, error) {
 			if err != nil {
@@ -94,6 +96,8 @@ func (s Spec) candidates(d domain) (out []func() (*Design, error)) {
 			design.known = known{s.KnownRows, d.move, part.knownEpsilon, s.Rows, part.knownDelta, &sync.Map{}}
 			return &design, nil
 		}
+
+		// Two classes have one count to hide, more of them a vector; listed values have a law of their own beside.
 		if len(d.classes) == 2 {
 			out = append(out, func() (*Design, error) {
 				l, err := newLaplace(d, s.Rows, part.epsilon, part.delta)
@@ -118,6 +122,7 @@ func (s Spec) candidates(d domain) (out []func() (*Design, error)) {
 				})
 			}
 		}
+
 		out = append(out, func() (*Design, error) {
 			l, err := newListed(s, part.epsilon)
 			return make(l, err)
@@ -136,8 +141,8 @@ func (d *Design) roomy() error {
 				of = ", of the rows of its cell,"
 			}
 			return fmt.Errorf("class %s: of a class that may have only %d rows none can be taken%s; let the ranges "+
-				"of the "+
-				"secrets leave it more rows, or write twin: {smallest: SHARE}%s if everybody may know that it has them",
+				"of the secrets leave it more rows, or write twin: {smallest: SHARE}%s if everybody may know that it "+
+				"has them",
 				c.Name, c.Least, d.known.because(), of)
 		}
 	}
@@ -156,6 +161,7 @@ func (d *Design) fits(counts []int64) error {
 	if len(counts) != len(d.Classes) {
 		return fmt.Errorf("counts of %d classes, not %d", len(d.Classes), len(counts))
 	}
+
 	totals := make([]int64, len(d.cells))
 	for c, n := range counts {
 		if n < 0 || n > d.Rows {
@@ -163,6 +169,7 @@ func (d *Design) fits(counts []int64) error {
 		}
 		totals[d.Classes[c].Cell] += n
 	}
+
 	for i, cell := range d.cells {
 		switch {
 		case totals[i] == cell.Rows:

@@ -107,6 +107,7 @@ func deviations(t *testing.T, d *Design, counts []int64, builds int) map[string]
 			x[c][i] = 20*random.Float64() + 40/float64(1+c)
 		}
 	}
+
 	out := map[string]*mean{}
 	for range builds {
 		noisy, err := d.Draw(r, counts)
@@ -130,6 +131,7 @@ func deviations(t *testing.T, d *Design, counts []int64, builds int) map[string]
 				}
 			}
 		}
+
 		for _, s := range statistics {
 			if out[s.name] == nil {
 				out[s.name] = &mean{}

@@ -68,6 +68,7 @@ func TestDrawFollowsItsLaw(t *testing.T) {
 				}
 				seen[fmt.Sprint(noisy)]++
 			}
+
 			if p := chiSquare(d, c.counts, seen, n); p < falseAlarm {
 				t.Errorf("%s: p = %g", d, p)
 			} else {
@@ -133,6 +134,7 @@ func chiSquareAt(d *Design, x float64, counts []int64, seen map[string]float64, 
 			observed += seen[fmt.Sprint(o.Counts)]
 			all += seen[fmt.Sprint(o.Counts)]
 		}
+
 		if expected >= 20 {
 			chi, bins = chi+(observed-expected)*(observed-expected)/expected, bins+1
 			expected, observed = 0, 0

@@ -26,6 +26,7 @@ func TestKnownRowsArePaidFor(t *testing.T) {
 					counts, other, got)
 			}
 		}
+
 		if d.Error() <= before {
 			t.Errorf("%d known rows: an error of %v, and %v of fewer", rows, d.Error(), before)
 		}
@@ -47,6 +48,7 @@ func TestMostOfKnownRows(t *testing.T) {
 						all = all && k.apart(n, n+j, m)
 					}
 				}
+
 				if all {
 					want = m
 				}
@@ -76,6 +78,7 @@ func TestDesignIsAskedByMany(t *testing.T) {
 			}
 		})
 	}
+
 	group.Wait()
 	var want []int64
 	for first := int64(4000); first < 21000; first += 4000 {
@@ -85,6 +88,7 @@ func TestDesignIsAskedByMany(t *testing.T) {
 		}
 		want = append(want, taken...)
 	}
+
 	for i, got := range answers {
 		if !slices.Equal(got, want) {
 			t.Errorf("%d: %v, and %v for one", i, got, want)

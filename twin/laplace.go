@@ -104,6 +104,7 @@ func (l *laplace) law(x *big.Rat, counts []int64) []Outcome {
 		weights[first].Add(weights[first], w)
 		total.Add(total, w)
 	}
+
 	reach := l.most
 	if reach < 0 {
 		// From here on everything is clamped.
@@ -112,6 +113,7 @@ func (l *laplace) law(x *big.Rat, counts []int64) []Outcome {
 		add(-reach-1, tail)
 		add(reach+1, tail)
 	}
+
 	for y := -reach; y <= reach; y++ {
 		add(y, power(x, abs(y)))
 	}
@@ -156,10 +158,13 @@ func (l *laplace) logarithm(first, count int64) float64 {
 		}
 		return math.Exp(-float64(from)/b) * math.Expm1(-float64(to-from+1)/b) / math.Expm1(-1/b)
 	}
+
 	most := int64(1 << 60)
 	if l.most >= 0 {
 		most, total = l.most, 1+2*geometric(1, l.most)
 	}
+
+	// What is beyond the range is clamped to its ends, which have all of the tail.
 	y := first - count
 	mass := 0.
 	switch {
@@ -185,6 +190,7 @@ func (l *laplace) spread(noisy []int64) []float64 {
 		w, off := math.Exp(l.logarithm(noisy[0], count)), float64(noisy[0]-count)
 		weights, squares = weights+w, squares+w*off*off
 	}
+
 	for _, count := range l.listed {
 		add(count)
 	}
@@ -197,6 +203,7 @@ func (l *laplace) spread(noisy []int64) []float64 {
 			add(count)
 		}
 	}
+
 	sd := float64(l.in[0].Most - l.in[0].Least) // of what no listed count can bring forth nothing is promised
 	if weights > 0 {
 		sd = math.Sqrt(squares / weights)

@@ -89,6 +89,7 @@ func world(d *Design, x *big.Rat, counts []int64, rows content, f fault) map[str
 					next[key].Add(next[key], new(big.Rat).Mul(p, q))
 				}
 			}
+
 			published = next
 		}
 		for key, p := range published {
@@ -119,6 +120,7 @@ func sampled(class int, n, m int64, rows content, f fault) map[string]*big.Rat {
 					seen = append(seen, table[i])
 				}
 			}
+
 			if int64(len(seen)) != m {
 				continue
 			}
@@ -153,6 +155,7 @@ func (d *Design) faultyLaw(x *big.Rat, counts []int64, f fault) []Outcome {
 				out[i].Counts = append(out[i].Counts, counts[v.group():]...)
 			}
 		}
+
 		return out
 	case f == unbounded && ok:
 		untruncated := *l
@@ -166,6 +169,7 @@ func (d *Design) faultyLaw(x *big.Rat, counts []int64, f fault) []Outcome {
 				total.Add(total, weights[first])
 			}
 		}
+
 		return normalised(weights, total, func(first int64) []int64 { return []int64{first, l.n - first} })
 	}
 	return d.Law(x, counts)
@@ -260,6 +264,7 @@ func small(t *testing.T, x *big.Rat, delta float64) map[string]*Design {
 			t.Errorf("%s: %v", name, err)
 			return
 		}
+
 		out[name] = d
 		// What New does not choose has to hold as well.
 		domain, err := s.domain()
@@ -271,6 +276,7 @@ func small(t *testing.T, x *big.Rat, delta float64) map[string]*Design {
 				out[fmt.Sprintf("%s, by %T", name, d.noise)] = d
 			}
 		}
+
 		if _, _, got := d.Unit(); got != steps {
 			delete(out, name) // its x is another, and it is gone through where that is meant
 		}
@@ -283,6 +289,7 @@ func small(t *testing.T, x *big.Rat, delta float64) map[string]*Design {
 				Spec{Rows: n, Secrets: []Secret{proportion(span(2/f, 1-2/f, float64(k)/f))}}, k)
 		}
 	}
+
 	pairs := func(spans ...policy.Span) Secret {
 		s := proportion(spans...)
 		s.Listed = true
@@ -293,6 +300,7 @@ func small(t *testing.T, x *big.Rat, delta float64) map[string]*Design {
 		add("a wide range", wide, 1)
 		return out
 	}
+
 	add("a pair", Spec{Rows: 7, Secrets: []Secret{pairs(span(2./7, 5./7, 3./7))}}, 1)
 	add("a triangle", Spec{Rows: 7, Secrets: []Secret{pairs(span(2./7, 3./7, 1./7), span(3./7, 5./7, 2./7),
 		span(2./7, 5./7, 3./7))}}, 1)

@@ -36,6 +36,8 @@ func newListed(s Spec, epsilon float64) (*listed, error) {
 		return nil, err
 	}
 	l := &listed{factor: 1}
+
+	// A value of two pairs is one vertex.
 	index := func(counts []int64) int {
 		i := slices.IndexFunc(l.values, func(v []int64) bool { return slices.Equal(v, counts) })
 		if i < 0 {
@@ -43,14 +45,18 @@ func newListed(s Spec, epsilon float64) (*listed, error) {
 		}
 		return i
 	}
+
 	var edges [][2]int
 	for _, pair := range pairs {
 		edges = append(edges, [2]int{index(pair[0]), index(pair[1])})
 	}
+
 	if len(l.values) > maxListed {
 		return nil, fmt.Errorf("pairs of more than %d values; write values: {from, to, within}", maxListed)
 	}
 	l.measure(edges)
+
+	// The factor is 1 where all values of a component see the same numbers of others at each distance.
 	for i := range l.values {
 		for j := range l.values {
 			if l.distance[i][j] >= 0 && !slices.Equal(l.profile(i), l.profile(j)) {
@@ -58,6 +64,7 @@ func newListed(s Spec, epsilon float64) (*listed, error) {
 			}
 		}
 	}
+
 	l.rate, err = newRate(epsilon, l.factor)
 	return l, err
 }
@@ -91,6 +98,7 @@ func (s Spec) whole(shares []float64) []int64 {
 		order[c], part[c] = c, x-float64(out[c])
 		left -= out[c]
 	}
+
 	step := int64(1)
 	if left < 0 {
 		step = -1
@@ -102,6 +110,7 @@ func (s Spec) whole(shares []float64) []int64 {
 		case d < 0:
 			return -1
 		}
+
 		return 0
 	})
 	for _, c := range order {

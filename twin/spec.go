@@ -29,8 +29,8 @@ type Secret struct {
 // FromPolicy reads what a policy says of one of its tables. Nullable tells of the secrets, by name, whose predicate can
 // be NULL: who does not know says true. Public is what the policy's public statistics say of the table, whose SQL is
 // not read here.
-func FromPolicy(p *policy.Policy, table policy.QualifiedName, public *Public, nullable func(secret string) bool) (Spec,
-	error) {
+func FromPolicy(p *policy.Policy, table policy.QualifiedName, public *Public,
+	nullable func(secret string) bool) (Spec, error) {
 	t, ok := p.Table(table)
 	switch {
 	case !ok:
@@ -40,6 +40,7 @@ func FromPolicy(p *policy.Policy, table policy.QualifiedName, public *Public, nu
 	case t.Link != nil:
 		return Spec{}, fmt.Errorf("table %s goes with %s, whose twin has the law", table, t.Link.To)
 	}
+
 	spec := Spec{Rows: t.Rows, Public: public, Smallest: t.Twin.Smallest, KnownRows: t.Twin.KnownRows,
 		Epsilon: float64(p.Privacy.Epsilon), Delta: float64(p.Privacy.Delta)}
 	for _, s := range p.Secrets {
@@ -56,6 +57,7 @@ func FromPolicy(p *policy.Policy, table policy.QualifiedName, public *Public, nu
 		} else {
 			secret.Nullable = nullable(s.Name)
 		}
+
 		spec.Secrets = append(spec.Secrets, secret)
 	}
 	return spec, nil
@@ -76,6 +78,7 @@ func categories(t policy.Table, s policy.Secret) ([]policy.Value, error) {
 				values = append(values, policy.Value{Text: strconv.FormatInt(i, 10)})
 			}
 		}
+
 		if len(values) == 0 {
 			return nil, fmt.Errorf("secret %s: list the values of column %s under group_by; a twin reads no reference",
 				s.Name, s.Categories)

@@ -55,6 +55,7 @@ func TestDistribution(t *testing.T) {
 			t.Errorf("%s: probability %g, of %g", name, p, each)
 		}
 	}
+
 	if d.NoiseDelta+s.chances().all > s.Delta*(1+1e-12) {
 		t.Errorf("δ %v of the noise and %v of chance", d.NoiseDelta, s.chances().all)
 	}

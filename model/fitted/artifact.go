@@ -165,6 +165,7 @@ func read(r io.Reader, part func(Part)) (content, error) {
 		} else if err != nil {
 			return c, err
 		}
+
 		l, err := parse(text, c.sum)
 		if err != nil || c.sealed || (number == 0) != (l.Header != nil) {
 			return c, fmt.Errorf("line %d: %w", number+1, ErrAltered)
@@ -180,6 +181,7 @@ func read(r io.Reader, part func(Part)) (content, error) {
 		default:
 			c.sealed = true
 		}
+
 		if err != nil {
 			return c, fmt.Errorf("line %d: %w", number+1, ErrAltered)
 		}

@@ -52,6 +52,7 @@ func (b *Builder) begin(h Header) error {
 	} else if there, err := os.Stat(b.file.Name()); err != nil || !os.SameFile(mine, there) {
 		return errors.New("another fit has just finished it; start again")
 	}
+
 	// A file that is damaged is good up to there.
 	got, _ := read(b.file, func(p Part) { b.kept[p.Query] = values(p.Rows) })
 	if got.sum == "" || got.sealed || got.header.Fits(h) != nil {
@@ -73,6 +74,7 @@ func (b *Builder) begin(h Header) error {
 			b.left = parts
 		}
 	}
+
 	if b.sum != "" {
 		return nil
 	}

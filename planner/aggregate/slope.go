@@ -92,6 +92,7 @@ func (f Function) Weights(from, to []float64) (weights []Weight, moved [][]float
 				p.mean[k].b = p.mean[k].b.Sub(p.mean[k].v.Mul(inverse))
 			}
 		}
+
 		d := evaluate(f.Name, &p).b
 		w := Weight{d.v.size(), d.a.size(), d.ab.size()}
 		ok = ok && finite(w[0]) && finite(w[1]) && finite(w[2])

@@ -50,6 +50,7 @@ func New(d Design, noise Covariance) (*Estimator, bool) {
 			c.SetSym(k, l, noise(k, l)*e.scale[k]*e.scale[l])
 		}
 	}
+
 	if !e.whiten.Factorize(c) || e.whiten.Cond() > 1e12 {
 		return nil, false
 	}
@@ -60,6 +61,7 @@ func New(d Design, noise Covariance) (*Estimator, bool) {
 			x.Set(k, p, e.scale[k])
 		}
 	}
+
 	var lower mat.TriDense
 	e.whiten.LTo(&lower)
 	if err := x.Solve(&lower, mat.DenseCopyOf(x)); err != nil {
@@ -93,6 +95,7 @@ func (e *Estimator) Weights(wanted []int) ([]float64, bool) {
 			g.SetVec(i, 0)
 		}
 	}
+
 	g.MulVec(&e.vector, mat.VecDenseCopyOf(&g))
 	w := mat.NewVecDense(n, nil)
 	for p, in := range e.design.Classes {
@@ -100,6 +103,7 @@ func (e *Estimator) Weights(wanted []int) ([]float64, bool) {
 			w.SetVec(k, w.AtVec(k)+g.AtVec(p)*e.scale[k])
 		}
 	}
+
 	if err := e.whiten.SolveVecTo(w, mat.VecDenseCopyOf(w)); err != nil {
 		return nil, false
 	}
@@ -144,6 +148,7 @@ func NewDesign(values int, parts []Partition, points int) (Design, []int) {
 				name = append(name, byte(k), byte(k>>8), byte(k>>16), byte(k>>24))
 			}
 		}
+
 		if in == nil {
 			of[p] = -1
 			continue
@@ -154,6 +159,7 @@ func NewDesign(values int, parts []Partition, points int) (Design, []int) {
 			found[string(name)] = class
 			d.Classes = append(d.Classes, in)
 		}
+
 		of[p] = class
 	}
 	return d, of
@@ -175,6 +181,7 @@ func Classes(of []int, in func(point int) bool) ([]int, bool) {
 			seen[class] |= side
 		}
 	}
+
 	var out []int
 	for class, sides := range seen {
 		if sides == inside|outside {
@@ -184,6 +191,7 @@ func Classes(of []int, in func(point int) bool) ([]int, bool) {
 			out = append(out, class)
 		}
 	}
+
 	slices.Sort(out)
 	return out, true
 }
