@@ -32,19 +32,12 @@ func (m *Moments) Coupled(secret int, psi Psi, errors, failure float64) ([]sensi
 	if err != nil {
 		return nil, err
 	}
-	averages := 0
-	for _, k := range m.Components {
-		if m.total(k) >= 0 {
-			continue
-		}
-		averages++
-		if _, _, ok := m.quotient(k); !ok {
-			return nil, sqlstate.New(sqlstate.ModelUnfit, "nothing bounds how %s of coupled datasets differs unless "+
-				"an assumption is accepted", m.aggregate(k).Label).
-				WithHint("Ask for counts, sums and averages; or the owner of the policy can accept an assumption: " +
-					"assume: [translation].")
-		}
+	averages, err := m.averages()
+	if err != nil {
+		return nil, err
 	}
+
+	// Sums move by their means, and by the chance of the rows that are drawn anew: the scatter.
 	paths := m.Paths(secret, psi)
 	out := make([]sensitivity.Shift, len(moved))
 	for i := range moved {
@@ -58,6 +51,8 @@ func (m *Moments) Coupled(secret int, psi Psi, errors, failure float64) ([]sensi
 		}
 		m.replacement(c, psi, paths, i).scatter(m, out[i].Scatter)
 	}
+
+	// Averages are bounded as a whole, each by itself.
 	for j, k := range m.Components {
 		if m.total(k) >= 0 {
 			continue
@@ -81,6 +76,23 @@ func (m *Moments) Coupled(secret int, psi Psi, errors, failure float64) ([]sensi
 		}
 	}
 	return out, nil
+}
+
+// averages counts the components that are no totals, and refuses those of which nothing bounds how they differ.
+func (m *Moments) averages() (n int, err error) {
+	for _, k := range m.Components {
+		if m.total(k) >= 0 {
+			continue
+		}
+		n++
+		if _, _, ok := m.quotient(k); !ok {
+			return 0, sqlstate.New(sqlstate.ModelUnfit, "nothing bounds how %s of coupled datasets differs unless "+
+				"an assumption is accepted", m.aggregate(k).Label).
+				WithHint("Ask for counts, sums and averages; or the owner of the policy can accept an assumption: " +
+					"assume: [translation].")
+		}
+	}
+	return n, nil
 }
 
 // events is the number of one-sided events in a bound of an average.

@@ -56,25 +56,7 @@ func newAwkward(t *testing.T) ([]awkward, *upstream.Reader, *planner.Table) {
 		names, definitions = append(names, c.Name), append(definitions, c.Name+" "+c.Type)
 	}
 	for range 600 {
-		row := awkward{"y": fmt.Sprint(r.IntN(50) - 20)}
-		for column, of := range map[string][]string{"s": {"true", "false", "false"}, "w": {"Private", "State", "x"},
-			"k": {"one", "two", "two", "none of them"}, "g": {"a", "a", "b", "z"}} {
-			row[column] = of[r.IntN(len(of))]
-		}
-		for _, c := range awkwardColumns[5:] {
-			if row[c.Name] = fmt.Sprint(r.IntN(200) - 60); r.IntN(20) == 0 {
-				row[c.Name] = strange[c.Name][r.IntN(len(strange[c.Name]))]
-			}
-		}
-		for _, c := range awkwardColumns {
-			if c.Name != "y" && r.IntN(10) == 0 {
-				delete(row, c.Name)
-			}
-		}
-		if row["g"] == "b" { // nothing of it is in one class, and i has no value
-			row["s"] = "true"
-			delete(row, "i")
-		}
+		row := drawAwkward(r)
 		rows = append(rows, row)
 		var fields []string
 		for _, name := range names {
@@ -86,6 +68,7 @@ func newAwkward(t *testing.T) ([]awkward, *upstream.Reader, *planner.Table) {
 		}
 		values = append(values, "("+strings.Join(fields, ",")+")")
 	}
+
 	c := pgcluster.Shared(t)
 	if err := c.Exec(t.Context(), "postgres", "DROP TABLE IF EXISTS awkward; CREATE TABLE awkward ("+
 		strings.Join(definitions, ",")+"); INSERT INTO awkward VALUES "+strings.Join(values, ",")); err != nil {
@@ -96,6 +79,7 @@ func newAwkward(t *testing.T) ([]awkward, *upstream.Reader, *planner.Table) {
 		t.Fatal(err)
 	}
 	t.Cleanup(reader.Close)
+
 	syntax := parser.Table{Schema: "public", Name: "awkward", Columns: names}
 	table := &planner.Table{Schema: "public", Name: "awkward", Reference: `"public"."awkward"`, Rows: n,
 		Columns: awkwardColumns, Bounds: awkwardBounds,
@@ -109,6 +93,30 @@ func newAwkward(t *testing.T) ([]awkward, *upstream.Reader, *planner.Table) {
 	}
 	table.Secrets[3].Number = parser.Column{Name: "y"}
 	return rows, reader, table
+}
+
+// drawAwkward draws a row with NULL in one column in ten, and strange values in one in twenty.
+func drawAwkward(r *rand.Rand) awkward {
+	row := awkward{"y": fmt.Sprint(r.IntN(50) - 20)}
+	for column, of := range map[string][]string{"s": {"true", "false", "false"}, "w": {"Private", "State", "x"},
+		"k": {"one", "two", "two", "none of them"}, "g": {"a", "a", "b", "z"}} {
+		row[column] = of[r.IntN(len(of))]
+	}
+	for _, c := range awkwardColumns[5:] {
+		if row[c.Name] = fmt.Sprint(r.IntN(200) - 60); r.IntN(20) == 0 {
+			row[c.Name] = strange[c.Name][r.IntN(len(strange[c.Name]))]
+		}
+	}
+	for _, c := range awkwardColumns {
+		if c.Name != "y" && r.IntN(10) == 0 {
+			delete(row, c.Name)
+		}
+	}
+	if row["g"] == "b" { // nothing of it is in one class, and i has no value
+		row["s"] = "true"
+		delete(row, "i")
+	}
+	return row
 }
 
 // class is a row's class of each of the secrets; -1: none.
