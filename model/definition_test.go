@@ -66,6 +66,7 @@ func newAwkward(t *testing.T) ([]awkward, *upstream.Reader, *planner.Table) {
 				fields = append(fields, "NULL")
 			}
 		}
+
 		values = append(values, "("+strings.Join(fields, ",")+")")
 	}
 
@@ -91,6 +92,7 @@ func newAwkward(t *testing.T) ([]awkward, *upstream.Reader, *planner.Table) {
 			t.Fatal(err)
 		}
 	}
+
 	table.Secrets[3].Number = parser.Column{Name: "y"}
 	return rows, reader, table
 }
@@ -107,6 +109,7 @@ func drawAwkward(r *rand.Rand) awkward {
 			row[c.Name] = strange[c.Name][r.IntN(len(strange[c.Name]))]
 		}
 	}
+
 	for _, c := range awkwardColumns {
 		if c.Name != "y" && r.IntN(10) == 0 {
 			delete(row, c.Name)
@@ -150,6 +153,7 @@ func (r awkward) value(t *testing.T, x planner.Base, far float64) float64 {
 	case x.Indicator:
 		return 1
 	}
+
 	v := toFloat(t, text)
 	if x.Low != "" {
 		low, high := toFloat(t, x.Low), toFloat(t, x.High)
@@ -158,6 +162,7 @@ func (r awkward) value(t *testing.T, x planner.Base, far float64) float64 {
 		}
 		return math.Min(math.Max(v, low), high)
 	}
+
 	if name != "small" && name != "i" {
 		v = math.Min(math.Max(v, -far), far)
 	}
@@ -306,6 +311,7 @@ func (d *defined) add(t *testing.T, r awkward) {
 				out = append(out, base[f])
 			}
 		}
+
 		return out
 	}
 	nt := len(d.cut.Terms)
@@ -349,6 +355,7 @@ func checkMoments(t *testing.T, cut *planner.Bound, m *model.Moments, totals []m
 			checkSums(t, name+"second", d.second[[2]int{s, class}], gotSecond, size)
 		}
 	}
+
 	checkSums(t, "cross", d.cross, m.Cross(3), totals[3].Size[0])
 	for i, x := range cut.Bases {
 		if x.Indicator {
@@ -359,6 +366,7 @@ func checkMoments(t *testing.T, cut *planner.Bound, m *model.Moments, totals []m
 			t.Errorf("%s: Σ|x| = %v over %v rows; want %v, %v", x.Label, abs, nonzero, d.abs[i].exact,
 				d.nonzero[i].exact)
 		}
+
 		if x.Low == "" && (low != d.least[i] || high != d.highest[i]) {
 			t.Errorf("%s is in [%v, %v], not [%v, %v]", x.Label, low, high, d.least[i], d.highest[i])
 		}

@@ -171,6 +171,7 @@ func (e *Experiment) saddle(epsilon, start float64) (c, k float64) {
 		} else {
 			step /= 2
 		}
+
 		if x > math.Log(largest) || x < -60 {
 			break
 		}
@@ -244,6 +245,7 @@ func (e *Experiment) line(c, k, epsilon, ln float64) (*contour, float64) {
 				}
 			}
 		}
+
 		return least
 	}
 
@@ -276,6 +278,7 @@ func (e *Experiment) EpsilonAt(delta float64) float64 {
 			return math.Inf(1)
 		}
 	}
+
 	for hi-lo > 1e-4*hi && hi > 1e-9 {
 		if mid := lo + (hi-lo)/2; holds(mid) {
 			hi = mid

@@ -79,6 +79,7 @@ func newElimination(m int, pairs [][2]int) *elimination {
 					}
 				}
 			}
+
 			slices.Sort(group)
 			linked = append(linked, eliminated(group, near, below)...)
 		}
@@ -101,6 +102,7 @@ func newElimination(m int, pairs [][2]int) *elimination {
 			e.back[i] = append(e.back[i], len(e.row))
 			e.row, e.col = append(e.row, i), append(e.col, j)
 		}
+
 		e.first = append(e.first, len(e.row))
 	}
 	return e
@@ -122,6 +124,7 @@ func eliminated(group []int, near, below [][]int) []int {
 				least = i
 			}
 		}
+
 		v := left[least]
 
 		if degree[v] == len(left)-1 { // all are near all: any order will do
@@ -131,6 +134,7 @@ func eliminated(group []int, near, below [][]int) []int {
 				}
 				order = append(order, group[v])
 			}
+
 			break
 		}
 
@@ -153,8 +157,8 @@ func eliminated(group []int, near, below [][]int) []int {
 	return order
 }
 
-// neighbours says who of a group is near whom, by places in the group, as sets of bits: to eliminate one is to unite its
-// neighbours' sets.
+// neighbours says who of a group is near whom, by places in the group, as sets of bits: to eliminate one is to unite
+// its neighbours' sets.
 func neighbours(group []int, near [][]int) (set [][]uint64, degree []int) {
 	n := len(group)
 	local := make(map[int]int, n)

@@ -183,6 +183,7 @@ func TestDeltaAgainstSamples(t *testing.T) {
 					}
 				}
 			}
+
 			for j, epsilon := range epsilons {
 				got := sums[j] / n
 				off := 6 * math.Sqrt((squares[j]/n-got*got)/n)
