@@ -30,6 +30,7 @@ const (
 	RowErrors       = false // planner/row: expressions are evaluated as they are written, and fail on rows
 	DearRows        = false // planner/row: an expression may take as long for a row as it likes
 	AsSpelled       = false // planner/row: another spelling is another question
+	FirstRows       = false // planner: a group is called what its first row has
 	NoClamp         = false // planner: a row may contribute to a sum without bound
 	FloatSums       = false // planner: terms are summed as floating-point numbers
 	CoarseNoise     = false // mechanism: noise comes in whole numbers, and releases with many digits
@@ -59,6 +60,7 @@ const (
 	TwinUnbounded  = false // noise is not truncated, and sizes are as if it were
 
 	TwinSmallGroups = false // groups of a twin are shown however few rows are in them
+	TwinSingleRows  = false // an aggregate of a twin may be of any expression, over any join: one row may count alone
 )
 
 // Unmasked shows the catalog's sizes and statistics as PostgreSQL has them, and lets code through that Fugu cannot see.

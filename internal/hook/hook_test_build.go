@@ -27,6 +27,7 @@ var (
 	RowErrors       bool
 	DearRows        bool
 	AsSpelled       bool
+	FirstRows       bool
 	NoClamp         bool
 	FloatSums       bool
 	CoarseNoise     bool
@@ -56,6 +57,7 @@ var (
 	TwinUnbounded  bool
 
 	TwinSmallGroups bool
+	TwinSingleRows  bool
 )
 
 // Unmasked shows the catalog's sizes and statistics as PostgreSQL has them, and lets code through that Fugu cannot see.

@@ -10,11 +10,13 @@ import (
 // Covariance is that of the noise of two of the values.
 type Covariance func(k, l int) float64
 
+// MaxValues and MaxClasses bound a problem: it takes a few hundredths of a second.
 const (
-	// MaxValues and MaxClasses bound a problem: it takes a few hundredths of a second.
 	MaxValues  = 400
 	MaxClasses = 400
+)
 
+const (
 	rankless = 1e-9 // eigenvalues below this share of the greatest are taken for 0
 	exact    = 1e-9 // by how much Hw may miss h, at any point
 )
