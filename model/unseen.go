@@ -89,20 +89,23 @@ func (m *Moments) disjoint(c *classes, of [][]unseen, signs []int) (beside []flo
 		if signs != nil && signs[class] < 0 {
 			way, back = back, way
 		}
-		more, never := m.hardlySeen(c, class)
 		var layers []sensitivity.Unseen
 		index := map[[2]int]int{}
+		of := make([]int, len(m.Components)) // the layer and text of each component, as an index of layers
 		for k, comp := range m.Components {
 			// What is misjudged by its own text may be so by rows of its own, in other cells than those of other texts. All
 			// else has the one row in common.
-			layer, text := m.cut.Layer(comp.Cell), m.text(comp)
-			many := c.more[text][class]
-			if many == 1 {
+			text := m.text(comp)
+			if c.more[text][class] == 1 {
 				text = -1
 			}
-			i := ordinal(index, [2]int{layer, text})
+			of[k] = ordinal(index, [2]int{m.cut.Layer(comp.Cell), text})
+		}
+		more, never := m.hardlySeen(c, class, of)
+		for k, comp := range m.Components {
+			i, many := of[k], c.more[m.text(comp)][class]
 			if i == len(layers) {
-				layers = append(layers, sensitivity.Unseen{Rows: max(1, more[layer])})
+				layers = append(layers, sensitivity.Unseen{Rows: max(1, more[i])})
 				if signs != nil {
 					layers[i].Sign = signs[class]
 				}
@@ -110,7 +113,7 @@ func (m *Moments) disjoint(c *classes, of [][]unseen, signs []int) (beside []flo
 			u := &layers[i]
 			moved[back][k] += float64(u.Rows) * many * each[k].rest
 			u.At, u.Cell, u.Size = append(u.At, k), append(u.Cell, comp.Cell), append(u.Size, many*each[k].own)
-			u.Shown = append(u.Shown, !never[comp.Cell])
+			u.Shown = append(u.Shown, !never[[2]int{i, comp.Cell}])
 		}
 		for _, u := range layers {
 			if u.Rows < u.Cells() {
@@ -133,34 +136,37 @@ func (m *Moments) disjoint(c *classes, of [][]unseen, signs []int) (beside []flo
 	return beside, rows
 }
 
-// hardlySeen counts, in each layer, the cells with components of which a class has a single row, and those of which it has
-// none, and returns the lesser number, and the latter. A single row is all there is of a term h exactly if (Σh)² = Σh² > 0, up to
-// rounding. Where terms of a cell differ, it counts if any of them says so: one that is 0 in some rows makes the numbers larger.
-func (m *Moments) hardlySeen(c *classes, class int) (more map[int]int, never map[int]bool) {
-	more, never = map[int]int{}, map[int]bool{}
-	none := map[int]int{}
-	last := -1
-	for _, k := range m.Components {
-		if k.Cell == last {
-			continue
-		}
-		last = k.Cell
-		one := false
-		for t := range m.terms {
-			at := k.Cell*m.terms + t
+// hardlySeen counts, in each set of components, the cells of which a class has a single row, and those of which it has
+// none. It returns the lesser number, and says of which cells of a set, {set, cell}, there is none. Every set looks at
+// its own terms, as a statement for it alone would: what a FILTER leaves out of one aggregate is still in the others.
+//
+// A single row is all there is of a term h exactly if (Σh)² = Σh² > 0, up to rounding. Where terms of a set differ, it
+// counts if any of them says so: one that is 0 in some rows makes the numbers larger.
+func (m *Moments) hardlySeen(c *classes, class int, set []int) (more map[int]int, never map[[2]int]bool) {
+	once := map[[2]int]bool{}
+	never = map[[2]int]bool{}
+	for k, comp := range m.Components {
+		here := [2]int{set[k], comp.Cell}
+		for _, t := range m.aggregate(comp).Terms {
+			at := comp.Cell*m.terms + t
 			sum, square := c.mean[class][at]*c.Size[class], c.second[class][at*m.terms+t]*c.Size[class]
-			one, never[k.Cell] = one || square > 0 && sum*sum <= square*(1+1e-6), never[k.Cell] || square <= 0
-		}
-		layer := m.cut.Layer(k.Cell)
-		if one {
-			more[layer]++
-		}
-		if never[k.Cell] {
-			none[layer]++
+			if square <= 0 {
+				never[here] = true
+			} else if sum*sum <= square*(1+1e-6) {
+				once[here] = true
+			}
 		}
 	}
-	for layer, n := range more {
-		more[layer] = min(n, none[layer])
+
+	more, none := map[int]int{}, map[int]int{}
+	for here := range once {
+		more[here[0]]++
+	}
+	for here := range never {
+		none[here[0]]++
+	}
+	for i, n := range more {
+		more[i] = min(n, none[i])
 	}
 	return more, never
 }

@@ -139,6 +139,8 @@ func TestCellsShareUnseenRows(t *testing.T) {
 	}
 	expect("of several sets each", "SELECT g, k, count(*) FROM people GROUP BY GROUPING SETS ((g), (k))", 1, 1, 3, 1)
 	expect("no cell without a row", "SELECT g, count(*) FROM people WHERE g IN ('a', 'b', 'c', 'd', 'e') AND (s OR g < 'c') GROUP BY g", 1, 1)
+	expect("a FILTER beside, of which the class has no row", `SELECT g, count(*), count(*) FILTER (WHERE NOT s) FROM people
+		WHERE g IN ('a', 'b', 'c', 'd', 'e') AND (s OR g < 'c') GROUP BY g`, 1, 1, 1)
 	if err := c.Exec(t.Context(), "postgres", "INSERT INTO people VALUES (true, 'u', 'e', 6, 6)"); err != nil {
 		t.Fatal(err)
 	}
