@@ -69,8 +69,8 @@ func widen(a, b [][]unseen) {
 
 // disjoint says what rows of each class that the reference does not show may change together: what they change wherever
 // they are is a bound for each component by itself, beside, and the rest is in one cell of each layer for each row. signs
-// are those of the classes' Unseen, if any: then what a row adds in its cell and what the class's other rows lose are of
-// opposite signs, too.
+// are those of the classes' Unseen, if any: of a component that is oneWay, what a row adds in its cell and what the
+// class's other rows lose are then of opposite signs, too. An average beside it changes nothing in that.
 //
 // A reference of N rows cannot tell a condition that holds for one row in N from one that never holds: that is the one row. It
 // is one in all cells of a layer, as they split one condition, that of having been seen in none of them. But where many
@@ -111,6 +111,9 @@ func (m *Moments) disjoint(c *classes, of [][]unseen, signs []int) (beside []flo
 				}
 			}
 			u := &layers[i]
+			if !m.oneWay(comp) {
+				u.Sign = 0
+			}
 			moved[back][k] += float64(u.Rows) * many * each[k].rest
 			u.At, u.Cell, u.Size = append(u.At, k), append(u.Cell, comp.Cell), append(u.Size, many*each[k].own)
 			u.Shown = append(u.Shown, !never[[2]int{i, comp.Cell}])
@@ -127,7 +130,7 @@ func (m *Moments) disjoint(c *classes, of [][]unseen, signs []int) (beside []flo
 	}
 	beside = moved[0]
 	for k, v := range moved[1] {
-		if signs == nil {
+		if signs == nil || !m.oneWay(m.Components[k]) {
 			beside[k] += v
 		} else {
 			beside[k] = math.Max(beside[k], v) // at most: they are opposite
@@ -171,16 +174,11 @@ func (m *Moments) hardlySeen(c *classes, class int, set []int) (more map[int]int
 	return more, never
 }
 
-// signs are the signs of the classes' unseen rows along a path: of classes whose shares grow and shrink, rows more of one kind
-// move the mean of a sum of terms of one sign in opposite ways. nil: nothing is known.
+// signs are the signs of the classes' unseen rows along a path: of classes whose shares grow and shrink, rows more of one
+// kind move components that are oneWay in opposite ways. nil: nothing is known.
 func (p *Path) signs() []int {
 	if p.beta != nil {
 		return nil
-	}
-	for _, k := range p.m.Components {
-		if p.m.total(k) < 0 || !p.m.oneSided(k) {
-			return nil
-		}
 	}
 	out := make([]int, len(p.along))
 	for c, v := range p.along {
@@ -188,3 +186,7 @@ func (p *Path) signs() []int {
 	}
 	return out
 }
+
+// oneWay reports whether rows more of one class move a component one way, whatever rows they are: it is a sum of terms
+// of one sign. What an average moves by may have either.
+func (m *Moments) oneWay(k Component) bool { return m.total(k) >= 0 && m.oneSided(k) }

@@ -31,6 +31,7 @@ func TestARowMoreChangesTheSlopesByNoMore(t *testing.T) {
 		"sets":   "SELECT k, g, count(*), sum(x) FROM people GROUP BY GROUPING SETS ((k, g), (g), ())",
 		"signs":  "SELECT g, sum(CASE WHEN x < 2 THEN -1 ELSE 1 END) FROM people GROUP BY g",
 		"one":    "SELECT count(*), sum(x) FROM people WHERE x > 9",
+		"mixed":  "SELECT count(*), sum(CASE WHEN x < 2 THEN -1 ELSE 1 END) FROM people WHERE x > 1",
 	} {
 		t.Run(name, func(t *testing.T) {
 			slopes := func() (out [][]float64) {
@@ -167,6 +168,12 @@ func TestCellsShareUnseenRows(t *testing.T) {
 	want := psi.Spans[0].Within * 500 * (1. / 304) // the other class has 900, and moves it back
 	if got, s := rows("SELECT count(*) FROM people WHERE x > 1000"); len(got) > 0 || math.Abs(s.Beside[0]-want) > 1e-9 {
 		t.Errorf("a single cell: %+v", s)
+	}
+	_, alone := rows("SELECT count(*) FROM people WHERE x > 9")
+	_, beside := rows("SELECT avg(x), count(*) FROM people WHERE x > 9")
+	as := func(v float64) bool { return math.Abs(v-alone.Beside[0]) <= 1e-9*v }
+	if len(beside.Beside) != 2 || !slices.ContainsFunc(beside.Beside, as) {
+		t.Errorf("a count moves by %g at most, beside an average by %g", alone.Beside, beside.Beside)
 	}
 	root := linked(t)
 	if err := c.Exec(t.Context(), "postgres", `DROP TABLE IF EXISTS root, visit; CREATE TABLE root (id int, s bool); CREATE TABLE visit (person int, kind text);
