@@ -16,6 +16,7 @@ import (
 	"fugu/ledger"
 	"fugu/pipeline"
 	"fugu/policy"
+	"fugu/privacy"
 	"fugu/test/adult"
 	"fugu/test/pgcluster"
 	"fugu/upstream"
@@ -26,7 +27,13 @@ func TestMain(m *testing.M) { pgcluster.Main(m) }
 // house is a Fugu that plans statements over one dataset, and serves nobody.
 type house struct {
 	engine *pipeline.Engine
-	known  map[string][]pipeline.ExplainedValue // by statement
+	known  map[asked][]pipeline.ExplainedValue
+}
+
+// asked is a statement and the ε that it is asked at.
+type asked struct {
+	sql     string
+	epsilon privacy.Epsilon
 }
 
 // loaded are the databases that the shared cluster has.
@@ -87,7 +94,7 @@ func open(t *testing.T, dataset string) *house {
 		t.Fatal(err)
 	}
 	return &house{pipeline.New(guest, reader, l, snapshot, slog.New(slog.NewTextHandler(io.Discard, nil))),
-		map[string][]pipeline.ExplainedValue{}}
+		map[asked][]pipeline.ExplainedValue{}}
 }
 
 // loadShop creates the corpus' database. Its roles are the cluster's: the example's database may have made them.
