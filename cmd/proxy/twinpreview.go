@@ -30,7 +30,7 @@ type twinPreview struct {
 type twinPreviewRow struct {
 	Counts map[string]int64         `json:"counts"`
 	Expect map[string]twin.Expected `json:"expect"`
-	Groups map[string]float64       `json:"groups"` // the relative error of the count of a group of so much of the table
+	Groups map[string]float64       `json:"groups"` // the relative error of the count of such a part of the table
 }
 
 // twinPreviewLoss is what who knows so many rows can tell.
@@ -75,7 +75,9 @@ func previewOf(root twinRoot, spec twin.Spec, d *twin.Design) twinPreview {
 		Public: d.Cells(), Epsilon: d.Epsilon, Delta: d.Delta}
 	tables := d.Tables()
 	for _, counts := range tables {
-		row := twinPreviewRow{Counts: map[string]int64{}, Expect: map[string]twin.Expected{}, Groups: map[string]float64{}}
+		row := twinPreviewRow{
+			Counts: map[string]int64{}, Expect: map[string]twin.Expected{}, Groups: map[string]float64{},
+		}
 		for i, e := range d.Expect(counts) {
 			row.Counts[d.Classes[i].Name], row.Expect[d.Classes[i].Name] = counts[i], e
 		}
@@ -89,22 +91,39 @@ func previewOf(root twinRoot, spec twin.Spec, d *twin.Design) twinPreview {
 		p.Tables = append(p.Tables, row)
 	}
 
-	// Two tables that nobody may tell apart: the middle one, and the next that is as far as a pair can be.
-	middle := tables[len(tables)/2]
-	if other, ok := partner(spec, d, middle); ok {
-		for _, k := range knownRows {
-			loss := twinPreviewLoss{Rows: k}
-			if e := d.Loss(k, middle, other, d.Delta); !math.IsInf(e, 0) {
-				loss.Epsilon = &e
-			}
-			p.Known = append(p.Known, loss)
+	for i, k := range knownRows {
+		if i > 0 && p.Known[i-1].Epsilon == nil { // more rows tell no less
+			p.Known = append(p.Known, twinPreviewLoss{Rows: k})
+			continue
 		}
+		loss, ok := lossOf(spec, d, k)
+		if !ok {
+			break
+		}
+		p.Known = append(p.Known, loss)
 	}
 	return p
 }
 
-// partner is a table that the policy protects against one with these counts: rows of the first class are of the second, of
-// each public cell as many as its part of the table.
+// lossOf is what who knows k rows can tell of two tables that nobody may tell apart, each of the examples and the next
+// that is as far from it as a pair can be, whichever are worst: between tables in the middle of a range it can be little
+// where near its ends nothing bounds it.
+func lossOf(spec twin.Spec, d *twin.Design, k int64) (loss twinPreviewLoss, ok bool) {
+	worst := 0.
+	for _, counts := range d.Tables() {
+		other, found := partner(spec, d, counts)
+		if !found {
+			continue
+		}
+		if worst, ok = max(worst, d.Loss(k, counts, other, d.Delta)), true; math.IsInf(worst, 0) {
+			return twinPreviewLoss{Rows: k}, true
+		}
+	}
+	return twinPreviewLoss{Rows: k, Epsilon: &worst}, ok
+}
+
+// partner is a table that the policy protects against one with these counts: rows of the first class are of the second,
+// of each public cell as many as its part of the table.
 func partner(spec twin.Spec, d *twin.Design, counts []int64) ([]int64, bool) {
 	if len(spec.Secrets) != 1 || len(spec.Secrets[0].Spans) == 0 || spec.Secrets[0].Nullable {
 		return nil, false
