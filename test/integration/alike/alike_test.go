@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"testing"
 
-	"fugu/pipeline"
+	"fugu/explain"
 	"fugu/privacy"
 	"fugu/test/patient"
 )
@@ -109,7 +109,7 @@ func (h *house) compare(t *testing.T, p pair) (ratio, noise float64, err error) 
 	for len(left) > 0 {
 		// Equal values have equal models. Those of one model are told apart by their noise: the least by the least.
 		of := left[0]
-		same := func(v pipeline.ExplainedValue) bool {
+		same := func(v explain.Value) bool {
 			return alike(v.Expected, of.Expected) && alike(v.Inherent, of.Inherent)
 		}
 		mine, others := only(left, same), only(right, same)
@@ -119,7 +119,7 @@ func (h *house) compare(t *testing.T, p pair) (ratio, noise float64, err error) 
 		for i, v := range mine {
 			o := others[i]
 			if len(others) > len(mine) {
-				nearest := func(a, b pipeline.ExplainedValue) int {
+				nearest := func(a, b explain.Value) int {
 					return cmp.Compare(times(v.SD, a.SD), times(v.SD, b.SD))
 				}
 				o = slices.MinFunc(others, nearest)
@@ -133,7 +133,7 @@ func (h *house) compare(t *testing.T, p pair) (ratio, noise float64, err error) 
 }
 
 // values are those that a statement gives noise to at ε.
-func (h *house) values(t *testing.T, sql string, epsilon privacy.Epsilon) ([]pipeline.ExplainedValue, error) {
+func (h *house) values(t *testing.T, sql string, epsilon privacy.Epsilon) ([]explain.Value, error) {
 	of := asked{sql, epsilon}
 	if v, ok := h.known[of]; ok {
 		return slices.Clone(v), nil
@@ -147,14 +147,14 @@ func (h *house) values(t *testing.T, sql string, epsilon privacy.Epsilon) ([]pip
 }
 
 // only are the values that keep says, those of the least noise first.
-func only(of []pipeline.ExplainedValue, keep func(pipeline.ExplainedValue) bool) []pipeline.ExplainedValue {
-	var out []pipeline.ExplainedValue
+func only(of []explain.Value, keep func(explain.Value) bool) []explain.Value {
+	var out []explain.Value
 	for _, v := range of {
 		if keep(v) {
 			out = append(out, v)
 		}
 	}
-	slices.SortFunc(out, func(a, b pipeline.ExplainedValue) int { return cmp.Compare(a.SD, b.SD) })
+	slices.SortFunc(out, func(a, b explain.Value) int { return cmp.Compare(a.SD, b.SD) })
 	return out
 }
 

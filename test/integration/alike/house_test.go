@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"fugu/explain"
 	"fugu/ledger"
 	"fugu/pipeline"
 	"fugu/policy"
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) { pgcluster.Main(m) }
 // house is a Fugu that plans statements over one dataset, and serves nobody.
 type house struct {
 	engine *pipeline.Engine
-	known  map[asked][]pipeline.ExplainedValue
+	known  map[asked][]explain.Value
 }
 
 // asked is a statement and the ε that it is asked at.
@@ -94,7 +95,7 @@ func open(t *testing.T, dataset string) *house {
 		t.Fatal(err)
 	}
 	return &house{pipeline.New(guest, reader, l, snapshot, slog.New(slog.NewTextHandler(io.Discard, nil))),
-		map[asked][]pipeline.ExplainedValue{}}
+		map[asked][]explain.Value{}}
 }
 
 // loadShop creates the corpus' database. Its roles are the cluster's: the example's database may have made them.
