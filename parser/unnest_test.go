@@ -10,8 +10,9 @@ import (
 // literal of char.
 func TestTypesAreWrittenAsTheyAreRead(t *testing.T) {
 	for typ, want := range map[string]string{
-		"pg_catalog.bpchar": "bpchar", "character(2)": "char(2)", "pg_catalog.int4": "int", "numeric(7,3)": "numeric(7, 3)",
-		"pg_catalog.timestamptz": "timestamp with time zone", "pg_catalog.varchar": "varchar", `"my type"`: `"my type"`,
+		"pg_catalog.bpchar": "bpchar", "character(2)": "char(2)", "pg_catalog.int4": "int",
+		"numeric(7,3)": "numeric(7, 3)", "pg_catalog.timestamptz": "timestamp with time zone",
+		"pg_catalog.varchar": "varchar", `"my type"`: `"my type"`,
 	} {
 		got, err := parser.TypeSQL(typ)
 		if err != nil || got != want {

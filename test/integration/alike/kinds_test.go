@@ -12,8 +12,8 @@ type pair struct {
 	left, right string
 	scale       float64 // 0: 1
 
-	// answers is how many answers to the first, about the same rows of the root, the second is; 0: 1. For its ε the first
-	// is asked as often at a share of it each, and that is the price at which the two are compared.
+	// answers is how many answers to the first, about the same rows of the root, the second is; 0: 1. For its ε the
+	// first is asked as often at a share of it each, and that is the price at which the two are compared.
 	answers float64
 }
 
