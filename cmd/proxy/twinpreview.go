@@ -91,18 +91,35 @@ func previewOf(root twinRoot, spec twin.Spec, d *twin.Design) twinPreview {
 		p.Tables = append(p.Tables, row)
 	}
 
-	// Two tables that nobody may tell apart: the middle one, and the next that is as far as a pair can be.
-	middle := tables[len(tables)/2]
-	if other, ok := partner(spec, d, middle); ok {
-		for _, k := range knownRows {
-			loss := twinPreviewLoss{Rows: k}
-			if e := d.Loss(k, middle, other, d.Delta); !math.IsInf(e, 0) {
-				loss.Epsilon = &e
-			}
-			p.Known = append(p.Known, loss)
+	for i, k := range knownRows {
+		if i > 0 && p.Known[i-1].Epsilon == nil { // more rows tell no less
+			p.Known = append(p.Known, twinPreviewLoss{Rows: k})
+			continue
 		}
+		loss, ok := lossOf(spec, d, k)
+		if !ok {
+			break
+		}
+		p.Known = append(p.Known, loss)
 	}
 	return p
+}
+
+// lossOf is what who knows k rows can tell of two tables that nobody may tell apart, each of the examples and the next
+// that is as far from it as a pair can be, whichever are worst: between tables in the middle of a range it can be little
+// where near its ends nothing bounds it.
+func lossOf(spec twin.Spec, d *twin.Design, k int64) (loss twinPreviewLoss, ok bool) {
+	worst := 0.
+	for _, counts := range d.Tables() {
+		other, found := partner(spec, d, counts)
+		if !found {
+			continue
+		}
+		if worst, ok = max(worst, d.Loss(k, counts, other, d.Delta)), true; math.IsInf(worst, 0) {
+			return twinPreviewLoss{Rows: k}, true
+		}
+	}
+	return twinPreviewLoss{Rows: k, Epsilon: &worst}, ok
 }
 
 // partner is a table that the policy protects against one with these counts: rows of the first class are of the second,

@@ -60,6 +60,9 @@ var rules = []rule{
 		return !f.test && f.dir == "twin" && ours(imported) &&
 			!in(trim(imported), "policy", "mechanism", "privacy", "internal/hook")
 	}},
+	{"the law of columns that are shown row by row knows nothing of ours", func(f file, imported string) bool {
+		return !f.test && f.dir == "channel" && ours(imported)
+	}},
 	{"configuration knows YAML and nothing else of ours", func(f file, imported string) bool {
 		return !f.test && in(f.dir, "internal/config") && ours(imported) && !in(trim(imported), "internal/strictyaml")
 	}},

@@ -37,7 +37,8 @@ func newModels(ctx context.Context, truth *pgx.Conn, cluster *pgcluster.Cluster,
 	m := &models{reader: reader, table: &planner.Table{Schema: "public", Name: "adult",
 		Reference: "public.adult_reference", Rows: 35222, Domains: map[string][]planner.Value{}}}
 	m.syntax = parser.Table{Schema: "public", Name: "adult"}
-	rows, err := truth.Query(ctx, "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute "+
+	// All columns have the database's own collation.
+	rows, err := truth.Query(ctx, "SELECT attname, format_type(atttypid, atttypmod), '' FROM pg_attribute "+
 		"WHERE attrelid = 'adult'::regclass AND attnum > 0 ORDER BY attnum")
 	if err != nil {
 		return nil, err
