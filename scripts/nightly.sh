@@ -16,5 +16,5 @@ tested -tags fuguhooks -run '^TestRandom$' ./test/integration/corpus -args -stat
 FALSIFY_EFFORT=20 tested ./test/falsify
 FUGUHOOKS_TRIALS=10 tested -tags fuguhooks ./test/integration/attack
 FUGU_PAIRS=50 tested ./test/integration/alike
-FUGU_PATIENT=1 tested -race ./pipeline ./test/integration
+FUGU_PATIENT=1 tested -race ./pipeline ./account ./answer ./test/integration
 exit $status

@@ -70,7 +70,7 @@ all_marked() {
 # Three packages at a time, on two processors as well: they wait for disks, clusters and clocks. What takes longest
 # begins first, so that nothing is left to run alone at the end.
 at_a_time=3
-longest=$(go list ./test/integration ./pipeline ./test/compat/suites ./ledger ./wire ./cmd/proxy ./test/compat/clients)
+longest=$(go list ./test/integration ./pipeline ./test/compat/suites ./account ./ledger ./wire ./cmd/proxy ./test/compat/clients)
 # The race detector also checks each conversion of a pointer. Of protobuf, which reads every tree of the parser and is
 # nobody's code here, that alone is an eighth of all the processor time.
 race=(-race '-gcflags=google.golang.org/protobuf/...=-d=checkptr=0')

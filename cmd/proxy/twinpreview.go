@@ -151,8 +151,8 @@ func (p twinPreview) print(stdout io.Writer) error {
 	fmt.Fprintf(stdout, "   price: epsilon %g, delta %g, once, whatever is asked of it; rests on: exchangeable\n\n",
 		p.Epsilon, p.Delta)
 	fmt.Fprintln(stdout, "If the table had so many rows of each class, so many would be taken of it, "+
-		"and so far off would be the number told and")
-	fmt.Fprintln(stdout, "the counts of groups of 10%, 1% and 0.1% of the table (root mean square):")
+		"and so far off would be the number")
+	fmt.Fprintln(stdout, "told and the counts of groups of 10%, 1% and 0.1% of the table (root mean square):")
 	t := table{head: "+rows class +taken +told +10% +1% +0.1%"}
 	for _, row := range p.Tables {
 		// What is off about a group is so for the table as a whole, and stands with its first class.

@@ -116,8 +116,8 @@ func dashboard(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Conn,
 		if err != nil {
 			return err
 		}
-		s.row(p.name, len(exact), n.both(0), n.both(3), n.both(4), n.both(1), n.by, n.share(1, 3), n.both(2), n.share(2, 3),
-			n.share(2, 4), n.verdict(p))
+		s.row(p.name, len(exact), n.both(0), n.both(3), n.both(4), n.both(1), n.by, n.share(1, 3), n.both(2),
+			n.share(2, 3), n.share(2, 4), n.verdict(p))
 	}
 	if err := s.w.Flush(); err != nil {
 		return err
