@@ -104,14 +104,14 @@ func (s *Size) source(name, text string) error {
 	return nil
 }
 
-// function is one of a file: where it begins, and how long it is.
-type function struct {
+// extent is where a function begins, and how long it is.
+type extent struct {
 	name        string
 	line, lines int
 }
 
 // longer returns the functions of more than so many lines.
-func longer(than int, files *token.FileSet, parsed *ast.File) (found []function) {
+func longer(than int, files *token.FileSet, parsed *ast.File) (found []extent) {
 	for _, d := range parsed.Decls {
 		f, ok := d.(*ast.FuncDecl)
 		if !ok {
@@ -119,7 +119,7 @@ func longer(than int, files *token.FileSet, parsed *ast.File) (found []function)
 		}
 		first, last := files.Position(f.Pos()).Line, files.Position(f.End()).Line
 		if n := last - first + 1; n > than {
-			found = append(found, function{f.Name.Name, first, n})
+			found = append(found, extent{f.Name.Name, first, n})
 		}
 	}
 	return found

@@ -24,8 +24,8 @@ func TestCheckSizes(t *testing.T) {
 	for _, c := range []struct{ file, text, want string }{
 		{"p/p.go", "package p\n\n\t// " + strings.Repeat("x", 113), ""},
 		{"p/p.go", "package p\n\n\t// " + strings.Repeat("x", 114), "p/p.go:3: is 121 columns wide, more than 120"},
-		{"docs/p.md", strings.Repeat("ε", 120), ""},
-		{"docs/p.md", "\n" + strings.Repeat("ε", 121), "docs/p.md:2: is 121 columns wide, more than 120"},
+		{"p/p.md", strings.Repeat("ε", 120), ""},
+		{"p/p.md", "\n" + strings.Repeat("ε", 121), "p/p.md:2: is 121 columns wide, more than 120"},
 		{"p/p.sh", strings.Repeat("x", 121), ""},
 		{"p/testdata/p.md", strings.Repeat("x", 121), ""},
 		{unfinished[0] + "/p/p.go", "package p // " + strings.Repeat("x", 121), ""},
