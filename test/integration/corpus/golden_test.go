@@ -4,40 +4,43 @@ package corpus
 
 import (
 	"flag"
+	"maps"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
-// golden compares the lines of a corpus file with its golden file, or writes it.
-func golden(t *testing.T, dir, name string, lines []string) {
+// golden compares the states of a corpus file's units, each under its key, with the golden file, or writes it. A state
+// may have several lines.
+func golden(t *testing.T, dir, name string, units []unit, states map[string]string) {
 	t.Helper()
-	path := filepath.Join("testdata", dir, name+".golden")
-	text := strings.Join(lines, "\n") + "\n"
 	if *rewrite {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		var text strings.Builder
+		for _, u := range units {
+			text.WriteString(u.key() + "\n\t" + states[u.name] + "\n")
+		}
+		if err := os.WriteFile(goldenFile(dir, name), []byte(text.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := strings.Split(string(want), "\n")
-	for i, line := range strings.Split(text, "\n") {
-		if i >= len(old) || old[i] != line {
-			was := "nothing"
-			if i < len(old) {
-				was = old[i]
-			}
-			t.Errorf("%s line %d is\n\t%s\nwas\n\t%s", path, i+1, line, was)
+
+	want := goldenStates(t, dir, name)
+	for _, u := range units {
+		switch was, ok := want[u.key()]; {
+		case !ok:
+			t.Errorf("%s is not in the golden file, and is\n\t%s\n%s", u.name, states[u.name], u.text())
+		case was != states[u.name]:
+			t.Errorf("%s is\n\t%s\nwas\n\t%s\n%s", u.name, states[u.name], was, u.text())
 		}
+		delete(want, u.key())
 	}
-	if n := strings.Count(text, "\n") + 1; len(old) > n {
-		t.Errorf("%s has %d lines more", path, len(old)-n)
+
+	// What is left has gone from the corpus, or has another text there.
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		t.Errorf("the golden file has besides\n%s\n\t%s", key, want[key])
 	}
 }
