@@ -16,6 +16,7 @@ import (
 
 	"fugu/policy"
 	"fugu/test/forgetful"
+	"fugu/test/patient"
 	"fugu/twin"
 	"fugu/twin/build"
 	"fugu/twin/margin"
@@ -162,10 +163,11 @@ func (w *world) shown() outcome {
 const falseAlarm = 1e-6
 
 // What a build on PostgreSQL shows has the law of package twin, which its own tests hold to the theorem exhaustively: how
-// many rows of each class, and which rows. n = 700 builds with fixed seeds by each of two laws, Pearson's chi-square.
+// many rows of each class, and which rows. n = 250 builds with fixed seeds by each of two laws, Pearson's chi-square.
 func TestBuildFollowsTheLaw(t *testing.T) {
+	patient.Test(t)
 	w := newWorld(t, "seven", small, fmt.Sprintf(smallPolicy, 1., 0.))
-	const n = 700
+	const n = 250
 	for name, price := range map[string][2]float64{"pure": {1, 0}, "truncated": {4, .1}} {
 		w.policy = load(t, fmt.Sprintf(smallPolicy, price[0], price[1]))
 		p, bins := distance(law(t, w.policy), seven(t, w, n), n)
