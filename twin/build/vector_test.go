@@ -28,11 +28,11 @@ privacy: {epsilon: 2, delta: 0, budget: {epsilon: 100, delta: 0.4, per: dataset}
 `
 
 // What a build on PostgreSQL shows has the law of package twin for vectors of counts, too: of the categories of a
-// column, of two secrets of one table, and of a secret in public cells. n = 250 builds each with fixed seeds, Pearson's
+// column, of two secrets of one table, and of a secret in public cells. n = 400 builds each with fixed seeds, Pearson's
 // chi-square, false alarm 1e-6.
 func TestBuildFollowsTheLawOfVectors(t *testing.T) {
 	patient.Test(t)
-	const n = 250
+	const n = 400
 	for name, c := range map[string]struct {
 		smallest float64
 		public   string
