@@ -3,19 +3,20 @@ package mechanism
 // Kind names a mechanism.
 type Kind string
 
+// The mechanisms, by what they add to F; the functions of their names have formula, proof and source.
 const (
-	Auto                   Kind = "auto" // whichever of the others has the least Error
-	ExpmLaplace            Kind = "expm-laplace"
-	ExpmGaussian           Kind = "expm-gaussian"
-	Directional            Kind = "directional"
-	Wasserstein            Kind = "wasserstein"
-	ApproximateWasserstein Kind = "approximate-wasserstein"
-	NoNoise                Kind = "no-noise"
-	Eigm                   Kind = "eigm"
-	Daum                   Kind = "daum"
-	OptimalGaussian        Kind = "optimal-gaussian"
-	Apgm                   Kind = "apgm"
-	MarkovQuilt            Kind = "markov-quilt"
+	Auto                   Kind = "auto"                    // whichever of the others has the least Error
+	ExpmLaplace            Kind = "expm-laplace"            // independent Laplace noise
+	ExpmGaussian           Kind = "expm-gaussian"           // independent normal noise
+	Directional            Kind = "directional"             // shared Laplace noise along a direction, and a floor
+	Wasserstein            Kind = "wasserstein"             // Laplace noise to the coupling that is nearest
+	ApproximateWasserstein Kind = "approximate-wasserstein" // the same for all of the coupling but δ
+	NoNoise                Kind = "no-noise"                // a floor of one lattice step
+	Eigm                   Kind = "eigm"                    // what the variance of each eigenvector lacks
+	Daum                   Kind = "daum"                    // what the variance along the direction lacks
+	OptimalGaussian        Kind = "optimal-gaussian"        // the least normal noise that one answer needs
+	Apgm                   Kind = "apgm"                    // the same for one value
+	MarkovQuilt            Kind = "markov-quilt"            // Laplace noise for a network of parameters
 )
 
 // The assumptions on F; see the package comment.

@@ -8,7 +8,6 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"fugu/parser/tree"
-	"fugu/planner/aggregate"
 )
 
 // aggregate reads one call of an aggregate function in c, and returns the aggregate of the cut that answers it: equal
@@ -63,11 +62,10 @@ func (a *analysis) aggregate(c *Cut, n *pg.Node, f *pg.FuncCall) (Aggregate, err
 // arguments reads the arguments of a plain call, and says how they read in SQL.
 func (a *analysis) arguments(c *Cut, f *pg.FuncCall, name string) (args []Expr, texts []string, err error) {
 	hint, takes := fmt.Sprintf("Write %s(x).", name), "one argument"
-	function, _ := aggregate.Lookup(name)
 	switch {
 	case f.AggStar && name == "count":
 		return nil, []string{"*"}, nil
-	case !f.AggStar && len(f.Args) == function.Arguments:
+	case !f.AggStar && len(f.Args) == sums[name]:
 		for _, n := range f.Args {
 			arg, err := c.read.expr(n)
 			if err != nil {
@@ -76,7 +74,7 @@ func (a *analysis) arguments(c *Cut, f *pg.FuncCall, name string) (args []Expr, 
 			args, texts = append(args, arg), append(texts, SQL(arg, "", nil))
 		}
 		return args, texts, nil
-	case function.Arguments == 2:
+	case sums[name] == 2:
 		hint, takes = fmt.Sprintf("Write %s(y, x).", name), "two arguments"
 	case name == "count":
 		hint = "Write count(*), or one argument."

@@ -6,8 +6,6 @@ import (
 	"strconv"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-
-	"fugu/planner/aggregate"
 )
 
 // infix are the operators that a row expression may use. Every one is pg_catalog's: the reader's search_path holds
@@ -113,7 +111,7 @@ func operatorHint(op string) string {
 }
 
 // refused are those of PostgreSQL's aggregate functions (manual, section 9.21) that are not answered, with what to
-// write instead. The answered ones are package planner/aggregate's.
+// write instead.
 var refused = map[string]string{
 	"min": hintExtreme, "max": hintExtreme, "any_value": hintExtreme,
 
@@ -126,6 +124,17 @@ var refused = map[string]string{
 	"every": hintBool,
 
 	"rank": hintQuantile, "dense_rank": hintQuantile, "percent_rank": hintQuantile, "cume_dist": hintQuantile,
+}
+
+// sums are the aggregates that are answered as functions of sums over the rows, each with the number of its arguments
+// (PostgreSQL manual, section 9.21.1 and 2). count takes a star, too. A test of the planner's holds that all of them can
+// be computed, and that none is missing.
+var sums = map[string]int{
+	"avg": 1, "count": 1, "stddev": 1, "stddev_pop": 1, "stddev_samp": 1, "sum": 1, "var_pop": 1, "var_samp": 1,
+	"variance": 1,
+
+	"corr": 2, "covar_pop": 2, "covar_samp": 2, "regr_avgx": 2, "regr_avgy": 2, "regr_count": 2, "regr_intercept": 2,
+	"regr_r2": 2, "regr_slope": 2, "regr_sxx": 2, "regr_sxy": 2, "regr_syy": 2,
 }
 
 // percentiles are the ordered-set aggregates that are answered (PostgreSQL manual, section 9.21.3).
@@ -145,8 +154,7 @@ const (
 )
 
 func isAggregate(name string) bool {
-	_, answered := aggregate.Lookup(name)
-	return answered || slices.Contains(percentiles, name) || name == "mode" || refused[name] != ""
+	return sums[name] > 0 || slices.Contains(percentiles, name) || name == "mode" || refused[name] != ""
 }
 
 // builtIn reports whether a function's name is no other schema's than PostgreSQL's own.
@@ -177,7 +185,7 @@ func RefusedFunctions() []Refused {
 
 // Aggregates lists the aggregate functions that are answered, in order.
 func Aggregates() []string {
-	return slices.Sorted(slices.Values(append(append(aggregate.Names(), percentiles...), "mode")))
+	return slices.Sorted(slices.Values(append(slices.AppendSeq(slices.Clone(percentiles), maps.Keys(sums)), "mode")))
 }
 
 // DistinctAggregates lists those that take DISTINCT.

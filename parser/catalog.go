@@ -24,6 +24,7 @@ type Class struct {
 	Where string // a condition on the table's columns
 }
 
+// String is the qualified name, without quotes: for people, not for SQL.
 func (t Table) String() string { return t.Schema + "." + t.Name }
 
 // Catalog finds relations. schema is empty where the statement gave none.

@@ -156,6 +156,7 @@ func (d *Domain) has(v Value) bool {
 	return slices.Contains(d.Values, v)
 }
 
+// String is the value as a finding shows it: null, or the text in quotes.
 func (v Value) String() string {
 	if v.IsNull {
 		return "null"

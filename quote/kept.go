@@ -44,6 +44,7 @@ type Stored struct {
 	Past    *Past `json:",omitempty"` // what it was computed from; nil: it was drawn
 }
 
+// Encode is the answer as the ledger stores it, in JSON.
 func (s Stored) Encode() ([]byte, error) { return json.Marshal(s) }
 
 // Kept is what an answer is of, beside its values, so that others can be computed from it. Nothing of it depends on
@@ -78,9 +79,10 @@ type Past struct {
 	Errors []PastError // of each component
 }
 
+// PastError is the error of one component that was computed from earlier answers, in the component's own units.
 type PastError struct {
 	Noise   mechanism.Mixture
-	Outside float64 `json:",omitempty"`
+	Outside float64 `json:",omitempty"` // root of the mean square of what rows without public values add
 }
 
 // SD is the root of the mean square.

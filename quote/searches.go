@@ -48,6 +48,7 @@ type Searches struct {
 	byUser map[string]int
 }
 
+// NewSearches returns searches of which as many run at once as half of the processors allow, and one at the least.
 func NewSearches() *Searches {
 	return &Searches{places: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)), time: searchTime, pause: pause,
 		byUser: map[string]int{}}

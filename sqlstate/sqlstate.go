@@ -78,6 +78,7 @@ type Error struct {
 	Cause    error
 }
 
+// Error is message and code, without detail, hint and cause.
 func (e *Error) Error() string { return fmt.Sprintf("%s (SQLSTATE %s)", e.Message, e.Code) }
 
 // Unwrap gives the cause, which is for the log and never for a client.

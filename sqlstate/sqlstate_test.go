@@ -24,7 +24,8 @@ func TestEditsCopy(t *testing.T) {
 	if e.Hint != "" || e.Detail != "" || e.Position != 0 || e.Cause != nil || e.Fatal {
 		t.Errorf("the original changed: %+v", e)
 	}
-	if f.Hint != "h" || f.Detail != "d" || f.Position != 3 || !errors.Is(f, cause) || !f.Fatal || f.Error() != "failed (SQLSTATE PV005)" {
+	if f.Hint != "h" || f.Detail != "d" || f.Position != 3 || !errors.Is(f, cause) || !f.Fatal ||
+		f.Error() != "failed (SQLSTATE PV005)" {
 		t.Errorf("%+v", f)
 	}
 }

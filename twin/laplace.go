@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 
+	"fugu/internal/hook"
 	"fugu/mechanism"
 )
 
@@ -55,9 +56,14 @@ func (l *laplace) draws() int { return 4000 }
 func (l *laplace) draw(i *mechanism.Integers, counts []int64) []int64 {
 	for i.Err() == nil {
 		y := i.Laplace(uint64(l.move)*l.den, l.num)
-		if l.most < 0 || -l.most <= y && y <= l.most {
-			return l.noisy(counts[0] + y)
+		if l.most >= 0 && abs(y) > l.most && !hook.TwinUnbounded {
+			continue
 		}
+		if hook.TwinClampFirst {
+			first := l.noisy(counts[0])[0] + y
+			return []int64{first, l.n - first}
+		}
+		return l.noisy(counts[0] + y)
 	}
 	return nil
 }

@@ -23,6 +23,7 @@ func (p Protected) twin() bool { return p.Schema == parser.TwinSchema }
 // Finding is a hole in the grants: what is wrong, and what closes it.
 type Finding struct{ Message, Hint string }
 
+// String is the finding on two lines: what is wrong, and what closes it.
 func (f Finding) String() string { return f.Message + "\n  " + f.Hint }
 
 // checks are statements that return one row, a message and a hint, for each hole. The hint begins with the SQL that

@@ -21,6 +21,7 @@ type Ordinary struct {
 	Columns      []string
 }
 
+// String is the qualified name as SQL has it.
 func (o Ordinary) String() string {
 	return parser.QuoteIdent(o.Schema) + "." + parser.QuoteIdent(o.Name)
 }

@@ -19,7 +19,8 @@ var unanswerable = []statement{
 		sql: "SELECT occupation, count(*), avg(age) FROM adult GROUP BY occupation ORDER BY occupation"},
 	{say: "The table joined with itself: who works longer than is usual in their occupation?", keys: 1,
 		sql: "SELECT sex, avg((hours_per_week > usual)::int) FROM adult JOIN (" +
-			"SELECT occupation, avg(hours_per_week) AS usual FROM adult GROUP BY occupation) o USING (occupation) GROUP BY sex ORDER BY sex"},
+			"SELECT occupation, avg(hours_per_week) AS usual FROM adult GROUP BY occupation) o USING (occupation) " +
+			"GROUP BY sex ORDER BY sex"},
 }
 
 // showTwin asks the twin the statements that noise answered, and those that it refuses, and prints what is true beside
@@ -98,7 +99,8 @@ func (d *demo) spent(ctx context.Context, noise, twin string, asked int) error {
 	for _, side := range []struct{ address, database, what string }{
 		{noise, noiseDatabase, fmt.Sprintf("noise: epsilon %%s of 20 for %d statements; %d were refused",
 			len(statements), 1+len(unanswerable))},
-		{twin, twinDatabase, fmt.Sprintf("twin:  epsilon %%s, when it was built; these %d statements and all that follow are free",
+		{twin, twinDatabase, fmt.Sprintf("twin:  epsilon %%s, when it was built; these %d statements and all that "+
+			"follow are free",
 			asked)},
 	} {
 		const sql = "SELECT round(max(epsilon_spent)::numeric, 2) FROM fugu.budget"

@@ -93,8 +93,9 @@ func (h *house) twinsOnly() error {
 			}
 			if t.Twin.Rows != policy.ShowRows {
 				return fmt.Errorf("%s: the policy lets no rows of its twin be listed, and with upstream.twins Fugu "+
-					"looks at no statement, so that nothing would keep anybody to aggregates: write twin: {rows: shown}, "+
-					"or leave upstream.twins out, and the twin is built beside its table, in the schema fugu_twin", where)
+					"looks at no statement, so that nothing would keep anybody to aggregates: "+
+					"write twin: {rows: shown}, or leave upstream.twins out, "+
+					"and the twin is built beside its table, in the schema fugu_twin", where)
 			}
 		}
 	}

@@ -61,7 +61,8 @@ func auditing(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 		return err
 	}
 	if !met {
-		return fmt.Errorf("the chain does not contain %s: the ledger was put back to an earlier state, or replaced", known)
+		return fmt.Errorf("the chain does not contain %s: the ledger was put back to an earlier state, or replaced",
+			known)
 	}
 	if what == "verify" {
 		fmt.Fprintf(stdout, "%s %d entries; the last is %d:%s\n", green(stdout, "ok"), n, n-1, head.Hash)

@@ -14,7 +14,8 @@ import (
 	"fugu/privacy"
 )
 
-// An audit of a ledger with two releases: verified, exported, known again by its head, and found out when it is changed.
+// An audit of a ledger with two releases: verified, exported, known again by its head, and found out when it is
+// changed.
 func TestAudit(t *testing.T) {
 	path := setting(t)
 	file := filepath.Join(filepath.Dir(path), "fugu.db")
@@ -31,9 +32,11 @@ func TestAudit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, digit := range []string{"a", "b"} {
-		_, err := l.Charge(context.Background(), ledger.Charge{Key: ledger.Key(strings.Repeat(digit, 64)), Dataset: "adult", User: "alice",
+		_, err := l.Charge(context.Background(), ledger.Charge{Key: ledger.Key(strings.Repeat(digit, 64)),
+			Dataset: "adult", User: "alice",
 			Losses: map[string]privacy.Loss{"income": {Pure: .25}}, Limit: privacy.Budget{Epsilon: 1, Delta: .01},
-			Requested: privacy.Budget{Epsilon: .25}, Mechanism: "directional", Assumption: "translation", Answer: []byte("38.6")})
+			Requested: privacy.Budget{Epsilon: .25}, Mechanism: "directional", Assumption: "translation",
+			Answer: []byte("38.6")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +52,8 @@ func TestAudit(t *testing.T) {
 	if code, out := fugu("verify", "-c", path, "-head", head); code != exitOK {
 		t.Errorf("%d %s", code, out)
 	}
-	if code, out := fugu("verify", "-c", path, "-head", "1"+head[1:]); code != exitFailure || !strings.Contains(out, "earlier state") {
+	if code, out := fugu("verify", "-c", path, "-head", "1"+head[1:]); code != exitFailure ||
+		!strings.Contains(out, "earlier state") {
 		t.Errorf("%d %s", code, out)
 	}
 	code, out = fugu("export", "-c", path)
@@ -61,10 +65,12 @@ func TestAudit(t *testing.T) {
 		Hash  string
 		Entry audit.Entry
 	}
-	if err := json.Unmarshal([]byte(lines[2]), &line); err != nil || line.Entry.User != "alice" || "2:"+line.Hash != head {
+	if err := json.Unmarshal([]byte(lines[2]), &line); err != nil || line.Entry.User != "alice" ||
+		"2:"+line.Hash != head {
 		t.Errorf("%v %s", err, lines[2])
 	}
-	for _, args := range [][]string{{}, {"show", "-c", path}, {"verify", "-c", path, "-head", "2"}, {"verify", "-c", path, "more"}} {
+	for _, args := range [][]string{{}, {"show", "-c", path}, {"verify", "-c", path, "-head", "2"},
+		{"verify", "-c", path, "more"}} {
 		if code, _ := fugu(args...); code != exitUsage {
 			t.Errorf("%q: exit code %d", args, code)
 		}
@@ -77,7 +83,8 @@ func TestAudit(t *testing.T) {
 	if _, err := db.Exec(`DROP TRIGGER charges_fixed; UPDATE charges SET user = 'bob' WHERE answer = 2`); err != nil {
 		t.Fatal(err)
 	}
-	if code, out := fugu("verify", "-c", path); code != exitFailure || !strings.Contains(out, "entry 2 of the audit chain") {
+	if code, out := fugu("verify", "-c", path); code != exitFailure ||
+		!strings.Contains(out, "entry 2 of the audit chain") {
 		t.Errorf("%d %s", code, out)
 	}
 }

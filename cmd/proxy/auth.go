@@ -12,8 +12,8 @@ import (
 	"fugu/wire/auth"
 )
 
-// door is what stands between the network and a session, as the configuration says: encryption, and how clients prove who
-// they are. Its files can be read again while it is in use.
+// door is what stands between the network and a session, as the configuration says: encryption, and how clients prove
+// who they are. Its files can be read again while it is in use.
 type door struct {
 	config       *config.Config
 	tls          *auth.TLS // nil: none is offered
@@ -29,12 +29,14 @@ func openDoor(c *config.Config, keep bool) (*door, error) {
 	d := &door{config: c}
 	d.seen = d.state()
 	if c.TLS.Mode != "disable" && c.TLS.Certificate != "" {
-		t, err := auth.NewTLS(auth.TLSFiles{Certificate: c.TLS.Certificate, Key: c.TLS.Key, ClientCA: c.TLS.ClientCA}, c.TLS.Mode == "require")
+		t, err := auth.NewTLS(auth.TLSFiles{Certificate: c.TLS.Certificate, Key: c.TLS.Key, ClientCA: c.TLS.ClientCA},
+			c.TLS.Mode == "require")
 		if err != nil {
 			return nil, err
 		}
 		if d.tls = t; !t.Binds() && c.Auth.Method == "scram-sha-256" {
-			d.warnings = append(d.warnings, "the signature of tls.certificate has no hash function of its own, so that SCRAM-SHA-256-PLUS is not offered")
+			d.warnings = append(d.warnings, "the signature of tls.certificate has no hash function of its own, "+
+				"so that SCRAM-SHA-256-PLUS is not offered")
 		}
 	}
 	users, names, err := d.files()
@@ -60,8 +62,8 @@ func openDoor(c *config.Config, keep bool) (*door, error) {
 	return d, nil
 }
 
-// secret is what verifiers of users that do not exist are made from. Without a file to keep it in, it is worked out from
-// the users, and changes when they do and the proxy is started anew.
+// secret is what verifiers of users that do not exist are made from. Without a file to keep it in, it is worked out
+// from the users, and changes when they do and the proxy is started anew.
 func (d *door) secret(users auth.Users, keep bool) []byte {
 	path := d.config.Auth.Secret
 	if path == "" {
@@ -72,7 +74,8 @@ func (d *door) secret(users auth.Users, keep bool) []byte {
 	}
 	secret, err := auth.KeptSecret(path)
 	if err != nil {
-		d.warnings = append(d.warnings, fmt.Sprintf("who watches logins over a restart with other users may learn which users exist: %v", err))
+		d.warnings = append(d.warnings, fmt.Sprintf(
+			"who watches logins over a restart with other users may learn which users exist: %v", err))
 		return users.Secret()
 	}
 	return secret
@@ -141,7 +144,8 @@ func (d *door) reloaded(log *slog.Logger) {
 // state tells one state of the files from another: what their names lead to, its time and its size.
 func (d *door) state() string {
 	var state string
-	for _, path := range []string{d.config.Auth.Users, d.config.Auth.Certificates, d.config.TLS.Certificate, d.config.TLS.Key, d.config.TLS.ClientCA} {
+	who, tls := d.config.Auth, d.config.TLS
+	for _, path := range []string{who.Users, who.Certificates, tls.Certificate, tls.Key, tls.ClientCA} {
 		if path == "" {
 			continue
 		}

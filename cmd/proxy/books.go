@@ -63,7 +63,8 @@ func openManager(ctx context.Context, cfg *config.Config, writes bool) (ledger.M
 // hasLedger refuses a configuration without a ledger, as one without policies may be.
 func hasLedger(cfg *config.Config) error {
 	if cfg.Ledger.SQLite == "" && cfg.Ledger.Postgres == "" {
-		return errors.New("there is no ledger: write ledger: sqlite:fugu.db or ledger: postgres://ROLE@HOST:PORT/DATABASE")
+		return errors.New("there is no ledger: " +
+			"write ledger: sqlite:fugu.db or ledger: postgres://ROLE@HOST:PORT/DATABASE")
 	}
 	return nil
 }
@@ -78,7 +79,9 @@ func (b *books) policy(dataset string) *policy.Policy {
 }
 
 // words parses a command's flags where they stand among other words, which it returns.
-func words(name string, args []string, stderr io.Writer, define func(*flag.FlagSet)) (rest []string, path string, err error) {
+func words(
+	name string, args []string, stderr io.Writer, define func(*flag.FlagSet),
+) (rest []string, path string, err error) {
 	for {
 		var fs *flag.FlagSet
 		if fs, path, err = flags(name, args, stderr, define); err != nil {
@@ -106,7 +109,8 @@ func because(fs *flag.FlagSet, why *ledger.Why) {
 // given refuses a command that does not say why.
 func given(why ledger.Why) error {
 	if strings.TrimSpace(why.Reason) == "" || strings.TrimSpace(why.Operator) == "" {
-		return usageError{errors.New(`say why, with -reason "..." (and who, with -operator, where the login has no name): it is audited`)}
+		return usageError{errors.New(
+			`say why, with -reason "..." (and who, with -operator, where the login has no name): it is audited`)}
 	}
 	return nil
 }

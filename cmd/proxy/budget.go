@@ -41,7 +41,8 @@ func budget(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 		}
 		return resetBudget(ctx, path, rest[1], why, asJSON, stdout)
 	}
-	return usageError{errors.New(`say "fugu budget", "fugu budget show DATASET" or "fugu budget reset DATASET -reason TEXT"`)}
+	return usageError{errors.New(
+		`say "fugu budget", "fugu budget show DATASET" or "fugu budget reset DATASET -reason TEXT"`)}
 }
 
 // account is an account as it is shown. What is not finite is null.
@@ -78,18 +79,27 @@ func (b *books) accounts(ctx context.Context) (out []account, err error) {
 			return nil, err
 		}
 		for _, a := range as {
-			out = append(out, account{Dataset: a.Dataset, Epoch: a.Epoch, Period: a.Period, Scope: a.Scope, Secret: a.Secret, Total: number(a.Total),
-				Spent: number(a.Spent), Left: number(a.Left), Delta: number(a.Delta), Releases: a.Releases})
+			out = append(out, account{
+				Dataset: a.Dataset, Epoch: a.Epoch, Period: a.Period, Scope: a.Scope, Secret: a.Secret,
+				Total: number(a.Total), Spent: number(a.Spent), Left: number(a.Left), Delta: number(a.Delta),
+				Releases: a.Releases,
+			})
 		}
 	}
+
+	// What was charged to an account that no policy has any more is kept, and shown without a limit.
 	for _, d := range datasets {
 		totals, err := b.Totals(ctx, d)
 		if err != nil {
 			return nil, err
 		}
 		for _, t := range totals {
-			if !t.Past && !slices.ContainsFunc(out, func(a account) bool { return a.Dataset == d && a.Scope == t.Scope && a.Secret == t.Secret }) {
-				out = append(out, account{Dataset: d, Period: t.Period, Scope: t.Scope, Secret: t.Secret, Releases: t.Releases, NoPolicy: true})
+			known := slices.ContainsFunc(out, func(a account) bool {
+				return a.Dataset == d && a.Scope == t.Scope && a.Secret == t.Secret
+			})
+			if !t.Past && !known {
+				out = append(out, account{Dataset: d, Period: t.Period, Scope: t.Scope, Secret: t.Secret,
+					Releases: t.Releases, NoPolicy: true})
 			}
 		}
 	}
@@ -130,7 +140,8 @@ func writeAccounts(w io.Writer, accounts []account) error {
 		if a.Spent == nil && !a.NoPolicy {
 			spent = "all" // no epsilon holds at this delta
 		}
-		t.row(a.Dataset, a.Epoch, a.Period, orAll(a.Scope), a.Secret, shown(a.Total), spent, left, shown(a.Delta), a.Releases)
+		t.row(a.Dataset, a.Epoch, a.Period, orAll(a.Scope), a.Secret, shown(a.Total), spent, left, shown(a.Delta),
+			a.Releases)
 	}
 	if err := t.write(w); err != nil {
 		return err
@@ -179,7 +190,8 @@ type charged struct {
 
 // details reads everything about a dataset. It audits the ledger on the way.
 func (b *books) details(ctx context.Context, dataset, user string, limit int) (*details, error) {
-	d := &details{Dataset: dataset, Accounts: []account{}, Ended: []account{}, Resets: []audit.Entry{}, Refused: map[string]int64{}, Charges: []charged{}}
+	d := &details{Dataset: dataset, Accounts: []account{}, Ended: []account{}, Resets: []audit.Entry{},
+		Refused: map[string]int64{}, Charges: []charged{}}
 	all, err := b.accounts(ctx)
 	if err != nil {
 		return nil, err
@@ -224,7 +236,8 @@ func (b *books) details(ctx context.Context, dataset, user string, limit int) (*
 	}
 	for _, t := range totals {
 		if t.Past && concerns(t.Scope, user) {
-			d.Ended = append(d.Ended, account{Dataset: dataset, Period: t.Period, Scope: t.Scope, Secret: t.Secret, Spent: number(t.Loss.SpentAt(delta, t.Releases)), Delta: number(delta),
+			d.Ended = append(d.Ended, account{Dataset: dataset, Period: t.Period, Scope: t.Scope, Secret: t.Secret,
+				Spent: number(t.Loss.SpentAt(delta, t.Releases)), Delta: number(delta),
 				Releases: t.Releases, NoPolicy: p == nil})
 		}
 	}
@@ -233,7 +246,8 @@ func (b *books) details(ctx context.Context, dataset, user string, limit int) (*
 		return nil, err
 	}
 	for _, x := range payments {
-		d.Charges = append(d.Charges, charged{x.At, x.Answer, x.User, x.Scope, x.Secret, x.Mechanism, number(x.Loss.EpsilonAt(delta)), x.Failed, x.Past})
+		d.Charges = append(d.Charges, charged{x.At, x.Answer, x.User, x.Scope, x.Secret, x.Mechanism,
+			number(x.Loss.EpsilonAt(delta)), x.Failed, x.Past})
 	}
 	return d, nil
 }
@@ -255,10 +269,12 @@ func showBudget(ctx context.Context, path, dataset, user string, limit int, asJS
 		return err
 	}
 	for _, e := range d.Resets {
-		fmt.Fprintf(stdout, "\n%s at %s by %s: %s\n", coloured(stdout, inYellow, "reset"), clock(e.At), e.User, e.Reason)
+		fmt.Fprintf(stdout, "\n%s at %s by %s: %s\n",
+			coloured(stdout, inYellow, "reset"), clock(e.At), e.User, e.Reason)
 		for _, a := range d.Ended {
 			if a.Period == e.Period-1 {
-				fmt.Fprintf(stdout, "  before it %s had spent %s of secret %s in %d releases: that adds to what is spent since\n", orAll(a.Scope), shown(a.Spent), a.Secret, a.Releases)
+				fmt.Fprintf(stdout, "  before it %s had spent %s of secret %s in %d releases: "+
+					"that adds to what is spent since\n", orAll(a.Scope), shown(a.Spent), a.Secret, a.Releases)
 			}
 		}
 	}
@@ -297,10 +313,11 @@ func showBudget(ctx context.Context, path, dataset, user string, limit int, asJS
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") }
 
 // givenUp is what a reset means, said each time.
-const givenUp = `What was answered before is known to whoever asked, and adds to everything that is answered from now on: about each secret
-of the data, all answers together reveal up to what was spent before and what is spent since. The policy's budget does not
-bound that sum any more. Answers that are stored stay free for who has paid.
-`
+const givenUp = "What was answered before is known to whoever asked, " +
+	"and adds to everything that is answered from now on: about each secret\n" +
+	"of the data, all answers together reveal up to what was spent before and what is spent since. " +
+	"The policy's budget does not\n" +
+	"bound that sum any more. Answers that are stored stay free for who has paid.\n"
 
 func resetBudget(ctx context.Context, path, dataset string, why ledger.Why, asJSON bool, stdout io.Writer) error {
 	b, err := openBooks(ctx, path, true)
@@ -317,8 +334,10 @@ func resetBudget(ctx context.Context, path, dataset string, why ledger.Why, asJS
 		return err
 	}
 	if asJSON {
-		return printJSON(stdout, map[string]any{"dataset": dataset, "number": e.Number, "hash": head.Hash, "warning": strings.ReplaceAll(strings.TrimSpace(givenUp), "\n", " ")})
+		return printJSON(stdout, map[string]any{"dataset": dataset, "number": e.Number, "hash": head.Hash,
+			"warning": strings.ReplaceAll(strings.TrimSpace(givenUp), "\n", " ")})
 	}
-	_, err = fmt.Fprintf(stdout, "%s the budgets of dataset %s begin anew; entry %d:%s of the audit chain says so\n%s", green(stdout, "ok"), dataset, e.Number, head.Hash, givenUp)
+	_, err = fmt.Fprintf(stdout, "%s the budgets of dataset %s begin anew; entry %d:%s of the audit chain says so\n%s",
+		green(stdout, "ok"), dataset, e.Number, head.Hash, givenUp)
 	return err
 }

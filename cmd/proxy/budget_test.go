@@ -23,8 +23,9 @@ import (
 func chargeOf(digit string) ledger.Charge {
 	return ledger.Charge{Key: ledger.Key(strings.Repeat(digit, 64)), Dataset: "adult", User: "alice", Statement: "00ff",
 		Losses: map[string]privacy.Loss{"high_income": {Pure: 5}}, Limit: privacy.Budget{Epsilon: 20, Delta: .01},
-		Requested: privacy.Budget{Epsilon: .25}, Mechanism: "directional", Assumption: "translation", Answer: []byte("38.6"),
-		Cells: []ledger.Cell{{Column: "avg", Value: "38.6", Lower: 38, Upper: 39}}}
+		Requested: privacy.Budget{Epsilon: .25}, Mechanism: "directional", Assumption: "translation",
+		Answer: []byte("38.6"),
+		Cells:  []ledger.Cell{{Column: "avg", Value: "38.6", Lower: 38, Upper: 39}}}
 }
 
 // books4 makes a ledger whose budget is spent, and something of a dataset that no policy has.
@@ -44,7 +45,8 @@ func books4(t *testing.T, path string) string {
 			t.Fatal(err)
 		}
 	}
-	refusal := ledger.Refusal{At: time.Now(), User: "bob", Dataset: "adult", Code: "PV001", Statement: "00ff", Times: 3, Until: time.Now()}
+	refusal := ledger.Refusal{At: time.Now(), User: "bob", Dataset: "adult", Code: "PV001", Statement: "00ff", Times: 3,
+		Until: time.Now()}
 	if err := l.Refuse(t.Context(), []ledger.Refusal{refusal}, 2); err != nil {
 		t.Fatal(err)
 	}
@@ -57,19 +59,16 @@ func books4(t *testing.T, path string) string {
 // A budget that is spent, looked at, begun anew, and looked at again.
 func TestBudgetCommands(t *testing.T) {
 	path := setting(t)
-	if code, out, errs := invoke(t, "budget", "show", "adult", "-c", path); code != exitOK || !strings.Contains(out, "everyone") {
-		t.Errorf("before there is a ledger: %d %s%s", code, out, errs)
-	}
-	if code, _, errs := invoke(t, "budget", "reset", "adult", "-reason", "x", "-c", path); code != exitFailure || !strings.Contains(errs, "opening the ledger") {
-		t.Errorf("before there is a ledger: %d %s", code, errs)
-	}
+	expect(t, exitOK, "everyone", "budget", "show", "adult", "-c", path)
+	expect(t, exitFailure, "opening the ledger", "budget", "reset", "adult", "-reason", "x", "-c", path)
 	books4(t, path)
 	var accounts []account
 	code, out, errs := invoke(t, "budget", "list", "-json", "-c", path)
 	if err := json.Unmarshal([]byte(out), &accounts); err != nil || code != exitOK || len(accounts) != 3 {
 		t.Fatalf("%d %v %s%s", code, err, out, errs)
 	}
-	if a := accounts[0]; a.Secret != "high_income" || *a.Total != 20 || *a.Spent != 20 || *a.Left != 0 || a.Releases != 4 || *a.Delta != .01 {
+	if a := accounts[0]; a.Secret != "high_income" || *a.Total != 20 || *a.Spent != 20 || *a.Left != 0 ||
+		a.Releases != 4 || *a.Delta != .01 {
 		t.Errorf("%s", out)
 	}
 	if a := accounts[2]; a.Dataset != "former" || !a.NoPolicy || a.Total != nil || a.Releases != 1 {
@@ -77,10 +76,13 @@ func TestBudgetCommands(t *testing.T) {
 	}
 	_, out, _ = invoke(t, "budget", "-c", path)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if len(lines) != 5 || !strings.HasPrefix(lines[0], "dataset") || utf8.RuneCountInString(lines[0]) != utf8.RuneCountInString(lines[1]) || !strings.Contains(lines[4], "no policy") {
+	if len(lines) != 5 || !strings.HasPrefix(lines[0], "dataset") ||
+		utf8.RuneCountInString(lines[0]) != utf8.RuneCountInString(lines[1]) ||
+		!strings.Contains(lines[4], "no policy") {
 		t.Errorf("not aligned:\n%s", out)
 	}
-	for _, args := range [][]string{{"reset", "adult"}, {"reset"}, {"reset", "adult", "-reason", " "}, {"show"}, {"nonsense"}, {"show", "adult", "-n", "0"}, {"reset", "adult", "more", "-reason", "x"}, {"-nonsense"}} {
+	for _, args := range [][]string{{"reset", "adult"}, {"reset"}, {"reset", "adult", "-reason", " "}, {"show"},
+		{"nonsense"}, {"show", "adult", "-n", "0"}, {"reset", "adult", "more", "-reason", "x"}, {"-nonsense"}} {
 		if code, _, _ := invoke(t, append([]string{"budget", "-c", path}, args...)...); code != exitUsage {
 			t.Errorf("%q: exit code %d", args, code)
 		}
@@ -90,12 +92,15 @@ func TestBudgetCommands(t *testing.T) {
 			t.Errorf("%q: exit code %d", args, code)
 		}
 	}
-	code, out, errs = invoke(t, "budget", "reset", "adult", "--reason", "the survey of the year is closed", "-operator", "carol", "-c", path)
+	code, out, errs = invoke(t, "budget", "reset", "adult", "--reason", "the survey of the year is closed", "-operator",
+		"carol", "-c", path)
 	if code != exitOK || !strings.Contains(out, "entry 9:") || !strings.Contains(out, "adds to everything") {
 		t.Fatalf("%d %s%s", code, out, errs)
 	}
 	code, out, _ = invoke(t, "budget", "show", "-c", path, "adult", "-n", "2")
-	for _, word := range []string{"high_income", "by carol: the survey of the year is closed", "before it everyone had spent 20 of secret high_income in 4 releases", "alice", "directional", "answered, in an earlier period",
+	for _, word := range []string{"high_income", "by carol: the survey of the year is closed",
+		"before it everyone had spent 20 of secret high_income in 4 releases", "alice", "directional",
+		"answered, in an earlier period",
 		"refused: PV001 3 times, 2 more"} {
 		if code != exitOK || !strings.Contains(out, word) {
 			t.Errorf("%q is missing: %d\n%s", word, code, out)
@@ -106,7 +111,8 @@ func TestBudgetCommands(t *testing.T) {
 	}
 	var d details
 	code, out, _ = invoke(t, "budget", "show", "adult", "-json", "-c", path, "-user", "bob")
-	if err := json.Unmarshal([]byte(out), &d); err != nil || code != exitOK || *d.Accounts[0].Left != 20 || len(d.Charges) != 0 || len(d.Resets) != 1 || d.Refused["PV001"] != 3 || *d.Ended[0].Spent != 20 {
+	if err := json.Unmarshal([]byte(out), &d); err != nil || code != exitOK || *d.Accounts[0].Left != 20 ||
+		len(d.Charges) != 0 || len(d.Resets) != 1 || d.Refused["PV001"] != 3 || *d.Ended[0].Spent != 20 {
 		t.Errorf("%d %v %s", code, err, out)
 	}
 	if code, out, errs := invoke(t, "audit", "verify", "-c", path); code != exitOK {
@@ -134,18 +140,15 @@ func TestLedgerCommands(t *testing.T) {
 	first := head(path)
 	for _, args := range [][]string{{"backup", backup}, {"export", export}} {
 		args = append([]string{"ledger", "-c", path}, args...)
-		if code, out, errs := invoke(t, args...); code != exitOK || !strings.Contains(out, first) {
-			t.Errorf("%q: %d %s%s", args, code, out, errs)
-		}
-		if code, _, errs := invoke(t, args...); code != exitFailure || !strings.Contains(errs, "exists") {
-			t.Errorf("%q again: %d %s", args, code, errs)
-		}
+		expect(t, exitOK, first, args...)
+		expect(t, exitFailure, "exists", args...)
 		if info, err := os.Stat(args[4]); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v %v", info, err)
 		}
 	}
 	written, err := os.ReadFile(export)
-	if code, out, errs := invoke(t, "ledger", "export", "-", "-c", path); err != nil || code != exitOK || out != string(written) || !strings.Contains(errs, first) {
+	if code, out, errs := invoke(t, "ledger", "export", "-", "-c", path); err != nil || code != exitOK ||
+		out != string(written) || !strings.Contains(errs, first) {
 		t.Errorf("%d %v %s", code, err, errs)
 	}
 	code, out, errs := invoke(t, "ledger", "import", export, "-c", other, "-json")
@@ -153,24 +156,23 @@ func TestLedgerCommands(t *testing.T) {
 		Number int64
 		Hash   string
 	}
-	if err := json.Unmarshal([]byte(out), &at); err != nil || code != exitOK || fmt.Sprintf("%d:%s", at.Number, at.Hash) != first || head(other) != first {
+	if err := json.Unmarshal([]byte(out), &at); err != nil || code != exitOK ||
+		fmt.Sprintf("%d:%s", at.Number, at.Hash) != first || head(other) != first {
 		t.Errorf("%d %v %s%s", code, err, out, errs)
 	}
-	if code, _, errs := invoke(t, "ledger", "import", export, "-c", path); code != exitFailure || !strings.Contains(errs, "already") {
-		t.Errorf("%d %s", code, errs)
-	}
+	expect(t, exitFailure, "already", "ledger", "import", export, "-c", path)
 	// Compacted, then put back.
 	tomorrow := time.Now().Add(time.Hour * 24).UTC().Format(time.DateOnly)
-	for _, args := range [][]string{{}, {"nonsense"}, {"compact"}, {"compact", "-before", "2006-01-02"}, {"compact", "-reason", "x"}, {"compact", "-before", "soon", "-reason", "x"},
+	for _, args := range [][]string{{}, {"nonsense"}, {"compact"}, {"compact", "-before", "2006-01-02"},
+		{"compact", "-reason", "x"}, {"compact", "-before", "soon", "-reason", "x"},
 		{"compact", "-before", tomorrow, "-reason", "x"}, {"export"}, {"export", "a", "b"}, {"backup", "-"}} {
 		if code, _, _ := invoke(t, append([]string{"ledger", "-c", path}, args...)...); code != exitUsage {
 			t.Errorf("%q: exit code %d", args, code)
 		}
 	}
-	if code, out, _ := invoke(t, "ledger", "compact", "-before", "2006-01-02", "-reason", "storage", "-c", path); code != exitOK || !strings.Contains(out, "ok 0 answers") {
-		t.Errorf("%d %s", code, out)
-	}
-	code, out, errs = invoke(t, "ledger", "compact", "-before", time.Now().UTC().Format(time.RFC3339Nano), "-reason", "storage", "-c", path)
+	expect(t, exitOK, "ok 0 answers", "ledger", "compact", "-before", "2006-01-02", "-reason", "storage", "-c", path)
+	code, out, errs = invoke(t, "ledger", "compact", "-before", time.Now().UTC().Format(time.RFC3339Nano), "-reason",
+		"storage", "-c", path)
 	if code != exitOK || !strings.Contains(out, "ok 5 answers") {
 		t.Fatalf("%d %s%s", code, out, errs)
 	}
@@ -188,13 +190,11 @@ func TestLedgerCommands(t *testing.T) {
 	if err != nil || head(path) != first {
 		t.Errorf("the backup is not the ledger of before: %v", err)
 	}
-	if code, _, errs := invoke(t, "audit", "verify", "-head", last, "-c", path); code != exitFailure || !strings.Contains(errs, "earlier state") {
-		t.Errorf("put back, and not found: %d %s", code, errs)
-	}
+	expect(t, exitFailure, "earlier state", "audit", "verify", "-head", last, "-c", path)
 }
 
-// What a proxy refuses is in the audit when it has ended, as fingerprints of statements and never as their text; and what
-// it answered has the fingerprint too.
+// What a proxy refuses is in the audit when it has ended, as fingerprints of statements and never as their text; and
+// what it answered has the fingerprint too.
 func TestRefusalsAreAudited(t *testing.T) {
 	path := setting(t, "analysts: [alice, bob]", "analysts: [alice]")
 	c, err := startChild(t, path)
@@ -203,8 +203,10 @@ func TestRefusalsAreAudited(t *testing.T) {
 	}
 	conn := c.connect(t)
 	for _, statement := range []string{
-		"SELECT max(age) FROM adult WHERE sex = 'topsecret1'", "SELECT max(age) FROM adult WHERE sex = 'topsecret2'", // the same shape
-		"SELECT string_agg(sex, 'topsecret6') FROM adult", "SELECT count(*) FROM adult WHERE 'topsecret3", "SELECT count(nothing) FROM adult", "SELECT query_to_xml('topsecret4', true, true, '')",
+		// the same shape
+		"SELECT max(age) FROM adult WHERE sex = 'topsecret1'", "SELECT max(age) FROM adult WHERE sex = 'topsecret2'",
+		"SELECT string_agg(sex, 'topsecret6') FROM adult", "SELECT count(*) FROM adult WHERE 'topsecret3",
+		"SELECT count(nothing) FROM adult", "SELECT query_to_xml('topsecret4', true, true, '')",
 		"SET fugu.epsilon = 99; SELECT count(*) FROM adult WHERE sex = 'topsecret5'",
 	} {
 		if _, err := conn.Exec(t.Context(), statement, pgx.QueryExecModeSimpleProtocol); err == nil {
@@ -256,7 +258,8 @@ func TestRefusalsAreAudited(t *testing.T) {
 	if len(released) != 16 || released != above {
 		t.Errorf("answered %q, and refused at a greater epsilon %q", released, above)
 	}
-	want := map[string]int64{"PV001 adult alice": 3, "PV001  alice": 1, "42601 adult alice": 1, "42703 adult alice": 1, "PV003 adult alice": 1}
+	want := map[string]int64{"PV001 adult alice": 3, "PV001  alice": 1, "42601 adult alice": 1, "42703 adult alice": 1,
+		"PV003 adult alice": 1}
 	if fmt.Sprint(times) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", times, want)
 	}

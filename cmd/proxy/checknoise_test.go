@@ -55,14 +55,16 @@ func TestCheckTellsOfReferences(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := errors.Join(c.Exec(t.Context(), "guild", fmt.Sprintf(strings.Replace(guild, "(%s)", "()", 1), s.third)),
+		if err := errors.Join(c.Exec(t.Context(), "guild", fmt.Sprintf(strings.Replace(guild, "(%s)", "()", 1),
+			s.third)),
 			c.Exec(t.Context(), "guild", s.mended)); err != nil {
 			t.Fatal(err)
 		}
 		dir := t.TempDir()
 		path := filepath.Join(dir, "fugu.yaml")
 		config := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q}\nauth: {method: trust}\n"+
-			"policy: p.policy.yaml\nledger: sqlite:fugu.db\n", c.DSN("guild_guest", "guild"), c.DSN("guild_reader", "guild"))
+			"policy: p.policy.yaml\nledger: sqlite:fugu.db\n", c.DSN("guild_guest", "guild"),
+			c.DSN("guild_reader", "guild"))
 		if err := errors.Join(os.WriteFile(path, []byte(config), 0o600),
 			os.WriteFile(filepath.Join(dir, "p.policy.yaml"), []byte(guildPolicy), 0o600)); err != nil {
 			t.Fatal(err)

@@ -17,12 +17,13 @@ public:
     values: {count(*) at sex=Female: 11741, count(*) at sex=Male: 23481}
 analysts:`
 
-// What the policy claims is printed by check, and answered by serve: the public numbers as they stand, their parts so that
-// they add up to them.
+// What the policy claims is printed by check, and answered by serve: the public numbers as they stand, their parts so
+// that they add up to them.
 func TestClaims(t *testing.T) {
 	path := setting(t, "analysts:", claims)
 	code, stdout, stderr := invoke(t, "check", "-c", path)
-	for _, word := range []string{"the model of ages is declared", "SELECT avg(age) FROM adult", "high_income at [0.1 0.6]", "everybody knows sexes", "count(*) at sex=Male = 23481"} {
+	for _, word := range []string{"the model of ages is declared", "SELECT avg(age) FROM adult",
+		"high_income at [0.1 0.6]", "everybody knows sexes", "count(*) at sex=Male = 23481"} {
 		if code != 0 || !strings.Contains(stdout, word) {
 			t.Errorf("check: exit %d without %q: %s%s", code, word, stdout, stderr)
 		}
@@ -33,19 +34,24 @@ func TestClaims(t *testing.T) {
 	}
 	conn := c.connect(t)
 	var exact, parts string
-	if err := conn.QueryRow(t.Context(), "SELECT string_agg(sex || n, ',' ORDER BY sex) FROM (SELECT sex, count(*) AS n FROM adult GROUP BY sex) AS q").Scan(&exact); err != nil || exact != "Female11741,Male23481" {
+	if err := conn.QueryRow(t.Context(), "SELECT string_agg(sex || n, ',' ORDER BY sex) "+
+		"FROM (SELECT sex, count(*) AS n FROM adult GROUP BY sex) AS q").Scan(&exact); err != nil ||
+		exact != "Female11741,Male23481" {
 		t.Errorf("%q, %v", exact, err)
 	}
 	var releases int
-	if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM fugu.releases").Scan(&releases); err != nil || releases != 0 {
+	if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM fugu.releases").Scan(&releases); err != nil ||
+		releases != 0 {
 		t.Errorf("%d releases of what is public: %v", releases, err)
 	}
-	const grouped = "SELECT string_agg(sex || n, ',' ORDER BY sex) FROM (SELECT sex, sum(n) AS n FROM (SELECT sex, education, count(*) AS n FROM adult GROUP BY sex, education) AS q GROUP BY sex) AS r"
+	const grouped = "SELECT string_agg(sex || n, ',' ORDER BY sex) FROM (SELECT sex, sum(n) AS n " +
+		"FROM (SELECT sex, education, count(*) AS n FROM adult GROUP BY sex, education) AS q GROUP BY sex) AS r"
 	if err := conn.QueryRow(t.Context(), grouped).Scan(&parts); err != nil || parts != exact {
 		t.Errorf("the parts add up to %q, %v", parts, err)
 	}
 	var assumption string
-	if err := conn.QueryRow(t.Context(), "SELECT DISTINCT assumption FROM fugu.last_release").Scan(&assumption); err != nil || !strings.Contains(assumption, "gaussian") {
+	if err := conn.QueryRow(t.Context(), "SELECT DISTINCT assumption FROM fugu.last_release").Scan(
+		&assumption); err != nil || !strings.Contains(assumption, "gaussian") {
 		t.Errorf("the answer rests on %q, %v", assumption, err)
 	}
 	rows, err := conn.Query(t.Context(), "EXPLAIN (PRIVACY) SELECT avg(age) FROM adult")

@@ -19,11 +19,12 @@ import (
 
 var secondLoaded bool
 
-// several is a configuration over the databases adult and second, each with a policy for a table public.adult of its own,
-// and plain, which has none. Edits are of fugu.yaml.
+// several is a configuration over the databases adult and second, each with a policy for a table public.adult of its
+// own, and plain, which has none. Edits are of fugu.yaml.
 func several(t *testing.T, edits ...string) (path string) {
 	t.Helper()
-	path = setting(t, append([]string{"policy: adult.policy.yaml", "policy: policies", "auth:", "  databases: [plain]\nauth:"}, edits...)...)
+	path = setting(t, append([]string{"policy: adult.policy.yaml", "policy: policies", "auth:",
+		"  databases: [plain]\nauth:"}, edits...)...)
 	c := pgcluster.Shared(t)
 	if !secondLoaded {
 		if _, err := adult.Load(t.Context(), c, "second", adult.Options{}); err != nil {
@@ -39,7 +40,8 @@ func several(t *testing.T, edits ...string) (path string) {
 		t.Fatal(err)
 	}
 	writeFile(t, filepath.Join(dir, "adult.policy.yaml"), examplePolicy(t))
-	writeFile(t, filepath.Join(dir, "second.policy.yaml"), examplePolicy(t, "dataset: adult", "dataset: second\ndatabase: second"))
+	writeFile(t, filepath.Join(dir, "second.policy.yaml"), examplePolicy(t, "dataset: adult",
+		"dataset: second\ndatabase: second"))
 	return path
 }
 
@@ -127,8 +129,10 @@ func TestSeveralDatabases(t *testing.T) {
 			}
 			for name, conn := range conns {
 				for _, other := range []string{"adult", "second", name} {
-					for _, sql := range []string{"SELECT pg_database_size('%s')::text", "SELECT pg_database_size((SELECT oid FROM pg_database WHERE datname = '%s'))::text",
-						"SELECT tup_fetched::text FROM pg_stat_database WHERE datname = '%s'", "SELECT pg_stat_get_db_blocks_fetched(oid)::text FROM pg_database WHERE datname = '%s'"} {
+					for _, sql := range []string{"SELECT pg_database_size('%s')::text",
+						"SELECT pg_database_size((SELECT oid FROM pg_database WHERE datname = '%s'))::text",
+						"SELECT tup_fetched::text FROM pg_stat_database WHERE datname = '%s'",
+						"SELECT pg_stat_get_db_blocks_fetched(oid)::text FROM pg_database WHERE datname = '%s'"} {
 						if got := ask(t, conn, fmt.Sprintf(sql, other)); got != "NULL" {
 							t.Errorf("from %s: "+sql+": %s", name, other, got)
 						}
@@ -139,7 +143,8 @@ func TestSeveralDatabases(t *testing.T) {
 				}
 			}
 			for name, want := range map[string]string{"adult": "adult", "second": "second", "plain": "NULL"} {
-				if got := ask(t, conns[name], "SELECT string_agg(DISTINCT dataset, ',') FROM fugu.budget"); got != want {
+				if got := ask(t, conns[name],
+					"SELECT string_agg(DISTINCT dataset, ',') FROM fugu.budget"); got != want {
 					t.Errorf("fugu.budget in %s: %s", name, got)
 				}
 			}
@@ -255,7 +260,9 @@ func TestReloadOfDatabases(t *testing.T) {
 
 // What is wrong with several databases together stops check, and names the database.
 func TestCheckOfDatabases(t *testing.T) {
-	if code, stdout, stderr := invoke(t, "check", "-c", several(t)); code != 0 || !strings.Contains(stdout, `database "second": policies: 1`) || !strings.Contains(stdout, `database "plain": policies: 0`) {
+	if code, stdout, stderr := invoke(t, "check", "-c", several(t)); code != 0 ||
+		!strings.Contains(stdout, `database "second": policies: 1`) || !strings.Contains(stdout,
+		`database "plain": policies: 0`) {
 		t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	policies := func(path, file, text string) string {
@@ -263,19 +270,21 @@ func TestCheckOfDatabases(t *testing.T) {
 		return path
 	}
 	for name, c := range map[string]struct{ path, want string }{
-		"the database twice": {policies(several(t), "third", examplePolicy(t, "dataset: adult", "dataset: third\ndatabase: adult")), "already protected by"},
-		"no such database":   {policies(several(t), "third", examplePolicy(t, "dataset: adult", "dataset: third\ndatabase: nowhere")), `database "nowhere": `},
+		"the database twice": {policies(several(t), "third", examplePolicy(t, "dataset: adult",
+			"dataset: third\ndatabase: adult")), "already protected by"},
+		"no such database": {policies(several(t), "third", examplePolicy(t, "dataset: adult",
+			"dataset: third\ndatabase: nowhere")), `database "nowhere": `},
 		"no such listed one": {listing(t, several(t), "nowhere"), `database "nowhere": `},
-		"no such table":      {policies(several(t), "third", examplePolicy(t, "dataset: adult", "dataset: third\ndatabase: plain")), `database "plain": `},
+		"no such table": {policies(several(t), "third", examplePolicy(t, "dataset: adult",
+			"dataset: third\ndatabase: plain")), `database "plain": `},
 	} {
 		if c.path == "" {
 			t.Fatal(name)
 		}
-		if code, stdout, stderr := invoke(t, "check", "-c", c.path); code != 1 || !strings.Contains(stderr, c.want) {
-			t.Errorf("%s: exit %d\n%s%s", name, code, stdout, stderr)
-		}
+		expect(t, exitFailure, c.want, "check", "-c", c.path)
 	}
-	const way = "CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w OPTIONS (dbname 'adult'); GRANT USAGE ON FOREIGN SERVER s TO fugu_guest; CREATE USER MAPPING FOR fugu_guest SERVER s"
+	const way = "CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w OPTIONS (dbname 'adult'); " +
+		"GRANT USAGE ON FOREIGN SERVER s TO fugu_guest; CREATE USER MAPPING FOR fugu_guest SERVER s"
 	path := several(t)
 	if err := pgcluster.Shared(t).Exec(t.Context(), "plain", way); err != nil {
 		t.Fatal(err)
@@ -283,9 +292,7 @@ func TestCheckOfDatabases(t *testing.T) {
 	defer func() {
 		_ = pgcluster.Shared(t).Exec(context.Background(), "plain", "DROP FOREIGN DATA WRAPPER w CASCADE")
 	}()
-	if code, stdout, stderr := invoke(t, "check", "-c", path); code != 1 || !strings.Contains(stderr, "leads to the database adult") {
-		t.Errorf("a foreign server in plain: exit %d\n%s%s", code, stdout, stderr)
-	}
+	expect(t, exitFailure, "leads to the database adult", "check", "-c", path)
 }
 
 // Commands about statements find their database, or ask for it.
@@ -299,7 +306,8 @@ func TestCommandsInDatabases(t *testing.T) {
 	}{
 		{[]string{"preview", "-c", path, sql}, 2, "write -database and one of adult, second"},
 		{[]string{"preview", "-c", path, "-database", "plain", sql}, 2, "write -database and one of adult, second"},
-		{[]string{"preview", "-c", path, "-database", "second", "-epsilon", "1", sql}, 0, "F: avg(age) of public.adult"},
+		{[]string{"preview", "-c", path, "-database", "second", "-epsilon", "1", sql}, 0,
+			"F: avg(age) of public.adult"},
 		{[]string{"fit", "-c", path, "-statement", sql}, 1, "both adult and second protect such tables"},
 		{[]string{"fit", "-c", path, "-statement", "SELECT 1"}, 1, "not one statement that aggregates"},
 		{[]string{"budget", "-c", path}, 0, "second"},

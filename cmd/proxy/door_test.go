@@ -37,7 +37,8 @@ func eventually(t *testing.T, what string, is func() bool) {
 // login connects as a user of the example's, with the password that it has there.
 func (c *child) login(t *testing.T, user string, options ...string) (*pgx.Conn, error) {
 	t.Helper()
-	u := url.URL{Scheme: "postgres", User: url.UserPassword(user, user+"-demo"), Host: c.address, Path: "adult", RawQuery: strings.Join(options, "&")}
+	u := url.URL{Scheme: "postgres", User: url.UserPassword(user, user+"-demo"), Host: c.address, Path: "adult",
+		RawQuery: strings.Join(options, "&")}
 	conn, err := pgx.Connect(t.Context(), u.String())
 	if err == nil {
 		t.Cleanup(func() { _ = conn.Close(context.Background()) })
@@ -55,7 +56,8 @@ func sqlstateOf(err error) string {
 
 // serve offers TLS, and takes over certificates and users while sessions go on: when their files change, and on SIGHUP.
 func TestServeOverTLS(t *testing.T) {
-	path := setting(t, "  method: trust\n", "  method: scram-sha-256\n  users: users.txt\ntls:\n  mode: require\n  certificate: server.crt\n  key: server.key\n  client_ca: root.crt\n")
+	path := setting(t, "  method: trust\n", "  method: scram-sha-256\n  users: users.txt\ntls:\n  mode: require\n  "+
+		"certificate: server.crt\n  key: server.key\n  client_ca: root.crt\n")
 	dir := filepath.Dir(path)
 	authority := certs.NewAuthority(t, x509.ECDSAWithSHA256)
 	authority.Issue(t, "localhost").Write(t, dir, "server")
@@ -120,7 +122,8 @@ func TestServeOverTLS(t *testing.T) {
 		t.Error(err)
 	}
 	log := c.log.String()
-	if !strings.Contains(log, "users.txt:1: ") || !strings.Contains(log, "users and certificates reloaded") || strings.Contains(log, "demo") {
+	if !strings.Contains(log, "users.txt:1: ") || !strings.Contains(log, "users and certificates reloaded") ||
+		strings.Contains(log, "demo") {
 		t.Errorf("the log: %s", log)
 	}
 }
@@ -128,7 +131,8 @@ func TestServeOverTLS(t *testing.T) {
 // SIGHUP reads the files at once.
 func TestReloadOfUsers(t *testing.T) {
 	dir := t.TempDir()
-	path := setting(t, "  method: trust\n", "  method: cert\n  certificates: "+dir+"/names\ntls:\n  certificate: "+dir+"/server.crt\n  key: "+dir+"/server.key\n  client_ca: "+dir+"/root.crt\n")
+	path := setting(t, "  method: trust\n", "  method: cert\n  certificates: "+dir+"/names\ntls:\n  certificate: "+dir+
+		"/server.crt\n  key: "+dir+"/server.key\n  client_ca: "+dir+"/root.crt\n")
 	authority := certs.NewAuthority(t, x509.ECDSAWithSHA256)
 	authority.Issue(t, "localhost").Write(t, dir, "server")
 	certs.Write(t, dir, "root.crt", authority.PEM)
@@ -173,12 +177,11 @@ func TestCheckOfGuests(t *testing.T) {
 	} {
 		path := setting(t, "auth:\n", "  guests:\n    dora: "+entry+"\nauth:\n")
 		for _, command := range []string{"check", "serve"} {
-			if code, _, stderr := invoke(t, command, "-c", path); code != 1 || !strings.Contains(stderr, want) {
-				t.Errorf("%s of %s: exit %d, %s", command, entry, code, stderr)
-			}
+			expect(t, exitFailure, want, command, "-c", path)
 		}
 	}
-	path := setting(t, "auth:\n", fmt.Sprintf("  guests:\n    dora: {dsn: %q}\n    emil: {role: fugu_guest}\nauth:\n", c.DSN("fugu_guest", "adult")))
+	path := setting(t, "auth:\n", fmt.Sprintf("  guests:\n    dora: {dsn: %q}\n    emil: {role: fugu_guest}\nauth:\n",
+		c.DSN("fugu_guest", "adult")))
 	if code, stdout, stderr := invoke(t, "check", "-c", path); code != 0 {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
@@ -187,7 +190,8 @@ func TestCheckOfGuests(t *testing.T) {
 // limits.keepalive is of every connection to the database: of the guest of all, of guests by a login and by a role.
 func TestKeepAliveOfGuests(t *testing.T) {
 	c := pgcluster.Shared(t)
-	path := setting(t, "auth:\n", fmt.Sprintf("  guests:\n    dora: {dsn: %q}\n    emil: {role: fugu_guest}\nlimits: {keepalive: 123s}\nauth:\n", c.DSN("fugu_guest", "adult")))
+	path := setting(t, "auth:\n", fmt.Sprintf("  guests:\n    dora: {dsn: %q}\n    emil: {role: fugu_guest}\nlimits: "+
+		"{keepalive: 123s}\nauth:\n", c.DSN("fugu_guest", "adult")))
 	h, err := open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +200,8 @@ func TestKeepAliveOfGuests(t *testing.T) {
 	if len(h.guests) != 2 {
 		t.Fatalf("the guests are %v", h.guests)
 	}
-	for user, config := range map[string]*pgconn.Config{"all": h.guest, "dora": h.guests["dora"], "emil": h.guests["emil"]} {
+	for user, config := range map[string]*pgconn.Config{"all": h.guest, "dora": h.guests["dora"],
+		"emil": h.guests["emil"]} {
 		g, err := upstream.OpenGuest(t.Context(), config, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -206,7 +211,8 @@ func TestKeepAliveOfGuests(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = raw.Control(func(fd uintptr) {
-			for option, want := range map[int]int{syscall.TCP_KEEPIDLE: 123, syscall.TCP_KEEPINTVL: 31, syscall.TCP_KEEPCNT: 4} {
+			for option, want := range map[int]int{syscall.TCP_KEEPIDLE: 123, syscall.TCP_KEEPINTVL: 31,
+				syscall.TCP_KEEPCNT: 4} {
 				if got, err := syscall.GetsockoptInt(int(fd), syscall.IPPROTO_TCP, option); got != want || err != nil {
 					t.Errorf("the guest of %s: option %d is %d, %v, want %d", user, option, got, err, want)
 				}

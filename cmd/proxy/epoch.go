@@ -16,8 +16,8 @@ import (
 	"fugu/policy"
 )
 
-// epoch says that a dataset's tables hold other data, which ends its stored answers. A proxy that serves from the ledger
-// notices within a second.
+// epoch says that a dataset's tables hold other data, which ends its stored answers. A proxy that serves from the
+// ledger notices within a second.
 func epoch(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	reason, who := "", login()
 	said, path, err := words("epoch", args, stderr, func(fs *flag.FlagSet) {
@@ -31,8 +31,11 @@ func epoch(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return usageError{errors.New(`say "fugu epoch advance -c fugu.yaml DATASET -reason ..."`)}
 	}
 	if strings.TrimSpace(reason) == "" || strings.TrimSpace(who) == "" {
-		return usageError{errors.New("give a -reason (and a -user, where the login has no name): the audit chain keeps both")}
+		return usageError{errors.New(
+			"give a -reason (and a -user, where the login has no name): the audit chain keeps both")}
 	}
+
+	// The policy is asked first: one with a label says by it when an epoch begins.
 	cfg, err := config.Load(path, os.Environ())
 	if err != nil {
 		return err
@@ -47,8 +50,10 @@ func epoch(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	p := policies[i]
 	if p.Epoch.Label != "" {
-		return fmt.Errorf("the policy of dataset %s has epoch.label %s: write another one there, and have fugu serve reload it", p.Dataset, p.Epoch.Label)
+		return fmt.Errorf("the policy of dataset %s has epoch.label %s: "+
+			"write another one there, and have fugu serve reload it", p.Dataset, p.Epoch.Label)
 	}
+
 	l, err := openManager(ctx, cfg, true)
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New("opening the ledger: there is none yet: before the first answer there is nothing to end")
@@ -57,7 +62,8 @@ func epoch(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer func() { _ = l.Close() }()
-	e, err := l.Advance(ctx, ledger.Epoch{Dataset: p.Dataset, Independent: p.Epoch.Draw == policy.IndependentDraw, User: who, Reason: reason})
+	independent := p.Epoch.Draw == policy.IndependentDraw
+	e, err := l.Advance(ctx, ledger.Epoch{Dataset: p.Dataset, Independent: independent, User: who, Reason: reason})
 	if err != nil {
 		return err
 	}
@@ -65,6 +71,7 @@ func epoch(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if e.Independent {
 		budget = "its budget begins anew, since the policy says that its data are drawn independently of any before"
 	}
-	fmt.Fprintf(stdout, "%s dataset %s is at epoch %d: no answer of before is given any more; %s\n", green(stdout, "ok"), e.Dataset, e.Number, budget)
+	fmt.Fprintf(stdout, "%s dataset %s is at epoch %d: no answer of before is given any more; %s\n",
+		green(stdout, "ok"), e.Dataset, e.Number, budget)
 	return nil
 }

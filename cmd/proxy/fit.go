@@ -35,13 +35,11 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if fs.NArg() > 0 {
 		return usageError{errors.New("statements are given with -statement or -f")}
 	}
-	if file != "" {
-		more, err := statementsOf(file)
-		if err != nil {
-			return err
-		}
-		statements = append(statements, more...)
+	more, err := statementsOf(file)
+	if err != nil {
+		return err
 	}
+	statements = append(statements, more...)
 
 	h, err := open(ctx, path)
 	if err != nil {
@@ -54,29 +52,19 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return errApart
 	}
 
-	more, err := byPolicy(ctx, h, statements)
+	reports, err := h.fitAll(ctx, statements, stderr)
 	if err != nil {
 		return err
 	}
-	var reports []fitting.Report
 	findings := 0
-	for _, p := range h.policies {
-		room := h.room(p.Database)
-		r, err := fitting.Run(ctx, fitting.Work{Dataset: room.snapshot.Snapshot, Reader: room.reader, Policy: p,
-			Dir: h.config.Models, Statements: more[p], Progress: progress(stderr, p.Dataset)})
-		if err != nil {
-			return fmt.Errorf("fitting dataset %s: %w", p.Dataset, err)
-		}
-		reports = append(reports, r)
+	for _, r := range reports {
 		findings += r.Findings()
-	}
-
-	if asJSON {
-		err = printJSON(stdout, reports)
-	} else {
-		for _, r := range reports {
+		if !asJSON {
 			err = errors.Join(err, printFit(stdout, r))
 		}
+	}
+	if asJSON {
+		err = printJSON(stdout, reports)
 	}
 	if err == nil && findings > 0 {
 		err = fmt.Errorf("%d findings", findings)
@@ -84,8 +72,30 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-// statementsOf reads a file of statements.
+// fitAll prepares the models of every policy, with the statements that are about its tables.
+func (h *house) fitAll(ctx context.Context, statements []string, stderr io.Writer) ([]fitting.Report, error) {
+	more, err := byPolicy(ctx, h, statements)
+	if err != nil {
+		return nil, err
+	}
+	var reports []fitting.Report
+	for _, p := range h.policies {
+		room := h.room(p.Database)
+		r, err := fitting.Run(ctx, fitting.Work{Dataset: room.snapshot.Snapshot, Reader: room.reader, Policy: p,
+			Dir: h.config.Models, Statements: more[p], Progress: progress(stderr, p.Dataset)})
+		if err != nil {
+			return nil, fmt.Errorf("fitting dataset %s: %w", p.Dataset, err)
+		}
+		reports = append(reports, r)
+	}
+	return reports, nil
+}
+
+// statementsOf reads a file of statements; there are none where there is no file.
 func statementsOf(file string) ([]string, error) {
+	if file == "" {
+		return nil, nil
+	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, usageError{err}
@@ -165,26 +175,7 @@ func printFit(w io.Writer, r fitting.Report) error {
 	for _, s := range r.Secrets {
 		fmt.Fprintf(w, "   secret %s of %s (%d rows): %s\n", s.Secret, s.Table, s.Rows, s.Describe())
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "\nstatement\tsecret\tvalues\tempty cells\tskewness\tkurtosis\toff "+
-		"normal\tgaussian\tcovariances\tmovement (sd)")
-	for _, s := range r.Statements {
-		name := fitting.Brief(s.Statement)
-		if len(s.Qualities) == 0 {
-			fmt.Fprintf(t, "%s\t\t%d\t\t\t\t\t\t\t\n", name, s.Components)
-		}
-		for _, q := range s.Qualities {
-			ratio, known := "unbounded", short(q.Movement)+" ± "+short(q.Missed)
-			if q.CovarianceRatio != nil {
-				ratio = "x" + short(*q.CovarianceRatio)
-			}
-			fmt.Fprintf(t, "%s\t%s\t%d\t%d of %d\t%s\t%s\t%s\t%s\t%s\t%s\n", name, q.Secret, s.Components,
-				s.EmptyCount, s.Cells,
-				round(q.Skewness), round(q.Kurtosis), round(q.Off), q.Gaussian, ratio, known)
-			name = ""
-		}
-	}
-	if err := t.Flush(); err != nil {
+	if err := printQualities(w, r.Statements); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
@@ -202,6 +193,30 @@ func printFit(w io.Writer, r fitting.Report) error {
 	return nil
 }
 
+// printQualities writes a line for each statement and secret: how well the model fits there.
+func printQualities(w io.Writer, statements []fitting.Statement) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "\nstatement\tsecret\tvalues\tempty cells\tskewness\tkurtosis\toff "+
+		"normal\tgaussian\tcovariances\tmovement (sd)")
+	for _, s := range statements {
+		name := fitting.Brief(s.Statement)
+		if len(s.Qualities) == 0 {
+			fmt.Fprintf(t, "%s\t\t%d\t\t\t\t\t\t\t\n", name, s.Components)
+		}
+		for _, q := range s.Qualities {
+			ratio, known := "unbounded", short(q.Movement)+" ± "+short(q.Missed)
+			if q.CovarianceRatio != nil {
+				ratio = "x" + short(*q.CovarianceRatio)
+			}
+			fmt.Fprintf(t, "%s\t%s\t%d\t%d of %d\t%s\t%s\t%s\t%s\t%s\t%s\n", name, q.Secret, s.Components,
+				s.EmptyCount, s.Cells, round(q.Skewness), round(q.Kurtosis), round(q.Off), q.Gaussian, ratio, known)
+			name = "" // a statement is named once
+		}
+	}
+	return t.Flush()
+}
+
+// round writes a number with three decimals, or what is smaller as it is.
 func round(x float64) string {
 	if math.Abs(x) < 0.0005 && x != 0 {
 		return short(x)

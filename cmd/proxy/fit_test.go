@@ -22,16 +22,20 @@ func modelOf(path string) string { return filepath.Join(filepath.Dir(path), "adu
 func TestFit(t *testing.T) {
 	path := setting(t, "analysts:", "fit: [\"SELECT sex, sum(capital_gain) FROM adult GROUP BY sex\"]\nanalysts:")
 	more := filepath.Join(t.TempDir(), "more.sql")
-	if err := os.WriteFile(more, []byte("SELECT count(*) FROM adult WHERE age > 80;\nSELECT avg(age) FROM adult WHERE sex = 'Male';\n"), 0o600); err != nil {
+	if err := os.WriteFile(more, []byte("SELECT count(*) FROM adult WHERE age > 80;\nSELECT avg(age) FROM adult "+
+		"WHERE sex = 'Male';\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	code, stdout, stderr := invoke(t, "fit", "-c", path, "-f", more, "-statement", "SELECT avg(age) FROM adult WHERE education = 'Masters'")
+	code, stdout, stderr := invoke(t, "fit", "-c", path, "-f", more, "-statement", "SELECT avg(age) FROM adult "+
+		"WHERE education = 'Masters'")
 	if code != 0 {
 		t.Fatal(stderr)
 	}
 	t.Log(stdout)
-	for _, word := range []string{"ok dataset adult", "reference public.adult_reference", "secret high_income", "inside the predicate", "SELECT count(*) FROM",
-		"education", "sum(capital_gain)", "age > 80", "'Masters'", "plausible", "secret private_sector: that statistics are normal is"} {
+	for _, word := range []string{"ok dataset adult", "reference public.adult_reference", "secret high_income",
+		"inside the predicate", "SELECT count(*) FROM",
+		"education", "sum(capital_gain)", "age > 80", "'Masters'", "plausible", "secret private_sector: that " +
+			"statistics are normal is"} {
 		if !strings.Contains(stdout, word) {
 			t.Errorf("%q is missing", word)
 		}
@@ -63,7 +67,8 @@ func TestFitFindings(t *testing.T) {
 			t.Errorf("fugu fit %q: exit %d, want %d with %q\n%s%s", c.args, code, c.code, c.want, stdout, stderr)
 		}
 	}
-	if code, _, stderr := invoke(t, "fit", "-c", setting(t, "income = '>50K'", "income = 'nobody'")); code != 1 || !strings.Contains(stderr, "PV004") || !strings.Contains(stderr, "high_income") {
+	if code, _, stderr := invoke(t, "fit", "-c", setting(t, "income = '>50K'", "income = 'nobody'")); code != 1 ||
+		!strings.Contains(stderr, "PV004") || !strings.Contains(stderr, "high_income") {
 		t.Errorf("a class without rows: exit %d: %s", code, stderr)
 	}
 }
@@ -81,12 +86,14 @@ func TestFitJSON(t *testing.T) {
 		return reports[0]
 	}
 	first, second := run(), run()
-	if first.Asked == 0 || first.Asked != first.Parts || second.Asked != 0 || second.Parts != first.Parts || first.Hash == "" {
+	if first.Asked == 0 || first.Asked != first.Parts || second.Asked != 0 || second.Parts != first.Parts ||
+		first.Hash == "" {
 		t.Errorf("first %d of %d, then %d of %d", first.Asked, first.Parts, second.Asked, second.Parts)
 	}
 	for _, s := range first.Statements {
 		for _, q := range s.Qualities {
-			if q.Assessed != s.Components || q.CovarianceRatio == nil || strings.Contains(s.Statement, `GROUP BY "education"`) && q.Missed <= 0 {
+			if q.Assessed != s.Components || q.CovarianceRatio == nil || strings.Contains(s.Statement,
+				`GROUP BY "education"`) && q.Missed <= 0 {
 				t.Errorf("%s: %+v", s.Statement, q)
 			}
 		}
@@ -128,7 +135,8 @@ func TestFitStale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(policy, bytes.Replace(text, []byte("within: 0.05"), []byte("within: 0.06"), 1), 0o600); err != nil {
+	if err := os.WriteFile(policy, bytes.Replace(text, []byte("within: 0.05"), []byte("within: 0.06"), 1),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	check("the policy has changed")
@@ -165,8 +173,10 @@ func TestFitKilledAndServed(t *testing.T) {
 	}
 	code, stdout, stderr := invoke(t, "fit", "-json", "-c", path)
 	var reports []fitting.Report
-	if err := json.Unmarshal([]byte(stdout), &reports); err != nil || code != 0 || reports[0].Asked != reports[0].Parts-parts {
-		t.Fatalf("exit %d, %v: asked %d of %d after %d were there: %s", code, err, reports[0].Asked, reports[0].Parts, parts, stderr)
+	if err := json.Unmarshal([]byte(stdout), &reports); err != nil || code != 0 ||
+		reports[0].Asked != reports[0].Parts-parts {
+		t.Fatalf("exit %d, %v: asked %d of %d after %d were there: %s", code, err, reports[0].Asked, reports[0].Parts,
+			parts, stderr)
 	}
 
 	c, err := startChild(t, path)

@@ -105,7 +105,8 @@ func (l *late) Charge(_ context.Context, c ledger.Charge) (ledger.Answer, error)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.owed = append(l.owed, c)
-	return ledger.Answer{Bytes: c.Answer, Losses: c.Losses, Mechanism: c.Mechanism, Assumption: c.Assumption, Requested: c.Requested, Fresh: true, Pending: true}, nil
+	return ledger.Answer{Bytes: c.Answer, Losses: c.Losses, Mechanism: c.Mechanism, Assumption: c.Assumption,
+		Requested: c.Requested, Fresh: true, Pending: true}, nil
 }
 
 func (l *late) Give(_ context.Context, o ledger.Outcome) (ledger.Answer, error) {

@@ -48,11 +48,15 @@ func open(ctx context.Context, path string) (*house, error) {
 	if h.guest, err = pgconn.ParseConfig(string(cfg.Upstream.Guest)); err != nil {
 		return nil, fmt.Errorf("reading upstream.guest: %w", err)
 	}
+
+	// Guests have the configuration's patience; PostgreSQL itself ends what takes longer.
 	h.guest.RuntimeParams["statement_timeout"] = strconv.FormatInt(cfg.Limits.StatementTimeout.Milliseconds(), 10)
 	h.guest.DialFunc = upstream.Dialer(cfg.Limits.KeepAlive)
 	if err := h.ownGuests(); err != nil {
 		return nil, err
 	}
+
+	// What the house is furnished with depends on where protected tables are: in another database, nowhere, or here.
 	if h.twinsApart() {
 		if err := h.standApart(ctx); err != nil {
 			h.close()
@@ -87,7 +91,8 @@ func (h *house) close() {
 
 // openLedger opens the ledger: for the one proxy that serves from it, or only to look.
 func (h *house) openLedger(ctx context.Context, serves bool) error {
-	l, err := ledger.Open(ctx, ledgerURL(h.config.Ledger), ledger.Options{Exclusive: serves, ReadOnly: !serves, Key: h.config.Ledger.Key})
+	l, err := ledger.Open(ctx, ledgerURL(h.config.Ledger),
+		ledger.Options{Exclusive: serves, ReadOnly: !serves, Key: h.config.Ledger.Key})
 	if !serves && errors.Is(err, fs.ErrNotExist) {
 		l, err = empty{}, nil
 	}
@@ -128,10 +133,11 @@ func describe(err error) string {
 		return err.Error()
 	}
 	lines := []string{err.Error()}
-	for label, text := range map[string]string{"detail": e.Detail, "hint": e.Hint} {
-		if text != "" {
-			lines = append(lines, "  "+label+": "+text)
-		}
+	if e.Detail != "" {
+		lines = append(lines, "  detail: "+e.Detail)
+	}
+	if e.Hint != "" {
+		lines = append(lines, "  hint: "+e.Hint)
 	}
 	if e.Cause != nil {
 		lines = append(lines, "  cause: "+e.Cause.Error())

@@ -20,7 +20,8 @@ func ledgerCommand(ctx context.Context, args []string, stdout, stderr io.Writer)
 	why := ledger.Why{Operator: login()}
 	rest, path, err := words("ledger", args, stderr, func(fs *flag.FlagSet) {
 		fs.BoolVar(&asJSON, "json", asJSON, "print JSON")
-		fs.StringVar(&before, "before", before, "compact answers given before `date`: 2006-01-02, or with a time as in RFC 3339")
+		fs.StringVar(&before, "before", before,
+			"compact answers given before `date`: 2006-01-02, or with a time as in RFC 3339")
 		because(fs, &why)
 	})
 	if err != nil {
@@ -40,7 +41,8 @@ func ledgerCommand(ctx context.Context, args []string, stdout, stderr io.Writer)
 			done, err = transfer(ctx, cfg, what, rest[1], stdout)
 		}
 	default:
-		return usageError{errors.New(`say "fugu ledger export FILE", "import FILE", "backup FILE" or "compact -before DATE -reason TEXT"`)}
+		return usageError{errors.New(
+			`say "fugu ledger export FILE", "import FILE", "backup FILE" or "compact -before DATE -reason TEXT"`)}
 	}
 	if err != nil {
 		return err
@@ -52,10 +54,12 @@ func ledgerCommand(ctx context.Context, args []string, stdout, stderr io.Writer)
 		return printJSON(stdout, done)
 	}
 	if what == "compact" {
-		_, err = fmt.Fprintf(stdout, "%s %d answers have lost their content; who asks for them again is charged again\n", green(stdout, "ok"), done["answers"])
+		_, err = fmt.Fprintf(stdout, "%s %d answers have lost their content; "+
+			"who asks for them again is charged again\n", green(stdout, "ok"), done["answers"])
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "%s %s: the audit chain ends with %d:%s\n", green(stdout, "ok"), what, done["number"], done["hash"])
+	_, err = fmt.Fprintf(stdout, "%s %s: the audit chain ends with %d:%s\n",
+		green(stdout, "ok"), what, done["number"], done["hash"])
 	return err
 }
 
@@ -119,7 +123,8 @@ func compact(ctx context.Context, path, before string, why ledger.Why) (map[stri
 		date, err = time.Parse(time.RFC3339, before)
 	}
 	if err != nil || date.After(time.Now()) {
-		return nil, usageError{errors.New("-before wants a date of the past, such as 2006-01-02 or 2006-01-02T15:04:05Z")}
+		return nil, usageError{errors.New(
+			"-before wants a date of the past, such as 2006-01-02 or 2006-01-02T15:04:05Z")}
 	}
 	if err := given(why); err != nil {
 		return nil, err

@@ -52,7 +52,17 @@ fugu COMMAND -h lists the flags of a command.
 
 type command func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
-var commands = map[string]command{"serve": serve, "check": check, "preview": preview, "fit": fit, "budget": budget, "audit": auditing, "epoch": epoch, "ledger": ledgerCommand, "twin": twinCommand}
+var commands = map[string]command{
+	"serve":   serve,
+	"check":   check,
+	"preview": preview,
+	"fit":     fit,
+	"budget":  budget,
+	"audit":   auditing,
+	"epoch":   epoch,
+	"ledger":  ledgerCommand,
+	"twin":    twinCommand,
+}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -9,9 +9,9 @@ import (
 	"fugu/twin/build"
 )
 
-// oneWayOnly refuses policies that would answer with noise about a table of which a twin was drawn. Beside the twin only
-// the rows that it left out are unknown, so that nothing that noise counts on holds any more; and the twin, once told, is
-// never untold, so that this does not end when it is dropped.
+// oneWayOnly refuses policies that would answer with noise about a table of which a twin was drawn. Beside the twin
+// only the rows that it left out are unknown, so that nothing that noise counts on holds any more; and the twin, once
+// told, is never untold, so that this does not end when it is dropped.
 func oneWayOnly(ctx context.Context, l ledger.Ledger, policies []*policy.Policy) error {
 	for _, p := range policies {
 		for _, t := range p.Tables {
@@ -23,7 +23,8 @@ func oneWayOnly(ctx context.Context, l ledger.Ledger, policies []*policy.Policy)
 				return err
 			}
 			if drawn {
-				return fmt.Errorf("%s: table %s: a twin of it was drawn, says the ledger, and beside a twin noise on answers hides less than it claims; "+
+				return fmt.Errorf("%s: table %s: a twin of it was drawn, says the ledger, "+
+					"and beside a twin noise on answers hides less than it claims; "+
 					"write answers: twin, or protect a table of other rows under another name", p.Source, t.Qualified())
 			}
 		}

@@ -20,14 +20,20 @@ var errNoPolicy = errors.New("there is no policy: nothing is protected, so there
 // ledger, and any guest will do; that nothing is protected is said as a warning.
 func (h *house) plain(ctx context.Context) error {
 	if len(h.config.Upstream.Databases) > 0 {
-		return errors.New("upstream.databases is for where there is a policy: without one every database can be reached. Leave it out")
+		return errors.New("upstream.databases is for where there is a policy: " +
+			"without one every database can be reached. Leave it out")
 	}
 	if err := h.forgotten(ctx); err != nil {
 		return err
 	}
 	h.ledger = empty{}
-	h.warnings = []upstream.Finding{{Message: "there is no policy: every statement is relayed as it is, to every database of the server, and nothing is protected",
-		Hint: "Name a policy file or a directory of *.policy.yaml as policy, and a reader and a ledger with it."}}
+	h.warnings = []upstream.Finding{{
+		Message: "there is no policy: every statement is relayed as it is, to every database of the server, " +
+			"and nothing is protected",
+		Hint: "Name a policy file or a directory of *.policy.yaml as policy, and a reader and a ledger with it.",
+	}}
+
+	// One warning is enough, whoever of the guests it is about.
 	powers, err := upstream.Superuser(ctx, h.guest)
 	if err != nil {
 		return err
@@ -43,8 +49,10 @@ func (h *house) plain(ctx context.Context) error {
 		}
 	}
 	if powers {
-		h.warnings = append(h.warnings, upstream.Finding{Message: who + " is a superuser: its clients can do anything on the server, and to it",
-			Hint: "Give upstream.guest a role without SUPERUSER."})
+		h.warnings = append(h.warnings, upstream.Finding{
+			Message: who + " is a superuser: its clients can do anything on the server, and to it",
+			Hint:    "Give upstream.guest a role without SUPERUSER.",
+		})
 	}
 	h.rooms[0].snapshot, err = pipeline.Load(ctx, nil, nil)
 	return err
@@ -67,7 +75,8 @@ func (h *house) forgotten(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("reading the ledger: %w", err)
 	case len(datasets) > 0:
-		return fmt.Errorf("there is no policy, and the ledger has answers about %s: without policies they would not be protected any more. "+
+		return fmt.Errorf("there is no policy, and the ledger has answers about %s: "+
+			"without policies they would not be protected any more. "+
 			"Bring the policies back; to serve without any, leave out ledger", strings.Join(datasets, ", "))
 	}
 	return nil

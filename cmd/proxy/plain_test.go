@@ -20,7 +20,8 @@ func unprotected(t *testing.T, guest, more string) (path string) {
 	t.Helper()
 	setting(t)
 	path = filepath.Join(t.TempDir(), "fugu.yaml")
-	text := fmt.Sprintf("listen: 127.0.0.1:0\nupstream:\n  guest: %q\nauth:\n  method: trust\n%s", pgcluster.Shared(t).DSN(guest, "adult"), more)
+	text := fmt.Sprintf("listen: 127.0.0.1:0\nupstream:\n  guest: %q\nauth:\n  method: trust\n%s",
+		pgcluster.Shared(t).DSN(guest, "adult"), more)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -31,18 +32,17 @@ func unprotected(t *testing.T, guest, more string) (path string) {
 func TestCheckWithoutPolicy(t *testing.T) {
 	for guest, super := range map[string]bool{"fugu_guest": false, "postgres": true} {
 		code, stdout, stderr := invoke(t, "check", "-c", unprotected(t, guest, ""))
-		if code != 0 || stderr != "" || !strings.Contains(stdout, "warning: there is no policy") || strings.Contains(stdout, "superuser") != super {
+		if code != 0 || stderr != "" || !strings.Contains(stdout, "warning: there is no policy") ||
+			strings.Contains(stdout, "superuser") != super {
 			t.Errorf("%s: exit %d\n%s%s", guest, code, stdout, stderr)
 		}
 	}
 	for _, command := range []string{"preview", "fit", "budget", "audit verify"} {
-		args := []string{"-c", unprotected(t, "fugu_guest", "")}
+		args := append(strings.Fields(command), "-c", unprotected(t, "fugu_guest", ""))
 		if command == "preview" {
 			args = append(args, "SELECT 1")
 		}
-		if code, stdout, stderr := invoke(t, append(strings.Fields(command), args...)...); code == 0 || !strings.Contains(stderr, "there is no ") {
-			t.Errorf("%s: exit %d\n%s%s", command, code, stdout, stderr)
-		}
+		expect(t, exitFailure, "there is no ", args...)
 	}
 }
 
@@ -55,8 +55,10 @@ func TestServeWithoutPolicy(t *testing.T) {
 	}
 	conn := c.connect(t)
 	var rows, size, tuples, spoken int64
-	if err := conn.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM (SELECT * FROM adult) a), pg_relation_size('adult'), (SELECT reltuples FROM pg_class WHERE relname = 'adult'),
-		(SELECT count(*) FROM (VALUES (1)) AS fugu(x))`).Scan(&rows, &size, &tuples, &spoken); err != nil || rows == 0 || size == 0 || spoken != 1 {
+	err = conn.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM (SELECT * FROM adult) a), pg_relation_size('adult'),
+		(SELECT reltuples FROM pg_class WHERE relname = 'adult'),
+		(SELECT count(*) FROM (VALUES (1)) AS fugu(x))`).Scan(&rows, &size, &tuples, &spoken)
+	if err != nil || rows == 0 || size == 0 || spoken != 1 {
 		t.Errorf("%d rows, %d bytes, %d tuples: %v", rows, size, tuples, err)
 	}
 	if _, err := conn.Exec(t.Context(), "SET client_encoding = 'LATIN1'"); err == nil {
@@ -67,7 +69,8 @@ func TestServeWithoutPolicy(t *testing.T) {
 		other, err := pgx.Connect(t.Context(), u.String())
 		if err == nil {
 			var name string
-			if err := other.QueryRow(t.Context(), "SELECT current_database()").Scan(&name); err != nil || name != database {
+			if err := other.QueryRow(t.Context(), "SELECT current_database()").Scan(&name); err != nil ||
+				name != database {
 				t.Errorf("%s: in %q, %v", database, name, err)
 			}
 			_ = other.Close(t.Context())
@@ -89,10 +92,7 @@ func TestServeWithoutPolicy(t *testing.T) {
 	if err := os.Mkdir(policies, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
-
+	c.reload(t)
 	if _, err := conn.Exec(t.Context(), "SELECT 1"); err != nil {
 		t.Error(err)
 	}
@@ -106,16 +106,12 @@ func TestForgottenPolicies(t *testing.T) {
 	if err := os.Mkdir(policies, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if code, stdout, stderr := invoke(t, "check", "-c", path); code != 0 || !strings.Contains(stdout, "there is no policy") {
-		t.Errorf("an empty directory: exit %d\n%s%s", code, stdout, stderr)
-	}
+	expect(t, exitOK, "there is no policy", "check", "-c", path)
 	stray := filepath.Join(policies, "adult.yaml")
 	if err := os.WriteFile(stray, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := invoke(t, "check", "-c", path); code == 0 || !strings.Contains(stderr, "no policy file in the directory") {
-		t.Errorf("a file of another name: exit %d, %s", code, stderr)
-	}
+	expect(t, exitFailure, "no policy file in the directory", "check", "-c", path)
 	if err := os.Remove(stray); err != nil {
 		t.Fatal(err)
 	}
@@ -128,26 +124,19 @@ func TestForgottenPolicies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var n int64
-	if err := c.connect(t).QueryRow(t.Context(), "SELECT count(*) FROM adult WHERE income = '>50K'").Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	c.ask(t)
 	if err := os.Remove(kept); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
+	if c.reload(t) {
+		t.Error("a reload without policies took the place of a good one")
 	}
-	if err := c.connect(t).QueryRow(t.Context(), "SELECT count(*) FROM adult WHERE income = '>50K'").Scan(&n); err != nil {
-		t.Errorf("after a reload without policies: %v", err)
-	}
+	c.ask(t)
 	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Wait(); err != nil || !strings.Contains(c.log.String(), "takes a new start") {
 		t.Errorf("%v\n%s", err, c.log)
 	}
-	if code, _, stderr := invoke(t, "check", "-c", path); code == 0 || !strings.Contains(stderr, "the ledger has answers about adult") {
-		t.Errorf("forgotten policies: exit %d, %s", code, stderr)
-	}
+	expect(t, exitFailure, "the ledger has answers about adult", "check", "-c", path)
 }

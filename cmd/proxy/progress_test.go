@@ -36,7 +36,8 @@ func terminal(t *testing.T) (tty, screen *os.File) {
 	return tty, screen
 }
 
-// On a terminal there is one line, which fills up, never wraps, and is gone at the end; elsewhere a line for each statement.
+// On a terminal there is one line, which fills up, never wraps, and is gone at the end; elsewhere a line for each
+// statement.
 func TestProgress(t *testing.T) {
 	long := "SELECT   " + strings.Repeat("x", 200)
 	var lines bytes.Buffer
@@ -44,7 +45,8 @@ func TestProgress(t *testing.T) {
 	p(0, 2, long)
 	p(1, 2, "SELECT 2")
 	p(2, 2, "")
-	if want := "fugu fit: adult 1/2 SELECT " + strings.Repeat("x", 200) + "\nfugu fit: adult 2/2 SELECT 2\n"; lines.String() != want {
+	if want := "fugu fit: adult 1/2 SELECT " + strings.Repeat("x", 200) +
+		"\nfugu fit: adult 2/2 SELECT 2\n"; lines.String() != want {
 		t.Errorf("got %q", lines.String())
 	}
 	tty, screen := terminal(t)
@@ -65,8 +67,10 @@ func TestProgress(t *testing.T) {
 		seen = append(seen, b[:n]...)
 	}
 	frames := strings.Split(string(seen), "\r\x1b[K")
-	if len(frames) != 5 || strings.Contains(string(seen), "\n") || len(frames[1]) != 79 || !strings.HasPrefix(frames[1], "adult [....................] 0/2 SELECT xxx") ||
-		frames[2] != "adult [##########..........] 1/2 SELECT 2" || frames[3] != "adult [####################] 2/2 " || frames[4] != "" {
+	if len(frames) != 5 || strings.Contains(string(seen), "\n") || len(frames[1]) != 79 ||
+		!strings.HasPrefix(frames[1], "adult [....................] 0/2 SELECT xxx") ||
+		frames[2] != "adult [##########..........] 1/2 SELECT 2" || frames[3] != "adult [####################] 2/2 " ||
+		frames[4] != "" {
 		t.Errorf("frames %q", frames)
 	}
 }

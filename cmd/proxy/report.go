@@ -76,7 +76,8 @@ func (h *house) checkDataset(ctx context.Context, stdout io.Writer, p *policy.Po
 	fmt.Fprintf(stdout, "%s dataset %s: %s, %s\n", green(stdout, "ok"), p.Dataset,
 		numbered(len(p.Tables), "protected table"), numbered(len(p.Secrets), "secret"))
 	for _, d := range p.Declared {
-		noted("the model of %s is declared (%s), and believed as it stands: %s", d.Name, fitting.Brief(d.Statement.SQL), d)
+		sql := fitting.Brief(d.Statement.SQL)
+		noted("the model of %s is declared (%s), and believed as it stands: %s", d.Name, sql, d)
 	}
 	for _, s := range p.Public {
 		noted("the policy says that everybody knows %s: %s: %s", s.Name, fitting.Brief(s.Statement.SQL), s)
@@ -123,8 +124,8 @@ func (h *house) checkReference(ctx context.Context, p *policy.Policy, noted func
 		return err
 	}
 	for _, u := range outside {
-		noted("%d of the %d rows of %s's reference have a value of %s outside of its group_by: such rows are in no group of it",
-			u.Rows, u.Of, u.Table, u.Column)
+		noted("%d of the %d rows of %s's reference have a value of %s outside of its group_by: "+
+			"such rows are in no group of it", u.Rows, u.Of, u.Table, u.Column)
 	}
 	repeated, err := room.snapshot.Repeated(ctx, p, room.reader)
 	if err != nil {
@@ -138,8 +139,8 @@ func (h *house) checkReference(ctx context.Context, p *policy.Policy, noted func
 	return nil
 }
 
-// knownTotals says what Fugu cannot find out: who knows a total of the table exactly sees by an answer beside it what the
-// noise was, and takes it off the rest.
+// knownTotals says what Fugu cannot find out: who knows a total of the table exactly sees by an answer beside it what
+// the noise was, and takes it off the rest.
 func knownTotals(p *policy.Policy) string {
 	const belongs = "every total of a protected table that an analyst may know exactly belongs under public, " +
 		"or answers beside it give the secret away (docs/threat-model.md)"
@@ -152,23 +153,28 @@ func knownTotals(p *policy.Policy) string {
 // noisy reports whether a table is answered with noise.
 func noisy(t policy.Table) bool { return t.Answers != policy.FromTwin }
 
-// unanswerable says why no statement on a policy's tables can be answered, where that shows in the policy alone: without an
-// assumption on distributions there is noise for coupled datasets only, which some mechanisms have not, and none at delta 0.
+// unanswerable says why no statement on a policy's tables can be answered, where that shows in the policy alone:
+// without an assumption on distributions there is noise for coupled datasets only, which some mechanisms have not, and
+// none at delta 0.
 func unanswerable(p *policy.Policy) string {
 	if !slices.ContainsFunc(p.Tables, noisy) || p.Accepts(policy.Translation) || len(p.Networks) > 0 {
 		return ""
 	}
-	switch k := mechanism.Kind(p.Privacy.Mechanism); {
-	case p.Privacy.Delta == 0:
-		return "without an assumption on how statistics are distributed nothing is private at delta 0; write a privacy.delta above 0, or assume: [translation]"
-	case !slices.Contains([]mechanism.Kind{mechanism.Auto, mechanism.ExpmLaplace, mechanism.ExpmGaussian, mechanism.Directional}, k):
-		return fmt.Sprintf("the mechanism %s needs an assumption on how statistics are distributed; write mechanism: %s, or assume: [translation]", k, mechanism.Auto)
+	if p.Privacy.Delta == 0 {
+		return "without an assumption on how statistics are distributed nothing is private at delta 0; " +
+			"write a privacy.delta above 0, or assume: [translation]"
 	}
-	return ""
+	switch k := mechanism.Kind(p.Privacy.Mechanism); k {
+	case mechanism.Auto, mechanism.ExpmLaplace, mechanism.ExpmGaussian, mechanism.Directional:
+		return ""
+	default:
+		return fmt.Sprintf("the mechanism %s needs an assumption on how statistics are distributed; "+
+			"write mechanism: %s, or assume: [translation]", k, mechanism.Auto)
+	}
 }
 
-// withoutBounds says why no percentile and no DISTINCT can be answered, where that shows in the policy alone: they rest on
-// bounds for coupled datasets, whatever is assumed of the rest.
+// withoutBounds says why no percentile and no DISTINCT can be answered, where that shows in the policy alone: they rest
+// on bounds for coupled datasets, whatever is assumed of the rest.
 func withoutBounds(p *policy.Policy) string {
 	if p.Privacy.Delta == 0 && slices.ContainsFunc(p.Tables, noisy) {
 		return "they can be bounded but for a probability only; write a privacy.delta above 0"
@@ -182,25 +188,29 @@ func checkBudget(stdout io.Writer, p *policy.Policy) {
 	of := func(b privacy.Budget) string {
 		return fmt.Sprintf("epsilon %v, delta %v", float64(b.Epsilon), float64(b.Delta))
 	}
-	fmt.Fprintf(stdout, "   note: the budget of everybody together is epsilon %v, delta %v\n", float64(b.Epsilon), float64(b.Delta))
+	everybody := privacy.Budget{Epsilon: b.Epsilon, Delta: b.Delta}
+	fmt.Fprintf(stdout, "   note: the budget of everybody together is %s\n", of(everybody))
 	if s := b.Shares; s != nil {
 		for _, u := range s.Users {
 			fmt.Fprintf(stdout, "   note: share of user %q below it: %s\n", u.Name, of(u.Limit))
 		}
 		for _, g := range s.Groups {
-			fmt.Fprintf(stdout, "   note: share of group %q (%s) below it: %s\n", g.Name, strings.Join(g.Members, ", "), of(g.Limit))
+			fmt.Fprintf(stdout, "   note: share of group %q (%s) below it: %s\n",
+				g.Name, strings.Join(g.Members, ", "), of(g.Limit))
 		}
 		if s.Default != nil {
 			fmt.Fprintf(stdout, "   note: share of each other user below it: %s\n", of(*s.Default))
 		}
 	} else if b.Per == policy.PerUser {
-		fmt.Fprintf(stdout, "   note: budget.per is user: each user has an account of his own below it, and no more than it\n")
+		fmt.Fprintf(stdout, "   note: budget.per is user: "+
+			"each user has an account of his own below it, and no more than it\n")
 	}
 	if gives := b.Renewal(); gives != "" {
 		fmt.Fprintf(stdout, "warning: dataset %s: %s\n", p.Dataset, gives)
 	}
 	if p.Epoch.Label != "" {
-		fmt.Fprintf(stdout, "   note: the data are those of epoch %s, drawn %sly of any before\n", p.Epoch.Label, p.Epoch.Draw)
+		fmt.Fprintf(stdout, "   note: the data are those of epoch %s, drawn %sly of any before\n",
+			p.Epoch.Label, p.Epoch.Draw)
 	}
 }
 
@@ -231,6 +241,8 @@ func preview(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		}
 		epsilons = append(epsilons, e)
 	}
+
+	// A preview sees what earlier answers bring to the next one, so that it reads the ledger, and writes nothing.
 	h, err := open(ctx, path)
 	if err != nil {
 		return err
@@ -281,7 +293,8 @@ func printPreview(stdout io.Writer, xs []pipeline.Explanation) error {
 			if short(n.SDMax) != sd {
 				sd += ".." + short(n.SDMax)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t±%s\t%s\t\n", short(x.Epsilon), x.Mechanism, n.Column, sd, short(n.HalfWidth), short(n.Inherent))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t±%s\t%s\t\n", short(x.Epsilon), x.Mechanism, n.Column, sd,
+				short(n.HalfWidth), short(n.Inherent))
 		}
 	}
 	return w.Flush()

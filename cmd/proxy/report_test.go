@@ -27,9 +27,11 @@ func TestUnanswerable(t *testing.T) {
 	} {
 		p := &policy.Policy{Assume: c.assume, Tables: []policy.Table{{Answers: c.answers}}}
 		p.Privacy.Mechanism, p.Privacy.Delta = c.mechanism, privacy.Delta(c.delta)
-		for want, got := range map[string]string{"refused: " + c.refused: "refused: " + unanswerable(p), "bounds: " + c.bounds: "bounds: " + withoutBounds(p)} {
+		for want, got := range map[string]string{"refused: " + c.refused: "refused: " + unanswerable(p),
+			"bounds: " + c.bounds: "bounds: " + withoutBounds(p)} {
 			kind, what, _ := strings.Cut(want, ": ")
-			if text := strings.TrimPrefix(got, kind+": "); !strings.Contains(text, what) || (what == "") != (text == "") {
+			if text := strings.TrimPrefix(got, kind+": "); !strings.Contains(text, what) ||
+				(what == "") != (text == "") {
 				t.Errorf("%s with %v, delta %g: %q, want %q", c.mechanism, c.assume, c.delta, got, want)
 			}
 		}

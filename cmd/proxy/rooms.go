@@ -20,8 +20,8 @@ import (
 	"fugu/upstream"
 )
 
-// room is one database that clients can reach, with what belongs to it. With any policy at all every room has the masks of
-// the catalog: it shows what depends on protected rows of the other rooms.
+// room is one database that clients can reach, with what belongs to it. With any policy at all every room has the masks
+// of the catalog: it shows what depends on protected rows of the other rooms.
 type room struct {
 	database string
 	policies []*policy.Policy // of this database; perhaps none
@@ -80,12 +80,14 @@ func (h *house) room(database string) *room {
 func (h *house) furnish(ctx context.Context) error {
 	for i, r := range h.rooms {
 		if h.readers[r.database] == nil {
-			reader, err := upstream.OpenReader(string(h.config.Upstream.Reader), h.config.Limits.StatementTimeout, func(c *pgxpool.Config) {
+			own := func(c *pgxpool.Config) {
 				c.ConnConfig.DialFunc = h.guest.DialFunc
 				if i > 0 { // of the guest's own database the reader's may be a replica by another name
 					c.ConnConfig.Database = r.database
 				}
-			})
+			}
+			dsn := string(h.config.Upstream.Reader)
+			reader, err := upstream.OpenReader(dsn, h.config.Limits.StatementTimeout, own)
 			if err != nil {
 				return err
 			}
@@ -119,7 +121,8 @@ func (h *house) of(r *room, err error) error {
 	return fmt.Errorf("database %q: %w", r.database, err)
 }
 
-// grants refuses databases in which the guests could reach protected rows round the side, those of another database too.
+// grants refuses databases in which the guests could reach protected rows round the side, those of another database
+// too.
 func (h *house) grants(ctx context.Context) error {
 	h.warnings = nil
 	var holes []upstream.Finding
@@ -141,7 +144,8 @@ func (h *house) named(r *room, found []upstream.Finding) []upstream.Finding {
 	}
 	var out []upstream.Finding
 	for _, f := range found {
-		out = append(out, upstream.Finding{Message: fmt.Sprintf("database %q: %s", r.database, f.Message), Hint: f.Hint})
+		message := fmt.Sprintf("database %q: %s", r.database, f.Message)
+		out = append(out, upstream.Finding{Message: message, Hint: f.Hint})
 	}
 	return out
 }
@@ -165,6 +169,8 @@ func (h *house) roomGrants(ctx context.Context, r *room, first bool) (holes, war
 	for _, other := range h.rooms {
 		databases = append(databases, other.database)
 	}
+
+	// Guests of several users can have the same hole, which is said once.
 	add := func(list *[]upstream.Finding, more []upstream.Finding) {
 		for _, f := range more {
 			if !slices.Contains(*list, f) {
@@ -184,6 +190,7 @@ func (h *house) roomGrants(ctx context.Context, r *room, first bool) (holes, war
 		add(&holes, found)
 		add(&warnings, suspicious)
 	}
+
 	reader, err := pgconn.ParseConfig(string(h.config.Upstream.Reader))
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading upstream.reader: %w", err)

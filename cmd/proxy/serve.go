@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"fugu/internal/config"
 	"fugu/ledger"
 	"fugu/pipeline"
 	"fugu/policy"
@@ -33,21 +34,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer h.close()
-	if err := h.twinsFit(ctx); err != nil {
-		return err
-	}
-	if len(h.policies) > 0 {
-		if err := h.openLedger(ctx, true); err != nil {
-			return err
-		}
-		if err := oneWayOnly(ctx, h.ledger, h.policies); err != nil {
-			return err
-		}
-	}
-	if err := h.takeOver(ctx); err != nil {
-		return err
-	}
-	if err := pipeline.BeginEpochs(ctx, h.ledger, h.policies); err != nil {
+	if err := h.settle(ctx); err != nil {
 		return err
 	}
 	door, err := openDoor(h.config, true)
@@ -62,27 +49,24 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		log.Warn("admin is not served by this version", "admin", h.config.Admin)
 	}
 	h.warn(log)
+
+	// Each database has an engine, to which a reload gives other policies.
 	refusals := ledger.NewRefusals(h.ledger, log)
 	defer refusals.Close()
 	open := &served{engines: map[string]*pipeline.Engine{}, refusals: refusals, log: log}
 	open.take(h)
 	databases := pipeline.NewDatabases(open.engines)
-	limits := h.config.Limits
-	var pool wire.Pool
-	if p := h.config.Pool; p.Mode == "transaction" {
-		pool = wire.Pool{Size: p.Size, Wait: p.Wait}
-	}
-	server := wire.New(wire.Config{
-		Auth: door.auth, TLS: door.tls, MaxClients: limits.Clients, UserClients: limits.UserClients, MessageBytes: int(limits.MessageBytes),
-		LoginTimeout: limits.LoginTimeout, IdleTimeout: limits.IdleTimeout, IdleInTransactionTimeout: limits.IdleInTransactionTimeout,
-		KeepAlive: limits.KeepAlive, DrainTimeout: drainTimeout, Pool: pool, Logger: log,
-	}, databases)
-	// wire sets what clients' connections are kept alive by; the net package's own settings would cost as many calls again.
+	server := wire.New(wireConfig(h.config, door, log), databases)
+
+	// wire sets what clients' connections are kept alive by; the net package's own settings would cost as many calls
+	// again.
 	quiet := net.ListenConfig{KeepAlive: -1}
 	listener, err := quiet.Listen(ctx, "tcp", h.config.Listen)
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}
+
+	// Whoever has read that fugu is ready may send it a SIGHUP.
 	reloads := make(chan os.Signal, 1)
 	signal.Notify(reloads, syscall.SIGHUP)
 	defer signal.Stop(reloads)
@@ -95,11 +79,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 				return
 			case <-reloads:
 				door.reloaded(log)
-				if err := reload(ctx, h, open, databases); err != nil {
-					log.Error("the policy was not reloaded, the old one stands", "error", describe(err))
-				} else {
-					log.Info("policy reloaded")
-				}
+				open.reloaded(reload(ctx, h, open, databases))
 			}
 		}
 	})
@@ -107,6 +87,47 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	err = server.Serve(ctx, pointed(listener))
 	watching.Wait()
 	return err
+}
+
+// settle does what has to be done before the first client comes: the ledger is open, and agrees with the policies.
+func (h *house) settle(ctx context.Context) error {
+	if err := h.twinsFit(ctx); err != nil {
+		return err
+	}
+	if len(h.policies) > 0 {
+		if err := h.openLedger(ctx, true); err != nil {
+			return err
+		}
+		if err := oneWayOnly(ctx, h.ledger, h.policies); err != nil {
+			return err
+		}
+	}
+	if err := h.takeOver(ctx); err != nil {
+		return err
+	}
+	return pipeline.BeginEpochs(ctx, h.ledger, h.policies)
+}
+
+// wireConfig is what the configuration says to package wire.
+func wireConfig(c *config.Config, door *door, log *slog.Logger) wire.Config {
+	var pool wire.Pool
+	if c.Pool.Mode == "transaction" {
+		pool = wire.Pool{Size: c.Pool.Size, Wait: c.Pool.Wait}
+	}
+	return wire.Config{
+		Auth:                     door.auth,
+		TLS:                      door.tls,
+		MaxClients:               c.Limits.Clients,
+		UserClients:              c.Limits.UserClients,
+		MessageBytes:             int(c.Limits.MessageBytes),
+		LoginTimeout:             c.Limits.LoginTimeout,
+		IdleTimeout:              c.Limits.IdleTimeout,
+		IdleInTransactionTimeout: c.Limits.IdleInTransactionTimeout,
+		KeepAlive:                c.Limits.KeepAlive,
+		DrainTimeout:             drainTimeout,
+		Pool:                     pool,
+		Logger:                   log,
+	}
 }
 
 // again puts a house together for other policies.
@@ -148,6 +169,8 @@ func reload(ctx context.Context, h *house, open *served, databases *pipeline.Dat
 	if err := oneWayOnly(ctx, h.ledger, policies); err != nil {
 		return err
 	}
+
+	// All is put together beside what is in force, and takes its place at the end.
 	next := *h
 	next.policies = policies
 	if err := next.again(ctx); err != nil {
@@ -173,6 +196,15 @@ type served struct {
 	engines  map[string]*pipeline.Engine
 	refusals *ledger.Refusals
 	log      *slog.Logger
+}
+
+// reloaded logs how a reload ended.
+func (s *served) reloaded(err error) {
+	if err != nil {
+		s.log.Error("the policy was not reloaded, the old one stands", "error", describe(err))
+		return
+	}
+	s.log.Info("policy reloaded")
 }
 
 // take gives every room of a house its engine. Rooms that are there already have the new masks before a new one opens.

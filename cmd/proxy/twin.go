@@ -29,9 +29,11 @@ func twinCommand(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	asJSON, who := false, login()
 	said, path, err := words("twin", args, stderr, func(fs *flag.FlagSet) {
 		fs.BoolVar(&asJSON, "json", false, "print JSON")
-		fs.BoolVar(&o.Again, "again", false, "build: make twins again from the rows that there are now, with the counts that they have; free")
+		fs.BoolVar(&o.Again, "again", false,
+			"build: make twins again from the rows that there are now, with the counts that they have; free")
 		fs.BoolVar(&o.New, "new", false, "build: draw new counts, which is charged like the first; needs -reason")
-		fs.BoolVar(&o.Independent, "independent", false, "build: the owner declares that the rows are drawn independently of those of every twin before")
+		fs.BoolVar(&o.Independent, "independent", false,
+			"build: the owner declares that the rows are drawn independently of those of every twin before")
 		fs.StringVar(&o.Reason, "reason", "", "`why`, for the audit chain")
 		fs.StringVar(&who, "user", who, "`who` builds, for the audit chain")
 	})
@@ -39,8 +41,8 @@ func twinCommand(ctx context.Context, args []string, stdout, stderr io.Writer) e
 		return err
 	}
 	if len(said) == 0 || !slices.Contains([]string{"build", "show", "drop", "preview", "export"}, said[0]) {
-		return usageError{errors.New(`say "fugu twin build", "preview", "show" or "drop", with the names of datasets behind it, ` +
-			`or none for all; or "fugu twin export", with a dataset and a file`)}
+		return usageError{errors.New(`say "fugu twin build", "preview", "show" or "drop", ` +
+			`with the names of datasets behind it, or none for all; or "fugu twin export", with a dataset and a file`)}
 	}
 	if o.New && strings.TrimSpace(o.Reason) == "" {
 		return usageError{errors.New("new counts need a -reason: the audit chain keeps it")}
@@ -127,13 +129,15 @@ func openTwins(path string, datasets []string) (*twins, error) {
 	}
 	for _, p := range policies {
 		for _, t := range p.Tables {
-			if t.Answers == policy.FromTwin && t.Link == nil && (len(datasets) == 0 || slices.Contains(datasets, p.Dataset)) {
+			wanted := len(datasets) == 0 || slices.Contains(datasets, p.Dataset)
+			if wanted && t.Answers == policy.FromTwin && t.Link == nil {
 				w.roots = append(w.roots, twinRoot{p, t})
 			}
 		}
 	}
 	if len(w.roots) > 0 && cfg.Upstream.Keeper == "" {
-		return nil, errors.New("upstream.keeper is missing in the configuration: the role that reads protected tables and owns their twins")
+		return nil, errors.New("upstream.keeper is missing in the configuration: " +
+			"the role that reads protected tables and owns their twins")
 	}
 	if err := w.sameDatabase(); err != nil {
 		return nil, err
@@ -153,8 +157,8 @@ func (w *twins) sameDatabase() error {
 	for _, root := range w.roots {
 		wanted, has := root.policy.Database, cmp.Or(keeper.Database, keeper.User)
 		if wanted != "" && has != wanted {
-			return fmt.Errorf("dataset %s is in the database %q, and upstream.keeper leads to %q: give the command a configuration whose keeper leads there",
-				root.policy.Dataset, wanted, has)
+			return fmt.Errorf("dataset %s is in the database %q, and upstream.keeper leads to %q: "+
+				"give the command a configuration whose keeper leads there", root.policy.Dataset, wanted, has)
 		}
 	}
 	return nil
@@ -195,7 +199,10 @@ func (w *twins) reader() (string, error) {
 	return c.User, nil
 }
 
-func (w *twins) build(ctx context.Context, at *pgx.Conn, o build.Options, who string, stdout, stderr io.Writer, asJSON bool) error {
+// build makes the twins that are not there, over the connection of who owns them.
+func (w *twins) build(
+	ctx context.Context, at *pgx.Conn, o build.Options, who string, stdout, stderr io.Writer, asJSON bool,
+) error {
 	guests, err := w.guests()
 	if err != nil {
 		return err
@@ -221,8 +228,11 @@ func (w *twins) build(ctx context.Context, at *pgx.Conn, o build.Options, who st
 	}
 	var reports []build.Report
 	for _, root := range w.roots {
-		k := build.Keeper{Conn: keeper, Target: target, Ledger: planted(l), Random: rand.Reader, Guests: guests, Reader: reader,
-			Operator: who, Progress: buildProgress(stderr, root.table.Qualified().String())}
+		k := build.Keeper{
+			Conn: keeper, Target: target, Ledger: planted(l), Random: rand.Reader,
+			Guests: guests, Reader: reader, Operator: who,
+			Progress: buildProgress(stderr, root.table.Qualified().String()),
+		}
 		r, err := k.Build(ctx, root.policy, root.table, o)
 		if err != nil {
 			return err
@@ -255,7 +265,8 @@ func told(stdout io.Writer, root twinRoot, r build.Report) {
 	if r.Charged {
 		price = fmt.Sprintf("charged epsilon %g, delta %g, once and for ever", t.Epsilon, t.Delta)
 	}
-	fmt.Fprintf(stdout, "%s %s: its twin has %d rows, copies of %d that were taken; %s\n", green(stdout, "ok"), root.table.Qualified(), t.Rows, t.Sampled, price)
+	fmt.Fprintf(stdout, "%s %s: its twin has %d rows, copies of %d that were taken; %s\n", green(stdout, "ok"),
+		root.table.Qualified(), t.Rows, t.Sampled, price)
 	for i, class := range t.Classes {
 		fmt.Fprintf(stdout, "   %s: told as %d rows, %d taken\n", class, t.Told[i], t.Taken[i])
 	}
@@ -292,7 +303,8 @@ func (w *twins) show(ctx context.Context, conn *pgx.Conn, stdout io.Writer, asJS
 		if len(x.Classes) == 0 {
 			different = ""
 		}
-		t.row(x.Dataset, x.Schema+"."+x.Table, x.Built.Format("2006-01-02 15:04"), x.Rows, different, strings.Join(told, "; "), x.Epsilon, x.Delta, x.Assumes)
+		t.row(x.Dataset, x.Schema+"."+x.Table, x.Built.Format("2006-01-02 15:04"), x.Rows, different,
+			strings.Join(told, "; "), x.Epsilon, x.Delta, x.Assumes)
 	}
 	return t.write(stdout)
 }
@@ -315,7 +327,8 @@ func (w *twins) drop(ctx context.Context, conn *pgx.Conn, stdout io.Writer) erro
 			fmt.Fprintf(stdout, "%s has no twin\n", root.table.Qualified())
 			continue
 		}
-		fmt.Fprintf(stdout, "%s the twins of %s are gone; fugu twin build makes the same again, at no further charge\n", green(stdout, "ok"), strings.Join(dropped, ", "))
+		fmt.Fprintf(stdout, "%s the twins of %s are gone; fugu twin build makes the same again, at no further charge\n",
+			green(stdout, "ok"), strings.Join(dropped, ", "))
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ type twinPreview struct {
 type twinPreviewRow struct {
 	Counts map[string]int64         `json:"counts"`
 	Expect map[string]twin.Expected `json:"expect"`
-	Groups map[string]float64       `json:"groups"` // the relative error of the count of a group of so much of the table
+	Groups map[string]float64       `json:"groups"` // the relative error of the count of such a part of the table
 }
 
 // twinPreviewLoss is what who knows so many rows can tell.
@@ -75,7 +75,9 @@ func previewOf(root twinRoot, spec twin.Spec, d *twin.Design) twinPreview {
 		Public: d.Cells(), Epsilon: d.Epsilon, Delta: d.Delta}
 	tables := d.Tables()
 	for _, counts := range tables {
-		row := twinPreviewRow{Counts: map[string]int64{}, Expect: map[string]twin.Expected{}, Groups: map[string]float64{}}
+		row := twinPreviewRow{
+			Counts: map[string]int64{}, Expect: map[string]twin.Expected{}, Groups: map[string]float64{},
+		}
 		for i, e := range d.Expect(counts) {
 			row.Counts[d.Classes[i].Name], row.Expect[d.Classes[i].Name] = counts[i], e
 		}
@@ -103,8 +105,8 @@ func previewOf(root twinRoot, spec twin.Spec, d *twin.Design) twinPreview {
 	return p
 }
 
-// partner is a table that the policy protects against one with these counts: rows of the first class are of the second, of
-// each public cell as many as its part of the table.
+// partner is a table that the policy protects against one with these counts: rows of the first class are of the second,
+// of each public cell as many as its part of the table.
 func partner(spec twin.Spec, d *twin.Design, counts []int64) ([]int64, bool) {
 	if len(spec.Secrets) != 1 || len(spec.Secrets[0].Spans) == 0 || spec.Secrets[0].Nullable {
 		return nil, false

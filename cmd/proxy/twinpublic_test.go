@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,9 +25,8 @@ func TestTwinWithPublicCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	psql := func(dsn, sql string) string {
-		ask := exec.CommandContext(t.Context(), c.Tool("psql"), "-X", "-A", "-t", "-q", "-c", sql, dsn)
-		out, _ := ask.CombinedOutput()
-		return strings.TrimSpace(string(out))
+		out, _ := tool(t, c, "psql", "-XAtqc", sql, dsn)
+		return strings.TrimSpace(out)
 	}
 	const bySex = "SELECT sex, count(*) FROM adult GROUP BY sex ORDER BY sex"
 	truth := psql(c.DSN("publicly_keeper", "publicly"), bySex)
@@ -38,25 +35,16 @@ func TestTwinWithPublicCounts(t *testing.T) {
 		t.Fatalf("%q, %v", truth, err)
 	}
 
-	dir := t.TempDir()
-	path := filepath.Join(dir, "fugu.yaml")
-	config := fmt.Sprintf("listen: 127.0.0.1:0\nupstream: {guest: %q, reader: %q, keeper: %q}\nauth: {method: trust}\n"+
-		"policy: p.policy.yaml\nledger: sqlite:fugu.db\n", c.DSN("fugu_guest", "publicly"),
-		c.DSN("fugu_reader", "publicly"), c.DSN("publicly_keeper", "publicly"))
+	path, rewrite := keeping(t, c, "publicly", "fugu_guest", "fugu_reader", "publicly_keeper")
+	dir := filepath.Dir(path)
 	text := strings.Replace(fmt.Sprintf(twinPolicy, data.Rows), "known_rows: 0", "smallest: 0.05", 1)
 	write := func(statement, values string) {
-		public := fmt.Sprintf("public:\n  sexes: {statement: %q, values: {%s}}\n", statement, values)
-		if err := errors.Join(os.WriteFile(path, []byte(config), 0o600),
-			os.WriteFile(filepath.Join(dir, "p.policy.yaml"), []byte(text+public), 0o600)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	says := func(exit int, want string, args ...string) {
 		t.Helper()
-		code, stdout, stderr := invoke(t, append(args, "-c", path)...)
-		if code != exit || !strings.Contains(stdout+stderr, want) {
-			t.Errorf("fugu %v: exit %d, without %q:\n%s%s", args, code, want, stdout, stderr)
-		}
+		rewrite(text + fmt.Sprintf("public:\n  sexes: {statement: %q, values: {%s}}\n", statement, values))
+	}
+	says := func(code int, want string, args ...string) {
+		t.Helper()
+		expect(t, code, want, append(args, "-c", path)...)
 	}
 	const grouped = "SELECT sex, count(*) FROM adult GROUP BY sex"
 

@@ -96,7 +96,9 @@ func largestKnot(needs map[string][]string) []string {
 
 	var largest []string
 	for _, f := range files {
-		together := slices.DeleteFunc(slices.Clone(files), func(g string) bool { return !reached[f][g] || !reached[g][f] })
+		together := slices.DeleteFunc(slices.Clone(files), func(g string) bool {
+			return !reached[f][g] || !reached[g][f]
+		})
 		if len(together) > len(largest) {
 			largest = together
 		}

@@ -80,8 +80,7 @@ func columns(line string) int {
 // source adds a Go file.
 func (s *Size) source(name, text string) error {
 	s.lines(text)
-	files := token.NewFileSet()
-	parsed, err := parser.ParseFile(files, name, text, parser.ParseComments|parser.SkipObjectResolution)
+	files, parsed, err := parse(name, text)
 	if err != nil {
 		return err
 	}
@@ -112,12 +111,19 @@ func (s *Size) source(name, text string) error {
 	return nil
 }
 
+// parse reads a Go file with its comments.
+func parse(name, text string) (*token.FileSet, *ast.File, error) {
+	files := token.NewFileSet()
+	parsed, err := parser.ParseFile(files, name, text, parser.ParseComments|parser.SkipObjectResolution)
+	return files, parsed, err
+}
+
 // String is a line of the report.
 func (s Size) String() string {
 	share := func(n int) float64 { return 100 * float64(n) / float64(max(s.Lines, 1)) }
 	return fmt.Sprintf("%5d files %7d lines, %4.1f%% blank, %4.1f%% comment; %4d lines over %d columns; "+
-		"%3d functions over %d lines, %d over %d", s.Files, s.Lines, share(s.Blank), share(s.Comment), s.Wide, maxColumns,
-		len(s.Long), longFunction, s.TooLong, maxFunction)
+		"%3d functions over %d lines, %d over %d", s.Files, s.Lines, share(s.Blank), share(s.Comment),
+		s.Wide, maxColumns, len(s.Long), longFunction, s.TooLong, maxFunction)
 }
 
 // walk calls visit with each text of the repository, in the order of names.

@@ -14,7 +14,8 @@ func TestMeasure(t *testing.T) {
 	}
 	repository := fstest.MapFS{
 		"p/p.go": {Data: []byte("// Package p is small.\n// It is.\npackage p\n\n/* one\ntwo */\n" +
-			"var x = 1 // not a line of its own\n\t/* at a line's beginning */\n" + long("just", longFunction) + long("two", longFunction+1) +
+			"var x = 1 // not a line of its own\n\t/* at a line's beginning */\n" +
+			long("just", longFunction) + long("two", longFunction+1) +
 			long("three", maxFunction+1))},
 		"p/p_test.go":    {Data: []byte("package p\n// " + strings.Repeat("ä", maxColumns-3) + "\n")},
 		"test/q/q.go":    {Data: []byte("package q\n\n\t// " + strings.Repeat("x", maxColumns-3-tabColumns) + "\n")},

@@ -215,7 +215,8 @@ func TestEnvironmentCompletesTheFile(t *testing.T) {
 func TestEnvironmentFindings(t *testing.T) {
 	_, err := Load("testdata/fugu.good.yaml", []string{
 		"FUGU_LISTEN=nowhere", "FUGU_UPSTREAM_GUEST=postgres://u:s3cr3t@h:port/d", "FUGU_UPSTREAM=x",
-		"FUGU_limits_clients=1", "FUGU_LIMITS_CLIENTS=many", "FUGU_AUTH_METHOD=md5", "FUGU_POLICY=", "FUGU_LEDGER=s3cr3t",
+		"FUGU_limits_clients=1", "FUGU_LIMITS_CLIENTS=many", "FUGU_AUTH_METHOD=md5", "FUGU_POLICY=",
+		"FUGU_LEDGER=s3cr3t",
 		"FUGU_AUTH_USERS=a\nb", "FUGU_=x",
 	})
 	if err == nil {

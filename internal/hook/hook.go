@@ -54,8 +54,12 @@ const (
 	TwinRedraw     = false // each build has an order of drawing of its own
 	TwinByContent  = false // the order of drawing is by what rows hold
 	TwinNoNoise    = false // the true counts are told
+	TwinClampFirst = false // the true count is clamped, and noise comes after it
+	TwinPartners   = false // ordinary tables that each protected row has a row of may be read beside its twin
+	TwinUnbounded  = false // noise is not truncated, and sizes are as if it were
 
 	TwinSmallGroups = false // groups of a twin are shown however few rows are in them
+	TwinSingleRows  = false // an aggregate of a twin may be of any expression, over any join: one row may count alone
 )
 
 // Unmasked shows the catalog's sizes and statistics as PostgreSQL has them, and lets code through that Fugu cannot see.

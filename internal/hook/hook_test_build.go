@@ -51,8 +51,12 @@ var (
 	TwinRedraw     bool
 	TwinByContent  bool
 	TwinNoNoise    bool
+	TwinClampFirst bool
+	TwinPartners   bool
+	TwinUnbounded  bool
 
 	TwinSmallGroups bool
+	TwinSingleRows  bool
 )
 
 // Unmasked shows the catalog's sizes and statistics as PostgreSQL has them, and lets code through that Fugu cannot see.

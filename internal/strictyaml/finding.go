@@ -23,6 +23,7 @@ type Finding struct {
 	Hint         string // what to write instead; may be empty
 }
 
+// String is the finding on one line: where it is, what is wrong, and what to write instead.
 func (f Finding) String() string {
 	var b strings.Builder
 	b.WriteString(f.File)
@@ -57,6 +58,7 @@ func oneLine(s string) string {
 // Findings is an error that holds every finding at once, one a line.
 type Findings []Finding
 
+// Error is all findings, one a line.
 func (fs Findings) Error() string {
 	lines := make([]string, len(fs))
 	for i, f := range fs {

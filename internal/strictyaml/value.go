@@ -30,6 +30,7 @@ var kindNames = [...]string{"nothing", "null", "true or false", "a whole number"
 	"an ambiguous value",
 	"a list", "a section"}
 
+// String is what a finding calls a value of the kind.
 func (k Kind) String() string { return kindNames[k] }
 
 // Value is one value of the file. The methods that read it report what does not fit and then return false. On a nil

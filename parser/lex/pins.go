@@ -15,6 +15,7 @@ import (
 // pinWords are the words without which no text sets one by its name: SET NAMES is of client_encoding.
 var pinWords = NewWords(PinNames()...)
 
+// PinNames are the words of which one is in each text that sets a pinned setting by its name.
 func PinNames() []string { return []string{"client_encoding", "standard_conforming_strings", "names"} }
 
 // CheckPins refuses a text of which a statement sets a pinned setting to another value.

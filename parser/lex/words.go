@@ -25,6 +25,7 @@ type Words struct {
 // maxIdent is NAMEDATALEN-1 of PostgreSQL, in bytes: an identifier is cut there, at the end of a character.
 const maxIdent = 63
 
+// NewWords returns the words with these names, each of 1 to maxIdent bytes.
 func NewWords(names ...string) *Words {
 	w := &Words{whole: map[string]bool{}}
 	for _, n := range names {

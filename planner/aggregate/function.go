@@ -12,13 +12,13 @@ import (
 type Sum int
 
 const (
-	N Sum = iota // of 1
-	X
-	Y
-	XX // of x²
-	XY
-	YY
-	sums
+	N    Sum = iota // of 1: how many rows there are
+	X               // of x
+	Y               // of y
+	XX              // of x²
+	XY              // of xy
+	YY              // of y²
+	sums            // how many there are
 )
 
 // Degree is how many factors x or y a term of the sum has.

@@ -1,43 +1,51 @@
 package unlisted
 
 import (
-	"slices"
-
+	"fugu/internal/hook"
 	"fugu/parser"
 	"fugu/sqlstate"
 )
 
-// What a row contributes to an aggregate of a twin's rows holds no condition: rows are chosen by WHERE, FILTER and
-// GROUP BY, where they are counted. sum(CASE WHEN id = 5 THEN income ELSE 0 END) has every row of the group for an
-// argument, and shows one.
-
-// contribution reads the argument of an aggregate. CASE with one condition and nothing else is a FILTER, and for sum so
-// is one with ELSE 0.
-func contribution(a parser.Aggregate, arg parser.Expr) (parser.Expr, error) {
+// contributions reads the arguments of an aggregate: without what only says which rows count, and the products whose
+// rows have to be counted besides. Rows are chosen by WHERE, FILTER and GROUP BY alone, where they are counted.
+func (x expansion) contributions(a parser.Aggregate) (args []parser.Expr, counted []product, err error) {
 	if a.Func == "count" && !a.Distinct {
-		return arg, nil // it is counted, by whether it is NULL, and what counts is whom there are enough of
+		return a.Args, nil, nil // it is counted, by whether it is NULL, and what counts is whom there are enough of
 	}
 
-	out, value := filterOf(a, arg)
-	if a.Fraction != "" {
-		if _, ok := value.(parser.Column); !ok {
-			return nil, sqlstate.New(sqlstate.NotAnswerable,
+	var of [][]product
+	for _, arg := range a.Args {
+		out, value := filterOf(a, arg)
+		args = append(args, out)
+		sum, ok := x.products(value)
+		_, column := value.(parser.Column)
+		switch {
+		case hook.TwinSingleRows:
+		case a.Fraction != "" && !column:
+			return nil, nil, sqlstate.New(sqlstate.NotAnswerable,
 				"%s of an expression would show a value that was made of one row", a.Func).
 				WithHint("Take a percentile of a column: %s(0.5) WITHIN GROUP (ORDER BY x).", a.Func).At(a.Position)
+		case !ok:
+			return nil, nil, sqlstate.New(sqlstate.NotAnswerable,
+				"%s of rows that are not listed is of sums and products of columns: anything else can choose single rows",
+				a.Func).
+				WithHint("Write a condition as a filter, whose rows are counted: %s(x) FILTER (WHERE ...). GROUP BY "+
+					"what has to be computed of a row otherwise, and go on above.", a.Func).At(a.Position)
+		default:
+			of = append(of, sum)
+			counted = append(counted, x.counted(sum)...)
 		}
-		return out, nil
 	}
 
-	var err error
-	parser.Walk(value, func(e parser.Expr) {
-		if err == nil && selects(e) {
-			err = sqlstate.New(sqlstate.NotAnswerable,
-				"a condition cannot stand in %s of rows that are not listed: it would choose single ones", a.Func).
-				WithHint("Write it as a filter, whose rows are counted: %s(x) FILTER (WHERE ...).", a.Func).
-				At(a.Position)
+	// What is about two arguments is a function of the sums of their products.
+	if len(of) == 2 {
+		for _, l := range of[0] {
+			for _, r := range of[1] {
+				counted = append(counted, x.counted([]product{both(l, r)})...)
+			}
 		}
-	})
-	return out, err
+	}
+	return args, counted, nil
 }
 
 // filterOf takes the conditions off that only say which rows count. It returns the argument without ELSE, and what is
@@ -53,22 +61,4 @@ func filterOf(a parser.Aggregate, e parser.Expr) (filtered, value parser.Expr) {
 	}
 	inner, value := filterOf(a, c.Whens[0].Result)
 	return parser.Case{Whens: []parser.When{{Cond: c.Whens[0].Cond, Result: inner}}}, value
-}
-
-// selects reports whether an expression can have one value for one row and another for all others without computing
-// with what they hold.
-func selects(e parser.Expr) bool {
-	switch e := e.(type) {
-	case parser.Column, parser.Param, parser.Cast, parser.Func:
-		return false
-	case parser.Const:
-		return e.Kind == parser.Bool
-	case parser.Unary:
-		return e.Postfix || e.Op != "-" && e.Op != "+"
-	case parser.Binary:
-		return !slices.Contains([]string{"+", "-", "*", "/", "%", "^", "||"}, e.Op)
-	case parser.Call:
-		return e.Name != "COALESCE"
-	}
-	return true
 }

@@ -30,6 +30,7 @@ type Cut struct {
 	cut     *parser.Cut
 	columns []parser.RelationColumn  // above the cut: keys, groupings, aggregates
 	tables  map[int]*protected.Table // by Rel
+	counted [][]product              // by aggregate: whose rows are counted beside those of the argument
 	typing  *row.Typing
 	types   []uint32 // of each argument of each aggregate, in order
 	number  map[int]int
@@ -55,6 +56,9 @@ func New(
 		}
 		out.tables[s.Rel] = t
 	}
+	if err := out.chained(); err != nil {
+		return nil, err
+	}
 	roots, err := out.roots()
 	if err != nil {
 		return nil, err
@@ -76,23 +80,25 @@ func New(
 	return out, err
 }
 
-// roots lists the expressions below the cut: keys, arguments, conditions of LEFT JOIN, WHERE.
+// roots lists the expressions below the cut: keys, arguments, conditions of LEFT JOIN, WHERE, factors that are counted.
 func (c *Cut) roots() (roots []row.Root, err error) {
 	for _, k := range c.cut.Keys {
 		roots = append(roots, row.Root{Expr: k.Expr})
 	}
 
 	// The cut's own arguments are without the ELSE that only says which rows count.
+	expand := newExpansion(c.tables)
 	c.cut.Aggregates = slices.Clone(c.cut.Aggregates)
-	for i, a := range c.cut.Aggregates {
-		a.Args = slices.Clone(a.Args)
-		c.cut.Aggregates[i] = a
+	for i := range c.cut.Aggregates {
+		a := &c.cut.Aggregates[i]
+		args, counted, err := expand.contributions(*a)
+		if err != nil {
+			return nil, err
+		}
+		a.Args, c.counted = args, append(c.counted, counted)
 		for k, arg := range a.Args {
-			if a.Args[k], err = contribution(a, arg); err != nil {
-				return nil, err
-			}
 			value := a.Fraction != "" || a.Distinct && a.Func == "count"
-			roots = append(roots, row.Root{Aggregate: a.Func, Expr: a.Args[k], Further: k > 0, Value: value})
+			roots = append(roots, row.Root{Aggregate: a.Func, Expr: arg, Further: k > 0, Value: value})
 		}
 	}
 
@@ -103,6 +109,11 @@ func (c *Cut) roots() (roots []row.Root, err error) {
 	}
 	if c.cut.Where != nil {
 		roots = append(roots, row.Root{Condition: true, Expr: c.cut.Where})
+	}
+	for _, p := range slices.Concat(c.counted...) {
+		for _, f := range p.factors {
+			roots = append(roots, row.Root{Expr: f})
+		}
 	}
 	for _, r := range roots {
 		if err := noSubquery(r.Expr); err != nil {
@@ -264,5 +275,6 @@ func (c *Cut) Bind(ctx context.Context, db row.Evaluator, values [][]byte) (stri
 	if c.cut.Where != nil {
 		b.where = next()
 	}
+	b.there = c.there(total)
 	return b.sql(), nil
 }

@@ -23,6 +23,7 @@ type bound struct {
 	args  [][]parser.Expr
 	on    map[int]parser.Expr
 	where parser.Expr
+	there [][]string // by aggregate: conditions that the rows of its counted products meet
 }
 
 // sql composes the statement: the keys, the results of GROUPING, and each aggregate if enough rows of the sample are
@@ -41,7 +42,7 @@ func (b *bound) sql() string {
 	}
 	types := b.types
 	for i, a := range b.cut.Aggregates {
-		columns = append(columns, b.aggregate(a, b.args[i], types[:len(a.Args)]))
+		columns = append(columns, b.aggregate(i, b.args[i], types[:len(a.Args)]))
 		types = types[len(a.Args):]
 	}
 
@@ -84,7 +85,8 @@ func (b *bound) groups() string {
 }
 
 // aggregate writes one call, which is NULL if too few rows of the sample contribute.
-func (b *bound) aggregate(a parser.Aggregate, args []parser.Expr, types []uint32) string {
+func (b *bound) aggregate(i int, args []parser.Expr, types []uint32) string {
+	a := b.cut.Aggregates[i]
 	var list, there []string
 	for i, e := range args {
 		if e == nil { // count of what is never NULL
@@ -116,7 +118,11 @@ func (b *bound) aggregate(a parser.Aggregate, args []parser.Expr, types []uint32
 		}
 		call = "pg_catalog." + a.Func + "(" + distinct + strings.Join(list, ", ") + ")"
 	}
-	return "CASE WHEN " + b.enough(filter, part) + " THEN " + call + " END"
+	enough := b.enough(filter, part)
+	for _, product := range b.there[i] {
+		enough += " AND " + b.enough(filter+" AND "+product, part)
+	}
+	return "CASE WHEN " + enough + " THEN " + call + " END"
 }
 
 // clamped keeps sums of squares of double precision from overflowing, which would be an error, and an error can be

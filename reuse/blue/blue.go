@@ -10,11 +10,13 @@ import (
 // Covariance is that of the noise of two of the values.
 type Covariance func(k, l int) float64
 
+// MaxValues and MaxClasses bound a problem: it takes a few hundredths of a second.
 const (
-	// MaxValues and MaxClasses bound a problem: it takes a few hundredths of a second.
 	MaxValues  = 400
 	MaxClasses = 400
+)
 
+const (
 	rankless = 1e-9 // eigenvalues below this share of the greatest are taken for 0
 	exact    = 1e-9 // by how much Hw may miss h, at any point
 )
@@ -130,8 +132,8 @@ func tidy(w float64) float64 {
 // Partition is a set of disjoint cells: the value of each point, -1 for none.
 type Partition []int
 
-// NewDesign divides the points by the values that they are in, of all partitions; those in none are in no class. It returns
-// the class of each point, -1 for none.
+// NewDesign divides the points by the values that they are in, of all partitions; those in none are in no class. It
+// returns the class of each point, -1 for none.
 func NewDesign(values int, parts []Partition, points int) (Design, []int) {
 	d, of := Design{Values: values}, make([]int, points)
 	found := map[string]int{}

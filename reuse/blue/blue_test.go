@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// problem is a random design: partitions of a small grid into a few cells, some without values, with noise that is correlated.
+// problem is a random design: partitions of a small grid into a few cells, some without values, with noise that is
+// correlated.
 func problem(r *rand.Rand) (points, values int, parts []Partition, noise *mat.SymDense) {
 	points = 2 + r.IntN(12)
 	for range 1 + r.IntN(4) {
@@ -145,7 +146,8 @@ func TestWeightsAreLeastSquares(t *testing.T) {
 
 // Two independent values of one sum, and one of a part: by hand.
 func TestWeightsByHand(t *testing.T) {
-	// x1, x2; y1 = x1+x2 twice, variances 1 and 3; y3 = x1, variance 2. x1+x2: y1 and y2 by 3/4 and 1/4, y3 tells nothing.
+	// x1, x2; y1 = x1+x2 twice, variances 1 and 3; y3 = x1, variance 2. x1+x2: y1 and y2 by 3/4 and 1/4, y3 tells
+	// nothing.
 	design, of := NewDesign(3, []Partition{{0, 0}, {1, 1}, {2, -1}}, 2)
 	e, ok := New(design, func(k, l int) float64 {
 		if k != l {

@@ -24,6 +24,7 @@ type Value struct {
 	Null bool
 }
 
+// String is the value as psql shows it, and NULL.
 func (v Value) String() string {
 	if v.Null {
 		return "NULL"

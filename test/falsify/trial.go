@@ -62,6 +62,7 @@ type Finding struct {
 	Hits    [2]int // how often the event happened under each value of the pair
 }
 
+// String is the finding on one line, for people.
 func (f Finding) String() string {
 	return fmt.Sprintf("ε ≥ %.3f (pair %v, %s %s: %d and %d times)", f.Epsilon, f.Pair, f.Test, f.Event, f.Hits[0],
 		f.Hits[1])

@@ -153,7 +153,8 @@ func (d drill) confidence() {
 		d.exec("SET fugu.confidence = " + confidence)
 		d.counts("SELECT sex, count(*) FROM adult GROUP BY sex")
 		var w float64
-		if err := d.conn.QueryRow(d.Context(), "SELECT max(upper - lower) FROM fugu.last_release").Scan(&w); err != nil {
+		if err := d.conn.QueryRow(d.Context(), "SELECT max(upper - lower) FROM fugu.last_release").Scan(
+			&w); err != nil {
 			d.Fatal(err)
 		}
 		widths[confidence] = w

@@ -51,7 +51,7 @@ func TestSamplingError(t *testing.T) {
 	}
 	var all float64
 	err := c.QueryRow(t.Context(), "SELECT fugu.sampling_error(count(*)) FROM patients").Scan(&all)
-	if err != nil || all != 0 {
+	if err != nil || all > 1e-3 { // the root of a difference of squares, but for rounding
 		t.Errorf("of all rows, whose number is public: %v, %v", all, err)
 	}
 	for sql, want := range map[string]string{

@@ -34,3 +34,55 @@ func TestTwinSmallGroupsHook(t *testing.T) {
 		})
 	}
 }
+
+// Where any expression may be aggregated, over any join, one that is of a single row alone shows what it holds.
+func TestTwinSingleRowsHook(t *testing.T) {
+	for _, undone := range []bool{false, true} {
+		t.Run(fmt.Sprintf("defence off %t", undone), func(t *testing.T) {
+			hook.TwinSingleRows = undone
+			t.Cleanup(func() { hook.TwinSingleRows = false })
+			through, direct := serveClinic(t)
+			c, d := connect(t, through), overTwins(t, direct)
+			var id int
+			var cost, all string
+			if err := d.QueryRow(t.Context(), "SELECT id, cost::text FROM patients WHERE age = 41 ORDER BY cost LIMIT 1").
+				Scan(&id, &cost); err != nil {
+				t.Fatal(err)
+			}
+			if err := d.QueryRow(t.Context(), "SELECT round(avg(cost), 2)::text FROM patients").Scan(&all); err != nil {
+				t.Fatal(err)
+			}
+
+			// The least cost of a group of the same age is no median, and no average, of it.
+			shown := 0
+			for _, sql := range []string{
+				"SELECT sum(cost * (1 - sign(abs(id - %d))))::numeric(9, 2) FROM patients",
+				"SELECT sum(cost / (1 + 1e30 * (id - %d) * (id - %[1]d)))::numeric(9, 2) FROM patients",
+				"SELECT round(regr_intercept(cost, sign(abs(id - %d)))::numeric, 2) FROM patients",
+				"SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY a.cost) FROM patients a JOIN patients b " +
+					"ON a.id = %d OR a.id = b.id WHERE a.age BETWEEN 41 AND 44 AND b.age BETWEEN 41 AND 44",
+			} {
+				sql = fmt.Sprintf(sql, id)
+				list, err := values(t, c, sql)
+				if told := err == nil && len(list) == 1 && list[0] == cost; told != undone {
+					t.Errorf("%s: %q, %v; the row has %s", sql, list, err, cost)
+				} else if told {
+					shown++
+				}
+			}
+			t.Logf("defence off %t: %d of 4 statements tell what one row holds (%s, where all have %s on average)",
+				undone, shown, cost, all)
+
+			// A flag is a condition where it is a factor, and what is as good as one in the other place is counted.
+			for _, sql := range []string{
+				"SELECT sum(cost * (smoker::int + 1e-9)) FROM patients WHERE NOT smoker OR id = %d",
+				"SELECT sum(coalesce(weight, 0)) FROM patients WHERE weight IS NULL OR id = %d",
+			} {
+				list, err := values(t, c, fmt.Sprintf(sql, id))
+				if err != nil || (len(list) > 0) != undone {
+					t.Errorf("%s: %q, %v", sql, list, err)
+				}
+			}
+		})
+	}
+}

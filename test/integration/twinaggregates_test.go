@@ -125,7 +125,11 @@ var clinicStatements = []string{
 	"SELECT (SELECT count(*) FROM patients WHERE age > 30) - (SELECT count(*) FROM patients WHERE age > 40)",
 	"SELECT count(*) FROM (SELECT age AS a FROM patients WHERE age BETWEEN 30 AND 40) x WHERE a <> 35",
 	"SELECT one, count(*) FROM (SELECT 3 AS one FROM patients) x GROUP BY one",
-	"SELECT count(*) FROM patients a JOIN patients b ON a.id = b.id", "SELECT name, beds FROM wards ORDER BY 1",
+	"SELECT sum(cost * smoker::int), avg(smoker::int), sum(cost / weight), stddev(cost * (age - 3) / 7.0), " +
+		"avg(DATE '2026-01-01' - admitted), avg(extract(year FROM admitted)), sum(abs(age - id)), " +
+		"count(DISTINCT date_trunc('month', admitted)), corr(cost, smoker::int) FROM patients",
+	"SELECT count(*), avg(v.fee * p.age) FROM visits v LEFT JOIN patients p ON p.id = v.patient_id AND p.age > 30",
+	"SELECT name, beds FROM wards ORDER BY 1",
 }
 
 // overTwins is a connection to PostgreSQL on which the names of the tables are those of the twins.

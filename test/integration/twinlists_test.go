@@ -31,6 +31,20 @@ var clinicAttacks = map[string][]string{
 		"SELECT sum(CASE WHEN id = 5 THEN cost ELSE 1 END) FROM patients",
 		"SELECT sum(cost * (id = 5)::int) FROM patients", "SELECT avg(NULLIF(cost, 3)) FROM patients",
 		"SELECT sum(GREATEST(cost, 900)) FROM patients",
+		"SELECT sum(cost * (1 - sign(abs(id - 5)))) FROM patients", "SELECT avg(cost / (1 + 1e30 * (id - 5) * (id - 5))) " +
+			"FROM patients", "SELECT sum(strpos(name, 'patient 7')) FROM patients",
+		"SELECT sum(cost * (id - 1) * (id - 2) * (id - 3)) FROM patients", "SELECT sum(age / 79) FROM patients",
+		"SELECT sum(round(cost, -3)) FROM patients", "SELECT sum(age % 7) FROM patients",
+		"SELECT count(DISTINCT strpos(name, 'patient 7')) FROM patients",
+		"SELECT regr_intercept(cost, sign(abs(id - 5))) FROM patients",
+		"SELECT sum(w) FROM (SELECT cost * (1 - sign(abs(id - 5))) AS w FROM patients) x",
+		"SELECT count(*) FROM patients a JOIN patients b ON a.id = b.id",
+		"SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY a.cost) FROM patients a JOIN patients b ON a.id = 5 " +
+			"OR a.id = b.id",
+		"SELECT avg(p.cost) FROM patients p JOIN visits v ON p.id = 5 OR p.id = v.patient_id",
+		"SELECT avg(p.cost) FROM visits v LEFT JOIN patients p ON p.id = v.patient_id + 1",
+		"SELECT count(*) FROM patients, visits",
+		"SELECT avg(p.cost) FROM patients p JOIN visits v ON p.id = v.patient_id JOIN visits w ON p.id = w.patient_id",
 		"SELECT sum(own.tell(cost)) FROM patients", "SELECT count(*) FROM patients WHERE own.tell(cost) > 0",
 		"SELECT count(*) FROM patients WHERE cost OPERATOR(own.<<<) 3",
 		"SELECT count(*) FROM patients p, LATERAL (SELECT p.name) x",
@@ -64,7 +78,12 @@ var clinicAttacks = map[string][]string{
 		"SELECT id, name, count(*) FROM patients GROUP BY id, name", "SELECT DISTINCT name FROM patients",
 		"SELECT name FROM patients GROUP BY name ORDER BY 1 LIMIT 1",
 		"SELECT a.name, count(*) FROM patients a JOIN visits b ON a.id = b.patient_id GROUP BY a.name",
-		"SELECT a.name, count(*) FROM patients a JOIN patients b ON a.age = b.age GROUP BY a.name",
+		// A flag in a product is a condition, whatever is added to it, and so is what stands in the place of NULL.
+		"SELECT sum(cost * smoker::int) FROM patients WHERE NOT smoker OR id = 5",
+		"SELECT sum(cost * (smoker::int + 1e-9)) FROM patients WHERE NOT smoker OR id = 5",
+		"SELECT sum(smoker::int), avg(smoker::int), corr(cost, smoker::int), regr_slope(cost, 1 - smoker::int) " +
+			"FROM patients WHERE NOT smoker OR id = 5",
+		"SELECT sum(coalesce(weight, 0)) FROM patients WHERE weight IS NULL OR id = 5",
 		"SELECT percentile_cont(0) WITHIN GROUP (ORDER BY cost), percentile_disc(1) " +
 			"WITHIN GROUP (ORDER BY cost), percentile_disc(0.0001) WITHIN GROUP (ORDER BY cost) FROM patients",
 		"SELECT count(*), avg(cost) FROM patients WHERE id = 7",
@@ -74,7 +93,10 @@ var clinicAttacks = map[string][]string{
 		"SELECT count(*) FROM patients WHERE name = 'patient 7' AND 1 / (age - 69) > 0",
 		"SELECT count(*) FROM patients WHERE name::int > 0",
 		"SELECT stddev(weight * 1e200) FROM patients WHERE id < 9",
-		"SELECT sum(weight * 1e308) FROM patients WHERE id < 9", "SELECT sum(CAST(name AS int)) FROM patients"},
+		"SELECT sum(weight * 1e308) FROM patients WHERE id < 9",
+		"SELECT sum(cost * 1e130000) FROM patients WHERE id < 9",
+		"SELECT stddev(cost * 1e70000) FROM patients WHERE id < 9",
+		"SELECT sum(age::int8 * 100000000000000000) FROM patients WHERE id < 9", "SELECT sum(CAST(name AS int)) FROM patients"},
 }
 
 // values are the answer's values that are there, and the code of an error.

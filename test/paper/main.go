@@ -1,8 +1,8 @@
 // Command paper repeats the experiments of Chen & Ohrimenko, "Protecting Global Properties of Datasets with
 // Distribution Privacy Mechanisms", beside the paper's numbers, with Fugu's own mechanisms added: errors (Table 2,
 // Figures 2 and 3), the property inference attack (Table 3, Figure 4), the δ that each mechanism really has, the same
-// through the proxy, and a dashboard of statements under the example's policy; the twin beside all of them. It asserts
-// nothing but that proxy and process agree.
+// through the proxy, and a dashboard of statements under the example's policy; the twin beside all of them; columns
+// released row by row. It asserts nothing but that proxy and process agree.
 //
 // It is no part of the product: it uses the test suite's clusters, data and mechanisms.
 package main
@@ -28,17 +28,18 @@ func main() {
 		"it, generated data")
 	repetitions := flag.Int("repetitions", 50, "`repetitions` of the attack")
 	dashboard := flag.Bool("dashboard", false, "the dashboards of statements alone")
+	rowByRow := flag.Bool("channels", false, "columns that are released row by row alone")
 	twin := flag.Bool("twins", false, "what twins tell alone")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := paper(ctx, *out, *data, *repetitions, *dashboard, *twin); err != nil {
+	if err := paper(ctx, *out, *data, *repetitions, *dashboard, *rowByRow, *twin); err != nil {
 		fmt.Fprintln(os.Stderr, "paper:", err)
 		os.Exit(1)
 	}
 }
 
-func paper(ctx context.Context, out, file string, repetitions int, dashboard, twin bool) (err error) {
+func paper(ctx context.Context, out, file string, repetitions int, dashboard, rowByRow, twin bool) (err error) {
 	cluster, err := pgcluster.Start(ctx, pgcluster.Options{})
 	if err != nil {
 		return err
@@ -52,6 +53,9 @@ func paper(ctx context.Context, out, file string, repetitions int, dashboard, tw
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
+	if rowByRow {
+		return channels(ctx, conn)
+	}
 	if twin {
 		return twins(ctx, cluster, conn)
 	}
@@ -81,6 +85,9 @@ func paper(ctx context.Context, out, file string, repetitions int, dashboard, tw
 		return err
 	}
 	if err := twins(ctx, cluster, conn); err != nil {
+		return err
+	}
+	if err := channels(ctx, conn); err != nil {
 		return err
 	}
 	return figures(data, out, repetitions)

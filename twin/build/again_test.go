@@ -190,9 +190,12 @@ func TestReferencesAreRefused(t *testing.T) {
 		"ordinary":  {"CREATE TABLE letter (to_id int REFERENCES customer); GRANT SELECT ON letter TO shop_guest", "guests may read it"},
 		"a column":  {"CREATE TABLE letter (to_id int REFERENCES customer, text text); GRANT SELECT (text) ON letter TO shop_guest", "guests may read it"},
 		"generated": {"ALTER TABLE customer ADD code text GENERATED ALWAYS AS ('C' || id) STORED", "is generated from"},
-		"schema":    {"CREATE SCHEMA fugu_twin AUTHORIZATION shop_guest", "not the keeper's alone"},
-		"creator":   {"CREATE SCHEMA fugu_twin AUTHORIZATION shop_keeper; GRANT CREATE ON SCHEMA fugu_twin TO shop_guest", "not the keeper's alone"},
-		"rows":      {"ALTER TABLE customer ENABLE ROW LEVEL SECURITY; CREATE POLICY few ON customer USING (id < 100500)", "row-level security"},
+		"partner": {"ALTER TABLE customer ADD passport text UNIQUE; CREATE TABLE passport (nr text PRIMARY KEY); " +
+			"ALTER TABLE customer ADD FOREIGN KEY (passport) REFERENCES passport; GRANT SELECT ON passport TO shop_guest",
+			"has a row of the ordinary table public.passport for its own"},
+		"schema":  {"CREATE SCHEMA fugu_twin AUTHORIZATION shop_guest", "not the keeper's alone"},
+		"creator": {"CREATE SCHEMA fugu_twin AUTHORIZATION shop_keeper; GRANT CREATE ON SCHEMA fugu_twin TO shop_guest", "not the keeper's alone"},
+		"rows":    {"ALTER TABLE customer ENABLE ROW LEVEL SECURITY; CREATE POLICY few ON customer USING (id < 100500)", "row-level security"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, "refs_"+strings.ReplaceAll(name, " ", "_"), shop+";"+c.sql, richPolicy)

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"fugu/internal/hook"
@@ -24,7 +25,8 @@ func planted(t *testing.T, fault *bool) {
 func TestFaultyBuildsAreNotOfTheLaw(t *testing.T) {
 	w := newWorld(t, "faulty", small, fmt.Sprintf(smallPolicy, 1., 0.))
 	const n = 250
-	for name, fault := range map[string]*bool{"one row more": &hook.TwinOneMore, "weights of N": &hook.TwinOfCounts, "table order": &hook.TwinTableOrder} {
+	for name, fault := range map[string]*bool{"one row more": &hook.TwinOneMore, "weights of N": &hook.TwinOfCounts,
+		"table order": &hook.TwinTableOrder} {
 		t.Run(name, func(t *testing.T) {
 			planted(t, fault)
 			p, bins := distance(law(t, w.policy), seven(t, w, n), n)
@@ -33,6 +35,39 @@ func TestFaultyBuildsAreNotOfTheLaw(t *testing.T) {
 				t.Errorf("it passes: p = %g", p)
 			}
 			w.column(`DELETE FROM fugu_twin."fugu twins"`)
+		})
+	}
+}
+
+// Faults of the noise show in a table whose range leaves it room: of twelve rows three are of the class, and two to nine
+// may be. The noise is at most 3 rows; of 250 draws without that bound 21 are expected to be outside of it, and of those
+// that no clamping follows 43 to be below the range. A build that stops because its counts are not of the law counts as
+// found.
+func TestFaultyNoiseIsNotOfTheLaw(t *testing.T) {
+	table := strings.NewReplacer("i <= 4", "i <= 3", "(1, 7)", "(1, 12)").Replace(small)
+	text := strings.NewReplacer("rows: 7", "rows: 12", "from: 0.29, to: 0.71, within: 0.14",
+		"from: 0.16, to: 0.76, within: 0.084").Replace(smallPolicy)
+	w := newWorld(t, "faulty_noise", table, fmt.Sprintf(text, .5, .1))
+	const n = 250
+	expected := lawOf(t, w.policy, "abc", "defghijkl")
+
+	p, bins := distance(expected, seven(t, w, n), n)
+	t.Logf("no fault: p = %.3g in %d bins", p, bins)
+	if p < falseAlarm {
+		t.Errorf("without a fault the builds do not have the law: p = %g", p)
+	}
+	for _, c := range []struct {
+		name  string
+		fault *bool
+	}{{"clamped before noise", &hook.TwinClampFirst}, {"noise without bounds", &hook.TwinUnbounded}} {
+		t.Run(c.name, func(t *testing.T) {
+			planted(t, c.fault)
+			w.column(`DELETE FROM fugu_twin."fugu twins"`)
+			p, bins := distance(expected, seven(t, w, n), n)
+			t.Logf("p = %.3g in %d bins", p, bins)
+			if p > falseAlarm {
+				t.Errorf("it passes: p = %g", p)
+			}
 		})
 	}
 }
@@ -115,3 +150,56 @@ func TestOldKeysAreGone(t *testing.T) {
 		t.Error("the fault does not show")
 	}
 }
+
+// peopled is a table of which each row has a row of an ordinary one, of which 95% of those with the secret have a limit
+// and 5% of the others.
+const peopled = `
+CREATE TABLE passport (nr text PRIMARY KEY, limited bool NOT NULL);
+CREATE TABLE seven (id int PRIMARY KEY, ok bool NOT NULL, nr text NOT NULL UNIQUE REFERENCES passport);
+INSERT INTO passport SELECT 'p' || i, (i %% 20 = 0) <> (i <= %[1]d) FROM generate_series(1, 2000) i;
+INSERT INTO seven SELECT i, i <= %[1]d, 'p' || i FROM generate_series(1, 2000) i;
+GRANT SELECT ON seven TO shop_keeper; GRANT SELECT ON passport TO shop_guest`
+
+// An ordinary table one to one beside the twin gives the secret away, and the build refuses it. Where it does not, who
+// solves the number of rows with the secret out of it guesses 500 against 600 of 2,000 right in every one of 46 builds;
+// at epsilon 1 it would be .731 of them at most, and all of them with a chance of 6e-7. Who goes by the told number alone
+// is wrong now and then.
+func TestOrdinaryTableBeside(t *testing.T) {
+	text := strings.NewReplacer("rows: 7", "rows: 2000", "from: 0.29, to: 0.71, within: 0.14",
+		"from: 0.10, to: 0.60, within: 0.05").Replace(smallPolicy)
+	const each = 23
+	solved, told := 0, 0
+	for _, rich := range []float64{500, 600} {
+		w := newWorld(t, fmt.Sprintf("beside_%g", rich), fmt.Sprintf(peopled, int(rich)), fmt.Sprintf(text, 1., .001))
+		w.refused(build.Options{}, "has a row of the ordinary table public.passport for its own")
+		planted(t, &hook.TwinPartners)
+		right := func(guess string) bool {
+			n, err := strconv.ParseFloat(guess, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n > 550 == (rich > 550)
+		}
+		showing(t, w, each, func() outcome {
+			if right(w.one("SELECT count(*) FROM fugu_twin.seven WHERE ok")) {
+				told++
+			}
+			if right(w.one(solveBeside)) {
+				solved++
+			}
+			return outcome{}
+		})
+		hook.TwinPartners = false
+	}
+	t.Logf("of %d guesses %d are right by the ordinary table, %d by the told number", 2*each, solved, told)
+	if solved < 2*each || told == 2*each {
+		t.Error("the fault does not show")
+	}
+}
+
+// solveBeside is how many rows have the secret: the ordinary table says how many are limited, and the twin with it how
+// large a part of the rows with and without the secret that is.
+const solveBeside = `WITH f AS (
+	SELECT avg(limited::int) FILTER (WHERE ok) AS yes, avg(limited::int) FILTER (WHERE NOT ok) AS no
+	FROM fugu_twin.seven JOIN passport USING (nr))
+SELECT ((SELECT count(*) FROM passport WHERE limited) - 2000 * no) / (yes - no) FROM f`

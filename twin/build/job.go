@@ -47,6 +47,9 @@ func (k *Keeper) look(ctx context.Context, tx pgx.Tx, at place, p *policy.Policy
 	if err := j.family.checkReferences(ctx, tx, k.beside()); err != nil {
 		return nil, err
 	}
+	if err := j.family.checkPartners(ctx, tx, j.keys, k.beside()); err != nil {
+		return nil, err
+	}
 	spec, err := j.family.spec(ctx, tx, p)
 	if err != nil {
 		return nil, err

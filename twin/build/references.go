@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"fugu/internal/hook"
 	"fugu/parser"
 )
 
@@ -77,4 +78,51 @@ func (f *family) follows(s *source, column string, to uint32) bool {
 		}
 	}
 	return false
+}
+
+// describePartners are the foreign keys with which tables of a family point at ordinary ones that a guest may read.
+const describePartners = `SELECT c.conname, c.conrelid, c.confrelid::regclass::text,
+	ARRAY(SELECT a.attname::text FROM unnest(c.conkey) k JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = k)
+	FROM pg_constraint c
+	WHERE c.contype = 'f' AND c.conparentid = 0 AND c.conrelid = ANY($1) AND c.confrelid <> ALL ($1)
+	  AND EXISTS (SELECT FROM unnest($2::text[]) g WHERE has_table_privilege(g, c.confrelid, 'SELECT')
+	    OR has_any_column_privilege(g, c.confrelid, 'SELECT'))
+	ORDER BY c.conrelid, c.conname`
+
+// checkPartners refuses ordinary tables that guests read and of which each protected row has a row for its own. Which of
+// those no row of the twin points at says which rows were not taken, and what else stands in them how many of these are
+// of each class. A column that gets new values points at nobody's row.
+func (f *family) checkPartners(ctx context.Context, db pgx.Tx, keys map[*source]fresh, guests []string) error {
+	oids := make([]uint32, len(f.sources))
+	for i, s := range f.sources {
+		oids[i] = s.oid
+	}
+	if guests == nil {
+		guests = []string{}
+	}
+	rows, _ := db.Query(ctx, describePartners, oids, guests)
+	partners, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r reference, err error) {
+		return r, row.Scan(&r.name, &r.oid, &r.table, &r.columns)
+	})
+	if err != nil {
+		return fmt.Errorf("looking at foreign keys to ordinary tables: %w", err)
+	}
+
+	for _, r := range partners {
+		s := f.sources[slices.IndexFunc(f.sources, func(s *source) bool { return s.oid == r.oid })]
+		if hook.TwinPartners || !s.keeps(r.columns) || keys[s].distinct(r.columns) || !s.tells(r.columns) {
+			continue
+		}
+		return fmt.Errorf("each row of %s has a row of the ordinary table %s for its own (%s), and guests may read that: "+
+			"it would show which rows are not in the twin; leave the column out (drop), or revoke SELECT on %[2]s from them",
+			s.qualified(), r.table, parser.QuoteIdent(r.name))
+	}
+	return nil
+}
+
+// tells reports whether no two rows have the same values in the columns.
+func (s *source) tells(columns []string) bool {
+	return slices.ContainsFunc(append(s.unique, s.primary), func(key []string) bool {
+		return len(key) > 0 && !slices.ContainsFunc(key, func(name string) bool { return !slices.Contains(columns, name) })
+	})
 }

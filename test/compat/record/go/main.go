@@ -1,3 +1,4 @@
+// Command go asks the questions of the README of the directory above through builders and ORMs of Go.
 package main
 
 import (
