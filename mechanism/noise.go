@@ -183,3 +183,12 @@ func times(w float64, y int64) *big.Int {
 // floorShare is the least Gaussian floor of a component as a share of Along_k/ε, the smallest that the noise along a
 // direction can be: it costs one part in two million of the variance and keeps the grid of the direction bounded.
 const floorShare = 1.0 / 1024
+
+// Size is how many bytes the noise keeps alive, about.
+func (n Noise) Size() int {
+	size := 48 * len(n.cells)
+	for _, d := range n.directions {
+		size += 128 + 8*len(d.weights)
+	}
+	return size
+}

@@ -77,6 +77,12 @@ type Execute struct {
 	args []*pg.Node // not to be changed
 }
 
+// nodeBytes is about what PostgreSQL's grammar makes of one byte of SQL: that is measured, and more for short texts.
+const nodeBytes = 100
+
+// Size is how many bytes it keeps alive, about: the tree of the statement stays with its arguments.
+func (x *Execute) Size() int { return 8*nodeBytes + len(x.Name) + nodeBytes*len(x.text) + 2*len(x.src.sql) }
+
 // readExecute reads EXECUTE, if that is what the statement does. position is where it stands, and noData whether it
 // makes a table without rows.
 func readExecute(src *source, text string, n *pg.Node, position int) (x *Execute, noData bool) {

@@ -62,3 +62,12 @@ func (s *Splice) At(position int32) int32 {
 	}
 	return int32(charPosition(s.client, min(offset-moved, len(s.client))))
 }
+
+// Size is how many bytes it keeps alive, about.
+func (s Splice) Size() int {
+	n := 96 + len(s.Text) + len(s.client)
+	for _, e := range s.Edits {
+		n += 32 + len(e.Put)
+	}
+	return n
+}

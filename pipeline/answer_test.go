@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/account"
 	"fugu/ledger"
 	"fugu/mechanism"
 	"fugu/quote"
@@ -22,7 +23,7 @@ func TestIdentity(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", sql, err)
 		}
-		return q.key
+		return q.Key
 	}
 	const base = "SELECT sex, avg(age), count(*) FROM adult WHERE education_num > $1 GROUP BY sex"
 	ten, plain := binding(0, "10"), settings{}
@@ -47,7 +48,7 @@ func TestIdentity(t *testing.T) {
 		if err != nil && name != "binary" {
 			continue // refused is as good
 		}
-		if err != nil || q.key != want {
+		if err != nil || q.Key != want {
 			t.Errorf("%s: another key for the same value, %v", name, err)
 		}
 	}
@@ -89,11 +90,11 @@ func TestArraysRefuseWhatDoesNotFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good, err := q.answer(t.Context())
+	good, err := q.Answer(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	arrays, err := q.arrays(good)
+	arrays, err := q.Arrays(good)
 	if err != nil || len(arrays) != 2 || string(arrays[0]) != `{"Female","Male"}` || strings.Count(string(arrays[1]), ",") != 1 {
 		t.Fatalf("%s, %v", arrays, err)
 	}
@@ -122,14 +123,14 @@ func TestArraysRefuseWhatDoesNotFit(t *testing.T) {
 	} {
 		bad := good
 		bad.Bytes = bytes
-		if got, err := q.arrays(bad); err == nil {
+		if got, err := q.Arrays(bad); err == nil {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
 	// Where the model has no value there is NULL.
 	null := good
 	null.Bytes = encode(func(s *quote.Stored) { s.Index[1] = -1 })
-	if got, err := q.arrays(null); err != nil || !strings.HasSuffix(string(got[1]), `,NULL}`) {
+	if got, err := q.Arrays(null); err != nil || !strings.HasSuffix(string(got[1]), `,NULL}`) {
 		t.Errorf("%s, %v", got, err)
 	}
 }
@@ -142,11 +143,11 @@ func TestSeveralCuts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := q.answer(t.Context())
+	a, err := q.Answer(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	arrays, err := q.arrays(a)
+	arrays, err := q.Arrays(a)
 	if err != nil || len(arrays) != 3 {
 		t.Fatalf("%s, %v", arrays, err)
 	}
@@ -158,11 +159,11 @@ func TestSeveralCuts(t *testing.T) {
 	if want := []string{"avg(age) sex=Female", "avg(age) sex=Male", "count(*) "}; !slices.Equal(columns, want) {
 		t.Errorf("cells are %q", columns)
 	}
-	again, err := q.answer(t.Context())
+	again, err := q.Answer(t.Context())
 	if err != nil || again.ID != a.ID || again.Fresh || string(again.Bytes) != string(a.Bytes) {
 		t.Errorf("asked again: %+v, %v", again, err)
 	}
-	accounts, err := Accounts(t.Context(), h.engine.ledger, q.request.Policy, h.user)
+	accounts, err := account.Balances(t.Context(), h.engine.desk.Ledger, q.Request.Policy, h.user)
 	if err != nil || len(accounts) != 2 || accounts[0].Releases != 1 || accounts[0].Spent > 1 || accounts[1].Spent > 1 {
 		t.Errorf("%+v, %v", accounts, err)
 	}
@@ -179,12 +180,12 @@ func TestWhoPays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := q.answer(t.Context())
+			a, err := q.Answer(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
 			bytes = append(bytes, string(a.Bytes))
-			accounts, err := Accounts(t.Context(), h.engine.ledger, q.request.Policy, user)
+			accounts, err := account.Balances(t.Context(), h.engine.desk.Ledger, q.Request.Policy, user)
 			if err != nil || accounts[0].Spent < want[i]*0.95 || accounts[0].Spent > want[i]*1.01 {
 				t.Errorf("per %s: %s has spent %+v, %v", per, user, accounts, err)
 			}
@@ -192,7 +193,7 @@ func TestWhoPays(t *testing.T) {
 		if bytes[0] != bytes[1] || bytes[0] != bytes[2] {
 			t.Errorf("per %s: different answers", per)
 		}
-		scopes, err := h.engine.ledger.Scopes(t.Context(), "adult")
+		scopes, err := h.engine.desk.Ledger.Scopes(t.Context(), "adult")
 		if want := map[string][]string{"dataset": {""}, "user": {"", "alice", "bob"}}[per]; err != nil ||
 			!slices.Equal(scopes, want) {
 			t.Errorf("per %s: scopes %q, %v", per, scopes, err)
@@ -219,10 +220,10 @@ func TestRowFailure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := q.answer(t.Context()); !sqlstate.Is(err, sqlstate.StatisticsFailed) {
+		if _, err := q.Answer(t.Context()); !sqlstate.Is(err, sqlstate.StatisticsFailed) {
 			t.Fatal(err)
 		}
-		accounts, err := Accounts(t.Context(), h.engine.ledger, q.request.Policy, h.user)
+		accounts, err := account.Balances(t.Context(), h.engine.desk.Ledger, q.Request.Policy, h.user)
 		if err != nil || accounts[0].Releases != 1 || accounts[0].Spent < 0.95 || accounts[0].Spent > 1.01 {
 			t.Errorf("%+v, %v", accounts, err)
 		}
@@ -238,7 +239,7 @@ func TestZeroOffset(t *testing.T) {
 	}
 	const sql = "SELECT count(*) FROM (SELECT age FROM adult OFFSET $1) x"
 	for _, b := range []*wire.Binding{binding(0, "0"), binding(1, "\x00\x00\x00\x00\x00\x00\x00\x00")} {
-		if q, err := h.question(t, sql, b, settings{}); err != nil || q.key != plain.key {
+		if q, err := h.question(t, sql, b, settings{}); err != nil || q.Key != plain.Key {
 			t.Errorf("%+v: %v, or another key", b, err)
 		}
 	}

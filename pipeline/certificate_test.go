@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fugu/test/patient"
+	"fugu/virtual"
 )
 
 // What a statement's certificates rest on: f_θ where it is known, translation where it is not or where the policy
@@ -35,7 +36,7 @@ func TestCertificatesTravel(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", sql, err)
 			}
-			a, err := q.answer(t.Context())
+			a, err := q.Answer(t.Context())
 			if err != nil {
 				t.Fatalf("%s: %v", sql, err)
 			}
@@ -53,10 +54,11 @@ func TestCertificatesTravel(t *testing.T) {
 					t.Errorf("%s: %+v, want %s", sql, c, want)
 				}
 			}
-			if err := q.record(t.Context(), a); err != nil {
+			told, err := q.Told(t.Context(), a)
+			if err != nil {
 				t.Fatal(err)
 			}
-			last := q.statement.session.last.rows()
+			last := virtual.LastRelease(told)
 			if v, ok := h.engine.snapshot.Load().VirtualTable("last_release"); !ok || len(last) == 0 ||
 				len(last[0]) != len(v.Columns) {
 				t.Errorf("%s: %d columns of %d: %v", sql, len(last[0]), len(v.Columns), last[0])
@@ -91,7 +93,7 @@ func TestPairsAreSpansOfTheirOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := q.measure(t.Context())
+		m, err := q.Measure(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

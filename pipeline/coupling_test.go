@@ -39,7 +39,7 @@ func TestAnswersWithoutAssumptions(t *testing.T) {
 					t.Errorf("assume %s: %s, assuming %s\n%s", assume, x.Mechanism, x.Assumption,
 						strings.Join(x.Lines(), "\n"))
 				}
-				a, err := q.answer(t.Context())
+				a, err := q.Answer(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -43,8 +43,8 @@ func (d *Databases) Replace(engines map[string]*Engine) {
 // processors.
 func (d *Databases) share(engines map[string]*Engine) {
 	for _, e := range engines {
-		if e.searches != d.searches {
-			e.searches = d.searches
+		if e.desk.Searches != d.searches {
+			e.desk.Searches = d.searches
 		}
 	}
 }

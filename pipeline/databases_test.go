@@ -3,19 +3,21 @@ package pipeline
 import (
 	"testing"
 
+	"fugu/answer"
 	"fugu/quote"
 )
 
 // All databases of a proxy have one room.
 func TestDatabasesShareOneRoom(t *testing.T) {
-	a, b := &Engine{searches: quote.NewSearches()}, &Engine{searches: quote.NewSearches()}
+	engine := func() *Engine { return &Engine{desk: &answer.Desk{Searches: quote.NewSearches()}} }
+	a, b := engine(), engine()
 	d := NewDatabases(map[string]*Engine{"a": a, "b": b})
-	if a.searches != b.searches {
+	if a.desk.Searches != b.desk.Searches {
 		t.Error("two databases have two rooms")
 	}
-	c := &Engine{searches: quote.NewSearches()}
+	c := engine()
 	d.Replace(map[string]*Engine{"a": a, "c": c})
-	if c.searches != a.searches {
+	if c.desk.Searches != a.desk.Searches {
 		t.Error("a database that came with a reload has a room of its own")
 	}
 }

@@ -3,6 +3,8 @@ package pipeline
 import (
 	"slices"
 	"testing"
+
+	"fugu/account"
 )
 
 // Where a group's own key makes a condition false, the answer is that of no rows, whatever the data are, and the noise
@@ -14,7 +16,7 @@ func TestWhatKeysDecide(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := q.measure(t.Context())
+		m, err := q.Measure(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +54,7 @@ func TestWhatKeysDecideIsFree(t *testing.T) {
 	if !slices.Equal(columns[1], []string{"0", "0"}) {
 		t.Errorf("%v", columns)
 	}
-	accounts, err := Accounts(t.Context(), h.engine.ledger, h.engine.snapshot.Load().Policies[0], "")
+	accounts, err := account.Balances(t.Context(), h.engine.desk.Ledger, h.engine.snapshot.Load().Policies[0], "")
 	if err != nil || accounts[0].Spent != 0 || accounts[0].Releases != 0 {
 		t.Errorf("%+v, %v", accounts, err)
 	}

@@ -22,7 +22,7 @@ func TestDeclared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := q.measure(t.Context())
+		m, err := q.Measure(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestDeclared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m, err := q.measure(t.Context()); err != nil || m.Sources[0] != "reference" {
+		if m, err := q.Measure(t.Context()); err != nil || m.Sources[0] != "reference" {
 			t.Errorf("%s: %v, %v", sql, m, err)
 		}
 	}
@@ -88,7 +88,7 @@ analysts:`
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := q.measure(t.Context())
+			m, err := q.Measure(t.Context())
 			if err != nil && (own || h.engine.snapshot.Load().Find("public", "adult").Table.Reference != "") {
 				t.Errorf("%s: %v", sql, err)
 			}
@@ -105,11 +105,11 @@ analysts:`
 					t.Errorf("%s moves it by %v", s.Secret, s.Along[0])
 				}
 			}
-			a, err := q.answer(t.Context())
+			a, err := q.Answer(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if x, err := q.arrays(a); err != nil || len(x) == 0 {
+			if x, err := q.Arrays(a); err != nil || len(x) == 0 {
 				t.Errorf("%v", err)
 			}
 		}
@@ -124,7 +124,7 @@ func TestWithoutReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := q.answer(t.Context()); err != nil {
+	if _, err := q.Answer(t.Context()); err != nil {
 		t.Error(err)
 	}
 	for _, sql := range []string{"SELECT count(*) FROM adult", "SELECT sex, avg(age) FROM adult GROUP BY sex",
@@ -133,7 +133,7 @@ func TestWithoutReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := q.answer(t.Context()); !sqlstate.Is(err, sqlstate.ModelUnfit) {
+		if _, err := q.Answer(t.Context()); !sqlstate.Is(err, sqlstate.ModelUnfit) {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}

@@ -9,11 +9,13 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"fugu/answer"
 	"fugu/ledger"
+	"fugu/meaning"
 	"fugu/parser/lex"
 	"fugu/quote"
-	"fugu/reuse"
 	"fugu/sqlstate"
+	"fugu/twin/told"
 	"fugu/upstream"
 	"fugu/wire"
 )
@@ -22,32 +24,31 @@ import (
 type Engine struct {
 	guest    *pgconn.Config
 	guests   map[string]*pgconn.Config // by user, of those who have one of their own
-	reader   *upstream.Reader
-	ledger   ledger.Ledger
+	desk     *answer.Desk
 	log      *slog.Logger
 	snapshot atomic.Pointer[Snapshot]
 
-	overloads   overloads
-	namesakes   namesakes
-	built       built
-	covariances covarianceAccounts
-	past        *reuse.Past
-	scanning    scanning
-	searches    *quote.Searches
-	grid        time.Duration    // see Grid
-	refusals    *ledger.Refusals // nil: none is recorded
-	closed      atomic.Bool      // its database is not served any more
+	overloads meaning.Overloads
+	namesakes meaning.Namesakes
+	built     told.Built
+	refusals  *ledger.Refusals // nil: none is recorded
+	closed    atomic.Bool      // its database is not served any more
 }
 
 // New returns an engine. Guests connect with the configuration guest; everything else is as loaded.
 func New(guest *pgconn.Config, reader *upstream.Reader, l ledger.Ledger, s *Snapshot, log *slog.Logger) *Engine {
-	e := &Engine{guest: guest, reader: reader, ledger: l, log: log, past: &reuse.Past{}, searches: quote.NewSearches()}
+	e := &Engine{guest: guest, log: log,
+		desk: &answer.Desk{Ledger: l, Reader: reader, Searches: quote.NewSearches()}}
 	e.snapshot.Store(s)
 	return e
 }
 
 // GiveGuests has sessions of the users named run as guests of their own, on the same database; before the first Open.
 func (e *Engine) GiveGuests(guests map[string]*pgconn.Config) { e.guests = guests }
+
+// Grid has answers of protected rows leave at points of a grid, of which none is before first; 0: when they are there.
+// Before the first Open.
+func (e *Engine) Grid(first time.Duration) { e.desk.Grid = first }
 
 // Replace makes later statements use another snapshot: a reload of the policy. Statements already prepared keep theirs,
 // and are refused when bound.

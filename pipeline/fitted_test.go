@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/answer"
 	"fugu/dataset"
 	"fugu/fit"
 	"fugu/planner"
@@ -17,20 +18,36 @@ import (
 	"fugu/test/pgcluster"
 )
 
-// deaf is a database that answers nothing.
-type deaf struct{ database }
+// deaf is a database that answers nothing, once it is deaf.
+type deaf struct {
+	answer.Database
+	now *bool
+}
 
 var errAsked = errors.New("the database was asked")
 
-func (deaf) Query(context.Context, string, [][]byte, []uint32) ([][]planner.Value, error) {
-	return nil, errAsked
+func (d deaf) Query(ctx context.Context, sql string, params [][]byte, types []uint32) ([][]planner.Value, error) {
+	if *d.now {
+		return nil, errAsked
+	}
+	return d.Database.Query(ctx, sql, params, types)
 }
 
-// silence has a question ask a database that answers nothing, where nothing is prepared.
-func (q *question) silence() {
-	q.database = deaf{q.database}
-	q.request.Database = q.database
-	q.request.Reference = q.request.Dataset.Fitted[q.request.Policy].Over(q.database)
+// deafQuestion asks a database that answers nothing from then on: what is not prepared is not known.
+func (h *house) deafQuestion(t *testing.T, sql string) *answer.Question {
+	t.Helper()
+	s := &session{engine: h.engine, user: h.user}
+	statements, err := s.Interpret(t.Context(), sql, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := deaf{h.engine.desk.Reader, new(bool)}
+	q, err := statements[0].(*statement).question(t.Context(), *binding(0), settings{}, db, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	*db.now = true
+	return q
 }
 
 func silent(int, int, string) {}
@@ -38,7 +55,7 @@ func silent(int, int, string) {}
 // work is what there is to prepare for the house's policy.
 func (h *house) work(dir string, progress fit.Progress, more ...string) fit.Work {
 	snap := h.engine.snapshot.Load()
-	return fit.Work{Dataset: snap.Snapshot, Reader: h.engine.reader, Policy: snap.Policies[0], Dir: dir,
+	return fit.Work{Dataset: snap.Snapshot, Reader: h.engine.desk.Reader, Policy: snap.Policies[0], Dir: dir,
 		Statements: more, Progress: progress}
 }
 
@@ -74,7 +91,7 @@ func TestFittedModels(t *testing.T) {
 		t.Fatalf("%+v", report)
 	}
 	snap := prepared.engine.snapshot.Load()
-	if stale, err := snap.TakeOver(t.Context(), dir, prepared.engine.reader); err != nil || len(stale) > 0 {
+	if stale, err := snap.TakeOver(t.Context(), dir, prepared.engine.desk.Reader); err != nil || len(stale) > 0 {
 		t.Fatal(stale, err)
 	}
 	statements := append([]string{ // as clients write what stands in the standard set
@@ -88,27 +105,19 @@ func TestFittedModels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := q.measure(t.Context())
+		want, err := q.Measure(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if q, err = prepared.question(t, sql, nil, settings{}); err != nil {
-			t.Fatal(err)
-		}
-		q.silence()
-		got, err := q.measure(t.Context())
+		got, err := prepared.deafQuestion(t, sql).Measure(t.Context())
 		if err != nil {
 			t.Errorf("%s: %v", sql, err)
 		} else if !same(got, want) {
 			t.Errorf("%s: the models differ:\n%+v\n%+v", sql, got, want)
 		}
 	}
-	q, err := prepared.question(t, "SELECT count(*) FROM adult WHERE age = 33", nil, settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	q.silence()
-	if _, err := q.measure(t.Context()); !errors.Is(err, errAsked) {
+	q := prepared.deafQuestion(t, "SELECT count(*) FROM adult WHERE age = 33")
+	if _, err := q.Measure(t.Context()); !errors.Is(err, errAsked) {
 		t.Errorf("a statement that nobody prepared: %v", err)
 	}
 }
@@ -123,7 +132,7 @@ func TestFittedStale(t *testing.T) {
 		t.Helper()
 		snap := h.engine.snapshot.Load()
 		clear(snap.Fitted)
-		stale, err := snap.TakeOver(t.Context(), dir, h.engine.reader)
+		stale, err := snap.TakeOver(t.Context(), dir, h.engine.desk.Reader)
 		if err != nil || (want == "") != (len(stale) == 0) || want != "" && !strings.Contains(stale[0].Message, want) {
 			t.Errorf("want %q, got %v, %v", want, stale, err)
 		}

@@ -11,10 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/account/memory"
+	"fugu/answer"
 	"fugu/ledger"
 	"fugu/privacy"
 	"fugu/quote"
-	"fugu/reuse"
 	"fugu/test/patient"
 )
 
@@ -32,7 +33,7 @@ func (h *house) told(t *testing.T, sql string, set settings) (ledger.Answer, flo
 		t.Fatalf("%s: %v", sql, err)
 	}
 	before := h.spent(t, ledger.Everybody)
-	a, err := q.answer(t.Context())
+	a, err := q.Answer(t.Context())
 	if err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
@@ -42,7 +43,7 @@ func (h *house) told(t *testing.T, sql string, set settings) (ledger.Answer, flo
 // spent is a sum of what a scope has spent of all secrets, by which it can be told whether it spent more.
 func (h *house) spent(t *testing.T, scope string) (sum float64) {
 	t.Helper()
-	accounts, err := h.engine.ledger.Spent(t.Context(), "adult", scope)
+	accounts, err := h.engine.desk.Ledger.Spent(t.Context(), "adult", scope)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func (h *house) spent(t *testing.T, scope string) (sum float64) {
 // truth is what each component would be without noise, by column and group.
 func (h *house) truth(t *testing.T, keys []string, sql string, m *quote.Quote) []float64 {
 	t.Helper()
-	rows, err := h.engine.reader.Query(t.Context(), sql, nil, nil)
+	rows, err := h.engine.desk.Reader.Query(t.Context(), sql, nil, nil)
 	if err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
@@ -119,15 +120,15 @@ func TestRandomSequencesFromThePast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, stored, err := h.engine.ledger.Find(t.Context(), q.key)
+		_, stored, err := h.engine.desk.Ledger.Find(t.Context(), q.Key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := q.measure(t.Context())
+		m, err := q.Measure(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := q.estimate(t.Context(), m)
+		p, err := q.Estimate(t.Context(), m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,8 +201,8 @@ func TestErrorFromThePastIsAsClaimed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.engine.ledger = Remember(l)
-		h.engine.past = &reuse.Past{}
+		h.engine.desk = &answer.Desk{Ledger: memory.Of(l), Reader: h.engine.desk.Reader,
+			Searches: h.engine.desk.Searches}
 		_, _ = h.told(t, cells, settings{})
 		a, _ := h.told(t, margin, settings{})
 		b, _ := h.told(t, part, settings{})
@@ -210,10 +211,10 @@ func TestErrorFromThePastIsAsClaimed(t *testing.T) {
 		}
 		if truth == nil {
 			q, _ := h.question(t, margin, nil, settings{})
-			m, _ := q.measure(t.Context())
+			m, _ := q.Measure(t.Context())
 			truth = h.truth(t, []string{"sex"}, "SELECT sex, count(*) FROM public.adult GROUP BY sex", m)
 			q, _ = h.question(t, part, nil, settings{})
-			m, _ = q.measure(t.Context())
+			m, _ = q.Measure(t.Context())
 			truth = append(truth, h.truth(t, nil, "SELECT count(*) FROM public.adult WHERE education = 'Masters'", m)...)
 		}
 		for k, c := range append(slices.Clone(a.Cells), b.Cells...) {

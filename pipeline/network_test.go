@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/account"
 	"fugu/fit"
 	"fugu/mechanism"
 	"fugu/parser"
@@ -68,7 +69,7 @@ func TestNetworkByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := q.measure(t.Context())
+		m, err := q.Measure(t.Context())
 		if err != nil {
 			t.Fatalf("%s: %v", sql, err)
 		}
@@ -99,7 +100,7 @@ func TestNetworkByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := q.measure(t.Context())
+		m, err := q.Measure(t.Context())
 		if err != nil {
 			t.Fatalf("%s: %v", sql, err)
 		}
@@ -134,11 +135,11 @@ func TestNetworkAnswers(t *testing.T) {
 		len(x.Certificates) != 2 || len(x.Quilts) != 2 {
 		t.Errorf("%s", lines)
 	}
-	a, err := q.answer(t.Context())
+	a, err := q.Answer(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	truth, err := h.engine.reader.Query(t.Context(), strings.Replace(far, "adult", "public.adult", 1), nil, nil)
+	truth, err := h.engine.desk.Reader.Query(t.Context(), strings.Replace(far, "adult", "public.adult", 1), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +154,7 @@ func TestNetworkAnswers(t *testing.T) {
 	if _, err := h.ask(t, "alice", sql); err != nil {
 		t.Fatal(err)
 	}
-	accounts, err := Accounts(t.Context(), h.engine.ledger, q.request.Policy, "alice")
+	accounts, err := account.Balances(t.Context(), h.engine.desk.Ledger, q.Request.Policy, "alice")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +192,7 @@ func TestNetworkRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m, err := q.measure(t.Context()); !sqlstate.Is(err, test.code) {
+		if m, err := q.Measure(t.Context()); !sqlstate.Is(err, test.code) {
 			t.Errorf("%s: %v, %+v", test.sql, err, m)
 		}
 	}
@@ -222,10 +223,10 @@ func TestReadsAreWhatRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := q.request.Cuts[0].Reads()
+		got := q.Request.Cuts[0].Reads()
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
-			t.Errorf("%s reads %v, want %v: %s", sql, got, want, parser.QuoteIdent(q.request.Cuts[0].Statistics()))
+			t.Errorf("%s reads %v, want %v: %s", sql, got, want, parser.QuoteIdent(q.Request.Cuts[0].Statistics()))
 		}
 	}
 }
@@ -276,7 +277,7 @@ func TestNetworkStandsAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := q.measure(t.Context())
+		m, err := q.Measure(t.Context())
 		if code == "" && err != nil || code != "" && !sqlstate.Is(err, code) {
 			t.Errorf("%s: %v", sql, err)
 		}

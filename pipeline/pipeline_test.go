@@ -7,7 +7,10 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"fugu/account/memory"
+	"fugu/answer"
 	"fugu/ledger"
+	"fugu/privacy"
 	"fugu/test/adult/edited"
 	"fugu/test/pgcluster"
 	"fugu/upstream"
@@ -41,7 +44,7 @@ func newHouse(t testing.TB, edits ...string) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &house{New(guest, reader, Remember(l), snapshot, slog.New(slog.DiscardHandler)), "alice"}
+	return &house{New(guest, reader, memory.Of(l), snapshot, slog.New(slog.DiscardHandler)), "alice"}
 }
 
 // loadExample loads the Adult example's policy, with edits.
@@ -63,7 +66,7 @@ func binding(format int16, values ...string) *wire.Binding {
 }
 
 // question prepares a text's one statement and binds it; nil is a binding without parameters.
-func (h *house) question(t *testing.T, sql string, b *wire.Binding, set settings) (*question, error) {
+func (h *house) question(t *testing.T, sql string, b *wire.Binding, set settings) (*answer.Question, error) {
 	t.Helper()
 	s := &session{engine: h.engine, user: h.user}
 	statements, err := s.Interpret(t.Context(), sql, nil)
@@ -76,5 +79,25 @@ func (h *house) question(t *testing.T, sql string, b *wire.Binding, set settings
 	if b == nil {
 		b = binding(0)
 	}
-	return statements[0].(*statement).question(t.Context(), *b, set, h.engine.reader, nil)
+	return statements[0].(*statement).question(t.Context(), *b, set, h.engine.desk.Reader, nil)
+}
+
+// asked is what a statement without parameters asks at an ε.
+func (h *house) asked(t *testing.T, sql string, epsilon float64) *answer.Question {
+	t.Helper()
+	q, err := h.question(t, sql, nil, settings{epsilon: privacy.Epsilon(epsilon)})
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return q
+}
+
+func rowsOf(t *testing.T) int64 {
+	t.Helper()
+	_, reader, err := loadExample(t) // loads the table once
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader.Close()
+	return rows
 }

@@ -3,7 +3,9 @@ package pipeline
 import (
 	"context"
 
-	"fugu/ledger"
+	"fugu/answer"
+	"fugu/explain"
+	"fugu/meaning"
 	"fugu/privacy"
 	"fugu/sqlstate"
 	"fugu/upstream"
@@ -13,10 +15,10 @@ import (
 // Preview explains the one protected statement of a text under several ε: what EXPLAIN (PRIVACY) would say, without a
 // client. params are in text form. It reads no protected row and spends nothing.
 func (e *Engine) Preview(ctx context.Context, sql string, params []string,
-	epsilons []privacy.Epsilon) ([]Explanation, error) {
+	epsilons []privacy.Epsilon) ([]explain.Explanation, error) {
 	s := &session{engine: e}
 	snap := e.snapshot.Load()
-	templates, err := s.templates(ctx, snap, sql, nil)
+	templates, err := s.planning(snap).templates(ctx, sql, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -31,10 +33,10 @@ func (e *Engine) Preview(ctx context.Context, sql string, params []string,
 		st := &statement{template: t, session: s, snapshot: snap}
 		tables := t.plan.Ordinary()
 		if len(tables) == 0 {
-			return st.preview(ctx, b, epsilons, e.reader, nil)
+			return st.preview(ctx, b, epsilons, e.desk.Reader, nil)
 		}
-		var out []Explanation
-		err := e.reader.InSnapshot(ctx, locked(tables), snap.ProtectedTables(),
+		var out []explain.Explanation
+		err := e.desk.Reader.InSnapshot(ctx, meaning.Locked(tables), snap.ProtectedTables(),
 			func(db *upstream.Snapshot) (err error) {
 				out, err = st.preview(ctx, b, epsilons, db, db.Contents)
 				return err
@@ -45,20 +47,19 @@ func (e *Engine) Preview(ctx context.Context, sql string, params []string,
 		WithHint("Give a SELECT with count, sum or avg over a protected table.")
 }
 
-func (s *statement) preview(ctx context.Context, b wire.Binding, epsilons []privacy.Epsilon, db database,
-	contents []string) ([]Explanation, error) {
+func (s *statement) preview(ctx context.Context, b wire.Binding, epsilons []privacy.Epsilon, db answer.Database,
+	contents []string) ([]explain.Explanation, error) {
 	q, err := s.question(ctx, b, settings{confidence: defaultConfidence}, db, contents)
 	if err != nil {
 		return nil, err
 	}
-	var out []Explanation
+	var out []explain.Explanation
 	for _, eps := range epsilons {
-		q.request.Budget.Epsilon = eps // also beyond the policy's: a preview is how an owner chooses it
-		if err := q.request.Identify(q.standing.Epoch, contents); err != nil {
+		at, err := q.At(eps)
+		if err != nil {
 			return nil, err
 		}
-		q.key = ledger.Key(q.request.Key)
-		x, err := q.Explain(ctx)
+		x, err := at.Explain(ctx)
 		if err != nil {
 			return nil, err
 		}

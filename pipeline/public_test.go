@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/account"
+	"fugu/answer"
 	"fugu/mechanism"
 	"fugu/quote"
 	"fugu/sqlstate"
@@ -28,17 +30,17 @@ func publicHouse(t *testing.T) (h *house, female, male int64) {
 }
 
 // answered is a question's answer: the columns of its one cut.
-func answered(t *testing.T, h *house, sql string) (columns [][]string, q *question) {
+func answered(t *testing.T, h *house, sql string) (columns [][]string, q *answer.Question) {
 	t.Helper()
 	q, err := h.question(t, sql, nil, settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := q.answer(t.Context())
+	a, err := q.Answer(t.Context())
 	if err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
-	arrays, err := q.arrays(a)
+	arrays, err := q.Arrays(a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +67,7 @@ func TestPublicIsExact(t *testing.T) {
 			t.Errorf("%s: %v, %+v", sql, err, x)
 		}
 	}
-	accounts, err := Accounts(t.Context(), h.engine.ledger, h.engine.snapshot.Load().Policies[0], "")
+	accounts, err := account.Balances(t.Context(), h.engine.desk.Ledger, h.engine.snapshot.Load().Policies[0], "")
 	if err != nil || accounts[0].Spent != 0 || accounts[0].Releases != 0 {
 		t.Errorf("%+v, %v", accounts, err)
 	}
@@ -76,17 +78,17 @@ func TestPublicIsExact(t *testing.T) {
 			t.Errorf("%v", columns)
 		}
 	}
-	if m, err := q.measure(t.Context()); err != nil || m.Width != 2 || len(m.Calibration.SD) != 2 {
+	if m, err := q.Measure(t.Context()); err != nil || m.Width != 2 || len(m.Calibration.SD) != 2 {
 		t.Errorf("%v, %d components", err, m.Width)
 	}
-	if accounts, err = Accounts(t.Context(), h.engine.ledger, h.engine.snapshot.Load().Policies[0], ""); err != nil ||
+	if accounts, err = account.Balances(t.Context(), h.engine.desk.Ledger, h.engine.snapshot.Load().Policies[0], ""); err != nil ||
 		accounts[0].Spent <= 0 {
 		t.Errorf("%+v, %v", accounts, err)
 	}
 	// Other rows are not public.
 	if _, q := answered(t, h, "SELECT sex, count(*) FROM adult WHERE age > 17 GROUP BY sex"); q == nil {
 		t.Fatal()
-	} else if m, _ := q.measure(t.Context()); m.Width != 2 {
+	} else if m, _ := q.Measure(t.Context()); m.Width != 2 {
 		t.Errorf("%d components", m.Width)
 	}
 }
@@ -100,7 +102,7 @@ func TestPublicTotals(t *testing.T) {
 	if fmt.Sprint(first) != fmt.Sprint(again) {
 		t.Error("another answer the second time")
 	}
-	m, err := q.measure(t.Context())
+	m, err := q.Measure(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +110,7 @@ func TestPublicTotals(t *testing.T) {
 		t.Fatalf("%d sums of %d components, %v", len(m.Sums), m.Width, m.Sources)
 	}
 	count := 2
-	if q.request.Cuts[0].Aggregates[q.request.Cuts[0].Columns[0]].Name != "count" {
+	if q.Request.Cuts[0].Aggregates[q.Request.Cuts[0].Columns[0]].Name != "count" {
 		count = 3
 	}
 	totals := map[string]*big.Int{"Female": new(big.Int), "Male": new(big.Int)}
@@ -138,7 +140,7 @@ func TestGivenPublic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := q.measure(t.Context())
+		m, err := q.Measure(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +161,7 @@ func TestGivenPublic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := q.measure(t.Context()); !sqlstate.Is(err, sqlstate.ModelUnfit) ||
+		if _, err := q.Measure(t.Context()); !sqlstate.Is(err, sqlstate.ModelUnfit) ||
 			!strings.Contains(err.Error(), "public") {
 			t.Errorf("%s: %v", sql, err)
 		}
@@ -173,7 +175,7 @@ func TestStoredPublic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := q.answer(t.Context())
+	a, err := q.Answer(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +187,7 @@ func TestStoredPublic(t *testing.T) {
 	if a.Bytes, err = json.Marshal(s); err != nil {
 		t.Fatal(err)
 	}
-	if arrays, err := q.arrays(a); err == nil {
+	if arrays, err := q.Arrays(a); err == nil {
 		t.Errorf("%s", arrays)
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"fugu/account"
+	"fugu/account/memory"
+	"fugu/answer"
 	"fugu/ledger"
 	"fugu/parser"
 	"fugu/test/patient"
@@ -52,17 +55,17 @@ const byEducation = "SELECT education, avg(age) FROM adult WHERE age > $1::int G
 // what is asked, then by what was bound. Nobody is charged for it.
 func TestRecall(t *testing.T) {
 	h := newHouse(t)
-	l := &asking{Ledger: h.engine.ledger.(*remembering).Ledger}
-	h.engine.ledger = Remember(l)
+	l := &asking{Ledger: h.engine.desk.Ledger.(*memory.Ledger).Ledger}
+	h.engine.desk.Ledger = memory.Of(l)
 	s := h.prepare(t, "alice", byEducation)
 	if recalls(t, s, "20") != nil {
 		t.Fatal("recalled before it was answered")
 	}
-	answer := binds(t, s, "20")
+	given := binds(t, s, "20")
 	finds, charges := l.finds, l.charges
 	other := h.prepare(t, "alice", byEducation)
 	for range 3 {
-		if !alike(recalls(t, s, "20"), answer) || !alike(recalls(t, other, "20"), answer) {
+		if !alike(recalls(t, s, "20"), given) || !alike(recalls(t, other, "20"), given) {
 			t.Error("what is recalled is not what was answered")
 		}
 	}
@@ -71,7 +74,7 @@ func TestRecall(t *testing.T) {
 	}
 	// another plan of the same question
 	if !alike(recalls(t, h.prepare(t, "alice", "SELECT avg(age), education AS e FROM adult WHERE $1::int < age "+
-		"GROUP BY 2"), "20"), answer) {
+		"GROUP BY 2"), "20"), given) {
 		t.Error("another spelling is not recalled")
 	}
 	for _, v := range []string{"21", "2", "+20"} { // the last is the same question, in another text
@@ -88,15 +91,15 @@ func TestRecall(t *testing.T) {
 	if _, ok := s.Recall(t.Context(), nil, [][]byte{nil}); ok {
 		t.Error("NULL is recalled for another value")
 	}
-	if got, ok := s.Recall(t.Context(), []int16{1}, [][]byte{{0, 0, 0, 20}}); !ok || !alike(got.Values, answer) {
+	if got, ok := s.Recall(t.Context(), []int16{1}, [][]byte{{0, 0, 0, 20}}); !ok || !alike(got.Values, given) {
 		t.Error("in binary it is not recalled")
 	}
 	if l.finds != finds || l.charges != charges {
 		t.Errorf("to recall took %d finds and %d charges", l.finds-finds, l.charges-charges)
 	}
 	last := s.session.last
-	if other.session.last = (lastRelease{}); !alike(recalls(t, other, "20"), answer) ||
-		other.session.last.answer.ID != last.answer.ID || len(other.session.last.cells) != len(last.cells) {
+	if other.session.last = (answer.Told{}); !alike(recalls(t, other, "20"), given) ||
+		other.session.last.Answer.ID != last.Answer.ID || len(other.session.last.Cells) != len(last.Cells) {
 		t.Error("what is recalled is not in fugu.last_release")
 	}
 	other.session.touched = true // its settings may be others
@@ -114,43 +117,43 @@ func TestRecalledIsDropped(t *testing.T) {
 	patient.Test(t)
 	const label = "\n\nanalysts:"
 	for name, c := range map[string]struct {
-		happens func(t *testing.T, h *house, memory *remembering)
+		happens func(t *testing.T, h *house, books *memory.Ledger)
 		stays   bool // the stored answer stands
 	}{
-		"nothing": {func(*testing.T, *house, *remembering) {}, true},
-		"the same policy is loaded again": {func(t *testing.T, h *house, _ *remembering) {
+		"nothing": {func(*testing.T, *house, *memory.Ledger) {}, true},
+		"the same policy is loaded again": {func(t *testing.T, h *house, _ *memory.Ledger) {
 			snapshot, _, err := loadExample(t)
 			if err != nil {
 				t.Fatal(err)
 			}
 			h.engine.Replace(snapshot)
 		}, true},
-		"a policy with another epsilon is loaded": {func(t *testing.T, h *house, _ *remembering) {
+		"a policy with another epsilon is loaded": {func(t *testing.T, h *house, _ *memory.Ledger) {
 			snapshot, _, err := loadExample(t, "epsilon: 1 ", "epsilon: 0.5 ")
 			if err != nil {
 				t.Fatal(err)
 			}
 			h.engine.Replace(snapshot)
 		}, false},
-		"a policy of other data is loaded": {func(t *testing.T, h *house, memory *remembering) {
+		"a policy of other data is loaded": {func(t *testing.T, h *house, books *memory.Ledger) {
 			snapshot, _, err := loadExample(t, label, "\nepoch: {label: new}"+label)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := BeginEpochs(t.Context(), memory, snapshot.Policies); err != nil {
+			if err := account.BeginEpochs(t.Context(), books, snapshot.Policies); err != nil {
 				t.Fatal(err)
 			}
 			h.engine.Replace(snapshot)
 		}, true}, // it only names the epoch
-		"the data are others": {func(t *testing.T, _ *house, memory *remembering) {
-			advance(t, memory)
+		"the data are others": {func(t *testing.T, _ *house, books *memory.Ledger) {
+			advance(t, books)
 		}, false},
-		"another proxy says that the data are others": {func(t *testing.T, _ *house, memory *remembering) {
-			advance(t, memory.Ledger)
-			memory.forget() // as it does after a while
+		"another proxy says that the data are others": {func(t *testing.T, _ *house, books *memory.Ledger) {
+			advance(t, books.Ledger)
+			books.Forget() // as it does after a while
 		}, false},
-		"the budget is reset": {func(t *testing.T, h *house, memory *remembering) {
-			if _, err := memory.Ledger.(ledger.Manager).Reset(t.Context(), "adult",
+		"the budget is reset": {func(t *testing.T, h *house, books *memory.Ledger) {
+			if _, err := books.Ledger.(ledger.Manager).Reset(t.Context(), "adult",
 				ledger.Why{Operator: "root", Reason: "test"}); err != nil {
 				t.Fatal(err)
 			}
@@ -158,15 +161,15 @@ func TestRecalledIsDropped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)
-			memory := h.engine.ledger.(*remembering)
+			books := h.engine.desk.Ledger.(*memory.Ledger)
 			before := h.prepare(t, "alice", byEducation)
-			answer := binds(t, before, "20")
+			given := binds(t, before, "20")
 			recalls(t, before, "20")
-			if !alike(recalls(t, before, "20"), answer) {
+			if !alike(recalls(t, before, "20"), given) {
 				t.Fatal("nothing is recalled")
 			}
 			snapshot := h.engine.snapshot.Load()
-			c.happens(t, h, memory)
+			c.happens(t, h, books)
 			replaced := h.engine.snapshot.Load() != snapshot
 			if got := recalls(t, before, "20"); (got != nil) != (c.stays && !replaced) {
 				t.Errorf("%q is recalled", got)
@@ -176,11 +179,11 @@ func TestRecalledIsDropped(t *testing.T) {
 				t.Errorf("%d answers of another policy", n)
 			}
 			spent := h.releases(t)
-			if got := recalls(t, after, "20"); (got != nil) != c.stays || c.stays && !alike(got, answer) {
+			if got := recalls(t, after, "20"); (got != nil) != c.stays || c.stays && !alike(got, given) {
 				t.Errorf("%q is recalled", got)
 			}
-			if got := binds(t, after, "20"); alike(got, answer) != c.stays || (h.releases(t) == spent) != c.stays {
-				t.Errorf("the same answer: %v; %d releases, and then %d", alike(got, answer), spent, h.releases(t))
+			if got := binds(t, after, "20"); alike(got, given) != c.stays || (h.releases(t) == spent) != c.stays {
+				t.Errorf("the same answer: %v; %d releases, and then %d", alike(got, given), spent, h.releases(t))
 			}
 		})
 	}
@@ -196,7 +199,7 @@ func advance(t *testing.T, l ledger.Ledger) {
 // releases are those that were charged to everybody.
 func (h *house) releases(t *testing.T) int {
 	t.Helper()
-	answers, err := h.engine.ledger.Releases(t.Context(), "adult", 1000)
+	answers, err := h.engine.desk.Ledger.Releases(t.Context(), "adult", 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,24 +210,24 @@ func (h *house) releases(t *testing.T) int {
 func TestRecallIsForThoseWhoPaid(t *testing.T) {
 	h := newHouse(t, "per: dataset", "per: user")
 	alice, bob := h.prepare(t, "alice", byEducation), h.prepare(t, "bob", byEducation)
-	answer := binds(t, alice, "20")
+	given := binds(t, alice, "20")
 	for range 2 {
-		if !alike(recalls(t, alice, "20"), answer) || recalls(t, bob, "20") != nil {
+		if !alike(recalls(t, alice, "20"), given) || recalls(t, bob, "20") != nil {
 			t.Fatal("not alice, or bob")
 		}
 	}
-	if a, err := h.engine.ledger.Spent(t.Context(), "adult", ledger.UserScope("bob")); err != nil || len(a) != 0 {
+	if a, err := h.engine.desk.Ledger.Spent(t.Context(), "adult", ledger.UserScope("bob")); err != nil || len(a) != 0 {
 		t.Fatal(a, err)
 	}
-	if !alike(binds(t, bob, "20"), answer) {
+	if !alike(binds(t, bob, "20"), given) {
 		t.Error("bob got another answer")
 	}
-	paid, err := h.engine.ledger.Spent(t.Context(), "adult", ledger.UserScope("bob"))
+	paid, err := h.engine.desk.Ledger.Spent(t.Context(), "adult", ledger.UserScope("bob"))
 	if err != nil || len(paid) == 0 || paid[0].Releases != 1 {
 		t.Error(paid, err)
 	}
 	for range 2 {
-		if !alike(recalls(t, bob, "20"), answer) {
+		if !alike(recalls(t, bob, "20"), given) {
 			t.Error("bob has paid, and nothing is recalled")
 		}
 	}
@@ -249,15 +252,15 @@ func (l *away) Standing(ctx context.Context, dataset string, renew time.Duration
 // Where it is not known which data there are, nothing is recalled.
 func TestNothingIsRecalledWithoutTheLedger(t *testing.T) {
 	h := newHouse(t)
-	l := &away{Ledger: h.engine.ledger.(*remembering).Ledger}
-	memory := Remember(l).(*remembering)
-	h.engine.ledger = memory
+	l := &away{Ledger: h.engine.desk.Ledger.(*memory.Ledger).Ledger}
+	books := memory.Of(l)
+	h.engine.desk.Ledger = books
 	s := h.prepare(t, "alice", byEducation)
-	answer := binds(t, s, "20")
+	given := binds(t, s, "20")
 	recalls(t, s, "20")
 	for _, l.gone = range []bool{false, true, false} {
-		memory.forget()
-		if got := recalls(t, s, "20"); alike(got, answer) == l.gone {
+		books.Forget()
+		if got := recalls(t, s, "20"); alike(got, given) == l.gone {
 			t.Errorf("with the ledger gone %v: %q", l.gone, got)
 		}
 	}
@@ -269,8 +272,8 @@ func TestRecalledStaysBounded(t *testing.T) {
 	s := h.prepare(t, "alice", "SELECT count(*) FROM adult WHERE education <> $1")
 	long := string(bytes.Repeat([]byte("x"), bindingBytes))
 	for range 2 {
-		answer := binds(t, s, long)
-		if got := recalls(t, s, long); !alike(got, answer) {
+		given := binds(t, s, long)
+		if got := recalls(t, s, long); !alike(got, given) {
 			t.Errorf("%q is recalled", got)
 		}
 	}

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/answer"
 	"fugu/dataset"
+	"fugu/explain"
 	"fugu/mechanism"
 	"fugu/quote"
 	"fugu/sqlstate"
@@ -19,12 +21,12 @@ const modelWithin = "mechanism: auto\n  model: {within: {rows: 5, lambda: 0.1}}"
 func TestRelaxedByRows(t *testing.T) {
 	plain := []string{"assume: [translation, gaussian]", "assume: [translation]"}
 	exact, relaxed := newHouse(t, plain...), newHouse(t, append(plain, "mechanism: auto", modelWithin)...)
-	measured := func(h *house, sql string, kind mechanism.Kind) (*question, *quote.Quote) {
+	measured := func(h *house, sql string, kind mechanism.Kind) (*answer.Question, *quote.Quote) {
 		q, err := h.question(t, sql, nil, settings{mechanism: kind})
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := q.measure(t.Context())
+		m, err := q.Measure(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +47,7 @@ func TestRelaxedByRows(t *testing.T) {
 				"model's") {
 			t.Errorf("%s: %v: %+v", sql, err, x)
 		}
-		a, err := q.answer(t.Context())
+		a, err := q.Answer(t.Context())
 		if err != nil || a.Assumption != "translation, relaxed" {
 			t.Fatalf("%s: %+v, %v", sql, a, err)
 		}
@@ -113,7 +115,7 @@ func TestRelaxedByRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := q.measure(t.Context()); !sqlstate.Is(err, sqlstate.ModelUnfit) {
+		if _, err := q.Measure(t.Context()); !sqlstate.Is(err, sqlstate.ModelUnfit) {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
@@ -122,7 +124,7 @@ func TestRelaxedByRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := q.answer(t.Context()); !sqlstate.Is(err, sqlstate.ModelUnfit) {
+	if _, err := q.Answer(t.Context()); !sqlstate.Is(err, sqlstate.ModelUnfit) {
 		t.Errorf("epsilon 0.2: %v", err)
 	}
 }
@@ -136,12 +138,12 @@ func TestRelaxedNearly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := q.answer(t.Context())
+		a, err := q.Answer(t.Context())
 		if err != nil || a.Assumption != "gaussian, translation, relaxed" {
 			t.Fatalf("%s: %+v, %v", sql, a, err)
 		}
 		for secret, l := range a.Losses {
-			if l.Pure < .02 || l.Delta < (1+math.Exp(20-.01))*1e-14 || !l.Within(q.request.Budget) {
+			if l.Pure < .02 || l.Delta < (1+math.Exp(20-.01))*1e-14 || !l.Within(q.Request.Budget) {
 				t.Errorf("%s: secret %s costs %+v", sql, secret, l)
 			}
 		}
@@ -160,13 +162,13 @@ func TestRelaxedCoupled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := q.answer(t.Context())
-	if err != nil || a.Assumption != "coupling, relaxed" || rests(a.Assumption) != "resting on coupled datasets "+
+	a, err := q.Answer(t.Context())
+	if err != nil || a.Assumption != "coupling, relaxed" || explain.Rests(a.Assumption) != "resting on coupled datasets "+
 		"alone, relaxed" {
 		t.Errorf("%+v, %v", a, err)
 	}
 	for secret, l := range a.Losses {
-		if l.Pure < .2 || !l.Within(q.request.Budget) {
+		if l.Pure < .2 || !l.Within(q.Request.Budget) {
 			t.Errorf("secret %s costs %+v", secret, l)
 		}
 	}

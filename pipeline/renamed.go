@@ -5,7 +5,6 @@ import (
 
 	"fugu/parser"
 	"fugu/parser/lex"
-	"fugu/wire"
 )
 
 // A text that means twins and asks nothing else of Fugu differs from what the guest runs by the names alone. They are
@@ -22,6 +21,15 @@ type shape struct {
 	constants []lex.Constant // of that one's text
 }
 
+// size is how many bytes it keeps alive, about.
+func (s shape) size() int {
+	n := s.template.size() + 24*len(s.constants)
+	for _, e := range s.edits {
+		n += 32 + len(e.Put)
+	}
+	return n
+}
+
 // shapeEntries and shapeMemory, in bytes, bound the shapes that are known.
 const (
 	shapeEntries = 4096
@@ -29,7 +37,7 @@ const (
 )
 
 // renamed plans a text that only has to name twins; ok is false if there is more to it.
-func (s *session) renamed(ctx context.Context, snap *Snapshot, key planKey, statements []*parser.Statement,
+func (p planning) renamed(ctx context.Context, key planKey, statements []*parser.Statement,
 	paramTypes []uint32) (t template, ok bool, err error) {
 	splice, ok := parser.Rename(key.sql, statements)
 	if !ok {
@@ -42,13 +50,13 @@ func (s *session) renamed(ctx context.Context, snap *Snapshot, key planKey, stat
 		params = max(params, st.Params)
 	}
 	t = template{params: params, fingerprint: parser.Fingerprint(key.sql)}
-	if t.twins, err = s.engine.twins(ctx, snap, uses); err != nil {
+	if t.twins, err = p.built.Tables(ctx, p.reader, p.Snapshot.Snapshot, uses); err != nil {
 		return template{}, false, err
 	}
-	if found, ok := lex.Constants(key.sql); ok && splice.Plain && !snap.Shadows().Touches(splice.Text) {
+	if found, ok := lex.Constants(key.sql); ok && splice.Plain && !p.Shadows().Touches(splice.Text) {
 		by := planKey{sql: lex.Shape(key.sql, found), means: key.means}
 		sh := shape{t, splice.Edits, found}
-		snap.shapes.Add(by, sh, weight(by)+weight(sh))
+		p.shapes.Add(by, sh, by.size()+sh.size())
 	}
 	return t.renames(splice, paramTypes), true, nil
 }
@@ -80,25 +88,6 @@ func (t template) renames(splice parser.Splice, paramTypes []uint32) template {
 	t.types, t.params = paramTypes, max(t.params, len(paramTypes))
 	return t
 }
-
-// Relayed implements wire.Relayer.
-func (s *statement) Relayed() bool { return s.splice != nil }
-
-// Silent implements wire.Relayer: what is masked needs nothing when it is bound but that the policy is still the same,
-// and that the session knows what it is told of.
-func (s *statement) Silent() bool {
-	if !s.masked || !s.session.engine.serves(s.snapshot) {
-		return false
-	}
-	for _, t := range s.twins {
-		if !s.session.met[t.Table.String()] {
-			return false
-		}
-	}
-	return true
-}
-
-var _ wire.Relayer = (*statement)(nil)
 
 // moved are the edits of a text at the places where they are in another that differs by constants alone: from and to are
 // the constants of the two. No edit is within one. ok is false if there are more in one text than in the other.

@@ -27,7 +27,8 @@ func twinned() *Snapshot {
 			Table:  &planner.Table{Schema: name[0], Name: name[1], Twin: true},
 			Syntax: parser.Table{Schema: name[0], Name: name[1], Twin: true}})
 	}
-	return newSnapshot(s)
+	out, _ := newSnapshot(s, nil) // of which no policy has an account
+	return out
 }
 
 // read is what the whole way says of a text: what it becomes, and whether that is by names alone.

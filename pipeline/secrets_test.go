@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/explain"
 	"fugu/sqlstate"
 	"fugu/test/patient"
 	"fugu/wire"
@@ -14,11 +15,11 @@ import (
 // private is the second secret of the example, in whose place the tests put others.
 const private = "proportion: workclass = 'Private'\n    pairs: [[0.68, 0.72]]"
 
-func (h *house) explain(t *testing.T, sql string) (Explanation, error) {
+func (h *house) explain(t *testing.T, sql string) (explain.Explanation, error) {
 	t.Helper()
 	q, err := h.question(t, sql, nil, settings{confidence: defaultConfidence})
 	if err != nil {
-		return Explanation{}, err
+		return explain.Explanation{}, err
 	}
 	return q.Explain(t.Context())
 }

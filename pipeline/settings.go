@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"fugu/explain"
 	"fugu/mechanism"
 	"fugu/parser"
+	"fugu/policy"
 	"fugu/privacy"
 	"fugu/sqlstate"
 	"fugu/upstream"
@@ -31,13 +33,13 @@ type settings struct {
 // settingNames are all the settings, in the order that readSettings asks for them.
 var settingNames = upstream.Settings
 
-const defaultConfidence = 0.95
+const defaultConfidence = explain.Confidence
 
 // defaults are the settings as the policy has them; the policy's own are empty where there are several policies.
-func (snap *Snapshot) defaults() map[string]string {
+func defaults(policies []*policy.Policy) map[string]string {
 	values := map[string]string{"epsilon": "", "delta": "", "mechanism": "", "error": "", "max_error": "",
 		"notices": "off", "confidence": strconv.FormatFloat(defaultConfidence, 'g', -1, 64)}
-	if p := snap.Policies; len(p) == 1 {
+	if p := policies; len(p) == 1 {
 		values["epsilon"] = strconv.FormatFloat(float64(p[0].Privacy.Epsilon), 'g', -1, 64)
 		values["delta"] = strconv.FormatFloat(float64(p[0].Privacy.Delta), 'g', -1, 64)
 		values["mechanism"] = p[0].Privacy.Mechanism
@@ -47,18 +49,14 @@ func (snap *Snapshot) defaults() map[string]string {
 	return values
 }
 
-// planShow has SHOW tell the default of a setting that the session has not got. Guests could be opened with the
+// showSQL has SHOW tell the default of a setting that the session has not got; false: there is no such setting. Guests could be opened with the
 // defaults, but PostgreSQL up to version 15 sorts all of its settings anew for each custom one: a twentieth of what a
 // connection costs.
-func (snap *Snapshot) planShow(name string, t template) template {
-	value, ok := snap.defaults()[name]
-	if !ok {
-		return t // which the server has not got either
-	}
+func showSQL(name string, policies []*policy.Policy) (sql string, ok bool) {
+	value, ok := defaults(policies)[name]
 	call := "pg_catalog.current_setting('fugu." + name + "', true)"
-	t.text = fmt.Sprintf(`SELECT CASE WHEN %s OPERATOR(pg_catalog.<>) '' THEN %[1]s ELSE '%s' END AS "fugu.%s"`, call, value, name)
-	t.show = true
-	return t
+	return fmt.Sprintf(`SELECT CASE WHEN %s OPERATOR(pg_catalog.<>) '' THEN %[1]s ELSE '%s' END AS "fugu.%s"`,
+		call, value, name), ok
 }
 
 // set takes over one setting, or says what is wrong with it.

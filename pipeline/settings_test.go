@@ -131,7 +131,7 @@ func TestSettingsAgainstPolicy(t *testing.T) {
 		{settings{delta: 0.0011, deltaSet: true}, privacy.Budget{}, sqlstate.NotAllowed},
 	} {
 		q, err := h.question(t, "SELECT count(*) FROM adult", nil, c.set)
-		if c.code == "" && (err != nil || q.request.Budget != c.budget) || c.code != "" && !sqlstate.Is(err, c.code) {
+		if c.code == "" && (err != nil || q.Request.Budget != c.budget) || c.code != "" && !sqlstate.Is(err, c.code) {
 			t.Errorf("%+v: %v, want %v or %q", c.set, err, c.budget, c.code)
 		}
 	}

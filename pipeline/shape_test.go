@@ -11,7 +11,7 @@ import (
 // The shapes of a count, a sum and an average are those of sums over the reference's rows, worked out row by row.
 func TestShapes(t *testing.T) {
 	h := newHouse(t)
-	reference, err := h.engine.reader.Query(t.Context(), "SELECT income = '>50K', sex, age::float8 FROM "+
+	reference, err := h.engine.desk.Reader.Query(t.Context(), "SELECT income = '>50K', sex, age::float8 FROM "+
 		"public.adult_reference", nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -21,9 +21,9 @@ func TestShapes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := q.request.Cuts[0]
+	c := q.Request.Cuts[0]
 	pt := h.engine.snapshot.Load().Find("public", "adult")
-	shapes, err := model.MeasureShapes(t.Context(), h.engine.reader, c, pt.Totals)
+	shapes, err := model.MeasureShapes(t.Context(), h.engine.desk.Reader, c, pt.Totals)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,16 +1,13 @@
 package pipeline
 
 import (
-	"context"
 	"encoding/binary"
-	"fmt"
 	"sync/atomic"
 
+	"fugu/answer"
 	"fugu/dataset"
 	"fugu/internal/cache"
 	"fugu/policy"
-	"fugu/quote"
-	"fugu/upstream"
 )
 
 // Sizes of the caches. What is in them depends on texts, parameters and policy only; what does not fit is worked out
@@ -29,49 +26,58 @@ type Snapshot struct {
 	shapes   *cache.Cache[planKey, shape]
 	planned  atomic.Uint64 // the serial of the template that was planned last
 	recalled *cache.Cache[recalledBy, recalled]
-	quotes   *quote.Memory
-	accounts map[*policy.Policy]*account // of policies that have a joint one
-}
-
-// Load is dataset.Load, with joint accounts that have no answer yet.
-func Load(ctx context.Context, policies []*policy.Policy, reader *upstream.Reader,
-	protected ...string) (*Snapshot, error) {
-	loaded, err := dataset.Load(ctx, policies, reader, protected...)
-	if err != nil {
-		return nil, err
-	}
-	s := newSnapshot(loaded)
-	for _, p := range policies {
-		if p.Privacy.Composition != policy.Jointly {
-			continue
-		}
-		if s.accounts[p], err = newAccount(loaded, p); err != nil {
-			return nil, fmt.Errorf("%s: %w", p.Source, err)
-		}
-	}
-	s.tryClasses(ctx, reader)
-	return s, nil
-}
-
-// LoadApart is dataset.LoadApart.
-func LoadApart(ctx context.Context, policies []*policy.Policy, reader *upstream.Reader,
-	protected ...string) (*Snapshot, error) {
-	loaded, err := dataset.LoadApart(ctx, policies, reader, protected...)
-	if err != nil {
-		return nil, err
-	}
-	return newSnapshot(loaded), nil
+	known    *answer.Known
 }
 
 // newSnapshot has nothing worked out yet.
-func newSnapshot(loaded *dataset.Snapshot) *Snapshot {
-	return &Snapshot{Snapshot: loaded,
+func newSnapshot(loaded *dataset.Snapshot, policies []*policy.Policy) (*Snapshot, error) {
+	known, err := answer.Learn(loaded, policies)
+	if err != nil {
+		return nil, err
+	}
+	return &Snapshot{Snapshot: loaded, known: known,
 		plans:    cache.New[planKey, []template](planEntries, planBytes),
 		shapes:   cache.New[planKey, shape](shapeEntries, shapeMemory),
-		recalled: cache.New[recalledBy, recalled](recalledEntries, recalledBytes),
-		quotes:   quote.NewMemory(func(m *quote.Quote) int { return weight(m) }),
-		accounts: map[*policy.Policy]*account{}}
+		recalled: cache.New[recalledBy, recalled](recalledEntries, recalledBytes)}, nil
 }
+
+// Sizes of the cache of what was recalled, and of one binding that it knows, in bytes.
+const (
+	recalledEntries = 4096
+	recalledBytes   = 32 << 20
+	bindingBytes    = 4 << 10
+)
+
+// recalled is a stored answer as one binding of a statement has it: what is asked for need not be written down to find
+// it, nor the answer be decoded. It is a shortcut to what the memory of the ledger has returned, and goes with the
+// snapshot whose policy it is of.
+type recalled struct {
+	told   answer.Told
+	values [][]byte // not changed
+}
+
+// recalledBy is all that the answer depends on where settings are as the policy has them: the plan, the data, whose
+// shares have paid for it, and what the client bound.
+type recalledBy struct {
+	serial  uint64 // of the template
+	epoch   int64
+	scopes  string
+	binding string
+}
+
+// size is how many bytes it keeps alive, about.
+func (r recalled) size() int {
+	n := 2*structBytes + r.told.Size()
+	for _, v := range r.values {
+		n += 24 + len(v)
+	}
+	return n
+}
+
+func (r recalledBy) size() int { return structBytes + len(r.scopes) + len(r.binding) }
+
+// structBytes is about what a small struct takes, with a string or two in it.
+const structBytes = 64
 
 // planKey identifies a text, the parameter types that the client gave with it, and what its names mean in the session.
 type planKey struct{ sql, types, means string }
@@ -86,3 +92,5 @@ func newPlanKey(sql string, paramTypes []uint32) planKey {
 	}
 	return planKey{sql: sql, types: string(b)}
 }
+
+func (k planKey) size() int { return structBytes + len(k.sql) + len(k.types) + len(k.means) }

@@ -6,8 +6,8 @@ import (
 	"reflect"
 	"testing"
 
+	"fugu/account/memory"
 	"fugu/ledger"
-	"fugu/upstream"
 )
 
 // asking counts what is asked of a ledger, which fails when it is down.
@@ -40,14 +40,14 @@ func (h *house) ask(t *testing.T, user, sql string) (ledger.Answer, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return q.answer(t.Context())
+	return q.Answer(t.Context())
 }
 
 // What the ledger returned once is not asked of it again, for those who have paid; nothing else is remembered.
 func TestStoredAnswersAreRemembered(t *testing.T) {
 	h := newHouse(t, "per: dataset", "per: user")
-	l := &asking{Ledger: h.engine.ledger}
-	h.engine.ledger = Remember(l)
+	l := &asking{Ledger: h.engine.desk.Ledger}
+	h.engine.desk.Ledger = memory.Of(l)
 	counts := func(finds, charges int) {
 		t.Helper()
 		if l.finds != finds || l.charges != charges {
@@ -88,36 +88,11 @@ func TestStoredAnswersAreRemembered(t *testing.T) {
 	counts(7, 2) // his own account has not paid, everybody's has
 
 	// Another proxy on the same ledger finds it there, once.
-	h.engine = New(h.engine.guest, h.engine.reader, Remember(l), h.engine.snapshot.Load(), h.engine.log)
+	h.engine = New(h.engine.guest, h.engine.desk.Reader, memory.Of(l), h.engine.snapshot.Load(), h.engine.log)
 	for range 2 {
 		if a, err := h.ask(t, "alice", sql); err != nil || a.ID != first.ID {
 			t.Error(a, err)
 		}
 	}
 	counts(8, 2)
-}
-
-// A failure that may pass is charged each time, and never taken for the answer.
-func TestInterruptedIsNotRemembered(t *testing.T) {
-	h := newHouse(t)
-	l := &asking{Ledger: h.engine.ledger}
-	h.engine.ledger = Remember(l)
-	const sql = "SELECT count(*) FROM adult WHERE age > 30"
-	for i := range 2 {
-		q, err := h.question(t, sql, nil, settings{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		charge := ledger.Charge{Key: q.key, Dataset: q.request.Policy.Dataset, User: "alice", Requested: q.request.Budget, Losses: q.request.Nominal(), Limit: q.request.Budget}
-		charge.Limit.Epsilon = 100
-		if _, err := q.fail(t.Context(), charge, upstream.ErrInterrupted); !errors.Is(err, upstream.ErrInterrupted) {
-			t.Fatal(err)
-		}
-		if l.charges != i+1 {
-			t.Errorf("%d charges after %d failures", l.charges, i+1)
-		}
-	}
-	if a, err := h.ask(t, "alice", sql); err != nil || a.Failed || !a.Fresh {
-		t.Errorf("%+v, %v", a, err)
-	}
 }

@@ -27,6 +27,7 @@ type Cut struct {
 	ParamTypes []uint32
 
 	cut     *parser.Cut
+	share   int // of the bytes of the statement: how many are this cut's, about
 	typing  *row.Typing
 	sources *sources
 	number  map[int]int // the client's parameter numbers to the cut's own

@@ -34,6 +34,8 @@ type Plan struct {
 	ClientParams int
 	Zeros        []parser.Zero
 	ParamTypes   []uint32 // of every parameter; 0 where the guest shall infer, or the text says it
+
+	length int // of the statement, in bytes
 }
 
 // VirtualTable is a table of Fugu's own: its name in the schema fugu, and its columns.
@@ -50,7 +52,7 @@ type Tables interface {
 
 // New plans a statement that reads protected or virtual tables. paramTypes are the OIDs that the client gave.
 func New(ctx context.Context, s *parser.Statement, tables Tables, d Describer, paramTypes []uint32) (*Plan, error) {
-	p := &Plan{Explain: s.Explain, Zeros: s.Zeros, ClientParams: max(s.Params, len(paramTypes))}
+	p := &Plan{length: len(s.Text), Explain: s.Explain, Zeros: s.Zeros, ClientParams: max(s.Params, len(paramTypes))}
 	p.ParamTypes = make([]uint32, p.ClientParams)
 	copy(p.ParamTypes, paramTypes)
 
@@ -103,6 +105,7 @@ func (p *Plan) layOut(ctx context.Context, s *parser.Statement, tables Tables, d
 			if err != nil {
 				return nil, err
 			}
+			cut.share = len(s.Text)/len(s.Cuts) + 1
 			cuts = append(cuts, cut)
 			continue
 		}

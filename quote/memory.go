@@ -16,13 +16,10 @@ const (
 // Memory keeps quotes for as long as a policy and its references are believed to stand. It is safe for concurrent use.
 type Memory struct {
 	quotes *cache.Cache[key, *Quote]
-	weigh  func(*Quote) int
 }
 
-// NewMemory returns a memory without quotes; weigh is how many bytes one keeps alive, about.
-func NewMemory(weigh func(*Quote) int) *Memory {
-	return &Memory{cache.New[key, *Quote](memoryEntries, memoryBytes), weigh}
-}
+// NewMemory returns a memory without quotes.
+func NewMemory() *Memory { return &Memory{cache.New[key, *Quote](memoryEntries, memoryBytes)} }
 
 // Quote returns what is known of a request by its key. What is not remembered is looked for where searches have room
 // for it, which makes it one scan of the reference for each.
@@ -38,7 +35,7 @@ func (m *Memory) Quote(ctx context.Context, s *Searches, user string, r *Request
 			return nil
 		}
 		if q, err = r.measure(ctx, rest); err == nil {
-			m.quotes.Add(r.Key, q, m.weigh(q))
+			m.quotes.Add(r.Key, q, q.size())
 		}
 		return err
 	})

@@ -73,6 +73,7 @@ func (p *CovariancePart) close() error {
 		return nil
 	}
 	all, err := joint.Concat(p.terms...)
+	p.terms = nil
 	if err != nil { // too many: they stand beside
 		p.Beside, p.Others, p.Weight, p.Noise = p.Beside+p.Weight, p.Others+len(p.Noise), 0, nil
 		return nil

@@ -17,5 +17,5 @@ FALSIFY_EFFORT=20 tested ./test/falsify
 FALSIFY_EFFORT=20 tested -run '^TestSampledReleasesKeepThePromise$' ./model
 FUGUHOOKS_TRIALS=10 tested -tags fuguhooks ./test/integration/attack
 FUGU_PAIRS=50 tested ./test/integration/alike
-FUGU_PATIENT=1 tested -race ./ledger ./pipeline ./test/integration ./twin/build
+FUGU_PATIENT=1 tested -race ./ledger ./pipeline ./account ./answer ./test/integration ./twin/build
 exit $status

@@ -82,7 +82,7 @@ all_marked() {
 }
 # Three packages at a time, on two processors as well: they wait for disks, clusters and clocks.
 at_a_time=3
-longest=$(go list ./test/integration ./pipeline ./cmd/proxy ./wire ./ledger ./upstream ./twin/build)
+longest=$(go list ./test/integration ./pipeline ./account ./cmd/proxy ./wire ./ledger ./upstream ./twin/build)
 
 # Tests with defences switched off, in a build that has switches for them: see internal/hook.
 changed=$(grep -rlE --include='*.go' '^//go:build !?fuguhooks' . | xargs dirname | sort -u)

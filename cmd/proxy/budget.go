@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
+	spending "fugu/account"
 	"fugu/ledger"
 	"fugu/ledger/audit"
-	"fugu/pipeline"
 )
 
 // budget shows what is left of every budget, or everything about one, or has a dataset's begin anew.
@@ -74,7 +74,7 @@ func (b *books) accounts(ctx context.Context) (out []account, err error) {
 		return nil, err
 	}
 	for _, p := range b.policies {
-		as, err := pipeline.AllAccounts(ctx, b, p)
+		as, err := spending.AllBalances(ctx, b, p)
 		if err != nil {
 			return nil, err
 		}

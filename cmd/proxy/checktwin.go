@@ -57,6 +57,17 @@ UNION ALL SELECT 5, format('each of its rows has a row of the ordinary table %s 
  FROM links l, t
  WHERE conrelid = t.oid AND confrelid NOT IN (SELECT oid FROM family)
    AND EXISTS (SELECT FROM keys k WHERE k.indrelid = conrelid AND k.columns = l.columns)
+UNION ALL SELECT 5, format('most of its rows have a row of the ordinary table %s for their own (%s), by the '
+   'statistics of PostgreSQL: those to which no row of the twin refers show what was left out; drop the column, or '
+   'keep the guest from that table', confrelid::regclass, conname)
+ FROM links l, t
+ WHERE conrelid = t.oid AND confrelid NOT IN (SELECT oid FROM family)
+   AND NOT EXISTS (SELECT FROM keys k WHERE k.indrelid = conrelid AND k.columns = l.columns)
+   AND EXISTS (SELECT FROM kept JOIN pg_class c ON c.oid = attrelid
+     JOIN pg_stats s ON s.schemaname = c.relnamespace::regnamespace::name AND s.tablename = c.relname
+       AND s.attname = kept.attname
+     WHERE l.columns = ARRAY[attnum]
+       AND CASE WHEN n_distinct < 0 THEN -n_distinct ELSE n_distinct / greatest(reltuples, 1) END > 0.5)
 UNION ALL SELECT 6, format('several of its rows may be about one row of %s (%s): '
    'if that is their subject, link the table to it and let it have the secret, drop the column, '
    'or accept with independent_rows: true that they are drawn one by one', confrelid::regclass, conname)

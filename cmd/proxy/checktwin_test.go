@@ -97,10 +97,17 @@ CREATE TABLE bill (visit int REFERENCES visit);
 GRANT SELECT ON visit TO doubts_reader, doubts_keeper;
 GRANT CREATE ON DATABASE doubts TO doubts_keeper; GRANT doubts_keeper TO doubts_guest`
 
+// addressed gives the suspected table rows: sixty with fifty addresses, of three customers.
+const addressed = `
+CREATE TABLE address (id int PRIMARY KEY); ALTER TABLE visit ADD address int REFERENCES address;
+INSERT INTO address SELECT generate_series(0, 49); INSERT INTO customer SELECT generate_series(0, 2);
+INSERT INTO visit (id, rich, customer, address) SELECT i, i % 4 = 0, i % 3, i % 50 FROM generate_series(1, 60) i;
+ANALYZE visit`
+
 // What may break the assumption of a twin is found in the catalog.
 func TestCheckSuspectsTwins(t *testing.T) {
 	c := pgcluster.Shared(t)
-	for _, step := range [][2]string{{"postgres", "CREATE DATABASE doubts"}, {"doubts", doubtful}} {
+	for _, step := range [][2]string{{"postgres", "CREATE DATABASE doubts"}, {"doubts", doubtful}, {"doubts", addressed}} {
 		if err := c.Exec(t.Context(), step[0], step[1]); err != nil {
 			t.Fatal(err)
 		}
@@ -120,10 +127,14 @@ func TestCheckSuspectsTwins(t *testing.T) {
 	for _, want := range []string{"rows of the same table", "column running_total may", "column nr may",
 		"column mail is unique", "the ordinary table public.bill refer",
 		"the ordinary table public.passport for its own",
+		"most of its rows have a row of the ordinary table public.address for their own",
 		"about one row of public.customer", "can make relations in the schema of twins"} {
 		if code != 0 || !strings.Contains(stdout, want) {
 			t.Errorf("without %q: exit %d\n%s%s", want, code, stdout, stderr)
 		}
+	}
+	if strings.Contains(stdout, "most of its rows have a row of the ordinary table public.customer") {
+		t.Errorf("three customers are taken for as many as there are rows:\n%s", stdout)
 	}
 	if strings.Contains(stdout, "left_out") {
 		t.Errorf("a column that the twin leaves out is suspected:\n%s", stdout)

@@ -12,9 +12,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"fugu/account/memory"
 	"fugu/internal/config"
 	"fugu/ledger"
-	"fugu/pipeline"
 	"fugu/policy"
 	"fugu/sqlstate"
 	"fugu/upstream"
@@ -100,7 +100,7 @@ func (h *house) openLedger(ctx context.Context, serves bool) error {
 		return fmt.Errorf("opening the ledger: %w", err)
 	}
 	if serves {
-		l = pipeline.Remember(planted(l))
+		l = memory.Of(planted(l))
 	}
 	h.ledger = l
 	return nil

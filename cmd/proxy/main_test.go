@@ -17,10 +17,12 @@ import (
 	"testing"
 	"time"
 
+	spending "fugu/account"
+	"fugu/explain"
+
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"fugu/pipeline"
 	"fugu/test/adult"
 	"fugu/test/pgcluster"
 )
@@ -150,7 +152,7 @@ func TestPreview(t *testing.T) {
 		}
 	}
 	code, stdout, _ = invoke(t, "preview", "-json", "-c", path, "-epsilon", "0.5,2", "SELECT avg(age) FROM adult")
-	var xs []pipeline.Explanation
+	var xs []explain.Explanation
 	if err := json.Unmarshal([]byte(stdout), &xs); err != nil || code != 0 || len(xs) != 2 ||
 		xs[0].Noise[0].SDMax <= xs[1].Noise[0].SDMax {
 		t.Errorf("exit %d, %v:\n%s", code, err, stdout)
@@ -265,7 +267,7 @@ func TestServe(t *testing.T) {
 	}
 	c.ask(t)
 	code, stdout, stderr := invoke(t, "budget", "-json", "-c", path)
-	var accounts []pipeline.Account
+	var accounts []spending.Balance
 	if err := json.Unmarshal([]byte(stdout), &accounts); err != nil || code != 0 || accounts[0].Releases != 1 ||
 		accounts[0].Spent <= 0 {
 		t.Errorf("budget: exit %d, %v: %s%s", code, err, stdout, stderr)

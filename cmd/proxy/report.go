@@ -11,9 +11,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"fugu/explain"
 	fitting "fugu/fit"
 	"fugu/mechanism"
-	"fugu/pipeline"
 	"fugu/policy"
 	"fugu/privacy"
 	"fugu/quote"
@@ -274,7 +274,7 @@ func preview(ctx context.Context, args []string, stdout, stderr io.Writer) error
 }
 
 // printPreview prints what the answers would be, which is the same at every ε, and then the noise at each.
-func printPreview(stdout io.Writer, xs []pipeline.Explanation) error {
+func printPreview(stdout io.Writer, xs []explain.Explanation) error {
 	for _, c := range xs[0].Cuts {
 		by := ""
 		if len(c.Keys) > 0 {

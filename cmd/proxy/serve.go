@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	spending "fugu/account"
 	"fugu/internal/config"
 	"fugu/ledger"
 	"fugu/pipeline"
@@ -105,7 +106,7 @@ func (h *house) settle(ctx context.Context) error {
 	if err := h.takeOver(ctx); err != nil {
 		return err
 	}
-	return pipeline.BeginEpochs(ctx, h.ledger, h.policies)
+	return spending.BeginEpochs(ctx, h.ledger, h.policies)
 }
 
 // wireConfig is what the configuration says to package wire.
@@ -182,7 +183,7 @@ func reload(ctx context.Context, h *house, open *served, databases *pipeline.Dat
 	if err := next.takeOver(ctx); err != nil {
 		return err
 	}
-	if err := pipeline.BeginEpochs(ctx, h.ledger, policies); err != nil {
+	if err := spending.BeginEpochs(ctx, h.ledger, policies); err != nil {
 		return err
 	}
 	next.warn(open.log)

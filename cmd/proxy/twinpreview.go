@@ -91,18 +91,35 @@ func previewOf(root twinRoot, spec twin.Spec, d *twin.Design) twinPreview {
 		p.Tables = append(p.Tables, row)
 	}
 
-	// Two tables that nobody may tell apart: the middle one, and the next that is as far as a pair can be.
-	middle := tables[len(tables)/2]
-	if other, ok := partner(spec, d, middle); ok {
-		for _, k := range knownRows {
-			loss := twinPreviewLoss{Rows: k}
-			if e := d.Loss(k, middle, other, d.Delta); !math.IsInf(e, 0) {
-				loss.Epsilon = &e
-			}
-			p.Known = append(p.Known, loss)
+	for i, k := range knownRows {
+		if i > 0 && p.Known[i-1].Epsilon == nil { // more rows tell no less
+			p.Known = append(p.Known, twinPreviewLoss{Rows: k})
+			continue
 		}
+		loss, ok := lossOf(spec, d, k)
+		if !ok {
+			break
+		}
+		p.Known = append(p.Known, loss)
 	}
 	return p
+}
+
+// lossOf is what who knows k rows can tell of two tables that nobody may tell apart, each of the examples and the next
+// that is as far from it as a pair can be, whichever are worst: between tables in the middle of a range it can be little
+// where near its ends nothing bounds it.
+func lossOf(spec twin.Spec, d *twin.Design, k int64) (loss twinPreviewLoss, ok bool) {
+	worst := 0.
+	for _, counts := range d.Tables() {
+		other, found := partner(spec, d, counts)
+		if !found {
+			continue
+		}
+		if worst, ok = max(worst, d.Loss(k, counts, other, d.Delta)), true; math.IsInf(worst, 0) {
+			return twinPreviewLoss{Rows: k}, true
+		}
+	}
+	return twinPreviewLoss{Rows: k, Epsilon: &worst}, ok
 }
 
 // partner is a table that the policy protects against one with these counts: rows of the first class are of the second,
@@ -134,8 +151,8 @@ func (p twinPreview) print(stdout io.Writer) error {
 	fmt.Fprintf(stdout, "   price: epsilon %g, delta %g, once, whatever is asked of it; rests on: exchangeable\n\n",
 		p.Epsilon, p.Delta)
 	fmt.Fprintln(stdout, "If the table had so many rows of each class, so many would be taken of it, "+
-		"and so far off would be the number told and")
-	fmt.Fprintln(stdout, "the counts of groups of 10%, 1% and 0.1% of the table (root mean square):")
+		"and so far off would be the number")
+	fmt.Fprintln(stdout, "told and the counts of groups of 10%, 1% and 0.1% of the table (root mean square):")
 	t := table{head: "+rows class +taken +told +10% +1% +0.1%"}
 	for _, row := range p.Tables {
 		// What is off about a group is so for the table as a whole, and stands with its first class.

@@ -86,6 +86,18 @@ var rules = []rule{
 		return !f.test && in(f.dir, "quote", "fit") && ours(imported) &&
 			in(trim(imported), "wire", "pipeline", "ledger")
 	}},
+	{"what was spent knows no session, no text and no row", func(f file, imported string) bool {
+		return !f.test && in(f.dir, "account") && ours(imported) &&
+			in(trim(imported), "wire", "pipeline", "parser", "upstream", "answer")
+	}},
+	{"an answer knows no session, no text and no protocol", func(f file, imported string) bool {
+		return !f.test && in(f.dir, "answer", "virtual", "explain") && ours(imported) &&
+			in(trim(imported), "wire", "pipeline", "parser")
+	}},
+	{"what names mean is asked by whoever has a session", func(f file, imported string) bool {
+		return !f.test && in(f.dir, "meaning", "twin/told") && ours(imported) &&
+			in(trim(imported), "wire", "pipeline", "answer", "account", "ledger")
+	}},
 	{"a cache does not know what it keeps", func(f file, imported string) bool {
 		return !f.test && in(f.dir, "internal/cache") && ours(imported)
 	}},

@@ -23,11 +23,6 @@ type Knot struct {
 // maxKnot is how many files a knot may have.
 const maxKnot = 8
 
-// knotted are the packages with a larger knot, which are still to be divided.
-var knotted = []string{
-	"pipeline",
-}
-
 // Knots returns the largest knot of each package of the module in dir that has one, larger ones first. Tests do not
 // count. It type-checks the packages as the go command sees them, so that they have to compile.
 func Knots(dir string) ([]Knot, error) {
@@ -122,20 +117,12 @@ func reach(needs map[string][]string, f string) map[string]bool {
 	return seen
 }
 
-// checkKnots returns what breaks the rule about them.
-func checkKnots(knots []Knot, except []string) []string {
-	var found []string
-	over := make(map[string]bool)
+// checkKnots returns what breaks the rule about them, in the order of knots.
+func checkKnots(knots []Knot) (found []string) {
 	for _, k := range knots {
-		over[k.Package] = len(k.Files) > maxKnot
-		if over[k.Package] && !slices.Contains(except, k.Package) {
+		if len(k.Files) > maxKnot {
 			found = append(found, fmt.Sprintf("%s: %d files need each other, more than %d: %s",
 				k.Package, len(k.Files), maxKnot, strings.Join(k.Files, " ")))
-		}
-	}
-	for _, p := range except {
-		if !over[p] {
-			found = append(found, p+": is on the list of knotted packages, but is not one")
 		}
 	}
 	return found

@@ -79,19 +79,36 @@ func deciding(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows 
 		{name: "found ordinary again: a special word in it", run: func() error { return interpret(mentions) },
 			times: 1000, to: point},
 	}
-	for _, c := range []struct{ name, sql string }{{"a count", count}, {"a grouped average", grouped},
-		{"a report", report}} {
+	planned, err := planning(ctx, plain, text, interpret)
+	if err != nil {
+		return err
+	}
+	measurements = append(measurements, planned...)
+
+	title := fmt.Sprintf("Deciding and planning, in the engine: medians of %d rounds in turn", rounds)
+	if err := compare(measurements, rounds, title); err != nil {
+		return err
+	}
+	return distinct(interpret, fresh)
+}
+
+// planning measures what planning new protected statements takes, beside what it cannot do without.
+func planning(ctx context.Context, plain *pgx.Conn, text func(sql string) func() string,
+	interpret func(sql string) error) (out []*measurement, err error) {
+	for _, c := range []struct{ name, sql string }{
+		{"a count", count}, {"a grouped average", grouped}, {"a report", report},
+	} {
 		next := text(c.sql)
 		sql := next()
 		tree, err := pg.Parse(sql)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		parse := func() error { _, err := pg.Parse(sql); return err }
 		deparse := func() error { _, err := pg.Deparse(tree); return err }
 		trip := func() error { return prepare(ctx, plain, "SELECT 1") }
 		least := c.name + ": libpg_query reads it and writes it, one round trip"
-		measurements = append(measurements,
+		out = append(out,
 			&measurement{name: c.name + ": libpg_query reads it", run: parse, times: 100},
 			&measurement{name: c.name + ": libpg_query writes it", run: deparse, times: 100},
 			&measurement{name: c.name + ": one round trip", run: trip, times: 100},
@@ -99,11 +116,7 @@ func deciding(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows 
 			&measurement{name: c.name + ", planned: new", run: func() error { return interpret(next()) }, times: 100,
 				to: least})
 	}
-	title := fmt.Sprintf("Deciding and planning, in the engine: medians of %d rounds in turn", rounds)
-	if err := compare(measurements, rounds, title); err != nil {
-		return err
-	}
-	return distinct(interpret, fresh)
+	return out, nil
 }
 
 // distinct gives the engine a million texts that are all new, and says how much memory stays behind.

@@ -91,6 +91,11 @@ func modelling(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows
 			}
 		}
 	}
+	return showModels(pairs, rows, rounds)
+}
+
+// showModels prints what f_θ costs beside the plain statements, by the clock and by the processors.
+func showModels(pairs []*pair, rows int64, rounds int) error {
 	w := newTable(fmt.Sprintf("f_θ of 100 cells from a reference of %d rows, planned, read and calibrated, beside "+
 		"the plain statement: medians of %d rounds in turn", rows, rounds),
 		"statement", "ms", "f_θ ms", "ratio", fmt.Sprintf("goal ≤ %v", goal), "processor ms", "f_θ, PostgreSQL's",
@@ -100,15 +105,13 @@ func modelling(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows
 		add := func(values []float64) { row = append(row, fmt.Sprintf("%.1f", median(values))) }
 		compared := func(of func(cost) float64) {
 			r := medianRatio(each(p.model, of), each(p.without, of))
-			verdict := "reached"
-			if !(r <= goal) {
-				verdict = "not reached"
-			}
-			row = append(row, fmt.Sprintf("%.2f", r), verdict)
+			row = append(row, fmt.Sprintf("%.2f", r), verdict(r <= goal))
 		}
+
 		add(each(p.without, cost.wall))
 		add(each(p.model, cost.wall))
 		compared(cost.wall)
+
 		add(each(p.without, cost.processor))
 		add(each(p.model, func(c cost) float64 { return c.server }))
 		add(each(p.model, func(c cost) float64 { return c.own }))

@@ -63,37 +63,15 @@ func building(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows 
 
 	steps := stopwatch{took: map[string][]float64{}}
 	k.Progress = steps.step
-	plain, indexed := &kind{name: "CREATE TABLE AS"}, &kind{name: "the same with indexes and ANALYZE"}
-	hashed, twin := &kind{name: "that in the order of a SHA-256 of keys"}, &kind{name: "fugu twin build -again"}
-	plain.run = func() error { return cluster.Exec(ctx, "adult", "CREATE TABLE copied AS TABLE person") }
-	const more = "; ALTER TABLE copied ADD PRIMARY KEY (id); CREATE INDEX ON copied (region); ANALYZE copied"
-	indexed.run = func() error { return cluster.Exec(ctx, "adult", "CREATE TABLE copied AS TABLE person"+more) }
-	hashed.run = func() error {
-		const memory = "SET work_mem = '256MB'; SET maintenance_work_mem = '256MB'; SET jit = off; "
-		const order = " ORDER BY sha256(convert_to(ROW(id)::text, 'UTF8'))"
-		return cluster.Exec(ctx, "adult", memory+"CREATE TABLE copied AS SELECT * FROM person"+order+more)
-	}
-	twin.run = func() error {
+	kinds := copying(cluster, func(ctx context.Context) error {
 		_, err := k.Build(ctx, p, p.Tables[0], build.Options{Again: true})
 		return err
-	}
-	kinds := []*kind{plain, indexed, hashed, twin}
+	})
 	if err := forgetPeak(); err != nil {
 		return err
 	}
-	for round := range rounds {
-		for i := range kinds {
-			k := kinds[(i+round)%len(kinds)]
-			c, err := took(cluster.PID(), k.run)
-			if err != nil {
-				return fmt.Errorf("%s: %w", k.name, err)
-			}
-			k.costs = append(k.costs, c)
-			// What was left to be written is nobody's but who wrote it.
-			if err := cluster.Exec(ctx, "adult", "DROP TABLE IF EXISTS copied; CHECKPOINT"); err != nil {
-				return err
-			}
-		}
+	if err := copyInTurn(ctx, cluster, kinds, rounds); err != nil {
+		return err
 	}
 
 	if err := showCopies(kinds, rows, rounds); err != nil {
@@ -107,6 +85,43 @@ func building(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows 
 		fmt.Printf("\nThe keeper's process held %d MiB at most.\n", most>>20)
 	}
 	return err
+}
+
+// copying are the ways to make a copy of the table; the last of them is a twin.
+func copying(cluster *pgcluster.Cluster, twin func(context.Context) error) []*kind {
+	const (
+		more   = "; ALTER TABLE copied ADD PRIMARY KEY (id); CREATE INDEX ON copied (region); ANALYZE copied"
+		memory = "SET work_mem = '256MB'; SET maintenance_work_mem = '256MB'; SET jit = off; "
+		order  = " ORDER BY sha256(convert_to(ROW(id)::text, 'UTF8'))"
+	)
+	by := func(name, sql string) *kind {
+		return &kind{name: name, run: func(ctx context.Context) error { return cluster.Exec(ctx, "adult", sql) }}
+	}
+	return []*kind{
+		by("CREATE TABLE AS", "CREATE TABLE copied AS TABLE person"),
+		by("the same with indexes and ANALYZE", "CREATE TABLE copied AS TABLE person"+more),
+		by("that in the order of a SHA-256 of keys", memory+"CREATE TABLE copied AS SELECT * FROM person"+order+more),
+		{name: "fugu twin build -again", run: twin},
+	}
+}
+
+// copyInTurn runs every kind once a round, each time another one first.
+func copyInTurn(ctx context.Context, cluster *pgcluster.Cluster, kinds []*kind, rounds int) error {
+	for round := range rounds {
+		for i := range kinds {
+			k := kinds[(i+round)%len(kinds)]
+			c, err := took(cluster.PID(), func() error { return k.run(ctx) })
+			if err != nil {
+				return fmt.Errorf("%s: %w", k.name, err)
+			}
+			k.costs = append(k.costs, c)
+			// What was left to be written is nobody's but who wrote it.
+			if err := cluster.Exec(ctx, "adult", "DROP TABLE IF EXISTS copied; CHECKPOINT"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // showCopies prints what the kinds cost; the first two are what the last is measured by.
@@ -145,7 +160,7 @@ func verdict(reached bool) string {
 // kind is one way to make a table.
 type kind struct {
 	name  string
-	run   func() error
+	run   func(context.Context) error
 	costs []cost
 }
 

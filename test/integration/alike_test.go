@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"fugu/pipeline"
+	"fugu/explain"
 	"fugu/test/patient"
 )
 
@@ -92,13 +92,13 @@ func atMarket(t *testing.T, at, day, instant string) *pgx.Conn {
 }
 
 // explained is what EXPLAIN (PRIVACY) says of a statement.
-func explained(t *testing.T, c *pgx.Conn, sql string) pipeline.Explanation {
+func explained(t *testing.T, c *pgx.Conn, sql string) explain.Explanation {
 	t.Helper()
 	var text string
 	if err := c.QueryRow(t.Context(), "EXPLAIN (PRIVACY, FORMAT JSON) "+sql).Scan(&text); err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
-	var x []pipeline.Explanation // as PostgreSQL's own EXPLAIN has it
+	var x []explain.Explanation // as PostgreSQL's own EXPLAIN has it
 	if err := json.Unmarshal([]byte(text), &x); err != nil || len(x) != 1 {
 		t.Fatalf("%v: %s", err, text)
 	}
@@ -115,7 +115,7 @@ type alike struct {
 // check compares the noise of each spelling with that of the first: at most 2.5 times, either way.
 func (a alike) check(t *testing.T, c *pgx.Conn) {
 	t.Helper()
-	var first pipeline.Explanation
+	var first explain.Explanation
 	for i, sql := range a.spellings {
 		x := explained(t, c, sql)
 		if x.Components != a.components {

@@ -20,6 +20,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"fugu/account/memory"
 	"fugu/ledger"
 	"fugu/pipeline"
 	"fugu/policy"
@@ -145,7 +146,7 @@ func start(ctx context.Context, db *database, dir string, o options) (*fugu, err
 	if err != nil {
 		return nil, err
 	}
-	f := &fugu{ledger: pipeline.Remember(l), reader: reader}
+	f := &fugu{ledger: memory.Of(l), reader: reader}
 	if o.wrapLedger != nil {
 		f.ledger = o.wrapLedger(f.ledger)
 	}

@@ -241,7 +241,8 @@ func (s *soak) nothingLeft(cluster *pgcluster.Cluster, file string, releases int
 	eventually(t, func() bool {
 		buf := make([]byte, 16<<20)
 		stacks := string(buf[:runtime.Stack(buf, true)])
-		for _, room := range []string{"fugu/wire.", "fugu/pipeline.", "fugu/upstream.", "pgxpool."} {
+		for _, room := range []string{"fugu/wire.", "fugu/pipeline.", "fugu/answer.", "fugu/upstream.",
+			"pgxpool."} {
 			if contains(stacks, room) {
 				return false
 			}

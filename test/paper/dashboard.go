@@ -103,6 +103,7 @@ func dashboard(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Conn,
 		return err
 	}
 	defer models.close()
+
 	s := newSheet(fmt.Sprintf("Dashboard, ε = 1, %s: Σ|noise|/Σ|F| (and the median over cells of |noise|/|F|)", title),
 		"statement", "cells", "ExpM (G)", "optimal (G), not certified", "the same, unseen rows hidden", "auto", "by",
 		"share of optimal", "auto, weights: total", "share", "share, unseen rows hidden", "")
@@ -111,47 +112,71 @@ func dashboard(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Conn,
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		f, err := models.measure(ctx, p.sql)
+		n, err := noisesOf(ctx, engines, models, p, exact)
 		if err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
+			return err
 		}
-		var total, median [5]float64
-		by := ""
-		for i, engine := range engines {
-			c, err := calibrated(ctx, engine, p.sql, f.labels)
-			if err != nil {
-				return fmt.Errorf("%s by %s: %w", p.name, choices[i].mechanism, err)
-			}
-			if total[i], median[i], err = relative(means(c, f.labels), exact); err != nil {
-				return fmt.Errorf("%s by %s: %w", p.name, choices[i].mechanism, err)
-			}
-			by = string(c.Kind)
-		}
-		optimal, err := models.optimal(f, budget(1, .001))
-		if err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
-		}
-		for i, noise := range optimal {
-			if total[3+i], median[3+i], err = relative(noise, exact); err != nil {
-				return fmt.Errorf("%s: %w", p.name, err)
-			}
-		}
-		verdict := ""
-		if p.grouped {
-			verdict = fmt.Sprintf("goal ≤ %g: reached", goalShare)
-			if !(total[2] <= goalShare*total[3]) {
-				verdict = fmt.Sprintf("goal ≤ %g: MISSED", goalShare)
-			}
-		}
-		both := func(i int) string { return fmt.Sprintf("%s (%s)", number(total[i]), number(median[i])) }
-		share := func(i, of int) string { return fmt.Sprintf("%.3f", total[i]/total[of]) }
-		s.row(p.name, len(exact), both(0), both(3), both(4), both(1), by, share(1, 3), both(2), share(2, 3),
-			share(2, 4), verdict)
+		s.row(p.name, len(exact), n.both(0), n.both(3), n.both(4), n.both(1), n.by, n.share(1, 3), n.both(2),
+			n.share(2, 3), n.share(2, 4), n.verdict(p))
 	}
 	if err := s.w.Flush(); err != nil {
 		return err
 	}
 	return models.printParts(ctx, truth)
+}
+
+// noises are Σ|noise|/Σ|F| of a panel and the median of |noise|/|F|: by each of choices, by the optimal Gaussian
+// mechanism, and by that with unseen rows hidden.
+type noises struct {
+	total, median [5]float64
+	by            string // the mechanism that the last of choices took
+}
+
+func noisesOf(ctx context.Context, engines []*pipeline.Engine, m *models, p panel,
+	exact map[string]float64) (n noises, err error) {
+	f, err := m.measure(ctx, p.sql)
+	if err != nil {
+		return n, fmt.Errorf("%s: %w", p.name, err)
+	}
+	for i, engine := range engines {
+		c, err := calibrated(ctx, engine, p.sql, f.labels)
+		if err != nil {
+			return n, fmt.Errorf("%s by %s: %w", p.name, choices[i].mechanism, err)
+		}
+		if n.total[i], n.median[i], err = relative(means(c, f.labels), exact); err != nil {
+			return n, fmt.Errorf("%s by %s: %w", p.name, choices[i].mechanism, err)
+		}
+		n.by = string(c.Kind)
+	}
+
+	optimal, err := m.optimal(f, budget(1, .001))
+	if err != nil {
+		return n, fmt.Errorf("%s: %w", p.name, err)
+	}
+	for i, noise := range optimal {
+		at := len(choices) + i
+		if n.total[at], n.median[at], err = relative(noise, exact); err != nil {
+			return n, fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	return n, nil
+}
+
+func (n noises) both(i int) string {
+	return fmt.Sprintf("%s (%s)", number(n.total[i]), number(n.median[i]))
+}
+
+func (n noises) share(i, of int) string { return fmt.Sprintf("%.3f", n.total[i]/n.total[of]) }
+
+// verdict compares auto under weights: total with the optimal mechanism, where there is a goal for that.
+func (n noises) verdict(p panel) string {
+	switch {
+	case !p.grouped:
+		return ""
+	case n.total[2] <= goalShare*n.total[3]:
+		return fmt.Sprintf("goal ≤ %g: reached", goalShare)
+	}
+	return fmt.Sprintf("goal ≤ %g: MISSED", goalShare)
 }
 
 // cells are the exact values of a panel by group key. Nothing is prepared: a prepared statement would go on meaning

@@ -37,7 +37,8 @@ func newModels(ctx context.Context, truth *pgx.Conn, cluster *pgcluster.Cluster,
 	m := &models{reader: reader, table: &planner.Table{Schema: "public", Name: "adult",
 		Reference: "public.adult_reference", Rows: 35222, Domains: map[string][]planner.Value{}}}
 	m.syntax = parser.Table{Schema: "public", Name: "adult"}
-	rows, err := truth.Query(ctx, "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute "+
+	// All columns have the database's own collation.
+	rows, err := truth.Query(ctx, "SELECT attname, format_type(atttypid, atttypmod), '' FROM pg_attribute "+
 		"WHERE attrelid = 'adult'::regclass AND attnum > 0 ORDER BY attnum")
 	if err != nil {
 		return nil, err
@@ -48,24 +49,10 @@ func newModels(ctx context.Context, truth *pgx.Conn, cluster *pgcluster.Cluster,
 	for _, c := range m.table.Columns {
 		m.syntax.Columns = append(m.syntax.Columns, c.Name)
 	}
-	for key, sql := range map[string]string{
-		"sex":       "VALUES ('Female'), ('Male')",
-		"education": "SELECT DISTINCT education FROM adult_reference ORDER BY 1",
-		"race":      "SELECT DISTINCT race FROM adult_reference ORDER BY 1",
-		"age":       "SELECT generate_series(17, 90)::text",
-	} {
-		rows, err := truth.Query(ctx, sql)
-		if err != nil {
-			return nil, err
-		}
-		texts, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			return nil, err
-		}
-		for _, text := range texts {
-			m.table.Domains[key] = append(m.table.Domains[key], planner.Value{Text: text})
-		}
+	if err := m.readDomains(ctx, truth); err != nil {
+		return nil, err
 	}
+
 	declared := []struct {
 		predicate string
 		span      sensitivity.Span
@@ -88,6 +75,29 @@ func newModels(ctx context.Context, truth *pgx.Conn, cluster *pgcluster.Cluster,
 	}
 	m.totals, err = model.CountClasses(ctx, reader, m.table)
 	return m, err
+}
+
+// readDomains finds the public values of keys, as the example's policy declares them.
+func (m *models) readDomains(ctx context.Context, truth *pgx.Conn) error {
+	for key, sql := range map[string]string{
+		"sex":       "VALUES ('Female'), ('Male')",
+		"education": "SELECT DISTINCT education FROM adult_reference ORDER BY 1",
+		"race":      "SELECT DISTINCT race FROM adult_reference ORDER BY 1",
+		"age":       "SELECT generate_series(17, 90)::text",
+	} {
+		rows, err := truth.Query(ctx, sql)
+		if err != nil {
+			return err
+		}
+		texts, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return err
+		}
+		for _, text := range texts {
+			m.table.Domains[key] = append(m.table.Domains[key], planner.Value{Text: text})
+		}
+	}
+	return nil
 }
 
 func (m *models) close() { m.reader.Close() }

@@ -1,12 +1,20 @@
 package main
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
+	"fugu/test/adult"
+	"fugu/test/pgcluster"
 	"fugu/test/setting"
 )
+
+func TestMain(m *testing.M) { pgcluster.Main(m) }
 
 // people makes records of which half are in the income predicate, and whose first value tells it if told is true.
 func people(n int, told bool) []record {
@@ -65,5 +73,41 @@ func TestRelative(t *testing.T) {
 	}
 	if _, _, err := relative(nil, map[string]float64{"a": 1}); err == nil {
 		t.Error("a cell without noise is accepted")
+	}
+}
+
+// What the dashboard measures beside the engine is put together here, of the product's parts: it fits them, and has a
+// component for each cell of every panel.
+func TestModelsFitTheProduct(t *testing.T) {
+	cluster := pgcluster.Shared(t)
+	if _, err := adult.Load(t.Context(), cluster, "adult", adult.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	truth, err := pgx.Connect(t.Context(), cluster.DSN("postgres", "adult"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer truth.Close(t.Context())
+	m, err := newModels(t.Context(), truth, cluster, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.close()
+
+	for _, p := range panels {
+		f, err := m.measure(t.Context(), p.sql)
+		if err != nil {
+			t.Errorf("%s: %v", p.name, err)
+			continue
+		}
+		exact, err := cells(t.Context(), truth, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range slices.Sorted(maps.Keys(exact)) {
+			if !slices.Contains(f.labels, key) {
+				t.Errorf("%s: no component is called %q", p.name, key)
+			}
+		}
 	}
 }

@@ -71,27 +71,38 @@ func serve(ctx context.Context, cluster *pgcluster.Cluster, text string) (_ *ser
 		return nil, err
 	}
 	closers = append(closers, books.Close)
+
 	guest, err := pgconn.ParseConfig(cluster.DSN("fugu_guest", "adult"))
 	if err != nil {
 		return nil, err
 	}
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	s := &server{engine: pipeline.New(guest, reader, forgetful.Ledger{Ledger: books}, snapshot, log), stop: stop}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	engine := pipeline.New(guest, reader, forgetful.Ledger{Ledger: books}, snapshot, silent)
+	address, closed, err := listen(ctx, engine)
 	if err != nil {
 		return nil, err
 	}
+	closers = append(closers, closed)
+	dsn := url.URL{Scheme: "postgres", User: url.User("alice"), Host: address, Path: "adult",
+		RawQuery: "sslmode=disable"}
+	return &server{engine, dsn.String(), stop}, nil
+}
+
+// silent logs nothing: what is printed here are tables.
+var silent = slog.New(slog.NewTextHandler(io.Discard, nil))
+
+// listen serves clients with an engine, on a free port of the loopback interface, until it is closed.
+func listen(ctx context.Context, engine *pipeline.Engine) (address string, closed func() error, err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	config := wire.Config{Auth: auth.Trust{}, MaxClients: 10, MessageBytes: 16 << 20, LoginTimeout: 10 * time.Second,
+		IdleTimeout: time.Minute, DrainTimeout: 5 * time.Second, Logger: silent}
 	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan error, 1)
-	config := wire.Config{Auth: auth.Trust{}, MaxClients: 10, MessageBytes: 16 << 20, LoginTimeout: 10 * time.Second,
-		IdleTimeout: time.Minute, DrainTimeout: 5 * time.Second, Logger: log}
-	go func() { done <- wire.New(config, s.engine).Serve(serving, listener) }()
-	closers = append(closers, func() error {
+	go func() { done <- wire.New(config, engine).Serve(serving, listener) }()
+	return listener.Addr().String(), func() error {
 		cancel()
 		return <-done
-	})
-	s.stop = stop
-	s.dsn = (&url.URL{Scheme: "postgres", User: url.User("alice"), Host: listener.Addr().String(), Path: "adult",
-		RawQuery: "sslmode=disable"}).String()
-	return s, nil
+	}, nil
 }

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"testing"
 
-	"fugu/pipeline"
+	"fugu/explain"
 	"fugu/privacy"
 	"fugu/test/patient"
 )
@@ -111,7 +111,7 @@ func (h *house) compare(t *testing.T, p pair) (ratio, noise float64, err error) 
 	for len(left) > 0 {
 		// Equal values have equal models. Those of one model are told apart by their noise: the least by the least.
 		of := left[0]
-		same := func(v pipeline.ExplainedValue) bool {
+		same := func(v explain.Value) bool {
 			return alike(v.Expected, of.Expected) && alike(v.Inherent, of.Inherent)
 		}
 		mine, others := only(left, same), only(right, same)
@@ -121,7 +121,7 @@ func (h *house) compare(t *testing.T, p pair) (ratio, noise float64, err error) 
 		for i, v := range mine {
 			o := others[i]
 			if len(others) > len(mine) {
-				o = slices.MinFunc(others, func(a, b pipeline.ExplainedValue) int {
+				o = slices.MinFunc(others, func(a, b explain.Value) int {
 					return cmp.Compare(times(v.SD,
 						a.SD), times(v.SD, b.SD))
 				})
@@ -135,7 +135,7 @@ func (h *house) compare(t *testing.T, p pair) (ratio, noise float64, err error) 
 }
 
 // values are those that a statement gives noise to.
-func (h *house) values(t *testing.T, sql string) ([]pipeline.ExplainedValue, error) {
+func (h *house) values(t *testing.T, sql string) ([]explain.Value, error) {
 	if v, ok := h.known[sql]; ok {
 		return slices.Clone(v), nil
 	}
@@ -148,14 +148,14 @@ func (h *house) values(t *testing.T, sql string) ([]pipeline.ExplainedValue, err
 }
 
 // only are the values that keep says, those of the least noise first.
-func only(of []pipeline.ExplainedValue, keep func(pipeline.ExplainedValue) bool) []pipeline.ExplainedValue {
-	var out []pipeline.ExplainedValue
+func only(of []explain.Value, keep func(explain.Value) bool) []explain.Value {
+	var out []explain.Value
 	for _, v := range of {
 		if keep(v) {
 			out = append(out, v)
 		}
 	}
-	slices.SortFunc(out, func(a, b pipeline.ExplainedValue) int { return cmp.Compare(a.SD, b.SD) })
+	slices.SortFunc(out, func(a, b explain.Value) int { return cmp.Compare(a.SD, b.SD) })
 	return out
 }
 

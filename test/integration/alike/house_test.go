@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"fugu/explain"
 	"fugu/ledger"
 	"fugu/pipeline"
 	"fugu/policy"
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) { pgcluster.Main(m) }
 // house is a Fugu that plans statements over one dataset, and serves nobody.
 type house struct {
 	engine *pipeline.Engine
-	known  map[string][]pipeline.ExplainedValue // by statement
+	known  map[string][]explain.Value // by statement
 }
 
 // loaded are the databases that the shared cluster has.
@@ -87,7 +88,7 @@ func open(t *testing.T, dataset string) *house {
 		t.Fatal(err)
 	}
 	return &house{pipeline.New(guest, reader, l, snapshot, slog.New(slog.NewTextHandler(io.Discard, nil))),
-		map[string][]pipeline.ExplainedValue{}}
+		map[string][]explain.Value{}}
 }
 
 // loadShop creates the corpus' database. Its roles are the cluster's: the example's database may have made them.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/explain"
 	"fugu/internal/hook"
-	"fugu/pipeline"
 )
 
 // mostDearer is how much more noise the corpus' protected statements may have, in the median, because a statement may
@@ -95,9 +95,9 @@ func noises(t *testing.T) map[string]map[string]float64 {
 			for _, row := range got.results[0].rows {
 				text.WriteString(*row[0])
 			}
-			var e []pipeline.Explanation
+			var e []explain.Explanation
 			if err := json.Unmarshal([]byte(text.String()), &e); err != nil {
-				var one pipeline.Explanation
+				var one explain.Explanation
 				if err := json.Unmarshal([]byte(text.String()), &one); err != nil {
 					t.Fatalf("%s: %v\n%s", u.name, err, text.String())
 				}

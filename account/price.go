@@ -1,0 +1,199 @@
+package account
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"fugu/internal/hook"
+	"fugu/ledger"
+	"fugu/policy"
+	"fugu/privacy"
+	"fugu/privacy/joint"
+	"fugu/quote"
+	"fugu/sqlstate"
+)
+
+// Books are where the answers of datasets are booked: the ledger, and what all of its answers together tell. They are
+// safe for concurrent use.
+type Books struct {
+	Ledger      ledger.Ledger
+	Joint       map[*policy.Policy]*Joint // of policies that have a joint account
+	Covariances *Covariances              // of all others
+}
+
+// Asked is what a price is asked for: a request, what is known of it, and where its dataset stood before anything was
+// read.
+type Asked struct {
+	Request  *quote.Request
+	Quote    *quote.Quote
+	Standing ledger.Standing
+}
+
+// Price is what an answer costs, counted with the answers up to after.
+type Price struct {
+	Losses  map[string]privacy.Loss
+	Reached map[string]float64 // by secret: δ of all answers together, at the dataset's ε
+	// Covariances is what they have to do with it; nil: the policy's charges do not count them.
+	Covariances *Spread
+
+	after   *int64 // nil: whatever the others are
+	account *Joint
+	entries map[*jointTable]entry
+}
+
+// Price is what the answer costs each secret beside all that was answered. A budget that does not cover it is an error
+// in the client's words (BudgetExhausted), and so is a history that cannot be counted (ModelUnfit).
+func (b Books) Price(ctx context.Context, q Asked) (Price, error) {
+	if q.Quote.Joint == nil {
+		return b.spreadPrice(ctx, q)
+	}
+	a := b.Joint[q.Request.Policy]
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.catchUp(ctx, b.Ledger, q.Standing.Epoch); err != nil {
+		return Price{}, err
+	}
+	after := a.last
+	p := Price{Losses: map[string]privacy.Loss{}, Reached: map[string]float64{}, after: &after, account: a,
+		entries: map[*jointTable]entry{}}
+	spent, err := b.Ledger.Spent(ctx, q.Request.Policy.Dataset, ledger.Everybody)
+	if err != nil {
+		return Price{}, Error(err)
+	}
+
+	for _, part := range q.Quote.Joint.Parts {
+		t := a.tables[part.Table]
+		trial, err := t.Trial(part.Release)
+		if errors.Is(err, joint.ErrFull) {
+			return Price{}, sqlstate.New(sqlstate.BudgetExhausted, "the joint account of dataset %s is full: it holds "+
+				"%d values of at most %d, and the statement has %d", q.Request.Policy.Dataset, t.Components(),
+				joint.MaxComponents, len(part.Noise)).WithHint("Answers already given stay free.")
+		} else if err != nil {
+			return Price{}, err
+		}
+		p.entries[t] = entry{part, trial}
+		for _, name := range slices.Sorted(maps.Keys(part.Hidden)) {
+			if err := p.add(q, t, p.entries[t], name, before(spent, name)); err != nil {
+				return Price{}, err
+			}
+		}
+	}
+	return p, nil
+}
+
+// add counts what a part costs one of its secrets, of which before was spent.
+func (p *Price) add(q Asked, t *jointTable, e entry, secret string, before privacy.Loss) (err error) {
+	limit := Total(q.Request.Policy.Privacy.Budget)
+	l, now := q.Quote.Joint.Losses[secret], t.with(e.trial, e.part, secret)
+	l.Kappa2 = math.Max(0, now.Kappa2-t.cost(secret).Kappa2)
+	p.Losses[secret] = l
+
+	total := before.Plus(l)
+	p.Reached[secret], err = now.Delta(float64(limit.Epsilon), []float64{total.Pure}, total.Delta)
+	if err != nil {
+		return err
+	}
+	if p.Reached[secret] > float64(limit.Delta) {
+		return Error(&ledger.Exhausted{Dataset: q.Request.Policy.Dataset, Secret: secret, Spent: before, Wanted: l,
+			Limit: limit})
+	}
+	return nil
+}
+
+// before is what was spent of a secret's account.
+func before(accounts []ledger.Account, secret string) privacy.Loss {
+	i := slices.IndexFunc(accounts, func(a ledger.Account) bool { return a.Secret == secret })
+	if i < 0 {
+		return privacy.Loss{}
+	}
+	return accounts[i].Loss
+}
+
+// charged takes a new answer into the account, if it is the next.
+func (p Price) charged(a ledger.Answer) error {
+	if p.account == nil || !a.Fresh {
+		return nil
+	}
+	p.account.mu.Lock()
+	defer p.account.mu.Unlock()
+	if p.account.last != *p.after {
+		return nil // another has counted it from the ledger
+	}
+	if err := commit(p.entries); err != nil {
+		return fmt.Errorf("answer %d: %w", a.ID, err)
+	}
+	p.account.last = a.ID
+	return nil
+}
+
+// dearest is the greatest δ that all answers together reach, and of which secret.
+func (p Price) dearest() (secret string, delta float64) {
+	delta = -1
+	for name, d := range p.Reached {
+		if d > delta || d == delta && cmp.Less(name, secret) {
+			secret, delta = name, d
+		}
+	}
+	return secret, delta
+}
+
+// Covered refuses a charge that the budget or a share does not cover, before any protected row is read.
+func Covered(ctx context.Context, l ledger.Ledger, c ledger.Charge, standing ledger.Standing) error {
+	for _, x := range append([]ledger.Share{{Scope: ledger.Everybody, Limit: c.Limit}}, c.Shares...) {
+		accounts, err := spent(ctx, l, c.Dataset, x.Scope, standing)
+		if err != nil {
+			return err
+		}
+		for _, secret := range slices.Sorted(maps.Keys(c.Losses)) {
+			spent, loss := before(accounts, secret), c.Losses[secret]
+			if !spent.Plus(loss).Allowed(x.Limit, spent.Releases()) && !(hook.Apart && x.Scope == ledger.Everybody) {
+				return Error(&ledger.Exhausted{Dataset: c.Dataset, Scope: x.Scope, Secret: secret,
+					Limit: x.Limit, Spent: spent, Wanted: loss})
+			}
+		}
+	}
+	return nil
+}
+
+// Expected is what a statement would be charged, and what the accounts of its dataset say of that, for people.
+type Expected struct {
+	Losses      map[string]privacy.Loss
+	Together    string   // with all answers before it; empty: there is no joint account
+	Covariances []string // what they have to do with it
+}
+
+// Expect is the price of an answer before it is asked for; free: it costs nothing. A budget that does not cover it is
+// said in words, and is no error.
+func (b Books) Expect(ctx context.Context, q Asked, free bool) (Expected, error) {
+	nominal := Expected{Losses: q.Quote.Calibration.Losses}
+	counted := q.Quote.Joint != nil || q.Quote.Width > 0
+	if q.Quote.Joint == nil && counted {
+		nominal.Covariances = quote.Uncertified(q.Request.Dataset, q.Request.Policy)
+	}
+	if free || !counted {
+		return nominal, nil
+	}
+
+	p, err := b.Price(ctx, q)
+	exhausted := sqlstate.Is(err, sqlstate.BudgetExhausted)
+	switch {
+	case err != nil && !exhausted:
+		return Expected{}, err
+	case q.Quote.Joint == nil && exhausted:
+		nominal.Covariances = append(nominal.Covariances, err.Error())
+		return nominal, nil
+	case q.Quote.Joint == nil:
+		return Expected{Losses: p.Losses, Covariances: append(p.Covariances.lines(), nominal.Covariances...)}, nil
+	case exhausted:
+		return Expected{Together: err.Error()}, nil
+	}
+	secret, delta := p.dearest()
+	return Expected{Losses: p.Losses, Together: fmt.Sprintf(
+		"with all answers before, delta %s at epsilon %s for secret %s", quote.Short(delta),
+		quote.Short(float64(q.Request.Policy.Privacy.Budget.Epsilon)), secret)}, nil
+}

@@ -1,0 +1,182 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"fugu/account"
+	"fugu/explain"
+	"fugu/internal/hook"
+	"fugu/ledger"
+	"fugu/quote"
+	"fugu/sqlstate"
+	"fugu/upstream"
+)
+
+// scan reads protected rows for a question that has been charged, and stores what comes of it. Each scan tells a little
+// by the time that it takes, so there is no second one for the same charge: one question is scanned once at a time, and
+// what ends without an answer, because the client cancels or the database gives up, is charged anew when it is asked
+// again.
+//
+// It is scanned again at no charge where a proxy ended amid its scan, which no client can bring about.
+func (q *Question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer,
+	m *quote.Quote) (_ ledger.Answer, done bool, err error) {
+	leave, wait := q.desk.scanning.enter(q.Key)
+	if leave == nil {
+		select {
+		case <-wait:
+			return ledger.Answer{}, false, nil
+		case <-ctx.Done():
+			return ledger.Answer{}, false, sqlstate.Canceled(ctx.Err())
+		}
+	}
+	defer leave()
+	// Another may have answered, or given up, since this one looked.
+	now, ok, err := q.desk.Ledger.Find(ctx, q.Key, q.Scopes()...)
+	switch {
+	case err != nil:
+		return ledger.Answer{}, false, account.Error(err)
+	case ok:
+		return now, true, failed(now)
+	case now.Pending && now.ID != a.ID, !now.Pending && !a.Fresh:
+		return ledger.Answer{}, false, nil
+	}
+	// What was charged is the noise that was known then: the reference may be another since.
+	if string(a.Bytes) != string(m.NoiseDigest()) {
+		return ledger.Answer{}, false, q.abandon(ctx, a)
+	}
+	hook.Point("before the statistics")
+	reading := startReading(ctx)
+	out, err := q.read(ctx, m)
+	if late := q.wait(ctx, reading, err == nil || sqlstate.Is(err, sqlstate.StatisticsFailed)); late != nil {
+		err = late // whatever was found: a client that has left learns nothing of it, not even later
+	}
+	if err != nil {
+		return q.scanFailed(ctx, c, a, m, err)
+	}
+	hook.Point("after the noise")
+	return q.give(ctx, c, a, out)
+}
+
+// outcome is what a scan came to.
+type outcome struct {
+	bytes []byte
+	cells []ledger.Cell
+}
+
+// read asks for the statistics, adds the noise, and writes down what the ledger is to keep.
+func (q *Question) read(ctx context.Context, m *quote.Quote) (out outcome, err error) {
+	statistics, err := q.asked.Database.Statistics(ctx, m.Questions, m.Start)
+	hook.Point("after the statistics")
+	if err != nil {
+		return outcome{}, err
+	}
+	c := m.Calibration
+	release, err := c.Release(statistics)
+	if err != nil {
+		return outcome{}, fmt.Errorf("adding noise: %w", err)
+	}
+	if len(m.Sums) > 0 {
+		if release, err = release.SummingTo(c.Noise, m.Sums); err != nil {
+			return outcome{}, err
+		}
+	}
+	if out.bytes, err = m.Encode(release, m.Keep(q.Request.Policy)); err != nil {
+		return outcome{}, fmt.Errorf("storing the release: %w", err)
+	}
+	out.cells = q.cells(m, nil, release.Values(), explain.Confidence)
+	return out, nil
+}
+
+// scanFailed books what a scan without statistics means: a failure is the answer, and what may pass is given up. Where
+// no server could be reached nothing was read, and the question stays as it is: charged, to be asked again.
+func (q *Question) scanFailed(ctx context.Context, c ledger.Charge, a ledger.Answer, m *quote.Quote,
+	cause error) (_ ledger.Answer, done bool, err error) {
+	final := sqlstate.Is(cause, sqlstate.StatisticsFailed) && !errors.Is(cause, upstream.ErrInterrupted)
+	if final && m.Joint != nil {
+		// What was charged is in the joint account, where a failure has no place: it costs its pure loss beside.
+		c.Key, c.Losses = q.once(), q.Request.Nominal()
+		if _, err := q.fail(ctx, c, cause); !sqlstate.Is(err, sqlstate.StatisticsFailed) {
+			return ledger.Answer{}, false, err
+		}
+	}
+	switch {
+	case final:
+		given, done, err := q.give(ctx, c, a, outcome{})
+		if sqlstate.Is(err, sqlstate.StatisticsFailed) {
+			err = cause
+		}
+		return given, done, err
+	case sqlstate.Is(cause, sqlstate.ConnectionFailure):
+		return ledger.Answer{}, false, cause
+	}
+	if err := q.abandon(ctx, a); err != nil {
+		return ledger.Answer{}, false, err
+	}
+	return ledger.Answer{}, false, cause
+}
+
+// give stores what came of a question; without bytes it is that it failed.
+func (q *Question) give(ctx context.Context, c ledger.Charge, a ledger.Answer,
+	out outcome) (given ledger.Answer, done bool, err error) {
+	given, err = q.desk.Ledger.Give(context.WithoutCancel(ctx),
+		ledger.Outcome{Key: c.Key, Charged: a, Dataset: c.Dataset, Epoch: c.Epoch, User: c.User,
+			Scopes: account.Scopes(c.Shares), Answer: out.bytes, Failed: out.bytes == nil, Cells: out.cells})
+	if errors.Is(err, ledger.ErrAbandoned) {
+		return ledger.Answer{}, false, nil
+	} else if err != nil {
+		return ledger.Answer{}, false, account.Error(err)
+	}
+	hook.Point("after the answer")
+	return given, true, failed(given)
+}
+
+// abandon gives up what was charged, whatever has become of the client.
+func (q *Question) abandon(ctx context.Context, a ledger.Answer) error {
+	if err := q.desk.Ledger.Abandon(context.WithoutCancel(ctx), q.Key, a.ID, q.asked.User); err != nil {
+		return account.Error(err)
+	}
+	return nil
+}
+
+// scanning are the questions that this process is reading rows for.
+type scanning struct {
+	mu      sync.Mutex
+	running map[ledger.Key]chan struct{}
+}
+
+// enter makes the caller the one who scans for the key, until leave; nil: another does, until wait is closed.
+func (s *scanning) enter(key ledger.Key) (leave func(), wait <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if running, ok := s.running[key]; ok {
+		return nil, running
+	}
+	if s.running == nil {
+		s.running = map[ledger.Key]chan struct{}{}
+	}
+	mine := make(chan struct{})
+	s.running[key] = mine
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.running, key)
+		close(mine)
+	}, nil
+}
+
+// late is the order in which a test can have it: rows first, and then the price.
+func (q *Question) late(ctx context.Context, c ledger.Charge, m *quote.Quote,
+	p account.Price) (ledger.Answer, error) {
+	out, err := q.read(ctx, m)
+	if sqlstate.Is(err, sqlstate.StatisticsFailed) {
+		return q.fail(ctx, c, err)
+	} else if err != nil {
+		return ledger.Answer{}, err
+	}
+	c = p.Now(c, m)
+	c.Answer, c.Cells = out.bytes, out.cells
+	return q.charge(ctx, c)
+}

@@ -1,0 +1,273 @@
+// Package explain is what EXPLAIN (PRIVACY) says of a statement: how it would be answered and what that would cost, as
+// data, as JSON and in words. It looks nothing up: whoever explains hands it what there is to say.
+package explain
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"fugu/ledger"
+	"fugu/mechanism"
+	"fugu/quote"
+)
+
+// Explanation is what EXPLAIN (PRIVACY) says of a statement: how it would be answered, and what that would cost.
+type Explanation struct {
+	Dataset    string   `json:"dataset"`
+	Cuts       []Cut    `json:"cuts"`
+	Secrets    []Secret `json:"secrets"`
+	Quilts     []Quilt  `json:"quilts,omitempty"` // of secrets that are parameters
+	Components int      `json:"components"`       // the length of F
+	Mechanism  string   `json:"mechanism"`
+	Chosen     string   `json:"chosen_by"` // the setting that chose it: auto, or its own name
+	Assumption string   `json:"assumption"`
+	Noise      []Noise  `json:"noise"`
+	Epsilon    float64  `json:"epsilon"`
+	Delta      float64  `json:"delta"`
+	Stored     bool     `json:"stored"`         // the answer is stored already, and costs nothing
+	Past       string   `json:"past,omitempty"` // what it would be computed from, at no cost; empty: it would be drawn
+	Cost       []Cost   `json:"cost"`
+	Above      string   `json:"above"` // the statement that the guest runs on the noisy values
+
+	Refused string `json:"refused,omitempty"` // why it would be refused for its noise; empty: it would not
+	Warning string `json:"warning,omitempty"` // what is said of its noise when it is charged; empty: nothing
+
+	Twins []Twin `json:"twins,omitempty"` // that the statement reads
+
+	// Relaxed is how far the policy lets the model be from the truth; empty: not at all.
+	Relaxed string `json:"relaxed,omitempty"`
+
+	// Together is what the joint account says of the statement and all answers before it; empty: there is no such
+	// account.
+	Together string `json:"together,omitempty"`
+
+	// Covariances say what all answers tell by covariances that differ under a secret's values, this statement's with
+	// them.
+	Covariances []string `json:"covariances,omitempty"`
+
+	Certificates []mechanism.Certificate `json:"certificates"` // of each secret: what this answer by itself guarantees
+
+	Calibration mechanism.Calibration `json:"-"` // the noise itself
+	Leaves      time.Duration         `json:"-"` // after which the answer leaves at the earliest, behind the first reading of a row
+	Values      []Value               `json:"-"` // each value that gets noise, in the order of the calibration's components
+}
+
+// Cut is one cut.
+type Cut struct {
+	Table      string   `json:"table"`
+	Keys       []string `json:"keys"`
+	Cells      int      `json:"cells"`
+	Aggregates []string `json:"aggregates"`
+	Model      string   `json:"model"`  // where f_θ is from: reference, prepared (of the reference, by fugu fit) or declared
+	Public     int      `json:"public"` // values that the policy makes public: exact, and free
+	Below      string   `json:"below"`  // the statistics statement
+	Bounds     []string `json:"bounds"` // what one row may contribute; more is taken for the bound
+}
+
+// Secret is how far a secret moves F.
+type Secret struct {
+	Secret string  `json:"secret"`
+	Norm1  float64 `json:"delta_e1"`
+	Norm2  float64 `json:"delta_e2"`
+	Along  float64 `json:"along"`  // length of the common direction
+	Beside float64 `json:"beside"` // what leaves it
+}
+
+// widen makes e hold for another shift of the secret too.
+func (e *Secret) widen(o Secret) {
+	e.Norm1, e.Norm2 = math.Max(e.Norm1, o.Norm1), math.Max(e.Norm2, o.Norm2)
+	e.Along, e.Beside = math.Max(e.Along, o.Along), math.Max(e.Beside, o.Beside)
+}
+
+// Noise is the noise of one column: over its cells, the least and greatest standard deviation.
+type Noise struct {
+	Column     string  `json:"column"`
+	Components int     `json:"components"`
+	SDMin      float64 `json:"noise_sd_min"`
+	SDMax      float64 `json:"noise_sd_max"`
+	HalfWidth  float64 `json:"interval_max"`    // half the width of the 95% interval around a released value
+	Inherent   float64 `json:"sampling_sd_max"` // what F itself varies by under the model
+	Error      float64 `json:"relative_error"`  // the noise as a share of the values expected, over all cells; -1: they are 0
+}
+
+// Cost is what a statement takes from one secret's budget, in ε at the δ of the dataset or share.
+type Cost struct {
+	Scope  string  `json:"scope,omitempty"` // empty: everybody's budget
+	Secret string  `json:"secret"`
+	Cost   float64 `json:"epsilon"`
+	Left   float64 `json:"epsilon_left"` // before the statement
+}
+
+// Quilt is how a secret parameter is hidden.
+type Quilt struct {
+	Secret    string   `json:"secret"`
+	Near      []string `json:"near"`      // the parameters that the quilt does not separate from the secret one, itself among them
+	Quilt     []string `json:"quilt"`     // given which the rest is independent of it
+	Influence float64  `json:"influence"` // ε of what the quilt tells
+	Width     float64  `json:"width"`     // how far the columns of Near move F, in units of error
+}
+
+// String says it for people.
+func (q Quilt) String() string {
+	given := "alone"
+	if len(q.Quilt) > 0 {
+		given = "given " + strings.Join(q.Quilt, ", ")
+	}
+	moves := "no column of theirs is read"
+	if q.Width > 0 {
+		moves = "their columns move F by at most " + quote.Short(q.Width) + " units"
+	}
+	return fmt.Sprintf("%s is one with %s, %s (influence %s); %s", q.Secret, strings.Join(q.Near, ", "), given,
+		quote.Short(q.Influence), moves)
+}
+
+// Value is one value of F: an aggregate in one group.
+type Value struct {
+	Column, GroupKey string
+	SD               float64 // of its noise
+	Expected         float64 // what it is under the model, over the whole reference
+	Inherent         float64 // what it varies by under the model
+}
+
+// JSON writes the explanation for programs, as PostgreSQL's own EXPLAIN does: an array of one.
+func (x Explanation) JSON() (string, error) {
+	b, err := json.MarshalIndent([]Explanation{x}, "", "  ")
+	if err != nil {
+		return "", fmt.Errorf("writing the explanation: %w", err)
+	}
+	return string(b), nil
+}
+
+// Lines writes the explanation for people.
+func (x Explanation) Lines() []string {
+	if x.Dataset == "" {
+		return append([]string{x.Above}, x.twinLines()...)
+	}
+	lines := []string{fmt.Sprintf("Answer from dataset %s: %d noisy values", x.Dataset, x.Components)}
+	for _, part := range [][]string{x.cutLines(), x.noiseLines(), x.costLines()} {
+		for _, l := range part {
+			lines = append(lines, "  "+l)
+		}
+	}
+	return append(lines, x.twinLines()...)
+}
+
+// cutLines say what is asked below the cuts, and above them.
+func (x Explanation) cutLines() (lines []string) {
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	for i, c := range x.Cuts {
+		by := ""
+		if len(c.Keys) > 0 {
+			by = fmt.Sprintf(" by %s (%d public combinations)", strings.Join(c.Keys, ", "), c.Cells)
+		}
+		add("Cut %d: %s of %s%s", i+1, strings.Join(c.Aggregates, ", "), c.Table, by)
+		if c.Model != "" {
+			add("  Model: %s", c.Model)
+		}
+		if c.Public > 0 {
+			add("  Public: %d values, exact and free", c.Public)
+		}
+		add("  Below: %s", c.Below)
+		for _, b := range c.Bounds {
+			add("  Bounded: %s", b)
+		}
+	}
+	add("Above: %s", x.Above)
+	return lines
+}
+
+// noiseLines say how far the secrets move what is asked, and the noise that hides that.
+func (x Explanation) noiseLines() (lines []string) {
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	for _, s := range x.Secrets {
+		add("Secret %s: moves F by at most %s (L1), %s (L2)", s.Secret, quote.Short(s.Norm1), quote.Short(s.Norm2))
+	}
+	for _, s := range x.Quilts {
+		add("Parameter %s", s)
+	}
+	if x.Components > 0 {
+		add("Mechanism: %s (%s), %s", x.Mechanism, x.Chosen, Rests(x.Assumption))
+	}
+	if x.Relaxed != "" {
+		add("Relaxed: %s", x.Relaxed)
+	}
+	for _, c := range x.Certificates {
+		add("%s", certificateLine(c))
+	}
+	if x.Together != "" {
+		add("Joint account: %s", x.Together)
+	}
+	for _, c := range x.Covariances {
+		add("Covariances: %s", c)
+	}
+	for _, n := range x.Noise {
+		sd := quote.Short(n.SDMin)
+		if quote.Short(n.SDMax) != sd {
+			sd += " to " + quote.Short(n.SDMax)
+		}
+		add("Noise of %s: sd %s, 95%% within ±%s (sampling alone: sd up to %s)", n.Column, sd, quote.Short(n.HalfWidth),
+			quote.Short(n.Inherent))
+	}
+	if x.Refused != "" {
+		add("Refused: %s", x.Refused)
+	}
+	if x.Warning != "" {
+		add("Warning: %s", x.Warning)
+	}
+	return lines
+}
+
+// costLines say what the statement would take from the budget and from shares.
+func (x Explanation) costLines() (lines []string) {
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	if x.Past != "" {
+		add("Past: %s", x.Past)
+	}
+	add("Asked: epsilon %s, delta %s", quote.Short(x.Epsilon), quote.Short(x.Delta))
+	for _, c := range x.Cost {
+		what := quote.Short(c.Cost)
+		if x.Stored {
+			what = "0 (the answer is stored)"
+		} else if x.Past != "" {
+			what = "0 (the answer is computed from past ones)"
+		}
+		of := ""
+		if c.Scope != ledger.Everybody {
+			of = " of the share " + c.Scope
+		}
+		add("Cost for secret %s: epsilon %s of the %s left%s", c.Secret, what, quote.Short(c.Left), of)
+	}
+	return lines
+}
+
+// Rests says what a guarantee rests on.
+func Rests(assumption string) string {
+	switch assumption {
+	case mechanism.Coupling:
+		return "resting on coupled datasets alone"
+	case mechanism.Coupling + ", " + mechanism.RelaxedModel:
+		return "resting on coupled datasets alone, relaxed"
+	}
+	return "assuming " + assumption
+}
+
+func certificateLine(c mechanism.Certificate) string {
+	line := fmt.Sprintf("Certificate for secret %s (%s): delta %s at epsilon %s", c.Secret,
+		strings.Join(c.Assumptions, ", "), quote.Short(c.Delta), quote.Short(c.Epsilon))
+	if c.Pair != [2]float64{} {
+		line += ", hardest pair " + Pair(c.Pair)
+	}
+	switch {
+	case c.Estimation > 0:
+		line += "; epsilon " + quote.Short(c.Estimation) + " if the reference is off by two standard errors"
+	case c.Estimation < 0:
+		line += "; no epsilon if the reference is off by two standard errors"
+	}
+	return line
+}
+
+// Pair says which two values of a secret are meant.
+func Pair(p [2]float64) string { return quote.Short(p[0]) + " against " + quote.Short(p[1]) }

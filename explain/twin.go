@@ -1,0 +1,87 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"fugu/quote"
+	"fugu/twin"
+)
+
+// ReadsNothing stands above the cuts of a statement that has none.
+const ReadsNothing = "The statement reads no protected table."
+
+// Twin is what EXPLAIN (PRIVACY) says of a twin that a statement reads.
+type Twin struct {
+	Table      string  `json:"table"`
+	Price      float64 `json:"price"` // of the statement: none
+	Epsilon    string  `json:"epsilon"`
+	Delta      string  `json:"delta"`
+	Assumption string  `json:"assumption"`
+	Rows       string  `json:"rows"`
+	Sampled    string  `json:"sampled"`
+	AtLeast    int64   `json:"at_least,omitempty"` // rows of the sample that whatever is told is of; 0: rows are shown
+	Classes    []Class
+}
+
+// Class says how far a count of rows of one class may be off.
+type Class struct {
+	Class string `json:"class"`
+	Told  string `json:"told"`
+	Taken string `json:"taken"`
+	// CountError, times the root of the count, is one standard deviation of a count of few rows, by drawing alone.
+	CountError float64 `json:"count_error"`
+	// ToldError is one of Told, by the noise on the secret: nil, if the twin was built before that was said.
+	ToldError *float64 `json:"told_error,omitempty"`
+}
+
+// AddTwins says which twins the statement reads besides. Where that is all, it costs nothing.
+func (x *Explanation) AddTwins(twins []Twin) {
+	x.Twins = append(x.Twins, twins...)
+	if x.Above == ReadsNothing {
+		x.Above = "The statement reads twins, and no protected table: it costs nothing."
+	}
+}
+
+func (x Explanation) twinLines() (lines []string) {
+	for _, t := range x.Twins {
+		lines = append(lines,
+			fmt.Sprintf("  Twin of %s: %s rows, made of %s that were drawn; it was paid for when it was built, "+
+				"epsilon %s, delta %s", t.Table, t.Rows, t.Sampled, t.Epsilon, t.Delta),
+			"    Price of the statement: 0, assuming "+strings.TrimSpace(t.Assumption))
+		if t.AtLeast > 0 {
+			lines = append(lines, fmt.Sprintf("    Rows are not listed: groups of fewer than %d rows of the sample "+
+				"are left out, other values of fewer are NULL", t.AtLeast))
+		}
+		for _, c := range t.Classes {
+			lines = append(lines, c.line())
+		}
+	}
+	return lines
+}
+
+// line says of a class how far counts of its rows are off, and what of that is drawing.
+func (c Class) line() string {
+	told, _ := strconv.ParseFloat(c.Told, 64)
+	var sizes, both, drawing []string
+	for _, k := range []float64{100, 1000, 10000, told} {
+		if k > told || k == told && len(sizes) > 2 {
+			continue
+		}
+		d := twin.Deviation{Drawing: c.CountError * math.Sqrt(k*(1-k/told))}
+		if c.ToldError != nil {
+			d.Noise = *c.ToldError * k / told
+		}
+		sizes, both = append(sizes, strconv.FormatFloat(k, 'f', -1, 64)), append(both, quote.Short(d.Both()))
+		drawing = append(drawing, quote.Short(d.Drawing))
+	}
+	list := func(of []string) string { return strings.Join(of, ", ") }
+	noise := ""
+	if c.ToldError == nil {
+		noise = ", without the noise on the secret, of which a new fugu twin build will say more"
+	}
+	return fmt.Sprintf("    Rows where %s: told as %s, of which %s were drawn; a count of %s of them is off by %s (sd)%s; "+
+		"drawing alone moves it by %s", c.Class, c.Told, c.Taken, list(sizes), list(both), noise, list(drawing))
+}

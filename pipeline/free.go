@@ -1,0 +1,142 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"fugu/explain"
+	"fugu/planner"
+	"fugu/twin/told"
+	"fugu/virtual"
+	"fugu/wire"
+)
+
+// free are the arrays that cost nothing, behind those of the answer: of twins, and of virtual tables. They are there
+// before anything is charged, so that what fails in them costs nothing either.
+func (s *statement) free(ctx context.Context, b wire.Binding) ([][]byte, error) {
+	arrays, err := s.twinArrays(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	virtual, err := s.virtual(ctx, b)
+	return append(arrays, virtual...), err
+}
+
+// twinArrays asks the reader what stands in the places of the cuts of twins: for each an array for each column. All
+// are of one snapshot of the twins, and cost nothing.
+func (s *statement) twinArrays(ctx context.Context, b wire.Binding) (arrays [][]byte, err error) {
+	if len(s.plan.Twins) == 0 {
+		return nil, nil
+	}
+	types := pgtype.NewMap()
+	var statements []string
+	for _, c := range s.plan.Twins {
+		params := make([][]byte, len(c.Params))
+		for i, n := range c.Params {
+			if params[i], err = textParam(types, b, n, c.ParamTypes[i]); err != nil {
+				return nil, err
+			}
+		}
+		sql, err := c.Bind(ctx, s.session.engine.desk.Reader, params)
+		if err != nil {
+			return nil, err
+		}
+		statements = append(statements, sql)
+	}
+	answers, err := s.session.engine.desk.Reader.Groups(ctx, statements, planner.MaxGroups)
+	if err != nil {
+		return nil, err
+	}
+	for i, rows := range answers {
+		for k := range s.plan.Twins[i].Width() {
+			column := make([]planner.Value, len(rows))
+			for j, r := range rows {
+				column[j] = r[k]
+			}
+			arrays = append(arrays, planner.Array(column))
+		}
+	}
+	return arrays, nil
+}
+
+// virtual returns the arrays of the statement's virtual tables.
+func (s *statement) virtual(ctx context.Context, b wire.Binding) ([][]byte, error) {
+	var out [][]byte
+	for _, v := range s.plan.Virtual {
+		rows, err := s.virtualRows(ctx, b, v.Name)
+		if err != nil {
+			return nil, err
+		}
+		for i := range v.Columns {
+			column := make([]planner.Value, len(rows))
+			for j, r := range rows {
+				column[j] = r[i]
+			}
+			out = append(out, planner.Array(column))
+		}
+	}
+	return out, nil
+}
+
+func (s *statement) virtualRows(ctx context.Context, b wire.Binding, name string) ([][]planner.Value, error) {
+	ledger, policies := s.session.engine.desk.Ledger, s.snapshot.Policies
+	switch name {
+	case "last_release":
+		return virtual.LastRelease(s.session.last), nil
+	case "budget":
+		return virtual.Budget(ctx, ledger, policies, s.session.user)
+	case "releases":
+		return virtual.Releases(ctx, ledger, policies)
+	case "twin":
+		classes, err := s.classes(ctx, b)
+		return virtual.Twin(s.snapshot.Tables, classes), err
+	case "policy":
+		return virtual.Policy(s.snapshot.Tables), nil
+	}
+	return nil, nil
+}
+
+// classes are what the client may know of the twins of the policies.
+func (s *statement) classes(ctx context.Context, b wire.Binding) ([]told.Class, error) {
+	return told.Classes(ctx, s.session.engine.desk.Reader, s.snapshot.Snapshot, b.Ask)
+}
+
+// explainTwins adds to an explanation what the twins are that the statement reads.
+func (s *statement) explainTwins(ctx context.Context, b wire.Binding, x *explain.Explanation) error {
+	if len(s.twins) == 0 {
+		return nil
+	}
+	classes, err := s.classes(ctx, b)
+	if err != nil {
+		return err
+	}
+	x.AddTwins(told.Explain(s.twins, classes))
+	return nil
+}
+
+// introduce tells a session, once, that what it takes for a table is its twin.
+func (s *statement) introduce() (notices []wire.Notice) {
+	for _, t := range s.twins {
+		name := t.Table.String()
+		if s.session.met[name] {
+			continue
+		}
+		if s.session.met == nil {
+			s.session.met = map[string]bool{}
+		}
+		s.session.met[name] = true
+		hint := "Ask what you like: nothing is charged."
+		if t.Table.AtLeast > 0 {
+			hint = fmt.Sprintf("Its rows are not listed, and what fewer than %d rows of the sample have is left "+
+				"out, or NULL. Nothing is charged.", t.Table.AtLeast)
+		}
+		notices = append(notices, wire.Notice{
+			Message: fmt.Sprintf("%s is answered from its twin: a copy made of a sample of its rows, in which the "+
+				"share that is secret is blurred", name),
+			Hint: hint + " SELECT * FROM fugu.twin says what the twin is; EXPLAIN (PRIVACY) how far a count may " +
+				"be off."})
+	}
+	return notices
+}

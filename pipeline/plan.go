@@ -1,0 +1,161 @@
+package pipeline
+
+import (
+	"context"
+	"slices"
+
+	"fugu/dataset"
+	"fugu/parser"
+	"fugu/parser/lex"
+	"fugu/parser/shadow"
+	"fugu/planner"
+	"fugu/policy"
+	"fugu/sqlstate"
+	"fugu/twin/told"
+	"fugu/upstream"
+)
+
+// planning is what the plan of a text depends on besides the text.
+type planning struct {
+	*Snapshot
+	reader   *upstream.Reader
+	built    *told.Built
+	means    dataset.Meanings // of the names in the text
+	prepared bool             // an EXECUTE in it may be more than ordinary
+}
+
+// templates parses and plans a text, or finds it in the cache. nil: every statement of it is ordinary.
+func (p planning) templates(ctx context.Context, sql string, paramTypes []uint32) ([]template, error) {
+	snap := p.Snapshot
+	key := newPlanKey(sql, paramTypes)
+	key.means = p.means.Key()
+	if ts, ok := snap.plans.Get(key); ok {
+		return ts, nil
+	}
+	if t, ok := snap.reshaped(key, paramTypes); ok {
+		return []template{t}, nil
+	}
+	// What only asks the catalog for what there is can go to the server as it is, if it cannot be rewritten.
+	harmless := !snap.Names(sql) && !snap.Shadows().Mentions(sql)
+	if harmless && !p.prepared && !shadow.Introspects(sql) && !lex.ContainsFold(sql, "execute") {
+		snap.plans.Add(key, nil, key.size())
+		return nil, nil
+	}
+	statements, err := parser.Parse(sql, snap.Catalog(ctx, p.reader, p.means))
+	if harmless && err != nil {
+		return nil, nil // the server says what is wrong with it
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t, ok, err := p.renamed(ctx, key, statements, paramTypes); ok || err != nil {
+		out := []template{t}
+		if err == nil {
+			snap.plans.Add(key, out, key.size()+templatesSize(out))
+		}
+		return out, err
+	}
+	var out []template
+	special := false
+	for _, st := range statements {
+		if st.Setting != nil {
+			if err := checkSetting(st.Setting); err != nil {
+				return nil, err
+			}
+		}
+		t, err := p.plan(ctx, st, paramTypes)
+		if harmless && err != nil {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		special = special || !st.Ordinary()
+		out = append(out, t)
+	}
+	if !special {
+		out = nil
+	}
+	for i, st := range statements {
+		if special && !st.Ordinary() {
+			out[i].fingerprint = parser.Fingerprint(st.Text)
+			out[i].serial = snap.planned.Add(1)
+			out[i].source, out[i].means = st.Text, key.means
+		}
+	}
+	// What ordinary tables look like can change at any time.
+	if !slices.ContainsFunc(out, func(t template) bool { return t.plan != nil && len(t.plan.Ordinary()) > 0 }) {
+		snap.plans.Add(key, out, key.size()+templatesSize(out))
+	}
+	return out, nil
+}
+
+func (p planning) plan(ctx context.Context, st *parser.Statement, paramTypes []uint32) (template, error) {
+	snap := p.Snapshot
+	t := template{text: st.Text, params: max(st.Params, len(paramTypes)), types: paramTypes, start: int32(st.Start)}
+	var err error
+	if t.twins, err = p.built.Tables(ctx, p.reader, snap.Snapshot, slices.Concat(st.Twins, aggregated(st))); err != nil {
+		return t, err
+	}
+	switch {
+	case st.Ordinary():
+		return t, nil
+	case st.Show != "":
+		if sql, ok := showSQL(st.Show, snap.Policies); ok { // otherwise the server has not got it either
+			t.text, t.show = sql, true
+		}
+		return t, nil
+	case st.Masked && len(st.Cuts)+len(st.Virtual) == 0 && st.Plain == nil && st.Explain == parser.NoExplain:
+		t.masked = true
+		t.text, t.places, err = st.RewriteShadows()
+		return t, err
+	case st.Execute != nil:
+		t.execute, t.explain, t.noData, t.params = st.Execute, st.Explain, st.NoData, len(paramTypes)
+		if t.explain != parser.NoExplain {
+			t.text = planner.ExplainSQL(t.explain, 1)
+		}
+		return t, nil
+	case st.Plain != nil:
+		t.plain = snap.Find(st.Plain.Table.Schema, st.Plain.Table.Name)
+		t.policy = t.plain.Policy
+		if t.plain.Table.AtLeast > 0 {
+			return t, sqlstate.New(sqlstate.NotAnswerable, "rows of the twin of %s are not listed", st.Plain.Table).
+				WithHint("Aggregate them: count, sum, avg and the like, with WHERE and GROUP BY. The policy's owner " +
+					"can write twin: {rows: shown}.").At(st.Plain.Position)
+		}
+		if t.plain.Config.PlainRows != policy.ReferenceRows {
+			return t, sqlstate.New(sqlstate.NotAnswerable, "rows of the protected table %s are not shown",
+				st.Plain.Table).
+				WithHint("Aggregate them: count, sum or avg, with WHERE and GROUP BY. The policy's plain_rows can " +
+					"offer reference rows instead.").At(st.Plain.Position)
+		}
+		t.text, err = st.RewritePlain(t.plain.Reference.Schema, t.plain.Reference.Name)
+		return t, err
+	}
+	if t.policy, err = snap.PolicyOf(st); err != nil {
+		return t, err
+	}
+	if st.Prepare != nil {
+		return p.planPrepare(ctx, st, t)
+	}
+	if t.plan, err = planner.New(ctx, st, snap, p.reader, paramTypes); err != nil {
+		return t, err
+	}
+	t.text, t.noData = t.plan.SQL, st.NoData
+	if st.Copy {
+		err = t.planCopy()
+	}
+	return t, err
+}
+
+// aggregated are the twins whose rows a statement aggregates and may not list.
+func aggregated(st *parser.Statement) (uses []parser.TwinUse) {
+	for _, c := range st.Cuts {
+		for _, s := range c.Sources {
+			if s.Table.Aggregates {
+				uses = append(uses, parser.TwinUse{Table: s.Table, Position: s.Position})
+			}
+		}
+	}
+	return uses
+}

@@ -1,0 +1,70 @@
+package told
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"fugu/dataset"
+	"fugu/parser"
+	"fugu/sqlstate"
+	"fugu/upstream"
+)
+
+// builtAge is how long it is believed that a twin is there. One that is dropped meanwhile is missed by the server.
+const builtAge = time.Minute
+
+// Built remembers which twins are there. The zero value has looked for none; it is safe for concurrent use.
+type Built struct {
+	mu sync.Mutex
+	at map[string]time.Time // when a twin was last seen, by its table
+}
+
+// there reports whether the twin of a table is built, and, where its rows are not listed, whether the reader may read
+// it. Everybody may read the catalog, in which it is looked for.
+func (b *Built) there(ctx context.Context, reader *upstream.Reader, t *dataset.Protected) (bool, error) {
+	b.mu.Lock()
+	seen, ok := b.at[t.Table.String()]
+	b.mu.Unlock()
+	if ok && time.Since(seen) < builtAge {
+		return true, nil
+	}
+	rows, err := reader.Query(ctx, `SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+	  WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p')
+	    AND ($3::bool OR has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT'))`,
+		[][]byte{[]byte(parser.TwinSchema), []byte(t.Table.Name), []byte(strconv.FormatBool(t.Table.AtLeast == 0))},
+		[]uint32{25, 25, 16})
+	if err != nil || len(rows) == 0 {
+		return false, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.at == nil {
+		b.at = map[string]time.Time{}
+	}
+	b.at[t.Table.String()] = time.Now()
+	return true, nil
+}
+
+// Tables are those whose twins a statement means. One whose twin is not there, or cannot be read, is an error at its
+// position (ModelUnfit).
+func (b *Built) Tables(ctx context.Context, reader *upstream.Reader, snap *dataset.Snapshot,
+	uses []parser.TwinUse) (out []*dataset.Protected, err error) {
+	for _, u := range uses {
+		t := snap.Find(u.Table.Schema, u.Table.Name)
+		if slices.Contains(out, t) {
+			continue
+		}
+		switch ok, err := b.there(ctx, reader, t); {
+		case err != nil:
+			return nil, err
+		case !ok:
+			return nil, sqlstate.New(sqlstate.ModelUnfit, "the twin of %s is not built yet", t.Table).
+				WithHint("The policy's owner can build it: fugu twin build.").At(u.Position)
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}

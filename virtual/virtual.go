@@ -1,0 +1,188 @@
+// Package virtual has the rows of Fugu's own tables: fugu.budget, fugu.releases, fugu.last_release, fugu.policy and
+// fugu.twin. It charges nothing, and reads no protected row.
+package virtual
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"fugu/account"
+	"fugu/answer"
+	"fugu/dataset"
+	"fugu/explain"
+	"fugu/ledger"
+	"fugu/ledger/audit"
+	"fugu/model"
+	"fugu/planner"
+	"fugu/policy"
+	"fugu/privacy"
+	"fugu/twin/told"
+)
+
+// Budget are the rows of fugu.budget: what stands of the accounts that apply to a user.
+func Budget(ctx context.Context, l ledger.Ledger, policies []*policy.Policy,
+	user string) (rows [][]planner.Value, err error) {
+	for _, p := range policies {
+		balances, err := account.Balances(ctx, l, p, user)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range balances {
+			rows = append(rows, []planner.Value{text(b.Dataset), text(b.Scope), text(b.Secret), float(b.Total),
+				float(b.Spent), float(b.Left), float(b.Delta), integer(int64(b.Releases)), integer(b.Epoch),
+				integer(b.Period)})
+		}
+	}
+	return rows, nil
+}
+
+// mostReleases is how many answers of a dataset fugu.releases shows, the newest.
+const mostReleases = 1000
+
+// Releases are the rows of fugu.releases.
+func Releases(ctx context.Context, l ledger.Ledger, policies []*policy.Policy) (rows [][]planner.Value, err error) {
+	for _, p := range policies {
+		answers, err := l.Releases(ctx, p.Dataset, mostReleases)
+		if err != nil {
+			return nil, account.Error(err)
+		}
+		for _, a := range answers {
+			rows = append(rows, []planner.Value{integer(a.ID), text(p.Dataset),
+				text(a.At.UTC().Format(time.RFC3339Nano)), text(a.Mechanism), text(a.Assumption),
+				float(float64(a.Requested.Epsilon)), float(float64(a.Requested.Delta)),
+				text(strconv.FormatBool(a.Failed))})
+		}
+	}
+	return rows, nil
+}
+
+// Policy are the rows of fugu.policy: the secrets of the tables, and which of their values are told apart by nobody.
+func Policy(tables []*dataset.Protected) (rows [][]planner.Value) {
+	for _, t := range tables {
+		for i, secret := range t.Table.Secrets {
+			for _, s := range spans(t.Psi[i]) {
+				rows = append(rows, append([]planner.Value{text(t.Policy.Dataset), text(t.Table.String()),
+					text(secret.Name), text(secret.Text)}, s[:]...))
+			}
+		}
+	}
+	return rows
+}
+
+// spans are a secret's values as far as three numbers tell them: from, to, and how far values of a pair are apart.
+func spans(psi model.Psi) (out [][3]planner.Value) {
+	null := planner.Value{Null: true}
+	switch {
+	case psi.Simplex != nil:
+		out = append(out, [3]planner.Value{float(psi.Simplex.From), float(psi.Simplex.To), float(psi.Simplex.Within)})
+	case psi.Vectors != nil: // each pair is a vector of proportions
+		out = append(out, [3]planner.Value{null, null, null})
+	}
+	for _, s := range psi.Spans {
+		out = append(out, [3]planner.Value{float(s.From), float(s.To), float(s.Within)})
+	}
+	return out
+}
+
+// Twin are the rows of fugu.twin: one for each class of each table, and one of NULLs for a twin that is not built.
+func Twin(tables []*dataset.Protected, classes []told.Class) (rows [][]planner.Value) {
+	null := planner.Value{Null: true}
+	said := func(v string) planner.Value { return planner.Value{Text: v, Null: v == ""} }
+	for _, t := range tables {
+		if !t.Table.Twin {
+			continue
+		}
+		name, found := t.Table.String(), false
+		least := null // rows are shown
+		if t.Table.AtLeast > 0 {
+			least = integer(t.Table.AtLeast)
+		}
+		for _, c := range classes {
+			if c.Table != name {
+				continue
+			}
+			found = true
+			row := []planner.Value{text(t.Policy.Dataset), text(name), said(c.Built), said(c.Rows), said(c.Sampled),
+				null, said(c.Told), said(c.Taken), null, said(c.Epsilon), said(c.Delta), said(c.Assumption)}
+			if c.Known {
+				row[5], row[8] = text(c.Class), float(c.CountError)
+			}
+			off := null
+			if c.ToldError != nil {
+				off = float(*c.ToldError)
+			}
+			rows = append(rows, append(row, least, off))
+		}
+		if !found {
+			rows = append(rows, slices.Concat([]planner.Value{text(t.Policy.Dataset), text(name)},
+				slices.Repeat([]planner.Value{null}, 10), []planner.Value{least, null}))
+		}
+	}
+	return rows
+}
+
+// LastRelease are the rows of fugu.last_release. What a loss comes to takes longer to compute than everything else about an
+// answer, and few ask.
+func LastRelease(l answer.Told) [][]planner.Value {
+	epsilon := map[string]float64{}
+	for secret, loss := range l.Answer.Losses {
+		epsilon[secret] = loss.EpsilonAt(float64(l.Budget.Delta))
+	}
+	id := integer(l.Answer.ID)
+	if l.Answer.ID == 0 { // all of it is public, and nothing was charged
+		id = planner.Value{Null: true}
+	}
+	var rows [][]planner.Value
+	for _, c := range l.Cells {
+		mechanism, assumption := l.Answer.Mechanism, l.Answer.Assumption
+		if c.Public {
+			mechanism, assumption = "public", ""
+		}
+		row := []planner.Value{id, text(c.Column), text(c.GroupKey), text(mechanism), text(assumption),
+			float(c.SD), float(c.Lower), float(c.Upper), float(epsilon[c.Secret]),
+			float(stated(l.Answer.Losses[c.Secret], l.Budget)), text(c.Secret)}
+		rows = append(rows, append(row, certified(l.Answer.Certificates, c.Secret)...))
+	}
+	return rows
+}
+
+// certified are the columns of a secret's certificate: the δ that is reached at the statement's ε, the pair of values
+// that is hardest to hide, and the ε that holds if the reference is off by two standard errors. An answer of before
+// certificates has none.
+func certified(certificates []audit.Certificate, secret string) []planner.Value {
+	null := planner.Value{Null: true}
+	for _, c := range certificates {
+		if c.Secret != secret {
+			continue
+		}
+		out := []planner.Value{float(c.Delta), null, null}
+		if c.Pair != [2]float64{} {
+			out[1] = text(explain.Pair(c.Pair))
+		}
+		switch {
+		case c.Estimation > 0:
+			out[2] = float(c.Estimation)
+		case c.Estimation < 0:
+			out[2] = text("Infinity")
+		}
+		return out
+	}
+	return []planner.Value{null, null, null}
+}
+
+// stated is the δ at which a loss is stated: the statement's, or 0 where the loss needs none.
+func stated(l privacy.Loss, b privacy.Budget) float64 {
+	if l.Kappa2 == 0 && l.Delta == 0 {
+		return 0
+	}
+	return float64(b.Delta)
+}
+
+func text(s string) planner.Value { return planner.Value{Text: s} }
+
+func integer(v int64) planner.Value { return text(strconv.FormatInt(v, 10)) }
+
+// float writes enough digits for people and for comparison; a budget is no place for 17.
+func float(v float64) planner.Value { return text(strconv.FormatFloat(v, 'g', 10, 64)) }
