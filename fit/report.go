@@ -253,8 +253,8 @@ func (f *Quality) normality(c *planner.Bound, list []model.Component, shapes *mo
 	}
 	for _, x := range xs {
 		for _, k := range list {
-			s, ok := shapes.At(secret, x, k)
-			if !ok {
+			s, err := shapes.At(secret, x, k)
+			if err != nil { // nothing is known of it, and it is not counted
 				continue
 			}
 			f.Assessed++

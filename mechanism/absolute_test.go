@@ -40,6 +40,7 @@ func TestMeanIsTheIntegralOfTheTail(t *testing.T) {
 			t.Errorf("%+v: a density of %g at 0, and E|noise| has the slope %g", n, got, slope)
 		}
 	}
+
 	// Two equal scales have no partial fractions; moved apart they are 2% larger at most: E|L+L'| = 3b/2.
 	if got := meanAbsolute([]float64{8, 8}, 0); got < 12 || got > 12*1.02 {
 		t.Errorf("two equal Laplace values: %g, not 12", got)
@@ -62,12 +63,14 @@ func TestAbsoluteErrorIsMadeSmall(t *testing.T) {
 			}
 			return out
 		}
+
 		squares, means := calibrated(t, Directional, r), calibrated(t, Directional, absolute)
 		if got := sum(means); math.Abs(got-means.Error) > 1e-9*got || got > sum(squares)*1.01 || m == 100 &&
 			got > .97*sum(squares) {
 			t.Errorf("%d cells: Σ E|noise| = %g, error %g; where squares are made small %g", m, got, means.Error,
 				sum(squares))
 		}
+
 		t.Logf("%d cells: Σ E|noise| = %.5g, where squares are made small %.5g", m, sum(means), sum(squares))
 		for _, c := range means.Certificates {
 			if !(c.Delta <= .001) || len(c.Assumptions) != 2 {

@@ -22,6 +22,7 @@ func (r Request) balanced(between func() error) (Request, error) {
 		relaxed.Reach = r.units()
 		out.Relaxed = &relaxed
 	}
+
 	out.Components = slices.Clone(r.Components)
 	out.alone = make([]float64, len(r.Components))
 	for _, at := range blocks {

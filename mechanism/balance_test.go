@@ -87,6 +87,7 @@ func TestBalanceKeepsTheReachOfAModel(t *testing.T) {
 			t.Errorf("component %d: a reach of %g, and %g asked for", k, balanced.reach(k), r.reach(k))
 		}
 	}
+
 	if !changed {
 		t.Error("no unit has changed")
 	}

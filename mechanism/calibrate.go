@@ -69,6 +69,7 @@ func Calibrate(ctx context.Context, kind Kind, r Request) (Calibration, error) {
 		}
 		return ctx.Err()
 	}
+
 	r.Families = slices.Clone(r.Families)
 	for i, f := range r.Families {
 		r.Families[i] = sensitivity.Remember(f, between)
@@ -112,11 +113,13 @@ func (m mechanism) calibrate(r Request) (Calibration, error) {
 	if !m.auto && slices.ContainsFunc(r.Shifts, scattered) {
 		return Calibration{}, unassumed(m.kind)
 	}
+
 	d, err := m.design(r)
 	if err != nil {
 		return Calibration{}, err
 	}
 
+	// Where the promise or the certificate does not hold, once more with a little more noise, each so many times.
 	inflate, certified := 1.0, 1
 	for promised := 0; promised < promiseAttempts; {
 		n := r.extended(d(inflate))
@@ -143,6 +146,7 @@ func (m mechanism) calibrate(r Request) (Calibration, error) {
 			certified++
 			continue
 		}
+
 		if err != nil {
 			return Calibration{}, uncertified(m.kind, err)
 		}

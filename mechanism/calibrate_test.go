@@ -22,6 +22,7 @@ func requests(t *rapid.T) Request {
 		r.Components = append(r.Components, Component{Lattice: length.Draw(t, "lattice"), Unit: length.Draw(t, "unit"),
 			Integer: rapid.Bool().Draw(t, "integer"), Block: rapid.IntRange(0, 2).Draw(t, "block")})
 	}
+
 	for i := range rapid.IntRange(1, 3).Draw(t, "secrets") {
 		s := sensitivity.Shift{Secret: fmt.Sprint(i)}
 		for range m {
@@ -29,6 +30,7 @@ func requests(t *rapid.T) Request {
 			s.Beside = append(s.Beside,
 				rapid.SampledFrom([]float64{0, 1e-3, 1}).Draw(t, "part")*length.Draw(t, "beside"))
 		}
+
 		for range rapid.IntRange(0, 2).Draw(t, "unseen") {
 			u := sensitivity.Unseen{Rows: rapid.IntRange(1, 3).Draw(t, "rows")}
 			for k := range m {
@@ -39,6 +41,7 @@ func requests(t *rapid.T) Request {
 				s.Unseen = append(s.Unseen, u)
 			}
 		}
+
 		r.Shifts = append(r.Shifts, s)
 	}
 	return r
@@ -81,6 +84,7 @@ func TestEveryCalibrationHolds(t *testing.T) {
 				checkLoss(t, r, c, s)
 			}
 		}
+
 		if c, err := Calibrate(t.Context(), Auto, r); err != nil || c.Error != least || c.Kind == Auto {
 			t.Fatalf("auto: %s with %g, least %g: %v", c.Kind, c.Error, least, err)
 		}
@@ -131,6 +135,7 @@ func checkLoss(t *rapid.T, r Request, c Calibration, s sensitivity.Shift) {
 				own.Kappa2 += beside / floor * beside / floor
 			}
 		}
+
 		l = l.Max(own)
 	}
 	if c.Kind == Directional {
@@ -150,6 +155,7 @@ func hiddenAt(t *rapid.T, c Calibration, s sensitivity.Shift) (pure float64) {
 		}
 		return 0
 	}
+
 	sum := make([]float64, len(c.SD)) // what their y, moved so, do to F
 	for j, moved := range hides {
 		d := c.Noise.directions[j]
@@ -158,6 +164,7 @@ func hiddenAt(t *rapid.T, c Calibration, s sensitivity.Shift) (pure float64) {
 			sum[k] += moved * w * step(c.Noise.cells[k].exponent)
 		}
 	}
+
 	for k, v := range s.Along {
 		if math.Abs(sum[k]-v) > 1e-9*math.Abs(v)+1e-9*c.SD[k] {
 			t.Fatalf("component %d of secret %s: %g of %g is hidden", k, s.Secret, sum[k], v)

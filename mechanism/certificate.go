@@ -55,6 +55,7 @@ func (r Request) certify(kind Kind, n Noise, losses map[string]privacy.Loss) ([]
 				c.Assumptions, c.Delta, c.Pair = []string{Gaussian, Translation}, s.Delta, s.Pair
 			}
 		}
+
 		c.Estimation = r.estimation(n, secret)
 		out = append(out, c)
 	}
@@ -104,6 +105,8 @@ func (r Request) estimation(n Noise, secret string) float64 {
 		for k := range wide.Beside {
 			wide.Beside[k] += estimationErrors * s.Error[k]
 		}
+
+		// The bound without families holds for noise that is Laplace alone; otherwise a family's may need more.
 		e := n.loss(wide).EpsilonAt(float64(r.Budget.Delta))
 		if _, pure := n.laplaceScales(); !pure {
 			for _, f := range r.certifiable() {
@@ -117,6 +120,7 @@ func (r Request) estimation(n Noise, secret string) float64 {
 				}
 			}
 		}
+
 		if !(e < math.MaxFloat64) {
 			return -1
 		}

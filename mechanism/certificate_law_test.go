@@ -34,6 +34,7 @@ func newRelease(t *testing.T, f proportion, c Calibration, shift sensitivity.Shi
 			s.SetSym(k, l, v)
 		}
 	}
+
 	r := &release{mean: f.Mean(p), v: shift.Along, a: make([]float64, m)}
 	if !r.chol.Factorize(s) {
 		t.Fatal("not positive definite")
@@ -117,6 +118,7 @@ func TestCertifiedNoiseHidesUnequalCovariances(t *testing.T) {
 					square += d * d
 				}
 			}
+
 			d := sum / n
 			return d, math.Sqrt((square/n - d*d) / n)
 		}
@@ -128,6 +130,7 @@ func TestCertifiedNoiseHidesUnequalCovariances(t *testing.T) {
 				t.Errorf("m = %d, pair %v: δ = %g ± %g, certified %g", m, pair, d, se, x.Delta)
 			}
 		}
+
 		worst := 0.0
 		for _, pair := range [][2]float64{{q + .05, q}, {q, q + .05}} {
 			d, se := delta(loose, pair[0], pair[1])
@@ -154,6 +157,7 @@ func TestLaplaceDeviation(t *testing.T) {
 			}
 		}
 	}
+
 	r := counts(3, budget(1, 1e-6))
 	c := calibrated(t, Directional, r)
 	var want float64

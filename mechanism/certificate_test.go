@@ -106,6 +106,7 @@ func census(t testing.TB, column string) (proportion, float64, float64) {
 			income = i
 		}
 	}
+
 	cells := map[string]int{}
 	f := proportion{n: 35_222, span: sensitivity.Span{From: .1, To: .6, Within: .05}}
 	var in, out float64
@@ -116,6 +117,7 @@ func census(t testing.TB, column string) (proportion, float64, float64) {
 			cells[r[group]] = k
 			f.in, f.out = append(f.in, 0), append(f.out, 0)
 		}
+
 		if strings.Contains(r[income], ">50K") {
 			f.in[k]++
 			in++
@@ -124,6 +126,7 @@ func census(t testing.TB, column string) (proportion, float64, float64) {
 			out++
 		}
 	}
+
 	for k := range f.in {
 		f.in[k] /= in
 		f.out[k] /= out
@@ -147,6 +150,7 @@ func relative(c Calibration, n float64) float64 {
 				scales = append(scales, g*w*float64(d.scale))
 			}
 		}
+
 		for i := range points {
 			x := lo + (hi-lo)*(float64(i)+.5)/points
 			// E|X| = ∫ Pr(|X|>x) dx
@@ -187,6 +191,7 @@ func TestEveryKindIsCertified(t *testing.T) {
 				len(p.Certificates) != 1 || len(p.Certificates[0].Assumptions) != 1 {
 				t.Errorf("%s: error %g, without a family %g, %q", kind, c.Error, p.Error, p.Assumption)
 			}
+
 			least = math.Min(least, c.Error)
 			x := c.Certificates[0]
 			if len(c.Certificates) != 1 || x.Secret != "income" || x.Mechanism != kind ||
@@ -194,6 +199,7 @@ func TestEveryKindIsCertified(t *testing.T) {
 				c.Assumption != "gaussian, translation" {
 				t.Errorf("%s: %+v", kind, c.Certificates)
 			}
+
 			if d := math.Abs(x.Pair[0] - x.Pair[1]); d < f.span.Within*.99 || d > f.span.Within*1.3 {
 				t.Errorf("%s: pair %v", kind, x.Pair)
 			}
@@ -207,6 +213,7 @@ func TestEveryKindIsCertified(t *testing.T) {
 				checkExactPairs(t, g, f, r, c)
 			}
 		}
+
 		if c := calibrated(t, Auto, r); c.Error != least {
 			t.Errorf("auto: %s with %g, least %g", c.Kind, c.Error, least)
 		}
@@ -304,6 +311,7 @@ func TestFamiliesThatCannotBeCertified(t *testing.T) {
 			}
 		}
 	}
+
 	for name, spoil := range map[string]func(*Request){
 		"another length": func(r *Request) { r.Families = []sensitivity.Family{wide(3)} },
 		"no shift":       func(r *Request) { r.Shifts[0].Secret = "other" },

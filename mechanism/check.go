@@ -40,6 +40,7 @@ func (r Request) check() error {
 			return fmt.Errorf("secret %q: %w", f.Secret(), err)
 		}
 	}
+
 	for _, c := range r.Close {
 		if err := r.checkClose(c); err != nil {
 			return fmt.Errorf("secret %q: %w", c.Secret, err)
@@ -59,6 +60,7 @@ func (r Request) checkShift(s sensitivity.Shift) error {
 			return fmt.Errorf("shift of component %d is not finite, negative or too large", k)
 		}
 	}
+
 	for _, u := range s.Unseen {
 		if err := u.Check(m); err != nil {
 			return err
@@ -67,6 +69,7 @@ func (r Request) checkShift(s sensitivity.Shift) error {
 			return errors.New("unseen rows add too much")
 		}
 	}
+
 	if !(s.Failure >= 0 && s.Failure < 1) {
 		return fmt.Errorf("a bound that fails with probability %v", s.Failure)
 	}
@@ -75,6 +78,7 @@ func (r Request) checkShift(s sensitivity.Shift) error {
 			return err
 		}
 	}
+
 	if s.Error != nil && len(s.Error) != m {
 		return fmt.Errorf("%d standard errors for %d components", len(s.Error), m)
 	}

@@ -33,9 +33,11 @@ func (r Release) SummingTo(n Noise, sums []Sum) (Release, error) {
 		}
 		values[k] = v
 	}
+
 	if len(n.cells) != len(values) {
 		return Release{}, fmt.Errorf("adjusting a release: %d values for noise of %d", len(values), len(n.cells))
 	}
+	// What is missing of each sum, and the noise's covariance with what it is of.
 	seen := make([]bool, len(values))
 	rest := make([]float64, len(sums))
 	with := make([][]float64, len(sums)) // of each sum: the noise's covariance with each component
@@ -55,8 +57,11 @@ func (r Release) SummingTo(n Noise, sums []Sum) (Release, error) {
 				with[g][l] += n.Covariance(k, l)
 			}
 		}
+
 		rest[g], _ = missing.Float64()
 	}
+
+	// Each component takes of what is missing in proportion to what its noise has in common with the sum's.
 	for g, l := range multipliers(sums, with, rest) {
 		for k, c := range with[g] {
 			if d := new(big.Rat).SetFloat64(c * l); d != nil {
@@ -64,12 +69,14 @@ func (r Release) SummingTo(n Noise, sums []Sum) (Release, error) {
 			}
 		}
 	}
+
 	out := Release{values: slices.Clone(r.values)}
 	for k, v := range values {
 		if !seen[k] {
 			out.values[k] = v.FloatString(decimals(r.values[k]))
 		}
 	}
+
 	for _, s := range sums {
 		digits := decimals(strings.TrimRight(s.Total.FloatString(30), "0"))
 		for _, k := range s.Components {
@@ -91,6 +98,8 @@ func multipliers(sums []Sum, with [][]float64, rest []float64) []float64 {
 		}
 		return total
 	}
+
+	// Of many sums each by itself, as if they had nothing in common.
 	out := make([]float64, len(sums))
 	scale := make([]float64, len(sums))
 	for g := range sums {
@@ -99,9 +108,12 @@ func multipliers(sums []Sum, with [][]float64, rest []float64) []float64 {
 		}
 		out[g] = rest[g] * scale[g] * scale[g]
 	}
+
 	if len(sums) > maxSums {
 		return out
 	}
+
+	// Otherwise the normal equations, in units in which each sum's noise is 1.
 	m := mat.NewSymDense(len(sums), nil)
 	b := mat.NewVecDense(len(sums), nil)
 	for g := range sums {
@@ -110,6 +122,7 @@ func multipliers(sums []Sum, with [][]float64, rest []float64) []float64 {
 			m.SetSym(g, h, gram(g, h)*scale[g]*scale[h])
 		}
 	}
+
 	var c mat.Cholesky
 	var x mat.VecDense
 	if !c.Factorize(m) || c.SolveVecTo(&x, b) != nil {
@@ -130,6 +143,7 @@ func apportion(values []*big.Rat, s Sum, digits int) []string {
 		whole *big.Int
 		rest  *big.Rat
 	}
+
 	scaled := new(big.Rat).Mul(s.Total, unit)
 	missing := new(big.Int).Set(scaled.Num()) // digits are enough for it to be whole
 	parts := make([]part, len(s.Components))
@@ -139,7 +153,10 @@ func apportion(values []*big.Rat, s Sum, digits int) []string {
 		parts[i] = part{i, w, x.Sub(x, new(big.Rat).SetInt(w))}
 		missing.Sub(missing, w)
 	}
+
 	slices.SortStableFunc(parts, func(a, b part) int { return b.rest.Cmp(a.rest) })
+
+	// The largest remainders first.
 	each, more := new(big.Int).DivMod(missing, big.NewInt(int64(len(parts))), new(big.Int))
 	out := make([]string, len(parts))
 	for i, p := range parts {

@@ -53,6 +53,7 @@ func TestSummingTo(t *testing.T) {
 			t.Errorf("components %v add up to %s, not %s", s.Components, total.FloatString(6), s.Total.FloatString(6))
 		}
 	}
+
 	for k := range after {
 		if after[k].Cmp(twice[k]) != 0 {
 			t.Error("another result the second time")
@@ -63,6 +64,7 @@ func TestSummingTo(t *testing.T) {
 			t.Errorf("component %d was a whole number and is %s", k, got.values[k])
 		}
 	}
+
 	bytes, err := got.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
@@ -86,6 +88,7 @@ func TestSummingToIsNearest(t *testing.T) {
 			other[pair[0]].Add(other[pair[0]], d)
 			other[pair[1]].Sub(other[pair[1]], d)
 		}
+
 		other[1].Add(other[1], step())
 
 		// Rounding to whole numbers moves it by half a unit at most.
@@ -107,6 +110,7 @@ func distance(n Noise, from, to []*big.Rat) (total float64) {
 		d[i], _ = new(big.Rat).Sub(to[i], from[i]).Float64()
 		a[i][m] = d[i]
 	}
+
 	for i := range m {
 		for j := range m {
 			if j == i {
@@ -118,6 +122,7 @@ func distance(n Noise, from, to []*big.Rat) (total float64) {
 			}
 		}
 	}
+
 	for i := range m {
 		total += d[i] * a[i][m] / a[i][i]
 	}

@@ -52,6 +52,7 @@ func (r Request) dense(c sensitivity.Covariance) *mat.SymDense {
 		}
 		k += b.Size
 	}
+
 	for _, e := range c.Off {
 		out.SetSym(e.Row, e.Col, out.At(e.Row, e.Col)+e.Value)
 	}

@@ -42,6 +42,7 @@ func TestDirectionalCovariance(t *testing.T) {
 		{Secret: "a", Along: []float64{40, -30, 20}, Beside: []float64{1, 1, 1}},
 		{Secret: "b", Along: []float64{0, 35, 35}, Beside: []float64{1, 2, 0}},
 	}
+
 	c := calibrated(t, Directional, r)
 	x := draws(t, c.Noise, n, seeded(42))
 	z := func(i, j int, want float64) float64 {
@@ -51,6 +52,7 @@ func TestDirectionalCovariance(t *testing.T) {
 			sum += p
 			square += p * p
 		}
+
 		mean := sum / n
 		return (mean - want) / math.Sqrt((square/n-mean*mean)/n)
 	}
@@ -70,6 +72,7 @@ func TestDirectionalCovariance(t *testing.T) {
 			} else if v := z(i, j, 0); math.Abs(v) < limit {
 				t.Errorf("covariance %d,%d cannot be told from none: z = %.2f", i, j, v)
 			}
+
 			if v := z(i, j, want); math.Abs(v) > limit {
 				t.Errorf("covariance %d,%d: z = %.2f", i, j, v)
 			}

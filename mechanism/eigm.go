@@ -20,6 +20,7 @@ func eigm(cs []constraint, kappa float64) [][]float64 {
 		mean.AddSym(mean, c.cov)
 		delta2 = math.Max(delta2, floats.Norm(c.move, 2))
 	}
+
 	var e mat.EigenSym
 	if !e.Factorize(mean, true) {
 		return nil
@@ -29,12 +30,14 @@ func eigm(cs []constraint, kappa float64) [][]float64 {
 	var lines [][]float64
 	for k := range m {
 		v := mat.Col(nil, k, &vectors)
+		// Along an eigenvector noise makes up for what the data's own variance lacks.
 		lacking := 0.0
 		for _, c := range cs {
 			var image mat.VecDense
 			image.MulVec(c.cov, mat.NewVecDense(m, v))
 			lacking = math.Max(lacking, (delta2/kappa)*(delta2/kappa)-floats.Dot(v, image.RawVector().Data))
 		}
+
 		if lacking > 0 {
 			lines = append(lines, scaled(v, math.Sqrt(lacking)))
 		}

@@ -47,6 +47,7 @@ func (n Noise) release(shifts []sensitivity.Shift, like sensitivity.Covariance) 
 				r.Beside[k] = math.Max(r.Beside[k], beside[k])
 			}
 		}
+
 		if len(shifts) == 1 {
 			r.Along = along
 		}
@@ -63,6 +64,7 @@ func (n Noise) release(shifts []sensitivity.Shift, like sensitivity.Covariance) 
 			r.Gaussian.Low = append(r.Gaussian.Low, sensitivity.RankOne{Weight: 1, Vector: n.line(d)})
 		}
 	}
+
 	for _, b := range like.Blocks {
 		zero := sensitivity.Block{Size: b.Size, Entries: make([]float64, len(b.Entries))}
 		r.Gaussian.Blocks = append(r.Gaussian.Blocks, zero)

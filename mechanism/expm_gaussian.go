@@ -30,6 +30,7 @@ func designExpmGaussian(r Request) (design, error) {
 		}
 		left.Delta = privacy.Delta(math.Min(float64(left.Delta), float64(r.Budget.Delta)-failure))
 	}
+
 	kappa := privacy.Kappa(left)
 	if kappa == 0 || r.Budget.Epsilon > maxGaussianEpsilon {
 		return nil, unmetNormal(ExpmGaussian, 0, r)
@@ -57,6 +58,7 @@ func (r Request) wideEnough(least float64) float64 {
 		d, err := r.probe(r.cells(least*(1+more), setSigma)(1))
 		return err == nil && d <= searchShare*float64(r.Budget.Delta)
 	}
+
 	lo, hi := 0., .05
 	for hi <= 64 && !fits(hi) {
 		lo, hi = hi, 2*hi

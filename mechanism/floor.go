@@ -31,6 +31,9 @@ func (r Request) besideFloor() (box, exact []float64) {
 			box[k], unseen[k] = math.Max(box[k], left), math.Max(unseen[k], v)
 		}
 	}
+
+	// Against a box, variances in proportion to its sides are cheapest (Lagrange); in proportion to how much error may
+	// cost.
 	all := 0.0
 	for k, c := range r.Components {
 		all += box[k] / c.Unit
@@ -41,6 +44,8 @@ func (r Request) besideFloor() (box, exact []float64) {
 		first += (box[k] / c.Unit) * (box[k] / c.Unit)
 		second += (unseen[k] / c.Unit) * (unseen[k] / c.Unit)
 	}
+
+	// The two share κ so that together they cost least.
 	first, second = math.Cbrt(first), math.Cbrt(second)
 	part := func(sd, error float64) float64 {
 		if error == 0 {
@@ -48,6 +53,7 @@ func (r Request) besideFloor() (box, exact []float64) {
 		}
 		return sd / error
 	}
+
 	if second == 0 {
 		return box, unseen
 	}
@@ -69,12 +75,14 @@ func (r Request) unseenFloor(sd []float64, u sensitivity.Unseen) {
 		cells[u.Cell[i]] += relative(i)
 		all += relative(i)
 	}
+
 	kind := func(i int) int {
 		if u.Shown != nil && u.Shown[i] {
 			return 1
 		}
 		return 0
 	}
+
 	for i, c := range u.Cell {
 		if i == 0 || c != u.Cell[i-1] { // in their order, to the last bit
 			apart[kind(i)] += cells[c] * cells[c]

@@ -51,6 +51,7 @@ func (s *floorSearch) allowed(floor []cell) (rates []float64, ok bool) {
 			}
 			rates[i] = math.Min(rates[i], s.certified(j, release, epsilon-lent))
 		}
+
 		if s.spread[i] == nil && lent > 0 { // nothing is left to hide
 			rates[i] = math.Min(rates[i], leastRate*epsilon)
 		}

@@ -79,6 +79,7 @@ func newFloorSearch(r Request) *floorSearch {
 				s.spread[i][s.blockOf[k]] += w * w
 			}
 		}
+
 		s.least[k] = math.Max(c.Lattice, floorShare*along/float64(r.Budget.Epsilon))
 		if b := math.Max(s.beside[k], s.exact[k]); b > 0 {
 			s.first[byBeside] = math.Min(s.first[byBeside], s.least[k]/b)
@@ -124,6 +125,7 @@ func (s *floorSearch) search() {
 				s.again()
 			}
 		}
+
 		s.likeAlone()
 		if s.floor == nil || !s.anchor() {
 			return
@@ -154,6 +156,7 @@ func (s *floorSearch) line(along int) {
 		p[along] = v
 		return p
 	}
+
 	first := s.first[along]
 	if !(first <= magnitude) { // it shapes nothing: the least floor is the only one
 		s.try(point(s.at[along]))

@@ -36,6 +36,7 @@ func (s *floorSearch) cells(p [parameters]float64) []cell {
 				sd = math.Sqrt(v)
 			}
 		}
+
 		if s.exact[k] > 0 {
 			sd = math.Hypot(sd, p[byBeside]*s.exact[k])
 		}
@@ -72,6 +73,7 @@ func (s *floorSearch) error(floor []cell, rates []float64) (sum float64) {
 				blocks.each[block] += 2 * spread / rate / rate
 			}
 		}
+
 		return blocks.total()
 	}
 	if rates == nil {

@@ -35,6 +35,7 @@ func inherent(kind Kind, most int, lines structure) mechanism {
 				WithHint("The owner of the policy can accept it: assume: [translation, gaussian]; "+
 					"or set fugu.mechanism to %s.", Auto)
 		}
+
 		kappa := privacy.Kappa(r.Budget)
 		if kappa == 0 || r.Budget.Epsilon > maxGaussianEpsilon || len(r.Components) > most {
 			return nil, unmetNormal(kind, most, r)

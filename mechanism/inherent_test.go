@@ -102,6 +102,7 @@ func TestEigmExample(t *testing.T) {
 		}
 		return sum
 	}
+
 	lines := eigm(cs, 1/math.Sqrt(2*math.Log(1250)))
 	if a, b := along(lines, 1, 2), along(lines, 2, -1); math.Abs(a-18.52) > .005 || math.Abs(b-3.52) > .005 ||
 		len(lines) != 2 {
@@ -162,6 +163,7 @@ func TestStructuresMeetTheirConstraints(t *testing.T) {
 				}
 			}
 		}
+
 		same := []constraint{cs[0], {cs[0].move, cs[0].cov}}
 		if q := quadratic(with(cs[0].cov, eigm(same, kappa)), cs[0].move); q > kappa*kappa*(1+1e-6) {
 			t.Fatalf("eigm: Δᵀ(Σ+N)⁻¹Δ = %g, κ² = %g", q, kappa*kappa)
@@ -172,6 +174,7 @@ func TestStructuresMeetTheirConstraints(t *testing.T) {
 			size(best) > e*(1+1e-9)+1e-12 {
 			t.Fatalf("optimal %g, daum %g, eigm %g", size(best), d, e)
 		}
+
 		a := mat.NewSymDense(m, nil)
 		a.ScaleSym(-1, cs[0].cov)
 		a.SymRankOne(a, 1/kappa/kappa, mat.NewVecDense(m, cs[0].move))
@@ -236,6 +239,7 @@ func TestInherentNoiseIsCertified(t *testing.T) {
 			o > .75*d {
 			t.Errorf("ε = %g: error %g of the optimal noise, %g of DauM's", epsilon, o, d)
 		}
+
 		for _, kind := range []Kind{Eigm, Daum, OptimalGaussian} {
 			c := calibrated(t, kind, r)
 			noise := mat.NewSymDense(5, nil)
@@ -247,6 +251,7 @@ func TestInherentNoiseIsCertified(t *testing.T) {
 					t.Errorf("%s: sd %g of component %d is below its lattice", kind, c.SD[k], k)
 				}
 			}
+
 			worst := 0.0
 			for _, pair := range [][2]float64{{.45, .55}, {.55, .45}} {
 				d, se := trueDelta(f, noise, pair[0], pair[1], epsilon, n)
@@ -255,6 +260,7 @@ func TestInherentNoiseIsCertified(t *testing.T) {
 					t.Errorf("%s at ε = %g: δ = %g ± %g", kind, epsilon, d, se)
 				}
 			}
+
 			t.Logf("%s at ε = %g: error %.4g (root of sum of variances), δ = %.2g", kind, epsilon, math.Sqrt(c.Error),
 				worst)
 		}
@@ -265,6 +271,7 @@ func TestInherentNoiseIsCertified(t *testing.T) {
 		m.Laws = append(m.Laws,
 			published.Normal{Mean: f.Mean(x), Cov: mat.NewSymDense(5, f.Covariance(x).Blocks[0].Entries)})
 	}
+
 	v := floats.SubTo(make([]float64, 5), m.Laws[0].Mean, m.Laws[1].Mean)
 	floats.Scale(1/floats.Norm(v, 2), v)
 	noise, err := published.Daum(m, v, budget(.2, .001))
@@ -296,6 +303,7 @@ func TestInherentRefuses(t *testing.T) {
 			t.Errorf("%s: a covariance that is not positive semidefinite is accepted: %v", kind, c.SD)
 		}
 	}
+
 	if _, err := Calibrate(t.Context(), NoNoise, income(.5, .001)); !sqlstate.Is(err, sqlstate.InvalidParameterValue) {
 		t.Errorf("no noise where it is needed: %v", err)
 	}

@@ -90,6 +90,7 @@ func (s *inherentSearch) try(f, c, kappa float64) bool {
 			sd /= s.r.Components[k].Unit
 			cov.SetSym(k, k, cov.At(k, k)+sd*sd)
 		}
+
 		cs = append(cs, constraint{e.move, cov})
 	}
 	lines := s.lines(cs, kappa)
@@ -98,6 +99,7 @@ func (s *inherentSearch) try(f, c, kappa float64) bool {
 			v[k] *= s.r.Components[k].Unit
 		}
 	}
+
 	n := gaussian(floor, lines)
 	if !n.valid() {
 		return false
@@ -156,6 +158,7 @@ func (s *inherentSearch) run() {
 			first = math.Min(first, (s.spread[k]+h*h)/g)
 		}
 	}
+
 	for _, f := range fs {
 		s.tune(f, 0)
 		for c := first; !math.IsInf(c, 1) && c < first*(1<<40) && s.cost(f, c) < s.least; c *= 2 {

@@ -61,6 +61,7 @@ func (i *Integers) Laplace(t, s uint64) int64 {
 			r.err = errExhausted
 			return 0
 		}
+
 		x := int64((u + t*v) / s)
 		if r.below(2) == 0 {
 			return x

@@ -31,6 +31,8 @@ func (n Noise) HalfWidth(k int, confidence float64) float64 {
 	if c.extra > 0 {
 		scales = append(scales, float64(c.extra)*g)
 	}
+
+	// Normal parts of all directions are one; Laplace parts stay apart.
 	sigma := float64(c.sigma) * g
 	rounding := g * 2
 	for _, d := range n.directions {

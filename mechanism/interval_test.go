@@ -21,6 +21,7 @@ func TestTailsAgreeWithIntegration(t *testing.T) {
 					}
 					return twoSided(x, scales[:n-1], sigma) / 2
 				}
+
 				for _, x := range []float64{0, .1, 1, 3, 10, 40} {
 					const panels = 20_000
 					h := 40 * b / panels
@@ -33,6 +34,7 @@ func TestTailsAgreeWithIntegration(t *testing.T) {
 						l := float64(i) * h
 						want += w * h / 3 * math.Exp(-l/b) / (2 * b) * 2 * (above(x-l) + above(x+l))
 					}
+
 					if got := twoSided(x, scales[:n], sigma); math.Abs(got-want) > 1e-8 {
 						t.Errorf("scales %v, σ %g, x %g: %.9f, want %.9f", scales[:n], sigma, x, got, want)
 					}
@@ -40,6 +42,7 @@ func TestTailsAgreeWithIntegration(t *testing.T) {
 			}
 		}
 	}
+
 	if got := twoSided(3, []float64{2}, 0); math.Abs(got-math.Exp(-1.5)) > 1e-15 {
 		t.Errorf("laplace alone: %g", got)
 	}
@@ -77,6 +80,7 @@ func TestIntervalsCover(t *testing.T) {
 							inside++
 						}
 					}
+
 					luck := 5.2 * math.Sqrt(confidence*(1-confidence)/n)
 					if got := float64(inside) / n; got < confidence-luck || got > confidence+luck+test.excess {
 						t.Errorf("component %d: %.4f of the intervals hold F at %g", k, got, confidence)
@@ -122,6 +126,7 @@ func TestManyEqualDirections(t *testing.T) {
 		s.Secret = fmt.Sprint(i)
 		r.Shifts = append(r.Shifts, s)
 	}
+
 	c := calibrated(t, Directional, r)
 	if h := c.Noise.HalfWidth(0, .95); !(h >= 1.96*c.SD[0]) || math.IsInf(h, 0) {
 		t.Errorf("half-width %g, sd %g", h, c.SD[0])
@@ -137,6 +142,7 @@ func TestManyEqualDirections(t *testing.T) {
 				w /= (1 - o/b) * (1 + o/b)
 			}
 		}
+
 		if math.Abs(w) > 1e5 {
 			t.Errorf("weight %d is %g", i, w)
 		}

@@ -24,6 +24,7 @@ func everyKind(kind Kind, components int) Request {
 		s.Beside = append(s.Beside, .1)
 		f.move = append(f.move, s.Along[k])
 	}
+
 	if kind == NoNoise {
 		for k := range s.Along {
 			s.Along[k], s.Beside[k], f.move[k] = s.Along[k]/20, 0, s.Along[k]/20
@@ -39,6 +40,7 @@ func everyKind(kind Kind, components int) Request {
 		r.Quilts = []sensitivity.Quilt{{Attribute: "s", Influence: .2, Width: 40}}
 		return r
 	}
+
 	r.Shifts, r.Families = []sensitivity.Shift{s}, []sensitivity.Family{f}
 	return r
 }
@@ -99,6 +101,7 @@ func TestOutputLawOfEveryKind(t *testing.T) {
 			} else if kind == Directional {
 				return
 			}
+
 			checkWhitened(t, c.Noise, x, cdf)
 		})
 	}
@@ -161,6 +164,7 @@ func checkWhitened(t *testing.T, n Noise, x [][]float64, cdf func(float64) float
 			cov.SetSym(a, b, n.Covariance(a, b))
 		}
 	}
+
 	var chol mat.Cholesky
 	if !chol.Factorize(cov) {
 		t.Fatal("the noise's covariance is singular")
@@ -179,6 +183,7 @@ func checkWhitened(t *testing.T, n Noise, x [][]float64, cdf func(float64) float
 			white[a] = append(white[a], min(bins-1, int64(bins*cdf(z[a]))))
 		}
 	}
+
 	for a := range white {
 		if p := pValue(white[a], 0, bins-1, func(int64) float64 { return 1. / bins }); p < 1e-8 {
 			t.Errorf("component %d: p = %.3g", a, p)
@@ -233,6 +238,7 @@ func TestEveryKindRefuses(t *testing.T) {
 				t.Errorf("%s, %s: %v, %v", kind, name, c.SD, err)
 			}
 		}
+
 		// δ = 0 is for Laplace noise alone.
 		r := everyKind(kind, components)
 		r.Budget.Delta = 0
@@ -250,6 +256,7 @@ func TestWassersteinUsesCloseness(t *testing.T) {
 		c := calibrated(t, kind, r)
 		return c.SD[0] / math.Sqrt2
 	}
+
 	// Without a Close: translation, W∞ = ‖d‖₁ = 20 + 20·|cos 2| + .2.
 	if got, want := scale(Wasserstein), 20+20*math.Abs(math.Cos(2))+.2; math.Abs(got-want) > 1e-6*want {
 		t.Errorf("translation: scale %g, want %g", got, want)
@@ -271,6 +278,7 @@ func TestWassersteinUsesCloseness(t *testing.T) {
 		c.Certificates[0].Delta != .0009 {
 		t.Errorf("approximate: %v, %+v", c.SD, c.Certificates)
 	}
+
 	r.Close[0].Delta = .0011
 	if _, err := Calibrate(t.Context(), ApproximateWasserstein, r); err == nil {
 		t.Error("more than δ is left out")

@@ -55,6 +55,7 @@ func TestLatticeAttack(t *testing.T) {
 						n.cells[k].sigma = 1 // one grid step: 2^-28
 					}
 				}
+
 				for range trials {
 					f := make([]float64, m)
 					for k := range f {
@@ -68,6 +69,7 @@ func TestLatticeAttack(t *testing.T) {
 						found++
 					}
 				}
+
 				return found
 			}
 			if found := attack(false); found < trials*9/10 {
@@ -78,6 +80,7 @@ func TestLatticeAttack(t *testing.T) {
 			}
 		})
 	}
+
 	// Without any direction, noise of a mechanism is its floor: no value is published as it is.
 	for _, kind := range []Kind{NoNoise, ExpmLaplace, ExpmGaussian, Wasserstein, ApproximateWasserstein} {
 		c := calibrated(t, kind, everyKind(kind, 2))

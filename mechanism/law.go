@@ -117,6 +117,7 @@ func (m *Mixture) Add(l Law, weights []float64) {
 		m.Rounding += math.Abs(w) * o.Step / 2
 		m.Rounded += w * w * o.Step * o.Step / 12
 	}
+
 	for _, s := range l.Shared {
 		along := 0.0
 		for k, w := range weights {
@@ -156,6 +157,7 @@ func (m Mixture) HalfWidth(confidence float64) float64 {
 		}
 		least = math.Min(least, bound/t)
 	}
+
 	const few = 6
 	if len(m.Scales) <= few {
 		least = math.Min(least, halfWidth(slices.Clone(m.Scales), m.Sigma, confidence, 1e-9*m.SD()))
@@ -207,6 +209,7 @@ func Combine(from []Release, estimates []Estimate) (Release, []Mixture, error) {
 			}
 			total.Add(total, w.Mul(w, v))
 		}
+
 		var decimals int
 		decimals, errs[i] = e.rounded()
 		if out.values[i] = total.FloatString(decimals); len(out.values[i]) > maxText {

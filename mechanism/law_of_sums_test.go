@@ -44,6 +44,7 @@ func TestLawIsThatOfTheNoise(t *testing.T) {
 			l.Check(3) == nil {
 			t.Fatalf("%s: %v, %+v", kind, err, l)
 		}
+
 		for j := range 4 {
 			for k := range 4 {
 				want := c.Noise.Covariance(j, k)
@@ -83,6 +84,7 @@ func TestMixtureIsThatOfWeightedSums(t *testing.T) {
 					f, _ := v.Float64()
 					x += w[k] * f
 				}
+
 				squares += x * x
 				if math.Abs(x) > half {
 					outside++
@@ -111,6 +113,7 @@ func TestCombine(t *testing.T) {
 		{Of: []Share{{0, 0, .25}, {0, 1, .5}}, Error: Mixture{Sigma: 20}, Integer: true},
 		{Of: []Share{{1, 0, .5}, {0, 0, -1}}, Error: Mixture{Sigma: 1}},
 	})
+
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,6 +37,7 @@ func outputs(n Noise, f []float64, size int) []float64 {
 			each(directions[1:], weight*pmf(y), moved)
 		}
 	}
+
 	each(n.directions, 1, [2]int64{})
 	return p
 }
@@ -206,6 +207,7 @@ func TestLossCoversTheExactLaw(t *testing.T) {
 					}
 				}
 			})
+
 			t.Logf("loss %+v, reached %.3g of it", loss, tightest)
 		})
 	}
@@ -224,6 +226,7 @@ func TestCalibrationsMeetTheBudget(t *testing.T) {
 		{[]float64{40, 30, -70}, []float64{1, 8, 2}, []float64{1, 1, 1}, []float64{1, 2, 3}},
 		{[]float64{4, 3, -7}, []float64{0, 0, 0}, []float64{1, 1, 1}, []float64{1, 1, 1}},
 	}
+
 	for _, epsilon := range []float64{.2, 1, 5} {
 		for _, delta := range []float64{1e-3, 1e-6} {
 			for i, q := range requests {
@@ -279,6 +282,7 @@ func density(n Noise, d []float64) plane {
 		}
 		vv, vd, dd = vv+v*v, vd+v*x, dd+x*x
 	}
+
 	if vv > 0 {
 		p.scale = math.Sqrt(vv)
 		p.first = math.Abs(vd) / p.scale
@@ -298,6 +302,7 @@ func (p plane) delta(epsilon float64) float64 {
 		}
 		return 1
 	}
+
 	// given returns the chances under P and P' of the half-line when ln p/p' of the first coordinate is ratio.
 	given := func(ratio float64) (float64, float64) {
 		if p.second < 1e-12 {
@@ -306,6 +311,7 @@ func (p plane) delta(epsilon float64) float64 {
 			}
 			return 0, 0
 		}
+
 		at := (ratio - epsilon) / p.second
 		return distuv.UnitNormal.CDF(at + p.second/2), distuv.UnitNormal.CDF(at - p.second/2)
 	}
@@ -313,6 +319,7 @@ func (p plane) delta(epsilon float64) float64 {
 		a, b := given(0)
 		return a - math.Exp(epsilon)*b
 	}
+
 	logDensity := func(x float64) float64 { // of N(0,1) + Laplace(scale)
 		b := p.scale
 		u := 1/(2*b*b) - x/b + privacy.LogPhi(x-1/b)
@@ -320,6 +327,7 @@ func (p plane) delta(epsilon float64) float64 {
 		m := math.Max(u, v)
 		return m + math.Log(math.Exp(u-m)+math.Exp(v-m)) - math.Log(2*b)
 	}
+
 	const n = 4000
 	reach := 30*p.scale + 9 + p.first
 	h := 2 * reach / n

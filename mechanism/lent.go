@@ -98,6 +98,7 @@ func newLending(r Request) lending {
 		length[i] = r.dot(shift.Along, shift.Along)
 		order = append(order, i)
 	}
+
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(length[j], length[i]) })
 
 	// A shift takes what makes the whole cheaper by enough, part after part of each that is longer and lent nothing.

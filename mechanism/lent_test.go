@@ -43,6 +43,7 @@ func TestNearlyParallelSecretsShareTheirNoise(t *testing.T) {
 				t.Errorf("%s: a pure loss of %g, by hand %g", secret, got, want)
 			}
 		}
+
 		like := sensitivity.Covariance{}
 		for range r.Components {
 			like.Blocks = append(like.Blocks, sensitivity.Block{Size: 1, Entries: []float64{0}})
@@ -117,6 +118,7 @@ func TestLossCoversWhatIsLent(t *testing.T) {
 		}
 		return p
 	}
+
 	tightest := 0.0
 	for _, a := range []float64{-1, -.37, 1} {
 		for _, f := range []float64{-.4, .2} {
@@ -129,6 +131,7 @@ func TestLossCoversWhatIsLent(t *testing.T) {
 					}
 				}
 			}
+
 			without := loss
 			without.Pure -= .8
 			tightest = math.Max(tightest, hockeyStick(p, q, without.Pure+.1)-without.DeltaAt(without.Pure+.1))

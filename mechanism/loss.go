@@ -39,6 +39,7 @@ func (n Noise) loss(s sensitivity.Shift) privacy.Loss {
 			rounding[k] = roundingLent
 		}
 	}
+
 	for _, v := range moves {
 		l.Pure += v
 	}
@@ -56,8 +57,11 @@ func (n Noise) loss(s sensitivity.Shift) privacy.Loss {
 				rounding[k] += 1 + math.Abs(w)/2
 			}
 		}
+
 		l = l.Plus(gaussianDeviation(float64(d.sigma)))
 	}
+
+	// What no direction hides is for the noise of single components, with what rounding adds.
 	rest := sensitivity.Shift{Along: left, Beside: make([]float64, len(n.cells)), Unseen: s.Unseen}
 	for k, c := range n.cells {
 		left[k] = math.Ldexp(left[k], c.exponent)
@@ -66,6 +70,7 @@ func (n Noise) loss(s sensitivity.Shift) privacy.Loss {
 			l = l.Plus(gaussianDeviation(float64(c.sigma)))
 		}
 	}
+
 	scale, sd := n.scales()
 	kappa := rest.Norm2(sd)
 	l = l.Plus(privacy.Loss{Pure: rest.Norm1(scale), Kappa2: kappa * kappa})
@@ -104,6 +109,7 @@ func (n Noise) scattered(l privacy.Loss, s *sensitivity.Scatter) privacy.Loss {
 		l.Pure += s.Norm1(scale)
 		l.Delta += s.Failure
 	}
+
 	if gaussian {
 		kappa := math.Sqrt(l.Kappa2) + s.Norm2(sd)
 		l.Kappa2 = kappa * kappa
@@ -123,6 +129,7 @@ func (n Noise) shares(shift []float64) []float64 {
 			index = append(index, j)
 		}
 	}
+
 	moves := false
 	for _, v := range shift {
 		moves = moves || v != 0
@@ -130,6 +137,8 @@ func (n Noise) shares(shift []float64) []float64 {
 	if len(index) == 0 || !moves {
 		return out
 	}
+
+	// Least squares: the shares that leave the least to single components, a share's own cost included.
 	a, b := mat.NewDense(len(n.cells), len(index), nil), mat.NewVecDense(len(n.cells), nil)
 	for k, c := range n.cells {
 		own := float64(c.sigma + c.laplace)
@@ -138,6 +147,7 @@ func (n Noise) shares(shift []float64) []float64 {
 			a.Set(k, i, n.directions[j].weights[k]*float64(n.directions[j].sigma)/own)
 		}
 	}
+
 	normal, z := mat.NewSymDense(len(index), nil), mat.NewVecDense(len(index), nil)
 	normal.SymOuterK(1, a.T())
 	for i := range index {

@@ -104,6 +104,7 @@ func TestDirectionalSearchIsNearOptimal(t *testing.T) {
 				kappa2 += b * b / floor / floor
 				sum += floor * floor
 			}
+
 			if e := (privacy.Loss{Kappa2: kappa2}).EpsilonAt(1e-6); e < 1 { // no least rate
 				best = math.Min(best, sum+2*square/(1-e)/(1-e))
 			}
@@ -204,6 +205,7 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 			}
 		}
 	}
+
 	for _, kind := range []Kind{"", "laplace", "AUTO"} {
 		if _, err := Calibrate(t.Context(), kind, counts(2, budget(1, 1e-6))); err == nil {
 			t.Errorf("kind %q accepted", kind)
@@ -213,6 +215,7 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 			t.Errorf("kind %q: %v", kind, err)
 		}
 	}
+
 	for _, kind := range []Kind{Auto, ExpmLaplace, ExpmGaussian, Directional} {
 		if k, err := ParseKind(string(kind)); k != kind || err != nil {
 			t.Errorf("%q: %q, %v", kind, k, err)

@@ -37,6 +37,7 @@ func mergedPair(a, b sensitivity.Shift) (m sensitivity.Shift, ok bool) {
 		Secret: long.Secret, Along: long.Along, Beside: slices.Clone(long.Beside), Error: slices.Clone(long.Error),
 		Failure: math.Max(long.Failure, short.Failure), Coupled: long.Coupled && short.Coupled,
 	}
+
 	m.Unseen, ok = sensitivity.Cover(long.Unseen, short.Unseen)
 	if !ok {
 		return sensitivity.Shift{}, false
@@ -48,6 +49,7 @@ func mergedPair(a, b sensitivity.Shift) (m sensitivity.Shift, ok bool) {
 		dot += v * short.Along[k]
 		square += v * v
 	}
+
 	c := 0.0
 	if square > 0 {
 		c = math.Max(-1, math.Min(1, dot/square))

@@ -100,6 +100,7 @@ func (n Noise) valid() bool {
 			return false
 		}
 	}
+
 	for _, d := range n.directions {
 		if d.scale < 0 || d.sigma < 0 || (d.scale > 0) == (d.sigma > 0) || d.scale > maxScale || d.sigma > 1<<30 ||
 			d.scale > 0 && d.reach < 1 || len(d.weights) != len(n.cells) || d.lent != 0 &&
@@ -154,6 +155,7 @@ func (n Noise) draw(s *source) (own, shared []int64) {
 			own[k] += s.laplace(uint64(c.extra))
 		}
 	}
+
 	if hook.NoFloor && len(n.directions) > 0 {
 		clear(own)
 	}

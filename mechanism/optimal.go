@@ -32,9 +32,11 @@ func optimal(cs []constraint, kappa float64) [][]float64 {
 			lines = append(lines, v)
 		}
 	}
+
 	if len(lines) < 2 {
 		return lines
 	}
+
 	feasible := func() bool {
 		for _, c := range cs {
 			if !(quadratic(with(c.cov, lines), c.move) <= kappa*kappa*(1+1e-12)) {
@@ -43,6 +45,8 @@ func optimal(cs []constraint, kappa float64) [][]float64 {
 		}
 		return true
 	}
+
+	// Lines that came first may be shortened by what later ones hide, each as far as all pairs stay hidden.
 	for range 4 {
 		gained := false
 		for j, v := range lines {
@@ -55,6 +59,7 @@ func optimal(cs []constraint, kappa float64) [][]float64 {
 					lo = mid
 				}
 			}
+
 			lines[j] = scaled(v, hi)
 			gained = gained || hi < 1-1e-3
 		}
@@ -84,11 +89,14 @@ func positivePart(s mat.Symmetric, move []float64, kappa float64) []float64 {
 				sum += v * v / math.Max(l+t, math.SmallestNonzeroFloat64)
 			}
 		}
+
 		return sum
 	}
 	if at(0) <= kappa*kappa {
 		return nil
 	}
+
+	// The sum falls with t: by halving, from where noise alone in every direction would be enough.
 	lo, hi := 0., floats.Dot(move, move)/(kappa*kappa) // where Δᵀ(tI)⁻¹Δ = κ²
 	for range 100 {
 		if mid := lo + (hi-lo)/2; at(mid) > kappa*kappa {
@@ -97,6 +105,7 @@ func positivePart(s mat.Symmetric, move []float64, kappa float64) []float64 {
 			hi = mid
 		}
 	}
+
 	for k, l := range values {
 		b.SetVec(k, b.AtVec(k)/(l+hi))
 	}

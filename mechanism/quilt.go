@@ -87,6 +87,7 @@ func (r Request) checkQuilts(kind Kind) error {
 		return sqlstate.New(sqlstate.InvalidParameterValue, "mechanism %s cannot hide a parameter of a network", kind).
 			WithHint("Set fugu.mechanism to %s or %s.", MarkovQuilt, Auto)
 	}
+
 	seen := map[string]bool{}
 	for _, q := range r.Quilts {
 		if seen[q.Attribute] || !(q.Width >= 0 && q.Width <= magnitude && q.Influence >= 0) ||

@@ -32,12 +32,14 @@ func TestMarkovQuilt(t *testing.T) {
 			t.Errorf("%v, %v", r, err)
 		}
 	}
+
 	// What no near column moves has the least noise, and costs what the quilt itself tells.
 	if c := calibrated(t, MarkovQuilt,
 		quilts(sensitivity.Quilt{Attribute: "a", Influence: .25})); math.Abs(c.SD[0]-math.Sqrt2) > 1e-6 ||
 		math.Abs(c.Losses["a"].Pure-.25) > 1e-6 {
 		t.Errorf("sd %v, losses %+v", c.SD, c.Losses)
 	}
+
 	// A model that is only nearly right: b = 30/(.8-.4), beside noise of scale W/λ, in units.
 	r := quilts(a)
 	r.Relaxed = within
@@ -62,6 +64,7 @@ func TestMarkovQuiltRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, c.SD)
 		}
 	}
+
 	for _, b := range [][2]float64{{0, 0}, {nan, 0}, {1, 1}, {1, nan}} {
 		r := quilts(whole)
 		r.Budget = privacy.Budget{Epsilon: privacy.Epsilon(b[0]), Delta: privacy.Delta(b[1])}
@@ -69,12 +72,14 @@ func TestMarkovQuiltRefuses(t *testing.T) {
 			t.Errorf("%v is accepted", b)
 		}
 	}
+
 	for _, kind := range Kinds() {
 		if _, err := Calibrate(t.Context(), kind, quilts(whole)); (err == nil) != (kind == MarkovQuilt ||
 			kind == Auto) {
 			t.Errorf("%s hides a parameter: %v", kind, err)
 		}
 	}
+
 	mixed := counts(2, budget(1, .001))
 	if c, err := Calibrate(t.Context(), MarkovQuilt, mixed); err == nil {
 		t.Errorf("a proportion is hidden by %s: %v", MarkovQuilt, c.SD)

@@ -29,6 +29,7 @@ func (r Request) tightened() (Request, error) {
 	default:
 		r.Budget, err = n.Calibrate(r.Budget)
 	}
+
 	if err != nil {
 		return r, sqlstate.New(sqlstate.ModelUnfit,
 			"the policy's model may be off by more than epsilon %g and delta %g of a statement can cover",
@@ -61,6 +62,7 @@ func (r Request) extended(n Noise) Noise {
 		most = math.Max(most, r.reach(k)/scales[k])
 		rounding += slack / math.Ldexp(scales[k], -c.exponent)
 	}
+
 	wider := math.Max(1, (2*near.W*most+rounding)/(2*near.Lambda)*(1+1e-9))
 	out := Noise{cells: append([]cell(nil), n.cells...), directions: n.directions}
 	for k, c := range n.cells {
@@ -102,6 +104,7 @@ func (r Request) weakened(certificates []Certificate) ([]Certificate, error) {
 		}
 		return r.Relaxed.Nearby.Guarantee(b)
 	}
+
 	for i := range certificates {
 		c := &certificates[i]
 		b, err := guarantee(c.Epsilon, c.Delta)

@@ -33,6 +33,7 @@ func TestNearbyByHand(t *testing.T) {
 		c.Assumption != "translation, relaxed" || !slices.Equal(x.Assumptions, []string{Translation, RelaxedModel}) {
 		t.Errorf("%+v, %s", x, c.Assumption)
 	}
+
 	// A component whose unit is a thousandth of the other's has a thousandth of the noise, and W is shared.
 	r.Components = append(r.Components, Component{Lattice: .001, Unit: .001})
 	r.Shifts[0].Along, r.Shifts[0].Beside = []float64{10, 0}, []float64{0, 0}
@@ -51,6 +52,7 @@ func TestApproximatedByHand(t *testing.T) {
 		math.Abs(c.Losses["s"].Pure-1) > 1e-6 {
 		t.Errorf("laplace: %v, %+v", c.SD, c.Losses)
 	}
+
 	r.Relaxed, r.Budget.Delta = nearly, .001
 	c := calibrated(t, ExpmGaussian, r)
 	inner := budget(.98, (.001-(1+math.Exp(2.99))*1e-7)/math.Exp(.01))
@@ -78,6 +80,7 @@ func TestEveryKindRelaxed(t *testing.T) {
 				t.Errorf("%s, %s: %v", kind, name, err)
 				continue
 			}
+
 			if c.SD[0] <= exact.SD[0] && kind != NoNoise || !strings.HasSuffix(c.Assumption, ", relaxed") {
 				t.Errorf("%s, %s: sd %v after %v, %s", kind, name, c.SD, exact.SD, c.Assumption)
 			}
@@ -86,6 +89,7 @@ func TestEveryKindRelaxed(t *testing.T) {
 					t.Errorf("%s, %s: %+v", kind, name, x)
 				}
 			}
+
 			for secret, l := range c.Losses {
 				if l.Pure < exact.Losses[secret].Pure && kind != ExpmLaplace && kind != Directional &&
 					kind != MarkovQuilt || !l.Valid() {
@@ -127,6 +131,7 @@ func TestExtraNoiseIsDrawn(t *testing.T) {
 					inside++
 				}
 			}
+
 			if got := sum / n / (c.SD[0] * c.SD[0]); math.Abs(got-1) > .096 {
 				t.Errorf("%s, W = %g: variance %g times what the calibration says", kind, w, got)
 			}

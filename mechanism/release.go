@@ -114,6 +114,7 @@ func decimal(n *big.Int, exponent, digits int) string {
 			x.Add(x, big.NewInt(int64(x.Bit(0))))
 		}
 	}
+
 	text := fmt.Appendf(nil, "%0*d", digits+1, new(big.Int).Abs(x))
 	if digits > 0 {
 		text = slices.Insert(text, len(text)-digits, '.')

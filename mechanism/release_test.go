@@ -44,6 +44,7 @@ func TestReleaseRefuses(t *testing.T) {
 		spoil(&n)
 		return n
 	}
+
 	broken := errors.New("broken")
 	for name, release := range map[string]func() (Release, error){
 		"zero noise":       func() (Release, error) { return Noise{}.Release(seeded(1), statistics()) },
@@ -77,6 +78,7 @@ func TestReleaseRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+
 	if r, err := c.Release(statistics(1, 2)); err != nil || r.Len() != 2 || len(r.Values()) != 2 {
 		t.Errorf("%v, %v", r, err)
 	}
@@ -114,6 +116,7 @@ func TestDecimalTexts(t *testing.T) {
 			t.Errorf("%d·2^%d to %d: %s, want %s", test.n, test.exponent, test.digits, got, test.want)
 		}
 	}
+
 	rapid.Check(t, func(t *rapid.T) {
 		n, e, d := rapid.Int64().Draw(t, "n"), rapid.IntRange(-80, 40).Draw(t, "e"), rapid.IntRange(0, 12).Draw(t, "d")
 		text := decimal(big.NewInt(n), e, d)
@@ -122,12 +125,14 @@ func TestDecimalTexts(t *testing.T) {
 			dot != (d > 0) || strings.HasPrefix(text, "-0") && got.Sign() == 0 || whole == "" {
 			t.Fatalf("%q", text)
 		}
+
 		exact := new(big.Rat).SetInt64(n)
 		if e < 0 {
 			exact.Quo(exact, new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(-e))))
 		} else {
 			exact.Mul(exact, new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(e))))
 		}
+
 		half := new(big.Rat).SetFrac(big.NewInt(1),
 			new(big.Int).Mul(big.NewInt(2), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(d)), nil)))
 		if got.Sub(got, exact).Abs(got).Cmp(half) > 0 {

@@ -94,6 +94,7 @@ func (s *source) laplace(t uint64) int64 {
 			s.err = errExhausted
 			return 0
 		}
+
 		x := int64(u + t*v)
 		if s.below(2) == 0 {
 			return x

@@ -32,6 +32,7 @@ func pValue(samples []int64, lo, hi int64, pmf func(int64) float64) float64 {
 			seen[x]++
 		}
 	}
+
 	var chi, bins, expected, observed float64
 	rest := 1.0
 	flush := func() {
@@ -39,6 +40,7 @@ func pValue(samples []int64, lo, hi int64, pmf func(int64) float64) float64 {
 		bins++
 		expected, observed = 0, 0
 	}
+
 	for x := lo; x <= hi; x++ {
 		p := pmf(x)
 		rest -= p
@@ -48,6 +50,7 @@ func pValue(samples []int64, lo, hi int64, pmf func(int64) float64) float64 {
 			flush()
 		}
 	}
+
 	expected += n * math.Max(rest, 0)
 	observed += outside
 	switch {
@@ -56,6 +59,7 @@ func pValue(samples []int64, lo, hi int64, pmf func(int64) float64) float64 {
 	case observed > 20: // 20 samples where less than one is expected: beyond any false alarm
 		return 0
 	}
+
 	if bins < 2 {
 		panic("one bin cannot fail")
 	}
@@ -223,6 +227,7 @@ func TestDiscreteGaussianIsCloseToRoundedGaussian(t *testing.T) {
 				}
 				sum += w * math.Cosh(k*x/(sigma*sigma)) * math.Exp(-x*x/(2*sigma*sigma))
 			}
+
 			logRatio := math.Log(2 * z * sum * 0.5 / panels / 3)
 			if logRatio < -1/(8*sigma*sigma) || logRatio+1/(8*sigma*sigma) > gaussianDeviation(sigma).Pure {
 				t.Errorf("σ = %g, k = %g: log ratio times σ² is %g", sigma, k, logRatio*sigma*sigma)
@@ -233,6 +238,7 @@ func TestDiscreteGaussianIsCloseToRoundedGaussian(t *testing.T) {
 			}
 			variation += both / 2 * math.Abs(math.Expm1(logRatio)) * gaussianPMF(sigma)(int64(k))
 		}
+
 		// The distance itself is about 0.0202/σ², far below what the two-sided bound charges.
 		if variation > 1/(24*sigma*sigma) {
 			t.Errorf("σ = %g: total variation times σ² is %g", sigma, variation*sigma*sigma)
@@ -243,6 +249,7 @@ func TestDiscreteGaussianIsCloseToRoundedGaussian(t *testing.T) {
 			t.Errorf("σ = %g: deviation of δ %g", sigma, d)
 		}
 	}
+
 	if outside := 2 * distuv.UnitNormal.Survival(37); (1+math.Exp(maxGaussianEpsilon))*outside*1e-40 > tailOutside {
 		// Φ(-40+½) itself is below the smallest normal number; Φ(-37)·1e-40 is larger: exp(-(39.5²-37²)/2) < 1e-41.
 		t.Errorf("tail of %g", outside)

@@ -32,6 +32,7 @@ func (r Request) search(ctx context.Context, kind Kind) (Calibration, error) {
 			best = c
 		}
 	}
+
 	if best.Kind == "" {
 		return Calibration{}, fmt.Errorf("calibrate: %w", errors.Join(errs...))
 	}
@@ -70,6 +71,7 @@ func (r Request) candidates(kind Kind) []candidate {
 		}
 		out = append(out, full)
 	}
+
 	slices.SortStableFunc(out, func(a, b candidate) int { return cmp.Compare(a.least, b.least) })
 	return out
 }

@@ -25,6 +25,7 @@ func TestSmoothedNoiseIsClose(t *testing.T) {
 				bound)
 		}
 	}
+
 	if variance, bound := n.Smoothed([]float64{1e8}); variance[0] != 0 || bound != 0 {
 		t.Errorf("of noise far below what varies a variance of %g, close by %g", variance[0], bound)
 	}

@@ -29,6 +29,7 @@ func TestStatisticsAreWithheld(t *testing.T) {
 			t.Errorf("%s shows %s", how, text)
 		}
 	}
+
 	type wrapped struct {
 		Public  Statistics
 		private Statistics
@@ -43,6 +44,7 @@ func TestStatisticsAreWithheld(t *testing.T) {
 			check(verb, fmt.Sprintf(verb, v))
 		}
 	}
+
 	check("String", s.String())
 	for how, marshal := range map[string]func(any) ([]byte, error){
 		"json": json.Marshal, "xml": xml.Marshal,
@@ -60,6 +62,7 @@ func TestStatisticsAreWithheld(t *testing.T) {
 			check(how, string(b)+fmt.Sprint(err))
 		}
 	}
+
 	if _, err := s.MarshalText(); err == nil {
 		t.Error("marshals to text")
 	}

@@ -28,6 +28,7 @@ func extremes(m int, list []sensitivity.Unseen) [][]float64 {
 					}
 				}
 			}
+
 			if rows != min(u.Rows, len(cells)) {
 				continue
 			}
@@ -39,6 +40,7 @@ func extremes(m int, list []sensitivity.Unseen) [][]float64 {
 				next = append(next, sum)
 			}
 		}
+
 		out = next
 	}
 	return out
@@ -97,6 +99,7 @@ func TestNoiseForOneRow(t *testing.T) {
 		u.At, u.Cell, u.Size = append(u.At, k), append(u.Cell, k), append(u.Size, size)
 		r.Components = append(r.Components, Component{Lattice: 1, Unit: 1, Integer: true})
 	}
+
 	r.Shifts = []sensitivity.Shift{{Secret: "s", Along: make([]float64, m), Beside: make([]float64, m),
 		Unseen: []sensitivity.Unseen{u}}}
 	want := size / privacy.Kappa(r.Budget)
@@ -108,6 +111,7 @@ func TestNoiseForOneRow(t *testing.T) {
 			}
 		}
 	}
+
 	c := calibrated(t, ExpmLaplace, r)
 	for k, sd := range c.SD {
 		if b := sd / math.Sqrt2; b < size || b > 1.001*size {
@@ -137,9 +141,12 @@ func TestCertificateCountsUnseenRows(t *testing.T) {
 	r := f.request(300, 900, budget(1, .5))
 	r.Shifts[0] = thinned(r.Shifts[0], 2)
 	floor := make([]float64, len(f.in))
+	var noise sensitivity.Covariance
 	for k := range floor {
 		floor[k] = 30
+		noise.Blocks = append(noise.Blocks, sensitivity.Block{Size: 1, Entries: []float64{30 * 30}})
 	}
+
 	n := gaussian(floor, nil)
 	n.directions = append(n.directions, newDirection(r.Shifts[0], n.cells, .5))
 	c, err := r.certified(n, f)
@@ -152,11 +159,8 @@ func TestCertificateCountsUnseenRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	worst := 0.0
-	var noise sensitivity.Covariance
-	for _, sd := range floor {
-		noise.Blocks = append(noise.Blocks, sensitivity.Block{Size: 1, Entries: []float64{sd * sd}})
-	}
 	for _, row := range extremes(len(floor), r.Shifts[0].Unseen) {
 		for _, q := range []float64{.1, .3, .55} {
 			// y takes a share of the movement along the direction, all of which it hides; the rest is a row.
@@ -170,6 +174,7 @@ func TestCertificateCountsUnseenRows(t *testing.T) {
 			}
 		}
 	}
+
 	t.Logf("δ = %.3g, of the worst row %.3g, without unseen rows %.3g", c.Delta, worst, without.Delta)
 	if c.Delta < worst {
 		t.Errorf("certified δ = %g, of the worst row %g", c.Delta, worst)
@@ -177,15 +182,22 @@ func TestCertificateCountsUnseenRows(t *testing.T) {
 	if without.Delta > .5*worst {
 		t.Errorf("δ = %g without unseen rows, %g with them: the test has no teeth", without.Delta, worst)
 	}
-	// Of several movements any may be the pair's; Laplace noise in single components hides each by itself.
-	like := f.Covariance(.1)
+
+	// Of several movements any may be the pair's.
 	other := thinned(r.Shifts[0], .5)
-	if got := n.release([]sensitivity.Shift{r.Shifts[0], other}, like); len(got.Unseen) != 2 ||
+	if got := n.release([]sensitivity.Shift{r.Shifts[0], other}, f.Covariance(.1)); len(got.Unseen) != 2 ||
 		got.Unseen[0][0].Size[1] != 2*got.Unseen[1][0].Size[1] {
 		t.Errorf("%+v", got.Unseen)
 	}
+}
+
+// Laplace noise in single components hides the unseen rows of each by itself.
+func TestOwnNoiseHidesUnseenRows(t *testing.T) {
+	f := wide(6)
+	r := f.request(300, 900, budget(1, .5))
+	r.Shifts[0] = thinned(r.Shifts[0], 2)
 	own := calibrated(t, ExpmLaplace, r).Noise
-	got := own.release(r.Shifts, like)
+	got := own.release(r.Shifts, f.Covariance(.1))
 	for k, box := range r.Shifts[0].Box() {
 		b := math.Ldexp(float64(own.cells[k].laplace), own.cells[k].exponent)
 		if want := (box + math.Abs(r.Shifts[0].Along[k])) / b; len(got.Unseen[0]) > 0 || got.Laplace[k] < want ||

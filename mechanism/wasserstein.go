@@ -47,6 +47,7 @@ func designWasserstein(kind Kind, r Request) (design, error) {
 			scale[k] = math.Max(scale[k], c.W*c.Unit[k]/float64(r.Budget.Epsilon))
 		}
 	}
+
 	return func(inflate float64) Noise {
 		n := Noise{cells: make([]cell, len(r.Components))}
 		for k, c := range r.Components {
@@ -54,6 +55,7 @@ func designWasserstein(kind Kind, r Request) (design, error) {
 			n.cells[k].exponent = gridFor(own)
 			n.cells[k].laplace = steps(inflate*own, n.cells[k].exponent)
 		}
+
 		return n
 	}, nil
 }
@@ -106,6 +108,7 @@ func certifyClose(kind Kind, r Request, n Noise, losses map[string]privacy.Loss)
 			rest.Families = append(rest.Families, f)
 		}
 	}
+
 	certificates, err := rest.certify(kind, n, losses)
 	for i, c := range certificates {
 		if g, ok := given[c.Secret]; ok {

@@ -2,17 +2,18 @@ package model
 
 import "math"
 
-// Addends says of component k what it is made of: fixed sums T_i over the rows, for each part of each path of each secret's
-// values in which a pair can lie. With a_i = ∂φ/∂S_i of the sums S_i that Bend has, ā_i that in the middle of the part,
+// Addends says of component k what it is made of: fixed sums T_i over the rows, for each part of each path of each
+// secret's values in which a pair can lie. With a_i = ∂φ/∂S_i of the sums S_i that Bend has, ā_i that in the middle of
+// the part,
 //
 //	F_k = T_0 + Σ_i (a_i - ā_i) S_i, T_0 = Σ_i ā_i S_i                                 [the delta method]
 //
-// and an entry is the greatest |∂F_k/∂T|·sd(T) in the part, first T_0's, in F's units; +Inf where it is not known. Of a count
-// or sum T_0 is all there is.
+// and an entry is the greatest |∂F_k/∂T|·sd(T) in the part, first T_0's, in F's units; +Inf where it is not known. Of a
+// count or sum T_0 is all there is.
 //
-// What F_k varies by changes with the secret for two reasons: rows do, and so does a. The T know the first alone. Whoever is
-// told T_i + Z_i, Var Z_i = v_i, Σ (∂F_k/∂T_i)² v_i ≤ v at every value, is told no less, to the first order of the delta
-// method, than who is told F_k with noise of variance v.
+// What F_k varies by changes with the secret for two reasons: rows do, and so does a. The T know the first alone.
+// Whoever is told T_i + Z_i, Var Z_i = v_i, Σ (∂F_k/∂T_i)² v_i ≤ v at every value, is told no less, to the first order
+// of the delta method, than who is told F_k with noise of variance v.
 //
 // A range of vectors, which has no paths, has no entry.
 func (m *Moments) Addends(k int, psi []Psi) (out [][]float64) {

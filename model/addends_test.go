@@ -11,8 +11,8 @@ import (
 
 // What covariances tell of a secret, Σ (2 sinh(y/2))² over the logarithms y of the ratios between two values, is within
 // what Theorem 4 of docs/accounting.md makes of the addends, for functions of sums as well: their derivatives move with
-// the secret. Made of the components' own variances as if they were sums it is not. A hundredth of the variance is the least
-// noise: with less, a sum, a number and their quotient tell nothing new but what the delta method makes of them.
+// the secret. Made of the components' own variances as if they were sums it is not. A hundredth of the variance is the
+// least noise: with less, a sum, a number and their quotient tell nothing new but what the delta method makes of them.
 func TestAddendsBoundWhatCovariancesTell(t *testing.T) {
 	_, reader, table := people(t, 250)
 	short := 0
@@ -38,14 +38,16 @@ func TestAddendsBoundWhatCovariancesTell(t *testing.T) {
 						most = math.Max(most, joint.Weight(addends, v[k]))
 					}
 					bound += bend * bend * most
-					naive += bend * bend * joint.Weight([]float64{math.Sqrt(math.Max(low.Diagonal()[k], high.Diagonal()[k]))}, v[k])
+					naive += bend * bend * joint.Weight([]float64{math.Sqrt(math.Max(low.Diagonal()[k],
+						high.Diagonal()[k]))}, v[k])
 				}
 				told := 0.0
 				for _, e := range normals.Ratios(t, dense(low.WithDiagonal(1, v)), dense(high.WithDiagonal(1, v))) {
 					told += e + 1/e - 2
 				}
 				if told > bound*(1+1e-6)+1e-9 {
-					t.Errorf("%s, %g against %g, noise %g: covariances tell %g, bounded by %g", sql, a, b, noise, told, bound)
+					t.Errorf("%s, %g against %g, noise %g: covariances tell %g, bounded by %g", sql, a, b, noise, told,
+						bound)
 				}
 				if told > naive*(1+1e-6)+1e-9 {
 					short++

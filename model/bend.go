@@ -293,7 +293,8 @@ func (p *Path) lows(shares [2][]float64, from, to []float64, length float64) []l
 		out = append(out, low{one, from, to})
 	default:
 		for c, mean := range p.c.mean {
-			out = append(out, low{straight(shares[0][c], shares[1][c], length).times(p.factor(c, shares, length)), mean, mean})
+			out = append(out, low{straight(shares[0][c], shares[1][c], length).times(p.factor(c, shares, length)), mean,
+				mean})
 		}
 	}
 	return out

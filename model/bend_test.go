@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -13,64 +14,76 @@ import (
 	"fugu/upstream"
 )
 
+// checkBend compares what a family bends by between two values with what its covariance leaves the straight line by. It
+// returns the least ratio of a bound to what there is of a component.
+func checkBend(t *testing.T, what string, f sensitivity.Bent, a, b float64, scale []float64) (tight float64) {
+	t.Helper()
+	rho := f.Bend(a, b)(scale)
+	low, high := dense(f.Covariance(a)), dense(f.Covariance(b))
+	n := len(rho)
+	tight = math.Inf(1)
+	for i := 1; i < 20; i++ {
+		w := float64(i) / 20
+		rest := dense(f.Covariance(a + w*(b-a)))
+		for _, sign := range []float64{1, -1} {
+			// diag(ρ) ± what leaves the line, in units of the standard deviations
+			sum := mat.NewSymDense(n, nil)
+			for k := range n {
+				for l := k; l < n; l++ {
+					v := sign * (rest.At(k, l) - (1-w)*low.At(k, l) - w*high.At(k, l))
+					if k == l {
+						if x := math.Abs(v); x > 1e-9*low.At(k, k) {
+							tight = math.Min(tight, rho[k]/x)
+						}
+						v += rho[k]
+					}
+					sum.SetSym(k, l, v/math.Sqrt(low.At(k, k)*low.At(l, l)))
+				}
+			}
+			var eig mat.EigenSym
+			if !eig.Factorize(sum, false) || eig.Values(nil)[0] < -1e-9 {
+				t.Fatalf("%s, [%g,%g] at %g: leaves the line by more than the bend, eigenvalue %g", what, a, b, w,
+					eig.Values(nil)[0])
+			}
+		}
+	}
+	for k, r := range rho {
+		if f.Affine() && r > 1e-9*low.At(k, k) {
+			t.Errorf("%s: component %d is affine, and bends by %g", what, k, r)
+		}
+	}
+	return tight
+}
+
 // The covariance leaves the straight line between two values by no more than Bend says, and by not much less: for every
 // form of secret, averages and sums.
 func TestBendBoundsTheCovariance(t *testing.T) {
 	_, reader, table := people(t, 250)
 	line := [][2][]float64{{{0.2, 0.5, 0.3}, {0.5, 0.4, 0.1}}}
+	ends := [][2]float64{{.1, .15}, {.1, .6}, {.5, .53}}
 	for name, c := range map[string]struct {
 		secret int
 		psi    model.Psi
 		ends   [][2]float64
 	}{
-		"share":          {secretShare, psi, [][2]float64{{.1, .15}, {.1, .6}, {.5, .53}}},
-		"distribution":   {secretShare, model.Psi{Name: "s", Spans: psi.Spans, Distribution: true}, [][2]float64{{.1, .15}, {.1, .6}, {.5, .53}}},
-		"from reference": {secretShare, model.Psi{Name: "s", Spans: psi.Spans, FromReference: true}, [][2]float64{{.1, .15}, {.1, .6}, {.5, .53}}},
+		"share":          {secretShare, psi, ends},
+		"distribution":   {secretShare, model.Psi{Name: "s", Spans: psi.Spans, Distribution: true}, ends},
+		"from reference": {secretShare, model.Psi{Name: "s", Spans: psi.Spans, FromReference: true}, ends},
 		"categories":     {secretKinds, model.Psi{Name: "s", Vectors: line}, [][2]float64{{0, 1}, {.4, .5}}},
-		"mean":           {secretMean, model.Psi{Name: "s", Spans: []sensitivity.Span{{From: 120, To: 150, Within: 5}}}, [][2]float64{{120, 150}, {130, 135}}},
+		"mean": {secretMean, model.Psi{Name: "s", Spans: []sensitivity.Span{{From: 120, To: 150, Within: 5}}},
+			[][2]float64{{120, 150}, {130, 135}}},
 	} {
 		for _, sql := range [][]string{{averages}, {linear}, {mixed}, {overSets}, {mixed, overSets, linear}} {
 			f := jointly(t, reader, table, c.secret, c.psi, sql...)
 			n := f.Covariance(c.ends[0][0]).Len()
+			what := fmt.Sprintf("%s, %s", name, sql)
 			for _, in := range []struct {
 				ends  [2]float64
 				scale []float64
 			}{{c.ends[0], nil}, {c.ends[len(c.ends)-1], nil}, {c.ends[0], uneven(n, 1)}, {c.ends[0], uneven(n, 2)}} {
-				a, b := in.ends[0], in.ends[1]
-				rho := f.Bend(a, b)(in.scale)
-				low, high := dense(f.Covariance(a)), dense(f.Covariance(b))
-				tight := math.Inf(1)
-				for i := 1; i < 20; i++ {
-					w := float64(i) / 20
-					rest := dense(f.Covariance(a + w*(b-a)))
-					for _, sign := range []float64{1, -1} {
-						// diag(ρ) ± what leaves the line, in units of the standard deviations
-						sum := mat.NewSymDense(n, nil)
-						for k := range n {
-							for l := k; l < n; l++ {
-								v := sign * (rest.At(k, l) - (1-w)*low.At(k, l) - w*high.At(k, l))
-								if k == l {
-									if x := math.Abs(v); x > 1e-9*low.At(k, k) {
-										tight = math.Min(tight, rho[k]/x)
-									}
-									v += rho[k]
-								}
-								sum.SetSym(k, l, v/math.Sqrt(low.At(k, k)*low.At(l, l)))
-							}
-						}
-						var eig mat.EigenSym
-						if !eig.Factorize(sum, false) || eig.Values(nil)[0] < -1e-9 {
-							t.Fatalf("%s, %s, [%g,%g] at %g: leaves the line by more than the bend, eigenvalue %g", name, sql, a, b, w, eig.Values(nil)[0])
-						}
-					}
-				}
-				for k, r := range rho {
-					if f.Affine() && r > 1e-9*low.At(k, k) {
-						t.Errorf("%s, %s: component %d is affine, and bends by %g", name, sql, k, r)
-					}
-				}
+				tight := checkBend(t, what, f, in.ends[0], in.ends[1], in.scale)
 				if !f.Affine() && in.scale == nil && tight > 200 {
-					t.Errorf("%s, %s, [%g,%g]: the bend is at least %.3g times what is there", name, sql, a, b, tight)
+					t.Errorf("%s, %v: the bend is at least %.3g times what is there", what, in.ends, tight)
 				}
 			}
 		}
@@ -146,7 +159,8 @@ func TestBendInScalesOfTheNoise(t *testing.T) {
 	}
 }
 
-// What every row has alike bends nowhere: its variances are nothing but rounding errors, which must not become infinite.
+// What every row has alike bends nowhere: its variances are nothing but rounding errors, which must not become
+// infinite.
 func TestBendOfConstants(t *testing.T) {
 	_, reader, table := people(t, 250)
 	_, m := measure(t, reader, table, "SELECT count(1), sum(2), avg(3), count('x') FROM people")
@@ -158,8 +172,8 @@ func TestBendOfConstants(t *testing.T) {
 	}
 }
 
-// Beside an average, a count that is the same in every table of the model bends the average no more than it bends alone:
-// that of all rows, and that of the rows of the secret's own class.
+// Beside an average, a count that is the same in every table of the model bends the average no more than it bends
+// alone: that of all rows, and that of the rows of the secret's own class.
 func TestBendBesideConstants(t *testing.T) {
 	_, reader, table := people(t, 250)
 	_, alone := measure(t, reader, table, "SELECT avg(x) FROM people")
@@ -178,7 +192,8 @@ func TestBendBesideConstants(t *testing.T) {
 const overSets = "SELECT k, g, avg(x), count(*) FROM people WHERE y > 2 GROUP BY GROUPING SETS ((k), (g), ())"
 
 // jointly is f_θ of statements taken together; of one whose cells do not overlap, its own.
-func jointly(t *testing.T, reader *upstream.Reader, table *planner.Table, secret int, psi model.Psi, statements ...string) sensitivity.Bent {
+func jointly(t *testing.T, reader *upstream.Reader, table *planner.Table, secret int, psi model.Psi,
+	statements ...string) sensitivity.Bent {
 	t.Helper()
 	var parts []*model.Moments
 	for _, sql := range statements {

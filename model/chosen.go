@@ -10,16 +10,19 @@ import (
 	"fugu/sqlstate"
 )
 
-// plain is the nats that a statement may take without being suspected of having been chosen for its errors: a comparison or two, or an operation on two columns.
+// plain is the nats that a statement may take without being suspected of having been chosen for its errors: a
+// comparison or two, or an operation on two columns.
 const plain = 14
 
-// chosen finds how many rows of each class the reference may not show because the statement was chosen so: by someone who knows the reference, or asks for
-// noise until there is little. One row in N, as unseen has it, is what a reference cannot show of a condition that was written without looking at it.
+// chosen finds how many rows of each class the reference may not show because the statement was chosen so: by someone
+// who knows the reference, or asks for noise until there is little. One row in N, as unseen has it, is what a reference
+// cannot show of a condition that was written without looking at it.
 //
-// A statement of L nats leaves out so many rows, and no more than are alone with what they are told apart by: what two rows share, all rows that have it share. How
-// much of the class has values of which the reference has none is, on average, the share of those alone [Good 1953]. What the reference does show is off by at most √(2L) standard errors, one for each
-// that is alone [Bernstein's inequality and a sum over all statements]: c.fitted of them, beyond those of a plain statement.
-// What counts is the text that a value depends on.
+// A statement of L nats leaves out so many rows, and no more than are alone with what they are told apart by: what two
+// rows share, all rows that have it share. How much of the class has values of which the reference has none is, on
+// average, the share of those alone [Good 1953]. What the reference does show is off by at most √(2L) standard errors,
+// one for each that is alone [Bernstein's inequality and a sum over all statements]: c.fitted of them, beyond those of
+// a plain statement. What counts is the text that a value depends on.
 func (m *Moments) chosen(ctx context.Context, ref planner.Querier) error {
 	var err error
 	if m.texts, err = m.cut.Chosen(ctx, ref, m.size); err != nil {
@@ -65,10 +68,11 @@ func (m *Moments) choose(ctx context.Context, ref planner.Querier, secret int, c
 }
 
 // relabelled is a choice with columns in the places of keys that are these in other words, if the reference has rows of
-// their declared values alone: the groups are the columns', and so nothing of the keys' texts was chosen. What the texts
-// may add is rows of other values. That a row has one is a condition that holds for no row of the reference, the same for
-// all texts: one row more for each such key.
-func (m *Moments) relabelled(ctx context.Context, ref planner.Querier, choice planner.Choice) (of planner.Choice, others float64, err error) {
+// their declared values alone: the groups are the columns', and so nothing of the keys' texts was chosen. What the
+// texts may add is rows of other values. That a row has one is a condition that holds for no row of the reference, the
+// same for all texts: one row more for each such key.
+func (m *Moments) relabelled(ctx context.Context, ref planner.Querier, choice planner.Choice) (of planner.Choice,
+	others float64, err error) {
 	if choice.Column == nil {
 		return choice, 0, nil
 	}
@@ -79,14 +83,16 @@ func (m *Moments) relabelled(ctx context.Context, ref planner.Querier, choice pl
 	return *choice.Column, float64(len(choice.Relabelled)), nil
 }
 
-// shortest is the length of a choice in the shorter of its codes, for each class: its text; or the text that is left where
-// values of few columns are sorted, and how these are. That speaks of the values that the reference has. All others are one
-// row more, or as many as have a value that no other row has [Good 1953].
+// shortest is the length of a choice in the shorter of its codes, for each class: its text; or the text that is left
+// where values of few columns are sorted, and how these are. That speaks of the values that the reference has. All
+// others are one row more, or as many as have a value that no other row has [Good 1953].
 //
 // The second code is not looked at where it can save nothing, most being all that is at stake.
-func (m *Moments) shortest(ctx context.Context, ref planner.Querier, secret int, choice planner.Choice, most float64) (nats, scattered []float64, err error) {
+func (m *Moments) shortest(ctx context.Context, ref planner.Querier, secret int, choice planner.Choice,
+	most float64) (nats, scattered []float64, err error) {
 	classes := len(m.secrets[secret].Size)
-	nats, scattered = slices.Repeat([]float64{choice.Nats}, classes), slices.Repeat([]float64{choice.Scattered}, classes)
+	nats, scattered = slices.Repeat([]float64{choice.Nats}, classes), slices.Repeat([]float64{choice.Scattered},
+		classes)
 	if choice.Sorted.Nats+1 >= math.Min(choice.Nats, most) {
 		return nats, scattered, nil
 	}
@@ -116,14 +122,16 @@ func (m *Moments) shortest(ctx context.Context, ref planner.Querier, secret int,
 	return nats, scattered, nil
 }
 
-// Trusted refuses an aggregate that is bounded by the distribution of the reference's rows where many of them may have been
-// chosen: by its own expressions, the keys and the conditions. What stands beside it says nothing of which rows it is of.
+// Trusted refuses an aggregate that is bounded by the distribution of the reference's rows where many of them may have
+// been chosen: by its own expressions, the keys and the conditions. What stands beside it says nothing of which rows it
+// is of.
 func (m *Moments) Trusted(secret, aggregate int) error {
 	c := &m.secrets[secret]
 	for _, text := range m.texts.By(aggregate) {
 		for j, size := range c.Size {
 			if c.more[text][j] > 8+size/50 {
-				return sqlstate.New(sqlstate.ModelUnfit, "the statement tells too many single rows of the reference apart, so that these say nothing of percentiles and distinct values").
+				return sqlstate.New(sqlstate.ModelUnfit, "the statement tells too many single rows of the reference "+
+					"apart, so that these say nothing of percentiles and distinct values").
 					WithHint("Use fewer constants and operations, or columns whose values are shared by many rows.")
 			}
 		}

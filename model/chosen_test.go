@@ -20,7 +20,8 @@ func (a *asked) Query(ctx context.Context, sql string, params [][]byte, types []
 	return a.Querier.Query(ctx, sql, params, types)
 }
 
-// Rows that are alone with their values are counted right, and once for each set of columns, whatever the constants are.
+// Rows that are alone with their values are counted right, and once for each set of columns, whatever the constants
+// are.
 func TestRowsAlone(t *testing.T) {
 	rows, reader, table := fixture(t)
 	type value struct {
@@ -66,7 +67,8 @@ func TestRowsAlone(t *testing.T) {
 	}
 }
 
-// A value is charged for the text that it depends on, and neither for what other values are of nor for other grouping sets' keys.
+// A value is charged for the text that it depends on, and neither for what other values are of nor for other grouping
+// sets' keys.
 func TestTextsOfValues(t *testing.T) {
 	_, reader, table := fixture(t)
 	of := func(sql string) (nats []float64) {
@@ -87,7 +89,8 @@ func TestTextsOfValues(t *testing.T) {
 	if got := of("SELECT sum(x), count(*) FILTER (WHERE x > 12) FROM ref"); !slices.Equal(got, []float64{0, alone}) {
 		t.Errorf("a sum and a filtered count take %v nats, want 0 and %g", got, alone)
 	}
-	if got := of("SELECT avg(x) FILTER (WHERE x > 12), sum(x) FILTER (WHERE x > 12) FROM ref"); !slices.Equal(got, []float64{alone, alone}) {
+	if got := of("SELECT avg(x) FILTER (WHERE x > 12), sum(x) FILTER (WHERE x > 12) FROM ref"); !slices.Equal(got,
+		[]float64{alone, alone}) {
 		t.Errorf("two values of one condition take %v nats, want %g", got, alone)
 	}
 	total := of("SELECT sum(x) FROM ref")[0]

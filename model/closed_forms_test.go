@@ -33,7 +33,8 @@ func people(t *testing.T, rows int64) ([]person, *upstream.Reader, *planner.Tabl
 	var all []person
 	var values []string
 	for i := range 1200 {
-		p := person{s: i < 300, k: []string{"u", "v", "v", "w"}[r.IntN(4)], g: []string{"a", "b", "b"}[r.IntN(3)], x: float64(r.IntN(20)), y: float64(r.IntN(30))}
+		p := person{s: i < 300, k: []string{"u", "v", "v", "w"}[r.IntN(4)], g: []string{"a", "b", "b"}[r.IntN(3)],
+			x: float64(r.IntN(20)), y: float64(r.IntN(30))}
 		if p.s {
 			p.x, p.y = p.x+8, p.y+10
 		}
@@ -46,7 +47,8 @@ func people(t *testing.T, rows int64) ([]person, *upstream.Reader, *planner.Tabl
 		all = append(all, p)
 		values = append(values, fmt.Sprintf("(%v,'%s','%s',%g,%g)", p.s, p.k, p.g, p.x, p.y))
 	}
-	if err := c.Exec(t.Context(), "postgres", "DROP TABLE IF EXISTS people; CREATE TABLE people (s bool, k text, g text, x int, y int); INSERT INTO people VALUES "+strings.Join(values, ",")); err != nil {
+	if err := c.Exec(t.Context(), "postgres", "DROP TABLE IF EXISTS people; CREATE TABLE people (s bool, k text, g "+
+		"text, x int, y int); INSERT INTO people VALUES "+strings.Join(values, ",")); err != nil {
 		t.Fatal(err)
 	}
 	reader, err := upstream.OpenReader(c.DSN("postgres", "postgres"), time.Minute)
@@ -55,8 +57,10 @@ func people(t *testing.T, rows int64) ([]person, *upstream.Reader, *planner.Tabl
 	}
 	t.Cleanup(reader.Close)
 	table := &planner.Table{Schema: "public", Name: "people", Reference: `"public"."people"`, Rows: rows,
-		Columns: []planner.Column{{Name: "s", Type: "boolean"}, {Name: "k", Type: "text"}, {Name: "g", Type: "text"}, {Name: "x", Type: "integer"}, {Name: "y", Type: "integer"}},
-		Domains: map[string][]planner.Value{"g": {{Text: "a"}, {Text: "b"}}, "k": {{Text: "u"}, {Text: "v"}, {Text: "w"}}}}
+		Columns: []planner.Column{{Name: "s", Type: "boolean"}, {Name: "k", Type: "text"}, {Name: "g", Type: "text"},
+			{Name: "x", Type: "integer"}, {Name: "y", Type: "integer"}},
+		Domains: map[string][]planner.Value{"g": {{Text: "a"}, {Text: "b"}}, "k": {{Text: "u"}, {Text: "v"},
+			{Text: "w"}}}}
 	expr := func(text string) parser.Expr {
 		e, err := parser.ParsePredicate(text, peopleSyntax)
 		if err != nil {
@@ -68,7 +72,8 @@ func people(t *testing.T, rows int64) ([]person, *upstream.Reader, *planner.Tabl
 	if err != nil {
 		t.Fatal(err)
 	}
-	table.Secrets = []planner.Secret{{Name: "share", Predicate: expr("s")}, {Name: "kinds", Column: "k", Classes: table.Domains["k"]}, {Name: "mean", Number: number}}
+	table.Secrets = []planner.Secret{{Name: "share", Predicate: expr("s")}, {Name: "kinds", Column: "k",
+		Classes: table.Domains["k"]}, {Name: "mean", Number: number}}
 	return all, reader, table
 }
 
@@ -129,9 +134,9 @@ func dense(c sensitivity.Covariance) *mat.SymDense {
 	return out
 }
 
-// agrees compares the mean and the covariance of T sampled vectors with what they should be: each entry may be off by 6.5
-// of its standard errors, estimated from the sample. For a normal error that is a false alarm of 8e-11 an entry, below
-// 2e-9 for the 20 entries of a test.
+// agrees compares the mean and the covariance of T sampled vectors with what they should be: each entry may be off by
+// 6.5 of its standard errors, estimated from the sample. For a normal error that is a false alarm of 8e-11 an entry,
+// below 2e-9 for the 20 entries of a test.
 func agrees(t *testing.T, T int, mean []float64, cov *mat.SymDense, draw func() []float64) {
 	t.Helper()
 	m := len(mean)
@@ -173,7 +178,8 @@ type sampler struct {
 }
 
 func newSampler(all []person, order []int, classes int, class func(person) int) *sampler {
-	s := &sampler{r: rand.New(rand.NewPCG(7, 8)), order: order, class: make([][][4]float64, classes), g: make([][]float64, classes)}
+	s := &sampler{r: rand.New(rand.NewPCG(7, 8)), order: order, class: make([][][4]float64, classes),
+		g: make([][]float64, classes)}
 	for _, p := range all {
 		c := class(p)
 		s.class[c], s.g[c] = append(s.class[c], p.linear()), append(s.g[c], 2*p.y+100)
@@ -295,8 +301,8 @@ func TestCategories(t *testing.T) {
 	})
 }
 
-// F given the mean of g: over independent rows, what F deviates from the line by has mean 0, is uncorrelated with ḡ, and has
-// the conditional covariance; for normal rows it is independent of ḡ.
+// F given the mean of g: over independent rows, what F deviates from the line by has mean 0, is uncorrelated with ḡ,
+// and has the conditional covariance; for normal rows it is independent of ḡ.
 func TestMeanOfTheDataset(t *testing.T) {
 	all, reader, table := people(t, 100)
 	cut, m := measure(t, reader, table, linear)
@@ -333,7 +339,8 @@ func TestMeanOfTheDataset(t *testing.T) {
 		}
 		return append(v, g)
 	})
-	if a, b := dense(path.Covariance(120)), dense(path.Covariance(150)); !mat.EqualApprox(a, b, 1e-9) || !path.Affine() {
+	if a, b := dense(path.Covariance(120)), dense(path.Covariance(150)); !mat.EqualApprox(a, b, 1e-9) ||
+		!path.Affine() {
 		t.Error("the covariance given the mean depends on the mean")
 	}
 

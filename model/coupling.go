@@ -7,15 +7,15 @@ import (
 	"fugu/sqlstate"
 )
 
-// Coupled is Shifts without any assumption on how F is distributed: the rows of the table are those of the model, nothing
-// more. Two datasets D and D' whose shares differ by w are coupled to differ in k = nw rows: k rows of one class are
-// replaced by rows of another, each drawn for itself. So
+// Coupled is Shifts without any assumption on how F is distributed: the rows of the table are those of the model,
+// nothing more. Two datasets D and D' whose shares differ by w are coupled to differ in k = nw rows: k rows of one
+// class are replaced by rows of another, each drawn for itself. So
 //
 //	F(D) - F(D') = Σ (h(X_i) - h(X'_i)), i = 1..k,  with mean k(m_d - m_c) and covariance k(C_d + C_c)
 //
-// for counts and sums: the mean is what Shifts gives, and the rest is the Shift's Scatter. For an average, whose terms are
-// not a sum over rows, Beside bounds all of it. Either holds but for a probability; failure is that of the Scatter and
-// of the averages each. Shares of a distribution: each row is replaced with probability w.
+// for counts and sums: the mean is what Shifts gives, and the rest is the Shift's Scatter. For an average, whose terms
+// are not a sum over rows, Beside bounds all of it. Either holds but for a probability; failure is that of the Scatter
+// and of the averages each. Shares of a distribution: each row is replaced with probability w.
 //
 // Rows drawn from the reference without replacement deviate no more than with replacement [Hoeffding 1963, Theorem 4,
 // since the bounds come from exponential moments of convex functions of the sum].
@@ -24,7 +24,8 @@ import (
 func (m *Moments) Coupled(secret int, psi Psi, errors, failure float64) ([]sensitivity.Shift, error) {
 	c := &m.secrets[secret]
 	if c.cross != nil {
-		return nil, sqlstate.New(sqlstate.ModelUnfit, "secret %s is a mean, and nothing bounds how two datasets of different means differ unless an assumption is accepted", psi.Name).
+		return nil, sqlstate.New(sqlstate.ModelUnfit, "secret %s is a mean, and nothing bounds how two datasets of "+
+			"different means differ unless an assumption is accepted", psi.Name).
 			WithHint("The owner of the policy can accept it: assume: [translation].")
 	}
 	moved, err := m.movements(secret, psi, errors)
@@ -38,8 +39,10 @@ func (m *Moments) Coupled(secret int, psi Psi, errors, failure float64) ([]sensi
 		}
 		averages++
 		if _, _, ok := m.quotient(k); !ok {
-			return nil, sqlstate.New(sqlstate.ModelUnfit, "nothing bounds how %s of coupled datasets differs unless an assumption is accepted", m.aggregate(k).Label).
-				WithHint("Ask for counts, sums and averages; or the owner of the policy can accept an assumption: assume: [translation].")
+			return nil, sqlstate.New(sqlstate.ModelUnfit, "nothing bounds how %s of coupled datasets differs unless "+
+				"an assumption is accepted", m.aggregate(k).Label).
+				WithHint("Ask for counts, sums and averages; or the owner of the policy can accept an assumption: " +
+					"assume: [translation].")
 		}
 	}
 	paths := m.Paths(secret, psi)
@@ -97,7 +100,8 @@ type replacement struct {
 }
 
 func (m *Moments) replacement(c *classes, psi Psi, paths []*Path, edge int) replacement {
-	r := replacement{c: c, n: m.rows(), simplex: psi.Simplex, independent: psi.Distribution, along: make([]float64, len(c.Size)), rows: make([]float64, len(c.Size))}
+	r := replacement{c: c, n: m.rows(), simplex: psi.Simplex, independent: psi.Distribution,
+		along: make([]float64, len(c.Size)), rows: make([]float64, len(c.Size))}
 	if psi.Simplex != nil {
 		i, j := pair(edge, len(c.Size))
 		r.along[i], r.along[j] = -psi.Simplex.Within, psi.Simplex.Within
@@ -171,8 +175,8 @@ func (r replacement) middle() []float64 {
 	return out
 }
 
-// variance bounds Σ Var of a functional of one row over the rows drawn anew. Where rows are drawn anew by chance, that is
-// no more than the second moment of the difference of the two.
+// variance bounds Σ Var of a functional of one row over the rows drawn anew. Where rows are drawn anew by chance, that
+// is no more than the second moment of the difference of the two.
 func (r replacement) variance(terms int, f []weighted) float64 {
 	v := r.total(func(class int) float64 { return math.Max(0, r.c.variance(class, terms, f)) })
 	if r.independent {
@@ -181,8 +185,8 @@ func (r replacement) variance(terms int, f []weighted) float64 {
 	return v
 }
 
-// farthest bounds k d² for the k replaced rows, d the difference of a functional's means between the classes that rows go
-// to and come from.
+// farthest bounds k d² for the k replaced rows, d the difference of a functional's means between the classes that rows
+// go to and come from.
 func (r replacement) farthest(f []weighted) float64 {
 	v := r.c.means(f)
 	low, high := math.Inf(1), math.Inf(-1)
@@ -204,19 +208,20 @@ func (r replacement) scatter(m *Moments, s *sensitivity.Scatter) {
 			second = r.total(func(class int) float64 { return r.c.product(class, nt, f, f) })
 			extent = m.extent(k)
 		}
-		s.Variance, s.Second, s.Extent = append(s.Variance, variance), append(s.Second, second), append(s.Extent, extent)
+		s.Variance, s.Second, s.Extent = append(s.Variance, variance), append(s.Second, second),
+			append(s.Extent, extent)
 		s.Cell = append(s.Cell, ordinal(cells, k.Cell))
 		s.Layer = append(s.Layer, ordinal(layers, m.cut.Layer(k.Cell)))
 	}
 }
 
-// average bounds how an average F = S/N moves between coupled datasets, as a·along + r, |a| ≤ 1, |r| ≤ beside. With φ the
-// average at the middle, and U = Σ (x - φ y) over the rows drawn anew, signed,
+// average bounds how an average F = S/N moves between coupled datasets, as a·along + r, |a| ≤ 1, |r| ≤ beside. With φ
+// the average at the middle, and U = Σ (x - φ y) over the rows drawn anew, signed,
 //
 //	F - F' = [U - (F' - φ)(N - N')]/N,   F' - φ = Σ' (x - φ y)/N',
 //
-// where Bernstein's inequality bounds U, N - N', N, N' and Σ', each but for probability e^-t on either side. It is not ok
-// where a cell may have no row.
+// where Bernstein's inequality bounds U, N - N', N, N' and Σ', each but for probability e^-t on either side. It is not
+// ok where a cell may have no row.
 func (r replacement) average(m *Moments, k Component, t float64) (along, beside float64, ok bool) {
 	nt := m.terms
 	sum, count, _ := m.quotient(k)

@@ -68,15 +68,92 @@ func (c *coupled) pair(rows int, p, q float64, chance bool) (f, g [4]float64) {
 	return f, g
 }
 
+// couplings counts how often the difference of F between coupled datasets is beyond its bounds.
+type couplings struct {
+	names         []string // of the components
+	s             sensitivity.Shift
+	sd, scale     []float64
+	norm2, norm1  float64
+	beyond2       int     // pairs whose Euclidean norm is beyond its bound,
+	beyond1       int     // whose sum norm is,
+	beside        int     // and of which an average is;
+	without       int     // and pairs that would be without the scatter
+	worst         float64 // of averages, what they reach of their bound
+	norms         []float64
+	sums, squares []float64 // of each component's movement
+}
+
+func newCouplings(names []string, s sensitivity.Shift) *couplings {
+	m := len(s.Along)
+	c := &couplings{names: names, s: s, sd: make([]float64, m), scale: make([]float64, m)}
+	c.sums, c.squares = make([]float64, m), make([]float64, m)
+	for k := range m { // any noise will do
+		c.sd[k] = 1 + 10*float64(k%2)
+		c.scale[k] = 2 + 5*float64(k%2)
+	}
+	c.norm2, c.norm1 = s.Scatter.Norm2(c.sd), s.Scatter.Norm1(c.scale)
+	return c
+}
+
+func (c *couplings) average(k int) bool { return c.names[k][1:] == "avg(x)" }
+
+// count takes in a pair of datasets with the values a and b.
+func (c *couplings) count(a, b []float64) {
+	square, sum, out, outside := 0.0, 0.0, false, false
+	for k := range a {
+		left := math.Abs(b[k] - a[k] - c.s.Along[k])
+		if c.average(k) {
+			out = out || left > c.s.Beside[k]
+			c.worst = math.Max(c.worst, left/c.s.Beside[k])
+			continue
+		}
+		c.sums[k] += b[k] - a[k]
+		c.squares[k] += (b[k] - a[k]) * (b[k] - a[k])
+		outside = outside || left > c.s.Beside[k]
+		square += left * left / c.sd[k] / c.sd[k]
+		sum += left / c.scale[k]
+	}
+
+	c.norms = append(c.norms, math.Sqrt(square))
+	for of, is := range map[*int]bool{&c.beyond2: math.Sqrt(square) > c.norm2, &c.beyond1: sum > c.norm1,
+		&c.beside: out, &c.without: outside} {
+		if is {
+			*of++
+		}
+	}
+}
+
+// checkVariances compares the variance of each component's movement with what the scatter says (a standard error is
+// about √(2/T), .45%); by chance it is w² of the squared mean difference less.
+func (c *couplings) checkVariances(t *testing.T, rows int, chance bool) {
+	t.Helper()
+	T := float64(len(c.norms))
+	for k := range c.s.Along {
+		if c.average(k) {
+			continue
+		}
+		mean := c.sums[k] / T
+		variance := c.squares[k]/T - mean*mean
+		if chance {
+			variance += mean * mean / float64(rows)
+		}
+		if ratio := variance / c.s.Scatter.Variance[k]; math.Abs(ratio-1) > 0.035 {
+			t.Errorf("component %d: variance %g, scatter %g", k, variance, c.s.Scatter.Variance[k])
+		}
+	}
+}
+
 // The bounds for coupled datasets hold on T = 100,000 pairs of datasets of 400 rows: the movement, less what Along and
 // Beside explain, is at most what Norm2 and Norm1 say but in a share of failure = 1/20 of the pairs; an average's is
-// within Along and Beside (of 4000 rows). The number of failures is binomial, at most T/20 expected; 6 standard deviations
-// more are a false alarm of 1e-9. Without the scatter far more pairs are beyond.
+// within Along and Beside (of 4000 rows). The number of failures is binomial, at most T/20 expected; 6 standard
+// deviations more are a false alarm of 1e-9. Without the scatter far more pairs are beyond.
 func TestCouplingsHold(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes longer than a save")
 	}
 	const failure, p, q = 0.05, 0.3, 0.4
+	const sums = "SELECT g, count(*), sum(x) FROM people WHERE x > 4 GROUP BY g"
+	sumNames := []string{"acount(*)", "asum(x)", "bcount(*)", "bsum(x)"}
 	for name, c := range map[string]struct {
 		sql   string
 		names []string // of the components: the cell, then the aggregate
@@ -84,14 +161,15 @@ func TestCouplingsHold(t *testing.T) {
 		T     int
 		rows  int
 	}{
-		"sums":         {"SELECT g, count(*), sum(x) FROM people WHERE x > 4 GROUP BY g", []string{"acount(*)", "asum(x)", "bcount(*)", "bsum(x)"}, model.Psi{}, 100_000, 400},
-		"averages":     {"SELECT g, avg(x) FROM people WHERE x > 4 GROUP BY g", []string{"aavg(x)", "bavg(x)"}, model.Psi{}, 20_000, 4000},
-		"both":         {"SELECT g, count(*), avg(x) FROM people WHERE x > 4 GROUP BY g", []string{"aavg(x)", "acount(*)", "bavg(x)", "bcount(*)"}, model.Psi{}, 100_000, 400},
-		"distribution": {"SELECT g, count(*), sum(x) FROM people WHERE x > 4 GROUP BY g", []string{"acount(*)", "asum(x)", "bcount(*)", "bsum(x)"}, model.Psi{Distribution: true}, 100_000, 400},
+		"sums": {sums, sumNames, model.Psi{}, 100_000, 400},
+		"averages": {"SELECT g, avg(x) FROM people WHERE x > 4 GROUP BY g", []string{"aavg(x)", "bavg(x)"},
+			model.Psi{}, 20_000, 4000},
+		"both": {"SELECT g, count(*), avg(x) FROM people WHERE x > 4 GROUP BY g",
+			[]string{"aavg(x)", "acount(*)", "bavg(x)", "bcount(*)"}, model.Psi{}, 100_000, 400},
+		"distribution": {sums, sumNames, model.Psi{Distribution: true}, 100_000, 400},
 	} {
 		t.Run(name, func(t *testing.T) {
-			T, rows := c.T, c.rows
-			all, reader, table := people(t, int64(rows))
+			all, reader, table := people(t, int64(c.rows))
 			cut, m := measure(t, reader, table, c.sql)
 			for i, k := range m.Components {
 				if got := cut.Cells[k.Cell].Keys[0].Text + cut.Aggregates[k.Aggregate].Label; got != c.names[i] {
@@ -103,78 +181,33 @@ func TestCouplingsHold(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := shifts[0]
-			sd, scale := make([]float64, len(s.Along)), make([]float64, len(s.Along))
-			for k := range sd {
-				sd[k] = 1 + 10*float64(k%2) // any noise will do
-				scale[k] = 2 + 5*float64(k%2)
-			}
-			norm2, norm1 := s.Scatter.Norm2(sd), s.Scatter.Norm1(scale)
+
 			draws := &coupled{r: rand.New(rand.NewPCG(13, 14))}
 			for _, row := range all {
 				draws.class[inside(row)] = append(draws.class[inside(row)], row)
 			}
-			var beyond2, beyond1, beside, without int
-			worst, norms := 0.0, make([]float64, 0, T)
-			sums, squares := make([]float64, len(s.Along)), make([]float64, len(s.Along))
-			for range T {
-				f, g := draws.pair(rows, p, q, c.psi.Distribution)
-				a, b := draws.value(f, c.names), draws.value(g, c.names)
-				square, sum, out, outside := 0.0, 0.0, false, false
-				for k := range a {
-					left := math.Abs(b[k] - a[k] - s.Along[k])
-					if c.names[k][1:] == "avg(x)" {
-						out = out || left > s.Beside[k]
-						worst = math.Max(worst, left/s.Beside[k])
-						continue
-					}
-					sums[k] += b[k] - a[k]
-					squares[k] += (b[k] - a[k]) * (b[k] - a[k])
-					outside = outside || left > s.Beside[k]
-					square += left * left / sd[k] / sd[k]
-					sum += left / scale[k]
-				}
-				norms = append(norms, math.Sqrt(square))
-				if math.Sqrt(square) > norm2 {
-					beyond2++
-				}
-				if sum > norm1 {
-					beyond1++
-				}
-				if out {
-					beside++
-				}
-				if outside {
-					without++
-				}
+			seen := newCouplings(c.names, shifts[0])
+			for range c.T {
+				f, g := draws.pair(c.rows, p, q, c.psi.Distribution)
+				seen.count(draws.value(f, c.names), draws.value(g, c.names))
 			}
-			for k := range s.Along {
-				if c.names[k][1:] == "avg(x)" {
-					continue
-				}
-				// The variance of each component's movement is what the scatter says (a standard error is about √(2/T), .45%);
-				// by chance it is w² of the squared mean difference less.
-				mean := sums[k] / float64(T)
-				variance := squares[k]/float64(T) - mean*mean
-				if c.psi.Distribution {
-					variance += mean * mean / float64(rows)
-				}
-				if ratio := variance / s.Scatter.Variance[k]; math.Abs(ratio-1) > 0.035 {
-					t.Errorf("component %d: variance %g, scatter %g", k, variance, s.Scatter.Variance[k])
-				}
-			}
-			slices.Sort(norms)
-			reached := norms[int((1-failure)*float64(T))] / norm2
-			t.Logf("the quantile of the Euclidean norm is %.2f of its bound; beyond: %d, %d of the sum norm, %d averages (at most %.2f of the bound); %d without scatter",
-				reached, beyond2, beyond1, beside, worst, without)
+			seen.checkVariances(t, c.rows, c.psi.Distribution)
+
+			slices.Sort(seen.norms)
+			reached := seen.norms[int((1-failure)*float64(c.T))] / seen.norm2
+			t.Logf("the quantile of the Euclidean norm is %.2f of its bound; beyond: %d, %d of the sum norm, %d "+
+				"averages (at most %.2f of the bound); %d without scatter",
+				reached, seen.beyond2, seen.beyond1, seen.beside, seen.worst, seen.without)
 			if name == "sums" && reached < 0.25 {
 				t.Errorf("the bound is loose: %.2f of it are reached", reached)
 			}
-			if most := T/20 + int(6*math.Sqrt(float64(T)/20)); beyond2 > most || beyond1 > most || beside > most {
-				t.Errorf("beyond the bound: %d of the Euclidean norm, %d of the sum norm, %d averages", beyond2, beyond1, beside)
+			most := c.T/20 + int(6*math.Sqrt(float64(c.T)/20))
+			if seen.beyond2 > most || seen.beyond1 > most || seen.beside > most {
+				t.Errorf("beyond the bound: %d of the Euclidean norm, %d of the sum norm, %d averages", seen.beyond2,
+					seen.beyond1, seen.beside)
 			}
-			if name != "averages" && without < T/4 {
-				t.Errorf("without the scatter only %d pairs are beyond", without)
+			if name != "averages" && seen.without < c.T/4 {
+				t.Errorf("without the scatter only %d pairs are beyond", seen.without)
 			}
 		})
 	}
@@ -184,7 +217,8 @@ func TestCouplingsHold(t *testing.T) {
 func TestMeansAreNotCoupled(t *testing.T) {
 	_, reader, table := people(t, 400)
 	_, m := measure(t, reader, table, linear)
-	if _, err := m.Coupled(secretMean, model.Psi{Name: "mean", Spans: psi.Spans}, 0, 0.01); !sqlstate.Is(err, sqlstate.ModelUnfit) {
+	if _, err := m.Coupled(secretMean, model.Psi{Name: "mean", Spans: psi.Spans}, 0, 0.01); !sqlstate.Is(err,
+		sqlstate.ModelUnfit) {
 		t.Errorf("got %v", err)
 	}
 }

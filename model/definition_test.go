@@ -24,11 +24,15 @@ import (
 type awkward map[string]string
 
 // columns are those of the awkward reference. b and n have bounds.
-var awkwardColumns = []planner.Column{{Name: "s", Type: "boolean"}, {Name: "w", Type: "text"}, {Name: "k", Type: "text"}, {Name: "y", Type: "integer"}, {Name: "g", Type: "text"},
-	{Name: "small", Type: "smallint"}, {Name: "i", Type: "integer"}, {Name: "big", Type: "bigint"}, {Name: "num", Type: "numeric"}, {Name: "f", Type: "double precision"},
-	{Name: "b", Type: "integer"}, {Name: "b2", Type: "smallint"}, {Name: "wide", Type: "integer"}, {Name: "n", Type: "double precision"}}
+var awkwardColumns = []planner.Column{{Name: "s", Type: "boolean"}, {Name: "w", Type: "text"},
+	{Name: "k", Type: "text"}, {Name: "y", Type: "integer"}, {Name: "g", Type: "text"},
+	{Name: "small", Type: "smallint"}, {Name: "i", Type: "integer"}, {Name: "big", Type: "bigint"},
+	{Name: "num", Type: "numeric"}, {Name: "f", Type: "double precision"},
+	{Name: "b", Type: "integer"}, {Name: "b2", Type: "smallint"}, {Name: "wide", Type: "integer"},
+	{Name: "n", Type: "double precision"}}
 
-var awkwardBounds = map[string][2]string{"b": {"-7", "90"}, "b2": {"1", "12"}, "wide": {"-2147483648", "3000000000"}, "n": {"0", "10"}}
+var awkwardBounds = map[string][2]string{"b": {"-7", "90"}, "b2": {"1", "12"}, "wide": {"-2147483648", "3000000000"},
+	"n": {"0", "10"}}
 
 // strange are values that each column has now and then.
 var strange = map[string][]string{
@@ -53,7 +57,8 @@ func newAwkward(t *testing.T) ([]awkward, *upstream.Reader, *planner.Table) {
 	}
 	for range 600 {
 		row := awkward{"y": fmt.Sprint(r.IntN(50) - 20)}
-		for column, of := range map[string][]string{"s": {"true", "false", "false"}, "w": {"Private", "State", "x"}, "k": {"one", "two", "two", "none of them"}, "g": {"a", "a", "b", "z"}} {
+		for column, of := range map[string][]string{"s": {"true", "false", "false"}, "w": {"Private", "State", "x"},
+			"k": {"one", "two", "two", "none of them"}, "g": {"a", "a", "b", "z"}} {
 			row[column] = of[r.IntN(len(of))]
 		}
 		for _, c := range awkwardColumns[5:] {
@@ -82,7 +87,8 @@ func newAwkward(t *testing.T) ([]awkward, *upstream.Reader, *planner.Table) {
 		values = append(values, "("+strings.Join(fields, ",")+")")
 	}
 	c := pgcluster.Shared(t)
-	if err := c.Exec(t.Context(), "postgres", "DROP TABLE IF EXISTS awkward; CREATE TABLE awkward ("+strings.Join(definitions, ",")+"); INSERT INTO awkward VALUES "+strings.Join(values, ",")); err != nil {
+	if err := c.Exec(t.Context(), "postgres", "DROP TABLE IF EXISTS awkward; CREATE TABLE awkward ("+
+		strings.Join(definitions, ",")+"); INSERT INTO awkward VALUES "+strings.Join(values, ",")); err != nil {
 		t.Fatal(err)
 	}
 	reader, err := upstream.OpenReader(c.DSN("postgres", "postgres"), time.Minute)
@@ -91,9 +97,11 @@ func newAwkward(t *testing.T) ([]awkward, *upstream.Reader, *planner.Table) {
 	}
 	t.Cleanup(reader.Close)
 	syntax := parser.Table{Schema: "public", Name: "awkward", Columns: names}
-	table := &planner.Table{Schema: "public", Name: "awkward", Reference: `"public"."awkward"`, Rows: n, Columns: awkwardColumns, Bounds: awkwardBounds,
+	table := &planner.Table{Schema: "public", Name: "awkward", Reference: `"public"."awkward"`, Rows: n,
+		Columns: awkwardColumns, Bounds: awkwardBounds,
 		Domains: map[string][]planner.Value{"g": {{Text: "a"}, {Text: "b"}, {Text: "of none"}, {Null: true}}},
-		Secrets: []planner.Secret{{Name: "s"}, {Name: "k", Column: "k", Classes: []planner.Value{{Text: "one"}, {Text: "two"}, {Null: true}}}, {Name: "private"}, {Name: "y"}}}
+		Secrets: []planner.Secret{{Name: "s"}, {Name: "k", Column: "k", Classes: []planner.Value{{Text: "one"},
+			{Text: "two"}, {Null: true}}}, {Name: "private"}, {Name: "y"}}}
 	for i, text := range map[int]string{0: "s", 2: "w = 'Private'"} {
 		if table.Secrets[i].Predicate, err = parser.ParsePredicate(text, syntax); err != nil {
 			t.Fatal(err)
@@ -122,8 +130,8 @@ func (r awkward) class(secret int) int {
 	return 0
 }
 
-// value is what a base is of a row, by its definition: 0 where there is none, and otherwise within its bounds. far is what
-// bounds values that are no small integers.
+// value is what a base is of a row, by its definition: 0 where there is none, and otherwise within its bounds. far is
+// what bounds values that are no small integers.
 func (r awkward) value(t *testing.T, x planner.Base, far float64) float64 {
 	t.Helper()
 	name := strings.Trim(strings.TrimSuffix(strings.TrimPrefix(x.Label, "count("), ")"), `"`)
@@ -178,9 +186,9 @@ func (s *sum) add(factors ...float64) {
 	s.terms++
 }
 
-// holds reports whether got is the sum: to the last bit where nothing had to be rounded, and otherwise within what adding n
-// products of at most four factors in double precision loses in any order [Higham, Accuracy and Stability, section 4.2]. by
-// is what the model divides it by.
+// holds reports whether got is the sum: to the last bit where nothing had to be rounded, and otherwise within what
+// adding n products of at most four factors in double precision loses in any order [Higham, Accuracy and Stability,
+// section 4.2]. by is what the model divides it by.
 func (s *sum) holds(got, by float64) bool {
 	if s.exact == nil {
 		return got == 0
@@ -193,8 +201,8 @@ func (s *sum) holds(got, by float64) bool {
 	return math.Abs(got*by-want) <= float64(s.terms+8)*0x1p-53*size*1.0001
 }
 
-// TestMomentsByDefinition compares what the reference's rows are summed to with the sums of exact arithmetic: over NULL,
-// over values at the ends of their types and far out of their bounds, in cells and classes without rows.
+// TestMomentsByDefinition compares what the reference's rows are summed to with the sums of exact arithmetic: over
+// NULL, over values at the ends of their types and far out of their bounds, in cells and classes without rows.
 func TestMomentsByDefinition(t *testing.T) {
 	rows, reader, table := newAwkward(t)
 	totals, err := model.CountClasses(t.Context(), reader, table)
@@ -212,13 +220,16 @@ func TestMomentsByDefinition(t *testing.T) {
 		{sql: "SELECT g, corr(b, b2), sum(b) FROM awkward GROUP BY g"},
 		{sql: "SELECT g, stddev(b), stddev(b2), stddev(small) FROM awkward GROUP BY g"},
 		{sql: "SELECT g, stddev(wide), stddev(n) FROM awkward GROUP BY g"},
-		{sql: "SELECT g, count(*), sum(i), avg(b) FROM awkward WHERE s IS NOT NULL GROUP BY g", where: func(r awkward) bool { return r["s"] != "" }},
+		{sql: "SELECT g, count(*), sum(i), avg(b) FROM awkward WHERE s IS NOT NULL GROUP BY g",
+			where: func(r awkward) bool { return r["s"] != "" }},
 		{sql: "SELECT g, count(w), count(k), sum(f), avg(num), sum(big) FROM awkward GROUP BY g"},
 		{sql: "SELECT g, corr(b, i), corr(b2, b) FROM awkward GROUP BY g"},
 		{sql: "SELECT g, regr_slope(big, num), covar_pop(f, n) FROM awkward GROUP BY g"},
 		{sql: "SELECT var_samp(num), corr(big, f), stddev(b), count(w), avg(i) FROM awkward"},
-		{sql: "SELECT g, corr(n, f), var_samp(n) FROM awkward WHERE b IS NULL GROUP BY g", where: func(r awkward) bool { return r["b"] == "" }},
-		{sql: "SELECT g, sum(b) FROM awkward WHERE k = 'one' GROUP BY g", where: func(r awkward) bool { return r["k"] == "one" }},
+		{sql: "SELECT g, corr(n, f), var_samp(n) FROM awkward WHERE b IS NULL GROUP BY g",
+			where: func(r awkward) bool { return r["b"] == "" }},
+		{sql: "SELECT g, sum(b) FROM awkward WHERE k = 'one' GROUP BY g",
+			where: func(r awkward) bool { return r["k"] == "one" }},
 	} {
 		t.Run(c.sql, func(t *testing.T) {
 			cut := bind(t, reader, table, c.sql)
@@ -226,98 +237,122 @@ func TestMomentsByDefinition(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkMoments(t, cut, m, totals, slices.DeleteFunc(slices.Clone(rows), func(r awkward) bool { return c.where != nil && !c.where(r) }))
+			checkMoments(t, cut, m, totals, slices.DeleteFunc(slices.Clone(rows),
+				func(r awkward) bool { return c.where != nil && !c.where(r) }))
 		})
+	}
+}
+
+// defined are the sums of exact arithmetic over rows, as the model has them.
+type defined struct {
+	cut            *planner.Bound
+	totals         []model.Totals
+	far            float64          // what bounds values that are no small integers
+	pooled, cross  []sum            // cell × term
+	mean, second   map[[2]int][]sum // secret and class
+	abs, nonzero   []sum            // of each base
+	least, highest []float64
+}
+
+func newDefined(cut *planner.Bound, totals []model.Totals) *defined {
+	nt, nc, nb := len(cut.Terms), len(cut.Cells), len(cut.Bases)
+	d := &defined{cut: cut, totals: totals, far: math.Inf(1), pooled: make([]sum, nc*nt), cross: make([]sum, nc*nt),
+		mean: map[[2]int][]sum{}, second: map[[2]int][]sum{}, abs: make([]sum, nb), nonzero: make([]sum, nb)}
+	products := func(t planner.Term) bool { return len(t.Factors) > 1 }
+	if slices.ContainsFunc(cut.Terms, products) { // fourth powers are summed
+		d.far = 1e70
+	}
+	for s, total := range totals {
+		for class := range total.Size {
+			d.mean[[2]int{s, class}], d.second[[2]int{s, class}] = make([]sum, nc*nt), make([]sum, nc*nt*nt)
+		}
+	}
+	d.least, d.highest = slices.Repeat([]float64{math.Inf(1)}, nb), slices.Repeat([]float64{math.Inf(-1)}, nb)
+	return d
+}
+
+// add counts a row, in the cell that it is in.
+func (d *defined) add(t *testing.T, r awkward) {
+	cell := slices.IndexFunc(d.cut.Cells, func(c planner.Cell) bool {
+		g, ok := r["g"]
+		return len(c.Keys) == 0 || c.Keys[0] == planner.Value{Text: g, Null: !ok}
+	})
+	if cell < 0 {
+		return
+	}
+	var base []float64
+	for i, x := range d.cut.Bases {
+		v := r.value(t, x, d.far)
+		base = append(base, v)
+		d.least[i], d.highest[i] = math.Min(d.least[i], v), math.Max(d.highest[i], v)
+		d.abs[i].add(math.Abs(v))
+		if v != 0 {
+			d.nonzero[i].add(1)
+		}
+	}
+
+	factors := func(terms ...int) []float64 {
+		var out []float64
+		for _, t := range terms {
+			for _, f := range d.cut.Terms[t].Factors {
+				out = append(out, base[f])
+			}
+		}
+		return out
+	}
+	nt := len(d.cut.Terms)
+	for i := range nt {
+		at := cell*nt + i
+		d.pooled[at].add(factors(i)...)
+		d.cross[at].add(append(factors(i), toFloat(t, r["y"]))...)
+		for s := range d.totals {
+			if class := r.class(s); class >= 0 {
+				d.mean[[2]int{s, class}][at].add(factors(i)...)
+				for j := range nt {
+					d.second[[2]int{s, class}][at*nt+j].add(factors(i, j)...)
+				}
+			}
+		}
+	}
+}
+
+func checkSums(t *testing.T, what string, want []sum, got []float64, by float64) {
+	t.Helper()
+	for i := range want {
+		if !want[i].holds(got[i], by) {
+			t.Errorf("%s %d: %v / %v is not %v", what, i, want[i].exact, by, got[i])
+		}
 	}
 }
 
 func checkMoments(t *testing.T, cut *planner.Bound, m *model.Moments, totals []model.Totals, rows []awkward) {
 	t.Helper()
-	nt, nc := len(cut.Terms), len(cut.Cells)
-	far := math.Inf(1)
-	if slices.ContainsFunc(cut.Terms, func(t planner.Term) bool { return len(t.Factors) > 1 }) { // fourth powers are summed
-		far = 1e70
-	}
-	pooled := make([]sum, nc*nt)
-	mean, second, cross := map[[2]int][]sum{}, map[[2]int][]sum{}, make([]sum, nc*nt)
-	for s, total := range totals {
-		for class := range total.Size {
-			mean[[2]int{s, class}], second[[2]int{s, class}] = make([]sum, nc*nt), make([]sum, nc*nt*nt)
-		}
-	}
-	bases := make([]struct{ abs, nonzero sum }, len(cut.Bases))
-	least, greatest := make([]float64, len(cut.Bases)), make([]float64, len(cut.Bases))
-	for i := range least {
-		least[i], greatest[i] = math.Inf(1), math.Inf(-1)
-	}
+	d := newDefined(cut, totals)
 	for _, r := range rows {
-		cell := slices.IndexFunc(cut.Cells, func(c planner.Cell) bool {
-			g, ok := r["g"]
-			return len(c.Keys) == 0 || c.Keys[0] == planner.Value{Text: g, Null: !ok}
-		})
-		if cell < 0 {
-			continue
-		}
-		var base []float64
-		for i, x := range cut.Bases {
-			v := r.value(t, x, far)
-			base = append(base, v)
-			least[i], greatest[i] = math.Min(least[i], v), math.Max(greatest[i], v)
-			bases[i].abs.add(math.Abs(v))
-			if v != 0 {
-				bases[i].nonzero.add(1)
-			}
-		}
-		factors := func(terms ...int) []float64 {
-			var out []float64
-			for _, t := range terms {
-				for _, f := range cut.Terms[t].Factors {
-					out = append(out, base[f])
-				}
-			}
-			return out
-		}
-		for i := range nt {
-			at := cell*nt + i
-			pooled[at].add(factors(i)...)
-			cross[at].add(append(factors(i), toFloat(t, r["y"]))...)
-			for s := range totals {
-				if class := r.class(s); class >= 0 {
-					mean[[2]int{s, class}][at].add(factors(i)...)
-					for j := range nt {
-						second[[2]int{s, class}][at*nt+j].add(factors(i, j)...)
-					}
-				}
-			}
-		}
+		d.add(t, r)
 	}
-	check := func(what string, want []sum, got []float64, by float64) {
-		t.Helper()
-		for i := range want {
-			if !want[i].holds(got[i], by) {
-				t.Errorf("%s %d: %v / %v is not %v", what, i, want[i].exact, by, got[i])
-			}
-		}
-	}
-	check("sum", pooled, m.Pooled(), 1)
+
+	checkSums(t, "sum", d.pooled, m.Pooled(), 1)
 	for s, total := range totals {
 		for class, size := range total.Size {
 			gotMean, gotSecond := m.Class(s, class)
-			check(fmt.Sprintf("secret %d, class %d: mean", s, class), mean[[2]int{s, class}], gotMean, size)
-			check(fmt.Sprintf("secret %d, class %d: second", s, class), second[[2]int{s, class}], gotSecond, size)
+			name := fmt.Sprintf("secret %d, class %d: ", s, class)
+			checkSums(t, name+"mean", d.mean[[2]int{s, class}], gotMean, size)
+			checkSums(t, name+"second", d.second[[2]int{s, class}], gotSecond, size)
 		}
 	}
-	check("cross", cross, m.Cross(3), totals[3].Size[0])
+	checkSums(t, "cross", d.cross, m.Cross(3), totals[3].Size[0])
 	for i, x := range cut.Bases {
 		if x.Indicator {
 			continue
 		}
 		abs, nonzero, low, high := m.Base(i)
-		if !bases[i].abs.holds(abs, 1) || !bases[i].nonzero.holds(nonzero, 1) {
-			t.Errorf("%s: Σ|x| = %v over %v rows; want %v, %v", x.Label, abs, nonzero, bases[i].abs.exact, bases[i].nonzero.exact)
+		if !d.abs[i].holds(abs, 1) || !d.nonzero[i].holds(nonzero, 1) {
+			t.Errorf("%s: Σ|x| = %v over %v rows; want %v, %v", x.Label, abs, nonzero, d.abs[i].exact,
+				d.nonzero[i].exact)
 		}
-		if x.Low == "" && (low != least[i] || high != greatest[i]) {
-			t.Errorf("%s is in [%v, %v], not [%v, %v]", x.Label, least[i], greatest[i], low, high)
+		if x.Low == "" && (low != d.least[i] || high != d.highest[i]) {
+			t.Errorf("%s is in [%v, %v], not [%v, %v]", x.Label, low, high, d.least[i], d.highest[i])
 		}
 	}
 }
@@ -330,7 +365,8 @@ func TestMomentsOfNoNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, v := range []string{"NaN", "Infinity", "-Infinity"} {
-		if err := pgcluster.Shared(t).Exec(t.Context(), "postgres", "UPDATE awkward SET f = "+parser.QuoteLiteral(v)+" WHERE ctid = (SELECT min(ctid) FROM awkward WHERE g = 'a')"); err != nil {
+		if err := pgcluster.Shared(t).Exec(t.Context(), "postgres", "UPDATE awkward SET f = "+parser.QuoteLiteral(v)+
+			" WHERE ctid = (SELECT min(ctid) FROM awkward WHERE g = 'a')"); err != nil {
 			t.Fatal(err)
 		}
 		for _, sql := range []string{"SELECT g, sum(f) FROM awkward GROUP BY g", "SELECT avg(f), avg(b) FROM awkward"} {

@@ -5,16 +5,17 @@ import (
 	"slices"
 )
 
-// variety bounds how an aggregate over the distinct values of the rows of one cell moves between coupled datasets: their
-// number, their sum or their mean.
+// variety bounds how an aggregate over the distinct values of the rows of one cell moves between coupled datasets:
+// their number, their sum or their mean.
 //
-// The values that the shared rows have are in D and in D'. What else is in D is of one of the rows of D alone, so that the
-// numbers differ by at most N, the larger number of selected rows that are in one dataset alone. That holds whatever values there
-// are, and whether or not anybody has seen them.
+// The values that the shared rows have are in D and in D'. What else is in D is of one of the rows of D alone, so that
+// the numbers differ by at most N, the larger number of selected rows that are in one dataset alone. That holds
+// whatever values there are, and whether or not anybody has seen them.
 //
 // Where the policy names the values, those which the shared rows have under every value of the secret, but for a
-// probability that adds up over them, are of no concern; let R be the others. The numbers differ by at most |R|, and by at
-// most the number of the rows that are in one dataset alone and have a value of R. The least of the three bounds is W.
+// probability that adds up over them, are of no concern; let R be the others. The numbers differ by at most |R|, and by
+// at most the number of the rows that are in one dataset alone and have a value of R. The least of the three bounds is
+// W.
 type variety struct {
 	psi     Psi
 	rows    float64 // n
@@ -30,16 +31,18 @@ type kinds struct {
 	selected float64
 }
 
-// newVariety takes for each class the numbers of rows by value, in the order of values, and the rows of the class's reference,
-// selected or not; failure is the probability that the reference misleads.
-func newVariety(psi Psi, rows float64, values []float64, named bool, of [][]float64, sizes []float64, failure float64) *variety {
+// newVariety takes for each class the numbers of rows by value, in the order of values, and the rows of the class's
+// reference, selected or not; failure is the probability that the reference misleads.
+func newVariety(psi Psi, rows float64, values []float64, named bool, of [][]float64, sizes []float64,
+	failure float64) *variety {
 	v := &variety{psi: psi, rows: rows, values: values, named: named}
 	for c := range of {
 		events := 1. // that a row is selected
 		if named {
 			events += 2 * float64(len(values)) // and has a value, or has not
 		}
-		v.classes = append(v.classes, kinds{coverageOf(events, sizes[c], failure/float64(len(of))), of[c], sumOf(of[c])})
+		v.classes = append(v.classes, kinds{coverageOf(events, sizes[c], failure/float64(len(of))), of[c],
+			sumOf(of[c])})
 	}
 	return v
 }
@@ -143,8 +146,8 @@ func (m moved) count(named bool) float64 {
 	return math.Min(m.rows, math.Min(float64(len(m.rest)), m.among))
 }
 
-// sum bounds how far sums of distinct values are apart that lie in [lo, hi]: a row that goes takes a value with it, and one
-// that comes brings one.
+// sum bounds how far sums of distinct values are apart that lie in [lo, hi]: a row that goes takes a value with it, and
+// one that comes brings one.
 func (m moved) sum(v *variety, lo, hi float64) float64 {
 	spread := func(lo, hi float64) float64 { return math.Max(0, hi) - math.Min(0, lo) }
 	most := m.rows * spread(lo, hi)
@@ -159,7 +162,8 @@ func (m moved) sum(v *variety, lo, hi float64) float64 {
 	return math.Min(most, math.Min(total, m.among*spread(least, greatest)))
 }
 
-// mean bounds how far means of distinct values are apart that lie in [lo, hi]: both have the known ones, and any of the rest.
+// mean bounds how far means of distinct values are apart that lie in [lo, hi]: both have the known ones, and any of the
+// rest.
 func (m moved) mean(v *variety, lo, hi float64) float64 {
 	if !v.named || len(m.known) == 0 {
 		return hi - lo

@@ -8,9 +8,9 @@ import (
 	"fugu/sqlstate"
 )
 
-// edges returns a movement for each pair of classes: rows that move from the one to the other, Within of all. Between two
-// vectors p and q a share w ≤ Within moves, λ_cd w of it from class c to class d, Σ λ_cd = 1. So by the mean value theorem
-// along the line from p to q, with ∇_c the derivative of E F by the share of class c,
+// edges returns a movement for each pair of classes: rows that move from the one to the other, Within of all. Between
+// two vectors p and q a share w ≤ Within moves, λ_cd w of it from class c to class d, Σ λ_cd = 1. So by the mean value
+// theorem along the line from p to q, with ∇_c the derivative of E F by the share of class c,
 //
 //	E F(q) - E F(p) = Σ λ_cd w ∫ (∇_d - ∇_c),
 //
@@ -25,7 +25,8 @@ func (m *Moments) edges(secret int, psi Psi, standardErrors float64) ([]movement
 	}
 	for _, comp := range m.Components {
 		if _, _, ok := m.quotient(comp); m.total(comp) < 0 && !ok {
-			return nil, sqlstate.New(sqlstate.ModelUnfit, "%s cannot be answered: how far it moves with the proportions of all categories of secret %s is not known", m.aggregate(comp).Label, psi.Name).
+			return nil, sqlstate.New(sqlstate.ModelUnfit, "%s cannot be answered: how far it moves with the "+
+				"proportions of all categories of secret %s is not known", m.aggregate(comp).Label, psi.Name).
 				WithHint("Ask for counts, sums and averages.")
 		}
 	}
@@ -45,7 +46,8 @@ func (m *Moments) edges(secret int, psi Psi, standardErrors float64) ([]movement
 				}
 				deviation[l] = c.deviation(m, comp, at)
 			}
-			shift, err := m.between(c, psi.Name, sensitivity.Span{Within: s.Within}, low, high, rows, nil, deviation, standardErrors)
+			shift, err := m.between(c, psi.Name, sensitivity.Span{Within: s.Within}, low, high, rows, nil, deviation,
+				standardErrors)
 			if err != nil {
 				return nil, err
 			}
@@ -55,7 +57,8 @@ func (m *Moments) edges(secret int, psi Psi, standardErrors float64) ([]movement
 	return out, nil
 }
 
-// edge bounds a component's derivative along a direction, in which a row's terms move by d, over all vectors of the simplex.
+// edge bounds a component's derivative along a direction, in which a row's terms move by d, over all vectors of the
+// simplex.
 func (c *classes) edge(m *Moments, k Component, s *Simplex, d []float64) (low, high float64) {
 	if t := m.total(k); t >= 0 {
 		return m.rows() * d[t], m.rows() * d[t]

@@ -9,16 +9,16 @@ type influence struct {
 	most       float64
 }
 
-// mixture is a place on a path: the shares of the classes and their direction, and what a row's terms are expected to be
-// and how that moves.
+// mixture is a place on a path: the shares of the classes and their direction, and what a row's terms are expected to
+// be and how that moves.
 type mixture struct{ p, along, mu, d []float64 }
 
 func (c *classes) mixture(p, along []float64) mixture {
 	return mixture{p, along, c.mix(p), c.mix(along)}
 }
 
-// influences returns the influence of each class on the slope of component k, where the classes have the shares p and the
-// direction is along. With S' = n Σ along_c m_c the slope is φ'(S)·S', and m_c moves it by
+// influences returns the influence of each class on the slope of component k, where the classes have the shares p and
+// the direction is along. With S' = n Σ along_c m_c the slope is φ'(S)·S', and m_c moves it by
 //
 //	n (along_c φ'(S) + p_c φ''(S) S').
 func (c *classes) influences(m *Moments, k Component, at mixture) []influence {
@@ -26,7 +26,8 @@ func (c *classes) influences(m *Moments, k Component, at mixture) []influence {
 	out := make([]influence, len(at.p))
 	for j := range out {
 		for i, g := range gradient {
-			out[j].functional = append(out[j].functional, weighted{g.term, m.rows() * (at.along[j]*g.weight + at.p[j]*change[i].weight)})
+			out[j].functional = append(out[j].functional, weighted{g.term, m.rows() * (at.along[j]*g.weight +
+				at.p[j]*change[i].weight)})
 		}
 		out[j].most = m.farthest(k, out[j].functional)
 	}
@@ -49,10 +50,10 @@ type regression struct {
 	deviation float64
 }
 
-// regressed says what the reference's N rows miss of a component's slope in the mean of g. Through its gradient the slope is
-// that of one linear functional f of a row's terms. One row more changes it by at most |g - ḡ| |f - f̄ - β(g - ḡ)| / (N Var
-// g), where f is 0 if the row is in another cell; its standard error is √(Var(f - βg) / (N Var g)), the usual one where residuals do not depend on g. That the gradient
-// is taken at estimates too adds to the standard error.
+// regressed says what the reference's N rows miss of a component's slope in the mean of g. Through its gradient the
+// slope is that of one linear functional f of a row's terms. One row more changes it by at most |g - ḡ| |f - f̄ - β(g -
+// ḡ)| / (N Var g), where f is 0 if the row is in another cell; its standard error is √(Var(f - βg) / (N Var g)), the
+// usual one where residuals do not depend on g. That the gradient is taken at estimates too adds to the standard error.
 func (p *Path) regressed(k Component, x float64) regression {
 	m, c := p.m, p.c
 	reach := math.Max(c.Max-c.Mean, c.Mean-c.Min)
@@ -69,7 +70,8 @@ func (p *Path) regressed(k Component, x float64) regression {
 	left := math.Max(0, c.variance(0, m.terms, f)-beta*beta*c.Variance)
 	sxx := c.Size[0] * c.Variance
 	return regression{
-		unseen:    unseen{own: reach * m.farthest(k, f) / sxx, rest: reach * (math.Abs(mean) + math.Abs(beta)*reach) / sxx},
+		unseen: unseen{own: reach * m.farthest(k, f) / sxx, rest: reach * (math.Abs(mean) +
+			math.Abs(beta)*reach) / sxx},
 		deviation: math.Sqrt(left/sxx) + math.Sqrt(math.Max(0, c.variance(0, m.terms, moved))/c.Size[0]),
 	}
 }

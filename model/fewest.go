@@ -2,8 +2,8 @@ package model
 
 import "math"
 
-// Fewest bounds from below how many rows an average is over in a table of the model's, whatever the values of the secrets
-// are, but for a probability of e^-unlikely; 0 where nothing does.
+// Fewest bounds from below how many rows an average is over in a table of the model's, whatever the values of the
+// secrets are, but for a probability of e^-unlikely; 0 where nothing does.
 //
 // The number is a sum of independent 0 and 1 with mean μ, or of draws without replacement, which vary less [Hoeffding
 // 1963, Theorem 4]: it is below μ - (2μu)^½ with a probability of at most e^-u [Chernoff]. μ is taken as small as any

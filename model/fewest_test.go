@@ -7,9 +7,9 @@ import (
 	"fugu/model"
 )
 
-// Of 4,000 tables drawn from the model at the value of the secret that gives fewest rows, a share of at most e^-3 has fewer
-// rows in the average than Fewest says: 199 expected at the bound, and more than 280 with a probability below 1e-6. It is
-// no idle bound, and knows nothing of secret means and other functions.
+// Of 4,000 tables drawn from the model at the value of the secret that gives fewest rows, a share of at most e^-3 has
+// fewer rows in the average than Fewest says: 199 expected at the bound, and more than 280 with a probability below
+// 1e-6. It is no idle bound, and knows nothing of secret means and other functions.
 func TestFewest(t *testing.T) {
 	all, reader, table := people(t, 250)
 	_, m := measure(t, reader, table, "SELECT avg(x), count(*), stddev(x) FROM people WHERE x > 12")

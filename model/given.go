@@ -10,13 +10,13 @@ import (
 )
 
 // Given is F once the public statistics Z of its table are known to have the value z. Under the value x of a secret
-// proportion the joint distribution is taken for normal, so that [Seeman, Reimherr & Slavković; the conditional law of a
-// normal vector]
+// proportion the joint distribution is taken for normal, so that [Seeman, Reimherr & Slavković; the conditional law of
+// a normal vector]
 //
 //	E[F|z] = μ_F + Σ_FZ Σ_ZZ⁻¹ (z - μ_Z)      Cov[F|z] = Σ_FF - Σ_FZ Σ_ZZ⁻¹ Σ_ZF
 //
-// and all of μ and Σ are affine in x. In the basis of known, E[F|z] is a sum of b_j(t)·r_j(t)/v_j(t) with affine b, r, v:
-// of the form αt + β + γ/v, whose derivative is monotone.
+// and all of μ and Σ are affine in x. In the basis of known, E[F|z] is a sum of b_j(t)·r_j(t)/v_j(t) with affine b, r,
+// v: of the form αt + β + γ/v, whose derivative is monotone.
 type Given struct {
 	m      *Moments
 	public *Public
@@ -47,7 +47,8 @@ func (m *Moments) Given(ctx context.Context, ref planner.Querier, p *Public) (*G
 	return g, nil
 }
 
-// line is one linear functional of F given z along a span, t from 0 to 1: its mean m0 + t·m1 + Σ_j (b0+t·b1)_j r_j(t)/v_j(t).
+// line is one linear functional of F given z along a span, t from 0 to 1: its mean m0 + t·m1 + Σ_j (b0+t·b1)_j
+// r_j(t)/v_j(t).
 type line struct {
 	m0, m1 float64
 	b0, b1 []float64
@@ -95,7 +96,8 @@ func (g *Given) line(secret int, k *known, term int) *line {
 	for i, a := range places {
 		cov := [2]float64{}
 		for class := range cov {
-			cov[class] = g.cross[a.cut].second(secret, class, g.m, g.public.moments[a.cut], term, a.term) - c.mean[class][term]*k.vectors[class][i]
+			cov[class] = g.cross[a.cut].second(secret, class, g.m, g.public.moments[a.cut], term,
+				a.term) - c.mean[class][term]*k.vectors[class][i]
 		}
 		c0, c1 := ends(cov[1], cov[0])
 		for j := range r {
@@ -110,8 +112,8 @@ func (g *Given) line(secret int, k *known, term int) *line {
 // are tighter.
 const givenBoxes = 64
 
-// givenFamily is f_θ given the public statistics along the values of a secret proportion. It does not embed the Path: what
-// bounds the bend of the unconditional covariance says nothing of the conditional one.
+// givenFamily is f_θ given the public statistics along the values of a secret proportion. It does not embed the Path:
+// what bounds the bend of the unconditional covariance says nothing of the conditional one.
 type givenFamily struct {
 	path   *Path
 	g      *Given
@@ -119,8 +121,8 @@ type givenFamily struct {
 	secret int
 }
 
-// Families are F given the public statistics, over each of the secret's spans: their covariance is not affine in the secret.
-// Averages by the delta method.
+// Families are F given the public statistics, over each of the secret's spans: their covariance is not affine in the
+// secret. Averages by the delta method.
 func (g *Given) Families(secret int, psi Psi) ([]sensitivity.Family, error) {
 	var out []sensitivity.Family
 	for edge, path := range g.m.Paths(secret, psi) {
@@ -167,7 +169,8 @@ func (f *givenFamily) Covariance(x float64) sensitivity.Covariance {
 	mu := f.path.expected(x)
 	still := make([]float64, len(mu))
 	for j := range f.k.v0 {
-		low := sensitivity.RankOne{Weight: -1 / (f.k.v0[j] + t*f.k.v1[j]), Vector: make([]float64, len(f.g.m.Components))}
+		low := sensitivity.RankOne{Weight: -1 / (f.k.v0[j] + t*f.k.v1[j]), Vector: make([]float64,
+			len(f.g.m.Components))}
 		for i, k := range f.g.m.Components {
 			gradient, _ := f.g.m.gradient(k, mu, still)
 			for _, w := range gradient {
@@ -180,10 +183,11 @@ func (f *givenFamily) Covariance(x float64) sensitivity.Covariance {
 	return out
 }
 
-// Shifts says how far a secret proportion moves F given the public statistics, with what unseen rows change and the errors that the
-// unconditional movement has, and what a row more of the reference changes in the regression on Z; and what sampling alone
-// makes of each component.
-func (g *Given) Shifts(secret int, psi Psi, standardErrors float64) (shifts []sensitivity.Shift, sd []float64, err error) {
+// Shifts says how far a secret proportion moves F given the public statistics, with what unseen rows change and the
+// errors that the unconditional movement has, and what a row more of the reference changes in the regression on Z; and
+// what sampling alone makes of each component.
+func (g *Given) Shifts(secret int, psi Psi, standardErrors float64) (shifts []sensitivity.Shift, sd []float64,
+	err error) {
 	sd = make([]float64, len(g.m.Components))
 	for edge, path := range g.m.Paths(secret, psi) {
 		k, err := g.public.along(secret, psi, edge)
@@ -200,7 +204,8 @@ func (g *Given) Shifts(secret int, psi Psi, standardErrors float64) (shifts []se
 }
 
 // shift is Shifts for one span; sd grows to the largest standard deviations there.
-func (g *Given) shift(secret int, psi Psi, k *known, path *Path, standardErrors float64, sd []float64) (sensitivity.Shift, error) {
+func (g *Given) shift(secret int, psi Psi, k *known, path *Path, standardErrors float64,
+	sd []float64) (sensitivity.Shift, error) {
 	m := g.m
 	n, width := len(m.Components), k.span.To-k.span.From
 	low, high := g.slopes(secret, k)
@@ -228,15 +233,16 @@ func (g *Given) shift(secret int, psi Psi, k *known, path *Path, standardErrors 
 	return s.Shift, err
 }
 
-// regressed is what the regression of a functional of F on Z adds to the errors of its slope, and takes from its variance.
+// regressed is what the regression of a functional of F on Z adds to the errors of its slope, and takes from its
+// variance.
 type regressed struct {
 	rows                 [2]float64 // what one row more of each class changes
 	deviation, explained float64
 }
 
-// regression takes the functional with these weights, whose coefficients on Z are B = Σ_FZ Σ_ZZ⁻¹. A row of the reference
-// is in one cell of each public statistic at most, so one more changes B μ_Z by the largest of B h over the cells; the
-// standard errors are added up.
+// regression takes the functional with these weights, whose coefficients on Z are B = Σ_FZ Σ_ZZ⁻¹. A row of the
+// reference is in one cell of each public statistic at most, so one more changes B μ_Z by the largest of B h over the
+// cells; the standard errors are added up.
 func (g *Given) regression(secret int, psi Psi, k *known, weights []weighted, x float64) regressed {
 	var out regressed
 	if k.basis == nil {
@@ -290,9 +296,9 @@ func (p *Public) mostOf(a []float64) []float64 {
 	return out
 }
 
-// leverage is by what factor the errors of a row's residual from the regression on Z grow because Σ_FZ and Σ_ZZ, too, are
-// estimates: a row more, h, changes the slope of Σ_FZ a, a = Σ_ZZ⁻¹ (z - μ_Z), by its residual times |h·a| + |h·a'|, and
-// as much again at most by being measured from the mean.
+// leverage is by what factor the errors of a row's residual from the regression on Z grow because Σ_FZ and Σ_ZZ, too,
+// are estimates: a row more, h, changes the slope of Σ_FZ a, a = Σ_ZZ⁻¹ (z - μ_Z), by its residual times |h·a| +
+// |h·a'|, and as much again at most by being measured from the mean.
 func (g *Given) leverage(k *known, t, width float64) float64 {
 	if k.basis == nil {
 		return 1

@@ -18,8 +18,8 @@ type Joint struct {
 	cross []cross
 }
 
-// cross are the moments E h_a h_bᵀ of the terms of two parts by secret, class and pair of cells, per reference row of the
-// class.
+// cross are the moments E h_a h_bᵀ of the terms of two parts by secret, class and pair of cells, per reference row of
+// the class.
 type cross struct {
 	a, b    int // a ≤ b; the same part where its cells overlap
 	moments []map[overlap][]float64
@@ -203,7 +203,8 @@ func (f *jointPath) Covariance(x float64) sensitivity.Covariance {
 			i, j := pair[0], pair[1]
 			v := 0.0
 			for class, w := range weights {
-				v += w * c.product(f.secret, overlap{a.m.Components[i].Cell, b.m.Components[j].Cell, class}, left[i], right[j], a.m.terms, b.m.terms)
+				v += w * c.product(f.secret, overlap{a.m.Components[i].Cell, b.m.Components[j].Cell, class}, left[i],
+					right[j], a.m.terms, b.m.terms)
 			}
 			out.Off = append(out.Off, sensitivity.Entry{Row: offsets[c.a] + i, Col: offsets[c.b] + j, Value: v})
 		}

@@ -2,9 +2,9 @@ package model
 
 import "math"
 
-// LatticeSteps returns a bound on the lattice step of each component: what φ changes by when a sum of the highest degree
-// moves by a step and the other sums stay. Of an average that is a step over the fewest rows that its cell is expected
-// to hold under any value of the secret.
+// LatticeSteps returns a bound on the lattice step of each component: what φ changes by when a sum of the highest
+// degree moves by a step and the other sums stay. Of an average that is a step over the fewest rows that its cell is
+// expected to hold under any value of the secret.
 func (m *Moments) LatticeSteps(secret int, psi Psi) []float64 {
 	out := make([]float64, len(m.Components))
 	var ends [][]float64 // what a row's terms are expected to be at the ends of the paths
@@ -48,8 +48,9 @@ func (m *Moments) latticeStep(k Component, s []float64) float64 {
 	return step
 }
 
-// Lattice bounds the step of the lattice on which the sums of a term lie. Where the sums of the factors stay as they are,
-// two rows can change those of a product by two steps of it, and by no less: (x+a)² + (y-a)² is x² + y² + 2a(x-y) + 2a².
+// Lattice bounds the step of the lattice on which the sums of a term lie. Where the sums of the factors stay as they
+// are, two rows can change those of a product by two steps of it, and by no less: (x+a)² + (y-a)² is x² + y² + 2a(x-y)
+// + 2a².
 func (m *Moments) Lattice(term int) float64 {
 	step, factors := 1.0, 0
 	for _, i := range m.cut.Terms[term].Factors {

@@ -8,8 +8,8 @@ import (
 )
 
 // What a row of the root adds to a group is kept within what the reference shows of that grouping set: of the visits of
-// one person, two of a kind and four in all. A person with ten more of a kind, of whom the reference knows nothing, adds
-// two and four.
+// one person, two of a kind and four in all. A person with ten more of a kind, of whom the reference knows nothing,
+// adds two and four.
 func TestLimitsOfGroupingSets(t *testing.T) {
 	_, reader, _ := people(t, 500)
 	c := pgcluster.Shared(t)
@@ -32,7 +32,8 @@ func TestLimitsOfGroupingSets(t *testing.T) {
 		t.Errorf("of all sets it is %s", h)
 	}
 
-	if err := c.Exec(t.Context(), "postgres", "INSERT INTO visit SELECT 5, 'in' FROM generate_series(1, 10)"); err != nil {
+	if err := c.Exec(t.Context(), "postgres",
+		"INSERT INTO visit SELECT 5, 'in' FROM generate_series(1, 10)"); err != nil {
 		t.Fatal(err)
 	}
 	arguments, types := b.Arguments(limits)

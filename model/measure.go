@@ -114,8 +114,9 @@ func (m *Moments) add(cell int, row []planner.Value) error {
 	return nil
 }
 
-// describe takes in what a row of the moments statement says of the bases: how many values are not 0, their absolute sum,
-// and where the policy does not bound them, the least and the greatest. A product that says so already is not repeated.
+// describe takes in what a row of the moments statement says of the bases: how many values are not 0, their absolute
+// sum, and where the policy does not bound them, the least and the greatest. A product that says so already is not
+// repeated.
 func (m *Moments) describe(cell int, products, rest []float64) {
 	next := func(known int) (x float64) {
 		if known >= 0 {

@@ -14,10 +14,11 @@ type Moments struct {
 	secrets    []classes
 	terms      int         // of the cut
 	bases      []baseStats // of the cut
-	inSet      [][]extent  // limit set × base: what a row of the root adds to one group; nil where there is one such set
-	pooled     []float64   // cell × term: sums over the whole reference
-	size       float64     // rows of the whole reference
-	texts      planner.Chosen
+	// limit set × base: what a row of the root adds to one group; nil where there is one such set
+	inSet  [][]extent
+	pooled []float64 // cell × term: sums over the whole reference
+	size   float64   // rows of the whole reference
+	texts  planner.Chosen
 }
 
 // Component is one entry of F.
@@ -90,8 +91,8 @@ func (m *Moments) Limits() []planner.Limit {
 	return out
 }
 
-// within is what a row of the root adds to a base in one group of a limit set: what the reference shows of the set, or of
-// all where it shows nothing or the policy says.
+// within is what a row of the root adds to a base in one group of a limit set: what the reference shows of the set, or
+// of all where it shows nothing or the policy says.
 func (m *Moments) within(base, set int) extent {
 	if m.inSet == nil || m.cut.Bases[base].Low != "" || m.inSet[set][base].empty() {
 		return m.bases[base].extent
@@ -133,7 +134,8 @@ func (m *Moments) quotient(k Component) (sum, count int, ok bool) {
 	return 0, 0, false
 }
 
-// all are the sums that a component is a function of over the whole reference, scaled to the rows of the protected table.
+// all are the sums that a component is a function of over the whole reference, scaled to the rows of the protected
+// table.
 func (m *Moments) all(k Component) []float64 {
 	out := make([]float64, 0, len(m.at(k)))
 	for _, i := range m.at(k) {

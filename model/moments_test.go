@@ -33,8 +33,8 @@ var psi = model.Psi{Name: "s", Spans: []sensitivity.Span{{From: 0.1, To: 0.6, Wi
 
 const n = 1000 // rows of the protected table
 
-// fixture makes a reference of 400 rows, 100 of them in the predicate, with groups a, b, c of which c is rare, and group
-// z that is not public.
+// fixture makes a reference of 400 rows, 100 of them in the predicate, with groups a, b, c of which c is rare, and
+// group z that is not public.
 func fixture(t *testing.T) ([]row, *upstream.Reader, *planner.Table) {
 	t.Helper()
 	c := pgcluster.Shared(t)
@@ -77,7 +77,8 @@ func fixture(t *testing.T) ([]row, *upstream.Reader, *planner.Table) {
 		t.Fatal(err)
 	}
 	return rows, reader, &planner.Table{Schema: "public", Name: "ref", Reference: `"public"."ref"`, Rows: n,
-		Columns: []planner.Column{{Name: "s", Type: "boolean"}, {Name: "g", Type: "text"}, {Name: "x", Type: "integer"}},
+		Columns: []planner.Column{{Name: "s", Type: "boolean"}, {Name: "g", Type: "text"},
+			{Name: "x", Type: "integer"}},
 		Domains: map[string][]planner.Value{"g": {{Text: "a"}, {Text: "b"}, {Text: "c"}, {Text: "d"}}},
 		Secrets: []planner.Secret{{Name: "s", Predicate: e}}}
 }
@@ -105,7 +106,8 @@ func bind(t *testing.T, reader *upstream.Reader, table *planner.Table, sql strin
 }
 
 // bindAll binds every cut of a statement.
-func bindAll(t *testing.T, reader *upstream.Reader, table *planner.Table, sql string, params ...string) []*planner.Bound {
+func bindAll(t *testing.T, reader *upstream.Reader, table *planner.Table, sql string,
+	params ...string) []*planner.Bound {
 	t.Helper()
 	ctx := context.Background()
 	statements, err := parser.Parse(sql, tables{table})
@@ -131,7 +133,8 @@ func bindAll(t *testing.T, reader *upstream.Reader, table *planner.Table, sql st
 	return out
 }
 
-func measure(t *testing.T, reader *upstream.Reader, table *planner.Table, sql string, params ...string) (*planner.Bound, *model.Moments) {
+func measure(t *testing.T, reader *upstream.Reader, table *planner.Table, sql string, params ...string) (*planner.Bound,
+	*model.Moments) {
 	t.Helper()
 	totals, err := model.CountClasses(t.Context(), reader, table)
 	if err != nil {
@@ -175,10 +178,10 @@ func evaluate(cut *planner.Bound, m *model.Moments, rows []row) []float64 {
 
 const statement = "SELECT g, count(*), count(x), sum(x), avg(x) FROM ref WHERE x IS NULL OR x > $1 GROUP BY g"
 
-// Closed forms against datasets drawn from the model itself: K = pn rows with replacement from inside the predicate, the
-// rest from outside. T = 4000 datasets; each mean may be off by 7 standard errors and each standard deviation by 12%
-// (about 7.5 of its standard errors for a normal), so a false alarm has probability below 1e-9 even over all components;
-// averages of the rare cell are left to a wider 25%, where the delta method itself is off.
+// Closed forms against datasets drawn from the model itself: K = pn rows with replacement from inside the predicate,
+// the rest from outside. T = 4000 datasets; each mean may be off by 7 standard errors and each standard deviation by
+// 12% (about 7.5 of its standard errors for a normal), so a false alarm has probability below 1e-9 even over all
+// components; averages of the rare cell are left to a wider 25%, where the delta method itself is off.
 func TestClosedFormsAgainstSampledDatasets(t *testing.T) {
 	rows, reader, table := fixture(t)
 	cut, m := measure(t, reader, table, statement, "15")
@@ -288,7 +291,8 @@ func TestUnsupportedCells(t *testing.T) {
 
 func TestUnfitModels(t *testing.T) {
 	_, reader, table := fixture(t)
-	small := &planner.Table{Schema: table.Schema, Name: table.Name, Reference: table.Reference, Rows: n, Columns: table.Columns, Domains: table.Domains}
+	small := &planner.Table{Schema: table.Schema, Name: table.Name, Reference: table.Reference, Rows: n,
+		Columns: table.Columns, Domains: table.Domains}
 	e, err := parser.ParsePredicate("x > 75", parser.Table{Schema: "public", Name: "ref", Columns: []string{"x"}})
 	if err != nil {
 		t.Fatal(err)

@@ -6,9 +6,9 @@ import (
 	"fugu/sensitivity"
 )
 
-// Path is f_θ along a line of values x of one secret: the shares of its classes are base + x·along, and of a secret mean
-// the expectations of a row's terms move by beta for each unit. It implements sensitivity.Family. With class means m_c and
-// second moments M_c of the terms h, shares p_c, n rows of which class c has N_c in the reference:
+// Path is f_θ along a line of values x of one secret: the shares of its classes are base + x·along, and of a secret
+// mean the expectations of a row's terms move by beta for each unit. It implements sensitivity.Family. With class means
+// m_c and second moments M_c of the terms h, shares p_c, n rows of which class c has N_c in the reference:
 //
 //	E Σh    n μ, μ = Σ p_c m_c                                   [the law of total expectation]
 //	Cov Σh  n Σ p_c f_c (M_c - m_c m_cᵀ)                         the table's own shares: n p_c rows of each class
@@ -112,8 +112,8 @@ func (p *Path) Affine() bool {
 // Covariance returns Cov F at x, carried to other functions than sums by the delta method.
 func (p *Path) Covariance(x float64) sensitivity.Covariance { return whole(p.covariance(x)) }
 
-// whole writes the rank-one terms into the block where there is but one: what is constant then shows as such, and does not
-// have to cancel later.
+// whole writes the rank-one terms into the block where there is but one: what is constant then shows as such, and does
+// not have to cancel later.
 func whole(c sensitivity.Covariance) sensitivity.Covariance {
 	if len(c.Blocks) != 1 {
 		return c
@@ -192,8 +192,8 @@ func (p *Path) gradients(x float64) [][]weighted {
 	return out
 }
 
-// Paths are the lines of values that the secret's pairs lie on: one for each of Spans, one for each pair of Vectors, none for a
-// Simplex.
+// Paths are the lines of values that the secret's pairs lie on: one for each of Spans, one for each pair of Vectors,
+// none for a Simplex.
 func (m *Moments) Paths(secret int, psi Psi) []*Path {
 	c := &m.secrets[secret]
 	p := Path{m: m, c: c, psi: psi}

@@ -6,8 +6,8 @@ import (
 	"sort"
 )
 
-// maxGrid is how many values of a percentile's argument are looked at: more would make the bound tighter by less than the
-// share of the rows that lies between two of them.
+// maxGrid is how many values of a percentile's argument are looked at: more would make the bound tighter by less than
+// the share of the rows that lies between two of them.
 const maxGrid = 512
 
 // quantile bounds how a percentile π of the rows of one cell moves between coupled datasets.
@@ -17,17 +17,18 @@ const maxGrid = 512
 //
 //	Q > t implies G(t) < 2,   Q < t implies G(t⁻) > -2,
 //
-// for percentile_disc (Q ≤ t if and only if at least π of the rows are) and percentile_cont (Q lies between the two values
-// next to that place) alike; 2 rows cover the interpolation and PostgreSQL's arithmetic in double precision. Where no row is
-// selected, both G are 0, so that this holds whatever Q is taken for.
+// for percentile_disc (Q ≤ t if and only if at least π of the rows are) and percentile_cont (Q lies between the two
+// values next to that place) alike; 2 rows cover the interpolation and PostgreSQL's arithmetic in double precision.
+// Where no row is selected, both G are 0, so that this holds whatever Q is taken for.
 //
-// On a grid t_0 = lo < ... < t_m = hi, if t_i ≤ Q < t_(i+1) and Q' > t_j, j > i, then G'(t_j) - G(t_(i+1)⁻) < 4. That is
+// On a grid t_0 = lo < ... < t_m = hi, if t_i ≤ Q < t_(i+1) and Q' > t_j, j > i, then G'(t_j) - G(t_(i+1)⁻) < 4. That
+// is
 //
 //	Σ 1[t_(i+1) ≤ x ≤ t_j] over the rows that D and D' share + Σ g(t_j) over those of D' alone - Σ g(t_(i+1)⁻) over those of D alone,
 //
-// a sum of independent terms, which is less than 4 with a probability that Chernoff's bound gives. So Q' ≤ Q + max_i (t_j(i) - t_i),
-// where the probabilities of all i add up. Only those i count at which Q may lie at all, under any value of the secret: by the
-// same bound on G alone.
+// a sum of independent terms, which is less than 4 with a probability that Chernoff's bound gives. So Q' ≤ Q + max_i
+// (t_j(i) - t_i), where the probabilities of all i add up. Only those i count at which Q may lie at all, under any
+// value of the secret: by the same bound on G alone.
 type quantile struct {
 	psi      Psi
 	rows     float64 // n
@@ -49,10 +50,12 @@ type valued struct{ value, rows float64 }
 
 // newQuantile lays out the grid. values has for each class its values in ascending order, sizes the rows of the class's
 // reference, selected or not; failure is the probability that the reference misleads.
-func newQuantile(psi Psi, rows, fraction, lo, hi float64, values [][]valued, sizes []float64, failure float64) *quantile {
+func newQuantile(psi Psi, rows, fraction, lo, hi float64, values [][]valued, sizes []float64,
+	failure float64) *quantile {
 	q := &quantile{psi: psi, rows: rows, fraction: fraction, grid: gridOf(lo, hi, values), slope: .05}
 	for c, list := range values {
-		o := ordered{coverage: newCoverage(sizes[c], failure/float64(len(values))), below: make([]float64, len(q.grid)), upTo: make([]float64, len(q.grid))}
+		o := ordered{coverage: newCoverage(sizes[c], failure/float64(len(values))), below: make([]float64, len(q.grid)),
+			upTo: make([]float64, len(q.grid))}
 		sums := make([]float64, len(list)+1)
 		for i, v := range list {
 			sums[i+1] = sums[i] + v.rows
@@ -133,8 +136,8 @@ func (q *quantile) down(at int) func(s float64, out []float64) {
 	}
 }
 
-// alone reports whether the sum over D of a row function is beyond 2 with at most the probability e^target: moment is its
-// exponential one.
+// alone reports whether the sum over D of a row function is beyond 2 with at most the probability e^target: moment is
+// its exponential one.
 func (q *quantile) alone(target float64, moment func(s float64, out []float64)) bool {
 	own, none := make([]float64, len(q.classes)), make([]float64, len(q.classes))
 	return tail(target, &q.slope, func(s float64) float64 {

@@ -35,7 +35,8 @@ func ReadPlaces(ctx context.Context, ref planner.Querier, t *planner.Table) (*Pl
 		return nil, fmt.Errorf("listing the rows of the reference of %s: %w", t, err)
 	}
 	if len(rows) > MaxPlaces {
-		return nil, sqlstate.New(sqlstate.ModelUnfit, "the reference of %s has %d rows, and joint accounts take %d at most", t, len(rows), MaxPlaces).
+		return nil, sqlstate.New(sqlstate.ModelUnfit, "the reference of %s has %d rows, and joint accounts take %d "+
+			"at most", t, len(rows), MaxPlaces).
 			WithHint("The owner of the policy can give a sample of it as the reference, or privacy.composition: noise.")
 	}
 	slices.SortFunc(rows, func(a, b []planner.Value) int { return compare(a[2:], b[2:]) })
@@ -89,9 +90,9 @@ func (m *Moments) Totals(k int) []Total {
 	return out
 }
 
-// Steepest bounds |∂|, the derivative of an average, component k, by the i-th of its Totals, over all values of all secrets of
-// the table. With S the sum and N the number of its rows that is 1/N, and |S/N|/N: N and S are straight lines in a
-// secret's value, S/N is monotone, so each factor is greatest at an end.
+// Steepest bounds |∂|, the derivative of an average, component k, by the i-th of its Totals, over all values of all
+// secrets of the table. With S the sum and N the number of its rows that is 1/N, and |S/N|/N: N and S are straight
+// lines in a secret's value, S/N is monotone, so each factor is greatest at an end.
 func (m *Moments) Steepest(k, i int, psi []Psi) (float64, error) {
 	flat, level := 0.0, 0.0 // 1/N, |S/N|
 	for j, p := range psi {
@@ -99,7 +100,8 @@ func (m *Moments) Steepest(k, i int, psi []Psi) (float64, error) {
 			for _, x := range []float64{path.span.From, path.span.To} {
 				s := m.sums(m.Components[k], path.expected(x))
 				if !(s[0] > leastRows) {
-					return 0, sqlstate.New(sqlstate.ModelUnfit, "an average over hardly any row of the reference of %s has no place in a joint account", m.cut.Table).
+					return 0, sqlstate.New(sqlstate.ModelUnfit, "an average over hardly any row of the reference of "+
+						"%s has no place in a joint account", m.cut.Table).
 						WithHint("Ask for larger groups.")
 				}
 				flat, level = math.Max(flat, 1/s[0]), math.Max(level, math.Abs(s[1]/s[0]))
@@ -132,7 +134,8 @@ func (m *Moments) Terms(ctx context.Context, ref planner.Querier, p *Places, tot
 		}
 		r, ok := p.number[spot{row[head].Text, row[head+1].Text}]
 		if !ok {
-			return nil, sqlstate.New(sqlstate.ModelUnfit, "the reference of %s has changed since the policy was loaded", m.cut.Table).
+			return nil, sqlstate.New(sqlstate.ModelUnfit, "the reference of %s has changed since the policy was loaded",
+				m.cut.Table).
 				WithHint("Ask again after the policy has been reloaded.").Because(errMoved)
 		}
 		bases := make([]float64, len(m.cut.Bases))

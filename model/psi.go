@@ -7,8 +7,8 @@ import (
 	"fugu/sqlstate"
 )
 
-// Psi is the pairs of values of one secret that must not be told apart, and what they are values of: Spans of a mean and
-// of the share of one of two classes, otherwise Vectors or Simplex.
+// Psi is the pairs of values of one secret that must not be told apart, and what they are values of: Spans of a mean
+// and of the share of one of two classes, otherwise Vectors or Simplex.
 type Psi struct {
 	Name string
 
@@ -23,11 +23,12 @@ type Psi struct {
 	Simplex *Simplex
 }
 
-// Check refuses pairs that the reference cannot speak of (PV004): rows of no category, rows drawn from it of which it has
-// too few.
+// Check refuses pairs that the reference cannot speak of (PV004): rows of no category, rows drawn from it of which it
+// has too few.
 func (psi Psi) Check(t Totals, rows int64) error {
 	if psi.Simplex != nil && t.Outside > 0 {
-		return sqlstate.New(sqlstate.ModelUnfit, "secret %s: %.0f rows of the reference have none of the column's declared values", psi.Name, t.Outside).
+		return sqlstate.New(sqlstate.ModelUnfit, "secret %s: %.0f rows of the reference have none of the column's "+
+			"declared values", psi.Name, t.Outside).
 			WithHint("The owner of the policy can declare all values under group_by.")
 	}
 	if !psi.FromReference {
@@ -50,8 +51,10 @@ func (psi Psi) Check(t Totals, rows int64) error {
 			}
 		}
 		if drawn := most * float64(rows); drawn > size*(1+1e-9) {
-			return sqlstate.New(sqlstate.ModelUnfit, "secret %s: up to %.0f rows of a class are drawn from the reference, which has %.0f", psi.Name, drawn, size).
-				WithHint("The owner of the policy can give a larger reference, a narrower range of values, or leave drawn: from-reference out.")
+			return sqlstate.New(sqlstate.ModelUnfit, "secret %s: up to %.0f rows of a class are drawn from the "+
+				"reference, which has %.0f", psi.Name, drawn, size).
+				WithHint("The owner of the policy can give a larger reference, a narrower range of values, or leave " +
+					"drawn: from-reference out.")
 		}
 	}
 	return nil

@@ -77,9 +77,9 @@ func (p *Public) product(secret, class int, a, b place) float64 {
 }
 
 // known is Z along a span of values x of one secret proportion, in a basis in which its components vary
-// independently whatever x is: their covariances are affine in x, so one basis serves for two of them and hence for all.
-// t runs from 0 to 1 along the span. Component j has the variance v0 + t·v1, and its public value is r0 + t·r1 above its
-// mean.
+// independently whatever x is: their covariances are affine in x, so one basis serves for two of them and hence for
+// all. t runs from 0 to 1 along the span. Component j has the variance v0 + t·v1, and its public value is r0 + t·r1
+// above its mean.
 type known struct {
 	edge           int // which of the secret's spans it is
 	span           sensitivity.Span
@@ -95,10 +95,26 @@ const (
 	certainMean     = 1e-7
 )
 
-// along derives Z under a secret proportion. A public statistic that is certain at one of the secret's values and different at
-// another tells the secret; one that can never have its value contradicts the rest. Both are an error for the policy's owner.
+// along derives Z under a secret proportion. A public statistic that is certain at one of the secret's values and
+// different at another tells the secret; one that can never have its value contradicts the rest. Both are an error for
+// the policy's owner.
 func (p *Public) along(secret int, psi Psi, edge int) (*known, error) {
 	k := &known{edge: edge, span: psi.Spans[edge]}
+	p.measure(k, secret)
+	low, high := p.at(k, k.span.From), p.at(k, k.span.To)
+
+	kept, err := p.varying(psi, low, high)
+	if err != nil {
+		return nil, err
+	}
+	if len(kept) == 0 { // everything is certain, and tells nothing
+		return k, nil
+	}
+	return k, k.diagonalize(psi, kept, low, high)
+}
+
+// measure takes in the means and covariances of Z in the two classes, the latter of n rows.
+func (p *Public) measure(k *known, secret int) {
 	places := p.places()
 	n, m := p.moments[0].rows(), len(places)
 	for class := range 2 {
@@ -114,39 +130,49 @@ func (p *Public) along(secret int, psi Psi, edge int) (*known, error) {
 		}
 		k.vectors[class], k.covariance[class] = mean, c
 	}
-	at := func(x float64) (*mat.SymDense, []float64) {
-		s, r := mat.NewSymDense(m, nil), make([]float64, m)
-		for i := range m {
-			r[i] = p.values[i] - n*(x*k.vectors[1][i]+(1-x)*k.vectors[0][i])
-			for j := range i + 1 {
-				s.SetSym(i, j, x*k.covariance[1].At(i, j)+(1-x)*k.covariance[0].At(i, j))
-			}
+}
+
+// seen is Z at one value of the secret: its covariance, and how far the public values are above its mean.
+type seen struct {
+	covariance *mat.SymDense
+	above      []float64
+}
+
+func (p *Public) at(k *known, x float64) seen {
+	n, m := p.moments[0].rows(), len(p.values)
+	out := seen{mat.NewSymDense(m, nil), make([]float64, m)}
+	for i := range m {
+		out.above[i] = p.values[i] - n*(x*k.vectors[1][i]+(1-x)*k.vectors[0][i])
+		for j := range i + 1 {
+			out.covariance.SetSym(i, j, x*k.covariance[1].At(i, j)+(1-x)*k.covariance[0].At(i, j))
 		}
-		return s, r
 	}
-	low, restLow := at(k.span.From)
-	high, restHigh := at(k.span.To)
-	scale := make([]float64, m)
+	return out
+}
+
+// varying returns combinations of the public statistics whose covariances at both ends of the span add up to the unit
+// matrix. What hardly varies at either end is left out, and must be the same at both.
+func (p *Public) varying(psi Psi, low, high seen) (kept [][]float64, err error) {
+	n, m := p.moments[0].rows(), len(p.values)
+	scale := make([]float64, m) // statistics have units of their own
 	for i := range scale {
-		if v := low.At(i, i) + high.At(i, i); v > certainVariance*n {
+		if v := low.covariance.At(i, i) + high.covariance.At(i, i); v > certainVariance*n {
 			scale[i] = 1 / math.Sqrt(v)
 		}
 	}
 	both := mat.NewSymDense(m, nil)
 	for i := range m {
 		for j := range i + 1 {
-			both.SetSym(i, j, scale[i]*scale[j]*(low.At(i, j)+high.At(i, j)))
+			both.SetSym(i, j, scale[i]*scale[j]*(low.covariance.At(i, j)+high.covariance.At(i, j)))
 		}
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(both, true) {
-		return nil, fmt.Errorf("the covariance of public statistics has no eigenvalues")
+	values, vectors, err := eigenvectors(both)
+	if err != nil {
+		return nil, err
 	}
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
-	var kept [][]float64
-	for i, l := range eigen.Values(nil) {
-		v := mat.Col(nil, i, &vectors)
+
+	for i, l := range values {
+		v := mat.Col(nil, i, vectors)
 		size := 0.0
 		for j := range v {
 			if scale[j] > 0 {
@@ -154,40 +180,61 @@ func (p *Public) along(secret int, psi Psi, edge int) (*known, error) {
 			}
 			size += math.Abs(v[j]) * (math.Abs(p.values[j]) + 1)
 		}
-		if l > certainVariance {
-			for j := range v {
-				v[j] /= math.Sqrt(l)
+		if !(l > certainVariance) {
+			if err := certain(psi, dot(v, low.above), dot(v, high.above), size); err != nil {
+				return nil, err
 			}
-			kept = append(kept, v)
 			continue
 		}
-		// A combination that does not vary.
-		a, b := dot(v, restLow), dot(v, restHigh)
-		if math.Abs(a-b) > certainMean*size {
-			return nil, told(psi)
+		for j := range v {
+			v[j] /= math.Sqrt(l)
 		}
-		if math.Abs(a) > certainMean*size {
-			return nil, sqlstate.New(sqlstate.ModelUnfit, "the public statistics contradict each other, the number of rows or the reference: their sum is certain, and off by %.4g of %.4g", math.Abs(a), size).
-				WithHint("Check the values under public:, and rows: of the table.")
-		}
+		kept = append(kept, v)
 	}
-	// What is left: both = I in the basis kept; high is diagonal in a rotation of it, and low the rest.
-	r := len(kept)
-	if r == 0 {
-		k.basis = nil
-		return k, nil
+	return kept, nil
+}
+
+// certain refuses a combination that does not vary, and whose value is so far above its mean at the ends of the span,
+// in units of about size: it must have its mean, and the same at both.
+func certain(psi Psi, low, high, size float64) error {
+	if math.Abs(low-high) > certainMean*size {
+		return told(psi)
 	}
+	if math.Abs(low) > certainMean*size {
+		return sqlstate.New(sqlstate.ModelUnfit, "the public statistics contradict each other, the number "+
+			"of rows or the reference: their sum is certain, and off by %.4g of %.4g", math.Abs(low), size).
+			WithHint("Check the values under public:, and rows: of the table.")
+	}
+	return nil
+}
+
+// eigenvectors returns the eigenvalues of s in ascending order, and the vectors as columns.
+func eigenvectors(s *mat.SymDense) ([]float64, *mat.Dense, error) {
+	var eigen mat.EigenSym
+	if !eigen.Factorize(s, true) {
+		return nil, nil, fmt.Errorf("the covariance of public statistics has no eigenvalues")
+	}
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	return eigen.Values(nil), &vectors, nil
+}
+
+// diagonalize fills in the basis: in the combinations kept the covariances of both ends add up to the unit matrix, so
+// that in a rotation in which one of them is diagonal the other one is too.
+func (k *known) diagonalize(psi Psi, kept [][]float64, low, high seen) error {
+	r, m := len(kept), len(kept[0])
 	inner := mat.NewSymDense(r, nil)
 	for i := range r {
 		for j := range i + 1 {
-			inner.SetSym(i, j, mat.Inner(mat.NewVecDense(m, kept[i]), high, mat.NewVecDense(m, kept[j])))
+			x, y := mat.NewVecDense(m, kept[i]), mat.NewVecDense(m, kept[j])
+			inner.SetSym(i, j, mat.Inner(x, high.covariance, y))
 		}
 	}
-	if !eigen.Factorize(inner, true) {
-		return nil, fmt.Errorf("the covariance of public statistics has no eigenvalues")
+	values, vectors, err := eigenvectors(inner)
+	if err != nil {
+		return err
 	}
-	vectors.Reset()
-	eigen.VectorsTo(&vectors)
+
 	k.basis = mat.NewDense(m, r, nil)
 	for i := range m {
 		for j := range r {
@@ -196,16 +243,17 @@ func (p *Public) along(secret int, psi Psi, edge int) (*known, error) {
 			}
 		}
 	}
-	for j, e := range eigen.Values(nil) {
+	for j, e := range values {
+		// What is certain at one end alone tells which end it is.
 		if e < certainVariance || e > 1-certainVariance {
-			return nil, told(psi)
+			return told(psi)
 		}
 		column := mat.Col(nil, j, k.basis)
 		k.v0, k.v1 = append(k.v0, 1-e), append(k.v1, 2*e-1)
-		a := dot(column, restLow)
-		k.r0, k.r1 = append(k.r0, a), append(k.r1, dot(column, restHigh)-a)
+		a := dot(column, low.above)
+		k.r0, k.r1 = append(k.r0, a), append(k.r1, dot(column, high.above)-a)
 	}
-	return k, nil
+	return nil
 }
 
 func told(psi Psi) error {
@@ -223,7 +271,8 @@ func (p *Public) Check(secret int, psi Psi) error {
 	return nil
 }
 
-// Conditional reports whether F has a model given public statistics under the secret: a proportion that is the table's own.
+// Conditional reports whether F has a model given public statistics under the secret: a proportion that is the table's
+// own.
 func (psi Psi) Conditional(s planner.Secret) bool {
 	return s.Predicate != nil && !psi.Distribution && !psi.FromReference
 }

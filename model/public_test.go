@@ -18,7 +18,8 @@ import (
 const publicKinds, publicY = "SELECT k, count(*) FROM people GROUP BY k", "SELECT sum(y) FROM people WHERE g = 'a'"
 
 // publicOf measures public statistics with their values in the order of the components.
-func publicOf(t *testing.T, reader *upstream.Reader, table *planner.Table, values []float64, statements ...string) *model.Public {
+func publicOf(t *testing.T, reader *upstream.Reader, table *planner.Table, values []float64,
+	statements ...string) *model.Public {
 	t.Helper()
 	var moments []*model.Moments
 	for _, sql := range statements {
@@ -32,8 +33,8 @@ func publicOf(t *testing.T, reader *upstream.Reader, table *planner.Table, value
 	return p
 }
 
-// conditional is E[U|z] at the share x for linear functionals u of a row, worked out with dense matrices from the rows. Of
-// the public functionals none may be redundant.
+// conditional is E[U|z] at the share x for linear functionals u of a row, worked out with dense matrices from the rows.
+// Of the public functionals none may be redundant.
 func conditional(all []person, rows, x float64, u, z func(person) []float64, value []float64) ([]float64, *mat.Dense) {
 	var mean [2][]float64
 	var second [2]*mat.Dense
@@ -59,7 +60,8 @@ func conditional(all []person, rows, x float64, u, z func(person) []float64, val
 		for i := range width {
 			mu[i] += rows * share * mean[c][i] / size[c]
 			for j := range width {
-				cov.Set(i, j, cov.At(i, j)+rows*share*(second[c].At(i, j)/size[c]-mean[c][i]*mean[c][j]/size[c]/size[c]))
+				cov.Set(i, j, cov.At(i, j)+rows*share*(second[c].At(i,
+					j)/size[c]-mean[c][i]*mean[c][j]/size[c]/size[c]))
 			}
 		}
 	}
@@ -87,19 +89,34 @@ func conditional(all []person, rows, x float64, u, z func(person) []float64, val
 	return mu[:nu], &rest2
 }
 
-// The slopes of counts, sums and averages given public statistics enclose those of the conditional means, and are close.
-func TestGivenSlopes(t *testing.T) {
+// given is a statement given public statistics, and the same by its definition: the conditional expectation of its
+// terms, worked out with dense matrices from the rows.
+type given struct {
+	all   []person
+	rows  float64
+	u, z  func(person) []float64 // the terms of the statement, and the public ones
+	value []float64              // of the public ones
+	cut   *planner.Bound
+	m     *model.Moments
+	*model.Given
+}
+
+const aboveFour = "SELECT g, count(*), sum(x), avg(y) FROM people WHERE x > 4 GROUP BY g"
+
+// newGiven takes public values a little off what is expected at a share of 0.3.
+func newGiven(t *testing.T) given {
+	t.Helper()
 	const rows = 5000
 	all, reader, table := people(t, rows)
-	psi := model.Psi{Name: "share", Spans: []sensitivity.Span{{From: 0.15, To: 0.45, Within: 0.1}}}
-	one := func(b bool) float64 {
-		if b {
-			return 1
-		}
-		return 0
+	g := given{all: all, rows: rows}
+	g.z = func(p person) []float64 {
+		return []float64{indicator(p.k == "u"), indicator(p.k == "v"), p.y * indicator(p.g == "a")}
 	}
-	z := func(p person) []float64 { return []float64{one(p.k == "u"), one(p.k == "v"), p.y * one(p.g == "a")} }
-	// Public values a little off what is expected at a share of 0.3.
+	g.u = func(p person) []float64 {
+		a, b := indicator(p.x > 4 && p.g == "a"), indicator(p.x > 4 && p.g == "b")
+		return []float64{a, a * p.x, a * p.y, b, b * p.x, b * p.y}
+	}
+
 	var mean [3]float64
 	var size [2]float64
 	for _, p := range all {
@@ -107,41 +124,50 @@ func TestGivenSlopes(t *testing.T) {
 	}
 	for _, p := range all {
 		share := []float64{0.7, 0.3}[inside(p)]
-		for i, v := range z(p) {
+		for i, v := range g.z(p) {
 			mean[i] += rows * share * v / size[inside(p)]
 		}
 	}
-	value := []float64{math.Round(mean[0]) + 60, math.Round(mean[1]) - 20, math.Round(mean[2]) + 500}
-	known := publicOf(t, reader, table, []float64{value[0], value[1], rows - value[0] - value[1], value[2]}, publicKinds, publicY)
-	cut, m := measure(t, reader, table, "SELECT g, count(*), sum(x), avg(y) FROM people WHERE x > 4 GROUP BY g")
-	g, err := m.Given(t.Context(), reader, known)
-	if err != nil {
+	v := []float64{math.Round(mean[0]) + 60, math.Round(mean[1]) - 20, math.Round(mean[2]) + 500}
+	g.value = v
+	known := publicOf(t, reader, table, []float64{v[0], v[1], rows - v[0] - v[1], v[2]}, publicKinds, publicY)
+
+	g.cut, g.m = measure(t, reader, table, aboveFour)
+	var err error
+	if g.Given, err = g.m.Given(t.Context(), reader, known); err != nil {
 		t.Fatal(err)
 	}
+	return g
+}
+
+// place is that of a component's own term among the statement's.
+func (g given) place(c model.Component) int {
+	group := 3 * strings.Index("ab", g.cut.Cells[c.Cell].Keys[0].Text)
+	return group + map[string]int{"count": 0, "sum": 1, "avg": 2}[g.cut.Aggregates[c.Aggregate].Name]
+}
+
+// mean is E[F|z] at a share, by the definition.
+func (g given) mean(x float64) []float64 {
+	e, _ := conditional(g.all, g.rows, x, g.u, g.z, g.value)
+	out := make([]float64, len(g.m.Components))
+	for i, c := range g.m.Components {
+		if out[i] = e[g.place(c)]; g.cut.Aggregates[c.Aggregate].Name == "avg" {
+			out[i] /= e[g.place(c)-2]
+		}
+	}
+	return out
+}
+
+// The slopes of counts, sums and averages given public statistics enclose those of the conditional means, and are
+// close.
+func TestGivenSlopes(t *testing.T) {
+	g := newGiven(t)
+	psi := model.Psi{Name: "share", Spans: []sensitivity.Span{{From: 0.15, To: 0.45, Within: 0.1}}}
 	low, high, err := g.GivenSlopes(secretShare, psi)
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := func(p person) []float64 {
-		a, b := one(p.x > 4 && p.g == "a"), one(p.x > 4 && p.g == "b")
-		return []float64{a, a * p.x, a * p.y, b, b * p.x, b * p.y}
-	}
-	at := func(x float64) []float64 {
-		e, _ := conditional(all, rows, x, u, z, value)
-		out := make([]float64, len(m.Components))
-		for i, c := range m.Components {
-			o := 3 * strings.Index("ab", cut.Cells[c.Cell].Keys[0].Text)
-			switch cut.Aggregates[c.Aggregate].Name {
-			case "count":
-				out[i] = e[o]
-			case "sum":
-				out[i] = e[o+1]
-			default:
-				out[i] = e[o+2] / e[o]
-			}
-		}
-		return out
-	}
+
 	least, most := make([]float64, len(low)), make([]float64, len(low))
 	for i := range least {
 		least[i], most[i] = math.Inf(1), math.Inf(-1)
@@ -149,14 +175,14 @@ func TestGivenSlopes(t *testing.T) {
 	const steps = 300
 	for s := range steps {
 		a, b := psi.Spans[0].From+0.3*float64(s)/steps, psi.Spans[0].From+0.3*float64(s+1)/steps
-		from, to := at(a), at(b)
+		from, to := g.mean(a), g.mean(b)
 		for i := range from {
 			slope := (to[i] - from[i]) / (b - a)
 			least[i], most[i] = math.Min(least[i], slope), math.Max(most[i], slope)
 		}
 	}
-	for i, c := range m.Components {
-		name := cut.Aggregates[c.Aggregate].Label
+	for i, c := range g.m.Components {
+		name := g.cut.Aggregates[c.Aggregate].Label
 		scale := math.Max(math.Abs(least[i]), math.Abs(most[i]))
 		if low[i] > least[i]+1e-7*scale || high[i] < most[i]-1e-7*scale {
 			t.Errorf("%s: slopes from %v to %v are not within %v to %v", name, least[i], most[i], low[i], high[i])
@@ -165,54 +191,36 @@ func TestGivenSlopes(t *testing.T) {
 			t.Errorf("%s: %v to %v is much wider than the slopes, %v to %v", name, low[i], high[i], least[i], most[i])
 		}
 	}
+
 	families, err := g.Families(secretShare, psi)
 	if err != nil {
 		t.Fatal(err)
 	}
-	family := families[0]
-	if sensitivity.Known(family) { // the bend of the unconditional covariance is not its own
+	if sensitivity.Known(families[0]) { // the bend of the unconditional covariance is not its own
 		t.Error("the covariance given what is public is taken for one whose bend is known")
 	}
 	for _, x := range []float64{0.15, 0.2, 0.45} {
-		mean, cov := family.Mean(x), dense(family.Covariance(x))
-		_, want := conditional(all, rows, x, u, z, value)
-		for i, c := range m.Components {
-			if w := at(x)[i]; math.Abs(mean[i]-w) > 1e-8*math.Abs(w) {
-				t.Errorf("E F = %v at %v, not %v", mean[i], x, w)
-			}
-			for j, d := range m.Components {
-				place := func(c model.Component) int {
-					return 3*strings.Index("ab", cut.Cells[c.Cell].Keys[0].Text) + map[string]int{"count": 0, "sum": 1}[cut.Aggregates[c.Aggregate].Name]
-				}
-				if a, b := cut.Aggregates[c.Aggregate].Name, cut.Aggregates[d.Aggregate].Name; a == "avg" || b == "avg" {
-					continue
-				}
-				if w := want.At(place(c), place(d)); math.Abs(cov.At(i, j)-w) > 1e-7*math.Sqrt(want.At(place(c), place(c))*want.At(place(d), place(d))) {
-					t.Errorf("Cov(%d, %d) = %v at %v, not %v", i, j, cov.At(i, j), x, w)
-				}
-			}
+		g.checkFamily(t, families[0], x)
+	}
+}
+
+// checkFamily compares mean and covariance at a share with the definition; of averages there is no covariance.
+func (g given) checkFamily(t *testing.T, family sensitivity.Family, x float64) {
+	t.Helper()
+	mean, cov := family.Mean(x), dense(family.Covariance(x))
+	_, want := conditional(g.all, g.rows, x, g.u, g.z, g.value)
+	for i, c := range g.m.Components {
+		if w := g.mean(x)[i]; math.Abs(mean[i]-w) > 1e-8*math.Abs(w) {
+			t.Errorf("E F = %v at %v, not %v", mean[i], x, w)
 		}
-	}
-	// Without public statistics the movement is another one: the test would not notice them otherwise.
-	plain := m.Paths(secretShare, psi)[0].Slope(0.3)
-	if math.Abs(plain[0]-least[0]) < 0.02*math.Abs(plain[0]) && math.Abs(plain[0]-most[0]) < 0.02*math.Abs(plain[0]) {
-		t.Errorf("the public statistics do not matter: %v, %v to %v", plain[0], least[0], most[0])
-	}
-	shifts, sd, err := g.Shifts(secretShare, psi, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := shifts[0]
-	unconditional := m.Variances(secretShare, psi)
-	for i := range unconditional {
-		unconditional[i] = math.Max(unconditional[i], dense(m.Paths(secretShare, psi)[0].Covariance(0.3)).At(i, i))
-	}
-	for i := range low {
-		if a := s.Along[i] - 0.1*(low[i]+high[i])/2; math.Abs(a) > 1e-6*math.Abs(s.Along[i])+1e-9 || s.Beside[i] < 0.1*(high[i]-low[i])/2 {
-			t.Errorf("shift %v ± %v of slopes %v to %v", s.Along[i], s.Beside[i], low[i], high[i])
-		}
-		if !(sd[i] > 0 && sd[i] <= math.Sqrt(unconditional[i])*(1+1e-9)) {
-			t.Errorf("sd %v, and %v without what is public", sd[i], math.Sqrt(unconditional[i]))
+		for j, d := range g.m.Components {
+			if g.cut.Aggregates[c.Aggregate].Name == "avg" || g.cut.Aggregates[d.Aggregate].Name == "avg" {
+				continue
+			}
+			a, b := g.place(c), g.place(d)
+			if w := want.At(a, b); math.Abs(cov.At(i, j)-w) > 1e-7*math.Sqrt(want.At(a, a)*want.At(b, b)) {
+				t.Errorf("Cov(%d, %d) = %v at %v, not %v", i, j, cov.At(i, j), x, w)
+			}
 		}
 	}
 }
@@ -232,19 +240,24 @@ func TestPublicCheck(t *testing.T) {
 		{[]string{publicKinds}, []float64{1000, 2500, 1500}, ""},
 		{[]string{publicKinds}, []float64{1000, 2500, 1501}, "contradict"},
 		{[]string{"SELECT count(*) FROM people WHERE s"}, []float64{1000}, "tell the value of secret share"},
-		{[]string{"SELECT k, count(*) FROM people WHERE s GROUP BY k"}, []float64{250, 500, 250}, "tell the value of secret share"},
+		{[]string{"SELECT k, count(*) FROM people WHERE s GROUP BY k"}, []float64{250, 500, 250},
+			"tell the value of secret share"},
 		{[]string{publicKinds, "SELECT count(*) FROM people WHERE k = 'u'"}, []float64{1000, 2500, 1500, 1000}, ""},
-		{[]string{publicKinds, "SELECT count(*) FROM people WHERE k = 'u'"}, []float64{1000, 2500, 1500, 999}, "contradict"},
-		{[]string{"SELECT count(*) FROM people WHERE k = 'u' AND s", "SELECT count(*) FROM people WHERE k <> 'u' AND s"}, []float64{300, 700}, "tell the value of secret share"},
+		{[]string{publicKinds, "SELECT count(*) FROM people WHERE k = 'u'"}, []float64{1000, 2500, 1500, 999},
+			"contradict"},
+		{[]string{"SELECT count(*) FROM people WHERE k = 'u' AND s",
+			"SELECT count(*) FROM people WHERE k <> 'u' AND s"}, []float64{300, 700}, "tell the value of secret share"},
 	} {
 		err := publicOf(t, reader, table, c.values, c.sql...).Check(secretShare, psi)
-		if (c.want == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), c.want) || !sqlstate.Is(err, sqlstate.ModelUnfit)) {
+		if (c.want == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), c.want) ||
+			!sqlstate.Is(err, sqlstate.ModelUnfit)) {
 			t.Errorf("%v = %v: %v", c.sql, c.values, err)
 		}
 	}
 	// At 0 nobody has s: a statistic of those who have it is certain there, and nowhere else.
 	ends := model.Psi{Name: "share", Spans: []sensitivity.Span{{From: 0, To: 0.3, Within: 0.1}}}
-	if err := publicOf(t, reader, table, []float64{100}, "SELECT count(*) FROM people WHERE s AND k = 'u'").Check(secretShare, ends); !sqlstate.Is(err, sqlstate.ModelUnfit) {
+	if err := publicOf(t, reader, table, []float64{100}, "SELECT count(*) FROM people WHERE s AND k = 'u'").Check(
+		secretShare, ends); !sqlstate.Is(err, sqlstate.ModelUnfit) {
 		t.Errorf("certain at one end: %v", err)
 	}
 	_, m := measure(t, reader, table, linear)
@@ -262,7 +275,8 @@ func TestPublicCheck(t *testing.T) {
 		}
 	}
 	_, sets := measure(t, reader, table, "SELECT g, k, count(*) FROM people GROUP BY GROUPING SETS (g, k)")
-	if _, err := sets.Given(t.Context(), reader, publicOf(t, reader, table, []float64{rows}, "SELECT count(*) FROM people")); !errors.Is(err, model.ErrPublic) {
+	if _, err := sets.Given(t.Context(), reader, publicOf(t, reader, table, []float64{rows},
+		"SELECT count(*) FROM people")); !errors.Is(err, model.ErrPublic) {
 		t.Errorf("grouping sets: %v", err)
 	}
 }

@@ -15,8 +15,8 @@ func (m *Moments) Reference() []float64 {
 	return out
 }
 
-// Variances returns the greatest variance of each component under the model at the ends of the secret's paths, and for a
-// Simplex at the reference's own shares: what sampling alone makes of it.
+// Variances returns the greatest variance of each component under the model at the ends of the secret's paths, and for
+// a Simplex at the reference's own shares: what sampling alone makes of it.
 func (m *Moments) Variances(secret int, psi Psi) []float64 {
 	out := make([]float64, len(m.Components))
 	for _, p := range m.variations(secret, psi) {

@@ -30,7 +30,8 @@ func TestKeysThatAreColumns(t *testing.T) {
 		"y % 39":                            false,
 		"y % 40":                            true,
 	} {
-		choice := chosen(t, reader, bind(t, reader, table, "SELECT "+key+", count(*) FROM people GROUP BY 1"), 1200).Choices[0]
+		choice := chosen(t, reader, bind(t, reader, table, "SELECT "+key+", count(*) FROM people GROUP BY 1"),
+			1200).Choices[0]
 		if got := choice.Column != nil; got != want {
 			t.Errorf("%s is a column in other words: %t", key, got)
 		}

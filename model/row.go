@@ -73,7 +73,8 @@ type quadratic struct {
 
 func (q quadratic) at(x, y float64) float64 {
 	w := q.w
-	return w[aggregate.N] + w[aggregate.X]*x + w[aggregate.Y]*y + w[aggregate.XX]*x*x + w[aggregate.XY]*x*y + w[aggregate.YY]*y*y
+	return w[aggregate.N] + w[aggregate.X]*x + w[aggregate.Y]*y + w[aggregate.XX]*x*x + w[aggregate.XY]*x*y +
+		w[aggregate.YY]*y*y
 }
 
 // largest returns the largest |q| on the box: it is at a corner, where the derivative along an edge is 0, or where both
@@ -94,12 +95,13 @@ func (q quadratic) largest() float64 {
 		}
 	}
 	det := 4*w[aggregate.XX]*w[aggregate.YY] - w[aggregate.XY]*w[aggregate.XY]
-	try((w[aggregate.XY]*w[aggregate.Y]-2*w[aggregate.YY]*w[aggregate.X])/det, (w[aggregate.XY]*w[aggregate.X]-2*w[aggregate.XX]*w[aggregate.Y])/det)
+	try((w[aggregate.XY]*w[aggregate.Y]-2*w[aggregate.YY]*w[aggregate.X])/det,
+		(w[aggregate.XY]*w[aggregate.X]-2*w[aggregate.XX]*w[aggregate.Y])/det)
 	return out
 }
 
-// extent bounds by how much h of a component that is a sum differs between two rows, of which one may be in another cell,
-// where h is 0.
+// extent bounds by how much h of a component that is a sum differs between two rows, of which one may be in another
+// cell, where h is 0.
 func (m *Moments) extent(k Component) float64 {
 	t := m.aggregate(k).Terms[0]
 	low, high := 0.0, 0.0

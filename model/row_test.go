@@ -32,7 +32,8 @@ func TestLargestOfAQuadratic(t *testing.T) {
 		}
 	}
 	// 5 - (x-1)² - 2(y+1)² + (x-1)(y+1) is largest inside.
-	q := quadratic{w: [6]float64{5 - 1 - 2 - 1, 2 + 1, -4 - 1, -1, 1, -2}, x: [2]float64{0.5, 1.5}, y: [2]float64{-1.5, -0.5}}
+	q := quadratic{w: [6]float64{5 - 1 - 2 - 1, 2 + 1, -4 - 1, -1, 1, -2}, x: [2]float64{0.5, 1.5},
+		y: [2]float64{-1.5, -0.5}}
 	if got := q.largest(); math.Abs(got-5) > 1e-12 {
 		t.Errorf("the extreme inside is %g, want 5", got)
 	}

@@ -11,13 +11,13 @@ import (
 	"fugu/sqlstate"
 )
 
-// Sampled is the model of those aggregates of a cut that are no functions of sums: percentiles, and numbers, sums and means
-// of distinct values. Their distribution follows from that of their argument in the classes of a secret, and what is said of
-// it needs no assumption but the model of rows: how far coupled datasets (see Moments.Coupled) are apart, but for a
-// probability.
+// Sampled is the model of those aggregates of a cut that are no functions of sums: percentiles, and numbers, sums and
+// means of distinct values. Their distribution follows from that of their argument in the classes of a secret, and what
+// is said of it needs no assumption but the model of rows: how far coupled datasets (see Moments.Coupled) are apart,
+// but for a probability.
 //
-// The classes' distributions are the reference's up to what its size leaves open (see coverage), and that is part of the
-// bound: half of the failure is the reference's, half the datasets'.
+// The classes' distributions are the reference's up to what its size leaves open (see coverage), and that is part of
+// the bound: half of the failure is the reference's, half the datasets'.
 type Sampled struct {
 	Components []Component
 	Expected   []float64  // of each component: of the reference, scaled to the table's rows
@@ -40,7 +40,8 @@ type argument struct {
 }
 
 // MeasureSampled scans the reference once for each sampled aggregate. limits are those of the cut's bases.
-func MeasureSampled(ctx context.Context, ref planner.Querier, c *planner.Bound, totals []Totals, limits []planner.Limit) (*Sampled, error) {
+func MeasureSampled(ctx context.Context, ref planner.Querier, c *planner.Bound, totals []Totals,
+	limits []planner.Limit) (*Sampled, error) {
 	s := &Sampled{cut: c, totals: totals, cells: make([][]*argument, len(c.Cells))}
 	for cell := range s.cells {
 		s.cells[cell] = make([]*argument, len(c.Aggregates))
@@ -53,110 +54,138 @@ func MeasureSampled(ctx context.Context, ref planner.Querier, c *planner.Bound, 
 			return nil, fmt.Errorf("reading the distribution of %s in the reference: %w", agg.Label, err)
 		}
 	}
+
+	scale := float64(c.Table.Rows) / (totals[0].Outside + sumOf(totals[0].Size))
 	for cell := range s.cells {
 		for a, x := range s.cells[cell] {
-			if x == nil {
-				continue
+			if x != nil {
+				s.take(Component{cell, a}, x, scale)
 			}
-			s.Components = append(s.Components, Component{cell, a})
-			expected, inherent := x.describe(float64(c.Table.Rows) / (totals[0].Outside + sumOf(totals[0].Size)))
-			s.Expected, s.Inherent, s.Lattice = append(s.Expected, expected), append(s.Inherent, inherent), append(s.Lattice, x.lattice())
-			typical := new(big.Rat)
-			if !c.Aggregates[a].Extensive {
-				typical.SetFloat64(expected)
-			}
-			s.Typical = append(s.Typical, typical)
 		}
 	}
 	return s, nil
 }
 
+// take adds a component, of the table's rows of which the reference has one in scale.
+func (s *Sampled) take(k Component, x *argument, scale float64) {
+	expected, inherent := x.describe(scale)
+	s.Components = append(s.Components, k)
+	s.Expected, s.Inherent = append(s.Expected, expected), append(s.Inherent, inherent)
+	s.Lattice = append(s.Lattice, x.lattice())
+
+	typical := new(big.Rat)
+	if !s.cut.Aggregates[k.Aggregate].Extensive {
+		typical.SetFloat64(expected)
+	}
+	s.Typical = append(s.Typical, typical)
+}
+
 // read takes in the distribution of one aggregate's argument.
 func (s *Sampled) read(ctx context.Context, ref planner.Querier, aggregate int, limits []planner.Limit) error {
-	c, sampled := s.cut, s.cut.Aggregates[aggregate].Sampled
+	c := s.cut
 	rows, err := ref.Query(ctx, c.Distribution(aggregate), nil, nil)
 	if err != nil {
 		return err
 	}
-	lo, hi := 0.0, 0.0
+	r := reading{Sampled: s, aggregate: aggregate, of: c.Aggregates[aggregate].Sampled}
+	r.places = make([]map[string]int, len(c.Cells))
 	if i := c.Argument(aggregate); i >= 0 {
-		lo, _ = limits[i].Low.Float64()
-		hi, _ = limits[i].High.Float64()
+		r.lo, _ = limits[i].Low.Float64()
+		r.hi, _ = limits[i].High.Float64()
 	}
-	places := make([]map[string]int, len(c.Cells)) // of each value, by what tells it from others
-	start := func(cell int) *argument {
-		x := &argument{sampled: sampled, lo: lo, hi: hi}
-		places[cell] = map[string]int{}
-		for i := range s.totals {
-			x.rows = append(x.rows, make([][]float64, len(s.totals[i].Size)))
-		}
-		for _, v := range sampled.Domain {
-			if _, err := x.place(places[cell], v.Text, v.Text); err != nil {
-				return nil
-			}
-		}
-		s.cells[cell][aggregate] = x
-		return x
-	}
-	if !sampled.Percentile() && sampled.Kind != planner.DistinctMean { // no rows are no values, and that is a number
+
+	// Where no rows are no values, and that is a number, every cell has a distribution.
+	if !r.of.Percentile() && r.of.Kind != planner.DistinctMean {
 		for cell := range c.Cells {
-			if start(cell) == nil {
-				return sqlstate.New(sqlstate.ModelUnfit, "a public value of %s is not a number", c.Aggregates[aggregate].Label)
+			if err := r.start(cell); err != nil {
+				return err
 			}
 		}
 	}
 	index := c.Index()
 	for _, row := range rows {
-		cell, ok := index.Find(row[:c.Head()])
-		if !ok {
-			continue
-		}
-		row = row[c.Head():]
-		var class []int
-		for _, sec := range c.Table.Secrets {
-			if sec.Number != nil {
-				class = append(class, 0)
-				continue
-			}
-			class = append(class, sec.Class(row[0]))
-			row = row[1:]
-		}
-		value, text := row[0], row[1]
-		n, err := number(row[2])
-		if err != nil {
-			return err
-		}
-		if value.Null {
-			continue
-		}
-		x := s.cells[cell][aggregate]
-		if x == nil {
-			if x = start(cell); x == nil {
-				return sqlstate.New(sqlstate.ModelUnfit, "a public value of %s is not a number", c.Aggregates[aggregate].Label)
-			}
-		}
-		if text.Null {
-			text = value
-		}
-		if sampled.Domain != nil {
-			if _, ok := places[cell][text.Text]; !ok {
-				continue // it does not count
-			}
-		}
-		at, err := x.place(places[cell], text.Text, value.Text)
-		if err != nil {
-			return err
-		}
-		x.all[at] += n
-		for i, k := range class {
-			if k >= 0 {
-				x.grow(i, k, at)[at] += n
+		if cell, ok := index.Find(row[:c.Head()]); ok {
+			if err := r.add(cell, row[c.Head():]); err != nil {
+				return err
 			}
 		}
 	}
 	for cell := range s.cells {
 		if x := s.cells[cell][aggregate]; x != nil {
 			x.finish()
+		}
+	}
+	return nil
+}
+
+// reading is a scan of the reference for one aggregate.
+type reading struct {
+	*Sampled
+	aggregate int
+	of        *planner.Sampled
+	lo, hi    float64          // within which values are taken
+	places    []map[string]int // cell: of each value, by what tells it from others
+}
+
+// start gives a cell the distribution in which nothing has been counted.
+func (r *reading) start(cell int) error {
+	x := &argument{sampled: r.of, lo: r.lo, hi: r.hi}
+	r.places[cell] = map[string]int{}
+	for i := range r.totals {
+		x.rows = append(x.rows, make([][]float64, len(r.totals[i].Size)))
+	}
+	for _, v := range r.of.Domain {
+		if _, err := x.place(r.places[cell], v.Text, v.Text); err != nil {
+			return sqlstate.New(sqlstate.ModelUnfit, "a public value of %s is not a number",
+				r.cut.Aggregates[r.aggregate].Label)
+		}
+	}
+	r.cells[cell][r.aggregate] = x
+	return nil
+}
+
+// add counts one group of the reference's rows: those of one class of each secret that have one value.
+func (r *reading) add(cell int, row []planner.Value) error {
+	var class []int
+	for _, sec := range r.cut.Table.Secrets {
+		if sec.Number != nil {
+			class = append(class, 0)
+			continue
+		}
+		class = append(class, sec.Class(row[0]))
+		row = row[1:]
+	}
+	value, text := row[0], row[1]
+	n, err := number(row[2])
+	if err != nil {
+		return err
+	}
+	if value.Null {
+		return nil
+	}
+
+	if r.cells[cell][r.aggregate] == nil {
+		if err := r.start(cell); err != nil {
+			return err
+		}
+	}
+	x := r.cells[cell][r.aggregate]
+	if text.Null {
+		text = value
+	}
+	if r.of.Domain != nil {
+		if _, ok := r.places[cell][text.Text]; !ok {
+			return nil // it is no public value, and does not count
+		}
+	}
+	at, err := x.place(r.places[cell], text.Text, value.Text)
+	if err != nil {
+		return err
+	}
+	x.all[at] += n
+	for i, k := range class {
+		if k >= 0 {
+			x.grow(i, k, at)[at] += n
 		}
 	}
 	return nil
@@ -220,19 +249,23 @@ func (x *argument) ascending(rows []float64) []valued {
 }
 
 // Apart returns the W within which each component stays between coupled datasets, but for a probability of failure that
-// one of them does not. A secret mean has no such coupling, and rows that are drawn from the reference without replacement
-// are not independent (PV004).
+// one of them does not. A secret mean has no such coupling, and rows that are drawn from the reference without
+// replacement are not independent (PV004).
 func (s *Sampled) Apart(ctx context.Context, secret int, psi Psi, failure float64) ([]float64, error) {
 	label := s.cut.Aggregates[s.Components[0].Aggregate].Label
 	switch {
 	case s.cut.Table.Secrets[secret].Number != nil:
-		return nil, sqlstate.New(sqlstate.ModelUnfit, "secret %s is a mean, and nothing bounds how %s of two datasets of different means differ", psi.Name, label).
+		return nil, sqlstate.New(sqlstate.ModelUnfit, "secret %s is a mean, and nothing bounds how %s of two "+
+			"datasets of different means differ", psi.Name, label).
 			WithHint("Ask for counts, sums and averages.")
 	case psi.FromReference:
-		return nil, sqlstate.New(sqlstate.ModelUnfit, "nothing bounds how %s of datasets that are drawn from the reference differ", label).
-			WithHint("Ask for counts, sums and averages; or the owner of the policy can leave drawn: from-reference out.")
+		return nil, sqlstate.New(sqlstate.ModelUnfit, "nothing bounds how %s of datasets that are drawn from the "+
+			"reference differ", label).
+			WithHint(
+				"Ask for counts, sums and averages; or the owner of the policy can leave drawn: from-reference out.")
 	case !(failure > 0):
-		return nil, sqlstate.New(sqlstate.ModelUnfit, "%s can be bounded but for a probability only, and delta is 0", label).
+		return nil, sqlstate.New(sqlstate.ModelUnfit, "%s can be bounded but for a probability only, and delta is 0",
+			label).
 			WithHint("Set fugu.delta above 0.")
 	}
 	out := make([]float64, len(s.Components))

@@ -128,8 +128,9 @@ func lognormal(mean, sd float64, values int, selected float64) law {
 }
 
 // Percentiles of coupled datasets are within W but for the probability that is stated: 100,000 pairs of datasets of 500
-// rows each, failure .001, at the ends of the secret's range and in both orders, from a reference of 3,000 rows. False alarm
-// 1e-6 for each setting. A fifth of W, which is what half of the data's movement would be, is exceeded more often.
+// rows each, failure .001, at the ends of the secret's range and in both orders, from a reference of 3,000 rows. False
+// alarm 1e-6 for each setting. A fifth of W, which is what half of the data's movement would be, is exceeded more
+// often.
 func TestPercentilesOfCoupledDatasets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes longer than a save")
@@ -155,7 +156,8 @@ func TestPercentilesOfCoupledDatasets(t *testing.T) {
 					x, y = .5, .4
 				}
 				a, b := datasets(r, urns, 60, rows, x, y, test.distribution)
-				d := math.Abs(percentile(a, test.fraction, test.continuous) - percentile(b, test.fraction, test.continuous))
+				d := math.Abs(percentile(a, test.fraction, test.continuous) - percentile(b, test.fraction,
+					test.continuous))
 				if d > w {
 					beyond++
 				}
@@ -206,7 +208,8 @@ func TestPercentilesInTheLimit(t *testing.T) {
 		for x := .2; x <= .7; x += .001 {
 			most = math.Max(most, of(x+.1, p)-of(x, p))
 		}
-		q := newQuantile(psi, rows, p, 0, values-1, [][]valued{listed(laws[0].exact(1e14)), listed(laws[1].exact(1e14))}, []float64{1e14, 1e14}, 1e-9)
+		q := newQuantile(psi, rows, p, 0, values-1, [][]valued{listed(laws[0].exact(1e14)),
+			listed(laws[1].exact(1e14))}, []float64{1e14, 1e14}, 1e-9)
 		w := q.width(1e-9)
 		t.Logf("percentile %g: W = %v, the model's own %v", p, w, most)
 		if w < most || w > most+4 { // a point of the grid on either side, and what the secret's range is cut into
@@ -270,7 +273,8 @@ func TestDistinctValuesOfCoupledDatasets(t *testing.T) {
 		for k := range bounds {
 			for j, n := range beyond[k] {
 				if top := binomialTop(pairs, failure); n > top {
-					t.Errorf("%g of %d pairs are further apart than %g; at most %g are allowed", n, pairs, bounds[k][j], top)
+					t.Errorf("%g of %d pairs are further apart than %g; at most %g are allowed", n, pairs, bounds[k][j],
+						top)
 				}
 			}
 		}
@@ -287,8 +291,8 @@ func distinctOf(counts []int) [3]float64 {
 	return [3]float64{n, sum, sum / n}
 }
 
-// Where rows of one class are all different and those of the other all alike, every replaced row counts: W is the number of
-// those, and no less would do.
+// Where rows of one class are all different and those of the other all alike, every replaced row counts: W is the
+// number of those, and no less would do.
 func TestDistinctValuesNobodyHasSeen(t *testing.T) {
 	psi := Psi{Spans: []sensitivity.Span{{From: .2, To: .3, Within: .1}}}
 	alike := make([]float64, 1001)

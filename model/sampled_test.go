@@ -12,7 +12,8 @@ import (
 	"fugu/upstream"
 )
 
-func measureSampled(t *testing.T, reader *upstream.Reader, table *planner.Table, sql string) (*planner.Bound, *model.Sampled) {
+func measureSampled(t *testing.T, reader *upstream.Reader, table *planner.Table, sql string) (*planner.Bound,
+	*model.Sampled) {
 	t.Helper()
 	totals, err := model.CountClasses(t.Context(), reader, table)
 	if err != nil {
@@ -33,11 +34,12 @@ func measureSampled(t *testing.T, reader *upstream.Reader, table *planner.Table,
 	return b, s
 }
 
-// What the statement over the reference says is what its rows are: percentiles by group, of which one has no row and one is
-// not public, and numbers of distinct values.
+// What the statement over the reference says is what its rows are: percentiles by group, of which one has no row and
+// one is not public, and numbers of distinct values.
 func TestSampledFromAReference(t *testing.T) {
 	rows, reader, table := fixture(t)
-	_, s := measureSampled(t, reader, table, "SELECT g, percentile_disc(0.25) WITHIN GROUP (ORDER BY x) FROM ref GROUP BY g")
+	_, s := measureSampled(t, reader, table, "SELECT g, percentile_disc(0.25) WITHIN GROUP (ORDER BY x) FROM ref "+
+		"GROUP BY g")
 	if len(s.Components) != 3 {
 		t.Fatalf("components %v, want those of a, b and c: no row of the reference is in d", s.Components)
 	}
@@ -52,25 +54,29 @@ func TestSampledFromAReference(t *testing.T) {
 		want := values[int(math.Ceil(.25*float64(len(values))))-1]
 		typical, _ := s.Typical[i].Float64()
 		if s.Expected[i] != want || typical != want || s.Lattice[i] != 1 {
-			t.Errorf("%s: expected %v, typical %v, lattice %v; want %v, %v and 1", g, s.Expected[i], typical, s.Lattice[i], want, want)
+			t.Errorf("%s: expected %v, typical %v, lattice %v; want %v, %v and 1", g, s.Expected[i], typical,
+				s.Lattice[i], want, want)
 		}
 	}
 	w, err := s.Apart(t.Context(), 0, psi, 1e-3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !(w[0] > 0 && w[1] > 0 && w[1] < w[2] && w[2] <= 80) { // b has more rows than the others, and nothing is known of c
+	// b has more rows than the others, and nothing is known of c
+	if !(w[0] > 0 && w[1] > 0 && w[1] < w[2] && w[2] <= 80) {
 		t.Errorf("W = %v", w)
 	}
 
-	_, s = measureSampled(t, reader, table, "SELECT count(DISTINCT g), count(DISTINCT x), sum(DISTINCT x) FILTER (WHERE g = 'd') FROM ref")
+	_, s = measureSampled(t, reader, table, "SELECT count(DISTINCT g), count(DISTINCT x), sum(DISTINCT x) "+
+		"FILTER (WHERE g = 'd') FROM ref")
 	seen := map[float64]bool{}
 	for _, r := range rows {
 		if !r.null {
 			seen[r.x] = true
 		}
 	}
-	if math.Abs(s.Expected[0]-3) > 1e-6 || s.Expected[1] > float64(len(seen)) || s.Expected[1] < .8*float64(len(seen)) || s.Expected[2] != 0 {
+	if math.Abs(s.Expected[0]-3) > 1e-6 || s.Expected[1] > float64(len(seen)) ||
+		s.Expected[1] < .8*float64(len(seen)) || s.Expected[2] != 0 {
 		t.Errorf("expected %v; want 3, as z is not public, nearly %d, and 0", s.Expected, len(seen))
 	}
 	if w, err = s.Apart(t.Context(), 0, psi, 1e-3); err != nil || w[0] > 2 || w[1] != 200 {

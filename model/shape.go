@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -18,8 +19,8 @@ import (
 type Shape struct {
 	Skewness, Kurtosis float64
 	// Bound holds whatever the distribution is: no probability of an interval below a point differs by more from the
-	// normal one [Berry and Esseen; the constant 0.5600 is Shevtsova's, Doklady Mathematics 82 (2010), for rows that differ
-	// in distribution]. E|h-μ|³ is bounded by √(μ2 μ4).
+	// normal one [Berry and Esseen; the constant 0.5600 is Shevtsova's, Doklady Mathematics 82 (2010), for rows that
+	// differ in distribution]. E|h-μ|³ is bounded by √(μ2 μ4).
 	Bound float64
 	// Estimate is the first two terms of Edgeworth's series at their worst points, which is what that difference really
 	// comes to as long as it is small: max|(x²-1)φ(x)|/6 for the skewness, max|(x³-3x)φ(x)|/24 for the excess kurtosis.
@@ -69,8 +70,8 @@ func MeasureShapes(ctx context.Context, ref planner.Querier, c *planner.Bound, t
 	return s, nil
 }
 
-// classes are the rows of the classes that Shapes tells apart: outside and inside a proportion's predicate, and for other
-// secrets all rows as one.
+// classes are the rows of the classes that Shapes tells apart: outside and inside a proportion's predicate, and for
+// other secrets all rows as one.
 func (t Totals) classes(s planner.Secret) []float64 {
 	if s.Predicate != nil {
 		return t.Size
@@ -109,26 +110,20 @@ func (s *Shapes) add(cell int, row []planner.Value) error {
 	return nil
 }
 
+// ErrNoShape says that a component is nothing of which the moments of single rows tell the shape.
+var ErrNoShape = errors.New("only counts, sums and averages of single rows have a shape that is known")
+
 // At is the shape of a component under the value p of a secret proportion; of other secrets, at the reference's own. It
-// is zero for a component that does not vary, and unknown for what is no count, sum or average of single rows.
-func (s *Shapes) At(secret int, p float64, k Component) (Shape, bool) {
+// is zero for a component that does not vary. It wraps ErrNoShape for what is no count, sum or average of single rows,
+// and for an average over no rows.
+func (s *Shapes) At(secret int, p float64, k Component) (Shape, error) {
 	shares := []float64{1 - p, p}
 	if len(s.size[secret]) == 1 {
 		shares = []float64{1}
 	}
-	a := s.cut.Aggregates[k.Aggregate]
-	sum, count := -1, -1
-	switch {
-	case a.Sampled != nil:
-		return Shape{}, false
-	case a.Linear() && s.cut.Single(a.Terms[0]):
-		count = a.Terms[0]
-	case a.Linear():
-		sum = a.Terms[0]
-	case !a.Second() && s.cut.Single(a.Terms[0]):
-		count, sum = a.Terms[0], a.Terms[1] // N comes first
-	default:
-		return Shape{}, false
+	sum, count, err := s.terms(k)
+	if err != nil {
+		return Shape{}, err
 	}
 	at := func(class, term, power int) float64 {
 		if term < 0 {
@@ -136,8 +131,8 @@ func (s *Shapes) At(secret int, p float64, k Component) (Shape, bool) {
 		}
 		return s.powers[secret][class][4*(k.Cell*len(s.cut.Terms)+term)+power-1] / s.size[secret][class]
 	}
-	// The row function is x - r·y up to a factor: r = 0 for a sum, x = 0 and r = -1 for a count. y is 0 or 1, and x is 0 where
-	// y is 0, so that x^j y^l = x^j for j > 0.
+
+	// The row function is x - r·y up to a factor: r = 0 for a sum, x = 0 and r = -1 for a count.
 	r := -1.0
 	if sum >= 0 {
 		r = 0
@@ -148,33 +143,64 @@ func (s *Shapes) At(secret int, p float64, k Component) (Shape, bool) {
 			s, c = s+share*at(class, sum, 1), c+share*at(class, count, 1)
 		}
 		if c <= 0 {
-			return Shape{}, false
+			return Shape{}, fmt.Errorf("%w, and this is an average over no rows", ErrNoShape)
 		}
 		r = s / c
 	}
+
+	// Cumulants of independent rows add up.
 	var variance, third, fourth, absolute float64
 	for class, share := range shares {
-		x1, x2, x3, x4, y := at(class, sum, 1), at(class, sum, 2), at(class, sum, 3), at(class, sum, 4), at(class, count, 1)
-		m1 := x1 - r*y
-		m2 := x2 - 2*r*x1 + r*r*y
-		m3 := x3 - 3*r*x2 + 3*r*r*x1 - r*r*r*y
-		m4 := x4 - 4*r*x3 + 6*r*r*x2 - 4*r*r*r*x1 + r*r*r*r*y
-		c2 := m2 - m1*m1
-		if c2 <= rounding*m2 {
-			continue // the class is constant
-		}
-		c3 := m3 - 3*m1*m2 + 2*m1*m1*m1
-		c4 := math.Max(c2*c2, m4-4*m1*m3+6*m1*m1*m2-3*m1*m1*m1*m1)
+		x := powers{at(class, sum, 1), at(class, sum, 2), at(class, sum, 3), at(class, sum, 4)}
+		c2, c3, c4 := x.central(r, at(class, count, 1))
 		n := share * float64(s.cut.Table.Rows)
-		variance, third, fourth, absolute = variance+n*c2, third+n*c3, fourth+n*(c4-3*c2*c2), absolute+n*math.Sqrt(c2*c4)
+		variance, third = variance+n*c2, third+n*c3
+		fourth, absolute = fourth+n*(c4-3*c2*c2), absolute+n*math.Sqrt(c2*c4)
 	}
 	if !(variance > 0) {
-		return Shape{}, true
+		return Shape{}, nil
 	}
+
 	out := Shape{Skewness: third / math.Pow(variance, 1.5), Kurtosis: fourth / (variance * variance)}
 	out.Bound = math.Min(1, berryEsseen*absolute/math.Pow(variance, 1.5))
 	out.Estimate = edgeworthOne*math.Abs(out.Skewness) + edgeworthTwo*math.Abs(out.Kurtosis)
-	return out, true
+	return out, nil
+}
+
+// terms returns the terms that a component is made of; -1 where it has no sum, or no count.
+func (s *Shapes) terms(k Component) (sum, count int, err error) {
+	a := s.cut.Aggregates[k.Aggregate]
+	switch {
+	case a.Sampled != nil:
+		return -1, -1, ErrNoShape
+	case a.Linear() && s.cut.Single(a.Terms[0]):
+		return -1, a.Terms[0], nil
+	case a.Linear():
+		return a.Terms[0], -1, nil
+	case !a.Second() && s.cut.Single(a.Terms[0]):
+		return a.Terms[1], a.Terms[0], nil // N comes first
+	}
+	return -1, -1, ErrNoShape
+}
+
+// powers are E x, E x², E x³ and E x⁴ of a row of one class.
+type powers [4]float64
+
+// central returns the central moments 2 to 4 of x - r·y, where y is 0 or 1 and has the mean of that name, and x is 0
+// where y is 0, so that x^j y^l = x^j for j > 0. All are 0 for what is constant but for rounding.
+func (x powers) central(r, y float64) (c2, c3, c4 float64) {
+	x1, x2, x3, x4 := x[0], x[1], x[2], x[3]
+	m1 := x1 - r*y
+	m2 := x2 - 2*r*x1 + r*r*y
+	m3 := x3 - 3*r*x2 + 3*r*r*x1 - r*r*r*y
+	m4 := x4 - 4*r*x3 + 6*r*r*x2 - 4*r*r*r*x1 + r*r*r*r*y
+	c2 = m2 - m1*m1
+	if c2 <= rounding*m2 {
+		return 0, 0, 0
+	}
+	c3 = m3 - 3*m1*m2 + 2*m1*m1*m1
+	c4 = math.Max(c2*c2, m4-4*m1*m3+6*m1*m1*m2-3*m1*m1*m1*m1)
+	return c2, c3, c4
 }
 
 // Rows is the number of rows of the reference that a cell has.

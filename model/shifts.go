@@ -42,7 +42,8 @@ func (m *Moments) movements(secret int, psi Psi, errors float64) ([]movement, er
 
 // between makes a movement of slopes at both ends of what they lie between, and of their errors: what rows that the
 // reference does not show would change, and standard errors.
-func (m *Moments) between(c *classes, name string, span sensitivity.Span, from, to []float64, rows [][]unseen, signs []int, deviation []float64, errors float64) (movement, error) {
+func (m *Moments) between(c *classes, name string, span sensitivity.Span, from, to []float64, rows [][]unseen,
+	signs []int, deviation []float64, errors float64) (movement, error) {
 	beside, unseen := m.disjoint(c, rows, signs)
 	v := movement{widened: beside}
 	for k := range v.widened {

@@ -26,8 +26,8 @@ func (s *Simplex) greatest(v []float64) float64 {
 	return total
 }
 
-// quotients bounds (Σ p_c s_c)/(Σ p_c c_c) over the vectors p, where the denominator is positive: it is at least λ for some p exactly if
-// Σ p_c (s_c - λ c_c) ≥ 0 for some p (Dinkelbach).
+// quotients bounds (Σ p_c s_c)/(Σ p_c c_c) over the vectors p, where the denominator is positive: it is at least λ for
+// some p exactly if Σ p_c (s_c - λ c_c) ≥ 0 for some p (Dinkelbach).
 func (s *Simplex) quotients(sum, count []float64) (low, high float64) {
 	return -s.quotient(scaled(sum, -1), count), s.quotient(sum, count)
 }

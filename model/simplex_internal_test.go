@@ -9,11 +9,13 @@ import (
 	_ "fugu/test/seeded" // what rapid draws is the same at every run
 )
 
-// The bounds of a linear function and of a quotient over the simplex: no vector lies beyond, and some vertex comes to them.
+// The bounds of a linear function and of a quotient over the simplex: no vector lies beyond, and some vertex comes to
+// them.
 func TestSimplexBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := rapid.IntRange(2, 5).Draw(t, "k")
-		s := &Simplex{From: rapid.Float64Range(0, 0.9/float64(k)).Draw(t, "from"), To: rapid.Float64Range(1.1/float64(k), 1).Draw(t, "to")}
+		s := &Simplex{From: rapid.Float64Range(0, 0.9/float64(k)).Draw(t, "from"),
+			To: rapid.Float64Range(1.1/float64(k), 1).Draw(t, "to")}
 		draw := func(name string, low, high float64) []float64 {
 			return rapid.SliceOfN(rapid.Float64Range(low, high), k, k).Draw(t, name)
 		}
@@ -26,7 +28,8 @@ func TestSimplexBounds(t *testing.T) {
 			for i := range p {
 				v, c = v+p[i]*sum[i], c+p[i]*count[i]
 			}
-			if v < low-1e-9 || v > high+1e-9 || v/c < qlow-1e-9*(1+math.Abs(qlow)) || v/c > qhigh+1e-9*(1+math.Abs(qhigh)) {
+			if v < low-1e-9 || v > high+1e-9 || v/c < qlow-1e-9*(1+math.Abs(qlow)) || v/c > qhigh+
+				1e-9*(1+math.Abs(qhigh)) {
 				t.Fatalf("%v gives %g and %g, bounds [%g, %g] and [%g, %g]", p, v, v/c, low, high, qlow, qhigh)
 			}
 			reachedLow, reachedHigh = math.Min(reachedLow, v/c), math.Max(reachedHigh, v/c)

@@ -23,8 +23,60 @@ func vector(r *rand.Rand, from, to float64) []float64 {
 	}
 }
 
-// Every pair of vectors of a simplex moves F by a convex combination of the shifts: along any functional no further than
-// the furthest of them. A bound for single moves would not do where averages bend: their Beside is needed.
+// drawVectors draws two vectors of shares, often in the corners of the range, which are the furthest, and often only a
+// little apart; at most within apart, and by how much of it.
+func drawVectors(r *rand.Rand, within float64) (p, q []float64, d float64) {
+	p, q = vector(r, 0.05, 0.7), vector(r, 0.05, 0.7)
+	if r.IntN(2) == 0 {
+		p, q = []float64{0.05, 0.25, 0.7}, []float64{0.05, 0.25, 0.7}
+		r.Shuffle(3, func(i, j int) { p[i], p[j] = p[j], p[i] })
+		r.Shuffle(3, func(i, j int) { q[i], q[j] = q[j], q[i] })
+		if r.IntN(2) == 0 {
+			copy(q, p)
+			i := r.IntN(3)
+			j := (i + 1 + r.IntN(2)) % 3
+			q[i], q[j] = q[i]-0.01, q[j]+0.01
+			if slices.Min(q) < 0.05 || slices.Max(q) > 0.7 {
+				return drawVectors(r, within)
+			}
+		}
+	}
+	d = (math.Abs(p[0]-q[0]) + math.Abs(p[1]-q[1]) + math.Abs(p[2]-q[2])) / 2
+	if d > within { // as far as the pair may lie apart
+		for i := range q {
+			q[i] = p[i] + (q[i]-p[i])*within/d
+		}
+	}
+	return p, q, math.Min(1, d/within)
+}
+
+// drawFunctional draws one component, and often some others with it.
+func drawFunctional(r *rand.Rand, m int) []float64 {
+	out := make([]float64, m)
+	out[r.IntN(m)] = 1
+	for k := range out {
+		if r.IntN(3) == 0 {
+			out[k] = r.NormFloat64()
+		}
+	}
+	return out
+}
+
+// farthestAlong is how far a functional moves at most by any of the shifts, and by their directions alone.
+func farthestAlong(shifts []sensitivity.Shift, functional []float64) (most, straight float64) {
+	for _, s := range shifts {
+		along, beside := 0.0, 0.0
+		for k, w := range functional {
+			along += w * s.Along[k]
+			beside += math.Abs(w) * s.Beside[k]
+		}
+		most, straight = math.Max(most, math.Abs(along)+beside), math.Max(straight, math.Abs(along))
+	}
+	return most, straight
+}
+
+// Every pair of vectors of a simplex moves F by a convex combination of the shifts: along any functional no further
+// than the furthest of them. A bound for single moves would not do where averages bend: their Beside is needed.
 func TestEdgesCoverTheSimplex(t *testing.T) {
 	_, reader, table := people(t, 1000)
 	_, m := measure(t, reader, table, averages)
@@ -51,54 +103,22 @@ func TestEdgesCoverTheSimplex(t *testing.T) {
 		}
 		shifts = append(shifts, s)
 	}
+
 	r := rand.New(rand.NewPCG(9, 10))
 	reached, bent := 0.0, 0.0
 	for range 20_000 {
-		p, q := vector(r, 0.05, 0.7), vector(r, 0.05, 0.7)
-		if r.IntN(2) == 0 { // the corners are the furthest
-			p, q = []float64{0.05, 0.25, 0.7}, []float64{0.05, 0.25, 0.7}
-			r.Shuffle(3, func(i, j int) { p[i], p[j] = p[j], p[i] })
-			r.Shuffle(3, func(i, j int) { q[i], q[j] = q[j], q[i] })
-			if r.IntN(2) == 0 {
-				copy(q, p)
-				i := r.IntN(3)
-				j := (i + 1 + r.IntN(2)) % 3
-				q[i], q[j] = q[i]-0.01, q[j]+0.01
-				if slices.Min(q) < 0.05 || slices.Max(q) > 0.7 {
-					continue
-				}
-			}
-		}
-		d := (math.Abs(p[0]-q[0]) + math.Abs(p[1]-q[1]) + math.Abs(p[2]-q[2])) / 2
-		if d > within { // as far as the pair may lie apart
-			for i := range q {
-				q[i] = p[i] + (q[i]-p[i])*within/d
-			}
-		}
+		p, q, part := drawVectors(r, within)
 		path := m.Paths(secretKinds, model.Psi{Vectors: [][2][]float64{{p, q}}})[0]
 		a, b := path.Mean(0), path.Mean(1)
-		functional := make([]float64, len(a))
-		functional[r.IntN(len(a))] = 1
-		for k := range functional {
-			if r.IntN(3) == 0 {
-				functional[k] = r.NormFloat64()
-			}
-		}
+		functional := drawFunctional(r, len(a))
 		moved := 0.0
 		for k, w := range functional {
 			moved += w * (b[k] - a[k])
 		}
-		most, straight := 0.0, 0.0
-		for _, s := range shifts {
-			along, beside := 0.0, 0.0
-			for k, w := range functional {
-				along += w * s.Along[k]
-				beside += math.Abs(w) * s.Beside[k]
-			}
-			most, straight = math.Max(most, math.Abs(along)+beside), math.Max(straight, math.Abs(along))
-		}
-		if d > 0 && d < within { // a pair that is closer moves by no more than its part
-			most, straight = most*d/within, straight*d/within
+
+		most, straight := farthestAlong(shifts, functional)
+		if part > 0 { // a pair that is closer moves by no more than its part
+			most, straight = most*part, straight*part
 		}
 		if math.Abs(moved) > most*(1+1e-9)+1e-12 {
 			t.Fatalf("%v to %v moves %v by %g, at most %g by the shifts", p, q, functional, moved, most)
@@ -115,8 +135,66 @@ func TestEdgesCoverTheSimplex(t *testing.T) {
 	}
 }
 
-// The standard errors of the slopes against references drawn anew, class by class: T = 4000 of them. A standard deviation
-// over 4000 draws has a standard error of about 1.3%; 10% are 8 of them for a normal estimate.
+// another is a reference drawn anew from one of 1200 people, class by class, by its sums: of the classes the means of x
+// and 1, of the whole reference, drawn once more, the products with the number 2y+100 of which the mean is secret.
+type another struct {
+	n        float64
+	s, c     [2][2]float64 // class, group: sums of x and of 1
+	size     [2]float64
+	gh       [2][2]float64 // group: products of the number with 1 and x
+	h        [2][2]float64
+	g, g2    float64
+	p        float64 // the share
+	center   float64 // and the mean at which slopes are wanted
+	variance float64
+}
+
+func drawAnother(all []person, r *rand.Rand, p, center float64) another {
+	a := another{n: float64(len(all)), p: p, center: center}
+	for i := range all {
+		class := 0
+		row := all[300+r.IntN(900)]
+		if i < 300 {
+			class, row = 1, all[r.IntN(300)]
+		}
+		a.size[class]++
+		v := row.linear()
+		for j := range 2 {
+			a.c[class][j] += v[2*j]
+			a.s[class][j] += v[2*j+1]
+		}
+
+		row = all[r.IntN(len(all))] // the regression: rows of the whole reference
+		v, z := row.linear(), 2*row.y+100
+		a.g, a.g2 = a.g+z, a.g2+z*z
+		for j := range 2 {
+			a.h[j][0], a.h[j][1] = a.h[j][0]+v[2*j], a.h[j][1]+v[2*j+1]
+			a.gh[j][0], a.gh[j][1] = a.gh[j][0]+z*v[2*j], a.gh[j][1]+z*v[2*j+1]
+		}
+	}
+	a.variance = a.g2/a.n - a.g*a.g/a.n/a.n
+	return a
+}
+
+// slopes are those of an aggregate of group j with the share and with the mean.
+func (a another) slopes(aggregate string, j int) [2]float64 {
+	s1, s0 := a.s[1][j]/a.size[1], a.s[0][j]/a.size[0]
+	c1, c0 := a.c[1][j]/a.size[1], a.c[0][j]/a.size[0]
+	bc := (a.gh[j][0]/a.n - a.h[j][0]*a.g/a.n/a.n) / a.variance
+	bs := (a.gh[j][1]/a.n - a.h[j][1]*a.g/a.n/a.n) / a.variance
+	switch aggregate {
+	case "count":
+		return [2]float64{1000 * (c1 - c0), 1000 * bc}
+	case "sum":
+		return [2]float64{1000 * (s1 - s0), 1000 * bs}
+	}
+	ac, as := a.h[j][0]/a.n+bc*(a.center-a.g/a.n), a.h[j][1]/a.n+bs*(a.center-a.g/a.n)
+	size := a.p*c1 + (1-a.p)*c0
+	return [2]float64{(s1*c0 - s0*c1) / size / size, (bs*ac - as*bc) / ac / ac}
+}
+
+// The standard errors of the slopes against references drawn anew, class by class: T = 4000 of them. A standard
+// deviation over 4000 draws has a standard error of about 1.3%; 10% are 8 of them for a normal estimate.
 func TestStandardErrors(t *testing.T) {
 	all, reader, table := people(t, 1000)
 	cut, m := measure(t, reader, table, averages)
@@ -129,57 +207,19 @@ func TestStandardErrors(t *testing.T) {
 		sums[i], squares[i] = make([]float64, len(m.Components)), make([]float64, len(m.Components))
 	}
 	for range T {
-		var s, c [2][2]float64 // class, group: mean of x and 1
-		var size [2]float64
-		var gh [2][2]float64 // group: covariance of 2y+100 with 1 and x
-		var h [2][2]float64
-		var g, g2 float64
-		for i := range all {
-			class := 0
-			row := all[300+r.IntN(900)]
-			if i < 300 {
-				class, row = 1, all[r.IntN(300)]
-			}
-			size[class]++
-			v := row.linear()
-			for j := range 2 {
-				c[class][j] += v[2*j]
-				s[class][j] += v[2*j+1]
-			}
-			row = all[r.IntN(len(all))] // the regression: rows of the whole reference
-			v, z := row.linear(), 2*row.y+100
-			g, g2 = g+z, g2+z*z
-			for j := range 2 {
-				h[j][0], h[j][1] = h[j][0]+v[2*j], h[j][1]+v[2*j+1]
-				gh[j][0], gh[j][1] = gh[j][0]+z*v[2*j], gh[j][1]+z*v[2*j+1]
-			}
-		}
-		N := float64(len(all))
-		variance := g2/N - g*g/N/N
+		drawn := drawAnother(all, r, p, center)
 		for k, comp := range m.Components {
 			j := 0
 			if cut.Cells[comp.Cell].Keys[0].Text == "b" {
 				j = 1
 			}
-			s1, s0, c1, c0 := s[1][j]/size[1], s[0][j]/size[0], c[1][j]/size[1], c[0][j]/size[0]
-			bc, bs := (gh[j][0]/N-h[j][0]*g/N/N)/variance, (gh[j][1]/N-h[j][1]*g/N/N)/variance
-			ac, as := h[j][0]/N+bc*(center-g/N), h[j][1]/N+bs*(center-g/N)
-			var slope [2]float64
-			switch cut.Aggregates[comp.Aggregate].Name {
-			case "count":
-				slope = [2]float64{1000 * (c1 - c0), 1000 * bc}
-			case "sum":
-				slope = [2]float64{1000 * (s1 - s0), 1000 * bs}
-			default:
-				size := p*c1 + (1-p)*c0
-				slope = [2]float64{(s1*c0 - s0*c1) / size / size, (bs*ac - as*bc) / ac / ac}
-			}
-			for i, v := range slope {
+			for i, v := range drawn.slopes(cut.Aggregates[comp.Aggregate].Name, j) {
 				sums[i][k] += v / T
 				squares[i][k] += v * v / T
 			}
 		}
 	}
+
 	for i, got := range [][]float64{share.Deviation(p), mean.Deviation(center)} {
 		for k, d := range got {
 			sd := math.Sqrt(squares[i][k] - sums[i][k]*sums[i][k])
@@ -193,6 +233,12 @@ func TestStandardErrors(t *testing.T) {
 			}
 		}
 	}
+}
+
+// As many standard errors as are asked for widen what is beside the direction.
+func TestStandardErrorsWiden(t *testing.T) {
+	_, reader, table := people(t, 1000)
+	_, m := measure(t, reader, table, averages)
 	shifts, err := m.Shifts(secretShare, psi, 2)
 	if err != nil {
 		t.Fatal(err)
@@ -203,7 +249,8 @@ func TestStandardErrors(t *testing.T) {
 	}
 	for k, d := range shifts[0].Error {
 		if want := plain[0].Beside[k] + 2*d; math.Abs(shifts[0].Beside[k]-want) > 1e-9*want || !(d > 0) {
-			t.Errorf("component %d: two standard errors of %g widen %g to %g", k, d, plain[0].Beside[k], shifts[0].Beside[k])
+			t.Errorf("component %d: two standard errors of %g widen %g to %g", k, d, plain[0].Beside[k],
+				shifts[0].Beside[k])
 		}
 	}
 }

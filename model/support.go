@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	// minRows is how many rows a cell is expected to have at least, for the delta method to speak of its second moments.
+	// minRows is how many rows a cell is expected to have at least, for the delta method to speak of its second
+	// moments.
 	minRows = 5
 	// constant is the share of a square mean that a variance must be to be one, and not rounding.
 	constant = 1e-12
@@ -20,7 +21,8 @@ const (
 )
 
 // support lists the components that the reference can speak of. An average over a cell in which no reference row stands
-// has no model, and neither has a correlation where nothing varies; they are left out: NULL whatever the protected rows are.
+// has no model, and neither has a correlation where nothing varies; they are left out: NULL whatever the protected rows
+// are.
 func (m *Moments) support() error {
 	for i, x := range m.cut.Bases {
 		if x.Low == "" {
@@ -45,7 +47,8 @@ func (m *Moments) support() error {
 				continue
 			}
 			if !m.seen(agg) {
-				return sqlstate.New(sqlstate.ModelUnfit, "the reference of %s has no row from which the noise of %s could be calibrated", m.cut.Table, agg.Label).
+				return sqlstate.New(sqlstate.ModelUnfit, "the reference of %s has no row from which the noise of %s "+
+					"could be calibrated", m.cut.Table, agg.Label).
 					WithHint("Select more rows in WHERE.")
 			}
 			k := Component{cell, a}
@@ -60,8 +63,10 @@ func (m *Moments) support() error {
 	}
 	for a, agg := range m.cut.Aggregates {
 		if agg.Second() && second[a] == 0 && len(m.cut.Cells) > 0 {
-			return sqlstate.New(sqlstate.ModelUnfit, "the reference of %s has too few rows that differ for the noise of %s to be calibrated", m.cut.Table, agg.Label).
-				WithHint("Select more rows in WHERE, or group by fewer columns. From values that lie close together, subtract a constant.")
+			return sqlstate.New(sqlstate.ModelUnfit, "the reference of %s has too few rows that differ for the noise "+
+				"of %s to be calibrated", m.cut.Table, agg.Label).
+				WithHint("Select more rows in WHERE, or group by fewer columns. From values that lie close together, " +
+					"subtract a constant.")
 		}
 	}
 	return nil
@@ -71,7 +76,8 @@ func (m *Moments) support() error {
 func (m *Moments) seen(a planner.Aggregate) bool {
 	for _, t := range a.Terms {
 		for _, i := range m.cut.Terms[t].Factors {
-			if s := m.bases[i]; !m.cut.Bases[i].Indicator && (s.nonzero == 0 || math.IsInf(s.abs, 0) || math.IsNaN(s.abs)) {
+			if s := m.bases[i]; !m.cut.Bases[i].Indicator && (s.nonzero == 0 || math.IsInf(s.abs, 0) ||
+				math.IsNaN(s.abs)) {
 				return false
 			}
 		}
@@ -111,15 +117,16 @@ func (m *Moments) varies(k Component) (bool, error) {
 		case !(share > constant):
 			return false, nil
 		case share < cancels:
-			return false, sqlstate.New(sqlstate.ModelUnfit, "the values of %s lie too close together, for their size, to calibrate the noise of %s", m.cut.Terms[t].Label, agg.Label).
+			return false, sqlstate.New(sqlstate.ModelUnfit, "the values of %s lie too close together, for their "+
+				"size, to calibrate the noise of %s", m.cut.Terms[t].Label, agg.Label).
 				WithHint("Subtract a constant near their mean.")
 		}
 	}
 	return !math.IsNaN(agg.Value(s)), nil
 }
 
-// squares is the sum of h² of a term, in the cell × term layout, over the classes of the secret that has the most rows in
-// classes.
+// squares is the sum of h² of a term, in the cell × term layout, over the classes of the secret that has the most rows
+// in classes.
 func (m *Moments) squares(term int) float64 {
 	var most *classes
 	for i := range m.secrets {

@@ -6,13 +6,13 @@ import (
 	"fugu/sensitivity"
 )
 
-// couple bounds an exponential moment of coupled datasets D and D' over every pair of the secret, in both orders. Where the
-// shares of the classes are p and p', a share Σ_c min(p_c, p'_c) of the n rows is in both; (p_c - p'_c)₊ n rows of class c
-// are in D alone, and (p'_c - p_c)₊ n in D' alone. Each row is drawn for itself. shared, first and second hold ln E e^X of
-// what one row of each class adds to a sum where it is in both, in D, in D'; the result bounds ln E e^Σ.
+// couple bounds an exponential moment of coupled datasets D and D' over every pair of the secret, in both orders. Where
+// the shares of the classes are p and p', a share Σ_c min(p_c, p'_c) of the n rows is in both; (p_c - p'_c)₊ n rows of
+// class c are in D alone, and (p'_c - p_c)₊ n in D' alone. Each row is drawn for itself. shared, first and second hold
+// ln E e^X of what one row of each class adds to a sum where it is in both, in D, in D'; the result bounds ln E e^Σ.
 //
-// For the table's own shares that is linear in (p, p'), and for shares of a distribution n times the logarithm of what is,
-// so that it is largest at a vertex of the pairs: the bound holds for the continuum.
+// For the table's own shares that is linear in (p, p'), and for shares of a distribution n times the logarithm of what
+// is, so that it is largest at a vertex of the pairs: the bound holds for the continuum.
 func (psi Psi) couple(n float64, shared, first, second []float64) float64 {
 	worst := math.Inf(-1)
 	pair := func(p, q []float64) {
@@ -52,8 +52,8 @@ func (psi Psi) couple(n float64, shared, first, second []float64) float64 {
 	return worst
 }
 
-// parts are sets of pairs that together hold every pair: of a span, overlapping pieces twice as long as pairs are wide. What
-// holds for the pairs of each part but for a probability holds for every pair but for the same.
+// parts are sets of pairs that together hold every pair: of a span, overlapping pieces twice as long as pairs are wide.
+// What holds for the pairs of each part but for a probability holds for every pair but for the same.
 func (psi Psi) parts() []Psi {
 	var out []Psi
 	for _, v := range psi.Vectors {
@@ -89,8 +89,8 @@ func replacedAlike(p, q []float64, lost, gained float64) float64 {
 	return lost * gained / moved
 }
 
-// couple is the same for every pair of a simplex: of what both have, no more than Within is lost, and that by the classes
-// that add least; what takes its place is of the classes that add most.
+// couple is the same for every pair of a simplex: of what both have, no more than Within is lost, and that by the
+// classes that add least; what takes its place is of the classes that add most.
 func (s *Simplex) couple(n float64, distribution bool, shared, first, second []float64) float64 {
 	if distribution {
 		shared, first, second = exponentials(shared), exponentials(first), exponentials(second)
@@ -114,8 +114,8 @@ func exponentials(v []float64) []float64 {
 	return out
 }
 
-// tail looks for an s > 0 with moment(s) ≤ target, where moment(s) bounds ln Pr by exponential moments and is convex. s is
-// where it looks first, and where it was found.
+// tail looks for an s > 0 with moment(s) ≤ target, where moment(s) bounds ln Pr by exponential moments and is convex. s
+// is where it looks first, and where it was found.
 func tail(target float64, s *float64, moment func(s float64) float64) bool {
 	if moment(*s) <= target {
 		return true
@@ -149,15 +149,17 @@ func tail(target float64, s *float64, moment func(s float64) float64) bool {
 	return true
 }
 
-// coverage bounds probabilities from a class's n independent reference rows, all at once but for a probability of failure.
+// coverage bounds probabilities from a class's n independent reference rows, all at once but for a probability of
+// failure.
 //
-// Write each row's value as a quantile of a uniform number, with what is no value at all at one place, and the line closed
-// to a circle there. Between the first and the last of k+1 sample points along an arc lie k gaps of the uniform numbers, or
-// more, whose sum has the law Beta(k, n+1-k); so that the arc has less than q with probability at most
-// Pr(Bin(n, q) ≥ k) ≤ e^(-n KL(k/n ‖ q)) for q < k/n [Chernoff 1952; the order statistics of uniform numbers]. There are at
-// most n² such arcs; every arc of values holds the one from its first sample point to its last.
+// Write each row's value as a quantile of a uniform number, with what is no value at all at one place, and the line
+// closed to a circle there. Between the first and the last of k+1 sample points along an arc lie k gaps of the uniform
+// numbers, or more, whose sum has the law Beta(k, n+1-k); so that the arc has less than q with probability at most
+// Pr(Bin(n, q) ≥ k) ≤ e^(-n KL(k/n ‖ q)) for q < k/n [Chernoff 1952; the order statistics of uniform numbers]. There
+// are at most n² such arcs; every arc of values holds the one from its first sample point to its last.
 //
-// Of a number of events that do not depend on the sample, each has at least q with Pr(Bin(n, q) ≥ k), k its sample points.
+// Of a number of events that do not depend on the sample, each has at least q with Pr(Bin(n, q) ≥ k), k its sample
+// points.
 type coverage struct {
 	n, level, ends float64
 	known          map[float64]float64 // what least has found, by count

@@ -9,9 +9,10 @@ import (
 	"fugu/planner"
 )
 
-// Tie says that two secrets of a table speak of the same thing, as far as the reference shows. Each is hidden by itself: a
-// pair of its values is the reference's rows with other shares of its own classes, in which the other secret moves along as
-// the reference has it. That both move otherwise than so, no pair says; where they are tied, it may be what the owner means.
+// Tie says that two secrets of a table speak of the same thing, as far as the reference shows. Each is hidden by
+// itself: a pair of its values is the reference's rows with other shares of its own classes, in which the other secret
+// moves along as the reference has it. That both move otherwise than so, no pair says; where they are tied, it may be
+// what the owner means.
 type Tie struct {
 	A, B string // A may be several, with commas
 	// Same: the class of each follows from that of the other, so that the two are one secret, or one and its opposite.
@@ -20,8 +21,8 @@ type Tie struct {
 }
 
 const (
-	// fewExpected is the number of rows that a combination of classes would have of independent secrets, above which it is
-	// no chance that there is none: a probability of e^-20.
+	// fewExpected is the number of rows that a combination of classes would have of independent secrets, above which it
+	// is no chance that there is none: a probability of e^-20.
 	fewExpected = 20
 	// strongTie is the correlation of two predicates from which on one tells most of the other.
 	strongTie = 0.9
@@ -83,8 +84,8 @@ func Ties(ctx context.Context, ref planner.Querier, t *planner.Table) ([]Tie, er
 	return append(out, numbers...), nil
 }
 
-// tiedNumbers compares the secrets that are means of numbers with each other, and with those that have classes: the mean of
-// an indicator is a share.
+// tiedNumbers compares the secrets that are means of numbers with each other, and with those that have classes: the
+// mean of an indicator is a share.
 func tiedNumbers(ctx context.Context, ref planner.Querier, t *planner.Table) (out []Tie, err error) {
 	for j, b := range t.Secrets {
 		for i, a := range t.Secrets {
@@ -102,9 +103,11 @@ func tiedNumbers(ctx context.Context, ref planner.Querier, t *planner.Table) (ou
 			}
 			switch {
 			case 1-math.Abs(r) < lackOfOne && (a.Number != nil || a.Size() == 2):
-				out = append(out, Tie{A: a.Name, B: b.Name, Same: true, What: "over the reference one is a linear function of the other"})
+				out = append(out, Tie{A: a.Name, B: b.Name, Same: true, What: "over the reference one is a linear " +
+					"function of the other"})
 			case math.Abs(r) >= strongTie:
-				out = append(out, Tie{A: a.Name, B: b.Name, What: fmt.Sprintf("over the reference their correlation is %.2f", r)})
+				out = append(out, Tie{A: a.Name, B: b.Name, What: fmt.Sprintf("over the reference their correlation "+
+					"is %.2f", r)})
 			}
 		}
 	}
@@ -122,9 +125,10 @@ func correlation(ctx context.Context, ref planner.Querier, t *planner.Table, a, 
 	return number(rows[0][0])
 }
 
-// correlationRatio is the root of the share of a number's variance that the classes of another secret account for: where
-// these are two, the correlation with the predicate but for its sign.
-func correlationRatio(ctx context.Context, ref planner.Querier, t *planner.Table, g, classes planner.Secret) (float64, error) {
+// correlationRatio is the root of the share of a number's variance that the classes of another secret account for:
+// where these are two, the correlation with the predicate but for its sign.
+func correlationRatio(ctx context.Context, ref planner.Querier, t *planner.Table, g, classes planner.Secret) (float64,
+	error) {
 	rows, err := ref.Query(ctx, t.NumberByClass(g, classes), nil, nil)
 	if err != nil {
 		return 0, err
@@ -174,7 +178,8 @@ func tied(x, y planner.Secret, table [][]float64) (Tie, bool) {
 	for a, row := range table {
 		for b, n := range row {
 			if n == 0 && inX[a]*inY[b]/all > fewExpected {
-				out.What = fmt.Sprintf("the reference has no row %s of %s and %s of %s", x.Where(a), x.Name, y.Where(b), y.Name)
+				out.What = fmt.Sprintf("the reference has no row %s of %s and %s of %s", x.Where(a), x.Name, y.Where(b),
+					y.Name)
 				return out, true
 			}
 		}

@@ -32,8 +32,8 @@ func TestTied(t *testing.T) {
 	}
 }
 
-// Shares that add up, and one that says whether two others agree, are tied together; three that are independent are not, nor
-// where a few rows only happen to be so.
+// Shares that add up, and one that says whether two others agree, are tied together; three that are independent are
+// not, nor where a few rows only happen to be so.
 func TestTiedTogether(t *testing.T) {
 	secrets := []planner.Secret{{Name: "a"}, {Name: "b"}, {Name: "c"}}
 	// table has so many rows of each two classes of a and b, and the class of c that they make, or either of them.
@@ -64,7 +64,8 @@ func TestTiedTogether(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 		for _, tie := range got {
-			if tie.A != "a, b" && tie.A != "a, c" && tie.A != "b, c" || !strings.Contains(tie.What, "follow from the others together") {
+			if tie.A != "a, b" && tie.A != "a, c" && tie.A != "b, c" || !strings.Contains(tie.What,
+				"follow from the others together") {
 				t.Errorf("%s: %+v", name, tie)
 			}
 		}

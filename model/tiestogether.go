@@ -14,8 +14,8 @@ type combination struct {
 	rows    float64
 }
 
-// tiedTogether finds secrets of which one follows from several others together, though no two of them are tied: shares that
-// add up, one that says whether others agree. Each is hidden by itself, and their values together are not.
+// tiedTogether finds secrets of which one follows from several others together, though no two of them are tied: shares
+// that add up, one that says whether others agree. Each is hidden by itself, and their values together are not.
 func tiedTogether(secrets []planner.Secret, table []combination, pairs []Tie) (out []Tie) {
 	loose := func(group []int) bool {
 		return !slices.ContainsFunc(pairs, func(t Tie) bool {
@@ -39,7 +39,8 @@ func tiedTogether(secrets []planner.Secret, table []combination, pairs []Tie) (o
 				names = append(names, secrets[i].Name)
 			}
 			out = append(out, Tie{A: strings.Join(names, ", "), B: secrets[group[last]].Name,
-				What: fmt.Sprintf("the reference has no row in which %s does not follow from the others together", secrets[group[last]].Name)})
+				What: fmt.Sprintf("the reference has no row in which %s does not follow from the others together",
+					secrets[group[last]].Name)})
 			return // each of them may follow from the rest: once is enough
 		}
 	}
@@ -60,8 +61,8 @@ func tiedTogether(secrets []planner.Secret, table []combination, pairs []Tie) (o
 	return out
 }
 
-// follows reports whether rows with the same classes of the others have one class of a secret, and enough of them would have
-// another if it were independent for this to be no chance.
+// follows reports whether rows with the same classes of the others have one class of a secret, and enough of them would
+// have another if it were independent for this to be no chance.
 func follows(table []combination, secret int, others []int) bool {
 	type seen struct {
 		class int

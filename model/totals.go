@@ -12,8 +12,8 @@ import (
 // MinClass is the number of reference rows that each class of a secret must have.
 const MinClass = 30
 
-// leastVariation is the least share of its own square by which a number whose mean is secret must vary: products with it
-// are summed in double precision.
+// leastVariation is the least share of its own square by which a number whose mean is secret must vary: products with
+// it are summed in double precision.
 const leastVariation = 1e-9
 
 // Totals are what the whole reference shows of a secret.
@@ -26,8 +26,8 @@ type Totals struct {
 }
 
 // CountClasses counts the reference's rows by class, for every secret of a table, and describes the numbers whose means
-// are secret. A class with fewer than MinClass rows, and a number that is NULL in a row or does not vary, make the model
-// unfit (PV004).
+// are secret. A class with fewer than MinClass rows, and a number that is NULL in a row or does not vary, make the
+// model unfit (PV004).
 func CountClasses(ctx context.Context, ref planner.Querier, t *planner.Table) ([]Totals, error) {
 	rows, err := ref.Query(ctx, t.ClassTotals(), nil, nil)
 	if err != nil {
@@ -62,7 +62,8 @@ func CountClasses(ctx context.Context, ref planner.Querier, t *planner.Table) ([
 		}
 		for class, size := range out[i].Size {
 			if size < MinClass {
-				return nil, sqlstate.New(sqlstate.ModelUnfit, "the reference of %s has %.0f rows %s; each class of secret %s needs at least %d", t, size, s.Where(class), s.Name, MinClass).
+				return nil, sqlstate.New(sqlstate.ModelUnfit, "the reference of %s has %.0f rows %s; each class of "+
+					"secret %s needs at least %d", t, size, s.Where(class), s.Name, MinClass).
 					WithHint("The owner of the policy can give a larger reference.")
 			}
 		}
@@ -80,7 +81,8 @@ func (t *Totals) describe(ctx context.Context, ref planner.Querier, table *plann
 		return fmt.Errorf("describing secret %s: not one row", s.Name)
 	}
 	if rows[0][1] != rows[0][0] {
-		return sqlstate.New(sqlstate.ModelUnfit, "the mean of %s is secret %s, but it is NULL in rows of the reference of %s", s.Text, s.Name, table).
+		return sqlstate.New(sqlstate.ModelUnfit, "the mean of %s is secret %s, but it is NULL in rows of the "+
+			"reference of %s", s.Text, s.Name, table).
 			WithHint("The owner of the policy can write coalesce(%s, 0).", s.Text)
 	}
 	for i, v := range []*float64{&t.Mean, &t.Variance, &t.Min, &t.Max} {
@@ -89,7 +91,8 @@ func (t *Totals) describe(ctx context.Context, ref planner.Querier, table *plann
 		}
 	}
 	if !(t.Variance > leastVariation*math.Max(t.Mean*t.Mean, math.SmallestNonzeroFloat64)) {
-		return sqlstate.New(sqlstate.ModelUnfit, "%s, whose mean is secret %s, hardly varies in the reference of %s", s.Text, s.Name, table).
+		return sqlstate.New(sqlstate.ModelUnfit, "%s, whose mean is secret %s, hardly varies in the reference of %s",
+			s.Text, s.Name, table).
 			WithHint("The owner of the policy can subtract a constant from it.")
 	}
 	return nil

@@ -11,8 +11,8 @@ import (
 // is, as the class's other rows then count for less, and own besides where it is in the component's cell.
 type unseen struct{ own, rest float64 }
 
-// unseen of a class with N_c rows, of mean m_c, whose slopes depend on that mean through the functional f: a row h moves the mean by
-// (h - m_c)/(N_c + 1), and h is 0 in the cells that the row is not in.
+// unseen of a class with N_c rows, of mean m_c, whose slopes depend on that mean through the functional f: a row h
+// moves the mean by (h - m_c)/(N_c + 1), and h is 0 in the cells that the row is not in.
 func (c *classes) unseen(m *Moments, k Component, at mixture) []unseen {
 	out := make([]unseen, len(at.p))
 	for j, f := range c.influences(m, k, at) {
@@ -26,8 +26,8 @@ func (c *classes) unseen(m *Moments, k Component, at mixture) []unseen {
 	return out
 }
 
-// unseenOf bounds |f·h - f·m| by own + rest, and |f·m| by rest, where |f·h| ≤ most and |f·m| = mean. If f·h has one sign
-// whatever the row is, no row is farther from the mean than most.
+// unseenOf bounds |f·h - f·m| by own + rest, and |f·m| by rest, where |f·h| ≤ most and |f·m| = mean. If f·h has one
+// sign whatever the row is, no row is farther from the mean than most.
 func unseenOf(most, mean float64, oneSided bool) unseen {
 	if oneSided {
 		return unseen{own: math.Max(0, most-mean), rest: mean}
@@ -68,17 +68,18 @@ func widen(a, b [][]unseen) {
 }
 
 // disjoint says what rows of each class that the reference does not show may change together: what they change wherever
-// they are is a bound for each component by itself, beside, and the rest is in one cell of each layer for each row. signs
-// are those of the classes' Unseen, if any: then what a row adds in its cell and what the class's other rows lose are of
-// opposite signs, too.
+// they are is a bound for each component by itself, beside, and the rest is in one cell of each layer for each row.
+// signs are those of the classes' Unseen, if any: then what a row adds in its cell and what the class's other rows lose
+// are of opposite signs, too.
 //
-// A reference of N rows cannot tell a condition that holds for one row in N from one that never holds: that is the one row. It
-// is one in all cells of a layer, as they split one condition, that of having been seen in none of them. But where many
-// cells are hardly seen it is more: the share of all rows that is in cells not seen is, on average, that of the cells seen
-// once [Good 1953, "The population frequencies of species and the estimation of population parameters", section 2]. So there
-// are as many rows more as cells that were seen once, but no more than cells that were not seen, as each of these has a
-// row at most. Where a statement may have been chosen to be misjudged, each of them stands for many (see chosen): all in one cell is the worst. All of these rows are in cells that were not seen, or one of them is in another cell. Cells no more than the rows are a
-// box; so they are where cells may overlap.
+// A reference of N rows cannot tell a condition that holds for one row in N from one that never holds: that is the one
+// row. It is one in all cells of a layer, as they split one condition, that of having been seen in none of them. But
+// where many cells are hardly seen it is more: the share of all rows that is in cells not seen is, on average, that of
+// the cells seen once [Good 1953, "The population frequencies of species and the estimation of population parameters",
+// section 2]. So there are as many rows more as cells that were seen once, but no more than cells that were not seen,
+// as each of these has a row at most. Where a statement may have been chosen to be misjudged, each of them stands for
+// many (see chosen): all in one cell is the worst. All of these rows are in cells that were not seen, or one of them is
+// in another cell. Cells no more than the rows are a box; so they are where cells may overlap.
 func (m *Moments) disjoint(c *classes, of [][]unseen, signs []int) (beside []float64, rows []sensitivity.Unseen) {
 	var moved [2][]float64 // what may move each component one way and what may move it the other
 	for i := range moved {
@@ -93,8 +94,8 @@ func (m *Moments) disjoint(c *classes, of [][]unseen, signs []int) (beside []flo
 		var layers []sensitivity.Unseen
 		index := map[[2]int]int{}
 		for k, comp := range m.Components {
-			// What is misjudged by its own text may be so by rows of its own, in other cells than those of other texts. All
-			// else has the one row in common.
+			// What is misjudged by its own text may be so by rows of its own, in other cells than those of other texts.
+			// All else has the one row in common.
 			layer, text := m.cut.Layer(comp.Cell), m.text(comp)
 			many := c.more[text][class]
 			if many == 1 {
@@ -133,9 +134,10 @@ func (m *Moments) disjoint(c *classes, of [][]unseen, signs []int) (beside []flo
 	return beside, rows
 }
 
-// hardlySeen counts, in each layer, the cells with components of which a class has a single row, and those of which it has
-// none, and returns the lesser number, and the latter. A single row is all there is of a term h exactly if (Σh)² = Σh² > 0, up to
-// rounding. Where terms of a cell differ, it counts if any of them says so: one that is 0 in some rows makes the numbers larger.
+// hardlySeen counts, in each layer, the cells with components of which a class has a single row, and those of which it
+// has none, and returns the lesser number, and the latter. A single row is all there is of a term h exactly if (Σh)² =
+// Σh² > 0, up to rounding. Where terms of a cell differ, it counts if any of them says so: one that is 0 in some rows
+// makes the numbers larger.
 func (m *Moments) hardlySeen(c *classes, class int) (more map[int]int, never map[int]bool) {
 	more, never = map[int]int{}, map[int]bool{}
 	none := map[int]int{}
@@ -165,8 +167,8 @@ func (m *Moments) hardlySeen(c *classes, class int) (more map[int]int, never map
 	return more, never
 }
 
-// signs are the signs of the classes' unseen rows along a path: of classes whose shares grow and shrink, rows more of one kind
-// move the mean of a sum of terms of one sign in opposite ways. nil: nothing is known.
+// signs are the signs of the classes' unseen rows along a path: of classes whose shares grow and shrink, rows more of
+// one kind move the mean of a sum of terms of one sign in opposite ways. nil: nothing is known.
 func (p *Path) signs() []int {
 	if p.beta != nil {
 		return nil

@@ -13,9 +13,9 @@ import (
 	"fugu/test/pgcluster"
 )
 
-// A row more in each class of the reference, wherever it falls, changes the slopes by no more than Unseen and Beside say, in
-// whatever units the norms are taken; and Unseen is not much too large. Cells of one grouping set share the row, those of
-// several sets and the aggregates of one cell all have it.
+// A row more in each class of the reference, wherever it falls, changes the slopes by no more than Unseen and Beside
+// say, in whatever units the norms are taken; and Unseen is not much too large. Cells of one grouping set share the
+// row, those of several sets and the aggregates of one cell all have it.
 func TestARowMoreChangesTheSlopesByNoMore(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes longer than a save")
@@ -48,26 +48,31 @@ func TestARowMoreChangesTheSlopesByNoMore(t *testing.T) {
 			}
 			low, high := all[0], all[0]
 			for _, p := range all {
-				low.x, high.x, low.y, high.y = math.Min(low.x, p.x), math.Max(high.x, p.x), math.Min(low.y, p.y), math.Max(high.y, p.y)
+				low.x, high.x, low.y, high.y = math.Min(low.x, p.x), math.Max(high.x, p.x), math.Min(low.y, p.y),
+					math.Max(high.y, p.y)
 			}
 			r := rand.New(rand.NewPCG(31, 32))
 			reached := make([]float64, len(secrets))
 			for range 60 {
 				for class := range 2 {
-					p := person{s: class == 1, k: []string{"u", "v", "w"}[r.IntN(3)], g: []string{"a", "b"}[r.IntN(2)], x: low.x, y: low.y}
+					p := person{s: class == 1, k: []string{"u", "v", "w"}[r.IntN(3)], g: []string{"a", "b"}[r.IntN(2)],
+						x: low.x, y: low.y}
 					if r.IntN(3) > 0 {
 						p.x = high.x
 					}
 					if r.IntN(2) > 0 {
 						p.y = high.y
 					}
-					// Its class has a row more: the mean of the secret is that of all rows, of which the reference has two more.
-					if err := c.Exec(t.Context(), "postgres", fmt.Sprintf("INSERT INTO people VALUES (%v,'%s','%s',%g,%g)", p.s, p.k, p.g, p.x, p.y)); err != nil {
+					// Its class has a row more: the mean of the secret is that of all rows, of which the reference has
+					// two more.
+					if err := c.Exec(t.Context(), "postgres", fmt.Sprintf("INSERT INTO people VALUES "+
+						"(%v,'%s','%s',%g,%g)", p.s, p.k, p.g, p.x, p.y)); err != nil {
 						t.Fatal(err)
 					}
 				}
 				after := slopes()
-				if err := c.Exec(t.Context(), "postgres", "DELETE FROM people WHERE ctid IN (SELECT ctid FROM people ORDER BY ctid DESC LIMIT 2)"); err != nil {
+				if err := c.Exec(t.Context(), "postgres", "DELETE FROM people WHERE ctid IN (SELECT ctid FROM people "+
+					"ORDER BY ctid DESC LIMIT 2)"); err != nil {
 					t.Fatal(err)
 				}
 				for i, bound := range bounds {
@@ -90,7 +95,8 @@ func TestARowMoreChangesTheSlopesByNoMore(t *testing.T) {
 							t.Fatalf("%v: the slopes change by %g, at most %g by Norm1", secrets[i], one, most)
 						}
 						if most := rows * bound.Norm2(scale); math.Sqrt(two) > most*(1+1e-9) {
-							t.Fatalf("%v: the slopes change by %g, at most %g by Norm2", secrets[i], math.Sqrt(two), most)
+							t.Fatalf("%v: the slopes change by %g, at most %g by Norm2", secrets[i], math.Sqrt(two),
+								most)
 						}
 						reached[i] = math.Max(reached[i], one/rows/bound.Norm1(scale))
 					}
@@ -104,8 +110,9 @@ func TestARowMoreChangesTheSlopesByNoMore(t *testing.T) {
 	}
 }
 
-// Disjoint cells share the rows that a class has not shown: one of them, and where cells were seen once and others never, as
-// many as the lesser of both. Grouping sets do not share them, nor do linked rows, nor has a single cell anything to share.
+// Disjoint cells share the rows that a class has not shown: one of them, and where cells were seen once and others
+// never, as many as the lesser of both. Grouping sets do not share them, nor do linked rows, nor has a single cell
+// anything to share.
 func TestCellsShareUnseenRows(t *testing.T) {
 	_, reader, table := people(t, 500)
 	c := pgcluster.Shared(t)
@@ -132,19 +139,22 @@ func TestCellsShareUnseenRows(t *testing.T) {
 	const grouped = "SELECT g, count(*), sum(y) FROM people GROUP BY g"
 	expect("two full cells and eight empty ones", grouped, 1, 1)
 	for i, g := range "cde" {
-		if err := c.Exec(t.Context(), "postgres", fmt.Sprintf("INSERT INTO people VALUES (true, 'u', '%c', 5, 5)", g)); err != nil {
+		if err := c.Exec(t.Context(), "postgres", fmt.Sprintf("INSERT INTO people VALUES (true, 'u', '%c', 5, 5)",
+			g)); err != nil {
 			t.Fatal(err)
 		}
 		expect("cells seen once", grouped, 1, i+1)
 	}
 	expect("of several sets each", "SELECT g, k, count(*) FROM people GROUP BY GROUPING SETS ((g), (k))", 1, 1, 3, 1)
-	expect("no cell without a row", "SELECT g, count(*) FROM people WHERE g IN ('a', 'b', 'c', 'd', 'e') AND (s OR g < 'c') GROUP BY g", 1, 1)
+	expect("no cell without a row", "SELECT g, count(*) FROM people WHERE g IN ('a', 'b', 'c', 'd', 'e') AND (s "+
+		"OR g < 'c') GROUP BY g", 1, 1)
 	if err := c.Exec(t.Context(), "postgres", "INSERT INTO people VALUES (true, 'u', 'e', 6, 6)"); err != nil {
 		t.Fatal(err)
 	}
 	expect("a cell seen twice", grouped, 1, 2)
 
-	// Classes whose shares grow and shrink move a count in opposite ways; a sum of values of either sign says nothing of it.
+	// Classes whose shares grow and shrink move a count in opposite ways; a sum of values of either sign says nothing
+	// of it.
 	_, s := rows("SELECT g, count(*), sum(y) FROM people GROUP BY g")
 	for i, u := range s.Unseen {
 		for j, k := range u.At { // each cell has two components, those of a and b come first
@@ -167,7 +177,8 @@ func TestCellsShareUnseenRows(t *testing.T) {
 		t.Errorf("a single cell: %+v", s)
 	}
 	root := linked(t)
-	if err := c.Exec(t.Context(), "postgres", `DROP TABLE IF EXISTS root, visit; CREATE TABLE root (id int, s bool); CREATE TABLE visit (person int, kind text);
+	if err := c.Exec(t.Context(), "postgres",
+		`DROP TABLE IF EXISTS root, visit; CREATE TABLE root (id int, s bool); CREATE TABLE visit (person int, kind text);
 		INSERT INTO root SELECT i, i % 3 = 0 FROM generate_series(1, 200) AS i; INSERT INTO visit SELECT i, 'in' FROM generate_series(1, 100) AS i`); err != nil {
 		t.Fatal(err)
 	}

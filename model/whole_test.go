@@ -14,7 +14,8 @@ func TestOneGroupIsOneBlock(t *testing.T) {
 	if len(c.Blocks) != 1 || len(c.Low) != 0 || c.Blocks[0].Size != 2 {
 		t.Fatalf("%+v", c)
 	}
-	if e := c.Blocks[0].Entries; math.Abs(e[0]) > 1e-9 || math.Abs(e[1]) > 1e-6*math.Sqrt(e[3]) || e[1] != e[2] || !(e[3] > 1) {
+	if e := c.Blocks[0].Entries; math.Abs(e[0]) > 1e-9 || math.Abs(e[1]) > 1e-6*math.Sqrt(e[3]) || e[1] != e[2] ||
+		!(e[3] > 1) {
 		t.Errorf("%v", e)
 	}
 	_, m = measure(t, reader, table, "SELECT g, count(*) FROM people GROUP BY g")

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"testing"
@@ -50,8 +51,9 @@ func TestShapes(t *testing.T) {
 			r := (n[0]*total[0]/size[0] + n[1]*total[1]/size[1]) / (n[0]*inside[0]/size[0] + n[1]*inside[1]/size[1])
 			for a, agg := range c.Aggregates {
 				if agg.Second() {
-					if s, ok := shapes.At(0, p, model.Component{Cell: cell, Aggregate: a}); ok {
-						t.Errorf("%s: %+v", agg.Label, s)
+					s, err := shapes.At(0, p, model.Component{Cell: cell, Aggregate: a})
+					if !errors.Is(err, model.ErrNoShape) {
+						t.Errorf("%s: %+v, %v", agg.Label, s, err)
 					}
 					continue
 				}
@@ -83,8 +85,8 @@ func TestShapes(t *testing.T) {
 				skewness := (n[0]*m3[0] + n[1]*m3[1]) / math.Pow(v, 1.5)
 				kurtosis := (n[0]*(m4[0]-3*m2[0]*m2[0]) + n[1]*(m4[1]-3*m2[1]*m2[1])) / (v * v)
 				bound := 0.56 * (n[0]*rho[0] + n[1]*rho[1]) / math.Pow(v, 1.5)
-				got, ok := shapes.At(0, p, model.Component{Cell: cell, Aggregate: a})
-				if !ok || math.Abs(got.Skewness-skewness) > 1e-6*math.Abs(skewness)+1e-9 ||
+				got, err := shapes.At(0, p, model.Component{Cell: cell, Aggregate: a})
+				if err != nil || math.Abs(got.Skewness-skewness) > 1e-6*math.Abs(skewness)+1e-9 ||
 					math.Abs(got.Kurtosis-kurtosis) > 1e-6*math.Abs(kurtosis)+1e-10 {
 					t.Errorf("%s at %v, p=%v: %+v, want skewness %v and kurtosis %v", agg.Label, keys.Keys, p, got,
 						skewness, kurtosis)

@@ -21,6 +21,7 @@ func adaptive(epsilon, k float64, allowed func(Loss) bool) float64 {
 				hi = mid
 			}
 		}
+
 		return lo
 	}
 	pure := most(func(v float64) Loss { return Loss{Pure: v, Kappa2: k} })
@@ -33,6 +34,7 @@ func adaptive(epsilon, k float64, allowed func(Loss) bool) float64 {
 		case x <= -pure:
 			return -math.Expm1(x)
 		}
+
 		return (math.Exp(pure) - math.Exp(x)) / (1 + math.Exp(pure))
 	}
 	const panels = 20_000

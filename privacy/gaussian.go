@@ -36,6 +36,7 @@ func Kappa(b Budget) float64 {
 			return lo
 		}
 	}
+
 	for range 200 {
 		mid := lo + (hi-lo)/2
 		if mid == lo || mid == hi {

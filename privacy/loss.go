@@ -61,6 +61,7 @@ func (l Loss) EpsilonAt(delta float64) float64 {
 			return hi
 		}
 	}
+
 	for range 200 {
 		mid := lo + (hi-lo)/2
 		if mid == lo || mid == hi {

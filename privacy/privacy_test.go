@@ -23,6 +23,7 @@ func TestParametersAreChecked(t *testing.T) {
 			t.Errorf("delta %v accepted as %v", v, d)
 		}
 	}
+
 	for _, s := range []string{"", "x", "0", "-1", "NaN", "Inf", "1e999", "1 ", "1;2"} {
 		if e, err := ParseEpsilon(s); err == nil {
 			t.Errorf("epsilon %q accepted as %v", s, e)
@@ -31,6 +32,7 @@ func TestParametersAreChecked(t *testing.T) {
 			t.Errorf("delta %q accepted as %v", s, d)
 		}
 	}
+
 	if e, err := ParseEpsilon("0.25"); e != .25 || err != nil {
 		t.Errorf("epsilon 0.25: %v, %v", e, err)
 	}
@@ -80,6 +82,7 @@ func TestGaussianDeltaIsTheHockeyStick(t *testing.T) {
 				}
 				sum += w * (math.Exp(-x*x/2) - math.Exp(epsilon-(x-kappa)*(x-kappa)/2)) / math.Sqrt(2*math.Pi)
 			}
+
 			want := sum * (hi - lo) / panels / 3
 			if got := GaussianDelta(epsilon, kappa); math.Abs(got-want) > 1e-12 {
 				t.Errorf("ε = %g, κ = %g: %g, want %g", epsilon, kappa, got, want)
@@ -111,6 +114,7 @@ func TestLogPhi(t *testing.T) {
 			r.Quo(f(float64(k)), r)
 			r.Add(r, f(x))
 		}
+
 		m, _ := r.Float64()
 		return -x*x/2 - math.Log(2*math.Pi)/2 - math.Log(m)
 	}
@@ -119,6 +123,7 @@ func TestLogPhi(t *testing.T) {
 			t.Errorf("ln Φ(-%g) = %.17g, want %.17g", x, got, want)
 		}
 	}
+
 	for x, want := range map[float64]float64{0: -math.Ln2, 1: math.Log(.8413447460685429), 40: 0, 1e300: 0} {
 		if got := LogPhi(x); math.Abs(got-want) > 1e-15 {
 			t.Errorf("ln Φ(%g) = %g, want %g", x, got, want)
@@ -236,6 +241,7 @@ func TestComposition(t *testing.T) {
 			t.Fatalf("the whole is less than a part at ε = %g", at)
 		}
 	})
+
 	n := Loss{}
 	for range 100 {
 		n = n.Plus(Loss{Kappa2: .01})

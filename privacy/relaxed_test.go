@@ -41,6 +41,7 @@ func TestApproximatedHoldsOnFiniteLaws(t *testing.T) {
 			}
 			return normalised(q)
 		}
+
 		gi, gj := bend(fi, "bend i"), bend(fj, "bend j") // f̃
 		epsilon := rapid.Float64Range(.01, 2).Draw(t, "ε")
 		eta := rapid.Float64Range(0, .05).Draw(t, "η")
@@ -125,6 +126,7 @@ func TestRelaxationsRefuse(t *testing.T) {
 			t.Errorf("%+v calibrates at %v", a, g)
 		}
 	}
+
 	for _, n := range []Nearby{{nan, 1, 0}, {1, nan, 0}, {-1, 1, 0}, {1, 0, 0}, {1, -1, 0}, {inf, 1, 0}, {1, inf, 0},
 		{1, 1, -1}, {1, 1, nan}} {
 		if g, err := n.Guarantee(b); err == nil {
@@ -134,6 +136,7 @@ func TestRelaxationsRefuse(t *testing.T) {
 			t.Errorf("%+v calibrates at %v", n, g)
 		}
 	}
+
 	if g, err := (Approximated{0, .5}).Calibrate(b); err == nil {
 		t.Errorf("nothing is left of ε: %v", g)
 	}
@@ -151,6 +154,7 @@ func TestLossOfApproximatedCoversAll(t *testing.T) {
 			l.Pure, l.Kappa2, l.Delta = l.Pure/50, l.Kappa2/10, l.Delta/10
 			all, charged = all.Plus(l), charged.Plus(a.Loss(l, Budget{limit, .5}))
 		}
+
 		reached := charged.DeltaAt(float64(limit))
 		if reached > .5 || float64(limit) <= 2*a.Lambda {
 			return
@@ -162,6 +166,7 @@ func TestLossOfApproximatedCoversAll(t *testing.T) {
 			t.Fatalf("charged %+v, δ = %g, but all of %+v are %v, %v", charged, reached, all, b, err)
 		}
 	})
+
 	if held == 0 {
 		t.Error("no releases were within their limit")
 	}
@@ -191,6 +196,7 @@ func TestLossesOfRelaxations(t *testing.T) {
 		!near(got.Kappa2, want.Kappa2, 1e-7) || !near(got.Delta, want.Delta, 1e-7) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
+
 	if got := (Nearby{5, .1, 1e-6}).Loss(l); math.Abs(got.Delta-1.1e-5) > 1e-18 || got.Pure != .7 || got.Kappa2 != .04 {
 		t.Errorf("%+v", got)
 	}

@@ -13,6 +13,7 @@ func TestTolerance(t *testing.T) {
 			t.Errorf("%q is written %q", text, got)
 		}
 	}
+
 	for _, text := range []string{"", "-1", "-1%", "NaN", "inf", "inf%", "1 %%", "fresh", "%"} {
 		if got, err := ParseTolerance(text); err == nil {
 			t.Errorf("%q: %+v", text, got)

@@ -18,6 +18,7 @@ func TestWorth(t *testing.T) {
 			t.Errorf("%q allows the wrong noise", text)
 		}
 	}
+
 	for _, text := range []string{"", "%", "50", "0%", "-5%", "NaN%", "Inf%", "half", "5 0%"} {
 		if w, err := ParseWorth(text); err == nil {
 			t.Errorf("%q is %v", text, w)

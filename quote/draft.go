@@ -159,7 +159,7 @@ func (d *draft) add(ctx context.Context, at int, c *planner.Bound, f Model, plac
 	return nil
 }
 
-// calibrate looks for the noise that hides the secrets in all of F.
+// search looks for the noise that hides the secrets in all of F.
 func (d *draft) calibrate(ctx context.Context, rest func()) error {
 	var shifts [][]sensitivity.Shift
 	var widths []int
@@ -180,7 +180,7 @@ func (d *draft) calibrate(ctx context.Context, rest func()) error {
 		}
 	}
 	p := d.request.Policy.Privacy
-	d.Calibration, err = d.request.calibrate(ctx, mechanism.Request{Shifts: d.Shifts, Families: families,
+	d.Calibration, err = d.request.search(ctx, mechanism.Request{Shifts: d.Shifts, Families: families,
 		Quilts: d.Quilts, Components: d.components, Budget: d.request.Budget, Relaxed: d.request.relaxed(d.off),
 		Absolute: p.Weights == policy.TotalWeights, Joint: p.Composition == policy.Jointly, Between: rest})
 	if err != nil {
@@ -192,8 +192,8 @@ func (d *draft) calibrate(ctx context.Context, rest func()) error {
 	return nil
 }
 
-// calibrate looks for the noise, for as long as a statement may take.
-func (r *Request) calibrate(ctx context.Context, asked mechanism.Request) (mechanism.Calibration, error) {
+// search looks for the noise, for as long as a statement may take.
+func (r *Request) search(ctx context.Context, asked mechanism.Request) (mechanism.Calibration, error) {
 	if r.Timeout > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, r.Timeout)

@@ -126,6 +126,7 @@ func (d *derivation) from(sources []source) (map[int]Derived, error) {
 			g, total, used = larger, n, append(used, s)
 		}
 	}
+
 	if len(used) == 0 {
 		return nil, nil
 	}
@@ -158,6 +159,7 @@ func (d *derivation) from(sources []source) (map[int]Derived, error) {
 				e.Of = append(e.Of, share)
 			}
 		}
+
 		e.Error = d.mixture(e.Of)
 		var err error
 		if e.Outside, err = d.beyond(g.axes, used, reach); err != nil {
@@ -207,6 +209,7 @@ func (d *derivation) bestWeights(design blue.Design, used []source, list []value
 			return w, true
 		}, true
 	}
+
 	e, ok := blue.New(design, func(k, l int) float64 {
 		a, b := used[list[k].source].answer, used[list[l].source].answer
 		if a != b {
@@ -214,6 +217,7 @@ func (d *derivation) bestWeights(design blue.Design, used []source, list []value
 		}
 		return d.given[a].Law.Covariance(list[k].component, list[l].component)
 	})
+
 	if !ok {
 		return nil, false
 	}
@@ -258,6 +262,7 @@ func (d *derivation) beyond(axes []string, used []source, reach []float64) (floa
 				by += reach[i]
 			}
 		}
+
 		if same {
 			continue
 		}

@@ -53,6 +53,7 @@ func (p *Past) Estimate(ctx context.Context, book Book, asked Asked) (*Estimates
 		}
 		found += n
 	}
+
 	if found < m.Width {
 		return nil, nil
 	}
@@ -116,6 +117,7 @@ func (s *search) sources(ctx context.Context, l *quote.Layer, name string) (out 
 					return nil, err
 				}
 			}
+
 			if !s.paid[i] {
 				continue
 			}

@@ -56,6 +56,7 @@ func (p *Past) read(ctx context.Context, book Book, dataset string) ([]given, er
 		known = &answers{}
 		p.of[dataset] = known
 	}
+
 	more, err := book.Given(ctx, dataset, known.last, maxGiven)
 	if err != nil {
 		return nil, err
@@ -71,6 +72,7 @@ func (p *Past) read(ctx context.Context, book Book, dataset string) ([]given, er
 			fresh = append(fresh, x)
 		}
 	}
+
 	known.given = slices.Concat(fresh, known.given)
 	known.given = slices.Clip(known.given[:min(len(known.given), maxGiven)])
 	return known.given, nil
@@ -98,6 +100,7 @@ func readGiven(g ledger.Given) (given, bool) {
 				return given{}, false
 			}
 		}
+
 		if len(l.Manner) != len(l.Axes) {
 			return given{}, false
 		}

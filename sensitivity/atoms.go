@@ -28,8 +28,8 @@ func Sample(points [][]float64) (Atoms, error) {
 	return a, a.check()
 }
 
-// Weighted is the distribution with probability weights[i] at points[i]. Weights are rounded to multiples of 2^-40; what
-// that changes is part of every Close computed from it.
+// Weighted is the distribution with probability weights[i] at points[i]. Weights are rounded to multiples of 2^-40;
+// what that changes is part of every Close computed from it.
 func Weighted(points [][]float64, weights []float64) (Atoms, error) {
 	if len(points) != len(weights) {
 		return Atoms{}, fmt.Errorf("%d points with %d weights", len(points), len(weights))
@@ -47,6 +47,8 @@ func Weighted(points [][]float64, weights []float64) (Atoms, error) {
 	if math.Abs(sum-1) > 1e-9 {
 		return Atoms{}, fmt.Errorf("weights add up to %v, not to 1", sum)
 	}
+
+	// What rounding has left over, or taken too much, goes to the heaviest point, and is part of the blur.
 	if len(points) > 0 { // the remainder goes where it matters least
 		rest, most := 1<<weightBits-a.total, 0
 		for i, w := range a.mass {

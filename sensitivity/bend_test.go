@@ -26,8 +26,8 @@ func (f bowed) Bend(a, b float64) func([]float64) []float64 {
 	return func([]float64) []float64 { return out }
 }
 
-// For random families that bend, 60 random pairs of each stay within the certificate, both orders; where there is nothing
-// but the bend, a family that denies it is found out.
+// For random families that bend, 60 random pairs of each stay within the certificate, both orders; where there is
+// nothing but the bend, a family that denies it is found out.
 func TestCertificateOfBentFamilies(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 1))
 	certified, exceeded := 0, 0
@@ -39,6 +39,7 @@ func TestCertificateOfBentFamilies(t *testing.T) {
 			f.at1 = f.at0
 			f.span = Span{.2, .8, .6}
 		}
+
 		for range 4 {
 			f.bow = append(f.bow, 2+2*r.Float64())
 		}
@@ -49,9 +50,11 @@ func TestCertificateOfBentFamilies(t *testing.T) {
 		worst := 0.0
 		for range 60 {
 			p, q := pairOf(r, f.span)
-			e := experiment(t, release.Laplace, 1e-4*4/3, &Pair{P: f.Covariance(p).Plus(1, n), Q: f.Covariance(q).Plus(1, n)})
+			e := experiment(t, release.Laplace, 1e-4*4/3, &Pair{P: f.Covariance(p).Plus(1, n),
+				Q: f.Covariance(q).Plus(1, n)})
 			worst = max(worst, e.Delta(.7).Low, e.Swapped().Delta(.7).Low)
 		}
+
 		c, err := Certify(f, release, b)
 		switch {
 		case errors.Is(err, ErrUncertified):
@@ -62,6 +65,7 @@ func TestCertificateOfBentFamilies(t *testing.T) {
 		default:
 			certified++
 		}
+
 		f.lies = 1e-6
 		if c, err := Certify(f, release, b); i%2 == 0 && err == nil && worst > c.Delta {
 			exceeded++
@@ -74,9 +78,11 @@ func TestCertificateOfBentFamilies(t *testing.T) {
 
 func TestBendRefuses(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 1))
-	for name, bow := range map[string][]float64{"NaN": {1, math.NaN()}, "negative": {1, -1}, "infinite": {1, math.Inf(1)}, "length": {1}} {
+	for name, bow := range map[string][]float64{"NaN": {1, math.NaN()}, "negative": {1, -1},
+		"infinite": {1, math.Inf(1)}, "length": {1}} {
 		f := bowed{affine: family(r, []int{1, 1}), bow: []float64{1, 1}, lies: 1}
-		if c, err := Certify(bentBy{f, bow}, Release{Laplace: []float64{.1}, Gaussian: variances(1, 1), Floor: ones(2, 1)}, budgetOf(2, .5)); err == nil {
+		if c, err := Certify(bentBy{f, bow}, Release{Laplace: []float64{.1}, Gaussian: variances(1, 1),
+			Floor: ones(2, 1)}, budgetOf(2, .5)); err == nil {
 			t.Errorf("%s: %+v", name, c)
 		}
 		if c, err := ScaleCost(bentBy{f, bow}, ones(2, 1)); err == nil {
@@ -85,7 +91,8 @@ func TestBendRefuses(t *testing.T) {
 	}
 	// More than the noise can take in asks for more noise.
 	f := bowed{affine: family(r, []int{1, 1}), bow: []float64{1, 1}, lies: 1e6}
-	if _, err := Certify(f, Release{Laplace: []float64{.1}, Gaussian: variances(1, 1), Floor: ones(2, 1)}, budgetOf(2, .5)); !errors.Is(err, ErrUncertified) {
+	if _, err := Certify(f, Release{Laplace: []float64{.1}, Gaussian: variances(1, 1), Floor: ones(2, 1)},
+		budgetOf(2, .5)); !errors.Is(err, ErrUncertified) {
 		t.Error(err)
 	}
 }
@@ -104,7 +111,8 @@ func (f bentBy) Bend(_, _ float64) func([]float64) []float64 {
 func TestScaleCostOfBentFamilies(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 1))
 	for range 40 {
-		f := bowed{affine: affine{span: Span{.1, .6, .3}, at0: variances(1 + r.Float64()), at1: variances(1 + r.Float64())}, bow: []float64{3}, lies: 1}
+		f := bowed{affine: affine{span: Span{.1, .6, .3}, at0: variances(1 + r.Float64()),
+			at1: variances(1 + r.Float64())}, bow: []float64{3}, lies: 1}
 		b := 1 + 3*r.Float64()
 		cost, err := ScaleCost(f, []float64{b})
 		if err != nil {
@@ -113,7 +121,8 @@ func TestScaleCostOfBentFamilies(t *testing.T) {
 		for range 40 {
 			p, q := pairOf(r, f.span)
 			for x := 0.0; x < 40; x += .1 {
-				if d := math.Abs(logConvolved(x, f.Covariance(p).Diagonal()[0], b) - logConvolved(x, f.Covariance(q).Diagonal()[0], b)); d > cost {
+				if d := math.Abs(logConvolved(x, f.Covariance(p).Diagonal()[0], b) - logConvolved(x,
+					f.Covariance(q).Diagonal()[0], b)); d > cost {
 					t.Fatalf("log ratio %g, cost %g", d, cost)
 				}
 			}

@@ -10,9 +10,10 @@ import (
 
 // Release is what a noise does for one secret: how it hides the movement of F's mean, and what Gaussian noise it adds.
 //
-// F is N(μ_x, Σ_x). For a pair p, q of values let μ_p-μ_q = Σ_i a_i·d_i + (a·Along + r), |a_i|, |a| ≤ 1, r = s + Σ_j u_j with
-// |s_k| ≤ Beside_k and u_j in the j-th Unseen, where Laplace noise of scale t_i along d_i hides a_i·d_i. A part T of the Gaussian covariance is set aside to hide a·Along + r:
-// released is then a function of independent parts, and dominated by the Experiment
+// F is N(μ_x, Σ_x). For a pair p, q of values let μ_p-μ_q = Σ_i a_i·d_i + (a·Along + r), |a_i|, |a| ≤ 1, r = s + Σ_j
+// u_j with |s_k| ≤ Beside_k and u_j in the j-th Unseen, where Laplace noise of scale t_i along d_i hides a_i·d_i. A
+// part T of the Gaussian covariance is set aside to hide a·Along + r: released is then a function of independent parts,
+// and dominated by the Experiment
 //
 //	[Laplace: 1/t_i]  ×  [Gaussian shift, κ² = (a·Along+r)ᵀT⁻¹(a·Along+r)]  ×  [N(0, Σ_p+N-T) against N(0, Σ_q+N-T)]
 //
@@ -26,8 +27,8 @@ type Release struct {
 	Floor    []float64  // variances of Gaussian noise of single components: N - diag(Floor) is positive semidefinite
 	Enough   float64    // a bound on δ below this one need not be tighter
 	Extra    privacy.Loss
-	// Extra is what it costs to take the noise for this ideal: Pr ≤ e^(Pure) (Pr of the ideal) + Delta, and likewise the
-	// other way round, both times together. Pure comes off ε and, as a factor, off δ. Kappa2 must be 0.
+	// Extra is what it costs to take the noise for this ideal: Pr ≤ e^(Pure) (Pr of the ideal) + Delta, and likewise
+	// the other way round, both times together. Pure comes off ε and, as a factor, off δ. Kappa2 must be 0.
 }
 
 // Certificate is a proven statement on one secret: every pair of the family's span is (Epsilon,Delta)-indistinguishable
@@ -41,17 +42,10 @@ type Certificate struct {
 var ErrUncertified = errors.New("the distributions of F differ by more than the budget allows")
 
 const (
-	coarse  = 4    // boxes start this many times finer than Within
-	finest  = 32   // and are split until they are this many times finer,
-	rounds  = 6    // in which the shares are tuned one after the other, as what is best for one depends on the others,
-	settled = .05  // until that changes the logarithm of the bound by no more than this
-	margin  = 1.02 // but not where the bound is at most so many times what some pair needs
+	coarse = 4    // boxes start this many times finer than Within
+	finest = 32   // and are split until they are this many times finer,
+	margin = 1.02 // but not where the bound is at most so many times what some pair needs
 )
-
-// share says how the Gaussian noise is divided: beside is the share of Release.besides that hides Beside and Unseen; bend the share of it that
-// hides how far covariances leave a straight line; along the share of what is left, inherent randomness included, that
-// hides Along.
-type share struct{ beside, bend, along float64 }
 
 // search is one certification.
 type search struct {
@@ -73,19 +67,19 @@ type search struct {
 	ln      float64 // what Chernoff gives at the pair, its logarithm
 }
 
-// Certify bounds δ at the budget's ε over all pairs of the family's span, in both orders. It returns ErrUncertified, or an
-// error that wraps it, where that is more than the budget's δ.
+// Certify bounds δ at the budget's ε over all pairs of the family's span, in both orders. It returns ErrUncertified, or
+// an error that wraps it, where that is more than the budget's δ.
 //
-// For affine covariances the covariances of all values in a box [a,b] are diagonal in one basis, and each diagonal entry
-// is monotone. So for p, q in the box, a ≤ q < p ≤ b, every coordinate of the pair is, after scaling, N(0,ρ) against N(0,1)
-// with ρ between 1 and the ratio ρ' of the box's ends; it is the pair of the ends put through x ↦ βx + N(0,1-β²),
-// β² = (ρ-1)/(ρ'-1) ≤ 1. Hence the ends (b,a) dominate every (p,q) with q < p, and (a,b) every (q,p). Boxes longer than
-// Within cover the continuum of pairs, and the bound over the boxes is one over all pairs.
+// For affine covariances the covariances of all values in a box [a,b] are diagonal in one basis, and each diagonal
+// entry is monotone. So for p, q in the box, a ≤ q < p ≤ b, every coordinate of the pair is, after scaling, N(0,ρ)
+// against N(0,1) with ρ between 1 and the ratio ρ' of the box's ends; it is the pair of the ends put through x ↦ βx +
+// N(0,1-β²), β² = (ρ-1)/(ρ'-1) ≤ 1. Hence the ends (b,a) dominate every (p,q) with q < p, and (a,b) every (q,p). Boxes
+// longer than Within cover the continuum of pairs, and the bound over the boxes is one over all pairs.
 //
-// For covariances that are Bent, that argument holds for the straight line between the ends of the box. The rest, R_x with
-// |R_x| ≤ diag(ρ), goes to a part T = diag(t) of the noise that is set aside: N(0,T+R_p) against N(0,T+R_q). Its variances'
-// ratios are eigenvalues between those of diag((t+ρ)/(t-ρ)) and their inverses [Weyl's monotonicity], hence it is dominated by
-// two coordinates for each k with y_k = ln((t_k+ρ_k)/(t_k-ρ_k)).
+// For covariances that are Bent, that argument holds for the straight line between the ends of the box. The rest, R_x
+// with |R_x| ≤ diag(ρ), goes to a part T = diag(t) of the noise that is set aside: N(0,T+R_p) against N(0,T+R_q). Its
+// variances' ratios are eigenvalues between those of diag((t+ρ)/(t-ρ)) and their inverses [Weyl's monotonicity], hence
+// it is dominated by two coordinates for each k with y_k = ln((t_k+ρ_k)/(t_k-ρ_k)).
 //
 // Where Along is how the family's mean moves, the movement stays inside the Gaussian pair: see straight.
 func Certify(f Family, r Release, b privacy.Budget) (Certificate, error) {
@@ -99,6 +93,7 @@ func Certify(f Family, r Release, b privacy.Budget) (Certificate, error) {
 	return s.cover()
 }
 
+// newSearch checks what is to be certified, and starts a search of which the shares are first guesses.
 func newSearch(f Family, r Release, b privacy.Budget) (*search, error) {
 	if !Known(f) {
 		return nil, ErrNotAffine
@@ -110,70 +105,64 @@ func newSearch(f Family, r Release, b privacy.Budget) (*search, error) {
 	if !(sp.From < sp.To && sp.Within > 0 && finite(sp.From) && finite(sp.To)) {
 		return nil, fmt.Errorf("certify: no pairs in %+v", sp)
 	}
-	m := f.Covariance(sp.From).Len()
-	if r.Gaussian.Len() != m || len(r.Floor) != m || r.Along != nil && len(r.Along) != m || r.Beside != nil && len(r.Beside) != m {
-		return nil, fmt.Errorf("certify: noise, floor or movement do not have the %d components of F", m)
-	}
+
 	memory := remembered(f)
-	for _, x := range []float64{sp.From, sp.To} { // a mixture of two covariances is one
-		c := f.Covariance(x)
-		all := Covariance{Blocks: c.Plus(1, r.Gaussian).Blocks}.Diagonal() // what it may have been rounded from
-		p, err := newPencil(c.WithDiagonal(1e-6, all), Covariance{Blocks: c.Plus(-1, c).Blocks}.WithDiagonal(1, all), nil, memory.order)
-		if err != nil {
-			return nil, fmt.Errorf("certify: %w", err)
-		}
-		memory.order = p.elimination
-		if _, _, ok := p.logDet(1, 0); !ok {
-			return nil, fmt.Errorf("certify: F: %w", errNotPositive)
-		}
+	if err := r.fits(f.Covariance(sp.From).Len()); err != nil {
+		return nil, fmt.Errorf("certify: %w", err)
 	}
-	s := &search{family: f, release: r, memory: memory, epsilon: float64(b.Epsilon) - r.Extra.Pure, delta: (float64(b.Delta) - r.Extra.Delta) * math.Exp(-r.Extra.Pure)}
+	if err := memory.positive(f, r.Gaussian); err != nil {
+		return nil, err
+	}
+
+	// What the extra losses cost comes off the budget first; the rest is for the experiment.
+	s := &search{family: f, release: r, memory: memory}
+	s.epsilon = float64(b.Epsilon) - r.Extra.Pure
+	s.delta = (float64(b.Delta) - r.Extra.Delta) * math.Exp(-r.Extra.Pure)
 	if !(s.epsilon > 0 && s.delta > 0) {
 		return nil, ErrUncertified
 	}
-	s.share = share{}
-	for _, list := range r.Unseen {
-		for _, u := range list {
-			if err := u.Check(m); err != nil {
-				return nil, fmt.Errorf("certify: %w", err)
-			}
-		}
-	}
-	if _, kappa := r.besides(); kappa != 0 { // NaN, too
-		s.share.beside = .25
-	}
-	if !f.Affine() {
-		need := 0.0
-		from, to := s.lefts()
-		for i := range 9 {
-			a := from + (to-from)*float64(i)/8
-			rho, err := bend(f, a, s.right(a+sp.Within/finest), s.scale())
-			if err != nil {
-				return nil, fmt.Errorf("certify: %w", err)
-			}
-			for k, v := range rho {
-				if v > 0 {
-					need = math.Max(need, v/r.Floor[k])
-				}
-			}
-		}
-		s.share.bend = math.Max(.02, math.Min(3*need, .6))
-	}
-	if s.moves(r.Along) {
-		if s.inside = f.Affine() && s.straight(); !s.inside {
-			s.share.along = .5
-		}
+
+	if err := s.guessShares(); err != nil {
+		return nil, fmt.Errorf("certify: %w", err)
 	}
 	return s, nil
 }
 
-func (s *search) moves(v []float64) bool {
-	for _, x := range v {
-		if x != 0 {
-			return true
+// fits refuses a release of other than m components.
+func (r Release) fits(m int) error {
+	if r.Gaussian.Len() != m || len(r.Floor) != m || r.Along != nil && len(r.Along) != m ||
+		r.Beside != nil && len(r.Beside) != m {
+		return fmt.Errorf("noise, floor or movement do not have the %d components of F", m)
+	}
+	for _, list := range r.Unseen {
+		for _, u := range list {
+			if err := u.Check(m); err != nil {
+				return err
+			}
 		}
 	}
-	return false
+	return nil
+}
+
+// positive refuses a family that has no covariance, but for rounding, at one end of its span. All in between are
+// mixtures of the two, and mixtures of two covariances are covariances.
+func (m *memory) positive(f Family, noise Covariance) error {
+	for _, x := range []float64{f.Span().From, f.Span().To} {
+		c := f.Covariance(x)
+		zero := Covariance{Blocks: c.Plus(-1, c).Blocks}
+
+		// F's variances with the noise's are what its entries may have been rounded from.
+		all := Covariance{Blocks: c.Plus(1, noise).Blocks}.Diagonal()
+		p, err := newPencil(c.WithDiagonal(1e-6, all), zero.WithDiagonal(1, all), nil, m.order)
+		if err != nil {
+			return fmt.Errorf("certify: %w", err)
+		}
+		m.order = p.elimination
+		if _, _, ok := p.logDet(1, 0); !ok {
+			return fmt.Errorf("certify: F: %w", errNotPositive)
+		}
+	}
+	return nil
 }
 
 // lefts returns the range of the smaller value of a pair, and the end of the box for those between q0 and q1.
@@ -187,105 +176,12 @@ func (s *search) right(q1 float64) float64 {
 	return math.Min(sp.To, q1+sp.Within)
 }
 
-// tune finds the values of the secret where the bound is largest and the shares that make it small there, both by
-// Chernoff bounds; neither has to be right for the result to hold.
-func (s *search) tune() error {
-	from, to := s.lefts()
-	last := s.family.Span().Within / finest // as long as the smallest boxes, so that they hold what holds here
-	var e *Experiment
-	worst := math.Inf(-1)
-	const points = 16
-	for n := range points + 1 {
-		i := n * 7 % (points + 1) // far apart, so that what is worst comes early
-		a := from + (to-from)*float64(i)/points
-		b := s.right(a + last)
-		x, err := s.ends(a, b)
-		if err != nil {
-			return err
-		}
-		for _, y := range []*Experiment{x, x.Swapped()} {
-			if e != nil && chernoff(s.c, y.cgf(s.c), s.epsilon) <= worst {
-				continue
-			}
-			c, k := y.saddle(s.epsilon, s.c)
-			if c == 0 {
-				return fmt.Errorf("certify: %w", errNotPositive)
-			}
-			if ln := chernoff(c, k, s.epsilon); ln > worst {
-				worst, s.c, e = ln, c, y
-				s.pair = [2]float64{b, a}
-				if y.swapped {
-					s.pair = [2]float64{a, b}
-				}
-			}
-		}
-		if from == to {
-			break
-		}
+// pairOf is the pair that the experiment of the box [a,b] is of: first against second.
+func (e *Experiment) pairOf(a, b float64) [2]float64 {
+	if e.swapped {
+		return [2]float64{a, b}
 	}
-	for range rounds {
-		before := worst
-		for _, which := range []*float64{&s.share.beside, &s.share.bend, &s.share.along} {
-			if *which == 0 {
-				continue
-			}
-			x, err := s.tuneShare(which, worst)
-			if err != nil {
-				return err
-			}
-			if x != nil {
-				e = x
-				worst = chernoff(s.c, e.cgf(s.c), s.epsilon)
-			}
-		}
-		if s.share.beside == 0 || s.share.bend == 0 || worst > before-settled {
-			break
-		}
-	}
-	b, c := e.delta(s.epsilon, s.c, truncated)
-	s.reached, s.c = b.High, c
-	s.ln = chernoff(c, e.cgf(c), s.epsilon)
-	return nil
-}
-
-// tuneShare improves one share at the binding pair, starting from a bound with the present one.
-func (s *search) tuneShare(which *float64, worst float64) (best *Experiment, err error) {
-	limit := 1.0 // for what the shares of the floor leave of each other
-	switch which {
-	case &s.share.beside:
-		limit -= s.share.bend
-	case &s.share.bend:
-		limit -= s.share.beside
-	}
-	logit := math.Log(*which / (limit - *which))
-	try := func(x float64) bool {
-		old := *which
-		frame, kappa2, slopes := s.frame, s.kappa2, s.slopes
-		*which = limit / (1 + math.Exp(-x))
-		if which != &s.share.along {
-			s.frame = nil
-		}
-		e, err := s.ends(math.Min(s.pair[0], s.pair[1]), math.Max(s.pair[0], s.pair[1]))
-		if err == nil {
-			if s.pair[0] < s.pair[1] {
-				e = e.Swapped()
-			}
-			if c, k := e.saddle(s.epsilon, s.c); c > 0 {
-				if ln := chernoff(c, k, s.epsilon); ln < worst {
-					worst, s.c, best, logit = ln, c, e, x
-					return true
-				}
-			}
-		}
-		*which, s.frame, s.kappa2, s.slopes = old, frame, kappa2, slopes
-		return false
-	}
-	for step := 2.; step > .2; {
-		if math.Abs(logit) > 12 || !try(logit+step) && !try(logit-step) {
-			step /= 2
-		}
-	}
-	return best, nil
+	return [2]float64{b, a}
 }
 
 // cover verifies every pair.
@@ -295,6 +191,8 @@ func (s *search) cover() (Certificate, error) {
 	}
 	s.goal = math.Min(math.Max(margin*s.reached, s.release.Enough), s.delta)
 	s.ln += math.Log(s.goal / s.reached) // about what Chernoff gives where the goal is reached
+
+	// Boxes beside one another, whose smaller values cover [from,to].
 	from, to := s.lefts()
 	n := max(1, int(math.Ceil(coarse*(to-from)/s.family.Span().Within)))
 	for i := range n {
@@ -309,7 +207,11 @@ func (s *search) cover() (Certificate, error) {
 			return Certificate{}, ErrUncertified
 		}
 	}
-	return Certificate{Epsilon: s.epsilon + s.release.Extra.Pure, Delta: s.reached*math.Exp(s.release.Extra.Pure) + s.release.Extra.Delta, Pair: s.pair}, nil
+
+	// The extra losses come on top.
+	extra := s.release.Extra
+	delta := s.reached*math.Exp(extra.Pure) + extra.Delta
+	return Certificate{Epsilon: s.epsilon + extra.Pure, Delta: delta, Pair: s.pair}, nil
 }
 
 // verify bounds δ over the pairs whose smaller value is between q0 and q1: by Chernoff where that is enough, by the
@@ -321,20 +223,20 @@ func (s *search) verify(q0, q1 float64) error {
 		return err
 	}
 	for _, x := range []*Experiment{e, e.Swapped()} {
+		// Chernoff's bound is cheap, and often enough.
 		small := (q1-q0)*finest <= s.family.Span().Within
 		ln := chernoff(s.c, x.cgf(s.c), s.epsilon)
 		switch {
 		case math.Exp(ln) <= s.reached:
 			continue
 		case math.Exp(ln) <= s.release.Enough:
-			s.reached, s.pair = math.Exp(ln), [2]float64{b, q0}
-			if x.swapped {
-				s.pair = [2]float64{q0, b}
-			}
+			s.reached, s.pair = math.Exp(ln), x.pairOf(q0, b)
 			continue
 		case !small && ln > s.ln: // the integral is likely to be too large as well
 			return s.halves(q0, q1)
 		}
+
+		// The integral to the last digit only where a first look cannot tell.
 		d, _ := x.delta(s.epsilon, s.c, rough)
 		if d.High > s.goal && d.Low <= s.goal {
 			d, _ = x.delta(s.epsilon, s.c, truncated)
@@ -344,10 +246,7 @@ func (s *search) verify(q0, q1 float64) error {
 		case d.High > s.goal && !small:
 			return s.halves(q0, q1)
 		default:
-			s.reached, s.pair = d.High, [2]float64{b, q0}
-			if x.swapped {
-				s.pair = [2]float64{q0, b}
-			}
+			s.reached, s.pair = d.High, x.pairOf(q0, b)
 		}
 	}
 	return nil

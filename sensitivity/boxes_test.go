@@ -79,8 +79,8 @@ func pairOf(r *rand.Rand, s Span) (p, q float64) {
 	return q + w, q
 }
 
-// For 30 random families of F, with a Gaussian noise that hides the mean: 100 random pairs of each, both orders, with their
-// exact distributions (means inside, nothing set aside), stay within the certificate.
+// For 30 random families of F, with a Gaussian noise that hides the mean: 100 random pairs of each, both orders, with
+// their exact distributions (means inside, nothing set aside), stay within the certificate.
 func TestCertificateCoversEveryPair(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	certified := 0
@@ -101,6 +101,7 @@ func TestCertificateCoversEveryPair(t *testing.T) {
 			}
 			continue
 		}
+
 		certified++
 		for range 100 {
 			p, q := pairOf(r, f.span)
@@ -116,6 +117,7 @@ func TestCertificateCoversEveryPair(t *testing.T) {
 			}
 		}
 	}
+
 	if certified < 20 {
 		t.Errorf("only %d of 30 were certified", certified)
 	}
@@ -152,6 +154,7 @@ func TestCertificateIsTight(t *testing.T) {
 			e := experiment(t, release.Laplace, 0, &Pair{P: f.Covariance(p).Plus(1, n), Q: f.Covariance(q).Plus(1, n)})
 			worst = max(worst, e.Delta(.7).Low, e.Swapped().Delta(.7).Low)
 		}
+
 		if worst > c.Delta {
 			t.Errorf("a pair has δ = %g, certified %g", worst, c.Delta)
 		}
@@ -162,8 +165,10 @@ func TestCertificateIsTight(t *testing.T) {
 			exceeded++
 		}
 	}
+
 	if exceeded < families-1 {
-		t.Errorf("boxes shorter than within were exceeded in %d of %d families only: the test has no teeth", exceeded, families)
+		t.Errorf("boxes shorter than within were exceeded in %d of %d families only: the test has no teeth", exceeded,
+			families)
 	}
 }
 
@@ -175,88 +180,118 @@ func minus(c Covariance, d *mat.SymDense) *mat.SymDense {
 	return out
 }
 
+// drawAside starts a search with random shares for a random family and release, and returns what hides the movement
+// beside Along, were all of the floor's part for it set aside.
+func drawAside(t *testing.T, r *rand.Rand) (s *search, hides []float64) {
+	f := family(r, []int{1, 2, 2})
+	floor := []float64{1, .5, 2, 1, 3}
+	n := Covariance{Blocks: zero(f.at0).Blocks}.WithDiagonal(1, floor)
+	four := Unseen{Rows: 1, At: []int{0, 1, 2, 3}, Cell: []int{0, 1, 1, 2}}
+	release := Release{Along: vectors(r, 5, 1)[0], Beside: []float64{.1, 0, .3, .2, .1}, Gaussian: n, Floor: floor}
+	four.Size = vectors(r, 4, 1)[0]
+	last := Unseen{Rows: 1, At: []int{4}, Cell: []int{0}, Size: []float64{r.Float64()}}
+	release.Unseen = [][]Unseen{{four}, {last}}
+	for k, v := range four.Size {
+		four.Size[k] = math.Abs(v)
+	}
+
+	hides, _ = release.besides()
+	s, err := newSearch(f, release, budgetOf(1, .5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.share = share{beside: .9 * r.Float64(), along: .9 * r.Float64()}
+	return s, hides
+}
+
+// mixedOf is the mixture m of the covariances at both ends of the span, noise included, without what hides the movement
+// beside Along.
+func (s *search) mixedOf(m mix, hides []float64) *mat.SymDense {
+	span := s.family.Span()
+	out := dense(s.family.Covariance(span.From).Plus(1, s.release.Gaussian))
+	other := dense(s.family.Covariance(span.To).Plus(1, s.release.Gaussian))
+	for k, v := range hides {
+		out.SetSym(k, k, out.At(k, k)-s.share.beside*v)
+		other.SetSym(k, k, other.At(k, k)-s.share.beside*v)
+	}
+	out.ScaleSym(m[0], out)
+	other.ScaleSym(m[1], other)
+	out.AddSym(out, other)
+	return out
+}
+
+// checkRest fails where more than there is has been set aside at a value between a and b, or where what is left of the
+// covariances is not on the straight line from low to high.
+func (s *search) checkRest(t *testing.T, a, b float64, part, low, high *mat.SymDense) {
+	for i := range 11 {
+		x := a + (b-a)*float64(i)/10
+		rest := minus(s.family.Covariance(x).Plus(1, s.release.Gaussian), part)
+		var eig mat.EigenSym
+		if !eig.Factorize(rest, false) {
+			t.Fatal("no eigenvalues")
+		}
+		if v := eig.Values(nil)[0]; v < 0 {
+			t.Fatalf("more is set aside than there is at %g: eigenvalue %g", x, v)
+		}
+
+		line := mat.NewSymDense(5, nil)
+		line.CopySym(low)
+		line.ScaleSym(1-float64(i)/10, line)
+		other := mat.NewSymDense(5, nil)
+		other.CopySym(high)
+		other.ScaleSym(float64(i)/10, other)
+		line.AddSym(line, other)
+		if !mat.EqualApprox(line, rest, 1e-9) {
+			t.Fatal("what is left is not on a line")
+		}
+	}
+}
+
+// hiddenShift is vᵀC⁻¹v: the squared Gaussian shift of which noise of covariance C hides v.
+func hiddenShift(t *testing.T, c *mat.SymDense, of []float64) float64 {
+	var chol mat.Cholesky
+	if !chol.Factorize(c) {
+		t.Fatal("the part that hides Along is no covariance")
+	}
+	var y mat.VecDense
+	v := mat.NewVecDense(len(of), of)
+	if err := chol.SolveVecTo(&y, v); err != nil {
+		t.Fatal(err)
+	}
+	return mat.Dot(v, &y)
+}
+
 // What is set aside in a box is part of what is there at every value in it, and hides what it is said to hide.
 func TestSetAside(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
-	smallest := func(c *mat.SymDense) float64 {
-		var eig mat.EigenSym
-		if !eig.Factorize(c, false) {
-			t.Fatal("no eigenvalues")
-		}
-		return eig.Values(nil)[0]
-	}
 	for range 200 {
-		f := family(r, []int{1, 2, 2})
-		floor := []float64{1, .5, 2, 1, 3}
-		n := Covariance{Blocks: zero(f.at0).Blocks}.WithDiagonal(1, floor)
-		release := Release{Along: vectors(r, 5, 1)[0], Beside: []float64{.1, 0, .3, .2, .1}, Gaussian: n, Floor: floor,
-			Unseen: [][]Unseen{{{Rows: 1, At: []int{0, 1, 2, 3}, Cell: []int{0, 1, 1, 2}, Size: vectors(r, 4, 1)[0]}}, {{Rows: 1, At: []int{4}, Cell: []int{0}, Size: []float64{r.Float64()}}}}}
-		for k, v := range release.Unseen[0][0].Size {
-			release.Unseen[0][0].Size[k] = math.Abs(v)
-		}
-		hides, _ := release.besides()
-		s, err := newSearch(f, release, budgetOf(1, .5))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.share = share{beside: .9 * r.Float64(), along: .9 * r.Float64()}
-		a, b := f.span.From, f.span.From+f.span.Within
+		s, hides := drawAside(t, r)
+		span := s.family.Span()
+		a, b := span.From, span.From+span.Within
 		p, q, kappa2, err := s.aside(a, b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		mixed := func(m mix) *mat.SymDense {
-			out, other := dense(f.Covariance(f.span.From).Plus(1, n)), dense(f.Covariance(f.span.To).Plus(1, n))
-			for k, v := range hides {
-				out.SetSym(k, k, out.At(k, k)-s.share.beside*v)
-				other.SetSym(k, k, other.At(k, k)-s.share.beside*v)
-			}
-			out.ScaleSym(m[0], out)
-			other.ScaleSym(m[1], other)
-			out.AddSym(out, other)
-			return out
-		}
-		low, high := mixed(q), mixed(p)
-		part := minus(f.Covariance(a).Plus(1, n), low) // T: what is missing
-		for i := range 11 {
-			x := a + (b-a)*float64(i)/10
-			rest := minus(f.Covariance(x).Plus(1, n), part)
-			if v := smallest(rest); v < 0 {
-				t.Fatalf("more is set aside than there is at %g: eigenvalue %g", x, v)
-			}
-			line := mat.NewSymDense(5, nil)
-			line.CopySym(low)
-			line.ScaleSym(1-float64(i)/10, line)
-			other := mat.NewSymDense(5, nil)
-			other.CopySym(high)
-			other.ScaleSym(float64(i)/10, other)
-			line.AddSym(line, other)
-			if !mat.EqualApprox(line, rest, 1e-9) {
-				t.Fatal("what is left is not on a line")
-			}
-		}
-		for k, v := range hides { // T hides Along and what is beside it by two parts of its own
+
+		low, high := s.mixedOf(q, hides), s.mixedOf(p, hides)
+		part := minus(s.family.Covariance(a).Plus(1, s.release.Gaussian), low) // T: what is missing
+		s.checkRest(t, a, b, part, low, high)
+
+		// T hides Along and what is beside it by two parts of its own.
+		for k, v := range hides {
 			part.SetSym(k, k, part.At(k, k)-s.share.beside*v)
 		}
-		var chol mat.Cholesky
-		if !chol.Factorize(part) {
-			t.Fatal("the part that hides Along is no covariance")
-		}
-		var y mat.VecDense
-		v := mat.NewVecDense(5, release.Along)
-		if err := chol.SolveVecTo(&y, v); err != nil {
-			t.Fatal(err)
-		}
-		want := mat.Dot(v, &y)
+		want := hiddenShift(t, part, s.release.Along)
 		most := 0.0
-		for _, list := range release.Unseen {
+		for _, list := range s.release.Unseen {
 			everyMovement(5, list, func(u []float64) {
 				kappa := 0.0
-				for k, d := range release.Beside {
+				for k, d := range s.release.Beside {
 					if d += u[k]; d != 0 {
 						kappa += d * d / (s.share.beside * hides[k])
 					}
 				}
+
 				most = math.Max(most, kappa)
 			})
 		}
@@ -290,6 +325,7 @@ func TestCoverTrustsNoSearch(t *testing.T) {
 			t.Errorf("%+v, %v, half of %+v", c, err, right)
 		}
 	}
+
 	if refused == 0 {
 		t.Error("nothing was refused")
 	}
@@ -304,15 +340,18 @@ func TestCertifyRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, spoil := range map[string]func(*affine, *Release, *privacy.Budget){
-		"not affine":      func(f *affine, _ *Release, _ *privacy.Budget) { f.crooked = true },
-		"no pairs":        func(f *affine, _ *Release, _ *privacy.Budget) { f.span.Within = 0 },
-		"NaN span":        func(f *affine, _ *Release, _ *privacy.Budget) { f.span.To = math.NaN() },
-		"NaN covariance":  func(f *affine, _ *Release, _ *privacy.Budget) { f.at1.Blocks[0].Entries[0] = math.NaN() },
-		"singular":        func(f *affine, r *Release, _ *privacy.Budget) { f.at1.Blocks[0].Entries[0] = -50 },
-		"noise length":    func(_ *affine, r *Release, _ *privacy.Budget) { r.Gaussian = variances(1) },
-		"floor length":    func(_ *affine, r *Release, _ *privacy.Budget) { r.Floor = nil },
-		"beside length":   func(_ *affine, r *Release, _ *privacy.Budget) { r.Beside = ones(1, 1) },
-		"no floor":        func(_ *affine, r *Release, _ *privacy.Budget) { r.Beside, r.Floor = ones(2, .01), ones(2, 0) },
+		"not affine":     func(f *affine, _ *Release, _ *privacy.Budget) { f.crooked = true },
+		"no pairs":       func(f *affine, _ *Release, _ *privacy.Budget) { f.span.Within = 0 },
+		"NaN span":       func(f *affine, _ *Release, _ *privacy.Budget) { f.span.To = math.NaN() },
+		"NaN covariance": func(f *affine, _ *Release, _ *privacy.Budget) { f.at1.Blocks[0].Entries[0] = math.NaN() },
+		"singular":       func(f *affine, r *Release, _ *privacy.Budget) { f.at1.Blocks[0].Entries[0] = -50 },
+		"noise length":   func(_ *affine, r *Release, _ *privacy.Budget) { r.Gaussian = variances(1) },
+		"floor length":   func(_ *affine, r *Release, _ *privacy.Budget) { r.Floor = nil },
+		"beside length":  func(_ *affine, r *Release, _ *privacy.Budget) { r.Beside = ones(1, 1) },
+		"no floor": func(_ *affine, r *Release, _ *privacy.Budget) {
+			r.Beside, r.Floor = ones(2, .01),
+				ones(2, 0)
+		},
 		"NaN beside":      func(_ *affine, r *Release, _ *privacy.Budget) { r.Beside = []float64{math.NaN(), 0} },
 		"NaN along":       func(_ *affine, r *Release, _ *privacy.Budget) { r.Along = []float64{math.NaN(), 0} },
 		"far along":       func(_ *affine, r *Release, _ *privacy.Budget) { r.Along = []float64{50, 0} },

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Close says that for every pair of a secret some coupling of the two distributions of F moves all of its mass but Delta
-// by at most W in the norm Σ_k |x_k-y_k|/Unit_k: (W,δ)-closeness [Chen & Ohrimenko, Definition 3.2]. Delta = 0 is
+// Close says that for every pair of a secret some coupling of the two distributions of F moves all of its mass but
+// Delta by at most W in the norm Σ_k |x_k-y_k|/Unit_k: (W,δ)-closeness [Chen & Ohrimenko, Definition 3.2]. Delta = 0 is
 // W∞ ≤ W [Definition 3.1].
 type Close struct {
 	Secret string
@@ -24,12 +24,15 @@ func WInfinity(a, b Atoms) (Close, error) {
 	if len(a.points) == 0 || len(b.points) == 0 || a.dimension() != 1 || b.dimension() != 1 || a.blur+b.blur > 0 {
 		return Closest(a, b, 0)
 	}
+
+	// On a line the monotone transport is the best one for every cost: it pairs the masses in order, from the left.
 	a, b, err := common(a, b)
 	if err != nil {
 		return Close{}, err
 	}
 	a, b = a.sorted(), b.sorted()
 	w, i, j := 0.0, 0, 0
+
 	leftA, leftB := a.mass[0], b.mass[0]
 	for {
 		w = math.Max(w, distance(a.points[i], b.points[j]))
@@ -48,8 +51,8 @@ func WInfinity(a, b Atoms) (Close, error) {
 	}
 }
 
-// Closest returns the smallest W for which the distributions are (W,δ)-close in the L1 norm, 0 ≤ δ < 1. The Delta of the
-// result is δ and what rounding the weights may hide.
+// Closest returns the smallest W for which the distributions are (W,δ)-close in the L1 norm, 0 ≤ δ < 1. The Delta of
+// the result is δ and what rounding the weights may hide.
 //
 // All but δ can be moved by at most W if and only if a transport along the pairs of points at most W apart carries 1-δ:
 // a maximum flow. That is monotone in W and changes only at the distances of the points, so W is found by bisection.
@@ -60,6 +63,7 @@ func Closest(a, b Atoms, delta float64) (Close, error) {
 	if len(a.points) == 0 || len(b.points) == 0 {
 		return Close{}, errors.New("a distribution without points")
 	}
+
 	a, b, err := common(a, b)
 	if err != nil {
 		return Close{}, err
@@ -68,9 +72,12 @@ func Closest(a, b Atoms, delta float64) (Close, error) {
 	need := a.total - int64(math.Floor(delta*float64(a.total)*(1+1e-15))) - blur
 	// The laws that were meant are within blur of the rounded ones, of which the transport leaves total-need.
 	out := Close{Delta: math.Max(delta, float64(a.total-need+blur)/float64(a.total))}
+
 	if need <= 0 {
 		return out, nil
 	}
+
+	// On a line a sweep is a maximum flow.
 	carried := func(w float64) int64 { return flow(a, b, w) }
 	if a.dimension() == 1 {
 		a, b = a.sorted(), b.sorted()
@@ -79,6 +86,8 @@ func Closest(a, b Atoms, delta float64) (Close, error) {
 	if len(a.points)*len(b.points) > maxPairs {
 		return Close{}, fmt.Errorf("%d × %d points are too many to transport", len(a.points), len(b.points))
 	}
+
+	// The candidates for W. The largest of them carries everything.
 	distances := make([]float64, 0, len(a.points)*len(b.points))
 	for _, x := range a.points {
 		for _, y := range b.points {
@@ -121,9 +130,9 @@ func Widest(secret string, laws []Atoms, pairs [][2]int, delta float64) (Close, 
 	return out, nil
 }
 
-// Concentrated returns a Close from means and tails alone: if ‖F - E F‖₁ ≤ c with probability at least 1-δ/2 under every
-// distribution, and means are at most delta1 = Δ_{E,1} apart, then all pairs are (Δ_{E,1} + 2c, δ)-close
-// [Chen & Ohrimenko, Theorem 3.3].
+// Concentrated returns a Close from means and tails alone: if ‖F - E F‖₁ ≤ c with probability at least 1-δ/2 under
+// every distribution, and means are at most delta1 = Δ_{E,1} apart, then all pairs are (Δ_{E,1} + 2c, δ)-close [Chen &
+// Ohrimenko, Theorem 3.3].
 func Concentrated(secret string, delta1, c, delta float64) (Close, error) {
 	if !(delta1 >= 0 && c >= 0 && delta >= 0 && delta < 1) || !finite(delta1+2*c) {
 		return Close{}, fmt.Errorf("secret %s: no bound from Δ = %v, c = %v, δ = %v", secret, delta1, c, delta)

@@ -36,10 +36,12 @@ func TestClosenessAsPublished(t *testing.T) {
 		t.Errorf("W∞: %+v, %v, want 97", c, err)
 	}
 	for _, test := range []struct{ delta, want float64 }{{.1, 1}, {.0999, 97}, {.1999, 1}, {.3, 0}, {.29, 1}} {
-		if c, err := Closest(mu, nu, test.delta); err != nil || c.W != test.want || c.Delta < test.delta || c.Delta > test.delta+1e-9 {
+		if c, err := Closest(mu, nu, test.delta); err != nil || c.W != test.want || c.Delta < test.delta ||
+			c.Delta > test.delta+1e-9 {
 			t.Errorf("δ = %g: %+v, %v, want %g", test.delta, c, err, test.want)
 		}
 	}
+
 	// The same in the plane, far from one dimension's code.
 	var plane [][]float64
 	for _, p := range at {
@@ -53,8 +55,8 @@ func TestClosenessAsPublished(t *testing.T) {
 	}
 }
 
-// assign is the reference: of all ways to match n points with n points, the least (d+1)-th largest distance. A transport
-// of equal masses is a mixture of matchings, so this is the least W with all but d/n moved by at most W.
+// assign is the reference: of all ways to match n points with n points, the least (d+1)-th largest distance. A
+// transport of equal masses is a mixture of matchings, so this is the least W with all but d/n moved by at most W.
 func assign(x, y [][]float64, d int) float64 {
 	best := math.Inf(1)
 	var try func(used int, lengths []float64)
@@ -74,6 +76,7 @@ func assign(x, y [][]float64, d int) float64 {
 			}
 		}
 	}
+
 	try(0, nil)
 	return best
 }
@@ -89,6 +92,7 @@ func TestClosenessAgainstAllMatchings(t *testing.T) {
 			}
 			return out
 		}
+
 		x, y := draw("a"), draw("b")
 		d := rapid.IntRange(0, n-1).Draw(t, "d")
 		want := assign(x, y, d)
@@ -108,6 +112,7 @@ func TestClosenessAgainstAllMatchings(t *testing.T) {
 				weight[fmt.Sprint(p)] += 1 / float64(n)
 				points[fmt.Sprint(p)] = p
 			}
+
 			var at [][]float64
 			var w []float64
 			for _, k := range slices.Sorted(func(yield func(string) bool) {
@@ -125,7 +130,9 @@ func TestClosenessAgainstAllMatchings(t *testing.T) {
 			}
 			return out
 		}
-		if c, err := Closest(merged(x), merged(y), delta); err != nil || c.W != want || c.Delta < delta || c.Delta > delta+1e-9 {
+
+		if c, err := Closest(merged(x), merged(y), delta); err != nil || c.W != want || c.Delta < delta ||
+			c.Delta > delta+1e-9 {
 			t.Fatalf("merged %v, %v: %+v, %v, want %g", x, y, c, err, want)
 		}
 		if c, err := Closest(merged(x), b, delta); err != nil || c.W != want {
@@ -155,6 +162,7 @@ func TestClosenessOfLargerSamples(t *testing.T) {
 			}
 			return c.W
 		}
+
 		if exact, _ := WInfinity(a, b); exact.W != w(a, b, 0) {
 			t.Fatalf("quantiles %g, transport %g", exact.W, w(a, b, 0))
 		}
@@ -183,7 +191,8 @@ func TestClosenessOfLargerSamples(t *testing.T) {
 
 func TestWidestAndConcentrated(t *testing.T) {
 	laws := []Atoms{atoms(t, line(0, 1), nil), atoms(t, line(2, 3), nil), atoms(t, line(0, 50), nil)}
-	if c, err := Widest("s", laws, [][2]int{{0, 1}, {1, 0}}, 0); err != nil || c.W != 2 || c.Secret != "s" || c.Delta != 0 {
+	if c, err := Widest("s", laws, [][2]int{{0, 1}, {1, 0}}, 0); err != nil || c.W != 2 || c.Secret != "s" ||
+		c.Delta != 0 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if c, err := Widest("s", laws, [][2]int{{0, 1}, {0, 2}}, 0); err != nil || c.W != 49 {
@@ -194,11 +203,13 @@ func TestWidestAndConcentrated(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	nan, inf := math.NaN(), math.Inf(1)
-	for _, v := range [][3]float64{{nan, 1, .1}, {1, nan, .1}, {1, 1, nan}, {inf, 1, .1}, {1, inf, .1}, {-1, 1, .1}, {1, -1, .1}, {1, 1, -.1}, {1, 1, 1}} {
+	for _, v := range [][3]float64{{nan, 1, .1}, {1, nan, .1}, {1, 1, nan}, {inf, 1, .1}, {1, inf, .1}, {-1, 1, .1},
+		{1, -1, .1}, {1, 1, -.1}, {1, 1, 1}} {
 		if c, err := Concentrated("s", v[0], v[1], v[2]); err == nil {
 			t.Errorf("%v: %+v", v, c)
 		}
 	}
+
 	for name, pairs := range map[string][][2]int{"empty Ψ": nil, "unknown": {{0, 3}}, "negative": {{-1, 0}}} {
 		if c, err := Widest("s", laws, pairs, 0); err == nil {
 			t.Errorf("%s: %+v", name, c)
@@ -215,13 +226,16 @@ func TestDistributionsAreChecked(t *testing.T) {
 			t.Errorf("%s: %+v", name, a)
 		}
 	}
+
 	for name, weights := range map[string][]float64{
-		"nan": {nan, 1}, "negative": {-.1, 1.1}, "too much": {.5, .6}, "too little": {.5, .4}, "infinite": {inf, 0}, "one short": {1}, "none": {},
+		"nan": {nan, 1}, "negative": {-.1, 1.1}, "too much": {.5, .6}, "too little": {.5, .4}, "infinite": {inf, 0},
+		"one short": {1}, "none": {},
 	} {
 		if a, err := Weighted(line(1, 2), weights); err == nil {
 			t.Errorf("%s: %+v", name, a)
 		}
 	}
+
 	if _, err := Weighted(nil, nil); err == nil {
 		t.Error("an empty distribution is accepted")
 	}
@@ -231,6 +245,7 @@ func TestDistributionsAreChecked(t *testing.T) {
 			t.Errorf("δ = %v: %+v", delta, c)
 		}
 	}
+
 	for name, pair := range map[string][2]Atoms{"dimensions": {a, plane}, "empty": {a, {}}, "both empty": {{}, {}}} {
 		if c, err := Closest(pair[0], pair[1], 0); err == nil {
 			t.Errorf("%s: %+v", name, c)

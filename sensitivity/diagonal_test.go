@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A pencil made diagonal says the same of ratios of determinants, and of quadratic forms, as the factors of the matrices.
+// A pencil made diagonal says the same of ratios of determinants, and of quadratic forms, as the factors of the
+// matrices.
 func TestDiagonalPencils(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	made := 0
@@ -45,10 +46,12 @@ func TestDiagonalPencils(t *testing.T) {
 			if !ok || !same {
 				t.Fatalf("a %v, b %v: %v and %v", a, b, ok, same)
 			}
-			if cmplx.Abs(gotDet+det-wantDet) > 1e-9*(1+cmplx.Abs(wantDet)) || cmplx.Abs(gotQuad-wantQuad) > 1e-9*(1e-3+cmplx.Abs(wantQuad)) {
+			if cmplx.Abs(gotDet+det-wantDet) > 1e-9*(1+cmplx.Abs(wantDet)) ||
+				cmplx.Abs(gotQuad-wantQuad) > 1e-9*(1e-3+cmplx.Abs(wantQuad)) {
 				t.Errorf("a %v, b %v: %v and %v, not %v and %v", a, b, gotDet+det, gotQuad, wantDet, wantQuad)
 			}
 		}
+
 		// Outside the domain neither gives a value.
 		if _, _, ok := d.logDet(-1, 0); ok {
 			t.Error("-P is positive definite")

@@ -6,8 +6,8 @@ import (
 )
 
 // elimination is the order in which symmetric matrices of one shape are brought to the form LDLᵀ, and where L then has
-// entries below its diagonal. Groups of a grouping set, and those of one that is finer, meet in few places: eliminated in
-// the order of minimum degree [Tinney & Walker, "Direct solutions of sparse network equations by optimally ordered
+// entries below its diagonal. Groups of a grouping set, and those of one that is finer, meet in few places: eliminated
+// in the order of minimum degree [Tinney & Walker, "Direct solutions of sparse network equations by optimally ordered
 // triangular factorization", 1967], L has little more entries than they have.
 type elimination struct {
 	order []int // order[i] is the component that goes as the i-th
@@ -43,19 +43,24 @@ func (e *elimination) at(k, l int) int {
 	return e.first[i] + n
 }
 
-// holds reports whether the order is one of m components and has room for all pairs that meet. A pair is never where both
-// would be alone.
+// holds reports whether the order is one of m components and has room for all pairs that meet. A pair is never where
+// both would be alone.
 func (e *elimination) holds(m int, pairs [][2]int) bool {
-	return e != nil && len(e.order) == m && !slices.ContainsFunc(pairs, func(p [2]int) bool { return e.at(p[0], p[1]) < 0 })
+	return e != nil && len(e.order) == m && !slices.ContainsFunc(pairs,
+		func(p [2]int) bool { return e.at(p[0], p[1]) < 0 })
 }
 
 // newElimination orders m components of which some pairs meet.
 func newElimination(m int, pairs [][2]int) *elimination {
 	e := &elimination{place: make([]int, m), first: make([]int, 1, m+1), back: make([][]int, m)}
+
 	near := make([][]int, m)
 	for _, p := range pairs {
 		near[p[0]], near[p[1]] = append(near[p[0]], p[1]), append(near[p[1]], p[0])
 	}
+
+	// Components that are linked, over others too, make a group. Groups do not notice each other, and are ordered each
+	// by itself; what is near to none goes first.
 	below := make([][]int, m) // of each component, what its column of L has
 	seen := make([]bool, m)
 	var linked []int
@@ -78,11 +83,14 @@ func newElimination(m int, pairs [][2]int) *elimination {
 			linked = append(linked, eliminated(group, near, below)...)
 		}
 	}
+
 	e.alone = len(e.order)
 	e.order = append(e.order, linked...)
 	for i, k := range e.order {
 		e.place[k] = i
 	}
+
+	// The shape of L by columns; back has it by rows.
 	for j, k := range e.order {
 		rows := make([]int, len(below[k]))
 		for i, l := range below[k] {
@@ -106,6 +114,8 @@ func eliminated(group []int, near, below [][]int) []int {
 	for i, k := range group {
 		local[k] = i
 	}
+
+	// Who is near whom as sets of bits: to eliminate one is to unite its neighbours' sets.
 	set := make([][]uint64, n) // who is near whom, among those that are left
 	degree := make([]int, n)
 	for i, k := range group {
@@ -116,12 +126,14 @@ func eliminated(group []int, near, below [][]int) []int {
 		}
 		degree[i] = count(set[i])
 	}
+
 	left := make([]int, n)
 	for i := range left {
 		left[i] = i
 	}
 	var order []int
 	for len(left) > 0 {
+		// The one of least degree goes next.
 		least := 0
 		for i, v := range left {
 			if degree[v] < degree[left[least]] {
@@ -129,6 +141,7 @@ func eliminated(group []int, near, below [][]int) []int {
 			}
 		}
 		v := left[least]
+
 		if degree[v] == len(left)-1 { // all are near all: any order will do
 			for i, v := range left {
 				for _, w := range left[i+1:] {
@@ -138,6 +151,8 @@ func eliminated(group []int, near, below [][]int) []int {
 			}
 			break
 		}
+
+		// Its neighbours are near each other from now on, and it is gone from their sets.
 		left = slices.Delete(left, least, least+1)
 		order = append(order, group[v])
 		for w, bitset := range set[v] {
@@ -164,14 +179,16 @@ func count(set []uint64) int {
 	return n
 }
 
-// factor turns the matrix with the given diagonal and entries into D and LD, and the r columns of side into L⁻¹ of them,
-// from the component that goes as alone on. inverse and column are room for it. Pivots are not looked at.
+// factor turns the matrix with the given diagonal and entries into D and LD, and the r columns of side into L⁻¹ of
+// them, from the component that goes as alone on. inverse and column are room for it. Pivots are not looked at.
 func factor[T float64 | complex128](e *elimination, diagonal, entries, side []T, r int, inverse, column []T) {
 	for j := e.alone; j < len(e.order); j++ {
+		// Column j of what is left, less what the columns before it take away.
 		lo, hi := e.first[j], e.first[j+1]
 		for i := lo; i < hi; i++ {
 			column[e.row[i]] = entries[i]
 		}
+
 		d := diagonal[j]
 		for _, i := range e.back[j] {
 			k := e.col[i]
@@ -182,6 +199,8 @@ func factor[T float64 | complex128](e *elimination, diagonal, entries, side []T,
 				column[rows[n]] -= f * v
 			}
 		}
+
+		// What remains is the pivot, and the column of LD below it; the side is eliminated as it comes by.
 		diagonal[j], inverse[j] = d, 1/d
 		from := side[j*r : (j+1)*r]
 		for i := lo; i < hi; i++ {

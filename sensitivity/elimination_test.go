@@ -11,8 +11,8 @@ import (
 	"fugu/privacy"
 )
 
-// nested draws the covariance of counts by two keys, by each of them and of all rows, as GROUP BY CUBE has them: the finest
-// groups are independent, the others their sums. The noise has the variance 1.
+// nested draws the covariance of counts by two keys, by each of them and of all rows, as GROUP BY CUBE has them: the
+// finest groups are independent, the others their sums. The noise has the variance 1.
 func nested(r *rand.Rand, a, b int) Covariance {
 	var c Covariance
 	total := 0.0
@@ -24,6 +24,7 @@ func nested(r *rand.Rand, a, b int) Covariance {
 		columns[i%b] += fine[i]
 		total += fine[i]
 	}
+
 	for _, list := range [][]float64{fine, rows, columns, {total}} {
 		for _, v := range list {
 			c.Blocks = append(c.Blocks, Block{1, []float64{v + 1}})
@@ -39,6 +40,7 @@ func nested(r *rand.Rand, a, b int) Covariance {
 		}
 		c.Off = append(c.Off, Entry{a*b + i, last, v})
 	}
+
 	for j, v := range columns {
 		c.Off = append(c.Off, Entry{a*b + a + j, last, v})
 	}
@@ -64,6 +66,7 @@ func TestEliminationOfNestedGroups(t *testing.T) {
 				inside = inside && real(d) > 1e-6
 				want += (-cmplx.Log(d) - s*complex(math.Log(v), 0) + s*(s+1)*complex(shift[i]*shift[i], 0)/d) / 2
 			}
+
 			got, ok := e.smooth(s)
 			if !inside || !ok {
 				continue
@@ -75,8 +78,8 @@ func TestEliminationOfNestedGroups(t *testing.T) {
 	}
 }
 
-// Of nested groups the finest go first, and little is filled in: 900 groups and their sums take far from 900³ steps. Groups
-// that all meet do.
+// Of nested groups the finest go first, and little is filled in: 900 groups and their sums take far from 900³ steps.
+// Groups that all meet do.
 func TestOrderOfElimination(t *testing.T) {
 	c := nested(rand.New(rand.NewPCG(6, 6)), 30, 30)
 	m := c.Len()
@@ -105,10 +108,12 @@ func TestRemember(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	kept := Remember(f, ctx.Err)
 	for range 2 {
-		if got, want := kept.Covariance(.3).Diagonal(), f.Covariance(.3).Diagonal(); got[0] != want[0] || got[1] != want[1] {
+		if got, want := kept.Covariance(.3).Diagonal(), f.Covariance(.3).Diagonal(); got[0] != want[0] ||
+			got[1] != want[1] {
 			t.Errorf("%v, want %v", got, want)
 		}
 	}
+
 	r := Release{Gaussian: variances(9, 9), Floor: []float64{9, 9}}
 	b := privacy.Budget{Epsilon: 1, Delta: .01}
 	one, err := Certify(f, r, b)
@@ -119,7 +124,8 @@ func TestRemember(t *testing.T) {
 	if _, err := Certify(kept, r, b); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end of the context: %v", err)
 	}
-	bent := Remember(bentBy{bowed{affine: affine{at0: variances(1, 2), at1: variances(1, 2)}, bow: []float64{0, 0}}, []float64{1, 2}}, t.Context().Err)
+	bent := Remember(bentBy{bowed{affine: affine{at0: variances(1, 2), at1: variances(1, 2)}, bow: []float64{0, 0}},
+		[]float64{1, 2}}, t.Context().Err)
 	if x, ok := bent.(Bent); !ok || x.Bend(0, 1)(nil)[1] != 2 || x.Bend(0, 1)(nil)[0] != 1 {
 		t.Error("the bend is lost")
 	}

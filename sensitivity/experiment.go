@@ -8,14 +8,14 @@ import (
 	"slices"
 )
 
-// Experiment is a pair of distributions (P,Q): what is known of one release under the two values of a secret pair. It is
-// a product of independent parts, or something of which the release is a post-processing:
+// Experiment is a pair of distributions (P,Q): what is known of one release under the two values of a secret pair. It
+// is a product of independent parts, or something of which the release is a post-processing:
 //
 //	Laplace noise of scale t that hides a shift by a, for each entry |a|/t of Laplace;
 //	a Gaussian shift of squared size Kappa2;
 //	N(μ_p, S_p) against N(μ_q, S_q);
-//	two coordinates, N(0,e^y) and N(0,e^-y) against N(0,1), for each y of slopes: what dominates a coordinate of which no
-//	more is known than that the logarithm of its variances' ratio is at most y either way.
+//	two coordinates, N(0,e^y) and N(0,e^-y) against N(0,1), for each y of slopes: what dominates a coordinate of
+//	which no more is known than that the logarithm of its variances' ratio is at most y either way.
 //
 // Post-processing lowers no δ(ε), and neither does taking a part for one that dominates it [Dong, Roth & Su, "Gaussian
 // Differential Privacy", Theorem 2.10 and section 3]. With s complex, α = 1+s and L = ln dP/dQ,
@@ -71,6 +71,7 @@ func NewExperiment(laplace []float64, kappa2 float64, pair *Pair) (*Experiment, 
 			e.laplace = append(e.laplace, a)
 		}
 	}
+
 	if pair == nil {
 		return e, nil
 	}
@@ -81,6 +82,7 @@ func NewExperiment(laplace []float64, kappa2 float64, pair *Pair) (*Experiment, 
 	if err != nil {
 		return nil, fmt.Errorf("experiment: %w", err)
 	}
+
 	if pair.Mean != nil {
 		e.moved = 1
 	}
@@ -126,13 +128,15 @@ func (e *Experiment) pure() float64 {
 func (e *Experiment) smooth(s complex128) (k complex128, ok bool) {
 	k = s * (s + 1) * complex(e.kappa2/2, 0)
 	for _, y := range e.slopes {
-		// The factors α+(1-α)e^±y are in the right half plane, so that the principal logarithm of their product is the sum of theirs.
+		// The factors α+(1-α)e^±y are in the right half plane, so that the principal logarithm of their product is the
+		// sum of theirs.
 		h := 2 * math.Sinh(y/2)
 		if real(s)*math.Expm1(y) >= 1 {
 			return 0, false
 		}
 		k -= cmplx.Log(1-s*(1+s)*complex(h*h, 0)) / 2
 	}
+
 	if e.pair == nil || e.indifference {
 		return k, true
 	}
@@ -140,6 +144,7 @@ func (e *Experiment) smooth(s complex128) (k complex128, ok bool) {
 	if e.between != nil {
 		_ = e.between()
 	}
+
 	a := 1 + s // α
 	p, q, detP, detQ := e.p, e.q, e.detP, e.detQ
 	if e.swapped {

@@ -51,7 +51,8 @@ func TestGaussianShift(t *testing.T) {
 			within(t, what, experiment(t, nil, kappa*kappa, nil).Delta(epsilon), want)
 			pair := &Pair{variances(4, 9), variances(4, 9), []float64{2 * kappa * .6, 3 * kappa * .8}}
 			within(t, what+" as a pair", experiment(t, nil, 0, pair).Delta(epsilon), want)
-			within(t, what+" as both", experiment(t, nil, kappa*kappa*.36, &Pair{variances(1), variances(1), []float64{.8 * kappa}}).Delta(epsilon), want)
+			within(t, what+" as both", experiment(t, nil, kappa*kappa*.36, &Pair{variances(1), variances(1),
+				[]float64{.8 * kappa}}).Delta(epsilon), want)
 		}
 	}
 }
@@ -110,6 +111,7 @@ func TestLaplaceBesideGaussian(t *testing.T) {
 					y := a * (float64(i) + .5) / n
 					want += a / n * math.Exp(y-a) / 2 * d(2*y-a)
 				}
+
 				if want < 1e-12 {
 					continue
 				}
@@ -122,8 +124,8 @@ func TestLaplaceBesideGaussian(t *testing.T) {
 	}
 }
 
-// Against n = 10^6 samples of everything at once: L is computed from densities, δ is the mean of (1-e^(ε-L))₊. Differences
-// of more than 6 of its standard errors have probability 2e-9 for each of the 12 comparisons.
+// Against n = 10^6 samples of everything at once: L is computed from densities, δ is the mean of (1-e^(ε-L))₊.
+// Differences of more than 6 of its standard errors have probability 2e-9 for each of the 12 comparisons.
 func TestDeltaAgainstSamples(t *testing.T) {
 	if testing.Short() {
 		t.Skip("samples")
@@ -149,6 +151,7 @@ func TestDeltaAgainstSamples(t *testing.T) {
 					rho[k] = 1 / rho[k]
 				}
 			}
+
 			epsilons := []float64{.5, 1.5, 3}
 			sums, squares := make([]float64, 3), make([]float64, 3)
 			const n = 1_000_000
@@ -162,6 +165,7 @@ func TestDeltaAgainstSamples(t *testing.T) {
 					}
 					loss += math.Abs(y+b) - math.Abs(y)
 				}
+
 				for k, v := range rho {
 					y := math.Sqrt(v) * r.NormFloat64()
 					loss += -math.Log(v)/2 - y*y/v/2 + (y+shift[k])*(y+shift[k])/2
@@ -173,6 +177,7 @@ func TestDeltaAgainstSamples(t *testing.T) {
 					}
 				}
 			}
+
 			for j, epsilon := range epsilons {
 				got := sums[j] / n
 				off := 6 * math.Sqrt((squares[j]/n-got*got)/n)
@@ -233,7 +238,8 @@ func TestExperimentExtremes(t *testing.T) {
 		p, q = append(p, 1.02), append(q, 1)
 	}
 	b := experiment(t, nil, 0, &Pair{P: variances(p...), Q: variances(q...)}).Delta(.5)
-	if want := privacy.GaussianDelta(.5, math.Log(1.02)*math.Sqrt(500)); b.High < .9*want || b.High > 1.2*want || b.High-b.Low > 1e-3*b.High {
+	if want := privacy.GaussianDelta(.5, math.Log(1.02)*math.Sqrt(500)); b.High < .9*want || b.High > 1.2*want ||
+		b.High-b.Low > 1e-3*b.High {
 		t.Errorf("m = 1000: %v, roughly %g", b, want)
 	}
 }
@@ -258,43 +264,40 @@ func TestEpsilonAt(t *testing.T) {
 
 func TestExperimentRefuses(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
+	for name, laplace := range map[string]float64{"negative": -1, "NaN": nan, "infinite": inf} {
+		if _, err := NewExperiment([]float64{laplace}, 0, nil); err == nil {
+			t.Errorf("%s Laplace shift: accepted", name)
+		}
+		if _, err := NewExperiment(nil, laplace, nil); err == nil {
+			t.Errorf("%s Gaussian shift: accepted", name)
+		}
+	}
+
 	good := variances(1, 2)
-	for name, f := range map[string]func() (*Experiment, error){
-		"negative laplace": func() (*Experiment, error) { return NewExperiment([]float64{-1}, 0, nil) },
-		"NaN laplace":      func() (*Experiment, error) { return NewExperiment([]float64{nan}, 0, nil) },
-		"negative shift":   func() (*Experiment, error) { return NewExperiment(nil, -1, nil) },
-		"NaN shift":        func() (*Experiment, error) { return NewExperiment(nil, nan, nil) },
-		"infinite shift":   func() (*Experiment, error) { return NewExperiment(nil, inf, nil) },
-		"NaN variance":     func() (*Experiment, error) { return NewExperiment(nil, 0, &Pair{P: variances(nan, 1), Q: good}) },
-		"NaN in Q":         func() (*Experiment, error) { return NewExperiment(nil, 0, &Pair{P: good, Q: variances(1, nan)}) },
-		"infinite":         func() (*Experiment, error) { return NewExperiment(nil, 0, &Pair{P: variances(inf, 1), Q: good}) },
-		"singular P":       func() (*Experiment, error) { return NewExperiment(nil, 0, &Pair{P: variances(0, 1), Q: good}) },
-		"indefinite Q":     func() (*Experiment, error) { return NewExperiment(nil, 0, &Pair{P: good, Q: variances(-1, 1)}) },
-		"sizes":            func() (*Experiment, error) { return NewExperiment(nil, 0, &Pair{P: good, Q: variances(1)}) },
-		"none":             func() (*Experiment, error) { return NewExperiment(nil, 0, &Pair{}) },
-		"mean":             func() (*Experiment, error) { return NewExperiment(nil, 0, &Pair{good, good, []float64{1}}) },
-		"NaN mean":         func() (*Experiment, error) { return NewExperiment(nil, 0, &Pair{good, good, []float64{1, nan}}) },
-		"asymmetric": func() (*Experiment, error) {
-			c := Covariance{Blocks: []Block{{2, []float64{2, 1, .5, 2}}}}
-			return NewExperiment(nil, 0, &Pair{P: c, Q: c})
-		},
-		"indefinite block": func() (*Experiment, error) {
-			c := Covariance{Blocks: []Block{{2, []float64{1, 2, 2, 1}}}}
-			return NewExperiment(nil, 0, &Pair{P: c, Q: c})
-		},
-		"low rank makes it singular": func() (*Experiment, error) {
-			c := Covariance{Blocks: variances(1, 1).Blocks, Low: []RankOne{{-.5, []float64{1, 1}}}}
-			return NewExperiment(nil, 0, &Pair{P: c, Q: good})
-		},
-		"low rank of another length": func() (*Experiment, error) {
-			c := Covariance{Blocks: good.Blocks, Low: []RankOne{{1, []float64{1}}}}
-			return NewExperiment(nil, 0, &Pair{P: good, Q: c})
-		},
+	asymmetric := Covariance{Blocks: []Block{{2, []float64{2, 1, .5, 2}}}}
+	indefinite := Covariance{Blocks: []Block{{2, []float64{1, 2, 2, 1}}}}
+	singular := Covariance{Blocks: variances(1, 1).Blocks, Low: []RankOne{{-.5, []float64{1, 1}}}}
+	short := Covariance{Blocks: good.Blocks, Low: []RankOne{{1, []float64{1}}}}
+	for name, pair := range map[string]Pair{
+		"NaN variance":               {P: variances(nan, 1), Q: good},
+		"NaN in Q":                   {P: good, Q: variances(1, nan)},
+		"infinite":                   {P: variances(inf, 1), Q: good},
+		"singular P":                 {P: variances(0, 1), Q: good},
+		"indefinite Q":               {P: good, Q: variances(-1, 1)},
+		"sizes":                      {P: good, Q: variances(1)},
+		"none":                       {},
+		"mean":                       {P: good, Q: good, Mean: []float64{1}},
+		"NaN mean":                   {P: good, Q: good, Mean: []float64{1, nan}},
+		"asymmetric":                 {P: asymmetric, Q: asymmetric},
+		"indefinite block":           {P: indefinite, Q: indefinite},
+		"low rank makes it singular": {P: singular, Q: good},
+		"low rank of another length": {P: good, Q: short},
 	} {
-		if e, err := f(); err == nil {
+		if e, err := NewExperiment(nil, 0, &pair); err == nil {
 			t.Errorf("%s: accepted: δ(1) = %v", name, e.Delta(1))
 		}
 	}
+
 	for _, epsilon := range []float64{0, -1, nan, inf} {
 		if b := experiment(t, nil, 1, nil).Delta(epsilon); b != (Bounds{0, 1}) {
 			t.Errorf("ε = %g: %v", epsilon, b)

@@ -11,8 +11,8 @@ import (
 //
 //	Σ = diag(Blocks) + Off + Offᵀ + Σ_i Low_i.Weight · Low_i.Vector Low_i.Vectorᵀ
 //
-// Sums over the rows of disjoint groups have this shape: rows of different groups meet only through the class means. Where
-// a row is in several groups, as in those of GROUPING SETS, these meet in Off.
+// Sums over the rows of disjoint groups have this shape: rows of different groups meet only through the class means.
+// Where a row is in several groups, as in those of GROUPING SETS, these meet in Off.
 type Covariance struct {
 	Blocks []Block   // in the order of the components; their sizes add up to m
 	Low    []RankOne // few
@@ -53,9 +53,10 @@ type Family interface {
 // Bent is a family whose covariances are not affine, but known not to be far from it.
 type Bent interface {
 	Family
-	// Bend returns ρ: for every x in [a,b] the covariance differs from the one on the straight line between those of a and b
-	// by R with -diag(ρ) ≤ R ≤ diag(ρ), as quadratic forms. +Inf is more than can be bounded. That holds whatever the
-	// positive scales are; ρ_k is small in squares of scale_k. nil: the scales are about F's own standard deviations.
+	// Bend returns ρ: for every x in [a,b] the covariance differs from the one on the straight line between those of a
+	// and b by R with -diag(ρ) ≤ R ≤ diag(ρ), as quadratic forms. +Inf is more than can be bounded. That holds whatever
+	// the positive scales are; ρ_k is small in squares of scale_k. nil: the scales are about F's own standard
+	// deviations.
 	Bend(a, b float64) func(scale []float64) []float64
 }
 
@@ -131,8 +132,8 @@ func (c Covariance) Diagonal() []float64 {
 	return out
 }
 
-// Plus returns c + w·d. d has the blocks of c, or blocks of one component each. They share the vectors of their low-rank
-// terms with the sum.
+// Plus returns c + w·d. d has the blocks of c, or blocks of one component each. They share the vectors of their
+// low-rank terms with the sum.
 func (c Covariance) Plus(w float64, d Covariance) Covariance {
 	if len(d.Blocks) != len(c.Blocks) {
 		v := make([]float64, 0, len(d.Blocks))
@@ -141,12 +142,14 @@ func (c Covariance) Plus(w float64, d Covariance) Covariance {
 		}
 		return c.WithDiagonal(w, v).Plus(w, Covariance{Blocks: c.empty(), Low: d.Low, Off: d.Off})
 	}
+
 	out := Covariance{Blocks: c.empty()}
 	for i, b := range c.Blocks {
 		for j, v := range b.Entries {
 			out.Blocks[i].Entries[j] = v + w*d.Blocks[i].Entries[j]
 		}
 	}
+
 	out.Low = append(out.Low, c.Low...)
 	for _, t := range d.Low {
 		out.Low = append(out.Low, RankOne{w * t.Weight, t.Vector})
@@ -175,7 +178,9 @@ func (c Covariance) empty() []Block {
 // merged returns Off with one entry for each place.
 func (c Covariance) merged() []Entry {
 	all := slices.Clone(c.Off)
-	slices.SortStableFunc(all, func(a, b Entry) int { return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Col, b.Col)) })
+	slices.SortStableFunc(all, func(a, b Entry) int {
+		return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Col, b.Col))
+	})
 	var out []Entry
 	for _, e := range all {
 		if n := len(out); n > 0 && out[n-1].Row == e.Row && out[n-1].Col == e.Col {
@@ -220,6 +225,7 @@ func (c Covariance) Whole() Covariance {
 		}
 		base += b.Size
 	}
+
 	for _, t := range c.Low {
 		for i, v := range t.Vector {
 			for j, w := range t.Vector {
@@ -227,6 +233,7 @@ func (c Covariance) Whole() Covariance {
 			}
 		}
 	}
+
 	for _, e := range c.Off {
 		all.Entries[e.Row*m+e.Col] += e.Value
 		all.Entries[e.Col*m+e.Row] += e.Value

@@ -25,11 +25,13 @@ func (s *search) ends(a, b float64) (*Experiment, error) {
 	return e, e.mixed(s.frame, p, q)
 }
 
-// build makes the frame of [a,b]: the covariances at both ends, noise included, without what hides Beside and the bend. All
-// in between are mixtures of the two.
+// build makes the frame of [a,b]: the covariances at both ends, noise included, without what hides Beside and the bend.
+// All in between are mixtures of the two.
 func (s *search) build(a, b float64) error {
 	r := s.release
 	low, high := s.family.Covariance(a).Plus(1, r.Gaussian), s.family.Covariance(b).Plus(1, r.Gaussian)
+
+	// What the bend's share of the floor makes of it: one slope for each component that bends, see Certify.
 	rho, err := bend(s.family, a, b, s.scale())
 	if err != nil {
 		return err
@@ -44,6 +46,8 @@ func (s *search) build(a, b float64) error {
 			s.slopes = append(s.slopes, math.Log1p(2*v/(t-v)))
 		}
 	}
+
+	// What is set aside for the bend and for what is beside Along is taken from the noise at both ends.
 	aside := make([]float64, len(r.Floor))
 	for k, v := range r.Floor {
 		aside[k] = s.share.bend * v
@@ -59,10 +63,12 @@ func (s *search) build(a, b float64) error {
 	if s.share.bend+s.share.beside > 0 {
 		low, high = low.WithDiagonal(-1, aside), high.WithDiagonal(-1, aside)
 	}
+
 	along := r.Along
 	if s.share.along == 0 && !s.inside {
 		along = nil
 	}
+
 	s.span = [2]float64{a, b}
 	if s.frame, err = newPencil(low, high, along, s.memory.order); err == nil {
 		s.memory.order = s.frame.elimination
@@ -98,6 +104,8 @@ func (s *search) aside(a, b float64) (p, q mix, kappa2 float64, err error) {
 	if err != nil {
 		return p, q, 0, err
 	}
+
+	// Both as mixtures of the ends of the frame.
 	at := func(x float64) mix {
 		t := (x - s.span[0]) / (s.span[1] - s.span[0])
 		return mix{1 - t, t}
@@ -106,10 +114,11 @@ func (s *search) aside(a, b float64) (p, q mix, kappa2 float64, err error) {
 	if s.share.along == 0 {
 		return p, q, kappa2, nil
 	}
-	// In the basis of the box the middle's variances are the means of the ends', so all of the box is at least 1-g times
-	// the middle, g = max |high-low|/(high+low): that much can be set aside everywhere.
+	// In the basis of the box the middle's variances are the means of the ends', so all of the box is at least 1-g
+	// times the middle, g = max |high-low|/(high+low): that much can be set aside everywhere.
 	middle := mix{(p[0] + q[0]) / 2, (p[1] + q[1]) / 2}
 	without := func(m mix, share float64) mix { return mix{m[0] - share*middle[0], m[1] - share*middle[1]} }
+
 	lo, hi := 0., 1. // 1-g
 	for range 8 {
 		f := (lo + hi) / 2
@@ -121,6 +130,7 @@ func (s *search) aside(a, b float64) (p, q mix, kappa2 float64, err error) {
 			hi = f
 		}
 	}
+
 	_, quad, ok := s.frame.logDet(middle.complex())
 	if !ok || lo == 0 {
 		return p, q, 0, errNotPositive

@@ -34,6 +34,7 @@ func normalDelta(d, v, w, epsilon float64) float64 {
 		}
 		return 0
 	}
+
 	x, y := (-b-math.Sqrt(disc))/(2*a), (-b+math.Sqrt(disc))/(2*a)
 	if x > y {
 		x, y = y, x
@@ -44,8 +45,8 @@ func normalDelta(d, v, w, epsilon float64) float64 {
 	return within(-inf, x) + within(y, inf)
 }
 
-// With the movement of the mean inside the Gaussian pair, the bound covers the exact δ of every pair of the continuum in
-// both orders, and is what the worst of them has but for the boxes' excess length.
+// With the movement of the mean inside the Gaussian pair, the bound covers the exact δ of every pair of the continuum
+// in both orders, and is what the worst of them has but for the boxes' excess length.
 func TestMovementInsideThePair(t *testing.T) {
 	tight, loosest := 0, 0.0
 	rapid.Check(t, func(t *rapid.T) {
@@ -56,7 +57,8 @@ func TestMovementInsideThePair(t *testing.T) {
 			at0: Covariance{Blocks: []Block{{1, []float64{v0}}}}, at1: Covariance{Blocks: []Block{{1, []float64{v1}}}}}
 		f.span.To = f.span.From + rapid.Float64Range(.1, .6).Draw(t, "length")
 		f.span.Within = (f.span.To - f.span.From) * rapid.Float64Range(.2, 1).Draw(t, "within")
-		r := Release{Along: []float64{slope * f.span.Within}, Gaussian: Covariance{Blocks: []Block{{1, []float64{noise}}}}, Floor: []float64{noise}}
+		r := Release{Along: []float64{slope * f.span.Within},
+			Gaussian: Covariance{Blocks: []Block{{1, []float64{noise}}}}, Floor: []float64{noise}}
 		epsilon := rapid.Float64Range(.1, 3).Draw(t, "ε")
 		worst := 0.0
 		const n = 24
@@ -65,9 +67,11 @@ func TestMovementInsideThePair(t *testing.T) {
 				q := f.span.From + (f.span.To-f.span.From)*float64(i)/n
 				p := math.Min(f.span.To, q+f.span.Within*float64(j)/n)
 				vp, vq := v0+p*(v1-v0)+noise, v0+q*(v1-v0)+noise
-				worst = math.Max(worst, math.Max(normalDelta((p-q)*slope, vp, vq, epsilon), normalDelta((q-p)*slope, vq, vp, epsilon)))
+				worst = math.Max(worst, math.Max(normalDelta((p-q)*slope, vp, vq, epsilon),
+					normalDelta((q-p)*slope, vq, vp, epsilon)))
 			}
 		}
+
 		c, err := Certify(f, r, privacy.Budget{Epsilon: privacy.Epsilon(epsilon), Delta: .999999})
 		if errors.Is(err, ErrUncertified) && worst > .99 {
 			return // more than the budget, nearly
@@ -83,6 +87,7 @@ func TestMovementInsideThePair(t *testing.T) {
 			loosest = math.Max(loosest, c.Delta/worst)
 		}
 	})
+
 	if tight < 10 && !testing.Short() || loosest > 2.5 { // fewer are drawn where time is short
 		t.Errorf("%d bounds, up to %g of the worst pair", tight, loosest)
 	}
@@ -125,6 +130,7 @@ func TestMovementOffTheLineIsSetAside(t *testing.T) {
 			t.Errorf("%s: inside %v, set aside %v", name, s.inside, aside)
 		}
 	}
+
 	r.Along = v
 	straight, err := Certify(f, r, privacy.Budget{Epsilon: 1, Delta: .5})
 	if err != nil {

@@ -22,6 +22,7 @@ func dense(c Covariance) *mat.SymDense {
 		}
 		base += b.Size
 	}
+
 	for _, e := range c.Off {
 		s.SetSym(e.Row, e.Col, s.At(e.Row, e.Col)+e.Value)
 	}
@@ -52,6 +53,7 @@ func random(r *rand.Rand, sizes []int, vectors [][]float64) Covariance {
 			}
 			b.Entries[i*n+i] += 2
 		}
+
 		c.Blocks = append(c.Blocks, b)
 	}
 	for i, v := range vectors {
@@ -93,6 +95,7 @@ func spectrum(t testing.TB, p, q Covariance, mean []float64) (rho, shift []float
 			s.SetSym(i, j, (y.At(i, j)+y.At(j, i))/2)
 		}
 	}
+
 	var eig mat.EigenSym
 	if !eig.Factorize(s, true) {
 		t.Fatal("no eigenvalues")
@@ -112,8 +115,8 @@ func spectrum(t testing.TB, p, q Covariance, mean []float64) (rho, shift []float
 	return eig.Values(nil), shift
 }
 
-// K is compared with the sum over the eigenvalues of the dense pencil, at real and complex points, in both orders; with a
-// thousand turns of the phase in between.
+// K is compared with the sum over the eigenvalues of the dense pencil, at real and complex points, in both orders; with
+// a thousand turns of the phase in between.
 func TestLogDeterminants(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 300 {
@@ -123,6 +126,7 @@ func TestLogDeterminants(t *testing.T) {
 			sizes = append(sizes, 1+r.IntN(3))
 			m += sizes[len(sizes)-1]
 		}
+
 		own := vectors(r, m, 2)
 		shared := vectors(r, m, 2)
 		p, q := random(r, sizes, append(shared, own[0])), random(r, sizes, append(shared, own[1]))
@@ -138,6 +142,7 @@ func TestLogDeterminants(t *testing.T) {
 				inside = inside && real(d) > 1e-6
 				want += (-cmplx.Log(d) - s*complex(math.Log(v), 0) + s*(s+1)*complex(shift[i]*shift[i], 0)/d) / 2
 			}
+
 			got, ok := e.smooth(s)
 			if !inside {
 				continue
@@ -149,6 +154,7 @@ func TestLogDeterminants(t *testing.T) {
 				t.Fatalf("K(%v) = %v, %v, want %v", s, got, ok, want)
 			}
 		}
+
 		back, ok := e.Swapped().smooth(.1)
 		other, _ := experiment(t, nil, .3, &Pair{q, p, mean}).smooth(.1)
 		if !ok || cmplx.Abs(back-other) > 1e-9 {

@@ -10,9 +10,10 @@ import (
 // node of a Bayesian network.
 type Parameter struct {
 	Name    string
-	Values  int         // it is 0 … Values-1
-	Parents []int       // indices of parameters before this one
-	Table   [][]float64 // for each combination of the parents' values, the last parent's changing fastest, P(value | parents)
+	Values  int   // it is 0 … Values-1
+	Parents []int // indices of parameters before this one
+	// for each combination of the parents' values, the last parent's changing fastest, P(value | parents)
+	Table [][]float64
 }
 
 // Network is a Bayesian network of attribute parameters [Zhang, Ohrimenko & Cummings, Definition 2 and section 5]. The
@@ -38,6 +39,7 @@ func NewNetwork(nodes []Parameter) (*Network, error) {
 		if states *= p.Values; states > maxStates {
 			return nil, errors.New("a network with too many states")
 		}
+
 		rows := 1
 		for _, q := range p.Parents {
 			if q < 0 || q >= i {
@@ -46,8 +48,10 @@ func NewNetwork(nodes []Parameter) (*Network, error) {
 			rows *= nodes[q].Values
 		}
 		if len(p.Table) != rows {
-			return nil, fmt.Errorf("parameter %s: %d distributions for %d combinations of its parents' values", p.Name, len(p.Table), rows)
+			return nil, fmt.Errorf("parameter %s: %d distributions for %d combinations of its parents' values", p.Name,
+				len(p.Table), rows)
 		}
+
 		for _, row := range p.Table {
 			sum := 0.0
 			for _, v := range row {
@@ -61,6 +65,8 @@ func NewNetwork(nodes []Parameter) (*Network, error) {
 			}
 		}
 	}
+
+	// The joint distribution, by the chain rule: each value given those of its parents.
 	n := &Network{nodes: nodes, joint: make([]float64, states)}
 	for s := range n.joint {
 		n.joint[s] = 1
@@ -84,12 +90,13 @@ func (n *Network) state(s int) []int {
 	return value
 }
 
-// Influence is the max-influence of φ_i on the parameters of set: the largest ln P(φ_set = x | φ_i = a)/P(φ_set = x | φ_i = b)
-// over all x and all values a, b that φ_i can have; +Inf where some x is possible with a and not with b
-// [Song, Wang & Chaudhuri, "Pufferfish Privacy Mechanisms for Correlated Data", 2017, Definition 4.1]. Secrets that are
-// sets of values of φ_i mix these, and are no further apart.
+// Influence is the max-influence of φ_i on the parameters of set: the largest ln P(φ_set = x | φ_i = a)/P(φ_set = x |
+// φ_i = b) over all x and all values a, b that φ_i can have; +Inf where some x is possible with a and not with b [Song,
+// Wang & Chaudhuri, "Pufferfish Privacy Mechanisms for Correlated Data", 2017, Definition 4.1]. Secrets that are sets
+// of values of φ_i mix these, and are no further apart.
 func (n *Network) Influence(i int, set []bool) float64 {
 	type event struct{ x, value int }
+	// P(φ_set = x, φ_i = v) by summing the joint distribution, and P(φ_i = v).
 	mass := map[event]float64{}
 	own := make([]float64, n.nodes[i].Values)
 	seen := map[int]bool{}
@@ -104,6 +111,7 @@ func (n *Network) Influence(i int, set []bool) float64 {
 		own[value[i]] += p
 		seen[x] = true
 	}
+
 	most := 0.0
 	for x := range seen {
 		low, high := math.Inf(1), 0.0
@@ -133,6 +141,9 @@ func (n *Network) near(i int, quilt []bool) []bool {
 			above[p] = above[p] || above[j]
 		}
 	}
+
+	// A walk along trails: up to parents and down to children where the node is not in the quilt, and up again from a
+	// child only where something below it is (a collider that is observed).
 	out := make([]bool, len(n.nodes))
 	type visit struct {
 		node int
@@ -146,6 +157,7 @@ func (n *Network) near(i int, quilt []bool) []bool {
 		}
 		seen[v] = true
 		out[v.node] = out[v.node] || !quilt[v.node]
+
 		if !quilt[v.node] {
 			for _, c := range children[v.node] {
 				queue = append(queue, visit{c, false})

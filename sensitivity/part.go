@@ -85,6 +85,8 @@ func (c Covariance) part(at []int) Covariance {
 	var out Covariance
 	place := places(at, c.Len())
 	base := 0
+
+	// Of each block what is left of it; none where all of it is gone.
 	for _, b := range c.Blocks {
 		var in []int
 		for i := range b.Size {
@@ -96,6 +98,7 @@ func (c Covariance) part(at []int) Covariance {
 		if len(in) == 0 {
 			continue
 		}
+
 		kept := Block{Size: len(in)}
 		for _, i := range in {
 			for _, j := range in {
@@ -104,6 +107,7 @@ func (c Covariance) part(at []int) Covariance {
 		}
 		out.Blocks = append(out.Blocks, kept)
 	}
+
 	for _, t := range c.Low {
 		out.Low = append(out.Low, RankOne{t.Weight, picked(t.Vector, at)})
 	}

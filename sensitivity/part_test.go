@@ -32,6 +32,7 @@ func TestPartOfAFamily(t *testing.T) {
 			}
 		}
 	}
+
 	for _, scale := range [][]float64{nil, {1, 2, 3}} {
 		rho, whole := p.(Bent).Bend(.1, .2)(scale), f.Bend(.1, .2)(nil)
 		for i, k := range at {
@@ -44,9 +45,11 @@ func TestPartOfAFamily(t *testing.T) {
 
 // The part of a shift is what the whole is where the other components do not count.
 func TestPartOfAShift(t *testing.T) {
-	s := Shift{Secret: "s", Along: []float64{1, -2, 3, 0}, Beside: []float64{.1, .2, .3, .4}, Error: []float64{1, 2, 3, 4},
+	s := Shift{Secret: "s", Along: []float64{1, -2, 3, 0}, Beside: []float64{.1, .2, .3, .4},
+		Error: []float64{1, 2, 3, 4},
 		Unseen: []Unseen{
-			{Rows: 2, At: []int{0, 1, 2, 3}, Cell: []int{0, 0, 1, 2}, Size: []float64{1, 2, 3, 4}, Shown: []bool{true, true, false, false}, Sign: 1},
+			{Rows: 2, At: []int{0, 1, 2, 3}, Cell: []int{0, 0, 1, 2}, Size: []float64{1, 2, 3, 4},
+				Shown: []bool{true, true, false, false}, Sign: 1},
 			{Rows: 1, At: []int{0}, Cell: []int{7}, Size: []float64{5}},
 		},
 		Scatter: &Scatter{Variance: []float64{1, 2, 3, 4}, Second: []float64{1, 2, 3, 4}, Extent: []float64{1, 1, 1, 1},
@@ -59,7 +62,8 @@ func TestPartOfAShift(t *testing.T) {
 	}
 	for name, pair := range map[string][2]float64{
 		"norm 1": {p.Norm1(sd), s.Norm1(whole)}, "norm 2": {p.Norm2(sd), s.Norm2(whole)},
-		"scatter 1": {p.Scatter.Norm1(sd), s.Scatter.Norm1(whole)}, "scatter 2": {p.Scatter.Norm2(sd), s.Scatter.Norm2(whole)},
+		"scatter 1": {p.Scatter.Norm1(sd), s.Scatter.Norm1(whole)}, "scatter 2": {p.Scatter.Norm2(sd),
+			s.Scatter.Norm2(whole)},
 	} {
 		if math.Abs(pair[0]-pair[1]) > 1e-12*pair[1] {
 			t.Errorf("%s: %g, want %g", name, pair[0], pair[1])

@@ -6,8 +6,8 @@ import (
 	"fugu/privacy"
 )
 
-// Probe tells, while a noise is being searched for, how much Laplace noise a release can do with. It looks at one pair of
-// values, and proves nothing: Certify does.
+// Probe tells, while a noise is being searched for, how much Laplace noise a release can do with. It looks at one pair
+// of values, and proves nothing: Certify does.
 type Probe struct {
 	s    search
 	last float64
@@ -51,19 +51,51 @@ func (p *Probe) Laplace(r Release) float64 {
 	if err != nil {
 		return 0
 	}
-	with := func(shift float64) *Experiment {
-		x := *e
-		x.swapped = p.s.pair[0] < p.s.pair[1]
-		x.laplace = append(append([]float64(nil), e.laplace...), shift)
-		return &x
+	e = p.suited(e, r)
+
+	// A contour that was laid for one shift serves others near it; where the shift turns out to be another, once more.
+	shift := p.last
+	for range 2 {
+		x := p.with(e, shift)
+		c, k := x.saddle(p.s.epsilon, p.s.c)
+		if c == 0 {
+			return 0
+		}
+		p.s.c = c
+		line, _ := x.line(c, k, p.s.epsilon, chernoff(c, k, p.s.epsilon))
+		fits := func(shift float64) bool {
+			return line.delta(p.s.epsilon, p.with(e, shift).laplace, quick).High <= p.s.delta
+		}
+
+		var ok bool
+		if shift, ok = largestShift(shift, p.s.epsilon, fits); !ok {
+			return 0
+		}
+		if math.Abs(shift-p.last) < .02*shift {
+			break
+		}
+		p.last = math.Max(shift, 1e-3*p.s.epsilon)
 	}
+	return shift
+}
+
+// with is the pair's experiment with one Laplace shift more.
+func (p *Probe) with(e *Experiment, shift float64) *Experiment {
+	x := *e
+	x.swapped = p.s.pair[0] < p.s.pair[1]
+	x.laplace = append(append([]float64(nil), e.laplace...), shift)
+	return &x
+}
+
+// suited takes one step of the shares towards what suits r, and returns the experiment with these; the next release is
+// likely to be much the same.
+func (p *Probe) suited(e *Experiment, r Release) *Experiment {
 	for _, which := range []*float64{&p.s.share.beside, &p.s.share.bend} {
 		if *which == 0 {
 			continue
 		}
-		// One step of the share towards what suits this release; the next is likely to be much the same.
 		p.s.release.Laplace = append(append([]float64(nil), r.Laplace...), p.last)
-		if c, k := with(p.last).saddle(p.s.epsilon, p.s.c); c > 0 {
+		if c, k := p.with(e, p.last).saddle(p.s.epsilon, p.s.c); c > 0 {
 			p.s.c = c
 			if x, _ := p.s.tuneShare(which, chernoff(c, k, p.s.epsilon)); x != nil {
 				e = x
@@ -72,38 +104,26 @@ func (p *Probe) Laplace(r Release) float64 {
 		}
 		p.s.release.Laplace = r.Laplace
 	}
-	shift := p.last
-	for range 2 {
-		x := with(shift)
-		c, k := x.saddle(p.s.epsilon, p.s.c)
-		if c == 0 {
-			return 0
+	return e
+}
+
+// largestShift bisects for the largest shift up to most that fits, to a relative error of 2e-3, starting from a guess;
+// not ok where none fits.
+func largestShift(guess, most float64, fits func(float64) bool) (shift float64, ok bool) {
+	lo, hi := .97*guess, math.Min(1.03*guess, most)
+	if !fits(lo) {
+		if lo, hi = 0, lo; !fits(0) {
+			return 0, false
 		}
-		p.s.c = c
-		line, _ := x.line(c, k, p.s.epsilon, chernoff(c, k, p.s.epsilon))
-		fits := func(shift float64) bool {
-			return line.delta(p.s.epsilon, with(shift).laplace, quick).High <= p.s.delta
-		}
-		lo, hi := .97*shift, math.Min(1.03*shift, p.s.epsilon)
-		if !fits(lo) {
-			if lo, hi = 0, lo; !fits(0) {
-				return 0
-			}
-		} else if fits(hi) {
-			lo, hi = hi, p.s.epsilon
-		}
-		for hi-lo > 2e-3*hi {
-			if mid := (lo + hi) / 2; fits(mid) {
-				lo = mid
-			} else {
-				hi = mid
-			}
-		}
-		shift = lo
-		if math.Abs(shift-p.last) < .02*shift {
-			break
-		}
-		p.last = math.Max(shift, 1e-3*p.s.epsilon)
+	} else if fits(hi) {
+		lo, hi = hi, most
 	}
-	return shift
+	for hi-lo > 2e-3*hi {
+		if mid := (lo + hi) / 2; fits(mid) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo, true
 }

@@ -10,17 +10,19 @@ import (
 	"fugu/privacy"
 )
 
-// ScaleCost bounds, for noise that is Laplace of scale b_k in each component alone, what the difference of the covariances
-// of any pair of a family costs: with equal means the releases are (ε,0)-indistinguishable. A difference of means d
-// costs Σ|d_k|/b_k more.
+// ScaleCost bounds, for noise that is Laplace of scale b_k in each component alone, what the difference of the
+// covariances of any pair of a family costs: with equal means the releases are (ε,0)-indistinguishable. A difference of
+// means d costs Σ|d_k|/b_k more.
 //
-// Let Σ_p + A = Σ_q + B =: Σ_u with A, B positive semidefinite, and g_p(x) the density of N(0,Σ_p) plus the noise. Then g_u is
-// E g_p(x-z), z ~ N(0,A), and the densities of Laplace noise give e^(-Σ|z_k|/b_k) g_p(x) ≤ g_p(x-z) ≤ e^(Σ|z_k|/b_k) g_p(x).
-// With S_A = Σ_k √A_kk/b_k, Jensen's inequality, once for e^(-x) and once for the weights √A_kk/(b_k S_A) of e^(S|z|):
+// Let Σ_p + A = Σ_q + B =: Σ_u with A, B positive semidefinite, and g_p(x) the density of N(0,Σ_p) plus the noise. Then
+// g_u is E g_p(x-z), z ~ N(0,A), and the densities of Laplace noise give e^(-Σ|z_k|/b_k) g_p(x) ≤ g_p(x-z) ≤
+// e^(Σ|z_k|/b_k) g_p(x). With S_A = Σ_k √A_kk/b_k, Jensen's inequality, once for e^(-x) and once for the weights
+// √A_kk/(b_k S_A) of e^(S|z|):
 //
 //	g_p ≤ e^(√(2/π) S_A) g_u          g_u ≤ E e^(S_B|N(0,1)|) g_q = 2 e^(S_B²/2) Φ(S_B) g_q
 //
-// For affine families A and B grow with |p-q|, so the widest pairs are the worst, wherever they are; bent ones go by boxes.
+// For affine families A and B grow with |p-q|, so the widest pairs are the worst, wherever they are; bent ones go by
+// boxes.
 func ScaleCost(f Family, b []float64) (float64, error) {
 	sp := f.Span()
 	if !Known(f) {
@@ -32,6 +34,8 @@ func ScaleCost(f Family, b []float64) (float64, error) {
 	if f.Affine() {
 		return scaleCost(f, sp.From, sp.To, math.Min(1, sp.Within/(sp.To-sp.From)), b)
 	}
+
+	// The boxes of Certify, each with the pairs whose smaller value is in one part of the span.
 	worst := 0.0
 	last := math.Max(sp.From, sp.To-sp.Within)
 	n := max(1, int(math.Ceil(coarse*(last-sp.From)/sp.Within)))
@@ -46,15 +50,17 @@ func ScaleCost(f Family, b []float64) (float64, error) {
 	return worst, nil
 }
 
-// scaleCost is ScaleCost for the pairs of [from,to] that are at most the share w of it apart, along a straight line; what
-// leaves the line, R_p-R_q, adds at most 4ρ to A and B. A and B are split off in units of b: what two components have in
-// common is then shared out between them by how much noise each has.
+// scaleCost is ScaleCost for the pairs of [from,to] that are at most the share w of it apart, along a straight line;
+// what leaves the line, R_p-R_q, adds at most 4ρ to A and B. A and B are split off in units of b: what two components
+// have in common is then shared out between them by how much noise each has.
 func scaleCost(f Family, from, to, w float64, b []float64) (float64, error) {
 	rho, err := bend(f, from, to, b)
 	if err != nil {
 		return 0, err
 	}
 	d := f.Covariance(to).Plus(-1, f.Covariance(from)).per(b)
+
+	// An eigenvector of a block that grows goes to A, one that shrinks to B.
 	var s [2]float64 // of the increase and the decrease
 	var parts [2][]float64
 	for i := range parts {
@@ -98,6 +104,8 @@ func scaleCost(f Family, from, to, w float64, b []float64) (float64, error) {
 	for i := range parts {
 		s[i] = rootSum(parts[i], rho, w, b)
 	}
+
+	// Either way of splitting holds; the last digits may be rounding.
 	worst := math.Min(bothOrders(s), diagonalCost(d, rho, w, b)) * (1 + 1e-9)
 	if !(worst >= 0 && finite(worst)) {
 		return 0, errors.New("scale cost: not finite")
@@ -124,14 +132,15 @@ func rootSum(diagonal, rho []float64, w float64, b []float64) (sum float64) {
 	return sum
 }
 
-// diagonalCost is the cost with A and B diagonal: d, in units of b, is Σ_q-Σ_p, and what they leave of it is between components.
-// Σ_p + A and Σ_q + B have one diagonal then, and so have all covariances on the straight line between them, along which
+// diagonalCost is the cost with A and B diagonal: d, in units of b, is Σ_q-Σ_p, and what they leave of it is between
+// components. Σ_p + A and Σ_q + B have one diagonal then, and so have all covariances on the straight line between
+// them, along which
 //
 //	∂g/∂Σ_kl = ∂²g/∂x_k∂x_l,   |∂²g/∂x_k∂x_l| ≤ g/(b_k b_l)   for k ≠ l
 //
-// [the heat equation of the normal density; the derivative of each Laplace density is at most 1/b of it]: ln g changes by
-// no more than Σ_{k<l} |d_kl|. That is less than what a split into A and B costs where the entries are small in these units,
-// as a count is that has little noise beside a sum that has much.
+// [the heat equation of the normal density; the derivative of each Laplace density is at most 1/b of it]: ln g changes
+// by no more than Σ_{k<l} |d_kl|. That is less than what a split into A and B costs where the entries are small in
+// these units, as a count is that has little noise beside a sum that has much.
 func diagonalCost(d Covariance, rho []float64, w float64, b []float64) float64 {
 	var s [2]float64
 	var parts [2][]float64
@@ -141,6 +150,8 @@ func diagonalCost(d Covariance, rho []float64, w float64, b []float64) float64 {
 		}
 		s[i] = rootSum(parts[i], rho, w, b)
 	}
+
+	// What is left is between components: of the blocks, the entries, and the rank-one terms.
 	between := 0.0
 	for _, block := range d.Blocks {
 		for i := range block.Size {
@@ -152,6 +163,8 @@ func diagonalCost(d Covariance, rho []float64, w float64, b []float64) float64 {
 	for _, e := range d.merged() {
 		between += math.Abs(e.Value)
 	}
+
+	// Σ_{k<l} |v_k v_l| = ((Σ|v_k|)² - Σv_k²)/2.
 	for _, t := range d.shared() {
 		sum, squares := 0.0, 0.0
 		for _, v := range t.Vector {

@@ -49,6 +49,7 @@ func TestScaleCost(t *testing.T) {
 				}
 				up, down = up+most, down-least
 			}
+
 			worst = math.Max(worst, math.Max(up, down))
 		}
 		if worst > cost {
@@ -85,8 +86,9 @@ func TestScaleCostOfLowRank(t *testing.T) {
 	}
 }
 
-// Two components that vary together, unequally: at no x is the log ratio of their joint densities more than the cost, and
-// where one has far less noise than the other the cost is small, as what they have in common is nearly hidden by the latter.
+// Two components that vary together, unequally: at no x is the log ratio of their joint densities more than the cost,
+// and where one has far less noise than the other the cost is small, as what they have in common is nearly hidden by
+// the latter.
 func TestScaleCostOfCorrelation(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 6))
 	covariance := func(v0, v1, c float64) Covariance {
@@ -96,7 +98,8 @@ func TestScaleCostOfCorrelation(t *testing.T) {
 	for range 12 {
 		v0, v1 := 1+4*r.Float64(), 1+4*r.Float64()
 		c := math.Sqrt(v0*v1) * .9
-		f := affine{span: Span{.1, .6, .5}, at0: covariance(v0, v1, -c*r.Float64()), at1: covariance(v0, v1, c*r.Float64())}
+		f := affine{span: Span{.1, .6, .5}, at0: covariance(v0, v1, -c*r.Float64()),
+			at1: covariance(v0, v1, c*r.Float64())}
 		b := []float64{.5 + 2*r.Float64(), .5 + 20*r.Float64()}
 		cost, err := ScaleCost(f, b)
 		if err != nil {
@@ -112,6 +115,7 @@ func TestScaleCostOfCorrelation(t *testing.T) {
 			within = math.Max(within, ratio/cost)
 		}
 	}
+
 	if within < .3 {
 		t.Errorf("no pair needs more than %g of the cost", within)
 	}

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Quilt is a Markov Quilt of a sensitive parameter: given the parameters of Quilt, φ_i is independent of all that are in
-// neither Quilt nor Near [Song, Wang & Chaudhuri 2017, Definition 4.2].
+// Quilt is a Markov Quilt of a sensitive parameter: given the parameters of Quilt, φ_i is independent of all that are
+// in neither Quilt nor Near [Song, Wang & Chaudhuri 2017, Definition 4.2].
 type Quilt struct {
 	Attribute   string
 	Near, Quilt []bool  // by parameter
@@ -18,9 +18,10 @@ type Quilt struct {
 // Scale returns the scale of the Laplace noise, Δ/(ε - e), with which a release of F keeps the parameter (ε,0)-private;
 // +Inf where e ≥ ε.
 //
-// For values a, b of φ_i and any output w, condition on φ_Q, φ_R and the columns X_Q, X_R that they govern. The ratio of
-// their probabilities given a and given b is that of φ_Q alone, at most e^e; given them, F moves by at most Δ whatever
-// the columns of Near are, so that the densities of w differ by at most e^(Δ/scale) [Zhang, Ohrimenko & Cummings, section 5].
+// For values a, b of φ_i and any output w, condition on φ_Q, φ_R and the columns X_Q, X_R that they govern. The ratio
+// of their probabilities given a and given b is that of φ_Q alone, at most e^e; given them, F moves by at most Δ
+// whatever the columns of Near are, so that the densities of w differ by at most e^(Δ/scale) [Zhang, Ohrimenko &
+// Cummings, section 5].
 func (q Quilt) Scale(epsilon float64) float64 {
 	if !(q.Influence < epsilon) {
 		return math.Inf(1)
@@ -42,6 +43,8 @@ func (n *Network) BestQuilt(i int, epsilon float64, width func(near []bool) floa
 	if len(n.nodes) > maxQuilted {
 		return Quilt{}, errors.New("too many parameters to search their quilts")
 	}
+
+	// Sets of parameters are numbers: bit j stands for parameter j.
 	near := make([]uint32, 1<<len(n.nodes)) // by quilt; 0 where i is in it
 	var best Quilt
 	least := math.Inf(1)
@@ -59,6 +62,7 @@ func (n *Network) BestQuilt(i int, epsilon float64, width func(near []bool) floa
 				near[set] |= 1 << j
 			}
 		}
+
 		if spare(near, set) {
 			continue
 		}
@@ -69,6 +73,7 @@ func (n *Network) BestQuilt(i int, epsilon float64, width func(near []bool) floa
 		if q.Width/epsilon >= least {
 			continue // even without any influence
 		}
+
 		q.Influence = n.Influence(i, q.Quilt)
 		if s := q.Scale(epsilon); s < least {
 			best, least = q, s

@@ -12,7 +12,8 @@ import (
 func chain(t *testing.T) *Network {
 	t.Helper()
 	copies := [][]float64{{.8, .2}, {.2, .8}}
-	n, err := NewNetwork([]Parameter{{"a", 2, nil, [][]float64{{.5, .5}}}, {"b", 2, []int{0}, copies}, {"c", 2, []int{1}, copies}})
+	n, err := NewNetwork([]Parameter{{"a", 2, nil, [][]float64{{.5, .5}}}, {"b", 2, []int{0}, copies},
+		{"c", 2, []int{1}, copies}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,21 +50,27 @@ func TestQuiltsOfAChain(t *testing.T) {
 			t.Errorf("influence of %d on %v: %g, want %g", test.i, test.set, got, test.want)
 		}
 	}
+
 	// a's own column counts 1, the others' 10: at ε = 2 the quilt {b} leaves column a alone.
 	q, err := n.BestQuilt(0, 2, columns(1, 10, 10))
-	if err != nil || !slices.Equal(q.Quilt, []bool{false, true, false}) || !slices.Equal(q.Near, []bool{true, false, false}) || q.Width != 10 {
+	if err != nil || !slices.Equal(q.Quilt, []bool{false, true, false}) ||
+		!slices.Equal(q.Near, []bool{true, false, false}) || q.Width != 10 {
 		t.Fatalf("%+v, %v", q, err)
 	}
+
 	if got, want := q.Scale(2), 10/(2-math.Log(4)); math.Abs(got-want) > 1e-12 {
 		t.Errorf("scale %g, want %g", got, want)
 	}
 	// At ε = 1 the influence on b is too much, that on c is not; at ε = .5 nothing but all columns is left.
-	if q, err = n.BestQuilt(0, 1, columns(1, 1, 100)); err != nil || !slices.Equal(q.Quilt, []bool{false, false, true}) || q.Width != 20 {
+	if q, err = n.BestQuilt(0, 1, columns(1, 1, 100)); err != nil ||
+		!slices.Equal(q.Quilt, []bool{false, false, true}) || q.Width != 20 {
 		t.Errorf("%+v, %v", q, err)
 	}
-	if q, err = n.BestQuilt(0, .5, columns(1, 1, 1)); err != nil || slices.Contains(q.Quilt, true) || q.Width != 30 || q.Scale(.5) != 60 {
+	if q, err = n.BestQuilt(0, .5, columns(1, 1, 1)); err != nil || slices.Contains(q.Quilt, true) || q.Width != 30 ||
+		q.Scale(.5) != 60 {
 		t.Errorf("%+v, %v", q, err)
 	}
+
 	if s := (Quilt{Influence: 1, Width: 1}).Scale(1); !math.IsInf(s, 1) {
 		t.Errorf("influence ε: scale %g", s)
 	}
@@ -106,18 +113,7 @@ func TestSeparationIsIndependence(t *testing.T) {
 		if !in[i] {
 			t.Fatal("a parameter is not near itself")
 		}
-		// P(r, q, x)·P(q) = P(r, q)·P(q, x) for all values of the rest r, the quilt q and φ_i = x.
-		key := func(s int, sets ...[]bool) (k int) {
-			value := n.state(s)
-			for _, set := range sets {
-				for j, member := range set {
-					if member {
-						k |= (value[j] + 1) << (2 * j)
-					}
-				}
-			}
-			return k
-		}
+
 		rest, self := make([]bool, len(nodes)), make([]bool, len(nodes))
 		self[i] = true
 		for j := range rest {
@@ -125,39 +121,70 @@ func TestSeparationIsIndependence(t *testing.T) {
 				near++
 			}
 		}
-		p := map[int]float64{}
-		for s, mass := range n.joint {
-			keys := []int{key(s, quilt), key(s, rest, quilt), key(s, quilt, self), key(s, rest, quilt, self)}
-			for _, k := range slices.Compact(slices.Sorted(slices.Values(keys))) {
-				p[k] += mass
-			}
-		}
-		for s := range n.joint {
-			if a, b := p[key(s, rest, quilt, self)]*p[key(s, quilt)], p[key(s, rest, quilt)]*p[key(s, quilt, self)]; math.Abs(a-b) > 1e-12 {
-				t.Fatalf("quilt %v, near %v: not independent", quilt, in)
-			}
+
+		if !n.independent(rest, self, quilt) {
+			t.Fatalf("quilt %v, near %v: not independent", quilt, in)
 		}
 	})
 	if near == 0 {
 		t.Error("nothing was near")
 	}
-	// A common child joins its parents when it is observed, and not before.
-	v, err := NewNetwork([]Parameter{{"a", 2, nil, [][]float64{{.5, .5}}}, {"b", 2, nil, [][]float64{{.5, .5}}},
-		{"c", 2, []int{0, 1}, [][]float64{{.9, .1}, {.5, .5}, {.5, .5}, {.1, .9}}}})
+}
+
+// independent reports whether P(r, q, x)·P(q) = P(r, q)·P(q, x) for all values of the rest r, the quilt q and φ_i = x.
+func (n *Network) independent(rest, self, quilt []bool) bool {
+	key := func(s int, sets ...[]bool) (k int) {
+		value := n.state(s)
+		for _, set := range sets {
+			for j, member := range set {
+				if member {
+					k |= (value[j] + 1) << (2 * j)
+				}
+			}
+		}
+
+		return k
+	}
+	p := map[int]float64{}
+	for s, mass := range n.joint {
+		keys := []int{key(s, quilt), key(s, rest, quilt), key(s, quilt, self), key(s, rest, quilt, self)}
+		for _, k := range slices.Compact(slices.Sorted(slices.Values(keys))) {
+			p[k] += mass
+		}
+	}
+
+	for s := range n.joint {
+		together := p[key(s, rest, quilt, self)] * p[key(s, quilt)]
+		apart := p[key(s, rest, quilt)] * p[key(s, quilt, self)]
+		if math.Abs(together-apart) > 1e-12 {
+			return false
+		}
+	}
+	return true
+}
+
+// A common child joins its parents when it is observed, and not before; a link of a chain parts it.
+func TestWhatSeparates(t *testing.T) {
+	half, both := [][]float64{{.5, .5}}, [][]float64{{.9, .1}, {.5, .5}, {.5, .5}, {.1, .9}}
+	child, err := NewNetwork([]Parameter{{"a", 2, nil, half}, {"b", 2, nil, half}, {"c", 2, []int{0, 1}, both}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := v.near(0, []bool{false, false, true}); !slices.Equal(got, []bool{true, true, false}) {
-		t.Errorf("given the child: %v", got)
-	}
-	if got := v.near(0, make([]bool, 3)); !slices.Equal(got, []bool{true, false, true}) {
-		t.Errorf("given nothing: %v", got)
-	}
-	if got := chain(t).near(0, []bool{false, true, false}); !slices.Equal(got, []bool{true, false, false}) {
-		t.Errorf("chain: %v", got)
-	}
-	if got := chain(t).near(2, []bool{false, true, false}); !slices.Equal(got, []bool{false, false, true}) {
-		t.Errorf("chain, from its end: %v", got)
+	for _, test := range []struct {
+		what  string
+		of    *Network
+		i     int
+		quilt []bool
+		want  []bool
+	}{
+		{"given the child", child, 0, []bool{false, false, true}, []bool{true, true, false}},
+		{"given nothing", child, 0, make([]bool, 3), []bool{true, false, true}},
+		{"chain", chain(t), 0, []bool{false, true, false}, []bool{true, false, false}},
+		{"chain, from its end", chain(t), 2, []bool{false, true, false}, []bool{false, false, true}},
+	} {
+		if got := test.of.near(test.i, test.quilt); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %v", test.what, got)
+		}
 	}
 }
 
@@ -184,33 +211,20 @@ func TestQuiltKeepsItsPromise(t *testing.T) {
 			}
 			return sum
 		})
+
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		scale := math.Max(q.Scale(epsilon), 1e-3)
-		f := [2]map[float64]float64{{}, {}} // law of F given φ_i
-		own := [2]float64{}
-		for s, p := range n.joint {
-			value := n.state(s)
-			own[value[i]] += p
-			for x := range 1 << len(nodes) {
-				mass, sum := p, 0.0
-				for j := range nodes {
-					if x>>j&1 == 1 {
-						mass, sum = mass*one[2*j+value[j]], sum+weights[j]
-					} else {
-						mass *= 1 - one[2*j+value[j]]
-					}
-				}
-				f[value[i]][sum] += mass
-			}
-		}
+		f, own := n.sumsGiven(i, weights, one)
 		density := func(v int, w float64) (sum float64) {
 			for x, p := range f[v] {
 				sum += p / own[v] * math.Exp(-math.Abs(w-x)/scale)
 			}
 			return sum
 		}
+
 		at := []float64{-1, 100}
 		for x := range f[0] {
 			at = append(at, x)
@@ -225,6 +239,28 @@ func TestQuiltKeepsItsPromise(t *testing.T) {
 		}
 	})
 	t.Logf("reached %.3g of ε", tightest)
+}
+
+// sumsGiven returns the laws of F = Σ w_j X_j together with φ_i = 0 and with φ_i = 1, and the probabilities of these,
+// where X_j = 1 with probability one[2j+φ_j].
+func (n *Network) sumsGiven(i int, weights, one []float64) (f [2]map[float64]float64, own [2]float64) {
+	f = [2]map[float64]float64{{}, {}}
+	for s, p := range n.joint {
+		value := n.state(s)
+		own[value[i]] += p
+		for x := range 1 << len(n.nodes) {
+			mass, sum := p, 0.0
+			for j := range n.nodes {
+				if x>>j&1 == 1 {
+					mass, sum = mass*one[2*j+value[j]], sum+weights[j]
+				} else {
+					mass *= 1 - one[2*j+value[j]]
+				}
+			}
+			f[value[i]][sum] += mass
+		}
+	}
+	return f, own
 }
 
 func TestNetworksAreChecked(t *testing.T) {
@@ -248,12 +284,14 @@ func TestNetworksAreChecked(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
+
 	n := chain(t)
 	for _, test := range []struct {
 		i       int
 		epsilon float64
 		width   float64
-	}{{-1, 1, 1}, {3, 1, 1}, {0, 0, 1}, {0, nan, 1}, {0, math.Inf(1), 1}, {0, 1, nan}, {0, 1, -1}, {0, 1, math.Inf(1)}} {
+	}{{-1, 1, 1}, {3, 1, 1}, {0, 0, 1}, {0, nan, 1}, {0, math.Inf(1), 1}, {0, 1, nan}, {0, 1, -1},
+		{0, 1, math.Inf(1)}} {
 		if q, err := n.BestQuilt(test.i, test.epsilon, func([]bool) float64 { return test.width }); err == nil {
 			t.Errorf("%+v: %+v", test, q)
 		}

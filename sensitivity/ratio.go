@@ -28,6 +28,7 @@ func LogRatio(p, q Covariance, negligible []float64) (ratio float64, whole bool)
 	if len(vp) > maxDense {
 		return ratio, false
 	}
+
 	a, b := scaled(p, scale), scaled(q, scale)
 	sum := mat.NewSymDense(len(vp), nil)
 	sum.AddSym(a, b)
@@ -46,6 +47,7 @@ func LogRatio(p, q Covariance, negligible []float64) (ratio float64, whole bool)
 			kept = append(kept, scaledColumn(&vectors, i, 1/math.Sqrt(l)))
 		}
 	}
+
 	if len(kept) == 0 {
 		return 0, true
 	}
@@ -58,6 +60,8 @@ func LogRatio(p, q Covariance, negligible []float64) (ratio float64, whole bool)
 	if !eigen.Factorize(inner, false) {
 		return math.Inf(1), true
 	}
+
+	// An eigenvalue x of p there is the ratio x/(1-x) of p's variance to q's.
 	for _, x := range eigen.Values(nil) {
 		if x < tiny || x > 1-tiny {
 			return math.Inf(1), true
@@ -87,12 +91,14 @@ func scaled(c Covariance, scale []float64) *mat.SymDense {
 		}
 		from += b.Size
 	}
+
 	for _, e := range c.Off {
 		out.SetSym(e.Row, e.Col, out.At(e.Row, e.Col)+e.Value)
 	}
 	for _, t := range c.Low {
 		out.SymRankOne(out, t.Weight, mat.NewVecDense(len(t.Vector), t.Vector))
 	}
+
 	for i := range scale {
 		for j := range i + 1 {
 			out.SetSym(i, j, out.At(i, j)*scale[i]*scale[j])

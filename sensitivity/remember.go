@@ -5,7 +5,8 @@ package sensitivity
 // milliseconds: it may wait there for as long as others are to go first, and its error ends the search. It is for one
 // goroutine.
 func Remember(f Family, between func() error) Family {
-	m := &memory{Family: f, between: between, covariances: map[float64]Covariance{}, bends: map[[2]float64]func([]float64) []float64{}}
+	m := &memory{Family: f, between: between, covariances: map[float64]Covariance{},
+		bends: map[[2]float64]func([]float64) []float64{}}
 	if b, ok := f.(Bent); ok {
 		return &bentMemory{m, b}
 	}

@@ -7,16 +7,17 @@ import (
 )
 
 // Scatter is what is left to chance in a movement of F, where two datasets are coupled: they differ in some rows only,
-// each drawn for itself, and F moves by S = E S + Σ Y_i, a sum of independent terms. A Shift with a Scatter says that S is
-// a·Along + r + Σ Y_i; Norm1 and Norm2 bound the sum in the metric of the noise that shall hide it.
+// each drawn for itself, and F moves by S = E S + Σ Y_i, a sum of independent terms. A Shift with a Scatter says that S
+// is a·Along + r + Σ Y_i; Norm1 and Norm2 bound the sum in the metric of the noise that shall hide it.
 //
-// Z = ‖Σ Y_i‖ is the supremum of a centred empirical process: over the unit ball's functionals u for the Euclidean norm, over
-// signs for the sum norm. With E Z ≤ e, Var u·Σ Y_i ≤ v for each u, and |u·Y_i| ≤ b [Klein & Rio 2005, "Concentration around
-// the mean for maxima of empirical processes", Theorem 1.1]
+// Z = ‖Σ Y_i‖ is the supremum of a centred empirical process: over the unit ball's functionals u for the Euclidean
+// norm, over signs for the sum norm. With E Z ≤ e, Var u·Σ Y_i ≤ v for each u, and |u·Y_i| ≤ b [Klein & Rio 2005,
+// "Concentration around the mean for maxima of empirical processes", Theorem 1.1]
 //
 //	Pr(Z ≥ e + x) ≤ exp(-x²/(2(v + 2be) + 3bx)).
 //
-// A row of the data has h ≠ 0 in one cell of each layer only. That makes v the greatest, not the sum, over a layer's cells.
+// A row of the data has h ≠ 0 in one cell of each layer only. That makes v the greatest, not the sum, over a layer's
+// cells.
 type Scatter struct {
 	Variance []float64 // of each component: Σ Var Y_i
 	Second   []float64 // of each component: Σ E h², h the rows that the Y_i are made of
@@ -75,7 +76,8 @@ func (s *Scatter) Norm1(scale []float64) float64 {
 	for k, v := range s.Variance {
 		mean += math.Sqrt(v) / scale[k]
 	}
-	// Minkowski's inequality within a cell; a layer's cells add up, as a row is in one of them; Minkowski's over layers.
+	// Minkowski's inequality within a cell; a layer's cells add up, as a row is in one of them; Minkowski's over
+	// layers.
 	var root, b float64
 	for _, l := range layers {
 		root += math.Sqrt(l.squares)
@@ -95,6 +97,7 @@ type layer struct {
 func (s *Scatter) layers(of func(k int) [2]float64) []layer {
 	var cells [][2]float64
 	var layers []layer
+	// Cells and layers are numbered as they come, so that sums do not depend on the order of a map.
 	cell, home := map[int]int{}, []int{} // number of a cell to its place; its layer's place
 	place := map[int]int{}
 	for k, c := range s.Cell {
@@ -111,6 +114,7 @@ func (s *Scatter) layers(of func(k int) [2]float64) []layer {
 		q := of(k)
 		cells[i][0], cells[i][1] = cells[i][0]+q[0], cells[i][1]+q[1]
 	}
+
 	for i, sum := range cells {
 		l := &layers[home[i]]
 		l.most[0], l.most[1] = math.Max(l.most[0], sum[0]), math.Max(l.most[1], sum[1])
@@ -131,11 +135,13 @@ func (s *Scatter) place(whole **Scatter, total, offset int) {
 		return
 	}
 	if *whole == nil {
-		*whole = &Scatter{Variance: make([]float64, total), Second: make([]float64, total), Extent: make([]float64, total), Cell: make([]int, total), Layer: make([]int, total)}
+		*whole = &Scatter{Variance: make([]float64, total), Second: make([]float64, total),
+			Extent: make([]float64, total), Cell: make([]int, total), Layer: make([]int, total)}
 		for k := range total {
 			(*whole).Cell[k], (*whole).Layer[k] = -1-k, -1-k // components that the secret does not move
 		}
 	}
+
 	w := *whole
 	copy(w.Variance[offset:], s.Variance)
 	copy(w.Second[offset:], s.Second)
@@ -143,6 +149,7 @@ func (s *Scatter) place(whole **Scatter, total, offset int) {
 	for k := range s.Cell { // another part is another statement over the same rows: other layers
 		w.Cell[offset+k], w.Layer[offset+k] = offset+s.Cell[k], offset+s.Layer[k]
 	}
+
 	w.Rows = max(w.Rows, s.Rows)
 	w.Failure = math.Max(w.Failure, s.Failure)
 	w.Beside += s.Beside

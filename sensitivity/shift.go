@@ -15,9 +15,9 @@ import (
 // Along and Beside have one entry for each component of F, in F's own units. Unseen has one for each set of disjoint
 // cells and class of rows: see there.
 //
-// A secret whose pairs have no direction in common has several shifts, its extreme movements: every difference of means is
-// a convex combination of theirs. What noise hides is convex in the movement (each component's share of a Laplace loss, a
-// Gaussian shift's size), so the loss of the secret is the greatest over its shifts, each part by itself.
+// A secret whose pairs have no direction in common has several shifts, its extreme movements: every difference of means
+// is a convex combination of theirs. What noise hides is convex in the movement (each component's share of a Laplace
+// loss, a Gaussian shift's size), so the loss of the secret is the greatest over its shifts, each part by itself.
 type Shift struct {
 	Secret string
 	Along  []float64
@@ -39,20 +39,22 @@ type Span struct{ From, To, Within float64 }
 
 // Check refuses what is no set of pairs.
 func (s Span) Check() error {
-	if !(s.From < s.To && finite(s.From) && finite(s.To) && 0 < s.Within && s.Within <= s.To-s.From+1e-12*math.Max(1, math.Abs(s.From)+math.Abs(s.To))) {
+	rounding := 1e-12 * math.Max(1, math.Abs(s.From)+math.Abs(s.To))
+	if !(s.From < s.To && finite(s.From) && finite(s.To) && 0 < s.Within && s.Within <= s.To-s.From+rounding) {
 		return fmt.Errorf("a span needs from < to and 0 < within ≤ to-from, not %+v", s)
 	}
 	return nil
 }
 
-// Between derives the Shift over a span from bounds on the slopes of the means: for each component, no slope in the span
-// is outside [lo, hi] or, which is the same here, [hi, lo]. It holds for the whole continuum of pairs: the mean value
-// theorem gives every difference of means as w'·slope(ξ), w' ≤ Within. resolution bounds, for each component, the error
-// of its slope.
+// Between derives the Shift over a span from bounds on the slopes of the means: for each component, no slope in the
+// span is outside [lo, hi] or, which is the same here, [hi, lo]. It holds for the whole continuum of pairs: the mean
+// value theorem gives every difference of means as w'·slope(ξ), w' ≤ Within. resolution bounds, for each component, the
+// error of its slope.
 func Between(secret string, span Span, lo, hi, resolution []float64) (Shift, error) {
 	m := len(lo)
 	if len(hi) != m || len(resolution) != m {
-		return Shift{}, fmt.Errorf("sensitivity to %s: slopes of %d, %d and %d components", secret, m, len(hi), len(resolution))
+		return Shift{}, fmt.Errorf("sensitivity to %s: slopes of %d, %d and %d components", secret, m, len(hi),
+			len(resolution))
 	}
 	s := Shift{Secret: secret, Along: make([]float64, m), Beside: make([]float64, m)}
 	for k := range m {
@@ -79,21 +81,23 @@ func (s Shift) Norm1(scale []float64) float64 {
 	return total
 }
 
-// Norm2 bounds Δ_{E,2}, the same for (Σ_k (d_k/sd_k)²)^½. It is exact with one Unseen; of several, all but one are added by
-// the triangle inequality, or all by the box around them, whichever is less.
+// Norm2 bounds Δ_{E,2}, the same for (Σ_k (d_k/sd_k)²)^½. It is exact with one Unseen; of several, all but one are
+// added by the triangle inequality, or all by the box around them, whichever is less.
 //
-// Sets of opposite signs do not add up. Let x ≥ 0 be what the sets of one sign add and y ≥ 0 what those of the other take
-// away, and b the rest. Of component k |x-y| ≤ max(x,y), so that with v ≥ 0 its bound |b| ≤ v
+// Sets of opposite signs do not add up. Let x ≥ 0 be what the sets of one sign add and y ≥ 0 what those of the other
+// take away, and b the rest. Of component k |x-y| ≤ max(x,y), so that with v ≥ 0 its bound |b| ≤ v
 //
 //	(|b|+|x-y|)² ≤ v² + ((v+x)²-v²) + ((v+y)²-v²),
 //
-// and the square of the norm is at most that with the sets of one sign, and that with those of the other, less that of v.
+// and the square of the norm is at most that with the sets of one sign, and that with those of the other, less that of
+// v.
 func (s Shift) Norm2(sd []float64) float64 {
 	sd = s.orOnes(sd)
 	most := make([]float64, len(s.Along))
 	for k, v := range s.Along {
 		most[k] = math.Abs(v) + s.Beside[k]
 	}
+
 	length := func() float64 {
 		total := 0.0
 		for k, v := range most {
@@ -104,6 +108,8 @@ func (s Shift) Norm2(sd []float64) float64 {
 	if len(s.Unseen) == 0 {
 		return length()
 	}
+
+	// One Unseen at its exact norm with the box, the others by the triangle inequality, whichever that one is.
 	alone, sum, least := length(), 0.0, math.Inf(1)
 	each := make([]float64, len(s.Unseen))
 	for i, u := range s.Unseen {
@@ -113,18 +119,20 @@ func (s Shift) Norm2(sd []float64) float64 {
 	for i, u := range s.Unseen {
 		least = math.Min(least, u.beside(most, alone, sd)+math.Max(0, sum-each[i]))
 	}
+
 	if one, other, ok := s.opposite(); ok {
 		one, other := one.Norm2(sd), other.Norm2(sd)
 		least = math.Min(least, math.Sqrt(one*one+math.Max(0, other*other-alone*alone)))
 	}
+
 	for _, u := range s.Unseen {
 		u.box(most)
 	}
 	return math.Min(least, length())
 }
 
-// opposite returns the shift with its unseen rows of sign 1 alone, and with those of sign -1; not ok where there are others,
-// or only one of these.
+// opposite returns the shift with its unseen rows of sign 1 alone, and with those of sign -1; not ok where there are
+// others, or only one of these.
 func (s Shift) opposite() (one, other Shift, ok bool) {
 	one, other = s, s
 	one.Unseen, other.Unseen = nil, nil
@@ -170,18 +178,21 @@ func (s Shift) With(beside []float64, failure float64) Shift {
 	zero := make([]float64, len(beside))
 	out.Along, out.Beside = append(slices.Clone(s.Along), zero...), append(slices.Clone(s.Beside), beside...)
 	out.Failure += failure
+
 	if s.Error != nil {
 		out.Error = append(slices.Clone(s.Error), zero...)
 	}
 	if s.Scatter != nil {
 		c := *s.Scatter
-		c.Variance, c.Second, c.Extent = append(slices.Clone(c.Variance), zero...), append(slices.Clone(c.Second), zero...), append(slices.Clone(c.Extent), zero...)
+		c.Variance, c.Second = append(slices.Clone(c.Variance), zero...), append(slices.Clone(c.Second), zero...)
+		c.Extent = append(slices.Clone(c.Extent), zero...)
 		c.Cell, c.Layer = slices.Clone(c.Cell), slices.Clone(c.Layer)
 		for k := range beside { // cells of their own
 			c.Cell, c.Layer = append(c.Cell, -1-m-k), append(c.Layer, -1-m-k)
 		}
 		out.Scatter = &c
 	}
+
 	if m == 0 { // nothing else moves
 		out.Scatter, out.Coupled = nil, true
 	}
@@ -195,12 +206,14 @@ func Stack(parts [][]Shift, widths []int) []Shift {
 	for _, w := range widths {
 		total += w
 	}
+
 	var out []Shift
 	type part struct {
 		secret string
 		nth    int // a secret with several sets of pairs has a shift for each, in the same order in every part
 	}
 	index := map[part]int{}
+
 	offset := 0
 	for i, shifts := range parts {
 		seen := map[string]int{}
@@ -211,13 +224,17 @@ func Stack(parts [][]Shift, widths []int) []Shift {
 			if !ok {
 				j = len(out)
 				index[key] = j
-				out = append(out, Shift{Secret: s.Secret, Along: make([]float64, total), Beside: make([]float64, total), Coupled: true})
+				out = append(out, Shift{Secret: s.Secret, Along: make([]float64, total), Beside: make([]float64, total),
+					Coupled: true})
 			}
+
 			copy(out[j].Along[offset:], s.Along)
 			copy(out[j].Beside[offset:], s.Beside)
 			for _, u := range s.Unseen { // another part is another statement: unseen rows are in both
 				out[j].Unseen = append(out[j].Unseen, u.placed(offset))
 			}
+
+			// Each part may fail by itself, so that probabilities add up.
 			out[j].Failure += s.Failure
 			out[j].Coupled = out[j].Coupled && s.Coupled
 			if s.Error != nil {

@@ -15,15 +15,16 @@ func TestSpanCheck(t *testing.T) {
 		t.Error(err)
 	}
 	nan := math.NaN()
-	for _, bad := range []Span{{0.5, 0.5, 0.1}, {0.6, 0.1, 0.1}, {0.1, 0.2, 0}, {0.1, 0.2, 0.2}, {math.Inf(-1), 0.2, 0.1}, {nan, 0.2, 0.1}, {0.1, 0.2, nan}} {
+	for _, bad := range []Span{{0.5, 0.5, 0.1}, {0.6, 0.1, 0.1}, {0.1, 0.2, 0}, {0.1, 0.2, 0.2},
+		{math.Inf(-1), 0.2, 0.1}, {nan, 0.2, 0.1}, {0.1, 0.2, nan}} {
 		if bad.Check() == nil {
 			t.Errorf("%v is accepted", bad)
 		}
 	}
 }
 
-// For any average (p s1 + (1-p) s0)/(p c1 + (1-p) c0) and any count, every pair of the span moves the mean by a·Along + r
-// with |a| ≤ 1 and |r| ≤ Beside; and no smaller Beside would do, where the slopes differ.
+// For any average (p s1 + (1-p) s0)/(p c1 + (1-p) c0) and any count, every pair of the span moves the mean by a·Along +
+// r with |a| ≤ 1 and |r| ≤ Beside; and no smaller Beside would do, where the slopes differ.
 func TestBetweenCoversTheContinuum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		unit := rapid.Float64Range(0.01, 1)
@@ -39,6 +40,7 @@ func TestBetweenCoversTheContinuum(t *testing.T) {
 			c := p*c1 + (1-p)*c0
 			return []float64{(s1*c0 - s0*c1) / (c * c), 1000 * (c1 - c0)}
 		}
+
 		s, err := Between("s", span, slope(from), slope(to), make([]float64, 2))
 		if err != nil {
 			t.Fatal(err)
@@ -52,6 +54,7 @@ func TestBetweenCoversTheContinuum(t *testing.T) {
 				t.Fatalf("component %d moves by %g, %g beside the direction, bound %g", k, b[k]-a[k], r, s.Beside[k])
 			}
 		}
+
 		if s.Beside[1] > 1e-9 {
 			t.Fatalf("a count leaves its line by %g", s.Beside[1])
 		}
@@ -79,13 +82,17 @@ func TestNormsAndStack(t *testing.T) {
 		t.Errorf("norms %g, %g", s.Norm1(nil), s.Norm2(nil))
 	}
 	got := Stack([][]Shift{
-		{{Secret: "a", Along: []float64{1}, Beside: []float64{2}, Error: []float64{9}}, {Secret: "a", Along: []float64{2}, Beside: []float64{3}}},
-		{{Secret: "b", Along: []float64{3, 4}, Beside: []float64{5, 6}}, {Secret: "a", Along: []float64{7, 8}, Beside: []float64{0, 0}}, {Secret: "a", Along: []float64{5, 5}, Beside: []float64{1, 1}}},
+		{{Secret: "a", Along: []float64{1}, Beside: []float64{2}, Error: []float64{9}},
+			{Secret: "a", Along: []float64{2}, Beside: []float64{3}}},
+		{{Secret: "b", Along: []float64{3, 4}, Beside: []float64{5, 6}}, {Secret: "a", Along: []float64{7, 8},
+			Beside: []float64{0, 0}}, {Secret: "a", Along: []float64{5, 5}, Beside: []float64{1, 1}}},
 	}, []int{1, 2})
-	want := []Shift{{Secret: "a", Along: []float64{1, 7, 8}, Beside: []float64{2, 0, 0}, Error: []float64{9, 0, 0}}, {Secret: "a", Along: []float64{2, 5, 5}, Beside: []float64{3, 1, 1}},
+	want := []Shift{{Secret: "a", Along: []float64{1, 7, 8}, Beside: []float64{2, 0, 0}, Error: []float64{9, 0, 0}},
+		{Secret: "a", Along: []float64{2, 5, 5}, Beside: []float64{3, 1, 1}},
 		{Secret: "b", Along: []float64{0, 3, 4}, Beside: []float64{0, 5, 6}}}
 	for i := range want {
-		if got[i].Secret != want[i].Secret || !equal(got[i].Along, want[i].Along) || !equal(got[i].Beside, want[i].Beside) || !equal(got[i].Error, want[i].Error) {
+		if got[i].Secret != want[i].Secret || !equal(got[i].Along, want[i].Along) ||
+			!equal(got[i].Beside, want[i].Beside) || !equal(got[i].Error, want[i].Error) {
 			t.Errorf("got %v, want %v", got[i], want[i])
 		}
 	}

@@ -8,6 +8,7 @@ func sweep(a, b Atoms, w float64) (carried int64) {
 		supply := a.mass[i]
 		for supply > 0 && j < len(b.points) {
 			y := b.points[j]
+			// Points of b that x cannot reach are left behind, or wait for a larger x.
 			if far := distance(x, y) > w; far && y[0] > x[0] {
 				break
 			} else if !far {
@@ -17,6 +18,7 @@ func sweep(a, b Atoms, w float64) (carried int64) {
 					continue
 				}
 			}
+
 			if j++; j < len(b.points) {
 				left = b.mass[j]
 			}
@@ -25,12 +27,14 @@ func sweep(a, b Atoms, w float64) (carried int64) {
 	return carried
 }
 
-// flow returns how much of a can be moved to b by at most w each: a maximum flow in the bipartite graph of the points at
-// most w apart, by blocking flows along shortest augmenting paths (Dinic).
+// flow returns how much of a can be moved to b by at most w each: a maximum flow in the bipartite graph of the points
+// at most w apart, by blocking flows along shortest augmenting paths (Dinic).
 func flow(a, b Atoms, w float64) (carried int64) {
-	f := network{n: len(a.points), m: len(b.points), supply: make([]int64, len(a.points)), demand: make([]int64, len(b.points))}
+	f := network{n: len(a.points), m: len(b.points), supply: make([]int64, len(a.points)),
+		demand: make([]int64, len(b.points))}
 	copy(f.supply, a.mass)
 	copy(f.demand, b.mass)
+
 	f.moved = make([]int64, f.n*f.m)
 	f.near = make([][]int32, f.n)
 	f.back = make([][]int32, f.m)
@@ -42,6 +46,7 @@ func flow(a, b Atoms, w float64) (carried int64) {
 			}
 		}
 	}
+
 	for f.levels() {
 		f.nextA, f.nextB = make([]int, f.n), make([]int, f.m)
 		for i := range f.n {
@@ -55,8 +60,8 @@ func flow(a, b Atoms, w float64) (carried int64) {
 	return carried
 }
 
-// network is a flow from sources 0…n-1 with supply left to sinks 0…m-1 with demand left. Edges have no capacity of their
-// own; what was moved can be taken back.
+// network is a flow from sources 0…n-1 with supply left to sinks 0…m-1 with demand left. Edges have no capacity of
+// their own; what was moved can be taken back.
 type network struct {
 	n, m           int
 	supply, demand []int64
@@ -72,6 +77,8 @@ func (f *network) levels() bool {
 	for j := range f.levelB {
 		f.levelB[j] = -1
 	}
+
+	// The sources that have something left are at level 0.
 	var queue []int32
 	for i := range f.levelA {
 		if f.levelA[i] = -1; f.supply[i] > 0 {
@@ -79,6 +86,7 @@ func (f *network) levels() bool {
 			queue = append(queue, int32(i))
 		}
 	}
+
 	found := false
 	for len(queue) > 0 {
 		i := queue[0]
@@ -92,6 +100,8 @@ func (f *network) levels() bool {
 				found = true
 				continue
 			}
+
+			// What a sink has it can give back, so that its source finds another sink.
 			for _, k := range f.back[j] {
 				if f.levelA[k] < 0 && f.moved[int(k)*f.m+int(j)] > 0 {
 					f.levelA[k] = f.levelB[j] + 1
@@ -126,6 +136,7 @@ func (f *network) through(j int, want int64) (got int64) {
 		f.demand[j] -= got
 		return got // a sink with demand ends the shortest paths
 	}
+
 	for ; f.nextB[j] < len(f.back[j]) && got < want; f.nextB[j]++ {
 		k := int(f.back[j][f.nextB[j]])
 		if f.levelA[k] != f.levelB[j]+1 {

@@ -11,10 +11,11 @@ import (
 //
 //	r with |r_k| ≤ a_c·Size_k for component k of cell c, and 0 for the others, 0 ≤ a_c ≤ 1, Σ_c a_c ≤ Rows:
 //
-// for one row and one component a cell an L1 ball, the convex hull of ±Size_k e_k. For as many rows as cells it is a box.
-// Of cells that are Shown, a_c adds up to at most 1 besides. The extreme points have a_c = 1 in at most Rows cells, of which
-// at most one is Shown, and a_c = 0 in the rest [the sums are over nested sets of cells, so that the constraints' matrix is
-// totally unimodular]. A convex function is greatest in one of them, which makes both norms below exact.
+// for one row and one component a cell an L1 ball, the convex hull of ±Size_k e_k. For as many rows as cells it is a
+// box. Of cells that are Shown, a_c adds up to at most 1 besides. The extreme points have a_c = 1 in at most Rows
+// cells, of which at most one is Shown, and a_c = 0 in the rest [the sums are over nested sets of cells, so that the
+// constraints' matrix is totally unimodular]. A convex function is greatest in one of them, which makes both norms
+// below exact.
 //
 // What disjoint cells have in common is what makes this smaller than a box: each cell by itself may hold a row that was
 // never seen, and 100 of them together do not hold 100.
@@ -24,19 +25,23 @@ type Unseen struct {
 	Cell []int     // of each of At: a number that its cell has alone
 	Size []float64 // of each of At: what one row adds at most, in F's units
 
-	// Shown says of each of At whether the reference has rows of the kind in its cell: more than one row is in cells that
-	// are not. nil: none is.
+	// Shown says of each of At whether the reference has rows of the kind in its cell: more than one row is in cells
+	// that are not. nil: none is.
 	Shown []bool
-	// Sign tells which sets of one Shift cannot add up: in one order of a pair, and in the other likewise, what the rows of a
-	// set of sign 1 and those of one of sign -1 add to a component never has the same sign. 0: it may be anything.
+	// Sign tells which sets of one Shift cannot add up: in one order of a pair, and in the other likewise, what the
+	// rows of a set of sign 1 and those of one of sign -1 add to a component never has the same sign. 0: it may be
+	// anything.
 	Sign int
 }
 
 // Check reports what does not fit a Shift of m components. A cell in two places would count as two cells.
 func (u Unseen) Check(m int) error {
-	if u.Rows < 1 || len(u.Cell) != len(u.At) || len(u.Size) != len(u.At) || u.Shown != nil && len(u.Shown) != len(u.At) || u.Sign < -1 || u.Sign > 1 {
-		return fmt.Errorf("%d unseen rows, in %d components of %d cells, of %d sizes", u.Rows, len(u.At), len(u.Cell), len(u.Size))
+	if u.Rows < 1 || len(u.Cell) != len(u.At) || len(u.Size) != len(u.At) ||
+		u.Shown != nil && len(u.Shown) != len(u.At) || u.Sign < -1 || u.Sign > 1 {
+		return fmt.Errorf("%d unseen rows, in %d components of %d cells, of %d sizes", u.Rows, len(u.At), len(u.Cell),
+			len(u.Size))
 	}
+
 	component, cell := make([]bool, m), map[int]bool{}
 	for i, k := range u.At {
 		if k < 0 || k >= m || component[k] {
@@ -73,12 +78,13 @@ func (u Unseen) Norm2(sd []float64) float64 {
 	}))
 }
 
-// even raises weight to what each component needs of noise of standard deviations sd, 1 being all of it, for u to have the
-// norm that it has with all of it: cells that do not count among the largest need no more than makes them as large as the
-// last of these.
+// even raises weight to what each component needs of noise of standard deviations sd, 1 being all of it, for u to have
+// the norm that it has with all of it: cells that do not count among the largest need no more than makes them as large
+// as the last of these.
 func (u Unseen) even(weight, sd []float64) {
 	var hidden, shown []float64
 	sum := make([]float64, len(u.At)) // of the cell of each of At
+	// The square of what each cell moves by, in units of the noise.
 	for from := 0; from < len(u.At); {
 		to, total := from, 0.0
 		for ; to < len(u.At) && u.Cell[to] == u.Cell[from]; to++ {
@@ -94,6 +100,7 @@ func (u Unseen) even(weight, sd []float64) {
 		}
 		from = to
 	}
+
 	if len(u.At) == 0 {
 		return
 	}
@@ -110,6 +117,8 @@ func (u Unseen) even(weight, sd []float64) {
 	if n := min(u.Rows-1, len(hidden)); n > 0 {
 		least = hidden[n-1]
 	}
+
+	// The level that a cell may reach: that of the last that counts, or its own where it counts anyway.
 	for i, k := range u.At {
 		level := last
 		if !u.shown(i) && u.Rows > 1 {
@@ -133,8 +142,8 @@ func (u Unseen) beside(v []float64, alone float64, sd []float64) float64 {
 	}))
 }
 
-// greatest adds a quantity of the components, at least 0, up within cells, and returns the sum of the Rows largest cells of
-// which at most one is shown.
+// greatest adds a quantity of the components, at least 0, up within cells, and returns the sum of the Rows largest
+// cells of which at most one is shown.
 func (u Unseen) greatest(of func(i int) float64) float64 {
 	most, shown, total := 0.0, 0.0, 0.0
 	var hidden []float64
@@ -150,9 +159,11 @@ func (u Unseen) greatest(of func(i int) float64) float64 {
 			hidden = append(hidden, sum)
 		}
 	}
+
 	if u.Rows == 1 {
 		return most
 	}
+
 	slices.Sort(hidden)
 	slices.Reverse(hidden)
 	if u.Rows <= len(hidden) {
@@ -197,6 +208,7 @@ func Cover(a, b []Unseen) ([]Unseen, bool) {
 		return nil, false
 	}
 	out := slices.Clone(a)
+
 	alike, opposite := true, true // the signs of both lists
 	for i, u := range out {
 		v := b[i]
@@ -204,10 +216,12 @@ func Cover(a, b []Unseen) ([]Unseen, bool) {
 			return nil, false
 		}
 		alike, opposite = alike && u.Sign == v.Sign, opposite && u.Sign == -v.Sign
+
 		out[i].Rows, out[i].Size = max(u.Rows, v.Rows), slices.Clone(u.Size)
 		for j := range v.Size {
 			out[i].Size[j] = math.Max(u.Size[j], v.Size[j])
 		}
+
 		if u.Shown == nil || v.Shown == nil {
 			out[i].Shown = nil
 			continue

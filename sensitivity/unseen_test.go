@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// everyMovement calls f with what the extreme points of the sum of the lists' sets move each component by at most: for each list
-// as many cells as it has rows, one of them shown at most, whole, and nothing in the others; sets of opposite signs against
-// each other, and those without a sign whichever way is worse.
+// everyMovement calls f with what the extreme points of the sum of the lists' sets move each component by at most: for
+// each list as many cells as it has rows, one of them shown at most, whole, and nothing in the others; sets of opposite
+// signs against each other, and those without a sign whichever way is worse.
 func everyMovement(m int, list []Unseen, f func(u []float64)) {
 	signed, either := make([]float64, m), make([]float64, m)
 	var next func(list []Unseen)
@@ -24,6 +24,7 @@ func everyMovement(m int, list []Unseen, f func(u []float64)) {
 			f(out)
 			return
 		}
+
 		u := list[0]
 		cells := slices.Compact(slices.Clone(u.Cell))
 		at, by := either, 1.
@@ -38,6 +39,7 @@ func everyMovement(m int, list []Unseen, f func(u []float64)) {
 					shown += mask >> i & 1
 				}
 			}
+
 			if rows > u.Rows || shown > 1 {
 				continue
 			}
@@ -66,13 +68,28 @@ func drawUnseen(t *rapid.T, m int) Unseen {
 		if some {
 			u.Shown = append(u.Shown, shown)
 		}
-		u.At, u.Cell, u.Size = append(u.At, k), append(u.Cell, cell), append(u.Size, rapid.Float64Range(0, 3).Draw(t, "size"))
+		u.At, u.Cell, u.Size = append(u.At, k), append(u.Cell, cell),
+			append(u.Size, rapid.Float64Range(0, 3).Draw(t, "size"))
 	}
 	return u
 }
 
-// The norms of one Unseen are those of its worst extreme point, and so are a Shift's with one; of several, no extreme point of
-// their sum is longer, the sum norm is reached where none are opposite, and the Euclidean one is no more than that of the box.
+// worstMovement returns the largest norms of fixed with a movement of list added, by trying the extreme points.
+func worstMovement(list []Unseen, fixed, scale []float64) (one, two float64) {
+	everyMovement(len(fixed), list, func(u []float64) {
+		a, b := 0.0, 0.0
+		for k, v := range u {
+			v = (v + fixed[k]) / scale[k]
+			a, b = a+v, b+v*v
+		}
+		one, two = math.Max(one, a), math.Max(two, math.Sqrt(b))
+	})
+	return one, two
+}
+
+// The norms of one Unseen are those of its worst extreme point, and so are a Shift's with one; of several, no extreme
+// point of their sum is longer, the sum norm is reached where none are opposite, and the Euclidean one is no more than
+// that of the box.
 func TestNormsOfUnseen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.IntRange(1, 6).Draw(t, "m")
@@ -87,45 +104,38 @@ func TestNormsOfUnseen(t *testing.T) {
 			}
 			s.Unseen = append(s.Unseen, u)
 		}
+
 		scale := draw("scale", .5, 5)
 		if i := rapid.IntRange(0, 2*m).Draw(t, "left out"); i < m {
 			scale[i] = math.Inf(1)
-		}
-		norms := func(list []Unseen, fixed []float64) (one, two float64) {
-			everyMovement(m, list, func(u []float64) {
-				a, b := 0.0, 0.0
-				for k, v := range u {
-					v = (v + fixed[k]) / scale[k]
-					a, b = a+v, b+v*v
-				}
-				one, two = math.Max(one, a), math.Max(two, math.Sqrt(b))
-			})
-			return one, two
 		}
 		same := func(what string, got, want float64) {
 			if math.Abs(got-want) > 1e-9*(1+want) {
 				t.Fatalf("%s: %g, and the worst of all movements is %g", what, got, want)
 			}
 		}
+
+		// One Unseen by itself.
 		fixed := make([]float64, m)
-		one, two := norms(s.Unseen[:1], fixed)
+		one, two := worstMovement(s.Unseen[:1], fixed, scale)
 		same("Norm1 of one", s.Unseen[0].Norm1(scale), one)
 		same("Norm2 of one", s.Unseen[0].Norm2(scale), two)
-		box := s.Box()
-		for k := range fixed {
+
+		// All of them on top of what the Shift has besides, and the box around that.
+		most := 0.0
+		for k, v := range s.Box() {
 			fixed[k] = math.Abs(s.Along[k]) + s.Beside[k]
-			box[k] = (box[k] + math.Abs(s.Along[k])) / scale[k]
+			most = math.Hypot(most, (v+math.Abs(s.Along[k]))/scale[k])
 		}
-		one, two = norms(s.Unseen, fixed)
-		if _, _, opposite := s.opposite(); !opposite && !slices.ContainsFunc(s.Unseen, func(u Unseen) bool { return u.Sign != s.Unseen[0].Sign }) {
+
+		one, two = worstMovement(s.Unseen, fixed, scale)
+		mixed := slices.ContainsFunc(s.Unseen, func(u Unseen) bool { return u.Sign != s.Unseen[0].Sign })
+		if _, _, opposite := s.opposite(); !opposite && !mixed {
 			same("Norm1 of a shift", s.Norm1(scale), one)
 		} else if got := s.Norm1(scale); got < one*(1-1e-12) {
 			t.Fatalf("Norm1 of a shift: %g, and a movement has %g", got, one)
 		}
-		most := 0.0
-		for _, v := range box {
-			most = math.Hypot(most, v)
-		}
+
 		if got := s.Norm2(scale); got < two*(1-1e-12) || got > most*(1+1e-12) {
 			t.Fatalf("Norm2 of a shift: %g, the worst of all movements is %g, the box around them %g", got, two, most)
 		}
@@ -135,8 +145,8 @@ func TestNormsOfUnseen(t *testing.T) {
 	})
 }
 
-// What is set aside for unseen rows is a part of the floor, hides every movement as well as it says, and leaves more than
-// as much of every floor would; for unseen rows alone it hides no less.
+// What is set aside for unseen rows is a part of the floor, hides every movement as well as it says, and leaves more
+// than as much of every floor would; for unseen rows alone it hides no less.
 func TestWhatHidesUnseenRows(t *testing.T) {
 	less := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -153,6 +163,7 @@ func TestWhatHidesUnseenRows(t *testing.T) {
 			}
 			r.Unseen = append(r.Unseen, list)
 		}
+
 		part, kappa := r.besides()
 		for k, v := range part {
 			if !(v >= 0 && v <= r.Floor[k]) {
@@ -162,6 +173,7 @@ func TestWhatHidesUnseenRows(t *testing.T) {
 				less++
 			}
 		}
+
 		worst, all := 0.0, 0.0
 		for _, list := range append(r.Unseen, nil) {
 			everyMovement(m, list, func(u []float64) {
@@ -174,6 +186,7 @@ func TestWhatHidesUnseenRows(t *testing.T) {
 						a, b = a+v*v/part[k], b+v*v/r.Floor[k]
 					}
 				}
+
 				worst, all = math.Max(worst, math.Sqrt(a)), math.Max(all, math.Sqrt(b))
 			})
 		}
@@ -184,6 +197,7 @@ func TestWhatHidesUnseenRows(t *testing.T) {
 			t.Fatalf("κ = %g, of the whole floor %g", kappa, all)
 		}
 	})
+
 	if less == 0 {
 		t.Error("always all of the floor is set aside")
 	}
@@ -207,7 +221,8 @@ func TestUnseenThatIsNone(t *testing.T) {
 		"half shown":       func(u *Unseen) { u.Shown = []bool{true, false, false} },
 		"not all shown":    func(u *Unseen) { u.Shown = []bool{true} },
 	} {
-		u := Unseen{Rows: good.Rows, At: slices.Clone(good.At), Cell: slices.Clone(good.Cell), Size: slices.Clone(good.Size)}
+		u := Unseen{Rows: good.Rows, At: slices.Clone(good.At), Cell: slices.Clone(good.Cell),
+			Size: slices.Clone(good.Size)}
 		spoil(&u)
 		if err := u.Check(4); err == nil {
 			t.Errorf("%s: %+v is taken", name, u)
@@ -222,11 +237,14 @@ func TestUnseenThatIsNone(t *testing.T) {
 
 // Statements side by side: the unseen rows of each are in cells of their own, and add up.
 func TestUnseenOfStatements(t *testing.T) {
-	one := Shift{Secret: "s", Along: []float64{1, 1}, Beside: []float64{0, 0}, Unseen: []Unseen{{Rows: 1, At: []int{0, 1}, Cell: []int{0, 1}, Size: []float64{3, 4}}}}
+	one := Shift{Secret: "s", Along: []float64{1, 1}, Beside: []float64{0, 0},
+		Unseen: []Unseen{{Rows: 1, At: []int{0, 1}, Cell: []int{0, 1}, Size: []float64{3, 4}}}}
 	both := Stack([][]Shift{{one}, {one}}, []int{2, 2})
-	if len(both) != 1 || len(both[0].Unseen) != 2 || !slices.Equal(both[0].Unseen[1].At, []int{2, 3}) || both[0].Unseen[0].At[0] != 0 {
+	if len(both) != 1 || len(both[0].Unseen) != 2 || !slices.Equal(both[0].Unseen[1].At, []int{2, 3}) ||
+		both[0].Unseen[0].At[0] != 0 {
 		t.Fatalf("%+v", both)
 	}
+
 	if got := both[0].Aside().Norm1(nil); got != 8 {
 		t.Errorf("two statements move by %g, not by 8", got)
 	}
@@ -245,8 +263,8 @@ func TestUnseenOfStatements(t *testing.T) {
 	}
 }
 
-// Rows of a class whose share grows, and of one whose share shrinks, cannot add up: the norm is that of a right angle, and of
-// rows in the same cell less still.
+// Rows of a class whose share grows, and of one whose share shrinks, cannot add up: the norm is that of a right angle,
+// and of rows in the same cell less still.
 func TestOppositeRows(t *testing.T) {
 	s := Shift{Secret: "s", Along: []float64{0, 0}, Beside: []float64{0, 0}, Unseen: []Unseen{
 		{Rows: 1, At: []int{0, 1}, Cell: []int{0, 1}, Size: []float64{3, 3}, Sign: 1},
@@ -258,12 +276,14 @@ func TestOppositeRows(t *testing.T) {
 	if got := s.Norm2(nil); math.Abs(got-7) > 1e-12 {
 		t.Errorf("rows of one sign have the norm %g, not 7", got)
 	}
-	turned, ok := Cover(s.Unseen, []Unseen{s.Unseen[0], {Rows: 1, At: []int{0, 1}, Cell: []int{0, 1}, Size: []float64{1, 1}, Sign: -1}})
+	turned, ok := Cover(s.Unseen, []Unseen{s.Unseen[0], {Rows: 1, At: []int{0, 1}, Cell: []int{0, 1},
+		Size: []float64{1, 1}, Sign: -1}})
 	if !ok || turned[0].Sign != 0 || turned[1].Sign != 0 {
 		t.Errorf("what covers opposite rows and others: %+v", turned)
 	}
 	s.Unseen[1].Sign = -1
-	turned, ok = Cover(s.Unseen, []Unseen{{Rows: 1, At: []int{0, 1}, Cell: []int{0, 1}, Size: []float64{1, 1}, Sign: -1}, {Rows: 1, At: []int{0, 1}, Cell: []int{0, 1}, Size: []float64{1, 1}, Sign: 1}})
+	turned, ok = Cover(s.Unseen, []Unseen{{Rows: 1, At: []int{0, 1}, Cell: []int{0, 1}, Size: []float64{1, 1},
+		Sign: -1}, {Rows: 1, At: []int{0, 1}, Cell: []int{0, 1}, Size: []float64{1, 1}, Sign: 1}})
 	if !ok || turned[0].Sign != 1 || turned[1].Sign != -1 {
 		t.Errorf("what covers a pair in both orders: %+v", turned)
 	}
@@ -271,7 +291,8 @@ func TestOppositeRows(t *testing.T) {
 
 // More than one row is in cells that are not shown: of cells that are, one holds a row.
 func TestShownCellsHoldOneRow(t *testing.T) {
-	u := Unseen{Rows: 3, At: []int{0, 1, 2, 3, 4}, Cell: []int{0, 1, 2, 3, 4}, Size: []float64{1, 2, 3, 5, 4}, Shown: []bool{false, false, false, true, true}}
+	u := Unseen{Rows: 3, At: []int{0, 1, 2, 3, 4}, Cell: []int{0, 1, 2, 3, 4}, Size: []float64{1, 2, 3, 5, 4},
+		Shown: []bool{false, false, false, true, true}}
 	if got := u.Norm1([]float64{1, 1, 1, 1, 1}); got != 3+2+5 {
 		t.Errorf("three rows add %g, at most 10", got)
 	}

@@ -12,8 +12,8 @@ type winding struct {
 	broken bool
 }
 
-// times multiplies by d, real(d) > 0: the product of two numbers of the right half plane has the sum of their arguments as
-// its argument.
+// times multiplies by d, real(d) > 0: the product of two numbers of the right half plane has the sum of their arguments
+// as its argument.
 func (w *winding) times(d complex128) {
 	w.z *= d
 	re, im := real(w.z), imag(w.z)

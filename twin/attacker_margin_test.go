@@ -1,6 +1,7 @@
 package twin
 
 import (
+	"io"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -40,7 +41,6 @@ func seenMarks(m, marks, n int64, rng *rand.Rand) (seen int64) {
 // for each; a share of guesses is off by √(ln(10⁶)/2n) = .042 with probability 1e-6 [Hoeffding].
 func TestWhoKnowsAMargin(t *testing.T) {
 	const n, rows, women, epsilon, delta = 4000, 35222, 11486, 1., .001
-	allowed := (math.Exp(epsilon)+delta)/(1+math.Exp(epsilon)) + math.Sqrt(math.Log(1e6)/2/n)
 	rng, random := rand.New(rand.NewPCG(4, 0)), rand.NewChaCha8([32]byte{4})
 	secret := []Secret{proportion(policy.Span{From: .1, To: .6, Within: .05})}
 	whole, err := New(Spec{Rows: rows, Epsilon: epsilon, Delta: delta, Secrets: secret})
@@ -53,29 +53,21 @@ func TestWhoKnowsAMargin(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	// The two tables, by class and by cell: women and men of the one class, then of the other.
 	var tables, cells [2][]int64
 	for i, high := range []int64{8806, 10566} {
 		w := marked(high, women, rows, .28)
 		tables[i], cells[i] = []int64{high, rows - high}, []int64{w, women - w, high - w, rows - women - high + w}
 	}
+
 	if k := moved(cells[0], cells[1]); k != 1760 || !celled.Covers(cells[0]) || !celled.Covers(cells[1]) {
 		t.Fatalf("%v and %v differ by %d rows", cells[0], cells[1], k)
-	}
-	draw := func(d *Design, counts []int64) (noisy, taken []int64) {
-		noisy, err := d.Draw(random, counts)
-		if err == nil {
-			taken, err = d.Take(noisy)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return noisy, taken
 	}
 
 	undeclared, declared := 0., 0.
 	for i := range n {
 		truth := i % 2
-		_, taken := draw(whole, tables[truth])
+		_, taken := drawOnce(t, whole, random, tables[truth])
 		var f [2]float64
 		for c, m := range taken {
 			f[c] = float64(seenMarks(m, cells[truth][c], tables[truth][c], rng)) / float64(m)
@@ -84,7 +76,7 @@ func TestWhoKnowsAMargin(t *testing.T) {
 			undeclared += 1. / n
 		}
 
-		noisy, _ := draw(celled, cells[truth])
+		noisy, _ := drawOnce(t, celled, random, cells[truth])
 		if noisy[0]+noisy[1] != women {
 			t.Fatalf("%d women are told, of %d", noisy[0]+noisy[1], women)
 		}
@@ -95,16 +87,31 @@ func TestWhoKnowsAMargin(t *testing.T) {
 			declared += 1. / n
 		}
 	}
+
 	chance := math.Sqrt(math.Log(1e6) / 2 / n)
-	t.Logf("right in %.3f where the number of women is not declared, in %.3f where it is; %.3f is allowed, of which %.3f is "+
-		"chance. %s: error %.4f, %s: %.4f", undeclared, declared, allowed, chance,
-		whole, whole.Error(), celled, celled.Error())
+	allowed := (math.Exp(epsilon)+delta)/(1+math.Exp(epsilon)) + chance
+	t.Logf("right in %.3f where the number of women is not declared, in %.3f where it is; %.3f is allowed, of which "+
+		"%.3f is chance. %s: error %.4f, %s: %.4f", undeclared, declared, allowed, chance, whole, whole.Error(),
+		celled, celled.Error())
 	if undeclared < allowed {
 		t.Errorf("right in %.3f: the margin tells nothing that is not allowed, and the test shows nothing", undeclared)
 	}
 	if declared > allowed || declared < .6 {
 		t.Errorf("right in %.3f of the guesses, and %.3f are allowed", declared, allowed)
 	}
+}
+
+// drawOnce draws noise for a table's counts, and how many rows of each class are taken.
+func drawOnce(t *testing.T, d *Design, random io.Reader, counts []int64) (noisy, taken []int64) {
+	t.Helper()
+	noisy, err := d.Draw(random, counts)
+	if err == nil {
+		taken, err = d.Take(noisy)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return noisy, taken
 }
 
 // likelier is the logarithm of how much likelier the noise before clamping makes the first of two tables, by cells of

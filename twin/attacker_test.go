@@ -56,6 +56,7 @@ func (k *knower) right(t *testing.T, n int, rng *rand.Rand, random *rand.ChaCha8
 				seen++
 			}
 		}
+
 		p := k.told[noisy[0]]
 		ratio := p[0] - p[1] + k.law(k.counts[k.class], m)[seen] - k.law(k.other[k.class], m)[seen]
 		switch {
@@ -81,6 +82,7 @@ func TestWhoKnowsRows(t *testing.T) {
 		}
 		return (math.Exp(e) + d) / (1 + math.Exp(e))
 	}
+
 	rng, random := rand.New(rand.NewPCG(3, 0)), rand.NewChaCha8([32]byte{3})
 	for _, c := range []struct {
 		declared, known int64
@@ -99,6 +101,7 @@ func TestWhoKnowsRows(t *testing.T) {
 				break
 			}
 		}
+
 		certified, preview := bound(epsilon, delta), bound(d.Loss(c.known, one, two, 2*delta), 2*delta)
 		t.Logf("%4d rows known, %3d declared: right in %.3f; the certificate allows %.3f, the preview %.3f",
 			c.known, c.declared, share, certified, preview)

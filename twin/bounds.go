@@ -25,8 +25,8 @@ type domain struct {
 	cells   []Cell
 	totals  []total // of every outcome of every secret
 	move    int64   // k: a pair differs by the classes of at most so many rows
-	// slack is the probability, at most, that counts under the two values of a pair are outside of all this. It is above 0
-	// where a secret is about a distribution, whose rows follow it by chance.
+	// slack is the probability, at most, that counts under the two values of a pair are outside of all this. It is
+	// above 0 where a secret is about a distribution, whose rows follow it by chance.
 	slack float64
 }
 
@@ -42,30 +42,13 @@ func (s Spec) domain() (domain, error) {
 	}
 	chances := s.chances()
 	for j, secret := range s.Secrets {
-		least, most, within := s.marginal(secret)
-		k := s.floor(within)
-		listed := secret.Listed || len(secret.Vectors) > 0
-		if listed {
-			// A listed value stands for whole rows next to it, so that those of a pair can be a little further apart.
-			k += int64(secret.Outcomes())
-		}
+		totals, move := s.totals(j, secret, chances.each)
+		d.totals, d.move = append(d.totals, totals...), max(d.move, move)
 		if secret.About == policy.AboutDistribution {
-			// A row changes its outcome with at most this probability where the two values are coupled, independently of others.
-			k = s.Rows - s.least(1-within, chances.each)
 			d.slack = chances.all
 		}
-		d.move = max(d.move, k)
-		for o := range secret.Outcomes() {
-			lo, hi := s.ceil(least[o]), s.floor(most[o])
-			if listed {
-				lo, hi = s.floor(least[o])-1, s.ceil(most[o])+1
-			}
-			if secret.About == policy.AboutDistribution {
-				lo, hi = s.least(least[o], chances.each), s.Rows-s.least(1-most[o], chances.each)
-			}
-			d.totals = append(d.totals, total{j, o, lo, hi})
-		}
 	}
+
 	if s.Public != nil {
 		// What contradicts itself without the cells does so with them.
 		bare := s
@@ -76,7 +59,48 @@ func (s Spec) domain() (domain, error) {
 		d.classes = s.celled(classes, d.totals)
 		return d, d.possible(s)
 	}
-	for _, t := range d.totals {
+
+	s.meet(classes, d.totals)
+	if pairs, err := s.pairs(); err == nil { // counts that are listed are known exactly
+		classes, d.move = exactly(classes, pairs)
+	}
+	d.classes = tight(classes, s.Rows)
+	return d, d.possible(s)
+}
+
+// totals bounds how many rows each outcome of the j-th secret has, and by how many rows a pair differs. Where rows have
+// their outcomes by chance, each bound holds but for the probability each.
+func (s Spec) totals(j int, secret Secret, each float64) (out []total, move int64) {
+	least, most, within := s.marginal(secret)
+	move = s.floor(within)
+	listed := secret.Listed || len(secret.Vectors) > 0
+	if listed {
+		// A listed value stands for whole rows next to it, so that those of a pair can be a little further apart.
+		move += int64(secret.Outcomes())
+	}
+
+	if secret.About == policy.AboutDistribution {
+		// A row changes its outcome with at most this probability where the two values are coupled, independently of
+		// others.
+		move = s.Rows - s.least(1-within, each)
+	}
+
+	for o := range secret.Outcomes() {
+		lo, hi := s.ceil(least[o]), s.floor(most[o])
+		if listed {
+			lo, hi = s.floor(least[o])-1, s.ceil(most[o])+1
+		}
+		if secret.About == policy.AboutDistribution {
+			lo, hi = s.least(least[o], each), s.Rows-s.least(1-most[o], each)
+		}
+		out = append(out, total{j, o, lo, hi})
+	}
+	return out, move
+}
+
+// meet bounds the classes by what each secret says of its outcomes.
+func (s Spec) meet(classes []Class, totals []total) {
+	for _, t := range totals {
 		for i := range classes {
 			if classes[i].Outcomes[t.secret] != t.outcome {
 				continue
@@ -90,11 +114,6 @@ func (s Spec) domain() (domain, error) {
 		// Rows with all of these outcomes: by inclusion and exclusion at least Σ lo - (secrets - 1)·n.
 		classes[i].Least = max(0, classes[i].Least-int64(len(s.Secrets)-1)*s.Rows, s.ceil(s.Smallest))
 	}
-	if pairs, err := s.pairs(); err == nil {
-		classes, d.move = exactly(classes, pairs)
-	}
-	d.classes = tight(classes, s.Rows)
-	return d, d.possible(s)
 }
 
 // exactly sets the bounds to those of listed counts, and says how many rows move at most in a pair.
@@ -128,8 +147,8 @@ func tight(classes []Class, n int64) []Class {
 	return out
 }
 
-// marginal is what a secret's pairs say of the share of each outcome, and how far the values of a pair are apart, in total
-// variation.
+// marginal is what a secret's pairs say of the share of each outcome, and how far the values of a pair are apart, in
+// total variation.
 func (s Spec) marginal(secret Secret) (least, most []float64, within float64) {
 	n := secret.Outcomes()
 	least, most = make([]float64, n), make([]float64, n)
@@ -139,6 +158,7 @@ func (s Spec) marginal(secret Secret) (least, most []float64, within float64) {
 		}
 		return least, most, secret.Range.Within
 	}
+
 	if secret.Categories != "" {
 		for o := range n {
 			least[o] = 1
@@ -150,10 +170,12 @@ func (s Spec) marginal(secret Secret) (least, most []float64, within float64) {
 				least[o], most[o] = min(least[o], a[o], b[o]), max(most[o], a[o], b[o])
 				moved += math.Abs(a[o]-b[o]) / 2
 			}
+
 			within = max(within, moved)
 		}
 		return least, most, within
 	}
+
 	from, to := 1., 0.
 	for _, span := range secret.Spans {
 		from, to, within = min(from, span.From), max(to, span.To), max(within, span.Within)

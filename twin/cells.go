@@ -41,10 +41,12 @@ func (p *Public) valid(rows int64, secrets []Secret) error {
 			return fmt.Errorf("public cell %s: %d of %d rows", p.name(c), c.Rows, rows)
 		}
 	}
+
 	if total := p.Rows(); total != rows {
 		return fmt.Errorf("the public cells have %d rows together, and the table %d: "+
 			"write the count of every combination that has rows", total, rows)
 	}
+
 	for _, s := range secrets {
 		switch {
 		case s.Categories != "":
@@ -89,6 +91,8 @@ func (s Spec) celled(classes []Class, totals []total) []Class {
 			c.Most = min(c.Most, t.most)
 		}
 	}
+
+	// Within a cell, the bounds of each class say what those of all others leave.
 	var out []Class
 	for len(classes) > 0 {
 		n := 1

@@ -92,6 +92,7 @@ func TestLawOfCellsExhaustively(t *testing.T) {
 			}
 		}
 	}
+
 	if t.Logf("%d laws, %d of them truncated, %d ordered pairs", laws, truncated, pairs); truncated < 5 {
 		t.Error("too few of them are truncated")
 	}
@@ -128,6 +129,7 @@ func TestLawOfCellsFindsFaults(t *testing.T) {
 				t.Logf("%s: over by %s", c.name, over.FloatString(6))
 			}
 		}
+
 		if !found {
 			t.Errorf("%s: there is no such law", c.name)
 		}
@@ -151,6 +153,7 @@ func ofValue(d *Design, x *big.Rat, rows int64) map[string]*big.Rat {
 				w.Quo(w, big.NewRat(i+1, 1))
 			}
 		}
+
 		total.Add(total, w)
 		for key, p := range world(d, x, counts, independent, none) {
 			if out[key] == nil {
@@ -159,6 +162,7 @@ func ofValue(d *Design, x *big.Rat, rows int64) map[string]*big.Rat {
 			out[key].Add(out[key], new(big.Rat).Mul(w, p))
 		}
 	}
+
 	for _, p := range out {
 		p.Quo(p, total)
 	}
@@ -197,6 +201,7 @@ func TestLawOfValuesInCells(t *testing.T) {
 						worlds[rows] = w
 					}
 				}
+
 				factor := new(big.Rat).Inv(power(x, c.move))
 				for a, p := range worlds {
 					for b, q := range worlds {
@@ -212,6 +217,7 @@ func TestLawOfValuesInCells(t *testing.T) {
 				}
 			}
 		}
+
 		if t.Logf("%s: %d ordered pairs of values", name, pairs); pairs < 4 {
 			t.Errorf("%s: %d pairs of values", name, pairs)
 		}
@@ -243,6 +249,7 @@ func TestLawOfAMarginThatIsNotDeclared(t *testing.T) {
 				w.Mul(w, new(big.Rat).SetInt(new(big.Int).Binomial(n, split[c])))
 				w.Mul(w, power(odds[c], split[c]))
 			}
+
 			total.Add(total, w)
 			for key, p := range world(d, x, counts, arranged(split), none) {
 				if out[key] == nil {
@@ -251,6 +258,7 @@ func TestLawOfAMarginThatIsNotDeclared(t *testing.T) {
 				out[key].Add(out[key], new(big.Rat).Mul(w, p))
 			}
 		}
+
 		for _, p := range out {
 			p.Quo(p, total)
 		}
@@ -267,6 +275,7 @@ func TestLawOfAMarginThatIsNotDeclared(t *testing.T) {
 				}
 			}
 		}
+
 		t.Logf("%s: over by %s", noise, worst.FloatString(4))
 		if worst.Sign() <= 0 {
 			t.Errorf("%s: a known margin tells nothing", noise)
@@ -301,6 +310,7 @@ func TestCellsAreRefused(t *testing.T) {
 			t.Errorf("%q: %v", c.want, err)
 		}
 	}
+
 	d, err := New(Spec{Rows: 1000, Epsilon: 1, Smallest: .05, Public: publicly(400, 600), Secrets: []Secret{good}})
 	if err != nil {
 		t.Fatal(err)

@@ -57,10 +57,12 @@ func (s Spec) Classes() ([]Class, error) {
 	total := len(cells)
 	for _, secret := range s.Secrets {
 		if total *= secret.Outcomes(); total > maxClasses {
-			return nil, fmt.Errorf("the secrets and public cells divide the rows into more than %d classes; have fewer "+
-				"secrets, coarser categories, or fewer cells", maxClasses)
+			return nil, fmt.Errorf("the secrets and public cells divide the rows into more than %d classes; have "+
+				"fewer secrets, coarser categories, or fewer cells", maxClasses)
 		}
 	}
+
+	// The number of a class is that of its cell, and then of its outcomes, as digits.
 	out := make([]Class, total)
 	for i := range out {
 		rest := i
@@ -73,6 +75,7 @@ func (s Spec) Classes() ([]Class, error) {
 			rest /= secret.Outcomes()
 			out[i].Outcomes[j], names[j] = o, secret.Name+"="+secret.outcome(o)
 		}
+
 		if cell := s.Public.name(cells[out[i].Cell]); cell != "" {
 			names = append([]string{cell}, names...)
 		}
@@ -97,6 +100,7 @@ func (s Spec) valid() error {
 	case s.KnownRows < 0 || s.KnownRows >= s.Rows:
 		return fmt.Errorf("known_rows %d: it is at least 0 and below the %d rows", s.KnownRows, s.Rows)
 	}
+
 	for _, secret := range s.Secrets {
 		if err := secret.valid(); err != nil {
 			return fmt.Errorf("secret %s: %w", secret.Name, err)
@@ -108,7 +112,8 @@ func (s Spec) valid() error {
 func (s Secret) valid() error {
 	switch {
 	case s.Mean != "" || s.Parameter != "":
-		return errors.New("it is neither a proportion nor categories, and a twin hides how many rows are of which class")
+		return errors.New("it is neither a proportion nor categories, and a twin hides how many rows are of which " +
+			"class")
 	case s.About != policy.AboutDataset && s.About != policy.AboutDistribution:
 		return fmt.Errorf("it is about %q, which is not known", s.About)
 	case s.Categories != "" && len(s.Values) < 2:
@@ -118,11 +123,15 @@ func (s Secret) valid() error {
 	case s.Categories == "" && (len(s.Values) > 0 || len(s.Vectors) > 0 || s.Range != nil || len(s.Spans) == 0):
 		return errors.New("a proportion has pairs of values")
 	}
+
 	for _, span := range s.Spans {
-		if !(span.From >= 0 && span.From < span.To && span.To <= 1 && span.Within > 0 && span.Within <= span.To-span.From+1e-9) {
-			return fmt.Errorf("values from %v to %v within %v are none of a proportion", span.From, span.To, span.Within)
+		if !(span.From >= 0 && span.From < span.To && span.To <= 1 && span.Within > 0 &&
+			span.Within <= span.To-span.From+1e-9) {
+			return fmt.Errorf("values from %v to %v within %v are none of a proportion", span.From, span.To,
+				span.Within)
 		}
 	}
+
 	for _, pair := range s.Vectors {
 		for _, vector := range pair {
 			for _, share := range vector {

@@ -40,8 +40,8 @@ type noise interface {
 	law(x *big.Rat, counts []int64) []Outcome
 	unit() (num, den uint64)
 	steps() int64
-	// pairwise goes through the noisy counts with the logarithms of their probabilities in two tables. Of the counts only
-	// that of one class need be meant.
+	// pairwise goes through the noisy counts with the logarithms of their probabilities in two tables. Of the counts
+	// only that of one class need be meant.
 	pairwise(class int, counts, other []int64, each func(noisy []int64, p, q float64))
 	// expect is a public estimate of what comes of a table with these counts.
 	expect(counts []int64, sizes func(noisy []int64) []int64) []Expected
@@ -59,6 +59,7 @@ func New(s Spec) (*Design, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var best *Design
 	var errs []error
 	for _, c := range s.candidates(d) {
@@ -73,6 +74,8 @@ func New(s Spec) (*Design, error) {
 			best = design
 		}
 	}
+
+	// Only the first error is told: that of the law which is tried first.
 	if best == nil {
 		return nil, errors.Join(errs[:min(1, len(errs))]...)
 	}
@@ -81,8 +84,8 @@ func New(s Spec) (*Design, error) {
 
 // candidates are the laws that can hide what the domain has.
 func (s Spec) candidates(d domain) (out []func() (*Design, error)) {
-	base := Design{Classes: d.classes, Rows: s.Rows, Epsilon: s.Epsilon, Delta: s.Delta, public: s.Public, cells: d.cells,
-		tables: s.examples(d)}
+	base := Design{Classes: d.classes, Rows: s.Rows, Epsilon: s.Epsilon, Delta: s.Delta, public: s.Public,
+		cells: d.cells, tables: s.examples(d)}
 	for _, part := range s.parts(len(d.classes), d.slack) {
 		make := func(noise noise, err error) (*Design, error) {
 			if err != nil {
@@ -93,6 +96,8 @@ func (s Spec) candidates(d domain) (out []func() (*Design, error)) {
 			design.known = known{s.KnownRows, d.move, part.knownEpsilon, s.Rows, part.knownDelta, &sync.Map{}}
 			return &design, nil
 		}
+
+		// Two classes have one count to hide, more of them a vector; listed values have a law of their own beside.
 		if len(d.classes) == 2 {
 			out = append(out, func() (*Design, error) {
 				l, err := newLaplace(d, s.Rows, part.epsilon, part.delta)
@@ -117,6 +122,7 @@ func (s Spec) candidates(d domain) (out []func() (*Design, error)) {
 				})
 			}
 		}
+
 		out = append(out, func() (*Design, error) {
 			l, err := newListed(s, part.epsilon)
 			return make(l, err)
@@ -134,8 +140,9 @@ func (d *Design) roomy() error {
 			if d.public != nil {
 				of = ", of the rows of its cell,"
 			}
-			return fmt.Errorf("class %s: of a class that may have only %d rows none can be taken%s; let the ranges of the "+
-				"secrets leave it more rows, or write twin: {smallest: SHARE}%s if everybody may know that it has them",
+			return fmt.Errorf("class %s: of a class that may have only %d rows none can be taken%s; let the ranges "+
+				"of the secrets leave it more rows, or write twin: {smallest: SHARE}%s if everybody may know that it "+
+				"has them",
 				c.Name, c.Least, d.known.because(), of)
 		}
 	}
@@ -145,8 +152,8 @@ func (d *Design) roomy() error {
 // String says what K is.
 func (d *Design) String() string { return d.noise.String() }
 
-// Covers reports whether the promise speaks of a table with these counts. About others nothing is promised, and the DBA,
-// and nobody else, is to be told.
+// Covers reports whether the promise speaks of a table with these counts. About others nothing is promised, and the
+// DBA, and nobody else, is to be told.
 func (d *Design) Covers(counts []int64) bool { return d.fits(counts) == nil && d.noise.covers(counts) }
 
 // fits checks the shape of counts.
@@ -154,6 +161,7 @@ func (d *Design) fits(counts []int64) error {
 	if len(counts) != len(d.Classes) {
 		return fmt.Errorf("counts of %d classes, not %d", len(d.Classes), len(counts))
 	}
+
 	totals := make([]int64, len(d.cells))
 	for c, n := range counts {
 		if n < 0 || n > d.Rows {
@@ -161,6 +169,7 @@ func (d *Design) fits(counts []int64) error {
 		}
 		totals[d.Classes[c].Cell] += n
 	}
+
 	for i, cell := range d.cells {
 		switch {
 		case totals[i] == cell.Rows:
@@ -174,8 +183,8 @@ func (d *Design) fits(counts []int64) error {
 	return nil
 }
 
-// Draw draws the noisy counts of a table with these counts: Ñ of K. They are what the twin tells of the secret, once; to
-// draw again is to pay again. The random bytes must be secret, and unpredictable.
+// Draw draws the noisy counts of a table with these counts: Ñ of K. They are what the twin tells of the secret, once;
+// to draw again is to pay again. The random bytes must be secret, and unpredictable.
 func (d *Design) Draw(random io.Reader, counts []int64) ([]int64, error) {
 	if err := d.fits(counts); err != nil {
 		return nil, err
@@ -189,8 +198,8 @@ func (d *Design) Draw(random io.Reader, counts []int64) ([]int64, error) {
 }
 
 // Take says how many rows of each class are taken: S of the noisy counts, and of nothing else. For every table of the
-// promise that can bring them forth it is less than the class has: of a class that is taken whole, who is missing from it
-// would show. Where a table has fewer rows, all of them are taken, and nothing is promised.
+// promise that can bring them forth it is less than the class has: of a class that is taken whole, who is missing from
+// it would show. Where a table has fewer rows, all of them are taken, and nothing is promised.
 func (d *Design) Take(noisy []int64) ([]int64, error) {
 	if err := d.fits(noisy); err != nil {
 		return nil, err
@@ -198,7 +207,8 @@ func (d *Design) Take(noisy []int64) ([]int64, error) {
 	out := d.take(noisy)
 	for c, m := range out {
 		if m < 1 || m > noisy[c] {
-			return nil, fmt.Errorf("class %s: %d of %d rows would be taken: these noisy counts were not drawn by this law", d.Classes[c].Name, m, noisy[c])
+			return nil, fmt.Errorf("class %s: %d of %d rows would be taken: these noisy counts were not drawn by "+
+				"this law", d.Classes[c].Name, m, noisy[c])
 		}
 	}
 	return out, nil
@@ -212,8 +222,8 @@ func (d *Design) take(noisy []int64) []int64 {
 	return out
 }
 
-// Copies says how often each row of a class stands in the twin: each of the taken ones each times, and more of them, to be
-// chosen at random and independently of the order in which they were drawn, once more. In all there are noisy rows.
+// Copies says how often each row of a class stands in the twin: each of the taken ones each times, and more of them, to
+// be chosen at random and independently of the order in which they were drawn, once more. In all there are noisy rows.
 func Copies(noisy, taken int64) (each, more int64, err error) {
 	if taken < 1 || noisy < taken {
 		return 0, 0, fmt.Errorf("%d rows cannot stand for %d", taken, noisy)
@@ -222,8 +232,8 @@ func Copies(noisy, taken int64) (each, more int64, err error) {
 }
 
 // Law is the law of the noisy counts of a table with these counts, as Draw draws it, with x in the place of e^(-ε/k) of
-// Unit: every probability is a ratio of polynomials in x with whole coefficients, so that a rational x, 0 < x < 1, gives
-// rational ones. It is for tests on small tables.
+// Unit: every probability is a ratio of polynomials in x with whole coefficients, so that a rational x, 0 < x < 1,
+// gives rational ones. It is for tests on small tables.
 func (d *Design) Law(x *big.Rat, counts []int64) []Outcome { return d.noise.law(x, counts) }
 
 // Unit is the exponent of x in Law: what is drawn has x = e^(-num/den). A pair is hidden as well as x^-steps = e^ε.

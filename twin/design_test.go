@@ -19,7 +19,8 @@ func adult(t *testing.T, knownRows int64) *Design {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := FromPolicy(policies[0], policy.QualifiedName{Schema: "public", Name: "adult"}, nil, func(string) bool { return false })
+	spec, err := FromPolicy(policies[0], policy.QualifiedName{Schema: "public", Name: "adult"}, nil,
+		func(string) bool { return false })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,8 @@ func TestAdult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%s: noisy %v, taken %v, classes %+v, expected %+v, error %.4f", d, noisy, taken, d.Classes, d.Expect(counts), d.Error())
+	t.Logf("%s: noisy %v, taken %v, classes %+v, expected %+v, error %.4f", d, noisy, taken, d.Classes,
+		d.Expect(counts), d.Error())
 	// b = 1761 rows; A = b·ln(1+(e-1)/.002) = 11,898.
 	l := d.noise.(*laplace)
 	if want := int64(math.Ceil(1761 * math.Log1p((math.E-1)/.002))); l.most != want || l.move != 1761 {

@@ -30,11 +30,12 @@ func TestDeviationCovers(t *testing.T) {
 		Spec
 		counts []int64
 	}{
-		"a range":        {Spec{Secrets: []Secret{proportion(secret)}, Delta: .001}, []int64{1400, 2600}},
-		"with δ = 0":     {Spec{Secrets: []Secret{proportion(secret)}}, []int64{1400, 2600}},
-		"a listed pair":  {Spec{Secrets: []Secret{proportion(pair)}}, []int64{1000, 3000}},
-		"NULL":           {Spec{Secrets: []Secret{nullable}, Delta: .001, Smallest: .05}, []int64{1400, 1800, 800}},
-		"public, a cell": {Spec{Secrets: []Secret{proportion(secret)}, Delta: .001, Smallest: .1, Public: sexes}, []int64{600, 900, 800, 1700}},
+		"a range":       {Spec{Secrets: []Secret{proportion(secret)}, Delta: .001}, []int64{1400, 2600}},
+		"with δ = 0":    {Spec{Secrets: []Secret{proportion(secret)}}, []int64{1400, 2600}},
+		"a listed pair": {Spec{Secrets: []Secret{proportion(pair)}}, []int64{1000, 3000}},
+		"NULL":          {Spec{Secrets: []Secret{nullable}, Delta: .001, Smallest: .05}, []int64{1400, 1800, 800}},
+		"public, a cell": {Spec{Secrets: []Secret{proportion(secret)}, Delta: .001, Smallest: .1, Public: sexes},
+			[]int64{600, 900, 800, 1700}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			law.Rows, law.Epsilon = rows, 1
@@ -106,6 +107,7 @@ func deviations(t *testing.T, d *Design, counts []int64, builds int) map[string]
 			x[c][i] = 20*random.Float64() + 40/float64(1+c)
 		}
 	}
+
 	out := map[string]*mean{}
 	for range builds {
 		noisy, err := d.Draw(r, counts)
@@ -129,6 +131,7 @@ func deviations(t *testing.T, d *Design, counts []int64, builds int) map[string]
 				}
 			}
 		}
+
 		for _, s := range statistics {
 			if out[s.name] == nil {
 				out[s.name] = &mean{}

@@ -33,12 +33,14 @@ func TestDrawFollowsItsLaw(t *testing.T) {
 		spec   Spec
 		counts []int64
 	}{
-		"truncated":   {Spec{Rows: 60, Epsilon: 1, Delta: .01, Secrets: []Secret{proportion(span(.1, .9, .1))}}, []int64{20, 40}},
+		"truncated": {Spec{Rows: 60, Epsilon: 1, Delta: .01, Secrets: []Secret{proportion(span(.1, .9, .1))}},
+			[]int64{20, 40}},
 		"untruncated": {Spec{Rows: 60, Epsilon: 1.3, Secrets: []Secret{proportion(span(.1, .9, .1))}}, []int64{20, 40}},
-		"coarse":      {Spec{Rows: 60, Epsilon: 5, Secrets: []Secret{proportion(span(.1, .9, 1./60))}}, []int64{20, 40}},
-		"pair":        {Spec{Rows: 60, Epsilon: 1, Secrets: []Secret{pair}}, []int64{12, 48}},
-		"graph":       {Spec{Rows: 60, Epsilon: 1, Secrets: []Secret{listed}}, []int64{18, 42}},
-		"vector":      {Spec{Rows: 20, Epsilon: 2, Smallest: .1, Secrets: []Secret{nullable}}, []int64{6, 10, 4}},
+		"coarse": {Spec{Rows: 60, Epsilon: 5, Secrets: []Secret{proportion(span(.1, .9, 1./60))}},
+			[]int64{20, 40}},
+		"pair":   {Spec{Rows: 60, Epsilon: 1, Secrets: []Secret{pair}}, []int64{12, 48}},
+		"graph":  {Spec{Rows: 60, Epsilon: 1, Secrets: []Secret{listed}}, []int64{18, 42}},
+		"vector": {Spec{Rows: 20, Epsilon: 2, Smallest: .1, Secrets: []Secret{nullable}}, []int64{6, 10, 4}},
 		"cells": {Spec{Rows: 30, Epsilon: 2, Smallest: .2, Public: publicly(20, 10),
 			Secrets: []Secret{proportion(span(.2, .6, .1))}}, []int64{6, 14, 5, 5}},
 		"truncated cells": {Spec{Rows: 30, Epsilon: 2, Delta: .05, Smallest: .2, Public: publicly(20, 10),
@@ -66,6 +68,7 @@ func TestDrawFollowsItsLaw(t *testing.T) {
 				}
 				seen[fmt.Sprint(noisy)]++
 			}
+
 			if p := chiSquare(d, c.counts, seen, n); p < falseAlarm {
 				t.Errorf("%s: p = %g", d, p)
 			} else {
@@ -131,6 +134,7 @@ func chiSquareAt(d *Design, x float64, counts []int64, seen map[string]float64, 
 			observed += seen[fmt.Sprint(o.Counts)]
 			all += seen[fmt.Sprint(o.Counts)]
 		}
+
 		if expected >= 20 {
 			chi, bins = chi+(observed-expected)*(observed-expected)/expected, bins+1
 			expected, observed = 0, 0
@@ -164,7 +168,8 @@ func TestTruncationIsWithinDelta(t *testing.T) {
 					t.Errorf("ε = %v, δ = %v, k = %d: A = %d leaves %v", epsilon, delta, k, l.most, got)
 				}
 				if got := left(l.epsilon(), k, l.most-2); got <= delta && l.most > k {
-					t.Errorf("ε = %v, δ = %v, k = %d: A = %d is more than it needs: 2 less leave %v", epsilon, delta, k, l.most, got)
+					t.Errorf("ε = %v, δ = %v, k = %d: A = %d is more than it needs: 2 less leave %v", epsilon, delta, k,
+						l.most, got)
 				}
 			}
 		}
@@ -201,7 +206,8 @@ func TestTakeIsLessThanThereAre(t *testing.T) {
 		for c, m := range taken {
 			each, more, err := Copies(noisy[c], m)
 			if err != nil || m >= counts[c] || more >= m || each*m+more != noisy[c] {
-				t.Fatalf("%v, %v: %d of class %d are taken, %d times and %d once more: %v", counts, noisy, m, c, each, more, err)
+				t.Fatalf("%v, %v: %d of class %d are taken, %d times and %d once more: %v", counts, noisy, m, c, each,
+					more, err)
 			}
 		}
 	}

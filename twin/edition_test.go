@@ -36,6 +36,7 @@ func TestTruncationPays(t *testing.T) {
 			}
 		}
 	}
+
 	if e := (Spec{Rows: 35222, Epsilon: 5, Delta: .001, Secrets: []Secret{income}}).Edition(); e != "" {
 		t.Errorf("two classes have the edition %q", e)
 	}

@@ -17,6 +17,8 @@ func (s Spec) examples(d domain) (out [][]int64) {
 		}
 		return out
 	}
+
+	// Of a range, tables whose first class has few rows, half of what it can have, and many.
 	for _, f := range []float64{.1, .5, .9} {
 		first := classes[0].Least + int64(f*float64(classes[0].Most-classes[0].Least))
 		counts, left := make([]int64, len(classes)), s.Rows-first
@@ -25,13 +27,16 @@ func (s Spec) examples(d domain) (out [][]int64) {
 			counts[c+1] = class.Least
 			left, room = left-class.Least, room+class.Most-class.Least
 		}
+
 		counts[0] = first
 		// The others share what is left by the room that they have; the rounding is the last one's.
 		rest := float64(left)
 		for c, class := range classes[1:] {
-			more := min(class.Most-class.Least, int64(math.Ceil(rest*float64(class.Most-class.Least)/float64(max(1, room)))), left)
+			more := min(class.Most-class.Least,
+				int64(math.Ceil(rest*float64(class.Most-class.Least)/float64(max(1, room)))), left)
 			counts[c+1], left = counts[c+1]+more, left-more
 		}
+
 		counts[0] += left
 		out = append(out, counts)
 	}
@@ -69,6 +74,8 @@ func nearest(classes []Class, rows int64, raw []int64) []int64 {
 		}
 		return out, total
 	}
+
+	// The sum falls with what all are lowered by: by halving, the most by which it is still enough.
 	low, high := slices.Min(raw)-rows, slices.Max(raw)+1 // lowered by these all are at their most, or at their least
 	for low+1 < high {
 		mid := low + (high-low)/2
@@ -78,6 +85,7 @@ func nearest(classes []Class, rows int64, raw []int64) []int64 {
 			high = mid
 		}
 	}
+
 	out, total := lowered(low)
 	next, _ := lowered(low + 1)
 	for c := range out {

@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// known is what S does about rows that analysts know one by one. Who knows K rows of a class sees how many of them are in
-// the twin: hypergeometric(N_c, m_c, K). For every pair and every m_c this is (ε,δ)-indistinguishable, for each class, so
-// that with K's the losses of all classes add up to the policy's, however the known rows divide over the classes. (K in
-// each of them is more than there are: for K above 1 fewer rows are taken than could be.)
+// known is what S does about rows that analysts know one by one. Who knows K rows of a class sees how many of them are
+// in the twin: hypergeometric(N_c, m_c, K). For every pair and every m_c this is (ε,δ)-indistinguishable, for each
+// class, so that with K's the losses of all classes add up to the policy's, however the known rows divide over the
+// classes. (K in each of them is more than there are: for K above 1 fewer rows are taken than could be.)
 type known struct {
 	rows  int64   // K; 0: none
 	move  int64   // k: a pair differs by so many rows of a class
@@ -29,9 +29,10 @@ func (k known) because() string {
 
 // most is the largest number of rows that may be taken of a class with least rows or more.
 //
-// The hypergeometric laws in N have a monotone likelihood ratio in the number seen: more is seen the smaller N is. So of
-// two laws the tests at a threshold are best, the pair (N,N+j) is told apart the better the larger j is, and all pairs
-// (N,N+k) with a ≤ N < b less well than (a, b-1+k). With fewer rows taken less is told: a part of a sample is made of it.
+// The hypergeometric laws in N have a monotone likelihood ratio in the number seen: more is seen the smaller N is. So
+// of two laws the tests at a threshold are best, the pair (N,N+j) is told apart the better the larger j is, and all
+// pairs (N,N+k) with a ≤ N < b less well than (a, b-1+k). With fewer rows taken less is told: a part of a sample is
+// made of it.
 func (k known) most(least int64) int64 {
 	if k.rows == 0 {
 		return math.MaxInt64
@@ -87,7 +88,8 @@ func (k known) apart(a, b, m int64) bool {
 	up, down := 0., 0.
 	for h := range p {
 		if k.delta == 0 {
-			if math.IsInf(p[h], -1) != math.IsInf(q[h], -1) || !math.IsInf(p[h], -1) && math.Abs(p[h]-q[h]) > k.rate*(1-1e-9) {
+			if math.IsInf(p[h], -1) != math.IsInf(q[h], -1) || !math.IsInf(p[h], -1) &&
+				math.Abs(p[h]-q[h]) > k.rate*(1-1e-9) {
 				return false
 			}
 			continue
@@ -134,7 +136,8 @@ func (s Spec) parts(classes int, slack float64) (out []part) {
 	}
 	for i := 1; i < 10; i++ {
 		f := float64(i) / 10
-		out = append(out, part{epsilon: f * s.Epsilon, delta: left / 2, knownEpsilon: (1 - f) * s.Epsilon / float64(classes), knownDelta: left / 2 / float64(classes)})
+		out = append(out, part{epsilon: f * s.Epsilon, delta: left / 2,
+			knownEpsilon: (1 - f) * s.Epsilon / float64(classes), knownDelta: left / 2 / float64(classes)})
 	}
 	return out
 }

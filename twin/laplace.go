@@ -9,12 +9,12 @@ import (
 	"fugu/mechanism"
 )
 
-// laplace is K for two classes whose counts are in a range: Ñ_0 = clamp(N_0 + Y, Least_0, Most_0), and Ñ_1 the rest, where
-// Pr(Y = y) is proportional to x^|y|, x = e^(-ε/k), for all integers y or for |y| ≤ A.
+// laplace is K for two classes whose counts are in a range: Ñ_0 = clamp(N_0 + Y, Least_0, Most_0), and Ñ_1 the rest,
+// where Pr(Y = y) is proportional to x^|y|, x = e^(-ε/k), for all integers y or for |y| ≤ A.
 //
 // Untruncated it is ε-hiding: the weights of one Ñ under two values at most k apart are within x^-k = e^ε, and the
-// normaliser is the same. Truncated it is (ε,δ)-hiding with δ the mass of the k last y: what one value can bring forth and
-// the other cannot. With α = x that is α^(A+1)(e^ε-1)/(1+α-2α^(A+1)), which is at most δ if
+// normaliser is the same. Truncated it is (ε,δ)-hiding with δ the mass of the k last y: what one value can bring forth
+// and the other cannot. With α = x that is α^(A+1)(e^ε-1)/(1+α-2α^(A+1)), which is at most δ if
 //
 //	A ≥ (k/ε)·ln(1 + (e^ε-1)/2δ) - 1/2
 //
@@ -48,7 +48,8 @@ func (l *laplace) String() string {
 	if l.most < 0 {
 		return fmt.Sprintf("discrete Laplace noise of scale %.4g rows", float64(l.move)/l.epsilon())
 	}
-	return fmt.Sprintf("discrete Laplace noise of scale %.4g rows, truncated at %d", float64(l.move)/l.epsilon(), l.most)
+	return fmt.Sprintf("discrete Laplace noise of scale %.4g rows, truncated at %d", float64(l.move)/l.epsilon(),
+		l.most)
 }
 
 func (l *laplace) draws() int { return 4000 }
@@ -103,6 +104,7 @@ func (l *laplace) law(x *big.Rat, counts []int64) []Outcome {
 		weights[first].Add(weights[first], w)
 		total.Add(total, w)
 	}
+
 	reach := l.most
 	if reach < 0 {
 		// From here on everything is clamped.
@@ -111,6 +113,7 @@ func (l *laplace) law(x *big.Rat, counts []int64) []Outcome {
 		add(-reach-1, tail)
 		add(reach+1, tail)
 	}
+
 	for y := -reach; y <= reach; y++ {
 		add(y, power(x, abs(y)))
 	}
@@ -155,10 +158,13 @@ func (l *laplace) logarithm(first, count int64) float64 {
 		}
 		return math.Exp(-float64(from)/b) * math.Expm1(-float64(to-from+1)/b) / math.Expm1(-1/b)
 	}
+
 	most := int64(1 << 60)
 	if l.most >= 0 {
 		most, total = l.most, 1+2*geometric(1, l.most)
 	}
+
+	// What is beyond the range is clamped to its ends, which have all of the tail.
 	y := first - count
 	mass := 0.
 	switch {
@@ -184,6 +190,7 @@ func (l *laplace) spread(noisy []int64) []float64 {
 		w, off := math.Exp(l.logarithm(noisy[0], count)), float64(noisy[0]-count)
 		weights, squares = weights+w, squares+w*off*off
 	}
+
 	for _, count := range l.listed {
 		add(count)
 	}
@@ -196,6 +203,7 @@ func (l *laplace) spread(noisy []int64) []float64 {
 			add(count)
 		}
 	}
+
 	sd := float64(l.in[0].Most - l.in[0].Least) // of what no listed count can bring forth nothing is promised
 	if weights > 0 {
 		sd = math.Sqrt(squares / weights)

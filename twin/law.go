@@ -46,7 +46,8 @@ type sums struct{ noisy, noise, taken, sampling []float64 }
 func (s *sums) add(counts, noisy, taken []int64, weight float64) {
 	if s.noisy == nil {
 		n := len(counts)
-		s.noisy, s.noise, s.taken, s.sampling = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+		s.noisy, s.noise, s.taken, s.sampling = make([]float64, n), make([]float64, n), make([]float64, n),
+			make([]float64, n)
 	}
 	for c := range counts {
 		n, m := float64(counts[c]), math.Max(1, float64(taken[c]))

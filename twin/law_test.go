@@ -11,8 +11,8 @@ import (
 	"fugu/policy"
 )
 
-// content is the law of what the rows of one class hold: 'a' or 'b'. It is a law of whole classes, so that rows need not be
-// independent.
+// content is the law of what the rows of one class hold: 'a' or 'b'. It is a law of whole classes, so that rows need
+// not be independent.
 type content func(class int, rows string) *big.Rat
 
 // independent rows hold 'a' with a probability of their class's own.
@@ -57,8 +57,8 @@ const (
 	oneCell           // only the first public cell has noise
 )
 
-// world is everything that is published of a table with these counts, with its probability: Ñ, how often the rows of each
-// class stand, and what the rows taken hold. It goes through every table and every choice of rows.
+// world is everything that is published of a table with these counts, with its probability: Ñ, how often the rows of
+// each class stand, and what the rows taken hold. It goes through every table and every choice of rows.
 func world(d *Design, x *big.Rat, counts []int64, rows content, f fault) map[string]*big.Rat {
 	out := map[string]*big.Rat{}
 	for _, o := range d.faultyLaw(x, counts, f) {
@@ -89,6 +89,7 @@ func world(d *Design, x *big.Rat, counts []int64, rows content, f fault) map[str
 					next[key].Add(next[key], new(big.Rat).Mul(p, q))
 				}
 			}
+
 			published = next
 		}
 		for key, p := range published {
@@ -101,7 +102,8 @@ func world(d *Design, x *big.Rat, counts []int64, rows content, f fault) map[str
 	return out
 }
 
-// sampled is the law of what m rows of a class of n hold, in any order: every content of the class, and every choice of m.
+// sampled is the law of what m rows of a class of n hold, in any order: every content of the class, and every choice of
+// m.
 func sampled(class int, n, m int64, rows content, f fault) map[string]*big.Rat {
 	out := map[string]*big.Rat{}
 	choices := new(big.Int).Binomial(n, m)
@@ -118,6 +120,7 @@ func sampled(class int, n, m int64, rows content, f fault) map[string]*big.Rat {
 					seen = append(seen, table[i])
 				}
 			}
+
 			if int64(len(seen)) != m {
 				continue
 			}
@@ -152,6 +155,7 @@ func (d *Design) faultyLaw(x *big.Rat, counts []int64, f fault) []Outcome {
 				out[i].Counts = append(out[i].Counts, counts[v.group():]...)
 			}
 		}
+
 		return out
 	case f == unbounded && ok:
 		untruncated := *l
@@ -165,6 +169,7 @@ func (d *Design) faultyLaw(x *big.Rat, counts []int64, f fault) []Outcome {
 				total.Add(total, weights[first])
 			}
 		}
+
 		return normalised(weights, total, func(first int64) []int64 { return []int64{first, l.n - first} })
 	}
 	return d.Law(x, counts)
@@ -221,8 +226,8 @@ func (d *Design) move() int64 {
 	return 0
 }
 
-// excess is the largest δ that any pair of the policy has at e^ε = x^-steps, less the δ that is promised, and how many pairs
-// there were.
+// excess is the largest δ that any pair of the policy has at e^ε = x^-steps, less the δ that is promised, and how many
+// pairs there were.
 func excess(d *Design, x *big.Rat, rows content, f fault) (*big.Rat, int) {
 	_, _, steps := d.Unit()
 	factor := new(big.Rat).Inv(power(x, steps))
@@ -246,7 +251,8 @@ func excess(d *Design, x *big.Rat, rows content, f fault) (*big.Rat, int) {
 	return worst.Sub(worst, new(big.Rat).SetFloat64(d.NoiseDelta)), pairs
 }
 
-// small are the designs whose laws are gone through: up to 7 rows, every form of secret, and x = e^(-ε/k) as a fraction.
+// small are the designs whose laws are gone through: up to 7 rows, every form of secret, and x = e^(-ε/k) as a
+// fraction.
 func small(t *testing.T, x *big.Rat, delta float64) map[string]*Design {
 	t.Helper()
 	out := map[string]*Design{}
@@ -258,6 +264,7 @@ func small(t *testing.T, x *big.Rat, delta float64) map[string]*Design {
 			t.Errorf("%s: %v", name, err)
 			return
 		}
+
 		out[name] = d
 		// What New does not choose has to hold as well.
 		domain, err := s.domain()
@@ -269,6 +276,7 @@ func small(t *testing.T, x *big.Rat, delta float64) map[string]*Design {
 				out[fmt.Sprintf("%s, by %T", name, d.noise)] = d
 			}
 		}
+
 		if _, _, got := d.Unit(); got != steps {
 			delete(out, name) // its x is another, and it is gone through where that is meant
 		}
@@ -277,9 +285,11 @@ func small(t *testing.T, x *big.Rat, delta float64) map[string]*Design {
 	for n := int64(4); n <= 7; n++ {
 		f := float64(n)
 		for k := int64(1); k <= n-4; k++ {
-			add(fmt.Sprintf("range of %d rows, %d apart", n, k), Spec{Rows: n, Secrets: []Secret{proportion(span(2/f, 1-2/f, float64(k)/f))}}, k)
+			add(fmt.Sprintf("range of %d rows, %d apart", n, k),
+				Spec{Rows: n, Secrets: []Secret{proportion(span(2/f, 1-2/f, float64(k)/f))}}, k)
 		}
 	}
+
 	pairs := func(spans ...policy.Span) Secret {
 		s := proportion(spans...)
 		s.Listed = true
@@ -290,14 +300,17 @@ func small(t *testing.T, x *big.Rat, delta float64) map[string]*Design {
 		add("a wide range", wide, 1)
 		return out
 	}
+
 	add("a pair", Spec{Rows: 7, Secrets: []Secret{pairs(span(2./7, 5./7, 3./7))}}, 1)
-	add("a triangle", Spec{Rows: 7, Secrets: []Secret{pairs(span(2./7, 3./7, 1./7), span(3./7, 5./7, 2./7), span(2./7, 5./7, 3./7))}}, 1)
+	add("a triangle", Spec{Rows: 7, Secrets: []Secret{pairs(span(2./7, 3./7, 1./7), span(3./7, 5./7, 2./7),
+		span(2./7, 5./7, 3./7))}}, 1)
 	add("a path", Spec{Rows: 7, Secrets: []Secret{pairs(span(2./7, 3./7, 1./7), span(3./7, 5./7, 2./7))}}, 2)
 	nullable := proportion(span(2./7, 3./7, 1./7))
 	nullable.Nullable = true
 	add("NULL", Spec{Rows: 7, Smallest: 2. / 7, Secrets: []Secret{nullable}}, 1)
-	kinds := Secret{Values: []policy.Value{{Text: "a"}, {Text: "b"}, {Text: "c"}}, Secret: policy.Secret{Name: "s", About: policy.AboutDataset, Categories: "kind",
-		Range: &policy.SimplexRange{From: 2. / 7, To: 1, Within: 1. / 7}}}
+	kinds := Secret{Values: []policy.Value{{Text: "a"}, {Text: "b"}, {Text: "c"}},
+		Secret: policy.Secret{Name: "s", About: policy.AboutDataset, Categories: "kind",
+			Range: &policy.SimplexRange{From: 2. / 7, To: 1, Within: 1. / 7}}}
 	add("categories", Spec{Rows: 7, Secrets: []Secret{kinds}}, 1)
 	return out
 }

@@ -11,13 +11,13 @@ import (
 	"fugu/policy"
 )
 
-// listed is K for a secret whose pairs are listed. The values of the pairs are the vertices of a graph and the pairs its
-// edges; Pr(ṽ|v) is proportional to x^d(v,ṽ), x = e^(-ε/f), for the ṽ that are connected with v.
+// listed is K for a secret whose pairs are listed. The values of the pairs are the vertices of a graph and the pairs
+// its edges; Pr(ṽ|v) is proportional to x^d(v,ṽ), x = e^(-ε/f), for the ṽ that are connected with v.
 //
-// Along an edge every distance changes by at most 1, so that a weight changes by the factor e^(ε/f) at most, and so does
-// the normaliser Σ x^d. If all values of a component have the same numbers of values at each distance, the normalisers are
-// equal and f = 1 will do; otherwise f = 2. For a single pair it is randomised response: the other value has probability
-// 1/(1+e^ε).
+// Along an edge every distance changes by at most 1, so that a weight changes by the factor e^(ε/f) at most, and so
+// does the normaliser Σ x^d. If all values of a component have the same numbers of values at each distance, the
+// normalisers are equal and f = 1 will do; otherwise f = 2. For a single pair it is randomised response: the other
+// value has probability 1/(1+e^ε).
 type listed struct {
 	rate
 	factor   int64     // f
@@ -36,6 +36,8 @@ func newListed(s Spec, epsilon float64) (*listed, error) {
 		return nil, err
 	}
 	l := &listed{factor: 1}
+
+	// A value of two pairs is one vertex.
 	index := func(counts []int64) int {
 		i := slices.IndexFunc(l.values, func(v []int64) bool { return slices.Equal(v, counts) })
 		if i < 0 {
@@ -43,14 +45,18 @@ func newListed(s Spec, epsilon float64) (*listed, error) {
 		}
 		return i
 	}
+
 	var edges [][2]int
 	for _, pair := range pairs {
 		edges = append(edges, [2]int{index(pair[0]), index(pair[1])})
 	}
+
 	if len(l.values) > maxListed {
 		return nil, fmt.Errorf("pairs of more than %d values; write values: {from, to, within}", maxListed)
 	}
 	l.measure(edges)
+
+	// The factor is 1 where all values of a component see the same numbers of others at each distance.
 	for i := range l.values {
 		for j := range l.values {
 			if l.distance[i][j] >= 0 && !slices.Equal(l.profile(i), l.profile(j)) {
@@ -58,6 +64,7 @@ func newListed(s Spec, epsilon float64) (*listed, error) {
 			}
 		}
 	}
+
 	l.rate, err = newRate(epsilon, l.factor)
 	return l, err
 }
@@ -65,11 +72,13 @@ func newListed(s Spec, epsilon float64) (*listed, error) {
 // pairs are the counts of the values of each pair, of the one secret that there is, in whole rows.
 func (s Spec) pairs() (out [][2][]int64, err error) {
 	secret := s.Secrets[0]
-	if len(s.Secrets) > 1 || s.Public != nil || secret.Nullable || secret.About == policy.AboutDistribution || secret.Categories == "" && !secret.Listed || secret.Range != nil {
+	if len(s.Secrets) > 1 || s.Public != nil || secret.Nullable || secret.About == policy.AboutDistribution ||
+		secret.Categories == "" && !secret.Listed || secret.Range != nil {
 		return nil, errNotListed
 	}
 	for _, span := range secret.Spans {
-		out = append(out, [2][]int64{s.whole([]float64{span.From, 1 - span.From}), s.whole([]float64{span.To, 1 - span.To})})
+		out = append(out, [2][]int64{s.whole([]float64{span.From, 1 - span.From}),
+			s.whole([]float64{span.To, 1 - span.To})})
 	}
 	for _, pair := range secret.Vectors {
 		out = append(out, [2][]int64{s.whole(secret.vector(pair[0])), s.whole(secret.vector(pair[1]))})
@@ -77,8 +86,8 @@ func (s Spec) pairs() (out [][2][]int64, err error) {
 	return out, nil
 }
 
-// whole rounds n·shares to whole rows, n in all: each to the nearest, and the ones that were rounded most make up for what
-// is left or missing.
+// whole rounds n·shares to whole rows, n in all: each to the nearest, and the ones that were rounded most make up for
+// what is left or missing.
 func (s Spec) whole(shares []float64) []int64 {
 	out, left := make([]int64, len(shares)), s.Rows
 	order := make([]int, len(shares))
@@ -89,6 +98,7 @@ func (s Spec) whole(shares []float64) []int64 {
 		order[c], part[c] = c, x-float64(out[c])
 		left -= out[c]
 	}
+
 	step := int64(1)
 	if left < 0 {
 		step = -1
@@ -100,6 +110,7 @@ func (s Spec) whole(shares []float64) []int64 {
 		case d < 0:
 			return -1
 		}
+
 		return 0
 	})
 	for _, c := range order {
@@ -138,14 +149,16 @@ func (l *listed) profile(i int) []int64 { return slices.Sorted(slices.Values(l.d
 
 func (l *listed) String() string {
 	if len(l.values) == 2 {
-		return fmt.Sprintf("randomised response: the other value of the pair with probability %.3g", 1/(1+math.Exp(l.epsilon())))
+		return fmt.Sprintf("randomised response: the other value of the pair with probability %.3g",
+			1/(1+math.Exp(l.epsilon())))
 	}
 	return fmt.Sprintf("the graph of %d values, e^(-%.3g) for each step", len(l.values), l.epsilon()/float64(l.factor))
 }
 
 func (l *listed) draws() int { return 100 * maxListed }
 
-// draw proposes every connected value alike and accepts with x^d. Of a table with other counts it takes the nearest value.
+// draw proposes every connected value alike and accepts with x^d. Of a table with other counts it takes the nearest
+// value.
 func (l *listed) draw(i *mechanism.Integers, counts []int64) []int64 {
 	from := l.nearest(counts)
 	near := l.connected(from)

@@ -2,10 +2,10 @@ package twin
 
 import "math"
 
-// Loss is the ε at which, with this δ, everything that is published of a table with these counts is indistinguishable from
-// what is published of one with the other counts, for an analyst who knows so many rows of one class, whichever is worst:
-// the joint law of Ñ and of how many of the known rows are in the twin. It is rounded up by lossStep at most; +Inf says
-// that no ε will do.
+// Loss is the ε at which, with this δ, everything that is published of a table with these counts is indistinguishable
+// from what is published of one with the other counts, for an analyst who knows so many rows of one class, whichever is
+// worst: the joint law of Ñ and of how many of the known rows are in the twin. It is rounded up by lossStep at most;
+// +Inf says that no ε will do.
 func (d *Design) Loss(knownRows int64, counts, other []int64, delta float64) float64 {
 	if knownRows == 0 {
 		return d.loss(0, 0, counts, other, delta)
@@ -65,7 +65,8 @@ func (d *Design) loss(knownRows int64, class int, counts, other []int64, delta f
 	d.noise.pairwise(class, counts, other, func(noisy []int64, p, q float64) {
 		if m := d.take(noisy)[class]; m != last {
 			last = m
-			seen, seenOther = hypergeometric(counts[class], min(m, counts[class]), knownRows), hypergeometric(other[class], min(m, other[class]), knownRows)
+			seen, seenOther = hypergeometric(counts[class], min(m, counts[class]), knownRows),
+				hypergeometric(other[class], min(m, other[class]), knownRows)
 		}
 		for h := range seen {
 			if p, q := p+seen[h], q+seenOther[h]; p > -80 || q > -80 {
@@ -76,8 +77,8 @@ func (d *Design) loss(knownRows int64, class int, counts, other []int64, delta f
 	return out.epsilon(delta)
 }
 
-// CountError is the root mean square error, relative to its size, of the count of a group with so many rows of each class,
-// by noise and sampling, in a table with these counts.
+// CountError is the root mean square error, relative to its size, of the count of a group with so many rows of each
+// class, by noise and sampling, in a table with these counts.
 func (d *Design) CountError(counts, group []int64) float64 {
 	total, rows := 0., int64(0)
 	shifts := make([]float64, len(d.cells)) // by cell: each has noise of its own

@@ -22,7 +22,8 @@ func newRate(epsilon float64, factor int64) (rate, error) {
 	}
 	e = max(e, 0)
 	num := math.Floor(math.Ldexp(epsilon, e))
-	if num < 1<<leastBits && num != math.Ldexp(epsilon, e) || math.Ldexp(float64(factor), e) > mechanism.MaxRatio || num > mechanism.MaxRatio {
+	if num < 1<<leastBits && num != math.Ldexp(epsilon, e) || math.Ldexp(float64(factor), e) > mechanism.MaxRatio ||
+		num > mechanism.MaxRatio {
 		return rate{}, fmt.Errorf("epsilon %v is too small for a pair of %d rows", epsilon, factor)
 	}
 	n, d := new(big.Int).SetUint64(uint64(num)), new(big.Int).Lsh(big.NewInt(1), uint(e))

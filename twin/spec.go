@@ -9,11 +9,12 @@ import (
 
 // Spec is everything that the law of a table's twin depends on. All of it is public.
 type Spec struct {
-	Rows      int64 // n, of the table; where the policy has a unit, the number of subjects
-	Secrets   []Secret
-	Public    *Public `json:",omitempty"` // nil: nothing is known exactly but Rows
-	Smallest  float64 // share of the rows of its cell that every class has at least, which everybody may know; 0: none is known
-	KnownRows int64   // rows of the table that analysts know one by one
+	Rows    int64 // n, of the table; where the policy has a unit, the number of subjects
+	Secrets []Secret
+	Public  *Public `json:",omitempty"` // nil: nothing is known exactly but Rows
+	// share of the rows of its cell that every class has at least, which everybody may know; 0: none is known
+	Smallest  float64
+	KnownRows int64 // rows of the table that analysts know one by one
 	Epsilon   float64
 	Delta     float64
 }
@@ -25,10 +26,11 @@ type Secret struct {
 	Values   []policy.Value // of a secret Categories: all values of its column, in order
 }
 
-// FromPolicy reads what a policy says of one of its tables. Nullable tells of the secrets, by name, whose predicate can be
-// NULL: who does not know says true. Public is what the policy's public statistics say of the table, whose SQL is not read
-// here.
-func FromPolicy(p *policy.Policy, table policy.QualifiedName, public *Public, nullable func(secret string) bool) (Spec, error) {
+// FromPolicy reads what a policy says of one of its tables. Nullable tells of the secrets, by name, whose predicate can
+// be NULL: who does not know says true. Public is what the policy's public statistics say of the table, whose SQL is
+// not read here.
+func FromPolicy(p *policy.Policy, table policy.QualifiedName, public *Public,
+	nullable func(secret string) bool) (Spec, error) {
 	t, ok := p.Table(table)
 	switch {
 	case !ok:
@@ -38,7 +40,9 @@ func FromPolicy(p *policy.Policy, table policy.QualifiedName, public *Public, nu
 	case t.Link != nil:
 		return Spec{}, fmt.Errorf("table %s goes with %s, whose twin has the law", table, t.Link.To)
 	}
-	spec := Spec{Rows: t.Rows, Public: public, Smallest: t.Twin.Smallest, KnownRows: t.Twin.KnownRows, Epsilon: float64(p.Privacy.Epsilon), Delta: float64(p.Privacy.Delta)}
+
+	spec := Spec{Rows: t.Rows, Public: public, Smallest: t.Twin.Smallest, KnownRows: t.Twin.KnownRows,
+		Epsilon: float64(p.Privacy.Epsilon), Delta: float64(p.Privacy.Delta)}
 	for _, s := range p.Secrets {
 		if s.Table != table {
 			continue
@@ -53,6 +57,7 @@ func FromPolicy(p *policy.Policy, table policy.QualifiedName, public *Public, nu
 		} else {
 			secret.Nullable = nullable(s.Name)
 		}
+
 		spec.Secrets = append(spec.Secrets, secret)
 	}
 	return spec, nil
@@ -73,8 +78,10 @@ func categories(t policy.Table, s policy.Secret) ([]policy.Value, error) {
 				values = append(values, policy.Value{Text: strconv.FormatInt(i, 10)})
 			}
 		}
+
 		if len(values) == 0 {
-			return nil, fmt.Errorf("secret %s: list the values of column %s under group_by; a twin reads no reference", s.Name, s.Categories)
+			return nil, fmt.Errorf("secret %s: list the values of column %s under group_by; a twin reads no reference",
+				s.Name, s.Categories)
 		}
 		return values, nil
 	}

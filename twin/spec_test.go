@@ -14,7 +14,8 @@ func TestRefused(t *testing.T) {
 	low := proportion(policy.Span{From: 0, To: .5, Within: .1})
 	nullable := proportion(policy.Span{From: .2, To: .5, Within: .1})
 	nullable.Nullable = true
-	mean := Secret{Secret: policy.Secret{Name: "m", About: policy.AboutDataset, Mean: "age", Spans: []policy.Span{{From: 1, To: 2, Within: 1}}}}
+	mean := Secret{Secret: policy.Secret{Name: "m", About: policy.AboutDataset, Mean: "age",
+		Spans: []policy.Span{{From: 1, To: 2, Within: 1}}}}
 	distribution := proportion(policy.Span{From: .2, To: .5, Within: .1})
 	distribution.About = policy.AboutDistribution
 	for _, c := range []struct {
@@ -35,8 +36,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A secret about a distribution has room for chance: beyond the bounds are fewer tables than its share of δ, by the binomial
-// law itself, and rows move further between the values of a pair as seldom.
+// A secret about a distribution has room for chance: beyond the bounds are fewer tables than its share of δ, by the
+// binomial law itself, and rows move further between the values of a pair as seldom.
 func TestDistribution(t *testing.T) {
 	secret := proportion(policy.Span{From: .1, To: .6, Within: .05})
 	secret.About = policy.AboutDistribution
@@ -54,6 +55,7 @@ func TestDistribution(t *testing.T) {
 			t.Errorf("%s: probability %g, of %g", name, p, each)
 		}
 	}
+
 	if d.NoiseDelta+s.chances().all > s.Delta*(1+1e-12) {
 		t.Errorf("δ %v of the noise and %v of chance", d.NoiseDelta, s.chances().all)
 	}

@@ -32,6 +32,7 @@ func truncation(rate float64, classes int, move int64, delta float64) (int64, er
 		}
 		low, high = high, 2*high
 	}
+
 	for low < high {
 		if mid := low + (high-low)/2; fits(mid) {
 			high = mid

@@ -27,6 +27,7 @@ func TestTail(t *testing.T) {
 					}
 					return
 				}
+
 				for e := int64(-reach); e <= reach; e++ {
 					if c == 0 {
 						first = e
@@ -34,6 +35,7 @@ func TestTail(t *testing.T) {
 					each(c+1, sum+e, up+max(0, e), first)
 				}
 			}
+
 			each(0, 0, 0, 0)
 			for j := int64(classes - 2); j < 8; j++ {
 				got, want := tail(rate, classes, j), beyond[j]/all
@@ -43,6 +45,7 @@ func TestTail(t *testing.T) {
 			}
 		}
 	}
+
 	// Three classes of continuous noise: density ∝ e^-t(2+t) for t ≥ 0, so that Pr(e > t) = e^-t(3+t)/6.
 	for _, at := range []float64{.5, 3, 10} {
 		const scale = 1e6
@@ -73,6 +76,7 @@ func TestTruncationOfVectors(t *testing.T) {
 		} else {
 			t.Logf("%+v: A = %d leaves %v", c, most, got)
 		}
+
 		less, _ := missing(x, c.classes, c.move, most-2).Float64()
 		if least := c.move + int64(c.classes-2); most-2 >= least && less <= c.delta {
 			t.Errorf("%+v: A = %d is more than it needs: 2 less leave %v", c, most, less)
@@ -90,6 +94,7 @@ func missing(x *big.Rat, classes int, move, most int64) *big.Rat {
 		}
 		return true
 	}
+
 	vectors := func(low, high int64, each func(v []int64)) {
 		v := make([]int64, classes)
 		var step func(c int, left int64)
@@ -103,6 +108,7 @@ func missing(x *big.Rat, classes int, move, most int64) *big.Rat {
 				step(c+1, left-v[c])
 			}
 		}
+
 		step(0, 0)
 	}
 	zero, worst := make([]int64, classes), new(big.Rat)
@@ -125,6 +131,7 @@ func missing(x *big.Rat, classes int, move, most int64) *big.Rat {
 				lost.Add(lost, w)
 			}
 		})
+
 		if lost.Quo(lost, total); lost.Cmp(worst) > 0 {
 			worst.Set(lost)
 		}
@@ -158,6 +165,7 @@ func TestTruncatedVectorsTakeLessThanThereIs(t *testing.T) {
 			counts[c] = low + rng.Int64N(high-low+1)
 			left -= counts[c]
 		}
+
 		raw := []int64{counts[0] + v.most - rng.Int64N(3*v.most), counts[1] + v.most - rng.Int64N(3*v.most), 0}
 		if raw[2] = s.Rows - raw[0] - raw[1]; raw[2] > counts[2]+v.most {
 			continue // beyond the truncation
@@ -171,12 +179,14 @@ func TestTruncatedVectorsTakeLessThanThereIs(t *testing.T) {
 				clamped++
 			}
 		}
+
 		for c, least := range v.least(nearest(v.classes, s.Rows, raw)) {
 			if least-1 >= counts[c] {
 				beyond++
 			}
 		}
 	}
+
 	t.Logf("%s: %d classes had more than their least; clamped from above too, %d would have been taken whole",
 		v, clamped, beyond)
 	if clamped < 1000 || beyond == 0 {

@@ -76,6 +76,7 @@ func (v *vector) draw(i *mechanism.Integers, counts []int64) []int64 {
 	for cell := range v.cells {
 		from, to := v.part(cell)
 		raw := make([]int64, to-from)
+		// The entries of e add up to 0, so that the last one is what the others leave.
 		for done := false; !done; {
 			if i.Err() != nil {
 				return nil
@@ -85,6 +86,7 @@ func (v *vector) draw(i *mechanism.Integers, counts []int64) []int64 {
 				e := i.Laplace(scale, v.num)
 				raw[c], last, most = counts[from+c]+e, last-e, max(most, e)
 			}
+
 			raw[len(raw)-1] = counts[to-1] + last
 			done = i.Yes(uint64(abs(last)), v.num, scale) && (v.most < 0 || max(most, last) <= v.most)
 		}
@@ -143,6 +145,7 @@ func (v *vector) within(counts []int64) (out []int64) {
 func (v *vector) expect(counts []int64, sizes func(noisy []int64) []int64) []Expected {
 	var sum sums
 	if v.most >= 0 {
+		// A count has no more rows than the least of all other classes in its cell leave.
 		left := make([]int64, len(v.cells)) // what the least of all classes leaves
 		for i, c := range v.cells {
 			left[i] = c.Rows
@@ -160,8 +163,10 @@ func (v *vector) expect(counts []int64, sizes func(noisy []int64) []int64) []Exp
 				sum.add(counts, noisy, sizes(noisy), 1./(2*quantiles))
 			}
 		}
+
 		return sum.expected()
 	}
+
 	noisy := v.within(counts)
 	sum.add(counts, noisy, sizes(noisy), 1)
 	out := sum.expected()
@@ -219,12 +224,14 @@ func (v *vector) quantile(beyond float64) int64 {
 func (v *vector) pairwise(class int, counts, other []int64, each func(noisy []int64, p, q float64)) {
 	loss := float64(moved(counts, other)) * v.epsilon() / float64(v.move)
 	noisy := v.within(counts)
+
 	if v.most < 0 {
 		yes, no := -math.Log1p(math.Exp(-loss)), -math.Log1p(math.Exp(loss))
 		each(noisy, yes, no)
 		each(noisy, no, yes)
 		return
 	}
+
 	for _, y := range v.marginal(counts[class], other[class]) {
 		noisy[class] = max(y.count, v.classes[class].Least)
 		if y.p == 0 || y.q == 0 {
@@ -260,10 +267,12 @@ func (v *vector) marginal(count, other int64) (out []block) {
 		case y <= -m:
 			return 1 - tail(rate, v.group(), -y)
 		}
+
 		// Near 0 the formula of tail does not hold, and the law is nearly even.
 		beyond := tail(rate, v.group(), m)
 		return 1 - beyond + float64(y+m)/float64(2*m+1)*(2*beyond-1)
 	}
+
 	reach := 2 * v.most
 	for from := min(count, other) - reach; from <= max(count, other)+v.most; from += step {
 		b := block{count: from + step - 1}

@@ -24,8 +24,10 @@ func (v *vector) law(x *big.Rat, counts []int64) []Outcome {
 				next = append(next, Outcome{slices.Concat(before.Counts, o.Counts), both})
 			}
 		}
+
 		out = next
 	}
+
 	rest := big.NewRat(1, 1)
 	for _, o := range out {
 		rest.Sub(rest, o.Probability)
@@ -43,6 +45,7 @@ func (v *vector) cellLaw(x *big.Rat, cell int, counts []int64) []Outcome {
 	rows, d := v.cells[cell].Rows, int64(len(counts)-1)
 	total := new(big.Rat)
 	weights, outcomes := map[string]*big.Rat{}, map[string][]int64{}
+
 	low, high := make([]int64, len(counts)), make([]int64, len(counts)) // of the vectors
 	for c := range counts {
 		low[c], high[c] = -rows-8, 2*rows+8
@@ -50,6 +53,8 @@ func (v *vector) cellLaw(x *big.Rat, cell int, counts []int64) []Outcome {
 			low[c], high[c] = counts[c]-d*v.most, counts[c]+v.most
 		}
 	}
+
+	// All entries but the last are free: the rows of the cell leave it.
 	raw := make([]int64, len(counts))
 	var each func(c int, left int64)
 	each = func(c int, left int64) {
@@ -59,9 +64,12 @@ func (v *vector) cellLaw(x *big.Rat, cell int, counts []int64) []Outcome {
 			}
 			return
 		}
+
 		if raw[c] = left; v.most >= 0 && left > high[c] {
 			return
 		}
+
+		// Vectors that are clamped to one are one outcome.
 		noisy := v.nearest(cell, raw)
 		key := fmt.Sprint(noisy)
 		if outcomes[key] == nil {
@@ -71,7 +79,10 @@ func (v *vector) cellLaw(x *big.Rat, cell int, counts []int64) []Outcome {
 		weights[key].Add(weights[key], w)
 		total.Add(total, w)
 	}
+
 	each(0, rows)
+
+	// What was not gone through has the rest of the normaliser.
 	if v.most < 0 {
 		all := new(big.Rat)
 		for j := range d + 1 {

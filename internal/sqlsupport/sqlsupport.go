@@ -208,6 +208,14 @@ func (p *page) expressions() {
 	p.item("Casts to: " + code(parser.CastTypes(), ", "))
 	p.item("Functions: " + code(parser.FunctionNames(), ", "))
 
+	p.heading(3, "The normal form")
+	p.paragraph("These rules, in the order in which they are tried on each operation, make one question of its " +
+		"spellings. Each keeps the value for every row. What no rule takes for the same is another question.")
+	p.WriteString("\n")
+	for _, r := range row.NormalRules() {
+		p.item("**" + r.Name + "**: " + r.Says)
+	}
+
 	p.heading(3, "How operations are kept from failing")
 	p.paragraph("What is in this list has this value where PostgreSQL would raise an error on a row. Any other " +
 		"operation cannot fail on one, and is printed as it was written.")

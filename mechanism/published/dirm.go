@@ -67,6 +67,7 @@ func (m Model) along(directions [][]float64, b privacy.Budget, gaussian bool) er
 			}
 		}
 	}
+
 	for _, p := range m.Pairs {
 		d := m.difference(p)
 		length := floats.Norm(d, 2)

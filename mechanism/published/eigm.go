@@ -35,6 +35,7 @@ func Eigm(m Model, b privacy.Budget) (Noise, error) {
 			image.MulVec(l.Cov, mat.NewVecDense(len(v), v))
 			lacking = math.Max(lacking, spread*spread-floats.Dot(v, image.RawVector().Data))
 		}
+
 		if lacking > 0 {
 			n.Normal = append(n.Normal, scaled(v, math.Sqrt(lacking)))
 		}

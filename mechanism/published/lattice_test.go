@@ -10,6 +10,39 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
+// seen is a release of counts, to three decimals.
+func seen(n Noise, counts []float64, rng *rand.Rand) []float64 {
+	x := slices.Clone(counts)
+	for _, w := range n.Normal {
+		floats.AddScaled(x, rng.NormFloat64(), w)
+	}
+	for _, w := range n.Laplace {
+		floats.AddScaled(x, rng.ExpFloat64()*float64(1-2*rng.IntN(2)), w)
+	}
+	for k := range x {
+		x[k] = math.Round(x[k]*1000) / 1000
+	}
+	return x
+}
+
+// guess tries the values of the first count, takes the noise off along v, and returns what is nearest to integers.
+func guess(x, v []float64) []float64 {
+	least, out := math.Inf(1), make([]float64, len(x))
+	for count := math.Floor(x[0] - 60); count <= x[0]+60; count++ {
+		y, off := (x[0]-count)/v[0], 0.0
+		for k := range x {
+			off += math.Abs(x[k] - v[k]*y - math.Round(x[k]-v[k]*y))
+		}
+		if off < least {
+			least = off
+			for k := range x {
+				out[k] = math.Round(x[k] - v[k]*y)
+			}
+		}
+	}
+	return out
+}
+
 // Noise of less than full rank falls to integers: on counts, an analyst who knows the one direction v with noise tries
 // the values of one count, takes the noise off along v and keeps what is nearest to integers. Releases are seen to
 // three decimals.
@@ -27,6 +60,7 @@ func TestRankDeficientNoiseFalls(t *testing.T) {
 		}
 		laws.Laws = append(laws.Laws, Normal{mean, cov})
 	}
+
 	rng := rand.New(rand.NewPCG(1, 2))
 	for name, f := range map[string]func() (Noise, error){
 		"dirm laplace":  func() (Noise, error) { return DirmLaplace(laws, [][]float64{v}, b) },
@@ -41,37 +75,15 @@ func TestRankDeficientNoiseFalls(t *testing.T) {
 		}
 		found := 0
 		for range trials {
-			x, truth := make([]float64, m), make([]float64, m)
-			for k := range x {
+			truth := make([]float64, m)
+			for k := range truth {
 				truth[k] = float64(rng.IntN(5000))
 			}
-			copy(x, truth)
-			for _, w := range n.Normal {
-				floats.AddScaled(x, rng.NormFloat64(), w)
-			}
-			for _, w := range n.Laplace {
-				floats.AddScaled(x, rng.ExpFloat64()*float64(1-2*rng.IntN(2)), w)
-			}
-			for k := range x {
-				x[k] = math.Round(x[k]*1000) / 1000
-			}
-			least, guess := math.Inf(1), make([]float64, m)
-			for count := math.Floor(x[0] - 60); count <= x[0]+60; count++ {
-				y, off := (x[0]-count)/v[0], 0.0
-				for k := range x {
-					off += math.Abs(x[k] - v[k]*y - math.Round(x[k]-v[k]*y))
-				}
-				if off < least {
-					least = off
-					for k := range x {
-						guess[k] = math.Round(x[k] - v[k]*y)
-					}
-				}
-			}
-			if slices.Equal(guess, truth) {
+			if slices.Equal(guess(seen(n, truth, rng), v), truth) {
 				found++
 			}
 		}
+
 		t.Logf("%s: %d of %d recovered", name, found, trials)
 		if falls := found >= trials*9/10; falls != (name != "expm gaussian") || !falls && found > trials/20 {
 			t.Errorf("%s: %d of %d recovered", name, found, trials)

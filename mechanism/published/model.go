@@ -68,6 +68,7 @@ func (m Model) Check() error {
 				}
 			}
 		}
+
 		values, _, err := eigen(l.Cov)
 		if err != nil {
 			return fmt.Errorf("distribution %d: %w", i, err)
@@ -76,6 +77,7 @@ func (m Model) Check() error {
 			return fmt.Errorf("distribution %d: its covariance is not positive semidefinite", i)
 		}
 	}
+
 	for _, p := range m.Pairs {
 		if min(p[0], p[1]) < 0 || max(p[0], p[1]) >= len(m.Laws) {
 			return fmt.Errorf("pair %v of %d distributions", p, len(m.Laws))

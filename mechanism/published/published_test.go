@@ -177,6 +177,7 @@ func TestApgmAsPublished(t *testing.T) {
 			t.Errorf("%v is accepted", a)
 		}
 	}
+
 	for _, beta := range []float64{0, 1, math.NaN()} {
 		if _, err := Accuracy(n, beta); err == nil {
 			t.Errorf("β = %v is accepted", beta)
@@ -201,6 +202,7 @@ func TestGroupPrivacy(t *testing.T) {
 			t.Errorf("%v is accepted", bad)
 		}
 	}
+
 	if _, err := GroupGaussian(ranges, 0, budget(1, .1)); err == nil {
 		t.Error("a group of nobody is accepted")
 	}
@@ -267,6 +269,7 @@ func TestRefusals(t *testing.T) {
 			return Wasserstein(sensitivity.Close{W: 1, Delta: float64(b.Delta)}, 2, b.Epsilon)
 		},
 	}
+
 	for name, f := range mechanisms {
 		for _, b := range []privacy.Budget{budget(0, .1), budget(-1, .1), budget(nan, .1), budget(inf, .1),
 			budget(1, -.1), budget(1, 1), budget(1, nan)} {
@@ -274,6 +277,7 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%s at %v: %v", name, b, n)
 			}
 		}
+
 		if _, err := f(example(), budget(5, .1)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -301,6 +305,7 @@ func TestRefusals(t *testing.T) {
 			}
 		}
 	}
+
 	for name, f := range mechanisms {
 		if _, err := f(example(), budget(1, 0)); (err == nil) != (name == "expm laplace" || name == "dirm laplace" ||
 			name == "wasserstein") {

@@ -51,7 +51,8 @@ type Part struct {
 	Rows      [][]*string `json:"rows"`      // in text form; null is NULL
 }
 
-// line is a line of the file: exactly one of Header, Part and Seal. Sum is the hash of the line's body and the Sum before.
+// line is a line of the file: exactly one of Header, Part and Seal. Sum is the hash of the line's body and the Sum
+// before.
 type line struct {
 	Sum    string          `json:"sum"`
 	Header json.RawMessage `json:"header,omitempty"`
@@ -164,6 +165,7 @@ func read(r io.Reader, part func(Part)) (content, error) {
 		} else if err != nil {
 			return c, err
 		}
+
 		l, err := parse(text, c.sum)
 		if err != nil || c.sealed || (number == 0) != (l.Header != nil) {
 			return c, fmt.Errorf("line %d: %w", number+1, ErrAltered)
@@ -179,6 +181,7 @@ func read(r io.Reader, part func(Part)) (content, error) {
 		default:
 			c.sealed = true
 		}
+
 		if err != nil {
 			return c, fmt.Errorf("line %d: %w", number+1, ErrAltered)
 		}

@@ -25,8 +25,8 @@ type Builder struct {
 // unfinished ends the name of an artifact without a seal.
 const unfinished = ".part"
 
-// Create starts the artifact of a header at path, or goes on with one that was begun under the same policy and references.
-// The parts of a finished one there are at hand, too. One Builder may work on a path at a time.
+// Create starts the artifact of a header at path, or goes on with one that was begun under the same policy and
+// references. The parts of a finished one there are at hand, too. One Builder may work on a path at a time.
 func Create(path string, h Header) (*Builder, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -52,6 +52,7 @@ func (b *Builder) begin(h Header) error {
 	} else if there, err := os.Stat(b.file.Name()); err != nil || !os.SameFile(mine, there) {
 		return errors.New("another fit has just finished it; start again")
 	}
+
 	// A file that is damaged is good up to there.
 	got, _ := read(b.file, func(p Part) { b.kept[p.Query] = values(p.Rows) })
 	if got.sum == "" || got.sealed || got.header.Fits(h) != nil {
@@ -68,10 +69,12 @@ func (b *Builder) begin(h Header) error {
 	if old, err := os.Open(b.path); err == nil {
 		defer old.Close()
 		parts := map[string]Part{}
-		if got, err := read(old, func(p Part) { parts[p.Query] = p }); err == nil && got.sealed && got.header.Fits(h) == nil {
+		if got, err := read(old, func(p Part) { parts[p.Query] = p }); err == nil && got.sealed &&
+			got.header.Fits(h) == nil {
 			b.left = parts
 		}
 	}
+
 	if b.sum != "" {
 		return nil
 	}

@@ -13,7 +13,8 @@ import (
 	"fugu/planner"
 )
 
-var answers = [][]planner.Value{{{Text: "a\n\"\u00e9<&"}, {Null: true}, {}}, {{Text: "1.5"}, {Text: "x"}, {Text: "NULL"}}}
+var answers = [][]planner.Value{{{Text: "a\n\"\u00e9<&"}, {Null: true}, {}}, {{Text: "1.5"}, {Text: "x"},
+	{Text: "NULL"}}}
 
 func header() Header {
 	return NewHeader("adult", "f00d", []Reference{{"public.r", 3, "aa"}, {"public.s", 0, "bb"}})
@@ -84,6 +85,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%q with %v came from the artifact", c.sql, c.params)
 		}
 	}
+
 	var nothing *Artifact
 	if _, err := nothing.Over(nobody{}).Query(t.Context(), "q", nil, nil); !errors.Is(err, errAsked) {
 		t.Error("a nil artifact has an answer")
@@ -116,6 +118,7 @@ func TestAltered(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
+
 	for i := range good {
 		bad := bytes.Clone(good)
 		bad[i] ^= 1
@@ -130,6 +133,7 @@ func TestAltered(t *testing.T) {
 		twice := bytes.Join(append(append([][]byte{}, lines[:i+1]...), lines[i:]...), nil)
 		try("a line twice", twice)
 	}
+
 	try("lines exchanged", bytes.Join([][]byte{lines[0], lines[2], lines[1], lines[3]}, nil))
 	try("a space more", append([]byte(" "), good...))
 	if err := os.WriteFile(path, good, 0o600); err != nil {
@@ -163,7 +167,7 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// A builder that was killed leaves its parts to the next, wherever in a line it was; a change of the policy does not.
+// A builder that was killed leaves its parts to the next, wherever in a line it was.
 func TestResume(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m")
 	b := create(t, path, header())
@@ -178,6 +182,7 @@ func TestResume(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	last := bytes.LastIndexByte(whole[:len(whole)-1], '\n') + 1
 	for _, cut := range []int{last, last + 1, len(whole) - 1, len(whole)} {
 		if err := os.WriteFile(path+unfinished, whole[:cut], 0o600); err != nil {
@@ -194,12 +199,22 @@ func TestResume(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	b = create(t, path, header())
-	a, err := b.Seal()
-	if err != nil || a.Parts() != 3 {
+	if a, err := b.Seal(); err != nil || a.Parts() != 3 {
 		t.Fatal(a, err)
 	}
-	// A finished one lends its parts, but keeps none that nobody asks for.
+}
+
+// A finished artifact lends its parts, but keeps none that nobody asks for, and lends none to another policy.
+func TestReuse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m")
+	b := create(t, path, header())
+	add(t, b, "q1", "q2")
+	if a, err := b.Seal(); err != nil || a.Parts() != 2 {
+		t.Fatal(a, err)
+	}
+
 	b = create(t, path, header())
 	if _, ok := b.Rows("q1"); ok {
 		t.Error("a part is there before it was asked for")
@@ -210,9 +225,10 @@ func TestResume(t *testing.T) {
 	if ok, _ := b.Reuse("q4"); ok {
 		t.Error("a part from nowhere")
 	}
-	if a, err = b.Seal(); err != nil || a.Parts() != 1 {
+	if a, err := b.Seal(); err != nil || a.Parts() != 1 {
 		t.Fatal(a, err)
 	}
+
 	other := header()
 	other.Policy = "beef"
 	b = create(t, path, header())

@@ -23,6 +23,7 @@ func direct(name string, rows []pair) float64 {
 		mx.Add(mx, f(r.x))
 		my.Add(my, f(r.y))
 	}
+
 	sx := new(big.Float).Copy(mx)
 	mx.Quo(mx, n)
 	my.Quo(my, n)
@@ -33,6 +34,7 @@ func direct(name string, rows []pair) float64 {
 		xy.Add(xy, f(0).Mul(dx, dy))
 		yy.Add(yy, f(0).Mul(dy, dy))
 	}
+
 	less := f(0).Sub(n, f(1))
 	div := func(a, b *big.Float) *big.Float { return f(0).Quo(a, b) }
 	root := func(a *big.Float) *big.Float { return f(0).Sqrt(a) }
@@ -73,6 +75,7 @@ func direct(name string, rows []pair) float64 {
 	case "regr_r2":
 		v = div(f(0).Mul(div(xy, xx), xy), yy)
 	}
+
 	out, _ := v.Float64()
 	return out
 }
@@ -93,6 +96,7 @@ func sumsOf(f Function, rows []pair) (exact []*big.Rat, rounded []float64) {
 		case YY:
 			return y.Mul(y, y)
 		}
+
 		return big.NewRat(1, 1)
 	}
 	for _, s := range f.Sums {
@@ -140,9 +144,11 @@ func TestUndefined(t *testing.T) {
 		rows []pair
 		null []string
 	}{
-		{nil, []string{"avg", "regr_avgx", "regr_avgy", "variance", "var_samp", "var_pop", "stddev", "stddev_samp", "stddev_pop", "covar_samp", "covar_pop",
+		{nil, []string{"avg", "regr_avgx", "regr_avgy", "variance", "var_samp", "var_pop", "stddev", "stddev_samp",
+			"stddev_pop", "covar_samp", "covar_pop",
 			"regr_sxx", "regr_sxy", "regr_syy", "regr_slope", "regr_intercept", "regr_r2", "corr"}},
-		{[]pair{{2, 5}}, []string{"variance", "var_samp", "stddev", "stddev_samp", "covar_samp", "regr_slope", "regr_intercept", "regr_r2", "corr"}},
+		{[]pair{{2, 5}}, []string{"variance", "var_samp", "stddev", "stddev_samp", "covar_samp", "regr_slope",
+			"regr_intercept", "regr_r2", "corr"}},
 		{[]pair{{2, 5}, {2, 6}}, []string{"regr_slope", "regr_intercept", "regr_r2", "corr"}},
 		{[]pair{{2, 5}, {3, 5}}, []string{"corr"}},
 	} {
@@ -162,14 +168,18 @@ func TestUndefined(t *testing.T) {
 			}
 		}
 	}
+
 	// Sums that no rows have, as bounds on what a row of the root contributes can make them.
 	corr, _ := Lookup("corr")
-	if v, ok := corr.Exact([]*big.Rat{big.NewRat(9, 1), new(big.Rat), new(big.Rat), big.NewRat(1, 1), big.NewRat(5, 1), big.NewRat(1, 1)}); !ok || v.Cmp(big.NewRat(1, 1)) != 0 {
+	if v, ok := corr.Exact([]*big.Rat{big.NewRat(9, 1), new(big.Rat), new(big.Rat), big.NewRat(1, 1), big.NewRat(5, 1),
+		big.NewRat(1, 1)}); !ok || v.Cmp(big.NewRat(1, 1)) != 0 {
 		t.Errorf("a correlation of 5 is %v", v)
 	}
+
 	slope, _ := Lookup("regr_slope")
 	tiny := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(900), nil))
-	if v, ok := slope.Exact([]*big.Rat{big.NewRat(9, 1), new(big.Rat), new(big.Rat), tiny, big.NewRat(-5, 1)}); !ok || v.Cmp(new(big.Rat).SetFloat64(-1e300)) != 0 {
+	if v, ok := slope.Exact([]*big.Rat{big.NewRat(9, 1), new(big.Rat), new(big.Rat), tiny, big.NewRat(-5, 1)}); !ok ||
+		v.Cmp(new(big.Rat).SetFloat64(-1e300)) != 0 {
 		t.Errorf("a slope of -5e900 is %v", v)
 	}
 }
@@ -185,6 +195,7 @@ func TestGradient(t *testing.T) {
 				x[i].Add(x[i], new(big.Rat).SetFloat64(steps[i]))
 			}
 		}
+
 		v, _ := f.Exact(x)
 		out, _ := v.Float64()
 		return out
@@ -213,9 +224,11 @@ func TestGradient(t *testing.T) {
 				hi := at(f, s, steps...)
 				steps[i] = -step
 				lo := at(f, s, steps...)
-				if want := (hi - lo) / (2 * step); math.Abs(g[i]-want) > 1e-5*math.Abs(want)+1e-9*math.Abs(at(f, s))/math.Max(math.Abs(s[i]), 1) {
+				if want := (hi - lo) / (2 * step); math.Abs(g[i]-want) > 1e-5*math.Abs(want)+
+					1e-9*math.Abs(at(f, s))/math.Max(math.Abs(s[i]), 1) {
 					t.Errorf("%s: derivative %d is %g, want %g", name, i, g[i], want)
 				}
+
 				along[i] = (gu[i] - gd[i]) / (2 * h)
 				if math.Abs(change[i]-along[i]) > 1e-4*math.Abs(along[i])+1e-8*math.Abs(g[i]) {
 					t.Errorf("%s: change of derivative %d is %g, want %g", name, i, change[i], along[i])
@@ -225,8 +238,44 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// Between any two points of a segment the mean slope, computed exactly, is within the bounds; and the bounds are no wider
-// than the slopes that occur by more than 16% of them (0.1 of their range and 0.04 of the largest are allowed by design).
+// exactBetween returns a function's value at each point of the segment from a to b, 0 to 1.
+func exactBetween(f Function, a, b []float64) func(l float64) *big.Rat {
+	return func(l float64) *big.Rat {
+		x := make([]*big.Rat, len(a))
+		for i := range x {
+			s, e := new(big.Rat).SetFloat64(a[i]), new(big.Rat).SetFloat64(b[i])
+			x[i] = s.Add(s, e.Sub(e, s).Mul(e, new(big.Rat).SetFloat64(l)))
+		}
+		v, _ := f.Exact(x)
+		return v
+	}
+}
+
+// slopesBetween returns the least and greatest slope at the ends of pieces of the segment from a to b.
+func slopesBetween(f Function, a, b []float64, pieces int) (least, most float64) {
+	least, most = math.Inf(1), math.Inf(-1)
+	d := make([]float64, len(a))
+	for i := range d {
+		d[i] = b[i] - a[i]
+	}
+	for i := range pieces + 1 {
+		s := make([]float64, len(a))
+		for k := range s {
+			s[k] = a[k] + d[k]*float64(i)/float64(pieces)
+		}
+		g, _ := f.Gradient(s, d)
+		v := 0.0
+		for k := range g {
+			v += g[k] * d[k]
+		}
+		least, most = math.Min(least, v), math.Max(most, v)
+	}
+	return least, most
+}
+
+// Between any two points of a segment the mean slope, computed exactly, is within the bounds; and the bounds are no
+// wider than the slopes that occur by more than 16% of them (0.1 of their range and 0.04 of the largest are allowed by
+// design).
 func TestSlopeBoundsTheSegment(t *testing.T) {
 	worst := 0.0
 	rapid.Check(t, func(t *rapid.T) {
@@ -246,17 +295,9 @@ func TestSlopeBoundsTheSegment(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s is undefined between %v and %v", name, a, b)
 		}
-		at := func(l float64) *big.Rat {
-			x := make([]*big.Rat, len(a))
-			for i := range x {
-				s, e := new(big.Rat).SetFloat64(a[i]), new(big.Rat).SetFloat64(b[i])
-				x[i] = s.Add(s, e.Sub(e, s).Mul(e, new(big.Rat).SetFloat64(l)))
-			}
-			v, _ := f.Exact(x)
-			return v
-		}
+
 		const pieces = 64
-		least, most := math.Inf(1), math.Inf(-1)
+		at := exactBetween(f, a, b)
 		last := at(0)
 		for i := range pieces {
 			next := at(float64(i+1) / pieces)
@@ -264,27 +305,15 @@ func TestSlopeBoundsTheSegment(t *testing.T) {
 			d.Mul(d, big.NewRat(pieces, 1))
 			// Roots are rounded to 2^-256, relatively: 2^-60 of a slope is room for that and nothing else.
 			slack := new(big.Rat).Mul(new(big.Rat).Abs(d), new(big.Rat).SetFloat64(math.Ldexp(1, -60)))
-			if new(big.Rat).Add(d, slack).Cmp(new(big.Rat).SetFloat64(lo)) < 0 || new(big.Rat).Sub(d, slack).Cmp(new(big.Rat).SetFloat64(hi)) > 0 {
+			if new(big.Rat).Add(d, slack).Cmp(new(big.Rat).SetFloat64(lo)) < 0 ||
+				new(big.Rat).Sub(d, slack).Cmp(new(big.Rat).SetFloat64(hi)) > 0 {
 				t.Fatalf("%s: slope %s is outside [%g, %g]", name, d.FloatString(12), lo, hi)
 			}
+
 			last = next
 		}
-		d := make([]float64, len(a))
-		for i := range d {
-			d[i] = b[i] - a[i]
-		}
-		for i := range pieces + 1 {
-			s := make([]float64, len(a))
-			for k := range s {
-				s[k] = a[k] + d[k]*float64(i)/pieces
-			}
-			g, _ := f.Gradient(s, d)
-			v := 0.0
-			for k := range g {
-				v += g[k] * d[k]
-			}
-			least, most = math.Min(least, v), math.Max(most, v)
-		}
+
+		least, most := slopesBetween(f, a, b, pieces)
 		excess := ((hi - lo) - (most - least)) / (math.Max(math.Abs(most), math.Abs(least)) + most - least + 1e-300)
 		worst = math.Max(worst, excess)
 		if excess > 0.16 {
@@ -309,6 +338,7 @@ func TestIntervalsHoldEveryResult(t *testing.T) {
 			share := big.NewRat(int64(rapid.IntRange(0, 8).Draw(t, "share")), 8)
 			return x, lo.Add(lo, share.Mul(share, inside.Sub(inside, lo)))
 		}
+
 		x, p := draw("x")
 		y, q := draw("y")
 		holds := func(op string, r interval, v exact) {
@@ -319,6 +349,7 @@ func TestIntervalsHoldEveryResult(t *testing.T) {
 				t.Fatalf("%s of %v and %v is %v, without %v", op, x, y, r, v.r)
 			}
 		}
+
 		holds("sum", x.Add(y), exact{p}.Add(exact{q}))
 		holds("difference", x.Sub(y), exact{p}.Sub(exact{q}))
 		holds("product", x.Mul(y), exact{p}.Mul(exact{q}))
@@ -327,6 +358,7 @@ func TestIntervalsHoldEveryResult(t *testing.T) {
 		} else if r := x.Div(y); !math.IsNaN(r.lo) {
 			t.Fatalf("a quotient by zero is %v", r)
 		}
+
 		if x.lo > 0 {
 			holds("root", x.Sqrt(), exact{p}.Sqrt())
 		} else if r := x.Sqrt(); x.lo < 0 && !math.IsNaN(r.lo) {

@@ -45,7 +45,8 @@ var functions = func() map[string]Function {
 		}
 	}
 	const most = 1e300 // fits double precision; nothing that is published is larger
-	variance, product, line, all := []Sum{N, X, XX}, []Sum{N, X, Y, XY}, []Sum{N, X, Y, XX, XY}, []Sum{N, X, Y, XX, XY, YY}
+	variance, product, line, all := []Sum{N, X, XX}, []Sum{N, X, Y, XY}, []Sum{N, X, Y, XX, XY},
+		[]Sum{N, X, Y, XX, XY, YY}
 	add(1, []Sum{N}, 0, most, "count")
 	add(1, []Sum{X}, -most, most, "sum")
 	add(1, []Sum{N, X}, -most, most, "avg")
@@ -122,7 +123,8 @@ func (p *point[T]) central(xy, x, y Sum) T { return p.mean[xy].Sub(p.mean[x].Mul
 // evaluate is the function.
 func evaluate[T number[T]](name string, p *point[T]) T {
 	n := p.s[N]
-	sample := func(v T) T { return v.Add(v.Div(n.Sub(n.Of(1)))) } // of a population's variance: v n/(n-1), with n in it once
+	// of a population's variance: v n/(n-1), with n in it once
+	sample := func(v T) T { return v.Add(v.Div(n.Sub(n.Of(1)))) }
 	slope := func() T { return p.central(XY, X, Y).Div(p.central(XX, X, X)) }
 	switch name {
 	case "count", "regr_count":

@@ -5,14 +5,15 @@ import "math"
 // Slope bounds dφ/dλ along the segment from + λ(to-from): lo ≤ dφ/dλ ≤ hi for every λ in [0,1], rounding included. ok
 // reports whether φ is defined on the whole segment as far as this can tell.
 //
-// Where the slope is monotone the ends of the segment say it all: for one sum, and for a quotient of two, whose slope is
-// (s₁c₀ - s₀c₁)/c(λ)². Otherwise the segment is cut into pieces. On a piece about λ₀ of half the length w the slope is in
+// Where the slope is monotone the ends of the segment say it all: for one sum, and for a quotient of two, whose slope
+// is (s₁c₀ - s₀c₁)/c(λ)². Otherwise the segment is cut into pieces. On a piece about λ₀ of half the length w the slope
+// is in
 //
 //	φ'(λ₀) + [-w,w]·φ''(piece)   and in   φ'(piece),
 //
-// the derivatives taken by the rules of differentiation in interval arithmetic [Moore, Interval Analysis, 1966, the mean
-// value form]. Sums are moved to an origin near the piece's own mean first, so that second moments do not cancel. Pieces
-// are halved until their bounds stay close to the slopes that do occur.
+// the derivatives taken by the rules of differentiation in interval arithmetic [Moore, Interval Analysis, 1966, the
+// mean value form]. Sums are moved to an origin near the piece's own mean first, so that second moments do not cancel.
+// Pieces are halved until their bounds stay close to the slopes that do occur.
 func (f Function) Slope(from, to []float64) (lo, hi float64, ok bool) {
 	ends := f.on(from, to, 0, 0).a.hull(f.on(from, to, 1, 1).a)
 	if f.monotone {
@@ -40,7 +41,8 @@ func (f Function) pieces(from, to []float64, a, b float64, depth int, close inte
 	piece, point := f.on(from, to, a, b), f.on(from, to, mid, mid)
 	w := math.Max(b-mid, mid-a) // exact: a, b and mid are multiples of 2^-11
 	s := piece.a.both(point.a.Add(piece.ab.Mul(interval{-w, w})))
-	if depth == maxDepth || s.lo >= close.lo && s.hi <= close.hi || depth >= closeDepth && !math.IsNaN(s.lo) && !math.IsNaN(s.hi) {
+	if depth == maxDepth || s.lo >= close.lo && s.hi <= close.hi || depth >= closeDepth && !math.IsNaN(s.lo) &&
+		!math.IsNaN(s.hi) {
 		return s
 	}
 	left := f.pieces(from, to, a, mid, depth+1, close)
@@ -90,6 +92,7 @@ func (f Function) Weights(from, to []float64) (weights []Weight, moved [][]float
 				p.mean[k].b = p.mean[k].b.Sub(p.mean[k].v.Mul(inverse))
 			}
 		}
+
 		d := evaluate(f.Name, &p).b
 		w := Weight{d.v.size(), d.a.size(), d.ab.size()}
 		ok = ok && finite(w[0]) && finite(w[1]) && finite(w[2])

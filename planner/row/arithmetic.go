@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// arithmetic orders the operands of + and *. Integers and decimals are exact below the cut, so that their sums and products may be
-// regrouped too.
+// arithmetic orders the operands of + and *. Integers and decimals are exact below the cut, so that their sums and
+// products may be regrouped too.
 func arithmetic(t *term) *term {
 	c := t.class()
 	if c == integer {
@@ -20,6 +20,7 @@ func arithmetic(t *term) *term {
 			return constant(t.typ.OID, negated(t.args[0].text))
 		}
 	}
+
 	if t.op != "+" && t.op != "*" {
 		return t
 	}
@@ -33,6 +34,7 @@ func arithmetic(t *term) *term {
 			parts = append(parts, a)
 		}
 	}
+
 	if !same {
 		parts = slices.Clone(t.args)
 	} else if c == integer {
@@ -44,6 +46,7 @@ func arithmetic(t *term) *term {
 		}
 		return strings.Compare(a.String(), b.String())
 	})
+
 	if len(parts) == 1 {
 		return parts[0]
 	}
@@ -79,6 +82,7 @@ func gather(name string, parts []*term) []*term {
 			acc.Mul(acc, n)
 		}
 	}
+
 	if s := acc.String(); s != neutral || len(out) == 0 {
 		if acc.BitLen() > 63 {
 			return parts

@@ -14,10 +14,10 @@ import (
 // maxText bounds the total form of one expression, in bytes, roughly.
 const maxText = 256 << 10
 
-// Bind gives the total form of each root with the parameters' values in the places of Params. Columns, CASE, COALESCE, casts and AND at its top
-// are parser's own; the rest is a Form. It is nil where a condition is true for every
-// row, and where the argument of count is never NULL. Equal questions come out equal, and no row can make one fail. No text of the client's is
-// in them but quoted constants. All of them together have the cost.
+// Bind gives the total form of each root with the parameters' values in the places of Params. Columns, CASE, COALESCE,
+// casts and AND at its top are parser's own; the rest is a Form. It is nil where a condition is true for every row, and
+// where the argument of count is never NULL. Equal questions come out equal, and no row can make one fail. No text of
+// the client's is in them but quoted constants. All of them together have the cost.
 func (t *Typing) Bind(ctx context.Context, db Evaluator, values []Value) ([]parser.Expr, Cost, error) {
 	if len(values) != len(t.Params) {
 		return nil, 0, fmt.Errorf("binding %d values to %d parameters", len(values), len(t.Params))
@@ -30,6 +30,7 @@ func (t *Typing) Bind(ctx context.Context, db Evaluator, values []Value) ([]pars
 		}
 		b.values[n] = v
 	}
+
 	terms := make([]*term, len(t.terms))
 	for i, x := range t.terms {
 		bound, err := b.substitute(x)
@@ -38,6 +39,7 @@ func (t *Typing) Bind(ctx context.Context, db Evaluator, values []Value) ([]pars
 		}
 		terms[i] = b.fold(bound)
 	}
+
 	if err := b.evaluate(ctx); err != nil {
 		return nil, 0, err
 	}
@@ -67,6 +69,7 @@ func (r Root) finish(x *term) (parser.Expr, Cost, error) {
 	case r.Condition && x.kind == kConst && x.text == "true", r.Aggregate == "count" && !r.Value && x.kind == kConst:
 		return nil, 0, nil
 	}
+
 	if hook.RowErrors {
 		return x.expr(), 0, nil
 	}
@@ -79,9 +82,11 @@ func (r Root) finish(x *term) (parser.Expr, Cost, error) {
 	}
 	// What guards add is bounded; a long list of constants is not at fault.
 	if limit := maxText/16 + 8*x.size(maxText); v.size(limit) >= limit {
-		return nil, 0, sqlstate.New(sqlstate.StatementTooComplex, "the expression is too long once every operation in it is kept from failing").
+		return nil, 0, sqlstate.New(sqlstate.StatementTooComplex, "the expression is too long once every operation "+
+			"in it is kept from failing").
 			WithHint("Split it, or nest fewer functions.").At(x.position())
 	}
+
 	c, err := dear(v.term, x)
 	if err != nil {
 		return nil, 0, err
@@ -136,6 +141,7 @@ func spread(t *term) (*term, error) {
 		return nil, sqlstate.New(sqlstate.NotAnswerable, "this array cannot be used on protected rows").
 			WithHint("Use an array of one dimension, without bounds, of a built-in type: '{1,2,3}'.").At(t.position())
 	}
+
 	if len(list) == 0 {
 		return boolean3(empty), nil
 	}
@@ -164,6 +170,7 @@ func (b *binder) fold(t *term) *term {
 	default:
 		return t
 	}
+
 	if t.op == opCast && t.typ.Mod < 0 {
 		if a := t.args[0]; a.kind == kLiteral && a.typ.OID == t.typ.OID {
 			return b.fold(a)
@@ -173,12 +180,14 @@ func (b *binder) fold(t *term) *term {
 		b.ask(t)
 		return t
 	}
+
 	switch {
 	case t.op == "timezone":
 		b.checkZone(t.args[0])
 	case t.op == "date_trunc" && len(t.args) == 3:
 		b.checkZone(t.args[2])
 	}
+
 	out := t.of(make([]*term, len(t.args)))
 	for i, a := range t.args {
 		out.args[i] = b.fold(a)
@@ -193,8 +202,8 @@ func (b *binder) checkZone(zone *term) {
 	}
 }
 
-// isList reports whether t only says which rows count: normal deals with it even where it is constant, and a list can be longer than the
-// parameters of a statement.
+// isList reports whether t only says which rows count: normal deals with it even where it is constant, and a list can
+// be longer than the parameters of a statement.
 func (t *term) isList() bool { return t.op == opIn || t.op == opNotIn || t.op == "AND" || t.op == "OR" }
 
 func (b *binder) ask(t *term) { b.asked = append(b.asked, t) }
@@ -231,6 +240,7 @@ func (b *binder) evaluateAll(ctx context.Context, terms []*term) error {
 		params, types = append(params, []byte(l.text)), append(types, l.typ.OID)
 		return "$" + itoa(len(params))
 	}
+
 	for _, t := range terms {
 		show := "(%s)::pg_catalog.text"
 		if t.class() == padded { // with its blanks
@@ -238,6 +248,7 @@ func (b *binder) evaluateAll(ctx context.Context, terms []*term) error {
 		}
 		cols = append(cols, fmt.Sprintf(show, parser.SQL(t.form(bare), "", nil)))
 	}
+
 	rows, err := b.db.Evaluate(ctx, "SELECT "+strings.Join(cols, ", "), params, types)
 	if err != nil {
 		return err
@@ -253,6 +264,7 @@ func (b *binder) evaluateAll(ctx context.Context, terms []*term) error {
 		} else if s, ok := canonical(t.typ.OID, v.Text); ok {
 			c.text = s
 		}
+
 		b.answer[t] = c
 	}
 	return nil

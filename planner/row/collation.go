@@ -2,9 +2,10 @@ package row
 
 import "slices"
 
-// Texts of different collations meet in an error, once there is a row to compare; and so does a collation in which unequal texts can be equal with a search
-// inside of a text (manual, section 24.2). Where that could be, every column is taken in the database's own collation. That changes no
-// equality of texts, and no order but that of columns that have a collation of their own.
+// Texts of different collations meet in an error, once there is a row to compare; and so does a collation in which
+// unequal texts can be equal with a search inside of a text (manual, section 24.2). Where that could be, every column
+// is taken in the database's own collation. That changes no equality of texts, and no order but that of columns that
+// have a collation of their own.
 
 // searches look into texts.
 var searches = []string{"LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE", "strpos", "starts_with", "replace", "split_part"}

@@ -11,8 +11,8 @@ import (
 var mirrored = map[string]string{"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<=",
 	"IS DISTINCT FROM": "IS DISTINCT FROM", "IS NOT DISTINCT FROM": "IS NOT DISTINCT FROM"}
 
-// compare is l name r: a constant stands on the right, in the type of the left; bounds of whole numbers and days are written with >
-// and <=; and a comparison with a truth value is the condition itself.
+// compare is l name r: a constant stands on the right, in the type of the left; bounds of whole numbers and days are
+// written with > and <=; and a comparison with a truth value is the condition itself.
 func compare(name string, l, r *term) *term {
 	if l.constant() && !r.constant() || l.constant() == r.constant() && l.String() > r.String() ||
 		l.String() == r.String() && (name == ">" || name == ">=") {
@@ -30,6 +30,7 @@ func compare(name string, l, r *term) *term {
 		}
 		return negate(l)
 	}
+
 	if l.kind == kConst && r.kind == kConst {
 		if v, ok := settled(name, l, r); ok {
 			return boolean3(v)
@@ -54,13 +55,15 @@ func settled(name string, l, r *term) (value, ok bool) {
 	switch {
 	case l.class() == text && r.class() == text && (name == "=" || name == "<>"):
 		c = strings.Compare(l.text, r.text)
-	case (l.class() == integer || l.class() == numeric) && (r.class() == integer || r.class() == numeric) && plainDecimal.MatchString(l.text) && plainDecimal.MatchString(r.text):
+	case (l.class() == integer || l.class() == numeric) && (r.class() == integer || r.class() == numeric) &&
+		plainDecimal.MatchString(l.text) && plainDecimal.MatchString(r.text):
 		a, _ := new(big.Rat).SetString(l.text)
 		b, _ := new(big.Rat).SetString(r.text)
 		c = a.Cmp(b)
 	default:
 		return false, false
 	}
+
 	switch name {
 	case "=", "IS NOT DISTINCT FROM":
 		return c == 0, true
@@ -94,6 +97,7 @@ func isolate(l *term, name string, r *term) (*term, string, *term) {
 			}
 			continue
 		}
+
 		break
 	}
 	return l, name, r

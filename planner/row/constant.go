@@ -157,6 +157,7 @@ func arrayElements(s string) ([]Value, bool) {
 				s = s[1:]
 			}
 		}
+
 		v := Value{Text: b.String()}
 		if !quoted {
 			v.Text = strings.TrimRight(v.Text, " \t\n\r\v\f")
@@ -167,6 +168,7 @@ func arrayElements(s string) ([]Value, bool) {
 				v = Value{Null: true}
 			}
 		}
+
 		out = append(out, v)
 		if s == "" {
 			return out, true

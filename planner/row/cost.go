@@ -8,9 +8,9 @@ import (
 	"fugu/sqlstate"
 )
 
-// Cost is how many nanoseconds an expression may take for one row, as it is printed, every branch counted: an estimate for
-// a common processor, made from text and types alone. It bounds by how much the values of a row can change the time that a
-// statement takes, and so what that time can tell of the rows.
+// Cost is how many nanoseconds an expression may take for one row, as it is printed, every branch counted: an estimate
+// for a common processor, made from text and types alone. It bounds by how much the values of a row can change the time
+// that a statement takes, and so what that time can tell of the rows.
 type Cost float64
 
 // MaxCost is what all expressions of a cut may cost together.
@@ -30,7 +30,9 @@ func dear(t, asWritten *term) (Cost, error) {
 }
 
 func tooDear(c Cost) *sqlstate.Error {
-	return sqlstate.New(sqlstate.NotAnswerable, "the expressions would take up to %.0f µs for each protected row, and may take %.0f µs: how long a statement takes must not tell about rows", float64(c)/1000, float64(MaxCost)/1000).
+	return sqlstate.New(sqlstate.NotAnswerable, "the expressions would take up to %.0f µs for each protected row, "+
+		"and may take %.0f µs: how long a statement takes must not tell about rows", float64(c)/1000,
+		float64(MaxCost)/1000).
 		WithHint("Nest fewer functions, multiply fewer numbers, or compute in double precision: x::float8.")
 }
 
@@ -83,9 +85,11 @@ func (t *term) own(sizes []float64) (Cost, float64) {
 		return t.numericCost(sizes, longest)
 	case t.op == opCast:
 		return t.castCost(longest)
-	case t.class() == text || t.class() == padded, len(t.args) > 0 && (t.args[0].class() == text || t.args[0].class() == padded):
+	case t.class() == text, t.class() == padded,
+		len(t.args) > 0 && (t.args[0].class() == text || t.args[0].class() == padded):
 		return t.textCost(sizes, longest)
-	case t.class() == date || t.class() == timestamp || t.class() == timestamptz || slices.Contains([]string{"extract", "date_part"}, t.op):
+	case t.class() == date || t.class() == timestamp || t.class() == timestamptz ||
+		slices.Contains([]string{"extract", "date_part"}, t.op):
 		if t.op == "timezone" {
 			return 700, 16
 		}

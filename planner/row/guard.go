@@ -14,6 +14,7 @@ func (v value) as(c class) value {
 	case v.kind == kNull:
 		return leaf(&term{kind: kNull, typ: plain(natural[c])})
 	}
+
 	to := func(v value, oid uint32) value {
 		v.term, v.sem = cast(v.term, plain(oid)), c
 		return v
@@ -51,8 +52,8 @@ func (v value) as(c class) value {
 	return to(v, natural[c])
 }
 
-// within is x where low < x < high, and NULL elsewhere, also for NaN. x is evaluated once: a comparison in CASE would write it twice, and nested guards
-// would grow without bound.
+// within is x where low < x < high, and NULL elsewhere, also for NaN. x is evaluated once: a comparison in CASE would
+// write it twice, and nested guards would grow without bound.
 func within(x *term, oid uint32, low, high string) *term {
 	lo, hi := constant(oid, low), constant(oid, high)
 	clamped := op("LEAST", oid, op("GREATEST", oid, x, lo), hi)
@@ -109,6 +110,7 @@ func fit(a, b value, inverse bool) (value, value) {
 		hi, lo = func() int { return -b.lo }, func() int { return -b.hi }
 		less, more = func(hi int) { b = b.floor(-hi) }, func(lo int) { b = b.limit(-lo) }
 	}
+
 	if a.hi+hi() > most {
 		if hi() > half && a.hi > half {
 			a = a.limit(half)
@@ -119,6 +121,7 @@ func fit(a, b value, inverse bool) (value, value) {
 			a = a.limit(most - hi())
 		}
 	}
+
 	if a.lo+lo() < -most {
 		if lo() < -half && a.lo < -half {
 			a = a.floor(-half)

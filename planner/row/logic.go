@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// logic is a chain of AND or OR, in normal form if args are: flat, in order, each part once, and several equalities of one term
-// as a list.
+// logic is a chain of AND or OR, in normal form if args are: flat, in order, each part once, and several equalities of
+// one term as a list.
 func logic(name string, args []*term) *term {
 	neutral := name == "AND"
 	equal, list := "=", opIn
@@ -21,6 +21,7 @@ func logic(name string, args []*term) *term {
 			flat = append(flat, a)
 		}
 	}
+
 	var out []*term
 	seen := map[string]bool{}
 	lists := map[string][]*term{} // x to x and its values
@@ -40,6 +41,7 @@ func logic(name string, args []*term) *term {
 			lists[x] = append(lists[x], a.args[1:]...)
 			continue
 		}
+
 		if !seen[a.String()] {
 			seen[a.String()] = true
 			out = append(out, a)
@@ -92,7 +94,13 @@ func isNull(x *term, not bool) *term {
 
 // decided reports whether t is a condition that is never NULL.
 func decided(t *term) bool {
-	return t.kind == kOp && (strings.HasPrefix(t.op, "IS ") || (t.op == "AND" || t.op == "OR" || t.op == "NOT") && !slices.ContainsFunc(t.args, func(a *term) bool { return !decided(a) }))
+	switch {
+	case t.kind != kOp:
+		return false
+	case t.op == "AND", t.op == "OR", t.op == "NOT":
+		return !slices.ContainsFunc(t.args, func(a *term) bool { return !decided(a) })
+	}
+	return strings.HasPrefix(t.op, "IS ")
 }
 
 // isTrue is the test op of x; what comes out knows IS TRUE and IS NOT TRUE only.
@@ -131,6 +139,7 @@ func choose(t *term) *term {
 			}
 			continue
 		}
+
 		arms = append(arms, cond, result)
 	}
 	if otherwise == nil {
@@ -143,6 +152,7 @@ func choose(t *term) *term {
 		case x.kind == kNull:
 			return &term{kind: kNull, typ: t.typ}
 		}
+
 		return cast(x, plain(t.typ.OID))
 	}
 	for len(arms) > 0 && arms[len(arms)-1].String() == otherwise.String() {
@@ -151,13 +161,15 @@ func choose(t *term) *term {
 	if len(arms) == 0 {
 		return retype(otherwise)
 	}
-	if yes, no := arms[1], otherwise; len(arms) == 2 && t.class() == boolean && yes.kind == kConst && no.kind == kConst {
+	yes, no := arms[1], otherwise
+	if len(arms) == 2 && t.class() == boolean && yes.kind == kConst && no.kind == kConst {
 		name := "IS TRUE"
 		if yes.text != "true" {
 			name = "IS NOT TRUE"
 		}
 		return isTrue(name, arms[0])
 	}
+
 	if otherwise.kind != kNull {
 		arms = append(arms, otherwise)
 	}
@@ -176,6 +188,7 @@ func coalesce(t *term) *term {
 			break
 		}
 	}
+
 	switch {
 	case len(out) == 0:
 		return &term{kind: kNull, typ: t.typ}
@@ -200,7 +213,9 @@ func extreme(t *term) *term {
 			out = append(out, a)
 		}
 	}
-	if c := t.class(); c != single && c != double && c != numeric && c != padded { // of equals that are shown differently the first is taken
+
+	// of equals that are shown differently the first is taken
+	if c := t.class(); c != single && c != double && c != numeric && c != padded {
 		slices.SortStableFunc(out, func(a, b *term) int { return strings.Compare(a.String(), b.String()) })
 	}
 	out = slices.CompactFunc(out, func(a, b *term) bool { return a.String() == b.String() })

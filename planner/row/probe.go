@@ -12,8 +12,8 @@ import (
 	"fugu/sqlstate"
 )
 
-// probe is the statement that asks for every type at once. The roots come first, as the client wrote them, since that is what
-// parameters and literals take their types from.
+// probe is the statement that asks for every type at once. The roots come first, as the client wrote them, since that
+// is what parameters and literals take their types from.
 func (r *resolver) probe(from, alias string) string {
 	bare := func(t *term) string {
 		if t.kind == kParam {
@@ -21,6 +21,7 @@ func (r *resolver) probe(from, alias string) string {
 		}
 		return "$" + itoa(t.number)
 	}
+
 	var cols []string
 	add := func(format string, terms ...*term) {
 		list := make([]string, len(terms))
@@ -29,6 +30,7 @@ func (r *resolver) probe(from, alias string) string {
 		}
 		cols = append(cols, fmt.Sprintf(format, strings.Join(list, ", ")))
 	}
+
 	for i, root := range r.roots {
 		switch {
 		case root.Further:
@@ -41,6 +43,7 @@ func (r *resolver) probe(from, alias string) string {
 			add("%s", r.terms[i])
 		}
 	}
+
 	for _, n := range r.nodes {
 		format := "%s"
 		for _, from := range slices.Backward(n.scope) {
@@ -76,6 +79,7 @@ func (r *resolver) typed(d Description) error {
 			}
 		}
 	}
+
 	for _, t := range r.leaves {
 		n := t.number
 		if t.kind == kParam {
@@ -88,8 +92,8 @@ func (r *resolver) typed(d Description) error {
 
 // enums makes sure that types of users' are enums; others are of no class, and nothing is computed from them.
 //
-// A parameter has none but the type of a column that the statement reads. PostgreSQL would compute with one of a type of the client's own by the
-// client's casts, and check it by the client's domain, with the reader's rights.
+// A parameter has none but the type of a column that the statement reads. PostgreSQL would compute with one of a type
+// of the client's own by the client's casts, and check it by the client's domain, with the reader's rights.
 func (r *resolver) enums(ctx context.Context, db Evaluator) error {
 	users := map[uint32]bool{}
 	for _, n := range r.nodes {
@@ -97,12 +101,16 @@ func (r *resolver) enums(ctx context.Context, db Evaluator) error {
 			users[n.typ.OID] = false
 		}
 	}
+
 	for _, t := range r.leaves {
-		if t.typ.OID >= firstUser && !hook.GuestCode && !slices.ContainsFunc(r.nodes, func(n node) bool { return n.kind == kColumn && n.typ.OID == t.typ.OID }) {
-			return sqlstate.New(sqlstate.NotAnswerable, "a parameter of a type of your own cannot be used on protected rows").
+		column := func(n node) bool { return n.kind == kColumn && n.typ.OID == t.typ.OID }
+		if t.typ.OID >= firstUser && !hook.GuestCode && !slices.ContainsFunc(r.nodes, column) {
+			return sqlstate.New(sqlstate.NotAnswerable, "a parameter of a type of your own cannot be used on "+
+				"protected rows").
 				WithHint("Pass text, or give the parameter no type.").At(t.pos)
 		}
 	}
+
 	if len(users) == 0 {
 		return nil
 	}
@@ -110,7 +118,8 @@ func (r *resolver) enums(ctx context.Context, db Evaluator) error {
 	for oid := range users {
 		list = append(list, strconv.FormatUint(uint64(oid), 10))
 	}
-	rows, err := db.Evaluate(ctx, "SELECT t.oid::pg_catalog.text FROM pg_catalog.pg_type AS t WHERE t.typtype = 'e' AND t.oid IN ("+strings.Join(list, ", ")+")", nil, nil)
+	rows, err := db.Evaluate(ctx, "SELECT t.oid::pg_catalog.text FROM pg_catalog.pg_type AS t WHERE t.typtype = 'e' "+
+		"AND t.oid IN ("+strings.Join(list, ", ")+")", nil, nil)
 	if err != nil {
 		return err
 	}
@@ -121,6 +130,7 @@ func (r *resolver) enums(ctx context.Context, db Evaluator) error {
 		}
 		users[uint32(oid)] = true
 	}
+
 	all := slices.Clone(r.leaves)
 	for _, n := range r.nodes {
 		all = append(all, n.term)

@@ -14,7 +14,7 @@ import (
 type Root struct {
 	Aggregate string // count, sum, corr ...; empty: a key or condition
 	Further   bool   // the next argument of the aggregate whose first one the root before is
-	Value     bool   // the type that is asked for is the argument's, not the aggregate's; count, too, looks at its value
+	Value     bool   // the type that is asked for is the argument's, not the aggregate's; count looks at its value too
 	Condition bool
 	Expr      parser.Expr
 }
@@ -37,7 +37,8 @@ const maxNodes = 1600
 // Resolve asks PostgreSQL what the roots mean in a SELECT from the relation that from names, with the alias alias. The
 // order of the roots is that of the client's statement, as far as parameters take their types from where they come
 // first. paramTypes gives the types that the client gave for its parameters, 0 where it gave none.
-func Resolve(ctx context.Context, db Database, from, alias string, roots []Root, paramTypes func(number int) uint32) (*Typing, error) {
+func Resolve(ctx context.Context, db Database, from, alias string, roots []Root,
+	paramTypes func(number int) uint32) (*Typing, error) {
 	r := &resolver{Typing: &Typing{roots: roots}, numbers: map[int]int{}, columns: map[string][]*term{}}
 	for _, root := range roots {
 		parser.Params(root.Expr, func(n int) {
@@ -47,6 +48,7 @@ func Resolve(ctx context.Context, db Database, from, alias string, roots []Root,
 			}
 		})
 	}
+
 	r.slots = len(r.Params)
 	for _, root := range roots {
 		t, err := r.term(root.Expr, root.Aggregate == "count")
@@ -55,8 +57,10 @@ func Resolve(ctx context.Context, db Database, from, alias string, roots []Root,
 		}
 		r.terms = append(r.terms, t)
 	}
+
 	if len(r.nodes) > maxNodes {
-		return nil, sqlstate.New(sqlstate.StatementTooComplex, "the expressions on protected rows have more than %d parts", maxNodes).WithHint("Split the statement.")
+		return nil, sqlstate.New(sqlstate.StatementTooComplex, "the expressions on protected rows have more than %d "+
+			"parts", maxNodes).WithHint("Split the statement.")
 	}
 	types := make([]uint32, r.slots)
 	for i, n := range r.Params {
@@ -70,6 +74,7 @@ func Resolve(ctx context.Context, db Database, from, alias string, roots []Root,
 	} else if err != nil {
 		return nil, err
 	}
+
 	if err := r.typed(d); err != nil {
 		return nil, err
 	}
@@ -133,18 +138,29 @@ func (r *resolver) term(e parser.Expr, untyped bool) (*term, error) {
 	case parser.Form:
 		return nil, fmt.Errorf("resolving an expression that is resolved already")
 	case parser.Cast:
-		typ, ok := parseType(e.Type)
-		if !ok {
-			return nil, sqlstate.New(sqlstate.NotAnswerable, "a cast to %s cannot be evaluated on protected rows", strings.NewReplacer("pg_catalog.", "", `"`, "").Replace(e.Type)).
-				WithHint("Precision and length must be within PostgreSQL's own bounds; try it without them.").At(e.Position)
-		}
-		args, err := r.terms2([]parser.Expr{e.X})
-		return &term{op: opCast, typ: typ, args: args, pos: e.Position}, err
+		return r.cast(e)
 	case parser.Func:
 		return r.function(e)
 	case parser.Semi:
 		return r.semiJoin(e)
 	}
+	return r.operation(e)
+}
+
+func (r *resolver) cast(e parser.Cast) (*term, error) {
+	typ, ok := parseType(e.Type)
+	if !ok {
+		name := strings.NewReplacer("pg_catalog.", "", `"`, "").Replace(e.Type)
+		return nil, sqlstate.New(sqlstate.NotAnswerable, "a cast to %s cannot be evaluated on protected rows", name).
+			WithHint("Precision and length must be within PostgreSQL's own bounds; try it without them.").
+			At(e.Position)
+	}
+	args, err := r.terms2([]parser.Expr{e.X})
+	return &term{op: opCast, typ: typ, args: args, pos: e.Position}, err
+}
+
+// operation makes a term of what has operands, and has PostgreSQL asked for its type where that is not sure.
+func (r *resolver) operation(e parser.Expr) (*term, error) {
 	name, parts, typ := shape(e)
 	if name == "" {
 		return nil, fmt.Errorf("resolving an expression of type %T", e)
@@ -157,6 +173,7 @@ func (r *resolver) term(e parser.Expr, untyped bool) (*term, error) {
 		}
 		args = append(args, a)
 	}
+
 	t := &term{op: name, args: args, typ: plain(typ)}
 	switch e := e.(type) {
 	case parser.Any:
@@ -164,7 +181,7 @@ func (r *resolver) term(e parser.Expr, untyped bool) (*term, error) {
 	case parser.In:
 		r.share(t)
 	case parser.Unary:
-		switch {
+		switch { // signs of constants are part of them
 		case name == "+":
 			return args[0], nil
 		case name == opNegate && args[0].kind == kConst && args[0].class().number():
@@ -329,7 +346,8 @@ func (r *resolver) semiJoin(e parser.Semi) (*term, error) {
 	}
 	var from []string
 	for _, s := range e.Sources {
-		from = append(from, parser.QuoteIdent(s.Table.Schema)+"."+parser.QuoteIdent(s.Table.Name)+" AS "+parser.Alias("t", s.Rel))
+		from = append(from, parser.QuoteIdent(s.Table.Schema)+"."+parser.QuoteIdent(s.Table.Name)+" AS "+
+			parser.Alias("t", s.Rel))
 		if s.Left && s.On != nil {
 			inner = append(inner, s.On)
 		}

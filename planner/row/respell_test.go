@@ -52,13 +52,15 @@ func (r *respeller) expr(e parser.Expr) parser.Expr {
 		} else if r.IntN(3) == 0 {
 			x.Else = parser.Const{Kind: parser.Null}
 		}
+
 		e = x
 	case parser.Cast:
 		x.X = r.expr(x.X)
 		e = x
 	case parser.Func:
 		x.Args = r.exprs(x.Args)
-		if other, ok := map[string]string{"length": "char_length", "char_length": "length", "ceil": "ceiling", "ceiling": "ceil", "power": "pow", "substring": "substr"}[x.Name]; ok && r.IntN(2) == 0 {
+		if other, ok := map[string]string{"length": "char_length", "char_length": "length", "ceil": "ceiling",
+			"ceiling": "ceil", "power": "pow", "substring": "substr"}[x.Name]; ok && r.IntN(2) == 0 {
 			x.Name = other
 		}
 		e = x
@@ -66,6 +68,7 @@ func (r *respeller) expr(e parser.Expr) parser.Expr {
 		x.Args = r.exprs(x.Args)
 		e = x
 	}
+
 	if boolean4(e) && r.IntN(6) == 0 {
 		e = parser.Unary{Op: "NOT", X: r.negation(e)}
 	}
@@ -133,7 +136,8 @@ func (r *respeller) number(x parser.Expr, n int) parser.Expr {
 	}
 	switch c, column := x.(parser.Column); {
 	case r.IntN(5) == 0:
-		return parser.Binary{Op: "+", L: parser.Const{Kind: parser.Number, Text: strconv.Itoa(n - 3)}, R: parser.Const{Kind: parser.Number, Text: "3"}}
+		return parser.Binary{Op: "+", L: parser.Const{Kind: parser.Number, Text: strconv.Itoa(n - 3)},
+			R: parser.Const{Kind: parser.Number, Text: "3"}}
 	case r.IntN(5) == 0:
 		return parser.Cast{X: parser.Const{Kind: parser.Number, Text: text}, Type: `pg_catalog."int8"`}
 	case column && r.IntN(3) == 0 && strings.Contains(fits, c.Name):
@@ -182,14 +186,17 @@ func (r *respeller) in(x parser.In) parser.Expr {
 func (r *respeller) between(x parser.Between) parser.Expr {
 	switch {
 	case x.Op == "BETWEEN" && r.IntN(2) == 0:
-		return r.logic(parser.Logic{Op: "AND", Args: []parser.Expr{r.binary(parser.Binary{Op: ">=", L: x.X, R: x.Low}), r.binary(parser.Binary{Op: "<=", L: x.X, R: x.High})}})
+		return r.logic(parser.Logic{Op: "AND", Args: []parser.Expr{r.binary(parser.Binary{Op: ">=", L: x.X, R: x.Low}),
+			r.binary(parser.Binary{Op: "<=", L: x.X, R: x.High})}})
 	case x.Op == "NOT BETWEEN" && r.IntN(2) == 0:
-		return r.logic(parser.Logic{Op: "OR", Args: []parser.Expr{r.binary(parser.Binary{Op: ">", L: x.X, R: x.High}), r.binary(parser.Binary{Op: "<", L: x.X, R: x.Low})}})
+		return r.logic(parser.Logic{Op: "OR", Args: []parser.Expr{r.binary(parser.Binary{Op: ">", L: x.X, R: x.High}),
+			r.binary(parser.Binary{Op: "<", L: x.X, R: x.Low})}})
 	}
 	return x
 }
 
-// However a condition is respelled, it is the same question; and conditions that are the same question are true for the same rows.
+// However a condition is respelled, it is the same question; and conditions that are the same question are true for the
+// same rows.
 func TestRespelled(t *testing.T) {
 	s := connect(t)
 	g := gen{rand.New(rand.NewPCG(*seed, 7))}
@@ -220,10 +227,14 @@ func TestRespelled(t *testing.T) {
 				continue // of constants: what is not evaluated after all does not fail
 			}
 			if err != nil || got != want {
-				t.Fatalf("%s\nrespelled %s %v\nerror %v\n got %s\nwant %s", shorten(source), shorten(text), r.values, err, shorten(got), shorten(want))
+				t.Fatalf("%s\nrespelled %s %v\nerror %v\n got %s\nwant %s", shorten(source), shorten(text), r.values,
+					err, shorten(got), shorten(want))
 			}
 		}
-		rows := s.ExecParams(t.Context(), "SELECT coalesce(string_agg(CASE WHEN v LIKE 'ERROR%' THEN 'e' WHEN v = '=true' THEN 't' ELSE 'f' END, '' ORDER BY id), '') FROM (SELECT id, public.attempt($1, id) AS v FROM public.x WHERE ordinary) AS q",
+
+		rows := s.ExecParams(t.Context(), "SELECT coalesce(string_agg(CASE WHEN v LIKE 'ERROR%' THEN 'e' WHEN v = "+
+			"'=true' THEN 't' ELSE 'f' END, '' ORDER BY id), '') FROM (SELECT id, public.attempt($1, id) AS v "+
+			"FROM public.x WHERE ordinary) AS q",
 			[][]byte{[]byte(source)}, nil, nil, nil).Read()
 		if rows.Err != nil {
 			t.Fatal(rows.Err)
@@ -232,10 +243,12 @@ func TestRespelled(t *testing.T) {
 		if before, ok := truths[want]; ok {
 			for i := range values {
 				if values[i] != before[i] && values[i] != 'e' && before[i] != 'e' {
-					t.Fatalf("%s is %s and %s is %s, and both are asked as %s", shorten(source), values, shorten(spelled[want]), before, shorten(want))
+					t.Fatalf("%s is %s and %s is %s, and both are asked as %s", shorten(source), values,
+						shorten(spelled[want]), before, shorten(want))
 				}
 			}
 		}
+
 		truths[want], spelled[want] = values, source
 	}
 	t.Logf("%d conditions, %d questions, %d other spellings", asked, len(truths), different)

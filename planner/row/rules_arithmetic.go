@@ -13,7 +13,8 @@ func plus(t *term, args []value) (value, error) {
 }
 
 func times(t *term, args []value) (value, error) {
-	return chain(t, args, func(a, b value) value { return integers("*", a, b, new(big.Int).Mul(a.max, b.max)) }, multiply)
+	return chain(t, args, func(a, b value) value { return integers("*", a, b, new(big.Int).Mul(a.max, b.max)) },
+		multiply)
 }
 
 func minus(t *term, args []value) (value, error) {
@@ -24,7 +25,8 @@ func minus(t *term, args []value) (value, error) {
 }
 
 // chain applies an operator from left to right in the class of t.
-func chain(t *term, args []value, whole func(a, b value) value, apply func(name string, a, b value) value) (value, error) {
+func chain(t *term, args []value, whole func(a, b value) value,
+	apply func(name string, a, b value) value) (value, error) {
 	if err := numbers(t, args); err != nil {
 		return value{}, err
 	}
@@ -143,6 +145,7 @@ func quotient(t *term, args []value) (value, error) {
 			v.op, v.typ.OID, v.args = "div", oidNumeric, []*term{a.exact().term, b.exact().nonzero().term}
 			return v, nil
 		}
+
 		if a.typ.OID != oidInt8 {
 			a.term = cast(a.term, plain(oidInt8))
 		}
@@ -169,12 +172,14 @@ func remainder(t *term, args []value) (value, error) {
 			v.term = op("%", oidNumeric, a.exact().term, b.exact().nonzero().term)
 			return v, nil
 		}
+
 		if a.typ.OID != oidInt8 {
 			a.term = cast(a.term, plain(oidInt8))
 		}
 		v.term = op("%", oidInt8, a.term, b.nonzero().term)
 		return v, nil
 	}
+
 	a, b = a.as(numeric).limit(300), b.as(numeric).limit(300)
 	v := function("%", oidNumeric, a, b.nonzero())
 	v.hi, v.lo = b.hi, min(a.lo, b.lo)

@@ -4,7 +4,8 @@ import (
 	"strconv"
 )
 
-var castRules = []rule{{opCast, "NULL where the value has no place in the type; text is read in plain forms only: 12.5, true, 2024-01-31", castRule}}
+var castRules = []rule{{opCast, "NULL where the value has no place in the type; text is read in plain forms only: " +
+	"12.5, true, 2024-01-31", castRule}}
 
 func castRule(t *term, args []value) (value, error) {
 	v, to := args[0], t.class()
@@ -38,6 +39,7 @@ func castRule(t *term, args []value) (value, error) {
 	default:
 		return value{}, refused
 	}
+
 	if n, ok := t.typ.length(); ok && from.moment() && n < 6 {
 		v = v.inYears()
 	}
@@ -103,13 +105,16 @@ const (
 	spaces      = `[ \t\n\v\f\r]*`
 	formNumber  = `[-+]?(?:[0-9]{1,100}(?:\.[0-9]{0,100})?|\.[0-9]{1,100})(?:[eE][-+]?[0-9]{1,2})?`
 	formInteger = `[-+]?[0-9]{1,30}`
-	formBool    = `(?:[tT](?:[rR](?:[uU][eE]?)?)?|[fF](?:[aA](?:[lL](?:[sS][eE]?)?)?)?|[yY](?:[eE][sS]?)?|[nN][oO]?|[oO](?:[nN]|[fF][fF]?)|1|0)`
-	formUUID    = `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`
-	formYear    = `(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])`
-	formLeap    = `(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)-02-29`
-	formDate    = `(?:` + formYear + `-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)|` + formLeap + `)`
-	formTime    = `(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,6})?)?`
-	formStamp   = formDate + `(?:[ T]` + formTime + `)?`
+	formBool    = `(?:[tT](?:[rR](?:[uU][eE]?)?)?|[fF](?:[aA](?:[lL](?:[sS][eE]?)?)?)?|` +
+		`[yY](?:[eE][sS]?)?|[nN][oO]?|[oO](?:[nN]|[fF][fF]?)|1|0)`
+	formUUID = `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`
+	formYear = `(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])`
+	formLeap = `(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)-02-29`
+	formDate = `(?:` + formYear +
+		`-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)|` +
+		formLeap + `)`
+	formTime  = `(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,6})?)?`
+	formStamp = formDate + `(?:[ T]` + formTime + `)?`
 )
 
 // fromText reads text that has a plain form; every other text is NULL.

@@ -8,11 +8,12 @@ var logicRules = []rule{
 	{name: "AND", apply: boolean2}, {name: "OR", apply: boolean2}, {name: "NOT", apply: boolean2},
 	{name: "IS TRUE", apply: boolean2}, {name: "IS NOT TRUE", apply: boolean2},
 	{name: "IS NULL", apply: always}, {name: "IS NOT NULL", apply: always},
-	{name: "=", apply: comparison}, {name: "<>", apply: comparison}, {name: "<", apply: comparison}, {name: ">", apply: comparison},
-	{name: "<=", apply: comparison}, {name: ">=", apply: comparison},
+	{name: "=", apply: comparison}, {name: "<>", apply: comparison}, {name: "<", apply: comparison},
+	{name: ">", apply: comparison}, {name: "<=", apply: comparison}, {name: ">=", apply: comparison},
 	{name: "IS DISTINCT FROM", apply: comparison}, {name: "IS NOT DISTINCT FROM", apply: comparison},
 	{name: opIn, apply: comparison}, {name: opNotIn, apply: comparison},
-	{name: opCase, apply: caseRule}, {name: "COALESCE", apply: merged}, {name: "GREATEST", apply: merged}, {name: "LEAST", apply: merged},
+	{name: opCase, apply: caseRule}, {name: "COALESCE", apply: merged},
+	{name: "GREATEST", apply: merged}, {name: "LEAST", apply: merged},
 	{name: "NULLIF", apply: nullIf}, {name: opSemi, apply: subquery},
 }
 
@@ -21,7 +22,8 @@ func always(t *term, args []value) (value, error) { return rebuild(t, oidBool, a
 func boolean2(t *term, args []value) (value, error) {
 	for i, a := range args {
 		if c := a.class(); c != boolean && c != null {
-			return value{}, refuse(t.args[i], "Write a comparison.", "%s takes conditions, not values of type %s", t.op, c)
+			return value{}, refuse(t.args[i], "Write a comparison.", "%s takes conditions, not values of type %s", t.op,
+				c)
 		}
 	}
 	return rebuild(t, oidBool, args), nil
@@ -49,12 +51,14 @@ func common(a, b class) class {
 	return other
 }
 
-// comparison needs operands that PostgreSQL does not have to convert in a way that could fail. Dates and timestamps it compares as they are.
+// comparison needs operands that PostgreSQL does not have to convert in a way that could fail. Dates and timestamps it
+// compares as they are.
 func comparison(t *term, args []value) (value, error) {
 	c := args[0].class()
 	for i, a := range args[1:] {
 		if c = common(c, a.class()); c == other || c == enum && args[0].typ.OID != a.typ.OID && a.kind != kNull {
-			return value{}, refuse(t, "Cast one of them: x::date, x::numeric.", "values of type %s and %s cannot be compared on protected rows", args[0].class(), args[i+1].class())
+			return value{}, refuse(t, "Cast one of them: x::date, x::numeric.", "values of type %s and %s cannot be "+
+				"compared on protected rows", args[0].class(), args[i+1].class())
 		}
 	}
 	if c == single || c == double {
@@ -85,11 +89,13 @@ func caseRule(t *term, args []value) (value, error) {
 	for i := range args {
 		if i%2 == 0 && i < len(args)-1 {
 			if c := args[i].class(); c != boolean && c != null {
-				return value{}, refuse(t.args[i], "Write a comparison after WHEN.", "a condition cannot be of type %s", c)
+				return value{}, refuse(t.args[i], "Write a comparison after WHEN.", "a condition cannot be of type %s",
+					c)
 			}
 			conditions = append(conditions, args[i])
 			continue
 		}
+
 		results = append(results, args[i])
 	}
 	m, err := merge(t, results)
@@ -103,6 +109,7 @@ func caseRule(t *term, args []value) (value, error) {
 		}
 		terms = append(terms, r.term)
 	}
+
 	m.term = &term{op: opCase, typ: m.typ, args: terms, pos: t.pos}
 	return m, nil
 }
@@ -134,8 +141,10 @@ func merge(t *term, args []value) (value, error) {
 		}
 		a := args[i].class()
 		if a != c && common(a, c) == other {
-			return value{}, refuse(t, hintOperands, "%s cannot mix values of type %s and %s on protected rows", describe(t.op), a, c)
+			return value{}, refuse(t, hintOperands, "%s cannot mix values of type %s and %s on protected rows",
+				describe(t.op), a, c)
 		}
+
 		args[i] = args[i].as(c)
 		if c == text && args[i].typ.OID != oidText {
 			args[i].term = cast(args[i].term, plain(oidText))
@@ -149,6 +158,7 @@ func merge(t *term, args []value) (value, error) {
 				wide = v.typ.OID
 			}
 		}
+
 		m.hi, m.lo = max(m.hi, v.hi), min(m.lo, v.lo)
 		if v.chars < 0 || m.chars < 0 {
 			m.chars = -1
@@ -156,6 +166,7 @@ func merge(t *term, args []value) (value, error) {
 			m.chars = max(m.chars, v.chars)
 		}
 	}
+
 	if c == integer {
 		m.typ.OID = wide
 	}
@@ -166,7 +177,8 @@ func merge(t *term, args []value) (value, error) {
 func nullIf(t *term, args []value) (value, error) {
 	c := common(args[0].class(), args[1].class())
 	if c == other {
-		return value{}, refuse(t, "Cast one of them.", "values of type %s and %s cannot be compared on protected rows", args[0].class(), args[1].class())
+		return value{}, refuse(t, "Cast one of them.", "values of type %s and %s cannot be compared on protected rows",
+			args[0].class(), args[1].class())
 	}
 	v := args[0]
 	if c.number() && t.class() == c {

@@ -7,7 +7,8 @@ import (
 )
 
 const (
-	exactSum  = "integers that overflow their type are exact in a wider one; real and double precision are NULL beyond 10^±100 where the result could overflow"
+	exactSum = "integers that overflow their type are exact in a wider one; real and double precision are NULL " +
+		"beyond 10^±100 where the result could overflow"
 	divisor   = "NULL for a divisor of zero"
 	notBelow  = "NULL below zero"
 	exponents = "the exponent is a constant from -8 to 8"
@@ -16,7 +17,8 @@ const (
 var numberRules = []rule{
 	{"+", exactSum, plus}, {"-", exactSum, minus}, {"*", exactSum, times},
 	{"/", divisor, quotient}, {"%", divisor, remainder}, {opNegate, "", negative}, {"abs", "", negative},
-	{"round", "digits are a constant", rounded}, {"trunc", "digits are a constant", rounded}, {"ceil", "", rounded}, {"floor", "", rounded}, {"sign", "", rounded},
+	{"round", "digits are a constant", rounded}, {"trunc", "digits are a constant", rounded},
+	{"ceil", "", rounded}, {"floor", "", rounded}, {"sign", "", rounded},
 	{"div", divisor, func(t *term, args []value) (value, error) {
 		if err := numbers(t, args); err != nil {
 			return value{}, err
@@ -29,7 +31,8 @@ var numberRules = []rule{
 		}
 		return function("cbrt", oidFloat8, args[0].as(double)), nil
 	}},
-	{"exp", "NULL where the result is out of range", exponential}, {"ln", "NULL for zero and below", logarithm}, {"log", "NULL for zero and below; a base is a constant", logarithm},
+	{"exp", "NULL where the result is out of range", exponential}, {"ln", "NULL for zero and below", logarithm},
+	{"log", "NULL for zero and below; a base is a constant", logarithm},
 	{"power", exponents + "; NULL for a root of what is below zero", power},
 	{"width_bucket", "bounds and count are constants", bucket},
 }
@@ -46,10 +49,12 @@ func rounded(t *term, args []value) (value, error) {
 	if len(args) == 2 {
 		n, err := strconv.Atoi(args[1].text)
 		if args[1].kind != kConst || err != nil || n < -1000 || n > 1000 {
-			return value{}, refuse(t, "Write the number: round(x, 2).", "the digits of %s must be a constant from -1000 to 1000", t.op)
+			return value{}, refuse(t, "Write the number: round(x, 2).", "the digits of %s must be a constant from "+
+				"-1000 to 1000", t.op)
 		}
 		terms = append(terms, args[1].term)
 	}
+
 	v.term, v.hi = op(t.op, v.typ.OID, terms...), v.hi+1
 	if v.class() == double {
 		v.lo = 0
@@ -97,9 +102,12 @@ func logarithm(t *term, args []value) (value, error) {
 	terms := []value{x}
 	if len(args) == 2 {
 		base, err := strconv.ParseFloat(args[0].text, 64)
-		if args[0].kind != kConst || err != nil || base <= 0 || math.Abs(base-1) < 1e-6 || base > 1e100 || base < 1e-100 {
-			return value{}, refuse(t, "Write the base: log(10, x).", "the base of a logarithm must be a positive constant other than 1")
+		if args[0].kind != kConst || err != nil || base <= 0 || math.Abs(base-1) < 1e-6 || base > 1e100 ||
+			base < 1e-100 {
+			return value{}, refuse(t, "Write the base: log(10, x).", "the base of a logarithm must be a positive "+
+				"constant other than 1")
 		}
+
 		terms = []value{args[0].as(numeric), x}
 	}
 	out := function(t.op, x.typ.OID, terms...)
@@ -127,12 +135,14 @@ func power(t *term, args []value) (value, error) {
 		if x = x.limit(300); e < 0 && x.lo < -1000 {
 			// The inverse of a power does not overflow, however small the base.
 			positive := constant(oidNumeric, canonicalNumeric(strconv.FormatFloat(-e, 'f', -1, 64)))
-			p := value{term: op("power", oidNumeric, x.term, positive), sem: numeric, hi: 2500, lo: numericLo, chars: -1}
+			p := value{term: op("power", oidNumeric, x.term, positive), sem: numeric, hi: 2500, lo: numericLo,
+				chars: -1}
 			one := constantValue(constant(oidNumeric, "1"))
 			return divide(one, p, "/"), nil
 		} else if e < 0 {
 			x = x.nonzero()
 		}
+
 		out := function("power", oidNumeric, x, args[1].as(numeric))
 		out.hi, out.lo = 8001, numericLo
 		return out, nil
@@ -156,12 +166,15 @@ func bucket(t *term, args []value) (value, error) {
 	for i := range bounds {
 		f, err := strconv.ParseFloat(args[i+1].text, 64)
 		if args[i+1].kind != kConst || err != nil || math.IsNaN(f) || math.Abs(f) > 1e100 {
-			return value{}, refuse(t, "Write width_bucket(x, 0, 100, 10).", "the bounds and the count of width_bucket must be constants")
+			return value{}, refuse(t, "Write width_bucket(x, 0, 100, 10).", "the bounds and the count of "+
+				"width_bucket must be constants")
 		}
 		bounds[i] = f
 	}
+
 	if bounds[0] == bounds[1] || bounds[2] < 1 || bounds[2] > 1e6 {
-		return value{}, refuse(t, "Write width_bucket(x, 0, 100, 10).", "width_bucket needs two bounds that differ, and a count from 1 to 1000000")
+		return value{}, refuse(t, "Write width_bucket(x, 0, 100, 10).", "width_bucket needs two bounds that differ, "+
+			"and a count from 1 to 1000000")
 	}
 	c := numeric
 	for _, a := range args[:3] {
@@ -169,6 +182,7 @@ func bucket(t *term, args []value) (value, error) {
 			c = double
 		}
 	}
+
 	x := args[0].as(c)
 	x.hi = numericHi // a NaN is an error here, so that the guard is always needed
 	x = x.limit(300)

@@ -10,7 +10,8 @@ var textRules = []rule{
 	{"lower", readBound, rewrites}, {"upper", readBound, rewrites}, {"initcap", readBound, rewrites},
 	{"length", "", measures}, {"octet_length", "", measures}, {"ascii", "", measures},
 	{"btrim", "", trims}, {"ltrim", "", trims}, {"rtrim", "", trims},
-	{"substring", "NULL for a negative length; no regular expressions", substring}, {"left", "", part}, {"right", "", part},
+	{"substring", "NULL for a negative length; no regular expressions", substring},
+	{"left", "", part}, {"right", "", part},
 	{"strpos", "", finds}, {"starts_with", "", finds}, {"split_part", "the number is a constant other than 0", splits},
 	{"replace", "what is replaced, and by what, are constants; " + readBound, replaces},
 	{"concat", readBound, joins}, {"concat_ws", readBound, joins}, {"||", readBound, joins},
@@ -23,14 +24,16 @@ var textRules = []rule{
 func texts(t *term, args []value) error {
 	for i, a := range args {
 		if c := a.class(); c != text && c != padded && c != null {
-			return refuse(t.args[i], "Cast it: x::text.", "%s cannot be used on values of type %s on protected rows", describe(t.op), c)
+			return refuse(t.args[i], "Cast it: x::text.", "%s cannot be used on values of type %s on protected rows",
+				describe(t.op), c)
 		}
 	}
 	return nil
 }
 
 func tooMuch(t *term) error {
-	return refuse(t, "Take a part of the text first: left(x, 1000).", "%s could make a text that is too long", describe(t.op))
+	return refuse(t, "Take a part of the text first: left(x, 1000).", "%s could make a text that is too long",
+		describe(t.op))
 }
 
 func rewrites(t *term, args []value) (value, error) {
@@ -66,7 +69,8 @@ func trims(t *term, args []value) (value, error) {
 	}
 	if len(args) == 2 { // each character is looked up in the set
 		if args[1].kind != kConst {
-			return value{}, refuse(t.args[1], "Write the characters: "+t.op+"(x, ' .').", "the characters that %s removes must be a constant", t.op)
+			return value{}, refuse(t.args[1], "Write the characters: "+t.op+"(x, ' .').",
+				"the characters that %s removes must be a constant", t.op)
 		}
 		args[0] = args[0].bounded()
 	}
@@ -98,6 +102,7 @@ func substring(t *term, args []value) (value, error) {
 			args[i] = v
 		}
 	}
+
 	v := function("substring", oidText, args...)
 	v.chars = chars
 	return v, nil
@@ -134,7 +139,8 @@ func splits(t *term, args []value) (value, error) {
 	}
 	n, ok := atoi(args[2].text)
 	if args[2].kind != kConst || !ok || n == 0 || args[1].kind != kConst {
-		return value{}, refuse(t, "Write split_part(x, ',', 1).", "delimiter and number of split_part must be constants, the number not 0")
+		return value{}, refuse(t, "Write split_part(x, ',', 1).", "delimiter and number of split_part must be "+
+			"constants, the number not 0")
 	}
 	v := function("split_part", oidText, args[0].bounded(), args[1].asText(), args[2])
 	v.chars = maxRead
@@ -146,7 +152,8 @@ func replaces(t *term, args []value) (value, error) {
 		return value{}, err
 	}
 	if args[1].kind != kConst || args[2].kind != kConst {
-		return value{}, refuse(t, "Write replace(x, 'a', 'b').", "what replace looks for, and what it puts there, must be constants")
+		return value{}, refuse(t, "Write replace(x, 'a', 'b').", "what replace looks for, and what it puts there, "+
+			"must be constants")
 	}
 	x := args[0].bounded()
 	chars := x.chars * max(1, (len(args[2].text)+max(1, len(args[1].text))-1)/max(1, len(args[1].text)))
@@ -185,6 +192,7 @@ func joins(t *term, args []value) (value, error) {
 			chars += shown
 		}
 	}
+
 	if chars > maxMade {
 		return value{}, tooMuch(t)
 	}
@@ -199,7 +207,8 @@ func pads(t *term, args []value) (value, error) {
 	}
 	n, ok := atoi(args[1].text)
 	if args[1].kind != kConst || !ok || n > 10000 {
-		return value{}, refuse(t, "Write "+t.op+"(x, 10, '0').", "the length of %s must be a constant up to 10000", t.op)
+		return value{}, refuse(t, "Write "+t.op+"(x, 10, '0').", "the length of %s must be a constant up to 10000",
+			t.op)
 	}
 	for i := range args {
 		if i != 1 {
@@ -220,10 +229,13 @@ func likes(t *term, args []value) (value, error) {
 		return rebuild(t, oidBool, args), nil
 	}
 	if p.kind != kConst {
-		return value{}, refuse(t, "Write LIKE 'a%', or strpos(x, y) > 0, starts_with(x, y).", "the pattern of LIKE must be a constant")
+		return value{}, refuse(t, "Write LIKE 'a%', or strpos(x, y) > 0, starts_with(x, y).",
+			"the pattern of LIKE must be a constant")
 	}
+
 	if n := len(p.text) - len(strings.TrimRight(p.text, `\`)); n%2 == 1 {
-		return value{}, refuse(t, `Double the backslash: 'a\\'.`, "the pattern of LIKE must not end with its escape character")
+		return value{}, refuse(t, `Double the backslash: 'a\\'.`, "the pattern of LIKE must not end with its escape "+
+			"character")
 	}
 	if args[0].class() == text {
 		args[0] = args[0].bounded()

@@ -15,13 +15,17 @@ var timeRules = []rule{
 	{"date_bin", inYearsOnly + "; width and origin are constants", binned},
 	{"to_char", inYearsOnly + "; the format is a constant of digits, month and day names", formatted},
 	{"timezone", inYearsOnly + "; the zone is a constant", zoned},
-	{"to_timestamp", inYearsOnly + "; text is a constant", instant}, {"to_date", "of constants", constants}, {"make_date", "of constants", constants}, {"make_timestamp", "of constants", constants},
+	{"to_timestamp", inYearsOnly + "; text is a constant", instant}, {"to_date", "of constants", constants},
+	{"make_date", "of constants", constants}, {"make_timestamp", "of constants", constants},
 }
 
 var integerDigits = new(big.Int).Exp(big.NewInt(10), big.NewInt(30), nil)
 
 func isTime(args []value) bool {
-	return slices.ContainsFunc(args, func(a value) bool { c := a.class(); return c.moment() || c == clock || c == interval })
+	return slices.ContainsFunc(args, func(a value) bool {
+		c := a.class()
+		return c.moment() || c == clock || c == interval
+	})
 }
 
 // maxDays bounds how far a day is moved: from the years 1 to 9999 it stays a date.
@@ -29,8 +33,10 @@ var maxDays = big.NewInt(1_000_000)
 
 // shift is the arithmetic of dates and times.
 func shift(t *term, args []value) (value, error) {
-	refused := refuse(t, "Add whole days to dates, and constant intervals to dates and timestamps: x + interval '1 month'.",
-		"%s cannot be evaluated on values of type %s and %s on protected rows", describe(t.op), args[0].class(), args[1].class())
+	const hint = "Add whole days to dates, and constant intervals to dates and timestamps: x + interval '1 month'."
+	refused := refuse(t, hint, "%s cannot be evaluated on values of type %s and %s on protected rows", describe(t.op),
+		args[0].class(),
+		args[1].class())
 	if len(args) != 2 {
 		return value{}, refused
 	}
@@ -57,7 +63,8 @@ func shift(t *term, args []value) (value, error) {
 		return leaf(op("-", t.typ.OID, a.as(c).inYears().term, b.as(c).inYears().term)), nil
 	case ca.moment() && cb == interval && b.kind == kConst:
 		if !modest(b.text) {
-			return value{}, refuse(t.args[1], "Intervals can be of up to 2000 years.", "an interval of this length cannot be added on protected rows")
+			return value{}, refuse(t.args[1], "Intervals can be of up to 2000 years.", "an interval of this length "+
+				"cannot be added on protected rows")
 		}
 		return leaf(op(t.op, t.typ.OID, a.inYears().term, b.term)), nil
 	case ca == date && cb == clock && t.op == "+":
@@ -80,6 +87,7 @@ func modest(s string) bool {
 		}
 		words = words[:n-1]
 	}
+
 	for i := 0; i < len(words); i += 2 {
 		m := intervalPart.FindStringSubmatch(words[i] + " " + words[i+1])
 		if m == nil {
@@ -94,16 +102,18 @@ func modest(s string) bool {
 }
 
 var (
-	dateFields = []string{"year", "month", "day", "quarter", "week", "dow", "isodow", "doy", "isoyear", "decade", "century", "millennium", "epoch", "julian"}
+	dateFields = []string{"year", "month", "day", "quarter", "week", "dow", "isodow", "doy", "isoyear", "decade",
+		"century", "millennium", "epoch", "julian"}
 	timeFields = []string{"hour", "minute", "second", "milliseconds", "microseconds", "epoch"}
 	spanFields = []string{"year", "month", "day", "quarter", "decade", "century", "millennium"}
-	truncUnits = []string{"microseconds", "milliseconds", "second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade", "century", "millennium"}
+	truncUnits = []string{"microseconds", "milliseconds", "second", "minute", "hour", "day", "week", "month", "quarter",
+		"year", "decade", "century", "millennium"}
 )
 
 func field(t *term, args []value) (value, error) {
 	f, x := args[0], args[1]
-	fields := map[class][]string{date: dateFields, timestamp: append(dateFields[:len(dateFields):len(dateFields)], timeFields...), clock: timeFields,
-		interval: append(timeFields[:len(timeFields):len(timeFields)], spanFields...)}
+	fields := map[class][]string{date: dateFields, clock: timeFields,
+		timestamp: slices.Concat(dateFields, timeFields), interval: slices.Concat(timeFields, spanFields)}
 	fields[timestamptz] = fields[timestamp]
 	c := x.class()
 	if c == null {
@@ -114,12 +124,16 @@ func field(t *term, args []value) (value, error) {
 		allowed = fields[timestamp]
 		x = x.as(timestamp)
 	}
+
 	if allowed == nil {
-		return value{}, refuse(t, "Cast it: x::date, x::timestamp.", "%s cannot be used on values of type %s on protected rows", t.op, c)
+		return value{}, refuse(t, "Cast it: x::date, x::timestamp.", "%s cannot be used on values of type %s on "+
+			"protected rows", t.op, c)
 	}
 	if f.kind != kConst || !slices.Contains(allowed, f.text) {
-		return value{}, refuse(t, "The fields are "+strings.Join(allowed, ", ")+".", "%s of a %s takes one of its fields, as a constant", t.op, c)
+		return value{}, refuse(t, "The fields are "+strings.Join(allowed, ", ")+".", "%s of a %s takes one of its "+
+			"fields, as a constant", t.op, c)
 	}
+
 	v := function(t.op, t.typ.OID, f.pattern(), x)
 	v.hi, v.lo = 20, -6
 	return v, nil
@@ -131,12 +145,15 @@ func truncated(t *term, args []value) (value, error) {
 	case c == null:
 		return leaf(&term{kind: kNull, typ: t.typ}), nil
 	case !c.moment():
-		return value{}, refuse(t, "Cast it: x::timestamp.", "date_trunc cannot be used on values of type %s on protected rows", c)
+		return value{}, refuse(t, "Cast it: x::timestamp.", "date_trunc cannot be used on values of type %s on "+
+			"protected rows", c)
 	case u.kind != kConst || !slices.Contains(truncUnits, u.text):
-		return value{}, refuse(t, "The units are "+strings.Join(truncUnits, ", ")+".", "date_trunc takes a unit, as a constant")
+		return value{}, refuse(t, "The units are "+strings.Join(truncUnits, ", ")+".", "date_trunc takes a unit, as "+
+			"a constant")
 	case c == date:
 		x = x.as(timestamptz) // as PostgreSQL does
 	}
+
 	if len(args) == 3 {
 		x = x.as(timestamptz)
 		if err := zone(t, args[2]); err != nil {
@@ -151,19 +168,25 @@ func binned(t *term, args []value) (value, error) {
 	w, x, origin := args[0], args[1], args[2]
 	c := t.class()
 	if !x.class().moment() {
-		return value{}, refuse(t, "Cast it: x::timestamp.", "date_bin cannot be used on values of type %s on protected rows", x.class())
+		return value{}, refuse(t, "Cast it: x::timestamp.", "date_bin cannot be used on values of type %s on "+
+			"protected rows", x.class())
 	}
-	if w.kind != kConst || origin.kind != kConst || !modest(w.text) || strings.ContainsRune(w.text, '-') || strings.Contains(w.text, "year") || strings.Contains(w.text, "mon") || strings.Trim(w.text, "0:") == "" {
-		return value{}, refuse(t, "Write date_bin('15 minutes', x, timestamp '2024-01-01').", "width and origin of date_bin must be constants, the width of days or less")
+	if w.kind != kConst || origin.kind != kConst || !modest(w.text) || strings.ContainsRune(w.text, '-') ||
+		strings.Contains(w.text, "year") || strings.Contains(w.text, "mon") || strings.Trim(w.text, "0:") == "" {
+		return value{}, refuse(t, "Write date_bin('15 minutes', x, timestamp '2024-01-01').",
+			"width and origin of date_bin must be constants, the width of days or less")
 	}
 	if _, ok := canonical(origin.typ.OID, origin.text); !ok {
-		return value{}, refuse(t, "Write timestamp '2024-01-01'.", "the origin of date_bin must be a time of the years 1000 to 9999")
+		return value{}, refuse(t, "Write timestamp '2024-01-01'.", "the origin of date_bin must be a time of the "+
+			"years 1000 to 9999")
 	}
 	return function("date_bin", t.typ.OID, w, x.as(c).inYears(), origin.as(c)), nil
 }
 
 // safeFormat holds the templates of to_char that have a value for every time, and no part that depends on the locale.
-var safeFormat = regexp.MustCompile(`^(?:FM|YYYY|IYYY|YY|MM|MON|Mon|mon|MONTH|Month|month|DDD|DD|D|ID|DAY|Day|day|DY|Dy|dy|HH24|HH12|HH|MI|SS|MS|US|AM|PM|am|pm|WW|IW|W|Q|[-/.,:; ]|"[^"\\]*")*$`)
+var safeFormat = regexp.MustCompile(
+	`^(?:FM|YYYY|IYYY|YY|MM|MON|Mon|mon|MONTH|Month|month|DDD|DD|D|ID|DAY|Day|day|DY|Dy|dy|HH24|HH12|HH|MI|SS|` +
+		`MS|US|AM|PM|am|pm|WW|IW|W|Q|[-/.,:; ]|"[^"\\]*")*$`)
 
 func formatted(t *term, args []value) (value, error) {
 	x, f := args[0], args[1]
@@ -171,9 +194,11 @@ func formatted(t *term, args []value) (value, error) {
 	case c == null:
 		return leaf(&term{kind: kNull, typ: t.typ}), nil
 	case !c.moment():
-		return value{}, refuse(t, "Cast it: x::text, round(x, 2)::text.", "to_char cannot be used on values of type %s on protected rows", c)
+		return value{}, refuse(t, "Cast it: x::text, round(x, 2)::text.", "to_char cannot be used on values of type "+
+			"%s on protected rows", c)
 	case f.kind != kConst || !safeFormat.MatchString(f.text) || len(f.text) > 200:
-		return value{}, refuse(t, "Write a format of YYYY, MM, DD, HH24, MI, SS, Mon, Dy, Q, IW and the like: 'YYYY-MM'.", "this format of to_char cannot be used on protected rows")
+		return value{}, refuse(t, "Write a format of YYYY, MM, DD, HH24, MI, SS, Mon, Dy, Q, IW and the like: "+
+			"'YYYY-MM'.", "this format of to_char cannot be used on protected rows")
 	case c == date:
 		x = x.as(timestamp)
 	}
@@ -184,7 +209,8 @@ func formatted(t *term, args []value) (value, error) {
 
 // constants is a function that PostgreSQL has evaluated if its arguments were constants.
 func constants(t *term, _ []value) (value, error) {
-	return value{}, refuse(t, "Cast text in ISO form: x::date, x::timestamp.", "%s takes constants on protected rows", t.op)
+	return value{}, refuse(t, "Cast text in ISO form: x::date, x::timestamp.", "%s takes constants on protected rows",
+		t.op)
 }
 
 // instant is a time from the seconds since 1970.
@@ -204,7 +230,8 @@ func zoned(t *term, args []value) (value, error) {
 	z, x := args[0], args[1]
 	c := x.class()
 	if !c.moment() {
-		return value{}, refuse(t, "Cast it: x::timestamp AT TIME ZONE 'UTC'.", "AT TIME ZONE cannot be used on values of type %s on protected rows", c)
+		return value{}, refuse(t, "Cast it: x::timestamp AT TIME ZONE 'UTC'.", "AT TIME ZONE cannot be used on "+
+			"values of type %s on protected rows", c)
 	}
 	if err := zone(t, z); err != nil {
 		return value{}, err
@@ -215,7 +242,8 @@ func zoned(t *term, args []value) (value, error) {
 	return function("timezone", t.typ.OID, z.pattern(), x.inYears()), nil
 }
 
-// zone refuses what is not the name of a time zone. Names are checked when the statement is planned: Bind has PostgreSQL convert a constant time.
+// zone refuses what is not the name of a time zone. Names are checked when the statement is planned: Bind has
+// PostgreSQL convert a constant time.
 func zone(t *term, z value) error {
 	if z.kind != kConst || z.class() != text {
 		return refuse(t, "Write the zone's name: 'UTC', 'Europe/Berlin'.", "a time zone must be a constant name")

@@ -15,7 +15,8 @@ type term struct {
 	args   []*term
 	typ    Type
 	column parser.Column
-	text   string                 // of a constant, in the form that PostgreSQL writes; of a literal, as the client wrote it
+	// of a constant, in the form that PostgreSQL writes; of a literal, as the client wrote it
+	text   string
 	number int                    // of a slot or a parameter
 	pos    int                    // in the client's text; 0: unknown
 	key    atomic.Pointer[string] // cached by String: sessions share what was planned
@@ -43,7 +44,8 @@ const (
 	opAny     = "= ANY"
 	opAll     = "<> ALL"
 	opCollate = "COLLATE" // a text in the database's own collation
-	opSemi    = "EXISTS"  // a subquery over ordinary tables: its left side, its value, the ON of its sources, its WHERE; each may be missing
+	// a subquery over ordinary tables: its left side, its value, the ON of its sources, its WHERE; each may be missing
+	opSemi = "EXISTS"
 )
 
 func op(name string, oid uint32, args ...*term) *term {
@@ -108,7 +110,8 @@ func (t *term) position() int {
 
 // of is t with other arguments.
 func (t *term) of(args []*term) *term {
-	return &term{kind: t.kind, op: t.op, args: args, typ: t.typ, column: t.column, text: t.text, number: t.number, pos: t.pos, semi: t.semi}
+	return &term{kind: t.kind, op: t.op, args: args, typ: t.typ, column: t.column, text: t.text, number: t.number,
+		pos: t.pos, semi: t.semi}
 }
 
 // size is the number of nodes of t as it is printed, at most limit.
@@ -134,7 +137,8 @@ func (t *term) String() string {
 }
 
 // expr makes an expression of the parser's of t: what chooses among values keeps its shape, for those who follow where
-// values come from, as does what has a few values whatever it is of; and so does an equality of two values of one class, of which neither is converted to be compared.
+// values come from, as does what has a few values whatever it is of; and so does an equality of two values of one
+// class, of which neither is converted to be compared.
 func (t *term) expr() parser.Expr {
 	exprs := func(ts []*term) []parser.Expr {
 		out := make([]parser.Expr, len(ts))
@@ -143,6 +147,7 @@ func (t *term) expr() parser.Expr {
 		}
 		return out
 	}
+
 	switch {
 	case t.kind == kColumn:
 		return t.column
@@ -184,28 +189,8 @@ type writer struct {
 }
 
 func (w *writer) write(t *term) {
-	switch t.kind {
-	case kColumn:
-		w.form.Text = append(w.form.Text, w.b.String())
-		w.b.Reset()
-		w.form.Columns = append(w.form.Columns, t.column)
-		return
-	case kConst:
-		w.b.WriteString(constantSQL(t))
-		return
-	case kNull:
-		if _, ok := typeNames[t.typ.OID]; ok {
-			w.b.WriteString("CAST(NULL AS " + plain(t.typ.OID).sql() + ")")
-			return
-		}
-		w.b.WriteString("NULL")
-		return
-	case kLiteral, kParam:
-		if w.bare != nil {
-			w.b.WriteString(w.bare(t))
-			return
-		}
-		w.b.WriteString("?" + strconv.Itoa(t.number) + parser.QuoteLiteral(t.text)) // no SQL: for comparison only
+	if t.kind != kOp {
+		w.leaf(t)
 		return
 	}
 	switch t.op {
@@ -225,19 +210,7 @@ func (w *writer) write(t *term) {
 	case opAny, opAll:
 		w.list("(", " "+t.op+" (", "))", t.args)
 	case opCase:
-		w.b.WriteString("(CASE")
-		for i, a := range t.args {
-			switch {
-			case i%2 == 1:
-				w.b.WriteString(" THEN ")
-			case i == len(t.args)-1:
-				w.b.WriteString(" ELSE ")
-			default:
-				w.b.WriteString(" WHEN ")
-			}
-			w.write(a)
-		}
-		w.b.WriteString(" END)")
+		w.choice(t.args)
 	case opCast:
 		w.list("CAST(", "", " AS "+t.castType()+")", t.args)
 	case opSemi:
@@ -255,6 +228,47 @@ func (w *writer) write(t *term) {
 	}
 }
 
+// leaf writes what has no operands.
+func (w *writer) leaf(t *term) {
+	switch t.kind {
+	case kColumn:
+		w.form.Text = append(w.form.Text, w.b.String())
+		w.b.Reset()
+		w.form.Columns = append(w.form.Columns, t.column)
+	case kConst:
+		w.b.WriteString(constantSQL(t))
+	case kNull:
+		if _, ok := typeNames[t.typ.OID]; ok {
+			w.b.WriteString("CAST(NULL AS " + plain(t.typ.OID).sql() + ")")
+			return
+		}
+		w.b.WriteString("NULL")
+	case kLiteral, kParam:
+		if w.bare != nil {
+			w.b.WriteString(w.bare(t))
+			return
+		}
+		w.b.WriteString("?" + strconv.Itoa(t.number) + parser.QuoteLiteral(t.text)) // no SQL: for comparison only
+	}
+}
+
+// choice writes a CASE: condition, result, ..., and possibly the result of ELSE.
+func (w *writer) choice(args []*term) {
+	w.b.WriteString("(CASE")
+	for i, a := range args {
+		switch {
+		case i%2 == 1:
+			w.b.WriteString(" THEN ")
+		case i == len(args)-1:
+			w.b.WriteString(" ELSE ")
+		default:
+			w.b.WriteString(" WHEN ")
+		}
+		w.write(a)
+	}
+	w.b.WriteString(" END)")
+}
+
 // subquery writes a semi-join.
 func (w *writer) subquery(t *term) {
 	x, value, on, where := t.semiParts()
@@ -265,18 +279,21 @@ func (w *writer) subquery(t *term) {
 	} else {
 		w.b.WriteString("EXISTS (SELECT")
 	}
+
 	w.b.WriteString(" FROM ")
 	for i, s := range t.semi.Sources {
 		if i > 0 {
 			w.b.WriteString(map[bool]string{false: " CROSS JOIN ", true: " LEFT JOIN "}[s.Left])
 		}
-		w.b.WriteString(parser.QuoteIdent(s.Table.Schema) + "." + parser.QuoteIdent(s.Table.Name) + " AS " + parser.Alias("t", s.Rel))
+		w.b.WriteString(parser.QuoteIdent(s.Table.Schema) + "." + parser.QuoteIdent(s.Table.Name) + " AS " +
+			parser.Alias("t", s.Rel))
 		if s.Left && on[i] == nil {
 			w.b.WriteString(" ON TRUE")
 		} else if s.Left {
 			w.list(" ON ", "", "", on[i:i+1])
 		}
 	}
+
 	if where != nil {
 		w.list(" WHERE ", "", "", []*term{where})
 	}
@@ -291,6 +308,7 @@ func (t *term) semiParts() (x, value *term, on []*term, where *term) {
 		args = args[1:]
 		return a
 	}
+
 	if t.semi.X != nil {
 		x, value = next(), next()
 	}
@@ -300,6 +318,7 @@ func (t *term) semiParts() (x, value *term, on []*term, where *term) {
 			on[i] = next()
 		}
 	}
+
 	if t.semi.Where != nil {
 		where = next()
 	}
@@ -332,7 +351,8 @@ func (w *writer) distinct(list []*term) []*term {
 	return list[:1]
 }
 
-// constantSQL prints a constant so that PostgreSQL gives it its type; a constant of an enum takes it from what it is compared with.
+// constantSQL prints a constant so that PostgreSQL gives it its type; a constant of an enum takes it from what it is
+// compared with.
 func constantSQL(t *term) string {
 	switch t.class() {
 	case boolean:

@@ -15,7 +15,8 @@ func total(t *term) (value, error) {
 		return constantValue(t), nil
 	case kOp:
 	default:
-		return value{}, refuse(t, "Report this: a constant was left over.", "this expression cannot be evaluated on protected rows")
+		return value{}, refuse(t, "Report this: a constant was left over.", "this expression cannot be evaluated on "+
+			"protected rows")
 	}
 
 	args := make([]value, len(t.args))
@@ -33,9 +34,11 @@ func total(t *term) (value, error) {
 	if !strings.HasPrefix(t.op, "IS ") || !strings.HasSuffix(t.op, "NULL") {
 		for i, a := range args {
 			if c := a.class(); c == other {
-				return value{}, refuse(t.args[i], "Columns of this type can be tested with IS NULL, and counted.", "a value of this type cannot be used on protected rows")
+				return value{}, refuse(t.args[i], "Columns of this type can be tested with IS NULL, and counted.",
+					"a value of this type cannot be used on protected rows")
 			} else if c == enum && !comparesEnums(t.op) {
-				return value{}, refuse(t.args[i], "Compare it with = or IN.", "a value of an enum type cannot be used in %s on protected rows", describe(t.op))
+				return value{}, refuse(t.args[i], "Compare it with = or IN.", "a value of an enum type cannot be "+
+					"used in %s on protected rows", describe(t.op))
 			}
 		}
 	}
@@ -76,6 +79,8 @@ func Rules() []Rule {
 	for _, r := range rules {
 		out = append(out, Rule{r.name, r.total})
 	}
-	slices.SortFunc(out, func(a, b Rule) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Total, b.Total)) })
+	slices.SortFunc(out, func(a, b Rule) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Total, b.Total))
+	})
 	return slices.Compact(out)
 }

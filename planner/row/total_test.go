@@ -15,8 +15,8 @@ import (
 var expressions = flag.Int("expressions", 3000, "random expressions that the total forms are tried on")
 var seed = flag.Uint64("seed", 1, "of the random expressions")
 
-// On every row an expression's total form has the value that PostgreSQL gives it, and never an error: on rows that PostgreSQL fails on it is
-// NULL or, for integers, what a wider type would hold.
+// On every row an expression's total form has the value that PostgreSQL gives it, and never an error: on rows that
+// PostgreSQL fails on it is NULL or, for integers, what a wider type would hold.
 func TestTotal(t *testing.T) {
 	s := connect(t)
 	g := gen{rand.New(rand.NewPCG(*seed, 2))}
@@ -52,11 +52,14 @@ func (s *server) tryExpression(t *testing.T, e string, refused map[string]int, f
 	case err != nil:
 		t.Fatalf("%s: %v", e, err)
 	}
-	r := s.ExecParams(t.Context(), "SELECT t.id::text, t.ordinary::text, ("+form+")::text, public.attempt($1, t.id) FROM public.x AS t ORDER BY t.id", [][]byte{[]byte(e)}, nil, nil, nil).Read()
+
+	r := s.ExecParams(t.Context(), "SELECT t.id::text, t.ordinary::text, ("+form+")::text, public.attempt($1, t.id) "+
+		"FROM public.x AS t ORDER BY t.id", [][]byte{[]byte(e)}, nil, nil, nil).Read()
 	if r.Err != nil {
 		t.Errorf("%s\nfails: %v\nas %s", shorten(e), r.Err, shorten(form))
 		return
 	}
+
 	failed := false
 	for _, row := range r.Rows {
 		want := string(row[3])
@@ -74,6 +77,7 @@ func (s *server) tryExpression(t *testing.T, e string, refused map[string]int, f
 			return
 		}
 	}
+
 	if failed {
 		*failing++
 	}

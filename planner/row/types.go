@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Description holds what PostgreSQL resolves a statement to: type OIDs, and the result columns' type modifiers, -1 for none.
+// Description holds what PostgreSQL resolves a statement to: type OIDs, and the result columns' type modifiers, -1 for
+// none.
 type Description struct {
 	ParamTypes  []uint32
 	ResultTypes []uint32
@@ -65,14 +66,17 @@ const (
 )
 
 var classes = map[uint32]class{
-	oidUnknown: null, oidBool: boolean, oidInt2: integer, oidInt4: integer, oidInt8: integer, oidNumeric: numeric, oidFloat4: single, oidFloat8: double,
-	oidText: text, oidVarchar: text, oidName: text, oidBpchar: padded, oidDate: date, oidTime: clock, oidTimestamp: timestamp, oidTimestamptz: timestamptz,
-	oidInterval: interval, oidUUID: uuid,
+	oidUnknown: null, oidBool: boolean, oidInt2: integer, oidInt4: integer, oidInt8: integer, oidNumeric: numeric,
+	oidFloat4: single, oidFloat8: double, oidText: text, oidVarchar: text, oidName: text, oidBpchar: padded,
+	oidDate: date, oidTime: clock, oidTimestamp: timestamp, oidTimestamptz: timestamptz, oidInterval: interval,
+	oidUUID: uuid,
 }
 
 var typeNames = map[uint32]string{
-	oidBool: "bool", oidInt2: "int2", oidInt4: "int4", oidInt8: "int8", oidNumeric: "numeric", oidFloat4: "float4", oidFloat8: "float8", oidText: "text", oidVarchar: "varchar",
-	oidName: "name", oidBpchar: "bpchar", oidDate: "date", oidTime: "time", oidTimestamp: "timestamp", oidTimestamptz: "timestamptz", oidInterval: "interval", oidUUID: "uuid",
+	oidBool: "bool", oidInt2: "int2", oidInt4: "int4", oidInt8: "int8", oidNumeric: "numeric", oidFloat4: "float4",
+	oidFloat8: "float8", oidText: "text", oidVarchar: "varchar", oidName: "name", oidBpchar: "bpchar",
+	oidDate: "date", oidTime: "time", oidTimestamp: "timestamp", oidTimestamptz: "timestamptz",
+	oidInterval: "interval", oidUUID: "uuid",
 }
 
 var typeOIDs = func() map[string]uint32 {
@@ -84,12 +88,14 @@ var typeOIDs = func() map[string]uint32 {
 }()
 
 // elements are the element types of array types.
-var elements = map[uint32]uint32{1000: oidBool, 1003: oidName, 1005: oidInt2, 1007: oidInt4, 1016: oidInt8, 1231: oidNumeric, 1021: oidFloat4, 1022: oidFloat8,
-	1009: oidText, 1015: oidVarchar, 1014: oidBpchar, 1182: oidDate, 1183: oidTime, 1115: oidTimestamp, 1185: oidTimestamptz, 2951: oidUUID}
+var elements = map[uint32]uint32{1000: oidBool, 1003: oidName, 1005: oidInt2, 1007: oidInt4, 1016: oidInt8,
+	1231: oidNumeric, 1021: oidFloat4, 1022: oidFloat8, 1009: oidText, 1015: oidVarchar, 1014: oidBpchar,
+	1182: oidDate, 1183: oidTime, 1115: oidTimestamp, 1185: oidTimestamptz, 2951: oidUUID}
 
 // natural is the type in which values of a class are computed.
-var natural = map[class]uint32{boolean: oidBool, integer: oidInt8, numeric: oidNumeric, single: oidFloat4, double: oidFloat8, text: oidText, padded: oidBpchar, date: oidDate,
-	clock: oidTime, timestamp: oidTimestamp, timestamptz: oidTimestamptz, interval: oidInterval, uuid: oidUUID}
+var natural = map[class]uint32{boolean: oidBool, integer: oidInt8, numeric: oidNumeric, single: oidFloat4,
+	double: oidFloat8, text: oidText, padded: oidBpchar, date: oidDate, clock: oidTime, timestamp: oidTimestamp,
+	timestamptz: oidTimestamptz, interval: oidInterval, uuid: oidUUID}
 
 func (c class) String() string {
 	switch c {
@@ -168,6 +174,7 @@ func parseType(sql string) (Type, bool) {
 		}
 		return t, false
 	}
+
 	if mods == "" {
 		return t, true
 	}
@@ -179,6 +186,7 @@ func parseType(sql string) (Type, bool) {
 		}
 		n = append(n, v)
 	}
+
 	switch {
 	case t.OID == oidNumeric && len(n) == 1:
 		n = append(n, 0)
@@ -187,7 +195,8 @@ func parseType(sql string) (Type, bool) {
 		t.Mod = int32(n[0]<<16|n[1]&0x7ff) + 4
 	case (t.OID == oidVarchar || t.OID == oidBpchar) && len(n) == 1 && n[0] >= 1 && n[0] <= 10485760:
 		t.Mod = int32(n[0]) + 4
-	case (t.OID == oidTime || t.OID == oidTimestamp || t.OID == oidTimestamptz) && len(n) == 1 && n[0] >= 0 && n[0] <= 6:
+	case (t.OID == oidTime || t.OID == oidTimestamp || t.OID == oidTimestamptz) && len(n) == 1 && n[0] >= 0 &&
+		n[0] <= 6:
 		t.Mod = int32(n[0])
 	default:
 		return t, false

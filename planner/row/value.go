@@ -34,7 +34,8 @@ func function(name string, oid uint32, args ...value) value {
 func numbers(t *term, args []value) error {
 	for i, a := range args {
 		if c := a.class(); !c.number() && c != null {
-			return refuse(t.args[i], hintOperands, "%s cannot be used on values of type %s on protected rows", describe(t.op), c)
+			return refuse(t.args[i], hintOperands, "%s cannot be used on values of type %s on protected rows",
+				describe(t.op), c)
 		}
 	}
 	return nil
@@ -77,6 +78,7 @@ func leaf(t *term) value {
 			v.chars = 63
 		}
 	}
+
 	if t.kind == kNull {
 		v.max, v.hi, v.lo, v.chars = new(big.Int), 0, 0, 0
 	}

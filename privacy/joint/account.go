@@ -85,6 +85,7 @@ func (a *Account) check(r Release) error {
 	case !kappa(r.Rounding):
 		return fmt.Errorf("a rounding of %g", r.Rounding)
 	}
+
 	for _, n := range r.Noise {
 		if !(n > 1/largest) || n > largest {
 			return fmt.Errorf("noise of variance %g", n)
@@ -96,6 +97,7 @@ func (a *Account) check(r Release) error {
 			return errors.New("noise along a line that is not finite, or of another length")
 		}
 	}
+
 	if r.Still != nil && len(r.Still) != len(r.Noise) {
 		return fmt.Errorf("%d components that are still or not, of %d", len(r.Still), len(r.Noise))
 	}
@@ -104,6 +106,7 @@ func (a *Account) check(r Release) error {
 			return fmt.Errorf("no secret %q", name)
 		}
 	}
+
 	for name, k := range r.Aside {
 		if a.secret(name) == nil || !kappa(k) {
 			return fmt.Errorf("a shift of %g of the secret %q", k, name)
@@ -141,6 +144,7 @@ func (a *Account) Trial(r Release) (*Trial, error) {
 			tasks = append(tasks, task{i, j})
 		}
 	}
+
 	errs := make([]error, len(tasks))
 	parallel(len(tasks), func(n int) {
 		i, j := tasks[n].secret, tasks[n].pair
@@ -151,6 +155,7 @@ func (a *Account) Trial(r Release) (*Trial, error) {
 		}
 		t.of[i].charges[j] = c
 	})
+
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
@@ -176,6 +181,7 @@ func (a *Account) covariances(m *moments, r Release) *covariances {
 			x.along[component] += value * m.number[row] / float64(a.rows)
 		}
 	})
+
 	for c, n := range m.rows {
 		if n > 0 {
 			floats.Scale(1/n, x.mean[c])
@@ -225,6 +231,7 @@ func (t *Trial) Commit() error {
 			p.commit(t.of[i].charges[j])
 		}
 	}
+
 	a.stack = append(a.stack, t.release.Terms)
 	a.first = append(a.first, len(a.noise))
 	a.noise = append(a.noise, t.release.Noise...)

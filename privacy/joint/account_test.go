@@ -56,45 +56,12 @@ var drawn = []Secret{
 // drawRelease draws sparse terms that overlap with the history's, some of them repeated, or nearly.
 func drawRelease(t *rapid.T, s Sample, history []Release) Release {
 	var terms *Terms
-	var err error
-	switch {
-	case len(history) > 0 && rapid.IntRange(0, 3).Draw(t, "again") == 0:
-		terms = history[rapid.IntRange(0, len(history)-1).Draw(t, "which")].Terms
-		if rapid.Bool().Draw(t, "nearly") {
-			groups := append([]Group(nil), terms.groups...)
-			groups[0].Cells = append([]int16(nil), groups[0].Cells...)
-			groups[0].Cells[rapid.IntRange(0, s.Rows-1).Draw(t, "row")] = -1
-			terms, err = NewTerms(s.Rows, terms.width, groups)
-		}
-	default:
-		rng := drawRand(t)
-		width := rapid.IntRange(1, 6).Draw(t, "width")
-		var groups []Group
-		for range rapid.IntRange(1, 2).Draw(t, "groups") {
-			cells := rapid.IntRange(1, 4).Draw(t, "cells")
-			g := Group{Cells: make([]int16, s.Rows)}
-			for r := range g.Cells {
-				g.Cells[r] = int16(rng.IntN(cells+1) - 1)
-			}
-			for range rapid.IntRange(1, 2).Draw(t, "columns") {
-				c := Column{At: make([]int, cells)}
-				for k := range c.At {
-					c.At[k] = rapid.IntRange(0, width-1).Draw(t, "at")
-				}
-				if rapid.Bool().Draw(t, "sum") {
-					for range s.Rows {
-						c.Values = append(c.Values, rng.NormFloat64()*2+1)
-					}
-				}
-				g.Columns = append(g.Columns, c)
-			}
-			groups = append(groups, g)
-		}
-		terms, err = NewTerms(s.Rows, width, groups)
+	if len(history) > 0 && rapid.IntRange(0, 3).Draw(t, "again") == 0 {
+		terms = drawAgain(t, s, history[rapid.IntRange(0, len(history)-1).Draw(t, "which")].Terms)
+	} else {
+		terms = drawTerms(t, s)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+
 	r := Release{Terms: terms, Hidden: map[string]bool{}}
 	for range terms.width {
 		r.Noise = append(r.Noise, rapid.Float64Range(.5, 50).Draw(t, "noise"))
@@ -106,6 +73,7 @@ func drawRelease(t *rapid.T, s Sample, history []Release) Release {
 		}
 		r.Lines = append(r.Lines, line)
 	}
+
 	if rapid.IntRange(0, 4).Draw(t, "some still") == 0 {
 		for range terms.width {
 			r.Still = append(r.Still, rapid.Bool().Draw(t, "still"))
@@ -117,6 +85,53 @@ func drawRelease(t *rapid.T, s Sample, history []Release) Release {
 		}
 	}
 	return r
+}
+
+// drawAgain returns the same terms, or terms that differ in one row.
+func drawAgain(t *rapid.T, s Sample, terms *Terms) *Terms {
+	if !rapid.Bool().Draw(t, "nearly") {
+		return terms
+	}
+	groups := append([]Group(nil), terms.groups...)
+	groups[0].Cells = append([]int16(nil), groups[0].Cells...)
+	groups[0].Cells[rapid.IntRange(0, s.Rows-1).Draw(t, "row")] = -1
+	out, err := NewTerms(s.Rows, terms.width, groups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func drawTerms(t *rapid.T, s Sample) *Terms {
+	rng := drawRand(t)
+	width := rapid.IntRange(1, 6).Draw(t, "width")
+	var groups []Group
+	for range rapid.IntRange(1, 2).Draw(t, "groups") {
+		cells := rapid.IntRange(1, 4).Draw(t, "cells")
+		g := Group{Cells: make([]int16, s.Rows)}
+		for r := range g.Cells {
+			g.Cells[r] = int16(rng.IntN(cells+1) - 1)
+		}
+		for range rapid.IntRange(1, 2).Draw(t, "columns") {
+			c := Column{At: make([]int, cells)}
+			for k := range c.At {
+				c.At[k] = rapid.IntRange(0, width-1).Draw(t, "at")
+			}
+			if rapid.Bool().Draw(t, "sum") {
+				for range s.Rows {
+					c.Values = append(c.Values, rng.NormFloat64()*2+1)
+				}
+			}
+
+			g.Columns = append(g.Columns, c)
+		}
+		groups = append(groups, g)
+	}
+	terms, err := NewTerms(s.Rows, width, groups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return terms
 }
 
 // Whatever is asked, the account is never below a slow one, nor more than 1e-6 above its greatest pair; before a
@@ -151,6 +166,7 @@ func TestAgainstDefinitions(t *testing.T) {
 					}
 				}
 			}
+
 			if err := trial.Commit(); err != nil {
 				t.Fatal(err)
 			}
@@ -159,6 +175,7 @@ func TestAgainstDefinitions(t *testing.T) {
 					t.Fatalf("%s: %v after, %v before", x.Name, got, want)
 				}
 			}
+
 			if trial.Commit() == nil {
 				t.Fatal("a trial was committed twice")
 			}
@@ -186,6 +203,7 @@ func TestWholeSpan(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+
 		laplace := [][]float64{nil, {.4}, {.1, .2}}[rapid.IntRange(0, 2).Draw(t, "laplace")]
 		for _, x := range drawn[:2] {
 			cost := a.Cost(x.Name)
@@ -197,6 +215,7 @@ func TestWholeSpan(t *testing.T) {
 					t.Fatalf("%s: of %v %v, of the span %v", x.Name, p, got, cost)
 				}
 			}
+
 			p := x.Pairs[rapid.IntRange(0, 1).Draw(t, "pair")]
 			e := b.experiment(t, x, p, laplace)
 			epsilon := []float64{.3, 1, 3}[rapid.IntRange(0, 2).Draw(t, "epsilon")]

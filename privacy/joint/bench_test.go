@@ -14,6 +14,7 @@ func grouped(rng *rand.Rand, rows, cells int, key []int16) Release {
 			c[r] = key[r]
 		}
 	}
+
 	at := make([]int, cells)
 	for k := range at {
 		at[k] = k
@@ -55,6 +56,7 @@ func charges(b *testing.B, pairs ...Pair) {
 			keys[k][r] = int16(rng.IntN(cells))
 		}
 	}
+
 	a, err := New(s, []Secret{{Name: "s", N: 35_000, Pairs: pairs}})
 	if err != nil {
 		b.Fatal(err)
@@ -64,6 +66,7 @@ func charges(b *testing.B, pairs ...Pair) {
 			b.Fatal(err)
 		}
 	}
+
 	next := grouped(rng, rows, cells, keys[0])
 	for b.Loop() {
 		if _, err := a.Trial(next); err != nil {

@@ -35,6 +35,7 @@ func TestCertificateOfShifts(t *testing.T) {
 			}
 		}
 	}
+
 	if got, _ := (Cost{Kappa2: 1}).Delta(2, nil, .01); math.Abs(got-.01-privacy.GaussianDelta(2, 1)) > 1e-4 {
 		t.Errorf("δ = %g with a failure of .01", got)
 	}
@@ -43,6 +44,7 @@ func TestCertificateOfShifts(t *testing.T) {
 			t.Errorf("%v: %g, %v", c, d, err)
 		}
 	}
+
 	if d, err := unknown.Delta(1, nil, 0); d != 1 {
 		t.Errorf("an infinite cost has δ = %g, %v", d, err)
 	}
@@ -62,12 +64,14 @@ func TestFewDoNotDominateMany(t *testing.T) {
 				q.Blocks = append(q.Blocks, sensitivity.Block{Size: 1, Entries: []float64{1}})
 			}
 		}
+
 		e, err := sensitivity.NewExperiment(nil, 0, &sensitivity.Pair{P: p, Q: q})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return e
 	}
+
 	for _, c := range []struct {
 		total   float64
 		count   int
@@ -80,6 +84,7 @@ func TestFewDoNotDominateMany(t *testing.T) {
 			}
 		}
 	}
+
 	if a, b := exact(1, 400).Delta(.2), exact(1, 1).Delta(.2); !(a.Low > b.High) {
 		t.Errorf("of many δ = %g, of few %g", a, b)
 	}

@@ -24,6 +24,7 @@ func Concat(terms ...*Terms) (*Terms, error) {
 				}
 				moved.Columns = append(moved.Columns, Column{At: at, Values: c.Values})
 			}
+
 			out.groups = append(out.groups, moved)
 		}
 		out.width += t.width

@@ -80,6 +80,7 @@ func (c Cost) Delta(epsilon float64, laplace []float64, failure float64) (float6
 			return 1, errors.New("joint: a Laplace shift that is negative or not finite")
 		}
 	}
+
 	if !(c.Kappa2 >= 0 && c.G >= 0 && c.Slope >= 0) {
 		return 1, errors.New("joint: a cost that is negative or not a number")
 	}
@@ -118,6 +119,7 @@ func tail(epsilon, kappa2 float64, laplace []float64, total, most float64) float
 		}
 		return k + gaussianMoment(s, kappa)
 	}
+
 	best := math.Inf(1)
 	at := 0.0
 	for ln := -8.0; ln <= 20; ln++ {
@@ -125,6 +127,7 @@ func tail(epsilon, kappa2 float64, laplace []float64, total, most float64) float
 			best, at = v, ln
 		}
 	}
+
 	for step := .5; step > 1e-3; step /= 2 {
 		for _, ln := range []float64{at - step, at + step} {
 			if v := value(ln); v < best {

@@ -17,6 +17,7 @@ func TestDots(t *testing.T) {
 			}
 			return out
 		}
+
 		var left, right [][]float64
 		var rows [lanes]*float64
 		var columns [abreast]*float64
@@ -24,6 +25,7 @@ func TestDots(t *testing.T) {
 			left = append(left, vector())
 			rows[r] = &left[r][0]
 		}
+
 		for c := range columns {
 			right = append(right, vector())
 			columns[c] = &right[c][0]

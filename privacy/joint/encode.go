@@ -44,6 +44,7 @@ func (t *Terms) MarshalBinary() ([]byte, error) {
 				body = append(body, 0)
 				continue
 			}
+
 			body = append(body, 1)
 			for shift := 56; shift >= 0; shift -= 8 {
 				for r, v := range col.Values {
@@ -54,6 +55,7 @@ func (t *Terms) MarshalBinary() ([]byte, error) {
 			}
 		}
 	}
+
 	if _, err := z.Write(body); err != nil {
 		return nil, err
 	}
@@ -146,12 +148,14 @@ func (d *decoder) groups(rows, width int) []Group {
 				return nil
 			}
 		}
+
 		for range columns {
 			g.Columns = append(g.Columns, d.column(g.Cells, inside, cells, width))
 			if d.err != nil {
 				return nil
 			}
 		}
+
 		out = append(out, g)
 	}
 	return out
@@ -170,6 +174,7 @@ func (d *decoder) column(in []int16, inside, cells, width int) Column {
 		d.fail("values")
 		return col
 	}
+
 	col.Values = make([]float64, len(in))
 	i := 0
 	for r, c := range in {

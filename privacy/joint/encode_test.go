@@ -78,6 +78,7 @@ func FuzzTerms(f *testing.F) {
 		}
 		f.Add(data)
 	}
+
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var terms, again Terms
 		if err := terms.UnmarshalBinary(data); err != nil {
@@ -86,6 +87,7 @@ func FuzzTerms(f *testing.F) {
 			}
 			return
 		}
+
 		copied, err := NewTerms(terms.rows, terms.width, terms.groups)
 		if err != nil || !reflect.DeepEqual(copied, &terms) {
 			t.Fatalf("decoded terms that are none: %v", err)

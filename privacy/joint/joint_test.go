@@ -19,6 +19,7 @@ func census(t *testing.T) (*Account, Sample, func(row int) (class, cell, bit int
 		}
 		return class, cell, r / 4 % 2
 	}
+
 	s := Sample{Rows: 200, Classes: map[string][]int16{"s": make([]int16, 200)}}
 	for r := range s.Rows {
 		class, _, _ := row(r)
@@ -69,6 +70,7 @@ func TestLinearFunctions(t *testing.T) {
 		}
 		return -1
 	})
+
 	alone := kappa2(t, a, total)
 	if err := a.Append(cells); err != nil {
 		t.Fatal(err)
@@ -102,6 +104,7 @@ func TestAskingAThousandTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	// Half of the class: Delta is half of 2% of the rows; the variance a quarter of the class's rows.
 	bound := 100. * 100. / (.24 * 10_000 * .25)
 	got := a.Cost("s").Kappa2
@@ -123,12 +126,14 @@ func TestCancellation(t *testing.T) {
 			return -1
 		})
 	}
+
 	separate := kappa2(t, a, half(0)) + kappa2(t, a, half(1))
 	for _, bit := range []int{0, 1} {
 		if err := a.Append(half(bit)); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	got, exact := a.Cost("s").Kappa2, 200.*200/20
 	t.Logf("κ²: together %.1f, one by one %.1f", got, separate)
 	if math.Abs(got/exact-1) > 1e-6 {
@@ -148,6 +153,7 @@ func TestHiddenReleasesStand(t *testing.T) {
 		}
 		return -1
 	})
+
 	alone := kappa2(t, a, r)
 	hidden := r
 	hidden.Hidden = map[string]bool{"s": true}
@@ -175,6 +181,7 @@ func TestBesides(t *testing.T) {
 			t.Errorf("κ = %g, want %g", got, want)
 		}
 	}
+
 	r.Aside = map[string]float64{"s": .3}
 	near(math.Sqrt(kappa2(t, a, r)), k+.3)
 	if err := a.Append(r); err != nil {
@@ -210,6 +217,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
+
 	// Noise so small against the rows' own randomness that floating point could not tell what is left.
 	faint := good
 	faint.Noise = slices.Repeat([]float64{1e-10}, 10)
@@ -220,10 +228,11 @@ func TestRefusals(t *testing.T) {
 	if err := full.Append(good); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := full.Trial(counts(t, s.Rows, MaxComponents-9, 1, func(int) int { return 0 })); !errors.Is(err,
-		ErrFull) {
+	many := counts(t, s.Rows, MaxComponents-9, 1, func(int) int { return 0 })
+	if _, err := full.Trial(many); !errors.Is(err, ErrFull) {
 		t.Errorf("too many components: %v", err)
 	}
+
 	first, err := a.Trial(good)
 	if err != nil {
 		t.Fatal(err)
@@ -237,6 +246,13 @@ func TestRefusals(t *testing.T) {
 	if c := a.Cost("x"); !math.IsInf(c.Kappa2, 1) {
 		t.Errorf("an unknown secret costs %v", c)
 	}
+}
+
+func TestSecretsAreChecked(t *testing.T) {
+	_, s, _ := census(t)
+	s.Numbers = map[string][]float64{"g": make([]float64, s.Rows), "h": make([]float64, s.Rows)}
+	s.Numbers["h"][0] = 1
+	s.Classes["e"] = make([]int16, s.Rows)
 	pair := Pair{P: []float64{.7, .3}, Q: []float64{.8, .2}}
 	for name, secret := range map[string]Secret{
 		"no pairs":     {Name: "s", N: 10},
@@ -253,9 +269,6 @@ func TestRefusals(t *testing.T) {
 		"mean of shares": {Name: "h", N: 10, Pairs: []Pair{pair}},
 		"empty class":    {Name: "e", N: 10, Pairs: []Pair{pair}},
 	} {
-		s.Numbers = map[string][]float64{"g": make([]float64, s.Rows), "h": make([]float64, s.Rows)}
-		s.Numbers["h"][0] = 1
-		s.Classes["e"] = make([]int16, s.Rows)
 		if _, err := New(s, []Secret{secret}); err == nil {
 			t.Errorf("%s: accepted", name)
 		}

@@ -22,6 +22,7 @@ func dense(r *rand.Rand, size int, p, q float64) (sigma, d *mat.SymDense, noise 
 				x.Set(i, k, scale*(common*float64(k%3)+r.NormFloat64()*math.Pow(10, -float64(k%4))))
 			}
 		}
+
 		var c mat.SymDense
 		c.SymOuterK(1./rows, x.T())
 		return &c
@@ -49,6 +50,7 @@ func whitened(sigma, d *mat.SymDense, noise []float64, size int) *mat.Dense {
 		}
 		s.SetSym(k, k, s.At(k, k)+noise[k])
 	}
+
 	var chol mat.Cholesky
 	if !chol.Factorize(s) {
 		panic("a covariance that is not positive")
@@ -84,6 +86,7 @@ func TestOutsideIsAnUpperBound(t *testing.T) {
 				beside += share
 			}
 		}
+
 		square := mat.Norm(all, 2) * mat.Norm(all, 2)
 		stack := mat.Norm(part, 2) * mat.Norm(part, 2)
 		c := Cost{G: stack, Slope: math.Inf(1), Bend: pair.Bend(false)}.Outside(beside, total)
@@ -100,6 +103,7 @@ func TestOutsideIsAnUpperBound(t *testing.T) {
 				sym.SetSym(k, l, (all.At(k, l)+all.At(l, k))/2)
 			}
 		}
+
 		if !eigen.Factorize(sym, false) {
 			t.Fatal("no eigenvalues")
 		}
@@ -109,6 +113,7 @@ func TestOutsideIsAnUpperBound(t *testing.T) {
 			}
 		}
 	}
+
 	if missed < 250 {
 		t.Errorf("the stack alone would do in all but %d: it is no test", missed)
 	}
@@ -155,6 +160,7 @@ func TestEpsilonIsAnUpperBound(t *testing.T) {
 				pair.Q.Blocks = append(pair.Q.Blocks, sensitivity.Block{Size: 1, Entries: []float64{1}})
 			}
 		}
+
 		e, err := sensitivity.NewExperiment(c.laplace, c.kappa2, pair)
 		if err != nil {
 			t.Fatal(err)
@@ -173,6 +179,7 @@ func TestEpsilonIsAnUpperBound(t *testing.T) {
 			}
 		}
 	}
+
 	for _, b := range []Beside{{Delta: .01}, {Pure: math.Inf(1)}, {Close: 1e6}} {
 		if got := (Cost{Kappa2: 1}).Epsilon(.01, b); !math.IsInf(got, 1) {
 			t.Errorf("%+v: ε = %g", b, got)

@@ -66,6 +66,7 @@ func (p *pair) charge(x *covariances, goroutines int) (*charge, error) {
 				c.factor[l][size+k] += line[l] * line[k]
 			}
 		}
+
 		v := math.Max(c.factor[l][size+l], 0)
 		c.scale[l] = math.Sqrt(v + x.noise[l])
 		bound[l] = x.noise[l] / (v + x.noise[l])
@@ -83,6 +84,7 @@ func (p *pair) charge(x *covariances, goroutines int) (*charge, error) {
 			delta[l] = p.moves(x.mean, x.along, l) / c.scale[l]
 		}
 	}
+
 	if !(wrong(size+width, c.least) <= tolerable) {
 		return nil, errSingular
 	}
@@ -150,6 +152,7 @@ func (p *pair) differ(x *covariances, c *charge, goroutines int) {
 			copy(rows, p.rows[e])
 			square = p.square[e]
 		}
+
 		for l, n := range x.noise {
 			if x.number != nil {
 				break // the same under both values
@@ -162,6 +165,7 @@ func (p *pair) differ(x *covariances, c *charge, goroutines int) {
 				rows[k] += v
 				rows[size+l] += v
 			}
+
 			p.difference(x, l, at, x.corner, x.mean, line[:width])
 			grown.corner(l, line[:width])
 			for k, v := range line[:width] {
@@ -170,6 +174,7 @@ func (p *pair) differ(x *covariances, c *charge, goroutines int) {
 				rows[size+l] += v
 			}
 		}
+
 		c.square, c.rows, c.whited = append(c.square, square), append(c.rows, rows),
 			append(c.whited, grown.whiten(&p.factor, goroutines))
 	}

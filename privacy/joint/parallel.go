@@ -21,6 +21,7 @@ func parallel(n int, work func(i int)) {
 		}
 		return
 	}
+
 	var next atomic.Int64
 	var all sync.WaitGroup
 	var failed atomic.Value
@@ -36,6 +37,7 @@ func parallel(n int, work func(i int)) {
 			}
 		})
 	}
+
 	all.Wait()
 	if p := failed.Load(); p != nil {
 		panic(p)

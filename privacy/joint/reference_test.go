@@ -52,6 +52,7 @@ func (a *slow) within(in func(row int) bool) (mean []float64, cov *mat.Dense) {
 			mean[k] += a.terms[k][r]
 		}
 	}
+
 	if rows == 0 {
 		return mean, cov
 	}
@@ -66,6 +67,7 @@ func (a *slow) within(in func(row int) bool) (mean []float64, cov *mat.Dense) {
 					sum += (a.terms[k][r] - mean[k]) * (a.terms[l][r] - mean[l])
 				}
 			}
+
 			cov.Set(k, l, sum/rows)
 		}
 	}
@@ -75,79 +77,101 @@ func (a *slow) within(in func(row int) bool) (mean []float64, cov *mat.Dense) {
 // moments returns Sigma0 and Delta for a pair, and D at both its ends.
 func (a *slow) moments(s Secret, p Pair) (sigma *mat.SymDense, delta []float64, differ []*mat.Dense) {
 	m := len(a.terms)
-	total, difference := mat.NewDense(m, m, nil), mat.NewDense(m, m, nil)
-	delta = make([]float64, m)
-	add := func(to *mat.Dense, weight float64, x mat.Matrix) {
-		var y mat.Dense
-		y.Scale(weight, x)
-		to.Add(to, &y)
-	}
+	var total *mat.Dense
 	if g, ok := a.sample.Numbers[s.Name]; ok {
-		mean, cov := a.within(func(int) bool { return true })
-		mg, vg := 0.0, 0.0
-		for _, v := range g {
-			mg += v / float64(len(g))
-		}
-		for _, v := range g {
-			vg += (v - mg) * (v - mg) / float64(len(g))
-		}
-		beta := make([]float64, m)
-		for k := range beta {
-			for r, v := range g {
-				beta[k] += (a.terms[k][r] - mean[k]) * (v - mg) / float64(len(g)) / vg
-			}
-			delta[k] = s.N * beta[k] * p.Move
-		}
-		b := mat.NewVecDense(m, beta)
-		var outer mat.Dense
-		outer.Outer(vg, b, b)
-		add(total, s.N, cov)
-		add(total, -s.N, &outer)
+		total, delta = a.regression(s, p, g)
 	} else {
-		means, mu := make([][]float64, len(p.P)), [2][]float64{make([]float64, m), make([]float64, m)}
-		between := mat.NewDense(m, m, nil)
-		for c := range p.P {
-			mean, cov := a.within(func(r int) bool { return int(a.sample.Classes[s.Name][r]) == c })
-			means[c] = mean
-			add(total, s.N*math.Min(p.P[c], p.Q[c]), cov)
-			add(difference, s.N*(p.P[c]-p.Q[c]), cov)
-			v := mat.NewVecDense(m, mean)
-			var outer mat.Dense
-			outer.Outer(1, v, v)
-			add(between, s.N*(p.P[c]-p.Q[c]), &outer)
-			for k := range delta {
-				delta[k] += s.N * (p.P[c] - p.Q[c]) * mean[k]
-				mu[0][k] += p.P[c] * mean[k]
-				mu[1][k] += p.Q[c] * mean[k]
-			}
-		}
-		if !s.Distribution {
-			differ = append(differ, difference)
-		} else {
-			for _, at := range mu {
-				d := mat.DenseCopyOf(difference)
-				d.Add(d, between)
-				x, y := mat.NewVecDense(m, at), mat.NewVecDense(m, delta)
-				var o mat.Dense
-				o.Outer(1, x, y)
-				add(d, -1, &o)
-				add(d, -1, o.T())
-				differ = append(differ, d)
-			}
-		}
+		total, delta, differ = a.mixtures(s, p)
 	}
+
 	sigma = mat.NewSymDense(m, nil)
 	for k := range m {
 		for l := k; l < m; l++ {
 			sigma.SetSym(k, l, total.At(k, l))
 		}
 	}
+
 	for k, h := range a.hidden {
 		if h[s.Name] || a.still[k] {
 			delta[k] = 0
 		}
 	}
 	return sigma, delta, differ
+}
+
+// addScaled adds weight·x to a matrix.
+func addScaled(to *mat.Dense, weight float64, x mat.Matrix) {
+	var y mat.Dense
+	y.Scale(weight, x)
+	to.Add(to, &y)
+}
+
+// regression is of a secret mean: all rows move by what they have in common with its number g, and vary by the rest.
+func (a *slow) regression(s Secret, p Pair, g []float64) (total *mat.Dense, delta []float64) {
+	m := len(a.terms)
+	total, delta = mat.NewDense(m, m, nil), make([]float64, m)
+	mean, cov := a.within(func(int) bool { return true })
+	mg, vg := 0.0, 0.0
+	for _, v := range g {
+		mg += v / float64(len(g))
+	}
+	for _, v := range g {
+		vg += (v - mg) * (v - mg) / float64(len(g))
+	}
+
+	beta := make([]float64, m)
+	for k := range beta {
+		for r, v := range g {
+			beta[k] += (a.terms[k][r] - mean[k]) * (v - mg) / float64(len(g)) / vg
+		}
+		delta[k] = s.N * beta[k] * p.Move
+	}
+
+	b := mat.NewVecDense(m, beta)
+	var outer mat.Dense
+	outer.Outer(vg, b, b)
+	addScaled(total, s.N, cov)
+	addScaled(total, -s.N, &outer)
+	return total, delta
+}
+
+// mixtures is of secret shares: a row is of a class, and moves F by its class's mean.
+func (a *slow) mixtures(s Secret, p Pair) (total *mat.Dense, delta []float64, differ []*mat.Dense) {
+	m := len(a.terms)
+	total, delta = mat.NewDense(m, m, nil), make([]float64, m)
+	difference, between := mat.NewDense(m, m, nil), mat.NewDense(m, m, nil)
+	mu := [2][]float64{make([]float64, m), make([]float64, m)}
+	for c := range p.P {
+		mean, cov := a.within(func(r int) bool { return int(a.sample.Classes[s.Name][r]) == c })
+		addScaled(total, s.N*math.Min(p.P[c], p.Q[c]), cov)
+		addScaled(difference, s.N*(p.P[c]-p.Q[c]), cov)
+		v := mat.NewVecDense(m, mean)
+		var outer mat.Dense
+		outer.Outer(1, v, v)
+		addScaled(between, s.N*(p.P[c]-p.Q[c]), &outer)
+		for k := range delta {
+			delta[k] += s.N * (p.P[c] - p.Q[c]) * mean[k]
+			mu[0][k] += p.P[c] * mean[k]
+			mu[1][k] += p.Q[c] * mean[k]
+		}
+	}
+
+	if !s.Distribution {
+		return total, delta, []*mat.Dense{difference}
+	}
+
+	// Rows that have their classes by chance vary between the classes' means, too.
+	for _, at := range mu {
+		d := mat.DenseCopyOf(difference)
+		d.Add(d, between)
+		x, y := mat.NewVecDense(m, at), mat.NewVecDense(m, delta)
+		var o mat.Dense
+		o.Outer(1, x, y)
+		addScaled(d, -1, &o)
+		addScaled(d, -1, o.T())
+		differ = append(differ, d)
+	}
+	return total, delta, differ
 }
 
 // noisy adds the noise to a covariance.
@@ -186,6 +210,7 @@ func (a *slow) cost(s Secret, p Pair) Cost {
 			}
 			c.Slope = math.Max(c.Slope, row)
 		}
+
 		c.G = math.Max(c.G, square)
 	}
 	var x mat.VecDense
@@ -216,6 +241,7 @@ func (a *slow) experiment(t interface{ Fatal(...any) }, s Secret, p Pair, laplac
 				sigma.SymRankOne(sigma, s.N*share, mat.NewVecDense(m, mean))
 				floats.AddScaled(mu, share, mean)
 			}
+
 			sigma.SymRankOne(sigma, -s.N, mat.NewVecDense(m, mu))
 		}
 		b := sensitivity.Block{Size: m, Entries: make([]float64, m*m)}
@@ -224,6 +250,7 @@ func (a *slow) experiment(t interface{ Fatal(...any) }, s Secret, p Pair, laplac
 				b.Entries[k*m+l] = sigma.At(k, l)
 			}
 		}
+
 		side.to.Blocks = []sensitivity.Block{b}
 	}
 	e, err := sensitivity.NewExperiment(laplace, 0, &pair)

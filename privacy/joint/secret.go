@@ -65,6 +65,7 @@ func newMoments(sample Sample, s Secret) (*moments, error) {
 	} else {
 		err = m.numbers(sample.Rows, number)
 	}
+
 	if err != nil {
 		return nil, err
 	}
@@ -108,6 +109,7 @@ func (m *moments) numbers(rows int, of []float64) error {
 		}
 		mean += v / float64(rows)
 	}
+
 	m.class, m.rows, m.number = make([]int32, rows), []float64{float64(rows)}, make([]float64, rows)
 	for r, v := range of {
 		m.class[r], m.number[r] = 1, v-mean
@@ -130,6 +132,7 @@ func (m *moments) newPair(p Pair) (*pair, error) {
 		out.shared[0], out.number = m.N, m.N*p.Move/m.spread
 		return out, nil
 	}
+
 	if len(p.P) != k || len(p.Q) != k || p.Move != 0 {
 		return nil, fmt.Errorf("a pair of shares of %d and %d classes, not of %d", len(p.P), len(p.Q), k)
 	}
@@ -145,6 +148,7 @@ func (m *moments) newPair(p Pair) (*pair, error) {
 		out.shared[c] = m.N * math.Min(p.P[c], p.Q[c])
 		out.moved[c] = m.N * (p.P[c] - p.Q[c])
 	}
+
 	const rounding = 1e-12
 	if sumP > 1+rounding || sumQ > 1+rounding || math.Abs(sumP-sumQ) > rounding {
 		return nil, fmt.Errorf("a pair with shares that add up to %g and %g", sumP, sumQ)
@@ -155,6 +159,7 @@ func (m *moments) newPair(p Pair) (*pair, error) {
 		}
 		out.ends = [][]float64{p.P, p.Q}
 	}
+
 	out.bend = p.Bend(m.Distribution)
 	return out, nil
 }

@@ -42,6 +42,7 @@ func TestCovariancesBetweenStatements(t *testing.T) {
 		}
 		alone.G, alone.Slope = alone.G+one.Cost("s").G, max(alone.Slope, one.Cost("s").Slope)
 	}
+
 	_, high := exact.within(func(i int) bool { return i%2 == 1 })
 	_, low := exact.within(func(i int) bool { return i%2 == 0 })
 	delta := normals.Delta(t, mixed(n, p, low, high, exact.noise), mixed(n, q, low, high, exact.noise), epsilon)
@@ -59,6 +60,7 @@ func TestCovariancesBetweenStatements(t *testing.T) {
 		v := n * (p[0]*low.At(k, k) + p[1]*high.At(k, k))
 		weight += v / (v + exact.noise[k])
 	}
+
 	if loose := (Cost{Slope: 1, Bend: cost.Bend}).Outside(weight, weight); loose.Epsilon(delta, Beside{}) < epsilon ||
 		cost.G > loose.G {
 		t.Errorf("G = %g by the number, %g by the stack", loose.G, cost.G)
@@ -83,6 +85,7 @@ func signs(t *testing.T, rows, seed int, turned bool) *Terms {
 			values[2*at+class] = sign
 		}
 	}
+
 	terms, err := NewTerms(rows, 1, []Group{{Cells: make([]int16, rows),
 		Columns: []Column{{At: []int{0}, Values: values}}}})
 	if err != nil {

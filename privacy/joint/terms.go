@@ -47,6 +47,7 @@ func NewTerms(rows, width int, groups []Group) (*Terms, error) {
 	case width < 1 || width > MaxComponents:
 		return nil, fmt.Errorf("terms of %d components: 1 to %d can be", width, MaxComponents)
 	}
+
 	t := &Terms{rows: rows, width: width}
 	entries := 0
 	for _, g := range groups {
@@ -76,6 +77,7 @@ func checked(rows, width int, g Group) (Group, error) {
 			return g, fmt.Errorf("cell %d of %d", c, cells)
 		}
 	}
+
 	out := Group{Cells: append([]int16(nil), g.Cells...)}
 	for _, col := range g.Columns {
 		switch {
@@ -84,6 +86,7 @@ func checked(rows, width int, g Group) (Group, error) {
 		case col.Values != nil && len(col.Values) != rows:
 			return g, fmt.Errorf("values of %d rows, not of %d", len(col.Values), rows)
 		}
+
 		for _, k := range col.At {
 			if k < 0 || k >= width {
 				return g, fmt.Errorf("component %d of %d", k, width)
@@ -102,6 +105,7 @@ func checked(rows, width int, g Group) (Group, error) {
 				c.Values[r] = v
 			}
 		}
+
 		out.Columns = append(out.Columns, c)
 	}
 	return out, nil

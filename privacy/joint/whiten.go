@@ -83,6 +83,7 @@ func (g *growing) whiten(f *factor, goroutines int) *whited {
 			corner[l][m] = g.c[l][m] - dot(b[l][:size], g.d[m]) - dot(b[m][:size], g.d[l]) + dot(b[l][:size], moved[m])
 		}
 	}
+
 	for l := range width {
 		row := make([]float64, size+l+1)
 		for k := range size {
@@ -93,6 +94,7 @@ func (g *growing) whiten(f *factor, goroutines int) *whited {
 		backward(corner, b, size, l)
 		out.lower = append(out.lower, row)
 	}
+
 	// From the left M⁻¹ is done; now from the right, of which each row is a column of the transpose.
 	for l := range width {
 		for m := range width {
@@ -102,6 +104,7 @@ func (g *growing) whiten(f *factor, goroutines int) *whited {
 			}
 			corner[l][m] = v / b[m][size+m]
 		}
+
 		copy(out.lower[size+l][size:], corner[l][:l+1])
 	}
 	for i := size; i < size+width; i++ {
@@ -112,6 +115,7 @@ func (g *growing) whiten(f *factor, goroutines int) *whited {
 				out.sums[k] += v
 				out.square += v * v
 			}
+
 			out.square += v * v
 		}
 	}

@@ -26,6 +26,7 @@ func TestWhitenedDifferencesAgainstDefinitions(t *testing.T) {
 			}
 			dense.add(r)
 		}
+
 		of := rapid.IntRange(0, 1).Draw(t, "secret")
 		nth := rapid.IntRange(0, 1).Draw(t, "pair")
 		sigma, _, differ := dense.moments(secrets[of], secrets[of].Pairs[nth])
@@ -52,6 +53,7 @@ func TestWhitenedDifferencesAgainstDefinitions(t *testing.T) {
 				}
 				most = math.Max(most, math.Abs(sum-got.sums[i]))
 			}
+
 			if most > 1e-9*(1+want) {
 				t.Fatalf("the sums of rows are off by %v", most)
 			}

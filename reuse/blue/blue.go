@@ -52,6 +52,7 @@ func New(d Design, noise Covariance) (*Estimator, bool) {
 			c.SetSym(k, l, noise(k, l)*e.scale[k]*e.scale[l])
 		}
 	}
+
 	if !e.whiten.Factorize(c) || e.whiten.Cond() > 1e12 {
 		return nil, false
 	}
@@ -62,6 +63,7 @@ func New(d Design, noise Covariance) (*Estimator, bool) {
 			x.Set(k, p, e.scale[k])
 		}
 	}
+
 	var lower mat.TriDense
 	e.whiten.LTo(&lower)
 	if err := x.Solve(&lower, mat.DenseCopyOf(x)); err != nil {
@@ -95,6 +97,7 @@ func (e *Estimator) Weights(wanted []int) ([]float64, bool) {
 			g.SetVec(i, 0)
 		}
 	}
+
 	g.MulVec(&e.vector, mat.VecDenseCopyOf(&g))
 	w := mat.NewVecDense(n, nil)
 	for p, in := range e.design.Classes {
@@ -102,6 +105,7 @@ func (e *Estimator) Weights(wanted []int) ([]float64, bool) {
 			w.SetVec(k, w.AtVec(k)+g.AtVec(p)*e.scale[k])
 		}
 	}
+
 	if err := e.whiten.SolveVecTo(w, mat.VecDenseCopyOf(w)); err != nil {
 		return nil, false
 	}
@@ -146,6 +150,7 @@ func NewDesign(values int, parts []Partition, points int) (Design, []int) {
 				name = append(name, byte(k), byte(k>>8), byte(k>>16), byte(k>>24))
 			}
 		}
+
 		if in == nil {
 			of[p] = -1
 			continue
@@ -156,6 +161,7 @@ func NewDesign(values int, parts []Partition, points int) (Design, []int) {
 			found[string(name)] = class
 			d.Classes = append(d.Classes, in)
 		}
+
 		of[p] = class
 	}
 	return d, of
@@ -177,6 +183,7 @@ func Classes(of []int, in func(point int) bool) ([]int, bool) {
 			seen[class] |= side
 		}
 	}
+
 	var out []int
 	for class, sides := range seen {
 		if sides == inside|outside {
@@ -186,6 +193,7 @@ func Classes(of []int, in func(point int) bool) ([]int, bool) {
 			out = append(out, class)
 		}
 	}
+
 	slices.Sort(out)
 	return out, true
 }

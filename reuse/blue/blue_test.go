@@ -22,6 +22,7 @@ func problem(r *rand.Rand) (points, values int, parts []Partition, noise *mat.Sy
 				part[p] = -1
 			}
 		}
+
 		values += cells
 		parts = append(parts, part)
 	}
@@ -32,6 +33,7 @@ func problem(r *rand.Rand) (points, values int, parts []Partition, noise *mat.Sy
 			a.Set(i, j, unit*r.NormFloat64())
 		}
 	}
+
 	noise = mat.NewSymDense(values, nil)
 	noise.SymOuterK(1, a)
 	for i := range values {
@@ -51,6 +53,7 @@ func dense(points, values int, parts []Partition, noise *mat.SymDense, in []bool
 			k.Set(i, j, noise.At(i, j))
 		}
 	}
+
 	unit := noise.At(0, 0) // of the equations, so that they are in scale
 	for _, part := range parts {
 		for p, v := range part {
@@ -60,6 +63,7 @@ func dense(points, values int, parts []Partition, noise *mat.SymDense, in []bool
 			}
 		}
 	}
+
 	for p := range points {
 		if in[p] {
 			b.SetVec(values+p, unit)
@@ -75,6 +79,7 @@ func dense(points, values int, parts []Partition, noise *mat.SymDense, in []bool
 			rank++
 		}
 	}
+
 	var x mat.VecDense
 	svd.SolveVecTo(&x, b, rank)
 	var rest mat.VecDense
@@ -101,6 +106,7 @@ func TestWeightsAreLeastSquares(t *testing.T) {
 				in[p] = v >= 0 && keep>>(v%64)&1 == 1
 			}
 		}
+
 		if !slices.Contains(in, true) {
 			continue
 		}
@@ -115,6 +121,7 @@ func TestWeightsAreLeastSquares(t *testing.T) {
 			}
 			w, got = e.Weights(classes)
 		}
+
 		if got != ok {
 			t.Fatalf("determined %v, want %v", got, ok)
 		}
@@ -122,6 +129,7 @@ func TestWeightsAreLeastSquares(t *testing.T) {
 			none++
 			continue
 		}
+
 		found++
 		for p := range points {
 			sum := 0.0
@@ -130,6 +138,7 @@ func TestWeightsAreLeastSquares(t *testing.T) {
 					sum += w[part[p]]
 				}
 			}
+
 			if want := map[bool]float64{true: 1}[in[p]]; math.Abs(sum-want) > 1e-6 {
 				t.Fatalf("point %d counts %v times, want %v", p, sum, want)
 			}
@@ -139,6 +148,7 @@ func TestWeightsAreLeastSquares(t *testing.T) {
 			t.Fatalf("variance %v, want %v", v, want)
 		}
 	}
+
 	if found < 500 || none < 500 {
 		t.Errorf("%d with weights, %d without: the test shows little", found, none)
 	}
@@ -155,6 +165,7 @@ func TestWeightsByHand(t *testing.T) {
 		}
 		return []float64{1, 3, 2}[k]
 	})
+
 	if !ok {
 		t.Fatal("no estimator")
 	}

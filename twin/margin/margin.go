@@ -55,6 +55,7 @@ func Of(p *policy.Policy, table policy.QualifiedName) (*twin.Public, error) {
 			}
 			out = cells
 		}
+
 		if err != nil {
 			return nil, at(p, pub, err)
 		}
@@ -92,6 +93,8 @@ func relations(sql string) (out []policy.QualifiedName, err error) {
 	if err := json.Unmarshal([]byte(text), &tree); err != nil {
 		return nil, err
 	}
+
+	// Whatever the statement is, a relation is a node with a name of one.
 	var walk func(node any)
 	walk = func(node any) {
 		switch x := node.(type) {
@@ -109,6 +112,7 @@ func relations(sql string) (out []policy.QualifiedName, err error) {
 			}
 		}
 	}
+
 	walk(tree)
 	return out, nil
 }
@@ -137,6 +141,7 @@ func read(p *policy.Policy, pub policy.Public) (table policy.QualifiedName, cell
 		return table, nil, fmt.Errorf("rows of %s go with those of %s, and what is known of them "+
 			"cannot be counted: %s", table, t.Link.To, form)
 	}
+
 	cells = &twin.Public{Columns: columns}
 	for _, v := range pub.Values {
 		cell, err := cellOf(v, columns)
@@ -147,6 +152,7 @@ func read(p *policy.Policy, pub policy.Public) (table policy.QualifiedName, cell
 			cells.Cells = append(cells.Cells, cell)
 		}
 	}
+
 	if total := cells.Rows(); total != t.Rows {
 		return table, nil, fmt.Errorf("it has %d rows in all, and the table %d: %s", total, t.Rows, form)
 	}
@@ -164,6 +170,7 @@ func shape(sql string) (table policy.QualifiedName, columns []string, err error)
 	if s == nil || len(s.FromClause) != 1 || s.FromClause[0].GetRangeVar() == nil {
 		return table, nil, bad
 	}
+
 	var quoted []string
 	for _, g := range s.GroupClause {
 		fields := g.GetColumnRef().GetFields()
@@ -176,6 +183,8 @@ func shape(sql string) (table policy.QualifiedName, columns []string, err error)
 		}
 		columns, quoted = append(columns, column), append(quoted, parser.QuoteIdent(column))
 	}
+
+	// What it would be printed as, were it of the one form, with these names.
 	from := s.FromClause[0].GetRangeVar()
 	name := parser.QuoteIdent(from.Relname)
 	if from.Schemaname != "" {
@@ -185,6 +194,7 @@ func shape(sql string) (table policy.QualifiedName, columns []string, err error)
 	if len(columns) > 0 {
 		plain += " GROUP BY " + strings.Join(quoted, ", ")
 	}
+
 	want, err := printed(plain)
 	if err != nil {
 		return table, nil, bad
@@ -211,6 +221,8 @@ func cellOf(v policy.PublicValue, columns []string) (c twin.Cell, err error) {
 	if c.Rows, err = strconv.ParseInt(v.Value, 10, 64); err != nil || c.Rows < 0 {
 		return bad("a number of rows is whole, and not below 0")
 	}
+
+	// Values are not quoted, so that each ends where the next column's name begins, which must be in one place only.
 	rest, ok := strings.CutPrefix(v.Component, "count(*)")
 	lead := " at "
 	for i, column := range columns {
@@ -220,6 +232,7 @@ func cellOf(v policy.PublicValue, columns []string) (c twin.Cell, err error) {
 				rest, found = text, true
 			}
 		}
+
 		ok, lead = ok && found, ", "
 		value := rest
 		if i+1 < len(columns) {
@@ -232,6 +245,7 @@ func cellOf(v policy.PublicValue, columns []string) (c twin.Cell, err error) {
 			}
 			value = rest[:strings.Index(rest, next)]
 		}
+
 		rest = rest[len(value):]
 		if value == "NULL" {
 			c.Values = append(c.Values, policy.Value{IsNull: true})
@@ -239,6 +253,7 @@ func cellOf(v policy.PublicValue, columns []string) (c twin.Cell, err error) {
 			c.Values = append(c.Values, policy.Value{Text: value})
 		}
 	}
+
 	if !ok || rest != "" {
 		want := "count(*)"
 		if len(columns) > 0 {

@@ -51,16 +51,29 @@ func cells(t *testing.T, statistics ...string) (string, error) {
 	return out, nil
 }
 
+// public writes a statistic as a policy has it: a statement and its values.
+func public(statement, values string) string {
+	return "{statement: " + statement + ", values: {" + values + "}}"
+}
+
+// sexes is an honest statistic of 100 rows, and bySex its values.
+const bySex = "count(*) at sex=F: 40, count(*) at sex=M: 60"
+
+var sexes = public(`"SELECT sex, count(*) FROM adult GROUP BY sex"`, bySex)
+
 func TestOf(t *testing.T) {
-	for statistic, want := range map[string]string{
-		`{statement: "SELECT sex, count(*) FROM adult GROUP BY sex", values: {count(*) at sex=F: 40, count(*) at sex=M: 60}}`:                     "sex ['F']=40 ['M']=60",
-		`{statement: "select sex , COUNT( * ) from public.adult group by sex;", values: {count(*) at sex=F: 40, count(*) at sex=NULL: 60}}`:       "sex ['F']=40 [null]=60",
-		`{statement: 'SELECT "Sex", count(*) FROM adult GROUP BY "Sex"', values: {count(*) at Sex=F: 0, 'count(*) at "Sex"=M': 100}}`:             "Sex ['M']=100",
-		`{statement: "SELECT a, b, count(*) FROM adult GROUP BY a, b", values: {"count(*) at a=x, y, b=1": 30, "count(*) at a=x=z, b=2, 3": 70}}`: "a,b ['x, y' '1']=30 ['x=z' '2, 3']=70",
-		`{statement: "SELECT count(*) FROM adult", values: {count(*): 100}}`:                                                                      "",
+	for _, test := range []struct{ statement, values, want string }{
+		{`"SELECT sex, count(*) FROM adult GROUP BY sex"`, bySex, "sex ['F']=40 ['M']=60"},
+		{`"select sex , COUNT( * ) from public.adult group by sex;"`,
+			"count(*) at sex=F: 40, count(*) at sex=NULL: 60", "sex ['F']=40 [null]=60"},
+		{`'SELECT "Sex", count(*) FROM adult GROUP BY "Sex"'`,
+			`count(*) at Sex=F: 0, 'count(*) at "Sex"=M': 100`, "Sex ['M']=100"},
+		{`"SELECT a, b, count(*) FROM adult GROUP BY a, b"`,
+			`"count(*) at a=x, y, b=1": 30, "count(*) at a=x=z, b=2, 3": 70`, "a,b ['x, y' '1']=30 ['x=z' '2, 3']=70"},
+		{`"SELECT count(*) FROM adult"`, "count(*): 100", ""},
 	} {
-		if got, err := cells(t, statistic); err != nil || got != want {
-			t.Errorf("%s: %q, %v", statistic, got, err)
+		if got, err := cells(t, public(test.statement, test.values)); err != nil || got != test.want {
+			t.Errorf("%s: %q, %v", test.statement, got, err)
 		}
 	}
 	if got, err := cells(t); err != nil || got != "" {
@@ -68,37 +81,41 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// What is not the form that can be counted is an error, and never left out: a statistic of a table with a twin that the law
-// did not count would be one that gives its secret away.
+// What is not the form that can be counted is an error, and never left out: a statistic of a table with a twin that the
+// law did not count would be one that gives its secret away.
 func TestRefused(t *testing.T) {
-	const sexes, values = `{statement: "SELECT sex, count(*) FROM adult GROUP BY sex", values: {count(*) at sex=F: 40, count(*) at sex=M: 60}}`,
-		`values: {count(*) at sex=F: 40, count(*) at sex=M: 60}}`
-	for statistic, want := range map[string]string{
-		`{statement: "SELECT count(*) FROM adult WHERE sex = 'F'", values: {count(*): 40}}`:                                             "counts by columns of its own",
-		`{statement: "SELECT sum(age) FROM adult", values: {sum(age): 4000}}`:                                                           "counts by columns of its own",
-		`{statement: "SELECT sex, count(*) FROM adult WHERE age > 0 GROUP BY sex", ` + values:                                           "counts by columns of its own",
-		`{statement: "SELECT sex, count(*) FROM adult GROUP BY sex HAVING count(*) > 1", ` + values:                                     "counts by columns of its own",
-		`{statement: "SELECT sex, count(age) FROM adult GROUP BY sex", ` + values:                                                       "counts by columns of its own",
-		`{statement: "SELECT lower(sex), count(*) FROM adult GROUP BY lower(sex)", ` + values:                                           "counts by columns of its own",
-		`{statement: "SELECT sex, count(*) FROM adult GROUP BY GROUPING SETS (sex, ())", ` + values:                                     "counts by columns of its own",
-		`{statement: "SELECT sex, count(*) FROM adult, staff GROUP BY sex", ` + values:                                                  "counts by columns of its own",
-		`{statement: "SELECT sex, count(*) FROM (SELECT * FROM adult) x GROUP BY sex", ` + values:                                       "counts by columns of its own",
-		`{statement: "WITH x AS (SELECT * FROM adult) SELECT sex, count(*) FROM x GROUP BY sex", ` + values:                             "counts by columns of its own",
-		`{statement: "SELECT sex, count(*) FROM elsewhere GROUP BY sex", ` + values:                                                     "is not a table of the policy",
-		`{statement: "SELECT sex, count(*) FROM orders GROUP BY sex", ` + values:                                                        "go with those of public.adult",
-		`{statement: "SELECT sex, count(*) FROM adult GROUP BY sex", values: {count(*) at sex=F: 40, count(*) at sex=M: 59}}`:           "99 rows in all",
-		`{statement: "SELECT sex, count(*) FROM adult GROUP BY sex", values: {count(*) at sex=F: 100.5}}`:                               "whole",
-		`{statement: "SELECT sex, count(*) FROM adult GROUP BY sex", values: {sex=F: 100}}`:                                             "write the component as count(*) at sex=...",
-		`{statement: "SELECT a, b, count(*) FROM adult GROUP BY a, b", values: {"count(*) at a=x, b=1, b=2": 100}}`:                     "where one value ends",
-		`{statement: "SELECT count(*) FROM adult", values: {count(*): 99}}`:                                                             "99 rows in all",
-		`{statement: "SELECT sex, count(*) FROM adult GROUP BY", ` + values:                                                             "reading its statement",
-		`{statement: "SELECT sex, count(*) FROM adult GROUP BY sex; SELECT 1", values: {count(*) at sex=F: 40, count(*) at sex=M: 60}}`: "counts by columns of its own",
+	const own = "counts by columns of its own"
+	for _, test := range []struct{ statement, values, want string }{
+		{`SELECT count(*) FROM adult WHERE sex = 'F'`, "count(*): 40", own},
+		{`SELECT sum(age) FROM adult`, "sum(age): 4000", own},
+		{`SELECT sex, count(*) FROM adult WHERE age > 0 GROUP BY sex`, bySex, own},
+		{`SELECT sex, count(*) FROM adult GROUP BY sex HAVING count(*) > 1`, bySex, own},
+		{`SELECT sex, count(age) FROM adult GROUP BY sex`, bySex, own},
+		{`SELECT lower(sex), count(*) FROM adult GROUP BY lower(sex)`, bySex, own},
+		{`SELECT sex, count(*) FROM adult GROUP BY GROUPING SETS (sex, ())`, bySex, own},
+		{`SELECT sex, count(*) FROM adult, staff GROUP BY sex`, bySex, own},
+		{`SELECT sex, count(*) FROM (SELECT * FROM adult) x GROUP BY sex`, bySex, own},
+		{`WITH x AS (SELECT * FROM adult) SELECT sex, count(*) FROM x GROUP BY sex`, bySex, own},
+		{`SELECT sex, count(*) FROM elsewhere GROUP BY sex`, bySex, "is not a table of the policy"},
+		{`SELECT sex, count(*) FROM orders GROUP BY sex`, bySex, "go with those of public.adult"},
+		{`SELECT sex, count(*) FROM adult GROUP BY sex`, "count(*) at sex=F: 40, count(*) at sex=M: 59",
+			"99 rows in all"},
+		{`SELECT sex, count(*) FROM adult GROUP BY sex`, "count(*) at sex=F: 100.5", "whole"},
+		{`SELECT sex, count(*) FROM adult GROUP BY sex`, "sex=F: 100", "write the component as count(*) at sex=..."},
+		{`SELECT a, b, count(*) FROM adult GROUP BY a, b`, `"count(*) at a=x, b=1, b=2": 100`,
+			"where one value ends"},
+		{`SELECT count(*) FROM adult`, "count(*): 99", "99 rows in all"},
+		{`SELECT sex, count(*) FROM adult GROUP BY`, bySex, "reading its statement"},
+		{`SELECT sex, count(*) FROM adult GROUP BY sex; SELECT 1`, bySex, own},
 	} {
-		if got, err := cells(t, statistic); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %q, %v", statistic, got, err)
+		got, err := cells(t, public(`"`+test.statement+`"`, test.values))
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %q, %v", test.statement, got, err)
 		}
 	}
-	if got, err := cells(t, sexes, strings.ReplaceAll(sexes, "sex", "race")); err == nil || !strings.Contains(err.Error(), "how they go together") {
+
+	other := strings.ReplaceAll(sexes, "sex", "race")
+	if got, err := cells(t, sexes, other); err == nil || !strings.Contains(err.Error(), "how they go together") {
 		t.Errorf("two margins: %q, %v", got, err)
 	}
 }
