@@ -58,7 +58,8 @@ func TestBuildFollowsTheLawOfVectors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, "ten_"+strings.ReplaceAll(name, " ", "_"), ten,
 				fmt.Sprintf(tenPolicy, c.smallest, c.public, c.secrets))
-			shows := fmt.Sprintf(`SELECT string_agg(n::text, ' ' ORDER BY class), string_agg(names, '' ORDER BY class) FROM (
+			shows := fmt.Sprintf(
+				`SELECT string_agg(n::text, ' ' ORDER BY class), string_agg(names, '' ORDER BY class) FROM (
 				SELECT %s AS class, count(*) n, string_agg(DISTINCT name, '' ORDER BY name) names
 				FROM fugu_twin.ten GROUP BY 1) x`, c.class)
 			seen := showing(t, w, n, func() outcome {

@@ -50,32 +50,37 @@ func (u unit) tool() string {
 
 func (u unit) text() string { return strings.Join(u.steps, ";\n") }
 
-// key is what a golden file has the unit under, whatever stands before it in the corpus: its text and its parameters,
-// in one line.
+// key is what a unit has in a golden file for a name: its text on one line, and its parameters. What two tools send
+// alike has one state.
 func (u unit) key() string {
-	key := strings.Join(strings.Fields(strings.Join(u.steps, "; ")), " ")
-	if len(u.params) > 0 {
-		key += " -- " + strings.Join(u.params, ", ")
+	key := strings.Join(strings.Fields(u.text()), " ")
+	for i, p := range u.params {
+		key += fmt.Sprintf("; $%d: %s", i+1, p)
 	}
 	return key
 }
 
 func goldenFile(dir, name string) string { return filepath.Join("testdata", dir, name+".golden") }
 
-// goldenStates reads a golden file: the states of units, by their keys. Each key is a line, and the lines after it that
-// begin with a tab are the state.
+// goldenStates reads a golden file: the state of each unit, by its key. A state's lines begin with a tab.
 func goldenStates(t testing.TB, dir, name string) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(goldenFile(dir, name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	states := map[string]string{}
-	for _, entry := range strings.Split(strings.ReplaceAll(string(text), "\n\t", "\t"), "\n") {
-		key, state, _ := strings.Cut(entry, "\t")
-		states[key] = strings.ReplaceAll(state, "\t", "\n\t")
+	states, key := map[string]string{}, ""
+	for _, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
+		state, ok := strings.CutPrefix(line, "\t")
+		switch {
+		case !ok:
+			key = line
+		case states[key] == "":
+			states[key] = state
+		default:
+			states[key] += "\n\t" + state
+		}
 	}
-	delete(states, "") // what is behind the last line
 	return states
 }
 
@@ -136,15 +141,10 @@ func read(name, text string) ([]unit, error) {
 		}
 	}
 	flush()
-	seen := map[string]bool{}
 	for _, u := range out {
 		if len(u.steps) == 0 || u.from == "" {
 			return nil, fmt.Errorf("%s: no statement, or nothing says where it is from", u.name)
 		}
-		if seen[u.key()] {
-			return nil, fmt.Errorf("%s stands twice:\n%s", u.name, u.text())
-		}
-		seen[u.key()] = true
 	}
 	return out, nil
 }

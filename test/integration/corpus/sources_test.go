@@ -99,8 +99,8 @@ func TestParse(t *testing.T) {
 					state = "refused " + string(sqlstate.As(err).Code)
 				}
 			}
-			if state != states[u.key()] && (state != "equal" || states[u.key()] == "") {
-				t.Errorf("%s is %s, the golden file has %q:\n%s", u.name, state, states[u.key()], u.text())
+			if was := states[u.key()]; state != was && (state != "equal" || was == "") {
+				t.Errorf("%s is %s, the golden file has %q:\n%s", u.name, state, was, u.text())
 			}
 		}
 	}
