@@ -129,10 +129,10 @@ func (s *Snapshot) loadHidden(ctx context.Context, reader *upstream.Reader) erro
 	}
 	var tables []shadow.HiddenColumns
 	for _, t := range s.Tables {
-		if !t.Table.Twin || len(t.Config.Twin.Drop) == 0 {
+		if !t.Table.Twin {
 			continue
 		}
-		h, err := t.droppedColumns(ctx, reader)
+		h, err := t.notOfTheTwin(ctx, reader)
 		if err != nil {
 			return err
 		}
@@ -158,30 +158,48 @@ func (s *Snapshot) loadHidden(ctx context.Context, reader *upstream.Reader) erro
 	return nil
 }
 
-// droppedColumns are those that the table's twin leaves out.
-func (t *Protected) droppedColumns(ctx context.Context, reader *upstream.Reader) (out shadow.HiddenColumns, err error) {
+// twinless asks for the oid of table $1, the numbers of those of the columns $2, and of the others that a sequence
+// numbers: the twin has no sequence.
+const twinless = `SELECT c.oid::text,
+	  (SELECT string_agg(a.attnum::text, ' ') FROM pg_attribute a
+	    WHERE a.attrelid = c.oid AND a.attname = ANY ($2::text[]) AND a.attnum > 0 AND NOT a.attisdropped),
+	  (SELECT string_agg(a.attnum::text, ' ') FROM pg_attribute a
+	    LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+	    WHERE a.attrelid = c.oid AND a.attname <> ALL ($2::text[]) AND a.attnum > 0 AND NOT a.attisdropped
+	      AND (a.attidentity <> '' OR EXISTS (SELECT FROM pg_depend x JOIN pg_class q ON q.oid = x.refobjid
+	        WHERE q.relkind = 'S' AND x.classid = 'pg_attrdef'::regclass AND x.objid = d.oid
+	          AND x.refclassid = 'pg_class'::regclass)))
+	FROM pg_class c WHERE c.oid = to_regclass($1)`
+
+// notOfTheTwin is what the table has and its twin has not.
+func (t *Protected) notOfTheTwin(ctx context.Context, reader *upstream.Reader) (out shadow.HiddenColumns, err error) {
 	names := t.Config.Twin.Drop
-	rows, err := reader.Query(ctx, `SELECT attrelid::text, attnum::text FROM pg_attribute
-	  WHERE attrelid = to_regclass($1) AND attname = ANY ($2::text[]) AND attnum > 0 AND NOT attisdropped`,
-		[][]byte{[]byte(Quoted(t.Config.Qualified())), textArray(names)}, nil)
-	if err != nil {
-		return out, fmt.Errorf("reading the columns that the twin of %s leaves out: %w", t.Table, err)
+	rows, err := reader.Query(ctx, twinless, [][]byte{[]byte(Quoted(t.Config.Qualified())), textArray(names)}, nil)
+	if err == nil && len(rows) != 1 {
+		err = errors.New("there is no such table")
 	}
-	if len(rows) != len(names) {
+	if err != nil {
+		return out, fmt.Errorf("reading what the twin of %s leaves out: %w", t.Table, err)
+	}
+	oid, err := strconv.ParseUint(rows[0][0].Text, 10, 32)
+	if err != nil {
+		return out, fmt.Errorf("reading the oid of %s: %w", t.Table, err)
+	}
+	out.OID = uint32(oid)
+	for i, list := range []*[]int{&out.Numbers, &out.Sequenced} {
+		for _, text := range strings.Fields(rows[0][1+i].Text) {
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				return out, fmt.Errorf("reading the columns that the twin of %s leaves out: %w", t.Table, err)
+			}
+			*list = append(*list, n)
+		}
+	}
+
+	if len(out.Numbers) != len(names) {
 		at := t.Config.Twin.At
 		return out, fmt.Errorf("%s:%d:%d: table %s: twin.drop names columns that it does not have",
 			t.Policy.Source, at.Line, at.Column, t.Table)
-	}
-	for _, r := range rows {
-		oid, err := strconv.ParseUint(r[0].Text, 10, 32)
-		if err != nil {
-			return out, fmt.Errorf("reading the oid of %s: %w", t.Table, err)
-		}
-		number, err := strconv.Atoi(r[1].Text)
-		if err != nil {
-			return out, fmt.Errorf("reading the columns that the twin of %s leaves out: %w", t.Table, err)
-		}
-		out.OID, out.Numbers = uint32(oid), append(out.Numbers, number)
 	}
 	return out, nil
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"fugu/internal/hook"
 	"fugu/parser"
 )
 
@@ -19,6 +20,9 @@ import (
 // spelled prints an expression as a key is grouped by.
 func (b *Bound) spelled(e parser.Expr, k Key) string {
 	sql := b.sql(e)
+	if hook.FirstRows {
+		return sql
+	}
 	switch k.family() {
 	case "numeric":
 		return "pg_catalog.trim_scale(" + sql + ")"
@@ -48,6 +52,9 @@ func (b *Bound) valueOf(e parser.Expr, k Key) string {
 
 // spelled is a value of a key as the statements over rows spell it.
 func (k Key) spelled(v Value) Value {
+	if hook.FirstRows {
+		return v
+	}
 	switch k.family() {
 	case "numeric":
 		if strings.Contains(v.Text, ".") {

@@ -75,6 +75,16 @@ UNION ALL SELECT 6, format('several of its rows may be about one row of %s (%s):
  WHERE NOT $4::bool AND conrelid = t.oid AND confrelid NOT IN (SELECT oid FROM family)
    AND EXISTS (SELECT FROM kept WHERE attnum = ANY (l.columns))
    AND NOT EXISTS (SELECT FROM keys k WHERE k.indrelid = conrelid AND k.columns = l.columns)
+UNION ALL SELECT 7, format('column %s of the ordinary table %s may be a total of its rows: who knows that solves the '
+   'secret out of it; drop the column, keep the guest from it, or declare it (public)', quote_ident(a.attname),
+   a.attrelid::regclass)
+ FROM pg_attribute a
+ WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attrelid NOT IN (SELECT oid FROM family)
+   AND a.attrelid IN (SELECT confrelid FROM links, t WHERE conrelid = t.oid
+     UNION SELECT conrelid FROM links, t WHERE confrelid = t.oid)
+   AND (a.attname ~* '(^|_)(totals?|counts?|number|num|sums?|lifetime|sold|average|avg|turnover)(_|$)'
+     OR a.attname IN (SELECT relname || plural FROM pg_class c, t, (VALUES (''), ('s'), ('es')) v (plural)
+       WHERE c.oid = t.oid))
 ORDER BY 1, 2`
 
 // checkTwins prints of each table with a twin whether it is built, what it costs, and what may break what it rests on.

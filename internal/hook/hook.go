@@ -30,6 +30,7 @@ const (
 	RowErrors       = false // planner/row: expressions are evaluated as they are written, and fail on rows
 	DearRows        = false // planner/row: an expression may take as long for a row as it likes
 	AsSpelled       = false // planner/row: another spelling is another question
+	FirstRows       = false // planner: a group is called what its first row has
 	NoClamp         = false // planner: a row may contribute to a sum without bound
 	FloatSums       = false // planner: terms are summed as floating-point numbers
 	CoarseNoise     = false // mechanism: noise comes in whole numbers, and releases with many digits

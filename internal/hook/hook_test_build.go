@@ -27,6 +27,7 @@ var (
 	RowErrors       bool
 	DearRows        bool
 	AsSpelled       bool
+	FirstRows       bool
 	NoClamp         bool
 	FloatSums       bool
 	CoarseNoise     bool

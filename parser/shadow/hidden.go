@@ -1,6 +1,7 @@
 package shadow
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -13,15 +14,17 @@ import (
 	"fugu/parser/tree"
 )
 
-// Hidden takes the columns out of the catalog that a table has and its twin has not: they show as columns that were
-// dropped, and what is made of them not at all; and the schema that twins are in, which show as their tables. It is a
-// courtesy, so that who reads the catalog knows what to ask for. nil hides nothing.
+// Hidden takes out of the catalog what a table has and its twin has not: columns, which show as columns that were
+// dropped, and what is made of them not at all; numbers from a sequence; keys that do not hold where rows stand several
+// times; and the schema that twins are in, which show as their tables. It is a courtesy, so that who reads the catalog
+// knows what to ask for, and a dump can be restored. nil hides nothing.
 type Hidden struct{ relations map[string]*pg.Node }
 
-// HiddenColumns are the numbers of columns of one table.
+// HiddenColumns are what one table has and its twin has not: columns, and columns that are no longer numbered by a
+// sequence, each by their numbers.
 type HiddenColumns struct {
-	OID     uint32
-	Numbers []int
+	OID                uint32
+	Numbers, Sequenced []int
 }
 
 // HidingRelations are the relations in which something is hidden.
@@ -39,6 +42,7 @@ func hidingTwins() map[string]string {
 	return map[string]string{
 		"pg_namespace": "SELECT s.* FROM pg_catalog.pg_namespace AS s WHERE s.nspname <> '" + TwinSchema + "'",
 		"pg_type":      "SELECT s.* FROM pg_catalog.pg_type AS s WHERE s.typnamespace" + outside,
+		"pg_tables":    "SELECT s.* FROM pg_catalog.pg_tables AS s WHERE s.schemaname <> '" + TwinSchema + "'",
 		"schemata":     "SELECT s.* FROM information_schema.schemata AS s WHERE s.schema_name <> '" + TwinSchema + "'",
 	}
 }
@@ -62,13 +66,15 @@ var asDropped = map[string]string{
 	"attgenerated": `''::"char"`,
 }
 
-// NewHidden hides the schema of twins, and columns. attributes are the columns of pg_attribute as the server has them.
+// asUnnumbered is what pg_attribute shows of a column that no sequence numbers.
+var asUnnumbered = map[string]string{"atthasdef": "false", "attidentity": `''::"char"`}
+
+// NewHidden hides the schema of twins, and what the tables have and their twins have not. attributes are the columns of
+// pg_attribute as the server has them.
 func NewHidden(tables []HiddenColumns, attributes []string) (*Hidden, error) {
 	h := &Hidden{map[string]*pg.Node{}}
 	queries := hidingTwins()
-	if len(tables) > 0 {
-		maps.Copy(queries, hidingColumns(tables, attributes))
-	}
+	maps.Copy(queries, hidingParts(tables, attributes))
 	for name, query := range queries {
 		node, err := template(strings.ReplaceAll(query, " || ", " OPERATOR(pg_catalog.||) "))
 		if err != nil {
@@ -79,46 +85,89 @@ func NewHidden(tables []HiddenColumns, attributes []string) (*Hidden, error) {
 	return h, nil
 }
 
-// hidingColumns are the relations without the columns that twins leave out.
-func hidingColumns(tables []HiddenColumns, attributes []string) map[string]string {
-	// any writes a condition that holds for one of the tables: its oid in the one column, and its columns by the other.
-	any := func(table string, columns func(numbers string) string) string {
-		var tests []string
-		for _, t := range tables {
-			var numbers []string
-			for _, n := range t.Numbers {
-				numbers = append(numbers, strconv.Itoa(n))
-			}
-			tests = append(tests, "s."+table+" = '"+strconv.FormatUint(uint64(t.OID), 10)+"'::pg_catalog.oid AND "+
-				columns("'{"+strings.Join(numbers, ",")+"}'::pg_catalog.int2[]"))
-		}
-		return "(" + strings.Join(tests, " OR ") + ")"
-	}
-	one := func(column string) func(string) string {
-		return func(numbers string) string { return "s." + column + " = ANY (" + numbers + ")" }
-	}
-	common := func(columns string) func(string) string {
-		return func(numbers string) string {
-			return "EXISTS (SELECT FROM pg_catalog.unnest(" + columns + ") AS k(n) WHERE k.n = ANY (" + numbers + "))"
-		}
-	}
-
+// hidingParts are the relations without the columns that twins leave out, the sequences that do not number them, and
+// the keys that do not hold of them.
+func hidingParts(tables []HiddenColumns, attributes []string) map[string]string {
+	left := func(t HiddenColumns) []int { return t.Numbers }
+	numbered := func(t HiddenColumns) []int { return t.Sequenced }
 	var list []string
 	for _, name := range attributes {
 		column := "s." + lex.QuoteIdent(name)
+		var cases string
 		if dropped, ok := asDropped[name]; ok {
-			column = "CASE WHEN " + any("attrelid", one("attnum")) + " THEN " + dropped + " ELSE " + column +
-				" END AS " + lex.QuoteIdent(name)
+			cases += " WHEN " + anyOf(tables, left, "s.attrelid", "s.attnum = ANY (%s)") + " THEN " + dropped
+		}
+		if plain, ok := asUnnumbered[name]; ok {
+			cases += " WHEN " + anyOf(tables, numbered, "s.attrelid", "s.attnum = ANY (%s)") + " THEN " + plain
+		}
+		if cases != "" {
+			column = "CASE" + cases + " ELSE " + column + " END AS " + lex.QuoteIdent(name)
 		}
 		list = append(list, column)
 	}
+
+	common := "EXISTS (SELECT FROM pg_catalog.unnest(%s) AS k(n) WHERE k.n = ANY (%%s))"
+	index := func(alias string) string {
+		return "(" + anyOf(tables, left, alias+".indrelid", fmt.Sprintf(common, alias+".indkey")) + " OR " +
+			"(" + alias + ".indisunique OR " + alias + ".indisexclusion) AND " +
+			keyLost(tables, alias+".indrelid", alias+".indkey") + ")"
+	}
 	return map[string]string{
 		"pg_attribute": "SELECT " + strings.Join(list, ", ") + " FROM pg_catalog.pg_attribute AS s",
-		"pg_attrdef":   "SELECT s.* FROM pg_catalog.pg_attrdef AS s WHERE NOT " + any("adrelid", one("adnum")),
-		"pg_index":     "SELECT s.* FROM pg_catalog.pg_index AS s WHERE NOT " + any("indrelid", common("s.indkey")),
+		"pg_attrdef": "SELECT s.* FROM pg_catalog.pg_attrdef AS s WHERE NOT (" +
+			anyOf(tables, left, "s.adrelid", "s.adnum = ANY (%s)") + " OR " +
+			anyOf(tables, numbered, "s.adrelid", "s.adnum = ANY (%s)") + ")",
+		"pg_index": "SELECT s.* FROM pg_catalog.pg_index AS s WHERE NOT " + index("s"),
+		"pg_indexes": "SELECT s.* FROM pg_catalog.pg_indexes AS s WHERE s.schemaname <> '" + TwinSchema + "' AND NOT " +
+			"EXISTS (SELECT FROM pg_catalog.pg_index AS i WHERE i.indexrelid = pg_catalog.to_regclass(" +
+			"pg_catalog.format('%I.%I', s.schemaname, s.indexname))::pg_catalog.oid AND " + index("i") + ")",
 		"pg_constraint": "SELECT s.* FROM pg_catalog.pg_constraint AS s WHERE NOT COALESCE(" +
-			any("conrelid", common("s.conkey")) + ", false)",
+			anyOf(tables, left, "s.conrelid", fmt.Sprintf(common, "s.conkey")) + " OR s.contype = 'x'::\"char\" AND " +
+			isOne(tables, "s.conrelid") + " OR s.contype = ANY ('{p,u}'::\"char\"[]) AND " +
+			keyLost(tables, "s.conrelid", "s.conkey") + " OR s.contype = 'f'::\"char\" AND " +
+			keyLost(tables, "s.confrelid", "s.confkey") + ", false)",
 	}
+}
+
+// anyOf writes a condition that holds for one of the tables: its oid is in a column, and of its numbers, which stand for
+// %s, a condition holds.
+func anyOf(tables []HiddenColumns, numbers func(HiddenColumns) []int, oid, condition string) string {
+	tests := []string{"false"}
+	for _, t := range tables {
+		var list []string
+		for _, n := range numbers(t) {
+			list = append(list, strconv.Itoa(n))
+		}
+		if len(list) > 0 {
+			tests = append(tests, oid+" = '"+strconv.FormatUint(uint64(t.OID), 10)+"'::pg_catalog.oid AND "+
+				fmt.Sprintf(condition, "'{"+strings.Join(list, ",")+"}'::pg_catalog.int2[]"))
+		}
+	}
+	return "(" + strings.Join(tests, " OR ") + ")"
+}
+
+// isOne writes a condition that a column holds the oid of one of the tables.
+func isOne(tables []HiddenColumns, oid string) string {
+	var oids []string
+	for _, t := range tables {
+		oids = append(oids, strconv.FormatUint(uint64(t.OID), 10))
+	}
+	return oid + " = ANY ('{" + strings.Join(oids, ",") + "}'::pg_catalog.oid[])"
+}
+
+// keyLost writes a condition that a table is one of those whose twins are built, and that the twin has no unique index
+// on columns of the names that these of the table have. The twin is found by its type of rows: pg_class is masked
+// wherever it stands, and shows no twin then.
+func keyLost(tables []HiddenColumns, table, columns string) string {
+	names := func(table, columns string) string {
+		return "ARRAY(SELECT a.attname FROM pg_catalog.unnest(" + columns + ") AS k(n), pg_catalog.pg_attribute AS a " +
+			"WHERE a.attrelid = " + table + " AND a.attnum = k.n ORDER BY a.attname)"
+	}
+	return isOne(tables, table) + " AND EXISTS (SELECT FROM pg_catalog.pg_type AS t, pg_catalog.pg_type AS w, " +
+		"pg_catalog.pg_namespace AS n WHERE t.typrelid = " + table + " AND n.nspname = '" + TwinSchema + "' AND " +
+		"w.typnamespace = n.oid AND w.typname = t.typname AND w.typrelid <> '0'::pg_catalog.oid AND NOT EXISTS (" +
+		"SELECT FROM pg_catalog.pg_index AS u WHERE u.indrelid = w.typrelid AND u.indisunique AND " +
+		names("u.indrelid", "u.indkey") + " = " + names(table, columns) + "))"
 }
 
 // hide takes the hidden columns out of what a part of the statement reads of the catalog.

@@ -197,7 +197,7 @@ var introspection = []string{
 	`~SELECT c.oid,c.*,d.description,pg_catalog.pg_get_expr(c.relpartbound, c.oid) as partition_expr,
 	  pg_catalog.pg_get_partkeydef(c.oid) as partition_key FROM pg_catalog.pg_class c LEFT OUTER
 	  JOIN pg_catalog.pg_description d ON d.objoid=c.oid AND d.objsubid=0 AND d.classoid='pg_class'::regclass
-	  WHERE c.relnamespace = 2200 AND c.relkind not in ('i','I','c')`,
+	  WHERE c.relnamespace = 2200 AND c.relkind not in ('i','I','c')` + ownSequences,
 	`~select c.oid,pg_catalog.pg_total_relation_size(c.oid) as total_rel_size,
 	  pg_catalog.pg_relation_size(c.oid) as rel_size FROM pg_class c WHERE c.relnamespace=2200`,
 	`SELECT i.*,i.indkey as keys,c.relname,c.relnamespace,c.relam,c.reltablespace,tc.relname as tabrelname,
@@ -271,6 +271,9 @@ var introspection = []string{
 	`SELECT * FROM pg_sequences`,
 	`SELECT count(*) FROM pg_stats_ext`,
 }
+
+// ownSequences leaves those out that number protected rows, and that pg_class does not show to who asks for sizes.
+const ownSequences = " AND c.oid <> ALL (ARRAY(SELECT d.objid FROM pg_depend d WHERE d.refobjid = 'adult'::regclass))"
 
 // What tools ask the catalog has through Fugu the same columns, types and rows as at PostgreSQL, but for masked values.
 func TestIntrospection(t *testing.T) {

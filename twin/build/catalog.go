@@ -102,11 +102,14 @@ const (
 		ARRAY(SELECT a.attname::text FROM unnest(c.conkey) k JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = k ORDER BY k)
 	FROM pg_constraint c WHERE c.conrelid = $1 AND c.contype = 'c' ORDER BY c.conname`
 
-	// The predicate of a partial index is left out: how many rows meet it shows in its size.
+	// The predicate of a partial index is left out: how many rows meet it shows in its size. An index that belongs to a
+	// constraint depends on no column itself, and an expression is of columns that are not among its own.
 	describeIndexes = `SELECT x.relname, substr(def, strpos(def, ' USING ' || m.amname || ' (')), i.indisunique,
-		ARRAY(SELECT a.attname::text FROM pg_depend d JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
-			WHERE d.classid = 'pg_class'::regclass AND d.objid = i.indexrelid AND d.refclassid = 'pg_class'::regclass
-			AND d.refobjid = i.indrelid AND d.refobjsubid > 0 ORDER BY d.refobjsubid)
+		ARRAY(SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = i.indrelid AND a.attnum > 0
+			AND (a.attnum = ANY (i.indkey) OR EXISTS (SELECT FROM pg_depend d
+				WHERE d.classid = 'pg_class'::regclass AND d.objid = i.indexrelid
+				AND d.refclassid = 'pg_class'::regclass AND d.refobjid = i.indrelid AND d.refobjsubid = a.attnum))
+			ORDER BY a.attnum)
 	FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_am m ON m.oid = x.relam,
 		LATERAL (SELECT CASE WHEN i.indpred IS NULL THEN whole ELSE left(whole, -length(' WHERE ' || pg_get_expr(i.indpred, i.indrelid, true))) END
 			FROM pg_get_indexdef(i.indexrelid, 0, true) whole) d(def)
