@@ -147,9 +147,9 @@ func TestAuditFindsTampering(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		const free = `DROP TRIGGER audit_stays; DROP TRIGGER audit_fixed; DROP TRIGGER totals_stay; DROP TRIGGER totals_grow;
-		  DROP TRIGGER charges_stay;
-		  DROP TRIGGER charges_fixed; DROP TRIGGER answers_stay; DROP TRIGGER answers_fixed; PRAGMA foreign_keys = 0;`
+		const free = `DROP TRIGGER audit_stays; DROP TRIGGER audit_fixed; DROP TRIGGER totals_stay;
+		  DROP TRIGGER totals_grow; DROP TRIGGER charges_stay; DROP TRIGGER charges_fixed;
+		  DROP TRIGGER answers_stay; DROP TRIGGER answers_fixed; PRAGMA foreign_keys = 0;`
 		for _, tt := range tampered {
 			p := inFile(t)
 			path := strings.TrimPrefix(string(p), "sqlite:")

@@ -12,6 +12,20 @@ import (
 	"fugu/ledger/audit"
 )
 
+// chargeUntil charges again and again until it is stopped, or a charge fails.
+func chargeUntil(stop <-chan struct{}, l Ledger, next func() Charge) error {
+	for {
+		select {
+		case <-stop:
+			return nil
+		default:
+			if _, err := l.Charge(context.Background(), next()); err != nil {
+				return err
+			}
+		}
+	}
+}
+
 // A backup is a whole ledger of a moment while others charge, for its owner's eyes.
 func TestBackupWhileCharging(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
@@ -23,20 +37,7 @@ func TestBackupWhileCharging(t *testing.T) {
 		}
 		must(t, l, next())
 		stop, done := make(chan struct{}), make(chan error)
-		go func() {
-			for {
-				select {
-				case <-stop:
-					done <- nil
-					return
-				default:
-					if _, err := l.Charge(context.Background(), next()); err != nil {
-						done <- err
-						return
-					}
-				}
-			}
-		}()
+		go func() { done <- chargeUntil(stop, l, next) }()
 		looking, err := Manage(t.Context(), string(p), Options{ReadOnly: true})
 		if err != nil {
 			t.Fatal(err)
@@ -56,19 +57,7 @@ func TestBackupWhileCharging(t *testing.T) {
 			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 				t.Errorf("%v %v", info.Mode(), err)
 			}
-			copied := place("sqlite:" + path)
-			if p.remote() {
-				f, err := os.Open(path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				copied = inFile(t)
-				if _, err := Import(t.Context(), string(copied), Options{}, f); err != nil {
-					t.Fatal(err)
-				}
-				_ = f.Close()
-			}
-			restored := copied.open(t, Options{})
+			restored := restore(t, path, p.remote())
 			if got := links(t, restored); got[len(got)-1] != head {
 				t.Errorf("backup %d ends with %+v, not %+v", i, got[len(got)-1], head)
 			}
@@ -88,6 +77,24 @@ func TestBackupWhileCharging(t *testing.T) {
 		}
 		t.Logf("%d charges meanwhile", len(all)-2)
 	})
+}
+
+// restore opens the ledger of a backup: SQLite's is one, PostgreSQL's is imported.
+func restore(t *testing.T, path string, imports bool) *store {
+	t.Helper()
+	if !imports {
+		return place("sqlite:"+path).open(t, Options{})
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	copied := inFile(t)
+	if _, err := Import(t.Context(), string(copied), Options{}, f); err != nil {
+		t.Fatal(err)
+	}
+	return copied.open(t, Options{})
 }
 
 // Verifying and copying a large ledger takes longer than a statement of a charge may, and only these may.

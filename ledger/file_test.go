@@ -163,36 +163,38 @@ func raw(t testing.TB, path string, statements ...string) {
 	}
 }
 
+// damages are done to a ledger by hand, each with a word of what is said when it is opened.
+var damages = []struct{ name, statement, want string }{
+	{"less spent", `UPDATE totals SET pure = pure / 2 WHERE secret = 'a'`, "not the sum"},
+	{"one bit less spent", `UPDATE totals SET pure = pure - 5e-17 WHERE secret = 'a'`, "not the sum"},
+	{"more spent", `UPDATE totals SET pure = 1 WHERE secret = 'a'`, "not the sum"},
+	{"less delta", `UPDATE totals SET delta = 0 WHERE secret = 'b'`, "not the sum"},
+	{"less kappa2", `UPDATE totals SET kappa2 = 0 WHERE secret = 'b'`, "not the sum"},
+	{"fewer releases", `UPDATE totals SET releases = 1 WHERE secret = 'a'`, "not the sum"},
+	{"total lost", `DELETE FROM totals WHERE secret = 'b'`, "no total"},
+	{"all totals lost", `DELETE FROM totals`, "no total"},
+	{"total of nothing", `INSERT INTO totals VALUES ('adult', 'eve', 'a', 0, 0, 0, 1, 0)`, "not the sum"},
+	{"total moved to another period", `UPDATE totals SET period = 1 WHERE secret = 'a'`, "not the sum"},
+	{"charges moved to another period", `UPDATE charges SET period = 1`, "not the sum"},
+	{"charge lost", `DELETE FROM charges WHERE id = (SELECT max(id) FROM charges)`, "not the sum"},
+	{"charge lowered", `UPDATE charges SET pure = 0 WHERE id = 1`, "not the sum"},
+	{"charge moved", `UPDATE charges SET scope = 'eve' WHERE id = 1`, "not the sum"},
+	{"charges moved", `UPDATE charges SET scope = 'eve' WHERE answer = 1`, "not paid for"},
+	{"answer not paid for",
+		`INSERT INTO answers SELECT 99, replace(key, substr(key, 1, 1), 'f'), dataset, scope, at, epsilon, delta,
+			mechanism, assumption, failed, cells, bytes, certificates, sealed, epoch, begun FROM answers LIMIT 1`,
+		"not paid for"},
+	{"answer lost", `DELETE FROM answers WHERE id = 1`, "not the sum"},
+	{"newer schema", `PRAGMA user_version = 99`, "newer fugu"},
+	{"no schema version", `PRAGMA user_version = 0`, "unknown schema"},
+	{"negative schema version", `PRAGMA user_version = -1`, "unknown schema"},
+	{"another application", `PRAGMA application_id = 7`, "not a ledger"},
+}
+
 func TestDamageIsFoundWhenOpening(t *testing.T) {
 	free := `DROP TRIGGER totals_stay; DROP TRIGGER totals_grow; DROP TRIGGER charges_stay; DROP TRIGGER charges_fixed;
 	  DROP TRIGGER answers_stay; DROP TRIGGER answers_fixed; PRAGMA ignore_check_constraints = 1;
 	  PRAGMA foreign_keys = 0;`
-	tests := []struct{ name, statement, want string }{
-		{"less spent", `UPDATE totals SET pure = pure / 2 WHERE secret = 'a'`, "not the sum"},
-		{"one bit less spent", `UPDATE totals SET pure = pure - 5e-17 WHERE secret = 'a'`, "not the sum"},
-		{"more spent", `UPDATE totals SET pure = 1 WHERE secret = 'a'`, "not the sum"},
-		{"less delta", `UPDATE totals SET delta = 0 WHERE secret = 'b'`, "not the sum"},
-		{"less kappa2", `UPDATE totals SET kappa2 = 0 WHERE secret = 'b'`, "not the sum"},
-		{"fewer releases", `UPDATE totals SET releases = 1 WHERE secret = 'a'`, "not the sum"},
-		{"total lost", `DELETE FROM totals WHERE secret = 'b'`, "no total"},
-		{"all totals lost", `DELETE FROM totals`, "no total"},
-		{"total of nothing", `INSERT INTO totals VALUES ('adult', 'eve', 'a', 0, 0, 0, 1, 0)`, "not the sum"},
-		{"total moved to another period", `UPDATE totals SET period = 1 WHERE secret = 'a'`, "not the sum"},
-		{"charges moved to another period", `UPDATE charges SET period = 1`, "not the sum"},
-		{"charge lost", `DELETE FROM charges WHERE id = (SELECT max(id) FROM charges)`, "not the sum"},
-		{"charge lowered", `UPDATE charges SET pure = 0 WHERE id = 1`, "not the sum"},
-		{"charge moved", `UPDATE charges SET scope = 'eve' WHERE id = 1`, "not the sum"},
-		{"charges moved", `UPDATE charges SET scope = 'eve' WHERE answer = 1`, "not paid for"},
-		{"answer not paid for",
-			`INSERT INTO answers SELECT 99, replace(key, substr(key, 1, 1), 'f'), dataset, scope, at, epsilon, delta,
-				mechanism, assumption, failed, cells, bytes, certificates, sealed, epoch, begun FROM answers LIMIT 1`,
-			"not paid for"},
-		{"answer lost", `DELETE FROM answers WHERE id = 1`, "not the sum"},
-		{"newer schema", `PRAGMA user_version = 99`, "newer fugu"},
-		{"no schema version", `PRAGMA user_version = 0`, "unknown schema"},
-		{"negative schema version", `PRAGMA user_version = -1`, "unknown schema"},
-		{"another application", `PRAGMA application_id = 7`, "not a ledger"},
-	}
 	losses := map[string]privacy.Loss{"a": {Pure: 0.1}, "b": {Kappa2: 0.01, Delta: 0.001}}
 	path := filepath.Join(t.TempDir(), "fugu.db")
 	l := open(t, path, Options{})
@@ -204,7 +206,7 @@ func TestDamageIsFoundWhenOpening(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tt := range tests {
+	for _, tt := range damages {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "fugu.db")
 			if err := os.WriteFile(path, sound, 0o600); err != nil {

@@ -114,30 +114,37 @@ func TestReset(t *testing.T) {
 			t.Errorf("another dataset: %+v %v", c, err)
 		}
 		closeLedger(t, l)
-		l = p.open(t, Options{})
-		totals, err := l.Totals(t.Context(), "adult")
-		if err != nil || len(totals) != 2 || !totals[0].Past || totals[0].Loss.Pure != 1 || totals[1].Past ||
-			totals[1].Period != 1 || totals[1].Loss.Pure != 1 || totals[1].Releases != 4 {
-			t.Errorf("%+v %v", totals, err)
-		}
-		if ds, err := l.Datasets(t.Context()); err != nil || !reflect.DeepEqual(ds, []string{"adult", "census"}) {
-			t.Errorf("%q %v", ds, err)
-		}
-		ps, err := l.Payments(t.Context(), "adult", "", 5)
-		if err != nil || len(ps) != 5 || ps[0].Past || !ps[4].Past || ps[4].Answer >= other.ID ||
-			ps[0].User != "alice" || ps[0].Loss.Pure != .25 || ps[0].Mechanism != "expm-laplace" {
-			t.Errorf("%+v %v", ps, err)
-		}
-		if ps, err := l.Payments(t.Context(), "adult", "bob", 5); err != nil || len(ps) != 0 {
-			t.Errorf("%+v %v", ps, err)
-		}
-		if n := len(links(t, l)); n != 12 {
-			t.Errorf("%d entries", n)
-		}
-		if _, err := p.open(t, Options{ReadOnly: true}).Reset(t.Context(), "adult", why); err == nil {
-			t.Error("a ledger for reading was reset")
-		}
+		toldAfterReset(t, p, other.ID)
 	})
+}
+
+// toldAfterReset opens the ledger of TestReset again, which tells what was charged before and since; other is an answer
+// that was charged between the two.
+func toldAfterReset(t *testing.T, p place, other int64) {
+	t.Helper()
+	l := p.open(t, Options{})
+	totals, err := l.Totals(t.Context(), "adult")
+	if err != nil || len(totals) != 2 || !totals[0].Past || totals[0].Loss.Pure != 1 || totals[1].Past ||
+		totals[1].Period != 1 || totals[1].Loss.Pure != 1 || totals[1].Releases != 4 {
+		t.Errorf("%+v %v", totals, err)
+	}
+	if ds, err := l.Datasets(t.Context()); err != nil || !reflect.DeepEqual(ds, []string{"adult", "census"}) {
+		t.Errorf("%q %v", ds, err)
+	}
+	ps, err := l.Payments(t.Context(), "adult", "", 5)
+	if err != nil || len(ps) != 5 || ps[0].Past || !ps[4].Past || ps[4].Answer >= other ||
+		ps[0].User != "alice" || ps[0].Loss.Pure != .25 || ps[0].Mechanism != "expm-laplace" {
+		t.Errorf("%+v %v", ps, err)
+	}
+	if ps, err := l.Payments(t.Context(), "adult", "bob", 5); err != nil || len(ps) != 0 {
+		t.Errorf("%+v %v", ps, err)
+	}
+	if n := len(links(t, l)); n != 12 {
+		t.Errorf("%d entries", n)
+	}
+	if _, err := p.open(t, Options{ReadOnly: true}).Reset(t.Context(), "adult", why); err == nil {
+		t.Error("a ledger for reading was reset")
+	}
 }
 
 // Compacted answers are gone for good: who asks again pays again, for another answer.

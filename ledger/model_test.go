@@ -73,6 +73,11 @@ func (m *model) charge(t *rapid.T, c Charge) {
 		t.Fatalf("got %+v, want %+v (stored %v)", a, first, stored)
 	}
 	m.answers[c.Key] = first
+	m.book(c, first, pay, due)
+}
+
+// book is what a charge does to the totals: those of a period that is due begin anew.
+func (m *model) book(c, first Charge, pay []Share, due bool) {
 	switch {
 	case due:
 		clear(m.totals)
@@ -152,19 +157,7 @@ func TestLedgerBehavesLikeItsModel(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			m := &model{answers: map[Key]Charge{}, paid: map[[2]string]bool{}, totals: map[[2]string]*Account{},
 				now: time.UnixMicro(1e15).UTC()}
-			reopen := func(t *rapid.T) {
-				if m.store != nil {
-					if err := m.Close(); err != nil {
-						t.Fatal(err)
-					}
-				}
-				l, err := Open(context.Background(), string(p), Options{Exclusive: true})
-				if err != nil {
-					t.Fatal(err)
-				}
-				m.store = l.(*store)
-				m.clock = func(context.Context, queryer) (time.Time, error) { return m.now, nil }
-			}
+			reopen := func(t *rapid.T) { m.reopen(t, p) }
 			reopen(t)
 			defer func() {
 				p.clear(t, m.store)
@@ -206,6 +199,21 @@ func TestLedgerBehavesLikeItsModel(t *testing.T) {
 			})
 		})
 	})
+}
+
+// reopen closes the ledger, if it is open, and opens it with the model's clock.
+func (m *model) reopen(t *rapid.T, p place) {
+	if m.store != nil {
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := Open(context.Background(), string(p), Options{Exclusive: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.store = l.(*store)
+	m.clock = func(context.Context, queryer) (time.Time, error) { return m.now, nil }
 }
 
 // few makes rapid try fewer examples until the test ends.

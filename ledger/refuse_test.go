@@ -107,63 +107,66 @@ func (b *books) told() (times, lost int64) {
 	return times, b.lost
 }
 
+// manyRefusals are ways to refuse, with the entries that come of them and the refusals that are only counted.
+var manyRefusals = []struct {
+	name    string
+	add     func(r *Refusals)
+	entries int
+	lost    int64
+}{
+	{"one", func(r *Refusals) { r.Add(refusal(1)) }, 1, 0},
+	{"the same again and again", func(r *Refusals) {
+		for range 10_000 {
+			r.Add(refusal(1))
+		}
+	}, 1, 0},
+	{"as many as can wait", func(r *Refusals) {
+		for i := range 2 * refusalsWaiting {
+			r.Add(refusal(i))
+		}
+	}, refusalsWaiting, refusalsWaiting},
+	{"from many at a time", func(r *Refusals) {
+		var all sync.WaitGroup
+		for i := range 16 {
+			all.Go(func() {
+				for range 100 {
+					r.Add(refusal(i))
+				}
+			})
+		}
+		all.Wait()
+	}, 16, 0},
+	{"more of a user than an hour may have", func(r *Refusals) {
+		r.mu.Lock()
+		r.written["alice"], r.total = refusalsOfUser, refusalsOfUser
+		r.mu.Unlock()
+		x := refusal(1)
+		r.Add(x)
+		x.User = "bob"
+		r.Add(x)
+	}, 1, 1},
+	{"and in the next hour", func(r *Refusals) {
+		r.mu.Lock()
+		r.written["alice"], r.total, r.hour = refusalsOfUser, refusalsOfAll, r.hour.Add(-time.Hour)
+		r.mu.Unlock()
+		r.Add(refusal(1))
+	}, 1, 0},
+	{"of all users", func(r *Refusals) {
+		r.mu.Lock()
+		r.total = refusalsOfAll
+		r.mu.Unlock()
+		r.Add(refusal(1))
+	}, 0, 1},
+	{"what no entry can hold", func(r *Refusals) { r.Add(Refusal{User: "alice", Code: "an error's words"}) }, 0, 1},
+	{"a name that is too long, and no text", func(r *Refusals) {
+		r.Add(Refusal{User: "a\x00\xff" + strings.Repeat("é", nameBytes), Code: "PV001"})
+	}, 1, 0},
+}
+
 // Every refusal is in the books or is counted as one that is not, whatever there are of them and whether the ledger is
 // up.
 func TestRefusalsAreBoundedAndCounted(t *testing.T) {
-	for _, tt := range []struct {
-		name    string
-		add     func(r *Refusals)
-		entries int
-		lost    int64
-	}{
-		{"one", func(r *Refusals) { r.Add(refusal(1)) }, 1, 0},
-		{"the same again and again", func(r *Refusals) {
-			for range 10_000 {
-				r.Add(refusal(1))
-			}
-		}, 1, 0},
-		{"as many as can wait", func(r *Refusals) {
-			for i := range 2 * refusalsWaiting {
-				r.Add(refusal(i))
-			}
-		}, refusalsWaiting, refusalsWaiting},
-		{"from many at a time", func(r *Refusals) {
-			var all sync.WaitGroup
-			for i := range 16 {
-				all.Go(func() {
-					for range 100 {
-						r.Add(refusal(i))
-					}
-				})
-			}
-			all.Wait()
-		}, 16, 0},
-		{"more of a user than an hour may have", func(r *Refusals) {
-			r.mu.Lock()
-			r.written["alice"], r.total = refusalsOfUser, refusalsOfUser
-			r.mu.Unlock()
-			x := refusal(1)
-			r.Add(x)
-			x.User = "bob"
-			r.Add(x)
-		}, 1, 1},
-		{"and in the next hour", func(r *Refusals) {
-			r.mu.Lock()
-			r.written["alice"], r.total, r.hour = refusalsOfUser, refusalsOfAll, r.hour.Add(-time.Hour)
-			r.mu.Unlock()
-			r.Add(refusal(1))
-		}, 1, 0},
-		{"of all users", func(r *Refusals) {
-			r.mu.Lock()
-			r.total = refusalsOfAll
-			r.mu.Unlock()
-			r.Add(refusal(1))
-		}, 0, 1},
-		{"what no entry can hold", func(r *Refusals) { r.Add(Refusal{User: "alice", Code: "an error's words"}) }, 0, 1},
-		{"a name that is too long, and no text", func(r *Refusals) {
-			r.Add(Refusal{User: "a\x00\xff" + strings.Repeat("é", nameBytes), Code: "PV001"})
-		}, 1, 0},
-	} {
+	for _, tt := range manyRefusals {
 		t.Run(tt.name, func(t *testing.T) {
 			b := &books{}
 			r := NewRefusals(b, slog.New(slog.DiscardHandler))

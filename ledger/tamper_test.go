@@ -71,57 +71,65 @@ func TestAuditFindsTamperingWithOperations(t *testing.T) {
 			t.Errorf("not found: %s", name)
 		}
 	}
-	t.Run("SQLite", func(t *testing.T) {
+	t.Run("SQLite", func(t *testing.T) { tamperOperationsInFile(t, check) })
+	t.Run("PostgreSQL", func(t *testing.T) { tamperOperationsInDatabase(t) })
+}
+
+// tamperOperationsInFile changes each in a file of its own; check says whether that is found.
+func tamperOperationsInFile(t *testing.T, check func(t *testing.T, p place, name string, opens bool)) {
+	t.Helper()
+	p := inFile(t)
+	closeLedger(t, busy(t, p, Options{}))
+	sound, err := os.ReadFile(strings.TrimPrefix(string(p), "sqlite:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	free := `PRAGMA foreign_keys = 0;`
+	for _, name := range []string{"audit_stays", "audit_fixed", "totals_stay", "totals_grow", "answers_stay",
+		"answers_fixed", "periods_stay", "periods_fixed", "charges_stay", "charges_fixed", "compacted_stay",
+		"compacted_fixed"} {
+		free += `DROP TRIGGER ` + name + `;`
+	}
+	for _, tt := range tamperedOperations {
 		p := inFile(t)
-		closeLedger(t, busy(t, p, Options{}))
-		sound, err := os.ReadFile(strings.TrimPrefix(string(p), "sqlite:"))
+		path := strings.TrimPrefix(string(p), "sqlite:")
+		if err := os.WriteFile(path, sound, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		raw(t, path, free+tt.statement)
+		check(t, p, tt.name, tt.opens)
+	}
+	links(t, p.open(t, Options{ReadOnly: true}))
+}
+
+// tamperOperationsInDatabase changes each in a transaction that is undone: a copy of the database takes longer.
+func tamperOperationsInDatabase(t *testing.T) {
+	t.Helper()
+	p := inDatabase(t)
+	closeLedger(t, busy(t, p, Options{}))
+	config, err := pgx.ParseConfig(string(p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.User, config.RuntimeParams["search_path"] = "postgres", postgresSchema
+	db := stdlib.OpenDB(*config)
+	defer func() { _ = db.Close() }()
+	for _, tt := range tamperedOperations {
+		tx, err := db.BeginTx(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		free := `PRAGMA foreign_keys = 0;`
-		for _, name := range []string{"audit_stays", "audit_fixed", "totals_stay", "totals_grow", "answers_stay",
-			"answers_fixed", "periods_stay", "periods_fixed", "charges_stay", "charges_fixed", "compacted_stay",
-			"compacted_fixed"} {
-			free += `DROP TRIGGER ` + name + `;`
-		}
-		for _, tt := range tamperedOperations {
-			p := inFile(t)
-			path := strings.TrimPrefix(string(p), "sqlite:")
-			if err := os.WriteFile(path, sound, 0o600); err != nil {
-				t.Fatal(err)
+		for _, s := range []string{`SET LOCAL session_replication_role = replica`, tt.statement} {
+			if _, err := tx.ExecContext(t.Context(), s); err != nil {
+				t.Fatalf("%s: %v", tt.name, err)
 			}
-			raw(t, path, free+tt.statement)
-			check(t, p, tt.name, tt.opens)
 		}
-		links(t, p.open(t, Options{ReadOnly: true}))
-	})
-	t.Run("PostgreSQL", func(t *testing.T) {
-		p := inDatabase(t)
-		closeLedger(t, busy(t, p, Options{}))
-		config, err := pgx.ParseConfig(string(p))
-		if err != nil {
-			t.Fatal(err)
+		if _, err := (seal{}).audit(t.Context(), tx, nil); err == nil {
+			t.Errorf("not found: %s", tt.name)
 		}
-		config.User, config.RuntimeParams["search_path"] = "postgres", postgresSchema
-		db := stdlib.OpenDB(*config)
-		defer func() { _ = db.Close() }()
-		for _, tt := range tamperedOperations { // each is undone: a copy of the database takes longer
-			tx, err := db.BeginTx(t.Context(), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, s := range []string{`SET LOCAL session_replication_role = replica`, tt.statement} {
-				if _, err := tx.ExecContext(t.Context(), s); err != nil {
-					t.Fatalf("%s: %v", tt.name, err)
-				}
-			}
-			if _, err := (seal{}).audit(t.Context(), tx, nil); err == nil {
-				t.Errorf("not found: %s", tt.name)
-			}
-			_ = tx.Rollback()
-		}
-		links(t, p.open(t, Options{ReadOnly: true}))
-	})
+		_ = tx.Rollback()
+	}
+	links(t, p.open(t, Options{ReadOnly: true}))
 }
 
 // The database lets nobody do by hand what only an operation may.

@@ -147,77 +147,85 @@ func fillWithBeginnings(t *testing.T, p place) {
 
 // What says when budgets began anew cannot be changed, added or left out.
 func TestAuditFindsTamperedBeginnings(t *testing.T) {
+	t.Run("SQLite", func(t *testing.T) { tamperInFile(t) })
+	t.Run("PostgreSQL", func(t *testing.T) { tamperInDatabase(t) })
+}
 
-	// Those that would give a budget anew are found when the ledger is opened already.
-	opening := func(p place) error {
-		l, err := Open(context.Background(), string(p), Options{})
-		if err == nil {
-			_ = l.Close()
-		}
-		return err
+// opens reports whether a ledger opens. What would give a budget anew is found when it does already.
+func opens(p place) bool {
+	l, err := Open(context.Background(), string(p), Options{})
+	if err == nil {
+		_ = l.Close()
 	}
-	t.Run("SQLite", func(t *testing.T) {
+	return err == nil
+}
+
+// tamperInFile changes each beginning in a file of its own, with the triggers that forbid it and without.
+func tamperInFile(t *testing.T) {
+	t.Helper()
+	p := inFile(t)
+	fillWithBeginnings(t, p)
+	sound, err := os.ReadFile(strings.TrimPrefix(string(p), "sqlite:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const free = `DROP TRIGGER epochs_stay; DROP TRIGGER epochs_fixed; DROP TRIGGER periods_stay;
+	  DROP TRIGGER periods_fixed;
+	  DROP TRIGGER charges_fixed; DROP TRIGGER answers_fixed; DROP TRIGGER totals_stay; DROP TRIGGER totals_grow;`
+	for _, tt := range append(tamperedBeginnings, tampering{}) {
 		p := inFile(t)
-		fillWithBeginnings(t, p)
-		sound, err := os.ReadFile(strings.TrimPrefix(string(p), "sqlite:"))
+		path := strings.TrimPrefix(string(p), "sqlite:")
+		if err := os.WriteFile(path, sound, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		raw(t, path, free+tt.statement)
+		if strings.HasPrefix(tt.name, "a period") && opens(p) {
+			t.Errorf("%q: opened", tt.name)
+		}
+		if err := audited(p); (err == nil) != (tt.name == "") {
+			t.Errorf("%q: %v", tt.name, err)
+		}
+		if tt.name == "" {
+			continue
+		}
+		closed := inFile(t)
+		path = strings.TrimPrefix(string(closed), "sqlite:")
+		if err := os.WriteFile(path, sound, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		db, err := connect(path, 1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		const free = `DROP TRIGGER epochs_stay; DROP TRIGGER epochs_fixed; DROP TRIGGER periods_stay;
-		  DROP TRIGGER periods_fixed;
-		  DROP TRIGGER charges_fixed; DROP TRIGGER answers_fixed; DROP TRIGGER totals_stay; DROP TRIGGER totals_grow;`
-		for _, tt := range append(tamperedBeginnings, tampering{}) {
-			p := inFile(t)
-			path := strings.TrimPrefix(string(p), "sqlite:")
-			if err := os.WriteFile(path, sound, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			raw(t, path, free+tt.statement)
-			if strings.HasPrefix(tt.name, "a period") && opening(p) == nil {
-				t.Errorf("%q: opened", tt.name)
-			}
-			if err := audited(p); (err == nil) != (tt.name == "") {
-				t.Errorf("%q: %v", tt.name, err)
-			}
-			if tt.name == "" {
-				continue
-			}
-			closed := inFile(t)
-			path = strings.TrimPrefix(string(closed), "sqlite:")
-			if err := os.WriteFile(path, sound, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			db, err := connect(path, 1, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := db.Exec(tt.statement); err == nil && !strings.HasPrefix(tt.statement, "INSERT") {
-				t.Errorf("%q: the database let it through", tt.name)
-			}
-			_ = db.Close()
+		if _, err := db.Exec(tt.statement); err == nil && !strings.HasPrefix(tt.statement, "INSERT") {
+			t.Errorf("%q: the database let it through", tt.name)
 		}
-	})
-	t.Run("PostgreSQL", func(t *testing.T) {
-		p := inDatabase(t)
-		fillWithBeginnings(t, p)
-		for _, tt := range append(tamperedBeginnings, tampering{}) {
-			copied := inCopy(t, p)
-			statement := strings.Replace(tt.statement, "VALUES (9,", "OVERRIDING SYSTEM VALUE VALUES (9,", 1)
-			if tt.name != "" && !strings.HasPrefix(statement, "INSERT") &&
-				as(t, "fugu_ledger", copied, statement) == nil {
-				t.Errorf("%q: the database let it through", tt.name)
-			}
-			if err := as(t, "postgres", copied, `SET session_replication_role = replica`, statement); err != nil {
-				t.Fatal(err)
-			}
-			if strings.HasPrefix(tt.name, "a period") && opening(copied) == nil {
-				t.Errorf("%q: opened", tt.name)
-			}
-			if err := audited(copied); (err == nil) != (tt.name == "") {
-				t.Errorf("%q: %v", tt.name, err)
-			}
+		_ = db.Close()
+	}
+}
+
+// tamperInDatabase does the same in copies of a database.
+func tamperInDatabase(t *testing.T) {
+	t.Helper()
+	p := inDatabase(t)
+	fillWithBeginnings(t, p)
+	for _, tt := range append(tamperedBeginnings, tampering{}) {
+		copied := inCopy(t, p)
+		statement := strings.Replace(tt.statement, "VALUES (9,", "OVERRIDING SYSTEM VALUE VALUES (9,", 1)
+		if tt.name != "" && !strings.HasPrefix(statement, "INSERT") &&
+			as(t, "fugu_ledger", copied, statement) == nil {
+			t.Errorf("%q: the database let it through", tt.name)
 		}
-	})
+		if err := as(t, "postgres", copied, `SET session_replication_role = replica`, statement); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(tt.name, "a period") && opens(copied) {
+			t.Errorf("%q: opened", tt.name)
+		}
+		if err := audited(copied); (err == nil) != (tt.name == "") {
+			t.Errorf("%q: %v", tt.name, err)
+		}
+	}
 }
 
 // A step of a schema that was released is never edited: ledgers that took it are of the same tables as new ones.

@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -33,32 +34,12 @@ func (r Release) SummingTo(n Noise, sums []Sum) (Release, error) {
 		}
 		values[k] = v
 	}
-
 	if len(n.cells) != len(values) {
 		return Release{}, fmt.Errorf("adjusting a release: %d values for noise of %d", len(values), len(n.cells))
 	}
-	// What is missing of each sum, and the noise's covariance with what it is of.
-	seen := make([]bool, len(values))
-	rest := make([]float64, len(sums))
-	with := make([][]float64, len(sums)) // of each sum: the noise's covariance with each component
-	for g, s := range sums {
-		if len(s.Components) == 0 {
-			return Release{}, fmt.Errorf("adjusting a release: a sum of nothing")
-		}
-		missing := new(big.Rat).Set(s.Total)
-		with[g] = make([]float64, len(values))
-		for _, k := range s.Components {
-			if k < 0 || k >= len(values) || seen[k] {
-				return Release{}, fmt.Errorf("adjusting a release: component %d is in several sums or none", k)
-			}
-			seen[k] = true
-			missing.Sub(missing, values[k])
-			for l := range values {
-				with[g][l] += n.Covariance(k, l)
-			}
-		}
-
-		rest[g], _ = missing.Float64()
+	rest, with, seen, err := n.missing(values, sums)
+	if err != nil {
+		return Release{}, fmt.Errorf("adjusting a release: %w", err)
 	}
 
 	// Each component takes of what is missing in proportion to what its noise has in common with the sum's.
@@ -76,7 +57,6 @@ func (r Release) SummingTo(n Noise, sums []Sum) (Release, error) {
 			out.values[k] = v.FloatString(decimals(r.values[k]))
 		}
 	}
-
 	for _, s := range sums {
 		digits := decimals(strings.TrimRight(s.Total.FloatString(30), "0"))
 		for _, k := range s.Components {
@@ -87,6 +67,32 @@ func (r Release) SummingTo(n Noise, sums []Sum) (Release, error) {
 		}
 	}
 	return out, nil
+}
+
+// missing returns for each sum what the values lack of its total, and the covariance of its noise with that of each
+// component; and which components are in a sum.
+func (n Noise) missing(values []*big.Rat, sums []Sum) (rest []float64, with [][]float64, seen []bool, err error) {
+	seen = make([]bool, len(values))
+	rest, with = make([]float64, len(sums)), make([][]float64, len(sums))
+	for g, s := range sums {
+		if len(s.Components) == 0 {
+			return nil, nil, nil, errors.New("a sum of nothing")
+		}
+		missing := new(big.Rat).Set(s.Total)
+		with[g] = make([]float64, len(values))
+		for _, k := range s.Components {
+			if k < 0 || k >= len(values) || seen[k] {
+				return nil, nil, nil, fmt.Errorf("component %d is in several sums or none", k)
+			}
+			seen[k] = true
+			missing.Sub(missing, values[k])
+			for l := range values {
+				with[g][l] += n.Covariance(k, l)
+			}
+		}
+		rest[g], _ = missing.Float64()
+	}
+	return rest, with, seen, nil
 }
 
 // multipliers solves (A Σ Aᵀ) λ = rest.

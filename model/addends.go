@@ -43,6 +43,7 @@ func (p *Path) addends(k Component, from, to float64) []float64 {
 		case math.IsNaN(sd):
 			return math.Inf(1)
 		}
+
 		return sd
 	}
 	mu := p.expected((from + to) / 2)

@@ -41,6 +41,7 @@ func TestAddendsBoundWhatCovariancesTell(t *testing.T) {
 					naive += bend * bend * joint.Weight([]float64{math.Sqrt(math.Max(low.Diagonal()[k],
 						high.Diagonal()[k]))}, v[k])
 				}
+
 				told := 0.0
 				for _, e := range normals.Ratios(t, dense(low.WithDiagonal(1, v)), dense(high.WithDiagonal(1, v))) {
 					told += e + 1/e - 2
@@ -49,12 +50,14 @@ func TestAddendsBoundWhatCovariancesTell(t *testing.T) {
 					t.Errorf("%s, %g against %g, noise %g: covariances tell %g, bounded by %g", sql, a, b, noise, told,
 						bound)
 				}
+
 				if told > naive*(1+1e-6)+1e-9 {
 					short++
 				}
 			}
 		}
 	}
+
 	if short == 0 {
 		t.Error("the components' own variances would do: it is no test")
 	}

@@ -39,10 +39,10 @@ type part struct {
 }
 
 // Bend implements sensitivity.Bent. What an entry f of the covariance leaves the straight line by is at most length²/8
-// · sup|f”|; f is a sum of products of
+// · sup|f″|; f is a sum of products of
 //
-//	∂φ/∂S                 the weight of a term in a component's linear form; of a count or sum 1. Terms are moved to an
-//	                      origin near their mean in the middle, so that little cancels
+//	∂φ/∂S                 the weight of a term in a component's linear form; of a count or sum 1. Terms are moved to
+//	                      an origin near their mean in the middle, so that little cancels
 //	E hhᵀ, shares, μ      affine in x
 //	f_c                   affine in x
 //
@@ -94,6 +94,7 @@ func (f *jointPath) Bend(a, b float64) func(scale []float64) []float64 {
 			all.average = append(all.average, of.average...)
 			all.u, all.centred = append(all.u, of.u...), append(all.centred, of.centred...)
 		}
+
 		parts = append(parts, own...)
 	}
 
@@ -131,6 +132,8 @@ func (x bending) bound(variances func() []float64) func(scale []float64) []float
 		if scale == nil {
 			d = precisions(variances())
 		}
+
+		// ρ_k = Σ_l |R_kl| d_l/d_k, see Bend.
 		out := make([]float64, len(d))
 		for _, e := range x.together {
 			if d[e.row] == 0 || d[e.col] == 0 {
@@ -138,6 +141,7 @@ func (x bending) bound(variances func() []float64) func(scale []float64) []float
 			}
 			out[e.row] += x.n * e.bend * d[e.col] / d[e.row]
 		}
+
 		for _, l := range x.across {
 			l.add(out, d, x.n, x.together)
 		}
@@ -147,6 +151,7 @@ func (x bending) bound(variances func() []float64) func(scale []float64) []float
 				out[k] = math.Inf(1)
 			}
 		}
+
 		return out
 	}
 }
@@ -242,6 +247,7 @@ func (l across) add(rho, d []float64, n float64, together []bent) {
 			all.take(l, i, d[i])
 		}
 	}
+
 	for _, e := range together {
 		if number[e.row]++; d[e.row] != 0 && d[e.col] != 0 {
 			own[e.row].take(l, e.col, d[e.col])
@@ -259,6 +265,7 @@ func (l across) add(rho, d []float64, n float64, together []bent) {
 		} else {
 			rest = l.centred[i].times(averages).plus(u.times(all.others.without(own[i].others)), 1)
 		}
+
 		rho[i] += n * l.weight.times(rest)[2] / d[i]
 	}
 }
@@ -293,8 +300,8 @@ func (p *Path) lows(shares [2][]float64, from, to []float64, length float64) []l
 		out = append(out, low{one, from, to})
 	default:
 		for c, mean := range p.c.mean {
-			out = append(out, low{straight(shares[0][c], shares[1][c], length).times(p.factor(c, shares, length)), mean,
-				mean})
+			share := straight(shares[0][c], shares[1][c], length)
+			out = append(out, low{share.times(p.factor(c, shares, length)), mean, mean})
 		}
 	}
 	return out

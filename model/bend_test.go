@@ -37,6 +37,7 @@ func checkBend(t *testing.T, what string, f sensitivity.Bent, a, b float64, scal
 						}
 						v += rho[k]
 					}
+
 					sum.SetSym(k, l, v/math.Sqrt(low.At(k, k)*low.At(l, l)))
 				}
 			}
@@ -47,6 +48,7 @@ func checkBend(t *testing.T, what string, f sensitivity.Bent, a, b float64, scal
 			}
 		}
 	}
+
 	for k, r := range rho {
 		if f.Affine() && r > 1e-9*low.At(k, k) {
 			t.Errorf("%s: component %d is affine, and bends by %g", what, k, r)
@@ -113,6 +115,7 @@ func TestBendBesideAverages(t *testing.T) {
 				scale[k] *= .01
 			}
 		}
+
 		rho := f.Bend(a, b)(scale)
 		most := 0.0
 		for k := range n {
@@ -124,6 +127,7 @@ func TestBendBesideAverages(t *testing.T) {
 				most = math.Max(most, rho[k]/least)
 			}
 		}
+
 		if most > 2 {
 			t.Errorf("%s: counts and sums bend by up to %.3g times what there is", sql, most)
 		}

@@ -63,6 +63,7 @@ func (m *Moments) choose(ctx context.Context, ref planner.Querier, secret int, c
 			fitted = math.Max(fitted, math.Sqrt(2*math.Max(0, math.Min(scattered[j], n)-plain)))
 		}
 	}
+
 	c.more, c.fitted = append(c.more, more), append(c.fitted, fitted)
 	return nil
 }
@@ -96,6 +97,7 @@ func (m *Moments) shortest(ctx context.Context, ref planner.Querier, secret int,
 	if choice.Sorted.Nats+1 >= math.Min(choice.Nats, most) {
 		return nats, scattered, nil
 	}
+
 	groups, single := 0.0, 0.0
 	others := slices.Repeat([]float64{1}, classes)
 	for _, s := range choice.Sorted.Of {
@@ -115,6 +117,7 @@ func (m *Moments) shortest(ctx context.Context, ref planner.Querier, secret int,
 			others[j] += n
 		}
 	}
+
 	for j := range classes {
 		nats[j] = math.Min(nats[j], choice.Sorted.Nats+groups+others[j])
 		scattered[j] = math.Min(scattered[j], choice.Sorted.Scattered+single+others[j])

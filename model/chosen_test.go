@@ -36,6 +36,7 @@ func TestRowsAlone(t *testing.T) {
 		}
 		groups[v]++
 	}
+
 	want := []float64{0, 0} // outside the predicate, inside
 	for v, n := range groups {
 		if n == 1 && v.secret {
@@ -44,6 +45,7 @@ func TestRowsAlone(t *testing.T) {
 			want[0]++
 		}
 	}
+
 	if want[0]+want[1] == 0 {
 		t.Fatal("no row is alone, and nothing is tested")
 	}
@@ -79,6 +81,7 @@ func TestTextsOfValues(t *testing.T) {
 				nats = append(nats, of.Choices[of.Of(cell, a)].Nats)
 			}
 		}
+
 		slices.Sort(nats)
 		return nats
 	}
@@ -93,6 +96,7 @@ func TestTextsOfValues(t *testing.T) {
 		[]float64{alone, alone}) {
 		t.Errorf("two values of one condition take %v nats, want %g", got, alone)
 	}
+
 	total := of("SELECT sum(x) FROM ref")[0]
 	sets := of("SELECT sum(x) FROM ref GROUP BY GROUPING SETS ((CASE WHEN x > 12 THEN true ELSE false END), ())")
 	if sets[0] != total || sets[len(sets)-1] <= alone {

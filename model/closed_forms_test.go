@@ -47,6 +47,7 @@ func people(t *testing.T, rows int64) ([]person, *upstream.Reader, *planner.Tabl
 		all = append(all, p)
 		values = append(values, fmt.Sprintf("(%v,'%s','%s',%g,%g)", p.s, p.k, p.g, p.x, p.y))
 	}
+
 	if err := c.Exec(t.Context(), "postgres", "DROP TABLE IF EXISTS people; CREATE TABLE people (s bool, k text, g "+
 		"text, x int, y int); INSERT INTO people VALUES "+strings.Join(values, ",")); err != nil {
 		t.Fatal(err)
@@ -68,6 +69,7 @@ func people(t *testing.T, rows int64) ([]person, *upstream.Reader, *planner.Tabl
 		}
 		return e
 	}
+
 	number, err := table.Number(t.Context(), reader, expr("2 * y + 100"))
 	if err != nil {
 		t.Fatal(err)
@@ -123,6 +125,7 @@ func dense(c sensitivity.Covariance) *mat.SymDense {
 				out.SetSym(at+i, at+j, b.Entries[i*b.Size+j])
 			}
 		}
+
 		at += b.Size
 	}
 	for _, e := range c.Off {
@@ -154,6 +157,7 @@ func agrees(t *testing.T, T int, mean []float64, cov *mat.SymDense, draw func() 
 			}
 		}
 	}
+
 	n := float64(T)
 	for i := range m {
 		if se := math.Sqrt(product[i*m+i]/n/n) + 1e-12; math.Abs(sum[i]/n) > 6.5*se {
@@ -250,6 +254,7 @@ func TestShareOfTheDistribution(t *testing.T) {
 			}
 			s.sum(&f, c, s.r.IntN(len(s.class[c])))
 		}
+
 		return s.components(f)
 	})
 }
@@ -275,6 +280,7 @@ func TestDrawnFromTheReference(t *testing.T) {
 				s.sum(&f, c, i)
 			}
 		}
+
 		return s.components(f)
 	})
 }
@@ -314,6 +320,7 @@ func TestMeanOfTheDataset(t *testing.T) {
 		mean += g / float64(len(s.g[0]))
 		square += g * g / float64(len(s.g[0]))
 	}
+
 	variance := (square - mean*mean) / 100
 	k := len(m.Components)
 	want := mat.NewSymDense(k+1, nil)
@@ -324,6 +331,7 @@ func TestMeanOfTheDataset(t *testing.T) {
 			want.SetSym(i, j, conditional.At(i, j))
 		}
 	}
+
 	expect := append(make([]float64, k), mean)
 	agrees(t, 200_000, expect, want, func() []float64 {
 		var f [4]float64
@@ -333,12 +341,14 @@ func TestMeanOfTheDataset(t *testing.T) {
 			s.sum(&f, 0, row)
 			g += s.g[0][row] / 100
 		}
+
 		v := s.components(f)
 		for i, line := range path.Mean(g) {
 			v[i] -= line
 		}
 		return append(v, g)
 	})
+
 	if a, b := dense(path.Covariance(120)), dense(path.Covariance(150)); !mat.EqualApprox(a, b, 1e-9) ||
 		!path.Affine() {
 		t.Error("the covariance given the mean depends on the mean")

@@ -51,6 +51,7 @@ func (c couple) less(t float64, shares [2][]float64, length float64) float64 {
 					}
 				}
 			}
+
 			bent += x.weight.times(y.weight).times(common)[2]
 		}
 	}

@@ -28,23 +28,17 @@ func (m *Moments) Coupled(secret int, psi Psi, errors, failure float64) ([]sensi
 			"different means differ unless an assumption is accepted", psi.Name).
 			WithHint("The owner of the policy can accept it: assume: [translation].")
 	}
+
 	moved, err := m.movements(secret, psi, errors)
 	if err != nil {
 		return nil, err
 	}
-	averages := 0
-	for _, k := range m.Components {
-		if m.total(k) >= 0 {
-			continue
-		}
-		averages++
-		if _, _, ok := m.quotient(k); !ok {
-			return nil, sqlstate.New(sqlstate.ModelUnfit, "nothing bounds how %s of coupled datasets differs unless "+
-				"an assumption is accepted", m.aggregate(k).Label).
-				WithHint("Ask for counts, sums and averages; or the owner of the policy can accept an assumption: " +
-					"assume: [translation].")
-		}
+	averages, err := m.averages()
+	if err != nil {
+		return nil, err
 	}
+
+	// Sums move by their means, and by the chance of the rows that are drawn anew: the scatter.
 	paths := m.Paths(secret, psi)
 	out := make([]sensitivity.Shift, len(moved))
 	for i := range moved {
@@ -58,6 +52,8 @@ func (m *Moments) Coupled(secret int, psi Psi, errors, failure float64) ([]sensi
 		}
 		m.replacement(c, psi, paths, i).scatter(m, out[i].Scatter)
 	}
+
+	// Averages are bounded as a whole, each by itself.
 	for j, k := range m.Components {
 		if m.total(k) >= 0 {
 			continue
@@ -74,6 +70,7 @@ func (m *Moments) Coupled(secret int, psi Psi, errors, failure float64) ([]sensi
 			far = far || !ok
 			out[i].Along[j], out[i].Beside[j] = along, beside+moved[i].widened[j]
 		}
+
 		for i := range out { // a convex combination of edges is at most widest if each of them is
 			if far && psi.Simplex != nil {
 				out[i].Along[j], out[i].Beside[j] = 0, widest+moved[i].widened[j]
@@ -81,6 +78,23 @@ func (m *Moments) Coupled(secret int, psi Psi, errors, failure float64) ([]sensi
 		}
 	}
 	return out, nil
+}
+
+// averages counts the components that are no totals, and refuses those of which nothing bounds how they differ.
+func (m *Moments) averages() (n int, err error) {
+	for _, k := range m.Components {
+		if m.total(k) >= 0 {
+			continue
+		}
+		n++
+		if _, _, ok := m.quotient(k); !ok {
+			return 0, sqlstate.New(sqlstate.ModelUnfit, "nothing bounds how %s of coupled datasets differs unless "+
+				"an assumption is accepted", m.aggregate(k).Label).
+				WithHint("Ask for counts, sums and averages; or the owner of the policy can accept an assumption: " +
+					"assume: [translation].")
+		}
+	}
+	return n, nil
 }
 
 // events is the number of one-sided events in a bound of an average.
@@ -208,8 +222,8 @@ func (r replacement) scatter(m *Moments, s *sensitivity.Scatter) {
 			second = r.total(func(class int) float64 { return r.c.product(class, nt, f, f) })
 			extent = m.extent(k)
 		}
-		s.Variance, s.Second, s.Extent = append(s.Variance, variance), append(s.Second, second),
-			append(s.Extent, extent)
+		s.Variance, s.Second = append(s.Variance, variance), append(s.Second, second)
+		s.Extent = append(s.Extent, extent)
 		s.Cell = append(s.Cell, ordinal(cells, k.Cell))
 		s.Layer = append(s.Layer, ordinal(layers, m.cut.Layer(k.Cell)))
 	}
@@ -238,6 +252,7 @@ func (r replacement) average(m *Moments, k Component, t float64) (along, beside 
 	if r.independent {
 		terms = 2
 	}
+
 	each := func(f []weighted) []float64 { // the greatest variance of one row, by class, with the means' own
 		out := make([]float64, len(r.c.Size))
 		for j := range out {
@@ -245,6 +260,7 @@ func (r replacement) average(m *Moments, k Component, t float64) (along, beside 
 		}
 		return out
 	}
+
 	all := func(f []weighted) float64 {
 		_, v := r.bounds(each(f))
 		if r.independent {
@@ -252,6 +268,8 @@ func (r replacement) average(m *Moments, k Component, t float64) (along, beside 
 		}
 		return r.n * v
 	}
+
+	// Bernstein's inequality, for U and N - N' first, then for N and Σ'.
 	moved, size := bernstein(t, r.variance(nt, rest), terms*spread), bernstein(t, r.variance(nt, one), terms*extent)
 	low, high := r.bounds(r.c.column(count))
 	off := bernstein(t, all(one), extent)
@@ -259,8 +277,10 @@ func (r replacement) average(m *Moments, k Component, t float64) (along, beside 
 	if least <= 0 {
 		return 0, 0, false
 	}
+
 	left, right := r.bounds(r.c.means(rest))
 	drift := (r.n*math.Max(math.Abs(left), math.Abs(right)) + bernstein(t, all(rest), spread)) / least
+
 	d, e := dot(r.along, r.c.means(rest)), math.Abs(dot(r.along, r.c.means(one)))
 	if r.simplex != nil { // the count moves along any edge while U moves along this one
 		v := r.c.means(one)
@@ -270,6 +290,7 @@ func (r replacement) average(m *Moments, k Component, t float64) (along, beside 
 		}
 		e = r.simplex.Within * (high - low)
 	}
+
 	along = d / mu[count]
 	beside = math.Max(math.Abs(r.n*d/least-along), math.Abs(r.n*d/most-along)) + (moved+drift*(r.n*e+size))/least
 	return along, beside, true

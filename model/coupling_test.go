@@ -107,6 +107,7 @@ func (c *couplings) count(a, b []float64) {
 			c.worst = math.Max(c.worst, left/c.s.Beside[k])
 			continue
 		}
+
 		c.sums[k] += b[k] - a[k]
 		c.squares[k] += (b[k] - a[k]) * (b[k] - a[k])
 		outside = outside || left > c.s.Beside[k]
@@ -176,6 +177,7 @@ func TestCouplingsHold(t *testing.T) {
 					t.Fatalf("component %d is %s, not %s", i, got, c.names[i])
 				}
 			}
+
 			c.psi.Name, c.psi.Spans = "share", []sensitivity.Span{{From: p, To: q, Within: q - p}}
 			shifts, err := m.Coupled(secretShare, c.psi, 0, failure)
 			if err != nil {
@@ -191,6 +193,7 @@ func TestCouplingsHold(t *testing.T) {
 				f, g := draws.pair(c.rows, p, q, c.psi.Distribution)
 				seen.count(draws.value(f, c.names), draws.value(g, c.names))
 			}
+
 			seen.checkVariances(t, c.rows, c.psi.Distribution)
 
 			slices.Sort(seen.norms)
@@ -206,6 +209,7 @@ func TestCouplingsHold(t *testing.T) {
 				t.Errorf("beyond the bound: %d of the Euclidean norm, %d of the sum norm, %d averages", seen.beyond2,
 					seen.beyond1, seen.beside)
 			}
+
 			if name != "averages" && seen.without < c.T/4 {
 				t.Errorf("without the scatter only %d pairs are beyond", seen.without)
 			}

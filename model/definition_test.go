@@ -56,25 +56,7 @@ func newAwkward(t *testing.T) ([]awkward, *upstream.Reader, *planner.Table) {
 		names, definitions = append(names, c.Name), append(definitions, c.Name+" "+c.Type)
 	}
 	for range 600 {
-		row := awkward{"y": fmt.Sprint(r.IntN(50) - 20)}
-		for column, of := range map[string][]string{"s": {"true", "false", "false"}, "w": {"Private", "State", "x"},
-			"k": {"one", "two", "two", "none of them"}, "g": {"a", "a", "b", "z"}} {
-			row[column] = of[r.IntN(len(of))]
-		}
-		for _, c := range awkwardColumns[5:] {
-			if row[c.Name] = fmt.Sprint(r.IntN(200) - 60); r.IntN(20) == 0 {
-				row[c.Name] = strange[c.Name][r.IntN(len(strange[c.Name]))]
-			}
-		}
-		for _, c := range awkwardColumns {
-			if c.Name != "y" && r.IntN(10) == 0 {
-				delete(row, c.Name)
-			}
-		}
-		if row["g"] == "b" { // nothing of it is in one class, and i has no value
-			row["s"] = "true"
-			delete(row, "i")
-		}
+		row := drawAwkward(r)
 		rows = append(rows, row)
 		var fields []string
 		for _, name := range names {
@@ -84,8 +66,10 @@ func newAwkward(t *testing.T) ([]awkward, *upstream.Reader, *planner.Table) {
 				fields = append(fields, "NULL")
 			}
 		}
+
 		values = append(values, "("+strings.Join(fields, ",")+")")
 	}
+
 	c := pgcluster.Shared(t)
 	if err := c.Exec(t.Context(), "postgres", "DROP TABLE IF EXISTS awkward; CREATE TABLE awkward ("+
 		strings.Join(definitions, ",")+"); INSERT INTO awkward VALUES "+strings.Join(values, ",")); err != nil {
@@ -96,6 +80,7 @@ func newAwkward(t *testing.T) ([]awkward, *upstream.Reader, *planner.Table) {
 		t.Fatal(err)
 	}
 	t.Cleanup(reader.Close)
+
 	syntax := parser.Table{Schema: "public", Name: "awkward", Columns: names}
 	table := &planner.Table{Schema: "public", Name: "awkward", Reference: `"public"."awkward"`, Rows: n,
 		Columns: awkwardColumns, Bounds: awkwardBounds,
@@ -107,8 +92,34 @@ func newAwkward(t *testing.T) ([]awkward, *upstream.Reader, *planner.Table) {
 			t.Fatal(err)
 		}
 	}
+
 	table.Secrets[3].Number = parser.Column{Name: "y"}
 	return rows, reader, table
+}
+
+// drawAwkward draws a row with NULL in one column in ten, and strange values in one in twenty.
+func drawAwkward(r *rand.Rand) awkward {
+	row := awkward{"y": fmt.Sprint(r.IntN(50) - 20)}
+	for column, of := range map[string][]string{"s": {"true", "false", "false"}, "w": {"Private", "State", "x"},
+		"k": {"one", "two", "two", "none of them"}, "g": {"a", "a", "b", "z"}} {
+		row[column] = of[r.IntN(len(of))]
+	}
+	for _, c := range awkwardColumns[5:] {
+		if row[c.Name] = fmt.Sprint(r.IntN(200) - 60); r.IntN(20) == 0 {
+			row[c.Name] = strange[c.Name][r.IntN(len(strange[c.Name]))]
+		}
+	}
+
+	for _, c := range awkwardColumns {
+		if c.Name != "y" && r.IntN(10) == 0 {
+			delete(row, c.Name)
+		}
+	}
+	if row["g"] == "b" { // nothing of it is in one class, and i has no value
+		row["s"] = "true"
+		delete(row, "i")
+	}
+	return row
 }
 
 // class is a row's class of each of the secrets; -1: none.
@@ -142,6 +153,7 @@ func (r awkward) value(t *testing.T, x planner.Base, far float64) float64 {
 	case x.Indicator:
 		return 1
 	}
+
 	v := toFloat(t, text)
 	if x.Low != "" {
 		low, high := toFloat(t, x.Low), toFloat(t, x.High)
@@ -150,6 +162,7 @@ func (r awkward) value(t *testing.T, x planner.Base, far float64) float64 {
 		}
 		return math.Min(math.Max(v, low), high)
 	}
+
 	if name != "small" && name != "i" {
 		v = math.Min(math.Max(v, -far), far)
 	}
@@ -298,6 +311,7 @@ func (d *defined) add(t *testing.T, r awkward) {
 				out = append(out, base[f])
 			}
 		}
+
 		return out
 	}
 	nt := len(d.cut.Terms)
@@ -341,6 +355,7 @@ func checkMoments(t *testing.T, cut *planner.Bound, m *model.Moments, totals []m
 			checkSums(t, name+"second", d.second[[2]int{s, class}], gotSecond, size)
 		}
 	}
+
 	checkSums(t, "cross", d.cross, m.Cross(3), totals[3].Size[0])
 	for i, x := range cut.Bases {
 		if x.Indicator {
@@ -351,6 +366,7 @@ func checkMoments(t *testing.T, cut *planner.Bound, m *model.Moments, totals []m
 			t.Errorf("%s: Σ|x| = %v over %v rows; want %v, %v", x.Label, abs, nonzero, d.abs[i].exact,
 				d.nonzero[i].exact)
 		}
+
 		if x.Low == "" && (low != d.least[i] || high != d.highest[i]) {
 			t.Errorf("%s is in [%v, %v], not [%v, %v]", x.Label, low, high, d.least[i], d.highest[i])
 		}

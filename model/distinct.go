@@ -68,6 +68,8 @@ func (v *variety) moved(failure float64) moved {
 	if !v.named {
 		return out
 	}
+
+	// The values by how unlikely it is that no shared row has them: as many as fit the probability are known.
 	absent := make([]float64, len(v.values)) // ln of the probability that no shared row has the value
 	order := make([]int, len(v.values))
 	none, shared := make([]float64, len(v.classes)), make([]float64, len(v.classes))
@@ -78,6 +80,7 @@ func (v *variety) moved(failure float64) moved {
 		}
 		absent[i] = v.psi.couple(v.rows, shared, none, none)
 	}
+
 	slices.SortStableFunc(order, func(i, j int) int {
 		switch {
 		case absent[i] < absent[j]:
@@ -85,6 +88,7 @@ func (v *variety) moved(failure float64) moved {
 		case absent[i] > absent[j]:
 			return 1
 		}
+
 		return 0
 	})
 	total := 0.0
@@ -95,6 +99,7 @@ func (v *variety) moved(failure float64) moved {
 		}
 		out.known = order[:at+1]
 	}
+
 	for c, k := range v.classes {
 		part := 0.0
 		for _, i := range out.rest {
@@ -102,6 +107,7 @@ func (v *variety) moved(failure float64) moved {
 		}
 		share[c] = math.Min(share[c], part)
 	}
+
 	out.among = v.replaced(share, each)
 	return out
 }
@@ -127,6 +133,7 @@ func (v *variety) replaced(share []float64, failure float64) float64 {
 			return v.psi.couple(v.rows, none, out, none) - s*(rows+1)
 		})
 	}
+
 	lo, hi := -1.0, most
 	for hi-lo > 1 {
 		if mid := math.Floor((lo + hi) / 2); fits(mid) {
@@ -172,6 +179,7 @@ func (m moved) mean(v *variety, lo, hi float64) float64 {
 	for _, i := range m.known {
 		sum += v.values[i]
 	}
+
 	rest := make([]float64, len(m.rest))
 	for k, i := range m.rest {
 		rest[k] = v.values[i]
@@ -184,8 +192,10 @@ func (m moved) mean(v *variety, lo, hi float64) float64 {
 				s, n = s+x, n+1
 			}
 		}
+
 		return s / n
 	}
+
 	low := extreme(rest, func(x, mean float64) bool { return x < mean })
 	slices.Reverse(rest)
 	high := extreme(rest, func(x, mean float64) bool { return x > mean })

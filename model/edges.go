@@ -30,7 +30,9 @@ func (m *Moments) edges(secret int, psi Psi, standardErrors float64) ([]movement
 				WithHint("Ask for counts, sums and averages.")
 		}
 	}
+
 	center := scaled(c.Size, 1/(sumOf(c.Size)+c.Outside)) // the reference's own shares, for standard errors
+
 	var out []movement
 	for i := range k {
 		for j := i + 1; j < k; j++ {
@@ -46,6 +48,7 @@ func (m *Moments) edges(secret int, psi Psi, standardErrors float64) ([]movement
 				}
 				deviation[l] = c.deviation(m, comp, at)
 			}
+
 			shift, err := m.between(c, psi.Name, sensitivity.Span{Within: s.Within}, low, high, rows, nil, deviation,
 				standardErrors)
 			if err != nil {
@@ -88,6 +91,7 @@ func (c *classes) anywhere(m *Moments, k Component, s *Simplex, at mixture) []un
 		}
 		return out
 	}
+
 	low, high := s.quotients(c.column(sum), c.column(count))
 	spread, turn := m.spread(k, math.Max(math.Abs(low), math.Abs(high))), math.Abs(at.d[count])/least
 	for j, size := range c.Size {

@@ -26,8 +26,8 @@ func (c *classes) influences(m *Moments, k Component, at mixture) []influence {
 	out := make([]influence, len(at.p))
 	for j := range out {
 		for i, g := range gradient {
-			out[j].functional = append(out[j].functional, weighted{g.term, m.rows() * (at.along[j]*g.weight +
-				at.p[j]*change[i].weight)})
+			w := m.rows() * (at.along[j]*g.weight + at.p[j]*change[i].weight)
+			out[j].functional = append(out[j].functional, weighted{g.term, w})
 		}
 		out[j].most = m.farthest(k, out[j].functional)
 	}
@@ -67,6 +67,7 @@ func (p *Path) regressed(k Component, x float64) regression {
 		beta += w.weight * p.beta[w.term]
 		mean += w.weight * c.mean[0][w.term]
 	}
+
 	left := math.Max(0, c.variance(0, m.terms, f)-beta*beta*c.Variance)
 	sxx := c.Size[0] * c.Variance
 	return regression{

@@ -25,6 +25,7 @@ func TestSampledReleasesKeepThePromise(t *testing.T) {
 		return newQuantile(psi, 400, .5, 0, 1, [][]valued{{{0, 5000}}, {{1, 5000}}}, []float64{5000, 5000},
 			failure).width(failure)
 	}
+
 	// One class has one value, the other twenty of its own, and half of 200 rows at most.
 	varied := make(law, 21)
 	for v := 1; v <= 20; v++ {
@@ -39,6 +40,7 @@ func TestSampledReleasesKeepThePromise(t *testing.T) {
 			[]float64{5000, 5000}, failure)
 		return v.moved(failure).count(true)
 	}
+
 	for name, s := range map[string]setting{"median": median, "count distinct": distinct} {
 		psi := Psi{Spans: []sensitivity.Span{{From: s.pair[0], To: s.pair[1], Within: s.pair[1] - s.pair[0]}}}
 		w := s.width(psi)

@@ -13,6 +13,8 @@ func (m *Moments) Fewest(k Component, psi []Psi, unlikely float64) float64 {
 	if !ok || m.cut.Joined() || !m.cut.Single(count%m.terms) {
 		return 0
 	}
+
+	// The least share of rows that a cell may have under any value of any secret.
 	share := 1.0
 	for i, p := range psi {
 		c := &m.secrets[i]
@@ -27,6 +29,7 @@ func (m *Moments) Fewest(k Component, psi []Psi, unlikely float64) float64 {
 			least, _ := p.Simplex.bounds(means)
 			share = math.Min(share, least)
 		}
+
 		for _, path := range m.Paths(i, p) {
 			for _, x := range []float64{path.span.From, path.span.To} { // a straight line is least at an end
 				at := 0.0
@@ -37,6 +40,8 @@ func (m *Moments) Fewest(k Component, psi []Psi, unlikely float64) float64 {
 			}
 		}
 	}
+
+	// [Chernoff's lower tail of a sum of independent indicators.]
 	mu := m.rows() * share
 	return math.Max(0, mu-math.Sqrt(2*mu*unlikely))
 }

@@ -21,6 +21,7 @@ func TestFewest(t *testing.T) {
 			by[0] = append(by[0], p)
 		}
 	}
+
 	average := -1
 	for k := range m.Components {
 		switch least := m.Fewest(m.Components[k], []model.Psi{psi}, 3); {
@@ -30,6 +31,7 @@ func TestFewest(t *testing.T) {
 			average = k
 		}
 	}
+
 	if average < 0 {
 		t.Fatal("no average is bounded")
 	}
@@ -48,6 +50,7 @@ func TestFewest(t *testing.T) {
 				n++
 			}
 		}
+
 		total += n
 		if float64(n) < least {
 			below++

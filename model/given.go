@@ -211,6 +211,8 @@ func (g *Given) shift(secret int, psi Psi, k *known, path *Path, standardErrors 
 	low, high := g.slopes(secret, k)
 	c := &m.secrets[secret]
 	rows, deviation := [][]unseen{make([]unseen, n), make([]unseen, n)}, make([]float64, n)
+
+	// Bounds at both ends and in the middle, each with what the reference does not show of the public statistics too.
 	ends := []float64{k.span.From, (k.span.From + k.span.To) / 2, k.span.To}
 	for _, x := range ends {
 		t := (x - k.span.From) / width
@@ -224,6 +226,7 @@ func (g *Given) shift(secret int, psi Psi, k *known, path *Path, standardErrors 
 				r[class][i].own *= more
 				r[class][i].rest = (r[class][i].rest + f.rows[class]) * more
 			}
+
 			deviation[i] = math.Max(deviation[i], (d[i]+f.deviation)*more)
 			sd[i] = math.Max(sd[i], math.Sqrt(math.Max(0, v[i]-f.explained)))
 		}
@@ -257,6 +260,8 @@ func (g *Given) regression(secret int, psi Psi, k *known, weights []weighted, x 
 			b[j] += w.weight * (l.b0[j] + t*l.b1[j])
 		}
 	}
+
+	// In the basis the public components vary independently, so that each is a regression of its own.
 	coefficients := make([]float64, m)
 	for j := range b {
 		v := k.v0[j] + t*k.v1[j]
@@ -265,12 +270,16 @@ func (g *Given) regression(secret int, psi Psi, k *known, weights []weighted, x 
 			coefficients[i] += k.basis.At(i, j) * b[j] / v
 		}
 	}
+
+	// What rows that the reference does not show change in the coefficients' combination of Z.
 	c := &g.m.secrets[secret]
 	for _, most := range g.public.mostOf(coefficients) {
 		for class := range out.rows {
 			out.rows[class] += g.m.rows() * most / c.Size[class]
 		}
 	}
+
+	// And how far its standard errors take it.
 	i := 0
 	for _, z := range g.public.moments {
 		for _, d := range z.Paths(secret, psi)[k.edge].Deviation(x) {
@@ -312,6 +321,7 @@ func (g *Given) leverage(k *known, t, width float64) float64 {
 			slope[i] += k.basis.At(i, j) * (k.r1[j]/v - z*k.v1[j]/(v*v)) / width
 		}
 	}
+
 	out := 1.0
 	for _, v := range [][]float64{a, slope} {
 		for _, most := range g.public.mostOf(v) {

@@ -60,6 +60,8 @@ func measureCross(ctx context.Context, ref planner.Querier, a, b *Moments) (cros
 	if err != nil {
 		return out, err
 	}
+
+	// Products of two statements' terms, summed over the rows of the reference by the cells of both and by class.
 	out.moments = make([]map[overlap][]float64, len(a.secrets))
 	for i := range out.moments {
 		out.moments[i] = map[overlap][]float64{}
@@ -73,6 +75,7 @@ func measureCross(ctx context.Context, ref planner.Querier, a, b *Moments) (cros
 		if !okA || !okB {
 			continue // keys that are not public
 		}
+
 		var class []int
 		for s, secret := range a.cut.Table.Secrets {
 			if a.secrets[s].cross != nil {
@@ -82,12 +85,14 @@ func measureCross(ctx context.Context, ref planner.Querier, a, b *Moments) (cros
 			class = append(class, secret.Class(row[0]))
 			row = row[1:]
 		}
+
 		v := make([]float64, len(row))
 		for n := range v {
 			if v[n], err = number(row[n]); err != nil {
 				return out, err
 			}
 		}
+
 		for s, c := range class {
 			if c < 0 {
 				continue
@@ -113,6 +118,7 @@ func (c *cross) pair(a, b *Moments) {
 			overlapping[o.a][o.b] = true
 		}
 	}
+
 	in := map[int][]int{} // of each cell of b
 	for j, l := range b.Components {
 		in[l.Cell] = append(in[l.Cell], j)
@@ -184,6 +190,7 @@ func (f *jointPath) Covariance(x float64) sensitivity.Covariance {
 		offsets = append(offsets, total)
 		total += len(p.m.Components)
 	}
+
 	var out sensitivity.Covariance
 	for i, p := range f.paths {
 		own := p.covariance(x)
@@ -195,6 +202,7 @@ func (f *jointPath) Covariance(x float64) sensitivity.Covariance {
 			copy(out.Low[l].Vector[offsets[i]:], low.Vector)
 		}
 	}
+
 	for _, c := range f.joint.cross {
 		a, b := f.paths[c.a], f.paths[c.b]
 		left, right := a.gradients(x), b.gradients(x)
@@ -203,9 +211,10 @@ func (f *jointPath) Covariance(x float64) sensitivity.Covariance {
 			i, j := pair[0], pair[1]
 			v := 0.0
 			for class, w := range weights {
-				v += w * c.product(f.secret, overlap{a.m.Components[i].Cell, b.m.Components[j].Cell, class}, left[i],
-					right[j], a.m.terms, b.m.terms)
+				at := overlap{a.m.Components[i].Cell, b.m.Components[j].Cell, class}
+				v += w * c.product(f.secret, at, left[i], right[j], a.m.terms, b.m.terms)
 			}
+
 			out.Off = append(out.Off, sensitivity.Entry{Row: offsets[c.a] + i, Col: offsets[c.b] + j, Value: v})
 		}
 	}

@@ -99,7 +99,10 @@ func TestJointMomentsByDefinition(t *testing.T) {
 			got := dense(families[0].Covariance(p))
 			for i, f := range rows {
 				for j, g := range rows {
-					want := covarianceAt(all, p, func(r person) (int, float64, float64) { return inside(r), f(r), g(r) })
+					want := covarianceAt(all, p, func(r person) (int, float64, float64) {
+						return inside(r), f(r),
+							g(r)
+					})
 					if math.Abs(got.At(i, j)-want) > 1e-8*(1+math.Abs(want)) {
 						t.Errorf("components %d and %d: covariance %g, by definition %g", i, j, got.At(i, j), want)
 					}
@@ -109,8 +112,8 @@ func TestJointMomentsByDefinition(t *testing.T) {
 	}
 }
 
-// covarianceAt is the covariance of two sums over 500 rows, of which the share p is in class 1: row gives the class, and
-// what a row adds to either.
+// covarianceAt is the covariance of two sums over 500 rows, of which the share p is in class 1: row gives the class,
+// and what a row adds to either.
 func covarianceAt[R any](all []R, p float64, row func(R) (class int, a, b float64)) (want float64) {
 	for class, share := range []float64{1 - p, p} {
 		var n, a, b, ab float64
@@ -167,6 +170,7 @@ func loadVisits(t *testing.T) []visitor {
 			p.kinds[kind]++
 			visits = append(visits, fmt.Sprintf("(%d,'%s')", i, []string{"in", "out"}[kind]))
 		}
+
 		all = append(all, p)
 	}
 	if err := pgcluster.Shared(t).Exec(t.Context(), "postgres", "DROP TABLE IF EXISTS root, visit; "+
@@ -196,6 +200,7 @@ func TestJointMomentsOfLinkedTables(t *testing.T) {
 			index = append(index, place)
 		}
 	}
+
 	joint, err := model.Join(t.Context(), reader, parts...)
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ func (m *Moments) LatticeSteps(secret int, psi Psi) []float64 {
 			ends = append(ends, p.expected(p.span.From), p.expected(p.span.To))
 		}
 	}
+
 	for i, k := range m.Components {
 		if psi.Simplex != nil {
 			out[i] = 1
@@ -22,6 +23,7 @@ func (m *Moments) LatticeSteps(secret int, psi Psi) []float64 {
 				least, _ := psi.Simplex.bounds(m.secrets[secret].column(count))
 				out[i] = m.Lattice(t[1]) / math.Max(m.rows()*least, 1)
 			}
+
 			continue
 		}
 		for _, mu := range ends {

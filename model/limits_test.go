@@ -19,6 +19,7 @@ func TestLimitsOfGroupingSets(t *testing.T) {
 			FROM generate_series(0, 199) i, generate_series(1, i % 5) v`); err != nil {
 		t.Fatal(err)
 	}
+
 	const sql = "SELECT kind, count(*) FROM visit GROUP BY GROUPING SETS ((kind), ())"
 	b, m := measureIn(t, reader, linked(t), sql)
 	limits := m.Limits()
@@ -28,6 +29,7 @@ func TestLimitsOfGroupingSets(t *testing.T) {
 			t.Errorf("set %d has limits %s and %s, want 0 and %s", set, of.Low.RatString(), of.High.RatString(), most)
 		}
 	}
+
 	if h := limits[0].High.RatString(); h != "4" {
 		t.Errorf("of all sets it is %s", h)
 	}
@@ -48,6 +50,7 @@ func TestLimitsOfGroupingSets(t *testing.T) {
 			want[""]++
 		}
 	}
+
 	if len(rows) == 0 {
 		t.Fatal("no rows")
 	}

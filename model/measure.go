@@ -67,6 +67,7 @@ func zero(c *planner.Bound, totals []Totals) *Moments {
 		}
 		m.secrets = append(m.secrets, k)
 	}
+
 	if len(totals) > 0 {
 		m.size = totals[0].Outside + sumOf(totals[0].Size)
 	}
@@ -95,6 +96,7 @@ func (m *Moments) add(cell int, row []planner.Value) error {
 			prod[i*nt+j] = v[m.cut.Product(i, j)]
 		}
 	}
+
 	plus(m.pooled[cell*nt:], sum)
 	for i, c := range class {
 		if c >= 0 {
@@ -110,6 +112,7 @@ func (m *Moments) add(cell int, row []planner.Value) error {
 			rest = rest[nt:]
 		}
 	}
+
 	m.describe(cell, products, rest)
 	return nil
 }
@@ -125,6 +128,7 @@ func (m *Moments) describe(cell int, products, rest []float64) {
 		x, rest = rest[0], rest[1:]
 		return x
 	}
+
 	for i, base := range m.cut.Bases {
 		if base.Indicator {
 			continue

@@ -75,6 +75,7 @@ func (m *Moments) Limits() []planner.Limit {
 			low.SetFloat64(e.min)
 			high.SetFloat64(e.max)
 		}
+
 		out[i] = planner.Limit{Low: low, High: high}
 		for set := range m.inSet {
 			e, limit := m.within(i, set), planner.Limit{Low: new(big.Rat), High: new(big.Rat)}
@@ -85,6 +86,7 @@ func (m *Moments) Limits() []planner.Limit {
 				limit.Low.SetFloat64(e.min)
 				limit.High.SetFloat64(e.max)
 			}
+
 			out[i].Sets = append(out[i].Sets, limit)
 		}
 	}

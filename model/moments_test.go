@@ -51,6 +51,7 @@ func fixture(t *testing.T) ([]row, *upstream.Reader, *planner.Table) {
 		v.null = r.IntN(10) == 0
 		rows = append(rows, v)
 	}
+
 	var sql strings.Builder
 	sql.WriteString("DROP TABLE IF EXISTS ref; CREATE TABLE ref (s bool, g text, x int); INSERT INTO ref VALUES ")
 	for i, v := range rows {
@@ -63,6 +64,7 @@ func fixture(t *testing.T) ([]row, *upstream.Reader, *planner.Table) {
 		}
 		fmt.Fprintf(&sql, "(%v,'%s',%s)", v.secret, v.g, x)
 	}
+
 	if err := c.Exec(t.Context(), "postgres", sql.String()); err != nil {
 		t.Fatal(err)
 	}
@@ -162,6 +164,7 @@ func evaluate(cut *planner.Bound, m *model.Moments, rows []row) []float64 {
 				}
 			}
 		}
+
 		switch cut.Aggregates[c.Aggregate].Label {
 		case "count(*)":
 			out[k] = count
@@ -193,6 +196,7 @@ func TestClosedFormsAgainstSampledDatasets(t *testing.T) {
 			out = append(out, r)
 		}
 	}
+
 	const T = 4000
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, p := range []float64{0.2, 0.5} {
@@ -206,6 +210,7 @@ func TestClosedFormsAgainstSampledDatasets(t *testing.T) {
 					dataset[i] = out[r.IntN(len(out))]
 				}
 			}
+
 			for k, v := range evaluate(cut, m, dataset) {
 				sum[k] += v
 				square[k] += v * v
@@ -251,6 +256,7 @@ func TestShiftBoundsEveryPair(t *testing.T) {
 			t.Errorf("component %d: slope %g, difference quotient %g", k, slope[k], d)
 		}
 	}
+
 	for p := span.From; p < span.To; p += 0.01 {
 		for q := p + 0.001; q <= math.Min(p+span.Within, span.To); q += 0.013 {
 			a, b := path.Mean(p), path.Mean(q)
@@ -284,6 +290,7 @@ func TestUnsupportedCells(t *testing.T) {
 			}
 		}
 	}
+
 	if counts != 2 || averages != 0 {
 		t.Errorf("the empty cell has %d counts and %d averages", counts, averages)
 	}

@@ -131,6 +131,8 @@ func (p *Path) covariance(x float64) sensitivity.Covariance {
 		for to < len(m.Components) && m.Components[to].Cell == m.Components[from].Cell {
 			to++
 		}
+
+		// Components of one cell share its rows; all others vary together through the classes' means alone.
 		b := sensitivity.Block{Size: to - from, Entries: make([]float64, (to-from)*(to-from))}
 		for i := range b.Size {
 			for j := i; j < b.Size; j++ {
@@ -140,9 +142,11 @@ func (p *Path) covariance(x float64) sensitivity.Covariance {
 				b.Entries[j*b.Size+i] = b.Entries[i*b.Size+j] // to the last bit, of which differences may be made
 			}
 		}
+
 		out.Blocks = append(out.Blocks, b)
 		from = to
 	}
+
 	low := func(weight float64, v []float64) {
 		r := sensitivity.RankOne{Weight: weight, Vector: make([]float64, len(gradients))}
 		for i, g := range gradients {
@@ -150,6 +154,7 @@ func (p *Path) covariance(x float64) sensitivity.Covariance {
 				r.Vector[i] += w.weight * v[w.term]
 			}
 		}
+
 		out.Low = append(out.Low, r)
 	}
 	switch {
@@ -210,6 +215,7 @@ func (m *Moments) Paths(secret int, psi Psi) []*Path {
 			}
 			out = append(out, &q)
 		}
+
 		return out
 	case c.cross != nil:
 		p.base, p.along = []float64{1}, []float64{0}
@@ -220,6 +226,7 @@ func (m *Moments) Paths(secret int, psi Psi) []*Path {
 	default:
 		p.base, p.along = []float64{1, 0}, []float64{-1, 1}
 	}
+
 	var out []*Path
 	for _, span := range psi.Spans {
 		q := p

@@ -24,7 +24,8 @@ const maxGrid = 512
 // On a grid t_0 = lo < ... < t_m = hi, if t_i ≤ Q < t_(i+1) and Q' > t_j, j > i, then G'(t_j) - G(t_(i+1)⁻) < 4. That
 // is
 //
-//	Σ 1[t_(i+1) ≤ x ≤ t_j] over the rows that D and D' share + Σ g(t_j) over those of D' alone - Σ g(t_(i+1)⁻) over those of D alone,
+//	Σ 1[t_(i+1) ≤ x ≤ t_j] over the rows that D and D' share
+//	+ Σ g(t_j) over those of D' alone - Σ g(t_(i+1)⁻) over those of D alone,
 //
 // a sum of independent terms, which is less than 4 with a probability that Chernoff's bound gives. So Q' ≤ Q + max_i
 // (t_j(i) - t_i), where the probabilities of all i add up. Only those i count at which Q may lie at all, under any
@@ -79,6 +80,7 @@ func gridOf(lo, hi float64, values [][]valued) []float64 {
 			all, total = append(all, v), total+v.rows
 		}
 	}
+
 	slices.SortFunc(all, func(a, b valued) int {
 		switch {
 		case a.value < b.value:
@@ -86,14 +88,18 @@ func gridOf(lo, hi float64, values [][]valued) []float64 {
 		case a.value > b.value:
 			return 1
 		}
+
 		return 0
 	})
+
+	// More values than the grid may have are thinned: one in so many rows.
 	different := 0
 	for i, v := range all {
 		if i == 0 || v.value != all[i-1].value {
 			different++
 		}
 	}
+
 	step := 0.0
 	if different > maxGrid {
 		step = total / maxGrid
@@ -104,6 +110,7 @@ func gridOf(lo, hi float64, values [][]valued) []float64 {
 			grid, since = append(grid, v.value), 0
 		}
 	}
+
 	if hi > lo {
 		grid = append(grid, hi)
 	}

@@ -39,6 +39,8 @@ func ReadPlaces(ctx context.Context, ref planner.Querier, t *planner.Table) (*Pl
 			"at most", t, len(rows), MaxPlaces).
 			WithHint("The owner of the policy can give a sample of it as the reference, or privacy.composition: noise.")
 	}
+
+	// The order is that of the rows' values, so that it does not depend on where they lie.
 	slices.SortFunc(rows, func(a, b []planner.Value) int { return compare(a[2:], b[2:]) })
 	p := &Places{number: make(map[spot]int, len(rows)),
 		Sample: joint.Sample{Rows: len(rows), Classes: map[string][]int16{}, Numbers: map[string][]float64{}}}
@@ -59,6 +61,7 @@ func ReadPlaces(ctx context.Context, ref planner.Querier, t *planner.Table) (*Pl
 			p.Sample.Numbers[s.Name] = append(p.Sample.Numbers[s.Name], x)
 		}
 	}
+
 	if len(p.number) != len(rows) {
 		return nil, fmt.Errorf("listing the rows of the reference of %s: two in one place", t)
 	}
@@ -138,12 +141,14 @@ func (m *Moments) Terms(ctx context.Context, ref planner.Querier, p *Places, tot
 				m.cut.Table).
 				WithHint("Ask again after the policy has been reloaded.").Because(errMoved)
 		}
+
 		bases := make([]float64, len(m.cut.Bases))
 		for i := range bases {
 			if bases[i], err = number(row[head+2+i]); err != nil {
 				return nil, err
 			}
 		}
+
 		layout.add(r, cell, bases, p.Sample.Rows)
 	}
 	return joint.NewTerms(p.Sample.Rows, len(totals), layout.groups())
@@ -174,6 +179,7 @@ func newLayout(cut *planner.Bound, totals []Total) *layout {
 		}
 		byCell[t.Cell] = append(byCell[t.Cell], i)
 	}
+
 	l := &layout{cut: cut}
 	for _, cell := range order {
 		var terms []int
@@ -185,6 +191,7 @@ func newLayout(cut *planner.Bound, totals []Total) *layout {
 			i = len(l.sets)
 			l.sets = append(l.sets, &cellSet{terms: terms, index: map[int]int{}, at: make([][]int, len(terms))})
 		}
+
 		s := l.sets[i]
 		s.index[cell] = len(s.index)
 		for j, total := range byCell[cell] {
@@ -201,6 +208,8 @@ func (l *layout) add(row, cell int, bases []float64, rows int) {
 		if !ok {
 			continue
 		}
+
+		// A row that is in several cells of a set is in several groups, one for each.
 		i := slices.IndexFunc(s.groups, func(g joint.Group) bool { return g.Cells[row] < 0 })
 		if i < 0 {
 			i = len(s.groups)
@@ -212,8 +221,10 @@ func (l *layout) add(row, cell int, bases []float64, rows int) {
 				}
 				g.Columns = append(g.Columns, col)
 			}
+
 			s.groups = append(s.groups, g)
 		}
+
 		s.groups[i].Cells[row] = int16(c)
 		for j, t := range s.terms {
 			v := s.groups[i].Columns[j].Values

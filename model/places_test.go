@@ -40,6 +40,7 @@ func TestPlacesOutliveACopy(t *testing.T) {
 		!reflect.DeepEqual(one.Sample.Classes["s"], []int16{0, 1, 1, -1}) {
 		t.Errorf("%+v and %+v", one, two)
 	}
+
 	if other, err := ReadPlaces(t.Context(), rowsOf{rows: [][]planner.Value{row(1, "b", "y"), row(2, "a", "x"),
 		row(3, "b", "y"), row(4, "d", "z")}}, table); err != nil || other.Digest == one.Digest {
 		t.Errorf("another row: %v", err)

@@ -34,6 +34,8 @@ func (psi Psi) Check(t Totals, rows int64) error {
 	if !psi.FromReference {
 		return nil
 	}
+
+	// Rows that are drawn without replacement cannot be more than there are.
 	for class, size := range t.Size {
 		most := 1.0
 		switch {
@@ -50,6 +52,7 @@ func (psi Psi) Check(t Totals, rows int64) error {
 				most = math.Max(most, [2]float64{1 - s.From, s.To}[class])
 			}
 		}
+
 		if drawn := most * float64(rows); drawn > size*(1+1e-9) {
 			return sqlstate.New(sqlstate.ModelUnfit, "secret %s: up to %.0f rows of a class are drawn from the "+
 				"reference, which has %.0f", psi.Name, drawn, size).

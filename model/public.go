@@ -160,12 +160,14 @@ func (p *Public) varying(psi Psi, low, high seen) (kept [][]float64, err error) 
 			scale[i] = 1 / math.Sqrt(v)
 		}
 	}
+
 	both := mat.NewSymDense(m, nil)
 	for i := range m {
 		for j := range i + 1 {
 			both.SetSym(i, j, scale[i]*scale[j]*(low.covariance.At(i, j)+high.covariance.At(i, j)))
 		}
 	}
+
 	values, vectors, err := eigenvectors(both)
 	if err != nil {
 		return nil, err
@@ -180,12 +182,14 @@ func (p *Public) varying(psi Psi, low, high seen) (kept [][]float64, err error) 
 			}
 			size += math.Abs(v[j]) * (math.Abs(p.values[j]) + 1)
 		}
+
 		if !(l > certainVariance) {
 			if err := certain(psi, dot(v, low.above), dot(v, high.above), size); err != nil {
 				return nil, err
 			}
 			continue
 		}
+
 		for j := range v {
 			v[j] /= math.Sqrt(l)
 		}
@@ -230,6 +234,7 @@ func (k *known) diagonalize(psi Psi, kept [][]float64, low, high seen) error {
 			inner.SetSym(i, j, mat.Inner(x, high.covariance, y))
 		}
 	}
+
 	values, vectors, err := eigenvectors(inner)
 	if err != nil {
 		return err
@@ -243,6 +248,7 @@ func (k *known) diagonalize(psi Psi, kept [][]float64, low, high seen) error {
 			}
 		}
 	}
+
 	for j, e := range values {
 		// What is certain at one end alone tells which end it is.
 		if e < certainVariance || e > 1-certainVariance {

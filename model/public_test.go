@@ -47,6 +47,7 @@ func conditional(all []person, rows, x float64, u, z func(person) []float64, val
 			width = len(v)
 			mean[c], second[c] = make([]float64, width), mat.NewDense(width, width, nil)
 		}
+
 		size[c]++
 		for i := range v {
 			mean[c][i] += v[i]
@@ -55,6 +56,7 @@ func conditional(all []person, rows, x float64, u, z func(person) []float64, val
 			}
 		}
 	}
+
 	mu, cov := make([]float64, width), mat.NewDense(width, width, nil)
 	for c, share := range []float64{1 - x, x} {
 		for i := range width {
@@ -65,6 +67,7 @@ func conditional(all []person, rows, x float64, u, z func(person) []float64, val
 			}
 		}
 	}
+
 	nz := len(value)
 	nu := width - nz
 	var solved mat.VecDense
@@ -80,6 +83,7 @@ func conditional(all []person, rows, x float64, u, z func(person) []float64, val
 			mu[i] += cov.At(i, nu+j) * solved.AtVec(j)
 		}
 	}
+
 	var regression, rest2 mat.Dense
 	if err := regression.Solve(cov.Slice(nu, width, nu, width), cov.Slice(nu, width, 0, nu)); err != nil {
 		panic(err)
@@ -128,6 +132,7 @@ func newGiven(t *testing.T) given {
 			mean[i] += rows * share * v / size[inside(p)]
 		}
 	}
+
 	v := []float64{math.Round(mean[0]) + 60, math.Round(mean[1]) - 20, math.Round(mean[2]) + 500}
 	g.value = v
 	known := publicOf(t, reader, table, []float64{v[0], v[1], rows - v[0] - v[1], v[2]}, publicKinds, publicY)
@@ -181,6 +186,7 @@ func TestGivenSlopes(t *testing.T) {
 			least[i], most[i] = math.Min(least[i], slope), math.Max(most[i], slope)
 		}
 	}
+
 	for i, c := range g.m.Components {
 		name := g.cut.Aggregates[c.Aggregate].Label
 		scale := math.Max(math.Abs(least[i]), math.Abs(most[i]))
@@ -254,12 +260,14 @@ func TestPublicCheck(t *testing.T) {
 			t.Errorf("%v = %v: %v", c.sql, c.values, err)
 		}
 	}
+
 	// At 0 nobody has s: a statistic of those who have it is certain there, and nowhere else.
 	ends := model.Psi{Name: "share", Spans: []sensitivity.Span{{From: 0, To: 0.3, Within: 0.1}}}
 	if err := publicOf(t, reader, table, []float64{100}, "SELECT count(*) FROM people WHERE s AND k = 'u'").Check(
 		secretShare, ends); !sqlstate.Is(err, sqlstate.ModelUnfit) {
 		t.Errorf("certain at one end: %v", err)
 	}
+
 	_, m := measure(t, reader, table, linear)
 	g, err := m.Given(t.Context(), reader, publicOf(t, reader, table, []float64{rows}, "SELECT count(*) FROM people"))
 	if err != nil {
@@ -274,6 +282,7 @@ func TestPublicCheck(t *testing.T) {
 			t.Errorf("component %d: %v to %v given the number of rows, %v without", i, low[i], high[i], want)
 		}
 	}
+
 	_, sets := measure(t, reader, table, "SELECT g, k, count(*) FROM people GROUP BY GROUPING SETS (g, k)")
 	if _, err := sets.Given(t.Context(), reader, publicOf(t, reader, table, []float64{rows},
 		"SELECT count(*) FROM people")); !errors.Is(err, model.ErrPublic) {

@@ -39,6 +39,7 @@ func TestKeysThatAreColumns(t *testing.T) {
 			t.Errorf("%s takes %g nats as a column, %g as it is", key, choice.Column.Nats, choice.Nats)
 		}
 	}
+
 	table.Domains["g"] = append(table.Domains["g"], planner.Value{Null: true})
 	upper := bind(t, reader, table, "SELECT upper(g), count(*) FROM people GROUP BY 1")
 	if chosen(t, reader, upper, 1200).Choices[0].Column != nil {
@@ -88,6 +89,7 @@ func TestKeysOfOtherValues(t *testing.T) {
 					most = max(most, v)
 				}
 			}
+
 			return most
 		}
 		column, key := moved("g"), moved("CASE g WHEN 'b' THEN 2 ELSE 1 END")

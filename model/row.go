@@ -47,6 +47,7 @@ func (m *Moments) extreme(k Component, w []float64) float64 {
 		}
 		return total
 	}
+
 	var q quadratic
 	for j, sum := range a.Sums {
 		q.w[sum] = w[j]
@@ -95,8 +96,9 @@ func (q quadratic) largest() float64 {
 		}
 	}
 	det := 4*w[aggregate.XX]*w[aggregate.YY] - w[aggregate.XY]*w[aggregate.XY]
-	try((w[aggregate.XY]*w[aggregate.Y]-2*w[aggregate.YY]*w[aggregate.X])/det,
-		(w[aggregate.XY]*w[aggregate.X]-2*w[aggregate.XX]*w[aggregate.Y])/det)
+	x := (w[aggregate.XY]*w[aggregate.Y] - 2*w[aggregate.YY]*w[aggregate.X]) / det
+	y := (w[aggregate.XY]*w[aggregate.X] - 2*w[aggregate.XX]*w[aggregate.Y]) / det
+	try(x, y)
 	return out
 }
 

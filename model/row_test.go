@@ -18,6 +18,7 @@ func TestLargestOfAQuadratic(t *testing.T) {
 				q.w[i] = 0
 			}
 		}
+
 		q.x[0], q.y[0] = -2*r.Float64(), -2*r.Float64()
 		q.x[1], q.y[1] = q.x[0]+2*r.Float64(), q.y[0]+2*r.Float64()
 		seen := 0.0
@@ -27,6 +28,7 @@ func TestLargestOfAQuadratic(t *testing.T) {
 				seen = math.Max(seen, math.Abs(q.w[0]+q.w[1]*x+q.w[2]*y+q.w[3]*x*x+q.w[4]*x*y+q.w[5]*y*y))
 			}
 		}
+
 		if got := q.largest(); got < seen-1e-12 || got > seen+0.07 {
 			t.Fatalf("%+v: %g, seen %g", q, got, seen)
 		}

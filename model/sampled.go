@@ -102,6 +102,7 @@ func (s *Sampled) read(ctx context.Context, ref planner.Querier, aggregate int, 
 			}
 		}
 	}
+
 	index := c.Index()
 	for _, row := range rows {
 		if cell, ok := index.Find(row[:c.Head()]); ok {
@@ -110,6 +111,7 @@ func (s *Sampled) read(ctx context.Context, ref planner.Querier, aggregate int, 
 			}
 		}
 	}
+
 	for cell := range s.cells {
 		if x := s.cells[cell][aggregate]; x != nil {
 			x.finish()
@@ -155,6 +157,7 @@ func (r *reading) add(cell int, row []planner.Value) error {
 		class = append(class, sec.Class(row[0]))
 		row = row[1:]
 	}
+
 	value, text := row[0], row[1]
 	n, err := number(row[2])
 	if err != nil {
@@ -178,6 +181,7 @@ func (r *reading) add(cell int, row []planner.Value) error {
 			return nil // it is no public value, and does not count
 		}
 	}
+
 	at, err := x.place(r.places[cell], text.Text, value.Text)
 	if err != nil {
 		return err
@@ -268,6 +272,7 @@ func (s *Sampled) Apart(ctx context.Context, secret int, psi Psi, failure float6
 			label).
 			WithHint("Set fugu.delta above 0.")
 	}
+
 	out := make([]float64, len(s.Components))
 	each := failure / float64(2*len(s.Components))
 	for i, k := range s.Components {
@@ -292,6 +297,7 @@ func (x *argument) apart(psi Psi, rows float64, of [][]float64, sizes []float64,
 		}
 		return newQuantile(psi, rows, x.sampled.Fraction, x.lo, x.hi, values, sizes, failure).width(failure)
 	}
+
 	w := 0.0
 	for _, part := range psi.parts() {
 		v := newVariety(part, rows, x.values, x.sampled.Domain != nil, of, sizes, failure)
@@ -321,18 +327,21 @@ func (x *argument) describe(scale float64) (expected, inherent float64) {
 					return v.value
 				}
 			}
+
 			return list[len(list)-1].value
 		}
 		p := x.sampled.Fraction
 		off := math.Sqrt(p * (1 - p) / n)
 		return at(p), (at(math.Min(1, p+off)) - at(math.Max(0, p-off))) / 2
 	}
+
 	var number, variance, sum, squares float64
 	for i, r := range x.all {
 		there := -math.Expm1(-r * scale)
 		number, variance = number+there, variance+there*(1-there)
 		sum, squares = sum+there*x.values[i], squares+there*(1-there)*x.values[i]*x.values[i]
 	}
+
 	switch x.sampled.Kind {
 	case planner.DistinctCount:
 		return number, math.Sqrt(variance)
@@ -358,6 +367,7 @@ func (x *argument) lattice() float64 {
 			step = math.Min(step, math.Abs(v))
 		}
 	}
+
 	if math.IsInf(step, 1) { // nothing has been seen that it could divide
 		step = math.Max(1, math.Max(math.Abs(x.lo), math.Abs(x.hi)))
 	}

@@ -77,6 +77,7 @@ func percentile(counts []int, p float64, continuous bool) float64 {
 		}
 		return math.NaN()
 	}
+
 	if !continuous {
 		return at(max(1, int(math.Ceil(p*float64(n)))) - 1)
 	}
@@ -165,6 +166,7 @@ func TestPercentilesOfCoupledDatasets(t *testing.T) {
 					part++
 				}
 			}
+
 			t.Logf("W = %.3g: %g of %d beyond, %g beyond a fifth", w, beyond, pairs, part)
 			if top := binomialTop(pairs, failure); beyond > top {
 				t.Errorf("%g of %d pairs are further apart than %g; at most %g are allowed", beyond, pairs, w, top)
@@ -187,12 +189,14 @@ func TestPercentilesInTheLimit(t *testing.T) {
 			laws[1][v] = 1
 		}
 	}
+
 	for i := range laws {
 		total := sumOf(laws[i])
 		for v := range laws[i] {
 			laws[i][v] /= total
 		}
 	}
+
 	psi := Psi{Spans: []sensitivity.Span{{From: .2, To: .8, Within: .1}}}
 	of := func(share, p float64) float64 {
 		sum := 0.
@@ -201,6 +205,7 @@ func TestPercentilesInTheLimit(t *testing.T) {
 				return float64(v)
 			}
 		}
+
 		return values - 1
 	}
 	for _, p := range []float64{.1, .5, .75} {
@@ -235,6 +240,7 @@ func TestDistinctValuesOfCoupledDatasets(t *testing.T) {
 			laws[i][v] *= selected / total
 		}
 	}
+
 	urns := [2]urn{laws[0].urn(), laws[1].urn()}
 	values := make([]float64, 40)
 	for v := range values {
@@ -250,6 +256,7 @@ func TestDistinctValuesOfCoupledDatasets(t *testing.T) {
 			m := v.moved(failure)
 			bounds = append(bounds, [3]float64{m.count(named), m.sum(v, 0, 39), m.mean(v, 0, 39)})
 		}
+
 		t.Logf("shares of a distribution %v: W by name and without: %v", distribution, bounds)
 		if bounds[0][0] >= bounds[1][0] || bounds[0][2] >= bounds[1][2] || bounds[0][0] >= 30 {
 			t.Errorf("that the values are known does not help: %v", bounds)
@@ -270,6 +277,7 @@ func TestDistinctValuesOfCoupledDatasets(t *testing.T) {
 				}
 			}
 		}
+
 		for k := range bounds {
 			for j, n := range beyond[k] {
 				if top := binomialTop(pairs, failure); n > top {

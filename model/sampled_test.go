@@ -50,6 +50,7 @@ func TestSampledFromAReference(t *testing.T) {
 				values = append(values, r.x)
 			}
 		}
+
 		sort.Float64s(values)
 		want := values[int(math.Ceil(.25*float64(len(values))))-1]
 		typical, _ := s.Typical[i].Float64()
@@ -58,6 +59,7 @@ func TestSampledFromAReference(t *testing.T) {
 				s.Lattice[i], want, want)
 		}
 	}
+
 	w, err := s.Apart(t.Context(), 0, psi, 1e-3)
 	if err != nil {
 		t.Fatal(err)
@@ -75,6 +77,7 @@ func TestSampledFromAReference(t *testing.T) {
 			seen[r.x] = true
 		}
 	}
+
 	if math.Abs(s.Expected[0]-3) > 1e-6 || s.Expected[1] > float64(len(seen)) ||
 		s.Expected[1] < .8*float64(len(seen)) || s.Expected[2] != 0 {
 		t.Errorf("expected %v; want 3, as z is not public, nearly %d, and 0", s.Expected, len(seen))

@@ -36,6 +36,7 @@ func TestWhatSecondMomentsNeed(t *testing.T) {
 				in = append(in, r)
 			}
 		}
+
 		switch name := cut.Aggregates[c.Aggregate].Name; name {
 		case "count", "regr_count", "regr_sxx":
 			if v != 0 {

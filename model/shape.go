@@ -57,6 +57,7 @@ func MeasureShapes(ctx context.Context, ref planner.Querier, c *planner.Bound, t
 		}
 		s.size, s.powers = append(s.size, size), append(s.powers, powers)
 	}
+
 	cells := c.Index()
 	for _, row := range rows {
 		cell, ok := cells.Find(row[:c.Head()])
@@ -89,6 +90,7 @@ func (s *Shapes) add(cell int, row []planner.Value) error {
 			row = row[1:]
 		}
 	}
+
 	nt := len(s.cut.Terms)
 	sums := make([]float64, 4*nt)
 	for i, v := range row {
@@ -104,6 +106,7 @@ func (s *Shapes) add(cell int, row []planner.Value) error {
 			sums[4*s.shaped[(i-1)/4]+(i-1)%4] = x
 		}
 	}
+
 	for i, c := range class {
 		plus(s.powers[i][c][4*nt*cell:], sums)
 	}
@@ -157,6 +160,7 @@ func (s *Shapes) At(secret int, p float64, k Component) (Shape, error) {
 		variance, third = variance+n*c2, third+n*c3
 		fourth, absolute = fourth+n*(c4-3*c2*c2), absolute+n*math.Sqrt(c2*c4)
 	}
+
 	if !(variance > 0) {
 		return Shape{}, nil
 	}

@@ -59,6 +59,7 @@ func (m *Moments) between(c *classes, name string, span sensitivity.Span, from, 
 			return v, fmt.Errorf("sensitivity to %s: %w", name, err)
 		}
 	}
+
 	v.Error, v.Unseen = deviation, unseen
 	scale(v.Error, span.Within)
 	scale(v.widened, span.Within)

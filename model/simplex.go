@@ -39,6 +39,7 @@ func (s *Simplex) quotient(sum, count []float64) float64 {
 			lo, hi = math.Min(lo, sum[i]/c), math.Max(hi, sum[i]/c)
 		}
 	}
+
 	rest := make([]float64, len(sum))
 	for range 100 {
 		mid := lo + (hi-lo)/2

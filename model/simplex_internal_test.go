@@ -32,6 +32,7 @@ func TestSimplexBounds(t *testing.T) {
 				1e-9*(1+math.Abs(qhigh)) {
 				t.Fatalf("%v gives %g and %g, bounds [%g, %g] and [%g, %g]", p, v, v/c, low, high, qlow, qhigh)
 			}
+
 			reachedLow, reachedHigh = math.Min(reachedLow, v/c), math.Max(reachedHigh, v/c)
 		}
 		if reachedLow > qlow+1e-6*(1+math.Abs(qlow)) || reachedHigh < qhigh-1e-6*(1+math.Abs(qhigh)) {
@@ -55,6 +56,7 @@ func vertices(s *Simplex, k int) (out [][]float64) {
 				}
 				rest -= p[i]
 			}
+
 			if rest >= s.From && rest <= s.To {
 				p[free] = rest
 				out = append(out, p)

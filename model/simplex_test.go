@@ -41,6 +41,7 @@ func drawVectors(r *rand.Rand, within float64) (p, q []float64, d float64) {
 			}
 		}
 	}
+
 	d = (math.Abs(p[0]-q[0]) + math.Abs(p[1]-q[1]) + math.Abs(p[2]-q[2])) / 2
 	if d > within { // as far as the pair may lie apart
 		for i := range q {
@@ -101,6 +102,7 @@ func TestEdgesCoverTheSimplex(t *testing.T) {
 				t.Errorf("component %d has no resolution", k)
 			}
 		}
+
 		shifts = append(shifts, s)
 	}
 
@@ -130,6 +132,7 @@ func TestEdgesCoverTheSimplex(t *testing.T) {
 			bent = math.Max(bent, math.Abs(moved)/straight)
 		}
 	}
+
 	if reached < 0.6 || bent < 1.001 {
 		t.Errorf("the furthest pair reaches %.2f of the bound, %.4f of the directions alone", reached, bent)
 	}
@@ -172,6 +175,7 @@ func drawAnother(all []person, r *rand.Rand, p, center float64) another {
 			a.gh[j][0], a.gh[j][1] = a.gh[j][0]+z*v[2*j], a.gh[j][1]+z*v[2*j+1]
 		}
 	}
+
 	a.variance = a.g2/a.n - a.g*a.g/a.n/a.n
 	return a
 }

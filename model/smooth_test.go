@@ -61,6 +61,7 @@ func reference(t *testing.T, rows []pair) (*upstream.Reader, *planner.Table) {
 		}
 		fmt.Fprintf(&sql, "(%v,'%s',%g,%s)", v.secret, v.g, v.x, y)
 	}
+
 	if err := c.Exec(t.Context(), "postgres", sql.String()); err != nil {
 		t.Fatal(err)
 	}
@@ -174,6 +175,7 @@ func sampledValues(cut *planner.Bound, m *model.Moments, rows []pair, r *rand.Ra
 			out = append(out, r)
 		}
 	}
+
 	values := make([][]float64, T)
 	for i := range values {
 		groups := map[string][]pair{}
@@ -185,6 +187,7 @@ func sampledValues(cut *planner.Bound, m *model.Moments, rows []pair, r *rand.Ra
 			v := from[r.IntN(len(from))]
 			groups[v.g] = append(groups[v.g], v)
 		}
+
 		for _, c := range m.Components {
 			group := groups[cut.Cells[c.Cell].Keys[0].Text]
 			values[i] = append(values[i], direct(cut.Aggregates[c.Aggregate].Name, group))
@@ -239,6 +242,7 @@ func TestDeltaMethodAgainstSampledDatasets(t *testing.T) {
 				}
 				continue
 			}
+
 			name := fmt.Sprintf("p=%g %s %s", p, cut.Aggregates[c.Aggregate].Label, cut.GroupKey(cut.Cells[c.Cell]))
 			if math.Abs(avg[k]-mean[k]) > 8*sd[k]/math.Sqrt(T) {
 				t.Errorf("%s: mean %g, sampled %g ± %g", name, mean[k], avg[k], sd[k]/math.Sqrt(T))
@@ -278,6 +282,7 @@ func TestShiftBoundsEveryPairOfSmoothFunctions(t *testing.T) {
 				t.Fatalf("component %d: slope %g at %g is outside [%g, %g]", k, slope[k], p, lo[k], hi[k])
 			}
 		}
+
 		for q := p + 0.001; q <= math.Min(p+span.Within, span.To); q += 0.013 {
 			a, b := path.Mean(p), path.Mean(q)
 			for k := range a {
@@ -289,6 +294,7 @@ func TestShiftBoundsEveryPairOfSmoothFunctions(t *testing.T) {
 			}
 		}
 	}
+
 	for k, c := range m.Components {
 		name := cut.Aggregates[c.Aggregate].Name
 		linear := name == "count" || name == "regr_count"
@@ -310,6 +316,7 @@ func TestResolutionOfSmoothFunctions(t *testing.T) {
 			rows[i].x, rows[i].y = rows[i].x+120, rows[i].y-60
 		}
 	}
+
 	reader, table := reference(t, rows)
 	const from, to = 0.3, 0.5
 	cut, m := measure(t, reader, table, smoothStatement)
@@ -321,6 +328,7 @@ func TestResolutionOfSmoothFunctions(t *testing.T) {
 			resolution[k] = math.Max(resolution[k], r)
 		}
 	}
+
 	before := map[float64][]float64{}
 	for _, p := range []float64{from, 0.4, to} {
 		before[p] = path.Slope(p)
@@ -332,6 +340,7 @@ func TestResolutionOfSmoothFunctions(t *testing.T) {
 			low[1], high[1] = math.Min(low[1], r.y), math.Max(high[1], r.y)
 		}
 	}
+
 	most := make([]float64, len(m.Components))
 	for _, more := range []pair{{x: low[0], y: low[1]}, {x: low[0], y: high[1]}, {x: high[0], y: low[1]},
 		{x: high[0], y: high[1]}, {x: 40, y: 50}} {
@@ -355,6 +364,7 @@ func TestResolutionOfSmoothFunctions(t *testing.T) {
 			}
 		}
 	}
+
 	for k, c := range m.Components {
 		if cut.Cells[c.Cell].Keys[0].Text == "a" && most[k] < resolution[k]/5 {
 			t.Errorf("%s: the resolution is %g, and no row changes the slope by more than %g",

@@ -40,6 +40,7 @@ func (m *Moments) support() error {
 			}
 		}
 	}
+
 	second := make([]int, len(m.cut.Aggregates)) // cells in which an aggregate of second moments is supported
 	for cell := range m.cut.Cells {
 		for a, agg := range m.cut.Aggregates {
@@ -51,12 +52,14 @@ func (m *Moments) support() error {
 					"could be calibrated", m.cut.Table, agg.Label).
 					WithHint("Select more rows in WHERE.")
 			}
+
 			k := Component{cell, a}
 			if ok, err := m.varies(k); err != nil {
 				return err
 			} else if !ok {
 				continue
 			}
+
 			second[a]++
 			m.Components = append(m.Components, k)
 		}
@@ -102,6 +105,8 @@ func (m *Moments) varies(k Component) (bool, error) {
 	if s[0] < minRows {
 		return false, nil
 	}
+
+	// What varies by hardly more than its size is lost to rounding; what does not vary at all has no such moments.
 	for j, sum := range agg.Sums {
 		if sum != aggregate.X && sum != aggregate.Y {
 			continue

@@ -26,11 +26,14 @@ func (psi Psi) couple(n float64, shared, first, second []float64) float64 {
 			total += both * math.Exp(shared[c])
 			lost, gained = lost+out*math.Exp(first[c]), gained+in*math.Exp(second[c])
 		}
+
 		if psi.Distribution {
 			all = math.Log(total + replacedAlike(p, q, lost, gained))
 		}
 		worst = math.Max(worst, n*all)
 	}
+
+	// The moment is convex in the pair, so that the vertices are enough.
 	switch {
 	case psi.Simplex != nil:
 		return psi.Simplex.couple(n, psi.Distribution, shared, first, second)
@@ -61,6 +64,7 @@ func (psi Psi) parts() []Psi {
 		part.Vectors = [][2][]float64{v}
 		out = append(out, part)
 	}
+
 	for _, s := range psi.Spans {
 		for from := s.From; ; from += s.Within {
 			part := psi
@@ -71,6 +75,7 @@ func (psi Psi) parts() []Psi {
 			out = append(out, part)
 		}
 	}
+
 	if psi.Simplex != nil {
 		out = append(out, psi)
 	}
@@ -120,6 +125,8 @@ func tail(target float64, s *float64, moment func(s float64) float64) bool {
 	if moment(*s) <= target {
 		return true
 	}
+
+	// Golden section, in the logarithm of s, of a function with one minimum.
 	lo, hi := math.Log(1e-6), math.Log(50)
 	const ratio = 0.6180339887498949
 	a, b := hi-ratio*(hi-lo), lo+ratio*(hi-lo)
@@ -138,6 +145,7 @@ func tail(target float64, s *float64, moment func(s float64) float64) bool {
 			fb = moment(math.Exp(b))
 		}
 	}
+
 	switch {
 	case fa <= target:
 		*s = math.Exp(a)
@@ -196,6 +204,7 @@ func (c coverage) least(count float64) float64 {
 			hi = mid
 		}
 	}
+
 	c.known[count] = lo
 	return lo
 }

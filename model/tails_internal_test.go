@@ -53,6 +53,7 @@ func TestCoverage(t *testing.T) {
 						bad = width < least[inside] || 1-width < least[n-inside]
 					}
 				}
+
 				if bad {
 					failed++
 				}

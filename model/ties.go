@@ -36,10 +36,12 @@ func Ties(ctx context.Context, ref planner.Querier, t *planner.Table) ([]Tie, er
 			secrets = append(secrets, s)
 		}
 	}
+
 	numbers, err := tiedNumbers(ctx, ref, t)
 	if err != nil || len(secrets) < 2 {
 		return numbers, err
 	}
+
 	classes := &planner.Table{Reference: t.Reference, Secrets: secrets}
 	rows, err := ref.Query(ctx, classes.ClassTotals(), nil, nil)
 	if err != nil {
@@ -59,6 +61,7 @@ func Ties(ctx context.Context, ref planner.Querier, t *planner.Table) ([]Tie, er
 			all = append(all, c)
 		}
 	}
+
 	var out []Tie
 	for j := range secrets {
 		for i := range j {
@@ -75,6 +78,7 @@ func Ties(ctx context.Context, ref planner.Querier, t *planner.Table) ([]Tie, er
 					table[a][b] += n
 				}
 			}
+
 			if tie, ok := tied(secrets[i], secrets[j], table); ok {
 				out = append(out, tie)
 			}
@@ -98,6 +102,7 @@ func tiedNumbers(ctx context.Context, ref planner.Querier, t *planner.Table) (ou
 			default:
 				r, err = correlationRatio(ctx, ref, t, b, a)
 			}
+
 			if err != nil {
 				return nil, fmt.Errorf("comparing the secrets %s and %s of %s: %w", a.Name, b.Name, t, err)
 			}
@@ -127,8 +132,8 @@ func correlation(ctx context.Context, ref planner.Querier, t *planner.Table, a, 
 
 // correlationRatio is the root of the share of a number's variance that the classes of another secret account for:
 // where these are two, the correlation with the predicate but for its sign.
-func correlationRatio(ctx context.Context, ref planner.Querier, t *planner.Table, g, classes planner.Secret) (float64,
-	error) {
+func correlationRatio(ctx context.Context, ref planner.Querier, t *planner.Table,
+	g, classes planner.Secret) (float64, error) {
 	rows, err := ref.Query(ctx, t.NumberByClass(g, classes), nil, nil)
 	if err != nil {
 		return 0, err
@@ -141,6 +146,7 @@ func correlationRatio(ctx context.Context, ref planner.Querier, t *planner.Table
 				return 0, err
 			}
 		}
+
 		if n == 0 {
 			continue
 		}
@@ -149,6 +155,7 @@ func correlationRatio(ctx context.Context, ref planner.Querier, t *planner.Table
 		between += all * n / (all + n) * (m - mean) * (m - mean)
 		all, mean = all+n, mean+(m-mean)*n/(all+n)
 	}
+
 	if within+between == 0 {
 		return 0, nil
 	}
@@ -170,6 +177,7 @@ func tied(x, y planner.Secret, table [][]float64) (Tie, bool) {
 			}
 		}
 	}
+
 	// One combination for each class of either, and no more: each tells the other.
 	if len(inX) == len(inY) && filled == len(inX) && everyPositive(inX) && everyPositive(inY) {
 		out.Same, out.What = true, "the reference has no row in which one does not follow from the other"
@@ -184,6 +192,7 @@ func tied(x, y planner.Secret, table [][]float64) (Tie, bool) {
 			}
 		}
 	}
+
 	if len(inX) == 2 && len(inY) == 2 {
 		phi := (table[0][0]*table[1][1] - table[0][1]*table[1][0]) / math.Sqrt(inX[0]*inX[1]*inY[0]*inY[1])
 		if math.Abs(phi) >= strongTie {

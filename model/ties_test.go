@@ -45,6 +45,7 @@ func TestTiedTogether(t *testing.T) {
 				}
 			}
 		}
+
 		return out
 	}
 	agree := func(a, b int) []int { return []int{a ^ b} }

@@ -25,6 +25,7 @@ func tiedTogether(secrets []planner.Secret, table []combination, pairs []Tie) (o
 			return in(t.A) && in(t.B)
 		})
 	}
+
 	consider := func(group []int) {
 		if !loose(group) {
 			return
@@ -44,6 +45,8 @@ func tiedTogether(secrets []planner.Secret, table []combination, pairs []Tie) (o
 			return // each of them may follow from the rest: once is enough
 		}
 	}
+
+	// Three at a time; and all of them, where no three are tied.
 	for k := range secrets {
 		for j := range k {
 			for i := range j {
@@ -51,6 +54,7 @@ func tiedTogether(secrets []planner.Secret, table []combination, pairs []Tie) (o
 			}
 		}
 	}
+
 	if len(secrets) > 3 && len(out) == 0 {
 		all := make([]int, len(secrets))
 		for i := range all {
@@ -68,6 +72,7 @@ func follows(table []combination, secret int, others []int) bool {
 		class int
 		rows  float64
 	}
+
 	byOthers, share, all := map[string]seen{}, map[int]float64{}, 0.0
 	for _, c := range table {
 		if c.rows == 0 {
@@ -85,6 +90,8 @@ func follows(table []combination, secret int, others []int) bool {
 		share[c.classes[secret]] += c.rows
 		all += c.rows
 	}
+
+	// By chance some of the rows would be elsewhere, were it not tied; of a few rows that says nothing.
 	missing := 0.0 // rows that would be elsewhere
 	for _, s := range byOthers {
 		missing += s.rows * (1 - share[s.class]/all)

@@ -33,6 +33,7 @@ func CountClasses(ctx context.Context, ref planner.Querier, t *planner.Table) ([
 	if err != nil {
 		return nil, fmt.Errorf("counting the reference's classes of %s: %w", t, err)
 	}
+
 	out := make([]Totals, len(t.Secrets))
 	for i, s := range t.Secrets {
 		out[i].Size = make([]float64, s.Size())
@@ -54,6 +55,7 @@ func CountClasses(ctx context.Context, ref planner.Querier, t *planner.Table) ([
 			}
 		}
 	}
+
 	for i, s := range t.Secrets {
 		if s.Number != nil {
 			if err := out[i].describe(ctx, ref, t, s); err != nil {
@@ -85,6 +87,7 @@ func (t *Totals) describe(ctx context.Context, ref planner.Querier, table *plann
 			"reference of %s", s.Text, s.Name, table).
 			WithHint("The owner of the policy can write coalesce(%s, 0).", s.Text)
 	}
+
 	for i, v := range []*float64{&t.Mean, &t.Variance, &t.Min, &t.Max} {
 		if *v, err = number(rows[0][i+2]); err != nil {
 			return err

@@ -177,9 +177,10 @@ func TestCellsShareUnseenRows(t *testing.T) {
 		t.Errorf("a single cell: %+v", s)
 	}
 	root := linked(t)
-	if err := c.Exec(t.Context(), "postgres",
-		`DROP TABLE IF EXISTS root, visit; CREATE TABLE root (id int, s bool); CREATE TABLE visit (person int, kind text);
-		INSERT INTO root SELECT i, i % 3 = 0 FROM generate_series(1, 200) AS i; INSERT INTO visit SELECT i, 'in' FROM generate_series(1, 100) AS i`); err != nil {
+	if err := c.Exec(t.Context(), "postgres", `DROP TABLE IF EXISTS root, visit;
+		CREATE TABLE root (id int, s bool); CREATE TABLE visit (person int, kind text);
+		INSERT INTO root SELECT i, i % 3 = 0 FROM generate_series(1, 200) AS i;
+		INSERT INTO visit SELECT i, 'in' FROM generate_series(1, 100) AS i`); err != nil {
 		t.Fatal(err)
 	}
 	cut, m := measureIn(t, reader, root, "SELECT kind, count(*) FROM visit GROUP BY kind")

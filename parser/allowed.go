@@ -127,8 +127,8 @@ var refused = map[string]string{
 }
 
 // sums are the aggregates that are answered as functions of sums over the rows, each with the number of its arguments
-// (PostgreSQL manual, section 9.21.1 and 2). count takes a star, too. A test of the planner's holds that all of them can
-// be computed, and that none is missing.
+// (PostgreSQL manual, section 9.21.1 and 2). count takes a star, too. A test of the planner's holds that all of them
+// can be computed, and that none is missing.
 var sums = map[string]int{
 	"avg": 1, "count": 1, "stddev": 1, "stddev_pop": 1, "stddev_samp": 1, "sum": 1, "var_pop": 1, "var_samp": 1,
 	"variance": 1,

@@ -33,7 +33,8 @@ const (
 
 // ratesOf are the classes of a table's twin with their constants. Its aliases are nobody's.
 const ratesOf = `(SELECT "fugu class".class, "fugu class".told, "fugu class".classes,
-	(pg_catalog.to_jsonb("fugu twin") -> 'noise' ->> CAST("fugu class".i - 1 AS pg_catalog.int4))::pg_catalog.float8 AS noise,
+	(pg_catalog.to_jsonb("fugu twin") -> 'noise' ->>
+		CAST("fugu class".i - 1 AS pg_catalog.int4))::pg_catalog.float8 AS noise,
 	GREATEST("fugu rate".w - 1, 0) + ("fugu rate".w - pg_catalog.floor("fugu rate".w)) *
 		(1 - "fugu rate".w + pg_catalog.floor("fugu rate".w)) / GREATEST("fugu rate".w, 1) AS r
 	FROM ` + TwinRegistry + ` AS "fugu twin",

@@ -15,6 +15,8 @@ func (p *Policy) composition(v *strictyaml.Value) {
 	if p.Privacy.Composition = Composition(word); !ok || p.Privacy.Composition != Jointly {
 		return
 	}
+
+	// Everything that is wrong is said at once.
 	const hint = "write composition: noise, or leave it out"
 	if !p.Accepts(Translation) || !p.Accepts(Gaussian) {
 		v.Bad("write assume: [translation, gaussian]",
@@ -52,6 +54,11 @@ func (p *Policy) composition(v *strictyaml.Value) {
 			"privacy.composition joint needs normal noise in every value, and mechanism %s has none",
 			p.Privacy.Mechanism)
 	}
+	p.jointData(v, hint)
+}
+
+// jointData reports tables and secrets that a joint account has no model of.
+func (p *Policy) jointData(v *strictyaml.Value, hint string) {
 	for _, t := range p.Tables {
 		switch {
 		case t.Answers == FromTwin:
@@ -60,9 +67,8 @@ func (p *Policy) composition(v *strictyaml.Value) {
 			v.Bad(hint, "privacy.composition joint is worked out from reference rows, and table %s has no reference",
 				t.Qualified())
 		case t.Drawn == FromReference:
-			v.Bad(hint,
-				"privacy.composition joint takes rows that are drawn independently, and table %s has drawn: "+
-					"from-reference", t.Qualified())
+			v.Bad(hint, "privacy.composition joint takes rows that are drawn independently, "+
+				"and table %s has drawn: from-reference", t.Qualified())
 		}
 	}
 	for _, s := range p.Secrets {

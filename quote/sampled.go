@@ -28,6 +28,8 @@ func (r *Request) sampled(ctx context.Context, t *dataset.Protected, c *planner.
 	if err != nil || len(s.Components) == 0 {
 		return err
 	}
+
+	// Every secret moves them by a bound of its own, and all bounds may fail with this probability.
 	failure := chance * float64(r.Budget.Delta)
 	widest := make([]float64, len(s.Components))
 	for i, psi := range t.Psi {
@@ -63,6 +65,13 @@ func (r *Request) sampled(ctx context.Context, t *dataset.Protected, c *planner.
 	out.typical = append(out.typical, s.Typical...)
 	// nobody knows how they vary together
 	out.Families = func(context.Context) ([]sensitivity.Family, error) { return nil, nil }
+	out.apart = append(out.apart, apartLines(c, s, widest, failure)...)
+	return nil
+}
+
+// apartLines say of each aggregate how far coupled datasets are apart in it: at most widest of its components, but for
+// the probability failure.
+func apartLines(c *planner.Bound, s *model.Sampled, widest []float64, failure float64) (lines []string) {
 	for a, agg := range c.Aggregates {
 		most := -1.0
 		for k, comp := range s.Components {
@@ -72,13 +81,12 @@ func (r *Request) sampled(ctx context.Context, t *dataset.Protected, c *planner.
 		}
 		if most >= 0 {
 			line := fmt.Sprintf("%s differs by at most %s between coupled datasets, but for a probability of %s, "+
-				"half of it that the reference misleads",
-				agg.Label, Short(most), Short(failure))
+				"half of it that the reference misleads", agg.Label, Short(most), Short(failure))
 			if !agg.Sampled.Percentile() && agg.Sampled.Domain == nil {
 				line += "; group_by in the policy could name its values, and so narrow it"
 			}
-			out.apart = append(out.apart, line)
+			lines = append(lines, line)
 		}
 	}
-	return nil
+	return lines
 }

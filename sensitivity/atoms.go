@@ -44,6 +44,7 @@ func Weighted(points [][]float64, weights []float64) (Atoms, error) {
 		a.mass[i] = int64(math.Round(math.Ldexp(w, weightBits)))
 		a.total += a.mass[i]
 	}
+
 	if math.Abs(sum-1) > 1e-9 {
 		return Atoms{}, fmt.Errorf("weights add up to %v, not to 1", sum)
 	}
@@ -56,6 +57,7 @@ func Weighted(points [][]float64, weights []float64) (Atoms, error) {
 				most = i
 			}
 		}
+
 		a.mass[most] += rest
 		a.total += rest
 		a.blur += int64(math.Abs(float64(rest)))

@@ -50,6 +50,7 @@ func (r Release) besides() (part []float64, kappa float64) {
 		case v != 0:
 			weight[k] = math.Max(weight[k], share*(v/sd[k]/most))
 		}
+
 		part[k] = r.Floor[k] * weight[k]
 		sd[k] *= math.Sqrt(weight[k])
 		if sd[k] == 0 {

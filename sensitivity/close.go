@@ -44,6 +44,7 @@ func WInfinity(a, b Atoms) (Close, error) {
 			}
 			leftA = a.mass[i]
 		}
+
 		if leftB == 0 {
 			j++
 			leftB = b.mass[j]
@@ -83,6 +84,7 @@ func Closest(a, b Atoms, delta float64) (Close, error) {
 		a, b = a.sorted(), b.sorted()
 		carried = func(w float64) int64 { return sweep(a, b, w) }
 	}
+
 	if len(a.points)*len(b.points) > maxPairs {
 		return Close{}, fmt.Errorf("%d × %d points are too many to transport", len(a.points), len(b.points))
 	}
@@ -94,6 +96,7 @@ func Closest(a, b Atoms, delta float64) (Close, error) {
 			distances = append(distances, distance(x, y))
 		}
 	}
+
 	slices.Sort(distances)
 	distances = slices.Compact(distances)
 	lo, hi := 0, len(distances)-1 // the largest distance carries everything
@@ -104,6 +107,7 @@ func Closest(a, b Atoms, delta float64) (Close, error) {
 			lo = mid + 1
 		}
 	}
+
 	out.W = distances[hi]
 	return out, nil
 }

@@ -2,6 +2,7 @@ package sensitivity
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -81,6 +82,26 @@ func assign(x, y [][]float64, d int) float64 {
 	return best
 }
 
+// merged is the law of a sample with each point once, by its weight.
+func merged(t *rapid.T, x [][]float64) Atoms {
+	weight := map[string]float64{}
+	points := map[string][]float64{}
+	for _, p := range x {
+		weight[fmt.Sprint(p)] += 1 / float64(len(x))
+		points[fmt.Sprint(p)] = p
+	}
+	var at [][]float64
+	var w []float64
+	for _, k := range slices.Sorted(maps.Keys(points)) {
+		at, w = append(at, points[k]), append(w, weight[k])
+	}
+	out, err := Weighted(at, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 // Against the reference, on tiny supports: as samples, as weights of merged points, in one to three dimensions.
 func TestClosenessAgainstAllMatchings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -105,39 +126,16 @@ func TestClosenessAgainstAllMatchings(t *testing.T) {
 		if c, err := WInfinity(a, b); err != nil || c.W != assign(x, y, 0) || c.Delta != 0 {
 			t.Fatalf("W∞: %+v, %v", c, err)
 		}
-		merged := func(x [][]float64) Atoms {
-			weight := map[string]float64{}
-			points := map[string][]float64{}
-			for _, p := range x {
-				weight[fmt.Sprint(p)] += 1 / float64(n)
-				points[fmt.Sprint(p)] = p
-			}
 
-			var at [][]float64
-			var w []float64
-			for _, k := range slices.Sorted(func(yield func(string) bool) {
-				for k := range points {
-					if !yield(k) {
-						return
-					}
-				}
-			}) {
-				at, w = append(at, points[k]), append(w, weight[k])
-			}
-			out, err := Weighted(at, w)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return out
-		}
-
-		if c, err := Closest(merged(x), merged(y), delta); err != nil || c.W != want || c.Delta < delta ||
-			c.Delta > delta+1e-9 {
+		// The same laws by weights, of which some are rounded.
+		mx, my := merged(t, x), merged(t, y)
+		if c, err := Closest(mx, my, delta); err != nil || c.W != want || c.Delta < delta || c.Delta > delta+1e-9 {
 			t.Fatalf("merged %v, %v: %+v, %v, want %g", x, y, c, err, want)
 		}
-		if c, err := Closest(merged(x), b, delta); err != nil || c.W != want {
+		if c, err := Closest(mx, b, delta); err != nil || c.W != want {
 			t.Fatalf("merged %v against a sample: %+v, %v, want %g", x, c, err, want)
 		}
+
 		// Samples of different sizes: every point twice is the same law.
 		twice, _ := Sample(append(slices.Clone(y), y...))
 		if c, err := Closest(a, twice, delta); err != nil || c.W != want {

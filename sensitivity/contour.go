@@ -72,7 +72,6 @@ func (l *contour) delta(epsilon float64, laplace []float64, tolerance float64) B
 	if l.at0 != epsilon {
 		l.points, l.at0 = nil, epsilon
 	}
-
 	base := real(k0) - l.c*epsilon
 
 	// The Laplace parts cost one sine and cosine a point, so that a search over their shifts uses the points again.
@@ -86,17 +85,9 @@ func (l *contour) delta(epsilon float64, laplace []float64, tolerance float64) B
 	unit := l.h / math.Pi
 	var sum, moduli, tail float64
 	for j := 0; ; j++ {
-		if j == len(l.points) {
-			k, ok := l.at(j)
-			if !ok {
-				return Bounds{0, 1}
-			}
-			u := l.h * float64(j)
-			s := complex(l.c, u)
-			g := cmplx.Exp(k-complex(real(k0), u*epsilon)) / (s * (s + 1))
-			l.points = append(l.points, point{s, g, math.Exp(real(k) - real(k0))})
+		if j == len(l.points) && !l.more(real(k0)) {
+			return Bounds{0, 1}
 		}
-
 		p := l.points[j]
 		g := p.g
 		for _, a := range parts {
@@ -113,7 +104,6 @@ func (l *contour) delta(epsilon float64, laplace []float64, tolerance float64) B
 		if j == 0 {
 			continue
 		}
-
 		tail = p.modulus / (math.Pi * imag(p.s))
 		if tail <= tolerance*sum || j == maxPoints {
 			break
@@ -127,6 +117,19 @@ func (l *contour) delta(epsilon float64, laplace []float64, tolerance float64) B
 		return Bounds{0, 1}
 	}
 	return Bounds{math.Max(0, b.Low), math.Min(1, b.High)}
+}
+
+// more adds the next point, where K at c is k0; false where K cannot be evaluated.
+func (l *contour) more(k0 float64) bool {
+	k, ok := l.at(len(l.points))
+	if !ok {
+		return false
+	}
+	u := l.h * float64(len(l.points))
+	s := complex(l.c, u)
+	g := cmplx.Exp(k-complex(k0, u*l.at0)) / (s * (s + 1))
+	l.points = append(l.points, point{s, g, math.Exp(real(k) - k0)})
+	return true
 }
 
 // chernoff returns the logarithm of the largest value of (1-e^(ε-L)) e^(-c(L-ε)), times e^(K(c)-cε): a bound on ln
@@ -168,6 +171,7 @@ func (e *Experiment) saddle(epsilon, start float64) (c, k float64) {
 		} else {
 			step /= 2
 		}
+
 		if x > math.Log(largest) || x < -60 {
 			break
 		}
@@ -241,6 +245,7 @@ func (e *Experiment) line(c, k, epsilon, ln float64) (*contour, float64) {
 				}
 			}
 		}
+
 		return least
 	}
 
@@ -273,6 +278,7 @@ func (e *Experiment) EpsilonAt(delta float64) float64 {
 			return math.Inf(1)
 		}
 	}
+
 	for hi-lo > 1e-4*hi && hi > 1e-9 {
 		if mid := lo + (hi-lo)/2; holds(mid) {
 			hi = mid

@@ -74,6 +74,7 @@ func (x *pencil) whitened() (l *mat.TriDense, c *mat.SymDense, ok bool) {
 		p.SetSym(i, i, x.p[i])
 		q.SetSym(i, i, x.q[i])
 	}
+
 	for n, i := range x.row {
 		p.SetSym(i, x.col[n], x.po[n])
 		q.SetSym(i, x.col[n], x.qo[n])

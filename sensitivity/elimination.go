@@ -79,6 +79,7 @@ func newElimination(m int, pairs [][2]int) *elimination {
 					}
 				}
 			}
+
 			slices.Sort(group)
 			linked = append(linked, eliminated(group, near, below)...)
 		}
@@ -101,6 +102,7 @@ func newElimination(m int, pairs [][2]int) *elimination {
 			e.back[i] = append(e.back[i], len(e.row))
 			e.row, e.col = append(e.row, i), append(e.col, j)
 		}
+
 		e.first = append(e.first, len(e.row))
 	}
 	return e
@@ -108,26 +110,8 @@ func newElimination(m int, pairs [][2]int) *elimination {
 
 // eliminated orders components that are linked, and fills in what each column has.
 func eliminated(group []int, near, below [][]int) []int {
-	n := len(group)
-	words := (n + 63) / 64
-	local := make(map[int]int, n)
-	for i, k := range group {
-		local[k] = i
-	}
-
-	// Who is near whom as sets of bits: to eliminate one is to unite its neighbours' sets.
-	set := make([][]uint64, n) // who is near whom, among those that are left
-	degree := make([]int, n)
-	for i, k := range group {
-		set[i] = make([]uint64, words)
-		for _, l := range near[k] {
-			j := local[l]
-			set[i][j/64] |= 1 << (j % 64)
-		}
-		degree[i] = count(set[i])
-	}
-
-	left := make([]int, n)
+	set, degree := neighbours(group, near)
+	left := make([]int, len(group))
 	for i := range left {
 		left[i] = i
 	}
@@ -140,6 +124,7 @@ func eliminated(group []int, near, below [][]int) []int {
 				least = i
 			}
 		}
+
 		v := left[least]
 
 		if degree[v] == len(left)-1 { // all are near all: any order will do
@@ -149,6 +134,7 @@ func eliminated(group []int, near, below [][]int) []int {
 				}
 				order = append(order, group[v])
 			}
+
 			break
 		}
 
@@ -159,7 +145,7 @@ func eliminated(group []int, near, below [][]int) []int {
 			for ; bitset != 0; bitset &= bitset - 1 {
 				j := 64*w + bits.TrailingZeros64(bitset)
 				below[group[v]] = append(below[group[v]], group[j])
-				for x := range words {
+				for x := range set[j] {
 					set[j][x] |= set[v][x]
 				}
 				set[j][j/64] &^= 1 << (j % 64)
@@ -169,6 +155,26 @@ func eliminated(group []int, near, below [][]int) []int {
 		}
 	}
 	return order
+}
+
+// neighbours says who of a group is near whom, by places in the group, as sets of bits: to eliminate one is to unite
+// its neighbours' sets.
+func neighbours(group []int, near [][]int) (set [][]uint64, degree []int) {
+	n := len(group)
+	local := make(map[int]int, n)
+	for i, k := range group {
+		local[k] = i
+	}
+	set, degree = make([][]uint64, n), make([]int, n)
+	for i, k := range group {
+		set[i] = make([]uint64, (n+63)/64)
+		for _, l := range near[k] {
+			j := local[l]
+			set[i][j/64] |= 1 << (j % 64)
+		}
+		degree[i] = count(set[i])
+	}
+	return set, degree
 }
 
 func count(set []uint64) int {

@@ -124,6 +124,24 @@ func TestLaplaceBesideGaussian(t *testing.T) {
 	}
 }
 
+// drawLoss draws L of Laplace noise, a Gaussian shift and independent coordinates N(shift, rho) against N(0, 1).
+func drawLoss(r *rand.Rand, laplace []float64, kappa float64, rho, shift []float64) float64 {
+	z := r.NormFloat64()
+	loss := kappa*z + kappa*kappa/2
+	for _, b := range laplace {
+		y := r.ExpFloat64()
+		if r.IntN(2) == 0 {
+			y = -y
+		}
+		loss += math.Abs(y+b) - math.Abs(y)
+	}
+	for k, v := range rho {
+		y := math.Sqrt(v) * r.NormFloat64()
+		loss += -math.Log(v)/2 - y*y/v/2 + (y+shift[k])*(y+shift[k])/2
+	}
+	return loss
+}
+
 // Against n = 10^6 samples of everything at once: L is computed from densities, δ is the mean of (1-e^(ε-L))₊.
 // Differences of more than 6 of its standard errors have probability 2e-9 for each of the 12 comparisons.
 func TestDeltaAgainstSamples(t *testing.T) {
@@ -140,7 +158,8 @@ func TestDeltaAgainstSamples(t *testing.T) {
 			mean = vectors(r, 6, 1)[0]
 		}
 		a, kappa := .3+r.Float64(), r.Float64()
-		e := experiment(t, []float64{a, a / 3}, kappa*kappa, &Pair{p, q, mean})
+		laplace := []float64{a, a / 3}
+		e := experiment(t, laplace, kappa*kappa, &Pair{p, q, mean})
 		for _, swapped := range []bool{false, true} {
 			x := e
 			rho, shift := spectrum(t, p, q, mean)
@@ -156,20 +175,7 @@ func TestDeltaAgainstSamples(t *testing.T) {
 			sums, squares := make([]float64, 3), make([]float64, 3)
 			const n = 1_000_000
 			for range n {
-				z := r.NormFloat64()
-				loss := kappa*z + kappa*kappa/2
-				for _, b := range []float64{a, a / 3} {
-					y := r.ExpFloat64()
-					if r.IntN(2) == 0 {
-						y = -y
-					}
-					loss += math.Abs(y+b) - math.Abs(y)
-				}
-
-				for k, v := range rho {
-					y := math.Sqrt(v) * r.NormFloat64()
-					loss += -math.Log(v)/2 - y*y/v/2 + (y+shift[k])*(y+shift[k])/2
-				}
+				loss := drawLoss(r, laplace, kappa, rho, shift)
 				for j, epsilon := range epsilons {
 					if d := -math.Expm1(epsilon - loss); d > 0 {
 						sums[j] += d

@@ -60,6 +60,7 @@ func (s *search) build(a, b float64) error {
 			aside[k] += s.share.beside * v
 		}
 	}
+
 	if s.share.bend+s.share.beside > 0 {
 		low, high = low.WithDiagonal(-1, aside), high.WithDiagonal(-1, aside)
 	}
@@ -101,6 +102,7 @@ func (s *search) aside(a, b float64) (p, q mix, kappa2 float64, err error) {
 	case s.frame == nil:
 		err = s.build(sp.From, sp.To)
 	}
+
 	if err != nil {
 		return p, q, 0, err
 	}

@@ -73,6 +73,7 @@ func (x *pencil) logDet(a, b complex128) (logdet, quad complex128, ok bool) {
 		logdet += cmplx.Log(f)
 		return cmplx.Abs(f) > cancelled*(1+cmplx.Abs(by)) && (imag(f) != 0 || real(f) > 0)
 	})
+
 	finite := !cmplx.IsNaN(logdet) && !cmplx.IsInf(logdet) && !cmplx.IsNaN(quad) && !cmplx.IsInf(quad)
 	return logdet, quad, ok && finite
 }
@@ -133,6 +134,7 @@ func linked[T float64 | complex128](x *pencil, w *room[T], sums []T, number func
 			w.side[k*r+i] = number(u[k])
 		}
 	}
+
 	for i, v := range x.po {
 		w.entries[i] = mixed(v, x.qo[i])
 	}
@@ -176,6 +178,7 @@ func updated[T float64 | complex128](x *pencil, z, sums []T, mixed func(p, q flo
 			lower(z, r, i, w/f)
 		}
 	}
+
 	if x.mean {
 		quad = z[r*r-1]
 	}

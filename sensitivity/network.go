@@ -47,6 +47,7 @@ func NewNetwork(nodes []Parameter) (*Network, error) {
 			}
 			rows *= nodes[q].Values
 		}
+
 		if len(p.Table) != rows {
 			return nil, fmt.Errorf("parameter %s: %d distributions for %d combinations of its parents' values", p.Name,
 				len(p.Table), rows)
@@ -60,6 +61,7 @@ func NewNetwork(nodes []Parameter) (*Network, error) {
 				}
 				sum += v
 			}
+
 			if len(row) != p.Values || math.Abs(sum-1) > 1e-9 {
 				return nil, fmt.Errorf("parameter %s: %d probabilities that add up to %v", p.Name, len(row), sum)
 			}
@@ -107,6 +109,7 @@ func (n *Network) Influence(i int, set []bool) float64 {
 				x = x*n.nodes[j].Values + value[j]
 			}
 		}
+
 		mass[event{x, value[i]}] += p
 		own[value[i]] += p
 		seen[x] = true
@@ -121,6 +124,7 @@ func (n *Network) Influence(i int, set []bool) float64 {
 				low, high = math.Min(low, c), math.Max(high, c)
 			}
 		}
+
 		if high > 0 {
 			most = math.Max(most, math.Log(high/low))
 		}
@@ -149,6 +153,7 @@ func (n *Network) near(i int, quilt []bool) []bool {
 		node int
 		up   bool // come from a child, or the start
 	}
+
 	seen := map[visit]bool{}
 	for queue := []visit{{i, true}}; len(queue) > 0; queue = queue[1:] {
 		v := queue[0]

@@ -94,6 +94,7 @@ func (c Covariance) part(at []int) Covariance {
 				in = append(in, i)
 			}
 		}
+
 		base += b.Size
 		if len(in) == 0 {
 			continue
@@ -105,6 +106,7 @@ func (c Covariance) part(at []int) Covariance {
 				kept.Entries = append(kept.Entries, b.Entries[i*b.Size+j])
 			}
 		}
+
 		out.Blocks = append(out.Blocks, kept)
 	}
 

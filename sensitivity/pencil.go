@@ -48,6 +48,7 @@ func newPencil(p, q Covariance, mean []float64, order *elimination) (*pencil, er
 		}
 		scale[k] = 1 / math.Sqrt(v)
 	}
+
 	if err := errors.Join(p.within(m), q.within(m)); err != nil {
 		return nil, err
 	}
@@ -154,6 +155,7 @@ func (x *pencil) place(p, q Covariance, scale []float64, order *elimination) err
 				}
 			}
 		}
+
 		base += b.Size
 	}
 	for i, off := range [][]Entry{p.Off, q.Off} {

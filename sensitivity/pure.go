@@ -83,6 +83,7 @@ func scaleCost(f Family, from, to, w float64, b []float64) (float64, error) {
 				parts[side][base+k] += math.Abs(l) * v.At(k, j) * v.At(k, j)
 			}
 		}
+
 		base += block.Size
 	}
 	// An entry e of x and y is e/2·((x+y)(x+y)ᵀ - (x-y)(x-y)ᵀ).
@@ -92,6 +93,7 @@ func scaleCost(f Family, from, to, w float64, b []float64) (float64, error) {
 			parts[i][e.Col] += math.Abs(e.Value) / 2
 		}
 	}
+
 	for _, t := range d.shared() {
 		side := 0
 		if t.Weight < 0 {
@@ -101,6 +103,7 @@ func scaleCost(f Family, from, to, w float64, b []float64) (float64, error) {
 			parts[side][k] += math.Abs(t.Weight) * v * v
 		}
 	}
+
 	for i := range parts {
 		s[i] = rootSum(parts[i], rho, w, b)
 	}
@@ -160,6 +163,7 @@ func diagonalCost(d Covariance, rho []float64, w float64, b []float64) float64 {
 			}
 		}
 	}
+
 	for _, e := range d.merged() {
 		between += math.Abs(e.Value)
 	}

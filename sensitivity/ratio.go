@@ -25,6 +25,7 @@ func LogRatio(p, q Covariance, negligible []float64) (ratio float64, whole bool)
 			}
 		}
 	}
+
 	if len(vp) > maxDense {
 		return ratio, false
 	}
@@ -57,6 +58,7 @@ func LogRatio(p, q Covariance, negligible []float64) (ratio float64, whole bool)
 			inner.SetSym(i, j, mat.Inner(mat.NewVecDense(len(x), x), a, mat.NewVecDense(len(x), kept[j])))
 		}
 	}
+
 	if !eigen.Factorize(inner, false) {
 		return math.Inf(1), true
 	}

@@ -111,6 +111,7 @@ func (s *Scatter) layers(of func(k int) [2]float64) []layer {
 			i = len(cells)
 			cell[c], cells, home = i, append(cells, [2]float64{}), append(home, l)
 		}
+
 		q := of(k)
 		cells[i][0], cells[i][1] = cells[i][0]+q[0], cells[i][1]+q[1]
 	}

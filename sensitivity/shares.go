@@ -89,6 +89,7 @@ func (s *search) tune() error {
 				worst = chernoff(s.c, e.cgf(s.c), s.epsilon)
 			}
 		}
+
 		if s.share.beside == 0 || s.share.bend == 0 || worst > before-settled {
 			break
 		}
@@ -100,8 +101,8 @@ func (s *search) tune() error {
 	return nil
 }
 
-// worstPair looks for the pair whose Chernoff bound, with the present shares, is largest, and returns its experiment and
-// the logarithm of that bound.
+// worstPair looks for the pair whose Chernoff bound, with the present shares, is largest, and returns its experiment
+// and the logarithm of that bound.
 func (s *search) worstPair() (e *Experiment, worst float64, err error) {
 	from, to := s.lefts()
 	last := s.family.Span().Within / finest // as long as the smallest boxes, so that they hold what holds here
@@ -130,6 +131,7 @@ func (s *search) worstPair() (e *Experiment, worst float64, err error) {
 				s.pair = y.pairOf(a, b)
 			}
 		}
+
 		if from == to {
 			break
 		}

@@ -105,6 +105,7 @@ func (s Shift) Norm2(sd []float64) float64 {
 		}
 		return math.Sqrt(total)
 	}
+
 	if len(s.Unseen) == 0 {
 		return length()
 	}
@@ -116,6 +117,7 @@ func (s Shift) Norm2(sd []float64) float64 {
 		each[i] = u.Norm2(sd)
 		sum += each[i]
 	}
+
 	for i, u := range s.Unseen {
 		least = math.Min(least, u.beside(most, alone, sd)+math.Max(0, sum-each[i]))
 	}
@@ -243,6 +245,7 @@ func Stack(parts [][]Shift, widths []int) []Shift {
 				}
 				copy(out[j].Error[offset:], s.Error)
 			}
+
 			s.Scatter.place(&out[j].Scatter, total, offset)
 		}
 		offset += widths[i]

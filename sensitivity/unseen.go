@@ -56,6 +56,7 @@ func (u Unseen) Check(m int) error {
 		} else if u.shown(i) != u.shown(i-1) {
 			return fmt.Errorf("unseen rows in cell %d, which is shown and is not", u.Cell[i])
 		}
+
 		if v := u.Size[i]; !(v >= 0 && finite(v)) {
 			return fmt.Errorf("what unseen rows add to component %d is not finite, or negative", k)
 		}
@@ -98,6 +99,7 @@ func (u Unseen) even(weight, sd []float64) {
 		} else {
 			hidden = append(hidden, total)
 		}
+
 		from = to
 	}
 
@@ -231,6 +233,7 @@ func Cover(a, b []Unseen) ([]Unseen, bool) {
 			out[i].Shown[j] = u.Shown[j] && shown
 		}
 	}
+
 	for i := range out {
 		if !alike && !opposite {
 			out[i].Sign = 0

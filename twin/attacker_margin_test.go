@@ -63,7 +63,6 @@ func TestWhoKnowsAMargin(t *testing.T) {
 	if k := moved(cells[0], cells[1]); k != 1760 || !celled.Covers(cells[0]) || !celled.Covers(cells[1]) {
 		t.Fatalf("%v and %v differ by %d rows", cells[0], cells[1], k)
 	}
-
 	undeclared, declared := 0., 0.
 	for i := range n {
 		truth := i % 2

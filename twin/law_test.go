@@ -264,8 +264,8 @@ func small(t *testing.T, x *big.Rat, delta float64) map[string]*Design {
 			t.Errorf("%s: %v", name, err)
 			return
 		}
-
 		out[name] = d
+
 		// What New does not choose has to hold as well.
 		domain, err := s.domain()
 		if err != nil {
@@ -276,7 +276,6 @@ func small(t *testing.T, x *big.Rat, delta float64) map[string]*Design {
 				out[fmt.Sprintf("%s, by %T", name, d.noise)] = d
 			}
 		}
-
 		if _, _, got := d.Unit(); got != steps {
 			delete(out, name) // its x is another, and it is gone through where that is meant
 		}

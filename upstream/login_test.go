@@ -134,30 +134,26 @@ func liar(t *testing.T, part func(b *pgproto3.Backend)) *pgconn.Config {
 	return parsed(t, fmt.Sprintf("postgres://user:pencil@%s/db?sslmode=disable", l.Addr()))
 }
 
+// challenged is SCRAM up to the client's proof, which it waits for.
+func challenged(b *pgproto3.Backend, rounds string) {
+	b.Send(&pgproto3.AuthenticationSASL{AuthMechanisms: []string{"SCRAM-SHA-256"}})
+	_ = b.Flush()
+	_ = b.SetAuthType(pgproto3.AuthTypeSASL)
+	m, err := b.Receive()
+	if err != nil {
+		return
+	}
+	_, nonce, _ := strings.Cut(string(m.(*pgproto3.SASLInitialResponse).Data), "r=")
+	challenge := "r=" + nonce + "more,s=c2FsdHNhbHQ=,i=" + rounds
+	b.Send(&pgproto3.AuthenticationSASLContinue{Data: []byte(challenge)})
+	_ = b.Flush()
+	_ = b.SetAuthType(pgproto3.AuthTypeSASLContinue)
+	_, _ = b.Receive()
+}
+
 // A server that does not prove that it knows the password, or asks for too much, is not believed.
 func TestLoginWithLiar(t *testing.T) {
-	ready := func(b *pgproto3.Backend) {
-		b.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
-	}
-	// challenged is SCRAM up to the client's proof.
-	challenged := func(b *pgproto3.Backend, rounds string) (reply string) {
-		b.Send(&pgproto3.AuthenticationSASL{AuthMechanisms: []string{"SCRAM-SHA-256"}})
-		_ = b.Flush()
-		_ = b.SetAuthType(pgproto3.AuthTypeSASL)
-		m, err := b.Receive()
-		if err != nil {
-			return ""
-		}
-		_, nonce, _ := strings.Cut(string(m.(*pgproto3.SASLInitialResponse).Data), "r=")
-		challenge := "r=" + nonce + "more,s=c2FsdHNhbHQ=,i=" + rounds
-		b.Send(&pgproto3.AuthenticationSASLContinue{Data: []byte(challenge)})
-		_ = b.Flush()
-		_ = b.SetAuthType(pgproto3.AuthTypeSASLContinue)
-		if m, err = b.Receive(); err != nil {
-			return ""
-		}
-		return string(m.(*pgproto3.SASLResponse).Data)
-	}
+	ready := func(b *pgproto3.Backend) { b.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'}) }
 	for name, part := range map[string]func(b *pgproto3.Backend){
 		"ready before it lets anybody in": ready,
 		"lets in without its signature": func(b *pgproto3.Backend) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"database/sql"
 	"encoding/json"
 	"path/filepath"
@@ -13,6 +12,29 @@ import (
 	"fugu/ledger/audit"
 	"fugu/privacy"
 )
+
+// twoReleases makes a ledger with as many.
+func twoReleases(t *testing.T, file string) {
+	t.Helper()
+	l, err := ledger.Open(t.Context(), "sqlite:"+file, ledger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, digit := range []string{"a", "b"} {
+		_, err := l.Charge(t.Context(), ledger.Charge{
+			Key: ledger.Key(strings.Repeat(digit, 64)), Dataset: "adult", User: "alice",
+			Losses: map[string]privacy.Loss{"income": {Pure: .25}}, Limit: privacy.Budget{Epsilon: 1, Delta: .01},
+			Requested: privacy.Budget{Epsilon: .25}, Mechanism: "directional", Assumption: "translation",
+			Answer: []byte("38.6"),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // An audit of a ledger with two releases: verified, exported, known again by its head, and found out when it is
 // changed.
@@ -27,23 +49,7 @@ func TestAudit(t *testing.T) {
 	if code, out := fugu("verify", "-c", path); code != exitFailure || !strings.Contains(out, "ledger") {
 		t.Errorf("without a ledger: %d %s", code, out)
 	}
-	l, err := ledger.Open(t.Context(), "sqlite:"+file, ledger.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, digit := range []string{"a", "b"} {
-		_, err := l.Charge(context.Background(), ledger.Charge{Key: ledger.Key(strings.Repeat(digit, 64)),
-			Dataset: "adult", User: "alice",
-			Losses: map[string]privacy.Loss{"income": {Pure: .25}}, Limit: privacy.Budget{Epsilon: 1, Delta: .01},
-			Requested: privacy.Budget{Epsilon: .25}, Mechanism: "directional", Assumption: "translation",
-			Answer: []byte("38.6")})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	twoReleases(t, file)
 	code, out := fugu("verify", "-c", path)
 	_, head, _ := strings.Cut(strings.TrimSpace(out), "the last is ")
 	if code != exitOK || !strings.HasPrefix(out, "ok 3 entries") || !strings.HasPrefix(head, "2:") {
@@ -69,8 +75,9 @@ func TestAudit(t *testing.T) {
 		"2:"+line.Hash != head {
 		t.Errorf("%v %s", err, lines[2])
 	}
-	for _, args := range [][]string{{}, {"show", "-c", path}, {"verify", "-c", path, "-head", "2"},
-		{"verify", "-c", path, "more"}} {
+	for _, args := range [][]string{
+		{}, {"show", "-c", path}, {"verify", "-c", path, "-head", "2"}, {"verify", "-c", path, "more"},
+	} {
 		if code, _ := fugu(args...); code != exitUsage {
 			t.Errorf("%q: exit code %d", args, code)
 		}

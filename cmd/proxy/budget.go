@@ -188,6 +188,23 @@ type charged struct {
 	Ended     bool      `json:"ended"` // of an earlier period
 }
 
+// note takes in an entry of the audit chain, if it is about the dataset, and about the user if one is asked for.
+func (d *details) note(l audit.Link, user string) error {
+	e, err := l.Entry()
+	switch {
+	case err != nil:
+		return err
+	case e.Event == audit.Lost:
+		d.Lost += e.Times
+	case e.Dataset != d.Dataset:
+	case e.Event == audit.Reset:
+		d.Resets = append(d.Resets, e)
+	case e.Event == audit.Refused && (user == "" || e.User == user):
+		d.Refused[e.Code] += max(1, e.Times)
+	}
+	return nil
+}
+
 // details reads everything about a dataset. It audits the ledger on the way.
 func (b *books) details(ctx context.Context, dataset, user string, limit int) (*details, error) {
 	d := &details{Dataset: dataset, Accounts: []account{}, Ended: []account{}, Resets: []audit.Entry{},
@@ -208,22 +225,7 @@ func (b *books) details(ctx context.Context, dataset, user string, limit int) (*
 	if b.Manager == (empty{}) {
 		return d, nil
 	}
-	_, err = b.Audit(ctx, func(l audit.Link) error {
-		e, err := l.Entry()
-		switch {
-		case err != nil:
-			return err
-		case e.Event == audit.Lost:
-			d.Lost += e.Times
-		case e.Dataset != dataset:
-		case e.Event == audit.Reset:
-			d.Resets = append(d.Resets, e)
-		case e.Event == audit.Refused && (user == "" || e.User == user):
-			d.Refused[e.Code] += max(1, e.Times)
-		}
-		return nil
-	})
-	if err != nil {
+	if _, err := b.Audit(ctx, func(l audit.Link) error { return d.note(l, user) }); err != nil {
 		return nil, err
 	}
 	delta := 0.0

@@ -81,27 +81,23 @@ func TestBudgetCommands(t *testing.T) {
 		!strings.Contains(lines[4], "no policy") {
 		t.Errorf("not aligned:\n%s", out)
 	}
-	for _, args := range [][]string{{"reset", "adult"}, {"reset"}, {"reset", "adult", "-reason", " "}, {"show"},
-		{"nonsense"}, {"show", "adult", "-n", "0"}, {"reset", "adult", "more", "-reason", "x"}, {"-nonsense"}} {
-		if code, _, _ := invoke(t, append([]string{"budget", "-c", path}, args...)...); code != exitUsage {
-			t.Errorf("%q: exit code %d", args, code)
-		}
+	for args, code := range map[string]int{
+		"reset adult": exitUsage, "reset": exitUsage, "show": exitUsage, "nonsense": exitUsage, "-nonsense": exitUsage,
+		"show adult -n 0": exitUsage, "reset adult more -reason x": exitUsage,
+		"show nobody": exitFailure, "reset nobody -reason x": exitFailure,
+	} {
+		expect(t, code, "", append([]string{"budget", "-c", path}, strings.Fields(args)...)...)
 	}
-	for _, args := range [][]string{{"show", "nobody"}, {"reset", "nobody", "-reason", "x"}} {
-		if code, _, _ := invoke(t, append([]string{"budget", "-c", path}, args...)...); code != exitFailure {
-			t.Errorf("%q: exit code %d", args, code)
-		}
-	}
-	code, out, errs = invoke(t, "budget", "reset", "adult", "--reason", "the survey of the year is closed", "-operator",
-		"carol", "-c", path)
+	expect(t, exitUsage, "-reason", "budget", "-c", path, "reset", "adult", "-reason", " ")
+	code, out, errs = invoke(t, "budget", "reset", "adult", "--reason", "the survey of the year is closed",
+		"-operator", "carol", "-c", path)
 	if code != exitOK || !strings.Contains(out, "entry 9:") || !strings.Contains(out, "adds to everything") {
 		t.Fatalf("%d %s%s", code, out, errs)
 	}
 	code, out, _ = invoke(t, "budget", "show", "-c", path, "adult", "-n", "2")
 	for _, word := range []string{"high_income", "by carol: the survey of the year is closed",
 		"before it everyone had spent 20 of secret high_income in 4 releases", "alice", "directional",
-		"answered, in an earlier period",
-		"refused: PV001 3 times, 2 more"} {
+		"answered, in an earlier period", "refused: PV001 3 times, 2 more"} {
 		if code != exitOK || !strings.Contains(out, word) {
 			t.Errorf("%q is missing: %d\n%s", word, code, out)
 		}
@@ -161,25 +157,13 @@ func TestLedgerCommands(t *testing.T) {
 		t.Errorf("%d %v %s%s", code, err, out, errs)
 	}
 	expect(t, exitFailure, "already", "ledger", "import", export, "-c", path)
-	// Compacted, then put back.
-	tomorrow := time.Now().Add(time.Hour * 24).UTC().Format(time.DateOnly)
-	for _, args := range [][]string{{}, {"nonsense"}, {"compact"}, {"compact", "-before", "2006-01-02"},
-		{"compact", "-reason", "x"}, {"compact", "-before", "soon", "-reason", "x"},
-		{"compact", "-before", tomorrow, "-reason", "x"}, {"export"}, {"export", "a", "b"}, {"backup", "-"}} {
-		if code, _, _ := invoke(t, append([]string{"ledger", "-c", path}, args...)...); code != exitUsage {
-			t.Errorf("%q: exit code %d", args, code)
-		}
-	}
-	expect(t, exitOK, "ok 0 answers", "ledger", "compact", "-before", "2006-01-02", "-reason", "storage", "-c", path)
-	code, out, errs = invoke(t, "ledger", "compact", "-before", time.Now().UTC().Format(time.RFC3339Nano), "-reason",
-		"storage", "-c", path)
-	if code != exitOK || !strings.Contains(out, "ok 5 answers") {
-		t.Fatalf("%d %s%s", code, out, errs)
-	}
+	compactLedger(t, path)
 	last := head(path)
 	if !strings.HasPrefix(last, "8:") {
 		t.Errorf("the chain ends with %s", last)
 	}
+
+	// Put back, which only who knows how the chain ended finds out.
 	for _, end := range []string{"", "-wal", "-shm"} {
 		_ = os.Remove(file + end)
 	}
@@ -193,6 +177,20 @@ func TestLedgerCommands(t *testing.T) {
 	expect(t, exitFailure, "earlier state", "audit", "verify", "-head", last, "-c", path)
 }
 
+// compactLedger drops the content of all five answers of a ledger, after mistakes that drop none.
+func compactLedger(t *testing.T, path string) {
+	t.Helper()
+	tomorrow := time.Now().Add(time.Hour * 24).UTC().Format(time.DateOnly)
+	for _, args := range [][]string{{}, {"nonsense"}, {"compact"}, {"compact", "-before", "2006-01-02"},
+		{"compact", "-reason", "x"}, {"compact", "-before", "soon", "-reason", "x"},
+		{"compact", "-before", tomorrow, "-reason", "x"}, {"export"}, {"export", "a", "b"}, {"backup", "-"}} {
+		expect(t, exitUsage, "", append([]string{"ledger", "-c", path}, args...)...)
+	}
+	expect(t, exitOK, "ok 0 answers", "ledger", "compact", "-before", "2006-01-02", "-reason", "storage", "-c", path)
+	now := time.Now().UTC().Format(time.RFC3339Nano)
+	expect(t, exitOK, "ok 5 answers", "ledger", "compact", "-before", now, "-reason", "storage", "-c", path)
+}
+
 // What a proxy refuses is in the audit when it has ended, as fingerprints of statements and never as their text; and
 // what it answered has the fingerprint too.
 func TestRefusalsAreAudited(t *testing.T) {
@@ -203,8 +201,8 @@ func TestRefusalsAreAudited(t *testing.T) {
 	}
 	conn := c.connect(t)
 	for _, statement := range []string{
-		// the same shape
-		"SELECT max(age) FROM adult WHERE sex = 'topsecret1'", "SELECT max(age) FROM adult WHERE sex = 'topsecret2'",
+		"SELECT max(age) FROM adult WHERE sex = 'topsecret1'", // two of the same shape
+		"SELECT max(age) FROM adult WHERE sex = 'topsecret2'",
 		"SELECT string_agg(sex, 'topsecret6') FROM adult", "SELECT count(*) FROM adult WHERE 'topsecret3",
 		"SELECT count(nothing) FROM adult", "SELECT query_to_xml('topsecret4', true, true, '')",
 		"SET fugu.epsilon = 99; SELECT count(*) FROM adult WHERE sex = 'topsecret5'",
@@ -235,10 +233,38 @@ func TestRefusalsAreAudited(t *testing.T) {
 	if strings.Contains(out, "topsecret") || strings.Contains(c.log.String(), "topsecret") {
 		t.Errorf("a literal is in the audit or in the log:\n%s%s", out, c.log)
 	}
-	times := map[string]int64{}
-	shapes := map[string]int64{}
-	var released, above string // the fingerprints of what was answered, and of the same with a budget that nobody has
-	for line := range bytes.Lines([]byte(out)) {
+	a := audited(t, out)
+	if len(a.released) != 16 || a.released != a.above {
+		t.Errorf("answered %q, and refused at a greater epsilon %q", a.released, a.above)
+	}
+	want := map[string]int64{"PV001 adult alice": 3, "PV001  alice": 1, "42601 adult alice": 1, "42703 adult alice": 1,
+		"PV003 adult alice": 1}
+	if fmt.Sprint(a.times) != fmt.Sprint(want) {
+		t.Errorf("%v, want %v", a.times, want)
+	}
+	twice := 0
+	for statement, n := range a.shapes {
+		if n == 2 && len(statement) == 16 {
+			twice++
+		}
+	}
+	if twice != 1 {
+		t.Errorf("%v", a.shapes)
+	}
+}
+
+// auditedStatements are what an audit says of statements.
+type auditedStatements struct {
+	times           map[string]int64 // refusals by code, dataset and user
+	shapes          map[string]int64 // and by fingerprint
+	released, above string           // fingerprints of what was answered, and of what had a budget that nobody has
+}
+
+// audited reads an exported audit chain.
+func audited(t *testing.T, export string) auditedStatements {
+	t.Helper()
+	a := auditedStatements{times: map[string]int64{}, shapes: map[string]int64{}}
+	for line := range bytes.Lines([]byte(export)) {
 		var l struct{ Entry audit.Entry }
 		if err := json.Unmarshal(line, &l); err != nil {
 			t.Fatal(err)
@@ -246,30 +272,14 @@ func TestRefusalsAreAudited(t *testing.T) {
 		e := l.Entry
 		switch e.Event {
 		case audit.Refused:
-			times[e.Code+" "+e.Dataset+" "+e.User] += max(1, e.Times)
-			shapes[e.Statement] += max(1, e.Times)
+			a.times[e.Code+" "+e.Dataset+" "+e.User] += max(1, e.Times)
+			a.shapes[e.Statement] += max(1, e.Times)
 			if e.Code == "PV003" {
-				above = e.Statement
+				a.above = e.Statement
 			}
 		case audit.Release:
-			released = e.Statement
+			a.released = e.Statement
 		}
 	}
-	if len(released) != 16 || released != above {
-		t.Errorf("answered %q, and refused at a greater epsilon %q", released, above)
-	}
-	want := map[string]int64{"PV001 adult alice": 3, "PV001  alice": 1, "42601 adult alice": 1, "42703 adult alice": 1,
-		"PV003 adult alice": 1}
-	if fmt.Sprint(times) != fmt.Sprint(want) {
-		t.Errorf("%v, want %v", times, want)
-	}
-	twice := 0
-	for statement, n := range shapes {
-		if n == 2 && len(statement) == 16 {
-			twice++
-		}
-	}
-	if twice != 1 {
-		t.Errorf("%v", shapes)
-	}
+	return a
 }

@@ -80,7 +80,8 @@ func TestCheckTellsOfReferences(t *testing.T) {
 			t.Errorf("third is %s: %s", s.third, stdout)
 		}
 		for _, note := range []string{
-			`note: 200 of the 1100 rows of public.member's reference have a key ("id") that stands there more than once`,
+			"note: 200 of the 1100 rows of public.member's reference have a key (\"id\") " +
+				"that stands there more than once",
 			`note: 2 of the 1001 rows of public.visit's reference have a key ("nr", "of")`,
 		} {
 			if got := strings.Contains(stdout, note); got != (s.mended == "") {

@@ -56,8 +56,8 @@ func sqlstateOf(err error) string {
 
 // serve offers TLS, and takes over certificates and users while sessions go on: when their files change, and on SIGHUP.
 func TestServeOverTLS(t *testing.T) {
-	path := setting(t, "  method: trust\n", "  method: scram-sha-256\n  users: users.txt\ntls:\n  mode: require\n  "+
-		"certificate: server.crt\n  key: server.key\n  client_ca: root.crt\n")
+	path := setting(t, "  method: trust\n", "  method: scram-sha-256\n  users: users.txt\n"+
+		"tls:\n  mode: require\n  certificate: server.crt\n  key: server.key\n  client_ca: root.crt\n")
 	dir := filepath.Dir(path)
 	authority := certs.NewAuthority(t, x509.ECDSAWithSHA256)
 	authority.Issue(t, "localhost").Write(t, dir, "server")
@@ -67,9 +67,7 @@ func TestServeOverTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	certs.Write(t, dir, "users.txt", users)
-	if code, _, stderr := invoke(t, "check", "-c", path); code != 0 {
-		t.Fatal(stderr)
-	}
+	expect(t, exitOK, "ok dataset adult", "check", "-c", path)
 	if _, err := os.Stat(dir + "/users.txt.secret"); err == nil {
 		t.Error("check has made a secret")
 	}
@@ -80,6 +78,7 @@ func TestServeOverTLS(t *testing.T) {
 	if info, err := os.Stat(dir + "/users.txt.secret"); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the secret: %v, %v", info, err)
 	}
+
 	session, err := c.login(t, "alice", "sslmode=verify-full", "channel_binding=require", root)
 	if err != nil {
 		t.Fatal(err)
@@ -90,6 +89,8 @@ func TestServeOverTLS(t *testing.T) {
 	shown := func(c *pgx.Conn) []byte {
 		return c.PgConn().Conn().(*tls.Conn).ConnectionState().PeerCertificates[0].Raw
 	}
+
+	// Files that change are noticed, and read again.
 	authority.Issue(t, "localhost").Write(t, dir, "server")
 	eventually(t, "the new certificate is shown", func() bool {
 		next, err := c.login(t, "alice", "sslmode=verify-full", "channel_binding=require", root)
@@ -99,6 +100,25 @@ func TestServeOverTLS(t *testing.T) {
 		defer next.Close(context.Background())
 		return !bytes.Equal(shown(next), shown(session))
 	})
+	c.loseAlice(t, dir, users)
+
+	var one int
+	if err := session.QueryRow(t.Context(), "SELECT 1").Scan(&one); err != nil {
+		t.Errorf("the first session: %v", err)
+	}
+	if err := errors.Join(c.Process.Signal(syscall.SIGTERM), c.Wait()); err != nil {
+		t.Error(err)
+	}
+	log := c.log.String()
+	if !strings.Contains(log, "users.txt:1: ") || !strings.Contains(log, "users and certificates reloaded") ||
+		strings.Contains(log, "demo") {
+		t.Errorf("the log: %s", log)
+	}
+}
+
+// loseAlice takes alice off the users, and then leaves a file of users that cannot be read, which changes nothing.
+func (c *child) loseAlice(t *testing.T, dir string, users []byte) {
+	t.Helper()
 	certs.Write(t, dir, "users.txt", bytes.ReplaceAll(users, []byte(`"alice"`), []byte(`"alicia"`)))
 	eventually(t, "alice is gone", func() bool {
 		next, err := c.login(t, "alice", "sslmode=require")
@@ -113,18 +133,6 @@ func TestServeOverTLS(t *testing.T) {
 	}
 	if _, err := c.login(t, "bob", "sslmode=require"); err != nil {
 		t.Errorf("a broken users file has put bob out: %v", err)
-	}
-	var one int
-	if err := session.QueryRow(t.Context(), "SELECT 1").Scan(&one); err != nil {
-		t.Errorf("the first session: %v", err)
-	}
-	if err := errors.Join(c.Process.Signal(syscall.SIGTERM), c.Wait()); err != nil {
-		t.Error(err)
-	}
-	log := c.log.String()
-	if !strings.Contains(log, "users.txt:1: ") || !strings.Contains(log, "users and certificates reloaded") ||
-		strings.Contains(log, "demo") {
-		t.Errorf("the log: %s", log)
 	}
 }
 

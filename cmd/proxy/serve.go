@@ -74,20 +74,27 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	var watching sync.WaitGroup
 	watching.Go(func() { door.watch(ctx, log) })
 	watching.Go(func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-reloads:
-				door.reloaded(log)
-				open.reloaded(reload(ctx, h, open, databases))
-			}
-		}
+		forEach(ctx, reloads, func() {
+			door.reloaded(log)
+			open.reloaded(reload(ctx, h, open, databases))
+		})
 	})
 	fmt.Fprintf(stdout, "fugu: ready on %s\n", listener.Addr())
 	err = server.Serve(ctx, pointed(listener))
 	watching.Wait()
 	return err
+}
+
+// forEach calls do for each signal until ctx ends.
+func forEach(ctx context.Context, signals <-chan os.Signal, do func()) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-signals:
+			do()
+		}
+	}
 }
 
 // settle does what has to be done before the first client comes: the ledger is open, and agrees with the policies.

@@ -95,20 +95,34 @@ func (s *Size) source(name, text string) error {
 		}
 	}
 
+	for _, f := range longer(longFunction, files, parsed) {
+		s.Long = append(s.Long, fmt.Sprintf("%s:%d %s (%d)", name, f.line, f.name, f.lines))
+		if f.lines > maxFunction {
+			s.TooLong++
+		}
+	}
+	return nil
+}
+
+// extent is where a function begins, and how long it is.
+type extent struct {
+	name        string
+	line, lines int
+}
+
+// longer returns the functions of more than so many lines.
+func longer(than int, files *token.FileSet, parsed *ast.File) (found []extent) {
 	for _, d := range parsed.Decls {
 		f, ok := d.(*ast.FuncDecl)
 		if !ok {
 			continue
 		}
 		first, last := files.Position(f.Pos()).Line, files.Position(f.End()).Line
-		if n := last - first + 1; n > longFunction {
-			s.Long = append(s.Long, fmt.Sprintf("%s:%d %s (%d)", name, first, f.Name.Name, n))
-			if n > maxFunction {
-				s.TooLong++
-			}
+		if n := last - first + 1; n > than {
+			found = append(found, extent{f.Name.Name, first, n})
 		}
 	}
-	return nil
+	return found
 }
 
 // parse reads a Go file with its comments.

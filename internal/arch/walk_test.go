@@ -126,11 +126,11 @@ func TestCheckWalk(t *testing.T) {
 	for _, c := range []struct{ name, a, want string }{
 		{"as it is", "func f() { g(); t.m() }\nfunc g() { defer h() }", ""},
 		{"handed over", "func f() { each(g); t.m() }\nfunc g() { h() }", ""},
-		{"gone", "func f() { g(); t.m() }", "a.go: there is no function g; a.go: f does not call h, or not in this " +
-			"order"},
+		{"gone", "func f() { g(); t.m() }",
+			"a.go: there is no function g; a.go: f does not call h, or not in this order"},
 		{"not called", "func f() { g(); t.m() }\nfunc g() { }", "a.go: g does not call h, or not in this order"},
-		{"in another order", "func f() { t.m(); g() }\nfunc g() { h() }", "a.go: f does not call m, or not in this " +
-			"order"},
+		{"in another order", "func f() { t.m(); g() }\nfunc g() { h() }",
+			"a.go: f does not call m, or not in this order"},
 	} {
 		root := os.DirFS(t.TempDir())
 		write(t, root, "a.go", "package p\n"+c.a)

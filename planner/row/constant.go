@@ -125,54 +125,61 @@ func arrayElements(s string) ([]Value, bool) {
 	}
 	var out []Value
 	for {
-		s = strings.TrimLeft(s, " \t\n\r\v\f")
-		var b strings.Builder
-		quoted := strings.HasPrefix(s, `"`)
-		if quoted {
-			s = s[1:]
+		v, rest, ok := arrayElement(s)
+		if !ok {
+			return nil, false
 		}
-		ended := false
-		for !ended {
-			switch {
-			case s == "" && quoted:
-				return nil, false
-			case s == "" || s[0] == ',' && !quoted:
-				ended = true
-			case s[0] == '\\':
-				if len(s) < 2 {
-					return nil, false
-				}
-				b.WriteByte(s[1])
-				s = s[2:]
-			case s[0] == '"' && quoted:
-				s = strings.TrimLeft(s[1:], " \t\n\r\v\f")
-				if s != "" && s[0] != ',' {
-					return nil, false
-				}
-				ended = true
-			case !quoted && strings.IndexByte(`{}"`, s[0]) >= 0:
-				return nil, false
-			default:
-				b.WriteByte(s[0])
-				s = s[1:]
-			}
-		}
-
-		v := Value{Text: b.String()}
-		if !quoted {
-			v.Text = strings.TrimRight(v.Text, " \t\n\r\v\f")
-			if v.Text == "" {
-				return nil, false
-			}
-			if strings.EqualFold(v.Text, "NULL") {
-				v = Value{Null: true}
-			}
-		}
-
 		out = append(out, v)
-		if s == "" {
+		if rest == "" {
 			return out, true
 		}
-		s = s[1:]
+		s = rest[1:]
 	}
 }
+
+// arrayElement reads the first element, and returns what comes after it: nothing, or a comma and the others.
+func arrayElement(s string) (v Value, rest string, ok bool) {
+	s = strings.TrimLeft(s, arraySpace)
+	var b strings.Builder
+	quoted := strings.HasPrefix(s, `"`)
+	if quoted {
+		s = s[1:]
+	}
+	for ended := false; !ended; {
+		switch {
+		case s == "" && quoted:
+			return v, "", false
+		case s == "" || s[0] == ',' && !quoted:
+			ended = true
+		case s[0] == '\\':
+			if len(s) < 2 {
+				return v, "", false
+			}
+			b.WriteByte(s[1])
+			s = s[2:]
+		case s[0] == '"' && quoted:
+			s = strings.TrimLeft(s[1:], arraySpace)
+			if s != "" && s[0] != ',' {
+				return v, "", false
+			}
+			ended = true
+		case !quoted && strings.IndexByte(`{}"`, s[0]) >= 0:
+			return v, "", false
+		default:
+			b.WriteByte(s[0])
+			s = s[1:]
+		}
+	}
+
+	// Without quotes blanks do not count, nothing is no element, and NULL is the null.
+	v = Value{Text: b.String()}
+	if !quoted {
+		v.Text = strings.TrimRight(v.Text, arraySpace)
+		if strings.EqualFold(v.Text, "NULL") {
+			return Value{Null: true}, s, true
+		}
+	}
+	return v, s, quoted || v.Text != ""
+}
+
+const arraySpace = " \t\n\r\v\f"

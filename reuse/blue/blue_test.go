@@ -106,7 +106,6 @@ func TestWeightsAreLeastSquares(t *testing.T) {
 				in[p] = v >= 0 && keep>>(v%64)&1 == 1
 			}
 		}
-
 		if !slices.Contains(in, true) {
 			continue
 		}
@@ -129,7 +128,6 @@ func TestWeightsAreLeastSquares(t *testing.T) {
 			none++
 			continue
 		}
-
 		found++
 		for p := range points {
 			sum := 0.0
@@ -138,7 +136,6 @@ func TestWeightsAreLeastSquares(t *testing.T) {
 					sum += w[part[p]]
 				}
 			}
-
 			if want := map[bool]float64{true: 1}[in[p]]; math.Abs(sum-want) > 1e-6 {
 				t.Fatalf("point %d counts %v times, want %v", p, sum, want)
 			}

@@ -3,15 +3,14 @@ package integration
 import (
 	"crypto/rand"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"fugu/ledger"
-	"fugu/policy"
 	"fugu/test/adult"
 	"fugu/test/pgcluster"
+	"fugu/test/policies"
 	"fugu/twin/build"
 )
 
@@ -58,14 +57,7 @@ func censusDatabase(t testing.TB) *database {
 func buildCensus(t testing.TB, o build.Options) {
 	t.Helper()
 	db := censusDatabase(t)
-	path := filepath.Join(t.TempDir(), "census.policy.yaml")
-	if err := os.WriteFile(path, fmt.Appendf(nil, censusPolicy, db.rows), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	policies, err := policy.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := policies.Load(t, fmt.Sprintf(censusPolicy, db.rows))
 	conn, err := build.Connect(t.Context(), db.cluster.DSN("census_keeper", "census"))
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +69,7 @@ func buildCensus(t testing.TB, o build.Options) {
 	}
 	defer func() { _ = l.Close() }()
 	k := build.Keeper{Conn: conn, Ledger: l, Random: rand.Reader, Guests: []string{"fugu_guest"}, Operator: "dba"}
-	if _, err := k.Build(t.Context(), policies[0], policies[0].Tables[0], o); err != nil {
+	if _, err := k.Build(t.Context(), p, p.Tables[0], o); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -36,45 +36,48 @@ func TestDatesAlike(t *testing.T) {
 	}
 }
 
+// unitKeys are keys made of times and numbers in units, with how many cells they have; 0: they are refused.
+var unitKeys = []struct {
+	key   string
+	cells int // 0: refused
+}{
+	{"date_trunc('month', at)", 14},
+	{"date_trunc('MONTH', at)::date", 14},
+	{"to_char(at, 'YYYY-MM')", 14},
+	{"to_char(at, 'Month YYYY')", 14},
+	{"extract(year FROM at) * 100 + extract(quarter FROM at)", 5},
+	{"date_trunc('quarter', at)", 5},
+	{"extract(year FROM at)", 2},
+	{"CASE WHEN at < '2024-06-10' THEN 'old' ELSE 'new' END", 2},
+	{"at", 0}, {"at::date", 0}, {"date_trunc('week', at)", 0}, {"extract(day FROM at)", 0},
+	{"to_char(at, 'YYYY-MM-DD')", 0}, {"to_char(at, 'IYYY')", 0},
+	{"date_trunc('month', at + interval '1 day')", 0}, {"date_trunc('month', at::timestamp(0))", 0},
+
+	{"date_trunc('week', day)", 53},
+	{"extract(isoyear FROM day)", 2},
+	{"day", 0}, {"date_trunc('month', day)", 0}, {"extract(year FROM day)", 0},
+
+	{"(instant AT TIME ZONE 'UTC')::date", 366},
+	{"date_trunc('day', instant)", 366},
+	{"date_trunc('month', instant, 'utc')", 12},
+	{"extract(isodow FROM instant)", 7},
+	{"(instant AT TIME ZONE 'Europe/Berlin')::date", 0}, {"date_trunc('day', instant, 'Europe/Berlin')", 0},
+	{"extract(hour FROM instant)", 0}, {"date_trunc('hour', instant)", 0},
+
+	{"width_bucket(amount, 0, 200, 4)", 6},
+	{"width_bucket(amount::float8, 200, 0, 4)", 6},
+	{"width_bucket(amount * quantity, 0, 200, 4)::text", 6},
+	{"width_bucket(quantity, 1, 5, 2)", 3},
+	{"quantity / 2 * 2", 3},
+	{"floor(quantity / 2.0) * 2", 3},
+}
+
 // A time in units answers what is the same all through each unit, and nothing finer.
 func TestUnits(t *testing.T) {
 	patient.Test(t)
 	c := atMarket(t, "{from: 2023-11-15, to: 2024-12-31, by: month}", "{from: 2024-01-01, to: 2024-12-31, by: week}",
 		"{from: 2024-01-01, to: 2024-12-31, by: day}")
-	for _, test := range []struct {
-		key   string
-		cells int // 0: refused
-	}{
-		{"date_trunc('month', at)", 14},
-		{"date_trunc('MONTH', at)::date", 14},
-		{"to_char(at, 'YYYY-MM')", 14},
-		{"to_char(at, 'Month YYYY')", 14},
-		{"extract(year FROM at) * 100 + extract(quarter FROM at)", 5},
-		{"date_trunc('quarter', at)", 5},
-		{"extract(year FROM at)", 2},
-		{"CASE WHEN at < '2024-06-10' THEN 'old' ELSE 'new' END", 2},
-		{"at", 0}, {"at::date", 0}, {"date_trunc('week', at)", 0}, {"extract(day FROM at)", 0},
-		{"to_char(at, 'YYYY-MM-DD')", 0}, {"to_char(at, 'IYYY')", 0},
-		{"date_trunc('month', at + interval '1 day')", 0}, {"date_trunc('month', at::timestamp(0))", 0},
-
-		{"date_trunc('week', day)", 53},
-		{"extract(isoyear FROM day)", 2},
-		{"day", 0}, {"date_trunc('month', day)", 0}, {"extract(year FROM day)", 0},
-
-		{"(instant AT TIME ZONE 'UTC')::date", 366},
-		{"date_trunc('day', instant)", 366},
-		{"date_trunc('month', instant, 'utc')", 12},
-		{"extract(isodow FROM instant)", 7},
-		{"(instant AT TIME ZONE 'Europe/Berlin')::date", 0}, {"date_trunc('day', instant, 'Europe/Berlin')", 0},
-		{"extract(hour FROM instant)", 0}, {"date_trunc('hour', instant)", 0},
-
-		{"width_bucket(amount, 0, 200, 4)", 6},
-		{"width_bucket(amount::float8, 200, 0, 4)", 6},
-		{"width_bucket(amount * quantity, 0, 200, 4)::text", 6},
-		{"width_bucket(quantity, 1, 5, 2)", 3},
-		{"quantity / 2 * 2", 3},
-		{"floor(quantity / 2.0) * 2", 3},
-	} {
+	for _, test := range unitKeys {
 		sql := "SELECT " + test.key + ", count(*) FROM market.orders GROUP BY 1"
 		if test.cells > 0 {
 			if x := explained(t, c, sql); x.Cuts[0].Cells != test.cells {

@@ -245,23 +245,7 @@ func sweep(t testing.TB, dsn string) map[string]string {
 			statements[i] = ""
 			continue
 		}
-		sql := "SELECT to_jsonb(x) FROM " + name + " x"
-		switch {
-		case name == "pg_class":
-			// When rows were frozen is not masked. Of the catalog's own tables, only those matter that hold rows'
-			// values.
-			sql = "SELECT to_jsonb(x) - 'relfrozenxid' - 'relminmxid' - 'relfilenode' FROM pg_class x " +
-				"WHERE (oid >= 16384 OR oid IN (2619, 2696, 3429)) AND relname <> 'adult_reference'"
-		case strings.HasPrefix(name, "pg_statio_"), strings.HasPrefix(name, "pg_stat_") &&
-			(strings.HasSuffix(name, "_tables") || strings.HasSuffix(name, "_indexes")):
-			// The reference is public, and the reader's scans of it come late into the statistics.
-			sql += " WHERE (relid >= 16384 OR relid IN (2619, 3429)) AND relname <> 'adult_reference'"
-		case name == "pg_stat_database":
-			sql = "SELECT to_jsonb(x) - 'numbackends' FROM pg_stat_database x WHERE datname = 'doors'"
-		case name == "pg_database":
-			sql = "SELECT to_jsonb(x) - 'datfrozenxid' - 'datminmxid' FROM pg_database x"
-		}
-		statements[i] = sql
+		statements[i] = everythingIn(name)
 	}
 	for _, arg := range []string{"", "oid", "regclass"} {
 		for _, f := range strings.Fields(strings.NewReplacer(`["`, "", `"]`, "").Replace(rows(t, truth,
@@ -291,6 +275,26 @@ func sweep(t testing.TB, dsn string) map[string]string {
 		}
 	}
 	return out
+}
+
+// everythingIn asks for all that a relation of the catalog shows, but for what changes by itself.
+func everythingIn(name string) string {
+	perTable := strings.HasSuffix(name, "_tables") || strings.HasSuffix(name, "_indexes")
+	switch {
+	case name == "pg_class":
+		// When rows were frozen is not masked. Of the catalog's own tables, only those matter that hold rows' values.
+		return "SELECT to_jsonb(x) - 'relfrozenxid' - 'relminmxid' - 'relfilenode' FROM pg_class x " +
+			"WHERE (oid >= 16384 OR oid IN (2619, 2696, 3429)) AND relname <> 'adult_reference'"
+	case strings.HasPrefix(name, "pg_statio_"), strings.HasPrefix(name, "pg_stat_") && perTable:
+		// The reference is public, and the reader's scans of it come late into the statistics.
+		return "SELECT to_jsonb(x) FROM " + name + " x " +
+			"WHERE (relid >= 16384 OR relid IN (2619, 3429)) AND relname <> 'adult_reference'"
+	case name == "pg_stat_database":
+		return "SELECT to_jsonb(x) - 'numbackends' FROM pg_stat_database x WHERE datname = 'doors'"
+	case name == "pg_database":
+		return "SELECT to_jsonb(x) - 'datfrozenxid' - 'datminmxid' FROM pg_database x"
+	}
+	return "SELECT to_jsonb(x) FROM " + name + " x"
 }
 
 // clocks are functions whose value is the time, the session's own state, or the number of transactions so far.

@@ -62,43 +62,48 @@ func bystander(t *testing.T, f *fugu) func() {
 // silence: the connection is closed without a word, as PostgreSQL does where the other side hardly speaks its protocol.
 const silence = "silence"
 
+// aliceAdult are the parameters of a startup packet that lets alice into the database.
+const aliceAdult = "user\x00alice\x00database\x00adult\x00"
+
+// badStartups are first packets that cannot be, with the code, the words or the silence that answers them.
+var badStartups = map[string]struct{ send, code string }{
+	"HTTP":               {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", silence},
+	"TLS without asking": {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", silence},
+	"length 0":           {"\x00\x00\x00\x00\x00\x03\x00\x00", silence},
+	"length 7":           {"\x00\x00\x00\x07\x00\x03\x00\x00", silence},
+	"length 2 GiB":       {"\x80\x00\x00\x00\x00\x03\x00\x00", silence},
+	"length 4 GiB":       {"\xff\xff\xff\xff\x00\x03\x00\x00", silence},
+	"just too long":      {packet(version3, aliceAdult+strings.Repeat("x", 10_000)), silence},
+	"a frontend message": {"Q\x00\x00\x00\x0dSELECT 1\x00", silence},
+	"version 2": {packet(2<<16, aliceAdult+"\x00"), "EFATAL:  unsupported frontend protocol 2.0: " +
+		"server supports 3.0 to 3.2\n\x00"},
+	"version 4":          {packet(4<<16, aliceAdult+"\x00"), "0A000"},
+	"no body":            {packet(version3, ""), "08P01"},
+	"no terminator":      {packet(version3, aliceAdult), "08P01"},
+	"name without value": {packet(version3, aliceAdult+"x\x00\x00"), "08P01"},
+	"no user":            {packet(version3, "database\x00adult\x00\x00"), "28000"},
+	"another database":   {packet(version3, "user\x00alice\x00database\x00postgres\x00\x00"), "3D000"},
+	"replication":        {packet(version3, aliceAdult+"replication\x00database\x00\x00"), "0A000"},
+	"another encoding":   {packet(version3, aliceAdult+"client_encoding\x00LATIN1\x00\x00"), "0A000"},
+	"another encoding, option": {packet(version3, aliceAdult+"options\x00-c standard_conforming_strings=off\x00\x00"),
+		"0A000"},
+	"no such parameter, option": {packet(version3, aliceAdult+"options\x00-c nope=1\x00\x00"), "42704"},
+	"no such parameter":         {packet(version3, aliceAdult+"nope\x00x\x00\x00"), "42704"},
+	"a wrong value":             {packet(version3, aliceAdult+"work_mem\x00lots\x00\x00"), "22023"},
+	"SSL twice":                 {packet(80877103, "") + packet(80877103, ""), "08P01"},
+	"SSL, then garbage":         {packet(80877103, "") + "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "08P01"},
+	"a cancel without a key":    {packet(80877102, ""), ""},
+	"a cancel, key too long":    {packet(80877102, strings.Repeat("x", 1000)), ""},
+	"a cancel, wrong":           {packet(80877102, "12345678"), ""},
+	"half a packet":             {packet(version3, aliceAdult+"\x00")[:20], ""},
+	"nothing":                   {"", ""},
+}
+
 // What is no startup packet, or asks for what cannot be, is refused, and the connection closed.
 func TestBadStartup(t *testing.T) {
 	f := serve(t, options{})
 	unharmed := bystander(t, f)
-	const user = "user\x00alice\x00database\x00adult\x00"
-	for name, x := range map[string]struct{ send, code string }{
-		"HTTP":               {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", silence},
-		"TLS without asking": {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", silence},
-		"length 0":           {"\x00\x00\x00\x00\x00\x03\x00\x00", silence},
-		"length 7":           {"\x00\x00\x00\x07\x00\x03\x00\x00", silence},
-		"length 2 GiB":       {"\x80\x00\x00\x00\x00\x03\x00\x00", silence},
-		"length 4 GiB":       {"\xff\xff\xff\xff\x00\x03\x00\x00", silence},
-		"just too long":      {packet(version3, user+strings.Repeat("x", 10_000)), silence},
-		"a frontend message": {"Q\x00\x00\x00\x0dSELECT 1\x00", silence},
-		"version 2": {packet(2<<16, user+"\x00"), "EFATAL:  unsupported frontend protocol 2.0: " +
-			"server supports 3.0 to 3.2\n\x00"},
-		"version 4":          {packet(4<<16, user+"\x00"), "0A000"},
-		"no body":            {packet(version3, ""), "08P01"},
-		"no terminator":      {packet(version3, user), "08P01"},
-		"name without value": {packet(version3, user+"x\x00\x00"), "08P01"},
-		"no user":            {packet(version3, "database\x00adult\x00\x00"), "28000"},
-		"another database":   {packet(version3, "user\x00alice\x00database\x00postgres\x00\x00"), "3D000"},
-		"replication":        {packet(version3, user+"replication\x00database\x00\x00"), "0A000"},
-		"another encoding":   {packet(version3, user+"client_encoding\x00LATIN1\x00\x00"), "0A000"},
-		"another encoding, option": {packet(version3, user+"options\x00-c standard_conforming_strings=off\x00\x00"),
-			"0A000"},
-		"no such parameter, option": {packet(version3, user+"options\x00-c nope=1\x00\x00"), "42704"},
-		"no such parameter":         {packet(version3, user+"nope\x00x\x00\x00"), "42704"},
-		"a wrong value":             {packet(version3, user+"work_mem\x00lots\x00\x00"), "22023"},
-		"SSL twice":                 {packet(80877103, "") + packet(80877103, ""), "08P01"},
-		"SSL, then garbage":         {packet(80877103, "") + "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "08P01"},
-		"a cancel without a key":    {packet(80877102, ""), ""},
-		"a cancel, key too long":    {packet(80877102, strings.Repeat("x", 1000)), ""},
-		"a cancel, wrong":           {packet(80877102, "12345678"), ""},
-		"half a packet":             {packet(version3, user+"\x00")[:20], ""},
-		"nothing":                   {"", ""},
-	} {
+	for name, x := range badStartups {
 		c, err := net.Dial("tcp", f.address)
 		if err != nil {
 			t.Fatal(err)
@@ -141,36 +146,39 @@ func TestEncryptionRefused(t *testing.T) {
 	}
 }
 
+// badMessages are frames that cannot be, with the codes that they may have.
+var badMessages = map[string]struct{ send, code string }{
+	"unknown type":       {frame('z', 4, ""), "08P01"},
+	"type 0":             {frame(0, 4, ""), "08P01"},
+	"a backend message":  {frame('Z', 5, "I"), "08P01"},
+	"a password":         {frame('p', 9, "abcd\x00"), "08P01"},
+	"length 0":           {frame('Q', 0, ""), "08P01"},
+	"length 3":           {frame('S', 3, ""), "08P01"},
+	"length 2 GiB":       {frame('Q', 1<<31, ""), "08P01"},
+	"length 4 GiB":       {frame('d', 1<<32-1, ""), "08P01"},
+	"too long":           {frame('Q', 2<<20, "SELECT"), "54000"},
+	"too long, copy":     {frame('d', 2<<20, "SELECT"), "54000"},
+	"too long, parse":    {frame('P', 2<<20, "SELECT"), "54000"},
+	"query without end":  {frame('Q', 12, "SELECT 1"), "08P01"},
+	"parse without end":  {frame('P', 14, "\x00SELECT 1\x00"), "08P01"},
+	"parse, types short": {frame('P', 18, "\x00SELECT 1\x00\x00\x02\x00\x00"), "08P01"},
+	"bind, negative": {frame('B', 4+3+2+2+4+2, "\x00a\x00\x00\x00\x00\x01\xff\xff\xff\xf0\x00\x00"),
+		"08P01 26000"},
+	"bind, overlong": {frame('B', 4+3+2+2+4+2, "\x00a\x00\x00\x00\x00\x01\x7f\xff\xff\xff\x00\x00"),
+		"08P01 26000"},
+	"bind, many formats":  {frame('B', 4+3+2, "\x00a\x00\xff\xff"), "08P01 26000"},
+	"describe of nothing": {frame('D', 4, ""), "08P01"},
+	"close without a NUL": {frame('C', 6, "Sx"), "08P01"},
+	"startup again":       {packet(version3, "user\x00alice\x00\x00"), "08P01"},
+}
+
 // Frames that cannot be end their session, with PostgreSQL's kind of error, and no other session. What is in a frame is
 // PostgreSQL's own to judge, and the session goes on.
 func TestBadMessages(t *testing.T) {
 	db := adultDatabase(t)
 	f := serve(t, options{limits: func(c *wire.Config) { c.MessageBytes = 1 << 20 }})
 	unharmed := bystander(t, f)
-	for name, x := range map[string]struct{ send, code string }{
-		"unknown type":       {frame('z', 4, ""), "08P01"},
-		"type 0":             {frame(0, 4, ""), "08P01"},
-		"a backend message":  {frame('Z', 5, "I"), "08P01"},
-		"a password":         {frame('p', 9, "abcd\x00"), "08P01"},
-		"length 0":           {frame('Q', 0, ""), "08P01"},
-		"length 3":           {frame('S', 3, ""), "08P01"},
-		"length 2 GiB":       {frame('Q', 1<<31, ""), "08P01"},
-		"length 4 GiB":       {frame('d', 1<<32-1, ""), "08P01"},
-		"too long":           {frame('Q', 2<<20, "SELECT"), "54000"},
-		"too long, copy":     {frame('d', 2<<20, "SELECT"), "54000"},
-		"too long, parse":    {frame('P', 2<<20, "SELECT"), "54000"},
-		"query without end":  {frame('Q', 12, "SELECT 1"), "08P01"},
-		"parse without end":  {frame('P', 14, "\x00SELECT 1\x00"), "08P01"},
-		"parse, types short": {frame('P', 18, "\x00SELECT 1\x00\x00\x02\x00\x00"), "08P01"},
-		"bind, negative": {frame('B', 4+3+2+2+4+2, "\x00a\x00\x00\x00\x00\x01\xff\xff\xff\xf0\x00\x00"),
-			"08P01 26000"},
-		"bind, overlong": {frame('B', 4+3+2+2+4+2, "\x00a\x00\x00\x00\x00\x01\x7f\xff\xff\xff\x00\x00"),
-			"08P01 26000"},
-		"bind, many formats":  {frame('B', 4+3+2, "\x00a\x00\xff\xff"), "08P01 26000"},
-		"describe of nothing": {frame('D', 4, ""), "08P01"},
-		"close without a NUL": {frame('C', 6, "Sx"), "08P01"},
-		"startup again":       {packet(version3, "user\x00alice\x00\x00"), "08P01"},
-	} {
+	for name, x := range badMessages {
 		for _, prepared := range []bool{false, true} {
 			p := dial(t, f.dsn("alice"))
 			if prepared { // so that Fugu has to look into every message

@@ -118,15 +118,7 @@ func start(ctx context.Context, db *database, dir string, o options) (*fugu, err
 	if o.ledger == "" {
 		o.ledger = filepath.Join(dir, "fugu.db")
 	}
-	path := filepath.Join(dir, "adult.policy.yaml")
-	if o.policyText != "" {
-		if err := os.WriteFile(path, []byte(o.policyText), 0o600); err != nil {
-			return nil, err
-		}
-	} else if err := writePolicy(path, db.rows, o.policy...); err != nil {
-		return nil, err
-	}
-	policies, err := policy.Load(path)
+	policies, err := policiesOf(db, filepath.Join(dir, "adult.policy.yaml"), o)
 	if err != nil {
 		return nil, err
 	}
@@ -169,9 +161,29 @@ func start(ctx context.Context, db *database, dir string, o options) (*fugu, err
 	if o.limits != nil {
 		o.limits(&config)
 	}
+	return f, f.listen(ctx, config, engine, func() {
+		reader.Close()
+		_ = l.Close()
+	})
+}
+
+// policiesOf writes the policy that is asked for, and loads it.
+func policiesOf(db *database, path string, o options) ([]*policy.Policy, error) {
+	if o.policyText != "" {
+		if err := os.WriteFile(path, []byte(o.policyText), 0o600); err != nil {
+			return nil, err
+		}
+	} else if err := writePolicy(path, db.rows, o.policy...); err != nil {
+		return nil, err
+	}
+	return policy.Load(path)
+}
+
+// listen answers clients until f.stop is called, which closes what the engine rests on when all are gone.
+func (f *fugu) listen(ctx context.Context, config wire.Config, engine wire.Engine, closeAll func()) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	f.address = listener.Addr().String()
 	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -180,11 +192,10 @@ func start(ctx context.Context, db *database, dir string, o options) (*fugu, err
 	f.stop = func() error {
 		cancel()
 		err := <-done
-		reader.Close()
-		_ = l.Close()
+		closeAll()
 		return err
 	}
-	return f, nil
+	return nil
 }
 
 // dsn is how user reaches Fugu.

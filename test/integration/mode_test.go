@@ -63,79 +63,99 @@ func TestMode(t *testing.T) {
 	f := serve(t, options{policy: []string{"epsilon: 1 ", "epsilon: 50 ", "epsilon: 20,", "epsilon: 100000,",
 		"delta: 0.01,", "delta: 0.5,"}})
 	client, truth := f.connect(t), db.truth(t)
-	t.Run("as PostgreSQL", func(t *testing.T) {
-		for _, c := range askedModes {
-			got, want := texts(t, client, c.sql), texts(t, truth, c.sql)
-			if fmt.Sprint(got) != fmt.Sprint(want) {
-				t.Errorf("%s: %v, PostgreSQL's is %v", c.sql, got, want)
-			}
-			margin := *numbers(t, truth, "SELECT min(apart)::float8 FROM (SELECT max(n) - COALESCE((array_agg(n "+
-				"ORDER BY n DESC))[2], 0) AS apart FROM (SELECT "+
-				c.groups+" AS g, "+c.values+" AS v, count(*) AS n FROM adult WHERE "+c.where+" GROUP BY "+
-				strings.TrimPrefix(c.groups+", ", "1, ")+c.values+") AS x GROUP BY g) AS y")[0][0]
-			sd := *numbers(t, client, "SELECT COALESCE(max(noise_sd), 0)::float8 FROM fugu.last_release")[0][0]
-			if !(margin > 32*sd) {
-				t.Errorf("%s: counts are %g apart, noise of %g: the test says nothing", c.sql, margin, sd)
-			}
+	t.Run("as PostgreSQL", func(t *testing.T) { modesAsPostgreSQL(t, client, truth) })
+	t.Run("the greatest noisy count, and no further cost", func(t *testing.T) { modesAsCounts(t, client) })
+	t.Run("never NULL for lack of rows", func(t *testing.T) { modesOfNothing(t, client) })
+	t.Run("explained", func(t *testing.T) { modesExplained(t, client) })
+	t.Run("refused without public values", func(t *testing.T) { modesRefused(t, client) })
+}
+
+// modesAsPostgreSQL compares the modes with PostgreSQL's own.
+func modesAsPostgreSQL(t *testing.T, client, truth *pgx.Conn) {
+	t.Helper()
+	for _, c := range askedModes {
+		got, want := texts(t, client, c.sql), texts(t, truth, c.sql)
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %v, PostgreSQL's is %v", c.sql, got, want)
 		}
-	})
-	t.Run("the greatest noisy count, and no further cost", func(t *testing.T) {
-		counts := texts(t, client, "SELECT education FROM adult GROUP BY education "+
-			"ORDER BY count(*) DESC, education LIMIT 1")
-		spent := texts(t, client, "SELECT * FROM fugu.budget")
-		if got := texts(t, client, "SELECT mode() WITHIN GROUP (ORDER BY education) FROM adult"); fmt.Sprint(
-			got) != fmt.Sprint(counts) {
-			t.Errorf("mode %v, and the greatest count is that of %v", got, counts)
+		margin := *numbers(t, truth, "SELECT min(apart)::float8 FROM (SELECT max(n) - COALESCE((array_agg(n "+
+			"ORDER BY n DESC))[2], 0) AS apart FROM (SELECT "+
+			c.groups+" AS g, "+c.values+" AS v, count(*) AS n FROM adult WHERE "+c.where+" GROUP BY "+
+			strings.TrimPrefix(c.groups+", ", "1, ")+c.values+") AS x GROUP BY g) AS y")[0][0]
+		sd := *numbers(t, client, "SELECT COALESCE(max(noise_sd), 0)::float8 FROM fugu.last_release")[0][0]
+		if !(margin > 32*sd) {
+			t.Errorf("%s: counts are %g apart, noise of %g: the test says nothing", c.sql, margin, sd)
 		}
-		if after := texts(t, client, "SELECT * FROM fugu.budget"); fmt.Sprint(after) != fmt.Sprint(spent) {
-			t.Errorf("what was counted is charged again: %v, before %v", after, spent)
+	}
+}
+
+// modesAsCounts compares a mode with the counts that it is of, which pay for it.
+func modesAsCounts(t *testing.T, client *pgx.Conn) {
+	t.Helper()
+	counts := texts(t, client, "SELECT education FROM adult GROUP BY education "+
+		"ORDER BY count(*) DESC, education LIMIT 1")
+	spent := texts(t, client, "SELECT * FROM fugu.budget")
+	got := texts(t, client, "SELECT mode() WITHIN GROUP (ORDER BY education) FROM adult")
+	if fmt.Sprint(got) != fmt.Sprint(counts) {
+		t.Errorf("mode %v, and the greatest count is that of %v", got, counts)
+	}
+	if after := texts(t, client, "SELECT * FROM fugu.budget"); fmt.Sprint(after) != fmt.Sprint(spent) {
+		t.Errorf("what was counted is charged again: %v, before %v", after, spent)
+	}
+	both := texts(t, client, "SELECT education FROM adult WHERE age > 30 GROUP BY education "+
+		"HAVING education = (SELECT mode() WITHIN GROUP (ORDER BY education) FROM adult WHERE age > 30) "+
+		"AND count(*) >= ALL (SELECT count(*) FROM adult WHERE age > 30 GROUP BY education)")
+	if len(both) != 1 {
+		t.Errorf("counts and mode of one statement agree in %v", both)
+	}
+	released := *numbers(t, client, "SELECT count(*)::float8 FROM fugu.last_release")[0][0]
+	if math.Mod(released, 16) != 0 || released > 16 {
+		t.Errorf("%g values are released for counts and mode of 16 values", released)
+	}
+}
+
+// modesOfNothing asks for modes of no rows.
+func modesOfNothing(t *testing.T, client *pgx.Conn) {
+	t.Helper()
+	for _, sql := range []string{
+		"SELECT sex, mode() WITHIN GROUP (ORDER BY education) FROM adult WHERE age > 1000 GROUP BY sex",
+		"SELECT mode() WITHIN GROUP (ORDER BY education) FILTER (WHERE capital_gain < 0) FROM adult WHERE $1",
+	} {
+		var args []any
+		if strings.Contains(sql, "$1") {
+			args = append(args, false)
 		}
-		both := texts(t, client, "SELECT education FROM adult WHERE age > 30 GROUP BY education "+
-			"HAVING education = (SELECT mode() WITHIN GROUP (ORDER BY education) FROM adult WHERE age > 30) "+
-			"AND count(*) >= ALL (SELECT count(*) FROM adult WHERE age > 30 GROUP BY education)")
-		if len(both) != 1 {
-			t.Errorf("counts and mode of one statement agree in %v", both)
+		got := texts(t, client, sql, args...)
+		if len(got) == 0 || strings.Contains(fmt.Sprint(got), "∅") {
+			t.Errorf("%s: %v", sql, got)
 		}
-		if released := *numbers(t, client, "SELECT count(*)::float8 FROM fugu.last_release")[0][0]; math.Mod(released,
-			16) != 0 || released > 16 {
-			t.Errorf("%g values are released for counts and mode of 16 values", released)
+	}
+}
+
+// modesExplained asks what a mode would cost, which is free.
+func modesExplained(t *testing.T, client *pgx.Conn) {
+	t.Helper()
+	spent := texts(t, client, "SELECT * FROM fugu.budget")
+	lines := strings.Join(texts(t, client, "EXPLAIN (PRIVACY) SELECT sex, mode() "+
+		"WITHIN GROUP (ORDER BY education) FROM adult GROUP BY sex"), "\n")
+	if !strings.Contains(lines, "count(*) of mode() WITHIN GROUP (ORDER BY education)") {
+		t.Error(lines)
+	}
+	t.Log(lines)
+	if after := texts(t, client, "SELECT * FROM fugu.budget"); fmt.Sprint(after) != fmt.Sprint(spent) {
+		t.Errorf("an explanation is charged: %v, before %v", after, spent)
+	}
+}
+
+// modesRefused asks for modes of values that are not public.
+func modesRefused(t *testing.T, client *pgx.Conn) {
+	t.Helper()
+	for _, sql := range []string{"SELECT mode() WITHIN GROUP (ORDER BY workclass) FROM adult",
+		"SELECT sex, mode() WITHIN GROUP (ORDER BY fnlwgt % 3) FROM adult GROUP BY sex"} {
+		_, err := client.Exec(t.Context(), sql)
+		if pe := pgError(err); pe == nil || pe.Code != "PV001" || !strings.Contains(pe.Hint, "group_by") ||
+			pe.Position < 8 {
+			t.Errorf("%s: %v", sql, err)
 		}
-	})
-	t.Run("never NULL for lack of rows", func(t *testing.T) {
-		for _, sql := range []string{
-			"SELECT sex, mode() WITHIN GROUP (ORDER BY education) FROM adult WHERE age > 1000 GROUP BY sex",
-			"SELECT mode() WITHIN GROUP (ORDER BY education) FILTER (WHERE capital_gain < 0) FROM adult WHERE $1",
-		} {
-			var args []any
-			if strings.Contains(sql, "$1") {
-				args = append(args, false)
-			}
-			got := texts(t, client, sql, args...)
-			if len(got) == 0 || strings.Contains(fmt.Sprint(got), "∅") {
-				t.Errorf("%s: %v", sql, got)
-			}
-		}
-	})
-	t.Run("explained", func(t *testing.T) {
-		spent := texts(t, client, "SELECT * FROM fugu.budget")
-		lines := strings.Join(texts(t, client, "EXPLAIN (PRIVACY) SELECT sex, mode() "+
-			"WITHIN GROUP (ORDER BY education) FROM adult GROUP BY sex"), "\n")
-		if !strings.Contains(lines, "count(*) of mode() WITHIN GROUP (ORDER BY education)") {
-			t.Error(lines)
-		}
-		t.Log(lines)
-		if after := texts(t, client, "SELECT * FROM fugu.budget"); fmt.Sprint(after) != fmt.Sprint(spent) {
-			t.Errorf("an explanation is charged: %v, before %v", after, spent)
-		}
-	})
-	t.Run("refused without public values", func(t *testing.T) {
-		for _, sql := range []string{"SELECT mode() WITHIN GROUP (ORDER BY workclass) FROM adult",
-			"SELECT sex, mode() WITHIN GROUP (ORDER BY fnlwgt % 3) FROM adult GROUP BY sex"} {
-			_, err := client.Exec(t.Context(), sql)
-			if pe := pgError(err); pe == nil || pe.Code != "PV001" || !strings.Contains(pe.Hint, "group_by") ||
-				pe.Position < 8 {
-				t.Errorf("%s: %v", sql, err)
-			}
-		}
-	})
+	}
 }

@@ -45,9 +45,12 @@ func TestKnownAnswers(t *testing.T) {
 	if now, m := spent(t, other); now != cost || m != n {
 		t.Errorf("known answers cost %g in %d releases", now-cost, m-n)
 	}
+	forgotten(t, dial(t, f.dsn("alice")), sql)
+}
 
-	// What ends a statement behind Fugu's back is the server's to tell.
-	p := dial(t, f.dsn("alice"))
+// forgotten ends a known statement behind Fugu's back, which is the server's to tell.
+func forgotten(t *testing.T, p *peer, sql string) {
+	t.Helper()
 	p.Send(t, query("PREPARE unused AS SELECT 1"))
 	p.until(t, ready(1))
 	p.Send(t, parse("known", sql), sync)

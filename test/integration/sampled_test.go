@@ -8,10 +8,34 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"fugu/test/adult"
 	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
+
+// askedSampled are percentiles and distinct values, with their types and what noise they may have.
+var askedSampled = []struct {
+	aggregates []string
+	types      string
+	rest       string
+	useful     float64 // the noise's standard deviation at most; 0: it may be anything
+}{
+	{[]string{"percentile_cont(0.5) WITHIN GROUP (ORDER BY age)"}, "double precision", "", 6},
+	{[]string{"percentile_disc(0.5) WITHIN GROUP (ORDER BY age)"}, "integer", "WHERE sex = 'Male'", 8},
+	{[]string{"percentile_disc(0.1) WITHIN GROUP (ORDER BY hours_per_week) FILTER (WHERE age > 20)"}, "integer", "",
+		40},
+	{[]string{"percentile_disc(0.5) WITHIN GROUP (ORDER BY age::numeric / 2)"}, "numeric", "", 4},
+	{[]string{"percentile_cont(0.25) WITHIN GROUP (ORDER BY hours_per_week)"}, "double precision",
+		"GROUP BY sex ORDER BY sex", 40},
+	{[]string{"count(DISTINCT sex)"}, "bigint", "", 2},
+	{[]string{"count(DISTINCT education)"}, "bigint", "GROUP BY sex ORDER BY sex", 60},
+	{[]string{"count(DISTINCT workclass)"}, "bigint", "", 0},
+	{[]string{"sum(DISTINCT age)", "avg(DISTINCT age)", "count(DISTINCT age)"}, "bigint numeric bigint", "", 0},
+	{[]string{"percentile_cont(0.9) WITHIN GROUP (ORDER BY age)", "count(*)", "avg(age)"},
+		"double precision bigint numeric", "", 30},
+}
 
 // Percentiles and distinct values through Fugu: each answer is PostgreSQL's with noise of the size that Fugu says, at
 // most 16 of its standard deviations off (see TestSecondMoments), of PostgreSQL's type, and resting on coupled datasets
@@ -21,26 +45,7 @@ func TestSampled(t *testing.T) {
 	db := adultDatabase(t)
 	f := serve(t, options{policy: []string{"epsilon: 20,", "epsilon: 1000,", "delta: 0.01,", "delta: 0.5,"}})
 	client, truth := f.connect(t), db.truth(t)
-	for _, c := range []struct {
-		aggregates []string
-		types      string
-		rest       string
-		useful     float64 // the noise's standard deviation at most; 0: it may be anything
-	}{
-		{[]string{"percentile_cont(0.5) WITHIN GROUP (ORDER BY age)"}, "double precision", "", 6},
-		{[]string{"percentile_disc(0.5) WITHIN GROUP (ORDER BY age)"}, "integer", "WHERE sex = 'Male'", 8},
-		{[]string{"percentile_disc(0.1) WITHIN GROUP (ORDER BY hours_per_week) FILTER (WHERE age > 20)"}, "integer", "",
-			40},
-		{[]string{"percentile_disc(0.5) WITHIN GROUP (ORDER BY age::numeric / 2)"}, "numeric", "", 4},
-		{[]string{"percentile_cont(0.25) WITHIN GROUP (ORDER BY hours_per_week)"}, "double precision",
-			"GROUP BY sex ORDER BY sex", 40},
-		{[]string{"count(DISTINCT sex)"}, "bigint", "", 2},
-		{[]string{"count(DISTINCT education)"}, "bigint", "GROUP BY sex ORDER BY sex", 60},
-		{[]string{"count(DISTINCT workclass)"}, "bigint", "", 0},
-		{[]string{"sum(DISTINCT age)", "avg(DISTINCT age)", "count(DISTINCT age)"}, "bigint numeric bigint", "", 0},
-		{[]string{"percentile_cont(0.9) WITHIN GROUP (ORDER BY age)", "count(*)", "avg(age)"},
-			"double precision bigint numeric", "", 30},
-	} {
+	for _, c := range askedSampled {
 		var list, types []string
 		for _, a := range c.aggregates {
 			list, types = append(list, a+"::float8"), append(types, "pg_typeof("+a+")::text")
@@ -134,31 +139,36 @@ func TestSampledShapes(t *testing.T) {
 				}
 			}()
 			client := connect(t, strings.Replace(f.dsn("alice"), "/adult", "/sampled", 1))
-			var got []string
-			answer, err := client.Query(t.Context(), sql)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for answer.Next() {
-				values, err := answer.Values()
-				if err != nil {
-					t.Fatal(err)
-				}
-				for i, v := range values {
-					if v == nil {
-						t.Errorf("column %d is NULL", i)
-					}
-				}
-				got = append(got, fmt.Sprint(values[0]))
-			}
-			if err := answer.Err(); err != nil {
-				t.Fatal(err)
-			}
-			if fmt.Sprint(got) != "[Female Male]" {
+			if got := fullGroups(t, client, sql); fmt.Sprint(got) != "[Female Male]" {
 				t.Errorf("groups %v", got)
 			}
 		})
 	}
+}
+
+// fullGroups are the first columns of an answer, which has no NULL.
+func fullGroups(t *testing.T, client *pgx.Conn, sql string) (groups []string) {
+	t.Helper()
+	answer, err := client.Query(t.Context(), sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for answer.Next() {
+		values, err := answer.Values()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range values {
+			if v == nil {
+				t.Errorf("column %d is NULL", i)
+			}
+		}
+		groups = append(groups, fmt.Sprint(values[0]))
+	}
+	if err := answer.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return groups
 }
 
 // What has no bound on coupled datasets is refused, with a hint.

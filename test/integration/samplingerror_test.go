@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"fugu/test/patient"
 	"fugu/twin"
 )
@@ -49,11 +51,18 @@ func TestSamplingError(t *testing.T) {
 		}
 		t.Logf("%-36s ±%.4g: drawing %.4g, noise %.4g", v.call, got, said.Drawing, said.Noise)
 	}
+	samplingErrorsRefused(t, c)
+	samplingErrorsOfGroups(t, c)
 	var all float64
 	err := c.QueryRow(t.Context(), "SELECT fugu.sampling_error(count(*)) FROM patients").Scan(&all)
 	if err != nil || all > 1e-3 { // the root of a difference of squares, but for rounding
 		t.Errorf("of all rows, whose number is public: %v, %v", all, err)
 	}
+}
+
+// samplingErrorsRefused asks for errors of what has none, which is refused with what to write.
+func samplingErrorsRefused(t *testing.T, c *pgx.Conn) {
+	t.Helper()
 	for sql, want := range map[string]string{
 		"SELECT fugu.sampling_error(max(age)) FROM patients":            "PV001",
 		"SELECT fugu.sampling_error(count(DISTINCT age)) FROM patients": "PV001",
@@ -67,7 +76,11 @@ func TestSamplingError(t *testing.T) {
 			t.Errorf("%s: %v, want %s", sql, err, want)
 		}
 	}
+}
 
+// samplingErrorsOfGroups compares errors that were made with those that are expected.
+func samplingErrorsOfGroups(t *testing.T, c *pgx.Conn) {
+	t.Helper()
 	// 59 groups of 100 patients each by the cents of their costs, 35 of them smokers in every one: as the noise of the
 	// share moves rows between the classes, and their sum is public, it leaves what is expected of a group at 100. The
 	// mean of 59 squares of errors in their standard deviations is 1 as expected: above 3 and below .3 it is with a

@@ -14,9 +14,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"fugu/ledger"
-	"fugu/policy"
 	"fugu/test/patient"
 	"fugu/test/pgcluster"
+	"fugu/test/policies"
 	"fugu/twin/build"
 	"fugu/upstream"
 )
@@ -42,14 +42,7 @@ var clinicLedger string
 // buildClinic builds the clinic's twins by a policy, as fugu twin build does.
 func buildClinic(t testing.TB, text string) build.Report {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "clinic.policy.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	policies, err := policy.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := policies.Load(t, text)
 	conn, err := build.Connect(t.Context(), clinic.DSN("clinic_keeper", "clinic"))
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +62,7 @@ func buildClinic(t testing.TB, text string) build.Report {
 	defer func() { _ = l.Close() }()
 	k := build.Keeper{Conn: conn, Ledger: l, Random: rand.Reader, Guests: []string{"clinic_guest"},
 		Reader: "clinic_reader", Operator: "dba"}
-	r, err := k.Build(t.Context(), policies[0], policies[0].Tables[0], build.Options{})
+	r, err := k.Build(t.Context(), p, p.Tables[0], build.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,9 @@ import (
 
 	"fugu/ledger"
 	"fugu/test/adult"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
+	"fugu/test/policies"
 	"fugu/twin/build"
 )
 
@@ -31,12 +33,14 @@ privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 1, delta: 0.001, per: data
 // A table without a primary key, and what its twin says beside it: Σ|error|/Σ|F| of grouped counts and of an average.
 // The bounds are five times what the law expects; a twin of the wrong size or weights is far beyond them.
 func TestAdult(t *testing.T) {
+	patient.Test(t)
 	c := pgcluster.Shared(t)
 	loaded, err := adult.Load(t.Context(), c, "adult_twin", adult.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Exec(t.Context(), "adult_twin", "CREATE ROLE adult_keeper LOGIN; GRANT SELECT ON adult TO adult_keeper; GRANT CREATE ON DATABASE adult_twin TO adult_keeper"); err != nil {
+	if err := c.Exec(t.Context(), "adult_twin", "CREATE ROLE adult_keeper LOGIN; GRANT SELECT "+
+		"ON adult TO adult_keeper; GRANT CREATE ON DATABASE adult_twin TO adult_keeper"); err != nil {
 		t.Fatal(err)
 	}
 	conn, err := build.Connect(t.Context(), c.DSN("adult_keeper", "adult_twin"))
@@ -49,7 +53,7 @@ func TestAdult(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	p := load(t, fmt.Sprintf(adultPolicy, loaded.Rows))
+	p := policies.Load(t, fmt.Sprintf(adultPolicy, loaded.Rows))
 	k := build.Keeper{Conn: conn, Ledger: l, Random: rand.Reader, Guests: []string{"fugu_guest"}, Operator: "dba"}
 	r, err := k.Build(t.Context(), p, p.Tables[0], build.Options{})
 	if err != nil {
@@ -71,7 +75,8 @@ func TestAdult(t *testing.T) {
 		"SELECT 1, count(*) FROM %s":                                         1e-9,
 		"SELECT education, count(*) FROM %s WHERE sex = 'Female' GROUP BY 1": .35,
 	} {
-		truth, told := values(t, admin, fmt.Sprintf(sql, "adult")), values(t, admin, fmt.Sprintf(sql, "fugu_twin.adult"))
+		truth, told := values(t, admin, fmt.Sprintf(sql, "adult")), values(t, admin,
+			fmt.Sprintf(sql, "fugu_twin.adult"))
 		var off, all float64
 		for key, v := range truth {
 			off, all = off+math.Abs(told[key]-v), all+math.Abs(v)

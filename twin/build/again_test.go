@@ -9,18 +9,21 @@ import (
 
 	"fugu/ledger"
 	"fugu/ledger/audit"
+	"fugu/test/policies"
 	"fugu/twin/build"
 )
 
 // richPolicy is the shop's, with its customers alone, names that tell them apart, and a budget for ten twins.
-var richPolicy = strings.NewReplacer("budget: {epsilon: 1, delta: 0.001", "budget: {epsilon: 10, delta: 0.01", "drop: [mail]", "drop: [note]",
+var richPolicy = strings.NewReplacer("budget: {epsilon: 1, delta: 0.001", "budget: {epsilon: 10, delta: 0.01",
+	"drop: [mail]", "drop: [note]",
 	"  public.purchase: {link: {to: public.customer, on: {customer_id: id}}}\n", "",
 	"  public.line: {link: {to: public.purchase, on: {purchase_id: id}}}\n", "").Replace(shopPolicy)
 
 // refused builds, and has to fail with a text.
 func (w *world) refused(o build.Options, text string) {
 	w.t.Helper()
-	if _, err := w.keeper.Build(w.t.Context(), w.policy, w.policy.Tables[0], o); err == nil || !strings.Contains(err.Error(), text) {
+	if _, err := w.keeper.Build(w.t.Context(), w.policy, w.policy.Tables[0], o); err == nil ||
+		!strings.Contains(err.Error(), text) {
 		w.t.Errorf("built with %+v: %v, want %q", o, err, text)
 	}
 }
@@ -49,7 +52,7 @@ func TestAgain(t *testing.T) {
 		t.Errorf("%d charges, %q", n, reason)
 	}
 
-	// A registry of before does not say how far the numbers may be off: the next build adds it, and changes nothing else.
+	// A registry of before does not say how far the numbers may be off: the next build adds that, and nothing else.
 	if _, err := w.keeper.Conn.Exec(t.Context(), `ALTER TABLE fugu_twin."fugu twins" DROP COLUMN noise`); err != nil {
 		t.Fatal(err)
 	}
@@ -77,34 +80,53 @@ func TestAgain(t *testing.T) {
 	if n, reason := w.spent(); n != 2 || reason != "the owner wants it" {
 		t.Errorf("%d charges, %q", n, reason)
 	}
+}
 
+// by has the next builds go by the policy with other words in it.
+func (w *world) by(old, new string) {
+	w.t.Helper()
+	w.policy = policies.Load(w.t, strings.Replace(richPolicy, old, new, 1))
+}
+
+// Counts that were drawn by one policy are not those of another.
+func TestAnotherPolicy(t *testing.T) {
+	w := newWorld(t, "policies", shop, richPolicy)
+	w.build(build.Options{})
 	// Another name of the dataset has another budget, and is no reason for other counts.
-	renamed := load(t, strings.Replace(richPolicy, "dataset: shop", "dataset: store", 1))
-	shop := w.policy
-	w.policy = renamed
+	w.by("dataset: shop", "dataset: store")
 	w.refused(build.Options{}, "have changed")
-	w.policy = load(t, strings.Replace(richPolicy, "to: 0.60", "to: 0.61", 1))
+	w.by("to: 0.60", "to: 0.61")
 	w.refused(build.Options{Again: true}, "have changed")
 	// Of other classes, the rows are looked at by those of before.
-	w.policy = load(t, strings.Replace(richPolicy, "proportion: rich", "proportion: (NOT rich)", 1))
+	w.by("proportion: rich", "proportion: (NOT rich)")
 	w.refused(build.Options{Again: true}, "have changed")
-	w.policy = shop
+	if n, _ := w.spent(); n != 1 {
+		t.Errorf("refusals were charged: %d", n)
+	}
+}
 
-	// Rows that move between classes are rows that are known to be in both twins or in one.
+// Rows that move between classes are rows that are known to be in both twins or in one.
+func TestRowsThatMove(t *testing.T) {
+	w := newWorld(t, "moves", shop, richPolicy)
+	w.build(build.Options{})
 	w.column("UPDATE customer SET rich = NOT rich WHERE id = 100001")
 	if r := w.build(build.Options{}); r.Made {
 		t.Errorf("the twin that is there stays: %+v", r)
 	}
 	w.refused(build.Options{Again: true}, "moved between classes")
 	w.refused(build.Options{New: true, Reason: "x"}, "moved between classes")
-	w.policy = load(t, strings.Replace(richPolicy, "proportion: rich", "proportion: (NOT rich)", 1))
+	shop := w.policy
+	w.by("proportion: rich", "proportion: (NOT rich)")
 	w.refused(build.Options{New: true, Reason: "x"}, "moved between classes")
 	w.policy = shop
 	w.refused(build.Options{Again: true, Independent: true}, "-new")
-	if n, _ := w.spent(); n != 2 {
+	if n, _ := w.spent(); n != 1 {
 		t.Errorf("refusals were charged: %d", n)
 	}
-	if r := w.build(build.Options{New: true, Independent: true, Reason: "drawn anew"}); !r.Charged || r.Twins[0].Nth != 3 {
+
+	// Drawn independently, they have counts of their own, for a price.
+	r := w.build(build.Options{New: true, Independent: true, Reason: "drawn anew"})
+	if !r.Charged || r.Twins[0].Nth != 2 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -136,12 +158,14 @@ func TestLostLedger(t *testing.T) {
 // About a table outside of what the policy protects nothing is promised, and it is no error: analysts see a twin.
 func TestOutsideOfTheRange(t *testing.T) {
 	for name, share := range map[string]int{"below": 20, "none": 0, "above": 1990} {
-		w := newWorld(t, "outside_"+name, shop+fmt.Sprintf("; UPDATE customer SET rich = (id <= 100000 + %d)", share), richPolicy)
+		w := newWorld(t, "outside_"+name, shop+fmt.Sprintf("; UPDATE customer SET rich = (id <= 100000 + %d)", share),
+			richPolicy)
 		r := w.build(build.Options{})
 		if len(r.Warnings) < 2 || !strings.Contains(strings.Join(r.Warnings, "; "), "nothing is promised") {
 			t.Errorf("%s: %q", name, r.Warnings)
 		}
-		t.Logf("%s: told %v, taken %v, different ones %d: %q", name, r.Twins[0].Told, r.Twins[0].Taken, r.Twins[0].Sampled, r.Warnings)
+		t.Logf("%s: told %v, taken %v, different ones %d: %q", name, r.Twins[0].Told, r.Twins[0].Taken,
+			r.Twins[0].Sampled, r.Warnings)
 		if r := w.build(build.Options{}); r.Made {
 			t.Errorf("%s: built twice", name)
 		}
@@ -176,7 +200,8 @@ privacy: {epsilon: 5, delta: 0.001, budget: {epsilon: 5, delta: 0.001, per: data
 		if len(r.Twins[0].Told) != c.classes || len(r.Warnings) > 0 {
 			t.Errorf("%s: %+v", name, r)
 		}
-		if got := w.one("SELECT count(*), count(DISTINCT id), count(DISTINCT ref) = count(ref), count(ref) BETWEEN 100 AND 600, count(DISTINCT n) = " +
+		if got := w.one("SELECT count(*), count(DISTINCT id), count(DISTINCT ref) = count(ref), count(ref) BETWEEN " +
+			"100 AND 600, count(DISTINCT n) = " +
 			fmt.Sprint(r.Twins[0].Sampled) + " FROM fugu_twin.many"); got != "3000|3000|t|t|t" {
 			t.Errorf("%s: %s of %+v", name, got, r.Twins[0])
 		}
@@ -186,16 +211,22 @@ privacy: {epsilon: 5, delta: 0.001, budget: {epsilon: 5, delta: 0.001, per: data
 // What would show old keys, or rows that were not taken, is refused before anything is charged.
 func TestReferencesAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ sql, text string }{
-		"itself":    {"ALTER TABLE customer ADD boss int REFERENCES customer", "refers to rows of the twin by their old keys"},
-		"ordinary":  {"CREATE TABLE letter (to_id int REFERENCES customer); GRANT SELECT ON letter TO shop_guest", "guests may read it"},
-		"a column":  {"CREATE TABLE letter (to_id int REFERENCES customer, text text); GRANT SELECT (text) ON letter TO shop_guest", "guests may read it"},
+		"itself": {"ALTER TABLE customer ADD boss int REFERENCES customer", "refers to rows of the twin by their " +
+			"old keys"},
+		"ordinary": {"CREATE TABLE letter (to_id int REFERENCES customer); GRANT SELECT ON letter TO shop_guest",
+			"guests may read it"},
+		"a column": {"CREATE TABLE letter (to_id int REFERENCES customer, text text); GRANT SELECT (text) " +
+			"ON letter TO shop_guest", "guests may read it"},
 		"generated": {"ALTER TABLE customer ADD code text GENERATED ALWAYS AS ('C' || id) STORED", "is generated from"},
 		"partner": {"ALTER TABLE customer ADD passport text UNIQUE; CREATE TABLE passport (nr text PRIMARY KEY); " +
-			"ALTER TABLE customer ADD FOREIGN KEY (passport) REFERENCES passport; GRANT SELECT ON passport TO shop_guest",
+			"ALTER TABLE customer ADD FOREIGN KEY (passport) REFERENCES passport; GRANT SELECT " +
+			"ON passport TO shop_guest",
 			"has a row of the ordinary table public.passport for its own"},
-		"schema":  {"CREATE SCHEMA fugu_twin AUTHORIZATION shop_guest", "not the keeper's alone"},
-		"creator": {"CREATE SCHEMA fugu_twin AUTHORIZATION shop_keeper; GRANT CREATE ON SCHEMA fugu_twin TO shop_guest", "not the keeper's alone"},
-		"rows":    {"ALTER TABLE customer ENABLE ROW LEVEL SECURITY; CREATE POLICY few ON customer USING (id < 100500)", "row-level security"},
+		"schema": {"CREATE SCHEMA fugu_twin AUTHORIZATION shop_guest", "not the keeper's alone"},
+		"creator": {"CREATE SCHEMA fugu_twin AUTHORIZATION shop_keeper; GRANT CREATE ON SCHEMA fugu_twin TO shop_guest",
+			"not the keeper's alone"},
+		"rows": {"ALTER TABLE customer ENABLE ROW LEVEL SECURITY; CREATE POLICY few ON customer USING (id < 100500)",
+			"row-level security"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, "refs_"+strings.ReplaceAll(name, " ", "_"), shop+";"+c.sql, richPolicy)

@@ -34,7 +34,8 @@ func (f *family) published(at place, all []Twin) (line *Twin, err error) {
 				if at.apart {
 					continue
 				}
-				return nil, fmt.Errorf("a table of the same name has a twin, %s.%s: rename one of the two, or drop that twin", t.Schema, t.Table)
+				return nil, fmt.Errorf("a table of the same name has a twin, %s.%s: rename one of the two, or drop "+
+					"that twin", t.Schema, t.Table)
 			}
 			if s == f.root && t.Table == s.Name {
 				line = &all[i]
@@ -43,13 +44,14 @@ func (f *family) published(at place, all []Twin) (line *Twin, err error) {
 	}
 	for i, s := range f.sources {
 		if !at.apart && slices.ContainsFunc(f.sources[:i], func(other *source) bool { return other.Name == s.Name }) {
-			return nil, fmt.Errorf("two tables are called %s, and twins are in one schema: rename one of the two", s.Name)
+			return nil, fmt.Errorf("two tables are called %s, and twins are in one schema: rename one of the two",
+				s.Name)
 		}
 	}
 	return line, nil
 }
 
-// there returns the twins of the family if all of them are there, as they are to be. Who may read them may have changed.
+// there returns the twins of the family if all are there, as they are to be; who may read them may have changed.
 func (f *family) there(ctx context.Context, at place, k *Keeper, all []Twin, law, shape string) ([]Twin, error) {
 	var found []Twin
 	for _, s := range f.sources {
@@ -59,7 +61,8 @@ func (f *family) there(ctx context.Context, at place, k *Keeper, all []Twin, law
 			}
 		}
 		var exists bool
-		err := at.tx.QueryRow(ctx, `SELECT pg_catalog.to_regclass($1) IS NOT NULL`, at.name(s.Qualified())).Scan(&exists)
+		err := at.tx.QueryRow(ctx, `SELECT pg_catalog.to_regclass($1) IS NOT NULL`,
+			at.name(s.Qualified())).Scan(&exists)
 		if err != nil || !exists {
 			return nil, err
 		}

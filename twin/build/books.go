@@ -47,8 +47,8 @@ func entryKey(words ...any) ledger.Key {
 	return ledger.Key(hex.EncodeToString(sum[:]))
 }
 
-// order returns the key of a table's order of drawing, and makes it where there is none yet. It is 32 random bytes, kept
-// in the ledger, sealed if the ledger is.
+// order returns the key of a table's order of drawing, and makes it where there is none yet. It is 32 random bytes,
+// kept in the ledger, sealed if the ledger is.
 func (b books) order(ctx context.Context, table policy.QualifiedName) ([]byte, error) {
 	key := entryKey(ledger.Ordering, table.Schema, table.Name)
 	a, ok, err := b.ledger.Find(ctx, key)
@@ -104,20 +104,22 @@ func known(published *Twin, last *Draw) error {
 	if published == nil || shows(published, last) || last != nil && published.Nth < last.Generation {
 		return nil
 	}
-	return errors.New("there is a twin that the ledger does not know: beside it another one would be drawn independently, and " +
-		"the two together show the secret. Bring back the ledger that it was made with; or, if the rows were drawn " +
+	return errors.New("there is a twin that the ledger does not know: beside it another one would be drawn " +
+		"independently, and the two together show the secret. Bring back the ledger that it was made with; or, if the rows were drawn " +
 		"independently of those of then, say so with -new -independent -reason")
 }
 
 // shows reports whether the twin that was published has told what was drawn.
 func shows(published *Twin, last *Draw) bool {
-	return published != nil && last != nil && published.Nth == last.Generation && slices.Equal(published.Told, last.Noisy)
+	return published != nil && last != nil && published.Nth == last.Generation &&
+		slices.Equal(published.Told, last.Noisy)
 }
 
 // draw returns the noisy counts that a build goes by: those that are in the ledger, or new ones that are paid for now.
 // unchanged reports whether the rows are still those that a draw was made of.
 func (b books) draw(ctx context.Context, p *policy.Policy, table policy.QualifiedName, design *twin.Design, next Draw,
-	counts []int64, published *Twin, last *Draw, unchanged func(Draw) (bool, error), o Options) (_ Draw, charged bool, err error) {
+	counts []int64, published *Twin, last *Draw, unchanged func(Draw) (bool, error), o Options) (
+	_ Draw, charged bool, err error) {
 	same := true
 	if last != nil {
 		if same, err = unchanged(*last); err != nil {
@@ -127,15 +129,15 @@ func (b books) draw(ctx context.Context, p *policy.Policy, table policy.Qualifie
 	switch {
 	case !same && !o.Independent:
 		// Rows that came, went or changed their class since are rows whose place in both twins is known: they show N.
-		return Draw{}, false, errors.New("rows were added, removed or moved between classes since its counts were drawn; " +
-			"beside the earlier twin a new one would show how many: keep the earlier one, or, if the rows were drawn " +
+		return Draw{}, false, errors.New("rows were added, removed or moved between classes since its counts were " +
+			"drawn; beside the earlier twin a new one would show how many: keep the earlier one, or, if the rows were drawn " +
 			"independently of those of before, say so with -new -independent -reason")
 	case !same && !o.New:
-		return Draw{}, false, errors.New("rows that are drawn independently of those of before need counts of their own, " +
-			"which cost the policy's epsilon again; say so with -new -reason")
+		return Draw{}, false, errors.New("rows that are drawn independently of those of before need counts of their " +
+			"own, which cost the policy's epsilon again; say so with -new -reason")
 	case last != nil && !o.New && (last.Law != next.Law || last.Dataset != next.Dataset):
-		return Draw{}, false, errors.New("the policy's dataset, secrets, ranges, rows or privacy have changed since its " +
-			"counts were drawn: new ones cost the policy's epsilon again; say so with -new -reason")
+		return Draw{}, false, errors.New("the policy's dataset, secrets, ranges, rows or privacy have changed " +
+			"since its counts were drawn: new ones cost the policy's epsilon again; say so with -new -reason")
 	case last != nil && !o.New:
 		return *last, false, nil
 	}
@@ -143,7 +145,8 @@ func (b books) draw(ctx context.Context, p *policy.Policy, table policy.Qualifie
 	// A build with the same reason that was killed between the price and the twin goes on.
 	if next.Generation = 1; last != nil {
 		next.Generation = last.Generation + 1
-		if !shows(published, last) && same && last.Law == next.Law && last.Dataset == next.Dataset && last.Reason == next.Reason {
+		if !shows(published, last) && same && last.Law == next.Law && last.Dataset == next.Dataset &&
+			last.Reason == next.Reason {
 			return *last, false, nil
 		}
 	}
@@ -177,9 +180,11 @@ func (b books) pay(ctx context.Context, p *policy.Policy, table policy.Qualified
 			losses[s.Name] = privacy.Loss{Pure: float64(price.Epsilon), Delta: float64(price.Delta)}
 		}
 	}
-	a, err := b.ledger.Charge(ctx, ledger.Charge{Key: drawKey(table, d.Generation), Dataset: p.Dataset, Epoch: standing.Epoch,
-		User: b.user, Reason: d.Reason, Losses: losses,
-		Limit: privacy.Budget{Epsilon: p.Privacy.Budget.Epsilon, Delta: p.Privacy.Budget.Delta}, Renew: p.Privacy.Budget.Renew,
+	a, err := b.ledger.Charge(ctx, ledger.Charge{Key: drawKey(table, d.Generation), Dataset: p.Dataset,
+		Epoch: standing.Epoch,
+		User:  b.user, Reason: d.Reason, Losses: losses,
+		Limit:     privacy.Budget{Epsilon: p.Privacy.Budget.Epsilon, Delta: p.Privacy.Budget.Delta},
+		Renew:     p.Privacy.Budget.Renew,
 		Requested: price, Mechanism: ledger.Twin, Assumption: string(policy.Exchangeable), Answer: text})
 	var exhausted *ledger.Exhausted
 	if errors.As(err, &exhausted) {
@@ -191,7 +196,8 @@ func (b books) pay(ctx context.Context, p *policy.Policy, table policy.Qualified
 		return d, err
 	}
 	if stands.Law != d.Law || !bytes.Equal(stands.Contents, d.Contents) {
-		return d, errors.New("another build has drawn counts meanwhile, of other rows or by another policy; look at it, and build again")
+		return d, errors.New("another build has drawn counts meanwhile, of other rows or by another policy; look at " +
+			"it, and build again")
 	}
 	return stands, nil
 }
@@ -220,9 +226,9 @@ func Drawn(ctx context.Context, l ledger.Ledger, table policy.QualifiedName) (bo
 	return d != nil, nil
 }
 
-// noisy refuses a twin of a table about which answers with noise were given: each hides less beside the other. The ledger
-// does not say which table of a dataset an answer was about, so any of the dataset counts, unless the policy answers
-// other tables with noise.
+// noisy refuses a twin of a table about which answers with noise were given: each hides less beside the other. The
+// ledger does not say which table of a dataset an answer was about, so any of the dataset counts, unless the policy
+// answers other tables with noise.
 func (b books) noisy(ctx context.Context, p *policy.Policy) error {
 	if slices.ContainsFunc(p.Tables, func(t policy.Table) bool { return t.Answers != policy.FromTwin }) {
 		return nil
@@ -233,7 +239,8 @@ func (b books) noisy(ctx context.Context, p *policy.Policy) error {
 	}
 	for _, g := range given {
 		if g.Mechanism != ledger.Twin && g.Mechanism != ledger.Ordering {
-			return fmt.Errorf("answers with noise were given about dataset %s: beside a twin they hide less than they claimed, and it beside them; "+
+			return fmt.Errorf("answers with noise were given about dataset %s: beside a twin they hide less than "+
+				"they claimed, and it beside them; "+
 				"keep answers: noise, or give the dataset another name if its rows are others", p.Dataset)
 		}
 	}

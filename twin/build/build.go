@@ -13,8 +13,8 @@ import (
 	"fugu/twin"
 )
 
-// Build makes the twin of a table with secrets and of the tables linked to it, where the policy asks for one that is not
-// there. It holds one transaction from the first look at the rows to the moment at which the twin is seen.
+// Build makes the twin of a table with secrets and of the tables linked to it, where the policy asks for one that is
+// not there. It holds one transaction from the first look at the rows to the moment at which the twin is seen.
 func (k *Keeper) Build(ctx context.Context, p *policy.Policy, root policy.Table, o Options) (r Report, err error) {
 	if root.Twin == nil || root.Link != nil {
 		return r, fmt.Errorf("table %s has no twin of its own", root.Qualified())
@@ -88,13 +88,14 @@ func (k *Keeper) build(ctx context.Context, tx pgx.Tx, at place, p *policy.Polic
 	return r, nil
 }
 
-// amounts says how much of each class is taken, and how often it stands. About a table whose value is outside of what the
-// policy protects nothing is promised: of a class that has fewer rows than are to be taken all are, and the DBA is told.
-// Analysts, who see no error, are not to learn it sooner than they must.
+// amounts says how much of each class is taken, and how often it stands. About a table whose value is outside of what
+// the policy protects nothing is promised: of a class that has fewer rows than are to be taken all are, and the DBA is
+// told. Analysts, who see no error, are not to learn it sooner than they must.
 func amounts(design *twin.Design, counts, noisy, take []int64) (out []drawn, warnings []string, err error) {
 	covered := design.Covers(counts)
 	if !covered {
-		warnings = append(warnings, "the table's own value of a secret is outside the values that the policy protects: "+
+		warnings = append(warnings, "the table's own value of a secret is outside the values that the policy "+
+			"protects: "+
 			"nothing is promised about it, and the twin may show it")
 	}
 	for i, m := range take {
@@ -108,13 +109,16 @@ func amounts(design *twin.Design, counts, noisy, take []int64) (out []drawn, war
 		d := drawn{take: min(m, counts[i])}
 		switch {
 		case covered && m >= counts[i] && !hook.TwinOneMore:
-			return nil, nil, fmt.Errorf("class %s: all rows would be taken, which its law excludes", design.Classes[i].Name)
+			return nil, nil, fmt.Errorf("class %s: all rows would be taken, which its law excludes",
+				design.Classes[i].Name)
 		case counts[i] == 0:
-			warnings = append(warnings, fmt.Sprintf("no row is of class %s: the twin is smaller by %d rows", design.Classes[i].Name, noisy[i]))
+			warnings = append(warnings, fmt.Sprintf("no row is of class %s: the twin is smaller by %d rows",
+				design.Classes[i].Name, noisy[i]))
 			out = append(out, d)
 			continue
 		case m > counts[i]:
-			warnings = append(warnings, fmt.Sprintf("class %s has fewer rows than are to be taken: all are", design.Classes[i].Name))
+			warnings = append(warnings, fmt.Sprintf("class %s has fewer rows than are to be taken: all are",
+				design.Classes[i].Name))
 		}
 		if d.each, d.more, err = twin.Copies(stands, d.take); err != nil {
 			return nil, nil, err
@@ -132,8 +136,7 @@ func (j *job) write(ctx context.Context, c counts, amounts []drawn) ([]Twin, err
 		rows, sampled = rows+d.take*d.each+d.more, sampled+d.take
 	}
 	j.say(.4, "taking rows of "+f.root.qualified())
-	st, err := f.root.settle(ctx, j.tx, c, amounts)
-	if err != nil {
+	if err := f.root.settle(ctx, j.tx, c, amounts); err != nil {
 		return nil, err
 	}
 
@@ -141,10 +144,7 @@ func (j *job) write(ctx context.Context, c counts, amounts []drawn) ([]Twin, err
 	for i, s := range f.sources {
 		part := .45 + .5*float64(i)/float64(len(f.sources))
 		j.say(part, "writing the twin of "+s.qualified())
-		if err := s.create(ctx, j.tx); err != nil {
-			return nil, err
-		}
-		n, err := f.lay(ctx, j.tx, s, j.keys, st)
+		n, err := f.lay(ctx, j.tx, s, j.keys)
 		if err != nil {
 			return nil, err
 		}
@@ -160,6 +160,8 @@ func (j *job) write(ctx context.Context, c counts, amounts []drawn) ([]Twin, err
 			if twins[i].Left, err = j.carry(ctx, s, n, part+.2/float64(len(f.sources))); err != nil {
 				return nil, err
 			}
+		} else if err := s.describeAnew(ctx, j.tx); err != nil {
+			return nil, err
 		}
 		j.say(part+.4/float64(len(f.sources)), "keys and indexes of the twin of "+s.qualified())
 		left, err := s.constrain(ctx, j.at.tx, j.keys[s])

@@ -35,6 +35,7 @@ type column struct {
 	fallback  *string // its DEFAULT, unless that comes from a sequence or is generated
 	comment   *string
 	from      []string // of a generated column, those that it is generated from
+	room      int      // how many characters it has room for; 0: any number, or it is of no type of characters
 }
 
 // definition is a check or an index: SQL behind the name, and the columns that it speaks of.
@@ -72,7 +73,7 @@ func (s *source) keeps(columns []string) bool {
 	})
 }
 
-// The parts of a description. search_path has to be pg_catalog alone, so that every other name is written with its schema.
+// The parts of a description. search_path has to be pg_catalog alone, so that other names come with their schema.
 const (
 	describeTable = `SELECT c.oid, obj_description(c.oid, 'pg_class') FROM pg_class c
 		WHERE c.oid = $1::text::regclass AND c.relkind IN ('r', 'p', 'f')`
@@ -87,7 +88,9 @@ const (
 		col_description(a.attrelid, a.attnum),
 		ARRAY(SELECT f.attname::text FROM pg_depend x JOIN pg_attribute f ON f.attrelid = x.refobjid AND f.attnum = x.refobjsubid
 			WHERE a.attgenerated <> '' AND x.classid = 'pg_attrdef'::regclass AND x.objid = d.oid
-			AND x.refclassid = 'pg_class'::regclass AND x.refobjid = a.attrelid AND x.refobjsubid <> a.attnum)
+			AND x.refclassid = 'pg_class'::regclass AND x.refobjid = a.attrelid AND x.refobjsubid <> a.attnum),
+		coalesce(information_schema._pg_char_max_length(information_schema._pg_truetypid(a, t),
+			information_schema._pg_truetypmod(a, t)), 0)
 	FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 	WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
 
@@ -126,7 +129,7 @@ func describe(ctx context.Context, db pgx.Tx, t policy.Table) (*source, error) {
 
 	rows, _ := db.Query(ctx, describeColumns, s.oid)
 	s.columns, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c column, err error) {
-		return c, row.Scan(&c.name, &c.typ, &c.base, &c.notNull, &c.fallback, &c.comment, &c.from)
+		return c, row.Scan(&c.name, &c.typ, &c.base, &c.notNull, &c.fallback, &c.comment, &c.from, &c.room)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("looking at the columns of %s: %w", s.qualified(), err)
@@ -143,7 +146,8 @@ func describe(ctx context.Context, db pgx.Tx, t policy.Table) (*source, error) {
 
 	for _, name := range s.Twin.Drop {
 		if _, ok := s.column(name); !ok {
-			return nil, fmt.Errorf("the policy drops column %s, which table %s does not have", parser.QuoteIdent(name), s.qualified())
+			return nil, fmt.Errorf("the policy drops column %s, which table %s does not have", parser.QuoteIdent(name),
+				s.qualified())
 		}
 	}
 	if len(s.kept()) == 0 {

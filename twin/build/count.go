@@ -42,7 +42,8 @@ func (s *source) unchanged(ctx context.Context, db pgx.Tx, d, now Draw) (same bo
 }
 
 // errNoClass is about a row that is of none of the classes.
-var errNoClass = errors.New("rows with a value that the policy does not list as a category, or whose combination of values no public count has")
+var errNoClass = errors.New("rows with a value that the policy does not list as a category, or whose combination of " +
+	"values no public count has")
 
 // count counts the rows of each class of what ordered gives, in one scan.
 func (s *source) count(ctx context.Context, db pgx.Tx, ordered string, classes int) (counts, error) {
@@ -79,7 +80,8 @@ func (s *source) count(ctx context.Context, db pgx.Tx, ordered string, classes i
 }
 
 // digest is a fingerprint of which rows are of which class, by their hashes: another set of rows, or a row of another
-// class, has another one, but for a chance of about 2^-24 for each bucket that changed. It says nothing of other columns.
+// class, has another one, but for a chance of about 2^-24 for each bucket that changed. It says nothing
+// of other columns.
 type digest [sha256.Size]byte
 
 func newDigest() *digest { return &digest{} }

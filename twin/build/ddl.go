@@ -14,28 +14,48 @@ import (
 // newName is where the twin of a table is until it is published.
 func newName(s *source) string { return fmt.Sprintf(`%s."~ new %d"`, schema, s.oid) }
 
-// create makes the table of a twin, without rows: columns with their types, NOT NULL, defaults and comments.
+// create makes the table of a twin, without rows.
 func (s *source) create(ctx context.Context, db pgx.Tx) error {
-	var columns, statements []string
+	var columns []string
 	for _, c := range s.kept() {
-		column := parser.QuoteIdent(c.name) + " " + c.typ
+		columns = append(columns, parser.QuoteIdent(c.name)+" "+c.typ)
+	}
+	sql := fmt.Sprintf("CREATE TABLE %s (%s) WITH (%s)", newName(s), strings.Join(columns, ", "), twinStorage)
+	if _, err := db.Exec(ctx, sql); err != nil {
+		return fmt.Errorf("making the twin of %s: %w", s.qualified(), err)
+	}
+	return nil
+}
+
+// twinStorage is how a twin is kept: nobody updates it, so that its rows need no room beside them, and no vacuum moves
+// anything.
+const twinStorage = "autovacuum_enabled = off"
+
+// describeAnew gives the table of a twin what its columns have beside their types: defaults, NOT NULL and comments.
+func (s *source) describeAnew(ctx context.Context, db pgx.Tx) error {
+	var changes, statements []string
+	for _, c := range s.kept() {
+		name := parser.QuoteIdent(c.name)
 		if c.fallback != nil {
-			column += " DEFAULT " + *c.fallback
+			changes = append(changes, fmt.Sprintf("ALTER %s SET DEFAULT %s", name, *c.fallback))
 		}
 		if c.notNull {
-			column += " NOT NULL"
+			changes = append(changes, fmt.Sprintf("ALTER %s SET NOT NULL", name))
 		}
-		columns = append(columns, column)
 		if c.comment != nil {
-			statements = append(statements, fmt.Sprintf("COMMENT ON COLUMN %s.%s IS %s", newName(s), parser.QuoteIdent(c.name), parser.QuoteLiteral(*c.comment)))
+			statements = append(statements, fmt.Sprintf("COMMENT ON COLUMN %s.%s IS %s", newName(s), name,
+				parser.QuoteLiteral(*c.comment)))
 		}
+	}
+	if len(changes) > 0 {
+		// In one statement the rows are looked at once.
+		statements = append(statements, "ALTER TABLE "+newName(s)+" "+strings.Join(changes, ", "))
 	}
 	if s.comment != nil {
-		statements = append(statements, fmt.Sprintf("COMMENT ON TABLE %s IS %s", newName(s), parser.QuoteLiteral(*s.comment)))
+		statements = append(statements, fmt.Sprintf("COMMENT ON TABLE %s IS %s", newName(s),
+			parser.QuoteLiteral(*s.comment)))
 	}
-	// Nobody updates a twin: rows need no room beside them, and no vacuum moves anything.
-	create := fmt.Sprintf("CREATE TABLE %s (%s) WITH (autovacuum_enabled = off)", newName(s), strings.Join(columns, ", "))
-	for _, sql := range append([]string{create}, statements...) {
+	for _, sql := range statements {
 		if _, err := db.Exec(ctx, sql); err != nil {
 			return fmt.Errorf("making the twin of %s: %w", s.qualified(), err)
 		}
@@ -43,8 +63,8 @@ func (s *source) create(ctx context.Context, db pgx.Tx) error {
 	return nil
 }
 
-// constrain adds what the table has of checks, keys and indexes, as far as it holds of the twin, once the rows are there.
-// What it leaves out it returns, in words.
+// constrain adds what the table has of checks, keys and indexes, as far as it holds of the twin, once the rows are
+// there. What it leaves out it returns, in words.
 func (s *source) constrain(ctx context.Context, db pgx.Tx, keys fresh) (left []string, err error) {
 	for _, c := range s.checks {
 		if !s.keeps(c.columns) {
@@ -52,25 +72,29 @@ func (s *source) constrain(ctx context.Context, db pgx.Tx, keys fresh) (left []s
 		}
 		add := fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s %s", newName(s), parser.QuoteIdent(c.name), c.sql)
 		if !attempt(ctx, db, add) { // a check on a key that was counted anew
-			left = append(left, fmt.Sprintf("check %s of %s, which does not hold of new keys", parser.QuoteIdent(c.name), s.qualified()))
+			left = append(left, fmt.Sprintf("check %s of %s, which does not hold of new keys",
+				parser.QuoteIdent(c.name), s.qualified()))
 		}
 	}
 
 	if s.primary != nil && s.keeps(s.primary) && keys.distinct(s.primary) {
-		key := fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY (%s)", newName(s), s.indexName(-1), list("", s.primary))
+		key := fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY (%s)", newName(s), s.indexName(-1),
+			list("", s.primary))
 		if _, err := db.Exec(ctx, key); err != nil {
 			return nil, fmt.Errorf("the primary key of the twin of %s: %w", s.qualified(), err)
 		}
 		s.named = append(s.named, [2]string{s.indexName(-1), parser.QuoteIdent(s.primaryName)})
 	} else if s.primary != nil && s.keeps(s.primary) {
-		left = append(left, fmt.Sprintf("the primary key of %s, whose values stand more than once in a twin", s.qualified()))
+		left = append(left, fmt.Sprintf("the primary key of %s, whose values stand more than once in a twin",
+			s.qualified()))
 	}
 	for n, i := range s.indexes {
 		if !s.keeps(i.columns) {
 			continue
 		}
 		unique := ""
-		if i.unique && keys.distinct(i.columns) && slices.ContainsFunc(s.unique, func(u []string) bool { return sameNames(u, i.columns) }) {
+		if i.unique && keys.distinct(i.columns) && slices.ContainsFunc(s.unique,
+			func(u []string) bool { return sameNames(u, i.columns) }) {
 			unique = "UNIQUE "
 		}
 		if !attempt(ctx, db, fmt.Sprintf("CREATE %sINDEX %s ON %s%s", unique, s.indexName(n), newName(s), i.sql)) {

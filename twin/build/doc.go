@@ -1,6 +1,7 @@
 // Package build makes twins: copies of protected tables in which the secrets are blurred once. It reads the protected
 // tables as the keeper, in one transaction, asks package twin for the law, and writes what package twin's theorem lets
-// it publish. Nothing of a build is visible to anybody before its price is in the ledger, and nothing but the twin ever is.
+// it publish. Nothing of a build is visible to anybody before its price is in the ledger, and nothing but
+// the twin ever is.
 //
 //	describe    what the tables are made of, from PostgreSQL's catalog: columns, keys, checks, indexes
 //	stage       all rows with their class, and their place in the table's order of drawing, in one scan

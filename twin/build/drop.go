@@ -13,7 +13,8 @@ import (
 // Drop drops the twin of a table, and those of the tables linked to it, and returns the tables that had one. What was
 // told stays told, and paid for: a later build gives the same twin. apart says that the connection leads to the place
 // of Keeper.Target.
-func Drop(ctx context.Context, conn *pgx.Conn, apart bool, p *policy.Policy, root policy.Table) (dropped []string, err error) {
+func Drop(ctx context.Context, conn *pgx.Conn, apart bool, p *policy.Policy, root policy.Table) (
+	dropped []string, err error) {
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		at := place{tx, apart}
 		all, err := Twins(ctx, tx)

@@ -181,7 +181,8 @@ func (e *Exporter) hold(ctx context.Context, at place, families [][]policy.Table
 	for _, family := range families {
 		for _, t := range family {
 			var there bool
-			if err := at.tx.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`, at.name(t.Qualified())).Scan(&there); err != nil {
+			if err := at.tx.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`,
+				at.name(t.Qualified())).Scan(&there); err != nil {
 				return nil, fmt.Errorf("looking for the twin of %s: %w", t.Qualified(), err)
 			}
 			if !there {
@@ -218,7 +219,8 @@ func certify(p *policy.Policy, family []policy.Table, all []Twin) (c CertifiedTw
 			told += n
 		}
 		for i, class := range x.Classes {
-			c.Classes = append(c.Classes, CertifiedClass{class, x.Told[i], float64(x.Told[i]) / float64(told), x.Taken[i]})
+			c.Classes = append(c.Classes, CertifiedClass{class, x.Told[i], float64(x.Told[i]) / float64(told),
+				x.Taken[i]})
 		}
 	}
 	c.KnownRows = root.Twin.KnownRows
@@ -237,8 +239,8 @@ func designOf(p *policy.Policy, root policy.Table, law string) (*twin.Design, er
 		return nil, err
 	}
 	if !ok {
-		return nil, errors.New("the policy's secrets, ranges, rows or privacy are not those that the twin was built by: " +
-			"a certificate would not be true of it. Bring that policy back, or build the twin anew")
+		return nil, errors.New("the policy's secrets, ranges, rows or privacy are not those that the twin was built " +
+			"by: a certificate would not be true of it. Bring that policy back, or build the twin anew")
 	}
 	return twin.New(spec)
 }

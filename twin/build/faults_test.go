@@ -39,10 +39,10 @@ func TestFaultyBuildsAreNotOfTheLaw(t *testing.T) {
 	}
 }
 
-// Faults of the noise show in a table whose range leaves it room: of twelve rows three are of the class, and two to nine
-// may be. The noise is at most 3 rows; of 250 draws without that bound 21 are expected to be outside of it, and of those
-// that no clamping follows 43 to be below the range. A build that stops because its counts are not of the law counts as
-// found.
+// Faults of the noise show in a table whose range leaves it room: of twelve rows three are of the class, and two to
+// nine may be. The noise is at most 3 rows; of 250 draws without that bound 21 are expected to be outside of it, and of
+// those that no clamping follows 43 to be below the range. A build that stops because its counts are not of the law
+// counts as found.
 func TestFaultyNoiseIsNotOfTheLaw(t *testing.T) {
 	table := strings.NewReplacer("i <= 4", "i <= 3", "(1, 7)", "(1, 12)").Replace(small)
 	text := strings.NewReplacer("rows: 7", "rows: 12", "from: 0.29, to: 0.71, within: 0.14",
@@ -100,11 +100,13 @@ func TestSecondDrawNests(t *testing.T) {
 	}
 	planted(t, &hook.TwinRedraw)
 	both, first, second = overlap(t, "independent")
-	t.Logf("drawn independently: %g and %g rows, %g in both: the class has %.0f rows", first, second, both, first*second/both)
+	t.Logf("drawn independently: %g and %g rows, %g in both: the class has %.0f rows", first, second, both,
+		first*second/both)
 	mean := first * second / 600 // of a hypergeometric law
 	sd := math.Sqrt(mean * (1 - first/600) * (600 - second) / 599)
 	if both == min(first, second) || math.Abs(both-mean) > 5*sd {
-		t.Errorf("the fault does not show: %g of %g and %g rows are in both, of 600 it would be %.0f±%.0f", both, first, second, mean, sd)
+		t.Errorf("the fault does not show: %g of %g and %g rows are in both, of 600 it would be %.0f±%.0f", both, first,
+			second, mean, sd)
 	}
 }
 
@@ -137,7 +139,8 @@ func TestOldKeysAreGone(t *testing.T) {
 	most := func(name string) int {
 		w := newWorld(t, name, shop, shopPolicy)
 		w.build(build.Options{})
-		n, _ := strconv.Atoi(w.one("SELECT max(id) FROM fugu_twin.customer WHERE id IN (SELECT id FROM public.customer)"))
+		n, _ := strconv.Atoi(w.one("SELECT max(id) FROM fugu_twin.customer WHERE id IN (SELECT id " +
+			"FROM public.customer)"))
 		return n
 	}
 	if n := most("new_keys"); n != 0 {
@@ -162,8 +165,8 @@ GRANT SELECT ON seven TO shop_keeper; GRANT SELECT ON passport TO shop_guest`
 
 // An ordinary table one to one beside the twin gives the secret away, and the build refuses it. Where it does not, who
 // solves the number of rows with the secret out of it guesses 500 against 600 of 2,000 right in every one of 46 builds;
-// at epsilon 1 it would be .731 of them at most, and all of them with a chance of 6e-7. Who goes by the told number alone
-// is wrong now and then.
+// at epsilon 1 it would be .731 of them at most, and all of them with a chance of 6e-7. Who goes by the told number
+// alone is wrong now and then.
 func TestOrdinaryTableBeside(t *testing.T) {
 	text := strings.NewReplacer("rows: 7", "rows: 2000", "from: 0.29, to: 0.71, within: 0.14",
 		"from: 0.10, to: 0.60, within: 0.05").Replace(smallPolicy)

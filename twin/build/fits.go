@@ -24,8 +24,8 @@ import (
 // true of them. A twin that is not there is no misfit, nor is anything that needs no new build: analysts, budgets, how
 // many rows a group needs.
 //
-// It looks at the list of twins and at the catalog of the database where these are, as a guest may: at no row of a twin,
-// and at nothing of the protected tables. apart: twins stand under the tables' own names there.
+// It looks at the list of twins and at the catalog of the database where these are, as a guest may: at no row of a
+// twin, and at nothing of the protected tables. apart: twins stand under the tables' own names there.
 func Misfits(ctx context.Context, db *pgx.Conn, apart bool, p *policy.Policy) (found []string, err error) {
 	type twinned struct {
 		policy.Table
@@ -65,7 +65,8 @@ func Misfits(ctx context.Context, db *pgx.Conn, apart bool, p *policy.Policy) (f
 			return nil, err
 		}
 		if why != "" {
-			found = append(found, fmt.Sprintf("%s:%d:%d: table %s: %s", p.Source, t.At.Line, t.At.Column, t.Qualified(), why))
+			found = append(found, fmt.Sprintf("%s:%d:%d: table %s: %s", p.Source, t.At.Line, t.At.Column, t.Qualified(),
+				why))
 		}
 	}
 	return found, nil
@@ -113,8 +114,8 @@ func misfit(p *policy.Policy, family []policy.Table, t policy.Table, all []Twin)
 	return "", nil
 }
 
-// asked is the fingerprint of what a policy says of how the twins of a family look: the columns that they leave out, and
-// along what the rows of one go with those of another.
+// asked is the fingerprint of what a policy says of how the twins of a family look: the columns that they leave out,
+// and along what the rows of one go with those of another.
 func asked(family []policy.Table) string {
 	type look struct {
 		Table policy.QualifiedName
@@ -137,8 +138,8 @@ func asked(family []policy.Table) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// specOf is what the law depends on whose fingerprint is given, if the policy has such a law. Whether a predicate can be
-// NULL is not looked up in the protected table: of the ways that it can be, one has the fingerprint.
+// specOf is what the law depends on whose fingerprint is given, if the policy has such a law. Whether a predicate can
+// be NULL is not looked up in the protected table: of the ways that it can be, one has the fingerprint.
 func specOf(p *policy.Policy, root policy.Table, law string) (spec twin.Spec, ok bool, err error) {
 	var proportions []string
 	for _, s := range p.Secrets {

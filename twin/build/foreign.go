@@ -51,11 +51,12 @@ func (k foreign) follows() bool {
 	return k.from.keeps(k.own) && k.onto.keeps(k.refs)
 }
 
-// loosen takes the foreign keys from the twins of a family that are there, so that each of them can be replaced by itself.
+// loosen takes the foreign keys from the twins of a family that are there, so that each can be replaced by itself.
 func (f *family) loosen(ctx context.Context, at place) error {
 	for _, s := range f.sources {
 		name := at.name(s.Qualified())
-		rows, _ := at.tx.Query(ctx, `SELECT conname FROM pg_constraint WHERE contype = 'f' AND conrelid = to_regclass($1)`, name)
+		rows, _ := at.tx.Query(ctx,
+			`SELECT conname FROM pg_constraint WHERE contype = 'f' AND conrelid = to_regclass($1)`, name)
 		names, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		if err != nil {
 			return fmt.Errorf("looking at the twin of %s: %w", s.qualified(), err)
@@ -70,12 +71,12 @@ func (f *family) loosen(ctx context.Context, at place) error {
 	return nil
 }
 
-// tie gives the twins of a family, once they have their names, the foreign keys that their tables have. A key that does not
-// point at a unique column of the twin is left out: twins[i].Left says so.
+// tie gives the twins of a family, once they have their names, the foreign keys that their tables have. A key that does
+// not point at a unique column of the twin is left out: twins[i].Left says so.
 func (f *family) tie(ctx context.Context, at place, twins []Twin) {
 	for _, k := range f.foreign {
-		sql := fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s FOREIGN KEY (%s) REFERENCES %s (%s)%s", at.name(k.from.Qualified()),
-			parser.QuoteIdent(k.name), list("", k.own), at.name(k.onto.Qualified()), list("", k.refs), k.more)
+		sql := fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s FOREIGN KEY (%s) REFERENCES %s (%s)%s",
+			at.name(k.from.Qualified()), parser.QuoteIdent(k.name), list("", k.own), at.name(k.onto.Qualified()), list("", k.refs), k.more)
 		if !attempt(ctx, at.tx, sql) {
 			t := &twins[slices.Index(f.sources, k.from)]
 			t.Left = append(t.Left, fmt.Sprintf("foreign key %s of %s", parser.QuoteIdent(k.name), k.from.qualified()))

@@ -123,8 +123,8 @@ func (j *job) draw(ctx context.Context, c counts) (Draw, bool, error) {
 		j.options)
 }
 
-// carry has the rows of a table that were laid beside the protected ones go where twins are published, and returns what of
-// the table cannot go with them.
+// carry has the rows of a table that were laid beside the protected ones go where twins are published, and returns what
+// of the table cannot go with them.
 func (j *job) carry(ctx context.Context, s *source, rows int64, done float64) (left []string, err error) {
 	j.say(done, "sending the twin of "+s.qualified()+" to its database")
 	if left, err = s.portable(ctx, j.tx); err != nil {
@@ -151,7 +151,8 @@ func (j *job) certify(twins []Twin, d Draw, taken []int64) {
 }
 
 // describeFamily reads what a table with secrets and those linked to it are made of.
-func describeFamily(ctx context.Context, tx pgx.Tx, p *policy.Policy, root policy.Table) (*family, map[*source]fresh, error) {
+func describeFamily(ctx context.Context, tx pgx.Tx, p *policy.Policy, root policy.Table) (
+	*family, map[*source]fresh, error) {
 	s, err := describe(ctx, tx, root)
 	if err != nil {
 		return nil, nil, err
@@ -176,8 +177,8 @@ func describeFamily(ctx context.Context, tx pgx.Tx, p *policy.Policy, root polic
 	return f, keys, err
 }
 
-// spec is what the law depends on. That a predicate is NULL for some row of the table is taken to be public: it is so for
-// both values of every pair.
+// spec is what the law depends on. That a predicate is NULL for some row of the table is taken to be public: it is so
+// for both values of every pair.
 func (f *family) spec(ctx context.Context, tx pgx.Tx, p *policy.Policy) (twin.Spec, error) {
 	null := map[string]bool{}
 	for _, s := range p.Secrets {

@@ -36,7 +36,7 @@ func (f *family) freshKeys() (map[*source]fresh, error) {
 		out[s] = keys
 	}
 
-	// What a link points at has to be told apart among the copies of one row, whatever its type is; and the link follows.
+	// What a link points at has to be told apart among the copies of a row, whatever its type is; and the link follows.
 	for _, s := range f.sources[1:] {
 		parent := f.find(s.Link.To)
 		for _, on := range s.Link.On {
@@ -48,7 +48,8 @@ func (f *family) freshKeys() (map[*source]fresh, error) {
 				return nil, noColumn(s, on.Own)
 			}
 			if _, ok := out[parent][to.name]; !ok {
-				if !slices.Contains([]string{"text", "varchar", "uuid"}, to.base) && !slices.Contains(numbers, to.base) {
+				if !slices.Contains([]string{"text", "varchar", "uuid"}, to.base) &&
+					!slices.Contains(numbers, to.base) {
 					return nil, fmt.Errorf("table %s is linked to column %s of %s, of type %s: "+
 						"keys of that type cannot be made anew; link on an integer, a uuid or a text",
 						s.qualified(), parser.QuoteIdent(to.name), parent.qualified(), to.typ)
@@ -67,7 +68,8 @@ func (f *family) freshKeys() (map[*source]fresh, error) {
 }
 
 func noColumn(s *source, name string) error {
-	return fmt.Errorf("table %s has no column %s, which a link of the policy names", s.qualified(), parser.QuoteIdent(name))
+	return fmt.Errorf("table %s has no column %s, which a link of the policy names", s.qualified(),
+		parser.QuoteIdent(name))
 }
 
 // value is the SQL of a new key of a column of a row that is numbered "fugu n". NULL stays NULL: it is no key.
@@ -94,8 +96,8 @@ func (s *source) checkGenerated(keys fresh) error {
 	for _, c := range s.kept() {
 		for _, from := range c.from {
 			if _, ok := keys[from]; ok {
-				return fmt.Errorf("column %s of %s is generated from %s, which gets new values in the twin: leave it out (drop)",
-					parser.QuoteIdent(c.name), s.qualified(), parser.QuoteIdent(from))
+				return fmt.Errorf("column %s of %s is generated from %s, which gets new values in the twin: leave it "+
+					"out (drop)", parser.QuoteIdent(c.name), s.qualified(), parser.QuoteIdent(from))
 			}
 		}
 	}

@@ -16,6 +16,8 @@ import (
 
 	"fugu/policy"
 	"fugu/test/forgetful"
+	"fugu/test/patient"
+	"fugu/test/policies"
 	"fugu/twin"
 	"fugu/twin/build"
 	"fugu/twin/margin"
@@ -106,11 +108,14 @@ func subsets(letters string, n int) (out []string) {
 	return out
 }
 
-// distance is the p-value of Pearson's chi-square of n outcomes against a law, in bins of at least eight expected ones; 0
-// if an outcome was seen that the law excludes.
+// distance is the p-value of Pearson's chi-square of n outcomes against a law, in bins of at least eight expected ones;
+// 0 if an outcome was seen that the law excludes.
 func distance(expected map[outcome]float64, seen map[outcome]int, n int) (p float64, bins int) {
 	left := maps.Clone(seen)
-	keys := slices.SortedFunc(maps.Keys(expected), func(a, b outcome) int { return strings.Compare(a.told+a.names, b.told+b.names) })
+	keys := slices.SortedFunc(maps.Keys(expected), func(a, b outcome) int {
+		return strings.Compare(a.told+a.names,
+			b.told+b.names)
+	})
 	chi, mass, count := 0., 0., 0
 	for i, key := range keys {
 		mass, count = mass+expected[key]*float64(n), count+left[key]
@@ -157,7 +162,8 @@ func showing(t *testing.T, w *world, n int, shown func() outcome) map[outcome]in
 // shown is what the twin of the small table shows.
 func (w *world) shown() outcome {
 	w.t.Helper()
-	line := w.one(`SELECT count(*) FILTER (WHERE ok), count(*) FILTER (WHERE NOT ok), string_agg(DISTINCT name, '' ORDER BY name) FROM fugu_twin.seven`)
+	line := w.one(
+		`SELECT count(*) FILTER (WHERE ok), count(*) FILTER (WHERE NOT ok), string_agg(DISTINCT name, '' ORDER BY name) FROM fugu_twin.seven`)
 	parts := strings.Split(line, "|")
 	return outcome{"[" + parts[0] + " " + parts[1] + "]", parts[2]}
 }
@@ -165,13 +171,15 @@ func (w *world) shown() outcome {
 // falseAlarm is the chance with which a correct build would be rejected by each test, if its seeds were not fixed.
 const falseAlarm = 1e-6
 
-// What a build on PostgreSQL shows has the law of package twin, which its own tests hold to the theorem exhaustively: how
-// many rows of each class, and which rows. n = 700 builds with fixed seeds by each of two laws, Pearson's chi-square.
+// What a build on PostgreSQL shows has the law of package twin, which its own tests hold to the theorem exhaustively:
+// how many rows of each class, and which rows. n = 700 builds with fixed seeds by each of two laws, Pearson's
+// chi-square.
 func TestBuildFollowsTheLaw(t *testing.T) {
+	patient.Test(t)
 	w := newWorld(t, "seven", small, fmt.Sprintf(smallPolicy, 1., 0.))
 	const n = 700
 	for name, price := range map[string][2]float64{"pure": {1, 0}, "truncated": {4, .1}} {
-		w.policy = load(t, fmt.Sprintf(smallPolicy, price[0], price[1]))
+		w.policy = policies.Load(t, fmt.Sprintf(smallPolicy, price[0], price[1]))
 		p, bins := distance(law(t, w.policy), seven(t, w, n), n)
 		t.Logf("%s: p = %.3g in %d bins", name, p, bins)
 		if p < falseAlarm {
@@ -186,7 +194,8 @@ func TestOrderOfRows(t *testing.T) {
 	w := newWorld(t, "rows", shop, shopPolicy)
 	w.build(build.Options{})
 	rich := w.column("SELECT rich FROM fugu_twin.customer ORDER BY ctid")
-	if ids := w.column("SELECT id FROM fugu_twin.customer ORDER BY id"); !slices.Equal(ids, w.column("SELECT generate_series(1, 2000)")) {
+	if ids := w.column("SELECT id FROM fugu_twin.customer ORDER BY id"); !slices.Equal(ids,
+		w.column("SELECT generate_series(1, 2000)")) {
 		t.Error("keys are not counted from 1")
 	}
 	// Of 1999 neighbours as many differ as at random: 2pq of them, with sd .011 at most.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -12,96 +13,136 @@ import (
 	"fugu/parser"
 )
 
-// lay writes the rows of a table of the family as its twin has them: each as often as it stands, in random order, with
-// new keys. It returns how many there are.
+// lay makes a table of the family as its twin has it: each row as often as it stands, in random order, with new keys.
+// It returns how many rows there are.
 //
 // The order is by a hash of what only the key of the order of drawing gives: nobody can compute it, and a build that
 // was killed gives the same. How many copies there are is public, but for linked tables, where it follows from the rows
-// taken. The rows are sorted once, and numbered as they leave the sort.
-func (f *family) lay(ctx context.Context, db pgx.Tx, s *source, keys map[*source]fresh, st staged) (int64, error) {
-	from, order, args := f.copies(s, st)
-
-	// The tables that are linked to this one have to find each copy by its old key, and get the new one.
+// taken. The rows are sorted once, by parallel workers where there are any, and numbered as they leave the sort.
+func (f *family) lay(ctx context.Context, db pgx.Tx, s *source, keys map[*source]fresh) (rows int64, err error) {
+	columns, numbered := s.laidColumns(keys[s])
 	children := f.children(s)
-	numbered := len(children) > 0
-	var columns, old []string
-	for _, c := range s.columns {
-		if k, ok := keys[s][c.name]; ok && k.of == "" && !hook.TwinOldKeys {
-			columns = append(columns, k.value(s, c.name)+" AS "+parser.QuoteIdent(c.name))
-			numbered = true
-		} else if ok {
-			columns = append(columns, parser.QuoteIdent("fugu new "+c.name)+" AS "+parser.QuoteIdent(c.name))
-		} else if s.keeps([]string{c.name}) {
-			columns = append(columns, parser.QuoteIdent(c.name))
-		}
+
+	// OFFSET 0 has the sort done before anything is computed of its rows; a window of all rows keeps their order.
+	from := f.copies(s) + ` ORDER BY "fugu o" OFFSET 0`
+	if numbered || len(children) > 0 {
+		from = `SELECT pg_catalog.row_number() OVER () AS "fugu n", r.* FROM (` + from + `) AS r`
 	}
+	if len(children) > 0 {
+		columns = append(columns, `"fugu n"`)
+	}
+	// The tables that are linked to this one have to find each copy by its old key, and get the new one.
 	for _, child := range children {
 		for _, on := range child.Link.On {
-			name := "r." + parser.QuoteIdent(on.To) + " AS " + parser.QuoteIdent("fugu old "+on.To)
-			if !slices.Contains(old, name) {
-				old = append(old, name)
+			old := "r." + parser.QuoteIdent(on.To) + " AS " + parser.QuoteIdent("fugu old "+on.To)
+			if !slices.Contains(columns, old) {
+				columns = append(columns, old)
 			}
 		}
 	}
-	// OFFSET 0 has the sort done before anything is computed of its rows.
-	rows := from + ` ORDER BY ` + order + ` OFFSET 0`
-	if numbered {
-		if err := makeNumbers(ctx, db); err != nil {
+	from = `SELECT ` + strings.Join(columns, ", ") + ` FROM (` + from + `) AS r`
+	if len(children) > 0 {
+		if from, err = f.layAside(ctx, db, s, from); err != nil {
 			return 0, err
 		}
-		number := `pg_catalog.nextval(` + parser.QuoteLiteral(numbersName) + `)`
-		rows = `SELECT ` + number + ` AS "fugu n", r.* FROM (` + rows + `) AS r`
 	}
 
-	if len(children) > 0 {
-		all := slices.Concat([]string{`"fugu n"`}, columns, old)
-		return f.layAside(ctx, db, s, `SELECT `+strings.Join(all, ", ")+` FROM (`+rows+`) AS r`, args)
-	}
 	names := make([]string, 0, len(columns))
 	for _, c := range s.kept() {
 		names = append(names, c.name)
 	}
-	insert := fmt.Sprintf(`INSERT INTO %s (%s) SELECT %[2]s FROM (SELECT %s FROM (%s) AS r) AS r`,
-		newName(s), list("", names), strings.Join(columns, ", "), rows)
-	tag, err := db.Exec(ctx, insert, args...)
+	rows, err = makeTable(ctx, db, fmt.Sprintf(`CREATE TABLE %s WITH (%s) AS SELECT %s FROM (%s) AS r`,
+		newName(s), twinStorage, list("", names), from))
+	if err == nil {
+		err = f.checkRoom(s, keys[s], rows)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("writing the twin of %s: %w", s.qualified(), err)
 	}
-	return tag.RowsAffected(), nil
+	return rows, nil
 }
 
-// numbersName is the sequence that rows are numbered by as they are laid. row_number() puts every row aside once more,
-// and takes several times as long.
-const numbersName = schema + `."~ numbers"`
+// laidColumns are the SQL of the columns of a twin, and of keys that it has not but which others are linked to; and
+// whether any of them is a number of its row.
+func (s *source) laidColumns(keys fresh) (columns []string, numbered bool) {
+	for _, c := range s.columns {
+		k, fresh := keys[c.name]
+		name := parser.QuoteIdent(c.name)
+		switch {
+		case fresh && k.of != "":
+			columns = append(columns, parser.QuoteIdent("fugu new "+c.name)+"::"+c.typ+" AS "+name)
+		case fresh && !hook.TwinOldKeys:
+			columns = append(columns, "("+k.value(s, c.name)+")::"+c.typ+" AS "+name)
+			numbered = true
+		case s.keeps([]string{c.name}) || fresh:
+			columns = append(columns, name)
+		}
+	}
+	return columns, numbered
+}
 
-// makeNumbers has the numbers begin with 1.
-func makeNumbers(ctx context.Context, db pgx.Tx) error {
-	for _, sql := range []string{
-		`DROP SEQUENCE IF EXISTS ` + numbersName,
-		// Numbers of the cache need no entry in the log; no other session takes any.
-		`CREATE SEQUENCE ` + numbersName + ` CACHE 65536`,
-	} {
-		if _, err := db.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("making the numbers of rows: %w", err)
+// makeTable runs a CREATE TABLE AS, and returns how many rows the table has. INSERT would do without workers.
+func makeTable(ctx context.Context, db pgx.Tx, sql string) (rows int64, err error) {
+	err = inParallel(ctx, db, func() error {
+		tag, err := db.Exec(ctx, sql)
+		rows = tag.RowsAffected()
+		return err
+	})
+	return rows, err
+}
+
+// inParallel runs f, whose statements are worth another processor: what they compute of rows, and that they order them,
+// is dearer than the planner takes it to be. Who gathers the rows has enough to do.
+func inParallel(ctx context.Context, db pgx.Tx, f func() error) error {
+	set := func(cost, participation string) error {
+		_, err := db.Exec(ctx, `SET LOCAL parallel_tuple_cost TO `+cost)
+		if err == nil {
+			_, err = db.Exec(ctx, `SET LOCAL parallel_leader_participation TO `+participation)
+		}
+		return err
+	}
+	if err := set("0", "off"); err != nil {
+		return err
+	}
+	if err := f(); err != nil {
+		return err
+	}
+	return set("DEFAULT", "DEFAULT")
+}
+
+// checkRoom refuses keys that are too long for a column of a table or of one that is linked to it, once it has so many
+// rows: they would be cut off, and be no keys any more.
+func (f *family) checkRoom(s *source, keys fresh, rows int64) error {
+	digits := len(strconv.FormatInt(rows, 10))
+	for _, c := range s.kept() {
+		if k, ok := keys[c.name]; ok && k.of == "" && c.room > 0 && digits > c.room {
+			return fmt.Errorf("column %s has no room for numbers of %d rows", parser.QuoteIdent(c.name), rows)
+		}
+	}
+	for _, child := range f.children(s) {
+		for _, on := range child.Link.On {
+			if c, _ := child.column(on.Own); c.room > 0 && digits > c.room {
+				return fmt.Errorf("column %s of %s has no room for numbers of %d rows", parser.QuoteIdent(c.name),
+					child.qualified(), rows)
+			}
 		}
 	}
 	return nil
 }
 
-// copies is the SQL of the copies of rows of a table, for links with the new keys, and by what they are put in order.
-func (f *family) copies(s *source, st staged) (sql, order string, args []any) {
+// copies is the SQL of the copies of rows of a table, for links with the new keys, and with "fugu o", by which they are
+// put in order.
+func (f *family) copies(s *source) string {
 	if s == f.root {
 		// PostgreSQL's own hash, though nothing that withstands an attack, is enough for a second hash of 16 secret
 		// bytes which show nowhere: all that anybody sees of it is who comes before whom. Of 10,000,000 rows two are
 		// equal with a probability of 3·10^-6, so that it is not worth half a row more in the sort to say which comes
 		// first.
-		const shuffled = `pg_catalog.hashtextextended(pg_catalog.encode(pg_catalog.substr("fugu h", 17), 'hex'), "fugu g")`
-		return `SELECT t.*, ` + shuffled + ` AS "fugu o"
-			FROM (SELECT s.*, pg_catalog.generate_series(1, ($2::pg_catalog.int8[])["fugu class" + 1] +
-				CASE WHEN pg_catalog.substr("fugu h", 17) <= ($3::pg_catalog.bytea[])["fugu class" + 1]
-					THEN 1 ELSE 0 END) AS "fugu g"
-				FROM ` + stagedName + ` AS s WHERE "fugu h" <= ($1::pg_catalog.bytea[])["fugu class" + 1]) AS t`,
-			`"fugu o"`, []any{st.last, st.each, st.twice}
+		return `SELECT t.*, pg_catalog.hashtextextended(
+				pg_catalog.encode(pg_catalog.substr(t."fugu h", 17), 'hex'), c."fugu g") AS "fugu o"
+			FROM ` + stagedName + ` AS t JOIN ` + copiesName + ` AS c ON c."fugu class" = t."fugu class"
+				AND pg_catalog.substr(t."fugu h", 17) <= c."fugu last"
+			WHERE t."fugu h" <= ` + lastTaken
 	}
 
 	var on, add []string
@@ -120,41 +161,21 @@ func (f *family) copies(s *source, st staged) (sql, order string, args []any) {
 	row := `pg_catalog.convert_to(ROW(` + list("t.", names) + `)::pg_catalog.text, 'UTF8')`
 	random := secretOf(`pg_catalog.int8send(p."fugu n") || `+row, "place", s, "")
 	return fmt.Sprintf(`SELECT t.*, %s, %s AS "fugu o" FROM %s AS t JOIN %s AS p ON %s`, strings.Join(add, ", "),
-		random, s.qualified(), f.laid(s.Link.To), strings.Join(on, " AND ")), `"fugu o"`, nil
+		random, s.qualified(), f.laid(s.Link.To), strings.Join(on, " AND "))
 }
 
-// layAside writes the rows of a table that others are linked to into a table of its own first, with what links need.
-func (f *family) layAside(ctx context.Context, db pgx.Tx, s *source, laid string, args []any) (int64, error) {
+// layAside writes the rows of a table that others are linked to into a table of its own first, and returns the SQL of
+// them, in their order.
+func (f *family) layAside(ctx context.Context, db pgx.Tx, s *source, rows string) (string, error) {
 	aside := f.laid(s.Qualified())
-	kept := make([]string, 0, len(s.columns))
-	for _, c := range s.kept() {
-		kept = append(kept, c.name)
+	_, err := makeTable(ctx, db, `CREATE UNLOGGED TABLE `+aside+` AS `+rows)
+	if err == nil {
+		_, err = db.Exec(ctx, `ANALYZE `+aside)
 	}
-
-	// A parameter cannot stand in CREATE TABLE AS, so the table is made without rows, and filled.
-	room := fmt.Sprintf(`CREATE UNLOGGED TABLE %s AS %s WITH NO DATA`, aside, withoutParameters(laid))
-	if _, err := db.Exec(ctx, room); err != nil {
-		return 0, fmt.Errorf("making room for the twin of %s: %w", s.qualified(), err)
-	}
-	if _, err := db.Exec(ctx, `INSERT INTO `+aside+` `+laid, args...); err != nil {
-		return 0, fmt.Errorf("laying the rows of %s: %w", s.qualified(), err)
-	}
-	if _, err := db.Exec(ctx, `ANALYZE `+aside); err != nil {
-		return 0, fmt.Errorf("laying the rows of %s: %w", s.qualified(), err)
-	}
-	tag, err := db.Exec(ctx, fmt.Sprintf(`INSERT INTO %s (%s) SELECT %[2]s FROM %[3]s ORDER BY "fugu n"`,
-		newName(s), list("", kept), aside))
 	if err != nil {
-		return 0, fmt.Errorf("writing the twin of %s: %w", s.qualified(), err)
+		return "", fmt.Errorf("laying the rows of %s: %w", s.qualified(), err)
 	}
-	return tag.RowsAffected(), nil
-}
-
-// withoutParameters puts empty values in the place of parameters: for the types of a statement's columns alone.
-func withoutParameters(sql string) string {
-	return strings.NewReplacer("$1::pg_catalog.bytea[]", "NULL::pg_catalog.bytea[]",
-		"$2::pg_catalog.int8[]", "NULL::pg_catalog.int8[]",
-		"$3::pg_catalog.bytea[]", "NULL::pg_catalog.bytea[]").Replace(sql)
+	return `SELECT * FROM ` + aside + ` ORDER BY "fugu n"`, nil
 }
 
 // laid is the table in which the rows of a table of the family are put aside.

@@ -20,17 +20,21 @@ func TestTwinOrNoise(t *testing.T) {
 	}
 
 	sum := sha256.Sum256([]byte("an answer with noise"))
-	_, err := w.ledger.Charge(t.Context(), ledger.Charge{Key: ledger.Key(hex.EncodeToString(sum[:])), Dataset: w.policy.Dataset, User: "alice",
-		Losses: map[string]privacy.Loss{"rich": {Pure: .1}}, Limit: privacy.Budget{Epsilon: 2, Delta: .01}, Requested: privacy.Budget{Epsilon: .1},
+	_, err := w.ledger.Charge(t.Context(), ledger.Charge{Key: ledger.Key(hex.EncodeToString(sum[:])),
+		Dataset: w.policy.Dataset, User: "alice",
+		Losses: map[string]privacy.Loss{"rich": {Pure: .1}}, Limit: privacy.Budget{Epsilon: 2, Delta: .01},
+		Requested: privacy.Budget{Epsilon: .1},
 		Mechanism: "directional", Assumption: string(policy.Translation), Answer: []byte("1")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.keeper.Build(t.Context(), w.policy, w.policy.Tables[0], build.Options{}); err == nil || !strings.Contains(err.Error(), "answers with noise were given") {
+	if _, err := w.keeper.Build(t.Context(), w.policy, w.policy.Tables[0], build.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "answers with noise were given") {
 		t.Fatalf("a twin after noise: %v", err)
 	}
 
-	other := newWorld(t, "otherway", strings.ReplaceAll(shop, "CREATE ROLE shop_keeper LOGIN; CREATE ROLE shop_guest LOGIN;", ""), shopPolicy)
+	other := newWorld(t, "otherway", strings.ReplaceAll(shop, "CREATE ROLE shop_keeper LOGIN; CREATE ROLE shop_guest "+
+		"LOGIN;", ""), shopPolicy)
 	other.build(build.Options{})
 	if drawn, err := build.Drawn(t.Context(), other.ledger, other.policy.Tables[0].Qualified()); err != nil || !drawn {
 		t.Errorf("drawn after a build: %v, %v", drawn, err)

@@ -53,7 +53,8 @@ func setOrder(ctx context.Context, db pgx.Tx, key []byte) error {
 }
 
 // secretOf is the SQL of 32 bytes that nobody can compute without the key of the order of drawing, nor tell from random
-// ones: of an expression that has bytes, for one use in one table. An order of drawing hashes texts that begin otherwise.
+// ones: of an expression that has bytes, for one use in one table. An order of drawing hashes texts that begin
+// otherwise.
 func secretOf(bytes, use string, s *source, column string) string {
 	words := parser.QuoteLiteral(use + " of " + s.qualified() + " " + column + ": ")
 	return "pg_catalog.sha256(" + orderKey + " || pg_catalog.convert_to(" + words + ", 'UTF8') || " + bytes + ")"

@@ -16,8 +16,9 @@ import (
 
 // place is a database in which twins are published, within the transaction of a build.
 type place struct {
-	tx    pgx.Tx
-	apart bool // it is another database than that of the protected tables: twins stand under the tables' own names there
+	tx pgx.Tx
+	// it is another database than that of the protected tables: twins stand under the tables' own names there
+	apart bool
 }
 
 // name is what the twin of a table is called there.
@@ -91,7 +92,8 @@ func (p place) free(ctx context.Context, all []Twin, t policy.QualifiedName) err
 // makeSchema makes the schema of a table in the twins' database, where it is missing.
 func (p place) makeSchema(ctx context.Context, s *source, guests []string) error {
 	var there bool
-	if err := p.tx.QueryRow(ctx, `SELECT to_regnamespace($1) IS NOT NULL`, parser.QuoteIdent(s.Schema)).Scan(&there); err != nil {
+	if err := p.tx.QueryRow(ctx, `SELECT to_regnamespace($1) IS NOT NULL`, parser.QuoteIdent(s.Schema)).Scan(
+		&there); err != nil {
 		return fmt.Errorf("looking for the schema %s in the twins' database: %w", parser.QuoteIdent(s.Schema), err)
 	}
 	if there {
@@ -121,6 +123,9 @@ const guestTypes = `SELECT DISTINCT t.oid::regtype::text FROM pg_attribute a JOI
 // protected tables: in their order, without ever holding more than a piece of them.
 func (p place) carry(ctx context.Context, from pgx.Tx, s *source, rows int64, guests []string) error {
 	if err := s.create(ctx, p.tx); err != nil {
+		return err
+	}
+	if err := s.describeAnew(ctx, p.tx); err != nil {
 		return err
 	}
 	var theirs []string

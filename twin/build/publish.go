@@ -54,7 +54,8 @@ func (f *family) publish(ctx context.Context, at place, all, twins []Twin, guest
 	return f.tidy(ctx, at.tx)
 }
 
-// rename are the statements that give a new table and its indexes their names, unless its rows have gone to the old one.
+// rename are the statements that give a new table and its indexes their names, unless its rows have gone to the old
+// one.
 func (p place) rename(ctx context.Context, s *source, replaced bool, guests []string) (statements []string, err error) {
 	if replaced {
 		return nil, nil
@@ -81,8 +82,8 @@ const sameColumns = `SELECT (SELECT array_agg((attname, atttypid, atttypmod)::te
 	= (SELECT array_agg((attname, atttypid, atttypmod)::text ORDER BY attnum) FROM pg_attribute
 		WHERE attrelid = $2::text::regclass AND attnum > 0 AND NOT attisdropped)`
 
-// replace drops a twin that is there. Where views of analysts' own depend on it, it stays, and its rows are replaced; then
-// readers wait for the end of the build, and it reports true.
+// replace drops a twin that is there. Where views of analysts' own depend on it, it stays, and its rows are replaced;
+// then readers wait for the end of the build, and it reports true.
 func replace(ctx context.Context, at place, s *source) (filled bool, err error) {
 	db, name := at.tx, at.name(s.Qualified())
 	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
@@ -97,13 +98,15 @@ func replace(ctx context.Context, at place, s *source) (filled bool, err error) 
 	if err := db.QueryRow(ctx, sameColumns, name, newName(s)).Scan(&same); err != nil {
 		return false, err
 	} else if !same {
-		return false, fmt.Errorf("the twin of %s has other columns now, and other objects depend on it (%s); drop these", s.qualified(), pe.Detail)
+		return false, fmt.Errorf("the twin of %s has other columns now, and other objects depend on it (%s); drop "+
+			"these", s.qualified(), pe.Detail)
 	}
 	statements := []string{"TRUNCATE " + name, fmt.Sprintf("INSERT INTO %s SELECT * FROM %s", name, newName(s)),
 		"DROP TABLE " + newName(s), "ANALYZE " + name}
 	for _, sql := range statements {
 		if _, err := db.Exec(ctx, sql); err != nil {
-			return false, fmt.Errorf("replacing the rows of the twin of %s, on which other objects depend (%s); drop these, or make them fit: %w", s.qualified(), pe.Detail, err)
+			return false, fmt.Errorf("replacing the rows of the twin of %s, on which other objects depend (%s); drop "+
+				"these, or make them fit: %w", s.qualified(), pe.Detail, err)
 		}
 	}
 	return true, nil
@@ -111,12 +114,12 @@ func replace(ctx context.Context, at place, s *source) (filled bool, err error) 
 
 // tidy drops what the build has put aside.
 func (f *family) tidy(ctx context.Context, db pgx.Tx) error {
-	names := []string{"SEQUENCE IF EXISTS " + numbersName, "TABLE IF EXISTS " + stagedName}
+	names := []string{stagedName, copiesName}
 	for _, s := range f.sources {
-		names = append(names, "TABLE IF EXISTS "+f.laid(s.Qualified()))
+		names = append(names, f.laid(s.Qualified()))
 	}
 	for _, name := range names {
-		if _, err := db.Exec(ctx, "DROP "+name); err != nil {
+		if _, err := db.Exec(ctx, "DROP TABLE IF EXISTS "+name); err != nil {
 			return fmt.Errorf("tidying up: %w", err)
 		}
 	}

@@ -28,9 +28,9 @@ type reference struct {
 	seen    bool // by a guest
 }
 
-// checkReferences refuses tables whose references would show which rows were taken. Old keys are gone from the twin: what
-// refers to them has to follow by a link, or to go. An ordinary table that guests read and that refers to protected rows
-// tells of each row that there is, and with its other columns which of them were taken.
+// checkReferences refuses tables whose references would show which rows were taken. Old keys are gone from the twin:
+// what refers to them has to follow by a link, or to go. An ordinary table that guests read and that refers to
+// protected rows tells of each row that there is, and with its other columns which of them were taken.
 func (f *family) checkReferences(ctx context.Context, db pgx.Tx, guests []string) error {
 	oids := make([]uint32, len(f.sources))
 	for i, s := range f.sources {
@@ -51,7 +51,8 @@ func (f *family) checkReferences(ctx context.Context, db pgx.Tx, guests []string
 		of := slices.IndexFunc(f.sources, func(s *source) bool { return s.oid == r.oid })
 		if of < 0 {
 			if r.seen {
-				return fmt.Errorf("table %s refers to protected rows (%s), and guests may read it: link it in the policy, "+
+				return fmt.Errorf("table %s refers to protected rows (%s), and guests may read it: link it in the "+
+					"policy, "+
 					"or revoke SELECT on it from them", r.table, parser.QuoteIdent(r.name))
 			}
 			continue
@@ -59,8 +60,10 @@ func (f *family) checkReferences(ctx context.Context, db pgx.Tx, guests []string
 		s := f.sources[of]
 		for _, column := range r.columns {
 			if s.keeps([]string{column}) && !f.follows(s, column, r.to) {
-				return fmt.Errorf("column %s of %s refers to rows of the twin by their old keys (%s): rows have one way to the table "+
-					"with the secret, the policy's link; leave the column out: drop", parser.QuoteIdent(column), s.qualified(), parser.QuoteIdent(r.name))
+				return fmt.Errorf("column %s of %s refers to rows of the twin by their old keys (%s): rows have one "+
+					"way to the table "+
+					"with the secret, the policy's link; leave the column out: drop", parser.QuoteIdent(column),
+					s.qualified(), parser.QuoteIdent(r.name))
 			}
 		}
 	}
@@ -89,9 +92,9 @@ const describePartners = `SELECT c.conname, c.conrelid, c.confrelid::regclass::t
 	    OR has_any_column_privilege(g, c.confrelid, 'SELECT'))
 	ORDER BY c.conrelid, c.conname`
 
-// checkPartners refuses ordinary tables that guests read and of which each protected row has a row for its own. Which of
-// those no row of the twin points at says which rows were not taken, and what else stands in them how many of these are
-// of each class. A column that gets new values points at nobody's row.
+// checkPartners refuses ordinary tables that guests read and of which each protected row has a row for its own. Which
+// of those no row of the twin points at says which rows were not taken, and what else stands in them how many of these
+// are of each class. A column that gets new values points at nobody's row.
 func (f *family) checkPartners(ctx context.Context, db pgx.Tx, keys map[*source]fresh, guests []string) error {
 	oids := make([]uint32, len(f.sources))
 	for i, s := range f.sources {
@@ -113,8 +116,10 @@ func (f *family) checkPartners(ctx context.Context, db pgx.Tx, keys map[*source]
 		if hook.TwinPartners || !s.keeps(r.columns) || keys[s].distinct(r.columns) || !s.tells(r.columns) {
 			continue
 		}
-		return fmt.Errorf("each row of %s has a row of the ordinary table %s for its own (%s), and guests may read that: "+
-			"it would show which rows are not in the twin; leave the column out (drop), or revoke SELECT on %[2]s from them",
+		return fmt.Errorf("each row of %s has a row of the ordinary table %s for its own (%s), and guests may read "+
+			"that: "+
+			"it would show which rows are not in the twin; leave the column out (drop), or revoke "+
+			"SELECT on %[2]s from them",
 			s.qualified(), r.table, parser.QuoteIdent(r.name))
 	}
 	return nil
@@ -123,6 +128,9 @@ func (f *family) checkPartners(ctx context.Context, db pgx.Tx, keys map[*source]
 // tells reports whether no two rows have the same values in the columns.
 func (s *source) tells(columns []string) bool {
 	return slices.ContainsFunc(append(s.unique, s.primary), func(key []string) bool {
-		return len(key) > 0 && !slices.ContainsFunc(key, func(name string) bool { return !slices.Contains(columns, name) })
+		return len(key) > 0 && !slices.ContainsFunc(key, func(name string) bool {
+			return !slices.Contains(columns,
+				name)
+		})
 	})
 }

@@ -35,11 +35,12 @@ type Twin struct {
 	Table   string    `json:"table_name"`
 	Built   time.Time `json:"built"`
 	Rows    int64     `json:"rows"`
-	Sampled int64     `json:"sampled"`        // different rows among them; of a linked table Rows
-	Classes []string  `json:"classes"`        // none of a linked table
-	Told    []int64   `json:"told"`           // noisy counts by class
-	Taken   []int64   `json:"taken"`          // rows taken by class
-	Noise   []float64 `json:"told_error"`     // rows: how far Told may be off, by class; nil: a twin of before that was said
+	Sampled int64     `json:"sampled"` // different rows among them; of a linked table Rows
+	Classes []string  `json:"classes"` // none of a linked table
+	Told    []int64   `json:"told"`    // noisy counts by class
+	Taken   []int64   `json:"taken"`   // rows taken by class
+	// rows: how far Told may be off, by class; nil: a twin of before that was said
+	Noise   []float64 `json:"told_error"`
 	Epsilon float64   `json:"epsilon"`        // what it costs; of a linked table that of its root
 	Delta   float64   `json:"delta"`          // likewise
 	Assumes string    `json:"assumption"`     // what it rests on
@@ -54,12 +55,15 @@ const twinColumns = `dataset, table_schema, table_name, built, rows, sampled, cl
 // Twins returns the twins that there are.
 func Twins(ctx context.Context, db querier) ([]Twin, error) {
 	var there bool
-	if err := db.QueryRow(ctx, `SELECT pg_catalog.to_regclass($1) IS NOT NULL`, registry).Scan(&there); err != nil || !there {
+	if err := db.QueryRow(ctx, `SELECT pg_catalog.to_regclass($1) IS NOT NULL`, registry).Scan(&there); err != nil ||
+		!there {
 		return nil, err
 	}
-	rows, _ := db.Query(ctx, `SELECT `+strings.TrimSuffix(twinColumns, "noise")+noiseOf+` FROM `+registry+` AS t ORDER BY dataset, table_schema, table_name`)
+	rows, _ := db.Query(ctx, `SELECT `+strings.TrimSuffix(twinColumns, "noise")+noiseOf+` FROM `+registry+
+		` AS t ORDER BY dataset, table_schema, table_name`)
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Twin, err error) {
-		return t, row.Scan(&t.Dataset, &t.Schema, &t.Table, &t.Built, &t.Rows, &t.Sampled, &t.Classes, &t.Told, &t.Taken, &t.Epsilon, &t.Delta, &t.Assumes, &t.Nth, &t.Law, &t.Shape, &t.Noise)
+		return t, row.Scan(&t.Dataset, &t.Schema, &t.Table, &t.Built, &t.Rows, &t.Sampled, &t.Classes, &t.Told,
+			&t.Taken, &t.Epsilon, &t.Delta, &t.Assumes, &t.Nth, &t.Law, &t.Shape, &t.Noise)
 	})
 }
 
@@ -85,12 +89,14 @@ type querier interface {
 
 // enter writes a line of the registry.
 func enter(ctx context.Context, db pgx.Tx, t Twin) error {
-	const sql = `INSERT INTO ` + registry + ` (` + twinColumns + `) VALUES ($1, $2, $3, pg_catalog.now(), $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+	const sql = `INSERT INTO ` + registry + ` (` + twinColumns +
+		`) VALUES ($1, $2, $3, pg_catalog.now(), $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 		ON CONFLICT (table_schema, table_name) DO UPDATE SET dataset = excluded.dataset, built = excluded.built, rows = excluded.rows, sampled = excluded.sampled,
 		classes = excluded.classes, told = excluded.told, taken = excluded.taken, epsilon = excluded.epsilon, delta = excluded.delta,
 		assumption = excluded.assumption, generation = excluded.generation, law = excluded.law, shape = excluded.shape,
 		noise = excluded.noise`
-	_, err := db.Exec(ctx, sql, t.Dataset, t.Schema, t.Table, t.Rows, t.Sampled, orEmpty(t.Classes), orEmpty(t.Told), orEmpty(t.Taken), t.Epsilon, t.Delta, t.Assumes, t.Nth, t.Law, t.Shape, t.Noise)
+	_, err := db.Exec(ctx, sql, t.Dataset, t.Schema, t.Table, t.Rows, t.Sampled, orEmpty(t.Classes), orEmpty(t.Told),
+		orEmpty(t.Taken), t.Epsilon, t.Delta, t.Assumes, t.Nth, t.Law, t.Shape, t.Noise)
 	if err != nil {
 		return fmt.Errorf("entering the twin of %s.%s: %w", t.Schema, t.Table, err)
 	}

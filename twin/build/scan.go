@@ -160,6 +160,17 @@ func cutsAt(counted histogram, n []int64) []cut {
 	return out
 }
 
+// bounds are the first hash of the bucket, and one behind its last; no bytes if n is 0.
+func (c *cut) bounds() (from, behind []byte) {
+	switch c.bucket {
+	case -1:
+		return []byte{}, []byte{}
+	case 1<<16 - 1:
+		return []byte{0xff, 0xff}, bytes.Repeat([]byte{0xff}, 2*half+1)
+	}
+	return binary.BigEndian.AppendUint16(nil, uint16(c.bucket)), binary.BigEndian.AppendUint16(nil, uint16(c.bucket+1))
+}
+
 // hold keeps a value if it is in the bucket.
 func (c *cut) hold(value []byte) {
 	if bucketOf(value) == c.bucket {

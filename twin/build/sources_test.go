@@ -36,22 +36,24 @@ func partitioned(part string) string {
 	return sql.String()
 }
 
-// What a twin is made from: its rows are as many as the table's, different ones as many as the registry says, and a second
-// build from scratch gives the same ones, so that the order of drawing does not hang on how the table is stored.
+// What a twin is made from: its rows are as many as the table's, different ones as many as the registry says, and a
+// second build from scratch gives the same ones, so that the order of drawing does not hang on how the table is stored.
 func TestSources(t *testing.T) {
 	for name, sql := range map[string]string{
-		"plain":       "CREATE TABLE person (" + columns + ", id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY);",
-		"no key":      "CREATE TABLE person (" + columns + ");",
-		"composite":   "CREATE TABLE person (" + columns + ", PRIMARY KEY (region, nr));",
-		"natural":     "CREATE TABLE person (" + columns + ", CHECK (name LIKE 'p%'), PRIMARY KEY (name));",
-		"partitioned": partitioned("CREATE TABLE person_REGION PARTITION OF person FOR VALUES IN (REGION)") + "ALTER TABLE person ADD PRIMARY KEY (region, nr);",
-		"foreign":     "",
+		"plain":     "CREATE TABLE person (" + columns + ", id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY);",
+		"no key":    "CREATE TABLE person (" + columns + ");",
+		"composite": "CREATE TABLE person (" + columns + ", PRIMARY KEY (region, nr));",
+		"natural":   "CREATE TABLE person (" + columns + ", CHECK (name LIKE 'p%'), PRIMARY KEY (name));",
+		"partitioned": partitioned("CREATE TABLE person_REGION PARTITION OF person FOR VALUES IN (REGION)") +
+			"ALTER TABLE person ADD PRIMARY KEY (region, nr);",
+		"foreign": "",
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "foreign" {
 				sql = servers(t)
 			}
-			w := newWorld(t, "source_"+strings.ReplaceAll(name, " ", "_"), sql+people+"GRANT SELECT ON person TO shop_keeper",
+			w := newWorld(t, "source_"+strings.ReplaceAll(name, " ", "_"), sql+people+"GRANT SELECT ON person TO "+
+				"shop_keeper",
 				fmt.Sprintf(sourcePolicy, ""))
 			r := w.build(build.Options{})
 			const shows = `SELECT count(*), count(DISTINCT (region, nr)), count(DISTINCT name), bool_and(name = 'p' || (nr * 4 + region)) FROM fugu_twin.person`
@@ -81,12 +83,15 @@ func servers(t *testing.T) string {
 			t.Fatal(err)
 		}
 		for part := i; part < 4; part += 2 {
-			if err := c.Exec(t.Context(), db, fmt.Sprintf("CREATE TABLE person_%d (%s); GRANT ALL ON person_%[1]d TO PUBLIC", part, columns)); err != nil {
+			if err := c.Exec(t.Context(), db, fmt.Sprintf("CREATE TABLE person_%d (%s); GRANT ALL "+
+				"ON person_%[1]d TO PUBLIC", part, columns)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		sql += fmt.Sprintf("CREATE SERVER shard_%d FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host %s, port '%d', dbname '%s');\n"+
-			"CREATE USER MAPPING FOR PUBLIC SERVER shard_%[1]d OPTIONS (user 'postgres', password_required 'false');\n", i, "'127.0.0.1'", c.Port(), db)
+		sql += fmt.Sprintf("CREATE SERVER shard_%d FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host %s, port '%d', "+
+			"dbname '%s');\n"+
+			"CREATE USER MAPPING FOR PUBLIC SERVER shard_%[1]d OPTIONS (user 'postgres', password_required 'false');\n",
+			i, "'127.0.0.1'", c.Port(), db)
 	}
 	return sql + "CREATE TABLE person (" + columns + ") PARTITION BY LIST (region);\n" +
 		"CREATE FOREIGN TABLE person_0 PARTITION OF person FOR VALUES IN (0) SERVER shard_0;\n" +
@@ -104,16 +109,19 @@ GRANT SELECT ON person, visit TO shop_keeper`
 	w := newWorld(t, "two_columns", sql+people+visits,
 		fmt.Sprintf(sourcePolicy, "  public.visit: {link: {to: public.person, on: {region: region, person_nr: nr}}}"))
 	w.build(build.Options{})
-	got := w.one(`SELECT count(*), count(DISTINCT (p.region, p.nr)), bool_and(v.note = p.name) FROM fugu_twin.visit v JOIN fugu_twin.person p
+	got := w.one(
+		`SELECT count(*), count(DISTINCT (p.region, p.nr)), bool_and(v.note = p.name) FROM fugu_twin.visit v JOIN fugu_twin.person p
 		ON v.region = p.region AND v.person_nr = p.nr`)
 	if got != "2400|1200|t" || w.one("SELECT count(*) FROM fugu_twin.visit") != "2400" {
 		t.Error(got)
 	}
 }
 
-// Foreign keys stay keys when a twin that views hang on keeps its table and gets other rows, whichever of the family it is.
+// Foreign keys stay keys when a twin that views hang on keeps its table and gets other rows, whichever of the family it
+// is.
 func TestForeignKeysOfKeptTwins(t *testing.T) {
-	for name, tables := range map[string][]string{"root": {"customer"}, "middle": {"purchase"}, "last": {"line"}, "all": {"customer", "purchase", "line"}} {
+	for name, tables := range map[string][]string{"root": {"customer"}, "middle": {"purchase"}, "last": {"line"},
+		"all": {"customer", "purchase", "line"}} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, "kept_"+name, shop, shopPolicy)
 			w.build(build.Options{})
@@ -124,12 +132,33 @@ func TestForeignKeysOfKeptTwins(t *testing.T) {
 			if r := w.build(build.Options{Again: true}); len(r.Twins[1].Left)+len(r.Twins[2].Left) > 0 {
 				t.Errorf("left out: %q, %q", r.Twins[1].Left, r.Twins[2].Left)
 			}
-			const keys = "SELECT count(*), bool_and(convalidated) FROM pg_constraint WHERE contype = 'f' AND connamespace = 'fugu_twin'::regnamespace"
+			const keys = "SELECT count(*), bool_and(convalidated) FROM pg_constraint WHERE contype = 'f' " +
+				"AND connamespace = 'fugu_twin'::regnamespace"
 			if got := w.one(keys); got != "2|t" {
 				t.Errorf("foreign keys: %s", got)
 			}
-			if got := w.one("SELECT md5(string_agg(t::text, ' ' ORDER BY purchase_id, nr)) FROM fugu_twin.line t"); got != rows {
+			if got := w.one(
+				"SELECT md5(string_agg(t::text, ' ' ORDER BY purchase_id, nr)) FROM fugu_twin.line t"); got != rows {
 				t.Error("the lines are others")
+			}
+		})
+	}
+}
+
+// Keys that have no room for the number of a row are refused, on either side of a link: cut off, they would be no keys.
+func TestKeysWithoutRoom(t *testing.T) {
+	const sql = "CREATE TABLE person (" + columns + ", key varchar(%d) PRIMARY KEY GENERATED ALWAYS AS (substr(name, " +
+		"2)) STORED);"
+	const visits = `CREATE TABLE visit (person varchar(%d), day date);
+INSERT INTO visit SELECT key, seen FROM person WHERE length(key) < 4; GRANT SELECT ON person, visit TO shop_keeper`
+	text := fmt.Sprintf(sourcePolicy, "  public.visit: {link: {to: public.person, on: {person: key}}}")
+	for name, room := range map[string][2]int{"enough": {4, 4}, "too little": {8, 3}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "room_"+strings.ReplaceAll(name, " ", "_"),
+				fmt.Sprintf(sql, room[0])+people+fmt.Sprintf(visits, room[1]), text)
+			_, err := w.keeper.Build(t.Context(), w.policy, w.policy.Tables[0], build.Options{})
+			if wanted := room[1] < 4; wanted != (err != nil) || wanted && !strings.Contains(err.Error(), "no room") {
+				t.Errorf("room %v: %v", room, err)
 			}
 		})
 	}

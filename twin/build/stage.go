@@ -12,6 +12,7 @@ import (
 // sees them, nor how large they are.
 const (
 	stagedName = schema + `."~ staged"`
+	copiesName = schema + `."~ copies"`
 	laidName   = schema + `."~ laid %d"` // by the table's index in its family
 )
 
@@ -20,13 +21,6 @@ type drawn struct {
 	take int64 // rows that are taken: the first in the order of drawing
 	each int64 // how often each of them stands
 	more int64 // how many of them stand once more
-}
-
-// staged says which of the staged rows stand, and how often, by class. No bytes are before those of any row.
-type staged struct {
-	last  [][]byte // the hash of the last row taken
-	twice [][]byte // of those that stand once more the last, by the second half of the hash
-	each  []int64
 }
 
 // stage puts all rows with their class and their hash into a table of their own, in the one scan of the protected table
@@ -38,90 +32,73 @@ func (s *source) stage(ctx context.Context, db pgx.Tx, class string, keys fresh)
 			columns = append(columns, c.name)
 		}
 	}
-	for _, sql := range []string{
-		// Hashing is dearer than the planner takes it to be, and worth a second processor.
-		`SET LOCAL parallel_tuple_cost = 0`,
-		`CREATE UNLOGGED TABLE ` + stagedName + ` AS ` + s.ordered(class, columns),
-		`SET LOCAL parallel_tuple_cost TO DEFAULT`,
-	} {
-		if _, err := db.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("reading the rows of %s: %w", s.qualified(), err)
-		}
+	if _, err := makeTable(ctx, db, `CREATE UNLOGGED TABLE `+stagedName+` AS `+s.ordered(class, columns)); err != nil {
+		return fmt.Errorf("reading the rows of %s: %w", s.qualified(), err)
 	}
 	return nil
 }
 
-// settle finds the last row of each class that is taken, and the last that stands once more.
-func (s *source) settle(ctx context.Context, db pgx.Tx, c counts, take []drawn) (out staged, err error) {
+// settle finds the last row of each class that is taken, and the last that stands once more, by the second half of the
+// hash, and tells PostgreSQL, for copies.
+func (s *source) settle(ctx context.Context, db pgx.Tx, c counts, take []drawn) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("taking rows of %s: %w", s.qualified(), err)
 		}
 	}()
-	taken, more := make([]int64, len(take)), make([]int64, len(take))
+	taken, more, each := make([]int64, len(take)), make([]int64, len(take)), make([]int64, len(take))
 	for i, d := range take {
-		taken[i], more[i] = d.take, d.more
-		out.each = append(out.each, d.each)
+		taken[i], more[i], each[i] = d.take, d.more, d.each
 	}
 
-	// Who stands once more is drawn by the other half of the hash: these are counted in the same scan, as all rows in
-	// the buckets before that of the last one are taken.
-	among, cuts := newHistogram(len(take)), cutsAt(c.ordered, taken)
-	err = eachRow(ctx, db, stagedName, func(class int, h []byte) {
-		if bucket := bucketOf(h); bucket < cuts[class].bucket {
-			among[class][bucketOf(h[half:])]++
-		} else {
-			cuts[class].hold(h)
+	// A look at a few rows of each class is enough, if they are those that may be the last. That they are not is less
+	// likely than 10^-14, and then the next look is at more.
+	cuts := cutsAt(c.ordered, taken)
+	for spread := 8.0; ; spread *= 8 {
+		edges := make([]edge, len(take))
+		for i := range edges {
+			edges[i] = edge{cut: cuts[i], window: windowOf(more[i], taken[i], spread)}
 		}
-	})
-	if err != nil {
-		return out, err
-	}
-	out.last = make([][]byte, len(take))
-	for class := range cuts {
-		if out.last[class], err = cuts[class].value(); err != nil {
-			return out, err
+		if err := lookAtEdges(ctx, db, edges); err != nil {
+			return err
 		}
-		for _, h := range cuts[class].taken() {
-			among[class][bucketOf(h[half:])]++
+		last, twice := make([][]byte, len(take)), make([][]byte, len(take))
+		found := true
+		for i := range edges {
+			var within bool
+			if last[i], twice[i], within, err = edges[i].settle(more[i]); err != nil {
+				return err
+			}
+			found = found && within
 		}
-	}
-
-	cuts = cutsAt(among, more)
-	within, err := withinBuckets(ctx, db, cuts)
-	if err != nil {
-		return out, err
-	}
-	err = eachRow(ctx, db, within, func(class int, h []byte) {
-		if bytes.Compare(h, out.last[class]) <= 0 {
-			cuts[class].hold(h[half:])
-		}
-	})
-	if err != nil {
-		return out, err
-	}
-	out.twice = make([][]byte, len(take))
-	for class := range cuts {
-		if out.twice[class], err = cuts[class].value(); err != nil {
-			return out, err
+		if found {
+			return setCopies(ctx, db, last, twice, each)
 		}
 	}
-	return out, nil
 }
 
-// withinBuckets is the SQL of the staged rows whose second half is in the bucket of their class's cut. Which these are
-// is a setting of the transaction, as the key is.
-func withinBuckets(ctx context.Context, db pgx.Tx, cuts []cut) (string, error) {
-	buckets := make([]int64, len(cuts))
-	for class, c := range cuts {
-		buckets[class] = int64(c.bucket)
+// lastTaken is the SQL of the hash of the last row that is taken of the class of a row t; no bytes, which are before
+// those of any row, if none is. It is a setting of the transaction, as the key is.
+const lastTaken = `(SELECT pg_catalog.current_setting('fugu.last')::pg_catalog.bytea[])[t."fugu class" + 1]`
+
+// setCopies has the rows up to the last of each class stand: each of them as often as it says, and once more those up
+// to the last by the second half of the hash. The copies of a class are rows of a table, "fugu g" of each row that is
+// up to "fugu last": workers can join with it, and the planner sees how many there are.
+func setCopies(ctx context.Context, db pgx.Tx, last, twice [][]byte, each []int64) error {
+	const setLast = `SELECT pg_catalog.set_config('fugu.last', $1::pg_catalog.bytea[]::pg_catalog.text, true)`
+	if _, err := db.Exec(ctx, setLast, last); err != nil {
+		return err
 	}
-	const set = `SELECT pg_catalog.set_config('fugu.buckets', $1::pg_catalog.int8[]::pg_catalog.text, true)`
-	if _, err := db.Exec(ctx, set, buckets); err != nil {
-		return "", err
+	const room = `CREATE UNLOGGED TABLE ` + copiesName + ` ("fugu class" int4, "fugu g" int8, "fugu last" bytea)`
+	if _, err := db.Exec(ctx, room); err != nil {
+		return err
 	}
-	return fmt.Sprintf(`(SELECT * FROM %s
-		WHERE pg_catalog.get_byte("fugu h", %d) * 256 + pg_catalog.get_byte("fugu h", %d)
-			= (SELECT pg_catalog.current_setting('fugu.buckets')::pg_catalog.int8[])["fugu class" + 1])`,
-		stagedName, half, half+1), nil
+	all := bytes.Repeat([]byte{0xff}, half)
+	const fill = `INSERT INTO ` + copiesName + ` SELECT class - 1, g, CASE WHEN g <= n THEN $1::bytea ELSE twice END
+		FROM unnest($2::int8[], $3::bytea[]) WITH ORDINALITY AS c(n, twice, class), generate_series(1, n + 1) AS g`
+	if _, err := db.Exec(ctx, fill, all, each, twice); err != nil {
+		return err
+	}
+	_, err := db.Exec(ctx, `ANALYZE `+copiesName)
+	return err
 }

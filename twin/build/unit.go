@@ -9,10 +9,10 @@ import (
 	"fugu/policy"
 )
 
-// Subjects says what to write where the unit of a table's twin is to be the subject of a row and not the row. Rows of one
-// subject that were drawn one by one would show how many of them there are not; drawn together they are the theorem with
-// subjects in the place of rows. Rows that stand and fall together are what a link makes: so the subjects get a table of
-// their own, with what is secret about them, and the rows are linked to it.
+// Subjects says what to write where the unit of a table's twin is to be the subject of a row and not the row. Rows of
+// one subject that were drawn one by one would show how many of them there are not; drawn together they are the theorem
+// with subjects in the place of rows. Rows that stand and fall together are what a link makes: so the subjects get a
+// table of their own, with what is secret about them, and the rows are linked to it.
 //
 // It returns SQL for the database and lines for the policy, which hold as they are, but for the number of subjects.
 func Subjects(p *policy.Policy, t policy.Table) string {
@@ -25,7 +25,8 @@ func Subjects(p *policy.Policy, t policy.Table) string {
 		case s.Table != t.Qualified():
 		case s.Categories != "":
 			columns = append(columns, fmt.Sprintf("min(%s) AS %[1]s", parser.QuoteIdent(s.Categories)))
-			secrets = append(secrets, fmt.Sprintf("  %s: {table: %s, categories: %s, ...} # with its group_by", inYAML(s.Name),
+			secrets = append(secrets, fmt.Sprintf("  %s: {table: %s, categories: %s, ...} # with its group_by",
+				inYAML(s.Name),
 				inYAML(subjects.String()), named(s.Categories)))
 		default:
 			columns = append(columns, fmt.Sprintf("bool_or(%s) AS %s", s.Proportion, parser.QuoteIdent(s.Name)))
@@ -37,7 +38,8 @@ func Subjects(p *policy.Policy, t policy.Table) string {
 		fmt.Sprintf("table %s: a twin draws rows, and the rows of a subject (unit: %s) are to stand or fall together. "+
 			"Give subjects a table of their own, of which each is a row, and link the rows to it. In the database:",
 			t.Qualified(), t.Twin.Unit),
-		fmt.Sprintf("  CREATE TABLE %s AS SELECT %s, %s FROM %s WHERE %[2]s IS NOT NULL GROUP BY %[2]s;", quoted(subjects), unit,
+		fmt.Sprintf("  CREATE TABLE %s AS SELECT %s, %s FROM %s WHERE %[2]s IS NOT NULL GROUP BY %[2]s;",
+			quoted(subjects), unit,
 			strings.Join(columns, ", "), quoted(t.Qualified())),
 		fmt.Sprintf("  ALTER TABLE %s ADD PRIMARY KEY (%s);", quoted(subjects), unit),
 		fmt.Sprintf("and the grants of %s; in the policy (a subject has what any of its rows has):", t.Qualified()),

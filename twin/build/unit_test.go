@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fugu/policy"
+	"fugu/test/policies"
 	"fugu/twin/build"
 )
 
@@ -28,8 +29,8 @@ assume: [exchangeable]
 privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 9, delta: 0.009, per: dataset}}
 `
 
-// broken counts the patients of the twin of whom visits are missing, or are those of several. The visit that is nobody's
-// is in every third twin of rows.
+// broken counts the patients of the twin of whom visits are missing, or are those of several. The visit that is
+// nobody's is in every third twin of rows.
 const broken = `SELECT count(*) FROM (SELECT count(*) AS n, count(DISTINCT note) AS notes, min(split_part(note, ' ', 1)) AS one,
 	max(split_part(note, ' ', 1)) AS other, max(split_part(split_part(note, 'of ', 2), ':', 1)::int) AS all_of
 	FROM fugu_twin.visit WHERE note NOT LIKE 'nobody%%' GROUP BY %s) x WHERE n <> all_of OR notes <> n OR one <> other`
@@ -59,7 +60,7 @@ func TestSubjectsInstead(t *testing.T) {
 	yaml := "version: 1\ndataset: clinic\ntables:\n" + strings.NewReplacer("NUMBER", "1000",
 		"...", "values: {from: 0.10, to: 0.60, within: 0.05}").Replace(fragment) + "\n"
 	_, rest, _ := strings.Cut(clinicPolicy, "assume:")
-	w.policy = load(t, yaml+"assume:"+rest)
+	w.policy = policies.Load(t, yaml+"assume:"+rest)
 	root, _ := w.policy.Table(policy.QualifiedName{Schema: "public", Name: "visit_subject"})
 	r, err := w.keeper.Build(t.Context(), w.policy, root, build.Options{})
 	if err != nil {
@@ -68,7 +69,8 @@ func TestSubjectsInstead(t *testing.T) {
 
 	told := r.Twins[0].Told[0]
 	for sql, want := range map[string]string{
-		fmt.Sprintf(broken, `"Patient"`):                                                                                                "0",
+		fmt.Sprintf(broken,
+			`"Patient"`): "0",
 		`SELECT count(DISTINCT "Patient") FROM fugu_twin.visit`:                                                                         "1000",
 		`SELECT count(*) FROM fugu_twin.visit_subject WHERE ill`:                                                                        fmt.Sprint(told),
 		`SELECT count(DISTINCT "Patient") FROM fugu_twin.visit WHERE ill`:                                                               fmt.Sprint(told),

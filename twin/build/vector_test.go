@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"fugu/test/patient"
 )
 
 // ten is a table of ten rows with names of their own, of four kinds by two secrets, and of three by a category.
@@ -29,6 +31,7 @@ privacy: {epsilon: 2, delta: 0, budget: {epsilon: 100, delta: 0.4, per: dataset}
 // column, of two secrets of one table, and of a secret in public cells. n = 400 builds each with fixed seeds, Pearson's
 // chi-square, false alarm 1e-6.
 func TestBuildFollowsTheLawOfVectors(t *testing.T) {
+	patient.Test(t)
 	const n = 400
 	for name, c := range map[string]struct {
 		smallest float64
@@ -55,7 +58,8 @@ func TestBuildFollowsTheLawOfVectors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, "ten_"+strings.ReplaceAll(name, " ", "_"), ten,
 				fmt.Sprintf(tenPolicy, c.smallest, c.public, c.secrets))
-			shows := fmt.Sprintf(`SELECT string_agg(n::text, ' ' ORDER BY class), string_agg(names, '' ORDER BY class) FROM (
+			shows := fmt.Sprintf(
+				`SELECT string_agg(n::text, ' ' ORDER BY class), string_agg(names, '' ORDER BY class) FROM (
 				SELECT %s AS class, count(*) n, string_agg(DISTINCT name, '' ORDER BY name) names
 				FROM fugu_twin.ten GROUP BY 1) x`, c.class)
 			seen := showing(t, w, n, func() outcome {

@@ -2,12 +2,11 @@ package margin
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"fugu/policy"
+	"fugu/test/policies"
 )
 
 const text = `version: 1
@@ -32,15 +31,7 @@ func cells(t *testing.T, statistics ...string) (string, error) {
 	for i, s := range statistics {
 		more += fmt.Sprintf("  p%d: %s\n", i, s)
 	}
-	path := filepath.Join(t.TempDir(), "p.policy.yaml")
-	if err := os.WriteFile(path, fmt.Appendf(nil, text, more), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	policies, err := policy.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, err := Of(policies[0], policy.QualifiedName{Schema: "public", Name: "adult"})
+	public, err := Of(policies.Load(t, fmt.Sprintf(text, more)), policy.QualifiedName{Schema: "public", Name: "adult"})
 	if err != nil || public == nil {
 		return "", err
 	}

@@ -79,15 +79,10 @@ func newWorld(ctx context.Context, dir string, twins bool) (_ *world, err error)
 	if err != nil {
 		return nil, err
 	}
-	example, err := os.ReadFile(filepath.Join(moduleRoot(), "examples/adult/adult.policy.yaml"))
+	policy, err := examplePolicy(loaded.Rows)
 	if err != nil {
 		return nil, err
 	}
-	// A large epsilon, so that the noise is small and a wrong value is seen.
-	policy := strings.NewReplacer("rows: 35222", fmt.Sprintf("rows: %d", loaded.Rows), "epsilon: 1 ", "epsilon: 100 ",
-		"delta: 0.001", "delta: 1e-5",
-		"{epsilon: 20, delta: 0.01, per: dataset}", "{epsilon: 100000, delta: 0.01, per: dataset}").Replace(
-		string(example))
 	built := false
 	for name, users := range map[string]string{"scram": fmt.Sprintf("\"alice\" \"%s\"\n", verifier), "trust": ""} {
 		own := filepath.Join(dir, name)
@@ -118,6 +113,14 @@ func newWorld(ctx context.Context, dir string, twins bool) (_ *world, err error)
 		}
 	}
 	return w, nil
+}
+
+// examplePolicy is the example's, for so many rows, with a large epsilon: the noise is small, and a wrong value seen.
+func examplePolicy(rows int64) (string, error) {
+	example, err := os.ReadFile(filepath.Join(moduleRoot(), "examples/adult/adult.policy.yaml"))
+	return strings.NewReplacer("rows: 35222", fmt.Sprintf("rows: %d", rows), "epsilon: 1 ", "epsilon: 100 ",
+		"delta: 0.001", "delta: 1e-5", "{epsilon: 20, delta: 0.01, per: dataset}",
+		"{epsilon: 100000, delta: 0.01, per: dataset}").Replace(string(example)), err
 }
 
 // verifier is what PostgreSQL keeps of alice's password.

@@ -25,6 +25,22 @@ type module struct {
 	add map[string]string
 }
 
+// testArguments are those of the go command for a part's tests, or only for some of them.
+func testArguments(p part, only []string) []string {
+	args := []string{"test", "-json", "-count=1", "-timeout=10m"}
+	if p.skip != nil {
+		args = append(args, "-skip=^("+strings.Join(p.skip, "|")+")$")
+	}
+	if only == nil {
+		only = p.run
+	}
+	if only != nil {
+		args = append(args, "-run=^("+strings.Join(only, "|")+")$")
+	}
+	return append(append(args, p.pkg), p.args...)
+}
+
+// fetch brings the module, of the version that this one requires, and returns what runs its tests.
 func (m module) fetch(ctx context.Context, dir string) (runner, error) {
 	version, err := goOutput(ctx, "", "list", "-m", "-f", "{{.Version}}", m.path)
 	if err != nil {
@@ -57,17 +73,7 @@ func (m module) fetch(ctx context.Context, dir string) (runner, error) {
 		}
 	}
 	return func(ctx context.Context, at way, p part, only []string) (results, error) {
-		args := []string{"test", "-json", "-count=1", "-timeout=10m"}
-		if p.skip != nil {
-			args = append(args, "-skip=^("+strings.Join(p.skip, "|")+")$")
-		}
-		if only == nil {
-			only = p.run
-		}
-		if only != nil {
-			args = append(args, "-run=^("+strings.Join(only, "|")+")$")
-		}
-		cmd := sides.Command(ctx, "go", append(append(args, p.pkg), p.args...)...)
+		cmd := sides.Command(ctx, "go", testArguments(p, only)...)
 		cmd.Dir = source
 		// Not the caller's variables for libpq and Go: the tests are to find the same on every machine.
 		cmd.Env = append(without(os.Environ(), "PG", "GOFLAGS=", "GOWORK="),

@@ -37,34 +37,10 @@ func fetchPipeline(ctx context.Context, dir string) (runner, error) {
 		"*/src/include", "*/src/port", "*/src/common", "*/src/backend/catalog"); err != nil {
 		return nil, err
 	}
-	// pg_config.h is the one that libpq was built with; what libpq does not have is in the server's libraries, which
-	// Debian gives out with much else only. A libpq that is not the system's (scripts/postgres18.sh) comes with the
-	// libraries that it needs, the C library and its loader among them.
-	include, err := pgConfig(ctx, "--includedir")
-	if err != nil {
-		return nil, err
-	}
-	server, err := pgConfig(ctx, "--includedir-server") // has what is generated, where the archive does not
-	if err != nil {
-		return nil, err
-	}
-	libraries, err := pgConfig(ctx, "--libdir")
-	if err != nil {
-		return nil, err
-	}
-	args := []string{"-O1", "-w", "-D_GNU_SOURCE", "-DFRONTEND", "-o", "libpq_pipeline",
-		"src/test/modules/libpq_pipeline/libpq_pipeline.c",
-		"src/port/snprintf.c", "src/port/strerror.c", "src/port/pgsleep.c", "src/common/fe_memutils.c",
-		"src/common/psprintf.c",
-		"-I" + include, "-I" + include + "/internal", "-Isrc/include", "-Isrc/backend", "-I" + server, "-L" + libraries,
-		"-lpq", "-Wl,--disable-new-dtags,--allow-shlib-undefined,-rpath," + libraries}
-	if loader, _ := filepath.Glob(filepath.Join(libraries, "ld-linux*.so.*")); len(loader) == 1 {
-		args = append(args, "-Wl,--dynamic-linker="+loader[0])
-	}
-	if err := in("gcc", args...); err != nil {
-		return nil, err
-	}
 	program := filepath.Join(dir, "libpq_pipeline")
+	if err := compilePipeline(ctx, in); err != nil {
+		return nil, err
+	}
 	out, err := exec.CommandContext(ctx, program, "tests").Output()
 	if err != nil {
 		return nil, fmt.Errorf("libpq_pipeline tests: %w", err)
@@ -83,6 +59,34 @@ func fetchPipeline(ctx context.Context, dir string) (runner, error) {
 		}
 		return r, nil
 	}, nil
+}
+
+// compilePipeline compiles libpq_pipeline; in runs a program where its source is.
+func compilePipeline(ctx context.Context, in func(name string, args ...string) error) error {
+	// pg_config.h is the one that libpq was built with; what libpq does not have is in the server's libraries, which
+	// Debian gives out with much else only. A libpq that is not the system's (scripts/postgres18.sh) comes with the
+	// libraries that it needs, the C library and its loader among them.
+	include, err := pgConfig(ctx, "--includedir")
+	if err != nil {
+		return err
+	}
+	server, err := pgConfig(ctx, "--includedir-server") // has what is generated, where the archive does not
+	if err != nil {
+		return err
+	}
+	libraries, err := pgConfig(ctx, "--libdir")
+	if err != nil {
+		return err
+	}
+	args := []string{"-O1", "-w", "-D_GNU_SOURCE", "-DFRONTEND", "-o", "libpq_pipeline",
+		"src/test/modules/libpq_pipeline/libpq_pipeline.c",
+		"src/port/snprintf.c", "src/port/strerror.c", "src/port/pgsleep.c", "src/common/fe_memutils.c",
+		"src/common/psprintf.c", "-I" + include, "-I" + include + "/internal", "-Isrc/include", "-Isrc/backend",
+		"-I" + server, "-L" + libraries, "-lpq", "-Wl,--disable-new-dtags,--allow-shlib-undefined,-rpath," + libraries}
+	if loader, _ := filepath.Glob(filepath.Join(libraries, "ld-linux*.so.*")); len(loader) == 1 {
+		args = append(args, "-Wl,--dynamic-linker="+loader[0])
+	}
+	return in("gcc", args...)
 }
 
 // traced are the tests whose order of messages is fixed, as the program's own driver t/001_libpq_pipeline.pl has them.

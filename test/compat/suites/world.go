@@ -86,6 +86,7 @@ func newWorld(ctx context.Context, binary, dir string, s suite, twins bool) (_ *
 			err = errors.Join(err, w.stop())
 		}
 	}()
+
 	// Everybody is asked for a password but those who set the server up, and whom a suite's authors let in otherwise.
 	files := map[string]string{"pg_hba.conf": "local all all trust\nhost all postgres,fugu_reader,fugu_keeper all " +
 		"trust\n" + s.rules + "host all all all scram-sha-256\n"}
@@ -100,44 +101,29 @@ func newWorld(ctx context.Context, binary, dir string, s suite, twins bool) (_ *
 			return nil, err
 		}
 	}
-	var clusters [2]*pgcluster.Cluster
+	var clusters [2]*pgcluster.Cluster // asked directly, and behind Fugu
 	users := ""
 	for i := range clusters {
-		c, err := pgcluster.Start(ctx, pgcluster.Options{})
-		if err != nil {
+		if clusters[i], users, w.major, err = s.server(ctx, files, settings); err != nil {
 			return nil, err
 		}
-		undo = append(undo, c.Stop)
-		clusters[i] = c
-		if err := c.Configure(ctx, files, settings); err != nil {
-			return nil, err
-		}
-		if users, w.major, err = prepare(ctx, c, s); err != nil {
-			return nil, fmt.Errorf("preparing the database of %s: %w", s.name, err)
-		}
+		undo = append(undo, clusters[i].Stop)
 	}
-	guest := sides.Direct(clusters[1], s.role, s.password, s.database)
+
 	built := false
 	for to, config := range fugus {
 		w.direct.doors[to] = sides.Direct(clusters[0], s.role, s.password, s.database)
-		config.Binary, config.Policy, config.Guest, config.Reader = binary, policy, guest.DSN(),
-			clusters[1].DSN("fugu_reader", s.database)
-		if config.TLS != "" { // tests look at whether the server's connection is encrypted, which is Fugu's
-			config.Guest = guest.EncryptedDSN(filepath.Join(dir, "root.crt"))
-		}
+		config.Binary, config.Dir = binary, filepath.Join(dir, fmt.Sprintf("fugu-%d", to))
 		if config.Auth == "" {
 			config.Users = users
 		}
-		config.Dir = filepath.Join(dir, fmt.Sprintf("fugu-%d", to))
+		config = s.over(clusters[1], config, filepath.Join(dir, "root.crt"), twins)
 		if err := os.Mkdir(config.Dir, 0o700); err != nil {
 			return nil, err
 		}
-		if twins {
-			config.Policy, config.Keeper = twinPolicy, clusters[1].DSN("fugu_keeper", s.database)
-			if !built { // by the ledger of one of them: it is charged once
-				if err := sides.BuildTwins(ctx, config); err != nil {
-					return nil, err
-				}
+		if twins && !built { // by the ledger of one of them: it is charged once
+			if err := sides.BuildTwins(ctx, config); err != nil {
+				return nil, err
 			}
 			built = true
 		}
@@ -149,6 +135,37 @@ func newWorld(ctx context.Context, binary, dir string, s suite, twins bool) (_ *
 		w.through.doors[to] = proxy.Side(s.role, s.password, s.database)
 	}
 	return w, nil
+}
+
+// server starts a server with the database of the suite; users are those of Fugu, major is its version.
+func (s suite) server(
+	ctx context.Context, files, settings map[string]string,
+) (c *pgcluster.Cluster, users string, major int, err error) {
+	if c, err = pgcluster.Start(ctx, pgcluster.Options{}); err != nil {
+		return nil, "", 0, err
+	}
+	if err = c.Configure(ctx, files, settings); err == nil {
+		if users, major, err = prepare(ctx, c, s); err != nil {
+			err = fmt.Errorf("preparing the database of %s: %w", s.name, err)
+		}
+	}
+	if err != nil {
+		return nil, "", 0, errors.Join(err, c.Stop())
+	}
+	return c, users, major, nil
+}
+
+// over completes the configuration of a Fugu over a server, whose certificate the authority root vouches for.
+func (s suite) over(c *pgcluster.Cluster, config sides.Config, root string, twins bool) sides.Config {
+	guest := sides.Direct(c, s.role, s.password, s.database)
+	config.Policy, config.Guest, config.Reader = policy, guest.DSN(), c.DSN("fugu_reader", s.database)
+	if config.TLS != "" { // tests look at whether the server's connection is encrypted, which is Fugu's
+		config.Guest = guest.EncryptedDSN(root)
+	}
+	if twins {
+		config.Policy, config.Keeper = twinPolicy, c.DSN("fugu_keeper", s.database)
+	}
+	return config
 }
 
 // certified has the servers show the certificates of a suite, and returns a Fugu for each way in.

@@ -9,13 +9,8 @@ import (
 	"fugu/internal/hook"
 )
 
-// Code of the analyst's own that PostgreSQL runs for whoever reads a table or takes a value: with the reader's rights
-// it reads the table, and leaves what it saw in a lock. The planner evaluates what is constant in an index, a condition
-// of a partial one, statistics, or the constraint of a child; a parameter is cast, or checked, when it is bound. Who
-// wrote an operator to stand in for pg_catalog's needs no right and no name of the table: the code sets the reader's
-// search_path.
-func TestPlantedCode(t *testing.T) {
-	const plant = `
+// plantedCode makes tables and types whose functions look at what they may not, wherever they are called.
+const plantedCode = `
 	CREATE OR REPLACE FUNCTION public.look(way int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
 	  IF pg_catalog.has_table_privilege('public.customer', 'SELECT') THEN
 	    PERFORM pg_catalog.pg_advisory_lock_shared(way, (SELECT count(*)::int FROM public.customer
@@ -48,6 +43,13 @@ func TestPlantedCode(t *testing.T) {
 	  RETURN 'north'; END $$;
 	CREATE CAST (public.mood AS text) WITH FUNCTION public.felt(public.mood) AS IMPLICIT;
 	CREATE DOMAIN public.checked AS text CHECK (public.look(7) = 1);`
+
+// Code of the analyst's own that PostgreSQL runs for whoever reads a table or takes a value: with the reader's rights
+// it reads the table, and leaves what it saw in a lock. The planner evaluates what is constant in an index, a condition
+// of a partial one, statistics, or the constraint of a child; a parameter is cast, or checked, when it is bound. Who
+// wrote an operator to stand in for pg_catalog's needs no right and no name of the table: the code sets the reader's
+// search_path.
+func TestPlantedCode(t *testing.T) {
 	seen := func(way int) string {
 		return fmt.Sprintf(" | SELECT max(objid::int) FROM pg_locks WHERE locktype = 'advisory' AND classid = %d "+
 			"AND database = (SELECT oid FROM pg_database WHERE datname = current_database())", way)
@@ -56,7 +58,7 @@ func TestPlantedCode(t *testing.T) {
 		return "SELECT count(*) FROM customer c JOIN public." + table + " p ON c.region = p.region " +
 			"WHERE c.income = 'high'" + condition + seen(way)
 	}
-	channel{off: []*bool{&hook.GuestCode}, plant: plant, worlds: worlds, tell: []string{
+	channel{off: []*bool{&hook.GuestCode}, plant: plantedCode, worlds: worlds, tell: []string{
 		join("indexed", "", 1),
 		join("partly", "", 2),
 		join("counted", "", 3),

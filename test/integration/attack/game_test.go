@@ -86,19 +86,7 @@ func (g game) play(t *testing.T) {
 			for _, w := range g.worlds {
 				t.Run(w.database, func(t *testing.T) {
 					t.Parallel()
-					f := serve(t, w, options{policy: slices.Concat(g.policy, g.on,
-						[]string{"epsilon: 1", "epsilon: 0.5"})})
-					for range g.trials {
-						f.renew()
-						a := analyst{t, f, f.connect(t, "")}
-						if (g.guess(a) > threshold) == (w.rich > threshold) {
-							right.Add(1)
-						}
-						if e, _ := spent(t, a.conn); e > epsilon+1e-9 {
-							t.Fatalf("epsilon %g was spent of %g", e, epsilon)
-						}
-						_ = a.conn.Close(t.Context())
-					}
+					g.try(t, w, epsilon, &right)
 				})
 			}
 		})
@@ -112,6 +100,24 @@ func (g game) play(t *testing.T) {
 			t.Errorf("the attacker is right in %d of %d trials, more than %d", got, n, most)
 		}
 	})
+}
+
+// try has the attacker guess in one world as often as the game has trials, with a budget of ε each time, and counts how
+// often that is right.
+func (g game) try(t *testing.T, w world, epsilon float64, right *atomic.Int64) {
+	t.Helper()
+	f := serve(t, w, options{policy: slices.Concat(g.policy, g.on, []string{"epsilon: 1", "epsilon: 0.5"})})
+	for range g.trials {
+		f.renew()
+		a := analyst{t, f, f.connect(t, "")}
+		if (g.guess(a) > threshold) == (w.rich > threshold) {
+			right.Add(1)
+		}
+		if e, _ := spent(t, a.conn); e > epsilon+1e-9 {
+			t.Fatalf("epsilon %g was spent of %g", e, epsilon)
+		}
+		_ = a.conn.Close(t.Context())
+	}
 }
 
 // mostRight is the least number that so many trials, each with a success of probability p or less, exceed with a

@@ -88,11 +88,7 @@ func TestAccept(t *testing.T) {
 				}
 			}
 			runPsql(t, f, units[name], states)
-			var lines []string
-			for _, u := range units[name] {
-				lines = append(lines, u.name+" "+states[u.name])
-			}
-			golden(t, "accept", name, lines)
+			golden(t, "accept", name, units[name], states)
 		})
 		total += len(units[name])
 		for _, u := range units[name] {

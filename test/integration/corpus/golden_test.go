@@ -5,39 +5,43 @@ package corpus
 import (
 	"flag"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
-// golden compares the lines of a corpus file with its golden file, or writes it.
-func golden(t *testing.T, dir, name string, lines []string) {
+// golden compares the states of a corpus file's units, by name, with its golden file, or writes that. A unit is found
+// there by its text, so that one more changes nothing for the others.
+func golden(t *testing.T, dir, name string, units []unit, states map[string]string) {
 	t.Helper()
-	path := filepath.Join("testdata", dir, name+".golden")
-	text := strings.Join(lines, "\n") + "\n"
 	if *rewrite {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		var text strings.Builder
+		written := map[string]bool{}
+		for _, u := range units {
+			if !written[u.key()] {
+				text.WriteString(u.key() + "\n\t" + states[u.name] + "\n")
+			}
+			written[u.key()] = true
+		}
+		if err := os.WriteFile(goldenFile(dir, name), []byte(text.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := strings.Split(string(want), "\n")
-	for i, line := range strings.Split(text, "\n") {
-		if i >= len(old) || old[i] != line {
-			was := "nothing"
-			if i < len(old) {
-				was = old[i]
-			}
-			t.Errorf("%s line %d is\n\t%s\nwas\n\t%s", path, i+1, line, was)
+
+	want, found := goldenStates(t, dir, name), map[string]bool{}
+	for _, u := range units {
+		if was, ok := want[u.key()]; !ok {
+			t.Errorf("%s is not in %s:\n%s\n\t%s", u.name, goldenFile(dir, name), u.key(), states[u.name])
+		} else if was != states[u.name] {
+			t.Errorf("%s:\n%s\nis\n\t%s\nwas\n\t%s", u.name, u.key(), states[u.name], was)
 		}
+		found[u.key()] = true
 	}
-	if n := strings.Count(text, "\n") + 1; len(old) > n {
-		t.Errorf("%s has %d lines more", path, len(old)-n)
+	for key := range want {
+		if !found[key] {
+			t.Errorf("%s has what is not in the corpus: %s", goldenFile(dir, name), key)
+		}
 	}
 }

@@ -14,16 +14,14 @@ import (
 
 const mark = "=== unit "
 
-// runPsql compares what psql shows of the units that are equal so far, and decides about those for psql alone.
-func runPsql(t *testing.T, f *fixture, units []unit, states map[string]string) {
-	t.Helper()
-	script := map[bool]*strings.Builder{false: {}, true: {}} // by whether PostgreSQL is asked as the guest
-	var run []unit
+// psqlScripts are what psql is to run of the units that are equal so far, by whether PostgreSQL is asked as the guest.
+func psqlScripts(units []unit, states map[string]string) (run []unit, scripts map[bool]*strings.Builder) {
+	scripts = map[bool]*strings.Builder{false: {}, true: {}}
 	for _, u := range units {
 		if !u.psql() && (states[u.name] != "equal" || len(u.params) > 0 || u.groups) {
 			continue
 		}
-		script := script[u.guest]
+		script := scripts[u.guest]
 		run = append(run, u)
 		fmt.Fprintf(script, "\\echo %s%s\n\\warn %s%s\n", mark, u.name, mark, u.name)
 		for _, s := range u.steps {
@@ -37,11 +35,18 @@ func runPsql(t *testing.T, f *fixture, units []unit, states map[string]string) {
 			script.WriteString("ROLLBACK;\nDISCARD ALL;\n")
 		}
 	}
+	return run, scripts
+}
+
+// runPsql compares what psql shows of the units that are equal so far, and decides about those for psql alone.
+func runPsql(t *testing.T, f *fixture, units []unit, states map[string]string) {
+	t.Helper()
+	run, scripts := psqlScripts(units, states)
 	if len(run) == 0 {
 		return
 	}
 	want, got := map[string][][]*string{}, map[string][][]*string{}
-	for guest, text := range script {
+	for guest, text := range scripts {
 		itself := f.postgres()
 		if guest {
 			itself = f.guest()

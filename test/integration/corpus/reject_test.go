@@ -20,7 +20,7 @@ func TestReject(t *testing.T) {
 	total := 0
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			var lines []string
+			states := map[string]string{}
 			for _, u := range units[name] {
 				state := ""
 				for _, m := range u.modes() {
@@ -37,9 +37,9 @@ func TestReject(t *testing.T) {
 						t.Errorf("%s (%s):\n%s\n%s, but otherwise\n%s", u.name, m, u.text(), got, state)
 					}
 				}
-				lines = append(lines, u.name+" "+state)
+				states[u.name] = state
 			}
-			golden(t, "reject", name, lines)
+			golden(t, "reject", name, units[name], states)
 		})
 		total += len(units[name])
 	}

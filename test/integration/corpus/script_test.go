@@ -50,6 +50,40 @@ func (u unit) tool() string {
 
 func (u unit) text() string { return strings.Join(u.steps, ";\n") }
 
+// key is what a unit has in a golden file for a name: its text on one line, and its parameters. What two tools send
+// alike has one state.
+func (u unit) key() string {
+	key := strings.Join(strings.Fields(u.text()), " ")
+	for i, p := range u.params {
+		key += fmt.Sprintf("; $%d: %s", i+1, p)
+	}
+	return key
+}
+
+func goldenFile(dir, name string) string { return filepath.Join("testdata", dir, name+".golden") }
+
+// goldenStates reads a golden file: the state of each unit, by its key. A state's lines begin with a tab.
+func goldenStates(t testing.TB, dir, name string) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(goldenFile(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	states, key := map[string]string{}, ""
+	for _, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
+		state, ok := strings.CutPrefix(line, "\t")
+		switch {
+		case !ok:
+			key = line
+		case states[key] == "":
+			states[key] = state
+		default:
+			states[key] += "\n\t" + state
+		}
+	}
+	return states
+}
+
 // corpus reads the files of a directory of testdata, by their names without extension.
 func corpus(t testing.TB, dir string) (names []string, units map[string][]unit) {
 	t.Helper()

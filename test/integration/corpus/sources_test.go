@@ -1,8 +1,6 @@
 package corpus
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -90,15 +88,7 @@ func (tables) Ordinary(_, name string) (parser.Table, error) {
 func TestParse(t *testing.T) {
 	names, units := corpus(t, "accept")
 	for _, name := range names {
-		text, err := os.ReadFile(filepath.Join("testdata", "accept", name+".golden"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		states := map[string]string{}
-		for line := range strings.Lines(string(text)) {
-			unit, state, _ := strings.Cut(strings.TrimSpace(line), " ")
-			states[unit] = state
-		}
+		states := goldenStates(t, "accept", name)
 		for _, u := range units[name] {
 			if u.psql() {
 				continue
@@ -109,8 +99,8 @@ func TestParse(t *testing.T) {
 					state = "refused " + string(sqlstate.As(err).Code)
 				}
 			}
-			if state != states[u.name] && (state != "equal" || states[u.name] == "") {
-				t.Errorf("%s is %s, the golden file has %q:\n%s", u.name, state, states[u.name], u.text())
+			if was := states[u.key()]; state != was && (state != "equal" || was == "") {
+				t.Errorf("%s is %s, the golden file has %q:\n%s", u.name, state, was, u.text())
 			}
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"fugu/test/pgcluster"
+	"fugu/test/policies"
 	"fugu/twin"
 )
 
@@ -182,7 +183,7 @@ var settings = map[string]string{"autovacuum": "off"}
 // couple makes the worlds, with clusters of their own.
 func couple(t *testing.T) (out [3]*world) {
 	t.Helper()
-	p := load(t, policyYAML)
+	p := policies.Load(t, policyYAML)
 	d := design(t, p)
 	taken, err := d.Take(told)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"fugu/internal/hook"
 	"fugu/test/falsify"
 	"fugu/test/pgcluster"
+	"fugu/test/policies"
 	"fugu/twin"
 )
 
@@ -196,7 +197,7 @@ func most(n int, p float64) int {
 // twins that are really built, false alarm 1e-6. Without noise on the counts the same guesses are right more often
 // than that.
 func TestGuessesOfTheSecret(t *testing.T) {
-	p := load(t, gamePolicy)
+	p := policies.Load(t, gamePolicy)
 	bound := math.E / (1 + math.E)
 	all := classifiers(t, design(t, p))
 	w := newWorld(t, pgcluster.Shared(t), p, sample(rand.New(rand.NewPCG(10, 0)), 45), seeded(key, 0))

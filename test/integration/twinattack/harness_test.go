@@ -13,7 +13,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -155,20 +154,6 @@ func connect(t testing.TB, dsn string) *pgx.Conn {
 	}
 	t.Cleanup(func() { _ = c.Close(context.Background()) })
 	return c
-}
-
-// load reads a policy from text.
-func load(t testing.TB, yaml string) *policy.Policy {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "policy.yaml")
-	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	policies, err := policy.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return policies[0]
 }
 
 // design is the law of the policy's first table.
