@@ -69,8 +69,8 @@ func widen(a, b [][]unseen) {
 
 // disjoint says what rows of each class that the reference does not show may change together: what they change wherever
 // they are is a bound for each component by itself, beside, and the rest is in one cell of each layer for each row.
-// signs are those of the classes' Unseen, if any: then what a row adds in its cell and what the class's other rows lose
-// are of opposite signs, too.
+// signs are those of the classes' Unseen, if any: of a component that is oneWay, what a row adds in its cell and what
+// the class's other rows lose are then of opposite signs, too. An average beside it changes nothing in that.
 //
 // A reference of N rows cannot tell a condition that holds for one row in N from one that never holds: that is the one
 // row. It is one in all cells of a layer, as they split one condition, that of having been seen in none of them. But
@@ -90,28 +90,24 @@ func (m *Moments) disjoint(c *classes, of [][]unseen, signs []int) (beside []flo
 		if signs != nil && signs[class] < 0 {
 			way, back = back, way
 		}
-		more, never := m.hardlySeen(c, class)
 		var layers []sensitivity.Unseen
-		index := map[[2]int]int{}
+		shared := m.shared(c, class)
+		more, never := m.hardlySeen(c, class, shared)
 		for k, comp := range m.Components {
-			// What is misjudged by its own text may be so by rows of its own, in other cells than those of other texts.
-			// All else has the one row in common.
-			layer, text := m.cut.Layer(comp.Cell), m.text(comp)
-			many := c.more[text][class]
-			if many == 1 {
-				text = -1
-			}
-			i := ordinal(index, [2]int{layer, text})
+			i, many := shared[k], c.more[m.text(comp)][class]
 			if i == len(layers) {
-				layers = append(layers, sensitivity.Unseen{Rows: max(1, more[layer])})
+				layers = append(layers, sensitivity.Unseen{Rows: max(1, more[i])})
 				if signs != nil {
 					layers[i].Sign = signs[class]
 				}
 			}
 			u := &layers[i]
+			if !m.oneWay(comp) {
+				u.Sign = 0
+			}
 			moved[back][k] += float64(u.Rows) * many * each[k].rest
 			u.At, u.Cell, u.Size = append(u.At, k), append(u.Cell, comp.Cell), append(u.Size, many*each[k].own)
-			u.Shown = append(u.Shown, !never[comp.Cell])
+			u.Shown = append(u.Shown, !never[[2]int{i, comp.Cell}])
 		}
 		for _, u := range layers {
 			if u.Rows < u.Cells() {
@@ -125,7 +121,7 @@ func (m *Moments) disjoint(c *classes, of [][]unseen, signs []int) (beside []flo
 	}
 	beside = moved[0]
 	for k, v := range moved[1] {
-		if signs == nil {
+		if signs == nil || !m.oneWay(m.Components[k]) {
 			beside[k] += v
 		} else {
 			beside[k] = math.Max(beside[k], v) // at most: they are opposite
@@ -134,49 +130,62 @@ func (m *Moments) disjoint(c *classes, of [][]unseen, signs []int) (beside []flo
 	return beside, rows
 }
 
-// hardlySeen counts, in each layer, the cells with components of which a class has a single row, and those of which it
-// has none, and returns the lesser number, and the latter. A single row is all there is of a term h exactly if (Σh)² =
-// Σh² > 0, up to rounding. Where terms of a cell differ, it counts if any of them says so: one that is 0 in some rows
-// makes the numbers larger.
-func (m *Moments) hardlySeen(c *classes, class int) (more map[int]int, never map[int]bool) {
-	more, never = map[int]int{}, map[int]bool{}
-	none := map[int]int{}
-	last := -1
-	for _, k := range m.Components {
-		if k.Cell == last {
-			continue
+// shared numbers the sets of components that have their unseen rows of a class in common, and returns each component's.
+func (m *Moments) shared(c *classes, class int) []int {
+	out := make([]int, len(m.Components))
+	index := map[[2]int]int{}
+	for k, comp := range m.Components {
+		// What is misjudged by its own text may be so by rows of its own, in other cells than those of other texts.
+		// All else has the one row in common.
+		text := m.text(comp)
+		if c.more[text][class] == 1 {
+			text = -1
 		}
-		last = k.Cell
-		one := false
-		for t := range m.terms {
-			at := k.Cell*m.terms + t
+		out[k] = ordinal(index, [2]int{m.cut.Layer(comp.Cell), text})
+	}
+	return out
+}
+
+// hardlySeen counts, in each set of components, the cells of which a class has a single row, and those of which it has
+// none. It returns the lesser number, and says of which cells of a set, {set, cell}, there is none. Every set looks at
+// its own terms, as a statement for it alone would: what a FILTER leaves out of one aggregate is still in the others.
+//
+// A single row is all there is of a term h exactly if (Σh)² = Σh² > 0, up to rounding. Where terms of a set differ, it
+// counts if any of them says so: one that is 0 in some rows makes the numbers larger.
+func (m *Moments) hardlySeen(c *classes, class int, set []int) (more map[int]int, never map[[2]int]bool) {
+	once := map[[2]int]bool{}
+	never = map[[2]int]bool{}
+	for k, comp := range m.Components {
+		here := [2]int{set[k], comp.Cell}
+		for _, t := range m.aggregate(comp).Terms {
+			at := comp.Cell*m.terms + t
 			sum, square := c.mean[class][at]*c.Size[class], c.second[class][at*m.terms+t]*c.Size[class]
-			one, never[k.Cell] = one || square > 0 && sum*sum <= square*(1+1e-6), never[k.Cell] || square <= 0
-		}
-		layer := m.cut.Layer(k.Cell)
-		if one {
-			more[layer]++
-		}
-		if never[k.Cell] {
-			none[layer]++
+			if square <= 0 {
+				never[here] = true
+			} else if sum*sum <= square*(1+1e-6) {
+				once[here] = true
+			}
 		}
 	}
-	for layer, n := range more {
-		more[layer] = min(n, none[layer])
+
+	more, none := map[int]int{}, map[int]int{}
+	for here := range once {
+		more[here[0]]++
+	}
+	for here := range never {
+		none[here[0]]++
+	}
+	for i, n := range more {
+		more[i] = min(n, none[i])
 	}
 	return more, never
 }
 
 // signs are the signs of the classes' unseen rows along a path: of classes whose shares grow and shrink, rows more of
-// one kind move the mean of a sum of terms of one sign in opposite ways. nil: nothing is known.
+// one kind move components that are oneWay in opposite ways. nil: nothing is known.
 func (p *Path) signs() []int {
 	if p.beta != nil {
 		return nil
-	}
-	for _, k := range p.m.Components {
-		if p.m.total(k) < 0 || !p.m.oneSided(k) {
-			return nil
-		}
 	}
 	out := make([]int, len(p.along))
 	for c, v := range p.along {
@@ -184,3 +193,7 @@ func (p *Path) signs() []int {
 	}
 	return out
 }
+
+// oneWay reports whether rows more of one class move a component one way, whatever rows they are: it is a sum of terms
+// of one sign. What an average moves by may have either.
+func (m *Moments) oneWay(k Component) bool { return m.total(k) >= 0 && m.oneSided(k) }

@@ -31,6 +31,7 @@ func TestARowMoreChangesTheSlopesByNoMore(t *testing.T) {
 		"sets":   "SELECT k, g, count(*), sum(x) FROM people GROUP BY GROUPING SETS ((k, g), (g), ())",
 		"signs":  "SELECT g, sum(CASE WHEN x < 2 THEN -1 ELSE 1 END) FROM people GROUP BY g",
 		"one":    "SELECT count(*), sum(x) FROM people WHERE x > 9",
+		"mixed":  "SELECT count(*), sum(CASE WHEN x < 2 THEN -1 ELSE 1 END) FROM people WHERE x > 1",
 	} {
 		t.Run(name, func(t *testing.T) {
 			slopes := func() (out [][]float64) {
@@ -148,6 +149,8 @@ func TestCellsShareUnseenRows(t *testing.T) {
 	expect("of several sets each", "SELECT g, k, count(*) FROM people GROUP BY GROUPING SETS ((g), (k))", 1, 1, 3, 1)
 	expect("no cell without a row", "SELECT g, count(*) FROM people WHERE g IN ('a', 'b', 'c', 'd', 'e') AND (s "+
 		"OR g < 'c') GROUP BY g", 1, 1)
+	expect("a FILTER beside, of which the class has no row", `SELECT g, count(*), count(*) FILTER (WHERE NOT s)
+		FROM people WHERE g IN ('a', 'b', 'c', 'd', 'e') AND (s OR g < 'c') GROUP BY g`, 1, 1, 1)
 	if err := c.Exec(t.Context(), "postgres", "INSERT INTO people VALUES (true, 'u', 'e', 6, 6)"); err != nil {
 		t.Fatal(err)
 	}
@@ -175,6 +178,12 @@ func TestCellsShareUnseenRows(t *testing.T) {
 	want := psi.Spans[0].Within * 500 * (1. / 304) // the other class has 900, and moves it back
 	if got, s := rows("SELECT count(*) FROM people WHERE x > 1000"); len(got) > 0 || math.Abs(s.Beside[0]-want) > 1e-9 {
 		t.Errorf("a single cell: %+v", s)
+	}
+	_, alone := rows("SELECT count(*) FROM people WHERE x > 9")
+	_, beside := rows("SELECT avg(x), count(*) FROM people WHERE x > 9")
+	as := func(v float64) bool { return math.Abs(v-alone.Beside[0]) <= 1e-9*v }
+	if len(beside.Beside) != 2 || !slices.ContainsFunc(beside.Beside, as) {
+		t.Errorf("a count moves by %g at most, beside an average by %g", alone.Beside, beside.Beside)
 	}
 	root := linked(t)
 	if err := c.Exec(t.Context(), "postgres", `DROP TABLE IF EXISTS root, visit;

@@ -120,7 +120,12 @@ func readType(typ string) (*typeName, error) {
 		return t, nil
 	}
 
-	parsed, err := pg.Parse("SELECT NULL::" + typ + "[]")
+	// The deparser takes pg_catalog.bpchar for a literal's type, and writes that in front of the value.
+	name := typ
+	if name == "pg_catalog.bpchar" {
+		name = "bpchar"
+	}
+	parsed, err := pg.Parse("SELECT NULL::" + name + "[]")
 	if err != nil {
 		return nil, fmt.Errorf("building a relation of arrays: %w", err)
 	}

@@ -108,7 +108,9 @@ ANALYZE visit`
 // What may break the assumption of a twin is found in the catalog.
 func TestCheckSuspectsTwins(t *testing.T) {
 	c := pgcluster.Shared(t)
-	for _, step := range [][2]string{{"postgres", "CREATE DATABASE doubts"}, {"doubts", doubtful}, {"doubts", addressed}} {
+	for _, step := range [][2]string{
+		{"postgres", "CREATE DATABASE doubts"}, {"doubts", doubtful}, {"doubts", addressed},
+	} {
 		if err := c.Exec(t.Context(), step[0], step[1]); err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"fugu/ledger"
 	"fugu/pipeline"
 	"fugu/policy"
+	"fugu/privacy"
 	"fugu/test/adult"
 	"fugu/test/pgcluster"
 	"fugu/upstream"
@@ -27,7 +28,13 @@ func TestMain(m *testing.M) { pgcluster.Main(m) }
 // house is a Fugu that plans statements over one dataset, and serves nobody.
 type house struct {
 	engine *pipeline.Engine
-	known  map[string][]explain.Value // by statement
+	known  map[asked][]explain.Value
+}
+
+// asked is a statement and the ε that it is asked at.
+type asked struct {
+	sql     string
+	epsilon privacy.Epsilon
 }
 
 // loaded are the databases that the shared cluster has.
@@ -88,7 +95,7 @@ func open(t *testing.T, dataset string) *house {
 		t.Fatal(err)
 	}
 	return &house{pipeline.New(guest, reader, l, snapshot, slog.New(slog.NewTextHandler(io.Discard, nil))),
-		map[string][]explain.Value{}}
+		map[asked][]explain.Value{}}
 }
 
 // loadShop creates the corpus' database. Its roles are the cluster's: the example's database may have made them.

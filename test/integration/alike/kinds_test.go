@@ -12,9 +12,8 @@ type pair struct {
 	left, right string
 	scale       float64 // 0: 1
 
-	// answers is how many answers to the first the second is, about the same rows of the root; 0: 1. They share its ε:
-	// of independent Laplace noises of scales b_k, where d_k is how far the k-th is moved, Σ d_k/b_k ≤ ε, and b_k = d_k/ε
-	// for each by itself. So by r_k times as much noise, Σ 1/r_k ≤ 1: of n alike ones each has n times as much.
+	// answers is how many answers to the first, about the same rows of the root, the second is; 0: 1. For its ε the
+	// first is asked as often at a share of it each, and that is the price at which the two are compared.
 	answers float64
 }
 
@@ -32,14 +31,6 @@ type pair struct {
 type kind struct {
 	name    string
 	rewrite func(*rand.Rand, question) (pair, bool)
-}
-
-// limits are of the kinds of which a pair in forty or more differs by more than most: how much it may until that is
-// repaired, a little more than what was seen. A limit can go down, and never up.
-var limits = map[string]float64{
-	// 2.54 of 40: two sums by age under a condition on another column, each some ten times its value in either spelling.
-	// Their blocks keep the factor of three for two; of single cells, of few rows, it is more.
-	"a count of the secret beside it": 2.6,
 }
 
 var kinds = []kind{
