@@ -40,7 +40,6 @@ func TestSampledReleasesKeepThePromise(t *testing.T) {
 			[]float64{5000, 5000}, failure)
 		return v.moved(failure).count(true)
 	}
-
 	for name, s := range map[string]setting{"median": median, "count distinct": distinct} {
 		psi := Psi{Spans: []sensitivity.Span{{From: s.pair[0], To: s.pair[1], Within: s.pair[1] - s.pair[0]}}}
 		w := s.width(psi)

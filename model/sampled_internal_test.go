@@ -240,7 +240,6 @@ func TestDistinctValuesOfCoupledDatasets(t *testing.T) {
 			laws[i][v] *= selected / total
 		}
 	}
-
 	urns := [2]urn{laws[0].urn(), laws[1].urn()}
 	values := make([]float64, 40)
 	for v := range values {
@@ -256,7 +255,6 @@ func TestDistinctValuesOfCoupledDatasets(t *testing.T) {
 			m := v.moved(failure)
 			bounds = append(bounds, [3]float64{m.count(named), m.sum(v, 0, 39), m.mean(v, 0, 39)})
 		}
-
 		t.Logf("shares of a distribution %v: W by name and without: %v", distribution, bounds)
 		if bounds[0][0] >= bounds[1][0] || bounds[0][2] >= bounds[1][2] || bounds[0][0] >= 30 {
 			t.Errorf("that the values are known does not help: %v", bounds)
@@ -277,7 +275,6 @@ func TestDistinctValuesOfCoupledDatasets(t *testing.T) {
 				}
 			}
 		}
-
 		for k := range bounds {
 			for j, n := range beyond[k] {
 				if top := binomialTop(pairs, failure); n > top {

@@ -316,7 +316,6 @@ func TestResolutionOfSmoothFunctions(t *testing.T) {
 			rows[i].x, rows[i].y = rows[i].x+120, rows[i].y-60
 		}
 	}
-
 	reader, table := reference(t, rows)
 	const from, to = 0.3, 0.5
 	cut, m := measure(t, reader, table, smoothStatement)
@@ -328,7 +327,6 @@ func TestResolutionOfSmoothFunctions(t *testing.T) {
 			resolution[k] = math.Max(resolution[k], r)
 		}
 	}
-
 	before := map[float64][]float64{}
 	for _, p := range []float64{from, 0.4, to} {
 		before[p] = path.Slope(p)
@@ -340,7 +338,6 @@ func TestResolutionOfSmoothFunctions(t *testing.T) {
 			low[1], high[1] = math.Min(low[1], r.y), math.Max(high[1], r.y)
 		}
 	}
-
 	most := make([]float64, len(m.Components))
 	for _, more := range []pair{{x: low[0], y: low[1]}, {x: low[0], y: high[1]}, {x: high[0], y: low[1]},
 		{x: high[0], y: high[1]}, {x: 40, y: 50}} {

@@ -51,62 +51,18 @@ func ScaleCost(f Family, b []float64) (float64, error) {
 }
 
 // scaleCost is ScaleCost for the pairs of [from,to] that are at most the share w of it apart, along a straight line;
-// what leaves the line, R_p-R_q, adds at most 4ρ to A and B. A and B are split off in units of b: what two components
-// have in common is then shared out between them by how much noise each has.
+// what leaves the line, R_p-R_q, adds at most 4ρ to A and B.
 func scaleCost(f Family, from, to, w float64, b []float64) (float64, error) {
 	rho, err := bend(f, from, to, b)
 	if err != nil {
 		return 0, err
 	}
 	d := f.Covariance(to).Plus(-1, f.Covariance(from)).per(b)
-
-	// An eigenvector of a block that grows goes to A, one that shrinks to B.
-	var s [2]float64 // of the increase and the decrease
-	var parts [2][]float64
-	for i := range parts {
-		parts[i] = make([]float64, len(b))
+	parts, err := d.increase()
+	if err != nil {
+		return 0, err
 	}
-	base := 0
-	for _, block := range d.Blocks {
-		var eig mat.EigenSym
-		if !eig.Factorize(mat.NewSymDense(block.Size, append([]float64(nil), block.Entries...)), true) {
-			return 0, errors.New("scale cost: no eigenvalues")
-		}
-		var v mat.Dense
-		eig.VectorsTo(&v)
-		for j, l := range eig.Values(nil) {
-			side := 0
-			if l < 0 {
-				side = 1
-			}
-			for k := range block.Size {
-				parts[side][base+k] += math.Abs(l) * v.At(k, j) * v.At(k, j)
-			}
-		}
-
-		base += block.Size
-	}
-	// An entry e of x and y is e/2·((x+y)(x+y)ᵀ - (x-y)(x-y)ᵀ).
-	for _, e := range d.merged() {
-		for i := range parts {
-			parts[i][e.Row] += math.Abs(e.Value) / 2
-			parts[i][e.Col] += math.Abs(e.Value) / 2
-		}
-	}
-
-	for _, t := range d.shared() {
-		side := 0
-		if t.Weight < 0 {
-			side = 1
-		}
-		for k, v := range t.Vector {
-			parts[side][k] += math.Abs(t.Weight) * v * v
-		}
-	}
-
-	for i := range parts {
-		s[i] = rootSum(parts[i], rho, w, b)
-	}
+	s := [2]float64{rootSum(parts[0], rho, w, b), rootSum(parts[1], rho, w, b)}
 
 	// Either way of splitting holds; the last digits may be rounding.
 	worst := math.Min(bothOrders(s), diagonalCost(d, rho, w, b)) * (1 + 1e-9)
@@ -114,6 +70,51 @@ func scaleCost(f Family, from, to, w float64, b []float64) (float64, error) {
 		return 0, errors.New("scale cost: not finite")
 	}
 	return worst, nil
+}
+
+// increase splits a difference of covariances into an increase A and a decrease B, and returns their diagonals. Where
+// the difference is in units of the noise, what two components have in common is shared out between them by how much
+// noise each has.
+func (c Covariance) increase() (parts [2][]float64, err error) {
+	m := c.Len()
+	parts = [2][]float64{make([]float64, m), make([]float64, m)}
+	side := func(weight float64) []float64 {
+		if weight < 0 {
+			return parts[1]
+		}
+		return parts[0]
+	}
+
+	// An eigenvector of a block that grows goes to A, one that shrinks to B.
+	base := 0
+	for _, block := range c.Blocks {
+		var eig mat.EigenSym
+		if !eig.Factorize(mat.NewSymDense(block.Size, append([]float64(nil), block.Entries...)), true) {
+			return parts, errors.New("scale cost: no eigenvalues")
+		}
+		var v mat.Dense
+		eig.VectorsTo(&v)
+		for j, l := range eig.Values(nil) {
+			for k := range block.Size {
+				side(l)[base+k] += math.Abs(l) * v.At(k, j) * v.At(k, j)
+			}
+		}
+		base += block.Size
+	}
+
+	// An entry e of x and y is e/2·((x+y)(x+y)ᵀ - (x-y)(x-y)ᵀ).
+	for _, e := range c.merged() {
+		for i := range parts {
+			parts[i][e.Row] += math.Abs(e.Value) / 2
+			parts[i][e.Col] += math.Abs(e.Value) / 2
+		}
+	}
+	for _, t := range c.shared() {
+		for k, v := range t.Vector {
+			side(t.Weight)[k] += math.Abs(t.Weight) * v * v
+		}
+	}
+	return parts, nil
 }
 
 // bothOrders is the cost of S_A and S_B, whichever is of p.
