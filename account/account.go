@@ -29,13 +29,14 @@ type Balance struct {
 	Loss privacy.Loss `json:"-"` // of which Spent is what it is worth at Delta
 }
 
-// Balances returns the accounts of a policy's secrets that apply to a user: everybody's, and those of the user's shares.
+// Balances returns the accounts of a policy's secrets that apply to a user: everybody's, and those of the user's
+// shares.
 func Balances(ctx context.Context, l ledger.Ledger, p *policy.Policy, user string) ([]Balance, error) {
 	return balances(ctx, l, p, Shares(p.Privacy.Budget, user))
 }
 
-// AllBalances returns everybody's accounts, and those of every share that the policy names or that was charged. A scope to
-// which the policy gives no share any more has none.
+// AllBalances returns everybody's accounts, and those of every share that the policy names or that was charged. A scope
+// to which the policy gives no share any more has none.
 func AllBalances(ctx context.Context, l ledger.Ledger, p *policy.Policy) ([]Balance, error) {
 	b := p.Privacy.Budget
 	all := []ledger.Share{}
@@ -80,7 +81,8 @@ func balances(ctx context.Context, l ledger.Ledger, p *policy.Policy, below []le
 			return nil, err
 		}
 		for _, sec := range p.Secrets {
-			a := Balance{Dataset: p.Dataset, Scope: x.Scope, Secret: sec.Name, Total: float64(x.Limit.Epsilon), Delta: float64(x.Limit.Delta),
+			a := Balance{Dataset: p.Dataset, Scope: x.Scope, Secret: sec.Name, Total: float64(x.Limit.Epsilon),
+				Delta: float64(x.Limit.Delta),
 				Epoch: standing.Epoch, Period: standing.Period}
 			for _, s := range spent {
 				if s.Secret == sec.Name {
@@ -95,7 +97,8 @@ func balances(ctx context.Context, l ledger.Ledger, p *policy.Policy, below []le
 }
 
 // spent returns a scope's accounts in the period in which a charge would be booked.
-func spent(ctx context.Context, l ledger.Ledger, dataset, scope string, standing ledger.Standing) ([]ledger.Account, error) {
+func spent(ctx context.Context, l ledger.Ledger, dataset, scope string,
+	standing ledger.Standing) ([]ledger.Account, error) {
 	if standing.Due {
 		return nil, nil
 	}

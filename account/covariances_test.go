@@ -39,7 +39,8 @@ func TestCovariancesAreCharged(t *testing.T) {
 		if i%2 == 1 {
 			at = h.Other(t, "alice")
 		}
-		for _, sql := range []string{quantile(i), fmt.Sprintf("SELECT education, count(*) FROM adult WHERE age > %d GROUP BY education", 30+i)} {
+		for _, sql := range []string{quantile(i), fmt.Sprintf("SELECT education, count(*) FROM adult WHERE age > %d "+
+			"GROUP BY education", 30+i)} {
 			p := priced(t, at, sql, epsilon)
 			together := p.Covariances.Together["high_income"]
 			added += p.Covariances.Added["high_income"]
@@ -121,8 +122,10 @@ func TestOlderAnswersCountByTheirNumber(t *testing.T) {
 	sum := "SELECT sex, sum(hours_per_week) FROM adult GROUP BY sex"
 	together := func(cells int) float64 {
 		h := asking.New(t)
-		c := ledger.Charge{Key: ledger.Key(strings.Repeat("a", 64)), Dataset: "adult", User: "alice", Requested: privacy.Budget{Epsilon: 1, Delta: .001},
-			Limit: privacy.Budget{Epsilon: 20, Delta: .01}, Mechanism: "gaussian", Assumption: "translation", Answer: []byte("x"),
+		c := ledger.Charge{Key: ledger.Key(strings.Repeat("a", 64)), Dataset: "adult", User: "alice",
+			Requested: privacy.Budget{Epsilon: 1, Delta: .001},
+			Limit:     privacy.Budget{Epsilon: 20, Delta: .01}, Mechanism: "gaussian", Assumption: "translation",
+			Answer: []byte("x"),
 			Losses: map[string]privacy.Loss{"high_income": {Kappa2: 1e-6}, "private_sector": {Kappa2: 1e-6}}}
 		for range cells {
 			c.Cells = append(c.Cells, ledger.Cell{Column: "n", Value: "1"})

@@ -57,7 +57,9 @@ func TestJointCostByHand(t *testing.T) {
 	const sql = "SELECT count(*) FILTER (WHERE age > 40), count(*) FILTER (WHERE sex = 'Male') FROM adult"
 	h.Answered(t, sql, 1)
 	m := h.Quote(t, sql, 1)
-	rows, err := h.Desk.Reader.Query(t.Context(), `SELECT (income = '>50K')::int, count(*)::float8, avg((age > 40)::int)::float8, avg((sex = 'Male')::int)::float8, avg((age > 40 AND sex = 'Male')::int)::float8
+	rows, err := h.Desk.Reader.Query(t.Context(),
+		`SELECT (income = '>50K')::int, count(*)::float8, avg((age > 40)::int)::float8,
+	    avg((sex = 'Male')::int)::float8, avg((age > 40 AND sex = 'Male')::int)::float8
 	  FROM public.adult_reference GROUP BY 1 ORDER BY 1`, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +143,8 @@ func TestJointAccountIsTheLedgers(t *testing.T) {
 	a, b, c := price(t, h, next, 1), price(t, other, next, 1), price(t, h.Other(t, "bob"), next, 1)
 	for _, p := range []struct{ name string }{{"high_income"}, {"private_sector"}} {
 		x, y, z := a.Losses[p.name].Kappa2, b.Losses[p.name].Kappa2, c.Losses[p.name].Kappa2
-		if !(x > 0) || math.Abs(y/x-1) > 1e-6 || math.Abs(z/x-1) > 1e-6 || a.After() != b.After() || a.After() != c.After() {
+		if !(x > 0) || math.Abs(y/x-1) > 1e-6 || math.Abs(z/x-1) > 1e-6 || a.After() != b.After() ||
+			a.After() != c.After() {
 			t.Errorf("%s costs %v, %v and %v", p.name, x, y, z)
 		}
 	}
@@ -167,7 +170,8 @@ func TestJointAccountIsTheLedgers(t *testing.T) {
 	}
 	first, _ := counted(h)
 	second, _ := counted(other)
-	if err := second.CatchUp(t.Context(), other.Desk.Ledger, 0); err != nil || first.Last() != got.ID || second.Last() != got.ID {
+	if err := second.CatchUp(t.Context(), other.Desk.Ledger, 0); err != nil ||
+		first.Last() != got.ID || second.Last() != got.ID {
 		t.Errorf("counted up to %d and %d of %d, %v", first.Last(), second.Last(), got.ID, err)
 	}
 }
@@ -186,16 +190,19 @@ func (l *overtaking) Charge(ctx context.Context, c ledger.Charge) (ledger.Answer
 	return l.Ledger.Charge(ctx, c)
 }
 
-// A Laplace along the direction hides the movement: its loss is pure, and what it tells of the rows is counted all the same.
+// A Laplace along the direction hides the movement: its loss is pure, and what it tells of the rows is counted all the
+// same.
 func TestJointDirectional(t *testing.T) {
 	patient.Test(t)
 	plain, after := newJoint(t, "optimal-gaussian"), newJoint(t, "optimal-gaussian")
 	const sql = "SELECT sex, count(*) FROM adult GROUP BY sex"
 	a, err := after.Question(t, sql, 0, mechanism.Directional).Answer(t.Context())
-	if err != nil || !(a.Losses["high_income"].Pure > .5) || a.Losses["high_income"].Kappa2 > .05 || a.Assumption != quote.JointAssumption {
+	if err != nil || !(a.Losses["high_income"].Pure > .5) || a.Losses["high_income"].Kappa2 > .05 ||
+		a.Assumption != quote.JointAssumption {
 		t.Fatalf("%+v, %v", a, err)
 	}
-	x, y := plain.Answered(t, sql, 1).Losses["high_income"].Kappa2, after.Answered(t, sql, 1).Losses["high_income"].Kappa2
+	x := plain.Answered(t, sql, 1).Losses["high_income"].Kappa2
+	y := after.Answered(t, sql, 1).Losses["high_income"].Kappa2
 	if !(y > 1.05*x) {
 		t.Errorf("it costs %v behind a release whose floor tells of the rows, and %v without", y, x)
 	}
@@ -229,13 +236,16 @@ func TestJointRefusals(t *testing.T) {
 	table.SetDigest(right)
 
 	// An answer of which the account knows nothing.
-	if _, err := h.Desk.Ledger.Charge(t.Context(), ledger.Charge{Key: ledger.Key(strings.Repeat("ab", 32)), Dataset: "adult", User: "alice",
-		Losses: map[string]privacy.Loss{"high_income": {Pure: .1}}, Limit: privacy.Budget{Epsilon: 20, Delta: .01}, Requested: privacy.Budget{Epsilon: .1},
+	if _, err := h.Desk.Ledger.Charge(t.Context(), ledger.Charge{Key: ledger.Key(strings.Repeat("ab", 32)),
+		Dataset: "adult", User: "alice",
+		Losses: map[string]privacy.Loss{"high_income": {Pure: .1}}, Limit: privacy.Budget{Epsilon: 20, Delta: .01},
+		Requested: privacy.Budget{Epsilon: .1},
 		Mechanism: "expm-laplace", Assumption: "translation", Answer: []byte("x")}); err != nil {
 		t.Fatal(err)
 	}
 	fresh := h.Other(t, "bob")
-	if _, err := fresh.Answer(t, "SELECT count(*) FROM adult WHERE age > 30", 1); !sqlstate.Is(err, sqlstate.ModelUnfit) ||
+	_, err := fresh.Answer(t, "SELECT count(*) FROM adult WHERE age > 30", 1)
+	if !sqlstate.Is(err, sqlstate.ModelUnfit) ||
 		!strings.Contains(err.Error(), "composition: noise") {
 		t.Errorf("behind an answer without terms: %v", err)
 	}
@@ -246,7 +256,8 @@ func TestJointCertificate(t *testing.T) {
 	h := newJoint(t, "optimal-gaussian")
 	const sql = "SELECT sex, count(*) FROM adult GROUP BY sex"
 	x, err := h.Question(t, sql, 1, "").Explain(t.Context())
-	if err != nil || !strings.Contains(strings.Join(x.Lines(), "\n"), "Joint account: with all answers before, delta ") {
+	if err != nil || !strings.Contains(strings.Join(x.Lines(), "\n"),
+		"Joint account: with all answers before, delta ") {
 		t.Fatalf("%v: %q", err, x.Lines())
 	}
 	a := h.Answered(t, sql, 1)
@@ -261,7 +272,8 @@ func TestJointCertificate(t *testing.T) {
 	}
 }
 
-// Of a secret that the policy has only since, nobody has counted what answers tell by the noise alone: the account does.
+// Of a secret that the policy has only since, nobody has counted what answers tell by the noise alone: the account
+// does.
 func TestJointNewSecretCountsWhatWasAnswered(t *testing.T) {
 	h := newJoint(t, "optimal-gaussian")
 	h.Answered(t, "SELECT sex, count(*) FROM adult GROUP BY sex", 1)

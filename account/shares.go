@@ -41,8 +41,9 @@ func BeginEpochs(ctx context.Context, l ledger.Ledger, policies []*policy.Policy
 		if p.Epoch.Label == "" {
 			continue
 		}
-		_, err := l.Advance(ctx, ledger.Epoch{Dataset: p.Dataset, Label: p.Epoch.Label, Independent: p.Epoch.Draw == policy.IndependentDraw,
-			User: "policy", Reason: "epoch.label of the policy"})
+		_, err := l.Advance(ctx, ledger.Epoch{Dataset: p.Dataset, Label: p.Epoch.Label,
+			Independent: p.Epoch.Draw == policy.IndependentDraw,
+			User:        "policy", Reason: "epoch.label of the policy"})
 		if err != nil {
 			return err
 		}
@@ -62,7 +63,8 @@ func Stands(ctx context.Context, l ledger.Ledger, p *policy.Policy) (ledger.Stan
 // Current refuses a policy that speaks of other data than the ledger.
 func Current(p *policy.Policy, s ledger.Standing) error {
 	if want := p.Epoch.Label; want != "" && want != s.Label {
-		return sqlstate.New(sqlstate.CannotConnectNow, "the policy of dataset %q is of epoch %q, which is not that of its data", p.Dataset, want).
+		return sqlstate.New(sqlstate.CannotConnectNow, "the policy of dataset %q is of epoch %q, which is not that "+
+			"of its data", p.Dataset, want).
 			WithHint("Fugu has to read the policy again.")
 	}
 	return nil

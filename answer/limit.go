@@ -9,7 +9,9 @@ import (
 
 // worthless refuses a question whose noise is above the limit.
 func (q *Question) worthless(ctx context.Context, m *quote.Quote) error {
-	return q.Request.Worthless(m, q.asked.Limit, func(r *quote.Request) (*quote.Quote, error) { return q.quote(ctx, r) })
+	return q.Request.Worthless(m, q.asked.Limit, func(r *quote.Request) (*quote.Quote, error) {
+		return q.quote(ctx, r)
+	})
 }
 
 // unlimited asks whether an answer that has to be paid for is worth it, where a limit is set.

@@ -18,9 +18,9 @@ import (
 )
 
 // fromPast answers the question from what was answered before, if that is within the error that was asked for. It costs
-// nothing: what it returns is a function of answers that have been paid for, by everybody and by all shares of whoever asks.
-// Whether it answers, and how, depends on the statements, on their noise and on the reference: on no protected row, nor on
-// any value that was released.
+// nothing: what it returns is a function of answers that have been paid for, by everybody and by all shares of whoever
+// asks. Whether it answers, and how, depends on the statements, on their noise and on the reference: on no protected
+// row, nor on any value that was released.
 func (q *Question) fromPast(ctx context.Context, c ledger.Charge) (a ledger.Answer, ok bool, err error) {
 	if q.asked.Error == (privacy.Tolerance{}) || hook.NoStored {
 		return a, false, nil
@@ -113,7 +113,8 @@ func (q *Question) explainPast(ctx context.Context, m *quote.Quote) (string, err
 		return "", err
 	}
 	least, most := p.Errors()
-	return fmt.Sprintf("from answers %s, error (sd) %s to %s, within the %s asked for", list(p.From()), quote.Short(least), quote.Short(most), q.asked.Error), nil
+	return fmt.Sprintf("from answers %s, error (sd) %s to %s, within the %s asked for", list(p.From()),
+		quote.Short(least), quote.Short(most), q.asked.Error), nil
 }
 
 // From lists the answers that an answer was computed from; empty: it was drawn.

@@ -13,7 +13,8 @@ import (
 	"fugu/quote"
 )
 
-// Told is what a client was told by an answer: what fugu.last_release shows. Its zero value is that it was told nothing.
+// Told is what a client was told by an answer: what fugu.last_release shows. Its zero value is that it was told
+// nothing.
 type Told struct {
 	Answer ledger.Answer
 	Cells  []ToldCell     // at the confidence that was set, in the order of the answer

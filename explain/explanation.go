@@ -51,8 +51,10 @@ type Explanation struct {
 	Certificates []mechanism.Certificate `json:"certificates"` // of each secret: what this answer by itself guarantees
 
 	Calibration mechanism.Calibration `json:"-"` // the noise itself
-	Leaves      time.Duration         `json:"-"` // after which the answer leaves at the earliest, behind the first reading of a row
-	Values      []Value               `json:"-"` // each value that gets noise, in the order of the calibration's components
+	// after which the answer leaves at the earliest, behind the first reading of a row
+	Leaves time.Duration `json:"-"`
+	// each value that gets noise, in the order of the calibration's components
+	Values []Value `json:"-"`
 }
 
 // Cut is one cut.
@@ -61,10 +63,11 @@ type Cut struct {
 	Keys       []string `json:"keys"`
 	Cells      int      `json:"cells"`
 	Aggregates []string `json:"aggregates"`
-	Model      string   `json:"model"`  // where f_θ is from: reference, prepared (of the reference, by fugu fit) or declared
-	Public     int      `json:"public"` // values that the policy makes public: exact, and free
-	Below      string   `json:"below"`  // the statistics statement
-	Bounds     []string `json:"bounds"` // what one row may contribute; more is taken for the bound
+	// where f_θ is from: reference, prepared (of the reference, by fugu fit) or declared
+	Model  string   `json:"model"`
+	Public int      `json:"public"` // values that the policy makes public: exact, and free
+	Below  string   `json:"below"`  // the statistics statement
+	Bounds []string `json:"bounds"` // what one row may contribute; more is taken for the bound
 }
 
 // Secret is how far a secret moves F.
@@ -90,7 +93,8 @@ type Noise struct {
 	SDMax      float64 `json:"noise_sd_max"`
 	HalfWidth  float64 `json:"interval_max"`    // half the width of the 95% interval around a released value
 	Inherent   float64 `json:"sampling_sd_max"` // what F itself varies by under the model
-	Error      float64 `json:"relative_error"`  // the noise as a share of the values expected, over all cells; -1: they are 0
+	// the noise as a share of the values expected, over all cells; -1: they are 0
+	Error float64 `json:"relative_error"`
 }
 
 // Cost is what a statement takes from one secret's budget, in ε at the δ of the dataset or share.
@@ -103,8 +107,9 @@ type Cost struct {
 
 // Quilt is how a secret parameter is hidden.
 type Quilt struct {
-	Secret    string   `json:"secret"`
-	Near      []string `json:"near"`      // the parameters that the quilt does not separate from the secret one, itself among them
+	Secret string `json:"secret"`
+	// the parameters that the quilt does not separate from the secret one, itself among them
+	Near      []string `json:"near"`
 	Quilt     []string `json:"quilt"`     // given which the rest is independent of it
 	Influence float64  `json:"influence"` // ε of what the quilt tells
 	Width     float64  `json:"width"`     // how far the columns of Near move F, in units of error

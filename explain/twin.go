@@ -82,6 +82,7 @@ func (c Class) line() string {
 	if c.ToldError == nil {
 		noise = ", without the noise on the secret, of which a new fugu twin build will say more"
 	}
-	return fmt.Sprintf("    Rows where %s: told as %s, of which %s were drawn; a count of %s of them is off by %s (sd)%s; "+
+	return fmt.Sprintf("    Rows where %s: told as %s, of which %s were drawn; a count of %s of them is off by %s "+
+		"(sd)%s; "+
 		"drawing alone moves it by %s", c.Class, c.Told, c.Taken, list(sizes), list(both), noise, list(drawing))
 }

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"fugu/test/patient"
 )
 
 // The test binary is its own child: with childMode set it charges until it is killed or cannot go on, and prints each
@@ -154,6 +156,7 @@ func kills(t *testing.T, mode string, p place, rounds int) (printed, lost []stri
 }
 
 func TestKilledLedgerHasEveryAnswerThatWasGiven(t *testing.T) {
+	patient.Test(t)
 	everywhere(t, func(t *testing.T, p place) {
 		rounds := 64
 		if p.remote() { // a child takes longer to start

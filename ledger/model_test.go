@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"fugu/privacy"
+	"fugu/test/patient"
 	_ "fugu/test/seeded" // what rapid draws is the same at every run
 )
 
@@ -150,6 +151,7 @@ func (m *model) check(t *rapid.T) {
 
 // Any sequence of charges has the outcome that the model has, across closing and opening again.
 func TestLedgerBehavesLikeItsModel(t *testing.T) {
+	patient.Test(t)
 	everywhere(t, func(t *testing.T, p place) {
 		if p.remote() { // a step takes ten times as long
 			few(t, 8)

@@ -58,7 +58,7 @@ func TestSampledReleasesKeepThePromise(t *testing.T) {
 					urns := [2]urn{s.laws[0].urn(), s.laws[1].urn()}
 					found := falsify.Trial{Pairs: [][2]float64{s.pair}, Promise: promise,
 						Tests: []falsify.Test{falsify.Logistic(false)},
-						Train: 6000, Held: 120000, Alarm: 1e-8, Seed: 1,
+						Train: 6000, Held: falsify.Effort(40000), Alarm: 1e-8, Seed: 1,
 						Sampler: func(p float64, rng *rand.Rand) []float64 {
 							counts, _ := datasets(rng, urns, len(s.laws[0]), s.rows, p, p, false)
 							return falsify.Release(nil, c.Noise, []float64{s.of(counts)}, rng)

@@ -81,7 +81,9 @@ type Execute struct {
 const nodeBytes = 100
 
 // Size is how many bytes it keeps alive, about: the tree of the statement stays with its arguments.
-func (x *Execute) Size() int { return 8*nodeBytes + len(x.Name) + nodeBytes*len(x.text) + 2*len(x.src.sql) }
+func (x *Execute) Size() int {
+	return 8*nodeBytes + len(x.Name) + nodeBytes*len(x.text) + 2*len(x.src.sql)
+}
 
 // readExecute reads EXECUTE, if that is what the statement does. position is where it stands, and noData whether it
 // makes a table without rows.

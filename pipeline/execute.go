@@ -23,7 +23,8 @@ type found struct {
 // for an ordinary statement; exists says whether there is one.
 func (s *session) find(ctx context.Context, ask meaning.Ask, name string) (f *found, exists bool, err error) {
 	rows, err := ask(ctx, `SELECT CASE WHEN i > 1 THEN NULL ELSE p.statement END, pg_catalog.format_type(t, NULL)
-	  FROM pg_catalog.pg_prepared_statements AS p LEFT JOIN pg_catalog.unnest(p.parameter_types) WITH ORDINALITY AS u(t, i) ON true
+	  FROM pg_catalog.pg_prepared_statements AS p
+	    LEFT JOIN pg_catalog.unnest(p.parameter_types) WITH ORDINALITY AS u(t, i) ON true
 	  WHERE p.name OPERATOR(pg_catalog.=) `+parser.QuoteLiteral(name)+" ORDER BY i")
 	if err != nil || len(rows) == 0 {
 		return nil, false, err

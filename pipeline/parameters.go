@@ -52,7 +52,8 @@ func textParam(types *pgtype.Map, b wire.Binding, n int, oid uint32) ([]byte, er
 }
 
 // isoTime is ISO 8601 as drivers write it, in the years that every form of a date shares, to the microsecond at most.
-var isoTime = regexp.MustCompile(`^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?(Z|[-+][0-9]{2}:[0-9]{2})?)?$`)
+var isoTime = regexp.MustCompile(
+	`^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?(Z|[-+][0-9]{2}:[0-9]{2})?)?$`)
 
 // dateTime writes a date or time that a driver sent in ISO 8601 as PostgreSQL itself writes it, and leaves other text
 // as it is. Like PostgreSQL (manual, section 8.5.1), it overlooks the zone of a timestamp without one and the time of a

@@ -81,6 +81,7 @@ func TestErrorThatIsAskedFor(t *testing.T) {
 
 // What is no sum over rows that were asked for is drawn.
 func TestWhatThePastDoesNotDetermine(t *testing.T) {
+	patient.Test(t)
 	h := newPast(t, "100000%")
 	h.told(t, "SELECT sex, education, count(*), sum(age), sum(hours_per_week) FROM adult WHERE workclass = 'Private' GROUP BY sex, education", settings{epsilon: .3})
 	for sql, want := range map[string]bool{

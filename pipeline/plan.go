@@ -76,13 +76,8 @@ func (p planning) templates(ctx context.Context, sql string, paramTypes []uint32
 	if !special {
 		out = nil
 	}
-	for i, st := range statements {
-		if special && !st.Ordinary() {
-			out[i].fingerprint = parser.Fingerprint(st.Text)
-			out[i].serial = snap.planned.Add(1)
-			out[i].source, out[i].means = st.Text, key.means
-		}
-	}
+	p.sign(out, statements, key.means)
+
 	// What ordinary tables look like can change at any time.
 	if !slices.ContainsFunc(out, func(t template) bool { return t.plan != nil && len(t.plan.Ordinary()) > 0 }) {
 		snap.plans.Add(key, out, key.size()+templatesSize(out))
@@ -90,11 +85,22 @@ func (p planning) templates(ctx context.Context, sql string, paramTypes []uint32
 	return out, nil
 }
 
+// sign gives templates that are more than the client's text what tells them from all others.
+func (p planning) sign(templates []template, statements []*parser.Statement, means string) {
+	for i := range templates {
+		if st, t := statements[i], &templates[i]; !st.Ordinary() {
+			t.fingerprint, t.serial = parser.Fingerprint(st.Text), p.planned.Add(1)
+			t.source, t.means = st.Text, means
+		}
+	}
+}
+
 func (p planning) plan(ctx context.Context, st *parser.Statement, paramTypes []uint32) (template, error) {
 	snap := p.Snapshot
 	t := template{text: st.Text, params: max(st.Params, len(paramTypes)), types: paramTypes, start: int32(st.Start)}
 	var err error
-	if t.twins, err = p.built.Tables(ctx, p.reader, snap.Snapshot, slices.Concat(st.Twins, aggregated(st))); err != nil {
+	twins := slices.Concat(st.Twins, aggregated(st))
+	if t.twins, err = p.built.Tables(ctx, p.reader, snap.Snapshot, twins); err != nil {
 		return t, err
 	}
 	switch {

@@ -89,8 +89,8 @@ func (t template) renames(splice parser.Splice, paramTypes []uint32) template {
 	return t
 }
 
-// moved are the edits of a text at the places where they are in another that differs by constants alone: from and to are
-// the constants of the two. No edit is within one. ok is false if there are more in one text than in the other.
+// moved are the edits of a text at the places where they are in another that differs by constants alone: from and to
+// are the constants of the two. No edit is within one. ok is false if there are more in one text than in the other.
 func moved(edits []parser.Edit, from, to []lex.Constant) (out []parser.Edit, ok bool) {
 	if len(from) != len(to) {
 		return nil, false

@@ -8,6 +8,7 @@ import (
 
 	"fugu/explain"
 	"fugu/sqlstate"
+	"fugu/test/patient"
 	"fugu/wire"
 )
 
@@ -26,6 +27,7 @@ func (h *house) explain(t *testing.T, sql string) (explain.Explanation, error) {
 // Every form of secret is modelled together with a proportion, moves F, and has its own place in the explanation and in
 // fugu.policy.
 func TestSecretsOfEveryForm(t *testing.T) {
+	patient.Test(t)
 	const sql = "SELECT %[1]s, count(*), avg(age), sum(hours_per_week) FROM adult WHERE age > 20 GROUP BY %[1]s"
 	for name, c := range map[string]struct {
 		secret string
@@ -119,6 +121,7 @@ func TestWeightsAndEstimation(t *testing.T) {
 // Statements whose cells overlap, or of several cuts over one table, have a joint distribution, and so a certificate
 // that does not rest on the covariances being equal. Very many cells rest on translation.
 func TestJointStatementsAreCertified(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t)
 	for sql, want := range map[string]string{
 		"SELECT sex, count(*) FROM adult GROUP BY sex":          "gaussian, translation",

@@ -49,9 +49,9 @@ func defaults(policies []*policy.Policy) map[string]string {
 	return values
 }
 
-// showSQL has SHOW tell the default of a setting that the session has not got; false: there is no such setting. Guests could be opened with the
-// defaults, but PostgreSQL up to version 15 sorts all of its settings anew for each custom one: a twentieth of what a
-// connection costs.
+// showSQL has SHOW tell the default of a setting that the session has not got; false: there is no such setting. Guests
+// could be opened with the defaults, but PostgreSQL up to version 15 sorts all of its settings anew for each custom
+// one: a twentieth of what a connection costs.
 func showSQL(name string, policies []*policy.Policy) (sql string, ok bool) {
 	value, ok := defaults(policies)[name]
 	call := "pg_catalog.current_setting('fugu." + name + "', true)"

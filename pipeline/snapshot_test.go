@@ -25,8 +25,8 @@ func TestPlanKey(t *testing.T) {
 	}
 }
 
-// What plans are said to take is not much less than what they do: the heap grows by at most twice as much with n = 100 of
-// a kind, each of another text. A size that forgets what grows with the text says less than a tenth of it.
+// What plans are said to take is not much less than what they do: the heap grows by at most twice as much with n = 100
+// of a kind, each of another text. A size that forgets what grows with the text says less than a tenth of it.
 func TestPlansTakeWhatTheySay(t *testing.T) {
 	patient.Test(t)
 	const n = 100

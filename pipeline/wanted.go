@@ -8,8 +8,8 @@ import (
 	"fugu/sqlstate"
 )
 
-// asked is what a session wants of an answer under a policy: what it may cost, how it is made, and how good it has to be.
-// What the policy does not allow is refused (NotAllowed).
+// asked is what a session wants of an answer under a policy: what it may cost, how it is made, and how good it has to
+// be. What the policy does not allow is refused (NotAllowed).
 func (s settings) asked(p *policy.Policy) (a answer.Asked, err error) {
 	a = answer.Asked{Policy: p, Mechanism: s.kind(p), Confidence: s.confidence}
 	if a.Budget, err = s.budget(p); err != nil {

@@ -14,7 +14,8 @@ tested() { go test -count 1 -timeout 4h "$@" || status=1; }
 
 tested -tags fuguhooks -run '^TestRandom$' ./test/integration/corpus -args -statements 10000 -seed "$seed"
 FALSIFY_EFFORT=20 tested ./test/falsify
+FALSIFY_EFFORT=20 tested -run '^TestSampledReleasesKeepThePromise$' ./model
 FUGUHOOKS_TRIALS=10 tested -tags fuguhooks ./test/integration/attack
 FUGU_PAIRS=50 tested ./test/integration/alike
-FUGU_PATIENT=1 tested -race ./pipeline ./account ./answer ./test/integration
+FUGU_PATIENT=1 tested -race ./ledger ./pipeline ./account ./answer ./test/integration ./twin/build
 exit $status

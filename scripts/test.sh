@@ -10,17 +10,25 @@ lanes=()
 trap 'for lane in "${lanes[@]}"; do kill -- "-$lane" 2>/dev/null; done; rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 
-# A step's output is shown when it is over: two of them run at the same time.
+# A line when a step begins and one when it ends: what it is, how long it took, and what it and its children had of the
+# processors. Between the lines of an end and those of others stands what the step wrote.
+TIMEFORMAT='%0R %0U %0S'
+colours=('' '' '' '')
+[ -t 1 ] && colours=($'\e[0m' $'\e[2m' $'\e[32m' $'\e[1;31m')
+line() { # COLOUR STATE NAME TIME
+  printf '%s%s  %-7s %-26s%s%s\n' "${colours[$1]}" "$(date +%T)" "$2" "$3" "$4" "${colours[0]}"
+}
 step() { # NAME COMMAND...
-  local name=$1 start=$SECONDS result=ok out
+  local name=$1 out end=(2 ok) real user sys
   shift
   out=$(mktemp -p "$work")
-  "$@" >"$out" 2>&1 || { result=FAILED; echo "$name" >>"$work/failed"; }
+  { flock 9 && line 1 begins "$name" ''; } 9>"$work/lock"
+  { time "$@" >"$out" 2>&1; } 2>"$out.time" || { end=(3 FAILED); echo "$name" >>"$work/failed"; }
+  read -r real user sys <<<"$(tail -n 1 "$out.time")"
   {
     flock 9
-    printf '\n== %s\n' "$name"
-    cat "$out"
-    printf '   %s (%ds)\n' "$result" $((SECONDS - start))
+    sed 's/^/          /' "$out"
+    line "${end[@]}" "$name" "$(printf '%5d s, %5d s of processor' "$real" $((user + sys)))"
   } 9>"$work/lock"
 }
 
@@ -33,19 +41,24 @@ formatted() {
 # go test would vet once more for each way to build, also what the packages import; the steps of go vet look at more.
 tested() { go test -vet=off -timeout 40m "$@" 2>&1 | tee -a "$report"; }
 
-# Mathematics and the parser start no goroutine: there the race detector finds nothing, and makes it ten
-# times slower.
-plain=$(go list ./reuse/blue ./internal/config ./mechanism/... ./model/... ./parser/... ./policy ./privacy ./sensitivity \
-  ./planner/aggregate ./sqlstate ./twin ./test/falsify ./test/setting)
-arithmetic() {
+# Mathematics and the parser start no goroutine: there the race detector finds nothing, and makes it ten times slower.
+# Nor is Fugu itself in tests that run the program beside clients, or in those of attacks and of the corpus that need no
+# hooks. What takes longest begins first, also below.
+plain=$(go list ./test/compat/suites ./mechanism ./test/compat/clients ./model/... ./mechanism/... ./twin ./cmd/demo \
+  ./test/falsify ./test/adult ./test/integration/apart ./examples/... ./internal/arch/... ./internal/config \
+  ./internal/sqlsupport ./internal/strictyaml ./parser/... ./planner/aggregate ./planner/unlisted ./policy ./privacy \
+  ./reuse/blue ./sensitivity ./sqlstate ./test/beside ./test/compat/newest ./test/compose ./test/integration/attack \
+  ./test/integration/corpus ./test/setting ./twin/class ./twin/margin)
+alone() {
   local concurrent='^\s*go [a-z(]|\.Go\(|sync\.(Mutex|RWMutex|Once|WaitGroup|Cond|Pool)|"sync/atomic"'
   ! grep -nE "$concurrent" $(go list -f '{{range .GoFiles}}{{$.Dir}}/{{.}} {{end}}' $plain) || return 1
-  tested "$@" $plain
+  tested -p $at_a_time "$@" $plain
 }
 
 # Tests that ask thousands of questions one after the other begin with a marker: under the race detector they skip
 # themselves, see test/patient, and here they run without it. They are found by the marker, so none is run never or twice.
-marked=$(grep -rlF --include='*_test.go' '"fugu/test/patient"' . | sort)
+# Those of a build with hooks are found by their names, below.
+marked=$(grep -rlF --include='*_test.go' '"fugu/test/patient"' . | xargs grep -LE '^//go:build fuguhooks' | sort)
 patients() { # FILES...
   grep -hB1 -xF $'\tpatient.Test(t)' "$@" | sed -nE 's/^func (Test[A-Za-z0-9_]*)\(.*/\1/p' | sort -u | paste -sd '|'
 }
@@ -67,17 +80,9 @@ all_marked() {
       END { exit n != 0 }' && go list "$d"
   done
 }
-# Three packages at a time, on two processors as well: they wait for disks, clusters and clocks. What takes longest
-# begins first, so that nothing is left to run alone at the end.
+# Three packages at a time, on two processors as well: they wait for disks, clusters and clocks.
 at_a_time=3
-longest=$(go list ./test/integration ./pipeline ./test/compat/suites ./account ./ledger ./wire ./cmd/proxy ./test/compat/clients)
-# The race detector also checks each conversion of a pointer. Of protobuf, which reads every tree of the parser and is
-# nobody's code here, that alone is an eighth of all the processor time.
-race=(-race '-gcflags=google.golang.org/protobuf/...=-d=checkptr=0')
-tests() {
-  tested "${race[@]}" -p $at_a_time "$@" \
-    $longest $(go list ./... | grep -vxF "$plain"$'\n'"$(all_marked)"$'\n'"$longest")
-}
+longest=$(go list ./test/integration ./pipeline ./account ./cmd/proxy ./wire ./ledger ./upstream ./twin/build)
 
 # Tests with defences switched off, in a build that has switches for them: see internal/hook.
 changed=$(grep -rlE --include='*.go' '^//go:build !?fuguhooks' . | xargs dirname | sort -u)
@@ -102,10 +107,18 @@ statements() {
   for i in "${running[@]}"; do wait "$i" || status=1; done
   return $status
 }
-# But for attacks in which clients race, and one of those that are made on two databases at the same time.
-races() {
-  with_hooks "$(names $(hooked test/integration/*.go))|TestRaceForTheLastBudget|TestNaiveAveraging" \
-    "${race[@]}" ./test/integration ./test/integration/attack "$@"
+
+# Under the race detector stands everything else, in a build that has the switches too, all of them off but in the tests
+# of test/integration that turn one. The detector also checks each conversion of a pointer: of protobuf, which reads
+# every tree of the parser and is nobody's code here, that alone is an eighth of all the processor time.
+race=(-race '-gcflags=google.golang.org/protobuf/...=-d=checkptr=0' -tags fuguhooks)
+tests() {
+  local elsewhere=$(all_marked; go list ./test/kill; go list $asking | grep -vxF fugu/twin/build) status=0
+  tested "${race[@]}" -p $at_a_time "$@" \
+    $longest $(go list ./... | grep -vxF "$plain"$'\n'"$elsewhere"$'\n'"$longest") || status=1
+  # Attacks in which clients race, and one of those that are made on two databases at the same time.
+  tested "${race[@]}" "$@" -run '^(TestRaceForTheLastBudget|TestNaiveAveraging)$' ./test/integration/attack || status=1
+  return $status
 }
 # What is killed is a program of its own. Of this much is shown: how many kills there were.
 kills() {
@@ -113,22 +126,21 @@ kills() {
     grep -avE '^(=== |\s*--- (PASS|SKIP)|PASS$)'
 }
 
-step gofmt formatted
-step 'go vet' go vet ./...
-# Two lanes: while the one waits for clocks, servers and disks, the other has the processors. What is built the same way
-# is in the same lane, so that nothing is compiled twice.
+# Two lanes from the beginning: what is compiled for the one is not for the other, and while the one waits for clocks,
+# servers and disks, the other has the processors.
 detected() {
-  step 'go test -race' tests "$@"
-  step 'go test -race, with hooks' races "$@"
-  step 'go test, kills' kills "$@"
+  step 'tests, race' tests "$@"
+  step 'tests, kills' kills "$@"
 }
 undetected() {
+  step gofmt formatted
+  step 'go vet' go vet ./...
+  step 'go vet, hooks' go vet -tags fuguhooks $changed
+  step 'tests, nothing concurrent' alone "$@"
+  step 'tests, hooks' statements "$@"
+  step 'tests, patient' patient "$@"
   step staticcheck go tool staticcheck ./...
-  step 'go test, arithmetic' arithmetic "$@"
-  step 'go vet, with hooks' go vet -tags fuguhooks $changed
-  step 'staticcheck, with hooks' go tool staticcheck -tags fuguhooks $changed
-  step 'go test, with hooks' statements "$@"
-  step 'go test, patient' patient "$@"
+  step 'staticcheck, hooks' go tool staticcheck -tags fuguhooks $changed
 }
 set -m
 detected "$@" </dev/null &

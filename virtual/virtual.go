@@ -123,8 +123,8 @@ func Twin(tables []*dataset.Protected, classes []told.Class) (rows [][]planner.V
 	return rows
 }
 
-// LastRelease are the rows of fugu.last_release. What a loss comes to takes longer to compute than everything else about an
-// answer, and few ask.
+// LastRelease are the rows of fugu.last_release. What a loss comes to takes longer to compute than everything else
+// about an answer, and few ask.
 func LastRelease(l answer.Told) [][]planner.Value {
 	epsilon := map[string]float64{}
 	for secret, loss := range l.Answer.Losses {

@@ -271,7 +271,7 @@ func (p plan) try(t *testing.T, delta float64, held int, seed uint64, refuted ..
 	t.Helper()
 	claims := p.claims(t, delta)
 	trial := Trial{Sampler: p.sampler, Pairs: [][2]float64{p.pair}, Promise: budget(1, delta), Train: held / 4,
-		Held: effort(held), Alarm: alarm, Seed: seed, Tests: []Test{p.score(t)}}
+		Held: Effort(held), Alarm: alarm, Seed: seed, Tests: []Test{p.score(t)}}
 	found := trial.Run()
 	t.Logf("δ = %g, %d transcripts: %v; claimed ε %.3v", delta, held, found, claims)
 	for who, epsilon := range claims {

@@ -84,7 +84,7 @@ func TestProduct(t *testing.T) {
 						return Release(nil, c.Noise, f(theta),
 							rng)
 					},
-					Pairs: [][2]float64{{0, 1}}, Promise: promise, Train: 1500, Held: effort(n), Seed: uint64(i),
+					Pairs: [][2]float64{{0, 1}}, Promise: promise, Train: 1500, Held: Effort(n), Seed: uint64(i),
 					Tests: []Test{Ratio(func(theta float64) Density { return law(t, c, f(theta)) }), Logistic(false)},
 				}, share == 1)
 			})
@@ -106,7 +106,7 @@ func TestForgottenPair(t *testing.T) {
 			c := calibrate(t, mechanism.Directional, promise, 1)
 			run(t, Trial{
 				Sampler: func(theta float64, rng *rand.Rand) []float64 { return Release(nil, c.Noise, f(theta), rng) },
-				Pairs:   test.pairs, Promise: promise, Train: 1000, Held: effort(3000), Seed: 21,
+				Pairs:   test.pairs, Promise: promise, Train: 1000, Held: Effort(3000), Seed: 21,
 				Tests: []Test{Logistic(false)},
 			}, test.holds)
 		})
@@ -148,7 +148,7 @@ func TestNearlyParallelSecrets(t *testing.T) {
 					return Release(nil, c.Noise, floats.AddScaledTo(make([]float64, len(along)), f(0), theta, second),
 						rng)
 				},
-				Pairs: [][2]float64{test.pair}, Promise: promise, Train: 1000, Held: effort(4000), Seed: 23,
+				Pairs: [][2]float64{test.pair}, Promise: promise, Train: 1000, Held: Effort(4000), Seed: 23,
 				Tests: []Test{Logistic(false)},
 			}, test.holds)
 		})
@@ -193,7 +193,7 @@ func TestAdaptiveComposition(t *testing.T) {
 		}
 	}
 	trial := Trial{Sampler: sampler, Pairs: [][2]float64{{0, 1}}, Promise: budget(all.EpsilonAt(delta), delta),
-		Train: 1500, Held: effort(12000), Alarm: alarm, Seed: 22, Tests: []Test{Ratio(density), Logistic(false)}}
+		Train: 1500, Held: Effort(12000), Alarm: alarm, Seed: 22, Tests: []Test{Ratio(density), Logistic(false)}}
 	found := trial.Run()
 	t.Logf("promised ε = %.3f, of one release %.3f: %v", trial.Promise.Epsilon, worst.EpsilonAt(delta), found)
 	if found.Refutes(trial.Promise) {
@@ -260,7 +260,7 @@ func TestNoiseAlongOneDirectionOnly(t *testing.T) {
 					}
 					return test.release(x, rng)
 				},
-				Pairs: both, Promise: promise, Train: 1000, Held: effort(3000), Seed: 23,
+				Pairs: both, Promise: promise, Train: 1000, Held: Effort(3000), Seed: 23,
 				Tests: []Test{Lattice(test.pair.Difference(), test.lattice, test.unit, test.anchor, density, 0,
 					setting.Records), Logistic(false)},
 			}, test.holds)
@@ -315,7 +315,7 @@ func TestInverseDistributionInFloats(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			run(t, Trial{Sampler: test.sampler, Pairs: [][2]float64{{0, 1}}, Promise: promise, Train: 1000,
-				Held: effort(8000), Seed: 24, Tests: attack}, test.holds)
+				Held: Effort(8000), Seed: 24, Tests: attack}, test.holds)
 		})
 	}
 }
@@ -372,7 +372,7 @@ func TestCertifiedNoise(t *testing.T) {
 				t.Fatal(err)
 			}
 			run(t, Trial{Sampler: normals(p, n), Pairs: both, Promise: test.promise, Train: test.held / 4,
-				Held: effort(test.held), Seed: uint64(25 + i),
+				Held: Effort(test.held), Seed: uint64(25 + i),
 				Tests: []Test{densities(t, p, n)}}, test.holds)
 			if test.kind == mechanism.OptimalGaussian {
 				draw := normals(p, setting.Noise{})
@@ -380,7 +380,7 @@ func TestCertifiedNoise(t *testing.T) {
 					return Release(nil, c.Noise,
 						draw(theta, rng), rng)
 				},
-					Pairs: both, Promise: test.promise, Train: 2000, Held: effort(8000), Seed: uint64(25 + i),
+					Pairs: both, Promise: test.promise, Train: 2000, Held: Effort(8000), Seed: uint64(25 + i),
 					Tests: []Test{densities(t, p, n)}}, test.holds)
 			}
 		})

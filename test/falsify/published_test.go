@@ -3,8 +3,6 @@ package falsify
 import (
 	"math"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -17,14 +15,6 @@ import (
 // alarm bounds the probability that a trial refutes a promise that holds. The package runs fewer than 100 trials of
 // such promises, so a false alarm in a run has probability below 1e-6.
 const alarm = 1e-8
-
-// effort multiplies the number of transcripts: FALSIFY_EFFORT in scripts/nightly.sh.
-func effort(n int) int {
-	if times, err := strconv.Atoi(os.Getenv("FALSIFY_EFFORT")); err == nil {
-		return n * times
-	}
-	return n
-}
 
 func budget(epsilon, delta float64) privacy.Budget {
 	return privacy.Budget{Epsilon: privacy.Epsilon(epsilon), Delta: privacy.Delta(delta)}
@@ -139,7 +129,7 @@ func TestPublishedMechanisms(t *testing.T) {
 			}
 			t.Run(test.mechanism.Name+name, func(t *testing.T) {
 				run(t, Trial{Sampler: normals(test.f, n), Pairs: both, Promise: test.promise, Train: 30_000,
-					Held: effort(test.held), Seed: uint64(i),
+					Held: Effort(test.held), Seed: uint64(i),
 					Tests: []Test{densities(t, test.f, n)}}, holds)
 			})
 		}
@@ -165,7 +155,7 @@ func TestExpmLaplace(t *testing.T) {
 					setting.Draw(x, n, rng)
 					return x
 				},
-				Pairs: both, Promise: promise, Train: 20_000, Held: effort(50_000), Seed: 11,
+				Pairs: both, Promise: promise, Train: 20_000, Held: Effort(50_000), Seed: 11,
 				Tests: []Test{Ratio(func(theta float64) Density { return Laplaces(at(p, theta).Mean, scale) }),
 					Logistic(false)},
 			}, share == 1)
@@ -193,7 +183,7 @@ func TestPooledCovariance(t *testing.T) {
 		t.Run(test.mechanism.Name, func(t *testing.T) {
 			n := noise(t, test.mechanism, p, promise)
 			run(t, Trial{Sampler: normals(p, n), Pairs: both, Promise: promise, Train: test.held / 4,
-				Held: effort(test.held), Seed: 3,
+				Held: Effort(test.held), Seed: 3,
 				Tests: []Test{densities(t, p, n)}}, test.holds)
 		})
 	}
@@ -220,7 +210,7 @@ func TestSeveralDirections(t *testing.T) {
 					setting.Draw(x, n, rng)
 					return x
 				},
-				Pairs: [][2]float64{{0, 1}}, Promise: promise, Train: 20_000, Held: effort(50_000), Seed: 4,
+				Pairs: [][2]float64{{0, 1}}, Promise: promise, Train: 20_000, Held: Effort(50_000), Seed: 4,
 				Tests: []Test{Ratio(func(theta float64) Density { return Laplaces(mean(theta), scale) }),
 					Logistic(false)},
 			}, test.holds)
@@ -250,7 +240,7 @@ func TestInherentRandomnessCountsOnce(t *testing.T) {
 					s := test.shared * rng.NormFloat64()
 					return []float64{s + theta + test.noise*rng.NormFloat64(), s - theta + test.noise*rng.NormFloat64()}
 				},
-				Pairs: [][2]float64{{0, 1}}, Promise: test.promise, Train: 4000, Held: effort(20_000), Seed: 5,
+				Pairs: [][2]float64{{0, 1}}, Promise: test.promise, Train: 4000, Held: Effort(20_000), Seed: 5,
 				Tests: []Test{Logistic(false)},
 			}, test.holds)
 		})

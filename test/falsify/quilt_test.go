@@ -53,7 +53,7 @@ func TestMarkovQuilt(t *testing.T) {
 					}
 					return Release(nil, c.Noise, []float64{n * theta, n * b}, rng)
 				},
-				Pairs: [][2]float64{{0, 1}}, Promise: promise, Train: 5000, Held: effort(60_000), Seed: 5,
+				Pairs: [][2]float64{{0, 1}}, Promise: promise, Train: 5000, Held: Effort(60_000), Seed: 5,
 				Tests: []Test{Known("likelihood ratio", func(pair [2]float64, x []float64) float64 {
 					r := (math.Abs(x[0]) - math.Abs(x[0]-n)) / scale // of 1 against 0
 					if x[1] > n/2 {

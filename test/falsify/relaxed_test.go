@@ -63,7 +63,7 @@ func TestNearbyModel(t *testing.T) {
 							}
 							return append(x, sum)
 						},
-						Pairs: [][2]float64{{0, 1}}, Promise: all, Train: 5000, Held: effort(20_000),
+						Pairs: [][2]float64{{0, 1}}, Promise: all, Train: 5000, Held: Effort(20_000),
 						Seed:  uint64(100*i + releases),
 						Tests: []Test{identity},
 					}, relaxed != nil)
@@ -105,7 +105,7 @@ func TestApproximatedModel(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, relaxed %v", kind, relaxed != nil), func(t *testing.T) {
 				c := relaxations(t, kind, promise, relaxed)
 				run(t, Trial{Sampler: sampler(c), Pairs: [][2]float64{{0, 1}}, Promise: promise, Train: 10_000,
-					Held: effort(60_000), Seed: uint64(i),
+					Held: Effort(60_000), Seed: uint64(i),
 					Tests: []Test{identity, up}}, relaxed != nil)
 			})
 		}

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"sort"
+	"strconv"
 
 	"fugu/privacy"
 )
@@ -40,6 +42,15 @@ type Trial struct {
 	Held    int     // transcripts under each value on which they are counted
 	Alarm   float64 // probability of a finding beyond a promise that holds, over the whole trial
 	Seed    uint64
+}
+
+// Effort is n, a number of transcripts, times the number that the environment variable FALSIFY_EFFORT gives. make nightly
+// sets it: without it n is what a trial needs to refute a planted fault.
+func Effort(n int) int {
+	if times, err := strconv.Atoi(os.Getenv("FALSIFY_EFFORT")); err == nil {
+		return n * times
+	}
+	return n
 }
 
 // Finding is the strongest evidence of a trial.

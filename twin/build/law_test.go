@@ -172,12 +172,12 @@ func (w *world) shown() outcome {
 const falseAlarm = 1e-6
 
 // What a build on PostgreSQL shows has the law of package twin, which its own tests hold to the theorem exhaustively:
-// how many rows of each class, and which rows. n = 700 builds with fixed seeds by each of two laws, Pearson's
+// how many rows of each class, and which rows. n = 250 builds with fixed seeds by each of two laws, Pearson's
 // chi-square.
 func TestBuildFollowsTheLaw(t *testing.T) {
 	patient.Test(t)
 	w := newWorld(t, "seven", small, fmt.Sprintf(smallPolicy, 1., 0.))
-	const n = 700
+	const n = 250
 	for name, price := range map[string][2]float64{"pure": {1, 0}, "truncated": {4, .1}} {
 		w.policy = policies.Load(t, fmt.Sprintf(smallPolicy, price[0], price[1]))
 		p, bins := distance(law(t, w.policy), seven(t, w, n), n)

@@ -28,7 +28,7 @@ type game struct {
 	worlds [2]world // none: worlds
 	waits  string   // what the defence waits for; empty once it is there
 	tries  int      // with the defence off: the median of so many guesses counts; 0: 1
-	trials int      // in each world; 0: 35
+	trials int      // in each world; 0: 25
 }
 
 // analyst asks one Fugu.
@@ -48,7 +48,8 @@ const threshold = 450
 // of two (ε,δ)-indistinguishable laws [Dwork & Roth, section 2.3; Kairouz, Oh & Viswanath 2015, Theorem 2.1]. The
 // worlds may differ in how often that is, which makes great numbers of right guesses no likelier than if they did not
 // [Hoeffding 1956, Theorem 4]: so they are above what mostRight says of a binomial law with a probability of at most
-// 1e-6. With n = 70 and ε = 0.5, the whole budget here, that is a share of 0.87.
+// 1e-6. With n = 50 and ε = 0.5, the whole budget here, that is a share of 0.92; an attack that the defence does not stop
+// is right in nearly all of them.
 func (g game) play(t *testing.T) {
 	t.Helper()
 	if g.worlds[0].database == "" {
@@ -77,7 +78,7 @@ func (g game) play(t *testing.T) {
 			t.Skip("waits for " + g.waits)
 		}
 		if g.trials == 0 {
-			g.trials = 35
+			g.trials = 25
 		}
 		g.trials *= patience(t)
 		const epsilon, delta = 0.5, 0.001

@@ -85,7 +85,7 @@ type spread struct {
 	// what value is divided by in a sum: the number of rows, of averages; 0: 1
 	rows   float64
 	set    []string // settings
-	pairs  int      // 0: 60
+	pairs  int      // 0: 30
 	users  []string // who ask in turn; nil: alice
 	ask    func(ctx context.Context, c *pgx.Conn, sql string) error
 	policy []string // edits of the policy besides
@@ -238,7 +238,7 @@ func (s spread) play(t *testing.T) {
 		s.value = "sum(%s)"
 	}
 	if s.pairs == 0 {
-		s.pairs = 60
+		s.pairs = 30
 	}
 	s.pairs *= patience(t)
 	if s.ask == nil {
