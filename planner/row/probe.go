@@ -3,6 +3,7 @@ package row
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,7 +116,7 @@ func (r *resolver) enums(ctx context.Context, db Evaluator) error {
 		return nil
 	}
 	var list []string
-	for oid := range users {
+	for _, oid := range slices.Sorted(maps.Keys(users)) {
 		list = append(list, strconv.FormatUint(uint64(oid), 10))
 	}
 	rows, err := db.Evaluate(ctx, "SELECT t.oid::pg_catalog.text FROM pg_catalog.pg_type AS t WHERE t.typtype = 'e' "+

@@ -2,6 +2,8 @@ package row
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"fugu/parser"
@@ -19,15 +21,13 @@ type Use struct {
 // Names lists all that the expressions can use, by what it is: functions with the aggregates, operators, types.
 func Names() (functions, operators, types []string) {
 	functions = append(parser.FunctionNames(), parser.Aggregates()...)
-	for name := range mirrored {
+	for _, name := range slices.Sorted(maps.Keys(mirrored)) {
 		if !strings.HasPrefix(name, "IS") {
 			operators = append(operators, name)
 		}
 	}
 	operators = append(operators, "+", "-", "*", "/", "%", "^", "||", "~~", "!~~", "~~*", "!~~*")
-	for _, name := range typeNames {
-		types = append(types, name)
-	}
+	types = slices.Sorted(maps.Values(typeNames))
 	return functions, operators, types
 }
 
