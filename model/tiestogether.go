@@ -93,7 +93,7 @@ func follows(table []combination, secret int, others []int) bool {
 	}
 
 	// By chance some of the rows would be elsewhere, were it not tied; of a few rows that says nothing.
-	missing := 0.0 // rows that would be elsewhere
+	missing := 0.0                                           // rows that would be elsewhere
 	for _, key := range slices.Sorted(maps.Keys(byOthers)) { // in one order, so that the sum is one number
 		s := byOthers[key]
 		missing += s.rows * (1 - share[s.class]/all)
