@@ -29,7 +29,8 @@ func TestDeclaredMistakes(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"avg(age) at sex=Male, ", "avg(age) at sex=Males, ", "which are: "},
 		{"avg(age) at sex=Male, ", "avg(age), ", "avg(age) at sex=Female"},
-		{asked, "SELECT sex, avg(age), count(*) FROM adult WHERE age > $1 GROUP BY sex", "parameters"},
+		{asked, "SELECT sex, avg(age), count(*) FROM adult WHERE age > $1 GROUP BY sex",
+			"so there is no one model of it"},
 		{asked, "SELECT 1", "aggregates a protected table"},
 		{asked, "SELECT (SELECT count(*) FROM adult), (SELECT avg(age) FROM adult)", "2 SELECTs"},
 	} {

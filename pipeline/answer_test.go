@@ -15,19 +15,24 @@ import (
 	"fugu/wire"
 )
 
+// identified is the statement whose identity is asked for.
+const identified = "SELECT sex, avg(age), count(*) FROM adult WHERE education_num > $1 GROUP BY sex"
+
+func (h *house) key(t *testing.T, sql string, b *wire.Binding, set settings) ledger.Key {
+	t.Helper()
+	q, err := h.question(t, sql, b, set)
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return q.Key
+}
+
+// What asks the same has one identity, however it is written.
 func TestIdentity(t *testing.T) {
 	h := newHouse(t)
-	key := func(h *house, sql string, b *wire.Binding, set settings) ledger.Key {
-		t.Helper()
-		q, err := h.question(t, sql, b, set)
-		if err != nil {
-			t.Fatalf("%s: %v", sql, err)
-		}
-		return q.Key
-	}
-	const base = "SELECT sex, avg(age), count(*) FROM adult WHERE education_num > $1 GROUP BY sex"
+	const base = identified
 	ten, plain := binding(0, "10"), settings{}
-	want := key(h, base, ten, plain)
+	want := h.key(t, base, ten, plain)
 	for _, sql := range []string{
 		base,
 		"select  sex,\n avg(age), count(*) -- again\n from public.adult where education_num > $1 group by 1;",
@@ -36,9 +41,12 @@ func TestIdentity(t *testing.T) {
 		base + " ORDER BY 2 DESC LIMIT 1",
 		"SELECT x.* FROM (" + base + ") AS x, country WHERE name = 'Cuba'",
 	} {
-		if got := key(h, sql, ten, plain); got != want {
+		if got := h.key(t, sql, ten, plain); got != want {
 			t.Errorf("another key for %s", sql)
 		}
+	}
+	if got := h.key(t, strings.Replace(base, "$1", "10", 1), nil, plain); got != want {
+		t.Error("another key for a constant in the place of the parameter")
 	}
 	for name, b := range map[string]*wire.Binding{
 		"binary": binding(1, "\x00\x00\x00\x0a"), "a sign": binding(0, "+10"), "zeros": binding(0, "010"),
@@ -52,14 +60,21 @@ func TestIdentity(t *testing.T) {
 			t.Errorf("%s: another key for the same value, %v", name, err)
 		}
 	}
-	if got := key(h, base, ten, settings{epsilon: 1, delta: 0.001, deltaSet: true, confidence: 0.5,
-		notices: true}); got != want {
+	same := settings{epsilon: 1, delta: 0.001, deltaSet: true, confidence: 0.5, notices: true}
+	if got := h.key(t, base, ten, same); got != want {
 		t.Error("another key for settings that say what stands already, or are about the client's output alone")
 	}
+}
 
-	different := map[string]ledger.Key{"base": want}
-	add := func(name string, k ledger.Key) {
+// What asks something else, or of something else, has an identity of its own.
+func TestIdentitiesApart(t *testing.T) {
+	h := newHouse(t)
+	const base = identified
+	ten, plain := binding(0, "10"), settings{}
+	different := map[string]ledger.Key{"base": h.key(t, base, ten, plain)}
+	add := func(name string, h *house, sql string, b *wire.Binding, set settings) {
 		t.Helper()
+		k := h.key(t, sql, b, set)
 		for other, o := range different {
 			if o == k {
 				t.Errorf("%s has the key of %s", name, other)
@@ -67,20 +82,17 @@ func TestIdentity(t *testing.T) {
 		}
 		different[name] = k
 	}
-	add("another parameter", key(h, base, binding(0, "11"), plain))
-	add("NULL", key(h, base, &wire.Binding{Values: [][]byte{nil}}, plain))
-	if got := key(h, strings.Replace(base, "$1", "10", 1), nil, plain); got != want {
-		t.Error("another key for a constant in the place of the parameter")
-	}
-	add("another column", key(h, strings.Replace(base, "avg(age)", "avg(capital_gain)", 1), ten, plain))
-	add("another function", key(h, strings.Replace(base, "avg(age)", "sum(age)", 1), ten, plain))
-	add("another filter", key(h, strings.Replace(base, ">", ">=", 1), ten, plain))
-	add("no groups", key(h, "SELECT avg(age), count(*) FROM adult WHERE education_num > $1", ten, plain))
-	add("less epsilon", key(h, base, ten, settings{epsilon: 0.5}))
-	add("less delta", key(h, base, ten, settings{delta: 1e-6, deltaSet: true}))
-	add("another mechanism", key(h, base, ten, settings{mechanism: mechanism.ExpmLaplace}))
-	add("another policy", key(newHouse(t, "within: 0.05", "within: 0.04"), base, ten, plain))
-	add("another public domain", key(newHouse(t, "[Female, Male]", "[Female, Male, Other]"), base, ten, plain))
+	add("another parameter", h, base, binding(0, "11"), plain)
+	add("NULL", h, base, &wire.Binding{Values: [][]byte{nil}}, plain)
+	add("another column", h, strings.Replace(base, "avg(age)", "avg(capital_gain)", 1), ten, plain)
+	add("another function", h, strings.Replace(base, "avg(age)", "sum(age)", 1), ten, plain)
+	add("another filter", h, strings.Replace(base, ">", ">=", 1), ten, plain)
+	add("no groups", h, "SELECT avg(age), count(*) FROM adult WHERE education_num > $1", ten, plain)
+	add("less epsilon", h, base, ten, settings{epsilon: 0.5})
+	add("less delta", h, base, ten, settings{delta: 1e-6, deltaSet: true})
+	add("another mechanism", h, base, ten, settings{mechanism: mechanism.ExpmLaplace})
+	add("another policy", newHouse(t, "within: 0.05", "within: 0.04"), base, ten, plain)
+	add("another public domain", newHouse(t, "[Female, Male]", "[Female, Male, Other]"), base, ten, plain)
 }
 
 // What the ledger has stored is believed only where it fits the statement.
@@ -95,7 +107,8 @@ func TestArraysRefuseWhatDoesNotFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	arrays, err := q.Arrays(good)
-	if err != nil || len(arrays) != 2 || string(arrays[0]) != `{"Female","Male"}` || strings.Count(string(arrays[1]), ",") != 1 {
+	if err != nil || len(arrays) != 2 || string(arrays[0]) != `{"Female","Male"}` ||
+		strings.Count(string(arrays[1]), ",") != 1 {
 		t.Fatalf("%s, %v", arrays, err)
 	}
 	var s quote.Stored

@@ -58,8 +58,11 @@ func BenchmarkPlanCached(b *testing.B) {
 
 // ordinary are texts of every day, by what the decision takes.
 var ordinary = map[string]string{
-	"point":    "SELECT abalance FROM pgbench_accounts WHERE aid = $1",
-	"orm":      `SELECT "t0"."id", "t0"."name", "t0"."created_at", "t1"."total", "t1"."currency" FROM "public"."customers" AS "t0" LEFT JOIN "public"."orders" AS "t1" ON "t1"."customer_id" = "t0"."id" WHERE "t0"."region" IN ($1, $2, $3) AND "t1"."total" > 100 ORDER BY "t0"."created_at" DESC LIMIT $4 OFFSET $5`,
+	"point": "SELECT abalance FROM pgbench_accounts WHERE aid = $1",
+	"orm": `SELECT "t0"."id", "t0"."name", "t0"."created_at", "t1"."total", "t1"."currency" ` +
+		`FROM "public"."customers" AS "t0" LEFT JOIN "public"."orders" AS "t1" ON "t1"."customer_id" = "t0"."id" ` +
+		`WHERE "t0"."region" IN ($1, $2, $3) AND "t1"."total" > 100 ` +
+		`ORDER BY "t0"."created_at" DESC LIMIT $4 OFFSET $5`,
 	"mentions": "SELECT note FROM adult_notes WHERE kind = 'adult' AND id = 7",
 }
 

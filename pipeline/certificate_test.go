@@ -23,54 +23,63 @@ func TestCertificatesTravel(t *testing.T) {
 		"SELECT sex, avg(age), count(*) FROM adult GROUP BY ROLLUP (sex)":                  true,
 		"SELECT (SELECT count(*) FROM adult), (SELECT count(*) FROM adult WHERE age > 40)": true, // two cuts
 	} {
-		for _, h := range []*house{full, bare} {
-			want := "translation"
-			if h == full && known {
-				want = "gaussian, translation"
-			}
-			q, err := h.question(t, sql, nil, settings{})
-			if err != nil {
-				t.Fatalf("%s: %v", sql, err)
-			}
-			x, err := q.Explain(t.Context())
-			if err != nil {
-				t.Fatalf("%s: %v", sql, err)
-			}
-			a, err := q.Answer(t.Context())
-			if err != nil {
-				t.Fatalf("%s: %v", sql, err)
-			}
-			if a.Assumption != want || x.Assumption != want || len(a.Certificates) != 2 || len(x.Certificates) != 2 {
-				t.Errorf("%s: assuming %q and %q, want %q: %+v", sql, a.Assumption, x.Assumption, want, a.Certificates)
-				continue
-			}
-			for i, c := range a.Certificates {
-				y := x.Certificates[i]
-				if c.Secret != y.Secret || c.Delta != y.Delta || c.Pair != y.Pair || c.Delta > .001 || c.Epsilon != 1 ||
-					!(c.Estimation > 0) || c.Mechanism != a.Mechanism {
-					t.Errorf("%s: stored %+v, explained %+v", sql, c, y)
-				}
-				if strings.Join(c.Assumptions, ", ") != want || (c.Pair != [2]float64{}) != (want != "translation") {
-					t.Errorf("%s: %+v, want %s", sql, c, want)
-				}
-			}
-			told, err := q.Told(t.Context(), a)
-			if err != nil {
-				t.Fatal(err)
-			}
-			last := virtual.LastRelease(told)
-			if v, ok := h.engine.snapshot.Load().VirtualTable("last_release"); !ok || len(last) == 0 ||
-				len(last[0]) != len(v.Columns) {
-				t.Errorf("%s: %d columns of %d: %v", sql, len(last[0]), len(v.Columns), last[0])
-			} else if drawn := last[len(last)-1]; drawn[11].Null || drawn[12].Null != (want == "translation") ||
-				drawn[13].Null {
-				t.Errorf("%s: %v", sql, drawn)
-			}
-			if lines := strings.Join(x.Lines(), "\n"); strings.Count(lines, "Certificate for secret") != 2 ||
-				strings.Contains(lines, "hardest pair") != (want != "translation") {
-				t.Errorf("%s:\n%s", sql, lines)
-			}
+		want := "translation"
+		travels(t, bare, sql, want)
+		if known {
+			want = "gaussian, translation"
 		}
+		travels(t, full, sql, want)
+	}
+}
+
+// travels answers a statement, and looks for its certificates wherever they are told.
+func travels(t *testing.T, h *house, sql, want string) {
+	t.Helper()
+	q, err := h.question(t, sql, nil, settings{})
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	x, err := q.Explain(t.Context())
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	a, err := q.Answer(t.Context())
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+
+	// In the ledger as it was explained.
+	if a.Assumption != want || x.Assumption != want || len(a.Certificates) != 2 || len(x.Certificates) != 2 {
+		t.Errorf("%s: assuming %q and %q, want %q: %+v", sql, a.Assumption, x.Assumption, want, a.Certificates)
+		return
+	}
+	for i, c := range a.Certificates {
+		y := x.Certificates[i]
+		if c.Secret != y.Secret || c.Delta != y.Delta || c.Pair != y.Pair || c.Delta > .001 || c.Epsilon != 1 ||
+			!(c.Estimation > 0) || c.Mechanism != a.Mechanism {
+			t.Errorf("%s: stored %+v, explained %+v", sql, c, y)
+		}
+		if strings.Join(c.Assumptions, ", ") != want || (c.Pair != [2]float64{}) != (want != "translation") {
+			t.Errorf("%s: %+v, want %s", sql, c, want)
+		}
+	}
+
+	// In fugu.last_release and in the text of the explanation.
+	told, err := q.Told(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := virtual.LastRelease(told)
+	if v, ok := h.engine.snapshot.Load().VirtualTable("last_release"); !ok || len(last) == 0 ||
+		len(last[0]) != len(v.Columns) {
+		t.Errorf("%s: %d columns of %d: %v", sql, len(last[0]), len(v.Columns), last[0])
+	} else if drawn := last[len(last)-1]; drawn[11].Null || drawn[12].Null != (want == "translation") ||
+		drawn[13].Null {
+		t.Errorf("%s: %v", sql, drawn)
+	}
+	if lines := strings.Join(x.Lines(), "\n"); strings.Count(lines, "Certificate for secret") != 2 ||
+		strings.Contains(lines, "hardest pair") != (want != "translation") {
+		t.Errorf("%s:\n%s", sql, lines)
 	}
 }
 

@@ -76,7 +76,8 @@ func TestDeclaredSecond(t *testing.T) {
     statement: SELECT stddev(age) FROM adult
     secrets:
       high_income: {values: [0.10, 0.60], means: [[13], [14]], covariances: [[[0.01]], [[0.02]]]}
-      private_sector: {values: [0.68, 0.70, 0.72], means: [[13], [13.1], [13.2]], covariances: [[[0.01]], [[0.01]], [[0.01]]]}
+      private_sector: {values: [0.68, 0.70, 0.72], means: [[13], [13.1], [13.2]],
+        covariances: [[[0.01]], [[0.01]], [[0.01]]]}
 analysts:`
 	for _, h := range []*house{newHouse(t, "analysts:", spread),
 		newHouse(t, "reference: public.adult_reference", "# no reference",

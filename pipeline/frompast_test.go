@@ -16,13 +16,15 @@ import (
 	"fugu/ledger"
 	"fugu/privacy"
 	"fugu/quote"
+	"fugu/reuse"
 	"fugu/test/patient"
 )
 
 // newPast is a house that answers from the past up to an error.
 func newPast(t *testing.T, tolerance string, edits ...string) *house {
 	t.Helper()
-	return newHouse(t, append([]string{"budget: {epsilon: 20, delta: 0.01, per: dataset}", "error: " + tolerance + "\n  budget: {epsilon: 20, delta: 0.01, per: dataset}"}, edits...)...)
+	const budget = "budget: {epsilon: 20, delta: 0.01, per: dataset}"
+	return newHouse(t, append([]string{budget, "error: " + tolerance + "\n  " + budget}, edits...)...)
 }
 
 // told answers a statement, and returns what it cost everybody by secret.
@@ -87,103 +89,127 @@ func (h *house) truth(t *testing.T, keys []string, sql string, m *quote.Quote) [
 	return out
 }
 
-// Random sequences of statements: what is answered from the past costs nothing, is what its weights make of the values that
-// were given before, digit for digit, and the same weights make of the values without noise exactly what was asked for.
+// sequence is a house of which statements are asked one after the other, and what it drew.
+type sequence struct {
+	*house
+	answers        map[int64]drawn
+	derived, fresh int // answers that were computed, and that were drawn
+}
+
+// drawn is an answer of the sequence with noise: its components as they are and as they were given.
+type drawn struct {
+	truth    []float64
+	released []string
+}
+
+// Random sequences of statements: what is answered from the past costs nothing, is what its weights make of the values
+// that were given before, digit for digit, and the same weights make of the values without noise exactly what was asked
+// for.
 func TestRandomSequencesFromThePast(t *testing.T) {
 	patient.Test(t)
-	h := newPast(t, "100000%")
+	s := sequence{house: newPast(t, "100000%"), answers: map[int64]drawn{}}
 	r := rand.New(rand.NewPCG(7, 7))
-	type known struct {
-		truth    []float64
-		released []string
-	}
-	answers := map[int64]known{}
-	derived, drawn := 0, 0
-	filters := []string{"", "", "sex = 'Male'", "sex IN ('Female', 'Male')", "education LIKE '%th'", "education IN ('Masters', 'Doctorate', 'Bachelors')",
-		"workclass = 'Private'", "workclass = 'Private' AND sex = 'Female'", "sex = 'Male' OR education = 'HS-grad'"}
 	for range 40 {
-		var keys []string
-		for _, k := range []string{"education", "sex"} {
-			if r.IntN(2) == 0 {
-				keys = append(keys, k)
-			}
+		sql, keys := randomCount(r)
+		s.next(t, sql, keys, settings{epsilon: []privacy.Epsilon{.2, .4, .6}[r.IntN(3)]})
+	}
+	if s.derived < 10 || s.fresh < 5 {
+		t.Errorf("%d computed, %d drawn: the test shows little", s.derived, s.fresh)
+	}
+}
+
+// randomCount is a statement that counts rows of a few kinds, and what it groups them by.
+func randomCount(r *rand.Rand) (sql string, keys []string) {
+	filters := []string{"", "", "sex = 'Male'", "sex IN ('Female', 'Male')", "education LIKE '%th'",
+		"education IN ('Masters', 'Doctorate', 'Bachelors')", "workclass = 'Private'",
+		"workclass = 'Private' AND sex = 'Female'", "sex = 'Male' OR education = 'HS-grad'"}
+	for _, k := range []string{"education", "sex"} {
+		if r.IntN(2) == 0 {
+			keys = append(keys, k)
 		}
-		sql := "SELECT " + strings.Join(append(slices.Clone(keys), "count(*)"), ", ") + " FROM adult"
-		if f := filters[r.IntN(len(filters))]; f != "" {
-			sql += " WHERE " + f
+	}
+	sql = "SELECT " + strings.Join(append(slices.Clone(keys), "count(*)"), ", ") + " FROM adult"
+	if f := filters[r.IntN(len(filters))]; f != "" {
+		sql += " WHERE " + f
+	}
+	if len(keys) > 0 {
+		sql += " GROUP BY " + strings.Join(keys, ", ")
+	}
+	return sql, keys
+}
+
+// next asks a statement, and holds its answer against those before it.
+func (s *sequence) next(t *testing.T, sql string, keys []string, set settings) {
+	t.Helper()
+	// What the past makes of it is worked out before it is asked: the answer would be of the past itself.
+	q, m := s.measured(t, sql, set)
+	_, stored, err := s.engine.desk.Ledger.Find(t.Context(), q.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := q.Estimate(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, cost := s.told(t, sql, set)
+	truth := s.truth(t, keys, strings.Replace(sql, "FROM adult", "FROM public.adult", 1), m)
+
+	if a.Mechanism != ledger.Derived {
+		if p != nil && !stored {
+			t.Errorf("%s: drawn afresh, though it can be computed", sql)
 		}
-		if len(keys) > 0 {
-			sql += " GROUP BY " + strings.Join(keys, ", ")
-		}
-		set := settings{epsilon: []privacy.Epsilon{.2, .4, .6}[r.IntN(3)]}
-		q, err := h.question(t, sql, nil, set)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, stored, err := h.engine.desk.Ledger.Find(t.Context(), q.Key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := q.Measure(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := q.Estimate(t.Context(), m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, cost := h.told(t, sql, set)
-		truth := h.truth(t, keys, strings.Replace(sql, "FROM adult", "FROM public.adult", 1), m)
 		var values []string
 		for _, c := range a.Cells {
 			values = append(values, c.Value)
 		}
-		if a.Mechanism != ledger.Derived {
-			if p != nil && !stored {
-				t.Errorf("%s: drawn afresh, though it can be computed", sql)
-			}
-			answers[a.ID] = known{truth, values}
-			drawn++
-			continue
-		}
-		derived++
-		if cost != 0 || len(a.Losses) != 2 {
-			t.Errorf("%s: costs %v, %v", sql, cost, a.Losses)
-		}
-		if again, _ := h.told(t, sql, set); again.ID != a.ID || !reflect.DeepEqual(again.Cells, a.Cells) {
-			t.Errorf("%s: another answer when asked again", sql)
-		}
-		if p == nil || stored {
-			continue // it was asked before
-		}
-		for k, e := range p.Of {
-			without, sum := 0.0, new(big.Rat)
-			for _, s := range e.Of {
-				of := answers[p.Answer(s.Release)]
-				without += s.Weight * of.truth[s.Component]
-				v, _ := new(big.Rat).SetString(of.released[s.Component])
-				sum.Add(sum, v.Mul(v, new(big.Rat).SetFloat64(s.Weight)))
-			}
-			if math.Abs(without-truth[k]) > 1e-4 {
-				t.Errorf("%s: %s: weights make %v of the true values, and the truth is %v", sql, m.Labels[k].Group, without, truth[k])
-			}
-			if want := sum.FloatString(0); values[k] != want {
-				t.Errorf("%s: %s is %s, and the values given before make %s", sql, m.Labels[k].Group, values[k], want)
-			}
-			if c := a.Cells[k]; c.SD < e.Error.SD() || c.Upper-c.Lower < 2*c.SD {
-				t.Errorf("%s: %+v", sql, c)
-			}
-		}
+		s.answers[a.ID] = drawn{truth, values}
+		s.fresh++
+		return
 	}
-	if derived < 10 || drawn < 5 {
-		t.Errorf("%d computed, %d drawn: the test shows little", derived, drawn)
+
+	s.derived++
+	if cost != 0 || len(a.Losses) != 2 {
+		t.Errorf("%s: costs %v, %v", sql, cost, a.Losses)
+	}
+	if again, _ := s.told(t, sql, set); again.ID != a.ID || !reflect.DeepEqual(again.Cells, a.Cells) {
+		t.Errorf("%s: another answer when asked again", sql)
+	}
+	if p == nil || stored {
+		return // it was asked before
+	}
+	s.weighs(t, sql, p, a, truth)
+}
+
+// weighs holds an answer against what its weights make of those that it was computed from, with their noise and
+// without.
+func (s *sequence) weighs(t *testing.T, sql string, p *reuse.Estimates, a ledger.Answer, truth []float64) {
+	t.Helper()
+	for k, e := range p.Of {
+		without, sum := 0.0, new(big.Rat)
+		for _, share := range e.Of {
+			of := s.answers[p.Answer(share.Release)]
+			without += share.Weight * of.truth[share.Component]
+			v, _ := new(big.Rat).SetString(of.released[share.Component])
+			sum.Add(sum, v.Mul(v, new(big.Rat).SetFloat64(share.Weight)))
+		}
+		c := a.Cells[k]
+		if math.Abs(without-truth[k]) > 1e-4 {
+			t.Errorf("%s: %s: weights make %v of the true values, and the truth is %v", sql, c.GroupKey, without,
+				truth[k])
+		}
+		if want := sum.FloatString(0); c.Value != want {
+			t.Errorf("%s: %s is %s, and the values given before make %s", sql, c.GroupKey, c.Value, want)
+		}
+		if c.SD < e.Error.SD() || c.Upper-c.Lower < 2*c.SD {
+			t.Errorf("%s: %+v", sql, c)
+		}
 	}
 }
 
-// The error that is claimed is the error that is seen: n = 600 ledgers, in each the counts by sex and education, and from
-// them those by sex, and by education where sex is not asked. The squares of errors in units of their claimed sd have mean 1,
-// and a variance below 5 each: six standard errors of the mean of n are .55. One draw of 600 that takes the mean there by
-// itself is |z| > 18, for Laplace noise 600·e^-25. So the false alarm is below 1e-6.
+// The error that is claimed is the error that is seen: n = 600 ledgers, in each the counts by sex and education, and
+// from them those by sex, and by education where sex is not asked. The squares of errors in units of their claimed sd
+// have mean 1, and a variance below 5 each: six standard errors of the mean of n are .55. One draw of 600 that takes
+// the mean there by itself is |z| > 18, for Laplace noise 600·e^-25. So the false alarm is below 1e-6.
 func TestErrorFromThePastIsAsClaimed(t *testing.T) {
 	patient.Test(t)
 	if testing.Short() {
@@ -191,8 +217,7 @@ func TestErrorFromThePastIsAsClaimed(t *testing.T) {
 	}
 	const n = 600
 	h := newPast(t, "1000%")
-	const cells, margin, part = "SELECT sex, education, count(*) FROM adult GROUP BY sex, education", "SELECT sex, count(*) FROM adult GROUP BY sex",
-		"SELECT count(*) FROM adult WHERE education = 'Masters'"
+	const part = "SELECT count(*) FROM adult WHERE education = 'Masters'"
 	var squares [3]float64
 	var truth []float64
 	dir := t.TempDir()
@@ -203,20 +228,20 @@ func TestErrorFromThePastIsAsClaimed(t *testing.T) {
 		}
 		h.engine.desk = &answer.Desk{Ledger: memory.Of(l), Reader: h.engine.desk.Reader,
 			Searches: h.engine.desk.Searches}
-		_, _ = h.told(t, cells, settings{})
-		a, _ := h.told(t, margin, settings{})
+		_, _ = h.told(t, byBoth, settings{})
+		a, _ := h.told(t, bySex, settings{})
 		b, _ := h.told(t, part, settings{})
 		if a.Mechanism != ledger.Derived || b.Mechanism != ledger.Derived {
 			t.Fatal("drawn afresh")
 		}
 		if truth == nil {
-			q, _ := h.question(t, margin, nil, settings{})
-			m, _ := q.Measure(t.Context())
-			truth = h.truth(t, []string{"sex"}, "SELECT sex, count(*) FROM public.adult GROUP BY sex", m)
-			q, _ = h.question(t, part, nil, settings{})
-			m, _ = q.Measure(t.Context())
-			truth = append(truth, h.truth(t, nil, "SELECT count(*) FROM public.adult WHERE education = 'Masters'", m)...)
+			_, m := h.measured(t, bySex, settings{})
+			truth = h.truth(t, []string{"sex"}, strings.Replace(bySex, "adult", "public.adult", 1), m)
+			_, m = h.measured(t, part, settings{})
+			truth = append(truth, h.truth(t, nil, strings.Replace(part, "adult", "public.adult", 1), m)...)
 		}
+
+		// Errors in units of what is claimed.
 		for k, c := range append(slices.Clone(a.Cells), b.Cells...) {
 			v, _ := new(big.Rat).SetString(c.Value)
 			x, _ := v.Float64()

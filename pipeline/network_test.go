@@ -22,19 +22,25 @@ import (
 // 2/(1-.080) with the far end as one.
 func chained(t *testing.T) *house { return newHouse(t, chainedEdits...) }
 
-var chainedEdits = []string{"secrets:\n  high_income:", `networks:
+var chainedEdits = []string{
+	"secrets:\n  high_income:", `networks:
   public.adult:
     independent: [age]
     parameters:
       incomes: {column: income, values: [low, high], probabilities: [[0.5, 0.5]]}
-      schooling: {column: education, values: [short, long], parents: [incomes], probabilities: [[0.6, 0.4], [0.4, 0.6]]}
-      hours: {column: hours_per_week, values: [few, many], parents: [schooling], probabilities: [[0.6, 0.4], [0.4, 0.6]]}
+      schooling: {column: education, values: [short, long], parents: [incomes],
+        probabilities: [[0.6, 0.4], [0.4, 0.6]]}
+      hours: {column: hours_per_week, values: [few, many], parents: [schooling],
+        probabilities: [[0.6, 0.4], [0.4, 0.6]]}
 
 secrets:
   high_income:`,
-	`proportion: income = '>50K'      # proportion: PREDICATE | mean: EXPRESSION | categories: COLUMN
-    values: {from: 0.10, to: 0.60, within: 0.05}   # protect every pair of values in the range at most 0.05 apart`, "parameter: incomes",
-	"proportion: workclass = 'Private'\n    pairs: [[0.68, 0.72]]", "parameter: hours"}
+	"proportion: income = '>50K'      # proportion: PREDICATE | mean: EXPRESSION | categories: COLUMN\n" +
+		"    values: {from: 0.10, to: 0.60, within: 0.05}   " +
+		"# protect every pair of values in the range at most 0.05 apart",
+	"parameter: incomes",
+	"proportion: workclass = 'Private'\n    pairs: [[0.68, 0.72]]", "parameter: hours",
+}
 
 const (
 	incomes = "high_income"
@@ -43,71 +49,61 @@ const (
 
 func TestNetworkByHand(t *testing.T) {
 	h := chained(t)
-	e, n := math.Log(1.5), float64(rows)
-	for sql, want := range map[string]struct {
-		sd         float64
-		lossIncome float64
-		lossHours  float64
-		near       string // secrets near which a column is read
+	e, all := math.Log(1.5), float64(rows)
+	for _, c := range []struct {
+		sql          string
+		scale        float64 // of the noise, in Laplace's parameter
+		income, hour float64 // what it costs of either secret
+		near         string  // secrets near which a column is read
 	}{
 		// A count that schooling governs stands a column away from both secrets: it costs what the quilt tells.
-		"SELECT count(*) FROM adult WHERE education = 'Masters'": {math.Sqrt2, e, e, ""},
+		{"SELECT count(*) FROM adult WHERE education = 'Masters'", 1, e, e, ""},
+		{"SELECT count(*) FROM adult WHERE age > 40", 1, 0, 0, ""},
 		// All rows may be counted or none. Noise of the size of the answer, for the secret whose column is read.
-		"SELECT count(*) FROM adult WHERE income = '>50K'": {math.Sqrt2 * n / (1 - e), 1,
-			e, incomes},
-		"SELECT count(*) FROM adult WHERE income = '>50K' OR hours_per_week > 40": {math.Sqrt2 * n / (1 - e), 1,
-			1, incomes + hours},
-		"SELECT count(*) FROM adult WHERE age > 40": {math.Sqrt2, 0, 0, ""},
-		"SELECT count(*) FILTER (WHERE income = '>50K') FROM adult": {math.Sqrt2 * n / (1 - e), 1,
-			e, incomes},
-		"SELECT count(*) FROM (SELECT income AS i, age FROM adult) q WHERE i > 'a'": {math.Sqrt2 * n / (1 - e), 1,
-			e, incomes},
-		"SELECT count(*) FROM adult WHERE coalesce(nullif(income, 'x'), 'y') LIKE '>%'": {math.Sqrt2 * n / (1 - e), 1,
-			e, incomes},
+		{"SELECT count(*) FROM adult WHERE income = '>50K'", all / (1 - e), 1, e, incomes},
+		{"SELECT count(*) FROM adult WHERE income = '>50K' OR hours_per_week > 40", all / (1 - e), 1, 1,
+			incomes + hours},
+		{"SELECT count(*) FILTER (WHERE income = '>50K') FROM adult", all / (1 - e), 1, e, incomes},
+		{"SELECT count(*) FROM (SELECT income AS i, age FROM adult) q WHERE i > 'a'", all / (1 - e), 1, e, incomes},
+		{"SELECT count(*) FROM adult WHERE coalesce(nullif(income, 'x'), 'y') LIKE '>%'", all / (1 - e), 1, e,
+			incomes},
 	} {
-		q, err := h.question(t, sql, nil, settings{})
-		if err != nil {
-			t.Fatal(err)
+		_, m := h.measured(t, c.sql, settings{})
+		got := m.Calibration
+		if got.Kind != mechanism.MarkovQuilt || got.Assumption != mechanism.IndependentColumns ||
+			math.Abs(got.SD[0]/(math.Sqrt2*c.scale)-1) > 1e-6 {
+			t.Errorf("%s: %s, %s, sd %v, want that of scale %v", c.sql, got.Kind, got.Assumption, got.SD, c.scale)
 		}
-		m, err := q.Measure(t.Context())
-		if err != nil {
-			t.Fatalf("%s: %v", sql, err)
-		}
-		c := m.Calibration
-		if c.Kind != mechanism.MarkovQuilt || c.Assumption != mechanism.IndependentColumns ||
-			math.Abs(c.SD[0]/want.sd-1) > 1e-6 {
-			t.Errorf("%s: %s, %s, sd %v, want %v", sql, c.Kind, c.Assumption, c.SD, want.sd)
-		}
-		if a, b := c.Losses[incomes].Pure, c.Losses[hours].Pure; math.Abs(a-want.lossIncome) > 1e-6 ||
-			math.Abs(b-want.lossHours) > 1e-6 || len(c.Losses) != 2 {
-			t.Errorf("%s: losses %+v, want %v and %v", sql, c.Losses, want.lossIncome, want.lossHours)
+		if a, b := got.Losses[incomes].Pure, got.Losses[hours].Pure; math.Abs(a-c.income) > 1e-6 ||
+			math.Abs(b-c.hour) > 1e-6 || len(got.Losses) != 2 {
+			t.Errorf("%s: losses %+v, want %v and %v", c.sql, got.Losses, c.income, c.hour)
 		}
 		for _, quilt := range m.Quilts {
-			if (quilt.Width > 0) != strings.Contains(want.near, quilt.Attribute) ||
+			if (quilt.Width > 0) != strings.Contains(c.near, quilt.Attribute) ||
 				!slices.Equal(quilt.Quilt, []bool{false, true, false}) {
-				t.Errorf("%s: %+v", sql, quilt)
+				t.Errorf("%s: %+v", c.sql, quilt)
 			}
 		}
 	}
-	// Averages move through their range, groups by at most twice their rows.
+}
+
+// Averages move through their range, groups by at most twice their rows.
+func TestNetworkOfAveragesAndGroups(t *testing.T) {
+	h := chained(t)
+	e, n := math.Log(1.5), float64(rows)
 	for sql, at := range map[string][2]float64{
 		"SELECT avg(hours_per_week) FROM adult WHERE income = '>50K'":               {90, 98},
 		"SELECT age, count(*) FROM adult WHERE income = '>50K' GROUP BY age":        {2 * n, 74 * n},
 		"SELECT education, count(*), avg(age) FROM adult GROUP BY education":        {0, 0},
 		"SELECT education, stddev(age), corr(age, age * age) FROM adult GROUP BY 1": {0, 0},
 	} {
-		q, err := h.question(t, sql, nil, settings{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := q.Measure(t.Context())
-		if err != nil {
-			t.Fatalf("%s: %v", sql, err)
-		}
+		_, m := h.measured(t, sql, settings{})
 		for k, sd := range m.Calibration.SD {
-			if scale := sd / math.Sqrt2 * (1 - e); at[1] > 0 && !(scale >= at[0]*(1-1e-6) && scale <= at[1]*(1+1e-6)) {
+			scale := sd / math.Sqrt2 * (1 - e)
+			if at[1] > 0 && !(scale >= at[0]*(1-1e-6) && scale <= at[1]*(1+1e-6)) {
 				t.Errorf("%s: %s has noise of scale %v, between %v", sql, m.Labels[k], scale, at)
-			} else if at[1] == 0 && scale > 2 {
+			}
+			if at[1] == 0 && scale > 2 {
 				t.Errorf("%s: %s has noise of scale %v", sql, m.Labels[k], scale)
 			}
 		}
@@ -196,15 +192,19 @@ func TestNetworkRefuses(t *testing.T) {
 			t.Errorf("%s: %v, %+v", test.sql, err, m)
 		}
 	}
-	for edit, want := range map[[2]string]string{
-		{"independent: [age]", "independent: [age, nothing]"}: `no column "nothing"`,
-		{"column: education", "column: educations"}:           `no column "educations"`,
-		{"analysts:",
-			"public: {all: {statement: SELECT count(*) FROM adult, values: {count(*): 3}}}\nanalysts:"}: "no proportion",
+}
+
+// A network stands beside columns that there are, and beside nothing that only a proportion can answer for.
+func TestNetworkMistakes(t *testing.T) {
+	const public = "public: {all: {statement: SELECT count(*) FROM adult, values: {count(*): 3}}}\n"
+	for _, c := range []struct{ old, new, want string }{
+		{"independent: [age]", "independent: [age, nothing]", `no column "nothing"`},
+		{"column: education", "column: educations", `no column "educations"`},
+		{"analysts:", public + "analysts:", "no proportion"},
 	} {
-		if _, _, err := loadExample(t, append(slices.Clone(chainedEdits), edit[0], edit[1])...); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", edit[1], err)
+		_, _, err := loadExample(t, append(slices.Clone(chainedEdits), c.old, c.new)...)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.new, err)
 		}
 	}
 }
@@ -212,20 +212,20 @@ func TestNetworkRefuses(t *testing.T) {
 // What a cut reads is taken from the statement that runs.
 func TestReadsAreWhatRuns(t *testing.T) {
 	h := chained(t)
-	for sql, want := range map[string][]string{
-		"SELECT count(*) FROM adult": nil,
-		"SELECT sum(age) FROM adult WHERE hours_per_week > 3": {"age",
-			"hours_per_week"},
-		"SELECT education, count(*) FILTER (WHERE income > 'a') FROM adult GROUP BY education": {"education", "income"},
-		"SELECT CASE WHEN age > 30 THEN 1 ELSE 2 END, count(*) FROM adult GROUP BY 1":          {"age"},
+	for _, c := range [][2]string{
+		{"SELECT count(*) FROM adult", ""},
+		{"SELECT sum(age) FROM adult WHERE hours_per_week > 3", "age, hours_per_week"},
+		{"SELECT education, count(*) FILTER (WHERE income > 'a') FROM adult GROUP BY education", "education, income"},
+		{"SELECT CASE WHEN age > 30 THEN 1 ELSE 2 END, count(*) FROM adult GROUP BY 1", "age"},
 	} {
+		sql, want := c[0], c[1]
 		q, err := h.question(t, sql, nil, settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := q.Request.Cuts[0].Reads()
-		slices.Sort(got)
-		if !slices.Equal(got, want) {
+		reads := q.Request.Cuts[0].Reads()
+		slices.Sort(reads)
+		if got := strings.Join(reads, ", "); got != want {
 			t.Errorf("%s reads %v, want %v: %s", sql, got, want, parser.QuoteIdent(q.Request.Cuts[0].Statistics()))
 		}
 	}
@@ -266,23 +266,28 @@ func TestNetworkStandsAlone(t *testing.T) {
 	edits := append(slices.Clone(chainedEdits[:len(chainedEdits)-1]), other, "tables:\n",
 		"tables:\n  public.beside: {rows: 1000, reference: public.adult_reference}\n")
 	h := newHouse(t, edits...)
-	for sql, code := range map[string]sqlstate.Code{
-		"SELECT count(*) FROM adult WHERE education = 'Masters'":                                               "",
-		"SELECT count(*) FROM beside WHERE age < 30":                                                           "",
-		"SELECT (SELECT count(*) FROM adult WHERE age > 50), (SELECT count(*) FROM beside WHERE age < 30)":     sqlstate.NotAnswerable,
-		"SELECT (SELECT count(*) FROM beside WHERE age < 30), (SELECT count(*) FROM adult WHERE income = 'x')": sqlstate.NotAnswerable,
-		"SELECT (SELECT count(*) FROM adult WHERE age > 50), (SELECT count(*) FROM adult WHERE age < 50)":      "",
+	both := func(a, b string) string { return "SELECT (" + a + "), (" + b + ")" }
+	const old, young = "SELECT count(*) FROM adult WHERE age > 50", "SELECT count(*) FROM beside WHERE age < 30"
+	for _, c := range []struct {
+		sql  string
+		code sqlstate.Code
+	}{
+		{"SELECT count(*) FROM adult WHERE education = 'Masters'", ""},
+		{young, ""},
+		{both(old, young), sqlstate.NotAnswerable},
+		{both(young, "SELECT count(*) FROM adult WHERE income = 'x'"), sqlstate.NotAnswerable},
+		{both(old, "SELECT count(*) FROM adult WHERE age < 50"), ""},
 	} {
-		q, err := h.question(t, sql, nil, settings{})
+		q, err := h.question(t, c.sql, nil, settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		m, err := q.Measure(t.Context())
-		if code == "" && err != nil || code != "" && !sqlstate.Is(err, code) {
-			t.Errorf("%s: %v", sql, err)
+		if c.code == "" && err != nil || c.code != "" && !sqlstate.Is(err, c.code) {
+			t.Errorf("%s: %v", c.sql, err)
 		}
-		if err == nil && (m.Calibration.Kind == mechanism.MarkovQuilt) != strings.Contains(sql, "adult") {
-			t.Errorf("%s: %s", sql, m.Calibration.Kind)
+		if err == nil && (m.Calibration.Kind == mechanism.MarkovQuilt) != strings.Contains(c.sql, "adult") {
+			t.Errorf("%s: %s", c.sql, m.Calibration.Kind)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"fugu/answer"
 	"fugu/ledger"
 	"fugu/privacy"
+	"fugu/quote"
 	"fugu/test/adult/edited"
 	"fugu/test/pgcluster"
 	"fugu/upstream"
@@ -90,6 +91,20 @@ func (h *house) asked(t *testing.T, sql string, epsilon float64) *answer.Questio
 		t.Fatalf("%s: %v", sql, err)
 	}
 	return q
+}
+
+// measured is the question of a statement without parameters, and the quote of its noise.
+func (h *house) measured(t *testing.T, sql string, set settings) (*answer.Question, *quote.Quote) {
+	t.Helper()
+	q, err := h.question(t, sql, nil, set)
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	m, err := q.Measure(t.Context())
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return q, m
 }
 
 func rowsOf(t *testing.T) int64 {

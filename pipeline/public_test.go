@@ -81,8 +81,8 @@ func TestPublicIsExact(t *testing.T) {
 	if m, err := q.Measure(t.Context()); err != nil || m.Width != 2 || len(m.Calibration.SD) != 2 {
 		t.Errorf("%v, %d components", err, m.Width)
 	}
-	if accounts, err = account.Balances(t.Context(), h.engine.desk.Ledger, h.engine.snapshot.Load().Policies[0], ""); err != nil ||
-		accounts[0].Spent <= 0 {
+	accounts, err = account.Balances(t.Context(), h.engine.desk.Ledger, h.engine.snapshot.Load().Policies[0], "")
+	if err != nil || accounts[0].Spent <= 0 {
 		t.Errorf("%+v, %v", accounts, err)
 	}
 	// Other rows are not public.

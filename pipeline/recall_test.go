@@ -112,14 +112,17 @@ func TestRecall(t *testing.T) {
 	}
 }
 
+// happening is something that happens while an answer is kept.
+type happening struct {
+	happens func(t *testing.T, h *house, books *memory.Ledger)
+	stays   bool // the stored answer stands
+}
+
 // What is kept as it was bound is of one policy, and of the data that there are.
 func TestRecalledIsDropped(t *testing.T) {
 	patient.Test(t)
 	const label = "\n\nanalysts:"
-	for name, c := range map[string]struct {
-		happens func(t *testing.T, h *house, books *memory.Ledger)
-		stays   bool // the stored answer stands
-	}{
+	for name, c := range map[string]happening{
 		"nothing": {func(*testing.T, *house, *memory.Ledger) {}, true},
 		"the same policy is loaded again": {func(t *testing.T, h *house, _ *memory.Ledger) {
 			snapshot, _, err := loadExample(t)
@@ -159,33 +162,40 @@ func TestRecalledIsDropped(t *testing.T) {
 			}
 		}, true}, // what was paid for is paid for
 	} {
-		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
-			books := h.engine.desk.Ledger.(*memory.Ledger)
-			before := h.prepare(t, "alice", byEducation)
-			given := binds(t, before, "20")
-			recalls(t, before, "20")
-			if !alike(recalls(t, before, "20"), given) {
-				t.Fatal("nothing is recalled")
-			}
-			snapshot := h.engine.snapshot.Load()
-			c.happens(t, h, books)
-			replaced := h.engine.snapshot.Load() != snapshot
-			if got := recalls(t, before, "20"); (got != nil) != (c.stays && !replaced) {
-				t.Errorf("%q is recalled", got)
-			}
-			after := h.prepare(t, "alice", byEducation)
-			if n, _ := h.engine.snapshot.Load().recalled.Size(); replaced && n != 0 {
-				t.Errorf("%d answers of another policy", n)
-			}
-			spent := h.releases(t)
-			if got := recalls(t, after, "20"); (got != nil) != c.stays || c.stays && !alike(got, given) {
-				t.Errorf("%q is recalled", got)
-			}
-			if got := binds(t, after, "20"); alike(got, given) != c.stays || (h.releases(t) == spent) != c.stays {
-				t.Errorf("the same answer: %v; %d releases, and then %d", alike(got, given), spent, h.releases(t))
-			}
-		})
+		t.Run(name, func(t *testing.T) { c.befalls(t) })
+	}
+}
+
+// befalls has it happen to an answer that is kept.
+func (c happening) befalls(t *testing.T) {
+	h := newHouse(t)
+	books := h.engine.desk.Ledger.(*memory.Ledger)
+	before := h.prepare(t, "alice", byEducation)
+	given := binds(t, before, "20")
+	recalls(t, before, "20")
+	if !alike(recalls(t, before, "20"), given) {
+		t.Fatal("nothing is recalled")
+	}
+	snapshot := h.engine.snapshot.Load()
+	c.happens(t, h, books)
+
+	// What was prepared before a policy was replaced recalls nothing.
+	replaced := h.engine.snapshot.Load() != snapshot
+	if got := recalls(t, before, "20"); (got != nil) != (c.stays && !replaced) {
+		t.Errorf("%q is recalled", got)
+	}
+
+	// What is prepared afterwards has the answer that stands, or a new one.
+	after := h.prepare(t, "alice", byEducation)
+	if n, _ := h.engine.snapshot.Load().recalled.Size(); replaced && n != 0 {
+		t.Errorf("%d answers of another policy", n)
+	}
+	spent := h.releases(t)
+	if got := recalls(t, after, "20"); (got != nil) != c.stays || c.stays && !alike(got, given) {
+		t.Errorf("%q is recalled", got)
+	}
+	if got := binds(t, after, "20"); alike(got, given) != c.stays || (h.releases(t) == spent) != c.stays {
+		t.Errorf("the same answer: %v; %d releases, and then %d", alike(got, given), spent, h.releases(t))
 	}
 }
 

@@ -6,51 +6,47 @@ import (
 	"strings"
 	"testing"
 
-	"fugu/answer"
 	"fugu/dataset"
 	"fugu/explain"
 	"fugu/mechanism"
-	"fugu/quote"
 	"fugu/sqlstate"
 )
 
 const modelWithin = "mechanism: auto\n  model: {within: {rows: 5, lambda: 0.1}}"
 
+// exactEdits and relaxedEdits differ in this alone: whether the true table is the model's, or some rows from it.
+var (
+	exactEdits   = []string{"assume: [translation, gaussian]", "assume: [translation]"}
+	relaxedEdits = append(slices.Clone(exactEdits), "mechanism: auto", modelWithin)
+)
+
+var laplace = settings{mechanism: mechanism.ExpmLaplace}
+
 // By hand: of ε = 1, λ = .1 leaves .8 for what hides the secrets, and beside it is Laplace noise of scale 5·1/.1 on a
 // count, which 5 rows move by 5. What is charged, certified, explained and recorded says so.
 func TestRelaxedByRows(t *testing.T) {
-	plain := []string{"assume: [translation, gaussian]", "assume: [translation]"}
-	exact, relaxed := newHouse(t, plain...), newHouse(t, append(plain, "mechanism: auto", modelWithin)...)
-	measured := func(h *house, sql string, kind mechanism.Kind) (*answer.Question, *quote.Quote) {
-		q, err := h.question(t, sql, nil, settings{mechanism: kind})
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := q.Measure(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return q, m
-	}
-	for sql, rows := range map[string]float64{
-		"SELECT count(*) FROM adult WHERE age > 40":                        5,
-		"SELECT count(*) AS n FROM adult WHERE age > 40 HAVING count(*)>0": 5,
+	exact, relaxed := newHouse(t, exactEdits...), newHouse(t, relaxedEdits...)
+	for _, sql := range []string{
+		"SELECT count(*) FROM adult WHERE age > 40",
+		"SELECT count(*) AS n FROM adult WHERE age > 40 HAVING count(*)>0",
 	} {
-		_, e := measured(exact, sql, mechanism.ExpmLaplace)
-		q, r := measured(relaxed, sql, mechanism.ExpmLaplace)
-		if want := math.Hypot(e.Calibration.SD[0]/.8, math.Sqrt2*rows/.1); math.Abs(r.Calibration.SD[0]/want-1) > 1e-6 {
+		_, e := exact.measured(t, sql, laplace)
+		q, r := relaxed.measured(t, sql, laplace)
+		want := math.Hypot(e.Calibration.SD[0]/.8, math.Sqrt2*5/.1)
+		if math.Abs(r.Calibration.SD[0]/want-1) > 1e-6 {
 			t.Errorf("%s: sd %v, want %v", sql, r.Calibration.SD, want)
 		}
 		x, err := q.Explain(t.Context())
-		if err != nil || x.Assumption != "translation, relaxed" ||
-			!strings.Contains(strings.Join(x.Lines(), "\n"), "Relaxed: the true table is at most 5 rows from the "+
-				"model's") {
+		if err != nil || x.Assumption != "translation, relaxed" || !strings.Contains(strings.Join(x.Lines(), "\n"),
+			"Relaxed: the true table is at most 5 rows from the model's") {
 			t.Errorf("%s: %v: %+v", sql, err, x)
 		}
 		a, err := q.Answer(t.Context())
 		if err != nil || a.Assumption != "translation, relaxed" {
 			t.Fatalf("%s: %+v, %v", sql, a, err)
 		}
+
+		// Each secret costs .8 of its own, and 2λ; the one that the noise is made for, ε in all.
 		most := 0.0
 		for secret, l := range a.Losses {
 			if own := e.Calibration.Losses[secret]; math.Abs(l.Pure-.8*own.Pure-.2) > 1e-6 {
@@ -62,15 +58,20 @@ func TestRelaxedByRows(t *testing.T) {
 			t.Errorf("%s: costs %v", sql, most)
 		}
 		for _, c := range a.Certificates {
-			if math.Abs(c.Epsilon-1) > 1e-12 || !strings.HasSuffix(strings.Join(c.Assumptions, ", "),
-				"translation, relaxed") {
+			if math.Abs(c.Epsilon-1) > 1e-12 ||
+				!strings.HasSuffix(strings.Join(c.Assumptions, ", "), "translation, relaxed") {
 				t.Errorf("%s: %+v", sql, c)
 			}
 		}
 	}
-	// In groups, a row moves two cells of a set, however many there are: not each of 74.
-	_, m := measured(relaxed, "SELECT age, count(*) FROM adult GROUP BY age", mechanism.ExpmLaplace)
-	_, e := measured(exact, "SELECT age, count(*) FROM adult GROUP BY age", mechanism.ExpmLaplace)
+}
+
+// In groups, a row moves two cells of a set, however many there are: not each of 74.
+func TestRelaxedGroups(t *testing.T) {
+	exact, relaxed := newHouse(t, exactEdits...), newHouse(t, relaxedEdits...)
+	const sql = "SELECT age, count(*) FROM adult GROUP BY age"
+	_, m := relaxed.measured(t, sql, laplace)
+	_, e := exact.measured(t, sql, laplace)
 	unit := func(k int) float64 {
 		moved := 0.0
 		for _, shift := range m.Shifts {
@@ -82,35 +83,48 @@ func TestRelaxedByRows(t *testing.T) {
 	for k := range m.Inherent {
 		least = math.Min(least, unit(k))
 	}
-	for k := range m.Calibration.SD {
-		if want := math.Hypot(e.Calibration.SD[k]/.8, math.Sqrt2*5*2/least*unit(k)/.1); math.Abs(
-			m.Calibration.SD[k]/want-1) > 1e-4 {
-			t.Fatalf("%s: sd %v, want %v", m.Labels[k], m.Calibration.SD[k], want)
+
+	for k, sd := range m.Calibration.SD {
+		want := math.Hypot(e.Calibration.SD[k]/.8, math.Sqrt2*5*2/least*unit(k)/.1)
+		if math.Abs(sd/want-1) > 1e-4 {
+			t.Fatalf("%s: sd %v, want %v", m.Labels[k], sd, want)
 		}
 	}
-	// An average over all rows moves by hardly anything: 5 rows, 73 years, of 35,222 rows. One over few rows can move
-	// through its range, and does not make the noise of a count beside it more than twice as large.
-	_, e = measured(exact, "SELECT avg(age) FROM adult", mechanism.ExpmLaplace)
-	_, m = measured(relaxed, "SELECT avg(age) FROM adult", mechanism.ExpmLaplace)
-	if extra := math.Sqrt2 * 5 * 73 / float64(rowsOf(t)) / .1; m.Calibration.SD[0] > 1.1*math.Hypot(
-		e.Calibration.SD[0]/.8, extra) || m.Calibration.SD[0] < math.Hypot(e.Calibration.SD[0]/.8, .9*extra) {
+}
+
+// An average over all rows moves by hardly anything: 5 rows, 73 years, of 35,222 rows. One over few rows can move
+// through its range, and does not make the noise of a count beside it more than twice as large.
+func TestRelaxedAverages(t *testing.T) {
+	exact, relaxed := newHouse(t, exactEdits...), newHouse(t, relaxedEdits...)
+	_, e := exact.measured(t, "SELECT avg(age) FROM adult", laplace)
+	_, m := relaxed.measured(t, "SELECT avg(age) FROM adult", laplace)
+	own, extra := e.Calibration.SD[0]/.8, math.Sqrt2*5*73/float64(rowsOf(t))/.1
+	if sd := m.Calibration.SD[0]; sd > 1.1*math.Hypot(own, extra) || sd < math.Hypot(own, .9*extra) {
 		t.Errorf("avg: sd %v, %v without", m.Calibration.SD, e.Calibration.SD)
 	}
-	if _, m := measured(relaxed, "SELECT avg(age) FROM adult WHERE age > 85",
-		mechanism.Auto); m.Calibration.SD[0] < math.Sqrt2*4/.1 {
+
+	_, m = relaxed.measured(t, "SELECT avg(age) FROM adult WHERE age > 85", settings{mechanism: mechanism.Auto})
+	if m.Calibration.SD[0] < math.Sqrt2*4/.1 {
 		t.Errorf("avg over few rows: sd %v", m.Calibration.SD)
 	}
+
 	const beside = "SELECT avg(fnlwgt) FILTER (WHERE age > 85), count(*) FROM adult WHERE age > 40"
-	_, e = measured(exact, beside, mechanism.ExpmLaplace)
-	_, m = measured(relaxed, beside, mechanism.ExpmLaplace)
-	if k := slices.IndexFunc(m.Labels, func(l dataset.Label) bool {
-		return l.Column == "count(*)"
-	}); m.Calibration.SD[k] > 1.01*math.Hypot(e.Calibration.SD[k]/.8,
-		2*math.Sqrt2*5/.1) {
+	_, e = exact.measured(t, beside, laplace)
+	_, m = relaxed.measured(t, beside, laplace)
+	k := slices.IndexFunc(m.Labels, func(l dataset.Label) bool { return l.Column == "count(*)" })
+	if m.Calibration.SD[k] > 1.01*math.Hypot(e.Calibration.SD[k]/.8, 2*math.Sqrt2*5/.1) {
 		t.Errorf("a count beside an average over few rows: sd %v, %v without", m.Calibration.SD, e.Calibration.SD)
 	}
-	for _, sql := range []string{"SELECT stddev(age) FROM adult", "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER " +
-		"BY age) FROM adult", "SELECT count(*), count(DISTINCT education) FROM adult"} {
+}
+
+// What rows move by no bound, and an ε that leaves nothing beside 2λ, are refused.
+func TestRelaxedRefuses(t *testing.T) {
+	relaxed := newHouse(t, relaxedEdits...)
+	for _, sql := range []string{
+		"SELECT stddev(age) FROM adult",
+		"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY age) FROM adult",
+		"SELECT count(*), count(DISTINCT education) FROM adult",
+	} {
 		q, err := relaxed.question(t, sql, nil, settings{})
 		if err != nil {
 			t.Fatal(err)
@@ -119,7 +133,7 @@ func TestRelaxedByRows(t *testing.T) {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
-	// A session that lowers its epsilon too far leaves nothing.
+
 	q, err := relaxed.question(t, "SELECT count(*) FROM adult WHERE age > 40", nil, settings{epsilon: .2})
 	if err != nil {
 		t.Fatal(err)
@@ -163,8 +177,8 @@ func TestRelaxedCoupled(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, err := q.Answer(t.Context())
-	if err != nil || a.Assumption != "coupling, relaxed" || explain.Rests(a.Assumption) != "resting on coupled datasets "+
-		"alone, relaxed" {
+	if err != nil || a.Assumption != "coupling, relaxed" ||
+		explain.Rests(a.Assumption) != "resting on coupled datasets alone, relaxed" {
 		t.Errorf("%+v, %v", a, err)
 	}
 	for secret, l := range a.Losses {

@@ -253,13 +253,19 @@ func TestTextsByShape(t *testing.T) {
 // What stands in a constant's place in another way is of another shape.
 func TestTextsApart(t *testing.T) {
 	for _, pair := range [][2]string{
-		{`SELECT 1 FROM account`, `SELECT 1.0 FROM account`}, {`SELECT 1 FROM account`, `SELECT '1' FROM account`},
-		{`SELECT 1 FROM account`, `SELECT 3000000000 FROM account`}, {`SELECT 1 FROM account`, `SELECT $1 FROM account`},
-		{`SELECT 'a' FROM account`, `SELECT 'a' 'b' FROM account`}, {`SELECT "a" FROM account`, `SELECT "b" FROM account`},
-		{`SELECT 1 FROM account -- 1`, `SELECT 1 FROM account -- 2`}, {`SELECT a1 FROM account`, `SELECT a2 FROM account`},
-		{`SELECT $1 FROM account`, `SELECT $2 FROM account`}, {`SELECT 1.5 FROM account`, `SELECT 2.5 FROM account`},
+		{`SELECT 1 FROM account`, `SELECT 1.0 FROM account`},
+		{`SELECT 1 FROM account`, `SELECT '1' FROM account`},
+		{`SELECT 1 FROM account`, `SELECT 3000000000 FROM account`},
+		{`SELECT 1 FROM account`, `SELECT $1 FROM account`},
+		{`SELECT 'a' FROM account`, `SELECT 'a' 'b' FROM account`},
+		{`SELECT "a" FROM account`, `SELECT "b" FROM account`},
+		{`SELECT 1 FROM account -- 1`, `SELECT 1 FROM account -- 2`},
+		{`SELECT a1 FROM account`, `SELECT a2 FROM account`},
+		{`SELECT $1 FROM account`, `SELECT $2 FROM account`},
+		{`SELECT 1.5 FROM account`, `SELECT 2.5 FROM account`},
 		{`SELECT 1 FROM account`, `SELECT  FROM account`},
-		{`SELECT 1e5 FROM account`, `SELECT 1e6 FROM account`}, {`SELECT 0x1 FROM account`, `SELECT 0x2 FROM account`},
+		{`SELECT 1e5 FROM account`, `SELECT 1e6 FROM account`},
+		{`SELECT 0x1 FROM account`, `SELECT 0x2 FROM account`},
 	} {
 		a, ok1 := lex.Constants(pair[0])
 		b, ok2 := lex.Constants(pair[1])

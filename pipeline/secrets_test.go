@@ -38,14 +38,14 @@ func TestSecretsOfEveryForm(t *testing.T) {
 			"38 42 4"},
 		"categories":      {"categories: sex\n    values: {from: 0.2, to: 0.8, within: 0.05}", "0.2 0.8 0.05"},
 		"many categories": {"categories: relationship\n    values: {within: 0.02}", "0 1 0.02"},
-		"vectors": {"categories: sex\n    pairs: [[{Female: 0.3, Male: 0.7}, {Female: 0.4, Male: " +
-			"0.6}]]", "NULL NULL NULL"},
+		"vectors": {"categories: sex\n    pairs: [[{Female: 0.3, Male: 0.7}, {Female: 0.4, Male: 0.6}]]",
+			"NULL NULL NULL"},
 		"distribution": {"about: distribution\n    proportion: sex = 'Male'\n    pairs: [[0.6, 0.7]]",
 			"0.6 0.7 0.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t, private, c.secret, "sex: [Female, Male]", "sex: [Female, Male]\n      relationship: "+
-				"reference")
+			h := newHouse(t, private, c.secret,
+				"sex: [Female, Male]", "sex: [Female, Male]\n      relationship: reference")
 			key := "relationship"
 			if name == "many categories" {
 				key = "education"
@@ -70,24 +70,29 @@ func TestSecretsOfEveryForm(t *testing.T) {
 			if text := strings.Join(x.Lines(), "\n"); strings.Count(text, "Secret private_sector:") != 1 {
 				t.Errorf("explanation\n%s", text)
 			}
-			s := &session{engine: h.engine, user: "alice"}
-			rows, err := (&statement{session: s, snapshot: h.engine.snapshot.Load()}).virtualRows(t.Context(),
-				wire.Binding{}, "policy")
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for _, v := range rows[1][4:] {
-				if v.Null {
-					v.Text = "NULL"
-				}
-				got = append(got, v.Text)
-			}
-			if strings.Join(got, " ") != c.policy {
-				t.Errorf("fugu.policy has %v, want %s", got, c.policy)
+			if got := h.protectedValues(t); got != c.policy {
+				t.Errorf("fugu.policy has %s, want %s", got, c.policy)
 			}
 		})
 	}
+}
+
+// protectedValues is what fugu.policy tells of the values of the second secret.
+func (h *house) protectedValues(t *testing.T) string {
+	t.Helper()
+	s := &statement{session: &session{engine: h.engine, user: "alice"}, snapshot: h.engine.snapshot.Load()}
+	rows, err := s.virtualRows(t.Context(), wire.Binding{}, "policy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, v := range rows[1][4:] {
+		if v.Null {
+			v.Text = "NULL"
+		}
+		out = append(out, v.Text)
+	}
+	return strings.Join(out, " ")
 }
 
 // Weights change which values the noise favours; standard errors widen it.

@@ -24,11 +24,12 @@ func TestDecisionsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// What is taken for ordinary at a glance is what Interpret takes for ordinary; a statement on protected data never is, nor one that
-// names fugu for the first time.
+// What is taken for ordinary at a glance is what Interpret takes for ordinary; a statement on protected data never is,
+// nor one that names fugu for the first time.
 func TestOrdinaryAtAGlance(t *testing.T) {
 	s := &session{engine: newHouse(t).engine, user: "alice"}
-	for _, sql := range []string{"SELECT count(*) FROM adult", "SELECT 1; SELECT count(*) FROM ADULT", "SELECT * FROM fugu.budget", "SET fugu.epsilon = 'much'", "SELECT reltuples FROM pg_class"} {
+	for _, sql := range []string{"SELECT count(*) FROM adult", "SELECT 1; SELECT count(*) FROM ADULT",
+		"SELECT * FROM fugu.budget", "SET fugu.epsilon = 'much'", "SELECT reltuples FROM pg_class"} {
 		for range 2 { // the second time from the cache
 			if s.Ordinary([]byte(sql)) {
 				t.Errorf("%s is taken for ordinary", sql)

@@ -25,7 +25,8 @@ func TestMaxError(t *testing.T) {
 		return err
 	}
 	spent := func() float64 {
-		accounts, err := account.Balances(t.Context(), h.engine.desk.Ledger, h.engine.snapshot.Load().Policies[0], "alice")
+		policy := h.engine.snapshot.Load().Policies[0]
+		accounts, err := account.Balances(t.Context(), h.engine.desk.Ledger, policy, "alice")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,12 +72,13 @@ func TestMaxError(t *testing.T) {
 // not.
 func TestWarning(t *testing.T) {
 	h := newHouse(t)
-	for sql, want := range map[string]string{
-		"SELECT sum(capital_gain) FROM adult WHERE age < 19":                                           "sum(capital_gain), ",
-		"SELECT education, count(*) FILTER (WHERE age < 25 AND income = '>50K') FROM adult GROUP BY 1": " groups",
-		"SELECT count(*) FROM adult WHERE age > 40":                                                    "",
-		"SELECT count(*) FROM adult":                                                                   "",
+	for _, c := range [][2]string{
+		{"SELECT sum(capital_gain) FROM adult WHERE age < 19", "sum(capital_gain), "},
+		{"SELECT education, count(*) FILTER (WHERE age < 25 AND income = '>50K') FROM adult GROUP BY 1", " groups"},
+		{"SELECT count(*) FROM adult WHERE age > 40", ""},
+		{"SELECT count(*) FROM adult", ""},
 	} {
+		sql, want := c[0], c[1]
 		for _, charged := range []bool{true, false} {
 			q, err := h.question(t, sql, nil, settings{epsilon: .2})
 			if err != nil {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	spending "fugu/account"
+	"fugu/account"
 	"fugu/ledger"
 	"fugu/ledger/audit"
 )
@@ -45,8 +45,8 @@ func budget(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 		`say "fugu budget", "fugu budget show DATASET" or "fugu budget reset DATASET -reason TEXT"`)}
 }
 
-// account is an account as it is shown. What is not finite is null.
-type account struct {
+// balance is what an account has spent and has left, as it is shown. What is not finite is null.
+type balance struct {
 	Dataset  string   `json:"dataset"`
 	Epoch    int64    `json:"epoch"`
 	Period   int64    `json:"period"`
@@ -68,18 +68,18 @@ func number(v float64) *float64 {
 }
 
 // accounts are those of all policies, and of what the ledger has besides.
-func (b *books) accounts(ctx context.Context) (out []account, err error) {
+func (b *books) accounts(ctx context.Context) (out []balance, err error) {
 	datasets, err := b.Datasets(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range b.policies {
-		as, err := spending.AllBalances(ctx, b, p)
+		as, err := account.AllBalances(ctx, b, p)
 		if err != nil {
 			return nil, err
 		}
 		for _, a := range as {
-			out = append(out, account{
+			out = append(out, balance{
 				Dataset: a.Dataset, Epoch: a.Epoch, Period: a.Period, Scope: a.Scope, Secret: a.Secret,
 				Total: number(a.Total), Spent: number(a.Spent), Left: number(a.Left), Delta: number(a.Delta),
 				Releases: a.Releases,
@@ -94,11 +94,11 @@ func (b *books) accounts(ctx context.Context) (out []account, err error) {
 			return nil, err
 		}
 		for _, t := range totals {
-			known := slices.ContainsFunc(out, func(a account) bool {
+			known := slices.ContainsFunc(out, func(a balance) bool {
 				return a.Dataset == d && a.Scope == t.Scope && a.Secret == t.Secret
 			})
 			if !t.Past && !known {
-				out = append(out, account{Dataset: d, Period: t.Period, Scope: t.Scope, Secret: t.Secret,
+				out = append(out, balance{Dataset: d, Period: t.Period, Scope: t.Scope, Secret: t.Secret,
 					Releases: t.Releases, NoPolicy: true})
 			}
 		}
@@ -122,7 +122,7 @@ func listBudgets(ctx context.Context, path string, asJSON bool, stdout io.Writer
 	return writeAccounts(stdout, accounts)
 }
 
-func writeAccounts(w io.Writer, accounts []account) error {
+func writeAccounts(w io.Writer, accounts []balance) error {
 	t := table{head: "dataset +epoch +period share secret +epsilon +spent +left +delta +releases"}
 	outside := false
 	for _, a := range accounts {
@@ -168,8 +168,8 @@ func shown(v *float64) string {
 // details are what fugu budget show tells.
 type details struct {
 	Dataset  string           `json:"dataset"`
-	Accounts []account        `json:"accounts"`
-	Ended    []account        `json:"ended"`  // accounts of earlier periods
+	Accounts []balance        `json:"accounts"`
+	Ended    []balance        `json:"ended"`  // accounts of earlier periods
 	Resets   []audit.Entry    `json:"resets"` // in order
 	Refused  map[string]int64 `json:"refused"`
 	Lost     int64            `json:"refusals_lost"` // of all datasets: of which the audit does not know
@@ -207,7 +207,7 @@ func (d *details) note(l audit.Link, user string) error {
 
 // details reads everything about a dataset. It audits the ledger on the way.
 func (b *books) details(ctx context.Context, dataset, user string, limit int) (*details, error) {
-	d := &details{Dataset: dataset, Accounts: []account{}, Ended: []account{}, Resets: []audit.Entry{},
+	d := &details{Dataset: dataset, Accounts: []balance{}, Ended: []balance{}, Resets: []audit.Entry{},
 		Refused: map[string]int64{}, Charges: []charged{}}
 	all, err := b.accounts(ctx)
 	if err != nil {
@@ -238,7 +238,7 @@ func (b *books) details(ctx context.Context, dataset, user string, limit int) (*
 	}
 	for _, t := range totals {
 		if t.Past && concerns(t.Scope, user) {
-			d.Ended = append(d.Ended, account{Dataset: dataset, Period: t.Period, Scope: t.Scope, Secret: t.Secret,
+			d.Ended = append(d.Ended, balance{Dataset: dataset, Period: t.Period, Scope: t.Scope, Secret: t.Secret,
 				Spent: number(t.Loss.SpentAt(delta, t.Releases)), Delta: number(delta),
 				Releases: t.Releases, NoPolicy: p == nil})
 		}

@@ -62,7 +62,7 @@ func TestBudgetCommands(t *testing.T) {
 	expect(t, exitOK, "everyone", "budget", "show", "adult", "-c", path)
 	expect(t, exitFailure, "opening the ledger", "budget", "reset", "adult", "-reason", "x", "-c", path)
 	books4(t, path)
-	var accounts []account
+	var accounts []balance
 	code, out, errs := invoke(t, "budget", "list", "-json", "-c", path)
 	if err := json.Unmarshal([]byte(out), &accounts); err != nil || code != exitOK || len(accounts) != 3 {
 		t.Fatalf("%d %v %s%s", code, err, out, errs)

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	spending "fugu/account"
+	"fugu/account"
 	"fugu/explain"
 
 	"github.com/jackc/pgx/v5"
@@ -267,7 +267,7 @@ func TestServe(t *testing.T) {
 	}
 	c.ask(t)
 	code, stdout, stderr := invoke(t, "budget", "-json", "-c", path)
-	var accounts []spending.Balance
+	var accounts []account.Balance
 	if err := json.Unmarshal([]byte(stdout), &accounts); err != nil || code != 0 || accounts[0].Releases != 1 ||
 		accounts[0].Spent <= 0 {
 		t.Errorf("budget: exit %d, %v: %s%s", code, err, stdout, stderr)

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	spending "fugu/account"
+	"fugu/account"
 	"fugu/internal/config"
 	"fugu/ledger"
 	"fugu/pipeline"
@@ -113,7 +113,7 @@ func (h *house) settle(ctx context.Context) error {
 	if err := h.takeOver(ctx); err != nil {
 		return err
 	}
-	return spending.BeginEpochs(ctx, h.ledger, h.policies)
+	return account.BeginEpochs(ctx, h.ledger, h.policies)
 }
 
 // wireConfig is what the configuration says to package wire.
@@ -190,7 +190,7 @@ func reload(ctx context.Context, h *house, open *served, databases *pipeline.Dat
 	if err := next.takeOver(ctx); err != nil {
 		return err
 	}
-	if err := spending.BeginEpochs(ctx, h.ledger, policies); err != nil {
+	if err := account.BeginEpochs(ctx, h.ledger, policies); err != nil {
 		return err
 	}
 	next.warn(open.log)

@@ -10,10 +10,7 @@ import (
 
 // unfinished are the directories, with those below them, in which lines may still be wide and functions long. One that
 // has neither any more leaves the list, and none comes to it.
-var unfinished = []string{
-	"account", "answer", "cmd", "dataset", "docs", "explain", "internal", "meaning", "mechanism", "model",
-	"parser/shadow", "pipeline", "planner", "privacy", "quote", "reuse", "sensitivity", "test", "twin", "virtual",
-}
+var unfinished = []string{"cmd/proxy", "docs", "model", "parser/shadow", "planner", "sensitivity", "test", "twin"}
 
 // CheckSizes returns the lines that are wider than maxColumns, and the functions of more than maxFunction lines, in the
 // Go files and documents of the repository whose files are in root: one line each, in order.
