@@ -93,19 +93,39 @@ func TestChargedAhead(t *testing.T) {
 
 func with2(o Outcome, f func(*Outcome)) Outcome { f(&o); return o }
 
+// eventsOf counts what the chain of a ledger tells of.
+func eventsOf(t *testing.T, l Ledger) map[audit.Event]int {
+	t.Helper()
+	events := make(map[audit.Event]int)
+	for _, link := range links(t, l) {
+		e, err := link.Entry()
+		if err != nil {
+			t.Fatal(err)
+		}
+		events[e.Event]++
+	}
+	return events
+}
+
 // What is given up stays charged, and is charged again; what was found of it meanwhile is told to nobody.
 func TestAbandoned(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		l := p.open(t, Options{})
-		a := must(t, l, ahead(1))
-		for range 2 { // the second time there is nothing to give up
+		abandon := func(a Answer) {
+			t.Helper()
 			if err := l.Abandon(t.Context(), key(1), a.ID, "alice"); err != nil {
 				t.Fatal(err)
 			}
 		}
+		a := must(t, l, ahead(1))
+		for range 2 { // the second time there is nothing to give up
+			abandon(a)
+		}
 		if _, err := l.Give(t.Context(), outcome(1, a)); !errors.Is(err, ErrAbandoned) {
 			t.Errorf("gave what was given up: %v", err)
 		}
+
+		// Who asks again pays again, and what is found of the charge that was given up is not the answer.
 		again := must(t, l, ahead(1))
 		if again.ID == a.ID || !again.Fresh || spent(t, l, "")[0].Releases != 2 {
 			t.Errorf("charged again as %+v", again)
@@ -113,18 +133,15 @@ func TestAbandoned(t *testing.T) {
 		if _, err := l.Give(t.Context(), outcome(1, a)); !errors.Is(err, ErrAbandoned) {
 			t.Errorf("gave for a charge what another has: %v", err)
 		}
-		if err := l.Abandon(t.Context(), key(1), a.ID, "alice"); err != nil {
-			t.Fatal(err)
-		}
+		abandon(a)
 		if g := gives(t, l, outcome(1, again)); g.ID != again.ID {
 			t.Errorf("gave %+v", g)
 		}
-		if err := l.Abandon(t.Context(), key(1), again.ID, "alice"); err != nil {
-			t.Fatal(err)
-		}
+		abandon(again)
 		if _, ok, err := l.Find(t.Context(), key(1)); !ok || err != nil {
 			t.Error("an answer was given up", err)
 		}
+
 		// Other data: what was read of those before is not theirs.
 		waiting := must(t, l, ahead(2))
 		advance(t, l, "", false)
@@ -135,16 +152,10 @@ func TestAbandoned(t *testing.T) {
 		if n, err := l.Compact(t.Context(), now().AddDate(1, 0, 0), why); n != 1 || err != nil {
 			t.Errorf("compacted %d, %v", n, err)
 		}
-		events := map[audit.Event]int{}
-		for _, link := range links(t, l) {
-			e, err := link.Entry()
-			if err != nil {
-				t.Fatal(err)
-			}
-			events[e.Event]++
-		}
-		if events[audit.Release] != 3 || events[audit.Answered] != 1 || events[audit.Abandoned] != 1 ||
-			events[audit.Compacted] != 1 {
+
+		// The chain tells of all that, and elsewhere it is read as it was written.
+		if events := eventsOf(t, l); events[audit.Release] != 3 || events[audit.Answered] != 1 ||
+			events[audit.Abandoned] != 1 || events[audit.Compacted] != 1 {
 			t.Errorf("the chain tells of %v", events)
 		}
 		var b bytes.Buffer

@@ -163,16 +163,10 @@ func TestSameKeyIsPaidOncePerScope(t *testing.T) {
 		if a := must(t, l, other); a.ID != first.ID || string(a.Bytes) != string(first.Bytes) || a.Fresh {
 			t.Errorf("asked again: %+v", a)
 		}
-		if _, ok, err := l.Find(ctx, key(1), "bob"); ok || err != nil {
-			t.Errorf("bob found an answer that he has not paid: %v, %v", ok, err)
-		}
-		if _, ok, err := l.Find(ctx, key(1), "alice", "bob"); ok || err != nil {
-			t.Errorf("found, though one of two has not paid: %v, %v", ok, err)
-		}
+		finds(t, l, false, "bob")
+		finds(t, l, false, "alice", "bob") // one of two has not paid
 		for _, scopes := range [][]string{nil, {Everybody}, {"alice"}} {
-			if _, ok, err := l.Find(ctx, key(1), scopes...); !ok || err != nil {
-				t.Errorf("%q have paid, and do not find: %v", scopes, err)
-			}
+			finds(t, l, true, scopes...)
 		}
 
 		// What bob pays is the price of the answer that he gets, not of the one that he brings. Everybody has paid it.
@@ -189,9 +183,7 @@ func TestSameKeyIsPaidOncePerScope(t *testing.T) {
 				[]Account{{"income", privacy.Loss{Pure: 0.25}, 1}}; !reflect.DeepEqual(got, want) {
 				t.Errorf("%q: %+v, want %+v", scope, got, want)
 			}
-			if _, ok, err := l.Find(ctx, key(1), scope); !ok || err != nil {
-				t.Errorf("%q has paid and does not find: %v", scope, err)
-			}
+			finds(t, l, true, scope)
 		}
 
 		// Who cannot pay does not get what others paid for.
@@ -200,9 +192,7 @@ func TestSameKeyIsPaidOncePerScope(t *testing.T) {
 		if a, err := l.Charge(ctx, carol); !errors.As(err, &x) || a.Bytes != nil || x.Scope != "carol" {
 			t.Errorf("carol: %+v, %v", a, err)
 		}
-		if _, ok, _ := l.Find(ctx, key(1), "carol"); ok {
-			t.Error("carol finds it")
-		}
+		finds(t, l, false, "carol")
 		if got, err := l.Scopes(ctx, "adult"); err != nil ||
 			!reflect.DeepEqual(got, []string{Everybody, "alice", "bob"}) {
 			t.Errorf("scopes %q, %v", got, err)
@@ -210,13 +200,21 @@ func TestSameKeyIsPaidOncePerScope(t *testing.T) {
 		if got, err := l.Releases(ctx, "adult", 10); err != nil || len(got) != 1 {
 			t.Errorf("%d releases, %v", len(got), err)
 		}
+
 		// A key is of one dataset.
-		if _, err := l.Charge(ctx, with(charge(1), func(c *Charge) {
-			c.Dataset = "census"
-		})); err == nil || errors.As(err, &x) {
+		elsewhere := with(charge(1), func(c *Charge) { c.Dataset = "census" })
+		if _, err := l.Charge(ctx, elsewhere); err == nil || errors.As(err, &x) {
 			t.Errorf("the key of another dataset: %v", err)
 		}
 	})
+}
+
+// finds holds who finds the answer of key 1 to who has paid for it.
+func finds(t *testing.T, l Ledger, paid bool, scopes ...string) {
+	t.Helper()
+	if _, ok, err := l.Find(t.Context(), key(1), scopes...); ok != paid || err != nil {
+		t.Errorf("%q find: %v, %v; have paid: %v", scopes, ok, err, paid)
+	}
 }
 
 func TestFailureIsStoredAndPaidLikeAnAnswer(t *testing.T) {
@@ -231,76 +229,6 @@ func TestFailureIsStoredAndPaidLikeAnAnswer(t *testing.T) {
 			t.Errorf("spent %+v", got)
 		}
 	})
-}
-
-func TestLimitHoldsForEverySecret(t *testing.T) {
-	limit := privacy.Budget{Epsilon: 1, Delta: 0.01}
-	// Of several releases of normal noise: see privacy.Loss.SpentAt.
-	kappa := privacy.Kappa(privacy.Budget{Epsilon: 1 - 0x1p-20, Delta: 0.01 / 4})
-	half := privacy.Loss{Kappa2: kappa * kappa / 2}
-	tests := []struct {
-		name   string
-		losses []map[string]privacy.Loss
-		over   string // secret at which the last one fails; empty: it is paid
-	}{
-		{"exactly the limit", []map[string]privacy.Loss{{"a": {Pure: 0.75}}, {"a": {Pure: 0.25}}}, ""},
-		{"one unit over", []map[string]privacy.Loss{{"a": {Pure: 0.75}}, {"a": {Pure: math.Nextafter(0.25, 1)}}}, "a"},
-		// 0.1 is a little more than a tenth: ten of them, summed exactly, are more than 1, though float64 says less.
-		{"ten tenths", repeat(10, map[string]privacy.Loss{"a": {Pure: 0.1}}), "a"},
-		{"four quarters", repeat(4, map[string]privacy.Loss{"a": {Pure: 0.25}}), ""},
-		{"a free one after the last", []map[string]privacy.Loss{{"a": {Pure: 1}}, {"a": {}}}, ""},
-		{"the second secret only", []map[string]privacy.Loss{{"b": {Pure: 0.75}}, {"a": {Pure: 0.5}, "b": {Pure: 0.5}}},
-			"b"},
-		{"the first of two", []map[string]privacy.Loss{{"a": {Pure: 1}, "b": {Pure: 1}},
-			{"a": {Pure: 1}, "b": {Pure: 1}}}, "a"},
-		{"secrets are apart", []map[string]privacy.Loss{{"a": {Pure: 1}}, {"b": {Pure: 1}}}, ""},
-		{"gaussian shifts add as squares", []map[string]privacy.Loss{{"a": half},
-			{"a": {Kappa2: half.Kappa2 * (1 - 1e-6)}}}, ""},
-		{"gaussian shifts over", []map[string]privacy.Loss{{"a": half}, {"a": {Kappa2: half.Kappa2 * (1 + 1e-6)}}},
-			"a"},
-		{"delta", []map[string]privacy.Loss{{"a": {Delta: 0.0078125}}, {"a": {Delta: 0.0078125}}}, "a"},
-		{"gaussian on top of pure", []map[string]privacy.Loss{{"a": {Pure: 0.5}}, {"a": {Kappa2: half.Kappa2 * 2}}},
-			"a"},
-		{"infinite sum", []map[string]privacy.Loss{{"a": {Pure: math.MaxFloat64}}}, "a"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			everywhere(t, func(t *testing.T, p place) {
-				l := p.open(t, Options{})
-				last := len(tt.losses) - 1
-				for i, losses := range tt.losses {
-					c := with(charge(i), func(c *Charge) { c.Losses, c.Limit = losses, limit })
-					before := spent(t, l, "")
-					_, err := l.Charge(context.Background(), c)
-					var x *Exhausted
-					switch {
-					case i < last || tt.over == "":
-						if err != nil {
-							t.Fatalf("charge %d: %v", i, err)
-						}
-					case !errors.As(err, &x) || x.Secret != tt.over || x.Dataset != "adult" ||
-						x.Wanted != losses[tt.over]:
-						t.Errorf("got %#v, want secret %s exhausted", err, tt.over)
-					default:
-						if after := spent(t, l, ""); !reflect.DeepEqual(after, before) {
-							t.Errorf("a refused charge was booked: %+v, before %+v", after, before)
-						}
-						if _, ok, _ := l.Find(context.Background(), c.Key, ""); ok {
-							t.Error("a refused answer was stored")
-						}
-					}
-				}
-			})
-		})
-	}
-}
-
-func repeat(n int, m map[string]privacy.Loss) []map[string]privacy.Loss {
-	out := make([]map[string]privacy.Loss, n)
-	for i := range out {
-		out[i] = m
-	}
-	return out
 }
 
 // malformed are ways to spoil a charge.

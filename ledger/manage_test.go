@@ -163,6 +163,8 @@ func TestCompact(t *testing.T) {
 		if _, err := l.Compact(t.Context(), now(), Why{}); err == nil {
 			t.Error("compacted for no reason")
 		}
+
+		// Two answers lose their content.
 		before := links(t, l)
 		if n, err := l.Compact(t.Context(), l.answerTime(t, 3), why); n != 2 || err != nil {
 			t.Fatalf("%d compacted: %v", n, err)
@@ -174,14 +176,9 @@ func TestCompact(t *testing.T) {
 		}
 		closeLedger(t, l)
 		l = p.open(t, Options{Key: lock32(1)})
-		after := links(t, l)
-		if len(after) != len(before)+1 || !reflect.DeepEqual(after[:len(before)], before) {
-			t.Error("the chain of before is another")
-		}
-		if e, _ := after[len(before)].Entry(); e.Event != audit.Compacted || e.Dropped.Answers != 2 ||
-			e.User != "carol" {
-			t.Errorf("%+v", e)
-		}
+		toldOfCompacting(t, before, links(t, l))
+
+		// They are found no more, and cost again; what was not to be compacted is there.
 		if _, ok, err := l.Find(t.Context(), key(0), ""); ok || err != nil {
 			t.Errorf("found: %v", err)
 		}
@@ -199,6 +196,7 @@ func TestCompact(t *testing.T) {
 		if a, ok, _ := l.Find(t.Context(), key("failure"), ""); !ok || a.ID != failure.ID {
 			t.Error("a failure was compacted")
 		}
+
 		// Once more: those are done, and the new ones have their turn.
 		if n, err := l.Compact(t.Context(), now().Add(time.Hour), why); n != 2 || err != nil {
 			t.Errorf("%d compacted, %v", n, err)
@@ -208,6 +206,17 @@ func TestCompact(t *testing.T) {
 			t.Errorf("%d releases, %v", len(r), err)
 		}
 	})
+}
+
+// toldOfCompacting holds a chain to telling of that carol compacted two answers, after what it told before.
+func toldOfCompacting(t *testing.T, before, after []audit.Link) {
+	t.Helper()
+	if len(after) != len(before)+1 || !reflect.DeepEqual(after[:len(before)], before) {
+		t.Fatal("the chain of before is another")
+	}
+	if e, _ := after[len(before)].Entry(); e.Event != audit.Compacted || e.Dropped.Answers != 2 || e.User != "carol" {
+		t.Errorf("%+v", e)
+	}
 }
 
 // A ledger goes from store to store and comes back as it was, link by link; and the chain goes on.

@@ -144,6 +144,25 @@ func (c *couplings) checkVariances(t *testing.T, rows int, chance bool) {
 	}
 }
 
+// checkBeyond fails if more pairs were beyond a bound than chance explains, and returns what share of the bound of the
+// Euclidean norm its quantile reaches.
+func (c *couplings) checkBeyond(t *testing.T, failure float64) (reached float64) {
+	t.Helper()
+	T := float64(len(c.norms))
+	slices.Sort(c.norms)
+	reached = c.norms[int((1-failure)*T)] / c.norm2
+	t.Logf("the quantile of the Euclidean norm is %.2f of its bound; beyond: %d, %d of the sum norm, %d averages "+
+		"(at most %.2f of the bound); %d without scatter",
+		reached, c.beyond2, c.beyond1, c.beside, c.worst, c.without)
+
+	most := int(T/20) + int(6*math.Sqrt(T/20))
+	if c.beyond2 > most || c.beyond1 > most || c.beside > most {
+		t.Errorf("beyond the bound: %d of the Euclidean norm, %d of the sum norm, %d averages",
+			c.beyond2, c.beyond1, c.beside)
+	}
+	return reached
+}
+
 // The bounds for coupled datasets hold on T = 100,000 pairs of datasets of 400 rows: the movement, less what Along and
 // Beside explain, is at most what Norm2 and Norm1 say but in a share of failure = 1/20 of the pairs; an average's is
 // within Along and Beside (of 4000 rows). The number of failures is binomial, at most T/20 expected; 6 standard
@@ -196,20 +215,9 @@ func TestCouplingsHold(t *testing.T) {
 
 			seen.checkVariances(t, c.rows, c.psi.Distribution)
 
-			slices.Sort(seen.norms)
-			reached := seen.norms[int((1-failure)*float64(c.T))] / seen.norm2
-			t.Logf("the quantile of the Euclidean norm is %.2f of its bound; beyond: %d, %d of the sum norm, %d "+
-				"averages (at most %.2f of the bound); %d without scatter",
-				reached, seen.beyond2, seen.beyond1, seen.beside, seen.worst, seen.without)
-			if name == "sums" && reached < 0.25 {
+			if reached := seen.checkBeyond(t, failure); name == "sums" && reached < 0.25 {
 				t.Errorf("the bound is loose: %.2f of it are reached", reached)
 			}
-			most := c.T/20 + int(6*math.Sqrt(float64(c.T)/20))
-			if seen.beyond2 > most || seen.beyond1 > most || seen.beside > most {
-				t.Errorf("beyond the bound: %d of the Euclidean norm, %d of the sum norm, %d averages", seen.beyond2,
-					seen.beyond1, seen.beside)
-			}
-
 			if name != "averages" && seen.without < c.T/4 {
 				t.Errorf("without the scatter only %d pairs are beyond", seen.without)
 			}

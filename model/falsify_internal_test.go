@@ -27,12 +27,11 @@ func TestSampledReleasesKeepThePromise(t *testing.T) {
 	}
 
 	// One class has one value, the other twenty of its own, and half of 200 rows at most.
-	varied := make(law, 21)
+	alike, varied := make(law, 21), make(law, 21)
+	alike[0] = 1
 	for v := 1; v <= 20; v++ {
 		varied[v] = .05
 	}
-	alike := make(law, 21)
-	alike[0] = 1
 	distinct := setting{rows: 200, pair: [2]float64{0, .5}, laws: [2]law{alike, varied},
 		of: func(counts []int) float64 { return distinctOf(counts)[0] }}
 	distinct.width = func(psi Psi) float64 {

@@ -2,8 +2,8 @@ package planner
 
 import "fugu/planner/row"
 
-// What is kept of a plan depends on the text that it is of. The trees of its expressions take at most about treeBytes for
-// each byte of SQL: a list of one-digit numbers does.
+// What is kept of a plan depends on the text that it is of. The trees of its expressions take at most about treeBytes
+// for each byte of SQL: a list of one-digit numbers does.
 const (
 	structBytes = 64 // of a small struct with a string or two in it
 	treeBytes   = 100

@@ -6,8 +6,8 @@ import (
 )
 
 // The Laplace noise that a probe finds room for is about what there is room for: with a little less of a shift the
-// release is within its budget where the probe looks, and with a quarter more it is not; and at the δ of the budget ε is
-// no more than the budget's.
+// release is within its budget where the probe looks, and with a quarter more it is not; and at the δ of the budget
+// ε is no more than the budget's.
 func TestProbe(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	const epsilon, delta = 2, .05

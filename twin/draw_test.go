@@ -23,12 +23,9 @@ const falseAlarm = 1e-7
 func TestDrawFollowsItsLaw(t *testing.T) {
 	const n = 200_000
 	span := func(from, to, within float64) policy.Span { return policy.Span{From: from, To: to, Within: within} }
-	nullable := proportion(span(.2, .6, .1))
-	nullable.Nullable = true
+	nullable, pair := proportion(span(.2, .6, .1)), proportion(span(.2, .3, .1))
 	listed := proportion(span(.2, .3, .1), span(.3, .5, .2), span(.3, .6, .3))
-	listed.Listed = true
-	pair := proportion(span(.2, .3, .1))
-	pair.Listed = true
+	nullable.Nullable, pair.Listed, listed.Listed = true, true, true
 	for name, c := range map[string]struct {
 		spec   Spec
 		counts []int64

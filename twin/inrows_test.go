@@ -44,8 +44,8 @@ func TestDocumentedChoices(t *testing.T) {
 		counts := []int64{with, rows - with}
 		e := d.Expect(counts)[0]
 		off := d.CountError(counts, []int64{123, 229}) // a hundredth of each class
-		documented(t, fmt.Sprintf("| %g | .%02.0f...%02.0f | %.2g | %d | %.0f | ±%.0f | ±%.1f%% |", c.epsilon, 100*c.from,
-			100*c.to, c.within, c.known, e.Taken, e.Noise, 100*off))
+		documented(t, fmt.Sprintf("| %g | .%02.0f...%02.0f | %.2g | %d | %.0f | ±%.0f | ±%.1f%% |",
+			c.epsilon, 100*c.from, 100*c.to, c.within, c.known, e.Taken, e.Noise, 100*off))
 	}
 }
 

@@ -191,6 +191,17 @@ func canceled(t *testing.T, c *pgx.Conn) {
 	}
 }
 
+// reloadWith has Fugu read its policies again once a file has another name.
+func (c *child) reloadWith(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.Rename(from, to); err != nil {
+		t.Fatal(err)
+	}
+	if !c.reload(t) {
+		t.Fatal(c.log)
+	}
+}
+
 // A reload adds a database, whose masks then stand in sessions of the others too, and takes it away again, with the
 // sessions that are in it.
 func TestReloadOfDatabases(t *testing.T) {
@@ -214,16 +225,9 @@ func TestReloadOfDatabases(t *testing.T) {
 	if _, err := c.to(t, "second"); err == nil {
 		t.Fatal("a database without a policy is open")
 	}
-	rename := func(from, to string) {
-		t.Helper()
-		if err := os.Rename(from, to); err != nil {
-			t.Fatal(err)
-		}
-		if !c.reload(t) {
-			t.Fatal(c.log)
-		}
-	}
-	rename(file+".later", file)
+
+	// With the policy's file the database comes.
+	c.reloadWith(t, file+".later", file)
 	second, err := c.to(t, "second")
 	if err != nil {
 		t.Fatal(err)
@@ -242,7 +246,9 @@ func TestReloadOfDatabases(t *testing.T) {
 	if got := ask(t, second, protected); got != "true" {
 		t.Errorf("in the new database: %s", got)
 	}
-	rename(file, file+".gone")
+
+	// Without it the database goes, and nothing else.
+	c.reloadWith(t, file, file+".gone")
 	if _, err := c.to(t, "second"); err == nil {
 		t.Error("a database that is not served any more is open")
 	}

@@ -106,8 +106,8 @@ func previewOf(root twinRoot, spec twin.Spec, d *twin.Design) twinPreview {
 }
 
 // lossOf is what who knows k rows can tell of two tables that nobody may tell apart, each of the examples and the next
-// that is as far from it as a pair can be, whichever are worst: between tables in the middle of a range it can be little
-// where near its ends nothing bounds it.
+// that is as far from it as a pair can be, whichever are worst: between tables in the middle of a range it can be
+// little where near its ends nothing bounds it.
 func lossOf(spec twin.Spec, d *twin.Design, k int64) (loss twinPreviewLoss, ok bool) {
 	worst := 0.
 	for _, counts := range d.Tables() {

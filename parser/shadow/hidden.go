@@ -129,8 +129,8 @@ func hidingParts(tables []HiddenColumns, attributes []string) map[string]string 
 	}
 }
 
-// anyOf writes a condition that holds for one of the tables: its oid is in a column, and of its numbers, which stand for
-// %s, a condition holds.
+// anyOf writes a condition that holds for one of the tables: its oid is in a column, and of its numbers, which stand
+// for %s, a condition holds.
 func anyOf(tables []HiddenColumns, numbers func(HiddenColumns) []int, oid, condition string) string {
 	tests := []string{"false"}
 	for _, t := range tables {

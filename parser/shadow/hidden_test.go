@@ -11,8 +11,11 @@ import (
 
 // What hides columns can be written out, and reads as it was: only then can it stand in a client's statement.
 func TestHiddenIsReadBack(t *testing.T) {
-	h, err := NewHidden([]HiddenColumns{{OID: 16400, Numbers: []int{3}}, {OID: 16500, Numbers: []int{1, 2}, Sequenced: []int{4}}, {OID: 16600}},
-		strings.Fields("attrelid attname atttypid attnum attisdropped attnotnull atthasdef attidentity attgenerated"))
+	h, err := NewHidden([]HiddenColumns{
+		{OID: 16400, Numbers: []int{3}},
+		{OID: 16500, Numbers: []int{1, 2}, Sequenced: []int{4}},
+		{OID: 16600},
+	}, strings.Fields("attrelid attname atttypid attnum attisdropped attnotnull atthasdef attidentity attgenerated"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,30 +14,37 @@ import (
 // pair is a row with two arguments.
 type pair struct{ x, y float64 }
 
-// direct computes an aggregate from its definition over rows in two passes (PostgreSQL manual, section 9.21, and the
-// definitions of SQL:2003, 10.9), in 200 bits.
-func direct(name string, rows []pair) float64 {
-	f := func(v float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(v) }
-	n, mx, my := f(float64(len(rows))), f(0), f(0)
+// precise is a number of 200 bits.
+func precise(v float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(v) }
+
+// twoPasses are the number of rows, the sum of x, the means, and the sums of squares and of products about the means.
+func twoPasses(rows []pair) (n, sx, mx, my, xx, xy, yy *big.Float) {
+	n, mx, my = precise(float64(len(rows))), precise(0), precise(0)
 	for _, r := range rows {
-		mx.Add(mx, f(r.x))
-		my.Add(my, f(r.y))
+		mx.Add(mx, precise(r.x))
+		my.Add(my, precise(r.y))
 	}
 
-	sx := new(big.Float).Copy(mx)
+	sx = new(big.Float).Copy(mx)
 	mx.Quo(mx, n)
 	my.Quo(my, n)
-	xx, xy, yy := f(0), f(0), f(0)
+	xx, xy, yy = precise(0), precise(0), precise(0)
 	for _, r := range rows {
-		dx, dy := f(0).Sub(f(r.x), mx), f(0).Sub(f(r.y), my)
-		xx.Add(xx, f(0).Mul(dx, dx))
-		xy.Add(xy, f(0).Mul(dx, dy))
-		yy.Add(yy, f(0).Mul(dy, dy))
+		dx, dy := precise(0).Sub(precise(r.x), mx), precise(0).Sub(precise(r.y), my)
+		xx.Add(xx, precise(0).Mul(dx, dx))
+		xy.Add(xy, precise(0).Mul(dx, dy))
+		yy.Add(yy, precise(0).Mul(dy, dy))
 	}
+	return n, sx, mx, my, xx, xy, yy
+}
 
-	less := f(0).Sub(n, f(1))
-	div := func(a, b *big.Float) *big.Float { return f(0).Quo(a, b) }
-	root := func(a *big.Float) *big.Float { return f(0).Sqrt(a) }
+// direct computes an aggregate from its definition over rows (PostgreSQL manual, section 9.21, and the definitions of
+// SQL:2003, 10.9), in 200 bits.
+func direct(name string, rows []pair) float64 {
+	n, sx, mx, my, xx, xy, yy := twoPasses(rows)
+	less := precise(0).Sub(n, precise(1))
+	div := func(a, b *big.Float) *big.Float { return precise(0).Quo(a, b) }
+	root := func(a *big.Float) *big.Float { return precise(0).Sqrt(a) }
 	var v *big.Float
 	switch name {
 	case "count", "regr_count":
@@ -69,11 +76,11 @@ func direct(name string, rows []pair) float64 {
 	case "regr_slope":
 		v = div(xy, xx)
 	case "regr_intercept":
-		v = f(0).Sub(my, f(0).Mul(div(xy, xx), mx))
+		v = precise(0).Sub(my, precise(0).Mul(div(xy, xx), mx))
 	case "corr":
-		v = div(xy, f(0).Mul(root(xx), root(yy)))
+		v = div(xy, precise(0).Mul(root(xx), root(yy)))
 	case "regr_r2":
-		v = div(f(0).Mul(div(xy, xx), xy), yy)
+		v = div(precise(0).Mul(div(xy, xx), xy), yy)
 	}
 
 	out, _ := v.Float64()

@@ -126,8 +126,8 @@ func copyInTurn(ctx context.Context, cluster *pgcluster.Cluster, kinds []*kind, 
 	return nil
 }
 
-// showCopies prints what the kinds cost. The last is a build, which is measured by the first three: the goal is about the
-// first two, and the third shows what is a twin's own.
+// showCopies prints what the kinds cost. The last is a build, which is measured by the first three: the goal is about
+// the first two, and the third shows what is a twin's own.
 func showCopies(kinds []*kind, rows int64, rounds int) error {
 	bases := kinds[:3]
 	headings := []string{"what"}

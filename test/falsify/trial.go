@@ -44,8 +44,8 @@ type Trial struct {
 	Seed    uint64
 }
 
-// Effort is n, a number of transcripts, times the number that the environment variable FALSIFY_EFFORT gives. make nightly
-// sets it: without it n is what a trial needs to refute a planted fault.
+// Effort is n, a number of transcripts, times the number that the environment variable FALSIFY_EFFORT gives. make
+// nightly sets it: without it n is what a trial needs to refute a planted fault.
 func Effort(n int) int {
 	if times, err := strconv.Atoi(os.Getenv("FALSIFY_EFFORT")); err == nil {
 		return n * times

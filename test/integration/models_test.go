@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"fugu/test/patient"
 )
 
@@ -37,30 +39,21 @@ secrets:
 		t.Run(name, func(t *testing.T) {
 			server := serve(t, options{policy: test.policy})
 			c := server.connect(t)
-			var lines []string
-			rows, err := c.Query(t.Context(), "EXPLAIN (PRIVACY) "+test.sql)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for rows.Next() {
-				var line string
-				if err := rows.Scan(&line); err != nil {
-					t.Fatal(err)
-				}
-				lines = append(lines, line)
-			}
-			if text := strings.Join(lines, "\n"); rows.Err() != nil || !strings.Contains(text, test.explain) ||
+			told, _ := c.Query(t.Context(), "EXPLAIN (PRIVACY) "+test.sql)
+			lines, err := pgx.CollectRows(told, pgx.RowTo[string])
+			if text := strings.Join(lines, "\n"); err != nil || !strings.Contains(text, test.explain) ||
 				!strings.Contains(text, test.assumption) {
-				t.Errorf("%v:\n%s", rows.Err(), text)
+				t.Errorf("%v:\n%s", err, text)
 			}
+
+			// What is said of the release when there is one.
 			var n int64
 			if err := c.QueryRow(t.Context(), test.sql).Scan(&n); err != nil {
 				t.Fatal(err)
 			}
 			var mechanism, assumption, secret string
-			if err := c.QueryRow(t.Context(),
-				"SELECT mechanism, assumption, secret FROM fugu.last_release LIMIT 1").Scan(&mechanism, &assumption,
-				&secret); err != nil {
+			const last = "SELECT mechanism, assumption, secret FROM fugu.last_release LIMIT 1"
+			if err := c.QueryRow(t.Context(), last).Scan(&mechanism, &assumption, &secret); err != nil {
 				t.Fatal(err)
 			}
 			if mechanism != test.mechanism || assumption != test.assumption || secret != test.hides {

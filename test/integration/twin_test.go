@@ -314,25 +314,28 @@ func TestTwinTools(t *testing.T) {
 		}
 	}
 
+	// What is restored is the twin, to the last row.
 	file := filepath.Join(t.TempDir(), "dump")
 	tool("pg_dump", "-Fc", "-x", "-O", "-t", "public.adult", "-f", file, through)
 	if err := census.cluster.Exec(t.Context(), "postgres", "CREATE DATABASE restored"); err != nil {
 		t.Fatal(err)
 	}
 	tool("pg_restore", "-x", "-O", "-d", census.cluster.DSN("postgres", "restored"), file)
-	sum := "SELECT count(*) || md5(string_agg(a::text, ',' ORDER BY a::text)) FROM %s a"
-	var got, want string
-	if err := connect(t, census.cluster.DSN("postgres", "restored")).QueryRow(t.Context(),
-		fmt.Sprintf(sum, "public.adult")).Scan(&got); err != nil {
-		t.Fatal(err)
-	}
-	if err := connect(t, census.cluster.DSN("postgres", "census")).QueryRow(t.Context(),
-		fmt.Sprintf(sum, "fugu_twin.adult")).Scan(&want); err != nil {
-		t.Fatal(err)
-	}
+	got := contentOf(t, census.cluster.DSN("postgres", "restored"), "public.adult")
+	want := contentOf(t, census.cluster.DSN("postgres", "census"), "fugu_twin.adult")
 	if got != want {
 		t.Errorf("the dump holds %s, the twin %s", got, want)
 	}
+}
+
+// contentOf returns the number of a table's rows with a digest of them.
+func contentOf(t *testing.T, dsn, table string) (content string) {
+	t.Helper()
+	sql := fmt.Sprintf("SELECT count(*) || md5(string_agg(a::text, ',' ORDER BY a::text)) FROM %s a", table)
+	if err := connect(t, dsn).QueryRow(t.Context(), sql).Scan(&content); err != nil {
+		t.Fatal(err)
+	}
+	return content
 }
 
 // A statement may read a twin beside a table with noise: above the cut as an ordinary table, and not below it, as long

@@ -45,8 +45,8 @@ func TestTwinSingleRowsHook(t *testing.T) {
 			c, d := connect(t, through), overTwins(t, direct)
 			var id int
 			var cost, all string
-			if err := d.QueryRow(t.Context(), "SELECT id, cost::text FROM patients WHERE age = 41 ORDER BY cost LIMIT 1").
-				Scan(&id, &cost); err != nil {
+			const least = "SELECT id, cost::text FROM patients WHERE age = 41 ORDER BY cost LIMIT 1"
+			if err := d.QueryRow(t.Context(), least).Scan(&id, &cost); err != nil {
 				t.Fatal(err)
 			}
 			if err := d.QueryRow(t.Context(), "SELECT round(avg(cost), 2)::text FROM patients").Scan(&all); err != nil {

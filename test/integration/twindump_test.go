@@ -55,11 +55,18 @@ privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 9, delta: 0.01, per: datas
 analysts: [alice]
 `
 
+// dumpedWorld is that database, and the way to it through Fugu.
+type dumpedWorld struct {
+	*testing.T
+	c       *pgcluster.Cluster
+	through string // Fugu's DSN
+}
+
 // serveDumped builds the twins, and starts a Fugu over the database.
-func serveDumped(t *testing.T) (c *pgcluster.Cluster, through string) {
+func serveDumped(t *testing.T) dumpedWorld {
 	t.Helper()
 	adultDatabase(t)
-	c = pgcluster.Shared(t)
+	c := pgcluster.Shared(t)
 	if err := c.Exec(t.Context(), "postgres", "CREATE DATABASE dumped"); err != nil {
 		t.Fatal(err)
 	}
@@ -96,57 +103,87 @@ func serveDumped(t *testing.T) (c *pgcluster.Cluster, through string) {
 	}
 	f := serve(t, options{guest: c.DSN("dump_guest", "dumped"), reader: c.DSN("dump_reader", "dumped"),
 		policyText: dumpedPolicy})
-	return c, strings.Replace(f.dsn("alice"), "/adult", "/dumped", 1)
+	return dumpedWorld{t, c, strings.Replace(f.dsn("alice"), "/adult", "/dumped", 1)}
+}
+
+// tool runs a tool of PostgreSQL, and returns all that it says.
+func (d dumpedWorld) tool(name string, args ...string) string {
+	d.Helper()
+	out, err := exec.CommandContext(d.Context(), d.c.Tool(name), args...).CombinedOutput()
+	if err != nil {
+		d.Errorf("%s %v: %v\n%s", name, args, err, out)
+	}
+	return string(out)
+}
+
+// asked returns what psql shows as the answer to a statement.
+func (d dumpedWorld) asked(dsn, sql string) string {
+	d.Helper()
+	out, err := exec.CommandContext(d.Context(), d.c.Tool("psql"), "-X", "-A", "-t", "-c", sql, dsn).Output()
+	if err != nil {
+		d.Errorf("%s: %v", sql, err)
+	}
+	return string(out)
 }
 
 // Rows of a twin stand several times, so that a key which gets no new values does not hold of it, and no sequence
 // numbers it. No look-up shows either, and what pg_dump writes, of twins or of everything, can be restored.
 func TestTwinDump(t *testing.T) {
 	patient.Test(t)
-	c, through := serveDumped(t)
-	tool := func(name string, args ...string) string {
-		t.Helper()
-		out, err := exec.CommandContext(t.Context(), c.Tool(name), args...).CombinedOutput()
-		if err != nil {
-			t.Errorf("%s %v: %v\n%s", name, args, err, out)
-		}
-		return string(out)
-	}
-	asked := func(dsn, sql string) string {
-		t.Helper()
-		out, err := exec.CommandContext(t.Context(), c.Tool("psql"), "-X", "-A", "-t", "-c", sql, dsn).Output()
-		if err != nil {
-			t.Errorf("%s: %v", sql, err)
-		}
-		return string(out)
+	d := serveDumped(t)
+	d.checkKeys()
+	d.checkDefaults()
+
+	// A dump of the twins, and one of everything but the table that is answered with noise.
+	d.checkRestored("restored_twins", "-t", "patients", "-t", "admissions", "-t", "orders", "-t", "wards")
+	d.checkRestored("restored_all", "-T", "noisy")
+	got := d.asked(d.c.DSN("postgres", "restored_all"), "SELECT count(*), nextval('notes_id_seq') FROM notes")
+	if got != "70|71\n" {
+		t.Errorf("restored notes: %q", got)
 	}
 
-	// What the catalog shows of keys is what the twin has.
-	indexes := asked(through, "SELECT indexname FROM pg_indexes WHERE schemaname <> 'pg_catalog'")
-	described := tool("psql", "-X", through, "-c", `\d patients`, "-c", `\d admissions`, "-c", `\d orders`)
-	keys := asked(through, "SELECT constraint_name FROM information_schema.table_constraints "+
+	// With that table pg_dump is told what cannot be had.
+	out, err := exec.CommandContext(t.Context(), d.c.Tool("pg_dump"), d.through).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "public.noisy") {
+		t.Errorf("a dump with a table of noise: %v\n%s", err, out[:min(len(out), 500)])
+	}
+}
+
+// checkKeys holds what the catalog shows of keys to what the twins have.
+func (d dumpedWorld) checkKeys() {
+	d.Helper()
+	indexes := d.asked(d.through, "SELECT indexname FROM pg_indexes WHERE schemaname <> 'pg_catalog'")
+	described := d.tool("psql", "-X", d.through, "-c", `\d patients`, "-c", `\d admissions`, "-c", `\d orders`)
+	keys := d.asked(d.through, "SELECT constraint_name FROM information_schema.table_constraints "+
 		"WHERE table_schema = 'public'")
 	for _, lost := range []string{"patients_mrn_key", "patients_mrn_excl", "patients_mrn_born_key", "patients_mail_key",
 		"patients_lower", "orders_number_key", "nextval", "generated"} {
 		if strings.Contains(described+keys+indexes, lost) {
-			t.Errorf("%s shows, which the twin has not:\n%s%s%s", lost, described, keys, indexes)
+			d.Errorf("%s shows, which the twin has not:\n%s%s%s", lost, described, keys, indexes)
 		}
 	}
+
 	for _, kept := range []string{"patients_pkey", "patients_badge_key", "patients_born", "admissions_pkey",
 		"admissions_patient_nth_key", "orders_pkey", "admissions_patient_fkey", "'none'::text"} {
 		if !strings.Contains(described, kept) {
-			t.Errorf("%s, which the twin has, does not show:\n%s", kept, described)
+			d.Errorf("%s, which the twin has, does not show:\n%s", kept, described)
 		}
 	}
 	for _, list := range []string{keys, indexes} {
 		if !strings.Contains(list, "patients_pkey") || !strings.Contains(list, "noisy_pkey") {
-			t.Errorf("keys do not show:\n%s", list)
+			d.Errorf("keys do not show:\n%s", list)
 		}
 	}
-	if list := asked(through, "SELECT * FROM pg_tables"); strings.Contains(list, "fugu_twin") {
-		t.Errorf("pg_tables shows\n%s", list)
+}
+
+// checkDefaults looks for twins' own names, and for sequences that would number their rows.
+func (d dumpedWorld) checkDefaults() {
+	d.Helper()
+	if list := d.asked(d.through, "SELECT * FROM pg_tables"); strings.Contains(list, "fugu_twin") {
+		d.Errorf("pg_tables shows\n%s", list)
 	}
-	got := asked(through, "SELECT table_name, column_default, is_identity FROM information_schema.columns "+
+
+	got := d.asked(d.through, "SELECT table_name, column_default, is_identity FROM information_schema.columns "+
 		"WHERE column_name = 'id' AND table_schema = 'public' ORDER BY 1")
 	want := `admissions||NO
 noisy|nextval('noisy_id_seq'::regclass)|NO
@@ -157,50 +194,40 @@ reference||NO
 wards||YES
 `
 	if got != want {
-		t.Errorf("defaults and identities:\n%s", got)
+		d.Errorf("defaults and identities:\n%s", got)
+	}
+}
+
+// checkRestored dumps through Fugu what pg_dump's arguments choose, into a new database: it speaks of nothing secret,
+// and the twins there are those that Fugu shows.
+func (d dumpedWorld) checkRestored(name string, args ...string) {
+	d.Helper()
+	dump := filepath.Join(d.TempDir(), "dump.sql")
+	d.tool("pg_dump", append(args, "-O", "-x", "-f", dump, d.through)...)
+	text, err := os.ReadFile(dump)
+	if err != nil {
+		d.Fatal(err)
+	}
+	for _, secret := range []string{"orders_id_seq", "admissions_id_seq", "admissions_nth_seq", "noisy", "MRN1@",
+		"fugu_twin"} {
+		if strings.Contains(string(text), secret) {
+			d.Errorf("the dump by %v speaks of %s", args, secret)
+		}
 	}
 
-	// A dump of the twins, and one of everything but the table that is answered with noise.
-	sums := "SELECT count(*), md5(string_agg(x::text, ',' ORDER BY x::text COLLATE \"C\")) FROM "
-	few := []string{"-t", "patients", "-t", "admissions", "-t", "orders", "-t", "wards"}
-	for i, args := range [][]string{few, {"-T", "noisy"}} {
-		dump := filepath.Join(t.TempDir(), "dump.sql")
-		tool("pg_dump", append(args, "-O", "-x", "-f", dump, through)...)
-		text, err := os.ReadFile(dump)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, secret := range []string{"orders_id_seq", "admissions_id_seq", "admissions_nth_seq", "noisy", "MRN1@",
-			"fugu_twin"} {
-			if strings.Contains(string(text), secret) {
-				t.Errorf("the dump by %v speaks of %s", args, secret)
-			}
-		}
-
-		name := []string{"restored_twins", "restored_all"}[i]
-		if err := c.Exec(t.Context(), "postgres", "CREATE DATABASE "+name); err != nil {
-			t.Fatal(err)
-		}
-		restored := c.DSN("postgres", name)
-		tool("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-f", dump, restored)
-		for _, table := range []string{"patients", "admissions", "orders"} {
-			got, want := asked(restored, sums+"public."+table+" x"), asked(through, sums+table+" x")
-			if got != want || got == "" {
-				t.Errorf("by %v %s is %q, and through Fugu %q", args, table, got, want)
-			}
-		}
-		if got := asked(restored, "SELECT last_value FROM wards_id_seq"); got != "2\n" {
-			t.Errorf("the sequence of an ordinary table is at %q", got)
+	if err := d.c.Exec(d.Context(), "postgres", "CREATE DATABASE "+name); err != nil {
+		d.Fatal(err)
+	}
+	restored := d.c.DSN("postgres", name)
+	d.tool("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-f", dump, restored)
+	const sums = `SELECT count(*), md5(string_agg(x::text, ',' ORDER BY x::text COLLATE "C")) FROM `
+	for _, table := range []string{"patients", "admissions", "orders"} {
+		got, want := d.asked(restored, sums+"public."+table+" x"), d.asked(d.through, sums+table+" x")
+		if got != want || got == "" {
+			d.Errorf("by %v %s is %q, and through Fugu %q", args, table, got, want)
 		}
 	}
-	got = asked(c.DSN("postgres", "restored_all"), "SELECT count(*), nextval('notes_id_seq') FROM notes")
-	if got != "70|71\n" {
-		t.Errorf("restored notes: %q", got)
-	}
-
-	// With that table pg_dump is told what cannot be had.
-	out, err := exec.CommandContext(t.Context(), c.Tool("pg_dump"), through).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "public.noisy") {
-		t.Errorf("a dump with a table of noise: %v\n%s", err, out[:min(len(out), 500)])
+	if got := d.asked(restored, "SELECT last_value FROM wards_id_seq"); got != "2\n" {
+		d.Errorf("the sequence of an ordinary table is at %q", got)
 	}
 }

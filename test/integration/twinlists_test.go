@@ -31,8 +31,9 @@ var clinicAttacks = map[string][]string{
 		"SELECT sum(CASE WHEN id = 5 THEN cost ELSE 1 END) FROM patients",
 		"SELECT sum(cost * (id = 5)::int) FROM patients", "SELECT avg(NULLIF(cost, 3)) FROM patients",
 		"SELECT sum(GREATEST(cost, 900)) FROM patients",
-		"SELECT sum(cost * (1 - sign(abs(id - 5)))) FROM patients", "SELECT avg(cost / (1 + 1e30 * (id - 5) * (id - 5))) " +
-			"FROM patients", "SELECT sum(strpos(name, 'patient 7')) FROM patients",
+		"SELECT sum(cost * (1 - sign(abs(id - 5)))) FROM patients",
+		"SELECT avg(cost / (1 + 1e30 * (id - 5) * (id - 5))) FROM patients",
+		"SELECT sum(strpos(name, 'patient 7')) FROM patients",
 		"SELECT sum(cost * (id - 1) * (id - 2) * (id - 3)) FROM patients", "SELECT sum(age / 79) FROM patients",
 		"SELECT sum(round(cost, -3)) FROM patients", "SELECT sum(age % 7) FROM patients",
 		"SELECT count(DISTINCT strpos(name, 'patient 7')) FROM patients",
@@ -96,7 +97,8 @@ var clinicAttacks = map[string][]string{
 		"SELECT sum(weight * 1e308) FROM patients WHERE id < 9",
 		"SELECT sum(cost * 1e130000) FROM patients WHERE id < 9",
 		"SELECT stddev(cost * 1e70000) FROM patients WHERE id < 9",
-		"SELECT sum(age::int8 * 100000000000000000) FROM patients WHERE id < 9", "SELECT sum(CAST(name AS int)) FROM patients"},
+		"SELECT sum(age::int8 * 100000000000000000) FROM patients WHERE id < 9",
+		"SELECT sum(CAST(name AS int)) FROM patients"},
 }
 
 // values are the answer's values that are there, and the code of an error.

@@ -11,14 +11,17 @@ import (
 
 // about is the view fugu.twin of a database of twins, where Fugu looks at no statement and has no tables of its own:
 // what fugu.twin is elsewhere, with the same columns. The error of a count is worked out as package pipeline does it.
-const about = `CREATE OR REPLACE VIEW fugu.twin AS SELECT t.dataset, t.table_schema || '.' || t.table_name AS table_name,
+const about = `CREATE OR REPLACE VIEW fugu.twin AS
+	SELECT t.dataset, t.table_schema || '.' || t.table_name AS table_name,
 	t.built, t.rows, t.sampled, c.class, c.told, c.taken,
-	CASE WHEN c.taken > 0 THEN sqrt(greatest(0, w - 1) + (w - floor(w)) * (1 - w + floor(w)) / greatest(1, w)) ELSE 0 END
-		AS count_error, t.epsilon, t.delta, t.assumption, NULL::bigint AS at_least,
+	CASE WHEN c.taken > 0
+		THEN sqrt(greatest(0, w - 1) + (w - floor(w)) * (1 - w + floor(w)) / greatest(1, w))
+		ELSE 0 END AS count_error, t.epsilon, t.delta, t.assumption, NULL::bigint AS at_least,
 	t.noise[c.i] AS told_error
 	FROM ` + registry + ` AS t LEFT JOIN LATERAL ROWS FROM (unnest(t.classes), unnest(t.told), unnest(t.taken))
 		WITH ORDINALITY AS c(class, told, taken, i) ON true
-	LEFT JOIN LATERAL (SELECT c.told::float8 / nullif(c.taken, 0)) AS often(w) ON true ORDER BY t.table_schema, t.table_name, c.i`
+	LEFT JOIN LATERAL (SELECT c.told::float8 / nullif(c.taken, 0)) AS often(w) ON true
+	ORDER BY t.table_schema, t.table_name, c.i`
 
 // makeAbout makes that view, where the name is free and schemas may be made, and lets guests read what is the keeper's.
 func makeAbout(ctx context.Context, db pgx.Tx, guests []string) error {

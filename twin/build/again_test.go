@@ -174,8 +174,10 @@ func TestOutsideOfTheRange(t *testing.T) {
 
 // Predicates that are NULL, two secrets, listed pairs, and names that the build uses itself.
 func TestClasses(t *testing.T) {
-	const many = `CREATE TABLE many (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), n int, o text, t bool, a bool, ref int UNIQUE);
-INSERT INTO many (n, o, t, a, ref) SELECT i, 'x' || i, i % 2 = 0, CASE WHEN i % 5 > 0 THEN i % 3 = 0 END, CASE WHEN i % 10 = 0 THEN i END
+	const many = `
+CREATE TABLE many (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), n int, o text, t bool, a bool, ref int UNIQUE);
+INSERT INTO many (n, o, t, a, ref)
+  SELECT i, 'x' || i, i % 2 = 0, CASE WHEN i % 5 > 0 THEN i % 3 = 0 END, CASE WHEN i % 10 = 0 THEN i END
   FROM generate_series(1, 3000) i; GRANT SELECT ON many TO shop_keeper`
 	const policy = `version: 1
 dataset: many

@@ -80,20 +80,21 @@ func (k *Keeper) locked(ctx context.Context, conn *pgx.Conn, readers []string, f
 // refused if somebody else could put tables into it: code of theirs would run with the keeper's rights.
 func (k *Keeper) prepare(ctx context.Context, db *pgx.Conn, readers []string) error {
 	var exists, mine, open, said bool
-	err := db.QueryRow(ctx, `SELECT count(*) > 0, coalesce(bool_and(r.rolname = current_user), false),
+	const look = `SELECT count(*) > 0, coalesce(bool_and(r.rolname = current_user), false),
 			coalesce(bool_or(EXISTS (
 			SELECT FROM aclexplode(n.nspacl) a WHERE a.privilege_type = 'CREATE' AND a.grantee <> n.nspowner)), false),
 			NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace m ON m.oid = c.relnamespace
 				WHERE m.nspname = $1 AND c.relname = 'fugu twins'
 				AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'noise'))
-		FROM pg_namespace n JOIN pg_roles r ON r.oid = n.nspowner WHERE n.nspname = $1`, schema).Scan(&exists, &mine, &open, &said)
+		FROM pg_namespace n JOIN pg_roles r ON r.oid = n.nspowner WHERE n.nspname = $1`
+	err := db.QueryRow(ctx, look, schema).Scan(&exists, &mine, &open, &said)
 	switch {
 	case err != nil:
 		return fmt.Errorf("looking for the schema of twins: %w", err)
 	case exists && (!mine || open):
 		return fmt.Errorf("schema %s is not the keeper's alone: it has to belong to the keeper's role, and nobody "+
-			"else may "+
-			"create anything in it; make it anew with: CREATE SCHEMA %s AUTHORIZATION the keeper", schema, schema)
+			"else may create anything in it; make it anew with: CREATE SCHEMA %s AUTHORIZATION the keeper",
+			schema, schema)
 	}
 
 	var statements []string
@@ -132,7 +133,8 @@ func (k *Keeper) prepare(ctx context.Context, db *pgx.Conn, readers []string) er
 // workers that build an index has a part of that memory, and none comes for less than 32 MB.
 func hurry(ctx context.Context, tx pgx.Tx) error {
 	for _, sql := range []string{
-		`SELECT set_config(name, greatest(pg_size_bytes(current_setting(name)), pg_size_bytes(size)) / 1024 || 'kB', true)
+		`SELECT set_config(name,
+				greatest(pg_size_bytes(current_setting(name)), pg_size_bytes(size)) / 1024 || 'kB', true)
 			FROM (VALUES ('work_mem', '64MB'), ('maintenance_work_mem', '256MB')) v(name, size)`,
 		// There is too little in these statements that compiled code does faster for what compiling takes.
 		`SET LOCAL jit = off`,

@@ -30,11 +30,13 @@ var openPolicy = strings.NewReplacer("on: {customer_id: id}}}", "on: {customer_i
 // further is what the shop has besides: what only its own database knows.
 const further = `CREATE TYPE mood AS ENUM ('glad', 'it''s "sad"'); CREATE DOMAIN positive AS int CHECK (VALUE > 0);
 CREATE FUNCTION twice(int) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT 2 * $1';
-ALTER TABLE purchase ADD mood mood, ADD moods mood[] DEFAULT '{glad}', ADD price money DEFAULT 3.5, ADD at timestamptz DEFAULT '2020-02-02', ADD "Odd, ""name""" text DEFAULT E'tab\tback\\slash\nline',
+ALTER TABLE purchase ADD mood mood, ADD moods mood[] DEFAULT '{glad}', ADD price money DEFAULT 3.5,
+  ADD at timestamptz DEFAULT '2020-02-02', ADD "Odd, ""name""" text DEFAULT E'tab\tback\\slash\nline',
   ADD many positive DEFAULT twice(4), ADD CONSTRAINT even CHECK (twice(many) % 2 = 0);
 COMMENT ON COLUMN purchase."Odd, ""name""" IS 'it''s odd
 on two lines';
-CREATE INDEX by_twice ON purchase (twice(many)); CREATE INDEX by_mood ON purchase (mood) INCLUDE (total); UPDATE purchase SET mood = 'it''s "sad"' WHERE id % 3 = 0;`
+CREATE INDEX by_twice ON purchase (twice(many)); CREATE INDEX by_mood ON purchase (mood) INCLUDE (total);
+UPDATE purchase SET mood = 'it''s "sad"' WHERE id % 3 = 0;`
 
 // typesThere are the types that the twins' database has to have before a build.
 const typesThere = `CREATE TYPE mood AS ENUM ('glad', 'it''s "sad"'); CREATE DOMAIN positive AS int CHECK (VALUE > 0);`
@@ -49,7 +51,8 @@ func (w *world) apart() (c *pgcluster.Cluster, admin *pgx.Conn) {
 		}
 	}
 	if err := c.Exec(w.t.Context(), "shop", typesThere+
-		`GRANT CREATE ON DATABASE shop TO twins; GRANT CREATE ON SCHEMA public TO twins; CREATE SCHEMA own AUTHORIZATION dash`); err != nil {
+		`GRANT CREATE ON DATABASE shop TO twins; GRANT CREATE ON SCHEMA public TO twins;
+		CREATE SCHEMA own AUTHORIZATION dash`); err != nil {
 		w.t.Fatal(err)
 	}
 	conn, err := build.Connect(w.t.Context(), c.DSN("twins", "shop"))
@@ -109,9 +112,9 @@ func TestApart(t *testing.T) {
 		"SELECT count(*) FILTER (WHERE rich) FROM customer":     fmt.Sprint(r.Twins[0].Told[0]),
 		"SELECT count(*) FROM pg_class WHERE relname LIKE '~%'": "0",
 		"SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class WHERE relnamespace = 'public'::regnamespace " +
-			"AND relkind = 'i'": "by_city by_mood customer_pkey customer_token_key line_pkey " +
-			"purchase_pkey",
-		"SELECT string_agg(DISTINCT tableowner, ' ') FROM pg_tables WHERE schemaname IN ('public', 'fugu_twin')": "twins",
+			"AND relkind = 'i'": "by_city by_mood customer_pkey customer_token_key line_pkey purchase_pkey",
+		"SELECT string_agg(DISTINCT tableowner, ' ') FROM pg_tables " +
+			"WHERE schemaname IN ('public', 'fugu_twin')": "twins",
 		"SELECT has_table_privilege('dash', 'line', 'SELECT') AND NOT has_table_privilege('dash', 'line', 'INSERT, " +
 			"UPDATE, DELETE, TRUNCATE, TRIGGER')": "t",
 		"SELECT count(*) FROM fugu_twin.\"fugu origins\"": "1",

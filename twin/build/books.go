@@ -105,8 +105,8 @@ func known(published *Twin, last *Draw) error {
 		return nil
 	}
 	return errors.New("there is a twin that the ledger does not know: beside it another one would be drawn " +
-		"independently, and the two together show the secret. Bring back the ledger that it was made with; or, if the rows were drawn " +
-		"independently of those of then, say so with -new -independent -reason")
+		"independently, and the two together show the secret. Bring back the ledger that it was made with; or, if " +
+		"the rows were drawn independently of those of then, say so with -new -independent -reason")
 }
 
 // shows reports whether the twin that was published has told what was drawn.
@@ -130,8 +130,8 @@ func (b books) draw(ctx context.Context, p *policy.Policy, table policy.Qualifie
 	case !same && !o.Independent:
 		// Rows that came, went or changed their class since are rows whose place in both twins is known: they show N.
 		return Draw{}, false, errors.New("rows were added, removed or moved between classes since its counts were " +
-			"drawn; beside the earlier twin a new one would show how many: keep the earlier one, or, if the rows were drawn " +
-			"independently of those of before, say so with -new -independent -reason")
+			"drawn; beside the earlier twin a new one would show how many: keep the earlier one, or, if the rows " +
+			"were drawn independently of those of before, say so with -new -independent -reason")
 	case !same && !o.New:
 		return Draw{}, false, errors.New("rows that are drawn independently of those of before need counts of their " +
 			"own, which cost the policy's epsilon again; say so with -new -reason")

@@ -82,27 +82,32 @@ const (
 	describeColumns = `SELECT a.attname, format_type(a.atttypid, a.atttypmod)
 		|| CASE WHEN a.attcollation <> t.typcollation THEN ' COLLATE ' || a.attcollation::regcollation ELSE '' END,
 		CASE WHEN t.typnamespace = 'pg_catalog'::regnamespace THEN t.typname ELSE '' END, a.attnotnull,
-		CASE WHEN a.attgenerated = '' AND NOT EXISTS (SELECT FROM pg_depend x JOIN pg_class q ON q.oid = x.refobjid AND q.relkind = 'S'
-			WHERE x.classid = 'pg_attrdef'::regclass AND x.objid = d.oid AND x.refclassid = 'pg_class'::regclass)
+		CASE WHEN a.attgenerated = '' AND NOT EXISTS (
+				SELECT FROM pg_depend x JOIN pg_class q ON q.oid = x.refobjid AND q.relkind = 'S'
+				WHERE x.classid = 'pg_attrdef'::regclass AND x.objid = d.oid AND x.refclassid = 'pg_class'::regclass)
 			THEN pg_get_expr(d.adbin, d.adrelid) END,
 		col_description(a.attrelid, a.attnum),
-		ARRAY(SELECT f.attname::text FROM pg_depend x JOIN pg_attribute f ON f.attrelid = x.refobjid AND f.attnum = x.refobjsubid
+		ARRAY(SELECT f.attname::text
+			FROM pg_depend x JOIN pg_attribute f ON f.attrelid = x.refobjid AND f.attnum = x.refobjsubid
 			WHERE a.attgenerated <> '' AND x.classid = 'pg_attrdef'::regclass AND x.objid = d.oid
 			AND x.refclassid = 'pg_class'::regclass AND x.refobjid = a.attrelid AND x.refobjsubid <> a.attnum),
 		coalesce(information_schema._pg_char_max_length(information_schema._pg_truetypid(a, t),
 			information_schema._pg_truetypmod(a, t)), 0)
-	FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+	FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+		LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 	WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
 
 	// Deferrable constraints and partial indexes do not keep values apart at every moment; expressions are no columns.
 	describeKeys = `SELECT i.indisprimary, (SELECT relname::text FROM pg_class x WHERE x.oid = i.indexrelid),
 		ARRAY(SELECT a.attname::text FROM unnest(i.indkey[:i.indnkeyatts - 1]) WITH ORDINALITY k(n, o)
 		JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.n ORDER BY k.o)
-	FROM pg_index i WHERE i.indrelid = $1 AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND NOT 0 = ANY(i.indkey)
+	FROM pg_index i
+	WHERE i.indrelid = $1 AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND NOT 0 = ANY(i.indkey)
 	ORDER BY i.indisprimary DESC, i.indexrelid`
 
 	describeChecks = `SELECT c.conname, pg_get_constraintdef(c.oid), false,
-		ARRAY(SELECT a.attname::text FROM unnest(c.conkey) k JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = k ORDER BY k)
+		ARRAY(SELECT a.attname::text
+			FROM unnest(c.conkey) k JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = k ORDER BY k)
 	FROM pg_constraint c WHERE c.conrelid = $1 AND c.contype = 'c' ORDER BY c.conname`
 
 	// The predicate of a partial index is left out: how many rows meet it shows in its size. An index that belongs to a
@@ -114,7 +119,8 @@ const (
 				AND d.refclassid = 'pg_class'::regclass AND d.refobjid = i.indrelid AND d.refobjsubid = a.attnum))
 			ORDER BY a.attnum)
 	FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_am m ON m.oid = x.relam,
-		LATERAL (SELECT CASE WHEN i.indpred IS NULL THEN whole ELSE left(whole, -length(' WHERE ' || pg_get_expr(i.indpred, i.indrelid, true))) END
+		LATERAL (SELECT CASE WHEN i.indpred IS NULL THEN whole
+				ELSE left(whole, -length(' WHERE ' || pg_get_expr(i.indpred, i.indrelid, true))) END
 			FROM pg_get_indexdef(i.indexrelid, 0, true) whole) d(def)
 	WHERE i.indrelid = $1 AND NOT i.indisprimary AND i.indisvalid ORDER BY x.relname`
 )

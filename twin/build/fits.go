@@ -104,8 +104,8 @@ func misfit(p *policy.Policy, family []policy.Table, t policy.Table, all []Twin)
 		return "", err
 	}
 	if !same {
-		return "its twin was built by a policy with other secrets, ranges, rows or privacy, whose promise is another: " +
-			"bring that policy back, or run fugu twin build -new -reason, which costs epsilon again", nil
+		return "its twin was built by a policy with other secrets, ranges, rows or privacy, whose promise is " +
+			"another: bring that policy back, or run fugu twin build -new -reason, which costs epsilon again", nil
 	}
 	if _, by, _ := strings.Cut(x.Shape, " "); by != asked(family) {
 		return "its twin was built by a policy that drops other columns, or links other tables: " +

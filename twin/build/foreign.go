@@ -15,7 +15,8 @@ import (
 // point at, and what the definition says behind these.
 const describeForeign = `SELECT c.conname, own, refs,
 	substr(pg_get_constraintdef(c.oid), 1 + length(format('FOREIGN KEY (%s) REFERENCES %s(%s)',
-		(SELECT string_agg(quote_ident(x), ', ' ORDER BY n) FROM unnest(own) WITH ORDINALITY u(x, n)), c.confrelid::regclass,
+		(SELECT string_agg(quote_ident(x), ', ' ORDER BY n) FROM unnest(own) WITH ORDINALITY u(x, n)),
+		c.confrelid::regclass,
 		(SELECT string_agg(quote_ident(x), ', ' ORDER BY n) FROM unnest(refs) WITH ORDINALITY u(x, n)))))
 	FROM pg_constraint c,
 		LATERAL (SELECT array_agg(a.attname::text ORDER BY k.n) FROM unnest(c.conkey) WITH ORDINALITY k(a, n)
@@ -76,7 +77,8 @@ func (f *family) loosen(ctx context.Context, at place) error {
 func (f *family) tie(ctx context.Context, at place, twins []Twin) {
 	for _, k := range f.foreign {
 		sql := fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s FOREIGN KEY (%s) REFERENCES %s (%s)%s",
-			at.name(k.from.Qualified()), parser.QuoteIdent(k.name), list("", k.own), at.name(k.onto.Qualified()), list("", k.refs), k.more)
+			at.name(k.from.Qualified()), parser.QuoteIdent(k.name), list("", k.own),
+			at.name(k.onto.Qualified()), list("", k.refs), k.more)
 		if !attempt(ctx, at.tx, sql) {
 			t := &twins[slices.Index(f.sources, k.from)]
 			t.Left = append(t.Left, fmt.Sprintf("foreign key %s of %s", parser.QuoteIdent(k.name), k.from.qualified()))

@@ -162,8 +162,8 @@ func showing(t *testing.T, w *world, n int, shown func() outcome) map[outcome]in
 // shown is what the twin of the small table shows.
 func (w *world) shown() outcome {
 	w.t.Helper()
-	line := w.one(
-		`SELECT count(*) FILTER (WHERE ok), count(*) FILTER (WHERE NOT ok), string_agg(DISTINCT name, '' ORDER BY name) FROM fugu_twin.seven`)
+	line := w.one(`SELECT count(*) FILTER (WHERE ok), count(*) FILTER (WHERE NOT ok),
+		string_agg(DISTINCT name, '' ORDER BY name) FROM fugu_twin.seven`)
 	parts := strings.Split(line, "|")
 	return outcome{"[" + parts[0] + " " + parts[1] + "]", parts[2]}
 }

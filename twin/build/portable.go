@@ -13,14 +13,18 @@ import (
 // bound are the checks, indexes and defaults of a table that use something which the database has and PostgreSQL does
 // not: functions, operators, types, collations. The types of the table's own columns do not count.
 const bound = `WITH parts(class, oid, kind, name) AS (
-		SELECT 'pg_constraint'::regclass, oid, 'check', conname::text FROM pg_constraint WHERE conrelid = $1 AND contype = 'c'
-		UNION ALL SELECT 'pg_class'::regclass, indexrelid, 'index', (SELECT relname FROM pg_class x WHERE x.oid = indexrelid)
+		SELECT 'pg_constraint'::regclass, oid, 'check', conname::text
+			FROM pg_constraint WHERE conrelid = $1 AND contype = 'c'
+		UNION ALL SELECT 'pg_class'::regclass, indexrelid, 'index',
+				(SELECT relname FROM pg_class x WHERE x.oid = indexrelid)
 			FROM pg_index WHERE indrelid = $1
 		UNION ALL SELECT 'pg_attrdef'::regclass, d.oid, 'default', attname FROM pg_attrdef d
 			JOIN pg_attribute a ON a.attrelid = adrelid AND a.attnum = adnum WHERE adrelid = $1)
-	SELECT kind, name FROM parts WHERE EXISTS (SELECT FROM pg_depend d WHERE d.classid = parts.class AND d.objid = parts.oid
-		AND d.deptype = 'n' AND d.refobjid >= 16384 AND d.refclassid NOT IN ('pg_class'::regclass, 'pg_constraint'::regclass)
-		AND NOT (d.refclassid = 'pg_type'::regclass AND d.refobjid IN (SELECT atttypid FROM pg_attribute WHERE attrelid = $1)))
+	SELECT kind, name FROM parts WHERE EXISTS (SELECT FROM pg_depend d
+		WHERE d.classid = parts.class AND d.objid = parts.oid AND d.deptype = 'n' AND d.refobjid >= 16384
+		AND d.refclassid NOT IN ('pg_class'::regclass, 'pg_constraint'::regclass)
+		AND NOT (d.refclassid = 'pg_type'::regclass
+			AND d.refobjid IN (SELECT atttypid FROM pg_attribute WHERE attrelid = $1)))
 	ORDER BY kind, name`
 
 // portable leaves out of a table's description what another database need not have, and what would run code of that

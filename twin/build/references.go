@@ -13,10 +13,13 @@ import (
 
 // describeReferences are the foreign keys that point at the tables of a family.
 const describeReferences = `SELECT c.conname, c.conrelid, c.conrelid::regclass::text, c.confrelid,
-	ARRAY(SELECT a.attname::text FROM unnest(c.conkey) k JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = k),
-	coalesce((SELECT bool_or(has_table_privilege(g, c.conrelid, 'SELECT') OR has_any_column_privilege(g, c.conrelid, 'SELECT'))
+	ARRAY(SELECT a.attname::text
+		FROM unnest(c.conkey) k JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = k),
+	coalesce((SELECT bool_or(has_table_privilege(g, c.conrelid, 'SELECT')
+			OR has_any_column_privilege(g, c.conrelid, 'SELECT'))
 		FROM unnest($2::text[]) g), false)
-	FROM pg_constraint c WHERE c.contype = 'f' AND c.conparentid = 0 AND c.confrelid = ANY($1) ORDER BY c.conrelid, c.conname`
+	FROM pg_constraint c WHERE c.contype = 'f' AND c.conparentid = 0 AND c.confrelid = ANY($1)
+	ORDER BY c.conrelid, c.conname`
 
 // reference is a foreign key that points at a table of a family.
 type reference struct {
@@ -52,8 +55,7 @@ func (f *family) checkReferences(ctx context.Context, db pgx.Tx, guests []string
 		if of < 0 {
 			if r.seen {
 				return fmt.Errorf("table %s refers to protected rows (%s), and guests may read it: link it in the "+
-					"policy, "+
-					"or revoke SELECT on it from them", r.table, parser.QuoteIdent(r.name))
+					"policy, or revoke SELECT on it from them", r.table, parser.QuoteIdent(r.name))
 			}
 			continue
 		}
@@ -61,9 +63,8 @@ func (f *family) checkReferences(ctx context.Context, db pgx.Tx, guests []string
 		for _, column := range r.columns {
 			if s.keeps([]string{column}) && !f.follows(s, column, r.to) {
 				return fmt.Errorf("column %s of %s refers to rows of the twin by their old keys (%s): rows have one "+
-					"way to the table "+
-					"with the secret, the policy's link; leave the column out: drop", parser.QuoteIdent(column),
-					s.qualified(), parser.QuoteIdent(r.name))
+					"way to the table with the secret, the policy's link; leave the column out: drop",
+					parser.QuoteIdent(column), s.qualified(), parser.QuoteIdent(r.name))
 			}
 		}
 	}
@@ -85,7 +86,8 @@ func (f *family) follows(s *source, column string, to uint32) bool {
 
 // describePartners are the foreign keys with which tables of a family point at ordinary ones that a guest may read.
 const describePartners = `SELECT c.conname, c.conrelid, c.confrelid::regclass::text,
-	ARRAY(SELECT a.attname::text FROM unnest(c.conkey) k JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = k)
+	ARRAY(SELECT a.attname::text
+		FROM unnest(c.conkey) k JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = k)
 	FROM pg_constraint c
 	WHERE c.contype = 'f' AND c.conparentid = 0 AND c.conrelid = ANY($1) AND c.confrelid <> ALL ($1)
 	  AND EXISTS (SELECT FROM unnest($2::text[]) g WHERE has_table_privilege(g, c.confrelid, 'SELECT')
@@ -117,10 +119,8 @@ func (f *family) checkPartners(ctx context.Context, db pgx.Tx, keys map[*source]
 			continue
 		}
 		return fmt.Errorf("each row of %s has a row of the ordinary table %s for its own (%s), and guests may read "+
-			"that: "+
-			"it would show which rows are not in the twin; leave the column out (drop), or revoke "+
-			"SELECT on %[2]s from them",
-			s.qualified(), r.table, parser.QuoteIdent(r.name))
+			"that: it would show which rows are not in the twin; leave the column out (drop), or revoke SELECT on "+
+			"%[2]s from them", s.qualified(), r.table, parser.QuoteIdent(r.name))
 	}
 	return nil
 }
@@ -128,9 +128,7 @@ func (f *family) checkPartners(ctx context.Context, db pgx.Tx, keys map[*source]
 // tells reports whether no two rows have the same values in the columns.
 func (s *source) tells(columns []string) bool {
 	return slices.ContainsFunc(append(s.unique, s.primary), func(key []string) bool {
-		return len(key) > 0 && !slices.ContainsFunc(key, func(name string) bool {
-			return !slices.Contains(columns,
-				name)
-		})
+		missing := func(name string) bool { return !slices.Contains(columns, name) }
+		return len(key) > 0 && !slices.ContainsFunc(key, missing)
 	})
 }

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"fugu/parser"
-	"fugu/sqlstate"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"fugu/parser"
+	"fugu/sqlstate"
 )
 
 // schema is where twins are. It is the keeper's.
@@ -20,9 +21,11 @@ const schema = "fugu_twin"
 const registry = parser.TwinRegistry
 
 const makeRegistry = `CREATE TABLE IF NOT EXISTS ` + registry + ` (
-	dataset text NOT NULL, table_schema text NOT NULL, table_name text NOT NULL, built timestamptz NOT NULL, rows int8 NOT NULL, sampled int8 NOT NULL,
+	dataset text NOT NULL, table_schema text NOT NULL, table_name text NOT NULL,
+	built timestamptz NOT NULL, rows int8 NOT NULL, sampled int8 NOT NULL,
 	classes text[] NOT NULL, told int8[] NOT NULL, taken int8[] NOT NULL,
-	epsilon float8 NOT NULL, delta float8 NOT NULL, assumption text NOT NULL, generation int4 NOT NULL, law text NOT NULL, shape text NOT NULL,
+	epsilon float8 NOT NULL, delta float8 NOT NULL, assumption text NOT NULL, generation int4 NOT NULL,
+	law text NOT NULL, shape text NOT NULL,
 	noise float8[], PRIMARY KEY (table_schema, table_name))`
 
 // addNoise is for a registry of before twins said how far their numbers may be off.
@@ -50,7 +53,8 @@ type Twin struct {
 	Left    []string  `json:"left,omitempty"` // what of the table the twin does not have, in words: of a build alone
 }
 
-const twinColumns = `dataset, table_schema, table_name, built, rows, sampled, classes, told, taken, epsilon, delta, assumption, generation, law, shape, noise`
+const twinColumns = `dataset, table_schema, table_name, built, rows, sampled, classes, told, taken,
+	epsilon, delta, assumption, generation, law, shape, noise`
 
 // Twins returns the twins that there are.
 func Twins(ctx context.Context, db querier) ([]Twin, error) {
@@ -69,7 +73,8 @@ func Twins(ctx context.Context, db querier) ([]Twin, error) {
 
 // noiseOf reads noise, where a registry of before has no such column either.
 const noiseOf = `(SELECT pg_catalog.array_agg(n::pg_catalog.float8 ORDER BY i)
-	FROM pg_catalog.jsonb_array_elements_text(NULLIF(pg_catalog.to_jsonb(t) -> 'noise', 'null')) WITH ORDINALITY AS x(n, i))`
+	FROM pg_catalog.jsonb_array_elements_text(NULLIF(pg_catalog.to_jsonb(t) -> 'noise', 'null'))
+		WITH ORDINALITY AS x(n, i))`
 
 // sayNoise says in the registry how far the numbers of a twin of before may be off.
 func sayNoise(ctx context.Context, db pgx.Tx, t Twin) error {
@@ -91,8 +96,10 @@ type querier interface {
 func enter(ctx context.Context, db pgx.Tx, t Twin) error {
 	const sql = `INSERT INTO ` + registry + ` (` + twinColumns +
 		`) VALUES ($1, $2, $3, pg_catalog.now(), $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
-		ON CONFLICT (table_schema, table_name) DO UPDATE SET dataset = excluded.dataset, built = excluded.built, rows = excluded.rows, sampled = excluded.sampled,
-		classes = excluded.classes, told = excluded.told, taken = excluded.taken, epsilon = excluded.epsilon, delta = excluded.delta,
+		ON CONFLICT (table_schema, table_name) DO UPDATE SET dataset = excluded.dataset,
+		built = excluded.built, rows = excluded.rows, sampled = excluded.sampled,
+		classes = excluded.classes, told = excluded.told, taken = excluded.taken,
+		epsilon = excluded.epsilon, delta = excluded.delta,
 		assumption = excluded.assumption, generation = excluded.generation, law = excluded.law, shape = excluded.shape,
 		noise = excluded.noise`
 	_, err := db.Exec(ctx, sql, t.Dataset, t.Schema, t.Table, t.Rows, t.Sampled, orEmpty(t.Classes), orEmpty(t.Told),

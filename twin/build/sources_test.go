@@ -21,7 +21,8 @@ privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 1, delta: 0.001, per: data
 `
 
 const people = `INSERT INTO person (region, nr, name, sick, cost, seen)
-  SELECT i % 4, i / 4, 'p' || i, i % 3 = 0, (i % 50)::text::money, date '2026-01-01' + i % 365 FROM generate_series(0, 1199) i;
+  SELECT i % 4, i / 4, 'p' || i, i % 3 = 0, (i % 50)::text::money, date '2026-01-01' + i % 365
+  FROM generate_series(0, 1199) i;
 `
 
 const columns = `region int NOT NULL, nr int NOT NULL, name text NOT NULL, sick bool NOT NULL, cost money, seen date`
@@ -52,11 +53,11 @@ func TestSources(t *testing.T) {
 			if name == "foreign" {
 				sql = servers(t)
 			}
-			w := newWorld(t, "source_"+strings.ReplaceAll(name, " ", "_"), sql+people+"GRANT SELECT ON person TO "+
-				"shop_keeper",
-				fmt.Sprintf(sourcePolicy, ""))
+			w := newWorld(t, "source_"+strings.ReplaceAll(name, " ", "_"),
+				sql+people+"GRANT SELECT ON person TO shop_keeper", fmt.Sprintf(sourcePolicy, ""))
 			r := w.build(build.Options{})
-			const shows = `SELECT count(*), count(DISTINCT (region, nr)), count(DISTINCT name), bool_and(name = 'p' || (nr * 4 + region)) FROM fugu_twin.person`
+			const shows = `SELECT count(*), count(DISTINCT (region, nr)), count(DISTINCT name),
+				bool_and(name = 'p' || (nr * 4 + region)) FROM fugu_twin.person`
 			if got, want := w.one(shows), fmt.Sprintf("1200|%[1]d|%[1]d|t", r.Twins[0].Sampled); got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
@@ -103,14 +104,17 @@ func servers(t *testing.T) string {
 // A key of two columns that others are linked to: the links follow, and NULLs among links have no row to go with.
 func TestLinksOfTwoColumns(t *testing.T) {
 	const sql = "CREATE TABLE person (" + columns + ", PRIMARY KEY (region, nr));"
-	const visits = `CREATE TABLE visit (region int, person_nr int, day date, note text, FOREIGN KEY (region, person_nr) REFERENCES person);
-INSERT INTO visit SELECT region, nr, seen + d, name FROM person, generate_series(1, 2) d; INSERT INTO visit VALUES (NULL, NULL, '2026-01-01', 'nobody');
+	const visits = `
+CREATE TABLE visit (region int, person_nr int, day date, note text,
+  FOREIGN KEY (region, person_nr) REFERENCES person);
+INSERT INTO visit SELECT region, nr, seen + d, name FROM person, generate_series(1, 2) d;
+INSERT INTO visit VALUES (NULL, NULL, '2026-01-01', 'nobody');
 GRANT SELECT ON person, visit TO shop_keeper`
 	w := newWorld(t, "two_columns", sql+people+visits,
 		fmt.Sprintf(sourcePolicy, "  public.visit: {link: {to: public.person, on: {region: region, person_nr: nr}}}"))
 	w.build(build.Options{})
-	got := w.one(
-		`SELECT count(*), count(DISTINCT (p.region, p.nr)), bool_and(v.note = p.name) FROM fugu_twin.visit v JOIN fugu_twin.person p
+	got := w.one(`SELECT count(*), count(DISTINCT (p.region, p.nr)), bool_and(v.note = p.name)
+		FROM fugu_twin.visit v JOIN fugu_twin.person p
 		ON v.region = p.region AND v.person_nr = p.nr`)
 	if got != "2400|1200|t" || w.one("SELECT count(*) FROM fugu_twin.visit") != "2400" {
 		t.Error(got)

@@ -13,7 +13,8 @@ import (
 
 // columnTypes are the types of a table's columns that PostgreSQL itself does not have; of an array that of its
 // elements.
-const columnTypes = `SELECT DISTINCT ON (a.attnum) a.attname::text, t.oid::regtype::text, t.typtype::text, t.oid <> c.oid,
+const columnTypes = `SELECT DISTINCT ON (a.attnum) a.attname::text,
+		t.oid::regtype::text, t.typtype::text, t.oid <> c.oid,
 		CASE WHEN t.typbasetype BETWEEN 1 AND 16383 THEN format_type(t.typbasetype, t.typtypmod) END,
 		ARRAY(SELECT e.enumlabel::text FROM pg_enum e WHERE e.enumtypid = t.oid ORDER BY e.enumsortorder),
 		(SELECT x.extname::text FROM pg_depend d JOIN pg_extension x ON x.oid = d.refobjid
@@ -50,8 +51,8 @@ func typesSQL(ctx context.Context, db querier, tables []dumped) (out []string, e
 			sql := ""
 			switch {
 			case extension != nil:
-				sql = fmt.Sprintf("CREATE EXTENSION IF NOT EXISTS %s WITH SCHEMA "+
-					"%s", parser.QuoteIdent(*extension), parser.QuoteIdent(in))
+				sql = fmt.Sprintf("CREATE EXTENSION IF NOT EXISTS %s WITH SCHEMA %s",
+					parser.QuoteIdent(*extension), parser.QuoteIdent(in))
 			case kind == "e":
 				sql = fmt.Sprintf("CREATE TYPE %s AS ENUM (%s)", name, literals(labels))
 			case kind == "d" && base != nil && !array:
@@ -59,8 +60,7 @@ func typesSQL(ctx context.Context, db querier, tables []dumped) (out []string, e
 				d.columns[i].typ = *base
 			default:
 				return fmt.Errorf("column %s has the type %s, which another database does not have: leave the "+
-					"column out (drop)",
-					parser.QuoteIdent(of), name)
+					"column out (drop)", parser.QuoteIdent(of), name)
 			}
 			if sql != "" && !slices.Contains(out, sql) {
 				if make := "CREATE SCHEMA IF NOT EXISTS " + parser.QuoteIdent(in); !slices.Contains(out, make) {

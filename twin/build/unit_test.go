@@ -31,8 +31,9 @@ privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 9, delta: 0.009, per: data
 
 // broken counts the patients of the twin of whom visits are missing, or are those of several. The visit that is
 // nobody's is in every third twin of rows.
-const broken = `SELECT count(*) FROM (SELECT count(*) AS n, count(DISTINCT note) AS notes, min(split_part(note, ' ', 1)) AS one,
-	max(split_part(note, ' ', 1)) AS other, max(split_part(split_part(note, 'of ', 2), ':', 1)::int) AS all_of
+const broken = `SELECT count(*) FROM (SELECT count(*) AS n, count(DISTINCT note) AS notes,
+	min(split_part(note, ' ', 1)) AS one, max(split_part(note, ' ', 1)) AS other,
+	max(split_part(split_part(note, 'of ', 2), ':', 1)::int) AS all_of
 	FROM fugu_twin.visit WHERE note NOT LIKE 'nobody%%' GROUP BY %s) x WHERE n <> all_of OR notes <> n OR one <> other`
 
 // A twin whose unit is a subject is refused with what to write instead, which is run here as it stands: whole subjects,
@@ -67,19 +68,19 @@ func TestSubjectsInstead(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	told := r.Twins[0].Told[0]
-	for sql, want := range map[string]string{
-		fmt.Sprintf(broken,
-			`"Patient"`): "0",
-		`SELECT count(DISTINCT "Patient") FROM fugu_twin.visit`:                                                                         "1000",
-		`SELECT count(*) FROM fugu_twin.visit_subject WHERE ill`:                                                                        fmt.Sprint(told),
-		`SELECT count(DISTINCT "Patient") FROM fugu_twin.visit WHERE ill`:                                                               fmt.Sprint(told),
-		`SELECT count(*) FROM fugu_twin.visit WHERE note LIKE 'nobody%'`:                                                                "0",
-		`SELECT count(DISTINCT split_part(note, ' ', 1)) FROM fugu_twin.visit WHERE ill`:                                                fmt.Sprint(r.Twins[0].Taken[0]),
-		`SELECT string_agg(attname, ' ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'fugu_twin.visit'::regclass AND attnum > 0`: "id Patient ill note",
+	told, taken := fmt.Sprint(r.Twins[0].Told[0]), fmt.Sprint(r.Twins[0].Taken[0])
+	for _, c := range []struct{ sql, want string }{
+		{fmt.Sprintf(broken, `"Patient"`), "0"},
+		{`SELECT count(DISTINCT "Patient") FROM fugu_twin.visit`, "1000"},
+		{`SELECT count(*) FROM fugu_twin.visit_subject WHERE ill`, told},
+		{`SELECT count(DISTINCT "Patient") FROM fugu_twin.visit WHERE ill`, told},
+		{`SELECT count(*) FROM fugu_twin.visit WHERE note LIKE 'nobody%'`, "0"},
+		{`SELECT count(DISTINCT split_part(note, ' ', 1)) FROM fugu_twin.visit WHERE ill`, taken},
+		{`SELECT string_agg(attname, ' ' ORDER BY attnum) FROM pg_attribute
+			WHERE attrelid = 'fugu_twin.visit'::regclass AND attnum > 0`, "id Patient ill note"},
 	} {
-		if got := w.one(sql); got != want {
-			t.Errorf("%s: %s, want %s", sql, got, want)
+		if got := w.one(c.sql); got != c.want {
+			t.Errorf("%s: %s, want %s", c.sql, got, c.want)
 		}
 	}
 

@@ -48,8 +48,8 @@ const threshold = 450
 // of two (ε,δ)-indistinguishable laws [Dwork & Roth, section 2.3; Kairouz, Oh & Viswanath 2015, Theorem 2.1]. The
 // worlds may differ in how often that is, which makes great numbers of right guesses no likelier than if they did not
 // [Hoeffding 1956, Theorem 4]: so they are above what mostRight says of a binomial law with a probability of at most
-// 1e-6. With n = 50 and ε = 0.5, the whole budget here, that is a share of 0.92; an attack that the defence does not stop
-// is right in nearly all of them.
+// 1e-6. With n = 50 and ε = 0.5, the whole budget here, that is a share of 0.92; an attack that the defence does not
+// stop is right in nearly all of them.
 func (g game) play(t *testing.T) {
 	t.Helper()
 	if g.worlds[0].database == "" {
