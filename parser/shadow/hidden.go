@@ -119,8 +119,9 @@ func hidingParts(tables []HiddenColumns, attributes []string) map[string]string 
 			anyOf(tables, numbered, "s.adrelid", "s.adnum = ANY (%s)") + ")",
 		"pg_index": "SELECT s.* FROM pg_catalog.pg_index AS s WHERE NOT " + index("s"),
 		"pg_indexes": "SELECT s.* FROM pg_catalog.pg_indexes AS s WHERE s.schemaname <> '" + TwinSchema + "' AND NOT " +
-			"EXISTS (SELECT FROM pg_catalog.pg_index AS i WHERE i.indexrelid = pg_catalog.to_regclass(" +
-			"pg_catalog.format('%I.%I', s.schemaname, s.indexname))::pg_catalog.oid AND " + index("i") + ")",
+			"EXISTS (SELECT FROM pg_catalog.pg_index AS i, pg_catalog.pg_class AS c, pg_catalog.pg_namespace AS n " +
+			"WHERE c.oid = i.indexrelid AND n.oid = c.relnamespace AND n.nspname = s.schemaname AND " +
+			"c.relname = s.indexname AND " + index("i") + ")",
 		"pg_constraint": "SELECT s.* FROM pg_catalog.pg_constraint AS s WHERE NOT COALESCE(" +
 			anyOf(tables, left, "s.conrelid", fmt.Sprintf(common, "s.conkey")) + " OR s.contype = 'x'::\"char\" AND " +
 			isOne(tables, "s.conrelid") + " OR s.contype = ANY ('{p,u}'::\"char\"[]) AND " +

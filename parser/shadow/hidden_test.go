@@ -30,5 +30,11 @@ func TestHiddenIsReadBack(t *testing.T) {
 		if !same || err != nil {
 			t.Errorf("%s: reads as another tree: %v", name, err)
 		}
+
+		// PostgreSQL may ask it of rows that another condition leaves out, and then it fails for schemas that the guest
+		// may not use.
+		if strings.Contains(sql, "to_regclass") {
+			t.Errorf("%s: looks names up, which fails in some schemas:\n%s", name, sql)
+		}
 	}
 }

@@ -207,8 +207,10 @@ func protectedTest(sel *pg.SelectStmt, f *pg.FuncCall) string {
 				condition = alias + ".oid = ANY (" + last + ")"
 			}
 		case "tblowner": // constraint_column_usage and its like have the table's name beside it
-			condition = "pg_catalog.to_regclass(pg_catalog.format('%I.%I', " + alias + ".tblschema, " + alias +
-				".tblname))::pg_catalog.oid = ANY (" + last + ")"
+			// to_regclass would do, but for schemas that the guest may not use it is an error.
+			condition = "EXISTS (SELECT FROM pg_catalog.pg_class AS named, pg_catalog.pg_namespace AS within " +
+				"WHERE within.oid = named.relnamespace AND within.nspname = " + alias + ".tblschema AND " +
+				"named.relname = " + alias + ".tblname AND named.oid = ANY (" + last + "))"
 		}
 		return true
 	})
