@@ -47,6 +47,7 @@ func AllBalances(ctx context.Context, l ledger.Ledger, p *policy.Policy) ([]Bala
 			}
 		}
 	}
+
 	if b.Shares != nil {
 		for _, g := range b.Shares.Groups {
 			add(ledger.Share{Scope: ledger.GroupScope(g.Name), Limit: g.Limit})
@@ -55,6 +56,8 @@ func AllBalances(ctx context.Context, l ledger.Ledger, p *policy.Policy) ([]Bala
 			add(ledger.Share{Scope: ledger.UserScope(u.Name), Limit: u.Limit})
 		}
 	}
+
+	// Where everybody who is named nowhere has a share, those count who were charged.
 	charged, err := l.Scopes(ctx, p.Dataset)
 	if err != nil {
 		return nil, Error(err)
@@ -74,6 +77,7 @@ func balances(ctx context.Context, l ledger.Ledger, p *policy.Policy, below []le
 	if err != nil {
 		return nil, err
 	}
+
 	var out []Balance
 	for _, x := range append([]ledger.Share{{Scope: ledger.Everybody, Limit: Total(p.Privacy.Budget)}}, below...) {
 		spent, err := spent(ctx, l, p.Dataset, x.Scope, standing)
@@ -82,8 +86,7 @@ func balances(ctx context.Context, l ledger.Ledger, p *policy.Policy, below []le
 		}
 		for _, sec := range p.Secrets {
 			a := Balance{Dataset: p.Dataset, Scope: x.Scope, Secret: sec.Name, Total: float64(x.Limit.Epsilon),
-				Delta: float64(x.Limit.Delta),
-				Epoch: standing.Epoch, Period: standing.Period}
+				Delta: float64(x.Limit.Delta), Epoch: standing.Epoch, Period: standing.Period}
 			for _, s := range spent {
 				if s.Secret == sec.Name {
 					a.Loss, a.Spent, a.Releases = s.Loss, s.Loss.SpentAt(a.Delta, s.Releases), s.Releases

@@ -102,6 +102,7 @@ func (a *covarianceAccount) count(p ledger.Past) error {
 	if !a.any || p.Period < a.first {
 		a.any, a.first = true, p.Period
 	}
+
 	var terms quote.CovarianceTerms
 	if err := json.Unmarshal(p.Terms, &terms); p.Terms != nil && err == nil && terms.Parts != nil {
 		for _, part := range terms.Parts {
@@ -114,6 +115,7 @@ func (a *covarianceAccount) count(p ledger.Past) error {
 	if p.Terms != nil && len(p.Losses) == 0 {
 		return fmt.Errorf("its terms are those of another composition")
 	}
+
 	for _, t := range a.tables {
 		part := quote.CovariancePart{Losses: map[string]privacy.Loss{}}
 		for _, s := range t.of.Table.Secrets {
@@ -155,6 +157,7 @@ func (t *covarianceTable) together(part *quote.CovariancePart, stacked func() (*
 	if loose <= enough {
 		return loose, nil
 	}
+
 	x, err := stacked()
 	if err != nil {
 		return 0, err
@@ -166,6 +169,7 @@ func (t *covarianceTable) together(part *quote.CovariancePart, stacked func() (*
 	case x == nil: // nothing is known, and Uncertified says so
 		return 0, nil
 	}
+
 	c := x.of(s.Name)
 	c.Kappa2 = kappa2
 	if known {
@@ -186,6 +190,8 @@ func (t *covarianceTable) with(ctx context.Context, db planner.Querier,
 	if err := t.build(ctx, db); t.stack == nil || err != nil {
 		return nil, err
 	}
+
+	// What was charged goes in, as far as it can be certified beside the rest; then the part is tried, and not kept.
 	for ; len(t.waiting) > 0; t.waiting = t.waiting[1:] {
 		trial, err := t.try(&t.waiting[0])
 		if err != nil {
@@ -199,6 +205,7 @@ func (t *covarianceTable) with(ctx context.Context, db planner.Querier,
 			return nil, err
 		}
 	}
+
 	trial, err := t.try(part)
 	if err != nil {
 		return nil, err

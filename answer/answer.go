@@ -51,6 +51,7 @@ func (q *Question) attempt(ctx context.Context) (a ledger.Answer, done bool, err
 	} else if ok {
 		return found, true, failed(found)
 	}
+
 	charge := q.wanted()
 	if !found.Pending { // otherwise it has been paid for
 		if a, ok, err := q.fromPast(ctx, charge); ok || err != nil {
@@ -74,11 +75,13 @@ func (q *Question) attempt(ctx context.Context) (a ledger.Answer, done bool, err
 	} else if err != nil {
 		return ledger.Answer{}, false, err
 	}
+
 	// group keys alone, averages of which the model knows nothing, what the policy makes public: all of it is public
 	if m.Width == 0 {
 		bytes, err := m.Encode(mechanism.Release{}, nil)
 		return ledger.Answer{Bytes: bytes}, true, err
 	}
+
 	charge.Mechanism, charge.Assumption = string(m.Calibration.Kind), m.Calibration.Assumption
 	if !found.Pending {
 		if found, done, err = q.pay(ctx, charge, m); done || err != nil || !found.Pending {
@@ -114,6 +117,7 @@ func (q *Question) pay(ctx context.Context, charge ledger.Charge,
 		}
 		return ledger.Answer{}, false, err
 	}
+
 	if hook.ChargeLate || hook.FreeFailures {
 		a, err = q.late(ctx, charge, m, p)
 		return a, true, err

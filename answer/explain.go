@@ -49,12 +49,15 @@ func (q *Question) explainCost(ctx context.Context, m *quote.Quote, x *explain.E
 	if err != nil {
 		return err
 	}
+
+	// Who has paid for the question in one scope does not pay for it there again.
 	paid := map[string]bool{}
 	for _, scope := range append([]string{ledger.Everybody}, q.Scopes()...) {
 		if _, paid[scope], err = q.desk.Ledger.Find(ctx, q.Key, scope); err != nil {
 			return account.Error(err)
 		}
 	}
+
 	expected, err := q.books().Expect(ctx, q.priced(m), x.Stored || x.Past != "")
 	if err != nil {
 		return err
@@ -80,6 +83,7 @@ func (q *Question) Notice(ctx context.Context, a ledger.Answer) (told, left stri
 			parts = append(parts, fmt.Sprintf("%s noise sd %s", c.Column, quote.Short(c.SD)))
 		}
 	}
+
 	cost := "stored answer, no cost"
 	if ids := From(a); ids != "" {
 		cost = "from answers " + ids + ", no cost"
@@ -91,6 +95,7 @@ func (q *Question) Notice(ctx context.Context, a ledger.Answer) (told, left stri
 		}
 		cost = fmt.Sprintf("epsilon %s, delta %s", quote.Short(most), quote.Short(float64(q.Request.Budget.Delta)))
 	}
+
 	told = fmt.Sprintf("fugu: %s; %s, %s; %s", strings.Join(parts, ", "), a.Mechanism,
 		explain.Rests(a.Assumption), cost)
 	if accounts, err := account.Balances(ctx, q.desk.Ledger, q.Request.Policy, q.asked.User); err == nil {

@@ -31,6 +31,7 @@ func (q *Question) fromPast(ctx context.Context, c ledger.Charge) (a ledger.Answ
 	} else if ok {
 		return a, true, nil
 	}
+
 	m, err := q.Measure(ctx)
 	if err != nil {
 		return a, false, nil // the fresh answer says what is wrong
@@ -39,6 +40,7 @@ func (q *Question) fromPast(ctx context.Context, c ledger.Charge) (a ledger.Answ
 	if err != nil || p == nil {
 		return a, false, err
 	}
+
 	release, past, err := p.Combine(m.Integer)
 	if err != nil {
 		return a, false, err
@@ -50,6 +52,8 @@ func (q *Question) fromPast(ctx context.Context, c ledger.Charge) (a ledger.Answ
 	if c.Answer, err = s.Encode(); err != nil {
 		return a, false, err
 	}
+
+	// It is booked like any other, and costs nothing: it is made of what has been told.
 	c.Mechanism, c.Assumption, c.Losses = ledger.Derived, p.Assumption(), map[string]privacy.Loss{}
 	for secret := range q.Request.Nominal() {
 		c.Losses[secret] = privacy.Loss{}

@@ -33,6 +33,7 @@ func (q *Question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer,
 		}
 	}
 	defer leave()
+
 	// Another may have answered, or given up, since this one looked.
 	now, ok, err := q.desk.Ledger.Find(ctx, q.Key, q.Scopes()...)
 	switch {
@@ -43,10 +44,12 @@ func (q *Question) scan(ctx context.Context, c ledger.Charge, a ledger.Answer,
 	case now.Pending && now.ID != a.ID, !now.Pending && !a.Fresh:
 		return ledger.Answer{}, false, nil
 	}
+
 	// What was charged is the noise that was known then: the reference may be another since.
 	if string(a.Bytes) != string(m.NoiseDigest()) {
 		return ledger.Answer{}, false, q.abandon(ctx, a)
 	}
+
 	hook.Point("before the statistics")
 	reading := startReading(ctx)
 	out, err := q.read(ctx, m)
@@ -73,6 +76,7 @@ func (q *Question) read(ctx context.Context, m *quote.Quote) (out outcome, err e
 	if err != nil {
 		return outcome{}, err
 	}
+
 	c := m.Calibration
 	release, err := c.Release(statistics)
 	if err != nil {

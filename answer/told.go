@@ -2,8 +2,6 @@ package answer
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -29,10 +27,12 @@ type ToldCell struct {
 
 // Told returns what an answer to the question tells. An error is that the answer does not fit it.
 func (q *Question) Told(ctx context.Context, a ledger.Answer) (Told, error) {
-	var s quote.Stored
-	if err := json.Unmarshal(a.Bytes, &s); err != nil {
-		return Told{}, fmt.Errorf("reading the stored answer %d: %w", a.ID, err)
+	s, err := stored(a)
+	if err != nil {
+		return Told{}, err
 	}
+
+	// The ledger keeps intervals at one confidence; of another they are made anew.
 	cells := a.Cells
 	if q.asked.Confidence != explain.Confidence && len(cells) > 0 {
 		m, err := q.Measure(ctx)
@@ -44,10 +44,11 @@ func (q *Question) Told(ctx context.Context, a ledger.Answer) (Told, error) {
 			values[i] = c.Value
 		}
 		if len(values) != m.Width || s.Past != nil && len(s.Past.Errors) != m.Width {
-			return Told{}, fmt.Errorf("the stored answer %d does not fit the statement", a.ID)
+			return Told{}, fmt.Errorf("the stored answer %d %w", a.ID, errMisfit)
 		}
 		cells = q.cells(m, s.Past, values, q.asked.Confidence)
 	}
+
 	shown, err := q.inOrder(s, cells)
 	if err != nil {
 		return Told{}, fmt.Errorf("reading the stored answer %d: %w", a.ID, err)
@@ -64,10 +65,11 @@ func (q *Question) inOrder(s quote.Stored, cells []ledger.Cell) ([]ToldCell, err
 	for _, c := range q.Request.Cuts {
 		for _, cell := range c.Cells {
 			if len(index) < len(c.Aggregates) {
-				return nil, errors.New("it does not fit the statement")
+				return nil, fmt.Errorf("it %w", errMisfit)
 			}
 			row := index[:len(c.Aggregates)]
 			index = index[len(c.Aggregates):]
+
 			seen := make([]bool, len(row))
 			for _, agg := range c.Columns {
 				if seen[agg] {
@@ -75,7 +77,7 @@ func (q *Question) inOrder(s quote.Stored, cells []ledger.Cell) ([]ToldCell, err
 				}
 				seen[agg] = true
 				if !row[agg].Within(len(cells), len(s.Public)) {
-					return nil, errors.New("it does not fit the statement")
+					return nil, fmt.Errorf("it %w", errMisfit)
 				}
 				if k, ok := row[agg].Component(); ok {
 					out = append(out, ToldCell{Cell: cells[k]})

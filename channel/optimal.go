@@ -75,6 +75,8 @@ func rays(shrunk float64, laws Ball) [][]float64 {
 	n := len(laws.Center)
 	e, half := math.Exp(shrunk), laws.Radius/2
 	var out [][]float64
+
+	// One value alone, all others 0.
 	for x := range n {
 		if e*laws.Center[x] >= 1 {
 			alone := make([]float64, n)
@@ -83,15 +85,13 @@ func rays(shrunk float64, laws Ball) [][]float64 {
 		}
 	}
 	for _, high := range subsets(n) {
-		chance := 0.
-		for x := range n {
-			if high[x] {
-				chance += laws.Center[x]
-			}
-		}
+		// All others at t, which is above 0.
+		chance := mean(twoValued(high, 0), laws.Center)
 		if left := 1 - e*chance; left > 0 {
 			out = append(out, twoValued(high, left/(e*(1-chance+half))))
 		}
+
+		// All others at 0, but for one between.
 		if e*chance > 1 {
 			continue
 		}
@@ -146,19 +146,19 @@ func weigh(columns [][]float64, law []float64) ([]float64, error) {
 	if len(columns) == 0 {
 		return nil, errors.New("no column keeps ε")
 	}
+
 	n := len(law)
-	cost := make([]float64, len(columns))
-	a := mat.NewDense(n, len(columns), nil)
 	ones := make([]float64, n)
 	for x := range ones {
 		_, part := math.Modf(math.Phi * float64(x+1))
 		ones[x] = 1 + slightly*(1+part)
 	}
+
+	cost := make([]float64, len(columns)) // which is made least
+	a := mat.NewDense(n, len(columns), nil)
 	for r, v := range columns {
 		cost[r] = -worth(v, law)
-		for x := range v {
-			a.Set(x, r, v[x])
-		}
+		a.SetCol(r, v)
 	}
 	_, weights, err := lp.Simplex(cost, a, ones, 1e-12, nil)
 	if err != nil {

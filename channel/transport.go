@@ -65,12 +65,14 @@ func Transport(classes [][]float64, target []float64) ([]Channel, error) {
 		if err := law(from); err != nil {
 			return nil, fmt.Errorf("channel: class %d: %w", k, err)
 		}
+
 		matrix := make([][]float64, len(from))
 		for x := range matrix {
 			if matrix[x] = make([]float64, len(target)); from[x] <= tiny {
 				copy(matrix[x], target)
 			}
 		}
+
 		for _, m := range Plan(from, target) {
 			matrix[m.From][m.To] = m.Mass
 		}
