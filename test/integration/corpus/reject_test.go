@@ -17,7 +17,7 @@ func TestReject(t *testing.T) {
 	f := start(t)
 	fugu := open(t, f.fugu())
 
-	// An engine asks the catalog once what the tables are. That is no part of any statement, whichever file is run first.
+	// An engine asks the catalog once what the tables are. That is no part of any statement, whichever file is first.
 	if out, err := fugu.run(t.Context(), unit{steps: []string{"SELECT * FROM orders"}}, simple); err != nil ||
 		out.err == nil {
 		t.Fatal(err, out.err)
