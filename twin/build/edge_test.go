@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"slices"
 	"testing"
+
+	"fugu/test/patient"
 )
 
 // Of the rows at the edge of a class the last that is taken and the last that stands once more are those of all rows in
 // order, for every number of rows, also where the window is too small: then it is said that it is.
 func TestEdge(t *testing.T) {
+	patient.Test(t)
 	_, hashes := randomRows(500, 1)
 	for i, h := range hashes { // of all buckets
 		h[0], h[half], h[1], h[half+1] = h[5], h[half+5], byte(i), byte(3*i)
