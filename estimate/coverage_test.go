@@ -144,7 +144,8 @@ const ledgers = 1000
 func TestCoverage(t *testing.T) {
 	for name, w := range worlds() {
 		s := w.simulate(t, rand.New(rand.NewPCG(16, 95)), ledgers)
-		t.Logf("%s: %.1f%% inside; root mean squared error %.4f deviations, the answer's %.4f, the reference's %.4f", name,
+		t.Logf("%s: %.1f%% inside; root mean squared error %.4f deviations, the answer's %.4f, the reference's %.4f",
+			name,
 			100*s.inside/ledgers, math.Sqrt(s.estimate/ledgers), math.Sqrt(s.released/ledgers),
 			math.Sqrt(s.reckoned/ledgers))
 		if s.inside < .93*ledgers || s.inside > .97*ledgers {
@@ -155,7 +156,8 @@ func TestCoverage(t *testing.T) {
 				100*s.shorter/ledgers, 100*s.longer/ledgers)
 		}
 		if s.estimate > math.Min(s.released, s.reckoned) {
-			t.Errorf("%s: squared error %v, the answer's %v, the reference's %v", name, s.estimate, s.released, s.reckoned)
+			t.Errorf("%s: squared error %v, the answer's %v, the reference's %v", name, s.estimate, s.released,
+				s.reckoned)
 		}
 	}
 }

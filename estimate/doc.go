@@ -15,10 +15,10 @@
 //
 // What is not normal in it is a factor of its own: one for each θ, each Laplace u and each Laplace z. All of these
 // factors are log-concave. Given them everything is linear and normal, so that where there are none the posterior is
-// exact. Otherwise expectation propagation [Minka 2001; Rasmussen & Williams, "Gaussian Processes for Machine Learning",
-// algorithm 3.5] takes a normal factor for each in the context of all others. For the law of one x_k the two factors
-// that matter most to it are then put back as they are and integrated numerically: with one secret, one answer and one
-// line of shared noise nothing is approximated but
+// exact. Otherwise expectation propagation [Minka 2001; Rasmussen & Williams, "Gaussian Processes for Machine
+// Learning", algorithm 3.5] takes a normal factor for each in the context of all others. For the law of one x_k the two
+// factors that matter most to it are then put back as they are and integrated numerically: with one secret, one answer
+// and one line of shared noise nothing is approximated but
 //
 //   - μ(θ), by its secant over one standard deviation around the posterior mean of θ, and a normal of the secant's error;
 //   - C(θ), by that at the posterior mean of θ;

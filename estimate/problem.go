@@ -54,6 +54,36 @@ type Prior struct {
 	Secrets []Secret
 }
 
+// Only is what the prior says of statistic k alone, which is then number 0; nil: nothing.
+func (p *Prior) Only(k int) *Prior {
+	if p == nil {
+		return nil
+	}
+	i := slices.Index(p.Of, k)
+	if i < 0 {
+		return nil
+	}
+	out := &Prior{Of: []int{0}, Mean: p.Mean[i : i+1]}
+	for _, s := range p.Secrets {
+		out.Secrets = append(out.Secrets, single{s, i})
+	}
+	return out
+}
+
+// single is a Secret of which one statistic is looked at.
+type single struct {
+	of Secret
+	k  int
+}
+
+func (s single) Range() (from, to float64) { return s.of.Range() }
+
+func (s single) Mean(value float64) []float64 { return s.of.Mean(value)[s.k : s.k+1] }
+
+func (s single) Covariance(value float64) *mat.SymDense {
+	return mat.NewSymDense(1, []float64{s.of.Covariance(value).At(s.k, s.k)})
+}
+
 // Secret is the law of a prior's statistics along the values of one secret.
 type Secret interface {
 	// Range is that of the secret's values, From < To.

@@ -149,7 +149,8 @@ func TestPaperAlgorithms(t *testing.T) {
 				w := density(a, x) / top
 				accepted := w >= r.Float64()
 				for k := range 2 {
-					if importance[k].x, importance[k].w = append(importance[k].x, x[k]), append(importance[k].w, w); accepted {
+					if importance[k].x, importance[k].w = append(importance[k].x, x[k]),
+						append(importance[k].w, w); accepted {
 						rejection[k].x, rejection[k].w = append(rejection[k].x, x[k]), append(rejection[k].w, 1)
 					}
 				}

@@ -2,14 +2,15 @@ package model
 
 import "fugu/sensitivity"
 
-// Estimation is the covariance of the error of Mean at x: the classes' means are those of N_c rows of the reference, and
-// n p_c rows of the table have them, so that
+// Estimation is the covariance of the error of Mean at x: the classes' means are those of N_c rows of the reference,
+// and n p_c rows of the table have them, so that
 //
 //	Cov Σ̂h  n² Σ p_c² (M_c - m_c m_cᵀ)/N_c
 //	        n² (1 + (x - ḡ)²/Var g) (M - m mᵀ - Var(g) β βᵀ)/N   of a mean: the usual error of a line's height
 //
-// carried to other functions than sums by the delta method. The shares p_c are not estimates: they are what x says. Where
-// the table's rows are drawn from the reference's its means are those that they are drawn around, and there is no error.
+// carried to other functions than sums by the delta method. The shares p_c are not estimates: they are what x says.
+// Where the table's rows are drawn from the reference's its means are those that they are drawn around, and there is no
+// error.
 func (p *Path) Estimation(x float64) sensitivity.Covariance { return whole(p.estimation(x)) }
 
 // estimation is Estimation as covariance has it, with the same terms.

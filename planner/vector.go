@@ -25,7 +25,8 @@ func (b *Bound) Vector(cell, aggregate int, limits []Limit) string {
 	}
 	slices.Sort(keys)
 
-	out := []string{b.from(false), b.forms.whereSQL(b.number), strings.Join(keys, ", "), a.Name, a.Type, a.Sampled.key()}
+	out := []string{b.from(false), b.forms.whereSQL(b.number), strings.Join(keys, ", "), a.Name, a.Type,
+		a.Sampled.key()}
 	for _, e := range b.forms.args[aggregate] {
 		out = append(out, parser.SQL(e, "t", b.number))
 	}

@@ -3,12 +3,14 @@ package quote
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"fugu/dataset"
 	"fugu/estimate"
 	"fugu/model"
+	"fugu/policy"
 	"fugu/sensitivity"
 )
 
@@ -93,6 +95,9 @@ func along(t *dataset.Protected, secret int, psi model.Psi, families []sensitivi
 	for _, s := range psi.Spans {
 		out.from, out.to = math.Min(out.from, s.From), math.Max(out.to, s.To)
 	}
+	if t.Table.Secrets[secret].Number == nil && listed(t, psi.Name) {
+		out.from, out.to = certainly, 1-certainly
+	}
 
 	// Given public statistics the reference's error is not worked out. It is no more than that of the class of which
 	// the reference has the least, for a row of the table.
@@ -107,6 +112,15 @@ func along(t *dataset.Protected, secret int, psi model.Psi, families []sensitivi
 		out.share = func(float64) float64 { return 0 }
 	}
 	return out, out.family != nil && out.from < out.to
+}
+
+// certainly is how near to 0 and to 1 the share of a class may be.
+const certainly = 1e-3
+
+// listed reports whether a policy lists pairs of a secret's values. They say what must not be told apart, and not that
+// the share is any of them: it may be anything.
+func listed(t *dataset.Protected, name string) bool {
+	return slices.ContainsFunc(t.Policy.Secrets, func(s policy.Secret) bool { return s.Name == name && s.Listed })
 }
 
 // Range implements estimate.Secret.

@@ -64,8 +64,8 @@ func (m *Quote) Keep(p *policy.Policy) *Kept {
 	return &Kept{p.Fingerprint, m.Calibration.Assumption, m.Calibration.Noise.Law(), m.Layers}
 }
 
-// evidence is what estimates take from an answer; nil: nothing. Values that were brought to public sums have another law
-// than their noise had.
+// evidence is what estimates take from an answer; nil: nothing. Values that were brought to public sums have another
+// law than their noise had.
 func (m *Quote) evidence() *Evidence {
 	if m.Vectors == nil || len(m.Sums) > 0 {
 		return nil
