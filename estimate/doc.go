@@ -20,7 +20,7 @@
 // factors that matter most to it are then put back as they are and integrated numerically: with one secret, one answer
 // and one line of shared noise nothing is approximated but
 //
-//   - μ(θ), by its secant over one standard deviation around the posterior mean of θ, and a normal of the secant's error;
+//   - μ(θ), by its secant over one standard deviation around the posterior mean of θ, and a normal of what that misses;
 //   - C(θ), by that at the posterior mean of θ;
 //   - the few normal laws by which the two factors' integral is summed up (see mixture).
 //
