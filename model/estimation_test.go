@@ -2,8 +2,8 @@ package model_test
 
 import "testing"
 
-// What the reference's own rows leave open of the mean at a share: 20,000 references of 300 rows inside and 900 outside,
-// drawn from this one, of which the means are those of 35 and 65 rows.
+// What the reference's own rows leave open of the mean at a share: 20,000 references of 300 rows inside and 900
+// outside, drawn from this one, of which the means are those of 35 and 65 rows.
 func TestEstimation(t *testing.T) {
 	all, reader, table := people(t, 100)
 	cut, m := measure(t, reader, table, linear)
