@@ -85,7 +85,8 @@ SELECT column_name, outcome, count(*), count(DISTINCT to_value) > 1, round(sum(p
 SELECT 'shown ' || count(*) FROM adult WHERE sex = 'Female';
 SELECT 'inverted ' || round((count(*) FILTER (WHERE sex = 'Female') - b * count(*)) / (a - b)) FROM adult,
   (SELECT max(probability) FILTER (WHERE from_value = 'Female') AS a,
-     max(probability) FILTER (WHERE from_value = 'Male') AS b FROM fugu.channel WHERE column_name = 'sex' AND to_value = 'Female') AS channel GROUP BY a, b;
+     max(probability) FILTER (WHERE from_value = 'Male') AS b
+   FROM fugu.channel WHERE column_name = 'sex' AND to_value = 'Female') AS channel GROUP BY a, b;
 SELECT 'told ' || sum(told) FROM fugu.twin;
 SELECT from_value || ' as ' || to_value || ': ' || round(probability::numeric, 4) FROM fugu.channel
   WHERE column_name = 'sex' ORDER BY 1;

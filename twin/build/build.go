@@ -152,10 +152,10 @@ func (j *job) write(ctx context.Context, c counts, amounts []drawn) ([]Twin, err
 		return nil, err
 	}
 
-	if err := j.layChannels(ctx); err != nil {
+	if err := layChannels(ctx, j.tx, j.released); err != nil {
 		return nil, err
 	}
-	j.loosenColumns()
+	f.root.loosenColumns(j.released)
 	twins := make([]Twin, len(f.sources))
 	for i, s := range f.sources {
 		part := .45 + .5*float64(i)/float64(len(f.sources))

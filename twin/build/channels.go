@@ -5,11 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
-	"fugu/channel"
-	"fugu/internal/hook"
 	"fugu/ledger"
 	"fugu/parser"
 	"fugu/policy"
@@ -23,13 +19,6 @@ import (
 type kept struct {
 	Words string // what the policy says of the column, and of which reference
 	Law   columns.Law
-}
-
-// released is a column with the law that it is shown by, and the use of secret numbers that its draws are.
-type released struct {
-	columns.Law
-	use      string
-	outcomes []int // by class of the twin, of the secret that the column hides
 }
 
 // settleColumns has each column shown by the law that it was shown by before, if the policy still says the same of it,
@@ -96,93 +85,25 @@ func (b books) column(ctx context.Context, table policy.QualifiedName, series in
 	}
 }
 
-// channelsName is the table of the channels of a build that goes on: of a column's number, the outcome of the secret
-// that it hides, and a true value, the values that may be shown, each with the least number that draws it.
-const channelsName = schema + `."~ channels"`
-
-// layChannels writes that table.
-func (j *job) layChannels(ctx context.Context) error {
-	if len(j.released) == 0 {
-		return nil
-	}
-	const room = `CREATE UNLOGGED TABLE ` + channelsName + ` (number int4, outcome int4,
-		value text COLLATE pg_catalog."C", lower int8[], shown text[], PRIMARY KEY (number, outcome, value))`
-	if _, err := j.tx.Exec(ctx, room); err != nil {
-		return fmt.Errorf("making room for channels: %w", err)
-	}
-	for number, s := range j.released {
-		for outcome, matrix := range s.Channels {
-			for x, entries := range matrix {
-				lower, shown := make([]int64, len(entries)), make([]*string, len(entries))
-				next := int64(0)
-				for i, e := range entries {
-					lower[i] = next
-					next += int64(e.Weight)
-					if v := s.Values[e.Output]; !v.IsNull {
-						shown[i] = &v.Text
-					}
-				}
-				if next != channel.Whole {
-					return fmt.Errorf("the weights of column %s add up to %d", parser.QuoteIdent(s.Column), next)
-				}
-				if _, err := j.tx.Exec(ctx, `INSERT INTO `+channelsName+` VALUES ($1, $2, $3, $4, $5)`,
-					number, outcome, told(s.Values[x]), lower, shown); err != nil {
-					return fmt.Errorf("writing the channel of column %s: %w", parser.QuoteIdent(s.Column), err)
-				}
-			}
-		}
-	}
-	_, err := j.tx.Exec(ctx, `ANALYZE `+channelsName)
-	return err
-}
-
-// told is a value as channels are looked up by it, in which NULL is told from every text.
-func told(v policy.Value) string {
-	if v.IsNull {
-		return "null"
-	}
-	return "is " + v.Text
-}
-
-// value is the SQL of what a row r of the staged table shows in the column, as a text. The draw is by a secret number
-// of the row and of what it holds, which is the same for each of its copies and in every build; were the number the
-// row's alone, who sees a row before and after its value was corrected could rule out what is true.
-func (s released) value(of *source, number int) string {
-	column := "r." + parser.QuoteIdent(s.Column)
-	own := `CASE WHEN ` + column + ` IS NULL THEN 'null' ELSE 'is ' || ` + column + `::pg_catalog.text END`
-	row := `r."fugu h"`
-	if hook.TwinColumnsByPlace {
-		row = `pg_catalog.int8send(r."fugu n")`
-	}
-	random := secretOf(row+` || pg_catalog.convert_to(`+own+`, 'UTF8')`, s.use, of, s.Column)
-	if hook.TwinColumnsAnew {
-		random = `pg_catalog.uuid_send(pg_catalog.gen_random_uuid())`
-	}
-	draw := `('x' || pg_catalog.encode(pg_catalog.substr(` + random + `, 1, 6), 'hex'))::bit(48)::int8`
-
-	// A value that the reference does not have counts as its most frequent one.
-	listed := make([]string, len(s.Values))
-	for i, v := range s.Values {
-		listed[i] = parser.QuoteLiteral(told(v))
-	}
-	known := `CASE WHEN (` + own + `) COLLATE pg_catalog."C" = ANY (ARRAY[` + strings.Join(listed, ", ") +
-		`]) THEN (` + own + `) ELSE ` + listed[s.Usual] + ` END`
-	outcomes := make([]string, len(s.outcomes))
-	for i, o := range s.outcomes {
-		outcomes[i] = strconv.Itoa(o)
-	}
-	return fmt.Sprintf(`(SELECT c.shown[pg_catalog.width_bucket(%s, c.lower)] FROM %s AS c WHERE c.number = %d
-			AND c.outcome = ('{%s}'::int4[])[r."fugu class" + 1]
-			AND c.value = (%s) COLLATE pg_catalog."C")`, draw, channelsName, number, strings.Join(outcomes, ","), known)
-}
-
-// loosenColumns takes NOT NULL from columns that may show NULL, because rows of the reference have it.
-func (j *job) loosenColumns() {
+// enterColumns says by which channels the columns of the root's twin are shown, and of no others.
+func (j *job) enterColumns(ctx context.Context) error {
 	root := j.family.root
+	if err := forgetColumns(ctx, j.at.tx, root.Qualified()); err != nil {
+		return err
+	}
 	for _, s := range j.released {
-		i := slices.IndexFunc(root.columns, func(c column) bool { return c.name == s.Column })
-		if slices.ContainsFunc(s.Values, func(v policy.Value) bool { return v.IsNull }) {
-			root.columns[i].notNull = false
+		promise, err := json.Marshal(s.promise())
+		if err != nil {
+			return err
+		}
+		matrix, err := json.Marshal(s.entries())
+		if err != nil {
+			return err
+		}
+		if _, err := j.at.tx.Exec(ctx, `INSERT INTO `+channelsTable+` VALUES ($1, $2, $3, $4::jsonb, $5::jsonb)`,
+			root.Schema, root.Name, s.Column, string(promise), string(matrix)); err != nil {
+			return fmt.Errorf("entering how column %s is shown: %w", parser.QuoteIdent(s.Column), err)
 		}
 	}
+	return nil
 }

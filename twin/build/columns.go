@@ -18,21 +18,21 @@ import (
 // shownColumns works out, from the table's reference, by which law each column is shown that the policy has shown row
 // by row, before anything is paid for. Nothing in the table would say the law: it is to be known, and of a protected
 // row it would tell.
-func (j *job) shownColumns(ctx context.Context, spec twin.Spec) (laws []columns.Law, err error) {
-	s := j.family.root
+func (s *source) shownColumns(ctx context.Context, db pgx.Tx, spec twin.Spec, keys fresh, guests []string) (
+	laws []columns.Law, err error) {
 	if len(s.Twin.Columns) == 0 {
 		return nil, nil
 	}
 	for _, c := range s.Twin.Columns {
-		if err := s.checkShown(c.Name, j.keys[s]); err != nil {
+		if err := s.checkShown(c.Name, keys); err != nil {
 			return nil, fmt.Errorf("column %s, which is to be shown row by row: %w", parser.QuoteIdent(c.Name), err)
 		}
 	}
-	if err := s.checkReference(ctx, j.tx, j.beside()); err != nil {
+	if err := s.checkReference(ctx, db, guests); err != nil {
 		return nil, fmt.Errorf("the reference %s, by which columns are shown: %w", s.Reference, err)
 	}
 	for _, c := range s.Twin.Columns {
-		law, err := j.shownColumn(ctx, spec, c)
+		law, err := s.shownColumn(ctx, db, spec, c)
 		if err != nil {
 			return nil, fmt.Errorf("column %s, which is to be shown row by row: %w", parser.QuoteIdent(c.Name), err)
 		}
@@ -42,9 +42,7 @@ func (j *job) shownColumns(ctx context.Context, spec twin.Spec) (laws []columns.
 }
 
 // shownColumn is the law of one column.
-func (j *job) shownColumn(ctx context.Context, spec twin.Spec, c policy.Column) (columns.Law, error) {
-	s := j.family.root
-
+func (s *source) shownColumn(ctx context.Context, db pgx.Tx, spec twin.Spec, c policy.Column) (columns.Law, error) {
 	// What the twin tells of its secrets and public counts would contradict what the column shows.
 	switch read, err := class.Reads(spec, s.Name, c.Name); {
 	case err != nil:
@@ -61,7 +59,7 @@ func (j *job) shownColumn(ctx context.Context, spec twin.Spec, c policy.Column) 
 		outcome = fmt.Sprintf("CASE WHEN (%s) THEN %d WHEN (%s) IS NULL THEN %d ELSE %d END", p, twin.True, p,
 			twin.Null, twin.False)
 	}
-	counts, err := s.countReference(ctx, j.tx, c.Name, outcome)
+	counts, err := s.countReference(ctx, db, c.Name, outcome)
 	if err != nil {
 		return columns.Law{}, fmt.Errorf("counting its values in the reference: %w", err)
 	}

@@ -139,6 +139,9 @@ func TestColumnsFollowTheirChannels(t *testing.T) {
 	if matrix["region  gone"] != nil {
 		t.Error("a value that the reference does not have is in the channel: the list tells that the table has it")
 	}
+	if n := w.one(`SELECT count(*) FROM fugu_twin."fugu columns"`); n != "3" {
+		t.Errorf("%s columns are said to be shown row by row", n)
+	}
 	if len(r.Twins[0].Columns) != 3 || len(r.Warnings) > 0 {
 		t.Errorf("columns %+v, warnings %q", r.Twins[0].Columns, r.Warnings)
 	}
@@ -146,6 +149,12 @@ func TestColumnsFollowTheirChannels(t *testing.T) {
 		"SELECT count(DISTINCT (name, sex, region, hours)) - count(DISTINCT name) FROM fugu_twin.people"); got !=
 		"0" {
 		t.Errorf("%s copies of rows show something else than the row", got)
+	}
+	if _, err := build.Drop(t.Context(), w.keeper.Conn, false, w.policy, w.policy.Tables[0]); err != nil {
+		t.Fatal(err)
+	}
+	if n := w.one(`SELECT count(*) FROM fugu_twin."fugu columns"`); n != "0" {
+		t.Errorf("without a twin %s columns are said to be shown", n)
 	}
 }
 
@@ -210,6 +219,13 @@ func TestColumnsAreDrawnOnce(t *testing.T) {
 	same("by another reference")
 	w.build(build.Options{New: true, Reason: "more rows"})
 	same("by new counts")
+}
+
+// A corrected value has a draw of its own, and so have rows that the owner declares to be others under the same keys.
+func TestColumnsAreDrawnAnew(t *testing.T) {
+	w := personsWorld(t, "anew", 8)
+	w.build(build.Options{})
+	first := w.rows()
 
 	// A corrected value is drawn by a number of its own: 40% of those rows and more keep what they show by chance
 	// alone.

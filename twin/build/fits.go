@@ -108,7 +108,7 @@ func misfit(p *policy.Policy, family []policy.Table, t policy.Table, all []Twin)
 			"another: bring that policy back, or run fugu twin build -new -reason, which costs epsilon again", nil
 	}
 	if _, by, _ := strings.Cut(x.Shape, " "); by != asked(family) {
-		return "its twin was built by a policy that drops or shows other columns, or links other tables: " +
+		return "its twin was built by a policy that drops other columns, shows them otherwise, or links other tables: " +
 			"run fugu twin build, which is free", nil
 	}
 	return "", nil

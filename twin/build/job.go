@@ -64,7 +64,7 @@ func (k *Keeper) look(ctx context.Context, tx pgx.Tx, at place, p *policy.Policy
 	if j.law, err = lawOf(j.spec); err != nil {
 		return nil, err
 	}
-	if j.laws, err = j.shownColumns(ctx, j.spec); err != nil {
+	if j.laws, err = j.family.root.shownColumns(ctx, tx, j.spec, j.keys[j.family.root], k.beside()); err != nil {
 		return nil, err
 	}
 	j.class = class.Of(j.spec)
