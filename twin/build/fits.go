@@ -108,8 +108,8 @@ func misfit(p *policy.Policy, family []policy.Table, t policy.Table, all []Twin)
 			"another: bring that policy back, or run fugu twin build -new -reason, which costs epsilon again", nil
 	}
 	if _, by, _ := strings.Cut(x.Shape, " "); by != asked(family) {
-		return "its twin was built by a policy that drops other columns, shows them otherwise, or links other tables: " +
-			"run fugu twin build, which is free", nil
+		return "its twin was built by a policy that drops other columns, shows them otherwise, or links other " +
+			"tables: run fugu twin build, which is free", nil
 	}
 	return "", nil
 }
