@@ -35,6 +35,7 @@ type session struct {
 	means dataset.Meanings // of the names in the text that is interpreted next
 	met   map[string]bool  // twins that the session was told of
 	last  answer.Told
+	asked lastAsked // what it answers
 }
 
 // Connect opens a guest for the session.
