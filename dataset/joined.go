@@ -33,9 +33,10 @@ const ordinaryKeys = `SELECT c.oid, a.attname, n.nspname, r.relname FROM pg_cata
 		JOIN pg_catalog.pg_namespace n ON n.oid = r.relnamespace
 	WHERE c.contype = 'f' AND c.conparentid = 0 AND c.conrelid = pg_catalog.to_regclass($1)
 		AND NOT c.confrelid = ANY (SELECT pg_catalog.to_regclass(t) FROM pg_catalog.unnest($2::pg_catalog.text[]) t)
-		AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute o WHERE o.attrelid = c.conrelid AND o.attnum = ANY (c.conkey)
-			AND o.attname NOT IN (SELECT x.attname FROM pg_catalog.pg_attribute x
-				WHERE x.attrelid = pg_catalog.to_regclass($3) AND NOT x.attisdropped))
+		AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute o
+			WHERE o.attrelid = c.conrelid AND o.attnum = ANY (c.conkey) AND o.attname NOT IN (
+				SELECT x.attname FROM pg_catalog.pg_attribute x WHERE x.attrelid = pg_catalog.to_regclass($3)
+				AND NOT x.attisdropped))
 	ORDER BY c.conname, k.o`
 
 // Joined finds the foreign keys of a policy's tables to ordinary ones by which joins have much noise. What an ordinary
