@@ -86,7 +86,8 @@ func TestCheckTellsOfReferences(t *testing.T) {
 			"note: 200 of the 1100 rows of public.member's reference have a key (\"id\") " +
 				"that stands there more than once",
 			`note: 2 of the 1001 rows of public.visit's reference have a key ("nr", "of")`,
-			`note: joins of public.member with "public"."town" over "town" have noise for whatever that could say of 60`,
+			`note: joins of public.member with "public"."town" over "town" have noise for whatever that could say ` +
+				"of 60 values",
 		} {
 			if got := strings.Contains(stdout, note); got != (s.mended == "") {
 				t.Errorf("third is %s: %q is %v\n%s", s.third, note, got, stdout)
