@@ -37,8 +37,8 @@ const ordinaryColumns = `SELECT n.nspname, a.attname FROM pg_class c
 	ORDER BY n.nspname <> 'public', n.nspname, a.attnum`
 
 // Ordinary finds a table that can be read beside protected rows. A name without a schema is looked for where the
-// session finds it, if that is known, and else in all of them: whoever binds the statement finds out whether the session
-// means the same one. None that is protected is ordinary.
+// session finds it, if that is known, and else in all of them: whoever binds the statement finds out whether the
+// session means the same one. None that is protected is ordinary.
 func (c Catalog) Ordinary(schema, name string) (parser.Table, error) {
 	in := schema
 	if found, ok := c.means[name]; ok && schema == "" {

@@ -40,7 +40,8 @@ privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 10, delta: 0.01, per: data
 `
 
 // check warns of three secrets of which each follows from the other two, though no two of them are tied, and notes
-// where a key stands twice in a reference, and where many values are joined with an ordinary table; of none where there is nothing to tell.
+// where a key stands twice in a reference, and where many values are joined with an ordinary table; of none where there
+// is nothing to tell.
 func TestCheckTellsOfReferences(t *testing.T) {
 	c := pgcluster.Shared(t)
 	for _, s := range []struct {
@@ -50,7 +51,8 @@ func TestCheckTellsOfReferences(t *testing.T) {
 	}{
 		{third: "(i & 1 = 1) = (i & 2 = 2)", tied: true},
 		{third: "i & 4 = 4", mended: "DELETE FROM member_reference WHERE mail LIKE '%@2' OR mail IS NULL; " +
-			"DELETE FROM visit_reference WHERE nr = 7; UPDATE member_reference SET town = 1 + id % 50"},
+			"DELETE FROM visit_reference WHERE nr = 7; " +
+			"UPDATE member_reference SET town = 1 + id % 50"},
 	} {
 		const drop = "DROP DATABASE IF EXISTS guild; DROP ROLE IF EXISTS guild_guest, guild_reader"
 		for _, sql := range append(strings.Split(drop, ";"), "CREATE DATABASE guild") {
