@@ -74,7 +74,8 @@ func TestDrawFollowsItsLaw(t *testing.T) {
 			}
 			// A test that could not fail would show nothing: noise a sixth too narrow is found.
 			num, den, _ := d.Unit()
-			if p := chiSquareAt(d, math.Exp(-1.16*float64(num)/float64(den)), c.counts, seen, float64(n)); p > falseAlarm {
+			wrong := math.Exp(-1.16 * float64(num) / float64(den))
+			if p := chiSquareAt(d, wrong, c.counts, seen, float64(n)); p > falseAlarm {
 				t.Errorf("%s: noise of another scale has p = %g", d, p)
 			}
 		})

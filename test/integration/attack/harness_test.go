@@ -80,8 +80,8 @@ func serve(t testing.TB, w world, o options) *fugu {
 	return f
 }
 
-// sides are a Fugu for either world that is asked while a defence is off, and others that are asked while it is on: what
-// is remembered of the one is nothing to the other.
+// sides are a Fugu for either world that is asked while a defence is off, and others that are asked while it is on:
+// what is remembered of the one is nothing to the other.
 type sides struct{ off, on [2]*fugu }
 
 // serveSides is for an attack in many spellings, each of which begins with renew.
@@ -272,8 +272,8 @@ func (r *renewable) renew() {
 	}
 }
 
-// blankLedger is the file of a ledger in which nothing stands yet. Every trial of a game begins with a copy: to make the
-// tables took more than the statements did.
+// blankLedger is the file of a ledger in which nothing stands yet. Every trial of a game begins with a copy: to make
+// the tables took more than the statements did.
 var blankLedger = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "fugu-blank-")
 	if err != nil {
