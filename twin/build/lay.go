@@ -11,6 +11,7 @@ import (
 
 	"fugu/internal/hook"
 	"fugu/parser"
+	"fugu/policy"
 )
 
 // lay makes a table of the family as its twin has it: each row as often as it stands, in random order, with new keys.
@@ -18,13 +19,15 @@ import (
 //
 // The order is by a hash of what only the key of the order of drawing gives: nobody can compute it, and a build that
 // was killed gives the same. How many copies there are is public, but for linked tables, where it follows from the rows
-// taken. The rows are sorted once, by parallel workers where there are any, and numbered as they leave the sort.
-func (f *family) lay(ctx context.Context, db pgx.Tx, s *source, keys map[*source]fresh) (rows int64, err error) {
+// taken. The rows are hashed and sorted once, by parallel workers where there are any, and numbered as they leave the
+// sort. root is the SQL of the rows of the family's first table.
+func (f *family) lay(ctx context.Context, db pgx.Tx, s *source, keys map[*source]fresh, root string) (
+	rows int64, err error) {
 	columns, numbered := s.laidColumns(keys[s])
 	children := f.children(s)
 
 	// OFFSET 0 has the sort done before anything is computed of its rows; a window of all rows keeps their order.
-	from := f.copies(s) + ` ORDER BY "fugu o" OFFSET 0`
+	from := f.copies(s, keys, root) + ` ORDER BY "fugu o" OFFSET 0`
 	if numbered || len(children) > 0 {
 		from = `SELECT pg_catalog.row_number() OVER () AS "fugu n", r.* FROM (` + from + `) AS r`
 	}
@@ -81,6 +84,21 @@ func (s *source) laidColumns(keys fresh) (columns []string, numbered bool) {
 	return columns, numbered
 }
 
+// carried are the columns of the family's first table that its twin cannot be written without: those that it has, but
+// for keys that are made anew whatever they were. All others would be sorted for nothing.
+func (f *family) carried(s *source, keys fresh) (out []string) {
+	for _, c := range s.columns {
+		_, anew := keys[c.name]
+		linked := slices.ContainsFunc(f.children(s), func(child *source) bool {
+			return slices.ContainsFunc(child.Link.On, func(on policy.LinkKey) bool { return on.To == c.name })
+		})
+		if anew && (linked || !c.notNull || hook.TwinOldKeys) || !anew && s.keeps([]string{c.name}) {
+			out = append(out, c.name)
+		}
+	}
+	return out
+}
+
 // makeTable runs a CREATE TABLE AS, and returns how many rows the table has. INSERT would do without workers.
 func makeTable(ctx context.Context, db pgx.Tx, sql string) (rows int64, err error) {
 	err = inParallel(ctx, db, func() error {
@@ -131,16 +149,17 @@ func (f *family) checkRoom(s *source, keys fresh, rows int64) error {
 }
 
 // copies is the SQL of the copies of rows of a table, for links with the new keys, and with "fugu o", by which they are
-// put in order.
-func (f *family) copies(s *source) string {
+// put in order. rows is the SQL of the root's.
+func (f *family) copies(s *source, keys map[*source]fresh, rows string) string {
 	if s == f.root {
 		// PostgreSQL's own hash, though nothing that withstands an attack, is enough for a second hash of 16 secret
 		// bytes which show nowhere: all that anybody sees of it is who comes before whom. Of 10,000,000 rows two are
 		// equal with a probability of 3·10^-6, so that it is not worth half a row more in the sort to say which comes
 		// first.
-		return `SELECT t.*, pg_catalog.hashtextextended(
-				pg_catalog.encode(pg_catalog.substr(t."fugu h", 17), 'hex'), c."fugu g") AS "fugu o"
-			FROM ` + stagedName + ` AS t JOIN ` + copiesName + ` AS c ON c."fugu class" = t."fugu class"
+		columns := f.carried(s, keys[s])
+		return `SELECT pg_catalog.hashtextextended(
+				pg_catalog.encode(pg_catalog.substr(t."fugu h", 17), 'hex'), c."fugu g") AS "fugu o"` + and(columns) + `
+			FROM ` + hashed(rows, columns) + ` AS t JOIN ` + copiesName + ` AS c ON c."fugu class" = t."fugu class"
 				AND pg_catalog.substr(t."fugu h", 17) <= c."fugu last"
 			WHERE t."fugu h" <= ` + lastTaken
 	}
