@@ -159,8 +159,8 @@ func (f *family) copies(s *source, keys map[*source]fresh, rows string) string {
 		columns := f.carried(s, keys[s])
 		return `SELECT pg_catalog.hashtextextended(
 				pg_catalog.encode(pg_catalog.substr(t."fugu h", 17), 'hex'), c."fugu g") AS "fugu o"` + and(columns) + `
-			FROM ` + hashed(rows, columns) + ` AS t JOIN ` + copiesName + ` AS c ON c."fugu class" = t."fugu class"
-				AND pg_catalog.substr(t."fugu h", 17) <= c."fugu last"
+			FROM ` + s.hashed(rows, columns) + ` AS t JOIN ` + copiesName + ` AS c ON c."fugu class" = t."fugu class"
+				AND (c."fugu last" IS NULL OR pg_catalog.substr(t."fugu h", 17) <= c."fugu last")
 			WHERE t."fugu h" <= ` + lastTaken
 	}
 

@@ -28,13 +28,21 @@ func (s *source) identity() string {
 		row := "ROW(" + list("t.", names) + ")::pg_catalog.text"
 		return row + " || ' ' || pg_catalog.row_number() OVER (PARTITION BY " + row + ")"
 	}
-	if len(s.primary) == 1 {
+	if s.plainKey() {
 		// A row of one value in which nothing has to be quoted is written like this, too, in half the time.
-		if c, _ := s.column(s.primary[0]); c.base == "uuid" || slices.Contains(numbers, c.base) {
-			return "'(' || t." + parser.QuoteIdent(c.name) + "::pg_catalog.text || ')'"
-		}
+		return "'(' || t." + parser.QuoteIdent(s.primary[0]) + "::pg_catalog.text || ')'"
 	}
 	return "ROW(" + list("t.", s.primary) + ")::pg_catalog.text"
+}
+
+// plainKey reports whether the primary key is one number or uuid, so that identities are digits, letters and signs that
+// every encoding of a server has as ASCII has them.
+func (s *source) plainKey() bool {
+	if s.countsEqual() || len(s.primary) != 1 {
+		return false
+	}
+	c, _ := s.column(s.primary[0])
+	return c.base == "uuid" || slices.Contains(numbers, c.base)
 }
 
 // countsEqual reports whether rows are told apart by a running number among equal ones.
@@ -55,11 +63,14 @@ func and(columns []string) string {
 }
 
 // hashed is the SQL of rows with their hash h, as who builds computes it, in the place of their identity.
-func hashed(rows string, columns []string) string {
-	hash := `pg_catalog.sha256(k.key || pg_catalog.convert_to(t."fugu id", 'UTF8'))`
+func (s *source) hashed(rows string, columns []string) string {
+	id := `pg_catalog.convert_to(t."fugu id", 'UTF8')`
+	if s.plainKey() {
+		id = `pg_catalog.textsend(t."fugu id")` // bytes of the session's encoding, in a tenth of the time
+	}
+	hash := `pg_catalog.sha256(k.key || ` + id + `)`
 	if hook.TwinTableOrder {
-		id := `pg_catalog.convert_to(t."fugu id", 'UTF8') || '\x0000000000000000'`
-		hash = `pg_catalog.substr(` + id + `, 1, 8) || pg_catalog.substr(` + hash + `, 9)`
+		hash = `pg_catalog.substr(` + id + ` || '\x0000000000000000', 1, 8) || pg_catalog.substr(` + hash + `, 9)`
 	}
 	// OFFSET has each hash computed once, however often it is asked for. It is written as the planner knows at once
 	// that it leaves nothing out, and the key as what is no subquery: either would keep workers from what comes after.

@@ -1,7 +1,6 @@
 package build
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -102,7 +101,7 @@ const lastTaken = `(SELECT pg_catalog.current_setting('fugu.last')::pg_catalog.b
 
 // setCopies has the rows up to the last of each class stand: each of them as often as it says, and once more those up
 // to the last by the second half of the hash. The copies of a class are rows of a table, "fugu g" of each row that is
-// up to "fugu last": workers can join with it, and the planner sees how many there are.
+// up to "fugu last", of every row where that is NULL: workers can join with it, and the planner sees how many there are.
 func setCopies(ctx context.Context, db pgx.Tx, last, twice [][]byte, each []int64) error {
 	const setLast = `SELECT pg_catalog.set_config('fugu.last', $1::pg_catalog.bytea[]::pg_catalog.text, true)`
 	if _, err := db.Exec(ctx, setLast, last); err != nil {
@@ -112,10 +111,9 @@ func setCopies(ctx context.Context, db pgx.Tx, last, twice [][]byte, each []int6
 	if _, err := db.Exec(ctx, room); err != nil {
 		return err
 	}
-	all := bytes.Repeat([]byte{0xff}, half)
-	const fill = `INSERT INTO ` + copiesName + ` SELECT class - 1, g, CASE WHEN g <= n THEN $1::bytea ELSE twice END
-		FROM unnest($2::int8[], $3::bytea[]) WITH ORDINALITY AS c(n, twice, class), generate_series(1, n + 1) AS g`
-	if _, err := db.Exec(ctx, fill, all, each, twice); err != nil {
+	const fill = `INSERT INTO ` + copiesName + ` SELECT class - 1, g, CASE WHEN g > n THEN twice END
+		FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS c(n, twice, class), generate_series(1, n + 1) AS g`
+	if _, err := db.Exec(ctx, fill, each, twice); err != nil {
 		return err
 	}
 	_, err := db.Exec(ctx, `ANALYZE `+copiesName)
