@@ -4,21 +4,16 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
-	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	pg "github.com/pganalyze/pg_query_go/v6"
 
-	"fugu/ledger"
-	"fugu/pipeline"
 	"fugu/policy"
 	"fugu/test/pgcluster"
-	"fugu/upstream"
+	"fugu/test/serving"
 	"fugu/wire"
 )
 
@@ -159,10 +154,11 @@ func openSession(ctx context.Context, dir string, cluster *pgcluster.Cluster, ro
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return nil, nil, err
 	}
-	engine, done, err := openEngine(ctx, path, cluster)
+	engine, err := openEngine(ctx, path, cluster)
 	if err != nil {
 		return nil, nil, err
 	}
+	done := func() { _ = engine.Close() }
 	session, err := engine.Open(ctx, wire.Startup{User: "alice", Parameters: map[string]string{}})
 	if err != nil {
 		done()
@@ -171,27 +167,11 @@ func openSession(ctx context.Context, dir string, cluster *pgcluster.Cluster, ro
 }
 
 // openEngine makes an engine of this process's own on a policy, with a ledger of its own.
-func openEngine(ctx context.Context, path string, cluster *pgcluster.Cluster) (*pipeline.Engine, func(), error) {
+func openEngine(ctx context.Context, path string, cluster *pgcluster.Cluster) (*serving.Engine, error) {
 	policies, err := policy.Load(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	reader, err := upstream.OpenReader(cluster.DSN("fugu_reader", "adult"), time.Minute)
-	if err != nil {
-		return nil, nil, err
-	}
-	snapshot, err := pipeline.Load(ctx, policies, reader)
-	if err != nil {
-		return nil, nil, err
-	}
-	l, err := ledger.Open(ctx, "sqlite:"+path+".db", ledger.Options{})
-	if err != nil {
-		return nil, nil, err
-	}
-	guest, err := pgconn.ParseConfig(cluster.DSN("fugu_guest", "adult"))
-	if err != nil {
-		return nil, nil, err
-	}
-	done := func() { reader.Close(); _ = l.Close() }
-	return pipeline.New(guest, reader, l, snapshot, slog.New(slog.DiscardHandler)), done, nil
+	return serving.Open(ctx, serving.Options{Guest: cluster.DSN("fugu_guest", "adult"),
+		Reader: cluster.DSN("fugu_reader", "adult"), Policies: policies, Ledger: path + ".db"})
 }

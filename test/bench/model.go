@@ -52,11 +52,11 @@ func modelling(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows
 	if err := os.WriteFile(path, []byte(widePolicy), 0o600); err != nil {
 		return err
 	}
-	engine, done, err := openEngine(ctx, path, cluster)
+	engine, err := openEngine(ctx, path, cluster)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer engine.Close()
 	plain, err := pgx.Connect(ctx, cluster.DSN("fugu_reader", "adult"))
 	if err != nil {
 		return err

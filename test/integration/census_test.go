@@ -1,16 +1,12 @@
 package integration
 
 import (
-	"crypto/rand"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"fugu/ledger"
 	"fugu/test/adult"
 	"fugu/test/pgcluster"
-	"fugu/test/policies"
 	"fugu/twin/build"
 )
 
@@ -53,25 +49,12 @@ func censusDatabase(t testing.TB) *database {
 	return census
 }
 
-// buildCensus builds the twin, as fugu twin build does.
+// buildCensus builds the twin of the census.
 func buildCensus(t testing.TB, o build.Options) {
 	t.Helper()
 	db := censusDatabase(t)
-	p := policies.Load(t, fmt.Sprintf(censusPolicy, db.rows))
-	conn, err := build.Connect(t.Context(), db.cluster.DSN("census_keeper", "census"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(t.Context()) }()
-	l, err := ledger.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "fugu.db"), ledger.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	k := build.Keeper{Conn: conn, Ledger: l, Random: rand.Reader, Guests: []string{"fugu_guest"}, Operator: "dba"}
-	if _, err := k.Build(t.Context(), p, p.Tables[0], o); err != nil {
-		t.Fatal(err)
-	}
+	buildTwins(t, db.cluster.DSN("census_keeper", "census"), fmt.Sprintf(censusPolicy, db.rows),
+		build.Keeper{Guests: []string{"fugu_guest"}}, o)
 }
 
 var censusBuilt bool

@@ -5,20 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"fugu/account/memory"
 	"fugu/ledger"
@@ -26,9 +22,9 @@ import (
 	"fugu/policy"
 	"fugu/test/adult"
 	"fugu/test/pgcluster"
+	"fugu/test/serving"
 	"fugu/upstream"
 	"fugu/wire"
-	"fugu/wire/auth"
 )
 
 func TestMain(m *testing.M) {
@@ -122,49 +118,41 @@ func start(ctx context.Context, db *database, dir string, o options) (*fugu, err
 	if err != nil {
 		return nil, err
 	}
-	reader, err := upstream.OpenReader(o.reader, time.Minute, func(c *pgxpool.Config) {
-		if o.dialReader != nil {
-			c.ConnConfig.DialFunc = o.dialReader
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	snapshot, err := pipeline.Load(ctx, policies, reader)
-	if err != nil {
-		return nil, err
-	}
-	l, err := ledger.Open(ctx, "sqlite:"+o.ledger, ledger.Options{Exclusive: true})
-	if err != nil {
-		return nil, err
-	}
-	f := &fugu{ledger: memory.Of(l), reader: reader}
-	if o.wrapLedger != nil {
-		f.ledger = o.wrapLedger(f.ledger)
-	}
-	guest, err := pgconn.ParseConfig(o.guest)
-	if err != nil {
-		return nil, err
-	}
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := slog.New(slog.DiscardHandler)
 	if o.log != nil {
 		log = slog.New(o.log)
 	}
-	f.engine = pipeline.New(guest, reader, f.ledger, snapshot, log)
-	f.engine.GiveGuests(o.guests)
-	var engine wire.Engine = f.engine
+	opened, err := serving.Open(ctx, serving.Options{Guest: o.guest, Reader: o.reader, Policies: policies,
+		Ledger: o.ledger, Dial: o.dialReader, Log: log, Wrap: func(l ledger.Ledger) ledger.Ledger {
+			if l = memory.Of(l); o.wrapLedger != nil {
+				l = o.wrapLedger(l)
+			}
+			return l
+		}})
+	if err != nil {
+		return nil, err
+	}
+
+	opened.GiveGuests(o.guests)
+	var engine wire.Engine = opened.Engine
 	if o.wrapEngine != nil {
 		engine = o.wrapEngine(engine)
 	}
-	config := wire.Config{Auth: auth.Trust{}, MaxClients: 100, MessageBytes: 16 << 20, LoginTimeout: 10 * time.Second,
-		IdleTimeout: time.Minute, DrainTimeout: 5 * time.Second, Logger: log}
+	config := serving.Config(log)
 	if o.limits != nil {
 		o.limits(&config)
 	}
-	return f, f.listen(ctx, config, engine, func() {
-		reader.Close()
-		_ = l.Close()
-	})
+	address, stop, err := serving.Listen(ctx, config, engine)
+	if err != nil {
+		return nil, errors.Join(err, opened.Close())
+	}
+	f := &fugu{address: address, engine: opened.Engine, reader: opened.Reader, ledger: opened.Ledger}
+	f.stop = func() error {
+		err := stop()
+		_ = opened.Close() // a test may have closed the ledger under the engine
+		return err
+	}
+	return f, nil
 }
 
 // policiesOf writes the policy that is asked for, and loads it.
@@ -179,30 +167,8 @@ func policiesOf(db *database, path string, o options) ([]*policy.Policy, error) 
 	return policy.Load(path)
 }
 
-// listen answers clients until f.stop is called, which closes what the engine rests on when all are gone.
-func (f *fugu) listen(ctx context.Context, config wire.Config, engine wire.Engine, closeAll func()) error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	f.address = listener.Addr().String()
-	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	done := make(chan error, 1)
-	go func() { done <- wire.New(config, engine).Serve(serving, listener) }()
-	f.stop = func() error {
-		cancel()
-		err := <-done
-		closeAll()
-		return err
-	}
-	return nil
-}
-
 // dsn is how user reaches Fugu.
-func (f *fugu) dsn(user string) string {
-	return (&url.URL{Scheme: "postgres", User: url.User(user), Host: f.address, Path: "adult",
-		RawQuery: "sslmode=disable"}).String()
-}
+func (f *fugu) dsn(user string) string { return serving.DSN(f.address, user, "adult") }
 
 // connect opens a pgx connection through Fugu as alice.
 func (f *fugu) connect(t testing.TB) *pgx.Conn {

@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"crypto/rand"
 	"fmt"
 	"math"
 	"os"
@@ -16,7 +15,6 @@ import (
 	"fugu/ledger"
 	"fugu/test/patient"
 	"fugu/test/pgcluster"
-	"fugu/test/policies"
 	"fugu/twin/build"
 	"fugu/upstream"
 )
@@ -39,15 +37,9 @@ var clinic *pgcluster.Cluster
 // clinicLedger keeps the counts and the key of the clinic's twins.
 var clinicLedger string
 
-// buildClinic builds the clinic's twins by a policy, as fugu twin build does.
+// buildClinic builds the clinic's twins by a policy.
 func buildClinic(t testing.TB, text string) build.Report {
 	t.Helper()
-	p := policies.Load(t, text)
-	conn, err := build.Connect(t.Context(), clinic.DSN("clinic_keeper", "clinic"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(t.Context()) }()
 	if clinicLedger == "" {
 		dir, err := os.MkdirTemp("", "clinic")
 		if err != nil {
@@ -60,13 +52,8 @@ func buildClinic(t testing.TB, text string) build.Report {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	k := build.Keeper{Conn: conn, Ledger: l, Random: rand.Reader, Guests: []string{"clinic_guest"},
-		Reader: "clinic_reader", Operator: "dba"}
-	r, err := k.Build(t.Context(), p, p.Tables[0], build.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return buildTwins(t, clinic.DSN("clinic_keeper", "clinic"), text, build.Keeper{Ledger: l,
+		Guests: []string{"clinic_guest"}, Reader: "clinic_reader"}, build.Options{})[0]
 }
 
 // serveClinic starts a Fugu over the clinic; edits are of the policy, old and new in turn. direct leads to PostgreSQL

@@ -1,15 +1,12 @@
 package integration
 
 import (
-	"crypto/rand"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"fugu/ledger"
-	"fugu/policy"
 	"fugu/test/patient"
 	"fugu/test/pgcluster"
 	"fugu/twin/build"
@@ -73,34 +70,8 @@ func serveDumped(t *testing.T) dumpedWorld {
 	if err := c.Exec(t.Context(), "dumped", dumpedSQL); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "dumped.policy.yaml")
-	if err := os.WriteFile(path, []byte(dumpedPolicy), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	policies, err := policy.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := build.Connect(t.Context(), c.DSN("dump_keeper", "dumped"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(t.Context()) }()
-	l, err := ledger.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "fugu.db"), ledger.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-
-	k := build.Keeper{Conn: conn, Ledger: l, Random: rand.Reader, Guests: []string{"dump_guest"}, Operator: "dba"}
-	for _, table := range policies[0].Tables {
-		if table.Twin == nil || table.Link != nil {
-			continue
-		}
-		if _, err := k.Build(t.Context(), policies[0], table, build.Options{}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	buildTwins(t, c.DSN("dump_keeper", "dumped"), dumpedPolicy, build.Keeper{Guests: []string{"dump_guest"}},
+		build.Options{})
 	f := serve(t, options{guest: c.DSN("dump_guest", "dumped"), reader: c.DSN("dump_reader", "dumped"),
 		policyText: dumpedPolicy})
 	return dumpedWorld{t, c, strings.Replace(f.dsn("alice"), "/adult", "/dumped", 1)}

@@ -13,6 +13,7 @@ import (
 	"fugu/policy"
 	"fugu/twin"
 	"fugu/twin/class"
+	"fugu/twin/columns"
 	"fugu/twin/margin"
 )
 
@@ -28,16 +29,19 @@ type job struct {
 	family *family
 	keys   map[*source]fresh
 	class  string // the SQL of a row's class
+	spec   twin.Spec
 	design *twin.Design
 	law    string // its fingerprint
 	shape  string // and that of how the tables look
+
+	laws     []columns.Law // of the columns that the policy has shown row by row, by the reference as it is
+	released []released    // those that they are shown by
 
 	last      *Draw  // by the ledger
 	all       []Twin // by the registry
 	published *Twin  // among them
 
 	key  []byte // of the order of drawing
-	rows string // the SQL of the rows of the family's first table
 	next Draw   // what is drawn, unless what was drawn last stands
 }
 
@@ -54,17 +58,19 @@ func (k *Keeper) look(ctx context.Context, tx pgx.Tx, at place, p *policy.Policy
 	if err := j.family.checkPartners(ctx, tx, j.keys, k.beside()); err != nil {
 		return nil, err
 	}
-	spec, err := j.family.spec(ctx, tx, p)
-	if err != nil {
+	if j.spec, err = j.family.spec(ctx, tx, p); err != nil {
 		return nil, err
 	}
-	if j.design, err = twin.New(spec); err != nil {
+	if j.design, err = twin.New(j.spec); err != nil {
 		return nil, err
 	}
-	if j.law, err = lawOf(spec); err != nil {
+	if j.law, err = lawOf(j.spec); err != nil {
 		return nil, err
 	}
-	j.class = class.Of(spec)
+	if j.laws, err = j.family.root.shownColumns(ctx, tx, j.spec, j.keys[j.family.root], k.beside()); err != nil {
+		return nil, err
+	}
+	j.class = class.Of(j.spec)
 	j.shape = j.family.shape()
 	return j, nil
 }
@@ -112,10 +118,10 @@ func (j *job) count(ctx context.Context) (c counts, err error) {
 	}
 
 	j.say(.02, "counting the rows of each class")
-	if j.rows, err = root.stage(ctx, j.tx, j.class, j.family.carried(root, j.keys[root])); err != nil {
+	if j.family.rows, err = root.stage(ctx, j.tx, j.class, j.family.carried(root, j.keys[root])); err != nil {
 		return c, err
 	}
-	if c.classes, err = root.tally(ctx, j.tx, j.rows, len(j.design.Classes)); err != nil {
+	if c.classes, err = root.tally(ctx, j.tx, j.family.rows, len(j.design.Classes)); err != nil {
 		return c, err
 	}
 	j.next = Draw{Dataset: j.policy.Dataset, Law: j.law, Class: j.class, Reason: j.options.Reason}
@@ -125,7 +131,7 @@ func (j *job) count(ctx context.Context) (c counts, err error) {
 
 	j.say(.05, "reading the rows of "+root.qualified())
 	c.edges = edgesAt(c.classes, j.expected(c.classes), firstSpread)
-	classes, contents, err := root.look(ctx, j.tx, j.key, j.rows, c.edges)
+	classes, contents, err := root.look(ctx, j.tx, j.key, j.family.rows, c.edges)
 	if err == nil {
 		err = sameRows(c.classes, classes)
 	}
@@ -182,6 +188,9 @@ func (j *job) certify(twins []Twin, d Draw, taken []int64) {
 			t.Classes = append(t.Classes, c.Name)
 		}
 		t.Told, t.Taken, t.Noise = d.Noisy, taken, j.design.NoiseOf(d.Noisy)
+		for _, s := range j.released {
+			t.Columns = append(t.Columns, s.promise())
+		}
 	}
 }
 

@@ -20,14 +20,17 @@ import (
 // The order is by a hash of what only the key of the order of drawing gives: nobody can compute it, and a build that
 // was killed gives the same. How many copies there are is public, but for linked tables, where it follows from the rows
 // taken. The rows are hashed and sorted once, by parallel workers where there are any, and numbered as they leave the
-// sort. root is the SQL of the rows of the family's first table.
-func (f *family) lay(ctx context.Context, db pgx.Tx, s *source, keys map[*source]fresh, root string) (
+// sort.
+func (f *family) lay(ctx context.Context, db pgx.Tx, s *source, keys map[*source]fresh, show []released) (
 	rows int64, err error) {
-	columns, numbered := s.laidColumns(keys[s])
+	if s != f.root {
+		show = nil
+	}
+	columns, numbered := s.laidColumns(keys[s], show)
 	children := f.children(s)
 
 	// OFFSET 0 has the sort done before anything is computed of its rows; a window of all rows keeps their order.
-	from := f.copies(s, keys, root) + ` ORDER BY "fugu o" OFFSET 0`
+	from := f.copies(s, keys, show) + ` ORDER BY "fugu o" OFFSET 0`
 	if numbered || len(children) > 0 {
 		from = `SELECT pg_catalog.row_number() OVER () AS "fugu n", r.* FROM (` + from + `) AS r`
 	}
@@ -67,11 +70,14 @@ func (f *family) lay(ctx context.Context, db pgx.Tx, s *source, keys map[*source
 
 // laidColumns are the SQL of the columns of a twin, and of keys that it has not but which others are linked to; and
 // whether any of them is a number of its row.
-func (s *source) laidColumns(keys fresh) (columns []string, numbered bool) {
+func (s *source) laidColumns(keys fresh, show []released) (columns []string, numbered bool) {
 	for _, c := range s.columns {
 		k, fresh := keys[c.name]
 		name := parser.QuoteIdent(c.name)
+		number := slices.IndexFunc(show, func(x released) bool { return x.Column == c.name })
 		switch {
+		case number >= 0:
+			columns = append(columns, show[number].value(s, number)+"::"+c.typ+" AS "+name)
 		case fresh && k.of != "":
 			columns = append(columns, parser.QuoteIdent("fugu new "+c.name)+"::"+c.typ+" AS "+name)
 		case fresh && !hook.TwinOldKeys:
@@ -149,17 +155,20 @@ func (f *family) checkRoom(s *source, keys fresh, rows int64) error {
 }
 
 // copies is the SQL of the copies of rows of a table, for links with the new keys, and with "fugu o", by which they are
-// put in order. rows is the SQL of the root's.
-func (f *family) copies(s *source, keys map[*source]fresh, rows string) string {
+// put in order. Of columns that are shown by a channel rows also have what it goes by.
+func (f *family) copies(s *source, keys map[*source]fresh, show []released) string {
 	if s == f.root {
 		// PostgreSQL's own hash, though nothing that withstands an attack, is enough for a second hash of 16 secret
 		// bytes which show nowhere: all that anybody sees of it is who comes before whom. Of 10,000,000 rows two are
 		// equal with a probability of 3·10^-6, so that it is not worth half a row more in the sort to say which comes
 		// first.
-		columns := f.carried(s, keys[s])
+		columns, by := f.carried(s, keys[s]), ""
+		if len(show) > 0 {
+			by = `, t."fugu class", t."fugu h"`
+		}
 		return `SELECT pg_catalog.hashtextextended(
-				pg_catalog.encode(pg_catalog.substr(t."fugu h", 17), 'hex'), c."fugu g") AS "fugu o"` + and(columns) + `
-			FROM ` + s.hashed(rows, columns) + ` AS t JOIN ` + copiesName + ` AS c ON c."fugu class" = t."fugu class"
+				pg_catalog.encode(pg_catalog.substr(t."fugu h", 17), 'hex'), c."fugu g") AS "fugu o"` + by + and(columns) + `
+			FROM ` + s.hashed(f.rows, columns) + ` AS t JOIN ` + copiesName + ` AS c ON c."fugu class" = t."fugu class"
 				AND (c."fugu last" IS NULL OR pg_catalog.substr(t."fugu h", 17) <= c."fugu last")
 			WHERE t."fugu h" <= ` + lastTaken
 	}

@@ -33,8 +33,7 @@ func TestTwinOrNoise(t *testing.T) {
 		t.Fatalf("a twin after noise: %v", err)
 	}
 
-	other := newWorld(t, "otherway", strings.ReplaceAll(shop, "CREATE ROLE shop_keeper LOGIN; CREATE ROLE shop_guest "+
-		"LOGIN;", ""), shopPolicy)
+	other := newWorld(t, "otherway", shop, shopPolicy)
 	other.build(build.Options{})
 	if drawn, err := build.Drawn(t.Context(), other.ledger, other.policy.Tables[0].Qualified()); err != nil || !drawn {
 		t.Errorf("drawn after a build: %v, %v", drawn, err)

@@ -64,7 +64,7 @@ func (j *job) settle(ctx context.Context, c counts, take []drawn) (err error) {
 			}
 		}
 		edges = edgesAt(c.classes, take, spread)
-		classes, _, err := j.family.root.look(ctx, j.tx, j.key, j.rows, edges)
+		classes, _, err := j.family.root.look(ctx, j.tx, j.key, j.family.rows, edges)
 		if err == nil {
 			err = sameRows(c.classes, classes)
 		}

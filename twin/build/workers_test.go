@@ -48,7 +48,8 @@ func planned(t *testing.T) (tx pgx.Tx, copies string) {
 		setCopies(t.Context(), tx, taken, taken, []int64{1, 3})); err != nil {
 		t.Fatal(err)
 	}
-	return tx, f.copies(s, keys, s.rows(`CASE WHEN sick THEN 1 ELSE 0 END`, f.carried(s, keys[s])))
+	f.rows = s.rows(`CASE WHEN sick THEN 1 ELSE 0 END`, f.carried(s, keys[s]))
+	return tx, f.copies(s, keys, nil)
 }
 
 // Hashing and sorting are most of a build: workers do both, each hash once, and who writes gathers what they have

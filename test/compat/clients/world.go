@@ -79,40 +79,46 @@ func newWorld(ctx context.Context, dir string, twins bool) (_ *world, err error)
 	if err != nil {
 		return nil, err
 	}
-	policy, err := examplePolicy(loaded.Rows)
-	if err != nil {
+	config := sides.Config{Binary: binary, Guest: c.DSN("fugu_guest", "adult"), Reader: c.DSN("fugu_reader", "adult")}
+	if config.Policy, err = examplePolicy(loaded.Rows); err != nil {
 		return nil, err
 	}
-	built := false
-	for name, users := range map[string]string{"scram": fmt.Sprintf("\"alice\" \"%s\"\n", verifier), "trust": ""} {
-		own := filepath.Join(dir, name)
-		if err := os.Mkdir(own, 0o700); err != nil {
-			return nil, err
+	if twins {
+		config.Policy, config.Keeper = fmt.Sprintf(twinPolicy, loaded.Rows), c.DSN("fugu_keeper", "adult")
+	}
+	return w, w.serve(ctx, dir, config, verifier)
+}
+
+// serve starts a Fugu that asks for the password with this verifier, and one that does not.
+func (w *world) serve(ctx context.Context, dir string, config sides.Config, verifier string) error {
+	for _, one := range []struct{ name, users, password string }{
+		{"scram", fmt.Sprintf("\"alice\" \"%s\"\n", verifier), password}, {"trust", "", ""}} {
+		config.Dir, config.Users = filepath.Join(dir, one.name), one.users
+		if err := os.Mkdir(config.Dir, 0o700); err != nil {
+			return err
 		}
-		config := sides.Config{Binary: binary, Dir: own, Policy: policy, Users: users,
-			Guest: c.DSN("fugu_guest", "adult"), Reader: c.DSN("fugu_reader", "adult")}
-		if twins {
-			config.Policy, config.Keeper = fmt.Sprintf(twinPolicy, loaded.Rows), c.DSN("fugu_keeper", "adult")
-			if !built { // by the ledger of one of them: it is charged once
-				if err := sides.BuildTwins(ctx, config); err != nil {
-					return nil, err
-				}
+
+		// Both serve the twins that the ledger of the first was charged for.
+		if config.Keeper != "" && one.users != "" {
+			if err := sides.BuildTwins(ctx, config); err != nil {
+				return err
 			}
-			built = true
 		}
 		proxy, err := sides.Serve(config)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		before := w.stop
 		w.stop = func() error { return errors.Join(proxy.Stop(), before()) }
-		if users != "" {
-			w.through = proxy.Side("alice", password, "adult")
+
+		side := proxy.Side("alice", one.password, "adult")
+		if one.users != "" {
+			w.through = side
 		} else {
-			w.trusting = proxy.Side("alice", "", "adult")
+			w.trusting = side
 		}
 	}
-	return w, nil
+	return nil
 }
 
 // examplePolicy is the example's, for so many rows, with a large epsilon: the noise is small, and a wrong value seen.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -110,24 +111,15 @@ func newWorld(ctx context.Context, binary, dir string, s suite, twins bool) (_ *
 		undo = append(undo, clusters[i].Stop)
 	}
 
-	built := false
-	for to, config := range fugus {
+	for i, to := range slices.Sorted(maps.Keys(fugus)) {
 		w.direct.doors[to] = sides.Direct(clusters[0], s.role, s.password, s.database)
+		config := fugus[to]
 		config.Binary, config.Dir = binary, filepath.Join(dir, fmt.Sprintf("fugu-%d", to))
 		if config.Auth == "" {
 			config.Users = users
 		}
 		config = s.over(clusters[1], config, filepath.Join(dir, "root.crt"), twins)
-		if err := os.Mkdir(config.Dir, 0o700); err != nil {
-			return nil, err
-		}
-		if twins && !built { // by the ledger of one of them: it is charged once
-			if err := sides.BuildTwins(ctx, config); err != nil {
-				return nil, err
-			}
-			built = true
-		}
-		proxy, err := sides.Serve(config)
+		proxy, err := serve(ctx, config, twins && i == 0) // the ledger of the first is charged for all
 		if err != nil {
 			return nil, err
 		}
@@ -135,6 +127,19 @@ func newWorld(ctx context.Context, binary, dir string, s suite, twins bool) (_ *
 		w.through.doors[to] = proxy.Side(s.role, s.password, s.database)
 	}
 	return w, nil
+}
+
+// serve starts a Fugu in a directory that it makes, and builds the twins before if that is asked for.
+func serve(ctx context.Context, config sides.Config, build bool) (*sides.Proxy, error) {
+	if err := os.Mkdir(config.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	if build {
+		if err := sides.BuildTwins(ctx, config); err != nil {
+			return nil, err
+		}
+	}
+	return sides.Serve(config)
 }
 
 // server starts a server with the database of the suite; users are those of Fugu, major is its version.

@@ -3,31 +3,24 @@ package alike
 
 import (
 	"fmt"
-	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"fugu/explain"
-	"fugu/ledger"
-	"fugu/pipeline"
 	"fugu/policy"
 	"fugu/privacy"
 	"fugu/test/adult"
 	"fugu/test/pgcluster"
-	"fugu/upstream"
+	"fugu/test/serving"
 )
 
 func TestMain(m *testing.M) { pgcluster.Main(m) }
 
 // house is a Fugu that plans statements over one dataset, and serves nobody.
 type house struct {
-	engine *pipeline.Engine
+	engine *serving.Engine
 	known  map[asked][]explain.Value
 }
 
@@ -76,26 +69,13 @@ func open(t *testing.T, dataset string) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader, err := upstream.OpenReader(c.DSN("fugu_reader", database), time.Minute)
+	engine, err := serving.Open(t.Context(), serving.Options{Guest: c.DSN("fugu_guest", database),
+		Reader: c.DSN("fugu_reader", database), Policies: policies, Ledger: filepath.Join(t.TempDir(), "fugu.db")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(reader.Close)
-	snapshot, err := pipeline.Load(t.Context(), policies, reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := ledger.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "fugu.db"), ledger.Options{Exclusive: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	guest, err := pgconn.ParseConfig(c.DSN("fugu_guest", database))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &house{pipeline.New(guest, reader, l, snapshot, slog.New(slog.NewTextHandler(io.Discard, nil))),
-		map[asked][]explain.Value{}}
+	t.Cleanup(func() { _ = engine.Close() })
+	return &house{engine, map[asked][]explain.Value{}}
 }
 
 // loadShop creates the corpus' database. Its roles are the cluster's: the example's database may have made them.

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,9 +24,9 @@ import (
 	"fugu/pipeline"
 	"fugu/policy"
 	"fugu/test/pgcluster"
+	"fugu/test/serving"
 	"fugu/upstream"
 	"fugu/wire"
-	"fugu/wire/auth"
 )
 
 func TestMain(m *testing.M) { pgcluster.Main(m) }
@@ -68,20 +66,12 @@ func serve(t testing.TB, w world, o options) *fugu {
 	log := slog.New(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	f.current = f.snapshot(t, o.policy...)
 	f.renew()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
+	var stop func() error
+	if f.address, stop, err = serving.Listen(t.Context(), serving.Config(log), f); err != nil {
 		t.Fatal(err)
 	}
-	f.address = listener.Addr().String()
-	serving, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	done := make(chan error, 1)
-	server := wire.New(wire.Config{Auth: auth.Trust{}, MaxClients: 100, MessageBytes: 16 << 20,
-		LoginTimeout: 10 * time.Second,
-		IdleTimeout:  time.Minute, DrainTimeout: 5 * time.Second, Logger: log}, f)
-	go func() { done <- server.Serve(serving, listener) }()
 	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
+		if err := stop(); err != nil {
 			t.Errorf("stopping: %v", err)
 		}
 		f.reader.Close()
@@ -127,10 +117,7 @@ func (f *fugu) snapshot(t testing.TB, edits ...string) *pipeline.Snapshot {
 }
 
 // dsn is how user reaches Fugu.
-func (f *fugu) dsn(user string) string {
-	return (&url.URL{Scheme: "postgres", User: url.User(user), Host: f.address, Path: f.database,
-		RawQuery: "sslmode=disable"}).String()
-}
+func (f *fugu) dsn(user string) string { return serving.DSN(f.address, user, f.database) }
 
 // connect opens a connection as user, empty for alice. Every statement is prepared anew, and results come as text.
 func (f *fugu) connect(t testing.TB, user string) *pgx.Conn {

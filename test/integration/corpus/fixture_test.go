@@ -3,12 +3,9 @@
 package corpus
 
 import (
-	"context"
 	_ "embed"
-	"io"
+	"errors"
 	"log/slog"
-	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,16 +14,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"fugu/internal/hook"
-	"fugu/ledger"
-	"fugu/pipeline"
 	"fugu/policy"
 	"fugu/test/pgcluster"
-	"fugu/upstream"
-	"fugu/wire"
-	"fugu/wire/auth"
+	"fugu/test/serving"
 )
 
 //go:embed testdata/fixture.sql
@@ -45,7 +37,7 @@ type fixture struct {
 	cluster *pgcluster.Cluster
 	address string
 	reader  *watch
-	engine  *pipeline.Engine
+	engine  *serving.Engine
 }
 
 var loaded bool
@@ -67,52 +59,30 @@ func start(t testing.TB) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader, err := upstream.OpenReader(c.DSN("fugu_reader", database), time.Minute,
-		func(p *pgxpool.Config) { p.ConnConfig.DialFunc = f.reader.dial })
+	f.engine, err = serving.Open(t.Context(), serving.Options{Guest: f.guest(), Reader: c.DSN("fugu_reader", database),
+		Policies: policies, Ledger: filepath.Join(t.TempDir(), "fugu.db"), Dial: f.reader.dial})
 	if err != nil {
 		t.Fatal(err)
 	}
-	snapshot, err := pipeline.Load(t.Context(), policies, reader)
+
+	// A test's clients are idle for as long as its longest statement takes another of them.
+	config := serving.Config(slog.New(slog.DiscardHandler))
+	config.IdleTimeout = 10 * time.Minute
+	address, stop, err := serving.Listen(t.Context(), config, f.engine)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := ledger.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "fugu.db"), ledger.Options{Exclusive: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	guest, err := pgconn.ParseConfig(c.DSN("fugu_guest", database))
-	if err != nil {
-		t.Fatal(err)
-	}
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.address = listener.Addr().String()
-	f.engine = pipeline.New(guest, reader, l, snapshot, log)
-	server := wire.New(wire.Config{Auth: auth.Trust{}, MaxClients: 20, MessageBytes: 16 << 20,
-		LoginTimeout: 10 * time.Second,
-		IdleTimeout:  10 * time.Minute, DrainTimeout: 5 * time.Second, Logger: log}, f.engine)
-	serving, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(serving, listener) }()
+	f.address = address
 	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
+		if err := errors.Join(stop(), f.engine.Close()); err != nil {
 			t.Errorf("stopping: %v", err)
 		}
-		reader.Close()
-		_ = l.Close()
 	})
 	return f
 }
 
 // Both sides of a comparison; guest is for what depends on rights.
-func (f *fixture) fugu() string {
-	return (&url.URL{Scheme: "postgres", User: url.User("alice"), Host: f.address, Path: database,
-		RawQuery: "sslmode=disable"}).String()
-}
+func (f *fixture) fugu() string     { return serving.DSN(f.address, "alice", database) }
 func (f *fixture) postgres() string { return f.cluster.DSN("postgres", database) }
 func (f *fixture) guest() string    { return f.cluster.DSN("fugu_guest", database) }
 

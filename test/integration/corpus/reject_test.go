@@ -16,6 +16,13 @@ import (
 func TestReject(t *testing.T) {
 	f := start(t)
 	fugu := open(t, f.fugu())
+
+	// An engine asks the catalog once what the tables are. That is no part of any statement, whichever file is first.
+	if out, err := fugu.run(t.Context(), unit{steps: []string{"SELECT * FROM orders"}}, simple); err != nil ||
+		out.err == nil {
+		t.Fatal(err, out.err)
+	}
+
 	names, units := corpus(t, "reject")
 	total := 0
 	for _, name := range names {

@@ -8,30 +8,23 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/binary"
-	"fmt"
+	"errors"
 	"io"
 	"log/slog"
 	"math/rand/v2"
-	"net"
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
-	"fugu/ledger"
-	"fugu/pipeline"
 	"fugu/policy"
 	"fugu/test/forgetful"
 	"fugu/test/pgcluster"
+	"fugu/test/serving"
 	"fugu/twin"
 	"fugu/twin/build"
 	"fugu/twin/margin"
-	"fugu/upstream"
-	"fugu/wire"
-	"fugu/wire/auth"
 )
 
 func TestMain(m *testing.M) { pgcluster.Main(m) }
@@ -100,44 +93,22 @@ func (w *world) forget(t testing.TB) {
 // serve starts a Fugu in this process over the world, until the test ends, and returns how clients reach it.
 func (w *world) serve(t testing.TB) (dsn string) {
 	t.Helper()
-	reader, err := upstream.OpenReader(w.cluster.DSN("world_reader", database), time.Minute)
+	engine, err := serving.Open(t.Context(), serving.Options{Guest: w.cluster.DSN("world_guest", database),
+		Reader: w.cluster.DSN("world_reader", database), Policies: []*policy.Policy{w.policy},
+		Ledger: filepath.Join(t.TempDir(), "fugu.db")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	snapshot, err := pipeline.Load(t.Context(), []*policy.Policy{w.policy}, reader)
+	address, stop, err := serving.Listen(t.Context(), serving.Config(slog.New(slog.DiscardHandler)), engine)
 	if err != nil {
 		t.Fatal(err)
 	}
-	books, err := ledger.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "fugu.db"), ledger.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	guest, err := pgconn.ParseConfig(w.cluster.DSN("world_guest", database))
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	log := slog.New(slog.DiscardHandler)
-	serving, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	done := make(chan error, 1)
-	server := wire.New(wire.Config{Auth: auth.Trust{}, MaxClients: 100, MessageBytes: 16 << 20,
-		LoginTimeout: 10 * time.Second,
-		IdleTimeout:  time.Minute, DrainTimeout: 5 * time.Second, Logger: log}, pipeline.New(guest, reader, books,
-		snapshot, log))
-	go func() { done <- server.Serve(serving, listener) }()
 	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
+		if err := errors.Join(stop(), engine.Close()); err != nil {
 			t.Errorf("stopping: %v", err)
 		}
-		reader.Close()
-		_ = books.Close()
 	})
-	return fmt.Sprintf("postgres://alice@%s/%s?sslmode=disable", listener.Addr(), database)
+	return serving.DSN(address, "alice", database)
 }
 
 // connect opens a connection on which every statement is asked anew and results come as text.
