@@ -345,3 +345,43 @@ func TestColumnsAreRefused(t *testing.T) {
 		t.Errorf("something was charged: %v, %v", drawn, err)
 	}
 }
+
+// In a database of their own twins show the very same, and fugu.channel is a view there.
+func TestColumnsApart(t *testing.T) {
+	w := personsWorld(t, "columns_apart", 9)
+	w.build(build.Options{})
+	want, matrix := w.rows(), w.matrix()
+
+	_, admin := w.apart()
+	at := w.on(admin)
+	w.build(build.Options{Again: true})
+	both := 0
+	for _, line := range at.column("SELECT DISTINCT name, sex, region, hours FROM people") {
+		name, row, _ := strings.Cut(line, "|")
+		if other, ok := want[name]; ok {
+			if both++; other != row {
+				t.Fatalf("%s shows %s, and beside the tables %s", name, row, other)
+			}
+		}
+	}
+	if both != len(want) {
+		t.Errorf("%d rows of %d are in both", both, len(want))
+	}
+	for key, row := range matrix {
+		column, rest, _ := strings.Cut(key, " ")
+		outcome, from, _ := strings.Cut(rest, " ")
+		for to, p := range row {
+			got := at.column(
+				`SELECT probability FROM fugu.channel WHERE table_name = 'public.people' AND column_name = '` +
+					column + `' AND coalesce(outcome, '') = '` + outcome + `' AND coalesce(from_value, '-') = '` +
+					from +
+					`' AND coalesce(to_value, '-') = '` + to + `'`)
+			if len(got) != 1 {
+				t.Fatalf("%s as %s: fugu.channel has %q", key, to, got)
+			}
+			if chance, err := strconv.ParseFloat(got[0], 64); err != nil || chance != p {
+				t.Errorf("%s as %s: fugu.channel has %v, want %v", key, to, chance, p)
+			}
+		}
+	}
+}
