@@ -155,22 +155,10 @@ func (f *family) checkRoom(s *source, keys fresh, rows int64) error {
 }
 
 // copies is the SQL of the copies of rows of a table, for links with the new keys, and with "fugu o", by which they are
-// put in order. Of columns that are shown by a channel rows also have what it goes by.
+// put in order.
 func (f *family) copies(s *source, keys map[*source]fresh, show []released) string {
 	if s == f.root {
-		// PostgreSQL's own hash, though nothing that withstands an attack, is enough for a second hash of 16 secret
-		// bytes which show nowhere: all that anybody sees of it is who comes before whom. Of 10,000,000 rows two are
-		// equal with a probability of 3·10^-6, so that it is not worth half a row more in the sort to say which comes
-		// first.
-		columns, by := f.carried(s, keys[s]), ""
-		if len(show) > 0 {
-			by = `, t."fugu class", t."fugu h"`
-		}
-		return `SELECT pg_catalog.hashtextextended(
-				pg_catalog.encode(pg_catalog.substr(t."fugu h", 17), 'hex'), c."fugu g") AS "fugu o"` + by + and(columns) + `
-			FROM ` + s.hashed(f.rows, columns) + ` AS t JOIN ` + copiesName + ` AS c ON c."fugu class" = t."fugu class"
-				AND (c."fugu last" IS NULL OR pg_catalog.substr(t."fugu h", 17) <= c."fugu last")
-			WHERE t."fugu h" <= ` + lastTaken
+		return f.copiesOfRoot(keys[s], show)
 	}
 
 	var on, add []string
@@ -190,6 +178,25 @@ func (f *family) copies(s *source, keys map[*source]fresh, show []released) stri
 	random := secretOf(`pg_catalog.int8send(p."fugu n") || `+row, "place", s, "")
 	return fmt.Sprintf(`SELECT t.*, %s, %s AS "fugu o" FROM %s AS t JOIN %s AS p ON %s`, strings.Join(add, ", "),
 		random, s.qualified(), f.laid(s.Link.To), strings.Join(on, " AND "))
+}
+
+// copiesOfRoot is copies of the family's first table. Of columns that are shown by a channel its rows also have what
+// that goes by.
+//
+// PostgreSQL's own hash, though nothing that withstands an attack, is enough for a second hash of 16 secret bytes which
+// show nowhere: all that anybody sees of it is who comes before whom. Of 10,000,000 rows two are equal with a
+// probability of 3·10^-6, so that it is not worth half a row more in the sort to say which comes first.
+func (f *family) copiesOfRoot(keys fresh, show []released) string {
+	columns, by := f.carried(f.root, keys), ""
+	if len(show) > 0 {
+		by = `, t."fugu class", t."fugu h"`
+	}
+	return `SELECT pg_catalog.hashtextextended(
+			pg_catalog.encode(pg_catalog.substr(t."fugu h", 17), 'hex'), c."fugu g") AS "fugu o"` + by +
+		and(columns) + `
+		FROM ` + f.root.hashed(f.rows, columns) + ` AS t JOIN ` + copiesName + ` AS c ON c."fugu class" = t."fugu class"
+			AND (c."fugu last" IS NULL OR pg_catalog.substr(t."fugu h", 17) <= c."fugu last")
+		WHERE t."fugu h" <= ` + lastTaken
 }
 
 // layAside writes the rows of a table that others are linked to into a table of its own first, and returns the SQL of

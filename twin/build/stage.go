@@ -23,10 +23,10 @@ type drawn struct {
 	more int64 // how many of them stand once more
 }
 
-// stage puts all rows with their class and their identity into a table of their own, and returns the SQL of them, if to
-// read the table itself is dear: where equal rows are counted, which sorts it, and where rows are on other servers, which
-// may not give the same ones twice. A build reads rows three times; those of other tables it reads where they are.
-// Columns that the twin does not need stay behind.
+// stage puts all rows with their class and their identity into a table of their own, if to read the table itself is
+// dear: where equal rows are counted, which sorts it, and where rows are on other servers, which may not give the same
+// ones twice. A build reads rows three times; those of other tables it reads where they are. It returns the SQL of the
+// rows. Columns that the twin does not need stay behind.
 func (s *source) stage(ctx context.Context, db pgx.Tx, class string, columns []string) (rows string, err error) {
 	rows = s.rows(class, columns)
 	if !s.countsEqual() && !s.foreign {
@@ -51,8 +51,8 @@ func (j *job) settle(ctx context.Context, c counts, take []drawn) (err error) {
 		each[i] = d.each
 	}
 
-	// A second look is needed if something else was drawn than was likely; or else with a chance of less than 10^-14 for
-	// each class.
+	// A second look is needed if something else was drawn than was likely; or else with a chance of less than 10^-14
+	// for each class.
 	edges := c.edges
 	for spread := firstSpread; ; spread *= 8 {
 		if sameEdges(edges, take) {
@@ -101,7 +101,8 @@ const lastTaken = `(SELECT pg_catalog.current_setting('fugu.last')::pg_catalog.b
 
 // setCopies has the rows up to the last of each class stand: each of them as often as it says, and once more those up
 // to the last by the second half of the hash. The copies of a class are rows of a table, "fugu g" of each row that is
-// up to "fugu last", of every row where that is NULL: workers can join with it, and the planner sees how many there are.
+// up to "fugu last", of every row where that is NULL: workers can join with it, and the planner sees how many there
+// are.
 func setCopies(ctx context.Context, db pgx.Tx, last, twice [][]byte, each []int64) error {
 	const setLast = `SELECT pg_catalog.set_config('fugu.last', $1::pg_catalog.bytea[]::pg_catalog.text, true)`
 	if _, err := db.Exec(ctx, setLast, last); err != nil {

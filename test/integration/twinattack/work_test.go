@@ -20,8 +20,9 @@ import (
 // rows went through each step of it and how often, the blocks that each step looked at, and the room that it took.
 // Times that differ nevertheless depend on nothing of a world.
 
-// slow are statements that take the longer the more rows have the secret: attacks on the clock, of which the dear branch
-// and its mirror image come in turn, and what an index, a sort, a hash table, a join, a sample and a function make of it.
+// slow are statements that take the longer the more rows have the secret: attacks on the clock, of which the dear
+// branch and its mirror image come in turn, and what an index, a sort, a hash table, a join, a sample and a function
+// make of it.
 func slow() (out []string) {
 	for _, line := range strings.Split(strings.TrimSpace(attacks), "\n") {
 		if strings.HasPrefix(line, "select count(*) from adult where case") {
@@ -127,8 +128,8 @@ func workIsEqual(t *testing.T, w [3]*world) {
 			t.Logf("over the tables themselves this is no more work in one world: %.200s", sql)
 		}
 	}
-	t.Logf("%d bytes in %d files and the work of %d statements are the same; of the tables themselves that of %d differs",
-		size, len(a), len(list), tell)
+	t.Logf("%d bytes in %d files and the work of %d statements are the same; over the tables themselves that of %d "+
+		"differs", size, len(a), len(list), tell)
 	if len(list) < 20 || tell < len(list) {
 		t.Errorf("the work of %d of %d statements differs over the tables themselves: they are no test", tell,
 			len(list))
