@@ -5,8 +5,8 @@
 //
 //	describe    what the tables are made of, from PostgreSQL's catalog: columns, keys, checks, indexes
 //	count       N: how many rows each class has
-//	look        in one scan: that the rows are those of an earlier draw, and which of each class come first in the order
-//	            of drawing, for the Ñ that is in the ledger or that is drawn before
+//	look        in one scan: that the rows are those of an earlier draw, and which of each class come first in the
+//	            order of drawing, for the Ñ that is in the ledger or that is drawn before
 //	draw        Ñ and the price, from the ledger or into it: a build that was killed goes on with the same Ñ
 //	settle      the last row of each class that is taken, and the last that stands once more
 //	lay         each of them as often as it stands, in random order, with fresh keys; then the rows of linked tables
