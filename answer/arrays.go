@@ -24,7 +24,12 @@ func (q *Question) Arrays(a ledger.Answer) ([][]byte, error) {
 			return nil, fmt.Errorf("reading the stored answer %d: %w", a.ID, err)
 		}
 	}
-	shown, err := shownOf(s, release.Values())
+	return q.arrays(a, s, release.Values())
+}
+
+// arrays are Arrays with these values of the release's components.
+func (q *Question) arrays(a ledger.Answer, s quote.Stored, values []string) ([][]byte, error) {
+	shown, err := shownOf(s, values)
 	if err != nil {
 		return nil, fmt.Errorf("the stored answer %d %w", a.ID, err)
 	}

@@ -133,6 +133,10 @@ var virtualTables = map[string][]planner.Column{
 	"last_release": columns("statement_id int8, column_name text, group_key text, mechanism text, assumption text, " +
 		"noise_sd float8, lower float8, upper float8, epsilon float8, delta float8, secret text, " +
 		"delta_reached float8, binding_pair text, epsilon_estimation float8"),
+	"estimate": columns("statement_id int8, column_name text, group_key text, mean float8, sd float8, lower float8, " +
+		"upper float8, basis text, answers int8"),
+	"noise_law": columns("statement_id int8, column_name text, group_key text, source text, law text, scale float8, " +
+		"along float8, variance float8"),
 	"releases": columns("statement_id int8, dataset text, at timestamptz, mechanism text, assumption text, " +
 		"epsilon float8, delta float8, failed bool"),
 	"twin": columns("dataset text, table_name text, built timestamptz, rows int8, sampled int8, class text, " +

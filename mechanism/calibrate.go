@@ -151,11 +151,11 @@ func (m mechanism) calibrate(r Request) (Calibration, error) {
 			return Calibration{}, uncertified(m.kind, err)
 		}
 		if certificates, err = r.weakened(certificates); err != nil {
-			return Calibration{}, unmet(m.kind, tooLarge)
+			return Calibration{}, r.short(m.kind)
 		}
 		return m.calibration(r, n, charged, certificates)
 	}
-	return Calibration{}, unmet(m.kind, tooLarge)
+	return Calibration{}, r.short(m.kind)
 }
 
 // calibration is the noise with what is said of it, and with the decimals that its values are published with.
@@ -172,7 +172,7 @@ func (m mechanism) calibration(
 		n.cells[k].digits = digits(sd, r.Components[k].Integer)
 	}
 	if math.IsInf(c.Error, 0) || math.IsNaN(c.Error) {
-		return Calibration{}, unmet(m.kind, tooLarge)
+		return Calibration{}, r.short(m.kind)
 	}
 	return c, nil
 }

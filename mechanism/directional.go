@@ -40,7 +40,7 @@ func designDirectional(r Request) (design, error) {
 	s := newFloorSearch(r)
 	s.search()
 	if s.floor == nil {
-		return nil, unmet(Directional, tooLarge)
+		return nil, r.short(Directional)
 	}
 	return func(inflate float64) Noise {
 		rates := make([]float64, len(s.rates))

@@ -44,7 +44,7 @@ func inherent(kind Kind, most int, lines structure) mechanism {
 		s := newInherentSearch(r, lines, kappa)
 		s.run()
 		if math.IsInf(s.least, 1) {
-			return nil, unmet(kind, tooLarge)
+			return nil, r.short(kind)
 		}
 		return func(inflate float64) Noise {
 			if inflate > 1 { // the noise found was certified as it is

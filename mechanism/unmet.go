@@ -12,6 +12,8 @@ const (
 	needsDelta = "its noise is normal, which needs a failure probability above 0 (fugu.delta), and more than the " +
 		"model's own"
 	tooCertain   = "it has no failure probability, and the model of the statement holds but for one"
+	tooUncertain = "the model of the statement holds but for a probability that is above its delta"
+	addsNothing  = "it adds no noise, and what the rows' own randomness hides is not enough"
 	withoutLimit = "its noise is normal, which is proven for epsilon up to 100"
 )
 
@@ -20,6 +22,32 @@ func unmet(kind Kind, why string) error {
 	return sqlstate.New(sqlstate.InvalidParameterValue,
 		"mechanism %s cannot keep this statement within its epsilon and delta: %s", kind, why).
 		WithHint("Set a larger fugu.delta, or set fugu.mechanism to %s.", Auto)
+}
+
+// short is the error of a mechanism for which no noise of its search kept the budget: where the model of the statement
+// alone takes all of δ, or the mechanism has no noise to add, more of it would not have helped.
+func (r Request) short(kind Kind) error {
+	switch failure := r.failure(); {
+	case failure > 0 && (r.Budget.Delta == 0 || kind == Wasserstein):
+		return unmet(kind, tooCertain)
+	case failure > float64(r.Budget.Delta):
+		return unmet(kind, tooUncertain)
+	case kind == NoNoise:
+		return unmet(kind, addsNothing)
+	}
+	return unmet(kind, tooLarge)
+}
+
+// failure is the largest probability but for which what is known of a secret holds.
+func (r Request) failure() (most float64) {
+	for _, s := range r.Shifts {
+		own := s.Failure
+		if s.Scatter != nil {
+			own += s.Scatter.Failure + s.Scatter.Beside
+		}
+		most = max(most, own)
+	}
+	return most
 }
 
 // unmetNormal says why a mechanism of normal noise cannot answer a request. It has noise for up to most components; 0:

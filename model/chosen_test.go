@@ -69,6 +69,44 @@ func TestRowsAlone(t *testing.T) {
 	}
 }
 
+// A null test tells of a column whether it is NULL, and no more, so that few rows are alone; beside another condition
+// on the column its values tell rows apart all the same.
+func TestNullTestsTellNoValues(t *testing.T) {
+	rows, reader, table := fixture(t)
+	nulls := 0
+	for _, r := range rows {
+		if r.null {
+			nulls++
+		}
+	}
+	if nulls < 10 || nulls > len(rows)-10 {
+		t.Fatalf("%d of %d rows are NULL, and nothing is tested", nulls, len(rows))
+	}
+	alone := func(sql string) []float64 {
+		t.Helper()
+		b := bind(t, reader, table, sql)
+		n, err := b.Alone(t.Context(), reader, 0, chosen(t, reader, b, 1000).Choices[0].Apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for _, sql := range []string{"SELECT count(*) FROM ref WHERE x IS NULL",
+		"SELECT count(*) FILTER (WHERE x::float8 IS NOT NULL) FROM ref",
+		"SELECT x IS NULL, count(*) FROM ref GROUP BY 1"} {
+		if got := alone(sql); slices.Max(got) > 0 {
+			t.Errorf("%s: %v rows are alone by being NULL", sql, got)
+		}
+	}
+	by := alone("SELECT count(*) FROM ref WHERE x > 12")
+	for _, sql := range []string{"SELECT count(*) FROM ref WHERE x IS NULL OR x > 12",
+		"SELECT count(*) FROM ref WHERE x + 1 IS NULL", "SELECT count(*) FROM ref WHERE nullif(x, 12) IS NULL"} {
+		if got := alone(sql); !slices.Equal(got, by) {
+			t.Errorf("%s: %v rows are alone, want %v", sql, got, by)
+		}
+	}
+}
+
 // A value is charged for the text that it depends on, and neither for what other values are of nor for other grouping
 // sets' keys.
 func TestTextsOfValues(t *testing.T) {

@@ -184,6 +184,17 @@ func (f *jointPath) Affine() bool {
 
 // Covariance adds to the parts' own second moments those between cells: all shares and rank-one terms are the same.
 func (f *jointPath) Covariance(x float64) sensitivity.Covariance {
+	return f.together(x, f.paths[0].weights(x), func(p *Path) sensitivity.Covariance { return p.covariance(x) })
+}
+
+// Estimation is that of the parts, with what their errors have in common.
+func (f *jointPath) Estimation(x float64) sensitivity.Covariance {
+	return f.together(x, f.paths[0].unknown(x), func(p *Path) sensitivity.Covariance { return p.estimation(x) })
+}
+
+// together puts covariances of the parts together, in which the second moments of the classes have these weights.
+func (f *jointPath) together(x float64, weights []float64,
+	covariance func(*Path) sensitivity.Covariance) sensitivity.Covariance {
 	var offsets []int
 	total := 0
 	for _, p := range f.paths {
@@ -193,7 +204,7 @@ func (f *jointPath) Covariance(x float64) sensitivity.Covariance {
 
 	var out sensitivity.Covariance
 	for i, p := range f.paths {
-		own := p.covariance(x)
+		own := covariance(p)
 		out.Blocks = append(out.Blocks, own.Blocks...)
 		for l, low := range own.Low {
 			if i == 0 {
@@ -206,7 +217,6 @@ func (f *jointPath) Covariance(x float64) sensitivity.Covariance {
 	for _, c := range f.joint.cross {
 		a, b := f.paths[c.a], f.paths[c.b]
 		left, right := a.gradients(x), b.gradients(x)
-		weights := a.weights(x)
 		for _, pair := range c.meet {
 			i, j := pair[0], pair[1]
 			v := 0.0

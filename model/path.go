@@ -123,9 +123,39 @@ func whole(c sensitivity.Covariance) sensitivity.Covariance {
 
 // covariance is Covariance as one block for each cell and the rank-one terms of the classes.
 func (p *Path) covariance(x float64) sensitivity.Covariance {
-	m, n, nt := p.m, p.m.rows(), p.m.terms
-	mu, weight, gradients := p.expected(x), p.weights(x), p.gradients(x)
-	var out sensitivity.Covariance
+	weight, gradients := p.weights(x), p.gradients(x)
+	out := sensitivity.Covariance{Blocks: p.blocks(weight, gradients)}
+	switch {
+	case p.beta != nil:
+		out.Low = append(out.Low, lowRank(-weight[0], p.c.mean[0], gradients))
+		if !p.psi.Distribution {
+			out.Low = append(out.Low, lowRank(-weight[0]*p.c.Variance, p.beta, gradients))
+		}
+	case p.psi.Distribution:
+		out.Low = append(out.Low, lowRank(-p.m.rows(), p.expected(x), gradients))
+	default:
+		for c, w := range weight {
+			out.Low = append(out.Low, lowRank(-w, p.c.mean[c], gradients))
+		}
+	}
+	return out
+}
+
+// lowRank is a vector of the terms' layout, carried to the components by their gradients, with a weight.
+func lowRank(weight float64, v []float64, gradients [][]weighted) sensitivity.RankOne {
+	r := sensitivity.RankOne{Weight: weight, Vector: make([]float64, len(gradients))}
+	for i, g := range gradients {
+		for _, w := range g {
+			r.Vector[i] += w.weight * v[w.term]
+		}
+	}
+	return r
+}
+
+// blocks are the second moments of the components of each cell, where those of a row's terms count by a weight for
+// each class.
+func (p *Path) blocks(weight []float64, gradients [][]weighted) (out []sensitivity.Block) {
+	m, nt := p.m, p.m.terms
 	for from := 0; from < len(m.Components); {
 		to := from
 		for to < len(m.Components) && m.Components[to].Cell == m.Components[from].Cell {
@@ -143,32 +173,8 @@ func (p *Path) covariance(x float64) sensitivity.Covariance {
 			}
 		}
 
-		out.Blocks = append(out.Blocks, b)
+		out = append(out, b)
 		from = to
-	}
-
-	low := func(weight float64, v []float64) {
-		r := sensitivity.RankOne{Weight: weight, Vector: make([]float64, len(gradients))}
-		for i, g := range gradients {
-			for _, w := range g {
-				r.Vector[i] += w.weight * v[w.term]
-			}
-		}
-
-		out.Low = append(out.Low, r)
-	}
-	switch {
-	case p.beta != nil:
-		low(-weight[0], p.c.mean[0])
-		if !p.psi.Distribution {
-			low(-weight[0]*p.c.Variance, p.beta)
-		}
-	case p.psi.Distribution:
-		low(-n, mu)
-	default:
-		for c, w := range weight {
-			low(-w, p.c.mean[c])
-		}
 	}
 	return out
 }

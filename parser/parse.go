@@ -18,7 +18,6 @@ func Parse(sql string, catalog Catalog) ([]*Statement, error) {
 	}
 
 	src := newSource(sql)
-	made := map[string]bool{}
 	out := make([]*Statement, 0, len(parsed.Stmts))
 	at, characters := 0, 0 // of the statement before
 	for _, raw := range parsed.Stmts {
@@ -30,8 +29,7 @@ func Parse(sql string, catalog Catalog) ([]*Statement, error) {
 		s.place(at, characters)
 		at, characters = int(raw.StmtLocation), s.Start
 
-		// It sees what those before it have made.
-		if err := s.analyse(src, catalog, made); err != nil {
+		if err := s.analyse(src, catalog); err != nil {
 			return nil, err
 		}
 		out = append(out, s)
@@ -48,10 +46,9 @@ func (s *Statement) place(at, characters int) {
 	s.first = s.Start + charPosition(s.src.sql[location:], begin-location)
 }
 
-func (s *Statement) analyse(src *source, catalog Catalog, made map[string]bool) error {
-	a := &analysis{src: src, relations: &relations{catalog: catalog, made: made, target: target(s.root.Stmt)}, stmt: s,
+func (s *Statement) analyse(src *source, catalog Catalog) error {
+	a := &analysis{src: src, relations: &relations{catalog: catalog, target: target(s.root.Stmt)}, stmt: s,
 		taken: map[*pg.RangeVar]bool{}}
-	defer a.remember()
 
 	// Settings name no relation.
 	if set := s.root.Stmt.GetVariableSetStmt(); set != nil {

@@ -9,17 +9,16 @@ import (
 	"fugu/parser/tree"
 )
 
-// relations say what the names of relations mean: what the catalog knows, but for those that the text gives to
+// relations say what the names of relations mean: what the catalog knows, but for the one that the statement gives to
 // something of its own.
 type relations struct {
 	catalog Catalog
-	target  *pg.RangeVar    // what the statement makes, if it makes a relation
-	made    map[string]bool // what statements before it in the text make, by names without a schema
+	target  *pg.RangeVar // what the statement makes, if it makes a relation
 }
 
 func (k *relations) lookup(rv *pg.RangeVar) (Table, bool) {
-	// The name of what is made is nobody's yet, and from then on it is its own.
-	if rv.Schemaname == "" && (rv == k.target || k.made[rv.Relname]) {
+	// The name of what is made is nobody's yet.
+	if rv.Schemaname == "" && rv == k.target {
 		return Table{}, false
 	}
 	return k.catalog.Table(rv.Schemaname, rv.Relname)
@@ -38,16 +37,14 @@ func target(root *pg.Node) *pg.RangeVar {
 		return x.SelectStmt.IntoClause.GetRel()
 	case *pg.Node_ViewStmt:
 		return x.ViewStmt.View
+	case *pg.Node_CreateSeqStmt:
+		return x.CreateSeqStmt.Sequence
+	case *pg.Node_CompositeTypeStmt:
+		return x.CompositeTypeStmt.Typevar
+	case *pg.Node_CreateForeignTableStmt:
+		return x.CreateForeignTableStmt.BaseStmt.GetRelation()
 	}
 	return nil
-}
-
-// remember takes note of what the statement makes for those behind it in the text. One that meant the protected table
-// after all is refused by the server: the guest has no right on it.
-func (k *relations) remember() {
-	if k.target != nil && (k.target.Schemaname == "" || k.target.Schemaname == "pg_temp") {
-		k.made[k.target.Relname] = true
-	}
 }
 
 // yields reports whether a query yields rows of a protected table rather than aggregates of them.

@@ -221,9 +221,6 @@ func (a *analysis) sampledFrom(s *pg.SelectStmt) (Table, bool) {
 		return Table{}, false
 	}
 	rv := s.FromClause[0].GetRangeVar()
-	if rv.Schemaname == "" && a.made[rv.Relname] {
-		return Table{}, false
-	}
 	t, ok := a.lookup(rv)
 	if twins, is := a.catalog.(Twinner); is && !ok {
 		t, ok = twins.Twin(rv.Schemaname, rv.Relname)

@@ -111,14 +111,6 @@ func (t *twinning) statement(m proto.Message, with *pg.WithClause, queries []str
 	return err
 }
 
-// means finds the table whose twin a name means; a name that the statement gives to something of its own means that.
-func (t *twinning) means(schema, name string) (Table, bool) {
-	if schema == "" && t.made[name] {
-		return Table{}, false
-	}
-	return t.catalog.Twin(schema, name)
-}
-
 func (t *twinning) relation(rv *pg.RangeVar, queries []string) {
 	if rv.Schemaname == "" && slices.Contains(queries, rv.Relname) {
 		t.taken[rv] = true
@@ -127,7 +119,7 @@ func (t *twinning) relation(rv *pg.RangeVar, queries []string) {
 	if rv == t.target {
 		return
 	}
-	table, ok := t.means(rv.Schemaname, rv.Relname)
+	table, ok := t.catalog.Twin(rv.Schemaname, rv.Relname)
 	if !ok {
 		return
 	}
@@ -156,7 +148,7 @@ func (t *twinning) rowType(x *pg.TypeName) {
 	if len(x.Names) == 2 {
 		schema = x.Names[0].GetString_().GetSval()
 	}
-	if table, ok := t.means(schema, tree.LastString(x.Names)); ok && schema != TwinSchema {
+	if table, ok := t.catalog.Twin(schema, tree.LastString(x.Names)); ok && schema != TwinSchema {
 		t.use(table, t.src.position(x.Location))
 		t.rename(x.Location, "", schema)
 		x.Names = []*pg.Node{pg.MakeStrNode(TwinSchema), pg.MakeStrNode(table.Name)}
@@ -170,7 +162,7 @@ func (t *twinning) column(c *pg.ColumnRef) {
 		return
 	}
 	schema, name := c.Fields[len(c.Fields)-3], c.Fields[len(c.Fields)-2].GetString_().GetSval()
-	if _, ok := t.means(schema.GetString_().GetSval(), name); ok && schema.GetString_() != nil {
+	if _, ok := t.catalog.Twin(schema.GetString_().GetSval(), name); ok && schema.GetString_() != nil {
 		if schema.GetString_().Sval == TwinSchema {
 			return
 		}

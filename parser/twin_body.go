@@ -32,7 +32,7 @@ func (t *twinning) function(options []*pg.Node) error {
 	t.changed, t.inBody = false, true
 	defer func() { t.inBody = false }()
 	for _, s := range parsed.Stmts {
-		// Names that a statement of the body makes are not followed: nothing is remembered from one to the next.
+		// Names that a statement of the body makes are not followed.
 		if err := t.walk(s.Stmt, nil); err != nil {
 			return err
 		}

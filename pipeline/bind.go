@@ -118,6 +118,11 @@ func (s *statement) bindOn(ctx context.Context, b wire.Binding, how parser.Expla
 	if err != nil {
 		return wire.Bound{}, err
 	}
+	if set.estimates {
+		if err := q.Estimable(ctx); err != nil {
+			return wire.Bound{}, err
+		}
+	}
 	a, err := q.Answer(ctx)
 	if err != nil {
 		return wire.Bound{}, err
@@ -129,7 +134,13 @@ func (s *statement) bindOn(ctx context.Context, b wire.Binding, how parser.Expla
 	if s.session.last, err = q.Told(ctx, a); err != nil {
 		return wire.Bound{}, err
 	}
+	s.remember(b, set, contents)
 	bound.Notices = notices(ctx, q, a, set.notices)
+	if set.estimates {
+		if err := estimated(ctx, q, &bound, s.session.last); err != nil {
+			return wire.Bound{}, err
+		}
+	}
 	bound.Values = append(bound.Values, free...)
 	return s.inlined(bound)
 }

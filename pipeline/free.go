@@ -85,6 +85,10 @@ func (s *statement) virtualRows(ctx context.Context, b wire.Binding, name string
 	switch name {
 	case "last_release":
 		return virtual.LastRelease(s.session.last), nil
+	case "estimate":
+		return s.session.estimates(ctx)
+	case "noise_law":
+		return s.session.noiseLaw(ctx)
 	case "budget":
 		return virtual.Budget(ctx, ledger, policies, s.session.user)
 	case "releases":

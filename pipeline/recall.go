@@ -41,6 +41,7 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 	if by.binding, ok = bindingKey(formats, values); ok && s.serial > 0 {
 		if r, ok := s.snapshot.recalled.Get(by); ok {
 			s.session.last = r.told
+			s.remember(wire.Binding{Formats: formats, Values: values}, settings{confidence: defaultConfidence}, nil)
 			return wire.Bound{Values: r.values}, true
 		}
 	}
@@ -62,6 +63,7 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 		return wire.Bound{}, false
 	}
 	s.session.last = told
+	s.remember(wire.Binding{Formats: formats, Values: values}, settings{confidence: defaultConfidence}, nil)
 	if r := (recalled{told, arrays}); ok && s.serial > 0 && q.Epoch() == by.epoch {
 		s.snapshot.recalled.Add(by, r, by.size()+r.size())
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"unsafe"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -13,6 +14,7 @@ import (
 	"fugu/dataset"
 	"fugu/internal/hook"
 	"fugu/meaning"
+	"fugu/parser"
 	"fugu/parser/lex"
 	"fugu/sqlstate"
 	"fugu/upstream"
@@ -33,6 +35,7 @@ type session struct {
 	means dataset.Meanings // of the names in the text that is interpreted next
 	met   map[string]bool  // twins that the session was told of
 	last  answer.Told
+	asked lastAsked // what it answers
 }
 
 // Connect opens a guest for the session.
@@ -157,6 +160,23 @@ func (s *session) Lookup(ctx context.Context, sql string) string {
 // doubtful lists the names in a text that something else than what is protected may have.
 func (s *session) doubtful(ctx context.Context, snap *Snapshot, sql string) []string {
 	return s.engine.namesakes.Doubtful(ctx, s.engine.desk.Reader, snap.Snapshot, s.made, sql)
+}
+
+// Apiece implements wire.Resolver: names may come to mean something else within a text of several statements where
+// there is, or may be by then, another relation of a protected one's name.
+func (s *session) Apiece(ctx context.Context, sql string) (out []wire.Statement) {
+	snap := s.engine.snapshot.Load()
+	if !strings.Contains(sql, ";") || hook.Blind || !snap.Names(sql) {
+		return nil
+	}
+	made := s.made || meaning.Makes(sql)
+	if len(s.engine.namesakes.Doubtful(ctx, s.engine.desk.Reader, snap.Snapshot, made, sql)) == 0 {
+		return nil
+	}
+	for _, p := range parser.Pieces(sql) {
+		out = append(out, &statement{template: template{text: p.Text, params: p.Params}, session: s, snapshot: snap})
+	}
+	return out
 }
 
 // Resolve implements wire.Resolver: it takes the answer of a Lookup for the text that is interpreted next.

@@ -28,7 +28,14 @@ type settings struct {
 	error      privacy.Tolerance
 	errorSet   bool
 	maxError   privacy.Worth // 0: the policy's
+	estimates  bool          // stand in results in place of what was released
 }
+
+// What fugu.answer may be.
+const (
+	releaseAnswer  = "release"
+	estimateAnswer = "estimate"
+)
 
 // settingNames are all the settings, in the order that readSettings asks for them.
 var settingNames = upstream.Settings
@@ -38,7 +45,7 @@ const defaultConfidence = explain.Confidence
 // defaults are the settings as the policy has them; the policy's own are empty where there are several policies.
 func defaults(policies []*policy.Policy) map[string]string {
 	values := map[string]string{"epsilon": "", "delta": "", "mechanism": "", "error": "", "max_error": "",
-		"notices": "off", "confidence": strconv.FormatFloat(defaultConfidence, 'g', -1, 64)}
+		"notices": "off", "answer": releaseAnswer, "confidence": strconv.FormatFloat(defaultConfidence, 'g', -1, 64)}
 	if p := policies; len(p) == 1 {
 		values["epsilon"] = strconv.FormatFloat(float64(p[0].Privacy.Epsilon), 'g', -1, 64)
 		values["delta"] = strconv.FormatFloat(float64(p[0].Privacy.Delta), 'g', -1, 64)
@@ -107,6 +114,15 @@ func (s *settings) set(name, value string) error {
 	case "max_error":
 		if s.maxError, err = privacy.ParseWorth(value); err != nil {
 			return bad("Give a percentage of the values expected, such as 50%.")
+		}
+	case "answer":
+		switch strings.ToLower(value) {
+		case releaseAnswer:
+			s.estimates = false
+		case estimateAnswer:
+			s.estimates = true
+		default:
+			return bad("Give release, or estimate for what an analyst may believe given all that was released.")
 		}
 	default:
 		return sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter \"fugu.%s\"", name).

@@ -86,17 +86,18 @@ func TestReadSettings(t *testing.T) {
 	answer := func(rows ...[]string) func(context.Context, string) ([][]string, error) {
 		return func(context.Context, string) ([][]string, error) { return rows, nil }
 	}
-	got, err := readSettings(t.Context(), answer([]string{"0.25", "0", "directional", "on", "0.9", "110%", "50%"}))
+	got, err := readSettings(t.Context(), answer([]string{"0.25", "0", "directional", "on", "0.9", "110%", "50%",
+		"estimate"}))
 	if want := (settings{0.25, 0, true, mechanism.Directional, true, 0.9, privacy.Tolerance{Relative: 1.1}, true,
-		.5}); err != nil || got != want {
+		.5, true}); err != nil || got != want {
 		t.Errorf("%+v, %v", got, err)
 	}
-	got, err = readSettings(t.Context(), answer([]string{"", "", "", "", "", "", ""}))
+	got, err = readSettings(t.Context(), answer([]string{"", "", "", "", "", "", "", ""}))
 	if want := (settings{confidence: defaultConfidence}); err != nil || got != want {
 		t.Errorf("%+v, %v", got, err)
 	}
 	// set_config and the startup message reach the guest unchecked: what is wrong is refused here at the latest.
-	if _, err := readSettings(t.Context(), answer([]string{"NaN", "", "", "", "", "", ""})); !sqlstate.Is(err,
+	if _, err := readSettings(t.Context(), answer([]string{"NaN", "", "", "", "", "", "", ""})); !sqlstate.Is(err,
 		sqlstate.InvalidParameterValue) {
 		t.Error(err)
 	}

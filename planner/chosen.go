@@ -310,7 +310,13 @@ func (d *description) linked(e parser.Binary) bool {
 // node writes an expression and all below it.
 func (d *description) node(e parser.Expr) {
 	if c, values, threshold, ok := comparison(e); ok {
-		d.tell(c)
+		// Rows that are NULL there, and those that are not, are all that a null test tells apart; there are only so
+		// many of these, as there are of columns.
+		if asksNull(e) {
+			d.adds(c, " IS NULL")
+		} else {
+			d.tell(c)
+		}
 		d.write(1 + math.Log2(float64(d.columns)) + compared + lengthOf(len(values)-1))
 		if len(values) != 1 {
 			d.write(rarer)
@@ -354,6 +360,12 @@ const (
 	compared = 3
 	rarer    = 4
 )
+
+// asksNull reports whether an expression asks no more of a value than whether it is NULL.
+func asksNull(e parser.Expr) bool {
+	u, ok := e.(parser.Unary)
+	return ok && u.Postfix && (u.Op == "IS NULL" || u.Op == "IS NOT NULL")
+}
 
 // comparison takes a comparison of a column with constants apart. Thresholds cut the values in two or three parts.
 func comparison(e parser.Expr) (c parser.Column, values []parser.Expr, threshold, ok bool) {

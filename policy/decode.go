@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -27,6 +28,7 @@ func decode(r *strictyaml.Report, data []byte) *Policy {
 	p.fit(f.Get("fit"))
 	p.declared(r, f.Get("declared"))
 	p.public(r, f.Get("public"))
+	p.estimates(f.Get("estimates"))
 	p.twinned(r, f.Get("assume"))
 	p.unaccounted(f.Get("declared"), "declared models")
 	p.unaccounted(f.Get("public"), "public statistics")
@@ -71,6 +73,28 @@ func (p *Policy) assume(v *strictyaml.Value) {
 		default:
 			p.Assume = append(p.Assume, Assumption(word))
 		}
+	}
+}
+
+// estimates reads what analysts are computed of their answers. Of twins there are no answers with noise.
+func (p *Policy) estimates(v *strictyaml.Value) {
+	if v == nil {
+		return
+	}
+	f := v.Fields(keys["estimates"]...)
+	prior := f.Need("prior", "write prior: reference, or prior: none for estimates of the answers alone")
+	word, ok := prior.Word(words["estimates.prior"]...)
+	if !ok {
+		return
+	}
+	p.Estimates = Estimates(word)
+	if len(p.Tables) > 0 && !slices.ContainsFunc(p.Tables, func(t Table) bool { return t.Answers == ByAnswerNoise }) {
+		v.Bad("leave the section out: what a twin tells has no noise of its own",
+			"estimates are of noisy answers, and every table has a twin")
+	}
+	if p.Estimates == ReferenceEstimates && len(p.Tables) > 0 && !slices.ContainsFunc(p.Tables,
+		func(t Table) bool { return t.Answers == ByAnswerNoise && t.Reference != (QualifiedName{}) }) {
+		prior.Bad("write prior: none", "estimates.prior is reference, and no table has one")
 	}
 }
 

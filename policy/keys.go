@@ -3,7 +3,8 @@ package policy
 // keys are the known keys of each section of a policy file. A section under a name of the writer's choice has * there.
 var keys = map[string][]string{
 	"": {"version", "dataset", "database", "tables", "networks", "secrets", "assume", "privacy",
-		"epoch", "analysts", "fit", "declared", "public"},
+		"epoch", "analysts", "fit", "declared", "public", "estimates"},
+	"estimates":               {"prior"},
 	"tables.*":                {"rows", "reference", "drawn", "plain_rows", "group_by", "link", "answers", "twin"},
 	"tables.*.twin":           {"rows", "drop", "at_least", "known_rows", "unit", "independent_rows", "smallest"},
 	"tables.*.link":           {"to", "on"},
@@ -43,6 +44,7 @@ var words = map[string][]string{
 	"privacy.composition": {string(ByNoise), string(Jointly)},
 	"privacy.weights": {string(SamplingWeights), string(AbsoluteWeights), string(RelativeWeights),
 		string(TotalWeights)},
+	"estimates.prior":    {string(AnswerEstimates), string(ReferenceEstimates)},
 	"privacy.budget.per": {string(PerDataset), string(PerUser)},
 	"epoch.draw":         {string(DependentDraw), string(IndependentDraw)},
 }

@@ -32,11 +32,13 @@ type Policy struct {
 	Secrets  []Secret
 	Assume   []Assumption
 	Privacy  Privacy
-	Epoch    Epoch
-	Analysts []string    // who may ask; empty: every authenticated user
-	Fit      []Statement // what fugu fit prepares beside its own list
-	Declared []Declared
-	Public   []Public
+	// Estimates are what fugu.estimate makes of answers.
+	Estimates Estimates
+	Epoch     Epoch
+	Analysts  []string    // who may ask; empty: every authenticated user
+	Fit       []Statement // what fugu fit prepares beside its own list
+	Declared  []Declared
+	Public    []Public
 
 	Source      string // the file, as it was named to Load or Parse
 	Fingerprint string // hexadecimal SHA-256 of what affects answers: see fingerprint

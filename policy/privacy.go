@@ -152,6 +152,18 @@ func (b Budget) Renewal() string {
 		b.Renew/(24*time.Hour), epsilon, delta, k, float64(k)*epsilon, min(1, float64(k)*delta))
 }
 
+// Estimates says what analysts are computed of the answers that they were given: nothing of it is charged, as it tells
+// nothing more than the answers and what is public.
+type Estimates string
+
+// The kinds of estimates: there are none, they are of the answers alone, or the model that the reference gives is what
+// is believed before there are answers.
+const (
+	NoEstimates        Estimates = ""
+	AnswerEstimates    Estimates = "none"
+	ReferenceEstimates Estimates = "reference"
+)
+
 // Epoch says which data the protected tables hold, so that answers about others are given no more once they are
 // replaced.
 type Epoch struct {

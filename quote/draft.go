@@ -52,7 +52,7 @@ func (r *Request) Prepare(ctx context.Context, rest func()) error {
 // derive is measure without the account of covariances.
 func (r *Request) derive(ctx context.Context, rest func()) (*draft, error) {
 	weights := r.Policy.Privacy.Weights
-	d := &draft{Quote: &Quote{SumsOnly: true}, request: r,
+	d := &draft{Quote: &Quote{SumsOnly: true, policy: r.Policy.Fingerprint}, request: r,
 		blocks: valueBlocks{apart: weights == policy.SamplingWeights, known: map[[3]int]int{}}}
 	for at, c := range r.Cuts {
 		if err := r.unaccounted(c); err != nil {
@@ -131,6 +131,9 @@ func (d *draft) add(ctx context.Context, at int, c *planner.Bound, f Model, plac
 			Integer: agg.Integer, Block: d.blocks.number(at, c.Cells[comp.Cell].Set, comp.Aggregate)})
 		d.Integer = append(d.Integer, agg.Integer)
 		d.Labels = append(d.Labels, dataset.Label{Column: agg.Label, Group: c.GroupKey(c.Cells[comp.Cell])})
+		if d.request.Policy.Estimates != policy.NoEstimates {
+			d.Vectors = append(d.Vectors, vectorName(c.Vector(comp.Cell, comp.Aggregate, f.limits)))
+		}
 	}
 	d.Start, d.Inherent = append(d.Start, f.typical...), append(d.Inherent, f.Inherent...)
 	d.Expected = append(d.Expected, f.expected...)

@@ -1,6 +1,8 @@
 package quote
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"math"
 	"slices"
@@ -42,10 +44,29 @@ type Stored struct {
 	Release []byte
 	Of      *Kept `json:",omitempty"` // what the release is of; nil: nobody computes others from it
 	Past    *Past `json:",omitempty"` // what it was computed from; nil: it was drawn
+
+	Evidence *Evidence `json:",omitempty"` // what estimates take from it; nil: the policy has none
+}
+
+// Evidence is what a release tells of query vectors, beside its values: which they are, by Bound.Vector of each
+// component, and the law of the noise on them. Nothing of it depends on protected rows.
+type Evidence struct {
+	Policy  string // its fingerprint
+	Law     mechanism.Law
+	Vectors []string // hashed; empty: nobody compares it
 }
 
 // Encode is the answer as the ledger stores it, in JSON.
 func (s Stored) Encode() ([]byte, error) { return json.Marshal(s) }
+
+// vectorName is a text's name: of none it is none.
+func vectorName(text string) string {
+	if text == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:16])
+}
 
 // Kept is what an answer is of, beside its values, so that others can be computed from it. Nothing of it depends on
 // protected rows.

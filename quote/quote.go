@@ -22,6 +22,7 @@ type Quote struct {
 	Index       []Place  // cut, cell, aggregate in order
 	Public      []string // values that everybody knows
 	given       bool     // the model is one given public statistics
+	policy      string   // its fingerprint
 	Sums        []mechanism.Sum
 	Width       int // components of F
 	Start       []*big.Rat
@@ -39,12 +40,14 @@ type Quote struct {
 	Spreads     *CovarianceTerms // what it brings into the account of covariances; nil: there is none
 	Layers      []Layer          // whose sums over rows it is made of, as far as they can be told
 	SumsOnly    bool             // and that is all of it
+	Vectors     []string         // of each component: equal for equal ones; nil: the policy makes no estimates
 }
 
 // Encode makes the bytes that the ledger keeps.
 func (m *Quote) Encode(r mechanism.Release, of *Kept) ([]byte, error) {
 	s := Stored{Index: m.Index, Public: m.Public, Of: of}
 	if m.Width > 0 {
+		s.Evidence = m.evidence()
 		var err error
 		if s.Release, err = r.MarshalBinary(); err != nil {
 			return nil, err
@@ -59,6 +62,15 @@ func (m *Quote) Keep(p *policy.Policy) *Kept {
 		return nil
 	}
 	return &Kept{p.Fingerprint, m.Calibration.Assumption, m.Calibration.Noise.Law(), m.Layers}
+}
+
+// evidence is what estimates take from an answer; nil: nothing. Values that were brought to public sums have another
+// law than their noise had.
+func (m *Quote) evidence() *Evidence {
+	if m.Vectors == nil || len(m.Sums) > 0 {
+		return nil
+	}
+	return &Evidence{m.policy, m.Calibration.Noise.Law(), m.Vectors}
 }
 
 // Binding is the secret that the release costs most.

@@ -38,7 +38,7 @@ func (m *Quote) size() int {
 	for _, l := range m.Labels {
 		n += 32 + len(l.Column) + len(l.Group)
 	}
-	n += stringsSize(m.Public) + stringsSize(m.Sources)
+	n += stringsSize(m.Public) + stringsSize(m.Sources) + stringsSize(m.Vectors)
 	for _, b := range m.Bounds {
 		n += 24 + stringsSize(b)
 	}

@@ -41,7 +41,8 @@ type answers struct {
 type given struct {
 	ledger.Given
 	quote.Kept
-	release mechanism.Release
+	evidence *quote.Evidence // nil: estimates take nothing from it
+	release  mechanism.Release
 }
 
 // read returns the answers of a dataset, with those that the book has beside.
@@ -81,12 +82,18 @@ func (p *Past) read(ctx context.Context, book Book, dataset string) ([]given, er
 // readGiven takes in an answer; false: nothing can be computed from it.
 func readGiven(g ledger.Given) (given, bool) {
 	var s quote.Stored
-	if json.Unmarshal(g.Bytes, &s) != nil || s.Of == nil {
+	if json.Unmarshal(g.Bytes, &s) != nil || s.Of == nil && s.Evidence == nil {
 		return given{}, false
 	}
-	out := given{Given: g, Kept: *s.Of}
+	out := given{Given: g, evidence: s.Evidence}
 	out.Bytes = nil
-	if out.release.UnmarshalBinary(s.Release) != nil || out.Law.Check(out.release.Len()) != nil {
+	if out.release.UnmarshalBinary(s.Release) != nil || s.Evidence != nil && !fits(*s.Evidence, out.release) {
+		return given{}, false
+	}
+	if s.Of == nil {
+		return out, true
+	}
+	if out.Kept = *s.Of; out.Law.Check(out.release.Len()) != nil {
 		return given{}, false
 	}
 	for _, l := range out.Layers {

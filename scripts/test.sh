@@ -44,7 +44,7 @@ tested() { go test -vet=off -timeout 40m "$@" 2>&1 | tee -a "$report"; }
 # Mathematics and the parser start no goroutine: there the race detector finds nothing, and makes it ten times slower.
 # Nor is Fugu itself in tests that run the program beside clients, or in those of attacks and of the corpus that need no
 # hooks. What takes longest begins first, also below.
-plain=$(go list ./test/compat/suites ./mechanism ./test/compat/clients ./model/... ./mechanism/... ./twin ./cmd/demo \
+plain=$(go list ./test/compat/suites ./mechanism ./estimate ./test/compat/clients ./model/... ./mechanism/... ./twin ./cmd/demo \
   ./test/falsify ./test/adult ./test/integration/apart ./examples/... ./internal/arch/... ./internal/config \
   ./internal/sqlsupport ./internal/strictyaml ./parser/... ./planner/aggregate ./planner/unlisted ./policy ./privacy \
   ./reuse/blue ./sensitivity ./sqlstate ./test/beside ./test/compat/newest ./test/compose ./test/integration/attack \

@@ -76,7 +76,8 @@ func (g *Guest) unknown(err error) error {
 }
 
 // Settings are those of Fugu's own, fugu.x, that a client can SET in its guest's session.
-var Settings = []string{"epsilon", "delta", "mechanism", "notices", "confidence", "error", "max_error"}
+var Settings = []string{"epsilon", "delta", "mechanism", "notices", "confidence", "error", "max_error",
+	"answer"}
 
 // customSetting finds the names with a dot in options.
 var customSetting = regexp.MustCompile(`-c ?([a-z_0-9]+\.[a-z_0-9.]+)=`)

@@ -1,5 +1,5 @@
-// Package virtual has the rows of Fugu's own tables: fugu.budget, fugu.releases, fugu.last_release, fugu.policy and
-// fugu.twin. It charges nothing, and reads no protected row.
+// Package virtual has the rows of Fugu's own tables: fugu.budget, fugu.releases, fugu.last_release, fugu.estimate,
+// fugu.noise_law, fugu.policy and fugu.twin. It charges nothing, and reads no protected row.
 package virtual
 
 import (

@@ -102,6 +102,26 @@ func (s *session) resolve(ctx context.Context, typ byte, sql string) error {
 	return nil
 }
 
+// apiece returns the statements of a Query that have to be interpreted one by one.
+func (s *session) apiece(sql []byte) []Statement {
+	r, ok := s.engine.(Resolver)
+	if !ok || !utf8.Valid(sql) || s.engine.Ordinary(sql) {
+		return nil
+	}
+	ctx, stop := s.working()
+	defer stop()
+	return r.Apiece(ctx, string(sql))
+}
+
+// meant is what a statement of a script is by what its names mean now, behind those before it.
+func (s *session) meant(st Statement) (Statement, error) {
+	statements, err := s.interpret(msgParse, []byte(st.Text()), nil)
+	if err != nil || len(statements) == 0 {
+		return st, err
+	}
+	return statements[0], nil
+}
+
 // compute lets the engine answer. A transaction that had failed at the last ReadyForQuery may be over by a ROLLBACK
 // since: the server is asked first, and refuses while it is not, so that what cannot run costs nothing.
 func (s *session) compute(st Statement, formats []int16, values [][]byte) (Bound, error) {

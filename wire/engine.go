@@ -77,6 +77,9 @@ type Resolver interface {
 	Lookup(ctx context.Context, sql string) string
 	// Resolve takes its rows, for the text that is interpreted next.
 	Resolve(rows [][]string)
+	// Apiece returns the statements of a Query as the client wrote them, each at its place, where what their names mean
+	// may change from one to the next: then each is interpreted by itself, when it is its turn. nil elsewhere.
+	Apiece(ctx context.Context, sql string) []Statement
 }
 
 // Recaller is a Statement that may know what it was answered before.

@@ -19,15 +19,17 @@ func (s *session) query(body []byte) error {
 		return err
 	}
 
-	statements, err := s.interpret(msgQuery, sql, nil)
-	if errors.Is(err, errTold) {
-		return s.end()
-	}
-	if err != nil {
-		return s.raiseQuery(err)
-	}
-	if st := relayed(statements); st != nil {
-		return s.requery(st)
+	statements := s.apiece(sql)
+	apiece := statements != nil
+	if !apiece {
+		if statements, err = s.interpret(msgQuery, sql, nil); errors.Is(err, errTold) {
+			return s.end()
+		} else if err != nil {
+			return s.raiseQuery(err)
+		}
+		if st := relayed(statements); st != nil {
+			return s.requery(st)
+		}
 	}
 
 	if len(statements) > 0 {
@@ -43,7 +45,7 @@ func (s *session) query(body []byte) error {
 	delete(s.portals, "")
 	s.fed = false
 	if len(statements) > 0 {
-		return s.script(statements)
+		return s.script(statements, apiece)
 	}
 	// A simple Query drops the unnamed statement, also when it fails.
 	s.kept.segment++
@@ -53,9 +55,20 @@ func (s *session) query(body []byte) error {
 
 // script runs the statements of a Query through the extended protocol, as one implicit transaction: what the client
 // sees is what a simple Query shows. The last reply is ReadyForQuery, so that the client's next message finds nothing
-// outstanding, and PostgreSQL has nothing to send behind it.
-func (s *session) script(statements []Statement) error {
+// outstanding, and PostgreSQL has nothing to send behind it. apiece: the engine has not interpreted them yet.
+func (s *session) script(statements []Statement, apiece bool) error {
 	for i, st := range statements {
+		if apiece {
+			var err error
+			if st, err = s.meant(st); errors.Is(err, errTold) {
+				return s.end()
+			} else if err != nil {
+				if err = s.raise(err, ""); err != nil {
+					return err
+				}
+				return s.end()
+			}
+		}
 		ok, err := s.step(st, i == len(statements)-1)
 		switch {
 		case err != nil:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -100,10 +101,10 @@ func (h *house) checkDataset(ctx context.Context, stdout io.Writer, p *policy.Po
 
 	// What answers will cost, and which there will not be.
 	checkBudget(stdout, p)
-	if why := unanswerable(p); why != "" {
-		fmt.Fprintf(stdout, "warning: dataset %s: every statement is refused: %s\n", p.Dataset, why)
+	for _, what := range unanswerable(p) {
+		fmt.Fprintf(stdout, "warning: dataset %s: %s\n", p.Dataset, what)
 	}
-	if why := withoutBounds(p); why != "" {
+	for _, why := range withoutBounds(p) {
 		noted("percentiles and DISTINCT are refused: %s", why)
 	}
 	for _, what := range quote.Uncertified(h.room(p.Database).snapshot.Snapshot, p) {
@@ -153,33 +154,76 @@ func knownTotals(p *policy.Policy) string {
 // noisy reports whether a table is answered with noise.
 func noisy(t policy.Table) bool { return t.Answers != policy.FromTwin }
 
-// unanswerable says why no statement on a policy's tables can be answered, where that shows in the policy alone:
-// without an assumption on distributions there is noise for coupled datasets only, which some mechanisms have not, and
-// none at delta 0.
-func unanswerable(p *policy.Policy) string {
-	if !slices.ContainsFunc(p.Tables, noisy) || p.Accepts(policy.Translation) || len(p.Networks) > 0 {
-		return ""
+// unanswerable says of which tables no statement can be answered, and why, where that shows in the policy alone.
+func unanswerable(p *policy.Policy) (out []string) {
+	for _, t := range p.Tables {
+		if !noisy(t) || t.Link != nil { // what is linked has the secrets of the other
+			continue
+		}
+		if why := refusesAll(p, t); why != "" {
+			out = append(out, fmt.Sprintf("every statement on %s is refused: %s", t.Qualified(), why))
+		}
 	}
-	if p.Privacy.Delta == 0 {
+	return out
+}
+
+// refusesAll says why every statement on a table is refused: parameters of networks have a mechanism of their own, and
+// without an assumption on distributions there is noise for coupled datasets only, which some mechanisms have not, nor
+// secret means, and none at delta 0.
+func refusesAll(p *policy.Policy, t policy.Table) string {
+	k := mechanism.Kind(p.Privacy.Mechanism)
+	parameter, mean := "", ""
+	for _, s := range p.Secrets {
+		if s.Table == t.Qualified() {
+			parameter = cmp.Or(parameter, s.Parameter)
+			if s.Mean != "" {
+				mean = cmp.Or(mean, s.Name)
+			}
+		}
+	}
+
+	switch {
+	case parameter != "" && k != mechanism.Auto && k != mechanism.MarkovQuilt:
+		return fmt.Sprintf("the mechanism %s cannot hide a parameter of a network; write mechanism: %s", k,
+			mechanism.Auto)
+	case parameter == "" && k == mechanism.MarkovQuilt:
+		return fmt.Sprintf("the mechanism %s hides parameters of a network, and this table has none; "+
+			"write mechanism: %s", k, mechanism.Auto)
+	case parameter != "" || p.Accepts(policy.Translation):
+		return ""
+	case p.Privacy.Delta == 0:
 		return "without an assumption on how statistics are distributed nothing is private at delta 0; " +
 			"write a privacy.delta above 0, or assume: [translation]"
-	}
-	switch k := mechanism.Kind(p.Privacy.Mechanism); k {
-	case mechanism.Auto, mechanism.ExpmLaplace, mechanism.ExpmGaussian, mechanism.Directional:
-		return ""
-	default:
+	case mean != "":
+		return fmt.Sprintf("secret %s is a mean, which is hidden under an assumption on how statistics are "+
+			"distributed alone; write assume: [translation]", mean)
+	case !slices.Contains([]mechanism.Kind{mechanism.Auto, mechanism.ExpmLaplace, mechanism.ExpmGaussian,
+		mechanism.Directional}, k):
 		return fmt.Sprintf("the mechanism %s needs an assumption on how statistics are distributed; "+
 			"write mechanism: %s, or assume: [translation]", k, mechanism.Auto)
 	}
+	return ""
 }
 
 // withoutBounds says why no percentile and no DISTINCT can be answered, where that shows in the policy alone: they rest
 // on bounds for coupled datasets, whatever is assumed of the rest.
-func withoutBounds(p *policy.Policy) string {
+func withoutBounds(p *policy.Policy) (out []string) {
 	if p.Privacy.Delta == 0 && slices.ContainsFunc(p.Tables, noisy) {
-		return "they can be bounded but for a probability only; write a privacy.delta above 0"
+		return []string{"they can be bounded but for a probability only; write a privacy.delta above 0"}
 	}
-	return ""
+	for _, t := range p.Tables {
+		if noisy(t) && t.Drawn == policy.FromReference {
+			out = append(out, fmt.Sprintf("%s has drawn: from-reference, and nothing bounds how they differ then",
+				t.Qualified()))
+		}
+	}
+	for _, s := range p.Secrets {
+		if s.Mean != "" {
+			out = append(out, fmt.Sprintf("secret %s of %s is a mean, and nothing bounds how they differ between "+
+				"datasets of different means", s.Name, s.Table))
+		}
+	}
+	return out
 }
 
 // checkBudget prints who shares in a policy's budget, and what its renewal gives up.

@@ -112,3 +112,59 @@ func TestNamesOfWhatIsMade(t *testing.T) {
 		t.Errorf("rows of the protected table: %v", err)
 	}
 }
+
+// In a text of several statements each means what PostgreSQL finds by then: search_path and relations may change from
+// one to the next. What is not about the protected table costs nothing, and errors stand where they do without Fugu.
+func TestNamesWithinAText(t *testing.T) {
+	c := connect(t, servePeople(t, options{}))
+	script := func(sql string) string {
+		results, err := c.PgConn().Exec(t.Context(), sql).ReadAll()
+		told := ""
+		for _, r := range results {
+			if len(r.Rows) > 0 {
+				told += string(r.Rows[0][0]) + " "
+			}
+		}
+		return told + code(err)
+	}
+	const protected = "SELECT count(*) FROM person WHERE rich"
+	told := script("SELECT count(*) FROM vault.person WHERE rich")
+	before := releasesOf(t, c)
+	for _, of := range [][2]string{
+		{"SET search_path = plain; SELECT count(*) FROM person; RESET search_path; " + protected, "0 " + told},
+		{"BEGIN; SET LOCAL search_path = plain; SELECT count(*) FROM person; COMMIT; " + protected, "0 " + told},
+		{"SELECT set_config('search_path', 'plain', true); SELECT count(*) FROM person", "plain 0 "},
+		{"SET search_path = plain", ""},
+		{"SELECT count(*) FROM person; SET search_path = vault; " + protected + "; RESET search_path", "0 " + told},
+		{"CREATE TEMP TABLE person (a int); SELECT count(*) FROM person; DROP TABLE person; " + protected, "0 " + told},
+		{"BEGIN; CREATE TEMP TABLE person (a int); TABLE person; ROLLBACK; " + protected, told},
+		{"CREATE TEMP TABLE x AS SELECT 4 AS a; ALTER TABLE x RENAME TO person; SELECT a FROM person", "4 "},
+		{"SELECT a FROM person; DISCARD TEMP; " + protected, "4 " + told},
+		{"CREATE TEMP SEQUENCE person; SELECT nextval('person'); DROP SEQUENCE person; " + protected, "1 " + told},
+		{"SET search_path = plain; DROP TABLE IF EXISTS x; CREATE TYPE x AS (a person); DROP TYPE x", ""},
+		{"RESET search_path; SELECT 1; SELECT nothing FROM person WHERE rich", "1 PV001"},
+		{"RESET search_path", ""}, // that of the text before has been rolled back
+		{"SELECT 1; SELECT count(*) FROM person WHERE nothing", "1 42703"},
+		{"SELECT 1; SELECT count(*) FROM person; SELEC", "42601"},
+		{"SELECT 1; SELECT count(*) FROM person WHERE id = $1", "1 42P02"},
+		{"SELECT 1; SELECT $1 /* person */", "1 42P02"},
+		{"CREATE TEMP SEQUENCE person", ""},
+		{"CREATE TEMP TABLE person (a int)", "42P07"},
+		{"DROP SEQUENCE person; " + protected, told},
+	} {
+		if got := script(of[0]); got != of[1] {
+			t.Errorf("%s:\n%q, want %q", of[0], got, of[1])
+		}
+	}
+	if after := releasesOf(t, c); after != before {
+		t.Errorf("%d answers were charged for", after-before)
+	}
+
+	direct := connect(t, people.cluster.DSN("fugu_guest", "people"))
+	const misplaced = "SET search_path = plain; SELECT 'ü';\n SELECT count(*) FROM person WHERE nothing"
+	_, err := c.PgConn().Exec(t.Context(), misplaced).ReadAll()
+	_, want := direct.PgConn().Exec(t.Context(), misplaced).ReadAll()
+	if got, e := pgError(err), pgError(want); got == nil || got.Position != e.Position || got.Message != e.Message {
+		t.Errorf("%+v, and without Fugu %+v", got, e)
+	}
+}

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -16,7 +17,9 @@ func TestPinnedSettings(t *testing.T) {
 	for _, set := range []string{"SET client_encoding = 'LATIN1'", "SET NAMES 'LATIN1'",
 		"SET standard_conforming_strings = off",
 		"SET LOCAL client_encoding TO latin1", "SELECT set_config('standard_conforming_strings', 'off', false)",
-		"SELECT 1; SET client_encoding = 'LATIN1'; SELECT 2"} {
+		"SELECT 1; SET client_encoding = 'LATIN1'; SELECT 2", "SET SESSION \"client_encoding\" = WIN1252",
+		"PREPARE p AS SELECT set_config(setting_name => 'client_encoding', new_value => 'LATIN1', is_local => true)",
+	} {
 		p := dial(t, f.dsn("alice"))
 		p.Send(t, query(set), query("SHOW client_encoding"), query("SHOW standard_conforming_strings"))
 		simple := p.until(t, ready(3))
@@ -40,9 +43,43 @@ func TestPinnedSettings(t *testing.T) {
 	c := f.connect(t)
 	for _, set := range []string{"SET client_encoding = 'UTF8'", "SET NAMES 'utf-8'",
 		"SET standard_conforming_strings = on", "RESET client_encoding", "SELECT set_config('client_encoding', " +
-			"'UTF8', true)"} {
+			"'UTF8', true)", "SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE"} {
 		if _, err := c.Exec(t.Context(), set, pgx.QueryExecModeSimpleProtocol); err != nil {
 			t.Errorf("%s: %v", set, err)
+		}
+	}
+}
+
+// What a role has by default is not what a session through Fugu has, and nothing takes a session back to it.
+func TestPinnedSettingsOfRoles(t *testing.T) {
+	f := serve(t, options{})
+	c := f.connect(t)
+	for _, sql := range []string{"ALTER ROLE CURRENT_USER SET client_encoding = 'LATIN1'",
+		"ALTER ROLE CURRENT_USER SET standard_conforming_strings = off"} {
+		if _, err := c.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		for _, of := range []string{"client_encoding", "standard_conforming_strings"} {
+			if _, err := c.Exec(context.Background(), "ALTER ROLE CURRENT_USER RESET "+of); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	direct, again := connect(t, adultDatabase(t).cluster.DSN("fugu_guest", "adult")), f.connect(t)
+	const show = "SELECT current_setting('client_encoding'), current_setting('standard_conforming_strings')"
+	if got := rows(t, direct, show, pgx.QueryExecModeExec); !strings.Contains(got, `"off"`) {
+		t.Fatalf("without Fugu the role has %s: it is no test", got)
+	}
+	for _, sql := range []string{"SELECT", "RESET ALL", "RESET client_encoding", "DISCARD ALL",
+		"SET standard_conforming_strings TO DEFAULT", "SET SESSION AUTHORIZATION DEFAULT",
+		"BEGIN; SET LOCAL client_encoding TO DEFAULT; COMMIT"} {
+		if _, err := again.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Errorf("%s: %v", sql, err)
+		}
+		if got := rows(t, again, show, pgx.QueryExecModeSimpleProtocol); got != "[\"UTF8\" \"on\"]\n" {
+			t.Errorf("after %s: %s", sql, got)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -265,6 +266,12 @@ func TestTwinIsNotATemporaryTable(t *testing.T) {
 	if err := c.QueryRow(t.Context(), "SELECT count(*) FROM public.adult").Scan(&n); err != nil ||
 		int64(n) != census.rows {
 		t.Errorf("%d, %v", n, err)
+	}
+	const sql = "SELECT age FROM adult; DROP TABLE adult; SELECT count(*) FROM adult; CREATE TEMP SEQUENCE adult"
+	results, err := c.PgConn().Exec(t.Context(), sql).ReadAll()
+	if err != nil || len(results) != 4 || string(results[0].Rows[0][0]) != "5" ||
+		string(results[2].Rows[0][0]) != strconv.FormatInt(census.rows, 10) {
+		t.Errorf("%s: %v, %v", sql, results, err)
 	}
 }
 

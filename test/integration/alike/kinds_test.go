@@ -177,6 +177,13 @@ var kinds = []kind{
 		about := slices.Contains(q.columns(), "country") || strings.Contains(q.where[0], "country")
 		return pair{left: v.sql(), right: w.sql()}, q.table.name == "orders" && !about
 	}},
+	{"a null test for a count of a column", func(_ *rand.Rand, q question) (pair, bool) {
+		v, w := q.plain(), q.plain()
+		column := map[string]string{"orders": "rating", "patients": "weight"}[q.table.name]
+		v.aggregates = []string{"count(" + column + ")"}
+		w.aggregates = []string{filtered("count(*)", column+" IS NOT NULL")}
+		return pair{left: v.sql(), right: w.sql()}, column != ""
+	}},
 }
 
 func where(condition string) string {

@@ -1,0 +1,162 @@
+package integration
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"fugu/test/patient"
+)
+
+// estimatesPolicy believes the reference.
+var estimatesPolicy = []string{"analysts: ", "estimates: {prior: reference}\nanalysts: "}
+
+// schooling asks for noisy averages of many small groups.
+const schooling = "SELECT education, avg(age) FROM adult GROUP BY education ORDER BY education"
+
+// psql asks for estimates: they cost nothing, are the same whenever they are asked for, and stand in results where that
+// is set, with a notice.
+func TestEstimatesInPsql(t *testing.T) {
+	patient.Test(t)
+	f := serve(t, options{policy: estimatesPolicy})
+	const spent = "SELECT 'spent ' || epsilon_spent FROM fugu.budget WHERE secret = 'high_income';\n"
+	const means = "SELECT 'means ' || string_agg(round(mean::numeric, 1)::text, ' ' ORDER BY group_key) " +
+		"FROM fugu.estimate;\n"
+	out, err := f.psql(t, "SELECT 'before: ' || count(*) FROM fugu.estimate;\n"+schooling+";\n"+spent+means+`
+SELECT 'law ' || count(DISTINCT group_key), bool_and(scale > 0 AND variance > 0) FROM fugu.noise_law;
+SELECT 'basis ' || column_name, count(*), min(basis), bool_and(lower < mean AND mean < upper AND sd > 0)
+  FROM fugu.estimate GROUP BY 1;
+SELECT 'sum of variances ' || bool_and(abs(a.noise_sd - sqrt(b.v)) < 0.01 * a.noise_sd) FROM fugu.last_release AS a
+  JOIN (SELECT group_key, sum(along * along * variance) AS v FROM fugu.noise_law GROUP BY 1) AS b USING (group_key);
+SET fugu.answer = 'estimate';
+SELECT 'means ' || string_agg(round(a::numeric, 1)::text, ' ' ORDER BY education)
+  FROM (`+schooling+`) AS x (education, a);
+`+means+spent+`SET fugu.answer = 'guess';
+`)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{"before: 0\n", "law 16|t\n", "basis avg(age)|16|answers and reference|t\n",
+		"sum of variances true\n",
+		"NOTICE:  fugu: the values are estimates by a model, from what was released and the " +
+			"reference", `ERROR:  invalid value for parameter "fugu.answer": "guess"`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	same := map[string]map[string]int{"means ": {}, "spent ": {}}
+	for _, line := range strings.Split(out, "\n") {
+		for prefix, seen := range same {
+			if strings.HasPrefix(line, prefix) {
+				seen[line]++
+			}
+		}
+	}
+	for prefix, times := range map[string]int{"means ": 3, "spent ": 2} {
+		if len(same[prefix]) != 1 {
+			t.Errorf("%s%v: not the same each time", prefix, same[prefix])
+		}
+		for line, n := range same[prefix] {
+			if n != times {
+				t.Errorf("%q %d times", line, n)
+			}
+		}
+	}
+}
+
+// cellsOf are the values of a statement's second column by its first.
+func cellsOf(t *testing.T, c *pgx.Conn, sql string) map[string]float64 {
+	t.Helper()
+	rows, err := c.Query(t.Context(), sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]float64{}
+	var key string
+	var v float64
+	if _, err := pgx.ForEachRow(rows, []any{&key, &v}, func() error { out[key] = v; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// The averages of 16 groups: estimates have less squared error than what was released, of which the normal noise alone
+// is several times the reference's error, so that a false alarm is the lower tail of χ² with 16 degrees of freedom
+// below a few: less than 1e-6. Of the intervals of 95 % at least 9 hold: eight of 16 do not with less than 1e-6, if
+// they are as good as they say. What was asked before, at half the epsilon, is part of them.
+func TestEstimatesAreBetter(t *testing.T) {
+	patient.Test(t)
+	f := serve(t, options{policy: estimatesPolicy})
+	c, _ := f.noticing(t)
+	plain := strings.Replace(schooling, "avg(age)", "avg(age)::float8", 1)
+	direct := adultDatabase(t).truth(t)
+	truth := cellsOf(t, direct, plain)
+	reference := cellsOf(t, direct, strings.Replace(plain, "FROM adult", "FROM adult_reference", 1))
+
+	if _, err := c.Exec(t.Context(), "SET fugu.epsilon = 0.5"); err != nil {
+		t.Fatal(err)
+	}
+	cellsOf(t, c, plain)
+	if _, err := c.Exec(t.Context(), "RESET fugu.epsilon"); err != nil {
+		t.Fatal(err)
+	}
+	released := cellsOf(t, c, plain)
+	estimates := cellsOf(t, c, "SELECT substr(group_key, 11), mean FROM fugu.estimate")
+	lower := cellsOf(t, c, "SELECT substr(group_key, 11), lower FROM fugu.estimate")
+	upper := cellsOf(t, c, "SELECT substr(group_key, 11), upper FROM fugu.estimate")
+	var answers int
+	if err := c.QueryRow(t.Context(), "SELECT max(answers) FROM fugu.estimate").Scan(&answers); err != nil ||
+		answers != 2 {
+		t.Errorf("estimates are of %d answers, want 2 (%v)", answers, err)
+	}
+
+	square := func(v map[string]float64) (sum float64) {
+		for k, x := range truth {
+			sum += (v[k] - x) * (v[k] - x) / 16
+		}
+		return sum
+	}
+	inside := 0
+	for k, x := range truth {
+		if lower[k] <= x && x <= upper[k] {
+			inside++
+		}
+	}
+	t.Logf("mean squared error: released %.3f, reference %.3f, estimates %.3f; %d of 16 inside", square(released),
+		square(reference), square(estimates), inside)
+	if len(estimates) != 16 || square(estimates) >= square(released) {
+		t.Errorf("%d estimates: mean squared error %.3f, of what was released %.3f", len(estimates), square(estimates),
+			square(released))
+	}
+	if inside < 9 {
+		t.Errorf("%d of 16 intervals of 95%% hold", inside)
+	}
+}
+
+// A policy that makes no estimates shows those of the answer alone, and does not put them into results.
+func TestNoEstimates(t *testing.T) {
+	f := serve(t, options{})
+	c, _ := f.noticing(t)
+	if _, err := c.Exec(t.Context(), "SELECT count(*) FROM adult WHERE sex = 'Male'"); err != nil {
+		t.Fatal(err)
+	}
+	var off float64
+	var basis string
+	err := c.QueryRow(t.Context(), "SELECT abs(mean - (lower + upper) / 2), basis FROM fugu.estimate").Scan(&off,
+		&basis)
+	if err != nil || off > 1 || basis != "answers" {
+		t.Errorf("off by %v, from %s (%v)", off, basis, err)
+	}
+	if _, err := c.Exec(t.Context(), "SET fugu.answer = 'estimate'"); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := spent(t, c)
+	_, err = c.Exec(t.Context(), "SELECT count(*) FROM adult WHERE sex = 'Female'")
+	if code(err) != "PV003" {
+		t.Errorf("%v", err)
+	}
+	if after, _ := spent(t, c); after != before {
+		t.Errorf("a refusal cost %v", after-before)
+	}
+}
