@@ -132,10 +132,11 @@ func (d *derivation) from(sources []source) (map[int]Derived, error) {
 	}
 	list, parts := values(g, used)
 	design, classOf := blue.NewDesign(len(list), parts, len(g.points))
-	weigh, ok := d.bestWeights(design, used, list)
-	if !ok {
-		return nil, nil
+	weigh, err := d.bestWeights(design, used, list)
+	if err != nil {
+		return nil, nil // of so many values, or of noise that is nearly one, nothing is estimated
 	}
+
 	own := g.cells(d.of)
 	out := map[int]Derived{}
 	for cell, k := range d.of.Values[d.name] {
@@ -146,10 +147,11 @@ func (d *derivation) from(sources []source) (map[int]Derived, error) {
 		if !ok {
 			return nil, nil
 		}
-		w, ok := weigh(classes)
-		if !ok {
+		w, err := weigh(classes)
+		if err != nil {
 			return nil, nil
 		}
+
 		var e Derived
 		reach := make([]float64, len(used)) // of each source, its greatest weight
 		for n, v := range list {
@@ -161,7 +163,6 @@ func (d *derivation) from(sources []source) (map[int]Derived, error) {
 		}
 
 		e.Error = d.mixture(e.Of)
-		var err error
 		if e.Outside, err = d.beyond(g.axes, used, reach); err != nil {
 			return nil, err
 		}
@@ -194,34 +195,33 @@ func values(g grid, used []source) (list []value, parts []blue.Partition) {
 	return list, parts
 }
 
-// weigher finds the weight of each value in an estimate of the sum over classes; false: they do not determine it.
-type weigher func(classes []int) ([]float64, bool)
+// weigher finds the weight of each value in an estimate of the sum over classes.
+type weigher func(classes []int) ([]float64, error)
 
 // bestWeights returns what finds the weights of the best estimate of a sum over classes. Of one source alone each class
 // is one value, and there is nothing to choose.
-func (d *derivation) bestWeights(design blue.Design, used []source, list []value) (weigher, bool) {
+func (d *derivation) bestWeights(design blue.Design, used []source, list []value) (weigher, error) {
 	if len(used) == 1 {
-		return func(classes []int) ([]float64, bool) {
+		return func(classes []int) ([]float64, error) {
 			w := make([]float64, len(list))
 			for _, c := range classes {
 				w[design.Classes[c][0]] = 1
 			}
-			return w, true
-		}, true
+			return w, nil
+		}, nil
 	}
 
-	e, ok := blue.New(design, func(k, l int) float64 {
+	e, err := blue.New(design, func(k, l int) float64 {
 		a, b := used[list[k].source].answer, used[list[l].source].answer
 		if a != b {
 			return 0
 		}
 		return d.given[a].Law.Covariance(list[k].component, list[l].component)
 	})
-
-	if !ok {
-		return nil, false
+	if err != nil {
+		return nil, err
 	}
-	return e.Weights, true
+	return e.Weights, nil
 }
 
 // mixture is the law of the noise of a weighted sum.
