@@ -142,6 +142,8 @@ var virtualTables = map[string][]planner.Column{
 	"twin": columns("dataset text, table_name text, built timestamptz, rows int8, sampled int8, class text, " +
 		"told int8, taken int8, count_error float8, epsilon float8, delta float8, assumption text, at_least int8, " +
 		"told_error float8"),
+	"channel": columns("dataset text, table_name text, column_name text, outcome text, from_value text, " +
+		"to_value text, probability float8"),
 	"policy": columns("dataset text, table_name text, secret text, proportion text, \"from\" float8, " +
 		"\"to\" float8, \"within\" float8"),
 }

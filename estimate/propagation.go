@@ -19,15 +19,20 @@ type propagated struct {
 // Limits of the propagation. It converges within ten or twenty sweeps.
 const (
 	maxSweeps = 200
-	settled   = 1e-7 // by how much a mean may still move in its standard deviation, and a precision in itself
+	settled   = 1e-6 // by how much a mean may still move in its standard deviation, and a precision in itself
 )
 
 var errUnsettled = errors.New("estimates: the propagation does not settle")
 
-// propagate finds the normal factors. Every factor is log-concave, so that no precision is negative.
-func propagate(before *normal, factors []factor) (*propagated, error) {
+// propagate finds the normal factors, beginning with those of start, which were found for nearly the same; nil: with
+// none. Every factor is log-concave, so that no precision is negative.
+func propagate(before *normal, factors []factor, start *propagated) (*propagated, error) {
 	n := len(factors)
 	p := &propagated{before: before, factors: factors, precision: make([]float64, n), shift: make([]float64, n)}
+	if start != nil {
+		copy(p.precision, start.precision)
+		copy(p.shift, start.shift)
+	}
 	if err := p.refresh(); err != nil {
 		return nil, err
 	}

@@ -20,7 +20,8 @@ func (p Problem) Solve() ([]Estimate, error) {
 		return nil, err
 	}
 	if p.Prior == nil {
-		return p.laws(nil, 0, p.Size)
+		out, _, err := p.laws(nil, nil, 0, p.Size)
+		return out, err
 	}
 
 	// μ and C are taken around where the secrets' values are believed to be, which the answers have a say in.
@@ -29,16 +30,19 @@ func (p Problem) Solve() ([]Estimate, error) {
 		from, to := s.Range()
 		at[i] = place{(from + to) / 2, (to - from) / math.Sqrt(12)}
 	}
+	var found *propagated
 	for range passes {
-		secrets, err := p.laws(at, p.Size, p.Size+len(at))
+		secrets, next, err := p.laws(at, found, p.Size, p.Size+len(at))
 		if err != nil {
 			return nil, err
 		}
+		found = next
 		for i, e := range secrets {
 			at[i] = place{e.Mean(), e.SD()}
 		}
 	}
-	return p.laws(at, 0, p.Size)
+	out, _, err := p.laws(at, found, 0, p.Size)
+	return out, err
 }
 
 // passes is how often the place of the secrets is looked for, beginning with their whole ranges.
@@ -57,8 +61,8 @@ type state struct {
 }
 
 // laws are those of the numbers from one place to another of the state, with the prior taken around these values of the
-// secrets.
-func (p Problem) laws(at []place, from, to int) ([]Estimate, error) {
+// secrets; start is what was found with others, if anything was.
+func (p Problem) laws(at []place, start *propagated, from, to int) ([]Estimate, *propagated, error) {
 	s := p.begin(at)
 	p.answers(&s, p.Size+len(at))
 	for _, f := range p.Facts {
@@ -70,15 +74,15 @@ func (p Problem) laws(at []place, from, to int) ([]Estimate, error) {
 		s.law.observe(sum, f.Total, 0, first)
 	}
 
-	done, err := propagate(s.law.joint(s.forms), s.factors)
+	done, err := propagate(s.law.joint(s.forms), s.factors, start)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	law, common, err := done.carry(s.law, s.forms)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return done.estimates(law, common, from, to), nil
+	return done.estimates(law, common, from, to), done, nil
 }
 
 // begin is the law before any answer.

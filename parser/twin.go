@@ -16,6 +16,10 @@ const TwinSchema = shadow.TwinSchema
 // TwinRegistry is the table in which builds say what twins there are, as SQL. Guests may read it, and the reader.
 const TwinRegistry = TwinSchema + `."fugu twins"`
 
+// TwinColumns is the table in which builds say by which channels columns are shown, as SQL. Who may read the registry
+// may read it.
+const TwinColumns = TwinSchema + `."fugu columns"`
+
 // twinning is the pass over one statement after which it names the twin wherever it meant a table that has one. What is
 // then left of the statement is ordinary: the guest may read twins, and nothing but twins. It need not find every name
 // for that to be sound, as the guest has no right on the tables themselves.

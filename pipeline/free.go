@@ -3,9 +3,11 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"fugu/dataset"
 	"fugu/explain"
 	"fugu/planner"
 	"fugu/twin/told"
@@ -96,6 +98,9 @@ func (s *statement) virtualRows(ctx context.Context, b wire.Binding, name string
 	case "twin":
 		classes, err := s.classes(ctx, b)
 		return virtual.Twin(s.snapshot.Tables, classes), err
+	case "channel":
+		chances, err := told.Channels(ctx, s.session.engine.desk.Reader, s.snapshot.Snapshot, b.Ask)
+		return virtual.Channel(chances), err
 	case "policy":
 		return virtual.Policy(s.snapshot.Tables), nil
 	}
@@ -138,9 +143,21 @@ func (s *statement) introduce() (notices []wire.Notice) {
 		}
 		notices = append(notices, wire.Notice{
 			Message: fmt.Sprintf("%s is answered from its twin: a copy made of a sample of its rows, in which the "+
-				"share that is secret is blurred", name),
+				"share that is secret is blurred%s", name, drawnColumns(t)),
 			Hint: hint + " SELECT * FROM fugu.twin says what the twin is; EXPLAIN (PRIVACY) how far a count may " +
 				"be off."})
 	}
 	return notices
+}
+
+// drawnColumns says which columns of a twin are drawn row by row; nothing, if none are.
+func drawnColumns(t *dataset.Protected) string {
+	var names []string
+	for _, c := range t.Config.Twin.Columns {
+		names = append(names, c.Name)
+	}
+	if names == nil {
+		return ""
+	}
+	return "; values of " + strings.Join(names, ", ") + " are drawn row by row, and fugu.channel has the chances"
 }

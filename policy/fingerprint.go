@@ -153,6 +153,8 @@ func meaningOfTable(t Table) tableMeaning {
 	if t.Twin != nil {
 		w := *t.Twin
 		w.At, w.Drop = Position{}, slices.Sorted(slices.Values(w.Drop))
+		w.Columns = slices.SortedFunc(slices.Values(w.Columns),
+			func(a, b Column) int { return cmp.Compare(a.Name, b.Name) })
 		m.Twin = &w
 	}
 	return m

@@ -71,6 +71,8 @@ type Twin struct {
 	Unit            string   // column that names the subject of a row, of which subjects are taken whole; empty: none
 	IndependentRows bool     // the owner accepts that rows of one subject are drawn independently
 	Smallest        float64  // share of rows that every class has at least, as everybody may know; 0: none is known
+	// that are shown row by row through a channel, in the order of the file
+	Columns []Column `json:",omitempty"`
 
 	At Position
 }

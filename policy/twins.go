@@ -57,6 +57,7 @@ func (t *Table) twin(r *strictyaml.Report, f strictyaml.Fields) {
 		}
 		w.Smallest = x
 	}
+	w.columns(r, g.Get("columns"))
 	t.Twin = &w
 }
 
@@ -144,6 +145,7 @@ func (p *Policy) twinned(r *strictyaml.Report, assume *strictyaml.Value) {
 			roots[0].Qualified())
 	}
 	p.twinSecrets(r)
+	p.twinColumns(r)
 }
 
 // twinsPaid reports a budget that does not pay for the twin of every table that has one.

@@ -30,7 +30,7 @@ const apartScope = `WITH
    FROM pg_roles WHERE pg_has_role(session_user, oid, 'MEMBER')),
  keeper AS (SELECT oid, rolname FROM pg_roles WHERE rolname = $3),
  own AS (SELECT c.oid, c.relowner FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-   WHERE n.nspname = 'fugu_twin' AND c.relname IN ('fugu twins', 'fugu origins'))
+   WHERE n.nspname = 'fugu_twin' AND c.relname IN ('fugu twins', 'fugu columns', 'fugu origins'))
 `
 
 // apartHoles look whether a guest could change what Fugu goes by: twins, the list of them, and where their rows come

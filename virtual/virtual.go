@@ -1,5 +1,5 @@
 // Package virtual has the rows of Fugu's own tables: fugu.budget, fugu.releases, fugu.last_release, fugu.estimate,
-// fugu.noise_law, fugu.policy and fugu.twin. It charges nothing, and reads no protected row.
+// fugu.noise_law, fugu.policy, fugu.twin and fugu.channel. It charges nothing, and reads no protected row.
 package virtual
 
 import (
@@ -119,6 +119,22 @@ func Twin(tables []*dataset.Protected, classes []told.Class) (rows [][]planner.V
 			rows = append(rows, slices.Concat([]planner.Value{text(t.Policy.Dataset), text(name)},
 				slices.Repeat([]planner.Value{null}, 10), []planner.Value{least, null}))
 		}
+	}
+	return rows
+}
+
+// Channel are the rows of fugu.channel: with what probability a true value is shown as which.
+func Channel(chances []told.Chance) (rows [][]planner.Value) {
+	said := func(v *string) planner.Value {
+		if v == nil {
+			return planner.Value{Null: true}
+		}
+		return text(*v)
+	}
+	for _, c := range chances {
+		// Counts are inverted by these numbers: all of their digits are wanted.
+		rows = append(rows, []planner.Value{text(c.Table.Policy.Dataset), text(c.Table.Table.String()), text(c.Column),
+			said(c.Outcome), said(c.From), said(c.To), text(strconv.FormatFloat(c.Probability, 'g', -1, 64))})
 	}
 	return rows
 }

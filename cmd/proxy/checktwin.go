@@ -14,6 +14,7 @@ import (
 	"fugu/planner"
 	"fugu/policy"
 	"fugu/twin/build"
+	"fugu/twin/columns"
 )
 
 // twinSuspicions is about one table that has a twin: $1 is its name, $2 the columns that its twin leaves out, $3 the
@@ -89,7 +90,7 @@ ORDER BY 1, 2`
 
 // checkTwins prints of each table with a twin whether it is built, what it costs, and what may break what it rests on.
 func (h *house) checkTwins(ctx context.Context, stdout io.Writer, p *policy.Policy) error {
-	var family []string
+	var family, references []string
 	for _, t := range p.Tables {
 		if t.Answers == policy.FromTwin {
 			family = append(family, dataset.Quoted(t.Qualified()))
@@ -120,6 +121,12 @@ func (h *house) checkTwins(ctx context.Context, stdout io.Writer, p *policy.Poli
 			fmt.Fprintf(stdout, "   rows of it are not listed, "+
 				"and groups of fewer than %d rows of the sample are left out\n", t.Twin.AtLeast)
 		}
+		for _, line := range columns.Asked(p, t) {
+			fmt.Fprintln(stdout, line)
+		}
+		if len(t.Twin.Columns) > 0 {
+			references = append(references, dataset.Quoted(t.Reference))
+		}
 		if t.Twin.Unit != "" {
 			fmt.Fprintf(stdout, "warning: %s\n", build.Subjects(p, t))
 		}
@@ -136,7 +143,7 @@ func (h *house) checkTwins(ctx context.Context, stdout io.Writer, p *policy.Poli
 	if len(family) == 0 {
 		return nil
 	}
-	return h.checkKeeper(ctx, stdout, family)
+	return h.checkKeeper(ctx, stdout, append(family, references...))
 }
 
 // keeperSuspicions is about the role that asks it: $1 are the tables that have twins, $2 the guests, $3 the schema of

@@ -270,6 +270,7 @@ func told(stdout io.Writer, root twinRoot, r build.Report) {
 	for i, class := range t.Classes {
 		fmt.Fprintf(stdout, "   %s: told as %d rows, %d taken\n", class, t.Told[i], t.Taken[i])
 	}
+	printColumns(stdout, t)
 	for _, linked := range r.Twins[1:] {
 		fmt.Fprintf(stdout, "   %s.%s goes with it: %d rows\n", linked.Schema, linked.Table, linked.Rows)
 	}
@@ -306,7 +307,20 @@ func (w *twins) show(ctx context.Context, conn *pgx.Conn, stdout io.Writer, asJS
 		t.row(x.Dataset, x.Schema+"."+x.Table, x.Built.Format("2006-01-02 15:04"), x.Rows, different,
 			strings.Join(told, "; "), x.Epsilon, x.Delta, x.Assumes)
 	}
-	return t.write(stdout)
+	if err := t.write(stdout); err != nil {
+		return err
+	}
+	for _, x := range all {
+		printColumns(stdout, x)
+	}
+	return nil
+}
+
+// printColumns prints how columns of a twin are shown row by row.
+func printColumns(stdout io.Writer, x build.Twin) {
+	for _, c := range x.Columns {
+		fmt.Fprintf(stdout, "   %s.%s: %s\n", x.Schema, x.Table, c.Promise)
+	}
 }
 
 // orNone is an empty list, and not null, in JSON.

@@ -59,6 +59,9 @@ const (
 	TwinPartners   = false // ordinary tables that each protected row has a row of may be read beside its twin
 	TwinUnbounded  = false // noise is not truncated, and sizes are as if it were
 
+	TwinColumnsAnew    = false // each copy of a row, in each build, has a draw of its own for what a column shows
+	TwinColumnsByPlace = false // what a column shows is drawn by where a row stands
+
 	TwinSmallGroups = false // groups of a twin are shown however few rows are in them
 	TwinSingleRows  = false // an aggregate of a twin may be of any expression, over any join: one row may count alone
 )

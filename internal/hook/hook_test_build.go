@@ -56,6 +56,9 @@ var (
 	TwinPartners   bool
 	TwinUnbounded  bool
 
+	TwinColumnsAnew    bool
+	TwinColumnsByPlace bool
+
 	TwinSmallGroups bool
 	TwinSingleRows  bool
 )

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -158,5 +159,107 @@ func TestNoEstimates(t *testing.T) {
 	}
 	if after, _ := spent(t, c); after != before {
 		t.Errorf("a refusal cost %v", after-before)
+	}
+}
+
+// Whatever is answered has estimates of finite numbers, one for each value told, and a law: several cuts, sets of
+// groups, percentiles, distinct values, whole tables, averages of what few rows have, and answers from the past.
+func TestEveryAnswerHasEstimates(t *testing.T) {
+	patient.Test(t)
+	f := serve(t, options{policy: append([]string{"budget: {epsilon: 20", "error: 300%\n  budget: {epsilon: 200"},
+		estimatesPolicy...)})
+	c, _ := f.noticing(t)
+	for _, sql := range []string{
+		"SELECT count(*) FROM adult",
+		"SELECT count(*) FROM adult WHERE income = '>50K'",
+		"SELECT count(*) FROM adult WHERE workclass = 'Private'",
+		"SELECT sex, count(*), avg(age), sum(hours_per_week) FROM adult GROUP BY sex",
+		"SELECT sex, education, count(*) FROM adult GROUP BY sex, education",
+		"SELECT sex, count(*) FROM adult GROUP BY sex",
+		"SELECT sex, education, avg(age) FROM adult GROUP BY GROUPING SETS ((sex), (education), ())",
+		"SELECT (SELECT avg(age) FROM adult WHERE sex = 'Male') - (SELECT avg(age) FROM adult WHERE sex = 'Female')",
+		"SELECT stddev(age), corr(age, hours_per_week) FROM adult",
+		"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY age), count(*) FROM adult WHERE sex = 'Male'",
+		"SELECT count(DISTINCT education) FROM adult WHERE age > 60",
+		"SELECT avg(age) FROM adult WHERE education = 'Preschool' AND sex = 'Female'",
+		"SELECT age, count(*) FROM adult GROUP BY age",
+	} {
+		if _, err := c.Exec(t.Context(), sql); err != nil {
+			t.Errorf("%s: %v", sql, err)
+			continue
+		}
+		var told, estimated, finite, parts int
+		var from string
+		if err := c.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM fugu.last_release), count(*),
+		  count(*) FILTER (WHERE abs(mean) < 1e9 AND sd < 1e9 AND lower <= mean AND mean <= upper),
+		  string_agg(DISTINCT basis || ' ' || answers, ', '), (SELECT count(*) FROM fugu.noise_law)
+		  FROM fugu.estimate`).Scan(&told, &estimated, &finite, &from, &parts); err != nil {
+			t.Errorf("%s: %v", sql, err)
+			continue
+		}
+		t.Logf("%s: %d of %d values, from %s, %d parts of noise", sql, finite, told, from, parts)
+		if estimated != told || finite != told || parts == 0 && from != "public 0" {
+			t.Errorf("%s: %d values, %d estimates, %d finite, %d parts of noise", sql, told, estimated, finite, parts)
+		}
+	}
+}
+
+// Estimates are of answers that whoever asks has paid for: with accounts of their own, what another was told has no
+// part in them. A session that was answered from memory has them, too.
+func TestEstimatesAreOfOnesOwnAnswers(t *testing.T) {
+	f := serve(t, options{policy: append([]string{"per: dataset}", "per: user}"}, estimatesPolicy...)})
+	const sql = "SELECT sex, count(*) FROM adult WHERE age > 50 GROUP BY sex"
+	answers := func(user string, settings ...string) (n int) {
+		t.Helper()
+		c := connect(t, f.dsn(user))
+		for _, s := range append(settings, sql) {
+			if _, err := c.Exec(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := c.QueryRow(t.Context(), "SELECT max(answers) FROM fugu.estimate").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for _, step := range []struct {
+		user, setting string
+		want          int
+	}{
+		{"alice", "SET fugu.epsilon = 0.5", 1}, {"bob", "SELECT 1", 1}, {"alice", "SELECT 1", 2},
+		{"alice", "SELECT 1", 2},
+		{"bob", "SET fugu.epsilon = 0.5", 2},
+	} {
+		if n := answers(step.user, step.setting); n != step.want {
+			t.Errorf("%s, %s: of %d answers, want %d", step.user, step.setting, n, step.want)
+		}
+	}
+}
+
+// Estimates of parts add up to what is public, but for their rounding, and cells of which the policy says the value are
+// that value.
+func TestEstimatesKeepPublicTotals(t *testing.T) {
+	totals := cellsOf(t, adultDatabase(t).truth(t), "SELECT sex, count(*) FROM adult GROUP BY sex")
+	public := fmt.Sprintf("public:\n  sexes:\n    statement: SELECT sex, count(*) FROM adult "+
+		"GROUP BY sex\n    values: "+
+		"{count(*) at sex=Female: %.0f, count(*) at sex=Male: %.0f}\nanalysts: ", totals["Female"], totals["Male"])
+	f := serve(t, options{policy: []string{"analysts: ", "estimates: {prior: reference}\n" + public,
+		"  private_sector:\n    table: public.adult\n    proportion: workclass = 'Private'\n    pairs: [[0.68, " +
+			"0.72]]\n", ""}})
+	c, _ := f.noticing(t)
+	if _, err := c.Exec(t.Context(), "SET fugu.answer = 'estimate'"); err != nil {
+		t.Fatal(err)
+	}
+	parts := cellsOf(t, c, "SELECT sex, sum(n)::float8 FROM (SELECT sex, education, count(*) AS n FROM adult "+
+		"GROUP BY sex, education) AS x GROUP BY sex")
+	for sex, total := range totals {
+		if off := parts[sex] - total; off > 8 || off < -8 {
+			t.Errorf("%s: parts add up to %.0f, and %.0f are public", sex, parts[sex], total)
+		}
+	}
+	for sex, n := range cellsOf(t, c, "SELECT sex, count(*) FROM adult GROUP BY sex") {
+		if n != totals[sex] {
+			t.Errorf("%s: %v, and %v is public", sex, n, totals[sex])
+		}
 	}
 }

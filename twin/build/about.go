@@ -3,9 +3,11 @@ package build
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
+	"fugu/channel"
 	"fugu/parser"
 )
 
@@ -23,7 +25,15 @@ const about = `CREATE OR REPLACE VIEW fugu.twin AS
 	LEFT JOIN LATERAL (SELECT c.told::float8 / nullif(c.taken, 0)) AS often(w) ON true
 	ORDER BY t.table_schema, t.table_name, c.i`
 
-// makeAbout makes that view, where the name is free and schemas may be made, and lets guests read what is the keeper's.
+// aboutChannels is the view fugu.channel there, likewise.
+var aboutChannels = `CREATE OR REPLACE VIEW fugu.channel AS
+	SELECT t.dataset, c.table_schema || '.' || c.table_name AS table_name, c.column_name, x.outcome,
+	x."from" AS from_value, x."to" AS to_value, x.weight / ` + strconv.Itoa(channel.Whole) + `::float8 AS probability
+	FROM ` + channelsTable + ` AS c JOIN ` + registry + ` AS t USING (table_schema, table_name),
+	LATERAL jsonb_to_recordset(c.channel) AS x(outcome text, "from" text, "to" text, weight int8)`
+
+// makeAbout makes these views, where the name is free and schemas may be made, and lets guests read what is the
+// keeper's.
 func makeAbout(ctx context.Context, db pgx.Tx, guests []string) error {
 	var free, mine bool
 	const whose = `SELECT to_regnamespace('fugu') IS NULL AND has_database_privilege(current_database(), 'CREATE'),
@@ -34,20 +44,20 @@ func makeAbout(ctx context.Context, db pgx.Tx, guests []string) error {
 	}
 	var statements []string
 	if free {
-		statements = []string{`CREATE SCHEMA fugu`, about}
+		statements = []string{`CREATE SCHEMA fugu`, about, aboutChannels}
 	}
 	if mine {
-		statements = []string{about} // it may have got a column
+		statements = []string{about, aboutChannels} // it may have got a column
 	}
 	if free || mine {
 		for _, g := range guests {
 			statements = append(statements, `GRANT USAGE ON SCHEMA fugu TO `+parser.QuoteIdent(g),
-				`GRANT SELECT ON fugu.twin TO `+parser.QuoteIdent(g))
+				`GRANT SELECT ON fugu.twin, fugu.channel TO `+parser.QuoteIdent(g))
 		}
 	}
 	for _, sql := range statements {
 		if _, err := db.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("making the view fugu.twin: %w", err)
+			return fmt.Errorf("making the views of the schema fugu: %w", err)
 		}
 	}
 	return nil

@@ -101,11 +101,11 @@ func (k *Keeper) prepare(ctx context.Context, db *pgx.Conn, readers []string) er
 	if !exists {
 		statements = []string{`CREATE SCHEMA ` + schema, `REVOKE ALL ON SCHEMA ` + schema + ` FROM PUBLIC`}
 	}
-	statements = append(statements, makeRegistry)
+	statements = append(statements, makeRegistry, makeChannels)
 	if !said {
 		statements = append(statements, addNoise)
 	}
-	readable := registry
+	readable := registry + ", " + channelsTable
 	if db == k.Target {
 		statements = append(statements, makeOrigins)
 		readable += ", " + origins

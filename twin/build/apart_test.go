@@ -101,7 +101,7 @@ func TestApart(t *testing.T) {
 	}
 	for sql, want := range map[string]string{
 		// the registry
-		"SELECT count(*) FROM pg_class WHERE relnamespace = 'fugu_twin'::regnamespace AND relkind = 'r'": "1",
+		"SELECT count(*) FROM pg_class WHERE relnamespace = 'fugu_twin'::regnamespace AND relkind = 'r'": "2",
 		"SELECT count(*) FROM fugu_twin.\"fugu twins\"":                                                  "0",
 	} {
 		if got := w.one(sql); got != want {

@@ -31,6 +31,8 @@ type Draw struct {
 	Contents   []byte  `json:"contents"`   // the digest of the rows by class when it was drawn
 	Noisy      []int64 `json:"noisy"`      // by class
 	Reason     string  `json:"reason,omitempty"`
+	// how often the owner declared the rows to be drawn independently of all before: a key is another row's since
+	Series int `json:"series,omitempty"`
 }
 
 // books are the ledger as a build sees it.
@@ -144,7 +146,9 @@ func (b books) draw(ctx context.Context, p *policy.Policy, table policy.Qualifie
 
 	// A build with the same reason that was killed between the price and the twin goes on.
 	if next.Generation = 1; last != nil {
-		next.Generation = last.Generation + 1
+		if next.Generation, next.Series = last.Generation+1, last.Series; !same {
+			next.Series++
+		}
 		if !shows(published, last) && same && last.Law == next.Law && last.Dataset == next.Dataset &&
 			last.Reason == next.Reason {
 			return *last, false, nil

@@ -73,7 +73,11 @@ func (k *Keeper) build(ctx context.Context, tx pgx.Tx, at place, p *policy.Polic
 	if err != nil {
 		return r, err
 	}
-	r.Warnings = warnings
+	more, err := j.settleColumns(ctx, draw)
+	if err != nil {
+		return r, err
+	}
+	r.Warnings = append(warnings, more...)
 	if r.Twins, err = j.write(ctx, counts, amounts); err != nil {
 		return r, err
 	}
@@ -81,11 +85,19 @@ func (k *Keeper) build(ctx context.Context, tx pgx.Tx, at place, p *policy.Polic
 	k.say(.97, "publishing")
 	hook.Point("before a twin is published")
 	r.Made = true
-	if err := j.family.publish(ctx, at, j.all, r.Twins, k.Guests, k.Reader); err != nil {
+	if err := j.publish(ctx, r.Twins); err != nil {
 		return r, err
 	}
 	k.say(1, "done")
 	return r, nil
+}
+
+// publish puts the twins in their place, with what is said of them.
+func (j *job) publish(ctx context.Context, twins []Twin) error {
+	if err := j.family.publish(ctx, j.at, j.all, twins, j.Guests, j.Reader); err != nil {
+		return err
+	}
+	return j.enterColumns(ctx)
 }
 
 // amounts says how much of each class is taken, and how often it stands. About a table whose value is outside of what
@@ -140,11 +152,15 @@ func (j *job) write(ctx context.Context, c counts, amounts []drawn) ([]Twin, err
 		return nil, err
 	}
 
+	if err := layChannels(ctx, j.tx, j.released); err != nil {
+		return nil, err
+	}
+	f.root.loosenColumns(j.released)
 	twins := make([]Twin, len(f.sources))
 	for i, s := range f.sources {
 		part := .45 + .5*float64(i)/float64(len(f.sources))
 		j.say(part, "writing the twin of "+s.qualified())
-		n, err := f.lay(ctx, j.tx, s, j.keys)
+		n, err := f.lay(ctx, j.tx, s, j.keys, j.released)
 		if err != nil {
 			return nil, err
 		}

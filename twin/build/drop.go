@@ -39,6 +39,9 @@ func Drop(ctx context.Context, conn *pgx.Conn, apart bool, p *policy.Policy, roo
 				"$2", name.Schema, name.Name); err != nil {
 				return err
 			}
+			if err := forgetColumns(ctx, tx, name); err != nil {
+				return err
+			}
 			dropped = append(dropped, name.String())
 		}
 		return nil

@@ -45,6 +45,7 @@ type CertifiedTwin struct {
 	Assumptions []string          `json:"assumptions"`
 	KnownRows   int64             `json:"known_rows"`
 	Classes     []CertifiedClass  `json:"classes"`
+	Columns     []ShownColumn     `json:"columns_shown_row_by_row,omitempty"`
 	Tables      []CertifiedTable  `json:"tables"`
 	Left        []string          `json:"left_out,omitempty"` // what of the twins the dump does not have
 }
@@ -212,7 +213,7 @@ func certify(p *policy.Policy, family []policy.Table, all []Twin) (c CertifiedTw
 			return c, err
 		}
 		c.Assumptions = assumptions(root, design.Public())
-		c.Table, c.Built, c.Nth = t.Qualified().String(), x.Built, x.Nth
+		c.Table, c.Built, c.Nth, c.Columns = t.Qualified().String(), x.Built, x.Nth, x.Columns
 		c.Epsilon, c.Delta, c.Mechanism = x.Epsilon, x.Delta, design.String()
 		told := int64(0)
 		for _, n := range x.Told {

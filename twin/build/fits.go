@@ -108,8 +108,8 @@ func misfit(p *policy.Policy, family []policy.Table, t policy.Table, all []Twin)
 			"another: bring that policy back, or run fugu twin build -new -reason, which costs epsilon again", nil
 	}
 	if _, by, _ := strings.Cut(x.Shape, " "); by != asked(family) {
-		return "its twin was built by a policy that drops other columns, or links other tables: " +
-			"run fugu twin build, which is free", nil
+		return "its twin was built by a policy that drops other columns, shows them otherwise, or links other " +
+			"tables: run fugu twin build, which is free", nil
 	}
 	return "", nil
 }
@@ -122,10 +122,18 @@ func asked(family []policy.Table) string {
 		Drop  []string
 		To    policy.QualifiedName
 		On    []policy.LinkKey
+
+		Columns   []policy.Column       `json:",omitempty"` // that are shown row by row
+		Reference *policy.QualifiedName `json:",omitempty"` // by which they are
 	}
 	looks := make([]look, len(family))
 	for i, t := range family {
 		looks[i] = look{Table: t.Qualified(), Drop: slices.Sorted(slices.Values(t.Twin.Drop))}
+		if len(t.Twin.Columns) > 0 {
+			looks[i].Reference = &family[i].Reference
+			looks[i].Columns = slices.SortedFunc(slices.Values(t.Twin.Columns),
+				func(a, b policy.Column) int { return cmp.Compare(a.Name, b.Name) })
+		}
 		if t.Link != nil {
 			looks[i].To = t.Link.To
 			looks[i].On = slices.SortedFunc(slices.Values(t.Link.On), func(a, b policy.LinkKey) int {

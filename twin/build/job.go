@@ -13,6 +13,7 @@ import (
 	"fugu/policy"
 	"fugu/twin"
 	"fugu/twin/class"
+	"fugu/twin/columns"
 	"fugu/twin/margin"
 )
 
@@ -28,9 +29,13 @@ type job struct {
 	family *family
 	keys   map[*source]fresh
 	class  string // the SQL of a row's class
+	spec   twin.Spec
 	design *twin.Design
 	law    string // its fingerprint
 	shape  string // and that of how the tables look
+
+	laws     []columns.Law // of the columns that the policy has shown row by row, by the reference as it is
+	released []released    // those that they are shown by
 
 	last      *Draw  // by the ledger
 	all       []Twin // by the registry
@@ -50,17 +55,19 @@ func (k *Keeper) look(ctx context.Context, tx pgx.Tx, at place, p *policy.Policy
 	if err := j.family.checkPartners(ctx, tx, j.keys, k.beside()); err != nil {
 		return nil, err
 	}
-	spec, err := j.family.spec(ctx, tx, p)
-	if err != nil {
+	if j.spec, err = j.family.spec(ctx, tx, p); err != nil {
 		return nil, err
 	}
-	if j.design, err = twin.New(spec); err != nil {
+	if j.design, err = twin.New(j.spec); err != nil {
 		return nil, err
 	}
-	if j.law, err = lawOf(spec); err != nil {
+	if j.law, err = lawOf(j.spec); err != nil {
 		return nil, err
 	}
-	j.class = class.Of(spec)
+	if j.laws, err = j.family.root.shownColumns(ctx, tx, j.spec, j.keys[j.family.root], k.beside()); err != nil {
+		return nil, err
+	}
+	j.class = class.Of(j.spec)
 	j.shape = j.family.shape()
 	return j, nil
 }
@@ -147,6 +154,9 @@ func (j *job) certify(twins []Twin, d Draw, taken []int64) {
 			t.Classes = append(t.Classes, c.Name)
 		}
 		t.Told, t.Taken, t.Noise = d.Noisy, taken, j.design.NoiseOf(d.Noisy)
+		for _, s := range j.released {
+			t.Columns = append(t.Columns, s.promise())
+		}
 	}
 }
 

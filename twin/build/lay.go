@@ -19,8 +19,12 @@ import (
 // The order is by a hash of what only the key of the order of drawing gives: nobody can compute it, and a build that
 // was killed gives the same. How many copies there are is public, but for linked tables, where it follows from the rows
 // taken. The rows are sorted once, by parallel workers where there are any, and numbered as they leave the sort.
-func (f *family) lay(ctx context.Context, db pgx.Tx, s *source, keys map[*source]fresh) (rows int64, err error) {
-	columns, numbered := s.laidColumns(keys[s])
+func (f *family) lay(ctx context.Context, db pgx.Tx, s *source, keys map[*source]fresh, show []released) (
+	rows int64, err error) {
+	if s != f.root {
+		show = nil
+	}
+	columns, numbered := s.laidColumns(keys[s], show)
 	children := f.children(s)
 
 	// OFFSET 0 has the sort done before anything is computed of its rows; a window of all rows keeps their order.
@@ -64,11 +68,14 @@ func (f *family) lay(ctx context.Context, db pgx.Tx, s *source, keys map[*source
 
 // laidColumns are the SQL of the columns of a twin, and of keys that it has not but which others are linked to; and
 // whether any of them is a number of its row.
-func (s *source) laidColumns(keys fresh) (columns []string, numbered bool) {
+func (s *source) laidColumns(keys fresh, show []released) (columns []string, numbered bool) {
 	for _, c := range s.columns {
 		k, fresh := keys[c.name]
 		name := parser.QuoteIdent(c.name)
+		number := slices.IndexFunc(show, func(x released) bool { return x.Column == c.name })
 		switch {
+		case number >= 0:
+			columns = append(columns, show[number].value(s, number)+"::"+c.typ+" AS "+name)
 		case fresh && k.of != "":
 			columns = append(columns, parser.QuoteIdent("fugu new "+c.name)+"::"+c.typ+" AS "+name)
 		case fresh && !hook.TwinOldKeys:

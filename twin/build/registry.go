@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"fugu/parser"
+	"fugu/policy"
 	"fugu/sqlstate"
 )
 
@@ -51,6 +52,8 @@ type Twin struct {
 	Law     string    `json:"-"`              // the fingerprint of its law
 	Shape   string    `json:"-"`              // the fingerprint of how its tables look
 	Left    []string  `json:"left,omitempty"` // what of the table the twin does not have, in words: of a build alone
+
+	Columns []ShownColumn `json:"columns,omitempty"` // that are shown row by row through a channel
 }
 
 const twinColumns = `dataset, table_schema, table_name, built, rows, sampled, classes, told, taken,
@@ -63,9 +66,14 @@ func Twins(ctx context.Context, db querier) ([]Twin, error) {
 		!there {
 		return nil, err
 	}
+	shown, err := shownBy(ctx, db)
+	if err != nil {
+		return nil, fmt.Errorf("reading how columns of twins are shown: %w", err)
+	}
 	rows, _ := db.Query(ctx, `SELECT `+strings.TrimSuffix(twinColumns, "noise")+noiseOf+` FROM `+registry+
 		` AS t ORDER BY dataset, table_schema, table_name`)
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Twin, err error) {
+		defer func() { t.Columns = shown[policy.QualifiedName{Schema: t.Schema, Name: t.Table}] }()
 		return t, row.Scan(&t.Dataset, &t.Schema, &t.Table, &t.Built, &t.Rows, &t.Sampled, &t.Classes, &t.Told,
 			&t.Taken, &t.Epsilon, &t.Delta, &t.Assumes, &t.Nth, &t.Law, &t.Shape, &t.Noise)
 	})

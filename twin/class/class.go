@@ -131,3 +131,30 @@ func readsOnly(condition string, columns []string) (bool, error) {
 	})
 	return alone, nil
 }
+
+// Reads reports whether what a row is of which class by reads a column: a secret's condition, or what is public. It
+// takes every mention of the name for the column's, wherever it stands, and of the table's own for all of its columns.
+func Reads(spec twin.Spec, table, column string) (bool, error) {
+	parsed, err := pg.Parse("SELECT (" + Of(spec) + ")")
+	if err != nil {
+		return false, fmt.Errorf("reading the condition of a class: %w", err)
+	}
+	reads := false
+	tree.Inspect(parsed.Stmts[0].Stmt, func(m proto.Message) bool {
+		var names []*pg.Node
+		switch x := m.(type) {
+		case *pg.ColumnRef:
+			names = x.Fields
+			reads = reads || names[len(names)-1].GetString_().GetSval() == table
+		case *pg.A_Indirection:
+			names = x.Indirection
+		case *pg.A_Star:
+			reads = true
+		}
+		for _, n := range names {
+			reads = reads || n.GetString_().GetSval() == column
+		}
+		return !reads
+	})
+	return reads, nil
+}

@@ -1,0 +1,387 @@
+package build_test
+
+import (
+	"crypto/sha256"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"fugu/test/policies"
+	"fugu/twin/build"
+)
+
+// people is a table of 6,000 rows with a name each, and a reference of 4,000 with other frequencies. One region and one
+// age of the table are none of the reference's, which has regions that are NULL.
+const persons = `
+CREATE TABLE people (id int PRIMARY KEY, name text NOT NULL, rich bool NOT NULL, sex text NOT NULL,
+  region varchar(8) NOT NULL, hours numeric(5,1), CHECK (sex IN ('f', 'm') AND hours < 90));
+INSERT INTO people SELECT i, 'n' || i, i % 4 = 0, CASE WHEN i % 10 < 3 THEN 'f' ELSE 'm' END,
+  (ARRAY['north', 'south', 'east', 'gone'])[1 + i % 7 % 4], 20 + 10 * (i % 3 + (i % 4 = 0)::int) FROM generate_series(1,
+  6000) i;
+CREATE TABLE before (rich bool, sex text, region varchar(8), hours numeric(5,1));
+INSERT INTO before SELECT i % 4 = 0, CASE WHEN i % 3 = 0 THEN 'f' ELSE 'm' END,
+  (ARRAY['north', 'south', 'east', NULL, 'north'])[1 + i % 5], 20 + 10 * (i % 3 + (i % 4 = 0)::int)
+  FROM generate_series(1, 4000) i;
+GRANT SELECT ON people, before TO shop_keeper`
+
+const personsPolicy = `version: 1
+dataset: people
+tables:
+  public.people:
+    rows: 6000
+    reference: public.before
+    answers: twin
+    twin:
+      rows: shown
+      columns:
+        sex: {obfuscate: {epsilon: 0.3, delta: 1e-9}}
+        region: {obfuscate: {epsilon: 0.6, delta: 1e-9}}
+        hours: {transport: {hide: rich, target: pooled, cost: absolute}}
+secrets:
+  rich: {table: public.people, proportion: rich, values: {from: 0.10, to: 0.40, within: 0.05}}
+assume: [exchangeable]
+privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 5, delta: 0.1}}
+`
+
+// personsWorld is a world of people, with fixed random bytes.
+func personsWorld(t testing.TB, name string, seed byte) *world {
+	w := newWorld(t, name, persons, personsPolicy)
+	w.keeper.Random = rand.NewChaCha8(sha256.Sum256([]byte{seed}))
+	return w
+}
+
+// matrix is a channel as the list of the database has it: the probabilities of what is shown, by column, outcome of the
+// secret that is hidden, and true value.
+func (w *world) matrix() map[string]map[string]float64 {
+	w.t.Helper()
+	out := map[string]map[string]float64{}
+	for _, line := range w.column(
+		`SELECT column_name || ' ' || coalesce(x.outcome, '') || ' ' || coalesce(x."from", '-'),
+			coalesce(x."to", '-'), x.weight
+		FROM fugu_twin."fugu columns", jsonb_to_recordset(channel) AS x(outcome text, "from" text, "to" text,
+			weight int8)`) {
+		parts := strings.Split(line, "|")
+		if out[parts[0]] == nil {
+			out[parts[0]] = map[string]float64{}
+		}
+		weight, err := strconv.ParseInt(parts[2], 10, 64)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		out[parts[0]][parts[1]] = float64(weight) / (1 << 48)
+	}
+	return out
+}
+
+// showing are how many rows of the sample show what, by column, outcome and true value.
+func (w *world) showings() map[string]map[string]int {
+	w.t.Helper()
+	out := map[string]map[string]int{}
+	for _, line := range w.column(`SELECT DISTINCT ON (t.name) t.rich, p.sex, t.sex, CASE p.region WHEN 'gone' THEN
+			'north' ELSE p.region END, coalesce(t.region, '-'), p.hours, t.hours
+		FROM fugu_twin.people t JOIN people p USING (name) ORDER BY t.name`) {
+		p := strings.Split(line, "|")
+		rich := map[string]string{"t": "rich=true", "f": "rich=false"}[p[0]]
+		for key, value := range map[string]string{"sex  " + p[1]: p[2], "region  " + p[3]: p[4],
+			"hours " + rich + " " + p[5]: p[6]} {
+			if out[key] == nil {
+				out[key] = map[string]int{}
+			}
+			out[key][value]++
+		}
+	}
+	return out
+}
+
+// follow is the p-value of Pearson's chi-square of what true values show against the channel: 0 if a value was shown
+// that the channel excludes.
+func follow(matrix map[string]map[string]float64, seen map[string]map[string]int) (p float64, n, freedom int) {
+	chi := 0.
+	for key, shown := range seen {
+		rows, cells := 0, 0
+		for value, k := range shown {
+			if matrix[key][value] == 0 {
+				return 0, n, freedom
+			}
+			rows += k
+		}
+		for value, chance := range matrix[key] {
+			expected := chance * float64(rows)
+			chi += math.Pow(float64(shown[value])-expected, 2) / expected
+			cells++
+		}
+		n, freedom = n+rows, freedom+cells-1
+	}
+	return distuv.ChiSquared{K: float64(freedom)}.Survival(chi), n, freedom
+}
+
+// What a build shows has the law that it says: Pearson's chi-square over about 3,000 rows of the sample and three
+// columns, one seed. A channel of no noise at all would pass for itself, so the numbers are looked at besides.
+func TestColumnsFollowTheirChannels(t *testing.T) {
+	w := personsWorld(t, "people", 1)
+	r := w.build(build.Options{})
+	matrix, seen := w.matrix(), w.showings()
+	p, n, freedom := follow(matrix, seen)
+	t.Logf("p = %.3g of %d values with %d degrees of freedom", p, n, freedom)
+	if p < falseAlarm || n < 5000 || freedom < 15 {
+		t.Errorf("what is shown does not follow the channels: p = %g, n = %d, freedom %d", p, n, freedom)
+	}
+	for key, least := range map[string]float64{"sex  f": .05, "sex  m": .05} {
+		if len(matrix[key]) < 2 || slices.Max(slices.Collect(mapValues(matrix[key]))) > 1-least {
+			t.Errorf("%s is hardly obfuscated: %v", key, matrix[key])
+		}
+	}
+	if matrix["region  gone"] != nil {
+		t.Error("a value that the reference does not have is in the channel: the list tells that the table has it")
+	}
+	if n := w.one(`SELECT count(*) FROM fugu_twin."fugu columns"`); n != "3" {
+		t.Errorf("%s columns are said to be shown row by row", n)
+	}
+	if len(r.Twins[0].Columns) != 3 || len(r.Warnings) > 0 {
+		t.Errorf("columns %+v, warnings %q", r.Twins[0].Columns, r.Warnings)
+	}
+	if got := w.one(
+		"SELECT count(DISTINCT (name, sex, region, hours)) - count(DISTINCT name) FROM fugu_twin.people"); got !=
+		"0" {
+		t.Errorf("%s copies of rows show something else than the row", got)
+	}
+	if _, err := build.Drop(t.Context(), w.keeper.Conn, false, w.policy, w.policy.Tables[0]); err != nil {
+		t.Fatal(err)
+	}
+	if n := w.one(`SELECT count(*) FROM fugu_twin."fugu columns"`); n != "0" {
+		t.Errorf("without a twin %s columns are said to be shown", n)
+	}
+}
+
+func mapValues[K comparable, V any](m map[K]V) func(func(V) bool) {
+	return func(yield func(V) bool) {
+		for _, v := range m {
+			if !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+// A transported column shows one law in both classes, where the true laws differ: differences of more than five
+// standard deviations are found before, and none after.
+func TestTransportHidesTheClass(t *testing.T) {
+	w := personsWorld(t, "transported", 2)
+	w.build(build.Options{})
+	apart := func(value string) float64 {
+		v, err := strconv.ParseFloat(w.one(`WITH s AS (SELECT DISTINCT ON (t.name) t.rich, `+value+` AS hours
+				FROM fugu_twin.people t JOIN people p USING (name))
+			SELECT abs(avg(hours) FILTER (WHERE rich) - avg(hours) FILTER (WHERE NOT rich))
+				/ sqrt(variance(hours) * (1.0 / count(*) FILTER (WHERE rich) + 1.0 / count(*) FILTER (WHERE NOT rich)))
+			FROM s`), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	if d := apart("p.hours"); d < 5.5 {
+		t.Errorf("the true hours of the classes differ by %.2f standard deviations: nothing is tested", d)
+	}
+	if d := apart("t.hours"); d > 5.5 {
+		t.Errorf("the shown hours of the classes differ by %.2f standard deviations", d)
+	}
+}
+
+// What a row shows is the same in every build of the same rows: made again, with new counts, after the reference has
+// changed, by another keeper; it is drawn anew for rows that the owner declares to be others.
+func TestColumnsAreDrawnOnce(t *testing.T) {
+	w := personsWorld(t, "once", 3)
+	w.build(build.Options{})
+	first := w.rows()
+	same := func(what string) {
+		t.Helper()
+		both, differ := 0, 0
+		for name, row := range w.rows() {
+			if other, ok := first[name]; ok {
+				if both++; row != other {
+					differ++
+				}
+			}
+		}
+		if both < 1500 || differ > 0 {
+			t.Errorf("%s: of %d rows in both twins %d show something else", what, both, differ)
+		}
+	}
+	w.build(build.Options{Again: true})
+	same("made again")
+	w.column("UPDATE before SET sex = 'f' WHERE region = 'south'")
+	w.build(build.Options{Again: true})
+	same("by another reference")
+	w.build(build.Options{New: true, Reason: "more rows"})
+	same("by new counts")
+}
+
+// A corrected value has a draw of its own, and so have rows that the owner declares to be others under the same keys.
+func TestColumnsAreDrawnAnew(t *testing.T) {
+	w := personsWorld(t, "anew", 8)
+	w.build(build.Options{})
+	first := w.rows()
+
+	// A corrected value is drawn by a number of its own: 40% of those rows and more keep what they show by chance
+	// alone.
+	w.column("UPDATE people SET sex = CASE sex WHEN 'f' THEN 'm' ELSE 'f' END WHERE id % 2 = 0")
+	w.build(build.Options{Again: true})
+	kept, other := 0, 0
+	for name, row := range w.rows() {
+		id, _ := strconv.Atoi(name[1:])
+		switch before, ok := first[name]; {
+		case !ok:
+		case id%2 == 1 && before != row:
+			t.Fatalf("%s shows %s, and %s before", name, row, before)
+		case id%2 == 0 && before[0] == row[0]:
+			kept++
+		case id%2 == 0:
+			other++
+		}
+	}
+	if kept == 0 || other == 0 {
+		t.Errorf("of corrected rows %d show what they did, %d something else", kept, other)
+	}
+
+	// Other rows under the same keys.
+	w.column("UPDATE people SET sex = CASE sex WHEN 'f' THEN 'm' ELSE 'f' END WHERE id % 2 = 0")
+	w.column("UPDATE people SET rich = NOT rich WHERE id IN (1, 4)")
+	w.build(build.Options{New: true, Independent: true, Reason: "other people"})
+	differ := 0
+	for name, row := range w.rows() {
+		if before, ok := first[name]; ok && before != row {
+			differ++
+		}
+	}
+	if differ < 500 {
+		t.Errorf("of rows that are declared to be others only %d show something else", differ)
+	}
+}
+
+// rows are what the rows of the sample show, by their names.
+func (w *world) rows() map[string]string {
+	out := map[string]string{}
+	for _, line := range w.column("SELECT DISTINCT name, sex, region, hours FROM fugu_twin.people") {
+		name, row, _ := strings.Cut(line, "|")
+		out[name] = row
+	}
+	return out
+}
+
+// A policy that says something else of a column needs a build, which is free and warns where rows were shown before.
+func TestColumnsChange(t *testing.T) {
+	w := personsWorld(t, "columns_change", 4)
+	w.policy = policies.Load(t, strings.Replace(personsPolicy, "        sex: {obf", "        #: {obf", 1))
+	w.build(build.Options{})
+	if n := w.one(`SELECT count(*) FROM fugu_twin.people t JOIN people p USING (name) WHERE p.sex <> t.sex`); n != "0" {
+		t.Errorf("a column that nothing is said of shows %s other values", n)
+	}
+	for _, step := range []struct {
+		epsilon string
+		warned  bool
+	}{{"0.3", false}, {"0.4", true}, {"0.3", false}} {
+		text := strings.Replace(personsPolicy, "0.3,", step.epsilon+",", 1)
+		w.policy = policies.Load(t, text)
+		misfits, err := build.Misfits(t.Context(), w.admin, false, w.policy)
+		if err != nil || len(misfits) != 1 || !strings.Contains(misfits[0], "free") {
+			t.Errorf("epsilon %s: misfits %q, %v", step.epsilon, misfits, err)
+		}
+		r := w.build(build.Options{})
+		if warned := len(r.Warnings) == 1 && strings.Contains(r.Warnings[0], "by another law"); warned != step.warned ||
+			r.Charged {
+			t.Errorf("epsilon %s: warnings %q, charged %v", step.epsilon, r.Warnings, r.Charged)
+		}
+	}
+}
+
+// What would betray a column, or cannot be shown otherwise, is refused before anything is charged.
+func TestColumnsAreRefused(t *testing.T) {
+	w := personsWorld(t, "columns_refused", 5)
+	for _, sql := range []string{
+		`CREATE TYPE mood AS ENUM ('good', 'bad')`,
+		`ALTER TABLE people ADD COLUMN twice numeric(6,1) GENERATED ALWAYS AS (hours * 2) STORED,
+			ADD COLUMN mood mood, ADD COLUMN more text`,
+		`ALTER TABLE before ADD COLUMN id int, ADD COLUMN mood mood, ADD COLUMN more varchar(9)`,
+		`CREATE VIEW seen AS SELECT * FROM before`, `CREATE TABLE theirs AS TABLE before`,
+		`ALTER TABLE theirs OWNER TO shop_guest`, `CREATE TABLE closed AS TABLE before`,
+	} {
+		w.column(sql)
+	}
+	obfuscate := func(column string) string {
+		return strings.Replace(personsPolicy, "        sex: {", "        "+column+": {", 1)
+	}
+	reference := func(name string) string {
+		return strings.Replace(personsPolicy, "public.before", "public."+name, 1)
+	}
+	for text, policy := range map[string]string{
+		"no such column":                    obfuscate("nothing"),
+		"counts anew":                       obfuscate("id"),
+		`"twice" is generated from "hours"`: personsPolicy,
+		"not PostgreSQL's own":              obfuscate("mood"),
+		`no column "more"`:                  obfuscate("more"),
+		"condition or a public count": strings.Replace(obfuscate("rich"), "      columns:",
+			"      drop: [twice]\n      columns:", 1),
+		"what a view is made of": reference("seen"),
+		"guests can be":          reference("theirs"),
+		"may not read it":        reference("closed"),
+		"there is no such table": reference("nowhere"),
+	} {
+		if !strings.Contains(text, "twice") && !strings.Contains(policy, "drop:") {
+			policy = strings.Replace(policy, "      columns:", "      drop: [twice]\n      columns:", 1)
+		}
+		w.policy = policies.Load(t, policy)
+		_, err := w.keeper.Build(t.Context(), w.policy, w.policy.Tables[0], build.Options{})
+		if err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("error %v, want one with %q", err, text)
+		}
+	}
+	drawn, err := build.Drawn(t.Context(), w.ledger, w.policy.Tables[0].Qualified())
+	if err != nil || drawn {
+		t.Errorf("something was charged: %v, %v", drawn, err)
+	}
+}
+
+// In a database of their own twins show the very same, and fugu.channel is a view there.
+func TestColumnsApart(t *testing.T) {
+	w := personsWorld(t, "columns_apart", 9)
+	w.build(build.Options{})
+	want, matrix := w.rows(), w.matrix()
+
+	_, admin := w.apart()
+	at := w.on(admin)
+	w.build(build.Options{Again: true})
+	both := 0
+	for _, line := range at.column("SELECT DISTINCT name, sex, region, hours FROM people") {
+		name, row, _ := strings.Cut(line, "|")
+		if other, ok := want[name]; ok {
+			if both++; other != row {
+				t.Fatalf("%s shows %s, and beside the tables %s", name, row, other)
+			}
+		}
+	}
+	if both != len(want) {
+		t.Errorf("%d rows of %d are in both", both, len(want))
+	}
+	for key, row := range matrix {
+		column, rest, _ := strings.Cut(key, " ")
+		outcome, from, _ := strings.Cut(rest, " ")
+		for to, p := range row {
+			got := at.column(
+				`SELECT probability FROM fugu.channel WHERE table_name = 'public.people' AND column_name = '` +
+					column + `' AND coalesce(outcome, '') = '` + outcome + `' AND coalesce(from_value, '-') = '` +
+					from +
+					`' AND coalesce(to_value, '-') = '` + to + `'`)
+			if len(got) != 1 {
+				t.Fatalf("%s as %s: fugu.channel has %q", key, to, got)
+			}
+			if chance, err := strconv.ParseFloat(got[0], 64); err != nil || chance != p {
+				t.Errorf("%s as %s: fugu.channel has %v, want %v", key, to, chance, p)
+			}
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package told
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"fugu/channel"
+	"fugu/dataset"
+	"fugu/parser"
+	"fugu/upstream"
+)
+
+// Chance is the probability with which a true value of a twin's column is shown as a value.
+type Chance struct {
+	Table       *dataset.Protected
+	Column      string
+	Outcome     *string // of the secret that the column hides; nil: whatever it is
+	From, To    *string // the true value and the shown one; nil: NULL
+	Probability float64
+}
+
+// Channels asks, as the client may, by which channels columns of the policies' twins are shown. ask runs a statement in
+// the client's session.
+func Channels(ctx context.Context, reader *upstream.Reader, snap *dataset.Snapshot,
+	ask func(context.Context, string) ([][]string, error)) (out []Chance, err error) {
+	there, err := reader.Query(ctx, "SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = "+
+		"c.relnamespace WHERE n.nspname = $1 AND c.relname = 'fugu columns'",
+		[][]byte{[]byte(parser.TwinSchema)}, []uint32{25})
+	if err != nil || len(there) == 0 {
+		return nil, err
+	}
+	rows, err := ask(ctx, `SELECT c.table_schema, c.table_name, c.column_name, x.entry
+	  FROM `+parser.TwinColumns+` AS c,
+	    LATERAL pg_catalog.jsonb_array_elements(c.channel) WITH ORDINALITY AS x(entry, i)
+	  ORDER BY c.table_schema, c.table_name, c.column_name, x.i`)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		t := snap.Find(r[0], r[1])
+		if t == nil || !t.Table.Twin {
+			continue
+		}
+		var e struct {
+			Outcome, From, To *string
+			Weight            uint64
+		}
+		if err := json.Unmarshal([]byte(r[3]), &e); err != nil {
+			return nil, fmt.Errorf("reading how column %s of %s is shown: %w", strconv.Quote(r[2]), t.Table, err)
+		}
+		out = append(out, Chance{t, r[2], e.Outcome, e.From, e.To, float64(e.Weight) / channel.Whole})
+	}
+	return out, nil
+}
