@@ -152,6 +152,9 @@ func TestNoEstimates(t *testing.T) {
 	if _, err := c.Exec(t.Context(), "SET fugu.answer = 'estimate'"); err != nil {
 		t.Fatal(err)
 	}
+	if shown := rows(t, c, "SHOW fugu.answer"); !strings.Contains(shown, "estimate") {
+		t.Errorf("SHOW says %s", shown)
+	}
 	before, _ := spent(t, c)
 	_, err = c.Exec(t.Context(), "SELECT count(*) FROM adult WHERE sex = 'Female'")
 	if code(err) != "PV003" {
