@@ -126,7 +126,6 @@ func (b *Bound) choice(
 	for _, k := range keys {
 		d.root(key(k), true, (*description).tell)
 	}
-
 	seen := map[string]bool{}
 	for i, a := range b.cut.Aggregates {
 		if !among(i) {
@@ -140,8 +139,6 @@ func (b *Bound) choice(
 			d.roots, seen[text] = append(d.roots, own.roots...), true
 		}
 	}
-
-	// Joins and WHERE choose rows, whichever aggregates are among them.
 	for _, s := range b.sources.list {
 		if s.On != nil {
 			d.condition(s.On)
@@ -150,7 +147,6 @@ func (b *Bound) choice(
 	for _, e := range b.sources.where {
 		d.condition(e)
 	}
-
 	out := Choice{Apart: b.apartBy(d.apart), Sorted: d.sorted(set, keys)}
 	for _, r := range d.roots {
 		out.Nats, out.Scattered = out.Nats+r.bits*math.Ln2, out.Scattered+r.scattered*math.Ln2
@@ -340,8 +336,6 @@ func (d *description) node(e parser.Expr) {
 		d.told = true
 		defer func() { d.told = false }()
 	}
-
-	// The rest is written by its kind and what it names; columns by which there are.
 	switch x := e.(type) {
 	case parser.Column:
 		d.tell(x)
@@ -355,7 +349,6 @@ func (d *description) node(e parser.Expr) {
 	default:
 		d.write(2 + named(e) + lengthOf(len(parser.Below(e))))
 	}
-
 	for _, x := range parser.Below(e) {
 		d.node(x)
 	}

@@ -164,8 +164,8 @@ func (a asker) truth(q *quote.Quote, key string) []float64 {
 
 // An estimate is the truth with an error of the law that is stated, and better than of each answer by itself: over 600
 // draws of two answers the mean of (error/SD)² is 1, where Var (error/SD)² is at most 5, that of Laplace noise, and the
-// components of a draw may all have one error, so that its own deviation is at most √(5/600) = 0.092. The seed is fixed:
-// it fails always or never.
+// components of a draw may all have one error, so that its own deviation is at most √(5/600) = 0.092. The seed is
+// fixed: it fails always or never.
 func TestEstimatesHaveTheErrorThatTheyState(t *testing.T) {
 	a := asker{t, town.Build(t, "errors")}
 	random := rand.NewChaCha8([32]byte{2})

@@ -46,8 +46,8 @@ type Estimator struct {
 func New(d Design, noise Covariance) (*Estimator, error) {
 	n, classes := d.Values, len(d.Classes)
 	if n == 0 || classes == 0 || n > MaxValues || classes > MaxClasses {
-		return nil, fmt.Errorf("a design has 1 to %d values and 1 to %d classes, and not %d and %d", MaxValues, MaxClasses,
-			n, classes)
+		return nil, fmt.Errorf("a design has 1 to %d values and 1 to %d classes, and not %d and %d", MaxValues,
+			MaxClasses, n, classes)
 	}
 
 	// Correlations have a condition that does not depend on units.
