@@ -19,8 +19,8 @@ import (
 	"fugu/upstream"
 )
 
-// schema makes the town, in which more of the rich are women and live in Rome. Roles are the cluster's, and another town
-// may have made them.
+// schema makes the town, in which more of the rich live in Rome. Roles are the cluster's: another town may have made
+// them.
 const schema = `
 DO $$ BEGIN CREATE ROLE town_reader LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$;
 CREATE TABLE people AS SELECT i AS id, CASE WHEN i % 2 = 0 THEN 'f' ELSE 'm' END AS sex,
