@@ -44,8 +44,8 @@ type grid struct {
 	points [][]planner.Value
 }
 
-// over adds axes to a grid; false: it would be too large.
-func (g grid) over(t *planner.Table, axes []string) (grid, bool) {
+// extend adds axes to a grid; false: it would be too large.
+func (g grid) extend(t *planner.Table, axes []string) (grid, bool) {
 	out := grid{slices.Clone(g.axes), g.points}
 	for _, a := range axes {
 		if slices.Contains(out.axes, a) {
@@ -96,7 +96,7 @@ func (d *derivation) solve() (best map[int]Derived, err error) {
 	}
 	least := math.Inf(1)
 	for _, set := range sets {
-		found, err := d.from(set)
+		found, err := d.estimate(set)
 		if err != nil {
 			return nil, err
 		}
@@ -111,17 +111,17 @@ func (d *derivation) solve() (best map[int]Derived, err error) {
 	return best, nil
 }
 
-// from makes the estimates of these sources, as many of them as there is room for.
-func (d *derivation) from(sources []source) (map[int]Derived, error) {
+// estimate makes the estimates of these sources, as many of them as there is room for.
+func (d *derivation) estimate(sources []source) (map[int]Derived, error) {
 	t := d.of.Over.Table
-	g, ok := grid{points: [][]planner.Value{nil}}.over(t, d.of.Axes)
+	g, ok := grid{points: [][]planner.Value{nil}}.extend(t, d.of.Axes)
 	if !ok {
 		return nil, nil
 	}
 	var used []source
 	total := 0
 	for _, s := range sources {
-		larger, ok := g.over(t, s.layer.Axes)
+		larger, ok := g.extend(t, s.layer.Axes)
 		if n := total + len(s.components); ok && (n <= blue.MaxValues || len(sources) == 1) {
 			g, total, used = larger, n, append(used, s)
 		}
@@ -163,7 +163,7 @@ func (d *derivation) from(sources []source) (map[int]Derived, error) {
 		}
 
 		e.Error = d.mixture(e.Of)
-		if e.Outside, err = d.beyond(g.axes, used, reach); err != nil {
+		if e.Outside, err = d.boundOutside(g.axes, used, reach); err != nil {
 			return nil, err
 		}
 		out[cell] = e
@@ -241,10 +241,11 @@ func (d *derivation) mixture(shares []mechanism.Share) (out mechanism.Mixture) {
 	return out
 }
 
-// beyond bounds what rows may add to the error whose value on an axis is not public. They are treated as some public
-// value is where the cell and all that it is made of ask the same about the axis, and nothing about it with others.
-// Elsewhere the cell may have them or not, and so each source by its weight; grouped by the axis itself they do not.
-func (d *derivation) beyond(axes []string, used []source, reach []float64) (float64, error) {
+// boundOutside bounds what rows may add to the error whose value on an axis is not public. They are treated as some
+// public value is where the cell and all that it is made of ask the same about the axis, and nothing about it with
+// others. Elsewhere the cell may have them or not, and so each source by its weight; grouped by the axis itself they do
+// not.
+func (d *derivation) boundOutside(axes []string, used []source, reach []float64) (float64, error) {
 	total := 0.0
 	for _, a := range axes {
 		own := d.of.MannerOf(a)
