@@ -82,6 +82,9 @@ func (s released) value(of *source, number int) string {
 		row = `pg_catalog.int8send(r."fugu n")`
 	}
 	random := secretOf(row+` || pg_catalog.convert_to(`+own+`, 'UTF8')`, s.use, of, s.Column)
+	if hook.TwinColumnsByRow {
+		random = secretOf(row, "column", of, s.Column)
+	}
 	if hook.TwinColumnsAnew {
 		random = `pg_catalog.uuid_send(pg_catalog.gen_random_uuid())`
 	}
