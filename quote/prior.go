@@ -43,6 +43,9 @@ func (r *Request) Prior(ctx context.Context, m *Quote) (*estimate.Prior, error) 
 		offset += width
 	}
 
+	if len(out.Of) == 0 {
+		return nil, nil
+	}
 	families, err := r.believed(ctx, models, parts)
 	if families == nil || err != nil {
 		return nil, err
@@ -66,7 +69,7 @@ func (r *Request) believed(ctx context.Context, models []Model, parts []*model.M
 	if len(models) == 0 {
 		return nil, nil
 	}
-	if len(models) == 1 {
+	if len(models) == 1 && models[0].widest == nil {
 		return models[0].Families(ctx)
 	}
 	for i, p := range parts {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What takes too long for make test: many statements from the generator, with a seed of the day or the one given, a
-# falsification of every mechanism by twenty times as many transcripts, attacks in ten times as many trials, fifty pairs of
-# each kind of spelling, and under the race detector what make test asks without it.
+# falsification of every mechanism by twenty times as many transcripts, estimates of four times as many ledgers, attacks
+# in ten times as many trials, fifty pairs of each kind of spelling, and under the race detector what make test asks
+# without it.
 #
 #   scripts/nightly.sh [SEED]
 set -uo pipefail
@@ -16,6 +17,7 @@ tested -tags fuguhooks -run '^TestRandom$' ./test/integration/corpus -args -stat
 FALSIFY_EFFORT=20 tested ./test/falsify
 FALSIFY_EFFORT=20 tested -run '^TestSampledReleasesKeepThePromise$' ./model
 FUGUHOOKS_TRIALS=10 tested -tags fuguhooks ./test/integration/attack
+FUGU_LEDGERS=4000 tested -run '^TestCoverage$' ./estimate
 FUGU_PAIRS=50 tested ./test/integration/alike
 FUGU_PATIENT=1 tested -race ./ledger ./pipeline ./account ./answer ./test/integration ./twin/build
 exit $status

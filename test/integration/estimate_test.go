@@ -152,6 +152,9 @@ func TestNoEstimates(t *testing.T) {
 	if _, err := c.Exec(t.Context(), "SET fugu.answer = 'estimate'"); err != nil {
 		t.Fatal(err)
 	}
+	if shown := rows(t, c, "SHOW fugu.answer"); !strings.Contains(shown, "estimate") {
+		t.Errorf("SHOW says %s", shown)
+	}
 	before, _ := spent(t, c)
 	_, err = c.Exec(t.Context(), "SELECT count(*) FROM adult WHERE sex = 'Female'")
 	if code(err) != "PV003" {
@@ -198,6 +201,9 @@ func TestEveryAnswerHasEstimates(t *testing.T) {
 			continue
 		}
 		t.Logf("%s: %d of %d values, from %s, %d parts of noise", sql, finite, told, from, parts)
+		if strings.Contains(sql, "percentile_cont") && !strings.HasPrefix(from, "answers and reference") {
+			t.Errorf("%s: the count beside a percentile is from %s", sql, from)
+		}
 		if estimated != told || finite != told || parts == 0 && from != "public 0" {
 			t.Errorf("%s: %d values, %d estimates, %d finite, %d parts of noise", sql, told, estimated, finite, parts)
 		}
@@ -260,6 +266,43 @@ func TestEstimatesKeepPublicTotals(t *testing.T) {
 	for sex, n := range cellsOf(t, c, "SELECT sex, count(*) FROM adult GROUP BY sex") {
 		if n != totals[sex] {
 			t.Errorf("%s: %v, and %v is public", sex, n, totals[sex])
+		}
+	}
+}
+
+// Answers about the same vectors are found whatever else was asked beside them, and no others: another condition,
+// argument, parameter, cell or result type is another vector.
+func TestEstimatesCompareEqualVectors(t *testing.T) {
+	f := serve(t, options{policy: append([]string{"budget: {epsilon: 20", "budget: {epsilon: 200"},
+		estimatesPolicy...)})
+	c, _ := f.noticing(t)
+	for _, step := range []struct {
+		sql  string
+		args []any
+		want int
+	}{
+		{"SELECT avg(age) FROM adult WHERE sex = 'Male'", nil, 1},
+		{"SELECT avg(age) FROM adult WHERE sex = 'Female'", nil, 1},
+		{"SELECT avg(age) FROM adult WHERE sex = 'Male' AND age > 30", nil, 1},
+		{"SELECT avg(hours_per_week) FROM adult WHERE sex = 'Male'", nil, 1},
+		{"SELECT avg(age) FILTER (WHERE age > 20) FROM adult WHERE sex = 'Male'", nil, 1},
+		{"SELECT avg(age + 1) FROM adult WHERE sex = 'Male'", nil, 1},
+		{"SELECT count(*), avg(age) AS a FROM adult AS x WHERE 'Male' = x.sex", nil, 2},
+		{"SELECT count(*) FROM adult WHERE age > $1", []any{40}, 1},
+		{"SELECT count(*) FROM adult WHERE age > $1", []any{41}, 1},
+		{"SELECT sex, education, avg(age) FROM adult GROUP BY sex, education", nil, 1},
+		{"SELECT education, sex, sum(age), avg(age) FROM adult GROUP BY GROUPING SETS ((education, sex), (sex))", nil,
+			2},
+	} {
+		if _, err := c.Exec(t.Context(), step.sql, step.args...); err != nil {
+			t.Fatalf("%s: %v", step.sql, err)
+		}
+		var n int
+		if err := c.QueryRow(t.Context(), "SELECT max(answers) FROM fugu.estimate").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		if n != step.want {
+			t.Errorf("%s %v: of %d answers, want %d", step.sql, step.args, n, step.want)
 		}
 	}
 }
