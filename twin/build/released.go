@@ -55,13 +55,15 @@ func (s released) value(of *source) string {
 	found := fmt.Sprintf(`pg_catalog.width_bucket(%s, %s)`, own, keys)
 	place := fmt.Sprintf(`CASE WHEN (%s)[%s] = %s THEN %s - 1 ELSE %d END`, keys, found, own, found, t.usual)
 	if len(s.Channels) > 1 {
-		place = fmt.Sprintf(`('{%s}'::int4[])[r."fugu class" + 1] * %d + %s`, integers(s.outcomes), len(s.Values), place)
+		place = fmt.Sprintf(`('{%s}'::int4[])[r."fugu class" + 1] * %d + %s`, integers(s.outcomes), len(s.Values),
+			place)
 	}
 
 	// The rows of all channels lie one behind the other on the whole numbers, each Whole long.
 	entry := fmt.Sprintf(`pg_catalog.width_bucket((%s)::int8 * %d + %s, '{%s}'::int8[])`, place, int64(channel.Whole),
 		draw, integers(t.lower))
-	return fmt.Sprintf(`(ARRAY[%s]::text[])[('{%s}'::int4[])[%s]]`, strings.Join(t.values, ", "), integers(t.output), entry)
+	return fmt.Sprintf(`(ARRAY[%s]::text[])[('{%s}'::int4[])[%s]]`, strings.Join(t.values, ", "), integers(t.output),
+		entry)
 }
 
 // thresholds are the channels of a column as SQL looks values up in them.
