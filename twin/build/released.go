@@ -28,7 +28,7 @@ func keyOf(v policy.Value) string {
 	return "is " + v.Text
 }
 
-// value is the SQL of what a row r of the staged table shows in the column, as a text. The draw is by a secret number
+// value is the SQL of what a row r shows in the column, as a text. The draw is by a secret number
 // of the row and of what it holds, which is the same for each of its copies and in every build; were the number the
 // row's alone, who sees a row before and after its value was corrected could rule out what is true.
 func (s released) value(of *source) string {
