@@ -5,11 +5,14 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"fugu/test/patient"
 )
 
 // Of the rows at the edge of a class the last that is taken and the last that stands once more are those of all rows in
 // order, for every number of rows, also where a window is too small: then it is said that it is. Few rows are held.
 func TestEdge(t *testing.T) {
+	patient.Test(t)
 	r := rand.NewChaCha8([32]byte{3})
 	hashes := make([][]byte, 500)
 	for i := range hashes {
