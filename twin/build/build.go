@@ -152,9 +152,6 @@ func (j *job) write(ctx context.Context, c counts, amounts []drawn) ([]Twin, err
 		return nil, err
 	}
 
-	if err := layChannels(ctx, j.tx, j.released); err != nil {
-		return nil, err
-	}
 	f.root.loosenColumns(j.released)
 	twins := make([]Twin, len(f.sources))
 	for i, s := range f.sources {

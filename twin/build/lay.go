@@ -77,7 +77,7 @@ func (s *source) laidColumns(keys fresh, show []released) (columns []string, num
 		number := slices.IndexFunc(show, func(x released) bool { return x.Column == c.name })
 		switch {
 		case number >= 0:
-			columns = append(columns, show[number].value(s, number)+"::"+c.typ+" AS "+name)
+			columns = append(columns, show[number].value(s)+"::"+c.typ+" AS "+name)
 		case fresh && k.of != "":
 			columns = append(columns, parser.QuoteIdent("fugu new "+c.name)+"::"+c.typ+" AS "+name)
 		case fresh && !hook.TwinOldKeys:
