@@ -36,12 +36,22 @@ const ordinaryColumns = `SELECT n.nspname, a.attname FROM pg_class c
 	  AND has_table_privilege(c.oid, 'SELECT')
 	ORDER BY n.nspname <> 'public', n.nspname, a.attnum`
 
-// Ordinary finds a table that can be read beside protected rows. A name without a schema is looked for in all of them:
-// whoever binds the statement finds out whether the session means the same one.
+// Ordinary finds a table that can be read beside protected rows. A name without a schema is looked for where the
+// session finds it, if that is known, and else in all of them: whoever binds the statement finds out whether the
+// session means the same one. None that is protected is ordinary.
 func (c Catalog) Ordinary(schema, name string) (parser.Table, error) {
-	rows, err := c.reader.Query(c.ctx, ordinaryColumns, [][]byte{[]byte(schema), []byte(name)}, []uint32{25, 25})
+	in := schema
+	if found, ok := c.means[name]; ok && schema == "" {
+		in = found
+	}
+	rows, err := c.reader.Query(c.ctx, ordinaryColumns, [][]byte{[]byte(in), []byte(name)}, []uint32{25, 25})
 	if err != nil {
 		return parser.Table{}, err
+	}
+	if len(rows) > 0 {
+		if _, ok := c.Snapshot.Table(rows[0][0].Text, name); ok {
+			rows = nil
+		}
 	}
 	if len(rows) == 0 || schema == "pg_catalog" || schema == "information_schema" {
 		return parser.Table{}, sqlstate.New(sqlstate.NotAnswerable,

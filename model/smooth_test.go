@@ -13,6 +13,7 @@ import (
 	"fugu/parser"
 	"fugu/planner"
 	"fugu/sensitivity"
+	"fugu/test/nightly"
 	"fugu/test/pgcluster"
 	"fugu/upstream"
 )
@@ -228,10 +229,11 @@ func TestDeltaMethodAgainstSampledDatasets(t *testing.T) {
 	if len(m.Components) != 38 {
 		t.Fatalf("%d components", len(m.Components))
 	}
-	const T = 4000
+	n := nightly.Or(4000, 2500)
+	T := float64(n)
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, p := range []float64{0.2, 0.5} {
-		values := sampledValues(cut, m, rows, r, p, T)
+		values := sampledValues(cut, m, rows, r, p, n)
 		avg, sd := sampleMoments(values)
 		path := m.Paths(0, psi)[0]
 		mean, covariance := path.Mean(p), dense(path.Covariance(p))

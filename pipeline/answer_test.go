@@ -11,6 +11,7 @@ import (
 	"fugu/mechanism"
 	"fugu/quote"
 	"fugu/sqlstate"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 	"fugu/wire"
 )
@@ -29,6 +30,7 @@ func (h *house) key(t *testing.T, sql string, b *wire.Binding, set settings) led
 
 // What asks the same has one identity, however it is written.
 func TestIdentity(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t)
 	const base = identified
 	ten, plain := binding(0, "10"), settings{}

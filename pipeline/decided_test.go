@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"fugu/account"
+	"fugu/test/patient"
 )
 
 // Where a group's own key makes a condition false, the answer is that of no rows, whatever the data are, and the noise
 // of all other groups is what it is where WHERE leaves that one out.
 func TestWhatKeysDecide(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t)
 	noise := func(sql string) []float64 {
 		q, err := h.question(t, sql, nil, settings{})

@@ -7,10 +7,12 @@ import (
 
 	"fugu/sqlstate"
 	"fugu/test/adult/edited"
+	"fugu/test/patient"
 )
 
 // A declared model takes the place of the reference's for every spelling of its statement, and for no other.
 func TestDeclared(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t, "analysts:", edited.DeclaredAges)
 	for _, sql := range []string{
 		"SELECT sex, avg(age) AS a, count(*) FROM adult GROUP BY sex",
@@ -119,6 +121,7 @@ analysts:`
 
 // Without a reference, what is declared is answered and everything else is PV004.
 func TestWithoutReference(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t, "reference: public.adult_reference", "# no reference", "plain_rows: reference", "plain_rows: deny",
 		"education: reference", "education: [Masters, Doctorate]", "analysts:", edited.DeclaredAges)
 	q, err := h.question(t, "SELECT sex, avg(age), count(*) FROM adult GROUP BY sex", nil, settings{})

@@ -67,6 +67,7 @@ func TestErrorThatIsAskedFor(t *testing.T) {
 
 // The policy's error is where a session asks for none; its tolerance is part of what the answer is known again by.
 func TestErrorOfThePolicy(t *testing.T) {
+	patient.Test(t)
 	h := newPast(t, "100%")
 	h.told(t, byBoth, settings{})
 	a, cost := h.told(t, ofMen, upTo(t, "10000"))
@@ -135,6 +136,7 @@ func TestWhatThePastDoesNotDetermine(t *testing.T) {
 // A share's user is told nothing from answers that the share has not paid for, nor an answer that others were told from
 // theirs; what is made of the share's own is free.
 func TestSharesAndThePast(t *testing.T) {
+	patient.Test(t)
 	h := newPast(t, "300%", "per: dataset}", "per: dataset, shares: {users: {bob: {epsilon: 5, delta: 0.005}}}}")
 	h.told(t, byBoth, settings{})
 	h.told(t, ofEducation, settings{})
@@ -168,6 +170,7 @@ func TestSharesAndThePast(t *testing.T) {
 
 // Answers of another epoch, or of another policy, are about something else.
 func TestPastOfAnotherEpochOrPolicy(t *testing.T) {
+	patient.Test(t)
 	h := newPast(t, "300%")
 	h.told(t, byBoth, settings{})
 	advance(t, h.engine.desk.Ledger)

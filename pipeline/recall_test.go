@@ -54,6 +54,7 @@ const byEducation = "SELECT education, avg(age) FROM adult WHERE age > $1::int G
 // What is recalled is what was answered, for the same binding alone and whatever way it is found: the first time by
 // what is asked, then by what was bound. Nobody is charged for it.
 func TestRecall(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t)
 	l := &asking{Ledger: h.engine.desk.Ledger.(*memory.Ledger).Ledger}
 	h.engine.desk.Ledger = memory.Of(l)
@@ -218,6 +219,7 @@ func (h *house) releases(t *testing.T) int {
 
 // Who has not paid for an answer does not get it from memory, nor who may not ask at all.
 func TestRecallIsForThoseWhoPaid(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t, "per: dataset", "per: user")
 	alice, bob := h.prepare(t, "alice", byEducation), h.prepare(t, "bob", byEducation)
 	given := binds(t, alice, "20")

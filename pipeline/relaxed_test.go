@@ -10,6 +10,7 @@ import (
 	"fugu/explain"
 	"fugu/mechanism"
 	"fugu/sqlstate"
+	"fugu/test/patient"
 )
 
 const modelWithin = "mechanism: auto\n  model: {within: {rows: 5, lambda: 0.1}}"
@@ -145,6 +146,7 @@ func TestRelaxedRefuses(t *testing.T) {
 
 // Nearly the model's: noise at ε - 2λ, and in the account 2λ, κ² e^3λ and what η takes at the limit.
 func TestRelaxedNearly(t *testing.T) {
+	patient.Test(t)
 	relaxed := newHouse(t, "mechanism: auto", "mechanism: auto\n  model: {within: {eta: 1e-14, lambda: 0.01}}")
 	for _, sql := range []string{"SELECT sex, count(*), avg(age) FROM adult GROUP BY sex",
 		"SELECT education, count(*) FROM adult GROUP BY education"} {

@@ -17,6 +17,7 @@ import (
 	"fugu/parser/lex"
 	"fugu/parser/shadow"
 	"fugu/planner"
+	"fugu/test/patient"
 )
 
 // twinned is a snapshot with twins of public.account and of "of"."odd ""name", and nothing else.
@@ -229,6 +230,7 @@ func sameByShape(t *testing.T, s *Snapshot, sql, other string) {
 
 // What a text becomes by the shape of another is what it becomes when it is read, whatever stands in its constants.
 func TestTextsByShape(t *testing.T) {
+	patient.Test(t)
 	s, r := twinned(), rand.New(rand.NewPCG(1, 2))
 	hits := 0
 	for _, marked := range renames {

@@ -97,6 +97,7 @@ func (h *house) protectedValues(t *testing.T) string {
 
 // Weights change which values the noise favours; standard errors widen it.
 func TestWeightsAndEstimation(t *testing.T) {
+	patient.Test(t)
 	const sql = "SELECT count(*), avg(age), sum(capital_gain) FROM adult WHERE sex = 'Male'"
 	sd := map[string][]float64{}
 	for name, line := range map[string]string{"sampling": "", "absolute": "weights: absolute",

@@ -8,6 +8,7 @@ import (
 	"fugu/account"
 	"fugu/privacy"
 	"fugu/sqlstate"
+	"fugu/test/patient"
 	"fugu/virtual"
 )
 
@@ -71,6 +72,7 @@ func TestMaxError(t *testing.T) {
 // Without a limit, whoever is charged for an answer is told where its noise is larger than itself; for a stored one
 // not.
 func TestWarning(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t)
 	for _, c := range [][2]string{
 		{"SELECT sum(capital_gain) FROM adult WHERE age < 19", "sum(capital_gain), "},
@@ -97,6 +99,7 @@ func TestWarning(t *testing.T) {
 
 // fugu.last_release has the values in the order of the answer, those that are public among them.
 func TestLastReleaseInOrder(t *testing.T) {
+	patient.Test(t)
 	h := newHouse(t)
 	for sql, want := range map[string]string{
 		"SELECT sex, count(*), avg(age) FROM adult GROUP BY sex": "Female count(*), " +

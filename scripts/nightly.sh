@@ -17,7 +17,10 @@ tested -tags fuguhooks -run '^TestRandom$' ./test/integration/corpus -args -stat
 FALSIFY_EFFORT=20 tested ./test/falsify
 FALSIFY_EFFORT=20 tested -run '^TestSampledReleasesKeepThePromise$' ./model
 FUGUHOOKS_TRIALS=10 tested -tags fuguhooks ./test/integration/attack
+# What does more by night than by day, found by what it asks: see test/nightly.
+FUGU_NIGHTLY=1 tested -tags fuguhooks $(grep -rlF --include='*_test.go' '"fugu/test/nightly"' . |
+  xargs -n1 dirname | sort -u)
 FUGU_LEDGERS=4000 tested -run '^TestCoverage$' ./estimate
 FUGU_PAIRS=50 tested ./test/integration/alike
-FUGU_PATIENT=1 tested -race ./ledger ./pipeline ./account ./answer ./test/integration ./twin/build
+FUGU_PATIENT=1 tested -race ./ledger ./pipeline ./account ./answer ./cmd/proxy ./test/integration ./twin/build ./wire
 exit $status

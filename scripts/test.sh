@@ -82,7 +82,7 @@ all_marked() {
 }
 # Three packages at a time, on two processors as well: they wait for disks, clusters and clocks.
 at_a_time=3
-longest=$(go list ./test/integration ./pipeline ./account ./cmd/proxy ./wire ./ledger ./upstream ./twin/build)
+longest=$(go list ./test/integration ./pipeline ./account ./cmd/proxy ./wire ./ledger ./upstream)
 
 # Tests with defences switched off, in a build that has switches for them: see internal/hook.
 changed=$(grep -rlE --include='*.go' '^//go:build !?fuguhooks' . | xargs dirname | sort -u)
@@ -113,9 +113,11 @@ statements() {
 # every tree of the parser and is nobody's code here, that alone is an eighth of all the processor time.
 race=(-race '-gcflags=google.golang.org/protobuf/...=-d=checkptr=0' -tags fuguhooks)
 tests() {
-  local elsewhere=$(all_marked; go list ./test/kill; go list $asking | grep -vxF fugu/twin/build) status=0
+  local elsewhere=$(all_marked; go list ./test/kill $asking) status=0
   tested "${race[@]}" -p $at_a_time "$@" \
     $longest $(go list ./... | grep -vxF "$plain"$'\n'"$elsewhere"$'\n'"$longest") || status=1
+  # Of the build of a twin what has no switches: the tests that have are among those that ask.
+  tested "${race[@]}" "$@" -skip "^($(names $(hooked twin/build)))\$" ./twin/build || status=1
   # Attacks in which clients race, and one of those that are made on two databases at the same time.
   tested "${race[@]}" "$@" -run '^(TestRaceForTheLastBudget|TestNaiveAveraging)$' ./test/integration/attack || status=1
   return $status

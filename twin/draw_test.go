@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"fugu/policy"
+	"fugu/test/nightly"
 )
 
 // falseAlarm is the probability with which each test of a sampler here would reject a correct one, if its seed were not
@@ -21,7 +22,7 @@ const falseAlarm = 1e-7
 // Draw has the law that Law gives, at x = e^(-num/den): Pearson's chi-square with n = 200,000 draws, in bins of 20
 // expected draws or more.
 func TestDrawFollowsItsLaw(t *testing.T) {
-	const n = 200_000
+	n := nightly.Or(200_000, 50_000)
 	span := func(from, to, within float64) policy.Span { return policy.Span{From: from, To: to, Within: within} }
 	nullable, pair := proportion(span(.2, .6, .1)), proportion(span(.2, .3, .1))
 	listed := proportion(span(.2, .3, .1), span(.3, .5, .2), span(.3, .6, .3))
@@ -66,14 +67,15 @@ func TestDrawFollowsItsLaw(t *testing.T) {
 				seen[fmt.Sprint(noisy)]++
 			}
 
-			if p := chiSquare(d, c.counts, seen, n); p < falseAlarm {
+			if p := chiSquare(d, c.counts, seen, float64(n)); p < falseAlarm {
 				t.Errorf("%s: p = %g", d, p)
 			} else {
 				t.Logf("%s: p = %.3f over %d outcomes", d, p, len(seen))
 			}
 			// A test that could not fail would show nothing: noise a sixth too narrow is found.
 			num, den, _ := d.Unit()
-			if p := chiSquareAt(d, math.Exp(-1.16*float64(num)/float64(den)), c.counts, seen, n); p > falseAlarm {
+			wrong := math.Exp(-1.16 * float64(num) / float64(den))
+			if p := chiSquareAt(d, wrong, c.counts, seen, float64(n)); p > falseAlarm {
 				t.Errorf("%s: noise of another scale has p = %g", d, p)
 			}
 		})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"fugu/test/patient"
 	"fugu/wire/auth"
 )
 
@@ -166,6 +167,7 @@ func TestMixedPipelineIsPostgreSQLs(t *testing.T) {
 }
 
 func TestEveryByteSplit(t *testing.T) {
+	patient.Test(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -226,6 +228,7 @@ func drained(t *testing.T, conn *net.TCPConn) {
 // The same where the connection is read by its descriptor, as it is without TLS: the first part is read before the
 // second is sent.
 func TestEveryByteSplitOfADescriptor(t *testing.T) {
+	patient.Test(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

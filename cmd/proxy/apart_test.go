@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"fugu/test/adult"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -265,6 +266,7 @@ func TestTwinsApartOnOneServer(t *testing.T) {
 // What could not be kept without a look at statements, and a guests' database in which there may be something to
 // protect, is refused by check and by serve alike.
 func TestTwinsApartRefused(t *testing.T) {
+	patient.Test(t)
 	c := pgcluster.StartTest(t, pgcluster.Options{})
 	path, rows := apartSetting(t, c)
 	policy := fmt.Sprintf(twinPolicy, rows)

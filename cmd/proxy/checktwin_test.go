@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fugu/test/adult"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -45,6 +46,7 @@ func keeping(
 
 // From nothing to an answer, with the commands that a DBA types: check, twin build, check, serve, psql.
 func TestTwinIsServed(t *testing.T) {
+	patient.Test(t)
 	c := pgcluster.Shared(t)
 	data, err := adult.Load(t.Context(), c, "served", adult.Options{})
 	if err != nil {

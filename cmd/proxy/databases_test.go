@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"fugu/test/adult"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -265,6 +266,7 @@ func TestReloadOfDatabases(t *testing.T) {
 
 // What is wrong with several databases together stops check, and names the database.
 func TestCheckOfDatabases(t *testing.T) {
+	patient.Test(t)
 	all := several(t)
 	expect(t, exitOK, `database "second": policies: 1`, "check", "-c", all)
 	expect(t, exitOK, `database "plain": policies: 0`, "check", "-c", all)
@@ -300,6 +302,7 @@ func TestCheckOfDatabases(t *testing.T) {
 
 // Commands about statements find their database, or ask for it.
 func TestCommandsInDatabases(t *testing.T) {
+	patient.Test(t)
 	path := several(t)
 	const sql = "SELECT avg(age) FROM adult"
 	for _, c := range []struct {

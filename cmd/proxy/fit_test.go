@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	fitting "fugu/fit"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -20,6 +21,7 @@ func modelOf(path string) string { return filepath.Join(filepath.Dir(path), "adu
 
 // fit prepares the standard statements and those of policy, flags and files, and says how well they fit.
 func TestFit(t *testing.T) {
+	patient.Test(t)
 	path := setting(t, "analysts:", "fit: [\"SELECT sex, sum(capital_gain) FROM adult GROUP BY sex\"]\nanalysts:")
 	more := filepath.Join(t.TempDir(), "more.sql")
 	if err := os.WriteFile(more, []byte("SELECT count(*) FROM adult WHERE age > 80;\nSELECT avg(age) FROM adult "+
@@ -47,6 +49,7 @@ func TestFit(t *testing.T) {
 
 // What cannot be prepared is a finding with its code, and exit code 1; the rest is prepared all the same.
 func TestFitFindings(t *testing.T) {
+	patient.Test(t)
 	path := setting(t)
 	for _, c := range []struct {
 		args []string
@@ -75,6 +78,7 @@ func TestFitFindings(t *testing.T) {
 
 // A fit is repeated without asking the references again, and -json says so.
 func TestFitJSON(t *testing.T) {
+	patient.Test(t)
 	path := setting(t)
 	run := func() fitting.Report {
 		t.Helper()
@@ -102,6 +106,7 @@ func TestFitJSON(t *testing.T) {
 
 // An artifact that is altered or of other references is named by check and by serve, and not used.
 func TestFitStale(t *testing.T) {
+	patient.Test(t)
 	path := setting(t)
 	check := func(want string) {
 		t.Helper()
@@ -144,6 +149,7 @@ func TestFitStale(t *testing.T) {
 
 // A fit that is killed leaves what it had for the next, and serve answers from it without the reference.
 func TestFitKilledAndServed(t *testing.T) {
+	patient.Test(t)
 	path := setting(t)
 	cmd := exec.Command(os.Args[0], "fit", "-c", path)
 	cmd.Env = append(os.Environ(), asFugu+"=1")

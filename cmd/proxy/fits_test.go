@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"fugu/test/adult"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -99,6 +100,7 @@ var policyEdits = []struct {
 // A twin that was built by another policy than the one that is loaded is refused by check, by serve and by a reload,
 // which leaves the old policy in force; what needs no new build troubles nobody.
 func TestTwinFitsPolicy(t *testing.T) {
+	patient.Test(t)
 	f := newFitted(t, "fits")
 	proxy, err := startChild(t, f.path)
 	if err != nil {
@@ -155,6 +157,7 @@ func TestTwinFitsPolicy(t *testing.T) {
 
 // What stands in a twin's place and is in no list, or in one that the guest cannot read, is no twin that fits.
 func TestTwinOfNobody(t *testing.T) {
+	patient.Test(t)
 	f := newFitted(t, "nobody")
 	for _, c := range []struct{ do, undo, want string }{
 		{`REVOKE SELECT ON fugu_twin."fugu twins" FROM fugu_guest`,

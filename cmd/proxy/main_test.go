@@ -24,6 +24,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"fugu/test/adult"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -88,6 +89,7 @@ func expect(t *testing.T, code int, want string, args ...string) {
 }
 
 func TestExitCodes(t *testing.T) {
+	patient.Test(t)
 	good := setting(t)
 	for _, c := range []struct {
 		args []string
@@ -139,6 +141,7 @@ func TestCheckReportsEverything(t *testing.T) {
 
 // A preview shows noise for each epsilon, takes parameters, writes JSON, and leaves no ledger behind.
 func TestPreview(t *testing.T) {
+	patient.Test(t)
 	path := setting(t)
 	code, stdout, stderr := invoke(t, "preview", "-c", path, "-epsilon", "0.5,2", "-p", "Male",
 		"SELECT education, avg(age) FROM adult WHERE sex = $1 GROUP BY education")

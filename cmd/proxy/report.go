@@ -31,6 +31,8 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer h.close()
+
+	// All that serve would read is read before anything is printed: what serve would not start with is the result.
 	if err := h.twinsFit(ctx); err != nil {
 		return err
 	}
@@ -41,6 +43,7 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := h.takeOver(ctx); err != nil {
 		return err
 	}
+
 	for _, w := range door.warnings {
 		fmt.Fprintf(stdout, "warning: %s\n", w)
 	}
@@ -52,6 +55,7 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			fmt.Fprintf(stdout, "warning: %s\n", w)
 		}
 	}
+
 	if h.twinsApart() {
 		return h.checkApart(ctx, stdout)
 	}
@@ -60,6 +64,7 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			fmt.Fprintf(stdout, "%s database %q: policies: %d\n", green(stdout, "ok"), r.database, len(r.policies))
 		}
 	}
+
 	for _, p := range h.policies {
 		if err := h.checkDataset(ctx, stdout, p); err != nil {
 			return err
@@ -117,7 +122,8 @@ func (h *house) checkDataset(ctx context.Context, stdout io.Writer, p *policy.Po
 	return nil
 }
 
-// checkReference notes rows of the reference that are in no group, or that stand in it more than once.
+// checkReference notes rows of the reference that are in no group, or that stand in it more than once, and joins of
+// which it says too little.
 func (h *house) checkReference(ctx context.Context, p *policy.Policy, noted func(format string, args ...any)) error {
 	room := h.room(p.Database)
 	outside, err := room.snapshot.Undeclared(ctx, p, room.reader)
@@ -136,6 +142,15 @@ func (h *house) checkReference(ctx context.Context, p *policy.Policy, noted func
 		noted("%d of the %d rows of %s's reference have a key (%s) that stands there more than once: "+
 			"several rows of one subject are taken for independent ones, and the model for surer than it is: "+
 			"give one row of each subject", r.Rows, r.Of, r.Table, r.Columns)
+	}
+	joined, err := room.snapshot.Joined(ctx, p, room.reader)
+	if err != nil {
+		return err
+	}
+	for _, j := range joined {
+		noted("joins of %s with %s over %s have noise for whatever that could say of %d values, whoever may write to "+
+			"it: copy the columns by which statements group or select into %[1]s and its reference",
+			j.Table, j.To, j.Columns, j.Values)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"fugu/test/adult"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -17,6 +18,7 @@ const bySex = "SELECT sex, count(*) FROM adult GROUP BY sex ORDER BY sex"
 // refuses others, the margin comes out of the twin exactly and the secret does not, and what cannot be counted is
 // refused.
 func TestTwinWithPublicCounts(t *testing.T) {
+	patient.Test(t)
 	c := pgcluster.Shared(t)
 	data, err := adult.Load(t.Context(), c, "publicly", adult.Options{})
 	if err != nil {

@@ -61,6 +61,7 @@ const (
 
 	TwinColumnsAnew    = false // each copy of a row, in each build, has a draw of its own for what a column shows
 	TwinColumnsByPlace = false // what a column shows is drawn by where a row stands
+	TwinColumnsByRow   = false // what a column shows is drawn by the row's number alone, whatever it holds
 
 	TwinSmallGroups = false // groups of a twin are shown however few rows are in them
 	TwinSingleRows  = false // an aggregate of a twin may be of any expression, over any join: one row may count alone

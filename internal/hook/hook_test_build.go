@@ -58,6 +58,7 @@ var (
 
 	TwinColumnsAnew    bool
 	TwinColumnsByPlace bool
+	TwinColumnsByRow   bool
 
 	TwinSmallGroups bool
 	TwinSingleRows  bool

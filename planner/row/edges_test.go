@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"fugu/parser"
+	"fugu/test/patient"
 )
 
 // edges are values at which operations begin and cease to fail, by column.
@@ -140,6 +141,7 @@ func edgeExpressions() []edgeExpression {
 // Each operation alone, at the values where it begins and ceases to fail: the total form fails nowhere and has
 // PostgreSQL's value where that has one, but for what the rules say.
 func TestEdges(t *testing.T) {
+	patient.Test(t)
 	s := connect(t)
 	s.fillEdges(t, 300)
 	for _, e := range edgeExpressions() {

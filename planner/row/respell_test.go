@@ -9,6 +9,7 @@ import (
 
 	"fugu/parser"
 	"fugu/sqlstate"
+	"fugu/test/patient"
 )
 
 // respeller writes an expression in another way.
@@ -198,6 +199,7 @@ func (r *respeller) between(x parser.Between) parser.Expr {
 // However a condition is respelled, it is the same question; and conditions that are the same question are true for the
 // same rows.
 func TestRespelled(t *testing.T) {
+	patient.Test(t)
 	s := connect(t)
 	g := gen{rand.New(rand.NewPCG(*seed, 7))}
 	r := &respeller{Rand: g.Rand}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"fugu/sqlstate"
+	"fugu/test/patient"
 )
 
 var expressions = flag.Int("expressions", 3000, "random expressions that the total forms are tried on")
@@ -18,6 +19,7 @@ var seed = flag.Uint64("seed", 1, "of the random expressions")
 // On every row an expression's total form has the value that PostgreSQL gives it, and never an error: on rows that
 // PostgreSQL fails on it is NULL or, for integers, what a wider type would hold.
 func TestTotal(t *testing.T) {
+	patient.Test(t)
 	s := connect(t)
 	g := gen{rand.New(rand.NewPCG(*seed, 2))}
 	refused, failing, values := map[string]int{}, 0, 0

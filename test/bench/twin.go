@@ -77,7 +77,7 @@ func building(ctx context.Context, dir string, cluster *pgcluster.Cluster, rows 
 	if err := showCopies(kinds, rows, rounds); err != nil {
 		return err
 	}
-	if err := steps.print(); err != nil {
+	if err := steps.print(median(each(kinds[1].costs, cost.wall)) / 1000); err != nil {
 		return err
 	}
 	most, err := peak(os.Getpid())
@@ -188,11 +188,13 @@ func (s *stopwatch) step(next build.Step) {
 	s.last, s.since = next.What, time.Now()
 }
 
-func (s *stopwatch) print() error {
-	w := newTable("Its steps", "step", "s")
+// print prints the steps, beside a copy with key, index and statistics that took so many seconds.
+func (s *stopwatch) print(copied float64) error {
+	w := newTable("Its steps", "step", "s", "of the second copy")
 	for _, name := range s.names {
 		if len(s.took[name]) > 0 {
-			w.row(name, fmt.Sprintf("%.2f", median(s.took[name])))
+			took := median(s.took[name])
+			w.row(name, fmt.Sprintf("%.2f", took), fmt.Sprintf("%.2f", took/copied))
 		}
 	}
 	return w.flush()

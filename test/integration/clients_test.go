@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/lib/pq"
 
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 )
 
@@ -107,6 +108,7 @@ func TestPgxModes(t *testing.T) {
 }
 
 func TestPgxPreparedAndTransaction(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{})
 	c := f.connect(t)
 	d, err := c.Prepare(t.Context(), "avg-age", "SELECT education, avg(age) FROM adult WHERE sex = $1 "+
@@ -265,6 +267,7 @@ func TestNodePostgres(t *testing.T) {
 }
 
 func TestPsycopg(t *testing.T) {
+	patient.Test(t)
 	runClient(t, "/usr/bin/python3", "clients/psycopg_client.py")
 }
 

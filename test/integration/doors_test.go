@@ -177,6 +177,7 @@ var doorways = []string{
 // What every statement on the catalog says stays the same when only protected rows change; said by PostgreSQL itself,
 // it does not, so that each of these is a door.
 func TestSideDoors(t *testing.T) {
+	patient.Test(t)
 	direct, through := serveDoors(t)
 	before := map[string][2]string{}
 	d, f := connect(t, direct), connect(t, through)

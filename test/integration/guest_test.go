@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/test/patient"
 	"fugu/wire"
 )
 
@@ -103,6 +104,7 @@ var reaching = []string{
 // With a parser that sees nothing, the database itself refuses every way to protected rows; and with the real one, none
 // leads to a row either. Both hold in the simple and in the extended protocol.
 func TestDatabaseRefusesTheGuest(t *testing.T) {
+	patient.Test(t)
 	db := adultDatabase(t)
 	rowsBefore := rows(t, db.truth(t), "SELECT count(*), sum(age) FROM adult")
 	countries := rows(t, db.truth(t), "SELECT count(*), min(continent), max(continent) FROM country")

@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -110,6 +111,42 @@ func TestNamesOfWhatIsMade(t *testing.T) {
 	}
 	if _, err := c.Exec(t.Context(), "SELECT * FROM person, vault.person"); code(err) != "PV001" {
 		t.Errorf("rows of the protected table: %v", err)
+	}
+}
+
+// An ordinary table with a protected one's name is joined with it as any other is, where the session finds it; one that
+// cannot be is refused in the same words as others.
+func TestNamesOfWhatIsJoined(t *testing.T) {
+	through := servePeople(t, options{})
+	exec := func(sql string) {
+		t.Helper()
+		if err := people.cluster.Exec(context.WithoutCancel(t.Context()), "people", sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(`CREATE SCHEMA zoo; CREATE TABLE zoo.person AS SELECT i AS id FROM generate_series(1, 2000) i;
+		GRANT USAGE ON SCHEMA zoo TO fugu_guest, fugu_reader;
+		GRANT SELECT ON zoo.person TO fugu_guest, fugu_reader`)
+	t.Cleanup(func() { exec("DROP SCHEMA zoo CASCADE") })
+	c := connect(t, through)
+	if _, err := c.Exec(t.Context(), "SET search_path = zoo"); err != nil {
+		t.Fatal(err)
+	}
+	var bare, full int
+	const joined = "SELECT count(*) FROM vault.person v JOIN person p ON p.id = v.id"
+	if err := c.QueryRow(t.Context(), joined).Scan(&bare); err != nil || bare == 0 {
+		t.Errorf("%s: %d, %v", joined, bare, err)
+	}
+	if err := c.QueryRow(t.Context(), strings.Replace(joined, "JOIN ", "JOIN zoo.", 1)).Scan(&full); err != nil ||
+		full != bare {
+		t.Errorf("by its schema: %d, %v, want %d", full, err, bare)
+	}
+	if _, err := c.Exec(t.Context(), "CREATE TEMP TABLE person (id int)"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Exec(t.Context(), joined); code(err) != "PV001" || !strings.Contains(err.Error(),
+		"the relation person cannot be read together") {
+		t.Errorf("a temporary table: %v", err)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"fugu/test/patient"
 )
 
 // texts runs a statement and returns its rows as PostgreSQL writes them, NULL as ∅.
@@ -59,6 +61,7 @@ var askedModes = []struct{ sql, groups, values, where string }{
 // deviations ahead of the next it is PostgreSQL's own: either count moves by 16 with probability 1e-9 at most (see
 // TestSecondMoments).
 func TestMode(t *testing.T) {
+	patient.Test(t)
 	db := adultDatabase(t)
 	f := serve(t, options{policy: []string{"epsilon: 1 ", "epsilon: 50 ", "epsilon: 20,", "epsilon: 100000,",
 		"delta: 0.01,", "delta: 0.5,"}})

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fugu/test/patient"
 )
 
 // Scripts of ordinary messages, each in a session of its own.
@@ -161,6 +163,7 @@ var mixedScripts = map[string][]message{
 }
 
 func TestMixedAsOnPostgreSQL(t *testing.T) {
+	patient.Test(t)
 	db := adultDatabase(t)
 	f := serve(t, options{})
 	for name, script := range mixedScripts {

@@ -111,6 +111,7 @@ func samplingErrorsOfGroups(t *testing.T, c *pgx.Conn) {
 // On a twin whose rows are shown the count of a class is off by the noise on the secret alone, which fugu.twin and
 // EXPLAIN (PRIVACY) tell.
 func TestSamplingErrorOfAClass(t *testing.T) {
+	patient.Test(t)
 	_, shown, _ := serveCensus(t)
 	c := connect(t, shown)
 	var sd, told, across, drawing float64

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"fugu/test/certs"
+	"fugu/test/patient"
 )
 
 // encrypt gives the shared cluster a certificate, and lets guest and reader in over TLS only; the test's end undoes it.
@@ -75,6 +76,7 @@ func runTLS(t *testing.T, db *database, mode string) error {
 // Guest and reader connect by sslmode as libpq does: encrypted where it says so, and not at all where the certificate
 // is not what it asks for.
 func TestUpstreamSSLModes(t *testing.T) {
+	patient.Test(t)
 	db := adultDatabase(t)
 	authority, stranger := certs.NewAuthority(t, x509.ECDSAWithSHA256), certs.NewAuthority(t, x509.ECDSAWithSHA256)
 	dir := t.TempDir()

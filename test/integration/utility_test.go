@@ -138,10 +138,12 @@ func TestUtilityAsOnPostgreSQL(t *testing.T) {
 }
 
 func TestPsycopgCursors(t *testing.T) {
+	patient.Test(t)
 	runClient(t, "/usr/bin/python3", "clients/psycopg_cursors.py")
 }
 
 func TestPsqlUtility(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{})
 	out, err := f.psql(t, `
 SELECT 'n=' || count(*) AS n FROM adult \gset
@@ -189,6 +191,7 @@ CREATE VIEW v AS SELECT count(*) FROM adult;
 
 // Whatever stands around a query, and whichever way it is sent, it is the same question: one answer, charged once.
 func TestAroundIsOneQuestion(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{})
 	c := f.connect(t)
 	const q = "SELECT sex, count(*) AS n, avg(age) AS a FROM adult WHERE education = 'Bachelors' GROUP BY sex " +

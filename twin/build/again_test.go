@@ -9,6 +9,7 @@ import (
 
 	"fugu/ledger"
 	"fugu/ledger/audit"
+	"fugu/test/patient"
 	"fugu/test/policies"
 	"fugu/twin/build"
 )
@@ -157,6 +158,7 @@ func TestLostLedger(t *testing.T) {
 
 // About a table outside of what the policy protects nothing is promised, and it is no error: analysts see a twin.
 func TestOutsideOfTheRange(t *testing.T) {
+	patient.Test(t)
 	for name, share := range map[string]int{"below": 20, "none": 0, "above": 1990} {
 		w := newWorld(t, "outside_"+name, shop+fmt.Sprintf("; UPDATE customer SET rich = (id <= 100000 + %d)", share),
 			richPolicy)
@@ -212,6 +214,7 @@ privacy: {epsilon: 5, delta: 0.001, budget: {epsilon: 5, delta: 0.001, per: data
 
 // What would show old keys, or rows that were not taken, is refused before anything is charged.
 func TestReferencesAreRefused(t *testing.T) {
+	patient.Test(t)
 	for name, c := range map[string]struct{ sql, text string }{
 		"itself": {"ALTER TABLE customer ADD boss int REFERENCES customer", "refers to rows of the twin by their " +
 			"old keys"},

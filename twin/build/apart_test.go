@@ -92,6 +92,7 @@ func (w *world) checkCountError(x build.Twin) {
 // A twin apart is the very twin that there would be beside the tables, to the last row and in the same order; it stands
 // under the tables' own names, and where the tables are nothing is left of it.
 func TestApart(t *testing.T) {
+	patient.Test(t)
 	w := newWorld(t, "apart", shop+further, openPolicy)
 	_, admin := w.apart()
 	at := w.on(admin)
@@ -180,6 +181,7 @@ func (w *world) madeAgain(at *world) {
 
 // What a place apart must not be, and what has a twin's name there, is refused; and nothing is charged for it.
 func TestApartRefused(t *testing.T) {
+	patient.Test(t)
 	w := newWorld(t, "apart_refused", shop, shopPolicy)
 	_, admin := w.apart()
 	w.refused(build.Options{}, "rows of public.purchase's twin")
@@ -217,6 +219,7 @@ func TestApartRefused(t *testing.T) {
 
 // A type that a guest may change would run code of the guest's where its values are read.
 func TestApartGuestTypes(t *testing.T) {
+	patient.Test(t)
 	w := newWorld(t, "apart_types", shop+further, openPolicy)
 	_, admin := w.apart()
 	if _, err := admin.Exec(t.Context(), "ALTER TYPE mood OWNER TO dash"); err != nil {

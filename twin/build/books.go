@@ -117,11 +117,28 @@ func shows(published *Twin, last *Draw) bool {
 		slices.Equal(published.Told, last.Noisy)
 }
 
-// draw returns the noisy counts that a build goes by: those that are in the ledger, or new ones that are paid for now.
-// unchanged reports whether the rows are still those that a draw was made of.
-func (b books) draw(ctx context.Context, p *policy.Policy, table policy.QualifiedName, design *twin.Design, next Draw,
-	counts []int64, published *Twin, last *Draw, unchanged func(Draw) (bool, error), o Options) (
-	_ Draw, charged bool, err error) {
+// goesOn reports whether a build goes by what was drawn last, if the rows are still those that it was drawn of: because
+// no other draw is asked for, or because one with the same reason was killed between the price and the twin.
+func goesOn(last *Draw, next Draw, published *Twin, o Options) bool {
+	if last == nil || last.Law != next.Law || last.Dataset != next.Dataset {
+		return false
+	}
+	return !o.New || !shows(published, last) && last.Reason == next.Reason
+}
+
+// noise draws noisy counts. Nothing of them is told before they are in the ledger with their price.
+func (b books) noise(design *twin.Design, counts []int64) ([]int64, error) {
+	noisy, err := design.Draw(b.random, counts)
+	if err == nil && hook.TwinNoNoise {
+		noisy = slices.Clone(counts)
+	}
+	return noisy, err
+}
+
+// draw returns what a build goes by: what is in the ledger, or next, which is paid for now. unchanged reports whether
+// the rows are still those that a draw was made of.
+func (b books) draw(ctx context.Context, p *policy.Policy, table policy.QualifiedName, next Draw, published *Twin,
+	last *Draw, unchanged func(Draw) (bool, error), o Options) (_ Draw, charged bool, err error) {
 	same := true
 	if last != nil {
 		if same, err = unchanged(*last); err != nil {
@@ -140,34 +157,21 @@ func (b books) draw(ctx context.Context, p *policy.Policy, table policy.Qualifie
 	case last != nil && !o.New && (last.Law != next.Law || last.Dataset != next.Dataset):
 		return Draw{}, false, errors.New("the policy's dataset, secrets, ranges, rows or privacy have changed " +
 			"since its counts were drawn: new ones cost the policy's epsilon again; say so with -new -reason")
-	case last != nil && !o.New:
+	case same && goesOn(last, next, published, o):
 		return *last, false, nil
 	}
-
-	// A build with the same reason that was killed between the price and the twin goes on.
 	if next.Generation = 1; last != nil {
 		if next.Generation, next.Series = last.Generation+1, last.Series; !same {
 			next.Series++
 		}
-		if !shows(published, last) && same && last.Law == next.Law && last.Dataset == next.Dataset &&
-			last.Reason == next.Reason {
-			return *last, false, nil
-		}
 	}
-	d, err := b.pay(ctx, p, table, design, next, counts)
+	d, err := b.pay(ctx, p, table, next)
 	return d, err == nil, err
 }
 
-// pay draws noisy counts and books them with their price; it returns once both are on disk. Where another build of the
-// same twin was faster, what that one has drawn stands, and is paid for.
-func (b books) pay(ctx context.Context, p *policy.Policy, table policy.QualifiedName, design *twin.Design, d Draw,
-	counts []int64) (stands Draw, err error) {
-	if d.Noisy, err = design.Draw(b.random, counts); err != nil {
-		return d, err
-	}
-	if hook.TwinNoNoise {
-		d.Noisy = slices.Clone(counts)
-	}
+// pay books noisy counts with their price; it returns once both are on disk. Where another build of the same twin was
+// faster, what that one has drawn stands, and is paid for.
+func (b books) pay(ctx context.Context, p *policy.Policy, table policy.QualifiedName, d Draw) (stands Draw, err error) {
 	text, err := json.Marshal(d)
 	if err != nil {
 		return d, err

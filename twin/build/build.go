@@ -147,18 +147,15 @@ func (j *job) write(ctx context.Context, c counts, amounts []drawn) ([]Twin, err
 	for _, d := range amounts {
 		rows, sampled = rows+d.take*d.each+d.more, sampled+d.take
 	}
-	j.say(.4, "taking rows of "+f.root.qualified())
-	if err := f.root.settle(ctx, j.tx, c, amounts); err != nil {
+	j.say(.2, "taking rows of "+f.root.qualified())
+	if err := j.settle(ctx, c, amounts); err != nil {
 		return nil, err
 	}
 
-	if err := layChannels(ctx, j.tx, j.released); err != nil {
-		return nil, err
-	}
 	f.root.loosenColumns(j.released)
 	twins := make([]Twin, len(f.sources))
 	for i, s := range f.sources {
-		part := .45 + .5*float64(i)/float64(len(f.sources))
+		part := .2 + .75*float64(i)/float64(len(f.sources))
 		j.say(part, "writing the twin of "+s.qualified())
 		n, err := f.lay(ctx, j.tx, s, j.keys, j.released)
 		if err != nil {
@@ -173,13 +170,13 @@ func (j *job) write(ctx context.Context, c counts, amounts []drawn) ([]Twin, err
 		}
 
 		if j.at.apart {
-			if twins[i].Left, err = j.carry(ctx, s, n, part+.2/float64(len(f.sources))); err != nil {
+			if twins[i].Left, err = j.carry(ctx, s, n, part+.3/float64(len(f.sources))); err != nil {
 				return nil, err
 			}
 		} else if err := s.describeAnew(ctx, j.tx); err != nil {
 			return nil, err
 		}
-		j.say(part+.4/float64(len(f.sources)), "keys and indexes of the twin of "+s.qualified())
+		j.say(part+.5/float64(len(f.sources)), "keys and indexes of the twin of "+s.qualified())
 		left, err := s.constrain(ctx, j.at.tx, j.keys[s])
 		if err != nil {
 			return nil, err

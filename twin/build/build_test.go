@@ -12,6 +12,7 @@ import (
 
 	"fugu/ledger"
 	"fugu/policy"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 	"fugu/test/policies"
 	"fugu/twin/build"
@@ -196,6 +197,7 @@ func TestFamily(t *testing.T) {
 
 // A twin that is there is not built again; from scratch it is the same, and free.
 func TestFamilyStays(t *testing.T) {
+	patient.Test(t)
 	w := newWorld(t, "family_stays", shop, shopPolicy)
 	w.build(build.Options{})
 	// A second build changes nothing, and costs nothing.

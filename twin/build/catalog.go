@@ -17,6 +17,7 @@ type source struct {
 	policy.Table
 	oid         uint32
 	comment     *string
+	foreign     bool // some of its rows are on another server
 	columns     []column
 	primary     []string // columns of the primary key; nil: there is none
 	primaryName string
@@ -75,8 +76,11 @@ func (s *source) keeps(columns []string) bool {
 
 // The parts of a description. search_path has to be pg_catalog alone, so that other names come with their schema.
 const (
-	describeTable = `SELECT c.oid, obj_description(c.oid, 'pg_class') FROM pg_class c
-		WHERE c.oid = $1::text::regclass AND c.relkind IN ('r', 'p', 'f')`
+	describeTable = `SELECT c.oid, obj_description(c.oid, 'pg_class'), EXISTS (
+			WITH RECURSIVE part(oid) AS (SELECT c.oid
+				UNION SELECT i.inhrelid FROM pg_inherits i JOIN part p ON p.oid = i.inhparent)
+			SELECT FROM part JOIN pg_class x ON x.oid = part.oid WHERE x.relkind = 'f')
+		FROM pg_class c WHERE c.oid = $1::text::regclass AND c.relkind IN ('r', 'p', 'f')`
 
 	// A sequence belongs to the true table, and its values would say how many rows that ever had.
 	describeColumns = `SELECT a.attname, format_type(a.atttypid, a.atttypmod)
@@ -128,7 +132,7 @@ const (
 // describe reads what a table is made of.
 func describe(ctx context.Context, db pgx.Tx, t policy.Table) (*source, error) {
 	s := &source{Table: t}
-	err := db.QueryRow(ctx, describeTable, s.qualified()).Scan(&s.oid, &s.comment)
+	err := db.QueryRow(ctx, describeTable, s.qualified()).Scan(&s.oid, &s.comment, &s.foreign)
 	if err != nil {
 		return nil, fmt.Errorf("looking at table %s: %w", s.qualified(), err)
 	}

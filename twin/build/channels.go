@@ -79,6 +79,9 @@ func (b books) column(ctx context.Context, table policy.QualifiedName, series in
 		if err := json.Unmarshal(a.Bytes, &stands); err != nil {
 			return columns.Law{}, 0, fmt.Errorf("it is damaged in the ledger: %w", err)
 		}
+		if err := stands.Law.Check(); err != nil {
+			return columns.Law{}, 0, fmt.Errorf("it is damaged in the ledger: %w", err)
+		}
 		if stands.Words == law.Words {
 			return stands.Law, nth, nil
 		}

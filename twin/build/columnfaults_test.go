@@ -52,3 +52,14 @@ func TestOtherChannelIsNotFollowed(t *testing.T) {
 		t.Errorf("it passes: p = %g", p)
 	}
 }
+
+// Draws by a number of the row alone rule out what is true, once its value, its law or the row itself is another.
+func TestDrawsByRowAreFound(t *testing.T) {
+	planted(t, &hook.TwinColumnsByRow)
+	for name, p := range drawnAnew(t, "columns_byrow") {
+		t.Logf("%s: p = %.3g", name, p)
+		if p > falseAlarm {
+			t.Errorf("%s: it passes: p = %g", name, p)
+		}
+	}
+}

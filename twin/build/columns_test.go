@@ -1,124 +1,14 @@
 package build_test
 
 import (
-	"crypto/sha256"
-	"math"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"fugu/test/policies"
 	"fugu/twin/build"
 )
-
-// people is a table of 6,000 rows with a name each, and a reference of 4,000 with other frequencies. One region and one
-// age of the table are none of the reference's, which has regions that are NULL.
-const persons = `
-CREATE TABLE people (id int PRIMARY KEY, name text NOT NULL, rich bool NOT NULL, sex text NOT NULL,
-  region varchar(8) NOT NULL, hours numeric(5,1), CHECK (sex IN ('f', 'm') AND hours < 90));
-INSERT INTO people SELECT i, 'n' || i, i % 4 = 0, CASE WHEN i % 10 < 3 THEN 'f' ELSE 'm' END,
-  (ARRAY['north', 'south', 'east', 'gone'])[1 + i % 7 % 4], 20 + 10 * (i % 3 + (i % 4 = 0)::int) FROM generate_series(1,
-  6000) i;
-CREATE TABLE before (rich bool, sex text, region varchar(8), hours numeric(5,1));
-INSERT INTO before SELECT i % 4 = 0, CASE WHEN i % 3 = 0 THEN 'f' ELSE 'm' END,
-  (ARRAY['north', 'south', 'east', NULL, 'north'])[1 + i % 5], 20 + 10 * (i % 3 + (i % 4 = 0)::int)
-  FROM generate_series(1, 4000) i;
-GRANT SELECT ON people, before TO shop_keeper`
-
-const personsPolicy = `version: 1
-dataset: people
-tables:
-  public.people:
-    rows: 6000
-    reference: public.before
-    answers: twin
-    twin:
-      rows: shown
-      columns:
-        sex: {obfuscate: {epsilon: 0.3, delta: 1e-9}}
-        region: {obfuscate: {epsilon: 0.6, delta: 1e-9}}
-        hours: {transport: {hide: rich, target: pooled, cost: absolute}}
-secrets:
-  rich: {table: public.people, proportion: rich, values: {from: 0.10, to: 0.40, within: 0.05}}
-assume: [exchangeable]
-privacy: {epsilon: 1, delta: 0.001, budget: {epsilon: 5, delta: 0.1}}
-`
-
-// personsWorld is a world of people, with fixed random bytes.
-func personsWorld(t testing.TB, name string, seed byte) *world {
-	w := newWorld(t, name, persons, personsPolicy)
-	w.keeper.Random = rand.NewChaCha8(sha256.Sum256([]byte{seed}))
-	return w
-}
-
-// matrix is a channel as the list of the database has it: the probabilities of what is shown, by column, outcome of the
-// secret that is hidden, and true value.
-func (w *world) matrix() map[string]map[string]float64 {
-	w.t.Helper()
-	out := map[string]map[string]float64{}
-	for _, line := range w.column(
-		`SELECT column_name || ' ' || coalesce(x.outcome, '') || ' ' || coalesce(x."from", '-'),
-			coalesce(x."to", '-'), x.weight
-		FROM fugu_twin."fugu columns", jsonb_to_recordset(channel) AS x(outcome text, "from" text, "to" text,
-			weight int8)`) {
-		parts := strings.Split(line, "|")
-		if out[parts[0]] == nil {
-			out[parts[0]] = map[string]float64{}
-		}
-		weight, err := strconv.ParseInt(parts[2], 10, 64)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		out[parts[0]][parts[1]] = float64(weight) / (1 << 48)
-	}
-	return out
-}
-
-// showing are how many rows of the sample show what, by column, outcome and true value.
-func (w *world) showings() map[string]map[string]int {
-	w.t.Helper()
-	out := map[string]map[string]int{}
-	for _, line := range w.column(`SELECT DISTINCT ON (t.name) t.rich, p.sex, t.sex, CASE p.region WHEN 'gone' THEN
-			'north' ELSE p.region END, coalesce(t.region, '-'), p.hours, t.hours
-		FROM fugu_twin.people t JOIN people p USING (name) ORDER BY t.name`) {
-		p := strings.Split(line, "|")
-		rich := map[string]string{"t": "rich=true", "f": "rich=false"}[p[0]]
-		for key, value := range map[string]string{"sex  " + p[1]: p[2], "region  " + p[3]: p[4],
-			"hours " + rich + " " + p[5]: p[6]} {
-			if out[key] == nil {
-				out[key] = map[string]int{}
-			}
-			out[key][value]++
-		}
-	}
-	return out
-}
-
-// follow is the p-value of Pearson's chi-square of what true values show against the channel: 0 if a value was shown
-// that the channel excludes.
-func follow(matrix map[string]map[string]float64, seen map[string]map[string]int) (p float64, n, freedom int) {
-	chi := 0.
-	for key, shown := range seen {
-		rows, cells := 0, 0
-		for value, k := range shown {
-			if matrix[key][value] == 0 {
-				return 0, n, freedom
-			}
-			rows += k
-		}
-		for value, chance := range matrix[key] {
-			expected := chance * float64(rows)
-			chi += math.Pow(float64(shown[value])-expected, 2) / expected
-			cells++
-		}
-		n, freedom = n+rows, freedom+cells-1
-	}
-	return distuv.ChiSquared{K: float64(freedom)}.Survival(chi), n, freedom
-}
 
 // What a build shows has the law that it says: Pearson's chi-square over about 3,000 rows of the sample and three
 // columns, one seed. A channel of no noise at all would pass for itself, so the numbers are looked at besides.
@@ -221,55 +111,87 @@ func TestColumnsAreDrawnOnce(t *testing.T) {
 	same("by new counts")
 }
 
-// A corrected value has a draw of its own, and so have rows that the owner declares to be others under the same keys.
-func TestColumnsAreDrawnAnew(t *testing.T) {
-	w := personsWorld(t, "anew", 8)
-	w.build(build.Options{})
-	first := w.rows()
-
-	// A corrected value is drawn by a number of its own: 40% of those rows and more keep what they show by chance
-	// alone.
-	w.column("UPDATE people SET sex = CASE sex WHEN 'f' THEN 'm' ELSE 'f' END WHERE id % 2 = 0")
-	w.build(build.Options{Again: true})
-	kept, other := 0, 0
-	for name, row := range w.rows() {
+// together is the p-value of the sexes that rows show in two twins against two independent draws, each by its channel:
+// first by that of the value f or m that before says, then of after.
+func together(first, second map[string]string, one, two map[string]map[string]float64,
+	before, after func(id int) string) (p float64, n int) {
+	matrix, seen := map[string]map[string]float64{}, map[string]map[string]int{}
+	for name, row := range second {
 		id, _ := strconv.Atoi(name[1:])
-		switch before, ok := first[name]; {
-		case !ok:
-		case id%2 == 1 && before != row:
-			t.Fatalf("%s shows %s, and %s before", name, row, before)
-		case id%2 == 0 && before[0] == row[0]:
-			kept++
-		case id%2 == 0:
-			other++
+		earlier, ok := first[name]
+		if !ok || before(id) == "" {
+			continue
 		}
+		key := before(id) + after(id)
+		if matrix[key] == nil {
+			matrix[key], seen[key] = map[string]float64{}, map[string]int{}
+			for x, p := range one["sex  "+before(id)] {
+				for y, q := range two["sex  "+after(id)] {
+					matrix[key][x+y] = p * q
+				}
+			}
+		}
+		seen[key][earlier[:1]+row[:1]]++
 	}
-	if kept == 0 || other == 0 {
-		t.Errorf("of corrected rows %d show what they did, %d something else", kept, other)
-	}
+	p, n, _ = follow(matrix, seen)
+	return p, n
+}
 
-	// Other rows under the same keys.
-	w.column("UPDATE people SET sex = CASE sex WHEN 'f' THEN 'm' ELSE 'f' END WHERE id % 2 = 0")
-	w.column("UPDATE people SET rich = NOT rich WHERE id IN (1, 4)")
-	w.build(build.Options{New: true, Independent: true, Reason: "other people"})
-	differ := 0
-	for name, row := range w.rows() {
-		if before, ok := first[name]; ok && before != row {
-			differ++
+// sexOf is the sex that a row of the table has, and the other one.
+func sexOf(id int) string      { return map[bool]string{true: "f", false: "m"}[id%10 < 3] }
+func otherSexOf(id int) string { return map[bool]string{true: "m", false: "f"}[id%10 < 3] }
+
+// even is what f says of rows with an even number, and nothing of others.
+func even(f func(int) string) func(int) string {
+	return func(id int) string {
+		if id%2 == 1 {
+			return ""
 		}
-	}
-	if differ < 500 {
-		t.Errorf("of rows that are declared to be others only %d show something else", differ)
+		return f(id)
 	}
 }
 
-// rows are what the rows of the sample show, by their names.
-func (w *world) rows() map[string]string {
-	out := map[string]string{}
-	for _, line := range w.column("SELECT DISTINCT name, sex, region, hours FROM fugu_twin.people") {
-		name, row, _ := strings.Cut(line, "|")
-		out[name] = row
+// A corrected value has a draw that is independent of the one before, so have rows that the owner declares to be others
+// under the same keys, and so has another law: Pearson's chi-square of what about 1,500 to 3,000 rows show in both
+// twins.
+func TestColumnsAreDrawnAnew(t *testing.T) {
+	for name, p := range drawnAnew(t, "anew") {
+		t.Logf("%s: p = %.3g", name, p)
+		if p < falseAlarm {
+			t.Errorf("%s: two draws are not independent: p = %g", name, p)
+		}
 	}
+}
+
+// drawnAnew has rows shown twice, and says how likely what they show is if both draws are independent.
+func drawnAnew(t *testing.T, name string) map[string]float64 {
+	const otherSex = "UPDATE people SET sex = CASE sex WHEN 'f' THEN 'm' ELSE 'f' END WHERE id % 2 = 0"
+	out := map[string]float64{}
+	w := personsWorld(t, name, 8)
+	w.build(build.Options{})
+	first, matrix := w.rows(), w.matrix()
+	note := func(what string, p float64, n int) {
+		if out[what] = p; n < 1000 {
+			t.Fatalf("%s: only %d rows are in both twins", what, n)
+		}
+	}
+
+	w.column(otherSex)
+	w.build(build.Options{Again: true})
+	p, n := together(first, w.rows(), matrix, matrix, even(sexOf), even(otherSexOf))
+	note("corrected", p, n)
+	w.column(otherSex)
+
+	w.policy = policies.Load(t, strings.Replace(personsPolicy, "0.3,", "0.4,", 1))
+	w.build(build.Options{})
+	p, n = together(first, w.rows(), matrix, w.matrix(), sexOf, sexOf)
+	note("another law", p, n)
+
+	w.policy = policies.Load(t, personsPolicy)
+	w.column("UPDATE people SET rich = NOT rich WHERE id IN (1, 4)")
+	w.build(build.Options{New: true, Independent: true, Reason: "other people"})
+	p, n = together(first, w.rows(), matrix, matrix, sexOf, sexOf)
+	note("other rows", p, n)
 	return out
 }
 

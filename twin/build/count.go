@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"crypto/sha256"
 	"encoding/binary"
@@ -13,22 +14,21 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// counts are the numbers of rows of each class, in all and by their place in the order of drawing.
+// counts are what a build knows of the rows of the table before it draws.
 type counts struct {
-	classes  []int64
-	ordered  histogram
-	contents []byte // a digest of which rows are of which class
+	classes  []int64 // how many rows each class has
+	contents []byte  // a digest of which rows are of which class
+	edges    []edge  // by class, for what is likely to be drawn
 }
 
 // unchanged reports whether the rows that a draw was made of are those that there are now, each of the class that it
 // was of then. Where classes were others, the rows are counted by those; where that fails, they are not known to be the
 // same.
-func (s *source) unchanged(ctx context.Context, db pgx.Tx, d, now Draw) (same bool, err error) {
+func (s *source) unchanged(ctx context.Context, db pgx.Tx, key []byte, d, now Draw) (same bool, err error) {
 	contents := now.Contents
 	if d.Class != now.Class {
-		err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-			c, err := s.count(ctx, tx, "("+s.ordered(d.Class, nil)+")", len(d.Noisy))
-			contents = c.contents
+		err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) (err error) {
+			_, contents, err = s.look(ctx, tx, key, s.rows(d.Class, nil), make([]edge, len(d.Noisy)))
 			return err
 		})
 		var pe *pgconn.PgError
@@ -45,38 +45,76 @@ func (s *source) unchanged(ctx context.Context, db pgx.Tx, d, now Draw) (same bo
 var errNoClass = errors.New("rows with a value that the policy does not list as a category, or whose combination of " +
 	"values no public count has")
 
-// count counts the rows of each class of what ordered gives, in one scan.
-func (s *source) count(ctx context.Context, db pgx.Tx, ordered string, classes int) (counts, error) {
-	out := counts{classes: make([]int64, classes), ordered: newHistogram(classes)}
-	hashes, stray := newHistogram(classes), false
-	err := eachRow(ctx, db, ordered, func(class int, h []byte) {
-		if class < 0 || class >= classes {
+// tally counts the rows of each class: PostgreSQL does it, beside nothing else that takes time.
+func (s *source) tally(ctx context.Context, db pgx.Tx, rows string, classes int) ([]int64, error) {
+	out := make([]int64, classes)
+	err := inParallel(ctx, db, func() error {
+		found, _ := db.Query(ctx, `SELECT "fugu class", pg_catalog.count(*) FROM `+rows+` AS t GROUP BY 1`)
+		var class *int32
+		var n int64
+		_, err := pgx.ForEachRow(found, []any{&class, &n}, func() error {
+			if class == nil || *class < 0 || int(*class) >= classes {
+				return errNoClass
+			}
+			out[*class] = n
+			class = nil
+			return nil
+		})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("counting the rows of %s: %w", s.qualified(), err)
+	}
+	return out, nil
+}
+
+// look goes through all rows in one scan, of as many classes as there are edges, and has the edges see theirs.
+// PostgreSQL sends what rows are hashed by, and who builds hashes it: a hash is ten times as dear there.
+func (s *source) look(ctx context.Context, db pgx.Tx, key []byte, rows string, edges []edge) (
+	classes []int64, contents []byte, err error) {
+	counted, hashes, stray := newHistogram(len(edges)), newHistogram(len(edges)), false
+	var room []byte
+	err = eachRow(ctx, db, rows, func(class int, id []byte) {
+		if class < 0 || class >= len(edges) {
 			stray = true
 			return
 		}
-		bucket := bucketOf(h)
-		out.classes[class]++
-		out.ordered[class][bucket]++
+		var h [sha256.Size]byte
+		h, room = hashOf(key, id, room)
+		bucket := int(h[0])<<8 | int(h[1])
+		counted[class][bucket]++
 		// The digest is a sum, so that the order of the scan does not matter, of 24 bits of each hash.
 		hashes[class][bucket] += int64(h[2]) | int64(h[3])<<8 | int64(h[4])<<16
+		edges[class].see(h[:])
 	})
 	if err == nil && stray {
 		err = errNoClass
 	}
 	if err != nil {
-		return counts{}, fmt.Errorf("counting the rows of %s: %w", s.qualified(), err)
+		return nil, nil, fmt.Errorf("reading the rows of %s: %w", s.qualified(), err)
 	}
 
 	sum := newDigest()
-	for class := range classes {
-		for bucket, n := range out.ordered[class] {
-			if n > 0 {
+	classes = make([]int64, len(edges))
+	for class := range edges {
+		for bucket, n := range counted[class] {
+			if classes[class] += n; n > 0 {
 				sum.add(class, bucket, n, hashes[class][bucket])
 			}
 		}
 	}
-	out.contents = sum.bytes()
-	return out, nil
+	return classes, sum.bytes(), nil
+}
+
+// histogram has a number for each class and each bucket: two bytes of a hash.
+type histogram [][]int64
+
+func newHistogram(classes int) histogram {
+	h := make(histogram, classes)
+	for i := range h {
+		h[i] = make([]int64, 1<<16)
+	}
+	return h
 }
 
 // digest is a fingerprint of which rows are of which class, by their hashes: another set of rows, or a row of another
@@ -98,3 +136,11 @@ func (d *digest) add(class, bucket int, rows, hashes int64) {
 }
 
 func (d *digest) bytes() []byte { return d[:] }
+
+// sameRows refuses a second look at rows that are others than at the first.
+func sameRows(first, second []int64) error {
+	if !slices.Equal(first, second) {
+		return errOthers
+	}
+	return nil
+}

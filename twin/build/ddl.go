@@ -72,8 +72,8 @@ func (s *source) constrain(ctx context.Context, db pgx.Tx, keys fresh) (left []s
 		}
 		add := fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s %s", newName(s), parser.QuoteIdent(c.name), c.sql)
 		if !attempt(ctx, db, add) { // a check on a key that was counted anew
-			left = append(left, fmt.Sprintf("check %s of %s, which does not hold of new keys",
-				parser.QuoteIdent(c.name), s.qualified()))
+			left = append(left, fmt.Sprintf("check %s of %s, which does not hold of new keys, or of values that are "+
+				"drawn", parser.QuoteIdent(c.name), s.qualified()))
 		}
 	}
 

@@ -4,10 +4,11 @@
 // the twin ever is.
 //
 //	describe    what the tables are made of, from PostgreSQL's catalog: columns, keys, checks, indexes
-//	stage       all rows with their class, and their place in the table's order of drawing, in one scan
 //	count       N: how many rows each class has
+//	look        in one scan: that the rows are those of an earlier draw, and which of each class come first in the
+//	            order of drawing, for the Ñ that is in the ledger or that is drawn before
 //	draw        Ñ and the price, from the ledger or into it: a build that was killed goes on with the same Ñ
-//	settle      which rows of each class come first in the order of drawing, and which of those stand once more
+//	settle      the last row of each class that is taken, and the last that stands once more
 //	lay         each of them as often as it stands, in random order, with fresh keys; then the rows of linked tables
 //	publish     the twin under its name, in the place of the one before
 //

@@ -2,126 +2,128 @@ package build
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
-
-	"github.com/jackc/pgx/v5"
 )
 
-// edge is what is looked at of a class to find its last row that is taken, and the last that stands once more: among
-// those taken, by the second half of the hash.
+// edge finds the last row of a class that is taken, and the last that stands once more: among those taken, by the
+// second half of the hash. It sees all rows and holds those alone that may be one of the two.
 type edge struct {
-	cut             // the bucket of the last row taken, all of whose rows are held
-	window          // of second halves
-	below  int64    // how many rows of the buckets before it have a second half before the window
-	halves [][]byte // those of the buckets before it that are in the window
+	take, more int64
+	last       window   // of hashes: where the last that is taken should be
+	twice      window   // of second halves: where the last that stands once more should be
+	before     int64    // how many rows come before the first window: they are taken
+	held       [][]byte // the hashes that are in it
+	below      int64    // how many of the rows before it have a second half before the second window
+	halves     [][]byte // the second halves of theirs that are in it
 }
 
-// window is a range of second halves, from one to before another.
-type window struct{ from, to []byte }
+// half is where the second half of a hash begins, which says nothing of the order of drawing.
+const half = 16
 
-// windowOf is where the n-th smallest of so many second halves is, but for a chance that spread makes small: it is so
-// many standard deviations to either side of where it is expected. They are the bits of a hash, as if drawn uniformly.
-// A window holds about 2·spread·√rows rows at most, so that who builds holds few of any table.
+// edgesAt are the edges of classes that have so many rows, for what is drawn of them. A window is so many standard
+// deviations wide to either side.
+func edgesAt(rows []int64, drawn []drawn, spread float64) []edge {
+	out := make([]edge, len(drawn))
+	for i, d := range drawn {
+		out[i] = edge{take: d.take, more: d.more, last: windowOf(d.take, rows[i], spread),
+			twice: windowOf(d.more, d.take, spread)}
+	}
+	return out
+}
+
+// window is a range of halves of hashes, by their first eight bytes: from and to are in it.
+type window struct{ from, to uint64 }
+
+// windowOf is where the n-th smallest of so many halves is, but for a chance that spread makes small: it is so many
+// standard deviations to either side of where it is expected. They are the bits of a hash, as if drawn uniformly. A
+// window holds about 2·spread·√rows rows at most, so that who builds holds few of any table.
 func windowOf(n, rows int64, spread float64) window {
-	if n == 0 {
-		return window{[]byte{}, []byte{}}
+	w := window{0, math.MaxUint64}
+	if rows == 0 {
+		return w
 	}
 	p := float64(n) / float64(rows)
-	around := spread*math.Sqrt(p*(1-p)/float64(rows)) + 2*spread/float64(rows)
-	w := window{[]byte{}, bytes.Repeat([]byte{0xff}, half+1)} // before and behind all halves
+	around := spread*math.Sqrt(p*max(0, 1-p)/float64(rows)) + 2*spread/float64(rows)
 	if from := p - around; from > 0 {
-		w.from = binary.BigEndian.AppendUint64(nil, uint64(math.Ldexp(from, 64)))
+		w.from = uint64(math.Ldexp(from, 64))
 	}
 	if to := p + around; to < 1 {
-		w.to = binary.BigEndian.AppendUint64(nil, uint64(math.Ldexp(to, 64)))
+		w.to = uint64(math.Ldexp(to, 64))
 	}
 	return w
 }
 
-// holds reports whether a second half is in the window.
-func (w window) holds(x []byte) bool {
-	return bytes.Compare(w.from, x) <= 0 && bytes.Compare(x, w.to) < 0
+// holds reports whether a half is in the window.
+func (w window) holds(x uint64) bool { return w.from <= x && x <= w.to }
+
+// whole reports whether nothing is outside of the window.
+func (w window) whole() bool { return w == window{0, math.MaxUint64} }
+
+// firstOf are the eight bytes of a half by which windows go.
+func firstOf(half []byte) uint64 { return binary.BigEndian.Uint64(half) }
+
+// see takes in a row of the class.
+func (e *edge) see(h []byte) {
+	x := firstOf(h)
+	switch {
+	case e.take == 0 || x > e.last.to:
+	case x >= e.last.from:
+		e.held = append(e.held, bytes.Clone(h))
+	default:
+		e.before++
+		if y := firstOf(h[half:]); e.more == 0 || y > e.twice.to {
+			return
+		} else if y < e.twice.from {
+			e.below++
+		} else {
+			e.halves = append(e.halves, bytes.Clone(h[half:]))
+		}
+	}
 }
 
-// settle returns the hash of the last row taken, and the second half of the last of them that stands once more, of more
-// that do; no bytes where there is none. within: that one is among those that were looked at.
-func (e *edge) settle(more int64) (last, twice []byte, within bool, err error) {
-	if last, err = e.value(); err != nil || more == 0 {
-		return last, []byte{}, true, err
+// settle returns the hash of the last row taken, and the second half of the last of them that stands once more, once
+// all rows of the class were seen; no bytes where there is none. within: both are among those that were held.
+func (e *edge) settle() (last, twice []byte, within bool, err error) {
+	if e.take == 0 {
+		return []byte{}, []byte{}, true, nil
 	}
-	below, halves := e.below, e.halves
-	for _, h := range e.taken() {
+	slices.SortFunc(e.held, bytes.Compare)
+	left := e.take - e.before
+	if left < 1 || left > int64(len(e.held)) {
+		return nil, nil, false, e.checkWindow(e.last)
+	}
+	taken := e.held[:left]
+	last = taken[left-1]
+	if e.more == 0 {
+		return last, []byte{}, true, nil
+	}
+
+	below, halves := e.below, slices.Clone(e.halves)
+	for _, h := range taken {
 		switch x := h[half:]; {
-		case e.window.holds(x):
+		case e.twice.holds(firstOf(x)):
 			halves = append(halves, x)
-		case bytes.Compare(x, e.from) < 0:
+		case firstOf(x) < e.twice.from:
 			below++
 		}
 	}
-	if more <= below || more > below+int64(len(halves)) {
-		if len(e.from) == 0 && len(e.to) > half {
-			return nil, nil, false, errors.New("rows are not those that were counted")
-		}
-		return last, nil, false, nil
+	if e.more <= below || e.more > below+int64(len(halves)) {
+		return last, nil, false, e.checkWindow(e.twice)
 	}
 	slices.SortFunc(halves, bytes.Compare)
-	return last, halves[more-below-1], true, nil
+	return last, halves[e.more-below-1], true, nil
 }
 
-// The rows that edges are about, by settings of the transaction, as the key is: arrays by class.
-const (
-	setEdges = `SELECT pg_catalog.set_config('fugu.bucket', $1::pg_catalog.bytea[]::pg_catalog.text, true),
-		pg_catalog.set_config('fugu.behind', $2::pg_catalog.bytea[]::pg_catalog.text, true),
-		pg_catalog.set_config('fugu.from', $3::pg_catalog.bytea[]::pg_catalog.text, true),
-		pg_catalog.set_config('fugu.to', $4::pg_catalog.bytea[]::pg_catalog.text, true)`
+// errOthers is about rows that are not the same twice in one transaction.
+var errOthers = errors.New("rows are not those that were counted")
 
-	ofEdge     = `(SELECT pg_catalog.current_setting('fugu.%s')::pg_catalog.bytea[])["fugu class" + 1]`
-	secondHalf = `pg_catalog.substr("fugu h", 17)`
-	atTheEdge  = `(SELECT * FROM ` + stagedName + ` WHERE "fugu h" < %[2]s AND ("fugu h" >= %[1]s OR ` + secondHalf +
-		` >= %[3]s AND ` + secondHalf + ` < %[4]s))`
-	belowTheEdge = `SELECT "fugu class", pg_catalog.count(*) FROM ` + stagedName + ` WHERE "fugu h" < %[1]s AND ` +
-		secondHalf + ` < %[2]s GROUP BY 1`
-)
-
-// lookAtEdges has PostgreSQL send the rows that edges are about, and count those below: of all others nothing is sent.
-func lookAtEdges(ctx context.Context, db pgx.Tx, edges []edge) error {
-	var bounds [4][][]byte
-	for _, e := range edges {
-		from, behind := e.bounds()
-		for i, b := range [][]byte{from, behind, e.from, e.to} {
-			bounds[i] = append(bounds[i], b)
-		}
+// checkWindow refuses rows among which one is not there that had to be in a window that has all.
+func (e *edge) checkWindow(w window) error {
+	if w.whole() {
+		return errOthers
 	}
-	if _, err := db.Exec(ctx, setEdges, bounds[0], bounds[1], bounds[2], bounds[3]); err != nil {
-		return err
-	}
-	of := func(name string) string { return fmt.Sprintf(ofEdge, name) }
-
-	return inParallel(ctx, db, func() error {
-		there := fmt.Sprintf(atTheEdge, of("bucket"), of("behind"), of("from"), of("to"))
-		err := eachRow(ctx, db, there, func(class int, h []byte) {
-			e := &edges[class]
-			if bucketOf(h) == e.bucket {
-				e.hold(h)
-			} else {
-				e.halves = append(e.halves, bytes.Clone(h[half:]))
-			}
-		})
-		if err != nil {
-			return err
-		}
-		rows, _ := db.Query(ctx, fmt.Sprintf(belowTheEdge, of("bucket"), of("from")))
-		var class int
-		var n int64
-		_, err = pgx.ForEachRow(rows, []any{&class, &n}, func() error {
-			edges[class].below = n
-			return nil
-		})
-		return err
-	})
+	return nil
 }

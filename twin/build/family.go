@@ -10,6 +10,8 @@ type family struct {
 	root    *source
 	sources []*source // the root first
 	foreign []foreign // keys between them
+
+	rows string // the SQL of the root's rows with their class and identity, once they are looked at
 }
 
 // find returns the family's table of that name.

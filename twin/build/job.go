@@ -40,6 +40,9 @@ type job struct {
 	last      *Draw  // by the ledger
 	all       []Twin // by the registry
 	published *Twin  // among them
+
+	key  []byte // of the order of drawing
+	next Draw   // what is drawn, unless what was drawn last stands
 }
 
 // look finds out what is to be made, and refuses what must not be.
@@ -103,31 +106,62 @@ func (j *job) recall(ctx context.Context) (there []Twin, err error) {
 	return there, err
 }
 
-// count puts the rows aside in their order of drawing, and counts those of each class.
-func (j *job) count(ctx context.Context) (counts, error) {
+// count counts the rows of each class, draws, and goes through the rows in their order of drawing. It draws first, so
+// that one look at the rows is enough: it is known by then where the last ones that are taken should be.
+func (j *job) count(ctx context.Context) (c counts, err error) {
 	root := j.family.root
-	key, err := j.books.order(ctx, root.Qualified())
-	if err != nil {
-		return counts{}, err
+	if j.key, err = j.books.order(ctx, root.Qualified()); err != nil {
+		return c, err
 	}
-	if err := setOrder(ctx, j.tx, key); err != nil {
-		return counts{}, err
+	if err := setOrder(ctx, j.tx, j.key); err != nil {
+		return c, err
 	}
-	j.say(.02, "reading the rows of "+root.qualified())
-	if err := root.stage(ctx, j.tx, j.class, j.keys[root]); err != nil {
-		return counts{}, err
+
+	j.say(.02, "counting the rows of each class")
+	if j.family.rows, err = root.stage(ctx, j.tx, j.class, j.family.carried(root, j.keys[root])); err != nil {
+		return c, err
 	}
-	j.say(.35, "counting the rows of each class")
-	return root.count(ctx, j.tx, stagedName, len(j.design.Classes))
+	if c.classes, err = root.tally(ctx, j.tx, j.family.rows, len(j.design.Classes)); err != nil {
+		return c, err
+	}
+	j.next = Draw{Dataset: j.policy.Dataset, Law: j.law, Class: j.class, Reason: j.options.Reason}
+	if j.next.Noisy, err = j.books.noise(j.design, c.classes); err != nil {
+		return c, err
+	}
+
+	j.say(.05, "reading the rows of "+root.qualified())
+	c.edges = edgesAt(c.classes, j.expected(c.classes), firstSpread)
+	classes, contents, err := root.look(ctx, j.tx, j.key, j.family.rows, c.edges)
+	if err == nil {
+		err = sameRows(c.classes, classes)
+	}
+	c.contents = contents
+	return c, err
+}
+
+// expected is what is drawn of each class unless the rows have changed since counts were drawn: then it is seen too
+// late to be wrong. Where it cannot be known, nothing is.
+func (j *job) expected(classes []int64) []drawn {
+	noisy := j.next.Noisy
+	if goesOn(j.last, j.next, j.published, j.options) {
+		noisy = j.last.Noisy
+	}
+	take, err := j.design.Take(noisy)
+	if err == nil {
+		var out []drawn
+		if out, _, err = amounts(j.design, classes, noisy, take); err == nil {
+			return out
+		}
+	}
+	return make([]drawn, len(classes))
 }
 
 // draw returns the noisy counts that the twin goes by, and whether they were paid for now.
 func (j *job) draw(ctx context.Context, c counts) (Draw, bool, error) {
 	root := j.family.root
-	next := Draw{Dataset: j.policy.Dataset, Law: j.law, Class: j.class, Contents: c.contents, Reason: j.options.Reason}
-	unchanged := func(d Draw) (bool, error) { return root.unchanged(ctx, j.tx, d, next) }
-	return j.books.draw(ctx, j.policy, root.Qualified(), j.design, next, c.classes, j.published, j.last, unchanged,
-		j.options)
+	j.next.Contents = c.contents
+	unchanged := func(d Draw) (bool, error) { return root.unchanged(ctx, j.tx, j.key, d, j.next) }
+	return j.books.draw(ctx, j.policy, root.Qualified(), j.next, j.published, j.last, unchanged, j.options)
 }
 
 // carry has the rows of a table that were laid beside the protected ones go where twins are published, and returns what

@@ -82,6 +82,9 @@ func (k freshKey) value(s *source, column string) string {
 	case "text", "varchar":
 		value = `"fugu n"::pg_catalog.text`
 	}
+	if c, _ := s.column(column); c.notNull {
+		return value
+	}
 	return "CASE WHEN " + parser.QuoteIdent(column) + " IS NOT NULL THEN " + value + " END"
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"fugu/internal/hook"
 	"fugu/parser"
+	"fugu/policy"
 )
 
 // lay makes a table of the family as its twin has it: each row as often as it stands, in random order, with new keys.
@@ -18,7 +19,8 @@ import (
 //
 // The order is by a hash of what only the key of the order of drawing gives: nobody can compute it, and a build that
 // was killed gives the same. How many copies there are is public, but for linked tables, where it follows from the rows
-// taken. The rows are sorted once, by parallel workers where there are any, and numbered as they leave the sort.
+// taken. The rows are hashed and sorted once, by parallel workers where there are any, and numbered as they leave the
+// sort.
 func (f *family) lay(ctx context.Context, db pgx.Tx, s *source, keys map[*source]fresh, show []released) (
 	rows int64, err error) {
 	if s != f.root {
@@ -28,7 +30,7 @@ func (f *family) lay(ctx context.Context, db pgx.Tx, s *source, keys map[*source
 	children := f.children(s)
 
 	// OFFSET 0 has the sort done before anything is computed of its rows; a window of all rows keeps their order.
-	from := f.copies(s) + ` ORDER BY "fugu o" OFFSET 0`
+	from := f.copies(s, keys, show) + ` ORDER BY "fugu o" OFFSET 0`
 	if numbered || len(children) > 0 {
 		from = `SELECT pg_catalog.row_number() OVER () AS "fugu n", r.* FROM (` + from + `) AS r`
 	}
@@ -75,7 +77,7 @@ func (s *source) laidColumns(keys fresh, show []released) (columns []string, num
 		number := slices.IndexFunc(show, func(x released) bool { return x.Column == c.name })
 		switch {
 		case number >= 0:
-			columns = append(columns, show[number].value(s, number)+"::"+c.typ+" AS "+name)
+			columns = append(columns, show[number].value(s)+"::"+c.typ+" AS "+name)
 		case fresh && k.of != "":
 			columns = append(columns, parser.QuoteIdent("fugu new "+c.name)+"::"+c.typ+" AS "+name)
 		case fresh && !hook.TwinOldKeys:
@@ -86,6 +88,21 @@ func (s *source) laidColumns(keys fresh, show []released) (columns []string, num
 		}
 	}
 	return columns, numbered
+}
+
+// carried are the columns of the family's first table that its twin cannot be written without: those that it has, but
+// for keys that are made anew whatever they were. All others would be sorted for nothing.
+func (f *family) carried(s *source, keys fresh) (out []string) {
+	for _, c := range s.columns {
+		_, anew := keys[c.name]
+		linked := slices.ContainsFunc(f.children(s), func(child *source) bool {
+			return slices.ContainsFunc(child.Link.On, func(on policy.LinkKey) bool { return on.To == c.name })
+		})
+		if anew && (linked || !c.notNull || hook.TwinOldKeys) || !anew && s.keeps([]string{c.name}) {
+			out = append(out, c.name)
+		}
+	}
+	return out
 }
 
 // makeTable runs a CREATE TABLE AS, and returns how many rows the table has. INSERT would do without workers.
@@ -139,17 +156,9 @@ func (f *family) checkRoom(s *source, keys fresh, rows int64) error {
 
 // copies is the SQL of the copies of rows of a table, for links with the new keys, and with "fugu o", by which they are
 // put in order.
-func (f *family) copies(s *source) string {
+func (f *family) copies(s *source, keys map[*source]fresh, show []released) string {
 	if s == f.root {
-		// PostgreSQL's own hash, though nothing that withstands an attack, is enough for a second hash of 16 secret
-		// bytes which show nowhere: all that anybody sees of it is who comes before whom. Of 10,000,000 rows two are
-		// equal with a probability of 3·10^-6, so that it is not worth half a row more in the sort to say which comes
-		// first.
-		return `SELECT t.*, pg_catalog.hashtextextended(
-				pg_catalog.encode(pg_catalog.substr(t."fugu h", 17), 'hex'), c."fugu g") AS "fugu o"
-			FROM ` + stagedName + ` AS t JOIN ` + copiesName + ` AS c ON c."fugu class" = t."fugu class"
-				AND pg_catalog.substr(t."fugu h", 17) <= c."fugu last"
-			WHERE t."fugu h" <= ` + lastTaken
+		return f.copiesOfRoot(keys[s], show)
 	}
 
 	var on, add []string
@@ -169,6 +178,25 @@ func (f *family) copies(s *source) string {
 	random := secretOf(`pg_catalog.int8send(p."fugu n") || `+row, "place", s, "")
 	return fmt.Sprintf(`SELECT t.*, %s, %s AS "fugu o" FROM %s AS t JOIN %s AS p ON %s`, strings.Join(add, ", "),
 		random, s.qualified(), f.laid(s.Link.To), strings.Join(on, " AND "))
+}
+
+// copiesOfRoot is copies of the family's first table. Of columns that are shown by a channel its rows also have what
+// that goes by.
+//
+// PostgreSQL's own hash, though nothing that withstands an attack, is enough for a second hash of 16 secret bytes which
+// show nowhere: all that anybody sees of it is who comes before whom. Of 10,000,000 rows two are equal with a
+// probability of 3·10^-6, so that it is not worth half a row more in the sort to say which comes first.
+func (f *family) copiesOfRoot(keys fresh, show []released) string {
+	columns, by := f.carried(f.root, keys), ""
+	if len(show) > 0 {
+		by = `, t."fugu class", t."fugu h"`
+	}
+	return `SELECT pg_catalog.hashtextextended(
+			pg_catalog.encode(pg_catalog.substr(t."fugu h", 17), 'hex'), c."fugu g") AS "fugu o"` + by +
+		and(columns) + `
+		FROM ` + f.root.hashed(f.rows, columns) + ` AS t JOIN ` + copiesName + ` AS c ON c."fugu class" = t."fugu class"
+			AND (c."fugu last" IS NULL OR pg_catalog.substr(t."fugu h", 17) <= c."fugu last")
+		WHERE t."fugu h" <= ` + lastTaken
 }
 
 // layAside writes the rows of a table that others are linked to into a table of its own first, and returns the SQL of

@@ -114,7 +114,7 @@ func replace(ctx context.Context, at place, s *source) (filled bool, err error) 
 
 // tidy drops what the build has put aside.
 func (f *family) tidy(ctx context.Context, db pgx.Tx) error {
-	names := []string{stagedName, copiesName, channelsName}
+	names := []string{stagedName, copiesName}
 	for _, s := range f.sources {
 		names = append(names, f.laid(s.Qualified()))
 	}

@@ -1,13 +1,10 @@
 package build
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/jackc/pgx/v5"
 
 	"fugu/channel"
 	"fugu/internal/hook"
@@ -23,84 +20,99 @@ type released struct {
 	outcomes []int // by class of the twin, of the secret that the column hides
 }
 
-// channelsName is the table of the channels of a build that goes on: of a column's number, the outcome of the secret
-// that it hides, and a true value, the values that may be shown, each with the least number that draws it.
-const channelsName = schema + `."~ channels"`
-
-// layChannels writes that table.
-func layChannels(ctx context.Context, db pgx.Tx, show []released) error {
-	if len(show) == 0 {
-		return nil
-	}
-	const room = `CREATE UNLOGGED TABLE ` + channelsName + ` (number int4, outcome int4,
-		value text COLLATE pg_catalog."C", lower int8[], shown text[], PRIMARY KEY (number, outcome, value))`
-	if _, err := db.Exec(ctx, room); err != nil {
-		return fmt.Errorf("making room for channels: %w", err)
-	}
-	for number, s := range show {
-		for outcome, matrix := range s.Channels {
-			for x, entries := range matrix {
-				lower, shown := make([]int64, len(entries)), make([]*string, len(entries))
-				next := int64(0)
-				for i, e := range entries {
-					lower[i] = next
-					next += int64(e.Weight)
-					if v := s.Values[e.Output]; !v.IsNull {
-						shown[i] = &v.Text
-					}
-				}
-				if next != channel.Whole {
-					return fmt.Errorf("the weights of column %s add up to %d", parser.QuoteIdent(s.Column), next)
-				}
-				if _, err := db.Exec(ctx, `INSERT INTO `+channelsName+` VALUES ($1, $2, $3, $4, $5)`,
-					number, outcome, told(s.Values[x]), lower, shown); err != nil {
-					return fmt.Errorf("writing the channel of column %s: %w", parser.QuoteIdent(s.Column), err)
-				}
-			}
-		}
-	}
-	_, err := db.Exec(ctx, `ANALYZE `+channelsName)
-	return err
-}
-
-// told is a value as channels are looked up by it, in which NULL is told from every text.
-func told(v policy.Value) string {
+// keyOf is a value as it is looked up: NULL is told from every text.
+func keyOf(v policy.Value) string {
 	if v.IsNull {
 		return "null"
 	}
 	return "is " + v.Text
 }
 
-// value is the SQL of what a row r of the staged table shows in the column, as a text. The draw is by a secret number
+// value is the SQL of what a row r shows in the column, as a text. The draw is by a secret number
 // of the row and of what it holds, which is the same for each of its copies and in every build; were the number the
 // row's alone, who sees a row before and after its value was corrected could rule out what is true.
-func (s released) value(of *source, number int) string {
+func (s released) value(of *source) string {
 	column := "r." + parser.QuoteIdent(s.Column)
-	own := `CASE WHEN ` + column + ` IS NULL THEN 'null' ELSE 'is ' || ` + column + `::pg_catalog.text END`
+	own := `pg_catalog.convert_to(CASE WHEN ` + column + ` IS NULL THEN 'null' ELSE 'is ' || ` + column +
+		`::pg_catalog.text END, 'UTF8')`
 	row := `r."fugu h"`
 	if hook.TwinColumnsByPlace {
 		row = `pg_catalog.int8send(r."fugu n")`
 	}
-	random := secretOf(row+` || pg_catalog.convert_to(`+own+`, 'UTF8')`, s.use, of, s.Column)
+	random := secretOf(row+` || `+own, s.use, of, s.Column)
+	if hook.TwinColumnsByRow {
+		random = secretOf(row, "column", of, s.Column)
+	}
 	if hook.TwinColumnsAnew {
 		random = `pg_catalog.uuid_send(pg_catalog.gen_random_uuid())`
 	}
 	draw := `('x' || pg_catalog.encode(pg_catalog.substr(` + random + `, 1, 6), 'hex'))::bit(48)::int8`
 
-	// A value that the reference does not have counts as its most frequent one.
-	listed := make([]string, len(s.Values))
+	// The place of a row's value among the keys, which are in the order of their bytes. One that the reference does not
+	// have counts as its most frequent one.
+	t := s.thresholds()
+	keys := `'{` + strings.Join(t.keys, ",") + `}'::bytea[]`
+	found := fmt.Sprintf(`pg_catalog.width_bucket(%s, %s)`, own, keys)
+	place := fmt.Sprintf(`CASE WHEN (%s)[%s] = %s THEN %s - 1 ELSE %d END`, keys, found, own, found, t.usual)
+	if len(s.Channels) > 1 {
+		place = fmt.Sprintf(`('{%s}'::int4[])[r."fugu class" + 1] * %d + %s`, integers(s.outcomes), len(s.Values),
+			place)
+	}
+
+	// The rows of all channels lie one behind the other on the whole numbers, each Whole long.
+	entry := fmt.Sprintf(`pg_catalog.width_bucket((%s)::int8 * %d + %s, '{%s}'::int8[])`, place, int64(channel.Whole),
+		draw, integers(t.lower))
+	return fmt.Sprintf(`(ARRAY[%s]::text[])[('{%s}'::int4[])[%s]]`, strings.Join(t.values, ", "), integers(t.output),
+		entry)
+}
+
+// thresholds are the channels of a column as SQL looks values up in them.
+type thresholds struct {
+	keys   []string // of the true values, as literals of bytes in an array, in the order of the bytes
+	usual  int      // which of them is the most frequent one's
+	values []string // that are shown, as literals
+	lower  []int64  // of each entry, the least number that draws it: beyond Whole times its row
+	output []int    // of each entry, the place of what is shown among values, from 1
+}
+
+// thresholds lays the channels out, outcome by outcome, each with its true values in the order of the keys.
+func (s released) thresholds() (t thresholds) {
+	order := make([]int, len(s.Values))
 	for i, v := range s.Values {
-		listed[i] = parser.QuoteLiteral(told(v))
+		order[i] = i
+		if v.IsNull {
+			t.values = append(t.values, "NULL")
+		} else {
+			t.values = append(t.values, parser.QuoteLiteral(v.Text))
+		}
 	}
-	known := `CASE WHEN (` + own + `) COLLATE pg_catalog."C" = ANY (ARRAY[` + strings.Join(listed, ", ") +
-		`]) THEN (` + own + `) ELSE ` + listed[s.Usual] + ` END`
-	outcomes := make([]string, len(s.outcomes))
-	for i, o := range s.outcomes {
-		outcomes[i] = strconv.Itoa(o)
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(keyOf(s.Values[a]), keyOf(s.Values[b])) })
+	for place, x := range order {
+		t.keys = append(t.keys, fmt.Sprintf(`"\\x%x"`, keyOf(s.Values[x])))
+		if x == s.Usual {
+			t.usual = place
+		}
 	}
-	return fmt.Sprintf(`(SELECT c.shown[pg_catalog.width_bucket(%s, c.lower)] FROM %s AS c WHERE c.number = %d
-			AND c.outcome = ('{%s}'::int4[])[r."fugu class" + 1]
-			AND c.value = (%s) COLLATE pg_catalog."C")`, draw, channelsName, number, strings.Join(outcomes, ","), known)
+
+	next := int64(0)
+	for _, matrix := range s.Channels {
+		for _, x := range order {
+			for _, e := range matrix[x] {
+				t.lower, t.output = append(t.lower, next), append(t.output, e.Output+1)
+				next += int64(e.Weight)
+			}
+		}
+	}
+	return t
+}
+
+// integers are whole numbers as an array's literal has them.
+func integers[N int | int64](numbers []N) string {
+	out := make([]string, len(numbers))
+	for i, n := range numbers {
+		out[i] = strconv.FormatInt(int64(n), 10)
+	}
+	return strings.Join(out, ",")
 }
 
 // loosenColumns takes NOT NULL from columns that may show NULL, because rows of the reference have it.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 	"fugu/twin/build"
 )
@@ -40,6 +41,7 @@ func partitioned(part string) string {
 // What a twin is made from: its rows are as many as the table's, different ones as many as the registry says, and a
 // second build from scratch gives the same ones, so that the order of drawing does not hang on how the table is stored.
 func TestSources(t *testing.T) {
+	patient.Test(t)
 	for name, sql := range map[string]string{
 		"plain":     "CREATE TABLE person (" + columns + ", id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY);",
 		"no key":    "CREATE TABLE person (" + columns + ");",
@@ -124,6 +126,7 @@ GRANT SELECT ON person, visit TO shop_keeper`
 // Foreign keys stay keys when a twin that views hang on keeps its table and gets other rows, whichever of the family it
 // is.
 func TestForeignKeysOfKeptTwins(t *testing.T) {
+	patient.Test(t)
 	for name, tables := range map[string][]string{"root": {"customer"}, "middle": {"purchase"}, "last": {"line"},
 		"all": {"customer", "purchase", "line"}} {
 		t.Run(name, func(t *testing.T) {

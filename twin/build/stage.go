@@ -1,9 +1,9 @@
 package build
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -23,58 +23,76 @@ type drawn struct {
 	more int64 // how many of them stand once more
 }
 
-// stage puts all rows with their class and their hash into a table of their own, in the one scan of the protected table
-// that a build makes: a hash takes longer than to write the row. Columns that the twin does not need stay behind.
-func (s *source) stage(ctx context.Context, db pgx.Tx, class string, keys fresh) error {
-	var columns []string
-	for _, c := range s.columns {
-		if _, fresh := keys[c.name]; fresh || s.keeps([]string{c.name}) {
-			columns = append(columns, c.name)
-		}
+// stage puts all rows with their class and their identity into a table of their own, if to read the table itself is
+// dear: where equal rows are counted, which sorts it, and where rows are on other servers, which may not give the same
+// ones twice. A build reads rows three times; those of other tables it reads where they are. It returns the SQL of the
+// rows. Columns that the twin does not need stay behind.
+func (s *source) stage(ctx context.Context, db pgx.Tx, class string, columns []string) (rows string, err error) {
+	rows = s.rows(class, columns)
+	if !s.countsEqual() && !s.foreign {
+		return rows, nil
 	}
-	if _, err := makeTable(ctx, db, `CREATE UNLOGGED TABLE `+stagedName+` AS `+s.ordered(class, columns)); err != nil {
-		return fmt.Errorf("reading the rows of %s: %w", s.qualified(), err)
+	if _, err := makeTable(ctx, db, `CREATE UNLOGGED TABLE `+stagedName+` AS SELECT * FROM `+rows+` AS t`); err != nil {
+		return "", fmt.Errorf("reading the rows of %s: %w", s.qualified(), err)
 	}
-	return nil
+	return stagedName, nil
 }
 
-// settle finds the last row of each class that is taken, and the last that stands once more, by the second half of the
-// hash, and tells PostgreSQL, for copies.
-func (s *source) settle(ctx context.Context, db pgx.Tx, c counts, take []drawn) (err error) {
+// settle tells PostgreSQL, for copies, which is the last row of each class that is taken, and the last that stands once
+// more.
+func (j *job) settle(ctx context.Context, c counts, take []drawn) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("taking rows of %s: %w", s.qualified(), err)
+			err = fmt.Errorf("taking rows of %s: %w", j.family.root.qualified(), err)
 		}
 	}()
-	taken, more, each := make([]int64, len(take)), make([]int64, len(take)), make([]int64, len(take))
+	each := make([]int64, len(take))
 	for i, d := range take {
-		taken[i], more[i], each[i] = d.take, d.more, d.each
+		each[i] = d.each
 	}
 
-	// A look at a few rows of each class is enough, if they are those that may be the last. That they are not is less
-	// likely than 10^-14, and then the next look is at more.
-	cuts := cutsAt(c.ordered, taken)
-	for spread := 8.0; ; spread *= 8 {
-		edges := make([]edge, len(take))
-		for i := range edges {
-			edges[i] = edge{cut: cuts[i], window: windowOf(more[i], taken[i], spread)}
+	// A second look is needed if something else was drawn than was likely; or else with a chance of less than 10^-14
+	// for each class.
+	edges := c.edges
+	for spread := firstSpread; ; spread *= 8 {
+		if sameEdges(edges, take) {
+			last, twice, found, err := settleAll(edges)
+			if err != nil {
+				return err
+			} else if found {
+				return setCopies(ctx, j.tx, last, twice, each)
+			}
 		}
-		if err := lookAtEdges(ctx, db, edges); err != nil {
+		edges = edgesAt(c.classes, take, spread)
+		classes, _, err := j.family.root.look(ctx, j.tx, j.key, j.family.rows, edges)
+		if err == nil {
+			err = sameRows(c.classes, classes)
+		}
+		if err != nil {
 			return err
 		}
-		last, twice := make([][]byte, len(take)), make([][]byte, len(take))
-		found := true
-		for i := range edges {
-			var within bool
-			if last[i], twice[i], within, err = edges[i].settle(more[i]); err != nil {
-				return err
-			}
-			found = found && within
-		}
-		if found {
-			return setCopies(ctx, db, last, twice, each)
-		}
 	}
+}
+
+// firstSpread is how many standard deviations around the rows that are looked for a build holds rows.
+const firstSpread = 8.0
+
+// settleAll settles all edges; found: every one of them.
+func settleAll(edges []edge) (last, twice [][]byte, found bool, err error) {
+	last, twice, found = make([][]byte, len(edges)), make([][]byte, len(edges)), true
+	for i := range edges {
+		var within bool
+		if last[i], twice[i], within, err = edges[i].settle(); err != nil {
+			return nil, nil, false, err
+		}
+		found = found && within
+	}
+	return last, twice, found, nil
+}
+
+// sameEdges reports whether the edges are those of what is drawn.
+func sameEdges(edges []edge, take []drawn) bool {
+	return slices.EqualFunc(edges, take, func(e edge, d drawn) bool { return e.take == d.take && e.more == d.more })
 }
 
 // lastTaken is the SQL of the hash of the last row that is taken of the class of a row t; no bytes, which are before
@@ -83,7 +101,8 @@ const lastTaken = `(SELECT pg_catalog.current_setting('fugu.last')::pg_catalog.b
 
 // setCopies has the rows up to the last of each class stand: each of them as often as it says, and once more those up
 // to the last by the second half of the hash. The copies of a class are rows of a table, "fugu g" of each row that is
-// up to "fugu last": workers can join with it, and the planner sees how many there are.
+// up to "fugu last", of every row where that is NULL: workers can join with it, and the planner sees how many there
+// are.
 func setCopies(ctx context.Context, db pgx.Tx, last, twice [][]byte, each []int64) error {
 	const setLast = `SELECT pg_catalog.set_config('fugu.last', $1::pg_catalog.bytea[]::pg_catalog.text, true)`
 	if _, err := db.Exec(ctx, setLast, last); err != nil {
@@ -93,10 +112,9 @@ func setCopies(ctx context.Context, db pgx.Tx, last, twice [][]byte, each []int6
 	if _, err := db.Exec(ctx, room); err != nil {
 		return err
 	}
-	all := bytes.Repeat([]byte{0xff}, half)
-	const fill = `INSERT INTO ` + copiesName + ` SELECT class - 1, g, CASE WHEN g <= n THEN $1::bytea ELSE twice END
-		FROM unnest($2::int8[], $3::bytea[]) WITH ORDINALITY AS c(n, twice, class), generate_series(1, n + 1) AS g`
-	if _, err := db.Exec(ctx, fill, all, each, twice); err != nil {
+	const fill = `INSERT INTO ` + copiesName + ` SELECT class - 1, g, CASE WHEN g > n THEN twice END
+		FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS c(n, twice, class), generate_series(1, n + 1) AS g`
+	if _, err := db.Exec(ctx, fill, each, twice); err != nil {
 		return err
 	}
 	_, err := db.Exec(ctx, `ANALYZE `+copiesName)

@@ -43,3 +43,27 @@ func TestConditions(t *testing.T) {
 		t.Errorf("another table: %+v, %v", got, err)
 	}
 }
+
+// What tells a row's class reads a column wherever its name stands, and all of them if it reads whole rows.
+func TestReads(t *testing.T) {
+	for condition, want := range map[string]bool{
+		"sex = 'f'": true, "age > 3 AND lower(p.sex) = 'f'": true, "EXISTS (SELECT FROM o WHERE o.x = sex)": true,
+		"(people).sex = 'f'": true, "people IS NOT NULL": true, "public.people IS NULL": true,
+		"row_to_json(people)::text ~ 'f'": true, "(SELECT true FROM (SELECT people.*) x)": true,
+		"age > 3": false, "people.age > 3": false, "(SELECT count(*) FROM o) > age": false, "kind = 'sex'": false,
+	} {
+		spec := twin.Spec{Secrets: []twin.Secret{{Secret: policy.Secret{Name: "s", Proportion: condition}}}}
+		if got, err := Reads(spec, "people", "sex"); err != nil || got != want {
+			t.Errorf("%s: %v, %v, want %v", condition, got, err, want)
+		}
+	}
+	spec := twin.Spec{Secrets: []twin.Secret{{Secret: policy.Secret{Name: "s", Proportion: "age > 3"}}},
+		Public: &twin.Public{Columns: []string{"sex"}, Cells: []twin.Cell{{Values: []policy.Value{{Text: "f"}}}}}}
+	if got, err := Reads(spec, "people", "sex"); err != nil || !got {
+		t.Errorf("a public count: %v, %v", got, err)
+	}
+	if _, err := Reads(twin.Spec{Secrets: []twin.Secret{{Secret: policy.Secret{Proportion: "age >"}}}}, "people",
+		"sex"); err == nil {
+		t.Error("half a condition is read")
+	}
+}

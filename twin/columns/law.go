@@ -174,6 +174,32 @@ func (l *Law) transport(counts []Count) error {
 	return nil
 }
 
+// Check is an error if the law is none that values can be drawn by: every true value has a row in every channel, whose
+// weights add up to channel.Whole and are of values that there are.
+func (l Law) Check() error {
+	if len(l.Channels) == 0 || l.Usual < 0 || l.Usual >= len(l.Values) {
+		return errors.New("a law without channels or values")
+	}
+	for _, matrix := range l.Channels {
+		if len(matrix) != len(l.Values) {
+			return fmt.Errorf("a channel of %d values, of which there are %d", len(matrix), len(l.Values))
+		}
+		for _, row := range matrix {
+			sum := uint64(0)
+			for _, e := range row {
+				if e.Output < 0 || e.Output >= len(l.Values) || e.Weight > channel.Whole {
+					return errors.New("an entry of a channel that is none")
+				}
+				sum += e.Weight
+			}
+			if sum != channel.Whole {
+				return errors.New("a row of a channel whose weights do not add up")
+			}
+		}
+	}
+	return nil
+}
+
 // entries are a channel's matrix, row by row.
 func entries(c channel.Channel) [][]channel.Entry {
 	out := make([][]channel.Entry, c.Inputs())

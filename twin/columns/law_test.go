@@ -151,3 +151,22 @@ func TestNoLaw(t *testing.T) {
 		}
 	}
 }
+
+func TestCheck(t *testing.T) {
+	l, err := New(obfuscated(.3), []Count{count("a", 10), count("b", 20)})
+	if err != nil || l.Check() != nil {
+		t.Fatal(err, l.Check())
+	}
+	for what, damage := range map[string]func(*Law){
+		"no channel": func(l *Law) { l.Channels = nil }, "no value": func(l *Law) { l.Values = nil },
+		"a value more": func(l *Law) { l.Values = append(l.Values, policy.Value{Text: "c"}) },
+		"usual":        func(l *Law) { l.Usual = 2 },
+		"weight":       func(l *Law) { l.Channels[0][1][0].Weight++ },
+		"output":       func(l *Law) { l.Channels[0][1][0].Output = 2 },
+	} {
+		l, err := New(obfuscated(.3), []Count{count("a", 10), count("b", 20)})
+		if damage(&l); err != nil || l.Check() == nil {
+			t.Errorf("%s: passes", what)
+		}
+	}
+}

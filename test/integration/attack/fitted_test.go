@@ -87,11 +87,12 @@ var shapes = []shape{
 // help.
 func TestConditionFittedWithoutLiterals(t *testing.T) {
 	off(t, &hook.DearRows)
+	at := serveSides(t, options{policy: knownReference})
 	for _, s := range scatters {
-		t.Run(s.name, func(t *testing.T) { s.against(t, shapes[0]) })
+		t.Run(s.name, func(t *testing.T) { s.against(t, at, shapes[0]) })
 	}
 	for _, sh := range shapes[1:] {
-		t.Run(sh.name, func(t *testing.T) { scatters[0].against(t, sh) })
+		t.Run(sh.name, func(t *testing.T) { scatters[0].against(t, at, sh) })
 	}
 }
 
@@ -117,12 +118,12 @@ func TestHashesOfProtectedColumns(t *testing.T) {
 
 // against shows that the attack finds the number of high incomes in both worlds with the defence off, and that with it
 // the noise is what hides as many rows as the worlds differ in, or more; or that it is refused.
-func (s scatter) against(t *testing.T, sh shape) {
+func (s scatter) against(t *testing.T, at sides, sh shape) {
 	t.Helper()
 	t.Run("defence off", func(t *testing.T) {
 		off(t, &hook.Unlooked)
-		for _, w := range worlds {
-			f := serve(t, w, options{policy: knownReference})
+		for i, w := range worlds {
+			f := at.off[i]
 			fit := s.fit(analyst{t, f, f.connect(t, "")})
 			got := median(max(1, sh.tries), func() float64 {
 				f.renew()
@@ -135,9 +136,10 @@ func (s scatter) against(t *testing.T, sh shape) {
 			}
 		}
 	})
-	for _, w := range worlds {
+	for i, w := range worlds {
 		t.Run("defence on, "+w.database, func(t *testing.T) {
-			f := serve(t, w, options{policy: knownReference})
+			f := at.on[i]
+			f.renew()
 			a := analyst{t, f, f.connect(t, "")}
 			fit := s.fit(a)
 			sh.ask(a, fit)

@@ -76,9 +76,9 @@ var unanswered = map[string]string{
 }
 
 // ranked asks for a percentile in a world; the condition in it is fitted to the reference.
-func (s scatter) ranked(t *testing.T, w world, sql string) (float64, error) {
+func (s scatter) ranked(t *testing.T, f *fugu, sql string) (float64, error) {
 	t.Helper()
-	f := serve(t, w, options{policy: halfReference})
+	f.renew()
 	fit := s.fitTo(analyst{t, f, f.connect(t, "")}, "half", 6)
 	sql = strings.ReplaceAll(sql, "{out}", "(income = 'high' AND ({met}) OR "+besides+")")
 	return value(t, f.connect(t, ""), strings.NewReplacer("{rows}", fit.from(), "{met}", fit.where).Replace(sql))
@@ -90,6 +90,7 @@ func (s scatter) ranked(t *testing.T, w world, sql string) (float64, error) {
 // The bound on what an expression may cost is off, as in TestConditionFittedWithoutLiterals.
 func TestFittedPercentile(t *testing.T) {
 	off(t, &hook.DearRows)
+	at := serveSides(t, options{policy: halfReference})
 	// Those that separate enough rows in a statement that is short enough.
 	ways := slices.DeleteFunc(slices.Clone(scatters), func(s scatter) bool {
 		return slices.Contains([]string{"middle digits", "days of the year", "the greatest of two"}, s.name)
@@ -98,15 +99,15 @@ func TestFittedPercentile(t *testing.T) {
 		// Each with another way to scatter rows.
 		s, sql := ways[i%len(ways)], percentiles[name]
 		t.Run(name+" of "+s.name, func(t *testing.T) {
-			for _, w := range worlds {
-				if _, err := s.ranked(t, w, sql); code(err) != "PV004" {
+			for i, w := range worlds {
+				if _, err := s.ranked(t, at.on[i], sql); code(err) != "PV004" {
 					t.Errorf("%s: %v, want PV004", w.database, err)
 				}
 			}
 			off(t, &hook.Unlooked)
-			for _, w := range worlds {
+			for i, w := range worlds {
 				// Some 40 or 1000, with noise of scale 10 or less.
-				x, err := s.ranked(t, w, sql)
+				x, err := s.ranked(t, at.off[i], sql)
 				if err != nil {
 					t.Fatalf("%s: %v: it is no test of the defence", w.database, err)
 				}
@@ -122,10 +123,11 @@ func TestFittedPercentile(t *testing.T) {
 // What stands for a percentile elsewhere is refused as it is, in the same words in both worlds.
 func TestOtherRanks(t *testing.T) {
 	off(t, &hook.DearRows, &hook.Unlooked)
+	at := serveSides(t, options{policy: halfReference}).off
 	for _, name := range slices.Sorted(maps.Keys(unanswered)) {
 		var told [2]string
-		for i, w := range worlds {
-			_, err := scatters[0].ranked(t, w, unanswered[name])
+		for i := range worlds {
+			_, err := scatters[0].ranked(t, at[i], unanswered[name])
 			if told[i] = code(err); err != nil {
 				told[i] += err.Error()
 			}
@@ -140,6 +142,7 @@ func TestOtherRanks(t *testing.T) {
 // worlds apart; with it they are refused in both.
 func TestFittedDistinctValues(t *testing.T) {
 	off(t, &hook.DearRows)
+	at := serveSides(t, options{policy: halfReference})
 	for name, distinct := range map[string]struct {
 		sql  string
 		each float64 // what a row adds to it: of serial numbers, half of 2^28
@@ -148,15 +151,15 @@ func TestFittedDistinctValues(t *testing.T) {
 		"sum":   {"SELECT sum(DISTINCT CASE WHEN {out} THEN serial END) FROM {rows}", 1 << 27},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, w := range worlds {
-				if _, err := scatters[0].ranked(t, w, distinct.sql); code(err) != "PV004" {
+			for i, w := range worlds {
+				if _, err := scatters[0].ranked(t, at.on[i], distinct.sql); code(err) != "PV004" {
 					t.Errorf("%s: %v, want PV004", w.database, err)
 				}
 			}
 			off(t, &hook.Unlooked)
-			for _, w := range worlds {
+			for i, w := range worlds {
 				got := median(9, func() float64 {
-					x, err := scatters[0].ranked(t, w, distinct.sql)
+					x, err := scatters[0].ranked(t, at.off[i], distinct.sql)
 					if err != nil {
 						t.Fatalf("%s: %v: it is no test of the defence", w.database, err)
 					}

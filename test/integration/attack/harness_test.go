@@ -80,6 +80,20 @@ func serve(t testing.TB, w world, o options) *fugu {
 	return f
 }
 
+// sides are a Fugu for either world that is asked while a defence is off, and others that are asked while it is on:
+// what is remembered of the one is nothing to the other.
+type sides struct{ off, on [2]*fugu }
+
+// serveSides is for an attack in many spellings, each of which begins with renew.
+func serveSides(t testing.TB, o options) sides {
+	t.Helper()
+	var s sides
+	for i, w := range worlds {
+		s.off[i], s.on[i] = serve(t, w, o), serve(t, w, o)
+	}
+	return s
+}
+
 // renew is as if nobody had ever asked anything: an empty ledger and an engine that remembers nothing. Connections that
 // are open stay with the engine that they had.
 func (f *fugu) renew() {
@@ -237,8 +251,15 @@ type opened struct{ file, outer ledger.Ledger }
 func (r *renewable) renew() {
 	r.t.Helper()
 	r.n++
-	l, err := ledger.Open(context.Background(), "sqlite:"+filepath.Join(r.dir, fmt.Sprintf("%d.db", r.n)),
-		ledger.Options{})
+	file := filepath.Join(r.dir, fmt.Sprintf("%d.db", r.n))
+	blank, err := blankLedger()
+	if err == nil {
+		err = os.WriteFile(file, blank, 0o600)
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	l, err := ledger.Open(context.Background(), "sqlite:"+file, ledger.Options{})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -250,6 +271,25 @@ func (r *renewable) renew() {
 		_ = old.file.Close()
 	}
 }
+
+// blankLedger is the file of a ledger in which nothing stands yet. Every trial of a game begins with a copy: to make
+// the tables took more than the statements did.
+var blankLedger = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "fugu-blank-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "blank.db")
+	l, err := ledger.Open(context.Background(), "sqlite:"+file, ledger.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if err := l.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(file)
+})
 
 func (r *renewable) end() { _ = r.current.Load().file.Close() }
 

@@ -12,6 +12,7 @@ import (
 func TestCoupledWorlds(t *testing.T) {
 	w := couple(t)
 	t.Run("catalogs", func(t *testing.T) { catalogsAreEqual(t, w) })
+	t.Run("work", func(t *testing.T) { workIsEqual(t, w) })
 	t.Run("statements", func(t *testing.T) { statementsAreEqual(t, w) })
 	t.Run("faults", func(t *testing.T) { faultsAreSeen(t, w) })
 }
@@ -36,6 +37,9 @@ func faultsAreSeen(t *testing.T, w [3]*world) {
 			t.Logf("%d of %d statements tell the worlds apart", len(found), len(list))
 			if len(found) == 0 {
 				t.Error("the fault does not show")
+			}
+			if err := workShows(t, w); err != nil {
+				t.Error(err)
 			}
 		})
 	}
