@@ -68,20 +68,10 @@ func Ties(ctx context.Context, ref planner.Querier, t *planner.Table) ([]Tie, er
 	var out []Tie
 	for j := range secrets {
 		for i := range j {
-			table := make([][]float64, secrets[i].Size())
-			for a := range table {
-				table[a] = make([]float64, secrets[j].Size())
+			table, err := crossed(rows, secrets, i, j)
+			if err != nil {
+				return nil, err
 			}
-			for _, row := range rows {
-				n, err := number(row[len(row)-1])
-				if err != nil {
-					return nil, err
-				}
-				if a, b := secrets[i].Class(row[i]), secrets[j].Class(row[j]); a >= 0 && b >= 0 {
-					table[a][b] += n
-				}
-			}
-
 			if tie, ok := tied(secrets[i], secrets[j], table); ok {
 				out = append(out, tie)
 			}
@@ -91,6 +81,24 @@ func Ties(ctx context.Context, ref planner.Querier, t *planner.Table) ([]Tie, er
 	// Of those that no pair of them ties, some may be tied together.
 	out = append(out, tiedTogether(secrets, all, out)...)
 	return append(out, numbers...), nil
+}
+
+// crossed counts the rows by the classes of two secrets, that of the i-th and that of the j-th.
+func crossed(rows [][]planner.Value, secrets []planner.Secret, i, j int) ([][]float64, error) {
+	table := make([][]float64, secrets[i].Size())
+	for a := range table {
+		table[a] = make([]float64, secrets[j].Size())
+	}
+	for _, row := range rows {
+		n, err := number(row[len(row)-1])
+		if err != nil {
+			return nil, err
+		}
+		if a, b := secrets[i].Class(row[i]), secrets[j].Class(row[j]); a >= 0 && b >= 0 {
+			table[a][b] += n
+		}
+	}
+	return table, nil
 }
 
 // tiedNumbers compares the secrets that are means of numbers with each other, and with those that have classes: the

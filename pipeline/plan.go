@@ -124,21 +124,7 @@ func (p planning) plan(ctx context.Context, st *parser.Statement, paramTypes []u
 		}
 		return t, nil
 	case st.Plain != nil:
-		t.plain = snap.Find(st.Plain.Table.Schema, st.Plain.Table.Name)
-		t.policy = t.plain.Policy
-		if t.plain.Table.AtLeast > 0 {
-			return t, sqlstate.New(sqlstate.NotAnswerable, "rows of the twin of %s are not listed", st.Plain.Table).
-				WithHint("Aggregate them: count, sum, avg and the like, with WHERE and GROUP BY. The policy's owner " +
-					"can write twin: {rows: shown}.").At(st.Plain.Position)
-		}
-		if t.plain.Config.PlainRows != policy.ReferenceRows {
-			return t, sqlstate.New(sqlstate.NotAnswerable, "rows of the protected table %s are not shown",
-				st.Plain.Table).
-				WithHint("Aggregate them: count, sum or avg, with WHERE and GROUP BY. The policy's plain_rows can " +
-					"offer reference rows instead.").At(st.Plain.Position)
-		}
-		t.text, err = st.RewritePlain(t.plain.Reference.Schema, t.plain.Reference.Name)
-		return t, err
+		return p.planPlain(st, t)
 	}
 
 	// What is left aggregates protected rows, at the cost of one dataset.
@@ -155,6 +141,25 @@ func (p planning) plan(ctx context.Context, st *parser.Statement, paramTypes []u
 	if st.Copy {
 		err = t.planCopy()
 	}
+	return t, err
+}
+
+// planPlain has a statement that lists rows of a protected table list those of its reference, where the policy offers
+// them.
+func (p planning) planPlain(st *parser.Statement, t template) (_ template, err error) {
+	t.plain = p.Snapshot.Find(st.Plain.Table.Schema, st.Plain.Table.Name)
+	t.policy = t.plain.Policy
+	if t.plain.Table.AtLeast > 0 {
+		return t, sqlstate.New(sqlstate.NotAnswerable, "rows of the twin of %s are not listed", st.Plain.Table).
+			WithHint("Aggregate them: count, sum, avg and the like, with WHERE and GROUP BY. The policy's owner can " +
+				"write twin: {rows: shown}.").At(st.Plain.Position)
+	}
+	if t.plain.Config.PlainRows != policy.ReferenceRows {
+		return t, sqlstate.New(sqlstate.NotAnswerable, "rows of the protected table %s are not shown", st.Plain.Table).
+			WithHint("Aggregate them: count, sum or avg, with WHERE and GROUP BY. The policy's plain_rows can offer " +
+				"reference rows instead.").At(st.Plain.Position)
+	}
+	t.text, err = st.RewritePlain(t.plain.Reference.Schema, t.plain.Reference.Name)
 	return t, err
 }
 

@@ -17,24 +17,7 @@ import (
 func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte) (wire.Bound, bool) {
 	engine := s.session.engine
 	books, ok := engine.desk.Ledger.(*memory.Ledger)
-
-	// Without the guest nothing can be asked: so no settings, no ordinary tables, no names in doubt, and no policy but
-	// the one of now.
-	switch {
-	case !ok, hook.NoStored, s.session.touched, s.plain != nil, s.execute != nil, s.prepare, s.plan == nil, s.noData,
-		s.probe != "":
-		return wire.Bound{}, false
-	case len(s.plan.Cuts) == 0, len(s.plan.Twins) > 0, len(s.plan.Virtual) > 0, len(s.plan.Ordinary()) > 0,
-		s.plan.Explain != parser.NoExplain,
-		engine.closed.Load(), engine.snapshot.Load() != s.snapshot:
-		return wire.Bound{}, false
-	}
-
-	// A name or an operator that may mean something else is looked up on the way of Bind.
-	if len(s.session.doubtful(ctx, s.snapshot, s.source)) > 0 {
-		return wire.Bound{}, false
-	}
-	if found, err := engine.overloads.Candidates(ctx, engine.desk.Reader, s.plan); err != nil || len(found) > 0 {
+	if !ok || !s.recallable(ctx) {
 		return wire.Bound{}, false
 	}
 
@@ -83,6 +66,29 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 		s.snapshot.recalled.Add(by, r, by.size()+r.size())
 	}
 	return wire.Bound{Values: arrays}, true
+}
+
+// recallable reports whether the statement can be answered without the guest, of whom nothing can be asked in Recall.
+func (s *statement) recallable(ctx context.Context) bool {
+	engine := s.session.engine
+
+	// So no settings, no ordinary tables, no names in doubt, and no policy but the one of now.
+	switch {
+	case hook.NoStored, s.session.touched, s.plain != nil, s.execute != nil, s.prepare, s.plan == nil, s.noData,
+		s.probe != "":
+		return false
+	case len(s.plan.Cuts) == 0, len(s.plan.Twins) > 0, len(s.plan.Virtual) > 0, len(s.plan.Ordinary()) > 0,
+		s.plan.Explain != parser.NoExplain,
+		engine.closed.Load(), engine.snapshot.Load() != s.snapshot:
+		return false
+	}
+
+	// A name or an operator that may mean something else is looked up on the way of Bind.
+	if len(s.session.doubtful(ctx, s.snapshot, s.source)) > 0 {
+		return false
+	}
+	found, err := engine.overloads.Candidates(ctx, engine.desk.Reader, s.plan)
+	return err == nil && len(found) == 0
 }
 
 // bindingKey tells bindings apart, byte by byte; ok is false for a long one.

@@ -94,13 +94,7 @@ func (s *settings) set(name, value string) error {
 			return bad("Give one of " + mechanism.Names() + ".")
 		}
 	case "notices":
-		switch strings.ToLower(value) {
-		case "on", "true", "yes", "1":
-			s.notices = true
-		case "off", "false", "no", "0":
-			s.notices = false
-
-		default:
+		if !s.setNotices(value) {
 			return bad("Give on or off.")
 		}
 	case "confidence":
@@ -120,19 +114,28 @@ func (s *settings) set(name, value string) error {
 			return bad("Give a percentage of the values expected, such as 50%.")
 		}
 	case "answer":
-		switch strings.ToLower(value) {
-		case releaseAnswer:
-			s.estimates = false
-		case estimateAnswer:
-			s.estimates = true
-		default:
+		if value = strings.ToLower(value); value != releaseAnswer && value != estimateAnswer {
 			return bad("Give release, or estimate for what an analyst may believe given all that was released.")
 		}
+		s.estimates = value == estimateAnswer
 	default:
 		return sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter \"fugu.%s\"", name).
 			WithHint("Fugu's settings are %s.", "fugu."+strings.Join(settingNames, ", fugu."))
 	}
 	return nil
+}
+
+// setNotices takes over whether there are notices, in PostgreSQL's words for yes and no. ok is false for another word.
+func (s *settings) setNotices(value string) (ok bool) {
+	switch strings.ToLower(value) {
+	case "on", "true", "yes", "1":
+		s.notices = true
+	case "off", "false", "no", "0":
+		s.notices = false
+	default:
+		return false
+	}
+	return true
 }
 
 // checkSetting refuses a SET that could not be used; the guest carries it out.

@@ -289,25 +289,8 @@ func showBudget(ctx context.Context, path, dataset, user string, limit int, asJS
 		}
 	}
 
-	if len(d.Charges) > 0 {
-		fmt.Fprintln(stdout, "\nlast charges:")
-	}
-	t := table{head: "at +answer user share secret mechanism +epsilon result"}
-	for _, c := range d.Charges {
-		result := cell{"answered", inPlain}
-		if c.Failed {
-			result = cell{"failed", inRed}
-		}
-		if c.Ended {
-			result = cell{result.text + ", in an earlier period", inFaint}
-		}
-		t.row(clock(c.At), c.Answer, c.User, orAll(c.Scope), c.Secret, c.Mechanism, shown(c.Epsilon), result)
-	}
-
-	if len(d.Charges) > 0 {
-		if err := t.write(stdout); err != nil {
-			return err
-		}
+	if err := writeCharges(stdout, d.Charges); err != nil {
+		return err
 	}
 
 	// Codes come in order: two runs over one ledger print the same.
@@ -322,6 +305,26 @@ func showBudget(ctx context.Context, path, dataset, user string, limit int, asJS
 		fmt.Fprintf(stdout, "\nrefused: %s\n", strings.Join(parts, ", "))
 	}
 	return nil
+}
+
+// writeCharges prints the last charges as a table, if there are any.
+func writeCharges(stdout io.Writer, charges []charged) error {
+	if len(charges) == 0 {
+		return nil
+	}
+	fmt.Fprintln(stdout, "\nlast charges:")
+	t := table{head: "at +answer user share secret mechanism +epsilon result"}
+	for _, c := range charges {
+		result := cell{"answered", inPlain}
+		if c.Failed {
+			result = cell{"failed", inRed}
+		}
+		if c.Ended {
+			result = cell{result.text + ", in an earlier period", inFaint}
+		}
+		t.row(clock(c.At), c.Answer, c.User, orAll(c.Scope), c.Secret, c.Mechanism, shown(c.Epsilon), result)
+	}
+	return t.write(stdout)
 }
 
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") }

@@ -42,12 +42,8 @@ func twinCommand(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	}
 
 	// What is asked for is checked before anything is opened.
-	if len(said) == 0 || !slices.Contains([]string{"build", "show", "drop", "preview", "export"}, said[0]) {
-		return usageError{errors.New(`say "fugu twin build", "preview", "show" or "drop", ` +
-			`with the names of datasets behind it, or none for all; or "fugu twin export", with a dataset and a file`)}
-	}
-	if o.New && strings.TrimSpace(o.Reason) == "" {
-		return usageError{errors.New("new counts need a -reason: the audit chain keeps it")}
+	if err := checkAsked(said, o); err != nil {
+		return err
 	}
 
 	file, datasets := "", said[1:]
@@ -85,6 +81,18 @@ func twinCommand(ctx context.Context, args []string, stdout, stderr io.Writer) e
 		return w.export(ctx, at, file, stdout, stderr, asJSON)
 	}
 	return w.build(ctx, at, o, who, stdout, stderr, asJSON)
+}
+
+// checkAsked refuses what is no command of twins, and new counts without a reason.
+func checkAsked(said []string, o build.Options) error {
+	if len(said) == 0 || !slices.Contains([]string{"build", "show", "drop", "preview", "export"}, said[0]) {
+		return usageError{errors.New(`say "fugu twin build", "preview", "show" or "drop", ` +
+			`with the names of datasets behind it, or none for all; or "fugu twin export", with a dataset and a file`)}
+	}
+	if o.New && strings.TrimSpace(o.Reason) == "" {
+		return usageError{errors.New("new counts need a -reason: the audit chain keeps it")}
+	}
+	return nil
 }
 
 // apart reports whether twins are in another database than the protected tables.
