@@ -78,12 +78,14 @@ func balances(ctx context.Context, l ledger.Ledger, p *policy.Policy, below []le
 		return nil, err
 	}
 
+	// Everybody together has the dataset's budget, and each share its own below that.
 	var out []Balance
 	for _, x := range append([]ledger.Share{{Scope: ledger.Everybody, Limit: Total(p.Privacy.Budget)}}, below...) {
 		spent, err := spent(ctx, l, p.Dataset, x.Scope, standing)
 		if err != nil {
 			return nil, err
 		}
+		// A secret of which nothing was spent has a balance, too.
 		for _, sec := range p.Secrets {
 			a := Balance{Dataset: p.Dataset, Scope: x.Scope, Secret: sec.Name, Total: float64(x.Limit.Epsilon),
 				Delta: float64(x.Limit.Delta), Epoch: standing.Epoch, Period: standing.Period}

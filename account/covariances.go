@@ -99,6 +99,7 @@ func (a *covarianceAccount) catchUp(ctx context.Context, l ledger.Ledger, epoch 
 // count takes in an answer of the ledger. Of one without terms, of an older version's or another composition's, only
 // the number of its values is known: each may be anything.
 func (a *covarianceAccount) count(p ledger.Past) error {
+	// The account begins with the earliest period that has an answer.
 	if !a.any || p.Period < a.first {
 		a.any, a.first = true, p.Period
 	}
@@ -112,10 +113,13 @@ func (a *covarianceAccount) count(p ledger.Past) error {
 		}
 		return nil
 	}
+
+	// Other terms without losses are those of a joint account, which cannot be counted here.
 	if p.Terms != nil && len(p.Losses) == 0 {
 		return fmt.Errorf("its terms are those of another composition")
 	}
 
+	// Of anything else its losses are known and how many values it has: it counts wherever its secrets are.
 	for _, t := range a.tables {
 		part := quote.CovariancePart{Losses: map[string]privacy.Loss{}}
 		for _, s := range t.of.Table.Secrets {

@@ -52,12 +52,16 @@ func (b Books) Price(ctx context.Context, q Asked) (Price, error) {
 	if q.Quote.Joint == nil {
 		return b.spreadPrice(ctx, q)
 	}
+
+	// The release is tried on the account of all answers that the ledger has by now.
 	a := b.Joint[q.Request.Policy]
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err := a.catchUp(ctx, b.Ledger, q.Standing.Epoch); err != nil {
 		return Price{}, err
 	}
+
+	// The price holds up to this answer: once there is a newer one the charge is overtaken, and priced anew.
 	after := a.last
 	p := Price{Losses: map[string]privacy.Loss{}, Reached: map[string]float64{}, after: &after, account: a,
 		entries: map[*jointTable]entry{}}
@@ -66,6 +70,7 @@ func (b Books) Price(ctx context.Context, q Asked) (Price, error) {
 		return Price{}, Error(err)
 	}
 
+	// Nothing is booked yet: each table's account says of each secret what all together would tell.
 	for _, part := range q.Quote.Joint.Parts {
 		t := a.tables[part.Table]
 		trial, err := t.Trial(part.Release)
@@ -192,6 +197,7 @@ func (b Books) Expect(ctx context.Context, q Asked, free bool) (Expected, error)
 	case exhausted:
 		return Expected{Together: err.Error()}, nil
 	}
+
 	secret, delta := p.dearest()
 	return Expected{Losses: p.Losses, Together: fmt.Sprintf(
 		"with all answers before, delta %s at epsilon %s for secret %s", quote.Short(delta),

@@ -17,6 +17,7 @@ func (c Charge) check() error {
 	if err := c.Key.check(); err != nil {
 		return err
 	}
+
 	switch {
 	case c.Dataset == "":
 		return errors.New("no dataset")
@@ -35,6 +36,8 @@ func (c Charge) check() error {
 	case !c.Failed && (len(c.Answer) == 0 || c.Mechanism == "" || c.Assumption == ""):
 		return errors.New("an answer without bytes, mechanism or assumption")
 	}
+
+	// A loss that is no number would never exceed a budget, and one below 0 would give some back.
 	for secret, loss := range c.Losses {
 		if secret == "" || !text(secret) {
 			return errors.New("a loss without the name of its secret")
@@ -43,18 +46,22 @@ func (c Charge) check() error {
 			return fmt.Errorf("the loss of secret %s is not finite and non-negative", secret)
 		}
 	}
+
 	if err := c.checkFree(); err != nil {
 		return err
 	}
 	if err := c.checkLimits(); err != nil {
 		return err
 	}
+
+	// The audit chain is text, and is hashed as it stands.
 	if !text(c.Dataset, c.User, c.Mechanism, c.Assumption, c.Reason) {
 		return errors.New("a name is not UTF-8 text")
 	}
 	if !fingerprint(c.Statement) {
 		return errors.New("the statement's fingerprint is not one")
 	}
+
 	for _, x := range c.Certificates {
 		if !text(x.Secret, x.Mechanism) || !text(x.Assumptions...) {
 			return errors.New("a certificate is not UTF-8 text")

@@ -26,9 +26,11 @@ func (b *booking) advance(ctx context.Context, e Epoch) (_ Epoch, begun bool, er
 	if err != nil {
 		return Epoch{}, false, err
 	}
+
 	e.Number = last.Number + 1
 	if e.Label != "" {
 		var known int
+		// A label is begun once: the one that stands is no news, and an older one is no way back.
 		switch err := b.read.labelled.QueryRowContext(ctx, e.Dataset, e.Label).Scan(&known); {
 		case err != nil:
 			return Epoch{}, false, err
@@ -40,6 +42,7 @@ func (b *booking) advance(ctx context.Context, e Epoch) (_ Epoch, begun bool, er
 			e.Number, e.Independent = last.Number, false
 		}
 	}
+
 	e.At = now()
 	independent := 0
 	if e.Independent {
@@ -50,6 +53,8 @@ func (b *booking) advance(ctx context.Context, e Epoch) (_ Epoch, begun bool, er
 	if err == nil {
 		err = b.append(ctx, e.entry())
 	}
+
+	// Rows that are independent of those before have a budget of their own.
 	if err == nil && e.Independent {
 		err = b.renew(ctx, "epoch")
 	}

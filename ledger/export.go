@@ -25,12 +25,14 @@ func (l *store) Export(ctx context.Context, w io.Writer) (head audit.Link, err e
 		if head, err = l.seal.audit(ctx, tx, nil); err != nil {
 			return err
 		}
+		// The ledger was verified in the same snapshot: what is exported is what was looked at.
 		out := bufio.NewWriter(w)
 		lines := json.NewEncoder(out)
 		lines.SetEscapeHTML(false)
 		if err := lines.Encode(exportHead()); err != nil {
 			return err
 		}
+
 		end, err := endOf(head)
 		if err != nil {
 			return err
@@ -67,6 +69,8 @@ func (t table) export(ctx context.Context, tx *sql.Tx, lines *json.Encoder) (n i
 	} else {
 		query += ` ORDER BY ` + t.list()
 	}
+
+	// Large tables are read page by page, by their key: one page at a time is in memory.
 	for last := any(int64(-1)); ; {
 		var args []any
 		if t.paged {
@@ -88,6 +92,8 @@ func (t table) export(ctx context.Context, tx *sql.Tx, lines *json.Encoder) (n i
 			}
 			last = values[0]
 		}
+
+		// || A page that is not full is the last one.
 		if !t.paged || len(found) < exportAtOnce {
 			return n, nil
 		}
@@ -117,6 +123,7 @@ func (t table) scan(row scanner) ([]any, error) {
 			into[i] = new([]byte)
 		}
 	}
+
 	if err := row.Scan(into...); err != nil {
 		return nil, err
 	}

@@ -59,6 +59,7 @@ func (l *store) Releases(ctx context.Context, dataset string, limit int) ([]Answ
 	if limit < 1 {
 		return nil, fmt.Errorf("reading releases: a limit of %d", limit)
 	}
+
 	ctx, cancel := l.bounded(ctx)
 	defer cancel()
 	var out []Answer
@@ -69,6 +70,7 @@ func (l *store) Releases(ctx context.Context, dataset string, limit int) ([]Answ
 			found = append(found, s)
 			return err
 		}, dataset, limit)
+		// What everybody was charged is in another table than the answer.
 		out = make([]Answer, len(found))
 		for i, s := range found {
 			if err == nil {

@@ -81,6 +81,7 @@ func (s seal) bind(ctx context.Context, tx *sql.Tx) error {
 		return err
 	}
 
+	// What each scope has paid for each answer.
 	type payer struct {
 		answer int64
 		scope  string
@@ -99,11 +100,14 @@ func (s seal) bind(ctx context.Context, tx *sql.Tx) error {
 		if paid[payer{a.ID, Everybody}] != nil {
 			continue
 		}
+		// The scope that asked first has paid all that the answer costs.
 		first := payer{a.ID, a.Scope}
 		if paid[first] == nil {
 			return fmt.Errorf("it is damaged: answer %d was not paid for", a.ID)
 		}
 		b.Dataset, b.User = a.Dataset, users[first]
+
+		// It is booked like a payment of today, so that the chain says where the totals come from.
 		p := payment{scope: Everybody, losses: paid[first], totals: map[string]privacy.Loss{}}
 		for secret, loss := range p.losses {
 			spent, err := b.spent(ctx, 0, Everybody, secret)

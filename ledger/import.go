@@ -133,6 +133,8 @@ func (in *importing) read(ctx context.Context) (exportEnd, error) {
 		return exportEnd{}, errors.New("it is not an export of a ledger, or of another version of fugu: " +
 			"export it with this one")
 	}
+
+	// Rows come table by table; what ends them says how many there were, so that a part of an export is none.
 	for n := int64(0); ; n++ {
 		var line exportLine
 		if err := in.lines.Decode(&line); err != nil {
@@ -148,6 +150,7 @@ func (in *importing) read(ctx context.Context) (exportEnd, error) {
 			}
 			continue
 		}
+
 		if line.End.Rows != n {
 			return exportEnd{}, fmt.Errorf("the export has %d rows, and should have %d", n, line.End.Rows)
 		}

@@ -58,10 +58,13 @@ func (r *Refusals) Add(x Refusal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	x.At = now()
+
 	if x.At.Sub(r.hour) >= time.Hour || x.At.Before(r.hour) { // a clock that was put back begins anew
 		r.hour, r.total = x.At, 0
 		clear(r.written)
 	}
+
+	// The same refusal again is counted in its entry; of others there is room for so many an hour.
 	switch same := r.known[kind]; {
 	case same != nil:
 		same.Times++
@@ -75,6 +78,8 @@ func (r *Refusals) Add(x Refusal) {
 		r.known[kind] = &x
 		r.waiting = append(r.waiting, &x)
 	}
+
+	// The writer is woken, if it is not awake already.
 	select {
 	case r.wake <- struct{}{}:
 	default:

@@ -71,6 +71,7 @@ func (s *stored) audited() audit.Answer {
 // scan reads answerColumns.
 func (s seal) scan(row scanner) (stored, error) {
 	var a stored
+
 	var at int64
 	var sealed int
 	var cells, certificates string
@@ -79,6 +80,8 @@ func (s seal) scan(row scanner) (stored, error) {
 	if err != nil {
 		return stored{}, err
 	}
+
+	// Both are sealed together under the answer's key: one that was moved from another answer does not open.
 	if a.Bytes, cells, err = s.opened(a.Bytes, cells, sealed, a.key); err != nil {
 		return stored{}, fmt.Errorf("answer %d: %w", a.ID, err)
 	}

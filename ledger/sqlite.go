@@ -20,6 +20,7 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *store, err erro
 	if err := ensure(path, !o.ReadOnly); err != nil {
 		return nil, err
 	}
+
 	sealed, err := newSeal(o.Key)
 	if err != nil {
 		return nil, err
@@ -31,6 +32,8 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *store, err erro
 			_ = l.Close()
 		}
 	}()
+
+	// The lock comes before the tables are touched, and is let go of with the store.
 	if o.Exclusive {
 		f, err := lock(path)
 		if err != nil {
@@ -38,17 +41,21 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *store, err erro
 		}
 		l.lock = f
 	}
+
+	// Whoever writes brings the tables to this version; whoever reads alone can only look whether they are.
 	if !o.ReadOnly {
 		if err := l.openWriter(ctx, path, o.founding(sealed)); err != nil {
 			return nil, err
 		}
 	}
+
 	if l.read, err = connect(path, readers, url.Values{"_query_only": {"1"}}); err != nil {
 		return nil, err
 	}
 	if err := l.seal.migrateSQLite(ctx, l.read, nil); err != nil {
 		return nil, err
 	}
+
 	if err := l.verify(ctx); err != nil {
 		return nil, err
 	}

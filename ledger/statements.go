@@ -61,6 +61,7 @@ func (r *reading) prepare(ctx context.Context, db preparer) error {
 		last   = `SELECT id FROM answers WHERE dataset = $1 AND mechanism <> '` + Derived + `' ORDER BY id DESC LIMIT 1`
 		newest = `SELECT coalesce((` + last + `), 0)`
 	)
+
 	return prepareAll(ctx, db, []wording{
 		{&r.answer, answerColumns + `WHERE key = $1`},
 		{&r.byID, answerColumns + `WHERE id = $1`},

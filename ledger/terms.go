@@ -35,6 +35,8 @@ func (l *store) History(ctx context.Context, dataset string, after int64) ([]Pas
 			return nil
 		}, dataset, after)
 	})
+
+	// An answer of which no terms are kept is told by its losses and how many values it has.
 	for i := range out {
 		if err == nil && out[i].Terms == nil {
 			err = l.again(ctx, func() error { return l.onRead.bare(ctx, &out[i]) })

@@ -46,6 +46,7 @@ func (s seal) audit(ctx context.Context, tx *sql.Tx, visit func(audit.Link) erro
 	if err := verifyTotals(ctx, tx); err != nil {
 		return audit.Link{}, err
 	}
+
 	answers, charges, err := s.readPaid(ctx, tx, done)
 	if err != nil {
 		return audit.Link{}, err
@@ -55,6 +56,7 @@ func (s seal) audit(ctx context.Context, tx *sql.Tx, visit func(audit.Link) erro
 		return audit.Link{}, err
 	}
 
+	// The chain is walked once: each entry is looked for in the tables, and at last what they have that no entry is of.
 	head, err = s.walk(ctx, tx, func(number int64, l audit.Link) error {
 		if err := books.Take(number, l); err != nil || visit == nil {
 			return err
@@ -160,6 +162,7 @@ func readDone(ctx context.Context, tx *sql.Tx) (*audit.Done, error) {
 		drops = append(drops, x)
 		return err
 	})
+
 	if err == nil {
 		err = rows(ctx, tx, epochColumns, func(row scanner) error {
 			e, err := scanEpoch(row)

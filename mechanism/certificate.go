@@ -43,6 +43,7 @@ func (r Request) certify(kind Kind, n Noise, losses map[string]privacy.Loss) ([]
 		c := Certificate{Mechanism: kind, Secret: secret, Epsilon: float64(r.Budget.Epsilon),
 			Assumptions: []string{r.rests(secret)},
 			Delta:       losses[secret].DeltaAt(float64(r.Budget.Epsilon))}
+		// The worst pair over all families of the secret is what is certified.
 		for _, f := range families {
 			if f.Secret() != secret {
 				continue

@@ -24,12 +24,15 @@ func (r Request) check() error {
 	if len(r.Shifts)+len(r.Quilts) == 0 {
 		return errors.New("no secrets")
 	}
+
+	// Everything below divides by lattices and units: far from 1 it would lose what they measure.
 	for k, c := range r.Components {
 		if !(c.Lattice >= 1/magnitude && c.Lattice <= magnitude && c.Unit >= 1/magnitude && c.Unit <= magnitude) {
 			return fmt.Errorf("component %d: lattice and unit must be positive and of reasonable size", k)
 		}
 	}
 
+	// A shift that is not finite would be hidden by no noise.
 	for _, s := range r.Shifts {
 		if err := r.checkShift(s); err != nil {
 			return fmt.Errorf("secret %q: %w", s.Secret, err)

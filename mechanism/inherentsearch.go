@@ -30,6 +30,7 @@ func newInherentSearch(r Request, lines structure, kappa float64) *inherentSearc
 	m := len(r.Components)
 	s := &inherentSearch{r: r, lines: lines, limit: kappa, least: math.Inf(1)}
 	s.change, s.spread = make([]float64, m), make([]float64, m)
+
 	var exact []float64
 	s.beside, exact = r.besideFloor()
 	for k, v := range exact {

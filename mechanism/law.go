@@ -106,6 +106,8 @@ func (m *Mixture) Add(l Law, weights []float64) {
 			m.Scales = append(m.Scales, math.Abs(b))
 		}
 	}
+
+	// A weighted sum of independent noise: Laplace scales stay apart, normal ones become one.
 	for k, w := range weights {
 		if w == 0 {
 			continue
@@ -118,6 +120,7 @@ func (m *Mixture) Add(l Law, weights []float64) {
 		m.Rounded += w * w * o.Step * o.Step / 12
 	}
 
+	// What all components share moves their sum along its own line.
 	for _, s := range l.Shared {
 		along := 0.0
 		for k, w := range weights {
@@ -203,6 +206,7 @@ func Combine(from []Release, estimates []Estimate) (Release, []Mixture, error) {
 				s.Component >= len(from[s.Release].values) {
 				return Release{}, nil, errors.New("combining releases: a share of nothing")
 			}
+			// Decimals are read as they were released, so that the sum is exact and anybody can repeat it.
 			v, ok := new(big.Rat).SetString(from[s.Release].values[s.Component])
 			if !ok {
 				return Release{}, nil, fmt.Errorf("combining releases: %w", errMalformed)
@@ -210,6 +214,7 @@ func Combine(from []Release, estimates []Estimate) (Release, []Mixture, error) {
 			total.Add(total, w.Mul(w, v))
 		}
 
+		// A sum of many may be longer than a value may be.
 		var decimals int
 		decimals, errs[i] = e.rounded()
 		if out.values[i] = total.FloatString(decimals); len(out.values[i]) > maxText {

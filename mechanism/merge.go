@@ -38,8 +38,9 @@ func mergedPair(a, b sensitivity.Shift) (m sensitivity.Shift, ok bool) {
 		Failure: math.Max(long.Failure, short.Failure), Coupled: long.Coupled && short.Coupled,
 	}
 
-	m.Unseen, ok = sensitivity.Cover(long.Unseen, short.Unseen)
-	if !ok {
+	// Shifts whose unseen rows are of other cells stay two: each is hidden by itself.
+	var err error
+	if m.Unseen, err = sensitivity.Cover(long.Unseen, short.Unseen); err != nil {
 		return sensitivity.Shift{}, false
 	}
 

@@ -145,6 +145,7 @@ func (n Noise) Covariance(k, l int) float64 {
 // draw returns a draw of each cell's own noise, in steps of its grid, and of the y of each direction.
 func (n Noise) draw(s *source) (own, shared []int64) {
 	own, shared = make([]int64, len(n.cells)), make([]int64, len(n.directions))
+
 	for k, c := range n.cells {
 		if c.laplace > 0 {
 			own[k] = s.laplace(uint64(c.laplace))
@@ -159,6 +160,7 @@ func (n Noise) draw(s *source) (own, shared []int64) {
 	if hook.NoFloor && len(n.directions) > 0 {
 		clear(own)
 	}
+
 	for i, d := range n.directions {
 		if d.scale > 0 {
 			shared[i] = s.laplace(uint64(d.scale))

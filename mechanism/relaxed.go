@@ -18,6 +18,8 @@ func (r Request) tightened() (Request, error) {
 	if r.Relaxed == nil {
 		return r, nil
 	}
+
+	// The model may be off, and what that may add to the loss is taken from the budget beforehand.
 	var err error
 	switch a, n := r.Relaxed.Approximated, r.Relaxed.Nearby; {
 	case (a == nil) == (n == nil):
@@ -55,6 +57,8 @@ func (r Request) extended(n Noise) Noise {
 	if err != nil || !n.valid() {
 		return Noise{}
 	}
+
+	// Each component has extra noise as wide as its reach, but not below a small share of what it has.
 	most, rounding := 0.0, 0.0
 	scales := make([]float64, len(n.cells))
 	for k, c := range n.cells {

@@ -34,11 +34,15 @@ func (n Noise) Release(random io.Reader, s Statistics) (Release, error) {
 	if err != nil {
 		return Release{}, err
 	}
+
+	// All noise is drawn by itself: how many random numbers it takes says nothing of the values.
 	src := newSource(random, 2*len(n.cells)+len(n.directions))
 	own, shared := n.draw(src)
 	if src.err != nil {
 		return Release{}, fmt.Errorf("release: %w", src.err)
 	}
+
+	// Value and noise are added on the grid, where the sum is exact; then it is rounded for people.
 	r := Release{values: make([]string, len(values))}
 	for k, c := range n.cells {
 		if hook.CoarseNoise && c.exponent < 0 {
@@ -101,6 +105,8 @@ func digits(sd float64, integer bool) int {
 func decimal(n *big.Int, exponent, digits int) string {
 	x := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil)
 	x.Mul(x, n)
+
+	// Halves go to the even neighbour, so that rounding moves no mean.
 	if exponent >= 0 {
 		x.Lsh(x, uint(exponent))
 	} else {
@@ -115,6 +121,7 @@ func decimal(n *big.Int, exponent, digits int) string {
 		}
 	}
 
+	// At least one digit stands before the point.
 	text := fmt.Appendf(nil, "%0*d", digits+1, new(big.Int).Abs(x))
 	if digits > 0 {
 		text = slices.Insert(text, len(text)-digits, '.')

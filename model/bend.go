@@ -337,11 +337,11 @@ func (p *Path) mixed(shares [2][]float64, length float64, of func(class int) flo
 // to.
 func (m *Moments) parts(k Component, from, to []float64, length float64) []part {
 	at := m.at(k)
-	weights, moved, ok := m.aggregate(k).Weights(m.sums(k, from), m.sums(k, to))
+	weights, moved, undefined := m.aggregate(k).Weights(m.sums(k, from), m.sums(k, to))
 	var out []part
 	for i, w := range weights {
 		x := part{weight: jet{w[0], w[1] / length, w[2] / length / length}}
-		if !ok {
+		if undefined != nil { // nothing bounds it, and so it has to be covered by what is infinite
 			x.weight = jet{math.Inf(1), math.Inf(1), math.Inf(1)}
 		}
 		for j, t := range at {

@@ -45,10 +45,12 @@ func (m *Moments) choose(ctx context.Context, ref planner.Querier, secret int, c
 	for j := range more {
 		more[j] = 1
 	}
+
 	choice, others, err := m.relabelled(ctx, ref, choice)
 	if err != nil {
 		return err
 	}
+
 	if !hook.Unlooked && choice.Nats > 1 && !choice.Apart.None() {
 		alone, err := m.cut.Alone(ctx, ref, secret, choice.Apart)
 		if err != nil {
@@ -118,6 +120,7 @@ func (m *Moments) shortest(ctx context.Context, ref planner.Querier, secret int,
 		}
 	}
 
+	// The shorter of both codes is the bound.
 	for j := range classes {
 		nats[j] = math.Min(nats[j], choice.Sorted.Nats+groups+others[j])
 		scattered[j] = math.Min(scattered[j], choice.Sorted.Scattered+single+others[j])

@@ -180,6 +180,7 @@ func (m moved) mean(v *variety, lo, hi float64) float64 {
 		sum += v.values[i]
 	}
 
+	// The mean is furthest with the values beyond it and none before it: they are added while they move it.
 	rest := make([]float64, len(m.rest))
 	for k, i := range m.rest {
 		rest[k] = v.values[i]

@@ -85,11 +85,14 @@ func (g *Given) line(secret int, k *known, term int) *line {
 	ends := func(one, zero float64) (at0, slope float64) {
 		return n * (from*one + (1-from)*zero), n * (to - from) * (one - zero)
 	}
+
+	// Ends of the span, between which everything is straight.
 	l := &line{k: k}
 	l.m0, l.m1 = ends(c.mean[1][term], c.mean[0][term])
 	if k.basis == nil {
 		return l
 	}
+
 	places := g.public.places()
 	_, r := k.basis.Dims()
 	l.b0, l.b1 = make([]float64, r), make([]float64, r)

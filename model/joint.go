@@ -202,6 +202,7 @@ func (f *jointPath) together(x float64, weights []float64,
 		total += len(p.m.Components)
 	}
 
+	// Parts are blocks, but for what the classes' shares move in all of them at once.
 	var out sensitivity.Covariance
 	for i, p := range f.paths {
 		own := covariance(p)
@@ -214,6 +215,7 @@ func (f *jointPath) together(x float64, weights []float64,
 		}
 	}
 
+	// Cells of different parts that share rows vary together.
 	for _, c := range f.joint.cross {
 		a, b := f.paths[c.a], f.paths[c.b]
 		left, right := a.gradients(x), b.gradients(x)
@@ -228,6 +230,7 @@ func (f *jointPath) together(x float64, weights []float64,
 			out.Off = append(out.Off, sensitivity.Entry{Row: offsets[c.a] + i, Col: offsets[c.b] + j, Value: v})
 		}
 	}
+
 	if total <= maxWhole {
 		return out.Whole()
 	}

@@ -68,6 +68,7 @@ func zero(c *planner.Bound, totals []Totals) *Moments {
 		m.secrets = append(m.secrets, k)
 	}
 
+	// Every secret counts all rows: the first one's are those of the reference.
 	if len(totals) > 0 {
 		m.size = totals[0].Outside + sumOf(totals[0].Size)
 	}

@@ -90,8 +90,8 @@ func (p *Path) Slopes() (lo, hi []float64) {
 	from, to := p.expected(p.span.From), p.expected(p.span.To)
 	lo, hi = make([]float64, len(m.Components)), make([]float64, len(m.Components))
 	for i, k := range m.Components {
-		a, b, ok := m.aggregate(k).Slope(m.sums(k, from), m.sums(k, to))
-		if lo[i], hi[i] = a/(p.span.To-p.span.From), b/(p.span.To-p.span.From); !ok {
+		a, b, err := m.aggregate(k).Slope(m.sums(k, from), m.sums(k, to))
+		if lo[i], hi[i] = a/(p.span.To-p.span.From), b/(p.span.To-p.span.From); err != nil {
 			lo[i], hi[i] = math.NaN(), math.NaN()
 		}
 	}
@@ -212,6 +212,7 @@ func (m *Moments) Paths(secret int, psi Psi) []*Path {
 	case psi.Simplex != nil:
 		return nil
 	case psi.Vectors != nil:
+
 		var out []*Path
 		for _, v := range psi.Vectors {
 			q := p

@@ -48,6 +48,7 @@ func (m *Moments) extreme(k Component, w []float64) float64 {
 		return total
 	}
 
+	// The sums of one row are powers and products of its one or two arguments.
 	var q quadratic
 	for j, sum := range a.Sums {
 		q.w[sum] = w[j]

@@ -46,6 +46,7 @@ func MeasureSampled(ctx context.Context, ref planner.Querier, c *planner.Bound, 
 	for cell := range s.cells {
 		s.cells[cell] = make([]*argument, len(c.Aggregates))
 	}
+
 	for a, agg := range c.Aggregates {
 		if agg.Sampled == nil {
 			continue
@@ -55,6 +56,7 @@ func MeasureSampled(ctx context.Context, ref planner.Querier, c *planner.Bound, 
 		}
 	}
 
+	// The protected table has so many times the rows of the reference.
 	scale := float64(c.Table.Rows) / (totals[0].Outside + sumOf(totals[0].Size))
 	for cell := range s.cells {
 		for a, x := range s.cells[cell] {
@@ -273,6 +275,7 @@ func (s *Sampled) Apart(ctx context.Context, secret int, psi Psi, failure float6
 			WithHint("Set fugu.delta above 0.")
 	}
 
+	// What may fail is divided among the components, and between both datasets.
 	out := make([]float64, len(s.Components))
 	each := failure / float64(2*len(s.Components))
 	for i, k := range s.Components {
@@ -330,11 +333,14 @@ func (x *argument) describe(scale float64) (expected, inherent float64) {
 
 			return list[len(list)-1].value
 		}
+
+		// A sample's percentile is as far off as one of its rank, which is binomial.
 		p := x.sampled.Fraction
 		off := math.Sqrt(p * (1 - p) / n)
 		return at(p), (at(math.Min(1, p+off)) - at(math.Max(0, p-off))) / 2
 	}
 
+	// Whether a value occurs at all is one trial for each.
 	var number, variance, sum, squares float64
 	for i, r := range x.all {
 		there := -math.Expm1(-r * scale)

@@ -48,6 +48,7 @@ func MeasureShapes(ctx context.Context, ref planner.Querier, c *planner.Bound, t
 	if err != nil {
 		return nil, err
 	}
+
 	s := &Shapes{cut: c, shaped: c.Shaped()}
 	for i := range totals {
 		size := totals[i].classes(c.Table.Secrets[i])
@@ -58,6 +59,7 @@ func MeasureShapes(ctx context.Context, ref planner.Querier, c *planner.Bound, t
 		s.size, s.powers = append(s.size, size), append(s.powers, powers)
 	}
 
+	// Groups that the statement does not answer are no part of its shape.
 	cells := c.Index()
 	for _, row := range rows {
 		cell, ok := cells.Find(row[:c.Head()])
@@ -91,6 +93,7 @@ func (s *Shapes) add(cell int, row []planner.Value) error {
 		}
 	}
 
+	// Of each term there are four powers; the first term is 1, of which all are the number of rows.
 	nt := len(s.cut.Terms)
 	sums := make([]float64, 4*nt)
 	for i, v := range row {

@@ -191,6 +191,8 @@ func (c coverage) least(count float64) float64 {
 	if lo, ok := c.known[count]; ok {
 		return lo
 	}
+
+	// Chernoff's bound, solved by halving: the divergence falls as the probability comes closer to what was seen.
 	p := k / c.n
 	lo, hi := 0.0, p
 	for range 60 {

@@ -30,6 +30,7 @@ const (
 
 // Ties compares the classes of each two secrets of a table over its reference, and of more together.
 func Ties(ctx context.Context, ref planner.Querier, t *planner.Table) ([]Tie, error) {
+	// Numbers have no classes, and are looked at by themselves.
 	var secrets []planner.Secret
 	for _, s := range t.Secrets {
 		if s.Number == nil && s.Size() > 1 {
@@ -42,6 +43,7 @@ func Ties(ctx context.Context, ref planner.Querier, t *planner.Table) ([]Tie, er
 		return numbers, err
 	}
 
+	// One scan counts every combination of classes.
 	classes := &planner.Table{Reference: t.Reference, Secrets: secrets}
 	rows, err := ref.Query(ctx, classes.ClassTotals(), nil, nil)
 	if err != nil {
@@ -62,6 +64,7 @@ func Ties(ctx context.Context, ref planner.Querier, t *planner.Table) ([]Tie, er
 		}
 	}
 
+	// Each two secrets, from the same counts.
 	var out []Tie
 	for j := range secrets {
 		for i := range j {
@@ -84,6 +87,8 @@ func Ties(ctx context.Context, ref planner.Querier, t *planner.Table) ([]Tie, er
 			}
 		}
 	}
+
+	// Of those that no pair of them ties, some may be tied together.
 	out = append(out, tiedTogether(secrets, all, out)...)
 	return append(out, numbers...), nil
 }

@@ -35,9 +35,12 @@ func CountClasses(ctx context.Context, ref planner.Querier, t *planner.Table) ([
 	}
 
 	out := make([]Totals, len(t.Secrets))
+
 	for i, s := range t.Secrets {
 		out[i].Size = make([]float64, s.Size())
 	}
+
+	// A row may be in a class of one secret and, by NULL, outside of those of another.
 	for _, row := range rows {
 		n, err := number(row[len(row)-1])
 		if err != nil {

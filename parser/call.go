@@ -15,6 +15,8 @@ import (
 func (r *reader) function(n *pg.Node, f *pg.FuncCall) (Expr, error) {
 	name, pos := tree.LastString(f.Funcname), r.src.position(location(n))
 	foreign := len(f.Funcname) > 1 && (len(f.Funcname) > 2 || f.Funcname[0].GetString_().GetSval() != "pg_catalog")
+
+	// A name of somebody else's is another function; what is not listed is refused, with what to write instead.
 	switch arity, ok := functions[name]; {
 	case !foreign && isAggregate(name):
 		return nil, sqlstate.New(sqlstate.GroupingError, "aggregate functions are not allowed here").At(pos)

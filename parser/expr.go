@@ -165,6 +165,8 @@ func Below(e Expr) []Expr {
 			return []Expr{e.X, e.Pattern, e.Escape}
 		}
 		return []Expr{e.X, e.Pattern}
+
+	// As they are written: operand, WHEN and THEN in turn, ELSE.
 	case Case:
 		var out []Expr
 		if e.Operand != nil {

@@ -63,14 +63,19 @@ func (s *statement) respond(ctx context.Context, b wire.Binding, how parser.Expl
 	if s.noData && how == parser.NoExplain {
 		return wire.Bound{Values: empty(s.plan)}, nil
 	}
+
+	// A COPY is tried without rows first, so that the server's own errors cost nothing.
 	if s.probe != "" {
 		if _, err := b.Ask(ctx, s.probe); err != nil {
 			return wire.Bound{}, err
 		}
 	}
+
 	if err := s.meansWhatItSays(ctx, b); err != nil {
 		return wire.Bound{}, err
 	}
+
+	// Settings live on the guest, and only a session that ever named fugu can have any.
 	set := settings{confidence: explain.Confidence}
 	if s.session.touched {
 		var err error
@@ -78,10 +83,13 @@ func (s *statement) respond(ctx context.Context, b wire.Binding, how parser.Expl
 			return wire.Bound{}, err
 		}
 	}
+
+	// Ordinary tables that the cuts read are held for the answer: what is hashed has to be what is summed.
 	reader, tables := s.session.engine.desk.Reader, s.plan.Ordinary()
 	if len(tables) == 0 {
 		return s.bindOn(ctx, b, how, set, reader, nil)
 	}
+
 	if err := meaning.MayRead(ctx, b.Ask, tables); err != nil {
 		return wire.Bound{}, err
 	}
@@ -100,6 +108,7 @@ func (s *statement) bindOn(ctx context.Context, b wire.Binding, how parser.Expla
 	if s.policy == nil { // nothing below is protected by noise
 		return s.bindFree(ctx, b, how)
 	}
+
 	q, err := s.question(ctx, b, set, db, contents)
 	if err != nil {
 		return wire.Bound{}, err
@@ -114,6 +123,8 @@ func (s *statement) bindOn(ctx context.Context, b wire.Binding, how parser.Expla
 		}
 		return explained(x, how)
 	}
+
+	// What is free is looked up before anything is charged: if it fails, nothing was spent.
 	free, err := s.free(ctx, b)
 	if err != nil {
 		return wire.Bound{}, err
@@ -123,10 +134,12 @@ func (s *statement) bindOn(ctx context.Context, b wire.Binding, how parser.Expla
 			return wire.Bound{}, err
 		}
 	}
+
 	a, err := q.Answer(ctx)
 	if err != nil {
 		return wire.Bound{}, err
 	}
+
 	var bound wire.Bound
 	if bound.Values, err = q.Arrays(a); err != nil {
 		return wire.Bound{}, err

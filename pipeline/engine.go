@@ -75,15 +75,20 @@ func (e *Engine) Open(_ context.Context, startup wire.Startup) (wire.Session, er
 		return nil, sqlstate.New(sqlstate.InvalidCatalogName, "database %q is not served here", db).
 			WithHint("Connect to database %q.", e.guest.Database).Ending()
 	}
+
 	if err := e.snapshot.Load().Admits(startup.User); err != nil {
 		return nil, err
 	}
+
+	// A setting in the startup message is one that was ever named: settings are then asked for.
 	s := &session{engine: e, user: startup.User}
 	for name, value := range startup.Parameters {
 		if lex.ContainsFold(name+value, "fugu") {
 			s.touched = true
 		}
 	}
+
+	// Who has a guest of their own stays in its role: to choose another one would leave the rights that were checked.
 	config, own := e.guests[startup.User]
 	if !own {
 		config = e.guest
@@ -94,6 +99,8 @@ func (e *Engine) Open(_ context.Context, startup wire.Startup) (wire.Session, er
 				Ending()
 		}
 	}
+
+	// With nothing protected anywhere each database is the guest's own affair.
 	if db := startup.Database; db != "" && db != config.Database && !e.protects() {
 		config = config.Copy()
 		config.Database = db

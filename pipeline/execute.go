@@ -65,6 +65,9 @@ func (s *session) reopen(ctx context.Context, snap *Snapshot, text string, param
 func (s *statement) run(ctx context.Context, b wire.Binding) (wire.Bound, error) {
 	x := s.execute
 	f, exists, err := s.session.find(ctx, b.Ask, x.Name)
+
+	// What is not protected is the guest's affair, and so are its mistakes; those of a protected statement are told
+	// before anything is spent.
 	switch {
 	case err != nil:
 		return wire.Bound{}, err
@@ -85,6 +88,8 @@ func (s *statement) run(ctx context.Context, b wire.Binding) (wire.Bound, error)
 			"\"%s\"", x.Name).
 			WithDetail("Expected %d parameters but got %d.", len(f.types), x.Args())
 	}
+
+	// The arguments are the server's to evaluate, as the types that PREPARE has.
 	text, err := x.Around(f.plan.SQL)
 	if err != nil {
 		return wire.Bound{}, err
@@ -93,12 +98,16 @@ func (s *statement) run(ctx context.Context, b wire.Binding) (wire.Bound, error)
 	if err != nil {
 		return wire.Bound{}, err
 	}
+
+	// From here on it is the prepared statement, as if it had been bound by the protocol.
 	s.found = f.statement
 	f.noData = s.noData
 	bound, err := f.respond(ctx, wire.Binding{Values: values, Ask: b.Ask}, s.explain)
 	if err != nil || s.explain != parser.NoExplain {
 		return bound, err
 	}
+
+	// The client's text becomes one that takes the arrays as parameters.
 	bound.Text, bound.ParamTypes = text, f.plan.ParamTypes
 	bound.Values = slices.Concat(values, bound.Values)
 	return bound, nil
@@ -113,6 +122,7 @@ func arguments(ctx context.Context, ask meaning.Ask, x *parser.Execute, types []
 	if err != nil {
 		return nil, err
 	}
+
 	rows, err := ask(ctx, query)
 	if err != nil {
 		return nil, err
@@ -120,6 +130,8 @@ func arguments(ctx context.Context, ask meaning.Ask, x *parser.Execute, types []
 	if len(rows) != 1 || len(rows[0]) != len(types) {
 		return nil, fmt.Errorf("reading the arguments of EXECUTE: %d rows", len(rows))
 	}
+
+	// A prefix tells an empty text from NULL, which is left nil.
 	out := make([][]byte, len(types))
 	for i, v := range rows[0] {
 		if v, ok := strings.CutPrefix(v, "="); ok {

@@ -32,6 +32,8 @@ func (s *statement) twinArrays(ctx context.Context, b wire.Binding) (arrays [][]
 	if len(s.plan.Twins) == 0 {
 		return nil, nil
 	}
+
+	// Parameters are bound as text, like those of a statement with noise.
 	types := pgtype.NewMap()
 	var statements []string
 	for _, c := range s.plan.Twins {
@@ -47,10 +49,13 @@ func (s *statement) twinArrays(ctx context.Context, b wire.Binding) (arrays [][]
 		}
 		statements = append(statements, sql)
 	}
+
+	// All statements run in one snapshot: twins of one build belong together.
 	answers, err := s.session.engine.desk.Reader.Groups(ctx, statements, planner.MaxGroups)
 	if err != nil {
 		return nil, err
 	}
+
 	for i, rows := range answers {
 		for k := range s.plan.Twins[i].Width() {
 			column := make([]planner.Value, len(rows))
@@ -132,10 +137,12 @@ func (s *statement) introduce() (notices []wire.Notice) {
 		if s.session.met[name] {
 			continue
 		}
+		// Once for each twin: the notice is for people, and is not repeated at every statement.
 		if s.session.met == nil {
 			s.session.met = map[string]bool{}
 		}
 		s.session.met[name] = true
+
 		hint := "Ask what you like: nothing is charged."
 		if t.Table.AtLeast > 0 {
 			hint = fmt.Sprintf("Its rows are not listed, and what fewer than %d rows of the sample have is left "+

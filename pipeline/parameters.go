@@ -20,6 +20,8 @@ func textParam(types *pgtype.Map, b wire.Binding, n int, oid uint32) ([]byte, er
 	if value == nil {
 		return nil, nil
 	}
+
+	// One format is of all parameters, and none is text (protocol, Bind).
 	format := int16(pgtype.TextFormatCode)
 	switch len(b.Formats) {
 	case 0:
@@ -28,6 +30,8 @@ func textParam(types *pgtype.Map, b wire.Binding, n int, oid uint32) ([]byte, er
 	default:
 		format = b.Formats[n-1]
 	}
+
+	// A type that is not known here keeps the text that the client wrote.
 	t, ok := types.TypeForOID(oid)
 	if !ok {
 		if format == pgtype.TextFormatCode {
@@ -36,6 +40,8 @@ func textParam(types *pgtype.Map, b wire.Binding, n int, oid uint32) ([]byte, er
 		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "parameter $%d cannot be sent in binary on protected "+
 			"data", n).WithHint("Send it as text.")
 	}
+
+	// It is decoded and written again, so that one value has one text. The value itself stays out of the error's text.
 	bad := sqlstate.New(sqlstate.InvalidTextRepr, "invalid input for parameter $%d of type %s", n, t.Name)
 	if format == pgtype.TextFormatCode {
 		value = dateTime(oid, value)
@@ -62,11 +68,13 @@ func dateTime(oid uint32, text []byte) []byte {
 	if !isoTime.Match(text) {
 		return text
 	}
+
 	var at time.Time
 	var err error
 	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", time.DateTime,
 		time.DateOnly} {
 		if at, err = time.Parse(layout, string(text)); err == nil {
+			// The layouts with a zone name an instant; without one a timestamp with time zone is the session's matter.
 			zoned := layout == time.RFC3339 || layout == "2006-01-02 15:04:05Z07:00"
 			switch {
 			case oid == pgtype.DateOID:

@@ -103,6 +103,8 @@ func (p planning) plan(ctx context.Context, st *parser.Statement, paramTypes []u
 	if t.twins, err = p.built.Tables(ctx, p.reader, snap.Snapshot, twins); err != nil {
 		return t, err
 	}
+
+	// What asks nothing of protected rows is settled without a plan: by its kind, in this order.
 	switch {
 	case st.Ordinary():
 		return t, nil
@@ -138,6 +140,8 @@ func (p planning) plan(ctx context.Context, st *parser.Statement, paramTypes []u
 		t.text, err = st.RewritePlain(t.plain.Reference.Schema, t.plain.Reference.Name)
 		return t, err
 	}
+
+	// What is left aggregates protected rows, at the cost of one dataset.
 	if t.policy, err = snap.PolicyOf(st); err != nil {
 		return t, err
 	}

@@ -22,15 +22,19 @@ func (e *Engine) Preview(ctx context.Context, sql string, params []string,
 	if err != nil {
 		return nil, err
 	}
+
 	var b wire.Binding
 	for _, p := range params {
 		b.Values = append(b.Values, []byte(p))
 	}
+
+	// The first statement that aggregates protected rows is the one that is meant.
 	for _, t := range templates {
 		if t.plan == nil || t.policy == nil {
 			continue
 		}
 		st := &statement{template: t, session: s, snapshot: snap}
+		// Ordinary tables are held, as when the statement is asked in earnest.
 		tables := t.plan.Ordinary()
 		if len(tables) == 0 {
 			return st.preview(ctx, b, epsilons, e.desk.Reader, nil)

@@ -17,6 +17,9 @@ import (
 func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte) (wire.Bound, bool) {
 	engine := s.session.engine
 	books, ok := engine.desk.Ledger.(*memory.Ledger)
+
+	// Without the guest nothing can be asked: so no settings, no ordinary tables, no names in doubt, and no policy but
+	// the one of now.
 	switch {
 	case !ok, hook.NoStored, s.session.touched, s.plain != nil, s.execute != nil, s.prepare, s.plan == nil, s.noData,
 		s.probe != "":
@@ -26,17 +29,24 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 		engine.closed.Load(), engine.snapshot.Load() != s.snapshot:
 		return wire.Bound{}, false
 	}
+
+	// A name or an operator that may mean something else is looked up on the way of Bind.
 	if len(s.session.doubtful(ctx, s.snapshot, s.source)) > 0 {
 		return wire.Bound{}, false
 	}
 	if found, err := engine.overloads.Candidates(ctx, engine.desk.Reader, s.plan); err != nil || len(found) > 0 {
 		return wire.Bound{}, false
 	}
+
+	// An answer is of one epoch of the data, and whose shares have paid for it is told by the scopes.
 	standing, err := account.Stands(ctx, books, s.policy)
 	if err != nil || account.Current(s.policy, standing) != nil {
 		return wire.Bound{}, false
 	}
 	scopes := account.Scopes(account.Shares(s.policy.Privacy.Budget, s.session.user))
+
+	// The same plan with the same bytes bound was recalled before: neither the question is written down again nor the
+	// answer decoded.
 	by := recalledBy{s.serial, standing.Epoch, strings.Join(scopes, "\x00"), ""}
 	if by.binding, ok = bindingKey(formats, values); ok && s.serial > 0 {
 		if r, ok := s.snapshot.recalled.Get(by); ok {
@@ -45,6 +55,8 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 			return wire.Bound{Values: r.values}, true
 		}
 	}
+
+	// Otherwise it is found by what it asks, in the ledger's memory.
 	q, err := s.question(ctx, wire.Binding{Formats: formats, Values: values}, settings{confidence: defaultConfidence},
 		engine.desk.Reader, nil)
 	if err != nil || q.Current() != nil {
@@ -54,6 +66,7 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 	if !found || a.Failed {
 		return wire.Bound{}, false
 	}
+
 	arrays, err := q.Arrays(a)
 	if err != nil {
 		return wire.Bound{}, false
@@ -62,6 +75,8 @@ func (s *statement) Recall(ctx context.Context, formats []int16, values [][]byte
 	if err != nil {
 		return wire.Bound{}, false
 	}
+
+	// It was told: fugu.last_release shows it, and the next binding of these bytes finds it sooner.
 	s.session.last = told
 	s.remember(wire.Binding{Formats: formats, Values: values}, settings{confidence: defaultConfidence}, nil)
 	if r := (recalled{told, arrays}); ok && s.serial > 0 && q.Epoch() == by.epoch {

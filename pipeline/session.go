@@ -85,13 +85,18 @@ func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32
 	if err := s.engine.open(); err != nil {
 		return nil, err
 	}
+
+	// Who may not ask at all is told so before a text is looked at.
 	snap := s.engine.snapshot.Load()
 	if err := snap.Admits(s.user); err != nil {
 		return nil, err
 	}
+
 	if err := lex.CheckPins(sql); err != nil {
 		return nil, err
 	}
+
+	// Ordinary traffic ends here: no protected name is in the text, and no EXECUTE that may stand for one.
 	named := snap.Mentions(sql)
 	if !named && !(s.prepared && lex.ContainsFold(sql, "execute")) || hook.Blind {
 		if key := newPlanKey(sql, nil); !lex.ContainsFold(sql, "execute") && !snap.Plain(sql) {
@@ -99,12 +104,16 @@ func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32
 		}
 		return nil, nil
 	}
+
 	defer s.engine.desk.Searches.Serve()()
 	s.touched = s.touched || lex.ContainsFold(sql, "fugu")
+
 	templates, err := s.planning(snap).templates(ctx, sql, paramTypes)
 	if err != nil && !named {
 		return nil, nil // the server says what is wrong with it
 	}
+
+	// One statement that is refused refuses the text, before any of it runs.
 	for i := 0; i < len(templates) && err == nil; i++ {
 		err = s.allowed(templates[i])
 	}
@@ -112,6 +121,7 @@ func (s *session) Interpret(ctx context.Context, sql string, paramTypes []uint32
 		s.refused(ctx, snap, sql, err)
 		return nil, err
 	}
+
 	if templates == nil {
 		return nil, nil
 	}

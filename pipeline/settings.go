@@ -72,9 +72,12 @@ func (s *settings) set(name, value string) error {
 		return sqlstate.New(sqlstate.InvalidParameterValue, "invalid value for parameter \"fugu.%s\": %q", name,
 			value).WithHint("%s", hint)
 	}
+
+	// An empty one means the policy's: so RESET and a connection that never set it are alike.
 	if value == "" && slices.Contains(settingNames, name) {
 		return nil
 	}
+
 	var err error
 	switch name {
 	case "epsilon":
@@ -96,6 +99,7 @@ func (s *settings) set(name, value string) error {
 			s.notices = true
 		case "off", "false", "no", "0":
 			s.notices = false
+
 		default:
 			return bad("Give on or off.")
 		}

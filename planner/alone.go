@@ -83,6 +83,7 @@ func (b *Bound) alike(ctx context.Context, ref Querier, secret int, apart Told) 
 	if err != nil {
 		return nil, err
 	}
+
 	counts := make([][]float64, classes)
 	for i := range counts {
 		counts[i] = make([]float64, mostAlike+2)
@@ -92,6 +93,7 @@ func (b *Bound) alike(ctx context.Context, ref Querier, secret int, apart Told) 
 		if label != "" {
 			class, row = b.Table.Secrets[secret].Class(row[0]), row[1:]
 		}
+		// What the reference was asked is composed here: another form of its answer is a mistake of ours.
 		times, err := strconv.Atoi(row[0].Text)
 		if err != nil || times < 1 || times > mostAlike+1 {
 			return nil, fmt.Errorf("counting rows that are alone: %q", row[0].Text)

@@ -34,6 +34,8 @@ func (b *Bound) cells(ctx context.Context, q Querier) ([]Cell, error) {
 	for _, k := range b.keys() {
 		name += k + ";"
 	}
+
+	// Keys of the table alone have the same combinations in each statement.
 	if b.shared() {
 		if combinations, ok := b.Table.Kept.Combinations.Load(name); ok {
 			return cellsOf(combinations), nil
@@ -44,6 +46,7 @@ func (b *Bound) cells(ctx context.Context, q Querier) ([]Cell, error) {
 		return nil, err
 	}
 
+	// Each part may be large by itself: the product is looked at before it is made.
 	cells := []Cell{}
 	for s, set := range b.sets() {
 		var of []part
@@ -61,6 +64,7 @@ func (b *Bound) cells(ctx context.Context, q Querier) ([]Cell, error) {
 			cells = append(cells, Cell{Set: s, Keys: b.combination(of, i)})
 		}
 	}
+
 	if b.shared() {
 		combinations := make([][]Value, len(cells))
 		for i, c := range cells {

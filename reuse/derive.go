@@ -44,8 +44,8 @@ type grid struct {
 	points [][]planner.Value
 }
 
-// over adds axes to a grid; false: it would be too large.
-func (g grid) over(t *planner.Table, axes []string) (grid, bool) {
+// extend adds axes to a grid; false: it would be too large.
+func (g grid) extend(t *planner.Table, axes []string) (grid, bool) {
 	out := grid{slices.Clone(g.axes), g.points}
 	for _, a := range axes {
 		if slices.Contains(out.axes, a) {
@@ -96,7 +96,7 @@ func (d *derivation) solve() (best map[int]Derived, err error) {
 	}
 	least := math.Inf(1)
 	for _, set := range sets {
-		found, err := d.from(set)
+		found, err := d.estimate(set)
 		if err != nil {
 			return nil, err
 		}
@@ -111,17 +111,17 @@ func (d *derivation) solve() (best map[int]Derived, err error) {
 	return best, nil
 }
 
-// from makes the estimates of these sources, as many of them as there is room for.
-func (d *derivation) from(sources []source) (map[int]Derived, error) {
+// estimate makes the estimates of these sources, as many of them as there is room for.
+func (d *derivation) estimate(sources []source) (map[int]Derived, error) {
 	t := d.of.Over.Table
-	g, ok := grid{points: [][]planner.Value{nil}}.over(t, d.of.Axes)
+	g, ok := grid{points: [][]planner.Value{nil}}.extend(t, d.of.Axes)
 	if !ok {
 		return nil, nil
 	}
 	var used []source
 	total := 0
 	for _, s := range sources {
-		larger, ok := g.over(t, s.layer.Axes)
+		larger, ok := g.extend(t, s.layer.Axes)
 		if n := total + len(s.components); ok && (n <= blue.MaxValues || len(sources) == 1) {
 			g, total, used = larger, n, append(used, s)
 		}
@@ -132,10 +132,11 @@ func (d *derivation) from(sources []source) (map[int]Derived, error) {
 	}
 	list, parts := values(g, used)
 	design, classOf := blue.NewDesign(len(list), parts, len(g.points))
-	weigh, ok := d.bestWeights(design, used, list)
-	if !ok {
-		return nil, nil
+	weigh, err := d.bestWeights(design, used, list)
+	if err != nil {
+		return nil, nil // of so many values, or of noise that is nearly one, nothing is estimated
 	}
+
 	own := g.cells(d.of)
 	out := map[int]Derived{}
 	for cell, k := range d.of.Values[d.name] {
@@ -146,10 +147,11 @@ func (d *derivation) from(sources []source) (map[int]Derived, error) {
 		if !ok {
 			return nil, nil
 		}
-		w, ok := weigh(classes)
-		if !ok {
+		w, err := weigh(classes)
+		if err != nil {
 			return nil, nil
 		}
+
 		var e Derived
 		reach := make([]float64, len(used)) // of each source, its greatest weight
 		for n, v := range list {
@@ -161,8 +163,7 @@ func (d *derivation) from(sources []source) (map[int]Derived, error) {
 		}
 
 		e.Error = d.mixture(e.Of)
-		var err error
-		if e.Outside, err = d.beyond(g.axes, used, reach); err != nil {
+		if e.Outside, err = d.boundOutside(g.axes, used, reach); err != nil {
 			return nil, err
 		}
 		out[cell] = e
@@ -194,34 +195,33 @@ func values(g grid, used []source) (list []value, parts []blue.Partition) {
 	return list, parts
 }
 
-// weigher finds the weight of each value in an estimate of the sum over classes; false: they do not determine it.
-type weigher func(classes []int) ([]float64, bool)
+// weigher finds the weight of each value in an estimate of the sum over classes.
+type weigher func(classes []int) ([]float64, error)
 
 // bestWeights returns what finds the weights of the best estimate of a sum over classes. Of one source alone each class
 // is one value, and there is nothing to choose.
-func (d *derivation) bestWeights(design blue.Design, used []source, list []value) (weigher, bool) {
+func (d *derivation) bestWeights(design blue.Design, used []source, list []value) (weigher, error) {
 	if len(used) == 1 {
-		return func(classes []int) ([]float64, bool) {
+		return func(classes []int) ([]float64, error) {
 			w := make([]float64, len(list))
 			for _, c := range classes {
 				w[design.Classes[c][0]] = 1
 			}
-			return w, true
-		}, true
+			return w, nil
+		}, nil
 	}
 
-	e, ok := blue.New(design, func(k, l int) float64 {
+	e, err := blue.New(design, func(k, l int) float64 {
 		a, b := used[list[k].source].answer, used[list[l].source].answer
 		if a != b {
 			return 0
 		}
 		return d.given[a].Law.Covariance(list[k].component, list[l].component)
 	})
-
-	if !ok {
-		return nil, false
+	if err != nil {
+		return nil, err
 	}
-	return e.Weights, true
+	return e.Weights, nil
 }
 
 // mixture is the law of the noise of a weighted sum.
@@ -241,10 +241,11 @@ func (d *derivation) mixture(shares []mechanism.Share) (out mechanism.Mixture) {
 	return out
 }
 
-// beyond bounds what rows may add to the error whose value on an axis is not public. They are treated as some public
-// value is where the cell and all that it is made of ask the same about the axis, and nothing about it with others.
-// Elsewhere the cell may have them or not, and so each source by its weight; grouped by the axis itself they do not.
-func (d *derivation) beyond(axes []string, used []source, reach []float64) (float64, error) {
+// boundOutside bounds what rows may add to the error whose value on an axis is not public. They are treated as some
+// public value is where the cell and all that it is made of ask the same about the axis, and nothing about it with
+// others. Elsewhere the cell may have them or not, and so each source by its weight; grouped by the axis itself they do
+// not.
+func (d *derivation) boundOutside(axes []string, used []source, reach []float64) (float64, error) {
 	total := 0.0
 	for _, a := range axes {
 		own := d.of.MannerOf(a)

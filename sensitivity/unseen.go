@@ -204,10 +204,11 @@ func (u Unseen) placed(offset int) Unseen {
 	return u
 }
 
-// Cover returns what holds the movements of a as well as of b, if they are in the same cells.
-func Cover(a, b []Unseen) ([]Unseen, bool) {
+// Cover returns what holds the movements of a as well as of b, which have to be lists of as many rows, each in the same
+// cells of the same components: otherwise the error says where they are not.
+func Cover(a, b []Unseen) ([]Unseen, error) {
 	if len(a) != len(b) {
-		return nil, false
+		return nil, fmt.Errorf("unseen rows of %d kinds do not cover those of %d", len(a), len(b))
 	}
 	out := slices.Clone(a)
 
@@ -215,7 +216,7 @@ func Cover(a, b []Unseen) ([]Unseen, bool) {
 	for i, u := range out {
 		v := b[i]
 		if !slices.Equal(u.At, v.At) || !slices.Equal(u.Cell, v.Cell) {
-			return nil, false
+			return nil, fmt.Errorf("unseen rows of kind %d are in other cells", i)
 		}
 		alike, opposite = alike && u.Sign == v.Sign, opposite && u.Sign == -v.Sign
 
@@ -239,5 +240,5 @@ func Cover(a, b []Unseen) ([]Unseen, bool) {
 			out[i].Sign = 0
 		}
 	}
-	return out, true
+	return out, nil
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -251,15 +252,15 @@ func TestUnseenOfStatements(t *testing.T) {
 	if got := one.Aside().Norm1(nil); got != 4 {
 		t.Errorf("one statement moves by %g, not by 4", got)
 	}
-	wide, ok := Cover(one.Unseen, []Unseen{{Rows: 2, At: []int{0, 1}, Cell: []int{0, 1}, Size: []float64{5, 1}}})
-	if !ok || wide[0].Rows != 2 || !slices.Equal(wide[0].Size, []float64{5, 4}) || one.Unseen[0].Size[0] != 3 {
+	wide, err := Cover(one.Unseen, []Unseen{{Rows: 2, At: []int{0, 1}, Cell: []int{0, 1}, Size: []float64{5, 1}}})
+	if err != nil || wide[0].Rows != 2 || !slices.Equal(wide[0].Size, []float64{5, 4}) || one.Unseen[0].Size[0] != 3 {
 		t.Errorf("%+v", wide)
 	}
-	if _, ok := Cover(one.Unseen, both[0].Unseen); ok {
-		t.Error("one list covers two")
+	if _, err := Cover(one.Unseen, both[0].Unseen); err == nil || !strings.Contains(err.Error(), "1 kinds do not") {
+		t.Errorf("one list covers two: %v", err)
 	}
-	if _, ok := Cover(one.Unseen, both[0].Unseen[1:]); ok {
-		t.Error("cells of other components are covered")
+	if _, err := Cover(one.Unseen, both[0].Unseen[1:]); err == nil || !strings.Contains(err.Error(), "kind 0 are in") {
+		t.Errorf("cells of other components are covered: %v", err)
 	}
 }
 
@@ -276,15 +277,15 @@ func TestOppositeRows(t *testing.T) {
 	if got := s.Norm2(nil); math.Abs(got-7) > 1e-12 {
 		t.Errorf("rows of one sign have the norm %g, not 7", got)
 	}
-	turned, ok := Cover(s.Unseen, []Unseen{s.Unseen[0], {Rows: 1, At: []int{0, 1}, Cell: []int{0, 1},
+	turned, err := Cover(s.Unseen, []Unseen{s.Unseen[0], {Rows: 1, At: []int{0, 1}, Cell: []int{0, 1},
 		Size: []float64{1, 1}, Sign: -1}})
-	if !ok || turned[0].Sign != 0 || turned[1].Sign != 0 {
+	if err != nil || turned[0].Sign != 0 || turned[1].Sign != 0 {
 		t.Errorf("what covers opposite rows and others: %+v", turned)
 	}
 	s.Unseen[1].Sign = -1
-	turned, ok = Cover(s.Unseen, []Unseen{{Rows: 1, At: []int{0, 1}, Cell: []int{0, 1}, Size: []float64{1, 1},
+	turned, err = Cover(s.Unseen, []Unseen{{Rows: 1, At: []int{0, 1}, Cell: []int{0, 1}, Size: []float64{1, 1},
 		Sign: -1}, {Rows: 1, At: []int{0, 1}, Cell: []int{0, 1}, Size: []float64{1, 1}, Sign: 1}})
-	if !ok || turned[0].Sign != 1 || turned[1].Sign != -1 {
+	if err != nil || turned[0].Sign != 1 || turned[1].Sign != -1 {
 		t.Errorf("what covers a pair in both orders: %+v", turned)
 	}
 }

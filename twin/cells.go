@@ -42,6 +42,7 @@ func (p *Public) valid(rows int64, secrets []Secret) error {
 		}
 	}
 
+	// Cells that are left out would be a class of rows that the law does not know.
 	if total := p.Rows(); total != rows {
 		return fmt.Errorf("the public cells have %d rows together, and the table %d: "+
 			"write the count of every combination that has rows", total, rows)

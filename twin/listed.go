@@ -99,6 +99,7 @@ func (s Spec) whole(shares []float64) []int64 {
 		left -= out[c]
 	}
 
+	// Those that lost most by rounding are the first to get one more, or those that gained most to lose one.
 	step := int64(1)
 	if left < 0 {
 		step = -1
@@ -113,6 +114,7 @@ func (s Spec) whole(shares []float64) []int64 {
 
 		return 0
 	})
+
 	for _, c := range order {
 		if left == 0 {
 			break

@@ -41,6 +41,7 @@ func FromPolicy(p *policy.Policy, table policy.QualifiedName, public *Public,
 		return Spec{}, fmt.Errorf("table %s goes with %s, whose twin has the law", table, t.Link.To)
 	}
 
+	// Secrets of the table alone: those of other roots have twins of their own.
 	spec := Spec{Rows: t.Rows, Public: public, Smallest: t.Twin.Smallest, KnownRows: t.Twin.KnownRows,
 		Epsilon: float64(p.Privacy.Epsilon), Delta: float64(p.Privacy.Delta)}
 	for _, s := range p.Secrets {

@@ -20,6 +20,8 @@ func (s *session) ask(ctx context.Context, sql string) ([][]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+
+	// Each message has a place in the queue of replies, of which the client is shown none.
 	var rows [][]string
 	for _, kind := range []byte{kindClose, kindParse, kindBind, kindExecute, kindClose, kindClose} {
 		e := entry{kind: kind, hidden: true, scrub: true, rows: new([][]string)}

@@ -217,6 +217,7 @@ func (s *session) describe(body []byte) error {
 	if err != nil {
 		return s.malformed(kindDescribePortal)
 	}
+
 	e := entry{kind: kindDescribePortal, params: -1}
 
 	switch object {

@@ -90,6 +90,7 @@ func (s *session) naming(name string, st Statement, parse []byte, scrub bool) fu
 		statement = &keptStatement{unique.Make(string(parse)), scrub, s.held.serial}
 	}
 
+	// The name counts as in doubt until the server has answered.
 	k := &s.kept
 	k.change(name)
 	return func(how ending) {

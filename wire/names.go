@@ -35,6 +35,7 @@ func (n *names) changing(name string, st Statement, segment int) func(ending) {
 	n.open[name] = change{n.open[name].n + 1, segment}
 	n.last[name] = st
 
+	// The last of those that are under way leaves no trace of having been.
 	return func(how ending) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
@@ -45,6 +46,7 @@ func (n *names) changing(name string, st Statement, segment int) func(ending) {
 			delete(n.open, name)
 			delete(n.last, name)
 		}
+
 		switch {
 		case how == succeeded && st != nil:
 			n.m[name] = st

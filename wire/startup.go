@@ -160,6 +160,7 @@ func (l *login) parseStartup(version uint32, body []byte) (request, error) {
 			version>>16, version&0xffff, protocol30>>16, protocolLatest>>16, protocolLatest&0xffff).Ending()
 	}
 
+	// The body has an odd number of fields: pairs, and an empty one for the NUL at the end.
 	req := request{version: min(version, protocolLatest), startup: Startup{Parameters: map[string]string{}}}
 	fields, ok := bytes.CutSuffix(body, []byte{0})
 	pairs := bytes.Split(fields, []byte{0})
@@ -191,6 +192,7 @@ func (l *login) parseStartup(version uint32, body []byte) (request, error) {
 		}
 	}
 
+	// The client is told what it gets before what is wrong with its names.
 	if version > protocolLatest || unknown != nil {
 		l.out.send(&pgproto3.NegotiateProtocolVersion{NewestMinorProtocol: req.version, UnrecognizedOptions: unknown})
 	}

@@ -36,10 +36,13 @@ func (h *house) standApart(ctx context.Context) error {
 	if err := h.twinsOnly(); err != nil {
 		return err
 	}
+
 	keeper, err := pgconn.ParseConfig(string(h.config.Upstream.Twins))
 	if err != nil {
 		return fmt.Errorf("reading upstream.twins: %w", err)
 	}
+
+	// Names in the policies mean tables of the protected database, whichever database guests are in.
 	source, err := h.sourceDatabase()
 	if err != nil {
 		return err
@@ -51,6 +54,7 @@ func (h *house) standApart(ctx context.Context) error {
 		return err
 	}
 
+	// There is a room for each database that guests may enter, and what was found of others counts no more.
 	h.rooms, h.warnings, h.notes = nil, nil, nil
 	for _, name := range append([]string{cmp.Or(h.guest.Database, h.guest.User)}, h.config.Upstream.Databases...) {
 		if h.room(name) == nil {
@@ -61,6 +65,8 @@ func (h *house) standApart(ctx context.Context) error {
 			h.rooms = append(h.rooms, r)
 		}
 	}
+
+	// What guests can see is looked at before it is decided what has to be masked.
 	beside, err := h.lookApart(ctx, keeper.User)
 	if err != nil {
 		return err
@@ -70,6 +76,7 @@ func (h *house) standApart(ctx context.Context) error {
 			return err
 		}
 	}
+
 	for _, r := range h.rooms {
 		if err := h.furnishApart(ctx, r, beside); err != nil {
 			return h.of(r, err)
@@ -138,6 +145,8 @@ func (h *house) lookApart(ctx context.Context, keeper string) (beside []string, 
 			tables = append(tables, upstream.Protected{Schema: t.Schema, Name: t.Name})
 		}
 	}
+
+	// One finding is told once, however many guests meet it.
 	var holes []upstream.Finding
 	add := func(list *[]upstream.Finding, more []upstream.Finding) {
 		for _, f := range more {
@@ -146,6 +155,8 @@ func (h *house) lookApart(ctx context.Context, keeper string) (beside []string, 
 			}
 		}
 	}
+
+	// The first room's own guest says how this database and that of the tables stand to each other.
 	for i, r := range h.rooms {
 		for _, user := range append([]string{""}, slices.Sorted(maps.Keys(r.guests))...) {
 			guest := r.guest
@@ -296,6 +307,7 @@ func (h *house) checkSource(ctx context.Context, stdout io.Writer) error {
 		return fmt.Errorf("connecting as upstream.keeper: %w", err)
 	}
 	defer func() { _ = keeper.Close(context.WithoutCancel(ctx)) }()
+
 	var all []string
 	for _, p := range h.policies {
 		family := []string{}
@@ -325,6 +337,7 @@ func (h *house) checkSource(ctx context.Context, stdout io.Writer) error {
 			}
 		}
 	}
+
 	if err := h.checkKeeper(ctx, stdout, all); err != nil {
 		return err
 	}

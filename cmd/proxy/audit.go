@@ -31,6 +31,7 @@ func auditing(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	if what != "verify" && what != "export" || fs.NArg() > 0 {
 		return usageError{errors.New(`say "fugu audit verify" or "fugu audit export"`)}
 	}
+
 	number, hash, err := parseHead(known)
 	if err != nil {
 		return usageError{err}
@@ -42,11 +43,15 @@ func auditing(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	if err := hasLedger(cfg); err != nil {
 		return err
 	}
+
+	// It is opened for reading alone: an audit changes nothing.
 	l, err := ledger.Open(ctx, ledgerURL(cfg.Ledger), ledger.Options{ReadOnly: true, Key: cfg.Ledger.Key})
 	if err != nil {
 		return fmt.Errorf("opening the ledger: %w", err)
 	}
 	defer func() { _ = l.Close() }()
+
+	// Who kept the head of an earlier audit sees by it whether the chain was cut or replaced since.
 	n, met := int64(0), known == ""
 	head, err := l.Audit(ctx, func(l audit.Link) error {
 		met = met || n == number && l.Hash == hash
@@ -60,6 +65,7 @@ func auditing(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
+
 	if !met {
 		return fmt.Errorf("the chain does not contain %s: the ledger was put back to an earlier state, or replaced",
 			known)

@@ -28,6 +28,7 @@ type door struct {
 func openDoor(c *config.Config, keep bool) (*door, error) {
 	d := &door{config: c}
 	d.seen = d.state()
+
 	if c.TLS.Mode != "disable" && c.TLS.Certificate != "" {
 		t, err := auth.NewTLS(auth.TLSFiles{Certificate: c.TLS.Certificate, Key: c.TLS.Key, ClientCA: c.TLS.ClientCA},
 			c.TLS.Mode == "require")
@@ -39,10 +40,12 @@ func openDoor(c *config.Config, keep bool) (*door, error) {
 				"so that SCRAM-SHA-256-PLUS is not offered")
 		}
 	}
+
 	users, names, err := d.files()
 	if err != nil {
 		return nil, err
 	}
+
 	switch c.Auth.Method {
 	case "trust":
 		d.auth = auth.Trust{}
@@ -55,6 +58,8 @@ func openDoor(c *config.Config, keep bool) (*door, error) {
 	default:
 		return nil, fmt.Errorf("auth.method %q is not supported", c.Auth.Method)
 	}
+
+	// A certificate may be asked for beside another method: both have to agree.
 	if c.TLS.ClientCert != "" && d.certificates == nil {
 		d.certificates = auth.NewCertificates(d.auth, c.TLS.ClientCert == "verify-ca", names, users)
 		d.auth = d.certificates

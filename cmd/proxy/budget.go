@@ -218,6 +218,8 @@ func (b *books) details(ctx context.Context, dataset, user string, limit int) (*
 			d.Accounts = append(d.Accounts, a)
 		}
 	}
+
+	// A dataset that neither side knows is misspelt; one without a ledger has nothing more to tell.
 	p := b.policy(dataset)
 	if len(d.Accounts) == 0 && p == nil {
 		return nil, fmt.Errorf("neither the policies nor the ledger know a dataset %q", dataset)
@@ -225,9 +227,13 @@ func (b *books) details(ctx context.Context, dataset, user string, limit int) (*
 	if b.Manager == (empty{}) {
 		return d, nil
 	}
+
+	// Resets and refusals are in the audit chain, which is verified while it is read.
 	if _, err := b.Audit(ctx, func(l audit.Link) error { return d.note(l, user) }); err != nil {
 		return nil, err
 	}
+
+	// What was spent is told at the δ of the policy's budget.
 	delta := 0.0
 	if p != nil {
 		delta = float64(p.Privacy.Budget.Delta)
@@ -243,6 +249,7 @@ func (b *books) details(ctx context.Context, dataset, user string, limit int) (*
 				Releases: t.Releases, NoPolicy: p == nil})
 		}
 	}
+
 	payments, err := b.Payments(ctx, dataset, user, limit)
 	if err != nil {
 		return nil, err
@@ -267,6 +274,7 @@ func showBudget(ctx context.Context, path, dataset, user string, limit int, asJS
 	if asJSON {
 		return printJSON(stdout, d)
 	}
+
 	if err := writeAccounts(stdout, d.Accounts); err != nil {
 		return err
 	}
@@ -280,6 +288,7 @@ func showBudget(ctx context.Context, path, dataset, user string, limit int, asJS
 			}
 		}
 	}
+
 	if len(d.Charges) > 0 {
 		fmt.Fprintln(stdout, "\nlast charges:")
 	}
@@ -294,11 +303,14 @@ func showBudget(ctx context.Context, path, dataset, user string, limit int, asJS
 		}
 		t.row(clock(c.At), c.Answer, c.User, orAll(c.Scope), c.Secret, c.Mechanism, shown(c.Epsilon), result)
 	}
+
 	if len(d.Charges) > 0 {
 		if err := t.write(stdout); err != nil {
 			return err
 		}
 	}
+
+	// Codes come in order: two runs over one ledger print the same.
 	if len(d.Refused)+int(d.Lost) > 0 {
 		var parts []string
 		for _, code := range slices.Sorted(maps.Keys(d.Refused)) {

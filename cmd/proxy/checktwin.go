@@ -91,6 +91,7 @@ ORDER BY 1, 2`
 // checkTwins prints of each table with a twin whether it is built, what it costs, and what may break what it rests on.
 func (h *house) checkTwins(ctx context.Context, stdout io.Writer, p *policy.Policy) error {
 	var family, references []string
+
 	for _, t := range p.Tables {
 		if t.Answers == policy.FromTwin {
 			family = append(family, dataset.Quoted(t.Qualified()))
@@ -173,6 +174,7 @@ func (h *house) checkKeeper(ctx context.Context, stdout io.Writer, tables []stri
 		return fmt.Errorf("connecting as upstream.keeper: %w", err)
 	}
 	defer func() { _ = keeper.Close(context.WithoutCancel(ctx)) }()
+
 	guests := []*pgconn.Config{h.guest}
 	for _, g := range h.guests {
 		guests = append(guests, g)

@@ -56,6 +56,8 @@ func fit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+
+	// Findings are told by the exit status, too, for scripts.
 	findings := 0
 	for _, r := range reports {
 		findings += r.Findings()

@@ -27,6 +27,7 @@ func ledgerCommand(ctx context.Context, args []string, stdout, stderr io.Writer)
 	if err != nil {
 		return err
 	}
+
 	what := ""
 	if len(rest) > 0 {
 		what = rest[0]
@@ -47,12 +48,14 @@ func ledgerCommand(ctx context.Context, args []string, stdout, stderr io.Writer)
 	if err != nil {
 		return err
 	}
+
 	if len(rest) == 2 && rest[1] == "-" && what == "export" { // the export is what is printed
 		stdout = stderr
 	}
 	if asJSON {
 		return printJSON(stdout, done)
 	}
+
 	if what == "compact" {
 		_, err = fmt.Fprintf(stdout, "%s %d answers have lost their content; "+
 			"who asks for them again is charged again\n", green(stdout, "ok"), done["answers"])
@@ -70,6 +73,7 @@ func transfer(ctx context.Context, cfg *config.Config, what, file string, stdout
 		return nil, err
 	}
 	var err error
+
 	switch {
 	case what == "import":
 		in := os.Stdin
@@ -100,6 +104,8 @@ func transfer(ctx context.Context, cfg *config.Config, what, file string, stdout
 	if err != nil {
 		return nil, err
 	}
+
+	// Who keeps number and hash can hold the next audit to them.
 	e, err := head.Entry()
 	return map[string]any{"number": e.Number, "hash": head.Hash}, err
 }

@@ -31,6 +31,8 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer h.close()
+
+	// All that serve would read is read before anything is printed: what serve would not start with is the result.
 	if err := h.twinsFit(ctx); err != nil {
 		return err
 	}
@@ -41,6 +43,7 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := h.takeOver(ctx); err != nil {
 		return err
 	}
+
 	for _, w := range door.warnings {
 		fmt.Fprintf(stdout, "warning: %s\n", w)
 	}
@@ -52,6 +55,7 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			fmt.Fprintf(stdout, "warning: %s\n", w)
 		}
 	}
+
 	if h.twinsApart() {
 		return h.checkApart(ctx, stdout)
 	}
@@ -60,6 +64,7 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			fmt.Fprintf(stdout, "%s database %q: policies: %d\n", green(stdout, "ok"), r.database, len(r.policies))
 		}
 	}
+
 	for _, p := range h.policies {
 		if err := h.checkDataset(ctx, stdout, p); err != nil {
 			return err

@@ -40,6 +40,8 @@ func twinCommand(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	if err != nil {
 		return err
 	}
+
+	// What is asked for is checked before anything is opened.
 	if len(said) == 0 || !slices.Contains([]string{"build", "show", "drop", "preview", "export"}, said[0]) {
 		return usageError{errors.New(`say "fugu twin build", "preview", "show" or "drop", ` +
 			`with the names of datasets behind it, or none for all; or "fugu twin export", with a dataset and a file`)}
@@ -47,6 +49,7 @@ func twinCommand(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	if o.New && strings.TrimSpace(o.Reason) == "" {
 		return usageError{errors.New("new counts need a -reason: the audit chain keeps it")}
 	}
+
 	file, datasets := "", said[1:]
 	if said[0] == "export" {
 		if file, datasets, err = exportOf(said[1:]); err != nil {
@@ -62,6 +65,8 @@ func twinCommand(ctx context.Context, args []string, stdout, stderr io.Writer) e
 			return err
 		}
 	}
+
+	// A preview follows from the policy alone, and no database is asked.
 	if said[0] == "preview" {
 		return w.preview(stdout, asJSON)
 	}
@@ -121,12 +126,16 @@ func openTwins(path string, datasets []string) (*twins, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// A dataset that is misspelt is an error, and not one without twins.
 	w := &twins{config: cfg}
 	for _, d := range datasets {
 		if !slices.ContainsFunc(policies, func(p *policy.Policy) bool { return p.Dataset == d }) {
 			return nil, fmt.Errorf("there is no dataset %q in %s", d, cfg.Policy)
 		}
 	}
+
+	// Linked tables go with their root.
 	for _, p := range policies {
 		for _, t := range p.Tables {
 			wanted := len(datasets) == 0 || slices.Contains(datasets, p.Dataset)
@@ -135,6 +144,7 @@ func openTwins(path string, datasets []string) (*twins, error) {
 			}
 		}
 	}
+
 	if len(w.roots) > 0 && cfg.Upstream.Keeper == "" {
 		return nil, errors.New("upstream.keeper is missing in the configuration: " +
 			"the role that reads protected tables and owns their twins")
@@ -293,6 +303,7 @@ func (w *twins) show(ctx context.Context, conn *pgx.Conn, stdout io.Writer, asJS
 		fmt.Fprintln(stdout, "there is no twin; make one with: fugu twin build")
 		return nil
 	}
+
 	t := table{head: "dataset table built +rows +different told +epsilon +delta assumes"}
 	for _, x := range all {
 		var told []string
@@ -307,6 +318,7 @@ func (w *twins) show(ctx context.Context, conn *pgx.Conn, stdout io.Writer, asJS
 		t.row(x.Dataset, x.Schema+"."+x.Table, x.Built.Format("2006-01-02 15:04"), x.Rows, different,
 			strings.Join(told, "; "), x.Epsilon, x.Delta, x.Assumes)
 	}
+
 	if err := t.write(stdout); err != nil {
 		return err
 	}

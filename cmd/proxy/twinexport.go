@@ -27,11 +27,14 @@ func (w *twins) export(ctx context.Context, conn *pgx.Conn, file string, stdout,
 		return err
 	}
 	defer dump.discard()
+
 	e := build.Exporter{Conn: conn, Apart: w.apart(), Fugu: version(), Progress: buildProgress(stderr, p.Dataset)}
 	certificate, err := e.Export(ctx, p, dump)
 	if err != nil {
 		return err
 	}
+
+	// The certificate names the dump by its hash.
 	sum := hex.EncodeToString(dump.hash.Sum(nil))
 	certificate.Dump = build.Dump{File: filepath.Base(file), Bytes: dump.bytes, SHA256: sum}
 	beside, err := createWhole(file + ".json")
@@ -39,6 +42,7 @@ func (w *twins) export(ctx context.Context, conn *pgx.Conn, file string, stdout,
 		return err
 	}
 	defer beside.discard()
+
 	text, err := json.MarshalIndent(certificate, "", "  ")
 	if err != nil {
 		return err
@@ -46,9 +50,12 @@ func (w *twins) export(ctx context.Context, conn *pgx.Conn, file string, stdout,
 	if _, err := beside.Write(append(text, '\n')); err != nil {
 		return err
 	}
+
+	// Both are kept when nothing is left that could fail but the renaming itself.
 	if err := errors.Join(dump.keep(), beside.keep()); err != nil {
 		return err
 	}
+
 	if asJSON {
 		return printJSON(stdout, certificate)
 	}

@@ -150,6 +150,7 @@ func (p twinPreview) print(stdout io.Writer) error {
 	fmt.Fprintf(stdout, "   noise: %s\n", p.Mechanism)
 	fmt.Fprintf(stdout, "   price: epsilon %g, delta %g, once, whatever is asked of it; rests on: exchangeable\n\n",
 		p.Epsilon, p.Delta)
+
 	fmt.Fprintln(stdout, "If the table had so many rows of each class, so many would be taken of it, "+
 		"and so far off would be the number")
 	fmt.Fprintln(stdout, "told and the counts of groups of 10%, 1% and 0.1% of the table (root mean square):")
@@ -169,6 +170,7 @@ func (p twinPreview) print(stdout io.Writer) error {
 			t.row(cells...)
 		}
 	}
+
 	if err := t.write(stdout); err != nil {
 		return err
 	}

@@ -106,12 +106,14 @@ func hidingParts(tables []HiddenColumns, attributes []string) map[string]string 
 		list = append(list, column)
 	}
 
+	// A key that names a column that is left out does not hold, nor one that the rows of a twin cannot keep.
 	common := "EXISTS (SELECT FROM pg_catalog.unnest(%s) AS k(n) WHERE k.n = ANY (%%s))"
 	index := func(alias string) string {
 		return "(" + anyOf(tables, left, alias+".indrelid", fmt.Sprintf(common, alias+".indkey")) + " OR " +
 			"(" + alias + ".indisunique OR " + alias + ".indisexclusion) AND " +
 			keyLost(tables, alias+".indrelid", alias+".indkey") + ")"
 	}
+
 	return map[string]string{
 		"pg_attribute": "SELECT " + strings.Join(list, ", ") + " FROM pg_catalog.pg_attribute AS s",
 		"pg_attrdef": "SELECT s.* FROM pg_catalog.pg_attrdef AS s WHERE NOT (" +

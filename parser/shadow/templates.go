@@ -52,6 +52,7 @@ func qualify(query *pg.Node) {
 
 	ctes := map[string]bool{}
 
+	// Names of WITH queries are known before any name is qualified.
 	tree.Inspect(query, func(m proto.Message) bool {
 		if c, ok := m.(*pg.CommonTableExpr); ok {
 			ctes[c.Ctename] = true

@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"errors"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -298,9 +299,9 @@ func TestSlopeBoundsTheSegment(t *testing.T) {
 		for i := range b {
 			b[i] = from[i] + share*(to[i]-from[i])
 		}
-		lo, hi, ok := f.Slope(a, b)
-		if !ok {
-			t.Fatalf("%s is undefined between %v and %v", name, a, b)
+		lo, hi, err := f.Slope(a, b)
+		if err != nil {
+			t.Fatalf("%s between %v and %v: %v", name, a, b, err)
 		}
 
 		const pieces = 64
@@ -381,16 +382,16 @@ func TestSlopeOfWhatIsUndefined(t *testing.T) {
 		{{20, math.NaN(), 9}, {20, 30, 90}},  //
 		{{20, 10, math.Inf(1)}, {20, 3, 90}}, //
 	} {
-		if lo, hi, ok := variance.Slope(ends[0], ends[1]); ok {
+		if lo, hi, err := variance.Slope(ends[0], ends[1]); !errors.Is(err, ErrUndefined) {
 			t.Errorf("%v: [%g, %g]", ends, lo, hi)
 		}
 	}
 	avg, _ := Lookup("avg")
-	if lo, hi, ok := avg.Slope([]float64{-1, 3}, []float64{1, 4}); ok {
+	if lo, hi, err := avg.Slope([]float64{-1, 3}, []float64{1, 4}); !errors.Is(err, ErrUndefined) {
 		t.Errorf("an average over no rows on the way: [%g, %g]", lo, hi)
 	}
 	stddev, _ := Lookup("stddev_pop")
-	if lo, hi, ok := stddev.Slope([]float64{10, 10, 10}, []float64{10, 10, 30}); ok {
+	if lo, hi, err := stddev.Slope([]float64{10, 10, 10}, []float64{10, 10, 30}); !errors.Is(err, ErrUndefined) {
 		t.Errorf("a standard deviation that starts at zero: [%g, %g]", lo, hi)
 	}
 }

@@ -79,7 +79,8 @@ var functions = func() map[string]Function {
 	return out
 }()
 
-// Lookup finds a function by a name that it has in PostgreSQL. Its Name is the same for all of its names.
+// Lookup finds a function by a name that it has in PostgreSQL; false: no function is called so. Its Name is the same
+// for all of its names.
 func Lookup(name string) (Function, bool) {
 	f, ok := functions[name]
 	return f, ok
@@ -165,7 +166,8 @@ func evaluate[T number[T]](name string, p *point[T]) T {
 	return n.Of(0).Div(n.Of(0))
 }
 
-// Exact returns φ(s), and whether it is defined: PostgreSQL's value, but for the rounding of roots beyond 70 digits.
+// Exact returns φ(s), and whether it is defined; where it is not, SQL has NULL. It is PostgreSQL's value, but for the
+// rounding of roots beyond 70 digits.
 func (f Function) Exact(s []*big.Rat) (*big.Rat, bool) {
 	p := at(f, func(i int) exact { return exact{s[i]} })
 	v := evaluate(f.Name, p)

@@ -1,9 +1,16 @@
 package aggregate
 
-import "math"
+import (
+	"errors"
+	"math"
+)
 
-// Slope bounds dφ/dλ along the segment from + λ(to-from): lo ≤ dφ/dλ ≤ hi for every λ in [0,1], rounding included. ok
-// reports whether φ is defined on the whole segment as far as this can tell.
+// ErrUndefined says that a function is not defined everywhere on a segment as far as can be told: a denominator or the
+// argument of a root comes near 0 there, or an end of the segment is no number.
+var ErrUndefined = errors.New("the aggregate is not defined on the whole of the segment")
+
+// Slope bounds dφ/dλ along the segment from + λ(to-from): lo ≤ dφ/dλ ≤ hi for every λ in [0,1], rounding included. The
+// error is ErrUndefined; then the bounds mean nothing.
 //
 // Where the slope is monotone the ends of the segment say it all: for one sum, and for a quotient of two, whose slope
 // is (s₁c₀ - s₀c₁)/c(λ)². Otherwise the segment is cut into pieces. On a piece about λ₀ of half the length w the slope
@@ -14,19 +21,26 @@ import "math"
 // the derivatives taken by the rules of differentiation in interval arithmetic [Moore, Interval Analysis, 1966, the
 // mean value form]. Sums are moved to an origin near the piece's own mean first, so that second moments do not cancel.
 // Pieces are halved until their bounds stay close to the slopes that do occur.
-func (f Function) Slope(from, to []float64) (lo, hi float64, ok bool) {
+func (f Function) Slope(from, to []float64) (lo, hi float64, err error) {
 	ends := f.on(from, to, 0, 0).a.hull(f.on(from, to, 1, 1).a)
 	if f.monotone {
 		// Where the slope has bounds on the whole, no denominator vanishes on the way.
-		s := f.on(from, to, 0, 1).a.defined(ends)
-		return s.lo, s.hi, finite(s.lo) && finite(s.hi)
+		return f.on(from, to, 0, 1).a.defined(ends).bounds()
 	}
 	for i := range probes {
 		ends = ends.hull(f.on(from, to, float64(i)/probes, float64(i)/probes).a)
 	}
 	room := 0.05*(ends.hi-ends.lo) + 0.02*math.Max(math.Abs(ends.lo), math.Abs(ends.hi))
 	s := f.pieces(from, to, 0, 1, 0, interval{ends.lo - room, ends.hi + room})
-	return s.lo, s.hi, finite(s.lo) && finite(s.hi)
+	return s.bounds()
+}
+
+// bounds are the interval's ends; ErrUndefined: they are none.
+func (x interval) bounds() (lo, hi float64, err error) {
+	if !finite(x.lo) || !finite(x.hi) {
+		err = ErrUndefined
+	}
+	return x.lo, x.hi, err
 }
 
 const (
@@ -68,11 +82,11 @@ func (f Function) on(from, to []float64, a, b float64) jet[interval] {
 type Weight [3]float64
 
 // Weights returns a Weight for each of a function's sums about an origin near the middle of the segment, and what each
-// of these is of the sums about the arguments' own: moved[i]·s. ok reports whether φ is defined on the whole segment as
-// far as this can tell.
-func (f Function) Weights(from, to []float64) (weights []Weight, moved [][]float64, ok bool) {
+// of these is of the sums about the arguments' own: moved[i]·s. The error is ErrUndefined; then the weights bound
+// nothing, and moved holds.
+func (f Function) Weights(from, to []float64) (weights []Weight, moved [][]float64, err error) {
 	if f.Linear() { // φ is the sum itself
-		return []Weight{{1, 0, 0}}, [][]float64{{1}}, true
+		return []Weight{{1, 0, 0}}, [][]float64{{1}}, nil
 	}
 	l := f.line(from, to, 0.5, true)
 	inverse := l.sum(N, 0, 1).Of(1).Div(l.sum(N, 0, 1))
@@ -82,7 +96,6 @@ func (f Function) Weights(from, to []float64) (weights []Weight, moved [][]float
 		all.s[k].v, all.mean[k].v = l.sum(k, 0, 1), l.mean(k, 0, 1)
 	}
 
-	ok = true
 	for _, by := range f.Sums {
 		// φ with its derivative by one sum, each with its first and second derivative by λ.
 		p := all
@@ -95,10 +108,12 @@ func (f Function) Weights(from, to []float64) (weights []Weight, moved [][]float
 
 		d := evaluate(f.Name, &p).b
 		w := Weight{d.v.size(), d.a.size(), d.ab.size()}
-		ok = ok && finite(w[0]) && finite(w[1]) && finite(w[2])
+		if !finite(w[0]) || !finite(w[1]) || !finite(w[2]) {
+			err = ErrUndefined
+		}
 		weights, moved = append(weights, w), append(moved, f.moved(by, l.x, l.y))
 	}
-	return weights, moved, ok
+	return weights, moved, err
 }
 
 // moved writes a sum about (x, y) as a combination of the sums about the origin.

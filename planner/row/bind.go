@@ -22,6 +22,7 @@ func (t *Typing) Bind(ctx context.Context, db Evaluator, values []Value) ([]pars
 	if len(values) != len(t.Params) {
 		return nil, 0, fmt.Errorf("binding %d values to %d parameters", len(values), len(t.Params))
 	}
+
 	b := &binder{db: db, values: map[int]*term{}}
 	for i, n := range t.Params {
 		v := &term{kind: kLiteral, typ: plain(t.ParamTypes[i]), text: values[i].Text}
@@ -40,9 +41,12 @@ func (t *Typing) Bind(ctx context.Context, db Evaluator, values []Value) ([]pars
 		terms[i] = b.fold(bound)
 	}
 
+	// PostgreSQL evaluates all that has no column at once.
 	if err := b.evaluate(ctx); err != nil {
 		return nil, 0, err
 	}
+
+	// Costs add up over the statement: each cheap by itself may be dear together.
 	var all Cost
 	out := make([]parser.Expr, len(terms))
 	for i, x := range terms {
@@ -171,11 +175,13 @@ func (b *binder) fold(t *term) *term {
 		return t
 	}
 
+	// A literal that is cast to its own type is that literal.
 	if t.op == opCast && t.typ.Mod < 0 {
 		if a := t.args[0]; a.kind == kLiteral && a.typ.OID == t.typ.OID {
 			return b.fold(a)
 		}
 	}
+
 	if t.fixed() && !t.isList() {
 		b.ask(t)
 		return t

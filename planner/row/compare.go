@@ -18,6 +18,7 @@ func compare(name string, l, r *term) *term {
 		l.String() == r.String() && (name == ">" || name == ">=") {
 		l, r, name = r, l, mirrored[name]
 	}
+
 	distinct := strings.HasPrefix(name, "IS")
 	switch {
 	case (l.kind == kNull || r.kind == kNull) && !distinct:
@@ -31,6 +32,7 @@ func compare(name string, l, r *term) *term {
 		return negate(l)
 	}
 
+	// Two constants are compared here; with one, bounds are brought to one form.
 	if l.kind == kConst && r.kind == kConst {
 		if v, ok := settled(name, l, r); ok {
 			return boolean3(v)

@@ -162,6 +162,7 @@ func (t *term) textCost(sizes []float64, longest float64) (Cost, float64) {
 	for _, s := range sizes {
 		sum += s
 	}
+
 	switch t.op {
 	case opCase, "COALESCE", "NULLIF", "AND", "OR", "NOT":
 		return 20 + 5*Cost(len(t.args)), longest

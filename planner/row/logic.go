@@ -129,6 +129,8 @@ func choose(t *term) *term {
 	if len(t.args)%2 == 1 {
 		otherwise = t.args[len(t.args)-1]
 	}
+
+	// Conditions that are constant decide before any row is looked at.
 	var arms []*term
 	for i := range n {
 		cond, result := t.args[2*i], t.args[2*i+1]
@@ -145,6 +147,8 @@ func choose(t *term) *term {
 	if otherwise == nil {
 		otherwise = &term{kind: kNull, typ: t.typ}
 	}
+
+	// What is left may have a type of its own, where CASE has that of all of its results.
 	retype := func(x *term) *term {
 		switch {
 		case x.typ.OID == t.typ.OID:
@@ -155,12 +159,16 @@ func choose(t *term) *term {
 
 		return cast(x, plain(t.typ.OID))
 	}
+
+	// A last arm that gives what ELSE gives is none.
 	for len(arms) > 0 && arms[len(arms)-1].String() == otherwise.String() {
 		arms = arms[:len(arms)-2]
 	}
 	if len(arms) == 0 {
 		return retype(otherwise)
 	}
+
+	// A choice between the two truth values is the condition itself.
 	yes, no := arms[1], otherwise
 	if len(arms) == 2 && t.class() == boolean && yes.kind == kConst && no.kind == kConst {
 		name := "IS TRUE"

@@ -115,6 +115,7 @@ func (r *resolver) enums(ctx context.Context, db Evaluator) error {
 	if len(users) == 0 {
 		return nil
 	}
+
 	var list []string
 	for _, oid := range slices.Sorted(maps.Keys(users)) {
 		list = append(list, strconv.FormatUint(uint64(oid), 10))
@@ -132,6 +133,7 @@ func (r *resolver) enums(ctx context.Context, db Evaluator) error {
 		users[uint32(oid)] = true
 	}
 
+	// A type that is no enum is none that is known here.
 	all := slices.Clone(r.leaves)
 	for _, n := range r.nodes {
 		all = append(all, n.term)

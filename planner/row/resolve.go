@@ -335,11 +335,14 @@ func (r *resolver) semiJoin(e parser.Semi) (*term, error) {
 		t.args = append(t.args, a)
 		return err
 	}
+
+	// What is outside of the subquery is resolved there, before its own tables are in sight.
 	if e.X != nil {
 		if err := add(e.X); err != nil {
 			return nil, err
 		}
 	}
+
 	var inner []parser.Expr
 	if e.X != nil {
 		inner = append(inner, e.Value)
@@ -355,6 +358,7 @@ func (r *resolver) semiJoin(e parser.Semi) (*term, error) {
 	if e.Where != nil {
 		inner = append(inner, e.Where)
 	}
+
 	outside := r.scope
 	r.scope = append(outside[:len(outside):len(outside)], strings.Join(from, ", "))
 	defer func() { r.scope = outside }()

@@ -40,6 +40,7 @@ func castRule(t *term, args []value) (value, error) {
 		return value{}, refused
 	}
 
+	// Rounding to fewer digits of a second may lead out of the years that there are.
 	if n, ok := t.typ.length(); ok && from.moment() && n < 6 {
 		v = v.inYears()
 	}

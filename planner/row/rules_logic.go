@@ -130,10 +130,13 @@ func merge(t *term, args []value) (value, error) {
 	if c == other {
 		return value{}, refuse(t, hintOperands, "%s of this type cannot be evaluated on protected rows", describe(t.op))
 	}
+
 	m := value{term: &term{typ: plain(t.typ.OID)}, sem: c, max: new(big.Int)}
 	if c == text {
 		m.typ.OID = oidText
 	}
+
+	// The widest of the integers, the longest of the texts, bounds from the least to the greatest.
 	wide := uint32(oidInt4)
 	for i := range args {
 		if args[i].kind == kNull {

@@ -40,11 +40,15 @@ func shift(t *term, args []value) (value, error) {
 	if len(args) != 2 {
 		return value{}, refused
 	}
+
+	// NULL in, NULL out.
 	a, b := args[0], args[1]
 	ca, cb := a.class(), b.class()
 	if ca == null || cb == null {
 		return leaf(&term{kind: kNull, typ: t.typ}), nil
 	}
+
+	// Results have to be in the years that PostgreSQL can write: operands are brought into them.
 	switch {
 	case ca == date && cb == integer:
 		if b.max.Cmp(maxDays) > 0 {

@@ -27,10 +27,13 @@ func total(t *term) (value, error) {
 		}
 	}
 
+	// An operation without a rule might fail on a row, and is refused.
 	r, ok := rules[t.op]
 	if !ok {
 		return value{}, refuse(t, hintOperands, "%s cannot be evaluated on protected rows", describe(t.op))
 	}
+
+	// Whether a value is NULL can be asked of any type.
 	if !strings.HasPrefix(t.op, "IS ") || !strings.HasSuffix(t.op, "NULL") {
 		for i, a := range args {
 			if c := a.class(); c == other {

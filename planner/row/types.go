@@ -165,6 +165,7 @@ func (t Type) length() (int, bool) {
 func parseType(sql string) (Type, bool) {
 	sql, array := strings.CutSuffix(sql, "[]")
 	name, mods, _ := strings.Cut(strings.TrimPrefix(sql, `pg_catalog."`), `"`)
+
 	t := plain(typeOIDs[name])
 	if array {
 		for a, e := range elements {
@@ -178,6 +179,7 @@ func parseType(sql string) (Type, bool) {
 	if mods == "" {
 		return t, true
 	}
+
 	var n []int
 	for _, m := range strings.Split(strings.Trim(mods, "()"), ",") {
 		v, ok := atoi(m)
@@ -187,6 +189,7 @@ func parseType(sql string) (Type, bool) {
 		n = append(n, v)
 	}
 
+	// Modifiers are packed as PostgreSQL packs them.
 	switch {
 	case t.OID == oidNumeric && len(n) == 1:
 		n = append(n, 0)

@@ -1,6 +1,8 @@
 package blue
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -15,6 +17,9 @@ const (
 	MaxValues  = 400
 	MaxClasses = 400
 )
+
+// ErrUndetermined says that the values do not determine a sum: no weights of them are unbiased for it.
+var ErrUndetermined = errors.New("the values do not determine the sum")
 
 const (
 	rankless = 1e-9 // eigenvalues below this share of the greatest are taken for 0
@@ -36,12 +41,16 @@ type Estimator struct {
 	value  []float64
 }
 
-// New prepares the estimator; false: the design is too large, or the covariance cannot be inverted.
-func New(d Design, noise Covariance) (*Estimator, bool) {
+// New prepares the estimator of a design of at least one value and one class, and at most MaxValues and MaxClasses. The
+// covariance of the noise has to be finite and invertible. The error says what is not so.
+func New(d Design, noise Covariance) (*Estimator, error) {
 	n, classes := d.Values, len(d.Classes)
 	if n == 0 || classes == 0 || n > MaxValues || classes > MaxClasses {
-		return nil, false
+		return nil, fmt.Errorf("a design has 1 to %d values and 1 to %d classes, and not %d and %d", MaxValues,
+			MaxClasses, n, classes)
 	}
+
+	// Correlations have a condition that does not depend on units.
 	e := &Estimator{design: d, scale: make([]float64, n)}
 	for k := range n {
 		e.scale[k] = 1 / math.Sqrt(noise(k, k))
@@ -54,8 +63,9 @@ func New(d Design, noise Covariance) (*Estimator, bool) {
 	}
 
 	if !e.whiten.Factorize(c) || e.whiten.Cond() > 1e12 {
-		return nil, false
+		return nil, errors.New("the covariance of the noise cannot be inverted")
 	}
+
 	// X = L⁻¹ S H', so that M = X'X.
 	x := mat.NewDense(n, classes, nil)
 	for p, in := range d.Classes {
@@ -67,27 +77,29 @@ func New(d Design, noise Covariance) (*Estimator, bool) {
 	var lower mat.TriDense
 	e.whiten.LTo(&lower)
 	if err := x.Solve(&lower, mat.DenseCopyOf(x)); err != nil {
-		return nil, false
+		return nil, fmt.Errorf("the covariance of the noise cannot be inverted: %w", err)
 	}
 	m := mat.NewSymDense(classes, nil)
 	m.SymOuterK(1, x.T())
 	var eigen mat.EigenSym
 	if !eigen.Factorize(m, true) {
-		return nil, false
+		return nil, errors.New("the design has no eigenvectors that can be computed")
 	}
 	e.value = eigen.Values(nil)
 	eigen.VectorsTo(&e.vector)
-	return e, true
+	return e, nil
 }
 
-// Weights returns those of the best estimate of the sum over the classes; false: the values do not determine it.
-func (e *Estimator) Weights(wanted []int) ([]float64, bool) {
+// Weights returns those of the best estimate of the sum over the classes, one for each value. The error is
+// ErrUndetermined, or says that they cannot be computed.
+func (e *Estimator) Weights(wanted []int) ([]float64, error) {
 	n, classes := e.design.Values, len(e.design.Classes)
 	h := mat.NewVecDense(classes, nil)
 	for _, p := range wanted {
 		h.SetVec(p, 1)
 	}
-	// M⁺ h
+
+	// M⁺ h, of the eigenvalues that are not 0 but for rounding.
 	var g mat.VecDense
 	g.MulVec(e.vector.T(), h)
 	for i, v := range e.value {
@@ -107,22 +119,24 @@ func (e *Estimator) Weights(wanted []int) ([]float64, bool) {
 	}
 
 	if err := e.whiten.SolveVecTo(w, mat.VecDenseCopyOf(w)); err != nil {
-		return nil, false
+		return nil, fmt.Errorf("computing weights: %w", err)
 	}
 	out := make([]float64, n)
 	for k := range out {
 		out[k] = tidy(w.AtVec(k) * e.scale[k])
 	}
+
+	// h is in the range of M if Hw = h, and only then.
 	for p, in := range e.design.Classes {
 		rest := -h.AtVec(p)
 		for _, k := range in {
 			rest += out[k]
 		}
 		if !(math.Abs(rest) <= exact) {
-			return nil, false
+			return nil, ErrUndetermined
 		}
 	}
-	return out, true
+	return out, nil
 }
 
 // tidy takes away what rounding leaves of 0 and of whole numbers, which most weights are.
@@ -167,7 +181,8 @@ func NewDesign(values int, parts []Partition, points int) (Design, []int) {
 	return d, of
 }
 
-// Classes returns the classes that make up a set of points, in order; false: they do not.
+// Classes returns the classes that make up a set of points, in order; false: none do, as a class has points inside and
+// outside of it, or a point of it is in no value.
 func Classes(of []int, in func(point int) bool) ([]int, bool) {
 	const inside, outside = 1, 2
 	seen := map[int]int{}

@@ -1,9 +1,11 @@
 package blue
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -114,11 +116,14 @@ func TestWeightsAreLeastSquares(t *testing.T) {
 		classes, got := Classes(of, func(p int) bool { return in[p] })
 		var w []float64
 		if got && len(design.Classes) > 0 {
-			e, made := New(design, func(k, l int) float64 { return noise.At(k, l) })
-			if !made {
-				t.Fatal("no estimator")
+			e, err := New(design, func(k, l int) float64 { return noise.At(k, l) })
+			if err != nil {
+				t.Fatal(err)
 			}
-			w, got = e.Weights(classes)
+			if w, err = e.Weights(classes); err != nil && !errors.Is(err, ErrUndetermined) {
+				t.Fatal(err)
+			}
+			got = err == nil
 		}
 
 		if got != ok {
@@ -156,29 +161,52 @@ func TestWeightsByHand(t *testing.T) {
 	// x1, x2; y1 = x1+x2 twice, variances 1 and 3; y3 = x1, variance 2. x1+x2: y1 and y2 by 3/4 and 1/4, y3 tells
 	// nothing.
 	design, of := NewDesign(3, []Partition{{0, 0}, {1, 1}, {2, -1}}, 2)
-	e, ok := New(design, func(k, l int) float64 {
+	e, err := New(design, func(k, l int) float64 {
 		if k != l {
 			return 0
 		}
 		return []float64{1, 3, 2}[k]
 	})
 
-	if !ok {
-		t.Fatal("no estimator")
+	if err != nil {
+		t.Fatal(err)
 	}
 	classes, _ := Classes(of, func(int) bool { return true })
-	if w, ok := e.Weights(classes); !ok || math.Abs(w[0]-.75) > 1e-9 || math.Abs(w[1]-.25) > 1e-9 || w[2] != 0 {
-		t.Errorf("%v %v", w, ok)
+	w, err := e.Weights(classes)
+	if err != nil || math.Abs(w[0]-.75) > 1e-9 || math.Abs(w[1]-.25) > 1e-9 || w[2] != 0 {
+		t.Errorf("%v %v", w, err)
 	}
 	classes, _ = Classes(of, func(p int) bool { return p == 1 })
-	if w, ok := e.Weights(classes); !ok || math.Abs(w[0]-.75) > 1e-9 || math.Abs(w[1]-.25) > 1e-9 || w[2] != -1 {
-		t.Errorf("the rest: %v %v", w, ok)
+	w, err = e.Weights(classes)
+	if err != nil || math.Abs(w[0]-.75) > 1e-9 || math.Abs(w[1]-.25) > 1e-9 || w[2] != -1 {
+		t.Errorf("the rest: %v %v", w, err)
 	}
-	if _, ok := New(Design{}, nil); ok {
-		t.Error("an estimator of nothing")
+}
+
+// An error says what is wrong with a design, with the noise, or with what is asked for.
+func TestErrors(t *testing.T) {
+	constant := func(int, int) float64 { return 1 } // two values have one noise: it cannot be inverted
+	single := [][]int{{0}}
+	for want, c := range map[string]struct {
+		Design
+		noise Covariance
+	}{
+		"not 0 and 0":              {Design{}, constant},
+		"not 401 and 1":            {Design{Values: MaxValues + 1, Classes: single}, constant},
+		"noise cannot be inverted": {Design{Values: 2, Classes: [][]int{{0, 1}}}, constant},
+	} {
+		if _, err := New(c.Design, c.noise); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", c.Design, err, want)
+		}
 	}
-	if _, ok := New(Design{Values: MaxValues + 1, Classes: [][]int{{0}}}, nil); ok {
-		t.Error("an estimator of too much")
+
+	// One value of two points says nothing of one of them.
+	e, err := New(Design{Values: 1, Classes: [][]int{{0}, {0}}}, constant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w, err := e.Weights([]int{1}); !errors.Is(err, ErrUndetermined) {
+		t.Errorf("%v, %v", w, err)
 	}
 }
 
@@ -191,15 +219,18 @@ func BenchmarkLargest(b *testing.B) {
 	}
 	for range b.N {
 		design, of := NewDesign(MaxValues, parts, half)
-		e, _ := New(design, func(k, l int) float64 {
+		e, err := New(design, func(k, l int) float64 {
 			if k == l {
 				return 2
 			}
 			return 1e-3
 		})
+		if err != nil {
+			b.Fatal(err)
+		}
 		classes, _ := Classes(of, func(p int) bool { return p < half/2 })
-		if _, ok := e.Weights(classes); !ok {
-			b.Fatal("not determined")
+		if _, err := e.Weights(classes); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

@@ -78,6 +78,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 func (b *backoff) wait(ctx context.Context, user string, from net.Addr, right bool) error {
 	place := network(from)
 	one, all := backoffKey{user, place}, backoffKey{from: place}
+
+	// Failures count by the user at an address, and by the address alone, whatever users it tries.
 	b.mu.Lock()
 	now := b.now()
 	u, a := b.count(one, ofUser, now), b.count(all, ofAddress, now)
@@ -88,16 +90,20 @@ func (b *backoff) wait(ctx context.Context, user string, from net.Addr, right bo
 			user).
 			WithHint("Try again in a minute.").Ending()
 	}
+
+	// A wrong guess counts before it has waited: guesses at the same time do not wait side by side.
 	if !right {
 		u.fail(ofUser, now)
 		a.fail(ofAddress, now)
 	}
 	b.mu.Unlock()
+
 	if d := answer.Sub(now); d > 0 {
 		if err := b.sleep(ctx, d); err != nil {
 			return err
 		}
 	}
+
 	if right {
 		b.mu.Lock()
 		defer b.mu.Unlock()

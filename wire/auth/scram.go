@@ -229,6 +229,8 @@ func checkFlag(first []byte, mechanism string, offered bool) error {
 	if bytes.IndexByte(first, 0) >= 0 {
 		return malformed().WithDetail("Message length does not match input length.")
 	}
+
+	// The selected mechanism and the flag have to say the same.
 	flag := first[0]
 	switch {
 	case flag != flagNone && flag != flagUnoffered && flag != flagBound:
@@ -244,12 +246,16 @@ func checkFlag(first []byte, mechanism string, offered bool) error {
 			WithDetail("The client supports SCRAM channel binding but thinks the server does not.  However, this " +
 				"server does support channel binding.").Ending()
 	}
+
+	// What is bound is the server's certificate: no other kind was offered.
 	header, rest, _ := bytes.Cut(first, []byte(","))
 	if kind, ok := bytes.CutPrefix(header, []byte("p=")); ok &&
 		string(kind) != string(scram.ChannelBindingTLSServerEndpoint) {
 		return sqlstate.New(sqlstate.ProtocolViolation, "unsupported SCRAM channel-binding type \"%s\"",
 			strings.ToValidUTF8(string(kind), "?")).Ending()
 	}
+
+	// Another identity to act as, and extensions that a server has to know or refuse (RFC 5802, section 5.1).
 	if bytes.HasPrefix(rest, []byte("a")) {
 		return sqlstate.New(sqlstate.FeatureNotSupported,
 			"client uses authorization identity, but it is not supported").Ending()

@@ -54,6 +54,7 @@ func (t *TLS) Reload() error {
 	if err != nil {
 		return fmt.Errorf("reading the certificate %s and its key %s: %w", t.files.Certificate, t.files.Key, err)
 	}
+
 	next := &identity{binding: endPoint(pair.Leaf), config: &tls.Config{
 		Certificates: []tls.Certificate{pair},
 		MinVersion:   tls.VersionTLS12,
@@ -61,6 +62,7 @@ func (t *TLS) Reload() error {
 		// A ticket would let a client in that a later ClientCA does not know.
 		SessionTicketsDisabled: true,
 	}}
+
 	if t.files.ClientCA != "" {
 		pem, err := os.ReadFile(t.files.ClientCA)
 		if err != nil {
