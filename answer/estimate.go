@@ -110,8 +110,10 @@ func (q *Question) estimatedCells(ctx context.Context, m *quote.Quote, out *Esti
 		if err := q.addWitnesses(ctx, m, own, &p, out); err != nil {
 			return err
 		}
-		laws, err = p.Solve()
-		return err
+		if laws, err = p.Solve(); err != nil {
+			return unsolved(err)
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -126,6 +128,12 @@ func (q *Question) estimatedCells(ctx context.Context, m *quote.Quote, out *Esti
 	return cells, nil
 }
 
+// unsolved is the error of an answer that has no estimates, which the answer itself and public numbers decide.
+func unsolved(cause error) error {
+	return sqlstate.New(sqlstate.ModelUnfit, "the answer has no estimates").
+		WithHint("RESET fugu.answer: the statement then shows what was released, at no cost.").Because(cause)
+}
+
 // estimatesOfSums are the estimates of an answer that was computed from others. Nobody has written down what the errors
 // of its values have in common, so that each is believed by itself.
 func estimatesOfSums(values []float64, errs []quote.PastError, prior *estimate.Prior) (out []estimate.Estimate,
@@ -138,7 +146,7 @@ func estimatesOfSums(values []float64, errs []quote.PastError, prior *estimate.P
 			Of: []int{0}, Noise: estimate.Noise{Own: []estimate.Own{{Normal: errs[k].SD()}}}}}}
 		of, err := p.Solve()
 		if err != nil {
-			return nil, err
+			return nil, unsolved(err)
 		}
 		out = append(out, of...)
 	}

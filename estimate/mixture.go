@@ -33,17 +33,23 @@ func (e Estimate) Interval(confidence float64) (low, high float64) {
 	return e.quantile((1 - confidence) / 2), e.quantile((1 + confidence) / 2)
 }
 
+// maxDoublings is how often a quantile is looked for twice as far out.
+const maxDoublings = 100
+
 // quantile is where the distribution function reaches p.
 func (e Estimate) quantile(p float64) float64 {
 	m, sd := e.Mean(), e.SD()
 	if !(sd > 0) {
 		return m
 	}
-	low, high := m-sd, m+sd
-	for e.below(low) > p {
+
+	// A law may be shorter than what floating point tells from its mean, and its bulk on one side of that.
+	span := math.Max(sd, 1e-12*math.Abs(m))
+	low, high := m-span, m+span
+	for n := 0; n < maxDoublings && e.below(low) > p; n++ {
 		low -= high - low
 	}
-	for e.below(high) < p {
+	for n := 0; n < maxDoublings && e.below(high) < p; n++ {
 		high += high - low
 	}
 	for range 60 {

@@ -18,8 +18,9 @@ type propagated struct {
 
 // Limits of the propagation. It converges within ten or twenty sweeps.
 const (
-	maxSweeps = 200
+	maxSweeps = 60
 	settled   = 1e-6 // by how much a mean may still move in its standard deviation, and a precision in itself
+	nearly    = 1e-3 // by how much at the end, which is well below what is approximated
 )
 
 var errUnsettled = errors.New("estimates: the propagation does not settle")
@@ -36,10 +37,16 @@ func propagate(before *normal, factors []factor, start *propagated) (*propagated
 	if err := p.refresh(); err != nil {
 		return nil, err
 	}
-	for range maxSweeps {
-		moved := 0.0
+	moved := 0.0
+	for sweep := range maxSweeps {
+		// What goes to and fro settles by half steps.
+		step := 1.0
+		moved = 0
+		if sweep >= maxSweeps/3 {
+			step = .5
+		}
 		for i := range factors {
-			moved = math.Max(moved, p.update(i))
+			moved = math.Max(moved, p.update(i, step))
 		}
 
 		// The rank-one steps of a sweep leave rounding errors behind.
@@ -50,11 +57,15 @@ func propagate(before *normal, factors []factor, start *propagated) (*propagated
 			return p, nil
 		}
 	}
+	if moved < nearly {
+		return p, nil
+	}
 	return nil, errUnsettled
 }
 
-// update fits one factor in the context of all others, and returns how far that moved the law of its number.
-func (p *propagated) update(i int) (moved float64) {
+// update fits one factor in the context of all others, goes a step of the way there, and returns how far that moved the
+// law of its number.
+func (p *propagated) update(i int, step float64) (moved float64) {
 	variance, mean := p.law.covariance.At(i, i), p.law.mean[i]
 	if !(variance > 0) {
 		return 0 // what is known already
@@ -68,8 +79,8 @@ func (p *propagated) update(i int) (moved float64) {
 
 	// The normal factor is what makes the law's mean and variance those with the factor itself.
 	precision := math.Max(0, 1/second-cavity)
-	change, turn := precision-p.precision[i], first*(precision+cavity)-shift-p.shift[i]
-	p.precision[i], p.shift[i] = precision, p.shift[i]+turn
+	change, turn := step*(precision-p.precision[i]), step*(first*(precision+cavity)-shift-p.shift[i])
+	p.precision[i], p.shift[i] = p.precision[i]+change, p.shift[i]+turn
 
 	column := make([]float64, len(p.factors))
 	for j := range column {

@@ -38,7 +38,8 @@ func (p Problem) Solve() ([]Estimate, error) {
 		}
 		found = next
 		for i, e := range secrets {
-			at[i] = place{e.Mean(), e.SD()}
+			from, to := p.Prior.Secrets[i].Range()
+			at[i] = place{e.Mean(), math.Max(e.SD(), narrowest*(to-from))}
 		}
 	}
 	out, _, err := p.laws(at, found, 0, p.Size)
@@ -47,6 +48,9 @@ func (p Problem) Solve() ([]Estimate, error) {
 
 // passes is how often the place of the secrets is looked for, beginning with their whole ranges.
 const passes = 3
+
+// narrowest is the shortest secant that is taken, as a share of a secret's range.
+const narrowest = 1e-6
 
 // place is where a secret's value is believed to be.
 type place struct{ mean, sd float64 }
@@ -82,7 +86,13 @@ func (p Problem) laws(at []place, start *propagated, from, to int) ([]Estimate, 
 	if err != nil {
 		return nil, nil, err
 	}
-	return done.estimates(law, common, from, to), done, nil
+	out := done.estimates(law, common, from, to)
+	for _, e := range out {
+		if !finite(e.Mean(), e.SD()) {
+			return nil, nil, errUnsettled
+		}
+	}
+	return out, done, nil
 }
 
 // begin is the law before any answer.

@@ -273,6 +273,7 @@ func TestEstimatesKeepPublicTotals(t *testing.T) {
 // Answers about the same vectors are found whatever else was asked beside them, and no others: another condition,
 // argument, parameter, cell or result type is another vector.
 func TestEstimatesCompareEqualVectors(t *testing.T) {
+	patient.Test(t)
 	f := serve(t, options{policy: append([]string{"budget: {epsilon: 20", "budget: {epsilon: 200"},
 		estimatesPolicy...)})
 	c, _ := f.noticing(t)

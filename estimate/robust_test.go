@@ -1,0 +1,69 @@
+package estimate
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Whatever was released, by whatever noise, has finite estimates with their means inside their intervals: units apart
+// by fifteen orders of magnitude, values far from what is believed, secrets outside of their range, statistics that do
+// not vary, answers that repeat each other. One in 1,500 contradicts itself so much that it is refused.
+func TestSolvesEverything(t *testing.T) {
+	r := rand.New(rand.NewPCG(16, 16))
+	size := func() float64 { return math.Pow(10, 15*r.Float64()-6) }
+	refused := 0
+	for trial := range 1500 {
+		n := 1 + r.IntN(6)
+		c := curve{from: r.Float64() / 2, to: .6 + r.Float64()/3}
+		p := Problem{Size: n, Prior: &Prior{}}
+		var unit []float64
+		for k := range n {
+			u := size()
+			unit = append(unit, u)
+			c.start, c.slope = append(c.start, u*r.NormFloat64()), append(c.slope, u*r.NormFloat64())
+			c.bend, c.deviation = append(c.bend, u*r.NormFloat64()), append(c.deviation, u*.1*float64(r.IntN(2)))
+			c.together = append(c.together, u*.1*float64(r.IntN(2)))
+			p.Prior.Of = append(p.Prior.Of, k)
+		}
+		x := c.draw(r, c.from-.05+(c.to-c.from+.1)*r.Float64()) // also where the secret is said not to be
+		for range 1 + r.IntN(3) {
+			noise := Noise{}
+			for k := range n {
+				own := Own{Normal: unit[k] * math.Pow(10, -3*r.Float64())}
+				if r.IntN(2) == 0 {
+					own = Own{Laplace: own.Normal}
+				}
+				noise.Own = append(noise.Own, own)
+			}
+			for range r.IntN(3) {
+				line := Line{Laplace: .05, Along: c.slope}
+				if r.IntN(3) == 0 {
+					line = Line{Normal: .1, Along: c.start}
+				}
+				noise.Shared = append(noise.Shared, line)
+			}
+			p.Answers = append(p.Answers, release(r, x, noise))
+		}
+		p.Prior.Mean, p.Prior.Secrets = c.Mean(.3), []Secret{c}
+		if r.IntN(4) == 0 {
+			p.Prior = nil
+		}
+
+		got, err := p.Solve()
+		if err != nil {
+			t.Logf("trial %d: %v", trial, err)
+			refused++
+			continue
+		}
+		for k, e := range got {
+			low, high := e.Interval(.999)
+			if m := e.Mean(); !finite(m, e.SD(), low, high) || !(low <= m && m <= high) || e.SD() < 0 {
+				t.Errorf("trial %d, statistic %d: %v ± %v in %v..%v", trial, k, m, e.SD(), low, high)
+			}
+		}
+	}
+	if refused > 1 {
+		t.Errorf("%d of 1500 are refused", refused)
+	}
+}
