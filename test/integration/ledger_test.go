@@ -10,6 +10,7 @@ import (
 
 	"fugu/pipeline"
 	"fugu/policy"
+	"fugu/test/patient"
 )
 
 // spent is what fugu.budget says of the secret that has lost most.
@@ -43,6 +44,7 @@ func rows(t testing.TB, c *pgx.Conn, sql string, args ...any) string {
 // The same statement with the same parameters has the same answer, at no cost: in another spelling below the cut,
 // under another HAVING, in text and in binary, in another session, for another user, and after a restart.
 func TestSameStatementSameAnswer(t *testing.T) {
+	patient.Test(t)
 	file := filepath.Join(t.TempDir(), "fugu.db")
 	db := adultDatabase(t)
 	f, err := start(t.Context(), db, t.TempDir(), options{ledger: file})

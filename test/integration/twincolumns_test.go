@@ -14,6 +14,7 @@ import (
 
 	"fugu/ledger"
 	"fugu/test/adult"
+	"fugu/test/patient"
 	"fugu/test/pgcluster"
 	"fugu/test/policies"
 	"fugu/twin/build"
@@ -75,6 +76,7 @@ func buildShown(t testing.TB) (db *database) {
 // it. The inverted count of women is 2,000 rows off at most, which are five standard deviations of about 390 (that of
 // the channel over the 17,000 rows of the sample, and of the sample); as it is shown it is off by 10,000.
 func TestShownColumns(t *testing.T) {
+	patient.Test(t)
 	db := buildShown(t)
 	f := serve(t, options{guest: db.cluster.DSN("fugu_guest", "shown"), reader: db.cluster.DSN("fugu_reader", "shown"),
 		policyText: fmt.Sprintf(shownPolicy, db.rows)})

@@ -90,7 +90,7 @@ func (r rushed) play(t *testing.T, w world) {
 	run(t, root, "BEGIN")
 	run(t, root, "LOCK TABLE customer_reference IN ACCESS EXCLUSIVE MODE")
 	for name, way := range r.ways {
-		errs := make(chan error, len(conns))
+		errs, since := make(chan error, len(conns)), clock(t, watch)
 		for i, c := range conns {
 			run(t, c, "DISCARD ALL")
 			for k, sql := range way {
@@ -109,7 +109,7 @@ func (r rushed) play(t *testing.T, w world) {
 		// Who is refused is told at once; the others stand at the lock, or wait for a place.
 		begun := 0
 		for over := time.Now().Add(30 * time.Second); over.After(time.Now()); time.Sleep(10 * time.Millisecond) {
-			if begun = waiting(t, watch, "count(*)"); begun == r.begun && len(errs) == r.refused {
+			if begun = waiting(t, watch, since); begun == r.begun && len(errs) == r.refused {
 				break
 			}
 		}
@@ -137,18 +137,40 @@ func (r rushed) end(t *testing.T, name string, conns []*pgx.Conn, watch *pgx.Con
 		run(t, c, "ROLLBACK")
 	}
 	// What was cancelled waits on for the lock, until somebody ends it.
-	for waiting(t, watch, "count(pg_terminate_backend(pid))") > 0 {
-		time.Sleep(10 * time.Millisecond)
+	// A cancel that comes before what it is to end ends nothing: that stands at the lock a little later, and would be
+	// counted for the next way. So this one is over when nothing has been active for a while.
+	const ended = `SELECT count(pg_terminate_backend(pid))::float8 FROM pg_stat_activity
+		WHERE usename = 'fugu_reader' AND datname = current_database() AND state = 'active'`
+	for quiet := 0; quiet < 10; quiet++ {
+		n, err := value(t, watch, ended)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n > 0 {
+			quiet = 0
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 
-// waiting is an aggregate over the reader's connections that wait for a lock in the world.
-func waiting(t *testing.T, watch *pgx.Conn, aggregate string) int {
+// waiting counts the reader's connections that wait for a lock in the world, with a statement begun since then.
+func waiting(t *testing.T, watch *pgx.Conn, since float64) int {
 	t.Helper()
-	n, err := value(t, watch, "SELECT "+aggregate+`::float8 FROM pg_locks JOIN pg_stat_activity a USING (pid)
-		WHERE NOT granted AND a.usename = 'fugu_reader' AND a.datname = current_database()`)
+	n, err := value(t, watch, `SELECT count(*)::float8 FROM pg_locks JOIN pg_stat_activity a USING (pid)
+		WHERE NOT granted AND a.usename = 'fugu_reader' AND a.datname = current_database()
+			AND extract(epoch FROM a.query_start) >= $1::float8`, since)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return int(n)
+}
+
+// clock is PostgreSQL's, in seconds.
+func clock(t *testing.T, c *pgx.Conn) float64 {
+	t.Helper()
+	now, err := value(t, c, "SELECT extract(epoch FROM clock_timestamp())::float8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return now
 }
