@@ -192,12 +192,8 @@ func (q *Question) witness(a ledger.Answer, s quote.Stored, m *quote.Quote) (w r
 		return w, fmt.Errorf("reading the stored answer %d: %w", a.ID, err)
 	}
 	w.ID = a.ID
-	for _, text := range release.Values() {
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return w, fmt.Errorf("reading the stored answer %d: %w", a.ID, err)
-		}
-		w.Values = append(w.Values, v)
+	if w.Values, err = release.Numbers(); err != nil {
+		return w, fmt.Errorf("reading the stored answer %d: %w", a.ID, err)
 	}
 	if len(w.Values) != m.Width {
 		return w, fmt.Errorf("the stored answer %d %w", a.ID, errMisfit)

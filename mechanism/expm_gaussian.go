@@ -23,13 +23,7 @@ var expmGaussian = mechanism{kind: ExpmGaussian, auto: true, joint: always, desi
 func designExpmGaussian(r Request) (design, error) {
 	// What chance leaves of δ is what the noise may fail with.
 	left := r.Budget
-	for _, s := range r.Shifts {
-		failure := s.Failure
-		if c := s.Scatter; c != nil {
-			failure += c.Failure + c.Beside
-		}
-		left.Delta = privacy.Delta(math.Min(float64(left.Delta), float64(r.Budget.Delta)-failure))
-	}
+	left.Delta = privacy.Delta(float64(r.Budget.Delta) - r.failure())
 
 	kappa := privacy.Kappa(left)
 	if kappa == 0 || r.Budget.Epsilon > maxGaussianEpsilon {

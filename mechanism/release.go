@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"regexp"
 	"slices"
+	"strconv"
 
 	"fugu/internal/hook"
 )
@@ -22,6 +23,18 @@ type Release struct {
 
 // Values returns the values as plain decimal texts, one for each component.
 func (r Release) Values() []string { return slices.Clone(r.values) }
+
+// Numbers returns the values as floating-point numbers, for who computes with them: the nearest ones to the texts.
+func (r Release) Numbers() ([]float64, error) {
+	out := make([]float64, len(r.values))
+	for k, text := range r.values {
+		var err error
+		if out[k], err = strconv.ParseFloat(text, 64); err != nil {
+			return nil, fmt.Errorf("reading a released value: %w", err)
+		}
+	}
+	return out, nil
+}
 
 // Len returns the number of components.
 func (r Release) Len() int { return len(r.values) }

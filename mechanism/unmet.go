@@ -27,15 +27,24 @@ func unmet(kind Kind, why string) error {
 // short is the error of a mechanism for which no noise of its search kept the budget: where the model of the statement
 // alone takes all of δ, or the mechanism has no noise to add, more of it would not have helped.
 func (r Request) short(kind Kind) error {
-	switch failure := r.failure(); {
+	if err := r.checkFailure(kind, r.failure()); err != nil {
+		return err
+	}
+	if kind == NoNoise {
+		return unmet(kind, addsNothing)
+	}
+	return unmet(kind, tooLarge)
+}
+
+// checkFailure refuses a probability but for which a model holds if the budget, or the mechanism, has no room for it.
+func (r Request) checkFailure(kind Kind, failure float64) error {
+	switch {
 	case failure > 0 && (r.Budget.Delta == 0 || kind == Wasserstein):
 		return unmet(kind, tooCertain)
 	case failure > float64(r.Budget.Delta):
 		return unmet(kind, tooUncertain)
-	case kind == NoNoise:
-		return unmet(kind, addsNothing)
 	}
-	return unmet(kind, tooLarge)
+	return nil
 }
 
 // failure is the largest probability but for which what is known of a secret holds.

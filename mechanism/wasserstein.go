@@ -40,11 +40,8 @@ func designWasserstein(kind Kind, r Request) (design, error) {
 	scale := make([]float64, len(r.Components))
 	for _, s := range r.Shifts {
 		c, _ := r.close(s)
-		switch {
-		case c.Delta > 0 && (r.Budget.Delta == 0 || kind == Wasserstein):
-			return nil, unmet(kind, tooCertain)
-		case c.Delta > float64(r.Budget.Delta):
-			return nil, unmet(kind, tooUncertain)
+		if err := r.checkFailure(kind, c.Delta); err != nil {
+			return nil, err
 		}
 		for k := range scale {
 			scale[k] = math.Max(scale[k], c.W*c.Unit[k]/float64(r.Budget.Epsilon))

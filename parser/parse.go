@@ -21,11 +21,7 @@ func Parse(sql string, catalog Catalog) ([]*Statement, error) {
 	out := make([]*Statement, 0, len(parsed.Stmts))
 	at, characters := 0, 0 // of the statement before
 	for _, raw := range parsed.Stmts {
-		end := len(sql)
-		if raw.StmtLen > 0 {
-			end = int(raw.StmtLocation + raw.StmtLen)
-		}
-		s := &Statement{Text: sql[raw.StmtLocation:end], root: raw, version: parsed.Version, src: src}
+		s := &Statement{Text: textOf(sql, raw), root: raw, version: parsed.Version, src: src}
 		s.place(at, characters)
 		at, characters = int(raw.StmtLocation), s.Start
 
@@ -35,6 +31,14 @@ func Parse(sql string, catalog Catalog) ([]*Statement, error) {
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// textOf is what a statement of a text is: of the last one the parser gives no length.
+func textOf(sql string, raw *pg.RawStmt) string {
+	if raw.StmtLen == 0 {
+		return sql[raw.StmtLocation:]
+	}
+	return sql[raw.StmtLocation : raw.StmtLocation+raw.StmtLen]
 }
 
 // place notes where the statement stands in the text. at is an offset before it, behind that number of characters.

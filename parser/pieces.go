@@ -31,11 +31,8 @@ func Pieces(sql string) []Piece {
 
 	var out []Piece
 	for _, raw := range parsed.Stmts {
-		begin, end := int(raw.StmtLocation), len(sql)
-		if raw.StmtLen > 0 {
-			end = begin + int(raw.StmtLen)
-		}
-		p := Piece{Text: strings.Repeat(" ", utf8.RuneCountInString(sql[:begin])) + sql[begin:end]}
+		before := utf8.RuneCountInString(sql[:raw.StmtLocation])
+		p := Piece{Text: strings.Repeat(" ", before) + textOf(sql, raw)}
 		if raw.Stmt.GetPrepareStmt() == nil { // whose parameters are its own
 			tree.Inspect(raw.Stmt, func(m proto.Message) bool {
 				if x, ok := m.(*pg.ParamRef); ok {

@@ -2,7 +2,7 @@ package reuse
 
 import (
 	"context"
-	"strconv"
+	"slices"
 
 	"fugu/mechanism"
 	"fugu/policy"
@@ -33,12 +33,8 @@ func (p *Past) Witnesses(ctx context.Context, book Book, of *policy.Policy, epoc
 		if g.evidence == nil || g.Epoch != epoch || g.evidence.Policy != of.Fingerprint {
 			continue
 		}
-		about := false
-		for _, v := range g.evidence.Vectors {
-			_, is := vectors[v]
-			about = about || is
-		}
-		if !about {
+		about := func(v string) bool { _, is := vectors[v]; return is }
+		if !slices.ContainsFunc(g.evidence.Vectors, about) {
 			continue
 		}
 
@@ -49,15 +45,11 @@ func (p *Past) Witnesses(ctx context.Context, book Book, of *policy.Policy, epoc
 		if !paid {
 			continue
 		}
-		w := Witness{ID: g.ID, Evidence: *g.evidence}
-		for _, text := range g.release.Values() {
-			v, err := strconv.ParseFloat(text, 64)
-			if err != nil {
-				return nil, err
-			}
-			w.Values = append(w.Values, v)
+		values, err := g.release.Numbers()
+		if err != nil {
+			return nil, err
 		}
-		out = append(out, w)
+		out = append(out, Witness{ID: g.ID, Values: values, Evidence: *g.evidence})
 	}
 	return out, nil
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"strconv"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -26,14 +25,11 @@ func Release(transcript []float64, n mechanism.Noise, f []float64, rng *rand.Ran
 	if err != nil {
 		panic(fmt.Sprintf("falsify: %v", err))
 	}
-	for _, text := range r.Values() {
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			panic(fmt.Sprintf("falsify: the product published %q", text))
-		}
-		transcript = append(transcript, v)
+	published, err := r.Numbers()
+	if err != nil {
+		panic(fmt.Sprintf("falsify: the product published %q", r.Values()))
 	}
-	return transcript
+	return append(transcript, published...)
 }
 
 // words are the random bytes of a generator whose seed is fixed.

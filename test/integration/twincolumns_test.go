@@ -5,18 +5,15 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
-	"fugu/ledger"
 	"fugu/test/adult"
 	"fugu/test/patient"
 	"fugu/test/pgcluster"
-	"fugu/test/policies"
 	"fugu/twin/build"
 )
 
@@ -53,22 +50,8 @@ func buildShown(t testing.TB) (db *database) {
 		shown_keeper; GRANT CREATE ON DATABASE shown TO shown_keeper`); err != nil {
 		t.Fatal(err)
 	}
-	conn, err := build.Connect(t.Context(), c.DSN("shown_keeper", "shown"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(t.Context()) }()
-	l, err := ledger.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "fugu.db"), ledger.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	p := policies.Load(t, fmt.Sprintf(shownPolicy, loaded.Rows))
-	k := build.Keeper{Conn: conn, Ledger: l, Random: rand.NewChaCha8(sha256.Sum256([]byte("shown"))),
-		Guests: []string{"fugu_guest"}, Operator: "dba"}
-	if _, err := k.Build(t.Context(), p, p.Tables[0], build.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	buildTwins(t, c.DSN("shown_keeper", "shown"), fmt.Sprintf(shownPolicy, loaded.Rows), build.Keeper{
+		Random: rand.NewChaCha8(sha256.Sum256([]byte("shown"))), Guests: []string{"fugu_guest"}}, build.Options{})
 	return &database{c, loaded.Rows}
 }
 

@@ -11,7 +11,8 @@ import (
 )
 
 // buildTwins builds what the text of a policy asks for, as fugu twin build does: a report for each family of twins, in
-// the policy's order. k says whom they are for and which ledger has their price; without one it is a new ledger.
+// the policy's order. k says whom they are for, which ledger has their price (without one it is a new one) and, where a
+// test needs the same twin each time, where random bytes come from.
 func buildTwins(t testing.TB, keeperDSN, text string, k build.Keeper, o build.Options) (reports []build.Report) {
 	t.Helper()
 	p := policies.Load(t, text)
@@ -21,7 +22,10 @@ func buildTwins(t testing.TB, keeperDSN, text string, k build.Keeper, o build.Op
 	}
 	defer func() { _ = conn.Close(t.Context()) }()
 
-	k.Conn, k.Random, k.Operator = conn, rand.Reader, "dba"
+	k.Conn, k.Operator = conn, "dba"
+	if k.Random == nil {
+		k.Random = rand.Reader
+	}
 	if k.Ledger == nil {
 		l, err := ledger.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "fugu.db"), ledger.Options{})
 		if err != nil {

@@ -60,10 +60,7 @@ func (f *family) there(ctx context.Context, at place, k *Keeper, all []Twin, law
 				found = append(found, t)
 			}
 		}
-		var exists bool
-		err := at.tx.QueryRow(ctx, `SELECT pg_catalog.to_regclass($1) IS NOT NULL`,
-			at.name(s.Qualified())).Scan(&exists)
-		if err != nil || !exists {
+		if there, err := exists(ctx, at.tx, at.name(s.Qualified())); err != nil || !there {
 			return nil, err
 		}
 	}

@@ -64,11 +64,7 @@ func (b books) order(ctx context.Context, table policy.QualifiedName) ([]byte, e
 		if _, err = io.ReadFull(b.random, fresh); err != nil {
 			return nil, fmt.Errorf("drawing the order of %s: %w", table, err)
 		}
-		// It costs nothing: what it tells is in what twins cost. Whoever was first stands.
-		a, err = b.ledger.Charge(ctx, ledger.Charge{Key: key, Dataset: orders, User: b.user,
-			Losses: map[string]privacy.Loss{table.String(): {}},
-			Limit:  privacy.Budget{Epsilon: 1}, Requested: privacy.Budget{Epsilon: 1},
-			Mechanism: ledger.Ordering, Assumption: "none", Answer: fresh})
+		a, err = b.keep(ctx, table, key, fresh)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the order of drawing of %s: %w", table, err)
@@ -78,6 +74,16 @@ func (b books) order(ctx context.Context, table policy.QualifiedName) ([]byte, e
 			"without it no twin can be made that is safe beside the earlier ones", table)
 	}
 	return a.Bytes, nil
+}
+
+// keep enters what all builds of a table's twin are to go by. It costs nothing: what it tells is in what twins cost, or
+// tells nothing of the table's secrets. Whoever was first stands, and is returned.
+func (b books) keep(ctx context.Context, table policy.QualifiedName, key ledger.Key, what []byte) (
+	ledger.Answer, error) {
+	return b.ledger.Charge(ctx, ledger.Charge{Key: key, Dataset: orders, User: b.user,
+		Losses: map[string]privacy.Loss{table.String(): {}},
+		Limit:  privacy.Budget{Epsilon: 1}, Requested: privacy.Budget{Epsilon: 1},
+		Mechanism: ledger.Ordering, Assumption: "none", Answer: what})
 }
 
 // latest returns what was drawn last for a table, if anything was. It looks at no dataset and no epoch: a draw that was

@@ -181,9 +181,8 @@ func (e *Exporter) hold(ctx context.Context, at place, families [][]policy.Table
 	}
 	for _, family := range families {
 		for _, t := range family {
-			var there bool
-			if err := at.tx.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`,
-				at.name(t.Qualified())).Scan(&there); err != nil {
+			there, err := exists(ctx, at.tx, at.name(t.Qualified()))
+			if err != nil {
 				return nil, fmt.Errorf("looking for the twin of %s: %w", t.Qualified(), err)
 			}
 			if !there {

@@ -61,9 +61,7 @@ const twinColumns = `dataset, table_schema, table_name, built, rows, sampled, cl
 
 // Twins returns the twins that there are.
 func Twins(ctx context.Context, db querier) ([]Twin, error) {
-	var there bool
-	if err := db.QueryRow(ctx, `SELECT pg_catalog.to_regclass($1) IS NOT NULL`, registry).Scan(&there); err != nil ||
-		!there {
+	if there, err := exists(ctx, db, registry); err != nil || !there {
 		return nil, err
 	}
 	shown, err := shownBy(ctx, db)
@@ -98,6 +96,12 @@ func sayNoise(ctx context.Context, db pgx.Tx, t Twin) error {
 type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// exists reports whether there is a table of a quoted name.
+func exists(ctx context.Context, db querier, name string) (there bool, err error) {
+	err = db.QueryRow(ctx, `SELECT pg_catalog.to_regclass($1) IS NOT NULL`, name).Scan(&there)
+	return there, err
 }
 
 // enter writes a line of the registry.

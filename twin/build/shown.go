@@ -21,8 +21,7 @@ const makeChannels = `CREATE TABLE IF NOT EXISTS ` + channelsTable + ` (
 
 // forgetColumns has nothing said of how columns of a table's twin are shown; there may be no such list yet.
 func forgetColumns(ctx context.Context, db pgx.Tx, t policy.QualifiedName) error {
-	var there bool
-	err := db.QueryRow(ctx, `SELECT pg_catalog.to_regclass($1) IS NOT NULL`, channelsTable).Scan(&there)
+	there, err := exists(ctx, db, channelsTable)
 	if err == nil && there {
 		_, err = db.Exec(ctx, `DELETE FROM `+channelsTable+` WHERE table_schema = $1 AND table_name = $2`,
 			t.Schema, t.Name)
@@ -46,10 +45,7 @@ type ShownColumn struct {
 
 // shownBy are the columns of twins that are shown row by row, by schema and table.
 func shownBy(ctx context.Context, db querier) (map[policy.QualifiedName][]ShownColumn, error) {
-	var there bool
-	if err := db.QueryRow(ctx, `SELECT pg_catalog.to_regclass($1) IS NOT NULL`,
-		channelsTable).Scan(&there); err != nil ||
-		!there {
+	if there, err := exists(ctx, db, channelsTable); err != nil || !there {
 		return nil, err
 	}
 	rows, _ := db.Query(ctx, `SELECT table_schema, table_name, promise::pg_catalog.text FROM `+channelsTable+

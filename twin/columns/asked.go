@@ -16,9 +16,8 @@ import (
 func Asked(p *policy.Policy, t policy.Table) (lines []string) {
 	for _, c := range t.Twin.Columns {
 		if c.Obfuscate != nil {
-			lines = append(lines,
-				fmt.Sprintf("   column %s of it is shown row by row: a value tells at most epsilon %g "+
-					"of its own row, but for a chance of %g", c.Name, c.Obfuscate.Epsilon, c.Obfuscate.Delta))
+			lines = append(lines, fmt.Sprintf("   column %s of it is shown row by row: a value tells at most epsilon "+
+				"%g of its own row, but for a chance of %g", c.Name, c.Obfuscate.Epsilon, c.Obfuscate.Delta))
 			continue
 		}
 		lines = append(lines, fmt.Sprintf("   column %s of it is shown row by row: by itself it does not tell %s of a "+
@@ -26,8 +25,8 @@ func Asked(p *policy.Policy, t policy.Table) (lines []string) {
 		for _, s := range p.Secrets {
 			if s.Name == c.Transport.Hide && s.Table == t.Qualified() && !readsAny(s.Proportion, t.Twin.Drop) {
 				lines = append(lines, fmt.Sprintf("warning: table %s: column %s is to hide %s of a row, and the twin "+
-					"shows "+
-					"the columns that %s is a condition on: drop one of these", t.Qualified(), c.Name, s.Name, s.Name))
+					"shows the columns that %s is a condition on: drop one of these", t.Qualified(), c.Name, s.Name,
+					s.Name))
 			}
 		}
 	}

@@ -60,9 +60,8 @@ func New(c policy.Column, counts []Count) (Law, error) {
 		most = mostTransported
 	}
 	if len(counts) > most {
-		return law,
-			fmt.Errorf("the reference has %d values of it, and a channel is of %d at most: drop the column, or "+
-				"show a coarser one", len(counts), most)
+		return law, fmt.Errorf("the reference has %d values of it, and a channel is of %d at most: drop the column, "+
+			"or show a coarser one", len(counts), most)
 	}
 
 	if err := inOrder(counts, c.Transport != nil); err != nil {

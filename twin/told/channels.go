@@ -25,10 +25,7 @@ type Chance struct {
 // the client's session.
 func Channels(ctx context.Context, reader *upstream.Reader, snap *dataset.Snapshot,
 	ask func(context.Context, string) ([][]string, error)) (out []Chance, err error) {
-	there, err := reader.Query(ctx, "SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = "+
-		"c.relnamespace WHERE n.nspname = $1 AND c.relname = 'fugu columns'",
-		[][]byte{[]byte(parser.TwinSchema)}, []uint32{25})
-	if err != nil || len(there) == 0 {
+	if there, err := made(ctx, reader, "fugu columns"); err != nil || !there {
 		return nil, err
 	}
 	rows, err := ask(ctx, `SELECT c.table_schema, c.table_name, c.column_name, x.entry

@@ -27,10 +27,7 @@ type Class struct {
 // the client's session.
 func Classes(ctx context.Context, reader *upstream.Reader, snap *dataset.Snapshot,
 	ask func(context.Context, string) ([][]string, error)) (out []Class, err error) {
-	there, err := reader.Query(ctx, "SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = "+
-		"c.relnamespace WHERE n.nspname = $1 AND c.relname = 'fugu twins'",
-		[][]byte{[]byte(parser.TwinSchema)}, []uint32{25})
-	if err != nil || len(there) == 0 {
+	if there, err := made(ctx, reader, "fugu twins"); err != nil || !there {
 		return nil, err
 	}
 	rows, err := ask(ctx, `SELECT t.table_schema, t.table_name, t.built, t.rows, t.sampled, c.class, c.told, c.taken,
@@ -57,6 +54,13 @@ func Classes(ctx context.Context, reader *upstream.Reader, snap *dataset.Snapsho
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+// made reports whether builds have made a list of theirs, by its name.
+func made(ctx context.Context, reader *upstream.Reader, list string) (bool, error) {
+	rows, err := reader.Query(ctx, "SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "+
+		"WHERE n.nspname = $1 AND c.relname = $2", [][]byte{[]byte(parser.TwinSchema), []byte(list)}, []uint32{25, 25})
+	return len(rows) > 0, err
 }
 
 // Explain says for EXPLAIN (PRIVACY) what the twins of tables are.
