@@ -128,6 +128,7 @@ func (r *Reader) DescribeMeanwhile(
 		if err := p.Sync(); err != nil {
 			return err
 		}
+
 		work()
 		answer, err := p.GetResults()
 		if err != nil {
@@ -257,6 +258,7 @@ func (q Question) run(ctx context.Context, c *pgconn.PgConn, f []*big.Rat) error
 	keys := make([]planner.Value, q.Cut.Head())
 	summed, sums := q.Cut.Summed(), make([]*big.Rat, len(q.Cut.Terms))
 	var failed error
+
 	rows := c.ExecParams(ctx, q.SQL, q.Args, q.Types, nil, nil)
 	for rows.NextRow() {
 		v := rows.Values()
@@ -267,6 +269,8 @@ func (q Question) run(ctx context.Context, c *pgconn.PgConn, f []*big.Rat) error
 		if !ok {
 			continue
 		}
+
+		// The sums of terms come first, and behind them what is no function of sums.
 		for i, t := range summed {
 			sums[t] = new(big.Rat)
 			if text := v[len(keys)+i]; text == nil { // a sum over no rows
@@ -279,6 +283,7 @@ func (q Question) run(ctx context.Context, c *pgconn.PgConn, f []*big.Rat) error
 				failed = ErrStatistics
 			}
 		}
+
 		sampled := v[len(keys)+len(summed):]
 		for a, agg := range q.Cut.Aggregates {
 			if agg.Sampled != nil {
@@ -294,6 +299,7 @@ func (q Question) run(ctx context.Context, c *pgconn.PgConn, f []*big.Rat) error
 				}
 				continue
 			}
+
 			s := make([]*big.Rat, len(agg.Terms))
 			for i, t := range agg.Terms {
 				s[i] = sums[t]
@@ -305,6 +311,7 @@ func (q Question) run(ctx context.Context, c *pgconn.PgConn, f []*big.Rat) error
 			}
 		}
 	}
+
 	if _, err := rows.Close(); err != nil {
 		return err
 	}
@@ -337,7 +344,28 @@ func (r *Reader) with(ctx context.Context, f func(*pgconn.PgConn) error) error {
 		return scrub(ctx, err)
 	}
 	defer conn.Release()
-	return scrub(ctx, f(conn.Conn().PgConn()))
+	c := conn.Conn().PgConn()
+	err = f(c)
+	if c.IsClosed() {
+		go cancelAll(c)
+	}
+	return scrub(ctx, err)
+}
+
+// cancelAll cancels whatever a connection that was given up still runs, until PostgreSQL has closed it, or pgx, which
+// waits for that, has lost its patience (15 s). pgx itself asks once, and a request that overtakes its statement cancels
+// nothing: PostgreSQL would begin the statement afterwards, and work on it for nobody until statement_timeout.
+func cancelAll(c *pgconn.PgConn) {
+	for wait := 100 * time.Millisecond; ; wait *= 2 {
+		select {
+		case <-c.CleanupDone():
+			return
+		case <-time.After(wait):
+		}
+		ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+		_ = c.CancelRequest(ctx) // there is nobody to tell, and the next one may succeed
+		stop()
+	}
 }
 
 // scrub keeps what a reader's error may tell: that the client cancelled, that the database cannot be reached, or only
