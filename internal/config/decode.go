@@ -91,6 +91,7 @@ func sections() map[string][]string {
 			known[section] = append(known[section], key)
 		}
 	}
+
 	for _, l := range leaves {
 		if l.env {
 			continue
@@ -101,6 +102,7 @@ func sections() map[string][]string {
 			add(section, key)
 		}
 	}
+
 	add("upstream", "guests")
 	add("upstream", "databases")
 	return known
@@ -123,6 +125,7 @@ func environment(r *strictyaml.Report, env []string) map[string]string {
 	for _, l := range leaves {
 		known[variable(l.path)] = true
 	}
+
 	overrides := map[string]string{}
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
