@@ -284,31 +284,8 @@ func (q Question) run(ctx context.Context, c *pgconn.PgConn, f []*big.Rat) error
 			}
 		}
 
-		sampled := v[len(keys)+len(summed):]
-		for a, agg := range q.Cut.Aggregates {
-			if agg.Sampled != nil {
-				text := sampled[0]
-				sampled = sampled[1:]
-				if k := q.Component[cell][a]; k >= 0 && text != nil {
-					x, ok := new(big.Rat).SetString(string(text))
-					if !ok {
-						failed = ErrStatistics
-						continue
-					}
-					f[k] = x
-				}
-				continue
-			}
-
-			s := make([]*big.Rat, len(agg.Terms))
-			for i, t := range agg.Terms {
-				s[i] = sums[t]
-			}
-			if k := q.Component[cell][a]; k >= 0 {
-				if x, ok := agg.Exact(s); ok {
-					f[k] = x
-				}
-			}
+		if !q.put(f, q.Component[cell], sums, v[len(keys)+len(summed):]) {
+			failed = ErrStatistics
 		}
 	}
 
@@ -316,6 +293,40 @@ func (q Question) run(ctx context.Context, c *pgconn.PgConn, f []*big.Rat) error
 		return err
 	}
 	return failed
+}
+
+// put writes the values of a cell into f, at the components of its aggregates (-1: none), and reports whether all of
+// them are numbers. sampled are those of the aggregates that are no functions of sums, in turn.
+func (q Question) put(f []*big.Rat, components []int, sums []*big.Rat, sampled [][]byte) bool {
+	numbers := true
+	for a, agg := range q.Cut.Aggregates {
+		k := components[a]
+		if agg.Sampled == nil {
+			if k < 0 {
+				continue
+			}
+			s := make([]*big.Rat, len(agg.Terms))
+			for i, t := range agg.Terms {
+				s[i] = sums[t]
+			}
+			if x, ok := agg.Exact(s); ok {
+				f[k] = x
+			}
+			continue
+		}
+
+		text := sampled[0]
+		sampled = sampled[1:]
+		if k < 0 || text == nil {
+			continue
+		}
+		if x, ok := new(big.Rat).SetString(string(text)); ok {
+			f[k] = x
+		} else {
+			numbers = false
+		}
+	}
+	return numbers
 }
 
 // withheld is what is said instead of PostgreSQL's reason.
