@@ -72,8 +72,8 @@ func KNormGradient(gradient, sigma, base []float64, epsilon privacy.Epsilon) ([]
 
 // MedianErrors are the mean absolute errors of the median of n values that stand evenly in [0, 1], by Exponential with
 // the loss Σ_i |y-x_i| and by KNormGradient with its gradient, for pairs that change one value (Δ_z = 1): the loss
-// changes by 1 at most, and its gradient, by how many more values are below y than above, by 2. By Theorem 11 the second
-// falls with 1/n; the first falls with 1/√n, as sampling errors do.
+// changes by 1 at most, and its gradient, by how many more values are below y than above, by 2. By Theorem 11 the
+// second falls with 1/n; the first falls with 1/√n, as sampling errors do.
 func MedianErrors(n int, epsilon privacy.Epsilon) (exponential, gradient float64, err error) {
 	const grid = 20_000
 	loss, slope, bound := make([]float64, grid+1), make([]float64, grid+1), make([]float64, grid+1)

@@ -73,8 +73,8 @@ func MeanShift(cross []float64, v *mat.SymDense, delta float64) (float64, error)
 	return mat.Dot(&x, mat.NewVecDense(len(cross), cross)), nil
 }
 
-// Spherical is E‖z‖² of noise of density ∝ exp(-‖z‖₂/b) on R^d, in units of b²: ‖z‖ has a Gamma law of shape d, so it is
-// d(d+1). It is the Laplace noise of a K-norm mechanism whose K is the Euclidean ball.
+// Spherical is E‖z‖² of noise of density ∝ exp(-‖z‖₂/b) on R^d, in units of b²: ‖z‖ has a Gamma law of shape d, so it
+// is d(d+1). It is the Laplace noise of a K-norm mechanism whose K is the Euclidean ball.
 func Spherical(d int) float64 { return float64(d) * float64(d+1) }
 
 // Projected is E‖Pz‖² of the same noise on R^d1, P the projection on a subspace of d2 dimensions: a share d2/d1 of

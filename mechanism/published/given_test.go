@@ -82,8 +82,8 @@ func TestConditionalMean(t *testing.T) {
 }
 
 // Theorems 9 and 10: mixing the outputs' laws over the counts given each value of a row, the ratio of probabilities is
-// within e^ε, and nearly as large as e^(ε/2) somewhere; with a σ of half the size it is not within e^ε. The base measure
-// allows what is public alone, so that no other output is ever given.
+// within e^ε, and nearly as large as e^(ε/2) somewhere; with a σ of half the size it is not within e^ε. The base
+// measure allows what is public alone, so that no other output is ever given.
 func TestExponentialKeepsEpsilon(t *testing.T) {
 	const n, epsilon = 40, 1.
 	for _, c := range []struct{ z0, z1 float64 }{{.5, .5}, {.3, .7}} {

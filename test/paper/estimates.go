@@ -38,8 +38,9 @@ func estimates(ctx context.Context, cluster *pgcluster.Cluster, truth *pgx.Conn,
 	}
 	defer client.Close(context.WithoutCancel(ctx))
 
-	s := newSheet(fmt.Sprintf("Estimates given what was released (Seeman et al., section 3.2): mean squared error, ε = 1,"+
-		" %d answers", answers), "statement", "cells", "released", "reference", "estimate", "95% intervals that hold", "")
+	s := newSheet(fmt.Sprintf("Estimates given what was released (Seeman et al., section 3.2): mean squared error, "+
+		"ε = 1, %d answers", answers), "statement", "cells", "released", "reference", "estimate",
+		"95% intervals that hold", "")
 	for _, p := range estimated {
 		e, err := compareEstimates(ctx, client, truth, p, answers)
 		if err != nil {
