@@ -45,7 +45,7 @@ type Quote struct {
 
 // Encode makes the bytes that the ledger keeps.
 func (m *Quote) Encode(r mechanism.Release, of *Kept) ([]byte, error) {
-	s := Stored{Index: m.Index, Public: m.Public, Of: of}
+	s := Stored{Index: m.Index, Public: m.Public, Of: of, Policy: m.policy}
 	if m.Width > 0 {
 		s.Evidence = m.evidence()
 		var err error
@@ -64,10 +64,10 @@ func (m *Quote) Keep(p *policy.Policy) *Kept {
 	return &Kept{p.Fingerprint, m.Calibration.Assumption, m.Calibration.Noise.Law(), m.Layers}
 }
 
-// evidence is what estimates take from an answer; nil: nothing. Values that were brought to public sums have the law of
-// their noise given these, so that the law of the noise and the sums together say all of what a value tells.
+// evidence is what estimates take from an answer; nil: nothing. Values that were brought to public sums have another
+// law than their noise had.
 func (m *Quote) evidence() *Evidence {
-	if m.Vectors == nil {
+	if m.Vectors == nil || len(m.Sums) > 0 {
 		return nil
 	}
 	return &Evidence{m.policy, m.Calibration.Noise.Law(), m.Vectors}
