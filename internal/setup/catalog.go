@@ -152,7 +152,7 @@ func (t *Table) Column(name string) *Column {
 
 // PostgreSQL prints a CHECK that lists values, or bounds whole numbers, in one of these ways.
 var (
-	listed  = regexp.MustCompile(`^\(\(?"?[^()]*"?\)?(?:::text)? = ANY \(\(?ARRAY\[(.*)\](?:\)?::text\[\])?\)\)$`)
+	listed  = regexp.MustCompile(`^\(\(?"?[^()]*"?\)?(?:::text)? = ANY \(\(?ARRAY\[(.*?)\](?:\)?::text\[\])?\)\)$`)
 	literal = regexp.MustCompile(`^'((?:[^']|'')*)'::[a-z ]+$`)
 	bounds  = regexp.MustCompile(`^\(\([^()]+ >= '?(-?\d+)'?(?:::\w+)?\) AND \([^()]+ <= '?(-?\d+)'?(?:::\w+)?\)\)$`)
 )
