@@ -44,7 +44,7 @@ func (p *Plan) Files(at Place) []File {
 		{"fugu.yaml", 0o600, p.configuration(at)},
 		{"grants.sql", 0o600, p.grants(at)},
 		{"users.txt", 0o600, p.users(at)},
-		{"fugu.service", 0o644, unit(at)},
+		{"fugu.service", 0o644, fmt.Sprintf(installing, at.Directory) + unit(at)},
 	}
 }
 
@@ -180,12 +180,15 @@ func UserLine(name, verifier string) string {
 	return double(name) + " " + double(verifier)
 }
 
-// unit is the service for systemd: a proxy that can write nothing but its own directory.
-func unit(at Place) string {
-	return fmt.Sprintf(`# cp fugu.service /etc/systemd/system/ && systemctl enable --now fugu
+// installing is what there is to do with the unit that fugu init writes.
+const installing = `# cp fugu.service /etc/systemd/system/ && systemctl enable --now fugu
 # The user has to be able to read the files of %[1]s, and to write the ledger there:
 # useradd --system --no-create-home fugu && chown -R fugu %[1]s
-[Unit]
+`
+
+// unit is the service for systemd: a proxy that can write nothing but its own directory.
+func unit(at Place) string {
+	return fmt.Sprintf(`[Unit]
 Description=Fugu, a PostgreSQL proxy that keeps global properties of a dataset secret
 After=network-online.target postgresql.service
 Wants=network-online.target

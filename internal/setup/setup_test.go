@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"fugu/policy"
+	"fugu/test/golden"
 	"fugu/test/pgcluster"
 )
 
@@ -130,6 +131,11 @@ func TestPlan(t *testing.T) {
 	if _, err := NewPlan(c, choices); err == nil {
 		t.Error("the table with the secret is open")
 	}
+}
+
+// The package's unit is the one that init writes, for the package's places.
+func TestPackagedUnit(t *testing.T) {
+	golden.Check(t, "../../packaging/fugu.service", unit(Place{Directory: "/var/lib/fugu", Binary: "/usr/bin/fugu"}))
 }
 
 // Whatever stands in a text, YAML reads it back.
