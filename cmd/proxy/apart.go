@@ -236,6 +236,7 @@ func (h *house) readerApart(ctx context.Context, r *room) (*upstream.Reader, err
 			"that parts of the catalog " +
 			"have to be masked, which Fugu reads as the reader; or build twins on another server")
 	}
+
 	reader := h.readers[r.database]
 	if reader == nil {
 		var err error
@@ -249,6 +250,8 @@ func (h *house) readerApart(ctx context.Context, r *room) (*upstream.Reader, err
 		}
 		h.readers[r.database] = reader
 	}
+
+	// A pool that connects elsewhere would mask a catalog that nobody sees.
 	server, err := reader.Server(ctx)
 	if err == nil && server != h.server {
 		err = errors.New("upstream.reader leads to another server than upstream.guest: it has to read the catalog " +

@@ -21,6 +21,8 @@ func (h *house) twinsFit(ctx context.Context) error {
 		if !slices.ContainsFunc(p.Tables, func(t policy.Table) bool { return t.Answers == policy.FromTwin }) {
 			continue
 		}
+
+		// Twins apart are all in one database, whichever their tables are in.
 		room := h.rooms[0]
 		if !h.twinsApart() {
 			room = h.room(p.Database)

@@ -45,6 +45,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	err := cmd.run(ctx, args[1:], stdout, stderr)
 	var mistake usageError
+
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return exitOK

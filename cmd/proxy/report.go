@@ -176,9 +176,11 @@ func printPreview(stdout io.Writer, xs []explain.Explanation) error {
 		}
 		fmt.Fprintf(stdout, "F: %s of %s%s\n", strings.Join(c.Aggregates, ", "), c.Table, by)
 	}
+
 	for _, s := range xs[0].Secrets {
 		fmt.Fprintf(stdout, "secret %s moves F by at most %s (L1), %s (L2)\n", s.Secret, short(s.Norm1), short(s.Norm2))
 	}
+
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "\nepsilon\tmechanism\tcolumn\tnoise sd\t95% within\tsampling sd\t")
 	for _, x := range xs {
