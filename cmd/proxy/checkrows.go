@@ -23,8 +23,8 @@ import (
 	"fugu/upstream"
 )
 
-// asking is a reader as who doubts asks it.
-func asking(reader *upstream.Reader) doubt.Ask {
+// throughReader is a reader as who doubts asks it.
+func throughReader(reader *upstream.Reader) doubt.Ask {
 	return func(ctx context.Context, sql string, params [][]byte) ([][]planner.Value, error) {
 		return reader.Query(ctx, sql, params, nil)
 	}
@@ -33,7 +33,7 @@ func asking(reader *upstream.Reader) doubt.Ask {
 // checkRows warns of tables that their references are not like: by columns that tell the two apart, or because they
 // have rows in common. It says so to the owner alone, and serve does not look.
 func (h *house) checkRows(ctx context.Context, f *findings, p *policy.Policy) error {
-	ask := asking(h.room(p.Database).reader)
+	ask := throughReader(h.room(p.Database).reader)
 	for _, t := range p.Tables {
 		if !noisy(t) || t.Reference.Name == "" || t.Drawn == policy.FromReference {
 			continue

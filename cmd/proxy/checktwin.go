@@ -61,7 +61,7 @@ func (h *house) checkTwins(ctx context.Context, f *findings, p *policy.Policy) e
 		if len(t.Twin.Columns) > 0 {
 			references = append(references, dataset.Quoted(t.Reference))
 		}
-		if err := f.doubtTwin(ctx, asking(reader), p, t, family); err != nil {
+		if err := f.doubtTwin(ctx, throughReader(reader), p, t, family); err != nil {
 			return err
 		}
 	}
