@@ -46,7 +46,7 @@ func (r *Request) measured(ctx context.Context, c *planner.Bound, t *dataset.Pro
 	if err != nil {
 		return Model{}, err
 	}
-	exact := constantValues(c)
+	exact, whole := constantValues(c), complete(c, moments)
 	moments.Components = slices.DeleteFunc(moments.Components,
 		func(k model.Component) bool { _, ok := exact[k]; return ok })
 	out := Model{source: fromReference, Exact: exact, Components: moments.Components, limits: moments.Limits(),
@@ -62,6 +62,7 @@ func (r *Request) measured(ctx context.Context, c *planner.Bound, t *dataset.Pro
 				"distinct values have no model given them", t.Table).
 				WithHint("Ask for counts, sums and averages over the table alone, without grouping sets.")
 		}
+		out.complete = whole
 		return out, r.given(ctx, t, c, moments, &out)
 	}
 
@@ -81,6 +82,7 @@ func (r *Request) measured(ctx context.Context, c *planner.Bound, t *dataset.Pro
 		out.Lattice = moments.LatticeSteps(0, t.Psi[0])
 		return out, nil
 	}
+	out.addRows(c, whole)
 	if out.Shifts, out.Lattice, err = shiftsOf(t, moments, r.Budget); err != nil {
 		return out, err
 	}
