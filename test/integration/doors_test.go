@@ -208,6 +208,7 @@ func TestSideDoors(t *testing.T) {
 
 // What is created after the policies were loaded is masked like the rest.
 func TestLateObjects(t *testing.T) {
+	patient.Test(t)
 	direct, through := serveDoors(t)
 	for _, sql := range []string{"CREATE INDEX adult_late ON adult (sex)", "VACUUM FULL adult",
 		"CREATE MATERIALIZED VIEW adult_late_mat AS SELECT * FROM adult_mat"} {
