@@ -61,6 +61,22 @@ func (s *Searches) Serve() (served func()) {
 	return func() { s.serving.Add(-1) }
 }
 
+// Busy is what Searches are at. All of it follows from what was asked, and when clients were told: none of it moves at
+// the end of a reading of protected rows.
+type Busy struct {
+	Answering int // statements about protected rows
+	Searches  int // large ones, running or waiting
+	Running   int // of these
+	Places    int // for those that run
+}
+
+// Busy returns what they are at.
+func (s *Searches) Busy() Busy {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Busy{Answering: int(s.serving.Load()), Searches: s.all, Running: len(s.places), Places: cap(s.places)}
+}
+
 // Run calls search, for a statement of so many values, when there is a place; a small one at once. The search is to end
 // when its context does, and to call rest between its steps.
 func (s *Searches) Run(ctx context.Context, user string, values int,
@@ -68,6 +84,8 @@ func (s *Searches) Run(ctx context.Context, user string, values int,
 	if values < largeSearch {
 		return search(ctx, func() {})
 	}
+
+	// A search has its time from here on, also while it waits for a place.
 	limit := s.time
 	if hook.LongSearches {
 		limit = 10 * time.Minute
@@ -79,6 +97,8 @@ func (s *Searches) Run(ctx context.Context, user string, values int,
 		return err
 	}
 	defer leave()
+
+	// Who gave up is told by the caller's context, who took too long by this one.
 	err = search(bounded, s.resting(bounded))
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
 		return tookTooLong(bounded, values)

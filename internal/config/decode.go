@@ -62,9 +62,12 @@ var leaves = []leaf{
 	{"models", "", text, func(c *Config, s setting) { c.Models = s.file() }, false},
 	{"admin", "", text, func(c *Config, s setting) {
 		if s.text != "" {
-			c.Admin = s.address()
+			c.Admin.Address = s.near()
 		}
 	}, false},
+	{"admin_token", "", text, func(c *Config, s setting) { c.Admin.Token = s.file() }, false},
+	{"admin_tls", "", text, func(c *Config, s setting) { c.Admin.TLS = s.word("disable", "require") == "require" },
+		false},
 	{"limits.clients", "", count, func(c *Config, s setting) { c.Limits.Clients = s.number(1, 100_000) }, false},
 	{"limits.user_clients", "", count, func(c *Config, s setting) { c.Limits.UserClients = s.number(1, 100_000) },
 		false},
@@ -91,6 +94,7 @@ func sections() map[string][]string {
 			known[section] = append(known[section], key)
 		}
 	}
+
 	for _, l := range leaves {
 		if l.env {
 			continue
@@ -101,6 +105,7 @@ func sections() map[string][]string {
 			add(section, key)
 		}
 	}
+
 	add("upstream", "guests")
 	add("upstream", "databases")
 	return known
@@ -123,6 +128,7 @@ func environment(r *strictyaml.Report, env []string) map[string]string {
 	for _, l := range leaves {
 		known[variable(l.path)] = true
 	}
+
 	overrides := map[string]string{}
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")

@@ -50,6 +50,8 @@ func (s *source) tally(ctx context.Context, db pgx.Tx, rows string, classes int)
 	out := make([]int64, classes)
 	err := inParallel(ctx, db, func() error {
 		found, _ := db.Query(ctx, `SELECT "fugu class", pg_catalog.count(*) FROM `+rows+` AS t GROUP BY 1`)
+
+		// A row of no class would be left out of the twin without a word.
 		var class *int32
 		var n int64
 		_, err := pgx.ForEachRow(found, []any{&class, &n}, func() error {
@@ -80,7 +82,7 @@ func (s *source) look(ctx context.Context, db pgx.Tx, key []byte, rows string, e
 			return
 		}
 		var h [sha256.Size]byte
-		h, room = hashOf(key, id, room)
+		h, room = s.hashOf(key, id, room)
 		bucket := int(h[0])<<8 | int(h[1])
 		counted[class][bucket]++
 		// The digest is a sum, so that the order of the scan does not matter, of 24 bits of each hash.
