@@ -36,7 +36,11 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 			"statement, and no reference of %s", r.Policy.Dataset, t.Table).
 			WithHint("SELECT * FROM fugu.policy, and the policy's owner, say what can be asked.")
 	}
+	return r.measured(ctx, c, t)
+}
 
+// measured is a cut's model by what the reference of its table shows.
+func (r *Request) measured(ctx context.Context, c *planner.Bound, t *dataset.Protected) (Model, error) {
 	// What is the same whatever the secret is a constant, and has no noise.
 	moments, err := model.Measure(ctx, r.Reference, c, t.Totals)
 	if err != nil {
