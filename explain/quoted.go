@@ -22,6 +22,9 @@ func Quote(r *quote.Request, m *quote.Quote) Explanation {
 	if w := r.Policy.Privacy.Within; w != nil && m.Width > 0 {
 		x.Relaxed = w.String()
 	}
+	if m.Estimated() {
+		x.Estimation = float64(r.Policy.Privacy.Estimation.Delta)
+	}
 	for _, s := range m.Shifts {
 		along := sensitivity.Shift{Along: s.Along, Beside: make([]float64, len(s.Along))}
 		e := Secret{s.Secret, s.Norm1(nil), s.Norm2(nil), along.Norm2(nil), s.Aside().Norm2(nil)}

@@ -63,17 +63,23 @@ func (m *Moments) Coupled(secret int, psi Psi, errors, failure float64) ([]sensi
 		for i := range out {
 			r := m.replacement(c, psi, paths, i)
 			along, beside, ok := r.average(m, k, -math.Log(failure/float64(events*averages)))
-			ok = ok && math.Abs(along)+beside <= widest
+			ok = ok && math.Abs(along)+beside <= widest && m.cover == 0 // that rests on the reference's variances
 			if !ok {
 				along, beside = 0, widest
 			}
 			far = far || !ok
-			out[i].Along[j], out[i].Beside[j] = along, beside+moved[i].widened[j]
+			out[i].Along[j], out[i].Beside[j] = along, beside
+			if m.cover == 0 { // what is covered is within what two averages can differ by
+				out[i].Beside[j] += moved[i].widened[j]
+			}
 		}
 
 		for i := range out { // a convex combination of edges is at most widest if each of them is
 			if far && psi.Simplex != nil {
-				out[i].Along[j], out[i].Beside[j] = 0, widest+moved[i].widened[j]
+				out[i].Along[j], out[i].Beside[j] = 0, widest
+				if m.cover == 0 {
+					out[i].Beside[j] += moved[i].widened[j]
+				}
 			}
 		}
 	}
@@ -221,6 +227,9 @@ func (r replacement) scatter(m *Moments, s *sensitivity.Scatter) {
 			variance = r.variance(nt, f)
 			second = r.total(func(class int) float64 { return r.c.product(class, nt, f, f) })
 			extent = m.extent(k)
+			if m.cover > 0 {
+				variance, second = r.covered(m, k, extent)
+			}
 		}
 		s.Variance, s.Second = append(s.Variance, variance), append(s.Second, second)
 		s.Extent = append(s.Extent, extent)

@@ -170,6 +170,7 @@ type description struct {
 	bits, scattered float64 // of the root that is being written
 	ordinary        bool    // it reads an ordinary table
 	told            bool    // what tells rows apart of what is being written is known
+	spelled         bool    // every word counts: see Spelled
 	roots           []written
 	texts           []string // the same, as they read
 	apart           []tells
@@ -321,6 +322,9 @@ func (d *description) node(e parser.Expr) {
 		if len(values) != 1 {
 			d.write(rarer)
 		}
+		if d.spelled {
+			d.write(castBits * float64(1+casts(e)))
+		}
 		for _, v := range values {
 			own := d.placed(c, v)
 			d.bits += own
@@ -348,6 +352,9 @@ func (d *description) node(e parser.Expr) {
 		d.ordinary = true
 	default:
 		d.write(2 + named(e) + lengthOf(len(parser.Below(e))))
+		if d.spelled {
+			d.write(caseBits)
+		}
 	}
 	for _, x := range parser.Below(e) {
 		d.node(x)
@@ -360,6 +367,24 @@ const (
 	compared = 3
 	rarer    = 4
 )
+
+// What only counts where every word does: each of the casts that keep values apart, and their end; whether a CASE has an
+// operand, and whether it has an ELSE; the type of a parameter.
+const (
+	castBits  = 2
+	caseBits  = 2
+	paramBits = 8
+)
+
+// casts counts the casts below an expression's top that keep values apart, of which comparisons make nothing.
+func casts(e parser.Expr) (n int) {
+	parser.Walk(e, func(e parser.Expr) {
+		if c, ok := e.(parser.Cast); ok && slices.Contains(keeping, c.Type) {
+			n++
+		}
+	})
+	return n
+}
 
 // asksNull reports whether an expression asks no more of a value than whether it is NULL.
 func asksNull(e parser.Expr) bool {

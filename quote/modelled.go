@@ -30,6 +30,12 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 	if err != nil {
 		return Model{}, err
 	}
+	if delta := r.Policy.Privacy.Estimation.Delta; delta > 0 {
+		if sampled(c) {
+			return Model{}, uncovered("percentiles and distinct values rest")
+		}
+		moments.Cover(float64(delta))
+	}
 	exact := constantValues(c)
 	moments.Components = slices.DeleteFunc(moments.Components,
 		func(k model.Component) bool { _, ok := exact[k]; return ok })
@@ -65,6 +71,15 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 		return out, err
 	}
 	return out, r.sampled(ctx, t, c, &out)
+}
+
+// uncovered is the error of what rests on more of the reference than means of classes, where the policy promises what
+// the reference may be off by.
+func uncovered(what string) error {
+	return sqlstate.New(sqlstate.ModelUnfit, "%s on more of the reference than the means of its classes, of which alone "+
+		"the policy promises how far they may be off", what).
+		WithHint("Ask for counts, sums and averages; or the owner of the policy can leave out " +
+			"privacy.estimation.delta.")
 }
 
 // maxJoint bounds the components of cells that overlap whose joint moments are measured.

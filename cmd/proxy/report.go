@@ -104,6 +104,16 @@ func (h *house) checkDataset(ctx context.Context, stdout io.Writer, p *policy.Po
 		return err
 	}
 
+	// What becomes of the promise if the reference is not the truth, and what it costs to promise that, too.
+	room := h.room(p.Database)
+	misled, err := fitting.Misled(ctx, room.snapshot.Snapshot, room.reader, p)
+	if err != nil {
+		return err
+	}
+	for _, what := range misled {
+		noted("%s", what)
+	}
+
 	// What answers will cost, and which there will not be.
 	checkBudget(stdout, p)
 	for _, what := range unanswerable(p) {
