@@ -264,6 +264,8 @@ func Rests(assumption string) string {
 		return "resting on coupled datasets alone"
 	case mechanism.Coupling + ", " + mechanism.RelaxedModel:
 		return "resting on coupled datasets alone, relaxed"
+	case mechanism.Coupling + ", " + quote.SampledReference:
+		return "resting on coupled datasets and a sampled reference"
 	}
 	return "assuming " + assumption
 }

@@ -14,19 +14,20 @@ import (
 // Cover has movements hold for every law that the reference's rows may have been drawn from, whatever statement is asked
 // for, but for a chance of delta over the reference, 0 < delta < 1: one chance for all statements together.
 //
-// The reference's N rows of a class are drawn independently from the class's law P, of which P̂ are their frequencies.
-// A statement of L nats (planner.Bound.Spelled) has a share e^-L of delta, and with t = L - ln delta, and what tells
-// the class and the kind of the bound from others, it holds but for e^-t, for all texts at once, that
+// The reference's N rows of a class are drawn independently from the class's law, and Ê are their means. A statement of
+// L nats (planner.Bound.Spelled) has a share e^-L of delta. With t = L - ln delta, and what tells the class and the kind
+// of the bound from others, it holds but for e^-t, for all texts at once, that
 //
 //	Σ_k |E h_k - Ê h_k| ≤ β max|h|, β = √(2/N (ln(2^A - 2) + t))     of disjoint cells, A of them with that of no row
 //	|E h - Ê h| ≤ √(2 V (t + ln 4)/N) + 7R (t + ln 4)/(3(N - 1))      V their variance, R between the extremes of h
+//	kl(Ê h ‖ E h) ≤ (t + ln 2)/N                                      for h between 0 and 1
 //
 // The first is the radius of Grosse et al. (equation 37, after Weissman et al. 2003); that it holds of sums as of counts
-// is its proof with signs in place of sets [Hoeffding 1963]. The second is Maurer & Pontil's (2009, theorem 4); of
-// counts Chernoff's bound takes its place. docs/theory/estimation.md has the proofs.
+// is its proof with signs in place of sets. The others are those of Maurer & Pontil (2009, theorem 4) and Hoeffding
+// (1963, theorem 1). docs/theory/estimation.md has the proofs.
 //
-// It takes the place of all other allowances for what a reference does not show: see doc.go. What is not bounded is
-// refused (PV004): functions of second moments, secret means, and models given public statistics.
+// It takes the place of all other allowances for what a reference does not show. What is not bounded is refused (PV004):
+// functions of second moments, secret means, and models given public statistics.
 func (m *Moments) Cover(delta float64) { m.cover = delta }
 
 func notCovered(what string) error {
@@ -126,10 +127,12 @@ func (m *Moments) sumsOff(c *classes, class int, group []int) (each []float64, b
 		most = math.Max(most, m.largestIn(comp, m.aggregate(comp).Terms[0]))
 	}
 
+	// Who drew the reference did not know the cells, if they are those of its own values: then there is no ball.
 	first := m.Components[group[0]]
-	set := m.cut.Cells[first.Cell].Set
-	t := m.odds(c, first) + m.cut.Listed(set)
-	together := most * channel.Radius(len(group)+1, int64(c.Size[class]), math.Exp(-t))
+	if !m.cut.Foreseen(m.cut.Cells[first.Cell].Set) {
+		return each, nil
+	}
+	together := most * channel.Radius(len(group)+1, int64(c.Size[class]), math.Exp(-m.odds(c, first)))
 	rows := max(1, int(math.Min(together/widest, float64(len(group)))))
 	if size := together / float64(rows); rows < len(group) && together*size*math.Sqrt(float64(rows)) <
 		sum*math.Sqrt(squares) {
@@ -142,9 +145,9 @@ func (m *Moments) sumsOff(c *classes, class int, group []int) (each []float64, b
 	return each, ball
 }
 
-// boundKinds are how many bounds there are of one text and class: of the cells together, of one cell's sum, of an average's
-// number and of its sum, and of a variance.
-const boundKinds = 5
+// boundKinds are how many bounds there are of one text and class: of the cells together, of one cell's sum two, of an
+// average's number, of its mean two, and of a variance.
+const boundKinds = 7
 
 // odds are the nats of the chance that a bound of a component's text does not hold: t.
 func (m *Moments) odds(c *classes, k Component) float64 {
@@ -169,77 +172,87 @@ func (m *Moments) odds(c *classes, k Component) float64 {
 // spelled is how many nats a number takes, as it is written shortest.
 func spelled(x float64) float64 { return planner.Digits(strconv.FormatFloat(x, 'g', -1, 64)) }
 
-// meanOff bounds how far the class mean of a sum's term is off.
-func (m *Moments) meanOff(c *classes, class int, k Component) float64 {
-	term, t := m.total(k), m.odds(c, k)+m.cut.Named(k.Cell)
-	if m.cut.Single(m.aggregate(k).Terms[0]) {
-		return shareOff(c.mean[class][term], c.Size[class], t)
-	}
-	return c.bernstein(m, class, []weighted{{term, 1}}, m.extent(k), t)
+// drawing are the rows of a class that a bound is of, as it has them: their number, and the mean and the variance of a
+// quantity of theirs that lies between two values.
+type drawing struct {
+	n, mean, variance float64
+	least, most       float64
 }
 
-// shareOff bounds how far the share of rows with a property is from that among n that were drawn independently, but for
-// a chance of e^-t [Chernoff; Hoeffding 1963, theorem 1: Pr(p̂ ≤ x) ≤ e^(-n kl(x‖p)) for x ≤ p].
-func shareOff(p, n, t float64) float64 {
-	t += math.Ln2 // on either side
-	outside := func(q float64) bool {
-		kl := 0.0
+// off bounds how far the mean of the law that rows were drawn from is from theirs, but for a chance of e^-t for each of
+// two bounds. So many of the rows were picked to say what is asked about, and the others are the sample: the mean of
+// these is no farther from that of all than the picked ones make it.
+func (d drawing) off(t float64, picked int) float64 {
+	extent, j := d.most-d.least, float64(picked)
+	n := d.n - j
+	if !(n >= 2) || !(extent > 0) {
+		return math.Max(0, extent)
+	}
+
+	// Maurer & Pontil's bound. Without some rows, the sum of squares is no larger.
+	either := t + math.Log(4)
+	variance := math.Max(0, d.variance) * d.n / (n - 1)
+	off := math.Sqrt(2*variance*either/n) + 7*extent*either/(3*(n-1)) + extent*j/d.n
+
+	// Hoeffding's, of which either end moves with the mean.
+	p, moved := math.Min(1, math.Max(0, (d.mean-d.least)/extent)), j/d.n
+	above := farthest(math.Min(1, p+moved), 1, n, t+math.Ln2) - p
+	below := p - farthest(math.Max(0, p-moved), 0, n, t+math.Ln2)
+	return math.Min(math.Min(off, extent), extent*math.Max(above, below))
+}
+
+// farthest returns the mean q, from p towards an end that is 0 or 1, up to which n·kl(p‖q) ≤ t: so far may the mean of
+// the law of values between 0 and 1 be off that of n of them. It is found by bisection that ends outside.
+func farthest(p, end, n, t float64) float64 {
+	inside := p
+	for range 60 {
+		q, kl := (inside+end)/2, 0.0
 		if p > 0 {
 			kl += p * math.Log(p/q)
 		}
 		if p < 1 {
 			kl += (1 - p) * math.Log((1-p)/(1-q))
 		}
-		return n*kl > t
-	}
-
-	// The law's share that is farthest, by bisection that ends outside.
-	farthest := func(end float64) float64 {
-		inside := p
-		for range 60 {
-			if middle := (inside + end) / 2; outside(middle) {
-				end = middle
-			} else {
-				inside = middle
-			}
+		if n*kl > t {
+			end = q
+		} else {
+			inside = q
 		}
-		return math.Abs(end - p)
 	}
-	return math.Max(farthest(0), farthest(1))
+	return end
 }
 
-// bernstein bounds how far the class mean of a functional of one row is off, whose values are at most extent apart, but
-// for a chance of e^-t [Maurer & Pontil 2009, theorem 4, on either side].
-func (c *classes) bernstein(m *Moments, class int, f []weighted, extent, t float64) float64 {
-	n := c.Size[class]
-	if !(n >= 2) {
-		return extent
-	}
-	t += math.Log(4)
-	variance := math.Max(0, c.variance(class, m.terms, f)) * n / (n - 1)
-	off := math.Sqrt(2*variance*t/n) + 7*extent*t/(3*(n-1))
-	if !(off < extent) {
-		return extent
-	}
-	return off
+// named is t of a component's own cell, and how many rows are picked to name it.
+func (m *Moments) named(c *classes, k Component) (t float64, picked int) {
+	nats, picked := m.cut.Named(k.Cell, m.size)
+	return m.odds(c, k) + nats, picked
+}
+
+// meanOff bounds how far the class mean of a sum's term is off.
+func (m *Moments) meanOff(c *classes, class int, k Component) float64 {
+	f := []weighted{{m.total(k), 1}}
+	least, most := m.reach(k)
+	t, picked := m.named(c, k)
+	return drawing{c.Size[class], value(f, c.mean[class]), c.variance(class, m.terms, f), least, most}.off(t, picked)
 }
 
 // varianceMost bounds the variance of a functional of one row [ibid., theorem 10].
-func (c *classes) varianceMost(m *Moments, class int, f []weighted, extent, t float64) float64 {
-	n := c.Size[class]
+func (c *classes) varianceMost(m *Moments, class int, f []weighted, extent, t float64, picked int) float64 {
+	all := c.Size[class]
+	n := all - float64(picked)
 	if !(n >= 2) {
 		return extent * extent / 4
 	}
-	sd := math.Sqrt(math.Max(0, c.variance(class, m.terms, f))*n/(n-1)) + extent*math.Sqrt(2*t/(n-1))
+	sd := math.Sqrt(math.Max(0, c.variance(class, m.terms, f))*all/(n-1)) + extent*math.Sqrt(2*t/(n-1))
 	return math.Min(sd*sd, extent*extent/4)
 }
 
 // covered are what Scatter asks for of a sum whose law is within the radius: Σ Var and Σ E h² of the rows drawn anew.
 func (r replacement) covered(m *Moments, k Component, extent float64) (variance, second float64) {
 	f := []weighted{{m.total(k), 1}}
-	t := m.odds(r.c, k) + m.cut.Named(k.Cell)
+	t, picked := m.named(r.c, k)
 	of := func(class int) (variance, second float64) {
-		variance = r.c.varianceMost(m, class, f, extent, t)
+		variance = r.c.varianceMost(m, class, f, extent, t, picked)
 		mean := math.Abs(value(f, r.c.mean[class])) + m.meanOff(r.c, class, k)
 		return variance, variance + mean*mean
 	}

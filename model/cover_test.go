@@ -240,16 +240,18 @@ func TestCoverRefuses(t *testing.T) {
 	}
 }
 
-// Values that the reference shows have to be spelled, and so take more than those that the policy lists.
-func TestObservedValuesAreSpelled(t *testing.T) {
+// Values that the reference shows are named by the rows that have them, and so take more than those that the policy
+// lists; and nobody knew all of them.
+func TestObservedValuesAreNamedByRows(t *testing.T) {
 	_, reader, table := people(t, 250)
 	const sql = "SELECT k, count(*) FROM people GROUP BY k"
 	b := bind(t, reader, table, sql)
-	if got := b.Named(0); math.Abs(got-math.Log(3)) > 1e-12 || b.Listed(0) != 0 {
-		t.Errorf("a listed value takes %g nats, their list %g", got, b.Listed(0))
+	if got, picked := b.Named(0, 1200); math.Abs(got-math.Log(3)) > 1e-12 || picked != 0 || !b.Foreseen(0) {
+		t.Errorf("a listed value takes %g nats, %d rows; foreseen %v", got, picked, b.Foreseen(0))
 	}
 	table.Observed = map[string]bool{"k": true}
-	if b = bind(t, reader, table, sql); b.Named(0) < 8*math.Ln2 || b.Listed(0) < 3*8*math.Ln2 {
-		t.Errorf("a value of one byte takes %g nats, their list %g", b.Named(0), b.Listed(0))
+	b = bind(t, reader, table, sql)
+	if got, picked := b.Named(0, 1200); math.Abs(got-math.Log(3*1200)) > 1e-12 || picked != 1 || b.Foreseen(0) {
+		t.Errorf("a value of the reference's takes %g nats, %d rows; foreseen %v", got, picked, b.Foreseen(0))
 	}
 }

@@ -2,90 +2,106 @@ package model
 
 import (
 	"math"
-	"strconv"
+	"slices"
 )
 
 // averageOff bounds how far the slope of an average lies outside of [low, high] under a law within the radius (Cover);
-// most is the greatest slope that an average can have. With a constant φ near the average, c a row's number and u = x -
-// φc,
+// most is the greatest slope that an average can have. With c_c the share of class c that is in the cell and a_c the
+// mean of x there, φ = Σ p_c c_c a_c/C, C = Σ p_c c_c, is a mixture of the a_c, and along shares that move by v_c
 //
-//	φ(p) = φ + U/C,  U = Σ p_c u_c, C = Σ p_c c_c,  dφ(p) = (dU - (U/C) dC)/C,
+//	dφ = Σ_{c<d} (v_c p_d - v_d p_c) (a_c - a_d)/(A_c A_d),   A_c = Σ_e p_e c_e/c_c,
 //
-// where each class mean lies in an interval. The constant is written with three digits, and is part of the text.
+// where each c_c and a_c lies in an interval. Given how many rows of the class are in the cell, these are a sample of
+// their own, of which a_c is the mean.
 func (m *Moments) averageOff(c *classes, k Component, l direction, low, high, most float64) float64 {
 	low, high = math.Min(low, high), math.Max(low, high)
 	far := most + math.Max(math.Abs(low), math.Abs(high)) // whatever the slope is
-	sum, count, _ := m.quotient(k)
-	middle := c.mix(scaled(c.Size, 1/sumOf(c.Size)))
-	if middle[count] <= 0 || math.IsNaN(low) || math.IsNaN(high) {
-		return far
+	_, count, _ := m.quotient(k)
+	if math.IsNaN(low) || math.IsNaN(high) || !m.cut.Single(count-k.Cell*m.terms) {
+		return far // of rows that count more often the quotient is no mean
 	}
 
-	text := strconv.FormatFloat(middle[sum]/middle[count], 'g', 3, 64)
-	phi, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return far
-	}
-	t := m.odds(c, k) + m.cut.Named(k.Cell)
-	counts := m.intervals(c, k, []weighted{{count, 1}}, t)
-	rests := m.intervals(c, k, []weighted{{sum, 1}, {count, -phi}}, t+spelled(phi))
-	for i := range counts.low {
-		counts.low[i] = math.Max(0, counts.low[i])
-	}
-
+	shares, means := m.inCell(c, k)
 	off := 0.0
-	for _, shares := range l.pieces {
-		number := counts.mixed(shares)
-		if number.min <= 0 {
+	for _, p := range l.pieces {
+		slope, ok := mixtureSlope(shares, means, l.along, p)
+		if !ok {
 			return far
 		}
-		rate := counts.along(l.along).times(rests.mixed(shares).over(number))
-		slope := rests.along(l.along).minus(rate).over(number)
 		off = math.Max(off, math.Max(slope.max-high, low-slope.min))
 	}
 	return math.Min(off, far)
 }
 
-// intervals are bounds of a functional's mean in each class.
-type intervals struct{ low, high []float64 }
+// inCell bounds, of each class, the share of its rows that is in an average's cell, and the mean there.
+func (m *Moments) inCell(c *classes, k Component) (shares, means []extent) {
+	sum, count, _ := m.quotient(k)
+	t, picked := m.named(c, k)
+	one, x := []weighted{{count, 1}}, []weighted{{sum, 1}}
+	least, most := m.box(m.averaged(k))
+	for class, n := range c.Size {
+		share := c.mean[class][count]
+		off := drawing{n, share, c.variance(class, m.terms, one), 0, 1}.off(t, picked)
+		shares = append(shares, extent{math.Max(0, share-off), math.Min(1, share+off)})
 
-// intervals bounds the class means of a functional of a component's terms, but for a chance of e^-t each.
-func (m *Moments) intervals(c *classes, k Component, f []weighted, t float64) (out intervals) {
-	extent := 2 * m.farthest(k, m.asAverage(k, f))
-	for class, mean := range c.means(f) {
-		off := c.bernstein(m, class, f, extent, t)
-		out.low, out.high = append(out.low, mean-off), append(out.high, mean+off)
-	}
-	return out
-}
-
-// asAverage gives a functional a weight for each of the terms of an average, in their order.
-func (m *Moments) asAverage(k Component, f []weighted) []weighted {
-	var out []weighted
-	for _, at := range m.at(k) {
-		w := weighted{term: at}
-		for _, g := range f {
-			if g.term == at {
-				w.weight = g.weight
-			}
+		mean := extent{least, most}
+		if share > 0 {
+			a := c.mean[class][sum] / share
+			square := c.product(class, m.terms, x, x) / share
+			off := drawing{n * share, a, square - a*a, least, most}.off(t, picked)
+			mean = extent{math.Max(least, a-off), math.Min(most, a+off)}
 		}
-		out = append(out, w)
+		means = append(means, mean)
 	}
-	return out
+	return shares, means
 }
 
-// mixed bounds Σ p_c v_c over vectors of shares.
-func (v intervals) mixed(shares mix) extent {
-	low, _ := shares(v.low)
-	_, high := shares(v.high)
-	return extent{low, high}
+// averaged is the base whose mean an average is.
+func (m *Moments) averaged(k Component) int {
+	of := m.cut.Terms[m.aggregate(k).Terms[1]].Factors
+	return of[slices.IndexFunc(of, func(i int) bool { return !m.cut.Bases[i].Indicator })]
 }
 
-// along bounds Σ a_c v_c for a direction.
-func (v intervals) along(along []float64) (out extent) {
-	for c, a := range along {
-		x := extent{v.low[c], v.high[c]}.times(extent{a, a})
-		out.min, out.max = out.min+x.min, out.max+x.max
+// mixtureSlope bounds dφ over the shares of a piece; not ok where a weight may be infinite.
+func mixtureSlope(cells, means []extent, along []float64, shares mix) (slope extent, ok bool) {
+	k := len(cells)
+	p := make([]extent, k)
+	for c := range p {
+		unit := make([]float64, k)
+		unit[c] = 1
+		p[c].min, p[c].max = shares(unit)
+	}
+	for c := range k {
+		for d := c + 1; d < k; d++ {
+			turn := p[d].times(extent{along[c], along[c]}).minus(p[c].times(extent{along[d], along[d]}))
+			if turn == (extent{}) {
+				continue
+			}
+			weights := relative(p, cells, c).times(relative(p, cells, d))
+			if !(weights.min > 0) {
+				return slope, false
+			}
+			apart := means[c].minus(means[d])
+			step := turn.times(apart).times(extent{1 / weights.max, 1 / weights.min})
+			slope.min, slope.max = slope.min+step.min, slope.max+step.max
+		}
+	}
+	return slope, !math.IsNaN(slope.min) && !math.IsNaN(slope.max)
+}
+
+// relative bounds A_c = p_c + Σ_e≠c p_e c_e/c_c, all of whose parts are at least 0; above, it may be infinite.
+func relative(p, cells []extent, c int) extent {
+	out := p[c]
+	for e := range cells {
+		if e == c || p[e].max == 0 {
+			continue
+		}
+		out.min += p[e].min * cells[e].min / cells[c].max
+		if cells[c].min > 0 {
+			out.max += p[e].max * cells[e].max / cells[c].min
+		} else {
+			out.max = math.Inf(1)
+		}
 	}
 	return out
 }
@@ -96,6 +112,3 @@ func (e extent) times(o extent) extent {
 	a, b, c, d := e.min*o.min, e.min*o.max, e.max*o.min, e.max*o.max
 	return extent{math.Min(math.Min(a, b), math.Min(c, d)), math.Max(math.Max(a, b), math.Max(c, d))}
 }
-
-// over divides by what is positive.
-func (e extent) over(o extent) extent { return e.times(extent{1 / o.max, 1 / o.min}) }

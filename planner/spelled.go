@@ -65,46 +65,51 @@ func (b *Bound) Spelled(set, aggregate int) float64 {
 // functionBits are those of an aggregate's name, one of fewer than 256.
 const functionBits = 8
 
-// Named is how many nats it takes to tell a cell from the others of its grouping set, given the text; and Listed those
-// of the list of the set's cells. What the policy or the text says of them needs no list. Where the public values of a
-// column are those that the reference has, they are spelled: who drew the reference did not know them before.
-func (b *Bound) Named(cell int) float64 {
-	if set := b.Cells[cell].Set; !b.observed(set) {
-		return math.Log(float64(len(b.inSet(set))))
+// Named is how many nats it takes to tell a cell from the others of its grouping set, given the text, and how many rows
+// of a reference of so many rows are picked for that. Where the policy or the text says what a key's values are, a cell
+// is one of their number. Where the values of a column are those that the reference has, who drew it did not know them:
+// each is the value that some row of the reference has, one of its rows, and the others were drawn independently of it.
+// A value of a linked table is spelled.
+func (b *Bound) Named(cell int, rows float64) (nats float64, picked int) {
+	set := b.Cells[cell].Set
+	nats = math.Log(float64(len(b.inSet(set))))
+	switch root, linked := b.observed(set); {
+	case linked:
+		for _, v := range b.Cells[cell].Keys {
+			nats += (1 + characters(v.Text)) * math.Ln2 // NULL, or what it reads
+		}
+	default:
+		picked = root
+		nats += float64(root) * math.Log(rows)
 	}
-	return spelling(b.Cells[cell])
+	return nats, picked
 }
 
-// Listed is described with Named.
-func (b *Bound) Listed(set int) float64 {
-	cells := b.inSet(set)
-	if !b.observed(set) {
-		return 0
-	}
-	nats := lengthOf(len(cells)) * math.Ln2
-	for _, cell := range cells {
-		nats += spelling(b.Cells[cell])
-	}
-	return nats
+// Foreseen reports whether the list of a grouping set's cells follows from the policy and the text.
+func (b *Bound) Foreseen(set int) bool {
+	root, linked := b.observed(set)
+	return root == 0 && !linked
 }
 
-// spelling is how many nats the values of a cell's keys take as texts.
-func spelling(c Cell) float64 {
-	bits := 0.0
-	for _, v := range c.Keys {
-		bits += 1 + characters(v.Text) // NULL, or what it reads
-	}
-	return bits * math.Ln2
-}
-
-// observed reports whether a key of the set reads a column whose public values are those that the reference has.
-func (b *Bound) observed(set int) bool {
-	return slices.ContainsFunc(b.sets()[set], func(k int) bool {
-		return slices.ContainsFunc(columns(b.cut.Keys[k].Expr), func(c parser.Column) bool {
+// observed counts the columns of the root in the keys of a set whose public values are those that the reference has, and
+// says whether there are some of other tables.
+func (b *Bound) observed(set int) (root int, linked bool) {
+	var seen []parser.Column
+	for _, k := range b.sets()[set] {
+		for _, c := range columns(b.cut.Keys[k].Expr) {
 			t := b.sources.tables[c.Rel]
-			return t == nil || t.Observed[c.Name]
-		})
-	})
+			if slices.Contains(seen, c) || t != nil && !t.Observed[c.Name] {
+				continue
+			}
+			seen = append(seen, c)
+			if c.Rel == b.sources.root {
+				root++
+			} else {
+				linked = true
+			}
+		}
+	}
+	return root, linked
 }
 
 // Digits is how many nats a number takes that is written as text.
