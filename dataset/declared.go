@@ -30,9 +30,9 @@ func (s *Snapshot) declare(ctx context.Context, reader *upstream.Reader, p *poli
 		return err
 	}
 	out := &Declared{Name: d.Name}
-	if !p.Accepts(policy.Translation) {
+	if !d.Sampled() && !p.Accepts(policy.Translation) {
 		return errors.New("a declared model says how the distribution shifts, and nothing of coupled datasets: " +
-			"write assume: [translation]")
+			"write assume: [translation], or samples")
 	}
 	list, names := Components(c)
 	given := d.Components
@@ -62,8 +62,39 @@ func (s *Snapshot) declare(ctx context.Context, reader *upstream.Reader, p *poli
 		return fmt.Errorf("the model %s is of the same statement", other.Name)
 	}
 	s.declared[key] = out
+	if d.Sampled() {
+		return s.alone(c, p, out)
+	}
 	return nil
 }
+
+// alone works out how close the samples of a model are, and makes its statement the only one about its table: nothing
+// says how another one varies together with it, so that the two could tell together what each of them hides.
+func (s *Snapshot) alone(c *planner.Bound, p *policy.Policy, d *Declared) error {
+	root := s.rootOf(c)
+	if root.Alone != nil {
+		return fmt.Errorf("the model %s declares another statement about %s by samples, and nothing says how the two "+
+			"vary together: write one statement of all the values", root.Alone.Name, root.Table)
+	}
+	root.Alone = d
+	for i, l := range d.Laws {
+		close, err := closeness(p, l, s.Find(c.Table.Schema, c.Table.Name).Psi[i].Spans)
+		if err != nil {
+			return err
+		}
+		d.Close = append(d.Close, close)
+	}
+	return nil
+}
+
+// rootOf is the table at the end of the links of a cut's, on which its secrets live.
+func (s *Snapshot) rootOf(c *planner.Bound) *Protected {
+	root := c.Table.Root()
+	return s.Find(root.Schema, root.Name)
+}
+
+// Only is the model of the one statement that a cut's table answers; nil: it answers others too.
+func (s *Snapshot) Only(c *planner.Bound) *Declared { return s.rootOf(c).Alone }
 
 // match finds for each name its place among those given, each of which must be a name.
 func match(names, given []string) ([]int, error) {
@@ -80,7 +111,7 @@ func match(names, given []string) ([]int, error) {
 
 // arranged is a law with its vectors in another order.
 func arranged(l policy.Law, order []int) policy.Law {
-	out := policy.Law{Secret: l.Secret, Values: l.Values, At: l.At}
+	out := policy.Law{Secret: l.Secret, Values: l.Values, Weights: l.Weights, At: l.At}
 	pick := func(v []float64) []float64 {
 		w := make([]float64, len(order))
 		for i, o := range order {
@@ -88,7 +119,14 @@ func arranged(l policy.Law, order []int) policy.Law {
 		}
 		return w
 	}
-	for i := range l.Values {
+	for _, points := range l.Samples {
+		var moved [][]float64
+		for _, x := range points {
+			moved = append(moved, pick(x))
+		}
+		out.Samples = append(out.Samples, moved)
+	}
+	for i := range l.Means {
 		out.Means = append(out.Means, pick(l.Means[i]))
 		var rows [][]float64
 		for _, o := range order {

@@ -46,6 +46,7 @@ type Protected struct {
 	Public    *Published    // nil: nothing
 	Places    *model.Places // of a policy with a joint account
 	Network   *Network      // of secrets that are parameters; nil: none is
+	Alone     *Declared     // the only statement that is answered about it and what is linked to it; nil: there is none
 
 	ties []model.Tie // between its secrets, over the reference
 
@@ -77,4 +78,6 @@ type Declared struct {
 	Name       string
 	Components []model.Component
 	Laws       []policy.Law // of Table.Secrets, in order; vectors in the order of Components
+	// Close has one for each of Laws where these are samples; nil: they are means and covariances.
+	Close []sensitivity.Close
 }

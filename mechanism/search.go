@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"fugu/sensitivity"
 )
 
 // search returns the mechanism of the kind with the least error.
@@ -81,5 +83,11 @@ func (r Request) considers(m mechanism) bool {
 	if r.Joint {
 		return m.joint != nil && m.joint(r)
 	}
-	return m.auto
+	// Where a closeness is all that is known, it is what every mechanism goes by, and this one in its own units.
+	return m.auto || m.kind == ApproximateWasserstein && len(r.Close) > 0 && r.coupled()
+}
+
+// coupled reports whether all that is known of how the secrets move F are bounds on coupled datasets.
+func (r Request) coupled() bool {
+	return len(r.Shifts) > 0 && !slices.ContainsFunc(r.Shifts, func(s sensitivity.Shift) bool { return !s.Coupled })
 }

@@ -21,7 +21,8 @@ import (
 // norm no coupling moves less], and the mechanism is that of expm-laplace.
 //
 // The couplings of different statements differ, so closeness does not compose; what is charged is the loss by noise
-// alone, as for every mechanism.
+// alone, as for every mechanism: of what the Shifts say. Where a statement is the only one about its secrets, they say
+// what its Close does (sensitivity.Close.Shift), and releases of it add up by that.
 func wasserstein(kind Kind) mechanism {
 	return mechanism{
 		kind:  kind,

@@ -49,6 +49,9 @@ func (d *Databases) share(engines map[string]*Engine) {
 	}
 }
 
+// Busy says how much is being answered and searched for in all databases.
+func (d *Databases) Busy() quote.Busy { return d.searches.Busy() }
+
 // Open implements wire.Engine. Where nothing is protected the one engine there is opens sessions in every database.
 func (d *Databases) Open(ctx context.Context, startup wire.Startup) (wire.Session, error) {
 	engines := *d.engines.Load()

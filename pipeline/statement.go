@@ -68,4 +68,24 @@ func (s *statement) Silent() bool {
 	return true
 }
 
-var _ wire.Relayer = (*statement)(nil)
+// Counted implements wire.Counted.
+func (s *statement) Counted() wire.Kind {
+	switch {
+	case s.found != nil:
+		return s.found.Counted()
+	case s.policy != nil && s.plan != nil && !s.prepare:
+		return wire.Protected
+	case len(s.twins) > 0:
+		return wire.Twin
+	case s.masked:
+		return wire.Catalog
+	case s.Ordinary() && s.execute == nil:
+		return wire.Plain
+	}
+	return wire.Own
+}
+
+var (
+	_ wire.Relayer = (*statement)(nil)
+	_ wire.Counted = (*statement)(nil)
+)

@@ -99,6 +99,8 @@ type lawMeaning struct {
 	Values      []float64
 	Means       [][]float64
 	Covariances [][][]float64
+	Samples     [][][]float64 `json:",omitempty"`
+	Weights     [][]int64     `json:",omitempty"`
 }
 
 type publicMeaning struct {
@@ -179,7 +181,9 @@ func (p *Policy) meaningOfSecret(s Secret) secretMeaning {
 }
 
 func meaningOfDeclared(d Declared) declaredMeaning {
-	laws := each(d.Laws, func(l Law) lawMeaning { return lawMeaning{l.Secret, l.Values, l.Means, l.Covariances} })
+	laws := each(d.Laws, func(l Law) lawMeaning {
+		return lawMeaning{l.Secret, l.Values, l.Means, l.Covariances, l.Samples, l.Weights}
+	})
 	slices.SortFunc(laws, func(a, b lawMeaning) int { return cmp.Compare(a.Secret, b.Secret) })
 	return declaredMeaning{d.Statement.SQL, d.Components, laws}
 }

@@ -167,6 +167,10 @@ func checkNetwork(t *testing.T, n Network) {
 func checkDeclared(t *testing.T, d Declared) {
 	size := max(1, len(d.Components))
 	for _, l := range d.Laws {
+		if l.Samples != nil {
+			checkSamples(t, l, size)
+			continue
+		}
 		if len(l.Values) < 2 || len(l.Means) != len(l.Values) || len(l.Covariances) != len(l.Values) {
 			t.Errorf("law %+v", l)
 		}
@@ -174,6 +178,28 @@ func checkDeclared(t *testing.T, d Declared) {
 			if len(mean) != size || len(l.Covariances[i]) != size || !semidefinite(l.Covariances[i]) {
 				t.Errorf("law %+v", l)
 			}
+		}
+	}
+}
+
+func checkSamples(t *testing.T, l Law, size int) {
+	if len(l.Values) < 2 || len(l.Samples) != len(l.Values) || l.Means != nil || l.Covariances != nil ||
+		l.Weights != nil && len(l.Weights) != len(l.Values) {
+		t.Errorf("law %+v", l)
+		return
+	}
+	for i, points := range l.Samples {
+		total := int64(0)
+		for j, x := range points {
+			if total++; l.Weights != nil {
+				total += l.Weights[i][j] - 1
+			}
+			if len(x) != size || slices.ContainsFunc(x, func(v float64) bool { return !(math.Abs(v) <= maxMean) }) {
+				t.Errorf("law %+v", l)
+			}
+		}
+		if total < 1 || l.Weights != nil && len(l.Weights[i]) != len(points) {
+			t.Errorf("law %+v", l)
 		}
 	}
 }

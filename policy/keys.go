@@ -19,7 +19,7 @@ var keys = map[string][]string{
 	"secrets.*":               {"table", "about", "proportion", "mean", "categories", "parameter", "values", "pairs"},
 	"secrets.*.values":        {"from", "to", "within"},
 	"declared.*":              {"statement", "components", "secrets"},
-	"declared.*.secrets.*":    {"values", "means", "covariances"},
+	"declared.*.secrets.*":    {"values", "means", "covariances", "samples", "weights"},
 	"public.*":                {"statement", "values"},
 	"privacy": {"epsilon", "delta", "mechanism", "estimation", "weights", "model", "composition",
 		"error", "max_error", "budget"},

@@ -2,6 +2,8 @@ package policy
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 )
 
@@ -22,18 +24,34 @@ type Declared struct {
 	At Position
 }
 
-// Law is the distribution of F under some values of one secret: means and covariances of the same size.
+// Law is the distribution of F under some values of one secret: means and covariances of the same size, or samples.
 type Law struct {
 	Secret      string
 	Values      []float64 // ascending, at least two
 	Means       [][]float64
 	Covariances [][][]float64 // symmetric and positive semidefinite
+	// Samples are F's atoms under each value, all that it can be, in place of Means and Covariances; nil: those are
+	// there. Weights say how often each counts, at least one of a value above 0; nil: each once.
+	Samples [][][]float64
+	Weights [][]int64
 
 	At Position
 }
 
 // Affine reports whether the law holds for all values between its two: means and covariances are interpolated.
-func (l Law) Affine() bool { return len(l.Values) == 2 }
+func (l Law) Affine() bool { return len(l.Values) == 2 && l.Samples == nil }
+
+// Index is the place of a value of the secret among those of the law, up to rounding; -1: it is none of them.
+func (l Law) Index(x float64) int {
+	return slices.IndexFunc(l.Values, func(v float64) bool {
+		return math.Abs(v-x) <= rounding*math.Max(1, math.Abs(v)+math.Abs(x))
+	})
+}
+
+// Sampled reports whether the model is declared by samples; all of its laws are, or none is.
+func (d Declared) Sampled() bool {
+	return slices.ContainsFunc(d.Laws, func(l Law) bool { return l.Samples != nil })
+}
 
 // Public is a statement whose exact values are known to everybody.
 type Public struct {
@@ -54,7 +72,11 @@ type PublicValue struct {
 func (d Declared) String() string {
 	var parts []string
 	for _, l := range d.Laws {
-		parts = append(parts, fmt.Sprintf("%s at %v", l.Secret, l.Values))
+		part := fmt.Sprintf("%s at %v", l.Secret, l.Values)
+		if l.Samples != nil {
+			part += " by samples"
+		}
+		parts = append(parts, part)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -85,3 +85,46 @@ func TestSemidefinite(t *testing.T) {
 		}
 	}
 }
+
+// TestSamples reads samples.good.yaml field by field.
+func TestSamples(t *testing.T) {
+	p := load(t, "testdata/samples.good.yaml")
+	if len(p.Declared) != 2 || !p.Declared[0].Sampled() || !p.Declared[1].Sampled() {
+		t.Fatalf("declared: %+v", p.Declared)
+	}
+	l := p.Declared[0].Laws[0]
+	if l.Affine() || l.Means != nil || l.Weights[0][3] != 2 || l.Weights[1][0] != 4 || l.Samples[1][3][0] != 100 {
+		t.Errorf("%+v", l)
+	}
+	l = p.Declared[1].Laws[0]
+	if l.Weights != nil || l.Samples[1][1][1] != 2.5 || len(l.Samples[2]) != 3 {
+		t.Errorf("%+v", l)
+	}
+	if i, j, none := l.Index(2000), l.Index(3000), l.Index(2600); i != 0 || j != 2 || none >= 0 {
+		t.Errorf("places %d, %d, %d", i, j, none)
+	}
+	if text := p.Declared[0].String(); text != "fraud at [0.1 0.2] by samples" {
+		t.Error(text)
+	}
+}
+
+// TestFingerprintOfSamples: samples and their weights matter for answers, and a policy without them has the fingerprint
+// that it had.
+func TestFingerprintOfSamples(t *testing.T) {
+	data, err := os.ReadFile("testdata/samples.good.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{}
+	for _, c := range [][2]string{{"", ""}, {"[1, 2, 3, 100], [1", "[1, 2, 3, 99], [1"}, {"[6, 2", "[5, 2"},
+		{"[7, 2.5]", "[7, 2]"}, {"        weights: [[6, 2, 0, 2], [4, 3, 2, 1]]\n", ""}} {
+		p, err := Parse("f", []byte(strings.Replace(string(data), c[0], c[1], 1)))
+		if err != nil {
+			t.Fatalf("%q: %v", c[1], err)
+		}
+		if other, twice := seen[p.Fingerprint]; twice {
+			t.Errorf("%q in place of %q: same fingerprint as %q", c[1], c[0], other)
+		}
+		seen[p.Fingerprint] = c[1]
+	}
+}

@@ -182,8 +182,14 @@ func (d *draft) calibrate(ctx context.Context, rest func()) error {
 			return err
 		}
 	}
+
+	// A closeness is in units of its own statement; beside others, its shift says as much.
+	var close []sensitivity.Close
+	if len(models) == 1 {
+		close = models[0].samples
+	}
 	p := d.request.Policy.Privacy
-	d.Calibration, err = d.request.search(ctx, mechanism.Request{Shifts: d.Shifts, Families: families,
+	d.Calibration, err = d.request.search(ctx, mechanism.Request{Shifts: d.Shifts, Families: families, Close: close,
 		Quilts: d.Quilts, Components: d.components, Budget: d.request.Budget, Relaxed: d.request.relaxed(d.off),
 		Absolute: p.Weights == policy.TotalWeights, Joint: p.Composition == policy.Jointly, Between: rest})
 	if err != nil {

@@ -42,6 +42,8 @@ type Model struct {
 	// Families are f_θ along the values of each secret; asked for where they are needed.
 	Families func(context.Context) ([]sensitivity.Family, error)
 
+	samples []sensitivity.Close // of a distribution that the policy declares by samples; nil: it has another
+
 	// normal: the model rests on F being normal together with what is public.
 	normal bool
 	// widest are the bounds of the last components, those that are bounded on coupled datasets; apart says it for
@@ -68,7 +70,7 @@ func (m *Model) describe(c *planner.Bound) []string {
 		switch {
 		case t.Low != "":
 			source = "declared by the policy"
-		case c.Table.Reference == "":
+		case c.Table.Reference == "" || m.samples != nil:
 			source = "whole numbers of 63 bits are"
 		}
 		what := t.Label

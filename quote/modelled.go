@@ -16,9 +16,19 @@ import (
 // Model finds a cut's model: the policy's own, or the reference's.
 func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 	t := r.Dataset.Find(c.Table.Schema, c.Table.Name)
-	if d, err := r.Dataset.DeclaredFor(c); err != nil {
+	d, err := r.Dataset.DeclaredFor(c)
+	if err != nil {
 		return Model{}, err
-	} else if d != nil {
+	}
+	switch only := r.Dataset.Only(c); {
+	case only != d && only != nil:
+		return Model{}, sqlstate.New(sqlstate.ModelUnfit, "the policy of dataset %s declares the distribution of one "+
+			"statement about %s by samples, and nothing says how this one varies together with it",
+			r.Policy.Dataset, c.Table.Root()).
+			WithHint("SELECT * FROM fugu.policy, and the policy's owner, say what can be asked.")
+	case only != nil:
+		return sampledModel(c, d), nil
+	case d != nil:
 		return r.declared(ctx, c, d)
 	}
 	if t.Table.Reference == "" {

@@ -61,6 +61,22 @@ func (s *Searches) Serve() (served func()) {
 	return func() { s.serving.Add(-1) }
 }
 
+// Busy is what Searches are at. All of it follows from what was asked, and when clients were told: none of it moves at
+// the end of a reading of protected rows.
+type Busy struct {
+	Answering int // statements about protected rows
+	Searches  int // large ones, running or waiting
+	Running   int // of these
+	Places    int // for those that run
+}
+
+// Busy returns what they are at.
+func (s *Searches) Busy() Busy {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Busy{Answering: int(s.serving.Load()), Searches: s.all, Running: len(s.places), Places: cap(s.places)}
+}
+
 // Run calls search, for a statement of so many values, when there is a place; a small one at once. The search is to end
 // when its context does, and to call rest between its steps.
 func (s *Searches) Run(ctx context.Context, user string, values int,

@@ -13,7 +13,8 @@ type Atoms struct {
 	points [][]float64
 	mass   []int64
 	total  int64
-	blur   int64 // what rounding the weights can have moved, in units of mass
+	blur   int64     // what rounding the weights can have moved, in units of mass
+	unit   []float64 // one for each component: distances are Σ_k |x_k-y_k|/unit_k; nil: all 1
 }
 
 // weightBits is the resolution of the weights that Weighted takes: multiples of 2^-40.
@@ -26,6 +27,38 @@ func Sample(points [][]float64) (Atoms, error) {
 		a.mass[i] = 1
 	}
 	return a, a.check()
+}
+
+// Counted is the distribution in which points[i] counts counts[i] ≥ 0 times, at least one of them once. It is exact.
+func Counted(points [][]float64, counts []int64) (Atoms, error) {
+	if len(points) != len(counts) {
+		return Atoms{}, fmt.Errorf("%d points with %d counts", len(points), len(counts))
+	}
+	a := Atoms{points: points, mass: slices.Clone(counts)}
+	for i, n := range counts {
+		if a.total += n; n < 0 || n > 1<<weightBits || a.total > 1<<weightBits {
+			return Atoms{}, fmt.Errorf("count %d is negative, or too large", i)
+		}
+	}
+	if a.total == 0 {
+		return Atoms{}, errors.New("all counts are 0")
+	}
+	return a, a.check()
+}
+
+// In returns the same distribution, with distances in the norm Σ_k |x_k|/unit_k: one unit > 0 for each component.
+func (a Atoms) In(unit []float64) Atoms {
+	a.unit = unit
+	return a
+}
+
+// Component is the distribution of one component alone.
+func (a Atoms) Component(k int) Atoms {
+	out := Atoms{mass: a.mass, total: a.total, blur: a.blur}
+	for _, p := range a.points {
+		out.points = append(out.points, p[k:k+1])
+	}
+	return out
 }
 
 // Weighted is the distribution with probability weights[i] at points[i]. Weights are rounded to multiples of 2^-40;
@@ -81,12 +114,25 @@ func (a Atoms) check() error {
 	return nil
 }
 
+// distance is the distance of two points in the norm of the distribution.
+func (a Atoms) distance(x, y []float64) float64 {
+	d := 0.0
+	for k := range x {
+		apart := math.Abs(x[k] - y[k])
+		if a.unit != nil {
+			apart /= a.unit[k]
+		}
+		d += apart
+	}
+	return d
+}
+
 // dimension is m.
 func (a Atoms) dimension() int { return len(a.points[0]) }
 
 // common returns both distributions in the same unit of mass.
 func common(a, b Atoms) (Atoms, Atoms, error) {
-	if a.total < 1 || b.total < 1 || a.dimension() != b.dimension() {
+	if a.total < 1 || b.total < 1 || a.dimension() != b.dimension() || !slices.Equal(a.unit, b.unit) {
 		return a, b, errors.New("two distributions on different spaces")
 	}
 	g := a.total
@@ -100,14 +146,14 @@ func common(a, b Atoms) (Atoms, Atoms, error) {
 }
 
 func (a Atoms) times(n int64) Atoms {
-	out := Atoms{points: a.points, mass: make([]int64, len(a.mass)), total: a.total * n, blur: a.blur * n}
+	out := Atoms{points: a.points, mass: make([]int64, len(a.mass)), total: a.total * n, blur: a.blur * n, unit: a.unit}
 	for i, w := range a.mass {
 		out.mass[i] = w * n
 	}
 	return out
 }
 
-// sorted orders the points of a one-dimensional distribution.
+// sorted orders the points of a one-dimensional distribution that have mass.
 func (a Atoms) sorted() Atoms {
 	order := make([]int, len(a.points))
 	for i := range order {
@@ -122,9 +168,11 @@ func (a Atoms) sorted() Atoms {
 		}
 		return i - j
 	})
-	out := Atoms{total: a.total, blur: a.blur}
+	out := Atoms{total: a.total, blur: a.blur, unit: a.unit}
 	for _, i := range order {
-		out.points, out.mass = append(out.points, a.points[i]), append(out.mass, a.mass[i])
+		if a.mass[i] > 0 {
+			out.points, out.mass = append(out.points, a.points[i]), append(out.mass, a.mass[i])
+		}
 	}
 	return out
 }

@@ -17,6 +17,22 @@ type Close struct {
 	Delta  float64
 }
 
+// Shift is the closeness as a bound on coupled datasets, for F of m components: under the couplings that it speaks of F
+// moves within the ball Σ_k |x_k|/Unit_k ≤ W, but for the probability Delta. What it costs adds up over releases of the
+// same F, for which one coupling serves; the coupling of another F is another one.
+func (c Close) Shift(m int) Shift {
+	ball := Unseen{Rows: 1}
+	for k := range m {
+		size := c.W
+		if c.Unit != nil {
+			size *= c.Unit[k]
+		}
+		ball.At, ball.Cell, ball.Size = append(ball.At, k), append(ball.Cell, k), append(ball.Size, size)
+	}
+	return Shift{Secret: c.Secret, Along: make([]float64, m), Beside: make([]float64, m), Unseen: []Unseen{ball},
+		Failure: c.Delta, Coupled: true}
+}
+
 // WInfinity returns the ∞-Wasserstein distance of two distributions in the L1 norm, as a Close whose Delta is 0 for
 // samples, and what rounding the weights may hide (below 1e-9 for up to 500 atoms) otherwise. In one dimension it is
 // sup_u |Q_a(u) - Q_b(u)|, Q the quantile functions.
@@ -35,7 +51,7 @@ func WInfinity(a, b Atoms) (Close, error) {
 
 	leftA, leftB := a.mass[0], b.mass[0]
 	for {
-		w = math.Max(w, distance(a.points[i], b.points[j]))
+		w = math.Max(w, a.distance(a.points[i], b.points[j]))
 		step := min(leftA, leftB)
 		leftA, leftB = leftA-step, leftB-step
 		if leftA == 0 {
@@ -52,8 +68,9 @@ func WInfinity(a, b Atoms) (Close, error) {
 	}
 }
 
-// Closest returns the smallest W for which the distributions are (W,δ)-close in the L1 norm, 0 ≤ δ < 1. The Delta of
-// the result is δ and what rounding the weights may hide.
+// Closest returns the smallest W for which the distributions are (W,δ)-close in the norm of both, 0 ≤ δ < 1: see In.
+// The Delta of the result is what the best transport at that W leaves behind: at most δ, and what rounding the weights
+// may hide.
 //
 // All but δ can be moved by at most W if and only if a transport along the pairs of points at most W apart carries 1-δ:
 // a maximum flow. That is monotone in W and changes only at the distances of the points, so W is found by bisection.
@@ -69,13 +86,8 @@ func Closest(a, b Atoms, delta float64) (Close, error) {
 	if err != nil {
 		return Close{}, err
 	}
-	blur := a.blur + b.blur
-	need := a.total - int64(math.Floor(delta*float64(a.total)*(1+1e-15))) - blur
-	// The laws that were meant are within blur of the rounded ones, of which the transport leaves total-need.
-	out := Close{Delta: math.Max(delta, float64(a.total-need+blur)/float64(a.total))}
-
-	if need <= 0 {
-		return out, nil
+	if len(a.points)*len(b.points) > maxPairs {
+		return Close{}, fmt.Errorf("%d × %d points are too many to transport", len(a.points), len(b.points))
 	}
 
 	// On a line a sweep is a maximum flow.
@@ -85,20 +97,18 @@ func Closest(a, b Atoms, delta float64) (Close, error) {
 		carried = func(w float64) int64 { return sweep(a, b, w) }
 	}
 
-	if len(a.points)*len(b.points) > maxPairs {
-		return Close{}, fmt.Errorf("%d × %d points are too many to transport", len(a.points), len(b.points))
-	}
-
-	// The candidates for W. The largest of them carries everything.
-	distances := make([]float64, 0, len(a.points)*len(b.points))
+	// The candidates for W.
+	distances := []float64{0}
 	for _, x := range a.points {
 		for _, y := range b.points {
-			distances = append(distances, distance(x, y))
+			distances = append(distances, a.distance(x, y))
 		}
 	}
 
 	slices.Sort(distances)
 	distances = slices.Compact(distances)
+	blur := a.blur + b.blur
+	need := a.total - int64(math.Floor(delta*float64(a.total)*(1+1e-15))) - blur
 	lo, hi := 0, len(distances)-1 // the largest distance carries everything
 	for lo < hi {
 		if mid := (lo + hi) / 2; carried(distances[mid]) >= need {
@@ -108,8 +118,9 @@ func Closest(a, b Atoms, delta float64) (Close, error) {
 		}
 	}
 
-	out.W = distances[hi]
-	return out, nil
+	// The laws that were meant are within blur of the rounded ones.
+	w := distances[hi]
+	return Close{W: w, Delta: float64(a.total-carried(w)+blur) / float64(a.total)}, nil
 }
 
 // maxPairs bounds the work of a transport.
@@ -142,12 +153,4 @@ func Concentrated(secret string, delta1, c, delta float64) (Close, error) {
 		return Close{}, fmt.Errorf("secret %s: no bound from Δ = %v, c = %v, δ = %v", secret, delta1, c, delta)
 	}
 	return Close{Secret: secret, W: delta1 + 2*c, Delta: delta}, nil
-}
-
-func distance(x, y []float64) float64 {
-	d := 0.0
-	for k := range x {
-		d += math.Abs(x[k] - y[k])
-	}
-	return d
 }

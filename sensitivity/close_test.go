@@ -37,10 +37,33 @@ func TestClosenessAsPublished(t *testing.T) {
 		t.Errorf("W∞: %+v, %v, want 97", c, err)
 	}
 	for _, test := range []struct{ delta, want float64 }{{.1, 1}, {.0999, 97}, {.1999, 1}, {.3, 0}, {.29, 1}} {
-		if c, err := Closest(mu, nu, test.delta); err != nil || c.W != test.want || c.Delta < test.delta ||
-			c.Delta > test.delta+1e-9 {
-			t.Errorf("δ = %g: %+v, %v, want %g", test.delta, c, err, test.want)
+		// What a transport by 97, by 1 and by 0 leaves behind.
+		left := map[float64]float64{97: 0, 1: .1, 0: .3}[test.want]
+		if c, err := Closest(mu, nu, test.delta); err != nil || c.W != test.want || math.Abs(c.Delta-left) > 1e-9 {
+			t.Errorf("δ = %g: %+v, %v, want %g but for %g", test.delta, c, err, test.want, left)
 		}
+	}
+
+	// In whole numbers nothing is rounded.
+	mu, errA := Counted(at, []int64{6, 2, 0, 2})
+	nu, errB := Counted(at, []int64{4, 3, 2, 1})
+	if errA != nil || errB != nil {
+		t.Fatal(errA, errB)
+	}
+	if c, err := WInfinity(mu, nu); err != nil || c.W != 97 || c.Delta != 0 {
+		t.Errorf("counted, W∞: %+v, %v", c, err)
+	}
+	for delta, want := range map[float64]Close{0: {W: 97}, .1: {W: 1, Delta: .1}, .3: {Delta: .3}} {
+		if c, err := Closest(mu, nu, delta); err != nil || c.W != want.W || c.Delta != want.Delta {
+			t.Errorf("counted, δ = %g: %+v, %v, want %+v", delta, c, err, want)
+		}
+	}
+
+	// A point that never occurs is none, wherever it stands.
+	one, errA := Counted(line(1, 50), []int64{3, 0})
+	two, errB := Counted(line(0, 2), []int64{0, 3})
+	if c, err := WInfinity(one, two); err != nil || errA != nil || errB != nil || c.W != 1 {
+		t.Errorf("beside points that never occur: %+v, %v", c, err)
 	}
 
 	// The same in the plane, far from one dimension's code.
@@ -56,22 +79,32 @@ func TestClosenessAsPublished(t *testing.T) {
 	}
 }
 
-// assign is the reference: of all ways to match n points with n points, the least (d+1)-th largest distance. A
-// transport of equal masses is a mixture of matchings, so this is the least W with all but d/n moved by at most W.
-func assign(x, y [][]float64, d int) float64 {
-	best := math.Inf(1)
+// assign is the reference: of all ways to match n points with n points, the least (d+1)-th largest distance in the norm
+// Σ_k |x_k|/unit_k, and of those the fewest pairs that are further apart than that. A transport of equal masses is a
+// mixture of matchings, so this is the least W with all but d/n moved by at most W, and what that leaves behind.
+func assign(x, y [][]float64, unit []float64, d int) (best float64, left int) {
+	best = math.Inf(1)
 	var try func(used int, lengths []float64)
 	try = func(used int, lengths []float64) {
 		if len(lengths) == len(x) {
 			l := slices.Sorted(slices.Values(lengths))
-			best = math.Min(best, l[len(l)-1-d])
+			own := l[len(l)-1-d]
+			further := 0
+			for _, v := range l {
+				if v > own {
+					further++
+				}
+			}
+			if own < best || own == best && further < left {
+				best, left = own, further
+			}
 			return
 		}
 		for j := range y {
 			if used>>j&1 == 0 {
 				sum := 0.0
 				for k, v := range x[len(lengths)] {
-					sum += math.Abs(v - y[j][k])
+					sum += math.Abs(v-y[j][k]) / unit[k]
 				}
 				try(used|1<<j, append(lengths, sum))
 			}
@@ -79,7 +112,7 @@ func assign(x, y [][]float64, d int) float64 {
 	}
 
 	try(0, nil)
-	return best
+	return best, left
 }
 
 // merged is the law of a sample with each point once, by its weight.
@@ -116,20 +149,31 @@ func TestClosenessAgainstAllMatchings(t *testing.T) {
 
 		x, y := draw("a"), draw("b")
 		d := rapid.IntRange(0, n-1).Draw(t, "d")
-		want := assign(x, y, d)
+		ones := slices.Repeat([]float64{1}, m)
+		want, left := assign(x, y, ones, d)
 		a, _ := Sample(x)
 		b, _ := Sample(y)
 		delta := float64(d) / float64(n)
-		if c, err := Closest(a, b, delta); err != nil || c.W != want || c.Delta != delta {
-			t.Fatalf("%v, %v: %+v, %v, want %g", x, y, c, err, want)
+		if c, err := Closest(a, b, delta); err != nil || c.W != want || c.Delta != float64(left)/float64(n) {
+			t.Fatalf("%v, %v: %+v, %v, want %g but for %d", x, y, c, err, want, left)
 		}
-		if c, err := WInfinity(a, b); err != nil || c.W != assign(x, y, 0) || c.Delta != 0 {
+		widest, _ := assign(x, y, ones, 0)
+		if c, err := WInfinity(a, b); err != nil || c.W != widest || c.Delta != 0 {
 			t.Fatalf("W∞: %+v, %v", c, err)
+		}
+
+		// In units, which are powers of two so that nothing is rounded.
+		unit := rapid.SliceOfN(rapid.SampledFrom([]float64{.25, 1, 8}), m, m).Draw(t, "unit")
+		scaled, further := assign(x, y, unit, d)
+		if c, err := Closest(a.In(unit), b.In(unit), delta); err != nil || c.W != scaled ||
+			c.Delta != float64(further)/float64(n) {
+			t.Fatalf("%v, %v in %v: %+v, %v, want %g but for %d", x, y, unit, c, err, scaled, further)
 		}
 
 		// The same laws by weights, of which some are rounded.
 		mx, my := merged(t, x), merged(t, y)
-		if c, err := Closest(mx, my, delta); err != nil || c.W != want || c.Delta < delta || c.Delta > delta+1e-9 {
+		if c, err := Closest(mx, my, delta); err != nil || c.W != want || c.Delta < float64(left)/float64(n) ||
+			c.Delta > float64(left)/float64(n)+1e-9 {
 			t.Fatalf("merged %v, %v: %+v, %v, want %g", x, y, c, err, want)
 		}
 		if c, err := Closest(mx, b, delta); err != nil || c.W != want {
@@ -230,6 +274,13 @@ func TestDistributionsAreChecked(t *testing.T) {
 		"one short": {1}, "none": {},
 	} {
 		if a, err := Weighted(line(1, 2), weights); err == nil {
+			t.Errorf("%s: %+v", name, a)
+		}
+	}
+
+	for name, counts := range map[string][]int64{"negative": {-1, 2}, "none": {0, 0}, "one short": {1},
+		"too large": {1 << 41, 1}} {
+		if a, err := Counted(line(1, 2), counts); err == nil {
 			t.Errorf("%s: %+v", name, a)
 		}
 	}

@@ -9,7 +9,7 @@ func sweep(a, b Atoms, w float64) (carried int64) {
 		for supply > 0 && j < len(b.points) {
 			y := b.points[j]
 			// Points of b that x cannot reach are left behind, or wait for a larger x.
-			if far := distance(x, y) > w; far && y[0] > x[0] {
+			if far := a.distance(x, y) > w; far && y[0] > x[0] {
 				break
 			} else if !far {
 				step := min(supply, left)
@@ -40,7 +40,7 @@ func flow(a, b Atoms, w float64) (carried int64) {
 	f.back = make([][]int32, f.m)
 	for i, x := range a.points {
 		for j, y := range b.points {
-			if distance(x, y) <= w {
+			if a.distance(x, y) <= w {
 				f.near[i] = append(f.near[i], int32(j))
 				f.back[j] = append(f.back[j], int32(i))
 			}

@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"errors"
+	"time"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -134,7 +135,9 @@ func (s *session) compute(st Statement, formats []int16, values [][]byte) (Bound
 	}
 	ctx, stop := s.working()
 	defer stop()
+	begun := time.Now()
 	bound, err := st.Bind(ctx, Binding{Formats: formats, Values: values, Ask: s.ask})
+	s.tally.waited(st, begun)
 	if skipping, _ := s.exchange.mode(); skipping {
 		return bound, errTold // by an Ask that failed, whatever the engine made of it
 	}

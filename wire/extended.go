@@ -64,6 +64,7 @@ func (s *session) bind(body []byte) error {
 	case damage != nil: // the server would speak of the engine's parameters
 		return s.raise(damage, rejected)
 	case st == nil:
+		s.tally.statement(nil)
 		delete(s.portals, string(name))
 		s.exchange.push(entry{kind: kindBind})
 		return s.forward()
@@ -139,6 +140,7 @@ func (s *session) bindProtected(st Statement, m *pgproto3.Bind) error {
 
 // bindBound sends the client's Bind with what the engine adds to it.
 func (s *session) bindBound(st Statement, m *pgproto3.Bind, bound Bound) error {
+	s.tally.statement(st)
 	p := portal{tag: st.Tag()}
 	p.scrub, p.place = voiced(st)
 	p.scrub = p.scrub || bound.Text != ""
@@ -167,6 +169,7 @@ func (s *session) bindBound(st Statement, m *pgproto3.Bind, bound Bound) error {
 
 // bindSilent passes on the Bind that was read last.
 func (s *session) bindSilent(name string, st Statement) error {
+	s.tally.statement(st)
 	p := portal{tag: st.Tag()}
 	p.scrub, p.place = voiced(st)
 	s.opened(name, p)

@@ -154,7 +154,8 @@ func (s *Server) begin(work context.Context, l *login, engine Session, lease *le
 	undo *undoing) *session {
 	lasting, cancel := context.WithCancel(work)
 	undo.add(cancel)
-	session := &session{log: s.config.Logger, idle: s.config.IdleTimeout,
+	undo.add(s.tally.enter())
+	session := &session{log: s.config.Logger, tally: &s.tally, idle: s.config.IdleTimeout,
 		idleInTransaction: s.config.IdleInTransactionTimeout, ctx: lasting, conn: l.conn, engine: engine, lease: lease,
 		exchange: newExchange(statusIdle), in: l.in, maxBody: s.config.MessageBytes, client: l.out}
 	var pid uint32

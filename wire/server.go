@@ -41,6 +41,7 @@ type Server struct {
 	users   places
 	clients atomic.Int64 // that have asked for a session
 	conns   atomic.Int64 // all, with those of which nothing is known yet
+	tally   tally
 }
 
 // New returns a server that answers from engine.
@@ -140,6 +141,7 @@ func (s *Server) client(ctx, work context.Context, conn net.Conn) {
 	defer func() { _ = l.conn.Close() }()
 	if err != nil {
 		if last := farewell(err); last != nil {
+			s.tally.failed(last.Code)
 			_ = conn.SetDeadline(time.Now().Add(linger)) // the one of the login may be over
 			l.refuse(last)
 		}
@@ -172,4 +174,16 @@ func (s *Server) cancel(ctx context.Context, r *pgproto3.CancelRequest) {
 	if err := session.interrupt(ctx); err != nil {
 		s.config.Logger.Warn("a cancel request could not be forwarded", "error", err)
 	}
+}
+
+// Counts returns what the server is at, and what it has done. It may be called at any time.
+func (s *Server) Counts() Counts {
+	c := s.tally.counts()
+	c.Connections = s.conns.Load()
+	if p := s.pool; p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		c.Pooled, c.Guests, c.Idle, c.Places, c.Queue = true, p.open, len(p.parked), p.Size, len(p.queue)
+	}
+	return c
 }

@@ -19,7 +19,8 @@ import (
 
 // session is one authenticated client with its guest connection.
 type session struct {
-	log *slog.Logger
+	log   *slog.Logger
+	tally *tally // the server's
 	// idle and idleInTransaction are how long a client may ask nothing before it is sent away; 0: for ever.
 	idle, idleInTransaction time.Duration
 	ctx                     context.Context
@@ -188,6 +189,7 @@ func (s *session) copyIn() bool {
 // repeat literals, so of that the log has the code alone.
 func (s *session) known(err error) *sqlstate.Error {
 	e := sqlstate.As(err)
+	s.tally.failed(e.Code)
 	switch e.Code {
 	case sqlstate.InternalError, sqlstate.ConnectionFailure, sqlstate.CannotConnectNow:
 		s.log.Error("a statement failed", "code", string(e.Code), "cause", loggable(e.Cause))

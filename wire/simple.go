@@ -49,6 +49,7 @@ func (s *session) query(body []byte) error {
 	}
 	// A simple Query drops the unnamed statement, also when it fails.
 	s.kept.segment++
+	s.tally.statement(nil)
 	s.exchange.push(entry{kind: kindQuery, done: s.freeing(nil)})
 	return s.forward()
 }
@@ -117,6 +118,7 @@ func (s *session) step(st Statement, final bool) (bool, error) {
 		}
 	}
 
+	s.tally.statement(st)
 	scrub = scrub || bound.Text != ""
 	if bound.Text != "" {
 		s.exchange.push(entry{kind: kindParse, hidden: true, scrub: true, done: s.naming("", remnant, nil, false)})
@@ -172,6 +174,7 @@ func (s *session) requery(st Statement) error {
 	case err != nil:
 		return s.raiseQuery(err)
 	}
+	s.tally.statement(st)
 	delete(s.portals, "")
 	s.fed = false
 	s.kept.segment++

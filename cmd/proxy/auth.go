@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"time"
 
@@ -121,8 +120,8 @@ func (d *door) reload() error {
 // watchEvery is how often files are looked at: as often as they may be changed in two steps, and no more.
 const watchEvery = 2 * time.Second
 
-// watch reads the files again whenever one of them has changed, until ctx ends.
-func (d *door) watch(ctx context.Context, log *slog.Logger) {
+// watch calls changed whenever one of the files has changed, until ctx ends.
+func (d *door) watch(ctx context.Context, changed func()) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
@@ -132,18 +131,10 @@ func (d *door) watch(ctx context.Context, log *slog.Logger) {
 		case <-tick.C:
 			if now := d.state(); now != d.seen {
 				d.seen = now
-				d.reloaded(log)
+				changed()
 			}
 		}
 	}
-}
-
-func (d *door) reloaded(log *slog.Logger) {
-	if err := d.reload(); err != nil {
-		log.Error("users or certificates were not reloaded, the old ones stand", "error", err)
-		return
-	}
-	log.Info("users and certificates reloaded")
 }
 
 // state tells one state of the files from another: what their names lead to, its time and its size.

@@ -5,6 +5,9 @@ package main
 import (
 	"net"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"fugu/admin"
 	"fugu/ledger"
 )
 
@@ -13,3 +16,9 @@ func planted(l ledger.Ledger) ledger.Ledger { return l }
 
 // pointed is where a build for tests has points at which it dies amid a reply; see internal/hook.
 func pointed(l net.Listener) net.Listener { return l }
+
+// overheard is where a build for tests listens to what the reader is told.
+func overheard(dial pgconn.DialFunc) pgconn.DialFunc { return dial }
+
+// gossiping is where a build for tests lets the metrics say what was overheard.
+func gossiping(f admin.Figures) admin.Figures { return f }

@@ -24,7 +24,7 @@ const faultEnv = "FUGUHOOKS_FAULT"
 func planted(l ledger.Ledger) ledger.Ledger {
 	l = asked{l}
 	switch fault := os.Getenv(faultEnv); fault {
-	case "":
+	case "", talkative:
 		return l
 	case "late":
 		return &late{Ledger: l}
@@ -181,7 +181,7 @@ func (l pointedListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pointedConn{c}, nil
+	return listening(pointedConn{c}), nil
 }
 
 type pointedConn struct{ net.Conn }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"fugu/dataset"
 	"fugu/explain"
 	fitting "fugu/fit"
 	"fugu/mechanism"
@@ -116,16 +117,24 @@ func (h *house) checkDataset(ctx context.Context, stdout io.Writer, p *policy.Po
 
 	// What answers will cost, and which there will not be.
 	checkBudget(stdout, p)
-	for _, what := range unanswerable(p) {
+	snapshot := h.room(p.Database).snapshot.Snapshot
+	for _, what := range unanswerable(snapshot, p) {
 		fmt.Fprintf(stdout, "warning: dataset %s: %s\n", p.Dataset, what)
 	}
 	for _, why := range withoutBounds(p) {
 		noted("percentiles and DISTINCT are refused: %s", why)
 	}
-	for _, what := range quote.Uncertified(h.room(p.Database).snapshot.Snapshot, p) {
+	for _, what := range quote.Uncertified(snapshot, p) {
 		fmt.Fprintf(stdout, "warning: %s\n", what)
 	}
-	if !p.Accepts(policy.Translation) && hasNoise {
+	for _, t := range p.Tables {
+		if d := only(snapshot, t); d != nil {
+			noted("%s answers one statement, and no other: that of the model %s, which is declared by samples",
+				t.Qualified(), d.Name)
+		}
+	}
+	coupled := func(t policy.Table) bool { return noisy(t) && t.Link == nil && only(snapshot, t) == nil }
+	if !p.Accepts(policy.Translation) && slices.ContainsFunc(p.Tables, coupled) {
 		noted("the assumption translation is not accepted, so noise rests on bounds for coupled datasets: " +
 			"there is more of it, and secret means are refused")
 	}
@@ -180,22 +189,30 @@ func knownTotals(p *policy.Policy) string {
 func noisy(t policy.Table) bool { return t.Answers != policy.FromTwin }
 
 // unanswerable says of which tables no statement can be answered, and why, where that shows in the policy alone.
-func unanswerable(p *policy.Policy) (out []string) {
+func unanswerable(s *dataset.Snapshot, p *policy.Policy) (out []string) {
 	for _, t := range p.Tables {
 		if !noisy(t) || t.Link != nil { // what is linked has the secrets of the other
 			continue
 		}
-		if why := refusesAll(p, t); why != "" {
+		if why := refusesAll(p, t, only(s, t) != nil); why != "" {
 			out = append(out, fmt.Sprintf("every statement on %s is refused: %s", t.Qualified(), why))
 		}
 	}
 	return out
 }
 
+// only is the model of the one statement that a table answers; nil: it answers others too.
+func only(s *dataset.Snapshot, t policy.Table) *dataset.Declared {
+	if found := s.Find(t.Schema, t.Name); found != nil {
+		return found.Alone
+	}
+	return nil
+}
+
 // refusesAll says why every statement on a table is refused: parameters of networks have a mechanism of their own, and
 // without an assumption on distributions there is noise for coupled datasets only, which some mechanisms have not, nor
-// secret means, and none at delta 0.
-func refusesAll(p *policy.Policy, t policy.Table) string {
+// secret means, and none at delta 0. What is declared by samples needs no more than they say.
+func refusesAll(p *policy.Policy, t policy.Table, sampled bool) string {
 	k := mechanism.Kind(p.Privacy.Mechanism)
 	parameter, mean := "", ""
 	for _, s := range p.Secrets {
@@ -216,10 +233,12 @@ func refusesAll(p *policy.Policy, t policy.Table) string {
 			"write mechanism: %s", k, mechanism.Auto)
 	case parameter != "" || p.Accepts(policy.Translation):
 		return ""
-	case p.Privacy.Delta == 0:
+	case sampled && (k == mechanism.Wasserstein || k == mechanism.ApproximateWasserstein):
+		return ""
+	case p.Privacy.Delta == 0 && !sampled:
 		return "without an assumption on how statistics are distributed nothing is private at delta 0; " +
 			"write a privacy.delta above 0, or assume: [translation]"
-	case mean != "":
+	case mean != "" && !sampled:
 		return fmt.Sprintf("secret %s is a mean, which is hidden under an assumption on how statistics are "+
 			"distributed alone; write assume: [translation]", mean)
 	case !slices.Contains([]mechanism.Kind{mechanism.Auto, mechanism.ExpmLaplace, mechanism.ExpmGaussian,

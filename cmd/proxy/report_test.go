@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"fugu/dataset"
 	"fugu/policy"
 	"fugu/privacy"
 )
@@ -39,7 +40,7 @@ func TestUnanswerable(t *testing.T) {
 		adult := policy.Table{Schema: table.Schema, Name: table.Name, Answers: c.answers}
 		p := &policy.Policy{Assume: c.assume, Tables: []policy.Table{adult}, Secrets: []policy.Secret{c.secret}}
 		p.Privacy.Mechanism, p.Privacy.Delta = c.mechanism, privacy.Delta(c.delta)
-		for want, got := range map[string][]string{"refused: " + c.refused: unanswerable(p),
+		for want, got := range map[string][]string{"refused: " + c.refused: unanswerable(&dataset.Snapshot{}, p),
 			"bounds: " + c.bounds: withoutBounds(p)} {
 			_, what, _ := strings.Cut(want, ": ")
 			if text := strings.Join(got, "\n"); !strings.Contains(text, what) || (what == "") != (text == "") {

@@ -81,7 +81,7 @@ func (h *house) furnish(ctx context.Context) error {
 	for i, r := range h.rooms {
 		if h.readers[r.database] == nil {
 			own := func(c *pgxpool.Config) {
-				c.ConnConfig.DialFunc = h.guest.DialFunc
+				c.ConnConfig.DialFunc = overheard(h.guest.DialFunc)
 				if i > 0 { // of the guest's own database the reader's may be a replica by another name
 					c.ConnConfig.Database = r.database
 				}

@@ -46,18 +46,18 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	for _, w := range door.warnings {
 		log.Warn(w)
 	}
-	if h.config.Admin != "" {
-		log.Warn("admin is not served by this version", "admin", h.config.Admin)
-	}
 	h.warn(log)
 
 	// Each database has an engine, to which a reload gives other policies.
 	refusals := ledger.NewRefusals(h.ledger, log)
 	defer refusals.Close()
-	open := &served{engines: map[string]*pipeline.Engine{}, refusals: refusals, log: log}
+	open := &served{door: door, engines: map[string]*pipeline.Engine{}, refusals: refusals, log: log}
 	open.take(h)
 	databases := pipeline.NewDatabases(open.engines)
 	server := wire.New(wireConfig(h.config, door, log), databases)
+	if open.office, err = openOffice(h, door, server, databases, log); err != nil {
+		return err
+	}
 
 	// wire sets what clients' connections are kept alive by; the net package's own settings would cost as many calls
 	// again.
@@ -71,11 +71,13 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	reloads := make(chan os.Signal, 1)
 	signal.Notify(reloads, syscall.SIGHUP)
 	defer signal.Stop(reloads)
+	leave := open.office.open(ctx)
+	defer leave()
 	var watching sync.WaitGroup
-	watching.Go(func() { door.watch(ctx, log) })
+	watching.Go(func() { door.watch(ctx, open.readAgain) })
 	watching.Go(func() {
 		forEach(ctx, reloads, func() {
-			door.reloaded(log)
+			open.readAgain()
 			open.reloaded(reload(ctx, h, open, databases))
 		})
 	})
@@ -196,18 +198,33 @@ func reload(ctx context.Context, h *house, open *served, databases *pipeline.Dat
 	next.warn(open.log)
 	open.take(&next)
 	databases.Replace(open.engines)
+	open.office.loaded(policies)
 	return nil
 }
 
 // served are the engines of the databases that clients can reach, each there for as long as its database is.
 type served struct {
+	door     *door
+	office   *office
 	engines  map[string]*pipeline.Engine
 	refusals *ledger.Refusals
 	log      *slog.Logger
 }
 
-// reloaded logs how a reload ended.
+// readAgain reads users, certificates and the operators' token again.
+func (s *served) readAgain() {
+	err := errors.Join(s.door.reload(), s.office.token.Reload())
+	s.office.health.Loaded(usersLoaded, err)
+	if err != nil {
+		s.log.Error("users or certificates were not reloaded, the old ones stand", "error", err)
+		return
+	}
+	s.log.Info("users and certificates reloaded")
+}
+
+// reloaded says how a reload of the policies ended.
 func (s *served) reloaded(err error) {
+	s.office.health.Loaded(policiesLoaded, err)
 	if err != nil {
 		s.log.Error("the policy was not reloaded, the old one stands", "error", describe(err))
 		return

@@ -92,6 +92,8 @@ var rules = []rule{
 		return !f.test && in(f.dir, "quote", "fit") && ours(imported) &&
 			in(trim(imported), "wire", "pipeline", "ledger")
 	}},
+	{"what operators see is numbers that they are given: there is no way to a row, a statistic or a statement",
+		func(f file, imported string) bool { return !f.test && in(f.dir, "admin") && ours(imported) }},
 	{"what was spent knows no session, no text and no row", func(f file, imported string) bool {
 		return !f.test && in(f.dir, "account") && ours(imported) &&
 			in(trim(imported), "wire", "pipeline", "parser", "upstream", "answer")

@@ -36,6 +36,10 @@ var plantedImports = []struct{ file, imports, want string }{
 	{"wire/p.go", "fugu/wire/auth", ""},
 	{"wire/auth/p.go", "fugu/wire", "fugu/wire: who may come in is decided without a session"},
 	{"wire/p_test.go", "fugu/test/pgcluster", ""},
+	{"admin/p.go", "fugu/upstream",
+		"fugu/upstream: what operators see is numbers that they are given: there is no way to a row, a statistic or " +
+			"a statement"},
+	{"admin/p.go", "github.com/prometheus/client_golang/prometheus", ""},
 	{"privacy/joint/p.go", "fugu/ledger",
 		"fugu/ledger: the joint account knows privacy, sensitivity and nothing else of ours"},
 	{"privacy/joint/p.go", "fugu/privacy fugu/sensitivity gonum.org/v1/gonum/blas", ""},

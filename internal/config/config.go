@@ -34,7 +34,7 @@ type Config struct {
 	Policy   string // a policy file, or a directory of them; empty: nothing is protected, and there may be no ledger
 	Ledger   Ledger
 	Models   string // directory of what fugu fit prepares
-	Admin    string // host:port of health, metrics and console; empty: none
+	Admin    Admin
 	Limits   Limits
 
 	Source string // the file
@@ -55,6 +55,13 @@ type Upstream struct {
 type Guest struct {
 	DSN  DSN    // a login of the user's own
 	Role string // a role that the guest of all starts as
+}
+
+// Admin is where operators ask for health and metrics.
+type Admin struct {
+	Address string // host:port; empty: nowhere
+	Token   string // file of what they have to know for more than health; empty: there is no more
+	TLS     bool   // by the certificate of clients' TLS
 }
 
 // Pool is how clients share guest connections.
@@ -160,9 +167,7 @@ func (d *decoder) consistent() {
 	if c.Auth.Method == "scram-sha-256" && c.Auth.Users == "" {
 		d.missing("auth.users", `name the file of "name" "SCRAM-SHA-256$..." lines`)
 	}
-	if c.Admin != "" && c.Admin == c.Listen && !anyPort(c.Admin) {
-		d.bad("admin", "write another port", "admin and listen are both %s", c.Admin)
-	}
+	d.administered()
 	// By name alone: a replica has the roles of its primary.
 	if guest := c.Upstream.Guest.role(); guest != "" {
 		if guest == c.Upstream.Reader.role() {
@@ -200,6 +205,19 @@ func (d *decoder) elsewhere() bool {
 		return false // which has its finding
 	}
 	return cmp.Or(guest.Database, guest.User) != cmp.Or(twins.Database, twins.User)
+}
+
+// administered checks what the address for operators needs.
+func (d *decoder) administered() {
+	a := d.config.Admin
+	if a.Address != "" && a.Address == d.config.Listen && !anyPort(a.Address) {
+		d.bad("admin", "write another port", "admin and listen are both %s", a.Address)
+	}
+	if a.TLS && d.config.TLS.Mode == "disable" {
+		d.bad("admin_tls", "write tls.mode: prefer or require", "admin_tls needs TLS, which tls.mode disables")
+	} else if a.TLS {
+		d.missing("tls.certificate", "name the file of the server's certificate, and tls.key")
+	}
 }
 
 // encrypted checks what TLS and certificates need of each other.

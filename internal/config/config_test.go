@@ -60,7 +60,7 @@ func example() *Config {
 		Policy: "testdata/adult.policy.yaml",
 		Ledger: Ledger{SQLite: "testdata/fugu.db"},
 		Models: "testdata",
-		Admin:  "127.0.0.1:6433",
+		Admin:  Admin{Address: "127.0.0.1:6433"},
 		Limits: Limits{Clients: 2000, MessageBytes: 67108864, StatementTimeout: time.Minute,
 			AnswerGrid: 20 * time.Millisecond, LoginTimeout: time.Minute,
 			IdleTimeout: 30 * time.Minute, IdleInTransactionTimeout: 30 * time.Minute, KeepAlive: time.Minute},
@@ -146,7 +146,9 @@ var overrides = map[string]struct {
 	"FUGU_LEDGER": {"sqlite:l.db",
 		func(c *Config) { c.Ledger.SQLite, c.Models = "l.db", "." }},
 	"FUGU_MODELS":               {"models/", func(c *Config) { c.Models = "models" }},
-	"FUGU_ADMIN":                {"", func(c *Config) { c.Admin = "" }},
+	"FUGU_ADMIN":                {"", func(c *Config) { c.Admin.Address = "" }},
+	"FUGU_ADMIN_TOKEN":          {"t", func(c *Config) { c.Admin.Token = "t" }},
+	"FUGU_ADMIN_TLS":            {"require", func(c *Config) { c.Admin.TLS = true }},
 	"FUGU_LIMITS_CLIENTS":       {"7", func(c *Config) { c.Limits.Clients = 7 }},
 	"FUGU_LIMITS_MESSAGE_BYTES": {"1GiB", func(c *Config) { c.Limits.MessageBytes = 1 << 30 }},
 	"FUGU_LIMITS_STATEMENT_TIMEOUT": {"1h30m",
@@ -167,6 +169,7 @@ func TestEnvironment(t *testing.T) {
 	needs := map[string][]string{
 		"FUGU_TLS_CERTIFICATE": {"FUGU_TLS_KEY"}, "FUGU_TLS_KEY": {"FUGU_TLS_CERTIFICATE"},
 		"FUGU_TLS_CLIENT_CERT": certificates, "FUGU_AUTH_METHOD": certificates,
+		"FUGU_ADMIN_TLS":         {"FUGU_TLS_CERTIFICATE", "FUGU_TLS_KEY"},
 		"FUGU_AUTH_CERTIFICATES": append([]string{"FUGU_AUTH_METHOD"}, certificates...),
 	}
 	for _, l := range leaves {

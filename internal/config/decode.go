@@ -62,9 +62,12 @@ var leaves = []leaf{
 	{"models", "", text, func(c *Config, s setting) { c.Models = s.file() }, false},
 	{"admin", "", text, func(c *Config, s setting) {
 		if s.text != "" {
-			c.Admin = s.address()
+			c.Admin.Address = s.near()
 		}
 	}, false},
+	{"admin_token", "", text, func(c *Config, s setting) { c.Admin.Token = s.file() }, false},
+	{"admin_tls", "", text, func(c *Config, s setting) { c.Admin.TLS = s.word("disable", "require") == "require" },
+		false},
 	{"limits.clients", "", count, func(c *Config, s setting) { c.Limits.Clients = s.number(1, 100_000) }, false},
 	{"limits.user_clients", "", count, func(c *Config, s setting) { c.Limits.UserClients = s.number(1, 100_000) },
 		false},

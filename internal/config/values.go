@@ -169,6 +169,15 @@ func (s setting) address() string {
 	return net.JoinHostPort(host, strconv.FormatUint(n, 10))
 }
 
+// near is address, but no host is the machine itself: what is for operators is for others at their wish alone.
+func (s setting) near() string {
+	address := s.address()
+	if port, everywhere := strings.CutPrefix(address, ":"); everywhere {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return address
+}
+
 // loopback reports whether nobody outside the machine can reach the address.
 func loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)

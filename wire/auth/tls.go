@@ -79,6 +79,16 @@ func (t *TLS) Reload() error {
 	return nil
 }
 
+// Web is the same identity for what speaks HTTP: it asks for no client certificate, since a certificate that lets a
+// client in as a user of the database says nothing about who operates the proxy.
+func (t *TLS) Web() *tls.Config {
+	return &tls.Config{MinVersion: tls.VersionTLS12,
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			return &tls.Config{Certificates: t.now.Load().config.Certificates, MinVersion: tls.VersionTLS12,
+				SessionTicketsDisabled: true, NextProtos: []string{"h2", "http/1.1"}}, nil
+		}}
+}
+
 // Binds reports whether the certificate of the moment allows channel binding: not all signature algorithms do.
 func (t *TLS) Binds() bool { return t.now.Load().binding != nil }
 
