@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"fugu/dataset"
 	"fugu/mechanism"
@@ -44,8 +43,8 @@ func Misled(ctx context.Context, s *dataset.Snapshot, reader *upstream.Reader, p
 		case err != nil && (ctx.Err() != nil || !isFinding(err)):
 			return nil, fmt.Errorf("what %s could be misled by: %w", t.Table, err)
 		case err != nil:
-			out = append(out, fmt.Sprintf("what becomes of epsilon if the reference of %s is not the truth is not known: "+
-				"%s", t.Table, what.Message))
+			out = append(out, fmt.Sprintf("what becomes of epsilon if the reference of %s misleads is not known: %s",
+				t.Table, what.Message))
 		default:
 			out = append(out, told(p, t, sql, of, delta)...)
 		}
@@ -91,33 +90,34 @@ func misled(ctx context.Context, s *dataset.Snapshot, reader *upstream.Reader, p
 // told says for people what was found: of a policy that promises nothing what becomes of it, and of one that does what
 // that costs.
 func told(p *policy.Policy, t *dataset.Protected, sql string, of quote.Misled, delta privacy.Delta) (out []string) {
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	promised := p.Privacy.Estimation.Delta > 0
+	asked, statement := quote.Short(float64(p.Privacy.Epsilon)), Brief(sql)
 	for _, secret := range t.Table.Secrets {
 		e, ok := of.Epsilon[secret.Name]
-		if !ok {
-			continue
-		}
 		becomes := "epsilon " + quote.Short(e)
 		if math.IsInf(e, 1) {
 			becomes = "no epsilon"
 		}
-		if promised {
-			out = append(out, fmt.Sprintf("secret %s: without estimation.delta the noise of %s would have %s, and not %s, "+
-				"where the reference misleads", secret.Name, Brief(sql), becomes, quote.Short(float64(p.Privacy.Epsilon))))
-			continue
+		switch {
+		case !ok:
+		case promised:
+			add("secret %s: without estimation.delta the noise of %s would have %s in place of %s where the reference "+
+				"misleads", secret.Name, statement, becomes, asked)
+		default:
+			add("secret %s takes the reference of %s for the truth: for every law that it may have been drawn from, "+
+				"but for a chance of %v, the noise of %s has %s in place of %s", secret.Name, t.Table, float64(delta),
+				statement, becomes, asked)
 		}
-		out = append(out, fmt.Sprintf("secret %s takes the reference of %s for the truth: for every law that it may have "+
-			"been drawn from, but for a chance of %v, the noise of %s has %s in place of %s", secret.Name, t.Table,
-			float64(delta), Brief(sql), becomes, quote.Short(float64(p.Privacy.Epsilon))))
 	}
-	cost := quote.Short(of.Noise) + " times the noise"
+
+	noise := quote.Short(of.Noise) + " times the noise"
 	if promised {
-		return append(out, fmt.Sprintf("estimation.delta %v takes %s there, and is reserved once of budget.delta for each "+
-			"secret", float64(delta), cost))
-	}
-	if i := slices.IndexFunc(t.Table.Secrets, func(s planner.Secret) bool { return s.Number != nil }); i < 0 {
-		out = append(out, fmt.Sprintf("privacy.estimation: {delta: %v} would promise it, with %s there; a twin needs no "+
-			"reference", float64(delta), cost))
+		add("estimation.delta %v takes %s there, and is reserved once of budget.delta for each secret", float64(delta),
+			noise)
+	} else {
+		add("privacy.estimation: {delta: %v} would promise it, with %s there; a twin needs no reference",
+			float64(delta), noise)
 	}
 	return out
 }

@@ -6,8 +6,8 @@ import (
 	"fugu/sensitivity"
 )
 
-// EpsilonFor is what the noise tells by itself, at δ, of each secret that moves F by other shifts than it was calibrated
-// for; +Inf where there is no such ε. It rests on what these shifts rest on.
+// EpsilonFor is what the noise tells by itself, at δ, of each secret that moves F by other shifts than it was
+// calibrated for; +Inf where there is no such ε. It rests on what these shifts rest on.
 func (c Calibration) EpsilonFor(shifts []sensitivity.Shift, delta float64) map[string]float64 {
 	out := map[string]float64{}
 	for _, s := range shifts {

@@ -68,18 +68,12 @@ func (m *Moments) Coupled(secret int, psi Psi, errors, failure float64) ([]sensi
 				along, beside = 0, widest
 			}
 			far = far || !ok
-			out[i].Along[j], out[i].Beside[j] = along, beside
-			if m.cover == 0 { // what is covered is within what two averages can differ by
-				out[i].Beside[j] += moved[i].widened[j]
-			}
+			out[i].Along[j], out[i].Beside[j] = along, beside+moved[i].widened[j]
 		}
 
 		for i := range out { // a convex combination of edges is at most widest if each of them is
 			if far && psi.Simplex != nil {
-				out[i].Along[j], out[i].Beside[j] = 0, widest
-				if m.cover == 0 {
-					out[i].Beside[j] += moved[i].widened[j]
-				}
+				out[i].Along[j], out[i].Beside[j] = 0, widest+moved[i].widened[j]
 			}
 		}
 	}

@@ -11,23 +11,23 @@ import (
 	"fugu/sqlstate"
 )
 
-// Cover has movements hold for every law that the reference's rows may have been drawn from, whatever statement is asked
-// for, but for a chance of delta over the reference, 0 < delta < 1: one chance for all statements together.
+// Cover has movements hold for every law that the reference's rows may have been drawn from, whatever statement is
+// asked for, but for a chance of delta over the reference, 0 < delta < 1: one chance for all statements together.
 //
 // The reference's N rows of a class are drawn independently from the class's law, and Ê are their means. A statement of
-// L nats (planner.Bound.Spelled) has a share e^-L of delta. With t = L - ln delta, and what tells the class and the kind
-// of the bound from others, it holds but for e^-t, for all texts at once, that
+// L nats (planner.Bound.Spelled) has a share e^-L of delta. With t = L - ln delta, and what tells the class and the
+// kind of the bound from others, it holds but for e^-t, for all texts at once, that
 //
 //	Σ_k |E h_k - Ê h_k| ≤ β max|h|, β = √(2/N (ln(2^A - 2) + t))     of disjoint cells, A of them with that of no row
 //	|E h - Ê h| ≤ √(2 V (t + ln 4)/N) + 7R (t + ln 4)/(3(N - 1))      V their variance, R between the extremes of h
 //	kl(Ê h ‖ E h) ≤ (t + ln 2)/N                                      for h between 0 and 1
 //
-// The first is the radius of Grosse et al. (equation 37, after Weissman et al. 2003); that it holds of sums as of counts
-// is its proof with signs in place of sets. The others are those of Maurer & Pontil (2009, theorem 4) and Hoeffding
-// (1963, theorem 1). docs/theory/estimation.md has the proofs.
+// The first is the radius of Grosse et al. (equation 37, after Weissman et al. 2003); that it holds of sums as of
+// counts is its proof with signs in place of sets. The others are those of Maurer & Pontil (2009, theorem 4) and
+// Hoeffding (1963, theorem 1). docs/theory/estimation.md has the proofs.
 //
-// It takes the place of all other allowances for what a reference does not show. What is not bounded is refused (PV004):
-// functions of second moments, secret means, and models given public statistics.
+// It takes the place of all other allowances for what a reference does not show. What is not bounded is refused
+// (PV004): functions of second moments, secret means, and models given public statistics.
 func (m *Moments) Cover(delta float64) { m.cover = delta }
 
 func notCovered(what string) error {
@@ -67,7 +67,7 @@ func (p *Path) pieces() (out []mix) {
 func (m *Moments) covering(c *classes, name string, span sensitivity.Span, low, high, deviation []float64,
 	l direction) (movement, error) {
 	off := make([]float64, len(m.Components)) // of each slope
-	v := movement{widened: make([]float64, len(m.Components))}
+	v := movement{widened: make([]float64, len(m.Components))} // of averages on coupled datasets nothing is estimated
 	groups, index := [][]int{}, map[[2]int]int{} // the sums of one aggregate in disjoint cells
 	for k, comp := range m.Components {
 		if m.total(comp) >= 0 {
@@ -109,9 +109,6 @@ func (m *Moments) covering(c *classes, name string, span sensitivity.Span, low, 
 	}
 	v.Error, v.Unseen = deviation, unseen
 	scale(v.Error, span.Within)
-	for k, o := range off {
-		v.widened[k] = o * span.Within
-	}
 	return v, nil
 }
 

@@ -69,7 +69,8 @@ func TestCoverHoldsForWhoKnowsTheReference(t *testing.T) {
 		t.Errorf("%d of %d chosen statements move farther than is promised", missed[false], n)
 	}
 	if missed[true] < n {
-		t.Errorf("where texts are not paid for %d of %d chosen statements are covered: nothing is tested", n-missed[true],
+		t.Errorf("where texts are not paid for %d of %d chosen statements are covered: nothing is tested",
+			n-missed[true],
 			n)
 	}
 }

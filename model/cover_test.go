@@ -71,9 +71,9 @@ func covers(s sensitivity.Shift, moved []float64) bool {
 	return most <= size*(1+1e-9) && all <= sizes*(1+1e-9)
 }
 
-// Over 2000 references, the movement of counts, sums and averages under the law that they were drawn from is within what
-// is promised of each but for a chance of delta. The number of references for which it is not is at most binomial: more
-// than 160 of 2000 at 5% have a chance below 1e-7. Where the reference is taken for the truth there are many more.
+// Over 2000 references, the movement of counts, sums and averages under the law that they were drawn from is within
+// what is promised of each but for a chance of delta. The number of references for which it is not is at most binomial:
+// more than 160 of 2000 at 5% have a chance below 1e-7. Where the reference is taken for the truth there are many more.
 func TestCoverHolds(t *testing.T) {
 	const n, delta, most = 2000, .05, 160
 	all, reader, table := people(t, 250)
@@ -154,38 +154,21 @@ func TestPromiseHoldsForTheLaw(t *testing.T) {
 		return slices.IndexFunc(b.Cells, func(c planner.Cell) bool { return c.Keys[0].Text == p.k })
 	}
 
-	budget := privacy.Budget{Epsilon: 1, Delta: 1e-6}
 	for _, kind := range []mechanism.Kind{mechanism.ExpmGaussian, mechanism.Directional} {
-		// keeps says whether noise for a reference keeps the budget for the law.
-		keeps := func(m *model.Moments) bool {
-			shifts, err := m.Shifts(secretShare, share, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := mechanism.Request{Shifts: shifts, Budget: budget}
-			for range exact.Along {
-				r.Components = append(r.Components, mechanism.Component{Lattice: 1, Unit: 1, Integer: true})
-			}
-			c, err := mechanism.Calibrate(t.Context(), kind, r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return c.EpsilonFor([]sensitivity.Shift{exact}, float64(budget.Delta))["share"] <= float64(budget.Epsilon)
-		}
-
 		f := drawn(all, 450, 150)
 		var broken, taken int
 		for range n {
 			m := f.next(truth, cell)
-			if !keeps(m) {
+			if !keeps(t, kind, m, exact) {
 				taken++
 			}
 			m.Cover(delta)
-			if !keeps(m) {
+			if !keeps(t, kind, m, exact) {
 				broken++
 			}
 		}
-		t.Logf("%s: %d of %d references break the promise, %d where they are taken for the truth", kind, broken, n, taken)
+		t.Logf("%s: %d of %d references break the promise, %d where they are taken for the truth", kind, broken, n,
+			taken)
 		if broken > most {
 			t.Errorf("%s: %d of %d references break the promise", kind, broken, n)
 		}
@@ -193,6 +176,25 @@ func TestPromiseHoldsForTheLaw(t *testing.T) {
 			t.Errorf("%s: only %d references taken for the truth break it: nothing is tested", kind, taken)
 		}
 	}
+}
+
+// keeps reports whether noise for what a reference says keeps ε = 1 at δ = 1e-6 for the movement of the law.
+func keeps(t *testing.T, kind mechanism.Kind, m *model.Moments, law sensitivity.Shift) bool {
+	t.Helper()
+	budget := privacy.Budget{Epsilon: 1, Delta: 1e-6}
+	shifts, err := m.Shifts(secretShare, share, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := mechanism.Request{Shifts: shifts, Budget: budget}
+	for range law.Along {
+		r.Components = append(r.Components, mechanism.Component{Lattice: 1, Unit: 1, Integer: true})
+	}
+	c, err := mechanism.Calibrate(t.Context(), kind, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.EpsilonFor([]sensitivity.Shift{law}, float64(budget.Delta))["share"] <= float64(budget.Epsilon)
 }
 
 // What has no bound for every statement is refused, and a table that is joined or a longer text has more noise.
@@ -219,7 +221,8 @@ func TestCoverRefuses(t *testing.T) {
 	}
 
 	last := 0.0
-	for _, sql := range []string{"SELECT count(*) FROM people WHERE x > 4", "SELECT count(*) FROM people WHERE x > 4.00",
+	for _, sql := range []string{"SELECT count(*) FROM people WHERE x > 4",
+		"SELECT count(*) FROM people WHERE x > 4.00",
 		"SELECT count(*) FROM people WHERE x > 4 AND y % 7 < 9"} {
 		s, err := shifts(secretShare, share, sql)
 		if err != nil {

@@ -60,8 +60,8 @@ func (m *Moments) Base(i int) (abs, nonzero, least, greatest float64) {
 	return b.abs, b.nonzero, b.min, b.max
 }
 
-// Redrawn gives the moments of another reference: rows by their classes and cells, -1 for none, and the value of the one
-// column that the bases are made of.
+// Redrawn gives the moments of another reference: rows by their classes and cells, -1 for none, and the value of the
+// one column that the bases are made of.
 func (m *Moments) Redrawn(secret int, class, cell []int, x []float64) *Moments {
 	out, nt := *m, m.terms
 	out.secrets = append([]classes(nil), m.secrets...)

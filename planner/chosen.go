@@ -368,24 +368,6 @@ const (
 	rarer    = 4
 )
 
-// What only counts where every word does: each of the casts that keep values apart, and their end; whether a CASE has an
-// operand, and whether it has an ELSE; the type of a parameter.
-const (
-	castBits  = 2
-	caseBits  = 2
-	paramBits = 8
-)
-
-// casts counts the casts below an expression's top that keep values apart, of which comparisons make nothing.
-func casts(e parser.Expr) (n int) {
-	parser.Walk(e, func(e parser.Expr) {
-		if c, ok := e.(parser.Cast); ok && slices.Contains(keeping, c.Type) {
-			n++
-		}
-	})
-	return n
-}
-
 // asksNull reports whether an expression asks no more of a value than whether it is NULL.
 func asksNull(e parser.Expr) bool {
 	u, ok := e.(parser.Unary)

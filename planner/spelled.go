@@ -91,8 +91,8 @@ func (b *Bound) Foreseen(set int) bool {
 	return root == 0 && !linked
 }
 
-// observed counts the columns of the root in the keys of a set whose public values are those that the reference has, and
-// says whether there are some of other tables.
+// observed counts the columns of the root in the keys of a set whose public values are those that the reference has,
+// and says whether there are some of other tables.
 func (b *Bound) observed(set int) (root int, linked bool) {
 	var seen []parser.Column
 	for _, k := range b.sets()[set] {
@@ -114,3 +114,21 @@ func (b *Bound) observed(set int) (root int, linked bool) {
 
 // Digits is how many nats a number takes that is written as text.
 func Digits(text string) float64 { return digits(text) * math.Ln2 }
+
+// What only counts where every word does: each of the casts that keep values apart, and their end; whether a CASE has
+// an operand, and whether it has an ELSE; the type of a parameter.
+const (
+	castBits  = 2
+	caseBits  = 2
+	paramBits = 8
+)
+
+// casts counts the casts below an expression's top that keep values apart, of which comparisons make nothing.
+func casts(e parser.Expr) (n int) {
+	parser.Walk(e, func(e parser.Expr) {
+		if c, ok := e.(parser.Cast); ok && slices.Contains(keeping, c.Type) {
+			n++
+		}
+	})
+	return n
+}

@@ -40,11 +40,8 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 	if err != nil {
 		return Model{}, err
 	}
-	if delta := r.Policy.Privacy.Estimation.Delta; delta > 0 {
-		if sampled(c) {
-			return Model{}, uncovered("percentiles and distinct values rest")
-		}
-		moments.Cover(float64(delta))
+	if err := r.cover(c, moments); err != nil {
+		return Model{}, err
 	}
 	exact := constantValues(c)
 	moments.Components = slices.DeleteFunc(moments.Components,
@@ -83,13 +80,21 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 	return out, r.sampled(ctx, t, c, &out)
 }
 
-// uncovered is the error of what rests on more of the reference than means of classes, where the policy promises what
-// the reference may be off by.
-func uncovered(what string) error {
-	return sqlstate.New(sqlstate.ModelUnfit, "%s on more of the reference than the means of its classes, of which alone "+
-		"the policy promises how far they may be off", what).
-		WithHint("Ask for counts, sums and averages; or the owner of the policy can leave out " +
-			"privacy.estimation.delta.")
+// cover has moments speak for every law that the reference may have been drawn from, where the policy promises that, and
+// refuses what rests on more than means of classes.
+func (r *Request) cover(c *planner.Bound, moments *model.Moments) error {
+	delta := r.Policy.Privacy.Estimation.Delta
+	if delta == 0 {
+		return nil
+	}
+	if sampled(c) {
+		return sqlstate.New(sqlstate.ModelUnfit, "percentiles and distinct values rest on more of the reference than "+
+			"means of classes, of which alone the policy promises how far they may be off").
+			WithHint("Ask for counts, sums and averages; or the owner of the policy can leave out " +
+				"privacy.estimation.delta.")
+	}
+	moments.Cover(float64(delta))
+	return nil
 }
 
 // maxJoint bounds the components of cells that overlap whose joint moments are measured.

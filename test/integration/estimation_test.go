@@ -41,8 +41,8 @@ SELECT 'reserved ' || (0.01 - max(delta_total::numeric)) FROM fugu.budget;
 				sds[promised] = append(sds[promised], line)
 			}
 		}
-		for _, want := range []string{"Estimation: the noise covers every law that the reference may have been drawn from, " +
-			"but for a chance of 1e-06", ", sampled reference\n", "reserved 0.000001"} {
+		for _, want := range []string{"Estimation: the noise covers every law that the reference may have been " +
+			"drawn from, but for a chance of 1e-06", ", sampled reference\n", "reserved 0.000001"} {
 			if got := strings.Contains(out, want); got != promised {
 				t.Errorf("promised %v: %q is %v in\n%s", promised, want, got, out)
 			}
