@@ -28,9 +28,9 @@ type Choice struct {
 // Chosen describes what stands below the cut in a prefix code, and adds up how long that is. reference is the number of
 // the reference's rows; q evaluates keys for the values that the policy declares, and is asked nothing about rows.
 //
-// What costs nothing is what the owner of the data can see coming: count(*), a column as a key, and a column as an
-// argument; casts that keep the value; the conditions that links ask for. All else is written down, node by node,
-// parents first:
+// What costs nothing is what the owner of the data can see coming: count(*), a column as a key, a column as an argument
+// and one null test of a column, which is what a count of it asks; casts that keep the value; the conditions that links
+// ask for. All else is written down, node by node, parents first:
 //
 //	½   a comparison of a column with constants: the column, how it is compared, the constants
 //	¼   an operation: its name, ½ of the names being frequent ones, and its operands
@@ -146,6 +146,9 @@ func (b *Bound) choice(
 	}
 	for _, e := range b.sources.where {
 		d.condition(e)
+	}
+	if free := slices.IndexFunc(d.roots, foreseen); free >= 0 {
+		d.roots = slices.Delete(d.roots, free, free+1)
 	}
 	out := Choice{Apart: b.apartBy(d.apart), Sorted: d.sorted(set, keys)}
 	for _, r := range d.roots {
@@ -359,47 +362,4 @@ func (d *description) node(e parser.Expr) {
 	for _, x := range parser.Below(e) {
 		d.node(x)
 	}
-}
-
-// The bits that say how a column is compared: by =, <>, IN, NOT IN, up to or from a threshold, between two, or one of
-// rarer ways, which have as many more as rarer says.
-const (
-	compared = 3
-	rarer    = 4
-)
-
-// asksNull reports whether an expression asks no more of a value than whether it is NULL.
-func asksNull(e parser.Expr) bool {
-	u, ok := e.(parser.Unary)
-	return ok && u.Postfix && (u.Op == "IS NULL" || u.Op == "IS NOT NULL")
-}
-
-// comparison takes a comparison of a column with constants apart. Thresholds cut the values in two or three parts.
-func comparison(e parser.Expr) (c parser.Column, values []parser.Expr, threshold, ok bool) {
-	var x parser.Expr
-	switch e := e.(type) {
-	case parser.Binary:
-		if !slices.Contains([]string{"=", "<>", "<", ">", "<=", ">="}, e.Op) {
-			return c, nil, false, false
-		}
-		l, r := e.L, e.R
-		if constant(l) {
-			l, r = r, l
-		}
-		x, values, threshold = l, []parser.Expr{r}, e.Op != "=" && e.Op != "<>"
-	case parser.In:
-		x, values = e.X, e.List
-	case parser.Any:
-		x, values = e.X, []parser.Expr{e.Array}
-	case parser.Between:
-		x, values, threshold = e.X, []parser.Expr{e.Low, e.High}, true
-	case parser.Unary:
-		if e.Postfix || e.Op == "NOT" { // IS NULL and its kin
-			x = e.X
-		}
-	}
-	if x != nil {
-		c, ok = kept(x).(parser.Column)
-	}
-	return c, values, threshold, ok && !slices.ContainsFunc(values, func(v parser.Expr) bool { return !constant(v) })
 }

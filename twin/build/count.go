@@ -80,7 +80,7 @@ func (s *source) look(ctx context.Context, db pgx.Tx, key []byte, rows string, e
 			return
 		}
 		var h [sha256.Size]byte
-		h, room = hashOf(key, id, room)
+		h, room = s.hashOf(key, id, room)
 		bucket := int(h[0])<<8 | int(h[1])
 		counted[class][bucket]++
 		// The digest is a sum, so that the order of the scan does not matter, of 24 bits of each hash.

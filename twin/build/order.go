@@ -13,9 +13,9 @@ import (
 	"fugu/parser"
 )
 
-// identity is the SQL of the text that stands for a row t of the table in the order of drawing: the row's place is the
-// SHA-256 of a secret key and of this text in UTF-8. The hash's first half is the place itself, the second half is for
-// what else is drawn of the row.
+// identity is the SQL of the text that stands for a row t of the table in the order of drawing, but for what around
+// says: the row's place is the SHA-256 of a secret key and of this text in UTF-8. The hash's first half is the place
+// itself, the second half is for what else is drawn of the row.
 //
 // It is a function of the primary key and not of the content, so that a row that is corrected keeps its place. Without
 // a primary key it is of the content and a running number among equal rows, which cannot be told apart anyway.
@@ -29,10 +29,18 @@ func (s *source) identity() string {
 		return row + " || ' ' || pg_catalog.row_number() OVER (PARTITION BY " + row + ")"
 	}
 	if s.plainKey() {
-		// A row of one value in which nothing has to be quoted is written like this, too, in half the time.
-		return "'(' || t." + parser.QuoteIdent(s.primary[0]) + "::pg_catalog.text || ')'"
+		return "t." + parser.QuoteIdent(s.primary[0]) + "::pg_catalog.text"
 	}
 	return "ROW(" + list("t.", s.primary) + ")::pg_catalog.text"
+}
+
+// around is what stands before and behind every identity: a row of one value in which nothing has to be quoted is
+// written in parentheses, which need not be computed and sent for each.
+func (s *source) around() (before, behind string) {
+	if s.plainKey() {
+		return "(", ")"
+	}
+	return "", ""
 }
 
 // plainKey reports whether the primary key is one number or uuid, so that identities are digits, letters and signs that
@@ -64,23 +72,28 @@ func and(columns []string) string {
 
 // hashed is the SQL of rows with their hash h, as who builds computes it, in the place of their identity.
 func (s *source) hashed(rows string, columns []string) string {
+	before, behind := s.around()
 	id := `pg_catalog.convert_to(t."fugu id", 'UTF8')`
+	text := id
 	if s.plainKey() {
 		id = `pg_catalog.textsend(t."fugu id")` // bytes of the session's encoding, in a tenth of the time
+		text = `pg_catalog.textsend(t."fugu id" || ` + parser.QuoteLiteral(behind) + `)`
 	}
-	hash := `pg_catalog.sha256(k.key || ` + id + `)`
+	hash := `pg_catalog.sha256(k.key || ` + text + `)`
 	if hook.TwinTableOrder {
 		hash = `pg_catalog.substr(` + id + ` || '\x0000000000000000', 1, 8) || pg_catalog.substr(` + hash + `, 9)`
 	}
 	// OFFSET has each hash computed once, however often it is asked for. It is written as the planner knows at once
 	// that it leaves nothing out, and the key as what is no subquery: either would keep workers from what comes after.
 	return fmt.Sprintf(`(SELECT t."fugu class", %s AS "fugu h"%s FROM %s AS t, %s AS k(key)
-		OFFSET '0'::pg_catalog.int8)`, hash, and(columns), rows, orderSetting)
+		OFFSET '0'::pg_catalog.int8)`, hash, and(columns), rows, orderSetting(before))
 }
 
 // hashOf is the hash of a row by its identity. buffer is room to work in, which it returns for the next row.
-func hashOf(key, id, buffer []byte) (h [sha256.Size]byte, _ []byte) {
-	buffer = append(append(buffer[:0], key...), id...)
+func (s *source) hashOf(key, id, buffer []byte) (h [sha256.Size]byte, _ []byte) {
+	before, behind := s.around()
+	buffer = append(append(buffer[:0], key...), before...)
+	buffer = append(append(buffer, id...), behind...)
 	h = sha256.Sum256(buffer)
 	if hook.TwinTableOrder {
 		copy(h[:8], append(slices.Clone(id), make([]byte, 8)...))
@@ -88,12 +101,15 @@ func hashOf(key, id, buffer []byte) (h [sha256.Size]byte, _ []byte) {
 	return h, buffer
 }
 
-// orderSetting is the SQL of the key of the order of drawing. It is a setting of the transaction, which no other
-// session sees, so that it stands in no statement's text, and so that statements that take no parameters can use it.
-const orderSetting = `pg_catalog.decode(pg_catalog.current_setting('fugu.order'), 'hex')`
+// orderSetting is the SQL of the key of the order of drawing, and of what follows it. The key is a setting of the
+// transaction, which no other session sees, so that it stands in no statement's text, and so that statements that take
+// no parameters can use it.
+func orderSetting(followed string) string {
+	return fmt.Sprintf(`pg_catalog.decode(pg_catalog.current_setting('fugu.order') || '%x', 'hex')`, followed)
+}
 
-// orderKey is the same, worked out once for a statement.
-const orderKey = `(SELECT ` + orderSetting + `)`
+// orderKey is the key alone, worked out once for a statement.
+var orderKey = `(SELECT ` + orderSetting("") + `)`
 
 // setOrder says the key for the rest of the transaction.
 func setOrder(ctx context.Context, db pgx.Tx, key []byte) error {
