@@ -66,9 +66,9 @@ func (p *Path) pieces() (out []mix) {
 // law within the radius: a sum's cells together where that is less, and each by itself otherwise.
 func (m *Moments) covering(c *classes, name string, span sensitivity.Span, low, high, deviation []float64,
 	l direction) (movement, error) {
-	off := make([]float64, len(m.Components)) // of each slope
+	off := make([]float64, len(m.Components))                  // of each slope
 	v := movement{widened: make([]float64, len(m.Components))} // of averages on coupled datasets nothing is estimated
-	groups, index := [][]int{}, map[[2]int]int{} // the sums of one aggregate in disjoint cells
+	groups, index := [][]int{}, map[[2]int]int{}               // the sums of one aggregate in disjoint cells
 	for k, comp := range m.Components {
 		if m.total(comp) >= 0 {
 			g := ordinal(index, [2]int{m.cut.Layer(comp.Cell), comp.Aggregate})

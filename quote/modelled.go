@@ -80,8 +80,8 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 	return out, r.sampled(ctx, t, c, &out)
 }
 
-// cover has moments speak for every law that the reference may have been drawn from, where the policy promises that, and
-// refuses what rests on more than means of classes.
+// cover has moments speak for every law that the reference may have been drawn from, where the policy promises that,
+// and refuses what rests on more than means of classes.
 func (r *Request) cover(c *planner.Bound, moments *model.Moments) error {
 	delta := r.Policy.Privacy.Estimation.Delta
 	if delta == 0 {
