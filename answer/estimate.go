@@ -57,6 +57,7 @@ func (q *Question) Estimates(ctx context.Context, a ledger.Answer) (out Estimate
 	if out.stored, err = stored(a); err != nil {
 		return out, err
 	}
+
 	m, err := q.Measure(ctx)
 	if err != nil {
 		return out, err
@@ -70,6 +71,7 @@ func (q *Question) Estimates(ctx context.Context, a ledger.Answer) (out Estimate
 			return out, err
 		}
 	}
+
 	for _, c := range cells {
 		out.values = append(out.values, c.Value)
 	}

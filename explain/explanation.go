@@ -241,6 +241,7 @@ func (x Explanation) costLines() (lines []string) {
 		add("Past: %s", x.Past)
 	}
 	add("Asked: epsilon %s, delta %s", quote.Short(x.Epsilon), quote.Short(x.Delta))
+
 	for _, c := range x.Cost {
 		what := quote.Short(c.Cost)
 		if x.Stored {

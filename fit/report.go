@@ -138,6 +138,7 @@ func assess(ctx context.Context, r *quote.Request, out *Statement) error {
 		if len(c.Aggregates) == 0 {
 			continue
 		}
+
 		f, err := r.Model(ctx, c)
 		if err != nil {
 			return err
@@ -145,6 +146,8 @@ func assess(ctx context.Context, r *quote.Request, out *Statement) error {
 		out.Components += len(f.Components)
 		out.Public += len(f.Exact)
 		out.Unmodelled += len(c.Cells)*len(c.Aggregates) - len(f.Components) - len(f.Exact)
+
+		// A model that the policy declares has no shapes: nothing was measured for it.
 		t := r.Dataset.Find(c.Table.Schema, c.Table.Name)
 		var shapes *model.Shapes
 		if d, err := r.Dataset.DeclaredFor(c); err != nil {
@@ -162,6 +165,7 @@ func assess(ctx context.Context, r *quote.Request, out *Statement) error {
 				}
 			}
 		}
+
 		families, err := f.Families(ctx)
 		if err != nil {
 			return err

@@ -32,6 +32,7 @@ func ensure(path string, create bool) error {
 	} else if err != nil {
 		return err
 	}
+
 	if !info.Mode().IsRegular() {
 		return errors.New("it is not a regular file")
 	}

@@ -104,6 +104,7 @@ func connect(path string, connections int, extra url.Values) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	v := url.Values{
 		"mode":                {"rw"},
 		"_busy_timeout":       {"10000"}, // ms
@@ -114,6 +115,7 @@ func connect(path string, connections int, extra url.Values) (*sql.DB, error) {
 	for name, value := range extra {
 		v[name] = value
 	}
+
 	db, err := hook.Open("sqlite3", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+v.Encode())
 	if err != nil {
 		return nil, err

@@ -147,7 +147,7 @@ func (s *statement) bindOn(ctx context.Context, b wire.Binding, how parser.Expla
 	if s.session.last, err = q.Told(ctx, a); err != nil {
 		return wire.Bound{}, err
 	}
-	s.remember(b, set, contents)
+	s.remember(lasting(b.Formats, b.Values), set, contents)
 	bound.Notices = notices(ctx, q, a, set.notices)
 	if set.estimates {
 		if err := estimated(ctx, q, &bound, s.session.last); err != nil {
@@ -200,6 +200,23 @@ func (s *statement) question(ctx context.Context, b wire.Binding, set settings, 
 		})
 	}
 	return s.session.engine.desk.Question(ctx, s.snapshot.known, a)
+}
+
+// textParam returns the text form of the client's parameter n, nil for NULL.
+func textParam(types *pgtype.Map, b wire.Binding, n int, oid uint32) ([]byte, error) {
+	if n > len(b.Values) {
+		return nil, quote.NoParameter(n)
+	}
+
+	// One format is of all parameters, and none is text (protocol, Bind).
+	format := int16(pgtype.TextFormatCode)
+	switch {
+	case len(b.Formats) == 1:
+		format = b.Formats[0]
+	case len(b.Formats) > 1:
+		format = b.Formats[n-1]
+	}
+	return quote.Text(types, n, oid, format, b.Values[n-1])
 }
 
 // meansWhatItSays refuses a statement whose names have come to mean something else.

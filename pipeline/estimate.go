@@ -20,13 +20,18 @@ type lastAsked struct {
 	contents  []string
 }
 
-// remember keeps what was asked. The values of a binding are the wire's, and last no longer than the statement.
+// remember keeps what was asked, of a binding that lasts.
 func (s *statement) remember(b wire.Binding, set settings, contents []string) {
-	values := make([][]byte, len(b.Values))
-	for i, v := range b.Values {
-		values[i] = bytes.Clone(v)
+	s.session.asked = lastAsked{s, b.Formats, b.Values, set, contents}
+}
+
+// lasting is a binding that may be kept: the values of one are the wire's, and last no longer than the statement.
+func lasting(formats []int16, values [][]byte) wire.Binding {
+	b := wire.Binding{Formats: slices.Clone(formats), Values: make([][]byte, len(values))}
+	for i, v := range values {
+		b.Values[i] = bytes.Clone(v)
 	}
-	s.session.asked = lastAsked{s, slices.Clone(b.Formats), values, set, contents}
+	return b
 }
 
 // question is the question of the session's last answer; nil: there is none. What it reads is public: the reader's

@@ -43,6 +43,7 @@ func (p planning) renamed(ctx context.Context, key planKey, statements []*parser
 	if !ok {
 		return template{}, false, nil
 	}
+
 	var uses []parser.TwinUse
 	params := 0
 	for _, st := range statements {
@@ -53,6 +54,8 @@ func (p planning) renamed(ctx context.Context, key planKey, statements []*parser
 	if t.twins, err = p.built.Tables(ctx, p.reader, p.Snapshot.Snapshot, uses); err != nil {
 		return template{}, false, err
 	}
+
+	// Another text of the same shape need not be parsed, unless one of its strings could mean anything to a mask.
 	if found, ok := lex.Constants(key.sql); ok && splice.Plain && !p.Shadows().Touches(splice.Text) {
 		by := planKey{sql: lex.Shape(key.sql, found), means: key.means}
 		sh := shape{t, splice.Edits, found}

@@ -66,6 +66,7 @@ func (m *Model) describe(c *planner.Bound) []string {
 		if t.Indicator {
 			continue
 		}
+
 		source := "seen in the reference"
 		switch {
 		case t.Low != "":
@@ -73,6 +74,7 @@ func (m *Model) describe(c *planner.Bound) []string {
 		case c.Table.Reference == "" || m.samples != nil:
 			source = "whole numbers of 63 bits are"
 		}
+
 		what := t.Label
 		if c.Joined() {
 			what += " of one row of " + c.Table.String()

@@ -36,6 +36,8 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 			"statement, and no reference of %s", r.Policy.Dataset, t.Table).
 			WithHint("SELECT * FROM fugu.policy, and the policy's owner, say what can be asked.")
 	}
+
+	// What is the same whatever the secret is a constant, and has no noise.
 	moments, err := model.Measure(ctx, r.Reference, c, t.Totals)
 	if err != nil {
 		return Model{}, err
@@ -51,6 +53,8 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 	if r.Dataset.Fitted[r.Policy].Has(c.Moments()) {
 		out.source = fromArtifact
 	}
+
+	// Where something is public, all else is modelled given that.
 	if t.Public != nil {
 		if sampled(c) {
 			return out, sqlstate.New(sqlstate.ModelUnfit, "statistics of %s are public, and percentiles and "+
@@ -59,6 +63,8 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 		}
 		return out, r.given(ctx, t, c, moments, &out)
 	}
+
+	// The rest by how coupled datasets differ, or by quilts where the secret is a parameter of a network.
 	out.root, out.moments = t, moments
 	out.Families = func(ctx context.Context) ([]sensitivity.Family, error) { return r.joint(ctx, t, moments) }
 	for k := range moments.Components {
@@ -104,6 +110,8 @@ const maxJoint = 2000
 func (r *Request) joint(ctx context.Context, t *dataset.Protected,
 	parts ...*model.Moments) ([]sensitivity.Family, error) {
 	families := parts[0].Families
+
+	// Components of several tables, or of cells that overlap, have one distribution together.
 	joint := len(parts) > 1 || parts[0].Overlapping()
 	if joint {
 		width := 0
@@ -119,6 +127,7 @@ func (r *Request) joint(ctx context.Context, t *dataset.Protected,
 		}
 		families = all.Families
 	}
+
 	var out []sensitivity.Family
 	for i, psi := range t.Psi {
 		for _, f := range families(i, psi) {

@@ -338,7 +338,7 @@ func (h *house) checkSource(ctx context.Context, stdout io.Writer) error {
 		}
 	}
 
-	if err := h.checkKeeper(ctx, stdout, all); err != nil {
+	if err := h.checkKeeper(ctx, stdout, all, h.policies...); err != nil {
 		return err
 	}
 	return h.checkBuilder(ctx, stdout)

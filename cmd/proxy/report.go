@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -17,6 +16,7 @@ import (
 	fitting "fugu/fit"
 	"fugu/mechanism"
 	"fugu/policy"
+	previewing "fugu/preview"
 	"fugu/privacy"
 	"fugu/quote"
 )
@@ -350,7 +350,11 @@ func preview(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
-	xs, err := h.engine(room, h.ledger, logger(os.Stderr)).Preview(ctx, fs.Arg(0), params, epsilons)
+	previews, err := previewing.New(room.snapshot.Snapshot, room.reader, h.ledger)
+	if err != nil {
+		return err
+	}
+	xs, err := previews.Explain(ctx, fs.Arg(0), params, epsilons)
 	if err != nil {
 		return err
 	}

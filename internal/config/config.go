@@ -229,6 +229,7 @@ func (d *decoder) encrypted() {
 	if t.Key == "" && t.Certificate != "" {
 		d.missing("tls.key", "name the file of the certificate's private key")
 	}
+
 	clients := false // need certificates
 	for _, path := range []string{"auth.method", "tls.client_cert"} {
 		if path == "auth.method" && !cert || path == "tls.client_cert" && t.ClientCert == "" {
@@ -239,12 +240,14 @@ func (d *decoder) encrypted() {
 			d.bad(path, "write tls.mode: require", "%s needs TLS, which tls.mode disables", path)
 		}
 	}
+
 	if t.Certificate == "" && t.Key == "" && (t.Mode == "require" || clients && t.Mode != "disable") {
 		d.missing("tls.certificate", "name the file of the server's certificate, and tls.key")
 	}
 	if clients {
 		d.missing("tls.client_ca", "name the file of the authority that signs client certificates")
 	}
+
 	if d.config.Auth.Certificates != "" && !cert && t.ClientCert != "verify-full" {
 		d.bad("auth.certificates", "write auth.method: cert or tls.client_cert: verify-full",
 			"auth.certificates is for certificates that name users, and none does")

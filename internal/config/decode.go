@@ -94,6 +94,7 @@ func sections() map[string][]string {
 			known[section] = append(known[section], key)
 		}
 	}
+
 	for _, l := range leaves {
 		if l.env {
 			continue
@@ -104,6 +105,7 @@ func sections() map[string][]string {
 			add(section, key)
 		}
 	}
+
 	add("upstream", "guests")
 	add("upstream", "databases")
 	return known
@@ -126,6 +128,7 @@ func environment(r *strictyaml.Report, env []string) map[string]string {
 	for _, l := range leaves {
 		known[variable(l.path)] = true
 	}
+
 	overrides := map[string]string{}
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")

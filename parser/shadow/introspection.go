@@ -238,9 +238,11 @@ func (p *pass) introspect(x *Introspection, hidden *Hidden) error {
 	if x == nil || !Introspects(p.Text) || !takesSubselects(root) {
 		return nil
 	}
+
 	if err := p.privileges(root, x); err != nil {
 		return err
 	}
+
 	for _, n := range relationsIn(root) {
 		rv := n.GetRangeVar()
 		if rv.GetSchemaname() != informationSchema {

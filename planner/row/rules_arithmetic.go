@@ -30,6 +30,7 @@ func chain(t *term, args []value, whole func(a, b value) value,
 	if err := numbers(t, args); err != nil {
 		return value{}, err
 	}
+
 	c := t.class()
 	acc := args[0]
 	for _, b := range args[1:] {

@@ -11,7 +11,6 @@ import (
 
 	"fugu/ledger"
 	"fugu/mechanism"
-	"fugu/privacy"
 	"fugu/test/forgetful"
 	"fugu/test/patient"
 )
@@ -30,7 +29,7 @@ func TestNoiseHasThePlannedCovariance(t *testing.T) {
 	patient.Test(t)
 	const n = 2000
 	server := serve(t, options{wrapLedger: func(l ledger.Ledger) ledger.Ledger { return forgetful.Ledger{Ledger: l} }})
-	plan, err := server.engine.Preview(t.Context(), noiseSQL, nil, []privacy.Epsilon{1})
+	plan, err := server.engine.Preview(t.Context(), noiseSQL, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
