@@ -2,6 +2,7 @@ package answer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -130,10 +131,15 @@ func (q *Question) estimatedCells(ctx context.Context, m *quote.Quote, out *Esti
 	return cells, nil
 }
 
+// ErrUnsolved is in the error of an answer that contradicts the model so much that it has no estimates.
+var ErrUnsolved = errors.New("no estimates")
+
 // unsolved is the error of an answer that has no estimates, which the answer itself and public numbers decide.
 func unsolved(cause error) error {
-	return sqlstate.New(sqlstate.ModelUnfit, "the answer has no estimates").
-		WithHint("RESET fugu.answer: the statement then shows what was released, at no cost.").Because(cause)
+	return sqlstate.New(sqlstate.ModelUnfit, "the answer has no estimates: it contradicts the model by very many "+
+		"standard deviations").
+		WithHint("RESET fugu.answer: the statement then shows what was released, at no cost.").
+		Because(fmt.Errorf("%w: %w", ErrUnsolved, cause))
 }
 
 // estimatesOfSums are the estimates of an answer that was computed from others. Nobody has written down what the errors

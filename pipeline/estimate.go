@@ -3,6 +3,7 @@ package pipeline
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 
 	"fugu/answer"
@@ -65,9 +66,15 @@ func (s *session) noiseLaw(ctx context.Context) ([][]planner.Value, error) {
 	return virtual.NoiseLaw(s.last.Answer.ID, parts), err
 }
 
-// estimated puts estimates into a result in place of what was released, and says so.
+// estimated puts estimates into a result in place of what was released, and says so. Of an answer that has none, which
+// is paid for, the result is what was released, and a notice says that.
 func estimated(ctx context.Context, q *answer.Question, bound *wire.Bound, told answer.Told) (err error) {
 	e, err := q.Estimates(ctx, told.Answer)
+	if errors.Is(err, answer.ErrUnsolved) {
+		message, hint := virtual.UnsolvedNotice()
+		bound.Notices = append(bound.Notices, wire.Notice{Message: "fugu: " + message, Hint: hint})
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -198,7 +198,8 @@ func (d *draft) calibrate(ctx context.Context, rest func()) error {
 
 	p := d.request.Policy.Privacy
 	d.Calibration, err = d.request.search(ctx, mechanism.Request{Shifts: d.Shifts, Families: families, Close: close,
-		Quilts: d.Quilts, Components: d.components, Budget: d.request.Budget, Relaxed: d.request.relaxed(d.off),
+		Quilts: d.Quilts, Components: d.components, Sums: d.Sums, Budget: d.request.Budget,
+		Relaxed:  d.request.relaxed(d.off),
 		Absolute: p.Weights == policy.TotalWeights, Joint: p.Composition == policy.Jointly, Between: rest})
 	if err != nil {
 		return err

@@ -37,6 +37,7 @@ func (r *Request) given(ctx context.Context, t *dataset.Protected, c *planner.Bo
 
 	// The rest vary and move as they do given the public statistics.
 	out.sums = t.Public.Sums(c, moments.Components)
+	out.addRows(c, out.complete)
 	known, err := t.Known(ctx, r.Reference)
 	if err != nil {
 		return err

@@ -45,7 +45,7 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 	if err := r.cover(c, moments); err != nil {
 		return Model{}, err
 	}
-	exact := constantValues(c)
+	exact, whole := constantValues(c), complete(c, moments)
 	moments.Components = slices.DeleteFunc(moments.Components,
 		func(k model.Component) bool { _, ok := exact[k]; return ok })
 	out := Model{source: fromReference, Exact: exact, Components: moments.Components, limits: moments.Limits(),
@@ -61,6 +61,7 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 				"distinct values have no model given them", t.Table).
 				WithHint("Ask for counts, sums and averages over the table alone, without grouping sets.")
 		}
+		out.complete = whole
 		return out, r.given(ctx, t, c, moments, &out)
 	}
 
@@ -80,6 +81,7 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 		out.Lattice = moments.LatticeSteps(0, t.Psi[0])
 		return out, nil
 	}
+	out.addRows(c, whole)
 	if out.Shifts, out.Lattice, err = shiftsOf(t, moments, r.Budget); err != nil {
 		return out, err
 	}

@@ -15,7 +15,8 @@ import (
 	"fugu/test/patient"
 )
 
-const noiseSQL = "SELECT sex, avg(age), count(*) FROM adult GROUP BY sex ORDER BY sex"
+// The condition leaves rows out, so that no public total binds the counts: their covariance would have no inverse.
+const noiseSQL = "SELECT sex, avg(age), count(*) FROM adult WHERE age > 20 GROUP BY sex ORDER BY sex"
 
 // The noise that a client sees has the planned covariance: n releases of the same statement, of a ledger that remembers
 // none, whitened by the planned covariance, have mean 0 and covariance I.
