@@ -184,6 +184,7 @@ func (x Explanation) cutLines() (lines []string) {
 			add("  Bounded: %s", b)
 		}
 	}
+
 	add("Above: %s", x.Above)
 	return lines
 }
@@ -194,6 +195,7 @@ func (x Explanation) noiseLines() (lines []string) {
 	for _, s := range x.Secrets {
 		add("Secret %s: moves F by at most %s (L1), %s (L2)", s.Secret, quote.Short(s.Norm1), quote.Short(s.Norm2))
 	}
+
 	for _, s := range x.Quilts {
 		add("Parameter %s", s)
 	}
@@ -203,6 +205,7 @@ func (x Explanation) noiseLines() (lines []string) {
 	if x.Relaxed != "" {
 		add("Relaxed: %s", x.Relaxed)
 	}
+
 	for _, c := range x.Certificates {
 		add("%s", certificateLine(c))
 	}
@@ -217,6 +220,7 @@ func (x Explanation) noiseLines() (lines []string) {
 	for _, c := range x.Covariances {
 		add("Covariances: %s", c)
 	}
+
 	for _, n := range x.Noise {
 		sd := quote.Short(n.SDMin)
 		if quote.Short(n.SDMax) != sd {
@@ -225,6 +229,7 @@ func (x Explanation) noiseLines() (lines []string) {
 		add("Noise of %s: sd %s, 95%% within ±%s (sampling alone: sd up to %s)", n.Column, sd, quote.Short(n.HalfWidth),
 			quote.Short(n.Inherent))
 	}
+
 	if x.Refused != "" {
 		add("Refused: %s", x.Refused)
 	}

@@ -38,6 +38,7 @@ func (p *Policy) noise(f strictyaml.Fields) {
 		word, _ := w.Word(words["privacy.weights"]...)
 		p.Privacy.Weights = Weights(word)
 	}
+
 	if slices.Contains(needNormal, p.Privacy.Mechanism) && !p.Accepts(Gaussian) {
 		f.Get("mechanism").Bad("write assume: [translation, gaussian], or mechanism: auto",
 			"privacy.mechanism %s counts on normally distributed statistics, which assume does not "+

@@ -36,7 +36,11 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 			"statement, and no reference of %s", r.Policy.Dataset, t.Table).
 			WithHint("SELECT * FROM fugu.policy, and the policy's owner, say what can be asked.")
 	}
+	return r.measured(ctx, c, t)
+}
 
+// measured is a cut's model by what the reference of its table shows.
+func (r *Request) measured(ctx context.Context, c *planner.Bound, t *dataset.Protected) (Model, error) {
 	// What is the same whatever the secret is a constant, and has no noise.
 	moments, err := model.Measure(ctx, r.Reference, c, t.Totals)
 	if err != nil {
@@ -45,7 +49,7 @@ func (r *Request) Model(ctx context.Context, c *planner.Bound) (Model, error) {
 	if err := r.cover(c, moments); err != nil {
 		return Model{}, err
 	}
-	exact, whole := constantValues(c), complete(c, moments)
+	exact, whole := constantValues(c), r.complete(c, moments)
 	moments.Components = slices.DeleteFunc(moments.Components,
 		func(k model.Component) bool { _, ok := exact[k]; return ok })
 	out := Model{source: fromReference, Exact: exact, Components: moments.Components, limits: moments.Limits(),
