@@ -56,10 +56,10 @@ var shapes = map[string]schema.Node{
 	"public.*.values": schema.Map(schema.Either(schema.Number(),
 		schema.Node{"type": "string", "pattern": decimalNumber.String()})),
 
-	"privacy.epsilon":    schema.Number("exclusiveMinimum", 0),
-	"privacy.delta":      schema.Number("minimum", 0, "exclusiveMaximum", 1),
-	"privacy.estimation": schema.Number("minimum", 0, "maximum", 100),
-	"privacy.error":      {"type": []string{"number", "string"}}, "privacy.max_error": {"type": []string{"number",
+	"privacy.epsilon":          schema.Number("exclusiveMinimum", 0),
+	"privacy.delta":            schema.Number("minimum", 0, "exclusiveMaximum", 1),
+	"privacy.estimation.delta": schema.Number("exclusiveMinimum", 0, "exclusiveMaximum", 1),
+	"privacy.error":            {"type": []string{"number", "string"}}, "privacy.max_error": {"type": []string{"number",
 		"string"}},
 
 	"privacy.model.within.rows":   schema.Whole("minimum", 1, "maximum", maxRows),
@@ -88,6 +88,7 @@ var required = map[string][]string{
 	"networks.*.parameters.*": {"values", "probabilities"}, "secrets.*": {"table"}, "secrets.*.values": {"within"},
 	"declared.*": {"statement", "secrets"}, "declared.*.secrets.*": {"values"},
 	"public.*": {"statement", "values"}, "privacy": {"epsilon", "delta", "budget"}, "privacy.model": {"within"},
+	"privacy.estimation":   {"delta"},
 	"privacy.model.within": {"lambda"}, "privacy.budget": {"epsilon", "delta"},
 	"privacy.budget.shares.users.*":  {"epsilon", "delta"},
 	"privacy.budget.shares.groups.*": {"members", "epsilon", "delta"},
@@ -132,6 +133,8 @@ func node(t *testing.T, path string, docs map[string]string, used map[string]boo
 		n["oneOf"] = []schema.Node{{"required": []string{"obfuscate"}}, {"required": []string{"transport"}}}
 	case "tables.*.group_by.*":
 		return schema.Either(schema.List(schema.Scalar()), schema.Node{"const": "reference"}, n)
+	case "privacy.estimation":
+		n = schema.Either(schema.Number("minimum", 0, "maximum", 100), n)
 	}
 	if text := docs[path]; text != "" {
 		n["description"] = text

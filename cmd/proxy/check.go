@@ -152,8 +152,8 @@ func (h *house) checkDataset(ctx context.Context, f *findings, p *policy.Policy)
 	return h.forecast(ctx, f, p)
 }
 
-// checkReference notes rows of the reference that are in no group, or that stand in it more than once, and joins of
-// which it says too little.
+// checkReference notes rows of the reference that are in no group, or that stand in it more than once, joins of which it
+// says too little, and what becomes of epsilon if it misleads.
 func (h *house) checkReference(ctx context.Context, f *findings, p *policy.Policy) error {
 	room := h.room(p.Database)
 	outside, err := room.snapshot.Undeclared(ctx, p, room.reader)
@@ -184,6 +184,15 @@ func (h *house) checkReference(ctx context.Context, f *findings, p *policy.Polic
 		f.add(finding.Note, f.table(p, j.Table.String()), fmt.Sprintf("joins of %s with %s over %s have noise for "+
 			"whatever that could say of %d values, whoever may write to it", j.Table, j.To, j.Columns, j.Values), "",
 			fmt.Sprintf("copy the columns by which statements group or select into %s and its reference", j.Table))
+	}
+
+	// What becomes of the promise if the reference is not the truth, and what it costs to promise that, too.
+	misled, err := fitting.Misled(ctx, room.snapshot.Snapshot, room.reader, p)
+	if err != nil {
+		return err
+	}
+	for _, what := range misled {
+		f.add(finding.Note, f.under(p, "privacy", "estimation"), what, "", "")
 	}
 	return nil
 }
