@@ -171,6 +171,7 @@ func (d *decoder) file(root *strictyaml.Value, dir string) {
 	}
 	_, protects := d.env[variable("policy")]
 	protects = protects || top.Get("policy") != nil
+
 	// Where guests see twins alone, nothing is asked of protected tables; whether the reader is needed for masks shows
 	// later.
 	_, apart := d.env[variable("upstream.twins")]
