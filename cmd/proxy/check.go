@@ -152,8 +152,8 @@ func (h *house) checkDataset(ctx context.Context, f *findings, p *policy.Policy)
 	return h.forecast(ctx, f, p)
 }
 
-// checkReference notes rows of the reference that are in no group, or that stand in it more than once, joins of which it
-// says too little, and what becomes of epsilon if it misleads.
+// checkReference notes rows of the reference that are in no group, or that stand in it more than once, joins of which
+// it says too little, and what becomes of epsilon if it misleads.
 func (h *house) checkReference(ctx context.Context, f *findings, p *policy.Policy) error {
 	room := h.room(p.Database)
 	outside, err := room.snapshot.Undeclared(ctx, p, room.reader)
