@@ -124,6 +124,7 @@ func arranged(l policy.Law, order []int) policy.Law {
 		}
 		return w
 	}
+
 	for _, points := range l.Samples {
 		var moved [][]float64
 		for _, x := range points {
@@ -131,6 +132,7 @@ func arranged(l policy.Law, order []int) policy.Law {
 		}
 		out.Samples = append(out.Samples, moved)
 	}
+
 	for i := range l.Means {
 		out.Means = append(out.Means, pick(l.Means[i]))
 		var rows [][]float64

@@ -40,6 +40,10 @@ type Explanation struct {
 	// Relaxed is how far the policy lets the model be from the truth; empty: not at all.
 	Relaxed string `json:"relaxed,omitempty"`
 
+	// Estimation is the chance, over the reference, that the certificates do not hold, which is reserved once for all
+	// statements; 0: they take the reference for the truth.
+	Estimation float64 `json:"estimation,omitempty"`
+
 	// Together is what the joint account says of the statement and all answers before it; empty: there is no such
 	// account.
 	Together string `json:"together,omitempty"`
@@ -180,6 +184,7 @@ func (x Explanation) cutLines() (lines []string) {
 			add("  Bounded: %s", b)
 		}
 	}
+
 	add("Above: %s", x.Above)
 	return lines
 }
@@ -190,6 +195,7 @@ func (x Explanation) noiseLines() (lines []string) {
 	for _, s := range x.Secrets {
 		add("Secret %s: moves F by at most %s (L1), %s (L2)", s.Secret, quote.Short(s.Norm1), quote.Short(s.Norm2))
 	}
+
 	for _, s := range x.Quilts {
 		add("Parameter %s", s)
 	}
@@ -199,8 +205,14 @@ func (x Explanation) noiseLines() (lines []string) {
 	if x.Relaxed != "" {
 		add("Relaxed: %s", x.Relaxed)
 	}
+
 	for _, c := range x.Certificates {
 		add("%s", certificateLine(c))
+	}
+	if x.Estimation > 0 {
+		add("Estimation: the noise covers every law that the reference may have been drawn from, but for a chance of "+
+			"%s over the reference: delta is the certificate's and that, reserved once for all statements",
+			quote.Short(x.Estimation))
 	}
 	if x.Together != "" {
 		add("Joint account: %s", x.Together)
@@ -208,6 +220,7 @@ func (x Explanation) noiseLines() (lines []string) {
 	for _, c := range x.Covariances {
 		add("Covariances: %s", c)
 	}
+
 	for _, n := range x.Noise {
 		sd := quote.Short(n.SDMin)
 		if quote.Short(n.SDMax) != sd {
@@ -216,6 +229,7 @@ func (x Explanation) noiseLines() (lines []string) {
 		add("Noise of %s: sd %s, 95%% within ±%s (sampling alone: sd up to %s)", n.Column, sd, quote.Short(n.HalfWidth),
 			quote.Short(n.Inherent))
 	}
+
 	if x.Refused != "" {
 		add("Refused: %s", x.Refused)
 	}
@@ -256,6 +270,8 @@ func Rests(assumption string) string {
 		return "resting on coupled datasets alone"
 	case mechanism.Coupling + ", " + mechanism.RelaxedModel:
 		return "resting on coupled datasets alone, relaxed"
+	case mechanism.Coupling + ", " + quote.SampledReference:
+		return "resting on coupled datasets and a sampled reference"
 	}
 	return "assuming " + assumption
 }

@@ -171,6 +171,7 @@ func standard(s *dataset.Snapshot, p *policy.Policy) []string {
 			typ, _, _ := strings.Cut(c.Type, "(")
 			if slices.Contains(numeric, typ) {
 				n := parser.QuoteIdent(c.Name)
+
 				// Each by itself, too: its moments are other ones.
 				out = append(out, "SELECT count("+n+"), sum("+n+"), avg("+n+")"+from, "SELECT count("+n+")"+from,
 					"SELECT sum("+n+")"+from)

@@ -206,10 +206,14 @@ func quality(f *quote.Model, c *planner.Bound, shapes *model.Shapes, families []
 	name string) Quality {
 	out := Quality{Secret: name, Whole: true, Gaussian: "not assessed"}
 	var xs []float64
+
+	// What is known to a thousandth of what one row changes says nothing more.
 	negligible := make([]float64, len(f.Lattice))
 	for k := range negligible {
 		negligible[k] = f.Lattice[k] / 1000
 	}
+
+	// Covariances are looked at where a pair begins at the ends of the range, and in its middle.
 	worst := -1.0
 	for _, family := range families {
 		if family.Secret() != name {
@@ -226,12 +230,14 @@ func quality(f *quote.Model, c *planner.Bound, shapes *model.Shapes, families []
 			}
 		}
 	}
+
 	if worst >= 0 {
 		out.CovarianceRatio = finiteOrNil(math.Exp(worst))
 	}
 	if shapes != nil {
 		out.normality(c, f.Components, shapes, secret, xs)
 	}
+
 	for _, s := range f.Shifts {
 		var moved, missed float64
 		for k, sd := range f.Inherent {
@@ -255,6 +261,7 @@ func (f *Quality) normality(c *planner.Bound, list []model.Component, shapes *mo
 	if xs == nil {
 		xs = []float64{math.NaN()}
 	}
+
 	for _, x := range xs {
 		for _, k := range list {
 			s, err := shapes.At(secret, x, k)
@@ -269,6 +276,7 @@ func (f *Quality) normality(c *planner.Bound, list []model.Component, shapes *mo
 			}
 		}
 	}
+
 	if f.Assessed /= len(xs); f.Assessed > 0 {
 		f.Gaussian = gaussianWords(f.Off)
 	}

@@ -42,6 +42,37 @@ func ensure(path string, create bool) error {
 	return nil
 }
 
+// LockOf returns the lock that a ledger holds which was opened Exclusive, for a process that takes over: it is the
+// kernel's, and held for as long as any process has it open. nil: there is none.
+func LockOf(l Ledger) *os.File {
+	s, ok := l.(*store)
+	if !ok {
+		return nil
+	}
+	f, _ := s.lock.(*os.File)
+	return f
+}
+
+// takeOver checks that f, which another process has locked and passed on, is the lock file beside the ledger.
+func takeOver(path string, f *os.File) error {
+	passed, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	beside, err := os.Stat(path + ".lock")
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(passed, beside) {
+		return errors.New("the lock that was handed over is another ledger's")
+	}
+	// It is this very lock that the other process holds, so it is had at once; after a mistake it would not be.
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return fmt.Errorf("taking over the lock: %w", err)
+	}
+	return nil
+}
+
 // lock takes the lock file beside the ledger. The kernel gives the lock back when the process ends, however it ends;
 // the file stays, since removing it would let two processes lock two files of the same name.
 func lock(path string) (*os.File, error) {

@@ -34,7 +34,13 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *store, err erro
 	}()
 
 	// The lock comes before the tables are touched, and is let go of with the store.
-	if o.Exclusive {
+	switch {
+	case o.Lock != nil:
+		l.lock = o.Lock
+		if err := takeOver(path, o.Lock); err != nil {
+			return nil, err
+		}
+	case o.Exclusive:
 		f, err := lock(path)
 		if err != nil {
 			return nil, err

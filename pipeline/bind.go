@@ -14,7 +14,6 @@ import (
 	"fugu/parser"
 	"fugu/planner"
 	"fugu/quote"
-	"fugu/sqlstate"
 	"fugu/upstream"
 	"fugu/wire"
 )
@@ -40,7 +39,20 @@ func (s *statement) Bind(ctx context.Context, b wire.Binding) (wire.Bound, error
 	return bound, err
 }
 
+// stale reports whether the statement was planned under a snapshot that is not in force any more, and it matters. What
+// EXECUTE finds is planned when it is found.
+func (s *statement) stale() bool {
+	depends := s.plan != nil && !s.prepare || s.masked || len(s.twins) > 0
+	return depends && s.plain == nil && s.execute == nil && !s.session.engine.serves(s.snapshot) &&
+		!hook.StaleStatements
+}
+
 func (s *statement) bind(ctx context.Context, b wire.Binding) (wire.Bound, error) {
+	if s.stale() {
+		if err := s.again(ctx); err != nil {
+			return wire.Bound{}, err
+		}
+	}
 	switch {
 	case s.plain != nil:
 		return wire.Bound{Notices: []wire.Notice{{
@@ -48,10 +60,6 @@ func (s *statement) bind(ctx context.Context, b wire.Binding) (wire.Bound, error
 			Hint:    "Rows of a protected table are not shown; the policy offers its reference instead."}}}, nil
 	case s.execute != nil:
 		return s.run(ctx, b)
-	case (s.plan != nil && !s.prepare || s.masked || len(s.twins) > 0) && !s.session.engine.serves(s.snapshot) &&
-		!hook.StaleStatements:
-		return wire.Bound{}, sqlstate.New(sqlstate.FeatureNotSupported, "the policy has changed since the statement "+
-			"was prepared").WithHint("Prepare it again.")
 	case s.plan == nil || s.prepare:
 		return wire.Bound{}, nil
 	}

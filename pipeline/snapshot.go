@@ -43,6 +43,15 @@ func newSnapshot(loaded *dataset.Snapshot, policies []*policy.Policy) (*Snapshot
 		recalled: cache.New[recalledBy, recalled](recalledEntries, recalledBytes)}, nil
 }
 
+// fingerprints are those of the policies, with their datasets, in order.
+func (s *Snapshot) fingerprints() (out []string) {
+	for _, p := range s.Policies {
+		out = append(out, p.Dataset+" "+p.Fingerprint)
+	}
+	slices.Sort(out)
+	return out
+}
+
 // Sizes of the cache of what was recalled, and of one binding that it knows, in bytes.
 const (
 	recalledEntries = 4096

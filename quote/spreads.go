@@ -26,6 +26,7 @@ func (r *Request) spreads(ctx context.Context, parts []part, m *Quote) (*Covaria
 	var order []*dataset.Protected
 	for _, p := range parts {
 		t := r.Dataset.Find(p.cut.Table.Schema, p.cut.Table.Name)
+
 		// what hides a network's parameters rests on no covariance
 		if t == nil || t.Network != nil || len(t.Table.Secrets) == 0 {
 			return nil, nil

@@ -128,6 +128,7 @@ func (t *talk) logIn(parameters map[string]string) (*pgconn.HijackedConn, error)
 	h := &pgconn.HijackedConn{Conn: t.conn, Config: t.config, ParameterStatuses: make(map[string]string, 16),
 		CustomData: map[string]any{}}
 	accepted := false
+
 	// A message of no request's may stand right behind the last of the login's.
 	for h.TxStatus == 0 || t.ReadBufferLen() > 0 {
 		message, err := t.Receive()

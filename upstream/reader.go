@@ -78,6 +78,7 @@ func OpenReader(dsn string, timeout time.Duration, options ...func(*pgxpool.Conf
 			return c.Exec(ctx, "SET default_transaction_read_only = "+readOnly).Close()
 		}
 	}
+
 	// A restart of the database must not fail the statement that meets it first.
 	cfg.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return doubtful(p) }
 	for _, o := range options {

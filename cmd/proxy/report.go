@@ -131,8 +131,8 @@ func (h *house) checkDataset(ctx context.Context, stdout io.Writer, p *policy.Po
 	return nil
 }
 
-// checkReference notes rows of the reference that are in no group, or that stand in it more than once, and joins of
-// which it says too little.
+// checkReference notes rows of the reference that are in no group, or that stand in it more than once, joins of which
+// it says too little, and what becomes of epsilon if it misleads.
 func (h *house) checkReference(ctx context.Context, p *policy.Policy, noted func(format string, args ...any)) error {
 	room := h.room(p.Database)
 	outside, err := room.snapshot.Undeclared(ctx, p, room.reader)
@@ -143,6 +143,7 @@ func (h *house) checkReference(ctx context.Context, p *policy.Policy, noted func
 		noted("%d of the %d rows of %s's reference have a value of %s outside of its group_by: "+
 			"such rows are in no group of it", u.Rows, u.Of, u.Table, u.Column)
 	}
+
 	repeated, err := room.snapshot.Repeated(ctx, p, room.reader)
 	if err != nil {
 		return err
@@ -152,6 +153,7 @@ func (h *house) checkReference(ctx context.Context, p *policy.Policy, noted func
 			"several rows of one subject are taken for independent ones, and the model for surer than it is: "+
 			"give one row of each subject", r.Rows, r.Of, r.Table, r.Columns)
 	}
+
 	joined, err := room.snapshot.Joined(ctx, p, room.reader)
 	if err != nil {
 		return err
@@ -160,6 +162,15 @@ func (h *house) checkReference(ctx context.Context, p *policy.Policy, noted func
 		noted("joins of %s with %s over %s have noise for whatever that could say of %d values, whoever may write to "+
 			"it: copy the columns by which statements group or select into %[1]s and its reference",
 			j.Table, j.To, j.Columns, j.Values)
+	}
+
+	// What becomes of the promise if the reference is not the truth, and what it costs to promise that, too.
+	misled, err := fitting.Misled(ctx, room.snapshot.Snapshot, room.reader, p)
+	if err != nil {
+		return err
+	}
+	for _, what := range misled {
+		noted("%s", what)
 	}
 	return nil
 }
@@ -268,6 +279,7 @@ func checkBudget(stdout io.Writer, p *policy.Policy) {
 	}
 	everybody := privacy.Budget{Epsilon: b.Epsilon, Delta: b.Delta}
 	fmt.Fprintf(stdout, "   note: the budget of everybody together is %s\n", of(everybody))
+
 	if s := b.Shares; s != nil {
 		for _, u := range s.Users {
 			fmt.Fprintf(stdout, "   note: share of user %q below it: %s\n", u.Name, of(u.Limit))
@@ -283,6 +295,7 @@ func checkBudget(stdout io.Writer, p *policy.Policy) {
 		fmt.Fprintf(stdout, "   note: budget.per is user: "+
 			"each user has an account of his own below it, and no more than it\n")
 	}
+
 	if gives := b.Renewal(); gives != "" {
 		fmt.Fprintf(stdout, "warning: dataset %s: %s\n", p.Dataset, gives)
 	}
@@ -364,9 +377,11 @@ func printPreview(stdout io.Writer, xs []explain.Explanation) error {
 		}
 		fmt.Fprintf(stdout, "F: %s of %s%s\n", strings.Join(c.Aggregates, ", "), c.Table, by)
 	}
+
 	for _, s := range xs[0].Secrets {
 		fmt.Fprintf(stdout, "secret %s moves F by at most %s (L1), %s (L2)\n", s.Secret, short(s.Norm1), short(s.Norm2))
 	}
+
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "\nepsilon\tmechanism\tcolumn\tnoise sd\t95% within\tsampling sd\t")
 	for _, x := range xs {

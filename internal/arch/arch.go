@@ -170,6 +170,7 @@ func checkFile(name, text string) (lines int, problems []string, err error) {
 			}
 		}
 	}
+
 	if !in(path.Ext(name), ".go", ".sh", ".sql") || strings.Contains(name, "testdata/") {
 		return 0, problems, nil
 	}
@@ -180,6 +181,7 @@ func checkFile(name, text string) (lines int, problems []string, err error) {
 	if path.Ext(name) != ".go" {
 		return lines, problems, nil
 	}
+
 	parsed, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ImportsOnly)
 	if err != nil {
 		return lines, problems, err
@@ -188,6 +190,7 @@ func checkFile(name, text string) (lines int, problems []string, err error) {
 	if !f.test && literalCode.MatchString(text) {
 		problems = append(problems, name+": writes an SQLSTATE out that package sqlstate has or should have a name for")
 	}
+
 	for _, spec := range parsed.Imports {
 		imported, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {

@@ -167,6 +167,7 @@ func tooDeep(tokens token.Tokens) *token.Token {
 				indents = append(indents, tk.Position.Column)
 			}
 		}
+
 		switch tk.Type {
 		case token.SequenceStartType, token.MappingStartType:
 			flow++
@@ -179,6 +180,7 @@ func tooDeep(tokens token.Tokens) *token.Token {
 				onLine++
 			}
 		}
+
 		if flow > maxDepth || onLine > maxDepth || len(indents) > maxDepth {
 			return tk
 		}

@@ -22,6 +22,7 @@ func (f *family) publish(ctx context.Context, at place, all, twins []Twin, guest
 			return err
 		}
 	}
+
 	// All old ones go before a new one comes, and one that stays is to stand in nobody's way.
 	if err := f.loosen(ctx, at); err != nil {
 		return err
