@@ -42,9 +42,9 @@ func TestFaultyBuildsAreNotOfTheLaw(t *testing.T) {
 }
 
 // Faults of the noise show in a table whose range leaves it room: of twelve rows three are of the class, and two to
-// nine may be. The noise is at most 3 rows; of n draws without that bound .084n are expected to be outside of it, and of
-// those that no clamping follows .17n to be below the range. A build that stops because its counts are not of the law
-// counts as found.
+// nine may be. The noise is at most 3 rows; of n draws without that bound .084n are expected to be outside of it, and
+// of those that no clamping follows .17n to be below the range. A build that stops because its counts are not of the
+// law counts as found.
 func TestFaultyNoiseIsNotOfTheLaw(t *testing.T) {
 	patient.Test(t)
 	table := strings.NewReplacer("i <= 4", "i <= 3", "(1, 7)", "(1, 12)").Replace(small)
