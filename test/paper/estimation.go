@@ -92,8 +92,8 @@ func promisingEngines(ctx context.Context, cluster *pgcluster.Cluster, truth *pg
 	}
 	const promise = "mechanism: auto\n  estimation: {delta: 1e-6}"
 	promising := strings.ReplaceAll(text, "mechanism: auto", promise)
-	for _, text := range []string{text, promising, strings.Replace(promising, "education: reference", "education: "+listed,
-		1)} {
+	listing := strings.Replace(promising, "education: reference", "education: "+listed, 1)
+	for _, text := range []string{text, promising, listing} {
 		e, err := serve(ctx, cluster, text)
 		if err != nil {
 			return out, stop, err
