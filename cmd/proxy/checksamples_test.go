@@ -30,8 +30,8 @@ const secondSampled = `  second:
     secrets: {fraud: {values: [1, 2], samples: [[1], [2]]}}
 `
 
-// A table whose statement is declared by samples answers that one, says check, even of a secret mean and at delta 0; two
-// such statements about one table are refused, and so is a mechanism that samples say nothing for.
+// A table whose statement is declared by samples answers that one, says check, even of a secret mean and at delta 0;
+// two such statements about one table are refused, and so is a mechanism that samples say nothing for.
 func TestCheckTellsOfSamples(t *testing.T) {
 	c := pgcluster.Shared(t)
 	for _, step := range [][2]string{{"postgres", "CREATE DATABASE sampled"}, {"sampled", `
