@@ -116,6 +116,7 @@ func (a *analysis) spellOutCall(s *pg.SelectStmt, n *pg.Node, f *pg.FuncCall) er
 			"the sampling error is known of rows of one table that has a twin with rows of its own")
 	}
 
+	// What the error is of has to be one plain call: a FILTER of its own may stand in it.
 	of := (*pg.FuncCall)(nil)
 	if len(f.Args) == 1 {
 		of = f.Args[0].GetFuncCall()
