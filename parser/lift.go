@@ -31,6 +31,10 @@ func (a *analysis) lift(c *Cut, n *pg.Node) error {
 		}
 		switch x := node.GetNode().(type) {
 		case *pg.Node_FuncCall:
+			if isSpread(x.FuncCall) {
+				err = a.spread(c, node, x.FuncCall)
+				return false
+			}
 			if x.FuncCall.Over != nil || !isAggregate(tree.LastString(x.FuncCall.Funcname)) {
 				break
 			}

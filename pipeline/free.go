@@ -2,12 +2,9 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"fugu/dataset"
 	"fugu/explain"
 	"fugu/planner"
 	"fugu/twin/told"
@@ -128,43 +125,4 @@ func (s *statement) explainTwins(ctx context.Context, b wire.Binding, x *explain
 	}
 	x.AddTwins(told.Explain(s.twins, classes))
 	return nil
-}
-
-// introduce tells a session, once, that what it takes for a table is its twin.
-func (s *statement) introduce() (notices []wire.Notice) {
-	for _, t := range s.twins {
-		name := t.Table.String()
-		if s.session.met[name] {
-			continue
-		}
-		// Once for each twin: the notice is for people, and is not repeated at every statement.
-		if s.session.met == nil {
-			s.session.met = map[string]bool{}
-		}
-		s.session.met[name] = true
-
-		hint := "Ask what you like: nothing is charged."
-		if t.Table.AtLeast > 0 {
-			hint = fmt.Sprintf("Its rows are not listed, and what fewer than %d rows of the sample have is left "+
-				"out, or NULL. Nothing is charged.", t.Table.AtLeast)
-		}
-		notices = append(notices, wire.Notice{
-			Message: fmt.Sprintf("%s is answered from its twin: a copy made of a sample of its rows, in which the "+
-				"share that is secret is blurred%s", name, drawnColumns(t)),
-			Hint: hint + " SELECT * FROM fugu.twin says what the twin is; EXPLAIN (PRIVACY) how far a count may " +
-				"be off."})
-	}
-	return notices
-}
-
-// drawnColumns says which columns of a twin are drawn row by row; nothing, if none are.
-func drawnColumns(t *dataset.Protected) string {
-	var names []string
-	for _, c := range t.Config.Twin.Columns {
-		names = append(names, c.Name)
-	}
-	if names == nil {
-		return ""
-	}
-	return "; values of " + strings.Join(names, ", ") + " are drawn row by row, and fugu.channel has the chances"
 }

@@ -173,7 +173,10 @@ CREATE VIEW v AS SELECT count(*) FROM adult;
 		t.Fatalf("%v\n%s", err, out)
 	}
 	n := strings.TrimSpace(out[strings.LastIndex(out, "n="):])
-	want := "Female|f\nMale|f\n" + n + "\nsex,?column?\n\"x,\"\"y\",t\nadult\n" +
+	want := "NOTICE:  public.adult is answered with noise: its values are not exact, so that a secret of the whole " +
+		"table stays one\nHINT:  SELECT * FROM fugu.last_release says how far each value may be off, and " +
+		"fugu_noise_sd(avg(x)) in a statement of avg(x) does so beside it; fugu.budget says what is left.\n" +
+		"Female|f\nMale|f\n" + n + "\nsex,?column?\n\"x,\"\"y\",t\nadult\n" +
 		"ERROR:  this kind of statement cannot be used on public.adult\nLINE 1: COPY adult TO STDOUT;\n             " +
 		"^\nHINT:  What can be answered can be copied: COPY (SELECT count(*) FROM public.adult) TO STDOUT.\n" +
 		"t\nERROR:  prepared statement \"q\" does not exist\nt\nt\n" +

@@ -1,0 +1,78 @@
+package pipeline
+
+import (
+	"fmt"
+	"strings"
+
+	"fugu/dataset"
+	"fugu/parser"
+	"fugu/wire"
+)
+
+// introduce tells a session, once for each table, that what it takes for the table is its twin, or has noise. The notice
+// is for people, and is not repeated at every statement.
+func (s *statement) introduce() (notices []wire.Notice) {
+	for _, t := range s.twins {
+		if s.session.meets(t.Table.String()) {
+			notices = append(notices, ofTwin(t))
+		}
+	}
+	for _, table := range s.noisy() {
+		if s.session.meets(table) {
+			notices = append(notices, wire.Notice{
+				Message: fmt.Sprintf("%s is answered with noise: its values are not exact, so that a secret of the "+
+					"whole table stays one", table),
+				Hint: "SELECT * FROM fugu.last_release says how far each value may be off, and fugu_noise_sd(avg(x)) in " +
+					"a statement of avg(x) does so beside it; fugu.budget says what is left."})
+		}
+	}
+	return notices
+}
+
+// noisy are the roots of the statement's cuts, whose answers have noise.
+func (s *statement) noisy() (tables []string) {
+	if s.plan == nil || s.prepare || s.plan.Explain != parser.NoExplain {
+		return nil
+	}
+	for _, c := range s.plan.Cuts {
+		tables = append(tables, c.Table.String())
+	}
+	return tables
+}
+
+// meets reports whether a session has not met a table before, and notes that it has.
+func (s *session) meets(table string) bool {
+	if s.met[table] {
+		return false
+	}
+	if s.met == nil {
+		s.met = map[string]bool{}
+	}
+	s.met[table] = true
+	return true
+}
+
+// ofTwin tells what a twin is.
+func ofTwin(t *dataset.Protected) wire.Notice {
+	hint := "Ask what you like: nothing is charged."
+	if t.Table.AtLeast > 0 {
+		hint = fmt.Sprintf("Its rows are not listed, and what fewer than %d rows of the sample have is left "+
+			"out, or NULL. Nothing is charged.", t.Table.AtLeast)
+	}
+	return wire.Notice{
+		Message: fmt.Sprintf("%s is answered from its twin: a copy made of a sample of its rows, in which the "+
+			"share that is secret is blurred%s", t.Table, drawnColumns(t)),
+		Hint: hint + " SELECT * FROM fugu.twin says what the twin is; EXPLAIN (PRIVACY) how far a count may be off."}
+}
+
+// drawnColumns says which columns of a twin are drawn row by row; nothing, if none are.
+func drawnColumns(t *dataset.Protected) string {
+	var names []string
+	for _, c := range t.Config.Twin.Columns {
+		names = append(names, c.Name)
+	}
+	if names == nil {
+		return ""
+	}
+	return "; values of " + strings.Join(names, ", ") + " are drawn row by row, and fugu.channel has the chances"
+}
